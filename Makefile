@@ -1,0 +1,56 @@
+# Octet. `make help` lists what there is.
+SHELL := /bin/bash
+BIN := .cache/bin
+COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
+REF := $(shell git symbolic-ref --short -q HEAD 2>/dev/null || echo detached)
+LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
+PKGS := ./...
+FUZZTIME ?= 30s
+
+.PHONY: help run build test unit lint fmt vet bench fuzz proto clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+run: build ## start the demo ensemble: gateway, sixteen emulated engines and an event fabric in one process
+	$(BIN)/octet demo $(ARGS)
+
+build: ## build the binary into .cache/bin/octet
+	@mkdir -p $(BIN)
+	go build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/octet .
+
+test: fmt vet lint unit ## all checks: gofmt, vet, lint, every test under the race detector
+
+unit: ## every test under the race detector; says how many were skipped and why
+	@mkdir -p .cache
+	@set -o pipefail; go test -race -timeout 10m -json $(PKGS) > .cache/test.json; code=$$?; \
+	go run ./internal/testreport < .cache/test.json || code=1; exit $$code
+
+fmt: ## fail when a file is not gofmt-ed
+	@out=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); test -z "$$out" || { echo "not gofmt-ed:"; echo "$$out"; exit 1; }
+
+vet: ## go vet
+	go vet $(PKGS)
+
+lint: $(BIN)/golangci-lint ## golangci-lint with .golangci.yml
+	$(BIN)/golangci-lint run $(PKGS)
+
+$(BIN)/golangci-lint: tools/go.mod
+	@mkdir -p $(BIN)
+	@echo "building golangci-lint once (some minutes on two cores)"
+	cd tools && go build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+bench: ## all benchmarks with -benchmem; COUNT=6 for benchstat
+	go test -run '^$$' -bench . -benchmem -count $(or $(COUNT),1) $(PKGS)
+
+fuzz: ## every fuzz target for FUZZTIME each
+	@go list $(PKGS) | while read -r pkg; do \
+	  for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "== $$pkg $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; done
+
+proto: ## generate the event schema's Go code (needs protoc and protoc-gen-go)
+	protoc --go_out=. --go_opt=module=octet routing/events/octetkv.proto
+
+clean: ## remove what was built
+	rm -rf .cache

@@ -1,0 +1,101 @@
+package classifier
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrModel is why a verdict is degraded when the model gave no distribution.
+var ErrModel = errors.New("the model gave no distribution")
+
+// ask lets the trained model decide. Where it cannot, the fallback answers and the verdict says why.
+func (c *Cascade) ask(in Input, v Verdict) (Verdict, error) {
+	if c.cfg.Model == nil {
+		return c.fall(v, "no classifier", ErrNoModel), nil
+	}
+	probabilities := make([]float64, len(c.cfg.Specialists))
+	reject, err := c.cfg.Model.Classify(in.gather(), probabilities)
+	if err != nil {
+		return c.fall(v, "the classifier failed", err), nil
+	}
+	if bad := distribution(probabilities, reject); bad != nil {
+		return c.fall(v, "the classifier failed", bad), nil
+	}
+	v.Probabilities = probabilities
+	first, second := best(probabilities)
+	if reject > probabilities[first] {
+		if c.cfg.RejectRefuses {
+			return Verdict{}, fmt.Errorf("%w: the reject class has %.3f, %s %.3f", ErrNoSpecialist, reject, c.cfg.Specialists[first], probabilities[first])
+		}
+		v.Confidence = probabilities[first]
+		return c.fall(v, "reject class", nil), nil
+	}
+	return c.choose(v, first, second), nil
+}
+
+// choose makes the verdict of a distribution: primary, second choice, and a shadow below the intent's threshold.
+func (c *Cascade) choose(v Verdict, first, second int) Verdict {
+	v.Specialist, v.RoutedBy, v.Rule = c.cfg.Specialists[first], ByClassifier, "classifier"
+	v.Confidence = v.Probabilities[first]
+	if second < 0 {
+		return v
+	}
+	v.Second = c.cfg.Specialists[second]
+	v.SecondViable = v.Probabilities[second] >= c.cfg.Viable
+	if v.Confidence < v.ShadowThreshold {
+		v.Shadow = v.Second
+	}
+	return v
+}
+
+// fall makes the fallback's verdict.
+func (c *Cascade) fall(v Verdict, rule string, why error) Verdict {
+	v.Specialist, v.RoutedBy, v.Rule, v.Degraded = c.cfg.Fallback, ByFallback, rule, why
+	return v
+}
+
+// best returns the most probable specialist and the next, -1 where there is only one. Ties go to the lower.
+func best(probabilities []float64) (first, second int) {
+	second = -1
+	for i, p := range probabilities {
+		switch {
+		case p > probabilities[first]:
+			first, second = i, first
+		case i != first && (second < 0 || p > probabilities[second]):
+			second = i
+		}
+	}
+	return first, second
+}
+
+// distribution checks what a model said: every value in [0, 1], their sum 1 but for rounding.
+func distribution(probabilities []float64, reject float64) error {
+	sum := 0.0
+	for _, p := range append(probabilities[:len(probabilities):len(probabilities)], reject) {
+		if !(p >= 0 && p <= 1) {
+			return fmt.Errorf("%w: a probability of %v", ErrModel, p)
+		}
+		sum += p
+	}
+	if math.Abs(sum-1) > 1e-3 {
+		return fmt.Errorf("%w: the probabilities add up to %v", ErrModel, sum)
+	}
+	return nil
+}
+
+// gather is what the model reads: the parts of the input, the newest first, a blank line between them. A single part is
+// not copied.
+func (in Input) gather() []byte {
+	var whole []byte
+	parts := 0
+	in.read(func(part []byte) {
+		switch parts++; parts {
+		case 1:
+			whole = part[:len(part):len(part)]
+		default:
+			whole = append(append(whole, "\n\n"...), part...)
+		}
+	})
+	return whole
+}

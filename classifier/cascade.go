@@ -1,0 +1,177 @@
+package classifier
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Routed is the model that lets the cascade choose; an empty model means the same.
+const Routed = "octet"
+
+// Unspecified is the intent of a request that declares none. An entry of this name in Config.Intents holds its thresholds.
+const Unspecified = "unspecified"
+
+// Errors of Classify, each about what the request declared.
+var (
+	ErrUnknownModel   = errors.New("unknown model")
+	ErrUnknownIntent  = errors.New("unknown intent")
+	ErrUnknownAdapter = errors.New("unknown adapter")
+	ErrNoSpecialist   = errors.New("no specialist for this request")
+)
+
+// ErrNoModel is why a verdict is degraded when no trained model was given.
+var ErrNoModel = errors.New("no classifier model")
+
+// Model is a trained classifier. It is safe for concurrent use, costs a bounded time for any text, and keeps nothing.
+type Model interface {
+	// Classify fills out, one probability a specialist in the order of Config.Specialists, and returns the probability
+	// that the text belongs to none of them. An error says that the model could not say; out is then worthless.
+	Classify(text []byte, out []float64) (reject float64, err error)
+}
+
+// IntentConfig is what a declared intent means.
+type IntentConfig struct {
+	Specialist      string  // where it goes directly; empty = routed by the text
+	ShadowThreshold float64 // below this confidence the second choice gets a shadow copy
+	DivertThreshold float64 // below it, under load, the second choice answers instead
+	PriorityFloor   int     // least priority that is served
+}
+
+// Config is an ensemble as the cascade sees it.
+type Config struct {
+	Specialists   []string            // names, in the order of Model's probabilities; at least one
+	Adapters      map[string][]string // the adapters of each specialist
+	Intents       map[string]IntentConfig
+	Detectors     bool    // structural detectors decide before Model, and hints where it cannot
+	Fallback      string  // who answers when nothing else can say
+	RejectRefuses bool    // a text that belongs to nobody is refused; else it is the fallback's
+	Model         Model   // nil: none was trained
+	Viable        float64 // the least probability of a second choice that may answer instead of the first
+}
+
+// Input is what a request says about where it wants to go.
+type Input struct {
+	Model   string // as in the body
+	Intent  string // X-Intent
+	Adapter string // X-Adapter
+	Text    []byte // the prompt; read only where there are no Turns
+	Turns   []Turn // the conversation, oldest first
+}
+
+// Turn is one message of a conversation.
+type Turn struct {
+	Role string // user, assistant, system, tool …
+	Text []byte
+}
+
+// Cascade decides which specialist answers. The first rule that can say decides, and none after it is asked:
+// declared model, declared intent, structural detectors, trained model. It is immutable and safe for concurrent use.
+type Cascade struct {
+	cfg       Config
+	detectors []*detector // those whose target is in the ensemble, in order of precedence
+	hints     []*detector // likewise; asked where the model could not say
+}
+
+// New checks c: at least one specialist, unique names, and no reference to a specialist that is not there. The cascade
+// keeps c, whose maps and slices nobody may change after.
+func New(c Config) (*Cascade, error) {
+	if len(c.Specialists) == 0 {
+		return nil, errors.New("classifier: an ensemble needs a specialist")
+	}
+	for i, s := range c.Specialists {
+		if s == "" || s == Routed || strings.Contains(s, ":") || slices.Contains(c.Specialists[:i], s) {
+			return nil, fmt.Errorf("classifier: %q cannot be the name of specialist %d", s, i)
+		}
+	}
+	if !slices.Contains(c.Specialists, c.Fallback) {
+		return nil, fmt.Errorf("classifier: the fallback %q is no specialist", c.Fallback)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Intents)) {
+		to := c.Intents[name].Specialist
+		if to != "" && (name == Unspecified || !slices.Contains(c.Specialists, to)) {
+			return nil, fmt.Errorf("classifier: intent %s cannot lead to %q", name, to)
+		}
+	}
+	return &Cascade{cfg: c, detectors: bind(detectors[:], c.Specialists), hints: bind(hints[:], c.Specialists)}, nil
+}
+
+// Classify decides. It reads at most 64 KiB of the text, the end of the conversation first, and nothing of it where the
+// model or an intent that maps to a specialist was declared. Errors wrap one of the Err values above.
+func (c *Cascade) Classify(in Input) (Verdict, error) {
+	v, err := c.intent(in.Intent)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if v, err = c.route(in, v); err != nil {
+		return Verdict{}, err
+	}
+	return c.adapt(in, v)
+}
+
+// intent begins a verdict with the declared intent and its thresholds.
+func (c *Cascade) intent(name string) (Verdict, error) {
+	if name == "" {
+		name = Unspecified
+	}
+	cfg, known := c.cfg.Intents[name]
+	if !known && name != Unspecified {
+		return Verdict{}, fmt.Errorf("%w: %.64q", ErrUnknownIntent, name)
+	}
+	return Verdict{
+		Intent: name, ShadowThreshold: cfg.ShadowThreshold, DivertThreshold: cfg.DivertThreshold,
+		PriorityFloor: cfg.PriorityFloor, Confidence: math.NaN(),
+	}, nil
+}
+
+// route goes down the cascade.
+func (c *Cascade) route(in Input, v Verdict) (Verdict, error) {
+	if in.Model != "" && in.Model != Routed {
+		return c.declared(in.Model, v)
+	}
+	if s := c.cfg.Intents[v.Intent].Specialist; s != "" {
+		v.Specialist, v.RoutedBy, v.Rule = s, ByIntent, "intent "+v.Intent
+		return v, nil
+	}
+	if !c.cfg.Detectors {
+		return c.ask(in, v)
+	}
+	var seen sheet
+	in.read(func(part []byte) { scan(part, &seen) })
+	if found, ok := fire(c.detectors, &seen, v); ok {
+		return found, nil
+	}
+	asked, err := c.ask(in, v)
+	if err == nil && asked.Degraded != nil {
+		asked, _ = fire(c.hints, &seen, asked)
+	}
+	return asked, err
+}
+
+// declared follows a model's name, "specialist" or "specialist:adapter".
+func (c *Cascade) declared(model string, v Verdict) (Verdict, error) {
+	name, adapter, adapted := strings.Cut(model, ":")
+	if !slices.Contains(c.cfg.Specialists, name) || adapted && !slices.Contains(c.cfg.Adapters[name], adapter) {
+		return v, fmt.Errorf("%w: %.64q", ErrUnknownModel, model)
+	}
+	v.Specialist, v.Adapter, v.RoutedBy, v.Rule = name, adapter, ByModel, "model "+model
+	return v, nil
+}
+
+// adapt settles which adapter the specialist runs with.
+func (c *Cascade) adapt(in Input, v Verdict) (Verdict, error) {
+	if in.Adapter == "" {
+		return v, nil
+	}
+	if v.Adapter != "" && v.Adapter != in.Adapter {
+		return Verdict{}, fmt.Errorf("%w: the model asks for %.64q, X-Adapter for %.64q", ErrUnknownAdapter, v.Adapter, in.Adapter)
+	}
+	if !slices.Contains(c.cfg.Adapters[v.Specialist], in.Adapter) {
+		return Verdict{}, fmt.Errorf("%w: %s has no %.64q", ErrUnknownAdapter, v.Specialist, in.Adapter)
+	}
+	v.Adapter = in.Adapter
+	return v, nil
+}

@@ -1,0 +1,55 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"octet/config"
+	"octet/routing/plugins"
+)
+
+func checkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE",
+		Short: "Validate a configuration: every fault, one a line; exit 0 or 2",
+		Args:  exactlyOne("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := load(args[0], nil)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %d specialists, %d replicas\n", args[0], len(cfg.Specialists), countReplicas(cfg))
+			return nil
+		},
+	}
+}
+
+func exactlyOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usageError{fmt.Errorf("exactly one %s is needed, %d given", what, len(args))}
+		}
+		return nil
+	}
+}
+
+// load reads a configuration and builds its profiles, so that a file that passes is one that serves.
+func load(path string, sets []string) (*config.Config, error) {
+	cfg, err := config.Load(path, config.Options{Sets: sets, Environ: os.Environ(), Presets: plugins.Presets()})
+	if err != nil {
+		return nil, err
+	}
+	if faults := profileFaults(path, cfg); faults != nil {
+		return nil, faults
+	}
+	return cfg, nil
+}
+
+func countReplicas(cfg *config.Config) (n int) {
+	for _, sp := range cfg.Specialists {
+		n += len(sp.Replicas)
+	}
+	return n
+}

@@ -1,0 +1,142 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"octet/engine/emulator"
+	"octet/routing/events"
+)
+
+// engineFlags are the flags of `octet engine`.
+type engineFlags struct {
+	listen, redis, stream, nats, zmq string
+	config                           emulator.Config
+}
+
+func engineCommand() *cobra.Command {
+	var f engineFlags
+	c := &cobra.Command{
+		Use:   "engine",
+		Short: "One emulated engine: OpenAI API over a real scheduler and paged KV pool, with a timing model",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runEngine(cmd.Context(), f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:9001", "address to serve on; port 0 picks a free one")
+	flags.StringVar(&f.config.Name, "name", "", "the replica's name in its events (default: the model's)")
+	flags.StringVar(&f.config.Model, "model", "emulated", "the base model's name")
+	flags.IntVar(&f.config.BlockSize, "block-size", 16, "tokens a KV block")
+	flags.IntVar(&f.config.Blocks, "blocks", 4096, "KV blocks in the pool")
+	flags.IntVar(&f.config.MaxRunning, "max-running", 64, "sequences in one batch")
+	flags.IntVar(&f.config.MaxWaiting, "max-waiting", 1024, "sequences in the queue before 429")
+	flags.IntVar(&f.config.MaxModelLen, "max-model-len", 0, "tokens of prompt and answer together (default 32768, at most the pool)")
+	flags.Float64Var(&f.config.PrefillTPS, "prefill-tps", 8000, "prompt tokens computed in a second")
+	flags.DurationVar(&f.config.Step, "step", 10*time.Millisecond, "one decode step")
+	flags.StringVar(&f.config.Text, "text", emulator.TextIndex, "what it says: index, prose or tiny")
+	flags.StringSliceVar(&f.config.Adapters, "adapter", nil, "LoRA adapter that is loaded from the start; may be repeated")
+	flags.Uint64Var(&f.config.Seed, "seed", 0, "of its block hashes and prose")
+	flags.StringVar(&f.redis, "redis", "", "publish cache events to the Redis server at this address")
+	flags.StringVar(&f.stream, "stream", "octet:kv", "the Redis stream")
+	flags.StringVar(&f.nats, "nats", "", "publish cache events to the NATS server at this URL")
+	flags.StringVar(&f.zmq, "zmq", "", "publish cache events on this ZMQ endpoint (not in this version)")
+	return c
+}
+
+func runEngine(ctx context.Context, f engineFlags) error {
+	if f.zmq != "" {
+		return usageError{errors.New("--zmq: this version publishes to Redis and NATS only")}
+	}
+	publisher, err := f.publisher()
+	if err != nil {
+		return err
+	}
+	defer publisher.Close()
+	if len(publisher) > 0 {
+		f.config.Publisher = publisher
+	}
+	l, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stdout, "engine %s on http://%s\n", f.config.Model, l.Addr())
+	return serveEngine(ctx, f.config, l)
+}
+
+// serveEngine runs one emulated engine on l until ctx ends.
+func serveEngine(ctx context.Context, config emulator.Config, l net.Listener) error {
+	e, err := emulator.New(config)
+	if err != nil {
+		_ = l.Close() // never served
+		return usageError{err}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := &http.Server{Handler: e.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	ended := make(chan error, 2) // one each of the loop and the server
+	go func() { ended <- e.Run(ctx) }()
+	go func() { ended <- server.Serve(l) }()
+	var first error
+	left := 2
+	select {
+	case <-ctx.Done():
+	case first = <-ended:
+		left--
+	}
+	cancel()
+	_ = server.Close() // what is open ends with the loop
+	for range left {
+		<-ended
+	}
+	if first != nil && !errors.Is(first, context.Canceled) {
+		return fmt.Errorf("engine %s: %w", config.Model, first)
+	}
+	return nil
+}
+
+// publisher connects the transports that the flags name, which may be none.
+func (f engineFlags) publisher() (all fanOut, err error) {
+	if f.redis != "" {
+		p, err := redisPublisher(f.redis, f.stream)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	if f.nats != "" {
+		p, err := natsPublisher(f.nats)
+		if err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// fanOut publishes to several transports; the index takes each batch once, whichever comes first.
+type fanOut []events.Publisher
+
+// Publish implements events.Publisher.
+func (f fanOut) Publish(ctx context.Context, b events.Batch) error {
+	var errs []error
+	for _, p := range f {
+		errs = append(errs, p.Publish(ctx, b))
+	}
+	return errors.Join(errs...)
+}
+
+// Close implements events.Publisher.
+func (f fanOut) Close() error {
+	var errs []error
+	for _, p := range f {
+		errs = append(errs, p.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,252 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"octet/gateway"
+)
+
+// Every code of the contract's table that one request can provoke; the others have tests of their own: seen collects them.
+func TestEveryRefusalIsTyped(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "limits.body_bytes=64KiB", "limits.json_depth=16")
+	deep := strings.Repeat("[", 40) + strings.Repeat("]", 40)
+	chat := func(members string) string { return `{"messages":[{"role":"user","content":"x"}]` + members + `}` }
+	const path = "/v1/chat/completions"
+	for _, c := range []struct {
+		name, path, body string
+		status           int
+		code             gateway.Code
+		param            string
+		headers          []string
+	}{
+		{"not json", path, `{"messages"`, 400, gateway.CodeInvalidJSON, "", nil},
+		{"trailing bytes", path, chat("") + "x", 400, gateway.CodeInvalidJSON, "", nil},
+		{"duplicate key", path, chat(`,"n":1,"n":1`), 400, gateway.CodeDuplicateKey, "", nil},
+		{"too deep", path, chat(`,"x":` + deep), 400, gateway.CodeJSONTooDeep, "", nil},
+		{"invalid utf-8", path, chat(",\"x\":\"\xff\""), 400, gateway.CodeInvalidUTF8, "", nil},
+		{"wrong case", path, chat(`,"Model":"debug"`), 400, gateway.CodeInvalidRequest, "Model", nil},
+		{"missing", path, `{"model":"debug"}`, 400, gateway.CodeMissingParameter, "messages", nil},
+		{"invalid value", path, chat(`,"temperature":"hot"`), 400, gateway.CodeInvalidValue, "temperature", nil},
+		{"unsupported", path, chat(`,"store":true`), 400, gateway.CodeUnsupportedParameter, "store", nil},
+		{"picture", path, `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]}`, 400, gateway.CodeUnsupportedContent, "messages[0].content[0]", nil},
+		{"too long", path, chat(`,"model":"debug","max_tokens":5000`), 400, gateway.CodeContextLength, "max_tokens", nil},
+		{"larger than the pool", path, `{"model":"systems","messages":[{"role":"user","content":"` + strings.Repeat("word ", 9000) + `"}]}`, 400, gateway.CodeExceedsPool, "", nil},
+		{"bad priority", path, chat(""), 400, gateway.CodeInvalidValue, "X-Priority", []string{"X-Priority", "101"}},
+		{"bad deadline", path, chat(""), 400, gateway.CodeInvalidValue, "X-Deadline-Ms", []string{"X-Deadline-Ms", "soon"}},
+		{"unknown intent", path, chat(""), 400, gateway.CodeInvalidValue, "X-Intent", []string{"X-Intent", "poetry"}},
+		{"long session", path, chat(""), 400, gateway.CodeInvalidValue, "X-Session-Id", []string{"X-Session-Id", strings.Repeat("s", 257)}},
+		{"unknown model", path, chat(`,"model":"gpt"`), 404, gateway.CodeModelNotFound, "model", nil},
+		{"unknown adapter", path, chat(`,"model":"debug"`), 404, gateway.CodeModelNotFound, "X-Adapter", []string{"X-Adapter", "none"}},
+		{"unknown path", "/v1/nothing", chat(""), 404, gateway.CodeRouteNotFound, "", nil},
+		{"unknown receipt", "/v1/outcomes", `{"receipt":"none","kind":"compile","pass":true}`, 404, gateway.CodeReceiptNotFound, "receipt", nil},
+		{"wrong method", "/v1/models", chat(""), 405, gateway.CodeMethodNotAllowed, "", nil},
+		{"too large", path, chat(`,"x":"` + strings.Repeat("x", 70<<10) + `"`), 413, gateway.CodePayloadTooLarge, "", nil},
+		{"not json by type", path, chat(""), 415, gateway.CodeUnsupportedMediaType, "Content-Type", []string{"Content-Type", "text/plain"}},
+		{"header too large", path, chat(""), 431, gateway.CodeHeaderTooLarge, "", []string{"X-Filler", strings.Repeat("x", 40<<10)}},
+		{"deadline out of reach", path, chat(`,"model":"debug"`), 504, gateway.CodeDeadlineExceeded, "", []string{"X-Deadline-Ms", "1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			resp, answer := w.post(c.path, c.body, append(c.headers, "X-Request-Id", "err-1")...)
+			checkError(t, resp, answer, c.status, c.code, c.param)
+		})
+	}
+	eventually(t, "ledgers at their baseline", w.quiet)
+}
+
+func checkError(t *testing.T, resp *http.Response, answer []byte, status int, code gateway.Code, param string) {
+	t.Helper()
+	var e errorBody
+	if err := json.Unmarshal(answer, &e); err != nil {
+		t.Fatalf("status %d, %v: %s", resp.StatusCode, err, answer)
+	}
+	got := ""
+	if e.Error.Param != nil {
+		got = *e.Error.Param
+	}
+	if resp.StatusCode != status || e.Error.Code != string(code) || got != param {
+		t.Errorf("status %d, code %s, param %q; want %d, %s, %q: %s", resp.StatusCode, e.Error.Code, got, status, code, param, answer)
+	}
+	if e.Error.Message == "" || e.Error.Type == "" || e.RequestID == "" || e.RequestID != resp.Header.Get("X-Request-Id") {
+		t.Errorf("error object %s, X-Request-Id %q", answer, resp.Header.Get("X-Request-Id"))
+	}
+}
+
+const key, keySHA = "sesame", "d0c04f4b1951e4aeaaec8223ed2039e542f3aae805a6fa7f6d794e5afff5d272"
+
+func tenants(more string) []string {
+	return []string{"auth.anonymous=false", `auth.tenants[0].name=acme`, "auth.tenants[0].key_sha256=" + keySHA, "auth.tenants[0].priority_max=5", more}
+}
+
+func TestKeysDecideWhoMayDoWhat(t *testing.T) {
+	auth := []string{"Authorization", "Bearer " + key}
+	t.Run("no key", func(t *testing.T) {
+		w := newWorld(t, smallWorld, smallEngines(), tenants("auth.tenants[0].priority_policy=refuse")...)
+		resp, answer := w.post("/v1/chat/completions", hello)
+		checkError(t, resp, answer, 401, gateway.CodeInvalidAPIKey, "Authorization")
+		resp, answer = w.post("/v1/chat/completions", hello, append(auth, "X-Priority", "6")...)
+		checkError(t, resp, answer, 403, gateway.CodePriorityNotAllowed, "X-Priority")
+		if resp, answer = w.post("/v1/chat/completions", hello, append(auth, "X-Priority", "5")...); resp.StatusCode != 200 {
+			t.Errorf("status %d: %s", resp.StatusCode, answer)
+		}
+	})
+	t.Run("specialists", func(t *testing.T) {
+		w := newWorld(t, smallWorld, smallEngines(), tenants("auth.tenants[0].specialists[0]=systems")...)
+		resp, answer := w.post("/v1/chat/completions", hello, auth...)
+		checkError(t, resp, answer, 403, gateway.CodePermissionDenied, "model")
+	})
+	t.Run("rate", func(t *testing.T) {
+		w := newWorld(t, smallWorld, smallEngines(), tenants("auth.tenants[0].rate.requests_per_second=1")...)
+		w.post("/v1/chat/completions", hello, auth...)
+		resp, answer := w.post("/v1/chat/completions", hello, auth...)
+		checkError(t, resp, answer, 429, gateway.CodeQuotaExceeded, "")
+		if resp.Header.Get("Retry-After") != "1" {
+			t.Errorf("Retry-After is %q", resp.Header.Get("Retry-After"))
+		}
+	})
+	t.Run("tokens", func(t *testing.T) {
+		w := newWorld(t, smallWorld, smallEngines(), tenants("auth.tenants[0].rate.tokens_per_minute=20")...)
+		w.post("/v1/chat/completions", hello, auth...)
+		resp, answer := w.post("/v1/chat/completions", hello, auth...)
+		checkError(t, resp, answer, 429, gateway.CodeQuotaExceeded, "")
+	})
+}
+
+func TestAnIdempotencyKeyIsOneRequestAtATime(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines())
+	w.fault("systems-0", `{"kind":"hang_after_tokens","k":1}`)
+	long := `{"model":"systems","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"x"}]}`
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	w.ask(ctx, "/v1/chat/completions", long, "Idempotency-Key", "k1")
+	resp, answer := w.post("/v1/chat/completions", long, "Idempotency-Key", "k1")
+	checkError(t, resp, answer, 409, gateway.CodeIdempotencyConflict, "Idempotency-Key")
+	leave()
+	eventually(t, "ledgers at their baseline", w.quiet)
+	resp, answer = w.post("/v1/chat/completions", hello, "Idempotency-Key", "k1")
+	checkError(t, resp, answer, 409, gateway.CodeIdempotencyConflict, "Idempotency-Key")
+	if resp, answer = w.post("/v1/chat/completions", long, "Idempotency-Key", "k1"); resp.StatusCode != 200 {
+		t.Errorf("the same request again: status %d: %s", resp.StatusCode, answer)
+	}
+}
+
+// MEGA-62
+func TestAFullSchedulerRefusesHonestly(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "specialists[1].scheduler.max_running=1", "specialists[1].scheduler.max_waiting=1", "limits.max_queue_wait=300ms")
+	w.fault("systems-0", `{"kind":"hang_after_tokens","k":1,"times":0}`)
+	body := `{"model":"systems","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"x"}]}`
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	w.ask(ctx, "/v1/chat/completions", body) // runs
+	answers := make(chan gateway.Code, 2)
+	for range 2 { // one waits until its time is up, one finds the queue full
+		go func() {
+			var e errorBody
+			_, answer := w.post("/v1/chat/completions", body)
+			_ = json.Unmarshal(answer, &e)
+			answers <- gateway.Code(e.Error.Code)
+		}()
+	}
+	if a, b := <-answers, <-answers; a != gateway.CodeQueueFull || b != gateway.CodeQueueFull {
+		t.Errorf("codes %s and %s", a, b)
+	}
+	resp, answer := w.post("/v1/chat/completions", body, "X-Deadline-Ms", "50")
+	checkError(t, resp, answer, 429, gateway.CodeDeadlineUnachievable, "")
+	leave()
+	eventually(t, "ledgers at their baseline", w.quiet)
+}
+
+func TestAPoolThatStaysFullIsSaidToBeFull(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "limits.max_queue_wait=200ms")
+	w.fault("systems-0", `{"kind":"hang_after_tokens","k":1,"times":0}`)
+	body := `{"model":"systems","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"` + strings.Repeat("word ", 6000) + `"}]}`
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	w.ask(ctx, "/v1/chat/completions", strings.Replace(body, "word", "first", 1))
+	resp, answer := w.post("/v1/chat/completions", body)
+	checkError(t, resp, answer, 429, gateway.CodeKVExhausted, "")
+	leave()
+	eventually(t, "ledgers at their baseline", w.quiet)
+}
+
+func TestAPriorityFloorThrottlesTheLow(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines())
+	put := func(method, body string) int {
+		req, err := http.NewRequestWithContext(t.Context(), method, w.admin+"/admin/knobs/priority_floor.review", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	if status := put("PUT", `{"value":3,"by":"night shift","why":"spike","for":"1m"}`); status != 200 {
+		t.Fatalf("PUT is status %d", status)
+	}
+	resp, answer := w.post("/v1/chat/completions", hello, "X-Intent", "review", "X-Priority", "2")
+	checkError(t, resp, answer, 429, gateway.CodePriorityFloor, "")
+	if status := put("DELETE", ""); status != 200 {
+		t.Fatalf("DELETE is status %d", status)
+	}
+	if resp, answer = w.post("/v1/chat/completions", hello, "X-Intent", "review"); resp.StatusCode != 200 {
+		t.Errorf("status %d: %s", resp.StatusCode, answer)
+	}
+}
+
+func TestASlowBodyIsARequestTimeout(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "limits.body_timeout=100ms")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(w.data, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+	buf := make([]byte, 4096)
+	n, _ := conn.Read(buf)
+	if answer := string(buf[:n]); !strings.HasPrefix(answer, "HTTP/1.1 408") || !strings.Contains(answer, string(gateway.CodeRequestTimeout)) {
+		t.Errorf("answer %q", answer)
+	}
+}
+
+// GAIE-08
+func TestNoReplicaLeftSaysWhy(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines())
+	w.engines["systems-0"].kill()
+	body := strings.Replace(hello, "debug", "systems", 1)
+	seen := []string{}
+	eventually(t, "no_healthy_replica", func() bool {
+		var e errorBody
+		_, answer := w.post("/v1/chat/completions", body)
+		_ = json.Unmarshal(answer, &e)
+		if !slices.Contains(seen, e.Error.Code) {
+			seen = append(seen, e.Error.Code)
+		}
+		return e.Error.Code == string(gateway.CodeNoHealthyReplica) && strings.Contains(e.Error.Message, "health")
+	})
+	for _, code := range seen {
+		if !slices.Contains([]string{"upstream_reset", "no_healthy_replica", "breaker_open"}, code) {
+			t.Errorf("seen %v", seen)
+		}
+	}
+}
+
+func TestABreakerThatOpensSaysSo(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "fleet.breaker.open_for=1m")
+	w.fault("systems-0", `{"kind":"die_before_headers","times":0}`)
+	body := strings.Replace(hello, "debug", "systems", 1)
+	eventually(t, "breaker_open", func() bool {
+		resp, answer := w.post("/v1/chat/completions", body)
+		return resp.StatusCode == 503 && strings.Contains(string(answer), string(gateway.CodeBreakerOpen))
+	})
+}

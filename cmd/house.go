@@ -1,0 +1,179 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"octet/adapters"
+	"octet/config"
+	"octet/gateway"
+	"octet/kvpool"
+	"octet/routing/events"
+	"octet/routing/fleet"
+	"octet/routing/index"
+	"octet/slo"
+)
+
+// house holds what lives longer than one generation of the configuration: the fleet, the index and its feed, the SLO
+// windows, the operators' overrides. furnish makes a Runtime of a configuration and moves replicas in and out.
+type house struct {
+	log       *slog.Logger
+	metrics   *gateway.Metrics
+	started   time.Time
+	hasher    kvpool.Hasher
+	index     *index.ShardedBlockIndexer
+	feed      *events.Feed
+	fleet     *fleet.Fleet
+	residency *adapters.Residency
+	knobs     *slo.Knobs
+	targets   atomic.Pointer[map[string]events.Target] // by replica name; replaced whole
+	tokens    *tokenizers
+	sweeping  sync.WaitGroup
+
+	mu         sync.Mutex // one furnish at a time; guards all below
+	cfg        *config.Config
+	generation uint64
+	residents  map[string]*resident // by replica name
+	boards     map[string]board     // by specialist
+	tenants    *gateway.Tenants
+	server     *gateway.Server // nil until the first Runtime is served
+
+	reload func(context.Context) error // nil where there is no file; set before apply
+}
+
+type board struct {
+	shape config.SLO
+	board *slo.Board
+}
+
+func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
+	x, err := index.New(index.Config{})
+	if err != nil {
+		return nil, err
+	}
+	h := &house{
+		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), started: time.Now(),
+		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
+		residency: adapters.NewResidency(adapters.Bounds{}), tokens: &tokenizers{},
+		residents: map[string]*resident{}, boards: map[string]board{},
+	}
+	h.targets.Store(&map[string]events.Target{})
+	h.feed = events.NewFeed(x, h.hasher, h.target)
+	h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...)
+	return h, err
+}
+
+// target says where the events of a replica belong.
+func (h *house) target(replica string) (events.Target, bool) {
+	t, ok := (*h.targets.Load())[replica]
+	return t, ok
+}
+
+// apply makes cfg what is served from now on, or returns why it cannot be, with nothing changed.
+func (h *house) apply(ctx context.Context, cfg *config.Config) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	rt, gone, err := h.furnish(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := h.knobs.Define(knobs(cfg)...); err != nil {
+		return fmt.Errorf("%w: %w", errConfig, err)
+	}
+	h.cfg, h.tenants = cfg, rt.Tenants
+	if h.server != nil {
+		h.server.Serve(rt)
+	} else {
+		h.server = gateway.New(rt, h.options(cfg))
+	}
+	h.moveOut(gone)
+	h.log.Info("configuration in force", "generation", rt.Generation, "specialists", len(rt.Specialists), "replicas", len(h.residents))
+	return nil
+}
+
+func (h *house) options(cfg *config.Config) gateway.Options {
+	return gateway.Options{
+		Log: h.log, Metrics: h.metrics, Index: h.index, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
+		AdminToken: cfg.Admin.Token, Pprof: cfg.Admin.Pprof, Reload: h.reload,
+	}
+}
+
+// furnish builds the Runtime of cfg and the residents that it needs. On an error nothing has changed: whatever can fail comes
+// before whatever changes something.
+func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runtime, []*resident, error) {
+	rt := &gateway.Runtime{Intents: intentNames(cfg), Limits: limits(cfg)}
+	var err error
+	if rt.Cascade, err = newCascade(cfg); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
+	}
+	if rt.Tenants, err = newTenants(cfg, h.tenants); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
+	}
+	if rt.Specialists, err = h.specialists(cfg); err != nil {
+		return nil, nil, err
+	}
+	staying, err := h.moveIn(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	h.generation++
+	rt.Generation = h.generation
+	return rt.Seal(), h.settle(cfg, rt, staying), nil
+}
+
+// settle makes the residents of cfg those of the house and of rt, and returns those who have to go.
+func (h *house) settle(cfg *config.Config, rt *gateway.Runtime, staying map[string]*resident) (gone []*resident) {
+	targets := make(map[string]events.Target, len(staying))
+	for name, r := range staying {
+		rt.Replicas[r.replica.Host] = r.replica
+		targets[name] = events.Target{Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize}
+	}
+	for name, r := range h.residents {
+		if now := staying[name]; now == nil || now.replica.Host != r.replica.Host {
+			gone = append(gone, r)
+		}
+	}
+	h.residents = staying
+	h.targets.Store(&targets)
+	h.tokens.set(cfg, staying)
+	return gone
+}
+
+// moveOut takes replicas out of the fleet and the index. Requests that run on them end where they are.
+func (h *house) moveOut(gone []*resident) {
+	for _, r := range gone {
+		if h.residents[r.replica.Name] == nil {
+			h.fleet.Remove(r.replica.Name)
+		}
+		h.forget(r)
+	}
+}
+
+// forget frees a replica's slot in the index: at once for queries, in the background for memory.
+func (h *house) forget(r *resident) {
+	host := r.replica.Host
+	h.feed.Forget(r.replica.Name)
+	h.residency.Forget(uint16(host))
+	h.index.Retire(host)
+	h.sweeping.Go(func() {
+		if err := h.index.Sweep(context.Background(), host); err != nil {
+			h.log.Warn("index: sweep", "slot", host, "error", err)
+		}
+	})
+}
+
+// close ends what the house holds on to. Nothing is served any more.
+func (h *house) close() {
+	h.sweeping.Wait()
+	for _, r := range h.residents {
+		_ = r.client.Close() // idle connections only
+	}
+}
+
+// jitter is in [0,1): it spreads retries and probes, and decides nothing else.
+func jitter() float64 { return rand.Float64() }

@@ -1,0 +1,123 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"octet/adapters"
+	"octet/config"
+	"octet/gateway"
+	"octet/routing"
+	"octet/routing/fleet"
+	"octet/routing/index"
+	"octet/routing/plugins"
+)
+
+// specialists builds every specialist's pipeline. It changes nothing in the house but adds boards.
+func (h *house) specialists(cfg *config.Config) ([]*gateway.Specialist, error) {
+	registry := plugins.Registry(plugins.Deps{Index: h.index, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Seed: uint64(h.started.UnixNano())})
+	list := make([]*gateway.Specialist, len(cfg.Specialists))
+	for i := range cfg.Specialists {
+		sp := &cfg.Specialists[i]
+		profile, err := routing.Build(profileSpec(cfg, sp.Profile), registry)
+		if err != nil {
+			return nil, fmt.Errorf("%w: specialist %s: %w", errConfig, sp.Name, err)
+		}
+		list[i] = h.specialist(sp, routing.Single(profile))
+	}
+	return list, nil
+}
+
+func (h *house) specialist(sp *config.Specialist, w routing.Workflow) *gateway.Specialist {
+	name := sp.Name
+	return &gateway.Specialist{
+		Name: name, BlockSize: sp.BlockSize, Context: sp.Context, Adapters: adapterNames(*sp), Created: h.started.Unix(),
+		Board: h.board(sp), Workflow: w,
+		Fleet:     func() *fleet.Snapshot { return h.fleet.Snapshot(name) },
+		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
+		Footprint: footprint,
+		Predicted: predicted,
+	}
+}
+
+func footprint(v routing.View) gateway.Footprint {
+	return gateway.Footprint{Chain: plugins.BlockHashes.Get(v), Tokens: plugins.PromptTokens.Get(v), Exact: !plugins.Chunks.Get(v)}
+}
+
+func predicted(v routing.View, host index.HostID) int {
+	if depths := plugins.Depths.Get(v); depths != nil {
+		return int(depths[host])
+	}
+	return 0
+}
+
+// profileSpec returns a profile of the configuration, or a preset. Admission by blocks needs the prompt's chain always.
+func profileSpec(cfg *config.Config, name string) routing.ProfileSpec {
+	if p, ok := cfg.Profiles[name]; ok {
+		return plugins.Complete(fromConfig(name, p), true)
+	}
+	spec, _ := plugins.Preset(name) // the configuration was checked: it is one of the two
+	return plugins.Complete(spec, true)
+}
+
+func fromConfig(name string, p config.Profile) routing.ProfileSpec {
+	spec := routing.ProfileSpec{Name: name, Prepare: pluginSpecs(p.Prepare), Filter: pluginSpecs(p.Filter), Pick: pluginSpec(p.Pick)}
+	for _, s := range p.Score {
+		spec.Score = append(spec.Score, routing.WeightedSpec{PluginSpec: pluginSpec(s), Weight: s.Weight})
+	}
+	return spec
+}
+
+func pluginSpecs(refs []config.PluginRef) []routing.PluginSpec {
+	specs := make([]routing.PluginSpec, len(refs))
+	for i, r := range refs {
+		specs[i] = pluginSpec(r)
+	}
+	return specs
+}
+
+func pluginSpec(r config.PluginRef) routing.PluginSpec {
+	return routing.PluginSpec{Name: r.Name, Params: r.Params, Pos: r.Path}
+}
+
+// profileFaults builds every profile of the file for nothing but its faults.
+func profileFaults(path string, cfg *config.Config) error {
+	x, err := index.New(index.Config{})
+	if err != nil {
+		return err
+	}
+	registry := plugins.Registry(plugins.Deps{Index: x})
+	all := &config.Faults{File: path}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Profiles)) {
+		_, err := routing.Build(profileSpec(cfg, name), registry)
+		var faults routing.Faults
+		if errors.As(err, &faults) {
+			for _, f := range faults {
+				all.List = append(all.List, config.Fault{Path: f.Pos, Code: string(f.Code), Message: f.Message})
+			}
+		} else if err != nil {
+			return err
+		}
+	}
+	if len(all.List) == 0 {
+		return nil
+	}
+	return all
+}
+
+// serving answers the adapter filter: the replicas that have the adapter loaded; where none is known to, all may be tried.
+type serving struct{ residency *adapters.Residency }
+
+// Serving implements plugins.Adapters.
+func (s serving) Serving(_, adapter string, among index.HostBitmap) index.HostBitmap {
+	var loaded index.HostBitmap
+	for _, host := range s.residency.LoadedOn(adapter) {
+		loaded.Set(index.HostID(host))
+	}
+	if loaded = loaded.And(among); loaded.Empty() {
+		return among
+	}
+	return loaded
+}

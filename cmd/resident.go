@@ -1,0 +1,222 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"octet/config"
+	"octet/engine/openai"
+	"octet/gateway"
+	"octet/kvpool"
+	"octet/routing/fleet"
+	"octet/routing/index"
+	"octet/scheduler"
+)
+
+// resident is a replica that lives in the house.
+type resident struct {
+	replica *gateway.Replica
+	key     residence
+	client  *openai.Client
+	blocks  int // of its Gate; 0 where nobody knows yet
+	bounds  gateBounds
+	// reported is what the engine said of its pool after the start; guarded by house.mu, taken up by the next generation.
+	reported int
+}
+
+// residence is what must stay the same for a replica to keep its slot, its connections and its breaker.
+type residence struct {
+	specialist, name, url, engine, apiKey, health string
+	blockSize                                     int // tokens
+}
+
+// gateBounds may change while a Gate stays.
+type gateBounds struct {
+	maxRunning, maxWaiting int
+	maxWait                time.Duration
+}
+
+// errFull is a fleet with no slot left in the index: removed replicas keep theirs until they are swept.
+var errFull = errors.New("no slot is free in the index")
+
+// firstLook is how long the start may wait for engines to say how large their pools are.
+const firstLook = 750 * time.Millisecond
+
+// moveIn returns the residents of cfg: those of the house where nothing essential has changed, new ones else.
+func (h *house) moveIn(ctx context.Context, cfg *config.Config) (map[string]*resident, error) {
+	staying := map[string]*resident{}
+	var fresh []*resident
+	for i := range cfg.Specialists {
+		sp := &cfg.Specialists[i]
+		for j := range sp.Replicas {
+			r, err := h.resident(cfg, sp, &sp.Replicas[j])
+			if err != nil {
+				h.vacate(fresh)
+				return nil, fmt.Errorf("%s: %w", sp.Replicas[j].Name, err)
+			}
+			if h.residents[r.key.name] == nil || h.residents[r.key.name].replica.Host != r.replica.Host {
+				fresh = append(fresh, r)
+			}
+			staying[r.key.name] = r
+		}
+	}
+	h.look(ctx, fresh)
+	return staying, h.open(cfg, staying)
+}
+
+// resident returns the resident for one replica of the configuration, without a Gate yet where it is new.
+func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.Replica) (*resident, error) {
+	key := residence{sp.Name, rep.Name, rep.URL, rep.Engine, rep.APIKey, rep.HealthPath, sp.BlockSize}
+	blocks, err := poolSize(sp, rep)
+	if err != nil {
+		return nil, err
+	}
+	r := &resident{key: key, blocks: blocks, bounds: boundsOf(cfg, sp, rep)}
+	r.replica = &gateway.Replica{
+		Name: rep.Name, Model: rep.Model, Engine: rep.Engine, APIKey: rep.APIKey, ForwardPriority: rep.ForwardPriority, Opaque: opaque(rep.Name),
+	}
+	if old := h.residents[rep.Name]; old != nil && old.key == key {
+		r.client, r.replica.Client, r.replica.Host = old.client, old.client, old.replica.Host
+		if blocks == 0 {
+			r.blocks = max(old.blocks, old.reported)
+		}
+		return r, nil
+	}
+	if r.client, err = openai.New(clientConfig(cfg, rep)); err != nil {
+		return nil, err
+	}
+	r.replica.Client = r.client
+	r.replica.Host, err = h.slot()
+	return r, err
+}
+
+// slot takes a free slot of the index.
+func (h *house) slot() (index.HostID, error) {
+	for host := range index.HostID(index.MaxHosts) {
+		if !h.index.Alive().Has(host) && h.index.Reusable(host) {
+			return host, h.index.Admit(host)
+		}
+	}
+	return 0, errFull
+}
+
+// vacate undoes what resident did for new ones.
+func (h *house) vacate(fresh []*resident) {
+	for _, r := range fresh {
+		h.forget(r)
+		_ = r.client.Close() // nothing was sent on it
+	}
+}
+
+// look asks the engines of new residents for the size of their pools where the configuration does not say. Engines that do
+// not answer in time are asked again by their probes; until then only their running requests are counted.
+func (h *house) look(ctx context.Context, fresh []*resident) {
+	ctx, cancel := context.WithTimeout(ctx, firstLook)
+	defer cancel()
+	var asking sync.WaitGroup
+	for _, r := range fresh {
+		if r.blocks == 0 {
+			asking.Go(func() { r.blocks = reportedBlocks(ctx, r.client) })
+		}
+	}
+	asking.Wait()
+}
+
+// open gives every resident its Gate and its place in the fleet.
+func (h *house) open(cfg *config.Config, staying map[string]*resident) error {
+	for _, r := range staying {
+		old := h.residents[r.key.name]
+		if old != nil && old.replica.Host == r.replica.Host && old.blocks == r.blocks {
+			r.replica.Gate = old.replica.Gate
+			r.replica.Gate.Reconfigure(r.bounds.maxRunning, r.bounds.maxWaiting, r.bounds.maxWait)
+			continue
+		}
+		gate, err := scheduler.NewGate(scheduler.GateConfig{
+			Blocks: r.blocks, BlockSize: r.key.blockSize, MaxRunning: r.bounds.maxRunning, MaxWaiting: r.bounds.maxWaiting,
+			MaxWait: r.bounds.maxWait, Now: time.Now, Jitter: jitter,
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.key.name, err)
+		}
+		r.replica.Gate = gate
+	}
+	for _, r := range staying {
+		if err := h.enlist(cfg, r); err != nil {
+			return fmt.Errorf("%s: %w", r.key.name, err)
+		}
+	}
+	return nil
+}
+
+func (h *house) enlist(cfg *config.Config, r *resident) error {
+	sp, rep := find(cfg, r.key.name)
+	member, err := h.fleet.Put(fleet.Spec{
+		Name: rep.Name, Specialist: sp.Name, URL: rep.URL, Model: rep.Model, Engine: rep.Engine, Role: rep.Role, Labels: rep.Labels,
+		Host: r.replica.Host, Blocks: rep.Blocks, BlockSize: sp.BlockSize, MaxRunning: r.bounds.maxRunning, HasEvents: publishes(cfg, rep),
+	})
+	if err != nil {
+		return err
+	}
+	r.replica.Fleet = member
+	gate := r.replica.Gate
+	member.LoadFrom(func() fleet.Load {
+		s := gate.Stats()
+		l := fleet.Load{Waiting: s.Waiting, Running: s.Running, Preempting: s.Preempting}
+		if s.Total > 0 {
+			l.KVUsage = float64(s.Total-s.Free) / float64(s.Total)
+		}
+		return l
+	})
+	return nil
+}
+
+// find returns a replica's place in the configuration, which has it.
+func find(cfg *config.Config, replica string) (*config.Specialist, *config.Replica) {
+	for i := range cfg.Specialists {
+		sp := &cfg.Specialists[i]
+		for j := range sp.Replicas {
+			if sp.Replicas[j].Name == replica {
+				return sp, &sp.Replicas[j]
+			}
+		}
+	}
+	panic("cmd: no replica " + replica)
+}
+
+// publishes says whether cache events can reach us from a replica. ZMQ and gRPC sources are not read by this version.
+func publishes(cfg *config.Config, _ *config.Replica) bool {
+	return cfg.Events.Redis != nil || cfg.Events.NATS != nil
+}
+
+// poolSize returns a replica's KV blocks where the configuration says, by number or by arithmetic; 0 where it does not.
+func poolSize(sp *config.Specialist, rep *config.Replica) (int, error) {
+	if rep.Blocks > 0 || sp.HBM == nil {
+		return rep.Blocks, nil
+	}
+	g := sp.HBM.Geometry
+	blocks, err := kvpool.Size(
+		kvpool.Memory{HBM: int64(sp.HBM.Total), Weights: int64(sp.HBM.Weights), ActivationReserve: int64(sp.HBM.ActivationReserve)},
+		kvpool.Geometry{Layers: g.Layers, KVHeads: g.KVHeads, HeadDim: g.HeadDim, DTypeBytes: g.DTypeBytes, AttentionLayers: g.AttentionLayers},
+		sp.BlockSize)
+	if err != nil {
+		return 0, fmt.Errorf("%w: hbm: %w", errConfig, err)
+	}
+	return blocks, nil
+}
+
+func boundsOf(cfg *config.Config, sp *config.Specialist, rep *config.Replica) gateBounds {
+	b := gateBounds{sp.Scheduler.MaxRunning, sp.Scheduler.MaxWaiting, cfg.Limits.MaxQueueWait}
+	if rep.MaxRunning > 0 {
+		b.maxRunning = rep.MaxRunning
+	}
+	return b
+}
+
+// opaque is what clients see of a replica's name: enough to tell two apart.
+func opaque(name string) string { return strconv.FormatUint(xxh3.HashString(name)>>32, 16) }

@@ -1,0 +1,93 @@
+// Package cmd holds the commands of the octet program, one a file, and the wiring of the rooms: it alone reads the
+// configuration and turns its sections into what each room takes.
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"octet/config"
+)
+
+// Exit codes of the program.
+const (
+	exitOK     = 0
+	exitFailed = 1 // at run time
+	exitConfig = 2
+)
+
+// Set by the linker.
+var (
+	version  = "dev"
+	commit   = "unknown"
+	buildRef = "unknown"
+)
+
+// Execute runs the command line and ends the process.
+func Execute() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	ctx, stop := untilSignal()
+	defer stop()
+	root := rootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	return report(err)
+}
+
+// untilSignal returns a context that ends with the first SIGTERM or SIGINT. The second stops the process at once.
+func untilSignal() (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2) // one to drain, one to stop
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		os.Exit(exitFailed)
+	}()
+	return ctx, cancel
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "octet",
+		Short:         "The serving gateway for an ensemble of specialist models",
+		Version:       fmt.Sprintf("%s (%s, %s)", version, commit, buildRef),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(serveCommand(), demoCommand(), engineCommand(), checkCommand(), explainCommand())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	return root
+}
+
+// usageError is a command line that makes no sense: a fault of configuration.
+type usageError struct{ error }
+
+// report prints err for people and returns the exit code that it stands for.
+func report(err error) int {
+	var faults *config.Faults
+	var usage usageError
+	if errors.As(err, &faults) {
+		fmt.Fprintln(os.Stderr, faults.Error()) // one fault a line, nothing before it
+		return exitConfig
+	}
+	fmt.Fprintln(os.Stderr, "octet:", err)
+	if errors.As(err, &usage) || errors.Is(err, errConfig) {
+		return exitConfig
+	}
+	return exitFailed
+}
+
+// errConfig is a configuration that parses but cannot be built.
+var errConfig = errors.New("configuration")

@@ -1,0 +1,127 @@
+package cmd
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"octet/classifier"
+	"octet/config"
+	"octet/engine/openai"
+	"octet/gateway"
+	"octet/routing/fleet"
+	"octet/slo"
+)
+
+// Sections of the configuration, as the rooms take them.
+
+func breakerConfig(cfg *config.Config) fleet.Breaker {
+	b := cfg.Fleet.Breaker
+	return fleet.Breaker{Failures: b.Failures, Window: b.Window, OpenFor: b.OpenFor, Probes: b.Probes}
+}
+
+func clientConfig(cfg *config.Config, rep *config.Replica) openai.Config {
+	return openai.Config{
+		URL: rep.URL, Engine: rep.Engine, Bearer: rep.APIKey, HealthPath: rep.HealthPath,
+		HeaderTimeout: cfg.Limits.TTFTTimeout, IdleTimeout: cfg.Limits.IdleTimeout,
+		MaxIdle: max(rep.MaxRunning, 64),
+	}
+}
+
+func limits(cfg *config.Config) gateway.Limits {
+	l := cfg.Limits
+	return gateway.Limits{
+		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes), JSONDepth: l.JSONDepth, Messages: l.Messages,
+		MaxStreams: l.MaxStreams, MaxAttempts: l.MaxAttempts, RetryBudget: l.RetryBudget,
+		BodyTimeout: l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout, IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain,
+	}
+}
+
+func intentNames(cfg *config.Config) []string { return slices.Sorted(maps.Keys(cfg.Intents)) }
+
+func newCascade(cfg *config.Config) (*classifier.Cascade, error) {
+	c := classifier.Config{
+		Adapters: map[string][]string{}, Intents: map[string]classifier.IntentConfig{}, Detectors: cfg.Router.Detectors,
+		Fallback: cfg.Router.Fallback, RejectRefuses: cfg.Router.Reject == "refuse", Viable: cfg.Router.Classifier.Viable,
+	}
+	for _, sp := range cfg.Specialists {
+		c.Specialists = append(c.Specialists, sp.Name)
+		c.Adapters[sp.Name] = adapterNames(sp)
+	}
+	for name, in := range cfg.Intents {
+		c.Intents[name] = classifier.IntentConfig{
+			Specialist: in.Specialist, ShadowThreshold: in.ShadowThreshold, DivertThreshold: in.DivertThreshold, PriorityFloor: in.PriorityFloor,
+		}
+	}
+	return classifier.New(c)
+}
+
+func adapterNames(sp config.Specialist) []string {
+	names := make([]string, len(sp.Adapters))
+	for i, a := range sp.Adapters {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// anonymousTenant is the name of requests without a key.
+const anonymousTenant = "anonymous"
+
+func newTenants(cfg *config.Config, earlier *gateway.Tenants) (*gateway.Tenants, error) {
+	list := make([]gateway.TenantConfig, len(cfg.Auth.Tenants))
+	for i, t := range cfg.Auth.Tenants {
+		list[i] = gateway.TenantConfig{
+			Name: t.Name, KeySHA256: t.KeySHA256, PriorityMax: t.PriorityMax, RefusePriority: t.PriorityPolicy == "refuse",
+			Specialists: t.Specialists, CacheSalt: t.CacheSalt, MaxStreams: t.MaxStreams,
+			RequestsPerSecond: t.Rate.RequestsPerSecond, Burst: t.Rate.Burst, TokensPerMinute: int(t.Rate.TokensPerMinute),
+		}
+	}
+	if !cfg.Auth.Anonymous {
+		return gateway.NewTenants(list, nil, earlier)
+	}
+	a := cfg.Auth.AnonymousLimits
+	return gateway.NewTenants(list, &gateway.TenantConfig{
+		Name: anonymousTenant, PriorityMax: a.PriorityMax,
+		RequestsPerSecond: a.Rate.RequestsPerSecond, Burst: a.Rate.Burst, TokensPerMinute: int(a.Rate.TokensPerMinute),
+	}, earlier)
+}
+
+func sloConfig(sp *config.Specialist) slo.Config {
+	c := sp.SLO.Correctness
+	return slo.Config{
+		Window: sp.SLO.Window, MinSamples: sp.SLO.MinSamples,
+		Correctness: slo.CorrectnessConfig{Floor: c.Floor, Window: c.Window, MinSamples: c.MinSamples, RecoverFor: c.RecoverFor},
+	}
+}
+
+// knobs are the thresholds and floors that operators may override, with the configured values as defaults.
+func knobs(cfg *config.Config) []slo.Knob {
+	var all []slo.Knob
+	for _, name := range intentNames(cfg) {
+		in := cfg.Intents[name]
+		all = append(all, withFloor(slo.IntentKnobs(name, in.ShadowThreshold, in.DivertThreshold), in.PriorityFloor)...)
+	}
+	if _, given := cfg.Intents[classifier.Unspecified]; !given {
+		all = append(all, slo.IntentKnobs(classifier.Unspecified, 0, 0)...)
+	}
+	return all
+}
+
+func withFloor(knobs []slo.Knob, floor int) []slo.Knob {
+	for i := range knobs {
+		if strings.HasPrefix(knobs[i].Name, slo.PriorityFloor) {
+			knobs[i].Default = float64(floor)
+		}
+	}
+	return knobs
+}
+
+// board returns a specialist's windows: those that it has, unless their shape was changed.
+func (h *house) board(sp *config.Specialist) *slo.Board {
+	if b, ok := h.boards[sp.Name]; ok && b.shape == sp.SLO {
+		return b.board
+	}
+	b := board{sp.SLO, slo.NewBoard(sloConfig(sp))}
+	h.boards[sp.Name] = b
+	return b.board
+}

@@ -1,0 +1,49 @@
+package config
+
+// Auth says who may call. With no tenants everyone is the anonymous tenant.
+type Auth struct {
+	// Requests without a key are served, under anonymous_limits. False: a key is required.
+	Anonymous bool `yaml:"anonymous" default:"true"`
+	// What requests without a key may ask for.
+	AnonymousLimits AnonymousLimits `yaml:"anonymous_limits"`
+	// Callers with a key.
+	Tenants []Tenant `yaml:"tenants"`
+}
+
+// AnonymousLimits binds all requests without a key together.
+type AnonymousLimits struct {
+	// The highest X-Priority that is honoured; higher ones are clamped. The default is no ceiling.
+	PriorityMax int `yaml:"priority_max" default:"100" range:"-100..100"`
+	// What all anonymous requests together may use.
+	Rate Rate `yaml:"rate"`
+}
+
+// Tenant is one caller: one key, one ceiling of priority, one budget, one corner of the prefix cache.
+type Tenant struct {
+	// Appears in logs and metrics; unique.
+	Name string `yaml:"name" required:"true" form:"name"`
+	// SHA-256 of the API key, 64 hex digits: the key itself is never in a file.
+	KeySHA256 string `yaml:"key_sha256" required:"true" form:"sha256"`
+	// The highest X-Priority this tenant may ask for. The default is no ceiling.
+	PriorityMax int `yaml:"priority_max" default:"100" range:"-100..100"`
+	// A higher X-Priority is lowered to the ceiling (clamp) or answered 403 priority_not_allowed (refuse).
+	PriorityPolicy string `yaml:"priority_policy" default:"clamp" enum:"clamp refuse"`
+	// The specialists it may use; empty = all.
+	Specialists []string `yaml:"specialists" form:"name"`
+	// Secret that separates its cached prefixes from everyone else's; empty = shared with the others that have none.
+	CacheSalt string `yaml:"cache_salt"`
+	// Streams it may hold open at once; 0 = limits.max_streams alone.
+	MaxStreams int `yaml:"max_streams" default:"0" range:"0..1000000"`
+	// What it may use.
+	Rate Rate `yaml:"rate"`
+}
+
+// Rate is a token bucket each on requests and on tokens; 0 = no bound.
+type Rate struct {
+	// Requests admitted a second, on average.
+	RequestsPerSecond float64 `yaml:"requests_per_second" default:"0" range:"0..1e9"`
+	// Requests that may come at once; 0 = one second's worth, at least 1.
+	Burst int `yaml:"burst" default:"0" range:"0..1000000000"`
+	// Prompt and generated tokens a minute, on average.
+	TokensPerMinute int64 `yaml:"tokens_per_minute" default:"0" range:"0..1000000000000"`
+}

@@ -1,0 +1,143 @@
+package config
+
+import (
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Routed is what a client asks for as a model to let the router choose; no specialist may take the name.
+const Routed = "octet"
+
+// check notes every fault that only shows when keys are seen together. Empty names have been noted where they were read.
+func check(c *Config, r *report, presets []string) {
+	checkListeners(c, r)
+	checkAuth(c, r)
+	checkRouter(c, r)
+	checkProfiles(c, r, presets)
+	for i := range c.Specialists {
+		checkSpecialist(c, i, r)
+	}
+	checkFallbacks(c, r)
+	checkReplicas(c, r)
+}
+
+func checkListeners(c *Config, r *report) {
+	if clash(c.Listen.Data, c.Listen.Admin) {
+		r.addAt("listen.admin", CodeConflict, "the admin listener needs an address of its own, not the data listener's %s", clip(c.Listen.Data))
+	}
+	if c.Events.GRPC != nil && (clash(c.Events.GRPC.Listen, c.Listen.Data) || clash(c.Events.GRPC.Listen, c.Listen.Admin)) {
+		r.addAt("events.grpc.listen", CodeConflict, "the event listener needs an address of its own")
+	}
+	if c.Admin.Token == "" && !loopback(c.Listen.Admin) {
+		r.addAt("admin.token", CodeAdminExposed, "without a token the admin listener must be on loopback, not on %s", clip(c.Listen.Admin))
+	}
+}
+
+// clash reports whether two listeners cannot both be had: one port, and one host or a wildcard. Port 0 never clashes.
+func clash(a, b string) bool {
+	hostA, portA, errA := net.SplitHostPort(a)
+	hostB, portB, errB := net.SplitHostPort(b)
+	if errA != nil || errB != nil || portA != portB || strings.Trim(portA, "0") == "" {
+		return false
+	}
+	return hostA == hostB || wildcard(hostA) || wildcard(hostB) || loopback(a) && loopback(b) && !(net.ParseIP(hostA) != nil && net.ParseIP(hostB) != nil)
+}
+
+func wildcard(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "" || ip != nil && ip.IsUnspecified()
+}
+
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+func checkAuth(c *Config, r *report) {
+	if !c.Auth.Anonymous && len(c.Auth.Tenants) == 0 {
+		r.addAt("auth.anonymous", CodeConflict, "a key is required, but no tenant has one")
+	}
+	names, keys := newNames(r, CodeDuplicateName), newNames(r, CodeDuplicateName)
+	for i, t := range c.Auth.Tenants {
+		path := item("auth.tenants", i)
+		names.take(t.Name, path+".name")
+		keys.take(strings.ToLower(t.KeySHA256), path+".key_sha256")
+		for j, s := range t.Specialists {
+			checkKnown(c, r, s, item(path+".specialists", j))
+		}
+	}
+}
+
+func checkRouter(c *Config, r *report) {
+	for _, name := range slices.Sorted(maps.Keys(c.Intents)) {
+		path := join("intents", name) + ".specialist"
+		specialist := c.Intents[name].Specialist
+		if name == Unspecified && specialist != "" {
+			r.addAt(path, CodeConflict, "requests that declare no intent are routed; router.fallback takes what nothing else does")
+			continue
+		}
+		checkKnown(c, r, specialist, path)
+	}
+	checkKnown(c, r, c.Router.Fallback, "router.fallback")
+}
+
+// checkKnown notes a reference to a specialist that is not there; no reference at all is fine.
+func checkKnown(c *Config, r *report, specialist, path string) {
+	var names []string
+	for _, s := range c.Specialists {
+		if s.Name == specialist {
+			return
+		}
+		names = append(names, s.Name)
+	}
+	if specialist != "" && formName(specialist) == nil {
+		r.addAt(path, CodeUnknownName, "there is no specialist %q%s", clip(specialist), didYouMean(specialist, names))
+	}
+}
+
+func checkProfiles(c *Config, r *report, presets []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		if slices.Contains(presets, name) {
+			r.addAt(join("profiles", name), CodeReservedName, "%q is a preset's name", name)
+		}
+	}
+	if presets == nil {
+		return
+	}
+	known := append(slices.Sorted(maps.Keys(c.Profiles)), presets...)
+	for i, s := range c.Specialists {
+		if s.Profile != "" && !slices.Contains(known, s.Profile) {
+			r.addAt(item("specialists", i)+".profile", CodeUnknownName, "there is no profile %q%s", clip(s.Profile), didYouMean(s.Profile, known))
+		}
+	}
+}
+
+// item is the path of one element of a list.
+func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+// names notes what is taken twice.
+type names struct {
+	r     *report
+	code  string
+	taken map[string]string // to the path that took it
+}
+
+func newNames(r *report, code string) names {
+	return names{r: r, code: code, taken: map[string]string{}}
+}
+
+// take claims a name for a path; the empty name is nobody's.
+func (n names) take(name, path string) {
+	if name == "" {
+		return
+	}
+	if first, taken := n.taken[name]; taken {
+		n.r.addAt(path, n.code, "%q is taken by %s", clip(name), first)
+		return
+	}
+	n.taken[name] = path
+}

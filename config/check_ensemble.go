@@ -1,0 +1,115 @@
+package config
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+func checkSpecialist(c *Config, i int, r *report) {
+	s, path := &c.Specialists[i], item("specialists", i)
+	if s.Name == Routed || s.Name == Unspecified {
+		r.addAt(path+".name", CodeReservedName, "%q already has a meaning", s.Name)
+	}
+	if s.Context > 0 && s.Context < s.BlockSize {
+		r.addAt(path+".context", CodeConflict, "a context of %d tokens is smaller than a block of %d", s.Context, s.BlockSize)
+	}
+	adapters := newNames(r, CodeDuplicateName)
+	for j, a := range s.Adapters {
+		adapters.take(a.Name, item(path+".adapters", j)+".name")
+	}
+	checkHBM(s, path+".hbm", r)
+	checkRoles(s, path+".replicas", r)
+}
+
+func checkHBM(s *Specialist, path string, r *report) {
+	if s.HBM == nil {
+		return
+	}
+	if rest := s.HBM.Total - s.HBM.Weights - s.HBM.ActivationReserve; s.HBM.Total > 0 && rest <= 0 {
+		r.addAt(path+".total", CodeConflict, "%s leaves nothing for KV beside weights of %s and a reserve of %s", s.HBM.Total, s.HBM.Weights, s.HBM.ActivationReserve)
+	}
+	if g := s.HBM.Geometry; g.Layers > 0 && g.AttentionLayers > g.Layers {
+		r.addAt(path+".geometry.attention_layers", CodeConflict, "%d of %d layers", g.AttentionLayers, g.Layers)
+	}
+}
+
+// checkRoles notes an ensemble of halves: prefill alone never answers, decode alone never starts.
+func checkRoles(s *Specialist, path string, r *report) {
+	has := func(role string) bool {
+		return slices.ContainsFunc(s.Replicas, func(r Replica) bool { return r.Role == role })
+	}
+	switch {
+	case has("both") || has("prefill") == has("decode"):
+	case has("prefill"):
+		r.addAt(path, CodeConflict, "every replica of %s is for prefill: none could answer", s.Name)
+	default:
+		r.addAt(path, CodeConflict, "every replica of %s is for decode: none could take a prompt", s.Name)
+	}
+}
+
+// checkReplicas checks names and URLs over the whole file, and how many replicas there are.
+func checkReplicas(c *Config, r *report) {
+	specialists, replicas, urls := newNames(r, CodeDuplicateName), newNames(r, CodeDuplicateName), newNames(r, CodeDuplicateURL)
+	total := 0
+	for i, s := range c.Specialists {
+		path := item("specialists", i)
+		specialists.take(s.Name, path+".name")
+		for j, replica := range s.Replicas {
+			where := item(path+".replicas", j)
+			replicas.take(replica.Name, where+".name")
+			urls.take(sameURL(replica.URL), where+".url")
+			if total++; total == MaxReplicas+1 {
+				r.addAt(where, CodeTooMany, "one gateway can tell %d replicas apart; further ones need a gateway of their own", MaxReplicas)
+			}
+		}
+	}
+}
+
+// sameURL is a replica's URL in a form that two spellings of one address share.
+func sameURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return text
+	}
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + host + ":" + port + strings.TrimRight(u.Path, "/")
+}
+
+// checkFallbacks follows every specialist's fallback. A cycle is noted once, at its member that stands first in the
+// file, and named from there: a -> b -> a.
+func checkFallbacks(c *Config, r *report) {
+	at := map[string]int{}
+	for i, s := range slices.Backward(c.Specialists) {
+		at[s.Name] = i
+	}
+	delete(at, "")
+	walked := make([]int, len(c.Specialists)) // by which walk, 1-based; 0 = not yet
+	for i, s := range c.Specialists {
+		checkKnown(c, r, s.Fallback, item("specialists", i)+".fallback")
+		var trail []int
+		here, ok := i, true
+		for ok && walked[here] == 0 {
+			walked[here] = i + 1
+			trail = append(trail, here)
+			here, ok = at[c.Specialists[here].Fallback]
+		}
+		if ok && walked[here] == i+1 {
+			noteCycle(c, r, trail[slices.Index(trail, here):])
+		}
+	}
+}
+
+// noteCycle notes a cycle of fallbacks, turned so that its first member in the file comes first.
+func noteCycle(c *Config, r *report, cycle []int) {
+	first := slices.Index(cycle, slices.Min(cycle))
+	turned := append(slices.Clone(cycle[first:]), cycle[:first+1]...)
+	names := make([]string, len(turned))
+	for i, member := range turned {
+		names[i] = c.Specialists[member].Name
+	}
+	r.addAt(item("specialists", turned[0])+".fallback", CodeCycle, "fallbacks lead in a circle: %s", strings.Join(names, " -> "))
+}

@@ -1,0 +1,74 @@
+package config
+
+import _ "embed"
+
+// Config is one whole, checked configuration. Every key has a default unless its type says that it is required;
+// a Config that Load or Parse returned holds no faults and is never changed afterwards.
+type Config struct {
+	// Where the two listeners are.
+	Listen Listen `yaml:"listen"`
+	// The admin listener's own token and switches.
+	Admin Admin `yaml:"admin"`
+	// What is logged, and how.
+	Log Log `yaml:"log"`
+	// Who may call, and how much.
+	Auth Auth `yaml:"auth"`
+	// Bounds on every input, wait and buffer.
+	Limits Limits `yaml:"limits"`
+	// What callers may declare in X-Intent, by name. Given at all, the section replaces the built-in four:
+	// codegen, debug, build-fix, review.
+	Intents map[string]Intent `yaml:"intents"`
+	// How a request that names no specialist finds one.
+	Router Router `yaml:"router"`
+	// How replicas are probed, and when one is given up.
+	Fleet Fleet `yaml:"fleet"`
+	// The ensemble: at least one specialist, names are free.
+	Specialists []Specialist `yaml:"specialists" required:"true"`
+	// Routing profiles of one's own, by name. A preset's name cannot be taken.
+	Profiles map[string]Profile `yaml:"profiles"`
+	// The shared sources of cache events; several at once are fine, none is fine too.
+	Events Events `yaml:"events"`
+	// The budget of shadow traffic and where its comparisons go.
+	Shadow Shadow `yaml:"shadow"`
+	// The bounds of /metrics.
+	Metrics Metrics `yaml:"metrics"`
+	// Seeds the keyed block hash. Gateways that share a cell use the same one; another value forgets every cached chain.
+	HashSeed uint64 `yaml:"hash_seed"`
+}
+
+// Listen says where clients and operators connect. Port 0 picks a free one.
+type Listen struct {
+	// The data listener: the OpenAI surface.
+	Data string `yaml:"data" default:"127.0.0.1:8080" form:"listen"`
+	// The admin listener: state, knobs, metrics, dashboard. Never the data listener's address.
+	Admin string `yaml:"admin" default:"127.0.0.1:8081" form:"listen"`
+}
+
+// Admin guards the admin listener. An empty token is accepted only where the listener is on loopback.
+type Admin struct {
+	// Bearer token of the admin listener; ${VAR} reads it from the environment.
+	Token string `yaml:"token"`
+	// Serves /debug/pprof/ on the admin listener.
+	Pprof bool `yaml:"pprof"`
+}
+
+// Log is the structured log on standard error.
+type Log struct {
+	// The least level that is written.
+	Level string `yaml:"level" default:"info" enum:"debug info warn error"`
+	// One line of text, or one JSON object, per record.
+	Format string `yaml:"format" default:"text" enum:"text json"`
+}
+
+// Metrics bounds what /metrics may cost.
+type Metrics struct {
+	// Series held at most, all metrics together; further label values fall into "other".
+	MaxSeries int `yaml:"max_series" default:"10000" range:"100..1000000"`
+}
+
+//go:embed reference.yaml
+var reference []byte
+
+// Example returns the reference configuration: the eight-specialist ensemble with every key documented.
+// It parses without faults in an empty environment. The caller owns the bytes.
+func Example() []byte { return append([]byte(nil), reference...) }

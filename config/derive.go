@@ -1,0 +1,67 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// thresholds are the defaults of the intents that have their own: code generation is cheap to get wrong, a confidently
+// wrong review is not.
+var thresholds = map[string]struct{ shadow, divert float64 }{
+	"codegen": {0.30, 0.20},
+	"review":  {0.85, 0.40},
+	"":        {0.50, 0.25}, // any other name
+}
+
+// derive fills the defaults that depend on other keys.
+func (c *Config) derive(r *report) {
+	if c.Intents == nil {
+		c.Intents = builtinIntents(c)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Intents)) {
+		c.Intents[name] = deriveIntent(name, c.Intents[name], r)
+	}
+	if c.Router.Fallback == "" && len(c.Specialists) > 0 {
+		c.Router.Fallback = c.Specialists[0].Name
+	}
+	for i := range c.Specialists {
+		s := &c.Specialists[i]
+		for j := range s.Replicas {
+			if s.Replicas[j].Name == "" && s.Name != "" {
+				s.Replicas[j].Name = s.Name + "-" + strconv.Itoa(j)
+			}
+			if s.Replicas[j].Model == "" {
+				s.Replicas[j].Model = s.Name
+			}
+		}
+	}
+}
+
+// builtinIntents are the intents of a file that names none. Debugging and build fixes go straight to the specialists of
+// those names, where the ensemble has them.
+func builtinIntents(c *Config) map[string]Intent {
+	intents := map[string]Intent{}
+	for name, specialist := range map[string]string{"codegen": "", "debug": "debug", "build-fix": "build", "review": ""} {
+		if !slices.ContainsFunc(c.Specialists, func(s Specialist) bool { return s.Name == specialist }) {
+			specialist = ""
+		}
+		intents[name] = Intent{Specialist: specialist, PriorityFloor: -100}
+	}
+	return intents
+}
+
+func deriveIntent(name string, in Intent, r *report) Intent {
+	own, ok := thresholds[name]
+	if !ok {
+		own = thresholds[""]
+	}
+	path := join("intents", name)
+	if !r.given(join(path, "shadow_threshold")) {
+		in.ShadowThreshold = own.shadow
+	}
+	if !r.given(join(path, "divert_threshold")) {
+		in.DivertThreshold = own.divert
+	}
+	return in
+}

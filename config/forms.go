@@ -1,0 +1,134 @@
+package config
+
+import (
+	"encoding/hex"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// forms are the checks that a form tag names. "text" wants nothing but not to be emptied.
+var forms = map[string]func(text string) *problem{
+	"name":    formName,
+	"sha256":  formSHA256,
+	"listen":  formListen,
+	"addr":    formAddr,
+	"url":     formURL,
+	"path":    formPath,
+	"zmq":     formZMQ,
+	"nats":    formNATS,
+	"subject": formSubject,
+	"text":    nil,
+}
+
+// maxName bounds what ends up in headers, metric labels and model ids.
+const maxName = 63
+
+// formName wants what may stand in a header, a label, a path and before or after the ":" of a model.
+func formName(text string) *problem {
+	ok := text != "" && len(text) <= maxName && letterOrDigit(text[0])
+	for i := 0; ok && i < len(text); i++ {
+		ok = letterOrDigit(text[i]) || strings.IndexByte("._-", text[i]) >= 0
+	}
+	if !ok {
+		return wrong(CodeBadValue, "%q is not a name: a letter or digit, then letters, digits, '.', '_' or '-', at most %d", clip(text), maxName)
+	}
+	return nil
+}
+
+func letterOrDigit(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' }
+
+func formSHA256(text string) *problem {
+	if sum, err := hex.DecodeString(text); err != nil || len(sum) != 32 {
+		return wrong(CodeBadValue, "want 64 hex digits, the SHA-256 of the key, found %d characters", len(text))
+	}
+	return nil
+}
+
+// formListen wants an address to listen on; port 0 picks a free one, an empty host is every interface.
+func formListen(text string) *problem { return address(text, 0) }
+
+// formAddr wants an address to dial.
+func formAddr(text string) *problem {
+	if p := address(text, 1); p != nil {
+		return p
+	}
+	if host, _, _ := net.SplitHostPort(text); host == "" {
+		return wrong(CodeBadAddress, "%q names no host", clip(text))
+	}
+	return nil
+}
+
+func address(text string, leastPort int) *problem {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil || strings.ContainsAny(host, " \t/@") {
+		return wrong(CodeBadAddress, "%q is not host:port", clip(text))
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || int(n) < leastPort {
+		return wrong(CodeBadAddress, "%q is not a port between %d and 65535", clip(port), leastPort)
+	}
+	return nil
+}
+
+// formURL wants http or https, a host, and nothing after the path: no query, no fragment, no user.
+func formURL(text string) *problem {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https":
+		return wrong(CodeBadURL, "%q is not an http or https URL", clip(text))
+	case u.Hostname() == "":
+		return wrong(CodeBadURL, "%q names no host", clip(text))
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return wrong(CodeBadURL, "a replica's URL has no user, query or fragment; api_key is a key of its own")
+	}
+	return urlPort(u)
+}
+
+func urlPort(u *url.URL) *problem {
+	if u.Port() == "" {
+		return nil
+	}
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || n == 0 {
+		return wrong(CodeBadURL, "%q is not a port between 1 and 65535", clip(u.Port()))
+	}
+	return nil
+}
+
+func formPath(text string) *problem {
+	if text[0] != '/' || strings.ContainsAny(text, " \r\n?#") {
+		return wrong(CodeBadValue, "%q is not a path such as /health", clip(text))
+	}
+	return nil
+}
+
+// formZMQ wants an endpoint as engines print it: tcp://host:port, host "*" to bind, or ipc://path.
+func formZMQ(text string) *problem {
+	if rest, ok := strings.CutPrefix(text, "tcp://"); ok {
+		return formAddr(rest)
+	}
+	if rest, ok := strings.CutPrefix(text, "ipc://"); ok && rest != "" {
+		return nil
+	}
+	return wrong(CodeBadURL, "%q is not tcp://host:port or ipc://path", clip(text))
+}
+
+func formNATS(text string) *problem {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss" {
+		return wrong(CodeBadURL, "want nats://host:port, or tls, ws or wss")
+	}
+	return urlPort(u)
+}
+
+// formSubject wants a NATS subject: tokens between dots, "*" one token, ">" the rest.
+func formSubject(text string) *problem {
+	tokens := strings.Split(text, ".")
+	for i, token := range tokens {
+		wild := token == "*" || token == ">" && i == len(tokens)-1
+		if token == "" || !wild && strings.ContainsAny(token, " \t\r\n*>") {
+			return wrong(CodeBadValue, "%q is not a NATS subject such as octet.kv.>", clip(text))
+		}
+	}
+	return nil
+}

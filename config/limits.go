@@ -1,0 +1,41 @@
+package config
+
+import "time"
+
+// Limits bounds every input, every wait and every buffer. Nothing in the gateway grows without one of them.
+type Limits struct {
+	// Largest request body.
+	BodyBytes Size `yaml:"body_bytes" default:"8MiB" range:"1KiB..1GiB"`
+	// Request line and headers together.
+	HeaderBytes Size `yaml:"header_bytes" default:"32KiB" range:"1KiB..1MiB"`
+	// Nesting of the request's JSON.
+	JSONDepth int `yaml:"json_depth" default:"64" range:"2..1000"`
+	// Messages in one chat request.
+	Messages int `yaml:"messages" default:"4096" range:"1..1000000"`
+	// Time in a replica's queue before 429.
+	MaxQueueWait time.Duration `yaml:"max_queue_wait" default:"30s" range:"0s..1h"`
+	// Time a client may take to send its body.
+	BodyTimeout time.Duration `yaml:"body_timeout" default:"30s" range:"1ms..1h"`
+	// Largest answer that is not streamed: it is held until it is whole.
+	ResponseBytes Size `yaml:"response_bytes" default:"64MiB" range:"1KiB..4GiB"`
+	// Time an engine may take for a whole answer that is not streamed.
+	AnswerTimeout time.Duration `yaml:"answer_timeout" default:"10m" range:"1ms..24h"`
+	// Time from dispatch to the first token of a streamed answer.
+	TTFTTimeout time.Duration `yaml:"ttft_timeout" default:"60s" range:"1ms..24h"`
+	// Silence of an engine between two tokens.
+	IdleTimeout time.Duration `yaml:"idle_timeout" default:"30s" range:"1ms..24h"`
+	// Time a client may take to accept what is written to it.
+	WriteTimeout time.Duration `yaml:"write_timeout" default:"30s" range:"1ms..24h"`
+	// Grace for open requests after SIGTERM.
+	Drain time.Duration `yaml:"drain" default:"30s" range:"0s..24h"`
+	// Streams open at once, all tenants together.
+	MaxStreams int `yaml:"max_streams" default:"10000" range:"1..1000000"`
+	// Replicas tried for one request before its first byte.
+	MaxAttempts int `yaml:"max_attempts" default:"3" range:"1..16"`
+	// Share of all requests that may be retries.
+	RetryBudget float64 `yaml:"retry_budget" default:"0.10" range:"0..1"`
+	// Receipts kept in memory, oldest dropped first.
+	Receipts int `yaml:"receipts" default:"10000" range:"0..10000000"`
+	// Idempotency keys remembered, oldest dropped first.
+	IdempotencyKeys int `yaml:"idempotency_keys" default:"10000" range:"0..10000000"`
+}

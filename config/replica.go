@@ -1,0 +1,68 @@
+package config
+
+import "time"
+
+// MaxReplicas is how many replicas one gateway can tell apart.
+const MaxReplicas = 256
+
+// Replica is one engine that serves a specialist.
+type Replica struct {
+	// Base URL of its OpenAI API; no two replicas share one.
+	URL string `yaml:"url" required:"true" form:"url"`
+	// Unique in the file; default the specialist's name and the position, as debug-0.
+	Name string `yaml:"name" form:"name"`
+	// What it is: decides its quirks, its metric names and the sign of its priority.
+	Engine string `yaml:"engine" default:"vllm" enum:"vllm sglang llamacpp openai"`
+	// The name the engine knows the model by; default the specialist's.
+	Model string `yaml:"model"`
+	// Bearer token the engine wants; ${VAR} reads it from the environment.
+	APIKey string `yaml:"api_key"`
+	// What a probe asks for; empty = what its kind of engine has for it.
+	HealthPath string `yaml:"health_path" form:"path"`
+	// KV blocks of its pool; 0 = from its metrics, or from the specialist's hbm.
+	Blocks int `yaml:"blocks" default:"0" range:"0..1000000000"`
+	// Its own scheduler.max_running; 0 = the specialist's.
+	MaxRunning int `yaml:"max_running" default:"0" range:"0..65536"`
+	// Its part in a disaggregated plan.
+	Role string `yaml:"role" default:"both" enum:"both prefill decode"`
+	// The request's priority is passed on, in the engine's own sign. Only for engines started with priority scheduling.
+	ForwardPriority bool `yaml:"forward_priority"`
+	// Free labels for label filters.
+	Labels map[string]string `yaml:"labels"`
+	// The engine's own event sockets.
+	Events *ReplicaEvents `yaml:"events"`
+}
+
+// ReplicaEvents is where an engine publishes its cache events over ZMQ.
+type ReplicaEvents struct {
+	// The PUB socket.
+	ZMQ string `yaml:"zmq" required:"true" form:"zmq"`
+	// The replay ROUTER socket; empty = a gap cannot be repaired from the engine.
+	Replay string `yaml:"replay" form:"zmq"`
+}
+
+// Fleet is how replicas are watched.
+type Fleet struct {
+	// Time between two probes of one replica, jittered.
+	ProbeInterval time.Duration `yaml:"probe_interval" default:"2s" range:"10ms..1h"`
+	// A probe that takes longer has failed.
+	ProbeTimeout time.Duration `yaml:"probe_timeout" default:"1s" range:"1ms..1m"`
+	// Failed probes in a row that make it unhealthy.
+	UnhealthyAfter int `yaml:"unhealthy_after" default:"2" range:"1..100"`
+	// Good probes in a row that make it healthy again.
+	HealthyAfter int `yaml:"healthy_after" default:"1" range:"1..100"`
+	// The availability breaker of each replica.
+	Breaker Breaker `yaml:"breaker"`
+}
+
+// Breaker stops sending to a replica that fails requests, whatever its probes say.
+type Breaker struct {
+	// Failures within the window that open it.
+	Failures int `yaml:"failures" default:"5" range:"1..10000"`
+	// What failures are counted over.
+	Window time.Duration `yaml:"window" default:"30s" range:"1s..1h"`
+	// Time it stays open before it is probed with requests.
+	OpenFor time.Duration `yaml:"open_for" default:"5s" range:"10ms..1h"`
+	// Requests let through half-open; all must succeed to close it.
+	Probes int `yaml:"probes" default:"1" range:"1..100"`
+}

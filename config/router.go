@@ -1,0 +1,42 @@
+package config
+
+import "time"
+
+// Unspecified names the intent of requests that declare none. An entry of this name under intents sets their
+// thresholds; it cannot name a specialist.
+const Unspecified = "unspecified"
+
+// Intent is what a caller may declare in X-Intent. The thresholds' defaults depend on the name: codegen 0.30 and
+// 0.20, review 0.85 and 0.40, any other 0.50 and 0.25.
+type Intent struct {
+	// Where this intent goes, without asking detectors or classifier; empty = routed by the text.
+	Specialist string `yaml:"specialist" form:"name"`
+	// Below this top-1 probability a shadow copy goes to the second choice.
+	ShadowThreshold float64 `yaml:"shadow_threshold" range:"0..1"`
+	// Below it, while the specialist is under load, the second choice answers instead.
+	DivertThreshold float64 `yaml:"divert_threshold" range:"0..1"`
+	// Requests of a lower priority are answered 429 priority_floor.
+	PriorityFloor int `yaml:"priority_floor" default:"-100" range:"-100..100"`
+}
+
+// Router decides which specialist answers: declared model, then declared intent, then detectors, then classifier.
+type Router struct {
+	// The model that looks at the text.
+	Classifier Classifier `yaml:"classifier"`
+	// Structural detectors (sanitizer traces, CMake and linker errors, SFINAE-heavy headers …) decide before the classifier.
+	Detectors bool `yaml:"detectors" default:"true"`
+	// Who answers where the classifier is broken, absent or unsure; default the first specialist.
+	Fallback string `yaml:"fallback" form:"name"`
+	// What becomes of a request that belongs to no specialist: the fallback's, or 422 no_specialist.
+	Reject string `yaml:"reject" default:"fallback" enum:"fallback refuse"`
+}
+
+// Classifier is the trained model of the router.
+type Classifier struct {
+	// builtin, or the path of an artefact that "octet train" wrote.
+	Model string `yaml:"model" default:"builtin" form:"text"`
+	// A verdict that takes longer is the fallback's.
+	Timeout time.Duration `yaml:"timeout" default:"5ms" range:"100us..10s"`
+	// The least probability at which a second choice may answer instead of the first.
+	Viable float64 `yaml:"viable" default:"0.15" range:"0..1"`
+}

@@ -1,0 +1,108 @@
+package config
+
+import "time"
+
+// Specialist is one model of the ensemble with its own scheduler, pool, profile and published SLO.
+type Specialist struct {
+	// What clients put in "model"; unique. "octet" is taken: it means routed.
+	Name string `yaml:"name" required:"true" form:"name"`
+	// Tokens a KV block holds; the engine's own.
+	BlockSize int `yaml:"block_size" default:"16" range:"1..1024"`
+	// Who takes primary traffic while this one is demoted; empty = nobody. Chains are followed, cycles refused.
+	Fallback string `yaml:"fallback" form:"name"`
+	// Longest prompt and answer together, in tokens.
+	Context int `yaml:"context" default:"32768" range:"1..16777216"`
+	// A name under profiles, or a preset's.
+	Profile string `yaml:"profile" default:"default" form:"name"`
+	// Where prompts become tokens: in the gateway (builtin), by the engine's /tokenize (engine), not at all (none:
+	// chunks of text stand for tokens), or whichever is available (auto).
+	Tokenizer string `yaml:"tokenizer" default:"auto" enum:"auto engine builtin none"`
+	// The bounds of each replica's queue and batch.
+	Scheduler Scheduler `yaml:"scheduler"`
+	// State-space layers beside attention.
+	Hybrid Hybrid `yaml:"hybrid"`
+	// The pool's size by arithmetic, for replicas with blocks: 0.
+	HBM *HBM `yaml:"hbm"`
+	// LoRA adapters that may be asked for.
+	Adapters []Adapter `yaml:"adapters"`
+	// What is published and kept.
+	SLO SLO `yaml:"slo"`
+	// The engines that serve it: at least one, at most 256 in the whole file.
+	Replicas []Replica `yaml:"replicas" required:"true"`
+}
+
+// Scheduler bounds one replica's queue and batch.
+type Scheduler struct {
+	// Requests in the batch at once.
+	MaxRunning int `yaml:"max_running" default:"64" range:"1..65536"`
+	// Requests in the queue before 429 queue_full.
+	MaxWaiting int `yaml:"max_waiting" default:"1024" range:"0..1000000"`
+	// Waiting this long is worth one step of priority; 0s = never.
+	Aging time.Duration `yaml:"aging" default:"0s" range:"0s..24h"`
+	// Draft tokens that admission reserves for one request; 0 = no speculation.
+	SpeculativeWindow int `yaml:"speculative_window" default:"0" range:"0..64"`
+	// Prompt tokens prefilled in one step beside running decodes.
+	ChunkedPrefillTokens int `yaml:"chunked_prefill_tokens" default:"2048" range:"1..1048576"`
+}
+
+// Hybrid describes layers whose state is bytes per sequence, not per token.
+type Hybrid struct {
+	// One sequence's snapshot; 0 = pure attention.
+	SSMStateBytes Size `yaml:"ssm_state_bytes" default:"0" range:"0..1TiB"`
+}
+
+// HBM sizes the pool: (total − weights − activation_reserve) ÷ bytes a block, once, for good.
+type HBM struct {
+	// The accelerator's memory that the engine may use.
+	Total Size `yaml:"total" required:"true" range:"1MiB..1PiB"`
+	// What the weights take.
+	Weights Size `yaml:"weights" required:"true" range:"0..1PiB"`
+	// What is kept free for activations.
+	ActivationReserve Size `yaml:"activation_reserve" default:"0" range:"0..1PiB"`
+	// The model's shape.
+	Geometry Geometry `yaml:"geometry" required:"true"`
+}
+
+// Geometry gives the bytes one token takes: 2 × layers × kv_heads × head_dim × dtype_bytes.
+type Geometry struct {
+	// Layers of the model.
+	Layers int `yaml:"layers" required:"true" range:"1..4096"`
+	// Key-value heads a layer.
+	KVHeads int `yaml:"kv_heads" required:"true" range:"1..4096"`
+	// Numbers a head.
+	HeadDim int `yaml:"head_dim" required:"true" range:"1..65536"`
+	// Bytes a number.
+	DTypeBytes int `yaml:"dtype_bytes" default:"2" range:"1..8"`
+	// Layers that hold KV at all, in a hybrid; 0 = every layer.
+	AttentionLayers int `yaml:"attention_layers" default:"0" range:"0..4096"`
+}
+
+// Adapter is one LoRA adapter of a specialist: "specialist:name" as a model.
+type Adapter struct {
+	// Unique within the specialist.
+	Name string `yaml:"name" required:"true" form:"name"`
+	// Where the engine loads it from; empty = the engine has it already.
+	Path string `yaml:"path"`
+}
+
+// SLO is the window over which a specialist's latencies are published.
+type SLO struct {
+	// What a percentile looks back over.
+	Window time.Duration `yaml:"window" default:"5m" range:"1s..24h"`
+	// With fewer samples a value is absent.
+	MinSamples int `yaml:"min_samples" default:"20" range:"1..1000000"`
+	// The floor under which it is demoted.
+	Correctness Correctness `yaml:"correctness"`
+}
+
+// Correctness is the pass rate a specialist owes, from verdicts on its answers.
+type Correctness struct {
+	// The least pass rate.
+	Floor float64 `yaml:"floor" default:"0.95" range:"0..1"`
+	// What the rate looks back over.
+	Window time.Duration `yaml:"window" default:"24h" range:"1m..720h"`
+	// With fewer verdicts there is no rate: nobody is demoted, and nobody recovers.
+	MinSamples int `yaml:"min_samples" default:"50" range:"1..1000000"`
+	// Time above the floor before it takes primary traffic again.
+	RecoverFor time.Duration `yaml:"recover_for" default:"10m" range:"0s..168h"`
+}

@@ -1,0 +1,173 @@
+package emulator
+
+import (
+	"net/http"
+	"strconv"
+
+	"octet/engine"
+)
+
+const (
+	maxChoices   = 128 // of one request, over all its prompts
+	maxRequestID = 128 // bytes
+	indexMaxNew  = 128 // tokens of an answer that has no end of its own, when the request sets no limit
+)
+
+// ask is one inference request, checked and in the engine's terms, by whichever route it came.
+type ask struct {
+	id      string // the client's X-Request-Id, or one of ours
+	chat    bool
+	model   string // as asked for: the base model or an adapter
+	adapter lora   // the zero lora is the base model
+	prompts []prompt
+	n       int   // choices a prompt
+	maxNew  []int // tokens to generate at most, a prompt each
+	body    *body
+}
+
+// readAsk decodes and checks a request to /v1/chat/completions (chat) or /v1/completions.
+func (e *Emulator) readAsk(r *http.Request, chat bool) (*ask, error) {
+	a := &ask{id: e.requestID(r), chat: chat, n: 1, body: new(body)}
+	if err := readBody(r, a.body); err != nil {
+		return nil, err
+	}
+	if err := a.body.refuse(); err != nil {
+		return nil, err
+	}
+	a.model = a.body.Model
+	or(&a.model, e.cfg.Model)
+	var known bool
+	if a.adapter, known = e.shelf.find(a.model); !known {
+		return nil, notFound("model", "The model `%s` does not exist.", a.model)
+	}
+	return a, e.fill(a)
+}
+
+// refuse returns the first thing in b that this engine cannot honour.
+func (b *body) refuse() error {
+	switch k := b.Logprobs.Kind(); {
+	case k == 't', k == '0':
+		return badRequest("logprobs", "logprobs are not supported by this model.")
+	case b.Echo:
+		return badRequest("echo", "echo is not supported by this model.")
+	case b.Suffix != "":
+		return badRequest("suffix", "suffix is not supported by this model.")
+	case b.ContinueFrom < 0:
+		return badRequest("continue_from", "continue_from must not be negative, got %d.", b.ContinueFrom)
+	case b.ContinueFinalMessage && (b.AddGenerationPrompt == nil || *b.AddGenerationPrompt):
+		return badRequest("continue_final_message", "Cannot set both `continue_final_message` and `add_generation_prompt` to True.")
+	case len(b.Stop) > 16:
+		return badRequest("stop", "at most 16 stop strings, got %d.", len(b.Stop))
+	}
+	for _, w := range b.Stop {
+		if w == "" {
+			return badRequest("stop", "stop cannot contain an empty string.")
+		}
+	}
+	return nil
+}
+
+// fill sets the parts of a that follow from its body.
+func (e *Emulator) fill(a *ask) (err error) {
+	if a.chat {
+		a.prompts, err = a.body.chatPrompt()
+	} else {
+		a.prompts, err = prompts(a.body.Prompt)
+	}
+	if err != nil {
+		return err
+	}
+	if a.body.N != nil {
+		a.n = *a.body.N
+	}
+	if a.n < 1 || a.n*len(a.prompts) > maxChoices {
+		return badRequest("n", "n must be at least 1, and at most %d choices in all, got %d for %d prompts.", maxChoices, a.n, len(a.prompts))
+	}
+	for _, p := range a.prompts {
+		limit, err := e.answerLimit(a, len(p.tokens))
+		if err != nil {
+			return err
+		}
+		a.maxNew = append(a.maxNew, limit)
+	}
+	return nil
+}
+
+// chatPrompt returns the one prompt that the messages of b make.
+func (b *body) chatPrompt() ([]prompt, error) {
+	messages, ending := b.chat()
+	if len(messages) == 0 {
+		return nil, badRequest("messages", "messages must hold at least one message.")
+	}
+	for _, m := range messages {
+		if m.Role == "" {
+			return nil, badRequest("messages", "every message needs a role.")
+		}
+	}
+	return []prompt{textPrompt(engine.RenderChat(nil, messages, ending))}, nil
+}
+
+// answerLimit returns how many tokens may follow a prompt of so many tokens.
+func (e *Emulator) answerLimit(a *ask, prompt int) (int, error) {
+	asked := a.body.MaxTokens
+	if a.chat && a.body.MaxCompletionTokens != nil {
+		asked = a.body.MaxCompletionTokens
+	}
+	room := e.cfg.MaxModelLen - prompt
+	switch {
+	case prompt == 0:
+		return 0, badRequest("prompt", "The decoder prompt cannot be empty")
+	case a.body.ContinueFrom >= prompt && a.body.ContinueFrom > 0:
+		return 0, badRequest("continue_from", "continue_from is %d, but the prompt has %d tokens.", a.body.ContinueFrom, prompt)
+	case room < 1:
+		return 0, badRequest("prompt", "This model's maximum context length is %d tokens. However, your request has %d input tokens. Please reduce the length of the input messages.", e.cfg.MaxModelLen, prompt)
+	case asked == nil && e.cfg.Text == TextIndex:
+		return min(room, indexMaxNew), nil
+	case asked == nil:
+		return room, nil
+	case *asked < 1:
+		return 0, badRequest("max_tokens", "max_tokens must be at least 1, got %d.", *asked)
+	case *asked > room:
+		return 0, badRequest("max_tokens", "'max_tokens' or 'max_completion_tokens' is too large: %d. This model's maximum context length is %d tokens and your request has %d input tokens (%d > %d - %d).",
+			*asked, e.cfg.MaxModelLen, prompt, *asked, e.cfg.MaxModelLen, prompt)
+	}
+	return *asked, nil
+}
+
+// requestID returns the client's X-Request-Id when it is printable and short enough to stand in every token, else a new one.
+func (e *Emulator) requestID(r *http.Request) string {
+	id := r.Header.Get("X-Request-Id")
+	wellFormed := id != "" && len(id) <= maxRequestID
+	for i := range len(id) {
+		wellFormed = wellFormed && id[i] > ' ' && id[i] < 0x7f
+	}
+	if wellFormed {
+		return id
+	}
+	return "r" + strconv.FormatUint(e.cfg.Epoch, 36) + "-" + strconv.FormatUint(e.requests.Add(1), 10)
+}
+
+// answerID returns what the answer is called on the wire.
+func (a *ask) answerID() string {
+	if a.chat {
+		return "chatcmpl-" + a.id
+	}
+	return "cmpl-" + a.id
+}
+
+// speak returns the voice of one choice.
+func (e *Emulator) speak(a *ask, p prompt, choice int) voice {
+	if e.cfg.Text == TextIndex {
+		return indexVoice{request: a.id, from: a.body.ContinueFrom}
+	}
+	return e.author.answer(p.earlier(a.body.ContinueFrom), a.variant(choice), a.body.ContinueFrom)
+}
+
+// variant tells answers to one prompt apart: by the client's seed, and by choice.
+func (a *ask) variant(choice int) uint64 {
+	variant := uint64(choice)
+	if a.body.Seed != nil {
+		variant += uint64(*a.body.Seed) * 1_000_003
+	}
+	return variant
+}

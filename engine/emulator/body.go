@@ -1,0 +1,119 @@
+package emulator
+
+import (
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"octet/engine"
+)
+
+const maxBody = 64 << 20 // bytes
+
+// body is what a completion or chat request may say. Fields that change nothing about emulated text (temperature, tools,
+// response_format, …) and fields that are unknown are accepted and have no effect, as with vLLM.
+type body struct {
+	Model    string         `json:"model"`
+	Prompt   jsontext.Value `json:"prompt"`
+	Messages []turn         `json:"messages"`
+
+	MaxTokens           *int          `json:"max_tokens"`
+	MaxCompletionTokens *int          `json:"max_completion_tokens"`
+	N                   *int          `json:"n"`
+	Stop                words         `json:"stop"`
+	Stream              bool          `json:"stream"`
+	StreamOptions       streamOptions `json:"stream_options"`
+	Seed                *int64        `json:"seed"`
+	Priority            int           `json:"priority"` // as vLLM has it: lower is sooner
+	CacheSalt           string        `json:"cache_salt"`
+
+	AddGenerationPrompt  *bool `json:"add_generation_prompt"`
+	ContinueFinalMessage bool  `json:"continue_final_message"`
+	// ContinueFrom is ours: the last so many prompt tokens are an answer's beginning that was generated earlier, and the
+	// answer goes on with its token number ContinueFrom.
+	ContinueFrom int `json:"continue_from"`
+
+	Transfer *transfer `json:"kv_transfer_params"`
+
+	Logprobs jsontext.Value `json:"logprobs"`
+	Echo     bool           `json:"echo"`
+	Suffix   string         `json:"suffix"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+// turn is one message; its content is a string, null, or a list of text parts.
+type turn struct {
+	Role    string  `json:"role"`
+	Content content `json:"content"`
+}
+
+// content is a message's text, whatever form it came in.
+type content string
+
+// UnmarshalJSON takes a string, null, or parts of type text, which are put together.
+func (c *content) UnmarshalJSON(raw []byte) error {
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if v := jsontext.Value(raw); v.Kind() != '[' {
+		return json.Unmarshal(raw, (*string)(c))
+	}
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return err
+	}
+	var text strings.Builder
+	for _, p := range parts {
+		if p.Type != "text" {
+			return badRequest("messages", "content part of type %q: this model takes text only", p.Type)
+		}
+		text.WriteString(p.Text)
+	}
+	*c = content(text.String())
+	return nil
+}
+
+// words is a string or a list of strings.
+type words []string
+
+// UnmarshalJSON takes a string, null, or a list of strings.
+func (w *words) UnmarshalJSON(raw []byte) error {
+	if jsontext.Value(raw).Kind() != '"' {
+		return json.Unmarshal(raw, (*[]string)(w))
+	}
+	*w = []string{""}
+	return json.Unmarshal(raw, &(*w)[0])
+}
+
+// readBody decodes one JSON object from r, strictly: no duplicate names, no trailing bytes, no invalid UTF-8.
+func readBody(r *http.Request, into any) error {
+	raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+	if err != nil {
+		return badRequest("", "reading the body: %v", err)
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return badRequest("", "invalid JSON: %v", err)
+	}
+	return nil
+}
+
+// chat returns the messages as the template takes them, and how their rendering ends.
+func (b *body) chat() ([]engine.Message, engine.Ending) {
+	messages := make([]engine.Message, len(b.Messages))
+	for i, m := range b.Messages {
+		messages[i] = engine.Message{Role: m.Role, Content: string(m.Content)}
+	}
+	switch {
+	case b.ContinueFinalMessage:
+		return messages, engine.ContinueLast
+	case b.AddGenerationPrompt != nil && !*b.AddGenerationPrompt:
+		return messages, engine.Closed
+	}
+	return messages, engine.OpenAnswer
+}

@@ -1,0 +1,112 @@
+package emulator
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"octet/routing/events"
+)
+
+// ErrConfig is the sentinel of every fault that New finds in a Config.
+var ErrConfig = errors.New("emulator: invalid config")
+
+// Text modes: what an emulated model says.
+const (
+	TextIndex = "index" // token i of request R is ⟦R:i⟧
+	TextProse = "prose" // readable C++ answers in the manner of the specialist that Model names
+	TextTiny  = "tiny"  // reserved for a transformer that really computes
+)
+
+// Config describes one emulated engine. Zero fields take the defaults.
+type Config struct {
+	Name  string // the replica's name in events and states; default Model
+	Model string // the base model's name, which requests ask for; default "emulated"
+
+	BlockSize   int // tokens a KV block; default 16
+	Blocks      int // KV blocks in the pool; default 4096
+	MaxRunning  int // sequences in one batch; default 64
+	MaxWaiting  int // sequences in the queue before 429; default 1024
+	TokenBudget int // tokens computed in one step, over all sequences; default 2048, at least MaxRunning
+	MaxModelLen int // tokens of prompt and answer together; default 32768, at most the pool
+
+	PrefillTPS         float64       // prompt tokens computed in a second; default 8000
+	Step               time.Duration // one decode step of one sequence; default 10 ms, negative is none
+	StepPerSeq         time.Duration // what each further sequence adds to a decode step; default 100 µs, negative is none
+	AdapterSwap        time.Duration // a step on another adapter than the one before; default 5 ms, negative is none
+	KVTransferPerBlock time.Duration // fetching a block that another engine computed; default 50 µs, negative is none
+
+	Text     string   // TextIndex (default) or TextProse
+	Adapters []string // LoRA adapters that are loaded from the start
+	Faults   []Fault  // armed from the start, as if by POST /admin/faults
+	Seed     uint64   // of the block hashes: engines with different seeds hash the same tokens differently
+
+	Epoch     uint64           // of the events; default the wall clock in nanoseconds, so that it grows with every start
+	Publisher events.Publisher // carries the cache events; nil is none. It stays the caller's to close
+}
+
+// withDefaults returns c with every zero field filled in, or all faults, each an ErrConfig.
+func (c Config) withDefaults() (Config, error) {
+	c = c.named().sized().paced()
+	if c.Epoch == 0 {
+		c.Epoch = uint64(time.Now().UnixNano())
+	}
+	return c, c.faults()
+}
+
+func (c Config) named() Config {
+	or(&c.Model, "emulated")
+	or(&c.Name, c.Model)
+	or(&c.Text, TextIndex)
+	return c
+}
+
+func (c Config) sized() Config {
+	or(&c.BlockSize, 16)
+	or(&c.Blocks, 4096)
+	or(&c.MaxRunning, 64)
+	or(&c.MaxWaiting, 1024)
+	or(&c.TokenBudget, max(2048, c.MaxRunning))
+	or(&c.MaxModelLen, max(min(32768, c.Blocks*c.BlockSize), 0))
+	return c
+}
+
+func (c Config) paced() Config {
+	or(&c.PrefillTPS, 8000)
+	or(&c.Step, 10*time.Millisecond)
+	or(&c.StepPerSeq, 100*time.Microsecond)
+	or(&c.AdapterSwap, 5*time.Millisecond)
+	or(&c.KVTransferPerBlock, 50*time.Microsecond)
+	for _, d := range []*time.Duration{&c.Step, &c.StepPerSeq, &c.AdapterSwap, &c.KVTransferPerBlock} {
+		*d = max(*d, 0)
+	}
+	return c
+}
+
+func or[T comparable](field *T, value T) {
+	if *field == *new(T) {
+		*field = value
+	}
+}
+
+func (c Config) faults() error {
+	var faults []error
+	bad := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf("%w: %s", ErrConfig, fmt.Sprintf(format, args...)))
+		}
+	}
+	bad(c.Text == TextTiny, "text mode %q is reserved and not built yet", c.Text)
+	bad(c.Text != TextTiny && c.Text != TextIndex && c.Text != TextProse, "text mode %q is none of index, prose", c.Text)
+	bad(c.BlockSize < 1 || c.Blocks < 1, "a pool of %d blocks of %d tokens", c.Blocks, c.BlockSize)
+	bad(c.MaxRunning < 1 || c.MaxWaiting < 1, "max running %d, max waiting %d", c.MaxRunning, c.MaxWaiting)
+	bad(c.TokenBudget < c.MaxRunning, "a budget of %d tokens a step for %d sequences", c.TokenBudget, c.MaxRunning)
+	bad(c.MaxModelLen < 2 || c.MaxModelLen > c.Blocks*c.BlockSize, "max model len %d in a pool of %d tokens", c.MaxModelLen, c.Blocks*c.BlockSize)
+	bad(!(c.PrefillTPS > 0), "prefill of %v tokens a second", c.PrefillTPS)
+	for _, f := range c.Faults {
+		if err := f.check(); err != nil {
+			faults = append(faults, fmt.Errorf("%w: %w", ErrConfig, err))
+		}
+	}
+	return errors.Join(faults...)
+}

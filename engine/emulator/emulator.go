@@ -1,0 +1,126 @@
+package emulator
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"octet/kvpool"
+	"octet/routing/events"
+	"octet/scheduler"
+)
+
+// Emulator is one emulated engine. Everything but Run is safe for concurrent use.
+type Emulator struct {
+	cfg     Config
+	started time.Time
+	life    context.Context // ends when Run has returned
+	end     context.CancelFunc
+
+	loop      *scheduler.Loop
+	sequences *sequences
+	shelf     *shelf
+	author    *author
+	armed     armed
+	outbox    *outbox
+	meters    *meters
+	mux       *http.ServeMux
+	requests  atomic.Uint64 // ids that were made here
+
+	cacheMu sync.RWMutex // held for reading while a sequence is submitted
+	cache   int          // guarded by cacheMu: resets of the prefix cache so far
+}
+
+// New returns an engine that computes once Run runs. Its error is ErrConfig, with every fault that c has.
+func New(c Config) (*Emulator, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	e := &Emulator{cfg: c, started: time.Now(), sequences: newSequences(), author: newAuthor(c.Model), outbox: newOutbox(c)}
+	e.armed.faults = append(e.armed.faults, c.Faults...)
+	if e.shelf, err = newShelf(c.Model, c.Adapters); err != nil {
+		return nil, err
+	}
+	core := scheduler.CoreConfig{
+		Blocks: c.Blocks, BlockSize: c.BlockSize, MaxRunning: c.MaxRunning, MaxWaiting: c.MaxWaiting, TokenBudget: c.TokenBudget, Seed: c.Seed,
+	}
+	e.loop, err = scheduler.NewLoop(scheduler.LoopConfig{Core: core, Now: e.now, Publish: e.outbox.changed}, &model{cfg: c, sequences: e.sequences})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	e.life, e.end = context.WithCancel(context.Background())
+	e.meters = newMeters(e)
+	e.mux = e.routes()
+	return e, nil
+}
+
+// now is the scheduler's clock: time since New.
+func (e *Emulator) now() scheduler.Time { return time.Since(e.started) }
+
+// Run computes until ctx ends, then tells the events' readers that the engine is gone, and returns ctx's error. What is
+// being answered then ends with an error. It is called once.
+func (e *Emulator) Run(ctx context.Context) error {
+	defer e.end()
+	e.outbox.post(events.Event{Kind: events.Cleared})
+	var publishing sync.WaitGroup
+	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	publishing.Go(func() { e.outbox.run(lasting) })
+	err := e.loop.Run(ctx)
+	e.outbox.post(events.Event{Kind: events.Shutdown})
+	stop()
+	publishing.Wait()
+	return err
+}
+
+// Stats returns a recent picture of the scheduler.
+func (e *Emulator) Stats() scheduler.Stats { return e.loop.Stats() }
+
+// Handler returns the engine's HTTP surface. Requests wait until Run runs.
+func (e *Emulator) Handler() http.Handler { return e.mux }
+
+func (e *Emulator) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	for pattern, handle := range map[string]http.HandlerFunc{
+		"POST /v1/chat/completions":    e.chat,
+		"POST /v1/completions":         e.complete,
+		"GET /v1/models":               e.listModels,
+		"POST /v1/load_lora_adapter":   e.loadAdapter,
+		"POST /v1/unload_lora_adapter": e.unloadAdapter,
+		"POST /tokenize":               e.tokenize,
+		"POST /detokenize":             e.detokenize,
+		"POST /reset_prefix_cache":     e.resetCache,
+		"GET /health":                  e.health,
+		"GET /ping":                    e.health,
+		"GET /version":                 e.version,
+		"GET /metrics":                 e.meters.handler().ServeHTTP,
+		"GET /admin/state":             e.showState,
+		"GET /admin/faults":            e.listFaults,
+		"POST /admin/faults":           e.armFault,
+		"DELETE /admin/faults":         e.clearFaults,
+	} {
+		mux.HandleFunc(pattern, handle)
+	}
+	return mux
+}
+
+// root returns what the chains of l's sequences hang on, since the last reset. cacheMu is held.
+func (e *Emulator) root(l lora, salt string) kvpool.BlockHash {
+	return e.shelf.root(kvpool.NewHasher(e.cfg.Seed+uint64(e.cache)), l, salt)
+}
+
+// resetPrefixCache makes every cached block unreachable by hanging all later chains on other roots; the blocks themselves
+// are evicted in time. It does nothing and reports false while any sequence is here.
+func (e *Emulator) resetPrefixCache() bool {
+	e.cacheMu.Lock()
+	defer e.cacheMu.Unlock()
+	if s := e.loop.Stats(); e.sequences.live() > 0 || s.Used+s.Reserved+s.Waiting > 0 {
+		return false
+	}
+	e.cache++
+	e.outbox.post(events.Event{Kind: events.Cleared})
+	return true
+}

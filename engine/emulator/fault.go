@@ -1,0 +1,93 @@
+package emulator
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// ErrFault is the sentinel of a Fault that cannot be armed.
+var ErrFault = errors.New("emulator: invalid fault")
+
+// The kinds of faults. All strike a completion or chat request, streamed or not.
+const (
+	DieBeforeHeaders = "die_before_headers" // the connection is reset instead of an answer
+	DieAfterHeaders  = "die_after_headers"  // status and headers arrive, then a reset
+	DieAfterTokens   = "die_after_tokens"   // K tokens arrive, then a reset; half the body when not streamed
+	Hang             = "hang"               // not a byte, until the client leaves
+	HangAfterTokens  = "hang_after_tokens"  // K tokens, then not a byte until the client leaves
+	Garbage          = "garbage"            // K tokens, then bytes that are neither SSE nor JSON, and a clean end of the body
+	ErrorEvent       = "error_event"        // K tokens, then an error object and [DONE]; status 500 when not streamed
+	Slow             = "slow"               // ten steps between two tokens
+)
+
+var faultKinds = []string{DieBeforeHeaders, DieAfterHeaders, DieAfterTokens, Hang, HangAfterTokens, Garbage, ErrorEvent, Slow}
+
+// Fault is something that goes wrong with the next Times requests; 0 is with every one until the faults are cleared.
+// An answer that is shorter than K tokens is struck after its last token, before [DONE].
+type Fault struct {
+	Kind  string `json:"kind"`
+	K     int    `json:"k"` // tokens of all choices that pass first, where the kind lets tokens pass
+	Times int    `json:"times"`
+}
+
+func (f Fault) check() error {
+	switch {
+	case !slices.Contains(faultKinds, f.Kind):
+		return fmt.Errorf("%w: kind %q is none of %q", ErrFault, f.Kind, faultKinds)
+	case f.K < 0 || f.Times < 0:
+		return fmt.Errorf("%w: k %d, times %d: neither may be negative", ErrFault, f.K, f.Times)
+	}
+	return nil
+}
+
+const maxFaults = 1024 // armed at once
+
+// armed holds the faults that wait for their requests, oldest first. Safe for concurrent use.
+type armed struct {
+	faultsMu sync.Mutex
+	faults   []Fault
+}
+
+// arm adds f behind the others.
+func (a *armed) arm(f Fault) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	a.faultsMu.Lock()
+	defer a.faultsMu.Unlock()
+	if len(a.faults) >= maxFaults {
+		return fmt.Errorf("%w: %d are armed already", ErrFault, maxFaults)
+	}
+	a.faults = append(a.faults, f)
+	return nil
+}
+
+// take returns the fault that strikes the next request; the zero Fault is none.
+func (a *armed) take() Fault {
+	a.faultsMu.Lock()
+	defer a.faultsMu.Unlock()
+	if len(a.faults) == 0 {
+		return Fault{}
+	}
+	f := a.faults[0]
+	if f.Times == 1 {
+		a.faults = slices.Delete(a.faults, 0, 1)
+	} else if f.Times > 1 {
+		a.faults[0].Times--
+	}
+	return f
+}
+
+func (a *armed) clear() {
+	a.faultsMu.Lock()
+	defer a.faultsMu.Unlock()
+	a.faults = nil
+}
+
+func (a *armed) list() []Fault {
+	a.faultsMu.Lock()
+	defer a.faultsMu.Unlock()
+	return append([]Fault{}, a.faults...)
+}

@@ -1,0 +1,119 @@
+package emulator
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// vLLM's own buckets, in seconds.
+var (
+	ttftBuckets = []float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560}
+	itlBuckets  = []float64{.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80}
+	e2eBuckets  = []float64{.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680}
+)
+
+// meters are the engine's metrics under vLLM's names: what is counted here, and what is asked of the engine at a scrape.
+type meters struct {
+	registry          *prometheus.Registry
+	prompt, generated prometheus.Counter
+	ttft, itl, e2e    prometheus.Observer
+	finished          *prometheus.CounterVec
+}
+
+// timing is what a choice's latencies are measured from.
+type timing struct {
+	arrival, latest time.Time // latest is when the token before came
+}
+
+func newMeters(e *Emulator) *meters {
+	labels := prometheus.Labels{"model_name": e.cfg.Model, "engine": "0"}
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels})
+	}
+	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
+		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets, ConstLabels: labels})
+	}
+	prompt := counter("vllm:prompt_tokens_total", "Number of prefill tokens processed.")
+	generated := counter("vllm:generation_tokens_total", "Number of generation tokens processed.")
+	ttft := histogram("vllm:time_to_first_token_seconds", "Histogram of time to first token in seconds.", ttftBuckets)
+	itl := histogram("vllm:inter_token_latency_seconds", "Histogram of inter-token latency in seconds.", itlBuckets)
+	e2e := histogram("vllm:e2e_request_latency_seconds", "Histogram of e2e request latency in seconds.", e2eBuckets)
+	finished := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vllm:request_success_total", Help: "Count of successfully processed requests.", ConstLabels: labels,
+	}, []string{"finished_reason"})
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(prompt, generated, ttft, itl, e2e, finished, newGauges(e, labels))
+	return &meters{registry, prompt, generated, ttft, itl, e2e, finished}
+}
+
+// token notes that c has one more token of its answer to a prompt of so many tokens.
+func (m *meters) token(c *choice, prompt int) {
+	now := time.Now()
+	m.generated.Inc()
+	if c.tokens == 1 {
+		m.prompt.Add(float64(prompt))
+		m.ttft.Observe(now.Sub(c.timing.arrival).Seconds())
+	} else {
+		m.itl.Observe(now.Sub(c.timing.latest).Seconds())
+	}
+	c.timing.latest = now
+	if c.finish != "" {
+		m.e2e.Observe(now.Sub(c.timing.arrival).Seconds())
+		m.finished.WithLabelValues(c.finish).Inc()
+	}
+}
+
+func (m *meters) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// gauges asks the scheduler and the sequences when it is collected.
+type gauges struct {
+	e                          *Emulator
+	running, waiting, usage    *prometheus.Desc
+	queries, hits, preemptions *prometheus.Desc
+	cacheConfig, loraInfo      *prometheus.Desc
+}
+
+func newGauges(e *Emulator, labels prometheus.Labels) *gauges {
+	desc := func(name, help string, variable ...string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, variable, labels)
+	}
+	return &gauges{
+		e:           e,
+		running:     desc("vllm:num_requests_running", "Number of requests in model execution batches."),
+		waiting:     desc("vllm:num_requests_waiting", "Number of requests waiting to be processed."),
+		usage:       desc("vllm:kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage."),
+		queries:     desc("vllm:prefix_cache_queries_total", "Prefix cache queries, in terms of number of queried tokens."),
+		hits:        desc("vllm:prefix_cache_hits_total", "Prefix cache hits, in terms of number of cached tokens."),
+		preemptions: desc("vllm:num_preemptions_total", "Cumulative number of preemption from the engine."),
+		cacheConfig: desc("vllm:cache_config_info", "Information of the LLMEngine CacheConfig.", "block_size", "num_gpu_blocks"),
+		loraInfo:    desc("vllm:lora_requests_info", "Running stats on lora requests.", "max_lora", "running_lora_adapters", "waiting_lora_adapters"),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (g *gauges) Describe(to chan<- *prometheus.Desc) { prometheus.DescribeByCollect(g, to) }
+
+// Collect implements prometheus.Collector.
+func (g *gauges) Collect(to chan<- prometheus.Metric) {
+	s := g.e.loop.Stats()
+	put := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+	}
+	put(g.running, prometheus.GaugeValue, float64(s.Running))
+	put(g.waiting, prometheus.GaugeValue, float64(s.Waiting))
+	put(g.usage, prometheus.GaugeValue, float64(s.Used+s.Reserved)/float64(s.Total))
+	put(g.queries, prometheus.CounterValue, float64(s.PromptTokens))
+	put(g.hits, prometheus.CounterValue, float64(s.CachedTokens))
+	put(g.preemptions, prometheus.CounterValue, float64(s.Preemptions))
+	put(g.cacheConfig, prometheus.GaugeValue, 1, strconv.Itoa(g.e.cfg.BlockSize), strconv.Itoa(s.Total))
+	running, waiting := g.e.sequences.adapters()
+	put(g.loraInfo, prometheus.GaugeValue, float64(time.Now().UnixNano())/1e9,
+		strconv.Itoa(maxAdapters), strings.Join(running, ","), strings.Join(waiting, ","))
+}

@@ -1,0 +1,78 @@
+package emulator
+
+import (
+	"embed"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"octet/kvpool"
+)
+
+// Each file is one specialist's manner: sections "== open", "== code language" and "== close", of which an answer takes one
+// each, and "== words x" with a line for each thing that {x} may stand for. {topic} is what the prompt is about.
+//
+//go:embed prose/*.txt
+var manners embed.FS
+
+// author writes the answers of one specialist, of 40 to 160 tokens. An answer depends on the prompt and its variant alone, so
+// that every replica would give the same one, and go on with another's.
+type author struct {
+	open, code, close []string   // code with its fences
+	words             []wordList // in file order, so that the same seed draws the same words
+}
+
+type wordList struct {
+	slot    string // with its braces
+	choices []string
+}
+
+// newAuthor returns the author whose name is part of the model's, or one without a speciality.
+func newAuthor(model string) *author {
+	for _, name := range [...]string{"template", "stl", "algo", "memory", "concurrency", "systems", "build", "debug"} {
+		if strings.Contains(strings.ToLower(model), name) {
+			return readAuthor(name)
+		}
+	}
+	return readAuthor("generic")
+}
+
+// readAuthor reads one embedded file; that it can is proven by a test.
+func readAuthor(name string) *author {
+	text, err := manners.ReadFile("prose/" + name + ".txt")
+	if err != nil {
+		panic(fmt.Sprintf("emulator: %v", err))
+	}
+	a := new(author)
+	for _, section := range strings.Split("\n"+string(text), "\n== ")[1:] {
+		head, content, _ := strings.Cut(section, "\n")
+		content = strings.Trim(content, "\n")
+		switch kind, arg, _ := strings.Cut(head, " "); kind {
+		case "open":
+			a.open = append(a.open, content)
+		case "code":
+			a.code = append(a.code, "```"+arg+"\n"+content+"\n```")
+		case "close":
+			a.close = append(a.close, content)
+		case "words":
+			a.words = append(a.words, wordList{"{" + arg + "}", strings.Split(content, "\n")})
+		default:
+			panic(fmt.Sprintf("emulator: prose/%s.txt: unknown section %q", name, head))
+		}
+	}
+	return a
+}
+
+// answer returns the voice of the answer to p, from its token number from on.
+func (a *author) answer(p prompt, variant uint64, from int) voice {
+	seed := kvpool.NewHasher(variant).Next(0, p.tokens)
+	rng := rand.New(rand.NewPCG(uint64(seed), variant))
+	text := pick(rng, a.open) + "\n\n" + pick(rng, a.code) + "\n\n" + pick(rng, a.close) + "\n"
+	slots := []string{"{topic}", topic(p.text)}
+	for _, w := range a.words {
+		slots = append(slots, w.slot, pick(rng, w.choices))
+	}
+	return newTextVoice([]byte(strings.NewReplacer(slots...).Replace(text)), from)
+}
+
+func pick(rng *rand.Rand, from []string) string { return from[rng.IntN(len(from))] }

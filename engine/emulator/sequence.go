@@ -1,0 +1,91 @@
+package emulator
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"octet/kvpool"
+)
+
+// sequence is what the step engine knows of one sequence that the scheduler runs.
+type sequence struct {
+	voice   voice
+	adapter string
+	fetched bool // its prompt's blocks are fetched from the engine that computed them
+	kept    bool // its block table is told to the client, who has another engine fetch the blocks
+
+	running atomic.Bool // it has been part of a step
+
+	tableMu sync.Mutex
+	table   []kvpool.BlockID // as of the latest step; only when kept
+}
+
+// keep notes the block table that the sequence has in a step.
+func (s *sequence) keep(table []kvpool.BlockID) {
+	s.tableMu.Lock()
+	defer s.tableMu.Unlock()
+	s.table = append(s.table[:0], table...)
+}
+
+// blocks returns a copy of the latest block table.
+func (s *sequence) blocks() []kvpool.BlockID {
+	s.tableMu.Lock()
+	defer s.tableMu.Unlock()
+	return slices.Clone(s.table)
+}
+
+// sequences is the meeting place of handlers, who add and remove, and steps, who find. Safe for concurrent use.
+type sequences struct {
+	byIDMu sync.RWMutex
+	byID   map[uint64]*sequence
+	last   uint64 // id given last
+}
+
+func newSequences() *sequences { return &sequences{byID: make(map[uint64]*sequence)} }
+
+func (s *sequences) add(q *sequence) (id uint64) {
+	s.byIDMu.Lock()
+	defer s.byIDMu.Unlock()
+	s.last++
+	s.byID[s.last] = q
+	return s.last
+}
+
+func (s *sequences) remove(id uint64) {
+	s.byIDMu.Lock()
+	defer s.byIDMu.Unlock()
+	delete(s.byID, id)
+}
+
+// find returns nil when the sequence's request has ended already.
+func (s *sequences) find(id uint64) *sequence {
+	s.byIDMu.RLock()
+	defer s.byIDMu.RUnlock()
+	return s.byID[id]
+}
+
+// live returns how many sequences there are.
+func (s *sequences) live() int {
+	s.byIDMu.RLock()
+	defer s.byIDMu.RUnlock()
+	return len(s.byID)
+}
+
+// adapters returns the names of the adapters of running and of waiting sequences, ascending.
+func (s *sequences) adapters() (running, waiting []string) {
+	s.byIDMu.RLock()
+	for _, q := range s.byID {
+		switch {
+		case q.adapter == "":
+		case q.running.Load():
+			running = append(running, q.adapter)
+		default:
+			waiting = append(waiting, q.adapter)
+		}
+	}
+	s.byIDMu.RUnlock()
+	slices.Sort(running)
+	slices.Sort(waiting)
+	return slices.Compact(running), slices.Compact(waiting)
+}

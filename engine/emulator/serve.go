@@ -1,0 +1,107 @@
+package emulator
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+)
+
+const slowness = 10 // steps between two tokens under Slow
+
+// chat and complete are the two inference routes.
+func (e *Emulator) chat(w http.ResponseWriter, r *http.Request)     { e.infer(w, r, true) }
+func (e *Emulator) complete(w http.ResponseWriter, r *http.Request) { e.infer(w, r, false) }
+
+func (e *Emulator) infer(w http.ResponseWriter, r *http.Request, chat bool) {
+	a, err := e.readAsk(r, chat)
+	if err != nil {
+		writeProblem(w, err)
+		return
+	}
+	w.Header().Set("X-Request-Id", a.id)
+	alive, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(e.life, cancel)()
+	x := &wire{
+		w: w, ctl: http.NewResponseController(w), ctx: alive, streamed: a.body.Stream,
+		fault: e.armed.take(), slow: slowness * max(e.cfg.Step, time.Millisecond),
+	}
+	err = e.answer(r.Context(), x, a)
+	if err != nil && !errors.Is(err, errStruck) && r.Context().Err() == nil {
+		_ = x.fail(err) // the last word, whatever becomes of it
+	}
+}
+
+// answer serves a to the end. The blocks of what has not ended are free when it returns.
+func (e *Emulator) answer(ctx context.Context, x *wire, a *ask) error {
+	if err := x.accept(); err != nil {
+		return err
+	}
+	an, err := e.start(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer an.close()
+	if err := x.begin(); err != nil {
+		return err
+	}
+	if a.body.Stream {
+		return an.streamed(ctx, x)
+	}
+	return an.whole(ctx, x)
+}
+
+// streamed writes each token as a chunk of its own, as soon as it exists.
+func (an *answer) streamed(ctx context.Context, x *wire) error {
+	s := newShape(an.ask, time.Now().Unix())
+	err := an.each(ctx, func(t token) error {
+		if err := x.pass(); err != nil {
+			return err
+		}
+		if chunks := s.token(t.choice, t.text); len(chunks) > 0 {
+			x.send(chunks)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var end []byte
+	if s.usage {
+		end = s.totals(an.usage())
+	}
+	return x.finish(append(end, "data: [DONE]\n\n"...))
+}
+
+// whole writes the answer in one piece, when all of it exists.
+func (an *answer) whole(ctx context.Context, x *wire) error {
+	texts := make([][]byte, len(an.choices))
+	err := an.each(ctx, func(t token) error {
+		texts[t.choice.index] = append(texts[t.choice.index], t.text...)
+		return x.pass()
+	})
+	if err != nil {
+		return err
+	}
+	return x.finish(mustJSON(an.document(texts)))
+}
+
+// document returns the body of an answer that is not streamed.
+func (an *answer) document(texts [][]byte) *whole {
+	d := &whole{ID: an.ask.answerID(), Object: "text_completion", Created: time.Now().Unix(), Model: an.ask.model, Usage: an.usage(), Transfer: an.transferReply()}
+	if an.ask.chat {
+		d.Object = "chat.completion"
+	}
+	for _, c := range an.choices {
+		text := string(texts[c.index])
+		wc := wholeChoice{Index: c.index, Logprobs: []byte("null"), Finish: c.finish}
+		if an.ask.chat {
+			wc.Message = &message{Role: "assistant", Content: text}
+		} else {
+			wc.Text = &text
+		}
+		d.Choices = append(d.Choices, wc)
+	}
+	return d
+}

@@ -1,0 +1,121 @@
+package emulator
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// usage is what an answer took, as clients are told.
+type usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	TotalTokens      int `json:"total_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+	Details          struct {
+		CachedTokens int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+// shape writes the answer of one request in the form of its route. Chunks are put together by hand: one is written for
+// every token, and all but the text is the same each time.
+type shape struct {
+	chat  bool
+	usage bool   // the client asked for a usage chunk; the others then carry "usage":null
+	head  []byte // of every chunk, up to and including `"choices":[`
+	buf   []byte // the chunks at hand; reused
+}
+
+func newShape(a *ask, created int64) *shape {
+	s := &shape{chat: a.chat, usage: a.body.StreamOptions.IncludeUsage}
+	object := "text_completion"
+	if a.chat {
+		object = "chat.completion.chunk"
+	}
+	s.head = append(s.head, `data: {"id":`...)
+	s.head = quoted(s.head, a.answerID())
+	s.head = append(append(append(s.head, `,"object":"`...), object...), `","created":`...)
+	s.head = strconv.AppendInt(s.head, created, 10)
+	s.head = append(s.head, `,"model":`...)
+	s.head = quoted(s.head, a.model)
+	s.head = append(s.head, `,"choices":[`...)
+	return s
+}
+
+// token returns the chunk of one token of a choice; finish is "" for all but its last. In a chat the first one comes with
+// the chunk that opens the choice before it.
+func (s *shape) token(c *choice, text []byte) []byte {
+	s.buf = s.buf[:0]
+	if s.chat && c.tokens == 1 {
+		s.open(c.index)
+		s.buf = append(s.buf, `"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]`...)
+		s.closed()
+	}
+	if len(text) == 0 && c.finish == "" {
+		return s.buf
+	}
+	s.open(c.index)
+	if s.chat {
+		s.buf = append(quoted(append(s.buf, `"delta":{"content":`...), text), '}')
+	} else {
+		s.buf = quoted(append(s.buf, `"text":`...), text)
+	}
+	s.buf = append(s.buf, `,"logprobs":null,"finish_reason":`...)
+	if c.finish == "" {
+		s.buf = append(s.buf, `null}]`...)
+	} else {
+		s.buf = append(append(append(s.buf, '"'), c.finish...), `"}]`...)
+	}
+	s.closed()
+	return s.buf
+}
+
+// totals returns the usage chunk, which has no choices.
+func (s *shape) totals(u usage) []byte {
+	s.buf = append(append(s.buf[:0], s.head...), `],"usage":`...)
+	return append(append(s.buf, mustJSON(u)...), "}\n\n"...)
+}
+
+// open begins a chunk of one choice, and closed ends it.
+func (s *shape) open(index int) {
+	s.buf = append(append(s.buf, s.head...), `{"index":`...)
+	s.buf = append(strconv.AppendInt(s.buf, int64(index), 10), ',')
+}
+
+func (s *shape) closed() {
+	if s.usage {
+		s.buf = append(s.buf, `,"usage":null`...)
+	}
+	s.buf = append(s.buf, "}\n\n"...)
+}
+
+// quoted appends text as a JSON string; bytes that are not UTF-8 become U+FFFD.
+func quoted[T ~string | ~[]byte](dst []byte, text T) []byte {
+	dst, _ = jsontext.AppendQuote(dst, text) // its error tells of the replacement only
+	return dst
+}
+
+// whole is an answer that is not streamed.
+type whole struct {
+	ID       string         `json:"id"`
+	Object   string         `json:"object"`
+	Created  int64          `json:"created"`
+	Model    string         `json:"model"`
+	Choices  []wholeChoice  `json:"choices"`
+	Usage    usage          `json:"usage"`
+	Transfer *transferReply `json:"kv_transfer_params,omitzero"`
+}
+
+// wholeChoice is one choice: a message of a chat, or the text of a completion.
+type wholeChoice struct {
+	Index    int            `json:"index"`
+	Message  *message       `json:"message,omitzero"`
+	Text     *string        `json:"text,omitzero"`
+	Logprobs jsontext.Value `json:"logprobs"`
+	Finish   string         `json:"finish_reason"`
+}
+
+type message struct {
+	Role    string  `json:"role"`
+	Content string  `json:"content"`
+	Refusal *string `json:"refusal"`
+}

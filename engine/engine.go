@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Sentinels that callers branch on. A wrapped cause is for people.
+var (
+	ErrConnect  = errors.New("engine: cannot connect")       // nothing of the request reached the engine: safe to try elsewhere
+	ErrReset    = errors.New("engine: connection lost")      // the engine went away after the request was sent
+	ErrProtocol = errors.New("engine: protocol violated")    // what came back is not HTTP, or not what was promised
+	ErrTimeout  = errors.New("engine: no answer in time")    // header or idle timeout
+	ErrTooLarge = errors.New("engine: response over limits") // header block larger than allowed
+)
+
+// Request is one HTTP exchange with a replica.
+type Request struct {
+	Method    string
+	Path      string
+	Segments  [][]byte // the body, in pieces that are written with one system call; never modified
+	RequestID string   // sent as X-Request-Id when not empty
+	Stream    bool     // Accept: text/event-stream
+	Bearer    string   // sent as Authorization when not empty; the client's own is never forwarded
+
+	HeaderTimeout time.Duration // until the response head; 0 is the client's default
+	IdleTimeout   time.Duration // between reads of the body; 0 is the client's default
+}
+
+// Response is an answer whose body is read in pieces.
+type Response interface {
+	Status() int
+	Header(name string) string // first value, canonical or not; "" when absent
+	// Next returns the next piece of the body as it came, valid until the following call. io.EOF after a proper end;
+	// ErrReset, ErrTimeout or ErrProtocol after any other.
+	Next() ([]byte, error)
+	// SetIdle replaces the idle timeout from the next read on.
+	SetIdle(d time.Duration)
+	// Close frees the connection: back to the pool after io.EOF, closed otherwise. Idempotent.
+	Close() error
+}
+
+// Client talks to one replica. Safe for concurrent use; ctx ends an exchange at once, mid-read too.
+type Client interface {
+	Do(ctx context.Context, r *Request) (Response, error)
+	Close() error
+}

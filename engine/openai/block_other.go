@@ -1,0 +1,6 @@
+//go:build !unix
+
+package openai
+
+// wouldBlock cannot look without waiting here: every idle connection passes, and a dead one is found out by use.
+func wouldBlock(uintptr, []byte) bool { return true }

@@ -1,0 +1,209 @@
+package openai
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"octet/engine"
+)
+
+// Client talks to one replica over its own pool of connections. It implements engine.Client; what Do returns is a
+// *Response. Safe for concurrent use.
+type Client struct {
+	cfg     Config
+	at      endpoint
+	tls     *tls.Config // of this host; nil without TLS
+	dialect dialect
+	fixed   string // the header lines that every request carries
+	pool    pool
+}
+
+var _ engine.Client = (*Client)(nil)
+
+// New returns a Client. It dials nothing; an unusable Config is ErrConfig.
+func New(cfg Config) (*Client, error) {
+	cfg = cfg.withDefaults()
+	at, err := parseEndpoint(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := dialects[cfg.Engine]
+	if !ok {
+		return nil, fmt.Errorf("%w: no engine %q", ErrConfig, cfg.Engine)
+	}
+	if cfg.Bearer != "" && !visible(cfg.Bearer) {
+		return nil, fmt.Errorf("%w: the bearer key has bytes that a header cannot carry", ErrConfig)
+	}
+	if cfg.HealthPath != "" {
+		d.health = cfg.HealthPath
+	}
+	c := &Client{cfg: cfg, at: at, dialect: d, fixed: "Host: " + at.host + "\r\nUser-Agent: octet\r\n"}
+	c.pool.limit, c.pool.maxAge = cfg.MaxIdle, cfg.MaxIdleTime
+	if at.secure {
+		c.tls = tlsFor(cfg.TLS, at.name)
+	}
+	if c.cfg.Dial == nil {
+		c.cfg.Dial = func(ctx context.Context) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", at.address)
+		}
+	}
+	return c, nil
+}
+
+// tlsFor returns base made fit for one host and for HTTP/1.1 alone.
+func tlsFor(base *tls.Config, name string) *tls.Config {
+	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
+	if base != nil {
+		cfg = base.Clone()
+	}
+	if cfg.ServerName == "" {
+		cfg.ServerName = name
+	}
+	cfg.NextProtos = []string{"http/1.1"}
+	return cfg
+}
+
+// Do sends r and returns once the head of the answer is here, whatever its status. The body follows by Response.Next.
+// An idle connection that the engine has closed meanwhile is not used; one that turns out to be dead before any byte of an
+// answer is replaced by a new one, once.
+func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, error) {
+	if err := check(r); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, ended(ctx)
+	}
+	sent := false
+	if idle := c.idle(); idle != nil {
+		resp, err := c.exchange(ctx, idle, r)
+		var gone *lostError
+		if !errors.As(err, &gone) {
+			return answer(resp, err)
+		}
+		sent = gone.sent
+	}
+	resp, err := c.anew(ctx, r)
+	if sent && errors.Is(err, engine.ErrConnect) {
+		err = fmt.Errorf("%w: the engine went away with the request, and then: %v", engine.ErrReset, err)
+	}
+	return answer(resp, err)
+}
+
+// answer keeps a nil *Response from becoming an engine.Response that is not nil.
+func answer(resp *Response, err error) (engine.Response, error) {
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// idle returns an idle connection that is alive as far as can be seen; nil when there is none.
+func (c *Client) idle() *conn {
+	for {
+		cn := c.pool.take(time.Now())
+		if cn == nil || cn.alive() {
+			return cn
+		}
+		cn.close()
+	}
+}
+
+// anew is an exchange on a new connection.
+func (c *Client) anew(ctx context.Context, r *engine.Request) (*Response, error) {
+	cn, err := c.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.exchange(ctx, cn, r)
+}
+
+func (c *Client) dial(ctx context.Context) (*conn, error) {
+	bounded, cancel := context.WithTimeout(ctx, c.cfg.DialTimeout)
+	defer cancel()
+	nc, err := c.cfg.Dial(bounded)
+	if err == nil && c.tls != nil {
+		nc, err = handshake(bounded, nc, c.tls)
+	}
+	switch {
+	case err == nil:
+		return newConn(nc), nil
+	case ctx.Err() != nil:
+		return nil, ended(ctx)
+	}
+	return nil, fmt.Errorf("%w: %w", engine.ErrConnect, err)
+}
+
+func handshake(ctx context.Context, nc net.Conn, cfg *tls.Config) (net.Conn, error) {
+	secure := tls.Client(nc, cfg)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		_ = nc.Close() // the handshake's error is the one to report
+		return nil, err
+	}
+	return secure, nil
+}
+
+// exchange sends r on cn and reads the head of the answer. cn is closed when it fails.
+func (c *Client) exchange(ctx context.Context, cn *conn, r *engine.Request) (*Response, error) {
+	cn.hold()
+	stop := context.AfterFunc(ctx, cn.interrupt)
+	h, err := c.roundTrip(ctx, cn, r)
+	if err != nil {
+		stop()
+		cn.close()
+		if ctx.Err() != nil {
+			err = ended(ctx)
+		}
+		return nil, err
+	}
+	resp := &Response{client: c, conn: cn, ctx: ctx, stop: stop, head: h, frame: h.framing(r.Method)}
+	resp.SetIdle(r.IdleTimeout)
+	return resp, nil
+}
+
+// earlyAnswer is how long an engine that broke off the reading of a request is given to say why.
+const earlyAnswer = 100 * time.Millisecond
+
+func (c *Client) roundTrip(ctx context.Context, cn *conn, r *engine.Request) (head, error) {
+	patience := r.HeaderTimeout
+	if patience <= 0 {
+		patience = c.cfg.HeaderTimeout
+	}
+	cn.armWrite(c.cfg.WriteTimeout)
+	if ctx.Err() != nil { // its interrupt may have come before, and be undone
+		return head{}, ended(ctx)
+	}
+	n, failed := cn.send(c.appendHead(cn.buf[:0], r), r.Segments)
+	if failed != nil {
+		if n == 0 || isTimeout(failed) {
+			return head{}, writeFailed(n, failed)
+		}
+		patience = earlyAnswer
+	}
+	h, err := cn.readHead(ctx, time.Now().Add(patience), c.cfg.MaxHeader)
+	if failed == nil {
+		return h, err
+	}
+	h.close = true
+	if err != nil {
+		err = writeFailed(n, failed)
+	}
+	return h, err
+}
+
+func writeFailed(n int64, err error) error {
+	if isTimeout(err) {
+		return fmt.Errorf("%w: the request was not taken", engine.ErrTimeout)
+	}
+	return &lostError{cause: err, sent: n > 0}
+}
+
+// Close closes the idle connections; those in use are closed when their answers are. Do after Close still works, but keeps
+// no connection.
+func (c *Client) Close() error {
+	c.pool.close()
+	return nil
+}

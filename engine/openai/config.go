@@ -1,0 +1,89 @@
+package openai
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// ErrConfig means that a Config cannot be served.
+var ErrConfig = errors.New("openai: unusable configuration")
+
+// Config says how to reach one replica. Only URL is required; a zero field takes the default named beside it.
+type Config struct {
+	URL        string                                      // http or https, host, optional port, optional path that every request's path is put under
+	Engine     string                                      // vllm | sglang | llamacpp | openai; default vllm. Where probes and adapters differ
+	HealthPath string                                      // what a probe asks for; default the kind's own
+	Bearer     string                                      // sent where a request carries none of its own
+	TLS        *tls.Config                                 // for https; nil is the system's roots
+	Dial       func(ctx context.Context) (net.Conn, error) // nil is TCP to URL's host
+
+	DialTimeout   time.Duration // 5 s, TLS handshake included
+	HeaderTimeout time.Duration // 60 s from the end of the request to the response's head
+	IdleTimeout   time.Duration // 30 s between reads of a body
+	WriteTimeout  time.Duration // 30 s for writing a request; may strike up to a quarter early
+	MaxIdle       int           // 64 connections kept open for reuse; negative keeps none
+	MaxIdleTime   time.Duration // 30 s until an unused connection is closed
+	MaxHeader     int           // 32 KiB, the largest response head
+}
+
+func (c Config) withDefaults() Config {
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&c.DialTimeout, 5 * time.Second}, {&c.HeaderTimeout, time.Minute}, {&c.IdleTimeout, 30 * time.Second},
+		{&c.WriteTimeout, 30 * time.Second}, {&c.MaxIdleTime, 30 * time.Second},
+	} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	if c.Engine == "" {
+		c.Engine = "vllm"
+	}
+	if c.MaxIdle == 0 {
+		c.MaxIdle = 64
+	}
+	if c.MaxHeader == 0 {
+		c.MaxHeader = 32 << 10
+	}
+	return c
+}
+
+// endpoint is where a replica is.
+type endpoint struct {
+	address string // host:port to dial
+	host    string // of the Host header
+	name    string // of the certificate
+	prefix  string // put before every path; no slash at its end
+	secure  bool
+}
+
+func parseEndpoint(raw string) (endpoint, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return endpoint{}, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	e := endpoint{host: u.Host, name: u.Hostname(), prefix: strings.TrimRight(u.EscapedPath(), "/"), secure: u.Scheme == "https"}
+	port := u.Port()
+	switch {
+	case u.Scheme != "http" && !e.secure:
+		return e, fmt.Errorf("%w: %q: the scheme must be http or https", ErrConfig, raw)
+	case e.name == "" || !visible(e.host):
+		return e, fmt.Errorf("%w: %q: no usable host", ErrConfig, raw)
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return e, fmt.Errorf("%w: %q: only scheme, host, port and path may be given", ErrConfig, u.Redacted())
+	case port == "" && e.secure:
+		port = "443"
+	case port == "":
+		port = "80"
+	}
+	e.address = net.JoinHostPort(e.name, port)
+	return e, nil
+}

@@ -1,0 +1,239 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"octet/engine"
+)
+
+// bufferSize is what an exchange reads into, in bytes: some twenty tokens' events. It is all the memory that an open
+// answer holds beside its connection.
+const bufferSize = 4 << 10
+
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+// conn is one connection to a replica. One exchange at a time owns it; interrupt alone may be called from elsewhere.
+type conn struct {
+	nc        net.Conn
+	interrupt func() // ends reads and writes at once and for good
+
+	fixed   *[bufferSize]byte // from the pool of buffers; nil while idle
+	buf     []byte            // fixed, or larger when a head was; the request's head is built in it, too
+	r, w    int               // buf[r:w] is received and not yet taken
+	writing net.Buffers       // what is left to write
+	spare   net.Buffers       // its memory
+
+	readBy    time.Time // when a read will fail as armed on nc; zero is never. At or before the true limit
+	writeBy   time.Time
+	idleSince time.Time // guarded by the pool's mu while there
+
+	raw   syscall.RawConn       // nil where the transport has no descriptor
+	probe func(fd uintptr) bool // sets quiet
+	quiet bool                  // nothing to read, and not ended either
+	one   [1]byte
+}
+
+func newConn(nc net.Conn) *conn {
+	c := &conn{nc: nc}
+	past := time.Unix(1, 0)
+	c.interrupt = func() { _ = nc.SetDeadline(past) } // fails only on a connection that is closed already
+	c.raw = rawOf(nc)
+	c.probe = func(fd uintptr) bool {
+		c.quiet = wouldBlock(fd, c.one[:])
+		return true // whatever came, never wait for more
+	}
+	return c
+}
+
+// rawOf returns the descriptor under nc, below TLS where there is TLS.
+func rawOf(nc net.Conn) syscall.RawConn {
+	if over, ok := nc.(interface{ NetConn() net.Conn }); ok {
+		nc = over.NetConn()
+	}
+	if under, ok := nc.(syscall.Conn); ok {
+		if raw, err := under.SyscallConn(); err == nil {
+			return raw
+		}
+	}
+	return nil
+}
+
+// alive reports whether an idle connection can be used: the engine has neither ended it nor sent anything unasked.
+// One system call, no waiting.
+func (c *conn) alive() bool {
+	if c.raw == nil {
+		return true
+	}
+	if now := time.Now(); !c.readBy.IsZero() && !now.Before(c.readBy) {
+		c.readBy = time.Time{}
+		_ = c.nc.SetReadDeadline(c.readBy) // on failure the probe fails too
+	}
+	c.quiet = false
+	return c.raw.Read(c.probe) == nil && c.quiet
+}
+
+// hold gives c a buffer for an exchange.
+func (c *conn) hold() {
+	c.fixed = buffers.Get().(*[bufferSize]byte)
+	c.buf, c.r, c.w = c.fixed[:], 0, 0
+}
+
+// rest takes the buffer away again. What aliases it is void.
+func (c *conn) rest() {
+	if c.fixed != nil {
+		buffers.Put(c.fixed)
+		c.fixed, c.buf, c.r, c.w = nil, nil, 0, 0
+	}
+}
+
+// close ends the connection. What aliases its buffer is void.
+func (c *conn) close() {
+	_ = c.nc.Close() // it is given up: nobody is interested in how
+	c.rest()
+}
+
+// armWrite bounds what is written next by limit, or by as little as three quarters of it where a deadline that is armed
+// already will do.
+func (c *conn) armWrite(limit time.Duration) {
+	if now := time.Now(); c.writeBy.Sub(now) < limit-limit/4 {
+		c.writeBy = now.Add(limit)
+		_ = c.nc.SetWriteDeadline(c.writeBy) // fails on a closed connection, as the write will
+	}
+}
+
+// send writes head, which may lie in buf, and the segments: with one system call unless the socket is full. It returns how
+// much was written.
+func (c *conn) send(head []byte, segments [][]byte) (int64, error) {
+	if len(head)+bodySize(segments) <= len(c.buf) {
+		for _, s := range segments {
+			head = append(head, s...)
+		}
+		n, err := c.nc.Write(head)
+		return int64(n), err
+	}
+	c.spare = append(append(c.spare[:0], head), segments...)
+	c.writing = c.spare
+	n, err := c.writing.WriteTo(c.nc)
+	clear(c.spare)
+	c.writing = nil
+	return n, err
+}
+
+// unread is what was received and not yet taken.
+func (c *conn) unread() []byte { return c.buf[c.r:c.w] }
+
+// read receives what there is into the free part of buf, which must not be empty. It waits for the first byte until the
+// given time: ErrTimeout. When ctx ends, that is the error.
+//
+// Deadlines are lazy: one that is armed for an earlier time is left alone and, when it strikes, set anew. A stream of tokens
+// thus costs no timer.
+func (c *conn) read(ctx context.Context, until time.Time) error {
+	if c.readBy.IsZero() || until.Before(c.readBy) {
+		c.armRead(until)
+		if ctx.Err() != nil {
+			return ended(ctx)
+		}
+	}
+	for {
+		n, err := c.nc.Read(c.buf[c.w:])
+		c.w += n
+		switch {
+		case n > 0:
+			return nil // an error comes again with the next read
+		case ctx.Err() != nil:
+			return ended(ctx)
+		case err == nil:
+			continue
+		case !isTimeout(err):
+			return err
+		case !time.Now().Before(until):
+			return fmt.Errorf("%w: nothing came", engine.ErrTimeout)
+		}
+		c.armRead(until)
+		if ctx.Err() != nil { // its interrupt may have come before, and be undone
+			return ended(ctx)
+		}
+	}
+}
+
+func (c *conn) armRead(until time.Time) {
+	c.readBy = until
+	_ = c.nc.SetReadDeadline(until) // fails on a closed connection, as the read will
+}
+
+// maxInformational bounds the 1xx answers before the real one.
+const maxInformational = 8
+
+// readHead reads the head of the final answer. A connection that ends before its first byte is a *lostError.
+func (c *conn) readHead(ctx context.Context, until time.Time, limit int) (head, error) {
+	for skipped := 0; ; skipped++ {
+		end, err := c.awaitHead(ctx, until, limit)
+		if err != nil {
+			return head{}, c.headFailed(err, skipped)
+		}
+		h, err := parseHead(c.buf[c.r : c.r+end])
+		c.r += end
+		switch {
+		case err != nil || h.status >= 200:
+			return h, err
+		case h.status == 101:
+			return head{}, protocolError("switched protocols unasked")
+		case skipped == maxInformational:
+			return head{}, protocolError("too many informational answers")
+		}
+	}
+}
+
+// awaitHead receives until buf[r:w] holds a whole head, and returns its length.
+func (c *conn) awaitHead(ctx context.Context, until time.Time, limit int) (int, error) {
+	for seen := 0; ; {
+		end, err := headEnd(c.unread(), seen)
+		seen = c.w - c.r
+		switch {
+		case err != nil:
+			return 0, err
+		case end > limit || end == 0 && seen >= limit:
+			return 0, fmt.Errorf("%w: head over %d bytes", engine.ErrTooLarge, limit)
+		case end > 0:
+			return end, nil
+		}
+		c.makeRoom()
+		if err := c.read(ctx, until); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// makeRoom makes the free part of buf not empty while keeping what is unread.
+func (c *conn) makeRoom() {
+	if c.w < len(c.buf) {
+		return
+	}
+	buf := c.buf
+	if c.r == 0 {
+		buf = make([]byte, 2*len(c.buf))
+	}
+	c.w = copy(buf, c.buf[c.r:c.w])
+	c.buf, c.r = buf, 0
+}
+
+// headFailed says what a failed read means for the answer: nothing of it had come, or a part.
+func (c *conn) headFailed(err error, skipped int) error {
+	switch {
+	case errors.Is(err, engine.ErrProtocol), errors.Is(err, engine.ErrTooLarge), errors.Is(err, engine.ErrTimeout),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case c.w == 0 && skipped == 0:
+		return &lostError{cause: err, sent: true}
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: within the head", engine.ErrReset)
+	}
+	return fmt.Errorf("%w: within the head: %w", engine.ErrReset, err)
+}

@@ -1,0 +1,26 @@
+package openai
+
+// dialect is where one kind of engine answers what is not part of the OpenAI API. An empty path means that it does not.
+type dialect struct {
+	health        string // GET: 200 is healthy
+	tokenize      string // POST
+	metrics       string // GET
+	loadAdapter   string // POST
+	unloadAdapter string // POST
+}
+
+// dialects are the kinds of engine that a Config may name.
+var dialects = map[string]dialect{
+	"vllm": {
+		health: "/health", tokenize: "/tokenize", metrics: "/metrics",
+		loadAdapter: "/v1/load_lora_adapter", unloadAdapter: "/v1/unload_lora_adapter",
+	},
+	"sglang": {
+		health: "/health", tokenize: "/tokenize", metrics: "/metrics",
+		loadAdapter: "/load_lora_adapter", unloadAdapter: "/unload_lora_adapter",
+	},
+	"llamacpp": {health: "/health", tokenize: "/tokenize", metrics: "/metrics"},
+	"openai":   {health: modelsPath},
+}
+
+const modelsPath = "/v1/models"

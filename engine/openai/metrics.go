@@ -1,0 +1,51 @@
+package openai
+
+import "context"
+
+// Metrics is what an engine says of its load. Engines differ in what they tell: ask Has before using a field.
+type Metrics struct {
+	Running, Waiting int     // requests in the batch; in the queue
+	KVUsage          float64 // used part of the KV cache, 0…1; the mean over data-parallel ranks
+	Blocks           int     // of the KV cache, over all ranks
+	BlockSize        int     // tokens
+	CapacityTokens   int     // of the KV cache, where an engine counts it in tokens
+	Preemptions      uint64  // since the engine started; retractions are SGLang's word for them
+	QueriedTokens    uint64  // prompt tokens looked up in the prefix cache since the engine started
+	CachedTokens     uint64  // … and found there
+	MaxAdapters      int     // resident at once
+	RunningAdapters  []string
+	WaitingAdapters  []string
+
+	has   Field
+	parts int // of CapacityTokens that were told
+}
+
+// Field names what an engine may tell, as a set.
+type Field uint16
+
+// One Field for each part of Metrics.
+const (
+	HasRunning Field = 1 << iota
+	HasWaiting
+	HasKVUsage
+	HasBlocks
+	HasBlockSize
+	HasCapacityTokens
+	HasPreemptions
+	HasQueriedTokens
+	HasCachedTokens
+	HasAdapters // MaxAdapters, RunningAdapters and WaitingAdapters
+)
+
+// Has reports whether the engine told all of f.
+func (m *Metrics) Has(f Field) bool { return m.has&f == f }
+
+// Scrape reads the engine's metrics page: vLLM's names, old and new, with and without _total; SGLang's; llama.cpp's. What
+// is not known there is not read, so that nothing else on the page can break it.
+func (c *Client) Scrape(ctx context.Context) (Metrics, error) {
+	body, err := c.ask(ctx, "GET", c.dialect.metrics, nil, maxMetrics)
+	if err != nil {
+		return Metrics{}, err
+	}
+	return parseMetrics(body)
+}

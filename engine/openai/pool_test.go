@@ -1,0 +1,326 @@
+package openai
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"octet/engine"
+)
+
+// countedEngine counts its connections and tells each its number, from 1.
+func countedEngine(t *testing.T, script func(*peer, int)) (url string, conns *atomic.Int32) {
+	conns = new(atomic.Int32)
+	return listen(t, func(p *peer) { script(p, int(conns.Add(1))) }), conns
+}
+
+func TestConnectionsAreReusedOnlyAfterAWholeAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		say    string
+		reused bool
+	}{
+		"counted":                   {ok, true},
+		"empty":                     {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", true},
+		"chunked":                   {chunking + "2\r\nok\r\n0\r\n\r\n", true},
+		"chunked with a trailer":    {chunking + "2\r\nok\r\n0\r\nA: b\r\nC: d\r\n\r\n", true},
+		"no content":                {"HTTP/1.1 204 No Content\r\n\r\n", true},
+		"not modified":              {"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", true},
+		"said to close":             {"HTTP/1.1 200 OK\r\nConnection: x, Close\r\nContent-Length: 2\r\n\r\nok", false},
+		"HTTP/1.0":                  {"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", false},
+		"HTTP/1.0 kept alive":       {"HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 2\r\n\r\nok", true},
+		"more than was promised":    {ok + "!", false},
+		"an answer nobody asked":    {ok + ok, false},
+		"a body where none may be":  {"HTTP/1.1 204 No Content\r\n\r\nok", false},
+		"an error is as good":       {"HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno", true},
+		"bytes after the last CRLF": {chunking + "0\r\n\r\n\r\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, conns := countedEngine(t, func(p *peer, _ int) { each(c.say)(p) })
+			cl := dialUp(t, Config{URL: url})
+			for range 2 {
+				if _, _, err := exchange(cl, post("{}")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := conns.Load() == 1; got != c.reused {
+				t.Errorf("%d connections", conns.Load())
+			}
+		})
+	}
+}
+
+func TestUntilCloseBodiesEndWithTheConnection(t *testing.T) {
+	url, conns := countedEngine(t, func(p *peer, _ int) {
+		p.request()
+		p.say("HTTP/1.1 200 OK\r\n\r\nall of it")
+	})
+	c := dialUp(t, Config{URL: url})
+	for range 2 {
+		if _, body, err := exchange(c, post("{}")); body != "all of it" || err != nil {
+			t.Fatalf("got %q %v", body, err)
+		}
+	}
+	if conns.Load() != 2 {
+		t.Errorf("%d connections", conns.Load())
+	}
+}
+
+func TestCloseKeepsAConnectionWhoseBodyIsAtHandAndNoOther(t *testing.T) {
+	url, conns := countedEngine(t, func(p *peer, _ int) { each(chunking + "2\r\nok\r\n0\r\n\r\n")(p) })
+	c := dialUp(t, Config{URL: url})
+	for step, pieces := range []int{1, 0, 1} { // Next is never called up to io.EOF
+		resp, err := c.Do(context.Background(), post("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range pieces {
+			if _, err := resp.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _ = resp.Close(), resp.Close()
+		if _, err := resp.Next(); err == nil {
+			t.Error("Next after Close")
+		}
+		if want := []int{1, 0, 1}[step]; c.idleCount() != want {
+			t.Errorf("step %d: %d idle", step, c.idleCount())
+		}
+	}
+	if conns.Load() != 2 {
+		t.Errorf("%d connections", conns.Load())
+	}
+}
+
+func TestAConnectionThatTheEngineClosedIsNotUsed(t *testing.T) {
+	closed := make(chan struct{}, 1)
+	url, conns := countedEngine(t, func(p *peer, n int) {
+		p.request()
+		p.say(ok)
+		if n == 1 {
+			_ = p.Close()
+			closed <- struct{}{}
+			return
+		}
+		each(ok)(p)
+	})
+	c := dialUp(t, Config{URL: url})
+	if _, _, err := exchange(c, post("{}")); err != nil {
+		t.Fatal(err)
+	}
+	<-closed
+	idle := c.bottom()
+	for idle.alive() { // until the FIN is here
+		time.Sleep(time.Millisecond)
+	}
+	if status, _, err := exchange(c, post("{}")); status != 200 || err != nil {
+		t.Fatalf("got %d %v", status, err)
+	}
+	if conns.Load() != 2 {
+		t.Errorf("%d connections", conns.Load())
+	}
+}
+
+func TestAReusedConnectionThatDiesBeforeAnyByteIsReplacedOnce(t *testing.T) {
+	for name, die := range map[string]func(*peer){"FIN": func(p *peer) { _ = p.Close() }, "RST": (*peer).reset} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int32
+			url, conns := countedEngine(t, func(p *peer, n int) {
+				for p.request() != nil {
+					if asked.Add(1) == 2 {
+						die(p)
+						return
+					}
+					p.say(ok)
+				}
+			})
+			c := dialUp(t, Config{URL: url})
+			for range 2 {
+				if status, _, err := exchange(c, post("{}")); status != 200 || err != nil {
+					t.Fatalf("got %d %v", status, err)
+				}
+			}
+			if conns.Load() != 2 || asked.Load() != 3 {
+				t.Errorf("%d connections, %d requests", conns.Load(), asked.Load())
+			}
+		})
+	}
+}
+
+func TestTheReplacementIsNotReplaced(t *testing.T) {
+	var asked atomic.Int32
+	url, conns := countedEngine(t, func(p *peer, _ int) {
+		for p.request() != nil && asked.Add(1) == 1 {
+			p.say(ok)
+		}
+	})
+	c := dialUp(t, Config{URL: url})
+	if _, _, err := exchange(c, post("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := exchange(c, post("{}")); !errors.Is(err, engine.ErrReset) {
+		t.Errorf("got %v", err)
+	}
+	if conns.Load() != 2 || asked.Load() != 3 {
+		t.Errorf("%d connections, %d requests", conns.Load(), asked.Load())
+	}
+}
+
+// The request may have been worked on, so this must not look as if nothing had reached the engine.
+func TestAnEngineThatDiesWithAReusedConnectionIsErrResetAndNotErrConnect(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		nc, err := l.Accept()
+		if err != nil {
+			return
+		}
+		p := &peer{Conn: nc, t: t, r: bufio.NewReader(nc)}
+		p.request()
+		p.say(ok)
+		p.request()
+		_ = l.Close()
+		_ = nc.Close()
+	}()
+	c := dialUp(t, Config{URL: "http://" + l.Addr().String()})
+	if _, _, err := exchange(c, post("{}")); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = exchange(c, post("{}"))
+	if !errors.Is(err, engine.ErrReset) || errors.Is(err, engine.ErrConnect) {
+		t.Errorf("got %v", err)
+	}
+	<-done
+}
+
+func TestAPartialAnswerOnAReusedConnectionIsNotRetried(t *testing.T) {
+	var asked atomic.Int32
+	url, _ := countedEngine(t, func(p *peer, _ int) {
+		for p.request() != nil {
+			if asked.Add(1) == 2 {
+				p.say("HTTP/1.1 200")
+				return
+			}
+			p.say(ok)
+		}
+	})
+	c := dialUp(t, Config{URL: url})
+	if _, _, err := exchange(c, post("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := exchange(c, post("{}")); !errors.Is(err, engine.ErrReset) || asked.Load() != 2 {
+		t.Errorf("got %v after %d requests", err, asked.Load())
+	}
+}
+
+// memory is an engine in memory, for a synctest bubble: every connection answers every request with text.
+func memory(text string) (dial func(context.Context) (net.Conn, error), dialled *atomic.Int32, wait func()) {
+	dialled = new(atomic.Int32)
+	var wg sync.WaitGroup
+	return func(context.Context) (net.Conn, error) {
+		dialled.Add(1)
+		ours, theirs := net.Pipe()
+		wg.Go(func() {
+			p := &peer{Conn: theirs, r: bufio.NewReader(theirs)}
+			for p.request() != nil {
+				p.say(text)
+			}
+			_ = theirs.Close()
+		})
+		return ours, nil
+	}, dialled, wg.Wait
+}
+
+func TestThePoolIsAStackWithALimitAndAnAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dial, dialled, wait := memory(ok)
+		c, _ := New(Config{URL: "http://h", Dial: dial, MaxIdle: 2, MaxIdleTime: time.Minute})
+		var open []engine.Response
+		for range 3 {
+			resp, err := c.Do(context.Background(), post("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			open = append(open, resp)
+		}
+		for _, resp := range open {
+			if _, err := drain(resp); err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Close()
+			time.Sleep(time.Second)
+		}
+		if c.idleCount() != 2 || dialled.Load() != 3 {
+			t.Fatalf("%d idle of %d", c.idleCount(), dialled.Load())
+		}
+		bottom := c.bottom()
+		for range 5 { // the top is used again and again, the bottom grows old
+			time.Sleep(10 * time.Second)
+			if _, _, err := exchange(c, post("{}")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if dialled.Load() != 3 || c.bottom() != bottom {
+			t.Errorf("not a stack: %d dialled", dialled.Load())
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if c.idleCount() != 1 || c.bottom() == bottom {
+			t.Errorf("%d idle after the bottom's minute", c.idleCount())
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if c.idleCount() != 0 {
+			t.Errorf("%d idle after everyone's minute", c.idleCount())
+		}
+		wait()
+	})
+}
+
+func TestTakeNeverHandsOutAConnectionPastItsAge(t *testing.T) {
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	p := &pool{limit: 2, maxAge: time.Minute}
+	now := time.Now()
+	p.put(newConn(ours), now)
+	if c := p.take(now.Add(time.Minute)); c != nil {
+		t.Error("handed out")
+	}
+	if _, err := ours.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("not closed: %v", err)
+	}
+	p.close()
+}
+
+func TestAClosedClientKeepsNothing(t *testing.T) {
+	url, conns := countedEngine(t, func(p *peer, _ int) { each(ok)(p) })
+	c := dialUp(t, Config{URL: url})
+	held, err := c.Do(context.Background(), post("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := exchange(c, post("{}")); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	if _, err := drain(held); err != nil {
+		t.Errorf("an answer in use was cut: %v", err)
+	}
+	_ = held.Close()
+	if _, _, err := exchange(c, post("{}")); err != nil {
+		t.Errorf("Do after Close: %v", err)
+	}
+	if c.idleCount() != 0 || conns.Load() != 3 {
+		t.Errorf("%d idle of %d", c.idleCount(), conns.Load())
+	}
+}

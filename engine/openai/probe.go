@@ -1,0 +1,127 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json"
+
+	"octet/engine"
+)
+
+// ErrUnsupported means that this kind of engine, or this engine as it was started, does not offer what was asked.
+var ErrUnsupported = errors.New("openai: not offered by the engine")
+
+// StatusError is an answer other than 200 to a question of ours.
+type StatusError struct {
+	Status  int
+	Message string // the engine's own words, at most 200 bytes of them; may be empty
+}
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("openai: the engine answered with status %d: %s", e.Status, e.Message)
+}
+
+// Unwrap says ErrUnsupported where the status does.
+func (e *StatusError) Unwrap() error {
+	if e.Status == 404 || e.Status == 405 || e.Status == 501 {
+		return ErrUnsupported
+	}
+	return nil
+}
+
+// Bounds on what an engine may answer to a question of ours, in bytes.
+const (
+	maxAnswer  = 1 << 20
+	maxTokens  = 32 << 20 // ids and, where an engine sends them unasked, strings of a million tokens
+	maxMetrics = 8 << 20
+	maxMessage = 200
+)
+
+// Probe returns nil when the engine says that it is healthy: status 200 of its health path. Otherwise a *StatusError, or
+// why there was no answer.
+func (c *Client) Probe(ctx context.Context) error {
+	_, err := c.ask(ctx, "GET", c.dialect.health, nil, maxAnswer)
+	return err
+}
+
+// Model is one entry of an engine's model list.
+type Model struct {
+	ID          string `json:"id"`
+	Root        string `json:"root"`          // where its weights come from, as vLLM says: the path of an adapter
+	Parent      string `json:"parent"`        // of an adapter: the model that it adapts
+	MaxModelLen int    `json:"max_model_len"` // tokens; 0 when the engine does not say
+}
+
+// Models returns what the engine serves, adapters included, in the engine's order.
+func (c *Client) Models(ctx context.Context) ([]Model, error) {
+	body, err := c.ask(ctx, "GET", modelsPath, nil, maxAnswer)
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Data []Model `json:"data"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, fmt.Errorf("%w: model list: %w", engine.ErrProtocol, err)
+	}
+	return list.Data, nil
+}
+
+// ask sends one question and returns the whole answer, if its status is 200 and it is at most limit bytes long.
+func (c *Client) ask(ctx context.Context, method, path string, body []byte, limit int) ([]byte, error) {
+	if path == "" {
+		return nil, fmt.Errorf("%w: %s", ErrUnsupported, c.cfg.Engine)
+	}
+	r := &engine.Request{Method: method, Path: path}
+	if body != nil {
+		r.Segments = [][]byte{body}
+	}
+	resp, err := c.Do(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Close()
+	text, err := readAll(resp, limit)
+	if err == nil && resp.Status() != 200 {
+		err = &StatusError{Status: resp.Status(), Message: errorMessage(text)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+// readAll returns the whole body; ErrTooLarge when it is longer than limit.
+func readAll(resp engine.Response, limit int) ([]byte, error) {
+	var body []byte
+	for {
+		piece, err := resp.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return nil, err
+		case len(body)+len(piece) > limit:
+			return nil, fmt.Errorf("%w: answer over %d bytes", engine.ErrTooLarge, limit)
+		}
+		body = append(body, piece...)
+	}
+}
+
+// errorMessage finds what an error body says: engines nest it in "error", or not, or send plain text.
+func errorMessage(body []byte) string {
+	var said struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+		Message string `json:"message"`
+	}
+	message := string(body)
+	if json.Unmarshal(body, &said) == nil {
+		message = said.Error.Message + said.Message
+	}
+	return message[:min(len(message), maxMessage)]
+}

@@ -1,0 +1,102 @@
+package openai
+
+import (
+	"fmt"
+	"strconv"
+
+	"octet/engine"
+)
+
+// check refuses what could be read as anything but one request with the given fields.
+func check(r *engine.Request) error {
+	switch {
+	case !isToken(r.Method):
+		return fmt.Errorf("%w: bad method", ErrRequest)
+	case len(r.Path) == 0 || r.Path[0] != '/' || !visible(r.Path):
+		return fmt.Errorf("%w: bad path", ErrRequest)
+	case r.RequestID != "" && !visible(r.RequestID):
+		return fmt.Errorf("%w: bad request id", ErrRequest)
+	case r.Bearer != "" && !visible(r.Bearer):
+		return fmt.Errorf("%w: bad bearer key", ErrRequest)
+	}
+	return nil
+}
+
+// appendHead appends the request's head to dst.
+func (c *Client) appendHead(dst []byte, r *engine.Request) []byte {
+	dst = append(dst, r.Method...)
+	dst = append(dst, ' ')
+	dst = append(dst, c.at.prefix...)
+	dst = append(dst, r.Path...)
+	dst = append(dst, " HTTP/1.1\r\n"...)
+	dst = append(dst, c.fixed...)
+	if r.Stream {
+		dst = append(dst, "Accept: text/event-stream\r\n"...)
+	}
+	dst = appendLine(dst, "X-Request-Id: ", r.RequestID)
+	if r.Bearer != "" {
+		dst = appendLine(dst, "Authorization: Bearer ", r.Bearer)
+	} else {
+		dst = appendLine(dst, "Authorization: Bearer ", c.cfg.Bearer)
+	}
+	if size := bodySize(r.Segments); size > 0 || carriesBody(r.Method) {
+		dst = append(dst, "Content-Type: application/json\r\nContent-Length: "...)
+		dst = strconv.AppendInt(dst, int64(size), 10)
+		dst = append(dst, "\r\n"...)
+	}
+	return append(dst, "\r\n"...)
+}
+
+// appendLine appends a header line, name with its colon; nothing when value is empty.
+func appendLine(dst []byte, name, value string) []byte {
+	if value == "" {
+		return dst
+	}
+	dst = append(dst, name...)
+	dst = append(dst, value...)
+	return append(dst, "\r\n"...)
+}
+
+func bodySize(segments [][]byte) (size int) {
+	for _, s := range segments {
+		size += len(s)
+	}
+	return size
+}
+
+// carriesBody reports whether the method's requests state a length when it is 0, too.
+func carriesBody(method string) bool { return method == "POST" || method == "PUT" || method == "PATCH" }
+
+// visible reports whether s is made of printing ASCII characters alone: no space, no control character.
+func visible(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// isToken reports whether s is a token of RFC 9110 §5.6.2: what methods and field names are made of.
+func isToken(s string) bool {
+	for i := range len(s) {
+		if !tokenBytes[s[i]] {
+			return false
+		}
+	}
+	return s != ""
+}
+
+var tokenBytes = func() (t [256]bool) {
+	for b := range t {
+		c := byte(b)
+		t[b] = '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+	}
+	for _, c := range []byte("!#$%&'*+-.^_`|~") {
+		t[c] = true
+	}
+	return t
+}()
+
+// isValueByte reports whether c may stand in a field's value: anything but control characters, tab excepted.
+func isValueByte(c byte) bool { return c >= ' ' && c != 0x7f || c == '\t' }

@@ -1,0 +1,117 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"octet/engine"
+)
+
+// Response is an answer whose head is here. It implements engine.Response, and beyond it Buffered, which a relay looks for
+// by interface{ Buffered() bool }. One goroutine at a time may use it; to end it from another, end its context.
+type Response struct {
+	client *Client
+	conn   *conn // nil once closed
+	ctx    context.Context
+	stop   func() bool // ends the watch over ctx; false when ctx has ended
+	head   head
+	frame  frame
+	idle   time.Duration
+	err    error // how the body ended; io.EOF is well
+}
+
+var _ engine.Response = (*Response)(nil)
+
+// Status returns the status code.
+func (r *Response) Status() int { return r.head.status }
+
+// Header returns a field's first value, "" when it is absent. Framing fields are found, too.
+func (r *Response) Header(name string) string { return r.head.value(name) }
+
+// SetIdle replaces the idle timeout from the next read on; the client's default for 0.
+func (r *Response) SetIdle(d time.Duration) {
+	if d <= 0 {
+		d = r.client.cfg.IdleTimeout
+	}
+	r.idle = d
+}
+
+// Next returns the next stretch of the body: never empty, at most a buffer or a chunk, valid until the next call of Next or
+// Close. It reads from the connection only when nothing of the body is at hand. io.EOF comes after a proper end and never
+// together with bytes. After ctx has ended it is ctx's error and cause.
+func (r *Response) Next() ([]byte, error) {
+	for r.err == nil {
+		piece, used, err := r.frame.take(r.conn.unread())
+		r.conn.r += used
+		if len(piece) > 0 {
+			return piece, nil
+		}
+		if err == nil {
+			err = r.fill()
+		}
+		r.err = err
+	}
+	return nil, r.err
+}
+
+// Buffered reports whether Next will return without reading from the connection: a flush can wait for that.
+func (r *Response) Buffered() bool {
+	if r.err != nil {
+		return true
+	}
+	ahead := r.frame
+	piece, _, err := ahead.take(r.conn.unread())
+	return len(piece) > 0 || err != nil
+}
+
+// fill reads once. What was received before has been taken.
+func (r *Response) fill() error {
+	c := r.conn
+	c.r, c.w = 0, 0
+	err := c.read(r.ctx, time.Now().Add(r.idle))
+	switch {
+	case err == nil, errors.Is(err, engine.ErrTimeout), r.ctx.Err() != nil:
+		return err
+	case !errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: within the body: %w", engine.ErrReset, err)
+	case r.frame.state == untilClose:
+		return io.EOF
+	}
+	return fmt.Errorf("%w: within the body", engine.ErrReset)
+}
+
+// Close frees the connection: to the pool when the whole body was received, if not by Next then by what is at hand; closed
+// otherwise. Idempotent.
+func (r *Response) Close() error {
+	c := r.conn
+	if c == nil {
+		return nil
+	}
+	clean := r.ended() && r.stop() && r.head.reusable() && len(c.unread()) == 0
+	r.conn = nil
+	if r.err == nil {
+		r.err = errClosed
+	}
+	if !clean {
+		r.stop()
+		c.close()
+		return nil
+	}
+	c.rest()
+	r.client.pool.put(c, time.Now())
+	return nil
+}
+
+// ended reports whether the body came to its proper end by its own framing.
+func (r *Response) ended() bool {
+	if r.err == nil && r.frame.state != untilClose {
+		if piece, used, err := r.frame.take(r.conn.unread()); len(piece) == 0 {
+			r.conn.r += used
+			r.err = err
+		}
+	}
+	return r.frame.state != untilClose && errors.Is(r.err, io.EOF)
+}

@@ -1,0 +1,176 @@
+package gateway
+
+import (
+	"context"
+	"crypto/subtle"
+	"net/http"
+	"net/http/pprof"
+
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"octet/scheduler"
+)
+
+// AdminHandler answers the operators' listener. With a token configured, everything on it needs the token.
+func (s *Server) AdminHandler() http.Handler {
+	e := s.bare()
+	e.Use(s.operator)
+	e.GET("/admin/state", s.state)
+	e.GET("/admin/index", s.indexState)
+	e.GET("/admin/breakers", s.breakers)
+	e.GET("/admin/knobs", s.listKnobs)
+	e.PUT("/admin/knobs/:name", s.setKnob)
+	e.DELETE("/admin/knobs/:name", s.clearKnob)
+	e.POST("/admin/reload", s.reloadNow)
+	e.POST("/admin/drain/:replica", func(c *gin.Context) { s.drainReplica(c, true) })
+	e.DELETE("/admin/drain/:replica", func(c *gin.Context) { s.drainReplica(c, false) })
+	e.GET("/metrics", gin.WrapH(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
+	e.GET("/livez", func(c *gin.Context) { c.String(http.StatusOK, "ok\n") })
+	if s.pprof {
+		profiles(e)
+	}
+	return e
+}
+
+func profiles(e *gin.Engine) {
+	e.GET("/debug/pprof/cmdline", gin.WrapF(pprof.Cmdline))
+	e.GET("/debug/pprof/profile", gin.WrapF(pprof.Profile))
+	e.GET("/debug/pprof/symbol", gin.WrapF(pprof.Symbol))
+	e.GET("/debug/pprof/trace", gin.WrapF(pprof.Trace))
+	for _, name := range []string{"", "heap", "goroutine", "allocs", "block", "mutex", "threadcreate"} {
+		e.GET("/debug/pprof/"+name, gin.WrapF(pprof.Index))
+	}
+}
+
+// operator lets pass who knows the admin token.
+func (s *Server) operator(c *gin.Context) {
+	if s.adminToken == "" {
+		return
+	}
+	key, _ := bearer(c.Request.Header)
+	if subtle.ConstantTimeCompare([]byte(key), []byte(s.adminToken)) != 1 {
+		s.refuse(c, fail(CodeInvalidAPIKey, "Authorization", "the admin token is required"))
+		c.Abort()
+	}
+}
+
+// ReplicaState is one replica in GET /admin/state.
+type ReplicaState struct {
+	Name       string `json:"name"`
+	Healthy    bool   `json:"healthy"`
+	Draining   bool   `json:"draining"`
+	Breaker    string `json:"breaker"`
+	InFlight   int    `json:"in_flight"`
+	Total      int    `json:"total"` // blocks; free + used + reserved
+	Free       int    `json:"free"`
+	Used       int    `json:"used"`
+	Reserved   int    `json:"reserved"`
+	Cached     int    `json:"cached"` // blocks in the modelled prefix cache
+	Waiting    int    `json:"waiting"`
+	Running    int    `json:"running"`
+	Preempting int    `json:"preempting"`
+	Shadow     int    `json:"shadow"`
+}
+
+// SpecialistState is one specialist in GET /admin/state: its replicas and their sums.
+type SpecialistState struct {
+	Name       string         `json:"name"`
+	Total      int            `json:"total"`
+	Free       int            `json:"free"`
+	Used       int            `json:"used"`
+	Reserved   int            `json:"reserved"`
+	Waiting    int            `json:"waiting"`
+	Running    int            `json:"running"`
+	Preempting int            `json:"preempting"`
+	Shadow     int            `json:"shadow"`
+	Replicas   []ReplicaState `json:"replicas"`
+}
+
+func (s *Server) state(c *gin.Context) {
+	rt := s.runtime.Load()
+	list := make([]SpecialistState, 0, len(rt.Specialists))
+	for _, sp := range rt.Specialists {
+		list = append(list, rt.stateOf(sp))
+	}
+	c.JSON(http.StatusOK, gin.H{"generation": rt.Generation, "open": s.open.Load(), "draining": s.draining.Load(), "specialists": list})
+}
+
+func (rt *Runtime) stateOf(sp *Specialist) SpecialistState {
+	out := SpecialistState{Name: sp.Name, Replicas: []ReplicaState{}}
+	for _, rep := range rt.Replicas {
+		if rep == nil || rep.Fleet.Spec().Specialist != sp.Name {
+			continue
+		}
+		r := rep.state()
+		out.Total += r.Total
+		out.Free += r.Free
+		out.Used += r.Used
+		out.Reserved += r.Reserved
+		out.Waiting += r.Waiting
+		out.Running += r.Running
+		out.Preempting += r.Preempting
+		out.Replicas = append(out.Replicas, r)
+	}
+	return out
+}
+
+func (rep *Replica) state() ReplicaState {
+	var g scheduler.Stats = rep.Gate.Stats()
+	return ReplicaState{
+		Name: rep.Name, Healthy: rep.Fleet.Healthy(), Draining: rep.Fleet.Draining(), Breaker: rep.Fleet.State(), InFlight: rep.Fleet.Load().InFlight,
+		Total: g.Total, Free: g.Free, Used: g.Used, Reserved: g.Reserved, Cached: g.Cached,
+		Waiting: g.Waiting, Running: g.Running, Preempting: g.Preempting,
+	}
+}
+
+func (s *Server) indexState(c *gin.Context) {
+	rt := s.runtime.Load()
+	replicas := gin.H{}
+	for host, rep := range rt.Replicas {
+		if rep == nil {
+			continue
+		}
+		h := s.index.Host(rep.Host)
+		replicas[rep.Name] = gin.H{
+			"slot": host, "epoch": h.Epoch, "last_seq": h.LastSeq, "stale": h.Stale, "gaps": h.Gaps, "resyncs": h.Resyncs, "blocks": h.Blocks,
+			"events": rep.Fleet.Spec().HasEvents,
+		}
+	}
+	st := s.index.Stats()
+	c.JSON(http.StatusOK, gin.H{"digest": s.index.Digest(), "entries": st.Entries, "bytes": st.Bytes, "replicas": replicas})
+}
+
+func (s *Server) breakers(c *gin.Context) {
+	replicas := gin.H{}
+	for _, rep := range s.runtime.Load().Replicas {
+		if rep != nil {
+			replicas[rep.Name] = rep.Fleet.State()
+		}
+	}
+	c.JSON(http.StatusOK, gin.H{"replicas": replicas})
+}
+
+func (s *Server) reloadNow(c *gin.Context) {
+	if s.reload == nil {
+		s.refuse(c, fail(CodeInvalidRequest, "", "this gateway has no config file to reload"))
+		return
+	}
+	if err := s.reload(context.WithoutCancel(c.Request.Context())); err != nil {
+		s.refuse(c, fail(CodeInvalidRequest, "", err.Error()))
+		return
+	}
+	c.JSON(http.StatusOK, gin.H{"generation": s.runtime.Load().Generation})
+}
+
+func (s *Server) drainReplica(c *gin.Context, on bool) {
+	name := c.Param("replica")
+	for _, rep := range s.runtime.Load().Replicas {
+		if rep != nil && rep.Name == name {
+			rep.Fleet.SetDraining(on)
+			c.JSON(http.StatusOK, rep.state())
+			return
+		}
+	}
+	s.refuse(c, fail(CodeModelNotFound, "replica", "there is no replica "+name))
+}

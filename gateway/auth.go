@@ -1,0 +1,199 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Tenant is who a request is for. Its identity comes from the API key alone, never from anything else a client sends.
+type Tenant struct {
+	Name           string
+	PriorityMax    int
+	RefusePriority bool     // over PriorityMax: refuse instead of clamp
+	Specialists    []string // allowed; empty is all
+	CacheSalt      string   // "" shares prefix caches with other tenants without one
+	MaxStreams     int      // 0 is unbounded
+	Requests       *rate.Limiter
+	Tokens         *rate.Limiter
+	streams        atomic.Int64
+}
+
+// TenantConfig is one tenant of the configuration.
+type TenantConfig struct {
+	Name              string
+	KeySHA256         string // 64 hex digits; unused for the anonymous tenant
+	PriorityMax       int
+	RefusePriority    bool
+	Specialists       []string
+	CacheSalt         string
+	MaxStreams        int
+	RequestsPerSecond float64 // 0 is unlimited
+	Burst             int
+	TokensPerMinute   int // 0 is unlimited
+}
+
+// Tenants finds the tenant of a request. Immutable.
+type Tenants struct {
+	byKey     map[[sha256.Size]byte]*Tenant
+	anonymous *Tenant // nil when a key is required
+}
+
+// NewTenants builds the table; anonymous nil means that a key is required. Limiters of earlier tenants with the same name
+// and the same rates are kept, so that a reload does not refill anybody's quota.
+func NewTenants(list []TenantConfig, anonymous *TenantConfig, earlier *Tenants) (*Tenants, error) {
+	t := &Tenants{byKey: make(map[[sha256.Size]byte]*Tenant, len(list))}
+	for _, c := range list {
+		raw, err := hex.DecodeString(c.KeySHA256)
+		if err != nil || len(raw) != sha256.Size {
+			return nil, fmt.Errorf("tenant %s: key_sha256 is not %d hex digits", c.Name, 2*sha256.Size)
+		}
+		t.byKey[[sha256.Size]byte(raw)] = newTenant(c, earlier)
+	}
+	if anonymous != nil {
+		t.anonymous = newTenant(*anonymous, earlier)
+	}
+	return t, nil
+}
+
+func newTenant(c TenantConfig, earlier *Tenants) *Tenant {
+	t := &Tenant{
+		Name: c.Name, PriorityMax: c.PriorityMax, RefusePriority: c.RefusePriority, Specialists: c.Specialists,
+		CacheSalt: c.CacheSalt, MaxStreams: c.MaxStreams,
+		Requests: limiter(rate.Limit(c.RequestsPerSecond), c.Burst),
+		Tokens:   limiter(rate.Limit(c.TokensPerMinute)/60, c.TokensPerMinute),
+	}
+	if old := earlier.named(c.Name); old != nil {
+		t.Requests = keep(t.Requests, old.Requests)
+		t.Tokens = keep(t.Tokens, old.Tokens)
+	}
+	return t
+}
+
+// limiter returns nil for an unlimited rate.
+func limiter(per rate.Limit, burst int) *rate.Limiter {
+	if per <= 0 {
+		return nil
+	}
+	return rate.NewLimiter(per, max(burst, int(per), 1))
+}
+
+func keep(fresh, old *rate.Limiter) *rate.Limiter {
+	if fresh != nil && old != nil && fresh.Limit() == old.Limit() && fresh.Burst() == old.Burst() {
+		return old
+	}
+	return fresh
+}
+
+func (t *Tenants) named(name string) *Tenant {
+	if t == nil {
+		return nil
+	}
+	if t.anonymous != nil && t.anonymous.Name == name {
+		return t.anonymous
+	}
+	for _, tenant := range t.byKey {
+		if tenant.Name == name {
+			return tenant
+		}
+	}
+	return nil
+}
+
+// Identify returns the tenant of r. A key that is given must be known, unless no keys are configured at all.
+// The key's digest is compared by map lookup: what leaks by timing is about a SHA-256 digest, not about the key.
+func (t *Tenants) Identify(r *http.Request) (*Tenant, *Error) {
+	key, given := bearer(r.Header)
+	if given {
+		if tenant := t.byKey[sha256.Sum256([]byte(key))]; tenant != nil {
+			return tenant, nil
+		}
+	}
+	if t.anonymous == nil || (given && len(t.byKey) > 0) {
+		return nil, fail(CodeInvalidAPIKey, "Authorization", "a valid API key is required: Authorization: Bearer KEY")
+	}
+	return t.anonymous, nil
+}
+
+// bearer returns the key of the Authorization header, and whether any was given.
+func bearer(h http.Header) (key string, given bool) {
+	auth := h.Get("Authorization")
+	scheme, key, ok := strings.Cut(auth, " ")
+	if !ok || !strings.EqualFold(scheme, "bearer") {
+		return "", auth != ""
+	}
+	return strings.TrimSpace(key), true
+}
+
+// Clamp applies the tenant's priority ceiling.
+func (t *Tenant) Clamp(priority int) (int, *Error) {
+	if priority <= t.PriorityMax {
+		return priority, nil
+	}
+	if t.RefusePriority {
+		return 0, fail(CodePriorityNotAllowed, "X-Priority", fmt.Sprintf("the highest priority of this key is %d", t.PriorityMax))
+	}
+	return t.PriorityMax, nil
+}
+
+// Permits says whether the tenant may use the specialist.
+func (t *Tenant) Permits(specialist string) bool {
+	return len(t.Specialists) == 0 || slices.Contains(t.Specialists, specialist)
+}
+
+// Take charges one request to the tenant's rates and streams; the returned func gives the stream back.
+func (t *Tenant) Take(now time.Time) (func(), *Error) {
+	if t.MaxStreams > 0 && t.streams.Add(1) > int64(t.MaxStreams) {
+		t.streams.Add(-1)
+		return nil, fail(CodeQuotaExceeded, "", fmt.Sprintf("%d requests of this key are already open", t.MaxStreams))
+	}
+	if wait, ok := allow(t.Requests, now, 1); !ok {
+		t.giveBack()
+		return nil, &Error{Code: CodeQuotaExceeded, Message: "the key's request rate is used up", RetryAfter: wait}
+	}
+	return t.giveBack, nil
+}
+
+func (t *Tenant) giveBack() {
+	if t.MaxStreams > 0 {
+		t.streams.Add(-1)
+	}
+}
+
+// Charge takes n tokens from the tenant's token rate before they are spent; a prompt larger than the burst takes all of it.
+func (t *Tenant) Charge(now time.Time, n int) *Error {
+	if t.Tokens == nil {
+		return nil
+	}
+	if wait, ok := allow(t.Tokens, now, min(n, t.Tokens.Burst())); !ok {
+		return &Error{Code: CodeQuotaExceeded, Message: "the key's token rate is used up", RetryAfter: wait}
+	}
+	return nil
+}
+
+// Spend takes n tokens that were generated already; the balance may go below zero.
+func (t *Tenant) Spend(now time.Time, n int) {
+	if t.Tokens != nil && n > 0 {
+		t.Tokens.ReserveN(now, min(n, t.Tokens.Burst()))
+	}
+}
+
+// allow takes n from l if it has them, else says how long until it would.
+func allow(l *rate.Limiter, now time.Time, n int) (wait time.Duration, ok bool) {
+	if l == nil {
+		return 0, true
+	}
+	r := l.ReserveN(now, n)
+	if wait = r.DelayFrom(now); wait > 0 {
+		r.CancelAt(now)
+		return wait, false
+	}
+	return 0, r.OK()
+}

@@ -1,0 +1,171 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"octet/classifier"
+	"octet/gateway/wire"
+	"octet/routing"
+	"octet/scheduler"
+)
+
+// complete is the straight line: every chat and completion request passes through these steps, in this order.
+func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind) {
+	x := s.begin(w, r)
+	x.respond(kind)
+	abort := x.abort
+	x.close()
+	x.end()
+	if abort {
+		panic(http.ErrAbortHandler) // net/http closes the connection without a proper end
+	}
+}
+
+func (x *exchange) respond(kind wire.Kind) {
+	defer x.recover()
+	if err := x.run(kind); err != nil {
+		x.fail(err)
+	}
+}
+
+func (x *exchange) run(kind wire.Kind) error {
+	if err := x.admit(); err != nil { // key, limits, deadlines
+		return err
+	}
+	if err := x.read(kind); err != nil { // the body, once
+		return err
+	}
+	x.s.retries.earn()
+	if err := x.claimKey(); err != nil { // Idempotency-Key
+		return err
+	}
+	x.bindDeadline()
+	if err := x.decide(); err != nil { // which specialist
+		return err
+	}
+	err := x.serve(x.verdict.Specialist) // which replica, may it run, run it
+	if second, ok := x.second(err); ok {
+		x.verdict = second
+		err = x.serve(second.Specialist)
+	}
+	return err
+}
+
+// bindDeadline makes the request's context end at its deadline.
+func (x *exchange) bindDeadline() {
+	if x.intent.Deadline.IsZero() {
+		return
+	}
+	ctx, cancel := context.WithDeadlineCause(x.ctx, x.intent.Deadline, errDeadline)
+	x.ctx = ctx
+	x.atEnd(cancel)
+}
+
+// decide is steps 2 and 3: the cascade's verdict, then what tenants and operators make of it.
+func (x *exchange) decide() error {
+	v, err := x.classify()
+	if err != nil {
+		return err
+	}
+	x.verdict = v
+	x.openReceipt()
+	if !x.tenant.Permits(v.Specialist) {
+		return fail(CodePermissionDenied, "model", fmt.Sprintf("this key may not use %q", v.Specialist))
+	}
+	if floor := x.s.floor(v.Intent); x.intent.Priority < floor {
+		return &Error{Code: CodePriorityFloor, Message: fmt.Sprintf("priority %d is below the floor of %d that is in force", x.intent.Priority, floor)}
+	}
+	return x.checkLength(x.rt.Specialist(v.Specialist))
+}
+
+func (x *exchange) classify() (classifier.Verdict, error) {
+	x.turns = x.req.Turns(x.turns[:0])
+	x.asTurns = x.asTurns[:0]
+	for _, t := range x.turns {
+		x.asTurns = append(x.asTurns, classifier.Turn{Role: t.Role, Text: t.Text})
+	}
+	return x.rt.Cascade.Classify(classifier.Input{Model: x.req.Model, Intent: x.intent.Intent, Adapter: x.intent.Adapter, Turns: x.asTurns})
+}
+
+// checkLength refuses answers that cannot fit in the specialist's context however short the prompt is.
+func (x *exchange) checkLength(sp *Specialist) error {
+	if sp.Context > 0 && x.req.MaxTokens >= sp.Context {
+		return fail(CodeContextLength, "max_tokens", fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.req.MaxTokens, sp.Name, sp.Context))
+	}
+	return nil
+}
+
+// second returns the verdict for the second choice where it is to be tried: once, on a refusal that another specialist may
+// not share, before the first byte, where the first verdict called it viable.
+func (x *exchange) second(err error) (classifier.Verdict, bool) {
+	if x.started || !errors.Is(err, scheduler.ErrRefused) || errors.Is(err, scheduler.ErrExceedsPool) {
+		return classifier.Verdict{}, false
+	}
+	v, ok := x.verdict.SecondChoice()
+	return v, ok && x.tenant.Permits(v.Specialist)
+}
+
+// serve is steps 4 to 12 for one specialist.
+func (x *exchange) serve(name string) error {
+	x.sp = x.rt.Specialist(name)
+	if x.sp == nil {
+		return fail(CodeModelNotFound, "model", fmt.Sprintf("there is no specialist %q", name))
+	}
+	plan, err := x.plan()
+	if err != nil {
+		return err
+	}
+	if err := x.checkPrompt(); err != nil {
+		return err
+	}
+	executor := routing.SingleExecutor{MaxAttempts: x.rt.Limits.MaxAttempts, Budget: x.mayRetry}
+	return executor.Execute(x.ctx, plan, x)
+}
+
+// plan is steps 4 to 7: the pipeline over the replicas that this request may see.
+func (x *exchange) plan() (routing.Plan, error) {
+	start := x.s.now()
+	x.dropRoute()
+	snapshot := x.sp.Fleet()
+	x.route = routing.Acquire(x.facts())
+	x.route.Candidates(snapshot.Hosts)
+	x.route.EnableTrace(x.since)
+	x.sp.Seed(x.route, snapshot)
+	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
+	x.prompt = x.sp.Footprint(x.route.View())
+	x.recordRouting(err, x.s.now().Sub(start))
+	return plan, err
+}
+
+func (x *exchange) facts() routing.Facts {
+	kind := "chat"
+	if x.kind == wire.Completion {
+		kind = "completion"
+	}
+	return routing.Facts{
+		RequestID: x.id, Specialist: x.sp.Name, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Salt: x.tenant.CacheSalt,
+		Session: x.intent.Session, Kind: kind, Body: x.body, Text: x.renderPrompt,
+		Priority: x.intent.Priority, MaxTokens: max(x.req.MaxTokens, 0), Stream: x.req.Stream, Dry: x.dry,
+	}
+}
+
+// checkPrompt refuses prompts that leave no room for an answer.
+func (x *exchange) checkPrompt() error {
+	want := x.prompt.Tokens + max(x.req.MaxTokens, 1)
+	if x.sp.Context > 0 && x.prompt.Exact && want > x.sp.Context {
+		return fail(CodeContextLength, "messages", fmt.Sprintf("%d prompt tokens and %d to generate exceed the context of %s, %d",
+			x.prompt.Tokens, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.Context))
+	}
+	if x.attempts == 0 && !x.dry {
+		if err := x.tenant.Charge(x.s.now(), x.prompt.Tokens); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayRetry says whether another replica may be tried after a failure: for free where no engine has worked, else on the budget.
+func (x *exchange) mayRetry() bool { return !x.started && (x.free || x.s.retries.take()) }

@@ -1,0 +1,63 @@
+package gateway
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// gauges read the state of replicas, Gates and the index at the moment of a scrape: nothing is kept up to date in between.
+type gauges struct{ s *Server }
+
+var (
+	blocksDesc   = prometheus.NewDesc("octet_kv_blocks", "Modelled KV blocks; free + used + reserved is the pool.", []string{"specialist", "replica", "state"}, nil)
+	requestsDesc = prometheus.NewDesc("octet_replica_requests", "Requests at a replica's Gate.", []string{"specialist", "replica", "state"}, nil)
+	admittedDesc = prometheus.NewDesc("octet_admitted_total", "Requests that a replica's Gate admitted.", []string{"specialist", "replica"}, nil)
+	healthyDesc  = prometheus.NewDesc("octet_replica_healthy", "1 when the last probes were good.", []string{"specialist", "replica"}, nil)
+	staleDesc    = prometheus.NewDesc("octet_index_stale", "1 when a gap in a replica's events makes it scored by load alone.", []string{"specialist", "replica"}, nil)
+	entriesDesc  = prometheus.NewDesc("octet_index_entries", "Distinct blocks in the index.", nil, nil)
+	bytesDesc    = prometheus.NewDesc("octet_index_bytes", "Memory of the index, about.", nil, nil)
+	openDesc     = prometheus.NewDesc("octet_open_requests", "Requests being answered.", nil, nil)
+	budgetDesc   = prometheus.NewDesc("octet_retry_budget", "Retries that may be made now.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (g gauges) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{blocksDesc, requestsDesc, admittedDesc, healthyDesc, staleDesc, entriesDesc, bytesDesc, openDesc, budgetDesc} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (g gauges) Collect(out chan<- prometheus.Metric) {
+	for _, rep := range g.s.runtime.Load().Replicas {
+		if rep != nil {
+			g.replica(out, rep)
+		}
+	}
+	st := g.s.index.Stats()
+	emit(out, entriesDesc, float64(st.Entries))
+	emit(out, bytesDesc, float64(st.Bytes))
+	emit(out, openDesc, float64(g.s.open.Load()))
+	emit(out, budgetDesc, float64(g.s.retries.level.Load())/1000)
+}
+
+func (g gauges) replica(out chan<- prometheus.Metric, rep *Replica) {
+	specialist, st := rep.Fleet.Spec().Specialist, rep.Gate.Stats()
+	for state, n := range map[string]int{"free": st.Free, "used": st.Used, "reserved": st.Reserved, "cached": st.Cached} {
+		emit(out, blocksDesc, float64(n), specialist, rep.Name, state)
+	}
+	for state, n := range map[string]int{"waiting": st.Waiting, "running": st.Running, "preempting": st.Preempting} {
+		emit(out, requestsDesc, float64(n), specialist, rep.Name, state)
+	}
+	out <- prometheus.MustNewConstMetric(admittedDesc, prometheus.CounterValue, float64(st.Admitted), specialist, rep.Name)
+	emit(out, healthyDesc, flag(rep.Fleet.Healthy()), specialist, rep.Name)
+	emit(out, staleDesc, flag(g.s.index.Host(rep.Host).Stale), specialist, rep.Name)
+}
+
+func emit(out chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
+	out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+func flag(on bool) float64 {
+	if on {
+		return 1
+	}
+	return 0
+}

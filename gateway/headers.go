@@ -1,0 +1,84 @@
+package gateway
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+
+	"octet/scheduler"
+)
+
+// writeHead sends the head of a successful answer: the contract's headers, and nothing that the engine said about itself.
+func (x *exchange) writeHead(rep *Replica, ticket *scheduler.Ticket, contentType string) {
+	h := x.w.Header()
+	h["Content-Type"] = []string{contentType}
+	if x.req.Stream {
+		h["Cache-Control"] = []string{"no-cache"}
+		h["X-Accel-Buffering"] = []string{"no"}
+	}
+	x.identify(h)
+	h["X-Specialist"] = []string{x.sp.Name}
+	h["X-Replica"] = []string{rep.Opaque}
+	if x.verdict.Adapter != "" {
+		h["X-Adapter"] = []string{x.verdict.Adapter}
+	}
+	h["X-Routed-By"] = []string{x.verdict.RoutedBy.String()}
+	if !math.IsNaN(x.verdict.Confidence) {
+		h["X-Confidence"] = []string{strconv.FormatFloat(x.verdict.Confidence, 'f', 3, 64)}
+	}
+	if x.verdict.Shadow != "" {
+		h["X-Shadow"] = []string{x.verdict.Shadow}
+	}
+	h["X-Attempts"] = []string{strconv.Itoa(x.attempts)}
+	h["X-Queue-Ms"] = []string{strconv.FormatInt(x.queued.Milliseconds(), 10)}
+	h["X-Cached-Tokens"] = []string{strconv.Itoa(x.cachedTokens(ticket))}
+	for _, slo := range x.sp.Board.Headers() {
+		h[slo.Name] = slo.Values
+	}
+	if x.intent.Explain {
+		h["Server-Timing"] = []string{x.timings()}
+	}
+	x.started, x.status = true, http.StatusOK
+	x.w.WriteHeader(http.StatusOK)
+}
+
+func (x *exchange) identify(h http.Header) {
+	h["X-Request-Id"] = []string{x.id}
+	if id := x.receiptID(); id != "" {
+		h["X-Receipt-Id"] = []string{id}
+	}
+}
+
+// cachedTokens is the prediction: from the index where the replica's events are followed, else from the Gate's model.
+func (x *exchange) cachedTokens(ticket *scheduler.Ticket) int {
+	if x.predicted > 0 {
+		return min(x.predicted, x.prompt.Tokens)
+	}
+	return min(ticket.Reused()*x.sp.BlockSize, x.prompt.Tokens)
+}
+
+// timings renders Server-Timing, in milliseconds since the request's arrival.
+func (x *exchange) timings() string {
+	return fmt.Sprintf("route;dur=%.3f, queue;dur=%.3f, first;dur=%.3f", toMs(x.routed), toMs(x.queued), toMs(x.since()))
+}
+
+// writeError sends a typed error as the whole answer.
+func (s *Server) writeError(w http.ResponseWriter, requestID, receiptID string, e *Error) {
+	h := w.Header()
+	h["Content-Type"] = []string{"application/json"}
+	h["X-Request-Id"] = []string{requestID}
+	if receiptID != "" {
+		h["X-Receipt-Id"] = []string{receiptID}
+	}
+	if after := e.retryAfter(); after != "" {
+		h["Retry-After"] = []string{after}
+	}
+	if e.Code == CodeInvalidAPIKey {
+		h["Www-Authenticate"] = []string{"Bearer"}
+	}
+	body := append(e.appendJSON(nil, requestID), '\n')
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(e.Status())
+	_, _ = w.Write(body) // nobody is left to tell
+}

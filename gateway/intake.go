@@ -1,0 +1,222 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"octet/gateway/wire"
+)
+
+// maxHeaderValue bounds opaque header values, such as session keys, in bytes.
+const maxHeaderValue = 256
+
+// admit is step 1 of the straight line: who asks, may they, and what do the headers say. Nothing of the body is read yet.
+func (x *exchange) admit() *Error {
+	if err := x.checkHead(); err != nil {
+		return err
+	}
+	if err := x.readIntent(); err != nil {
+		return err
+	}
+	back, err := x.tenant.Take(x.arrival)
+	if err != nil {
+		return err
+	}
+	x.atEnd(back)
+	return nil
+}
+
+func (x *exchange) checkHead() (err *Error) {
+	if x.s.draining.Load() {
+		x.w.Header().Set("Connection", "close")
+		return fail(CodeDraining, "", "the gateway is shutting down")
+	}
+	if n := headerBytes(x.r.Header); n > x.rt.Limits.HeaderBytes {
+		return fail(CodeHeaderTooLarge, "", fmt.Sprintf("the header is %d bytes, the limit is %d", n, x.rt.Limits.HeaderBytes))
+	}
+	if x.tenant, err = x.rt.Tenants.Identify(x.r); err != nil {
+		return err
+	}
+	if open := x.s.open.Add(1); open > int64(x.rt.Limits.MaxStreams) {
+		x.s.open.Add(-1)
+		return fail(CodeOverloaded, "", fmt.Sprintf("%d requests are open, the limit is %d", open-1, x.rt.Limits.MaxStreams))
+	}
+	x.atEnd(func() { x.s.open.Add(-1) })
+	return checkMedia(x.r.Header)
+}
+
+func headerBytes(h http.Header) (n int) {
+	for name, values := range h {
+		for _, v := range values {
+			n += len(name) + len(v) + len(": \r\n")
+		}
+	}
+	return n
+}
+
+func checkMedia(h http.Header) *Error {
+	if enc := h.Get("Content-Encoding"); enc != "" && enc != "identity" {
+		return fail(CodeUnsupportedMediaType, "Content-Encoding", "the body must not be compressed")
+	}
+	ct := h.Get("Content-Type")
+	if ct == "" || ct == "application/json" {
+		return nil
+	}
+	if media, _, err := mime.ParseMediaType(ct); err != nil || media != "application/json" {
+		return fail(CodeUnsupportedMediaType, "Content-Type", "the body must be application/json")
+	}
+	return nil
+}
+
+// readIntent validates the headers in which a client speaks to the router.
+func (x *exchange) readIntent() (err *Error) {
+	h := x.r.Header
+	x.intent.Explain = h.Get("X-Explain") == "1"
+	if x.intent.Intent, err = headerToken(h, "X-Intent"); err != nil {
+		return err
+	}
+	if x.intent.Intent == "unspecified" {
+		x.intent.Intent = ""
+	}
+	if x.intent.Intent != "" && !slices.Contains(x.rt.Intents, x.intent.Intent) {
+		return fail(CodeInvalidValue, "X-Intent", fmt.Sprintf("unknown intent %q", x.intent.Intent))
+	}
+	if x.intent.Adapter, err = headerToken(h, "X-Adapter"); err != nil {
+		return err
+	}
+	if x.intent.Session, err = headerToken(h, "X-Session-Id"); err != nil {
+		return err
+	}
+	if err := x.readPriority(); err != nil {
+		return err
+	}
+	if x.intent.Deadline, err = x.readDeadline("X-Deadline-Ms"); err != nil {
+		return err
+	}
+	x.intent.TTFTDeadline, err = x.readDeadline("X-TTFT-Deadline-Ms")
+	return err
+}
+
+// headerToken returns a header's single value: printable, and at most maxHeaderValue bytes.
+func headerToken(h http.Header, name string) (string, *Error) {
+	values := h[http.CanonicalHeaderKey(name)]
+	if len(values) == 0 {
+		return "", nil
+	}
+	if len(values) > 1 {
+		return "", fail(CodeInvalidValue, name, "the header is given more than once")
+	}
+	v := values[0]
+	if len(v) > maxHeaderValue {
+		return "", fail(CodeInvalidValue, name, fmt.Sprintf("the value is %d bytes, the limit is %d", len(v), maxHeaderValue))
+	}
+	for i := range len(v) {
+		if v[i] < ' ' || v[i] == 0x7f {
+			return "", fail(CodeInvalidValue, name, "the value holds control characters")
+		}
+	}
+	return v, nil
+}
+
+func (x *exchange) readPriority() *Error {
+	v, err := headerToken(x.r.Header, "X-Priority")
+	if err != nil {
+		return err
+	}
+	if v != "" {
+		n, bad := strconv.Atoi(v)
+		if bad != nil || n < -100 || n > 100 {
+			return fail(CodeInvalidValue, "X-Priority", "the priority must be an integer from -100 to 100")
+		}
+		x.intent.Asked = n
+	}
+	x.intent.Priority, err = x.tenant.Clamp(x.intent.Asked)
+	return err
+}
+
+// maxDeadline keeps deadline arithmetic far from overflow.
+const maxDeadline = 24 * time.Hour
+
+func (x *exchange) readDeadline(name string) (time.Time, *Error) {
+	v, err := headerToken(x.r.Header, name)
+	if err != nil || v == "" {
+		return time.Time{}, err
+	}
+	ms, bad := strconv.ParseInt(v, 10, 64)
+	if bad != nil || ms < 1 || ms > maxDeadline.Milliseconds() {
+		return time.Time{}, fail(CodeInvalidValue, name, fmt.Sprintf("the deadline must be whole milliseconds from 1 to %d", maxDeadline.Milliseconds()))
+	}
+	return x.arrival.Add(time.Duration(ms) * time.Millisecond), nil
+}
+
+// read reads and parses the body: once, into the exchange's own buffer.
+func (x *exchange) read(kind wire.Kind) error {
+	x.kind = kind
+	if err := x.readBody(); err != nil {
+		return err
+	}
+	return x.parse()
+}
+
+func (x *exchange) parse() error {
+	return wire.Parse(x.kind, x.body, wire.Limits{Depth: x.rt.Limits.JSONDepth, Messages: x.rt.Limits.Messages}, &x.req)
+}
+
+func (x *exchange) readBody() *Error {
+	limit := x.rt.Limits.BodyBytes
+	if x.r.ContentLength > limit {
+		return tooLarge(limit)
+	}
+	_ = x.ctl.SetReadDeadline(x.s.now().Add(x.rt.Limits.BodyTimeout)) // not every transport has deadlines
+	defer func() { _ = x.ctl.SetReadDeadline(time.Time{}) }()
+	body := x.body[:0]
+	for {
+		if len(body) == cap(body) {
+			body = slices.Grow(body, max(4096, cap(body))) // as bytes arrive: a claimed length costs nothing
+		}
+		n, err := x.r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		x.body = body
+		if int64(len(body)) > limit {
+			return tooLarge(limit)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return bodyError(err)
+		}
+	}
+}
+
+func tooLarge(limit int64) *Error {
+	return fail(CodePayloadTooLarge, "", fmt.Sprintf("the body is larger than %d bytes", limit))
+}
+
+func bodyError(err error) *Error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return &Error{Code: CodeRequestTimeout, Message: "the body did not arrive in time", cause: err}
+	}
+	return &Error{Code: CodeInvalidRequest, Message: "the body could not be read", cause: err}
+}
+
+// requestID returns given when it is well formed, else a new one.
+func requestID(given string, fresh func() string) string {
+	if given == "" || len(given) > 128 {
+		return fresh()
+	}
+	for i := range len(given) {
+		c := given[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
+			return fresh()
+		}
+	}
+	return given
+}

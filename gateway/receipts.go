@@ -1,0 +1,157 @@
+package gateway
+
+import (
+	"encoding/json"
+	"sync"
+	"time"
+
+	"octet/routing"
+)
+
+// Receipt is the full record of one decision: why a request went where it went, and what came of it.
+type Receipt struct {
+	ID        string    `json:"id"`
+	RequestID string    `json:"request_id"`
+	Time      time.Time `json:"time"`
+	Kind      string    `json:"kind"` // chat | completion
+	Asked     Asked     `json:"asked"`
+	Decision  Decision  `json:"decision"`
+	Prompt    Prompt    `json:"prompt"`
+	// Routing holds, for every specialist that was tried in turn, each candidate's verdicts and scores.
+	Routing  []RoutingRecord `json:"routing"`
+	Attempts []Attempt       `json:"attempts"`
+	Result   Result          `json:"result"`
+	Outcomes []Outcome       `json:"outcomes,omitempty"`
+
+	tenant string
+	mu     sync.Mutex // guards everything from Decision on
+}
+
+// Asked is what the client said.
+type Asked struct {
+	Model          string `json:"model"`
+	Intent         string `json:"intent,omitempty"`
+	Adapter        string `json:"adapter,omitempty"`
+	Session        bool   `json:"session"`
+	Priority       int    `json:"priority"`
+	PriorityInUse  int    `json:"priority_in_use"` // after the tenant's ceiling
+	DeadlineMs     int64  `json:"deadline_ms,omitempty"`
+	TTFTDeadlineMs int64  `json:"ttft_deadline_ms,omitempty"`
+	Stream         bool   `json:"stream"`
+	Policy         string `json:"policy"` // greedy | typical | temperature
+	MaxTokens      int    `json:"max_tokens,omitempty"`
+}
+
+// Decision is which specialist was chosen and by what.
+type Decision struct {
+	Specialist    string             `json:"specialist"`
+	Adapter       string             `json:"adapter,omitempty"`
+	RoutedBy      string             `json:"routed_by"`
+	Rule          string             `json:"rule,omitempty"`
+	Cues          []string           `json:"cues,omitempty"`
+	Confidence    *float64           `json:"confidence,omitempty"` // absent where no probability exists
+	Probabilities map[string]float64 `json:"probabilities,omitempty"`
+	Second        string             `json:"second,omitempty"`
+	SecondViable  bool               `json:"second_viable,omitempty"`
+	Shadow        string             `json:"shadow,omitempty"`
+}
+
+// Prompt is what the pipeline found out about the prompt.
+type Prompt struct {
+	Tokens int  `json:"tokens"`
+	Exact  bool `json:"exact"` // counted by the engine's tokenizer, not estimated
+	Blocks int  `json:"blocks"`
+}
+
+// RoutingRecord is one pass through a specialist's pipeline.
+type RoutingRecord struct {
+	Specialist string         `json:"specialist"`
+	Trace      *routing.Trace `json:"trace,omitempty"`
+	Error      string         `json:"error,omitempty"`
+}
+
+// Attempt is one replica's turn.
+type Attempt struct {
+	Specialist      string  `json:"specialist"`
+	Replica         string  `json:"replica"`
+	QueueMs         float64 `json:"queue_ms"`
+	PredictedTokens int     `json:"predicted_cached_tokens"`
+	Outcome         string  `json:"outcome"` // ok, or the error's code
+	Detail          string  `json:"detail,omitempty"`
+	Ms              float64 `json:"ms"`
+}
+
+// Result is how it ended.
+type Result struct {
+	Status           int     `json:"status"`
+	Code             string  `json:"code,omitempty"` // of the error, "" when complete
+	Finish           string  `json:"finish,omitempty"`
+	Done             bool    `json:"done"`
+	PromptTokens     int     `json:"prompt_tokens,omitempty"`
+	CompletionTokens int     `json:"completion_tokens"`
+	CachedTokens     *int    `json:"cached_tokens,omitempty"` // delivered, where the engine says
+	TTFTMs           float64 `json:"ttft_ms,omitempty"`
+	TotalMs          float64 `json:"total_ms"`
+	RouteUs          float64 `json:"route_us"`
+	Preempted        int     `json:"preempted"`
+}
+
+// Outcome is a verdict on an answer.
+type Outcome struct {
+	Kind string    `json:"kind"`
+	Pass bool      `json:"pass"`
+	Time time.Time `json:"time"`
+}
+
+// MarshalJSON renders a consistent copy.
+func (r *Receipt) MarshalJSON() ([]byte, error) {
+	type plain Receipt // without the method
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return json.Marshal((*plain)(r))
+}
+
+// receipts keeps the newest receipts of every tenant.
+type receipts struct {
+	mu    sync.Mutex
+	keep  int              // a tenant
+	rings map[string]*ring // by tenant
+}
+
+// ring holds one tenant's receipts; the oldest makes room.
+type ring struct {
+	byID map[string]*Receipt
+	all  []*Receipt // grows to keep, then wraps
+	next int
+}
+
+func newReceipts(keep int) *receipts { return &receipts{keep: max(keep, 1), rings: map[string]*ring{}} }
+
+// put stores r under its tenant.
+func (rs *receipts) put(r *Receipt) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	g := rs.rings[r.tenant]
+	if g == nil {
+		g = &ring{byID: map[string]*Receipt{}}
+		rs.rings[r.tenant] = g
+	}
+	g.byID[r.ID] = r
+	if len(g.all) < rs.keep {
+		g.all = append(g.all, r)
+		return
+	}
+	delete(g.byID, g.all[g.next].ID)
+	g.all[g.next] = r
+	g.next = (g.next + 1) % rs.keep
+}
+
+// find returns the tenant's receipt of that id, nil when there is none (any more): another tenant's is none.
+func (rs *receipts) find(tenant, id string) *Receipt {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if g := rs.rings[tenant]; g != nil {
+		return g.byID[id]
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package gateway
+
+import (
+	"math"
+	"time"
+
+	"octet/gateway/wire"
+	"octet/routing/index"
+	"octet/scheduler"
+)
+
+// openReceipt starts the record of this request's decision.
+func (x *exchange) openReceipt() {
+	kind := "chat"
+	if x.kind == wire.Completion {
+		kind = "completion"
+	}
+	x.receipt = &Receipt{
+		ID: x.s.newID(), RequestID: x.id, Time: x.arrival, Kind: kind, tenant: x.tenant.Name,
+		Asked: x.asked(), Decision: x.decision(),
+	}
+}
+
+func (x *exchange) asked() Asked {
+	return Asked{
+		Model: x.req.Model, Intent: x.intent.Intent, Adapter: x.intent.Adapter, Session: x.intent.Session != "",
+		Priority: x.intent.Asked, PriorityInUse: x.intent.Priority, Stream: x.req.Stream, Policy: x.req.Policy().String(), MaxTokens: max(x.req.MaxTokens, 0),
+		DeadlineMs: msUntil(x.arrival, x.intent.Deadline), TTFTDeadlineMs: msUntil(x.arrival, x.intent.TTFTDeadline),
+	}
+}
+
+func msUntil(from, to time.Time) int64 {
+	if to.IsZero() {
+		return 0
+	}
+	return to.Sub(from).Milliseconds()
+}
+
+func (x *exchange) decision() Decision {
+	v := &x.verdict
+	d := Decision{
+		Specialist: v.Specialist, Adapter: v.Adapter, RoutedBy: v.RoutedBy.String(), Rule: v.Rule, Cues: v.Cues,
+		Second: v.Second, SecondViable: v.SecondViable, Shadow: v.Shadow,
+	}
+	if !math.IsNaN(v.Confidence) {
+		d.Confidence = &v.Confidence
+	}
+	if v.Probabilities != nil {
+		d.Probabilities = make(map[string]float64, len(v.Probabilities))
+		for i, p := range v.Probabilities {
+			d.Probabilities[x.rt.Specialists[i].Name] = p
+		}
+	}
+	return d
+}
+
+// recordRouting adds one specialist's pass through the pipeline.
+func (x *exchange) recordRouting(err error, took time.Duration) {
+	x.receipt.Prompt = Prompt{Tokens: x.prompt.Tokens, Exact: x.prompt.Exact, Blocks: len(x.prompt.Chain)}
+	x.receipt.Result.RouteUs += float64(took.Nanoseconds()) / 1e3
+	record := RoutingRecord{Specialist: x.sp.Name, Trace: x.route.Trace()}
+	if err != nil {
+		record.Error = err.Error()
+	}
+	for i := range record.Trace.Candidates {
+		c := &record.Trace.Candidates[i]
+		if rep := x.rt.Replicas[c.Host]; rep != nil {
+			c.Replica = rep.Name
+		}
+	}
+	x.receipt.Routing = append(x.receipt.Routing, record)
+	x.routed += took
+}
+
+// openAttempt records the start of a replica's turn.
+func (x *exchange) openAttempt(rep *Replica, host index.HostID) *Attempt {
+	x.predicted = x.sp.Predicted(x.route.View(), host) * x.sp.BlockSize
+	x.receipt.Attempts = append(x.receipt.Attempts, Attempt{
+		Specialist: x.sp.Name, Replica: rep.Name, PredictedTokens: x.predicted, Ms: toMs(x.since()),
+	})
+	return &x.receipt.Attempts[len(x.receipt.Attempts)-1]
+}
+
+func (x *exchange) noteQueue(at *Attempt, waited time.Duration) {
+	at.QueueMs += toMs(waited)
+	x.queued += waited
+}
+
+func (x *exchange) closeAttempt(at *Attempt, err error) {
+	at.Ms = toMs(x.since()) - at.Ms
+	at.Outcome = "ok"
+	if err != nil {
+		at.Outcome, at.Detail = string(asError(err).Code), err.Error()
+		x.s.metrics.attemptFailed(x.sp.Name, at.Outcome)
+	}
+}
+
+func toMs(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
+
+// observeFirstToken feeds the windows that the SLO headers are read from.
+func (x *exchange) observeFirstToken(now time.Time, ticket *scheduler.Ticket) {
+	ttft := now.Sub(x.arrival)
+	x.ttft = ttft
+	if !x.req.Stream {
+		return // a unary answer shows when it ended, not when it began
+	}
+	x.sp.Board.ObserveTTFT(ttft)
+	x.sp.Board.ObserveAdmission(now.Sub(x.arrival.Add(x.routed + ticket.Waited())))
+	x.sp.handles.ttft.Observe(ttft.Seconds())
+}
+
+// close writes the end of the request into the receipt, the windows, the metrics and the log.
+func (x *exchange) close() {
+	total := x.since()
+	result := x.result(total)
+	if x.receipt != nil {
+		x.receipt.Result = result
+		x.s.receipts.put(x.receipt)
+	}
+	if x.sp != nil && x.failure == nil {
+		x.sp.Board.ObserveEnd(x.preempted > 0)
+		x.tenant.Spend(x.s.now(), x.handedOut)
+	}
+	x.s.metrics.ended(x.sp, x.intent.Intent, result, total)
+	x.s.logEnd(x, result)
+}
+
+func (x *exchange) result(total time.Duration) Result {
+	r := Result{
+		Status: x.status, Finish: x.finish, Done: x.failure == nil && !x.abort, CompletionTokens: x.handedOut,
+		PromptTokens: x.usage.PromptTokens, TTFTMs: toMs(x.ttft), TotalMs: toMs(total), RouteUs: float64(x.routed.Nanoseconds()) / 1e3,
+		Preempted: x.preempted,
+	}
+	if x.usage.CachedKnown {
+		cached := x.usage.CachedTokens
+		r.CachedTokens = &cached
+	}
+	if x.failure != nil {
+		r.Code = string(x.failure.Code)
+	}
+	return r
+}

@@ -1,0 +1,222 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"octet/engine"
+	"octet/gateway/sse"
+	"octet/scheduler"
+)
+
+var doneEvent = []byte("data: [DONE]\n\n")
+
+// buffered is what an engine's response may say: more of the body is at hand, so a flush can wait for it.
+type buffered interface{ Buffered() bool }
+
+// relay passes an engine's event stream to the client as it comes: whole events only, by reference, counted but not rewritten.
+// It ends in exactly one of the engine's [DONE], passed on, or an error.
+func (x *exchange) relay(rep *Replica, resp engine.Response, ticket *scheduler.Ticket) error {
+	x.scanner.Reset(sse.Options{})
+	x.gaps.Reset(x.sp.Board)
+	defer x.gaps.Flush()
+	more, _ := resp.(buffered)
+	for !x.scanner.Done() {
+		piece, err := resp.Next()
+		out, bad := x.scanner.Feed(piece)
+		if err := x.pass(rep, resp, ticket, out); err != nil {
+			return err
+		}
+		if err = ending(x.scanner.Done(), bad, err); err != nil {
+			return x.lateDeadline(err)
+		}
+		if x.started && (more == nil || !more.Buffered()) {
+			if err := x.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return x.finishStream(resp, ticket)
+}
+
+// ending says how a stream goes on after a read: nil is on, or well done.
+func ending(done bool, bad, read error) error {
+	var said *sse.EngineError
+	switch {
+	case done:
+		return nil
+	case errors.As(bad, &said):
+		return engineSaid(said)
+	case bad != nil:
+		return fmt.Errorf("%w: %w", engine.ErrProtocol, bad)
+	case errors.Is(read, io.EOF):
+		return fmt.Errorf("%w: the stream ended without [DONE]", engine.ErrReset)
+	}
+	return read
+}
+
+// engineSaid is an engine's own error object in place of an answer.
+func engineSaid(e *sse.EngineError) error {
+	return &Error{Code: CodeUpstreamReset, Message: e.Error(), cause: fmt.Errorf("%w: %w", engine.ErrReset, e)}
+}
+
+// pass forwards whole events to the client and accounts for the tokens in them.
+func (x *exchange) pass(rep *Replica, resp engine.Response, ticket *scheduler.Ticket, out [2][]byte) error {
+	if len(out[0])+len(out[1]) == 0 {
+		return nil
+	}
+	now := x.s.now()
+	if !x.started {
+		if !ticket.Pin() {
+			return errPreempted
+		}
+		x.unwatch()
+		x.writeHead(rep, ticket, "text/event-stream; charset=utf-8")
+		resp.SetIdle(x.rt.Limits.IdleTimeout)
+	}
+	x.count(ticket, now)
+	x.armWrite(now)
+	for _, part := range out {
+		if len(part) == 0 {
+			continue
+		}
+		if _, err := x.w.Write(part); err != nil {
+			return x.clientGone(err)
+		}
+	}
+	return nil
+}
+
+// count tells the Gate of growth at block boundaries only, and the board of the time between tokens.
+func (x *exchange) count(ticket *scheduler.Ticket, now time.Time) {
+	tokens := x.scanner.Tokens()
+	before := x.handedOut
+	if tokens == before {
+		return
+	}
+	x.handedOut = tokens
+	if before == 0 {
+		ticket.FirstToken()
+		x.observeFirstToken(now, ticket)
+	} else {
+		x.gaps.Add(now.Sub(x.wrote) / time.Duration(tokens-before))
+	}
+	x.wrote = now
+	if size := x.sp.BlockSize; before/size != tokens/size || before == 0 {
+		ticket.Grow(tokens)
+	}
+}
+
+// armWrite gives the client write_timeout to take what is written next; set anew at most every quarter of it.
+func (x *exchange) armWrite(now time.Time) {
+	if limit := x.rt.Limits.WriteTimeout; now.Sub(x.writeArmed) > limit/4 {
+		x.writeArmed = now
+		_ = x.ctl.SetWriteDeadline(now.Add(limit)) // not every transport has deadlines
+	}
+}
+
+func (x *exchange) flush() error {
+	if err := x.ctl.Flush(); err != nil {
+		return x.clientGone(err)
+	}
+	return nil
+}
+
+// clientGone is why a write failed: the client left, or it does not read.
+func (x *exchange) clientGone(err error) error {
+	if !x.left() {
+		return fmt.Errorf("%w: %w", errSlowClient, err)
+	}
+	return context.Canceled
+}
+
+// left says whether the client has closed its side.
+func (x *exchange) left() bool {
+	ctx := x.r.Context()
+	return ctx.Err() != nil && context.Cause(ctx) != errDrained
+}
+
+// finishStream writes [DONE], then lets the connection to the engine come to its proper end so that it can be used again.
+func (x *exchange) finishStream(resp engine.Response, ticket *scheduler.Ticket) error {
+	if !x.started {
+		return fmt.Errorf("%w: the stream ended before its first event", engine.ErrProtocol)
+	}
+	x.usage, _ = x.scanner.Usage()
+	x.finish = x.scanner.FinishReason()
+	ticket.Release() // before the client can see the end: whoever asks next finds the blocks free
+	if _, err := x.w.Write(doneEvent); err != nil {
+		return x.clientGone(err)
+	}
+	if err := x.flush(); err != nil {
+		return err
+	}
+	drain(resp)
+	return nil
+}
+
+// drainFor bounds the wait for the end of an answer whose last event has come.
+const drainFor = 250 * time.Millisecond
+
+func drain(resp engine.Response) {
+	resp.SetIdle(drainFor)
+	for range 4 {
+		if _, err := resp.Next(); err != nil {
+			return
+		}
+	}
+}
+
+// lateDeadline says deadline where the first-token budget that ran out was the client's own.
+func (x *exchange) lateDeadline(err error) error {
+	ttft := x.intent.TTFTDeadline
+	if errors.Is(err, engine.ErrTimeout) && x.handedOut == 0 && !ttft.IsZero() && !x.s.now().Before(ttft) {
+		return errTTFTDeadline
+	}
+	return err
+}
+
+// fail ends the exchange with a typed error: as the whole answer, or, once an answer has begun, as the last event of the
+// stream and an abnormal close.
+func (x *exchange) fail(err error) {
+	if x.left() {
+		x.gone, x.abort = true, true
+		return
+	}
+	e := asError(err)
+	x.failure = e
+	if !x.started {
+		x.s.writeError(x.w, x.id, x.receiptID(), e)
+		x.started, x.status = true, e.Status()
+		return
+	}
+	x.abort = true
+	if !x.req.Stream || errors.Is(err, errSlowClient) {
+		return
+	}
+	x.armWrite(x.s.now())
+	_, _ = x.w.Write(x.errorEvent(e)) // the close that follows says the same, less politely
+	_ = x.ctl.Flush()
+}
+
+func (x *exchange) receiptID() string {
+	if x.receipt == nil || x.dry {
+		return ""
+	}
+	return x.receipt.ID
+}
+
+func (x *exchange) errorEvent(e *Error) []byte {
+	event := append([]byte("data: "), e.appendJSON(nil, x.id)...)
+	return append(event, "\n\n"...)
+}
+
+// recover turns a panic into internal_error for this request alone.
+func (x *exchange) recover() {
+	if p := recover(); p != nil {
+		x.s.panicked(x.id, p)
+		x.fail(fail(CodeInternal, "", "internal error"))
+	}
+}

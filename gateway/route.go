@@ -1,0 +1,127 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"octet/engine"
+	"octet/gateway/wire"
+	"octet/routing"
+	"octet/scheduler"
+)
+
+// Explanation answers POST /v1/route: a decision alone.
+type Explanation struct {
+	RequestID string        `json:"request_id"`
+	Asked     Asked         `json:"asked"`
+	Decision  Decision      `json:"decision"`
+	Prompt    Prompt        `json:"prompt"`
+	Routing   RoutingRecord `json:"routing"`
+	Replica   string        `json:"replica,omitempty"` // the pick; absent when no candidate is left
+	Predicted int           `json:"predicted_cached_tokens"`
+	Admission *Admission    `json:"admission,omitempty"`
+}
+
+// Admission is what the picked replica's Gate would say now.
+type Admission struct {
+	Answer       string `json:"answer"` // admitted | wait | refused
+	EstimateMs   int64  `json:"estimate_ms,omitempty"`
+	Reason       string `json:"reason,omitempty"`
+	RetryAfterMs int64  `json:"retry_after_ms,omitempty"`
+}
+
+// explain runs the straight line up to the point where something would happen, and says what would. No rate, window,
+// receipt or replica changes.
+func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
+	x := s.begin(w, r)
+	defer x.end()
+	defer x.recover()
+	x.dry = true
+	answer, err := x.explain()
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	body, err := json.Marshal(answer)
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	w.Header()["Content-Type"] = []string{"application/json"}
+	x.identify(w.Header())
+	_, _ = w.Write(append(body, '\n'))
+}
+
+func (x *exchange) explain() (*Explanation, error) {
+	if err := x.checkHead(); err != nil {
+		return nil, err
+	}
+	if err := x.readIntent(); err != nil {
+		return nil, err
+	}
+	if err := x.readEither(); err != nil {
+		return nil, err
+	}
+	if err := x.decide(); err != nil {
+		return nil, err
+	}
+	x.sp = x.rt.Specialist(x.verdict.Specialist)
+	plan, err := x.plan()
+	if err != nil && len(x.receipt.Routing) == 0 {
+		return nil, err
+	}
+	return x.explanation(plan), nil
+}
+
+// readEither reads a body that may be a chat's or a completion's: the one with a prompt is a completion.
+func (x *exchange) readEither() error {
+	err := x.read(wire.Chat)
+	var bad *wire.Error
+	if errors.As(err, &bad) && bad.Param == "messages" && bad.Code == string(CodeMissingParameter) {
+		x.kind = wire.Completion
+		if again := x.parse(); again == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (x *exchange) explanation(plan routing.Plan) *Explanation {
+	r := x.receipt
+	e := &Explanation{RequestID: x.id, Asked: r.Asked, Decision: r.Decision, Prompt: r.Prompt, Routing: r.Routing[0]}
+	if len(plan.Steps) == 0 || len(plan.Steps[0].Ranked) == 0 {
+		return e
+	}
+	host := plan.Steps[0].Ranked[0].Host
+	rep := x.rt.Replicas[host]
+	e.Replica = rep.Name
+	e.Predicted = x.sp.Predicted(x.route.View(), host) * x.sp.BlockSize
+	e.Admission = admission(rep.Gate.Probe(x.admissionRequest()))
+	return e
+}
+
+func admission(a scheduler.Answer) *Admission {
+	out := &Admission{Answer: a.State.String(), EstimateMs: a.Estimate.Milliseconds(), RetryAfterMs: a.RetryAfter.Milliseconds()}
+	if a.Reason != nil {
+		out.Reason = a.Reason.Error()
+	}
+	return out
+}
+
+// renderPrompt appends the prompt as an engine with our own chat template sees it.
+func (x *exchange) renderPrompt(dst []byte) []byte {
+	if x.kind == wire.Completion {
+		for i := range x.req.Prompts() {
+			text, _ := x.req.PromptText(i)
+			dst = append(dst, text...)
+		}
+		return dst
+	}
+	x.req.EachMessage(func(role string, text []byte) {
+		dst = engine.OpenTurn(dst, role)
+		dst = append(dst, text...)
+		dst = engine.CloseTurn(dst)
+	})
+	return engine.OpenTurn(dst, "assistant")
+}

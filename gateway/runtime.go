@@ -1,0 +1,96 @@
+package gateway
+
+import (
+	"time"
+
+	"octet/classifier"
+	"octet/engine"
+	"octet/kvpool"
+	"octet/routing"
+	"octet/routing/fleet"
+	"octet/routing/index"
+	"octet/scheduler"
+	"octet/slo"
+)
+
+// Runtime is all that one config generation decides. It is immutable once served: a request keeps the one that admitted it.
+type Runtime struct {
+	Generation  uint64
+	Cascade     *classifier.Cascade
+	Intents     []string // declared names, for knobs and metrics
+	Specialists []*Specialist
+	Tenants     *Tenants
+	Limits      Limits
+	Replicas    [index.MaxHosts]*Replica // by slot; nil where there is none
+	byName      map[string]*Specialist
+}
+
+// Seal finishes a Runtime before it is served.
+func (rt *Runtime) Seal() *Runtime {
+	rt.byName = make(map[string]*Specialist, len(rt.Specialists))
+	for _, sp := range rt.Specialists {
+		rt.byName[sp.Name] = sp
+	}
+	return rt
+}
+
+// Specialist returns the specialist of that name, nil when there is none.
+func (rt *Runtime) Specialist(name string) *Specialist { return rt.byName[name] }
+
+// Specialist is one member of the ensemble as the gateway serves it.
+type Specialist struct {
+	Name      string
+	BlockSize int // tokens
+	Context   int // tokens, prompt and answer together; 0 is unbounded
+	Adapters  []string
+	Created   int64 // unix seconds, for /v1/models
+	Board     *slo.Board
+	Fleet     func() *fleet.Snapshot
+	Workflow  routing.Workflow
+	// Seed fills the slots that the pipeline takes as given.
+	Seed func(c *routing.Context, s *fleet.Snapshot)
+	// Footprint returns what the pipeline found out about the prompt: its block chain and length.
+	Footprint func(v routing.View) Footprint
+	// Predicted returns how many leading blocks of the prompt replica h is believed to hold.
+	Predicted func(v routing.View, h index.HostID) int // blocks
+	handles   *specialistMetrics
+}
+
+// Footprint is what a prompt will occupy.
+type Footprint struct {
+	Chain  []kvpool.BlockHash
+	Tokens int  // of the prompt
+	Exact  bool // Tokens was counted by the engine's tokenizer, not estimated from text
+}
+
+// Replica is one engine as the gateway dispatches to it.
+type Replica struct {
+	Name            string
+	Model           string // the name by which the engine knows the specialist
+	Engine          string // vllm | sglang | llamacpp | openai
+	APIKey          string
+	ForwardPriority bool
+	Opaque          string // what clients see as X-Replica
+	Host            index.HostID
+	Fleet           *fleet.Replica
+	Gate            *scheduler.Gate
+	Client          engine.Client
+}
+
+// Limits bound what one client can cost. Every one is a config key.
+type Limits struct {
+	BodyBytes     int64
+	ResponseBytes int64 // of a unary answer
+	HeaderBytes   int
+	JSONDepth     int
+	Messages      int
+	MaxStreams    int
+	MaxAttempts   int
+	RetryBudget   float64 // retries as a share of requests
+	BodyTimeout   time.Duration
+	AnswerTimeout time.Duration // of a unary answer
+	TTFTTimeout   time.Duration
+	IdleTimeout   time.Duration
+	WriteTimeout  time.Duration
+	Drain         time.Duration
+}

@@ -1,0 +1,204 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"octet/routing/index"
+	"octet/slo"
+)
+
+// Options are what a Server needs besides its Runtime.
+type Options struct {
+	Log        *slog.Logger
+	Metrics    *Metrics
+	Index      Index
+	Knobs      *slo.Knobs
+	Receipts   int // kept a tenant
+	Keys       int // idempotency keys kept
+	AdminToken string
+	Pprof      bool
+	Reload     func(context.Context) error // POST /admin/reload
+	Now        func() time.Time            // default time.Now
+}
+
+// Index is what the admin listener shows of the block index.
+type Index interface {
+	Host(h index.HostID) index.HostState
+	Stats() index.Stats
+	Digest() uint64
+}
+
+// Server answers both listeners. It serves the newest Runtime; requests in flight keep theirs.
+type Server struct {
+	log         *slog.Logger
+	metrics     *Metrics
+	index       Index
+	knobs       *slo.Knobs
+	adminToken  string
+	pprof       bool
+	reload      func(context.Context) error
+	now         func() time.Time
+	runtime     atomic.Pointer[Runtime]
+	receipts    *receipts
+	idempotency *idempotency
+	retries     *retryBudget
+	draining    atomic.Bool
+	open        atomic.Int64 // requests being answered
+	cutOff      context.Context
+	cut         context.CancelCauseFunc
+	listeners   sync.WaitGroup
+}
+
+// New returns a Server for rt.
+func New(rt *Runtime, o Options) *Server {
+	s := &Server{
+		log: o.Log, metrics: o.Metrics, index: o.Index, knobs: o.Knobs, adminToken: o.AdminToken, pprof: o.Pprof, reload: o.Reload, now: o.Now,
+		receipts: newReceipts(o.Receipts), idempotency: newIdempotency(o.Keys), retries: newRetryBudget(rt.Limits.RetryBudget),
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	s.cutOff, s.cut = context.WithCancelCause(context.Background())
+	s.metrics.Register(gauges{s})
+	s.Serve(rt)
+	return s
+}
+
+// Serve swaps in rt for all requests from now on.
+func (s *Server) Serve(rt *Runtime) {
+	for _, sp := range rt.Specialists {
+		sp.handles = s.metrics.specialist(sp.Name)
+	}
+	s.retries.setShare(rt.Limits.RetryBudget)
+	s.runtime.Store(rt)
+}
+
+// Runtime returns what is served now.
+func (s *Server) Runtime() *Runtime { return s.runtime.Load() }
+
+// Run serves both listeners until ctx ends, then drains: new requests are refused, open ones have limits.drain to finish,
+// what is left then ends with a typed error. It returns nil after a clean drain.
+func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
+	servers := []*http.Server{s.httpServer(s.DataHandler()), s.httpServer(s.AdminHandler())}
+	failed := make(chan error, len(servers))
+	for i, l := range []net.Listener{data, admin} {
+		s.listeners.Go(func() { failed <- servers[i].Serve(l) })
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+		err = fmt.Errorf("gateway: listener failed: %w", err)
+	}
+	return errors.Join(err, s.drain(servers))
+}
+
+func (s *Server) httpServer(h http.Handler) *http.Server {
+	limits := s.runtime.Load().Limits
+	return &http.Server{
+		BaseContext: func(net.Listener) context.Context { return s.cutOff },
+		Handler:     h, ReadHeaderTimeout: limits.BodyTimeout, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: max(1<<20, 2*limits.HeaderBytes), // ours answers first, in the contract's shape
+		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+}
+
+// drain is the orderly end. The admin listener stays up until the data listener is done.
+func (s *Server) drain(servers []*http.Server) error {
+	s.draining.Store(true)
+	grace := s.runtime.Load().Limits.Drain
+	s.log.Info("draining", "open", s.open.Load(), "grace", grace)
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	err := s.settle(ctx, servers[0])
+	for _, server := range servers {
+		err = errors.Join(err, server.Close())
+	}
+	s.listeners.Wait()
+	return err
+}
+
+// settle waits for open requests. New ones on open connections are refused with `draining` meanwhile, and new connections
+// too, so the listener is not closed before the last answer is out.
+func (s *Server) settle(ctx context.Context, data *http.Server) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for s.open.Load() > 0 {
+		select {
+		case <-ctx.Done():
+			return s.cutOpen(data)
+		case <-tick.C:
+		}
+	}
+	return s.shutdown(data)
+}
+
+// lastWords is how long cut-off requests may take to tell their clients.
+const lastWords = 2 * time.Second
+
+func (s *Server) cutOpen(data *http.Server) error {
+	s.log.Warn("drain: the grace is over", "open", s.open.Load())
+	s.cut(errDrained)
+	return s.shutdown(data)
+}
+
+func (s *Server) shutdown(data *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	return data.Shutdown(ctx)
+}
+
+// floor returns the priority floor in force for an intent.
+func (s *Server) floor(intent string) int {
+	if v, ok := s.knobs.Value(slo.PriorityFloor + intent); ok {
+		return int(v)
+	}
+	return minPriority
+}
+
+const minPriority = -100
+
+// newID returns 16 random bytes as hex.
+func (s *Server) newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+func (s *Server) panicked(id string, p any) {
+	s.metrics.panics.Inc()
+	s.log.Error("panic", "request_id", id, "panic", p, "stack", string(debug.Stack()))
+}
+
+func (s *Server) logEnd(x *exchange, r Result) {
+	level := slog.LevelDebug
+	if r.Status >= 500 || (r.Code != "" && x.started && r.Status == http.StatusOK) {
+		level = slog.LevelWarn
+	}
+	ctx := context.Background()
+	if !s.log.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("request_id", x.id), slog.Int("status", r.Status), slog.String("code", r.Code), slog.Float64("ms", r.TotalMs),
+		slog.Int("tokens", r.CompletionTokens), slog.Int("attempts", x.attempts),
+	}
+	if x.sp != nil {
+		attrs = append(attrs, slog.String("specialist", x.sp.Name), slog.String("routed_by", x.verdict.RoutedBy.String()))
+	}
+	if x.failure != nil && x.failure.cause != nil {
+		attrs = append(attrs, slog.String("cause", x.failure.cause.Error()))
+	}
+	s.log.LogAttrs(ctx, level, "request", attrs...)
+}

@@ -1,0 +1,168 @@
+package sse
+
+import "octet/gateway/wire"
+
+// maxDepth bounds the nesting of what an engine says.
+const maxDepth = 64
+
+// chunk is what one JSON object of an engine says: a chunk of a stream, or a whole answer.
+type chunk struct {
+	output      bool // any choice brought text, reasoning, refusal or a tool call
+	reasoning   bool
+	otherOutput bool // output that is no text
+	texts       int  // non-empty texts, of any choice and kind
+	at, size    int  // where in the data the last of them is
+	text        []byte
+	finish      []byte // raw
+	usage       Usage
+	hasUsage    bool
+	failed      bool // it is an error object
+	flat        bool // … whose fields are the object's own
+}
+
+// choice is one element of choices, whose members come in any order.
+type choice struct {
+	index int
+	text  []byte // content or text, raw
+}
+
+// read walks data once, false unless it is one JSON object. What an object repeats counts as often as it comes.
+func (k *chunk) read(data []byte) bool {
+	c := wire.NewCursor(data, maxDepth)
+	if c.Peek() != '{' {
+		return false
+	}
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		switch string(name) {
+		case "choices":
+			k.choices(&c)
+		case "usage":
+			k.readUsage(&c)
+		case "error":
+			ch := c.Peek()
+			k.failed = k.failed || ch != 'n' && ch != 'f'
+			c.Skip()
+		case "object":
+			k.flat = k.flat || string(quoted(&c)) == "error"
+			k.failed = k.failed || k.flat
+		default:
+			c.Skip()
+		}
+	}
+	return c.End()
+}
+
+// quoted reads a value and returns the inside of a string, nil for anything else.
+func quoted(c *wire.Cursor) []byte {
+	if c.Peek() != '"' {
+		c.Skip()
+		return nil
+	}
+	return c.Quoted()
+}
+
+// orElse is raw, or what was there before when raw is empty.
+func orElse(raw, before []byte) []byte {
+	if len(raw) > 0 {
+		return raw
+	}
+	return before
+}
+
+func (k *chunk) choices(c *wire.Cursor) {
+	if c.Peek() != '[' {
+		c.Skip()
+		return
+	}
+	for c.Enter('['); c.More(); {
+		k.choice(c)
+	}
+}
+
+func (k *chunk) choice(c *wire.Cursor) {
+	if c.Peek() != '{' {
+		c.Skip()
+		return
+	}
+	var ch choice
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		switch string(name) {
+		case "index":
+			ch.index, _ = c.Int()
+		case "delta", "message":
+			k.delta(c, &ch)
+		case "text":
+			ch.text = orElse(k.piece(c), ch.text)
+		case "finish_reason":
+			k.finish = orElse(quoted(c), k.finish)
+		default:
+			c.Skip()
+		}
+	}
+	if ch.index == 0 && len(ch.text) > 0 {
+		k.text = ch.text
+	}
+}
+
+func (k *chunk) delta(c *wire.Cursor, ch *choice) {
+	if c.Peek() != '{' {
+		c.Skip()
+		return
+	}
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		switch string(name) {
+		case "content":
+			ch.text = orElse(k.piece(c), ch.text)
+		case "reasoning_content", "reasoning":
+			k.reasoning = len(k.piece(c)) > 0 || k.reasoning
+		case "refusal":
+			k.other(len(k.piece(c)) > 0)
+		case "tool_calls":
+			k.other(filled(c, '['))
+		case "function_call":
+			k.other(filled(c, '{'))
+		default:
+			c.Skip()
+		}
+	}
+}
+
+// piece reads a value and returns the inside of a string, which counts as output unless it is empty.
+func (k *chunk) piece(c *wire.Cursor) []byte {
+	raw := quoted(c)
+	if len(raw) > 0 {
+		k.output = true
+		k.texts++
+		k.at, k.size = c.Offset()-1-len(raw), len(raw)
+	}
+	return raw
+}
+
+func (k *chunk) other(output bool) {
+	k.output = k.output || output
+	k.otherOutput = k.otherOutput || output
+}
+
+// filled skips a value and reports whether it is a container that opens so, with something in it.
+func filled(c *wire.Cursor, open byte) bool {
+	if c.Peek() != open {
+		c.Skip()
+		return false
+	}
+	n := 0
+	c.Enter(open)
+	if open == '[' {
+		for ; c.More(); n++ {
+			c.Skip()
+		}
+		return n > 0
+	}
+	for _, ok := c.Key(); ok; _, ok = c.Key() {
+		c.Skip()
+		n++
+	}
+	return n > 0
+}

@@ -1,0 +1,62 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"octet/engine"
+	"octet/gateway/sse"
+	"octet/scheduler"
+)
+
+// relayUnary reads the engine's whole answer, then passes it on unchanged. Nothing is sent before all of it is here, so that
+// an engine that dies half way costs the client time but never a broken answer.
+func (x *exchange) relayUnary(rep *Replica, resp engine.Response, ticket *scheduler.Ticket) error {
+	body, err := x.collect(resp)
+	if err != nil {
+		return x.lateDeadline(err)
+	}
+	usage, finish, err := sse.ScanUnary(body)
+	var said *sse.EngineError
+	if errors.As(err, &said) {
+		return engineSaid(said)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", engine.ErrProtocol, err)
+	}
+	if !ticket.Pin() {
+		return errPreempted
+	}
+	x.usage, x.finish, x.handedOut = usage, finish, usage.CompletionTokens
+	ticket.FirstToken()
+	x.observeFirstToken(x.s.now(), ticket)
+	ticket.Release()
+	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.writeHead(rep, ticket, "application/json")
+	x.armWrite(x.s.now())
+	if _, err := x.w.Write(body); err != nil {
+		return x.clientGone(err)
+	}
+	return nil
+}
+
+// collect reads a whole body, at most response_bytes of it.
+func (x *exchange) collect(resp engine.Response) ([]byte, error) {
+	body := x.answer[:0]
+	for {
+		piece, err := resp.Next()
+		if int64(len(body)+len(piece)) > x.rt.Limits.ResponseBytes {
+			return nil, fmt.Errorf("%w: more than %d bytes", engine.ErrTooLarge, x.rt.Limits.ResponseBytes)
+		}
+		body = append(body, piece...)
+		x.answer = body
+		if errors.Is(err, io.EOF) {
+			return body, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"octet/gateway/wire"
+	"octet/slo"
+)
+
+// model is one entry of /v1/models.
+type model struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"`
+	OwnedBy string `json:"owned_by"`
+	Parent  string `json:"parent,omitempty"` // the specialist of an adapter
+}
+
+// models lists what a tenant may name as `model`: octet, then the specialists and their adapters in configured order.
+func (rt *Runtime) models(t *Tenant) []model {
+	list := []model{{ID: "octet", Object: "model", OwnedBy: "octet"}}
+	for _, sp := range rt.Specialists {
+		if !t.Permits(sp.Name) {
+			continue
+		}
+		list = append(list, model{ID: sp.Name, Object: "model", Created: sp.Created, OwnedBy: "octet"})
+		for _, adapter := range sp.Adapters {
+			list = append(list, model{ID: sp.Name + ":" + adapter, Object: "model", Created: sp.Created, OwnedBy: "octet", Parent: sp.Name})
+		}
+		list[0].Created = max(list[0].Created, sp.Created)
+	}
+	return list
+}
+
+func (s *Server) listModels(c *gin.Context, rt *Runtime, t *Tenant) {
+	c.JSON(http.StatusOK, gin.H{"object": "list", "data": rt.models(t)})
+}
+
+func (s *Server) oneModel(c *gin.Context, rt *Runtime, t *Tenant) {
+	id := c.Param("id")
+	for _, m := range rt.models(t) {
+		if m.ID == id {
+			c.JSON(http.StatusOK, m)
+			return
+		}
+	}
+	s.refuse(c, fail(CodeModelNotFound, "model", fmt.Sprintf("there is no model %q", id)))
+}
+
+func (s *Server) oneReceipt(c *gin.Context, _ *Runtime, t *Tenant) {
+	r := s.receipts.find(t.Name, c.Param("id"))
+	if r == nil {
+		s.refuse(c, fail(CodeReceiptNotFound, "id", "no receipt of that id is kept for this key"))
+		return
+	}
+	c.JSON(http.StatusOK, r)
+}
+
+func (s *Server) allSLOs(c *gin.Context, rt *Runtime, t *Tenant) {
+	reports := make(map[string]slo.Report, len(rt.Specialists))
+	for _, sp := range rt.Specialists {
+		if t.Permits(sp.Name) {
+			reports[sp.Name] = sp.Board.Report()
+		}
+	}
+	c.JSON(http.StatusOK, gin.H{"specialists": reports})
+}
+
+func (s *Server) oneSLO(c *gin.Context, rt *Runtime, t *Tenant) {
+	name := c.Param("specialist")
+	sp := rt.Specialist(name)
+	if sp == nil || !t.Permits(name) {
+		s.refuse(c, fail(CodeModelNotFound, "specialist", fmt.Sprintf("there is no specialist %q", name)))
+		return
+	}
+	c.JSON(http.StatusOK, sp.Board.Report())
+}
+
+// maxOutcome bounds the body of POST /v1/outcomes, in bytes.
+const maxOutcome = 16 << 10
+
+// outcome takes a verdict on an answer into the specialist's correctness window. One verdict of a kind counts for a receipt:
+// the same again changes nothing.
+func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
+	if err := checkMedia(c.Request.Header); err != nil {
+		s.refuse(c, err)
+		return
+	}
+	body, err := io.ReadAll(io.LimitReader(c.Request.Body, maxOutcome+1))
+	if err != nil || len(body) > maxOutcome {
+		s.refuse(c, tooLarge(maxOutcome))
+		return
+	}
+	o, bad := parseOutcome(body)
+	if bad != nil {
+		s.refuse(c, asError(bad))
+		return
+	}
+	r := s.receipts.find(t.Name, o.Receipt)
+	if r == nil {
+		s.refuse(c, fail(CodeReceiptNotFound, "receipt", "no receipt of that id is kept for this key"))
+		return
+	}
+	counted := r.judge(Outcome{Kind: o.Kind, Pass: *o.Pass, Time: s.now()})
+	if sp := rt.Specialist(r.Decision.Specialist); counted && sp != nil {
+		sp.Board.Outcome(*o.Pass)
+	}
+	c.JSON(http.StatusOK, gin.H{"receipt": r.ID, "counted": counted})
+}
+
+type outcomeBody struct {
+	Receipt string `json:"receipt"`
+	Kind    string `json:"kind"`
+	Pass    *bool  `json:"pass"`
+}
+
+func parseOutcome(body []byte) (o outcomeBody, err error) {
+	err = json.Unmarshal(body, &o, json.RejectUnknownMembers(true))
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return o, fail(CodeDuplicateKey, "", err.Error())
+	case !wire.Valid(body, 8):
+		return o, fail(CodeInvalidJSON, "", "the body is not one JSON object")
+	case err != nil:
+		return o, fail(CodeInvalidRequest, "", "the body must be {\"receipt\", \"kind\", \"pass\"}: "+err.Error())
+	}
+	for _, f := range []struct {
+		name    string
+		missing bool
+	}{{"receipt", o.Receipt == ""}, {"kind", o.Kind == ""}, {"pass", o.Pass == nil}} {
+		if f.missing {
+			return o, fail(CodeMissingParameter, f.name, f.name+" is required")
+		}
+	}
+	if len(o.Kind) > 64 {
+		return o, fail(CodeInvalidValue, "kind", "kind is at most 64 bytes")
+	}
+	return o, nil
+}
+
+// maxOutcomes bounds the kinds of verdict that one receipt takes.
+const maxOutcomes = 8
+
+// judge adds o unless a verdict of its kind is there; it reports whether it was added.
+func (r *Receipt) judge(o Outcome) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.Outcomes) == maxOutcomes {
+		return false
+	}
+	for _, known := range r.Outcomes {
+		if known.Kind == o.Kind {
+			return false
+		}
+	}
+	r.Outcomes = append(r.Outcomes, o)
+	return true
+}

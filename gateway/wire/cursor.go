@@ -1,0 +1,212 @@
+package wire
+
+import "math"
+
+// Cursor reads one JSON text from left to right, strictly by RFC 8259. The first fault sticks and every later call sees
+// the end of the text, so a reader may run through and ask End once. Not safe for concurrent use.
+//
+//	c.Enter('{')
+//	for name, ok := c.Key(); ok; name, ok = c.Key() {
+//		c.Skip()
+//	}
+type Cursor struct {
+	b     []byte
+	i     int
+	room  int     // containers that may still be opened
+	fresh bool    // nothing of the innermost container has been read
+	lax   bool    // UTF-8 and lone surrogates are not judged
+	keys  *keySet // nil where members may repeat
+	arena []byte  // plain forms of escaped strings; cap >= len(b) once in use, so it never moves
+	fault fault
+}
+
+// fault is the first offence against the grammar; an empty code is none.
+type fault struct {
+	code, what string
+	at         int
+}
+
+// NewCursor reads b with at most depth nested containers. It lets repeated members, invalid UTF-8 and lone surrogates
+// pass: it is for what an engine said, which is relayed and not judged.
+func NewCursor(b []byte, depth int) Cursor {
+	c := Cursor{lax: true}
+	c.start(b, depth)
+	return c
+}
+
+// Valid reports whether b is one strict JSON value: valid UTF-8, no repeated member, at most depth nested containers.
+func Valid(b []byte, depth int) bool {
+	c := Cursor{keys: &keySet{}}
+	c.start(b, depth)
+	c.Skip()
+	return c.End()
+}
+
+func (c *Cursor) start(b []byte, depth int) {
+	c.b, c.i, c.room, c.fresh, c.fault = b, 0, depth, false, fault{}
+	c.arena = c.arena[:0]
+	if len(b) > math.MaxInt32 {
+		c.fail(CodeInvalidJSON, 0, "larger than 2 GiB")
+	}
+}
+
+// Offset is the index of the next byte to read.
+func (c *Cursor) Offset() int { return c.i }
+
+// Peek skips white space and returns the first byte of what comes next, 0 at the end of the text.
+func (c *Cursor) Peek() byte {
+	if c.i < len(c.b) && c.b[c.i] > ' ' {
+		return c.b[c.i]
+	}
+	return c.peekPastSpace()
+}
+
+func (c *Cursor) peekPastSpace() byte {
+	for ; c.i < len(c.b); c.i++ {
+		switch ch := c.b[c.i]; ch {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return ch
+		}
+	}
+	return 0
+}
+
+// Enter opens the container that begins with open, '{' or '['. Read it to its end with Key or More.
+func (c *Cursor) Enter(open byte) bool {
+	if c.Peek() != open {
+		c.unexpected()
+		return false
+	}
+	if c.room == 0 {
+		c.fail(CodeTooDeep, c.i, "containers are nested too deep")
+		return false
+	}
+	c.room--
+	c.i++
+	c.fresh = true
+	if open == '{' && c.keys != nil {
+		c.keys.enter()
+	}
+	return true
+}
+
+// More moves to the next element of the open array, false at its end.
+func (c *Cursor) More() bool { return c.next(']') }
+
+// Key reads the next member's name, unescaped, and stops before its value; false at the end of the open object.
+func (c *Cursor) Key() ([]byte, bool) {
+	name, ok := c.key()
+	return c.bytes(name), ok
+}
+
+func (c *Cursor) key() (text, bool) {
+	if !c.next('}') {
+		return text{}, false
+	}
+	at := c.i
+	name := c.plain(c.text())
+	if c.Peek() != ':' {
+		c.unexpected()
+		return text{}, false
+	}
+	c.i++
+	if c.keys != nil && !c.keys.add(c, name) {
+		c.fail(CodeDuplicateKey, at, "a member name repeats")
+		return text{}, false
+	}
+	return name, true
+}
+
+// next moves to the next item of the innermost container; at its end it consumes end and returns false.
+func (c *Cursor) next(end byte) bool {
+	fresh := c.fresh
+	c.fresh = false
+	switch ch := c.Peek(); {
+	case ch == end:
+		c.leave(end)
+		return false
+	case fresh:
+		return true
+	case ch == ',':
+		c.i++
+		c.Peek()
+		return true
+	}
+	c.unexpected()
+	return false
+}
+
+func (c *Cursor) leave(end byte) {
+	c.i++
+	c.room++
+	if end == '}' && c.keys != nil {
+		c.keys.leave()
+	}
+}
+
+// Skip reads one value of any kind.
+func (c *Cursor) Skip() {
+	switch c.Peek() {
+	case '"':
+		c.text()
+	case '{':
+		c.Enter('{')
+		for _, ok := c.key(); ok; _, ok = c.key() {
+			c.Skip()
+		}
+	case '[':
+		for c.Enter('['); c.More(); {
+			c.Skip()
+		}
+	case 't':
+		c.word("true")
+	case 'f':
+		c.word("false")
+	case 'n':
+		c.word("null")
+	default:
+		c.number()
+	}
+}
+
+// Null reads null and nothing else.
+func (c *Cursor) Null() bool { return c.Peek() == 'n' && c.word("null") }
+
+// Quoted reads a string and returns what stands between its quotes, escapes as they are; anything else is a fault.
+func (c *Cursor) Quoted() []byte {
+	c.Peek()
+	return c.bytes(c.text())
+}
+
+// End reports whether the text was read to its end without a fault.
+func (c *Cursor) End() bool {
+	if c.fault.code == "" && c.Peek() != 0 || c.i < len(c.b) {
+		c.unexpected()
+	}
+	return c.fault.code == ""
+}
+
+func (c *Cursor) word(w string) bool {
+	if len(c.b)-c.i < len(w) || string(c.b[c.i:c.i+len(w)]) != w {
+		c.unexpected()
+		return false
+	}
+	c.i += len(w)
+	return true
+}
+
+func (c *Cursor) unexpected() {
+	if c.i >= len(c.b) {
+		c.fail(CodeInvalidJSON, len(c.b), "unexpected end")
+		return
+	}
+	c.fail(CodeInvalidJSON, c.i, "unexpected byte")
+}
+
+func (c *Cursor) fail(code string, at int, what string) {
+	if c.fault.code == "" {
+		c.fault = fault{code, what, at}
+	}
+	c.i = len(c.b)
+}

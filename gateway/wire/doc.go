@@ -1,0 +1,18 @@
+// Package wire reads OpenAI request bodies where they lie and patches them without re-encoding.
+//
+//	body ──▶ Cursor ──▶ parser ──▶ Request ──▶ Turns, EachMessage     text, unescaped on demand
+//	one pass, strict   types and      │
+//	RFC 8259           ranges         └──────▶ Splice                  segments of the same body
+//
+// Invariants:
+//
+//  1. One pass: every byte of a body is judged once, whatever parameters it holds.
+//  2. Syntax outranks meaning: a body that is not strict JSON is refused for that, though a wrong value came before.
+//     Among faults of meaning the first in the text wins, and what is missing comes last.
+//  3. A Request aliases its body: the body must stay as it is until the Request is parsed into again or Reset.
+//  4. Memory beside the body is a small multiple of it for any input, and a reused Request allocates nothing for a valid one.
+//  5. Splice leaves every byte outside the edited members as it was.
+//  6. No member name repeats at any level of an accepted body, and none differs from a known one by case alone.
+//
+// Nothing of Octet is imported. Package sse reads engines' chunks with Cursor.
+package wire

@@ -1,0 +1,116 @@
+package wire
+
+import (
+	"bytes"
+	"hash/maphash"
+)
+
+// keySet finds repeated member names. Objects of up to fewKeys members are compared in a row; a larger one moves into a
+// hash table, so that n members cost O(n) and at most 64 bytes each. Names are compared in their plain form.
+type keySet struct {
+	few   []text    // members of the open small objects, innermost last
+	open  []keyedAt // the open objects, innermost last
+	slots []keySlot // members of large objects; len is a power of two
+	used  int
+	large uint32 // large objects seen
+}
+
+// keyedAt says where the members of one open object are.
+type keyedAt struct {
+	base  int    // few[base:] while small
+	large uint32 // its number in the table; 0 while small
+}
+
+type keySlot struct {
+	name  text
+	large uint32 // 0 is an empty slot
+}
+
+const fewKeys = 8
+
+// keySeed makes collisions unpredictable: a body cannot be built to make the table slow.
+var keySeed = maphash.MakeSeed()
+
+func (k *keySet) enter() { k.open = append(k.open, keyedAt{base: len(k.few)}) }
+
+func (k *keySet) leave() {
+	last := len(k.open) - 1
+	k.few = k.few[:k.open[last].base]
+	k.open = k.open[:last]
+}
+
+// add notes a member of the innermost object, false when it has one of that name already.
+func (k *keySet) add(c *Cursor, name text) bool {
+	o := &k.open[len(k.open)-1]
+	if o.large != 0 {
+		return k.put(c, keySlot{name, o.large})
+	}
+	plain := c.bytes(name)
+	for _, other := range k.few[o.base:] {
+		if bytes.Equal(c.bytes(other), plain) {
+			return false
+		}
+	}
+	k.few = append(k.few, name)
+	if len(k.few)-o.base > fewKeys {
+		k.move(c, o)
+	}
+	return true
+}
+
+// move puts the members of a small object into the table.
+func (k *keySet) move(c *Cursor, o *keyedAt) {
+	k.large++
+	o.large = k.large
+	for _, name := range k.few[o.base:] {
+		k.put(c, keySlot{name, o.large})
+	}
+	k.few = k.few[:o.base]
+}
+
+func (k *keySet) put(c *Cursor, s keySlot) bool {
+	if k.used*4 >= len(k.slots)*3 {
+		k.grow(c)
+	}
+	plain := c.bytes(s.name)
+	mask := len(k.slots) - 1
+	for i := k.home(plain, s.large); ; i = (i + 1) & mask {
+		switch held := &k.slots[i]; {
+		case held.large == 0:
+			*held = s
+			k.used++
+			return true
+		case held.large == s.large && bytes.Equal(c.bytes(held.name), plain):
+			return false
+		}
+	}
+}
+
+// home spreads equal names of different objects: nested objects often share their vocabulary.
+func (k *keySet) home(plain []byte, large uint32) int {
+	h := maphash.Bytes(keySeed, plain) + uint64(large)*0x9E3779B97F4A7C15
+	return int(h & uint64(len(k.slots)-1))
+}
+
+func (k *keySet) grow(c *Cursor) {
+	old := k.slots
+	k.slots = make([]keySlot, max(64, 2*len(old)))
+	k.used = 0
+	for _, s := range old {
+		if s.large != 0 {
+			k.put(c, s)
+		}
+	}
+}
+
+// reset forgets everything and keeps only modest buffers.
+func (k *keySet) reset() {
+	k.few, k.open = kept(k.few), kept(k.open)
+	if len(k.slots) > keepItems {
+		k.slots = nil
+	}
+	if k.used > 0 {
+		clear(k.slots)
+	}
+	k.used, k.large = 0, 0
+}

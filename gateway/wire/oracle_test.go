@@ -1,0 +1,230 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// syntaxCode is what another strict parser says of b: a code of syntax, or "" for JSON that is fine at any depth.
+func syntaxCode(b []byte) string {
+	valid := func(opts ...jsontext.Options) bool { return jsontext.Value(b).IsValid(opts...) }
+	switch {
+	case valid():
+		return ""
+	case valid(jsontext.AllowDuplicateNames(true)):
+		return CodeDuplicateKey
+	case valid(jsontext.AllowInvalidUTF8(true)):
+		return CodeInvalidUTF8
+	}
+	return CodeInvalidJSON // or several faults at once
+}
+
+// depthOf is the nesting of valid JSON, read token by token.
+func depthOf(b []byte) int {
+	deepest := 0
+	d := jsontext.NewDecoder(bytes.NewReader(b))
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			return deepest
+		}
+		deepest = max(deepest, d.StackDepth())
+	}
+}
+
+// decoded is a body as a map, numbers kept as they are written. Only for what syntaxCode lets pass.
+func decoded(t testing.TB, b []byte) any {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("the oracle does not decode %q: %v", b, err)
+	}
+	return v
+}
+
+type object = map[string]any
+
+// acceptable judges the meaning of a decoded body slowly: one check per parameter, over the decoded values.
+func acceptable(kind Kind, v any, lim Limits) bool {
+	body, ok := v.(object)
+	if !ok || wrongCase(kind, body) {
+		return false
+	}
+	checks := []bool{
+		is[string](body["model"]), is[bool](body["stream"]), is[object](body["stream_options"]),
+		within(body["max_tokens"], 1, maxInt), within(body["max_completion_tokens"], 1, maxInt), within(body["n"], 1, 128),
+		ranged(body["temperature"], 0, 2, false), ranged(body["top_p"], 0, 1, true), ranged(body["typical_p"], 0, 1, true),
+		within(body["seed"], -math.MaxInt64, math.MaxInt64), is[bool](body["use_beam_search"]), stopOK(body["stop"]), formatOK(body["response_format"]),
+		stringsOK(body["repo_snippets"], lim.Messages), stringsOK(body["tool_outputs"], lim.Messages), optionsOK(body["stream_options"]),
+	}
+	if kind == Chat {
+		checks = append(checks, chatChecks(body, lim)...)
+	} else {
+		checks = append(checks, promptOK(body["prompt"], lim.Messages), body["suffix"] == nil, is[bool](body["echo"]),
+			within(body["best_of"], 1, 128), within(body["logprobs"], 0, maxInt))
+	}
+	return !slices.Contains(checks, false)
+}
+
+func chatChecks(body object, lim Limits) []bool {
+	store, _ := body["store"].(bool)
+	return []bool{
+		messagesOK(body["messages"], lim.Messages), is[bool](body["logprobs"]), within(body["top_logprobs"], 0, maxInt),
+		objectsOK(body["tools"]), objectsOK(body["functions"]), choiceOK(body["tool_choice"]), choiceOK(body["function_call"]),
+		body["audio"] == nil, body["web_search_options"] == nil, is[bool](body["store"]) && !store, modalitiesOK(body["modalities"]),
+	}
+}
+
+func is[T any](v any) bool {
+	_, ok := v.(T)
+	return v == nil || ok
+}
+
+func within(v any, lo, hi int64) bool {
+	if v == nil {
+		return true
+	}
+	num, _ := v.(json.Number)
+	n, err := num.Int64()
+	return err == nil && n >= lo && n <= hi
+}
+
+func ranged(v any, lo, hi float64, open bool) bool {
+	if v == nil {
+		return true
+	}
+	num, _ := v.(json.Number)
+	x, err := num.Float64()
+	return err == nil && x >= lo && x <= hi && (!open || x > lo)
+}
+
+func all(v any, ok func(any) bool) bool {
+	list, isList := v.([]any)
+	return isList && !slices.ContainsFunc(list, func(e any) bool { return !ok(e) })
+}
+
+func isString(v any) bool { return v != nil && is[string](v) }
+func isObject(v any) bool { return v != nil && is[object](v) }
+
+func stopOK(v any) bool { return is[string](v) || all(v, isString) }
+
+func objectsOK(v any) bool { return v == nil || all(v, isObject) }
+
+func choiceOK(v any) bool { return is[string](v) || is[object](v) }
+
+func stringsOK(v any, most int) bool {
+	list, _ := v.([]any)
+	return v == nil || all(v, isString) && len(list) <= most
+}
+
+func modalitiesOK(v any) bool { return v == nil || all(v, func(e any) bool { return e == "text" }) }
+
+func formatOK(v any) bool {
+	format, ok := v.(object)
+	return v == nil || ok && isString(format["type"])
+}
+
+func optionsOK(v any) bool {
+	options, _ := v.(object)
+	for name := range options {
+		if name != "include_usage" && fold(name) == "include_usage" {
+			return false
+		}
+	}
+	return is[bool](options["include_usage"])
+}
+
+func messagesOK(v any, most int) bool {
+	list, _ := v.([]any)
+	return len(list) > 0 && len(list) <= most && all(v, messageOK)
+}
+
+func messageOK(v any) bool {
+	m, ok := v.(object)
+	role, named := m["role"].(string)
+	if !ok || !named || !slices.Contains(roles[:], role) || !is[string](m["name"]) || !is[string](m["tool_call_id"]) {
+		return false
+	}
+	for name := range m {
+		if !isMessageMember([]byte(name)) && isMessageMember([]byte(fold(name))) {
+			return false
+		}
+	}
+	calls := m["tool_calls"] != nil || m["function_call"] != nil
+	if !is[[]any](m["tool_calls"]) || !is[object](m["function_call"]) {
+		return false
+	}
+	if m["content"] == nil {
+		return role == "assistant" && calls
+	}
+	parts, _ := m["content"].([]any)
+	return isString(m["content"]) || len(parts) > 0 && all(m["content"], partOK)
+}
+
+func partOK(v any) bool {
+	part, _ := v.(object)
+	for name := range part {
+		if !isPartMember([]byte(name)) && isPartMember([]byte(fold(name))) {
+			return false
+		}
+	}
+	return part["type"] == "text" && isString(part["text"])
+}
+
+func promptOK(v any, most int) bool {
+	list, _ := v.([]any)
+	switch {
+	case isString(v):
+		return true
+	case len(list) == 0:
+		return false
+	case all(v, tokenOK):
+		return true
+	}
+	tokens := func(e any) bool {
+		ids, _ := e.([]any)
+		return len(ids) > 0 && all(e, tokenOK)
+	}
+	return len(list) <= most && (all(v, isString) || all(v, tokens))
+}
+
+func tokenOK(v any) bool { return v != nil && within(v, 0, maxInt) }
+
+// fold is the case folding of engines that fold: what equals a lower-case ASCII name to them.
+func fold(name string) string {
+	return strings.Map(func(r rune) rune {
+		for _, ascii := range "abcdefghijklmnopqrstuvwxyz" {
+			if strings.EqualFold(string(r), string(ascii)) {
+				return ascii
+			}
+		}
+		return r
+	}, name)
+}
+
+func wrongCase(kind Kind, body object) bool {
+	for name := range body {
+		if paramReader(kind, []byte(name)) == nil && paramReader(kind, []byte(fold(name))) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// asError is the typed error of Parse; a test fails on any other.
+func asError(t testing.TB, err error) *Error {
+	t.Helper()
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("Parse returned %T (%v), not an *Error", err, err)
+	}
+	return e
+}

@@ -1,0 +1,66 @@
+package wire
+
+// reader reads the value of one parameter; the path is the parameter's name.
+type reader func(p *parser)
+
+// paramReader finds who reads a top-level member; nil for one that passes through unread.
+func paramReader(kind Kind, name []byte) reader {
+	own := chatParams
+	if kind == Completion {
+		own = completionParams
+	}
+	if read := own[string(name)]; read != nil {
+		return read
+	}
+	return sharedParams[string(name)]
+}
+
+var sharedParams = map[string]reader{
+	"model":                 (*parser).modelName,
+	"stream":                func(p *parser) { p.boolean(&p.r.Stream) },
+	"stream_options":        (*parser).streamOptions,
+	"max_tokens":            func(p *parser) { p.integer(1, maxInt, &p.r.maxTokens) },
+	"max_completion_tokens": func(p *parser) { p.integer(1, maxInt, &p.r.maxCompletionTokens) },
+	"n":                     func(p *parser) { p.integer(1, 128, &p.r.N) },
+	"temperature":           func(p *parser) { p.float(interval{0, 2, false}, &p.r.Temperature) },
+	"top_p":                 func(p *parser) { p.float(interval{0, 1, true}, &p.r.TopP) },
+	"typical_p":             func(p *parser) { p.float(interval{0, 1, true}, &p.r.TypicalP) },
+	"seed":                  (*parser).seed,
+	"stop":                  (*parser).stop,
+	"response_format":       (*parser).responseFormat,
+	"use_beam_search":       func(p *parser) { p.boolean(&p.r.Beam) },
+	"prompt_logprobs":       func(p *parser) { p.present(&p.r.Logprobs) },
+	"guided_json":           structured,
+	"guided_regex":          structured,
+	"guided_choice":         structured,
+	"guided_grammar":        structured,
+	"structured_outputs":    structured,
+	"json_schema":           structured,
+	"grammar":               structured,
+	"regex":                 structured,
+	"ebnf":                  structured,
+	"repo_snippets":         func(p *parser) { p.strings(&p.r.snippets) },
+	"tool_outputs":          func(p *parser) { p.strings(&p.r.outputs) },
+}
+
+var chatParams = map[string]reader{
+	"messages":           (*parser).messages,
+	"tools":              func(p *parser) { p.tools() },
+	"functions":          func(p *parser) { p.tools() },
+	"tool_choice":        (*parser).toolChoice,
+	"function_call":      (*parser).toolChoice,
+	"logprobs":           func(p *parser) { p.boolean(&p.r.Logprobs) },
+	"top_logprobs":       func(p *parser) { p.count(&p.r.Logprobs) },
+	"modalities":         (*parser).modalities,
+	"audio":              unsupported,
+	"web_search_options": unsupported,
+	"store":              (*parser).store,
+}
+
+var completionParams = map[string]reader{
+	"prompt":   (*parser).prompt,
+	"suffix":   unsupported,
+	"echo":     func(p *parser) { p.boolean(&p.r.Echo) },
+	"best_of":  func(p *parser) { p.integer(1, 128, &p.r.BestOf) },
+	"logprobs": (*parser).completionLogprobs,
+}

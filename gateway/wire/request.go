@@ -1,0 +1,149 @@
+package wire
+
+// Kind is the API a body was sent to.
+type Kind uint8
+
+const (
+	Chat       Kind = iota // /v1/chat/completions
+	Completion             // /v1/completions
+)
+
+// Limits bound what a body may hold; a zero field stands for its default.
+type Limits struct {
+	Depth    int // nested containers, the body itself being one; default 64
+	Messages int // messages, prompts, and entries of each octet extra; default 4096
+}
+
+// Policy is how the next token is chosen.
+type Policy uint8
+
+const (
+	PolicyTemperature Policy = iota // sampled, at the engine's default temperature when none is given
+	PolicyGreedy                    // temperature 0
+	PolicyTypical                   // typical_p given
+)
+
+func (p Policy) String() string { return [...]string{"temperature", "greedy", "typical"}[p] }
+
+// Number is a parameter that may be absent.
+type Number struct {
+	Value float64
+	Set   bool
+}
+
+// Params is what a body asks for beside its text.
+type Params struct {
+	Kind      Kind
+	Model     string // "" when missing, null or empty
+	Stream    bool
+	MaxTokens int // max_completion_tokens, else max_tokens, else -1
+	N         int // 1 unless given
+	BestOf    int // 1 unless given
+
+	StreamOptions struct{ IncludeUsage bool }
+
+	Temperature, TopP, TypicalP Number
+
+	Tools      bool // tools or functions, not empty
+	ToolChoice bool // a tool_choice or function_call other than "none"
+	Structured bool // the output is bound to a grammar or schema
+	Logprobs   bool
+	Echo       bool
+	Beam       bool // use_beam_search
+	Stop       bool // a stop string or several
+	Seed       bool
+
+	maxTokens, maxCompletionTokens int // as given; -1 unset
+}
+
+// Request is one parsed body. It is made to be reused: Parse forgets what was there before. Not safe for concurrent use,
+// the reading methods included: they unescape on demand.
+type Request struct {
+	Params
+
+	messages []message
+	parts    []text // of messages whose content is an array
+	prompts  []prompt
+	snippets []text // repo_snippets
+	outputs  []text // tool_outputs
+	members  []member
+	opening  int    // index of the body's '{'
+	pieces   []byte // small pieces made by Splice
+	p        parser
+}
+
+// message is one chat message. Its text is text, or the parts joined with a newline once they are asked for.
+type message struct {
+	text     text
+	from, to uint32 // parts[from:to]; equal when text stands for itself
+	role     uint8  // index into roles
+}
+
+// prompt is a text, or when tokens > 0 the place of an array of token ids.
+type prompt struct {
+	text   text
+	tokens uint32
+}
+
+// member is a top-level member: its name and where its value is.
+type member struct {
+	name     text
+	off, end uint32
+}
+
+// Policy tells the decoding policy that the body asks for.
+func (r *Request) Policy() Policy {
+	switch {
+	case r.Temperature.Set && r.Temperature.Value == 0:
+		return PolicyGreedy
+	case r.TypicalP.Set:
+		return PolicyTypical
+	}
+	return PolicyTemperature
+}
+
+// Continuable reports whether an answer cut off after some tokens can be taken up by another replica from its text:
+// one plain choice, bound by nothing that the text does not show.
+func (r *Request) Continuable() bool {
+	several := r.N > 1 || r.BestOf > 1 || r.Beam || len(r.prompts) > 1
+	return !several && !r.Tools && !r.Structured && !r.Logprobs && !r.Echo
+}
+
+// Raw returns the value of a top-level member as it stands in the body, nil when there is none.
+func (r *Request) Raw(name string) []byte {
+	if m := r.member(name); m != nil {
+		return r.p.b[m.off:m.end:m.end]
+	}
+	return nil
+}
+
+func (r *Request) member(name string) *member {
+	for i := range r.members {
+		if string(r.p.bytes(r.members[i].name)) == name {
+			return &r.members[i]
+		}
+	}
+	return nil
+}
+
+// Reset lets go of the body and of buffers that an unusual one has swollen.
+func (r *Request) Reset() {
+	r.p.reset()
+	r.Params = Params{MaxTokens: -1, N: 1, BestOf: 1, maxTokens: -1, maxCompletionTokens: -1}
+	r.messages, r.parts, r.prompts = kept(r.messages), kept(r.parts), kept(r.prompts)
+	r.snippets, r.outputs = kept(r.snippets), kept(r.outputs)
+	r.members, r.pieces = kept(r.members), kept(r.pieces)
+}
+
+// Buffers kept from one request to the next.
+const (
+	keepItems = 1024
+	keepArena = 256 << 10 // bytes
+)
+
+func kept[T any](s []T) []T {
+	if cap(s) > keepItems {
+		return nil
+	}
+	return s[:0]
+}

@@ -1,0 +1,133 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// Edit sets one top-level member of a body.
+type Edit struct {
+	Key string
+	Raw []byte // the new value, as JSON
+}
+
+// cut is one edit in its place: it replaces b[off:end]. An inserted member carries its name.
+type cut struct {
+	off, end int
+	edit     Edit
+	insert   bool
+}
+
+// Splice appends to dst the body with the edits made, as segments in order: parts of the body as they are, the Raw of each
+// edit, and small pieces that live until the next Parse or Reset. A member that is there gets the new value in its place;
+// one that is not is inserted in front. Raw must be JSON, and a key UTF-8 and given once: anything else is an
+// error, and dst is returned as it was. Without edits the one segment is the body.
+func (r *Request) Splice(edits []Edit, dst [][]byte) ([][]byte, error) {
+	s := splicer{b: r.p.b, dst: dst}
+	var space [8]cut
+	cuts := space[:0]
+	for i, e := range edits {
+		if err := r.checkEdit(edits[:i], e); err != nil {
+			return dst, err
+		}
+		c := cut{off: r.opening + 1, end: r.opening + 1, edit: e, insert: true}
+		if m := r.member(e.Key); m != nil {
+			c = cut{off: int(m.off), end: int(m.end), edit: e}
+		}
+		cuts = append(cuts, c)
+	}
+	slices.SortStableFunc(cuts, func(a, b cut) int { return cmp.Compare(a.off, b.off) })
+	for i, c := range cuts {
+		s.copyTo(c.off)
+		if c.insert {
+			last := len(r.members) == 0 && i == len(cuts)-1
+			r.pieces = s.insert(r.pieces, c.edit, last)
+		} else {
+			s.dst = append(s.dst, c.edit.Raw)
+		}
+		s.i = c.end
+	}
+	s.copyTo(len(s.b))
+	return s.dst, nil
+}
+
+func (r *Request) checkEdit(before []Edit, e Edit) error {
+	if slices.ContainsFunc(before, func(o Edit) bool { return o.Key == e.Key }) {
+		return fmt.Errorf("wire: %q is edited twice", e.Key)
+	}
+	if !utf8.ValidString(e.Key) {
+		return fmt.Errorf("wire: %q is not UTF-8", e.Key)
+	}
+	r.p.names.reset()
+	c := Cursor{keys: &r.p.names}
+	c.start(e.Raw, maxEditDepth)
+	if c.Skip(); !c.End() {
+		return fmt.Errorf("wire: the value for %q is not JSON", e.Key)
+	}
+	return nil
+}
+
+// maxEditDepth bounds the values that are spliced in, which engines and the gateway wrote.
+const maxEditDepth = 64
+
+type splicer struct {
+	b   []byte
+	i   int // b[:i] is done
+	dst [][]byte
+}
+
+func (s *splicer) copyTo(end int) {
+	if end > s.i {
+		s.dst = append(s.dst, s.b[s.i:end:end])
+	}
+	s.i = end
+}
+
+// insert adds a whole member and the comma after it, unless nothing follows.
+func (s *splicer) insert(pieces []byte, e Edit, last bool) []byte {
+	start := len(pieces)
+	pieces = AppendQuoted(pieces, e.Key)
+	pieces = append(pieces, ':')
+	s.dst = append(s.dst, pieces[start:len(pieces):len(pieces)], e.Raw)
+	if !last {
+		s.dst = append(s.dst, comma)
+	}
+	return pieces
+}
+
+var comma = []byte{','}
+
+// UsageEdit is the edit that makes an engine report usage at the end of a stream; false when the body asks for it already.
+// Other stream options stay as they are.
+func (r *Request) UsageEdit() (Edit, bool) {
+	if r.StreamOptions.IncludeUsage {
+		return Edit{}, false
+	}
+	const key, asked = "stream_options", `"include_usage":true`
+	options := r.Raw(key)
+	if len(options) == 0 || options[0] != '{' {
+		return Edit{key, []byte("{" + asked + "}")}, true
+	}
+	c := NewCursor(options, maxEditDepth)
+	n := 0
+	for c.Enter('{'); ; n++ {
+		name, ok := c.Key()
+		if !ok {
+			break
+		}
+		c.Peek()
+		start := c.Offset()
+		if c.Skip(); string(name) == "include_usage" {
+			return Edit{key, slices.Concat(options[:start], []byte("true"), options[c.Offset():])}, true
+		}
+	}
+	rest := bytes.TrimLeft(options[1:], " \t\r\n")
+	sep := ","
+	if n == 0 {
+		sep = ""
+	}
+	return Edit{key, slices.Concat([]byte("{"+asked+sep), rest)}, true
+}

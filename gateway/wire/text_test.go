@@ -1,0 +1,128 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestAPlainRunEndsAtEverySpecialByteWhereverItStands(t *testing.T) {
+	for _, size := range []int{0, 1, 7, 8, 9, 31, 40, longRun - 1, longRun, longRun + 1, longRun + 70} {
+		for ch := range 256 {
+			for at := range size {
+				b := bytes.Repeat([]byte{'x'}, size)
+				b[at] = byte(ch)
+				i, high := plainRun(b, 0)
+				want := size
+				if ch < ' ' || ch == '"' || ch == '\\' {
+					want = at
+				}
+				if i != want || ch >= 0x80 && high == 0 {
+					t.Fatalf("byte %#x at %d of %d: run of %d, high %v", ch, at, size, i, high != 0)
+				}
+			}
+		}
+	}
+}
+
+func TestARunOfManyKindsAgreesWithAByteByByteOne(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		b := make([]byte, rng.IntN(300))
+		for i := range b {
+			b[i] = 'a'
+			if rng.IntN(100) == 0 {
+				b[i] = byte(rng.IntN(256))
+			}
+		}
+		start := rng.IntN(len(b) + 1)
+		want, anyHigh := start, false
+		for ; want < len(b) && !isSpecial(b[want]); want++ {
+			anyHigh = anyHigh || b[want] >= 0x80
+		}
+		if got, high := plainRun(b, start); got != want || anyHigh && high == 0 {
+			t.Fatalf("%q from %d: run to %d, want %d; high %v", b, start, got, want, high != 0)
+		}
+	}
+}
+
+func TestInvalidUTF8IsFoundAnywhereInALongString(t *testing.T) {
+	var r Request
+	for at := range 400 {
+		body := []byte(`{"prompt":"` + strings.Repeat("x", 400) + `"}`)
+		body[len(`{"prompt":"`)+at] = 0x80
+		if e := asError(t, Parse(Completion, body, Limits{}, &r)); e.Code != CodeInvalidUTF8 {
+			t.Fatalf("at %d: %v", at, e)
+		}
+	}
+}
+
+func TestUnquotingAgreesWithADecoder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	bits := []string{"a", "é", "😀", `\n`, `\t`, `\b`, `\f`, `\r`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\uD83D`, `\ude00`, `\ud83d\ude00`, `\uFFFD`, `\u0000`, strings.Repeat("z", 150)}
+	for range 5000 {
+		var raw strings.Builder
+		for range rng.IntN(8) {
+			raw.WriteString(bits[rng.IntN(len(bits))])
+		}
+		var want string
+		if err := json.Unmarshal([]byte(`"`+raw.String()+`"`), &want); err != nil {
+			t.Fatal(err)
+		}
+		got := AppendUnquoted(nil, []byte(raw.String()))
+		if string(got) != want || len(got) > raw.Len() || !ValidQuoted([]byte(raw.String())) {
+			t.Fatalf("%s: %q, the decoder gives %q", raw.String(), got, want)
+		}
+	}
+	for _, raw := range []string{`"`, `a"b`, `\`, `\x`, `\u12`, "\n", "\x1f"} {
+		if ValidQuoted([]byte(raw)) {
+			t.Errorf("%q passes for the inside of a string", raw)
+		}
+	}
+}
+
+// Text is unescaped once into one buffer that never moves: what was handed out stays where it is.
+func TestTextIsUnescapedOnceAndStaysInPlace(t *testing.T) {
+	var r Request
+	for _, n := range []int{1, 100} {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,{"role":"user","content":[{"type":"text","text":"\n%d"},{"type":"text","text":"plain"}]}`, i)
+		}
+		body := []byte(`{"messages":[{"role":"us\u0065r","content":"\t"}` + b.String() + `]}`)
+		if err := Parse(Chat, body, Limits{}, &r); err != nil {
+			t.Fatal(err)
+		}
+		first := r.Turns(nil)
+		used := len(r.p.arena)
+		second := r.Turns(nil)
+		for i := range first {
+			if &first[i].Text[0] != &second[i].Text[0] || len(r.p.arena) != used || cap(r.p.arena) < len(body) {
+				t.Fatalf("text %d moved: %d bytes of %d, then %d", i, used, cap(r.p.arena), len(r.p.arena))
+			}
+		}
+	}
+}
+
+func TestACursorTakesAnEnginesLooseText(t *testing.T) {
+	c := NewCursor([]byte("{\"a\":\"\xff\\ud800\",\"a\":[1, 2.5]}"), 4)
+	names := 0
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		names += len(name)
+		c.Skip()
+	}
+	if names != 2 || !c.End() {
+		t.Errorf("%d names, end %v", names, c.End())
+	}
+	if Valid([]byte("\"\xff\""), 4) || Valid([]byte(`{"a":1,"a":1}`), 4) || Valid([]byte(`[[]]`), 1) || !Valid([]byte(` [[]] `), 2) {
+		t.Error("Valid is not strict")
+	}
+	if !utf8.Valid(AppendUnquoted(nil, []byte(`\ud800`))) {
+		t.Error("a lone surrogate is not replaced")
+	}
+}

@@ -1,0 +1,102 @@
+package wire
+
+// Turn is one piece of text and who says it. Text aliases the body or the Request and lives as long.
+type Turn struct {
+	Role string
+	Text []byte
+}
+
+// Roles of the turns that are not chat messages.
+const (
+	RoleSnippet = "repo_snippet" // an entry of repo_snippets
+	RoleOutput  = "tool_output"  // an entry of tool_outputs
+)
+
+// Turns appends everything that tells what a request is about: its messages or text prompts, then repo snippets and tool
+// outputs. Text is unescaped on the first call and kept; without escapes it is a part of the body.
+func (r *Request) Turns(dst []Turn) []Turn {
+	r.EachMessage(func(role string, text []byte) { dst = append(dst, Turn{role, text}) })
+	for i := range r.snippets {
+		dst = append(dst, Turn{RoleSnippet, r.plain(&r.snippets[i])})
+	}
+	for i := range r.outputs {
+		dst = append(dst, Turn{RoleOutput, r.plain(&r.outputs[i])})
+	}
+	return dst
+}
+
+// EachMessage calls f with every message in order, or with every text prompt of a completion as a user's: what the engine
+// will read, and none of the octet extras. Text parts of one message come joined with a newline.
+func (r *Request) EachMessage(f func(role string, text []byte)) {
+	for i := range r.messages {
+		m := &r.messages[i]
+		f(roles[m.role], r.messageText(m))
+	}
+	for i := range r.prompts {
+		if text, ok := r.PromptText(i); ok {
+			f("user", text)
+		}
+	}
+}
+
+// Messages is the number of chat messages.
+func (r *Request) Messages() int { return len(r.messages) }
+
+// Prompts is the number of prompts of a completion.
+func (r *Request) Prompts() int { return len(r.prompts) }
+
+// PromptText is prompt i as plain text, false when it is token ids.
+func (r *Request) PromptText(i int) ([]byte, bool) {
+	if r.prompts[i].tokens > 0 {
+		return nil, false
+	}
+	return r.plain(&r.prompts[i].text), true
+}
+
+// PromptTokens appends the token ids of prompt i, false when it is text.
+func (r *Request) PromptTokens(i int, dst []uint32) ([]uint32, bool) {
+	pr := r.prompts[i]
+	if pr.tokens == 0 {
+		return dst, false
+	}
+	c := NewCursor(r.p.bytes(pr.text), 1)
+	for c.Enter('['); c.More(); {
+		id, _ := c.Int()
+		dst = append(dst, uint32(id))
+	}
+	return dst, true
+}
+
+// PromptTokenCount is the number of token ids of prompt i, 0 when it is text.
+func (r *Request) PromptTokenCount(i int) int { return int(r.prompts[i].tokens) }
+
+// plain resolves t once and for all.
+func (r *Request) plain(t *text) []byte {
+	*t = r.p.plain(*t)
+	return r.p.bytes(*t)
+}
+
+// messageText joins the parts of m on the first call.
+func (r *Request) messageText(m *message) []byte {
+	switch m.to - m.from {
+	case 0:
+	case 1:
+		m.text = r.parts[m.from]
+	default:
+		m.text = r.p.join(r.parts[m.from:m.to])
+	}
+	m.from, m.to = 0, 0
+	return r.plain(&m.text)
+}
+
+// join copies parts into the arena with a newline between two; the quotes and braces around a part leave room for it.
+func (c *Cursor) join(parts []text) text {
+	off := len(c.lend())
+	for i, part := range parts {
+		if i > 0 {
+			c.arena = append(c.arena, '\n')
+		}
+		c.arena = AppendUnquoted(c.arena, c.bytes(part))
+	}
+	return text{off: uint32(off), end: uint32(len(c.arena)), form: formArena}
+}

@@ -1,0 +1,106 @@
+package wire
+
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// AppendUnquoted appends the plain form of raw, the inside of a valid JSON string. A lone surrogate becomes U+FFFD.
+// The plain form is never longer than raw.
+func AppendUnquoted(dst, raw []byte) []byte {
+	for {
+		i := bytes.IndexByte(raw, '\\')
+		if i < 0 {
+			return append(dst, raw...)
+		}
+		dst = append(dst, raw[:i]...)
+		n := 2
+		if raw[i+1] == 'u' {
+			var r rune
+			r, n = decodeEscape(raw[i:])
+			dst = utf8.AppendRune(dst, r)
+		} else {
+			dst = append(dst, unescaped(raw[i+1]))
+		}
+		raw = raw[i+n:]
+	}
+}
+
+// ValidQuoted reports whether raw could stand between the quotes of a JSON string; its UTF-8 is not judged.
+func ValidQuoted(raw []byte) bool {
+	c := Cursor{b: raw, lax: true}
+	for i := 0; ; {
+		if i, _ = plainRun(raw, i); i == len(raw) {
+			return true
+		}
+		if raw[i] != '\\' {
+			return false
+		}
+		n := c.escape(i)
+		if n == 0 {
+			return false
+		}
+		i += n
+	}
+}
+
+func unescaped(ch byte) byte {
+	switch ch {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return ch
+}
+
+// decodeEscape reads \uXXXX, or a surrogate pair of two, at the front of b and returns the rune and the length.
+// A lone surrogate is U+FFFD; length 0 means bad digits.
+func decodeEscape(b []byte) (rune, int) {
+	hi, ok := hex4(b)
+	if !ok {
+		return 0, 0
+	}
+	if !utf16.IsSurrogate(hi) {
+		return hi, 6
+	}
+	if lo, ok := hex4(b[6:]); ok {
+		if r := utf16.DecodeRune(hi, lo); r != utf8.RuneError {
+			return r, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+// isReplacement tells \ufffd spelt out from the U+FFFD that stands for a lone surrogate.
+func isReplacement(b []byte) bool {
+	r, _ := hex4(b)
+	return r == utf8.RuneError
+}
+
+// hex4 reads \uXXXX at the front of b.
+func hex4(b []byte) (rune, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	var r rune
+	for _, ch := range b[2:6] {
+		switch {
+		case '0' <= ch && ch <= '9':
+			ch -= '0'
+		case 'a' <= ch|0x20 && ch|0x20 <= 'f':
+			ch = ch | 0x20 - 'a' + 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(ch)
+	}
+	return r, true
+}

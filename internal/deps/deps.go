@@ -1,0 +1,30 @@
+// Package deps pins modules while rooms are being built; it goes before the first release.
+package deps
+
+import (
+	_ "github.com/DataDog/sketches-go/ddsketch"
+	_ "github.com/alicebob/miniredis/v2"
+	_ "github.com/fsnotify/fsnotify"
+	_ "github.com/gin-gonic/gin"
+	_ "github.com/go-json-experiment/json"
+	_ "github.com/go-json-experiment/json/jsontext"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/hashicorp/golang-lru/v2"
+	_ "github.com/nats-io/nats-server/v2/server"
+	_ "github.com/nats-io/nats.go"
+	_ "github.com/nats-io/nats.go/jetstream"
+	_ "github.com/openai/openai-go/v3"
+	_ "github.com/prometheus/client_golang/prometheus"
+	_ "github.com/prometheus/client_golang/prometheus/promhttp"
+	_ "github.com/prometheus/common/expfmt"
+	_ "github.com/redis/go-redis/v9"
+	_ "github.com/sony/gobreaker/v2"
+	_ "github.com/spf13/cobra"
+	_ "github.com/zeebo/xxh3"
+	_ "go.uber.org/goleak"
+	_ "go.yaml.in/yaml/v3"
+	_ "golang.org/x/time/rate"
+	_ "google.golang.org/protobuf/proto"
+	_ "google.golang.org/protobuf/encoding/protojson"
+	_ "pgregory.net/rapid"
+)

@@ -1,0 +1,91 @@
+package kvpool
+
+import (
+	"fmt"
+	"testing"
+)
+
+const benchBlocks = 4096
+
+// BenchmarkPoolAllocRelease takes and gives back tables of 64 blocks; ns/block is the figure. empty has nothing cached,
+// evict takes only blocks whose content must go and caches new content in them.
+func BenchmarkPoolAllocRelease(b *testing.B) {
+	b.Run("empty", func(b *testing.B) { benchAllocRelease(b, false) })
+	b.Run("evict", func(b *testing.B) { benchAllocRelease(b, true) })
+}
+
+func benchAllocRelease(b *testing.B, seal bool) {
+	const n = 64
+	p, err := NewPool(benchBlocks, 16)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var t Table
+	h := BlockHash(0)
+	step := func() {
+		p.Extend(&t, n)
+		if seal {
+			for i := range n {
+				h += 0x9E3779B97F4A7C15
+				p.Seal(&t, i, h)
+			}
+		}
+		p.Release(&t)
+	}
+	for range benchBlocks / n {
+		step()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		step()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/block")
+}
+
+// BenchmarkPrefixMatch looks up a chain that is cached whole, in a full cache; ns/block is the figure.
+func BenchmarkPrefixMatch(b *testing.B) {
+	for _, n := range []int{32, 1024} {
+		b.Run(fmt.Sprintf("blocks=%d", n), func(b *testing.B) {
+			p, err := NewPool(benchBlocks, 16)
+			if err != nil {
+				b.Fatal(err)
+			}
+			chain := chainOf(sequential(16*n, 0), 16)
+			for i := range benchBlocks / n {
+				var t Table
+				p.Extend(&t, n)
+				for j, h := range chainOf(sequential(16*n, uint32(1_000_000*i)), 16) {
+					p.Seal(&t, j, h)
+				}
+				p.Release(&t)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if p.Match(chain) != n {
+					b.Fatal("miss")
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/block")
+		})
+	}
+}
+
+func TestSteadyStateDoesNotAllocate(t *testing.T) {
+	f := newFixture(t, 64, 16)
+	chain := chainOf(sequential(16*40, 0), 16)
+	var table Table
+	if n := testing.AllocsPerRun(100, func() {
+		f.Share(&table, chain[:20])
+		f.Extend(&table, 50)
+		for i, h := range chain {
+			f.Seal(&table, i, h)
+		}
+		m := f.Imagine(chain)
+		m.Release(&table)
+		m.Undo(&table)
+		m.Close()
+		f.Release(&table)
+	}); n != 0 {
+		t.Fatalf("%v allocations", n)
+	}
+}

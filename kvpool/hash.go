@@ -1,0 +1,70 @@
+package kvpool
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/zeebo/xxh3"
+)
+
+// BlockHash names the content of one full KV block together with everything before it: equal hashes mean equal prefixes.
+type BlockHash uint64
+
+// Hasher computes chained block hashes under a seed. The zero Hasher has seed 0 and is ready to use.
+// Hashes from different seeds never meet; a deployment that shares an index shares the seed.
+type Hasher struct{ seed uint64 }
+
+// NewHasher returns a Hasher keyed by seed.
+func NewHasher(seed uint64) Hasher { return Hasher{seed: seed} }
+
+// Root returns the hash that block 0 of a chain is chained to. Everything that makes equal tokens unequal in a KV cache
+// is part of it: the specialist, the adapter ("" is none) and the tenant's salt ("" is shared).
+func (h Hasher) Root(specialist, adapter, salt string) BlockHash {
+	var buf [256]byte
+	b := buf[:0]
+	for _, part := range [...]string{specialist, adapter, salt} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(part))) // lengths keep ("a","b") apart from ("ab","")
+		b = append(b, part...)
+	}
+	return BlockHash(xxh3.HashSeed(b, h.seed))
+}
+
+// Next returns the hash of the block that holds tokens and follows parent:
+// xxh3-64(seed XOR parent·φ, tokens as little-endian uint32), so a block costs one pass over its tokens.
+func (h Hasher) Next(parent BlockHash, tokens []uint32) BlockHash {
+	return h.NextBytes(parent, tokenBytes(tokens))
+}
+
+// NextBytes is Next for a block of raw bytes: text chunks stand for tokens where there is no tokenizer.
+func (h Hasher) NextBytes(parent BlockHash, block []byte) BlockHash {
+	return BlockHash(xxh3.HashSeed(block, h.seed^uint64(parent)*0x9E3779B97F4A7C15))
+}
+
+// Chain appends to dst the hashes of all full blocks of tokens; a last partial block has none.
+func (h Hasher) Chain(dst []BlockHash, root BlockHash, tokens []uint32, blockSize int) []BlockHash {
+	for ; len(tokens) >= blockSize; tokens = tokens[blockSize:] {
+		root = h.Next(root, tokens[:blockSize])
+		dst = append(dst, root)
+	}
+	return dst
+}
+
+// TextChain appends to dst the hashes of all full chunks of text, chunkBytes bytes each.
+func (h Hasher) TextChain(dst []BlockHash, root BlockHash, text []byte, chunkBytes int) []BlockHash {
+	for ; len(text) >= chunkBytes; text = text[chunkBytes:] {
+		root = h.NextBytes(root, text[:chunkBytes])
+		dst = append(dst, root)
+	}
+	return dst
+}
+
+// tokenBytes views tokens as bytes without a copy. Only little-endian machines are supported; a test fails on any other.
+func tokenBytes(tokens []uint32) []byte {
+	if len(tokens) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&tokens[0])), len(tokens)*4)
+}
+
+// BlockID is a physical block's number, 0 … Total-1.
+type BlockID int32

@@ -1,0 +1,306 @@
+package kvpool
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// oracle is the pool as one would write it without thinking of speed: a list of free blocks and maps.
+type oracle struct {
+	free    []BlockID // in the order of taking
+	refs    map[BlockID]int
+	content map[BlockID]BlockHash
+	tables  [][]BlockID
+	evicted []BlockHash
+}
+
+func newOracle(blocks, tables int) *oracle {
+	o := &oracle{refs: map[BlockID]int{}, content: map[BlockID]BlockHash{}, tables: make([][]BlockID, tables)}
+	for id := range BlockID(blocks) {
+		o.free = append(o.free, id)
+	}
+	return o
+}
+
+func (o *oracle) holder(h BlockHash) (BlockID, bool) {
+	for id, content := range o.content {
+		if content == h {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+func (o *oracle) match(chain []BlockHash) (n int) {
+	for n < len(chain) {
+		if _, ok := o.holder(chain[n]); !ok {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func (o *oracle) share(t int, chain []BlockHash) {
+	for _, h := range chain[:o.match(chain)] {
+		id, _ := o.holder(h)
+		if i := slices.Index(o.free, id); i >= 0 {
+			o.free = slices.Delete(o.free, i, i+1)
+		}
+		o.refs[id]++
+		o.tables[t] = append(o.tables[t], id)
+	}
+}
+
+func (o *oracle) extend(t, n int) bool {
+	if n-len(o.tables[t]) > len(o.free) {
+		return false
+	}
+	for len(o.tables[t]) < n {
+		id := o.free[0]
+		o.free = o.free[1:]
+		if h, ok := o.content[id]; ok {
+			o.evicted = append(o.evicted, h)
+			delete(o.content, id)
+		}
+		o.refs[id] = 1
+		o.tables[t] = append(o.tables[t], id)
+	}
+	return true
+}
+
+func (o *oracle) seal(t, i int, h BlockHash) bool {
+	if _, ok := o.holder(h); ok {
+		return false
+	}
+	o.content[o.tables[t][i]] = h
+	return true
+}
+
+func (o *oracle) trim(t, n int) {
+	for i := len(o.tables[t]) - 1; i >= n; i-- {
+		id := o.tables[t][i]
+		o.tables[t] = o.tables[t][:i]
+		if o.refs[id]--; o.refs[id] > 0 {
+			continue
+		}
+		if _, ok := o.content[id]; ok {
+			o.free = append(o.free, id)
+		} else {
+			o.free = slices.Insert(o.free, 0, id)
+		}
+	}
+}
+
+// fits tries it out on a copy.
+func (o *oracle) fits(chain []BlockHash, n int, released ...int) bool {
+	c := newOracle(0, len(o.tables)+1)
+	c.free = slices.Clone(o.free)
+	for id, n := range o.refs {
+		c.refs[id] = n
+	}
+	for id, h := range o.content {
+		c.content[id] = h
+	}
+	for i, t := range o.tables {
+		c.tables[i] = slices.Clone(t)
+	}
+	c.share(len(o.tables), chain) // first, so that nothing it shares is evicted
+	for _, t := range released {
+		c.trim(t, 0)
+	}
+	return c.extend(len(o.tables), n)
+}
+
+const (
+	oracleTables = 5
+	oracleDepth  = 6 // blocks of the longest sequence
+)
+
+// drive applies one operation, coded in three numbers, to pool and oracle and compares what they say.
+// Sequences are words over two letters, a letter a block, so that prefixes meet often.
+func drive(p *Pool, o *oracle, tables []*Table, owner []int, op, t, arg int) error {
+	t %= oracleTables
+	table, chain := tables[t], wordChain(owner[t])
+	switch op % 6 {
+	case 0: // a new sequence
+		if table.Len() == 0 {
+			owner[t] = arg % (1 << oracleDepth)
+			chain = wordChain(owner[t])
+			p.Share(table, chain)
+			o.share(t, chain)
+		}
+	case 1:
+		n := min(arg%oracleDepth+1, oracleDepth)
+		if got, want := p.Extend(table, n), o.extend(t, n); got != want {
+			return fmt.Errorf("extend to %d: %t, want %t", n, got, want)
+		}
+	case 2:
+		if table.Len() == 0 {
+			break
+		}
+		i := arg % table.Len()
+		if got, want := p.Seal(table, i, chain[i]), o.seal(t, i, chain[i]); got != want {
+			return fmt.Errorf("seal %d: %t, want %t", i, got, want)
+		}
+	case 3:
+		n := arg % (oracleDepth + 1)
+		p.Trim(table, n)
+		o.trim(t, n)
+	case 4:
+		p.Release(table)
+		o.trim(t, 0)
+	case 5:
+		return compareQuestions(p, o, tables, t, arg)
+	}
+	return nil
+}
+
+// compareQuestions asks what changes nothing: Match, Fits, Imagine.
+func compareQuestions(p *Pool, o *oracle, tables []*Table, t, arg int) error {
+	chain, n := wordChain(arg), arg%(oracleDepth+2)
+	if got, want := p.Match(chain), o.match(chain); got != want {
+		return fmt.Errorf("match: %d, want %d", got, want)
+	}
+	shared := chain[:min(n, len(chain))]
+	reuse, ok := p.Fits(shared, n)
+	if want := o.fits(shared, n); ok != want || ok && reuse != o.match(shared) {
+		return fmt.Errorf("%d blocks fit: %t with %d reused, want %t", n, ok, reuse, want)
+	}
+	m := p.Imagine(shared)
+	var released []int
+	for i := t; i < len(tables); i += 2 {
+		m.Release(tables[i])
+		released = append(released, i)
+		if got, want := m.Fits(n), o.fits(shared, n, released...); got != want {
+			return fmt.Errorf("%d blocks would fit without tables %v: %t, want %t", n, released, got, want)
+		}
+	}
+	for _, i := range released {
+		m.Undo(tables[i])
+	}
+	if got, want := m.Fits(n), o.fits(shared, n); got != want {
+		return fmt.Errorf("%d blocks fit after all was undone: %t, want %t", n, got, want)
+	}
+	m.Close()
+	if i := slices.IndexFunc(p.drops, func(n int32) bool { return n != 0 }); i >= 0 {
+		return fmt.Errorf("imagining left %d at block %d", p.drops[i], i)
+	}
+	return nil
+}
+
+func wordChain(word int) []BlockHash {
+	tokens := make([]uint32, oracleDepth)
+	for i := range tokens {
+		tokens[i] = uint32(word >> i & 1)
+	}
+	return chainOf(tokens, 1)
+}
+
+func compare(p *Pool, o *oracle, tables []*Table, gone []BlockHash) error {
+	for i, t := range tables {
+		if !slices.Equal(t.Blocks(), o.tables[i]) {
+			return fmt.Errorf("table %d is %v, want %v", i, t.Blocks(), o.tables[i])
+		}
+	}
+	var free []BlockID
+	for id := p.blocks[p.sentinel()].next; id != p.sentinel(); id = p.blocks[id].next {
+		free = append(free, id)
+	}
+	if !slices.Equal(free, o.free) {
+		return fmt.Errorf("free list is %v, want %v", free, o.free)
+	}
+	if !slices.Equal(gone, o.evicted) || p.Cached() != len(o.content) {
+		return fmt.Errorf("evicted %x with %d left, want %x with %d", gone, p.Cached(), o.evicted, len(o.content))
+	}
+	return p.CheckTables(slices.Values(tables))
+}
+
+// run drives both through ops and reports the first difference.
+func run(blocks int, ops [][3]int) error {
+	p, err := NewPool(blocks, 1)
+	if err != nil {
+		return err
+	}
+	o, tables, owner := newOracle(blocks, oracleTables), make([]*Table, oracleTables), make([]int, oracleTables)
+	for i := range tables {
+		tables[i] = &Table{}
+	}
+	var gone []BlockHash
+	p.OnEvict(func(h BlockHash) { gone = append(gone, h) })
+	for i, op := range ops {
+		if err := drive(p, o, tables, owner, op[0], op[1], op[2]); err != nil {
+			return fmt.Errorf("operation %d %v: %w", i, op, err)
+		}
+		if err := compare(p, o, tables, gone); err != nil {
+			return fmt.Errorf("after operation %d %v: %w", i, op, err)
+		}
+	}
+	return nil
+}
+
+func TestPoolDoesWhatTheOracleDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [3]int {
+			return [3]int{rapid.IntRange(0, 5).Draw(t, "op"), rapid.IntRange(0, oracleTables-1).Draw(t, "table"), rapid.IntRange(0, 1<<oracleDepth-1).Draw(t, "arg")}
+		}), 60, 300).Draw(t, "ops")
+		if err := run(rapid.IntRange(1, 24).Draw(t, "blocks"), ops); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func FuzzPool(f *testing.F) {
+	f.Add(uint8(8), []byte{0, 0, 3, 1, 0, 4, 2, 0, 0, 2, 0, 1, 4, 0, 0, 5, 1, 3})
+	f.Fuzz(func(t *testing.T, blocks uint8, code []byte) {
+		var ops [][3]int
+		for ; len(code) >= 3 && len(ops) < 300; code = code[3:] {
+			ops = append(ops, [3]int{int(code[0]), int(code[1]), int(code[2])})
+		}
+		if err := run(int(blocks%32)+1, ops); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Hashes of one home slot, so that every removal has a cluster to repair.
+func TestPrefixMapRepairsItsClusters(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const blocks = 8
+		m := newPrefixMap(blocks)
+		want := map[BlockHash]BlockID{}
+		hashes := crowd(&m, 12)
+		for range rapid.IntRange(0, 100).Draw(t, "steps") {
+			h := hashes[rapid.IntRange(0, len(hashes)-1).Draw(t, "hash")]
+			if _, ok := want[h]; ok {
+				m.remove(h)
+				delete(want, h)
+			} else if len(want) < blocks {
+				m.add(h, BlockID(len(want)))
+				want[h] = BlockID(len(want))
+			}
+			for _, h := range hashes {
+				id, ok := m.find(h)
+				if wantID, wantOK := want[h]; ok != wantOK || ok && id != wantID {
+					t.Fatalf("%x is at %d (%t), want %d (%t)", h, id, ok, wantID, wantOK)
+				}
+			}
+			if m.used != len(want) {
+				t.Fatalf("%d used, want %d", m.used, len(want))
+			}
+		}
+	})
+}
+
+// crowd returns n hashes whose homes are the last slots of the table, so that clusters wrap around.
+func crowd(m *prefixMap, n int) (hashes []BlockHash) {
+	for h := BlockHash(0); len(hashes) < n; h++ {
+		if m.home(h) >= len(m.slots)-3 {
+			hashes = append(hashes, h)
+		}
+	}
+	return hashes
+}

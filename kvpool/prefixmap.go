@@ -1,0 +1,69 @@
+package kvpool
+
+import "math/bits"
+
+// prefixMap finds the block that holds a content. It never grows: the pool's size bounds what it holds.
+//
+// Open addressing with linear probing at a load of at most 1/2, home slots by Fibonacci hashing (multiply by 2^64/φ,
+// keep the high bits; Knuth 6.4), deletion by moving the rest of the cluster back (Knuth 6.4, algorithm R), so there are
+// no tombstones and nothing decays over the life of a process.
+type prefixMap struct {
+	slots []prefixSlot // length a power of two
+	shift uint         // 64 - log2(len(slots))
+	used  int          // slots in use
+}
+
+type prefixSlot struct {
+	hash  BlockHash
+	block BlockID // block's number + 1, so that the zero slot is empty
+}
+
+func newPrefixMap(blocks int) prefixMap {
+	width := max(1, bits.Len(uint(2*blocks-1)))
+	return prefixMap{slots: make([]prefixSlot, 1<<width), shift: uint(64 - width)}
+}
+
+func (m *prefixMap) home(h BlockHash) int {
+	return int(uint64(h) * 0x9E3779B97F4A7C15 >> m.shift)
+}
+
+// find returns the block that holds h.
+func (m *prefixMap) find(h BlockHash) (BlockID, bool) {
+	mask := len(m.slots) - 1
+	for i := m.home(h); ; i = (i + 1) & mask {
+		switch s := &m.slots[i]; {
+		case s.block == 0:
+			return 0, false
+		case s.hash == h:
+			return s.block - 1, true
+		}
+	}
+}
+
+// add records that block holds h; h must not be in the map.
+func (m *prefixMap) add(h BlockHash, block BlockID) {
+	mask := len(m.slots) - 1
+	i := m.home(h)
+	for m.slots[i].block != 0 {
+		i = (i + 1) & mask
+	}
+	m.slots[i] = prefixSlot{hash: h, block: block + 1}
+	m.used++
+}
+
+// remove forgets h, which must be in the map.
+func (m *prefixMap) remove(h BlockHash) {
+	mask := len(m.slots) - 1
+	i := m.home(h)
+	for m.slots[i].hash != h || m.slots[i].block == 0 {
+		i = (i + 1) & mask
+	}
+	m.used--
+	for j := (i + 1) & mask; m.slots[j].block != 0; j = (j + 1) & mask {
+		if (j-m.home(m.slots[j].hash))&mask >= (j-i)&mask { // its home is not after the hole: it may fill it
+			m.slots[i] = m.slots[j]
+			i = j
+		}
+	}
+	m.slots[i] = prefixSlot{}
+}

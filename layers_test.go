@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mayImport is the house's plan: each room, and the rooms it may see. A room that is not here may see none of ours.
+var mayImport = map[string][]string{
+	"routing":                    {"kvpool", "routing/index"},
+	"routing/index":              {"kvpool"},
+	"routing/fleet":              {"routing/index"},
+	"routing/plugins":            {"routing", "routing/index", "routing/fleet", "adapters", "slo", "kvpool"},
+	"routing/events":             {"routing/events/octetkvpb", "routing/index", "kvpool"},
+	"routing/events/redisstream": {"routing/events", "routing/index", "kvpool"},
+	"routing/events/natsstream":  {"routing/events", "routing/index", "kvpool"},
+	"scheduler":                  {"kvpool"},
+	"engine/openai":              {"engine"},
+	"engine/emulator":            {"engine", "engine/emulator/prose", "scheduler", "kvpool", "routing/events", "routing/index"},
+	"gateway/sse":                {"gateway/wire"},
+	"gateway": {"gateway/wire", "gateway/sse", "classifier", "routing", "routing/index", "routing/fleet", "scheduler", "kvpool",
+		"adapters", "engine", "slo"},
+}
+
+// quiet rooms have no logger, no metrics and no global randomness of their own.
+var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "classifier"}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+// MEGA-03, MOD2-19
+func TestArrowsPointDownOnly(t *testing.T) {
+	for _, p := range ours(t) {
+		room := strings.TrimPrefix(p.ImportPath, "octet/")
+		if room == "octet" || room == "cmd" || strings.HasPrefix(room, "internal/") {
+			continue
+		}
+		for _, path := range p.Imports {
+			if seen, of := strings.CutPrefix(path, "octet/"); of && !slices.Contains(mayImport[room], seen) {
+				t.Errorf("%s imports %s", room, seen)
+			}
+		}
+	}
+}
+
+func TestCoreRoomsAreQuiet(t *testing.T) {
+	for _, p := range ours(t) {
+		room := strings.TrimPrefix(p.ImportPath, "octet/")
+		if !slices.Contains(quiet, room) {
+			continue
+		}
+		for _, path := range p.Imports {
+			if path == "log" || path == "log/slog" || strings.Contains(path, "prometheus") {
+				t.Errorf("%s imports %s", room, path)
+			}
+		}
+	}
+}
+
+// ours lists the packages of this module.
+func ours(t *testing.T) (all []pkg) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}

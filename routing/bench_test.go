@@ -1,0 +1,114 @@
+package routing_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"octet/kvpool"
+	"octet/routing"
+	"octet/routing/fleet"
+	"octet/routing/index"
+	"octet/routing/plugins"
+)
+
+// BenchmarkSelect is the default profile's decision with the prompt's hashes given: 32 blocks, of which the first 8 are shared
+// by one in 50 of all prompts, each prompt on 4 replicas.
+func BenchmarkSelect(b *testing.B) {
+	for _, replicas := range []int{8, 64, 256} {
+		b.Run(fmt.Sprintf("replicas=%d", replicas), func(b *testing.B) { benchmarkSelect(b, replicas) })
+	}
+}
+
+func benchmarkSelect(b *testing.B, replicas int) {
+	draw := rand.New(rand.NewPCG(9, 10))
+	ix, err := index.New(index.Config{Hosts: replicas})
+	if err != nil {
+		b.Fatal(err)
+	}
+	snapshot := benchFleet(b, replicas, draw)
+	chains := make([][]kvpool.BlockHash, 1000)
+	for i := range chains {
+		chains[i] = kvpool.Hasher{}.Chain(nil, 0, promptOf(i), 16)
+	}
+	fill(b, ix, chains, replicas, draw)
+	p := benchProfile(b, ix)
+	ctx := b.Context()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		c := routing.Acquire(routing.Facts{Specialist: "debug"})
+		plugins.Fleet.Put(c, snapshot)
+		plugins.BlockHashes.Put(c, chains[i%len(chains)])
+		c.Candidates(snapshot.Hosts)
+		if _, err := p.Select(ctx, c); err != nil {
+			b.Fatal(err)
+		}
+		c.Release()
+	}
+}
+
+// promptOf returns 512 tokens, of which the first 128 are those of every 50th prompt.
+func promptOf(i int) []uint32 {
+	tokens := make([]uint32, 512)
+	for at := range tokens {
+		tokens[at] = uint32(i % 50)
+		if at >= 128 {
+			tokens[at] = uint32(i*1000 + at)
+		}
+	}
+	return tokens
+}
+
+// fill stores each chain on 4 replicas.
+func fill(b *testing.B, ix *index.Indexer, chains [][]kvpool.BlockHash, replicas int, draw *rand.Rand) {
+	batches := make([]index.Batch, replicas)
+	for h := range batches {
+		if err := ix.Admit(index.HostID(h)); err != nil {
+			b.Fatal(err)
+		}
+		batches[h] = index.Batch{Host: index.HostID(h), Epoch: 1, Seq: 1}
+	}
+	for _, chain := range chains {
+		for range 4 {
+			batch := &batches[draw.IntN(replicas)]
+			batch.Ops = append(batch.Ops, index.Op{Kind: index.Store, Tier: index.GPU, Blocks: chain})
+		}
+	}
+	for _, batch := range batches {
+		if got := ix.Apply(batch); got != index.Applied {
+			b.Fatalf("replica %d: %v", batch.Host, got)
+		}
+	}
+}
+
+func benchFleet(b *testing.B, replicas int, draw *rand.Rand) *fleet.Snapshot {
+	f := fleet.New()
+	for h := range replicas {
+		r, err := f.Put(fleet.Spec{Name: fmt.Sprint("debug-", h), Specialist: "debug", Host: index.HostID(h), BlockSize: 16, HasEvents: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		load := fleet.Load{Waiting: draw.IntN(8), Running: draw.IntN(64), KVUsage: draw.Float64()}
+		r.LoadFrom(func() fleet.Load { return load })
+		for range draw.IntN(64) {
+			r.Begin()
+		}
+	}
+	return f.Snapshot("debug")
+}
+
+// benchProfile is the default preset without what makes hashes.
+func benchProfile(b *testing.B, ix *index.Indexer) *routing.Profile {
+	spec, ok := plugins.Preset("default")
+	if !ok {
+		b.Fatal("no default preset")
+	}
+	spec.Prepare = []routing.PluginSpec{{Name: "prefix-depths"}}
+	spec = plugins.Complete(spec, false)
+	spec.Given = append(spec.Given, plugins.BlockHashes)
+	p, err := routing.Build(spec, plugins.Registry(plugins.Deps{Index: ix}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p
+}

@@ -1,0 +1,173 @@
+package routing
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Build checks spec whole and resolves it. The error is Faults, with everything that is wrong; a profile that is built cannot
+// fail for its composition later. Plugins may hold state per profile (a rotation): build one profile for each specialist.
+func Build(spec ProfileSpec, reg Registry) (*Profile, error) {
+	b := builder{spec: spec, reg: reg}
+	b.instantiate()
+	b.checkSlots()
+	b.checkNeeds()
+	if len(b.faults) > 0 {
+		return nil, b.faults
+	}
+	return b.profile(), nil
+}
+
+// builder is one Build under way.
+type builder struct {
+	spec   ProfileSpec
+	reg    Registry
+	faults Faults
+	parts  []part // in the order of the spec; what could not be made is left out
+
+	preparerUnknown bool // a slot without a writer may be its slot
+	anyUnknown      bool // a slot that nobody reads may be read by it
+}
+
+// part is a plugin in its place.
+type part struct {
+	plugin Plugin
+	stage  Stage
+	pos    string
+	weight float64
+	reads  []slotUse
+	writes []slotUse
+}
+
+func (b *builder) instantiate() {
+	for i, s := range b.spec.Prepare {
+		b.add(StagePrepare, i, s, 0)
+	}
+	for i, s := range b.spec.Filter {
+		b.add(StageFilter, i, s, 0)
+	}
+	for i, s := range b.spec.Score {
+		b.add(StageScore, i, s.PluginSpec, s.Weight)
+	}
+	b.add(StagePick, 0, b.spec.Pick, 0)
+}
+
+// add makes one plugin and checks everything about it that does not depend on others.
+func (b *builder) add(stage Stage, i int, s PluginSpec, weight float64) {
+	pos := b.position(stage, i, s)
+	if stage == StagePick && s.Name == "" {
+		b.fault(CodeNoPicker, "", "", pos, "exactly one picker is needed")
+		return
+	}
+	plugin := b.make(s, pos)
+	if plugin == nil {
+		b.anyUnknown = true
+		b.preparerUnknown = b.preparerUnknown || stage == StagePrepare
+		return
+	}
+	p := part{plugin: plugin, stage: stage, pos: pos, weight: weight, reads: uses(plugin.Reads())}
+	if preparer, ok := plugin.(Preparer); ok && stage == StagePrepare {
+		p.writes = uses(preparer.Writes())
+	}
+	b.checkPart(p)
+	b.parts = append(b.parts, p)
+}
+
+// make returns nil where the registry has no such plugin.
+func (b *builder) make(s PluginSpec, pos string) Plugin {
+	factory, ok := b.reg[s.Name]
+	if !ok {
+		b.fault(CodeUnknownPlugin, s.Name, "", pos, "no plugin is called %q", s.Name)
+		return nil
+	}
+	params := Params{values: s.Params}
+	plugin := factory(&params)
+	if plugin == nil {
+		panic(fmt.Sprintf("routing: the factory of %q made nothing", s.Name))
+	}
+	params.rest()
+	for _, f := range params.faults {
+		b.fault(f.Code, s.Name, "", pos, "%s %s", s.Name, f.Message)
+	}
+	return plugin
+}
+
+func (b *builder) checkPart(p part) {
+	name := p.plugin.Name()
+	switch {
+	case p.fits():
+	case p.stage != StagePick && isPicker(p.plugin) && b.spec.Pick.Name != "":
+		b.fault(CodeManyPickers, name, "", p.pos, "%s is a picker, of which a profile has exactly one, under pick", name)
+	default:
+		b.fault(CodeWrongStage, name, "", p.pos, "%s cannot stand under %s", name, p.stage)
+	}
+	if p.stage == StageScore && !(p.weight > 0 && p.weight <= math.MaxFloat64) {
+		b.fault(CodeWeight, name, "", p.pos, "%s has weight %v, want a finite number over 0", name, p.weight)
+	}
+	if p.stage == StagePrepare && len(p.writes) == 0 && p.fits() {
+		b.fault(CodeUnusedWrite, name, "", p.pos, "%s writes no slot", name)
+	}
+	if p.stage == StageScore && slices.ContainsFunc(b.parts, func(o part) bool { return o.stage == StageScore && o.plugin.Name() == name }) {
+		b.fault(CodeDuplicatePlugin, name, "", p.pos, "%s is listed twice: give it one weight", name)
+	}
+}
+
+// checkNeeds checks the dependencies on other plugins.
+func (b *builder) checkNeeds() {
+	for _, p := range b.parts {
+		needer, ok := p.plugin.(Needer)
+		if !ok {
+			continue
+		}
+		for _, need := range needer.Needs() {
+			if !slices.ContainsFunc(b.parts, func(o part) bool { return o.plugin.Name() == need }) {
+				b.fault(CodeMissingDependency, p.plugin.Name(), "", p.pos, "%s needs %s in the same profile", p.plugin.Name(), need)
+			}
+		}
+	}
+}
+
+// fits reports whether the plugin can do what its stage asks for.
+func (p part) fits() (ok bool) {
+	switch p.stage {
+	case StagePrepare:
+		_, ok = p.plugin.(Preparer)
+	case StageFilter:
+		_, ok = p.plugin.(Filter)
+	case StageScore:
+		_, ok = p.plugin.(Scorer)
+	case StagePick:
+		_, ok = p.plugin.(Picker)
+	}
+	return ok
+}
+
+func isPicker(p Plugin) bool {
+	_, ok := p.(Picker)
+	return ok
+}
+
+func (b *builder) position(stage Stage, i int, s PluginSpec) string {
+	switch {
+	case s.Pos != "":
+		return s.Pos
+	case stage == StagePick:
+		return fmt.Sprintf("profiles.%s.pick", b.spec.Name)
+	}
+	return fmt.Sprintf("profiles.%s.%s[%d]", b.spec.Name, stage, i)
+}
+
+func (b *builder) fault(code Code, plugin, slot, pos, format string, args ...any) {
+	b.faults = append(b.faults, Fault{
+		Code: code, Profile: b.spec.Name, Plugin: plugin, Slot: slot, Pos: pos, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+func uses(slots []AnySlot) []slotUse {
+	us := make([]slotUse, len(slots))
+	for i, s := range slots {
+		us[i] = s.use()
+	}
+	return us
+}

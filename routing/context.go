@@ -1,0 +1,91 @@
+package routing
+
+import (
+	"sync"
+	"time"
+
+	"octet/routing/index"
+)
+
+// Facts is what is known of a request before anything is computed. It is read-only from Acquire on.
+type Facts struct {
+	RequestID  string
+	Specialist string
+	Adapter    string // "" is the base model
+	Tenant     string
+	Salt       string // keeps the prefix caches of tenants apart; "" is shared
+	Session    string // stickiness key; "" is none
+	Kind       string // "chat" or "completion"
+	Body       []byte // as received
+	// Text appends the rendered prompt to dst. Nil when there is none.
+	Text      func(dst []byte) []byte
+	Priority  int // larger is more urgent
+	MaxTokens int // tokens to generate at most; 0 is unknown
+	Stream    bool
+	// Dry asks for a decision that will not be carried out: plugins with a state (a rotation, a random source) leave it alone.
+	Dry bool
+}
+
+// Context carries one request through its Selectors: facts, candidates and slots. One goroutine at a time uses it.
+type Context struct {
+	facts      Facts
+	candidates index.HostBitmap
+	generation uint64  // grows with each Acquire, so that cells of earlier requests read as empty
+	cells      []any   // [slot id]*cell[T]; a cell stays for the life of the pooled Context
+	prepared   slotSet // slots whose Preparer has run, whether it wrote them or not
+	role       Role    // what the running Selector looks for
+	running    *unit   // the plugin that runs now; nil outside of a Select
+	released   bool
+
+	ranked  []Scored // all decisions' candidates, one after the other
+	steps   []Step   // all plans' steps, likewise
+	records []record // one per Select; kept beyond len for their buffers
+
+	now  func() time.Duration // nil when not traced
+	last time.Duration        // when the running stage began; only with now
+}
+
+var contexts = sync.Pool{New: func() any { return new(Context) }}
+
+// Acquire returns an empty Context for one request and one specialist. A second choice of specialist gets another.
+func Acquire(f Facts) *Context {
+	c := contexts.Get().(*Context)
+	c.facts = f
+	c.generation++
+	c.released = false
+	return c
+}
+
+// Release gives the Context back. Nothing obtained from it may be used from then on: slot values, Decisions, Plans.
+// Releasing twice is a bug and panics.
+func (c *Context) Release() {
+	if c.released {
+		panic("routing: a Context was released twice")
+	}
+	c.released = true
+	c.facts = Facts{}
+	c.candidates = index.HostBitmap{}
+	c.prepared = slotSet{}
+	c.role, c.running = RoleBoth, nil
+	c.ranked, c.steps, c.records = c.ranked[:0], c.steps[:0], c.records[:0]
+	c.now = nil
+	contexts.Put(c)
+}
+
+// Candidates sets the replicas that this request may see.
+func (c *Context) Candidates(hosts index.HostBitmap) { c.candidates = hosts }
+
+// View returns the reading side.
+func (c *Context) View() View { return View{c} }
+
+// View reads a Context and cannot write it: what Filters, Scorers and Pickers get.
+type View struct{ c *Context }
+
+// Facts returns the request's facts, read-only.
+func (v View) Facts() *Facts { return &v.c.facts }
+
+// Candidates returns the replicas that the request may see, before any Filter.
+func (v View) Candidates() index.HostBitmap { return v.c.candidates }
+
+// Role returns what the running Selector looks for.
+func (v View) Role() Role { return v.c.role }

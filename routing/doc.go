@@ -1,0 +1,29 @@
+// Package routing decides which replica takes a request.
+//
+//	          Facts, candidates, given slots
+//	                      │
+//	┌─────────────────────▼──────────────────────────────────────────────┐
+//	│ Profile (a Selector)                                               │
+//	│   Prepare ──▶ Filter ──▶ Score ──▶ Pick ──▶ Decision (best first)  │
+//	│      │ slots     │ clears    │ weighted sum   │                    │
+//	└──────┼───────────┼───────────┼────────────────┼────────────────────┘
+//	       └───────────┴─ Context ─┴────────────────┘
+//	                      │
+//	 Workflow: 1…n Selectors over one Context ──▶ Plan ──▶ Executor ──▶ Dispatcher
+//
+// Plugins do not know each other. What one writes and another reads goes through a Slot: a typed place in the request's
+// Context. Build checks a whole profile before the first request: every slot that is read has exactly one writer, earlier in
+// the profile.
+//
+// Invariants:
+//
+//  1. A decision goes Prepare, Filter, Score, Pick, in that order, and no stage is entered twice.
+//  2. A Preparer runs at most once per Context, whatever number of Selectors share it.
+//  3. A Filter only removes: what it returns is cut to what it was given.
+//  4. A score that enters a sum is in [0,1]; others are clamped and counted.
+//  5. Sums are taken in profile order and replicas stand in ascending order, so equal inputs give equal decisions.
+//  6. A plugin touches no slot that it did not declare; one that panics fails its own request only.
+//  7. A single candidate left pays for no scoring, and a single candidate to begin with for no preparation either, save what
+//     filters, the picker and the caller read.
+//  8. Everything reached from a Context is valid until its Release, and no longer.
+package routing

@@ -1,0 +1,61 @@
+package routing
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrNoCandidate is what every *NoCandidateError is.
+var ErrNoCandidate = errors.New("routing: no candidate")
+
+// NoCandidateError says who removed the last candidates.
+type NoCandidateError struct {
+	Filter  string    // the plugin that left none; "" when there was none to begin with
+	Removed int       // how many it removed
+	Before  []Removal // the plugins before it that removed any, in order
+}
+
+// Removal is what one plugin took out.
+type Removal struct {
+	Plugin  string
+	Removed int
+}
+
+// Error names the plugin that left none first.
+func (e *NoCandidateError) Error() string {
+	if e.Filter == "" {
+		return ErrNoCandidate.Error() + ": none was given"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v: %s removed the last %d", ErrNoCandidate, e.Filter, e.Removed)
+	for _, r := range e.Before {
+		fmt.Fprintf(&b, ", %s %d before", r.Plugin, r.Removed)
+	}
+	return b.String()
+}
+
+// Unwrap returns ErrNoCandidate.
+func (e *NoCandidateError) Unwrap() error { return ErrNoCandidate }
+
+// PrepareError says which Preparer could not do its work.
+type PrepareError struct {
+	Plugin string
+	Err    error
+}
+
+func (e *PrepareError) Error() string { return fmt.Sprintf("routing: %s: %v", e.Plugin, e.Err) }
+
+// Unwrap returns the Preparer's own error.
+func (e *PrepareError) Unwrap() error { return e.Err }
+
+// PluginPanicError is a bug in a plugin, kept to the request that met it.
+type PluginPanicError struct {
+	Plugin string
+	Value  any    // what it panicked with
+	Stack  []byte // of the goroutine, for people
+}
+
+func (e *PluginPanicError) Error() string {
+	return fmt.Sprintf("routing: %s panicked: %v", e.Plugin, e.Value)
+}

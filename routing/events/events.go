@@ -1,0 +1,59 @@
+package events
+
+import (
+	"context"
+	"time"
+
+	"octet/routing/index"
+)
+
+// Kind is what happened to a replica's cache.
+type Kind uint8
+
+// The event kinds. Cleared empties the cache of a replica that lives on; Shutdown ends it.
+const (
+	Registered Kind = iota
+	Evicted
+	Cleared
+	Shutdown
+)
+
+// Event is one change of one replica's cache, in the engine's own terms.
+type Event struct {
+	Kind      Kind
+	Tier      index.Tier
+	Adapter   string   // "" is the base model
+	Salt      string   // tenant salt; "" is shared
+	Hashes    []uint64 // the engine's block hashes, in chain order
+	Parent    uint64   // the engine's hash of the block before Hashes[0]; unused when Root
+	Root      bool     // Hashes[0] is the first block of a chain
+	Tokens    []uint32 // Registered: token ids of all Hashes, BlockSize each; may be empty for offload tiers
+	BlockSize int      // tokens a block
+}
+
+// Batch is what one replica published at one moment: the unit of order.
+type Batch struct {
+	Replica string
+	Epoch   uint64    // grows with every start of the replica
+	Seq     uint64    // 1, 2, 3, … within an epoch
+	At      time.Time // publisher's clock; for lag metrics only
+	Events  []Event
+}
+
+// Sink takes batches in the order in which one transport carries them. It is safe for concurrent use by several transports
+// and never blocks on anything but its own locks.
+type Sink interface {
+	Deliver(b Batch)
+}
+
+// Consumer carries batches from a transport to a sink until ctx ends. It reconnects by itself and returns only ctx.Err()
+// or a configuration error.
+type Consumer interface {
+	Consume(ctx context.Context, sink Sink) error
+}
+
+// Publisher carries a replica's batches to a transport.
+type Publisher interface {
+	Publish(ctx context.Context, b Batch) error
+	Close() error
+}

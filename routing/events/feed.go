@@ -1,0 +1,193 @@
+package events
+
+import (
+	"sync"
+	"time"
+
+	"octet/kvpool"
+	"octet/routing/index"
+)
+
+// Applier is what a Feed writes to: the index. Apply keeps nothing of b and does not call back.
+type Applier interface {
+	Apply(b index.Batch) index.Outcome
+}
+
+// Target is where a replica's blocks go.
+type Target struct {
+	Host       index.HostID
+	Specialist string
+	BlockSize  int // tokens a block of the index, for this specialist
+}
+
+// Feed turns what replicas publish into what the index holds. It is a Sink for all transports together and puts each
+// replica's batches into one order, whichever transport brings them first.
+//
+// Lock order: feedMu, then nothing; a shelf's mu is taken without it.
+type Feed struct {
+	index   Applier
+	hasher  kvpool.Hasher
+	resolve func(replica string) (Target, bool)
+	now     func() time.Time
+	limit   int // engine blocks a replica
+	tally   tally
+
+	feedMu  sync.RWMutex
+	shelves map[string]*shelf // guarded by feedMu
+}
+
+// shelf is what the feed knows of one replica.
+type shelf struct {
+	mu     sync.Mutex
+	gone   bool // forgotten; whoever waited for mu looks again
+	target Target
+	order  sequence
+	held   mapping
+}
+
+// NewFeed returns a Feed that writes to x. resolve says where a replica's blocks go, or that no such replica is known; it is
+// called under a lock of the feed, for every batch, and must not call the feed. What resolve answers for one replica
+// changes only after Forget.
+func NewFeed(x Applier, hasher kvpool.Hasher, resolve func(replica string) (Target, bool)) *Feed {
+	return &Feed{index: x, hasher: hasher, resolve: resolve, now: time.Now, limit: MaxBlocks, shelves: map[string]*shelf{}}
+}
+
+// Deliver implements Sink for whoever says nothing about the order in which its batches come: several transports at once, say.
+// A batch that does not pass Check is dropped. One that comes early is held back until those before it have come, or until MaxEarly of them wait. A transport that
+// keeps the order opens a lane instead, so that a gap shows at once.
+func (f *Feed) Deliver(b Batch) { f.deliver(nil, b) }
+
+// Open implements Merger.
+func (f *Feed) Open() Carrier { return &lane{feed: f} }
+
+// Forget drops all that is known of replica. When it returns, and resolve had stopped to know the replica before, nothing more of
+// it reaches the index: its slot can be retired.
+func (f *Feed) Forget(replica string) {
+	f.feedMu.Lock()
+	s := f.shelves[replica]
+	delete(f.shelves, replica)
+	f.feedMu.Unlock()
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = true
+	s.held.wipe()
+}
+
+func (f *Feed) deliver(l *lane, b Batch) {
+	f.tally.batches.Add(1)
+	if b.Check() != nil {
+		f.tally.invalid.Add(1)
+		return
+	}
+	for {
+		s := f.shelf(b.Replica)
+		if s == nil {
+			f.tally.unknown.Add(1)
+			return
+		}
+		if f.put(s, l, b) {
+			return
+		}
+	}
+}
+
+// shelf returns the replica's shelf; nil when the replica is not known, so that strangers' names take no memory.
+func (f *Feed) shelf(replica string) *shelf {
+	f.feedMu.RLock()
+	s := f.shelves[replica]
+	f.feedMu.RUnlock()
+	if s != nil {
+		return s
+	}
+	if _, ok := f.resolve(replica); !ok {
+		return nil
+	}
+	f.feedMu.Lock()
+	defer f.feedMu.Unlock()
+	if s = f.shelves[replica]; s == nil {
+		s = &shelf{held: newMapping(f.limit, &f.tally)}
+		f.shelves[replica] = s
+	}
+	return s
+}
+
+// put takes b in order and applies what is ready. It reports false when s was forgotten meanwhile.
+func (f *Feed) put(s *shelf, l *lane, b Batch) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		return false
+	}
+	target, ok := f.resolve(b.Replica)
+	if !ok {
+		f.tally.unknown.Add(1)
+		return true
+	}
+	if target != s.target {
+		s.target = target
+		s.order.restart()
+		s.held.wipe()
+	}
+	f.admit(s, l, b)
+	return true
+}
+
+// admit applies b, holds it back or drops it. Under s.mu.
+func (f *Feed) admit(s *shelf, l *lane, b Batch) {
+	switch s.order.place(l, b) {
+	case older:
+		f.tally.oldEpochs.Add(1)
+		return
+	case repeated:
+		f.tally.duplicates.Add(1) // and yet it tells how far its lane has come
+	case newest:
+		s.held.wipe()
+		s.order.wait(b)
+	case ahead:
+		s.order.wait(b)
+	}
+	f.drain(s)
+	if s.order.limbo() {
+		// The replica has started anew, and what it holds now is not known yet. What it held is gone.
+		f.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch})
+		s.order.emptied = true
+	}
+}
+
+// drain applies the waiting batches that are next, and those before which nothing more can come. Under s.mu.
+func (f *Feed) drain(s *shelf) {
+	for {
+		b, gap, ok := s.order.next()
+		if !ok {
+			return
+		}
+		if gap {
+			f.tally.gaps.Add(1)
+		}
+		f.apply(s, b)
+	}
+}
+
+// apply carries b out. Under s.mu.
+func (f *Feed) apply(s *shelf, b Batch) {
+	s.held.begin()
+	for i := range b.Events {
+		s.held.change(&b.Events[i], s.target, f.hasher)
+	}
+	out := f.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch, Seq: b.Seq, Ops: s.held.ops})
+	switch out {
+	case index.Applied, index.Gap:
+		f.tally.applied.Add(1)
+	case index.Dead:
+		f.tally.dead.Add(1)
+		s.held.wipe() // whatever the slot holds next, it is not this
+	default:
+		f.tally.refused.Add(1)
+	}
+	if !b.At.IsZero() {
+		f.tally.lag.Store(int64(max(f.now().Sub(b.At), 0)))
+	}
+}

@@ -1,0 +1,301 @@
+package events
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"octet/kvpool"
+	"octet/routing/index"
+)
+
+var debug0 = Target{Host: 1, Specialist: "debug", BlockSize: 4}
+
+// bench is a feed over a real index, seen by a shadow.
+type bench struct {
+	t    *testing.T
+	feed *Feed
+	x    *index.Indexer
+	seen *shadow
+	seq  uint64
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{t: t, x: newIndex(t, 4)}
+	b.seen = newShadow(b.x)
+	b.feed = NewFeed(b.seen, hasher, only("debug-0", debug0))
+	return b
+}
+
+// send delivers the events as the next batch.
+func (b *bench) send(all ...Event) {
+	b.seq++
+	b.feed.Deliver(Batch{Replica: "debug-0", Epoch: 1, Seq: b.seq, Events: all})
+}
+
+// holds fails unless the index was told exactly of these blocks, and nothing else.
+func (b *bench) holds(want ...fact) {
+	b.t.Helper()
+	all := map[fact]bool{}
+	for _, f := range want {
+		all[f] = true
+	}
+	if got := b.seen.held[debug0.Host]; !maps.Equal(got, all) {
+		b.t.Fatalf("index holds %v, want %v", got, all)
+	}
+}
+
+// tokens returns n of them, counted from first.
+func tokens(first uint32, n int) (list []uint32) {
+	for i := range n {
+		list = append(list, first+uint32(i))
+	}
+	return list
+}
+
+// chain returns our hashes of list.
+func chain(adapter, salt string, list []uint32) []kvpool.BlockHash {
+	return hasher.Chain(nil, hasher.Root("debug", adapter, salt), list, debug0.BlockSize)
+}
+
+func gpu(blocks ...kvpool.BlockHash) (all []fact) {
+	for _, b := range blocks {
+		all = append(all, fact{b, index.GPU})
+	}
+	return all
+}
+
+func stored(root bool, parent uint64, list []uint32, hashes ...uint64) Event {
+	return Event{Kind: Registered, Hashes: hashes, Parent: parent, Root: root, Tokens: list, BlockSize: len(list) / len(hashes)}
+}
+
+func evicted(hashes ...uint64) Event { return Event{Kind: Evicted, Hashes: hashes} }
+
+// MOD2-36, MOD2-37, DYN-10
+func TestARoutedPromptFindsWhatTheEngineRegistered(t *testing.T) {
+	b := newBench(t)
+	prompt := tokens(100, 12)
+	b.send(stored(true, 0, prompt[:8], 0xa1, 0xa2))
+	b.send(stored(false, 0xa2, prompt[8:], 0xa3))
+	var depths [index.MaxHosts]uint16
+	among := index.HostSet(0, 1)
+	b.x.Depths(chain("", "", prompt), among, &depths)
+	if depths[1] != 3 || depths[0] != 0 {
+		t.Fatalf("depths %d and %d, want 3 and 0", depths[1], depths[0])
+	}
+	for _, other := range [][]kvpool.BlockHash{chain("gdb", "", prompt), chain("", "acme", prompt), chain("", "", tokens(99, 12))} {
+		if b.x.Depths(other, among, &depths); depths[1] != 0 {
+			t.Errorf("a foreign chain has depth %d", depths[1])
+		}
+	}
+	b.send(evicted(0xa3))
+	if b.x.Depths(chain("", "", prompt), among, &depths); depths[1] != 2 {
+		t.Errorf("depth %d after the eviction, want 2", depths[1])
+	}
+}
+
+// MOD2-39
+func TestEngineBlocksThatAreLargerThanOursBecomeSeveral(t *testing.T) {
+	b := newBench(t)
+	list := tokens(1, 24)
+	b.send(stored(true, 0, list, 7, 8)) // two of 12 tokens: six of ours
+	b.holds(gpu(chain("", "", list)...)...)
+	b.send(evicted(7))
+	b.holds(gpu(chain("", "", list)[3:]...)...)
+}
+
+func TestEngineBlocksOfAnUnfitSizeAreCountedAndTheirRemovalIsQuiet(t *testing.T) {
+	b := newBench(t)
+	b.send(stored(true, 0, tokens(1, 6), 7))              // 6 is no multiple of 4
+	b.send(stored(true, 0, tokens(1, 2), 9))              // smaller than ours
+	b.send(stored(false, 7, tokens(7, 4), 8), evicted(7)) // after one that cannot be told
+	b.holds()
+	if st := b.feed.Stats(); st.Unmappable != 2 || st.Orphans != 1 || st.Strangers != 0 || st.Blocks != 2 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestBlocksAfterAnUnknownOneAreOrphansUntilItsContentIsTold(t *testing.T) {
+	b := newBench(t)
+	list := tokens(1, 12)
+	b.send(stored(false, 1, list[4:8], 2)) // 1 was never seen
+	b.send(stored(false, 2, list[8:], 3))
+	b.holds()
+	b.send(stored(true, 0, list[:8], 1, 2)) // a second copy of 2, this time with what comes before
+	b.holds(gpu(chain("", "", list)[:2]...)...)
+	b.send(evicted(2), evicted(3))
+	b.holds(gpu(chain("", "", list)[:2]...)...) // one copy of 2 is left; 3 was never there for us
+	if st := b.feed.Stats(); st.Orphans != 2 || st.Strangers != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// MOD2-44
+func TestABlockGoesWithTheLastCopyInEachTier(t *testing.T) {
+	b := newBench(t)
+	list := tokens(1, 4)
+	h := chain("", "", list)[0]
+	b.send(stored(true, 0, list, 5), stored(true, 0, list, 5))
+	b.send(Event{Kind: Registered, Tier: index.SSD, Hashes: []uint64{5}})
+	b.send(evicted(5))
+	b.holds(fact{h, index.GPU}, fact{h, index.SSD})
+	b.send(evicted(5))
+	b.holds(fact{h, index.SSD})
+	b.send(Event{Kind: Evicted, Tier: index.SSD, Hashes: []uint64{5}})
+	b.holds()
+	b.send(Event{Kind: Registered, Tier: index.CPU, Hashes: []uint64{5}}) // announced after the last copy went
+	b.holds(fact{h, index.CPU})
+}
+
+func TestAnOffloadedBlockThatWasNeverSeenIsAnOrphan(t *testing.T) {
+	b := newBench(t)
+	b.send(Event{Kind: Registered, Tier: index.CPU, Hashes: []uint64{5}})
+	b.holds()
+	if st := b.feed.Stats(); st.Orphans != 1 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestTwoEngineBlocksOfTheSameTokensAreOneOfOurs(t *testing.T) {
+	b := newBench(t)
+	list := tokens(1, 4)
+	b.send(stored(true, 0, list, 5), stored(true, 0, list, 6)) // apart for the engine: different images, say
+	b.send(evicted(5))
+	b.holds(gpu(chain("", "", list)...)...)
+	b.send(evicted(6))
+	b.holds()
+}
+
+func TestANameWithTwoContentsIsNotClaimedUntilBothAreGone(t *testing.T) {
+	b := newBench(t)
+	one, two := tokens(1, 4), tokens(50, 4)
+	b.send(stored(true, 0, one, 5))
+	b.send(stored(true, 0, two, 5))
+	b.holds()
+	b.send(evicted(5), stored(true, 0, one, 5), evicted(5))
+	b.holds()
+	b.send(evicted(5), stored(true, 0, two, 5))
+	b.holds(gpu(chain("", "", two)...)...)
+	if st := b.feed.Stats(); st.Conflicts != 1 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestAFullMappingIgnoresNewBlocksAndIsReported(t *testing.T) {
+	b := newBench(t)
+	b.feed.limit = 2
+	list := tokens(1, 12)
+	b.send(stored(true, 0, list, 1, 2, 3))
+	b.holds(gpu(chain("", "", list)[:2]...)...)
+	b.send(evicted(3), evicted(1))
+	b.holds(gpu(chain("", "", list)[1])...)
+	b.send(stored(true, 0, list[:8], 7, 8)) // only the departed one makes room
+	if st := b.feed.Stats(); st.Ignored != 2 || !slices.Equal(st.Full, []string{"debug-0"}) || st.Blocks != 2 {
+		t.Errorf("%+v", st)
+	}
+	b.send(Event{Kind: Cleared})
+	b.holds()
+	if st := b.feed.Stats(); st.Full != nil || st.Blocks != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestALaterEpochWipesAndAnEarlierOneIsDropped(t *testing.T) {
+	b := newBench(t)
+	list := tokens(1, 8)
+	batch := func(epoch, seq uint64, all ...Event) {
+		b.feed.Deliver(Batch{Replica: "debug-0", Epoch: epoch, Seq: seq, Events: all})
+	}
+	batch(5, 1, stored(true, 0, list[:4], 1))
+	batch(6, 1, stored(false, 1, list[4:], 2)) // 1 is of another life
+	b.holds()
+	batch(5, 2, stored(true, 0, list[:4], 1))
+	b.holds()
+	if st := b.feed.Stats(); st.OldEpochs != 1 || st.Orphans != 1 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// MOD2-13, MOD2-16
+func TestAShutdownReplicaIsDeadUntilItsSlotIsUsedAgain(t *testing.T) {
+	b := newBench(t)
+	b.send(stored(true, 0, tokens(1, 4), 1))
+	b.send(Event{Kind: Shutdown})
+	b.send(stored(true, 0, tokens(1, 4), 1), Event{Kind: Shutdown})
+	if b.x.Alive().Has(debug0.Host) {
+		t.Error("alive after its shutdown")
+	}
+	if st := b.feed.Stats(); st.Dead != 1 || st.Blocks != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestStrangersTakeNoMemory(t *testing.T) {
+	b := newBench(t)
+	for i := range 1000 {
+		b.feed.Deliver(Batch{Replica: fmt.Sprint("stranger-", i), Epoch: 1, Seq: 1, Events: []Event{{Kind: Cleared}}})
+	}
+	if st := b.feed.Stats(); st.Unknown != 1000 || len(b.feed.shelves) != 0 {
+		t.Errorf("%+v, %d shelves", st, len(b.feed.shelves))
+	}
+}
+
+func TestABatchThatMakesNoSenseIsDroppedWhole(t *testing.T) {
+	b := newBench(t)
+	short := stored(true, 0, tokens(1, 4), 1)
+	short.BlockSize = 16
+	b.send(stored(true, 0, tokens(1, 4), 1), short)
+	b.send(Event{Kind: Registered, Tier: 9, Hashes: []uint64{1}})
+	b.holds()
+	if st := b.feed.Stats(); st.Invalid != 2 || st.Applied != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestAForgottenReplicaBeginsAnewInItsNextSlot(t *testing.T) {
+	x := newIndex(t, 3)
+	to := debug0
+	feed := NewFeed(x, hasher, func(string) (Target, bool) { return to, true })
+	first := Batch{Replica: "debug-0", Epoch: 1, Seq: 1, Events: []Event{stored(true, 0, tokens(1, 4), 1)}}
+	feed.Deliver(first)
+	feed.Forget("debug-0")
+	feed.Forget("debug-0")
+	if st := feed.Stats(); st.Blocks != 0 {
+		t.Errorf("%+v", st)
+	}
+	to.Host = 2
+	feed.Deliver(first)
+	if x.Host(2).Blocks != 1 {
+		t.Errorf("%+v", x.Host(2))
+	}
+}
+
+func TestLagIsFromThePublishersClockToOurs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		made := time.Now()
+		time.Sleep(3 * time.Second)
+		b.feed.Deliver(Batch{Replica: "debug-0", Epoch: 1, Seq: 1, At: made})
+		if st := b.feed.Stats(); st.Lag != 3*time.Second {
+			t.Errorf("lag %v", st.Lag)
+		}
+	})
+}
+
+// MOD2-23
+func TestABatchReachesTheIndexInOnePiece(t *testing.T) {
+	b := newBench(t)
+	list := tokens(1, 400)
+	var hashes []uint64
+	for i := range uint64(100) {
+		hashes = append(hashes, i+1)
+	}
+	b.send(stored(true, 0, list, hashes...), evicted(hashes[50:]...))
+	if len(b.seen.batches) != 1 {
+		t.Errorf("%d calls", len(b.seen.batches))
+	}
+	b.holds(gpu(chain("", "", list)[:50]...)...)
+}

@@ -1,0 +1,73 @@
+package events
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// FeedStats is what a Feed has done since it was made.
+type FeedStats struct {
+	Batches    uint64 // that came, of all replicas and by all transports
+	Applied    uint64 // that the index took
+	Duplicates uint64 // that had come before
+	OldEpochs  uint64 // from before the replica's last start
+	Gaps       uint64 // times that batches were found missing for good
+	Unknown    uint64 // batches of replicas that nobody knows
+	Dead       uint64 // batches for a slot that is not in use
+	Invalid    uint64 // batches that do not pass Check; no transport of ours lets one through
+	Refused    uint64 // batches that the index had seen though the feed had not: after a snapshot
+
+	Orphans    uint64 // registered blocks whose content cannot be told, because the block before them is not known
+	Unmappable uint64 // registered blocks of a size that is no multiple of ours
+	Ignored    uint64 // registered blocks beyond MaxBlocks
+	Conflicts  uint64 // blocks that were registered with two contents
+	Strangers  uint64 // evictions of what was never registered
+
+	Held   int           // batches that wait for one before them, now
+	Blocks int           // engine blocks that are mapped, now
+	Full   []string      // replicas that hold more than MaxBlocks, in order of name
+	Lag    time.Duration // from the publisher's clock to ours, of the batch applied last
+}
+
+// tally is the running part of FeedStats.
+type tally struct {
+	batches, applied, duplicates, oldEpochs, gaps, unknown, dead, invalid, refused atomic.Uint64
+	orphans, unmappable, ignored, conflicts, strangers                             atomic.Uint64
+	blocks                                                                         atomic.Int64
+	lag                                                                            atomic.Int64 // nanoseconds
+}
+
+// Stats takes every replica's lock in turn, so it is no snapshot of one moment.
+func (f *Feed) Stats() FeedStats {
+	t := &f.tally
+	st := FeedStats{
+		Batches: t.batches.Load(), Applied: t.applied.Load(), Duplicates: t.duplicates.Load(), OldEpochs: t.oldEpochs.Load(),
+		Gaps: t.gaps.Load(), Unknown: t.unknown.Load(), Dead: t.dead.Load(), Invalid: t.invalid.Load(), Refused: t.refused.Load(),
+		Orphans: t.orphans.Load(), Unmappable: t.unmappable.Load(), Ignored: t.ignored.Load(),
+		Conflicts: t.conflicts.Load(), Strangers: t.strangers.Load(),
+		Blocks: int(t.blocks.Load()), Lag: time.Duration(t.lag.Load()),
+	}
+	f.feedMu.RLock()
+	names := make(map[string]*shelf, len(f.shelves))
+	for name, s := range f.shelves {
+		names[name] = s
+	}
+	f.feedMu.RUnlock()
+	for name, s := range names {
+		held, full := s.state()
+		st.Held += held
+		if full {
+			st.Full = append(st.Full, name)
+		}
+	}
+	slices.Sort(st.Full)
+	return st
+}
+
+// state returns how many batches wait, and whether blocks had to be ignored.
+func (s *shelf) state() (held int, full bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.order.early), s.held.full
+}

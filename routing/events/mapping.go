@@ -1,0 +1,220 @@
+package events
+
+import (
+	"octet/kvpool"
+	"octet/routing/index"
+)
+
+const (
+	// MaxBlocks is how many engine blocks are mapped for one replica, about 150 bytes each. A replica that holds more is
+	// reported as full: its further blocks are not in the index, which then knows less than the engine holds and never more.
+	MaxBlocks = 1 << 20
+
+	// keepDeparted is how many blocks a replica's mapping remembers after their last copy has gone, so that they can be found
+	// again by their engine hash alone: a copy in an offload tier is often announced after the original was evicted.
+	keepDeparted = 1024
+)
+
+// block is one engine block.
+type block struct {
+	// chain[0] is our hash of what comes before the block, chain[1:] are ours of the block itself: one, or several when the
+	// engine's blocks are larger. nil: it is not known what the block holds.
+	chain  []kvpool.BlockHash
+	copies [index.Tiers]uint32 // that the engine holds
+	first  bool                // chain[0] is the root
+	doubt  bool                // it was registered with two contents: not claimed until all copies are gone
+}
+
+// end is our hash that stands for everything up to and with the block.
+func (b *block) end() kvpool.BlockHash { return b.chain[len(b.chain)-1] }
+
+func (b *block) gone() bool { return b.copies == [index.Tiers]uint32{} }
+
+// mapping knows one replica's cache in the engine's terms and in ours, and gathers what changes in ours.
+//
+// ours[h][t] is the number of engine blocks with a copy in tier t that h stands for; the index holds h in t while it is not 0.
+type mapping struct {
+	limit    int
+	tally    *tally
+	blocks   map[uint64]block // by engine hash; those that departed recently included
+	ours     map[kvpool.BlockHash][index.Tiers]uint32
+	departed []uint64   // engine hashes whose last copy went, oldest first; some may be back
+	full     bool       // a block was ignored for want of room, since the last wipe
+	ops      []index.Op // what changed since begin, in order; its memory is used again
+}
+
+func newMapping(limit int, t *tally) mapping {
+	return mapping{limit: limit, tally: t, blocks: map[uint64]block{}, ours: map[kvpool.BlockHash][index.Tiers]uint32{}}
+}
+
+// wipe forgets everything, and gives its memory back.
+func (m *mapping) wipe() {
+	if len(m.blocks) == 0 && !m.full {
+		return
+	}
+	m.tally.blocks.Add(-int64(len(m.blocks)))
+	fresh := newMapping(m.limit, m.tally)
+	fresh.ops = m.ops
+	*m = fresh
+}
+
+// begin starts a new list of changes.
+func (m *mapping) begin() { m.ops = m.ops[:0] }
+
+// change follows one event.
+func (m *mapping) change(e *Event, to Target, hasher kvpool.Hasher) {
+	switch e.Kind {
+	case Registered:
+		m.register(e, to, hasher)
+	case Evicted:
+		for _, h := range e.Hashes {
+			m.evict(h, e.Tier)
+		}
+	case Cleared:
+		m.wipe()
+		m.add(index.Clear, 0)
+	case Shutdown:
+		m.wipe()
+		m.add(index.Shutdown, 0)
+	}
+}
+
+// register maps the blocks of e through their tokens. Blocks whose content cannot be told, because the block before them is
+// not known or the sizes do not fit, are remembered as such: when they go nothing happens, and nothing can follow them.
+func (m *mapping) register(e *Event, to Target, hasher kvpool.Hasher) {
+	before, known := m.before(e, to, hasher)
+	tellable := len(e.Tokens) > 0 && to.BlockSize > 0 && e.BlockSize%to.BlockSize == 0
+	if len(e.Tokens) > 0 && !tellable {
+		m.tally.unmappable.Add(uint64(len(e.Hashes)))
+	}
+	for i, h := range e.Hashes {
+		if tellable && known {
+			m.registerChain(e, i, before, to, hasher)
+			return
+		}
+		b := m.arrive(h, e.Tier, nil, false)
+		if known = b.chain != nil; known {
+			before = b.end()
+		} else if len(e.Tokens) == 0 || tellable {
+			m.tally.orphans.Add(1)
+		}
+	}
+}
+
+// before returns our hash of what the first block of e follows, and whether that is known.
+func (m *mapping) before(e *Event, to Target, hasher kvpool.Hasher) (kvpool.BlockHash, bool) {
+	if e.Root {
+		return hasher.Root(to.Specialist, e.Adapter, e.Salt), true
+	}
+	parent, ok := m.blocks[e.Parent]
+	if !ok || parent.chain == nil {
+		return 0, false
+	}
+	return parent.end(), true
+}
+
+// registerChain maps the blocks of e from the i-th on, which follows before.
+func (m *mapping) registerChain(e *Event, i int, before kvpool.BlockHash, to Target, hasher kvpool.Hasher) {
+	each := e.BlockSize / to.BlockSize // blocks of ours in one of the engine's
+	chain := make([]kvpool.BlockHash, 1, 1+each*(len(e.Hashes)-i))
+	chain[0] = before
+	chain = hasher.Chain(chain, before, e.Tokens[i*e.BlockSize:], to.BlockSize)
+	for j, h := range e.Hashes[i:] {
+		from, end := j*each, (j+1)*each+1
+		m.arrive(h, e.Tier, chain[from:end:end], e.Root && i+j == 0)
+	}
+}
+
+// arrive counts one more copy of an engine block in tier; chain is what it holds, nil when that is not known. It returns the
+// block as it is now; the zero block when there was no room for it.
+func (m *mapping) arrive(hash uint64, tier index.Tier, chain []kvpool.BlockHash, first bool) block {
+	b, ok := m.blocks[hash]
+	if !ok && !m.room() {
+		m.full = true
+		m.tally.ignored.Add(1)
+		return block{}
+	}
+	if chain != nil {
+		m.learn(&b, chain, first)
+	}
+	b.copies[tier]++
+	if b.copies[tier] == 1 && b.chain != nil {
+		m.claim(&b, tier)
+	}
+	m.put(hash, b, ok)
+	return b
+}
+
+func (m *mapping) put(hash uint64, b block, known bool) {
+	m.blocks[hash] = b
+	if !known {
+		m.tally.blocks.Add(1)
+	}
+}
+
+// learn notes what b holds. When it was something else that is still there, nothing can be said of b any more: one name, two contents.
+func (m *mapping) learn(b *block, chain []kvpool.BlockHash, first bool) {
+	switch {
+	case b.gone():
+		b.chain, b.first = chain, first
+	case b.doubt:
+	case b.chain == nil:
+		b.chain, b.first = chain, first
+		m.claimAll(b)
+	case b.end() != chain[len(chain)-1]:
+		m.tally.conflicts.Add(1)
+		m.disclaimAll(b)
+		b.chain, b.doubt = nil, true
+	}
+}
+
+// room makes sure that one more block may be mapped.
+func (m *mapping) room() bool {
+	for len(m.blocks) >= m.limit && len(m.departed) > 0 {
+		m.bury()
+	}
+	return len(m.blocks) < m.limit
+}
+
+// evict counts one copy less.
+func (m *mapping) evict(hash uint64, tier index.Tier) {
+	b, ok := m.blocks[hash]
+	if !ok || b.copies[tier] == 0 {
+		m.tally.strangers.Add(1)
+		return
+	}
+	b.copies[tier]--
+	if b.copies[tier] == 0 && b.chain != nil {
+		m.disclaim(&b, tier)
+	}
+	if b.gone() && b.chain == nil {
+		m.remove(hash)
+		return
+	}
+	m.blocks[hash] = b
+	if b.gone() {
+		m.depart(hash)
+	}
+}
+
+// depart remembers a block without copies for a while.
+func (m *mapping) depart(hash uint64) {
+	m.departed = append(m.departed, hash)
+	if len(m.departed) > keepDeparted {
+		m.bury()
+	}
+}
+
+// bury forgets the block that departed longest ago, unless it is back.
+func (m *mapping) bury() {
+	hash := m.departed[0]
+	m.departed = m.departed[1:]
+	if b, ok := m.blocks[hash]; ok && b.gone() {
+		m.remove(hash)
+	}
+}
+
+func (m *mapping) remove(hash uint64) {
+	delete(m.blocks, hash)
+	m.tally.blocks.Add(-1)
+}

@@ -1,0 +1,67 @@
+package events
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// ConsumerStats is what one consumer has seen since it was made.
+type ConsumerStats struct {
+	Connected  bool
+	Messages   uint64        // batches handed to the sink
+	Bad        uint64        // messages that were no batch, and were skipped
+	Failures   uint64        // reads and connects that failed; each is followed by a pause and another try
+	Reconnects uint64        // times that the connection came back after it was lost
+	Rewinds    uint64        // times that the stream was found begun anew, and was read from its start
+	Lag        time.Duration // from when the transport took the last message to when it was read here; two machines' clocks
+}
+
+// Meter counts for a Consumer. It is safe for concurrent use; the zero Meter is ready.
+type Meter struct {
+	connected, ever                              atomic.Bool
+	messages, bad, failures, reconnects, rewound atomic.Uint64
+	lag                                          atomic.Int64 // nanoseconds
+}
+
+// Up notes that the transport can be read. It may be called again and again.
+func (m *Meter) Up() {
+	if m.connected.Swap(true) {
+		return
+	}
+	if m.ever.Swap(true) {
+		m.reconnects.Add(1)
+	}
+}
+
+// Down notes that the transport cannot be read any more.
+func (m *Meter) Down() { m.connected.Store(false) }
+
+// Failed notes a read or connect that failed.
+func (m *Meter) Failed() { m.failures.Add(1) }
+
+// Rewound notes that the stream began anew.
+func (m *Meter) Rewound() { m.rewound.Add(1) }
+
+// Took notes a batch that the transport took at sent and that was read at now. A zero sent says nothing about lag.
+func (m *Meter) Took(sent, now time.Time) {
+	m.messages.Add(1)
+	if !sent.IsZero() {
+		m.lag.Store(int64(max(now.Sub(sent), 0)))
+	}
+}
+
+// Skipped notes a message that was no batch.
+func (m *Meter) Skipped() { m.bad.Add(1) }
+
+// Stats returns the counts so far.
+func (m *Meter) Stats() ConsumerStats {
+	return ConsumerStats{
+		Connected:  m.connected.Load(),
+		Messages:   m.messages.Load(),
+		Bad:        m.bad.Load(),
+		Failures:   m.failures.Load(),
+		Reconnects: m.reconnects.Load(),
+		Rewinds:    m.rewound.Load(),
+		Lag:        time.Duration(m.lag.Load()),
+	}
+}

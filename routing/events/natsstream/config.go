@@ -1,0 +1,124 @@
+package natsstream
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// ErrConfig is wrapped by what NewPublisher and NewConsumer say about their Config.
+var ErrConfig = errors.New("natsstream: bad config")
+
+// Defaults of Config.
+const (
+	DefaultSubject  = "octet.kv.>"
+	DefaultStream   = "OCTET_KV"
+	DefaultMaxMsgs  = 100_000
+	DefaultMaxBytes = 256 << 20
+)
+
+const (
+	dialTimeout   = 2 * time.Second
+	answerTimeout = 2 * time.Second       // of a request to JetStream
+	redialFirst   = 50 * time.Millisecond // doubled with each try that fails
+	redialMost    = 2 * time.Second
+)
+
+// Config names a stream and how to reach it.
+type Config struct {
+	URL      string // nats://host:port, several separated by commas. Required
+	Subject  string // what the stream covers, with one wildcard at its end; "" is DefaultSubject
+	Stream   string // "" is DefaultStream
+	Creds    string // path of a credentials file; "" is none
+	MaxMsgs  int64  // messages that a stream created here keeps; 0 is DefaultMaxMsgs
+	MaxBytes int64  // bytes that it keeps; 0 is DefaultMaxBytes
+}
+
+func (c Config) filled() (Config, error) {
+	if c.Subject == "" {
+		c.Subject = DefaultSubject
+	}
+	if c.Stream == "" {
+		c.Stream = DefaultStream
+	}
+	if c.MaxMsgs == 0 {
+		c.MaxMsgs = DefaultMaxMsgs
+	}
+	if c.MaxBytes == 0 {
+		c.MaxBytes = DefaultMaxBytes
+	}
+	return c, c.check()
+}
+
+func (c Config) check() error {
+	switch base := c.base(); {
+	case c.URL == "":
+		return fmt.Errorf("%w: no URL", ErrConfig)
+	case base == c.Subject || base == "" || strings.ContainsAny(base, "*> \t\r\n") || strings.Contains("."+base, ".."):
+		return fmt.Errorf("%w: subject %q is not a prefix and one wildcard", ErrConfig, c.Subject)
+	case strings.ContainsAny(c.Stream, ".*>/\\ \t\r\n"):
+		return fmt.Errorf("%w: stream name %q", ErrConfig, c.Stream)
+	case c.MaxMsgs < 0 || c.MaxBytes < 0:
+		return fmt.Errorf("%w: negative size", ErrConfig)
+	}
+	if c.Creds != "" {
+		if _, err := os.Stat(c.Creds); err != nil {
+			return fmt.Errorf("%w: %w", ErrConfig, err)
+		}
+	}
+	return nil
+}
+
+// base returns the subject up to its wildcard, with the dot; the whole subject when it ends in none.
+func (c Config) base() string {
+	if s := strings.TrimSuffix(c.Subject, ".>"); s != c.Subject {
+		return s + "."
+	}
+	if s := strings.TrimSuffix(c.Subject, ".*"); s != c.Subject {
+		return s + "."
+	}
+	return c.Subject
+}
+
+// dial returns a connection that looks for its server until it is closed, and keeps nothing that is sent meanwhile. It fails
+// only where trying again would not help.
+func (c Config) dial(options ...nats.Option) (*nats.Conn, error) {
+	options = append(options,
+		nats.Timeout(dialTimeout), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.IgnoreAuthErrorAbort(),
+		nats.CustomReconnectDelay(redialDelay),
+	)
+	if c.Creds != "" {
+		options = append(options, nats.UserCredentials(c.Creds))
+	}
+	conn, err := nats.Connect(c.URL, options...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	return conn, nil
+}
+
+// redialDelay is the pause before a try to reach the server again, between half and all of its bound.
+func redialDelay(tries int) time.Duration {
+	bound := min(redialFirst<<min(tries, 10), redialMost)
+	return bound/2 + rand.N(bound/2)
+}
+
+// subject returns where replica publishes: one token, whatever its name holds. Letters, digits, '-' and '_' stand for
+// themselves, every other byte is written =XX.
+func (c Config) subject(replica string) string {
+	var s strings.Builder
+	s.WriteString(c.base())
+	for _, b := range []byte(replica) {
+		if b == '-' || b == '_' || '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z' {
+			s.WriteByte(b)
+		} else {
+			fmt.Fprintf(&s, "=%02X", b)
+		}
+	}
+	return s.String()
+}

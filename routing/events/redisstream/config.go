@@ -1,0 +1,64 @@
+package redisstream
+
+import (
+	"crypto/tls"
+	"errors"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// ErrConfig is wrapped by what NewPublisher and NewConsumer say about their Config.
+var ErrConfig = errors.New("redisstream: bad config")
+
+// Defaults of Config, and the names of an entry's field.
+const (
+	DefaultStream = "octet:kv"
+	DefaultMaxLen = 100_000 // entries
+
+	fieldBatch = "batch" // a Batch in protobuf's binary form
+	fieldJSON  = "json"  // or in its JSON form
+)
+
+const (
+	dialTimeout  = 2 * time.Second
+	replyTimeout = 2 * time.Second // beyond the time that a read may block
+)
+
+// Config names a stream and how to reach it.
+type Config struct {
+	Addr     string // host:port. Required
+	Username string // ACL user; "" is the default user
+	Password string
+	TLS      *tls.Config // nil speaks plain TCP
+	Stream   string      // the key; "" is DefaultStream
+	MaxLen   int64       // entries that the publisher lets the stream keep, about; 0 is DefaultMaxLen
+}
+
+func (c Config) filled() (Config, error) {
+	if c.Addr == "" {
+		return c, errors.Join(ErrConfig, errors.New("no address"))
+	}
+	if c.MaxLen < 0 {
+		return c, errors.Join(ErrConfig, errors.New("negative length"))
+	}
+	if c.Stream == "" {
+		c.Stream = DefaultStream
+	}
+	if c.MaxLen == 0 {
+		c.MaxLen = DefaultMaxLen
+	}
+	return c, nil
+}
+
+// dial returns a client of at most conns connections that tries nothing twice: its callers do. It connects when first used.
+func (c Config) dial(conns int) *redis.Client {
+	return redis.NewClient(&redis.Options{
+		Addr: c.Addr, Username: c.Username, Password: c.Password, TLSConfig: c.TLS,
+		PoolSize: conns, MaxRetries: -1, DialerRetries: 1,
+		DialTimeout: dialTimeout, ReadTimeout: replyTimeout, WriteTimeout: replyTimeout, ContextTimeoutEnabled: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		DisableIdentity:          true,
+	})
+}

@@ -1,0 +1,146 @@
+package redisstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"octet/routing/events"
+)
+
+const (
+	readBlock = 500 * time.Millisecond // that a read waits for entries; how often a quiet stream is checked for a new beginning
+	readCount = 256                    // entries a read: bounds what one reply holds
+	start     = "0"                    // the cursor before the first entry
+)
+
+// Consumer reads a stream from its start and follows it.
+type Consumer struct {
+	config Config
+	meter  events.Meter
+}
+
+// NewConsumer returns a Consumer, without connecting yet. It fails with ErrConfig.
+func NewConsumer(c Config) (*Consumer, error) {
+	c, err := c.filled()
+	if err != nil {
+		return nil, err
+	}
+	return &Consumer{config: c}, nil
+}
+
+// Stats returns what Consume has done so far.
+func (c *Consumer) Stats() events.ConsumerStats { return c.meter.Stats() }
+
+// Consume implements events.Consumer: it returns ctx.Err(), when ctx ends. Each call reads with a cursor and a connection of
+// its own.
+func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
+	lane := events.OpenLane(sink)
+	defer lane.Close()
+	defer c.meter.Down()
+	client := c.config.dial(1)
+	// A blocked read does not see ctx end; it sees its connection end.
+	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
+	defer func() {
+		if stop() {
+			_ = client.Close() // nothing is in flight any more
+		}
+	}()
+	r := reader{Consumer: c, client: client, lane: lane, cursor: start}
+	for wait := events.NewBackoff(); ctx.Err() == nil; {
+		if err := r.step(ctx); err != nil {
+			c.meter.Failed()
+			c.meter.Down()
+			r.check = true
+			wait.Pause(ctx)
+			continue
+		}
+		wait.Reset()
+	}
+	return ctx.Err()
+}
+
+// reader is one Consume. Owned by its goroutine.
+type reader struct {
+	*Consumer
+	client *redis.Client
+	lane   events.Carrier
+	cursor string // id of the last entry that was read
+	check  bool   // the server may be another one now: look where its stream ends before reading on
+}
+
+// step reads what comes after the cursor, or waits for it a moment.
+func (r *reader) step(ctx context.Context) error {
+	if r.check {
+		if err := r.rewind(ctx); err != nil {
+			return err
+		}
+		r.check = false
+	}
+	streams, err := r.client.XRead(ctx, &redis.XReadArgs{
+		Streams: []string{r.config.Stream, r.cursor}, Count: readCount, Block: readBlock,
+	}).Result()
+	if errors.Is(err, redis.Nil) {
+		r.meter.Up()
+		r.check = true // a quiet stream may be a deleted one
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("redisstream: reading %s: %w", r.config.Stream, err)
+	}
+	r.meter.Up()
+	for _, s := range streams {
+		for _, entry := range s.Messages {
+			r.take(entry)
+			r.cursor = entry.ID
+		}
+	}
+	return nil
+}
+
+// rewind sets the cursor back to the start when the stream ends before it, or is not there: then it is not the one that the
+// cursor was read from.
+func (r *reader) rewind(ctx context.Context) error {
+	if r.cursor == start {
+		return nil
+	}
+	end := start
+	about, err := r.client.XInfoStream(ctx, r.config.Stream).Result()
+	switch {
+	case err == nil:
+		end = about.LastGeneratedID
+	case !isMissing(err):
+		return fmt.Errorf("redisstream: looking at %s: %w", r.config.Stream, err)
+	}
+	if before(end, r.cursor) {
+		r.cursor = start
+		r.meter.Rewound()
+	}
+	return nil
+}
+
+// take delivers one entry, or skips it when it holds no batch.
+func (r *reader) take(entry redis.XMessage) {
+	b, err := decode(entry.Values)
+	if err != nil {
+		r.meter.Skipped()
+		return
+	}
+	r.meter.Took(added(entry.ID), time.Now())
+	r.lane.Deliver(b)
+}
+
+func decode(fields map[string]any) (events.Batch, error) {
+	if s, ok := fields[fieldBatch].(string); ok {
+		return events.Unmarshal([]byte(s))
+	}
+	if s, ok := fields[fieldJSON].(string); ok {
+		return events.UnmarshalJSON([]byte(s))
+	}
+	return events.Batch{}, fmt.Errorf("%w: an entry has neither %q nor %q", events.ErrBatch, fieldBatch, fieldJSON)
+}
+
+func isMissing(err error) bool { return redis.HasErrorPrefix(err, "no such key") }

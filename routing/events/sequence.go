@@ -1,0 +1,157 @@
+package events
+
+// MaxEarly is how many batches of one replica wait for one before them. More than that, and the one before is given up: a gap.
+const MaxEarly = 64
+
+// sequence puts one replica's batches in order. It mirrors the index's own rules (a later epoch begins anew, what is at or
+// below the last one is a repetition, a first number is 0 or 1) and adds patience: a batch that comes early waits while
+// another transport may still bring the missing one.
+type sequence struct {
+	started bool // epoch is meaningful
+	seen    bool // last is meaningful
+	emptied bool // the index knows of the epoch, though nothing of it was applied yet
+	epoch   uint64
+	last    uint64           // applied last, in this epoch
+	early   map[uint64]Batch // by Seq, all above last; at most MaxEarly between calls
+
+	reached   map[*lane]uint64 // the largest Seq of this epoch that each lane has brought; only lanes that carry this replica
+	unordered bool             // someone who promises no order carries it as well
+}
+
+// placing is where a batch stands.
+type placing uint8
+
+const (
+	ahead    placing = iota // not seen before, of this epoch
+	newest                  // the first one of a later epoch
+	repeated                // seen before
+	older                   // of an earlier epoch
+)
+
+// restart forgets everything but who carries the replica.
+func (q *sequence) restart() {
+	*q = sequence{reached: q.reached, unordered: q.unordered}
+	for l := range q.reached {
+		q.reached[l] = 0
+	}
+}
+
+// place says where b stands, and notes that l brought it. With a later epoch everything of the earlier one is forgotten.
+func (q *sequence) place(l *lane, b Batch) placing {
+	if q.started && b.Epoch < q.epoch {
+		return older
+	}
+	out := ahead
+	if !q.started || b.Epoch > q.epoch {
+		q.restart()
+		q.started, q.epoch = true, b.Epoch
+		out = newest
+	}
+	q.note(l, b.Seq)
+	if _, waits := q.early[b.Seq]; waits || q.seen && b.Seq <= q.last {
+		return repeated
+	}
+	return out
+}
+
+func (q *sequence) note(l *lane, seq uint64) {
+	if l == nil {
+		q.unordered = true
+		return
+	}
+	if q.reached == nil {
+		q.reached = map[*lane]uint64{}
+	}
+	q.reached[l] = max(q.reached[l], seq)
+}
+
+// wait adds a batch that place did not turn down.
+func (q *sequence) wait(b Batch) {
+	if q.early == nil {
+		q.early = map[uint64]Batch{}
+	}
+	q.early[b.Seq] = b
+}
+
+// next takes out the waiting batch that is to be applied now, and says whether some before it were given up. There is none
+// while the lowest one waits for what may still come.
+func (q *sequence) next() (b Batch, gap, ok bool) {
+	if len(q.early) == 0 {
+		return Batch{}, false, false
+	}
+	seq := q.lowest()
+	gap = !q.follows(seq)
+	if gap && len(q.early) <= MaxEarly && q.mayCome(seq) {
+		return Batch{}, false, false
+	}
+	b = q.early[seq]
+	delete(q.early, seq)
+	q.seen, q.last = true, seq
+	return b, gap, true
+}
+
+func (q *sequence) lowest() uint64 {
+	first := true
+	var low uint64
+	for seq := range q.early {
+		if first || seq < low {
+			first, low = false, seq
+		}
+	}
+	return low
+}
+
+func (q *sequence) follows(seq uint64) bool {
+	if !q.seen {
+		return seq <= 1
+	}
+	return seq == q.last+1
+}
+
+// mayCome reports whether the batch before seq can still arrive: by a lane that has not come so far yet.
+func (q *sequence) mayCome(seq uint64) bool {
+	if q.unordered {
+		return true
+	}
+	for _, reached := range q.reached {
+		if reached < seq-1 {
+			return true
+		}
+	}
+	return false
+}
+
+// limbo reports whether an epoch has begun of which nothing could be applied yet, and the index was not told.
+func (q *sequence) limbo() bool { return q.started && !q.seen && !q.emptied }
+
+// leave takes a lane off.
+func (q *sequence) leave(l *lane) { delete(q.reached, l) }
+
+// lane is one transport's way into a feed.
+type lane struct{ feed *Feed }
+
+// Deliver implements Sink.
+func (l *lane) Deliver(b Batch) { l.feed.deliver(l, b) }
+
+// Close implements Carrier: what waited for this lane alone waits no more.
+func (l *lane) Close() {
+	for _, s := range l.feed.all() {
+		s.mu.Lock()
+		if !s.gone {
+			s.order.leave(l)
+			l.feed.drain(s)
+		}
+		s.mu.Unlock()
+	}
+}
+
+// all returns the shelves of the moment.
+func (f *Feed) all() []*shelf {
+	f.feedMu.RLock()
+	defer f.feedMu.RUnlock()
+	list := make([]*shelf, 0, len(f.shelves))
+	for _, s := range f.shelves {
+		list = append(list, s)
+	}
+	return list
+}

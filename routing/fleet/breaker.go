@@ -1,0 +1,103 @@
+package fleet
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// ErrBreakerOpen is what Take and Allow return while the breaker lets nothing through.
+var ErrBreakerOpen = errors.New("fleet: breaker open")
+
+// Breaker is the parameters of the availability breakers. Zero fields take their defaults.
+//
+// A breaker opens on a failure, when Failures of them came in a row, or when Ratio of at least MinRequests failed within
+// Window. It stays open for OpenFor, then lets Probes requests through: when all succeed it closes, when one fails it opens
+// again. It opens only while fewer than max(1, floor(MaxEjected × replicas)) of its specialist's breakers are not closed: when
+// everything seems broken, trying the rest is better than refusing all. That one may always open keeps a lone broken replica
+// from being tried by everyone.
+type Breaker struct {
+	Failures    int           // default 5
+	Ratio       float64       // of failures among settled requests; 0 is off
+	MinRequests int           // default 20; only with Ratio
+	Window      time.Duration // results older than this count no more; 0 keeps them until the state changes
+	OpenFor     time.Duration // default 10 s
+	Probes      int           // default 1
+	MaxEjected  float64       // share of a specialist's replicas; default 0.5
+}
+
+func (b Breaker) withDefaults() Breaker {
+	b.Failures = cmp.Or(b.Failures, 5)
+	b.MinRequests = cmp.Or(b.MinRequests, 20)
+	b.OpenFor = cmp.Or(b.OpenFor, 10*time.Second)
+	b.Probes = cmp.Or(b.Probes, 1)
+	b.MaxEjected = cmp.Or(b.MaxEjected, 0.5)
+	return b
+}
+
+// Outcome is what became of a request that a breaker let through.
+type Outcome uint8
+
+// Outcomes. Cancelled (the client went away, or a bad request) says nothing about the replica: the permit goes back.
+const (
+	Succeeded Outcome = iota
+	Failed
+	Cancelled
+)
+
+var (
+	errFailed    = errors.New("fleet: request failed")
+	errCancelled = errors.New("fleet: request cancelled")
+)
+
+// Permit is the right to send one request. It must be settled; settling again does nothing. A Permit of a half-open breaker
+// that is never settled keeps a probe's place for good.
+type Permit struct {
+	done    func(error)
+	settled atomic.Bool
+}
+
+// Settle says how the request ended.
+func (p *Permit) Settle(o Outcome) {
+	if p.settled.Swap(true) {
+		return
+	}
+	p.done([...]error{Succeeded: nil, Failed: errFailed, Cancelled: errCancelled}[o])
+}
+
+// Take asks the breaker for a Permit. The error is ErrBreakerOpen.
+func (r *Replica) Take() (*Permit, error) {
+	done, err := r.breaker.cb.Load().Allow()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrBreakerOpen, r.spec.Name, err)
+	}
+	return &Permit{done: done}, nil
+}
+
+// Allow is Take for callers that know success and failure only.
+func (r *Replica) Allow() (done func(ok bool), err error) {
+	p, err := r.Take()
+	if err != nil {
+		return nil, err
+	}
+	return func(ok bool) {
+		if ok {
+			p.Settle(Succeeded)
+		} else {
+			p.Settle(Failed)
+		}
+	}, nil
+}
+
+// Admits reports whether Take would succeed now. It changes nothing but what time changes anyway: open to half-open.
+func (r *Replica) Admits() bool {
+	if !r.states.tripped.has(r.spec.Host) {
+		return true
+	}
+	return r.breaker.admits()
+}
+
+// State returns "closed", "half-open" or "open".
+func (r *Replica) State() string { return r.breaker.cb.Load().State().String() }

@@ -1,0 +1,18 @@
+// Package fleet knows the replicas of each specialist and what state they are in.
+//
+//	config ──Put/Remove──▶ Fleet ──Snapshot(specialist)──▶ one request's replicas, immutable
+//	                         │
+//	   Monitor ──probes──▶ Replica ◀──OnSuccess, OnConnectFailure── gateway (passive health)
+//	                       │  │  └── Begin/End, LoadFrom ──▶ Load
+//	                       │  └── Take/Allow ──▶ breaker (availability), at most a share of a specialist's replicas open
+//	                       └── down, draining, tripped: one bit each, shared by the whole Fleet
+//
+// Invariants:
+//
+//  1. Reading (Snapshot and everything on it, Replica's predicates, Load) takes no lock.
+//  2. A Snapshot never changes in membership; the state of its replicas does.
+//  3. A host id belongs to one replica at a time.
+//  4. A replica starts healthy. Only a Monitor's watch marks it down, since only a Monitor brings it back.
+//  5. A breaker that is not closed holds one of its specialist's ejection places; there are max(1, floor(share × replicas)).
+//  6. A half-open breaker lets exactly Probes requests through, and every permit is settled once.
+package fleet

@@ -1,0 +1,102 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+)
+
+// Prober asks a replica whether it can serve. It returns when ctx ends at the latest.
+type Prober interface {
+	Probe(ctx context.Context, r *Replica) error
+}
+
+// Monitor probes every replica of a Fleet, those that join later too. Zero fields take their defaults.
+type Monitor struct {
+	Fleet  *Fleet
+	Prober Prober
+	// Jitter returns a number in [0,1) that spreads the probes; any goroutine may call it. Nil spreads nothing.
+	Jitter func() float64
+
+	Interval     time.Duration // between probes of one replica, ±10 %; default 5 s
+	Timeout      time.Duration // of a probe; default 2 s
+	Unhealthy    int           // failures in a row that mark a replica down; default 3
+	HealthyAfter int           // successes in a row that bring it back; default 2
+}
+
+// Run probes until ctx ends: at once, then every Interval, and sooner after a connection failed, though not within a tenth of
+// Interval. It has one goroutine for each replica, and returns when all have ended.
+func (m Monitor) Run(ctx context.Context) {
+	m = m.withDefaults()
+	var probing sync.WaitGroup
+	defer probing.Wait()
+	watched := map[*Replica]bool{}
+	for ctx.Err() == nil {
+		members, changed := m.Fleet.members()
+		now := map[*Replica]bool{}
+		for _, r := range members {
+			now[r] = true
+			if !watched[r] {
+				probing.Go(func() { m.observe(ctx, r) })
+			}
+		}
+		watched = now
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// observe probes r until ctx ends or r leaves the Fleet.
+func (m Monitor) observe(ctx context.Context, r *Replica) {
+	w := &watch{unhealthy: m.Unhealthy, healthy: m.HealthyAfter, wake: make(chan struct{}, 1)}
+	r.watch.Store(w)
+	defer r.watch.Store(nil)
+	next := time.NewTimer(0)
+	defer next.Stop()
+	soon := false // next has been brought forward
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.gone:
+			return
+		case <-w.wake:
+			if !soon {
+				next.Reset(m.Interval / 10)
+			}
+			soon = true
+			continue
+		case <-next.C:
+		}
+		if err := m.probe(ctx, r); ctx.Err() == nil {
+			r.hear(err == nil)
+		}
+		next.Reset(m.pause())
+		soon = false
+	}
+}
+
+func (m Monitor) probe(ctx context.Context, r *Replica) error {
+	ctx, cancel := context.WithTimeout(ctx, m.Timeout)
+	defer cancel()
+	return m.Prober.Probe(ctx, r)
+}
+
+// pause is Interval, up to a tenth less or more.
+func (m Monitor) pause() time.Duration {
+	if m.Jitter == nil {
+		return m.Interval
+	}
+	return time.Duration(float64(m.Interval) * (0.9 + 0.2*m.Jitter()))
+}
+
+func (m Monitor) withDefaults() Monitor {
+	m.Interval = cmp.Or(m.Interval, 5*time.Second)
+	m.Timeout = cmp.Or(m.Timeout, 2*time.Second)
+	m.Unhealthy = cmp.Or(m.Unhealthy, 3)
+	m.HealthyAfter = cmp.Or(m.HealthyAfter, 2)
+	return m
+}

@@ -1,0 +1,68 @@
+package fleet
+
+import (
+	"slices"
+	"sync"
+)
+
+// pool is the replicas of one specialist, as far as their breakers bind each other: how many may be ejected at once.
+// Lock order: Fleet.mu, or a circuit's own mutex, before pool.mu.
+type pool struct {
+	share float64 // of the members
+
+	mu      sync.Mutex
+	members int        // guarded by mu
+	ejected []*breaker // not closed, in the order in which they tripped; guarded by mu
+}
+
+func (p *pool) join() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.members++
+}
+
+// leave takes r out. Where that leaves fewer places than breakers hold, the ones that tripped last close.
+func (p *pool) leave(r *Replica) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.members--
+	r.breaker.gone = true
+	p.drop(r.breaker)
+	for len(p.ejected) > p.places() {
+		last := p.ejected[len(p.ejected)-1]
+		p.drop(last)
+		last.renew()
+	}
+}
+
+// eject gives b a place, if there is one and cb is still its circuit.
+func (p *pool) eject(b *breaker, cb *circuit) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b.gone || b.cb.Load() != cb || len(p.ejected) >= p.places() {
+		return false
+	}
+	p.ejected = append(p.ejected, b)
+	b.replica.states.tripped.set(b.replica.spec.Host)
+	return true
+}
+
+// restore takes b's place back, if cb is still its circuit.
+func (p *pool) restore(b *breaker, cb *circuit) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b.cb.Load() == cb {
+		p.drop(b)
+	}
+}
+
+// drop needs p.mu.
+func (p *pool) drop(b *breaker) {
+	if i := slices.Index(p.ejected, b); i >= 0 {
+		p.ejected = slices.Delete(p.ejected, i, i+1)
+		b.replica.states.tripped.clear(b.replica.spec.Host)
+	}
+}
+
+// places is how many breakers may be open or half-open. It needs p.mu.
+func (p *pool) places() int { return max(1, int(p.share*float64(p.members))) }

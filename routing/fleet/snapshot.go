@@ -1,0 +1,58 @@
+package fleet
+
+import "octet/routing/index"
+
+// Snapshot is the replicas of one specialist at one moment: what one request may see. Its membership is immutable; health,
+// draining and breakers are read as they are at the time of the call.
+type Snapshot struct {
+	Hosts index.HostBitmap
+
+	states    *states
+	replicas  [index.MaxHosts]*Replica
+	prefill   index.HostBitmap // can prefill
+	decode    index.HostBitmap // can decode
+	events    index.HostBitmap // publish cache events
+	blockSize int              // tokens, of the replica with the lowest host
+}
+
+// Replica returns the replica at h, nil when h is not in Hosts.
+func (s *Snapshot) Replica(h index.HostID) *Replica { return s.replicas[h] }
+
+// Len returns the number of replicas.
+func (s *Snapshot) Len() int { return s.Hosts.Count() }
+
+// Available returns the replicas that are healthy and not draining.
+func (s *Snapshot) Available() index.HostBitmap {
+	return s.Hosts.AndNot(s.states.down.load()).AndNot(s.states.draining.load())
+}
+
+// Tripped returns the replicas whose breaker is not closed.
+func (s *Snapshot) Tripped() index.HostBitmap { return s.Hosts.And(s.states.tripped.load()) }
+
+// Prefill returns the replicas that can prefill.
+func (s *Snapshot) Prefill() index.HostBitmap { return s.prefill }
+
+// Decode returns the replicas that can decode.
+func (s *Snapshot) Decode() index.HostBitmap { return s.decode }
+
+// Events returns the replicas that publish their cache events.
+func (s *Snapshot) Events() index.HostBitmap { return s.events }
+
+// BlockSize returns the specialist's block size in tokens; 0 when there is no replica.
+func (s *Snapshot) BlockSize() int { return s.blockSize }
+
+// add is for a Snapshot that is being made.
+func (s *Snapshot) add(r *Replica) {
+	h := r.spec.Host
+	s.Hosts.Set(h)
+	s.replicas[h] = r
+	if r.spec.Role != RoleDecode {
+		s.prefill.Set(h)
+	}
+	if r.spec.Role != RolePrefill {
+		s.decode.Set(h)
+	}
+	if r.spec.HasEvents {
+		s.events.Set(h)
+	}
+}

@@ -1,0 +1,35 @@
+package fleet
+
+import "octet/routing/index"
+
+// Spec is a replica as configured.
+type Spec struct {
+	Name       string // unique in the Fleet
+	Specialist string
+	URL        string
+	Model      string // name that the engine knows it by
+	Engine     string // vllm, sglang, llamacpp or openai
+	Role       string // both (also ""), prefill or decode
+	Labels     map[string]string
+	Host       index.HostID // unique in the Fleet
+	Blocks     int          // KV pool; 0 is unknown
+	BlockSize  int          // tokens
+	MaxRunning int
+	HasEvents  bool // it publishes its cache events
+}
+
+// Roles of a replica.
+const (
+	RoleBoth    = "both"
+	RolePrefill = "prefill"
+	RoleDecode  = "decode"
+)
+
+// Load is how busy a replica is.
+type Load struct {
+	InFlight   int     // requests of this gateway that it is serving
+	Waiting    int     // requests queued for it
+	Running    int     // requests that its engine is batching
+	Preempting int     // requests that have to give way at this moment
+	KVUsage    float64 // share of its KV pool in use, 0 … 1
+}

@@ -1,0 +1,151 @@
+package index
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"octet/kvpool"
+)
+
+// workload is a fleet's cache as traffic leaves it: prompts that share system prompts, each prompt on four replicas out of the
+// few that serve its system prompt.
+type workload struct {
+	hosts   int
+	prompts []prompt
+}
+
+type prompt struct {
+	chain []kvpool.BlockHash
+	on    [4]HostID
+	own   int // blocks of chain before this are the system prompt's
+}
+
+const systemPrompts = 50
+
+func newWorkload(hosts, prompts, blocks, group int) workload {
+	rng := rand.New(rand.NewPCG(1, uint64(hosts)))
+	w := workload{hosts: hosts, prompts: make([]prompt, prompts)}
+	var h kvpool.Hasher
+	chain := func(prefix []kvpool.BlockHash, to int) []kvpool.BlockHash {
+		c := append(make([]kvpool.BlockHash, 0, to), prefix...)
+		last := kvpool.BlockHash(0)
+		if len(c) > 0 {
+			last = c[len(c)-1]
+		}
+		for len(c) < to {
+			last = h.Next(last, []uint32{rng.Uint32()})
+			c = append(c, last)
+		}
+		return c
+	}
+	var systems [systemPrompts][]kvpool.BlockHash
+	var groups [systemPrompts][]int
+	for i := range systems {
+		systems[i], groups[i] = chain(nil, blocks/2), rng.Perm(hosts)[:group]
+	}
+	for i := range w.prompts {
+		p, s := &w.prompts[i], i%systemPrompts
+		p.chain, p.own = chain(systems[s], blocks), blocks/2
+		for j, k := range rng.Perm(group)[:len(p.on)] {
+			p.on[j] = HostID(groups[s][k])
+		}
+	}
+	return w
+}
+
+// The workloads: 64 replicas, chains of 32, 0.16 M blocks; 256 replicas, chains of 1,024, 0.54 M blocks.
+var workloads = []struct {
+	name string
+	load func() *loaded
+}{
+	{"W1", sync.OnceValue(func() *loaded { return load(newWorkload(64, 10_000, 32, 24)) })},
+	{"W2", sync.OnceValue(func() *loaded { return load(newWorkload(256, 1_000, 1024, 24)) })},
+}
+
+// loaded is an index that holds a workload.
+type loaded struct {
+	workload
+	x   *ShardedBlockIndexer
+	seq [MaxHosts]uint64
+}
+
+func load(w workload) *loaded {
+	l := &loaded{workload: w}
+	l.x, _ = New(Config{})
+	for h := range w.hosts {
+		l.x.Admit(HostID(h))
+	}
+	for i := range w.prompts {
+		for _, h := range w.prompts[i].on {
+			l.apply(h, []Op{{Kind: Store, Blocks: w.prompts[i].chain, RootKnown: true}})
+		}
+	}
+	return l
+}
+
+func (l *loaded) apply(h HostID, ops []Op) Outcome {
+	l.seq[h]++
+	return l.x.Apply(Batch{Host: h, Seq: l.seq[h], Ops: ops})
+}
+
+// eachIndex runs bench on the reference and on the index that serves, which are one and the same for now.
+func eachIndex(b *testing.B, bench func(*testing.B, *loaded)) {
+	for _, of := range []string{"reference/", ""} {
+		for _, w := range workloads {
+			b.Run(of+w.name, func(b *testing.B) {
+				l := w.load()
+				b.ReportAllocs()
+				b.ResetTimer()
+				bench(b, l)
+			})
+		}
+	}
+}
+
+// MOD2-02, MOD2-03
+func BenchmarkIndexDepths(b *testing.B) {
+	eachIndex(b, func(b *testing.B, l *loaded) {
+		var out [MaxHosts]uint16
+		rng := rand.New(rand.NewPCG(2, 2))
+		among, before := l.x.Alive(), l.x.Stats().Lookups
+		for b.Loop() {
+			l.x.Depths(l.prompts[rng.IntN(len(l.prompts))].chain, among, &out)
+		}
+		b.ReportMetric(float64(l.x.Stats().Lookups-before)/float64(b.N), "lookups/op")
+	})
+}
+
+// BenchmarkIndexApply evicts a prompt's own blocks from one of its replicas, tail first, and later stores them again: two batches.
+func BenchmarkIndexApply(b *testing.B) {
+	eachIndex(b, func(b *testing.B, l *loaded) {
+		const lag = 500 // evicted prompts at any time
+		gone := make([]kvpool.BlockHash, 0, 1024)
+		ops := make([]Op, 1)
+		evict := func(p *prompt) {
+			gone = gone[:0]
+			for i := len(p.chain) - 1; i >= p.own; i-- {
+				gone = append(gone, p.chain[i])
+			}
+			ops[0] = Op{Kind: Remove, Blocks: gone}
+			l.apply(p.on[0], ops)
+		}
+		restore := func(p *prompt) {
+			ops[0] = Op{Kind: Store, Blocks: p.chain[p.own:], Parent: p.chain[p.own-1], HasParent: true}
+			l.apply(p.on[0], ops)
+		}
+		n, blocks := 0, 0
+		for b.Loop() {
+			evict(&l.prompts[n%len(l.prompts)])
+			if n >= lag {
+				restore(&l.prompts[(n-lag)%len(l.prompts)])
+			}
+			n++
+			blocks += 2 * len(gone)
+		}
+		b.ReportMetric(float64(blocks)/b.Elapsed().Seconds()/1e6, "Mblocks/s")
+		for i := max(0, n-lag); i < n; i++ {
+			restore(&l.prompts[i%len(l.prompts)])
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package index
+
+import "math/bits"
+
+// MaxHosts is how many replicas one index can tell apart.
+const MaxHosts = Words * 64
+
+// HostID is a replica's slot in the index, 0 … MaxHosts-1.
+type HostID uint16
+
+// HostBitmap is a set of replicas: flat words, no pointers, no allocation.
+type HostBitmap [Words]uint64
+
+// HostSet returns the set of the given hosts.
+func HostSet(hosts ...HostID) (b HostBitmap) {
+	for _, h := range hosts {
+		b.Set(h)
+	}
+	return b
+}
+
+// Has reports whether h is in the set.
+func (b HostBitmap) Has(h HostID) bool { return b[h>>6]&(1<<(h&63)) != 0 }
+
+// Set puts h in.
+func (b *HostBitmap) Set(h HostID) { b[h>>6] |= 1 << (h & 63) }
+
+// Clear takes h out.
+func (b *HostBitmap) Clear(h HostID) { b[h>>6] &^= 1 << (h & 63) }
+
+// And returns the intersection.
+func (b HostBitmap) And(o HostBitmap) HostBitmap {
+	for i := range b {
+		b[i] &= o[i]
+	}
+	return b
+}
+
+// AndNot returns b without o.
+func (b HostBitmap) AndNot(o HostBitmap) HostBitmap {
+	for i := range b {
+		b[i] &^= o[i]
+	}
+	return b
+}
+
+// Or returns the union.
+func (b HostBitmap) Or(o HostBitmap) HostBitmap {
+	for i := range b {
+		b[i] |= o[i]
+	}
+	return b
+}
+
+// Count returns the number of hosts in the set.
+func (b HostBitmap) Count() (n int) {
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// Empty reports whether the set is empty.
+func (b HostBitmap) Empty() bool { return b == HostBitmap{} }
+
+// All yields the hosts in ascending order.
+func (b HostBitmap) All() func(yield func(HostID) bool) {
+	return func(yield func(HostID) bool) {
+		for i, w := range b {
+			for ; w != 0; w &= w - 1 {
+				if !yield(HostID(i<<6 + bits.TrailingZeros64(w))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Tier is where on a replica a block lives; a lower tier is faster.
+type Tier uint8
+
+// Tiers in order of preference.
+const (
+	GPU Tier = iota
+	CPU
+	SSD
+	Tiers = 3 // how many there are
+)
+
+// String returns the wire name.
+func (t Tier) String() string { return [...]string{"gpu", "cpu", "ssd"}[t] }

@@ -1,0 +1,81 @@
+package index
+
+import "octet/kvpool"
+
+// OpKind is what an Op does.
+type OpKind uint8
+
+// The op kinds. Clear empties the cache of a replica that lives on; Shutdown retires it, as Retire does.
+const (
+	Store OpKind = iota
+	Remove
+	Clear
+	Shutdown
+)
+
+// Op is one change of one replica's cache. Each is idempotent: storing what is held and removing what is not change nothing,
+// and an Op of an unknown kind or tier changes nothing either.
+//
+// A Store says where its blocks stand in their chain. With HasParent, Blocks[0] follows Parent; with RootKnown it begins a
+// chain; and either way each later block follows the one before it. With neither, nothing is claimed, not even an order:
+// the facts count all the same, but while any of them is held each query scans this replica's chain block by block.
+// Hashes are cumulative, so a block has one parent: of two claims for one held block the first stands.
+type Op struct {
+	Kind      OpKind
+	Tier      Tier
+	Blocks    []kvpool.BlockHash
+	Parent    kvpool.BlockHash // meaningful with HasParent
+	HasParent bool
+	RootKnown bool     // ignored with HasParent
+	Extents   []Extent // Store: where Blocks[i] lies; nil when unknown
+}
+
+// TierBlocks is a part of a replica's cache as a snapshot gives it; the fields mean what they mean in a Store.
+type TierBlocks struct {
+	Tier      Tier
+	Blocks    []kvpool.BlockHash
+	Parent    kvpool.BlockHash
+	HasParent bool
+	RootKnown bool
+	Extents   []Extent
+}
+
+// Extent is where in a tier a block lies.
+type Extent struct {
+	Offset uint64 // bytes
+	Length uint64 // bytes
+	Device uint32
+}
+
+// Location is where on a replica a block lies: the fastest tier that holds it.
+type Location struct {
+	Block kvpool.BlockHash
+	Tier  Tier
+	Extent
+}
+
+// Batch is what one replica published at one moment: the unit of order. Seq counts 1, 2, 3, … within an Epoch (a first Seq
+// of 0 is accepted too), and each start of the replica has a greater Epoch.
+type Batch struct {
+	Host  HostID
+	Epoch uint64
+	Seq   uint64
+	Ops   []Op
+}
+
+// Outcome is what became of a Batch.
+type Outcome uint8
+
+// The outcomes. Only Applied and Gap change anything.
+const (
+	Applied   Outcome = iota
+	Duplicate         // its Seq has been seen
+	OldEpoch          // from before the replica's last start
+	Gap               // applied, but batches before it are missing: the replica is stale
+	Dead              // the slot is not in use, retired or out of range
+)
+
+// String names the outcome for metrics.
+func (o Outcome) String() string {
+	return [...]string{"applied", "duplicate", "old_epoch", "gap", "dead"}[o]
+}

@@ -1,0 +1,53 @@
+package plugins
+
+import (
+	"context"
+
+	"octet/kvpool"
+	"octet/routing"
+)
+
+// blockHashes writes the prompt's chain and token count: from the tokens, else from text in chunks of as many bytes as a block
+// of tokens is taken to have.
+type blockHashes struct {
+	named
+	hasher        kvpool.Hasher
+	bytesPerToken int
+}
+
+// newBlockHashes: bytes_per_token (default 4) is what text is taken to have where it stands for tokens.
+func newBlockHashes(d Deps) routing.Factory {
+	return func(p *routing.Params) routing.Plugin {
+		return blockHashes{
+			named:         named{"block-hashes", reads(Fleet, Tokens, Text, Chunks)},
+			hasher:        d.Hasher,
+			bytesPerToken: p.Int("bytes_per_token", 4, 1, 64),
+		}
+	}
+}
+
+// Writes implements routing.Preparer.
+func (blockHashes) Writes() []routing.AnySlot { return reads(BlockHashes, PromptTokens) }
+
+// Prepare implements routing.Preparer. It never fails; without a block size there is no chain, only the count.
+func (b blockHashes) Prepare(_ context.Context, c *routing.Context) error {
+	v := c.View()
+	f, size := v.Facts(), Fleet.Get(v).BlockSize()
+	chain := BlockHashes.Spare(c)[:0]
+	root := b.hasher.Root(f.Specialist, f.Adapter, f.Salt)
+	if Chunks.Get(v) {
+		text := Text.Get(v)
+		if size > 0 {
+			chain = b.hasher.TextChain(chain, root, text, size*b.bytesPerToken)
+		}
+		PromptTokens.Put(c, (len(text)+b.bytesPerToken-1)/b.bytesPerToken)
+	} else {
+		tokens := Tokens.Get(v)
+		if size > 0 {
+			chain = b.hasher.Chain(chain, root, tokens, size)
+		}
+		PromptTokens.Put(c, len(tokens))
+	}
+	BlockHashes.Put(c, chain)
+	return nil
+}

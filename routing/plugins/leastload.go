@@ -1,0 +1,38 @@
+package plugins
+
+import (
+	"slices"
+
+	"octet/routing"
+	"octet/routing/index"
+)
+
+// leastLoad scores 1 − load/highest load, where load is the requests in flight and waiting, plus a penalty while the replica
+// is preempting. All get 1 when there is no load at all.
+type leastLoad struct {
+	named
+	penalty float64 // in requests
+}
+
+// newLeastLoad: preempting_penalty (default 0.5) is in requests; below 1 it only settles equal queues.
+func newLeastLoad(Deps) routing.Factory {
+	return func(p *routing.Params) routing.Plugin {
+		return leastLoad{named{"least-load", reads(Fleet)}, p.Float("preempting_penalty", 0.5, 0, 1e6)}
+	}
+}
+
+// Score implements routing.Scorer.
+func (s leastLoad) Score(v routing.View, hosts []index.HostID, out []float64) {
+	replicas := Fleet.Get(v)
+	for i, h := range hosts {
+		l := replicas.Replica(h).Load()
+		out[i] = float64(l.InFlight + l.Waiting)
+		if l.Preempting > 0 {
+			out[i] += s.penalty
+		}
+	}
+	highest := max(slices.Max(out), 1)
+	for i, load := range out {
+		out[i] = 1 - load/highest
+	}
+}

@@ -1,0 +1,51 @@
+package plugins
+
+import (
+	"context"
+	"math"
+
+	"octet/kvpool"
+	"octet/routing"
+	"octet/routing/index"
+)
+
+// Index answers which replicas hold how much of a chain. Safe for concurrent use.
+type Index interface {
+	// Depths sets out[h], for each h in among, to the number of leading blocks of chain that h holds.
+	Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *[index.MaxHosts]uint16)
+	// Stale returns the replicas of which the index may be wrong.
+	Stale() index.HostBitmap
+}
+
+// prefixDepths writes, for each candidate, how much of the chain it holds. Replicas of which the index may be wrong count as
+// holding nothing: they are judged by their load.
+type prefixDepths struct {
+	named
+	index Index
+}
+
+func newPrefixDepths(d Deps) routing.Factory {
+	return func(p *routing.Params) routing.Plugin {
+		p.Need("a block index", d.Index != nil)
+		return prefixDepths{named{"prefix-depths", reads(BlockHashes)}, d.Index}
+	}
+}
+
+// Writes implements routing.Preparer.
+func (prefixDepths) Writes() []routing.AnySlot { return reads(Depths) }
+
+// Prepare implements routing.Preparer. It never fails.
+func (p prefixDepths) Prepare(_ context.Context, c *routing.Context) error {
+	depths := Depths.Spare(c)
+	if depths == nil {
+		depths = new([index.MaxHosts]uint16)
+	}
+	*depths = [index.MaxHosts]uint16{}
+	chain := BlockHashes.Get(c.View())
+	if len(chain) > 0 {
+		among := c.View().Candidates().AndNot(p.index.Stale())
+		p.index.Depths(chain[:min(len(chain), math.MaxUint16)], among, depths)
+	}
+	Depths.Put(c, depths)
+	return nil
+}

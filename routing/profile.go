@@ -1,0 +1,207 @@
+package routing
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+
+	"octet/routing/index"
+)
+
+// Profile is a checked composition of plugins. It is a Selector, safe for concurrent use.
+type Profile struct {
+	name      string
+	role      Role
+	preparers []preparer
+	filters   []filter
+	scorers   []scorer
+	picker    picker
+}
+
+// unit is what Build resolved of one plugin.
+type unit struct {
+	name    string
+	stage   Stage
+	reads   slotSet // what it writes included
+	writes  slotSet
+	panics  atomic.Uint64
+	clamped atomic.Uint64 // scores outside [0,1], NaN included
+}
+
+type preparer struct {
+	*unit
+	Preparer
+	always bool // for a single candidate too
+}
+
+type filter struct {
+	*unit
+	Filter
+}
+
+type scorer struct {
+	*unit
+	Scorer
+	weight float64
+}
+
+type picker struct {
+	*unit
+	Picker
+}
+
+// Name returns the profile's name.
+func (p *Profile) Name() string { return p.name }
+
+// Select decides. It fails with a *NoCandidateError, a *PrepareError or a *PluginPanicError.
+//
+// Without Preparers that allocate it allocates nothing once c's buffers have grown.
+func (p *Profile) Select(ctx context.Context, c *Context) (d Decision, err error) {
+	r := c.begin(p)
+	defer c.end(&err)
+	if c.candidates.Empty() {
+		return Decision{}, &NoCandidateError{}
+	}
+	if err := p.prepare(ctx, c, r); err != nil {
+		return Decision{}, err
+	}
+	eligible, err := p.filter(c, r)
+	if err != nil {
+		return Decision{}, err
+	}
+	p.score(c, r)
+	ranked, err := p.pick(c, r, eligible)
+	if err != nil {
+		return Decision{}, err
+	}
+	return Decision{Role: p.role, Ranked: ranked, Candidates: c.candidates, Eligible: eligible}, nil
+}
+
+func (p *Profile) prepare(ctx context.Context, c *Context, r *record) error {
+	nothingToChoose := c.candidates.Count() <= 1
+	for i := range p.preparers {
+		u := &p.preparers[i]
+		if nothingToChoose && !u.always || c.prepared.covers(&u.unit.writes) {
+			continue
+		}
+		c.running = u.unit
+		if err := u.Prepare(ctx, c); err != nil {
+			return &PrepareError{Plugin: u.name, Err: err}
+		}
+		c.prepared.join(&u.unit.writes)
+		r.lap(c, u.unit)
+	}
+	return nil
+}
+
+func (p *Profile) filter(c *Context, r *record) (index.HostBitmap, error) {
+	left := c.candidates
+	for i := range p.filters {
+		u := &p.filters[i]
+		c.running = u.unit
+		before := left
+		left = u.Filter.Filter(c.View(), left).And(left)
+		r.after = append(r.after, left)
+		r.lap(c, u.unit)
+		if left.Empty() {
+			return left, r.noCandidate(u.name, before.Count())
+		}
+	}
+	r.hosts = appendHosts(r.hosts, left)
+	return left, nil
+}
+
+// score fills r.raw and r.total. A single candidate left is not scored: its total is 0.
+func (p *Profile) score(c *Context, r *record) {
+	n := len(r.hosts)
+	r.total = zeroed(r.total, n)
+	if n == 1 {
+		return
+	}
+	r.raw = zeroed(r.raw, n*len(p.scorers))
+	for i := range p.scorers {
+		u := &p.scorers[i]
+		c.running = u.unit
+		row := r.raw[i*n : (i+1)*n]
+		u.Score(c.View(), r.hosts, row)
+		for j, s := range row {
+			if !(s >= 0 && s <= 1) {
+				s = u.clamp(s)
+				row[j] = s
+			}
+			r.total[j] += float64(u.weight * s) // rounded by itself: no fused multiply-add on any machine
+		}
+		r.lap(c, u.unit)
+	}
+}
+
+func (p *Profile) pick(c *Context, r *record, eligible index.HostBitmap) ([]Scored, error) {
+	u := &p.picker
+	c.running = u.unit
+	start, n := len(c.ranked), len(r.hosts)
+	for i, h := range r.hosts {
+		c.ranked = append(c.ranked, Scored{Host: h, Score: r.total[i]})
+	}
+	picked := u.Pick(c.View(), c.ranked[start:start+n:start+n])
+	r.lap(c, u.unit)
+	if len(picked) == 0 {
+		return nil, r.noCandidate(u.name, n)
+	}
+	for _, s := range picked {
+		if !eligible.Has(s.Host) {
+			panic(fmt.Sprintf("routing: %s picked replica %d, which is not a candidate or was picked before", u.name, s.Host))
+		}
+		eligible.Clear(s.Host)
+	}
+	return picked, nil
+}
+
+// begin opens the record of one Select.
+func (c *Context) begin(p *Profile) *record {
+	n := len(c.records)
+	if n < cap(c.records) {
+		c.records = c.records[:n+1]
+	} else {
+		c.records = append(c.records, record{})
+	}
+	r := &c.records[n]
+	r.reset(p, c.candidates)
+	c.role = p.role
+	if c.now != nil {
+		c.last = c.now()
+	}
+	return r
+}
+
+// end turns a plugin's panic into err. It is deferred by Select.
+func (c *Context) end(err *error) {
+	u := c.running
+	c.running = nil
+	if u == nil {
+		return
+	}
+	if v := recover(); v != nil {
+		u.panics.Add(1)
+		*err = &PluginPanicError{Plugin: u.name, Value: v, Stack: debug.Stack()}
+	}
+}
+
+// clamp returns the nearest score in [0,1], 0 for NaN, and counts.
+func (u *unit) clamp(s float64) float64 {
+	u.clamped.Add(1)
+	if s > 1 {
+		return 1
+	}
+	return 0
+}
+
+// zeroed returns a slice of n zeroes, in buf where it fits.
+func zeroed(buf []float64, n int) []float64 {
+	if cap(buf) < n {
+		return make([]float64, n)
+	}
+	buf = buf[:n]
+	clear(buf)
+	return buf
+}

@@ -1,0 +1,186 @@
+package routing
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"octet/routing/index"
+)
+
+// Trace tells how a Select came to its decision, or to none. It is a copy: it outlives the Context.
+type Trace struct {
+	Profile    string           `json:"profile"`
+	Role       string           `json:"role"`
+	Candidates []CandidateTrace `json:"candidates"` // ascending by host
+	Stages     []StageTrace     `json:"stages"`     // in the order in which they ran
+}
+
+// CandidateTrace is one candidate's way through the stages.
+type CandidateTrace struct {
+	Host      index.HostID `json:"host"`
+	Replica   string       `json:"replica,omitempty"` // for whoever knows names; routing leaves it empty
+	RemovedBy string       `json:"removed_by"`        // the filter that removed it; "" is kept
+	Scores    Scores       `json:"scores,omitempty"`  // absent when removed, or when the only one left
+	Total     float64      `json:"total"`
+}
+
+// StageTrace is the time that one plugin took.
+type StageTrace struct {
+	Stage  Stage  `json:"stage"`
+	Plugin string `json:"plugin"`
+	NS     int64  `json:"ns"`
+}
+
+// Score is what one scorer said of one candidate.
+type Score struct {
+	Scorer   string  `json:"-"`
+	Raw      float64 `json:"raw"` // after clamping
+	Weighted float64 `json:"weighted"`
+}
+
+// Scores are one candidate's scores, in profile order. As JSON they are an object by scorer name, in the same order.
+type Scores []Score
+
+// MarshalJSON implements json.Marshaler.
+func (s Scores) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, score := range s {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := json.Marshal(score.Scorer)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(score)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(append(out, name...), ':'), value...)
+	}
+	return append(out, '}'), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It keeps the order.
+func (s *Scores) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return fmt.Errorf("routing: scores %.20s, want an object", text)
+	}
+	*s = nil
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		score := Score{Scorer: name.(string)} // an object's keys are strings
+		if err := d.Decode(&score); err != nil {
+			return err
+		}
+		*s = append(*s, score)
+	}
+	_, err := d.Token() // the closing brace
+	return err
+}
+
+// EnableTrace has the Selects that follow take times, by a clock that never goes back, and Trace return them.
+func (c *Context) EnableTrace(now func() time.Duration) { c.now = now }
+
+// Trace returns how the latest Select went. Nil unless EnableTrace was called before it.
+func (c *Context) Trace() *Trace {
+	if c.now == nil || len(c.records) == 0 {
+		return nil
+	}
+	return c.records[len(c.records)-1].trace()
+}
+
+// record is what a Select leaves behind for a Trace. Its buffers are those that Select works in, so keeping it costs nothing.
+type record struct {
+	profile    *Profile
+	candidates index.HostBitmap
+	after      []index.HostBitmap // [filter] who was left after it
+	hosts      []index.HostID     // who passed all filters, ascending
+	raw        []float64          // [scorer][host], clamped; empty when there was nothing to choose
+	total      []float64          // [host]
+	laps       []lap              // only when traced
+}
+
+type lap struct {
+	*unit
+	took time.Duration
+}
+
+func (r *record) reset(p *Profile, candidates index.HostBitmap) {
+	r.profile, r.candidates = p, candidates
+	r.after, r.hosts, r.raw, r.total, r.laps = r.after[:0], r.hosts[:0], r.raw[:0], r.total[:0], r.laps[:0]
+}
+
+// lap notes the time since the previous lap on u.
+func (r *record) lap(c *Context, u *unit) {
+	if c.now == nil {
+		return
+	}
+	now := c.now()
+	r.laps = append(r.laps, lap{u, now - c.last})
+	c.last = now
+}
+
+// noCandidate says that plugin removed the last ones.
+func (r *record) noCandidate(plugin string, last int) error {
+	e := &NoCandidateError{Filter: plugin, Removed: last}
+	n := r.candidates.Count()
+	for i, left := range r.after {
+		if now := left.Count(); now < n && now > 0 {
+			e.Before = append(e.Before, Removal{r.profile.filters[i].name, n - now})
+			n = now
+		}
+	}
+	return e
+}
+
+func (r *record) trace() *Trace {
+	t := &Trace{Profile: r.profile.name, Role: r.profile.role.String(), Candidates: []CandidateTrace{}, Stages: []StageTrace{}}
+	for h := range r.candidates.All() {
+		t.Candidates = append(t.Candidates, CandidateTrace{Host: h, RemovedBy: r.removedBy(h)})
+	}
+	r.addScores(t)
+	for _, l := range r.laps {
+		t.Stages = append(t.Stages, StageTrace{l.stage, l.name, int64(l.took)})
+	}
+	return t
+}
+
+func (r *record) removedBy(h index.HostID) string {
+	for i, left := range r.after {
+		if !left.Has(h) {
+			return r.profile.filters[i].name
+		}
+	}
+	return ""
+}
+
+func (r *record) addScores(t *Trace) {
+	if len(r.total) == 0 {
+		return
+	}
+	n, k := len(r.hosts), len(r.raw)/len(r.hosts)
+	scores := make(Scores, 0, len(r.raw)) // one array for all candidates
+	at := 0
+	for i := range t.Candidates {
+		cand := &t.Candidates[i]
+		if at == n || cand.Host != r.hosts[at] {
+			continue
+		}
+		cand.Total = r.total[at]
+		for s, u := range r.profile.scorers[:k] {
+			raw := r.raw[s*n+at]
+			scores = append(scores, Score{u.name, raw, u.weight * raw})
+		}
+		if k > 0 {
+			cand.Scores = scores[len(scores)-k : len(scores) : len(scores)]
+		}
+		at++
+	}
+}

@@ -1,0 +1,198 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"octet/kvpool"
+)
+
+const (
+	benchRunning = 512
+	benchNew     = 2048
+	benchPrompt  = 64
+)
+
+// benchCore returns a core with benchRunning sequences past their prefill and waiting requests behind them.
+func benchCore(b *testing.B, waiting int) (*Core, []Result) {
+	b.Helper()
+	c, err := NewCore(CoreConfig{
+		Blocks: benchRunning * (benchPrompt + benchNew) / 16, BlockSize: 16,
+		MaxRunning: benchRunning, MaxWaiting: waiting + benchRunning, TokenBudget: benchRunning * benchPrompt,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range benchRunning + waiting {
+		benchAdd(b, c, uint64(i))
+	}
+	var rs []Result
+	for c.Stats().Running < benchRunning || rs == nil {
+		rs = benchStep(c, rs)
+	}
+	return c, rs
+}
+
+func benchAdd(b *testing.B, c *Core, id uint64) {
+	prompt := make([]uint32, benchPrompt)
+	prompt[0] = uint32(id)
+	if _, err := c.Add(Request{ID: id, Tokens: prompt, Arrival: Time(id), Priority: -int(id % 7), MaxNew: benchNew}, 0); err != nil {
+		b.Fatal(err)
+	}
+}
+
+var benchToken = []uint32{7}
+
+func benchStep(c *Core, rs []Result) []Result {
+	batch := c.Assemble(0)
+	rs = rs[:0]
+	for i := range batch.Items {
+		r := Result{ID: batch.Items[i].ID}
+		if batch.Items[i].Samples {
+			r.Tokens = benchToken
+		}
+		rs = append(rs, r)
+	}
+	c.Commit(batch, rs, 0)
+	c.TakeEvents()
+	return rs
+}
+
+// BenchmarkCoreStep is Assemble, 512 results and Commit of a decode step, with a queue behind it.
+func BenchmarkCoreStep(b *testing.B) {
+	for _, waiting := range []int{1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
+			c, rs := benchCore(b, waiting)
+			left := benchNew - 2
+			b.ReportAllocs()
+			for b.Loop() {
+				if left--; left == 0 {
+					b.StopTimer()
+					c, rs = benchCore(b, waiting)
+					left = benchNew - 2
+					b.StartTimer()
+				}
+				rs = benchStep(c, rs)
+			}
+		})
+	}
+}
+
+// BenchmarkCoreQueue is one Add and one Cancel in mid-queue.
+func BenchmarkCoreQueue(b *testing.B) {
+	for _, waiting := range []int{1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
+			c, _ := benchCore(b, waiting)
+			id, prompt := uint64(10_000_000), make([]uint32, benchPrompt)
+			b.ReportAllocs()
+			for b.Loop() {
+				id++
+				if _, err := c.Add(Request{ID: id, Tokens: prompt, Arrival: Time(id * 7919 % 100_000), Priority: -int(id % 7), MaxNew: 1}, 0); err != nil {
+					b.Fatal(err)
+				}
+				c.Cancel(id)
+			}
+		})
+	}
+}
+
+func benchGate(b *testing.B) *Gate {
+	b.Helper()
+	g, err := NewGate(GateConfig{Blocks: 4096, BlockSize: 16, MaxRunning: 64, MaxWaiting: 20_000, Now: time.Now})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return g
+}
+
+// BenchmarkGateAdmit is Admit, FirstToken and Release of a prompt of 512 tokens: uncontended, and as the most urgent of
+// 10,000 that wait for a place.
+func BenchmarkGateAdmit(b *testing.B) {
+	var h kvpool.Hasher
+	chain := h.Chain(nil, 1, make([]uint32, 512), 16)
+	r := GateRequest{ID: "bench", Chain: chain, PromptTokens: 512, MaxNew: 128, Priority: 1}
+	cycle := func(b *testing.B, g *Gate) {
+		t, err := g.Admit(b.Context(), r)
+		if err != nil {
+			b.Fatal(err)
+		}
+		t.FirstToken()
+		t.Release()
+	}
+	b.Run("uncontended", func(b *testing.B) {
+		g := benchGate(b)
+		b.ReportAllocs()
+		for b.Loop() {
+			cycle(b, g)
+		}
+	})
+	b.Run("waiters=10000", func(b *testing.B) {
+		g := benchGate(b)
+		stop := crowdGate(b, g, 10_000)
+		b.ReportAllocs()
+		for b.Loop() {
+			cycle(b, g)
+		}
+		b.StopTimer()
+		stop()
+	})
+	b.Run("handover=10000", func(b *testing.B) {
+		g := benchGate(b)
+		t, err := g.Admit(b.Context(), GateRequest{ID: "first", PromptTokens: 65_000, MaxNew: 500})
+		if err != nil {
+			b.Fatal(err)
+		}
+		stop := crowdGate(b, g, 10_000)
+		next := make(chan *Ticket, 1)
+		whole := GateRequest{ID: "next", PromptTokens: 65_000, MaxNew: 500, Priority: 1}
+		b.ReportAllocs()
+		for b.Loop() { // one waits in front of the crowd, and gets the place when it is released
+			go func() {
+				got, err := g.Admit(b.Context(), whole)
+				if err != nil {
+					b.Error(err)
+				}
+				next <- got
+			}()
+			for g.Stats().Waiting <= 10_000 {
+				time.Sleep(0)
+			}
+			t.Release()
+			t = <-next
+		}
+		b.StopTimer()
+		stop()
+	})
+}
+
+// crowdGate queues n requests that never fit while one holds part of the pool, and returns what ends them.
+func crowdGate(b *testing.B, g *Gate, n int) (stop func()) {
+	b.Helper()
+	holder, err := g.Admit(b.Context(), GateRequest{ID: "holder", PromptTokens: 100})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	for range n {
+		go func() {
+			_, err := g.Admit(ctx, GateRequest{ID: "crowd", PromptTokens: 65_500})
+			if err == nil {
+				b.Error("the crowd got in")
+			}
+			done <- struct{}{}
+		}()
+	}
+	for g.Stats().Waiting < n {
+		time.Sleep(time.Millisecond)
+	}
+	return func() {
+		cancel()
+		for range n {
+			<-done
+		}
+		holder.Release()
+	}
+}

@@ -1,0 +1,182 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"octet/kvpool"
+)
+
+// GateConfig sizes a Gate after the engine behind it.
+type GateConfig struct {
+	Blocks     int              // of the engine's pool; 0 is unknown: only running requests are counted then
+	BlockSize  int              // tokens a block; ignored when Blocks is 0
+	MaxRunning int              // requests in the engine at once
+	MaxWaiting int              // requests in the queue; 0 lets nobody wait
+	MaxWait    time.Duration    // in the queue; 0 is as long as ctx and deadlines allow
+	Now        func() time.Time // required
+	Jitter     func() float64   // in [0,1): spreads Retry-After; nil spreads nothing
+}
+
+// GateRequest is what a Gate must know to admit.
+type GateRequest struct {
+	ID           string // for people
+	Priority     int    // larger is more urgent
+	Chain        []kvpool.BlockHash
+	PromptTokens int
+	MaxNew       int       // tokens to generate at most, those of Resume included; 0 is not stated
+	Deadline     time.Time // of the whole answer; zero is none
+	TTFTDeadline time.Time // of the first token; zero is none
+	Adapter      string
+	Tenant       string
+	Resume       int       // tokens already generated, replayed behind the prompt
+	Victim       bool      // may be preempted
+	Arrived      time.Time // its place among equals; zero is now. A resumed request brings its first one
+}
+
+// Gate admits requests to an engine that batches itself. It models the engine's pool, prefix cache included, and lets in
+// what the model says will fit. Safe for concurrent use.
+//
+// Every method is one short critical section. Nobody waits under the lock: a waiter sleeps on a channel of its own, and
+// whoever makes room wakes those whom it admits and no other.
+type Gate struct {
+	now    func() time.Time
+	jitter func() float64
+	origin time.Time // of every Time below
+
+	gateMu     sync.Mutex // guards all below, and every Ticket's and waiter's state
+	pool       *kvpool.Pool
+	maxRunning int
+	maxWaiting int
+	maxWait    time.Duration
+
+	waiting  queue[*waiter]
+	classes  classes // of waiting, by priority
+	arrivals uint64
+
+	tickets  []*Ticket      // the running, in no order; a ticket knows its index
+	victims  queue[*Ticket] // of the running: who may be preempted and was not yet, lowest first
+	yielding []*Ticket      // of the running: who was told to give way
+	debtors  []*Ticket      // of the running: who is owed blocks, oldest debt first; then nothing is free
+	owed     int            // blocks, over all debtors
+	reserved int            // blocks that running tickets hold beyond what is computed
+
+	rates  rates
+	totals totals
+}
+
+// NewGate returns an open gate before an idle engine.
+func NewGate(cfg GateConfig) (*Gate, error) {
+	if cfg.Now == nil {
+		return nil, fmt.Errorf("%w: a gate needs a clock", ErrConfig)
+	}
+	if cfg.MaxRunning < 1 || cfg.MaxWaiting < 0 || cfg.MaxWait < 0 || cfg.Blocks < 0 {
+		return nil, fmt.Errorf("%w: %d blocks, %d running, %d waiting for %v", ErrConfig, cfg.Blocks, cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait)
+	}
+	g := &Gate{
+		now: cfg.Now, jitter: cfg.Jitter, origin: cfg.Now(),
+		maxRunning: cfg.MaxRunning, maxWaiting: cfg.MaxWaiting, maxWait: cfg.MaxWait,
+	}
+	if cfg.Blocks > 0 {
+		pool, err := kvpool.NewPool(cfg.Blocks, cfg.BlockSize)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		}
+		g.pool = pool
+	}
+	return g, nil
+}
+
+// Admit returns a ticket when r may run. Where it cannot at once it waits its turn: by priority, then by arrival.
+// It returns a *Refusal when r may not even wait, when it has waited too long, or when its deadline cannot be met; ctx's
+// error when ctx ends first.
+func (g *Gate) Admit(ctx context.Context, r GateRequest) (*Ticket, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	t, w, err := g.ask(r)
+	if w != nil {
+		return g.await(ctx, w)
+	}
+	return t, err
+}
+
+// ask settles r at once, or queues it: then the waiter is not nil.
+func (g *Gate) ask(r GateRequest) (*Ticket, *waiter, error) {
+	g.gateMu.Lock()
+	defer g.gateMu.Unlock()
+	now := g.elapsed()
+	place := g.rank(&r, now)
+	switch answer := g.answer(&r, place, now); answer.State {
+	case Refused:
+		return nil, nil, refusal(&r, answer)
+	case Admitted:
+		return g.start(r, place, now, now), nil, nil
+	default:
+		return nil, g.enqueue(r, place, now), nil
+	}
+}
+
+// Probe returns what Admit would say now, and changes nothing.
+func (g *Gate) Probe(r GateRequest) Answer {
+	g.gateMu.Lock()
+	defer g.gateMu.Unlock()
+	now := g.elapsed()
+	arrivals := g.arrivals
+	answer := g.answer(&r, g.rank(&r, now), now)
+	g.arrivals = arrivals
+	return answer
+}
+
+// Reconfigure changes the bounds. Those who run or wait already keep what they have; who fits now is let in.
+// It panics on bounds that NewGate would refuse.
+func (g *Gate) Reconfigure(maxRunning, maxWaiting int, maxWait time.Duration) {
+	if maxRunning < 1 || maxWaiting < 0 || maxWait < 0 {
+		panic(fmt.Sprintf("scheduler: reconfiguring to %d running, %d waiting for %v", maxRunning, maxWaiting, maxWait))
+	}
+	g.gateMu.Lock()
+	defer g.gateMu.Unlock()
+	g.maxRunning, g.maxWaiting, g.maxWait = maxRunning, maxWaiting, maxWait
+	g.letIn(g.elapsed())
+}
+
+// Stats returns the present picture. Without a pool the block counts are 0.
+func (g *Gate) Stats() Stats {
+	g.gateMu.Lock()
+	defer g.gateMu.Unlock()
+	s := Stats{
+		Waiting: g.waiting.len(), Running: len(g.tickets), Preempting: g.preempting(), Reserved: g.reserved,
+		Preemptions: g.totals.preemptions, Admitted: g.totals.admitted, Finished: g.totals.finished,
+		CachedTokens: g.totals.cachedTokens, PromptTokens: g.totals.promptTokens,
+	}
+	if g.pool != nil {
+		s.Total, s.Free, s.Cached = g.pool.Total(), g.pool.Free(), g.pool.Cached()
+		s.Used = g.pool.Used() - g.reserved
+	}
+	return s
+}
+
+// preempting counts who is owed blocks or was told to give way.
+func (g *Gate) preempting() int {
+	n := len(g.yielding)
+	for _, t := range g.debtors {
+		if !t.yielding {
+			n++
+		}
+	}
+	return n
+}
+
+func (g *Gate) elapsed() Time { return g.now().Sub(g.origin) }
+
+// rank places r among the waiting.
+func (g *Gate) rank(r *GateRequest, now Time) rank {
+	arrival := now
+	if !r.Arrived.IsZero() {
+		arrival = r.Arrived.Sub(g.origin)
+	}
+	g.arrivals++
+	return rank{r.Priority, arrival, g.arrivals}
+}

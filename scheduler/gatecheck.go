@@ -1,0 +1,72 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+
+	"octet/kvpool"
+)
+
+// Check proves the invariants of a Gate and of its pool, in time linear in all it holds. For tests and diagnosis.
+func (g *Gate) Check() error {
+	g.gateMu.Lock()
+	defer g.gateMu.Unlock()
+	if err := g.waiting.check(); err != nil {
+		return err
+	}
+	if err := g.victims.check(); err != nil {
+		return err
+	}
+	if g.pool != nil {
+		if err := g.checkBlocks(); err != nil {
+			return err
+		}
+	}
+	return g.checkTickets()
+}
+
+func (g *Gate) checkBlocks() error {
+	if err := g.pool.CheckTables(func(yield func(*kvpool.Table) bool) {
+		for _, t := range g.tickets {
+			if !yield(&t.table) {
+				return
+			}
+		}
+	}); err != nil {
+		return err
+	}
+	reserved, owed, debtors := 0, 0, 0
+	for _, t := range g.tickets {
+		reserved += t.ahead()
+		owed += t.owed
+		if t.owed > 0 {
+			debtors++
+		}
+	}
+	if reserved != g.reserved || owed != g.owed || debtors != len(g.debtors) {
+		return fmt.Errorf("%w: reserved %d, owed %d to %d, counted %d, %d, %d", ErrCorrupt, reserved, owed, debtors, g.reserved, g.owed, len(g.debtors))
+	}
+	if owed > 0 && g.pool.Free() > 0 {
+		return fmt.Errorf("%w: %d blocks are owed and %d are free", ErrCorrupt, owed, g.pool.Free())
+	}
+	return nil
+}
+
+func (g *Gate) checkTickets() error {
+	yielding, waiting := 0, 0
+	for i, t := range g.tickets {
+		if t.yielding {
+			yielding++
+		}
+		if t.released || t.index != i || t.yielding == (t.victim >= 0) && t.req.Victim || t.owed < 0 || t.owed > 0 != slices.Contains(g.debtors, t) {
+			return fmt.Errorf("%w: ticket %s at %d of %d: victim %d, yielding %t, owed %d", ErrCorrupt, t.req.ID, t.index, i, t.victim, t.yielding, t.owed)
+		}
+	}
+	for _, k := range g.classes {
+		waiting += k.count
+	}
+	if yielding != len(g.yielding) || waiting != g.waiting.len() {
+		return fmt.Errorf("%w: %d yield and %d wait, counted %d and %d", ErrCorrupt, yielding, waiting, len(g.yielding), g.waiting.len())
+	}
+	return nil
+}

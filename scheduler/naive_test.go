@@ -1,0 +1,335 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"octet/kvpool"
+)
+
+// naive is the Core as one would write it without thinking of speed: everything is sorted anew, what-ifs are tried on a
+// copy, and the pool is a list and two maps.
+type naive struct {
+	cfg     CoreConfig
+	live    []*simple
+	free    []kvpool.BlockID // in the order of taking
+	refs    map[kvpool.BlockID]int
+	content map[kvpool.BlockID]kvpool.BlockHash
+	turns   []string // adapters that run, next one first
+	batch   []naiveItem
+	preempt int // in this step
+}
+
+type simple struct {
+	Request
+	prompt   int
+	tokens   []uint32
+	table    []kvpool.BlockID
+	computed int
+	held     int
+	running  bool
+}
+
+// naiveItem is what of an Item is compared.
+type naiveItem struct {
+	ID       uint64
+	Mode     Mode
+	Start, N int
+	Draft    int
+	Samples  bool
+	Table    string
+}
+
+func newNaive(cfg CoreConfig) *naive {
+	if cfg.ChunkTokens == 0 {
+		cfg.ChunkTokens = cfg.TokenBudget
+	}
+	m := &naive{cfg: cfg, refs: map[kvpool.BlockID]int{}, content: map[kvpool.BlockID]kvpool.BlockHash{}}
+	for id := range kvpool.BlockID(cfg.Blocks) {
+		m.free = append(m.free, id)
+	}
+	return m
+}
+
+func (m *naive) clone() *naive {
+	c := newNaive(m.cfg)
+	c.free = slices.Clone(m.free)
+	for id, n := range m.refs {
+		c.refs[id] = n
+	}
+	for id, h := range m.content {
+		c.content[id] = h
+	}
+	for _, s := range m.live {
+		t := *s
+		t.table = slices.Clone(s.table)
+		c.live = append(c.live, &t)
+	}
+	c.turns = slices.Clone(m.turns)
+	return c
+}
+
+func (m *naive) sorted(running bool) (list []*simple) {
+	for _, s := range m.live {
+		if s.running == running {
+			list = append(list, s)
+		}
+	}
+	slices.SortFunc(list, func(a, b *simple) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Arrival, b.Arrival), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+func (m *naive) blocks(tokens int) int { return (tokens + m.cfg.BlockSize - 1) / m.cfg.BlockSize }
+
+func (m *naive) add(r Request) {
+	m.live = append(m.live, &simple{Request: r, prompt: len(r.Tokens), tokens: slices.Clone(r.Tokens)})
+}
+
+func (m *naive) cancel(id uint64) {
+	i := slices.IndexFunc(m.live, func(s *simple) bool { return s.ID == id })
+	m.stop(m.live[i])
+	m.live = slices.Delete(m.live, i, i+1)
+}
+
+func (m *naive) stop(s *simple) {
+	m.trim(s, 0)
+	s.computed, s.running = 0, false
+	if !slices.ContainsFunc(m.live, func(o *simple) bool { return o.running && o.Adapter == s.Adapter }) {
+		m.turns = slices.DeleteFunc(m.turns, func(a string) bool { return a == s.Adapter })
+	}
+}
+
+func (m *naive) trim(s *simple, n int) {
+	for len(s.table) > n {
+		id := s.table[len(s.table)-1]
+		s.table = s.table[:len(s.table)-1]
+		if m.refs[id]--; m.refs[id] > 0 {
+			continue
+		}
+		if _, ok := m.content[id]; ok {
+			m.free = append(m.free, id)
+		} else {
+			m.free = slices.Insert(m.free, 0, id)
+		}
+	}
+}
+
+func (m *naive) extend(s *simple, n int) bool {
+	if n-len(s.table) > len(m.free) {
+		return false
+	}
+	for len(s.table) < n {
+		id := m.free[0]
+		m.free = m.free[1:]
+		delete(m.content, id)
+		m.refs[id] = 1
+		s.table = append(s.table, id)
+	}
+	return true
+}
+
+// hash names the block that ends before token end by hashing everything before it again.
+func (m *naive) hash(s *simple, end int) kvpool.BlockHash {
+	chain := kvpool.NewHasher(m.cfg.Seed).Chain(nil, s.Root, s.tokens[:end], m.cfg.BlockSize)
+	return chain[len(chain)-1]
+}
+
+func (m *naive) holder(h kvpool.BlockHash) (kvpool.BlockID, bool) {
+	for id, content := range m.content {
+		if content == h {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+// tryAdmit starts s with room for draft, or leaves everything as it was.
+func (m *naive) tryAdmit(s *simple, draft int) bool {
+	if len(m.sorted(true)) >= m.cfg.MaxRunning {
+		return false
+	}
+	free := slices.Clone(m.free)
+	for end := m.cfg.BlockSize; end < len(s.tokens); end += m.cfg.BlockSize {
+		id, ok := m.holder(m.hash(s, end))
+		if !ok {
+			break
+		}
+		m.free = slices.DeleteFunc(m.free, func(f kvpool.BlockID) bool { return f == id })
+		m.refs[id]++
+		s.table = append(s.table, id)
+	}
+	shared := len(s.table)
+	if !m.extend(s, m.blocks(len(s.tokens)+1+draft)) {
+		for _, id := range s.table {
+			m.refs[id]--
+		}
+		s.table, m.free = nil, free
+		return false
+	}
+	s.computed, s.running = shared*m.cfg.BlockSize, true
+	if !slices.Contains(m.turns, s.Adapter) {
+		m.turns = append(m.turns, s.Adapter)
+	}
+	return true
+}
+
+func (m *naive) admit(s *simple) bool {
+	return m.tryAdmit(s, m.window(s)) || m.tryAdmit(s, 0)
+}
+
+func (m *naive) window(s *simple) int {
+	return max(0, min(s.Draft, s.MaxNew-(len(s.tokens)-s.prompt)-1))
+}
+
+func (m *naive) giveWay(s *simple) {
+	m.stop(s)
+	m.preempt++
+}
+
+// outrank tries the lowest one, two, … on a copy each time.
+func (m *naive) outrank() {
+	for {
+		waiting, running := m.sorted(false), m.sorted(true)
+		if len(waiting) == 0 || len(running) == 0 || m.fitsNow(waiting[0].ID) {
+			return
+		}
+		done := false
+		for n := 1; n <= len(running) && running[len(running)-n].Priority < waiting[0].Priority && !done; n++ {
+			c := m.clone()
+			for _, s := range running[len(running)-n:] {
+				c.stop(c.find(s.ID))
+			}
+			if !c.tryAdmit(c.find(waiting[0].ID), 0) {
+				continue
+			}
+			for i := range n {
+				m.giveWay(running[len(running)-1-i])
+			}
+			done = m.admit(waiting[0])
+		}
+		if !done {
+			return
+		}
+	}
+}
+
+func (m *naive) fitsNow(id uint64) bool {
+	c := m.clone()
+	return c.tryAdmit(c.find(id), 0)
+}
+
+func (m *naive) find(id uint64) *simple {
+	return m.live[slices.IndexFunc(m.live, func(s *simple) bool { return s.ID == id })]
+}
+
+func (s *simple) decoding() bool { return s.computed == len(s.tokens)-1 && len(s.tokens) > s.prompt }
+
+func (m *naive) assemble() (adapter string, items []naiveItem) {
+	m.batch, m.preempt = nil, 0
+	budget := m.cfg.TokenBudget
+	m.outrank()
+	for len(m.turns) > 0 && len(m.batch) == 0 {
+		adapter = m.turns[0]
+		m.serve(adapter, &budget)
+	}
+	if m.preempt == 0 || len(m.batch) == 0 {
+		for _, s := range m.sorted(false) {
+			joins := len(m.batch) == 0 || s.Adapter == adapter
+			if joins && budget == 0 || !m.admit(s) {
+				break
+			}
+			if joins {
+				adapter = s.Adapter
+				m.chunk(s, &budget)
+			}
+		}
+	}
+	if i := slices.Index(m.turns, adapter); i >= 0 && len(m.batch) > 0 {
+		m.turns = append(slices.Delete(m.turns, i, i+1), adapter)
+	}
+	return adapter, m.batch
+}
+
+func (m *naive) serve(adapter string, budget *int) {
+	mine := func() []*simple {
+		return slices.DeleteFunc(m.sorted(true), func(s *simple) bool { return s.Adapter != adapter })
+	}
+	for _, s := range mine() {
+		s.held = len(s.table)
+		for s.running && s.decoding() && !m.extend(s, m.blocks(s.computed+1)) {
+			running := m.sorted(true)
+			m.giveWay(running[len(running)-1])
+		}
+	}
+	all := mine()
+	for i, s := range all {
+		if !s.decoding() {
+			continue
+		}
+		draft := max(0, min(m.window(s), *budget-1-(len(all)-i-1)))
+		if draft > 0 && !m.extend(s, m.blocks(s.computed+1+draft)) {
+			draft = 0
+		}
+		mode := Decode
+		if draft > 0 {
+			mode = SpecVerify
+		}
+		m.item(s, mode, 1, draft, budget)
+	}
+	for _, s := range all {
+		if !s.decoding() && *budget > 0 {
+			m.chunk(s, budget)
+		}
+	}
+}
+
+func (m *naive) chunk(s *simple, budget *int) {
+	s.held = len(s.table)
+	m.item(s, Prefill, min(len(s.tokens)-s.computed, m.cfg.ChunkTokens, *budget), 0, budget)
+}
+
+func (m *naive) item(s *simple, mode Mode, n, draft int, budget *int) {
+	*budget -= n + draft
+	m.batch = append(m.batch, naiveItem{s.ID, mode, s.computed, n, draft, s.computed+n == len(s.tokens),
+		fmt.Sprint(s.table[:m.blocks(s.computed+n+draft)])})
+}
+
+func (m *naive) commit(rs []Result) {
+	for i, it := range m.batch {
+		if !slices.ContainsFunc(m.live, func(s *simple) bool { return s.ID == it.ID }) {
+			continue
+		}
+		s, tokens := m.find(it.ID), rs[i].Tokens
+		s.tokens = append(s.tokens, tokens...)
+		before := s.computed
+		s.computed += it.N + max(0, len(tokens)-1)
+		for b := before / m.cfg.BlockSize; b < s.computed/m.cfg.BlockSize; b++ {
+			h := m.hash(s, (b+1)*m.cfg.BlockSize)
+			if _, ok := m.holder(h); !ok {
+				m.content[s.table[b]] = h
+			}
+		}
+		if it.Mode == SpecVerify {
+			m.trim(s, m.blocks(s.computed+1))
+		}
+		if rs[i].Stop || len(s.tokens)-s.prompt == s.MaxNew {
+			m.cancel(s.ID)
+		}
+	}
+}
+
+func (m *naive) abort() {
+	for _, it := range m.batch {
+		if slices.ContainsFunc(m.live, func(s *simple) bool { return s.ID == it.ID }) {
+			s := m.find(it.ID)
+			m.trim(s, s.held)
+		}
+	}
+}
+
+func (m *naive) stats() (free, running, waiting int) {
+	return len(m.free), len(m.sorted(true)), len(m.sorted(false))
+}

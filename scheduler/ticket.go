@@ -1,0 +1,188 @@
+package scheduler
+
+import (
+	"slices"
+	"time"
+
+	"octet/kvpool"
+)
+
+// Ticket is one request's place in the engine. Every method may be called from any goroutine, and after Release does nothing.
+type Ticket struct {
+	gate     *Gate
+	req      GateRequest
+	rank     rank
+	reused   int
+	waited   time.Duration
+	admitted Time
+	giveUp   chan struct{} // closed when it has to give way; nil for one that is never a victim
+
+	// guarded by gate.gateMu
+	table     kvpool.Table
+	computed  int  // tokens that the engine holds by now, as far as the model knows
+	generated int  // tokens, those of Resume included
+	owed      int  // blocks that it should hold and does not
+	first     Time // when the first token came; 0 is not yet
+	paced     Time // when generated was last told
+	yielding  bool
+	released  bool
+	index     int // in gate.tickets
+	victim    int // in gate.victims; -1 is not there
+}
+
+func (t *Ticket) queueIndex() *int { return &t.victim }
+
+// start makes r run; it fits. Caller holds gateMu.
+func (g *Gate) start(r GateRequest, place rank, queued, now Time) *Ticket {
+	t := &Ticket{gate: g, req: r, rank: place, waited: now - queued, admitted: now, generated: r.Resume, index: len(g.tickets), victim: -1}
+	if g.pool != nil {
+		t.table.Reserve(g.blocks(&r))
+		t.reused = g.pool.Share(&t.table, g.reusable(&r))
+		g.pool.Extend(&t.table, g.blocks(&r))
+		t.computed = t.reused * g.pool.BlockSize()
+		g.reserved += t.ahead()
+		g.totals.cachedTokens += uint64(t.computed)
+	}
+	g.tickets = append(g.tickets, t)
+	if r.Victim {
+		t.giveUp = make(chan struct{})
+		g.victims.push(t.rank.reversed(), t)
+	}
+	g.totals.admitted++
+	g.totals.promptTokens += uint64(r.PromptTokens)
+	return t
+}
+
+// Reused returns how many blocks of the prompt the model found in the prefix cache.
+func (t *Ticket) Reused() int { return t.reused }
+
+// Waited returns the time in the queue.
+func (t *Ticket) Waited() time.Duration { return t.waited }
+
+// Preempted is closed when a more urgent request needs the place: cancel upstream, Release, and Admit again with Resume
+// and the first Arrived. It is never closed for a request that is no Victim.
+func (t *Ticket) Preempted() <-chan struct{} { return t.giveUp }
+
+// FirstToken says that the prefill is over: the prompt's blocks can be shared from now on, and the time it took feeds the
+// rates. Idempotent.
+func (t *Ticket) FirstToken() {
+	g := t.gate
+	g.gateMu.Lock()
+	defer g.gateMu.Unlock()
+	if t.released || t.first != 0 {
+		return
+	}
+	now := g.elapsed()
+	t.prefilled(now)
+	g.letIn(now) // the head may share what was just computed
+}
+
+// prefilled settles the prompt. Caller holds gateMu.
+func (t *Ticket) prefilled(now Time) {
+	g := t.gate
+	t.first, t.paced = max(now, 1), now
+	g.rates.prefill.observe(g.uncached(&t.req, t.reused), now-t.admitted)
+	if g.pool == nil {
+		return
+	}
+	for i, h := range g.reusable(&t.req) {
+		if i >= t.reused {
+			g.pool.Seal(&t.table, i, h)
+		}
+	}
+	t.compute(t.req.PromptTokens + t.generated)
+}
+
+// compute notes that the first n tokens are in the engine. Caller holds gateMu.
+func (t *Ticket) compute(n int) {
+	t.gate.reserved -= t.ahead()
+	t.computed = max(t.computed, n)
+	t.gate.reserved += t.ahead()
+}
+
+// ahead returns the blocks held beyond what is computed; none while in debt.
+func (t *Ticket) ahead() int {
+	return max(0, t.table.Len()-t.gate.pool.Blocks(t.computed))
+}
+
+// Grow says how many tokens were generated so far, those of Resume included. Meant for block boundaries, where the engine
+// takes another block; it never waits. Where the model has none left the ticket is in debt until somebody leaves.
+func (t *Ticket) Grow(tokens int) {
+	g := t.gate
+	g.gateMu.Lock()
+	defer g.gateMu.Unlock()
+	if t.released || tokens <= t.generated {
+		return
+	}
+	now := g.elapsed()
+	if t.first == 0 {
+		t.prefilled(now)
+	}
+	g.rates.pace.observe(float64(now-t.paced)/float64(tokens-t.generated), float64(tokens-t.generated))
+	t.generated, t.paced = tokens, now
+	if g.pool == nil {
+		return
+	}
+	t.compute(t.req.PromptTokens + tokens)
+	t.claim(g.pool.Blocks(t.req.PromptTokens + tokens + 1))
+}
+
+// giveWay tells t that it is preempted. Caller holds gateMu.
+func (t *Ticket) giveWay() {
+	t.yielding = true
+	t.gate.totals.preemptions++
+	close(t.giveUp)
+}
+
+// Release gives the place back: its blocks pay debts first, then the next in the queue are let in. Idempotent.
+// A prompt whose first token never came leaves nothing in the modelled cache.
+func (t *Ticket) Release() {
+	g := t.gate
+	g.gateMu.Lock()
+	defer g.gateMu.Unlock()
+	if t.released {
+		return
+	}
+	now := g.elapsed()
+	t.leave()
+	if !t.yielding {
+		g.totals.finished++
+		g.rates.drain.mark(now)
+		if t.first != 0 {
+			g.rates.length.observe(float64(t.generated), 1)
+		}
+	}
+	g.payDebts()
+	g.letIn(now)
+}
+
+// leave takes t out of everything that the gate keeps. Caller holds gateMu.
+func (t *Ticket) leave() {
+	g := t.gate
+	t.released = true
+	last := len(g.tickets) - 1
+	g.tickets[t.index] = g.tickets[last]
+	g.tickets[t.index].index = t.index
+	g.tickets[last] = nil
+	g.tickets = g.tickets[:last]
+	if t.victim >= 0 {
+		g.victims.remove(t)
+	}
+	if t.yielding {
+		g.yielding = without(g.yielding, t)
+	}
+	if t.owed > 0 {
+		g.owed -= t.owed
+		t.owed = 0
+		g.debtors = without(g.debtors, t)
+	}
+	if g.pool != nil {
+		g.reserved -= t.ahead()
+		g.pool.Release(&t.table)
+	}
+}
+
+func without(list []*Ticket, t *Ticket) []*Ticket {
+	i := slices.Index(list, t)
+	return slices.Delete(list, i, i+1)
+}

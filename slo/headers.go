@@ -1,0 +1,92 @@
+package slo
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Header is one response header. Its name is in the contract's case.
+type Header struct {
+	Name   string
+	Value  string
+	Values []string // {Value}, ready for an http.Header; never modified
+}
+
+// publishEvery bounds how often the headers are prepared anew, and so how old they are.
+const publishEvery = 250 * time.Millisecond
+
+// publication is what Headers returns for a while.
+type publication struct {
+	made    time.Time
+	headers []Header
+}
+
+// Headers returns the headers that every answer of this specialist carries, in the contract's order, at most 250 ms old.
+// A value with too few samples is absent; X-SLO-Window never is. The slice is shared: do not modify it.
+func (b *Board) Headers() []Header {
+	now := b.cfg.Now()
+	if p := b.published.Load(); p.fresh(now) {
+		return p.headers
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p := b.published.Load(); p.fresh(now) { // made while we waited
+		return p.headers
+	}
+	p := &publication{made: now, headers: render(b.read(now), b.cfg)}
+	b.published.Store(p)
+	return p.headers
+}
+
+// fresh reports whether p can be served at now. A clock that went back does not freeze it.
+func (p *publication) fresh(now time.Time) bool {
+	return p != nil && now.Sub(p.made).Abs() < publishEvery
+}
+
+func render(r Report, cfg Config) []Header {
+	headers := make([]Header, 0, 6)
+	add := func(name, value string) {
+		headers = append(headers, Header{Name: name, Value: value, Values: []string{value}})
+	}
+	if l := r.TTFT; l.P50 != nil {
+		add("X-SLO-TTFT-Ms", l.String())
+	}
+	if l := r.ITL; l.P50 != nil {
+		add("X-SLO-ITL-Ms", l.String())
+	}
+	if p := r.Admission.P95; p != nil {
+		add("X-SLO-Admission-TTFT-P95-Ms", whole(*p))
+	}
+	if c := r.Correctness; c.Rate != nil {
+		rate := math.Floor(*c.Rate*1000+1e-6) / 1000 // never rounded up to a floor that it misses
+		add("X-SLO-Correctness", fmt.Sprintf("rate=%.3f, floor=%.3f, samples=%d, window=%s", rate, c.Floor, c.Samples, span(cfg.Correctness.Window)))
+	}
+	if f := r.Preempted.Fraction; f != nil {
+		add("X-SLO-Preempted-Once", strconv.FormatFloat(*f, 'f', 3, 64))
+	}
+	add("X-SLO-Window", fmt.Sprintf("%s, samples=%d, age=%d", span(cfg.Window), r.Samples, r.AgeMs))
+	return headers
+}
+
+// String renders a latency that is known as headers show it.
+func (l Latency) String() string {
+	return "p50=" + whole(*l.P50) + ", p95=" + whole(*l.P95) + ", p99=" + whole(*l.P99)
+}
+
+// whole renders milliseconds as the contract wants them, without a fraction.
+func whole(ms float64) string { return strconv.FormatInt(int64(math.Round(ms)), 10) }
+
+// span renders a window's length without units that are zero: 5m, 24h, 1h30m.
+func span(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

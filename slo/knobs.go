@@ -1,0 +1,175 @@
+package slo
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Sentinels of Knobs.
+var (
+	ErrUnknownKnob = errors.New("slo: no such knob")
+	ErrOutOfRange  = errors.New("slo: value out of the knob's range")
+	ErrExpired     = errors.New("slo: the override would have ended already")
+	ErrKnob        = errors.New("slo: unusable knob") // a definition's fault
+)
+
+// Knob is one number that the config sets and an operator can override while the gateway runs.
+type Knob struct {
+	Name     string
+	Default  float64
+	Min, Max float64 // both allowed
+}
+
+// Prefixes of the knobs that each intent has.
+const (
+	ShadowThreshold = "shadow_threshold." // below this confidence a shadow copy is dispatched
+	DivertThreshold = "divert_threshold." // below this confidence, under escalation, the second choice answers
+	PriorityFloor   = "priority_floor."   // requests of a lower priority are refused
+)
+
+// IntentKnobs returns the three knobs of one intent. The floor's default lets every priority pass.
+func IntentKnobs(intent string, shadow, divert float64) []Knob {
+	return []Knob{
+		{Name: ShadowThreshold + intent, Default: shadow, Max: 1},
+		{Name: DivertThreshold + intent, Default: divert, Max: 1},
+		{Name: PriorityFloor + intent, Default: -100, Min: -100, Max: 100},
+	}
+}
+
+// Override is a value that stands in for a knob's default.
+type Override struct {
+	Value float64   `json:"value"`
+	By    string    `json:"by"`
+	Why   string    `json:"why"`
+	Since time.Time `json:"since"`          // set by Set
+	Until time.Time `json:"until,omitzero"` // zero: until it is cleared
+}
+
+// KnobState is a knob and what is in force.
+type KnobState struct {
+	Name     string    `json:"name"`
+	Value    float64   `json:"value"` // in force
+	Default  float64   `json:"default"`
+	Min      float64   `json:"min"`
+	Max      float64   `json:"max"`
+	Override *Override `json:"override,omitempty"` // nil when the default is in force
+}
+
+// Knobs are the knobs of one gateway. Reading takes no lock and allocates nothing. Safe for concurrent use.
+type Knobs struct {
+	now   func() time.Time
+	table atomic.Pointer[map[string]*dial] // the map is never modified
+
+	changeMu sync.Mutex // one Define, Set or Clear at a time
+}
+
+// dial is one knob's place. Its knob is fixed; its override comes and goes.
+type dial struct {
+	knob     Knob
+	override atomic.Pointer[Override]
+}
+
+// NewKnobs returns knobs at their defaults. now nil is time.Now.
+func NewKnobs(now func() time.Time, knobs ...Knob) (*Knobs, error) {
+	if now == nil {
+		now = time.Now
+	}
+	k := &Knobs{now: now}
+	k.table.Store(&map[string]*dial{})
+	if err := k.Define(knobs...); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// Define replaces the set of knobs, as a new config says. An override lives on where its knob does and still allows it.
+// On error, ErrKnob, nothing changes.
+func (k *Knobs) Define(knobs ...Knob) error {
+	k.changeMu.Lock()
+	defer k.changeMu.Unlock()
+	old, table := *k.table.Load(), make(map[string]*dial, len(knobs))
+	for _, knob := range knobs {
+		if table[knob.Name] != nil || knob.Name == "" || !knob.allows(knob.Default) {
+			return fmt.Errorf("%w: %q: named twice, or not at all, or a default out of its range", ErrKnob, knob.Name)
+		}
+		d := &dial{knob: knob}
+		if was := old[knob.Name]; was != nil {
+			if o := was.override.Load(); o != nil && knob.allows(o.Value) {
+				d.override.Store(o)
+			}
+		}
+		table[knob.Name] = d
+	}
+	k.table.Store(&table)
+	return nil
+}
+
+func (k Knob) allows(v float64) bool { return v >= k.Min && v <= k.Max && !math.IsNaN(v) }
+
+// Value returns what is in force for a knob; false when there is no such knob.
+func (k *Knobs) Value(name string) (float64, bool) {
+	d := (*k.table.Load())[name]
+	if d == nil {
+		return 0, false
+	}
+	if o := d.override.Load(); o != nil && o.holds(k.now) {
+		return o.Value, true
+	}
+	return d.knob.Default, true
+}
+
+// holds asks for the time only where that matters.
+func (o *Override) holds(now func() time.Time) bool { return o.Until.IsZero() || now().Before(o.Until) }
+
+// Set overrides a knob, in place of any override there is. ErrUnknownKnob, ErrOutOfRange or ErrExpired.
+func (k *Knobs) Set(name string, o Override) error {
+	k.changeMu.Lock()
+	defer k.changeMu.Unlock()
+	d := (*k.table.Load())[name]
+	now := k.now()
+	switch {
+	case d == nil:
+		return fmt.Errorf("%w: %q", ErrUnknownKnob, name)
+	case !d.knob.allows(o.Value):
+		return fmt.Errorf("%w: %s must be within %v and %v, not %v", ErrOutOfRange, name, d.knob.Min, d.knob.Max, o.Value)
+	case !o.Until.IsZero() && !now.Before(o.Until):
+		return fmt.Errorf("%w: %s until %v", ErrExpired, name, o.Until)
+	}
+	o.Since = now
+	d.override.Store(&o)
+	return nil
+}
+
+// Clear puts a knob back to its default. Without an override nothing changes.
+func (k *Knobs) Clear(name string) error {
+	k.changeMu.Lock()
+	defer k.changeMu.Unlock()
+	d := (*k.table.Load())[name]
+	if d == nil {
+		return fmt.Errorf("%w: %q", ErrUnknownKnob, name)
+	}
+	d.override.Store(nil)
+	return nil
+}
+
+// List returns all knobs by name.
+func (k *Knobs) List() []KnobState {
+	table := *k.table.Load()
+	list := make([]KnobState, 0, len(table))
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		d := table[name]
+		s := KnobState{Name: name, Value: d.knob.Default, Default: d.knob.Default, Min: d.knob.Min, Max: d.knob.Max}
+		if o := d.override.Load(); o != nil && o.holds(k.now) {
+			held := *o
+			s.Value, s.Override = o.Value, &held
+		}
+		list = append(list, s)
+	}
+	return list
+}

@@ -1,0 +1,65 @@
+package slo
+
+import "time"
+
+// ring tells which of n slots the present is in, and which have grown old. Time that goes back stands still.
+type ring struct {
+	span  time.Duration // of one slot
+	start time.Time
+	now   int64 // slots since start
+}
+
+func newRing(window time.Duration, n int, start time.Time) ring {
+	return ring{span: max(window/time.Duration(n), 1), start: start}
+}
+
+// advance moves to now and returns the slots that must be emptied on the way, newest last, at most n of them: [from, to).
+func (r *ring) advance(now time.Time, n int) (from, to int64) {
+	at := int64(now.Sub(r.start) / r.span)
+	if at <= r.now {
+		return 0, 0
+	}
+	from, to = max(r.now+1, at-int64(n)+1), at+1
+	r.now = at
+	return from, to
+}
+
+// tally counts events and those among them that hold, over the last while.
+type tally struct {
+	ring  ring
+	slots []count
+}
+
+type count struct{ hold, all int }
+
+func newTally(window time.Duration, n int, start time.Time) tally {
+	return tally{ring: newRing(window, n, start), slots: make([]count, n)}
+}
+
+// roll empties what is older than the window.
+func (t *tally) roll(now time.Time) {
+	for from, to := t.ring.advance(now, len(t.slots)); from < to; from++ {
+		t.slots[from%int64(len(t.slots))] = count{}
+	}
+}
+
+func (t *tally) add(now time.Time, holds bool) {
+	t.roll(now)
+	c := &t.slots[t.ring.now%int64(len(t.slots))]
+	c.all++
+	if holds {
+		c.hold++
+	}
+}
+
+func (t *tally) sum(now time.Time) (total count) {
+	t.roll(now)
+	for _, c := range t.slots {
+		total.all += c.all
+		total.hold += c.hold
+	}
+	return total
+}
+
+// rate is the share that holds, of a count that is not empty.
+func (c count) rate() float64 { return float64(c.hold) / float64(c.all) }
