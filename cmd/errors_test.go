@@ -51,7 +51,6 @@ func TestEveryRefusalIsTyped(t *testing.T) {
 		{"too large", path, chat(`,"x":"` + strings.Repeat("x", 70<<10) + `"`), 413, gateway.CodePayloadTooLarge, "", nil},
 		{"not json by type", path, chat(""), 415, gateway.CodeUnsupportedMediaType, "Content-Type", []string{"Content-Type", "text/plain"}},
 		{"header too large", path, chat(""), 431, gateway.CodeHeaderTooLarge, "", []string{"X-Filler", strings.Repeat("x", 40<<10)}},
-		{"deadline out of reach", path, chat(`,"model":"debug"`), 504, gateway.CodeDeadlineExceeded, "", []string{"X-Deadline-Ms", "1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			resp, answer := w.post(c.path, c.body, append(c.headers, "X-Request-Id", "err-1")...)

@@ -128,14 +128,7 @@ func chatOf(text string) string {
 // MEGA-35: the same prompt under another adapter, or content in parts, must meet the engine's own blocks or none.
 func TestPredictionsEqualDeliveriesForEveryShapeOfPrompt(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
-	long := strings.Repeat("std::vector<int> v; ", 30)
-	for name, body := range map[string]string{
-		"parts":   fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":[{"type":"text","text":%q},{"type":"text","text":"and"},{"type":"text","text":"more"}]}]}`, long),
-		"escapes": fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":%q}]}`, long+"\n\t\"ü\" \\ 漢字"),
-		"tool":    fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"system","content":%q},{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"ok"}]}`, long),
-		"prompt":  `{"model":"systems","max_tokens":2,"prompt":"` + long + `"}`,
-		"tokens":  `{"model":"systems","max_tokens":2,"prompt":[` + strings.TrimSuffix(strings.Repeat("7,8,9,", 30), ",") + `]}`,
-	} {
+	for name, body := range shapes(strings.Repeat("std::vector<int> v; ", 30)) {
 		t.Run(name, func(t *testing.T) {
 			path := "/v1/chat/completions"
 			if strings.Contains(body, `"prompt"`) {
@@ -152,6 +145,17 @@ func TestPredictionsEqualDeliveriesForEveryShapeOfPrompt(t *testing.T) {
 				t.Errorf("predicted %s, delivered %s", predicted, delivered)
 			}
 		})
+	}
+}
+
+// shapes are requests that say the same in different ways; each begins differently, so that none meets another's blocks.
+func shapes(long string) map[string]string {
+	return map[string]string{
+		"parts":   fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":[{"type":"text","text":"parts"},{"type":"text","text":%q},{"type":"text","text":"and"},{"type":"text","text":"more"}]}]}`, long),
+		"escapes": fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":%q}]}`, "escapes"+long+"\n\t\"ü\" \\ 漢字"),
+		"tool":    fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"system","content":"tool %s"},{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"ok"}]}`, long),
+		"prompt":  `{"model":"systems","max_tokens":2,"prompt":"` + long + `"}`,
+		"tokens":  `{"model":"systems","max_tokens":2,"prompt":[` + strings.TrimSuffix(strings.Repeat("7,8,9,", 30), ",") + `]}`,
 	}
 }
 

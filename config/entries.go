@@ -39,7 +39,7 @@ func (d *decoder) own(n *yaml.Node, path string, seen map[string]place) []entry 
 			continue
 		}
 		if first, twice := seen[name.Value]; twice {
-			d.add(at, join(path, name.Value), CodeDuplicateKey, "the key is already there%s", first.suffix())
+			d.add(at, join(path, name.Value), CodeDuplicateKey, "the key was given before%s; given again", first.suffix())
 			continue
 		}
 		seen[name.Value] = at
@@ -114,8 +114,10 @@ func describe(n *yaml.Node) string {
 	switch n.Tag {
 	case strTag:
 		return "text"
-	case intTag, floatTag:
+	case intTag:
 		return "a number"
+	case floatTag:
+		return "a number with a fraction"
 	case boolTag:
 		return "true or false"
 	case nullTag:

@@ -1,6 +1,6 @@
 package engine
 
-// Message is one turn of a chat. The text parts of a content that came in parts stand in Content one after the other.
+// Message is one turn of a chat. The text parts of a content that came in parts stand in Content joined with newlines.
 type Message struct {
 	Role    string
 	Content string

@@ -86,10 +86,10 @@ func (x *exchange) enter(ctx context.Context, rep *Replica, at *Attempt) (*sched
 	ticket, err := rep.Gate.Admit(ctx, x.admissionRequest())
 	waited := x.s.now().Sub(start)
 	x.noteQueue(at, waited)
-	if err != nil && ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errDeadline) {
+		return nil, &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: "the deadline passed in the queue"}
 	}
-	return ticket, err
+	return ticket, cause(ctx, err)
 }
 
 // call sends the request to the engine and relays its answer.
@@ -100,7 +100,7 @@ func (x *exchange) call(ctx context.Context, rep *Replica, ticket *scheduler.Tic
 	defer x.unwatch()
 	resp, err := x.send(ctx, rep)
 	if err != nil {
-		return cause(ctx, err)
+		return cause(ctx, x.lateDeadline(err))
 	}
 	defer resp.Close()
 	if resp.Status() != 200 {

@@ -53,7 +53,7 @@ func (x *exchange) identify(h http.Header) {
 // cachedTokens is the prediction: from the index where the replica's events are followed, else from the Gate's model.
 func (x *exchange) cachedTokens(ticket *scheduler.Ticket) int {
 	if x.predicted > 0 {
-		return min(x.predicted, x.prompt.Tokens)
+		return x.predicted
 	}
 	return min(ticket.Reused()*x.sp.BlockSize, x.prompt.Tokens)
 }

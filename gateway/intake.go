@@ -175,7 +175,6 @@ func (x *exchange) readBody() *Error {
 		return tooLarge(limit)
 	}
 	_ = x.ctl.SetReadDeadline(x.s.now().Add(x.rt.Limits.BodyTimeout)) // not every transport has deadlines
-	defer func() { _ = x.ctl.SetReadDeadline(time.Time{}) }()
 	body := x.body[:0]
 	for {
 		if len(body) == cap(body) {
@@ -188,6 +187,7 @@ func (x *exchange) readBody() *Error {
 			return tooLarge(limit)
 		}
 		if err == io.EOF {
+			_ = x.ctl.SetReadDeadline(time.Time{}) // else it stays: net/http reads on after an early answer
 			return nil
 		}
 		if err != nil {

@@ -74,11 +74,18 @@ func (x *exchange) recordRouting(err error, took time.Duration) {
 
 // openAttempt records the start of a replica's turn.
 func (x *exchange) openAttempt(rep *Replica, host index.HostID) *Attempt {
-	x.predicted = x.sp.Predicted(x.route.View(), host) * x.sp.BlockSize
+	x.predicted = x.predict(host)
 	x.receipt.Attempts = append(x.receipt.Attempts, Attempt{
 		Specialist: x.sp.Name, Replica: rep.Name, PredictedTokens: x.predicted, Ms: toMs(x.since()),
 	})
 	return &x.receipt.Attempts[len(x.receipt.Attempts)-1]
+}
+
+// predict returns how many tokens of the prompt replica host is believed to serve from its cache: whole blocks, and never the
+// last token, which engines compute again even of a prompt that they hold whole.
+func (x *exchange) predict(host index.HostID) int {
+	size := x.sp.BlockSize
+	return min(x.sp.Predicted(x.route.View(), host), max(x.prompt.Tokens-1, 0)/size) * size
 }
 
 func (x *exchange) noteQueue(at *Attempt, waited time.Duration) {

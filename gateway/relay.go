@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"octet/engine"
@@ -181,7 +182,7 @@ func (x *exchange) lateDeadline(err error) error {
 // fail ends the exchange with a typed error: as the whole answer, or, once an answer has begun, as the last event of the
 // stream and an abnormal close.
 func (x *exchange) fail(err error) {
-	if x.left() {
+	if x.left() && !errors.Is(err, os.ErrDeadlineExceeded) { // a body that is late looks to net/http like a client that left
 		x.gone, x.abort = true, true
 		return
 	}

@@ -96,7 +96,7 @@ func (x *exchange) explanation(plan routing.Plan) *Explanation {
 	host := plan.Steps[0].Ranked[0].Host
 	rep := x.rt.Replicas[host]
 	e.Replica = rep.Name
-	e.Predicted = x.sp.Predicted(x.route.View(), host) * x.sp.BlockSize
+	e.Predicted = x.predict(host)
 	e.Admission = admission(rep.Gate.Probe(x.admissionRequest()))
 	return e
 }

@@ -57,7 +57,7 @@ func (b *builder) instantiate() {
 func (b *builder) add(stage Stage, i int, s PluginSpec, weight float64) {
 	pos := b.position(stage, i, s)
 	if stage == StagePick && s.Name == "" {
-		b.fault(CodeNoPicker, "", "", pos, "exactly one picker is needed")
+		b.fault(Fault{Code: CodeNoPicker, Pos: pos}, "exactly one picker is needed")
 		return
 	}
 	plugin := b.make(s, pos)
@@ -78,7 +78,7 @@ func (b *builder) add(stage Stage, i int, s PluginSpec, weight float64) {
 func (b *builder) make(s PluginSpec, pos string) Plugin {
 	factory, ok := b.reg[s.Name]
 	if !ok {
-		b.fault(CodeUnknownPlugin, s.Name, "", pos, "no plugin is called %q", s.Name)
+		b.fault(Fault{Code: CodeUnknownPlugin, Plugin: s.Name, Pos: pos}, "no plugin is called %q", s.Name)
 		return nil
 	}
 	params := Params{values: s.Params}
@@ -88,7 +88,7 @@ func (b *builder) make(s PluginSpec, pos string) Plugin {
 	}
 	params.rest()
 	for _, f := range params.faults {
-		b.fault(f.Code, s.Name, "", pos, "%s %s", s.Name, f.Message)
+		b.fault(Fault{Code: f.Code, Plugin: s.Name, Pos: pos}, "%s %s", s.Name, f.Message)
 	}
 	return plugin
 }
@@ -98,18 +98,18 @@ func (b *builder) checkPart(p part) {
 	switch {
 	case p.fits():
 	case p.stage != StagePick && isPicker(p.plugin) && b.spec.Pick.Name != "":
-		b.fault(CodeManyPickers, name, "", p.pos, "%s is a picker, of which a profile has exactly one, under pick", name)
+		b.fault(p.fault(CodeManyPickers), "%s is a picker, of which a profile has exactly one, under pick", name)
 	default:
-		b.fault(CodeWrongStage, name, "", p.pos, "%s cannot stand under %s", name, p.stage)
+		b.fault(p.fault(CodeWrongStage), "%s cannot stand under %s", name, p.stage)
 	}
 	if p.stage == StageScore && !(p.weight > 0 && p.weight <= math.MaxFloat64) {
-		b.fault(CodeWeight, name, "", p.pos, "%s has weight %v, want a finite number over 0", name, p.weight)
+		b.fault(p.fault(CodeWeight), "%s has weight %v, want a finite number over 0", name, p.weight)
 	}
 	if p.stage == StagePrepare && len(p.writes) == 0 && p.fits() {
-		b.fault(CodeUnusedWrite, name, "", p.pos, "%s writes no slot", name)
+		b.fault(p.fault(CodeUnusedWrite), "%s writes no slot", name)
 	}
 	if p.stage == StageScore && slices.ContainsFunc(b.parts, func(o part) bool { return o.stage == StageScore && o.plugin.Name() == name }) {
-		b.fault(CodeDuplicatePlugin, name, "", p.pos, "%s is listed twice: give it one weight", name)
+		b.fault(p.fault(CodeDuplicatePlugin), "%s is listed twice: give it one weight", name)
 	}
 }
 
@@ -122,7 +122,7 @@ func (b *builder) checkNeeds() {
 		}
 		for _, need := range needer.Needs() {
 			if !slices.ContainsFunc(b.parts, func(o part) bool { return o.plugin.Name() == need }) {
-				b.fault(CodeMissingDependency, p.plugin.Name(), "", p.pos, "%s needs %s in the same profile", p.plugin.Name(), need)
+				b.fault(p.fault(CodeMissingDependency), "%s needs %s in the same profile", p.plugin.Name(), need)
 			}
 		}
 	}
@@ -158,10 +158,20 @@ func (b *builder) position(stage Stage, i int, s PluginSpec) string {
 	return fmt.Sprintf("profiles.%s.%s[%d]", b.spec.Name, stage, i)
 }
 
-func (b *builder) fault(code Code, plugin, slot, pos, format string, args ...any) {
-	b.faults = append(b.faults, Fault{
-		Code: code, Profile: b.spec.Name, Plugin: plugin, Slot: slot, Pos: pos, Message: fmt.Sprintf(format, args...),
-	})
+// fault notes f, complete but for profile and message.
+func (b *builder) fault(f Fault, format string, args ...any) {
+	f.Profile, f.Message = b.spec.Name, fmt.Sprintf(format, args...)
+	b.faults = append(b.faults, f)
+}
+
+// fault returns the beginnings of a Fault of this part.
+func (p part) fault(code Code) Fault { return Fault{Code: code, Plugin: p.plugin.Name(), Pos: p.pos} }
+
+// slotFault is fault with a slot.
+func (p part) slotFault(code Code, u slotUse) Fault {
+	f := p.fault(code)
+	f.Slot = u.name
+	return f
 }
 
 func uses(slots []AnySlot) []slotUse {

@@ -147,6 +147,8 @@ func TestBuildFindsEveryKindOfFault(t *testing.T) {
 		"a scorer twice": {spec{Score: score("maybe-other", "maybe-other"), Pick: best},
 			[]fault{{routing.CodeDuplicatePlugin, "maybe-other", "", "profiles.p.score[1]"}}},
 		"unknown plugin": {spec{Filter: named("kepe"), Pick: best}, []fault{{routing.CodeUnknownPlugin, "kepe", "", "profiles.p.filter[0]"}}},
+		"unknown scorer, who may be the reader": {spec{Prepare: named("writes-total"), Score: score("nobody"), Pick: best},
+			[]fault{{routing.CodeUnknownPlugin, "nobody", "", "profiles.p.score[0]"}}},
 		"unknown preparer, whose slots are anyone's guess": {spec{Prepare: named("nobody"), Score: score("reads-total"), Pick: best},
 			[]fault{{routing.CodeUnknownPlugin, "nobody", "", "profiles.p.prepare[0]"}}},
 	} {

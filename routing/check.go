@@ -26,22 +26,23 @@ func (b *builder) checkSlots() {
 // checkTypes finds names that stand for two types.
 func (b *builder) checkTypes() {
 	first := map[string]slotUse{}
-	check := func(plugin, pos string, us []slotUse) {
+	check := func(at Fault, us []slotUse) {
 		for _, u := range us {
 			known, ok := first[u.name]
 			if !ok {
 				first[u.name] = u
 			} else if known.id != u.id {
-				b.fault(CodeTypeConflict, plugin, u.name, pos, "slot %q is %v here, but %v before", u.name, u.typ, known.typ)
+				at.Slot = u.name
+				b.fault(at, "slot %q is %v here, but %v before", u.name, u.typ, known.typ)
 			}
 		}
 	}
-	check("", b.profilePos("given"), uses(b.spec.Given))
+	check(Fault{Code: CodeTypeConflict, Pos: b.profilePos("given")}, uses(b.spec.Given))
 	for _, p := range b.parts {
-		check(p.plugin.Name(), p.pos, p.writes)
-		check(p.plugin.Name(), p.pos, p.reads)
+		check(p.fault(CodeTypeConflict), p.writes)
+		check(p.fault(CodeTypeConflict), p.reads)
 	}
-	check("", b.profilePos("wanted"), uses(b.spec.Wanted))
+	check(Fault{Code: CodeTypeConflict, Pos: b.profilePos("wanted")}, uses(b.spec.Wanted))
 }
 
 // checkWriters returns the first writer of each slot.
@@ -53,8 +54,7 @@ func (b *builder) checkWriters() map[string]writer {
 	for i, p := range b.parts {
 		for _, u := range p.writes {
 			if w, taken := writers[u.name]; taken {
-				b.fault(CodeTwoWriters, p.plugin.Name(), u.name, p.pos,
-					"%s writes slot %q, which %s writes too", p.plugin.Name(), u.name, b.writerName(w))
+				b.fault(p.slotFault(CodeTwoWriters, u), "%s writes slot %q, which %s writes too", p.plugin.Name(), u.name, b.writerName(w))
 				continue
 			}
 			writers[u.name] = writer{i, u}
@@ -71,13 +71,13 @@ func (b *builder) checkReads(writers map[string]writer) {
 	for _, p := range b.parts {
 		for _, u := range p.reads {
 			if _, ok := writers[u.name]; !ok && !u.optional {
-				b.fault(CodeMissingWriter, p.plugin.Name(), u.name, p.pos, "%s reads slot %q, which nothing writes", p.plugin.Name(), u.name)
+				b.fault(p.slotFault(CodeMissingWriter, u), "%s reads slot %q, which nothing writes", p.plugin.Name(), u.name)
 			}
 		}
 	}
 	for _, u := range uses(b.spec.Wanted) {
 		if _, ok := writers[u.name]; !ok && !u.optional {
-			b.fault(CodeMissingWriter, "", u.name, b.profilePos("wanted"), "the caller reads slot %q, which nothing writes", u.name)
+			b.fault(Fault{Code: CodeMissingWriter, Slot: u.name, Pos: b.profilePos("wanted")}, "the caller reads slot %q, which nothing writes", u.name)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (b *builder) checkUnused(writers map[string]writer) {
 	for i, p := range b.parts {
 		for _, u := range p.writes {
 			if writers[u.name].part == i && !read[u.name] {
-				b.fault(CodeUnusedWrite, p.plugin.Name(), u.name, p.pos, "%s writes slot %q, which nothing reads", p.plugin.Name(), u.name)
+				b.fault(p.slotFault(CodeUnusedWrite, u), "%s writes slot %q, which nothing reads", p.plugin.Name(), u.name)
 			}
 		}
 	}
@@ -125,8 +125,7 @@ func (b *builder) checkOrder(writers map[string]writer) {
 		for _, u := range p.reads {
 			w, ok := writers[u.name]
 			if ok && w.part > i && !(looped[i] && reaches(after, i, w.part)) {
-				b.fault(CodeWrongOrder, p.plugin.Name(), u.name, p.pos,
-					"%s reads slot %q, which %s writes only later", p.plugin.Name(), u.name, b.writerName(w))
+				b.fault(p.slotFault(CodeWrongOrder, u), "%s reads slot %q, which %s writes only later", p.plugin.Name(), u.name, b.writerName(w))
 			}
 		}
 	}
@@ -151,7 +150,7 @@ func (b *builder) cycle(loop []int) {
 		names[i] = b.parts[part].plugin.Name()
 	}
 	first := b.parts[loop[0]]
-	b.fault(CodeCycle, first.plugin.Name(), "", first.pos, "each needs what the one before it writes: %s", strings.Join(names, " -> "))
+	b.fault(first.fault(CodeCycle), "each needs what the one before it writes: %s", strings.Join(names, " -> "))
 }
 
 func (b *builder) writerName(w writer) string {

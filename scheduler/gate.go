@@ -36,6 +36,13 @@ type GateRequest struct {
 	Arrived      time.Time // its place among equals; zero is now. A resumed request brings its first one
 }
 
+// check panics on counts that no request has: wherever they come from, they were checked before.
+func (r *GateRequest) check() {
+	if r.PromptTokens < 0 || r.MaxNew < 0 || r.Resume < 0 {
+		panic(fmt.Sprintf("scheduler: %s of %d prompt, %d new and %d resumed tokens", r.ID, r.PromptTokens, r.MaxNew, r.Resume))
+	}
+}
+
 // Gate admits requests to an engine that batches itself. It models the engine's pool, prefix cache included, and lets in
 // what the model says will fit. Safe for concurrent use.
 //
@@ -96,6 +103,7 @@ func (g *Gate) Admit(ctx context.Context, r GateRequest) (*Ticket, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	r.check()
 	t, w, err := g.ask(r)
 	if w != nil {
 		return g.await(ctx, w)
@@ -121,6 +129,7 @@ func (g *Gate) ask(r GateRequest) (*Ticket, *waiter, error) {
 
 // Probe returns what Admit would say now, and changes nothing.
 func (g *Gate) Probe(r GateRequest) Answer {
+	r.check()
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()
 	now := g.elapsed()

@@ -82,7 +82,6 @@ func (an *answer) close() {
 		if c.finish == "" {
 			an.e.meters.finished.WithLabelValues("abort").Inc()
 		}
-		c.stream.Cancel()
 		an.e.sequences.remove(c.id)
 	}
 }

@@ -160,7 +160,7 @@ func (e *Emulator) speak(a *ask, p prompt, choice int) voice {
 	if e.cfg.Text == TextIndex {
 		return indexVoice{request: a.id, from: a.body.ContinueFrom}
 	}
-	return e.author.answer(p.earlier(a.body.ContinueFrom), a.variant(choice), a.body.ContinueFrom)
+	return e.author.answer(p.earlier(a.body.ContinueFrom), a.variant(choice%a.n), a.body.ContinueFrom)
 }
 
 // variant tells answers to one prompt apart: by the client's seed, and by choice.

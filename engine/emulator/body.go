@@ -56,7 +56,7 @@ type turn struct {
 // content is a message's text, whatever form it came in.
 type content string
 
-// UnmarshalJSON takes a string, null, or parts of type text, which are put together.
+// UnmarshalJSON takes a string, null, or parts of type text, which are joined with newlines.
 func (c *content) UnmarshalJSON(raw []byte) error {
 	var parts []struct {
 		Type string `json:"type"`
@@ -69,9 +69,12 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	var text strings.Builder
-	for _, p := range parts {
+	for i, p := range parts {
 		if p.Type != "text" {
 			return badRequest("messages", "content part of type %q: this model takes text only", p.Type)
+		}
+		if i > 0 {
+			text.WriteByte('\n') // as vLLM joins them
 		}
 		text.WriteString(p.Text)
 	}

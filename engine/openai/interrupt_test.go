@@ -164,7 +164,7 @@ func TestOpenStreamsHoldNoGoroutine(t *testing.T) {
 }
 
 func TestNextAllocatesNothing(t *testing.T) {
-	stop := make(chan struct{})
+	stop, event := make(chan struct{}), []byte("d\r\ndata: token\n\n\r\n")
 	c := dialUp(t, Config{URL: listen(t, func(p *peer) {
 		p.request()
 		p.say(chunking)
@@ -173,7 +173,7 @@ func TestNextAllocatesNothing(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				if _, err := io.WriteString(p, "d\r\ndata: token\n\n\r\n"); err != nil {
+				if _, err := p.Write(event); err != nil {
 					return
 				}
 			}

@@ -20,7 +20,7 @@ var metricPages = map[string]struct {
 }{
 	"a vLLM-compatible simulator, recorded": {
 		file: "testdata/vllm_like_metrics.txt",
-		want: Metrics{Running: 4, Waiting: 6, KVUsage: 0.5, Blocks: 32, BlockSize: 16, QueriedTokens: 1500, CachedTokens: 128, MaxAdapters: 2, RunningAdapters: []string{"sql-lora"}},
+		want: Metrics{Running: 4, Waiting: 6, KVUsage: 0.5, Blocks: 32, BlockSize: 16, QueriedTokens: 1500, CachedTokens: 128, MaxAdapters: 2, RunningAdapters: []string{"code-lora"}},
 		has:  all &^ (HasCapacityTokens | HasPreemptions),
 	},
 	"llama.cpp, recorded": {

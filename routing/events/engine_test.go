@@ -163,7 +163,9 @@ type shadow struct {
 	batches []index.Batch // the heads only
 }
 
-func newShadow(next Applier) *shadow { return &shadow{next: next, held: map[index.HostID]map[fact]bool{}} }
+func newShadow(next Applier) *shadow {
+	return &shadow{next: next, held: map[index.HostID]map[fact]bool{}}
+}
 
 func (s *shadow) Apply(b index.Batch) index.Outcome {
 	out := s.next.Apply(b)

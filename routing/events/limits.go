@@ -41,6 +41,9 @@ func (b *Batch) Check() error {
 	if len(b.Replica) > MaxNameBytes {
 		return refuse(ErrTooLarge, "replica name of %d bytes", len(b.Replica))
 	}
+	if year := b.At.UTC().Year(); year < 1 || year > 9999 {
+		return refuse(ErrInvalid, "made in the year %d", year)
+	}
 	if len(b.Events) > MaxEvents {
 		return refuse(ErrTooLarge, "%d events", len(b.Events))
 	}

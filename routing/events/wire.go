@@ -14,6 +14,8 @@ import (
 const (
 	jsonDepth   = 32 // of the values that a decoder skips because it does not know them
 	eventsField = 5  // of a Batch in octetkv.proto
+	leastEvent  = 3  // bytes of an event's value: its length, and a kind
+	leastObject = 11 // bytes of an event in JSON: {"kind":3},
 )
 
 // Marshal returns b in protobuf's binary form, the same bytes for the same batch. It fails with ErrBatch where Unmarshal
@@ -93,33 +95,46 @@ func decodeBinary(data []byte, m *octetkvpb.Batch) error {
 	return nil
 }
 
-// countEvents refuses a message with too many events before anything is allocated for them: an empty event takes two bytes
-// on the wire and two hundred in memory.
+// countEvents refuses a message with too many events, or with empty ones, before anything is allocated for them: an empty event
+// takes two bytes on the wire and three hundred in memory.
 func countEvents(data []byte) error {
 	for count := 0; len(data) > 0; {
 		number, kind, n := protowire.ConsumeTag(data)
 		if n < 0 {
 			return refuse(ErrMalformed, "%v", protowire.ParseError(n))
 		}
-		if number == eventsField {
-			count++
-		}
-		if count > MaxEvents {
-			return refuse(ErrTooLarge, "more than %d events", MaxEvents)
-		}
 		data = data[n:]
 		if n = protowire.ConsumeFieldValue(number, kind, data); n < 0 {
 			return refuse(ErrMalformed, "%v", protowire.ParseError(n))
+		}
+		if number == eventsField {
+			if count++; count > MaxEvents {
+				return refuse(ErrTooLarge, "more than %d events", MaxEvents)
+			}
+			if n < leastEvent {
+				return refuse(ErrInvalid, "event %d is empty", count-1)
+			}
 		}
 		data = data[n:]
 	}
 	return nil
 }
 
-// decodeJSON bounds the events by the braces that they cannot do without; those in names are what the factor is for.
-func decodeJSON(data []byte, m *octetkvpb.Batch) error {
-	if bytes.Count(data, []byte{'{'}) > 2*MaxEvents {
+// countObjects is countEvents for JSON, by the braces that events cannot do without. It is generous: names may hold some as well.
+func countObjects(data []byte) error {
+	n := bytes.Count(data, []byte{'{'})
+	if n > 2*MaxEvents {
 		return refuse(ErrTooLarge, "more than %d events", MaxEvents)
+	}
+	if n > len(data)/leastObject+3*MaxNameBytes {
+		return refuse(ErrInvalid, "%d objects in %d bytes", n, len(data))
+	}
+	return nil
+}
+
+func decodeJSON(data []byte, m *octetkvpb.Batch) error {
+	if err := countObjects(data); err != nil {
+		return err
 	}
 	o := protojson.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: jsonDepth}
 	if err := o.Unmarshal(data, m); err != nil {

@@ -129,12 +129,20 @@ func TestPutRefusesWhatCannotBe(t *testing.T) {
 func TestANewReplicaInheritsNoState(t *testing.T) {
 	f, rs := filled(t, 2)
 	rs[0].SetDraining(true)
-	for range 5 {
+	late, err := rs[0].Take()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
 		fail(t, rs[0])
 	}
 	f.Remove("debug-0")
+	late.Settle(fleet.Failed) // the fifth in a row, but the host is another's by now
 	if r := put(t, f, spec("build", 0)); r.Draining() || !r.Healthy() || r.State() != "closed" || !f.Snapshot("build").Tripped().Empty() {
 		t.Error("the host's next replica starts with the state of the one before")
+	}
+	if rs[0].State() != "closed" {
+		t.Error("a replica that left holds an ejection place")
 	}
 }
 

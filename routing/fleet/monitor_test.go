@@ -109,6 +109,37 @@ func TestOneFailureBetweenSuccessesMarksNothing(t *testing.T) {
 	})
 }
 
+func TestOnlySuccessesInARowBringBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, rs := filled(t, 1)
+		p := watched(t, f, fleet.Monitor{Interval: time.Second, Unhealthy: 1, HealthyAfter: 2})
+		for i, sick := range []bool{true, false, true, false, true, false, false} {
+			p.set(p.sick, "debug-0", sick)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if rs[0].Healthy() != (i == 6) {
+				t.Errorf("after probe %d: %t", i, rs[0].Healthy())
+			}
+		}
+	})
+}
+
+func TestANewReplicaInheritsNoHealth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, rs := filled(t, 1)
+		p := watched(t, f, fleet.Monitor{Interval: time.Second, Unhealthy: 1})
+		p.set(p.sick, "debug-0", true)
+		time.Sleep(1500 * time.Millisecond)
+		f.Remove("debug-0")
+		if r := put(t, f, spec("build", 0)); rs[0].Healthy() != r.Healthy() || !r.Healthy() {
+			t.Error("the host's next replica starts down")
+		}
+		if rs[0].OnConnectFailure(); f.Snapshot("build").Available().Empty() {
+			t.Error("the one that left marks the next one down")
+		}
+	})
+}
+
 func TestAProbeThatHangsFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, rs := filled(t, 1)
@@ -183,7 +214,7 @@ func TestTheMonitorFollowsTheFleet(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 		put(t, f, spec("debug", 1))
 		f.Remove("debug-0")
-		time.Sleep(2 * time.Second)
+		time.Sleep(2200 * time.Millisecond)
 		want := map[string][]time.Duration{
 			"debug-0": {0, time.Second},
 			"debug-1": {1500 * time.Millisecond, 2500 * time.Millisecond, 3500 * time.Millisecond},

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"octet/kvpool"
-	"pgregory.net/rapid"
 )
 
 // model is the slow, obvious index: a set of facts for each replica, and depths by a block-by-block scan.
@@ -131,14 +130,16 @@ type tree struct {
 	parents []int // index of the block before; -1: none
 }
 
-func drawTree(t *rapid.T) (u tree) {
-	n := rapid.IntRange(1, 24).Draw(t, "blocks")
-	bushy := rapid.Bool().Draw(t, "bushy")
+// dice answers with a number in [0, n): rapid's, which shrink, or a plain generator's, which are even.
+type dice func(n int) int
+
+func growTree(roll dice) (u tree) {
+	n, bushy := 1+roll(24), roll(2) == 0
 	var h kvpool.Hasher
 	for i := range n {
 		parent := i - 1
-		if bushy || rapid.IntRange(0, 9).Draw(t, "fork") == 0 {
-			parent = rapid.IntRange(-1, i-1).Draw(t, "parent")
+		if bushy || roll(10) == 0 {
+			parent = roll(i+1) - 1
 		}
 		before := kvpool.BlockHash(0)
 		if parent >= 0 {
@@ -159,30 +160,27 @@ func (u tree) path(i int) (chain []kvpool.BlockHash) {
 	return chain
 }
 
-func (u tree) drawBlock(t *rapid.T) int { return rapid.IntRange(0, len(u.blocks)-1).Draw(t, "block") }
-
-// drawOp draws an op whose claims are true: whole stretches of a path, or some of its blocks with nothing claimed.
-func (u tree) drawOp(t *rapid.T) Op {
-	kinds := []OpKind{Store, Store, Store, Store, Store, Store, Remove, Remove, Remove, Remove, Clear, Shutdown, 9}
-	op := Op{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Tier: rapid.SampledFrom([]Tier{GPU, GPU, CPU, SSD, Tiers}).Draw(t, "tier")}
-	if op.Kind == Clear || op.Kind == Shutdown {
-		if rapid.IntRange(0, 3).Draw(t, "mercy") > 0 {
-			op.Kind = Store
-		} else {
-			return op
-		}
+// op makes an op whose claims are true: a stretch of a path, or some blocks of one with nothing claimed.
+func (u tree) op(roll dice) Op {
+	tiers := [...]Tier{GPU, GPU, GPU, GPU, CPU, SSD, Tiers}
+	op := Op{Tier: tiers[roll(len(tiers))]}
+	switch kind := roll(60); {
+	case kind == 59:
+		return Op{Kind: Shutdown}
+	case kind >= 56:
+		return Op{Kind: Clear}
+	case kind == 55:
+		op.Kind = 9
+	case kind >= 30:
+		op.Kind = Remove
+		op.Blocks = u.some(roll)
+		return op
 	}
-	path := u.path(u.drawBlock(t))
-	from := 0
-	if op.Kind == Remove || rapid.Bool().Draw(t, "part") {
-		from = rapid.IntRange(0, len(path)).Draw(t, "from")
-	}
-	op.Blocks = path[from:]
-	switch {
-	case op.Kind == Remove && rapid.Bool().Draw(t, "hole") && len(op.Blocks) > 0:
-		op.Blocks = op.Blocks[:1]
-	case op.Kind == Remove || rapid.IntRange(0, 5).Draw(t, "loose") == 0:
-		op.Blocks = shuffledPart(t, op.Blocks)
+	path := u.path(roll(len(u.blocks)))
+	from := roll(2) * roll(len(path))
+	switch op.Blocks = path[from:]; {
+	case roll(6) == 0:
+		op.Blocks = u.some(roll)
 	case from == 0:
 		op.RootKnown = true
 	default:
@@ -191,10 +189,18 @@ func (u tree) drawOp(t *rapid.T) Op {
 	return op
 }
 
-func shuffledPart(t *rapid.T, blocks []kvpool.BlockHash) []kvpool.BlockHash {
-	if len(blocks) == 0 {
-		return nil
+// some returns one block, the end of a path, or any blocks of it in any order.
+func (u tree) some(roll dice) []kvpool.BlockHash {
+	path := u.path(roll(len(u.blocks)))
+	switch from := roll(len(path)); roll(3) {
+	case 0:
+		return path[from : from+1]
+	case 1:
+		return path[from:]
 	}
-	p := rapid.Permutation(blocks).Draw(t, "order")
-	return p[:rapid.IntRange(0, len(p)).Draw(t, "some")]
+	for i := range path {
+		j := i + roll(len(path)-i)
+		path[i], path[j] = path[j], path[i]
+	}
+	return path[:roll(len(path)+1)]
 }

@@ -5,7 +5,7 @@
 //	prepare   ├─ tokenize ─▶ tokens | text, chunks
 //	          ├─ block-hashes ─▶ block_hashes, prompt_tokens
 //	          └─ prefix-depths ─▶ depths
-//	filter    health · role · adapter · breaker · concurrency
+//	filter    health · role · prefill-endpoints · decode-endpoints · adapter · breaker · concurrency
 //	score     cache-affinity · least-load · queue-depth · kv-utilization · running-requests · round-robin
 //	pick      max-score · round-robin · random
 //

@@ -35,7 +35,7 @@ func TestHealthKeepsHealthyReplicasThatAreNotDraining(t *testing.T) {
 	}
 }
 
-// MOD3-06: a prefill request never reaches a decode-only replica, nor a whole request either kind.
+// MOD3-06, GAIE-16: a prefill request never reaches a decode-only replica, nor a whole request either kind.
 func TestRoleKeepsWhoCanDoTheWork(t *testing.T) {
 	w := newWorld(t, 0)
 	w.put(fleet.Spec{Host: 0, Role: fleet.RoleBoth})
@@ -48,6 +48,12 @@ func TestRoleKeepsWhoCanDoTheWork(t *testing.T) {
 	} {
 		if got := w.kept(routing.PluginSpec{Name: "role"}, role, routing.Facts{}); got != want {
 			t.Errorf("%v: kept %v, want %v", role, got, want)
+		}
+		if got := w.kept(routing.PluginSpec{Name: "prefill-endpoints-filter"}, role, routing.Facts{}); got != index.HostSet(0, 1) {
+			t.Errorf("%v: prefill-endpoints kept %v", role, got)
+		}
+		if got := w.kept(routing.PluginSpec{Name: "decode-endpoints-filter"}, role, routing.Facts{}); got != index.HostSet(0, 2) {
+			t.Errorf("%v: decode-endpoints kept %v", role, got)
 		}
 	}
 }

@@ -22,11 +22,13 @@ func Registry(d Deps) routing.Registry {
 		"block-hashes":  newBlockHashes(d),
 		"prefix-depths": newPrefixDepths(d),
 
-		"health":      newHealth(d),
-		"role":        newRole(d),
-		"adapter":     newAdapter(d),
-		"breaker":     newBreaker(d),
-		"concurrency": newConcurrency(d),
+		"health":            newHealth(d),
+		"role":              newRole(d),
+		"prefill-endpoints": newPrefillEndpoints(d),
+		"decode-endpoints":  newDecodeEndpoints(d),
+		"adapter":           newAdapter(d),
+		"breaker":           newBreaker(d),
+		"concurrency":       newConcurrency(d),
 
 		"cache-affinity":   newCacheAffinity(d),
 		"least-load":       newLeastLoad(d),
@@ -38,6 +40,8 @@ func Registry(d Deps) routing.Registry {
 		"round-robin": newRoundRobin(d), // under score too
 		"random":      newRandom(d),
 
+		"prefill-endpoints-filter":     newPrefillEndpoints(d),
+		"decode-endpoints-filter":      newDecodeEndpoints(d),
 		"prefix-scorer":                newCacheAffinity(d),
 		"prefix-cache-scorer":          newCacheAffinity(d),
 		"precise-prefix-cache-scorer":  newCacheAffinity(d),

@@ -1,0 +1,108 @@
+package index
+
+import "testing"
+
+// batch is one line of a history: what comes in, and what is expected then.
+type batch struct {
+	epoch, seq uint64
+	op         OpKind
+	out        Outcome
+	stale      bool
+	blocks     int
+	gaps       uint64
+}
+
+// Architecture decision 2. Store stores one more block each time.
+func TestEpochAndSeqDecideWhatABatchDoes(t *testing.T) {
+	for name, history := range map[string][]batch{
+		"in order from 1": {{1, 1, Store, Applied, false, 1, 0}, {1, 2, Store, Applied, false, 2, 0}},
+		"in order from 0": {{0, 0, Store, Applied, false, 1, 0}, {0, 1, Store, Applied, false, 2, 0}},
+		"seen before": {{1, 1, Store, Applied, false, 1, 0}, {1, 1, Store, Duplicate, false, 1, 0}, {1, 2, Store, Applied, false, 2, 0},
+			{1, 1, Clear, Duplicate, false, 2, 0}, {1, 0, Clear, Duplicate, false, 2, 0}},
+		"later epoch wipes": {{1, 1, Store, Applied, false, 1, 0}, {1, 2, Store, Applied, false, 2, 0}, {2, 1, Store, Applied, false, 1, 0},
+			{1, 3, Store, OldEpoch, false, 1, 0}},
+		"gap makes stale": {{1, 1, Store, Applied, false, 1, 0}, {1, 3, Store, Gap, true, 2, 1}, {1, 4, Store, Applied, true, 3, 1},
+			{1, 2, Store, Duplicate, true, 3, 1}, {1, 9, Store, Gap, true, 4, 2}},
+		"late first is a gap":   {{1, 2, Store, Gap, true, 1, 1}},
+		"new epoch heals":       {{1, 5, Store, Gap, true, 1, 1}, {2, 1, Store, Applied, false, 1, 1}},
+		"new epoch with a gap":  {{1, 1, Store, Applied, false, 1, 0}, {2, 2, Store, Gap, true, 1, 1}},
+		"clear heals":           {{1, 5, Store, Gap, true, 1, 1}, {1, 6, Clear, Applied, false, 0, 1}, {1, 7, Store, Applied, false, 1, 1}},
+		"clear after a gap":     {{1, 1, Store, Applied, false, 1, 0}, {1, 5, Clear, Applied, false, 0, 1}},
+		"shutdown, then nobody": {{1, 1, Shutdown, Applied, false, 0, 0}, {1, 2, Store, Dead, false, 0, 0}, {1, 2, Shutdown, Dead, false, 0, 0}}, // MOD2-16
+	} {
+		chain := chainOf(20, "")
+		x := newIndex(t, nil)
+		if err := x.Admit(7); err != nil {
+			t.Fatal(err)
+		}
+		for i, b := range history {
+			op := Op{Kind: b.op}
+			if b.op == Store {
+				op.Blocks = chain[i : i+1]
+			}
+			out := x.Apply(Batch{Host: 7, Epoch: b.epoch, Seq: b.seq, Ops: []Op{op}})
+			h := x.Host(7)
+			if out != b.out || h.Stale != b.stale || h.Blocks != b.blocks || h.Gaps != b.gaps || x.Stale().Has(7) != b.stale {
+				t.Errorf("%s, batch %d: %s, %+v, want %+v", name, i, out, h, b)
+			}
+		}
+	}
+}
+
+// MOD2-14, MOD2-15
+func TestStoringTheHeldAndRemovingTheAbsentChangeNothing(t *testing.T) {
+	chain := chainOf(6, "")
+	x := newIndex(t, chain, 4)
+	digest, before := x.Digest(), x.Stats()
+	apply(t, x, 0, 2, Op{Kind: Store, Blocks: chain[:4], RootKnown: true}, Op{Kind: Remove, Blocks: chain[4:]}, Op{Kind: Remove, Tier: CPU, Blocks: chain[:2]})
+	if x.Digest() != digest || x.Stats() != before {
+		t.Fatalf("%+v became %+v", before, x.Stats())
+	}
+}
+
+func TestResyncReplacesEverythingAndClearsStale(t *testing.T) {
+	chain := chainOf(8, "")
+	x := newIndex(t, chain, 3)
+	x.Apply(Batch{Host: 0, Seq: 5, Ops: []Op{{Kind: Store, Blocks: chain[6:]}}})
+	if !x.Stale().Has(0) {
+		t.Fatal("a gap left no stale mark")
+	}
+	snapshot := []TierBlocks{{Blocks: chain[:5], RootKnown: true}, {Tier: SSD, Blocks: chain[5:6], Parent: chain[4], HasParent: true}}
+	for _, c := range []struct {
+		epoch, seq uint64
+		want       Outcome
+	}{{0, 4, Duplicate}, {0, 6, Applied}, {0, 6, Applied}, {3, 1, Applied}, {2, 9, OldEpoch}} {
+		if got := x.Resync(0, c.epoch, c.seq, snapshot); got != c.want {
+			t.Fatalf("snapshot of epoch %d, batch %d: %s, want %s", c.epoch, c.seq, got, c.want)
+		}
+	}
+	want := HostState{Epoch: 3, LastSeq: 1, Alive: true, Gaps: 1, Resyncs: 3, Blocks: 6}
+	if got := x.Host(0); got != want {
+		t.Fatalf("%+v, want %+v", got, want)
+	}
+	if depths, _ := ask(x, chain, 1); depths[0] != 6 {
+		t.Fatalf("depth %d, want 6", depths[0])
+	}
+	if out := x.Resync(9, 1, 1, nil); out != Dead {
+		t.Fatalf("snapshot of a slot not in use: %s", out)
+	}
+}
+
+func TestDigestDependsOnFactsAndNotOnTheirOrder(t *testing.T) {
+	chain := chainOf(5, "")
+	a, b := newIndex(t, chain, 5, 2), newIndex(t, chain, 0, 0)
+	for i := range chain {
+		apply(t, b, 0, uint64(i+2), Op{Kind: Store, Blocks: chain[4-i : 5-i]})
+	}
+	apply(t, b, 1, 2, Op{Kind: Store, Blocks: chain, RootKnown: true}, Op{Kind: Remove, Blocks: chain[2:]})
+	if a.Digest() != b.Digest() {
+		t.Fatal("equal facts, other digest")
+	}
+	apply(t, b, 1, 3, Op{Kind: Store, Tier: CPU, Blocks: chain[:1]})
+	if a.Digest() == b.Digest() {
+		t.Fatal("one more copy, same digest")
+	}
+	if swapped := newIndex(t, chain, 2, 5); swapped.Digest() == a.Digest() {
+		t.Fatal("other replicas, same digest")
+	}
+}

@@ -1,0 +1,519 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"octet/kvpool"
+)
+
+// gated runs f with a Gate in a bubble of virtual time and checks it afterwards.
+func gated(t *testing.T, cfg GateConfig, f func(t *testing.T, g *Gate)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		cfg.Now = time.Now
+		g, err := NewGate(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(t, g)
+		synctest.Wait()
+		if err := g.Check(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func admitted(t *testing.T, g *Gate, r GateRequest) *Ticket {
+	t.Helper()
+	ticket, err := g.Admit(t.Context(), r)
+	if err != nil {
+		t.Fatalf("%s: %v", r.ID, err)
+	}
+	return ticket
+}
+
+// waits queues r and returns where its ticket or error will come.
+func waits(t *testing.T, g *Gate, r GateRequest) <-chan any {
+	t.Helper()
+	before, got := g.Stats().Waiting, make(chan any, 1)
+	go func() {
+		if ticket, err := g.Admit(t.Context(), r); err != nil {
+			got <- err
+		} else {
+			got <- ticket
+		}
+	}()
+	synctest.Wait()
+	if n := g.Stats().Waiting; n != before+1 {
+		t.Fatalf("%s: %d wait, there were %d before", r.ID, n, before)
+	}
+	return got
+}
+
+// came returns what a waiter got by now.
+func came(got <-chan any) any {
+	synctest.Wait()
+	select {
+	case v := <-got:
+		return v
+	default:
+		return nil
+	}
+}
+
+func wantTicket(t *testing.T, got <-chan any) *Ticket {
+	t.Helper()
+	ticket, ok := came(got).(*Ticket)
+	if !ok {
+		t.Fatal("no ticket")
+	}
+	return ticket
+}
+
+func wantError(t *testing.T, err any, want error) *Refusal {
+	t.Helper()
+	e, _ := err.(error)
+	var r *Refusal
+	if !errors.As(e, &r) || !errors.Is(e, want) || !errors.Is(e, ErrRefused) {
+		t.Fatalf("got %v, want a refusal: %v", err, want)
+	}
+	return r
+}
+
+func ofBlocks(n int) GateRequest {
+	return GateRequest{ID: fmt.Sprintf("%d blocks", n), PromptTokens: 16*n - 1}
+}
+
+var tenBlocks = GateConfig{Blocks: 10, BlockSize: 16, MaxRunning: 8, MaxWaiting: 8}
+
+// MEGA-24, MEGA-43: prompt and one step; larger than the pool is refused at once.
+func TestGateAdmitsWhatFitsWithOneStep(t *testing.T) {
+	for _, c := range []struct {
+		prompt, n, resume int
+		want              error
+	}{{63, 0, 0, nil}, {64, 0, 0, ErrExceedsPool}, {10, 54, 0, nil}, {10, 55, 0, ErrExceedsPool}, {10, 54, 53, nil}, {10, 0, 54, ErrExceedsPool}} {
+		gated(t, GateConfig{Blocks: 4, BlockSize: 16, MaxRunning: 1}, func(t *testing.T, g *Gate) {
+			ticket, err := g.Admit(t.Context(), GateRequest{PromptTokens: c.prompt, MaxNew: c.n, Resume: c.resume})
+			if c.want != nil {
+				wantError(t, err, c.want)
+				return
+			}
+			if err != nil {
+				t.Fatalf("%+v: %v", c, err)
+			}
+			ticket.Release()
+		})
+	}
+	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
+		a := admitted(t, g, ofBlocks(6))
+		got := waits(t, g, GateRequest{ID: "exact", PromptTokens: 64})
+		admitted(t, g, GateRequest{ID: "more urgent and smaller", PromptTokens: 63, Priority: 1}).Release()
+		if came(got) != nil {
+			t.Error("64 tokens and a step got into 4 blocks")
+		}
+		a.Release()
+		wantTicket(t, got).Release()
+	})
+}
+
+// MEGA-22: by priority, then by arrival; the head is not overtaken by what would fit.
+func TestGateServesInOrder(t *testing.T) {
+	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
+		holder := admitted(t, g, ofBlocks(10))
+		var order []string
+		var all sync.WaitGroup
+		for i, r := range []GateRequest{{ID: "c", Priority: 0}, {ID: "d", Priority: 0}, {ID: "e", Priority: -1}, {ID: "a", Priority: 2}, {ID: "b", Priority: 0, Arrived: time.Now().Add(-time.Second)}} {
+			r.PromptTokens = 16*9 - 1 - i
+			all.Go(func() {
+				ticket := admitted(t, g, r)
+				order = append(order, r.ID)
+				ticket.Release()
+			})
+			synctest.Wait()
+		}
+		small := waits(t, g, GateRequest{ID: "small", PromptTokens: 1, Priority: -2})
+		holder.Release()
+		all.Wait()
+		if fmt.Sprint(order) != "[a b c d e]" {
+			t.Errorf("served in order %v", order)
+		}
+		wantTicket(t, small).Release()
+	})
+}
+
+// MEGA-23: what the gate saw computed can be shared; what only waits for its prefill cannot.
+func TestGateModelsThePrefixCache(t *testing.T) {
+	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
+		var h kvpool.Hasher
+		prompt := make([]uint32, 100)
+		chain := h.Chain(nil, 1, prompt, 16)
+		r := GateRequest{ID: "shared", PromptTokens: 100, Chain: chain}
+		first := admitted(t, g, r)
+		second := waits(t, g, r)
+		if first.Reused() != 0 {
+			t.Errorf("reused %d of an empty cache", first.Reused())
+		}
+		first.FirstToken()
+		next := wantTicket(t, second)
+		if n := next.Reused(); n != 6 {
+			t.Errorf("reused %d blocks, want 6", n)
+		}
+		first.Release()
+		next.Release()
+		r.Chain = h.Chain(nil, 2, prompt, 16)
+		if n := admitted(t, g, r).Reused(); n != 0 {
+			t.Errorf("another root reused %d blocks", n)
+		}
+		if s := g.Stats(); s.CachedTokens != 96 || s.PromptTokens != 300 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestQueueIsBounded(t *testing.T) {
+	gated(t, GateConfig{Blocks: 10, BlockSize: 16, MaxRunning: 1, MaxWaiting: 1}, func(t *testing.T, g *Gate) {
+		a := admitted(t, g, ofBlocks(1))
+		b := waits(t, g, ofBlocks(1))
+		_, err := g.Admit(t.Context(), ofBlocks(1))
+		wantError(t, err, ErrQueueFull)
+		a.Release()
+		wantTicket(t, b).Release()
+	})
+}
+
+func TestWaitsEndWithTheirReason(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		running int
+		r       GateRequest
+		after   time.Duration
+		want    error
+	}{
+		{"blocks were missing", 8, ofBlocks(5), time.Second, ErrKVExhausted},
+		{"a place was missing", 1, ofBlocks(1), time.Second, ErrQueueFull},
+		{"the deadline passes", 8, GateRequest{PromptTokens: 100, Deadline: time.Now().Add(0)}, 300 * time.Millisecond, ErrDeadline},
+		{"the first token's deadline passes", 8, GateRequest{PromptTokens: 100, TTFTDeadline: time.Now()}, 300 * time.Millisecond, ErrDeadline},
+		{"a resumed request has its first token", 8, GateRequest{PromptTokens: 100, Resume: 3, TTFTDeadline: time.Now()}, time.Second, ErrKVExhausted},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			gated(t, GateConfig{Blocks: 10, BlockSize: 16, MaxRunning: c.running, MaxWaiting: 9, MaxWait: time.Second}, func(t *testing.T, g *Gate) {
+				if !c.r.Deadline.IsZero() {
+					c.r.Deadline = time.Now().Add(c.after)
+				}
+				if !c.r.TTFTDeadline.IsZero() {
+					c.r.TTFTDeadline = time.Now().Add(300 * time.Millisecond)
+				}
+				holder := admitted(t, g, ofBlocks(8))
+				start := time.Now()
+				_, err := g.Admit(t.Context(), c.r)
+				wantError(t, err, c.want)
+				if took := time.Since(start); took != c.after {
+					t.Errorf("refused after %v, want %v", took, c.after)
+				}
+				holder.Release()
+			})
+		})
+	}
+}
+
+// Whoever gives up makes way for those behind.
+func TestGivingUpLetsTheNextIn(t *testing.T) {
+	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
+		holder := admitted(t, g, ofBlocks(6))
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error, 1)
+		go func() {
+			_, err := g.Admit(ctx, ofBlocks(5))
+			failed <- err
+		}()
+		synctest.Wait()
+		behind := waits(t, g, ofBlocks(4))
+		cancel()
+		if err := <-failed; err != context.Canceled {
+			t.Errorf("gave up with %v", err)
+		}
+		wantTicket(t, behind).Release()
+		holder.Release()
+		if _, err := g.Admit(ctx, ofBlocks(1)); err != context.Canceled {
+			t.Errorf("admitting under an ended context: %v", err)
+		}
+	})
+}
+
+func told(t *Ticket) bool {
+	select {
+	case <-t.Preempted():
+		return true
+	default:
+		return false
+	}
+}
+
+// MEGA-25: strictly more urgent, the lowest victim, the latest of equals, only if the head fits then, once.
+func TestGatePreemptsTheLowestVictim(t *testing.T) {
+	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
+		victim := func(id string, blocks, priority int) *Ticket {
+			r := ofBlocks(blocks)
+			r.ID, r.Priority, r.Victim = id, priority, true
+			return admitted(t, g, r)
+		}
+		low1, low2, mid := victim("low1", 2, 0), victim("low2", 2, 0), victim("mid", 2, 1)
+		fixed := admitted(t, g, GateRequest{ID: "fixed", PromptTokens: 31, Priority: -5}) // 2 free
+		equal := waits(t, g, GateRequest{ID: "equal", PromptTokens: 47, Priority: 0})
+		if told(low1) || told(low2) {
+			t.Fatal("equal priority took a place")
+		}
+		high := waits(t, g, GateRequest{ID: "high", PromptTokens: 63, Priority: 5})
+		if told(low1) || !told(low2) || told(mid) || told(fixed) {
+			t.Fatalf("told to go: low1 %t, low2 %t, mid %t, fixed %t", told(low1), told(low2), told(mid), told(fixed))
+		}
+		if s := g.Stats(); s.Preempting != 1 || s.Preemptions != 1 {
+			t.Errorf("%+v", s)
+		}
+		low1.Release()
+		wantTicket(t, high).Release() // low1 went by itself before low2 did
+		low2.Release()
+		wantTicket(t, equal).Release()
+		mid.Release()
+		fixed.Release()
+	})
+}
+
+func TestNobodyIsPreemptedForNothing(t *testing.T) {
+	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
+		r := ofBlocks(2)
+		r.Victim = true
+		low := admitted(t, g, r)
+		fixed := admitted(t, g, ofBlocks(6))
+		head := ofBlocks(5)
+		head.Priority = 9
+		got := waits(t, g, head)
+		if told(low) {
+			t.Error("preempted, though 4 blocks are not 5")
+		}
+		fixed.Release()
+		wantTicket(t, got).Release()
+		low.Release()
+	})
+}
+
+// A preempted request that comes back with its first arrival stands before those who came later.
+func TestPreemptedRequestResumesInItsPlace(t *testing.T) {
+	gated(t, GateConfig{Blocks: 10, BlockSize: 16, MaxRunning: 1, MaxWaiting: 9}, func(t *testing.T, g *Gate) {
+		r := GateRequest{ID: "low", PromptTokens: 20, Victim: true, Arrived: time.Now()}
+		low := admitted(t, g, r)
+		low.FirstToken()
+		time.Sleep(time.Millisecond)
+		later := waits(t, g, GateRequest{ID: "later", PromptTokens: 20})
+		high := waits(t, g, GateRequest{ID: "high", PromptTokens: 20, Priority: 1})
+		<-low.Preempted()
+		low.Release()
+		top := wantTicket(t, high)
+		r.Resume = 7
+		back := waits(t, g, r)
+		time.Sleep(time.Second)
+		top.Release()
+		again := wantTicket(t, back)
+		if again.Waited() != time.Second || came(later) != nil {
+			t.Errorf("waited %v; the later one: %v", again.Waited(), came(later))
+		}
+		again.Release()
+		wantTicket(t, later).Release()
+	})
+}
+
+// Growth that finds no block is a debt: counted, paid first, oldest first; nobody is admitted meanwhile.
+func TestDebtsArePaidBeforeAnybodyIsLetIn(t *testing.T) {
+	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
+		a, b, c := admitted(t, g, ofBlocks(4)), admitted(t, g, ofBlocks(3)), admitted(t, g, ofBlocks(3))
+		a.Grow(1)  // into a fifth block, which is owed
+		b.Grow(17) // into two more
+		a.Grow(2)  // nothing new
+		if s := g.Stats(); s.Preempting != 2 || s.Free != 0 || g.owed != 3 {
+			t.Fatalf("%d owed: %+v", g.owed, s)
+		}
+		small := waits(t, g, GateRequest{ID: "small", PromptTokens: 1, Priority: 9})
+		if a := g.Probe(GateRequest{PromptTokens: 1, Priority: 10}); a.State != Waiting {
+			t.Errorf("probe while a debt stands: %v", a)
+		}
+		c.Release()
+		if s := g.Stats(); s.Preempting != 0 || a.table.Len() != 5 || b.table.Len() != 5 || s.Free != 0 {
+			t.Errorf("a has %d, b has %d: %+v", a.table.Len(), b.table.Len(), s)
+		}
+		if came(small) != nil {
+			t.Error("let in before the debt was paid")
+		}
+		b.Release()
+		wantTicket(t, small).Release()
+		a.Release()
+	})
+}
+
+func TestCachedBlocksAreEvictedBeforeAnybodyGoesIntoDebt(t *testing.T) {
+	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
+		var h kvpool.Hasher
+		r := ofBlocks(9)
+		r.Chain = h.Chain(nil, 1, make([]uint32, r.PromptTokens), 16)
+		first := admitted(t, g, r)
+		first.FirstToken()
+		first.Release()
+		if n := g.Stats().Cached; n != 8 {
+			t.Fatalf("%d cached", n)
+		}
+		b := admitted(t, g, ofBlocks(5))
+		b.Grow(5 * 16)
+		if s := g.Stats(); s.Preempting != 0 || s.Cached != 0 || s.Free != 0 {
+			t.Errorf("%+v", s)
+		}
+		b.Grow(5*16 + 1)
+		if s := g.Stats(); s.Preempting != 1 {
+			t.Errorf("%+v", s)
+		}
+		b.Release()
+	})
+}
+
+func TestTicketsEndOnceAndThenDoNothing(t *testing.T) {
+	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
+		a := admitted(t, g, ofBlocks(4))
+		a.FirstToken()
+		a.FirstToken()
+		a.Grow(40)
+		a.Release()
+		want := g.Stats()
+		a.Release()
+		a.Grow(400)
+		a.FirstToken()
+		if got := g.Stats(); got != want || got.Free != 10 || got.Finished != 1 {
+			t.Errorf("%+v, before %+v", got, want)
+		}
+	})
+}
+
+func TestUnknownPoolCountsRequestsOnly(t *testing.T) {
+	gated(t, GateConfig{MaxRunning: 2, MaxWaiting: 2}, func(t *testing.T, g *Gate) {
+		huge := GateRequest{ID: "huge", PromptTokens: 1 << 30, MaxNew: 1 << 30, Victim: true, Chain: make([]kvpool.BlockHash, 9)}
+		a, b := admitted(t, g, huge), admitted(t, g, huge)
+		a.FirstToken()
+		a.Grow(1 << 20)
+		urgent := huge
+		urgent.Priority = 1
+		got := waits(t, g, urgent)
+		if told(a) || !told(b) {
+			t.Error("the later one gives way")
+		}
+		b.Release()
+		wantTicket(t, got).Release()
+		if s := g.Stats(); s.Total != 0 || s.Used != 0 || s.Running != 1 || a.Reused() != 0 {
+			t.Errorf("%+v", s)
+		}
+		a.Release()
+	})
+}
+
+func TestReconfigureLetsInWhoFitsNow(t *testing.T) {
+	gated(t, GateConfig{Blocks: 10, BlockSize: 16, MaxRunning: 1, MaxWaiting: 1}, func(t *testing.T, g *Gate) {
+		a := admitted(t, g, ofBlocks(1))
+		b := waits(t, g, ofBlocks(1))
+		g.Reconfigure(2, 5, time.Minute)
+		second := wantTicket(t, b)
+		c := waits(t, g, ofBlocks(1))
+		g.Reconfigure(1, 0, time.Second)
+		a.Release()
+		if came(c) != nil {
+			t.Error("let in beyond the new bound")
+		}
+		second.Release()
+		wantTicket(t, c).Release()
+	})
+}
+
+// Ten thousand wait; whoever makes room wakes exactly whom it lets in.
+func TestReleaseWakesOnlyWhomItLetsIn(t *testing.T) {
+	gated(t, GateConfig{Blocks: 10, BlockSize: 16, MaxRunning: 1, MaxWaiting: 10_000}, func(t *testing.T, g *Gate) {
+		holder := admitted(t, g, ofBlocks(1))
+		var woken atomic.Int32
+		tickets := make(chan *Ticket, 10_000)
+		for range 10_000 {
+			go func() {
+				ticket, err := g.Admit(t.Context(), ofBlocks(1))
+				woken.Add(1)
+				if err != nil {
+					t.Error(err)
+				}
+				tickets <- ticket
+			}()
+		}
+		synctest.Wait()
+		if g.Stats().Waiting != 10_000 || woken.Load() != 0 {
+			t.Fatalf("%d woken, %+v", woken.Load(), g.Stats())
+		}
+		for i := range int32(10_000) {
+			holder.Release()
+			holder = <-tickets
+			if i%1000 == 0 {
+				synctest.Wait()
+				if n := woken.Load(); n != i+1 {
+					t.Fatalf("%d releases woke %d", i+1, n)
+				}
+			}
+		}
+		holder.Release()
+	})
+}
+
+// Under the race detector: many goroutines ask, grow, are preempted and come back, give up and run out of time.
+func TestGateIsSafeFromManyGoroutines(t *testing.T) {
+	g, err := NewGate(GateConfig{Blocks: 40, BlockSize: 4, MaxRunning: 6, MaxWaiting: 20, MaxWait: 2 * time.Millisecond, Now: time.Now, Jitter: rand.Float64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for worker := range uint64(24) {
+		all.Go(func() {
+			dice := rand.New(rand.NewPCG(worker, 2))
+			for range 60 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(dice.IntN(5))*time.Millisecond)
+				useGate(ctx, g, dice)
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	if err := g.Check(); err != nil {
+		t.Error(err)
+	}
+	if s := g.Stats(); s.Free != s.Total || s.Running+s.Waiting+s.Preempting != 0 {
+		t.Errorf("quiet, but %+v", s)
+	}
+}
+
+func useGate(ctx context.Context, g *Gate, dice *rand.Rand) {
+	r := GateRequest{PromptTokens: 1 + dice.IntN(60), MaxNew: dice.IntN(40), Priority: dice.IntN(3), Victim: dice.IntN(2) == 0}
+	if dice.IntN(3) == 0 {
+		r.Deadline = time.Now().Add(time.Millisecond)
+	}
+	g.Probe(r)
+	t, err := g.Admit(ctx, r)
+	if err != nil {
+		return
+	}
+	defer t.Release()
+	t.FirstToken()
+	for n := 1; n < 40; n += 4 {
+		select {
+		case <-t.Preempted():
+			return
+		default:
+			t.Grow(n)
+		}
+	}
+}

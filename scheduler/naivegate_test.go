@@ -1,0 +1,195 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"octet/kvpool"
+)
+
+// naiveGate is the Gate's model as one would write it without thinking of speed, over the naive pool.
+type naiveGate struct {
+	*naive
+	tickets []*naiveTicket
+	waiting []*naiveWaiter
+	debtors []*naiveTicket // oldest debt first
+	order   int
+}
+
+type naiveTicket struct {
+	simple
+	key      int // which ask it was
+	rank     rank
+	victim   bool
+	yielding bool
+	first    bool
+	said     int // generated tokens
+	owed     int
+}
+
+type naiveWaiter struct {
+	key     int
+	rank    rank
+	request Request // Tokens are the prompt
+	resume  int
+	victim  bool
+}
+
+func (m *naiveGate) copied() *naiveGate {
+	c := &naiveGate{naive: m.naive.clone(), order: m.order}
+	for _, t := range m.tickets {
+		u := *t
+		u.table = slices.Clone(t.table)
+		c.tickets = append(c.tickets, &u)
+	}
+	return c
+}
+
+func (m *naiveGate) debt() (n int) {
+	for _, t := range m.tickets {
+		n += t.owed
+	}
+	return n
+}
+
+// share gives s the cached blocks of its prompt and returns how many more it needs.
+func (m *naiveGate) share(s *simple, resume int) int {
+	for end := m.cfg.BlockSize; end <= len(s.tokens) && end < len(s.tokens)+resume; end += m.cfg.BlockSize {
+		id, ok := m.holder(m.hash(s, end))
+		if !ok {
+			break
+		}
+		m.free = slices.DeleteFunc(m.free, func(f kvpool.BlockID) bool { return f == id })
+		m.refs[id]++
+		s.table = append(s.table, id)
+	}
+	s.computed = len(s.table) * m.cfg.BlockSize
+	return m.blocks(len(s.tokens)+resume+1) - len(s.table)
+}
+
+func (m *naiveGate) enough(w *naiveWaiter) bool {
+	s := simple{Request: w.request, tokens: w.request.Tokens}
+	need := m.share(&s, w.resume)
+	return len(m.tickets) < m.cfg.MaxRunning && need+m.debt() <= len(m.free)
+}
+
+func (m *naiveGate) fits(w *naiveWaiter) bool { return m.debt() == 0 && m.copied().enough(w) }
+
+func (m *naiveGate) begin(w *naiveWaiter) {
+	t := &naiveTicket{simple: simple{Request: w.request, tokens: w.request.Tokens}, key: w.key, rank: w.rank, victim: w.victim, said: w.resume}
+	need := m.share(&t.simple, w.resume)
+	if !m.extend(&t.simple, len(t.table)+need) {
+		panic("begun without room")
+	}
+	m.tickets = append(m.tickets, t)
+}
+
+func (m *naiveGate) settle() {
+	for {
+		slices.SortFunc(m.waiting, func(a, b *naiveWaiter) int {
+			return cmp.Or(cmp.Compare(b.rank.priority, a.rank.priority), cmp.Compare(a.rank.arrival, b.rank.arrival), cmp.Compare(a.rank.id, b.rank.id))
+		})
+		if len(m.waiting) == 0 {
+			return
+		}
+		head := m.waiting[0]
+		if !m.fits(head) {
+			m.preemptFor(head)
+			return
+		}
+		m.waiting = m.waiting[1:]
+		m.begin(head)
+	}
+}
+
+// preemptFor tries none, the lowest one, two, … on a copy each time.
+func (m *naiveGate) preemptFor(head *naiveWaiter) {
+	var lower []*naiveTicket
+	for _, t := range m.tickets {
+		if t.victim && !t.yielding && t.rank.priority < head.rank.priority {
+			lower = append(lower, t)
+		}
+	}
+	slices.SortFunc(lower, func(a, b *naiveTicket) int {
+		return cmp.Or(cmp.Compare(a.rank.priority, b.rank.priority), cmp.Compare(b.rank.arrival, a.rank.arrival), cmp.Compare(b.rank.id, a.rank.id))
+	})
+	for n := range len(lower) + 1 {
+		c := m.copied()
+		for _, t := range slices.Clone(c.tickets) {
+			if t.yielding || slices.ContainsFunc(lower[:n], func(l *naiveTicket) bool { return l.key == t.key }) {
+				c.end(t)
+			}
+		}
+		if c.enough(head) {
+			for _, t := range lower[:n] {
+				t.yielding = true
+			}
+			return
+		}
+	}
+}
+
+func (m *naiveGate) end(t *naiveTicket) {
+	m.trim(&t.simple, 0)
+	m.tickets = slices.DeleteFunc(m.tickets, func(o *naiveTicket) bool { return o == t })
+	m.debtors = slices.DeleteFunc(m.debtors, func(o *naiveTicket) bool { return o == t })
+}
+
+func (m *naiveGate) release(t *naiveTicket) {
+	m.end(t)
+	for len(m.debtors) > 0 && len(m.free) > 0 {
+		d := m.debtors[0]
+		m.extend(&d.simple, len(d.table)+1)
+		if d.owed--; d.owed == 0 {
+			m.debtors = m.debtors[1:]
+		}
+	}
+	m.settle()
+}
+
+func (m *naiveGate) prefilled(t *naiveTicket) {
+	if t.first {
+		return
+	}
+	t.first = true
+	for end := m.cfg.BlockSize; end <= len(t.tokens) && end < len(t.tokens)+t.said; end += m.cfg.BlockSize {
+		h := m.hash(&t.simple, end)
+		if _, ok := m.holder(h); !ok {
+			m.content[t.table[end/m.cfg.BlockSize-1]] = h
+		}
+	}
+	t.computed = len(t.tokens) + t.said
+}
+
+func (m *naiveGate) grow(t *naiveTicket, said int) {
+	if said <= t.said {
+		return
+	}
+	m.prefilled(t)
+	t.said = said
+	t.computed = len(t.tokens) + said
+	for len(t.table)+t.owed < m.blocks(len(t.tokens)+said+1) {
+		if m.extend(&t.simple, len(t.table)+1) {
+			continue
+		}
+		if t.owed++; t.owed == 1 {
+			m.debtors = append(m.debtors, t)
+		}
+	}
+}
+
+// picture is what is compared with the Gate, as text.
+func (m *naiveGate) picture() string {
+	var lines []string
+	reserved := 0
+	for _, t := range m.tickets {
+		lines = append(lines, fmt.Sprintf("%03d in %v owed %d yielding %t", t.key, t.table, t.owed, t.yielding))
+		reserved += max(0, len(t.table)-m.blocks(t.computed))
+	}
+	for _, w := range m.waiting {
+		lines = append(lines, fmt.Sprintf("%03d waits", w.key))
+	}
+	slices.Sort(lines)
+	return fmt.Sprint(lines, " free ", len(m.free), " reserved ", reserved, " cached ", len(m.content))
+}

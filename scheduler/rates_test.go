@@ -1,0 +1,202 @@
+package scheduler
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestDrainIsUnknownUntilMeasuredAndForgotten(t *testing.T) {
+	var d drain
+	if d.interval(0) != 0 || d.retryAfter(3, 0) != 0 {
+		t.Error("an interval from nothing")
+	}
+	d.mark(time.Second)
+	if d.interval(2*time.Second) != 0 {
+		t.Error("an interval from one departure")
+	}
+	for i := range 200 {
+		d.mark(time.Second + time.Duration(i)*10*time.Millisecond)
+	}
+	now := time.Second + 199*10*time.Millisecond
+	if got := d.interval(now); got != 10*time.Millisecond {
+		t.Errorf("interval is %v", got)
+	}
+	if got := d.interval(now + 640*time.Millisecond); got < 20*time.Millisecond || got > 21*time.Millisecond {
+		t.Errorf("after as long a silence again the interval is %v", got)
+	}
+	if got := d.retryAfter(3, now); got != 30*time.Millisecond {
+		t.Errorf("third departure in %v", got)
+	}
+	if got := d.retryAfter(1_000_000, now); got != retryCap {
+		t.Errorf("the cap is %v", got)
+	}
+	if d.interval(now+drainWindow) != 0 {
+		t.Error("an interval from an old window")
+	}
+}
+
+func TestPrefillTimeIsALine(t *testing.T) {
+	var l line
+	if l.observe(100, time.Second); l.at(100) != 0 {
+		t.Error("known from one observation")
+	}
+	l = line{}
+	for i := range 100 {
+		n := 20 + i%7*100
+		l.observe(n, 15*time.Millisecond+time.Duration(n)*100*time.Microsecond)
+	}
+	for _, n := range []int{0, 20, 500, 8000} {
+		want := 15*time.Millisecond + time.Duration(n)*100*time.Microsecond
+		if got := l.at(n); got < want*98/100 || got > want*102/100 {
+			t.Errorf("%d tokens take %v, want %v", n, got, want)
+		}
+	}
+}
+
+// Short prompts alone say nothing of long ones: the estimate stays on the side of admitting.
+func TestOneSizeOfPromptGivesALowerBound(t *testing.T) {
+	var l line
+	for range 50 {
+		l.observe(20, 15*time.Millisecond)
+	}
+	for n, want := range map[int]time.Duration{10: 7500 * time.Microsecond, 20: 15 * time.Millisecond, 8000: 15 * time.Millisecond} {
+		if got := l.at(n); got < want-time.Microsecond || got > want+time.Microsecond {
+			t.Errorf("%d tokens take %v, want %v", n, got, want)
+		}
+	}
+}
+
+func TestEstimatesAreNeverNegative(t *testing.T) {
+	var l line
+	for i := range 20 { // the longer, the faster: noise
+		l.observe(100+i*100, time.Second-time.Duration(i)*40*time.Millisecond)
+	}
+	for _, n := range []int{0, 100, 100_000} {
+		if got := l.at(n); got <= 0 {
+			t.Errorf("%d tokens take %v", n, got)
+		}
+	}
+}
+
+// serve has a request of prompt tokens and n answers take what the engine would take.
+func serve(t *testing.T, g *Gate, prompt, n int, first, each time.Duration) {
+	t.Helper()
+	ticket := admitted(t, g, GateRequest{ID: "served", PromptTokens: prompt})
+	time.Sleep(first)
+	ticket.FirstToken()
+	time.Sleep(each * time.Duration(n-1))
+	ticket.Grow(n)
+	ticket.Release()
+}
+
+func TestDeadlinesAreRefusedByMeasuredRates(t *testing.T) {
+	gated(t, GateConfig{Blocks: 1000, BlockSize: 16, MaxRunning: 1, MaxWaiting: 9}, func(t *testing.T, g *Gate) {
+		in := func(d time.Duration) time.Time { return time.Now().Add(d) }
+		asked := []struct {
+			name string
+			r    GateRequest
+			ok   bool
+		}{
+			{"first token in time", GateRequest{PromptTokens: 1000, TTFTDeadline: in(120 * time.Millisecond)}, true},
+			{"first token late", GateRequest{PromptTokens: 1000, TTFTDeadline: in(100 * time.Millisecond)}, false},
+			{"resumed: the first token was long ago", GateRequest{PromptTokens: 1000, Resume: 1, TTFTDeadline: in(time.Millisecond)}, true},
+			{"answer in time", GateRequest{PromptTokens: 1000, MaxNew: 100, Deadline: in(1200 * time.Millisecond)}, true},
+			{"answer late", GateRequest{PromptTokens: 1000, MaxNew: 100, Deadline: in(1000 * time.Millisecond)}, false},
+			{"half of the answer is there", GateRequest{PromptTokens: 1000, MaxNew: 100, Resume: 50, Deadline: in(700 * time.Millisecond)}, true},
+			{"length not stated: as others had, 21", GateRequest{PromptTokens: 1000, Deadline: in(330 * time.Millisecond)}, true},
+			{"length not stated and late", GateRequest{PromptTokens: 1000, Deadline: in(290 * time.Millisecond)}, false},
+		}
+		for _, c := range asked {
+			if a := g.Probe(c.r); a.State != Admitted {
+				t.Errorf("%s: %v before anything was measured", c.name, a.State)
+			}
+		}
+		start := time.Now()
+		for i := range 20 { // 10ms and 0.1ms a token; 10ms a further token
+			n := 100 + i%5*400
+			serve(t, g, n, 21, 10*time.Millisecond+time.Duration(n)*100*time.Microsecond, 10*time.Millisecond)
+		}
+		for _, c := range asked {
+			shift := time.Since(start)
+			if !c.r.Deadline.IsZero() {
+				c.r.Deadline = c.r.Deadline.Add(shift)
+			}
+			if !c.r.TTFTDeadline.IsZero() {
+				c.r.TTFTDeadline = c.r.TTFTDeadline.Add(shift)
+			}
+			a := g.Probe(c.r)
+			if (a.State == Admitted) != c.ok || !c.ok && (!errors.Is(a.Reason, ErrDeadline) || a.RetryAfter != 0) {
+				t.Errorf("%s: %v %v, retry after %v", c.name, a.State, a.Reason, a.RetryAfter)
+			}
+		}
+	})
+}
+
+// Retry-After and estimates are the measured drain, for the place in the queue; unknown is 0.
+func TestRetryAfterIsTheMeasuredDrain(t *testing.T) {
+	gated(t, GateConfig{Blocks: 100, BlockSize: 16, MaxRunning: 1, MaxWaiting: 2, Jitter: func() float64 { return 0.5 }}, func(t *testing.T, g *Gate) {
+		held := admitted(t, g, ofBlocks(1))
+		first := waits(t, g, ofBlocks(1))
+		if a := g.Probe(ofBlocks(1)); a.State != Waiting || a.Estimate != 0 {
+			t.Errorf("estimate %v before anything was measured", a.Estimate)
+		}
+		held.Release()
+		wantTicket(t, first).Release()
+		for range 10 {
+			serve(t, g, 10, 2, 50*time.Millisecond, 50*time.Millisecond)
+		}
+		held = admitted(t, g, ofBlocks(1))
+		a := waits(t, g, GateRequest{ID: "urgent", Priority: 1, PromptTokens: 1})
+		if p := g.Probe(ofBlocks(1)); p.State != Waiting || !near(p.Estimate, 200*time.Millisecond) {
+			t.Errorf("second in the queue: %v in %v", p.State, p.Estimate)
+		}
+		if p := g.Probe(GateRequest{Priority: 2, PromptTokens: 1}); p.State != Waiting || !near(p.Estimate, 100*time.Millisecond) {
+			t.Errorf("first in the queue: %v in %v", p.State, p.Estimate)
+		}
+		late := g.Probe(GateRequest{PromptTokens: 1, Deadline: time.Now().Add(150 * time.Millisecond), MaxNew: 1})
+		if !errors.Is(late.Reason, ErrDeadline) || late.RetryAfter == 0 {
+			t.Errorf("the queue makes it late: %v, retry after %v", late.Reason, late.RetryAfter)
+		}
+		b := waits(t, g, ofBlocks(1))
+		_, err := g.Admit(t.Context(), ofBlocks(1))
+		if r := wantError(t, err, ErrQueueFull); !near(r.RetryAfter, 125*time.Millisecond) {
+			t.Errorf("queue full: retry after %v, want 100ms and a quarter", r.RetryAfter)
+		}
+		held.Release()
+		wantTicket(t, a).Release()
+		wantTicket(t, b).Release()
+	})
+}
+
+func near(got, want time.Duration) bool { return got > want*8/10 && got < want*12/10 }
+
+// A deadline that passed in the queue is refused at the moment it passes, also when room is made at that very moment.
+func TestHeadWhoseDeadlinePassedIsNotLetIn(t *testing.T) {
+	gated(t, GateConfig{Blocks: 10, BlockSize: 16, MaxRunning: 1, MaxWaiting: 2}, func(t *testing.T, g *Gate) {
+		holder := admitted(t, g, ofBlocks(1))
+		r := ofBlocks(1)
+		r.Deadline = time.Now().Add(time.Second)
+		got := waits(t, g, r)
+		behind := waits(t, g, ofBlocks(1))
+		g.gateMu.Lock()
+		g.now = func() time.Time { return time.Now().Add(time.Second) }
+		g.gateMu.Unlock()
+		holder.Release()
+		synctest.Wait()
+		wantError(t, came(got), ErrDeadline)
+		wantTicket(t, behind).Release()
+	})
+}
+
+func TestImpossibleGatesAreRefused(t *testing.T) {
+	for _, cfg := range []GateConfig{
+		{MaxRunning: 1}, {MaxRunning: 0, Now: time.Now}, {MaxRunning: 1, MaxWaiting: -1, Now: time.Now}, {MaxRunning: 1, MaxWait: -1, Now: time.Now},
+		{MaxRunning: 1, Blocks: -1, Now: time.Now}, {MaxRunning: 1, Blocks: 4, Now: time.Now},
+	} {
+		if _, err := NewGate(cfg); !errors.Is(err, ErrConfig) {
+			t.Errorf("%+v: %v", cfg, err)
+		}
+	}
+}
