@@ -55,7 +55,7 @@ const stepsPerByte = 40
 
 // units are what a text can be repeated from to make a naive scanner quadratic.
 var units = []string{
-	"a", " ", "\n", "\\", `"`, `"\"`, "'", "'a", "/", "/*", "*/", "//", `R"`, `R"(`, `R"x(`, `)x"`, "#", "# ", "#0 ", "#include <", "=", "==1==",
+	"a", " ", "\n", "\\", `"`, `"\"`, "'", "'a", "/", "/*", "/* ", "*/", "//", `R"`, `R"(`, `R"x(`, `)x"`, "#", "# ", "#0 ", "#include <", "=", "==1==",
 	"...", "a...", "<", ">", ">struct x", "template<", "std::", "std::x", ": error: ", ":error: template ", "$(", "$(A", "[", "[Switching ",
 	"\xff", "\x00", "é", "1'", "0x", "In instantiation of ", "undefined reference to", "requires(", "  add_test", "x_y", "aBcD", "Thread ", "\r\n",
 }

@@ -16,7 +16,7 @@ func TestTheLastUserTurnAndWhatToolsAnsweredIsRead(t *testing.T) {
 		{"one turn", []Turn{{"user", []byte("why?")}}, "why?"},
 		{"the last long turn alone", []Turn{{"user", []byte("old")}, {"assistant", []byte("answer")}, {"user", []byte(long)}}, long},
 		{"a short turn with those before it", []Turn{{"system", []byte("be brief")}, {"user", []byte("first")}, {"assistant", []byte("answer")}, {"user", []byte("and why?")}}, "and why?\n\nfirst"},
-		{"what a tool said after it", []Turn{{"user", []byte(long)}, {"assistant", []byte("calling")}, {"tool", []byte("==1==ERROR: ")}}, "==1==ERROR: \n\n" + long},
+		{"what a tool said after it", []Turn{{"user", []byte("old")}, {"user", []byte(long)}, {"assistant", []byte("calling")}, {"tool", []byte("said " + long)}}, "said " + long + "\n\n" + long},
 		{"nobody asked", []Turn{{"system", []byte("be brief")}, {"assistant", []byte("hello")}}, ""},
 	} {
 		if got := string(Input{Turns: row.turns, Text: []byte("not read")}.gather()); got != row.want {

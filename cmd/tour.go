@@ -29,7 +29,7 @@ Try:
    curl -si http://%[3]s/v1/chat/completions -H 'Content-Type: application/json' -H 'X-Intent: build-fix' -H 'X-Priority: 10' -H 'X-Deadline-Ms: 20000' -H 'X-Explain: 1' -d '{"max_tokens":32,"messages":[{"role":"user","content":"undefined reference to vtable for Shape"}]}'
 
 3. Ask why, without running anything:
-   curl -s http://%[3]s/v1/route -H 'Content-Type: application/json' -d '{"messages":[{"role":"user","content":"template <class T> requires std::integral<T> auto gcd(T, T);"}]}'
+   curl -s http://%[3]s/v1/route -H 'Content-Type: application/json' -d '{"messages":[{"role":"user","content":"template <class T, class = std::enable_if_t<std::is_integral_v<T>>> auto f(T) -> decltype(std::declval<T&>() + 1);\ntemplate <class... Ts> requires (std::integral<Ts> && ...) void g(Ts... ts);\ntemplate <class T> concept Addable = requires(T a) { a + a; };"}]}'
 
 Stop with Ctrl-C.
 `, len(cfg.Specialists), countReplicas(cfg), data, admin, strings.Join(names, ", "))

@@ -32,12 +32,16 @@ const (
 	CodeUnknownName   = "unknown_name"   // a reference to what is not there
 	CodeCycle         = "cycle"          // fallbacks that lead back to where they began
 	CodeConflict      = "conflict"       // two settings that cannot both hold
-	CodeTooMany       = "too_many"       // more replicas than one gateway can tell apart
+	CodeTooMany       = "too_many"       // more replicas than one gateway can tell apart, or faults than are listed
 	CodeAdminExposed  = "admin_exposed"  // an open admin listener beyond loopback
 	CodeReservedName  = "reserved_name"  // a name that already means something
-	rootPath          = "."              // the path of faults that are the whole file's
-	maxQuoted         = 64               // bytes of a user's text that a message repeats
-	overlayLine       = 1 << 30          // the first line number of what was set from outside: after the file
+)
+
+const (
+	rootPath    = "."     // the path of faults that are the whole file's
+	maxFaults   = 1000    // faults that are reported one by one
+	maxQuoted   = 64      // bytes of a user's text that a message repeats
+	overlayLine = 1 << 30 // the first line number of what was set from outside: after the file
 )
 
 // Fault is one thing that is wrong, and where.
@@ -86,12 +90,17 @@ func (p place) suffix() string {
 
 // report gathers the faults of one load.
 type report struct {
-	faults []Fault
+	faults []Fault          // at most maxFaults
+	more   int              // faults beyond them
 	at     map[string]place // of every path that was given
 }
 
 // add notes a fault at a place of its own.
 func (r *report) add(at place, path, code, format string, args ...any) {
+	if len(r.faults) == maxFaults {
+		r.more++
+		return
+	}
 	r.faults = append(r.faults, Fault{
 		Path: path, Code: code, Message: fmt.Sprintf(format, args...) + at.suffix(), Line: at.line, Column: at.column,
 	})
@@ -133,6 +142,9 @@ func (r *report) err(file string) error {
 		if r.faults[i].Line >= overlayLine {
 			r.faults[i].Line, r.faults[i].Column = 0, 0
 		}
+	}
+	if r.more > 0 {
+		r.faults = append(r.faults, Fault{Path: rootPath, Code: CodeTooMany, Message: fmt.Sprintf("and %d more", r.more)})
 	}
 	return &Faults{File: file, List: r.faults}
 }

@@ -41,7 +41,7 @@ func unreadable(path string, err error) *Faults {
 }
 
 // Parse checks text, which is called name in messages. The error, if any, is a *Faults with every fault.
-// Cost is bounded: at most 1 MiB of text and 200,000 nodes, aliases expanded.
+// Cost is bounded: at most 1 MiB of text and 50,000 nodes, aliases expanded.
 func Parse(name string, text []byte, o Options) (*Config, error) {
 	d := &decoder{report: report{at: map[string]place{}}, origins: newOrigins(), budget: maxNodes}
 	d.variables = environment(o.Environ)

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -116,19 +115,4 @@ func keyNames(n *yaml.Node) (names []string) {
 		names = append(names, n.Content[i].Value)
 	}
 	return names
-}
-
-// Variable returns the name of the environment variable that overrides the key at path, such as limits.drain.
-func Variable(path string) (string, error) {
-	steps, ok := parsePath(path)
-	if !ok {
-		return "", fmt.Errorf("config: %q is not a path such as specialists[0].block_size", path)
-	}
-	parts := make([]string, len(steps))
-	for i, s := range steps {
-		if parts[i] = upper(s.key); s.key == "" {
-			parts[i] = strconv.Itoa(s.index)
-		}
-	}
-	return variablePrefix + strings.Join(parts, variableDot), nil
 }

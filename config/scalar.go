@@ -22,6 +22,9 @@ func wrong(code, format string, args ...any) *problem {
 // scalar decodes a single value.
 func (d *decoder) scalar(n *yaml.Node, path string, k key, out reflect.Value) {
 	tags, noun := accepts(out.Type())
+	if tags[0] == intTag && n.Tag == floatTag && strings.Trim(n.Value, "+-_0123456789") == "" {
+		tags = append(tags, floatTag) // a whole number that YAML has no type for: out of range, not of another type
+	}
 	if n.Kind != yaml.ScalarNode || !slices.Contains(tags, n.Tag) && !(d.origins.has(n) && tags[0] == strTag) {
 		hint := ""
 		if n.Kind == yaml.ScalarNode && noun == "text" {
@@ -149,7 +152,8 @@ func (k key) within(v reflect.Value) bool {
 	return low.Int() <= v.Int() && v.Int() <= high.Int()
 }
 
-// allows checks text against the key's enum and form. Empty text says "not set" and is checked only against an enum.
+// allows checks text against the key's enum and form. Empty text means "none", which a key
+// that is required, or that has a default and a form, does not accept.
 func (k key) allows(text string) *problem {
 	if len(k.enum) > 0 {
 		if !slices.Contains(k.enum, text) {
@@ -161,7 +165,7 @@ func (k key) allows(text string) *problem {
 		if k.required {
 			return wrong(CodeMissing, "%s is required", k.name)
 		}
-		if k.preset != "" {
+		if k.preset != "" && k.form != "" {
 			return wrong(CodeMissing, "%s cannot be empty; without the key it is %s", k.name, k.preset)
 		}
 		return nil

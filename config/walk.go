@@ -22,7 +22,7 @@ const (
 )
 
 // maxNodes is how many nodes a file may have, each alias counted as what it stands for.
-const maxNodes = 200_000
+const maxNodes = 50_000
 
 // decoder fills Go values from nodes and notes every fault on the way; it never stops at the first.
 type decoder struct {

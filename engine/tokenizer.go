@@ -52,10 +52,7 @@ func spacePiece(text []byte) int {
 	if text[0] == ' ' && joins(text[1:]) {
 		return run(text, 1, classes[text[1]], pieceMax)
 	}
-	n := run(text, 0, space, pieceMax+1)
-	if n > pieceMax {
-		return pieceMax
-	}
+	n := run(text, 0, space, pieceMax)
 	if text[n-1] == ' ' && joins(text[n:]) {
 		return n - 1
 	}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"crypto/subtle"
+	"fmt"
 	"net/http"
 	"net/http/pprof"
 
@@ -138,7 +139,7 @@ func (s *Server) indexState(c *gin.Context) {
 		}
 	}
 	st := s.index.Stats()
-	c.JSON(http.StatusOK, gin.H{"digest": s.index.Digest(), "entries": st.Entries, "bytes": st.Bytes, "replicas": replicas})
+	c.JSON(http.StatusOK, gin.H{"digest": fmt.Sprintf("%016x", s.index.Digest()), "entries": st.Entries, "bytes": st.Bytes, "replicas": replicas})
 }
 
 func (s *Server) breakers(c *gin.Context) {

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -97,9 +99,20 @@ func (x *exchange) closeAttempt(at *Attempt, err error) {
 	at.Ms = toMs(x.since()) - at.Ms
 	at.Outcome = "ok"
 	if err != nil {
-		at.Outcome, at.Detail = string(asError(err).Code), err.Error()
+		at.Outcome, at.Detail = outcomeOf(err), err.Error()
 		x.s.metrics.attemptFailed(x.sp.Name, at.Outcome)
 	}
+}
+
+// outcomeOf names how an attempt failed: a code of the contract, or what is nobody's failure.
+func outcomeOf(err error) string {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "client_gone"
+	case errors.Is(err, errSlowClient):
+		return "client_slow"
+	}
+	return string(asError(err).Code)
 }
 
 func toMs(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }

@@ -304,3 +304,13 @@ func crowd(m *prefixMap, n int) (hashes []BlockHash) {
 	}
 	return hashes
 }
+
+// The multiplier and the high bits of Fibonacci hashing, with 256 slots.
+func TestHomesAreSpreadByFibonacciHashing(t *testing.T) {
+	m := newPrefixMap(128)
+	for h, want := range []int{0, 158, 60, 218} {
+		if got := m.home(BlockHash(h)); got != want || len(m.slots) != 256 {
+			t.Errorf("home of %d among %d is %d, want %d", h, len(m.slots), got, want)
+		}
+	}
+}

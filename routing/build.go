@@ -108,7 +108,8 @@ func (b *builder) checkPart(p part) {
 	if p.stage == StagePrepare && len(p.writes) == 0 && p.fits() {
 		b.fault(p.fault(CodeUnusedWrite), "%s writes no slot", name)
 	}
-	if p.stage == StageScore && slices.ContainsFunc(b.parts, func(o part) bool { return o.stage == StageScore && o.plugin.Name() == name }) {
+	same := func(o part) bool { return o.stage == StageScore && o.plugin.Name() == name }
+	if p.stage == StageScore && slices.ContainsFunc(b.parts, same) {
 		b.fault(p.fault(CodeDuplicatePlugin), "%s is listed twice: give it one weight", name)
 	}
 }

@@ -71,13 +71,15 @@ func (b *builder) checkReads(writers map[string]writer) {
 	for _, p := range b.parts {
 		for _, u := range p.reads {
 			if _, ok := writers[u.name]; !ok && !u.optional {
-				b.fault(p.slotFault(CodeMissingWriter, u), "%s reads slot %q, which nothing writes", p.plugin.Name(), u.name)
+				b.fault(p.slotFault(CodeMissingWriter, u),
+					"%s reads slot %q, which nothing writes", p.plugin.Name(), u.name)
 			}
 		}
 	}
 	for _, u := range uses(b.spec.Wanted) {
 		if _, ok := writers[u.name]; !ok && !u.optional {
-			b.fault(Fault{Code: CodeMissingWriter, Slot: u.name, Pos: b.profilePos("wanted")}, "the caller reads slot %q, which nothing writes", u.name)
+			b.fault(Fault{Code: CodeMissingWriter, Slot: u.name, Pos: b.profilePos("wanted")},
+				"the caller reads slot %q, which nothing writes", u.name)
 		}
 	}
 }
@@ -125,7 +127,8 @@ func (b *builder) checkOrder(writers map[string]writer) {
 		for _, u := range p.reads {
 			w, ok := writers[u.name]
 			if ok && w.part > i && !(looped[i] && reaches(after, i, w.part)) {
-				b.fault(p.slotFault(CodeWrongOrder, u), "%s reads slot %q, which %s writes only later", p.plugin.Name(), u.name, b.writerName(w))
+				b.fault(p.slotFault(CodeWrongOrder, u),
+					"%s reads slot %q, which %s writes only later", p.plugin.Name(), u.name, b.writerName(w))
 			}
 		}
 	}

@@ -165,7 +165,7 @@ func TestAFilterCannotAddCandidates(t *testing.T) {
 	}
 }
 
-// GAIE-10, MOD3-09: 0.8 × 2 + 0.5 × 1.
+// GAIE-10, MOD3-08, MOD3-09: 0.8 × 2 + 0.5 × 1.
 func TestTheFinalScoreIsTheWeightedSum(t *testing.T) {
 	p := build(t, routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "best"},
 		Score: []routing.WeightedSpec{weighted("a", 2), weighted("b", 1)},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -174,6 +175,29 @@ func TestFaultsAreArmedListedAndClearedOverHTTP(t *testing.T) {
 	}
 	if got := r.meet(time.Minute, true); !got.done || got.failed {
 		t.Errorf("after clearing: %+v", got)
+	}
+}
+
+func TestAFaultStrikesAsOftenAsItSays(t *testing.T) {
+	c := fast()
+	c.Faults = []emulator.Fault{{Kind: emulator.ErrorEvent, Times: 2}, {Kind: emulator.DieAfterHeaders, Times: 1}}
+	r := start(t, c)
+	for i, want := range []outcome{{failed: true}, {failed: true}, {broken: true}, {}} {
+		if got := r.meet(time.Minute, true); got.failed != want.failed || got.broken != want.broken {
+			t.Errorf("request %d: %+v", i, got)
+		}
+	}
+}
+
+func TestADeathIsAResetAndNotAnEnd(t *testing.T) {
+	r := armedRig(t, emulator.Fault{Kind: emulator.DieAfterTokens, K: 2})
+	resp, err := r.post(t.Context(), "/v1/completions", "", `{"prompt":"p","stream":true}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the body ended with %v", err)
 	}
 }
 

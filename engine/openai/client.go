@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"octet/engine"
@@ -31,15 +30,12 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, ok := dialects[cfg.Engine]
-	if !ok {
-		return nil, fmt.Errorf("%w: no engine %q", ErrConfig, cfg.Engine)
+	d, err := dialectOf(cfg)
+	if err != nil {
+		return nil, err
 	}
 	if cfg.Bearer != "" && !visible(cfg.Bearer) {
 		return nil, fmt.Errorf("%w: the bearer key has bytes that a header cannot carry", ErrConfig)
-	}
-	if cfg.HealthPath != "" {
-		d.health = cfg.HealthPath
 	}
 	c := &Client{cfg: cfg, at: at, dialect: d, fixed: "Host: " + at.host + "\r\nUser-Agent: octet\r\n"}
 	c.pool.limit, c.pool.maxAge = cfg.MaxIdle, cfg.MaxIdleTime
@@ -47,24 +43,9 @@ func New(cfg Config) (*Client, error) {
 		c.tls = tlsFor(cfg.TLS, at.name)
 	}
 	if c.cfg.Dial == nil {
-		c.cfg.Dial = func(ctx context.Context) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "tcp", at.address)
-		}
+		c.cfg.Dial = at.dial
 	}
 	return c, nil
-}
-
-// tlsFor returns base made fit for one host and for HTTP/1.1 alone.
-func tlsFor(base *tls.Config, name string) *tls.Config {
-	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
-	if base != nil {
-		cfg = base.Clone()
-	}
-	if cfg.ServerName == "" {
-		cfg.ServerName = name
-	}
-	cfg.NextProtos = []string{"http/1.1"}
-	return cfg
 }
 
 // Do sends r and returns once the head of the answer is here, whatever its status. The body follows by Response.Next.
@@ -119,31 +100,6 @@ func (c *Client) anew(ctx context.Context, r *engine.Request) (*Response, error)
 		return nil, err
 	}
 	return c.exchange(ctx, cn, r)
-}
-
-func (c *Client) dial(ctx context.Context) (*conn, error) {
-	bounded, cancel := context.WithTimeout(ctx, c.cfg.DialTimeout)
-	defer cancel()
-	nc, err := c.cfg.Dial(bounded)
-	if err == nil && c.tls != nil {
-		nc, err = handshake(bounded, nc, c.tls)
-	}
-	switch {
-	case err == nil:
-		return newConn(nc), nil
-	case ctx.Err() != nil:
-		return nil, ended(ctx)
-	}
-	return nil, fmt.Errorf("%w: %w", engine.ErrConnect, err)
-}
-
-func handshake(ctx context.Context, nc net.Conn, cfg *tls.Config) (net.Conn, error) {
-	secure := tls.Client(nc, cfg)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		_ = nc.Close() // the handshake's error is the one to report
-		return nil, err
-	}
-	return secure, nil
 }
 
 // exchange sends r on cn and reads the head of the answer. cn is closed when it fails.

@@ -172,6 +172,11 @@ func TestUnusableConfigsAreRefused(t *testing.T) {
 	if _, err := New(Config{URL: "http://h", Engine: "tgi"}); !errors.Is(err, ErrConfig) {
 		t.Errorf("engine: %v", err)
 	}
+	for _, path := range []string{"health", "/a b", "/a\r\nX: y"} {
+		if _, err := New(Config{URL: "http://h", HealthPath: path}); !errors.Is(err, ErrConfig) {
+			t.Errorf("health path %q: %v", path, err)
+		}
+	}
 	for url, want := range map[string]string{
 		"http://h": "h:80", "https://h": "h:443", "http://[::1]:8000/a/": "[::1]:8000", "https://10.0.0.1:8443": "10.0.0.1:8443",
 	} {

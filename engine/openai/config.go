@@ -4,10 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
-	"net/url"
-	"strings"
 	"time"
 )
 
@@ -54,36 +51,4 @@ func (c Config) withDefaults() Config {
 		c.MaxHeader = 32 << 10
 	}
 	return c
-}
-
-// endpoint is where a replica is.
-type endpoint struct {
-	address string // host:port to dial
-	host    string // of the Host header
-	name    string // of the certificate
-	prefix  string // put before every path; no slash at its end
-	secure  bool
-}
-
-func parseEndpoint(raw string) (endpoint, error) {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return endpoint{}, fmt.Errorf("%w: %w", ErrConfig, err)
-	}
-	e := endpoint{host: u.Host, name: u.Hostname(), prefix: strings.TrimRight(u.EscapedPath(), "/"), secure: u.Scheme == "https"}
-	port := u.Port()
-	switch {
-	case u.Scheme != "http" && !e.secure:
-		return e, fmt.Errorf("%w: %q: the scheme must be http or https", ErrConfig, raw)
-	case e.name == "" || !visible(e.host):
-		return e, fmt.Errorf("%w: %q: no usable host", ErrConfig, raw)
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return e, fmt.Errorf("%w: %q: only scheme, host, port and path may be given", ErrConfig, u.Redacted())
-	case port == "" && e.secure:
-		port = "443"
-	case port == "":
-		port = "80"
-	}
-	e.address = net.JoinHostPort(e.name, port)
-	return e, nil
 }

@@ -2,9 +2,7 @@ package openai
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"sync"
 	"syscall"
@@ -120,10 +118,7 @@ func (c *conn) send(head []byte, segments [][]byte) (int64, error) {
 	}
 	c.spare = append(append(c.spare[:0], head), segments...)
 	c.writing = c.spare
-	n, err := c.writing.WriteTo(c.nc)
-	clear(c.spare)
-	c.writing = nil
-	return n, err
+	return c.writing.WriteTo(c.nc) // which lets go of what it has written
 }
 
 // unread is what was received and not yet taken.
@@ -166,74 +161,4 @@ func (c *conn) read(ctx context.Context, until time.Time) error {
 func (c *conn) armRead(until time.Time) {
 	c.readBy = until
 	_ = c.nc.SetReadDeadline(until) // fails on a closed connection, as the read will
-}
-
-// maxInformational bounds the 1xx answers before the real one.
-const maxInformational = 8
-
-// readHead reads the head of the final answer. A connection that ends before its first byte is a *lostError.
-func (c *conn) readHead(ctx context.Context, until time.Time, limit int) (head, error) {
-	for skipped := 0; ; skipped++ {
-		end, err := c.awaitHead(ctx, until, limit)
-		if err != nil {
-			return head{}, c.headFailed(err, skipped)
-		}
-		h, err := parseHead(c.buf[c.r : c.r+end])
-		c.r += end
-		switch {
-		case err != nil || h.status >= 200:
-			return h, err
-		case h.status == 101:
-			return head{}, protocolError("switched protocols unasked")
-		case skipped == maxInformational:
-			return head{}, protocolError("too many informational answers")
-		}
-	}
-}
-
-// awaitHead receives until buf[r:w] holds a whole head, and returns its length.
-func (c *conn) awaitHead(ctx context.Context, until time.Time, limit int) (int, error) {
-	for seen := 0; ; {
-		end, err := headEnd(c.unread(), seen)
-		seen = c.w - c.r
-		switch {
-		case err != nil:
-			return 0, err
-		case end > limit || end == 0 && seen >= limit:
-			return 0, fmt.Errorf("%w: head over %d bytes", engine.ErrTooLarge, limit)
-		case end > 0:
-			return end, nil
-		}
-		c.makeRoom()
-		if err := c.read(ctx, until); err != nil {
-			return 0, err
-		}
-	}
-}
-
-// makeRoom makes the free part of buf not empty while keeping what is unread.
-func (c *conn) makeRoom() {
-	if c.w < len(c.buf) {
-		return
-	}
-	buf := c.buf
-	if c.r == 0 {
-		buf = make([]byte, 2*len(c.buf))
-	}
-	c.w = copy(buf, c.buf[c.r:c.w])
-	c.buf, c.r = buf, 0
-}
-
-// headFailed says what a failed read means for the answer: nothing of it had come, or a part.
-func (c *conn) headFailed(err error, skipped int) error {
-	switch {
-	case errors.Is(err, engine.ErrProtocol), errors.Is(err, engine.ErrTooLarge), errors.Is(err, engine.ErrTimeout),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	case c.w == 0 && skipped == 0:
-		return &lostError{cause: err, sent: true}
-	case errors.Is(err, io.EOF):
-		return fmt.Errorf("%w: within the head", engine.ErrReset)
-	}
-	return fmt.Errorf("%w: within the head: %w", engine.ErrReset, err)
 }

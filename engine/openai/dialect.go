@@ -1,5 +1,7 @@
 package openai
 
+import "fmt"
+
 // dialect is where one kind of engine answers what is not part of the OpenAI API. An empty path means that it does not.
 type dialect struct {
 	health        string // GET: 200 is healthy
@@ -24,3 +26,18 @@ var dialects = map[string]dialect{
 }
 
 const modelsPath = "/v1/models"
+
+// dialectOf is the dialect of the engine that cfg names, with the paths that cfg sets.
+func dialectOf(cfg Config) (dialect, error) {
+	d, ok := dialects[cfg.Engine]
+	if !ok {
+		return d, fmt.Errorf("%w: no engine %q", ErrConfig, cfg.Engine)
+	}
+	if path := cfg.HealthPath; path != "" {
+		if path[0] != '/' || !visible(path) {
+			return d, fmt.Errorf("%w: no health path %q", ErrConfig, path)
+		}
+		d.health = path
+	}
+	return d, nil
+}

@@ -130,7 +130,7 @@ var answers = []string{
 	"HTTP/1.1 200 OK\r\nTrailer: A\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\r\n\r\n", "HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", "HTTP/1.1 200 OK\r\nA : b\r\n\r\n",
 	"HTTP/1.1 200 OK\nContent-Length: 2\n\nok", "HTTP/1.1 200 OK\r\n: x\r\n\r\n", "HTTP/1.1 200 OK\r\nA\r\n\r\n", "HTTP/1.1 200 OK\r\nA: \x01\r\n\r\n",
 	"HTTP/1.1 200 OK\r\nA: \xff\r\n\r\n", "HTTP/1.1 000 OK\r\n\r\n", "HTTP/1.1 999 OK\r\n\r\n", "HTTP/1.1 +20 OK\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n", "HTTP/1.2 200 OK\r\n\r\n",
-	"HTTP/1.1 101 Switching Protocols\r\n\r\n", chunking + "5\nhello\r\n0\r\n\r\n", chunking + "5 \r\nhello\r\n0\r\n\r\n", chunking + " 5\r\nhello\r\n0\r\n\r\n",
+	"HTTP/1.1 101 Switching Protocols\r\n\r\n", chunking + "5\nhello\r\n0\r\n\r\n", chunking + "5 \r\nhello\r\n0\r\n\r\n", chunking + " 5\r\nhello\r\n0\r\n\r\n", chunking + "5\r\nhello\n\n0\r\n\r\n",
 	chunking + "5\r\nhello\r\n0\r\n\n", chunking + "5\r\nhello\r\n0\r\nA : b\r\n\r\n", chunking + "ffffffffffffffff\r\nx", chunking + "1;\x00\r\nx\r\n0\r\n\r\n", "", "\r\n", "HTTP", "garbage",
 }
 

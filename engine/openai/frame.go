@@ -91,7 +91,7 @@ func (f *frame) step(c byte) error {
 	case chunkCR:
 		return f.expect(c, '\r', chunkLF)
 	case chunkLF:
-		f.left, f.count = 0, 0
+		f.count = 0 // and left is 0: the chunk is over
 		return f.expect(c, '\n', size)
 	}
 	return f.stepTrailer(c)

@@ -42,6 +42,8 @@ var chunked = []struct {
 	{"5\r\nhel", "hel", nil},
 	{"5 ;a\r\nhello\r\n", "", engine.ErrProtocol},
 	{"5\r\nhello0\r\n\r\n", "hello", engine.ErrProtocol},
+	{"5\r\nhello\n\n0\r\n\r\n", "hello", engine.ErrProtocol},
+	{"5\r\nhello\r\r0\r\n\r\n", "hello", engine.ErrProtocol},
 	{"g\r\n", "", engine.ErrProtocol},
 	{" 5\r\nhello", "", engine.ErrProtocol},
 	{"-5\r\nhello", "", engine.ErrProtocol},

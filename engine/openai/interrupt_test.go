@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -59,6 +61,57 @@ func TestTheEndOfTheContextInterruptsEveryPhase(t *testing.T) {
 				t.Error("the connection was kept")
 			}
 		})
+	}
+}
+
+// overtaken is a connection on which the context ends, and its interrupt strikes, right before the nth arming of a deadline
+// takes effect: the arming undoes the interrupt. Whoever then reads or writes would wait for nobody.
+type overtaken struct {
+	script
+	t      *testing.T
+	armed  int
+	nth    int
+	cancel context.CancelFunc
+	struck chan struct{}
+}
+
+func (o *overtaken) arm() error {
+	if o.armed++; o.armed == o.nth {
+		o.cancel()
+		<-o.struck
+	}
+	return nil
+}
+
+func (o *overtaken) SetDeadline(time.Time) error      { close(o.struck); return nil }
+func (o *overtaken) SetWriteDeadline(time.Time) error { return o.arm() }
+func (o *overtaken) SetReadDeadline(time.Time) error  { return o.arm() }
+
+func (o *overtaken) Write(b []byte) (int, error) {
+	if o.armed >= o.nth {
+		o.t.Errorf("deadline %d: wrote without a guard", o.nth)
+	}
+	return len(b), nil
+}
+
+func (o *overtaken) Read([]byte) (int, error) {
+	if o.armed >= o.nth {
+		o.t.Errorf("deadline %d: read without a guard", o.nth)
+	}
+	return 0, os.ErrDeadlineExceeded // as a lazy deadline does
+}
+
+func TestArmingADeadlineNeverUndoesAnInterrupt(t *testing.T) {
+	for nth := 1; nth <= 4; nth++ { // the write, the first read, and twice after a lazy deadline struck
+		ctx, cancel := context.WithCancel(context.Background())
+		o := &overtaken{t: t, nth: nth, cancel: cancel, struck: make(chan struct{})}
+		c := dialUp(t, Config{URL: "http://h", Dial: func(context.Context) (net.Conn, error) { return o, nil }})
+		if _, err := c.Do(ctx, post("{}")); !errors.Is(err, context.Canceled) {
+			t.Errorf("deadline %d: %v", nth, err)
+		}
+		if o.armed != nth {
+			t.Errorf("deadline %d: %d armed", nth, o.armed)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,14 +116,64 @@ func TestAConnectionThatTheEngineClosedIsNotUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-closed
-	idle := c.bottom()
-	for idle.alive() { // until the FIN is here
-		time.Sleep(time.Millisecond)
-	}
+	waitDead(c.bottom())
 	if status, _, err := exchange(c, post("{}")); status != 200 || err != nil {
 		t.Fatalf("got %d %v", status, err)
 	}
 	if conns.Load() != 2 {
+		t.Errorf("%d connections", conns.Load())
+	}
+}
+
+// An answer that nobody asked for must never become the answer to somebody's next request.
+func TestAConnectionOnWhichTheEngineSpokeUnaskedIsNotUsed(t *testing.T) {
+	spoken, asked := make(chan struct{}), make(chan struct{})
+	url, conns := countedEngine(t, func(p *peer, n int) {
+		if n == 1 {
+			p.request()
+			p.say(ok)
+			<-asked
+			p.say("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
+			close(spoken)
+		}
+		each(ok)(p)
+	})
+	c := dialUp(t, Config{URL: url})
+	if _, _, err := exchange(c, post("{}")); err != nil {
+		t.Fatal(err)
+	}
+	close(asked)
+	<-spoken
+	waitDead(c.bottom())
+	if _, body, err := exchange(c, post("{}")); body != "ok" || err != nil || conns.Load() != 2 {
+		t.Errorf("got %q %v on %d connections", body, err, conns.Load())
+	}
+}
+
+// waitDead waits for what the engine did to an idle connection to arrive, without taking any of it.
+func waitDead(idle *conn) {
+	for quiet := true; quiet; time.Sleep(time.Millisecond) {
+		_ = idle.raw.Read(func(fd uintptr) bool {
+			_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK)
+			quiet = err == syscall.EAGAIN
+			return true
+		})
+	}
+}
+
+// A deadline of the exchange before that struck meanwhile must not make a good connection look dead.
+func TestAnExpiredDeadlineDoesNotSpoilAnIdleConnection(t *testing.T) {
+	url, conns := countedEngine(t, func(p *peer, _ int) { each(ok)(p) })
+	c := dialUp(t, Config{URL: url})
+	for range 3 {
+		if _, _, err := exchange(c, post("{}")); err != nil {
+			t.Fatal(err)
+		}
+		idle := c.bottom()
+		idle.readBy, idle.writeBy = time.Now().Add(-time.Second), time.Now().Add(-time.Second)
+		_ = idle.nc.SetDeadline(idle.readBy)
+	}
+	if conns.Load() != 1 {
 		t.Errorf("%d connections", conns.Load())
 	}
 }

@@ -45,7 +45,12 @@ func TestProbeTellsHealthyFromEverythingElse(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
-	c, _ := page(t, "llamacpp", map[string]string{"GET /health": `503 {"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`})
+	c, seen := page(t, "vllm", map[string]string{"GET /ready": ""})
+	own := dialUp(t, Config{URL: "http://" + c.at.host, HealthPath: "/ready"})
+	if err := own.Probe(ctx); err != nil || (*seen)[0] != "GET /ready" {
+		t.Errorf("own path: %v, asked %q", err, *seen)
+	}
+	c, _ = page(t, "llamacpp", map[string]string{"GET /health": `503 {"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`})
 	var said *StatusError
 	if err := c.Probe(ctx); !errors.As(err, &said) || said.Status != 503 || said.Message != "Loading model" {
 		t.Errorf("got %v", err)

@@ -45,25 +45,20 @@ func appendTokens(dst []uint32, text []byte) ([]uint32, error) {
 		if err != nil {
 			return nil, err
 		}
-		wanted := name.String() == "tokens"
+		wanted := name.String() == "tokens" // before the next read, which voids it
 		value, err := d.ReadValue()
+		if err == nil && wanted {
+			found = true
+			dst, err = appendIDs(dst, value)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if wanted {
-			found = true
-			if dst, err = appendIDs(dst, value); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if err := closes(d); err != nil {
-		return nil, err
 	}
 	if !found {
 		return nil, errNoTokens
 	}
-	return dst, nil
+	return dst, closes(d)
 }
 
 // closes reads the end of the object and makes sure that nothing follows it.

@@ -7,9 +7,9 @@ import (
 
 // fields is what the lines of one event say.
 type fields struct {
-	data    []byte
-	several int  // data lines
-	failed  bool // named as an error, by its type or by a field "error"
+	data      []byte
+	dataLines int
+	failed    bool // named as an error, by its type or by a field "error"
 }
 
 // event judges a whole event and notes what it says; false when it ends the stream.
@@ -77,7 +77,7 @@ func (s *Scanner) line(line []byte, f *fields) bool {
 
 // addData joins data lines with LF. The first is kept in place; only an event of several is copied.
 func (s *Scanner) addData(value []byte, f *fields) {
-	switch f.several++; f.several {
+	switch f.dataLines++; f.dataLines {
 	case 1:
 		f.data = value
 		return

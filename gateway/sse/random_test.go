@@ -10,7 +10,7 @@ import (
 // Streams are made of what engines send, with every member in a random place, whitespace and line ends of all kinds, and
 // now and then something wrong.
 func TestRandomStreamsAgreeWithTheOracleHoweverCut(t *testing.T) {
-	for seed := range uint64(1500) {
+	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		checkStream(t, []byte(randomStream(rng)), seed, 2000)
 	}

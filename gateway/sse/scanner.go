@@ -72,7 +72,7 @@ func (s *Scanner) Feed(p []byte) (out [2][]byte, err error) {
 		i = s.complete(p, &nl)
 		out[0] = s.carry[:s.given:s.given]
 	}
-	if s.Pending() == 0 && !s.ended() {
+	if !s.ended() {
 		end := s.run(p, i, &nl)
 		out[1] = p[i:end:end]
 	}

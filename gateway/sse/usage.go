@@ -8,7 +8,7 @@ func (k *chunk) readUsage(c *wire.Cursor) {
 		c.Skip()
 		return
 	}
-	k.usage, k.hasUsage = Usage{}, true
+	k.hasUsage = true
 	c.Enter('{')
 	for name, ok := c.Key(); ok; name, ok = c.Key() {
 		switch string(name) {

@@ -4,15 +4,15 @@ import "fmt"
 
 // Codes that a body can earn. The first four are faults of syntax and outrank the rest.
 const (
-	CodeInvalidJSON   = "invalid_json"
-	CodeDuplicateKey  = "duplicate_key"
-	CodeTooDeep       = "json_too_deep"
-	CodeInvalidUTF8   = "invalid_utf8"
-	CodeInvalid       = "invalid_request"
-	CodeUnsupported   = "unsupported_parameter"
-	CodeMissing       = "missing_required_parameter"
-	CodeInvalidValue  = "invalid_value"
-	CodeUnsupportedIn = "unsupported_content"
+	CodeInvalidJSON          = "invalid_json"
+	CodeDuplicateKey         = "duplicate_key"
+	CodeTooDeep              = "json_too_deep"
+	CodeInvalidUTF8          = "invalid_utf8"
+	CodeInvalidRequest       = "invalid_request"
+	CodeUnsupportedParameter = "unsupported_parameter"
+	CodeMissingParameter     = "missing_required_parameter"
+	CodeInvalidValue         = "invalid_value"
+	CodeUnsupportedContent   = "unsupported_content"
 )
 
 // Error says why a body is refused. It never quotes the body.

@@ -11,7 +11,7 @@ func (p *parser) refuseCase(name []byte, known func([]byte) bool) {
 		return
 	}
 	mark := p.under(string(name))
-	p.refuse(CodeInvalid, "has the wrong case: the parameter is "+string(p.folded))
+	p.refuse(CodeInvalidRequest, "has the wrong case: the parameter is "+string(p.folded))
 	p.path = p.path[:mark]
 }
 

@@ -175,7 +175,7 @@ func (p *parser) contentPart() {
 	case !typed:
 		p.refuseMissing(at, "type")
 	case string(p.bytes(p.plain(kind))) != "text":
-		p.refuseAt(at, CodeUnsupportedIn, "is not text, and only text is supported")
+		p.refuseAt(at, CodeUnsupportedContent, "is not text, and only text is supported")
 	case !filled:
 		p.refuseMissing(at, "text")
 	default:

@@ -4,7 +4,7 @@ func structured(p *parser) { p.present(&p.r.Structured) }
 
 func unsupported(p *parser) {
 	if !p.Null() {
-		p.refuse(CodeUnsupported, "is not supported")
+		p.refuse(CodeUnsupportedParameter, "is not supported")
 		p.Skip()
 	}
 }
@@ -152,7 +152,7 @@ func (p *parser) modalities() {
 		var t text
 		if p.requiredString(&t); string(p.bytes(p.plain(t))) != "text" {
 			p.path = p.path[:mark]
-			p.refuseAt(at, CodeUnsupported, "beyond text is not supported")
+			p.refuseAt(at, CodeUnsupportedParameter, "beyond text is not supported")
 		}
 		p.path = p.path[:mark]
 	}
@@ -162,7 +162,7 @@ func (p *parser) store() {
 	var store bool
 	at := p.i
 	if p.boolean(&store); store {
-		p.refuseAt(at, CodeUnsupported, "is not supported")
+		p.refuseAt(at, CodeUnsupportedParameter, "is not supported")
 	}
 }
 

@@ -12,7 +12,7 @@ func Parse(kind Kind, body []byte, lim Limits, r *Request) error {
 		r.opening = p.i
 		p.members()
 	} else {
-		p.refuse(CodeInvalid, "the body must be a JSON object")
+		p.refuse(CodeInvalidRequest, "the body must be a JSON object")
 		p.Skip()
 	}
 	p.End()
@@ -124,7 +124,7 @@ func (p *parser) refuseAt(at int, code, message string) {
 // refuseMissing notes that the object at offset at lacks a member, named from the path.
 func (p *parser) refuseMissing(at int, member string) {
 	mark := p.under(member)
-	p.refuseAt(at, CodeMissing, "is missing")
+	p.refuseAt(at, CodeMissingParameter, "is missing")
 	p.path = p.path[:mark]
 }
 

@@ -40,11 +40,10 @@ func (r *Request) Splice(edits []Edit, dst [][]byte) ([][]byte, error) {
 		cuts = append(cuts, c)
 	}
 	slices.SortStableFunc(cuts, func(a, b cut) int { return cmp.Compare(a.off, b.off) })
-	for i, c := range cuts {
+	for _, c := range cuts {
 		s.copyTo(c.off)
 		if c.insert {
-			last := len(r.members) == 0 && i == len(cuts)-1
-			r.pieces = s.insert(r.pieces, c.edit, last)
+			r.pieces = s.insert(r.pieces, c.edit)
 		} else {
 			s.dst = append(s.dst, c.edit.Raw)
 		}
@@ -86,15 +85,12 @@ func (s *splicer) copyTo(end int) {
 	s.i = end
 }
 
-// insert adds a whole member and the comma after it, unless nothing follows.
-func (s *splicer) insert(pieces []byte, e Edit, last bool) []byte {
+// insert adds a whole member and the comma after it: an accepted body holds its messages or prompt at least.
+func (s *splicer) insert(pieces []byte, e Edit) []byte {
 	start := len(pieces)
 	pieces = AppendQuoted(pieces, e.Key)
 	pieces = append(pieces, ':')
-	s.dst = append(s.dst, pieces[start:len(pieces):len(pieces)], e.Raw)
-	if !last {
-		s.dst = append(s.dst, comma)
-	}
+	s.dst = append(s.dst, pieces[start:len(pieces):len(pieces)], e.Raw, comma)
 	return pieces
 }
 

@@ -12,7 +12,7 @@ import (
 
 func TestAPlainRunEndsAtEverySpecialByteWhereverItStands(t *testing.T) {
 	for _, size := range []int{0, 1, 7, 8, 9, 31, 40, longRun - 1, longRun, longRun + 1, longRun + 70} {
-		for ch := range 256 {
+		for _, ch := range []int{0, 1, 0x1e, 0x1f, 0x20, 0x21, 0x22, 0x23, 0x5b, 0x5c, 0x5d, 0x7e, 0x7f, 0x80, 0x9c, 0xa2, 0xdc, 0xfe, 0xff} {
 			for at := range size {
 				b := bytes.Repeat([]byte{'x'}, size)
 				b[at] = byte(ch)
@@ -31,7 +31,7 @@ func TestAPlainRunEndsAtEverySpecialByteWhereverItStands(t *testing.T) {
 
 func TestARunOfManyKindsAgreesWithAByteByByteOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
+	for range 3000 {
 		b := make([]byte, rng.IntN(300))
 		for i := range b {
 			b[i] = 'a'
@@ -64,7 +64,7 @@ func TestInvalidUTF8IsFoundAnywhereInALongString(t *testing.T) {
 func TestUnquotingAgreesWithADecoder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	bits := []string{"a", "é", "😀", `\n`, `\t`, `\b`, `\f`, `\r`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\uD83D`, `\ude00`, `\ud83d\ude00`, `\uFFFD`, `\u0000`, strings.Repeat("z", 150)}
-	for range 5000 {
+	for range 1500 {
 		var raw strings.Builder
 		for range rng.IntN(8) {
 			raw.WriteString(bits[rng.IntN(len(bits))])

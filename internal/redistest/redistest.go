@@ -85,7 +85,7 @@ func (s *Server) ask(words ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }() // the answer has been read
 	if err := c.SetDeadline(time.Now().Add(startWait)); err != nil {
 		return "", err
 	}

@@ -50,7 +50,7 @@ func (x *ShardedBlockIndexer) checkEntries() error {
 				return fmt.Errorf("shard %d: entry %x with %d holders", i, b, held.Count())
 			}
 			for id := range held.All() {
-				if int(id) >= len(x.hosts) || x.hosts[id].tiers.blocks[b].tiers == 0 {
+				if int(id) >= x.size || x.hosts[id].tiers.blocks[b].tiers == 0 {
 					return fmt.Errorf("host %d does not hold %x, but its bit is set", id, b)
 				}
 			}

@@ -23,13 +23,7 @@ func (x *ShardedBlockIndexer) Depths(chain []kvpool.BlockHash, among HostBitmap,
 		return
 	}
 	s := search{x: x, chain: chain, out: out}
-	doubtful := x.suspects.load().And(among)
-	clean, from := s.scan(among, doubtful)
-	s.halve(clean, from)
-	// A replica that came into doubt meanwhile may have shown a later block without an earlier one.
-	if late := x.suspects.load().And(among).AndNot(doubtful); !late.Empty() {
-		s.scan(late, late)
-	}
+	s.settle(among, x.suspects.load().And(among))
 	x.lookups.add(shardOf(chain[0]), s.lookups)
 }
 
@@ -46,6 +40,17 @@ func (s *search) holders(i int, hosts HostBitmap) HostBitmap {
 	s.lookups++
 	b := s.chain[i]
 	return s.x.shards[shardOf(b)].holders(b).And(hosts)
+}
+
+// settle finds the depth of each of hosts, of which suspects were in doubt when the query began. Whoever came into doubt since
+// may have shown a later block without an earlier one, and is scanned in the end.
+func (s *search) settle(hosts, suspects HostBitmap) {
+	clean, depth := s.scan(hosts, suspects)
+	s.halve(clean, depth)
+	if late := s.x.suspects.load().And(hosts).AndNot(suspects); !late.Empty() {
+		late, depth = s.scan(late, late)
+		late.assign(s.out, uint16(depth))
+	}
 }
 
 // scan walks the chain while a suspect is left and settles whoever drops out. It returns who is left, none of them a suspect

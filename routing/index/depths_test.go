@@ -177,11 +177,11 @@ func TestHolesAreNeverCredited(t *testing.T) {
 func TestBlocksOfUnknownPlaceCountButAreScanned(t *testing.T) {
 	chain := chainOf(32, "")
 	x := newIndex(t, chain, 0)
-	apply(t, x, 0, 1, Op{Kind: Store, Blocks: []kvpool.BlockHash{chain[2], chain[0], chain[1], chain[20]}})
+	apply(t, x, 0, 2, Op{Kind: Store, Blocks: []kvpool.BlockHash{chain[2], chain[0], chain[1], chain[20]}})
 	if depths, _ := ask(x, chain, 1); depths[0] != 3 {
 		t.Fatalf("depth %d, want 3", depths[0])
 	}
-	apply(t, x, 0, 2, Op{Kind: Store, Blocks: chain, RootKnown: true})
+	apply(t, x, 0, 3, Op{Kind: Store, Blocks: chain, RootKnown: true})
 	if depths, lookups := ask(x, chain, 1); depths[0] != 32 || lookups > 6 || x.Host(0).Detached != 0 {
 		t.Fatalf("placed: depth %d for %d lookups, %d detached", depths[0], lookups, x.Host(0).Detached)
 	}

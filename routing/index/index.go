@@ -21,14 +21,15 @@ type Config struct {
 // ShardedBlockIndexer knows which replica holds which block. Safe for concurrent use; queries take one shard's read lock at a
 // time and nothing else. Lock order: a host's mu, then one shard's mu.
 type ShardedBlockIndexer struct {
-	shards   [Shards]shard // first: each begins a cache line
+	shards   [Shards]shard // first in a struct too large for a size class, which begins a page: each has its own cache line
 	alive    sharedSet     // replicas outside it are masked out of every answer
 	used     sharedSet     // slots that are not reusable: alive, or retired and not swept
 	stale    sharedSet     // replicas that missed events
 	suspects sharedSet     // replicas whose blocks may have holes before them
 	lookups  counter
 	hints    atomic.Uint64
-	hosts    []host
+	hosts    [MaxHosts]host
+	size     int           // slots in use: hosts[:size]
 	sweeps   chan struct{} // cap == Config.Sweeps: one place for each running sweep
 }
 
@@ -61,7 +62,7 @@ func New(c Config) (*ShardedBlockIndexer, error) {
 	if c.Sweeps == 0 {
 		c.Sweeps = 2
 	}
-	x := &ShardedBlockIndexer{hosts: make([]host, c.Hosts), sweeps: make(chan struct{}, c.Sweeps)}
+	x := &ShardedBlockIndexer{size: c.Hosts, sweeps: make(chan struct{}, c.Sweeps)}
 	for i := range x.shards {
 		x.shards[i].blocks = map[kvpool.BlockHash]HostBitmap{}
 	}
@@ -74,7 +75,7 @@ func New(c Config) (*ShardedBlockIndexer, error) {
 
 // host returns the slot h, nil when there is none.
 func (x *ShardedBlockIndexer) host(h HostID) *host {
-	if int(h) >= len(x.hosts) {
+	if int(h) >= x.size {
 		return nil
 	}
 	return &x.hosts[h]

@@ -23,7 +23,7 @@ const sweepStep = 4096
 func (x *ShardedBlockIndexer) Admit(id HostID) error {
 	h := x.host(id)
 	if h == nil {
-		return fmt.Errorf("%w: host %d of %d", ErrOutOfRange, id, len(x.hosts))
+		return fmt.Errorf("%w: host %d of %d", ErrOutOfRange, id, x.size)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -59,7 +59,7 @@ func (x *ShardedBlockIndexer) Reusable(id HostID) bool {
 func (x *ShardedBlockIndexer) Sweep(ctx context.Context, id HostID) error {
 	h := x.host(id)
 	if h == nil {
-		return fmt.Errorf("%w: host %d of %d", ErrOutOfRange, id, len(x.hosts))
+		return fmt.Errorf("%w: host %d of %d", ErrOutOfRange, id, x.size)
 	}
 	for _, place := range [...]chan struct{}{h.sweeping, x.sweeps} {
 		select {

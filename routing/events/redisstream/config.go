@@ -54,11 +54,13 @@ func (c Config) filled() (Config, error) {
 
 // dial returns a client of at most conns connections that tries nothing twice: its callers do. It connects when first used.
 func (c Config) dial(conns int) *redis.Client {
-	return redis.NewClient(&redis.Options{
+	o := &redis.Options{
 		Addr: c.Addr, Username: c.Username, Password: c.Password, TLSConfig: c.TLS,
 		PoolSize: conns, MaxRetries: -1, DialerRetries: 1,
 		DialTimeout: dialTimeout, ReadTimeout: replyTimeout, WriteTimeout: replyTimeout, ContextTimeoutEnabled: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		DisableIdentity:          true,
-	})
+	}
+	o.Dialer = orDead(redis.NewDialer(o))
+	return redis.NewClient(o)
 }

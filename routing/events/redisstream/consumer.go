@@ -43,11 +43,14 @@ func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
 	defer c.meter.Down()
 	client := c.config.dial(1)
 	// A blocked read does not see ctx end; it sees its connection end.
-	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
+	closed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { _ = client.Close(); close(closed) })
 	defer func() {
 		if stop() {
 			_ = client.Close() // nothing is in flight any more
+			return
 		}
+		<-closed
 	}()
 	r := reader{Consumer: c, client: client, lane: lane, cursor: start}
 	for wait := events.NewBackoff(); ctx.Err() == nil; {
@@ -80,9 +83,7 @@ func (r *reader) step(ctx context.Context) error {
 		}
 		r.check = false
 	}
-	streams, err := r.client.XRead(ctx, &redis.XReadArgs{
-		Streams: []string{r.config.Stream, r.cursor}, Count: readCount, Block: readBlock,
-	}).Result()
+	streams, err := r.read(ctx)
 	if errors.Is(err, redis.Nil) {
 		r.meter.Up()
 		r.check = true // a quiet stream may be a deleted one
@@ -99,6 +100,15 @@ func (r *reader) step(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// read asks for what comes after the cursor. A server that takes longer than it may is as good as gone.
+func (r *reader) read(ctx context.Context) ([]redis.XStream, error) {
+	ctx, cancel := context.WithTimeout(ctx, readBlock+replyTimeout)
+	defer cancel()
+	return r.client.XRead(ctx, &redis.XReadArgs{
+		Streams: []string{r.config.Stream, r.cursor}, Count: readCount, Block: readBlock,
+	}).Result()
 }
 
 // rewind sets the cursor back to the start when the stream ends before it, or is not there: then it is not the one that the

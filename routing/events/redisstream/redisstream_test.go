@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -312,6 +314,34 @@ func TestBadConfigsAreRefused(t *testing.T) {
 		_, err2 := NewConsumer(c)
 		if !errors.Is(err, ErrConfig) || !errors.Is(err2, ErrConfig) {
 			t.Errorf("%+v: %v, %v", c, err, err2)
+		}
+	}
+}
+
+// A server that stops without a word, as a network does that drops packets.
+func TestAServerThatFallsSilentIsGivenUp(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var g gather
+	consumer := consume(t, Config{Addr: l.Addr().String()}, &g)
+	eventually(t, "a read has failed", func() bool { return consumer.Stats().Failures > 0 })
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	p := publisher(t, Config{Addr: l.Addr().String()})
+	if err := p.Publish(ctx, numbered(1)); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+func TestAnUnreachableServerIsNamed(t *testing.T) {
+	p := publisher(t, Config{Addr: "127.0.0.1:1"})
+	for range 10 {
+		var op *net.OpError
+		if err := p.Publish(t.Context(), numbered(1)); !errors.As(err, &op) || op.Op != "dial" {
+			t.Fatalf("got %v", err)
 		}
 	}
 }

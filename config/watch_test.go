@@ -1,0 +1,123 @@
+package config
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// watching runs Watch on path until the test ends and returns what tells of its calls.
+func watching(t *testing.T, path string) <-chan struct{} {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	changes, started, ended := make(chan struct{}, 16), make(chan struct{}), make(chan error, 1)
+	go func() {
+		close(started)
+		ended <- Watch(ctx, path, func() { changes <- struct{}{} })
+	}()
+	<-started
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return changes
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// until keeps changing the file until the watcher, which may not have begun yet, tells of it.
+func until(t *testing.T, changes <-chan struct{}, change func(i int)) {
+	t.Helper()
+	for i := 0; ; i++ {
+		change(i)
+		select {
+		case <-changes:
+			return
+		case <-t.Context().Done():
+			t.Fatal("no change was told")
+		case <-pause():
+		}
+	}
+}
+
+func TestAWrittenOrReplacedFileIsToldOf(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	t.Run("watch", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "octet.yaml")
+		write(t, path, "a")
+		changes := watching(t, path)
+		until(t, changes, func(i int) { write(t, path, string(rune('b'+i))) })
+		until(t, changes, func(i int) { // as editors do
+			write(t, path+".new", string(rune('B'+i)))
+			must(t, os.Rename(path+".new", path))
+		})
+		must(t, os.Remove(path))
+		until(t, changes, func(i int) { write(t, path, string(rune('0'+i))) })
+	})
+}
+
+// A ConfigMap is a link to a folder that is a link: turning the latter changes the file.
+func TestATurnedLinkIsToldOf(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	t.Run("watch", func(t *testing.T) {
+		dir := t.TempDir()
+		turn := func(version string) {
+			must(t, os.MkdirAll(filepath.Join(dir, version), 0o700))
+			write(t, filepath.Join(dir, version, "octet.yaml"), version)
+			must(t, os.Symlink(version, filepath.Join(dir, "..next")))
+			must(t, os.Rename(filepath.Join(dir, "..next"), filepath.Join(dir, "..data")))
+		}
+		turn("..v0")
+		path := filepath.Join(dir, "octet.yaml")
+		must(t, os.Symlink(filepath.Join("..data", "octet.yaml"), path))
+		changes := watching(t, path)
+		until(t, changes, func(i int) { turn("..v1" + string(rune('a'+i))) })
+		until(t, changes, func(i int) { turn("..v2" + string(rune('a'+i))) })
+	})
+}
+
+func TestAFileElsewhereIsToldOfThroughItsLink(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	t.Run("watch", func(t *testing.T) {
+		here, there := t.TempDir(), t.TempDir()
+		write(t, filepath.Join(there, "real.yaml"), "a")
+		path := filepath.Join(here, "octet.yaml")
+		must(t, os.Symlink(filepath.Join(there, "real.yaml"), path))
+		changes := watching(t, path)
+		until(t, changes, func(i int) { write(t, filepath.Join(there, "real.yaml"), string(rune('b'+i))) })
+		there = t.TempDir()
+		write(t, filepath.Join(there, "real.yaml"), "elsewhere")
+		must(t, os.Symlink(filepath.Join(there, "real.yaml"), path+".new"))
+		must(t, os.Rename(path+".new", path))
+		<-changes
+		until(t, changes, func(i int) { write(t, filepath.Join(there, "real.yaml"), string(rune('B'+i))) })
+	})
+}
+
+func TestAFolderThatIsNotThereCannotBeWatched(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	if err := Watch(t.Context(), filepath.Join(t.TempDir(), "no", "octet.yaml"), func() {}); err == nil {
+		t.Fatal("no error")
+	}
+}
+
+// pause is longer than a file has to be left alone.
+func pause() <-chan time.Time { return time.After(3 * settle) }

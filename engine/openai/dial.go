@@ -1,0 +1,87 @@
+package openai
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"octet/engine"
+)
+
+// endpoint is where a replica is.
+type endpoint struct {
+	address string // host:port to dial
+	host    string // of the Host header
+	name    string // of the certificate
+	prefix  string // put before every path; no slash at its end
+	secure  bool
+}
+
+func parseEndpoint(raw string) (endpoint, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return endpoint{}, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	e := endpoint{host: u.Host, name: u.Hostname(), prefix: strings.TrimRight(u.EscapedPath(), "/"), secure: u.Scheme == "https"}
+	port := u.Port()
+	switch {
+	case u.Scheme != "http" && !e.secure:
+		return e, fmt.Errorf("%w: %q: the scheme must be http or https", ErrConfig, raw)
+	case e.name == "" || !visible(e.host):
+		return e, fmt.Errorf("%w: %q: no usable host", ErrConfig, raw)
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return e, fmt.Errorf("%w: %q: only scheme, host, port and path may be given", ErrConfig, u.Redacted())
+	case port == "" && e.secure:
+		port = "443"
+	case port == "":
+		port = "80"
+	}
+	e.address = net.JoinHostPort(e.name, port)
+	return e, nil
+}
+
+func (e endpoint) dial(ctx context.Context) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", e.address)
+}
+
+// tlsFor returns base made fit for one host and for HTTP/1.1 alone.
+func tlsFor(base *tls.Config, name string) *tls.Config {
+	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
+	if base != nil {
+		cfg = base.Clone()
+	}
+	if cfg.ServerName == "" {
+		cfg.ServerName = name
+	}
+	cfg.NextProtos = []string{"http/1.1"}
+	return cfg
+}
+
+// dial opens a connection: ErrConnect, or why ctx ended.
+func (c *Client) dial(ctx context.Context) (*conn, error) {
+	bounded, cancel := context.WithTimeout(ctx, c.cfg.DialTimeout)
+	defer cancel()
+	nc, err := c.cfg.Dial(bounded)
+	if err == nil && c.tls != nil {
+		nc, err = handshake(bounded, nc, c.tls)
+	}
+	switch {
+	case err == nil:
+		return newConn(nc), nil
+	case ctx.Err() != nil:
+		return nil, ended(ctx)
+	}
+	return nil, fmt.Errorf("%w: %w", engine.ErrConnect, err)
+}
+
+func handshake(ctx context.Context, nc net.Conn, cfg *tls.Config) (net.Conn, error) {
+	secure := tls.Client(nc, cfg)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		_ = nc.Close() // the handshake's error is the one to report
+		return nil, err
+	}
+	return secure, nil
+}

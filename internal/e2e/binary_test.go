@@ -1,0 +1,370 @@
+// Package e2e starts the real binary and talks to it over TCP, as its users do.
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+)
+
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "octet-e2e-")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "octet")
+	build := exec.Command("go", "build", "-o", binary, "octet")
+	if out, err := build.CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("%v: %s", err, out))
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// program is a running octet.
+type program struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	mu   sync.Mutex
+	out  bytes.Buffer // standard output and error; guarded by mu
+	exit chan error
+}
+
+func start(t *testing.T, args ...string) *program {
+	t.Helper()
+	p := &program{t: t, cmd: exec.Command(binary, args...), exit: make(chan error, 1)}
+	p.cmd.Stdout, p.cmd.Stderr = p, p
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { p.exit <- p.cmd.Wait() }()
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	return p
+}
+
+// Write implements io.Writer for the program's output.
+func (p *program) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.Write(b)
+}
+
+func (p *program) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.String()
+}
+
+// await returns the submatches of the first match of pattern in the program's output.
+func (p *program) await(pattern string) []string {
+	p.t.Helper()
+	re := regexp.MustCompile(pattern)
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if m := re.FindStringSubmatch(p.output()); m != nil {
+			return m
+		}
+	}
+	p.t.Fatalf("no %q in the output:\n%s", pattern, p.output())
+	return nil
+}
+
+// stop sends a signal and returns the exit code.
+func (p *program) stop(s os.Signal) int {
+	p.t.Helper()
+	_ = p.cmd.Process.Signal(s)
+	return p.code()
+}
+
+func (p *program) code() int {
+	p.t.Helper()
+	select {
+	case err := <-p.exit:
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return exit.ExitCode()
+		}
+		return 0
+	case <-time.After(60 * time.Second):
+		p.t.Fatalf("still running:\n%s", p.output())
+		return -1
+	}
+}
+
+func engine(t *testing.T, model string, more ...string) string {
+	args := append([]string{"engine", "--listen", "127.0.0.1:0", "--model", model, "--name", model + "-0", "--step", "2ms", "--blocks", "512"}, more...)
+	return start(t, args...).await(`(http://127\.0\.0\.1:\d+)`)[1]
+}
+
+const gatewayYAML = `
+listen: {data: "127.0.0.1:0", admin: "127.0.0.1:0"}
+limits: {drain: 20s}
+fleet: {probe_interval: 100ms}
+specialists:
+  - name: debug
+    tokenizer: builtin
+    replicas: [{url: "%s"}]
+`
+
+// gateway starts octet serve and returns it with its data and admin URLs and its configuration's path.
+func gateway(t *testing.T, yaml string) (p *program, data, admin, path string) {
+	path = filepath.Join(t.TempDir(), "octet.yaml")
+	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p = start(t, "serve", "--config", path)
+	m := p.await(`msg=serving data=(\S+) admin=(\S+)`)
+	return p, "http://" + m[1], "http://" + m[2], path
+}
+
+func post(t *testing.T, url, body string) (int, string) {
+	t.Helper()
+	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answer, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(answer)
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not in time: " + what)
+		}
+	}
+}
+
+const ask = `{"model":"octet","max_tokens":5,"stream":true,"messages":[{"role":"user","content":"hello"}]}`
+
+// MEGA-04, MEGA-05
+func TestTheDemoPrintsLinesThatWork(t *testing.T) {
+	p := start(t, "demo", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--step", "1ms")
+	p.await("Stop with Ctrl-C")
+	lines := regexp.MustCompile(`(?m)^\s+curl (.*)$`).FindAllStringSubmatch(p.output(), -1)
+	if len(lines) != 3 {
+		t.Fatalf("%d curl lines in\n%s", len(lines), p.output())
+	}
+	for i, want := range []string{`"delta"`, "X-Specialist: build", `"specialist":"template"`} {
+		if got := curl(t, lines[i][1]); !strings.Contains(got, want) {
+			t.Errorf("line %d: no %s in\n%s", i+1, want, got)
+		}
+	}
+	if code := p.stop(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, p.output())
+	}
+}
+
+// curl does what the printed command does: options, single-quoted words, one URL. It returns head and body.
+func curl(t *testing.T, line string) string {
+	t.Helper()
+	words := regexp.MustCompile(`'[^']*'|\S+`).FindAllString(line, -1)
+	var url, body string
+	header := http.Header{}
+	for i := 0; i < len(words); i++ {
+		switch word := strings.Trim(words[i], "'"); {
+		case word == "-H":
+			i++
+			name, value, _ := strings.Cut(strings.Trim(words[i], "'"), ": ")
+			header.Set(name, value)
+		case word == "-d":
+			i++
+			body = strings.Trim(words[i], "'")
+		case !strings.HasPrefix(word, "-"):
+			url = word
+		}
+	}
+	req, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = header
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var all strings.Builder
+	_ = resp.Header.Write(&all)
+	_, _ = io.Copy(&all, resp.Body)
+	if resp.StatusCode != 200 {
+		t.Errorf("status %d for %s", resp.StatusCode, line)
+	}
+	return all.String()
+}
+
+func TestARealOpenAIClientIsServed(t *testing.T) {
+	_, data, _, _ := gateway(t, fmt.Sprintf(gatewayYAML, engine(t, "debug", "--text", "prose")))
+	client := openai.NewClient(option.WithBaseURL(data+"/v1"), option.WithAPIKey("any"))
+	params := openai.ChatCompletionNewParams{
+		Model: "octet", MaxCompletionTokens: openai.Int(20), Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("why does it crash?")},
+	}
+	whole, err := client.Chat.Completions.New(t.Context(), params)
+	if err != nil || whole.Choices[0].Message.Content == "" {
+		t.Fatalf("%v: %+v", err, whole)
+	}
+	stream := client.Chat.Completions.NewStreaming(t.Context(), params)
+	var text string
+	for stream.Next() {
+		for _, c := range stream.Current().Choices {
+			text += c.Delta.Content
+		}
+	}
+	if stream.Err() != nil || text != whole.Choices[0].Message.Content {
+		t.Errorf("%v: streamed %q, whole %q", stream.Err(), text, whole.Choices[0].Message.Content)
+	}
+	models, err := client.Models.List(t.Context())
+	if err != nil || len(models.Data) != 2 {
+		t.Errorf("%v: models %+v", err, models)
+	}
+	params.Model = "none"
+	var api *openai.Error
+	if _, err = client.Chat.Completions.New(t.Context(), params); !errors.As(err, &api) || api.Code != "model_not_found" {
+		t.Errorf("an unknown model: %v", err)
+	}
+}
+
+// Promise 7
+func TestADrainLosesNothing(t *testing.T) {
+	const streams = 50
+	p, data, _, _ := gateway(t, fmt.Sprintf(gatewayYAML, engine(t, "debug", "--step", "20ms")))
+	long := strings.Replace(ask, `"max_tokens":5`, `"max_tokens":60`, 1)
+	answers := make(chan string, streams)
+	var begun sync.WaitGroup
+	for range streams {
+		begun.Add(1)
+		go func() {
+			resp, err := http.Post(data+"/v1/chat/completions", "application/json", strings.NewReader(long))
+			begun.Done()
+			if err != nil {
+				answers <- err.Error()
+				return
+			}
+			defer resp.Body.Close()
+			body, err := io.ReadAll(resp.Body)
+			answers <- fmt.Sprint(err, strings.Count(string(body), "⟦"), strings.HasSuffix(string(body), "[DONE]\n\n"))
+		}()
+	}
+	begun.Wait()
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	eventually(t, "readyz says draining", func() bool {
+		resp, err := http.Get(data + "/readyz")
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode == 503
+	})
+	if status, answer := post(t, data+"/v1/chat/completions", ask); status != 503 || !strings.Contains(answer, `"draining"`) {
+		t.Errorf("a new request while draining: status %d: %s", status, answer)
+	}
+	for range streams {
+		if got := <-answers; got != fmt.Sprint(nil, 60, true) {
+			t.Errorf("a stream ended in %s", got)
+		}
+	}
+	if code := p.code(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, p.output())
+	}
+}
+
+func TestTheSecondSignalStopsAtOnce(t *testing.T) {
+	url := engine(t, "debug")
+	p, data, _, _ := gateway(t, fmt.Sprintf(gatewayYAML, url))
+	post(t, url+"/admin/faults", `{"kind":"hang"}`)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		req, _ := http.NewRequestWithContext(ctx, "POST", data+"/v1/chat/completions", strings.NewReader(ask))
+		req.Header.Set("Content-Type", "application/json")
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			resp.Body.Close()
+		}
+	}()
+	time.Sleep(200 * time.Millisecond)
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	p.await("msg=draining open=1")
+	if code := p.stop(syscall.SIGTERM); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestAReloadIsWholeOrNotAtAll(t *testing.T) {
+	p, data, admin, path := gateway(t, fmt.Sprintf(gatewayYAML, engine(t, "debug")))
+	generation := func() (state struct{ Generation int }) {
+		resp, err := http.Get(admin + "/admin/state")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		_ = json.NewDecoder(resp.Body).Decode(&state)
+		return state
+	}
+	first := generation().Generation
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(string(good) + "  - {name: debug, replicas: []}\n")
+	p.await("reload refused")
+	if status, answer := post(t, data+"/v1/chat/completions", ask); status != 200 || generation().Generation != first {
+		t.Errorf("after a bad file: status %d, generation %d: %s", status, generation().Generation, answer)
+	}
+	write(string(good) + "  - {name: second, tokenizer: builtin, replicas: [{url: \"" + engine(t, "second") + "\"}]}\n")
+	eventually(t, "the file is taken over", func() bool { return generation().Generation > first })
+	if status, answer := post(t, data+"/v1/chat/completions", strings.Replace(ask, "octet", "second", 1)); status != 200 {
+		t.Errorf("the new specialist: status %d: %s", status, answer)
+	}
+	now := generation().Generation
+	_ = p.cmd.Process.Signal(syscall.SIGHUP)
+	eventually(t, "SIGHUP reloads", func() bool { return generation().Generation > now })
+}
+
+func TestCheckNamesEveryFaultAndExitsTwo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bad.yaml")
+	yaml := "limits: {drain: soon}\nspecialists:\n  - name: a\n    fallback: a\n    profile: mine\n    replicas: [{url: \"http://127.0.0.1:1\", rool: both}]\nprofiles:\n  mine: {score: [{least-load: 1}, {nothing: 1}], pick: max-score}\n"
+	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "check", path)
+	if code := p.code(); code != 2 {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{"limits.drain: ", "specialists[0].fallback: cycle: ", "specialists[0].replicas[0].rool: unknown_key: "} {
+		if !strings.Contains(p.output(), want) {
+			t.Errorf("no %q in\n%s", want, p.output())
+		}
+	}
+	if code := start(t, "serve").code(); code != 2 {
+		t.Errorf("serve without a file: exit code %d", code)
+	}
+}
