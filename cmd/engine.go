@@ -93,7 +93,7 @@ func serveEngine(ctx context.Context, config emulator.Config, l net.Listener) er
 	cancel()
 	_ = server.Close() // what is open ends with the loop
 	for range left {
-		<-ended
+		_ = <-ended // what ended first says more
 	}
 	if first != nil && !errors.Is(first, context.Canceled) {
 		return fmt.Errorf("engine %s: %w", config.Model, first)

@@ -28,6 +28,9 @@ type step struct {
 	index int // counts where key is empty
 }
 
+// maxSteps is how deep a path may lead.
+const maxSteps = 16
+
 // override is one value from outside.
 type override struct {
 	steps []step
@@ -64,24 +67,25 @@ func overlay(d *decoder, root *yaml.Node, o Options) {
 // parsePath reads a.b[0].c.
 func parsePath(path string) (steps []step, ok bool) {
 	for part := range strings.SplitSeq(path, ".") {
-		name, rest, _ := strings.Cut(part, "[")
+		name, rest := part, ""
+		if at := strings.IndexByte(part, '['); at >= 0 {
+			name, rest = part[:at], part[at:]
+		}
 		if !plainKey(name) {
 			return nil, false
 		}
 		steps = append(steps, step{key: name})
-		for indexed := len(name) < len(part); indexed; {
-			digits, after, closed := strings.Cut(rest, "]")
+		for rest != "" {
+			digits, after, closed := strings.Cut(rest[1:], "]")
 			index, err := strconv.ParseUint(digits, 10, 16)
-			if !closed || err != nil || after != "" && after[0] != '[' {
+			if rest[0] != '[' || !closed || err != nil {
 				return nil, false
 			}
 			steps = append(steps, step{index: int(index)})
-			if indexed = after != ""; indexed {
-				rest = after[1:]
-			}
+			rest = after
 		}
 	}
-	return steps, len(steps) <= maxParams+8
+	return steps, len(steps) <= maxSteps
 }
 
 // apply writes one override into the tree, making the mappings and lists on its way.

@@ -9,8 +9,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"octet/scheduler"
 )
 
 // AdminHandler answers the operators' listener. With a token configured, everything on it needs the token.
@@ -117,7 +115,7 @@ func (rt *Runtime) stateOf(sp *Specialist) SpecialistState {
 }
 
 func (rep *Replica) state() ReplicaState {
-	var g scheduler.Stats = rep.Gate.Stats()
+	g := rep.Gate.Stats()
 	return ReplicaState{
 		Name: rep.Name, Healthy: rep.Fleet.Healthy(), Draining: rep.Fleet.Draining(), Breaker: rep.Fleet.State(), InFlight: rep.Fleet.Load().InFlight,
 		Total: g.Total, Free: g.Free, Used: g.Used, Reserved: g.Reserved, Cached: g.Cached,

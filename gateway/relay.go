@@ -45,23 +45,24 @@ func (x *exchange) relay(rep *Replica, resp engine.Response, ticket *scheduler.T
 
 // ending says how a stream goes on after a read: nil is on, or well done.
 func ending(done bool, bad, read error) error {
-	var said *sse.EngineError
 	switch {
 	case done:
 		return nil
-	case errors.As(bad, &said):
-		return engineSaid(said)
 	case bad != nil:
-		return fmt.Errorf("%w: %w", engine.ErrProtocol, bad)
+		return unusable(bad)
 	case errors.Is(read, io.EOF):
 		return fmt.Errorf("%w: the stream ended without [DONE]", engine.ErrReset)
 	}
 	return read
 }
 
-// engineSaid is an engine's own error object in place of an answer.
-func engineSaid(e *sse.EngineError) error {
-	return &Error{Code: CodeUpstreamReset, Message: e.Error(), cause: fmt.Errorf("%w: %w", engine.ErrReset, e)}
+// unusable is what a scanner's error means: the engine's own error object, or something that is no answer at all.
+func unusable(err error) error {
+	var said *sse.EngineError
+	if errors.As(err, &said) {
+		return &Error{Code: CodeUpstreamReset, Message: said.Error(), cause: fmt.Errorf("%w: %w", engine.ErrReset, said)}
+	}
+	return fmt.Errorf("%w: %w", engine.ErrProtocol, err)
 }
 
 // pass forwards whole events to the client and accounts for the tokens in them.
@@ -137,7 +138,7 @@ func (x *exchange) clientGone(err error) error {
 // left says whether the client has closed its side.
 func (x *exchange) left() bool {
 	ctx := x.r.Context()
-	return ctx.Err() != nil && context.Cause(ctx) != errDrained
+	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), errDrained)
 }
 
 // finishStream writes [DONE], then lets the connection to the engine come to its proper end so that it can be used again.

@@ -19,12 +19,8 @@ func (x *exchange) relayUnary(rep *Replica, resp engine.Response, ticket *schedu
 		return x.lateDeadline(err)
 	}
 	usage, finish, err := sse.ScanUnary(body)
-	var said *sse.EngineError
-	if errors.As(err, &said) {
-		return engineSaid(said)
-	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", engine.ErrProtocol, err)
+		return unusable(err)
 	}
 	if !ticket.Pin() {
 		return errPreempted

@@ -248,6 +248,22 @@ func TestGivingUpLetsTheNextIn(t *testing.T) {
 	})
 }
 
+// ctx ends at the very moment at which the ticket comes.
+func TestGivingUpOnATicketThatCameReleasesIt(t *testing.T) {
+	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
+		holder := admitted(t, g, ofBlocks(6))
+		_, w, err := g.ask(ofBlocks(5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		holder.Release()
+		g.abandon(w)
+		if s := g.Stats(); s.Running != 0 || s.Free != s.Total {
+			t.Errorf("the ticket leaked: %+v", s)
+		}
+	})
+}
+
 func told(t *Ticket) bool {
 	select {
 	case <-t.Preempted():

@@ -48,9 +48,10 @@ func (g *Gate) exceeds(r *GateRequest) bool {
 	return g.pool.Blocks(most) > g.pool.Total()
 }
 
-// fits reports whether r could start now, and how many blocks it would share.
+// fits reports whether r could start now, and how many blocks it would share. While a block is owed none is free, and
+// everybody needs one at least, so nobody fits.
 func (g *Gate) fits(r *GateRequest) (reuse int, ok bool) {
-	if len(g.tickets) >= g.maxRunning || g.owed > 0 {
+	if len(g.tickets) >= g.maxRunning {
 		return 0, false
 	}
 	if g.pool == nil {

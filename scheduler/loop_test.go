@@ -225,6 +225,29 @@ func TestCancelAfterTheEndChangesNothing(t *testing.T) {
 	})
 }
 
+// Between the cancel and the loop's hearing of it tokens may come, and the id may already be another's.
+func TestLateNewsOfACancelledStreamIsIgnored(t *testing.T) {
+	l, err := NewLoop(LoopConfig{Core: loopSize, Now: func() Time { return 1 }}, &timed{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := func() *Stream {
+		return &Stream{id: 1, loop: l, accepted: make(chan error, 1), mail: make(chan struct{}, 1)}
+	}
+	first, second := stream(), stream()
+	first.deliver(Output{Token: 5})
+	first.end(ErrCancelled)
+	first.deliver(Output{Token: 6})
+	if tokens, err := listen(first); len(tokens) != 1 || err != ErrCancelled {
+		t.Errorf("said %v, then %v", tokens, err)
+	}
+	l.take(command{stream: second, req: asking(1, 6, 5)})
+	l.take(command{stream: first, cancel: true})
+	if s := l.core.Stats(); s.Waiting != 1 || l.streams[1] != second {
+		t.Errorf("a late cancel took another's request: %+v", s)
+	}
+}
+
 func TestIdleLoopSleeps(t *testing.T) {
 	bubble(t, loopSize, func(t *testing.T, l *Loop, e *timed) {
 		wantWhole(t, submit(t, l, asking(1, 6, 3)), asking(1, 6, 3))

@@ -114,7 +114,7 @@ func (c *Core) outranks(head, low *sequence) bool {
 }
 
 // victims returns how many of the lowest running sequences have to go for head to fit; 0 when not even all that are
-// strictly less urgent would do. It changes nothing.
+// strictly less urgent would do. It changes nothing. The first to go leaves a place, so only blocks are counted.
 func (c *Core) victims(head *sequence) (n int) {
 	blocks := c.pool.Blocks(len(head.tokens) + 1)
 	free := c.pool.Imagine(head.reusable(c.cfg.BlockSize))
@@ -123,7 +123,7 @@ func (c *Core) victims(head *sequence) (n int) {
 		free.Release(&low.table)
 		low.group.cut++
 		n++
-		enough = c.running-n < c.cfg.MaxRunning && free.Fits(blocks)
+		enough = free.Fits(blocks)
 	}
 	for _, g := range c.groups {
 		for ; g.cut > 0; g.cut-- {

@@ -59,7 +59,8 @@ func (s *Stream) fetch() error {
 	return s.err
 }
 
-// Cancel ends the stream and frees its blocks at once, in mid-step too. Idempotent; does nothing to a stream that has ended.
+// Cancel ends the stream and frees its blocks at once, in mid-step too. What came before can still be read; nothing comes
+// after it. Idempotent; does nothing to a stream that has ended.
 func (s *Stream) Cancel() {
 	if !s.end(ErrCancelled) {
 		return

@@ -299,6 +299,7 @@ func TestHeadersAreAtMostAQuarterOfASecondOld(t *testing.T) {
 	}
 }
 
+// MEGA-58: times between later tokens are a window of their own, apart from the time to the first.
 func TestGapsReachTheBoardWhole(t *testing.T) {
 	for n := range 100 {
 		b := board(newClock())

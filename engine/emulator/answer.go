@@ -169,7 +169,7 @@ func (an *answer) deliver(c *choice, out scheduler.Output, err error, take func(
 // token notes what out says about c and returns its text. A token that c's voice would not say is another's: an error.
 func (an *answer) token(c *choice, out scheduler.Output) (token, error) {
 	c.text = c.seq.voice.Text(c.text[:0], c.tokens)
-	if own := engine.TokenID(c.text); own != out.Token && false {
+	if own := engine.TokenID(c.text); own != out.Token || out.Index != c.tokens {
 		return token{}, fmt.Errorf("%w: choice %d got token %d as number %d, not %d as number %d", scheduler.ErrEngine, c.index, out.Token, out.Index, own, c.tokens)
 	}
 	c.tokens, c.cached = c.tokens+1, out.Cached

@@ -185,8 +185,8 @@ func TestAStopStringEndsTheAnswerBeforeIt(t *testing.T) {
 func TestAClientThatLeavesFreesItsBlocksAtOnce(t *testing.T) {
 	c := fast()
 	c.Step = time.Hour // at once: not at the end of the step that is under way
-	r := start(t, c)
 	for _, stream := range []string{"true", "false"} {
+		r := start(t, c)
 		ctx, cancel := context.WithCancel(t.Context())
 		left := make(chan struct{})
 		go func() {

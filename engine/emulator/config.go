@@ -51,7 +51,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Epoch == 0 {
 		c.Epoch = uint64(time.Now().UnixNano())
 	}
-	return c, c.faults()
+	return c, c.check()
 }
 
 func (c Config) named() Config {
@@ -89,7 +89,8 @@ func or[T comparable](field *T, value T) {
 	}
 }
 
-func (c Config) faults() error {
+// check returns every fault of a Config that has its defaults.
+func (c Config) check() error {
 	var faults []error
 	bad := func(wrong bool, format string, args ...any) {
 		if wrong {

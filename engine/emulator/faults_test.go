@@ -189,6 +189,19 @@ func TestAFaultStrikesAsOftenAsItSays(t *testing.T) {
 	}
 }
 
+func TestAFaultEndsAllChoicesOfItsRequest(t *testing.T) {
+	r := armedRig(t, emulator.Fault{Kind: emulator.ErrorEvent, K: 4})
+	resp, err := r.post(t.Context(), "/v1/completions", "", `{"prompt":"p","n":3,"max_tokens":50,"stream":true}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	r.quiet()
+	if chunks, done, err := readEvents(t, resp.Body); len(chunks) != 5 || chunks[4].Error == nil || !done || err != nil {
+		t.Errorf("%d chunks, done %v, %v", len(chunks), done, err)
+	}
+}
+
 func TestADeathIsAResetAndNotAnEnd(t *testing.T) {
 	r := armedRig(t, emulator.Fault{Kind: emulator.DieAfterTokens, K: 2})
 	resp, err := r.post(t.Context(), "/v1/completions", "", `{"prompt":"p","stream":true}`)

@@ -42,14 +42,14 @@ func TestMain(m *testing.M) {
 
 // program is a running octet.
 type program struct {
-	t    *testing.T
+	t    testing.TB
 	cmd  *exec.Cmd
 	mu   sync.Mutex
 	out  bytes.Buffer // standard output and error; guarded by mu
 	exit chan error
 }
 
-func start(t *testing.T, args ...string) *program {
+func start(t testing.TB, args ...string) *program {
 	t.Helper()
 	p := &program{t: t, cmd: exec.Command(binary, args...), exit: make(chan error, 1)}
 	p.cmd.Stdout, p.cmd.Stderr = p, p
@@ -109,7 +109,7 @@ func (p *program) code() int {
 	}
 }
 
-func engine(t *testing.T, model string, more ...string) string {
+func engine(t testing.TB, model string, more ...string) string {
 	args := append([]string{"engine", "--listen", "127.0.0.1:0", "--model", model, "--name", model + "-0", "--step", "2ms", "--blocks", "512"}, more...)
 	return start(t, args...).await(`(http://127\.0\.0\.1:\d+)`)[1]
 }
@@ -125,7 +125,7 @@ specialists:
 `
 
 // gateway starts octet serve and returns it with its data and admin URLs and its configuration's path.
-func gateway(t *testing.T, yaml string) (p *program, data, admin, path string) {
+func gateway(t testing.TB, yaml string) (p *program, data, admin, path string) {
 	path = filepath.Join(t.TempDir(), "octet.yaml")
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func gateway(t *testing.T, yaml string) (p *program, data, admin, path string) {
 	return p, "http://" + m[1], "http://" + m[2], path
 }
 
-func post(t *testing.T, url, body string) (int, string) {
+func post(t testing.TB, url, body string) (int, string) {
 	t.Helper()
 	resp, err := http.Post(url, "application/json", strings.NewReader(body))
 	if err != nil {

@@ -150,6 +150,16 @@ func (s *simEngine) truth(to Target, hasher kvpool.Hasher) map[fact]bool {
 	return held
 }
 
+// depth returns how many leading blocks of chain are held in any tier: the slow and obvious way.
+func depth(held map[fact]bool, chain []kvpool.BlockHash) uint16 {
+	for i, b := range chain {
+		if !held[fact{b, index.GPU}] && !held[fact{b, index.CPU}] && !held[fact{b, index.SSD}] {
+			return uint16(i)
+		}
+	}
+	return uint16(len(chain))
+}
+
 // fact is one block in one tier.
 type fact struct {
 	block kvpool.BlockHash
@@ -160,11 +170,12 @@ type fact struct {
 type shadow struct {
 	next    Applier
 	held    map[index.HostID]map[fact]bool
-	batches []index.Batch // the heads only
+	follows map[kvpool.BlockHash]kvpool.BlockHash // what each stored block was said to follow; 0 begins a chain
+	batches []index.Batch                         // the heads only
 }
 
 func newShadow(next Applier) *shadow {
-	return &shadow{next: next, held: map[index.HostID]map[fact]bool{}}
+	return &shadow{next: next, held: map[index.HostID]map[fact]bool{}, follows: map[kvpool.BlockHash]kvpool.BlockHash{}}
 }
 
 func (s *shadow) Apply(b index.Batch) index.Outcome {
@@ -183,9 +194,11 @@ func (s *shadow) carryOut(held map[fact]bool, op index.Op) {
 	if op.Kind == index.Clear || op.Kind == index.Shutdown {
 		clear(held)
 	}
+	before := op.Parent
 	for _, b := range op.Blocks {
 		if op.Kind == index.Store {
 			held[fact{b, op.Tier}] = true
+			s.follows[b], before = before, b
 		} else {
 			delete(held, fact{b, op.Tier})
 		}

@@ -46,13 +46,15 @@ type Sink interface {
 	Deliver(b Batch)
 }
 
-// Consumer carries batches from a transport to a sink until ctx ends. It reconnects by itself and returns only ctx.Err()
-// or a configuration error.
+// Consumer carries batches from a transport to a sink until ctx ends, each replica's in the order in which they were
+// published, by a lane that it opens with OpenLane. It reconnects by itself and returns only ctx.Err() or a configuration
+// error. Being one is all that a transport needs.
 type Consumer interface {
 	Consume(ctx context.Context, sink Sink) error
 }
 
-// Publisher carries a replica's batches to a transport.
+// Publisher carries a replica's batches to a transport. It is safe for concurrent use. It keeps b's slices; nobody writes to
+// them after Publish.
 type Publisher interface {
 	Publish(ctx context.Context, b Batch) error
 	Close() error

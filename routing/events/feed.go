@@ -23,7 +23,7 @@ type Target struct {
 // Feed turns what replicas publish into what the index holds. It is a Sink for all transports together and puts each
 // replica's batches into one order, whichever transport brings them first.
 //
-// Lock order: feedMu, then nothing; a shelf's mu is taken without it.
+// Lock order: a shelf's mu, then feedMu.
 type Feed struct {
 	index   Applier
 	hasher  kvpool.Hasher
@@ -46,8 +46,8 @@ type shelf struct {
 }
 
 // NewFeed returns a Feed that writes to x. resolve says where a replica's blocks go, or that no such replica is known; it is
-// called under a lock of the feed, for every batch, and must not call the feed. What resolve answers for one replica
-// changes only after Forget.
+// called under a lock of the feed, for every batch, and must not call the feed. A replica that moves to another slot begins
+// anew there.
 func NewFeed(x Applier, hasher kvpool.Hasher, resolve func(replica string) (Target, bool)) *Feed {
 	return &Feed{index: x, hasher: hasher, resolve: resolve, now: time.Now, limit: MaxBlocks, shelves: map[string]*shelf{}}
 }
@@ -60,20 +60,25 @@ func (f *Feed) Deliver(b Batch) { f.deliver(nil, b) }
 // Open implements Merger.
 func (f *Feed) Open() Carrier { return &lane{feed: f} }
 
-// Forget drops all that is known of replica. When it returns, and resolve had stopped to know the replica before, nothing more of
-// it reaches the index: its slot can be retired.
+// Forget is called after resolve stopped to know replica, or moved it. When it returns, nothing more reaches the slot where the
+// replica was, which can be retired. A replica that resolve still knows at the same place is left alone.
 func (f *Feed) Forget(replica string) {
-	f.feedMu.Lock()
+	f.feedMu.RLock()
 	s := f.shelves[replica]
-	delete(f.shelves, replica)
-	f.feedMu.Unlock()
+	f.feedMu.RUnlock()
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if to, ok := f.resolve(replica); s.gone || ok && to == s.target {
+		return
+	}
 	s.gone = true
 	s.held.wipe()
+	f.feedMu.Lock()
+	defer f.feedMu.Unlock()
+	delete(f.shelves, replica)
 }
 
 func (f *Feed) deliver(l *lane, b Batch) {

@@ -255,21 +255,41 @@ func TestABatchThatMakesNoSenseIsDroppedWhole(t *testing.T) {
 	}
 }
 
-func TestAForgottenReplicaBeginsAnewInItsNextSlot(t *testing.T) {
-	x := newIndex(t, 3)
-	to := debug0
-	feed := NewFeed(x, hasher, func(string) (Target, bool) { return to, true })
-	first := Batch{Replica: "debug-0", Epoch: 1, Seq: 1, Events: []Event{stored(true, 0, tokens(1, 4), 1)}}
-	feed.Deliver(first)
-	feed.Forget("debug-0")
-	feed.Forget("debug-0")
-	if st := feed.Stats(); st.Blocks != 0 {
-		t.Errorf("%+v", st)
+func TestAReplicaThatMovesBeginsAnewInItsNextSlot(t *testing.T) {
+	for _, forget := range []bool{true, false} {
+		x := newIndex(t, 3)
+		to := debug0
+		feed := NewFeed(x, hasher, func(string) (Target, bool) { return to, true })
+		first := Batch{Replica: "debug-0", Epoch: 1, Seq: 1, Events: []Event{stored(true, 0, tokens(1, 4), 1)}}
+		feed.Deliver(first)
+		to.Host = 2
+		if forget {
+			feed.Forget("debug-0")
+			feed.Forget("debug-0")
+			if st := feed.Stats(); st.Blocks != 0 {
+				t.Errorf("%+v", st)
+			}
+		}
+		feed.Deliver(first)
+		feed.Forget("debug-0") // too late, and to no effect
+		feed.Deliver(Batch{Replica: "debug-0", Epoch: 1, Seq: 2, Events: []Event{evicted(1)}})
+		if h := x.Host(2); h.LastSeq != 2 || h.Blocks != 0 || h.Stale || x.Host(1).Blocks != 1 {
+			t.Errorf("%+v, and where it was %+v", h, x.Host(1))
+		}
 	}
-	to.Host = 2
-	feed.Deliver(first)
-	if x.Host(2).Blocks != 1 {
-		t.Errorf("%+v", x.Host(2))
+}
+
+func TestABatchThatWaitedForForgetLooksAgain(t *testing.T) {
+	b := newBench(t)
+	s := b.feed.shelf("debug-0")
+	b.feed.resolve = func(string) (Target, bool) { return Target{}, false }
+	b.feed.Forget("debug-0")
+	if b.feed.put(s, nil, numbered(1, 1)) || len(b.seen.batches) > 0 || len(b.feed.shelves) > 0 {
+		t.Error("taken by a shelf that is not there any more")
+	}
+	b.feed.Deliver(numbered(1, 1))
+	if st := b.feed.Stats(); st.Unknown != 1 {
+		t.Errorf("%+v", st)
 	}
 }
 

@@ -63,6 +63,7 @@ func TestTheIndexEqualsTheEnginesCacheWhateverTheBlockSizes(t *testing.T) {
 					in.Deliver(engine.step())
 					if i%200 == 199 {
 						sameAsEngine(t, x, engine, to)
+						samePrefixes(t, x, seen, engine, to)
 						if !maps.Equal(seen.held[to.Host], engine.truth(to, hasher)) {
 							t.Fatal("the changes do not add up to what the engine holds")
 						}
@@ -75,6 +76,30 @@ func TestTheIndexEqualsTheEnginesCacheWhateverTheBlockSizes(t *testing.T) {
 					t.Errorf("%+v", h)
 				}
 			})
+		}
+	}
+}
+
+// samePrefixes compares, for every chain of the engine, how deep the index believes it to be held, and where its blocks were said to stand.
+func samePrefixes(t *testing.T, x *index.Indexer, seen *shadow, s *simEngine, to Target) {
+	t.Helper()
+	truth := s.truth(to, hasher)
+	var depths [index.MaxHosts]uint16
+	for _, b := range s.blocks {
+		root := hasher.Root(to.Specialist, b.adapter, b.salt)
+		chain := hasher.Chain(nil, root, b.tokens, to.BlockSize)
+		x.Depths(chain, index.HostSet(to.Host), &depths)
+		if want := depth(truth, chain); depths[to.Host] != want {
+			t.Fatalf("depth %d, want %d", depths[to.Host], want)
+		}
+		for i, h := range chain {
+			var before kvpool.BlockHash // of a chain's first block
+			if i > 0 {
+				before = chain[i-1]
+			}
+			if said, ok := seen.follows[h]; ok && said != before {
+				t.Fatalf("block %d of a chain was said to follow %x, not %x", i, said, before)
+			}
 		}
 	}
 }

@@ -108,13 +108,13 @@ func (q *sequence) follows(seq uint64) bool {
 	return seq == q.last+1
 }
 
-// mayCome reports whether the batch before seq can still arrive: by a lane that has not come so far yet.
+// mayCome reports whether what is missing before seq can still arrive: by a lane that has not come so far yet.
 func (q *sequence) mayCome(seq uint64) bool {
 	if q.unordered {
 		return true
 	}
 	for _, reached := range q.reached {
-		if reached < seq-1 {
+		if reached < seq {
 			return true
 		}
 	}

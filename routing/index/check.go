@@ -63,7 +63,6 @@ func (x *ShardedBlockIndexer) checkEntries() error {
 func (m *tierMap) check(salt uint64) error {
 	var held, detached int
 	var digest uint64
-	children := map[kvpool.BlockHash]uint32{}
 	for b, r := range m.blocks {
 		for t := range Tier(Tiers) {
 			if r.tiers&(1<<t) != 0 {
@@ -74,15 +73,23 @@ func (m *tierMap) check(salt uint64) error {
 			continue
 		}
 		held++
-		if r.origin == child {
-			children[r.parent]++
-		}
 		if r.origin == loose || r.origin == child && m.blocks[r.parent].tiers == 0 {
 			detached++
 		}
 	}
 	if held != m.held || detached != m.detached || digest != m.digest {
 		return fmt.Errorf("%d blocks, %d detached, digest %x; counted %d, %d, %x", held, detached, digest, m.held, m.detached, m.digest)
+	}
+	return m.checkLinks()
+}
+
+// checkLinks finds wrong counts of children, residencies that nothing needs, and extents without a copy.
+func (m *tierMap) checkLinks() error {
+	children := map[kvpool.BlockHash]uint32{}
+	for _, r := range m.blocks {
+		if r.origin == child {
+			children[r.parent]++
+		}
 	}
 	for b, r := range m.blocks {
 		if r.children != children[b] || r.tiers == 0 && r.children == 0 {

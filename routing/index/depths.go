@@ -7,12 +7,13 @@ import (
 )
 
 // Depths sets out[h] to the number of leading blocks of chain that replica h holds, for each h in among; 0 for the dead. It equals
-// a block-by-block scan for any content, takes O(K log N) shard reads for K distinct depths and N blocks, at most N, and
-// allocates nothing. The number of replicas does not matter. Blocks after the 65,535th do not count.
+// a block-by-block scan for any content that came with true claims (see Op). It takes O(K log N) shard reads for K distinct
+// depths and N blocks, and at most N, whatever the number of replicas, and allocates nothing. Blocks after the 65,535th do not
+// count.
 //
 // Replicas whose blocks are closed under "what comes before" are searched by halving. Of a suspect nothing follows from
 // holding a later block, so suspects are scanned from the first block on, all in one pass, which the others share while
-// it lasts. A change that meets a running query may show in part.
+// it lasts. A change that meets a running query may show in part, and may cost it a second pass.
 func (x *ShardedBlockIndexer) Depths(chain []kvpool.BlockHash, among HostBitmap, out *[MaxHosts]uint16) {
 	if len(chain) > math.MaxUint16 {
 		chain = chain[:math.MaxUint16]

@@ -197,3 +197,42 @@ func TestAnswersNameOnlyTheLivingAmongTheAsked(t *testing.T) {
 		t.Fatalf("depths %v, want %v", out[:4], want)
 	}
 }
+
+// Most replicas hold nothing of a prompt: they cost one lookup and not a search of their own.
+func TestReplicasThatHoldNothingCostOneLookupMore(t *testing.T) {
+	chain := chainOf(1024, "")
+	_, full := ask(newIndex(t, chain, 1024), chain, 1)
+	if _, lookups := ask(newIndex(t, chain, 1024, 0, 0), chain, 3); lookups != full+1 {
+		t.Fatalf("%d lookups with empty replicas, %d without", lookups, full)
+	}
+	if _, lookups := ask(newIndex(t, chain, 0, 0), chain, 2); lookups != 2 {
+		t.Fatalf("%d lookups to find nothing, want 2", lookups)
+	}
+}
+
+// Depths near both ends make groups wait at every level of the search.
+func TestLongestChainWithDepthsAtEveryScale(t *testing.T) {
+	chain := chainOf(math.MaxUint16, "")
+	x := newIndex(t, nil)
+	var want []uint16
+	for bit := uint16(1); bit != 0; bit <<= 1 {
+		want = append(want, bit-1, bit, bit+1, math.MaxUint16-bit+1, math.MaxUint16-bit)
+	}
+	for i, b := range chain { // into the shards alone: the tier maps would take seconds
+		var held HostBitmap
+		for h, depth := range want {
+			if i < int(depth) {
+				held.Set(HostID(h))
+			}
+		}
+		x.shards[shardOf(b)].blocks[b] = held
+	}
+	for h := range want {
+		if err := x.Admit(HostID(h)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, lookups := ask(x, chain, len(want)); !slices.Equal(got, want) || lookups > len(want)*16 {
+		t.Fatalf("%d lookups, depths %v, want %v", lookups, got, want)
+	}
+}

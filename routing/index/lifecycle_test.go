@@ -91,6 +91,7 @@ func TestSweepFreesWhatNobodyLivingHoldsAndTheSlot(t *testing.T) {
 	chain, own := chainOf(300, ""), chainOf(200, "own")
 	x := newIndex(t, chain, 300, 100, 300)
 	apply(t, x, 0, 2, Op{Kind: Store, Tier: CPU, Blocks: own, RootKnown: true, Extents: make([]Extent, 200)})
+	x.Apply(Batch{Host: 0, Seq: 9}) // a gap
 	x.Retire(0)
 	x.Retire(2)
 	if err := x.Admit(0); !errors.Is(err, ErrUnswept) {
@@ -114,6 +115,9 @@ func TestSweepFreesWhatNobodyLivingHoldsAndTheSlot(t *testing.T) {
 	}
 	if err := x.Admit(0); err != nil {
 		t.Fatal(err)
+	}
+	if x.Stale().Has(0) || x.suspects.has(0) || x.Host(0) != (HostState{Alive: true}) {
+		t.Fatalf("the new replica has inherited marks: %+v", x.Host(0))
 	}
 	if depths, _ := ask(x, chain, 3); depths[0] != 0 || depths[1] != 100 || depths[2] != 0 {
 		t.Fatalf("depths %v: the new replica has inherited bits", depths)

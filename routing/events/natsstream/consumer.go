@@ -167,7 +167,7 @@ func (r *reader) identify(ctx context.Context) error {
 		return nil
 	}
 	again := r.last > 0
-	r.born = about.Created
+	r.born, r.last = about.Created, 0
 	if again {
 		r.meter.Rewound()
 		return errAnother

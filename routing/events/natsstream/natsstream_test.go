@@ -254,6 +254,7 @@ func TestAServerThatRestartsIsFoundAgain(t *testing.T) {
 	if err := p.Publish(ctx, numbered(9)); err == nil {
 		t.Error("published to a dead server")
 	}
+	eventually(t, "it has given up on its source", func() bool { return consumer.Stats().Failures > 1 })
 	f.start(dir)
 	publish(t, p, 2)
 	eventually(t, "2 is read", g.has(2))

@@ -1,0 +1,165 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"octet/engine"
+	"octet/gateway/wire"
+	"octet/routing/fleet"
+	"octet/routing/index"
+	"octet/scheduler"
+	"octet/slo"
+)
+
+// tape is an engine's response that plays pieces from memory.
+type tape struct {
+	pieces [][]byte
+	end    error // after the last piece
+}
+
+func (t *tape) Status() int             { return 200 }
+func (t *tape) Header(string) string    { return "" }
+func (t *tape) SetIdle(_ time.Duration) {}
+func (t *tape) Close() error            { return nil }
+func (t *tape) Next() ([]byte, error) {
+	if len(t.pieces) == 0 {
+		return nil, t.end
+	}
+	p := t.pieces[0]
+	t.pieces = t.pieces[1:]
+	return p, nil
+}
+
+// sink is a client that reads everything.
+type sink struct {
+	header http.Header
+	body   bytes.Buffer
+	keep   bool
+}
+
+func (s *sink) Header() http.Header { return s.header }
+func (s *sink) WriteHeader(int)     {}
+func (s *sink) Flush()              {}
+func (s *sink) Write(b []byte) (int, error) {
+	if s.keep {
+		s.body.Write(b)
+	}
+	return len(b), nil
+}
+
+// event is a chunk as vLLM sends it.
+func event(i int) []byte {
+	return fmt.Appendf(nil, `data: {"id":"chatcmpl-7d3f","object":"chat.completion.chunk","created":1795218989,"model":"debug","choices":[{"index":0,"delta":{"content":"token %d"},"logprobs":null,"finish_reason":null}]}`+"\n\n", i)
+}
+
+func events(n int) (pieces [][]byte) {
+	for i := range n {
+		pieces = append(pieces, event(i))
+	}
+	return append(pieces, []byte("data: [DONE]\n\n"))
+}
+
+// stage is an exchange that has come as far as its engine's answer.
+func stage(tb testing.TB, w http.ResponseWriter) (*exchange, *Replica, *scheduler.Ticket) {
+	tb.Helper()
+	gate, err := scheduler.NewGate(scheduler.GateConfig{Blocks: 1 << 16, BlockSize: 16, MaxRunning: 8, MaxWaiting: 8, Now: time.Now})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	knobs, err := slo.NewKnobs(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	sp := &Specialist{Name: "debug", BlockSize: 16, Board: slo.NewBoard(slo.Config{})}
+	rt := &Runtime{Specialists: []*Specialist{sp}, Limits: Limits{WriteTimeout: time.Minute, IdleTimeout: time.Minute, MaxStreams: 10}}
+	s := New(rt.Seal(), Options{Log: slog.New(slog.DiscardHandler), Metrics: NewMetrics("", "", ""), Index: noIndex{}, Knobs: knobs, Receipts: 1, Keys: 1})
+	r := httptest.NewRequest("POST", "/v1/chat/completions", nil)
+	x := s.begin(w, r)
+	x.sp, x.tenant, x.kind = sp, &Tenant{Name: "t"}, wire.Chat
+	x.req.Stream = true
+	x.unwatch = func() {}
+	ticket, err := gate.Admit(context.Background(), scheduler.GateRequest{PromptTokens: 10, MaxNew: 1 << 19})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return x, &Replica{Name: "debug-0", Opaque: "abc", Gate: gate, Fleet: &fleet.Replica{}}, ticket
+}
+
+type noIndex struct{}
+
+func (noIndex) Host(index.HostID) index.HostState { return index.HostState{} }
+func (noIndex) Stats() index.Stats                { return index.Stats{} }
+func (noIndex) Digest() uint64                    { return 0 }
+
+func TestTheRelayPassesEveryByteThatTheEngineSaid(t *testing.T) {
+	w := &sink{header: http.Header{}, keep: true}
+	x, rep, ticket := stage(t, w)
+	pieces := events(50)
+	var want []byte
+	for _, p := range pieces {
+		want = append(want, p...)
+	}
+	var split [][]byte // events cut anywhere
+	for rest := want; len(rest) > 0; {
+		n := min(37, len(rest))
+		split, rest = append(split, rest[:n]), rest[n:]
+	}
+	if err := x.relay(rep, &tape{pieces: split, end: io.EOF}, ticket); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(w.body.Bytes(), want) || x.handedOut != 50 {
+		t.Errorf("%d tokens; got\n%s\nwant\n%s", x.handedOut, w.body.Bytes(), want)
+	}
+}
+
+func TestAStreamWithoutDoneIsAReset(t *testing.T) {
+	w := &sink{header: http.Header{}, keep: true}
+	x, rep, ticket := stage(t, w)
+	err := x.relay(rep, &tape{pieces: events(3)[:3], end: io.EOF}, ticket)
+	if asError(err).Code != CodeUpstreamReset {
+		t.Errorf("ended in %v", err)
+	}
+	x, rep, ticket = stage(t, w)
+	err = x.relay(rep, &tape{pieces: [][]byte{event(0), []byte("data: {\"half\":")}, end: engine.ErrReset}, ticket)
+	if asError(err).Code != CodeUpstreamReset || bytes.Contains(w.body.Bytes(), []byte("half")) {
+		t.Errorf("ended in %v after\n%s", err, w.body.Bytes())
+	}
+}
+
+func TestTheRelayAllocatesNothingPerToken(t *testing.T) {
+	count := func(tokens int) float64 {
+		pieces := events(tokens)
+		return testing.AllocsPerRun(10, func() {
+			x, rep, ticket := stage(t, &sink{header: http.Header{}})
+			if err := x.relay(rep, &tape{pieces: pieces, end: io.EOF}, ticket); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	few, many := count(16), count(4016)
+	if perToken := (many - few) / 4000; perToken > 0.05 { // the ledger's block table grows now and then
+		t.Errorf("%.3f allocations a token", perToken)
+	}
+}
+
+// BenchmarkRelay is the cost of one event from the engine's buffer to the client's writer, sockets left out.
+func BenchmarkRelay(b *testing.B) {
+	pieces := events(1000)
+	b.ReportAllocs()
+	x, rep, ticket := stage(b, &sink{header: http.Header{}})
+	for b.Loop() {
+		x.started, x.handedOut = false, 0
+		if err := x.relay(rep, &tape{pieces: pieces, end: io.EOF}, ticket); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*1000), "ns/event")
+}

@@ -1,0 +1,26 @@
+// Package events carries what engines publish about their KV caches to the index. The message that outsiders write is
+// octetkv.proto; here are its Go form, its codec, the transports' interfaces and the Feed.
+//
+//		engine ─▶ Publisher ═ Redis ═▶ Consumer ─▶ lane ─┐
+//		      └─▶ Publisher ═ NATS ══▶ Consumer ─▶ lane ─┤                        ┌ sequence: one order, each batch once
+//		                                                 ├─▶ Feed ─ per replica ──┤
+//		engine ─▶ Local ─────────────▶ Consumer ─▶ lane ─┘                        └ mapping: engine hash ─▶ our hashes ─▶ index.Apply
+//
+//	 1. A batch is applied at most once and whole, and each replica's batches in the order of (epoch, seq), whatever transports bring
+//	    them, in whatever interleaving. What one transport loses another may bring, as long as it is behind.
+//	 2. A gap is taken as soon as no lane that carries the replica can fill it any more, or MaxEarly batches wait. Then the
+//	    index is told, which marks the replica stale. Nothing waits by the clock.
+//	 3. The order is settled before the mapping is touched: repetitions and batches of an earlier life change nothing.
+//	 4. A later epoch empties the mapping, and the index with it, even while its own first batch is still missing.
+//	 5. A block of ours is in a tier of the index exactly while some engine block that stands for it has a copy in that tier.
+//	    Engine blocks are counted by copy, tier by tier.
+//	 6. What cannot be told for sure is not claimed: blocks after an unknown one, of a size that does not fit, of two contents, or
+//	    beyond MaxBlocks. The index may know less than the engine holds, never more.
+//	 7. Engine hashes are names and prove nothing. What a block holds comes from its tokens and from what was before it, under a root
+//	    of (specialist, adapter, salt).
+//	 8. Engine blocks may be a multiple of ours in size: each becomes several. Smaller ones are counted as unmappable: a block of
+//	    ours would be there only while all its parts are, and engines that page by the token are better served by an index
+//	    block size of their own.
+//	 9. Whoever publishes, memory is bounded: a message by the limits, a replica by MaxBlocks and MaxEarly, and names that nobody
+//	    knows are not kept.
+package events
