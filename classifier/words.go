@@ -81,18 +81,23 @@ func (s *scanner) meets(w word, n int) bool {
 	case packed:
 		return bytes.HasPrefix(s.rest(n), []byte("..."))
 	case clause:
-		next := s.after(n)
-		return s.prev == '>' || s.prev == ')' || next == '{' || next == '(' && s.prev == '='
+		return s.constrains(n)
 	case statement:
 		return s.after(n) == '(' && s.lineHead()
 	case scoped:
-		return s.prev == ':' && s.at > 1 && s.text[s.at-2] == ':'
+		return s.at > 1 && string(s.text[s.at-2:s.at]) == "::"
 	case special:
 		return s.prev == '>' && s.named(n)
 	case phrase:
 		return bytes.HasPrefix(s.rest(n), []byte(w.then))
 	}
 	return s.prev == ':' && bytes.HasPrefix(s.rest(n), []byte(w.then))
+}
+
+// constrains reports whether requires or concept, of n bytes, is the keyword here and not the English word.
+func (s *scanner) constrains(n int) bool {
+	next := s.after(n)
+	return s.prev == '>' || s.prev == ')' || next == '{' || next == '(' && s.prev == '='
 }
 
 // lineHead reports whether only blanks stand before here on the line; it looks 32 bytes back.

@@ -26,7 +26,11 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind
 
 func (x *exchange) respond(kind wire.Kind) {
 	defer x.recover()
-	if err := x.run(kind); err != nil {
+	err := x.run(kind)
+	if err == nil && x.turn.rep != nil {
+		err = x.follow()
+	}
+	if err != nil {
 		x.fail(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"octet/engine"
@@ -16,7 +15,8 @@ import (
 	"octet/scheduler"
 )
 
-// Dispatch is one replica's turn: breaker, admission, engine, relay. Until the first byte is out its errors are retryable.
+// Dispatch is one replica's turn up to its first byte: breaker, admission, engine. Until then its errors are retryable; from
+// then on respond follows the answer to its end.
 func (x *exchange) Dispatch(ctx context.Context, _ routing.Step, host index.HostID, _ int) error {
 	rep := x.rt.Replicas[host]
 	if rep == nil {
@@ -24,9 +24,12 @@ func (x *exchange) Dispatch(ctx context.Context, _ routing.Step, host index.Host
 	}
 	x.attempts++
 	x.free = true
-	at := x.openAttempt(rep, host)
-	err := x.attempt(ctx, rep, at)
-	x.closeAttempt(at, err)
+	x.turn = turn{rep: rep, at: x.openAttempt(rep, host)}
+	err := x.attempt(ctx)
+	if err == nil && x.req.Stream {
+		return nil
+	}
+	x.settle(err)
 	if errors.Is(err, fleet.ErrBreakerOpen) {
 		return fmt.Errorf("%w: %w", routing.ErrNotTried, err)
 	}
@@ -43,75 +46,57 @@ func elsewhere(err error) bool {
 		errors.Is(err, errEngineBusy)
 }
 
-func (x *exchange) attempt(ctx context.Context, rep *Replica, at *Attempt) error {
-	permit, err := rep.Fleet.Take()
-	if err != nil {
+// attempt gets the answer of one replica under way. Preempted before anybody has seen anything of it, it queues again.
+func (x *exchange) attempt(ctx context.Context) (err error) {
+	if x.turn.permit, err = x.turn.rep.Fleet.Take(); err != nil {
 		return err
 	}
-	defer permit.Settle(fleet.Cancelled) // a panic must not keep a probe's place
 	for {
-		err = x.hold(ctx, rep, at)
-		if !errors.Is(err, errPreempted) || x.started {
-			break
+		if err = x.enter(ctx); err != nil {
+			return err
 		}
-		x.preempted++ // before its first token: nobody has seen anything, so it queues again
+		err = x.call(ctx)
+		if !errors.Is(err, errPreempted) || x.started {
+			return err
+		}
+		x.turn.leave()
+		x.preempted++
 	}
-	verdict := blame(err)
-	permit.Settle(verdict)
-	switch {
-	case errors.Is(err, engine.ErrConnect):
-		rep.Fleet.OnConnectFailure()
-	case verdict == fleet.Succeeded:
-		rep.Fleet.OnSuccess()
-	}
-	return err
-}
-
-// hold keeps a place on the replica for as long as the engine answers.
-func (x *exchange) hold(ctx context.Context, rep *Replica, at *Attempt) error {
-	ticket, err := x.enter(ctx, rep, at)
-	if err != nil {
-		return err
-	}
-	defer ticket.Release()
-	x.free = false
-	rep.Fleet.Begin()
-	defer rep.Fleet.End()
-	return x.call(ctx, rep, ticket)
 }
 
 // enter asks the replica's Gate. A request of higher priority may take the place back until the first token.
-func (x *exchange) enter(ctx context.Context, rep *Replica, at *Attempt) (*scheduler.Ticket, error) {
+func (x *exchange) enter(ctx context.Context) error {
 	start := x.s.now()
-	ticket, err := rep.Gate.Admit(ctx, x.admissionRequest())
-	waited := x.s.now().Sub(start)
-	x.noteQueue(at, waited)
-	if err != nil && errors.Is(context.Cause(ctx), errDeadline) {
-		return nil, &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: "the deadline passed in the queue"}
+	ticket, err := x.turn.rep.Gate.Admit(ctx, x.admissionRequest())
+	x.noteQueue(x.turn.at, x.s.now().Sub(start))
+	switch {
+	case err != nil && errors.Is(context.Cause(ctx), errDeadline):
+		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: "the deadline passed in the queue"}
+	case err != nil:
+		return cause(ctx, err)
 	}
-	return ticket, cause(ctx, err)
+	x.free = false
+	x.turn.ticket = ticket
+	x.turn.rep.Fleet.Begin()
+	return nil
 }
 
-// call sends the request to the engine and relays its answer.
-func (x *exchange) call(ctx context.Context, rep *Replica, ticket *scheduler.Ticket) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	x.unwatch = watchPreemption(ticket, cancel)
-	defer x.unwatch()
-	resp, err := x.send(ctx, rep)
-	if err != nil {
-		return cause(ctx, x.lateDeadline(err))
+// call sends the request and brings the answer so far that the client has its first byte, or all of a unary one.
+func (x *exchange) call(ctx context.Context) error {
+	t := &x.turn
+	t.ctx, t.cancel = context.WithCancelCause(ctx)
+	defer watchPreemption(t.ticket, t.cancel)()
+	var err error
+	if t.resp, err = x.send(t.ctx); err != nil {
+		return cause(t.ctx, x.lateDeadline(err))
 	}
-	defer resp.Close()
-	if resp.Status() != 200 {
-		return x.engineRefused(resp)
+	switch {
+	case t.resp.Status() != 200:
+		return x.engineRefused(t.resp)
+	case x.req.Stream:
+		return cause(t.ctx, x.openStream())
 	}
-	if x.req.Stream {
-		err = x.relay(rep, resp, ticket)
-	} else {
-		err = x.relayUnary(rep, resp, ticket)
-	}
-	return cause(ctx, err)
+	return cause(t.ctx, x.relayUnary())
 }
 
 // cause prefers the reason for which ctx ended over the error that its end provoked.
@@ -132,11 +117,12 @@ func watchPreemption(t *scheduler.Ticket, cancel context.CancelCauseFunc) (stop 
 		case <-done:
 		}
 	}()
-	return sync.OnceFunc(func() { close(done) })
+	return func() { close(done) }
 }
 
 // send patches the body for this replica and sends it. Everything else of it is forwarded as it came.
-func (x *exchange) send(ctx context.Context, rep *Replica) (engine.Response, error) {
+func (x *exchange) send(ctx context.Context) (engine.Response, error) {
+	rep := x.turn.rep
 	segments, err := x.req.Splice(x.edits(rep), x.segments[:0])
 	if err != nil {
 		return nil, err

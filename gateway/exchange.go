@@ -42,6 +42,7 @@ type exchange struct {
 	scanner  sse.Scanner
 	gaps     slo.Gaps
 
+	turn      turn
 	attempts  int
 	free      bool // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
 	predicted int  // tokens of the prompt that the index believes the replica to hold
@@ -62,7 +63,6 @@ type exchange struct {
 	gone       bool // the client left
 	abort      bool // close the connection without a proper end
 
-	unwatch func() // ends the watch for preemption
 	receipt *Receipt
 	undo    []func() // run last to first by end
 }
@@ -97,6 +97,7 @@ func (x *exchange) atEnd(f func()) { x.undo = append(x.undo, f) }
 
 // end gives back everything that the exchange holds. The buffers stay with it for the next request.
 func (x *exchange) end() {
+	x.settle(errAbandoned) // nothing is held any more unless there was a panic
 	for i := len(x.undo) - 1; i >= 0; i-- {
 		x.undo[i]()
 	}

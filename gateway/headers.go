@@ -5,12 +5,10 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-
-	"octet/scheduler"
 )
 
 // writeHead sends the head of a successful answer: the contract's headers, and nothing that the engine said about itself.
-func (x *exchange) writeHead(rep *Replica, ticket *scheduler.Ticket, contentType string) {
+func (x *exchange) writeHead(contentType string) {
 	h := x.w.Header()
 	h["Content-Type"] = []string{contentType}
 	if x.req.Stream {
@@ -19,7 +17,7 @@ func (x *exchange) writeHead(rep *Replica, ticket *scheduler.Ticket, contentType
 	}
 	x.identify(h)
 	h["X-Specialist"] = []string{x.sp.Name}
-	h["X-Replica"] = []string{rep.Opaque}
+	h["X-Replica"] = []string{x.turn.rep.Opaque}
 	if x.verdict.Adapter != "" {
 		h["X-Adapter"] = []string{x.verdict.Adapter}
 	}
@@ -32,7 +30,7 @@ func (x *exchange) writeHead(rep *Replica, ticket *scheduler.Ticket, contentType
 	}
 	h["X-Attempts"] = []string{strconv.Itoa(x.attempts)}
 	h["X-Queue-Ms"] = []string{strconv.FormatInt(x.queued.Milliseconds(), 10)}
-	h["X-Cached-Tokens"] = []string{strconv.Itoa(x.cachedTokens(ticket))}
+	h["X-Cached-Tokens"] = []string{strconv.Itoa(x.cachedTokens())}
 	for _, slo := range x.sp.Board.Headers() {
 		h[slo.Name] = slo.Values
 	}
@@ -51,11 +49,11 @@ func (x *exchange) identify(h http.Header) {
 }
 
 // cachedTokens is the prediction: from the index where the replica's events are followed, else from the Gate's model.
-func (x *exchange) cachedTokens(ticket *scheduler.Ticket) int {
+func (x *exchange) cachedTokens() int {
 	if x.predicted > 0 {
 		return x.predicted
 	}
-	return min(ticket.Reused()*x.sp.BlockSize, x.prompt.Tokens)
+	return min(x.turn.ticket.Reused()*x.sp.BlockSize, x.prompt.Tokens)
 }
 
 // timings renders Server-Timing, in milliseconds since the request's arrival.

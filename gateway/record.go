@@ -8,7 +8,6 @@ import (
 
 	"octet/gateway/wire"
 	"octet/routing/index"
-	"octet/scheduler"
 )
 
 // openReceipt starts the record of this request's decision.
@@ -118,14 +117,14 @@ func outcomeOf(err error) string {
 func toMs(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
 // observeFirstToken feeds the windows that the SLO headers are read from.
-func (x *exchange) observeFirstToken(now time.Time, ticket *scheduler.Ticket) {
+func (x *exchange) observeFirstToken(now time.Time) {
 	ttft := now.Sub(x.arrival)
 	x.ttft = ttft
 	if !x.req.Stream {
 		return // a unary answer shows when it ended, not when it began
 	}
 	x.sp.Board.ObserveTTFT(ttft)
-	x.sp.Board.ObserveAdmission(now.Sub(x.arrival.Add(x.routed + ticket.Waited())))
+	x.sp.Board.ObserveAdmission(now.Sub(x.arrival.Add(x.routed + x.turn.ticket.Waited())))
 	x.sp.handles.ttft.Observe(ttft.Seconds())
 }
 

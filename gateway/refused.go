@@ -12,7 +12,10 @@ import (
 )
 
 // What an attempt may end in besides the engine package's errors.
-var errEngineBusy = errors.New("the engine is overloaded")
+var (
+	errEngineBusy = errors.New("the engine is overloaded")
+	errAbandoned  = errors.New("abandoned")
+)
 
 // maxRefusal bounds how much of an engine's error body is read, in bytes.
 const maxRefusal = 64 << 10
@@ -70,7 +73,8 @@ func blame(err error) fleet.Outcome {
 	case err == nil:
 		return fleet.Succeeded
 	case errors.Is(err, scheduler.ErrRefused), errors.Is(err, errSlowClient), errors.Is(err, errPreempted), errors.Is(err, errDeadline),
-		errors.Is(err, errDrained), errors.Is(err, context.Canceled), errors.Is(err, errTTFTDeadline), errors.Is(err, errEngineBusy):
+		errors.Is(err, errDrained), errors.Is(err, context.Canceled), errors.Is(err, errTTFTDeadline), errors.Is(err, errEngineBusy),
+		errors.Is(err, errAbandoned):
 		return fleet.Cancelled
 	case errors.As(err, &answer) && answer.Status() < 500:
 		return fleet.Succeeded // the client's mistake, well answered

@@ -10,7 +10,6 @@ import (
 
 	"octet/engine"
 	"octet/gateway/sse"
-	"octet/scheduler"
 )
 
 var doneEvent = []byte("data: [DONE]\n\n")
@@ -18,29 +17,47 @@ var doneEvent = []byte("data: [DONE]\n\n")
 // buffered is what an engine's response may say: more of the body is at hand, so a flush can wait for it.
 type buffered interface{ Buffered() bool }
 
-// relay passes an engine's event stream to the client as it comes: whole events only, by reference, counted but not rewritten.
-// It ends in exactly one of the engine's [DONE], passed on, or an error.
-func (x *exchange) relay(rep *Replica, resp engine.Response, ticket *scheduler.Ticket) error {
+// openStream reads an engine's event stream until the client has its first byte.
+func (x *exchange) openStream() error {
 	x.scanner.Reset(sse.Options{})
 	x.gaps.Reset(x.sp.Board)
-	defer x.gaps.Flush()
-	more, _ := resp.(buffered)
-	for !x.scanner.Done() {
-		piece, err := resp.Next()
-		out, bad := x.scanner.Feed(piece)
-		if err := x.pass(rep, resp, ticket, out); err != nil {
+	for !x.started {
+		if err := x.step(); err != nil {
 			return err
 		}
-		if err = ending(x.scanner.Done(), bad, err); err != nil {
-			return x.lateDeadline(err)
-		}
-		if x.started && (more == nil || !more.Buffered()) {
-			if err := x.flush(); err != nil {
-				return err
-			}
+		if x.scanner.Done() && !x.started {
+			return fmt.Errorf("%w: the stream ended before its first event", engine.ErrProtocol)
 		}
 	}
-	return x.finishStream(resp, ticket)
+	return nil
+}
+
+// relay passes the rest of the stream to the client as it comes: whole events only, by reference, counted but not rewritten.
+// It ends in exactly one of the engine's [DONE], passed on, or an error.
+func (x *exchange) relay() error {
+	defer x.gaps.Flush()
+	for !x.scanner.Done() {
+		if err := x.step(); err != nil {
+			return err
+		}
+	}
+	return x.finishStream()
+}
+
+// step is one read from the engine and what follows from it. A flush waits for more where more is at hand already.
+func (x *exchange) step() error {
+	piece, read := x.turn.resp.Next()
+	out, bad := x.scanner.Feed(piece)
+	if err := x.pass(out); err != nil {
+		return err
+	}
+	if err := ending(x.scanner.Done(), bad, read); err != nil {
+		return x.lateDeadline(err)
+	}
+	if more, ok := x.turn.resp.(buffered); !x.started || x.scanner.Done() || ok && more.Buffered() {
+		return nil
+	}
+	return x.flush()
 }
 
 // ending says how a stream goes on after a read: nil is on, or well done.
@@ -66,20 +83,19 @@ func unusable(err error) error {
 }
 
 // pass forwards whole events to the client and accounts for the tokens in them.
-func (x *exchange) pass(rep *Replica, resp engine.Response, ticket *scheduler.Ticket, out [2][]byte) error {
+func (x *exchange) pass(out [2][]byte) error {
 	if len(out[0])+len(out[1]) == 0 {
 		return nil
 	}
 	now := x.s.now()
 	if !x.started {
-		if !ticket.Pin() {
+		if !x.turn.ticket.Pin() {
 			return errPreempted
 		}
-		x.unwatch()
-		x.writeHead(rep, ticket, "text/event-stream; charset=utf-8")
-		resp.SetIdle(x.rt.Limits.IdleTimeout)
+		x.writeHead("text/event-stream; charset=utf-8")
+		x.turn.resp.SetIdle(x.rt.Limits.IdleTimeout)
 	}
-	x.count(ticket, now)
+	x.count(now)
 	x.armWrite(now)
 	for _, part := range out {
 		if len(part) == 0 {
@@ -93,7 +109,7 @@ func (x *exchange) pass(rep *Replica, resp engine.Response, ticket *scheduler.Ti
 }
 
 // count tells the Gate of growth at block boundaries only, and the board of the time between tokens.
-func (x *exchange) count(ticket *scheduler.Ticket, now time.Time) {
+func (x *exchange) count(now time.Time) {
 	tokens := x.scanner.Tokens()
 	before := x.handedOut
 	if tokens == before {
@@ -101,14 +117,14 @@ func (x *exchange) count(ticket *scheduler.Ticket, now time.Time) {
 	}
 	x.handedOut = tokens
 	if before == 0 {
-		ticket.FirstToken()
-		x.observeFirstToken(now, ticket)
+		x.turn.ticket.FirstToken()
+		x.observeFirstToken(now)
 	} else {
 		x.gaps.Add(now.Sub(x.wrote) / time.Duration(tokens-before))
 	}
 	x.wrote = now
 	if size := x.sp.BlockSize; before/size != tokens/size || before == 0 {
-		ticket.Grow(tokens)
+		x.turn.ticket.Grow(tokens)
 	}
 }
 
@@ -142,20 +158,17 @@ func (x *exchange) left() bool {
 }
 
 // finishStream writes [DONE], then lets the connection to the engine come to its proper end so that it can be used again.
-func (x *exchange) finishStream(resp engine.Response, ticket *scheduler.Ticket) error {
-	if !x.started {
-		return fmt.Errorf("%w: the stream ended before its first event", engine.ErrProtocol)
-	}
+func (x *exchange) finishStream() error {
 	x.usage, _ = x.scanner.Usage()
 	x.finish = x.scanner.FinishReason()
-	ticket.Release() // before the client can see the end: whoever asks next finds the blocks free
+	x.turn.ticket.Release() // before the client can see the end: whoever asks next finds the blocks free
 	if _, err := x.w.Write(doneEvent); err != nil {
 		return x.clientGone(err)
 	}
 	if err := x.flush(); err != nil {
 		return err
 	}
-	drain(resp)
+	drain(x.turn.resp)
 	return nil
 }
 

@@ -68,7 +68,7 @@ func events(n int) (pieces [][]byte) {
 }
 
 // stage is an exchange that has come as far as its engine's answer.
-func stage(tb testing.TB, w http.ResponseWriter) (*exchange, *Replica, *scheduler.Ticket) {
+func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 	tb.Helper()
 	gate, err := scheduler.NewGate(scheduler.GateConfig{Blocks: 1 << 16, BlockSize: 16, MaxRunning: 8, MaxWaiting: 8, Now: time.Now})
 	if err != nil {
@@ -85,12 +85,21 @@ func stage(tb testing.TB, w http.ResponseWriter) (*exchange, *Replica, *schedule
 	x := s.begin(w, r)
 	x.sp, x.tenant, x.kind = sp, &Tenant{Name: "t"}, wire.Chat
 	x.req.Stream = true
-	x.unwatch = func() {}
 	ticket, err := gate.Admit(context.Background(), scheduler.GateRequest{PromptTokens: 10, MaxNew: 1 << 19})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return x, &Replica{Name: "debug-0", Opaque: "abc", Gate: gate, Fleet: &fleet.Replica{}}, ticket
+	x.turn = turn{rep: &Replica{Name: "debug-0", Opaque: "abc", Gate: gate, Fleet: &fleet.Replica{}}, ticket: ticket}
+	return x
+}
+
+// play runs a whole stream through the relay.
+func (x *exchange) play(t *tape) error {
+	x.turn.resp = t
+	if err := x.openStream(); err != nil {
+		return err
+	}
+	return x.relay()
 }
 
 type noIndex struct{}
@@ -101,7 +110,7 @@ func (noIndex) Digest() uint64                    { return 0 }
 
 func TestTheRelayPassesEveryByteThatTheEngineSaid(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
-	x, rep, ticket := stage(t, w)
+	x := stage(t, w)
 	pieces := events(50)
 	var want []byte
 	for _, p := range pieces {
@@ -112,7 +121,7 @@ func TestTheRelayPassesEveryByteThatTheEngineSaid(t *testing.T) {
 		n := min(37, len(rest))
 		split, rest = append(split, rest[:n]), rest[n:]
 	}
-	if err := x.relay(rep, &tape{pieces: split, end: io.EOF}, ticket); err != nil {
+	if err := x.play(&tape{pieces: split, end: io.EOF}); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(w.body.Bytes(), want) || x.handedOut != 50 {
@@ -122,13 +131,13 @@ func TestTheRelayPassesEveryByteThatTheEngineSaid(t *testing.T) {
 
 func TestAStreamWithoutDoneIsAReset(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
-	x, rep, ticket := stage(t, w)
-	err := x.relay(rep, &tape{pieces: events(3)[:3], end: io.EOF}, ticket)
+	x := stage(t, w)
+	err := x.play(&tape{pieces: events(3)[:3], end: io.EOF})
 	if asError(err).Code != CodeUpstreamReset {
 		t.Errorf("ended in %v", err)
 	}
-	x, rep, ticket = stage(t, w)
-	err = x.relay(rep, &tape{pieces: [][]byte{event(0), []byte("data: {\"half\":")}, end: engine.ErrReset}, ticket)
+	x = stage(t, w)
+	err = x.play(&tape{pieces: [][]byte{event(0), []byte("data: {\"half\":")}, end: engine.ErrReset})
 	if asError(err).Code != CodeUpstreamReset || bytes.Contains(w.body.Bytes(), []byte("half")) {
 		t.Errorf("ended in %v after\n%s", err, w.body.Bytes())
 	}
@@ -138,8 +147,8 @@ func TestTheRelayAllocatesNothingPerToken(t *testing.T) {
 	count := func(tokens int) float64 {
 		pieces := events(tokens)
 		return testing.AllocsPerRun(10, func() {
-			x, rep, ticket := stage(t, &sink{header: http.Header{}})
-			if err := x.relay(rep, &tape{pieces: pieces, end: io.EOF}, ticket); err != nil {
+			x := stage(t, &sink{header: http.Header{}})
+			if err := x.play(&tape{pieces: pieces, end: io.EOF}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -154,10 +163,10 @@ func TestTheRelayAllocatesNothingPerToken(t *testing.T) {
 func BenchmarkRelay(b *testing.B) {
 	pieces := events(1000)
 	b.ReportAllocs()
-	x, rep, ticket := stage(b, &sink{header: http.Header{}})
+	x := stage(b, &sink{header: http.Header{}})
 	for b.Loop() {
 		x.started, x.handedOut = false, 0
-		if err := x.relay(rep, &tape{pieces: pieces, end: io.EOF}, ticket); err != nil {
+		if err := x.play(&tape{pieces: pieces, end: io.EOF}); err != nil {
 			b.Fatal(err)
 		}
 	}

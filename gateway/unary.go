@@ -8,13 +8,13 @@ import (
 
 	"octet/engine"
 	"octet/gateway/sse"
-	"octet/scheduler"
 )
 
 // relayUnary reads the engine's whole answer, then passes it on unchanged. Nothing is sent before all of it is here, so that
 // an engine that dies half way costs the client time but never a broken answer.
-func (x *exchange) relayUnary(rep *Replica, resp engine.Response, ticket *scheduler.Ticket) error {
-	body, err := x.collect(resp)
+func (x *exchange) relayUnary() error {
+	ticket := x.turn.ticket
+	body, err := x.collect(x.turn.resp)
 	if err != nil {
 		return x.lateDeadline(err)
 	}
@@ -27,10 +27,10 @@ func (x *exchange) relayUnary(rep *Replica, resp engine.Response, ticket *schedu
 	}
 	x.usage, x.finish, x.handedOut = usage, finish, usage.CompletionTokens
 	ticket.FirstToken()
-	x.observeFirstToken(x.s.now(), ticket)
+	x.observeFirstToken(x.s.now())
 	ticket.Release()
 	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
-	x.writeHead(rep, ticket, "application/json")
+	x.writeHead("application/json")
 	x.armWrite(x.s.now())
 	if _, err := x.w.Write(body); err != nil {
 		return x.clientGone(err)

@@ -107,8 +107,8 @@ func benchGate(b *testing.B) *Gate {
 	return g
 }
 
-// BenchmarkGateAdmit is Admit, FirstToken and Release of a prompt of 512 tokens: uncontended, and as the most urgent of
-// 10,000 that wait for a place.
+// BenchmarkGateAdmit is Admit, FirstToken and Release of a prompt of 512 tokens: uncontended, as the most urgent of 10,000
+// that wait for blocks, and through the queue.
 func BenchmarkGateAdmit(b *testing.B) {
 	var h kvpool.Hasher
 	chain := h.Chain(nil, 1, make([]uint32, 512), 16)
@@ -138,31 +138,26 @@ func BenchmarkGateAdmit(b *testing.B) {
 		b.StopTimer()
 		stop()
 	})
-	b.Run("handover=10000", func(b *testing.B) {
+	b.Run("handover=10000", func(b *testing.B) { // a place that passes from one to the next, in front of the crowd
 		g := benchGate(b)
-		t, err := g.Admit(b.Context(), GateRequest{ID: "first", PromptTokens: 65_000, MaxNew: 500})
+		stop := crowdGate(b, g, 10_000)
+		g.Reconfigure(2, 20_000, 0) // the holder's place and one more
+		t, err := g.Admit(b.Context(), r)
 		if err != nil {
 			b.Fatal(err)
 		}
-		stop := crowdGate(b, g, 10_000)
-		next := make(chan *Ticket, 1)
-		whole := GateRequest{ID: "next", PromptTokens: 65_000, MaxNew: 500, Priority: 1}
 		b.ReportAllocs()
-		for b.Loop() { // one waits in front of the crowd, and gets the place when it is released
-			go func() {
-				got, err := g.Admit(b.Context(), whole)
-				if err != nil {
-					b.Error(err)
-				}
-				next <- got
-			}()
-			for g.Stats().Waiting <= 10_000 {
-				time.Sleep(0)
+		for b.Loop() {
+			_, w, err := g.ask(r)
+			if err != nil {
+				b.Fatal(err)
 			}
 			t.Release()
-			t = <-next
+			<-w.settled
+			t = w.ticket
 		}
 		b.StopTimer()
+		t.Release()
 		stop()
 	})
 }

@@ -4,6 +4,7 @@ import "octet/kvpool"
 
 // Apply carries out b unless the replica's (epoch, seq) says that it is old. A greater epoch wipes what the replica held. Each
 // shard that b touches is locked once for up to maxHold of b's blocks; a batch that fits what is already there allocates nothing.
+// Nothing of b is kept: its memory is the caller's again.
 func (x *ShardedBlockIndexer) Apply(b Batch) Outcome {
 	h := x.host(b.Host)
 	if h == nil {

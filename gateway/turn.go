@@ -1,0 +1,68 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+
+	"octet/engine"
+	"octet/routing/fleet"
+	"octet/scheduler"
+)
+
+// turn is what an exchange holds of the replica that answers it, from the breaker's permit to the end of the answer.
+type turn struct {
+	rep    *Replica
+	at     *Attempt // its entry in the receipt
+	permit *fleet.Permit
+	ticket *scheduler.Ticket // nil without a place
+	resp   engine.Response   // nil before the head
+	ctx    context.Context   // ends with the request, or when the place is taken back
+	cancel context.CancelCauseFunc
+}
+
+// leave gives the place back and lets go of the engine. Idempotent.
+func (t *turn) leave() {
+	if t.cancel != nil {
+		t.cancel(nil)
+		t.cancel = nil
+	}
+	if t.resp != nil {
+		_ = t.resp.Close() // what matters of it has been read
+		t.resp = nil
+	}
+	if t.ticket != nil {
+		t.ticket.Release()
+		t.rep.Fleet.End()
+		t.ticket = nil
+	}
+}
+
+// settle ends a turn: everything is given back, and err is held against the replica, or for it, or neither. Idempotent.
+func (x *exchange) settle(err error) {
+	t := &x.turn
+	if t.rep == nil {
+		return
+	}
+	t.leave()
+	verdict := blame(err)
+	if t.permit != nil {
+		t.permit.Settle(verdict)
+	}
+	switch {
+	case errors.Is(err, engine.ErrConnect):
+		t.rep.Fleet.OnConnectFailure()
+	case verdict == fleet.Succeeded:
+		t.rep.Fleet.OnSuccess()
+	}
+	x.closeAttempt(t.at, err)
+	x.turn = turn{}
+}
+
+// follow relays the rest of a stream that has begun. The exchange has let go of what only a retry would need.
+func (x *exchange) follow() error {
+	x.dropRoute()
+	x.body = reuse(x.body)
+	err := cause(x.turn.ctx, x.relay())
+	x.settle(err)
+	return err
+}
