@@ -25,6 +25,7 @@ unit: ## every test under the race detector; says how many were skipped and why
 	@mkdir -p .cache
 	@set -o pipefail; go test -race -timeout 10m -json $(PKGS) > .cache/test.json; code=$$?; \
 	go run ./internal/testreport < .cache/test.json || code=1; exit $$code
+	go test -tags hosts512 ./routing/index
 
 fmt: ## fail when a file is not gofmt-ed
 	@out=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); test -z "$$out" || { echo "not gofmt-ed:"; echo "$$out"; exit 1; }

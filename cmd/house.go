@@ -33,7 +33,6 @@ type house struct {
 	knobs     *slo.Knobs
 	targets   atomic.Pointer[map[string]events.Target] // by replica name; replaced whole
 	tokens    *tokenizers
-	sweeping  sync.WaitGroup
 
 	mu         sync.Mutex // one furnish at a time; guards all below
 	cfg        *config.Config
@@ -160,16 +159,53 @@ func (h *house) forget(r *resident) {
 	h.feed.Forget(r.replica.Name)
 	h.residency.Forget(uint16(host))
 	h.index.Retire(host)
-	h.sweeping.Go(func() {
-		if err := h.index.Sweep(context.Background(), host); err != nil {
-			h.log.Warn("index: sweep", "slot", host, "error", err)
+}
+
+// tidyEvery is how soon a slot whose replica has gone is swept, and given back where the replica is to return: sooner than an
+// engine restarts.
+const tidyEvery = 50 * time.Millisecond
+
+// tidy sweeps slots whose replicas have gone or shut down, until ctx ends. A resident that shut down gets its slot back empty,
+// for the epoch that its next start begins.
+func (h *house) tidy(ctx context.Context) {
+	tick := time.NewTicker(tidyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
 		}
-	})
+		for host := range h.index.Unswept().All() {
+			h.sweep(ctx, host)
+		}
+	}
+}
+
+func (h *house) sweep(ctx context.Context, host index.HostID) {
+	err := h.index.Sweep(ctx, host)
+	if err == nil && h.houses(host) {
+		err = h.index.Admit(host)
+	}
+	if err != nil && ctx.Err() == nil {
+		h.log.Warn("index: a slot could not be swept", "slot", host, "error", err)
+	}
+}
+
+// houses says whether a slot is a resident's.
+func (h *house) houses(host index.HostID) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range h.residents {
+		if r.replica.Host == host {
+			return true
+		}
+	}
+	return false
 }
 
 // close ends what the house holds on to. Nothing is served any more.
 func (h *house) close() {
-	h.sweeping.Wait()
 	for _, r := range h.residents {
 		_ = r.client.Close() // idle connections only
 	}

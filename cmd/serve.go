@@ -91,6 +91,7 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 	if err != nil {
 		return nil, err
 	}
+	h.warnOfUnread(cfg)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for name, c := range consumers {
@@ -105,6 +106,7 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 		Fleet: h.fleet, Prober: h, Jitter: jitter, Interval: f.ProbeInterval, Timeout: f.ProbeTimeout, Unhealthy: f.UnhealthyAfter, HealthyAfter: f.HealthyAfter,
 	}
 	running.Go(func() { monitor.Run(ctx) })
+	running.Go(func() { h.tidy(ctx) })
 	if from.path != "" {
 		running.Go(func() { h.follow(ctx, from.path) })
 	}
@@ -113,6 +115,20 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 		running.Wait()
 		h.close()
 	}, nil
+}
+
+// warnOfUnread names the sources of cache events that are configured and that this version does not read.
+func (h *house) warnOfUnread(cfg *config.Config) {
+	if cfg.Events.GRPC != nil {
+		h.log.Warn("events.grpc is not read by this version")
+	}
+	for _, sp := range cfg.Specialists {
+		for _, rep := range sp.Replicas {
+			if rep.Events != nil {
+				h.log.Warn("ZMQ events are not read by this version: the replica is scored by what other sources say, or by load", "replica", rep.Name)
+			}
+		}
+	}
 }
 
 // follow reloads on SIGHUP and whenever the file changes.

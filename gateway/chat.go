@@ -152,7 +152,7 @@ func (x *exchange) facts() routing.Facts {
 	return routing.Facts{
 		RequestID: x.id, Specialist: x.sp.Name, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Salt: x.tenant.CacheSalt,
 		Session: x.intent.Session, Kind: kind, Body: x.body, Text: x.renderPrompt,
-		Priority: x.intent.Priority, MaxTokens: max(x.req.MaxTokens, 0), Stream: x.req.Stream, Dry: x.dry,
+		Priority: x.intent.Priority, MaxTokens: max(x.req.MaxTokens, 0), Stream: x.stream, Dry: x.dry,
 	}
 }
 

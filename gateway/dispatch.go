@@ -26,7 +26,7 @@ func (x *exchange) Dispatch(ctx context.Context, _ routing.Step, host index.Host
 	x.free = true
 	x.turn = turn{rep: rep, at: x.openAttempt(rep, host)}
 	err := x.attempt(ctx)
-	if err == nil && x.req.Stream {
+	if err == nil && x.stream {
 		return nil
 	}
 	x.settle(err)
@@ -93,7 +93,7 @@ func (x *exchange) call(ctx context.Context) error {
 	switch {
 	case t.resp.Status() != 200:
 		return x.engineRefused(t.resp)
-	case x.req.Stream:
+	case x.stream:
 		return cause(t.ctx, x.openStream())
 	}
 	return cause(t.ctx, x.relayUnary())
@@ -129,7 +129,7 @@ func (x *exchange) send(ctx context.Context) (engine.Response, error) {
 	}
 	x.segments = segments
 	return rep.Client.Do(ctx, &engine.Request{
-		Method: "POST", Path: x.path(), Segments: segments, RequestID: x.id, Stream: x.req.Stream, Bearer: rep.APIKey,
+		Method: "POST", Path: x.path(), Segments: segments, RequestID: x.id, Stream: x.stream, Bearer: rep.APIKey,
 		HeaderTimeout: x.firstTokenBudget(), IdleTimeout: x.firstTokenBudget(),
 	})
 }
@@ -144,7 +144,7 @@ func (x *exchange) path() string {
 // firstTokenBudget is how long the engine may take until its first byte: of a unary answer, which shows nothing before its
 // end, that is the whole answer.
 func (x *exchange) firstTokenBudget() time.Duration {
-	if !x.req.Stream {
+	if !x.stream {
 		return x.rt.Limits.AnswerTimeout
 	}
 	budget := x.rt.Limits.TTFTTimeout

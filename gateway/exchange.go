@@ -25,22 +25,19 @@ type exchange struct {
 	arrival time.Time
 	dry     bool // POST /v1/route: nothing may change
 
-	id      string // X-Request-Id
-	tenant  *Tenant
-	kind    wire.Kind
-	body    []byte // as received; pooled
-	req     wire.Request
+	id     string // X-Request-Id
+	tenant *Tenant
+	kind   wire.Kind
+	*question
+	stream  bool // the client wants events
 	intent  intent
 	verdict classifier.Verdict
-	turns   []wire.Turn
-	asTurns []classifier.Turn
 
-	sp       *Specialist // who is asked now
-	route    *routing.Context
-	prompt   Footprint
-	segments [][]byte // the body as the engine gets it
-	scanner  sse.Scanner
-	gaps     slo.Gaps
+	sp      *Specialist // who is asked now
+	route   *routing.Context
+	prompt  Footprint
+	scanner sse.Scanner
+	gaps    slo.Gaps
 
 	turn      turn
 	attempts  int
@@ -67,6 +64,15 @@ type exchange struct {
 	undo    []func() // run last to first by end
 }
 
+// question is what the client sent and what is made of it for an engine. A stream that has begun has no more use for it.
+type question struct {
+	body     []byte // as received
+	req      wire.Request
+	turns    []wire.Turn
+	asTurns  []classifier.Turn
+	segments [][]byte // the body as the engine gets it
+}
+
 // intent is what the headers say of a request.
 type intent struct {
 	Intent       string
@@ -79,7 +85,10 @@ type intent struct {
 	Explain      bool
 }
 
-var exchanges = sync.Pool{New: func() any { return new(exchange) }}
+var (
+	exchanges = sync.Pool{New: func() any { return new(exchange) }}
+	questions = sync.Pool{New: func() any { return new(question) }}
+)
 
 // begin takes an exchange for a request from the pool.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
@@ -87,6 +96,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x.s, x.rt, x.w, x.r = s, s.runtime.Load(), w, r
 	x.ctl = http.NewResponseController(w)
 	x.arrival = s.now()
+	x.question = questions.Get().(*question)
 	x.id = requestID(r.Header.Get("X-Request-Id"), s.newID)
 	x.ctx = r.Context()
 	return x
@@ -102,15 +112,24 @@ func (x *exchange) end() {
 		x.undo[i]()
 	}
 	x.dropRoute()
+	x.dropQuestion()
 	clear(x.undo)
-	clear(x.segments)
-	clear(x.turns)
-	clear(x.asTurns)
-	*x = exchange{
-		body: reuse(x.body), answer: reuse(x.answer), req: x.req, scanner: x.scanner,
-		turns: x.turns[:0], asTurns: x.asTurns[:0], undo: x.undo[:0], segments: x.segments[:0],
-	}
+	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0]}
 	exchanges.Put(x)
+}
+
+// dropQuestion lets go of the body. Only the buffers are kept, for another request.
+func (x *exchange) dropQuestion() {
+	q := x.question
+	if q == nil {
+		return
+	}
+	x.question = nil
+	clear(q.segments)
+	clear(q.turns)
+	clear(q.asTurns)
+	q.body, q.segments, q.turns, q.asTurns = reuse(q.body), q.segments[:0], q.turns[:0], q.asTurns[:0]
+	questions.Put(q)
 }
 
 // keepBuffer is the largest buffer that stays in the pool, in bytes; larger ones go back to the collector.

@@ -11,7 +11,7 @@ import (
 func (x *exchange) writeHead(contentType string) {
 	h := x.w.Header()
 	h["Content-Type"] = []string{contentType}
-	if x.req.Stream {
+	if x.stream {
 		h["Cache-Control"] = []string{"no-cache"}
 		h["X-Accel-Buffering"] = []string{"no"}
 	}

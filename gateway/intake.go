@@ -166,7 +166,9 @@ func (x *exchange) read(kind wire.Kind) error {
 }
 
 func (x *exchange) parse() error {
-	return wire.Parse(x.kind, x.body, wire.Limits{Depth: x.rt.Limits.JSONDepth, Messages: x.rt.Limits.Messages}, &x.req)
+	err := wire.Parse(x.kind, x.body, wire.Limits{Depth: x.rt.Limits.JSONDepth, Messages: x.rt.Limits.Messages}, &x.req)
+	x.stream = x.req.Stream
+	return err
 }
 
 func (x *exchange) readBody() *Error {

@@ -25,7 +25,7 @@ func (x *exchange) openReceipt() {
 func (x *exchange) asked() Asked {
 	return Asked{
 		Model: x.req.Model, Intent: x.intent.Intent, Adapter: x.intent.Adapter, Session: x.intent.Session != "",
-		Priority: x.intent.Asked, PriorityInUse: x.intent.Priority, Stream: x.req.Stream, Policy: x.req.Policy().String(), MaxTokens: max(x.req.MaxTokens, 0),
+		Priority: x.intent.Asked, PriorityInUse: x.intent.Priority, Stream: x.stream, Policy: x.req.Policy().String(), MaxTokens: max(x.req.MaxTokens, 0),
 		DeadlineMs: msUntil(x.arrival, x.intent.Deadline), TTFTDeadlineMs: msUntil(x.arrival, x.intent.TTFTDeadline),
 	}
 }
@@ -120,7 +120,7 @@ func toMs(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 func (x *exchange) observeFirstToken(now time.Time) {
 	ttft := now.Sub(x.arrival)
 	x.ttft = ttft
-	if !x.req.Stream {
+	if !x.stream {
 		return // a unary answer shows when it ended, not when it began
 	}
 	x.sp.Board.ObserveTTFT(ttft)

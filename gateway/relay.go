@@ -208,7 +208,7 @@ func (x *exchange) fail(err error) {
 		return
 	}
 	x.abort = true
-	if !x.req.Stream || errors.Is(err, errSlowClient) {
+	if !x.stream || errors.Is(err, errSlowClient) {
 		return
 	}
 	x.armWrite(x.s.now())

@@ -84,7 +84,7 @@ func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 	r := httptest.NewRequest("POST", "/v1/chat/completions", nil)
 	x := s.begin(w, r)
 	x.sp, x.tenant, x.kind = sp, &Tenant{Name: "t"}, wire.Chat
-	x.req.Stream = true
+	x.stream = true
 	ticket, err := gate.Admit(context.Background(), scheduler.GateRequest{PromptTokens: 10, MaxNew: 1 << 19})
 	if err != nil {
 		tb.Fatal(err)

@@ -61,7 +61,7 @@ func (x *exchange) settle(err error) {
 // follow relays the rest of a stream that has begun. The exchange has let go of what only a retry would need.
 func (x *exchange) follow() error {
 	x.dropRoute()
-	x.body = reuse(x.body)
+	x.dropQuestion()
 	err := cause(x.turn.ctx, x.relay())
 	x.settle(err)
 	return err

@@ -6,6 +6,11 @@ import (
 	"testing"
 )
 
+// The cases with their numbers are those of engines in use (block 0 is an ordinary block here). Where this pool is meant
+// to differ: a content is cached once, not once for each copy (TestSecondCopyOfAContentStaysPrivate); there is no switch
+// that turns the cache off, but a salt of one's own (TestOwnSaltNeverHits); there is no reset, since a pool that shall be
+// empty is a new pool; and hit rates over a window are for whoever reads the totals.
+
 // fixture is a pool with named tables, checked after every step.
 type fixture struct {
 	*testing.T
@@ -220,6 +225,7 @@ func TestSecondCopyOfAContentStaysPrivate(t *testing.T) {
 	f.release(all)
 }
 
+// MEGA-33: nothing makes a pool larger than it was.
 func TestExtendIsAllOrNothing(t *testing.T) {
 	f := newFixture(t, 4, 16)
 	a, _ := f.prompt(sequential(33, 0))

@@ -12,7 +12,7 @@ const (
 
 var device = Memory{HBM: 80 * gib, Weights: 14 * gib, ActivationReserve: 6 * gib}
 
-// MEGA-32: the table in Size's comment.
+// MEGA-31, MEGA-32: the table in Size's comment.
 func TestPoolSizeFollowsMemoryAndGeometry(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -71,7 +71,7 @@ func fill(b *testing.B, ix *index.Indexer, chains [][]kvpool.BlockHash, replicas
 	for _, chain := range chains {
 		for range 4 {
 			batch := &batches[draw.IntN(replicas)]
-			batch.Ops = append(batch.Ops, index.Op{Kind: index.Store, Tier: index.GPU, Blocks: chain})
+			batch.Ops = append(batch.Ops, index.Op{Kind: index.Store, Tier: index.GPU, Blocks: chain, RootKnown: true})
 		}
 	}
 	for _, batch := range batches {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 
 	"octet/kvpool"
 )
@@ -90,6 +91,9 @@ func (q *queue[T]) check() error {
 		if at := *s.item.queueIndex(); at != i {
 			return fmt.Errorf("%w: queue position %d thinks it is %d", ErrCorrupt, i, at)
 		}
+	}
+	if n := q.ahead(math.MinInt); n != q.len() {
+		return fmt.Errorf("%w: %d are queued, by priority %d", ErrCorrupt, q.len(), n)
 	}
 	return nil
 }

@@ -2,7 +2,7 @@ package scheduler
 
 import "slices"
 
-// classes counts the waiting by priority, most urgent first, so that a position in the queue costs a few additions.
+// classes counts who is queued by priority, most urgent first, so that a position in the queue costs a few additions.
 type classes []class
 
 type class struct {
@@ -20,7 +20,7 @@ func (c *classes) add(priority, n int) {
 	}
 }
 
-// ahead returns how many wait at least as urgently.
+// ahead returns how many are at least as urgent as priority.
 func (c classes) ahead(priority int) (n int) {
 	for _, k := range c {
 		if k.priority < priority {

@@ -92,7 +92,7 @@ func (c *Core) Add(r Request, now Time) (Answer, error) {
 	if s.waiting == 0 && c.fits(s) {
 		return Answer{State: Admitted}, nil
 	}
-	return Answer{State: Waiting, Estimate: c.drain.retryAfter(s.waiting+1, now)}, nil
+	return Answer{State: Waiting, Estimate: c.drain.retryAfter(c.waiting.ahead(r.Priority), now)}, nil
 }
 
 // accept returns ErrInvalid or the Refusal for which r may not wait.

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -108,7 +109,7 @@ func (w *world) step(d *dice) error {
 	if len(b.Items) == 0 {
 		return nil
 	}
-	rs, err := w.engine.Step(nil, b)
+	rs, err := w.engine.Step(context.Background(), b)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,6 @@ type Gate struct {
 	maxWait    time.Duration
 
 	waiting  queue[*waiter]
-	classes  classes // of waiting, by priority
 	arrivals uint64
 
 	tickets  []*Ticket      // the running, in no order; a ticket knows its index

@@ -27,7 +27,7 @@ func (g *Gate) answer(r *GateRequest, place rank, now Time) Answer {
 	if g.waiting.len() >= g.maxWaiting {
 		return Answer{State: Refused, Reason: ErrQueueFull, RetryAfter: g.retryAfter(1, now)}
 	}
-	ahead := g.classes.ahead(r.Priority)
+	ahead := g.waiting.ahead(r.Priority)
 	wait := g.rates.drain.retryAfter(ahead+1, now)
 	if late := g.slack(r, g.reuse(r), wait, now); late < 0 {
 		retry := time.Duration(0)
@@ -44,8 +44,8 @@ func (g *Gate) exceeds(r *GateRequest) bool {
 	if g.pool == nil {
 		return false
 	}
-	most := max(r.PromptTokens+r.Resume+1, r.PromptTokens+r.MaxNew)
-	return g.pool.Blocks(most) > g.pool.Total()
+	room := g.pool.Total()*g.pool.BlockSize() - r.PromptTokens
+	return max(r.Resume+1, r.MaxNew) > room
 }
 
 // fits reports whether r could start now, and how many blocks it would share. While a block is owed none is free, and

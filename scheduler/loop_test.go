@@ -179,7 +179,7 @@ func TestMalformedResultsAreAnEngineFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, loopSize, func(t *testing.T, l *Loop, e *timed) {
 				e.fault = func(b Batch) ([]Result, error) {
-					rs, _ := e.paged.Step(nil, b)
+					rs, _ := e.paged.Step(t.Context(), b)
 					return lie(rs), nil
 				}
 				if _, err := listen(submit(t, l, asking(1, 6, 9))); !errors.Is(err, ErrEngine) {

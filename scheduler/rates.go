@@ -35,10 +35,10 @@ func (l *line) at(tokens int) time.Duration {
 	spread := l.xx/l.n - meanX*meanX
 	x := float64(tokens)
 	if spread <= 0.01*meanX*meanX {
-		return time.Duration(meanY * min(1, x/max(1, meanX)))
+		return span(meanY * min(1, x/max(1, meanX)))
 	}
 	slope := max(0, (l.xy/l.n-meanX*meanY)/spread)
-	return time.Duration(max(0, meanY+slope*(x-meanX)))
+	return span(max(0, meanY+slope*(x-meanX)))
 }
 
 // mean is an exponentially fading mean.
@@ -78,5 +78,8 @@ func (r *rates) rest(n int) time.Duration {
 	if n == 0 {
 		count = r.length.value()
 	}
-	return time.Duration(r.pace.value() * max(0, count-1))
+	return span(r.pace.value() * max(0, count-1))
 }
+
+// span is ns as a Duration that can still be added to, whatever was asked for: 31 years at most.
+func span(ns float64) time.Duration { return time.Duration(min(ns, 1e18)) }

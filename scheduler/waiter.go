@@ -27,7 +27,6 @@ func (w *waiter) queueIndex() *int { return &w.place }
 func (g *Gate) enqueue(r GateRequest, place rank, now Time) *waiter {
 	w := &waiter{req: r, rank: place, queued: now, expires: g.expiry(&r, now), settled: make(chan struct{})}
 	g.waiting.push(place, w)
-	g.classes.add(r.Priority, 1)
 	if w.place == 0 {
 		g.makeRoom(w)
 	}
@@ -37,7 +36,7 @@ func (g *Gate) enqueue(r GateRequest, place rank, now Time) *waiter {
 // expiry returns when waiting becomes pointless: the queue's bound or a deadline, whichever is first.
 func (g *Gate) expiry(r *GateRequest, now Time) Time {
 	at := maxTime
-	if g.maxWait > 0 {
+	if g.maxWait > 0 && g.maxWait < maxTime-now {
 		at = now + g.maxWait
 	}
 	if d := g.deadline(r); d < at {
@@ -101,8 +100,8 @@ func (g *Gate) refuse(w *waiter, now Time) {
 	case len(g.tickets) < g.maxRunning:
 		reason = ErrKVExhausted
 	}
-	g.leave(w)
-	retry := g.retryAfter(g.classes.ahead(w.req.Priority)+1, now)
+	g.waiting.remove(w)
+	retry := g.retryAfter(g.waiting.ahead(w.req.Priority)+1, now)
 	w.refused = refusal(&w.req, Answer{Reason: reason, RetryAfter: retry})
 	close(w.settled)
 }
@@ -111,7 +110,7 @@ func (g *Gate) refuse(w *waiter, now Time) {
 func (g *Gate) abandon(w *waiter) {
 	g.gateMu.Lock()
 	if w.place >= 0 {
-		g.leave(w)
+		g.waiting.remove(w)
 		g.letIn(g.elapsed())
 	}
 	t := w.ticket
@@ -119,11 +118,6 @@ func (g *Gate) abandon(w *waiter) {
 	if t != nil {
 		t.Release()
 	}
-}
-
-func (g *Gate) leave(w *waiter) {
-	g.waiting.remove(w)
-	g.classes.add(w.req.Priority, -1)
 }
 
 // letIn settles the head of the queue while it fits or has expired, and wakes nobody else. Caller holds gateMu.
@@ -138,7 +132,7 @@ func (g *Gate) letIn(now Time) {
 			g.makeRoom(w)
 			return
 		}
-		g.leave(w)
+		g.waiting.remove(w)
 		w.ticket = g.start(w.req, w.rank, w.queued, now)
 		close(w.settled)
 	}

@@ -121,7 +121,7 @@ func TestQueriesAndSteadyEventsAllocateNothing(t *testing.T) {
 	}
 }
 
-// GAIE-23
+// MOD2-24
 func TestStatsCountEntriesResidenciesAndBytes(t *testing.T) {
 	const n = 100_000
 	chain := chainOf(n, "")
