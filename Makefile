@@ -28,7 +28,7 @@ unit: ## every test under the race detector; says how many were skipped and why
 	go test -tags hosts512 ./routing/index
 
 fmt: ## fail when a file is not gofmt-ed
-	@out=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); test -z "$$out" || { echo "not gofmt-ed:"; echo "$$out"; exit 1; }
+	@out=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' | xargs -r ls -d 2>/dev/null)); test -z "$$out" || { echo "not gofmt-ed:"; echo "$$out"; exit 1; }
 
 vet: ## go vet
 	go vet $(PKGS)

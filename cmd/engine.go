@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,20 +82,17 @@ func serveEngine(ctx context.Context, config emulator.Config, l net.Listener) er
 	defer cancel()
 	server := &http.Server{Handler: e.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 2) // one each of the loop and the server
-	go func() { ended <- e.Run(ctx) }()
-	go func() { ended <- server.Serve(l) }()
+	var running sync.WaitGroup
+	running.Go(func() { ended <- e.Run(ctx) })
+	running.Go(func() { ended <- server.Serve(l) })
 	var first error
-	left := 2
 	select {
 	case <-ctx.Done():
 	case first = <-ended:
-		left--
 	}
 	cancel()
 	_ = server.Close() // what is open ends with the loop
-	for range left {
-		_ = <-ended // what ended first says more
-	}
+	running.Wait()
 	if first != nil && !errors.Is(first, context.Canceled) {
 		return fmt.Errorf("engine %s: %w", config.Model, first)
 	}

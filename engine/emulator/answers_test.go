@@ -215,7 +215,8 @@ func TestRequestsOnSeveralAdaptersAreAllAnswered(t *testing.T) {
 		go func() {
 			model := []string{"debug", "gdb-v2", "asan"}[i%3]
 			id := fmt.Sprint("r", i)
-			status, text := 0, ""
+			var status int
+			var text string
 			resp, err := r.post(t.Context(), "/v1/completions", id, fmt.Sprintf(`{"model":%q,"max_tokens":8,"prompt":"p%d"}`, model, i))
 			if err == nil {
 				b, _ := io.ReadAll(resp.Body)

@@ -69,7 +69,7 @@ func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, er
 	}
 	resp, err := c.anew(ctx, r)
 	if sent && errors.Is(err, engine.ErrConnect) {
-		err = fmt.Errorf("%w: the engine went away with the request, and then: %v", engine.ErrReset, err)
+		err = fmt.Errorf("%w: the engine went away with the request, and then: %v", engine.ErrReset, err) //nolint:errorlint // it must not match ErrConnect: something was sent
 	}
 	return answer(resp, err)
 }

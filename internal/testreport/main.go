@@ -1,5 +1,6 @@
 // Command testreport reads `go test -json` and prints what a person wants to see of it: failures with their output, a line
-// for each package, and one count of skipped tests by reason. With OCTET_NO_SKIPS set, a skipped test is a failure.
+// for each package, and one count of skipped tests by reason. With OCTET_REQUIRE_REDIS set, a test that
+// was skipped for want of redis-server is a failure.
 package main
 
 import (
@@ -89,13 +90,20 @@ func reason(output []string) string {
 	return "no reason given"
 }
 
+// missesRedis says whether tests were skipped that must not be.
+func (r *report) missesRedis() bool {
+	return os.Getenv("OCTET_REQUIRE_REDIS") != "" && slices.ContainsFunc(slices.Collect(maps.Keys(r.reasons)), func(why string) bool {
+		return strings.HasPrefix(why, "SKIP-REDIS")
+	})
+}
+
 // close prints the counts and returns the exit code.
 func (r *report) close() int {
 	for _, why := range slices.Sorted(maps.Keys(r.reasons)) {
 		fmt.Printf("SKIPPED %d: %s\n", r.reasons[why], why)
 	}
 	fmt.Printf("%d passed, %d failed, %d skipped\n", r.passed, r.failed, r.skipped)
-	if r.failed > 0 || (r.skipped > 0 && os.Getenv("OCTET_NO_SKIPS") != "") {
+	if r.failed > 0 || r.missesRedis() {
 		return 1
 	}
 	return 0
