@@ -23,9 +23,9 @@ test: fmt vet lint unit ## all checks: gofmt, vet, lint, every test under the ra
 
 unit: ## every test under the race detector; says how many were skipped and why
 	@mkdir -p .cache
+	go test -tags hosts512 ./routing/index
 	@set -o pipefail; go test -race -timeout 10m -json $(PKGS) > .cache/test.json; code=$$?; \
 	go run ./internal/testreport < .cache/test.json || code=1; exit $$code
-	go test -tags hosts512 ./routing/index
 
 fmt: ## fail when a file is not gofmt-ed
 	@out=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' | xargs -r ls -d 2>/dev/null)); test -z "$$out" || { echo "not gofmt-ed:"; echo "$$out"; exit 1; }

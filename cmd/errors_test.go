@@ -249,3 +249,42 @@ func TestABreakerThatOpensSaysSo(t *testing.T) {
 		return resp.StatusCode == 503 && strings.Contains(string(answer), string(gateway.CodeBreakerOpen))
 	})
 }
+
+func TestMoreOpenRequestsThanTheLimitAreOverload(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "limits.max_streams=1")
+	w.fault("systems-0", `{"kind":"hang_after_tokens","k":1}`)
+	w.ask(t.Context(), "/v1/chat/completions", streamed(strings.Replace(hello, "debug", "systems", 1)))
+	resp, answer := w.post("/v1/chat/completions", hello)
+	checkError(t, resp, answer, 503, gateway.CodeOverloaded, "")
+}
+
+// GAIE-44
+func TestMetricsSayWhatWasBuilt(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines())
+	if all := metricsOf(t, w); !strings.Contains(all, `octet_build_info{build_ref="unknown",commit="unknown",version="dev"} 1`) {
+		t.Errorf("no build info in\n%s", all)
+	}
+}
+
+// MEGA-27, MEGA-29: every replica has a Gate of its own and nothing is shared above them, so that one specialist's overload
+// leaves another's admission alone.
+func TestOneSpecialistsOverloadIsNobodyElses(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "specialists[1].scheduler.max_running=1", "specialists[1].scheduler.max_waiting=50")
+	w.fault("systems-0", `{"kind":"hang_after_tokens","k":1,"times":0}`)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	for range 20 {
+		go func() {
+			req, _ := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions", strings.NewReader(streamed(strings.Replace(hello, "debug", "systems", 1))))
+			req.Header.Set("Content-Type", "application/json")
+			if resp, err := http.DefaultClient.Do(req); err == nil {
+				resp.Body.Close()
+			}
+		}()
+	}
+	gate := w.house.server.Runtime().Replicas[w.house.residents["systems-0"].replica.Host].Gate
+	eventually(t, "systems is overloaded", func() bool { return gate.Stats().Waiting > 10 })
+	if resp, answer := w.post("/v1/chat/completions", hello); resp.StatusCode != 200 || resp.Header.Get("X-Queue-Ms") != "0" {
+		t.Errorf("debug: status %d after %s ms in the queue: %s", resp.StatusCode, resp.Header.Get("X-Queue-Ms"), answer)
+	}
+}

@@ -158,6 +158,8 @@ func routeError(err error) *Error {
 	switch {
 	case errors.As(err, &none) && none.Filter == "breaker":
 		return fail(CodeBreakerOpen, "", err.Error())
+	case errors.As(err, &none) && none.Filter == "concurrency":
+		return fail(CodeOverloaded, "", err.Error())
 	case errors.As(err, &none):
 		return fail(CodeNoHealthyReplica, "", err.Error())
 	case errors.Is(err, fleet.ErrBreakerOpen):

@@ -302,7 +302,7 @@ func (w *world) drain(d *dice) error {
 	return nil
 }
 
-// MEGA-21…26, 30, 34, 35, 48, 49, 70, 72: the Core decides what the naive one decides, its invariants hold after every
+// MEGA-21, MEGA-22, MEGA-23, MEGA-24, MEGA-25, MEGA-26, MEGA-30, MEGA-34, MEGA-35, MEGA-48, MEGA-49, MEGA-70, MEGA-72: the Core decides what the naive one decides, its invariants hold after every
 // step, its events tell exactly what is cached, everything accepted ends, and each answer is token for token what the
 // request would have got alone: with reuse, chunks, neighbours, preemption, drafts, failures and cancels around it.
 func TestCoreDoesWhatTheNaiveOneDoes(t *testing.T) {

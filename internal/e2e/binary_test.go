@@ -21,6 +21,8 @@ import (
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
+
+	"octet/internal/redistest"
 )
 
 var binary string
@@ -367,4 +369,29 @@ func TestCheckNamesEveryFaultAndExitsTwo(t *testing.T) {
 	if code := start(t, "serve").code(); code != 2 {
 		t.Errorf("serve without a file: exit code %d", code)
 	}
+}
+
+// MOD2-22
+func TestTheDemoRunsOnARealRedis(t *testing.T) {
+	redis := redistest.Start(t)
+	p := start(t, "demo", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--step", "1ms", "--redis", redis.Addr)
+	data := p.await(`data\s+(http://\S+)`)[1]
+	body := `{"model":"systems","max_tokens":3,"messages":[{"role":"user","content":"` + strings.Repeat("a long prompt of many words, ", 30) + `"}]}`
+	eventually(t, "the index follows the events over Redis", func() bool {
+		resp, err := http.Post(data+"/v1/chat/completions", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		answer, _ := io.ReadAll(resp.Body)
+		var said struct {
+			Usage struct {
+				Details struct {
+					Cached int `json:"cached_tokens"`
+				} `json:"prompt_tokens_details"`
+			}
+		}
+		_ = json.Unmarshal(answer, &said)
+		return resp.StatusCode == 200 && said.Usage.Details.Cached > 0 && resp.Header.Get("X-Cached-Tokens") == fmt.Sprint(said.Usage.Details.Cached)
+	})
 }
