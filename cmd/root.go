@@ -65,6 +65,13 @@ func rootCommand() *cobra.Command {
 		Version:       fmt.Sprintf("%s (%s, %s)", version, commit, buildRef),
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs, // an unknown command is ours to report
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("there is no command %q", args[0])}
+			}
+			return cmd.Help()
+		},
 	}
 	root.AddCommand(serveCommand(), demoCommand(), engineCommand(), checkCommand(), explainCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })

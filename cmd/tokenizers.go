@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"octet/config"
 	"octet/engine"
@@ -26,7 +27,12 @@ type tokenizer struct {
 	model   string
 	engines []*openai.Client // asked one after the other, from a different one each time
 	next    atomic.Uint32
+	timeout time.Duration // of all of them together
+	mute    atomic.Int64  // unix nanoseconds until which they are not asked, after a failure
 }
+
+// muteFor is how many timeouts long engines that could not tokenize are left alone: their requests make do with text.
+const muteFor = 10
 
 // set takes the tokenizers of a new generation in.
 func (t *tokenizers) set(cfg *config.Config, residents map[string]*resident) {
@@ -42,7 +48,7 @@ func (t *tokenizers) set(cfg *config.Config, residents map[string]*resident) {
 			if kind := sp.Replicas[0].Engine; kind != "vllm" && kind != "sglang" {
 				continue // their /tokenize knows no chat template, and they publish no events to meet
 			}
-			one := &tokenizer{model: sp.Replicas[0].Model}
+			one := &tokenizer{model: sp.Replicas[0].Model, timeout: sp.TokenizerTimeout}
 			for j := range sp.Replicas {
 				one.engines = append(one.engines, residents[sp.Replicas[j].Name].client)
 			}
@@ -57,13 +63,13 @@ var texts = sync.Pool{New: func() any { return new([]byte) }}
 // Tokenize implements plugins.Tokenizer.
 func (t *tokenizers) Tokenize(ctx context.Context, specialist string, f *routing.Facts, dst []uint32) ([]uint32, error) {
 	one := (*t.by.Load())[specialist]
-	switch {
-	case one == nil:
+	if one == nil {
 		return dst, plugins.ErrNoTokenizer
-	case one.builtin:
-		if tokens, ok := givenTokens(f, dst); ok {
-			return tokens, nil
-		}
+	}
+	if tokens, ok := givenTokens(f, dst); ok {
+		return tokens, nil
+	}
+	if one.builtin {
 		buf := texts.Get().(*[]byte)
 		defer texts.Put(buf)
 		*buf = f.Text((*buf)[:0])
@@ -86,6 +92,12 @@ func givenTokens(f *routing.Facts, dst []uint32) ([]uint32, bool) {
 
 // ask has an engine tokenize the request as it will see it: its own chat template is its own affair.
 func (t *tokenizer) ask(ctx context.Context, f *routing.Facts, dst []uint32) ([]uint32, error) {
+	now := time.Now()
+	if now.UnixNano() < t.mute.Load() {
+		return dst, plugins.ErrNoTokenizer
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
 	body, err := question(t.model, f)
 	if err != nil {
 		return dst, err
@@ -97,6 +109,7 @@ func (t *tokenizer) ask(ctx context.Context, f *routing.Facts, dst []uint32) ([]
 			return tokens, nil
 		}
 	}
+	t.mute.Store(now.Add(muteFor * t.timeout).UnixNano())
 	return dst, fmt.Errorf("no engine tokenized: %w", err)
 }
 

@@ -17,6 +17,9 @@ type Specialist struct {
 	// Where prompts become tokens: in the gateway (builtin), by the engine's /tokenize (engine), not at all (none:
 	// chunks of text stand for tokens), or whichever is available (auto).
 	Tokenizer string `yaml:"tokenizer" default:"auto" enum:"auto engine builtin none"`
+	// Time an engine's /tokenize may take; text chunks stand for tokens after it. After a failure it is not asked for ten
+	// times as long.
+	TokenizerTimeout time.Duration `yaml:"tokenizer_timeout" default:"500ms" range:"1ms..1m"`
 	// The bounds of each replica's queue and batch.
 	Scheduler Scheduler `yaml:"scheduler"`
 	// State-space layers beside attention.
