@@ -215,6 +215,9 @@ func boundsOf(cfg *config.Config, sp *config.Specialist, rep *config.Replica) ga
 	if rep.MaxRunning > 0 {
 		b.maxRunning = rep.MaxRunning
 	}
+	if b.maxWait == 0 {
+		b.maxWaiting = 0 // no time to wait is no place to wait: a Gate takes a wait of 0 for one without end
+	}
 	return b
 }
 

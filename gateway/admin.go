@@ -97,7 +97,7 @@ func (s *Server) state(c *gin.Context) {
 
 func (rt *Runtime) stateOf(sp *Specialist) SpecialistState {
 	out := SpecialistState{Name: sp.Name, Replicas: []ReplicaState{}}
-	for _, rep := range rt.Replicas {
+	for _, rep := range &rt.Replicas {
 		if rep == nil || rep.Fleet.Spec().Specialist != sp.Name {
 			continue
 		}
@@ -126,7 +126,7 @@ func (rep *Replica) state() ReplicaState {
 func (s *Server) indexState(c *gin.Context) {
 	rt := s.runtime.Load()
 	replicas := gin.H{}
-	for host, rep := range rt.Replicas {
+	for host, rep := range &rt.Replicas {
 		if rep == nil {
 			continue
 		}
@@ -142,7 +142,7 @@ func (s *Server) indexState(c *gin.Context) {
 
 func (s *Server) breakers(c *gin.Context) {
 	replicas := gin.H{}
-	for _, rep := range s.runtime.Load().Replicas {
+	for _, rep := range &s.runtime.Load().Replicas {
 		if rep != nil {
 			replicas[rep.Name] = rep.Fleet.State()
 		}
@@ -164,7 +164,7 @@ func (s *Server) reloadNow(c *gin.Context) {
 
 func (s *Server) drainReplica(c *gin.Context, on bool) {
 	name := c.Param("replica")
-	for _, rep := range s.runtime.Load().Replicas {
+	for _, rep := range &s.runtime.Load().Replicas {
 		if rep != nil && rep.Name == name {
 			rep.Fleet.SetDraining(on)
 			c.JSON(http.StatusOK, rep.state())

@@ -26,7 +26,7 @@ func (g gauges) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (g gauges) Collect(out chan<- prometheus.Metric) {
-	for _, rep := range g.s.runtime.Load().Replicas {
+	for _, rep := range &g.s.runtime.Load().Replicas {
 		if rep != nil {
 			g.replica(out, rep)
 		}

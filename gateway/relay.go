@@ -37,6 +37,9 @@ func (x *exchange) openStream() error {
 func (x *exchange) relay() error {
 	defer x.gaps.Flush()
 	for !x.scanner.Done() {
+		if err := x.flush(); err != nil {
+			return err
+		}
 		if err := x.step(); err != nil {
 			return err
 		}
@@ -44,7 +47,7 @@ func (x *exchange) relay() error {
 	return x.finishStream()
 }
 
-// step is one read from the engine and what follows from it. A flush waits for more where more is at hand already.
+// step is one read from the engine and what follows from it, up to the client's buffer.
 func (x *exchange) step() error {
 	piece, read := x.turn.resp.Next()
 	out, bad := x.scanner.Feed(piece)
@@ -54,10 +57,15 @@ func (x *exchange) step() error {
 	if err := ending(x.scanner.Done(), bad, read); err != nil {
 		return x.lateDeadline(err)
 	}
-	if more, ok := x.turn.resp.(buffered); !x.started || x.scanner.Done() || ok && more.Buffered() {
+	return nil
+}
+
+// flush sends what the client's buffer holds, unless the engine has more at hand already.
+func (x *exchange) flush() error {
+	if more, ok := x.turn.resp.(buffered); ok && more.Buffered() {
 		return nil
 	}
-	return x.flush()
+	return x.push()
 }
 
 // ending says how a stream goes on after a read: nil is on, or well done.
@@ -136,7 +144,7 @@ func (x *exchange) armWrite(now time.Time) {
 	}
 }
 
-func (x *exchange) flush() error {
+func (x *exchange) push() error {
 	if err := x.ctl.Flush(); err != nil {
 		return x.clientGone(err)
 	}
@@ -165,7 +173,7 @@ func (x *exchange) finishStream() error {
 	if _, err := x.w.Write(doneEvent); err != nil {
 		return x.clientGone(err)
 	}
-	if err := x.flush(); err != nil {
+	if err := x.push(); err != nil {
 		return err
 	}
 	drain(x.turn.resp)

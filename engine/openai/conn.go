@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"syscall"
@@ -11,8 +12,8 @@ import (
 	"octet/engine"
 )
 
-// bufferSize is what an exchange reads into, in bytes: some twenty tokens' events. It is all the memory that an open
-// answer holds beside its connection.
+// bufferSize is what an exchange reads into, in bytes: some twenty tokens' events. An answer that waits for its engine holds
+// none, where the connection can be waited for without one.
 const bufferSize = 4 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
@@ -22,7 +23,7 @@ type conn struct {
 	nc        net.Conn
 	interrupt func() // ends reads and writes at once and for good
 
-	fixed   *[bufferSize]byte // from the pool of buffers; nil while idle
+	fixed   *[bufferSize]byte // from the pool of buffers; nil while idle, and while a lazy read waits
 	buf     []byte            // fixed, or larger when a head was; the request's head is built in it, too
 	r, w    int               // buf[r:w] is received and not yet taken
 	writing net.Buffers       // what is left to write
@@ -36,6 +37,10 @@ type conn struct {
 	probe func(fd uintptr) bool // sets quiet
 	quiet bool                  // nothing to read, and not ended either
 	one   [1]byte
+
+	lazy    func(fd uintptr) bool // reads once there is something to read, into a buffer taken only then; nil where that cannot be done
+	got     int                   // what lazy read
+	lazyErr error
 }
 
 func newConn(nc net.Conn) *conn {
@@ -46,6 +51,9 @@ func newConn(nc net.Conn) *conn {
 	c.probe = func(fd uintptr) bool {
 		c.quiet = wouldBlock(fd, c.one[:])
 		return true // whatever came, never wait for more
+	}
+	if _, plain := nc.(*net.TCPConn); plain && c.raw != nil {
+		c.lazy = c.readLazily()
 	}
 	return c
 }
@@ -137,7 +145,7 @@ func (c *conn) read(ctx context.Context, until time.Time) error {
 		}
 	}
 	for {
-		n, err := c.nc.Read(c.buf[c.w:])
+		n, err := c.receive()
 		c.w += n
 		switch {
 		case n > 0:
@@ -156,6 +164,27 @@ func (c *conn) read(ctx context.Context, until time.Time) error {
 			return ended(ctx)
 		}
 	}
+}
+
+// receive is one read into the free part of buf.
+func (c *conn) receive() (int, error) {
+	if c.lazy == nil || c.w > 0 {
+		return c.nc.Read(c.buf[c.w:])
+	}
+	c.got, c.lazyErr = 0, nil
+	err := c.raw.Read(c.lazy)
+	if c.fixed == nil {
+		c.hold()
+	}
+	switch {
+	case err != nil:
+		return 0, err
+	case c.lazyErr != nil:
+		return 0, c.lazyErr
+	case c.got == 0:
+		return 0, io.EOF
+	}
+	return c.got, nil
 }
 
 func (c *conn) armRead(until time.Time) {
