@@ -149,8 +149,12 @@ func (r *report) err(file string) error {
 	return &Faults{File: file, List: r.faults}
 }
 
-// clip shortens a user's text for a message.
+// lineEnds would break a fault's one line in two.
+var lineEnds = strings.NewReplacer("\n", `\n`, "\r", `\r`)
+
+// clip shortens a user's text for a message, and keeps it on one line.
 func clip(text string) string {
+	text = lineEnds.Replace(text)
 	if len(text) <= maxQuoted {
 		return text
 	}

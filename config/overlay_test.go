@@ -73,6 +73,7 @@ func TestSetWinsOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
 func TestOverridesThatCannotBeAppliedAreNamed(t *testing.T) {
 	for _, row := range []struct{ name, set, variable, want string }{
 		{name: "no value", set: "limits.drain", want: "limits.drain: bad_override: want path=value with a path such as specialists[0].block_size (set by --set limits.drain)"},
+		{name: "a line end", set: "a\nb", want: `a\nb: bad_override: want path=value with a path such as specialists[0].block_size (set by --set a\nb)`},
 		{name: "no path", set: "=5", want: ".: bad_override: want path=value with a path such as specialists[0].block_size (set by --set )"},
 		{name: "a path with a hole", set: "limits..drain=5s", want: "limits..drain: bad_override: want path=value with a path such as specialists[0].block_size (set by --set limits..drain)"},
 		{name: "an index that is none", set: "specialists[x].name=a", want: "specialists[x].name: bad_override: want path=value with a path such as specialists[0].block_size (set by --set specialists[x].name)"},
