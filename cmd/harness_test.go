@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,8 +38,9 @@ type world struct {
 // emulated is one engine of a world.
 type emulated struct {
 	*emulator.Emulator
-	url  string
-	kill func()
+	url   string
+	kill  func()
+	conns *atomic.Int32 // accepted so far
 }
 
 // worldConfig is the YAML of a world; %s is a replica's URL, by position.
@@ -97,7 +99,12 @@ func (w *world) engine(c emulator.Config) *emulated {
 		w.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	server := &http.Server{Handler: e.Handler()}
+	conns := new(atomic.Int32)
+	server := &http.Server{Handler: e.Handler(), ConnState: func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			conns.Add(1)
+		}
+	}}
 	var running sync.WaitGroup
 	running.Go(func() { _ = e.Run(ctx) })
 	running.Go(func() { _ = server.Serve(l) })
@@ -107,7 +114,7 @@ func (w *world) engine(c emulator.Config) *emulated {
 		running.Wait()
 	}
 	w.t.Cleanup(kill)
-	return &emulated{e, "http://" + l.Addr().String(), kill}
+	return &emulated{e, "http://" + l.Addr().String(), kill, conns}
 }
 
 // serve runs the gateway the way serve does, but for the transports: events come by the in-process source.

@@ -275,3 +275,17 @@ func TestSLOsAreAbsentUntilThereIsSomethingToSay(t *testing.T) {
 		t.Errorf("/v1/slo/debug is status %d", status)
 	}
 }
+
+func TestAConnectionToAnEngineIsUsedAgain(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "fleet.probe_interval=1h")
+	for range 10 {
+		for _, body := range []string{systems, streamed(systems)} {
+			if resp, answer := w.post("/v1/chat/completions", body); resp.StatusCode != 200 {
+				t.Fatalf("status %d: %s", resp.StatusCode, answer)
+			}
+		}
+	}
+	if n := w.engines["systems-0"].conns.Load(); n > 2 { // the first probe may be under way beside the first request
+		t.Errorf("20 requests, one after the other, took %d connections", n)
+	}
+}

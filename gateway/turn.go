@@ -22,13 +22,13 @@ type turn struct {
 
 // leave gives the place back and lets go of the engine. Idempotent.
 func (t *turn) leave() {
+	if t.resp != nil {
+		_ = t.resp.Close() // before its context ends, which would cost a connection that can be used again
+		t.resp = nil
+	}
 	if t.cancel != nil {
 		t.cancel(nil)
 		t.cancel = nil
-	}
-	if t.resp != nil {
-		_ = t.resp.Close() // what matters of it has been read
-		t.resp = nil
 	}
 	if t.ticket != nil {
 		t.ticket.Release()
