@@ -96,6 +96,21 @@ func TestKeysDecideWhoMayDoWhat(t *testing.T) {
 			t.Errorf("status %d: %s", resp.StatusCode, answer)
 		}
 	})
+	t.Run("a salt of its own", func(t *testing.T) {
+		w := newWorld(t, smallWorld, smallEngines(), append(tenants("auth.tenants[0].cache_salt=pepper"), "auth.anonymous=true")...)
+		body := chatOf(strings.Repeat("one prefix, two tenants; ", 40))
+		w.post("/v1/chat/completions", body)
+		eventually(t, "the index follows", func() bool { return w.house.index.Stats().Entries > 10 })
+		for i, want := range []string{"0", "*"} {
+			before := w.house.index.Stats().Entries
+			resp, answer := w.post("/v1/chat/completions", body, auth...)
+			delivered := between(string(answer), `"cached_tokens":`, "}")
+			if resp.Header.Get("X-Cached-Tokens") != delivered || want == "0" && delivered != "0" || want == "*" && delivered == "0" {
+				t.Errorf("request %d: predicted %s, delivered %s, want %s", i, resp.Header.Get("X-Cached-Tokens"), delivered, want)
+			}
+			eventually(t, "the index follows", func() bool { return i > 0 || w.house.index.Stats().Entries > before })
+		}
+	})
 	t.Run("specialists", func(t *testing.T) {
 		w := newWorld(t, smallWorld, smallEngines(), tenants("auth.tenants[0].specialists[0]=systems")...)
 		resp, answer := w.post("/v1/chat/completions", hello, auth...)

@@ -150,10 +150,22 @@ func (x *exchange) facts() routing.Facts {
 		kind = "completion"
 	}
 	return routing.Facts{
-		RequestID: x.id, Specialist: x.sp.Name, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Salt: x.tenant.CacheSalt,
+		RequestID: x.id, Specialist: x.sp.Name, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Salt: x.salt(),
 		Session: x.intent.Session, Kind: kind, Body: x.body, Text: x.renderPrompt,
 		Priority: x.intent.Priority, MaxTokens: max(x.req.MaxTokens, 0), Stream: x.stream, Dry: x.dry,
 	}
+}
+
+// salt keeps prefix caches apart: the tenant's, else what the client asks its engine for.
+func (x *exchange) salt() string {
+	if x.tenant.CacheSalt != "" {
+		return x.tenant.CacheSalt
+	}
+	raw := x.req.Raw("cache_salt")
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	return string(wire.AppendUnquoted(nil, raw[1:len(raw)-1]))
 }
 
 // checkPrompt refuses prompts that leave no room for an answer.

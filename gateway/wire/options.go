@@ -9,6 +9,13 @@ func unsupported(p *parser) {
 	}
 }
 
+func reserved(p *parser) {
+	if !p.Null() {
+		p.refuse(CodeUnsupportedParameter, "is the gateway's to set; priority and adapter are said in headers")
+		p.Skip()
+	}
+}
+
 func (p *parser) modelName() {
 	var t text
 	if !p.string(&t) {

@@ -65,6 +65,11 @@ func acceptable(kind Kind, v any, lim Limits) bool {
 		within(body["seed"], -math.MaxInt64, math.MaxInt64), is[bool](body["use_beam_search"]), stopOK(body["stop"]), formatOK(body["response_format"]),
 		stringsOK(body["repo_snippets"], lim.Messages), stringsOK(body["tool_outputs"], lim.Messages), optionsOK(body["stream_options"]),
 	}
+	checks = append(checks, is[string](body["cache_salt"]))
+	for _, name := range []string{"priority", "request_id", "rid", "data_parallel_rank", "routed_dp_rank", "disagg_prefill_dp_rank",
+		"kv_transfer_params", "bootstrap_host", "bootstrap_port", "bootstrap_room", "lora_path", "vllm_xargs"} {
+		checks = append(checks, body[name] == nil)
+	}
 	if kind == Chat {
 		checks = append(checks, chatChecks(body, lim)...)
 	} else {

@@ -41,6 +41,22 @@ var sharedParams = map[string]reader{
 	"ebnf":                  structured,
 	"repo_snippets":         func(p *parser) { p.strings(&p.r.snippets) },
 	"tool_outputs":          func(p *parser) { p.strings(&p.r.outputs) },
+	"cache_salt":            func(p *parser) { p.string(new(text)) },
+
+	// What an engine would obey and a client must not decide: its place in the queue, its rank, where KV blocks come from, and
+	// whose request it is.
+	"priority":               reserved,
+	"request_id":             reserved,
+	"rid":                    reserved,
+	"data_parallel_rank":     reserved,
+	"routed_dp_rank":         reserved,
+	"disagg_prefill_dp_rank": reserved,
+	"kv_transfer_params":     reserved,
+	"bootstrap_host":         reserved,
+	"bootstrap_port":         reserved,
+	"bootstrap_room":         reserved,
+	"lora_path":              reserved,
+	"vllm_xargs":             reserved,
 }
 
 var chatParams = map[string]reader{
