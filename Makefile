@@ -17,7 +17,7 @@ run: build ## start the demo ensemble: gateway, sixteen emulated engines and an 
 
 build: ## build the binary into .cache/bin/octet
 	@mkdir -p $(BIN)
-	go build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/octet .
+	go build -ldflags '$(LDFLAGS)' -o $(BIN)/octet .
 
 test: fmt vet lint unit ## all checks: gofmt, vet, lint, every test under the race detector
 
