@@ -26,7 +26,7 @@ func (x *exchange) relayUnary() error {
 		return errPreempted
 	}
 	x.usage, x.finish, x.handedOut = usage, finish, usage.CompletionTokens
-	ticket.FirstToken()
+	ticket.Answered(x.handedOut)
 	x.observeFirstToken(x.s.now())
 	ticket.Release()
 	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}

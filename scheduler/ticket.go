@@ -77,11 +77,36 @@ func (t *Ticket) FirstToken() {
 	g.letIn(now) // the head may share what was just computed
 }
 
-// prefilled settles the prompt. Caller holds gateMu.
+// Answered says that the whole answer came at once, n tokens of it, those of Resume included: what FirstToken and Grow say of
+// blocks, without what they say of time. How long prefill took and how fast tokens came cannot be told apart then, and a
+// prefill that seems to last as long as an answer would have deadlines refused that can be met.
+func (t *Ticket) Answered(n int) {
+	g := t.gate
+	g.gateMu.Lock()
+	defer g.gateMu.Unlock()
+	if t.released || t.first != 0 {
+		return
+	}
+	now := g.elapsed()
+	t.settlePrompt(now)
+	t.generated = max(t.generated, n)
+	if g.pool != nil {
+		t.compute(t.req.PromptTokens + t.generated)
+		t.claim(g.pool.Blocks(t.computed))
+	}
+	g.letIn(now)
+}
+
+// prefilled settles the prompt and measures how long it took. Caller holds gateMu.
 func (t *Ticket) prefilled(now Time) {
+	t.gate.rates.prefill.observe(t.gate.uncached(&t.req, t.reused), now-t.admitted)
+	t.settlePrompt(now)
+}
+
+// settlePrompt has the prompt's blocks computed, and ready to be shared. Caller holds gateMu.
+func (t *Ticket) settlePrompt(now Time) {
 	g := t.gate
 	t.first, t.paced = max(now, 1), now
-	g.rates.prefill.observe(g.uncached(&t.req, t.reused), now-t.admitted)
 	if g.pool == nil {
 		return
 	}
