@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: help run build test unit lint fmt vet bench fuzz proto clean
+.PHONY: help run build test unit lint fmt vet bench sim fuzz proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,9 @@ $(BIN)/golangci-lint: tools/go.mod
 
 bench: ## all benchmarks with -benchmem; COUNT=6 for benchstat
 	go test -run '^$$' -bench . -benchmem -count $(or $(COUNT),1) $(PKGS)
+
+sim: ## the scheduler in virtual time: ten million steps, six million admissions, tables of what happened; ARGS='-steps 100000' for less
+	go run ./internal/sim/simrun $(ARGS)
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@go list $(PKGS) | while read -r pkg; do \

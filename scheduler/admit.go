@@ -12,7 +12,7 @@ func (c *Core) fits(s *sequence) bool {
 	if c.running >= c.cfg.MaxRunning {
 		return false
 	}
-	_, ok := c.pool.Fits(s.reusable(c.cfg.BlockSize), c.pool.Blocks(len(s.tokens)+1))
+	_, ok := c.pool.Fits(s.reusable(c.cfg.BlockSize), c.need(s, 0)+c.headroom(c.running))
 	return ok
 }
 
@@ -24,8 +24,8 @@ func (c *Core) admit(s *sequence) bool {
 	}
 	chain := s.reusable(c.cfg.BlockSize)
 	for _, draft := range [...]int{s.window(), 0} {
-		n := c.pool.Blocks(len(s.tokens) + 1 + draft)
-		if reuse, ok := c.pool.Fits(chain, n); ok {
+		n := c.need(s, draft)
+		if reuse, ok := c.pool.Fits(chain, n+c.headroom(c.running)); ok {
 			c.start(s, chain[:reuse], n)
 			return true
 		}
@@ -38,18 +38,20 @@ func (s *sequence) window() int { return max(0, min(s.req.Draft, s.req.MaxNew-s.
 
 // start moves s from the queue to the running, with n blocks of which the first share cached.
 func (c *Core) start(s *sequence, cached []kvpool.BlockHash, n int) {
-	c.dequeue(s)
 	if !s.admitted {
 		c.reserve(s)
 	}
 	s.computed = c.pool.Share(&s.table, cached) * c.cfg.BlockSize
 	c.extend(s, n)
+	c.restore(s)
 	if !s.admitted {
+		c.waiting.charge(s, s.remaining())
 		s.admitted, s.cached = true, s.computed
 		c.totals.admitted++
 		c.totals.cachedTokens += uint64(s.cached)
 		c.totals.promptTokens += uint64(s.prompt)
 	}
+	c.dequeue(s)
 	c.join(s)
 }
 
@@ -81,5 +83,7 @@ func (c *Core) dequeue(s *sequence) {
 	if s.preempted {
 		s.preempted = false
 		c.preempted--
+	} else {
+		c.waitingBytes -= c.promptBytes(&s.req)
 	}
 }

@@ -6,15 +6,18 @@ import "fmt"
 // chunks, in rank order. It settles nothing, so a batch that fails needs only [Core.Abort].
 // The batch is empty exactly when nothing is waiting or running; any other must be committed or aborted before the next.
 //
-// Growing sequences come before new ones. Where blocks run out the lowest running sequence gives way, and nothing new
-// starts in a step that had to preempt.
-func (c *Core) Assemble(Time) Batch {
+// Growing sequences come before new ones. Where blocks run out the least urgent running sequence gives way, the
+// cheapest among equals, and nothing new starts in a step that had to preempt.
+func (c *Core) Assemble(now Time) Batch {
 	if c.out {
 		panic(fmt.Sprintf("scheduler: assembling step %d, but step %d is out", c.step+1, c.step))
 	}
 	c.step++
+	c.now = now
 	c.budget = c.cfg.TokenBudget
 	c.items, c.slots = c.items[:0], c.slots[:0]
+	c.saved, c.snapshots = c.saved[:0], c.snapshots[:0]
+	c.waiting.lift(now)
 	before := c.totals.preemptions
 	c.outrank()
 	turn := c.serve()
@@ -26,7 +29,8 @@ func (c *Core) Assemble(Time) Batch {
 	}
 	c.rotate(turn)
 	c.out = true
-	return Batch{Step: c.step, Adapter: turn.adapter, Items: c.items}
+	c.discarded = len(c.discards)
+	return Batch{Step: c.step, Adapter: turn.adapter, Items: c.items, Discards: c.discards[:c.discarded:c.discarded], Snapshots: c.snapshots}
 }
 
 // serve schedules the running sequences of the group whose turn it is. A group whose sequences all gave way is no more,
@@ -72,26 +76,31 @@ func (c *Core) decodes(g *group) {
 }
 
 // secureAll gets every decoding sequence the block for its next token.
-// Who gives way is always behind the cursor or in another group, because the order is the rank order.
 func (c *Core) secureAll(g *group) {
-	for i := 0; i < len(g.running); i++ {
+	for i := 0; i < len(g.running); {
 		s := g.running[i]
 		s.held = s.table.Len()
 		if s.decoding() && !c.secure(s) {
-			return // s was the lowest of all and gave way itself
+			continue // s gave way itself, and the next has its place
 		}
+		if i >= len(g.running) || g.running[i] != s {
+			i, _ = g.find(s.rank) // some before it gave way
+		}
+		i++
 	}
 }
 
-// secure gets the block that the next token of s needs, from the lowest running sequence if there is no other way.
+// secure gets the block that the next token of s needs, from those who are to give way if there is no other way.
 // It reports false when that is s.
 func (c *Core) secure(s *sequence) bool {
 	need := c.pool.Blocks(s.computed + 1)
-	for need-s.table.Len() > c.pool.Free() {
-		low := c.lowest()
-		c.preempt(low)
-		if low == s {
-			return false
+	if short := need - s.table.Len(); short > c.pool.Free() {
+		c.candidates(s.req.Priority)
+		for _, v := range c.choose(nil, short, s) {
+			c.preempt(v.s)
+			if v.s == s {
+				return false
+			}
 		}
 	}
 	c.extend(s, need)
@@ -133,7 +142,7 @@ func (c *Core) prefill(s *sequence) {
 func (c *Core) startWaiting(turn *group) *group {
 	for c.waiting.len() > 0 {
 		s := c.waiting.top()
-		joins := turn == nil || turn.adapter == s.req.Adapter
+		joins := turn == nil || turn.adapter == c.adapter(s)
 		if joins && c.budget == 0 || !c.admit(s) {
 			break
 		}
@@ -154,5 +163,6 @@ func (c *Core) schedule(s *sequence, mode Mode, n, draft int) {
 	c.items = append(c.items, Item{
 		ID: s.req.ID, Mode: mode, Draft: draft, Start: s.computed, Tokens: s.tokens[s.computed:end:end],
 		Samples: end == len(s.tokens), Table: s.table.Blocks()[:c.pool.Blocks(end+draft)], Cached: s.cached, Batched: s.generated(),
+		Adapter: s.req.Adapter, Restore: s.restoring,
 	})
 }

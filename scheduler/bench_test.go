@@ -191,3 +191,19 @@ func crowdGate(b *testing.B, g *Gate, n int) (stop func()) {
 		holder.Release()
 	}
 }
+
+// BenchmarkCoreVictims is the choice among 512 running sequences of 132 blocks each, which is what a preemption adds to its step.
+func BenchmarkCoreVictims(b *testing.B) {
+	c, rs := benchCore(b, 1000)
+	c.watermark = 0
+	for range benchNew - 10 {
+		rs = benchStep(c, rs)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		c.candidates(1)
+		if n := len(c.choose(nil, c.pool.Free()+1, nil)); n != 1 {
+			b.Fatal(n)
+		}
+	}
+}

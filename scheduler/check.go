@@ -22,8 +22,8 @@ func (c *Core) Check() error {
 	}
 	running, reserved := 0, 0
 	for _, g := range c.groups {
-		if len(g.running) == 0 || g.cut != 0 {
-			return fmt.Errorf("%w: group %q of %d, cut %d", ErrCorrupt, g.adapter, len(g.running), g.cut)
+		if len(g.running) == 0 {
+			return fmt.Errorf("%w: group %q is empty", ErrCorrupt, g.adapter)
 		}
 		for i, s := range g.running {
 			if err := c.checkRunning(g, i, s); err != nil {
@@ -36,17 +36,24 @@ func (c *Core) Check() error {
 	if running != c.running || running > c.cfg.MaxRunning || reserved != c.reserved {
 		return fmt.Errorf("%w: %d running (at most %d) reserve %d, counted %d and %d", ErrCorrupt, running, c.cfg.MaxRunning, reserved, c.running, c.reserved)
 	}
-	return c.checkWaiting()
+	if err := c.checkWaiting(); err != nil {
+		return err
+	}
+	return c.checkHost()
 }
 
 func (c *Core) checkRunning(g *group, i int, s *sequence) error {
 	switch {
-	case s.group != g || s.waiting >= 0 || s.req.Adapter != g.adapter || c.live[s.req.ID] != s:
+	case s.group != g || s.waiting >= 0 || c.adapter(s) != g.adapter || c.live[s.req.ID] != s:
 		return fmt.Errorf("%w: %d runs in group %q, queued at %d", ErrCorrupt, s.req.ID, g.adapter, s.waiting)
 	case i > 0 && !g.running[i-1].rank.before(s.rank):
 		return fmt.Errorf("%w: %d runs out of order", ErrCorrupt, s.req.ID)
 	case s.computed >= len(s.tokens) || s.table.Len() < c.pool.Blocks(s.computed):
 		return fmt.Errorf("%w: %d has computed %d of %d tokens in %d blocks", ErrCorrupt, s.req.ID, s.computed, len(s.tokens), s.table.Len())
+	case s.preemptions > pinAfter || s.table.Len() < c.promised(s):
+		return fmt.Errorf("%w: %d gave way %d times and has %d blocks", ErrCorrupt, s.req.ID, s.preemptions, s.table.Len())
+	case s.restoring && (s.computed != s.kept || s.host == 0) || !s.restoring && s.host != 0:
+		return fmt.Errorf("%w: %d runs with %d bytes of %d tokens in the host, restoring: %t", ErrCorrupt, s.req.ID, s.host, s.kept, s.restoring)
 	case s.generated() >= s.req.MaxNew || !c.out && s.slot >= 0:
 		return fmt.Errorf("%w: %d has %d of %d tokens, slot %d", ErrCorrupt, s.req.ID, s.generated(), s.req.MaxNew, s.slot)
 	}
@@ -54,18 +61,33 @@ func (c *Core) checkRunning(g *group, i int, s *sequence) error {
 }
 
 func (c *Core) checkWaiting() error {
-	preempted := 0
-	for _, at := range c.waiting.slots {
-		s := at.item
-		if s.table.Len() != 0 || s.computed != 0 || s.slot >= 0 || s.group != nil || at.rank != s.rank || c.live[s.req.ID] != s {
+	preempted, bytes := 0, int64(0)
+	for s := range c.waiting.all() {
+		if s.table.Len() != 0 || s.computed != 0 || s.slot >= 0 || s.group != nil || s.restoring || c.live[s.req.ID] != s {
 			return fmt.Errorf("%w: %d waits with %d blocks, %d computed, slot %d", ErrCorrupt, s.req.ID, s.table.Len(), s.computed, s.slot)
 		}
 		if s.preempted {
 			preempted++
+		} else {
+			bytes += c.promptBytes(&s.req)
 		}
+	}
+	if bytes != c.waitingBytes || bytes > c.cfg.MaxWaitingBytes {
+		return fmt.Errorf("%w: %d bytes wait, counted %d", ErrCorrupt, bytes, c.waitingBytes)
 	}
 	if preempted != c.preempted || c.waiting.len()-preempted > c.cfg.MaxWaiting || c.waiting.len()+c.running != len(c.live) {
 		return fmt.Errorf("%w: %d wait (%d preempted, counted %d), %d run, %d live", ErrCorrupt, c.waiting.len(), preempted, c.preempted, c.running, len(c.live))
+	}
+	return nil
+}
+
+func (c *Core) checkHost() error {
+	bytes := int64(0)
+	for _, s := range c.live {
+		bytes += s.host
+	}
+	if bytes != c.host || bytes > c.cfg.HostBytes {
+		return fmt.Errorf("%w: copies of %d bytes in the host, counted %d of %d", ErrCorrupt, bytes, c.host, c.cfg.HostBytes)
 	}
 	return nil
 }
@@ -80,6 +102,50 @@ func (c *Core) tables() iter.Seq[*kvpool.Table] {
 			}
 		}
 	}
+}
+
+// check proves that every lane is in order, that its first tenant is waited for, and that deficits are within a share.
+func (b *backlog) check() error {
+	count, lifting := 0, 0
+	for i, l := range b.lanes {
+		if err := l.check(); err != nil {
+			return err
+		}
+		if i > 0 && b.lanes[i-1].level <= l.level {
+			return fmt.Errorf("%w: level %d behind %d", ErrCorrupt, l.level, b.lanes[i-1].level)
+		}
+		count += l.waiting
+		if b.aging > 0 && l.level < b.ceiling {
+			lifting += l.waiting
+		}
+	}
+	if count != b.count || lifting != b.rising.len() {
+		return fmt.Errorf("%w: %d wait, counted %d; %d will be lifted, queued %d", ErrCorrupt, count, b.count, lifting, b.rising.len())
+	}
+	return b.rising.check()
+}
+
+func (l *lane) check() error {
+	waiting := 0
+	for _, t := range l.tenants.slots {
+		a := t.item
+		if t.rank != a.rank() || l.accounts[a.tenant] != a || a.deficit < 1 || a.deficit > a.share || a.round < l.round {
+			return fmt.Errorf("%w: tenant %q has %d of %d tokens in round %d (now %d)", ErrCorrupt, a.tenant, a.deficit, a.share, a.round, l.round)
+		}
+		if err := a.requests.check(); err != nil {
+			return err
+		}
+		for _, r := range a.requests.slots {
+			if r.item.lane != l || r.item.account != a {
+				return fmt.Errorf("%w: %d waits elsewhere", ErrCorrupt, r.item.req.ID)
+			}
+		}
+		waiting += a.requests.len()
+	}
+	if waiting != l.waiting || waiting == 0 || l.tenants.top().requests.len() == 0 || len(l.accounts) != l.tenants.len() {
+		return fmt.Errorf("%w: %d wait at level %d, counted %d", ErrCorrupt, waiting, l.level, l.waiting)
+	}
+	return l.tenants.check()
 }
 
 // check proves that every parent comes before its children and that every item knows where it is.

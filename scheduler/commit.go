@@ -11,6 +11,8 @@ func (c *Core) Commit(b Batch, rs []Result, now Time) []Output {
 		panic(fmt.Sprintf("scheduler: %d results for the %d items of step %d", len(rs), len(b.Items), b.Step))
 	}
 	c.outputs = c.outputs[:0]
+	c.delivered(c.discarded)
+	c.measure(b, now)
 	for i := range b.Items {
 		if err := checkResult(&b.Items[i], &rs[i]); err != nil {
 			panic(fmt.Sprintf("scheduler: step %d: %v", b.Step, err))
@@ -27,6 +29,7 @@ func (c *Core) Commit(b Batch, rs []Result, now Time) []Output {
 // so the requests are as they were and run again in their next turn, unless the caller cancels them.
 func (c *Core) Abort(b Batch) {
 	c.back(b)
+	c.unsaved()
 	for _, s := range c.slots {
 		if s != nil {
 			s.slot = -1
@@ -57,6 +60,9 @@ func checkResult(it *Item, r *Result) error {
 }
 
 func (c *Core) settle(s *sequence, it *Item, r *Result, now Time) {
+	if it.Restore {
+		c.restored(s)
+	}
 	computed := s.computed + len(it.Tokens) + max(0, len(r.Tokens)-1) // the last sampled token is not in the cache yet
 	finish := NotFinished
 	for i, token := range r.Tokens {
@@ -68,7 +74,7 @@ func (c *Core) settle(s *sequence, it *Item, r *Result, now Time) {
 	}
 	c.advance(s, computed)
 	if it.Mode == SpecVerify {
-		c.trim(s, c.pool.Blocks(computed+1))
+		c.trim(s, max(c.pool.Blocks(computed+1), c.promised(s)))
 	}
 	if finish != NotFinished {
 		c.stop(s)
@@ -94,6 +100,9 @@ func (c *Core) advance(s *sequence, computed int) {
 	c.reserved -= c.pool.Blocks(computed) - c.pool.Blocks(s.computed)
 	size := c.cfg.BlockSize
 	for i := s.computed / size; i < computed/size; i++ {
+		if s.req.Hybrid {
+			break
+		}
 		if i == len(s.chain) {
 			parent, _ := s.parent(i)
 			s.chain = append(s.chain, c.hasher.Next(parent, s.tokens[i*size:(i+1)*size]))
@@ -103,6 +112,26 @@ func (c *Core) advance(s *sequence, computed int) {
 		}
 	}
 	s.computed = computed
+}
+
+// promised returns the blocks that s keeps whatever it computes.
+func (c *Core) promised(s *sequence) int {
+	if s.pinned() {
+		return c.need(s, 0)
+	}
+	return 0
+}
+
+// measure notes how long a step with a prefill took.
+func (c *Core) measure(b Batch, now Time) {
+	tokens, prefill := 0, false
+	for i := range b.Items {
+		tokens += len(b.Items[i].Tokens)
+		prefill = prefill || b.Items[i].Mode == Prefill
+	}
+	if took := now - c.now; prefill && took > 0 {
+		c.pace.observe(tokens, took)
+	}
 }
 
 // trim gives back the blocks of s beyond the first n.

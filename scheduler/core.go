@@ -1,7 +1,9 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
+	"time"
 
 	"octet/kvpool"
 )
@@ -15,7 +17,32 @@ type CoreConfig struct {
 	TokenBudget int    // tokens a step computes at most; at least MaxRunning, so that every decode has its place
 	ChunkTokens int    // prompt tokens of one request in one step; 0 is TokenBudget
 	Seed        uint64 // of the block hashes
+
+	MaxWaitingBytes int64   // of the prompts that wait and their hashes; 0 is 256 MiB
+	Watermark       float64 // of the pool, kept free by admissions while others run; 0 is 0.02, below 0 is none
+	CrossAdapter    bool    // one batch may hold any adapters: fuller batches, but everybody pays for the largest of them
+
+	Weights func(tenant string) int // of the tenants' shares within a priority; pure; nil or below 1 is 1
+	Quantum int                     // tokens of a share of weight 1 in a round; 0 is TokenBudget
+
+	// Aging lifts who waits by one priority for each such time, to AgingCeiling at most; 0 is none. So from its arrival +
+	// (AgingCeiling - priority) × Aging on, a request is behind nobody of its tenant who came later with a priority up to
+	// AgingCeiling, and behind other tenants' for no more than their shares.
+	Aging        time.Duration
+	AgingCeiling int
+
+	PrefillRate   float64 // tokens a second; 0 is measured
+	SSMStateBytes int64   // recurrent and convolution state of one hybrid sequence: bytes a layer, whatever its length
+	KVTokenBytes  int64   // attention keys and values of one token: kvpool.Geometry.BytesPerToken
+	HostBytes     int64   // host memory for copies of preempted hybrid sequences; 0 computes them again
+	LinkBandwidth float64 // bytes a second between device and host; 0 is 16 GB/s
 }
+
+// Defaults. Between 2 % and 5 % kept free is where engines preempt least for what it costs them in batch size.
+const (
+	defaultWatermark    = 0.02
+	defaultWaitingBytes = 256 << 20
+)
 
 func (c CoreConfig) check() error {
 	switch {
@@ -26,7 +53,29 @@ func (c CoreConfig) check() error {
 	case c.ChunkTokens < 0 || c.ChunkTokens > c.TokenBudget:
 		return fmt.Errorf("%w: chunks of %d tokens, a budget of %d", ErrConfig, c.ChunkTokens, c.TokenBudget)
 	}
+	return c.checkOptions()
+}
+
+func (c CoreConfig) checkOptions() error {
+	switch {
+	case c.MaxWaitingBytes < 0 || c.Quantum < 0 || c.Aging < 0:
+		return fmt.Errorf("%w: %d bytes waiting, a quantum of %d, aging every %v", ErrConfig, c.MaxWaitingBytes, c.Quantum, c.Aging)
+	case !(c.Watermark < 1) || !(c.PrefillRate >= 0) || !(c.LinkBandwidth >= 0):
+		return fmt.Errorf("%w: a watermark of %v, %v tokens and %v bytes a second", ErrConfig, c.Watermark, c.PrefillRate, c.LinkBandwidth)
+	case c.SSMStateBytes < 0 || c.KVTokenBytes < 0 || c.HostBytes < 0:
+		return fmt.Errorf("%w: %d bytes of state, %d a token, %d in the host", ErrConfig, c.SSMStateBytes, c.KVTokenBytes, c.HostBytes)
+	}
 	return nil
+}
+
+// filled returns c with its defaults.
+func (c CoreConfig) filled() CoreConfig {
+	c.ChunkTokens = cmp.Or(c.ChunkTokens, c.TokenBudget)
+	c.Quantum = cmp.Or(c.Quantum, c.TokenBudget)
+	c.MaxWaitingBytes = cmp.Or(c.MaxWaitingBytes, defaultWaitingBytes)
+	c.LinkBandwidth = cmp.Or(c.LinkBandwidth, assumedLink)
+	c.Watermark = max(0, cmp.Or(c.Watermark, defaultWatermark))
+	return c
 }
 
 // Core schedules the requests of one engine over one pool, step by step. Pure: no goroutines, no clock, no randomness;
@@ -37,10 +86,21 @@ type Core struct {
 	pool   *kvpool.Pool
 
 	live    map[uint64]*sequence // waiting and running; never iterated
-	waiting queue[*sequence]
+	waiting backlog
 	groups  []*group // of the running, none empty; the first is served next
 	running int
 
+	watermark int      // blocks that admissions leave free while others run
+	victims   []victim // scratch of candidates
+	pace      pace
+
+	host      int64       // bytes of all copies in host memory
+	saved     []*sequence // of snapshots, same positions
+	snapshots []Snapshot  // of the step that is out
+	discards  []uint64    // not yet known to have been carried out
+	discarded int         // of these, told in the step that is out
+
+	now     Time   // of the last Assemble
 	step    uint64 // of the last batch that was assembled
 	out     bool   // that batch is out
 	budget  int    // tokens that this step may still compute
@@ -50,8 +110,9 @@ type Core struct {
 
 	events, spare []BlockEvent
 	drain         drain
-	reserved      int // blocks of running sequences beyond what is computed
-	preempted     int // waiting because their blocks were taken
+	reserved      int   // blocks of running sequences beyond what is computed
+	waitingBytes  int64 // of those that were never preempted
+	preempted     int   // waiting because their blocks were taken
 	totals        totals
 }
 
@@ -59,6 +120,7 @@ type Core struct {
 type totals struct {
 	preemptions, admitted, finished uint64
 	cachedTokens, promptTokens      uint64
+	snapshots, restores             uint64
 }
 
 // NewCore returns an empty scheduler.
@@ -70,10 +132,12 @@ func NewCore(cfg CoreConfig) (*Core, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	if cfg.ChunkTokens == 0 {
-		cfg.ChunkTokens = cfg.TokenBudget
+	cfg = cfg.filled()
+	c := &Core{
+		cfg: cfg, hasher: kvpool.NewHasher(cfg.Seed), pool: pool, live: make(map[uint64]*sequence),
+		waiting:   backlog{quantum: cfg.Quantum, weight: cfg.Weights, aging: cfg.Aging, ceiling: cfg.AgingCeiling},
+		watermark: int(cfg.Watermark * float64(cfg.Blocks)),
 	}
-	c := &Core{cfg: cfg, hasher: kvpool.NewHasher(cfg.Seed), pool: pool, live: make(map[uint64]*sequence)}
 	pool.OnEvict(c.removed)
 	return c, nil
 }
@@ -85,11 +149,16 @@ func (c *Core) Add(r Request, now Time) (Answer, error) {
 	if err := c.accept(&r, now); err != nil {
 		return Answer{}, err
 	}
-	s := &sequence{req: r, rank: rank{r.Priority, r.Arrival, r.ID}, prompt: len(r.Tokens), tokens: r.Tokens, slot: -1}
-	s.chain = c.hasher.Chain(make([]kvpool.BlockHash, 0, len(r.Tokens)/c.cfg.BlockSize), r.Root, r.Tokens, c.cfg.BlockSize)
+	s := &sequence{
+		req: r, rank: rank{r.Priority, r.Arrival, r.ID}, prompt: len(r.Tokens), tokens: r.Tokens, waiting: -1, lifting: -1, slot: -1,
+	}
+	if !r.Hybrid {
+		s.chain = c.hasher.Chain(make([]kvpool.BlockHash, 0, len(r.Tokens)/c.cfg.BlockSize), r.Root, r.Tokens, c.cfg.BlockSize)
+	}
 	c.live[r.ID] = s
-	c.waiting.push(s.rank, s)
-	if s.waiting == 0 && c.fits(s) {
+	c.waitingBytes += c.promptBytes(&r)
+	c.waiting.push(s, now)
+	if c.waiting.top() == s && c.fits(s) {
 		return Answer{State: Admitted}, nil
 	}
 	return Answer{State: Waiting, Estimate: c.drain.retryAfter(c.waiting.ahead(r.Priority), now)}, nil
@@ -100,6 +169,8 @@ func (c *Core) accept(r *Request, now Time) error {
 	switch {
 	case len(r.Tokens) == 0 || r.MaxNew < 1 || r.Draft < 0:
 		return fmt.Errorf("%w: %d of %d tokens, %d new, draft of %d", ErrInvalid, r.ID, len(r.Tokens), r.MaxNew, r.Draft)
+	case r.Hybrid && c.cfg.SSMStateBytes == 0:
+		return fmt.Errorf("%w: %d is a hybrid, and here nothing has state", ErrInvalid, r.ID)
 	case c.live[r.ID] != nil:
 		return fmt.Errorf("%w: %d is already here", ErrInvalid, r.ID)
 	}
@@ -113,7 +184,16 @@ func (c *Core) accept(r *Request, now Time) error {
 	if fresh := c.waiting.len() - c.preempted; fresh >= c.cfg.MaxWaiting {
 		return &Refusal{Reason: ErrQueueFull, RetryAfter: c.drain.retryAfter(1, now), Detail: fmt.Sprintf("%d are waiting", fresh)}
 	}
+	if bytes := c.promptBytes(r); bytes > c.cfg.MaxWaitingBytes-c.waitingBytes {
+		return &Refusal{Reason: ErrQueueFull, RetryAfter: c.drain.retryAfter(1, now),
+			Detail: fmt.Sprintf("%d bytes are waiting, %d more are too many", c.waitingBytes, bytes)}
+	}
 	return nil
+}
+
+// promptBytes returns what r takes while it waits: its tokens and their hashes.
+func (c *Core) promptBytes(r *Request) int64 {
+	return 4*int64(len(r.Tokens)) + 8*int64(len(r.Tokens)/c.cfg.BlockSize)
 }
 
 // Cancel forgets a request and frees its blocks at once, also while a batch is out: its result is then ignored.
@@ -131,6 +211,7 @@ func (c *Core) Cancel(id uint64) bool {
 	} else {
 		c.stop(s)
 	}
+	c.discard(s)
 	delete(c.live, id)
 	return true
 }
@@ -142,5 +223,6 @@ func (c *Core) Stats() Stats {
 		Waiting: c.waiting.len(), Running: c.running, Preempting: c.preempted,
 		Preemptions: c.totals.preemptions, Admitted: c.totals.admitted, Finished: c.totals.finished,
 		CachedTokens: c.totals.cachedTokens, PromptTokens: c.totals.promptTokens,
+		Snapshots: c.totals.snapshots, Restores: c.totals.restores, HostBytes: c.host, WaitingBytes: c.waitingBytes,
 	}
 }

@@ -31,6 +31,7 @@ type world struct {
 	engine *paged
 	heard  *transcript
 	next   uint64
+	now    Time
 	live   []uint64
 	mirror map[kvpool.BlockHash]bool // the cache as the events tell it
 	turns  map[*group]int            // after the last batch
@@ -42,6 +43,13 @@ func newWorld(d *dice) (*world, error) {
 	}
 	cfg.TokenBudget = cfg.MaxRunning + d.roll(30)
 	cfg.ChunkTokens = d.roll(cfg.TokenBudget + 1)
+	cfg.Watermark = []float64{-1, 0, 0.1, 0.3}[d.roll(4)]
+	cfg.CrossAdapter = d.roll(5) == 1
+	cfg.Quantum = 1 + d.roll(30)
+	cfg.Weights = func(tenant string) int { return len(tenant) }
+	cfg.Aging, cfg.AgingCeiling = Time(d.roll(3)*10), d.roll(3)-1
+	cfg.PrefillRate, cfg.LinkBandwidth = 1000, 100_000
+	cfg.SSMStateBytes, cfg.KVTokenBytes, cfg.HostBytes = 50+int64(d.roll(3)*300), int64(d.roll(2)*5), int64(d.roll(3)*700)
 	core, err := NewCore(cfg)
 	if err != nil {
 		return nil, err
@@ -57,7 +65,7 @@ func (w *world) request(d *dice) Request {
 	w.next++
 	r := Request{
 		ID: w.next, Adapter: []string{"", "", "a", "b"}[d.roll(4)], Priority: d.roll(3) - 1, Arrival: Time(d.roll(20)),
-		MaxNew: 1 + d.roll(12), Draft: []int{0, 0, 1, 3}[d.roll(4)],
+		MaxNew: 1 + d.roll(12), Draft: []int{0, 0, 1, 3}[d.roll(4)], Tenant: []string{"", "a", "bbb"}[d.roll(3)], Hybrid: d.roll(4) == 1,
 	}
 	r.Root = kvpool.NewHasher(w.cfg.Seed).Root("debug", r.Adapter, "")
 	word := d.roll(3)
@@ -73,10 +81,11 @@ func (w *world) request(d *dice) Request {
 func (w *world) add(r Request) error {
 	kept := r
 	kept.Tokens = slices.Clone(r.Tokens)
-	if _, err := w.core.Add(r, 0); err != nil {
+	if _, err := w.core.Add(r, w.now); err != nil {
 		return nil // refused: nothing may have changed, which the comparison shows
 	}
-	w.naive.add(kept)
+	w.naive.add(kept, w.now)
+	w.engine.hybrids[r.ID] = r.Hybrid
 	w.heard.requests[r.ID] = kept
 	w.live = append(w.live, r.ID)
 	return nil
@@ -97,8 +106,10 @@ func (w *world) forget(id uint64) {
 
 // step is one batch: committed, or aborted by the dice, with a cancel in the middle now and then.
 func (w *world) step(d *dice) error {
+	w.now += Time(d.roll(4))
+	w.naive.now = w.now
 	before := w.places()
-	b := w.core.Assemble(0)
+	b := w.core.Assemble(w.now)
 	adapter, items := w.naive.assemble()
 	if err := w.compareBatch(b, adapter, items); err != nil {
 		return err
@@ -123,7 +134,7 @@ func (w *world) step(d *dice) error {
 		w.naive.abort()
 		return nil
 	}
-	for _, o := range w.core.Commit(b, rs, 0) {
+	for _, o := range w.core.Commit(b, rs, w.now) {
 		if err := w.heard.hear(o); err != nil {
 			return err
 		}
@@ -148,14 +159,16 @@ func (w *world) compareBatch(b Batch, adapter string, items []naiveItem) error {
 
 // place is where a request was before a step.
 type place struct {
-	rank    rank
+	*sequence
+	lane    *lane
+	gaveWay int
 	running bool
 }
 
 func (w *world) places() map[uint64]place {
 	m := map[uint64]place{}
 	for id, s := range w.core.live {
-		m[id] = place{s.rank, s.group != nil}
+		m[id] = place{s, s.lane, s.preemptions, s.group != nil}
 	}
 	return m
 }
@@ -166,7 +179,7 @@ func (w *world) checkBatch(b Batch, before map[uint64]place) error {
 	for _, it := range b.Items {
 		s := w.core.live[it.ID]
 		tokens += len(it.Tokens) + it.Draft
-		if s.req.Adapter != b.Adapter {
+		if s.req.Adapter != it.Adapter || !w.cfg.CrossAdapter && it.Adapter != b.Adapter {
 			return fmt.Errorf("%d of adapter %q is in a batch of %q", it.ID, s.req.Adapter, b.Adapter)
 		}
 		if it.Mode == Prefill {
@@ -187,17 +200,14 @@ func (w *world) checkBatch(b Batch, before map[uint64]place) error {
 	return w.checkOrder(before)
 }
 
-// checkOrder: nobody started before one who waited and ranks first; whoever gave way ranks behind all who run.
+// checkOrder: nobody started before one of its tenant's who waited at its level and came first.
 func (w *world) checkOrder(before map[uint64]place) error {
 	for a, was := range before {
 		for b, other := range before {
-			started := !was.running && w.core.live[a].group != nil
-			if started && !other.running && w.core.live[b].group == nil && other.rank.before(was.rank) {
+			started := !was.running && was.group != nil
+			same := was.lane == other.lane && was.req.Tenant == other.req.Tenant && other.preemptions == other.gaveWay
+			if started && !other.running && other.group == nil && same && w.cfg.Aging == 0 && other.rank.before(was.rank) {
 				return fmt.Errorf("%d started before %d", a, b)
-			}
-			gaveWay := was.running && w.core.live[a].group == nil
-			if gaveWay && w.core.live[b].group != nil && was.rank.before(other.rank) {
-				return fmt.Errorf("%d gave way and not %d", a, b)
 			}
 		}
 	}
@@ -229,6 +239,9 @@ func (w *world) check() error {
 	free, running, waiting := w.naive.stats()
 	if s.Free != free || s.Running != running || s.Waiting != waiting || s.Cached != len(w.naive.content) {
 		return fmt.Errorf("%+v, naively %d free, %d running, %d waiting, %d cached", s, free, running, waiting, len(w.naive.content))
+	}
+	if s.HostBytes != w.naive.host {
+		return fmt.Errorf("%d bytes in the host, naively %d", s.HostBytes, w.naive.host)
 	}
 	if s.Free+s.Used+s.Reserved != s.Total || min(s.Free, s.Used, s.Reserved) < 0 {
 		return fmt.Errorf("%d free + %d used + %d reserved is not %d", s.Free, s.Used, s.Reserved, s.Total)

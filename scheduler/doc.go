@@ -15,7 +15,8 @@
 //	       └────────────────────────┘                           ▼  (counts come back: FirstToken, Grow, Release)
 //
 // There is one scheduler per engine and no shared queue above them: one specialist's overload delays no other's admission.
-// Who waits is ordered by priority (desc), arrival (asc), id; whoever was preempted keeps its arrival.
+// Who waits is ordered by priority (desc), arrival (asc), id; whoever was preempted keeps its arrival. In a Core, tenants
+// share a priority by deficit round robin, and each tenant's requests are in that order.
 //
 // Invariants of both, proven by Check after every step in the tests:
 //
@@ -23,18 +24,23 @@
 //  2. Nobody starts unless its prompt, less what is shared, and one step fit at once.
 //  3. Nobody starts before the head of the queue: what does not fit blocks those behind it.
 //  4. A running request gives way only to a strictly more urgent one that then fits, or, in a Core, to the growth of one
-//     that comes before it. Equal priority never takes a place from equal priority at admission.
-//  5. Whatever is accepted fits the pool alone, to its last token. The first in order always advances, so preemption ends.
+//     that is at least as urgent. Equal priority never takes a place from equal priority at admission.
+//  5. Whatever is accepted fits the pool alone, to its last token.
 //
 // Of a Core:
 //
 //  6. One batch is out at a time. Assemble reserves, Commit settles, Abort leaves nothing to undo.
 //  7. A batch is empty exactly when nothing waits or runs.
 //  8. A batch holds one adapter. With n adapters running, each is in one of any n consecutive batches.
-//  9. Only tokens that were committed are hashed, shared and published; a rejected draft never is.
+//     Where cross-adapter batches are on, all share one.
+//  9. Only tokens that were committed are hashed, shared and published; a rejected draft never is. Of a hybrid nothing is.
+//  10. Who gives way is the least urgent, and among equals who costs least for a freed block. Nobody does so a fifth time:
+//     a request that gave way four times starts only when its whole answer has room, and so always advances.
+//  11. The copies of hybrid sequences in host memory never exceed its budget. Each belongs to a live request, which waits
+//     or runs on it, and ends with the commit that has brought it back.
 //
 // Of a Gate:
 //
-//  10. While a block is owed none is free and nobody is admitted; blocks that come back pay the oldest debt first.
-//  11. Who makes room wakes those whom it admits, and nobody else.
+//  12. While a block is owed none is free and nobody is admitted; blocks that come back pay the oldest debt first.
+//  13. Who makes room wakes those whom it admits, and nobody else.
 package scheduler

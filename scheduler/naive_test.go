@@ -19,6 +19,10 @@ type naive struct {
 	turns   []string // adapters that run, next one first
 	batch   []naiveItem
 	preempt int // in this step
+	now     Time
+	host    int64
+	saved   []*simple // in this step
+	lanes   map[int]*naiveLane
 }
 
 type simple struct {
@@ -29,6 +33,10 @@ type simple struct {
 	computed int
 	held     int
 	running  bool
+
+	level, gaveWay, kept int
+	host                 int64
+	admitted, restoring  bool
 }
 
 // naiveItem is what of an Item is compared.
@@ -42,10 +50,8 @@ type naiveItem struct {
 }
 
 func newNaive(cfg CoreConfig) *naive {
-	if cfg.ChunkTokens == 0 {
-		cfg.ChunkTokens = cfg.TokenBudget
-	}
-	m := &naive{cfg: cfg, refs: map[kvpool.BlockID]int{}, content: map[kvpool.BlockID]kvpool.BlockHash{}}
+	cfg = cfg.filled()
+	m := &naive{cfg: cfg, lanes: map[int]*naiveLane{}, refs: map[kvpool.BlockID]int{}, content: map[kvpool.BlockID]kvpool.BlockHash{}}
 	for id := range kvpool.BlockID(cfg.Blocks) {
 		m.free = append(m.free, id)
 	}
@@ -67,6 +73,7 @@ func (m *naive) clone() *naive {
 		c.live = append(c.live, &t)
 	}
 	c.turns = slices.Clone(m.turns)
+	c.host = m.host
 	return c
 }
 
@@ -84,21 +91,27 @@ func (m *naive) sorted(running bool) (list []*simple) {
 
 func (m *naive) blocks(tokens int) int { return (tokens + m.cfg.BlockSize - 1) / m.cfg.BlockSize }
 
-func (m *naive) add(r Request) {
-	m.live = append(m.live, &simple{Request: r, prompt: len(r.Tokens), tokens: slices.Clone(r.Tokens)})
+func (m *naive) add(r Request, now Time) {
+	s := &simple{Request: r, prompt: len(r.Tokens), tokens: slices.Clone(r.Tokens)}
+	m.live = append(m.live, s)
+	m.queue(s, now)
 }
 
 func (m *naive) cancel(id uint64) {
 	i := slices.IndexFunc(m.live, func(s *simple) bool { return s.ID == id })
-	m.stop(m.live[i])
+	s := m.live[i]
+	m.host -= s.host
+	s.host = 0
+	m.stop(s)
 	m.live = slices.Delete(m.live, i, i+1)
+	m.settle()
 }
 
 func (m *naive) stop(s *simple) {
 	m.trim(s, 0)
 	s.computed, s.running = 0, false
-	if !slices.ContainsFunc(m.live, func(o *simple) bool { return o.running && o.Adapter == s.Adapter }) {
-		m.turns = slices.DeleteFunc(m.turns, func(a string) bool { return a == s.Adapter })
+	if !slices.ContainsFunc(m.live, func(o *simple) bool { return o.running && m.lane(o) == m.lane(s) }) {
+		m.turns = slices.DeleteFunc(m.turns, func(a string) bool { return a == m.lane(s) })
 	}
 }
 
@@ -152,7 +165,7 @@ func (m *naive) tryAdmit(s *simple, draft int) bool {
 		return false
 	}
 	free := slices.Clone(m.free)
-	for end := m.cfg.BlockSize; end < len(s.tokens); end += m.cfg.BlockSize {
+	for end := m.cfg.BlockSize; end < len(s.tokens) && !s.Hybrid; end += m.cfg.BlockSize {
 		id, ok := m.holder(m.hash(s, end))
 		if !ok {
 			break
@@ -162,7 +175,11 @@ func (m *naive) tryAdmit(s *simple, draft int) bool {
 		s.table = append(s.table, id)
 	}
 	shared := len(s.table)
-	if !m.extend(s, m.blocks(len(s.tokens)+1+draft)) {
+	need := m.blocks(len(s.tokens) + 1 + draft)
+	if s.gaveWay >= pinAfter {
+		need = m.blocks(s.prompt + s.MaxNew)
+	}
+	if len(m.sorted(true)) > 0 && need-shared+int(m.cfg.Watermark*float64(m.cfg.Blocks)) > len(m.free) || !m.extend(s, need) {
 		for _, id := range s.table {
 			m.refs[id]--
 		}
@@ -170,14 +187,25 @@ func (m *naive) tryAdmit(s *simple, draft int) bool {
 		return false
 	}
 	s.computed, s.running = shared*m.cfg.BlockSize, true
-	if !slices.Contains(m.turns, s.Adapter) {
-		m.turns = append(m.turns, s.Adapter)
+	if s.host > 0 {
+		s.computed, s.restoring = s.kept, true
+	}
+	if !slices.Contains(m.turns, m.lane(s)) {
+		m.turns = append(m.turns, m.lane(s))
 	}
 	return true
 }
 
 func (m *naive) admit(s *simple) bool {
-	return m.tryAdmit(s, m.window(s)) || m.tryAdmit(s, 0)
+	if !m.tryAdmit(s, m.window(s)) && !m.tryAdmit(s, 0) {
+		return false
+	}
+	if !s.admitted {
+		m.charge(s, len(s.tokens)-s.computed)
+	}
+	s.admitted = true
+	m.settle()
+	return true
 }
 
 func (m *naive) window(s *simple) int {
@@ -185,32 +213,30 @@ func (m *naive) window(s *simple) int {
 }
 
 func (m *naive) giveWay(s *simple) {
+	if m.worthSaving(s) {
+		s.host, s.kept = m.cfg.SSMStateBytes+m.cfg.KVTokenBytes*int64(s.computed), s.computed
+		m.host += s.host
+		m.saved = append(m.saved, s)
+	}
+	s.restoring = false
 	m.stop(s)
 	m.preempt++
+	s.gaveWay++
+	m.queue(s, m.now)
 }
 
-// outrank tries the lowest one, two, … on a copy each time.
+// outrank tries the first one, two, … on a copy each time.
 func (m *naive) outrank() {
 	for {
-		waiting, running := m.sorted(false), m.sorted(true)
-		if len(waiting) == 0 || len(running) == 0 || m.fitsNow(waiting[0].ID) {
+		head := m.head()
+		if head == nil || m.fitsNow(head.ID) {
 			return
 		}
-		done := false
-		for n := 1; n <= len(running) && running[len(running)-n].Priority < waiting[0].Priority && !done; n++ {
-			c := m.clone()
-			for _, s := range running[len(running)-n:] {
-				c.stop(c.find(s.ID))
-			}
-			if !c.tryAdmit(c.find(waiting[0].ID), 0) {
-				continue
-			}
-			for i := range n {
-				m.giveWay(running[len(running)-1-i])
-			}
-			done = m.admit(waiting[0])
+		chosen := m.choose(head.Priority-1, nil, func(c *naive) bool { return c.tryAdmit(c.find(head.ID), 0) })
+		for _, v := range chosen {
+			m.giveWay(v)
 		}
-		if !done {
+		if len(chosen) == 0 || !m.admit(head) {
 			return
 		}
 	}
@@ -228,7 +254,8 @@ func (m *naive) find(id uint64) *simple {
 func (s *simple) decoding() bool { return s.computed == len(s.tokens)-1 && len(s.tokens) > s.prompt }
 
 func (m *naive) assemble() (adapter string, items []naiveItem) {
-	m.batch, m.preempt = nil, 0
+	m.batch, m.preempt, m.saved = nil, 0, nil
+	m.lift()
 	budget := m.cfg.TokenBudget
 	m.outrank()
 	for len(m.turns) > 0 && len(m.batch) == 0 {
@@ -236,13 +263,13 @@ func (m *naive) assemble() (adapter string, items []naiveItem) {
 		m.serve(adapter, &budget)
 	}
 	if m.preempt == 0 || len(m.batch) == 0 {
-		for _, s := range m.sorted(false) {
-			joins := len(m.batch) == 0 || s.Adapter == adapter
+		for s := m.head(); s != nil; s = m.head() {
+			joins := len(m.batch) == 0 || m.lane(s) == adapter
 			if joins && budget == 0 || !m.admit(s) {
 				break
 			}
 			if joins {
-				adapter = s.Adapter
+				adapter = m.lane(s)
 				m.chunk(s, &budget)
 			}
 		}
@@ -255,13 +282,17 @@ func (m *naive) assemble() (adapter string, items []naiveItem) {
 
 func (m *naive) serve(adapter string, budget *int) {
 	mine := func() []*simple {
-		return slices.DeleteFunc(m.sorted(true), func(s *simple) bool { return s.Adapter != adapter })
+		return slices.DeleteFunc(m.sorted(true), func(s *simple) bool { return m.lane(s) != adapter })
 	}
 	for _, s := range mine() {
 		s.held = len(s.table)
-		for s.running && s.decoding() && !m.extend(s, m.blocks(s.computed+1)) {
-			running := m.sorted(true)
-			m.giveWay(running[len(running)-1])
+		if s.running && s.decoding() && !m.extend(s, m.blocks(s.computed+1)) {
+			for _, v := range m.choose(s.Priority, s, func(c *naive) bool { return c.extend(c.find(s.ID), m.blocks(s.computed+1)) }) {
+				m.giveWay(v)
+			}
+			if s.running {
+				m.extend(s, m.blocks(s.computed+1))
+			}
 		}
 	}
 	all := mine()
@@ -303,17 +334,23 @@ func (m *naive) commit(rs []Result) {
 			continue
 		}
 		s, tokens := m.find(it.ID), rs[i].Tokens
+		if s.restoring {
+			m.host -= s.host
+			s.host, s.restoring = 0, false
+		}
 		s.tokens = append(s.tokens, tokens...)
 		before := s.computed
 		s.computed += it.N + max(0, len(tokens)-1)
-		for b := before / m.cfg.BlockSize; b < s.computed/m.cfg.BlockSize; b++ {
+		for b := before / m.cfg.BlockSize; b < s.computed/m.cfg.BlockSize && !s.Hybrid; b++ {
 			h := m.hash(s, (b+1)*m.cfg.BlockSize)
 			if _, ok := m.holder(h); !ok {
 				m.content[s.table[b]] = h
 			}
 		}
 		if it.Mode == SpecVerify {
-			m.trim(s, m.blocks(s.computed+1))
+			if keep := m.blocks(s.computed + 1); s.gaveWay < pinAfter {
+				m.trim(s, keep)
+			}
 		}
 		if rs[i].Stop || len(s.tokens)-s.prompt == s.MaxNew {
 			m.cancel(s.ID)
@@ -322,6 +359,10 @@ func (m *naive) commit(rs []Result) {
 }
 
 func (m *naive) abort() {
+	for _, s := range m.saved {
+		m.host -= s.host
+		s.host = 0
+	}
 	for _, it := range m.batch {
 		if slices.ContainsFunc(m.live, func(s *simple) bool { return s.ID == it.ID }) {
 			s := m.find(it.ID)

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"octet/kvpool"
 )
@@ -13,12 +14,15 @@ import (
 // not computed therefore changes the text. Drafts are right or wrong by a rule, and wrong ones are written too.
 type paged struct {
 	size    int
-	cells   []uint64 // per position of each physical block
+	cells   []uint64            // per position of each physical block
+	states  map[uint64][]uint64 // of hybrids, by position: the state before it
+	host    map[uint64]copied
+	hybrids map[uint64]bool
 	results []Result
 }
 
 func newPaged(blocks, size int) *paged {
-	return &paged{size: size, cells: make([]uint64, blocks*size)}
+	return &paged{size: size, cells: make([]uint64, blocks*size), states: map[uint64][]uint64{}, host: map[uint64]copied{}, hybrids: map[uint64]bool{}}
 }
 
 func mix(a, b uint64) uint64 {
@@ -47,23 +51,28 @@ func (e *paged) cell(table []kvpool.BlockID, at int) *uint64 {
 
 func (e *paged) Step(_ context.Context, b Batch) ([]Result, error) {
 	e.results = e.results[:0]
+	e.carry(b)
 	for _, it := range b.Items {
-		e.results = append(e.results, e.compute(b.Adapter, it))
+		e.results = append(e.results, e.compute(it.Adapter, it))
 	}
 	return e.results, nil
 }
 
 func (e *paged) compute(adapter string, it Item) Result {
 	r := Result{ID: it.ID}
+	if it.Restore {
+		e.restore(it)
+	}
 	at := it.Start
 	for _, t := range it.Tokens {
 		e.write(adapter, it.Table, at, t)
+		e.recur(it.ID, at, t)
 		at++
 	}
 	if !it.Samples {
 		return r
 	}
-	next := e.sample(adapter, it.Table, at)
+	next := e.sample(it, at)
 	r.Tokens = append(r.Tokens, next)
 	for k := range it.Draft {
 		draft := next
@@ -76,11 +85,56 @@ func (e *paged) compute(adapter string, it Item) Result {
 			e.scribble(adapter, it, at, it.Draft-k-1)
 			break
 		}
-		next = e.sample(adapter, it.Table, at)
+		e.recur(it.ID, at-1, draft)
+		next = e.sample(it, at)
 		r.Tokens = append(r.Tokens, next)
 	}
 	r.Stop = stops(next)
 	return r
+}
+
+// copied is a hybrid's state in host memory: what is behind its cells, and the cells.
+type copied struct {
+	state uint64
+	cells []uint64
+}
+
+// carry does what a batch asks of host memory. It forgets the device's state of whoever gave way.
+func (e *paged) carry(b Batch) {
+	for _, id := range b.Discards {
+		delete(e.host, id)
+	}
+	for _, s := range b.Snapshots {
+		c := copied{state: e.states[s.ID][s.Tokens]}
+		for at := range s.Tokens {
+			c.cells = append(c.cells, *e.cell(s.Table, at))
+		}
+		e.host[s.ID] = c
+		delete(e.states, s.ID)
+	}
+}
+
+func (e *paged) restore(it Item) {
+	c, ok := e.host[it.ID]
+	if !ok || len(c.cells) != it.Start {
+		panic(fmt.Sprintf("restoring %d at %d from %d cells", it.ID, it.Start, len(c.cells)))
+	}
+	for at, v := range c.cells {
+		*e.cell(it.Table, at) = v
+	}
+	e.states[it.ID] = append(make([]uint64, it.Start), c.state)
+}
+
+// recur moves the state of a hybrid over the token at a position.
+func (e *paged) recur(id uint64, at int, t uint32) {
+	if !e.hybrids[id] {
+		return
+	}
+	states := e.states[id]
+	if at == 0 {
+		states = []uint64{0}
+	}
+	e.states[id] = append(states[:at+1], mix(states[at], uint64(t)))
 }
 
 // scribble writes the rest of a rejected window: garbage that nobody may ever read.
@@ -99,10 +153,13 @@ func (e *paged) write(adapter string, table []kvpool.BlockID, at int, t uint32) 
 }
 
 // sample reads all n positions.
-func (e *paged) sample(adapter string, table []kvpool.BlockID, n int) uint32 {
-	attended := seed(adapter)
+func (e *paged) sample(it Item, n int) uint32 {
+	attended := seed(it.Adapter)
 	for at := range n {
-		attended = mix(attended, *e.cell(table, at))
+		attended = mix(attended, *e.cell(it.Table, at))
+	}
+	if e.hybrids[it.ID] {
+		attended = mix(attended, e.states[it.ID][n])
 	}
 	return token(attended)
 }
@@ -119,6 +176,13 @@ func alone(r Request) (tokens []uint32) {
 		attended := seed(r.Adapter)
 		for _, c := range cells {
 			attended = mix(attended, c)
+		}
+		if r.Hybrid {
+			state := uint64(0)
+			for _, t := range append(slices.Clone(r.Tokens), tokens...) {
+				state = mix(state, uint64(t))
+			}
+			attended = mix(attended, state)
 		}
 		t := token(attended)
 		tokens = append(tokens, t)

@@ -16,11 +16,14 @@ var update = flag.Bool("update", false, "rewrite what the scripts expect")
 // TestScripts plays testdata/*.txt: commands, then ----, then what the Core says. Read them: they are the behaviour.
 //
 //	core blocks=5 block=16 running=4 waiting=8 budget=1024 chunk=0
-//	add NAME prio=0 at=0 prompt=N new=N adapter= draft=0 share=OTHER:N deadline=0   the first N tokens are OTHER's
-//	step stop=NAME accept=N      assemble and commit; accept: draft tokens that are right, default all
+//	     watermark=0 (percent) cross=0 quantum=0 aging=0 ceiling=0 · state=0 kv=0 host=0 (bytes), a token computes in 1000 ns and a byte is carried in 1
+//	add NAME prio=0 at=0 prompt=N new=N adapter= draft=0 share=OTHER:N deadline=0 tenant= hybrid=0   the first N tokens are OTHER's
+//	step stop=NAME accept=N at=0 assemble and commit; accept: draft tokens that are right, default all
 //	assemble · commit … · abort · cancel NAME · events · stats
 //
 // Every command is followed by Check.
+//
+// MEGA-38, MEGA-39: hybrid.txt. MEGA-40, MEGA-41: victims.txt. MEGA-69: room.txt.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -105,10 +108,10 @@ func (p *player) run(line string) {
 	case "add":
 		p.add(name, args)
 	case "step":
-		p.assemble()
+		p.assemble(args)
 		p.commit(args)
 	case "assemble":
-		p.assemble()
+		p.assemble(args)
 	case "commit":
 		p.commit(args)
 	case "abort":
@@ -136,6 +139,10 @@ func (p *player) create(a arguments) {
 	p.core, err = NewCore(CoreConfig{
 		Blocks: a.number("blocks", 100), BlockSize: a.number("block", 16), MaxRunning: a.number("running", 16),
 		MaxWaiting: a.number("waiting", 16), TokenBudget: a.number("budget", 1024), ChunkTokens: a.number("chunk", 0),
+		Watermark: float64(a.number("watermark", 0)) / 100, CrossAdapter: a["cross"] == "1", Quantum: a.number("quantum", 0),
+		Weights: func(tenant string) int { return len(tenant) }, Aging: Time(a.number("aging", 0)), AgingCeiling: a.number("ceiling", 0),
+		SSMStateBytes: int64(a.number("state", 0)), KVTokenBytes: int64(a.number("kv", 0)), HostBytes: int64(a.number("host", 0)),
+		PrefillRate: 1e6, LinkBandwidth: 1e9,
 	})
 	if err != nil {
 		p.Fatal(err)
@@ -157,7 +164,7 @@ func (p *player) add(name string, a arguments) {
 	answer, err := p.core.Add(Request{
 		ID: id, Tokens: tokens, Root: p.core.hasher.Root("debug", a["adapter"], ""), Adapter: a["adapter"],
 		Priority: a.number("prio", 0), Arrival: Time(a.number("at", 0)), MaxNew: a.number("new", 100),
-		Draft: a.number("draft", 0), Deadline: Time(a.number("deadline", 0)),
+		Draft: a.number("draft", 0), Deadline: Time(a.number("deadline", 0)), Tenant: a["tenant"], Hybrid: a["hybrid"] == "1",
 	}, Time(a.number("at", 0)))
 	if err != nil {
 		p.say("%s: %v", name, err)
@@ -166,14 +173,20 @@ func (p *player) add(name string, a arguments) {
 	p.say("%s: %v", name, answer.State)
 }
 
-func (p *player) assemble() {
-	p.batch = p.core.Assemble(0)
+func (p *player) assemble(a arguments) {
+	p.batch = p.core.Assemble(Time(a.number("at", 0)))
 	if len(p.batch.Items) == 0 {
 		p.say("nothing to do")
 		return
 	}
 	if p.batch.Adapter != "" {
 		p.say("adapter %s", p.batch.Adapter)
+	}
+	for _, id := range p.batch.Discards {
+		p.say("discard the copy of %s", p.names[id-1])
+	}
+	for _, s := range p.batch.Snapshots {
+		p.say("copy %d tokens of %s in %v to the host", s.Tokens, p.names[s.ID-1], s.Table)
 	}
 	for _, it := range p.batch.Items {
 		line := fmt.Sprintf("%s %v %d+%d", p.names[it.ID-1], it.Mode, it.Start, len(it.Tokens))
@@ -183,6 +196,9 @@ func (p *player) assemble() {
 		line += fmt.Sprintf(" in %v", it.Table)
 		if it.Cached > 0 {
 			line += fmt.Sprintf(", %d cached", it.Cached)
+		}
+		if it.Restore {
+			line += ", copied back first"
 		}
 		if !it.Samples {
 			line += ", more to come"
@@ -238,17 +254,17 @@ func (p *player) running() string {
 }
 
 func (p *player) waiting() string {
-	slots := slices.Clone(p.core.waiting.slots)
-	slices.SortFunc(slots, func(a, b slot[*sequence]) int {
+	list := slices.Collect(p.core.waiting.all())
+	slices.SortFunc(list, func(a, b *sequence) int {
 		if a.rank.before(b.rank) {
 			return -1
 		}
 		return 1
 	})
 	var names []string
-	for _, at := range slots {
-		name := p.names[at.item.req.ID-1]
-		if at.item.preempted {
+	for _, s := range list {
+		name := p.names[s.req.ID-1]
+		if s.preempted {
 			name += "(preempted)"
 		}
 		names = append(names, name)

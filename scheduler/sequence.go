@@ -10,7 +10,10 @@ type sequence struct {
 	tokens  []uint32 // prompt, then generated; only Commit appends, and nothing is ever overwritten
 	chain   []kvpool.BlockHash
 	table   kvpool.Table // empty while waiting
-	waiting int          // position in the waiting queue; -1 while running
+	waiting int          // position among its tenant's waiting; -1 while running
+	lifting int          // position among those that age will lift; -1 is outside
+	lane    *lane        // in which it waits; nil while running
+	account *account     // that it waits in; nil while running
 
 	computed int // tokens[:computed] are in the cache; only admission, Commit and preemption change it
 	cached   int // prompt tokens that the first admission found in the prefix cache
@@ -20,8 +23,14 @@ type sequence struct {
 	slot      int    // position in the batch that is out; -1 is none
 	admitted  bool   // at least once
 	preempted bool   // waits because its blocks were taken
+
+	preemptions int   // so far
+	kept        int   // tokens[:kept] and the state behind them are in host memory, if host is not 0
+	host        int64 // bytes of the copy in host memory; 0 is none
+	restoring   bool  // runs on that copy, which no step has brought back yet
 }
 
+// queueIndex is the position in a queue of the waiting.
 func (s *sequence) queueIndex() *int { return &s.waiting }
 
 func (s *sequence) generated() int { return len(s.tokens) - s.prompt }
@@ -33,7 +42,8 @@ func (s *sequence) remaining() int { return len(s.tokens) - s.computed }
 func (s *sequence) decoding() bool { return s.remaining() == 1 && s.generated() > 0 }
 
 // reusable returns the blocks that an admission may share: whole ones, and never the last token, which must be computed
-// for a token to be sampled.
+// for a token to be sampled. A hybrid shares nothing: blocks are of no use to it without the state at their end, and the only
+// state that is kept is its own. Its chain stays empty, so its blocks are never named, shared or published either.
 func (s *sequence) reusable(blockSize int) []kvpool.BlockHash {
 	return s.chain[:min(len(s.chain), (len(s.tokens)-1)/blockSize)]
 }

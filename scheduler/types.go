@@ -24,6 +24,7 @@ type Request struct {
 	Deadline Time // 0 is none
 	MaxNew   int  // tokens to generate at most; at least 1
 	Draft    int  // speculative window, tokens; 0 is none
+	Hybrid   bool // has recurrent state of CoreConfig.SSMStateBytes beside its keys and values
 }
 
 // State is an admission answer's kind.
@@ -45,6 +46,7 @@ type Answer struct {
 	Estimate   time.Duration // until admission when Waiting; 0 is unknown
 	Reason     error         // one of the grains below when Refused
 	RetryAfter time.Duration // 0 is unknown or pointless
+	Offered    bool          // Refused only because the wait is long and the asker has somewhere else to go
 }
 
 // Sentinels. Every refusal is ErrRefused and one grain.
@@ -66,6 +68,7 @@ type Refusal struct {
 	Reason     error         // a grain
 	RetryAfter time.Duration // 0 is unknown or pointless
 	Detail     string
+	Offered    bool // it may still wait here, but somewhere else may be sooner: ask again without GateRequest.Elsewhere
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%v: %v: %s", ErrRefused, r.Reason, r.Detail) }
@@ -97,13 +100,19 @@ type Item struct {
 	Table   []kvpool.BlockID // block table up to and including this step; read-only, valid until Commit
 	Cached  int              // prompt tokens that were found in the prefix cache
 	Batched int              // generated so far
+	Adapter string           // of this request
+	Restore bool             // first copy back what Snapshot took: the state, and keys and values up to Start into Table
 }
 
 // Batch is one step of the engine.
 type Batch struct {
 	Step    uint64
-	Adapter string // of every item, unless cross-adapter batches are on
+	Adapter string // of every item; "" where cross-adapter batches are on
 	Items   []Item
+
+	// Host memory, in the order in which an engine must do it, and before anything of Items is written. Valid until Commit.
+	Discards  []uint64   // copies that will not be wanted any more, known to the engine or not
+	Snapshots []Snapshot // copies to take
 }
 
 // Result settles the item of the same position in the batch.
@@ -150,4 +159,7 @@ type Stats struct {
 	Preemptions                 uint64
 	Admitted, Finished          uint64
 	CachedTokens, PromptTokens  uint64 // totals over admitted requests: hits / queries
+	Snapshots, Restores         uint64 // copies of hybrid sequences to host memory and back; Loop and Core only
+	HostBytes                   int64  // that these copies take
+	WaitingBytes                int64  // that the waiting prompts take, without those of preempted requests; Loop and Core only
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"octet/engine"
 	"octet/scheduler"
 )
 
@@ -60,15 +59,15 @@ func (an *answer) submit(ctx context.Context, c *choice) (err error) {
 	v := e.speak(a, a.prompts[c.prompt], c.index)
 	c.seq = &sequence{voice: v, adapter: a.adapter.name, fetched: a.body.Transfer.fetches(), kept: a.body.Transfer.keeps()}
 	limit := a.maxNew[c.prompt]
-	if n := v.Len(); n > 0 {
-		limit = min(limit, n)
+	if v != nil && v.Len() > 0 {
+		limit = min(limit, v.Len())
 	}
 	e.cacheMu.RLock() // a reset of the cache lies before or after the whole of this
 	defer e.cacheMu.RUnlock()
 	c.id = e.sequences.add(c.seq)
 	c.stream, err = e.loop.Submit(ctx, scheduler.Request{
 		ID: c.id, Tokens: append([]uint32(nil), a.prompts[c.prompt].tokens...), Root: e.root(a.adapter, a.body.CacheSalt),
-		Adapter: a.adapter.name, Salt: a.body.CacheSalt, Priority: -a.body.Priority, MaxNew: limit,
+		Adapter: a.adapter.name, Salt: a.body.CacheSalt, Priority: -a.body.Priority, MaxNew: limit, Draft: e.cfg.Draft, Hybrid: e.cfg.Hybrid,
 	})
 	if err != nil {
 		e.sequences.remove(c.id)
@@ -166,11 +165,12 @@ func (an *answer) deliver(c *choice, out scheduler.Output, err error, take func(
 	return false, take(t)
 }
 
-// token notes what out says about c and returns its text. A token that c's voice would not say is another's: an error.
+// token notes what out says about c and returns its text. A token that c could not say there is another's: an error.
 func (an *answer) token(c *choice, out scheduler.Output) (token, error) {
-	c.text = c.seq.voice.Text(c.text[:0], c.tokens)
-	if own := engine.TokenID(c.text); own != out.Token || out.Index != c.tokens {
-		return token{}, fmt.Errorf("%w: choice %d got token %d as number %d, not %d as number %d", scheduler.ErrEngine, c.index, out.Token, out.Index, own, c.tokens)
+	var own bool
+	c.text, own = c.seq.spell(c.text[:0], c.tokens, out.Token)
+	if !own || out.Index != c.tokens {
+		return token{}, fmt.Errorf("%w: choice %d got token %d as its number %d for number %d", scheduler.ErrEngine, c.index, out.Token, out.Index, c.tokens)
 	}
 	c.tokens, c.cached = c.tokens+1, out.Cached
 	text, stopped := c.stop.feed(c.text, out.Finish != scheduler.NotFinished)

@@ -10,7 +10,9 @@ import (
 const (
 	maxChoices   = 128 // of one request, over all its prompts
 	maxRequestID = 128 // bytes
-	indexMaxNew  = 128 // tokens of an answer that has no end of its own, when the request sets no limit
+
+	// endlessMaxNew is the tokens of an answer that need not end by itself, when the request sets no limit.
+	endlessMaxNew = 128
 )
 
 // ask is one inference request, checked and in the engine's terms, by whichever route it came.
@@ -121,8 +123,8 @@ func (e *Emulator) answerLimit(a *ask, prompt int) (int, error) {
 		return 0, badRequest("continue_from", "continue_from is %d, but the prompt has %d tokens.", a.body.ContinueFrom, prompt)
 	case room < 1:
 		return 0, badRequest("prompt", "This model's maximum context length is %d tokens. However, your request has %d input tokens. Please reduce the length of the input messages.", e.cfg.MaxModelLen, prompt)
-	case asked == nil && e.cfg.Text == TextIndex:
-		return min(room, indexMaxNew), nil
+	case asked == nil && e.cfg.Text != TextProse:
+		return min(room, endlessMaxNew), nil
 	case asked == nil:
 		return room, nil
 	case *asked < 1:
@@ -155,12 +157,16 @@ func (a *ask) answerID() string {
 	return "cmpl-" + a.id
 }
 
-// speak returns the voice of one choice.
+// speak returns the voice of one choice; nil where the engine's mind has none.
 func (e *Emulator) speak(a *ask, p prompt, choice int) voice {
-	if e.cfg.Text == TextIndex {
-		return indexVoice{request: a.id, from: a.body.ContinueFrom}
+	switch from := a.body.ContinueFrom; e.cfg.Text {
+	case TextTiny:
+		return nil
+	case TextIndex:
+		return indexVoice{request: a.id, from: from}
+	default:
+		return e.author.answer(p.earlier(from), a.variant(choice%a.n), from)
 	}
-	return e.author.answer(p.earlier(a.body.ContinueFrom), a.variant(choice%a.n), a.body.ContinueFrom)
 }
 
 // variant tells answers to one prompt apart: by the client's seed, and by choice.

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"octet/engine/emulator/tiny"
 	"octet/routing/events"
+	"octet/scheduler"
 )
 
 // ErrConfig is the sentinel of every fault that New finds in a Config.
@@ -15,7 +17,13 @@ var ErrConfig = errors.New("emulator: invalid config")
 const (
 	TextIndex = "index" // token i of request R is ⟦R:i⟧
 	TextProse = "prose" // readable C++ answers in the manner of the specialist that Model names
-	TextTiny  = "tiny"  // reserved for a transformer that really computes
+	TextTiny  = "tiny"  // what a transformer with random weights says: words without sense that follow from every token before
+)
+
+const (
+	maxDraft      = 16      // tokens: what is guessed further ahead is hardly ever right
+	maxTinyTokens = 1 << 22 // of KV: 1.6 GB, for a token takes 388 bytes
+	hostBytes     = 1 << 28 // for copies of hybrid sequences that gave way
 )
 
 // Config describes one emulated engine. Zero fields take the defaults.
@@ -36,7 +44,11 @@ type Config struct {
 	AdapterSwap        time.Duration // a step on another adapter than the one before; default 5 ms, negative is none
 	KVTransferPerBlock time.Duration // fetching a block that another engine computed; default 50 µs, negative is none
 
-	Text     string   // TextIndex (default) or TextProse
+	Text         string // TextIndex (default), TextProse or TextTiny
+	Draft        int    // TextTiny: tokens guessed and verified in a step of a sequence; 0 is none
+	Hybrid       bool   // TextTiny: one of the layers is an SSM, so that nothing is shared and who gives way is copied to host memory
+	CrossAdapter bool   // a step may hold the sequences of any adapters, and none costs a swap
+
 	Adapters []string // LoRA adapters that are loaded from the start
 	Faults   []Fault  // armed from the start, as if by POST /admin/faults
 	Seed     uint64   // of the block hashes: engines with different seeds hash the same tokens differently
@@ -89,6 +101,19 @@ func or[T comparable](field *T, value T) {
 	}
 }
 
+// core returns what the scheduler is to be.
+func (c Config) core() scheduler.CoreConfig {
+	core := scheduler.CoreConfig{
+		Blocks: c.Blocks, BlockSize: c.BlockSize, MaxRunning: c.MaxRunning, MaxWaiting: c.MaxWaiting, TokenBudget: c.TokenBudget, Seed: c.Seed,
+		CrossAdapter: c.CrossAdapter,
+	}
+	if c.Hybrid {
+		core.PrefillRate, core.HostBytes = c.PrefillTPS, hostBytes
+		core.SSMStateBytes, core.KVTokenBytes = tiny.StateBytes, tiny.TokenBytes(true)
+	}
+	return core
+}
+
 // check returns every fault of a Config that has its defaults.
 func (c Config) check() error {
 	var faults []error
@@ -97,8 +122,10 @@ func (c Config) check() error {
 			faults = append(faults, fmt.Errorf("%w: %s", ErrConfig, fmt.Sprintf(format, args...)))
 		}
 	}
-	bad(c.Text == TextTiny, "text mode %q is reserved and not built yet", c.Text)
-	bad(c.Text != TextTiny && c.Text != TextIndex && c.Text != TextProse, "text mode %q is none of index, prose", c.Text)
+	bad(c.Text != TextTiny && c.Text != TextIndex && c.Text != TextProse, "text mode %q is none of index, prose, tiny", c.Text)
+	bad(c.Text == TextTiny && c.Blocks*c.BlockSize > maxTinyTokens, "a tiny model of %d tokens, more than %d", c.Blocks*c.BlockSize, maxTinyTokens)
+	bad(c.Text != TextTiny && (c.Draft != 0 || c.Hybrid), "draft or hybrid in text mode %q", c.Text)
+	bad(c.Draft < 0 || c.Draft > maxDraft, "a draft of %d tokens, of at most %d", c.Draft, maxDraft)
 	bad(c.BlockSize < 1 || c.Blocks < 1, "a pool of %d blocks of %d tokens", c.Blocks, c.BlockSize)
 	bad(c.MaxRunning < 1 || c.MaxWaiting < 1, "max running %d, max waiting %d", c.MaxRunning, c.MaxWaiting)
 	bad(c.TokenBudget < c.MaxRunning, "a budget of %d tokens a step for %d sequences", c.TokenBudget, c.MaxRunning)

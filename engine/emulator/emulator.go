@@ -45,10 +45,7 @@ func New(c Config) (*Emulator, error) {
 	if e.shelf, err = newShelf(c.Model, c.Adapters); err != nil {
 		return nil, err
 	}
-	core := scheduler.CoreConfig{
-		Blocks: c.Blocks, BlockSize: c.BlockSize, MaxRunning: c.MaxRunning, MaxWaiting: c.MaxWaiting, TokenBudget: c.TokenBudget, Seed: c.Seed,
-	}
-	e.loop, err = scheduler.NewLoop(scheduler.LoopConfig{Core: core, Now: e.now, Publish: e.outbox.changed}, &model{cfg: c, sequences: e.sequences})
+	e.loop, err = scheduler.NewLoop(scheduler.LoopConfig{Core: c.core(), Now: e.now, Publish: e.outbox.changed}, e.model())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
@@ -56,6 +53,11 @@ func New(c Config) (*Emulator, error) {
 	e.meters = newMeters(e)
 	e.mux = e.routes()
 	return e, nil
+}
+
+// model returns the step engine.
+func (e *Emulator) model() *model {
+	return &model{cfg: e.cfg, sequences: e.sequences, mind: newMind(e.cfg, e.sequences)}
 }
 
 // now is the scheduler's clock: time since New.

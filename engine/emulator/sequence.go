@@ -5,27 +5,41 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"octet/engine"
 	"octet/kvpool"
 )
 
 // sequence is what the step engine knows of one sequence that the scheduler runs.
 type sequence struct {
-	voice   voice
+	voice   voice // nil when a mind of its own says what the sequence says
 	adapter string
 	fetched bool // its prompt's blocks are fetched from the engine that computed them
 	kept    bool // its block table is told to the client, who has another engine fetch the blocks
 
-	running atomic.Bool // it has been part of a step
+	running atomic.Bool // a step has sampled from it
 
 	tableMu sync.Mutex
 	table   []kvpool.BlockID // as of the latest step; only when kept
 }
 
-// keep notes the block table that the sequence has in a step.
-func (s *sequence) keep(table []kvpool.BlockID) {
+// stepped notes a step that yields tokens, and the block table that the sequence has in it.
+func (s *sequence) stepped(table []kvpool.BlockID) {
+	s.running.Store(true)
+	if !s.kept {
+		return
+	}
 	s.tableMu.Lock()
 	defer s.tableMu.Unlock()
 	s.table = append(s.table[:0], table...)
+}
+
+// spell appends the text of token, which came as number i, to dst and reports whether the sequence could have said it there.
+func (s *sequence) spell(dst []byte, i int, token uint32) (text []byte, own bool) {
+	if s.voice == nil {
+		return lexicon().spell(dst, token)
+	}
+	text = s.voice.Text(dst, i)
+	return text, engine.TokenID(text[len(dst):]) == token
 }
 
 // blocks returns a copy of the latest block table.

@@ -2,60 +2,39 @@ package emulator
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	"octet/engine"
 	"octet/scheduler"
 )
 
-// model is the step engine under the scheduler: its tokens come from the sequences' voices, its time from arithmetic.
-// Everything that decides what is in a step (batching, reuse, preemption, pressure) is the scheduler's and real.
+// model is the step engine under the scheduler: its tokens come from its mind, its time from arithmetic. Everything that
+// decides what is in a step (batching, reuse, preemption, pressure) is the scheduler's and real.
 // All fields are owned by Step, which runs in one goroutine at a time.
 type model struct {
 	cfg       Config
 	sequences *sequences
+	mind      mind
 	adapter   string // of the step before
-
-	results []scheduler.Result // of the latest step; the loop has read them when it takes the next
-	sampled []uint32           // what results point into
-	text    []byte             // of the token at hand
 }
 
-// Step takes as long as the timing model says and samples one token for each item that yields one. It fails only with ctx.
+// Step returns what the mind says, and takes as long as the timing model says, or longer if the mind does. It fails only
+// with ctx.
 func (m *model) Step(ctx context.Context, b scheduler.Batch) ([]scheduler.Result, error) {
-	m.results, m.sampled = m.results[:0], slices.Grow(m.sampled[:0], len(b.Items)) // grown at once: results point into it
-	var load stepLoad
+	began := time.Now()
+	load := stepLoad{swap: b.Adapter != m.adapter}
+	m.adapter = b.Adapter
 	for _, it := range b.Items {
 		q := m.sequences.find(it.ID)
 		load.add(it, q, m.cfg.BlockSize)
-		r := scheduler.Result{ID: it.ID}
-		if it.Samples {
-			var token uint32
-			token, r.Stop = m.sample(it, q)
-			m.sampled = append(m.sampled, token)
-			r.Tokens = m.sampled[len(m.sampled)-1:]
+		if q != nil && it.Samples {
+			q.stepped(it.Table)
 		}
-		m.results = append(m.results, r)
 	}
-	load.swap = b.Adapter != m.adapter
-	m.adapter = b.Adapter
-	return m.results, pause(ctx, load.duration(m.cfg))
-}
-
-// sample returns the next token of an item, and whether the answer ends with it. A sequence whose client has left says
-// nothing any more.
-func (m *model) sample(it scheduler.Item, q *sequence) (token uint32, stop bool) {
-	if q == nil {
-		return 0, true
+	results, err := m.mind.Say(ctx, b)
+	if err != nil {
+		return nil, err
 	}
-	q.running.Store(true)
-	if q.kept {
-		q.keep(it.Table)
-	}
-	m.text = q.voice.Text(m.text[:0], it.Batched)
-	end := q.voice.Len()
-	return engine.TokenID(m.text), end > 0 && it.Batched >= end-1
+	return results, pause(ctx, load.duration(m.cfg)-time.Since(began))
 }
 
 // stepLoad is what the timing model looks at.

@@ -101,7 +101,7 @@ func TestASlowRequestDoesNotSlowItsNeighbours(t *testing.T) {
 func TestAStepEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	m := &model{cfg: Config{Step: time.Hour, PrefillTPS: 1}, sequences: newSequences()}
+	m := &model{cfg: Config{Step: time.Hour, PrefillTPS: 1}, sequences: newSequences(), mind: &reciter{sequences: newSequences()}}
 	_, err := m.Step(ctx, scheduler.Batch{Items: []scheduler.Item{{ID: 1, Mode: scheduler.Decode, Samples: true}}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
@@ -109,12 +109,12 @@ func TestAStepEndsWithItsContext(t *testing.T) {
 }
 
 func TestConfigFaultsAreAllReported(t *testing.T) {
-	_, err := New(Config{Text: "tiny", Blocks: -1, MaxRunning: -1, PrefillTPS: -1, Faults: []Fault{{Kind: "?"}}})
+	_, err := New(Config{Text: "verse", Blocks: -1, MaxRunning: -1, PrefillTPS: -1, Faults: []Fault{{Kind: "?"}}})
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !errors.Is(err, ErrConfig) || !ok || len(joined.Unwrap()) != 6 {
 		t.Errorf("%v", err)
 	}
-	for _, c := range []Config{{Text: "verse"}, {MaxModelLen: 1 << 20}, {MaxRunning: 10, TokenBudget: 5}, {Adapters: []string{"a", "a"}}} {
+	for _, c := range []Config{{Text: "verse"}, {Draft: 2}, {Hybrid: true}, {Text: "tiny", Draft: 99}, {Text: "tiny", Blocks: 1 << 20}, {MaxModelLen: 1 << 20}, {MaxRunning: 10, TokenBudget: 5}, {Adapters: []string{"a", "a"}}} {
 		if _, err := New(c); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: %v", c, err)
 		}

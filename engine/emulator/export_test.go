@@ -1,0 +1,9 @@
+package emulator
+
+// Vocabulary returns the pieces that a tiny model says, the end of an answer first.
+func Vocabulary() (pieces []string) {
+	for _, id := range lexicon().ids {
+		pieces = append(pieces, lexicon().pieces[id])
+	}
+	return pieces
+}

@@ -1,0 +1,128 @@
+package emulator
+
+import (
+	"context"
+	"hash/fnv"
+	"io"
+	"slices"
+
+	"octet/engine"
+	"octet/engine/emulator/tiny"
+	"octet/scheduler"
+)
+
+// mind is what a model says. Results stand in the order of the batch and are valid until the next Say, which fails only
+// with ctx.
+type mind interface {
+	Say(ctx context.Context, b scheduler.Batch) ([]scheduler.Result, error)
+}
+
+// newMind returns the mind that c asks for.
+func newMind(c Config, s *sequences) mind {
+	if c.Text != TextTiny {
+		return &reciter{sequences: s}
+	}
+	m := tinyModel(c)
+	return &thinker{engine: tiny.NewEngine(m, c.Blocks, c.BlockSize), host: make(map[uint64]*tiny.Snapshot)}
+}
+
+// tinyModel draws the weights from the model's name, so that all replicas of a model go on with each other's answers.
+func tinyModel(c Config) *tiny.Model {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, c.Model)
+	return tiny.NewModel(h.Sum64(), lexicon().ids, c.Hybrid)
+}
+
+// reciter says what the sequences' voices say. Owned by Step.
+type reciter struct {
+	sequences *sequences
+	results   []scheduler.Result
+	sampled   []uint32 // what results point into
+	text      []byte   // of the token at hand
+}
+
+// Say samples one token for each item that yields one.
+func (m *reciter) Say(ctx context.Context, b scheduler.Batch) ([]scheduler.Result, error) {
+	m.results, m.sampled = m.results[:0], slices.Grow(m.sampled[:0], len(b.Items)) // grown at once: results point into it
+	for _, it := range b.Items {
+		r := scheduler.Result{ID: it.ID}
+		if it.Samples {
+			var token uint32
+			token, r.Stop = m.sample(it)
+			m.sampled = append(m.sampled, token)
+			r.Tokens = m.sampled[len(m.sampled)-1:]
+		}
+		m.results = append(m.results, r)
+	}
+	return m.results, ctx.Err()
+}
+
+// sample returns the next token of an item, and whether the answer ends with it. A sequence whose client has left says
+// nothing any more.
+func (m *reciter) sample(it scheduler.Item) (token uint32, stop bool) {
+	q := m.sequences.find(it.ID)
+	if q == nil {
+		return 0, true
+	}
+	m.text = q.voice.Text(m.text[:0], it.Batched)
+	end := q.voice.Len()
+	return engine.TokenID(m.text), end > 0 && it.Batched >= end-1
+}
+
+// thinker computes. What it says follows from the batch alone: a sequence whose client has left is computed like any other,
+// for its blocks may be shared once the step is settled. Owned by Step.
+type thinker struct {
+	engine  *tiny.Engine
+	host    map[uint64]*tiny.Snapshot // of hybrids that gave way
+	results []scheduler.Result
+	said    []uint32 // what results point into
+}
+
+// Say computes the items one after the other, which is as well as at once: no item reads what another writes.
+func (m *thinker) Say(ctx context.Context, b scheduler.Batch) ([]scheduler.Result, error) {
+	m.copyOut(b)
+	m.results, m.said = m.results[:0], slices.Grow(m.said[:0], yields(b)) // grown at once: results point into it
+	for _, it := range b.Items {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if it.Restore {
+			m.engine.Restore(it.Table, m.host[it.ID])
+		}
+		r, from := scheduler.Result{ID: it.ID}, len(m.said)
+		m.said, r.Stop = m.engine.Compute(m.said, tiny.Span{
+			Adapter: it.Adapter, Table: it.Table, Start: it.Start, Tokens: it.Tokens, Samples: it.Samples, Draft: it.Draft,
+		})
+		r.Tokens = m.said[from:len(m.said):len(m.said)]
+		m.results = append(m.results, r)
+	}
+	m.forget(b)
+	return m.results, nil
+}
+
+// copyOut does what b asks of host memory before anything is written.
+func (m *thinker) copyOut(b scheduler.Batch) {
+	for _, id := range b.Discards {
+		delete(m.host, id)
+	}
+	for _, s := range b.Snapshots {
+		m.host[s.ID] = m.engine.Snapshot(s.Table, s.Tokens)
+	}
+}
+
+// forget drops the copies that b, which is computed, brought back.
+func (m *thinker) forget(b scheduler.Batch) {
+	for _, it := range b.Items {
+		if it.Restore {
+			delete(m.host, it.ID)
+		}
+	}
+}
+
+// yields returns the most tokens that b can yield.
+func yields(b scheduler.Batch) (n int) {
+	for _, it := range b.Items {
+		n += 1 + it.Draft
+	}
+	return n
+}

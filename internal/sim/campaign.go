@@ -1,0 +1,112 @@
+package sim
+
+import "sync"
+
+// Row is all the runs of one plan.
+type Row struct {
+	Name  string
+	Seeds int
+	Outcome
+	Late   uint64
+	Oracle Verdict
+	Trace  uint64 // over the traces of the seeds, in order
+}
+
+// add puts the next seed's outcome behind those before.
+func (row *Row) add(o *GateOutcome) {
+	row.Seeds++
+	row.Trace = mix(row.Trace, o.Outcome.Trace)
+	row.Steps += o.Steps
+	row.Asked += o.Asked
+	row.Admitted += o.Admitted
+	row.Finished += o.Finished
+	row.Cancelled += o.Cancelled
+	row.Aborted += o.Aborted
+	row.Preempted += o.Preempted
+	row.Deadlines += o.Deadlines
+	row.Misses += o.Misses
+	row.Late += o.Late
+	row.Oracle.Refused += o.Oracle.Refused
+	row.Oracle.Feasible += o.Oracle.Feasible
+	row.Waits = append(row.Waits, o.Waits...)
+	for reason, n := range o.Refused {
+		row.Refused[reason] += n
+	}
+}
+
+// Campaign runs every plan under seed after seed, all plans in each round, until enough says so of the sum so far.
+// The rows do not depend on workers. It ends with the round in which a promise was broken.
+type Campaign struct {
+	Names   []string
+	Run     func(plan int, seed uint64) (GateOutcome, error)
+	Workers int
+	Enough  func(sum *Outcome) bool
+	Report  func(sum *Outcome) // after each round; may be nil
+}
+
+// Do returns a row for each plan.
+func (c *Campaign) Do() ([]Row, error) {
+	rows := make([]Row, len(c.Names))
+	for i, name := range c.Names {
+		rows[i] = Row{Name: name, Outcome: Outcome{Refused: map[string]int{}}}
+	}
+	var sum Outcome
+	for seed := uint64(1); !c.Enough(&sum); seed++ {
+		outcomes, errs := c.round(seed)
+		for i := range outcomes {
+			sum.Steps += outcomes[i].Steps
+			sum.Admitted += outcomes[i].Admitted
+			rows[i].add(&outcomes[i])
+			if errs[i] != nil {
+				return rows, errs[i]
+			}
+		}
+		if c.Report != nil {
+			c.Report(&sum)
+		}
+	}
+	return rows, nil
+}
+
+// round runs every plan once.
+func (c *Campaign) round(seed uint64) ([]GateOutcome, []error) {
+	outcomes, errs := make([]GateOutcome, len(c.Names)), make([]error, len(c.Names))
+	plans := make(chan int, len(c.Names)) // all of them, so that filling it never blocks
+	for i := range c.Names {
+		plans <- i
+	}
+	close(plans)
+	var workers sync.WaitGroup
+	for range c.Workers {
+		workers.Go(func() {
+			for i := range plans {
+				outcomes[i], errs[i] = c.Run(i, seed)
+			}
+		})
+	}
+	workers.Wait()
+	return outcomes, errs
+}
+
+// Cores is the campaign of all loads of a Core.
+func Cores(requests, workers int) Campaign {
+	plans := CorePlans(requests)
+	c := Campaign{Workers: workers, Run: func(plan int, seed uint64) (GateOutcome, error) {
+		o, err := RunCore(&plans[plan], seed)
+		return GateOutcome{Outcome: o}, err
+	}}
+	for i := range plans {
+		c.Names = append(c.Names, plans[i].Name)
+	}
+	return c
+}
+
+// Gates is the campaign of all loads of a Gate.
+func Gates(requests, workers int) Campaign {
+	plans := GatePlans(requests)
+	c := Campaign{Workers: workers, Run: func(plan int, seed uint64) (GateOutcome, error) { return RunGate(&plans[plan], seed) }}
+	for i := range plans {
+		c.Names = append(c.Names, plans[i].Name)
+	}
+	return c
+}

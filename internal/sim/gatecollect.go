@@ -1,0 +1,164 @@
+package sim
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+)
+
+// collect waits until everybody who is inside Admit is in the queue, and settles the others in the order they had asked.
+func (r *gateRun) collect() error {
+	return r.collectUntil(func() bool { return true })
+}
+
+func (r *gateRun) collectUntil(done func() bool) error {
+	var settled []verdict
+	for {
+		for r.inside != r.gate.Stats().Waiting {
+			select {
+			case v := <-r.verdicts:
+				r.inside--
+				settled = append(settled, v)
+			default:
+				runtime.Gosched()
+			}
+		}
+		slices.SortFunc(settled, func(a, b verdict) int { return int(a.job.asked) - int(b.job.asked) })
+		r.waiting = slices.DeleteFunc(r.waiting, func(o *job) bool {
+			return slices.ContainsFunc(settled, func(v verdict) bool { return v.job == o })
+		})
+		for _, v := range settled {
+			if err := r.settle(v); err != nil {
+				return err
+			}
+		}
+		settled = settled[:0]
+		if done() {
+			return r.conserve()
+		}
+		runtime.Gosched()
+	}
+}
+
+// settle starts or buries the job that was answered.
+func (r *gateRun) settle(v verdict) error {
+	j := v.job
+	if v.err != nil {
+		j.giveUp()
+		return r.refused(j, v.err)
+	}
+	for _, o := range r.waiting {
+		if o.Priority == j.Priority && o.Tenant == j.Tenant && (o.At < j.At || o.At == j.At && o.asked < j.asked) {
+			return fmt.Errorf("order: %d starts before %d, which came earlier, of the same priority and tenant", j.ID, o.ID)
+		}
+	}
+	j.ticket, j.admitted = v.ticket, r.now
+	r.out.Admitted++
+	r.out.Waits = append(r.out.Waits, r.now-j.at)
+	r.trace.add(j.ID, uint64(r.now), uint64(j.ticket.Reused()))
+	j.uncached = len(j.Tokens) + j.generated - j.ticket.Reused()*r.plan.Gate.BlockSize
+	r.running = append(r.running, j)
+	r.engine.start(r, j)
+	return nil
+}
+
+// giveWay lets everybody go who was told to, and ask again with the tokens it has. For whom they gave way must start
+// as soon as they are gone.
+func (r *gateRun) giveWay() error {
+	for {
+		told, err := r.hear()
+		if err != nil || len(told) == 0 {
+			return err
+		}
+		for _, j := range told {
+			if err := r.release(j); err != nil {
+				return err
+			}
+		}
+		for _, j := range told {
+			if head := j.gaveWay; head.ticket == nil && !head.gone {
+				return fmt.Errorf("preemption: %d and %d others gave way, and %d does not start", j.ID, len(told)-1, head.ID)
+			}
+		}
+		for _, j := range told {
+			j.ticket, j.gaveWay = nil, nil
+			if err := r.ask(j); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// hear returns who was told to give way. Only a strictly more urgent waiter may have told them.
+func (r *gateRun) hear() ([]*job, error) {
+	told, head := r.told(), r.head()
+	for _, j := range told {
+		if j.gaveWay != nil {
+			continue
+		}
+		if head == nil || j.Priority >= head.Priority {
+			return nil, fmt.Errorf("preemption: %d of priority %d gives way to nobody more urgent", j.ID, j.Priority)
+		}
+		j.gaveWay = head
+	}
+	return told, nil
+}
+
+func (r *gateRun) told() (told []*job) {
+	for _, j := range r.running {
+		select {
+		case <-j.ticket.Preempted():
+			told = append(told, j)
+		default:
+		}
+	}
+	return told
+}
+
+// head returns the most urgent who waits, of those the earliest; nil when nobody does.
+func (r *gateRun) head() (head *job) {
+	for _, j := range r.waiting {
+		if head == nil || j.Priority > head.Priority || j.Priority == head.Priority && (j.At < head.At || j.At == head.At && j.asked < head.asked) {
+			head = j
+		}
+	}
+	return head
+}
+
+// release gives the place of j back.
+func (r *gateRun) release(j *job) error {
+	r.running = slices.DeleteFunc(r.running, func(o *job) bool { return o == j })
+	r.engine.stop(j)
+	j.giveUp()
+	j.ticket.Release()
+	return r.collect()
+}
+
+// conserve checks the ledger.
+func (r *gateRun) conserve() error {
+	s := r.gate.Stats()
+	if s.Free+s.Used+s.Reserved != s.Total || min(s.Free, s.Used, s.Reserved) < 0 || s.Running > r.plan.Gate.MaxRunning {
+		return fmt.Errorf("%d free + %d used + %d reserved of %d, %d running", s.Free, s.Used, s.Reserved, s.Total, s.Running)
+	}
+	if r.plan.CheckEvery > 0 && r.asked%r.plan.CheckEvery == 0 {
+		return r.gate.Check()
+	}
+	return nil
+}
+
+// finish ends j, whose answer is complete.
+func (r *gateRun) finish(j *job) error {
+	j.gone = true
+	r.out.Finished++
+	if j.promised {
+		r.out.Deadlines++
+		if r.now > j.Deadline {
+			r.out.Misses++
+		}
+	}
+	r.trace.add(j.ID, uint64(r.now), uint64(j.generated))
+	if err := r.release(j); err != nil {
+		return err
+	}
+	return r.giveWay()
+}

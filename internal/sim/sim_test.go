@@ -1,0 +1,195 @@
+package sim
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"octet/scheduler"
+)
+
+// The arrivals of a seed are part of every reported trace: they stay what they are.
+func TestWorkloadOfASeedStaysWhatItIs(t *testing.T) {
+	plans := CorePlans(500)
+	for _, plan := range plans {
+		t.Run(plan.Name, func(t *testing.T) {
+			if got := hashOf(NewWorkload(plan.Load, 1)); got != workloads[plan.Name] {
+				t.Errorf("%q: %#x,", plan.Name, got)
+			}
+		})
+	}
+	if len(plans) != len(workloads) {
+		t.Errorf("%d loads, %d golden hashes", len(plans), len(workloads))
+	}
+}
+
+var workloads = map[string]uint64{
+	"calm":        0xfebfe1c5948b3a1e,
+	"bursty":      0x37a163390bc9266d,
+	"adapters":    0x5737e5aa02824638,
+	"pressure":    0x11e79ced8e6a37c9,
+	"speculative": 0x832e762cf03f144a,
+	"failing":     0x52baa7312276f284,
+	"outranking":  0x67c75a0bdcc7ea54,
+}
+
+func hashOf(w *Workload) uint64 {
+	var h trace
+	for a, ok := w.Next(); ok; a, ok = w.Next() {
+		h.add(a.ID, uint64(a.At), uint64(a.Adapter), uint64(a.Tenant), uint64(a.Priority), uint64(a.MaxNew), uint64(a.Answer))
+		h.add(uint64(a.Draft), uint64(a.Deadline), uint64(a.GivesUp))
+		for _, token := range a.Tokens {
+			h.add(uint64(token))
+		}
+	}
+	return uint64(h)
+}
+
+// The promises of doc.go in every step of every load: MEGA-22, MEGA-23, MEGA-24, MEGA-25, MEGA-26, MEGA-28, MEGA-30, MEGA-33,
+// MEGA-35, MEGA-48, MEGA-49, MEGA-68, MEGA-69, MEGA-70, MEGA-72.
+func TestCoreKeepsItsPromisesUnderEveryLoad(t *testing.T) {
+	for _, plan := range CorePlans(2500) {
+		t.Run(plan.Name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(2) {
+				if _, err := RunCore(&plan, seed); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// MEGA-22, MEGA-24, MEGA-25, MEGA-43, MEGA-46
+func TestGateKeepsItsPromisesUnderEveryLoad(t *testing.T) {
+	for _, plan := range GatePlans(1500) {
+		t.Run(plan.Name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(2) {
+				if _, err := RunGate(&plan, seed); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+func TestSameSeedSameTrace(t *testing.T) {
+	for _, plan := range CorePlans(500) {
+		a, err := RunCore(&plan, 3)
+		b, again := RunCore(&plan, 3)
+		other, third := RunCore(&plan, 4)
+		if err != nil || again != nil || third != nil || a.Trace != b.Trace || a.Trace == other.Trace {
+			t.Errorf("%s: %#x, then %#x; another seed %#x (%v, %v, %v)", plan.Name, a.Trace, b.Trace, other.Trace, err, again, third)
+		}
+	}
+	for _, plan := range GatePlans(400) {
+		a, err := RunGate(&plan, 3)
+		b, again := RunGate(&plan, 3)
+		if err != nil || again != nil || a.Outcome.Trace != b.Outcome.Trace {
+			t.Errorf("%s: %#x, then %#x (%v, %v)", plan.Name, a.Outcome.Trace, b.Outcome.Trace, err, again)
+		}
+	}
+}
+
+// However many work on it, a campaign's rows are the same.
+func TestCampaignDoesNotDependOnItsWorkers(t *testing.T) {
+	var tables [2][]Row
+	for i := range tables {
+		c := Cores(300, 1+3*i)
+		c.Enough = func(sum *Outcome) bool { return sum.Steps > 5000 }
+		rows, err := c.Do()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables[i] = rows
+	}
+	if a, b := fmt.Sprint(tables[0]), fmt.Sprint(tables[1]); a != b {
+		t.Errorf("one worker: %s\nfour workers: %s", a, b)
+	}
+}
+
+// The loads are worth their names: what they are to provoke happens.
+func TestLoadsProvokeWhatTheyAreFor(t *testing.T) {
+	provoked := map[string]func(*Outcome) bool{
+		"calm":        func(o *Outcome) bool { return o.Cancelled > 0 && o.Deadlines > 0 },
+		"bursty":      func(o *Outcome) bool { return o.Refused[scheduler.ErrQueueFull.Error()] > 0 },
+		"adapters":    func(o *Outcome) bool { return o.Steps > o.Admitted },
+		"pressure":    func(o *Outcome) bool { return o.Preempted > 100 && o.Refused[scheduler.ErrExceedsPool.Error()] > 0 },
+		"speculative": func(o *Outcome) bool { return o.Preempted > 0 },
+		"failing":     func(o *Outcome) bool { return o.Aborted > 100 && o.Cancelled > 10 },
+		"outranking":  func(o *Outcome) bool { return o.Preempted > 10 },
+	}
+	for _, plan := range CorePlans(2000) {
+		o, err := RunCore(&plan, 1)
+		if err != nil || !provoked[plan.Name](&o) {
+			o.Waits = nil // thousands
+			t.Errorf("%s: %+v, %v", plan.Name, o, err)
+		}
+	}
+}
+
+// MEGA-44, MEGA-45, MEGA-46, MEGA-50: what is promised as a number is measured here, and judged by a person: `make sim` has the large sample.
+func TestFiguresAreMeasured(t *testing.T) {
+	c := Gates(1200, 2)
+	c.Enough = func(sum *Outcome) bool { return sum.Admitted > 0 }
+	rows, err := c.Do()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var retries Retries
+	plan := RetryPlan()
+	for seed := range uint64(30) {
+		one, err := RunRetries(&plan, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		retries.Add(one)
+	}
+	figures := Figures(rows, &retries)
+	for i := range figures {
+		if figures[i].Of == 0 {
+			t.Errorf("%s is of nothing", figures[i].What)
+		}
+	}
+	if testing.Verbose() {
+		PrintFigures(os.Stdout, figures)
+	}
+}
+
+func TestEarliestDeadlineFirst(t *testing.T) {
+	for name, tt := range map[string]struct {
+		frees    []scheduler.Time
+		open     []claim
+		feasible bool
+	}{
+		"one at once":           {[]scheduler.Time{0}, []claim{{5, 5}}, true},
+		"one too long":          {[]scheduler.Time{0}, []claim{{6, 5}}, false},
+		"one of two too long":   {[]scheduler.Time{0}, []claim{{5, 8}, {4, 4}}, false},
+		"the urgent one first":  {[]scheduler.Time{0}, []claim{{5, 10}, {4, 5}}, true},
+		"two places":            {[]scheduler.Time{0, 0}, []claim{{5, 5}, {5, 5}}, true},
+		"the place that runs":   {[]scheduler.Time{3}, []claim{{5, 7}}, false},
+		"who has none can wait": {[]scheduler.Time{0}, []claim{{50, never}, {5, 5}}, true},
+	} {
+		o := oracle{frees: tt.frees, open: tt.open}
+		if got := o.feasible(); got != tt.feasible {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+func TestAgendaIsInOrderOfTimeThenOfNoting(t *testing.T) {
+	var a agenda[int]
+	times := []scheduler.Time{5, 1, 3, 1, 5, 1, 2}
+	for i, at := range times {
+		a.note(at, i)
+	}
+	var got []int
+	for _, what, ok := a.next(10); ok; _, what, ok = a.next(10) {
+		got = append(got, what)
+	}
+	if want := []int{1, 3, 5, 6, 2, 0, 4}; !slices.Equal(got, want) {
+		t.Errorf("%v, not %v", got, want)
+	}
+}

@@ -1,0 +1,124 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+
+	"octet/kvpool"
+)
+
+// pinAfter is how often a request can be made to give way. From then on it is pinned: it starts when its whole answer
+// has room, and keeps its place to the end. That bounds all preemption, and with it the work done twice.
+const pinAfter = 4
+
+func (s *sequence) pinned() bool { return s.preemptions >= pinAfter }
+
+// need returns the blocks with which s starts: its tokens and one step of draft tokens more, or, pinned, all of it.
+func (c *Core) need(s *sequence, draft int) int {
+	if s.pinned() {
+		return c.pool.Blocks(s.prompt + s.req.MaxNew)
+	}
+	return c.pool.Blocks(len(s.tokens) + 1 + draft)
+}
+
+// headroom returns the blocks that an admission leaves free for the growth of running others.
+func (c *Core) headroom(others int) int {
+	if others == 0 {
+		return 0
+	}
+	return c.watermark
+}
+
+// outrank lets the head of the queue take the place of strictly less urgent running sequences where that makes it fit
+// and nothing less does. Only declared priorities count: whom waiting has lifted takes nobody's place.
+func (c *Core) outrank() {
+	for c.waiting.len() > 0 {
+		head := c.waiting.top()
+		if !c.outranks(head) || c.fits(head) {
+			return
+		}
+		c.candidates(head.req.Priority - 1)
+		chosen := c.choose(head.reusable(c.cfg.BlockSize), c.need(head, 0), nil)
+		if len(chosen) == 0 {
+			return
+		}
+		for _, v := range chosen {
+			c.preempt(v.s)
+		}
+		if !c.admit(head) {
+			panic(fmt.Sprintf("scheduler: %d gave way and %d does not fit in %d free blocks", len(chosen), head.req.ID, c.pool.Free()))
+		}
+	}
+}
+
+// outranks reports whether anybody runs who may give way to head. One look at each group, and at its pinned ones.
+func (c *Core) outranks(head *sequence) bool {
+	for _, g := range c.groups {
+		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority < head.req.Priority; i-- {
+			if !g.running[i].pinned() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// candidates lists the running that may give way and are at most as urgent as priority, first to go first.
+func (c *Core) candidates(priority int) {
+	c.victims = c.victims[:0]
+	for _, g := range c.groups {
+		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority <= priority; i-- {
+			if s := g.running[i]; !s.pinned() {
+				cost, freed := c.loss(s)
+				c.victims = append(c.victims, victim{s, cost, freed})
+			}
+		}
+	}
+	slices.SortFunc(c.victims, func(a, b victim) int {
+		if a.before(&b) {
+			return -1
+		}
+		return 1
+	})
+}
+
+// choose returns who of the candidates has to go for a table of blocks, of which chain is shared where cached: in their
+// order, as few as do, and none of them without need. None where not even all would do. Where self comes up before that
+// is enough, self alone has to go: the room was for it. Nothing changes.
+func (c *Core) choose(chain []kvpool.BlockHash, blocks int, self *sequence) []victim {
+	free := c.pool.Imagine(chain)
+	defer free.Close()
+	enough := func(n int) bool {
+		if self != nil {
+			return free.Fits(blocks)
+		}
+		return free.Fits(blocks + c.headroom(c.running-n))
+	}
+	n := 0
+	for n == 0 || !enough(n) {
+		if n == len(c.victims) || c.victims[n].s == self {
+			undo(&free, c.victims[:n])
+			return c.victims[n:min(n+1, len(c.victims))]
+		}
+		free.Release(&c.victims[n].s.table)
+		n++
+	}
+	chosen := c.victims[:n]
+	for i := n - 1; i >= 0 && len(chosen) > 1; i-- {
+		v := chosen[i]
+		free.Undo(&v.s.table)
+		if enough(len(chosen) - 1) {
+			chosen = slices.Delete(chosen, i, i+1)
+		} else {
+			free.Release(&v.s.table)
+		}
+	}
+	undo(&free, chosen)
+	return chosen
+}
+
+func undo(free *kvpool.Imagined, vs []victim) {
+	for i := range vs {
+		free.Undo(&vs[i].s.table)
+	}
+}
