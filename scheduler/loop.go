@@ -192,16 +192,22 @@ func (l *Loop) take(cmd command) {
 }
 
 // settle delivers a step's tokens, or ends the streams of a step that failed; the others go on.
+// Whoever sees the end of an answer finds it in Stats already: they are told first.
 func (l *Loop) settle(b Batch, r stepped) {
 	if err := l.failure(b, r); err != nil {
 		l.core.Abort(b)
 		for i := range b.Items {
-			l.finish(b.Items[i].ID, err)
 			l.core.Cancel(b.Items[i].ID)
+		}
+		l.report()
+		for i := range b.Items {
+			l.finish(b.Items[i].ID, err)
 		}
 		return
 	}
-	for _, o := range l.core.Commit(b, r.results, l.now()) {
+	outputs := l.core.Commit(b, r.results, l.now())
+	l.report()
+	for _, o := range outputs {
 		if s := l.streams[o.ID]; s != nil {
 			s.deliver(o)
 		}
