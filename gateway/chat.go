@@ -50,10 +50,24 @@ func (x *exchange) run(kind wire.Kind) error {
 	if err := x.decide(); err != nil { // which specialist
 		return err
 	}
+	_, x.elsewhere = x.second(scheduler.ErrRefused)
 	err := x.serve(x.verdict.Specialist) // which replica, may it run, run it
 	if second, ok := x.second(err); ok {
-		x.verdict = second
-		err = x.serve(second.Specialist)
+		err = x.serveSecond(second, err)
+	}
+	return err
+}
+
+// serveSecond has the second choice answer where the first refused. Where the first had only offered the request back for
+// its long wait, and the second refuses too, it waits at the first.
+func (x *exchange) serveSecond(second classifier.Verdict, refused error) error {
+	var no *scheduler.Refusal
+	first, offered := x.verdict, errors.As(refused, &no) && no.Offered
+	x.verdict, x.elsewhere = second, false
+	err := x.serve(second.Specialist)
+	if offered && !x.started && errors.Is(err, scheduler.ErrRefused) {
+		x.verdict = first
+		return x.serve(first.Specialist)
 	}
 	return err
 }

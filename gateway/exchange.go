@@ -42,6 +42,7 @@ type exchange struct {
 	turn      turn
 	attempts  int
 	free      bool // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
+	elsewhere bool // a second choice may answer: a long wait is offered back for it
 	predicted int  // tokens of the prompt that the index believes the replica to hold
 	preempted int  // times that a place was given back
 	routed    time.Duration
@@ -157,5 +158,6 @@ func (x *exchange) admissionRequest() scheduler.GateRequest {
 	return scheduler.GateRequest{
 		ID: x.id, Priority: x.intent.Priority, Chain: x.prompt.Chain, PromptTokens: x.prompt.Tokens, MaxNew: max(x.req.MaxTokens, 1),
 		Deadline: x.intent.Deadline, TTFTDeadline: x.intent.TTFTDeadline, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Victim: true, Arrived: x.arrival,
+		Elsewhere: x.elsewhere,
 	}
 }

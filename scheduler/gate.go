@@ -31,6 +31,8 @@ type GateRequest struct {
 	TTFTDeadline time.Time // of the first token; zero is none
 	Adapter      string
 	Tenant       string
+	Draft        int       // speculative window, tokens; 0 is none. Without room for all of it the request runs unspeculated
+	Elsewhere    bool      // another specialist may answer it: a long wait is offered back as a Refusal that is Offered
 	Resume       int       // tokens already generated, replayed behind the prompt
 	Victim       bool      // may be preempted
 	Arrived      time.Time // its place among equals; zero is now. A resumed request brings its first one
@@ -38,8 +40,8 @@ type GateRequest struct {
 
 // check panics on counts that no request has: wherever they come from, they were checked before.
 func (r *GateRequest) check() {
-	if r.PromptTokens < 0 || r.MaxNew < 0 || r.Resume < 0 {
-		panic(fmt.Sprintf("scheduler: %s of %d prompt, %d new and %d resumed tokens", r.ID, r.PromptTokens, r.MaxNew, r.Resume))
+	if r.PromptTokens < 0 || r.MaxNew < 0 || r.Resume < 0 || r.Draft < 0 {
+		panic(fmt.Sprintf("scheduler: %s of %d prompt, %d new, %d resumed and %d drafted tokens", r.ID, r.PromptTokens, r.MaxNew, r.Resume, r.Draft))
 	}
 }
 
@@ -60,6 +62,7 @@ type Gate struct {
 	maxWait    time.Duration
 
 	waiting  queue[*waiter]
+	leaving  queue[leaver] // the waiting again, last first: who goes when the queue is full. Those who resume are not in it
 	arrivals uint64
 
 	tickets  []*Ticket      // the running, in no order; a ticket knows its index
@@ -68,9 +71,14 @@ type Gate struct {
 	debtors  []*Ticket      // of the running: who is owed blocks, oldest debt first; then nothing is free
 	owed     int            // blocks, over all debtors
 	reserved int            // blocks that running tickets hold beyond what is computed
+	bound    int            // of the running: who has a deadline
+	held     bool           // the head of the queue may be waiting for a deadline only, whose slack changes with every token and moment
 
-	rates  rates
-	totals totals
+	rates    rates
+	crowd    crowd
+	forecast forecast
+	offered  uint64 // requests that were asked for, those that resume left out
+	totals   totals
 }
 
 // NewGate returns an open gate before an idle engine.
@@ -95,9 +103,17 @@ func NewGate(cfg GateConfig) (*Gate, error) {
 	return g, nil
 }
 
-// Admit returns a ticket when r may run. Where it cannot at once it waits its turn: by priority, then by arrival.
-// It returns a *Refusal when r may not even wait, when it has waited too long, or when its deadline cannot be met; ctx's
-// error when ctx ends first.
+// Admit returns a ticket when r may run: its prompt and one step fit, its deadline can be met, and nobody in the engine is
+// pushed past its own. Where one of these fails, this is tried, in this order:
+//
+//  1. Strictly less urgent ones give way, if r then starts.
+//  2. It waits its turn, by priority, then by arrival: if the queue has a place, or somebody strictly less urgent in it who
+//     leaves for r, and the wait is within bounds.
+//  3. A long wait is offered back where r could go elsewhere.
+//  4. It is refused, with the time after which its like has a place.
+//
+// It returns a *Refusal when r may not even wait, when it has waited too long, when somebody more urgent needed its place in
+// the queue, or when its deadline cannot be met; ctx's error when ctx ends first.
 func (g *Gate) Admit(ctx context.Context, r GateRequest) (*Ticket, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -115,13 +131,18 @@ func (g *Gate) ask(r GateRequest) (*Ticket, *waiter, error) {
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()
 	now := g.elapsed()
+	g.letInHeld(now)
 	place := g.rank(&r, now)
+	if r.Resume == 0 {
+		g.offered++
+	}
 	switch answer := g.answer(&r, place, now); answer.State {
 	case Refused:
 		return nil, nil, refusal(&r, answer)
 	case Admitted:
 		return g.start(r, place, now, now), nil, nil
 	default:
+		g.displace(place, now)
 		return nil, g.enqueue(r, place, now), nil
 	}
 }

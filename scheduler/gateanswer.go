@@ -8,33 +8,58 @@ import (
 	"octet/kvpool"
 )
 
+// longWait is the part of the longest wait from which a request that could go elsewhere is offered back.
+const longWait = 4
+
 // answer says what becomes of a request that would have place: admitted, waiting, or refused. It changes nothing.
 // Caller holds gateMu.
 func (g *Gate) answer(r *GateRequest, place rank, now Time) Answer {
 	if g.exceeds(r) {
 		return Answer{State: Refused, Reason: ErrExceedsPool}
 	}
+	head := g.waiting.len() == 0 || place.before(g.waiting.topRank())
 	reuse, fits := 0, false
-	if g.waiting.len() == 0 || place.before(g.waiting.topRank()) {
-		reuse, fits = g.fits(r)
+	if head {
+		reuse, fits = g.fits(r, now)
 	}
-	if fits {
-		if g.slack(r, reuse, 0, now) < 0 {
-			return Answer{State: Refused, Reason: ErrDeadline}
-		}
+	switch {
+	case fits && g.slack(r, reuse, 0, now) < 0:
+		return Answer{State: Refused, Reason: ErrDeadline}
+	case fits:
 		return Answer{State: Admitted}
+	case head && g.wouldYield(r, place, now):
+		return g.mayWait(r, 0, now)
+	case r.Resume == 0 && g.waiting.len() >= g.maxWaiting && !g.displaces(place):
+		return g.full(r, now)
 	}
-	if g.waiting.len() >= g.maxWaiting {
-		return Answer{State: Refused, Reason: ErrQueueFull, RetryAfter: g.retryAfter(1, now)}
-	}
-	ahead := g.waiting.ahead(r.Priority)
-	wait := g.rates.drain.retryAfter(ahead+1, now)
-	if late := g.slack(r, g.reuse(r), wait, now); late < 0 {
-		retry := time.Duration(0)
-		if late+wait >= 0 { // an empty queue would do
-			retry = g.spread(-late)
+	return g.mayWait(r, g.turn(r, g.waiting.ahead(r.Priority), now), now)
+}
+
+// full is the answer where the queue has no place: r may come back when it has one and r's deadline leaves time to wait in it.
+func (g *Gate) full(r *GateRequest, now Time) Answer {
+	vacancy := g.vacancy(r, now)
+	if a := g.mayWait(r, g.turn(r, g.waiting.ahead(r.Priority), now), now); a.State == Refused {
+		if a.RetryAfter > 0 {
+			a.Reason, a.RetryAfter = ErrQueueFull, max(a.RetryAfter, g.later(vacancy))
 		}
-		return Answer{State: Refused, Reason: ErrDeadline, RetryAfter: retry}
+		return a
+	}
+	return Answer{State: Refused, Reason: ErrQueueFull, RetryAfter: g.later(vacancy)}
+}
+
+// mayWait says whether a request whose turn comes after wait may wait for it.
+func (g *Gate) mayWait(r *GateRequest, wait time.Duration, now Time) Answer {
+	late := g.slack(r, g.reuse(r), wait, now)
+	tooLong := g.maxWait > 0 && wait > g.maxWait && r.Resume == 0
+	switch {
+	case late < 0 && late+wait < 0: // not even with an empty queue
+		return Answer{State: Refused, Reason: ErrDeadline}
+	case late < 0:
+		return Answer{State: Refused, Reason: ErrDeadline, RetryAfter: g.later(-late)}
+	case tooLong:
+		return Answer{State: Refused, Reason: ErrQueueFull, RetryAfter: g.later(wait - g.maxWait)}
+	case r.Elsewhere && g.maxWait > 0 && wait > g.maxWait/longWait:
+		return Answer{State: Refused, Reason: ErrQueueFull, RetryAfter: g.later(wait), Offered: true}
 	}
 	return Answer{State: Waiting, Estimate: wait}
 }
@@ -50,8 +75,8 @@ func (g *Gate) exceeds(r *GateRequest) bool {
 
 // fits reports whether r could start now, and how many blocks it would share. While a block is owed none is free, and
 // everybody needs one at least, so nobody fits.
-func (g *Gate) fits(r *GateRequest) (reuse int, ok bool) {
-	if len(g.tickets) >= g.maxRunning {
+func (g *Gate) fits(r *GateRequest, now Time) (reuse int, ok bool) {
+	if len(g.tickets) >= g.maxRunning || len(g.tickets) >= g.ceiling(now) {
 		return 0, false
 	}
 	if g.pool == nil {
@@ -60,8 +85,25 @@ func (g *Gate) fits(r *GateRequest) (reuse int, ok bool) {
 	return g.pool.Fits(g.reusable(r), g.blocks(r))
 }
 
-// blocks returns what r holds from its start: its prompt, what it resumes, and one step.
-func (g *Gate) blocks(r *GateRequest) int { return g.pool.Blocks(r.PromptTokens + r.Resume + 1) }
+// blocks returns what r needs to start: its prompt, what it resumes, and one step.
+func (g *Gate) blocks(r *GateRequest) int { return g.holds(r, 1) }
+
+// holds returns the blocks of r when one step may add so many tokens.
+func (g *Gate) holds(r *GateRequest, step int) int {
+	return g.pool.Blocks(r.PromptTokens + r.Resume + step)
+}
+
+// stepOf returns the tokens that one step of r, which fits, may add: its whole draft window where that fits too, else it
+// goes by the lane that does not speculate.
+func (g *Gate) stepOf(r *GateRequest) int {
+	if r.Draft == 0 || g.pool == nil {
+		return 1 + r.Draft
+	}
+	if _, ok := g.pool.Fits(g.reusable(r), g.holds(r, 1+r.Draft)); ok {
+		return 1 + r.Draft
+	}
+	return 1
+}
 
 // reusable returns the blocks that r may share: full blocks of its prompt, but never the last token before the first one
 // sampled, which must be computed.
@@ -78,21 +120,23 @@ func (g *Gate) reuse(r *GateRequest) int {
 	return g.pool.Match(g.reusable(r))
 }
 
-// slack returns the time left over at r's tightest deadline if it starts after wait, by the measured rates; what is not
-// measured takes no time, so that ignorance refuses nobody.
+// slack returns the time left over at r's tightest deadline if it starts after wait, by the measured rates and what is
+// doubtful about them; what is not measured takes no time, so that ignorance refuses nobody.
 func (g *Gate) slack(r *GateRequest, reuse int, wait time.Duration, now Time) time.Duration {
 	if r.Deadline.IsZero() && r.TTFTDeadline.IsZero() {
 		return math.MaxInt64
 	}
-	first := now + wait + g.rates.firstToken(g.uncached(r, reuse))
+	first := now + wait + promise(g.rates.firstToken(g.uncached(r, reuse)), &g.rates.prefillError)
 	slack := time.Duration(math.MaxInt64)
 	if !r.TTFTDeadline.IsZero() && r.Resume == 0 {
 		slack = r.TTFTDeadline.Sub(g.origin) - first
 	}
-	if !r.Deadline.IsZero() {
-		slack = min(slack, r.Deadline.Sub(g.origin)-first-g.rates.rest(max(0, r.MaxNew-r.Resume)))
+	if r.Deadline.IsZero() {
+		return slack
 	}
-	return slack
+	company := min(len(g.tickets)+1, g.maxRunning)
+	rest := promise(g.rates.rest(max(0, r.MaxNew-r.Resume), company), &g.rates.paceError)
+	return min(slack, r.Deadline.Sub(g.origin)-first-rest)
 }
 
 func (g *Gate) uncached(r *GateRequest, reuse int) int {
@@ -103,20 +147,17 @@ func (g *Gate) uncached(r *GateRequest, reuse int) int {
 	return n
 }
 
-// retryAfter returns when the n-th departure from now is due, spread; 0 is unknown.
-func (g *Gate) retryAfter(n int, now Time) time.Duration {
-	return g.spread(g.rates.drain.retryAfter(n, now))
-}
-
-// spread lengthens d by up to a half, so that those who were sent away together do not come back together.
-func (g *Gate) spread(d time.Duration) time.Duration {
+// later makes a Retry-After of the estimate d; 0 stays unknown. It is an eighth longer than it takes, so that who comes back
+// does not come just before, and up to a quarter more, so that those who were sent away together do not come together.
+func (g *Gate) later(d time.Duration) time.Duration {
+	d += d / 8
 	if g.jitter != nil {
-		d += time.Duration(float64(d) / 2 * g.jitter())
+		d += time.Duration(float64(d) / 4 * g.jitter())
 	}
 	return min(d, retryCap)
 }
 
 func refusal(r *GateRequest, a Answer) *Refusal {
-	return &Refusal{Reason: a.Reason, RetryAfter: a.RetryAfter,
+	return &Refusal{Reason: a.Reason, RetryAfter: a.RetryAfter, Offered: a.Offered,
 		Detail: fmt.Sprintf("%s: %d prompt and %d new tokens at priority %d", r.ID, r.PromptTokens+r.Resume, r.MaxNew, r.Priority)}
 }

@@ -14,13 +14,14 @@ import (
 
 // gateWorld drives a Gate and the naive one through the same calls, without goroutines: who waits is a waiter in hand.
 type gateWorld struct {
-	gate    *Gate
-	naive   *naiveGate
-	cfg     GateConfig
-	now     time.Time
-	asked   int
-	tickets map[int]*Ticket
-	waiters map[int]*waiter
+	gate      *Gate
+	naive     *naiveGate
+	cfg       GateConfig
+	now       time.Time
+	asked     int
+	tickets   map[int]*Ticket
+	waiters   map[int]*waiter
+	displaced int // who has to leave a full queue by now; 0 is nobody
 }
 
 func newGateWorld(d *dice) (*gateWorld, error) {
@@ -87,7 +88,9 @@ func (w *gateWorld) compareAsk(r GateRequest, mirror *naiveWaiter, t *Ticket, wa
 	}
 	first := len(w.naive.waiting) == 0 || mirror.rank.before(w.naive.waiting[0].rank)
 	starts := first && w.naive.fits(mirror)
-	full := !starts && len(w.naive.waiting) >= w.cfg.MaxWaiting
+	full := !starts && len(w.naive.waiting) >= w.cfg.MaxWaiting && r.Resume == 0 && !(first && w.naive.copied().wouldStart(mirror))
+	out := w.naive.displaced(mirror, w.cfg.MaxWaiting)
+	full = full && out == nil
 	if errors.Is(err, ErrQueueFull) != full || (t != nil) != starts {
 		return fmt.Errorf("%+v: %v, %v; full: %t, starts: %t", r, t, err, full, starts)
 	}
@@ -96,6 +99,9 @@ func (w *gateWorld) compareAsk(r GateRequest, mirror *naiveWaiter, t *Ticket, wa
 		w.naive.begin(mirror)
 		w.tickets[mirror.key] = t
 	case !full:
+		if out != nil && len(w.naive.waiting) >= w.cfg.MaxWaiting {
+			w.displaced, w.naive.waiting = out.key, slices.DeleteFunc(w.naive.waiting, func(o *naiveWaiter) bool { return o == out })
+		}
 		w.naive.waiting = append(w.naive.waiting, mirror)
 		w.waiters[mirror.key] = waiter
 		w.naive.settleIfHead(mirror)
@@ -116,12 +122,19 @@ func (w *gateWorld) collect() error {
 		select {
 		case <-waiter.settled:
 			delete(w.waiters, key)
+			if waiter.ticket == nil && key == w.displaced && errors.Is(waiter.refused, ErrQueueFull) {
+				w.displaced = 0
+				continue
+			}
 			if waiter.ticket == nil {
 				return fmt.Errorf("%d was refused: %v", key, waiter.refused)
 			}
 			w.tickets[key] = waiter.ticket
 		default:
 		}
+	}
+	if w.displaced != 0 {
+		return fmt.Errorf("%d was not displaced", w.displaced)
 	}
 	return nil
 }

@@ -103,6 +103,30 @@ func (m *naiveGate) settle() {
 	}
 }
 
+// displaced returns who leaves a full queue for w: the last that is strictly less urgent and resumes nothing; nil for nobody.
+func (m *naiveGate) displaced(w *naiveWaiter, most int) (last *naiveWaiter) {
+	for _, o := range m.waiting {
+		if o.resume == 0 && most > 0 && (last == nil || last.rank.before(o.rank)) {
+			last = o
+		}
+	}
+	if last == nil || last.rank.priority >= w.rank.priority {
+		return nil
+	}
+	return last
+}
+
+// wouldStart reports whether w, at the head, starts once others have given way. It spoils m.
+func (m *naiveGate) wouldStart(w *naiveWaiter) bool {
+	m.preemptFor(w)
+	for _, t := range slices.Clone(m.tickets) {
+		if t.yielding {
+			m.end(t)
+		}
+	}
+	return m.enough(w)
+}
+
 // preemptFor tries none, the lowest one, two, … on a copy each time.
 func (m *naiveGate) preemptFor(head *naiveWaiter) {
 	var lower []*naiveTicket

@@ -8,15 +8,14 @@ const rateMemory = 1 - 1.0/32
 // rateSamples is how many observations make a rate known. Unknown rates never refuse anybody.
 const rateSamples = 4
 
-// line measures time = fixed + perToken × tokens: least squares over observations that fade exponentially.
-// A mean rate would promise nonsense for a long prompt after short ones, whose time is nearly all fixed.
+// line measures y = fixed + slope × x: least squares over observations that fade exponentially. A mean rate would promise
+// nonsense for a long prompt after short ones, whose time is nearly all fixed.
 type line struct {
-	n, x, y, xx, xy float64 // faded sums; x in tokens, y in nanoseconds
+	n, x, y, xx, xy float64 // faded sums
 	seen            int
 }
 
-func (l *line) observe(tokens int, took time.Duration) {
-	x, y := float64(tokens), float64(took)
+func (l *line) observe(x, y float64) {
 	l.n = l.n*rateMemory + 1
 	l.x = l.x*rateMemory + x
 	l.y = l.y*rateMemory + y
@@ -25,20 +24,39 @@ func (l *line) observe(tokens int, took time.Duration) {
 	l.seen++
 }
 
-// at estimates the time for tokens; 0 is unknown. Where all observations had about one size there is no slope to know:
-// then it is the mean, scaled down for fewer tokens and not up for more, so that it errs to the side of admitting.
-func (l *line) at(tokens int) time.Duration {
-	if l.seen < rateSamples {
+func (l *line) known() bool { return l.seen >= rateSamples }
+
+// slope is what one more x costs, never negative; false where all observations had about one x, so that nobody can know.
+func (l *line) slope() (float64, bool) {
+	meanX := l.x / l.n
+	spread := l.xx/l.n - meanX*meanX
+	if spread <= 0.01*meanX*meanX {
+		return 0, false
+	}
+	return max(0, (l.xy/l.n-meanX*l.y/l.n)/spread), true
+}
+
+// duration estimates the y of x as a time; 0 is unknown. Where there is no slope to know it is the mean, scaled down for a
+// smaller x and not up for a larger one, so that it errs to the side of admitting.
+func (l *line) duration(x float64) time.Duration {
+	if !l.known() {
 		return 0
 	}
 	meanX, meanY := l.x/l.n, l.y/l.n
-	spread := l.xx/l.n - meanX*meanX
-	x := float64(tokens)
-	if spread <= 0.01*meanX*meanX {
+	slope, ok := l.slope()
+	if !ok {
 		return span(meanY * min(1, x/max(1, meanX)))
 	}
-	slope := max(0, (l.xy/l.n-meanX*meanY)/spread)
 	return span(max(0, meanY+slope*(x-meanX)))
+}
+
+// level estimates the y of x where y does not vanish with x: without a slope it is the mean.
+func (l *line) level(x float64) float64 {
+	if !l.known() {
+		return 0
+	}
+	slope, _ := l.slope()
+	return max(0, l.y/l.n+slope*(x-l.x/l.n))
 }
 
 // mean is an exponentially fading mean.
@@ -47,9 +65,9 @@ type mean struct {
 	seen        int
 }
 
-func (m *mean) observe(v, weight float64) {
-	m.sum = m.sum*rateMemory + v*weight
-	m.weight = m.weight*rateMemory + weight
+func (m *mean) observe(v float64) {
+	m.sum = m.sum*rateMemory + v
+	m.weight = m.weight*rateMemory + 1
 	m.seen++
 }
 
@@ -61,24 +79,51 @@ func (m *mean) value() float64 {
 	return m.sum / m.weight
 }
 
-// rates is what a Gate has measured of its engine.
+// doubtful is how many mean errors of past estimates are added to an estimate that is a promise. Twice the mean error is
+// the most that an evenly spread one has, and 1.6 standard deviations of a bell; the rest is for what rates cannot see.
+const doubtful = 2.5
+
+// rates is what a Gate has measured of its engine. Nothing of it is configured.
 type rates struct {
-	prefill line // admission to first token, over uncached tokens
-	pace    mean // ns a token after the first
+	prefill line // admission to first token in ns, over uncached tokens
+	pace    line // ns a token after the first, over requests in the engine at the time
 	length  mean // tokens generated in all
-	drain   drain
+	service mean // ns from admission to the end
+
+	prefillError, paceError mean // part by which estimates were wrong, either way
+	drain                   drain
 }
 
 // firstToken estimates the time from admission to the first token; 0 is unknown.
-func (r *rates) firstToken(uncached int) time.Duration { return r.prefill.at(uncached) }
+func (r *rates) firstToken(uncached int) time.Duration { return r.prefill.duration(float64(uncached)) }
 
-// rest estimates the time for the tokens after the first of n; n 0 is as many as requests had lately. 0 is unknown.
-func (r *rates) rest(n int) time.Duration {
-	count := float64(n)
+// rest estimates the time for the tokens after the first of n while running requests are in the engine; n 0 is as many as
+// requests had lately. 0 is unknown.
+func (r *rates) rest(n, running int) time.Duration {
+	return span(r.pace.level(float64(running)) * max(0, r.tokens(n)-1))
+}
+
+// tokens is n, or the length that answers had lately where n is not stated.
+func (r *rates) tokens(n int) float64 {
 	if n == 0 {
-		count = r.length.value()
+		return r.length.value()
 	}
-	return span(r.pace.value() * max(0, count-1))
+	return float64(n)
+}
+
+// promise is an estimate with what is doubtful about it: by so much past ones were wrong.
+func promise(estimate time.Duration, wrong *mean) time.Duration {
+	return span(float64(estimate)*(1+doubtful*wrong.value()+rounding) + 1)
+}
+
+// rounding is what float arithmetic may be wrong by, amply.
+const rounding = 1e-9
+
+// judge notes how far an estimate was from what came; estimate 0 was none.
+func judge(wrong *mean, estimate, came float64) {
+	if estimate > 0 {
+		wrong.observe(min(2, max(came-estimate, estimate-came)/estimate))
+	}
 }
 
 // span is ns as a Duration that can still be added to, whatever was asked for: 31 years at most.

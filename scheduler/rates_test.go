@@ -39,17 +39,17 @@ func TestDrainIsUnknownUntilMeasuredAndForgotten(t *testing.T) {
 
 func TestPrefillTimeIsALine(t *testing.T) {
 	var l line
-	if l.observe(100, time.Second); l.at(100) != 0 {
+	if l.observe(100, float64(time.Second)); l.duration(100) != 0 {
 		t.Error("known from one observation")
 	}
 	l = line{}
 	for i := range 100 {
 		n := 20 + i%7*100
-		l.observe(n, 15*time.Millisecond+time.Duration(n)*100*time.Microsecond)
+		l.observe(float64(n), float64(15*time.Millisecond+time.Duration(n)*100*time.Microsecond))
 	}
 	for _, n := range []int{0, 20, 500, 8000} {
 		want := 15*time.Millisecond + time.Duration(n)*100*time.Microsecond
-		if got := l.at(n); got < want*98/100 || got > want*102/100 {
+		if got := l.duration(float64(n)); got < want*98/100 || got > want*102/100 {
 			t.Errorf("%d tokens take %v, want %v", n, got, want)
 		}
 	}
@@ -59,10 +59,10 @@ func TestPrefillTimeIsALine(t *testing.T) {
 func TestOneSizeOfPromptGivesALowerBound(t *testing.T) {
 	var l line
 	for range 50 {
-		l.observe(20, 15*time.Millisecond)
+		l.observe(20, float64(15*time.Millisecond))
 	}
 	for n, want := range map[int]time.Duration{10: 7500 * time.Microsecond, 20: 15 * time.Millisecond, 8000: 15 * time.Millisecond} {
-		if got := l.at(n); got < want-time.Microsecond || got > want+time.Microsecond {
+		if got := l.duration(float64(n)); got < want-time.Microsecond || got > want+time.Microsecond {
 			t.Errorf("%d tokens take %v, want %v", n, got, want)
 		}
 	}
@@ -71,10 +71,10 @@ func TestOneSizeOfPromptGivesALowerBound(t *testing.T) {
 func TestEstimatesAreNeverNegative(t *testing.T) {
 	var l line
 	for i := range 20 { // the longer, the faster: noise
-		l.observe(100+i*100, time.Second-time.Duration(i)*40*time.Millisecond)
+		l.observe(float64(100+i*100), float64(time.Second-time.Duration(i)*40*time.Millisecond))
 	}
 	for _, n := range []int{0, 100, 100_000} {
-		if got := l.at(n); got <= 0 {
+		if got := l.duration(float64(n)); got <= 0 {
 			t.Errorf("%d tokens take %v", n, got)
 		}
 	}
@@ -148,7 +148,7 @@ func TestRetryAfterIsTheMeasuredDrain(t *testing.T) {
 			serve(t, g, 10, 2, 50*time.Millisecond, 50*time.Millisecond)
 		}
 		held = admitted(t, g, ofBlocks(1))
-		a := waits(t, g, GateRequest{ID: "urgent", Priority: 1, PromptTokens: 1})
+		a := waits(t, g, GateRequest{ID: "urgent", Priority: 1, PromptTokens: 10})
 		if p := g.Probe(ofBlocks(1)); p.State != Waiting || !near(p.Estimate, 200*time.Millisecond) {
 			t.Errorf("second in the queue: %v in %v", p.State, p.Estimate)
 		}

@@ -19,11 +19,15 @@ type Ticket struct {
 
 	// guarded by gate.gateMu
 	table     kvpool.Table
-	computed  int  // tokens that the engine holds by now, as far as the model knows
-	generated int  // tokens, those of Resume included
-	owed      int  // blocks that it should hold and does not
-	first     Time // when the first token came; 0 is not yet
-	paced     Time // when generated was last told
+	computed  int     // tokens that the engine holds by now, as far as the model knows
+	generated int     // tokens, those of Resume included
+	owed      int     // blocks that it should hold and does not
+	step      int     // tokens that one step may add: 1, and the draft where it is speculated
+	first     Time    // when the first token came; 0 is not yet
+	told      Time    // when generated was last told
+	crowd     float64 // gate.crowd then
+	begun     int     // generated with the first token; 0 before
+	estimate  float64 // pace that was estimated then, ns a token
 	yielding  bool
 	released  bool
 	index     int // in gate.tickets
@@ -35,15 +39,18 @@ func (t *Ticket) queueIndex() *int { return &t.victim }
 // start makes r run; it fits. Caller holds gateMu.
 func (g *Gate) start(r GateRequest, place rank, queued, now Time) *Ticket {
 	t := &Ticket{gate: g, req: r, rank: place, waited: now - queued, admitted: now, generated: r.Resume, index: len(g.tickets), victim: -1}
+	t.step = g.stepOf(&r)
 	if g.pool != nil {
-		t.table.Reserve(g.blocks(&r))
+		n := g.holds(&r, t.step)
+		t.table.Reserve(n)
 		t.reused = g.pool.Share(&t.table, g.reusable(&r))
-		g.pool.Extend(&t.table, g.blocks(&r))
+		g.pool.Extend(&t.table, n)
 		t.computed = t.reused * g.pool.BlockSize()
 		g.reserved += t.ahead()
 		g.totals.cachedTokens += uint64(t.computed)
 	}
 	g.tickets = append(g.tickets, t)
+	g.came(t, now)
 	if r.Victim {
 		t.giveUp = make(chan struct{})
 		g.victims.push(t.rank.reversed(), t)
@@ -52,6 +59,18 @@ func (g *Gate) start(r GateRequest, place rank, queued, now Time) *Ticket {
 	g.totals.promptTokens += uint64(r.PromptTokens)
 	return t
 }
+
+// came counts t among the running. Caller holds gateMu.
+func (g *Gate) came(t *Ticket, now Time) {
+	if !t.req.Deadline.IsZero() {
+		g.bound++
+	}
+	g.crowd.tick(now, len(g.tickets))
+	g.forecast.fresh = false
+}
+
+// Speculative reports whether t was admitted with room for its whole draft window. Where not it must run unspeculated.
+func (t *Ticket) Speculative() bool { return t.step > 1 }
 
 // Reused returns how many blocks of the prompt the model found in the prefix cache.
 func (t *Ticket) Reused() int { return t.reused }
@@ -90,6 +109,7 @@ func (t *Ticket) Answered(n int) {
 	now := g.elapsed()
 	t.settlePrompt(now)
 	t.generated = max(t.generated, n)
+	t.begun = t.generated // there is no pace to judge
 	if g.pool != nil {
 		t.compute(t.req.PromptTokens + t.generated)
 		t.claim(g.pool.Blocks(t.computed))
@@ -97,16 +117,20 @@ func (t *Ticket) Answered(n int) {
 	g.letIn(now)
 }
 
-// prefilled settles the prompt and measures how long it took. Caller holds gateMu.
+// prefilled settles the prompt, measures how long it took, and begins to measure the pace. Caller holds gateMu.
 func (t *Ticket) prefilled(now Time) {
-	t.gate.rates.prefill.observe(t.gate.uncached(&t.req, t.reused), now-t.admitted)
+	g := t.gate
+	t.estimate = g.rates.pace.level(float64(len(g.tickets)))
+	uncached, took := g.uncached(&t.req, t.reused), now-t.admitted
+	judge(&g.rates.prefillError, float64(g.rates.firstToken(uncached)), float64(took))
+	g.rates.prefill.observe(float64(uncached), float64(took))
 	t.settlePrompt(now)
 }
 
 // settlePrompt has the prompt's blocks computed, and ready to be shared. Caller holds gateMu.
 func (t *Ticket) settlePrompt(now Time) {
 	g := t.gate
-	t.first, t.paced = max(now, 1), now
+	t.first, t.told, t.crowd, t.begun = max(now, 1), now, g.crowd.until(now), t.generated+1
 	if g.pool == nil {
 		return
 	}
@@ -143,13 +167,15 @@ func (t *Ticket) Grow(tokens int) {
 	if t.first == 0 {
 		t.prefilled(now)
 	}
-	g.rates.pace.observe(float64(now-t.paced)/float64(tokens-t.generated), float64(tokens-t.generated))
-	t.generated, t.paced = tokens, now
-	if g.pool == nil {
-		return
+	if came := tokens - max(t.generated, t.begun); came > 0 && now > t.told {
+		t.sped(came, now)
 	}
-	t.compute(t.req.PromptTokens + tokens)
-	t.claim(g.pool.Blocks(t.req.PromptTokens + tokens + 1))
+	t.generated = tokens
+	if g.pool != nil {
+		t.compute(t.req.PromptTokens + tokens)
+		t.claim(g.pool.Blocks(t.req.PromptTokens + tokens + t.step))
+	}
+	g.letInHeld(now)
 }
 
 // giveWay tells t that it is preempted. Caller holds gateMu.
@@ -169,20 +195,29 @@ func (t *Ticket) Release() {
 		return
 	}
 	now := g.elapsed()
-	t.leave()
+	t.leave(now)
 	if !t.yielding {
-		g.totals.finished++
-		g.rates.drain.mark(now)
-		if t.first != 0 {
-			g.rates.length.observe(float64(t.generated), 1)
-		}
+		t.settled(now)
 	}
 	g.payDebts()
 	g.letIn(now)
 }
 
+// settled has the rates learn from t, which came to its end. Caller holds gateMu.
+func (t *Ticket) settled(now Time) {
+	g := t.gate
+	g.totals.finished++
+	g.rates.drain.mark(now)
+	if t.first == 0 {
+		return
+	}
+	t.judged()
+	g.rates.length.observe(float64(t.generated))
+	g.rates.service.observe(float64(now - t.admitted))
+}
+
 // leave takes t out of everything that the gate keeps. Caller holds gateMu.
-func (t *Ticket) leave() {
+func (t *Ticket) leave(now Time) {
 	g := t.gate
 	t.released = true
 	last := len(g.tickets) - 1
@@ -190,6 +225,11 @@ func (t *Ticket) leave() {
 	g.tickets[t.index].index = t.index
 	g.tickets[last] = nil
 	g.tickets = g.tickets[:last]
+	if !t.req.Deadline.IsZero() {
+		g.bound--
+	}
+	g.crowd.tick(now, last)
+	g.forecast.fresh = false
 	if t.victim >= 0 {
 		g.victims.remove(t)
 	}

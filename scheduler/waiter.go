@@ -13,6 +13,7 @@ type waiter struct {
 	queued  Time
 	expires Time // its last moment in the queue; maxTime is none
 	place   int  // in the queue; -1 once settled
+	tail    int  // in gate.leaving; -1 is not there
 
 	settled chan struct{} // closed when ticket or refused is set
 	ticket  *Ticket
@@ -25,10 +26,13 @@ func (w *waiter) queueIndex() *int { return &w.place }
 
 // enqueue puts r in the queue and, where it is the head now, has others make room for it. Caller holds gateMu.
 func (g *Gate) enqueue(r GateRequest, place rank, now Time) *waiter {
-	w := &waiter{req: r, rank: place, queued: now, expires: g.expiry(&r, now), settled: make(chan struct{})}
+	w := &waiter{req: r, rank: place, queued: now, expires: g.expiry(&r, now), tail: -1, settled: make(chan struct{})}
 	g.waiting.push(place, w)
+	if r.Resume == 0 {
+		g.leaving.push(place.reversed(), leaver{w})
+	}
 	if w.place == 0 {
-		g.makeRoom(w)
+		g.hold(w, now)
 	}
 	return w
 }
@@ -87,21 +91,25 @@ func (g *Gate) expire(w *waiter) {
 		return
 	}
 	now := g.elapsed()
-	g.refuse(w, now)
+	g.refuse(w, g.missed(w, now), now)
 	g.letIn(now) // a new head may fit where w did not
 }
 
-// refuse settles w with what it was missing.
-func (g *Gate) refuse(w *waiter, now Time) {
-	reason := ErrQueueFull
+// missed says what w, whose time is over, was missing.
+func (g *Gate) missed(w *waiter, now Time) error {
 	switch {
 	case g.deadline(&w.req) <= max(now, w.expires):
-		reason = ErrDeadline
+		return ErrDeadline
 	case len(g.tickets) < g.maxRunning:
-		reason = ErrKVExhausted
+		return ErrKVExhausted
 	}
-	g.waiting.remove(w)
-	retry := g.retryAfter(g.waiting.ahead(w.req.Priority)+1, now)
+	return ErrQueueFull
+}
+
+// refuse settles w without a ticket: it may come back when it would have had its turn.
+func (g *Gate) refuse(w *waiter, reason error, now Time) {
+	g.dequeue(w)
+	retry := g.later(g.turn(&w.req, g.waiting.ahead(w.req.Priority), now))
 	w.refused = refusal(&w.req, Answer{Reason: reason, RetryAfter: retry})
 	close(w.settled)
 }
@@ -110,7 +118,7 @@ func (g *Gate) refuse(w *waiter, now Time) {
 func (g *Gate) abandon(w *waiter) {
 	g.gateMu.Lock()
 	if w.place >= 0 {
-		g.waiting.remove(w)
+		g.dequeue(w)
 		g.letIn(g.elapsed())
 	}
 	t := w.ticket
@@ -120,20 +128,39 @@ func (g *Gate) abandon(w *waiter) {
 	}
 }
 
-// letIn settles the head of the queue while it fits or has expired, and wakes nobody else. Caller holds gateMu.
+// letIn settles the head of the queue while it fits, or it is too late for it, and wakes nobody else. Caller holds gateMu.
 func (g *Gate) letIn(now Time) {
+	g.held = false
 	for g.waiting.len() > 0 {
 		w := g.waiting.top()
 		if w.expires <= now {
-			g.refuse(w, now)
+			g.refuse(w, g.missed(w, now), now)
 			continue
 		}
-		if _, ok := g.fits(&w.req); !ok {
-			g.makeRoom(w)
+		reuse, ok := g.fits(&w.req, now)
+		if g.slack(&w.req, reuse, 0, now) < 0 {
+			g.refuse(w, ErrDeadline, now)
+			continue
+		}
+		if !ok {
+			g.hold(w, now)
 			return
 		}
-		g.waiting.remove(w)
+		g.dequeue(w)
 		w.ticket = g.start(w.req, w.rank, w.queued, now)
 		close(w.settled)
+	}
+}
+
+// hold has others make room for the head of the queue, which does not fit. Caller holds gateMu.
+func (g *Gate) hold(head *waiter, now Time) {
+	g.held = g.bound > 0 && len(g.tickets) < g.maxRunning
+	g.makeRoom(head, now)
+}
+
+// letInHeld is letIn where nobody left, but a deadline that held the head back may have more slack now.
+func (g *Gate) letInHeld(now Time) {
+	if g.held {
+		g.letIn(now)
 	}
 }

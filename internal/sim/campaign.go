@@ -8,6 +8,7 @@ type Row struct {
 	Seeds int
 	Outcome
 	Late   uint64
+	Vain   uint64
 	Oracle Verdict
 	Trace  uint64 // over the traces of the seeds, in order
 }
@@ -26,6 +27,7 @@ func (row *Row) add(o *GateOutcome) {
 	row.Deadlines += o.Deadlines
 	row.Misses += o.Misses
 	row.Late += o.Late
+	row.Vain += o.Vain
 	row.Oracle.Refused += o.Oracle.Refused
 	row.Oracle.Feasible += o.Oracle.Feasible
 	row.Waits = append(row.Waits, o.Waits...)

@@ -13,6 +13,7 @@
 //  3. Order: of one priority, adapter and tenant, requests start in the order of their arrival, as long as nobody gives way.
 //  4. Overtaking: a batch holds one adapter, and of n adapters that could run each has one of any n consecutive batches.
 //  5. No starvation: what was accepted finishes, within a number of steps in proportion to the tokens that were open.
-//  6. Preemption: strictly less urgent ones only, and only for one that starts in the same step and did not fit before.
+//  6. Preemption: strictly less urgent ones only, and only for one that starts in the same step; at a
+//     Gate it should start when they have gone, and where it does not the figures say so.
 //  7. When all is done the pool is as it was at the beginning.
 package sim

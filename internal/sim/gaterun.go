@@ -72,6 +72,7 @@ type gateRun struct {
 	oracle   oracle
 	out      Outcome
 	late     uint64 // were let wait, and refused when it was too late
+	vain     uint64 // gave way, and nobody started for it
 	trace    trace
 }
 
@@ -90,7 +91,7 @@ func RunGate(plan *GatePlan, seed uint64) (GateOutcome, error) {
 		err = r.baseline()
 	}
 	r.out.Trace, r.out.Preempted = uint64(r.trace), r.gate.Stats().Preemptions
-	out := GateOutcome{Outcome: r.out, Late: r.late, Oracle: r.oracle.Verdict}
+	out := GateOutcome{Outcome: r.out, Late: r.late, Vain: r.vain, Oracle: r.oracle.Verdict}
 	if err != nil {
 		return out, fmt.Errorf("%s, seed %d, answer %d, %v: %w", plan.Name, seed, r.asked, r.now, err)
 	}
@@ -101,6 +102,7 @@ func RunGate(plan *GatePlan, seed uint64) (GateOutcome, error) {
 type GateOutcome struct {
 	Outcome
 	Late   uint64 // were let wait, and refused when it was too late
+	Vain   uint64 // gave way, and nobody started for it
 	Oracle Verdict
 }
 

@@ -45,6 +45,9 @@ func Figures(rows []Row, retries *Retries) (all []Figure) {
 		}
 		all = append(all, Figure{"admitted, and its deadline missed: " + r.Name, percent(r.Misses, r.Deadlines), most, r.Deadlines},
 			Figure{"let wait, and refused when it was too late: " + r.Name, percent(r.Late, r.Deadlines+r.Late), most, r.Deadlines + r.Late})
+		if r.Preempted > 0 {
+			all = append(all, Figure{"gave way, and nobody started for it: " + r.Name, percent(r.Vain, r.Preempted), 0, r.Preempted})
+		}
 		if r.Oracle.Refused > 0 {
 			all = append(all, Figure{"refused for its deadline, and EDF could serve it: " + r.Name, percent(r.Oracle.Feasible, r.Oracle.Refused), 5, r.Oracle.Refused})
 		}

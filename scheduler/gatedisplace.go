@@ -1,0 +1,27 @@
+package scheduler
+
+// leaver is a waiter in the order in which waiters leave a queue that is full.
+type leaver struct{ w *waiter }
+
+func (l leaver) queueIndex() *int { return &l.w.tail }
+
+// displaces reports whether one of place takes the place in the queue of somebody strictly less urgent.
+func (g *Gate) displaces(place rank) bool {
+	return g.maxWaiting > 0 && g.leaving.len() > 0 && g.leaving.top().w.rank.priority < place.priority
+}
+
+// displace makes a place in a full queue for one who was let wait: the last of the least urgent is refused, where that is
+// somebody less urgent. Who takes a place in the engine from others or resumes may be one too many. Caller holds gateMu.
+func (g *Gate) displace(place rank, now Time) {
+	if g.waiting.len() >= g.maxWaiting && g.displaces(place) {
+		g.refuse(g.leaving.top().w, ErrQueueFull, now)
+	}
+}
+
+// dequeue takes w out of the queue. Caller holds gateMu.
+func (g *Gate) dequeue(w *waiter) {
+	g.waiting.remove(w)
+	if w.tail >= 0 {
+		g.leaving.remove(leaver{w})
+	}
+}

@@ -1,0 +1,135 @@
+package scheduler
+
+import (
+	"slices"
+	"time"
+)
+
+// forecast is when those who run now will be done, as far as the rates tell. It is made anew when somebody came or went, and
+// else at most every forecastAge, so that a crowd that is sent away at once costs one.
+type forecast struct {
+	ends  []departure // earliest first
+	made  Time
+	fresh bool
+	known bool
+
+	play     []departure // scratch of turn, earliest first
+	frontier []int       // scratch of inOrder
+}
+
+type departure struct {
+	at     Time
+	blocks int // that it gives back at most
+}
+
+const (
+	forecastAge = 5 * time.Millisecond
+	// farAhead is how many of a queue are played through one by one; a place behind them is estimated from the mean.
+	farAhead = 64
+)
+
+// departures brings the forecast to now, not known where a rate is missing. Caller holds gateMu.
+func (g *Gate) departures(now Time) *forecast {
+	f := &g.forecast
+	if f.fresh && now-f.made < forecastAge {
+		return f
+	}
+	f.ends, f.made, f.fresh, f.known = f.ends[:0], now, true, len(g.tickets) > 0
+	for _, t := range g.tickets {
+		at, ok := t.ends(now)
+		if !ok {
+			f.known = false
+			return f
+		}
+		f.ends = append(f.ends, departure{at, t.table.Len()})
+	}
+	slices.SortFunc(f.ends, func(a, b departure) int { return int(a.at - b.at) })
+	return f
+}
+
+// turn estimates the time until r starts behind the first n of the queue: they are played through in order over the
+// departures to come, each taking and giving back what it asks for. Without rates it is the measured drain; 0 is unknown.
+// Caller holds gateMu.
+func (g *Gate) turn(r *GateRequest, n int, now Time) time.Duration {
+	f := g.departures(now)
+	service := g.rates.service.value()
+	switch {
+	case !f.known || service == 0:
+		return g.rates.drain.retryAfter(n+1, now)
+	case n >= farAhead:
+		waves := n / len(f.ends)
+		return max(1, f.ends[n%len(f.ends)].at-now) + span(service*float64(waves))
+	}
+	f.play = append(f.play[:0], f.ends...)
+	p := future{f: f, at: now, places: g.maxRunning - len(g.tickets)}
+	if g.pool != nil {
+		p.free = g.pool.Free() - g.owed
+	}
+	for w := range g.inOrder(n) {
+		p.start(g, &w.req)
+	}
+	p.start(g, r)
+	return max(1, p.at-now)
+}
+
+// vacancy estimates the time until the queue has one place more: its head starts.
+func (g *Gate) vacancy(r *GateRequest, now Time) time.Duration {
+	if g.waiting.len() > 0 {
+		r = &g.waiting.top().req
+	}
+	return g.turn(r, 0, now)
+}
+
+// inOrder yields the first n of the queue without taking them out: O(n²) over very few.
+func (g *Gate) inOrder(n int) func(yield func(*waiter) bool) {
+	return func(yield func(*waiter) bool) {
+		slots := g.waiting.slots
+		open := append(g.forecast.frontier[:0], 0)
+		defer func() { g.forecast.frontier = open[:0] }()
+		for range min(n, len(slots)) {
+			best := 0
+			for i := range open {
+				if slots[open[i]].rank.before(slots[open[best]].rank) {
+					best = i
+				}
+			}
+			at := open[best]
+			open[best] = open[len(open)-1]
+			open = open[:len(open)-1]
+			for child := at*arity + 1; child < min(at*arity+1+arity, len(slots)); child++ {
+				open = append(open, child)
+			}
+			if !yield(slots[at].item) {
+				return
+			}
+		}
+	}
+}
+
+// future is the engine as it would go on.
+type future struct {
+	f      *forecast
+	at     Time
+	places int
+	free   int // blocks
+}
+
+// start lets departures come until r fits, and starts it.
+func (p *future) start(g *Gate, r *GateRequest) {
+	need, held := 0, 0
+	if g.pool != nil {
+		need, held = g.blocks(r)-g.reuse(r), g.pool.Blocks(r.PromptTokens+max(r.MaxNew, r.Resume+1))
+	}
+	for (p.places <= 0 || p.free < need) && len(p.f.play) > 0 {
+		d := p.f.play[0]
+		p.f.play = p.f.play[1:]
+		p.at = max(p.at, d.at)
+		p.places++
+		p.free += d.blocks
+	}
+	p.places--
+	p.free -= held
+	ends := p.at + g.rates.firstToken(g.uncached(r, 0)) + g.rates.rest(max(0, r.MaxNew-r.Resume), len(g.tickets))
+	i, _ := slices.BinarySearchFunc(p.f.play, ends, func(d departure, at Time) int { return int(d.at - at) })
+	p.f.play = slices.Insert(p.f.play, i, departure{ends, held})
+}
