@@ -33,7 +33,7 @@ func (h *house) specialists(cfg *config.Config) ([]*gateway.Specialist, error) {
 func (h *house) specialist(sp *config.Specialist, w routing.Workflow) *gateway.Specialist {
 	name := sp.Name
 	return &gateway.Specialist{
-		Name: name, BlockSize: sp.BlockSize, Context: sp.Context, Adapters: adapterNames(*sp), Created: h.started.Unix(),
+		Name: name, BlockSize: sp.BlockSize, Context: sp.Context, Draft: sp.Scheduler.SpeculativeWindow, Adapters: adapterNames(*sp), Created: h.started.Unix(),
 		Board: h.board(sp), Workflow: w,
 		Fleet:     func() *fleet.Snapshot { return h.fleet.Snapshot(name) },
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },

@@ -106,6 +106,7 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 		Fleet: h.fleet, Prober: h, Jitter: jitter, Interval: f.ProbeInterval, Timeout: f.ProbeTimeout, Unhealthy: f.UnhealthyAfter, HealthyAfter: f.HealthyAfter,
 	}
 	running.Go(func() { monitor.Run(ctx) })
+	running.Go(func() { h.calibrate(ctx, f.ScrapeInterval, f.ProbeTimeout) })
 	running.Go(func() { h.tidy(ctx) })
 	if from.path != "" {
 		running.Go(func() { h.follow(ctx, from.path) })

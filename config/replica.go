@@ -45,6 +45,8 @@ type ReplicaEvents struct {
 type Fleet struct {
 	// Time between two probes of one replica, jittered.
 	ProbeInterval time.Duration `yaml:"probe_interval" default:"2s" range:"10ms..1h"`
+	// Time between two looks at one replica's metrics, against which the model of its load is calibrated.
+	ScrapeInterval time.Duration `yaml:"scrape_interval" default:"1s" range:"100ms..1h"`
 	// A probe that takes longer has failed.
 	ProbeTimeout time.Duration `yaml:"probe_timeout" default:"1s" range:"1ms..1m"`
 	// Failed probes in a row that make it unhealthy.

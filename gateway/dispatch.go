@@ -25,8 +25,12 @@ func (x *exchange) Dispatch(ctx context.Context, _ routing.Step, host index.Host
 	x.attempts++
 	x.free = true
 	x.turn = turn{rep: rep, at: x.openAttempt(rep, host)}
+	x.cont = nil
+	if x.continuable(rep) {
+		x.cont = new(continuation)
+	}
 	err := x.attempt(ctx)
-	if err == nil && x.stream {
+	if x.stream && (err == nil || errors.Is(err, errPreempted) && x.unfinished()) {
 		return nil
 	}
 	x.settle(err)
@@ -46,7 +50,8 @@ func elsewhere(err error) bool {
 		errors.Is(err, errEngineBusy)
 }
 
-// attempt gets the answer of one replica under way. Preempted before anybody has seen anything of it, it queues again.
+// attempt gets the answer of one replica under way. Preempted before anybody has seen anything of it, it queues again; after
+// that, see resume.
 func (x *exchange) attempt(ctx context.Context) (err error) {
 	if x.turn.permit, err = x.turn.rep.Fleet.Take(); err != nil {
 		return err
@@ -148,7 +153,7 @@ func (x *exchange) firstTokenBudget() time.Duration {
 		return x.rt.Limits.AnswerTimeout
 	}
 	budget := x.rt.Limits.TTFTTimeout
-	if !x.intent.TTFTDeadline.IsZero() {
+	if !x.intent.TTFTDeadline.IsZero() && x.handedOut == 0 {
 		budget = min(budget, max(x.intent.TTFTDeadline.Sub(x.s.now()), time.Millisecond))
 	}
 	return budget
@@ -170,7 +175,7 @@ func (x *exchange) edits(rep *Replica) []wire.Edit {
 	if x.tenant.CacheSalt != "" {
 		edits = append(edits, wire.Edit{Key: "cache_salt", Raw: wire.AppendQuoted(nil, x.tenant.CacheSalt)})
 	}
-	return edits
+	return x.continued(edits)
 }
 
 // enginePriority turns our sign (larger is sooner) into the engine's: vLLM runs lower values first, SGLang higher.

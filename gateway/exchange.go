@@ -40,6 +40,7 @@ type exchange struct {
 	gaps    slo.Gaps
 
 	turn      turn
+	cont      *continuation // nil for an answer that cannot be taken up again
 	attempts  int
 	free      bool // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
 	elsewhere bool // a second choice may answer: a long wait is offered back for it
@@ -156,8 +157,9 @@ func (x *exchange) since() time.Duration { return x.s.now().Sub(x.arrival) }
 // admissionRequest is what the Gate is asked, for the specialist that is asked now.
 func (x *exchange) admissionRequest() scheduler.GateRequest {
 	return scheduler.GateRequest{
-		ID: x.id, Priority: x.intent.Priority, Chain: x.prompt.Chain, PromptTokens: x.prompt.Tokens, MaxNew: max(x.req.MaxTokens, 1),
-		Deadline: x.intent.Deadline, TTFTDeadline: x.intent.TTFTDeadline, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Victim: true, Arrived: x.arrival,
-		Elsewhere: x.elsewhere,
+		ID: x.id, Priority: x.intent.Priority, Chain: x.prompt.Chain, PromptTokens: x.prompt.Tokens, MaxNew: max(x.req.MaxTokens, 0),
+		Deadline: x.intent.Deadline, TTFTDeadline: x.intent.TTFTDeadline, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Arrived: x.arrival,
+		Victim: x.preempted < mostPreemptions, Resume: x.handedOut,
+		Elsewhere: x.elsewhere, Draft: x.sp.Draft,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"octet/gateway/sse"
 	"octet/gateway/wire"
 	"octet/routing/index"
 )
@@ -115,6 +116,13 @@ func outcomeOf(err error) string {
 }
 
 func toMs(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
+
+// noteCached holds what the engine says it had cached against what was thought.
+func (x *exchange) noteCached(u sse.Usage) {
+	if u.CachedKnown && x.base() == 0 {
+		x.turn.ticket.Cached(u.CachedTokens)
+	}
+}
 
 // observeFirstToken feeds the windows that the SLO headers are read from.
 func (x *exchange) observeFirstToken(now time.Time) {

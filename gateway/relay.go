@@ -17,17 +17,21 @@ var doneEvent = []byte("data: [DONE]\n\n")
 // buffered is what an engine's response may say: more of the body is at hand, so a flush can wait for it.
 type buffered interface{ Buffered() bool }
 
-// openStream reads an engine's event stream until the client has its first byte.
+// openStream reads an engine's event stream until the client has its first byte of it.
 func (x *exchange) openStream() error {
-	x.scanner.Reset(sse.Options{})
-	x.gaps.Reset(x.sp.Board)
-	for !x.started {
+	x.scanner.Reset(x.collecting())
+	if !x.started {
+		x.gaps.Reset(x.sp.Board)
+	}
+	x.turn.heard = false
+	for !x.turn.heard {
 		if err := x.step(); err != nil {
 			return err
 		}
 		if x.scanner.Done() && !x.started {
 			return fmt.Errorf("%w: the stream ended before its first event", engine.ErrProtocol)
 		}
+		x.turn.heard = x.started && (x.base() == 0 || x.scanner.FirstToken() || x.scanner.Done())
 	}
 	return nil
 }
@@ -65,7 +69,10 @@ func (x *exchange) flush() error {
 	if more, ok := x.turn.resp.(buffered); ok && more.Buffered() {
 		return nil
 	}
-	return x.push()
+	if err := x.push(); err != nil || !x.told() {
+		return err
+	}
+	return errPreempted
 }
 
 // ending says how a stream goes on after a read: nil is on, or well done.
@@ -96,11 +103,13 @@ func (x *exchange) pass(out [2][]byte) error {
 		return nil
 	}
 	now := x.s.now()
+	if (!x.started || x.cont != nil) && !x.secure() {
+		return errPreempted
+	}
 	if !x.started {
-		if !x.turn.ticket.Pin() {
-			return errPreempted
-		}
 		x.writeHead("text/event-stream; charset=utf-8")
+	}
+	if !x.turn.heard {
 		x.turn.resp.SetIdle(x.rt.Limits.IdleTimeout)
 	}
 	x.count(now)
@@ -108,6 +117,9 @@ func (x *exchange) pass(out [2][]byte) error {
 	for _, part := range out {
 		if len(part) == 0 {
 			continue
+		}
+		if x.cont != nil {
+			part = x.rejoined(part)
 		}
 		if _, err := x.w.Write(part); err != nil {
 			return x.clientGone(err)
@@ -118,14 +130,17 @@ func (x *exchange) pass(out [2][]byte) error {
 
 // count tells the Gate of growth at block boundaries only, and the board of the time between tokens.
 func (x *exchange) count(now time.Time) {
-	tokens := x.scanner.Tokens()
+	base := x.base()
+	tokens := base + x.scanner.Tokens()
 	before := x.handedOut
 	if tokens == before {
 		return
 	}
 	x.handedOut = tokens
-	if before == 0 {
+	if before == base {
 		x.turn.ticket.FirstToken()
+	}
+	if before == 0 {
 		x.observeFirstToken(now)
 	} else {
 		x.gaps.Add(now.Sub(x.wrote) / time.Duration(tokens-before))
@@ -167,8 +182,10 @@ func (x *exchange) left() bool {
 
 // finishStream writes [DONE], then lets the connection to the engine come to its proper end so that it can be used again.
 func (x *exchange) finishStream() error {
-	x.usage, _ = x.scanner.Usage()
+	usage, _ := x.scanner.Usage()
+	x.usage = x.whole(usage)
 	x.finish = x.scanner.FinishReason()
+	x.noteCached(usage)
 	x.turn.ticket.Release() // before the client can see the end: whoever asks next finds the blocks free
 	if _, err := x.w.Write(doneEvent); err != nil {
 		return x.clientGone(err)

@@ -42,6 +42,7 @@ type Specialist struct {
 	Name      string
 	BlockSize int // tokens
 	Context   int // tokens, prompt and answer together; 0 is unbounded
+	Draft     int // tokens that its engines may draft ahead; 0 is none
 	Adapters  []string
 	Created   int64 // unix seconds, for /v1/models
 	Board     *slo.Board

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"octet/engine"
 	"octet/routing/fleet"
@@ -18,6 +19,7 @@ type turn struct {
 	resp   engine.Response   // nil before the head
 	ctx    context.Context   // ends with the request, or when the place is taken back
 	cancel context.CancelCauseFunc
+	heard  bool // the client has something of this engine's answer
 }
 
 // leave gives the place back and lets go of the engine. Idempotent.
@@ -58,11 +60,25 @@ func (x *exchange) settle(err error) {
 	x.turn = turn{}
 }
 
-// follow relays the rest of a stream that has begun. The exchange has let go of what only a retry would need.
+// follow relays the rest of a stream that has begun, through every preemption to its end.
 func (x *exchange) follow() error {
-	x.dropRoute()
-	x.dropQuestion()
+	x.slim()
 	err := cause(x.turn.ctx, x.relay())
+	for errors.Is(err, errPreempted) && x.unfinished() {
+		if err = x.resume(x.ctx); err == nil {
+			err = cause(x.turn.ctx, x.relay())
+		}
+	}
 	x.settle(err)
 	return err
+}
+
+// slim lets go of what only a retry would need; a continuation needs the question and the prompt's chain.
+func (x *exchange) slim() {
+	if x.cont == nil {
+		x.dropQuestion()
+	} else {
+		x.prompt.Chain = slices.Clone(x.prompt.Chain)
+	}
+	x.dropRoute()
 }

@@ -28,6 +28,7 @@ func (x *exchange) relayUnary() error {
 	x.usage, x.finish, x.handedOut = usage, finish, usage.CompletionTokens
 	ticket.Answered(x.handedOut)
 	x.observeFirstToken(x.s.now())
+	x.noteCached(usage)
 	ticket.Release()
 	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 	x.writeHead("application/json")

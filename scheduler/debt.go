@@ -9,6 +9,7 @@ func (t *Ticket) claim(n int) {
 	if more <= 0 {
 		return
 	}
+	g.lend(more - g.pool.Free())
 	now := min(more, g.pool.Free())
 	t.take(now)
 	if more == now {

@@ -77,8 +77,10 @@ type Gate struct {
 	rates    rates
 	crowd    crowd
 	forecast forecast
-	offered  uint64 // requests that were asked for, those that resume left out
-	totals   totals
+
+	calibration calibration
+	offered     uint64 // requests that were asked for, those that resume left out
+	totals      totals
 }
 
 // NewGate returns an open gate before an idle engine.
@@ -182,7 +184,8 @@ func (g *Gate) Stats() Stats {
 	}
 	if g.pool != nil {
 		s.Total, s.Free, s.Cached = g.pool.Total(), g.pool.Free(), g.pool.Cached()
-		s.Used = g.pool.Used() - g.reserved
+		withheld := g.calibration.withheld.Len()
+		s.Used, s.Reserved = g.pool.Used()-g.reserved-withheld, g.reserved+withheld
 	}
 	return s
 }

@@ -27,6 +27,9 @@ func (g *Gate) Check() error {
 
 func (g *Gate) checkBlocks() error {
 	if err := g.pool.CheckTables(func(yield func(*kvpool.Table) bool) {
+		if !yield(&g.calibration.withheld) {
+			return
+		}
 		for _, t := range g.tickets {
 			if !yield(&t.table) {
 				return
