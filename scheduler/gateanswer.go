@@ -76,7 +76,7 @@ func (g *Gate) exceeds(r *GateRequest) bool {
 // fits reports whether r could start now, and how many blocks it would share. While a block is owed none is free, and
 // everybody needs one at least, so nobody fits.
 func (g *Gate) fits(r *GateRequest, now Time) (reuse int, ok bool) {
-	if len(g.tickets) >= g.maxRunning || len(g.tickets) >= g.ceiling(now) {
+	if len(g.tickets) >= g.maxRunning || len(g.tickets) >= g.ceiling(len(g.tickets), now) {
 		return 0, false
 	}
 	if g.pool == nil {

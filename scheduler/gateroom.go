@@ -54,40 +54,45 @@ func (g *Gate) outranked(place rank) bool {
 
 // room is what one request would find if some tickets were released.
 type room struct {
-	places int // in the engine
-	owed   int // blocks that others get first
-	blocks int // that the request needs
-	pool   kvpool.Imagined
-	paged  bool // else only places count
+	gate    *Gate
+	now     Time
+	running int // who would be left in the engine
+	owed    int // blocks that others get first
+	blocks  int // that the request needs
+	pool    kvpool.Imagined
 }
 
 func (g *Gate) imagine(r *GateRequest, now Time) room {
-	m := room{places: min(g.maxRunning, g.ceiling(now)) - len(g.tickets), owed: g.owed}
+	m := room{gate: g, now: now, running: len(g.tickets), owed: g.owed}
 	if g.pool != nil {
-		m.paged, m.blocks, m.pool = true, g.blocks(r), g.pool.Imagine(g.reusable(r))
+		m.blocks, m.pool = g.blocks(r), g.pool.Imagine(g.reusable(r))
 	}
 	return m
 }
 
 func (m *room) release(t *Ticket) {
-	m.places++
+	t.away = true
+	m.running--
 	m.owed -= t.owed
-	if m.paged {
+	if m.gate.pool != nil {
 		m.pool.Release(&t.table)
 	}
 }
 
 func (m *room) enough() bool {
-	return m.places > 0 && (!m.paged || m.pool.Fits(m.blocks+m.owed))
+	g := m.gate
+	return m.running < g.maxRunning && (g.pool == nil || m.pool.Fits(m.blocks+m.owed)) && m.running < g.ceiling(m.running, m.now)
 }
 
 // close ends the thought; released are the tickets that were imagined away.
 func (m *room) close(released []*Ticket) {
-	if !m.paged {
-		return
-	}
 	for _, t := range released {
-		m.pool.Undo(&t.table)
+		t.away = false
+		if m.gate.pool != nil {
+			m.pool.Undo(&t.table)
+		}
 	}
-	m.pool.Close()
+	if m.gate.pool != nil {
+		m.pool.Close()
+	}
 }

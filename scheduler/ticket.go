@@ -29,6 +29,7 @@ type Ticket struct {
 	begun     int     // generated with the first token; 0 before
 	estimate  float64 // pace that was estimated then, ns a token
 	yielding  bool
+	away      bool // thought away, while it is asked for whom it could make room
 	released  bool
 	index     int // in gate.tickets
 	victim    int // in gate.victims; -1 is not there

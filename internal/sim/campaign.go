@@ -29,7 +29,7 @@ func (row *Row) add(o *GateOutcome) {
 	row.Late += o.Late
 	row.Vain += o.Vain
 	row.Oracle.Refused += o.Oracle.Refused
-	row.Oracle.Feasible += o.Oracle.Feasible
+	row.Oracle.Wrongly += o.Oracle.Wrongly
 	row.Waits = append(row.Waits, o.Waits...)
 	for reason, n := range o.Refused {
 		row.Refused[reason] += n

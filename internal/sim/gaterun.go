@@ -40,6 +40,7 @@ type job struct {
 	ends      scheduler.Time // of an engine that is exact: when it will be done
 	gone      bool
 	expired   bool // its wait was over
+	overtaken bool // while it waited, somebody more urgent came and started
 }
 
 // verdict is what Admit returned to one job.
@@ -71,7 +72,7 @@ type gateRun struct {
 	asked    uint64
 	oracle   oracle
 	out      Outcome
-	late     uint64 // were let wait, and refused when it was too late
+	late     uint64 // were let wait, and refused when it was too late, although nobody more urgent came between
 	vain     uint64 // gave way, and nobody started for it
 	trace    trace
 }
@@ -101,7 +102,7 @@ func RunGate(plan *GatePlan, seed uint64) (GateOutcome, error) {
 // GateOutcome is what one run of a Gate did.
 type GateOutcome struct {
 	Outcome
-	Late   uint64 // were let wait, and refused when it was too late
+	Late   uint64 // were let wait, and refused when it was too late, although nobody more urgent came between
 	Vain   uint64 // gave way, and nobody started for it
 	Oracle Verdict
 }
@@ -243,10 +244,18 @@ func (r *gateRun) refused(j *job, err error) error {
 	default:
 		return fmt.Errorf("%d: %w", j.ID, err)
 	}
-	if j.promised && j.at < r.now && !errors.Is(err, context.Canceled) || j.expired && j.promised && r.now >= j.Deadline {
+	if j.late(r.now, err) {
 		r.late++
 	}
 	return nil
+}
+
+// late reports whether j, which was let wait and is refused now, could have been refused at once.
+func (j *job) late(now scheduler.Time, err error) bool {
+	if !j.promised || j.overtaken || j.at == now {
+		return false
+	}
+	return !errors.Is(err, context.Canceled) || j.expired && now >= j.Deadline
 }
 
 // baseline checks that nothing is left when all is done.

@@ -158,26 +158,6 @@ func TestFiguresAreMeasured(t *testing.T) {
 	}
 }
 
-func TestEarliestDeadlineFirst(t *testing.T) {
-	for name, tt := range map[string]struct {
-		frees    []scheduler.Time
-		open     []claim
-		feasible bool
-	}{
-		"one at once":           {[]scheduler.Time{0}, []claim{{5, 5}}, true},
-		"one too long":          {[]scheduler.Time{0}, []claim{{6, 5}}, false},
-		"one of two too long":   {[]scheduler.Time{0}, []claim{{5, 8}, {4, 4}}, false},
-		"the urgent one first":  {[]scheduler.Time{0}, []claim{{5, 10}, {4, 5}}, true},
-		"two places":            {[]scheduler.Time{0, 0}, []claim{{5, 5}, {5, 5}}, true},
-		"the place that runs":   {[]scheduler.Time{3}, []claim{{5, 7}}, false},
-		"who has none can wait": {[]scheduler.Time{0}, []claim{{50, never}, {5, 5}}, true},
-	} {
-		o := oracle{frees: tt.frees, open: tt.open}
-		if got := o.feasible(); got != tt.feasible {
-			t.Errorf("%s: %t", name, got)
-		}
-	}
-}
 
 func TestAgendaIsInOrderOfTimeThenOfNoting(t *testing.T) {
 	var a agenda[int]

@@ -49,7 +49,7 @@ func Figures(rows []Row, retries *Retries) (all []Figure) {
 			all = append(all, Figure{"gave way, and nobody started for it: " + r.Name, percent(r.Vain, r.Preempted), 0, r.Preempted})
 		}
 		if r.Oracle.Refused > 0 {
-			all = append(all, Figure{"refused for its deadline, and EDF could serve it: " + r.Name, percent(r.Oracle.Feasible, r.Oracle.Refused), 5, r.Oracle.Refused})
+			all = append(all, Figure{"refused for its deadline, and would have been in time in its turn: " + r.Name, percent(r.Oracle.Wrongly, r.Oracle.Refused), 5, r.Oracle.Refused})
 		}
 	}
 	return append(all,
