@@ -184,7 +184,11 @@ func (w *gateWorld) touch(d *dice, op, key int) {
 	case 5, 6:
 		said := mirror.said + d.roll(6) - 1
 		t.Grow(said)
+		early := !mirror.first && said > mirror.said
 		w.naive.grow(mirror, said)
+		if early {
+			w.naive.settle()
+		}
 	case 7:
 		if t.Pin() == mirror.yielding {
 			panic("pinned although told to give way, or the other way round")

@@ -167,6 +167,7 @@ func (t *Ticket) Grow(tokens int) {
 	now := g.elapsed()
 	if t.first == 0 {
 		t.prefilled(now)
+		g.held = true // the head may share what was just computed
 	}
 	if came := tokens - max(t.generated, t.begun); came > 0 && now > t.told {
 		t.sped(came, now)
