@@ -168,6 +168,20 @@ func (b *backlog[T]) charge(s T, tokens int) {
 	l.settle(b)
 }
 
+// age changes how fast age lifts. Levels that were reached stay.
+func (b *backlog[T]) age(aging time.Duration) {
+	if aging == b.aging {
+		return
+	}
+	b.aging = aging
+	for b.rising.len() > 0 {
+		b.rising.remove(b.rising.top())
+	}
+	for s := range b.all() {
+		b.rise(s)
+	}
+}
+
 // rise notes when age will lift s.
 func (b *backlog[T]) rise(s T) {
 	p := s.place()

@@ -141,7 +141,7 @@ func BenchmarkGateAdmit(b *testing.B) {
 	b.Run("handover=10000", func(b *testing.B) { // a place that passes from one to the next, in front of the crowd
 		g := benchGate(b)
 		stop := crowdGate(b, g, 10_000)
-		g.Reconfigure(2, 20_000, 0) // the holder's place and one more
+		g.Reconfigure(GateConfig{MaxRunning: 2, MaxWaiting: 20_000}) // the holder's place and one more
 		t, err := g.Admit(b.Context(), r)
 		if err != nil {
 			b.Fatal(err)

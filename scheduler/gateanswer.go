@@ -17,7 +17,8 @@ func (g *Gate) answer(r *GateRequest, place rank, now Time) Answer {
 	if g.exceeds(r) {
 		return Answer{State: Refused, Reason: ErrExceedsPool}
 	}
-	head := g.waiting.len() == 0 || place.before(g.waiting.topRank())
+	n := g.waiting.newcomer(place, r.Tenant, now)
+	head := g.waiting.leads(&n)
 	reuse, fits := 0, false
 	if head {
 		reuse, fits = g.fits(r, now)
@@ -30,15 +31,15 @@ func (g *Gate) answer(r *GateRequest, place rank, now Time) Answer {
 	case head && g.wouldYield(r, place, now):
 		return g.mayWait(r, 0, now)
 	case r.Resume == 0 && g.waiting.len() >= g.maxWaiting && !g.displaces(place):
-		return g.full(r, now)
+		return g.full(r, &n, now)
 	}
-	return g.mayWait(r, g.turn(r, g.waiting.ahead(r.Priority), now), now)
+	return g.mayWait(r, g.turn(r, &n, now), now)
 }
 
 // full is the answer where the queue has no place: r may come back when it has one and r's deadline leaves time to wait in it.
-func (g *Gate) full(r *GateRequest, now Time) Answer {
-	vacancy := g.vacancy(r, now)
-	if a := g.mayWait(r, g.turn(r, g.waiting.ahead(r.Priority), now), now); a.State == Refused {
+func (g *Gate) full(r *GateRequest, n *newcomer, now Time) Answer {
+	vacancy := g.vacancy(r, n, now)
+	if a := g.mayWait(r, g.turn(r, n, now), now); a.State == Refused {
 		if a.RetryAfter > 0 {
 			a.Reason, a.RetryAfter = ErrQueueFull, max(a.RetryAfter, g.later(vacancy))
 		}

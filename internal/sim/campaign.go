@@ -8,8 +8,8 @@ type Row struct {
 	Seeds int
 	Outcome
 	Late   uint64
-	Vain   uint64
 	Oracle Verdict
+	EDF    uint64 // requests that EDF serves by their deadline
 	Trace  uint64 // over the traces of the seeds, in order
 }
 
@@ -27,7 +27,7 @@ func (row *Row) add(o *GateOutcome) {
 	row.Deadlines += o.Deadlines
 	row.Misses += o.Misses
 	row.Late += o.Late
-	row.Vain += o.Vain
+	row.EDF += o.EDF
 	row.Oracle.Refused += o.Oracle.Refused
 	row.Oracle.Wrongly += o.Oracle.Wrongly
 	row.Waits = append(row.Waits, o.Waits...)

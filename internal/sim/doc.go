@@ -14,6 +14,6 @@
 //  4. Overtaking: a batch holds one adapter, and of n adapters that could run each has one of any n consecutive batches.
 //  5. No starvation: what was accepted finishes, within a number of steps in proportion to the tokens that were open.
 //  6. Preemption: strictly less urgent ones only, and only for one that starts in the same step; at a
-//     Gate it should start when they have gone, and where it does not the figures say so.
+//     Gate it starts when they have gone.
 //  7. When all is done the pool is as it was at the beginning.
 package sim

@@ -59,30 +59,30 @@ func (r *gateRun) settle(v verdict) error {
 	r.trace.add(j.ID, uint64(r.now), uint64(j.ticket.Reused()))
 	j.uncached = len(j.Tokens) + j.generated - j.ticket.Reused()*r.plan.Gate.BlockSize
 	r.running = append(r.running, j)
+	r.started = append(r.started, j)
 	r.engine.start(r, j)
 	return nil
 }
 
-// giveWay lets everybody go who was told to, and ask again with the tokens it has. For whom they gave way should
-// start as soon as they are gone; where it does not they did it in vain, which is counted.
+// giveWay lets everybody go who was told to, and ask again with the tokens it has. For whom they gave way starts
+// as soon as they are gone.
 func (r *gateRun) giveWay() error {
 	for {
 		told, err := r.hear()
 		if err != nil || len(told) == 0 {
 			return err
 		}
+		r.started = r.started[:0]
 		for _, j := range told {
 			if err := r.release(j); err != nil {
 				return err
 			}
 		}
 		for _, j := range told {
-			if head := j.gaveWay; head.ticket == nil && !head.gone {
-				r.vain++
+			if !slices.ContainsFunc(r.started, func(o *job) bool { return o.Priority > j.Priority }) {
+				return fmt.Errorf("preemption: %d of priority %d gave way, and nobody more urgent starts", j.ID, j.Priority)
 			}
-		}
-		for _, j := range told {
-			j.ticket, j.gaveWay = nil, nil
+			j.ticket, j.told, j.gaveWay = nil, false, true
 			if err := r.ask(j); err != nil {
 				return err
 			}
@@ -94,13 +94,13 @@ func (r *gateRun) giveWay() error {
 func (r *gateRun) hear() ([]*job, error) {
 	told, head := r.told(), r.head()
 	for _, j := range told {
-		if j.gaveWay != nil {
+		if j.told {
 			continue
 		}
 		if head == nil || j.Priority >= head.Priority {
 			return nil, fmt.Errorf("preemption: %d of priority %d gives way to nobody more urgent", j.ID, j.Priority)
 		}
-		j.gaveWay = head
+		j.told = true
 	}
 	return told, nil
 }

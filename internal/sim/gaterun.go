@@ -32,7 +32,8 @@ type job struct {
 	giveUp    context.CancelFunc
 	ticket    *scheduler.Ticket
 	turn      *turn
-	gaveWay   *job // for whom it was told to; nil is not told
+	told      bool // to give way
+	gaveWay   bool // at least once
 	uncached  int  // tokens of this turn's prefill
 	resumed   int  // tokens that it had when the turn began
 	generated int
@@ -73,7 +74,7 @@ type gateRun struct {
 	oracle   oracle
 	out      Outcome
 	late     uint64 // were let wait, and refused when it was too late, although nobody more urgent came between
-	vain     uint64 // gave way, and nobody started for it
+	started  []*job // since some were told to give way
 	trace    trace
 }
 
@@ -92,7 +93,10 @@ func RunGate(plan *GatePlan, seed uint64) (GateOutcome, error) {
 		err = r.baseline()
 	}
 	r.out.Trace, r.out.Preempted = uint64(r.trace), r.gate.Stats().Preemptions
-	out := GateOutcome{Outcome: r.out, Late: r.late, Vain: r.vain, Oracle: r.oracle.Verdict}
+	out := GateOutcome{Outcome: r.out, Late: r.late, Oracle: r.oracle.Verdict}
+	if !plan.Batching && plan.Load.Priorities == 1 {
+		out.EDF = EDF(plan, seed)
+	}
 	if err != nil {
 		return out, fmt.Errorf("%s, seed %d, answer %d, %v: %w", plan.Name, seed, r.asked, r.now, err)
 	}
@@ -103,8 +107,8 @@ func RunGate(plan *GatePlan, seed uint64) (GateOutcome, error) {
 type GateOutcome struct {
 	Outcome
 	Late   uint64 // were let wait, and refused when it was too late, although nobody more urgent came between
-	Vain   uint64 // gave way, and nobody started for it
 	Oracle Verdict
+	EDF    uint64 // requests that EDF serves by their deadline; only of a load of one priority before an engine of own pace
 }
 
 func newGateRun(plan *GatePlan, seed uint64) (*gateRun, error) {
@@ -184,7 +188,7 @@ func (r *gateRun) patience(j *job) scheduler.Time {
 func (r *gateRun) request(j *job) scheduler.GateRequest {
 	g := scheduler.GateRequest{
 		ID: strconv.FormatUint(j.ID, 10), Priority: j.Priority, PromptTokens: len(j.Tokens), MaxNew: j.MaxNew, Resume: j.generated,
-		Tenant: tenants[j.Tenant%len(tenants)], Victim: j.Deadline == 0 && j.Priority == 0, Arrived: origin.Add(j.At),
+		Tenant: tenants[j.Tenant%len(tenants)], Victim: j.Deadline == 0 && j.Priority == 0, Arrived: origin.Add(j.At), Paid: j.gaveWay,
 	}
 	if size := r.plan.Gate.BlockSize; size > 0 {
 		g.Chain = r.chain.Chain(nil, root(j.Adapter), j.Tokens, size)

@@ -33,7 +33,7 @@ type claim struct {
 // picture notes who runs and waits when j asks.
 func (o *oracle) picture(r *gateRun, j *job) {
 	o.frees = o.frees[:0]
-	if r.plan.Batching {
+	if r.plan.Batching || r.plan.Cost.Noise > 0 {
 		return
 	}
 	for _, other := range r.running {

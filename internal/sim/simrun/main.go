@@ -1,5 +1,5 @@
 // Command simrun runs the scheduler in virtual time until so many steps and admissions are done, and prints what happened.
-// It fails when a promise is broken that internal/sim lists; figures that are aims are printed beside the aim.
+// It fails when a promise is broken that internal/sim lists, or a figure is beyond its bound.
 package main
 
 import (
@@ -47,7 +47,13 @@ func run(steps, admissions, episodes uint64, requests int) error {
 	if err != nil {
 		return err
 	}
-	sim.PrintFigures(os.Stdout, sim.Figures(rows, &retries))
+	figures := sim.Figures(rows, &retries)
+	sim.PrintFigures(os.Stdout, figures)
+	for i := range figures {
+		if !figures[i].Holds() {
+			return fmt.Errorf("%s: %.3f %%, more than %g %%", figures[i].What, figures[i].Measured, figures[i].Most)
+		}
+	}
 	return nil
 }
 
