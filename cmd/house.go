@@ -33,6 +33,7 @@ type house struct {
 	knobs     *slo.Knobs
 	targets   atomic.Pointer[map[string]events.Target] // by replica name; replaced whole
 	tokens    *tokenizers
+	weights   atomic.Pointer[map[string]int] // of tenants' shares; replaced whole
 
 	mu         sync.Mutex // one furnish at a time; guards all below
 	cfg        *config.Config
@@ -62,6 +63,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 		residents: map[string]*resident{}, boards: map[string]board{},
 	}
 	h.targets.Store(&map[string]events.Target{})
+	h.weights.Store(&map[string]int{})
 	h.feed = events.NewFeed(x, h.hasher, h.target)
 	h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...)
 	return h, err
@@ -85,6 +87,8 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 		return fmt.Errorf("%w: %w", errConfig, err)
 	}
 	h.cfg, h.tenants = cfg, rt.Tenants
+	weights := tenantWeights(cfg)
+	h.weights.Store(&weights)
 	if h.server != nil {
 		h.server.Serve(rt)
 	} else {

@@ -39,7 +39,11 @@ type residence struct {
 // gateBounds may change while a Gate stays.
 type gateBounds struct {
 	maxRunning, maxWaiting int
-	maxWait                time.Duration
+	maxWait, aging         time.Duration
+}
+
+func (b gateBounds) config() scheduler.GateConfig {
+	return scheduler.GateConfig{MaxRunning: b.maxRunning, MaxWaiting: b.maxWaiting, MaxWait: b.maxWait, Aging: b.aging}
 }
 
 // errFull is a fleet with no slot left in the index: removed replicas keep theirs until they are swept.
@@ -134,13 +138,14 @@ func (h *house) open(cfg *config.Config, staying map[string]*resident) error {
 		old := h.residents[r.key.name]
 		if old != nil && old.replica.Host == r.replica.Host && old.blocks == r.blocks {
 			r.replica.Gate = old.replica.Gate
-			r.replica.Gate.Reconfigure(r.bounds.maxRunning, r.bounds.maxWaiting, r.bounds.maxWait)
+			r.replica.Gate.Reconfigure(r.bounds.config())
 			continue
 		}
-		gate, err := scheduler.NewGate(scheduler.GateConfig{
-			Blocks: r.blocks, BlockSize: r.key.blockSize, MaxRunning: r.bounds.maxRunning, MaxWaiting: r.bounds.maxWaiting,
-			MaxWait: r.bounds.maxWait, Now: time.Now, Jitter: jitter,
-		})
+		sp, _ := find(cfg, r.key.name)
+		shape := r.bounds.config()
+		shape.Blocks, shape.BlockSize, shape.Now, shape.Jitter = r.blocks, r.key.blockSize, time.Now, jitter
+		shape.Weights, shape.Quantum, shape.AgingCeiling = h.weight, sp.Scheduler.ChunkedPrefillTokens, gateway.PriorityMost
+		gate, err := scheduler.NewGate(shape)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.key.name, err)
 		}
@@ -200,8 +205,13 @@ func poolSize(sp *config.Specialist, rep *config.Replica) (int, error) {
 		return rep.Blocks, nil
 	}
 	g := sp.HBM.Geometry
+	running := int64(sp.Scheduler.MaxRunning)
+	if rep.MaxRunning > 0 {
+		running = int64(rep.MaxRunning)
+	}
+	states := running * int64(sp.Hybrid.SSMStateBytes)
 	blocks, err := kvpool.Size(
-		kvpool.Memory{HBM: int64(sp.HBM.Total), Weights: int64(sp.HBM.Weights), ActivationReserve: int64(sp.HBM.ActivationReserve)},
+		kvpool.Memory{HBM: int64(sp.HBM.Total), Weights: int64(sp.HBM.Weights), ActivationReserve: int64(sp.HBM.ActivationReserve) + states},
 		kvpool.Geometry{Layers: g.Layers, KVHeads: g.KVHeads, HeadDim: g.HeadDim, DTypeBytes: g.DTypeBytes, AttentionLayers: g.AttentionLayers},
 		sp.BlockSize)
 	if err != nil {
@@ -211,7 +221,7 @@ func poolSize(sp *config.Specialist, rep *config.Replica) (int, error) {
 }
 
 func boundsOf(cfg *config.Config, sp *config.Specialist, rep *config.Replica) gateBounds {
-	b := gateBounds{sp.Scheduler.MaxRunning, sp.Scheduler.MaxWaiting, cfg.Limits.MaxQueueWait}
+	b := gateBounds{sp.Scheduler.MaxRunning, sp.Scheduler.MaxWaiting, cfg.Limits.MaxQueueWait, sp.Scheduler.Aging}
 	if rep.MaxRunning > 0 {
 		b.maxRunning = rep.MaxRunning
 	}

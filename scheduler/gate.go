@@ -77,7 +77,8 @@ type Gate struct {
 	arrivals uint64
 
 	tickets  []*Ticket      // the running, in no order; a ticket knows its index
-	victims  queue[*Ticket] // of the running: who may be preempted and was not yet, lowest first
+	victims  queue[*Ticket] // of the running: who may be preempted and was not yet, least urgent first
+	priced   []concession   // scratch of candidates
 	yielding []*Ticket      // of the running: who was told to give way
 	debtors  []*Ticket      // of the running: who is owed blocks, oldest debt first; then nothing is free
 	owed     int            // blocks, over all debtors

@@ -1,9 +1,15 @@
 package scheduler
 
-import "octet/kvpool"
+import (
+	"cmp"
+	"math"
+	"slices"
 
-// makeRoom tells the lowest victims that are strictly less urgent than head to give way: as few as make it fit, and
-// nobody if not even all of them would. Those who were told before are counted first. Caller holds gateMu.
+	"octet/kvpool"
+)
+
+// makeRoom tells victims that are strictly less urgent than head to give way, in the order of candidates: as few as make it
+// fit, and nobody if not even all of them would. Those who were told before are counted first. Caller holds gateMu.
 func (g *Gate) makeRoom(head *waiter, now Time) {
 	before, enough := g.choose(&head.req, head.rank, now)
 	for _, t := range g.yielding[before:] {
@@ -38,14 +44,79 @@ func (g *Gate) choose(r *GateRequest, place rank, now Time) (before int, enough 
 	for _, t := range g.yielding {
 		room.release(t)
 	}
-	for !room.enough() && g.outranked(place) {
-		t := g.victims.pop()
-		room.release(t)
-		g.yielding = append(g.yielding, t)
-	}
 	enough = room.enough()
+	if !enough && g.outranked(place) {
+		for _, v := range g.candidates(place.priority, now) {
+			g.victims.remove(v.t)
+			room.release(v.t)
+			g.yielding = append(g.yielding, v.t)
+			if enough = room.enough(); enough {
+				break
+			}
+		}
+	}
 	room.close(g.yielding)
 	return before, enough
+}
+
+// concession is a victim, and what its giving way costs.
+type concession struct {
+	t     *Ticket
+	price float64 // tokens to compute again for a freed block
+}
+
+// candidates returns the victims below priority in the order in which they give way: the less urgent; then who has the
+// fewest tokens to compute again for a freed block; then who came last. The slice is valid until the next call.
+func (g *Gate) candidates(priority int, now Time) []concession {
+	g.priced = g.priced[:0]
+	for _, slot := range g.victims.slots {
+		if t := slot.item; t.rank.priority < priority {
+			g.priced = append(g.priced, concession{t, t.price(now)})
+		}
+	}
+	slices.SortFunc(g.priced, func(a, b concession) int {
+		if a.t.rank.priority != b.t.rank.priority || a.price == b.price {
+			return cmp.Or(cmp.Compare(a.t.rank.priority, b.t.rank.priority), bySign(b.t.rank.before(a.t.rank)))
+		}
+		return cmp.Compare(a.price, b.price)
+	})
+	return g.priced
+}
+
+func bySign(first bool) int {
+	if first {
+		return -1
+	}
+	return 1
+}
+
+// price returns the tokens that the engine would compute again for t, for each block that its giving way frees. What
+// others keep in the prefix cache is not lost; of a prefill under way as much is as its time is over. All requests of an engine
+// are of one model, so that recurrent state, where it has any, weighs the same on each.
+func (t *Ticket) price(now Time) float64 {
+	g := t.gate
+	if g.pool == nil {
+		return t.progress(now)
+	}
+	chain := g.reusable(&t.req)
+	freed, kept := g.pool.Loss(&t.table, chain[:min(len(chain), t.computed/g.pool.BlockSize())])
+	if freed == 0 {
+		return math.Inf(1)
+	}
+	return max(0, t.progress(now)-float64(kept*g.pool.BlockSize())) / float64(freed)
+}
+
+// progress returns the tokens of t that the engine holds.
+func (t *Ticket) progress(now Time) float64 {
+	if t.first != 0 {
+		return float64(t.req.PromptTokens + t.generated)
+	}
+	g := t.gate
+	part, uncached := 1.0, g.uncached(&t.req, t.reused)
+	if whole := g.rates.firstToken(uncached); whole > 0 {
+		part = min(1, float64(now-t.admitted)/float64(whole))
+	}
+	return float64(t.computed) + part*float64(uncached)
 }
 
 func (g *Gate) outranked(place rank) bool {
