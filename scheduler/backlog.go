@@ -191,9 +191,14 @@ func (b *backlog[T]) rise(s T) {
 	}
 }
 
+// rises reports whether somebody has waited long enough to be lifted.
+func (b *backlog[T]) rises(now Time) bool {
+	return b.rising.len() > 0 && b.rising.topRank().arrival <= now
+}
+
 // lift moves up whoever has waited long enough for it.
 func (b *backlog[T]) lift(now Time) {
-	for b.rising.len() > 0 && b.rising.topRank().arrival <= now {
+	for b.rises(now) {
 		s := b.rising.top().who
 		level := s.place().lane.level + 1
 		b.leave(s)

@@ -25,7 +25,8 @@ type GateConfig struct {
 
 	// Aging lifts who waits by one priority for each such time, to AgingCeiling at most; 0 is none. So from its arrival +
 	// (AgingCeiling - priority) × Aging on, a request is behind nobody of its tenant who came later with a priority up to
-	// AgingCeiling, and behind other tenants' for no more than their shares. It takes nobody's place in the engine by that.
+	// AgingCeiling, and behind other tenants' for no more than their shares. It takes nobody's place in the engine by that, but
+	// once it runs it gives way only to who is more urgent than that.
 	Aging        time.Duration
 	AgingCeiling int
 }
@@ -164,6 +165,7 @@ func (g *Gate) ask(r GateRequest) (*Ticket, *waiter, error) {
 	case Refused:
 		return nil, nil, refusal(&r, answer)
 	case Admitted:
+		place.priority = g.waiting.level(place, now)
 		return g.start(r, place, now, now), nil, nil
 	default:
 		g.displace(place, now)

@@ -37,8 +37,8 @@ func (g *Gate) wouldYield(r *GateRequest, place rank, now Time) bool {
 // choose moves victims to yielding until r fits without them, and says from where on and whether it does.
 func (g *Gate) choose(r *GateRequest, place rank, now Time) (before int, enough bool) {
 	before = len(g.yielding)
-	if before == 0 && !g.outranked(place) {
-		return before, false
+	if before == 0 && !g.outranked(place) || g.slack(r, 0, 0, now) < 0 {
+		return before, false // what it could share may be gone when the others are: then it would be too late
 	}
 	room := g.imagine(r, now)
 	for _, t := range g.yielding {

@@ -11,7 +11,7 @@ import (
 type Ticket struct {
 	gate     *Gate
 	req      GateRequest
-	rank     rank
+	rank     rank // its priority is what age had made of it when it started
 	reused   int
 	waited   time.Duration
 	admitted Time

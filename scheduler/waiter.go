@@ -151,8 +151,9 @@ func (g *Gate) letIn(now Time) {
 		if !w.req.Paid {
 			g.waiting.charge(w, g.uncached(&w.req, reuse))
 		}
+		place := rank{w.lane.level, w.rank.arrival, w.rank.id}
 		g.dequeue(w)
-		w.ticket = g.start(w.req, w.rank, w.queued, now)
+		w.ticket = g.start(w.req, place, w.queued, now)
 		close(w.settled)
 	}
 }
@@ -163,9 +164,9 @@ func (g *Gate) hold(head *waiter, now Time) {
 	g.makeRoom(head, now)
 }
 
-// letInHeld is letIn where nobody left, but a deadline that held the head back may have more slack now.
+// letInHeld is letIn where nobody left, but the head may fit by now, or age makes another one the head.
 func (g *Gate) letInHeld(now Time) {
-	if g.held {
+	if g.held || g.waiting.rises(now) {
 		g.letIn(now)
 	}
 }

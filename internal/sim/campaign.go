@@ -9,6 +9,7 @@ type Row struct {
 	Outcome
 	Late   uint64
 	Oracle Verdict
+	Vain   uint64
 	EDF    uint64 // requests that EDF serves by their deadline
 	Trace  uint64 // over the traces of the seeds, in order
 }
@@ -27,6 +28,7 @@ func (row *Row) add(o *GateOutcome) {
 	row.Deadlines += o.Deadlines
 	row.Misses += o.Misses
 	row.Late += o.Late
+	row.Vain += o.Vain
 	row.EDF += o.EDF
 	row.Oracle.Refused += o.Oracle.Refused
 	row.Oracle.Wrongly += o.Oracle.Wrongly

@@ -59,9 +59,20 @@ func (r *gateRun) settle(v verdict) error {
 	r.trace.add(j.ID, uint64(r.now), uint64(j.ticket.Reused()))
 	j.uncached = len(j.Tokens) + j.generated - j.ticket.Reused()*r.plan.Gate.BlockSize
 	r.running = append(r.running, j)
-	r.started = append(r.started, j)
+	r.starts++
+	j.level = r.level(j)
+	r.started[j.level] = r.starts + 1
 	r.engine.start(r, j)
 	return nil
+}
+
+// level returns the priority of j, lifted by age.
+func (r *gateRun) level(j *job) int {
+	g := &r.plan.Gate
+	if g.Aging == 0 {
+		return j.Priority
+	}
+	return max(j.Priority, min(g.AgingCeiling, j.Priority+int((r.now-j.At)/g.Aging)))
 }
 
 // giveWay lets everybody go who was told to, and ask again with the tokens it has. For whom they gave way starts
@@ -72,17 +83,21 @@ func (r *gateRun) giveWay() error {
 		if err != nil || len(told) == 0 {
 			return err
 		}
-		r.started = r.started[:0]
 		for _, j := range told {
 			if err := r.release(j); err != nil {
 				return err
 			}
 		}
 		for _, j := range told {
-			if !slices.ContainsFunc(r.started, func(o *job) bool { return o.Priority > j.Priority }) {
+			started := slices.ContainsFunc(r.started[j.level+1:], func(last uint64) bool { return last > j.told })
+			switch {
+			case started:
+			case r.plan.Gate.Aging > 0: // one came back between whom age had lifted
+				r.vain++
+			default:
 				return fmt.Errorf("preemption: %d of priority %d gave way, and nobody more urgent starts", j.ID, j.Priority)
 			}
-			j.ticket, j.told, j.gaveWay = nil, false, true
+			j.ticket, j.told, j.gaveWay = nil, 0, true
 			if err := r.ask(j); err != nil {
 				return err
 			}
@@ -94,13 +109,13 @@ func (r *gateRun) giveWay() error {
 func (r *gateRun) hear() ([]*job, error) {
 	told, head := r.told(), r.head()
 	for _, j := range told {
-		if j.told {
+		if j.told > 0 {
 			continue
 		}
-		if head == nil || j.Priority >= head.Priority {
-			return nil, fmt.Errorf("preemption: %d of priority %d gives way to nobody more urgent", j.ID, j.Priority)
+		if head == nil || j.level >= head.Priority {
+			return nil, fmt.Errorf("preemption: %d of priority %d gives way to nobody more urgent", j.ID, j.level)
 		}
-		j.told = true
+		j.told = r.starts + 1
 	}
 	return told, nil
 }

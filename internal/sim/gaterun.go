@@ -32,10 +32,11 @@ type job struct {
 	giveUp    context.CancelFunc
 	ticket    *scheduler.Ticket
 	turn      *turn
-	told      bool // to give way
-	gaveWay   bool // at least once
-	uncached  int  // tokens of this turn's prefill
-	resumed   int  // tokens that it had when the turn began
+	told      uint64 // when to give way: gateRun.starts then, and one; 0 is not
+	gaveWay   bool   // at least once
+	level     int    // its priority, lifted by age, when it started
+	uncached  int    // tokens of this turn's prefill
+	resumed   int    // tokens that it had when the turn began
 	generated int
 	admitted  scheduler.Time
 	ends      scheduler.Time // of an engine that is exact: when it will be done
@@ -73,8 +74,10 @@ type gateRun struct {
 	asked    uint64
 	oracle   oracle
 	out      Outcome
-	late     uint64 // were let wait, and refused when it was too late, although nobody more urgent came between
-	started  []*job // since some were told to give way
+	late     uint64   // were let wait, and refused when it was too late, although nobody more urgent came between
+	starts   uint64   // so far
+	vain     uint64   // gave way, and nobody more urgent started
+	started  []uint64 // by priority, lifted by age: the number of the last start, and one
 	trace    trace
 }
 
@@ -93,7 +96,7 @@ func RunGate(plan *GatePlan, seed uint64) (GateOutcome, error) {
 		err = r.baseline()
 	}
 	r.out.Trace, r.out.Preempted = uint64(r.trace), r.gate.Stats().Preemptions
-	out := GateOutcome{Outcome: r.out, Late: r.late, Oracle: r.oracle.Verdict}
+	out := GateOutcome{Outcome: r.out, Late: r.late, Vain: r.vain, Oracle: r.oracle.Verdict}
 	if !plan.Batching && plan.Load.Priorities == 1 {
 		out.EDF = EDF(plan, seed)
 	}
@@ -107,6 +110,7 @@ func RunGate(plan *GatePlan, seed uint64) (GateOutcome, error) {
 type GateOutcome struct {
 	Outcome
 	Late   uint64 // were let wait, and refused when it was too late, although nobody more urgent came between
+	Vain   uint64 // gave way, and nobody more urgent started: one came back between whom age had lifted
 	Oracle Verdict
 	EDF    uint64 // requests that EDF serves by their deadline; only of a load of one priority before an engine of own pace
 }
@@ -115,6 +119,7 @@ func newGateRun(plan *GatePlan, seed uint64) (*gateRun, error) {
 	r := &gateRun{
 		plan: plan, load: NewWorkload(plan.Load, seed), dice: rand.New(rand.NewPCG(seed, 0x656e67)), chain: kvpool.NewHasher(1),
 		verdicts: make(chan verdict, plan.Gate.MaxWaiting+1), out: Outcome{Refused: map[string]int{}},
+		started: make([]uint64, max(plan.Load.Priorities, plan.Gate.AgingCeiling+1)),
 	}
 	cfg := plan.Gate
 	cfg.Now = func() time.Time { return origin.Add(r.now) }

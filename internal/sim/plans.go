@@ -95,7 +95,10 @@ func GatePlans(requests int) []GatePlan {
 	crowded := batching
 	crowded.Name, crowded.Gate.Blocks, crowded.Load.Priorities, crowded.Load.Deadlines = "few blocks", 60, 3, 0.3
 	crowded.Load.Cancelled, crowded.Load.Patience, crowded.Load.Tenants = 0.1, 10*time.Second, 3
-	plans := []GatePlan{exact, urgent, noisy, batching, shaken, crowded}
+	shared := crowded
+	shared.Name, shared.Gate.Quantum, shared.Gate.Aging, shared.Gate.AgingCeiling = "shares and age", 256, 5*time.Second, 2
+	shared.Gate.Weights = func(tenant string) int { return 1 + len(tenant)%3 }
+	plans := []GatePlan{exact, urgent, noisy, batching, shaken, crowded, shared}
 	for i := range plans {
 		plans[i].Load.Requests, plans[i].Warm, plans[i].CheckEvery = requests, 100, 97
 	}

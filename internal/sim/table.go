@@ -46,6 +46,9 @@ func Figures(rows []Row, retries *Retries) (all []Figure) {
 		}
 		all = append(all, Figure{"admitted, and its deadline missed: " + r.Name, percent(r.Misses, r.Deadlines), most, r.Deadlines},
 			Figure{"let wait, and refused when it was too late, with nobody more urgent between: " + r.Name, percent(r.Late, r.Deadlines+r.Late), 1, r.Deadlines + r.Late})
+		if r.Vain > 0 {
+			all = append(all, Figure{"gave way, and one whom age had lifted came between: " + r.Name, percent(r.Vain, r.Preempted), 0.1, r.Preempted})
+		}
 		if r.EDF > 0 {
 			all = append(all, Figure{"served by their deadline by EDF, which knows all, and not here: " + r.Name, percent(r.EDF-min(r.EDF, r.Deadlines-r.Misses), r.EDF), 5, r.EDF})
 		}
