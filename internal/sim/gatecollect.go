@@ -48,7 +48,7 @@ func (r *gateRun) settle(v verdict) error {
 		return r.refused(j, v.err)
 	}
 	for _, o := range r.waiting {
-		o.overtaken = o.overtaken || j.Priority > o.Priority && j.At > o.at
+		o.overtaken = o.overtaken || j.asked > o.asked
 		if o.Priority == j.Priority && o.Tenant == j.Tenant && (o.At < j.At || o.At == j.At && o.asked < j.asked) {
 			return fmt.Errorf("order: %d starts before %d, which came earlier, of the same priority and tenant", j.ID, o.ID)
 		}
