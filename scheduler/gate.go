@@ -46,6 +46,7 @@ type GateRequest struct {
 	Elsewhere    bool      // another specialist may answer it: a long wait is offered back as a Refusal that is Offered
 	Resume       int       // tokens already generated, replayed behind the prompt
 	Victim       bool      // may be preempted
+	Whole        bool      // its answer comes at once, so that nobody will say when its prefill was over
 	Arrived      time.Time // its place among equals; zero is now. A resumed request brings its first one
 	Paid         bool      // it ran before: its tenant's share has paid for it
 }
@@ -84,6 +85,7 @@ type Gate struct {
 	debtors  []*Ticket      // of the running: who is owed blocks, oldest debt first; then nothing is free
 	owed     int            // blocks, over all debtors
 	reserved int            // blocks that running tickets hold beyond what is computed
+	filling  int            // tokens of prompts whose first token is awaited
 	bound    int            // of the running: who has a deadline
 	held     bool           // the head of the queue may fit by now although nobody left: a deadline's slack changes with every token and moment
 

@@ -127,7 +127,11 @@ func (g *Gate) slack(r *GateRequest, reuse int, wait time.Duration, now Time) ti
 	if r.Deadline.IsZero() && r.TTFTDeadline.IsZero() {
 		return math.MaxInt64
 	}
-	first := now + wait + promise(g.rates.firstToken(g.uncached(r, reuse)), &g.rates.prefillError)
+	filled := g.rates.laterFirstToken(g.uncached(r, reuse))
+	if wait == 0 {
+		filled = g.rates.firstToken(g.uncached(r, reuse), g.filling)
+	}
+	first := now + wait + promise(filled, &g.rates.prefillError)
 	slack := time.Duration(math.MaxInt64)
 	if !r.TTFTDeadline.IsZero() && r.Resume == 0 {
 		slack = r.TTFTDeadline.Sub(g.origin) - first

@@ -80,17 +80,18 @@ func (g *Gate) checkBlocks() error {
 }
 
 func (g *Gate) checkTickets() error {
-	yielding := 0
+	yielding, filling := 0, 0
 	for i, t := range g.tickets {
 		if t.yielding {
 			yielding++
 		}
+		filling += t.fills
 		if t.released || t.index != i || t.yielding == (t.victim >= 0) && t.req.Victim || t.owed < 0 || t.owed > 0 != slices.Contains(g.debtors, t) {
 			return fmt.Errorf("%w: ticket %s at %d of %d: victim %d, yielding %t, owed %d", ErrCorrupt, t.req.ID, t.index, i, t.victim, t.yielding, t.owed)
 		}
 	}
-	if yielding != len(g.yielding) {
-		return fmt.Errorf("%w: %d yield, counted %d", ErrCorrupt, yielding, len(g.yielding))
+	if yielding != len(g.yielding) || filling != g.filling {
+		return fmt.Errorf("%w: %d yield, counted %d; %d tokens to prefill, counted %d", ErrCorrupt, yielding, len(g.yielding), filling, g.filling)
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (p *future) start(g *Gate, r *GateRequest) {
 	}
 	p.places--
 	p.free -= held
-	ends := p.at + g.rates.firstToken(g.uncached(r, 0)) + g.rates.rest(max(0, r.MaxNew-r.Resume), len(g.tickets))
+	ends := p.at + g.rates.laterFirstToken(g.uncached(r, 0)) + g.rates.rest(max(0, r.MaxNew-r.Resume), len(g.tickets))
 	i, _ := slices.BinarySearchFunc(p.f.play, ends, func(d departure, at Time) int { return int(d.at - at) })
 	p.f.play = slices.Insert(p.f.play, i, departure{ends, held})
 }

@@ -32,7 +32,7 @@ func newGateWorld(d *dice) (*gateWorld, error) {
 	g, err := NewGate(w.cfg)
 	w.gate = g
 	w.naive = &naiveGate{naive: newNaive(CoreConfig{Blocks: w.cfg.Blocks, BlockSize: w.cfg.BlockSize, MaxRunning: w.cfg.MaxRunning, TokenBudget: 1, Seed: 3})}
-	w.naive.prefill = g.rates.firstToken
+	w.naive.prefill = func(key int) time.Duration { return w.tickets[key].prefillTime() }
 	return w, err
 }
 

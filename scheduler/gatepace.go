@@ -1,6 +1,9 @@
 package scheduler
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // crowd integrates the number of requests in the engine over time, so that a pace can be put down to the company it had.
 type crowd struct {
@@ -46,7 +49,12 @@ func (t *Ticket) since(now Time) Time {
 	if t.first != 0 {
 		return t.told
 	}
-	return max(now, t.admitted+t.gate.rates.firstToken(t.gate.uncached(&t.req, t.reused)))
+	return max(now, t.admitted+t.prefillTime())
+}
+
+// prefillTime estimates the time from t's admission to its first token; 0 is unknown.
+func (t *Ticket) prefillTime() time.Duration {
+	return t.gate.rates.firstToken(t.gate.uncached(&t.req, t.reused), t.others)
 }
 
 // ends estimates when t will be done at the present pace, always in the future; false where nothing is measured of it yet.

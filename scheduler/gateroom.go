@@ -111,12 +111,11 @@ func (t *Ticket) progress(now Time) float64 {
 	if t.first != 0 {
 		return float64(t.req.PromptTokens + t.generated)
 	}
-	g := t.gate
-	part, uncached := 1.0, g.uncached(&t.req, t.reused)
-	if whole := g.rates.firstToken(uncached); whole > 0 {
+	part := 1.0
+	if whole := t.prefillTime(); whole > 0 {
 		part = min(1, float64(now-t.admitted)/float64(whole))
 	}
-	return float64(t.computed) + part*float64(uncached)
+	return float64(t.computed) + part*float64(t.gate.uncached(&t.req, t.reused))
 }
 
 func (g *Gate) outranked(place rank) bool {

@@ -18,7 +18,7 @@ type naiveGate struct {
 	debtors []*naiveTicket // oldest debt first
 	order   int
 	now     Time
-	prefill func(uncached int) time.Duration // as measured
+	prefill func(key int) time.Duration // as measured
 }
 
 type naiveTicket struct {
@@ -181,7 +181,7 @@ func (m *naiveGate) price(t *naiveTicket) float64 {
 	has, kept := float64(len(t.tokens)+t.said), 0
 	if !t.first {
 		part := 1.0
-		if whole := m.prefill(t.uncached); whole > 0 {
+		if whole := m.prefill(t.key); whole > 0 {
 			part = min(1, float64(m.now-t.began)/float64(whole))
 		}
 		has = float64(t.computed) + part*float64(t.uncached)

@@ -237,3 +237,21 @@ func TestCoreEstimatesFromItsDrain(t *testing.T) {
 		t.Errorf("retry after %v", r.RetryAfter)
 	}
 }
+
+// MEGA-50: an engine that computes prompts one after the other keeps a prompt waiting for those before it, and that is measured.
+func TestPrefillTimeCountsPromptsBefore(t *testing.T) {
+	const token = 100 * time.Microsecond
+	for name, lag := range map[string]time.Duration{"one after the other": token, "side by side": 0} {
+		var p plane
+		for i := range 200 {
+			own, others := 50+i*37%400, i*61%900
+			p.observe(float64(own), float64(others), float64(15*time.Millisecond+time.Duration(own)*token+time.Duration(others)*lag))
+		}
+		for _, n := range [][2]int{{20, 0}, {500, 0}, {20, 900}, {3000, 5000}} {
+			want := 15*time.Millisecond + time.Duration(n[0])*token + time.Duration(n[1])*lag
+			if got := p.at(float64(n[0]), float64(n[1])); got < want*98/100 || got > want*102/100 {
+				t.Errorf("%s: %d tokens behind %d take %v, want %v", name, n[0], n[1], got, want)
+			}
+		}
+	}
+}

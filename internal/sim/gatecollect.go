@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+
+	"octet/scheduler"
 )
 
 // collect waits until everybody who is inside Admit is in the queue, and settles the others in the order they had asked.
@@ -162,13 +164,21 @@ func (r *gateRun) conserve() error {
 	return nil
 }
 
+// kept returns when j had what its deadline is of.
+func (r *gateRun) kept(j *job) scheduler.Time {
+	if r.plan.First {
+		return j.first
+	}
+	return r.now
+}
+
 // finish ends j, whose answer is complete.
 func (r *gateRun) finish(j *job) error {
 	j.gone = true
 	r.out.Finished++
 	if j.promised {
 		r.out.Deadlines++
-		if r.now > j.Deadline {
+		if at := r.kept(j); at > j.Deadline {
 			r.out.Misses++
 		}
 	}

@@ -19,6 +19,7 @@ type GatePlan struct {
 	Load       Shape
 	Cost       Cost
 	Batching   bool   // the engine does steps, so that one request's pace depends on the others; else each has its own pace
+	First      bool   // deadlines are of the first token
 	Warm       int    // the first requests have no deadlines: the Gate measures before it promises
 	CheckEvery uint64 // answers between two Checks; 0 is at the end only
 }
@@ -38,11 +39,12 @@ type job struct {
 	uncached  int    // tokens of this turn's prefill
 	resumed   int    // tokens that it had when the turn began
 	generated int
+	first     scheduler.Time // when its first token came
 	admitted  scheduler.Time
 	ends      scheduler.Time // of an engine that is exact: when it will be done
 	gone      bool
 	expired   bool // its wait was over
-	overtaken bool // while it waited, somebody more urgent came and started
+	overtaken bool // while it waited, somebody who asked later started
 }
 
 // verdict is what Admit returned to one job.
@@ -198,7 +200,10 @@ func (r *gateRun) request(j *job) scheduler.GateRequest {
 	if size := r.plan.Gate.BlockSize; size > 0 {
 		g.Chain = r.chain.Chain(nil, root(j.Adapter), j.Tokens, size)
 	}
-	if j.promised {
+	switch {
+	case j.promised && r.plan.First:
+		g.TTFTDeadline = origin.Add(j.Deadline)
+	case j.promised:
 		g.Deadline = origin.Add(j.Deadline)
 	}
 	return g
