@@ -117,9 +117,13 @@ func queues(t *testing.T, g *Gate, r GateRequest) *waiter {
 // MEGA-22: however many come more urgently, who has waited (ceiling - priority) × aging is behind only those who had come by then;
 // and nobody who runs gives way to age.
 func TestAgingBoundsWaitingAtAGate(t *testing.T) {
-	for _, aging := range []Time{0, 10} {
+	for name, tt := range map[string]struct {
+		aging, later Time
+		want         Time
+	}{"none": {0, 0, -1}, "from the start": {10, 10, 50}, "switched on": {0, 10, 50}, "switched off": {10, 0, -1}} {
 		var now Time
-		g, err := NewGate(GateConfig{MaxRunning: 1, MaxWaiting: 1000, Aging: aging, AgingCeiling: 5, Now: func() time.Time { return time.Unix(1, 0).Add(now) }})
+		cfg := GateConfig{MaxRunning: 1, MaxWaiting: 1000, Aging: tt.aging, AgingCeiling: 5, Now: func() time.Time { return time.Unix(1, 0).Add(now) }}
+		g, err := NewGate(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,6 +131,9 @@ func TestAgingBoundsWaitingAtAGate(t *testing.T) {
 		old := queues(t, g, GateRequest{ID: "old"})
 		queue, started := []*waiter{old}, Time(-1)
 		for now = 1; now < 200 && started < 0; now++ {
+			if cfg.Aging = tt.later; now == 15 {
+				g.Reconfigure(cfg)
+			}
 			queue = append(queue, queues(t, g, GateRequest{ID: "urgent", Priority: 5}))
 			select {
 			case <-running.Preempted():
@@ -146,8 +153,8 @@ func TestAgingBoundsWaitingAtAGate(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if want := map[Time]Time{0: -1, 10: 50}[aging]; started != want {
-			t.Errorf("aging %d: started at %d, want %d", aging, started, want)
+		if started != tt.want {
+			t.Errorf("%s: started at %d, want %d", name, started, tt.want)
 		}
 	}
 }

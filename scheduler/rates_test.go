@@ -255,3 +255,34 @@ func TestPrefillTimeCountsPromptsBefore(t *testing.T) {
 		}
 	}
 }
+
+// MEGA-44: a first-token deadline that an idle engine would keep is refused while a long prompt is before it.
+func TestFirstTokenDeadlineCountsPromptsUnderWay(t *testing.T) {
+	gated(t, GateConfig{MaxRunning: 4, MaxWaiting: 9}, func(t *testing.T, g *Gate) {
+		for i := range 12 { // prompts are prefilled one after the other, a token a millisecond
+			long, short := 100+i%5*300, 10+i%3*40
+			before := admitted(t, g, GateRequest{ID: "before", PromptTokens: long})
+			after := admitted(t, g, GateRequest{ID: "after", PromptTokens: short})
+			time.Sleep(time.Duration(long) * time.Millisecond)
+			before.FirstToken()
+			time.Sleep(time.Duration(short) * time.Millisecond)
+			after.FirstToken()
+			before.Release()
+			after.Release()
+		}
+		asks := GateRequest{ID: "asks", PromptTokens: 50, TTFTDeadline: time.Now().Add(500 * time.Millisecond)}
+		if a := g.Probe(asks); a.State != Admitted {
+			t.Errorf("before an idle engine: %+v", a)
+		}
+		busy := admitted(t, g, GateRequest{ID: "busy", PromptTokens: 2000})
+		if a := g.Probe(asks); !errors.Is(a.Reason, ErrDeadline) {
+			t.Errorf("behind 2000 tokens: %+v", a)
+		}
+		busy.FirstToken()
+		asks.TTFTDeadline = time.Now().Add(500 * time.Millisecond)
+		if a := g.Probe(asks); a.State != Admitted {
+			t.Errorf("when they are prefilled: %+v", a)
+		}
+		busy.Release()
+	})
+}
