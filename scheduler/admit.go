@@ -51,6 +51,7 @@ func (c *Core) start(s *sequence, cached []kvpool.BlockHash, n int) {
 		c.totals.cachedTokens += uint64(s.cached)
 		c.totals.promptTokens += uint64(s.prompt)
 	}
+	s.started = c.step
 	c.dequeue(s)
 	c.join(s)
 }

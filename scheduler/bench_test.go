@@ -199,10 +199,11 @@ func BenchmarkCoreVictims(b *testing.B) {
 	for range benchNew - 10 {
 		rs = benchStep(c, rs)
 	}
+	head := &sequence{req: Request{Priority: 2}}
 	b.ReportAllocs()
 	for b.Loop() {
 		c.candidates(1)
-		if n := len(c.choose(nil, c.pool.Free()+1, nil)); n != 1 {
+		if n := len(c.choose(nil, c.pool.Free()+1, head)); n != 1 {
 			b.Fatal(n)
 		}
 	}

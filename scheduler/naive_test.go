@@ -37,6 +37,7 @@ type simple struct {
 	level, gaveWay, kept int
 	host                 int64
 	admitted, restoring  bool
+	fresh                bool // started in this step
 }
 
 // naiveItem is what of an Item is compared.
@@ -186,7 +187,7 @@ func (m *naive) tryAdmit(s *simple, draft int) bool {
 		s.table, m.free = nil, free
 		return false
 	}
-	s.computed, s.running = shared*m.cfg.BlockSize, true
+	s.computed, s.running, s.fresh = shared*m.cfg.BlockSize, true, true
 	if s.host > 0 {
 		s.computed, s.restoring = s.kept, true
 	}
@@ -232,7 +233,9 @@ func (m *naive) outrank() {
 		if head == nil || m.fitsNow(head.ID) {
 			return
 		}
-		chosen := m.choose(head.Priority-1, nil, func(c *naive) bool { return c.tryAdmit(c.find(head.ID), 0) })
+		chosen := m.choose(head.Priority-1, nil, func(c *naive) bool {
+			return c.tryAdmit(c.find(head.ID), 0) && c.growth(head.Priority) <= len(c.free)
+		})
 		for _, v := range chosen {
 			m.giveWay(v)
 		}
@@ -240,6 +243,16 @@ func (m *naive) outrank() {
 			return
 		}
 	}
+}
+
+// growth is the blocks that are due to those who run and are at least as urgent.
+func (m *naive) growth(priority int) (n int) {
+	for _, s := range m.sorted(true) {
+		if s.Priority >= priority && s.decoding() {
+			n += max(0, m.blocks(s.computed+1)-len(s.table))
+		}
+	}
+	return n
 }
 
 func (m *naive) fitsNow(id uint64) bool {
@@ -255,6 +268,9 @@ func (s *simple) decoding() bool { return s.computed == len(s.tokens)-1 && len(s
 
 func (m *naive) assemble() (adapter string, items []naiveItem) {
 	m.batch, m.preempt, m.saved = nil, 0, nil
+	for _, s := range m.live {
+		s.fresh = false
+	}
 	m.lift()
 	budget := m.cfg.TokenBudget
 	m.outrank()

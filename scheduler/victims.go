@@ -13,6 +13,10 @@ const pinAfter = 4
 
 func (s *sequence) pinned() bool { return s.preemptions >= pinAfter }
 
+// yields reports whether s, which runs, may be made to give way. Nobody is in the step that starts it: whoever made room for
+// it would have done so for nothing.
+func (c *Core) yields(s *sequence) bool { return !s.pinned() && s.started < c.step }
+
 // need returns the blocks with which s starts: its tokens and one step of draft tokens more, or, pinned, all of it.
 func (c *Core) need(s *sequence, draft int) int {
 	if s.pinned() {
@@ -29,8 +33,25 @@ func (c *Core) headroom(others int) int {
 	return c.watermark
 }
 
-// outrank lets the head of the queue take the place of strictly less urgent running sequences where that makes it fit
-// and nothing less does. Only declared priorities count: whom waiting has lifted takes nobody's place.
+// due returns the blocks that running sequences at least as urgent as priority need for their next token.
+func (c *Core) due(priority int) (n int) {
+	for _, g := range c.groups {
+		for _, s := range g.running {
+			if s.req.Priority < priority {
+				break
+			}
+			if s.decoding() {
+				n += max(0, c.pool.Blocks(s.computed+1)-s.table.Len())
+			}
+		}
+	}
+	return n
+}
+
+// outrank lets the head of the queue take the place of strictly less urgent running sequences where that makes it fit,
+// beside the growth that is due to others at least as urgent, and nothing less does: those would take the place from it
+// in the same step, and somebody had given way for nothing. Only declared priorities count: whom waiting has lifted takes
+// nobody's place.
 func (c *Core) outrank() {
 	for c.waiting.len() > 0 {
 		head := c.waiting.top()
@@ -38,7 +59,7 @@ func (c *Core) outrank() {
 			return
 		}
 		c.candidates(head.req.Priority - 1)
-		chosen := c.choose(head.reusable(c.cfg.BlockSize), c.need(head, 0), nil)
+		chosen := c.choose(head.reusable(c.cfg.BlockSize), c.need(head, 0), head)
 		if len(chosen) == 0 {
 			return
 		}
@@ -51,11 +72,11 @@ func (c *Core) outrank() {
 	}
 }
 
-// outranks reports whether anybody runs who may give way to head. One look at each group, and at its pinned ones.
+// outranks reports whether anybody runs who may give way to head. One look at each group, and at those who may not.
 func (c *Core) outranks(head *sequence) bool {
 	for _, g := range c.groups {
 		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority < head.req.Priority; i-- {
-			if !g.running[i].pinned() {
+			if c.yields(g.running[i]) {
 				return true
 			}
 		}
@@ -68,7 +89,7 @@ func (c *Core) candidates(priority int) {
 	c.victims = c.victims[:0]
 	for _, g := range c.groups {
 		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority <= priority; i-- {
-			if s := g.running[i]; !s.pinned() {
+			if s := g.running[i]; c.yields(s) {
 				cost, freed := c.loss(s)
 				c.victims = append(c.victims, victim{s, cost, freed})
 			}
@@ -82,21 +103,25 @@ func (c *Core) candidates(priority int) {
 	})
 }
 
-// choose returns who of the candidates has to go for a table of blocks, of which chain is shared where cached: in their
-// order, as few as do, and none of them without need. None where not even all would do. Where self comes up before that
-// is enough, self alone has to go: the room was for it. Nothing changes.
-func (c *Core) choose(chain []kvpool.BlockHash, blocks int, self *sequence) []victim {
+// choose returns who of the candidates has to go for a table of so many blocks of asker, of which chain is shared where
+// cached: in their order, as few as do, and none of them without need. None where not even all would do. Where asker comes
+// up before that is enough, it alone has to go: the room was for it. Nothing changes.
+func (c *Core) choose(chain []kvpool.BlockHash, blocks int, asker *sequence) []victim {
 	free := c.pool.Imagine(chain)
 	defer free.Close()
+	due := 0
+	if asker.group == nil {
+		due = c.due(asker.req.Priority)
+	}
 	enough := func(n int) bool {
-		if self != nil {
+		if asker.group != nil {
 			return free.Fits(blocks)
 		}
-		return free.Fits(blocks + c.headroom(c.running-n))
+		return free.Fits(blocks + max(due, c.headroom(c.running-n)))
 	}
 	n := 0
 	for n == 0 || !enough(n) {
-		if n == len(c.victims) || c.victims[n].s == self {
+		if n == len(c.victims) || c.victims[n].s == asker {
 			undo(&free, c.victims[:n])
 			return c.victims[n:min(n+1, len(c.victims))]
 		}
