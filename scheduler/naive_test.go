@@ -37,7 +37,7 @@ type simple struct {
 	level, gaveWay, kept int
 	host                 int64
 	admitted, restoring  bool
-	fresh                bool // started in this step
+	fresh, left          bool // started, or gave way, in this step
 }
 
 // naiveItem is what of an Item is compared.
@@ -223,6 +223,7 @@ func (m *naive) giveWay(s *simple) {
 	m.stop(s)
 	m.preempt++
 	s.gaveWay++
+	s.left = true
 	m.queue(s, m.now)
 }
 
@@ -230,7 +231,7 @@ func (m *naive) giveWay(s *simple) {
 func (m *naive) outrank() {
 	for {
 		head := m.head()
-		if head == nil || m.fitsNow(head.ID) {
+		if head == nil || head.left || m.fitsNow(head.ID) {
 			return
 		}
 		chosen := m.choose(head.Priority-1, nil, func(c *naive) bool {
@@ -269,7 +270,7 @@ func (s *simple) decoding() bool { return s.computed == len(s.tokens)-1 && len(s
 func (m *naive) assemble() (adapter string, items []naiveItem) {
 	m.batch, m.preempt, m.saved = nil, 0, nil
 	for _, s := range m.live {
-		s.fresh = false
+		s.fresh, s.left = false, false
 	}
 	m.lift()
 	budget := m.cfg.TokenBudget

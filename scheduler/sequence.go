@@ -26,6 +26,7 @@ type sequence struct {
 
 	preemptions int    // so far
 	started     uint64 // the step that started it last
+	gaveWay     uint64 // the step in which it gave way last; 0 is never
 	kept        int    // tokens[:kept] and the state behind them are in host memory, if host is not 0
 	host        int64  // bytes of the copy in host memory; 0 is none
 	restoring   bool   // runs on that copy, which no step has brought back yet

@@ -51,11 +51,11 @@ func (c *Core) due(priority int) (n int) {
 // outrank lets the head of the queue take the place of strictly less urgent running sequences where that makes it fit,
 // beside the growth that is due to others at least as urgent, and nothing less does: those would take the place from it
 // in the same step, and somebody had given way for nothing. Only declared priorities count: whom waiting has lifted takes
-// nobody's place.
+// nobody's place. Nor does who gave way in this step: its blocks are free for others, and its snapshot is still to be taken.
 func (c *Core) outrank() {
 	for c.waiting.len() > 0 {
 		head := c.waiting.top()
-		if !c.outranks(head) || c.fits(head) {
+		if head.gaveWay == c.step || !c.outranks(head) || c.fits(head) {
 			return
 		}
 		c.candidates(head.req.Priority - 1)

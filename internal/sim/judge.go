@@ -70,7 +70,7 @@ func (r *coreRun) judge(b *scheduler.Batch, before, after *scheduler.Stats) erro
 		return fmt.Errorf("preemption: %d were admitted, and %d of them start: the others gave way at once", admitted, first)
 	}
 	gone, err := r.judgeGone(now, started)
-	if told := after.Preemptions - before.Preemptions; err == nil && told < gone { // more where one came back in the same step, for one yet less urgent
+	if told := after.Preemptions - before.Preemptions; err == nil && told != gone {
 		err = fmt.Errorf("preemption: %d are counted, %d gave way", told, gone)
 	}
 	w.running = now

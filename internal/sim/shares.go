@@ -23,7 +23,7 @@ type span struct {
 func newShares(plan *CorePlan) shares {
 	n := plan.Load.Tenants
 	s := shares{
-		on: plan.Seen && plan.Load.Priorities == 1 && plan.Core.Weights != nil, quantum: float64(plan.Core.Quantum),
+		on: plan.Seen && plan.Load.Priorities == 1 && plan.Core.Aging == 0 && plan.Core.Weights != nil, quantum: float64(plan.Core.Quantum),
 		waiting: make([]int, n), tokens: make([]float64, n), largest: make([]float64, n), apart: make([][]span, n),
 	}
 	for i := range n {

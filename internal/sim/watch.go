@@ -21,7 +21,7 @@ type watch struct {
 	queues   map[class][]*life
 	running  map[uint64]*life // Seen: who was in the last batch and is still here
 	waiting  int64            // Seen: bytes of those that were in none yet
-	shares   shares           // Seen, and one priority
+	shares   shares           // Seen, and one level
 	drainEnd uint64           // the batch by which all must be done; set when the last has arrived
 }
 
