@@ -95,7 +95,6 @@ func (c *Core) secureAll(g *group) {
 func (c *Core) secure(s *sequence) bool {
 	need := c.pool.Blocks(s.computed + 1)
 	if short := need - s.table.Len(); short > c.pool.Free() {
-		c.candidates(s.req.Priority)
 		for _, v := range c.choose(nil, short, s) {
 			c.preempt(v.s)
 			if v.s == s {

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"octet/kvpool"
@@ -58,7 +59,6 @@ func (c *Core) outrank() {
 		if head.gaveWay == c.step || !c.outranks(head) || c.fits(head) {
 			return
 		}
-		c.candidates(head.req.Priority - 1)
 		chosen := c.choose(head.reusable(c.cfg.BlockSize), c.need(head, 0), head)
 		if len(chosen) == 0 {
 			return
@@ -84,46 +84,68 @@ func (c *Core) outranks(head *sequence) bool {
 	return false
 }
 
-// candidates lists the running that may give way and are at most as urgent as priority, first to go first.
-func (c *Core) candidates(priority int) {
-	c.victims = c.victims[:0]
+// widen adds the least urgent class that is not among the victims yet, and not above limit, first to go first. It returns
+// false where there is none. A class whose turn does not come costs nothing: pricing looks at every block.
+func (c *Core) widen(limit int) bool {
+	listed, least, some := len(c.victims), limit, false
+	last := math.MinInt
+	if listed > 0 {
+		last = c.victims[listed-1].s.req.Priority
+	}
 	for _, g := range c.groups {
-		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority <= priority; i-- {
-			if s := g.running[i]; c.yields(s) {
-				cost, freed := c.loss(s)
-				c.victims = append(c.victims, victim{s, cost, freed})
+		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority <= least; i-- {
+			if s := g.running[i]; (listed == 0 || s.req.Priority > last) && c.yields(s) {
+				least, some = s.req.Priority, true
+				break
 			}
 		}
 	}
-	slices.SortFunc(c.victims, func(a, b victim) int {
+	if !some {
+		return false
+	}
+	for _, g := range c.groups {
+		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority <= least; i-- {
+			if s := g.running[i]; s.req.Priority == least && c.yields(s) {
+				c.victims = append(c.victims, c.victim(s))
+			}
+		}
+	}
+	slices.SortFunc(c.victims[listed:], func(a, b victim) int {
 		if a.before(&b) {
 			return -1
 		}
 		return 1
 	})
+	return true
 }
 
-// choose returns who of the candidates has to go for a table of so many blocks of asker, of which chain is shared where
-// cached: in their order, as few as do, and none of them without need. None where not even all would do. Where asker comes
-// up before that is enough, it alone has to go: the room was for it. Nothing changes.
+// choose returns who has to go for a table of so many blocks of asker, of which chain is shared where cached: for one that
+// runs, of those at most as urgent; for one that waits, of those less urgent. In their order, as few as do, and none of them
+// without need. None where not even all would do. Where asker comes up before that is enough, it alone has to go: the room
+// was for it. Nothing changes.
 func (c *Core) choose(chain []kvpool.BlockHash, blocks int, asker *sequence) []victim {
 	free := c.pool.Imagine(chain)
 	defer free.Close()
-	due := 0
-	if asker.group == nil {
-		due = c.due(asker.req.Priority)
+	waits, limit, due := asker.group == nil, asker.req.Priority, 0
+	if waits {
+		limit, due = limit-1, c.due(limit)
 	}
 	enough := func(n int) bool {
-		if asker.group != nil {
+		if !waits {
 			return free.Fits(blocks)
 		}
 		return free.Fits(blocks + max(due, c.headroom(c.running-n)))
 	}
+	c.victims = c.victims[:0]
 	n := 0
 	for n == 0 || !enough(n) {
-		if n == len(c.victims) || c.victims[n].s == asker {
+		if n == len(c.victims) && !c.widen(limit) {
+			undo(&free, c.victims)
+			return nil
+		}
+		if c.victims[n].s == asker {
 			undo(&free, c.victims[:n])
-			return c.victims[n:min(n+1, len(c.victims))]
+			return c.victims[n : n+1]
 		}
 		free.Release(&c.victims[n].s.table)
 		n++
