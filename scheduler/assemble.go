@@ -142,7 +142,7 @@ func (c *Core) startWaiting(turn *group) *group {
 	for c.waiting.len() > 0 {
 		s := c.waiting.top()
 		joins := turn == nil || turn.adapter == c.adapter(s)
-		if joins && c.budget == 0 || !c.admit(s) {
+		if joins && c.budget == 0 || !c.admit(s, 0) {
 			break
 		}
 		if joins {

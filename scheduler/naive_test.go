@@ -160,8 +160,8 @@ func (m *naive) holder(h kvpool.BlockHash) (kvpool.BlockID, bool) {
 	return 0, false
 }
 
-// tryAdmit starts s with room for draft, or leaves everything as it was.
-func (m *naive) tryAdmit(s *simple, draft int) bool {
+// tryAdmit starts s with room for draft, leaving what is due to others, or leaves everything as it was.
+func (m *naive) tryAdmit(s *simple, draft, due int) bool {
 	if len(m.sorted(true)) >= m.cfg.MaxRunning {
 		return false
 	}
@@ -180,7 +180,7 @@ func (m *naive) tryAdmit(s *simple, draft int) bool {
 	if s.gaveWay >= pinAfter {
 		need = m.blocks(s.prompt + s.MaxNew)
 	}
-	if len(m.sorted(true)) > 0 && need-shared+int(m.cfg.Watermark*float64(m.cfg.Blocks)) > len(m.free) || !m.extend(s, need) {
+	if len(m.sorted(true)) > 0 && need-shared+max(due, int(m.cfg.Watermark*float64(m.cfg.Blocks))) > len(m.free) || !m.extend(s, need) {
 		for _, id := range s.table {
 			m.refs[id]--
 		}
@@ -197,8 +197,8 @@ func (m *naive) tryAdmit(s *simple, draft int) bool {
 	return true
 }
 
-func (m *naive) admit(s *simple) bool {
-	if !m.tryAdmit(s, m.window(s)) && !m.tryAdmit(s, 0) {
+func (m *naive) admit(s *simple, due int) bool {
+	if !m.tryAdmit(s, m.window(s), due) && !m.tryAdmit(s, 0, due) {
 		return false
 	}
 	if !s.admitted {
@@ -235,12 +235,12 @@ func (m *naive) outrank() {
 			return
 		}
 		chosen := m.choose(head.Priority-1, nil, func(c *naive) bool {
-			return c.tryAdmit(c.find(head.ID), 0) && c.growth(head.Priority) <= len(c.free)
+			return c.tryAdmit(c.find(head.ID), 0, c.growth(head.Priority))
 		})
 		for _, v := range chosen {
 			m.giveWay(v)
 		}
-		if len(chosen) == 0 || !m.admit(head) {
+		if len(chosen) == 0 || !m.admit(head, m.growth(head.Priority)) {
 			return
 		}
 	}
@@ -258,7 +258,7 @@ func (m *naive) growth(priority int) (n int) {
 
 func (m *naive) fitsNow(id uint64) bool {
 	c := m.clone()
-	return c.tryAdmit(c.find(id), 0)
+	return c.tryAdmit(c.find(id), 0, 0)
 }
 
 func (m *naive) find(id uint64) *simple {
@@ -282,7 +282,7 @@ func (m *naive) assemble() (adapter string, items []naiveItem) {
 	if m.preempt == 0 || len(m.batch) == 0 {
 		for s := m.head(); s != nil; s = m.head() {
 			joins := len(m.batch) == 0 || m.lane(s) == adapter
-			if joins && budget == 0 || !m.admit(s) {
+			if joins && budget == 0 || !m.admit(s, 0) {
 				break
 			}
 			if joins {

@@ -66,7 +66,7 @@ func (c *Core) outrank() {
 		for _, v := range chosen {
 			c.preempt(v.s)
 		}
-		if !c.admit(head) {
+		if !c.admit(head, c.due(head.req.Priority)) {
 			panic(fmt.Sprintf("scheduler: %d gave way and %d does not fit in %d free blocks", len(chosen), head.req.ID, c.pool.Free()))
 		}
 	}

@@ -17,12 +17,15 @@ func growing() CorePlan {
 	return p
 }
 
-// windows drafts more than there are blocks for: windows do not fit, or what they take is given back.
+// windows drafts more than there are blocks for, in front of a queue of all priorities: windows do not fit, or what they
+// take is given back, and who has started is soon wanted for another.
 func windows() CorePlan {
 	p := CorePlan{Name: "windows", Core: small, Load: base}
 	p.seen()
-	p.Core.Blocks, p.Core.BlockSize, p.Load.Draft, p.Load.Priorities, p.Load.Answer = 100, 4, 7, 3, 120
-	p.Load.Gap, p.Load.Failures, p.Load.Cancelled = 25*time.Millisecond, 0.05, 0.2
+	p.Core.Blocks, p.Core.BlockSize, p.Load.Draft, p.Load.Priorities, p.Load.Answer, p.Load.PromptMost = 64, 4, 12, 8, 60, 120
+	p.Load.Gap, p.Load.Failures, p.Load.Cancelled, p.Load.Hybrids = 9*time.Millisecond, 0.05, 0.2, 0.4
+	p.Core.SSMStateBytes, p.Core.HostBytes, p.Core.Watermark = 1000, 100_000, -1
+	p.Core.Aging, p.Core.AgingCeiling = 300*time.Millisecond, 3
 	return p
 }
 

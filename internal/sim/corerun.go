@@ -150,7 +150,7 @@ func (r *coreRun) arrive(a *Arrival) error {
 	var refusal *scheduler.Refusal
 	switch {
 	case errors.As(err, &refusal) != (want != nil) || want != nil && !errors.Is(err, want):
-		return fmt.Errorf("refusal: %d is answered %v, the bounds say %v", a.ID, err, want)
+		return fmt.Errorf("refusal: %d is answered %q, the bounds say %q", a.ID, fmt.Sprint(err), fmt.Sprint(want))
 	case refusal != nil:
 		r.out.Refused[refusal.Reason.Error()]++
 		r.trace.add(a.ID, uint64(refusal.RetryAfter))

@@ -10,33 +10,18 @@ import (
 // mostYields is how often a request can be made to give way.
 const mostYields = 4
 
-// shape checks what every batch promises of itself: one adapter, the budget, chunks, drafts of those who can use them, and
-// decodes before prefills.
+// shape checks what every batch promises of itself: the budget, and decodes before prefills.
 func (r *coreRun) shape(b *scheduler.Batch) error {
 	budget, prefill := r.plan.Core.TokenBudget, false
 	for i := range b.Items {
 		it := &b.Items[i]
-		l := r.live[it.ID]
-		if l == nil {
-			return fmt.Errorf("item of %d, which is not here", it.ID)
-		}
-		adapter := r.names[l.Adapter]
-		if it.Adapter != adapter || b.Adapter != adapter && !r.watch.cross || r.watch.cross && b.Adapter != "" {
-			return fmt.Errorf("%d of %s is said to be of %s, in a batch of %q", l.ID, adapter, it.Adapter, b.Adapter)
-		}
 		if prefill && it.Mode != scheduler.Prefill {
-			return fmt.Errorf("%d decodes behind a prefill", l.ID)
+			return fmt.Errorf("%d decodes behind a prefill", it.ID)
 		}
 		prefill = it.Mode == scheduler.Prefill
 		budget -= len(it.Tokens) + it.Draft
-		if chunk := r.plan.Core.ChunkTokens; prefill && chunk > 0 && len(it.Tokens) > chunk {
-			return fmt.Errorf("a chunk of %d tokens of %d, the bound is %d", len(it.Tokens), l.ID, chunk)
-		}
-		if drafts := it.Mode == scheduler.SpecVerify; drafts != (it.Draft > 0) || it.Draft > l.window() {
-			return fmt.Errorf("%v of %d with %d drafts, its window is %d", it.Mode, l.ID, it.Draft, l.window())
-		}
-		if it.Mode == scheduler.Decode && l.window() > 0 {
-			r.out.Plain++
+		if err := r.shapeItem(b, it); err != nil {
+			return err
 		}
 	}
 	if budget < 0 {
@@ -45,8 +30,33 @@ func (r *coreRun) shape(b *scheduler.Batch) error {
 	return nil
 }
 
-// judge checks who gave way. Where it is seen: for a strictly more urgent one that starts now, or for the next block of one
-// that is at least as urgent. Nobody does so more than mostYields times, as far as it is seen.
+// shapeItem checks that it is of the batch's adapter, no larger than a chunk, and drafts what its request can use.
+func (r *coreRun) shapeItem(b *scheduler.Batch, it *scheduler.Item) error {
+	l := r.live[it.ID]
+	if l == nil {
+		return fmt.Errorf("item of %d, which is not here", it.ID)
+	}
+	adapter, together := r.names[l.Adapter], r.names[l.Adapter]
+	if r.watch.cross {
+		together = ""
+	}
+	if it.Adapter != adapter || b.Adapter != together {
+		return fmt.Errorf("%d of %s is said to be of %s, in a batch of %q", l.ID, adapter, it.Adapter, b.Adapter)
+	}
+	if chunk := r.plan.Core.ChunkTokens; it.Mode == scheduler.Prefill && chunk > 0 && len(it.Tokens) > chunk {
+		return fmt.Errorf("a chunk of %d tokens of %d, the bound is %d", len(it.Tokens), l.ID, chunk)
+	}
+	if drafts := it.Mode == scheduler.SpecVerify; drafts != (it.Draft > 0) || it.Draft > l.window() {
+		return fmt.Errorf("%v of %d with %d drafts, its window is %d", it.Mode, l.ID, it.Draft, l.window())
+	}
+	if it.Mode == scheduler.Decode && l.window() > 0 {
+		r.out.Plain++
+	}
+	return nil
+}
+
+// judge checks who gave way. Where it is seen: for a strictly more urgent one that starts now, or, where nobody starts, for
+// the next block of one that is at least as urgent. Nobody does so more than mostYields times, as far as it is seen.
 func (r *coreRun) judge(b *scheduler.Batch, before, after *scheduler.Stats) error {
 	if !r.plan.Seen {
 		return r.judgeReturns(b)
@@ -90,7 +100,7 @@ func (r *coreRun) judgeGone(now map[uint64]*life, started int) (gone uint64, err
 			continue
 		}
 		gone++
-		if l.Priority >= started && l.Priority > grows {
+		if started != math.MinInt && l.Priority >= started || started == math.MinInt && l.Priority > grows {
 			err = fmt.Errorf("preemption: %d of priority %d gave way; of those that started or needed a block, the most urgent are of %d and %d",
 				id, l.Priority, started, grows)
 		}

@@ -35,7 +35,7 @@ var workloads = map[string]uint64{
 	"failing":     0x52baa7312276f284,
 	"outranking":  0x67c75a0bdcc7ea54,
 	"growing":     0x9072b7106e492bbb,
-	"windows":     0x83f34f1892a74bec,
+	"windows":     0xf8e1a56759bb70b6,
 	"hybrids":     0x5145d6b166a7ea9e,
 	"copying":     0x2f75e4429cd72701,
 	"mixed":       0x5a5b81024a898436,
