@@ -20,10 +20,12 @@ type sequence struct {
 	admitted  bool   // at least once
 	preempted bool   // waits because its blocks were taken
 
-	preemptions int   // so far
-	kept        int   // tokens[:kept] and the state behind them are in host memory, if host is not 0
-	host        int64 // bytes of the copy in host memory; 0 is none
-	restoring   bool  // runs on that copy, which no step has brought back yet
+	preemptions int    // so far
+	started     uint64 // the step that started it last
+	gaveWay     uint64 // the step in which it gave way last; 0 is never
+	kept        int    // tokens[:kept] and the state behind them are in host memory, if host is not 0
+	host        int64  // bytes of the copy in host memory; 0 is none
+	restoring   bool   // runs on that copy, which no step has brought back yet
 }
 
 func (s *sequence) generated() int { return len(s.tokens) - s.prompt }

@@ -19,7 +19,10 @@ var small = scheduler.CoreConfig{Blocks: 96, BlockSize: 16, MaxRunning: 12, MaxW
 
 // CorePlans are the loads under which a Core is simulated, of so many requests each.
 func CorePlans(requests int) []CorePlan {
-	plans := []CorePlan{calm(), bursty(), adapters(), pressure(), speculative(), failing(), outranking()}
+	plans := []CorePlan{
+		calm(), bursty(), adapters(), pressure(), speculative(), failing(), outranking(),
+		growing(), windows(), hybrids(), copying(), mixed(), aging(), sharing(), hoarding(),
+	}
 	for i := range plans {
 		plans[i].Load.Requests, plans[i].Cost, plans[i].CheckEvery = requests, cost, 97
 	}
@@ -61,8 +64,9 @@ func failing() CorePlan {
 // outranking is the one whose preemptions are judged to the request: one adapter, prompts in one step, and the blocks of
 // the start last to the end.
 func outranking() CorePlan {
-	p := CorePlan{Name: "outranking", Core: small, Load: base, Whole: true}
-	p.Core.TokenBudget, p.Core.ChunkTokens, p.Core.Blocks = 8192, 8192, 48
+	p := CorePlan{Name: "outranking", Core: small, Load: base}
+	p.Core.Blocks = 48
+	p.seen()
 	p.Load.Aligned, p.Load.Answer, p.Load.Priorities, p.Load.Gap = 16, 14, 5, 7*time.Millisecond
 	return p
 }

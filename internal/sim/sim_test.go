@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"octet/scheduler"
 )
@@ -32,6 +34,14 @@ var workloads = map[string]uint64{
 	"speculative": 0x832e762cf03f144a,
 	"failing":     0x52baa7312276f284,
 	"outranking":  0x67c75a0bdcc7ea54,
+	"growing":     0x9072b7106e492bbb,
+	"windows":     0xf8e1a56759bb70b6,
+	"hybrids":     0x5145d6b166a7ea9e,
+	"copying":     0x2f75e4429cd72701,
+	"mixed":       0x5a5b81024a898436,
+	"aging":       0x26cf6ca7b81f599e,
+	"sharing":     0xe87017724681ae5d,
+	"hoarding":    0xbd51baf186edf422,
 }
 
 func hashOf(w *Workload) uint64 {
@@ -39,6 +49,9 @@ func hashOf(w *Workload) uint64 {
 	for a, ok := w.Next(); ok; a, ok = w.Next() {
 		h.add(a.ID, uint64(a.At), uint64(a.Adapter), uint64(a.Tenant), uint64(a.Priority), uint64(a.MaxNew), uint64(a.Answer))
 		h.add(uint64(a.Draft), uint64(a.Deadline), uint64(a.GivesUp))
+		if a.Hybrid {
+			h.add(1)
+		}
 		for _, token := range a.Tokens {
 			h.add(uint64(token))
 		}
@@ -47,7 +60,7 @@ func hashOf(w *Workload) uint64 {
 }
 
 // The promises of doc.go in every step of every load: MEGA-22, MEGA-23, MEGA-24, MEGA-25, MEGA-26, MEGA-28, MEGA-30, MEGA-33,
-// MEGA-35, MEGA-48, MEGA-49, MEGA-68, MEGA-69, MEGA-70, MEGA-72.
+// MEGA-35, MEGA-38, MEGA-39, MEGA-48, MEGA-49, MEGA-68, MEGA-69, MEGA-70, MEGA-72.
 func TestCoreKeepsItsPromisesUnderEveryLoad(t *testing.T) {
 	for _, plan := range CorePlans(2500) {
 		t.Run(plan.Name, func(t *testing.T) {
@@ -110,6 +123,19 @@ func TestCampaignDoesNotDependOnItsWorkers(t *testing.T) {
 	}
 }
 
+// A run that is not the same the second time ends the campaign.
+func TestCampaignFailsWhereASeedHasTwoTraces(t *testing.T) {
+	runs := uint64(0)
+	c := Campaign{Names: []string{"fickle"}, Workers: 1, Again: 2, Enough: func(sum *Outcome) bool { return sum.Steps >= 4 }}
+	c.Run = func(_ int, seed uint64) (GateOutcome, error) {
+		runs++
+		return GateOutcome{Outcome: Outcome{Steps: 1, Trace: seed * runs}}, nil
+	}
+	if _, err := c.Do(); err == nil || !strings.Contains(err.Error(), "fickle, seed 2: trace") {
+		t.Errorf("after %d runs: %v", runs, err)
+	}
+}
+
 // The loads are worth their names: what they are to provoke happens.
 func TestLoadsProvokeWhatTheyAreFor(t *testing.T) {
 	provoked := map[string]func(*Outcome) bool{
@@ -120,6 +146,16 @@ func TestLoadsProvokeWhatTheyAreFor(t *testing.T) {
 		"speculative": func(o *Outcome) bool { return o.Preempted > 0 },
 		"failing":     func(o *Outcome) bool { return o.Aborted > 100 && o.Cancelled > 10 },
 		"outranking":  func(o *Outcome) bool { return o.Preempted > 10 },
+		"growing":     func(o *Outcome) bool { return o.Preempted > 100 && o.Aborted > 100 },
+		"windows":     func(o *Outcome) bool { return o.Preempted > 50 && o.Plain > 100 && o.Aborted > 100 },
+		"hybrids":     func(o *Outcome) bool { return o.Snapshots > 100 && o.Restores > 50 && o.Preempted > 2*o.Snapshots },
+		"copying": func(o *Outcome) bool {
+			return o.Snapshots > 30 && o.Restores > 10 && o.Aborted > 1000 && o.Cancelled > 100
+		},
+		"mixed":    func(o *Outcome) bool { return o.Preempted > 100 },
+		"aging":    func(o *Outcome) bool { return o.Preempted > 100 && o.Wait(0.99) < 10*time.Second },
+		"sharing":  func(o *Outcome) bool { return o.Refused[scheduler.ErrQueueFull.Error()] > 100 && o.Cancelled > 20 },
+		"hoarding": func(o *Outcome) bool { return o.Refused[scheduler.ErrQueueFull.Error()] > 100 },
 	}
 	for _, plan := range CorePlans(2000) {
 		o, err := RunCore(&plan, 1)
