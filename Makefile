@@ -27,9 +27,9 @@ unit: ## every test under the race detector; says how many were skipped and why
 	@set -o pipefail; go test -race -timeout 10m -json $(PKGS) > .cache/test.json; code=$$?; \
 	go run ./internal/testreport < .cache/test.json || code=1; exit $$code
 
-sim-core: ## ten million steps of a Core in virtual time, every promise checked in each; one round in ten twice, for the same traces
+sim-core: ## ten million steps of a Core and half a million admissions of a Gate in virtual time, every promise checked; one round in ten twice
 	@mkdir -p .cache
-	go run ./internal/sim/simrun -admissions 0 2>.cache/sim-core.log || { tail -n 3 .cache/sim-core.log >&2; exit 1; }
+	go run ./internal/sim/simrun -admissions 500000 -episodes 200 2>.cache/sim-core.log || { tail -n 3 .cache/sim-core.log >&2; exit 1; }
 
 fmt: ## fail when a file is not gofmt-ed
 	@out=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' | xargs -r ls -d 2>/dev/null)); test -z "$$out" || { echo "not gofmt-ed:"; echo "$$out"; exit 1; }

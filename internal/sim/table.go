@@ -45,7 +45,7 @@ func Figures(rows []Row, retries *Retries) (all []Figure) {
 			all = append(all, Figure{"refused for its deadline, and would have been in time in its turn: " + r.Name, percent(r.Oracle.Wrongly, r.Oracle.Refused), 5, r.Oracle.Refused})
 		}
 		all = append(all, Figure{"admitted, and its deadline missed: " + r.Name, percent(r.Misses, r.Deadlines), most, r.Deadlines},
-			Figure{"let wait, and refused when it was too late, with nobody more urgent between: " + r.Name, percent(r.Late, r.Deadlines+r.Late), 1, r.Deadlines + r.Late})
+			Figure{"let wait, and refused when it was too late, with nobody between who asked later: " + r.Name, percent(r.Late, r.Deadlines+r.Late), 1, r.Deadlines + r.Late})
 		if r.Vain > 0 {
 			all = append(all, Figure{"gave way, and one whom age had lifted came between: " + r.Name, percent(r.Vain, r.Preempted), 0.1, r.Preempted})
 		}
