@@ -2,8 +2,8 @@ package fleet
 
 import "time"
 
-// Work is what one request asks of a replica.
-type Work struct {
+// Demand is what one request asks of a replica.
+type Demand struct {
 	Prompt   int // tokens
 	Uncached int // tokens of Prompt that the replica is believed to have to compute
 }
@@ -18,7 +18,7 @@ type Work struct {
 // Land may come at any point, and gives back exactly what is still there.
 type Flight struct {
 	replica  *Replica
-	work     Work
+	demand   Demand
 	begun    bool
 	answered bool // it has its first token
 	tokens   int  // of the answer
@@ -28,12 +28,12 @@ type Flight struct {
 }
 
 // Route enters w into the ledger, before the replica has admitted it: others see at once what is on its way.
-func (r *Replica) Route(w Work) Flight {
+func (r *Replica) Route(w Demand) Flight {
 	w.Prompt = max(w.Prompt, 0)
 	w.Uncached = min(max(w.Uncached, 0), w.Prompt)
 	r.backlog.Add(int64(w.Uncached))
 	r.tokens.Add(int64(w.Prompt))
-	return Flight{replica: r, work: w}
+	return Flight{replica: r, demand: w}
 }
 
 // Begin says that the replica has taken the request.
@@ -52,7 +52,7 @@ func (f *Flight) FirstToken(now time.Time) {
 		return
 	}
 	f.answered, f.first, f.last = true, now, now
-	f.replica.backlog.Add(-int64(f.work.Uncached))
+	f.replica.backlog.Add(-int64(f.demand.Uncached))
 	if f.begun {
 		f.replica.pace.firstToken(f.ahead, now.Sub(f.began))
 	}
@@ -74,9 +74,9 @@ func (f *Flight) Land() {
 		return
 	}
 	if !f.answered {
-		r.backlog.Add(-int64(f.work.Uncached))
+		r.backlog.Add(-int64(f.demand.Uncached))
 	}
-	r.tokens.Add(-int64(f.work.Prompt + f.tokens))
+	r.tokens.Add(-int64(f.demand.Prompt + f.tokens))
 	if f.begun {
 		r.End()
 	}

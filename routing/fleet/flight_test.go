@@ -51,7 +51,7 @@ func TestTheLedgerIsTheSumOfWhatIsOpen(t *testing.T) {
 		if len(open) < 8 && draw.IntN(3) == 0 {
 			m := &flightModel{prompt: draw.IntN(1000)}
 			m.uncached = draw.IntN(m.prompt + 1)
-			m.flight = r.Route(fleet.Work{Prompt: m.prompt, Uncached: m.uncached})
+			m.flight = r.Route(fleet.Demand{Prompt: m.prompt, Uncached: m.uncached})
 			open = append(open, m)
 		}
 		if len(open) == 0 {
@@ -90,8 +90,8 @@ func TestTheLedgerIsTheSumOfWhatIsOpen(t *testing.T) {
 
 func TestMoreCachedThanThePromptIsNothingToCompute(t *testing.T) {
 	_, all := filled(t, 1)
-	f := all[0].Route(fleet.Work{Prompt: 10, Uncached: -6})
-	g := all[0].Route(fleet.Work{Prompt: 10, Uncached: 60})
+	f := all[0].Route(fleet.Demand{Prompt: 10, Uncached: -6})
+	g := all[0].Route(fleet.Demand{Prompt: 10, Uncached: 60})
 	if got := all[0].Load(); got.Backlog != 10 || got.Tokens != 20 {
 		t.Errorf("%+v", got)
 	}
@@ -117,7 +117,7 @@ func TestPaceFindsWhatAReplicaTakes(t *testing.T) {
 	draw := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
 		n := 1 + draw.IntN(4000)
-		f := r.Route(fleet.Work{Prompt: n, Uncached: n})
+		f := r.Route(fleet.Demand{Prompt: n, Uncached: n})
 		f.Begin(now)
 		now = now.Add(50*time.Millisecond + time.Duration(n)*time.Millisecond)
 		f.FirstToken(now)
@@ -138,7 +138,7 @@ func TestPaceOfOneLengthPromisesNothingForLongerPrompts(t *testing.T) {
 	_, all := filled(t, 1)
 	r, now := all[0], time.Unix(0, 0)
 	for range 10 {
-		f := r.Route(fleet.Work{Prompt: 100, Uncached: 100})
+		f := r.Route(fleet.Demand{Prompt: 100, Uncached: 100})
 		f.Begin(now)
 		f.FirstToken(now.Add(time.Second))
 		f.Land()
@@ -155,7 +155,7 @@ func TestTheLedgerIsExactUnderConcurrency(t *testing.T) {
 		users.Go(func() {
 			now := time.Unix(0, 0)
 			for n := range 500 {
-				f := all[0].Route(fleet.Work{Prompt: n, Uncached: n / 2})
+				f := all[0].Route(fleet.Demand{Prompt: n, Uncached: n / 2})
 				f.Begin(now)
 				if n%2 == i%2 {
 					now = now.Add(time.Millisecond)
