@@ -37,7 +37,7 @@ func (h *house) calibrate(ctx context.Context, every, timeout time.Duration) {
 				defer close(answered)
 				m, err := scrape(ctx, client, timeout)
 				r.Gate.Reconcile(observed(m, err))
-				r.Fleet.Reports(reported(m, err))
+				r.Fleet.Reports(reported(m, err, r.Gate.Stats().Running))
 			})
 		}
 		busy = open
@@ -81,13 +81,13 @@ func observed(m openai.Metrics, err error) scheduler.Observed {
 	}
 }
 
-// reported is the same for the fleet, whose plugins score by it.
-func reported(m openai.Metrics, err error) *fleet.Reported {
+// reported is the same for the fleet, whose plugins score by it. ours is how many requests of ours the engine has.
+func reported(m openai.Metrics, err error, ours int) *fleet.Reported {
 	if err != nil {
 		return new(fleet.Reported)
 	}
 	return &fleet.Reported{
-		Running: m.Running, Waiting: m.Waiting, HasLoad: m.Has(openai.HasRunning | openai.HasWaiting),
+		Running: m.Running, Waiting: m.Waiting, Others: max(0, m.Running-ours), HasLoad: m.Has(openai.HasRunning | openai.HasWaiting),
 		KVUsage: m.KVUsage, HasUsage: m.Has(openai.HasKVUsage),
 		HasAdapters: m.Has(openai.HasAdapters), MaxAdapters: m.MaxAdapters, RunningAdapters: m.RunningAdapters, WaitingAdapters: m.WaitingAdapters,
 	}

@@ -5,6 +5,7 @@ import "slices"
 // Reported is what an engine says of itself, as last scraped. What it does not say it does not have.
 type Reported struct {
 	Running, Waiting int     // requests, whoever sent them
+	Others           int     // of Running, those that are not of this gateway
 	KVUsage          float64 // used part of its KV pool, 0 … 1
 	HasLoad          bool    // Running and Waiting
 	HasUsage         bool    // KVUsage

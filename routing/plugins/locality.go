@@ -35,9 +35,11 @@ func (locality) Writes() []routing.AnySlot { return reads(Distances) }
 // Prepare implements routing.Preparer. It never fails.
 func (l locality) Prepare(_ context.Context, c *routing.Context) error {
 	v := c.View()
-	from := l.here
-	if near := Near.Get(v); near != nil {
-		from = near.Spec().Labels
+	from, replicas := l.here, Fleet.Get(v)
+	if Near.Has(v) {
+		if r := replicas.Replica(Near.Get(v)); r != nil {
+			from = r.Spec().Labels
+		}
 	}
 	if len(from) == 0 {
 		return nil
@@ -47,7 +49,6 @@ func (l locality) Prepare(_ context.Context, c *routing.Context) error {
 		places = new(Places)
 	}
 	places.Levels = len(l.levels)
-	replicas := Fleet.Get(v)
 	for h := range v.Candidates().All() {
 		places.Distance[h] = l.distance(from, replicas.Replica(h))
 	}

@@ -11,8 +11,8 @@ import (
 var (
 	// Fleet is given by the caller: the replicas that the request may see.
 	Fleet = routing.NewSlot[*fleet.Snapshot]("fleet")
-	// Near is the replica that this decision should be near to, such as the one that prefills. Given by a workflow, if at all.
-	Near = routing.NewSlot[*fleet.Replica]("near")
+	// Near is the replica that this decision should be near to, such as the one that prefills. Written by a workflow, if at all.
+	Near = routing.NewSlot[index.HostID]("near")
 	// Tokens is the prompt as the engine's tokenizer has it. Unwritten when text stands for it.
 	Tokens = routing.NewSlot[[]uint32]("tokens")
 	// Text is the rendered prompt. Written when there are no Tokens.
