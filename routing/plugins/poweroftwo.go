@@ -6,8 +6,8 @@ import (
 	"octet/routing"
 )
 
-// powerOfTwo draws two candidates and takes the one with the better score, or of equals the one with less in flight; the other
-// comes second, and then the rest by score.
+// powerOfTwo draws two candidates and takes the one with the better score, or of equals the one with less in flight, or of
+// equals the one drawn first; the other comes second, and then the rest by score.
 type powerOfTwo struct {
 	named
 	keep int
@@ -56,6 +56,5 @@ func (powerOfTwo) better(v routing.View, a, b routing.Scored) bool {
 	if a.Score != b.Score {
 		return a.Score > b.Score
 	}
-	x, y := replicas.Replica(a.Host).InFlight(), replicas.Replica(b.Host).InFlight()
-	return x < y || x == y && a.Host < b.Host
+	return replicas.Replica(a.Host).InFlight() < replicas.Replica(b.Host).InFlight()
 }
