@@ -13,6 +13,7 @@ import (
 	"octet/config"
 	"octet/gateway"
 	"octet/kvpool"
+	"octet/routing"
 	"octet/routing/approx"
 	"octet/routing/events"
 	"octet/routing/fleet"
@@ -26,6 +27,8 @@ import (
 type house struct {
 	log       *slog.Logger
 	metrics   *gateway.Metrics
+	routes    *routeMetrics
+	profiles  atomic.Pointer[map[string]*routing.Profile] // by specialist; replaced whole
 	started   time.Time
 	hasher    kvpool.Hasher
 	index     *index.ShardedBlockIndexer
@@ -64,12 +67,14 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 		return nil, err
 	}
 	h := &house{
-		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), started: time.Now(),
+		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, guesses: guesses, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
 		residency: adapters.NewResidency(adapters.Bounds{}), tokens: &tokenizers{},
 		residents: map[string]*resident{}, boards: map[string]board{},
 	}
 	h.targets.Store(&map[string]events.Target{})
+	h.profiles.Store(&map[string]*routing.Profile{})
+	h.metrics.Register(append(h.routes.collectors(), poolGauges{h.fleet, h.index, h.guesses, &h.profiles})...)
 	h.feed = events.NewFeed(x, h.hasher, h.target)
 	h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...)
 	return h, err
@@ -121,13 +126,16 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 	if rt.Tenants, err = newTenants(cfg, h.tenants); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
-	if rt.Specialists, err = h.specialists(cfg); err != nil {
+	profiles, err := h.buildProfiles(cfg)
+	if err != nil {
 		return nil, nil, err
 	}
+	rt.Specialists = h.specialists(cfg, profiles)
 	staying, err := h.moveIn(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
+	h.profiles.Store(&profiles)
 	h.generation++
 	rt.Generation = h.generation
 	return rt.Seal(), h.settle(cfg, rt, staying), nil
@@ -156,6 +164,7 @@ func (h *house) moveOut(gone []*resident) {
 	for _, r := range gone {
 		if h.residents[r.replica.Name] == nil {
 			h.fleet.Remove(r.replica.Name)
+			h.routes.forget(r.replica.Name)
 		}
 		h.forget(r)
 	}

@@ -16,22 +16,33 @@ import (
 	"octet/routing/plugins"
 )
 
-// specialists builds every specialist's pipeline. It changes nothing in the house but adds boards.
-func (h *house) specialists(cfg *config.Config) ([]*gateway.Specialist, error) {
+// buildProfiles builds every specialist's profile, by specialist.
+func (h *house) buildProfiles(cfg *config.Config) (map[string]*routing.Profile, error) {
 	registry := plugins.Registry(plugins.Deps{
 		Index: h.index, Guesses: h.guesses, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
 		Sessions: h.sessions, Seed: uint64(h.started.UnixNano()),
 	})
-	list := make([]*gateway.Specialist, len(cfg.Specialists))
+	profiles := make(map[string]*routing.Profile, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
 		profile, err := routing.Build(profileSpec(cfg, sp.Profile), registry)
 		if err != nil {
 			return nil, fmt.Errorf("%w: specialist %s: %w", errConfig, sp.Name, err)
 		}
-		list[i] = h.specialist(sp, routing.Single(profile))
+		profiles[sp.Name] = profile
 	}
-	return list, nil
+	return profiles, nil
+}
+
+// specialists gives every specialist its pipeline. It changes nothing in the house but adds boards.
+func (h *house) specialists(cfg *config.Config, profiles map[string]*routing.Profile) []*gateway.Specialist {
+	list := make([]*gateway.Specialist, len(cfg.Specialists))
+	for i := range cfg.Specialists {
+		sp := &cfg.Specialists[i]
+		profile := profiles[sp.Name]
+		list[i] = h.specialist(sp, h.routes.measure(sp.Name, routing.Single(profile), profile))
+	}
+	return list
 }
 
 func (h *house) specialist(sp *config.Specialist, w routing.Workflow) *gateway.Specialist {
