@@ -4,39 +4,45 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"octet/kvpool"
 	"octet/routing"
+	"octet/routing/approx"
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/plugins"
 )
 
-// BenchmarkSelect is the default profile's decision with the prompt's hashes given: 32 blocks, of which the first 8 are shared
-// by one in 50 of all prompts, each prompt on 4 replicas.
+// BenchmarkSelect is the default profile's decision with the prompt's hashes given: 32 blocks, of which the first quarter is shared
+// by one in 50 of all prompts, each prompt on 4 replicas. With guesses what is routed is remembered too, and asked for.
 func BenchmarkSelect(b *testing.B) {
-	for _, replicas := range []int{8, 64, 256} {
-		b.Run(fmt.Sprintf("replicas=%d", replicas), func(b *testing.B) { benchmarkSelect(b, replicas) })
+	for _, replicas := range []int{8, 16, 32, 64, 128, 256} {
+		b.Run(fmt.Sprintf("replicas=%d", replicas), func(b *testing.B) { benchmarkSelect(b, replicas, 32, false) })
+	}
+	b.Run("replicas=256/blocks=1024", func(b *testing.B) { benchmarkSelect(b, 256, 1024, false) })
+	for _, replicas := range []int{64, 256} {
+		b.Run(fmt.Sprintf("guesses/replicas=%d", replicas), func(b *testing.B) { benchmarkSelect(b, replicas, 32, true) })
 	}
 }
 
-func benchmarkSelect(b *testing.B, replicas int) {
+func benchmarkSelect(b *testing.B, replicas, blocks int, guess bool) {
 	draw := rand.New(rand.NewPCG(9, 10))
 	ix, err := index.New(index.Config{Hosts: replicas})
 	if err != nil {
 		b.Fatal(err)
 	}
 	snapshot := benchFleet(b, replicas, draw)
-	chains := make([][]kvpool.BlockHash, 1000)
+	chains := make([][]kvpool.BlockHash, 32_000/blocks)
 	for i := range chains {
-		chains[i] = kvpool.Hasher{}.Chain(nil, 0, promptOf(i), 16)
+		chains[i] = kvpool.Hasher{}.Chain(nil, 0, promptOf(i, 16*blocks), 16)
 	}
 	fill(b, ix, chains, replicas, draw)
-	p := benchProfile(b, ix)
-	ctx := b.Context()
+	p := benchProfile(b, ix, guess)
+	ctx, now := b.Context(), time.Unix(1_700_000_000, 0)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		c := routing.Acquire(routing.Facts{Specialist: "debug"})
+		c := routing.Acquire(routing.Facts{Specialist: "debug", Now: now})
 		plugins.Fleet.Put(c, snapshot)
 		plugins.BlockHashes.Put(c, chains[i%len(chains)])
 		c.Candidates(snapshot.Hosts)
@@ -47,12 +53,12 @@ func benchmarkSelect(b *testing.B, replicas int) {
 	}
 }
 
-// promptOf returns 512 tokens, of which the first 128 are those of every 50th prompt.
-func promptOf(i int) []uint32 {
-	tokens := make([]uint32, 512)
+// promptOf returns n tokens, of which the first quarter are those of every 50th prompt.
+func promptOf(i, n int) []uint32 {
+	tokens := make([]uint32, n)
 	for at := range tokens {
 		tokens[at] = uint32(i % 50)
-		if at >= 128 {
+		if at >= n/4 {
 			tokens[at] = uint32(i*1000 + at)
 		}
 	}
@@ -89,7 +95,7 @@ func benchFleet(b *testing.B, replicas int, draw *rand.Rand) *fleet.Snapshot {
 			b.Fatal(err)
 		}
 		load := fleet.Load{Waiting: draw.IntN(8), Running: draw.IntN(64), KVUsage: draw.Float64()}
-		r.LoadFrom(func() fleet.Load { return load })
+		r.SampleFrom(func() fleet.Load { return load })
 		for range draw.IntN(64) {
 			r.Begin()
 		}
@@ -98,7 +104,7 @@ func benchFleet(b *testing.B, replicas int, draw *rand.Rand) *fleet.Snapshot {
 }
 
 // benchProfile is the default preset without what makes hashes.
-func benchProfile(b *testing.B, ix *index.Indexer) *routing.Profile {
+func benchProfile(b *testing.B, ix *index.Indexer, guess bool) *routing.Profile {
 	spec, ok := plugins.Preset("default")
 	if !ok {
 		b.Fatal("no default preset")
@@ -106,7 +112,15 @@ func benchProfile(b *testing.B, ix *index.Indexer) *routing.Profile {
 	spec.Prepare = []routing.PluginSpec{{Name: "prefix-depths"}}
 	spec = plugins.Complete(spec, false)
 	spec.Given = append(spec.Given, plugins.BlockHashes)
-	p, err := routing.Build(spec, plugins.Registry(plugins.Deps{Index: ix}))
+	deps := plugins.Deps{Index: ix}
+	if guess {
+		guesses, err := approx.New(approx.Config{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		deps.Guesses = guesses
+	}
+	p, err := routing.Build(spec, plugins.Registry(deps))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,6 +14,7 @@ type Demand struct {
 //	Route ──▶ Begin ──▶ FirstToken ──▶ Grow … ──▶ Land
 //	backlog +uncached ───▶ −uncached
 //	tokens  +prompt ──────────────────▶ +answer ──▶ −all
+//	waiting +1 ─▶ −1
 //
 // Land may come at any point, and gives back exactly what is still there.
 type Flight struct {
@@ -31,8 +32,9 @@ type Flight struct {
 func (r *Replica) Route(w Demand) Flight {
 	w.Prompt = max(w.Prompt, 0)
 	w.Uncached = min(max(w.Uncached, 0), w.Prompt)
-	r.backlog.Add(int64(w.Uncached))
-	r.tokens.Add(int64(w.Prompt))
+	r.ledger.backlog.Add(int64(w.Uncached))
+	r.ledger.tokens.Add(int64(w.Prompt))
+	r.ledger.waiting.Add(1)
 	return Flight{replica: r, demand: w}
 }
 
@@ -42,7 +44,8 @@ func (f *Flight) Begin(now time.Time) {
 		return
 	}
 	f.begun, f.began = true, now
-	f.ahead = int(f.replica.backlog.Load())
+	f.ahead = f.replica.Backlog()
+	f.replica.ledger.waiting.Add(-1)
 	f.replica.Begin()
 }
 
@@ -52,7 +55,7 @@ func (f *Flight) FirstToken(now time.Time) {
 		return
 	}
 	f.answered, f.first, f.last = true, now, now
-	f.replica.backlog.Add(-int64(f.demand.Uncached))
+	f.replica.ledger.backlog.Add(-int64(f.demand.Uncached))
 	if f.begun {
 		f.replica.pace.firstToken(f.ahead, now.Sub(f.began))
 	}
@@ -63,7 +66,8 @@ func (f *Flight) Grow(tokens int, now time.Time) {
 	if f.replica == nil || tokens <= f.tokens {
 		return
 	}
-	f.replica.tokens.Add(int64(tokens - f.tokens))
+	f.replica.ledger.tokens.Add(int64(tokens - f.tokens))
+	f.replica.sampled.expire()
 	f.tokens, f.last = tokens, now
 }
 
@@ -74,11 +78,13 @@ func (f *Flight) Land() {
 		return
 	}
 	if !f.answered {
-		r.backlog.Add(-int64(f.demand.Uncached))
+		r.ledger.backlog.Add(-int64(f.demand.Uncached))
 	}
-	r.tokens.Add(-int64(f.demand.Prompt + f.tokens))
+	r.ledger.tokens.Add(-int64(f.demand.Prompt + f.tokens))
 	if f.begun {
 		r.End()
+	} else {
+		r.ledger.waiting.Add(-1)
 	}
 	if f.tokens > 1 {
 		r.pace.between(f.last.Sub(f.first) / time.Duration(f.tokens-1))
