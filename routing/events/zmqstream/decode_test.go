@@ -74,16 +74,18 @@ func TestEveryLayoutOfAnEngineIsRead(t *testing.T) {
 		event any
 		want  []events.Event
 	}{
-		"vLLM 0.10, six elements":     {base, []events.Event{plain}},
-		"seven, with a medium":        {long("CPU"), with(func(e *events.Event) { e.Tier = index.CPU })},
-		"eight, with an adapter":      {long("GPU", "gdb"), with(func(e *events.Event) { e.Adapter = "gdb" })},
-		"nine, with extra keys":       {long("GPU", "gdb", list{list{"gdb", "acme"}, list{"gdb"}}), with(func(e *events.Event) { e.Adapter, e.Salt = "gdb", "acme" })},
-		"ten, with a group":           {long("GPU", nil, nil, 0), []events.Event{plain}},
-		"twelve":                      {long("GPU", nil, nil, 0, "full_attention", nil), []events.Event{plain}},
-		"fifteen, of the future":      {long("GPU", nil, nil, 0, "full_attention", nil, "x", list{1}, dict{"a": list{}}), []events.Event{plain}},
-		"a sliding window":            {long("GPU", nil, nil, 1, "sliding_window", 128), nil},
-		"SGLang, salted":              {long("GPU", dict{"cache_salt": "s4lt"}), with(func(e *events.Event) { e.Salt = "s4lt" })},
-		"SGLang, signed hashes":       {list{"BlockStored", list{-1, 12}, -5, raws(1, 8), 4, nil, "CPU_PINNED"}, with(func(e *events.Event) { e.Hashes, e.Root, e.Parent, e.Tier = []uint64{1<<64 - 1, 12}, false, 1<<64-5, index.CPU })},
+		"vLLM 0.10, six elements": {base, []events.Event{plain}},
+		"seven, with a medium":    {long("CPU"), with(func(e *events.Event) { e.Tier = index.CPU })},
+		"eight, with an adapter":  {long("GPU", "gdb"), with(func(e *events.Event) { e.Adapter = "gdb" })},
+		"nine, with extra keys":   {long("GPU", "gdb", list{list{"gdb", "acme"}, list{"gdb"}}), with(func(e *events.Event) { e.Adapter, e.Salt = "gdb", "acme" })},
+		"ten, with a group":       {long("GPU", nil, nil, 0), []events.Event{plain}},
+		"twelve":                  {long("GPU", nil, nil, 0, "full_attention", nil), []events.Event{plain}},
+		"fifteen, of the future":  {long("GPU", nil, nil, 0, "full_attention", nil, "x", list{1}, dict{"a": list{}}), []events.Event{plain}},
+		"a sliding window":        {long("GPU", nil, nil, 1, "sliding_window", 128), nil},
+		"SGLang, salted":          {long("GPU", dict{"cache_salt": "s4lt"}), with(func(e *events.Event) { e.Salt = "s4lt" })},
+		"SGLang, signed hashes": {list{"BlockStored", list{-1, 12}, -5, raws(1, 8), 4, nil, "CPU_PINNED"}, with(func(e *events.Event) {
+			e.Hashes, e.Root, e.Parent, e.Tier = []uint64{1<<64 - 1, 12}, false, 1<<64-5, index.CPU
+		})},
 		"SGLang, pairs of tokens":     {list{"BlockStored", list{11, 12}, nil, list{list{1, 2}, list{2, 3}}, 1, nil}, opaque},
 		"TensorRT, words as tokens":   {list{"BlockStored", list{11, 12}, nil, list{1, "pic", 3, 4}, 2, nil}, opaque},
 		"a number for an adapter":     {list{"BlockStored", list{11, 12}, nil, raws(1, 8), 4, 3}, with(func(e *events.Event) { e.Adapter = "lora_id=3" })},
