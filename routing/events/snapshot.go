@@ -80,17 +80,30 @@ func (f *Feed) parts(replica string) (all []*octetkvpb.Part) {
 		Replica: replica, Specialist: s.target.Specialist, BlockSize: uint32(s.target.BlockSize),
 		Epoch: s.order.epoch, Seq: s.order.last, Mark: s.mark,
 	}
-	for hash, b := range s.held.blocks {
+	add := func(hash uint64, b *block) {
 		if len(p.Hashes) == partBlocks {
 			all = append(all, p)
 			p = &octetkvpb.Part{Replica: replica}
 		}
-		if !b.gone() {
-			appendBlock(p, hash, &b)
-		}
+		appendBlock(p, hash, b)
 	}
+	s.held.each(add)
 	p.End = true
 	return append(all, p)
+}
+
+// each passes on all blocks: those with a copy, and then those that departed, oldest first.
+func (m *mapping) each(visit func(hash uint64, b *block)) {
+	for hash, b := range m.blocks {
+		if !b.gone() {
+			visit(hash, &b)
+		}
+	}
+	for _, hash := range m.departed {
+		if b, ok := m.blocks[hash]; ok && b.gone() {
+			visit(hash, &b)
+		}
+	}
 }
 
 const (
@@ -118,7 +131,12 @@ func appendBlock(p *octetkvpb.Part, hash uint64, b *block) {
 // restored is one replica of a snapshot.
 type restored struct {
 	head   *octetkvpb.Part
-	blocks map[uint64]block
+	blocks []named
+}
+
+type named struct {
+	hash uint64
+	block
 }
 
 // Load takes over what Save has written: of every replica that is known, of the same specialist and block size, and of which nothing later was
@@ -146,15 +164,18 @@ func (f *Feed) Load(r io.Reader) (replicas int, err error) {
 func (s *shelf) restore(old restored) {
 	s.mark = old.head.Mark
 	m := &s.held
-	for hash, b := range old.blocks {
-		if len(m.blocks) == m.limit {
-			m.full = true
-			return
+	for _, b := range old.blocks {
+		if _, twice := m.blocks[b.hash]; twice || !m.room() {
+			m.full = m.full || !twice
+			continue
 		}
 		if b.chain != nil {
-			m.claimAll(&b)
+			m.claimAll(&b.block)
 		}
-		m.put(hash, b, false)
+		m.put(b.hash, b.block, false)
+		if b.gone() {
+			m.depart(b.hash)
+		}
 	}
 }
 
@@ -182,7 +203,7 @@ func (f *Feed) read(r io.Reader) (all []restored, err error) {
 			return all, nil
 		}
 		if open == nil {
-			open = &restored{head: p, blocks: map[uint64]block{}}
+			open = &restored{head: p}
 		}
 		_, wanted := f.resolve(open.head.Replica)
 		if err := open.add(p, wanted, f.limit); err != nil {
@@ -216,8 +237,8 @@ func (r *restored) add(p *octetkvpb.Part, keep bool, limit int) error {
 			}
 			ours = ours[span+1:]
 		}
-		if keep && len(r.blocks) <= limit && !b.gone() {
-			r.blocks[hash] = b
+		if keep && len(r.blocks) <= limit+keepDeparted {
+			r.blocks = append(r.blocks, named{hash, b})
 		}
 	}
 	return nil

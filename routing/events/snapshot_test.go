@@ -16,9 +16,11 @@ func grown(t *testing.T, seed uint64) (*Feed, *index.Indexer, *simEngine) {
 	t.Helper()
 	x := newIndex(t, 4)
 	f := NewFeed(x, hasher, only("e", debug0))
-	e := newEngine(rand.New(rand.NewPCG(seed, 1)), 4)
-	for seq := uint64(1); seq < 60; seq++ {
-		f.Deliver(Batch{Replica: "e", Epoch: 7, Seq: seq, Events: e.step(), Mark: seq * 11})
+	e := newSimEngine(seed, "e", 4)
+	for range 60 {
+		b := e.step()
+		b.Mark = b.Seq * 11
+		f.Deliver(b)
 	}
 	return f, x, e
 }
@@ -39,15 +41,18 @@ func TestASnapshotAndTheStreamAfterItEqualTheWholeStream(t *testing.T) {
 		if x.Digest() != want.Digest() {
 			t.Fatalf("seed %d: the snapshot holds something else", seed)
 		}
-		if at, ok := f.Position("e"); !ok || at != (Position{7, 59, 59 * 11}) {
+		if at, ok := f.Position("e"); !ok || at != (Position{e.epoch, e.seq, e.seq * 11}) {
 			t.Fatalf("%+v, %t", at, ok)
 		}
-		for seq := uint64(60); seq < 200; seq++ {
-			b := Batch{Replica: "e", Epoch: 7, Seq: seq, Events: e.step()}
+		for old := uint64(1); old <= e.seq; old++ {
+			f.Deliver(Batch{Replica: "e", Epoch: e.epoch, Seq: old, Events: []Event{{Kind: Cleared}}}) // the stream is read from its start
+		}
+		for range 200 {
+			b := e.step()
 			whole.Deliver(b)
-			f.Deliver(Batch{Replica: "e", Epoch: 7, Seq: seq - 60}) // the stream is read from its start: all of it old
 			f.Deliver(b)
 		}
+		sameAsEngine(t, x, e, debug0)
 		if x.Digest() != want.Digest() || x.Host(1).Stale || f.Stats().Gaps != 0 {
 			t.Fatalf("seed %d: %+v, %+v", seed, x.Host(1), f.Stats())
 		}
@@ -80,16 +85,17 @@ func TestSnapshotsOfOthersAreNotTakenOver(t *testing.T) {
 		t.Errorf("another hash seed: %d, %v", n, err)
 	}
 	late := NewFeed(newIndex(t, 4), hasher, only("e", debug0))
-	late.Deliver(Batch{Replica: "e", Epoch: 8, Seq: 1, Events: []Event{{Kind: Cleared}}})
+	late.Deliver(Batch{Replica: "e", Epoch: 1 << 40, Seq: 1, Events: []Event{{Kind: Cleared}}})
 	if n, err := late.Load(bytes.NewReader(saved.Bytes())); n != 0 || err != nil {
 		t.Errorf("a later life: %d, %v", n, err)
 	}
 }
 
 func TestAStaleReplicaIsNotSaved(t *testing.T) {
-	whole, x, _ := grown(t, 1)
+	x := newIndex(t, 4)
+	whole := NewFeed(x, hasher, only("e", debug0))
 	l := whole.Open()
-	l.Deliver(Batch{Replica: "e", Epoch: 8, Seq: 9})
+	l.Deliver(Batch{Replica: "e", Epoch: 1 << 40, Seq: 9})
 	l.Close()
 	if !x.Host(1).Stale {
 		t.Fatal("it should be stale")
