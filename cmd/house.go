@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"octet/config"
 	"octet/gateway"
 	"octet/kvpool"
+	"octet/routing/approx"
 	"octet/routing/events"
 	"octet/routing/fleet"
 	"octet/routing/index"
@@ -27,7 +29,11 @@ type house struct {
 	started   time.Time
 	hasher    kvpool.Hasher
 	index     *index.ShardedBlockIndexer
+	beliefs   *beliefs
 	feed      *events.Feed
+	sockets   *sockets
+	shared    atomic.Pointer[map[string]supply] // sources of events that all replicas share; nil until background
+	web       *http.Client                      // to engines' and peers' snapshots
 	fleet     *fleet.Fleet
 	residency *adapters.Residency
 	knobs     *slo.Knobs
@@ -59,10 +65,17 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
 		residency: adapters.NewResidency(adapters.Bounds{}), tokens: &tokenizers{},
-		residents: map[string]*resident{}, boards: map[string]board{},
+		residents: map[string]*resident{}, boards: map[string]board{}, web: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
+	guesses, err := approx.New(approx.Config{TTL: cfg.Events.Approximate.TTL, Blocks: cfg.Events.Approximate.Blocks})
+	if err != nil {
+		return nil, err
+	}
+	h.beliefs = newBeliefs(x, guesses, cfg.Events.Approximate.PredictTTL)
 	h.targets.Store(&map[string]events.Target{})
-	h.feed = events.NewFeed(x, h.hasher, h.target)
+	h.feed = events.NewFeed(h.beliefs, h.hasher, h.target)
+	h.sockets = &sockets{feed: h.feed, log: log, open: map[string]*socket{}}
+	h.metrics.Register(eventMetrics{h})
 	h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...)
 	return h, err
 }
@@ -97,7 +110,7 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 
 func (h *house) options(cfg *config.Config) gateway.Options {
 	return gateway.Options{
-		Log: h.log, Metrics: h.metrics, Index: h.index, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
+		Log: h.log, Metrics: h.metrics, Index: h.index, Knowledge: knowledge{h}, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
 		AdminToken: cfg.Admin.Token, Pprof: cfg.Admin.Pprof, Reload: h.reload,
 	}
 }
@@ -130,15 +143,24 @@ func (h *house) settle(cfg *config.Config, rt *gateway.Runtime, staying map[stri
 	targets := make(map[string]events.Target, len(staying))
 	for name, r := range staying {
 		rt.Replicas[r.replica.Host] = r.replica
-		targets[name] = events.Target{Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize}
+		targets[name] = events.Target{
+			Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize, Source: sourceOf(name, r.events),
+		}
 	}
 	for name, r := range h.residents {
 		if now := staying[name]; now == nil || now.replica.Host != r.replica.Host {
 			gone = append(gone, r)
 		}
 	}
+	for name, r := range staying {
+		if old := h.residents[name]; old == nil || old.replica.Host != r.replica.Host {
+			h.beliefs.begin(r.replica.Host, cfg.Events.Approximate.TTL, r.blocks)
+		}
+	}
+	h.sockets.retire(staying) // before anything of theirs could reach another slot
 	h.residents = staying
 	h.targets.Store(&targets)
+	h.sockets.follow(staying)
 	h.tokens.set(cfg, staying)
 	return gone
 }

@@ -83,6 +83,9 @@ func (x *exchange) enter(ctx context.Context) error {
 	x.free = false
 	x.turn.ticket = ticket
 	x.turn.rep.Fleet.Begin()
+	if x.sp.Routed != nil && x.route != nil {
+		x.sp.Routed(x.route.View(), x.turn.rep.Host)
+	}
 	return nil
 }
 
