@@ -19,7 +19,7 @@ import (
 // buildProfiles builds every specialist's profile, by specialist.
 func (h *house) buildProfiles(cfg *config.Config) (map[string]*routing.Profile, error) {
 	registry := plugins.Registry(plugins.Deps{
-		Index: h.index, Guesses: h.guesses, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
+		Index: h.beliefs, Guesses: h.beliefs.approx, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
 		Sessions: h.sessions, Seed: uint64(h.started.UnixNano()),
 	})
 	profiles := make(map[string]*routing.Profile, len(cfg.Specialists))
@@ -54,6 +54,7 @@ func (h *house) specialist(sp *config.Specialist, w routing.Workflow) *gateway.S
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,
 		Predicted: predicted,
+		Routed:    func(v routing.View, host index.HostID) { h.beliefs.Routed(host, plugins.BlockHashes.Get(v)) },
 	}
 }
 

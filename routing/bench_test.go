@@ -4,29 +4,24 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"octet/kvpool"
 	"octet/routing"
-	"octet/routing/approx"
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/plugins"
 )
 
 // BenchmarkSelect is the default profile's decision with the prompt's hashes given: 32 blocks, of which the first quarter is shared
-// by one in 50 of all prompts, each prompt on 4 replicas. With guesses what is routed is remembered too, and asked for.
+// by one in 50 of all prompts, each prompt on 4 replicas.
 func BenchmarkSelect(b *testing.B) {
 	for _, replicas := range []int{8, 16, 32, 64, 128, 256} {
-		b.Run(fmt.Sprintf("replicas=%d", replicas), func(b *testing.B) { benchmarkSelect(b, replicas, 32, false) })
+		b.Run(fmt.Sprintf("replicas=%d", replicas), func(b *testing.B) { benchmarkSelect(b, replicas, 32) })
 	}
-	b.Run("replicas=256/blocks=1024", func(b *testing.B) { benchmarkSelect(b, 256, 1024, false) })
-	for _, replicas := range []int{64, 256} {
-		b.Run(fmt.Sprintf("guesses/replicas=%d", replicas), func(b *testing.B) { benchmarkSelect(b, replicas, 32, true) })
-	}
+	b.Run("replicas=256/blocks=1024", func(b *testing.B) { benchmarkSelect(b, 256, 1024) })
 }
 
-func benchmarkSelect(b *testing.B, replicas, blocks int, guess bool) {
+func benchmarkSelect(b *testing.B, replicas, blocks int) {
 	draw := rand.New(rand.NewPCG(9, 10))
 	ix, err := index.New(index.Config{Hosts: replicas})
 	if err != nil {
@@ -38,11 +33,11 @@ func benchmarkSelect(b *testing.B, replicas, blocks int, guess bool) {
 		chains[i] = kvpool.Hasher{}.Chain(nil, 0, promptOf(i, 16*blocks), 16)
 	}
 	fill(b, ix, chains, replicas, draw)
-	p := benchProfile(b, ix, guess)
-	ctx, now := b.Context(), time.Unix(1_700_000_000, 0)
+	p := benchProfile(b, ix)
+	ctx := b.Context()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		c := routing.Acquire(routing.Facts{Specialist: "debug", Now: now})
+		c := routing.Acquire(routing.Facts{Specialist: "debug"})
 		plugins.Fleet.Put(c, snapshot)
 		plugins.BlockHashes.Put(c, chains[i%len(chains)])
 		c.Candidates(snapshot.Hosts)
@@ -104,7 +99,7 @@ func benchFleet(b *testing.B, replicas int, draw *rand.Rand) *fleet.Snapshot {
 }
 
 // benchProfile is the default preset without what makes hashes.
-func benchProfile(b *testing.B, ix *index.Indexer, guess bool) *routing.Profile {
+func benchProfile(b *testing.B, ix *index.Indexer) *routing.Profile {
 	spec, ok := plugins.Preset("default")
 	if !ok {
 		b.Fatal("no default preset")
@@ -112,15 +107,7 @@ func benchProfile(b *testing.B, ix *index.Indexer, guess bool) *routing.Profile 
 	spec.Prepare = []routing.PluginSpec{{Name: "prefix-depths"}}
 	spec = plugins.Complete(spec, false)
 	spec.Given = append(spec.Given, plugins.BlockHashes)
-	deps := plugins.Deps{Index: ix}
-	if guess {
-		guesses, err := approx.New(approx.Config{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		deps.Guesses = guesses
-	}
-	p, err := routing.Build(spec, plugins.Registry(deps))
+	p, err := routing.Build(spec, plugins.Registry(plugins.Deps{Index: ix}))
 	if err != nil {
 		b.Fatal(err)
 	}
