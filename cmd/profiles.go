@@ -10,24 +10,39 @@ import (
 	"octet/config"
 	"octet/gateway"
 	"octet/routing"
+	"octet/routing/approx"
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/plugins"
 )
 
-// specialists builds every specialist's pipeline. It changes nothing in the house but adds boards.
-func (h *house) specialists(cfg *config.Config) ([]*gateway.Specialist, error) {
-	registry := plugins.Registry(plugins.Deps{Index: h.index, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Seed: uint64(h.started.UnixNano())})
-	list := make([]*gateway.Specialist, len(cfg.Specialists))
+// buildProfiles builds every specialist's profile, by specialist.
+func (h *house) buildProfiles(cfg *config.Config) (map[string]*routing.Profile, error) {
+	registry := plugins.Registry(plugins.Deps{
+		Index: h.beliefs, Guesses: h.beliefs.approx, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
+		Sessions: h.sessions, Seed: uint64(h.started.UnixNano()),
+	})
+	profiles := make(map[string]*routing.Profile, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
 		profile, err := routing.Build(profileSpec(cfg, sp.Profile), registry)
 		if err != nil {
 			return nil, fmt.Errorf("%w: specialist %s: %w", errConfig, sp.Name, err)
 		}
-		list[i] = h.specialist(sp, routing.Single(profile))
+		profiles[sp.Name] = profile
 	}
-	return list, nil
+	return profiles, nil
+}
+
+// specialists gives every specialist its pipeline. It changes nothing in the house but adds boards.
+func (h *house) specialists(cfg *config.Config, profiles map[string]*routing.Profile) []*gateway.Specialist {
+	list := make([]*gateway.Specialist, len(cfg.Specialists))
+	for i := range cfg.Specialists {
+		sp := &cfg.Specialists[i]
+		profile := profiles[sp.Name]
+		list[i] = h.specialist(sp, h.routes.measure(sp.Name, routing.Single(profile), profile))
+	}
+	return list
 }
 
 func (h *house) specialist(sp *config.Specialist, w routing.Workflow) *gateway.Specialist {
@@ -39,6 +54,7 @@ func (h *house) specialist(sp *config.Specialist, w routing.Workflow) *gateway.S
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,
 		Predicted: predicted,
+		Routed:    func(v routing.View, host index.HostID) { h.beliefs.Routed(host, plugins.BlockHashes.Get(v)) },
 	}
 }
 
@@ -88,7 +104,11 @@ func profileFaults(path string, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	registry := plugins.Registry(plugins.Deps{Index: x})
+	guesses, err := approx.New(approx.Config{})
+	if err != nil {
+		return err
+	}
+	registry := plugins.Registry(plugins.Deps{Index: x, Guesses: guesses})
 	all := &config.Faults{File: path}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Profiles)) {
 		_, err := routing.Build(profileSpec(cfg, name), registry)
