@@ -14,7 +14,7 @@ import (
 var mayImport = map[string][]string{
 	"routing":                    {"kvpool", "routing/index"},
 	"routing/index":              {"kvpool"},
-	"routing/fleet":              {"routing/index"},
+	"routing/fleet":              {"routing/index", "kvpool"},
 	"routing/plugins":            {"routing", "routing/index", "routing/fleet", "adapters", "slo", "kvpool"},
 	"routing/events":             {"routing/events/octetkvpb", "routing/index", "kvpool"},
 	"routing/events/redisstream": {"routing/events", "routing/index", "kvpool"},

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"octet/routing/index"
 )
@@ -22,6 +23,7 @@ var (
 // Fleet is the replicas of all specialists. Safe for concurrent use; readers take no lock.
 type Fleet struct {
 	config Breaker
+	now    func() time.Time // of the prefills' progress
 	states states
 	snaps  atomic.Pointer[map[string]*Snapshot] // by specialist; replaced whole
 
@@ -37,9 +39,12 @@ type Option func(*Fleet)
 // WithBreaker sets the availability breakers' parameters; zero fields keep their defaults.
 func WithBreaker(b Breaker) Option { return func(f *Fleet) { f.config = b } }
 
+// WithClock has the prefills' progress measured by another clock than the machine's.
+func WithClock(now func() time.Time) Option { return func(f *Fleet) { f.now = now } }
+
 // New returns an empty Fleet.
 func New(options ...Option) *Fleet {
-	f := &Fleet{replicas: map[string]*Replica{}, pools: map[string]*pool{}, changed: make(chan struct{})}
+	f := &Fleet{now: time.Now, replicas: map[string]*Replica{}, pools: map[string]*pool{}, changed: make(chan struct{})}
 	for _, o := range options {
 		o(f)
 	}

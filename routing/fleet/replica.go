@@ -15,6 +15,7 @@ type Replica struct {
 	inFlight atomic.Int64
 	source   atomic.Pointer[func() Load]
 	breaker  *breaker
+	prefills prefills
 	watch    atomic.Pointer[watch] // nil while no Monitor watches
 	streak   atomic.Int64          // probes or connections failed in a row; changed under stateMu only
 
@@ -27,6 +28,7 @@ type Replica struct {
 func newReplica(s Spec, f *Fleet) *Replica {
 	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{})}
 	r.breaker = newBreaker(f.config, r)
+	r.prefills.now = f.now
 	return r
 }
 

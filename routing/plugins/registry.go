@@ -32,6 +32,7 @@ func Registry(d Deps) routing.Registry {
 
 		"cache-affinity":   newCacheAffinity(d),
 		"least-load":       newLeastLoad(d),
+		"least-work":       newLeastWork(d),
 		"queue-depth":      newQueueDepth(d),
 		"kv-utilization":   newKVUtilization(d),
 		"running-requests": newRunningRequests(d),
