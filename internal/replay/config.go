@@ -21,7 +21,8 @@ type Config struct {
 
 	EventDelay time.Duration // from a change of a cache to the index
 	MaxRunning int           // requests in one engine's batch
-	Chunk      int           // tokens that a step computes at most
+	Budget     int           // tokens that a step computes at most
+	Chunk      int           // of these, of one prompt
 	Timing     Timing
 	Goal       Goal
 }
@@ -44,8 +45,8 @@ type Goal struct {
 func Default() Config {
 	return Config{
 		Replicas: 8, Blocks: 2048, BlockSize: TraceBlock, Rate: 1, Seed: 1,
-		MaxRunning: 256, Chunk: 2048,
-		Timing: Timing{Prefill: 8000, Step: 10 * time.Millisecond, Decode: 200 * time.Microsecond},
+		MaxRunning: 256, Budget: 512, Chunk: 512,
+		Timing: Timing{Prefill: 8000, Step: 3 * time.Millisecond, Decode: time.Millisecond},
 		Goal:   Goal{TTFT: 5 * time.Second, TPOT: 100 * time.Millisecond},
 	}
 }
@@ -60,8 +61,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("%w: a rate of %v, want over 0", ErrConfig, c.Rate)
 	case c.EventDelay < 0:
 		return fmt.Errorf("%w: events that come %v early", ErrConfig, -c.EventDelay)
-	case c.MaxRunning < 1 || c.Chunk < c.MaxRunning:
-		return fmt.Errorf("%w: steps of %d tokens for %d running requests", ErrConfig, c.Chunk, c.MaxRunning)
+	case c.MaxRunning < 1 || c.Budget < c.MaxRunning || c.Chunk < 1 || c.Chunk > c.Budget:
+		return fmt.Errorf("%w: steps of %d tokens, %d of a prompt, for %d running requests", ErrConfig, c.Budget, c.Chunk, c.MaxRunning)
 	case !(c.Timing.Prefill > 0) || c.Timing.Step <= 0 || c.Timing.Decode < 0:
 		return fmt.Errorf("%w: %v prompt tokens a second, steps of %v, %v a token", ErrConfig, c.Timing.Prefill, c.Timing.Step, c.Timing.Decode)
 	}
@@ -71,5 +72,5 @@ func (c *Config) check() error {
 // of returns how long a step takes.
 func (t *Timing) of(prefill, decodes int) time.Duration {
 	compute := time.Duration(float64(prefill) / t.Prefill * 1e9)
-	return max(t.Step, compute) + time.Duration(decodes)*t.Decode
+	return t.Step + compute + time.Duration(decodes)*t.Decode
 }
