@@ -14,8 +14,9 @@ import (
 var mayImport = map[string][]string{
 	"routing":                    {"kvpool", "routing/index"},
 	"routing/index":              {"kvpool"},
-	"routing/fleet":              {"routing/index", "kvpool"},
-	"routing/plugins":            {"routing", "routing/index", "routing/fleet", "adapters", "slo", "kvpool"},
+	"routing/fleet":              {"routing/index"},
+	"routing/approx":             {"kvpool", "routing/index"},
+	"routing/plugins":            {"routing", "routing/index", "routing/approx", "routing/fleet", "adapters", "slo", "kvpool"},
 	"routing/events":             {"routing/events/octetkvpb", "routing/index", "kvpool"},
 	"routing/events/redisstream": {"routing/events", "routing/index", "kvpool"},
 	"routing/events/natsstream":  {"routing/events", "routing/index", "kvpool"},
@@ -29,7 +30,7 @@ var mayImport = map[string][]string{
 }
 
 // quiet rooms have no logger, no metrics and no global randomness of their own.
-var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "classifier"}
+var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "routing/approx", "classifier"}
 
 type pkg struct {
 	ImportPath string

@@ -13,9 +13,11 @@ import (
 	"octet/config"
 	"octet/gateway"
 	"octet/kvpool"
+	"octet/routing/approx"
 	"octet/routing/events"
 	"octet/routing/fleet"
 	"octet/routing/index"
+	"octet/routing/plugins"
 	"octet/slo"
 )
 
@@ -27,6 +29,8 @@ type house struct {
 	started   time.Time
 	hasher    kvpool.Hasher
 	index     *index.ShardedBlockIndexer
+	guesses   *approx.Index // what was routed where
+	sessions  *plugins.Sessions
 	feed      *events.Feed
 	fleet     *fleet.Fleet
 	residency *adapters.Residency
@@ -55,9 +59,13 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
+	guesses, err := approx.New(approx.Config{})
+	if err != nil {
+		return nil, err
+	}
 	h := &house{
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), started: time.Now(),
-		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
+		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, guesses: guesses, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
 		residency: adapters.NewResidency(adapters.Bounds{}), tokens: &tokenizers{},
 		residents: map[string]*resident{}, boards: map[string]board{},
 	}
@@ -158,6 +166,7 @@ func (h *house) forget(r *resident) {
 	host := r.replica.Host
 	h.feed.Forget(r.replica.Name)
 	h.residency.Forget(uint16(host))
+	h.guesses.Forget(host)
 	h.index.Retire(host)
 }
 

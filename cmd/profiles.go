@@ -10,6 +10,7 @@ import (
 	"octet/config"
 	"octet/gateway"
 	"octet/routing"
+	"octet/routing/approx"
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/plugins"
@@ -17,7 +18,10 @@ import (
 
 // specialists builds every specialist's pipeline. It changes nothing in the house but adds boards.
 func (h *house) specialists(cfg *config.Config) ([]*gateway.Specialist, error) {
-	registry := plugins.Registry(plugins.Deps{Index: h.index, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Seed: uint64(h.started.UnixNano())})
+	registry := plugins.Registry(plugins.Deps{
+		Index: h.index, Guesses: h.guesses, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
+		Sessions: h.sessions, Seed: uint64(h.started.UnixNano()),
+	})
 	list := make([]*gateway.Specialist, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
@@ -88,7 +92,11 @@ func profileFaults(path string, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	registry := plugins.Registry(plugins.Deps{Index: x})
+	guesses, err := approx.New(approx.Config{})
+	if err != nil {
+		return err
+	}
+	registry := plugins.Registry(plugins.Deps{Index: x, Guesses: guesses})
 	all := &config.Faults{File: path}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Profiles)) {
 		_, err := routing.Build(profileSpec(cfg, name), registry)

@@ -164,16 +164,20 @@ func (h *house) enlist(cfg *config.Config, r *resident) error {
 		return err
 	}
 	r.replica.Fleet = member
+	h.guesses.Bound(r.replica.Host, r.blocks)
 	gate := r.replica.Gate
-	member.LoadFrom(func() fleet.Load {
-		s := gate.Stats()
-		l := fleet.Load{Waiting: s.Waiting, Running: s.Running, Preempting: s.Preempting}
-		if s.Total > 0 {
-			l.KVUsage = float64(s.Total-s.Free) / float64(s.Total)
-		}
-		return l
-	})
+	member.LoadFrom(func() fleet.Load { return loadOf(gate.Stats(), member.Reported()) })
 	return nil
+}
+
+// loadOf is what a Gate knows now, with what only the engine could know when it was last asked: who else is there, and its pool
+// where the Gate has no model of it.
+func loadOf(s scheduler.Stats, said *fleet.Reported) fleet.Load {
+	l := fleet.Load{Waiting: s.Waiting + said.Waiting, Running: s.Running + said.Others, Preempting: s.Preempting, KVUsage: said.KVUsage}
+	if s.Total > 0 {
+		l.KVUsage = float64(s.Total-s.Free) / float64(s.Total)
+	}
+	return l
 }
 
 // find returns a replica's place in the configuration, which has it.

@@ -72,6 +72,7 @@ func (x *exchange) attempt(ctx context.Context) (err error) {
 // enter asks the replica's Gate. A request of higher priority may take the place back until the first token.
 func (x *exchange) enter(ctx context.Context) error {
 	start := x.s.now()
+	x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
 	ticket, err := x.turn.rep.Gate.Admit(ctx, x.admissionRequest())
 	x.noteQueue(x.turn.at, x.s.now().Sub(start))
 	switch {
@@ -82,8 +83,14 @@ func (x *exchange) enter(ctx context.Context) error {
 	}
 	x.free = false
 	x.turn.ticket = ticket
-	x.turn.rep.Fleet.Begin()
+	x.turn.flight.Begin(x.s.now())
 	return nil
+}
+
+// demand is what the replica whose turn it is has to do, as far as anybody knows: what it already gave of the answer included.
+func (x *exchange) demand() fleet.Demand {
+	tokens := x.prompt.Tokens + x.handedOut
+	return fleet.Demand{Prompt: tokens, Uncached: tokens - x.predicted, Whole: !x.stream}
 }
 
 // call sends the request and brings the answer so far that the client has its first byte, or all of a unary one.

@@ -59,7 +59,6 @@ func (r *replica) load() fleet.Load {
 func (r *replica) start(t *Timing, now scheduler.Time) {
 	r.due = never
 	r.batch = r.core.Assemble(now)
-	r.count()
 	if len(r.batch.Items) == 0 {
 		return
 	}
@@ -86,17 +85,6 @@ func (r *replica) start(t *Timing, now scheduler.Time) {
 func (r *replica) sample() []uint32 {
 	r.sampled++
 	return []uint32{r.sampled<<8 | uint32(r.host)}
-}
-
-// count keeps the fleet's number of requests in flight at what runs here.
-func (r *replica) count() {
-	for running := r.core.Stats().Running; r.member.InFlight() != running; {
-		if r.member.InFlight() < running {
-			r.member.Begin()
-		} else {
-			r.member.End()
-		}
-	}
 }
 
 // changes turns what happened to the cache into a batch for the index; false when nothing did.

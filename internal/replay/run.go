@@ -35,7 +35,7 @@ type life struct {
 	last    scheduler.Time // of its last token so far
 	left    int            // tokens of the answer to come
 	cached  int            // prompt tokens
-	prefill *fleet.Prefill
+	flight  fleet.Flight
 	refused bool
 }
 
@@ -89,7 +89,7 @@ func newRun(c Config, trace []Request, by Contender) (*run, error) {
 		return nil, err
 	}
 	r := &run{config: c, index: x, hasher: kvpool.NewHasher(c.Seed), lives: make([]life, len(trace)), out: newMeter()}
-	r.fleet = fleet.New(fleet.WithClock(func() time.Time { return time.Unix(0, int64(r.now)) }))
+	r.fleet = fleet.New()
 	if by.Infinite {
 		r.shared = newInfinite(r.hasher, c.BlockSize)
 	}
@@ -176,7 +176,7 @@ func (r *run) token(l *life, o scheduler.Output) {
 	l.left--
 	if l.first == 0 {
 		l.first = r.now
-		l.prefill.Done()
+		l.flight.FirstToken(r.clock())
 		if r.shared != nil {
 			r.shared.add(l)
 		} else {
@@ -186,6 +186,10 @@ func (r *run) token(l *life, o scheduler.Output) {
 		r.out.gap(r.now - l.last)
 	}
 	l.last = r.now
+	l.flight.Grow(o.Index+1, r.clock())
+	if o.Finish != scheduler.NotFinished {
+		l.flight.Land()
+	}
 }
 
 // publish sends what changed in a replica's cache on its way to the index.
@@ -205,7 +209,7 @@ func (r *run) publish(rep *replica) {
 func (r *run) arrive(i int) {
 	l := &r.lives[i]
 	r.prompt = appendPrompt(make([]uint32, 0, l.Input), l.Request, r.config.Seed)
-	c := routing.Acquire(routing.Facts{Specialist: specialist, Kind: "completion", Stream: true})
+	c := routing.Acquire(routing.Facts{Specialist: specialist, Kind: "completion", Stream: true, Now: r.clock()})
 	defer c.Release()
 	c.Candidates(r.snapshot.Hosts)
 	plugins.Fleet.Put(c, r.snapshot)
@@ -245,8 +249,8 @@ func (r *run) send(rep *replica, i int, v routing.View) {
 		r.out.fault = err
 		return
 	}
-	mine := append([]kvpool.BlockHash(nil), chain...)
-	l.prefill = rep.member.Expect(l.Input-held*r.config.BlockSize, mine, false)
+	l.flight = rep.member.Route(fleet.Demand{Prompt: l.Input, Uncached: l.Input - held*r.config.BlockSize})
+	l.flight.Begin(r.clock())
 	if rep.due == never {
 		rep.start(&r.config.Timing, r.now)
 		r.publish(rep)
@@ -260,3 +264,5 @@ func (r *run) root(i int) kvpool.BlockHash {
 	}
 	return r.hasher.Root(specialist, "", "")
 }
+
+func (r *run) clock() time.Time { return time.Unix(0, int64(r.now)) }

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"octet/routing/index"
 )
@@ -23,7 +24,6 @@ var (
 // Fleet is the replicas of all specialists. Safe for concurrent use; readers take no lock.
 type Fleet struct {
 	config Breaker
-	now    func() time.Time // of the prefills' progress
 	states states
 	snaps  atomic.Pointer[map[string]*Snapshot] // by specialist; replaced whole
 
@@ -39,12 +39,9 @@ type Option func(*Fleet)
 // WithBreaker sets the availability breakers' parameters; zero fields keep their defaults.
 func WithBreaker(b Breaker) Option { return func(f *Fleet) { f.config = b } }
 
-// WithClock has the prefills' progress measured by another clock than the machine's.
-func WithClock(now func() time.Time) Option { return func(f *Fleet) { f.now = now } }
-
 // New returns an empty Fleet.
 func New(options ...Option) *Fleet {
-	f := &Fleet{now: time.Now, replicas: map[string]*Replica{}, pools: map[string]*pool{}, changed: make(chan struct{})}
+	f := &Fleet{replicas: map[string]*Replica{}, pools: map[string]*pool{}, changed: make(chan struct{})}
 	for _, o := range options {
 		o(f)
 	}
@@ -168,7 +165,7 @@ func (f *Fleet) publish() {
 	for _, r := range f.sorted() {
 		s, ok := snaps[r.spec.Specialist]
 		if !ok {
-			s = &Snapshot{states: &f.states, blockSize: r.spec.BlockSize}
+			s = &Snapshot{states: &f.states, blockSize: r.spec.BlockSize, key: xxh3.HashString(r.spec.Specialist)}
 			snaps[r.spec.Specialist] = s
 		}
 		s.add(r)

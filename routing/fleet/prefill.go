@@ -2,133 +2,133 @@ package fleet
 
 import (
 	"slices"
-	"sort"
 	"sync"
 	"time"
-
-	"octet/kvpool"
 )
 
-// Work is what a replica has yet to prefill before a request that comes now: what this gateway sent there and has not seen
-// the first token of.
+// Work is what a replica has yet to prefill for requests on their way to it or in it.
 type Work struct {
-	Tokens float64 // uncached prompt tokens, less what must be computed by now at the measured rate
-	Rate   float64 // prompt tokens a second, measured while there was work; 0 is unknown
-	Open   int     // prompts
-	Shared int     // leading blocks of the asker's chain that open prompts bring into the replica's cache
+	Tokens float64 // uncached prompt tokens, less what must be computed by now at Rate
+	Rate   float64 // prompt tokens a second, measured while there were any to compute; 0 is unknown
 }
 
-// Prefill is a prompt on its way to its first token. It counts in its replica's Work until Done or Dropped.
-type Prefill struct {
-	ledger *prefills
-	chain  []kvpool.BlockHash
-	tokens int  // to compute
-	whole  bool // nobody sees its first token
-}
+// Work returns what r has yet to prefill before a request that is sent there at now. It costs one pass over the prompts whose
+// first token is to come. Unlike Backlog it knows that a long prompt that began long ago is nearly done.
+func (r *Replica) Work(now time.Time) Work { return r.prefills.work(now) }
 
-// Expect counts a prompt in, of which tokens are to be computed: the rest is cached. Its chain must not change until the
-// Prefill has ended. Of an answer that comes whole nobody sees the first token: its prompt counts as computed
-// when its time is over, or when a later one's first token has come.
-func (r *Replica) Expect(tokens int, chain []kvpool.BlockHash, whole bool) *Prefill {
-	l := &r.prefills
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.open) == 0 {
-		l.since = l.now()
-	}
-	p := &Prefill{ledger: l, chain: chain, tokens: max(tokens, 1), whole: whole}
-	l.open = append(l.open, p)
-	return p
-}
-
-// Done says that the prompt is computed: its first token came. It feeds the measured rate. Idempotent, as is Drop, and
-// nothing after the other.
-func (p *Prefill) Done() { p.ledger.end(p, true) }
-
-// Drop says that the prompt will not be computed, or that nobody knows when it was.
-func (p *Prefill) Drop() { p.ledger.end(p, false) }
-
-// Work returns what r has yet to prefill before a request with this chain. It costs one pass over the open prompts.
-func (r *Replica) Work(chain []kvpool.BlockHash) Work { return r.prefills.work(chain) }
-
-// prefills is the open prompts of one replica, in the order in which they were sent, which is the order in which engines
-// compute them.
+// prefills is the prompts of one replica without a first token, in the order in which they were sent, which is the order in
+// which engines compute them.
 type prefills struct {
-	now func() time.Time
-
 	mu      sync.Mutex
-	open    []*Prefill // guarded by mu
-	since   time.Time  // from when the first of open is being computed; guarded by mu
+	open    []*prefill // guarded by mu, with what it points to
+	since   time.Time  // from when the first that was sent is being computed; guarded by mu
 	tokens  float64    // computed lately, fading; guarded by mu
 	seconds float64    // that they took, fading; guarded by mu
 	seen    int        // first tokens; guarded by mu
 }
 
-// fade is how much of a measurement is left after each further one: about the last 64 first tokens count.
-const fade = 1 - 1.0/64
+// prefill is one of them.
+type prefill struct {
+	tokens int  // to compute
+	sent   bool // the engine has it
+	whole  bool // nobody sees its first token: it is done when its time is over, or when a later one's first token comes
+}
 
-// rateSamples is how many first tokens make a rate known.
-const rateSamples = 4
+const (
+	prefillMemory  = 1 - 1.0/64 // what is left of a measurement after a further one
+	prefillSamples = 4          // first tokens that make a rate known
+)
 
-func (l *prefills) end(p *Prefill, computed bool) {
+// route enters a prompt before it is sent.
+func (l *prefills) route(d Demand) *prefill {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := &prefill{tokens: d.Uncached, whole: d.Whole}
+	l.open = append(l.open, p)
+	return p
+}
+
+// begin says that p was sent: behind all that were, before all that were not.
+func (l *prefills) begin(p *prefill, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := slices.Index(l.open, p)
+	if at < 0 || p.sent {
+		return
+	}
+	p.sent = true
+	l.open = slices.Delete(l.open, at, at+1)
+	at = l.sent()
+	if at == 0 {
+		l.since = now
+	}
+	l.open = slices.Insert(l.open, at, p)
+}
+
+// done says that p's first token came. It feeds the rate.
+func (l *prefills) done(p *prefill, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := slices.Index(l.open, p)
 	if at < 0 {
 		return
 	}
-	if computed {
-		l.measure(at)
+	if p.sent {
+		l.measure(at, now)
 	}
 	l.open = slices.Delete(l.open, at, at+1)
-	p.chain = nil
-	if at == 0 && !computed {
-		l.since = l.now() // whatever was done of it, the next begins now
+}
+
+// drop says that p's first token will not be seen.
+func (l *prefills) drop(p *prefill) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at := slices.Index(l.open, p); at >= 0 {
+		l.open = slices.Delete(l.open, at, at+1)
 	}
 }
 
-// measure notes that open[at] is computed now, and with it what went before it unseen.
-func (l *prefills) measure(at int) {
-	now, tokens := l.now(), l.open[at].tokens
+// sent returns how many of open were sent. It needs l.mu.
+func (l *prefills) sent() int {
+	at := slices.IndexFunc(l.open, func(p *prefill) bool { return !p.sent })
+	if at < 0 {
+		return len(l.open)
+	}
+	return at
+}
+
+// measure notes that open[at] is computed now, and with it what went before it unseen. It needs l.mu.
+func (l *prefills) measure(at int, now time.Time) {
+	tokens := l.open[at].tokens
 	for _, p := range l.open[:at] {
 		if p.whole {
 			tokens += p.tokens
 			p.tokens = 0
 		}
 	}
-	l.tokens = l.tokens*fade + float64(tokens)
-	l.seconds = l.seconds*fade + now.Sub(l.since).Seconds()
+	l.tokens = l.tokens*prefillMemory + float64(tokens)
+	l.seconds = l.seconds*prefillMemory + max(0, now.Sub(l.since).Seconds())
 	l.seen++
 	l.since = now
 }
 
-// rate needs l.mu.
-func (l *prefills) rate() float64 {
-	if l.seen < rateSamples || l.seconds <= 0 {
-		return 0
-	}
-	return l.tokens / l.seconds
-}
-
-func (l *prefills) work(chain []kvpool.BlockHash) Work {
+func (l *prefills) work(now time.Time) (w Work) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := Work{Rate: l.rate(), Open: len(l.open)}
-	if w.Open == 0 {
+	if l.seen >= prefillSamples && l.seconds > 0 {
+		w.Rate = l.tokens / l.seconds
+	}
+	if len(l.open) == 0 {
 		return w
 	}
-	done := w.Rate * max(0, l.now().Sub(l.since).Seconds())
+	done := w.Rate * max(0, now.Sub(l.since).Seconds())
 	for _, p := range l.open {
-		left := max(0, float64(p.tokens)-done)
-		done -= float64(p.tokens) - left
+		left := float64(p.tokens)
+		if p.sent {
+			left = max(0, left-done)
+			done -= float64(p.tokens) - left
+		}
 		w.Tokens += left
-		w.Shared = max(w.Shared, common(p.chain, chain))
 	}
 	return w
-}
-
-// common returns how many leading blocks two chains share. Hashes are cumulative: where they differ once they differ from
-// there on.
-func common(a, b []kvpool.BlockHash) int {
-	return sort.Search(min(len(a), len(b)), func(i int) bool { return a[i] != b[i] })
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
 )
 
 // Replica is one engine that serves one specialist. Safe for concurrent use.
@@ -14,6 +16,11 @@ type Replica struct {
 	gone     chan struct{} // closed when it leaves the Fleet
 	inFlight atomic.Int64
 	source   atomic.Pointer[func() Load]
+	backlog  atomic.Int64 // tokens, see Flight
+	tokens   atomic.Int64 // see Flight
+	pace     pace
+	reported atomic.Pointer[Reported]
+	key      uint64 // see Key
 	breaker  *breaker
 	prefills prefills
 	watch    atomic.Pointer[watch] // nil while no Monitor watches
@@ -26,9 +33,8 @@ type Replica struct {
 
 // newReplica needs f.mu.
 func newReplica(s Spec, f *Fleet) *Replica {
-	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{})}
+	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{}), key: xxh3.HashString(s.Name)}
 	r.breaker = newBreaker(f.config, r)
-	r.prefills.now = f.now
 	return r
 }
 
@@ -67,15 +73,29 @@ func (r *Replica) End() {
 // InFlight returns the number of requests between Begin and End.
 func (r *Replica) InFlight() int { return int(r.inFlight.Load()) }
 
-// LoadFrom sets where Load comes from: something cheap that many goroutines may call. Its InFlight is not used.
+// Key is a hash of the replica's name: the same in every gateway and after every restart.
+func (r *Replica) Key() uint64 { return r.key }
+
+// Backlog returns the tokens that have to be computed for requests on their way to the replica or in it, before their first
+// tokens.
+func (r *Replica) Backlog() int { return int(r.backlog.Load()) }
+
+// Tokens returns the tokens, of prompts and answers, of the requests on their way to the replica or in it.
+func (r *Replica) Tokens() int { return int(r.tokens.Load()) }
+
+// Pace returns how fast the replica was lately.
+func (r *Replica) Pace() Pace { return r.pace.load() }
+
+// LoadFrom sets where Load comes from: something cheap that many goroutines may call. What the replica itself counts, from
+// InFlight to Tokens, is not taken from there.
 func (r *Replica) LoadFrom(source func() Load) { r.source.Store(&source) }
 
-// Load returns how busy the replica is: its source's answer, with the requests between Begin and End as InFlight.
+// Load returns how busy the replica is: its source's answer, with what the replica itself counts.
 func (r *Replica) Load() (l Load) {
 	if source := r.source.Load(); source != nil {
 		l = (*source)()
 	}
-	l.InFlight = r.InFlight()
+	l.InFlight, l.Backlog, l.Tokens = r.InFlight(), r.Backlog(), r.Tokens()
 	return l
 }
 

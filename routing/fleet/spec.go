@@ -28,6 +28,8 @@ const (
 // Load is how busy a replica is.
 type Load struct {
 	InFlight   int     // requests of this gateway that it is serving
+	Backlog    int     // tokens to compute before the first tokens of this gateway's requests
+	Tokens     int     // tokens, of prompts and answers, of this gateway's requests
 	Waiting    int     // requests queued for it
 	Running    int     // requests that its engine is batching
 	Preempting int     // requests that have to give way at this moment

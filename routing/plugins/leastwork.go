@@ -2,82 +2,74 @@ package plugins
 
 import (
 	"octet/routing"
+	"octet/routing/fleet"
 	"octet/routing/index"
 )
 
-// leastWork scores by what a replica would cost in seconds of work, 1/(1+cost):
+// leastWork scores by what sending the request to a replica costs, in seconds of that replica's work: 1/(1+cost).
 //
-//	backlog + own × (uncached prompt / rate) + active × requests
+//	cost    = backlog + price × own + active_seconds × requests in flight
+//	backlog = what the replica has yet to prefill before the request, at its measured rate: the request's own wait
+//	own     = the request's uncached tokens at that rate: it waits for them too, and so does everybody after it
+//	price   = own_weight + backlog_price × mean backlog of the candidates
+//
+// A second of work costs the request a second, and who comes later as many as will be queueing: nobody in an idle fleet, so that
+// the shortest wait wins, and more the longer the queues are, so that a crowded one goes where the least is computed.
 type leastWork struct {
 	named
-	own    float64
-	active float64 // s a request
-	rate   float64 // assumed, tokens a second
-	test   [8]float64
+	own, price, active float64
+	rate               float64 // tokens a second, where none is measured
 }
 
+// newLeastWork: own_weight (default 1) and backlog_price (default 1) make the price of a second of work; active_seconds (default
+// 0.05) is what a request in flight costs who comes after it, for its share of each step; assumed_rate (default 8000) is
+// the prompt tokens a second of a replica without a measurement, where no other candidate has one either.
 func newLeastWork(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
-		s := leastWork{
-			named:  named{"least-work", reads(Fleet, BlockHashes, PromptTokens, Depths)},
-			own:    p.Float("own", 2, 0, 1e6),
-			active: p.Float("active", 0.05, 0, 1e6),
-			rate:   p.Float("rate", 8000, 1, 1e9),
+		return leastWork{
+			named{"least-work", reads(Fleet, BlockHashes, PromptTokens, Depths)},
+			p.Float("own_weight", 1, 0, 1e6), p.Float("backlog_price", 1, 0, 1e6), p.Float("active_seconds", 0.05, 0, 1e6),
+			p.Float("assumed_rate", 8000, 1, 1e9),
 		}
-		for i, n := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-			s.test[i] = p.Float(n, 0, -1e9, 1e9)
-		}
-		return s
 	}
 }
 
 // Score implements routing.Scorer.
 func (s leastWork) Score(v routing.View, hosts []index.HostID, out []float64) {
-	replicas, chain, depths := Fleet.Get(v), BlockHashes.Get(v), Depths.Get(v)
-	prompt, size := PromptTokens.Get(v), replicas.BlockSize()
-	total := 0.0
+	replicas, now := Fleet.Get(v), v.Facts().Now
+	var work [index.MaxHosts]fleet.Work
 	for i, h := range hosts {
-		r := replicas.Replica(h)
-		w := r.Work(chain)
-		rate := w.Rate
-		if rate == 0 || s.test[0] == 1 {
-			rate = s.rate
-		}
-		if s.test[5] > 0 {
-			l := r.Load()
-			rate = s.rate / (1 + s.test[5]*float64(max(0, l.InFlight+l.Waiting-w.Open)))
-		}
-		out[i] = w.Tokens / rate
-		total += out[i]
+		work[i] = replicas.Replica(h).Work(now)
 	}
-	mean := total / float64(len(hosts))
-	if s.test[6] > 0 {
-		mean = min(mean, s.test[6])
-	}
-	k := s.own + s.test[2]*mean
-	least := 1e18
+	s.settle(work[:len(hosts)])
+	mean := 0.0
 	for i := range hosts {
-		least = min(least, out[i])
+		out[i] = work[i].Tokens / work[i].Rate
+		mean += out[i] / float64(len(hosts))
 	}
-	k += s.test[4] * least
+	price := s.own + s.price*mean
 	for i, h := range hosts {
-		r := replicas.Replica(h)
-		load, work := r.Load(), r.Work(chain)
-		rate := work.Rate
-		if rate == 0 || s.test[0] == 1 {
-			rate = s.rate
-		}
-		if s.test[5] > 0 {
-			l := r.Load()
-			rate = s.rate / (1 + s.test[5]*float64(max(0, l.InFlight+l.Waiting-work.Open)))
-		}
-		depth := int(depths[h])
-		if s.test[1] == 0 {
-			depth = max(depth, work.Shared)
-		}
-		uncached := float64(prompt - depth*size)
-		own := uncached / rate
-		cost := out[i]/(1+s.test[3]*own) + k*own + s.active*float64(load.InFlight+load.Waiting)
+		own := float64(uncached(v, h)) / work[i].Rate
+		cost := out[i] + price*own + s.active*float64(replicas.Replica(h).InFlight())
 		out[i] = 1 / (1 + cost)
+	}
+}
+
+// settle gives every candidate a rate: its own, else the mean of those that are known, else the assumed one.
+func (s leastWork) settle(work []fleet.Work) {
+	sum, known := 0.0, 0
+	for _, w := range work {
+		if w.Rate > 0 {
+			sum, known = sum+w.Rate, known+1
+		}
+	}
+	rate := s.rate
+	if known > 0 {
+		rate = sum / float64(known)
+	}
+	for i := range work {
+		if work[i].Rate <= 0 {
+			work[i].Rate = rate
+		}
 	}
 }
