@@ -51,7 +51,8 @@ func Default() Config {
 	}
 }
 
-func (c *Config) check() error {
+// Check returns an ErrConfig that says what cannot be; nil where all can.
+func (c *Config) Check() error {
 	switch {
 	case c.Replicas < 1 || c.Replicas > index.MaxHosts:
 		return fmt.Errorf("%w: %d replicas, want 1 to %d", ErrConfig, c.Replicas, index.MaxHosts)

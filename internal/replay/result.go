@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -19,6 +20,8 @@ type Result struct {
 	Goodput   float64 `json:"goodput"`   // share of requests within the goal
 	Imbalance float64 `json:"imbalance"` // busiest replica's busy time over the mean
 	Makespan  float64 `json:"makespan_s"`
+	// Curve is the TTFT of each hundredth of the requests, ascending.
+	Curve []float64 `json:"-"`
 	// Decision is the mean time of a routing decision, hashing included: the only figure that depends on the machine.
 	Decision time.Duration `json:"-"`
 }
@@ -82,6 +85,11 @@ func (r *run) result(name string) Result {
 	out.HitRate = ratio(float64(cached), float64(prompt))
 	out.Goodput = ratio(float64(good), float64(len(r.lives)))
 	out.TTFT = spread(ttft)
+	for i := range 101 {
+		if len(ttft) > 0 {
+			out.Curve = append(out.Curve, nearest(ttft, float64(i)/100))
+		}
+	}
 	out.ITL = r.out.spread()
 	out.Imbalance = r.imbalance()
 	return out
@@ -118,8 +126,12 @@ func spread(v []float64) Spread {
 	for _, x := range v {
 		sum += x
 	}
-	at := func(q float64) float64 { return v[min(len(v)-1, int(q*float64(len(v))))] }
-	return Spread{sum / float64(len(v)), at(0.5), at(0.9), at(0.99)}
+	return Spread{sum / float64(len(v)), nearest(v, 0.5), nearest(v, 0.9), nearest(v, 0.99)}
+}
+
+// nearest returns the quantile q of sorted v by nearest rank.
+func nearest(v []float64, q float64) float64 {
+	return v[min(len(v)-1, max(0, int(math.Ceil(q*float64(len(v))))-1))]
 }
 
 func ratio(a, b float64) float64 {

@@ -81,7 +81,7 @@ func Run(ctx context.Context, c Config, trace []Request, by Contender) (Result, 
 }
 
 func newRun(c Config, trace []Request, by Contender) (*run, error) {
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	x, err := index.New(index.Config{})
@@ -209,7 +209,7 @@ func (r *run) publish(rep *replica) {
 func (r *run) arrive(i int) {
 	l := &r.lives[i]
 	r.prompt = appendPrompt(make([]uint32, 0, l.Input), l.Request, r.config.Seed)
-	c := routing.Acquire(routing.Facts{Specialist: specialist, Kind: "completion", Stream: true, Now: r.clock()})
+	c := routing.Acquire(routing.Facts{Specialist: specialist, Session: l.Session, Kind: "completion", Stream: true, Now: r.clock()})
 	defer c.Release()
 	c.Candidates(r.snapshot.Hosts)
 	plugins.Fleet.Put(c, r.snapshot)

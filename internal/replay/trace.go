@@ -3,7 +3,6 @@ package replay
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +19,8 @@ type Request struct {
 	Input  int           // tokens of the prompt
 	Output int           // tokens of the answer, at least 1
 	Blocks []uint64      // an id for each TraceBlock tokens of the prompt, the last one's perhaps fewer; equal ids are equal tokens
+	// Session is equal for the turns of one conversation: prompts of which each holds all full blocks of an earlier one.
+	Session string
 }
 
 // TraceBlock is how many tokens an id of a trace stands for.
@@ -77,7 +78,43 @@ func Read(r io.Reader) ([]Request, error) {
 	for i := range all {
 		all[i].At -= start
 	}
+	nameSessions(all)
 	return all, nil
+}
+
+// Part returns the requests from the share from to the share to of a trace, with the first at 0.
+func Part(trace []Request, from, to float64) ([]Request, error) {
+	if !(from >= 0 && from < to && to <= 1) {
+		return nil, fmt.Errorf("%w: a part from %v to %v", ErrConfig, from, to)
+	}
+	n := float64(len(trace))
+	part := slices.Clone(trace[int(from*n):int(to*n)])
+	if len(part) == 0 {
+		return nil, fmt.Errorf("%w: no request from %v to %v", ErrConfig, from, to)
+	}
+	start := part[0].At
+	for i := range part {
+		part[i].At -= start
+	}
+	return part, nil
+}
+
+// nameSessions sets every Session. A prompt of a single block begins no conversation that could be told from others.
+func nameSessions(all []Request) {
+	ends := map[uint64]string{} // a prompt's last full block: its session
+	for i := range all {
+		r := &all[i]
+		r.Session = strconv.Itoa(i)
+		for at := len(r.Blocks) - 1; at > 0; at-- {
+			if session, ok := ends[r.Blocks[at]]; ok {
+				r.Session = session
+				break
+			}
+		}
+		if full := r.Input / TraceBlock; full > 1 {
+			ends[r.Blocks[full-1]] = r.Session
+		}
+	}
 }
 
 // mooncakeLine is a line as it stands; a field that is absent stays nil.
@@ -136,66 +173,4 @@ func (r *Request) check(n int) error {
 	}
 	r.Output = max(r.Output, 1)
 	return nil
-}
-
-// azureTime is how the CSV writes a moment; fractions of any length are accepted.
-const azureTime = "2006-01-02 15:04:05"
-
-func readAzure(r io.Reader) (all []Request, err error) {
-	in := csv.NewReader(r)
-	in.ReuseRecord = true
-	var start time.Time
-	for {
-		record, err := in.Read()
-		var fault *csv.ParseError
-		switch {
-		case errors.Is(err, io.EOF):
-			return all, nil
-		case errors.As(err, &fault):
-			return nil, bad(fault.Line, "%v", fault.Err)
-		case err != nil:
-			return nil, err
-		}
-		n, _ := in.FieldPos(0)
-		if n == 1 && len(record) == 3 && record[0] == "TIMESTAMP" {
-			continue
-		}
-		request, at, err := azure(record, n)
-		if err != nil {
-			return nil, err
-		}
-		if len(all) == 0 {
-			start = at
-		}
-		request.At = at.Sub(start)
-		request.Blocks = unique(len(all), request.Input)
-		all = append(all, request)
-	}
-}
-
-func azure(record []string, n int) (r Request, at time.Time, err error) {
-	if len(record) != 3 {
-		return r, at, bad(n, "%d fields, want TIMESTAMP,ContextTokens,GeneratedTokens", len(record))
-	}
-	if at, err = time.Parse(azureTime, record[0]); err != nil {
-		if at, err = time.Parse(time.RFC3339Nano, record[0]); err != nil {
-			return r, at, bad(n, "no time: %q", record[0])
-		}
-	}
-	if r.Input, err = strconv.Atoi(record[1]); err != nil {
-		return r, at, bad(n, "no number of tokens: %q", record[1])
-	}
-	if r.Output, err = strconv.Atoi(record[2]); err != nil {
-		return r, at, bad(n, "no number of tokens: %q", record[2])
-	}
-	return r, at, r.check(n)
-}
-
-// unique returns ids for a prompt that shares nothing with the others of its trace.
-func unique(i, input int) []uint64 {
-	ids := make([]uint64, (input+TraceBlock-1)/TraceBlock)
-	for j := range ids {
-		ids[j] = uint64(i)<<16 | uint64(j)
-	}
-	return ids
 }
