@@ -93,7 +93,7 @@ func (x *exchange) enter(ctx context.Context) error {
 // demand is what the replica whose turn it is has to do, as far as anybody knows: what it already gave of the answer included.
 func (x *exchange) demand() fleet.Demand {
 	tokens := x.prompt.Tokens + x.handedOut
-	return fleet.Demand{Prompt: tokens, Uncached: tokens - x.predicted}
+	return fleet.Demand{Prompt: tokens, Uncached: tokens - x.predicted, Whole: !x.stream}
 }
 
 // call sends the request and brings the answer so far that the client has its first byte, or all of a unary one.

@@ -4,8 +4,9 @@ import "time"
 
 // Demand is what one request asks of a replica.
 type Demand struct {
-	Prompt   int // tokens
-	Uncached int // tokens of Prompt that the replica is believed to have to compute
+	Prompt   int  // tokens
+	Uncached int  // tokens of Prompt that the replica is believed to have to compute
+	Whole    bool // the answer comes at once: nobody sees its first token
 }
 
 // Flight is one request's entry in the ledger of a replica: what it weighs from the moment it is sent there to its end. One
@@ -19,6 +20,7 @@ type Demand struct {
 // Land may come at any point, and gives back exactly what is still there.
 type Flight struct {
 	replica  *Replica
+	prefill  *prefill
 	demand   Demand
 	begun    bool
 	answered bool // it has its first token
@@ -35,7 +37,7 @@ func (r *Replica) Route(w Demand) Flight {
 	r.ledger.backlog.Add(int64(w.Uncached))
 	r.ledger.tokens.Add(int64(w.Prompt))
 	r.ledger.waiting.Add(1)
-	return Flight{replica: r, demand: w}
+	return Flight{replica: r, demand: w, prefill: r.prefills.route(w)}
 }
 
 // Begin says that the replica has taken the request.
@@ -46,6 +48,7 @@ func (f *Flight) Begin(now time.Time) {
 	f.begun, f.began = true, now
 	f.ahead = f.replica.Backlog()
 	f.replica.ledger.waiting.Add(-1)
+	f.replica.prefills.begin(f.prefill, now)
 	f.replica.Begin()
 }
 
@@ -56,6 +59,7 @@ func (f *Flight) FirstToken(now time.Time) {
 	}
 	f.answered, f.first, f.last = true, now, now
 	f.replica.ledger.backlog.Add(-int64(f.demand.Uncached))
+	f.replica.prefills.done(f.prefill, now)
 	if f.begun {
 		f.replica.pace.firstToken(f.ahead, now.Sub(f.began))
 	}
@@ -79,6 +83,7 @@ func (f *Flight) Land() {
 	}
 	if !f.answered {
 		r.ledger.backlog.Add(-int64(f.demand.Uncached))
+		r.prefills.drop(f.prefill)
 	}
 	r.ledger.tokens.Add(-int64(f.demand.Prompt + f.tokens))
 	if f.begun {

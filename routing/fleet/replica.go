@@ -21,6 +21,7 @@ type Replica struct {
 	reported atomic.Pointer[Reported]
 	key      uint64 // see Key
 	breaker  *breaker
+	prefills prefills
 	watch    atomic.Pointer[watch] // nil while no Monitor watches
 	streak   atomic.Int64          // probes or connections failed in a row; changed under stateMu only
 

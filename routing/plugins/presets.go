@@ -8,10 +8,10 @@ import (
 
 // presets are the ready-made profiles, in the order of the documentation. The same as YAML stands in examples/profiles.yaml.
 var presets = []routing.ProfileSpec{
-	{
+	{ // least cost in seconds of work: what waits there, and what this request would have to compute there
 		Name:    "default",
 		Prepare: specs("tokenize", "block-hashes", "prefix-depths"),
-		Score:   scores(weighted("cache-affinity", 3), weighted("least-load", 1)),
+		Score:   scores(weighted("least-work", 1)),
 	},
 	{ // reuse against load, by weight: more of the first for shorter first tokens, more of the second for an even load
 		Name:    "cache-aware",

@@ -49,6 +49,7 @@ func Registry(d Deps) routing.Registry {
 		"cache-affinity":     newCacheAffinity(d),
 		"approx-prefix":      newApproxPrefix(d),
 		"least-load":         newLeastLoad(d),
+		"least-work":         newLeastWork(d),
 		"queue-depth":        newQueueDepth(d),
 		"load-aware":         newLoadAware(d),
 		"running-requests":   newRunningRequests(d),
