@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -44,6 +45,8 @@ type Config struct {
 	AdapterSwap        time.Duration // a step on another adapter than the one before; default 5 ms, negative is none
 	KVTransferPerBlock time.Duration // fetching a block that another engine computed; default 50 µs, negative is none
 
+	KVLease time.Duration // how long a prompt computed for another engine is kept for it; default 30 s
+
 	Text         string // TextIndex (default), TextProse or TextTiny
 	Draft        int    // TextTiny: tokens guessed and verified in a step of a sequence; 0 is none
 	Hybrid       bool   // TextTiny: one of the layers is an SSM, so that nothing is shared and who gives way is copied to host memory
@@ -55,6 +58,8 @@ type Config struct {
 
 	Epoch     uint64           // of the events; default the wall clock in nanoseconds, so that it grows with every start
 	Publisher events.Publisher // carries the cache events; nil is none. It stays the caller's to close
+
+	fetch func(context.Context, *transfer) (*parcel, error) // in place of HTTP; nil outside of tests
 }
 
 // withDefaults returns c with every zero field filled in, or all faults, each an ErrConfig.
@@ -89,7 +94,8 @@ func (c Config) paced() Config {
 	or(&c.StepPerSeq, 100*time.Microsecond)
 	or(&c.AdapterSwap, 5*time.Millisecond)
 	or(&c.KVTransferPerBlock, 50*time.Microsecond)
-	for _, d := range []*time.Duration{&c.Step, &c.StepPerSeq, &c.AdapterSwap, &c.KVTransferPerBlock} {
+	or(&c.KVLease, 30*time.Second)
+	for _, d := range []*time.Duration{&c.KVLease, &c.Step, &c.StepPerSeq, &c.AdapterSwap, &c.KVTransferPerBlock} {
 		*d = max(*d, 0)
 	}
 	return c
