@@ -30,6 +30,7 @@ func (x *exchange) respond(kind wire.Kind) {
 	if err == nil && x.turn.rep != nil {
 		err = x.follow()
 	}
+	x.handBack()
 	if err != nil {
 		x.fail(err)
 	}
@@ -139,13 +140,14 @@ func (x *exchange) serve(name string) error {
 	if err := x.checkPrompt(); err != nil {
 		return err
 	}
-	executor := routing.SingleExecutor{MaxAttempts: x.rt.Limits.MaxAttempts, Budget: x.mayRetry}
-	return executor.Execute(x.ctx, plan, x)
+	x.answering, x.protocol = plan.Steps[len(plan.Steps)-1].Name, x.sp.protocol()
+	return x.sp.executor(routing.Bounds{MaxAttempts: x.rt.Limits.MaxAttempts, Budget: x.mayRetry}).Execute(x.ctx, plan, x)
 }
 
 // plan is steps 4 to 7: the pipeline over the replicas that this request may see.
 func (x *exchange) plan() (routing.Plan, error) {
 	start := x.s.now()
+	x.handBack()
 	x.dropRoute()
 	snapshot := x.sp.Fleet()
 	x.route = routing.Acquire(x.facts())

@@ -73,11 +73,13 @@ type RoutingRecord struct {
 // Attempt is one replica's turn.
 type Attempt struct {
 	Specialist      string  `json:"specialist"`
+	Step            string  `json:"step,omitempty"` // of the plan; absent where there is only one
 	Replica         string  `json:"replica"`
 	QueueMs         float64 `json:"queue_ms"`
 	PredictedTokens int     `json:"predicted_cached_tokens"`
 	Outcome         string  `json:"outcome"` // ok, or the error's code
 	Detail          string  `json:"detail,omitempty"`
+	Fallback        string  `json:"fallback,omitempty"` // why it was asked again without what another engine had computed
 	Ms              float64 `json:"ms"`
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"octet/gateway/sse"
 	"octet/gateway/wire"
+	"octet/routing"
+	"octet/routing/fleet"
 	"octet/routing/index"
 )
 
@@ -75,10 +77,10 @@ func (x *exchange) recordRouting(err error, took time.Duration) {
 }
 
 // openAttempt records the start of a replica's turn.
-func (x *exchange) openAttempt(rep *Replica, host index.HostID) *Attempt {
+func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID) *Attempt {
 	x.predicted = x.predict(host)
 	x.receipt.Attempts = append(x.receipt.Attempts, Attempt{
-		Specialist: x.sp.Name, Replica: rep.Name, PredictedTokens: x.predicted, Ms: toMs(x.since()),
+		Specialist: x.sp.Name, Step: step, Replica: rep.Name, PredictedTokens: x.predicted, Ms: toMs(x.since()),
 	})
 	return &x.receipt.Attempts[len(x.receipt.Attempts)-1]
 }
@@ -109,6 +111,8 @@ func outcomeOf(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "client_gone"
+	case errors.Is(err, routing.ErrNotTried) && !errors.Is(err, fleet.ErrBreakerOpen):
+		return "not_tried"
 	case errors.Is(err, errSlowClient):
 		return "client_slow"
 	}
@@ -119,7 +123,7 @@ func toMs(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
 // noteCached holds what the engine says it had cached against what was thought.
 func (x *exchange) noteCached(u sse.Usage) {
-	if u.CachedKnown && x.base() == 0 {
+	if u.CachedKnown && x.base() == 0 && !x.turn.handed { // what was handed over is not the replica's own cache
 		x.turn.ticket.Cached(u.CachedTokens)
 	}
 }

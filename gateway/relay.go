@@ -121,6 +121,7 @@ func (x *exchange) pass(out [2][]byte) error {
 		if x.cont != nil {
 			part = x.rejoined(part)
 		}
+		part = x.protocol.Events(part)
 		if _, err := x.w.Write(part); err != nil {
 			return x.clientGone(err)
 		}
@@ -139,6 +140,7 @@ func (x *exchange) count(now time.Time) {
 	x.handedOut = tokens
 	if before == base {
 		x.turn.ticket.FirstToken()
+		x.releaseHeld()
 	}
 	if before == 0 {
 		x.observeFirstToken(now)
