@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -21,20 +20,20 @@ func (h *house) specialists(cfg *config.Config) ([]*gateway.Specialist, error) {
 	list := make([]*gateway.Specialist, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
-		profile, err := routing.Build(profileSpec(cfg, sp.Profile), registry)
+		p, err := builder{cfg, sp, registry}.pattern()
 		if err != nil {
-			return nil, fmt.Errorf("%w: specialist %s: %w", errConfig, sp.Name, err)
+			return nil, err
 		}
-		list[i] = h.specialist(sp, routing.Single(profile))
+		list[i] = h.specialist(sp, p)
 	}
 	return list, nil
 }
 
-func (h *house) specialist(sp *config.Specialist, w routing.Workflow) *gateway.Specialist {
+func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist {
 	name := sp.Name
 	return &gateway.Specialist{
 		Name: name, BlockSize: sp.BlockSize, Context: sp.Context, Draft: sp.Scheduler.SpeculativeWindow, Adapters: adapterNames(*sp), Created: h.started.Unix(),
-		Board: h.board(sp), Workflow: w,
+		Board: h.board(sp), Workflow: p.workflow, Protocol: p.protocol,
 		Fleet:     func() *fleet.Snapshot { return h.fleet.Snapshot(name) },
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,

@@ -66,6 +66,8 @@ type Prompt struct {
 // RoutingRecord is one pass through a specialist's pipeline.
 type RoutingRecord struct {
 	Specialist string         `json:"specialist"`
+	Step       string         `json:"step,omitempty"`    // of the plan; absent where there is only one
+	Skipped    string         `json:"skipped,omitempty"` // why the step was left out
 	Trace      *routing.Trace `json:"trace,omitempty"`
 	Error      string         `json:"error,omitempty"`
 }

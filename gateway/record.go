@@ -62,9 +62,20 @@ func (x *exchange) decision() Decision {
 func (x *exchange) recordRouting(err error, took time.Duration) {
 	x.receipt.Prompt = Prompt{Tokens: x.prompt.Tokens, Exact: x.prompt.Exact, Blocks: len(x.prompt.Chain)}
 	x.receipt.Result.RouteUs += float64(took.Nanoseconds()) / 1e3
-	record := RoutingRecord{Specialist: x.sp.Name, Trace: x.route.Trace()}
-	if err != nil {
-		record.Error = err.Error()
+	x.routed += took
+	for _, leg := range x.route.Selections() {
+		x.receipt.Routing = append(x.receipt.Routing, x.routingRecord(leg))
+	}
+	if n := len(x.receipt.Routing); err != nil && n > 0 {
+		x.receipt.Routing[n-1].Error, x.receipt.Routing[n-1].Skipped = err.Error(), ""
+	}
+}
+
+// routingRecord is one pass through the pipeline, for one step of the plan.
+func (x *exchange) routingRecord(leg routing.LegSelection) RoutingRecord {
+	record := RoutingRecord{Specialist: x.sp.Name, Step: leg.Leg, Skipped: leg.Skipped, Trace: leg.Trace}
+	if record.Trace == nil {
+		return record
 	}
 	for i := range record.Trace.Candidates {
 		c := &record.Trace.Candidates[i]
@@ -72,8 +83,7 @@ func (x *exchange) recordRouting(err error, took time.Duration) {
 			c.Replica = rep.Name
 		}
 	}
-	x.receipt.Routing = append(x.receipt.Routing, record)
-	x.routed += took
+	return record
 }
 
 // openAttempt records the start of a replica's turn.

@@ -12,7 +12,8 @@ import (
 type Flow struct {
 	legs   []Leg
 	hoists []hoist
-	waves  []int // where each group of legs that select side by side ends
+	stale  []slotSet // by leg: what has to be prepared anew after its pick
+	waves  []int     // where each group of legs that select side by side ends
 }
 
 // NewFlow returns the workflow of the legs in their order. The last one answers. The error is ErrWorkflow.
@@ -21,7 +22,11 @@ func NewFlow(legs ...Leg) (*Flow, error) {
 		return nil, err
 	}
 	hoists, settled := hoistsOf(legs)
-	return &Flow{legs: slices.Clone(legs), hoists: hoists, waves: wavesOf(legs, &settled)}, nil
+	w := &Flow{legs: slices.Clone(legs), hoists: hoists, waves: wavesOf(legs, &settled)}
+	for i := range legs {
+		w.stale = append(w.stale, lateSlots(&legs[i], profilesOf(legs)))
+	}
+	return w, nil
 }
 
 // Waves returns the names of the legs, grouped by which select side by side.
@@ -118,7 +123,7 @@ func (w *Flow) wave(ctx context.Context, c *Context, outcomes []outcome, first, 
 	}
 	w.sideBySide(ctx, c, outcomes, ask)
 	for _, i := range ask {
-		if err := w.settle(c, &w.legs[i], &outcomes[i]); err != nil {
+		if err := w.settle(c, i, &outcomes[i]); err != nil {
 			return err
 		}
 	}
@@ -148,11 +153,13 @@ func (w *Flow) sideBySide(ctx context.Context, c *Context, outcomes []outcome, a
 }
 
 // settle takes up what a leg decided: its pick goes where later legs find it. It returns the error that ends the plan.
-func (w *Flow) settle(c *Context, s *Leg, o *outcome) error {
+func (w *Flow) settle(c *Context, i int, o *outcome) error {
+	s := &w.legs[i]
 	switch {
 	case o.err == nil:
-		if s.Pick.id != 0 {
+		if s.Pick.Slot != nil {
 			s.Pick.Put(c, o.decision.Ranked[0].Host)
+			c.prepared.drop(&w.stale[i])
 		}
 	case s.OnFailure == Skip && errors.Is(o.err, ErrNoCandidate):
 		o.skipped, o.err = o.err.Error(), nil

@@ -3,7 +3,7 @@ package routing
 import "context"
 
 // hoist is the part of one profile's Prepare that its workflow does once, before any leg: what several legs write, what
-// deciders read, and whatever these need.
+// deciders read, and whatever these need. What follows from a leg's pick is not: each leg prepares it after that.
 type hoist struct {
 	profile *Profile
 	indices []int // into profile.preparers, ascending
@@ -19,6 +19,10 @@ func hoistsOf(legs []Leg) (hoists []hoist, settled slotSet) {
 				wanted.add(u.id)
 			}
 		}
+	}
+	for i := range legs {
+		late := lateSlots(&legs[i], profiles)
+		wanted.drop(&late)
 	}
 	for _, p := range profiles {
 		h := hoist{profile: p, indices: p.behind(&wanted, &settled)}
@@ -52,6 +56,25 @@ func sharedSlots(profiles []*Profile) (shared slotSet) {
 		once.join(&own)
 	}
 	return shared
+}
+
+// lateSlots returns the slot of a leg's pick and those that are prepared from it, however indirectly.
+func lateSlots(l *Leg, profiles []*Profile) (late slotSet) {
+	if l.Pick.Slot == nil {
+		return late
+	}
+	late.add(l.Pick.Slot.use().id)
+	for before := (slotSet{}); before != late; {
+		before = late
+		for _, p := range profiles {
+			for i := range p.preparers {
+				if u := p.preparers[i].unit; u.reads.meets(&late) {
+					late.join(&u.writes)
+				}
+			}
+		}
+	}
+	return late
 }
 
 // behind returns the preparers that write wanted slots not yet settled, and those that these read from, and settles their

@@ -16,10 +16,15 @@ type Leg struct {
 	Selector  Selector
 	OnFailure FailurePolicy // of the step; under Skip the leg may also find no candidate
 	Tries     int           // of the step
-	// Pick is where the leg leaves its best candidate for the selections after it; the zero Slot is nowhere.
-	Pick Slot[index.HostID]
+	Pick      Pick          // where it leaves its best candidate for the legs after it; zero is nowhere
 	// Decider says whether the step is worth taking; nil is always. The last leg has none: somebody must answer.
 	Decider Decider
+}
+
+// Pick is a slot that a leg fills with its best candidate.
+type Pick struct {
+	Slot AnySlot // that Put writes; nil is none
+	Put  func(c *Context, best index.HostID)
 }
 
 // Decider decides for one request whether a leg's step is worth taking.
@@ -46,10 +51,15 @@ func checkLegs(legs []Leg) error {
 			return fmt.Errorf("%w: %s has no selector", ErrWorkflow, s.Name)
 		case names[s.Name]:
 			return fmt.Errorf("%w: two legs are called %q", ErrWorkflow, s.Name)
-		case s.Pick.id != 0 && picks[s.Pick.id]:
-			return fmt.Errorf("%w: two legs leave their pick in slot %q", ErrWorkflow, s.Pick.Name())
+		case s.Pick.Slot == nil:
+		case s.Pick.Put == nil:
+			return fmt.Errorf("%w: nothing puts the pick of %s into slot %q", ErrWorkflow, s.Name, s.Pick.Slot.Name())
+		case picks[s.Pick.Slot.use().id]:
+			return fmt.Errorf("%w: two legs leave their pick in slot %q", ErrWorkflow, s.Pick.Slot.Name())
+		default:
+			picks[s.Pick.Slot.use().id] = true
 		}
-		names[s.Name], picks[s.Pick.id] = true, true
+		names[s.Name] = true
 	}
 	return nil
 }
@@ -75,8 +85,8 @@ func tiesOf(s Leg, hoisted *slotSet) (t ties) {
 	}
 	t.reads.drop(hoisted)
 	t.writes.drop(hoisted)
-	if s.Pick.id != 0 {
-		t.writes.add(s.Pick.id)
+	if s.Pick.Slot != nil {
+		t.writes.add(s.Pick.Slot.use().id)
 	}
 	return t
 }
@@ -111,5 +121,3 @@ func (s *slotSet) drop(o *slotSet) {
 		s[i] &^= o[i]
 	}
 }
-
-func (s *slotSet) empty() bool { return *s == slotSet{} }
