@@ -73,7 +73,7 @@ func (x *exchange) attempt(ctx context.Context) (err error) {
 
 // enter asks the replica's Gate. A request of higher priority may take the place back until the first token.
 func (x *exchange) enter(ctx context.Context) error {
-	start, r := x.s.now(), x.admissionRequest()
+	start, r := x.s.now(), x.admissionRequest(x.turn.leg)
 	x.yieldHeld(r)
 	ticket, err := x.turn.rep.Gate.Admit(ctx, r)
 	x.noteQueue(x.turn.at, x.s.now().Sub(start))

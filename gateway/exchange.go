@@ -160,15 +160,15 @@ func (x *exchange) dropRoute() {
 // since returns the time since the request's arrival.
 func (x *exchange) since() time.Duration { return x.s.now().Sub(x.arrival) }
 
-// admissionRequest is what the Gate is asked, for the specialist that is asked now.
-func (x *exchange) admissionRequest() scheduler.GateRequest {
+// admissionRequest is what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg before it.
+func (x *exchange) admissionRequest(leg bool) scheduler.GateRequest {
 	r := scheduler.GateRequest{
 		ID: x.id, Priority: x.intent.Priority, Chain: x.prompt.Chain, PromptTokens: x.prompt.Tokens, MaxNew: max(x.req.MaxTokens, 0),
 		Deadline: x.intent.Deadline, TTFTDeadline: x.intent.TTFTDeadline, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Arrived: x.arrival,
 		Victim: x.preempted < mostPreemptions, Resume: x.handedOut,
 		Elsewhere: x.elsewhere, Draft: x.sp.Draft,
 	}
-	if x.turn.leg { // the prompt, and the one token that shows that it is computed
+	if leg { // the prompt, and the one token that shows that it is computed
 		r.MaxNew, r.Draft, r.Elsewhere = 1, 0, false
 	}
 	return r

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/sse"
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/scheduler"
@@ -83,6 +84,9 @@ func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
 	}
 	if t.ticket != nil {
 		t.ticket.FirstToken() // a leg's answer is its prefill's end
+		if usage, _, err := sse.ScanUnary(body); err == nil {
+			x.noteCached(usage)
+		}
 		if !t.ticket.Pin() {
 			return errPreempted
 		}

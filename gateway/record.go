@@ -58,21 +58,20 @@ func (x *exchange) decision() Decision {
 	return d
 }
 
-// recordRouting adds one specialist's pass through the pipeline.
-func (x *exchange) recordRouting(err error, took time.Duration) {
+// recordRouting adds one specialist's passes through the pipeline, one for each step of the plan.
+func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duration) {
 	x.receipt.Prompt = Prompt{Tokens: x.prompt.Tokens, Exact: x.prompt.Exact, Blocks: len(x.prompt.Chain)}
 	x.receipt.Result.RouteUs += float64(took.Nanoseconds()) / 1e3
 	x.routed += took
 	for _, leg := range x.route.Selections() {
-		x.receipt.Routing = append(x.receipt.Routing, x.routingRecord(leg))
+		x.receipt.Routing = append(x.receipt.Routing, x.routingRecord(plan, leg))
 	}
 	if n := len(x.receipt.Routing); err != nil && n > 0 {
 		x.receipt.Routing[n-1].Error, x.receipt.Routing[n-1].Skipped = err.Error(), ""
 	}
 }
 
-// routingRecord is one pass through the pipeline, for one step of the plan.
-func (x *exchange) routingRecord(leg routing.LegSelection) RoutingRecord {
+func (x *exchange) routingRecord(plan routing.Plan, leg routing.LegSelection) RoutingRecord {
 	record := RoutingRecord{Specialist: x.sp.Name, Step: leg.Leg, Skipped: leg.Skipped, Trace: leg.Trace}
 	if record.Trace == nil {
 		return record
@@ -83,7 +82,30 @@ func (x *exchange) routingRecord(leg routing.LegSelection) RoutingRecord {
 			c.Replica = rep.Name
 		}
 	}
+	for _, s := range plan.Steps {
+		if s.Name == leg.Leg {
+			record.Hit = x.hit(record.Trace, s.Ranked[0].Host)
+		}
+	}
 	return record
+}
+
+// hit compares what the pick is believed to hold with the most that any eligible candidate does.
+func (x *exchange) hit(t *routing.Trace, pick index.HostID) *Hit {
+	h := &Hit{Chosen: x.predict(pick), Best: -1}
+	for _, c := range t.Candidates {
+		if c.Host == pick {
+			h.Replica = c.Replica
+		}
+		if held := x.predict(c.Host); c.RemovedBy == "" && held > h.Best {
+			h.Best, h.BestReplica = held, c.Replica
+		}
+	}
+	h.Best = max(h.Best, h.Chosen)
+	if computed := x.prompt.Tokens - h.Chosen; computed > 0 {
+		h.Regret = float64(h.Best-h.Chosen) / float64(computed)
+	}
+	return h
 }
 
 // openAttempt records the start of a replica's turn.
@@ -135,6 +157,7 @@ func toMs(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 func (x *exchange) noteCached(u sse.Usage) {
 	if u.CachedKnown && x.base() == 0 && !x.turn.handed { // what was handed over is not the replica's own cache
 		x.turn.ticket.Cached(u.CachedTokens)
+		x.turn.at.DeliveredTokens = &u.CachedTokens
 	}
 }
 
