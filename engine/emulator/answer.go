@@ -57,7 +57,7 @@ func (e *Emulator) start(ctx context.Context, a *ask) (*answer, error) {
 func (an *answer) submit(ctx context.Context, c *choice) (err error) {
 	a, e := an.ask, an.e
 	v := e.speak(a, a.prompts[c.prompt], c.index)
-	c.seq = &sequence{voice: v, adapter: a.adapter.name, fetched: a.body.Transfer.fetches(), received: a.received, kept: a.body.Transfer.keeps()}
+	c.seq = &sequence{voice: v, adapter: a.adapter.name, fetched: e.fetches(a), received: a.received, kept: e.keeps(a)}
 	limit := a.maxNew[c.prompt]
 	if v != nil && v.Len() > 0 {
 		limit = min(limit, v.Len())

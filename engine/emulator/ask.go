@@ -98,7 +98,7 @@ func (e *Emulator) fill(a *ask) (err error) {
 		}
 		a.maxNew = append(a.maxNew, limit)
 	}
-	return nil
+	return e.checkRoom(a)
 }
 
 // chatPrompt returns the one prompt that the messages of b make.

@@ -37,6 +37,7 @@ type body struct {
 	ContinueFrom int `json:"continue_from"`
 
 	Transfer *transfer `json:"kv_transfer_params"`
+	meeting  `json:",inline"`
 
 	Logprobs jsontext.Value `json:"logprobs"`
 	Echo     bool           `json:"echo"`

@@ -104,6 +104,7 @@ func (e *Emulator) routes() *http.ServeMux {
 		"GET /admin/faults":            e.listFaults,
 		"POST /admin/faults":           e.armFault,
 		"GET /kv_transfer/{key}":       e.hand,
+		"GET /kv_rooms/{room}":         e.meet,
 		"DELETE /admin/faults":         e.clearFaults,
 	} {
 		mux.HandleFunc(pattern, handle)

@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ type exports struct {
 	byKey     map[string]export
 	blocks    int // of all in byKey
 	made      uint64
+	changed   chan struct{} // closed, and replaced, when something comes or goes
 }
 
 type export struct {
@@ -25,30 +27,70 @@ type export struct {
 }
 
 func newExports(c Config) *exports {
-	return &exports{limit: c.Blocks, lease: c.KVLease, byKey: make(map[string]export)}
+	return &exports{limit: c.Blocks, lease: c.KVLease, byKey: make(map[string]export), changed: make(chan struct{})}
 }
 
-// put keeps p under a key of its own. False: there is no room for it.
-func (x *exports) put(request string, p *parcel, blocks int) (key string, ok bool) {
+// name returns a key that no export had before.
+func (x *exports) name(request string) string {
+	x.exportsMu.Lock()
+	defer x.exportsMu.Unlock()
+	x.made++
+	return fmt.Sprintf("%s-%d", request, x.made)
+}
+
+// put keeps p under key. False: the key is taken, or there is no room for it.
+func (x *exports) put(key string, p *parcel, blocks int) bool {
 	x.exportsMu.Lock()
 	defer x.exportsMu.Unlock()
 	x.sweep()
-	if x.blocks+blocks > x.limit {
-		return "", false
+	if _, taken := x.byKey[key]; taken || x.blocks+blocks > x.limit {
+		return false
 	}
-	x.made++
-	key = fmt.Sprintf("%s-%d", request, x.made)
 	x.byKey[key] = export{p, blocks, time.Now().Add(x.lease)}
 	x.blocks += blocks
-	return key, true
+	x.tell()
+	return true
 }
 
-// find returns what is kept under key; nil when nothing is, any more.
-func (x *exports) find(key string) *parcel {
+// find returns what is kept under key; nil when nothing is, any more. changed is closed when that may be otherwise.
+func (x *exports) find(key string) (p *parcel, changed <-chan struct{}) {
 	x.exportsMu.Lock()
 	defer x.exportsMu.Unlock()
 	x.sweep()
-	return x.byKey[key].parcel
+	return x.byKey[key].parcel, x.changed
+}
+
+// await returns what is kept under key as soon as something is; nil when ctx ends first.
+func (x *exports) await(ctx context.Context, key string) *parcel {
+	for {
+		p, changed := x.find(key)
+		if p != nil {
+			return p
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// awaitGone returns when nothing is kept under key, when its lease has ended, or when ctx ends: then it is dropped.
+func (x *exports) awaitGone(ctx context.Context, key string) {
+	ctx, cancel := context.WithTimeout(ctx, x.lease)
+	defer cancel()
+	defer x.drop(key)
+	for {
+		p, changed := x.find(key)
+		if p == nil {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // drop lets go of what is kept under key.
@@ -79,4 +121,10 @@ func (x *exports) sweep() {
 func (x *exports) remove(key string) {
 	x.blocks -= x.byKey[key].blocks
 	delete(x.byKey, key)
+	x.tell()
+}
+
+func (x *exports) tell() {
+	close(x.changed)
+	x.changed = make(chan struct{})
 }

@@ -70,6 +70,9 @@ func (an *answer) streamed(ctx context.Context, x *wire) error {
 	if err != nil {
 		return err
 	}
+	if err := an.handInRoom(ctx); err != nil {
+		return err
+	}
 	var end []byte
 	if s.usage {
 		end = s.totals(an.usage())
@@ -85,6 +88,9 @@ func (an *answer) whole(ctx context.Context, x *wire) error {
 		return x.pass()
 	})
 	if err != nil {
+		return err
+	}
+	if err := an.handInRoom(ctx); err != nil {
 		return err
 	}
 	return x.finish(mustJSON(an.document(texts)))

@@ -86,7 +86,7 @@ func TestAnAdapterSwapCostsOnce(t *testing.T) {
 func TestFetchedBlocksCostTheirTransferAndNoPrefill(t *testing.T) {
 	prompt := strings.Repeat("w ", 99)
 	c := Config{PrefillTPS: 1, KVTransferPerBlock: time.Millisecond}
-	c.fetch = func(context.Context, *transfer) (*parcel, error) {
+	c.fetch = func(context.Context, *ask) (*parcel, error) {
 		return &parcel{Model: "emulated", Tokens: engine.Tokenize(nil, []byte(prompt))}, nil
 	}
 	body := fmt.Sprintf(`{"max_tokens":1,"kv_transfer_params":{"do_remote_prefill":true},"prompt":%q}`, prompt)

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"octet/engine/emulator/tiny"
@@ -54,16 +53,12 @@ type parcel struct {
 // ask, or there is no place for them, or there is more than one prompt.
 func (an *answer) transferReply() *transferReply {
 	a, e := an.ask, an.e
-	if !a.body.Transfer.keeps() || len(a.prompts) != 1 || e.cfg.Hybrid {
+	if !a.body.Transfer.keeps() {
 		return nil
 	}
-	blocks, kv := an.choices[0].seq.computed()
-	p := &parcel{Model: a.model, Salt: a.body.CacheSalt, Tokens: a.prompts[0].tokens}
-	if kv != nil {
-		p.KeysEtc = kv.AppendBinary(nil)
-	}
-	key, ok := e.exports.put(a.id, p, len(blocks))
-	if !ok {
+	p, blocks := an.parcel()
+	key := e.exports.name(a.id)
+	if p == nil || !e.exports.put(key, p, len(blocks)) {
 		return nil
 	}
 	host, port := listener(a.local)
@@ -71,6 +66,20 @@ func (an *answer) transferReply() *transferReply {
 		RemotePrefill: true, Blocks: [][]kvpool.BlockID{blocks}, Engine: e.cfg.Name,
 		Request: key, Host: host, Port: port, Tokens: len(p.Tokens), TPSize: 1,
 	}
+}
+
+// parcel returns the one prompt as it was computed, and its blocks; nil when there is more than one, and of a hybrid.
+func (an *answer) parcel() (*parcel, []kvpool.BlockID) {
+	a := an.ask
+	if len(a.prompts) != 1 || an.e.cfg.Hybrid {
+		return nil, nil
+	}
+	blocks, kv := an.choices[0].seq.computed()
+	p := &parcel{Model: a.model, Salt: a.body.CacheSalt, Tokens: a.prompts[0].tokens}
+	if kv != nil {
+		p.KeysEtc = kv.AppendBinary(nil)
+	}
+	return p, blocks
 }
 
 // listener is the address at which a request came.
@@ -84,7 +93,7 @@ func listener(local net.Addr) (host string, port int) {
 // hand gives another engine what is kept for it, once.
 func (e *Emulator) hand(w http.ResponseWriter, r *http.Request) {
 	key := r.PathValue("key")
-	p := e.exports.find(key)
+	p, _ := e.exports.find(key)
 	if p == nil {
 		writeProblem(w, notFound("", "No blocks are kept under %q: they were fetched, or their lease has ended.", key))
 		return
@@ -96,10 +105,10 @@ func (e *Emulator) hand(w http.ResponseWriter, r *http.Request) {
 // receive fetches the prompt of a that another engine has computed. Where it cannot, the request fails: whoever sent it may
 // send it again without the transfer.
 func (e *Emulator) receive(ctx context.Context, a *ask) error {
-	if !a.body.Transfer.fetches() {
+	if !e.fetches(a) {
 		return nil
 	}
-	p, err := e.fetch(ctx, a.body.Transfer)
+	p, err := e.fetch(ctx, a)
 	switch {
 	case err != nil:
 		return transferProblem("%v", err)
@@ -121,15 +130,14 @@ func transferProblem(format string, args ...any) *problem {
 // fetchTimeout bounds a transfer between engines.
 const fetchTimeout = 10 * time.Second
 
-// fetch gets a parcel from the engine that t names.
-func (e *Emulator) fetch(ctx context.Context, t *transfer) (*parcel, error) {
+// fetch gets a's prompt from the engine that has computed it.
+func (e *Emulator) fetch(ctx context.Context, a *ask) (*parcel, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	if e.cfg.fetch != nil {
-		return e.cfg.fetch(ctx, t)
+		return e.cfg.fetch(ctx, a)
 	}
-	url := "http://" + net.JoinHostPort(t.Host, strconv.Itoa(t.Port)) + "/kv_transfer/" + t.Request
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, a.source(), nil)
 	if err != nil {
 		return nil, err
 	}

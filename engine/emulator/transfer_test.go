@@ -85,6 +85,40 @@ func TestALeaseEnds(t *testing.T) {
 	}
 }
 
+// Two engines that meet, as SGLang's do: the same request goes to both, in any order.
+func TestTwoEnginesMeetInARoom(t *testing.T) {
+	p, d := think(0, false), think(0, false)
+	p.Mode, d.Mode = emulator.ModePrefill, emulator.ModeDecode
+	prefill, decode := start(t, p), start(t, d)
+	prompt := strings.Repeat("int main() {", 6)
+	want := alone(p, emulator.Vocabulary(), "", prompt, 40)
+	port := strings.TrimPrefix(prefill.url, "http://127.0.0.1:")
+	for room, first := range []string{"prefill", "decode"} {
+		body := fmt.Sprintf(`{"prompt":%q,"max_tokens":40,"bootstrap_host":"127.0.0.1","bootstrap_port":%s,"bootstrap_room":%d}`, prompt, port, room)
+		said := make(chan string)
+		go func() {
+			if first == "decode" {
+				time.Sleep(20 * time.Millisecond)
+			}
+			said <- prefill.whole("/v1/completions", "sg", body).Choices[0].Text
+		}()
+		if first == "prefill" {
+			prefill.eventually("the prompt waits in its room", func() bool { return prefill.e.State().Exported > 0 })
+		}
+		if got := decode.whole("/v1/completions", "sg", body).Choices[0].Text; got != want {
+			t.Errorf("%s first: %q, alone %q", first, got, want)
+		}
+		if got := <-said; !strings.HasPrefix(want, got) || got == "" {
+			t.Errorf("the prefill's token is %q", got)
+		}
+	}
+	if status, text := decode.ask("/v1/completions", "sg", `{"prompt":"p"}`); status != 400 || !strings.Contains(text, "bootstrap room") {
+		t.Errorf("without a room: %d %s", status, text)
+	}
+	prefill.quiet()
+	decode.quiet()
+}
+
 // An engine keeps no more for others than its pool is large; beyond it, it answers without.
 func TestExportsAreBounded(t *testing.T) {
 	prefill := start(t, fast())
