@@ -99,7 +99,7 @@ func (w *world) baseline() {
 	})
 }
 
-// MOD3-06, MOD3-19, MOD3-46, MOD3-48, GAIE-33, GAIE-34, GAIE-37: an answer of two replicas is the answer of one, token for token.
+// MOD3-06, MOD3-19, MOD3-46, MOD3-48, GAIE-33: an answer of two replicas is the answer of one, token for token.
 func TestADisaggregatedAnswerIsThatOfOneReplica(t *testing.T) {
 	w := newWorld(t, halves, halvesEngines())
 	for _, mode := range []string{"unary", "streamed"} {

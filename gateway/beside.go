@@ -16,6 +16,7 @@ import (
 type beside struct {
 	step   routing.Step
 	rep    *Replica
+	again  bool               // it has failed once
 	cancel context.CancelFunc // nil until it is sent
 	done   chan struct{}
 }

@@ -162,6 +162,8 @@ func routeError(err error) *Error {
 		return fail(CodeOverloaded, "", err.Error())
 	case errors.As(err, &none):
 		return fail(CodeNoHealthyReplica, "", err.Error())
+	case errors.Is(err, routing.ErrNotTried) && !errors.Is(err, fleet.ErrBreakerOpen):
+		return fail(CodeNoHealthyReplica, "", err.Error())
 	case errors.Is(err, fleet.ErrBreakerOpen):
 		return fail(CodeBreakerOpen, "", "every replica's breaker is open")
 	}

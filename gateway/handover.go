@@ -77,13 +77,25 @@ func (o *Handover) tokenize(h *Hop) error {
 	return err
 }
 
-// oneToken are the members with which an engine computes a prompt and stops at its first token.
-var oneToken = []struct {
+// member is one of a body that a leg's request has otherwise.
+type member struct {
 	key, raw string
 	always   bool // also where the client does not have it
-}{
-	{"max_tokens", "1", true}, {"max_completion_tokens", "1", false}, {"min_tokens", "0", false}, {"stream", "false", false},
-	{"stream_options", "null", false}, {"n", "1", false}, {"best_of", "1", false},
+}
+
+var (
+	// whole has an engine answer in one piece, so that its status tells how it went.
+	whole = []member{{"stream", "false", false}, {"stream_options", "null", false}}
+	// oneToken has an engine compute a prompt and stop at its first token.
+	oneToken = []member{{"max_tokens", "1", true}, {"max_completion_tokens", "1", false}, {"min_tokens", "0", false}, {"n", "1", false}, {"best_of", "1", false}}
+)
+
+func (h *Hop) set(members []member) {
+	for _, m := range members {
+		if m.always || h.Client.Raw(m.key) != nil {
+			h.Edits = append(h.Edits, wire.Edit{Key: m.key, Raw: []byte(m.raw)})
+		}
+	}
 }
 
 // prefill has the prompt computed for another engine.
@@ -92,14 +104,11 @@ func (o *Handover) prefill(h *Hop) error {
 		return fmt.Errorf("%w: several prompts", routing.ErrNotTried)
 	}
 	o.useTokens(h)
+	h.Stream = false
+	h.set(whole)
 	switch h.Replica.Engine {
 	case "vllm":
-		h.Stream = false
-		for _, m := range oneToken {
-			if m.always || h.Client.Raw(m.key) != nil {
-				h.Edits = append(h.Edits, wire.Edit{Key: m.key, Raw: []byte(m.raw)})
-			}
-		}
+		h.set(oneToken)
 		h.Edits = append(h.Edits, wire.Edit{Key: "kv_transfer_params", Raw: []byte(forDecode)})
 	case "sglang":
 		at, err := url.Parse(h.Replica.Fleet.Spec().URL)

@@ -143,15 +143,23 @@ func (x *exchange) yieldHeld(r scheduler.GateRequest) {
 	}
 }
 
-// doWithout reports whether the last step is to be asked again without what was handed over: its engine answered that it
-// cannot, or the engine beside it failed, and the client has seen nothing.
+// doWithout reports whether the last step is to be asked again because of what was handed over: its engine answered that it
+// cannot, or the engine beside it failed, and the client has seen nothing. The two of a pair meet once more; after that, and
+// in all other cases, the last step does without.
 func (x *exchange) doWithout(err error) bool {
 	var said *Error
 	failed := errors.Is(err, errHandover) || errors.As(err, &said) && !errors.Is(err, errEngineBusy)
-	if !failed || x.started || !x.turn.handed || !x.protocol.Forget() {
+	if !failed || x.started || !x.turn.handed {
 		return false
 	}
 	x.turn.at.Fallback = err.Error()
+	if b := x.beside; b != nil && !b.again {
+		b.again = true
+		return true
+	}
+	if !x.protocol.Forget() {
+		return false
+	}
 	x.turn.handed = false
 	x.endBeside()
 	x.releaseHeld()
