@@ -100,7 +100,7 @@ func (h *Hop) set(members []member) {
 
 // prefill has the prompt computed for another engine.
 func (o *Handover) prefill(h *Hop) error {
-	if prompt := h.Client.Raw("prompt"); prompt != nil && len(prompt) > 1 && prompt[0] == '[' && !isNumber(prompt) {
+	if prompt := h.Client.Raw("prompt"); len(prompt) > 1 && prompt[0] == '[' && !isNumber(prompt) {
 		return fmt.Errorf("%w: several prompts", routing.ErrNotTried)
 	}
 	o.useTokens(h)
