@@ -7,18 +7,15 @@ import (
 	"octet/config"
 	"octet/gateway"
 	"octet/routing"
-	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/plugins"
 )
 
 // near is where a prefill leg leaves its pick for whoever would be near it.
-var near = routing.NewSlot[*fleet.Replica]("near")
+var near = routing.NewSlot[index.HostID]("near")
 
 // nearPick leaves a leg's best candidate in near.
-var nearPick = routing.Pick{Slot: near, Put: func(c *routing.Context, best index.HostID) {
-	near.Put(c, plugins.Fleet.Get(c.View()).Replica(best))
-}}
+var nearPick = routing.Pick{Slot: near, Put: near.Put}
 
 // pattern is how requests of a specialist are executed.
 type pattern struct {
@@ -53,7 +50,7 @@ func (b builder) pattern() (pattern, error) {
 // legs are the steps of disaggregated serving, and before them the preprocessor's where there is one.
 func (b builder) legs() (legs []routing.Leg, err error) {
 	d := b.sp.Disaggregation
-	worth := plugins.LongAndCold{MinPrompt: d.MinPromptTokens, MinUncached: d.MinUncachedTokens}
+	worth := plugins.LongAndCold{MinPrompt: d.MinPromptTokens, MinUncached: d.MinUncachedTokens, Pick: near}
 	prefill := routing.Leg{Name: gateway.StepPrefill, Pick: nearPick, Decider: worth}
 	decode := routing.Leg{Name: gateway.StepDecode}
 	if b.sp.Workflow == "three-step" {

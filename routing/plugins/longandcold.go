@@ -12,6 +12,8 @@ import (
 type LongAndCold struct {
 	MinPrompt   int // tokens; shorter prompts are not worth it
 	MinUncached int // tokens that the answering replica lacks; fewer are not worth it
+	// Pick is where the prefill leg left its candidate; the zero Slot is nowhere.
+	Pick routing.Slot[index.HostID]
 }
 
 // Reads implements routing.Decider.
@@ -27,6 +29,9 @@ func (d LongAndCold) Before(v routing.View) string {
 
 // After implements routing.Decider. Where nobody knows what is cached, nothing is.
 func (d LongAndCold) After(v routing.View, last index.HostID) string {
+	if d.Pick.Has(v) && d.Pick.Get(v) == last {
+		return "the answering replica prefills best itself"
+	}
 	cached := 0
 	if depths := Depths.Get(v); depths != nil {
 		cached = int(depths[last]) * Fleet.Get(v).BlockSize()
