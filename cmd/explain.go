@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"octet/gateway"
-	"octet/routing"
 )
 
 // explainFlags are the flags of `octet explain`.
@@ -92,54 +89,4 @@ func (f explainFlags) request(in io.Reader, prompt string) ([]byte, error) {
 		return io.ReadAll(in)
 	}
 	return []byte(f.body), nil
-}
-
-// printExplanation shows a decision as people read it: who and why, then every candidate on a line.
-func printExplanation(out io.Writer, e *gateway.Explanation) error {
-	d := e.Decision
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "specialist\t%s\n", d.Specialist)
-	fmt.Fprintf(w, "routed by\t%s\t%s\n", d.RoutedBy, d.Rule)
-	if d.Confidence != nil {
-		fmt.Fprintf(w, "confidence\t%.3f\n", *d.Confidence)
-	}
-	if len(d.Cues) > 0 {
-		fmt.Fprintf(w, "cues\t%s\n", strings.Join(d.Cues, ", "))
-	}
-	fmt.Fprintf(w, "prompt\t%d tokens, %d blocks\n", e.Prompt.Tokens, e.Prompt.Blocks)
-	fmt.Fprintf(w, "replica\t%s\t%d tokens cached, by prediction\n", e.Replica, e.Predicted)
-	if a := e.Admission; a != nil {
-		fmt.Fprintf(w, "admission\t%s\t%s\n", a.Answer, a.Reason)
-	}
-	fmt.Fprintln(w)
-	printCandidates(w, e)
-	return w.Flush()
-}
-
-func printCandidates(w io.Writer, e *gateway.Explanation) {
-	trace := e.Routing.Trace
-	if trace == nil {
-		return
-	}
-	var scorers []string
-	for _, c := range trace.Candidates {
-		for _, s := range c.Scores {
-			if !slices.Contains(scorers, s.Scorer) {
-				scorers = append(scorers, s.Scorer)
-			}
-		}
-	}
-	fmt.Fprintf(w, "replica\tremoved by\t%s\ttotal\n", strings.Join(scorers, "\t"))
-	for _, c := range trace.Candidates {
-		fmt.Fprintf(w, "%s\t%s", c.Replica, c.RemovedBy)
-		for _, name := range scorers {
-			i := slices.IndexFunc(c.Scores, func(s routing.Score) bool { return s.Scorer == name })
-			if i < 0 {
-				fmt.Fprint(w, "\t")
-				continue
-			}
-			fmt.Fprintf(w, "\t%.3f", c.Scores[i].Weighted)
-		}
-		fmt.Fprintf(w, "\t%.3f\n", c.Total)
-	}
 }

@@ -29,7 +29,7 @@ type house struct {
 	log       *slog.Logger
 	metrics   *gateway.Metrics
 	routes    *routeMetrics
-	profiles  atomic.Pointer[map[string]*routing.Profile] // by specialist; replaced whole
+	patterns  atomic.Pointer[map[string]pattern] // by specialist; replaced whole
 	started   time.Time
 	hasher    kvpool.Hasher
 	index     *index.ShardedBlockIndexer
@@ -80,11 +80,11 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	h.beliefs = newBeliefs(x, guesses, cfg.Events.Approximate.PredictTTL)
 	h.targets.Store(&map[string]events.Target{})
 	h.weights.Store(&map[string]int{})
-	h.profiles.Store(&map[string]*routing.Profile{})
+	h.patterns.Store(&map[string]pattern{})
 	h.feed = events.NewFeed(h.beliefs, h.hasher, h.target)
 	h.sockets = &sockets{feed: h.feed, log: log, open: map[string]*socket{}}
 	h.metrics.Register(eventMetrics{h})
-	h.metrics.Register(append(h.routes.collectors(), poolGauges{h.fleet, h.index, guesses, &h.profiles})...)
+	h.metrics.Register(append(h.routes.collectors(), poolGauges{h.fleet, h.index, guesses, &h.patterns})...)
 	h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...)
 	return h, err
 }
@@ -137,16 +137,16 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 	if rt.Tenants, err = newTenants(cfg, h.tenants); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
-	profiles, err := h.buildProfiles(cfg)
+	patterns, err := h.buildPatterns(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	rt.Specialists = h.specialists(cfg, profiles)
+	rt.Specialists = h.specialists(cfg, patterns)
 	staying, err := h.moveIn(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	h.profiles.Store(&profiles)
+	h.patterns.Store(&patterns)
 	h.generation++
 	rt.Generation = h.generation
 	return rt.Seal(), h.settle(cfg, rt, staying), nil

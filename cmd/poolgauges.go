@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,7 +17,7 @@ type poolGauges struct {
 	fleet    *fleet.Fleet
 	index    *index.ShardedBlockIndexer
 	guesses  *approx.Index
-	profiles *atomic.Pointer[map[string]*routing.Profile] // by specialist; of the configuration in force
+	patterns *atomic.Pointer[map[string]pattern] // by specialist; of the configuration in force
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -47,9 +48,9 @@ func (g poolGauges) Describe(out chan<- *prometheus.Desc) {
 func (g poolGauges) Collect(out chan<- prometheus.Metric) {
 	emit(out, sizeDesc, prometheus.GaugeValue, float64(g.index.Stats().Entries), "exact")
 	emit(out, sizeDesc, prometheus.GaugeValue, float64(g.guesses.Stats().Blocks), "guessed")
-	for specialist, profile := range *g.profiles.Load() {
+	for specialist, p := range *g.patterns.Load() {
 		g.pool(out, specialist)
-		for _, s := range profile.Stats() {
+		for _, s := range pluginStats(p.profiles) {
 			emit(out, panicsDesc, prometheus.CounterValue, float64(s.Panics), specialist, string(s.Stage), s.Plugin)
 			if s.Stage == routing.StageScore {
 				emit(out, outOfRangeDesc, prometheus.CounterValue, float64(s.OutOfRange), specialist, string(s.Stage), s.Plugin)
@@ -80,4 +81,20 @@ func (g poolGauges) pool(out chan<- prometheus.Metric, specialist string) {
 
 func emit(out chan<- prometheus.Metric, d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
 	out <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+}
+
+// pluginStats adds up what the profiles of one specialist count: a plugin in several of them is one series.
+func pluginStats(profiles []*routing.Profile) (all []routing.PluginStats) {
+	for _, p := range profiles {
+		for _, s := range p.Stats() {
+			i := slices.IndexFunc(all, func(o routing.PluginStats) bool { return o.Stage == s.Stage && o.Plugin == s.Plugin })
+			if i < 0 {
+				all = append(all, s)
+				continue
+			}
+			all[i].Panics += s.Panics
+			all[i].OutOfRange += s.OutOfRange
+		}
+	}
+	return all
 }

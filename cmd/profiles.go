@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -16,40 +15,40 @@ import (
 	"octet/routing/plugins"
 )
 
-// buildProfiles builds every specialist's profile, by specialist.
-func (h *house) buildProfiles(cfg *config.Config) (map[string]*routing.Profile, error) {
+// buildPatterns builds how every specialist's requests are executed, by specialist.
+func (h *house) buildPatterns(cfg *config.Config) (map[string]pattern, error) {
 	registry := plugins.Registry(plugins.Deps{
 		Index: h.beliefs, Guesses: h.beliefs.approx, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
 		Sessions: h.sessions, Seed: uint64(h.started.UnixNano()),
 	})
-	profiles := make(map[string]*routing.Profile, len(cfg.Specialists))
+	patterns := make(map[string]pattern, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
-		profile, err := routing.Build(profileSpec(cfg, sp.Profile), registry)
+		p, err := (&builder{cfg: cfg, sp: sp, registry: registry}).pattern()
 		if err != nil {
-			return nil, fmt.Errorf("%w: specialist %s: %w", errConfig, sp.Name, err)
+			return nil, err
 		}
-		profiles[sp.Name] = profile
+		p.workflow = h.routes.measure(sp.Name, p.workflow, p.profiles...)
+		patterns[sp.Name] = p
 	}
-	return profiles, nil
+	return patterns, nil
 }
 
 // specialists gives every specialist its pipeline. It changes nothing in the house but adds boards.
-func (h *house) specialists(cfg *config.Config, profiles map[string]*routing.Profile) []*gateway.Specialist {
+func (h *house) specialists(cfg *config.Config, patterns map[string]pattern) []*gateway.Specialist {
 	list := make([]*gateway.Specialist, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
-		profile := profiles[sp.Name]
-		list[i] = h.specialist(sp, h.routes.measure(sp.Name, routing.Single(profile), profile))
+		list[i] = h.specialist(sp, patterns[sp.Name])
 	}
 	return list
 }
 
-func (h *house) specialist(sp *config.Specialist, w routing.Workflow) *gateway.Specialist {
+func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist {
 	name := sp.Name
 	return &gateway.Specialist{
 		Name: name, BlockSize: sp.BlockSize, Context: sp.Context, Draft: sp.Scheduler.SpeculativeWindow, Adapters: adapterNames(*sp), Created: h.started.Unix(),
-		Board: h.board(sp), Workflow: w,
+		Board: h.board(sp), Workflow: p.workflow, Protocol: p.protocol,
 		Fleet:     func() *fleet.Snapshot { return h.fleet.Snapshot(name) },
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,

@@ -139,8 +139,14 @@ func checkProfiles(c *Config, r *report, presets []string) {
 	}
 	known := append(slices.Sorted(maps.Keys(c.Profiles)), presets...)
 	for i, s := range c.Specialists {
-		if s.Profile != "" && !slices.Contains(known, s.Profile) {
-			r.addAt(item("specialists", i)+".profile", CodeUnknownName, "there is no profile %q%s", clip(s.Profile), didYouMean(s.Profile, known))
+		at, d := item("specialists", i), s.Disaggregation
+		for _, ref := range []struct{ path, profile string }{
+			{".profile", s.Profile}, {".disaggregation.preprocess.profile", d.Preprocess.Profile},
+			{".disaggregation.prefill.profile", d.Prefill.Profile}, {".disaggregation.decode_profile", d.DecodeProfile},
+		} {
+			if ref.profile != "" && !slices.Contains(known, ref.profile) {
+				r.addAt(at+ref.path, CodeUnknownName, "there is no profile %q%s", clip(ref.profile), didYouMean(ref.profile, known))
+			}
 		}
 	}
 }

@@ -19,7 +19,7 @@ func checkSpecialist(c *Config, i int, r *report) {
 		adapters.take(a.Name, item(path+".adapters", j)+".name")
 	}
 	checkHBM(s, path+".hbm", r)
-	checkRoles(s, path+".replicas", r)
+	checkRoles(s, path, r)
 }
 
 func checkHBM(s *Specialist, path string, r *report) {
@@ -34,17 +34,24 @@ func checkHBM(s *Specialist, path string, r *report) {
 	}
 }
 
-// checkRoles notes an ensemble of halves: prefill alone never answers, decode alone never starts.
+// checkRoles notes an ensemble of halves that nobody puts together: prefill alone never answers, decode alone never starts,
+// and both do so only where the workflow has them work together.
 func checkRoles(s *Specialist, path string, r *report) {
 	has := func(role string) bool {
 		return slices.ContainsFunc(s.Replicas, func(r Replica) bool { return r.Role == role })
 	}
-	switch {
-	case has("both") || has("prefill") == has("decode"):
-	case has("prefill"):
-		r.addAt(path, CodeConflict, "every replica of %s is for prefill: none could answer", s.Name)
-	default:
-		r.addAt(path, CodeConflict, "every replica of %s is for decode: none could take a prompt", s.Name)
+	switch prefill, decode := has("prefill"), has("decode"); {
+	case len(s.Replicas) == 0 || has("both"):
+	case !decode && prefill:
+		r.addAt(path+".replicas", CodeConflict, "every replica of %s is for prefill: none could answer", s.Name)
+	case !prefill && decode:
+		r.addAt(path+".replicas", CodeConflict, "every replica of %s is for decode: none could take a prompt", s.Name)
+	case !prefill:
+		r.addAt(path+".replicas", CodeConflict, "every replica of %s is for preprocess: none could answer", s.Name)
+	case s.Workflow == "single":
+		r.addAt(path+".workflow", CodeConflict, "single needs a replica of role both: those of %s do one part each, which is disaggregated", s.Name)
+	case s.Workflow == "three-step" && !has("preprocess"):
+		r.addAt(path+".workflow", CodeConflict, "three-step needs a replica of role preprocess or both")
 	}
 }
 

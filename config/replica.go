@@ -23,8 +23,10 @@ type Replica struct {
 	Blocks int `yaml:"blocks" default:"0" range:"0..1000000000"`
 	// Its own scheduler.max_running; 0 = the specialist's.
 	MaxRunning int `yaml:"max_running" default:"0" range:"0..65536"`
-	// Its part in a disaggregated plan.
-	Role string `yaml:"role" default:"both" enum:"both prefill decode"`
+	// Its part in a disaggregated plan. An engine for preprocess only makes tokens of prompts.
+	Role string `yaml:"role" default:"both" enum:"both prefill decode preprocess"`
+	// Where the engines that decode meet an SGLang engine that prefills: its --disaggregation-bootstrap-port.
+	BootstrapPort int `yaml:"bootstrap_port" default:"8998" range:"1..65535"`
 	// The request's priority is passed on, in the engine's own sign. Only for engines started with priority scheduling.
 	ForwardPriority bool `yaml:"forward_priority"`
 	// Free labels for label filters.

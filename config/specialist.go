@@ -14,6 +14,11 @@ type Specialist struct {
 	Context int `yaml:"context" default:"32768" range:"1..16777216"`
 	// A name under profiles, or a preset's.
 	Profile string `yaml:"profile" default:"default" form:"name"`
+	// How many replicas work on one request: one (single); one that computes the prompt and one that answers
+	// (disaggregated); before these, one that makes tokens of the prompt (three-step).
+	Workflow string `yaml:"workflow" default:"single" enum:"single disaggregated three-step"`
+	// When a prompt is worth a replica of its own, and what happens when that fails. Of no effect where workflow is single.
+	Disaggregation Disaggregation `yaml:"disaggregation"`
 	// Where prompts become tokens: in the gateway (builtin), by the engine's /tokenize (engine), not at all (none:
 	// chunks of text stand for tokens), or whichever is available (auto).
 	Tokenizer string `yaml:"tokenizer" default:"auto" enum:"auto engine builtin none"`

@@ -31,6 +31,7 @@ func (x *exchange) respond(kind wire.Kind) {
 	if err == nil && x.turn.rep != nil {
 		err = x.follow()
 	}
+	x.handBack()
 	if err != nil {
 		x.fail(err)
 	}
@@ -140,13 +141,14 @@ func (x *exchange) serve(name string) error {
 	if err := x.checkPrompt(); err != nil {
 		return err
 	}
-	executor := routing.SingleExecutor{MaxAttempts: x.rt.Limits.MaxAttempts, Budget: x.mayRetry}
-	return executor.Execute(x.ctx, plan, x)
+	x.answering, x.protocol = plan.Steps[len(plan.Steps)-1].Name, x.sp.protocol()
+	return x.sp.executor(routing.Bounds{MaxAttempts: x.rt.Limits.MaxAttempts, Budget: x.mayRetry}).Execute(x.ctx, plan, x)
 }
 
 // plan is steps 4 to 7: the pipeline over the replicas that this request may see.
 func (x *exchange) plan() (routing.Plan, error) {
 	start := x.s.now()
+	x.handBack()
 	x.dropRoute()
 	snapshot := x.sp.Fleet()
 	x.route = routing.Acquire(x.facts())
@@ -155,7 +157,7 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.sp.Seed(x.route, snapshot)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
 	x.prompt = x.sp.Footprint(x.route.View())
-	x.recordRouting(err, x.s.now().Sub(start))
+	x.recordRouting(plan, err, x.s.now().Sub(start))
 	return plan, err
 }
 

@@ -15,16 +15,20 @@ import (
 	"octet/scheduler"
 )
 
-// Dispatch is one replica's turn up to its first byte: breaker, admission, engine. Until then its errors are retryable; from
-// then on respond follows the answer to its end.
-func (x *exchange) Dispatch(ctx context.Context, _ routing.Step, host index.HostID, _ int) error {
+// Dispatch is one replica's turn. At the last step it goes up to the answer's first byte: breaker, admission, engine. Until
+// then its errors are retryable; from then on respond follows the answer to its end. Any other step ends here, see leg.
+func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.HostID, _ int) error {
 	rep := x.rt.Replicas[host]
 	if rep == nil {
 		return fmt.Errorf("%w: slot %d left the fleet", routing.ErrNotTried, host)
 	}
-	x.attempts++
 	x.free = true
-	x.turn = turn{rep: rep, at: x.openAttempt(rep, host)}
+	at := x.openAttempt(s.Name, rep, host)
+	if s.Name != x.answering {
+		return x.leg(ctx, s, rep, at)
+	}
+	x.attempts++
+	x.turn = turn{rep: rep, at: at, step: s}
 	x.cont = nil
 	if x.continuable(rep) {
 		x.cont = new(continuation)
@@ -34,20 +38,17 @@ func (x *exchange) Dispatch(ctx context.Context, _ routing.Step, host index.Host
 		return nil
 	}
 	x.settle(err)
-	if errors.Is(err, fleet.ErrBreakerOpen) {
-		return fmt.Errorf("%w: %w", routing.ErrNotTried, err)
-	}
-	if err == nil || x.started || !elsewhere(err) {
+	if x.started {
 		return err
 	}
-	return fmt.Errorf("%w: %w", routing.ErrRetryable, err)
+	return again(err)
 }
 
 // elsewhere says whether another replica may do better.
 func elsewhere(err error) bool {
 	return errors.Is(err, scheduler.ErrRefused) && !errors.Is(err, scheduler.ErrDeadline) ||
 		errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrReset) || errors.Is(err, engine.ErrProtocol) ||
-		errors.Is(err, errEngineBusy)
+		errors.Is(err, errEngineBusy) || errors.Is(err, errHandover)
 }
 
 // attempt gets the answer of one replica under way. Preempted before anybody has seen anything of it, it queues again; after
@@ -61,19 +62,22 @@ func (x *exchange) attempt(ctx context.Context) (err error) {
 			return err
 		}
 		err = x.call(ctx)
-		if !errors.Is(err, errPreempted) || x.started {
+		switch {
+		case errors.Is(err, errPreempted) && !x.started:
+			x.preempted++
+		case !x.doWithout(err):
 			return err
 		}
 		x.turn.leave()
-		x.preempted++
 	}
 }
 
 // enter asks the replica's Gate. A request of higher priority may take the place back until the first token.
 func (x *exchange) enter(ctx context.Context) error {
-	start := x.s.now()
+	start, r := x.s.now(), x.admissionRequest(x.turn.leg)
+	x.yieldHeld(r)
 	x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
-	ticket, err := x.turn.rep.Gate.Admit(ctx, x.admissionRequest())
+	ticket, err := x.turn.rep.Gate.Admit(ctx, r)
 	x.noteQueue(x.turn.at, x.s.now().Sub(start))
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errDeadline):
@@ -101,8 +105,14 @@ func (x *exchange) call(ctx context.Context) error {
 	t := &x.turn
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	defer watchPreemption(t.ticket, t.cancel)()
-	var err error
-	if t.resp, err = x.send(t.ctx); err != nil {
+	if err := x.sendBeside(t.cancel); err != nil {
+		return err
+	}
+	hop, err := x.lastHop()
+	if err != nil {
+		return err
+	}
+	if t.resp, err = x.ask(t.ctx, hop, x.firstTokenBudget()); err != nil {
 		return cause(t.ctx, x.lateDeadline(err))
 	}
 	switch {
@@ -135,18 +145,39 @@ func watchPreemption(t *scheduler.Ticket, cancel context.CancelCauseFunc) (stop 
 	return func() { close(done) }
 }
 
-// send patches the body for this replica and sends it. Everything else of it is forwarded as it came.
-func (x *exchange) send(ctx context.Context) (engine.Response, error) {
-	rep := x.turn.rep
-	segments, err := x.req.Splice(x.edits(rep), x.segments[:0])
+// lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier steps.
+func (x *exchange) lastHop() (*Hop, error) {
+	hop := x.hop(x.turn.step, x.turn.rep)
+	if x.base() > 0 {
+		return hop, nil
+	}
+	err := x.protocol.Request(hop)
+	x.turn.handed = hop.Handed
+	return hop, err
+}
+
+// ask patches the body for a replica and sends it. Everything else of it is forwarded as it came.
+func (x *exchange) ask(ctx context.Context, hop *Hop, budget time.Duration) (engine.Response, error) {
+	segments, err := x.segmentsOf(hop, x.segments[:0])
 	if err != nil {
 		return nil, err
 	}
 	x.segments = segments
-	return rep.Client.Do(ctx, &engine.Request{
-		Method: "POST", Path: x.path(), Segments: segments, RequestID: x.id, Stream: x.stream, Bearer: rep.APIKey,
-		HeaderTimeout: x.firstTokenBudget(), IdleTimeout: x.firstTokenBudget(),
-	})
+	return hop.Replica.Client.Do(ctx, x.request(hop, segments, budget))
+}
+
+func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
+	if hop.Body != nil {
+		return append(dst, hop.Body), nil
+	}
+	return x.req.Splice(hop.Edits, dst)
+}
+
+func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) *engine.Request {
+	return &engine.Request{
+		Method: "POST", Path: hop.Path, Segments: segments, RequestID: x.id, Stream: hop.Stream, Bearer: hop.Replica.APIKey,
+		HeaderTimeout: budget, IdleTimeout: budget,
+	}
 }
 
 func (x *exchange) path() string {

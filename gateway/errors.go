@@ -162,6 +162,8 @@ func routeError(err error) *Error {
 		return fail(CodeOverloaded, "", err.Error())
 	case errors.As(err, &none):
 		return fail(CodeNoHealthyReplica, "", err.Error())
+	case errors.Is(err, routing.ErrNotTried) && !errors.Is(err, fleet.ErrBreakerOpen):
+		return fail(CodeNoHealthyReplica, "", err.Error())
 	case errors.Is(err, fleet.ErrBreakerOpen):
 		return fail(CodeBreakerOpen, "", "every replica's breaker is open")
 	}
@@ -200,7 +202,7 @@ func upstreamError(err error) *Error {
 		return fail(CodeDraining, "", errDrained.Error())
 	case errors.Is(err, engine.ErrTimeout):
 		return fail(CodeUpstreamTimeout, "", "the engine did not answer in time")
-	case errors.Is(err, engine.ErrReset), errors.Is(err, engine.ErrConnect), errors.Is(err, errPreempted):
+	case errors.Is(err, engine.ErrReset), errors.Is(err, engine.ErrConnect), errors.Is(err, errPreempted), errors.Is(err, errHandover):
 		return fail(CodeUpstreamReset, "", "the connection to the engine was lost")
 	case errors.Is(err, engine.ErrProtocol), errors.Is(err, engine.ErrTooLarge):
 		return fail(CodeUpstreamProtocolError, "", "the engine's answer could not be understood")

@@ -39,6 +39,11 @@ type exchange struct {
 	scanner sse.Scanner
 	gaps    slo.Gaps
 
+	answering string   // the plan's last step
+	protocol  Protocol // of the plan's steps
+	held      []turn   // places of earlier steps, kept for the last one's first token
+	beside    *beside  // the step that goes out with the last one; nil is none
+
 	turn      turn
 	cont      *continuation // nil for an answer that cannot be taken up again
 	attempts  int
@@ -100,7 +105,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x.arrival = s.now()
 	x.question = questions.Get().(*question)
 	x.id = requestID(r.Header.Get("X-Request-Id"), s.newID)
-	x.ctx = r.Context()
+	x.ctx, x.protocol = r.Context(), plain{}
 	return x
 }
 
@@ -110,13 +115,14 @@ func (x *exchange) atEnd(f func()) { x.undo = append(x.undo, f) }
 // end gives back everything that the exchange holds. The buffers stay with it for the next request.
 func (x *exchange) end() {
 	x.settle(errAbandoned) // nothing is held any more unless there was a panic
+	x.handBack()
 	for i := len(x.undo) - 1; i >= 0; i-- {
 		x.undo[i]()
 	}
 	x.dropRoute()
 	x.dropQuestion()
 	clear(x.undo)
-	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0]}
+	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0], held: x.held[:0]}
 	exchanges.Put(x)
 }
 
@@ -154,13 +160,17 @@ func (x *exchange) dropRoute() {
 // since returns the time since the request's arrival.
 func (x *exchange) since() time.Duration { return x.s.now().Sub(x.arrival) }
 
-// admissionRequest is what the Gate is asked, for the specialist that is asked now.
-func (x *exchange) admissionRequest() scheduler.GateRequest {
-	return scheduler.GateRequest{
+// admissionRequest is what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg before it.
+func (x *exchange) admissionRequest(leg bool) scheduler.GateRequest {
+	r := scheduler.GateRequest{
 		ID: x.id, Priority: x.intent.Priority, Chain: x.prompt.Chain, PromptTokens: x.prompt.Tokens, MaxNew: max(x.req.MaxTokens, 0),
 		Deadline: x.intent.Deadline, TTFTDeadline: x.intent.TTFTDeadline, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Arrived: x.arrival,
 		Paid: x.preempted > 0, Whole: !x.stream,
 		Victim: x.preempted < mostPreemptions, Resume: x.handedOut,
 		Elsewhere: x.elsewhere, Draft: x.sp.Draft,
 	}
+	if leg { // the prompt, and the one token that shows that it is computed
+		r.MaxNew, r.Draft, r.Elsewhere = 1, 0, false
+	}
+	return r
 }

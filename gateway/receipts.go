@@ -66,18 +66,33 @@ type Prompt struct {
 // RoutingRecord is one pass through a specialist's pipeline.
 type RoutingRecord struct {
 	Specialist string         `json:"specialist"`
+	Step       string         `json:"step,omitempty"`    // of the plan; absent where there is only one
+	Skipped    string         `json:"skipped,omitempty"` // why the step was left out
 	Trace      *routing.Trace `json:"trace,omitempty"`
+	Hit        *Hit           `json:"hit,omitempty"` // absent without a pick
 	Error      string         `json:"error,omitempty"`
+}
+
+// Hit is what the index believed of the prefix cache when a replica was picked.
+type Hit struct {
+	Replica     string  `json:"replica"` // the pick
+	Chosen      int     `json:"chosen"`  // tokens of the prompt that it holds
+	Best        int     `json:"best"`    // tokens that the eligible replica holds that holds most
+	BestReplica string  `json:"best_replica"`
+	Regret      float64 `json:"regret"` // lost / (novel + lost): the share of what is computed that some eligible replica holds
 }
 
 // Attempt is one replica's turn.
 type Attempt struct {
 	Specialist      string  `json:"specialist"`
+	Step            string  `json:"step,omitempty"` // of the plan; absent where there is only one
 	Replica         string  `json:"replica"`
 	QueueMs         float64 `json:"queue_ms"`
 	PredictedTokens int     `json:"predicted_cached_tokens"`
-	Outcome         string  `json:"outcome"` // ok, or the error's code
+	DeliveredTokens *int    `json:"delivered_cached_tokens,omitempty"` // of its own cache, where the engine says
+	Outcome         string  `json:"outcome"`                           // ok, or the error's code
 	Detail          string  `json:"detail,omitempty"`
+	Fallback        string  `json:"fallback,omitempty"` // why it was asked again without what another engine had computed
 	Ms              float64 `json:"ms"`
 }
 

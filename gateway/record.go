@@ -8,6 +8,8 @@ import (
 
 	"octet/gateway/sse"
 	"octet/gateway/wire"
+	"octet/routing"
+	"octet/routing/fleet"
 	"octet/routing/index"
 )
 
@@ -56,13 +58,23 @@ func (x *exchange) decision() Decision {
 	return d
 }
 
-// recordRouting adds one specialist's pass through the pipeline.
-func (x *exchange) recordRouting(err error, took time.Duration) {
+// recordRouting adds one specialist's passes through the pipeline, one for each step of the plan.
+func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duration) {
 	x.receipt.Prompt = Prompt{Tokens: x.prompt.Tokens, Exact: x.prompt.Exact, Blocks: len(x.prompt.Chain)}
 	x.receipt.Result.RouteUs += float64(took.Nanoseconds()) / 1e3
-	record := RoutingRecord{Specialist: x.sp.Name, Trace: x.route.Trace()}
-	if err != nil {
-		record.Error = err.Error()
+	x.routed += took
+	for _, leg := range x.route.Selections() {
+		x.receipt.Routing = append(x.receipt.Routing, x.routingRecord(plan, leg))
+	}
+	if n := len(x.receipt.Routing); err != nil && n > 0 {
+		x.receipt.Routing[n-1].Error, x.receipt.Routing[n-1].Skipped = err.Error(), ""
+	}
+}
+
+func (x *exchange) routingRecord(plan routing.Plan, leg routing.LegSelection) RoutingRecord {
+	record := RoutingRecord{Specialist: x.sp.Name, Step: leg.Leg, Skipped: leg.Skipped, Trace: leg.Trace}
+	if record.Trace == nil {
+		return record
 	}
 	for i := range record.Trace.Candidates {
 		c := &record.Trace.Candidates[i]
@@ -70,15 +82,37 @@ func (x *exchange) recordRouting(err error, took time.Duration) {
 			c.Replica = rep.Name
 		}
 	}
-	x.receipt.Routing = append(x.receipt.Routing, record)
-	x.routed += took
+	for _, s := range plan.Steps {
+		if s.Name == leg.Leg {
+			record.Hit = x.hit(record.Trace, s.Ranked[0].Host)
+		}
+	}
+	return record
+}
+
+// hit compares what the pick is believed to hold with the most that any eligible candidate does.
+func (x *exchange) hit(t *routing.Trace, pick index.HostID) *Hit {
+	h := &Hit{Chosen: x.predict(pick), Best: -1}
+	for _, c := range t.Candidates {
+		if c.Host == pick {
+			h.Replica = c.Replica
+		}
+		if held := x.predict(c.Host); c.RemovedBy == "" && held > h.Best {
+			h.Best, h.BestReplica = held, c.Replica
+		}
+	}
+	h.Best = max(h.Best, h.Chosen)
+	if computed := x.prompt.Tokens - h.Chosen; computed > 0 {
+		h.Regret = float64(h.Best-h.Chosen) / float64(computed)
+	}
+	return h
 }
 
 // openAttempt records the start of a replica's turn.
-func (x *exchange) openAttempt(rep *Replica, host index.HostID) *Attempt {
+func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID) *Attempt {
 	x.predicted = x.predict(host)
 	x.receipt.Attempts = append(x.receipt.Attempts, Attempt{
-		Specialist: x.sp.Name, Replica: rep.Name, PredictedTokens: x.predicted, Ms: toMs(x.since()),
+		Specialist: x.sp.Name, Step: step, Replica: rep.Name, PredictedTokens: x.predicted, Ms: toMs(x.since()),
 	})
 	return &x.receipt.Attempts[len(x.receipt.Attempts)-1]
 }
@@ -109,6 +143,8 @@ func outcomeOf(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "client_gone"
+	case errors.Is(err, routing.ErrNotTried) && !errors.Is(err, fleet.ErrBreakerOpen):
+		return "not_tried"
 	case errors.Is(err, errSlowClient):
 		return "client_slow"
 	}
@@ -119,8 +155,9 @@ func toMs(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
 // noteCached holds what the engine says it had cached against what was thought.
 func (x *exchange) noteCached(u sse.Usage) {
-	if u.CachedKnown && x.base() == 0 {
+	if u.CachedKnown && x.base() == 0 && !x.turn.handed { // what was handed over is not the replica's own cache
 		x.turn.ticket.Cached(u.CachedTokens)
+		x.turn.at.DeliveredTokens = &u.CachedTokens
 	}
 }
 

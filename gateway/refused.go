@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"octet/engine"
+	"octet/routing"
 	"octet/routing/fleet"
 	"octet/scheduler"
 )
@@ -74,7 +75,7 @@ func blame(err error) fleet.Outcome {
 		return fleet.Succeeded
 	case errors.Is(err, scheduler.ErrRefused), errors.Is(err, errSlowClient), errors.Is(err, errPreempted), errors.Is(err, errDeadline),
 		errors.Is(err, errDrained), errors.Is(err, context.Canceled), errors.Is(err, errTTFTDeadline), errors.Is(err, errEngineBusy),
-		errors.Is(err, errAbandoned):
+		errors.Is(err, errAbandoned), errors.Is(err, errHandover), errors.Is(err, routing.ErrNotTried):
 		return fleet.Cancelled
 	case errors.As(err, &answer) && answer.Status() < 500:
 		return fleet.Succeeded // the client's mistake, well answered

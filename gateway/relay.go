@@ -121,6 +121,7 @@ func (x *exchange) pass(out [2][]byte) error {
 		if x.cont != nil {
 			part = x.rejoined(part)
 		}
+		part = x.protocol.Events(part)
 		if _, err := x.w.Write(part); err != nil {
 			return x.clientGone(err)
 		}
@@ -140,6 +141,7 @@ func (x *exchange) count(now time.Time) {
 	if before == base {
 		x.turn.ticket.FirstToken()
 		x.turn.flight.FirstToken(now)
+		x.releaseHeld()
 	}
 	if before == 0 {
 		x.observeFirstToken(now)

@@ -21,6 +21,18 @@ type Explanation struct {
 	Replica   string        `json:"replica,omitempty"` // the pick; absent when no candidate is left
 	Predicted int           `json:"predicted_cached_tokens"`
 	Admission *Admission    `json:"admission,omitempty"`
+	// Steps are all steps of the workflow, the answering one, which the fields above tell of, included.
+	Steps []StepExplanation `json:"steps"`
+}
+
+// StepExplanation is one step of the workflow.
+type StepExplanation struct {
+	Step      string        `json:"step,omitempty"` // "" where there is only one
+	Routing   RoutingRecord `json:"routing"`
+	OnFailure string        `json:"on_failure,omitempty"` // retry | skip | fail; absent where the step is left out
+	Replica   string        `json:"replica,omitempty"`    // the pick; absent where the step is left out
+	Predicted int           `json:"predicted_cached_tokens"`
+	Admission *Admission    `json:"admission,omitempty"` // absent where the step needs no place
 }
 
 // Admission is what the picked replica's Gate would say now.
@@ -89,15 +101,30 @@ func (x *exchange) readEither() error {
 
 func (x *exchange) explanation(plan routing.Plan) *Explanation {
 	r := x.receipt
-	e := &Explanation{RequestID: x.id, Asked: r.Asked, Decision: r.Decision, Prompt: r.Prompt, Routing: r.Routing[0]}
-	if len(plan.Steps) == 0 || len(plan.Steps[0].Ranked) == 0 {
-		return e
+	e := &Explanation{RequestID: x.id, Asked: r.Asked, Decision: r.Decision, Prompt: r.Prompt, Routing: r.Routing[len(r.Routing)-1]}
+	for _, record := range r.Routing {
+		e.Steps = append(e.Steps, x.stepExplanation(plan, record))
 	}
-	host := plan.Steps[0].Ranked[0].Host
-	rep := x.rt.Replicas[host]
-	e.Replica = rep.Name
-	e.Predicted = x.predict(host)
-	e.Admission = admission(rep.Gate.Probe(x.admissionRequest()))
+	if len(plan.Steps) > 0 {
+		last := e.Steps[len(e.Steps)-1]
+		e.Replica, e.Predicted, e.Admission = last.Replica, last.Predicted, last.Admission
+	}
+	return e
+}
+
+func (x *exchange) stepExplanation(plan routing.Plan, record RoutingRecord) StepExplanation {
+	e := StepExplanation{Step: record.Step, Routing: record}
+	for i, s := range plan.Steps {
+		if s.Name != record.Step {
+			continue
+		}
+		host := s.Ranked[0].Host
+		rep := x.rt.Replicas[host]
+		e.Replica, e.OnFailure, e.Predicted = rep.Name, s.OnFailure.String(), x.predict(host)
+		if s.Role != routing.RolePreprocess {
+			e.Admission = admission(rep.Gate.Probe(x.admissionRequest(i < len(plan.Steps)-1)))
+		}
+	}
 	return e
 }
 

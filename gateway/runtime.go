@@ -48,6 +48,10 @@ type Specialist struct {
 	Board     *slo.Board
 	Fleet     func() *fleet.Snapshot
 	Workflow  routing.Workflow
+	// Executor carries out the Workflow's plans; nil is step after step.
+	Executor func(routing.Bounds) routing.Executor
+	// Protocol is how the steps of one request's plan work together; nil is not at all.
+	Protocol func() Protocol
 	// Seed fills the slots that the pipeline takes as given.
 	Seed func(c *routing.Context, s *fleet.Snapshot)
 	// Footprint returns what the pipeline found out about the prompt: its block chain and length.
@@ -57,6 +61,20 @@ type Specialist struct {
 	// Routed is told of each prompt that a replica was sent, once it has a place there; nil: nobody wants to know.
 	Routed  func(v routing.View, h index.HostID)
 	handles *specialistMetrics
+}
+
+func (sp *Specialist) executor(b routing.Bounds) routing.Executor {
+	if sp.Executor == nil {
+		return routing.SequentialExecutor(b)
+	}
+	return sp.Executor(b)
+}
+
+func (sp *Specialist) protocol() Protocol {
+	if sp.Protocol == nil {
+		return plain{}
+	}
+	return sp.Protocol()
 }
 
 // Footprint is what a prompt will occupy.
@@ -73,6 +91,7 @@ type Replica struct {
 	Engine          string // vllm | sglang | llamacpp | openai
 	APIKey          string
 	ForwardPriority bool
+	BootstrapPort   int    // where an SGLang prefill engine is met; 0 without
 	Opaque          string // what clients see as X-Replica
 	Host            index.HostID
 	Fleet           *fleet.Replica

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"octet/engine"
+	"octet/routing"
 	"octet/routing/fleet"
 	"octet/scheduler"
 )
@@ -13,6 +14,8 @@ import (
 // turn is what an exchange holds of the replica that answers it, from the breaker's permit to the end of the answer.
 type turn struct {
 	rep    *Replica
+	step   routing.Step
+	leg    bool     // a step before the last
 	at     *Attempt // its entry in the receipt
 	permit *fleet.Permit
 	flight fleet.Flight      // in the replica's ledger
@@ -21,6 +24,7 @@ type turn struct {
 	ctx    context.Context   // ends with the request, or when the place is taken back
 	cancel context.CancelCauseFunc
 	heard  bool // the client has something of this engine's answer
+	handed bool // the engine was sent a prompt that another has computed
 }
 
 // leave gives the place back and lets go of the engine. Idempotent.

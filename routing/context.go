@@ -47,6 +47,10 @@ type Context struct {
 	steps   []Step   // all plans' steps, likewise
 	records []record // one per Select; kept beyond len for their buffers
 
+	selections []selection // of the workflows that ran, in the order of their stages
+	hoisted    []lap       // of what a workflow prepared before its stages; only when traced
+	forks      []*Context  // of selections that ran side by side; kept beyond len for their buffers
+
 	now  func() time.Duration // nil when not traced
 	last time.Duration        // when the running stage began; only with now
 }
@@ -75,6 +79,7 @@ func (c *Context) Release() {
 	c.role, c.running = RoleBoth, nil
 	c.ranked, c.steps, c.records = c.ranked[:0], c.steps[:0], c.records[:0]
 	c.now = nil
+	c.unfork()
 	contexts.Put(c)
 }
 

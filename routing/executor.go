@@ -28,16 +28,20 @@ type Executor interface {
 	Execute(ctx context.Context, p Plan, d Dispatcher) error
 }
 
-// Dispatcher sends one step of a request to one replica and sees it through. attempt counts from 1.
+// Bounds are what an Executor must keep to.
+type Bounds struct {
+	Budget      func() bool // asked before every attempt of a step after its first; nil always allows
+	MaxAttempts int         // dispatches of one step at most; 0 is one for each ranked replica
+}
+
+// Dispatcher sends one step of a request to one replica and sees it through: the last step to where the client has its answer
+// under way, any other to its end. attempt counts from 1 within a step.
 type Dispatcher interface {
 	Dispatch(ctx context.Context, s Step, host index.HostID, attempt int) error
 }
 
 // SingleExecutor carries out plans of one step.
-type SingleExecutor struct {
-	Budget      func() bool // asked before every attempt after the first; nil always allows
-	MaxAttempts int         // dispatches at most; 0 is one for each ranked replica
-}
+type SingleExecutor Bounds
 
 // Execute tries the ranked replicas in order until one succeeds. It goes on only after ErrRetryable, within MaxAttempts and
 // Budget, or after ErrNotTried; it stops when ctx ends. The error is the last one that Dispatch returned.
@@ -45,17 +49,44 @@ func (e SingleExecutor) Execute(ctx context.Context, p Plan, d Dispatcher) error
 	if len(p.Steps) != 1 || len(p.Steps[0].Ranked) == 0 {
 		return fmt.Errorf("%w: %d steps, want one with a ranking", ErrPlan, len(p.Steps))
 	}
-	err := e.step(ctx, p.Steps[0], d)
+	err := Bounds(e).run(ctx, p.Steps[0], d)
 	if err != nil && p.Steps[0].OnFailure == Skip {
 		return fmt.Errorf("%w: %w", ErrSkipped, err)
 	}
 	return err
 }
 
-func (e SingleExecutor) step(ctx context.Context, s Step, d Dispatcher) (err error) {
+// SequentialExecutor carries out plans of any number of steps, each when the one before it has ended.
+type SequentialExecutor Bounds
+
+// Execute runs the steps in order, each down its ranking like SingleExecutor. A step that fails ends the plan with its last
+// error, unless its policy is Skip and ctx goes on: then the next step runs without it. Where the last step is skipped,
+// nothing was served: ErrSkipped.
+func (e SequentialExecutor) Execute(ctx context.Context, p Plan, d Dispatcher) error {
+	if len(p.Steps) == 0 {
+		return fmt.Errorf("%w: no step", ErrPlan)
+	}
+	for i, s := range p.Steps {
+		if len(s.Ranked) == 0 {
+			return fmt.Errorf("%w: step %d has no ranking", ErrPlan, i)
+		}
+		err := Bounds(e).run(ctx, s, d)
+		switch last := i == len(p.Steps)-1; {
+		case err == nil:
+		case s.OnFailure != Skip || ctx.Err() != nil:
+			return err
+		case last:
+			return fmt.Errorf("%w: %w", ErrSkipped, err)
+		}
+	}
+	return nil
+}
+
+// run tries the ranked replicas of s until one succeeds, and returns the error of the last that was tried.
+func (b Bounds) run(ctx context.Context, s Step, d Dispatcher) (err error) {
 	attempts, granted := 0, true // granted: the next attempt is paid for
 	for _, to := range s.Ranked {
-		if !granted && !e.afford() {
+		if !granted && !b.afford() {
 			return fmt.Errorf("no retry budget left: %w", err)
 		}
 		granted = true
@@ -68,16 +99,27 @@ func (e SingleExecutor) step(ctx context.Context, s Step, d Dispatcher) (err err
 			continue
 		}
 		attempts, granted = attempts+1, false
-		if !e.again(ctx, s, err, attempts) {
+		if !b.again(ctx, s, err, attempts) {
 			return err
 		}
 	}
 	return err
 }
 
-func (e SingleExecutor) afford() bool { return e.Budget == nil || e.Budget() }
+func (b Bounds) afford() bool { return b.Budget == nil || b.Budget() }
 
 // again reports whether the next in rank is up after err.
-func (e SingleExecutor) again(ctx context.Context, s Step, err error, attempts int) bool {
-	return errors.Is(err, ErrRetryable) && s.OnFailure == Retry && ctx.Err() == nil && (e.MaxAttempts == 0 || attempts < e.MaxAttempts)
+func (b Bounds) again(ctx context.Context, s Step, err error, attempts int) bool {
+	return errors.Is(err, ErrRetryable) && ctx.Err() == nil && attempts < s.tries() && (b.MaxAttempts == 0 || attempts < b.MaxAttempts)
+}
+
+// tries returns how many replicas the step may be tried on.
+func (s *Step) tries() int {
+	switch {
+	case s.Tries > 0:
+		return s.Tries
+	case s.OnFailure == Retry:
+		return len(s.Ranked)
+	}
+	return 1
 }

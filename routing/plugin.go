@@ -89,7 +89,8 @@ const (
 	RoleBoth Role = iota
 	RolePrefill
 	RoleDecode
+	RolePreprocess // what comes before prefill and needs no KV: rendering and tokenizing
 )
 
 // String returns the name that configs use.
-func (r Role) String() string { return [...]string{"both", "prefill", "decode"}[r] }
+func (r Role) String() string { return [...]string{"both", "prefill", "decode", "preprocess"}[r] }

@@ -86,19 +86,26 @@ func (p *Profile) Select(ctx context.Context, c *Context) (d Decision, err error
 }
 
 func (p *Profile) prepare(ctx context.Context, c *Context, r *record) error {
-	nothingToChoose := c.candidates.Count() <= 1
 	for i := range p.preparers {
-		u := &p.preparers[i]
-		if nothingToChoose && !u.always || c.prepared.covers(&u.unit.writes) {
-			continue
+		if err := p.prepareOne(ctx, c, r, i); err != nil {
+			return err
 		}
-		c.running = u.unit
-		if err := u.Prepare(ctx, c); err != nil {
-			return &PrepareError{Plugin: u.name, Err: err}
-		}
-		c.prepared.join(&u.unit.writes)
-		r.lap(c, u.unit)
 	}
+	return nil
+}
+
+// prepareOne runs a Preparer, unless its slots are there or there is nothing to choose that it is needed for.
+func (p *Profile) prepareOne(ctx context.Context, c *Context, r *record, i int) error {
+	u := &p.preparers[i]
+	if !u.always && c.candidates.Count() <= 1 || c.prepared.covers(&u.unit.writes) {
+		return nil
+	}
+	c.running = u.unit
+	if err := u.Prepare(ctx, c); err != nil {
+		return &PrepareError{Plugin: u.name, Err: err}
+	}
+	c.prepared.join(&u.unit.writes)
+	r.lap(c, u.unit)
 	return nil
 }
 

@@ -160,15 +160,20 @@ func (r *record) noCandidate(plugin string, last int) *NoCandidateError {
 }
 
 func (r *record) trace() *Trace {
-	t := &Trace{Profile: r.profile.name, Role: r.profile.role.String(), Candidates: []CandidateTrace{}, Stages: []StageTrace{}}
+	t := &Trace{Profile: r.profile.name, Role: r.profile.role.String(), Candidates: []CandidateTrace{}, Stages: stagesOf(r.laps)}
 	for h := range r.candidates.All() {
 		t.Candidates = append(t.Candidates, CandidateTrace{Host: h, RemovedBy: r.removedBy(h)})
 	}
 	r.addScores(t)
-	for _, l := range r.laps {
-		t.Stages = append(t.Stages, StageTrace{l.stage, l.name, int64(l.took)})
-	}
 	return t
+}
+
+func stagesOf(laps []lap) []StageTrace {
+	stages := make([]StageTrace, len(laps))
+	for i, l := range laps {
+		stages[i] = StageTrace{l.stage, l.name, int64(l.took)}
+	}
+	return stages
 }
 
 func (r *record) removedBy(h index.HostID) string {

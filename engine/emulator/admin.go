@@ -23,7 +23,8 @@ type State struct {
 	Running     int    `json:"running"`
 	Preempting  int    `json:"preempting"`
 	Preemptions uint64 `json:"preemptions"`
-	Live        int    `json:"live"` // sequences that a handler still holds
+	Live        int    `json:"live"`     // sequences that a handler still holds
+	Exported    int    `json:"exported"` // blocks kept for other engines, beside the pool
 }
 
 // State returns a recent picture of the engine, at the cost of two locks.
@@ -33,6 +34,7 @@ func (e *Emulator) State() State {
 		Name: e.cfg.Name, Model: e.cfg.Model, Epoch: e.cfg.Epoch, Seq: e.outbox.posted(), Lost: e.outbox.lost.Load(),
 		Total: s.Total, Free: s.Free, Used: s.Used, Reserved: s.Reserved, Cached: s.Cached,
 		Waiting: s.Waiting, Running: s.Running, Preempting: s.Preempting, Preemptions: s.Preemptions, Live: e.sequences.live(),
+		Exported: e.exports.held(),
 	}
 }
 

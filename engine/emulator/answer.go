@@ -57,7 +57,7 @@ func (e *Emulator) start(ctx context.Context, a *ask) (*answer, error) {
 func (an *answer) submit(ctx context.Context, c *choice) (err error) {
 	a, e := an.ask, an.e
 	v := e.speak(a, a.prompts[c.prompt], c.index)
-	c.seq = &sequence{voice: v, adapter: a.adapter.name, fetched: a.body.Transfer.fetches(), kept: a.body.Transfer.keeps()}
+	c.seq = &sequence{voice: v, adapter: a.adapter.name, fetched: e.fetches(a), received: a.received, kept: e.keeps(a)}
 	limit := a.maxNew[c.prompt]
 	if v != nil && v.Len() > 0 {
 		limit = min(limit, v.Len())
@@ -173,6 +173,9 @@ func (an *answer) token(c *choice, out scheduler.Output) (token, error) {
 		return token{}, fmt.Errorf("%w: choice %d got token %d as its number %d for number %d", scheduler.ErrEngine, c.index, out.Token, out.Index, c.tokens)
 	}
 	c.tokens, c.cached = c.tokens+1, out.Cached
+	if c.seq.fetched { // as vLLM counts them: whole blocks, and never the last token
+		c.cached = (len(an.ask.prompts[c.prompt].tokens) - 1) / an.e.cfg.BlockSize * an.e.cfg.BlockSize
+	}
 	text, stopped := c.stop.feed(c.text, out.Finish != scheduler.NotFinished)
 	switch {
 	case stopped:

@@ -1,10 +1,12 @@
 package emulator
 
 import (
+	"net"
 	"net/http"
 	"strconv"
 
 	"octet/engine"
+	"octet/engine/emulator/tiny"
 )
 
 const (
@@ -25,11 +27,15 @@ type ask struct {
 	n       int   // choices a prompt
 	maxNew  []int // tokens to generate at most, a prompt each
 	body    *body
+
+	local    net.Addr       // where it came in
+	received *tiny.Snapshot // the prompt as another engine computed it; nil without, and where nothing is computed
 }
 
 // readAsk decodes and checks a request to /v1/chat/completions (chat) or /v1/completions.
 func (e *Emulator) readAsk(r *http.Request, chat bool) (*ask, error) {
 	a := &ask{id: e.requestID(r), chat: chat, n: 1, body: new(body)}
+	a.local, _ = r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if err := readBody(r, a.body); err != nil {
 		return nil, err
 	}
@@ -92,7 +98,7 @@ func (e *Emulator) fill(a *ask) (err error) {
 		}
 		a.maxNew = append(a.maxNew, limit)
 	}
-	return nil
+	return e.checkRoom(a)
 }
 
 // chatPrompt returns the one prompt that the messages of b make.

@@ -37,6 +37,7 @@ type body struct {
 	ContinueFrom int `json:"continue_from"`
 
 	Transfer *transfer `json:"kv_transfer_params"`
+	meeting  `json:",inline"`
 
 	Logprobs jsontext.Value `json:"logprobs"`
 	Echo     bool           `json:"echo"`
@@ -96,7 +97,11 @@ func (w *words) UnmarshalJSON(raw []byte) error {
 
 // readBody decodes one JSON object from r, strictly: no duplicate names, no trailing bytes, no invalid UTF-8.
 func readBody(r *http.Request, into any) error {
-	raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+	return decodeBody(http.MaxBytesReader(nil, r.Body, maxBody), into)
+}
+
+func decodeBody(body io.Reader, into any) error {
+	raw, err := io.ReadAll(body)
 	if err != nil {
 		return badRequest("", "reading the body: %v", err)
 	}

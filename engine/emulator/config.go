@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -44,6 +45,9 @@ type Config struct {
 	AdapterSwap        time.Duration // a step on another adapter than the one before; default 5 ms, negative is none
 	KVTransferPerBlock time.Duration // fetching a block that another engine computed; default 50 µs, negative is none
 
+	Mode    string        // ModePrefill or ModeDecode: one of a pair that meets for each request; default alone
+	KVLease time.Duration // how long a prompt computed for another engine is kept for it; default 30 s
+
 	Text         string // TextIndex (default), TextProse or TextTiny
 	Draft        int    // TextTiny: tokens guessed and verified in a step of a sequence; 0 is none
 	Hybrid       bool   // TextTiny: one of the layers is an SSM, so that nothing is shared and who gives way is copied to host memory
@@ -55,6 +59,8 @@ type Config struct {
 
 	Epoch     uint64           // of the events; default the wall clock in nanoseconds, so that it grows with every start
 	Publisher events.Publisher // carries the cache events; nil is none. It stays the caller's to close
+
+	fetch func(context.Context, *ask) (*parcel, error) // in place of HTTP; nil outside of tests
 }
 
 // withDefaults returns c with every zero field filled in, or all faults, each an ErrConfig.
@@ -89,7 +95,8 @@ func (c Config) paced() Config {
 	or(&c.StepPerSeq, 100*time.Microsecond)
 	or(&c.AdapterSwap, 5*time.Millisecond)
 	or(&c.KVTransferPerBlock, 50*time.Microsecond)
-	for _, d := range []*time.Duration{&c.Step, &c.StepPerSeq, &c.AdapterSwap, &c.KVTransferPerBlock} {
+	or(&c.KVLease, 30*time.Second)
+	for _, d := range []*time.Duration{&c.KVLease, &c.Step, &c.StepPerSeq, &c.AdapterSwap, &c.KVTransferPerBlock} {
 		*d = max(*d, 0)
 	}
 	return c
@@ -125,6 +132,7 @@ func (c Config) check() error {
 	bad(c.Text != TextTiny && c.Text != TextIndex && c.Text != TextProse, "text mode %q is none of index, prose, tiny", c.Text)
 	bad(c.Text == TextTiny && c.Blocks*c.BlockSize > maxTinyTokens, "a tiny model of %d tokens, more than %d", c.Blocks*c.BlockSize, maxTinyTokens)
 	bad(c.Text != TextTiny && (c.Draft != 0 || c.Hybrid), "draft or hybrid in text mode %q", c.Text)
+	bad(c.Mode != "" && c.Mode != ModePrefill && c.Mode != ModeDecode, "mode %q is neither prefill nor decode", c.Mode)
 	bad(c.Draft < 0 || c.Draft > maxDraft, "a draft of %d tokens, of at most %d", c.Draft, maxDraft)
 	bad(c.BlockSize < 1 || c.Blocks < 1, "a pool of %d blocks of %d tokens", c.Blocks, c.BlockSize)
 	bad(c.MaxRunning < 1 || c.MaxWaiting < 1, "max running %d, max waiting %d", c.MaxRunning, c.MaxWaiting)

@@ -25,6 +25,7 @@ type Emulator struct {
 	shelf     *shelf
 	author    *author
 	armed     armed
+	exports   *exports
 	outbox    *outbox
 	meters    *meters
 	mux       *http.ServeMux
@@ -40,7 +41,7 @@ func New(c Config) (*Emulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Emulator{cfg: c, started: time.Now(), sequences: newSequences(), author: newAuthor(c.Model), outbox: newOutbox(c)}
+	e := &Emulator{cfg: c, started: time.Now(), sequences: newSequences(), author: newAuthor(c.Model), outbox: newOutbox(c), exports: newExports(c)}
 	e.armed.faults = append(e.armed.faults, c.Faults...)
 	if e.shelf, err = newShelf(c.Model, c.Adapters); err != nil {
 		return nil, err
@@ -102,6 +103,8 @@ func (e *Emulator) routes() *http.ServeMux {
 		"GET /admin/state":             e.showState,
 		"GET /admin/faults":            e.listFaults,
 		"POST /admin/faults":           e.armFault,
+		"GET /kv_transfer/{key}":       e.hand,
+		"GET /kv_rooms/{room}":         e.meet,
 		"DELETE /admin/faults":         e.clearFaults,
 	} {
 		mux.HandleFunc(pattern, handle)

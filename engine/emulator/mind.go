@@ -23,7 +23,7 @@ func newMind(c Config, s *sequences) mind {
 		return &reciter{sequences: s}
 	}
 	m := tinyModel(c)
-	return &thinker{engine: tiny.NewEngine(m, c.Blocks, c.BlockSize), host: make(map[uint64]*tiny.Snapshot)}
+	return &thinker{sequences: s, engine: tiny.NewEngine(m, c.Blocks, c.BlockSize), host: make(map[uint64]*tiny.Snapshot)}
 }
 
 // tinyModel draws the weights from the model's name, so that all replicas of a model go on with each other's answers.
@@ -72,10 +72,11 @@ func (m *reciter) sample(it scheduler.Item) (token uint32, stop bool) {
 // thinker computes. What it says follows from the batch alone: a sequence whose client has left is computed like any other,
 // for its blocks may be shared once the step is settled. Owned by Step.
 type thinker struct {
-	engine  *tiny.Engine
-	host    map[uint64]*tiny.Snapshot // of hybrids that gave way
-	results []scheduler.Result
-	said    []uint32 // what results point into
+	engine    *tiny.Engine
+	sequences *sequences
+	host      map[uint64]*tiny.Snapshot // of hybrids that gave way
+	results   []scheduler.Result
+	said      []uint32 // what results point into
 }
 
 // Say computes the items one after the other, which is as well as at once: no item reads what another writes.
@@ -90,14 +91,37 @@ func (m *thinker) Say(ctx context.Context, b scheduler.Batch) ([]scheduler.Resul
 			m.engine.Restore(it.Table, m.host[it.ID])
 		}
 		r, from := scheduler.Result{ID: it.ID}, len(m.said)
-		m.said, r.Stop = m.engine.Compute(m.said, tiny.Span{
-			Adapter: it.Adapter, Table: it.Table, Start: it.Start, Tokens: it.Tokens, Samples: it.Samples, Draft: it.Draft,
-		})
+		m.said, r.Stop = m.engine.Compute(m.said, m.span(it))
+		m.export(it)
 		r.Tokens = m.said[from:len(m.said):len(m.said)]
 		m.results = append(m.results, r)
 	}
 	m.forget(b)
 	return m.results, nil
+}
+
+// span returns what is to be computed of an item: all of it, or, of a prompt that another engine has computed, nothing but
+// the token that the answer's first one is sampled from. The rest is put in its place here.
+func (m *thinker) span(it scheduler.Item) tiny.Span {
+	s := tiny.Span{Adapter: it.Adapter, Table: it.Table, Start: it.Start, Tokens: it.Tokens, Samples: it.Samples, Draft: it.Draft}
+	q := m.sequences.find(it.ID)
+	if q == nil || q.received == nil || it.Mode != scheduler.Prefill || it.Start+len(it.Tokens) > q.received.Tokens() {
+		return s
+	}
+	end := it.Start + len(it.Tokens)
+	if it.Samples {
+		end--
+	}
+	m.engine.Import(it.Table, q.received, it.Start, end)
+	s.Tokens, s.Start = it.Tokens[end-it.Start:], end
+	return s
+}
+
+// export copies a prompt that has just been computed for another engine.
+func (m *thinker) export(it scheduler.Item) {
+	if q := m.sequences.find(it.ID); q != nil && q.kept && it.Samples && it.Batched == 0 {
+		q.take(m.engine.Snapshot(it.Table, it.Start+len(it.Tokens)))
+	}
 }
 
 // copyOut does what b asks of host memory before anything is written.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"octet/engine"
+	"octet/engine/emulator/tiny"
 	"octet/kvpool"
 )
 
@@ -18,8 +19,11 @@ type sequence struct {
 
 	running atomic.Bool // a step has sampled from it
 
+	received *tiny.Snapshot // its prompt as that engine computed it; nil where nothing is computed
+
 	tableMu sync.Mutex
 	table   []kvpool.BlockID // as of the latest step; only when kept
+	taken   *tiny.Snapshot   // of the prompt, once it is computed; only when kept
 }
 
 // stepped notes a step that yields tokens, and the block table that the sequence has in it.
@@ -42,11 +46,18 @@ func (s *sequence) spell(dst []byte, i int, token uint32) (text []byte, own bool
 	return text, engine.TokenID(text[len(dst):]) == token
 }
 
-// blocks returns a copy of the latest block table.
-func (s *sequence) blocks() []kvpool.BlockID {
+// take keeps a copy of the prompt's keys and values for another engine.
+func (s *sequence) take(kv *tiny.Snapshot) {
 	s.tableMu.Lock()
 	defer s.tableMu.Unlock()
-	return slices.Clone(s.table)
+	s.taken = kv
+}
+
+// computed returns a copy of the latest block table, and what take kept.
+func (s *sequence) computed() ([]kvpool.BlockID, *tiny.Snapshot) {
+	s.tableMu.Lock()
+	defer s.tableMu.Unlock()
+	return slices.Clone(s.table), s.taken
 }
 
 // sequences is the meeting place of handlers, who add and remove, and steps, who find. Safe for concurrent use.

@@ -38,6 +38,9 @@ func (e *Emulator) answer(ctx context.Context, x *wire, a *ask) error {
 	if err := x.accept(); err != nil {
 		return err
 	}
+	if err := e.receive(ctx, a); err != nil {
+		return err
+	}
 	an, err := e.start(ctx, a)
 	if err != nil {
 		return err
@@ -67,6 +70,9 @@ func (an *answer) streamed(ctx context.Context, x *wire) error {
 	if err != nil {
 		return err
 	}
+	if err := an.handInRoom(ctx); err != nil {
+		return err
+	}
 	var end []byte
 	if s.usage {
 		end = s.totals(an.usage())
@@ -82,6 +88,9 @@ func (an *answer) whole(ctx context.Context, x *wire) error {
 		return x.pass()
 	})
 	if err != nil {
+		return err
+	}
+	if err := an.handInRoom(ctx); err != nil {
 		return err
 	}
 	return x.finish(mustJSON(an.document(texts)))

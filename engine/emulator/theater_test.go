@@ -69,7 +69,7 @@ func (p play) run(t testing.TB, seed uint64) (theater, error) {
 	model := tiny.NewModel(11, lexicon().ids, p.hybrid)
 	s := &stage{
 		play: p, rng: rand.New(rand.NewPCG(seed, 0)), core: core, scripts: map[uint64]*script{}, left: p.requests,
-		mind: &thinker{engine: tiny.NewEngine(model, p.core.Blocks, p.core.BlockSize), host: map[uint64]*tiny.Snapshot{}},
+		mind: &thinker{sequences: newSequences(), engine: tiny.NewEngine(model, p.core.Blocks, p.core.BlockSize), host: map[uint64]*tiny.Snapshot{}},
 	}
 	s.write(model)
 	for id := uint64(1); s.left > 0; {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"octet/engine"
 	"octet/scheduler"
 )
 
@@ -83,8 +84,12 @@ func TestAnAdapterSwapCostsOnce(t *testing.T) {
 }
 
 func TestFetchedBlocksCostTheirTransferAndNoPrefill(t *testing.T) {
+	prompt := strings.Repeat("w ", 99)
 	c := Config{PrefillTPS: 1, KVTransferPerBlock: time.Millisecond}
-	body := fmt.Sprintf(`{"max_tokens":1,"kv_transfer_params":{"do_remote_prefill":true},"prompt":%q}`, strings.Repeat("w ", 99))
+	c.fetch = func(context.Context, *ask) (*parcel, error) {
+		return &parcel{Model: "emulated", Tokens: engine.Tokenize(nil, []byte(prompt))}, nil
+	}
+	body := fmt.Sprintf(`{"max_tokens":1,"kv_transfer_params":{"do_remote_prefill":true},"prompt":%q}`, prompt)
 	if got, want := spent(t, c, body)[0], 7*time.Millisecond; got != want { // 100 tokens are 7 blocks
 		t.Errorf("took %v, not %v", got, want)
 	}

@@ -1,12 +1,25 @@
 package emulator
 
-import "octet/kvpool"
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"octet/engine/emulator/tiny"
+	"octet/kvpool"
+)
 
 // transfer is how a request says that its prompt is computed here for another engine, or there for this one: the
 // kv_transfer_params of vLLM's pull connector. A nil transfer is neither.
 type transfer struct {
-	RemoteDecode  bool `json:"do_remote_decode"`
-	RemotePrefill bool `json:"do_remote_prefill"`
+	RemoteDecode  bool   `json:"do_remote_decode"`
+	RemotePrefill bool   `json:"do_remote_prefill"`
+	Request       string `json:"remote_request_id"`
+	Host          string `json:"remote_host"`
+	Port          int    `json:"remote_port"`
 }
 
 // fetches reports whether the prompt's blocks come from the engine that computed them.
@@ -22,17 +35,121 @@ type transferReply struct {
 	Blocks        [][]kvpool.BlockID `json:"remote_block_ids"` // a list for each KV cache group, of which there is one
 	Engine        string             `json:"remote_engine_id"`
 	Request       string             `json:"remote_request_id"`
+	Host          string             `json:"remote_host"`
+	Port          int                `json:"remote_port"`
 	Tokens        int                `json:"remote_num_tokens"`
 	TPSize        int                `json:"tp_size"`
 }
 
-// transferReply returns where the first choice's prompt is; nil when the request did not ask.
+// parcel is what one engine hands another of a prompt.
+type parcel struct {
+	Model   string   `json:"model"` // as asked for: of another adapter the keys and values are others
+	Salt    string   `json:"cache_salt"`
+	Tokens  []uint32 `json:"tokens"`
+	KeysEtc []byte   `json:"kv,omitempty"` // of a model that computes
+}
+
+// transferReply keeps the one prompt's blocks for another engine and returns where they are; nil when the request did not
+// ask, or there is no place for them, or there is more than one prompt.
 func (an *answer) transferReply() *transferReply {
-	if !an.ask.body.Transfer.keeps() {
+	a, e := an.ask, an.e
+	if !a.body.Transfer.keeps() {
 		return nil
 	}
-	return &transferReply{
-		RemotePrefill: true, Blocks: [][]kvpool.BlockID{an.choices[0].seq.blocks()}, Engine: an.e.cfg.Name,
-		Request: an.ask.id, Tokens: len(an.ask.prompts[0].tokens), TPSize: 1,
+	p, blocks := an.parcel()
+	key := e.exports.name(a.id)
+	if p == nil || !e.exports.put(key, p, len(blocks)) {
+		return nil
 	}
+	host, port := listener(a.local)
+	return &transferReply{
+		RemotePrefill: true, Blocks: [][]kvpool.BlockID{blocks}, Engine: e.cfg.Name,
+		Request: key, Host: host, Port: port, Tokens: len(p.Tokens), TPSize: 1,
+	}
+}
+
+// parcel returns the one prompt as it was computed, and its blocks; nil when there is more than one, and of a hybrid.
+func (an *answer) parcel() (*parcel, []kvpool.BlockID) {
+	a := an.ask
+	if len(a.prompts) != 1 || an.e.cfg.Hybrid {
+		return nil, nil
+	}
+	blocks, kv := an.choices[0].seq.computed()
+	p := &parcel{Model: a.model, Salt: a.body.CacheSalt, Tokens: a.prompts[0].tokens}
+	if kv != nil {
+		p.KeysEtc = kv.AppendBinary(nil)
+	}
+	return p, blocks
+}
+
+// listener is the address at which a request came.
+func listener(local net.Addr) (host string, port int) {
+	if tcp, ok := local.(*net.TCPAddr); ok {
+		return tcp.IP.String(), tcp.Port
+	}
+	return "", 0
+}
+
+// hand gives another engine what is kept for it, once.
+func (e *Emulator) hand(w http.ResponseWriter, r *http.Request) {
+	key := r.PathValue("key")
+	p, _ := e.exports.find(key)
+	if p == nil {
+		writeProblem(w, notFound("", "No blocks are kept under %q: they were fetched, or their lease has ended.", key))
+		return
+	}
+	writeJSON(w, http.StatusOK, mustJSON(p))
+	e.exports.drop(key)
+}
+
+// receive fetches the prompt of a that another engine has computed. Where it cannot, the request fails: whoever sent it may
+// send it again without the transfer.
+func (e *Emulator) receive(ctx context.Context, a *ask) error {
+	if !e.fetches(a) {
+		return nil
+	}
+	p, err := e.fetch(ctx, a)
+	switch {
+	case err != nil:
+		return transferProblem("%v", err)
+	case len(a.prompts) != 1 || !slices.Equal(p.Tokens, a.prompts[0].tokens) || p.Model != a.model || p.Salt != a.body.CacheSalt:
+		return transferProblem("the blocks are of another prompt")
+	case e.cfg.Text != TextTiny:
+		return nil
+	}
+	if a.received, err = tiny.ReadSnapshot(p.KeysEtc); err != nil || a.received.Tokens() != len(p.Tokens) || e.cfg.Hybrid {
+		return transferProblem("the blocks are of another model: %v", err)
+	}
+	return nil
+}
+
+func transferProblem(format string, args ...any) *problem {
+	return &problem{Message: "KV transfer failed: " + fmt.Sprintf(format, args...), Type: "KVTransferError", Code: http.StatusInternalServerError}
+}
+
+// fetchTimeout bounds a transfer between engines.
+const fetchTimeout = 10 * time.Second
+
+// fetch gets a's prompt from the engine that has computed it.
+func (e *Emulator) fetch(ctx context.Context, a *ask) (*parcel, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	if e.cfg.fetch != nil {
+		return e.cfg.fetch(ctx, a)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, a.source(), nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Close = true // the peers are many and each is asked rarely
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %d from the engine that computed the prompt", resp.StatusCode)
+	}
+	p := new(parcel)
+	return p, decodeBody(resp.Body, p)
 }

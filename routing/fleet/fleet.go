@@ -56,7 +56,7 @@ func (f *Fleet) Put(s Spec) (*Replica, error) {
 	if s.Role == "" {
 		s.Role = RoleBoth
 	}
-	if s.Role != RoleBoth && s.Role != RolePrefill && s.Role != RoleDecode {
+	if !slices.Contains([]string{RoleBoth, RolePrefill, RoleDecode, RolePreprocess}, s.Role) {
 		return nil, fmt.Errorf("%w: %s is %q", ErrRole, s.Name, s.Role)
 	}
 	f.mu.Lock()

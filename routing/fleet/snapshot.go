@@ -11,6 +11,7 @@ type Snapshot struct {
 	replicas  [index.MaxHosts]*Replica
 	prefill   index.HostBitmap // can prefill
 	decode    index.HostBitmap // can decode
+	prepares  index.HostBitmap // can make tokens of prompts for others
 	events    index.HostBitmap // publish cache events
 	blockSize int              // tokens, of the replica with the lowest host
 	key       uint64
@@ -36,6 +37,9 @@ func (s *Snapshot) Prefill() index.HostBitmap { return s.prefill }
 // Decode returns the replicas that can decode.
 func (s *Snapshot) Decode() index.HostBitmap { return s.decode }
 
+// Preprocess returns the replicas that make tokens of prompts for others.
+func (s *Snapshot) Preprocess() index.HostBitmap { return s.prepares }
+
 // Events returns the replicas that publish their cache events.
 func (s *Snapshot) Events() index.HostBitmap { return s.events }
 
@@ -50,11 +54,15 @@ func (s *Snapshot) add(r *Replica) {
 	h := r.spec.Host
 	s.Hosts.Set(h)
 	s.replicas[h] = r
-	if r.spec.Role != RoleDecode {
+	both := r.spec.Role == RoleBoth || r.spec.Role == ""
+	if both || r.spec.Role == RolePrefill {
 		s.prefill.Set(h)
 	}
-	if r.spec.Role != RolePrefill {
+	if both || r.spec.Role == RoleDecode {
 		s.decode.Set(h)
+	}
+	if both || r.spec.Role == RolePreprocess {
+		s.prepares.Set(h)
 	}
 	if r.spec.HasEvents {
 		s.events.Set(h)

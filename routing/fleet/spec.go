@@ -9,7 +9,7 @@ type Spec struct {
 	URL        string
 	Model      string // name that the engine knows it by
 	Engine     string // vllm, sglang, llamacpp or openai
-	Role       string // both (also ""), prefill or decode
+	Role       string // both (also ""), prefill, decode or preprocess
 	Labels     map[string]string
 	Host       index.HostID // unique in the Fleet
 	Blocks     int          // KV pool; 0 is unknown
@@ -23,4 +23,6 @@ const (
 	RoleBoth    = "both"
 	RolePrefill = "prefill"
 	RoleDecode  = "decode"
+	// RolePreprocess is of engines that make tokens of prompts and compute nothing.
+	RolePreprocess = "preprocess"
 )

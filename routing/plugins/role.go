@@ -15,6 +15,9 @@ func newRole(Deps) routing.Factory {
 // Filter implements routing.Filter.
 func (role) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
 	s := Fleet.Get(v)
+	if v.Role() == routing.RolePreprocess {
+		return in.And(s.Preprocess())
+	}
 	if v.Role() != routing.RoleDecode {
 		in = in.And(s.Prefill())
 	}

@@ -1,0 +1,95 @@
+package cmd
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"octet/config"
+	"octet/gateway"
+	"octet/routing"
+	"octet/routing/index"
+	"octet/routing/plugins"
+)
+
+// near is where a prefill leg leaves its pick for whoever would be near it.
+var near = routing.NewSlot[index.HostID]("near")
+
+// nearPick leaves a leg's best candidate in near.
+var nearPick = routing.Pick{Slot: near, Put: near.Put}
+
+// pattern is how requests of a specialist are executed.
+type pattern struct {
+	workflow routing.Workflow
+	profiles []*routing.Profile // that it selects by
+	protocol func() gateway.Protocol // nil where one replica does it all
+}
+
+// builder builds one specialist's selectors.
+type builder struct {
+	cfg      *config.Config
+	sp       *config.Specialist
+	registry routing.Registry
+	built    []*routing.Profile
+}
+
+// pattern builds what the specialist's workflow asks for.
+func (b *builder) pattern() (pattern, error) {
+	if b.sp.Workflow == "single" {
+		profile, err := b.profile("", routing.RoleBoth)
+		if err != nil {
+			return pattern{}, err
+		}
+		return pattern{workflow: routing.Single(profile), profiles: b.built}, nil
+	}
+	legs, err := b.legs()
+	if err != nil {
+		return pattern{}, err
+	}
+	w, err := routing.NewFlow(legs...)
+	return pattern{w, b.built, func() gateway.Protocol { return &gateway.Handover{Room: rand.Int64} }}, err
+}
+
+// legs are the steps of disaggregated serving, and before them the preprocessor's where there is one.
+func (b *builder) legs() (legs []routing.Leg, err error) {
+	d := b.sp.Disaggregation
+	worth := plugins.LongAndCold{MinPrompt: d.MinPromptTokens, MinUncached: d.MinUncachedTokens, Pick: near}
+	prefill := routing.Leg{Name: gateway.StepPrefill, Pick: nearPick, Decider: worth}
+	decode := routing.Leg{Name: gateway.StepDecode}
+	if b.sp.Workflow == "three-step" {
+		preprocess := routing.Leg{Name: gateway.StepPreprocess}
+		if err := b.fill(&preprocess, d.Preprocess, routing.RolePreprocess); err != nil {
+			return nil, err
+		}
+		legs = append(legs, preprocess)
+	}
+	if err := b.fill(&prefill, d.Prefill, routing.RolePrefill); err != nil {
+		return nil, err
+	}
+	if decode.Selector, err = b.profile(d.DecodeProfile, routing.RoleDecode, near); err != nil {
+		return nil, err
+	}
+	return append(legs, prefill, decode), nil
+}
+
+// fill sets what is configured of a leg.
+func (b *builder) fill(l *routing.Leg, c config.Leg, role routing.Role) (err error) {
+	l.OnFailure = map[string]routing.FailurePolicy{"retry": routing.Retry, "skip": routing.Skip, "fail": routing.Fail}[c.OnFailure]
+	l.Tries = c.Attempts
+	l.Selector, err = b.profile(c.Profile, role)
+	return err
+}
+
+// profile builds a profile for a role: by name, or the specialist's. The slots of given are filled before it selects.
+func (b *builder) profile(name string, role routing.Role, given ...routing.AnySlot) (*routing.Profile, error) {
+	if name == "" {
+		name = b.sp.Profile
+	}
+	spec := profileSpec(b.cfg, name)
+	spec.Role, spec.Given = role, append(spec.Given, given...)
+	profile, err := routing.Build(spec, b.registry)
+	if err != nil {
+		return nil, fmt.Errorf("%w: specialist %s: %w", errConfig, b.sp.Name, err)
+	}
+	b.built = append(b.built, profile)
+	return profile, nil
+}

@@ -1,0 +1,168 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"octet/engine"
+	"octet/gateway/sse"
+	"octet/routing"
+	"octet/routing/fleet"
+	"octet/scheduler"
+)
+
+// leg is one replica's turn at a step before the last, to its end. What the replica keeps for the last step stays held.
+func (x *exchange) leg(ctx context.Context, s routing.Step, rep *Replica, at *Attempt) error {
+	hop := x.hop(s, rep)
+	if err := x.protocol.Request(hop); err != nil {
+		x.closeAttempt(at, err)
+		return err
+	}
+	x.turn = turn{rep: rep, at: at, leg: true}
+	err := x.runLeg(ctx, hop)
+	if err == nil && (hop.Hold || hop.Beside) {
+		x.hold()
+	}
+	x.settle(err)
+	return again(err)
+}
+
+// again says what an Executor may make of a failed attempt that the client has seen nothing of.
+func again(err error) error {
+	switch {
+	case errors.Is(err, fleet.ErrBreakerOpen):
+		return fmt.Errorf("%w: %w", routing.ErrNotTried, err)
+	case err == nil || !elsewhere(err):
+		return err
+	}
+	return fmt.Errorf("%w: %w", routing.ErrRetryable, err)
+}
+
+// runLeg gets one leg's answer, as often as its place is taken back.
+func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
+	if x.turn.permit, err = x.turn.rep.Fleet.Take(); err != nil {
+		return err
+	}
+	for {
+		if !hop.NoPlace {
+			if err = x.enter(ctx); err != nil {
+				return err
+			}
+		}
+		x.free = false
+		if hop.Beside {
+			x.beside = &beside{step: hop.Step, rep: hop.Replica}
+			return nil
+		}
+		if err = x.callLeg(ctx, hop); !errors.Is(err, errPreempted) {
+			return err
+		}
+		x.turn.leave()
+		x.preempted++
+	}
+}
+
+// callLeg sends one leg's request and has the Protocol take its answer.
+func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
+	t := &x.turn
+	t.ctx, t.cancel = context.WithCancelCause(ctx)
+	if t.ticket != nil {
+		defer watchPreemption(t.ticket, t.cancel)()
+	}
+	var err error
+	if t.resp, err = x.ask(t.ctx, hop, x.legBudget()); err != nil {
+		return cause(t.ctx, x.lateDeadline(err))
+	}
+	if t.resp.Status() != 200 {
+		return x.engineRefused(t.resp)
+	}
+	body, err := x.collect(t.resp)
+	if err != nil {
+		return cause(t.ctx, x.lateDeadline(err))
+	}
+	if t.ticket != nil {
+		t.ticket.FirstToken() // a leg's answer is its prefill's end
+		t.flight.FirstToken(x.s.now())
+		if usage, _, err := sse.ScanUnary(body); err == nil {
+			x.noteCached(usage)
+		}
+		if !t.ticket.Pin() {
+			return errPreempted
+		}
+	}
+	if err := x.protocol.Answer(hop, body); err != nil {
+		return fmt.Errorf("%w: %w", engine.ErrProtocol, err)
+	}
+	if hop.PromptTokens > 0 {
+		x.prompt.Tokens, x.prompt.Exact = hop.PromptTokens, true
+	}
+	return nil
+}
+
+// legBudget is how long an engine may take for the answer of a leg: all of it comes before the client's first token.
+func (x *exchange) legBudget() time.Duration {
+	budget := x.rt.Limits.TTFTTimeout
+	if x.stream && !x.intent.TTFTDeadline.IsZero() {
+		budget = min(budget, max(x.intent.TTFTDeadline.Sub(x.s.now()), time.Millisecond))
+	}
+	return budget
+}
+
+// hold keeps the turn's place beyond the turn: its engine keeps the blocks for the last step's.
+func (x *exchange) hold() {
+	x.held = append(x.held, turn{rep: x.turn.rep, ticket: x.turn.ticket, flight: x.turn.flight})
+	x.turn.ticket, x.turn.flight = nil, fleet.Flight{}
+}
+
+// releaseHeld gives back the places of earlier steps. Idempotent.
+func (x *exchange) releaseHeld() {
+	for i := range x.held {
+		x.held[i].leave()
+	}
+	clear(x.held)
+	x.held = x.held[:0]
+}
+
+// handBack ends all that earlier steps left behind. Idempotent.
+func (x *exchange) handBack() {
+	x.endBeside()
+	x.releaseHeld()
+}
+
+// yieldHeld gives back places on replicas that others decode on before the exchange waits for another: who waits holding what
+// others wait for could wait in a circle.
+func (x *exchange) yieldHeld(r scheduler.GateRequest) {
+	if x.turn.leg || len(x.held) == 0 || x.turn.rep.Gate.Probe(r).State != scheduler.Waiting {
+		return
+	}
+	for i := range x.held {
+		if x.held[i].rep.Fleet.Spec().Role != fleet.RolePrefill {
+			x.held[i].leave()
+		}
+	}
+}
+
+// doWithout reports whether the last step is to be asked again because of what was handed over: its engine answered that it
+// cannot, or the engine beside it failed, and the client has seen nothing. The two of a pair meet once more; after that, and
+// in all other cases, the last step does without.
+func (x *exchange) doWithout(err error) bool {
+	var said *Error
+	failed := errors.Is(err, errHandover) || errors.As(err, &said) && !errors.Is(err, errEngineBusy)
+	if !failed || x.started || !x.turn.handed {
+		return false
+	}
+	x.turn.at.Fallback = err.Error()
+	if b := x.beside; b != nil && !b.again {
+		b.again = true
+		return true
+	}
+	if !x.protocol.Forget() {
+		return false
+	}
+	x.turn.handed = false
+	x.endBeside()
+	x.releaseHeld()
+	return true
+}

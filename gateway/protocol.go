@@ -1,0 +1,66 @@
+package gateway
+
+import (
+	"errors"
+
+	"octet/gateway/wire"
+	"octet/routing"
+)
+
+// Protocol is how the steps of one request's plan work together over HTTP: what each is sent, and what of its answer the
+// steps after it get. It is made for one request and used by one goroutine at a time. A new pattern of execution is a Workflow
+// with a Protocol; the handlers stay as they are.
+type Protocol interface {
+	// Request changes what a step sends to h.Replica, for each attempt anew. ErrNotTried ends the attempt before anything is
+	// asked: this replica has no part in the step.
+	Request(h *Hop) error
+	// Answer takes the whole answer of a step before the last; body is valid during the call.
+	Answer(h *Hop, body []byte) error
+	// Events returns what the client gets for whole events of the last step's stream; valid until the next call.
+	Events(events []byte) []byte
+	// Forget drops what earlier steps handed over, and reports whether there was anything: the last step is then asked anew
+	// and does without.
+	Forget() bool
+}
+
+// Hop is one step's dispatch to one replica.
+type Hop struct {
+	Step      routing.Step
+	Last      bool // its answer is the client's
+	Replica   *Replica
+	Client    *wire.Request // what the client sent; read-only
+	Kind      wire.Kind
+	RequestID string
+
+	// What Request may change.
+	Path    string
+	Stream  bool
+	Edits   []wire.Edit // members of the client's body that are set
+	Body    []byte      // sent in place of the client's body, unless nil
+	NoPlace bool        // the step computes no KV: it needs no place in the replica's batch
+	Beside  bool        // sent together with the last step and not waited for: the engines find each other
+	Handed  bool        // the last step's engine takes a prompt that it has not computed
+
+	// What Answer may say.
+	Hold         bool // the replica keeps the prompt's blocks until the last step's first token
+	PromptTokens int  // the prompt's exact length; 0 is unknown
+}
+
+// errHandover ends the last step's attempt when the step beside it has failed.
+var errHandover = errors.New("the engine that was to hand the prompt over has failed")
+
+// plain is the Protocol of plans whose steps do not know of each other.
+type plain struct{}
+
+func (plain) Request(*Hop) error          { return nil }
+func (plain) Answer(*Hop, []byte) error   { return nil }
+func (plain) Events(events []byte) []byte { return events }
+func (plain) Forget() bool                { return false }
+
+// hop is a dispatch of s before its Protocol has seen it.
+func (x *exchange) hop(s routing.Step, rep *Replica) *Hop {
+	return &Hop{
+		Step: s, Last: s.Name == x.answering, Replica: rep, Client: &x.req, Kind: x.kind, RequestID: x.id,
+		Path: x.path(), Stream: x.stream, Edits: x.edits(rep),
+	}
+}
