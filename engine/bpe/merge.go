@@ -1,6 +1,9 @@
 package bpe
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // merges tells for two adjacent tokens what they become and how soon. Open addressing over a power of two, at most half full.
 type merges struct {
@@ -59,7 +62,7 @@ type scratch struct {
 	ids        []uint32
 	rules      []uint64 // of ids[i] and what follows it
 	prev, next []int32
-	heap       []uint64
+	queue      queue
 	text       []byte // normalised
 }
 
@@ -97,7 +100,7 @@ func (s *scratch) merge(m *merges, ids []uint32) []uint32 {
 
 // rulesOf sets s.rules to the rules of all pairs of ids.
 func (s *scratch) rulesOf(m *merges, ids []uint32) []uint64 {
-	s.rules = s.rules[:0]
+	s.rules = slices.Grow(s.rules[:0], len(ids))
 	for i := range len(ids) - 1 {
 		s.rules = append(s.rules, m.rule(ids[i], ids[i+1]))
 	}

@@ -93,6 +93,7 @@ func TestFilesThatAreNotUnderstoodAreRefused(t *testing.T) {
 		"merge":           {`{` + level + `"model":{"type":"BPE","vocab":{"a":0},"merges":["a b"]}}`, ErrFormat},
 		"half a merge":    {`{` + level + `"model":{"type":"BPE","vocab":{"a":0},"merges":["a"]}}`, ErrFormat},
 		"id":              {`{` + level + `"model":{"type":"BPE","vocab":{"a":4294967295},"merges":[]}}`, ErrFormat},
+		"two of an id":    {`{` + level + `"model":{"type":"BPE","vocab":{"a":0,"b":0},"merges":[]}}`, ErrFormat},
 		"unknown token":   {`{` + level + `"model":{"type":"BPE","unk_token":"u","vocab":{"a":0},"merges":[]}}`, ErrFormat},
 		"dropout":         {`{` + level + `"model":{"type":"BPE","dropout":0.1,"vocab":{"a":0},"merges":[]}}`, ErrUnsupported},
 		"subword prefix":  {`{` + level + `"model":{"type":"BPE","continuing_subword_prefix":"##","vocab":{"a":0},"merges":[]}}`, ErrUnsupported},

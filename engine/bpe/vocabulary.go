@@ -183,10 +183,12 @@ func (m *modelEntry) check() error {
 	case set(m.Prefix), set(m.Suffix):
 		return fmt.Errorf("%w: continuing_subword_prefix or end_of_word_suffix", ErrUnsupported)
 	}
+	seen := make(map[uint32]string, len(m.Vocab))
 	for token, id := range m.Vocab {
-		if id > maxID {
-			return fmt.Errorf("%w: the id of %q is %d", ErrFormat, token, id)
+		if other, taken := seen[id]; taken || id > maxID {
+			return fmt.Errorf("%w: the id of %q is %d, the largest is %d and that of %q the same", ErrFormat, token, id, maxID, other)
 		}
+		seen[id] = token
 	}
 	return nil
 }
