@@ -17,7 +17,7 @@ func BenchmarkRender(b *testing.B) {
 	all.WriteString("]")
 	for _, name := range []string{"chatml", "llama31", "qwen25"} {
 		b.Run(name, func(b *testing.B) {
-			one, messages := read(b, name), []byte(all.String())
+			one, messages := load(b, name), []byte(all.String())
 			b.SetBytes(int64(len(messages)))
 			b.ReportAllocs()
 			var out []byte

@@ -10,7 +10,7 @@ import (
 
 var friday = time.Date(2026, 11, 20, 9, 8, 7, 0, time.UTC)
 
-func read(tb testing.TB, name string) *Template {
+func load(tb testing.TB, name string) *Template {
 	tb.Helper()
 	source, err := os.ReadFile("testdata/" + name + ".jinja")
 	if err != nil {
@@ -88,7 +88,7 @@ func TestTemplatesRenderAsTheirEnginesDo(t *testing.T) {
 		if c.tools != "" {
 			chat.Tools = []byte(c.tools)
 		}
-		got, err := read(t, c.template).Render(nil, chat)
+		got, err := load(t, c.template).Render(nil, chat)
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %v\n got %q\nwant %q", c.template, err, got, c.want)
 		}
@@ -201,7 +201,7 @@ func TestBadTemplatesAreRefused(t *testing.T) {
 }
 
 func TestChatsThatAreNoneAreRefused(t *testing.T) {
-	one := read(t, "chatml")
+	one := load(t, "chatml")
 	for _, messages := range []string{"", "{}", "[1]", `[{"role":"user","content":5}]`, `[{"role":"user","content":[{"type":"image_url"}]}]`, `[{"role":"user","content":["x"]}]`,
 		strings.Repeat("[", 100) + strings.Repeat("]", 100), `[{"role":"a","content":"","tool_calls":[{"function":{"arguments":"{"}}]}]`} {
 		if _, err := one.Render(nil, Chat{Messages: []byte(messages)}); !errors.Is(err, ErrRefused) && !errors.Is(err, ErrTooLarge) {
