@@ -22,12 +22,8 @@ type Loaded struct {
 	Plain bool
 }
 
-// tokenizerConfig is the part of a tokenizer_config.json that decides about prompts.
-type tokenizerConfig struct {
-	Template jsontext.Value            `json:"chat_template"`
-	Plain    bool                      `json:"split_special_tokens"`
-	Rest     map[string]jsontext.Value `json:",inline"`
-}
+// tokenizerConfig is a tokenizer_config.json: chat_template, split_special_tokens and bos_token with its like matter here.
+type tokenizerConfig map[string]jsontext.Value
 
 // Load reads the chat template of the tokenizer at tokenizerPath: the one at path where that is not empty, else
 // chat_template.jinja or tokenizer_config.json in the tokenizer's directory. Every error names the file.
@@ -54,7 +50,7 @@ func Load(tokenizerPath, path string) (Loaded, error) {
 	if err != nil {
 		return Loaded{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return Loaded{t, c.Plain}, nil
+	return Loaded{t, string(c["split_special_tokens"]) == "true"}, nil
 }
 
 func exists(path string) bool {
@@ -90,7 +86,7 @@ func read(path string, limit int64) ([]byte, error) {
 }
 
 // source returns the template's text: of a file of its own, or the config's.
-func (c *tokenizerConfig) source(path, configPath string) (string, error) {
+func (c tokenizerConfig) source(path, configPath string) (string, error) {
 	if path != configPath {
 		text, err := read(path, maxSource)
 		return string(text), err
@@ -100,12 +96,13 @@ func (c *tokenizerConfig) source(path, configPath string) (string, error) {
 		Name     string `json:"name"`
 		Template string `json:"template"`
 	}
-	switch c.Template.Kind() {
+	given := c["chat_template"]
+	switch given.Kind() {
 	case '"':
-		err := json.Unmarshal(c.Template, &one)
+		err := json.Unmarshal(given, &one)
 		return one, err
 	case '[':
-		if err := json.Unmarshal(c.Template, &several); err != nil {
+		if err := json.Unmarshal(given, &several); err != nil {
 			return "", fmt.Errorf("%w: %w", ErrTemplate, err)
 		}
 		for _, s := range several {
@@ -118,9 +115,9 @@ func (c *tokenizerConfig) source(path, configPath string) (string, error) {
 }
 
 // tokens returns the tokens that templates know by name: bos_token and its like.
-func (c *tokenizerConfig) tokens() map[string]string {
+func (c tokenizerConfig) tokens() map[string]string {
 	named := map[string]string{}
-	for name, v := range c.Rest {
+	for name, v := range c {
 		var plain string
 		var added struct {
 			Content string `json:"content"`
