@@ -44,6 +44,10 @@ type Config struct {
 	AdapterSwap        time.Duration // a step on another adapter than the one before; default 5 ms, negative is none
 	KVTransferPerBlock time.Duration // fetching a block that another engine computed; default 50 µs, negative is none
 
+	// Tokenizer is the path of a tokenizer.json, whose ids are then the engine's; "" is the emulators' own tokenizer.
+	// ChatTemplate is that of its template, "" the one beside it. It says prose.
+	Tokenizer, ChatTemplate string
+
 	Text         string // TextIndex (default), TextProse or TextTiny
 	Draft        int    // TextTiny: tokens guessed and verified in a step of a sequence; 0 is none
 	Hybrid       bool   // TextTiny: one of the layers is an SSM, so that nothing is shared and who gives way is copied to host memory
@@ -69,6 +73,9 @@ func (c Config) withDefaults() (Config, error) {
 func (c Config) named() Config {
 	or(&c.Model, "emulated")
 	or(&c.Name, c.Model)
+	if c.Tokenizer != "" {
+		or(&c.Text, TextProse)
+	}
 	or(&c.Text, TextIndex)
 	return c
 }
@@ -125,6 +132,8 @@ func (c Config) check() error {
 	bad(c.Text != TextTiny && c.Text != TextIndex && c.Text != TextProse, "text mode %q is none of index, prose, tiny", c.Text)
 	bad(c.Text == TextTiny && c.Blocks*c.BlockSize > maxTinyTokens, "a tiny model of %d tokens, more than %d", c.Blocks*c.BlockSize, maxTinyTokens)
 	bad(c.Text != TextTiny && (c.Draft != 0 || c.Hybrid), "draft or hybrid in text mode %q", c.Text)
+	bad(c.Tokenizer != "" && c.Text != TextProse, "a tokenizer in text mode %q, which has tokens of its own", c.Text)
+	bad(c.Tokenizer == "" && c.ChatTemplate != "", "a chat template without a tokenizer")
 	bad(c.Draft < 0 || c.Draft > maxDraft, "a draft of %d tokens, of at most %d", c.Draft, maxDraft)
 	bad(c.BlockSize < 1 || c.Blocks < 1, "a pool of %d blocks of %d tokens", c.Blocks, c.BlockSize)
 	bad(c.MaxRunning < 1 || c.MaxWaiting < 1, "max running %d, max waiting %d", c.MaxRunning, c.MaxWaiting)

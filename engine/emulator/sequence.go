@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"octet/engine"
 	"octet/kvpool"
 )
 
@@ -39,7 +38,7 @@ func (s *sequence) spell(dst []byte, i int, token uint32) (text []byte, own bool
 		return lexicon().spell(dst, token)
 	}
 	text = s.voice.Text(dst, i)
-	return text, engine.TokenID(text[len(dst):]) == token
+	return text, s.voice.Token(i) == token
 }
 
 // blocks returns a copy of the latest block table.
