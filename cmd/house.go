@@ -58,10 +58,11 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	h := &house{
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
-		residency: adapters.NewResidency(adapters.Bounds{}), tokens: &tokenizers{},
+		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)),
 		residents: map[string]*resident{}, boards: map[string]board{},
 	}
 	h.targets.Store(&map[string]events.Target{})
+	h.metrics.Register(tokenMetrics{h.tokens})
 	h.feed = events.NewFeed(x, h.hasher, h.target)
 	h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...)
 	return h, err
@@ -116,13 +117,19 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 	if rt.Specialists, err = h.specialists(cfg); err != nil {
 		return nil, nil, err
 	}
+	files, err := h.tokens.load(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
 	staying, err := h.moveIn(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
 	h.generation++
 	rt.Generation = h.generation
-	return rt.Seal(), h.settle(cfg, rt, staying), nil
+	gone := h.settle(cfg, rt, staying)
+	h.tokens.set(cfg, staying, files)
+	return rt.Seal(), gone, nil
 }
 
 // settle makes the residents of cfg those of the house and of rt, and returns those who have to go.
@@ -139,7 +146,6 @@ func (h *house) settle(cfg *config.Config, rt *gateway.Runtime, staying map[stri
 	}
 	h.residents = staying
 	h.targets.Store(&targets)
-	h.tokens.set(cfg, staying)
 	return gone
 }
 

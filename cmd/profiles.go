@@ -17,7 +17,7 @@ import (
 
 // specialists builds every specialist's pipeline. It changes nothing in the house but adds boards.
 func (h *house) specialists(cfg *config.Config) ([]*gateway.Specialist, error) {
-	registry := plugins.Registry(plugins.Deps{Index: h.index, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Seed: uint64(h.started.UnixNano())})
+	registry := plugins.Registry(plugins.Deps{Index: trusted{h.index, h.tokens.checks}, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Seed: uint64(h.started.UnixNano())})
 	list := make([]*gateway.Specialist, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]

@@ -132,12 +132,23 @@ func (s *Server) indexState(c *gin.Context) {
 		}
 		h := s.index.Host(rep.Host)
 		replicas[rep.Name] = gin.H{
-			"slot": host, "epoch": h.Epoch, "last_seq": h.LastSeq, "stale": h.Stale, "gaps": h.Gaps, "resyncs": h.Resyncs, "blocks": h.Blocks,
+			"tokens": rep.tokens(), "slot": host, "epoch": h.Epoch, "last_seq": h.LastSeq, "stale": h.Stale, "gaps": h.Gaps, "resyncs": h.Resyncs, "blocks": h.Blocks,
 			"events": rep.Fleet.Spec().HasEvents,
 		}
 	}
 	st := s.index.Stats()
 	c.JSON(http.StatusOK, gin.H{"digest": fmt.Sprintf("%016x", s.index.Digest()), "entries": st.Entries, "bytes": st.Bytes, "replicas": replicas})
+}
+
+// tokens is what is known of a replica's tokens; nil where its specialist's tokenizer is not compared with its engines.
+func (r *Replica) tokens() *TokenCheck {
+	if r.Tokens == nil {
+		return nil
+	}
+	if c := r.Tokens(); c.State != "" {
+		return &c
+	}
+	return nil
 }
 
 func (s *Server) breakers(c *gin.Context) {
