@@ -18,12 +18,13 @@ type beliefs struct {
 	now    func() time.Time
 	ttl    time.Duration // of what was routed to replicas with events
 
-	told   atomic.Pointer[index.HostBitmap] // replicas whose events were heard, in their present slots
-	silent atomic.Pointer[index.HostBitmap] // replicas whose sources are unreachable for too long
+	told   atomic.Pointer[index.HostBitmap]  // replicas whose events were heard, in their present slots
+	silent atomic.Pointer[index.HostBitmap]  // replicas whose sources are unreachable for too long
+	differ *atomic.Pointer[index.HostBitmap] // replicas whose engine tokenizes otherwise than we do
 }
 
-func newBeliefs(x *index.Indexer, a *approx.Index, ttl time.Duration) *beliefs {
-	b := &beliefs{index: x, approx: a, ttl: ttl, now: time.Now}
+func newBeliefs(x *index.Indexer, a *approx.Index, ttl time.Duration, differ *atomic.Pointer[index.HostBitmap]) *beliefs {
+	b := &beliefs{index: x, approx: a, ttl: ttl, now: time.Now, differ: differ}
 	b.told.Store(&index.HostBitmap{})
 	b.silent.Store(&index.HostBitmap{})
 	return b
@@ -83,15 +84,19 @@ func (b *beliefs) begin(id index.HostID, ttl time.Duration, blocks int) {
 // Stale implements events.Applier and plugins.Index: replicas that are judged by their load.
 func (b *beliefs) Stale() index.HostBitmap { return b.index.Stale() }
 
-// Depths implements plugins.Index: what is known, and from there on what is guessed. Of replicas that have fallen silent all is guessed.
+// Depths implements plugins.Index: what is known, and from there on what is guessed. Of replicas that have fallen silent, or whose
+// tokens are not ours, all is guessed.
 func (b *beliefs) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *[index.MaxHosts]uint16) {
-	silent := among.And(*b.silent.Load())
+	silent := among.And(b.guessed())
 	for id := range silent.All() {
 		out[id] = 0
 	}
 	b.index.Depths(chain, among.AndNot(silent), out)
 	b.approx.Extend(chain, among, b.now(), out)
 }
+
+// guessed are the replicas whose events say nothing of our chains.
+func (b *beliefs) guessed() index.HostBitmap { return b.silent.Load().Or(*b.differ.Load()) }
 
 // Routed notes where a prompt was sent.
 func (b *beliefs) Routed(id index.HostID, chain []kvpool.BlockHash) {
@@ -109,7 +114,7 @@ func (b *beliefs) trust(id index.HostID) string {
 	switch {
 	case b.index.Stale().Has(id):
 		return trustLoad
-	case b.told.Load().Has(id) && !b.silent.Load().Has(id):
+	case b.told.Load().Has(id) && !b.guessed().Has(id):
 		return trustExact
 	case b.approx.Held(id) > 0:
 		return trustApproximate

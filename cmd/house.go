@@ -14,7 +14,6 @@ import (
 	"octet/config"
 	"octet/gateway"
 	"octet/kvpool"
-	"octet/routing"
 	"octet/routing/approx"
 	"octet/routing/events"
 	"octet/routing/fleet"
@@ -70,19 +69,20 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	h := &house{
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
-		residency: adapters.NewResidency(adapters.Bounds{}), tokens: &tokenizers{},
+		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)),
 		residents: map[string]*resident{}, boards: map[string]board{}, web: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
 	guesses, err := approx.New(approx.Config{TTL: cfg.Events.Approximate.TTL, Blocks: cfg.Events.Approximate.Blocks})
 	if err != nil {
 		return nil, err
 	}
-	h.beliefs = newBeliefs(x, guesses, cfg.Events.Approximate.PredictTTL)
+	h.beliefs = newBeliefs(x, guesses, cfg.Events.Approximate.PredictTTL, &h.tokens.checks.differing)
 	h.targets.Store(&map[string]events.Target{})
 	h.weights.Store(&map[string]int{})
 	h.patterns.Store(&map[string]pattern{})
 	h.feed = events.NewFeed(h.beliefs, h.hasher, h.target)
 	h.sockets = &sockets{feed: h.feed, log: log, open: map[string]*socket{}}
+	h.metrics.Register(tokenMetrics{h.tokens})
 	h.metrics.Register(eventMetrics{h})
 	h.metrics.Register(append(h.routes.collectors(), poolGauges{h.fleet, h.index, guesses, &h.patterns})...)
 	h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...)
@@ -142,6 +142,10 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 		return nil, nil, err
 	}
 	rt.Specialists = h.specialists(cfg, patterns)
+	files, err := h.tokens.load(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
 	staying, err := h.moveIn(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
@@ -149,7 +153,9 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 	h.patterns.Store(&patterns)
 	h.generation++
 	rt.Generation = h.generation
-	return rt.Seal(), h.settle(cfg, rt, staying), nil
+	gone := h.settle(cfg, rt, staying)
+	h.tokens.set(cfg, staying, files)
+	return rt.Seal(), gone, nil
 }
 
 // settle makes the residents of cfg those of the house and of rt, and returns those who have to go.
@@ -175,7 +181,6 @@ func (h *house) settle(cfg *config.Config, rt *gateway.Runtime, staying map[stri
 	h.residents = staying
 	h.targets.Store(&targets)
 	h.sockets.follow(staying)
-	h.tokens.set(cfg, staying)
 	return gone
 }
 

@@ -107,6 +107,7 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 	running.Go(func() { monitor.Run(ctx) })
 	running.Go(func() { h.calibrate(ctx, f.ScrapeInterval, f.ProbeTimeout) })
 	running.Go(func() { h.tidy(ctx) })
+	running.Go(func() { h.tokens.checks.run(ctx, h.log) })
 	if from.path != "" {
 		running.Go(func() { h.follow(ctx, from.path) })
 	}

@@ -142,7 +142,7 @@ func (s *Server) indexState(c *gin.Context) {
 func (s *Server) replicaIndex(rep *Replica) gin.H {
 	h := s.index.Host(rep.Host)
 	out := gin.H{
-		"slot": rep.Host, "epoch": h.Epoch, "last_seq": h.LastSeq, "stale": h.Stale, "gaps": h.Gaps, "resyncs": h.Resyncs, "blocks": h.Blocks,
+		"tokens": rep.tokens(), "slot": rep.Host, "epoch": h.Epoch, "last_seq": h.LastSeq, "stale": h.Stale, "gaps": h.Gaps, "resyncs": h.Resyncs, "blocks": h.Blocks,
 		"events": rep.Fleet.Spec().HasEvents,
 	}
 	if s.knowledge != nil {
@@ -161,6 +161,17 @@ func (s *Server) indexSnapshot(c *gin.Context) {
 	if err := s.knowledge.Save(c.Writer); err != nil {
 		s.log.Warn("a snapshot was not taken whole", "error", err)
 	}
+}
+
+// tokens is what is known of a replica's tokens; nil where its specialist's tokenizer is not compared with its engines.
+func (r *Replica) tokens() *TokenCheck {
+	if r.Tokens == nil {
+		return nil
+	}
+	if c := r.Tokens(); c.State != "" {
+		return &c
+	}
+	return nil
 }
 
 func (s *Server) breakers(c *gin.Context) {

@@ -97,6 +97,15 @@ type Replica struct {
 	Fleet           *fleet.Replica
 	Gate            *scheduler.Gate
 	Client          engine.Client
+	Tokens          func() TokenCheck // nil where nobody compares
+}
+
+// TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored approximately.
+type TokenCheck struct {
+	State    string `json:"state"` // unchecked | unknown | exact | approximate
+	Reason   string `json:"reason,omitempty"`
+	Checked  uint64 `json:"checked"`  // prompts compared
+	Differed uint64 `json:"differed"` // of those
 }
 
 // Limits bound what one client can cost. Every one is a config key.

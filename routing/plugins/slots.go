@@ -15,6 +15,8 @@ var (
 	Near = routing.NewSlot[index.HostID]("near")
 	// Tokens is the prompt as the engine's tokenizer has it. Unwritten when text stands for it.
 	Tokens = routing.NewSlot[[]uint32]("tokens")
+	// Hashes is the beginning of the chain of Tokens, as far as it came with them.
+	Hashes = routing.NewSlot[[]kvpool.BlockHash]("hashes")
 	// Text is the rendered prompt. Written when there are no Tokens.
 	Text = routing.NewSlot[[]byte]("text")
 	// Chunks says that text chunks stand for token blocks: the chain is ours alone and its token count an estimate.
