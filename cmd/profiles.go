@@ -115,7 +115,7 @@ func profileFaults(path string, cfg *config.Config) error {
 		var faults routing.Faults
 		if errors.As(err, &faults) {
 			for _, f := range faults {
-				all.List = append(all.List, config.Fault{Path: f.Pos, Code: string(f.Code), Message: f.Message})
+				all.List = append(all.List, faultOf(cfg, f))
 			}
 		} else if err != nil {
 			return err
@@ -125,6 +125,19 @@ func profileFaults(path string, cfg *config.Config) error {
 		return nil
 	}
 	return all
+}
+
+// faultOf is a fault of a profile's composition as one of the file.
+func faultOf(cfg *config.Config, f routing.Fault) config.Fault {
+	out := config.Fault{Path: f.Pos, Code: string(f.Code), Message: f.Message, Profile: f.Profile, Plugin: f.Plugin, Slot: f.Slot}
+	p := cfg.Profiles[f.Profile]
+	for _, ref := range slices.Concat(p.Prepare, p.Filter, p.Score, []config.PluginRef{p.Pick}) {
+		if ref.Path == f.Pos && ref.Line > 0 {
+			out.Line = ref.Line
+			out.Message += fmt.Sprintf(" (line %d)", ref.Line)
+		}
+	}
+	return out
 }
 
 // serving answers the adapter filter: the replicas that have the adapter loaded; where none is known to, all may be tried.
