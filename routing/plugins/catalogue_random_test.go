@@ -28,7 +28,7 @@ func of[P any](reg routing.Registry) (names []string) {
 // randomWorld has up to 20 replicas with loads that no engine should report, and twins among them.
 func randomWorld(t *testing.T, draw *rand.Rand) (*world, given) {
 	w := newWorld(t, 0)
-	w.deps.Guesses = guesses(t)
+	w.deps.Guesses, w.deps.Tiers = guesses(t), noTiers{}
 	n := 2 + draw.IntN(19)
 	g := given{blocks: draw.IntN(8), tokens: 1 + draw.IntN(40), levels: 3, facts: routing.Facts{
 		Tenant: "acme", Session: fmt.Sprint(draw.IntN(3)), Now: time.Unix(1, 0), MaxTokens: draw.IntN(3),
