@@ -22,13 +22,13 @@ type leastWork struct {
 }
 
 // newLeastWork: own_weight (default 1) and backlog_price (default 1) make the price of a second of work; active_seconds (default
-// 0.05) is what a request in flight costs who comes after it, for its share of each step; assumed_rate (default 8000) is
+// 0.1) is what a request in flight costs who comes after it, for its share of each step; assumed_rate (default 8000) is
 // the prompt tokens a second of a replica without a measurement, where no other candidate has one either.
 func newLeastWork(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return leastWork{
 			named{"least-work", reads(Fleet, BlockHashes, PromptTokens, Depths)},
-			p.Float("own_weight", 1, 0, 1e6), p.Float("backlog_price", 1, 0, 1e6), p.Float("active_seconds", 0.05, 0, 1e6),
+			p.Float("own_weight", 1, 0, 1e6), p.Float("backlog_price", 1, 0, 1e6), p.Float("active_seconds", 0.1, 0, 1e6),
 			p.Float("assumed_rate", 8000, 1, 1e9),
 		}
 	}
