@@ -53,8 +53,8 @@ fuzz: ## every fuzz target for FUZZTIME each
 	    echo "== $$pkg $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 	  done; done
 
-proto: ## generate the event schema's Go code (needs protoc and protoc-gen-go)
-	protoc --go_out=. --go_opt=module=octet routing/events/octetkv.proto
+proto: ## generate the event schema's Go code
+	cd tools/protogen && go run . ../.. routing/events/octetkv.proto routing/events/snapshot.proto
 
 clean: ## remove what was built
 	rm -rf .cache

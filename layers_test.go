@@ -20,6 +20,7 @@ var mayImport = map[string][]string{
 	"routing/events":             {"routing/events/octetkvpb", "routing/index", "kvpool"},
 	"routing/events/redisstream": {"routing/events", "routing/index", "kvpool"},
 	"routing/events/natsstream":  {"routing/events", "routing/index", "kvpool"},
+	"examples/geo":               {"routing", "routing/index", "routing/fleet", "routing/plugins"},
 	"scheduler":                  {"kvpool"},
 	"engine/openai":              {"engine"},
 	"engine/emulator/tiny":       {"kvpool"},

@@ -16,22 +16,33 @@ import (
 	"octet/routing/plugins"
 )
 
-// specialists builds every specialist's pipeline. It changes nothing in the house but adds boards.
-func (h *house) specialists(cfg *config.Config) ([]*gateway.Specialist, error) {
+// buildProfiles builds every specialist's profile, by specialist.
+func (h *house) buildProfiles(cfg *config.Config) (map[string]*routing.Profile, error) {
 	registry := plugins.Registry(plugins.Deps{
-		Index: h.index, Guesses: h.guesses, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
+		Index: h.beliefs, Guesses: h.beliefs.approx, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
 		Sessions: h.sessions, Seed: uint64(h.started.UnixNano()),
 	})
-	list := make([]*gateway.Specialist, len(cfg.Specialists))
+	profiles := make(map[string]*routing.Profile, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
 		profile, err := routing.Build(profileSpec(cfg, sp.Profile), registry)
 		if err != nil {
 			return nil, fmt.Errorf("%w: specialist %s: %w", errConfig, sp.Name, err)
 		}
-		list[i] = h.specialist(sp, routing.Single(profile))
+		profiles[sp.Name] = profile
 	}
-	return list, nil
+	return profiles, nil
+}
+
+// specialists gives every specialist its pipeline. It changes nothing in the house but adds boards.
+func (h *house) specialists(cfg *config.Config, profiles map[string]*routing.Profile) []*gateway.Specialist {
+	list := make([]*gateway.Specialist, len(cfg.Specialists))
+	for i := range cfg.Specialists {
+		sp := &cfg.Specialists[i]
+		profile := profiles[sp.Name]
+		list[i] = h.specialist(sp, h.routes.measure(sp.Name, routing.Single(profile), profile))
+	}
+	return list
 }
 
 func (h *house) specialist(sp *config.Specialist, w routing.Workflow) *gateway.Specialist {
@@ -43,6 +54,7 @@ func (h *house) specialist(sp *config.Specialist, w routing.Workflow) *gateway.S
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,
 		Predicted: predicted,
+		Routed:    func(v routing.View, host index.HostID) { h.beliefs.Routed(host, plugins.BlockHashes.Get(v)) },
 	}
 }
 
@@ -103,7 +115,7 @@ func profileFaults(path string, cfg *config.Config) error {
 		var faults routing.Faults
 		if errors.As(err, &faults) {
 			for _, f := range faults {
-				all.List = append(all.List, config.Fault{Path: f.Pos, Code: string(f.Code), Message: f.Message})
+				all.List = append(all.List, faultOf(cfg, f))
 			}
 		} else if err != nil {
 			return err
@@ -113,6 +125,19 @@ func profileFaults(path string, cfg *config.Config) error {
 		return nil
 	}
 	return all
+}
+
+// faultOf is a fault of a profile's composition as one of the file.
+func faultOf(cfg *config.Config, f routing.Fault) config.Fault {
+	out := config.Fault{Path: f.Pos, Code: string(f.Code), Message: f.Message, Profile: f.Profile, Plugin: f.Plugin, Slot: f.Slot}
+	p := cfg.Profiles[f.Profile]
+	for _, ref := range slices.Concat(p.Prepare, p.Filter, p.Score, []config.PluginRef{p.Pick}) {
+		if ref.Path == f.Pos && ref.Line > 0 {
+			out.Line = ref.Line
+			out.Message += fmt.Sprintf(" (line %d)", ref.Line)
+		}
+	}
+	return out
 }
 
 // serving answers the adapter filter: the replicas that have the adapter loaded; where none is known to, all may be tried.

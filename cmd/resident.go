@@ -26,6 +26,7 @@ type resident struct {
 	client  *openai.Client
 	blocks  int // of its Gate; 0 where nobody knows yet
 	bounds  gateBounds
+	events  *config.ReplicaEvents // nil: none of its own
 	// reported is what the engine said of its pool after the start; guarded by house.mu, taken up by the next generation.
 	reported int
 }
@@ -77,7 +78,7 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 	if err != nil {
 		return nil, err
 	}
-	r := &resident{key: key, blocks: blocks, bounds: boundsOf(cfg, sp, rep)}
+	r := &resident{key: key, blocks: blocks, bounds: boundsOf(cfg, sp, rep), events: rep.Events}
 	r.replica = &gateway.Replica{
 		Name: rep.Name, Model: rep.Model, Engine: rep.Engine, APIKey: rep.APIKey, ForwardPriority: rep.ForwardPriority, Opaque: opaque(rep.Name),
 	}
@@ -164,16 +165,15 @@ func (h *house) enlist(cfg *config.Config, r *resident) error {
 		return err
 	}
 	r.replica.Fleet = member
-	h.guesses.Bound(r.replica.Host, r.blocks)
 	gate := r.replica.Gate
-	member.LoadFrom(func() fleet.Load { return loadOf(gate.Stats(), member.Reported()) })
+	member.SampleFrom(func() fleet.Load { return loadOf(gate.Stats(), member.Reported()) })
 	return nil
 }
 
 // loadOf is what a Gate knows now, with what only the engine could know when it was last asked: who else is there, and its pool
-// where the Gate has no model of it.
+// where the Gate has no model of it. Who waits at the Gate the replica counts itself.
 func loadOf(s scheduler.Stats, said *fleet.Reported) fleet.Load {
-	l := fleet.Load{Waiting: s.Waiting + said.Waiting, Running: s.Running + said.Others, Preempting: s.Preempting, KVUsage: said.KVUsage}
+	l := fleet.Load{Waiting: said.Waiting, Running: s.Running + said.Others, Preempting: s.Preempting, KVUsage: said.KVUsage}
 	if s.Total > 0 {
 		l.KVUsage = float64(s.Total-s.Free) / float64(s.Total)
 	}
@@ -193,9 +193,9 @@ func find(cfg *config.Config, replica string) (*config.Specialist, *config.Repli
 	panic("cmd: no replica " + replica)
 }
 
-// publishes says whether cache events can reach us from a replica. ZMQ and gRPC sources are not read by this version.
-func publishes(cfg *config.Config, _ *config.Replica) bool {
-	return cfg.Events.Redis != nil || cfg.Events.NATS != nil
+// publishes says whether cache events can reach us from a replica.
+func publishes(cfg *config.Config, rep *config.Replica) bool {
+	return cfg.Events.Redis != nil || cfg.Events.NATS != nil || cfg.Events.GRPC != nil || rep.Events != nil && rep.Events.ZMQ != ""
 }
 
 // poolSize returns a replica's KV blocks where the configuration says, by number or by arithmetic; 0 where it does not.

@@ -54,7 +54,9 @@ type Specialist struct {
 	Footprint func(v routing.View) Footprint
 	// Predicted returns how many leading blocks of the prompt replica h is believed to hold.
 	Predicted func(v routing.View, h index.HostID) int // blocks
-	handles   *specialistMetrics
+	// Routed is told of each prompt that a replica was sent, once it has a place there; nil: nobody wants to know.
+	Routed  func(v routing.View, h index.HostID)
+	handles *specialistMetrics
 }
 
 // Footprint is what a prompt will occupy.

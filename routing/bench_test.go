@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"octet/kvpool"
 	"octet/routing"
@@ -12,33 +13,38 @@ import (
 	"octet/routing/plugins"
 )
 
-// BenchmarkSelect is the default profile's decision with the prompt's hashes given: 32 blocks, of which the first 8 are shared
+// began is when the requests that are in flight began.
+var began = time.Unix(1000, 0)
+
+// BenchmarkSelect is the default profile's decision with the prompt's hashes given: 32 blocks, of which the first quarter is shared
 // by one in 50 of all prompts, each prompt on 4 replicas.
 func BenchmarkSelect(b *testing.B) {
-	for _, replicas := range []int{8, 64, 256} {
-		b.Run(fmt.Sprintf("replicas=%d", replicas), func(b *testing.B) { benchmarkSelect(b, replicas) })
+	for _, replicas := range []int{8, 16, 32, 64, 128, 256} {
+		b.Run(fmt.Sprintf("replicas=%d", replicas), func(b *testing.B) { benchmarkSelect(b, replicas, 32) })
 	}
+	b.Run("replicas=256/blocks=1024", func(b *testing.B) { benchmarkSelect(b, 256, 1024) })
 }
 
-func benchmarkSelect(b *testing.B, replicas int) {
+func benchmarkSelect(b *testing.B, replicas, blocks int) {
 	draw := rand.New(rand.NewPCG(9, 10))
 	ix, err := index.New(index.Config{Hosts: replicas})
 	if err != nil {
 		b.Fatal(err)
 	}
 	snapshot := benchFleet(b, replicas, draw)
-	chains := make([][]kvpool.BlockHash, 1000)
+	chains := make([][]kvpool.BlockHash, 32_000/blocks)
 	for i := range chains {
-		chains[i] = kvpool.Hasher{}.Chain(nil, 0, promptOf(i), 16)
+		chains[i] = kvpool.Hasher{}.Chain(nil, 0, promptOf(i, 16*blocks), 16)
 	}
 	fill(b, ix, chains, replicas, draw)
 	p := benchProfile(b, ix)
 	ctx := b.Context()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		c := routing.Acquire(routing.Facts{Specialist: "debug"})
+		c := routing.Acquire(routing.Facts{Specialist: "debug", Now: began})
 		plugins.Fleet.Put(c, snapshot)
 		plugins.BlockHashes.Put(c, chains[i%len(chains)])
+		plugins.PromptTokens.Put(c, 16*blocks)
 		c.Candidates(snapshot.Hosts)
 		if _, err := p.Select(ctx, c); err != nil {
 			b.Fatal(err)
@@ -47,12 +53,12 @@ func benchmarkSelect(b *testing.B, replicas int) {
 	}
 }
 
-// promptOf returns 512 tokens, of which the first 128 are those of every 50th prompt.
-func promptOf(i int) []uint32 {
-	tokens := make([]uint32, 512)
+// promptOf returns n tokens, of which the first quarter are those of every 50th prompt.
+func promptOf(i, n int) []uint32 {
+	tokens := make([]uint32, n)
 	for at := range tokens {
 		tokens[at] = uint32(i % 50)
-		if at >= 128 {
+		if at >= n/4 {
 			tokens[at] = uint32(i*1000 + at)
 		}
 	}
@@ -89,9 +95,13 @@ func benchFleet(b *testing.B, replicas int, draw *rand.Rand) *fleet.Snapshot {
 			b.Fatal(err)
 		}
 		load := fleet.Load{Waiting: draw.IntN(8), Running: draw.IntN(64), KVUsage: draw.Float64()}
-		r.LoadFrom(func() fleet.Load { return load })
+		r.SampleFrom(func() fleet.Load { return load })
 		for range draw.IntN(64) {
-			r.Begin()
+			f := r.Route(fleet.Demand{Prompt: 500, Uncached: draw.IntN(500)})
+			f.Begin(began)
+			if draw.IntN(2) == 0 {
+				f.FirstToken(began.Add(time.Millisecond))
+			}
 		}
 	}
 	return f.Snapshot("debug")
@@ -105,7 +115,7 @@ func benchProfile(b *testing.B, ix *index.Indexer) *routing.Profile {
 	}
 	spec.Prepare = []routing.PluginSpec{{Name: "prefix-depths"}}
 	spec = plugins.Complete(spec, false)
-	spec.Given = append(spec.Given, plugins.BlockHashes)
+	spec.Given = append(spec.Given, plugins.BlockHashes, plugins.PromptTokens)
 	p, err := routing.Build(spec, plugins.Registry(plugins.Deps{Index: ix}))
 	if err != nil {
 		b.Fatal(err)

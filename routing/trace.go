@@ -96,14 +96,13 @@ func (c *Context) Trace() *Trace {
 	return c.records[len(c.records)-1].trace()
 }
 
-// EachLap calls f with the time that each plugin of the latest Select took, in the order in which they ran. Nothing unless
-// EnableTrace was called before it.
+// EachLap calls f with the time that each plugin of this request took so far, in the order in which they ran. Nothing for a
+// Select that came before EnableTrace.
 func (c *Context) EachLap(f func(stage Stage, plugin string, took time.Duration)) {
-	if len(c.records) == 0 {
-		return
-	}
-	for _, l := range c.records[len(c.records)-1].laps {
-		f(l.stage, l.name, l.took)
+	for i := range c.records {
+		for _, l := range c.records[i].laps {
+			f(l.stage, l.name, l.took)
+		}
 	}
 }
 

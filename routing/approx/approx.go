@@ -28,10 +28,9 @@ type Config struct {
 
 // Index is what was routed where. Safe for concurrent use; each replica has a lock of its own.
 type Index struct {
-	ttl   int64 // nanoseconds
 	hosts [index.MaxHosts]host
 
-	asked, found atomic.Uint64 // blocks
+	routed, found atomic.Uint64 // blocks
 }
 
 // New returns an empty Index. It fails with ErrConfig.
@@ -45,11 +44,26 @@ func New(c Config) (*Index, error) {
 	if c.Blocks == 0 {
 		c.Blocks = DefaultBlocks
 	}
-	x := &Index{ttl: int64(c.TTL)}
+	x := &Index{}
 	for i := range x.hosts {
-		x.hosts[i].bound = c.Blocks
+		x.hosts[i].bound, x.hosts[i].ttl = c.Blocks, int64(c.TTL)
 	}
 	return x, nil
+}
+
+// Last sets how long what is routed to a replica counts from now on; 0 is not at all. What counted for another time is forgotten: what was
+// routed last has to be what counts longest.
+func (x *Index) Last(id index.HostID, ttl time.Duration) {
+	if int(id) >= len(x.hosts) {
+		return
+	}
+	h := &x.hosts[id]
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ttl != int64(ttl) {
+		h.ttl = int64(ttl)
+		h.empty()
+	}
 }
 
 // Bound sets how many blocks are kept for a replica: those of its pool. Less than one changes nothing.
@@ -69,7 +83,8 @@ func (x *Index) Routed(id index.HostID, chain []kvpool.BlockHash, now time.Time)
 	if int(id) >= len(x.hosts) {
 		return
 	}
-	x.hosts[id].route(chain, now.UnixNano(), x.ttl)
+	x.found.Add(uint64(x.hosts[id].route(chain, now.UnixNano())))
+	x.routed.Add(uint64(len(chain)))
 }
 
 // Depths sets out[h], for each h in among, to the number of leading blocks of chain that count for h.
@@ -84,31 +99,25 @@ func (x *Index) Depths(chain []kvpool.BlockHash, among index.HostBitmap, now tim
 // replica that is known to hold out[h] blocks is guessed to hold the rest.
 func (x *Index) Extend(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16) {
 	chain = chain[:min(len(chain), 1<<16-1)]
-	best := 0
 	for id := range among.All() {
 		from := int(out[id])
-		best = max(best, min(from, len(chain)))
 		if from >= len(chain) {
 			continue
 		}
-		depth := x.hosts[id].depth(chain, from, now.UnixNano())
-		out[id] = uint16(depth)
-		best = max(best, depth)
+		out[id] = uint16(x.hosts[id].depth(chain, from, now.UnixNano()))
 	}
-	x.asked.Add(uint64(len(chain)))
-	x.found.Add(uint64(best))
 }
 
 // Stats is what an Index holds and was good for.
 type Stats struct {
 	Blocks int    // held, of all replicas, those included that stopped to count and were not missed yet
-	Asked  uint64 // blocks of the chains of all queries
-	Found  uint64 // of those, the blocks that the replica with the most of them was guessed to hold
+	Routed uint64 // blocks of all prompts that were routed
+	Found  uint64 // of those, the leading ones that counted for their replica already
 }
 
 // Stats takes each replica's lock in turn.
 func (x *Index) Stats() Stats {
-	s := Stats{Asked: x.asked.Load(), Found: x.found.Load()}
+	s := Stats{Routed: x.routed.Load(), Found: x.found.Load()}
 	for i := range x.hosts {
 		s.Blocks += x.hosts[i].size()
 	}

@@ -127,15 +127,35 @@ func TestForgetAndNonsenseLeaveOthersAlone(t *testing.T) {
 	}
 }
 
+func TestAnotherTimeToLiveBeginsAnew(t *testing.T) {
+	x := open(t, Config{TTL: time.Hour})
+	c := chain(4, 1)
+	x.Routed(1, c, start)
+	x.Last(1, time.Second)
+	x.Last(index.MaxHosts, time.Second)
+	if got := depth(x, 1, c, start); got != 0 {
+		t.Errorf("%d blocks for an hour where it is a second", got)
+	}
+	x.Routed(1, c, start)
+	x.Last(1, time.Second)
+	if a, b := depth(x, 1, c, start.Add(time.Second-1)), depth(x, 1, c, start.Add(time.Second)); a != 4 || b != 0 {
+		t.Errorf("depths %d and %d, want 4 and 0", a, b)
+	}
+	x.Last(1, 0)
+	x.Routed(1, c, start)
+	if n := x.Held(1); n != 0 {
+		t.Errorf("%d blocks where nothing is to count", n)
+	}
+}
+
 // GAIE-43
 func TestStatsTellSizeAndHitRatio(t *testing.T) {
 	x := open(t, Config{})
 	c := chain(8, 1)
 	x.Routed(1, c[:4], start)
 	x.Routed(2, c[:2], start)
-	var out [index.MaxHosts]uint16
-	x.Depths(c, index.HostSet(1, 2, 3), start, &out)
-	if got, want := x.Stats(), (Stats{Blocks: 6, Asked: 8, Found: 4}); got != want {
+	x.Routed(1, c, start) // half of it is there
+	if got, want := x.Stats(), (Stats{Blocks: 10, Routed: 14, Found: 4}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -19,22 +19,28 @@ type host struct {
 	lru    *simplelru.LRU[kvpool.BlockHash, int64] // guarded by mu
 	latest int64                                   // the largest of those times; guarded by mu
 	bound  int                                     // blocks; guarded by mu
+	ttl    int64                                   // nanoseconds; guarded by mu
 	holes  bool                                    // a block may be here without the one before it; guarded by mu
 }
 
-// route makes chain the most recent of all, its first block before its second.
-func (h *host) route(chain []kvpool.BlockHash, now, ttl int64) {
+// route makes chain the most recent of all, its first block before its second. It returns how many of its leading blocks counted before.
+func (h *host) route(chain []kvpool.BlockHash, now int64) (found int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.ttl <= 0 || len(chain) == 0 {
+		return 0
+	}
+	found = h.leading(chain, 0, now)
 	if h.lru == nil {
 		h.lru, _ = simplelru.NewLRU[kvpool.BlockHash, int64](unlimited, nil) // only sizes below one are faults
 	}
 	chain = chain[:min(len(chain), h.bound)]
-	h.latest = max(h.latest, now+ttl) // a clock that steps back must not mix the order of the times
+	h.latest = max(h.latest, now+h.ttl) // a clock that steps back must not mix the order of the times
 	for i := len(chain) - 1; i >= 0; i-- {
 		h.lru.Add(chain[i], h.latest)
 	}
 	h.trim(now)
+	return found
 }
 
 // trim drops what does not count at now any more, and the oldest beyond the bound. Under mu.
@@ -58,6 +64,11 @@ func (h *host) trim(now int64) {
 func (h *host) depth(chain []kvpool.BlockHash, from int, now int64) int {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
+	return h.leading(chain, from, now)
+}
+
+// leading is depth under mu.
+func (h *host) leading(chain []kvpool.BlockHash, from int, now int64) int {
 	if h.lru == nil || !h.counts(chain[from], now) {
 		return from
 	}

@@ -15,6 +15,7 @@ type Demand struct {
 //	Route ──▶ Begin ──▶ FirstToken ──▶ Grow … ──▶ Land
 //	backlog +uncached ───▶ −uncached
 //	tokens  +prompt ──────────────────▶ +answer ──▶ −all
+//	waiting +1 ─▶ −1
 //
 // Land may come at any point, and gives back exactly what is still there.
 type Flight struct {
@@ -33,8 +34,9 @@ type Flight struct {
 func (r *Replica) Route(w Demand) Flight {
 	w.Prompt = max(w.Prompt, 0)
 	w.Uncached = min(max(w.Uncached, 0), w.Prompt)
-	r.backlog.Add(int64(w.Uncached))
-	r.tokens.Add(int64(w.Prompt))
+	r.ledger.backlog.Add(int64(w.Uncached))
+	r.ledger.tokens.Add(int64(w.Prompt))
+	r.ledger.waiting.Add(1)
 	return Flight{replica: r, demand: w, prefill: r.prefills.route(w)}
 }
 
@@ -44,7 +46,8 @@ func (f *Flight) Begin(now time.Time) {
 		return
 	}
 	f.begun, f.began = true, now
-	f.ahead = int(f.replica.backlog.Load())
+	f.ahead = f.replica.Backlog()
+	f.replica.ledger.waiting.Add(-1)
 	f.replica.prefills.begin(f.prefill, now)
 	f.replica.Begin()
 }
@@ -55,7 +58,7 @@ func (f *Flight) FirstToken(now time.Time) {
 		return
 	}
 	f.answered, f.first, f.last = true, now, now
-	f.replica.backlog.Add(-int64(f.demand.Uncached))
+	f.replica.ledger.backlog.Add(-int64(f.demand.Uncached))
 	f.replica.prefills.done(f.prefill, now)
 	if f.begun {
 		f.replica.pace.firstToken(f.ahead, now.Sub(f.began))
@@ -67,7 +70,8 @@ func (f *Flight) Grow(tokens int, now time.Time) {
 	if f.replica == nil || tokens <= f.tokens {
 		return
 	}
-	f.replica.tokens.Add(int64(tokens - f.tokens))
+	f.replica.ledger.tokens.Add(int64(tokens - f.tokens))
+	f.replica.sampled.expire()
 	f.tokens, f.last = tokens, now
 }
 
@@ -78,12 +82,14 @@ func (f *Flight) Land() {
 		return
 	}
 	if !f.answered {
-		r.backlog.Add(-int64(f.demand.Uncached))
+		r.ledger.backlog.Add(-int64(f.demand.Uncached))
 		r.prefills.drop(f.prefill)
 	}
-	r.tokens.Add(-int64(f.demand.Prompt + f.tokens))
+	r.ledger.tokens.Add(-int64(f.demand.Prompt + f.tokens))
 	if f.begun {
 		r.End()
+	} else {
+		r.ledger.waiting.Add(-1)
 	}
 	if f.tokens > 1 {
 		r.pace.between(f.last.Sub(f.first) / time.Duration(f.tokens-1))

@@ -40,6 +40,8 @@ func TestTheLedgerIsTheSumOfWhatIsOpen(t *testing.T) {
 			}
 			if m.begun {
 				want.InFlight++
+			} else {
+				want.Waiting++
 			}
 		}
 		if got := r.Load(); got != want {
@@ -92,7 +94,7 @@ func TestMoreCachedThanThePromptIsNothingToCompute(t *testing.T) {
 	_, all := filled(t, 1)
 	f := all[0].Route(fleet.Demand{Prompt: 10, Uncached: -6})
 	g := all[0].Route(fleet.Demand{Prompt: 10, Uncached: 60})
-	if got := all[0].Load(); got.Backlog != 10 || got.Tokens != 20 {
+	if got := all[0].Load(); got.Backlog != 10 || got.Tokens != 20 || got.Waiting != 2 {
 		t.Errorf("%+v", got)
 	}
 	f.Land()
@@ -181,5 +183,40 @@ func TestReportedIsWhatWasSaidLast(t *testing.T) {
 	all[0].Reports(&fleet.Reported{HasAdapters: true, MaxAdapters: 2, RunningAdapters: []string{"a"}, WaitingAdapters: []string{"b"}})
 	if r := all[0].Reported(); !r.Runs("a") || r.Runs("b") || !r.Queues("b") || r.Queues("a") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A sampled source is asked once for all that look, and again when something has happened.
+func TestASampledSourceIsAskedWhenSomethingHappened(t *testing.T) {
+	_, all := filled(t, 1)
+	r, asked, usage := all[0], 0, 0.25
+	r.SampleFrom(func() fleet.Load {
+		asked++
+		return fleet.Load{Waiting: 3, Running: 2, Preempting: 1, KVUsage: usage, InFlight: 99}
+	})
+	now := time.Unix(0, 0)
+	var f fleet.Flight
+	for i, happen := range []func(){
+		func() {},
+		func() { f = r.Route(fleet.Demand{Prompt: 4}); f.Begin(now) },
+		func() { f.Grow(1, now) },
+		func() { f.Land() },
+		func() { r.Reports(&fleet.Reported{}) },
+		func() { r.Begin() },
+		func() { r.End() },
+	} {
+		happen()
+		usage += 0.1
+		r.Load()
+		got := r.Load()
+		requests, preempting := r.Queue()
+		if asked != i+1 || got.KVUsage != usage || got.Running != 2 || got.InFlight > 1 || got.Waiting != 3 || requests != got.InFlight+3 || !preempting {
+			t.Errorf("step %d: asked %d times, %+v, queue %d", i, asked, got, requests)
+		}
+	}
+	r.LoadFrom(func() fleet.Load { asked++; return fleet.Load{Waiting: 1} })
+	asked = 0
+	if requests, preempting := r.Queue(); requests != 1 || preempting || r.Load().Waiting != 1 || asked != 2 {
+		t.Errorf("a source that is not sampled: %d requests, asked %d times", requests, asked)
 	}
 }

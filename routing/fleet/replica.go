@@ -14,10 +14,9 @@ type Replica struct {
 	states   *states
 	pool     *pool
 	gone     chan struct{} // closed when it leaves the Fleet
-	inFlight atomic.Int64
+	ledger   ledger
 	source   atomic.Pointer[func() Load]
-	backlog  atomic.Int64 // tokens, see Flight
-	tokens   atomic.Int64 // see Flight
+	sampled  sampled
 	pace     pace
 	reported atomic.Pointer[Reported]
 	key      uint64 // see Key
@@ -61,43 +60,34 @@ func (r *Replica) SetDraining(on bool) {
 }
 
 // Begin counts a request in; End counts it out.
-func (r *Replica) Begin() { r.inFlight.Add(1) }
+func (r *Replica) Begin() {
+	r.ledger.inFlight.Add(1)
+	r.sampled.expire()
+}
 
 // End counts a request out. More Ends than Begins is a bug and panics.
 func (r *Replica) End() {
-	if n := r.inFlight.Add(-1); n < 0 {
+	if n := r.ledger.inFlight.Add(-1); n < 0 {
 		panic(fmt.Sprintf("fleet: %s has %d requests in flight", r.spec.Name, n))
 	}
+	r.sampled.expire()
 }
 
 // InFlight returns the number of requests between Begin and End.
-func (r *Replica) InFlight() int { return int(r.inFlight.Load()) }
+func (r *Replica) InFlight() int { return int(r.ledger.inFlight.Load()) }
 
 // Key is a hash of the replica's name: the same in every gateway and after every restart.
 func (r *Replica) Key() uint64 { return r.key }
 
 // Backlog returns the tokens that have to be computed for requests on their way to the replica or in it, before their first
 // tokens.
-func (r *Replica) Backlog() int { return int(r.backlog.Load()) }
+func (r *Replica) Backlog() int { return int(r.ledger.backlog.Load()) }
 
 // Tokens returns the tokens, of prompts and answers, of the requests on their way to the replica or in it.
-func (r *Replica) Tokens() int { return int(r.tokens.Load()) }
+func (r *Replica) Tokens() int { return int(r.ledger.tokens.Load()) }
 
 // Pace returns how fast the replica was lately.
 func (r *Replica) Pace() Pace { return r.pace.load() }
-
-// LoadFrom sets where Load comes from: something cheap that many goroutines may call. What the replica itself counts, from
-// InFlight to Tokens, is not taken from there.
-func (r *Replica) LoadFrom(source func() Load) { r.source.Store(&source) }
-
-// Load returns how busy the replica is: its source's answer, with what the replica itself counts.
-func (r *Replica) Load() (l Load) {
-	if source := r.source.Load(); source != nil {
-		l = (*source)()
-	}
-	l.InFlight, l.Backlog, l.Tokens = r.InFlight(), r.Backlog(), r.Tokens()
-	return l
-}
 
 // leave closes gone: from its return on, no bit is changed on behalf of r.
 func (r *Replica) leave() {

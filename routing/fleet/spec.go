@@ -24,14 +24,3 @@ const (
 	RolePrefill = "prefill"
 	RoleDecode  = "decode"
 )
-
-// Load is how busy a replica is.
-type Load struct {
-	InFlight   int     // requests of this gateway that it is serving
-	Backlog    int     // tokens to compute before the first tokens of this gateway's requests
-	Tokens     int     // tokens, of prompts and answers, of this gateway's requests
-	Waiting    int     // requests queued for it
-	Running    int     // requests that its engine is batching
-	Preempting int     // requests that have to give way at this moment
-	KVUsage    float64 // share of its KV pool in use, 0 … 1
-}

@@ -1,9 +1,18 @@
 package plugins
 
 import (
+	"time"
+
+	"octet/kvpool"
 	"octet/routing"
 	"octet/routing/index"
 )
+
+// Guesses remembers which prompts were routed where. Safe for concurrent use.
+type Guesses interface {
+	// Depths sets out[h], for each h in among, to the number of leading blocks of chain that h is guessed to hold.
+	Depths(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16)
+}
 
 // approxPrefix scores the share of the prompt's blocks that a replica is guessed to hold, since they were routed to it lately:
 // for engines that publish no events. All get 0 for a prompt without a full block.
@@ -29,12 +38,5 @@ func (s approxPrefix) Score(v routing.View, hosts []index.HostID, out []float64)
 	s.guesses.Depths(chain, index.HostSet(hosts...), v.Facts().Now, &depths)
 	for i, h := range hosts {
 		out[i] = float64(depths[h]) / float64(len(chain))
-	}
-}
-
-// Learn implements routing.Learner.
-func (s approxPrefix) Learn(v routing.View, picked index.HostID) {
-	if chain := BlockHashes.Get(v); len(chain) > 0 {
-		s.guesses.Routed(picked, chain, v.Facts().Now)
 	}
 }

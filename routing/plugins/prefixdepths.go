@@ -3,7 +3,6 @@ package plugins
 import (
 	"context"
 	"math"
-	"time"
 
 	"octet/kvpool"
 	"octet/routing"
@@ -18,34 +17,17 @@ type Index interface {
 	Stale() index.HostBitmap
 }
 
-// Guesses remembers which prompts were routed where. Safe for concurrent use.
-type Guesses interface {
-	// Routed notes that a prompt was sent to a replica.
-	Routed(h index.HostID, chain []kvpool.BlockHash, now time.Time)
-	// Depths sets out[h], for each h in among, to the number of leading blocks of chain that h is guessed to hold.
-	Depths(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16)
-	// Extend raises out[h], for each h in among, by what h is guessed to hold beyond it.
-	Extend(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16)
-}
-
-// prefixDepths writes, for each candidate, how much of the chain it holds: by the index, where the index can be right about it,
-// and beyond that by what was routed to it lately. Without such guesses, replicas of which the index may be wrong count as
+// prefixDepths writes, for each candidate, how much of the chain it holds. Replicas of which the index may be wrong count as
 // holding nothing: they are judged by their load.
 type prefixDepths struct {
 	named
-	index   Index
-	guesses Guesses // nil: the index alone
+	index Index
 }
 
-// newPrefixDepths: guess (default true) adds what was routed where, for engines without events and until events arrive.
 func newPrefixDepths(d Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		p.Need("a block index", d.Index != nil)
-		plugin := prefixDepths{named{"prefix-depths", reads(BlockHashes)}, d.Index, nil}
-		if p.Bool("guess", true) {
-			plugin.guesses = d.Guesses
-		}
-		return plugin
+		return prefixDepths{named{"prefix-depths", reads(BlockHashes)}, d.Index}
 	}
 }
 
@@ -54,33 +36,16 @@ func (prefixDepths) Writes() []routing.AnySlot { return reads(Depths) }
 
 // Prepare implements routing.Preparer. It never fails.
 func (p prefixDepths) Prepare(_ context.Context, c *routing.Context) error {
-	depths := spareDepths(c)
-	v := c.View()
-	if chain := shorten(BlockHashes.Get(v)); len(chain) > 0 {
-		p.index.Depths(chain, v.Candidates().AndNot(p.index.Stale()), depths)
-		if p.guesses != nil {
-			p.guesses.Extend(chain, v.Candidates(), v.Facts().Now, depths)
-		}
+	depths := Depths.Spare(c)
+	if depths == nil {
+		depths = new([index.MaxHosts]uint16)
+	}
+	*depths = [index.MaxHosts]uint16{}
+	if chain := shorten(BlockHashes.Get(c.View())); len(chain) > 0 {
+		p.index.Depths(chain, c.View().Candidates().AndNot(p.index.Stale()), depths)
 	}
 	Depths.Put(c, depths)
 	return nil
-}
-
-// Learn implements routing.Learner.
-func (p prefixDepths) Learn(v routing.View, picked index.HostID) {
-	if chain := BlockHashes.Get(v); p.guesses != nil && len(chain) > 0 {
-		p.guesses.Routed(picked, chain, v.Facts().Now)
-	}
-}
-
-// spareDepths returns zeroes to fill and put into Depths.
-func spareDepths(c *routing.Context) *[index.MaxHosts]uint16 {
-	depths := Depths.Spare(c)
-	if depths == nil {
-		return new([index.MaxHosts]uint16)
-	}
-	*depths = [index.MaxHosts]uint16{}
-	return depths
 }
 
 // shorten returns as much of chain as a depth can tell.

@@ -115,7 +115,7 @@ func TestInFlightLoadIsOfOneMoment(t *testing.T) {
 	w.load(1, fleet.Load{InFlight: 2, Waiting: 3})
 	w.tokens(1, 50)
 	loads := plugins.Loads.Get(w.after(given{}, plugins.Loads, routing.PluginSpec{Name: "in-flight-load"}))
-	if got := loads[1]; got.InFlight != 2 || got.Waiting != 3 || got.Tokens != 50 || loads[0] != (fleet.Load{}) {
+	if got := loads[1]; got.InFlight != 2 || got.Waiting != 4 || got.Tokens != 50 || loads[0] != (fleet.Load{}) {
 		t.Errorf("%+v", got)
 	}
 }

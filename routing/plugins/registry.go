@@ -8,7 +8,7 @@ import (
 // Deps is what plugins need from the rest of the program.
 type Deps struct {
 	Index     Index         // nil: prefix-depths cannot be used
-	Guesses   Guesses       // nil: approx-prefix cannot be used, and prefix-depths knows what the index knows
+	Guesses   Guesses       // nil: approx-prefix cannot be used
 	Hasher    kvpool.Hasher // the same for everyone who shares the index
 	Tokenizer Tokenizer     // nil: text chunks stand for token blocks
 	Adapters  Adapters      // nil: every replica can serve every adapter
