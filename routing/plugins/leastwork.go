@@ -45,11 +45,13 @@ func (s leastWork) Score(v routing.View, hosts []index.HostID, out []float64) {
 	mean := 0.0
 	for i := range hosts {
 		out[i] = work[i].Tokens / work[i].Rate
-		mean += out[i] / float64(len(hosts))
+		mean += out[i]
 	}
+	mean /= float64(len(hosts))
 	price := s.own + s.price*mean
+	tokens, size, depths := PromptTokens.Get(v), replicas.BlockSize(), Depths.Get(v)
 	for i, h := range hosts {
-		own := float64(uncached(v, h)) / work[i].Rate
+		own := float64(max(tokens-int(depths[h])*size, min(tokens, 1))) / work[i].Rate // the last token is always computed
 		cost := out[i] + price*own + s.active*float64(replicas.Replica(h).InFlight())
 		out[i] = 1 / (1 + cost)
 	}
