@@ -10,7 +10,7 @@ import (
 // Work is what a replica has yet to prefill for requests on their way to it or in it.
 type Work struct {
 	Tokens float64 // uncached prompt tokens, less what must be computed by now at Rate
-	Rate   float64 // prompt tokens a second, measured while there were any to compute; 0 is unknown
+	Rate   float64 // prompt tokens a second, without what any prompt takes, measured from first token to first token; 0 is unknown
 }
 
 // Work returns what r has yet to prefill before a request that is sent there at now. It takes no lock. Unlike Backlog it knows
@@ -20,12 +20,10 @@ func (r *Replica) Work(now time.Time) Work { return r.prefills.work(now) }
 // prefills is the prompts of one replica without a first token, in the order in which they were sent, which is the order in
 // which engines compute them.
 type prefills struct {
-	mu      sync.Mutex
-	open    []*prefill // guarded by mu, with what it points to
-	since   time.Time  // from when the first that was sent is being computed; guarded by mu
-	tokens  float64    // computed lately, fading; guarded by mu
-	seconds float64    // that they took, fading; guarded by mu
-	seen    int        // first tokens; guarded by mu
+	mu    sync.Mutex
+	open  []*prefill // guarded by mu, with what it points to
+	since time.Time  // from when the first that was sent is being computed; guarded by mu
+	paced line       // seconds from one first token to the next, over the tokens between them; guarded by mu
 
 	shown atomic.Pointer[standing] // nil before the first prompt
 }
@@ -44,11 +42,6 @@ type prefill struct {
 	sent   bool // the engine has it
 	whole  bool // nobody sees its first token: it is done when its time is over, or when a later one's first token comes
 }
-
-const (
-	prefillMemory  = 1 - 1.0/64 // what is left of a measurement after a further one
-	prefillSamples = 4          // first tokens that make a rate known
-)
 
 // route enters a prompt before it is sent.
 func (l *prefills) route(d Demand) *prefill {
@@ -121,17 +114,17 @@ func (l *prefills) measure(at int, now time.Time) {
 			p.tokens = 0
 		}
 	}
-	l.tokens = l.tokens*prefillMemory + float64(tokens)
-	l.seconds = l.seconds*prefillMemory + max(0, now.Sub(l.since).Seconds())
-	l.seen++
+	l.paced.add(float64(tokens), max(0, now.Sub(l.since).Seconds()))
 	l.since = now
 }
 
 // show lets readers see the present standing. It needs l.mu.
 func (l *prefills) show() {
 	s := &standing{since: l.since}
-	if l.seen >= prefillSamples && l.seconds > 0 {
-		s.rate = l.tokens / l.seconds
+	if l.paced.known() {
+		if _, slope := l.paced.fit(); slope > 0 {
+			s.rate = 1 / slope
+		}
 	}
 	for _, p := range l.open {
 		if p.sent {

@@ -144,3 +144,20 @@ func TestWorkIsThatOfAPlainList(t *testing.T) {
 		}
 	}
 }
+
+// What every prompt takes, however short, is not put down to its tokens: a replica that mostly answers from its cache is not slow.
+func TestTheRateIsThatOfTokensAlone(t *testing.T) {
+	_, all := filled(t, 1)
+	r, now := all[0], time.Unix(0, 0)
+	for i := range 64 {
+		tokens := 10
+		if i%8 == 0 {
+			tokens = 2000
+		}
+		f := begin(r, tokens, false, now)
+		now = now.Add(50*time.Millisecond + time.Duration(tokens)*time.Millisecond)
+		f.FirstToken(now)
+		f.Land()
+	}
+	wantWork(t, r, now, 0, 1000)
+}
