@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: help run build test unit lint fmt vet bench sim fuzz proto clean
+.PHONY: help run build test unit sim-core lint fmt vet bench sim fuzz proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -19,13 +19,17 @@ build: ## build the binary into .cache/bin/octet
 	@mkdir -p $(BIN)
 	go build -ldflags '$(LDFLAGS)' -o $(BIN)/octet .
 
-test: fmt vet lint unit ## all checks: gofmt, vet, lint, every test under the race detector
+test: fmt vet lint unit sim-core ## all checks: gofmt, vet, lint, every test under the race detector, ten million simulated steps
 
 unit: ## every test under the race detector; says how many were skipped and why
 	@mkdir -p .cache
 	go test -tags hosts512 ./routing/index
 	@set -o pipefail; go test -race -timeout 10m -json $(PKGS) > .cache/test.json; code=$$?; \
 	go run ./internal/testreport < .cache/test.json || code=1; exit $$code
+
+sim-core: ## ten million steps of a Core and half a million admissions of a Gate in virtual time, every promise checked; one round in ten twice
+	@mkdir -p .cache
+	go run ./internal/sim/simrun -admissions 500000 -episodes 200 2>.cache/sim-core.log || { tail -n 3 .cache/sim-core.log >&2; exit 1; }
 
 fmt: ## fail when a file is not gofmt-ed
 	@out=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' | xargs -r ls -d 2>/dev/null)); test -z "$$out" || { echo "not gofmt-ed:"; echo "$$out"; exit 1; }
@@ -53,8 +57,8 @@ fuzz: ## every fuzz target for FUZZTIME each
 	    echo "== $$pkg $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 	  done; done
 
-proto: ## generate the event schema's Go code (needs protoc and protoc-gen-go)
-	protoc --go_out=. --go_opt=module=octet routing/events/octetkv.proto
+proto: ## generate the event schema's Go code
+	cd tools/protogen && go run . ../.. routing/events/octetkv.proto routing/events/snapshot.proto
 
 clean: ## remove what was built
 	rm -rf .cache

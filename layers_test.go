@@ -15,21 +15,24 @@ var mayImport = map[string][]string{
 	"routing":                    {"kvpool", "routing/index"},
 	"routing/index":              {"kvpool"},
 	"routing/fleet":              {"routing/index"},
-	"routing/plugins":            {"routing", "routing/index", "routing/fleet", "adapters", "slo", "kvpool"},
+	"routing/approx":             {"kvpool", "routing/index"},
+	"routing/plugins":            {"routing", "routing/index", "routing/approx", "routing/fleet", "adapters", "slo", "kvpool"},
 	"routing/events":             {"routing/events/octetkvpb", "routing/index", "kvpool"},
 	"routing/events/redisstream": {"routing/events", "routing/index", "kvpool"},
 	"routing/events/natsstream":  {"routing/events", "routing/index", "kvpool"},
+	"examples/geo":               {"routing", "routing/index", "routing/fleet", "routing/plugins"},
 	"scheduler":                  {"kvpool"},
 	"engine/openai":              {"engine"},
+	"engine/tokens":              {"engine/bpe", "kvpool"},
 	"engine/emulator/tiny":       {"kvpool"},
-	"engine/emulator":            {"engine", "engine/emulator/prose", "engine/emulator/tiny", "scheduler", "kvpool", "routing/events", "routing/index"},
+	"engine/emulator":            {"engine", "engine/bpe", "engine/chattemplate", "engine/emulator/prose", "engine/emulator/tiny", "scheduler", "kvpool", "routing/events", "routing/index"},
 	"gateway/sse":                {"gateway/wire"},
 	"gateway": {"gateway/wire", "gateway/sse", "classifier", "routing", "routing/index", "routing/fleet", "scheduler", "kvpool",
 		"adapters", "engine", "slo"},
 }
 
 // quiet rooms have no logger, no metrics and no global randomness of their own.
-var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "classifier"}
+var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "routing/approx", "classifier"}
 
 type pkg struct {
 	ImportPath string

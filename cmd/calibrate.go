@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"octet/engine/openai"
+	"octet/gateway"
+	"octet/routing/fleet"
 	"octet/scheduler"
 )
 
@@ -24,7 +26,7 @@ func (h *house) calibrate(ctx context.Context, every, timeout time.Duration) {
 		case <-tick.C:
 		}
 		open := map[*openai.Client]chan struct{}{}
-		for client, gate := range h.gates() {
+		for client, r := range h.measured() {
 			if answered := busy[client]; answered != nil && !closed(answered) {
 				open[client] = answered
 				continue
@@ -33,7 +35,9 @@ func (h *house) calibrate(ctx context.Context, every, timeout time.Duration) {
 			open[client] = answered
 			asking.Go(func() {
 				defer close(answered)
-				gate.Reconcile(observe(ctx, client, timeout))
+				m, err := scrape(ctx, client, timeout)
+				r.Gate.Reconcile(observed(m, err))
+				r.Fleet.Reports(reported(m, err, r.Gate.Stats().Running))
 			})
 		}
 		busy = open
@@ -49,27 +53,42 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// gates are the Gates of the present residents, by the clients of their engines.
-func (h *house) gates() map[*openai.Client]*scheduler.Gate {
+// measured are the present residents, by the clients of their engines.
+func (h *house) measured() map[*openai.Client]*gateway.Replica {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	gates := make(map[*openai.Client]*scheduler.Gate, len(h.residents))
+	all := make(map[*openai.Client]*gateway.Replica, len(h.residents))
 	for _, r := range h.residents {
-		gates[r.client] = r.replica.Gate
+		all[r.client] = r.replica
 	}
-	return gates
+	return all
 }
 
-// observe asks an engine; one that does not answer has said nothing.
-func observe(ctx context.Context, c *openai.Client, timeout time.Duration) scheduler.Observed {
+func scrape(ctx context.Context, c *openai.Client, timeout time.Duration) (openai.Metrics, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	m, err := c.Scrape(ctx)
+	return c.Scrape(ctx)
+}
+
+// observed is what an engine said, for its Gate; one that did not answer has said nothing.
+func observed(m openai.Metrics, err error) scheduler.Observed {
 	if err != nil {
 		return scheduler.Observed{}
 	}
 	return scheduler.Observed{
 		KVUsage: m.KVUsage, Running: m.Running, Waiting: m.Waiting, Preemptions: m.Preemptions,
 		HasUsage: m.Has(openai.HasKVUsage), HasLoad: m.Has(openai.HasRunning | openai.HasWaiting), HasPreemptions: m.Has(openai.HasPreemptions),
+	}
+}
+
+// reported is the same for the fleet, whose plugins score by it. ours is how many requests of ours the engine has.
+func reported(m openai.Metrics, err error, ours int) *fleet.Reported {
+	if err != nil {
+		return new(fleet.Reported)
+	}
+	return &fleet.Reported{
+		Running: m.Running, Waiting: m.Waiting, Others: max(0, m.Running-ours), HasLoad: m.Has(openai.HasRunning | openai.HasWaiting),
+		KVUsage: m.KVUsage, HasUsage: m.Has(openai.HasKVUsage),
+		HasAdapters: m.Has(openai.HasAdapters), MaxAdapters: m.MaxAdapters, RunningAdapters: m.RunningAdapters, WaitingAdapters: m.WaitingAdapters,
 	}
 }

@@ -44,7 +44,28 @@ func load(path string, sets []string) (*config.Config, error) {
 	if faults := profileFaults(path, cfg); faults != nil {
 		return nil, faults
 	}
+	if faults := tokenizerFaults(path, cfg); faults != nil {
+		return nil, faults
+	}
 	return cfg, nil
+}
+
+// tokenizerFaults reads every tokenizer that is a file.
+func tokenizerFaults(path string, cfg *config.Config) error {
+	all := &config.Faults{File: path}
+	for i := range cfg.Specialists {
+		sp := &cfg.Specialists[i]
+		if !isFile(sp) {
+			continue
+		}
+		if _, err := loadLocal(sp, nil); err != nil {
+			all.List = append(all.List, config.Fault{Path: fmt.Sprintf("specialists[%d].tokenizer", i), Code: config.CodeUnreadable, Message: err.Error()})
+		}
+	}
+	if len(all.List) == 0 {
+		return nil
+	}
+	return all
 }
 
 func countReplicas(cfg *config.Config) (n int) {

@@ -80,7 +80,7 @@ func demo(ctx context.Context, f demoFlags, out io.Writer) error {
 func (f demoFlags) engine(sp *config.Specialist, rep *config.Replica, p events.Publisher) emulator.Config {
 	c := emulator.Config{
 		Name: rep.Name, Model: rep.Model, BlockSize: sp.BlockSize, Blocks: rep.Blocks, MaxRunning: sp.Scheduler.MaxRunning,
-		Step: f.step, Text: f.text, Publisher: p,
+		TokenBudget: max(sp.Scheduler.ChunkedPrefillTokens, sp.Scheduler.MaxRunning), Step: f.step, Text: f.text, Publisher: p,
 	}
 	for _, a := range sp.Adapters {
 		c.Adapters = append(c.Adapters, a.Name)

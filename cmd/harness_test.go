@@ -299,13 +299,16 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// quiet reports whether the ledgers of Gates and engines are back at their baseline: nothing held, nobody waiting.
+// quiet reports whether the ledgers of Gates, fleet and engines are back at their baseline: nothing held, nobody waiting.
 func (w *world) quiet() bool {
 	for _, rep := range w.house.server.Runtime().Replicas {
 		if rep == nil {
 			continue
 		}
 		if s := rep.Gate.Stats(); s.Used+s.Reserved+s.Waiting+s.Running+s.Preempting != 0 || s.Free != s.Total || rep.Gate.Check() != nil {
+			return false
+		}
+		if l := rep.Fleet.Load(); l.InFlight+l.Backlog+l.Tokens != 0 {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,9 +14,11 @@ import (
 	"octet/config"
 	"octet/gateway"
 	"octet/kvpool"
+	"octet/routing/approx"
 	"octet/routing/events"
 	"octet/routing/fleet"
 	"octet/routing/index"
+	"octet/routing/plugins"
 	"octet/slo"
 )
 
@@ -24,15 +27,23 @@ import (
 type house struct {
 	log       *slog.Logger
 	metrics   *gateway.Metrics
+	routes    *routeMetrics
+	patterns  atomic.Pointer[map[string]pattern] // by specialist; replaced whole
 	started   time.Time
 	hasher    kvpool.Hasher
 	index     *index.ShardedBlockIndexer
+	beliefs   *beliefs
+	sessions  *plugins.Sessions
 	feed      *events.Feed
+	sockets   *sockets
+	shared    atomic.Pointer[map[string]supply] // sources of events that all replicas share; nil until background
+	web       *http.Client                      // to engines' and peers' snapshots
 	fleet     *fleet.Fleet
 	residency *adapters.Residency
 	knobs     *slo.Knobs
 	targets   atomic.Pointer[map[string]events.Target] // by replica name; replaced whole
 	tokens    *tokenizers
+	weights   atomic.Pointer[map[string]int] // of tenants' shares; replaced whole
 
 	mu         sync.Mutex // one furnish at a time; guards all below
 	cfg        *config.Config
@@ -56,13 +67,24 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 		return nil, err
 	}
 	h := &house{
-		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), started: time.Now(),
-		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
-		residency: adapters.NewResidency(adapters.Bounds{}), tokens: &tokenizers{},
-		residents: map[string]*resident{}, boards: map[string]board{},
+		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
+		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
+		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)),
+		residents: map[string]*resident{}, boards: map[string]board{}, web: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
+	guesses, err := approx.New(approx.Config{TTL: cfg.Events.Approximate.TTL, Blocks: cfg.Events.Approximate.Blocks})
+	if err != nil {
+		return nil, err
+	}
+	h.beliefs = newBeliefs(x, guesses, cfg.Events.Approximate.PredictTTL, &h.tokens.checks.differing)
 	h.targets.Store(&map[string]events.Target{})
-	h.feed = events.NewFeed(x, h.hasher, h.target)
+	h.weights.Store(&map[string]int{})
+	h.patterns.Store(&map[string]pattern{})
+	h.feed = events.NewFeed(h.beliefs, h.hasher, h.target)
+	h.sockets = &sockets{feed: h.feed, log: log, open: map[string]*socket{}}
+	h.metrics.Register(tokenMetrics{h.tokens})
+	h.metrics.Register(eventMetrics{h})
+	h.metrics.Register(append(h.routes.collectors(), poolGauges{h.fleet, h.index, guesses, &h.patterns})...)
 	h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...)
 	return h, err
 }
@@ -85,6 +107,8 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 		return fmt.Errorf("%w: %w", errConfig, err)
 	}
 	h.cfg, h.tenants = cfg, rt.Tenants
+	weights := tenantWeights(cfg)
+	h.weights.Store(&weights)
 	if h.server != nil {
 		h.server.Serve(rt)
 	} else {
@@ -97,7 +121,7 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 
 func (h *house) options(cfg *config.Config) gateway.Options {
 	return gateway.Options{
-		Log: h.log, Metrics: h.metrics, Index: h.index, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
+		Log: h.log, Metrics: h.metrics, Index: h.index, Knowledge: knowledge{h}, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
 		AdminToken: cfg.Admin.Token, Pprof: cfg.Admin.Pprof, Reload: h.reload,
 	}
 }
@@ -113,16 +137,25 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 	if rt.Tenants, err = newTenants(cfg, h.tenants); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
-	if rt.Specialists, err = h.specialists(cfg); err != nil {
+	patterns, err := h.buildPatterns(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	rt.Specialists = h.specialists(cfg, patterns)
+	files, err := h.tokens.load(cfg)
+	if err != nil {
 		return nil, nil, err
 	}
 	staying, err := h.moveIn(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
+	h.patterns.Store(&patterns)
 	h.generation++
 	rt.Generation = h.generation
-	return rt.Seal(), h.settle(cfg, rt, staying), nil
+	gone := h.settle(cfg, rt, staying)
+	h.tokens.set(cfg, staying, files)
+	return rt.Seal(), gone, nil
 }
 
 // settle makes the residents of cfg those of the house and of rt, and returns those who have to go.
@@ -130,16 +163,24 @@ func (h *house) settle(cfg *config.Config, rt *gateway.Runtime, staying map[stri
 	targets := make(map[string]events.Target, len(staying))
 	for name, r := range staying {
 		rt.Replicas[r.replica.Host] = r.replica
-		targets[name] = events.Target{Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize}
+		targets[name] = events.Target{
+			Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize, Source: sourceOf(name, r.events),
+		}
 	}
 	for name, r := range h.residents {
 		if now := staying[name]; now == nil || now.replica.Host != r.replica.Host {
 			gone = append(gone, r)
 		}
 	}
+	for name, r := range staying {
+		if old := h.residents[name]; old == nil || old.replica.Host != r.replica.Host {
+			h.beliefs.begin(r.replica.Host, cfg.Events.Approximate.TTL, r.blocks)
+		}
+	}
+	h.sockets.retire(staying) // before anything of theirs could reach another slot
 	h.residents = staying
 	h.targets.Store(&targets)
-	h.tokens.set(cfg, staying)
+	h.sockets.follow(staying)
 	return gone
 }
 
@@ -148,6 +189,7 @@ func (h *house) moveOut(gone []*resident) {
 	for _, r := range gone {
 		if h.residents[r.replica.Name] == nil {
 			h.fleet.Remove(r.replica.Name)
+			h.routes.forget(r.replica.Name)
 		}
 		h.forget(r)
 	}

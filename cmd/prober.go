@@ -29,6 +29,7 @@ func (h *house) Probe(ctx context.Context, member *fleet.Replica) error {
 		return nil // on its way out
 	}
 	if err := r.client.Probe(ctx); err != nil {
+		h.tokens.checks.away(name)
 		if member.Healthy() {
 			h.log.Warn("probe failed", "replica", name, "error", err)
 		}
@@ -45,6 +46,7 @@ func (h *house) learn(ctx context.Context, cfg *config.Config, r *resident) {
 			h.fit(ctx, r.key.name, blocks)
 		}
 	}
+	h.tokens.meet(ctx, r.key.specialist, r.key.name, h.log)
 	if sp, _ := find(cfg, r.key.name); len(sp.Adapters) > 0 {
 		h.learnAdapters(ctx, sp, r)
 	}

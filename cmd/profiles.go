@@ -9,24 +9,39 @@ import (
 	"octet/config"
 	"octet/gateway"
 	"octet/routing"
+	"octet/routing/approx"
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/plugins"
 )
 
-// specialists builds every specialist's pipeline. It changes nothing in the house but adds boards.
-func (h *house) specialists(cfg *config.Config) ([]*gateway.Specialist, error) {
-	registry := plugins.Registry(plugins.Deps{Index: h.index, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Seed: uint64(h.started.UnixNano())})
-	list := make([]*gateway.Specialist, len(cfg.Specialists))
+// buildPatterns builds how every specialist's requests are executed, by specialist.
+func (h *house) buildPatterns(cfg *config.Config) (map[string]pattern, error) {
+	registry := plugins.Registry(plugins.Deps{
+		Index: h.beliefs, Guesses: h.beliefs.approx, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
+		Sessions: h.sessions, Seed: uint64(h.started.UnixNano()),
+	})
+	patterns := make(map[string]pattern, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
-		p, err := builder{cfg, sp, registry}.pattern()
+		p, err := (&builder{cfg: cfg, sp: sp, registry: registry}).pattern()
 		if err != nil {
 			return nil, err
 		}
-		list[i] = h.specialist(sp, p)
+		p.workflow = h.routes.measure(sp.Name, p.workflow, p.profiles...)
+		patterns[sp.Name] = p
 	}
-	return list, nil
+	return patterns, nil
+}
+
+// specialists gives every specialist its pipeline. It changes nothing in the house but adds boards.
+func (h *house) specialists(cfg *config.Config, patterns map[string]pattern) []*gateway.Specialist {
+	list := make([]*gateway.Specialist, len(cfg.Specialists))
+	for i := range cfg.Specialists {
+		sp := &cfg.Specialists[i]
+		list[i] = h.specialist(sp, patterns[sp.Name])
+	}
+	return list
 }
 
 func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist {
@@ -38,6 +53,7 @@ func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,
 		Predicted: predicted,
+		Routed:    func(v routing.View, host index.HostID) { h.beliefs.Routed(host, plugins.BlockHashes.Get(v)) },
 	}
 }
 
@@ -87,7 +103,11 @@ func profileFaults(path string, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	registry := plugins.Registry(plugins.Deps{Index: x})
+	guesses, err := approx.New(approx.Config{})
+	if err != nil {
+		return err
+	}
+	registry := plugins.Registry(plugins.Deps{Index: x, Guesses: guesses})
 	all := &config.Faults{File: path}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Profiles)) {
 		_, err := routing.Build(profileSpec(cfg, name), registry)

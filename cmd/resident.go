@@ -26,6 +26,7 @@ type resident struct {
 	client  *openai.Client
 	blocks  int // of its Gate; 0 where nobody knows yet
 	bounds  gateBounds
+	events  *config.ReplicaEvents // nil: none of its own
 	// reported is what the engine said of its pool after the start; guarded by house.mu, taken up by the next generation.
 	reported int
 }
@@ -39,7 +40,11 @@ type residence struct {
 // gateBounds may change while a Gate stays.
 type gateBounds struct {
 	maxRunning, maxWaiting int
-	maxWait                time.Duration
+	maxWait, aging         time.Duration
+}
+
+func (b gateBounds) config() scheduler.GateConfig {
+	return scheduler.GateConfig{MaxRunning: b.maxRunning, MaxWaiting: b.maxWaiting, MaxWait: b.maxWait, Aging: b.aging}
 }
 
 // errFull is a fleet with no slot left in the index: removed replicas keep theirs until they are swept.
@@ -77,9 +82,10 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 	if err != nil {
 		return nil, err
 	}
-	r := &resident{key: key, blocks: blocks, bounds: boundsOf(cfg, sp, rep)}
+	r := &resident{key: key, blocks: blocks, bounds: boundsOf(cfg, sp, rep), events: rep.Events}
 	r.replica = &gateway.Replica{
 		Name: rep.Name, Model: rep.Model, Engine: rep.Engine, APIKey: rep.APIKey, ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort, Opaque: opaque(rep.Name),
+		Tokens: func() gateway.TokenCheck { return h.tokens.checks.state(rep.Name) },
 	}
 	if old := h.residents[rep.Name]; old != nil && old.key == key {
 		r.client, r.replica.Client, r.replica.Host = old.client, old.client, old.replica.Host
@@ -134,13 +140,14 @@ func (h *house) open(cfg *config.Config, staying map[string]*resident) error {
 		old := h.residents[r.key.name]
 		if old != nil && old.replica.Host == r.replica.Host && old.blocks == r.blocks {
 			r.replica.Gate = old.replica.Gate
-			r.replica.Gate.Reconfigure(r.bounds.maxRunning, r.bounds.maxWaiting, r.bounds.maxWait)
+			r.replica.Gate.Reconfigure(r.bounds.config())
 			continue
 		}
-		gate, err := scheduler.NewGate(scheduler.GateConfig{
-			Blocks: r.blocks, BlockSize: r.key.blockSize, MaxRunning: r.bounds.maxRunning, MaxWaiting: r.bounds.maxWaiting,
-			MaxWait: r.bounds.maxWait, Now: time.Now, Jitter: jitter,
-		})
+		sp, _ := find(cfg, r.key.name)
+		shape := r.bounds.config()
+		shape.Blocks, shape.BlockSize, shape.Now, shape.Jitter = r.blocks, r.key.blockSize, time.Now, jitter
+		shape.Weights, shape.Quantum, shape.AgingCeiling = h.weight, sp.Scheduler.ChunkedPrefillTokens, gateway.PriorityMost
+		gate, err := scheduler.NewGate(shape)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.key.name, err)
 		}
@@ -165,15 +172,18 @@ func (h *house) enlist(cfg *config.Config, r *resident) error {
 	}
 	r.replica.Fleet = member
 	gate := r.replica.Gate
-	member.LoadFrom(func() fleet.Load {
-		s := gate.Stats()
-		l := fleet.Load{Waiting: s.Waiting, Running: s.Running, Preempting: s.Preempting}
-		if s.Total > 0 {
-			l.KVUsage = float64(s.Total-s.Free) / float64(s.Total)
-		}
-		return l
-	})
+	member.SampleFrom(func() fleet.Load { return loadOf(gate.Stats(), member.Reported()) })
 	return nil
+}
+
+// loadOf is what a Gate knows now, with what only the engine could know when it was last asked: who else is there, and its pool
+// where the Gate has no model of it. Who waits at the Gate the replica counts itself.
+func loadOf(s scheduler.Stats, said *fleet.Reported) fleet.Load {
+	l := fleet.Load{Waiting: said.Waiting, Running: s.Running + said.Others, Preempting: s.Preempting, KVUsage: said.KVUsage}
+	if s.Total > 0 {
+		l.KVUsage = float64(s.Total-s.Free) / float64(s.Total)
+	}
+	return l
 }
 
 // find returns a replica's place in the configuration, which has it.
@@ -189,9 +199,9 @@ func find(cfg *config.Config, replica string) (*config.Specialist, *config.Repli
 	panic("cmd: no replica " + replica)
 }
 
-// publishes says whether cache events can reach us from a replica. ZMQ and gRPC sources are not read by this version.
-func publishes(cfg *config.Config, _ *config.Replica) bool {
-	return cfg.Events.Redis != nil || cfg.Events.NATS != nil
+// publishes says whether cache events can reach us from a replica.
+func publishes(cfg *config.Config, rep *config.Replica) bool {
+	return cfg.Events.Redis != nil || cfg.Events.NATS != nil || cfg.Events.GRPC != nil || rep.Events != nil && rep.Events.ZMQ != ""
 }
 
 // poolSize returns a replica's KV blocks where the configuration says, by number or by arithmetic; 0 where it does not.
@@ -200,8 +210,13 @@ func poolSize(sp *config.Specialist, rep *config.Replica) (int, error) {
 		return rep.Blocks, nil
 	}
 	g := sp.HBM.Geometry
+	running := int64(sp.Scheduler.MaxRunning)
+	if rep.MaxRunning > 0 {
+		running = int64(rep.MaxRunning)
+	}
+	states := running * int64(sp.Hybrid.SSMStateBytes)
 	blocks, err := kvpool.Size(
-		kvpool.Memory{HBM: int64(sp.HBM.Total), Weights: int64(sp.HBM.Weights), ActivationReserve: int64(sp.HBM.ActivationReserve)},
+		kvpool.Memory{HBM: int64(sp.HBM.Total), Weights: int64(sp.HBM.Weights), ActivationReserve: int64(sp.HBM.ActivationReserve) + states},
 		kvpool.Geometry{Layers: g.Layers, KVHeads: g.KVHeads, HeadDim: g.HeadDim, DTypeBytes: g.DTypeBytes, AttentionLayers: g.AttentionLayers},
 		sp.BlockSize)
 	if err != nil {
@@ -211,7 +226,7 @@ func poolSize(sp *config.Specialist, rep *config.Replica) (int, error) {
 }
 
 func boundsOf(cfg *config.Config, sp *config.Specialist, rep *config.Replica) gateBounds {
-	b := gateBounds{sp.Scheduler.MaxRunning, sp.Scheduler.MaxWaiting, cfg.Limits.MaxQueueWait}
+	b := gateBounds{sp.Scheduler.MaxRunning, sp.Scheduler.MaxWaiting, cfg.Limits.MaxQueueWait, sp.Scheduler.Aging}
 	if rep.MaxRunning > 0 {
 		b.maxRunning = rep.MaxRunning
 	}

@@ -91,16 +91,15 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 	if err != nil {
 		return nil, err
 	}
-	h.warnOfUnread(cfg)
+	h.shared.Store(&consumers)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	for name, c := range consumers {
-		running.Go(func() {
-			if err := c.Consume(ctx, h.feed); err != nil && ctx.Err() == nil {
-				h.log.Error("cache events stopped", "source", name, "error", err)
-			}
-		})
-	}
+	h.restore(ctx, cfg.Events.Snapshot)
+	h.consume(ctx, consumers, &running)
+	running.Go(func() { h.keep(ctx, cfg.Events.Snapshot) })
+	running.Go(func() { h.resync(ctx, cfg.Events) })
+	running.Go(func() { h.watchSources(ctx, cfg.Events.TrustFor) })
+	unplug := h.sockets.start(ctx)
 	f := cfg.Fleet
 	monitor := fleet.Monitor{
 		Fleet: h.fleet, Prober: h, Jitter: jitter, Interval: f.ProbeInterval, Timeout: f.ProbeTimeout, Unhealthy: f.UnhealthyAfter, HealthyAfter: f.HealthyAfter,
@@ -108,28 +107,16 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 	running.Go(func() { monitor.Run(ctx) })
 	running.Go(func() { h.calibrate(ctx, f.ScrapeInterval, f.ProbeTimeout) })
 	running.Go(func() { h.tidy(ctx) })
+	running.Go(func() { h.tokens.checks.run(ctx, h.log) })
 	if from.path != "" {
 		running.Go(func() { h.follow(ctx, from.path) })
 	}
 	return func() {
 		cancel()
+		unplug()
 		running.Wait()
 		h.close()
 	}, nil
-}
-
-// warnOfUnread names the sources of cache events that are configured and that this version does not read.
-func (h *house) warnOfUnread(cfg *config.Config) {
-	if cfg.Events.GRPC != nil {
-		h.log.Warn("events.grpc is not read by this version")
-	}
-	for _, sp := range cfg.Specialists {
-		for _, rep := range sp.Replicas {
-			if rep.Events != nil {
-				h.log.Warn("ZMQ events are not read by this version: the replica is scored by what other sources say, or by load", "replica", rep.Name)
-			}
-		}
-	}
 }
 
 // follow reloads on SIGHUP and whenever the file changes.

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -10,50 +11,92 @@ import (
 
 	"octet/config"
 	"octet/engine"
-	"octet/engine/openai"
+	"octet/engine/tokens"
 	"octet/gateway/wire"
+	"octet/kvpool"
 	"octet/routing"
 	"octet/routing/plugins"
 )
 
-// tokenizers turn prompts into the tokens that a specialist's engines see: by our own tokenizer, which emulated engines
-// share, or by the /tokenize of the specialist's own engines, asked in turn.
+// tokenizers turn prompts into the tokens that a specialist's engines see: by the model's own files, by our own tokenizer,
+// which emulated engines share, or by the /tokenize of the specialist's own engines, asked in turn.
 type tokenizers struct {
-	by atomic.Pointer[map[string]*tokenizer] // by specialist; replaced whole
+	hasher kvpool.Hasher
+	by     atomic.Pointer[map[string]*tokenizer] // by specialist; replaced whole
+	cache  atomic.Pointer[tokens.Cache]
+	bytes  int // of cache; guarded by house.mu
+	checks *checks
 }
 
+// tokenizer is a specialist's. Where it is neither local nor builtin, its engines are asked.
 type tokenizer struct {
-	builtin bool
-	model   string
-	engines []*openai.Client // asked one after the other, from a different one each time
-	next    atomic.Uint32
-	timeout time.Duration // of all of them together
-	mute    atomic.Int64  // unix nanoseconds until which they are not asked, after a failure
+	*local
+	builtin  bool
+	model    string
+	replicas []checkedReplica // asked one after the other, from a different one each time
+	next     atomic.Uint32
+	timeout  time.Duration // of all of them together
+	mute     atomic.Int64  // unix nanoseconds until which they are not asked, after a failure
+	sample   sampler
+	toolless atomic.Bool // what we make of tools is not what the engines make of them
+}
+
+func newTokenizers(h kvpool.Hasher) *tokenizers {
+	t := &tokenizers{hasher: h, checks: newChecks()}
+	t.by.Store(&map[string]*tokenizer{})
+	return t
 }
 
 // muteFor is how many timeouts long engines that could not tokenize are left alone: their requests make do with text.
 const muteFor = 10
 
+// load reads the files that cfg names, or takes them from what is in force. The fault is named by its path.
+func (t *tokenizers) load(cfg *config.Config) (map[string]*local, error) {
+	files, now := map[string]*local{}, *t.by.Load()
+	for i := range cfg.Specialists {
+		sp := &cfg.Specialists[i]
+		if !isFile(sp) {
+			continue
+		}
+		var old *local
+		if one := now[sp.Name]; one != nil {
+			old = one.local
+		}
+		l, err := loadLocal(sp, old)
+		if err != nil {
+			return nil, fmt.Errorf("%w: specialists[%d].tokenizer: %w", errConfig, i, err)
+		}
+		files[sp.Name] = l
+	}
+	return files, nil
+}
+
 // set takes the tokenizers of a new generation in.
-func (t *tokenizers) set(cfg *config.Config, residents map[string]*resident) {
+func (t *tokenizers) set(cfg *config.Config, residents map[string]*resident, files map[string]*local) {
 	by := make(map[string]*tokenizer, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
-		switch sp.Tokenizer {
-		case "none":
-			continue
-		case "builtin":
-			by[sp.Name] = &tokenizer{builtin: true}
-		default:
-			if kind := sp.Replicas[0].Engine; kind != "vllm" && kind != "sglang" {
-				continue // their /tokenize knows no chat template, and they publish no events to meet
-			}
-			one := &tokenizer{model: sp.Replicas[0].Model, timeout: sp.TokenizerTimeout}
-			for j := range sp.Replicas {
-				one.engines = append(one.engines, residents[sp.Replicas[j].Name].client)
-			}
-			by[sp.Name] = one
+		one := &tokenizer{local: files[sp.Name], model: sp.Replicas[0].Model, timeout: sp.TokenizerTimeout, sample: sampler{share: sp.TokenizerCheck}}
+		for j := range sp.Replicas {
+			r := residents[sp.Replicas[j].Name]
+			one.replicas = append(one.replicas, checkedReplica{r.key.name, r.key.engine, r.client, r.replica.Host})
 		}
+		switch kind := sp.Replicas[0].Engine; {
+		case one.local != nil:
+			t.checks.expect(one)
+		case sp.Tokenizer == "none":
+			continue
+		case sp.Tokenizer == "builtin":
+			one.builtin = true
+		case kind != "vllm" && kind != "sglang":
+			continue // their /tokenize knows no chat template, and they publish no events to meet
+		}
+		by[sp.Name] = one
+	}
+	t.checks.keep(maps.Keys(residents))
+	if n := int(cfg.Limits.TokenizerCache); t.cache.Load() == nil || n != t.bytes {
+		t.bytes = n
+		t.cache.Store(tokens.New(n))
 	}
 	t.by.Store(&by)
 }
@@ -61,21 +104,56 @@ func (t *tokenizers) set(cfg *config.Config, residents map[string]*resident) {
 var texts = sync.Pool{New: func() any { return new([]byte) }}
 
 // Tokenize implements plugins.Tokenizer.
-func (t *tokenizers) Tokenize(ctx context.Context, specialist string, f *routing.Facts, dst []uint32) ([]uint32, error) {
-	one := (*t.by.Load())[specialist]
-	if one == nil {
-		return dst, plugins.ErrNoTokenizer
+func (t *tokenizers) Tokenize(ctx context.Context, _ string, f *routing.Facts, dst []uint32) ([]uint32, error) {
+	p := plugins.Prompt{Tokens: dst}
+	err := t.Chain(ctx, f, plugins.Root{}, &p)
+	return p.Tokens, err
+}
+
+// Chain implements plugins.Chained.
+func (t *tokenizers) Chain(ctx context.Context, f *routing.Facts, from plugins.Root, p *plugins.Prompt) (err error) {
+	one := (*t.by.Load())[f.Specialist]
+	if one == nil || one.local != nil && t.checks.noneExact(one.replicas) {
+		return plugins.ErrNoTokenizer
 	}
-	if tokens, ok := givenTokens(f, dst); ok {
-		return tokens, nil
+	if given, ok := givenTokens(f, p.Tokens); ok {
+		p.Tokens = given
+		return nil
 	}
-	if one.builtin {
+	switch {
+	case one.local != nil:
+		return t.locally(one, f, from, p)
+	case one.builtin:
 		buf := texts.Get().(*[]byte)
 		defer texts.Put(buf)
 		*buf = f.Text((*buf)[:0])
-		return engine.Tokenize(dst, *buf), nil
+		p.Tokens = engine.Tokenize(p.Tokens, *buf)
+		return nil
 	}
-	return one.ask(ctx, f, dst)
+	p.Tokens, err = one.ask(ctx, f, p.Tokens)
+	return err
+}
+
+// locally renders and tokenizes in the gateway, and puts a sample of what comes out before the engines.
+func (t *tokenizers) locally(one *tokenizer, f *routing.Facts, from plugins.Root, p *plugins.Prompt) error {
+	buf := texts.Get().(*[]byte)
+	defer texts.Put(buf)
+	r, err := one.render((*buf)[:0], f, time.Now())
+	if err != nil {
+		return err
+	}
+	*buf = r.text
+	if r.tools && one.toolless.Load() {
+		return plugins.ErrNoTokenizer
+	}
+	out := tokens.Prompt{Tokens: p.Tokens, Chain: p.Hashes}
+	root := tokens.Root{Chain: from.Hash, BlockSize: from.BlockSize, Tokenizer: one.id, Around: r.around}
+	t.cache.Load().Encode(&out, one.tokenizer, t.hasher, root, r.text)
+	p.Tokens, p.Hashes = out.Tokens, out.Chain
+	if one.sample.takes() {
+		t.checks.suggest(one, f, r.tools, p.Tokens)
+	}
+	return nil
 }
 
 // givenTokens appends the token ids of a completion whose prompt came as ids; false for any other request.
@@ -103,28 +181,32 @@ func (t *tokenizer) ask(ctx context.Context, f *routing.Facts, dst []uint32) ([]
 		return dst, err
 	}
 	start := int(t.next.Add(1))
-	for i := range t.engines {
-		var tokens []uint32
-		if tokens, err = t.engines[(start+i)%len(t.engines)].Tokenize(ctx, dst, body); err == nil {
-			return tokens, nil
+	for i := range t.replicas {
+		var ids []uint32
+		if ids, err = t.replicas[(start+i)%len(t.replicas)].client.Tokenize(ctx, dst, body); err == nil {
+			return ids, nil
 		}
 	}
 	t.mute.Store(now.Add(muteFor * t.timeout).UnixNano())
 	return dst, fmt.Errorf("no engine tokenized: %w", err)
 }
 
-// question is the body of POST /tokenize for a request.
+// question is the body of POST /tokenize for a request: what decides about its prompt.
 func question(model string, f *routing.Facts) ([]byte, error) {
 	var r wire.Request
-	kind, key := wire.Chat, "messages"
+	kind, keys := wire.Chat, []string{"messages", "tools", "chat_template_kwargs", "add_generation_prompt", "continue_final_message"}
 	if f.Kind == "completion" {
-		kind, key = wire.Completion, "prompt"
+		kind, keys = wire.Completion, []string{"prompt", "add_special_tokens"}
 	}
 	if err := wire.Parse(kind, f.Body, wire.Limits{Messages: 1 << 20}, &r); err != nil {
 		return nil, err
 	}
 	body := append([]byte(`{"model":`), strconv.Quote(model)...)
-	body = append(body, `,"`+key+`":`...)
-	body = append(body, r.Raw(key)...)
+	for _, key := range keys {
+		if raw := r.Raw(key); raw != nil {
+			body = append(body, `,"`+key+`":`...)
+			body = append(body, raw...)
+		}
+	}
 	return append(body, '}'), nil
 }

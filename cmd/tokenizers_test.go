@@ -45,7 +45,7 @@ func TestATokenizerThatFailsIsLeftAloneForAWhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one.engines = []*openai.Client{client}
+	one.replicas = []checkedReplica{{client: client}}
 	for range 5 {
 		resp, answer := w.post("/v1/chat/completions", systems)
 		if resp.StatusCode != 200 {

@@ -86,6 +86,18 @@ func newTenants(cfg *config.Config, earlier *gateway.Tenants) (*gateway.Tenants,
 	}, earlier)
 }
 
+// tenantWeights are the tenants' shares of a busy replica.
+func tenantWeights(cfg *config.Config) map[string]int {
+	weights := map[string]int{anonymousTenant: cfg.Auth.AnonymousLimits.Weight}
+	for _, t := range cfg.Auth.Tenants {
+		weights[t.Name] = t.Weight
+	}
+	return weights
+}
+
+// weight is the share of a tenant in the configuration that is in force.
+func (h *house) weight(tenant string) int { return (*h.weights.Load())[tenant] }
+
 func sloConfig(sp *config.Specialist) slo.Config {
 	c := sp.SLO.Correctness
 	return slo.Config{

@@ -20,6 +20,7 @@ var nearPick = routing.Pick{Slot: near, Put: near.Put}
 // pattern is how requests of a specialist are executed.
 type pattern struct {
 	workflow routing.Workflow
+	profiles []*routing.Profile // that it selects by
 	protocol func() gateway.Protocol // nil where one replica does it all
 }
 
@@ -28,27 +29,28 @@ type builder struct {
 	cfg      *config.Config
 	sp       *config.Specialist
 	registry routing.Registry
+	built    []*routing.Profile
 }
 
 // pattern builds what the specialist's workflow asks for.
-func (b builder) pattern() (pattern, error) {
+func (b *builder) pattern() (pattern, error) {
 	if b.sp.Workflow == "single" {
 		profile, err := b.profile("", routing.RoleBoth)
 		if err != nil {
 			return pattern{}, err
 		}
-		return pattern{workflow: routing.Single(profile)}, nil
+		return pattern{workflow: routing.Single(profile), profiles: b.built}, nil
 	}
 	legs, err := b.legs()
 	if err != nil {
 		return pattern{}, err
 	}
 	w, err := routing.NewFlow(legs...)
-	return pattern{w, func() gateway.Protocol { return &gateway.Handover{Room: rand.Int64} }}, err
+	return pattern{w, b.built, func() gateway.Protocol { return &gateway.Handover{Room: rand.Int64} }}, err
 }
 
 // legs are the steps of disaggregated serving, and before them the preprocessor's where there is one.
-func (b builder) legs() (legs []routing.Leg, err error) {
+func (b *builder) legs() (legs []routing.Leg, err error) {
 	d := b.sp.Disaggregation
 	worth := plugins.LongAndCold{MinPrompt: d.MinPromptTokens, MinUncached: d.MinUncachedTokens, Pick: near}
 	prefill := routing.Leg{Name: gateway.StepPrefill, Pick: nearPick, Decider: worth}
@@ -70,7 +72,7 @@ func (b builder) legs() (legs []routing.Leg, err error) {
 }
 
 // fill sets what is configured of a leg.
-func (b builder) fill(l *routing.Leg, c config.Leg, role routing.Role) (err error) {
+func (b *builder) fill(l *routing.Leg, c config.Leg, role routing.Role) (err error) {
 	l.OnFailure = map[string]routing.FailurePolicy{"retry": routing.Retry, "skip": routing.Skip, "fail": routing.Fail}[c.OnFailure]
 	l.Tries = c.Attempts
 	l.Selector, err = b.profile(c.Profile, role)
@@ -78,7 +80,7 @@ func (b builder) fill(l *routing.Leg, c config.Leg, role routing.Role) (err erro
 }
 
 // profile builds a profile for a role: by name, or the specialist's. The slots of given are filled before it selects.
-func (b builder) profile(name string, role routing.Role, given ...routing.AnySlot) (*routing.Profile, error) {
+func (b *builder) profile(name string, role routing.Role, given ...routing.AnySlot) (*routing.Profile, error) {
 	if name == "" {
 		name = b.sp.Profile
 	}
@@ -88,5 +90,6 @@ func (b builder) profile(name string, role routing.Role, given ...routing.AnySlo
 	if err != nil {
 		return nil, fmt.Errorf("%w: specialist %s: %w", errConfig, b.sp.Name, err)
 	}
+	b.built = append(b.built, profile)
 	return profile, nil
 }

@@ -14,6 +14,8 @@ type Auth struct {
 type AnonymousLimits struct {
 	// The highest X-Priority that is honoured; higher ones are clamped. The default is no ceiling.
 	PriorityMax int `yaml:"priority_max" default:"100" range:"-100..100"`
+	// Their share of a busy replica, beside other tenants' weights.
+	Weight int `yaml:"weight" default:"1" range:"1..1000"`
 	// What all anonymous requests together may use.
 	Rate Rate `yaml:"rate"`
 }
@@ -28,6 +30,9 @@ type Tenant struct {
 	PriorityMax int `yaml:"priority_max" default:"100" range:"-100..100"`
 	// A higher X-Priority is lowered to the ceiling (clamp) or answered 403 priority_not_allowed (refuse).
 	PriorityPolicy string `yaml:"priority_policy" default:"clamp" enum:"clamp refuse"`
+	// Its share of a busy replica among those who wait at one priority: prompt tokens that no cache saves, over the weight, are
+	// even between tenants.
+	Weight int `yaml:"weight" default:"1" range:"1..1000"`
 	// The specialists it may use; empty = all.
 	Specialists []string `yaml:"specialists" form:"name"`
 	// Secret that separates its cached prefixes from everyone else's; empty = shared with the others that have none.

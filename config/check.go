@@ -22,6 +22,7 @@ func check(c *Config, r *report, presets []string) {
 	}
 	checkFallbacks(c, r)
 	checkReplicas(c, r)
+	checkEvents(c, r)
 }
 
 func checkListeners(c *Config, r *report) {
@@ -44,6 +45,34 @@ func clash(a, b string) bool {
 		return false
 	}
 	return hostA == hostB || wildcard(hostA) || wildcard(hostB) || loopback(a) && loopback(b) && !(net.ParseIP(hostA) != nil && net.ParseIP(hostB) != nil)
+}
+
+// checkEvents notes sources that cannot be read, or that nobody may speak by.
+func checkEvents(c *Config, r *report) {
+	if g := c.Events.GRPC; g != nil {
+		if (g.Cert == "") != (g.Key == "") {
+			r.addAt("events.grpc.key", CodeConflict, "a certificate needs its key, and a key its certificate")
+		}
+		if g.ClientCA != "" && g.Cert == "" {
+			r.addAt("events.grpc.client_ca", CodeConflict, "client certificates need TLS: cert and key")
+		}
+	}
+	for i := range c.Specialists {
+		for j, rep := range c.Specialists[i].Replicas {
+			if rep.Events != nil {
+				checkReplicaEvents(rep.Events, item(item("specialists", i)+".replicas", j)+".events", r)
+			}
+		}
+	}
+}
+
+func checkReplicaEvents(e *ReplicaEvents, path string, r *report) {
+	if e.ZMQ == "" && (e.Replay != "" || e.Topic != "" || e.Source == "zmq") {
+		r.addAt(path+".zmq", CodeConflict, "replay, topic and source: zmq need the PUB socket's endpoint")
+	}
+	if e.ZMQ != "" && e.Source != "auto" && e.Source != "zmq" {
+		r.addAt(path+".source", CodeConflict, "a replica with a ZMQ socket of its own is heard by that alone: its numbers would clash with those of %s", e.Source)
+	}
 }
 
 func wildcard(host string) bool {

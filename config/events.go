@@ -10,6 +10,36 @@ type Events struct {
 	NATS *NATS `yaml:"nats"`
 	// A listener that engines stream to.
 	GRPC *GRPC `yaml:"grpc"`
+	// What was routed where, for engines without events, and until the events of the others come.
+	Approximate Approximate `yaml:"approximate"`
+	// What is known of the caches outlives a restart.
+	Snapshot Snapshot `yaml:"snapshot"`
+	// Where a stale replica is asked for all that it holds; engines that have no such thing answer 404. Empty = none is asked.
+	ResyncPath string `yaml:"resync_path" default:"/admin/kv" form:"path"`
+	// A replica whose sources are all unreachable for longer is scored by what was routed there, until one is back.
+	TrustFor time.Duration `yaml:"trust_for" default:"30s" range:"1s..24h"`
+}
+
+// Approximate is the index of guesses.
+type Approximate struct {
+	// How long a prompt counts for a replica that publishes no events; 0 = not at all.
+	TTL time.Duration `yaml:"ttl" default:"5m" range:"0s..24h"`
+	// How long it counts for one that does, until its events say so; 0 = not at all.
+	PredictTTL time.Duration `yaml:"predict_ttl" default:"10s" range:"0s..1h"`
+	// Blocks remembered for a replica whose pool's size is not known.
+	Blocks int `yaml:"blocks" default:"32768" range:"1..10000000"`
+}
+
+// Snapshot keeps the index of caches. What came after it is read from the streams.
+type Snapshot struct {
+	// Written at every interval and in the end, read at the start; empty = none.
+	File string `yaml:"file"`
+	// Time between two writes.
+	Interval time.Duration `yaml:"interval" default:"30s" range:"100ms..24h"`
+	// Admin URL of a gateway of the same fleet, which is asked at the start where there is no file; empty = none.
+	Peer string `yaml:"peer" form:"url"`
+	// Its admin token; ${VAR} reads it from the environment.
+	PeerToken string `yaml:"peer_token"`
 }
 
 // Redis is one stream that all engines of the cell append to.
@@ -22,8 +52,10 @@ type Redis struct {
 	Username string `yaml:"username"`
 	// Its password; ${VAR} reads it from the environment.
 	Password string `yaml:"password"`
-	// Speaks TLS, verified against the system's roots.
+	// Speaks TLS, verified against the system's roots, or against ca.
 	TLS bool `yaml:"tls"`
+	// Path of a PEM file with the roots to trust instead; implies tls.
+	CA string `yaml:"ca"`
 	// Entries the stream keeps, about.
 	MaxLen int64 `yaml:"maxlen" default:"100000" range:"100..1000000000"`
 }
@@ -38,12 +70,30 @@ type NATS struct {
 	Stream string `yaml:"stream" default:"OCTET_KV" form:"name"`
 	// Path of a credentials file; empty = none.
 	Creds string `yaml:"creds"`
+	// Path of a PEM file with the roots to trust instead of the system's; for tls:// and wss:// servers.
+	CA string `yaml:"ca"`
 }
 
 // GRPC is a listener for engines that push their events.
 type GRPC struct {
 	// Apart from the data and the admin listener.
 	Listen string `yaml:"listen" default:"127.0.0.1:8082" form:"listen"`
+	// Paths of a PEM certificate and its key; empty = plain TCP.
+	Cert string `yaml:"cert"`
+	// The certificate's key.
+	Key string `yaml:"key"`
+	// Path of a PEM file with the authorities whose client certificates are required; empty = none is.
+	ClientCA string `yaml:"client_ca"`
+	// Who may publish; empty = whoever can connect.
+	Publishers []EventPublisher `yaml:"publishers"`
+}
+
+// EventPublisher is one token, and the replicas that its bearer speaks for.
+type EventPublisher struct {
+	// What it sends as its bearer token; ${VAR} reads it from the environment.
+	Token string `yaml:"token" required:"true" form:"text"`
+	// The replicas' names; empty = any.
+	Replicas []string `yaml:"replicas" form:"name"`
 }
 
 // Shadow bounds the second opinions; they are shed first and never delay an answer.

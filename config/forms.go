@@ -19,7 +19,9 @@ var forms = map[string]func(text string) *problem{
 	"zmq":     formZMQ,
 	"nats":    formNATS,
 	"subject": formSubject,
-	"text":    nil,
+
+	"tokenizer": formTokenizer,
+	"text":      nil,
 }
 
 // maxName bounds what ends up in headers, metric labels and model ids.
@@ -131,4 +133,13 @@ func formSubject(text string) *problem {
 		}
 	}
 	return nil
+}
+
+// formTokenizer wants one of the words, or the path of a file.
+func formTokenizer(text string) *problem {
+	switch {
+	case text == "auto", text == "engine", text == "builtin", text == "none", strings.Contains(text, "/"):
+		return nil
+	}
+	return wrong(CodeBadValue, "%q is not auto, engine, builtin, none, or the path of a tokenizer.json, such as ./tokenizer.json", clip(text))
 }

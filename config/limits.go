@@ -38,4 +38,6 @@ type Limits struct {
 	Receipts int `yaml:"receipts" default:"10000" range:"0..10000000"`
 	// Idempotency keys remembered, oldest dropped first.
 	IdempotencyKeys int `yaml:"idempotency_keys" default:"10000" range:"0..10000000"`
+	// Memory for the tokens and block hashes of prompts' beginnings, over all specialists whose tokenizer is a file; 0 = none.
+	TokenizerCache Size `yaml:"tokenizer_cache" default:"64MiB" range:"0..1TiB"`
 }

@@ -35,12 +35,16 @@ type Replica struct {
 	Events *ReplicaEvents `yaml:"events"`
 }
 
-// ReplicaEvents is where an engine publishes its cache events over ZMQ.
+// ReplicaEvents is where a replica's cache events come from.
 type ReplicaEvents struct {
-	// The PUB socket.
-	ZMQ string `yaml:"zmq" required:"true" form:"zmq"`
-	// The replay ROUTER socket; empty = a gap cannot be repaired from the engine.
+	// The engine's ZMQ PUB socket; with host "*" the gateway listens and the engine dials.
+	ZMQ string `yaml:"zmq" form:"zmq"`
+	// Its replay ROUTER socket; empty = a gap cannot be repaired from the engine.
 	Replay string `yaml:"replay" form:"zmq"`
+	// What the topics of its messages begin with; empty = any.
+	Topic string `yaml:"topic"`
+	// The one source that may speak for it: what others say in its name is dropped. auto = zmq where that is set, else any.
+	Source string `yaml:"source" default:"auto" enum:"auto any redis nats grpc zmq"`
 }
 
 // Fleet is how replicas are watched.

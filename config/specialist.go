@@ -19,9 +19,16 @@ type Specialist struct {
 	Workflow string `yaml:"workflow" default:"single" enum:"single disaggregated three-step"`
 	// When a prompt is worth a replica of its own, and what happens when that fails. Of no effect where workflow is single.
 	Disaggregation Disaggregation `yaml:"disaggregation"`
-	// Where prompts become tokens: in the gateway (builtin), by the engine's /tokenize (engine), not at all (none:
-	// chunks of text stand for tokens), or whichever is available (auto).
-	Tokenizer string `yaml:"tokenizer" default:"auto" enum:"auto engine builtin none"`
+	// Where prompts become tokens: in the gateway by the model's tokenizer.json (its path, with a "/"), in the gateway as
+	// emulated engines do it (builtin), by the engine's /tokenize (engine), not at all (none: chunks of text stand for
+	// tokens), or whichever is available (auto).
+	Tokenizer string `yaml:"tokenizer" default:"auto" form:"tokenizer"`
+	// The Jinja chat template beside a tokenizer.json: a .jinja file, or a tokenizer_config.json. Empty = chat_template.jinja
+	// in the same directory, else tokenizer_config.json there.
+	ChatTemplate string `yaml:"chat_template"`
+	// Share of prompts that were tokenized in the gateway and are compared with what the engine's /tokenize says, beside the
+	// comparison at connect. After a difference the replica is scored approximately.
+	TokenizerCheck float64 `yaml:"tokenizer_check" default:"0.01" range:"0..1"`
 	// Time an engine's /tokenize may take; text chunks stand for tokens after it. After a failure it is not asked for ten
 	// times as long.
 	TokenizerTimeout time.Duration `yaml:"tokenizer_timeout" default:"500ms" range:"1ms..1m"`

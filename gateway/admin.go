@@ -17,6 +17,7 @@ func (s *Server) AdminHandler() http.Handler {
 	e.Use(s.operator)
 	e.GET("/admin/state", s.state)
 	e.GET("/admin/index", s.indexState)
+	e.GET("/admin/index/snapshot", s.indexSnapshot)
 	e.GET("/admin/breakers", s.breakers)
 	e.GET("/admin/knobs", s.listKnobs)
 	e.PUT("/admin/knobs/:name", s.setKnob)
@@ -124,20 +125,53 @@ func (rep *Replica) state() ReplicaState {
 }
 
 func (s *Server) indexState(c *gin.Context) {
-	rt := s.runtime.Load()
 	replicas := gin.H{}
-	for host, rep := range &rt.Replicas {
-		if rep == nil {
-			continue
-		}
-		h := s.index.Host(rep.Host)
-		replicas[rep.Name] = gin.H{
-			"slot": host, "epoch": h.Epoch, "last_seq": h.LastSeq, "stale": h.Stale, "gaps": h.Gaps, "resyncs": h.Resyncs, "blocks": h.Blocks,
-			"events": rep.Fleet.Spec().HasEvents,
+	for _, rep := range &s.runtime.Load().Replicas {
+		if rep != nil {
+			replicas[rep.Name] = s.replicaIndex(rep)
 		}
 	}
 	st := s.index.Stats()
-	c.JSON(http.StatusOK, gin.H{"digest": fmt.Sprintf("%016x", s.index.Digest()), "entries": st.Entries, "bytes": st.Bytes, "replicas": replicas})
+	out := gin.H{"digest": fmt.Sprintf("%016x", s.index.Digest()), "entries": st.Entries, "bytes": st.Bytes, "replicas": replicas}
+	if s.knowledge != nil {
+		out["sources"] = s.knowledge.Sources()
+	}
+	c.JSON(http.StatusOK, out)
+}
+
+func (s *Server) replicaIndex(rep *Replica) gin.H {
+	h := s.index.Host(rep.Host)
+	out := gin.H{
+		"tokens": rep.tokens(), "slot": rep.Host, "epoch": h.Epoch, "last_seq": h.LastSeq, "stale": h.Stale, "gaps": h.Gaps, "resyncs": h.Resyncs, "blocks": h.Blocks,
+		"events": rep.Fleet.Spec().HasEvents,
+	}
+	if s.knowledge != nil {
+		out["trust"] = s.knowledge.Trust(rep.Host)
+	}
+	return out
+}
+
+// indexSnapshot hands all that is known of the caches to another gateway. What fails on the way shows there: the end is missing.
+func (s *Server) indexSnapshot(c *gin.Context) {
+	if s.knowledge == nil {
+		s.refuse(c, fail(CodeRouteNotFound, "", "this gateway has no snapshot to give"))
+		return
+	}
+	c.Header("Content-Type", "application/octet-stream")
+	if err := s.knowledge.Save(c.Writer); err != nil {
+		s.log.Warn("a snapshot was not taken whole", "error", err)
+	}
+}
+
+// tokens is what is known of a replica's tokens; nil where its specialist's tokenizer is not compared with its engines.
+func (r *Replica) tokens() *TokenCheck {
+	if r.Tokens == nil {
+		return nil
+	}
+	if c := r.Tokens(); c.State != "" {
+		return &c
+	}
+	return nil
 }
 
 func (s *Server) breakers(c *gin.Context) {

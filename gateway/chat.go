@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"octet/classifier"
 	"octet/gateway/wire"
@@ -165,11 +166,24 @@ func (x *exchange) facts() routing.Facts {
 	if x.kind == wire.Completion {
 		kind = "completion"
 	}
+	now := x.s.now()
 	return routing.Facts{
+		Now: now, TTFT: timeLeft(now, x.intent.TTFTDeadline), Total: timeLeft(now, x.intent.Deadline),
 		RequestID: x.id, Specialist: x.sp.Name, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Salt: x.salt(),
 		Session: x.intent.Session, Kind: kind, Body: x.body, Text: x.renderPrompt,
 		Priority: x.intent.Priority, MaxTokens: max(x.req.MaxTokens, 0), Stream: x.stream, Dry: x.dry,
 	}
+}
+
+// timeLeft is 0 where there is no deadline, and not 0 where there is one.
+func timeLeft(now, deadline time.Time) time.Duration {
+	if deadline.IsZero() {
+		return 0
+	}
+	if left := deadline.Sub(now); left != 0 {
+		return left
+	}
+	return -1
 }
 
 // salt keeps prefix caches apart: the tenant's, else what the client asks its engine for.

@@ -10,6 +10,7 @@ import (
 	"octet/engine"
 	"octet/gateway/wire"
 	"octet/routing"
+	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/scheduler"
 )
@@ -75,6 +76,7 @@ func (x *exchange) attempt(ctx context.Context) (err error) {
 func (x *exchange) enter(ctx context.Context) error {
 	start, r := x.s.now(), x.admissionRequest(x.turn.leg)
 	x.yieldHeld(r)
+	x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
 	ticket, err := x.turn.rep.Gate.Admit(ctx, r)
 	x.noteQueue(x.turn.at, x.s.now().Sub(start))
 	switch {
@@ -85,8 +87,17 @@ func (x *exchange) enter(ctx context.Context) error {
 	}
 	x.free = false
 	x.turn.ticket = ticket
-	x.turn.rep.Fleet.Begin()
+	x.turn.flight.Begin(x.s.now())
+	if x.sp.Routed != nil && x.route != nil {
+		x.sp.Routed(x.route.View(), x.turn.rep.Host)
+	}
 	return nil
+}
+
+// demand is what the replica whose turn it is has to do, as far as anybody knows: what it already gave of the answer included.
+func (x *exchange) demand() fleet.Demand {
+	tokens := x.prompt.Tokens + x.handedOut
+	return fleet.Demand{Prompt: tokens, Uncached: tokens - x.predicted, Whole: !x.stream}
 }
 
 // call sends the request and brings the answer so far that the client has its first byte, or all of a unary one.

@@ -158,7 +158,7 @@ func routeError(err error) *Error {
 	switch {
 	case errors.As(err, &none) && none.Filter == "breaker":
 		return fail(CodeBreakerOpen, "", err.Error())
-	case errors.As(err, &none) && none.Filter == "concurrency":
+	case errors.As(err, &none) && (none.Filter == "concurrency" || none.Filter == "utilization"):
 		return fail(CodeOverloaded, "", err.Error())
 	case errors.As(err, &none):
 		return fail(CodeNoHealthyReplica, "", err.Error())

@@ -165,6 +165,7 @@ func (x *exchange) admissionRequest(leg bool) scheduler.GateRequest {
 	r := scheduler.GateRequest{
 		ID: x.id, Priority: x.intent.Priority, Chain: x.prompt.Chain, PromptTokens: x.prompt.Tokens, MaxNew: max(x.req.MaxTokens, 0),
 		Deadline: x.intent.Deadline, TTFTDeadline: x.intent.TTFTDeadline, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Arrived: x.arrival,
+		Paid: x.preempted > 0, Whole: !x.stream,
 		Victim: x.preempted < mostPreemptions, Resume: x.handedOut,
 		Elsewhere: x.elsewhere, Draft: x.sp.Draft,
 	}

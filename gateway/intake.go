@@ -125,6 +125,12 @@ func headerToken(h http.Header, name string) (string, *Error) {
 	return v, nil
 }
 
+// The range of X-Priority; larger is more urgent.
+const (
+	PriorityLeast = -100
+	PriorityMost  = 100
+)
+
 func (x *exchange) readPriority() *Error {
 	v, err := headerToken(x.r.Header, "X-Priority")
 	if err != nil {
@@ -132,7 +138,7 @@ func (x *exchange) readPriority() *Error {
 	}
 	if v != "" {
 		n, bad := strconv.Atoi(v)
-		if bad != nil || n < -100 || n > 100 {
+		if bad != nil || n < PriorityLeast || n > PriorityMost {
 			return fail(CodeInvalidValue, "X-Priority", "the priority must be an integer from -100 to 100")
 		}
 		x.intent.Asked = n

@@ -84,6 +84,7 @@ func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
 	}
 	if t.ticket != nil {
 		t.ticket.FirstToken() // a leg's answer is its prefill's end
+		t.flight.FirstToken(x.s.now())
 		if usage, _, err := sse.ScanUnary(body); err == nil {
 			x.noteCached(usage)
 		}
@@ -111,8 +112,8 @@ func (x *exchange) legBudget() time.Duration {
 
 // hold keeps the turn's place beyond the turn: its engine keeps the blocks for the last step's.
 func (x *exchange) hold() {
-	x.held = append(x.held, turn{rep: x.turn.rep, ticket: x.turn.ticket})
-	x.turn.ticket = nil
+	x.held = append(x.held, turn{rep: x.turn.rep, ticket: x.turn.ticket, flight: x.turn.flight})
+	x.turn.ticket, x.turn.flight = nil, fleet.Flight{}
 }
 
 // releaseHeld gives back the places of earlier steps. Idempotent.

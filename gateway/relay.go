@@ -140,6 +140,7 @@ func (x *exchange) count(now time.Time) {
 	x.handedOut = tokens
 	if before == base {
 		x.turn.ticket.FirstToken()
+		x.turn.flight.FirstToken(now)
 		x.releaseHeld()
 	}
 	if before == 0 {
@@ -150,6 +151,7 @@ func (x *exchange) count(now time.Time) {
 	x.wrote = now
 	if size := x.sp.BlockSize; before/size != tokens/size || before == 0 {
 		x.turn.ticket.Grow(tokens)
+		x.turn.flight.Grow(tokens-base, now)
 	}
 }
 

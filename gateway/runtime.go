@@ -58,7 +58,9 @@ type Specialist struct {
 	Footprint func(v routing.View) Footprint
 	// Predicted returns how many leading blocks of the prompt replica h is believed to hold.
 	Predicted func(v routing.View, h index.HostID) int // blocks
-	handles   *specialistMetrics
+	// Routed is told of each prompt that a replica was sent, once it has a place there; nil: nobody wants to know.
+	Routed  func(v routing.View, h index.HostID)
+	handles *specialistMetrics
 }
 
 func (sp *Specialist) executor(b routing.Bounds) routing.Executor {
@@ -95,6 +97,15 @@ type Replica struct {
 	Fleet           *fleet.Replica
 	Gate            *scheduler.Gate
 	Client          engine.Client
+	Tokens          func() TokenCheck // nil where nobody compares
+}
+
+// TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored approximately.
+type TokenCheck struct {
+	State    string `json:"state"` // unchecked | unknown | exact | approximate
+	Reason   string `json:"reason,omitempty"`
+	Checked  uint64 `json:"checked"`  // prompts compared
+	Differed uint64 `json:"differed"` // of those
 }
 
 // Limits bound what one client can cost. Every one is a config key.

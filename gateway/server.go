@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -30,6 +31,17 @@ type Options struct {
 	Pprof      bool
 	Reload     func(context.Context) error // POST /admin/reload
 	Now        func() time.Time            // default time.Now
+	Knowledge  Knowledge                   // nil: the admin listener tells the index alone
+}
+
+// Knowledge is what the gateway believes about caches, and why.
+type Knowledge interface {
+	// Trust says what a replica is scored by: exact (its events), approximate (what was routed there) or load.
+	Trust(h index.HostID) string
+	// Sources tells how each source of events is doing, as JSON takes it.
+	Sources() map[string]any
+	// Save writes all that is known, for another gateway to load.
+	Save(w io.Writer) error
 }
 
 // Index is what the admin listener shows of the block index.
@@ -44,6 +56,7 @@ type Server struct {
 	log         *slog.Logger
 	metrics     *Metrics
 	index       Index
+	knowledge   Knowledge // or nil
 	knobs       *slo.Knobs
 	adminToken  string
 	pprof       bool
@@ -63,7 +76,7 @@ type Server struct {
 // New returns a Server for rt.
 func New(rt *Runtime, o Options) *Server {
 	s := &Server{
-		log: o.Log, metrics: o.Metrics, index: o.Index, knobs: o.Knobs, adminToken: o.AdminToken, pprof: o.Pprof, reload: o.Reload, now: o.Now,
+		log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, adminToken: o.AdminToken, pprof: o.Pprof, reload: o.Reload, now: o.Now,
 		receipts: newReceipts(o.Receipts), idempotency: newIdempotency(o.Keys), retries: newRetryBudget(rt.Limits.RetryBudget),
 	}
 	if s.now == nil {

@@ -18,6 +18,7 @@ type turn struct {
 	leg    bool     // a step before the last
 	at     *Attempt // its entry in the receipt
 	permit *fleet.Permit
+	flight fleet.Flight      // in the replica's ledger
 	ticket *scheduler.Ticket // nil without a place
 	resp   engine.Response   // nil before the head
 	ctx    context.Context   // ends with the request, or when the place is taken back
@@ -39,9 +40,9 @@ func (t *turn) leave() {
 	}
 	if t.ticket != nil {
 		t.ticket.Release()
-		t.rep.Fleet.End()
 		t.ticket = nil
 	}
+	t.flight.Land()
 }
 
 // settle ends a turn: everything is given back, and err is held against the replica, or for it, or neither. Idempotent.

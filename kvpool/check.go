@@ -20,6 +20,9 @@ func (p *Pool) Check() error {
 		if b.refs < 0 {
 			return fmt.Errorf("%w: block %d has %d references", ErrCorrupt, id, b.refs)
 		}
+		if shared := p.shared[id>>6]>>(id&63)&1 == 1; shared != (b.refs > 1) {
+			return fmt.Errorf("%w: block %d has %d references, shared: %t", ErrCorrupt, id, b.refs, shared)
+		}
 		if b.refs == 0 {
 			idle++
 		}

@@ -4,10 +4,10 @@ package kvpool
 // that they are sure to be found again. Cached blocks that nobody else holds are not counted: whoever is short of blocks
 // takes them next. Chain names what t's first blocks hold. O(len(t)) and one probe for each kept block.
 func (p *Pool) Loss(t *Table, chain []BlockHash) (freed, kept int) {
+	freed = len(t.blocks)
+	shared := p.shared
 	for _, id := range t.blocks {
-		if p.blocks[id].refs == 1 {
-			freed++
-		}
+		freed -= int(shared[id>>6] >> (id & 63) & 1)
 	}
 	for i, h := range chain {
 		id, ok := p.prefix.find(h)

@@ -16,7 +16,8 @@ type Pool struct {
 	prefix    prefixMap // content that can be shared, in use or not
 	free      int       // length of the free list
 	onEvict   func(BlockHash)
-	drops     []int32 // scratch of Imagined, all zero between uses
+	drops     []int32  // scratch of Imagined, all zero between uses
+	shared    []uint64 // bit set: blocks that more than one table lists; small enough to stay in a core's cache
 }
 
 // block is 24 bytes, so that a pool of 100,000 costs 2.4 MB.
@@ -37,6 +38,7 @@ func NewPool(blocks, blockSize int) (*Pool, error) {
 		blocks:    make([]block, blocks+1),
 		prefix:    newPrefixMap(blocks),
 		drops:     make([]int32, blocks),
+		shared:    make([]uint64, (blocks+63)/64),
 	}
 	p.blocks[blocks].prev, p.blocks[blocks].next = p.sentinel(), p.sentinel()
 	for id := range BlockID(blocks) {
@@ -123,10 +125,12 @@ func (p *Pool) take() BlockID {
 
 // hold adds a reference to a cached block.
 func (p *Pool) hold(id BlockID) {
-	if p.blocks[id].refs == 0 {
+	switch p.blocks[id].refs++; p.blocks[id].refs {
+	case 1:
 		p.unlink(id)
+	case 2:
+		p.shared[id>>6] |= 1 << (id & 63)
 	}
-	p.blocks[id].refs++
 }
 
 // drop takes a reference back. The last one puts the block on the free list: cached content where it is evicted last,
@@ -137,6 +141,9 @@ func (p *Pool) drop(id BlockID) {
 		panic(fmt.Sprintf("kvpool: releasing block %d, which has %d references", id, b.refs))
 	}
 	if b.refs--; b.refs > 0 {
+		if b.refs == 1 {
+			p.shared[id>>6] &^= 1 << (id & 63)
+		}
 		return
 	}
 	if b.cached {

@@ -40,15 +40,19 @@ func (m *prefixMap) find(h BlockHash) (BlockID, bool) {
 	}
 }
 
-// add records that block holds h; h must not be in the map.
-func (m *prefixMap) add(h BlockHash, block BlockID) {
+// add records that block holds h. It returns false, and changes nothing, where some block already does.
+func (m *prefixMap) add(h BlockHash, block BlockID) bool {
 	mask := len(m.slots) - 1
-	i := m.home(h)
-	for m.slots[i].block != 0 {
-		i = (i + 1) & mask
+	for i := m.home(h); ; i = (i + 1) & mask {
+		switch s := &m.slots[i]; {
+		case s.block == 0:
+			*s = prefixSlot{hash: h, block: block + 1}
+			m.used++
+			return true
+		case s.hash == h:
+			return false
+		}
 	}
-	m.slots[i] = prefixSlot{hash: h, block: block + 1}
-	m.used++
 }
 
 // remove forgets h, which must be in the map.

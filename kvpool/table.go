@@ -58,11 +58,10 @@ func (p *Pool) Seal(t *Table, i int, h BlockHash) bool {
 	if b.cached && b.hash != h {
 		panic(fmt.Sprintf("kvpool: sealing block %d as %#x, but it holds %#x", id, uint64(h), uint64(b.hash)))
 	}
-	if _, known := p.prefix.find(h); known {
+	if !p.prefix.add(h, id) {
 		return false
 	}
 	b.hash, b.cached = h, true
-	p.prefix.add(h, id)
 	return true
 }
 

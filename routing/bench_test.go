@@ -12,24 +12,25 @@ import (
 	"octet/routing/plugins"
 )
 
-// BenchmarkSelect is the default profile's decision with the prompt's hashes given: 32 blocks, of which the first 8 are shared
+// BenchmarkSelect is the default profile's decision with the prompt's hashes given: 32 blocks, of which the first quarter is shared
 // by one in 50 of all prompts, each prompt on 4 replicas.
 func BenchmarkSelect(b *testing.B) {
-	for _, replicas := range []int{8, 64, 256} {
-		b.Run(fmt.Sprintf("replicas=%d", replicas), func(b *testing.B) { benchmarkSelect(b, replicas) })
+	for _, replicas := range []int{8, 16, 32, 64, 128, 256} {
+		b.Run(fmt.Sprintf("replicas=%d", replicas), func(b *testing.B) { benchmarkSelect(b, replicas, 32) })
 	}
+	b.Run("replicas=256/blocks=1024", func(b *testing.B) { benchmarkSelect(b, 256, 1024) })
 }
 
-func benchmarkSelect(b *testing.B, replicas int) {
+func benchmarkSelect(b *testing.B, replicas, blocks int) {
 	draw := rand.New(rand.NewPCG(9, 10))
 	ix, err := index.New(index.Config{Hosts: replicas})
 	if err != nil {
 		b.Fatal(err)
 	}
 	snapshot := benchFleet(b, replicas, draw)
-	chains := make([][]kvpool.BlockHash, 1000)
+	chains := make([][]kvpool.BlockHash, 32_000/blocks)
 	for i := range chains {
-		chains[i] = kvpool.Hasher{}.Chain(nil, 0, promptOf(i), 16)
+		chains[i] = kvpool.Hasher{}.Chain(nil, 0, promptOf(i, 16*blocks), 16)
 	}
 	fill(b, ix, chains, replicas, draw)
 	p := benchProfile(b, ix)
@@ -47,12 +48,12 @@ func benchmarkSelect(b *testing.B, replicas int) {
 	}
 }
 
-// promptOf returns 512 tokens, of which the first 128 are those of every 50th prompt.
-func promptOf(i int) []uint32 {
-	tokens := make([]uint32, 512)
+// promptOf returns n tokens, of which the first quarter are those of every 50th prompt.
+func promptOf(i, n int) []uint32 {
+	tokens := make([]uint32, n)
 	for at := range tokens {
 		tokens[at] = uint32(i % 50)
-		if at >= 128 {
+		if at >= n/4 {
 			tokens[at] = uint32(i*1000 + at)
 		}
 	}
@@ -89,7 +90,7 @@ func benchFleet(b *testing.B, replicas int, draw *rand.Rand) *fleet.Snapshot {
 			b.Fatal(err)
 		}
 		load := fleet.Load{Waiting: draw.IntN(8), Running: draw.IntN(64), KVUsage: draw.Float64()}
-		r.LoadFrom(func() fleet.Load { return load })
+		r.SampleFrom(func() fleet.Load { return load })
 		for range draw.IntN(64) {
 			r.Begin()
 		}

@@ -22,6 +22,12 @@ type Facts struct {
 	Priority  int // larger is more urgent
 	MaxTokens int // tokens to generate at most; 0 is unknown
 	Stream    bool
+	Now       time.Time // of the decision; plugins have no other clock
+	// TTFT and Total are what the caller wants to wait at most from Now on, for the first token and for the whole answer; 0 is
+	// no wish, negative is too late already.
+	TTFT, Total time.Duration
+	// Replica is the name of the one replica that the caller wants; "" leaves the choice to the profile.
+	Replica string
 	// Dry asks for a decision that will not be carried out: plugins with a state (a rotation, a random source) leave it alone.
 	Dry bool
 }

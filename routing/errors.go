@@ -9,11 +9,15 @@ import (
 // ErrNoCandidate is what every *NoCandidateError is.
 var ErrNoCandidate = errors.New("routing: no candidate")
 
+// ErrUnknownReplica is a caller's wish for a replica that is not among the candidates.
+var ErrUnknownReplica = errors.New("routing: no such replica")
+
 // NoCandidateError says who removed the last candidates.
 type NoCandidateError struct {
 	Filter  string    // the plugin that left none; "" when there was none to begin with
 	Removed int       // how many it removed
 	Before  []Removal // the plugins before it that removed any, in order
+	Why     error     // what the plugin itself says of it; may be nil
 }
 
 // Removal is what one plugin took out.
@@ -32,11 +36,19 @@ func (e *NoCandidateError) Error() string {
 	for _, r := range e.Before {
 		fmt.Fprintf(&b, ", %s %d before", r.Plugin, r.Removed)
 	}
+	if e.Why != nil {
+		fmt.Fprintf(&b, ": %v", e.Why)
+	}
 	return b.String()
 }
 
-// Unwrap returns ErrNoCandidate.
-func (e *NoCandidateError) Unwrap() error { return ErrNoCandidate }
+// Unwrap returns ErrNoCandidate and, where the plugin said why, that.
+func (e *NoCandidateError) Unwrap() []error {
+	if e.Why == nil {
+		return []error{ErrNoCandidate}
+	}
+	return []error{ErrNoCandidate, e.Why}
+}
 
 // PrepareError says which Preparer could not do its work.
 type PrepareError struct {

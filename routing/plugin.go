@@ -50,6 +50,18 @@ type Needer interface {
 	Needs() []string
 }
 
+// Learner is a Plugin that wants to know what came of a decision.
+type Learner interface {
+	// Learn is told which replica was picked first, after every Select that is not dry. A retry may still serve the request
+	// elsewhere.
+	Learn(v View, picked index.HostID)
+}
+
+// Explainer is a Picker that can say why it picked nobody.
+type Explainer interface {
+	Why(v View) error
+}
+
 // Scored is a candidate with its weighted sum.
 type Scored struct {
 	Host  index.HostID

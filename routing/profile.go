@@ -17,6 +17,7 @@ type Profile struct {
 	filters   []filter
 	scorers   []scorer
 	picker    picker
+	learners  []learner
 }
 
 // unit is what Build resolved of one plugin.
@@ -44,6 +45,11 @@ type scorer struct {
 	*unit
 	Scorer
 	weight float64
+}
+
+type learner struct {
+	*unit
+	Learner
 }
 
 type picker struct {
@@ -75,6 +81,7 @@ func (p *Profile) Select(ctx context.Context, c *Context) (d Decision, err error
 	if err != nil {
 		return Decision{}, err
 	}
+	p.learn(c, ranked[0].Host)
 	return Decision{Role: p.role, Ranked: ranked, Candidates: c.candidates, Eligible: eligible}, nil
 }
 
@@ -153,7 +160,7 @@ func (p *Profile) pick(c *Context, r *record, eligible index.HostBitmap) ([]Scor
 	picked := u.Pick(c.View(), c.ranked[start:start+n:start+n])
 	r.lap(c, u.unit)
 	if len(picked) == 0 {
-		return nil, r.noCandidate(u.name, n)
+		return nil, r.nobody(u, c.View(), n)
 	}
 	for _, s := range picked {
 		if !eligible.Has(s.Host) {
@@ -162,6 +169,17 @@ func (p *Profile) pick(c *Context, r *record, eligible index.HostBitmap) ([]Scor
 		eligible.Clear(s.Host)
 	}
 	return picked, nil
+}
+
+func (p *Profile) learn(c *Context, picked index.HostID) {
+	if c.facts.Dry {
+		return
+	}
+	for i := range p.learners {
+		u := &p.learners[i]
+		c.running = u.unit
+		u.Learn(c.View(), picked)
+	}
 }
 
 // begin opens the record of one Select.

@@ -22,6 +22,9 @@ func (b *builder) profile() *Profile {
 		case StagePick:
 			p.picker = picker{units[i], part.plugin.(Picker)}
 		}
+		if l, ok := part.plugin.(Learner); ok {
+			p.learners = append(p.learners, learner{units[i], l})
+		}
 	}
 	b.markAlways(p)
 	return p

@@ -96,6 +96,16 @@ func (c *Context) Trace() *Trace {
 	return c.records[len(c.records)-1].trace()
 }
 
+// EachLap calls f with the time that each plugin of this request took so far, in the order in which they ran. Nothing for a
+// Select that came before EnableTrace.
+func (c *Context) EachLap(f func(stage Stage, plugin string, took time.Duration)) {
+	for i := range c.records {
+		for _, l := range c.records[i].laps {
+			f(l.stage, l.name, l.took)
+		}
+	}
+}
+
 // record is what a Select leaves behind for a Trace. Its buffers are those that Select works in, so keeping it costs nothing.
 type record struct {
 	profile    *Profile
@@ -127,8 +137,17 @@ func (r *record) lap(c *Context, u *unit) {
 	c.last = now
 }
 
+// nobody says that the picker u picked none of n.
+func (r *record) nobody(u *picker, v View, n int) error {
+	e := r.noCandidate(u.name, n)
+	if x, ok := u.Picker.(Explainer); ok {
+		e.Why = x.Why(v)
+	}
+	return e
+}
+
 // noCandidate says that plugin removed the last ones.
-func (r *record) noCandidate(plugin string, last int) error {
+func (r *record) noCandidate(plugin string, last int) *NoCandidateError {
 	e := &NoCandidateError{Filter: plugin, Removed: last}
 	n := r.candidates.Count()
 	for i, left := range r.after {

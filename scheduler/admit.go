@@ -16,16 +16,17 @@ func (c *Core) fits(s *sequence) bool {
 	return ok
 }
 
-// admit starts the head of the queue if it fits, taking all the blocks that its prompt and first step need: a prefill
-// that has begun is never short. A speculative request gets its whole draft window too, or starts on the plain lane.
-func (c *Core) admit(s *sequence) bool {
+// admit starts the head of the queue if it fits and leaves the blocks that are due to others, taking all that its prompt and
+// first step need: a prefill that has begun is never short. A speculative request gets its whole draft window too, or starts
+// on the plain lane.
+func (c *Core) admit(s *sequence, due int) bool {
 	if c.running >= c.cfg.MaxRunning {
 		return false
 	}
 	chain := s.reusable(c.cfg.BlockSize)
 	for _, draft := range [...]int{s.window(), 0} {
 		n := c.need(s, draft)
-		if reuse, ok := c.pool.Fits(chain, n+c.headroom(c.running)); ok {
+		if reuse, ok := c.pool.Fits(chain, n+max(due, c.headroom(c.running))); ok {
 			c.start(s, chain[:reuse], n)
 			return true
 		}
@@ -51,6 +52,7 @@ func (c *Core) start(s *sequence, cached []kvpool.BlockHash, n int) {
 		c.totals.cachedTokens += uint64(s.cached)
 		c.totals.promptTokens += uint64(s.prompt)
 	}
+	s.started = c.step
 	c.dequeue(s)
 	c.join(s)
 }

@@ -95,7 +95,6 @@ func (c *Core) secureAll(g *group) {
 func (c *Core) secure(s *sequence) bool {
 	need := c.pool.Blocks(s.computed + 1)
 	if short := need - s.table.Len(); short > c.pool.Free() {
-		c.candidates(s.req.Priority)
 		for _, v := range c.choose(nil, short, s) {
 			c.preempt(v.s)
 			if v.s == s {
@@ -143,7 +142,7 @@ func (c *Core) startWaiting(turn *group) *group {
 	for c.waiting.len() > 0 {
 		s := c.waiting.top()
 		joins := turn == nil || turn.adapter == c.adapter(s)
-		if joins && c.budget == 0 || !c.admit(s) {
+		if joins && c.budget == 0 || !c.admit(s, 0) {
 			break
 		}
 		if joins {

@@ -17,11 +17,11 @@ func TestTenantsShareWithinTheBound(t *testing.T) {
 			names[string(rune('a'+i))] = i
 		}
 		largest := rapid.IntRange(1, 300).Draw(t, "largest")
-		b := backlog{quantum: rapid.IntRange(1, 100).Draw(t, "quantum"), weight: weight}
+		b := backlog[*sequence]{quantum: rapid.IntRange(1, 100).Draw(t, "quantum"), weight: weight}
 		id, started := uint64(0), make([]int, len(weights))
 		add := func(tenant string) {
 			id++
-			b.push(&sequence{req: Request{ID: id, Tenant: tenant, Arrival: Time(id)}, waiting: -1, lifting: -1}, 0)
+			b.push(&sequence{seat: newSeat[*sequence](rank{0, Time(id), id}, tenant), req: Request{ID: id, Tenant: tenant}}, 0)
 		}
 		for i := range weights {
 			add(string(rune('a' + i)))
@@ -58,11 +58,11 @@ func TestTenantsShareWithinTheBound(t *testing.T) {
 
 // A tenant that leaves with a debt finds it again, as long as others are waiting.
 func TestLeavingPaysNoDebt(t *testing.T) {
-	b := backlog{quantum: 10}
+	b := backlog[*sequence]{quantum: 10}
 	id := uint64(0)
 	add := func(tenant string) *sequence {
 		id++
-		s := &sequence{req: Request{ID: id, Tenant: tenant, Arrival: Time(id)}, waiting: -1, lifting: -1}
+		s := &sequence{seat: newSeat[*sequence](rank{0, Time(id), id}, tenant), req: Request{ID: id, Tenant: tenant}}
 		b.push(s, 0)
 		return s
 	}

@@ -141,7 +141,7 @@ func BenchmarkGateAdmit(b *testing.B) {
 	b.Run("handover=10000", func(b *testing.B) { // a place that passes from one to the next, in front of the crowd
 		g := benchGate(b)
 		stop := crowdGate(b, g, 10_000)
-		g.Reconfigure(2, 20_000, 0) // the holder's place and one more
+		g.Reconfigure(GateConfig{MaxRunning: 2, MaxWaiting: 20_000}) // the holder's place and one more
 		t, err := g.Admit(b.Context(), r)
 		if err != nil {
 			b.Fatal(err)
@@ -192,18 +192,26 @@ func crowdGate(b *testing.B, g *Gate, n int) (stop func()) {
 	}
 }
 
-// BenchmarkCoreVictims is the choice among 512 running sequences of 132 blocks each, which is what a preemption adds to its step.
+// BenchmarkCoreVictims is the choice among 512 running sequences of 132 blocks each, which is what a preemption adds to its
+// step: all of one priority, and spread over seven.
 func BenchmarkCoreVictims(b *testing.B) {
-	c, rs := benchCore(b, 1000)
-	c.watermark = 0
-	for range benchNew - 10 {
-		rs = benchStep(c, rs)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		c.candidates(1)
-		if n := len(c.choose(nil, c.pool.Free()+1, nil)); n != 1 {
-			b.Fatal(n)
-		}
+	for _, priorities := range []int{1, 7} {
+		b.Run(fmt.Sprintf("priorities=%d", priorities), func(b *testing.B) {
+			c, rs := benchCore(b, 1000)
+			c.watermark = 0
+			for range benchNew - 10 {
+				rs = benchStep(c, rs)
+			}
+			for _, s := range c.groups[0].running {
+				s.req.Priority %= priorities
+			}
+			head := &sequence{req: Request{Priority: 1}}
+			b.ReportAllocs()
+			for b.Loop() {
+				if n := len(c.choose(nil, c.pool.Free()+1, head)); n != 1 {
+					b.Fatal(n)
+				}
+			}
+		})
 	}
 }

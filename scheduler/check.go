@@ -44,8 +44,8 @@ func (c *Core) Check() error {
 
 func (c *Core) checkRunning(g *group, i int, s *sequence) error {
 	switch {
-	case s.group != g || s.waiting >= 0 || c.adapter(s) != g.adapter || c.live[s.req.ID] != s:
-		return fmt.Errorf("%w: %d runs in group %q, queued at %d", ErrCorrupt, s.req.ID, g.adapter, s.waiting)
+	case s.group != g || s.at >= 0 || c.adapter(s) != g.adapter || c.live[s.req.ID] != s:
+		return fmt.Errorf("%w: %d runs in group %q, queued at %d", ErrCorrupt, s.req.ID, g.adapter, s.at)
 	case i > 0 && !g.running[i-1].rank.before(s.rank):
 		return fmt.Errorf("%w: %d runs out of order", ErrCorrupt, s.req.ID)
 	case s.computed >= len(s.tokens) || s.table.Len() < c.pool.Blocks(s.computed):
@@ -105,7 +105,7 @@ func (c *Core) tables() iter.Seq[*kvpool.Table] {
 }
 
 // check proves that every lane is in order, that its first tenant is waited for, and that deficits are within a share.
-func (b *backlog) check() error {
+func (b *backlog[T]) check() error {
 	count, lifting := 0, 0
 	for i, l := range b.lanes {
 		if err := l.check(); err != nil {
@@ -125,7 +125,7 @@ func (b *backlog) check() error {
 	return b.rising.check()
 }
 
-func (l *lane) check() error {
+func (l *lane[T]) check() error {
 	waiting := 0
 	for _, t := range l.tenants.slots {
 		a := t.item
@@ -136,8 +136,8 @@ func (l *lane) check() error {
 			return err
 		}
 		for _, r := range a.requests.slots {
-			if r.item.lane != l || r.item.account != a {
-				return fmt.Errorf("%w: %d waits elsewhere", ErrCorrupt, r.item.req.ID)
+			if p := r.item.place(); p.lane != l || p.account != a {
+				return fmt.Errorf("%w: %d waits elsewhere", ErrCorrupt, p.rank.id)
 			}
 		}
 		waiting += a.requests.len()

@@ -86,7 +86,7 @@ type Core struct {
 	pool   *kvpool.Pool
 
 	live    map[uint64]*sequence // waiting and running; never iterated
-	waiting backlog
+	waiting backlog[*sequence]
 	groups  []*group // of the running, none empty; the first is served next
 	running int
 
@@ -135,7 +135,7 @@ func NewCore(cfg CoreConfig) (*Core, error) {
 	cfg = cfg.filled()
 	c := &Core{
 		cfg: cfg, hasher: kvpool.NewHasher(cfg.Seed), pool: pool, live: make(map[uint64]*sequence),
-		waiting:   backlog{quantum: cfg.Quantum, weight: cfg.Weights, aging: cfg.Aging, ceiling: cfg.AgingCeiling},
+		waiting:   backlog[*sequence]{quantum: cfg.Quantum, weight: cfg.Weights, aging: cfg.Aging, ceiling: cfg.AgingCeiling},
 		watermark: int(cfg.Watermark * float64(cfg.Blocks)),
 	}
 	pool.OnEvict(c.removed)
@@ -150,7 +150,7 @@ func (c *Core) Add(r Request, now Time) (Answer, error) {
 		return Answer{}, err
 	}
 	s := &sequence{
-		req: r, rank: rank{r.Priority, r.Arrival, r.ID}, prompt: len(r.Tokens), tokens: r.Tokens, waiting: -1, lifting: -1, slot: -1,
+		seat: newSeat[*sequence](rank{r.Priority, r.Arrival, r.ID}, r.Tenant), req: r, prompt: len(r.Tokens), tokens: r.Tokens, slot: -1,
 	}
 	if !r.Hybrid {
 		s.chain = c.hasher.Chain(make([]kvpool.BlockHash, 0, len(r.Tokens)/c.cfg.BlockSize), r.Root, r.Tokens, c.cfg.BlockSize)

@@ -160,7 +160,7 @@ func (w *world) compareBatch(b Batch, adapter string, items []naiveItem) error {
 // place is where a request was before a step.
 type place struct {
 	*sequence
-	lane    *lane
+	lane    *lane[*sequence]
 	gaveWay int
 	running bool
 }

@@ -58,29 +58,25 @@ func (c *Core) loss(s *sequence) (cost time.Duration, freed int) {
 // victim is a running sequence that may have to give way.
 type victim struct {
 	s     *sequence
-	cost  time.Duration // of its giving way
-	freed int           // blocks, if it alone does
+	price float64 // the cost of a freed block, in ns; infinite where none would be freed
 }
 
-// before reports whether a gives way before b: the less urgent; then the cheaper a freed block; then pure attention;
-// then who comes last.
-func (a *victim) before(b *victim) bool {
-	if x, y := a.s.req.Priority, b.s.req.Priority; x != y {
-		return x < y
+func (c *Core) victim(s *sequence) victim {
+	cost, freed := c.loss(s)
+	if freed == 0 {
+		return victim{s, math.Inf(1)}
 	}
-	if x, y := a.price(), b.price(); x != y {
-		return x < y
+	return victim{s, float64(cost) / float64(freed)}
+}
+
+// before reports whether a gives way before b, which is as urgent: who is cheaper a freed block; then pure attention; then who
+// comes last.
+func (a *victim) before(b *victim) bool {
+	if a.price != b.price {
+		return a.price < b.price
 	}
 	if a.s.req.Hybrid != b.s.req.Hybrid {
 		return b.s.req.Hybrid
 	}
 	return b.s.rank.before(a.s.rank)
-}
-
-// price is the cost of a freed block, in ns; infinite where none would be freed.
-func (a *victim) price() float64 {
-	if a.freed == 0 {
-		return math.Inf(1)
-	}
-	return float64(a.cost) / float64(a.freed)
 }

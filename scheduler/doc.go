@@ -35,7 +35,9 @@
 //     Where cross-adapter batches are on, all share one.
 //  9. Only tokens that were committed are hashed, shared and published; a rejected draft never is. Of a hybrid nothing is.
 //  10. Who gives way is the least urgent, and among equals who costs least for a freed block. Nobody does so a fifth time:
-//     a request that gave way four times starts only when its whole answer has room, and so always advances.
+//     a request that gave way four times starts only when its whole answer has room, and so always advances. Nobody gives
+//     way in the step in which it starts, nor starts in the step in which it gave way, and who takes a place leaves the
+//     blocks that are due to those at least as urgent: so nobody gives way for nothing.
 //  11. The copies of hybrid sequences in host memory never exceed its budget. Each belongs to a live request, which waits
 //     or runs on it, and ends with the commit that has brought it back.
 //

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -18,6 +19,16 @@ type GateConfig struct {
 	MaxWait    time.Duration    // in the queue; 0 is as long as ctx and deadlines allow
 	Now        func() time.Time // required
 	Jitter     func() float64   // in [0,1): spreads Retry-After; nil spreads nothing
+
+	Weights func(tenant string) int // of the tenants' shares within a priority; nil or below 1 is 1
+	Quantum int                     // uncached prompt tokens of a share of weight 1 in a round; 0 is 2048
+
+	// Aging lifts who waits by one priority for each such time, to AgingCeiling at most; 0 is none. So from its arrival +
+	// (AgingCeiling - priority) × Aging on, a request is behind nobody of its tenant who came later with a priority up to
+	// AgingCeiling, and behind other tenants' for no more than their shares. It takes nobody's place in the engine by that, but
+	// once it runs it gives way only to who is more urgent than that.
+	Aging        time.Duration
+	AgingCeiling int
 }
 
 // GateRequest is what a Gate must know to admit.
@@ -35,7 +46,9 @@ type GateRequest struct {
 	Elsewhere    bool      // another specialist may answer it: a long wait is offered back as a Refusal that is Offered
 	Resume       int       // tokens already generated, replayed behind the prompt
 	Victim       bool      // may be preempted
+	Whole        bool      // its answer comes at once, so that nobody will say when its prefill was over
 	Arrived      time.Time // its place among equals; zero is now. A resumed request brings its first one
+	Paid         bool      // it ran before: its tenant's share has paid for it
 }
 
 // check panics on counts that no request has: wherever they come from, they were checked before.
@@ -61,18 +74,20 @@ type Gate struct {
 	maxWaiting int
 	maxWait    time.Duration
 
-	waiting  queue[*waiter]
+	waiting  backlog[*waiter]
 	leaving  queue[leaver] // the waiting again, last first: who goes when the queue is full. Those who resume are not in it
 	arrivals uint64
 
 	tickets  []*Ticket      // the running, in no order; a ticket knows its index
-	victims  queue[*Ticket] // of the running: who may be preempted and was not yet, lowest first
+	victims  queue[*Ticket] // of the running: who may be preempted and was not yet, least urgent first
+	priced   []concession   // scratch of candidates
 	yielding []*Ticket      // of the running: who was told to give way
 	debtors  []*Ticket      // of the running: who is owed blocks, oldest debt first; then nothing is free
 	owed     int            // blocks, over all debtors
 	reserved int            // blocks that running tickets hold beyond what is computed
+	filling  int            // tokens of prompts whose first token is awaited
 	bound    int            // of the running: who has a deadline
-	held     bool           // the head of the queue may be waiting for a deadline only, whose slack changes with every token and moment
+	held     bool           // the head of the queue may fit by now although nobody left: a deadline's slack changes with every token and moment
 
 	rates    rates
 	crowd    crowd
@@ -88,12 +103,14 @@ func NewGate(cfg GateConfig) (*Gate, error) {
 	if cfg.Now == nil {
 		return nil, fmt.Errorf("%w: a gate needs a clock", ErrConfig)
 	}
-	if cfg.MaxRunning < 1 || cfg.MaxWaiting < 0 || cfg.MaxWait < 0 || cfg.Blocks < 0 {
-		return nil, fmt.Errorf("%w: %d blocks, %d running, %d waiting for %v", ErrConfig, cfg.Blocks, cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait)
+	if cfg.Blocks < 0 || cfg.Quantum < 0 || !cfg.bounded() {
+		return nil, fmt.Errorf("%w: %d blocks, %d running, %d waiting for %v, a quantum of %d, aging every %v",
+			ErrConfig, cfg.Blocks, cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Quantum, cfg.Aging)
 	}
 	g := &Gate{
 		now: cfg.Now, jitter: cfg.Jitter, origin: cfg.Now(),
 		maxRunning: cfg.MaxRunning, maxWaiting: cfg.MaxWaiting, maxWait: cfg.MaxWait,
+		waiting: backlog[*waiter]{quantum: cmp.Or(cfg.Quantum, defaultQuantum), weight: cfg.Weights, aging: cfg.Aging, ceiling: cfg.AgingCeiling},
 	}
 	if cfg.Blocks > 0 {
 		pool, err := kvpool.NewPool(cfg.Blocks, cfg.BlockSize)
@@ -105,11 +122,19 @@ func NewGate(cfg GateConfig) (*Gate, error) {
 	return g, nil
 }
 
+// defaultQuantum is a chunk of prefill as engines have it.
+const defaultQuantum = 2048
+
+// bounded reports whether the bounds, which may change, are possible.
+func (c *GateConfig) bounded() bool {
+	return c.MaxRunning >= 1 && c.MaxWaiting >= 0 && c.MaxWait >= 0 && c.Aging >= 0
+}
+
 // Admit returns a ticket when r may run: its prompt and one step fit, its deadline can be met, and nobody in the engine is
 // pushed past its own. Where one of these fails, this is tried, in this order:
 //
 //  1. Strictly less urgent ones give way, if r then starts.
-//  2. It waits its turn, by priority, then by arrival: if the queue has a place, or somebody strictly less urgent in it who
+//  2. It waits its turn, by priority, then by its tenant's share, then by arrival: if the queue has a place, or somebody strictly less urgent in it who
 //     leaves for r, and the wait is within bounds.
 //  3. A long wait is offered back where r could go elsewhere.
 //  4. It is refused, with the time after which its like has a place.
@@ -142,6 +167,7 @@ func (g *Gate) ask(r GateRequest) (*Ticket, *waiter, error) {
 	case Refused:
 		return nil, nil, refusal(&r, answer)
 	case Admitted:
+		place.priority = g.waiting.level(place, now)
 		return g.start(r, place, now, now), nil, nil
 	default:
 		g.displace(place, now)
@@ -161,15 +187,16 @@ func (g *Gate) Probe(r GateRequest) Answer {
 	return answer
 }
 
-// Reconfigure changes the bounds. Those who run or wait already keep what they have; who fits now is let in.
-// It panics on bounds that NewGate would refuse.
-func (g *Gate) Reconfigure(maxRunning, maxWaiting int, maxWait time.Duration) {
-	if maxRunning < 1 || maxWaiting < 0 || maxWait < 0 {
-		panic(fmt.Sprintf("scheduler: reconfiguring to %d running, %d waiting for %v", maxRunning, maxWaiting, maxWait))
+// Reconfigure changes the bounds: of cfg count MaxRunning, MaxWaiting, MaxWait and Aging. Those who run or wait already keep
+// what they have; who fits now is let in. It panics on bounds that NewGate would refuse.
+func (g *Gate) Reconfigure(cfg GateConfig) {
+	if !cfg.bounded() {
+		panic(fmt.Sprintf("scheduler: reconfiguring to %d running, %d waiting for %v, aging every %v", cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Aging))
 	}
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()
-	g.maxRunning, g.maxWaiting, g.maxWait = maxRunning, maxWaiting, maxWait
+	g.maxRunning, g.maxWaiting, g.maxWait = cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait
+	g.waiting.age(cfg.Aging)
 	g.letIn(g.elapsed())
 }
 

@@ -307,10 +307,10 @@ func TestReconfigureLetsInWhoFitsNow(t *testing.T) {
 	gated(t, GateConfig{Blocks: 10, BlockSize: 16, MaxRunning: 1, MaxWaiting: 1}, func(t *testing.T, g *Gate) {
 		a := admitted(t, g, ofBlocks(1))
 		b := waits(t, g, ofBlocks(1))
-		g.Reconfigure(2, 5, time.Minute)
+		g.Reconfigure(GateConfig{MaxRunning: 2, MaxWaiting: 5, MaxWait: time.Minute})
 		second := wantTicket(t, b)
 		c := waits(t, g, ofBlocks(1))
-		g.Reconfigure(1, 0, time.Second)
+		g.Reconfigure(GateConfig{MaxRunning: 1, MaxWait: time.Second})
 		a.Release()
 		if came(c) != nil {
 			t.Error("let in beyond the new bound")

@@ -17,7 +17,8 @@ func (g *Gate) answer(r *GateRequest, place rank, now Time) Answer {
 	if g.exceeds(r) {
 		return Answer{State: Refused, Reason: ErrExceedsPool}
 	}
-	head := g.waiting.len() == 0 || place.before(g.waiting.topRank())
+	n := g.waiting.newcomer(place, r.Tenant, now)
+	head := g.waiting.leads(&n)
 	reuse, fits := 0, false
 	if head {
 		reuse, fits = g.fits(r, now)
@@ -30,15 +31,15 @@ func (g *Gate) answer(r *GateRequest, place rank, now Time) Answer {
 	case head && g.wouldYield(r, place, now):
 		return g.mayWait(r, 0, now)
 	case r.Resume == 0 && g.waiting.len() >= g.maxWaiting && !g.displaces(place):
-		return g.full(r, now)
+		return g.full(r, &n, now)
 	}
-	return g.mayWait(r, g.turn(r, g.waiting.ahead(r.Priority), now), now)
+	return g.mayWait(r, g.turn(r, &n, now), now)
 }
 
 // full is the answer where the queue has no place: r may come back when it has one and r's deadline leaves time to wait in it.
-func (g *Gate) full(r *GateRequest, now Time) Answer {
-	vacancy := g.vacancy(r, now)
-	if a := g.mayWait(r, g.turn(r, g.waiting.ahead(r.Priority), now), now); a.State == Refused {
+func (g *Gate) full(r *GateRequest, n *newcomer, now Time) Answer {
+	vacancy := g.vacancy(r, n, now)
+	if a := g.mayWait(r, g.turn(r, n, now), now); a.State == Refused {
 		if a.RetryAfter > 0 {
 			a.Reason, a.RetryAfter = ErrQueueFull, max(a.RetryAfter, g.later(vacancy))
 		}
@@ -76,7 +77,7 @@ func (g *Gate) exceeds(r *GateRequest) bool {
 // fits reports whether r could start now, and how many blocks it would share. While a block is owed none is free, and
 // everybody needs one at least, so nobody fits.
 func (g *Gate) fits(r *GateRequest, now Time) (reuse int, ok bool) {
-	if len(g.tickets) >= g.maxRunning || len(g.tickets) >= g.ceiling(now) {
+	if len(g.tickets) >= g.maxRunning || len(g.tickets) >= g.ceiling(len(g.tickets), now) {
 		return 0, false
 	}
 	if g.pool == nil {
@@ -126,7 +127,11 @@ func (g *Gate) slack(r *GateRequest, reuse int, wait time.Duration, now Time) ti
 	if r.Deadline.IsZero() && r.TTFTDeadline.IsZero() {
 		return math.MaxInt64
 	}
-	first := now + wait + promise(g.rates.firstToken(g.uncached(r, reuse)), &g.rates.prefillError)
+	filled := g.rates.laterFirstToken(g.uncached(r, reuse))
+	if wait == 0 {
+		filled = g.rates.firstToken(g.uncached(r, reuse), g.filling)
+	}
+	first := now + wait + promise(filled, &g.rates.prefillError)
 	slack := time.Duration(math.MaxInt64)
 	if !r.TTFTDeadline.IsZero() && r.Resume == 0 {
 		slack = r.TTFTDeadline.Sub(g.origin) - first

@@ -22,7 +22,31 @@ func (g *Gate) Check() error {
 			return err
 		}
 	}
-	return g.checkTickets()
+	if err := g.checkTickets(); err != nil {
+		return err
+	}
+	return g.checkHead()
+}
+
+// checkHead proves that nobody waits who could start: but for one whom a deadline held back, and who is let in with the next
+// token or question.
+func (g *Gate) checkHead() error {
+	if g.waiting.len() == 0 || g.held {
+		return nil
+	}
+	w := g.waiting.top()
+	if _, fits := g.fits(&w.req, g.elapsed()); fits {
+		return fmt.Errorf("%w: %s waits and fits: %d running, %d blocks free", ErrCorrupt, w.req.ID, len(g.tickets), g.unused())
+	}
+	return nil
+}
+
+// unused returns the free blocks; 0 where they are not known.
+func (g *Gate) unused() int {
+	if g.pool == nil {
+		return 0
+	}
+	return g.pool.Free()
 }
 
 func (g *Gate) checkBlocks() error {
@@ -56,17 +80,18 @@ func (g *Gate) checkBlocks() error {
 }
 
 func (g *Gate) checkTickets() error {
-	yielding := 0
+	yielding, filling := 0, 0
 	for i, t := range g.tickets {
 		if t.yielding {
 			yielding++
 		}
+		filling += t.fills
 		if t.released || t.index != i || t.yielding == (t.victim >= 0) && t.req.Victim || t.owed < 0 || t.owed > 0 != slices.Contains(g.debtors, t) {
 			return fmt.Errorf("%w: ticket %s at %d of %d: victim %d, yielding %t, owed %d", ErrCorrupt, t.req.ID, t.index, i, t.victim, t.yielding, t.owed)
 		}
 	}
-	if yielding != len(g.yielding) {
-		return fmt.Errorf("%w: %d yield, counted %d", ErrCorrupt, yielding, len(g.yielding))
+	if yielding != len(g.yielding) || filling != g.filling {
+		return fmt.Errorf("%w: %d yield, counted %d; %d tokens to prefill, counted %d", ErrCorrupt, yielding, len(g.yielding), filling, g.filling)
 	}
 	return nil
 }

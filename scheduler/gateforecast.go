@@ -13,8 +13,8 @@ type forecast struct {
 	fresh bool
 	known bool
 
-	play     []departure // scratch of turn, earliest first
-	frontier []int       // scratch of inOrder
+	play    []departure // scratch of turn, earliest first
+	preview preview[*waiter]
 }
 
 type departure struct {
@@ -47,63 +47,49 @@ func (g *Gate) departures(now Time) *forecast {
 	return f
 }
 
-// turn estimates the time until r starts behind the first n of the queue: they are played through in order over the
+// turn estimates the time until r, which comes as n, starts: those before it are played through in order over the
 // departures to come, each taking and giving back what it asks for. Without rates it is the measured drain; 0 is unknown.
 // Caller holds gateMu.
-func (g *Gate) turn(r *GateRequest, n int, now Time) time.Duration {
+func (g *Gate) turn(r *GateRequest, n *newcomer, now Time) time.Duration {
 	f := g.departures(now)
 	service := g.rates.service.value()
-	switch {
-	case !f.known || service == 0:
-		return g.rates.drain.retryAfter(n+1, now)
-	case n >= farAhead:
-		waves := n / len(f.ends)
-		return max(1, f.ends[n%len(f.ends)].at-now) + span(service*float64(waves))
+	if !f.known || service == 0 {
+		return g.rates.drain.retryAfter(g.waiting.aheadOf(n)+1, now)
 	}
 	f.play = append(f.play[:0], f.ends...)
 	p := future{f: f, at: now, places: g.maxRunning - len(g.tickets)}
 	if g.pool != nil {
 		p.free = g.pool.Free() - g.owed
 	}
-	for w := range g.inOrder(n) {
-		p.start(g, &w.req)
+	if g.playBefore(n, &p) >= farAhead {
+		if ahead := g.waiting.aheadOf(n); ahead >= farAhead {
+			waves := ahead / len(f.ends)
+			return max(1, f.ends[ahead%len(f.ends)].at-now) + span(service*float64(waves))
+		}
 	}
 	p.start(g, r)
 	return max(1, p.at-now)
 }
 
-// vacancy estimates the time until the queue has one place more: its head starts.
-func (g *Gate) vacancy(r *GateRequest, now Time) time.Duration {
-	if g.waiting.len() > 0 {
-		r = &g.waiting.top().req
-	}
-	return g.turn(r, 0, now)
+// playBefore starts those who come before n, farAhead at most, and returns how many.
+func (g *Gate) playBefore(n *newcomer, p *future) (count int) {
+	cost := func(w *waiter) int { return g.uncached(&w.req, g.reuse(&w.req)) }
+	g.forecast.preview.before(&g.waiting, n, cost, func(w *waiter) bool {
+		p.start(g, &w.req)
+		count++
+		return count < farAhead
+	})
+	return count
 }
 
-// inOrder yields the first n of the queue without taking them out: O(n²) over very few.
-func (g *Gate) inOrder(n int) func(yield func(*waiter) bool) {
-	return func(yield func(*waiter) bool) {
-		slots := g.waiting.slots
-		open := append(g.forecast.frontier[:0], 0)
-		defer func() { g.forecast.frontier = open[:0] }()
-		for range min(n, len(slots)) {
-			best := 0
-			for i := range open {
-				if slots[open[i]].rank.before(slots[open[best]].rank) {
-					best = i
-				}
-			}
-			at := open[best]
-			open[best] = open[len(open)-1]
-			open = open[:len(open)-1]
-			for child := at*arity + 1; child < min(at*arity+1+arity, len(slots)); child++ {
-				open = append(open, child)
-			}
-			if !yield(slots[at].item) {
-				return
-			}
-		}
+// vacancy estimates the time until the queue has one place more: its head starts. That is r, which comes as n, where nobody waits.
+func (g *Gate) vacancy(r *GateRequest, n *newcomer, now Time) time.Duration {
+	if g.waiting.len() > 0 {
+		w := g.waiting.top()
+		head := newcomer{w.rank, w.tenant, w.lane.level}
+		r, n = &w.req, &head
 	}
+	return g.turn(r, n, now)
 }
 
 // future is the engine as it would go on.
@@ -129,7 +115,7 @@ func (p *future) start(g *Gate, r *GateRequest) {
 	}
 	p.places--
 	p.free -= held
-	ends := p.at + g.rates.firstToken(g.uncached(r, 0)) + g.rates.rest(max(0, r.MaxNew-r.Resume), len(g.tickets))
+	ends := p.at + g.rates.laterFirstToken(g.uncached(r, 0)) + g.rates.rest(max(0, r.MaxNew-r.Resume), len(g.tickets))
 	i, _ := slices.BinarySearchFunc(p.f.play, ends, func(d departure, at Time) int { return int(d.at - at) })
 	p.f.play = slices.Insert(p.f.play, i, departure{ends, held})
 }

@@ -32,6 +32,7 @@ func newGateWorld(d *dice) (*gateWorld, error) {
 	g, err := NewGate(w.cfg)
 	w.gate = g
 	w.naive = &naiveGate{naive: newNaive(CoreConfig{Blocks: w.cfg.Blocks, BlockSize: w.cfg.BlockSize, MaxRunning: w.cfg.MaxRunning, TokenBudget: 1, Seed: 3})}
+	w.naive.prefill = func(key int) time.Duration { return w.tickets[key].prefillTime() }
 	return w, err
 }
 
@@ -151,6 +152,7 @@ func pick[V any](d *dice, m map[int]V) int {
 
 func (w *gateWorld) act(d *dice) error {
 	w.now = w.now.Add(time.Millisecond)
+	w.naive.now = w.now.Sub(time.Unix(1, 0))
 	op := d.roll(9)
 	switch {
 	case op < 3:
@@ -184,7 +186,11 @@ func (w *gateWorld) touch(d *dice, op, key int) {
 	case 5, 6:
 		said := mirror.said + d.roll(6) - 1
 		t.Grow(said)
+		early := !mirror.first && said > mirror.said
 		w.naive.grow(mirror, said)
+		if early {
+			w.naive.settle()
+		}
 	case 7:
 		if t.Pin() == mirror.yielding {
 			panic("pinned although told to give way, or the other way round")

@@ -1,6 +1,9 @@
 package scheduler
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // crowd integrates the number of requests in the engine over time, so that a pace can be put down to the company it had.
 type crowd struct {
@@ -46,7 +49,12 @@ func (t *Ticket) since(now Time) Time {
 	if t.first != 0 {
 		return t.told
 	}
-	return max(now, t.admitted+t.gate.rates.firstToken(t.gate.uncached(&t.req, t.reused)))
+	return max(now, t.admitted+t.prefillTime())
+}
+
+// prefillTime estimates the time from t's admission to its first token; 0 is unknown.
+func (t *Ticket) prefillTime() time.Duration {
+	return t.gate.rates.firstToken(t.gate.uncached(&t.req, t.reused), t.others)
 }
 
 // ends estimates when t will be done at the present pace, always in the future; false where nothing is measured of it yet.
@@ -68,9 +76,10 @@ func (t *Ticket) ends(now Time) (Time, bool) {
 
 // ceiling returns how many may be in the engine so that nobody in it is pushed past its own deadline: one more slows all by
 // the measured slope of pace over company, and who has a deadline must bear that down to its last token. Who could not
-// make it even as things are holds nobody back; who makes it only without any doubt holds back further ones.
+// make it even as things are holds nobody back; who makes it only without any doubt holds back further ones. Whoever was
+// told to give way, or is thought away, does not count: running is how many are there then.
 // Linear in the running, and free where none of them has a deadline or company costs nothing. Caller holds gateMu.
-func (g *Gate) ceiling(now Time) int {
+func (g *Gate) ceiling(running int, now Time) int {
 	if g.bound == 0 || !g.rates.pace.known() {
 		return g.maxRunning
 	}
@@ -81,17 +90,16 @@ func (g *Gate) ceiling(now Time) int {
 	}
 	most := float64(g.maxRunning)
 	for _, t := range g.tickets {
-		if left := t.left(); !t.req.Deadline.IsZero() && !t.yielding && left > 0 {
-			most = min(most, t.bears(left, slope, now))
+		if left := t.left(); !t.req.Deadline.IsZero() && !t.yielding && !t.away && left > 0 {
+			most = min(most, t.bears(float64(running), slope, left, now))
 		}
 	}
 	return int(most)
 }
 
-// bears returns how much company t can have up to its deadline.
-func (t *Ticket) bears(left, slope float64, now Time) float64 {
+// bears returns how much company t can have up to its deadline, while so many are running.
+func (t *Ticket) bears(running, slope, left float64, now Time) float64 {
 	g := t.gate
-	running := float64(len(g.tickets))
 	present := g.rates.pace.level(running)
 	pace := float64(t.req.Deadline.Sub(g.origin)-t.since(now)) / left
 	if present > pace {

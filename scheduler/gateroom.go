@@ -1,9 +1,15 @@
 package scheduler
 
-import "octet/kvpool"
+import (
+	"cmp"
+	"math"
+	"slices"
 
-// makeRoom tells the lowest victims that are strictly less urgent than head to give way: as few as make it fit, and
-// nobody if not even all of them would. Those who were told before are counted first. Caller holds gateMu.
+	"octet/kvpool"
+)
+
+// makeRoom tells victims that are strictly less urgent than head to give way, in the order of candidates: as few as make it
+// fit, and nobody if not even all of them would. Those who were told before are counted first. Caller holds gateMu.
 func (g *Gate) makeRoom(head *waiter, now Time) {
 	before, enough := g.choose(&head.req, head.rank, now)
 	for _, t := range g.yielding[before:] {
@@ -31,21 +37,85 @@ func (g *Gate) wouldYield(r *GateRequest, place rank, now Time) bool {
 // choose moves victims to yielding until r fits without them, and says from where on and whether it does.
 func (g *Gate) choose(r *GateRequest, place rank, now Time) (before int, enough bool) {
 	before = len(g.yielding)
-	if before == 0 && !g.outranked(place) {
-		return before, false
+	if before == 0 && !g.outranked(place) || g.slack(r, 0, 0, now) < 0 {
+		return before, false // what it could share may be gone when the others are: then it would be too late
 	}
 	room := g.imagine(r, now)
 	for _, t := range g.yielding {
 		room.release(t)
 	}
-	for !room.enough() && g.outranked(place) {
-		t := g.victims.pop()
-		room.release(t)
-		g.yielding = append(g.yielding, t)
-	}
 	enough = room.enough()
+	if !enough && g.outranked(place) {
+		for _, v := range g.candidates(place.priority, now) {
+			g.victims.remove(v.t)
+			room.release(v.t)
+			g.yielding = append(g.yielding, v.t)
+			if enough = room.enough(); enough {
+				break
+			}
+		}
+	}
 	room.close(g.yielding)
 	return before, enough
+}
+
+// concession is a victim, and what its giving way costs.
+type concession struct {
+	t     *Ticket
+	price float64 // tokens to compute again for a freed block
+}
+
+// candidates returns the victims below priority in the order in which they give way: the less urgent; then who has the
+// fewest tokens to compute again for a freed block; then who came last. The slice is valid until the next call.
+func (g *Gate) candidates(priority int, now Time) []concession {
+	g.priced = g.priced[:0]
+	for _, slot := range g.victims.slots {
+		if t := slot.item; t.rank.priority < priority {
+			g.priced = append(g.priced, concession{t, t.price(now)})
+		}
+	}
+	slices.SortFunc(g.priced, func(a, b concession) int {
+		if a.t.rank.priority != b.t.rank.priority || a.price == b.price {
+			return cmp.Or(cmp.Compare(a.t.rank.priority, b.t.rank.priority), bySign(b.t.rank.before(a.t.rank)))
+		}
+		return cmp.Compare(a.price, b.price)
+	})
+	return g.priced
+}
+
+func bySign(first bool) int {
+	if first {
+		return -1
+	}
+	return 1
+}
+
+// price returns the tokens that the engine would compute again for t, for each block that its giving way frees. What
+// others keep in the prefix cache is not lost; of a prefill under way as much is as its time is over. All requests of an engine
+// are of one model, so that recurrent state, where it has any, weighs the same on each.
+func (t *Ticket) price(now Time) float64 {
+	g := t.gate
+	if g.pool == nil {
+		return t.progress(now)
+	}
+	chain := g.reusable(&t.req)
+	freed, kept := g.pool.Loss(&t.table, chain[:min(len(chain), t.computed/g.pool.BlockSize())])
+	if freed == 0 {
+		return math.Inf(1)
+	}
+	return max(0, t.progress(now)-float64(kept*g.pool.BlockSize())) / float64(freed)
+}
+
+// progress returns the tokens of t that the engine holds.
+func (t *Ticket) progress(now Time) float64 {
+	if t.first != 0 {
+		return float64(t.req.PromptTokens + t.generated)
+	}
+	part := 1.0
+	if whole := t.prefillTime(); whole > 0 {
+		part = min(1, float64(now-t.admitted)/float64(whole))
+	}
+	return float64(t.computed) + part*float64(t.gate.uncached(&t.req, t.reused))
 }
 
 func (g *Gate) outranked(place rank) bool {
@@ -54,40 +124,45 @@ func (g *Gate) outranked(place rank) bool {
 
 // room is what one request would find if some tickets were released.
 type room struct {
-	places int // in the engine
-	owed   int // blocks that others get first
-	blocks int // that the request needs
-	pool   kvpool.Imagined
-	paged  bool // else only places count
+	gate    *Gate
+	now     Time
+	running int // who would be left in the engine
+	owed    int // blocks that others get first
+	blocks  int // that the request needs
+	pool    kvpool.Imagined
 }
 
 func (g *Gate) imagine(r *GateRequest, now Time) room {
-	m := room{places: min(g.maxRunning, g.ceiling(now)) - len(g.tickets), owed: g.owed}
+	m := room{gate: g, now: now, running: len(g.tickets), owed: g.owed}
 	if g.pool != nil {
-		m.paged, m.blocks, m.pool = true, g.blocks(r), g.pool.Imagine(g.reusable(r))
+		m.blocks, m.pool = g.blocks(r), g.pool.Imagine(g.reusable(r))
 	}
 	return m
 }
 
 func (m *room) release(t *Ticket) {
-	m.places++
+	t.away = true
+	m.running--
 	m.owed -= t.owed
-	if m.paged {
+	if m.gate.pool != nil {
 		m.pool.Release(&t.table)
 	}
 }
 
 func (m *room) enough() bool {
-	return m.places > 0 && (!m.paged || m.pool.Fits(m.blocks+m.owed))
+	g := m.gate
+	return m.running < g.maxRunning && (g.pool == nil || m.pool.Fits(m.blocks+m.owed)) && m.running < g.ceiling(m.running, m.now)
 }
 
 // close ends the thought; released are the tickets that were imagined away.
 func (m *room) close(released []*Ticket) {
-	if !m.paged {
-		return
-	}
 	for _, t := range released {
-		m.pool.Undo(&t.table)
+		t.away = false
+		if m.gate.pool != nil {
+			m.pool.Undo(&t.table)
+		}
 	}
-	m.pool.Close()
+	if m.gate.pool != nil {
+		m.pool.Close()
+	}
 }

@@ -47,7 +47,7 @@ func TestMisuseOfAGatePanicsWithNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantPanic(t, "reconfiguring to 0 running", func() { g.Reconfigure(0, 1, 0) })
+	wantPanic(t, "reconfiguring to 0 running", func() { g.Reconfigure(GateConfig{MaxWaiting: 1}) })
 	wantPanic(t, "x of -1 prompt, 2 new, 3 resumed and 0 drafted tokens", func() { g.Probe(GateRequest{ID: "x", PromptTokens: -1, MaxNew: 2, Resume: 3}) })
 	if _, err := g.Admit(t.Context(), GateRequest{}); err != nil { // the lock is not held
 		t.Error(err)

@@ -37,6 +37,7 @@ type simple struct {
 	level, gaveWay, kept int
 	host                 int64
 	admitted, restoring  bool
+	fresh, left          bool // started, or gave way, in this step
 }
 
 // naiveItem is what of an Item is compared.
@@ -159,8 +160,8 @@ func (m *naive) holder(h kvpool.BlockHash) (kvpool.BlockID, bool) {
 	return 0, false
 }
 
-// tryAdmit starts s with room for draft, or leaves everything as it was.
-func (m *naive) tryAdmit(s *simple, draft int) bool {
+// tryAdmit starts s with room for draft, leaving what is due to others, or leaves everything as it was.
+func (m *naive) tryAdmit(s *simple, draft, due int) bool {
 	if len(m.sorted(true)) >= m.cfg.MaxRunning {
 		return false
 	}
@@ -179,14 +180,14 @@ func (m *naive) tryAdmit(s *simple, draft int) bool {
 	if s.gaveWay >= pinAfter {
 		need = m.blocks(s.prompt + s.MaxNew)
 	}
-	if len(m.sorted(true)) > 0 && need-shared+int(m.cfg.Watermark*float64(m.cfg.Blocks)) > len(m.free) || !m.extend(s, need) {
+	if len(m.sorted(true)) > 0 && need-shared+max(due, int(m.cfg.Watermark*float64(m.cfg.Blocks))) > len(m.free) || !m.extend(s, need) {
 		for _, id := range s.table {
 			m.refs[id]--
 		}
 		s.table, m.free = nil, free
 		return false
 	}
-	s.computed, s.running = shared*m.cfg.BlockSize, true
+	s.computed, s.running, s.fresh = shared*m.cfg.BlockSize, true, true
 	if s.host > 0 {
 		s.computed, s.restoring = s.kept, true
 	}
@@ -196,8 +197,8 @@ func (m *naive) tryAdmit(s *simple, draft int) bool {
 	return true
 }
 
-func (m *naive) admit(s *simple) bool {
-	if !m.tryAdmit(s, m.window(s)) && !m.tryAdmit(s, 0) {
+func (m *naive) admit(s *simple, due int) bool {
+	if !m.tryAdmit(s, m.window(s), due) && !m.tryAdmit(s, 0, due) {
 		return false
 	}
 	if !s.admitted {
@@ -222,6 +223,7 @@ func (m *naive) giveWay(s *simple) {
 	m.stop(s)
 	m.preempt++
 	s.gaveWay++
+	s.left = true
 	m.queue(s, m.now)
 }
 
@@ -229,22 +231,34 @@ func (m *naive) giveWay(s *simple) {
 func (m *naive) outrank() {
 	for {
 		head := m.head()
-		if head == nil || m.fitsNow(head.ID) {
+		if head == nil || head.left || m.fitsNow(head.ID) {
 			return
 		}
-		chosen := m.choose(head.Priority-1, nil, func(c *naive) bool { return c.tryAdmit(c.find(head.ID), 0) })
+		chosen := m.choose(head.Priority-1, nil, func(c *naive) bool {
+			return c.tryAdmit(c.find(head.ID), 0, c.growth(head.Priority))
+		})
 		for _, v := range chosen {
 			m.giveWay(v)
 		}
-		if len(chosen) == 0 || !m.admit(head) {
+		if len(chosen) == 0 || !m.admit(head, m.growth(head.Priority)) {
 			return
 		}
 	}
 }
 
+// growth is the blocks that are due to those who run and are at least as urgent.
+func (m *naive) growth(priority int) (n int) {
+	for _, s := range m.sorted(true) {
+		if s.Priority >= priority && s.decoding() {
+			n += max(0, m.blocks(s.computed+1)-len(s.table))
+		}
+	}
+	return n
+}
+
 func (m *naive) fitsNow(id uint64) bool {
 	c := m.clone()
-	return c.tryAdmit(c.find(id), 0)
+	return c.tryAdmit(c.find(id), 0, 0)
 }
 
 func (m *naive) find(id uint64) *simple {
@@ -255,6 +269,9 @@ func (s *simple) decoding() bool { return s.computed == len(s.tokens)-1 && len(s
 
 func (m *naive) assemble() (adapter string, items []naiveItem) {
 	m.batch, m.preempt, m.saved = nil, 0, nil
+	for _, s := range m.live {
+		s.fresh, s.left = false, false
+	}
 	m.lift()
 	budget := m.cfg.TokenBudget
 	m.outrank()
@@ -265,7 +282,7 @@ func (m *naive) assemble() (adapter string, items []naiveItem) {
 	if m.preempt == 0 || len(m.batch) == 0 {
 		for s := m.head(); s != nil; s = m.head() {
 			joins := len(m.batch) == 0 || m.lane(s) == adapter
-			if joins && budget == 0 || !m.admit(s) {
+			if joins && budget == 0 || !m.admit(s, 0) {
 				break
 			}
 			if joins {

@@ -3,7 +3,9 @@ package scheduler
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"octet/kvpool"
 )
@@ -15,6 +17,8 @@ type naiveGate struct {
 	waiting []*naiveWaiter
 	debtors []*naiveTicket // oldest debt first
 	order   int
+	now     Time
+	prefill func(key int) time.Duration // as measured
 }
 
 type naiveTicket struct {
@@ -26,6 +30,9 @@ type naiveTicket struct {
 	first    bool
 	said     int // generated tokens
 	owed     int
+	began    Time
+	resume   int
+	uncached int
 }
 
 type naiveWaiter struct {
@@ -37,7 +44,7 @@ type naiveWaiter struct {
 }
 
 func (m *naiveGate) copied() *naiveGate {
-	c := &naiveGate{naive: m.naive.clone(), order: m.order}
+	c := &naiveGate{naive: m.naive.clone(), order: m.order, now: m.now, prefill: m.prefill}
 	for _, t := range m.tickets {
 		u := *t
 		u.table = slices.Clone(t.table)
@@ -77,8 +84,9 @@ func (m *naiveGate) enough(w *naiveWaiter) bool {
 func (m *naiveGate) fits(w *naiveWaiter) bool { return m.debt() == 0 && m.copied().enough(w) }
 
 func (m *naiveGate) begin(w *naiveWaiter) {
-	t := &naiveTicket{simple: simple{Request: w.request, tokens: w.request.Tokens}, key: w.key, rank: w.rank, victim: w.victim, said: w.resume}
+	t := &naiveTicket{simple: simple{Request: w.request, tokens: w.request.Tokens}, key: w.key, rank: w.rank, victim: w.victim, said: w.resume, resume: w.resume, began: m.now}
 	need := m.share(&t.simple, w.resume)
+	t.uncached = len(t.tokens) + w.resume - t.computed
 	if !m.extend(&t.simple, len(t.table)+need) {
 		panic("begun without room")
 	}
@@ -135,8 +143,12 @@ func (m *naiveGate) preemptFor(head *naiveWaiter) {
 			lower = append(lower, t)
 		}
 	}
+	prices := map[*naiveTicket]float64{}
+	for _, t := range lower {
+		prices[t] = m.price(t)
+	}
 	slices.SortFunc(lower, func(a, b *naiveTicket) int {
-		return cmp.Or(cmp.Compare(a.rank.priority, b.rank.priority), cmp.Compare(b.rank.arrival, a.rank.arrival), cmp.Compare(b.rank.id, a.rank.id))
+		return cmp.Or(cmp.Compare(a.rank.priority, b.rank.priority), cmp.Compare(prices[a], prices[b]), cmp.Compare(b.rank.arrival, a.rank.arrival), cmp.Compare(b.rank.id, a.rank.id))
 	})
 	for n := range len(lower) + 1 {
 		c := m.copied()
@@ -152,6 +164,43 @@ func (m *naiveGate) preemptFor(head *naiveWaiter) {
 			return
 		}
 	}
+}
+
+// price is what t has in the engine and would lose, for each block that only it holds.
+func (m *naiveGate) price(t *naiveTicket) float64 {
+	freed := 0
+	for _, id := range t.table {
+		if m.refs[id] == 1 {
+			freed++
+		}
+	}
+	if freed == 0 {
+		return math.Inf(1)
+	}
+	size := m.cfg.BlockSize
+	has, kept := float64(len(t.tokens)+t.said), 0
+	if !t.first {
+		part := 1.0
+		if whole := m.prefill(t.key); whole > 0 {
+			part = min(1, float64(m.now-t.began)/float64(whole))
+		}
+		has = float64(t.computed) + part*float64(t.uncached)
+	}
+	for end := size; end <= min(len(t.tokens), t.computed) && end < len(t.tokens)+t.resume; end += size {
+		id, ok := m.holder(m.hash(&t.simple, end))
+		others := 0
+		if ok {
+			others = m.refs[id]
+		}
+		if ok && t.table[end/size-1] == id {
+			others--
+		}
+		if others == 0 {
+			break
+		}
+		kept += size
+	}
+	return max(0, has-float64(kept)) / float64(freed)
 }
 
 func (m *naiveGate) end(t *naiveTicket) {

@@ -64,7 +64,7 @@ func (m *naive) worthSaving(s *simple) bool {
 func (m *naive) choose(priority int, self *simple, fits func(*naive) bool) []*simple {
 	var order []*simple
 	for _, s := range m.sorted(true) {
-		if s.Priority <= priority && s.gaveWay < pinAfter {
+		if s.Priority <= priority && s.gaveWay < pinAfter && !s.fresh {
 			order = append(order, s)
 		}
 	}

@@ -20,6 +20,17 @@ func anyCore(t *rapid.T) sim.CorePlan {
 		TokenBudget: running + rapid.IntRange(0, 40).Draw(t, "budget"), Seed: 5,
 	}}
 	p.Core.ChunkTokens = rapid.IntRange(0, p.Core.TokenBudget).Draw(t, "chunk")
+	if rapid.Bool().Draw(t, "seen") { // tokens for everybody, so that all is judged to the request
+		p.Seen, p.Core.TokenBudget, p.Core.ChunkTokens = true, 2000, 0
+	}
+	p.Core.Watermark = rapid.SampledFrom([]float64{-1, 0, 0.1, 0.4}).Draw(t, "watermark")
+	p.Core.CrossAdapter = rapid.Bool().Draw(t, "cross")
+	p.Core.Quantum = rapid.IntRange(1, 200).Draw(t, "quantum")
+	p.Core.Weights = func(tenant string) int { return len(tenant) }
+	p.Core.Aging, p.Core.AgingCeiling = time.Duration(rapid.IntRange(0, 3).Draw(t, "aging"))*40*time.Millisecond, rapid.IntRange(-1, 3).Draw(t, "ceiling")
+	p.Core.MaxWaitingBytes = rapid.SampledFrom([]int64{0, 500, 5000}).Draw(t, "bytes")
+	p.Core.SSMStateBytes, p.Core.KVTokenBytes = rapid.SampledFrom([]int64{1, 400, 3000}).Draw(t, "state"), rapid.SampledFrom([]int64{0, 30}).Draw(t, "kv")
+	p.Core.HostBytes, p.Core.LinkBandwidth = rapid.SampledFrom([]int64{0, 3000, 100_000}).Draw(t, "host"), rapid.SampledFrom([]float64{0, 1e6}).Draw(t, "link")
 	p.Cost = sim.Cost{Step: time.Millisecond, Prefill: 50 * time.Microsecond, Decode: 100 * time.Microsecond, Noise: 0.2}
 	p.Load = sim.Shape{
 		Requests: 60, Gap: time.Duration(rapid.IntRange(1, 40).Draw(t, "gap ms")) * time.Millisecond, Burst: rapid.IntRange(1, 12).Draw(t, "burst"),
@@ -28,7 +39,10 @@ func anyCore(t *rapid.T) sim.CorePlan {
 		Adapters: rapid.IntRange(1, 5).Draw(t, "adapters"), Tenants: rapid.IntRange(1, 4).Draw(t, "tenants"),
 		Priorities: rapid.IntRange(1, 4).Draw(t, "priorities"), Draft: rapid.IntRange(0, 4).Draw(t, "draft"),
 		Cancelled: 0.2, Patience: 50 * time.Millisecond, Deadlines: 0.2, Slack: 400 * time.Millisecond,
-		Failures: rapid.SampledFrom([]float64{0, 0.1, 0.7}).Draw(t, "failures"),
+		Hybrids: rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(t, "hybrids"), Failures: rapid.SampledFrom([]float64{0, 0.1, 0.7}).Draw(t, "failures"),
+	}
+	if p.Seen && !p.Core.CrossAdapter {
+		p.Load.Adapters = 1
 	}
 	return p
 }

@@ -18,6 +18,9 @@ func (a rank) before(b rank) bool {
 	return a.id < b.id
 }
 
+// amongEquals is the order of those of one level.
+func (a rank) amongEquals() rank { return rank{0, a.arrival, a.id} }
+
 // reversed turns the order round: the last to be served comes first.
 func (a rank) reversed() rank { return rank{-a.priority, -a.arrival, ^a.id} }
 

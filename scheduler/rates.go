@@ -85,17 +85,25 @@ const doubtful = 2.5
 
 // rates is what a Gate has measured of its engine. Nothing of it is configured.
 type rates struct {
-	prefill line // admission to first token in ns, over uncached tokens
-	pace    line // ns a token after the first, over requests in the engine at the time
-	length  mean // tokens generated in all
-	service mean // ns from admission to the end
+	prefill plane // admission to first token in ns, over uncached tokens, and those of prefills that were under way then
+	pace    line  // ns a token after the first, over requests in the engine at the time
+	length  mean  // tokens generated in all
+	service mean  // ns from admission to the end
 
 	prefillError, paceError mean // part by which estimates were wrong, either way
 	drain                   drain
 }
 
-// firstToken estimates the time from admission to the first token; 0 is unknown.
-func (r *rates) firstToken(uncached int) time.Duration { return r.prefill.duration(float64(uncached)) }
+// firstToken estimates the time from admission to the first token while so many tokens of other prompts are still to be
+// prefilled; 0 is unknown.
+func (r *rates) firstToken(uncached, others int) time.Duration {
+	return r.prefill.at(float64(uncached), float64(others))
+}
+
+// laterFirstToken is firstToken for one who starts later, with as many others as usual.
+func (r *rates) laterFirstToken(uncached int) time.Duration {
+	return r.prefill.at(float64(uncached), r.prefill.usual())
+}
 
 // rest estimates the time for the tokens after the first of n while running requests are in the engine; n 0 is as many as
 // requests had lately. 0 is unknown.

@@ -237,3 +237,52 @@ func TestCoreEstimatesFromItsDrain(t *testing.T) {
 		t.Errorf("retry after %v", r.RetryAfter)
 	}
 }
+
+// MEGA-50: an engine that computes prompts one after the other keeps a prompt waiting for those before it, and that is measured.
+func TestPrefillTimeCountsPromptsBefore(t *testing.T) {
+	const token = 100 * time.Microsecond
+	for name, lag := range map[string]time.Duration{"one after the other": token, "side by side": 0} {
+		var p plane
+		for i := range 200 {
+			own, others := 50+i*37%400, i*61%900
+			p.observe(float64(own), float64(others), float64(15*time.Millisecond+time.Duration(own)*token+time.Duration(others)*lag))
+		}
+		for _, n := range [][2]int{{20, 0}, {500, 0}, {20, 900}, {3000, 5000}} {
+			want := 15*time.Millisecond + time.Duration(n[0])*token + time.Duration(n[1])*lag
+			if got := p.at(float64(n[0]), float64(n[1])); got < want*98/100 || got > want*102/100 {
+				t.Errorf("%s: %d tokens behind %d take %v, want %v", name, n[0], n[1], got, want)
+			}
+		}
+	}
+}
+
+// MEGA-44: a first-token deadline that an idle engine would keep is refused while a long prompt is before it.
+func TestFirstTokenDeadlineCountsPromptsUnderWay(t *testing.T) {
+	gated(t, GateConfig{MaxRunning: 4, MaxWaiting: 9}, func(t *testing.T, g *Gate) {
+		for i := range 12 { // prompts are prefilled one after the other, a token a millisecond
+			long, short := 100+i%5*300, 10+i%3*40
+			before := admitted(t, g, GateRequest{ID: "before", PromptTokens: long})
+			after := admitted(t, g, GateRequest{ID: "after", PromptTokens: short})
+			time.Sleep(time.Duration(long) * time.Millisecond)
+			before.FirstToken()
+			time.Sleep(time.Duration(short) * time.Millisecond)
+			after.FirstToken()
+			before.Release()
+			after.Release()
+		}
+		asks := GateRequest{ID: "asks", PromptTokens: 50, TTFTDeadline: time.Now().Add(500 * time.Millisecond)}
+		if a := g.Probe(asks); a.State != Admitted {
+			t.Errorf("before an idle engine: %+v", a)
+		}
+		busy := admitted(t, g, GateRequest{ID: "busy", PromptTokens: 2000})
+		if a := g.Probe(asks); !errors.Is(a.Reason, ErrDeadline) {
+			t.Errorf("behind 2000 tokens: %+v", a)
+		}
+		busy.FirstToken()
+		asks.TTFTDeadline = time.Now().Add(500 * time.Millisecond)
+		if a := g.Probe(asks); a.State != Admitted {
+			t.Errorf("when they are prefilled: %+v", a)
+		}
+		busy.Release()
+	})
+}

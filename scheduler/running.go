@@ -71,7 +71,7 @@ func (c *Core) preempt(s *sequence) {
 	}
 	c.save(s)
 	c.stop(s)
-	s.preempted = true
+	s.preempted, s.gaveWay = true, c.step
 	s.preemptions++
 	c.preempted++
 	c.totals.preemptions++

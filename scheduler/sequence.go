@@ -4,16 +4,12 @@ import "octet/kvpool"
 
 // sequence is one live request: waiting without blocks, or running with a table.
 type sequence struct {
-	req     Request
-	rank    rank
-	prompt  int      // tokens[:prompt] came with the request
-	tokens  []uint32 // prompt, then generated; only Commit appends, and nothing is ever overwritten
-	chain   []kvpool.BlockHash
-	table   kvpool.Table // empty while waiting
-	waiting int          // position among its tenant's waiting; -1 while running
-	lifting int          // position among those that age will lift; -1 is outside
-	lane    *lane        // in which it waits; nil while running
-	account *account     // that it waits in; nil while running
+	seat[*sequence]
+	req    Request
+	prompt int      // tokens[:prompt] came with the request
+	tokens []uint32 // prompt, then generated; only Commit appends, and nothing is ever overwritten
+	chain  []kvpool.BlockHash
+	table  kvpool.Table // empty while waiting
 
 	computed int // tokens[:computed] are in the cache; only admission, Commit and preemption change it
 	cached   int // prompt tokens that the first admission found in the prefix cache
@@ -24,14 +20,13 @@ type sequence struct {
 	admitted  bool   // at least once
 	preempted bool   // waits because its blocks were taken
 
-	preemptions int   // so far
-	kept        int   // tokens[:kept] and the state behind them are in host memory, if host is not 0
-	host        int64 // bytes of the copy in host memory; 0 is none
-	restoring   bool  // runs on that copy, which no step has brought back yet
+	preemptions int    // so far
+	started     uint64 // the step that started it last
+	gaveWay     uint64 // the step in which it gave way last; 0 is never
+	kept        int    // tokens[:kept] and the state behind them are in host memory, if host is not 0
+	host        int64  // bytes of the copy in host memory; 0 is none
+	restoring   bool   // runs on that copy, which no step has brought back yet
 }
-
-// queueIndex is the position in a queue of the waiting.
-func (s *sequence) queueIndex() *int { return &s.waiting }
 
 func (s *sequence) generated() int { return len(s.tokens) - s.prompt }
 

@@ -8,7 +8,7 @@ import "octet/kvpool"
 type Snapshot struct {
 	ID     uint64
 	Tokens int              // computed; the state is the one behind the last of them
-	Table  []kvpool.BlockID // their blocks, which already belong to others; read-only, valid until Commit
+	Table  []kvpool.BlockID // their blocks, which already belong to others; read-only, valid until Commit: nobody who gave way starts in the same step
 }
 
 // stateBytes returns what a snapshot of s takes in host memory.

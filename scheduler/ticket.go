@@ -11,14 +11,16 @@ import (
 type Ticket struct {
 	gate     *Gate
 	req      GateRequest
-	rank     rank
+	rank     rank // its priority is what age had made of it when it started
 	reused   int
+	others   int // tokens of other prompts that were to be prefilled when it was admitted
 	waited   time.Duration
 	admitted Time
 	giveUp   chan struct{} // closed when it has to give way; nil for one that is never a victim
 
 	// guarded by gate.gateMu
 	table     kvpool.Table
+	fills     int     // tokens of its prompt that count in gate.filling
 	computed  int     // tokens that the engine holds by now, as far as the model knows
 	generated int     // tokens, those of Resume included
 	owed      int     // blocks that it should hold and does not
@@ -29,6 +31,7 @@ type Ticket struct {
 	begun     int     // generated with the first token; 0 before
 	estimate  float64 // pace that was estimated then, ns a token
 	yielding  bool
+	away      bool // thought away, while it is asked for whom it could make room
 	released  bool
 	index     int // in gate.tickets
 	victim    int // in gate.victims; -1 is not there
@@ -48,6 +51,10 @@ func (g *Gate) start(r GateRequest, place rank, queued, now Time) *Ticket {
 		t.computed = t.reused * g.pool.BlockSize()
 		g.reserved += t.ahead()
 		g.totals.cachedTokens += uint64(t.computed)
+	}
+	if t.others = g.filling; !r.Whole {
+		t.fills = g.uncached(&r, t.reused)
+		g.filling += t.fills
 	}
 	g.tickets = append(g.tickets, t)
 	g.came(t, now)
@@ -121,15 +128,16 @@ func (t *Ticket) Answered(n int) {
 func (t *Ticket) prefilled(now Time) {
 	g := t.gate
 	t.estimate = g.rates.pace.level(float64(len(g.tickets)))
-	uncached, took := g.uncached(&t.req, t.reused), now-t.admitted
-	judge(&g.rates.prefillError, float64(g.rates.firstToken(uncached)), float64(took))
-	g.rates.prefill.observe(float64(uncached), float64(took))
+	took := float64(now - t.admitted)
+	judge(&g.rates.prefillError, float64(t.prefillTime()), took)
+	g.rates.prefill.observe(float64(g.uncached(&t.req, t.reused)), float64(t.others), took)
 	t.settlePrompt(now)
 }
 
 // settlePrompt has the prompt's blocks computed, and ready to be shared. Caller holds gateMu.
 func (t *Ticket) settlePrompt(now Time) {
 	g := t.gate
+	t.filled()
 	t.first, t.told, t.crowd, t.begun = max(now, 1), now, g.crowd.until(now), t.generated+1
 	if g.pool == nil {
 		return
@@ -140,6 +148,12 @@ func (t *Ticket) settlePrompt(now Time) {
 		}
 	}
 	t.compute(t.req.PromptTokens + t.generated)
+}
+
+// filled says that t's prefill keeps nobody waiting any more. Caller holds gateMu.
+func (t *Ticket) filled() {
+	t.gate.filling -= t.fills
+	t.fills = 0
 }
 
 // compute notes that the first n tokens are in the engine. Caller holds gateMu.
@@ -166,6 +180,7 @@ func (t *Ticket) Grow(tokens int) {
 	now := g.elapsed()
 	if t.first == 0 {
 		t.prefilled(now)
+		g.held = true // the head may share what was just computed
 	}
 	if came := tokens - max(t.generated, t.begun); came > 0 && now > t.told {
 		t.sped(came, now)
@@ -230,6 +245,7 @@ func (t *Ticket) leave(now Time) {
 	}
 	g.crowd.tick(now, last)
 	g.forecast.fresh = false
+	t.filled()
 	if t.victim >= 0 {
 		g.victims.remove(t)
 	}

@@ -8,11 +8,10 @@ import (
 
 // waiter is one request in a Gate's queue.
 type waiter struct {
+	seat[*waiter]
 	req     GateRequest
-	rank    rank
 	queued  Time
 	expires Time // its last moment in the queue; maxTime is none
-	place   int  // in the queue; -1 once settled
 	tail    int  // in gate.leaving; -1 is not there
 
 	settled chan struct{} // closed when ticket or refused is set
@@ -22,16 +21,17 @@ type waiter struct {
 
 const maxTime = Time(math.MaxInt64)
 
-func (w *waiter) queueIndex() *int { return &w.place }
+// gone reports whether w is settled.
+func (w *waiter) gone() bool { return w.at < 0 }
 
 // enqueue puts r in the queue and, where it is the head now, has others make room for it. Caller holds gateMu.
 func (g *Gate) enqueue(r GateRequest, place rank, now Time) *waiter {
-	w := &waiter{req: r, rank: place, queued: now, expires: g.expiry(&r, now), tail: -1, settled: make(chan struct{})}
-	g.waiting.push(place, w)
+	w := &waiter{seat: newSeat[*waiter](place, r.Tenant), req: r, queued: now, expires: g.expiry(&r, now), tail: -1, settled: make(chan struct{})}
+	g.waiting.push(w, now)
 	if r.Resume == 0 {
 		g.leaving.push(place.reversed(), leaver{w})
 	}
-	if w.place == 0 {
+	if g.waiting.top() == w {
 		g.hold(w, now)
 	}
 	return w
@@ -87,7 +87,7 @@ func (g *Gate) await(ctx context.Context, w *waiter) (*Ticket, error) {
 func (g *Gate) expire(w *waiter) {
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()
-	if w.place < 0 {
+	if w.gone() {
 		return
 	}
 	now := g.elapsed()
@@ -109,7 +109,8 @@ func (g *Gate) missed(w *waiter, now Time) error {
 // refuse settles w without a ticket: it may come back when it would have had its turn.
 func (g *Gate) refuse(w *waiter, reason error, now Time) {
 	g.dequeue(w)
-	retry := g.later(g.turn(&w.req, g.waiting.ahead(w.req.Priority), now))
+	n := g.waiting.newcomer(w.rank, w.tenant, now)
+	retry := g.later(g.turn(&w.req, &n, now))
 	w.refused = refusal(&w.req, Answer{Reason: reason, RetryAfter: retry})
 	close(w.settled)
 }
@@ -117,7 +118,7 @@ func (g *Gate) refuse(w *waiter, reason error, now Time) {
 // abandon forgets w, and lets go of a ticket that it was given meanwhile.
 func (g *Gate) abandon(w *waiter) {
 	g.gateMu.Lock()
-	if w.place >= 0 {
+	if !w.gone() {
 		g.dequeue(w)
 		g.letIn(g.elapsed())
 	}
@@ -131,6 +132,7 @@ func (g *Gate) abandon(w *waiter) {
 // letIn settles the head of the queue while it fits, or it is too late for it, and wakes nobody else. Caller holds gateMu.
 func (g *Gate) letIn(now Time) {
 	g.held = false
+	g.waiting.lift(now)
 	for g.waiting.len() > 0 {
 		w := g.waiting.top()
 		if w.expires <= now {
@@ -146,8 +148,12 @@ func (g *Gate) letIn(now Time) {
 			g.hold(w, now)
 			return
 		}
+		if !w.req.Paid {
+			g.waiting.charge(w, g.uncached(&w.req, reuse))
+		}
+		place := rank{w.lane.level, w.rank.arrival, w.rank.id}
 		g.dequeue(w)
-		w.ticket = g.start(w.req, w.rank, w.queued, now)
+		w.ticket = g.start(w.req, place, w.queued, now)
 		close(w.settled)
 	}
 }
@@ -158,9 +164,9 @@ func (g *Gate) hold(head *waiter, now Time) {
 	g.makeRoom(head, now)
 }
 
-// letInHeld is letIn where nobody left, but a deadline that held the head back may have more slack now.
+// letInHeld is letIn where nobody left, but the head may fit by now, or age makes another one the head.
 func (g *Gate) letInHeld(now Time) {
-	if g.held {
+	if g.held || g.waiting.rises(now) {
 		g.letIn(now)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"octet/engine"
 	"octet/engine/emulator/tiny"
 )
 
@@ -78,9 +77,9 @@ func (b *body) refuse() error {
 // fill sets the parts of a that follow from its body.
 func (e *Emulator) fill(a *ask) (err error) {
 	if a.chat {
-		a.prompts, err = a.body.chatPrompt()
+		a.prompts, err = a.body.chatPrompt(e.tongue)
 	} else {
-		a.prompts, err = prompts(a.body.Prompt)
+		a.prompts, err = prompts(e.tongue, a.body.Prompt)
 	}
 	if err != nil {
 		return err
@@ -102,17 +101,20 @@ func (e *Emulator) fill(a *ask) (err error) {
 }
 
 // chatPrompt returns the one prompt that the messages of b make.
-func (b *body) chatPrompt() ([]prompt, error) {
-	messages, ending := b.chat()
-	if len(messages) == 0 {
+func (b *body) chatPrompt(t tongue) ([]prompt, error) {
+	if len(b.Messages) == 0 {
 		return nil, badRequest("messages", "messages must hold at least one message.")
 	}
-	for _, m := range messages {
+	for _, m := range b.Messages {
 		if m.Role == "" {
 			return nil, badRequest("messages", "every message needs a role.")
 		}
 	}
-	return []prompt{textPrompt(engine.RenderChat(nil, messages, ending))}, nil
+	text, err := t.chat(b)
+	if err != nil {
+		return nil, err
+	}
+	return []prompt{{text, t.tokens(text, false)}}, nil
 }
 
 // answerLimit returns how many tokens may follow a prompt of so many tokens.
@@ -171,7 +173,7 @@ func (e *Emulator) speak(a *ask, p prompt, choice int) voice {
 	case TextIndex:
 		return indexVoice{request: a.id, from: from}
 	default:
-		return e.author.answer(p.earlier(from), a.variant(choice%a.n), from)
+		return e.author.answer(e.tongue, p.earlier(e.tongue, from), a.variant(choice%a.n), from)
 	}
 }
 

@@ -36,6 +36,9 @@ type body struct {
 	// answer goes on with its token number ContinueFrom.
 	ContinueFrom int `json:"continue_from"`
 
+	Tools        jsontext.Value `json:"tools"`
+	TemplateArgs jsontext.Value `json:"chat_template_kwargs"`
+
 	Transfer *transfer `json:"kv_transfer_params"`
 	meeting  `json:",inline"`
 
@@ -52,6 +55,18 @@ type streamOptions struct {
 type turn struct {
 	Role    string  `json:"role"`
 	Content content `json:"content"`
+
+	raw jsontext.Value // as it came
+}
+
+// UnmarshalJSON keeps the whole message for a template to see.
+func (t *turn) UnmarshalJSON(raw []byte) error {
+	type plain turn
+	if err := json.Unmarshal(raw, (*plain)(t)); err != nil {
+		return err
+	}
+	t.raw = jsontext.Value(raw).Clone()
+	return nil
 }
 
 // content is a message's text, whatever form it came in.

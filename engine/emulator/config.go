@@ -47,6 +47,9 @@ type Config struct {
 
 	Mode    string        // ModePrefill or ModeDecode: one of a pair that meets for each request; default alone
 	KVLease time.Duration // how long a prompt computed for another engine is kept for it; default 30 s
+	// Tokenizer is the path of a tokenizer.json, whose ids are then the engine's; "" is the emulators' own tokenizer.
+	// ChatTemplate is that of its template, "" the one beside it. It says prose.
+	Tokenizer, ChatTemplate string
 
 	Text         string // TextIndex (default), TextProse or TextTiny
 	Draft        int    // TextTiny: tokens guessed and verified in a step of a sequence; 0 is none
@@ -75,6 +78,9 @@ func (c Config) withDefaults() (Config, error) {
 func (c Config) named() Config {
 	or(&c.Model, "emulated")
 	or(&c.Name, c.Model)
+	if c.Tokenizer != "" {
+		or(&c.Text, TextProse)
+	}
 	or(&c.Text, TextIndex)
 	return c
 }
@@ -133,6 +139,8 @@ func (c Config) check() error {
 	bad(c.Text == TextTiny && c.Blocks*c.BlockSize > maxTinyTokens, "a tiny model of %d tokens, more than %d", c.Blocks*c.BlockSize, maxTinyTokens)
 	bad(c.Text != TextTiny && (c.Draft != 0 || c.Hybrid), "draft or hybrid in text mode %q", c.Text)
 	bad(c.Mode != "" && c.Mode != ModePrefill && c.Mode != ModeDecode, "mode %q is neither prefill nor decode", c.Mode)
+	bad(c.Tokenizer != "" && c.Text != TextProse, "a tokenizer in text mode %q, which has tokens of its own", c.Text)
+	bad(c.Tokenizer == "" && c.ChatTemplate != "", "a chat template without a tokenizer")
 	bad(c.Draft < 0 || c.Draft > maxDraft, "a draft of %d tokens, of at most %d", c.Draft, maxDraft)
 	bad(c.BlockSize < 1 || c.Blocks < 1, "a pool of %d blocks of %d tokens", c.Blocks, c.BlockSize)
 	bad(c.MaxRunning < 1 || c.MaxWaiting < 1, "max running %d, max waiting %d", c.MaxRunning, c.MaxWaiting)

@@ -24,6 +24,7 @@ type Emulator struct {
 	sequences *sequences
 	shelf     *shelf
 	author    *author
+	tongue    tongue
 	armed     armed
 	exports   *exports
 	outbox    *outbox
@@ -42,6 +43,9 @@ func New(c Config) (*Emulator, error) {
 		return nil, err
 	}
 	e := &Emulator{cfg: c, started: time.Now(), sequences: newSequences(), author: newAuthor(c.Model), outbox: newOutbox(c), exports: newExports(c)}
+	if e.tongue, err = newTongue(c); err != nil {
+		return nil, err
+	}
 	e.armed.faults = append(e.armed.faults, c.Faults...)
 	if e.shelf, err = newShelf(c.Model, c.Adapters); err != nil {
 		return nil, err

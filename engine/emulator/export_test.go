@@ -7,3 +7,6 @@ func Vocabulary() (pieces []string) {
 	}
 	return pieces
 }
+
+// textPrompt is a prompt of the emulators' own tokenizer.
+func textPrompt(text []byte) prompt { return prompt{text, own{}.tokens(text, true)} }

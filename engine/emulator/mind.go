@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"octet/engine"
 	"octet/engine/emulator/tiny"
 	"octet/scheduler"
 )
@@ -38,7 +37,6 @@ type reciter struct {
 	sequences *sequences
 	results   []scheduler.Result
 	sampled   []uint32 // what results point into
-	text      []byte   // of the token at hand
 }
 
 // Say samples one token for each item that yields one.
@@ -64,9 +62,8 @@ func (m *reciter) sample(it scheduler.Item) (token uint32, stop bool) {
 	if q == nil {
 		return 0, true
 	}
-	m.text = q.voice.Text(m.text[:0], it.Batched)
 	end := q.voice.Len()
-	return engine.TokenID(m.text), end > 0 && it.Batched >= end-1
+	return q.voice.Token(it.Batched), end > 0 && it.Batched >= end-1
 }
 
 // thinker computes. What it says follows from the batch alone: a sequence whose client has left is computed like any other,

@@ -2,10 +2,9 @@ package emulator
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"octet/engine"
 )
 
 // modelCard is one entry of /v1/models.
@@ -32,7 +31,8 @@ func (e *Emulator) listModels(w http.ResponseWriter, _ *http.Request) {
 // tokenizeBody is what /tokenize takes: a prompt, or messages that are rendered as for a chat request.
 type tokenizeBody struct {
 	body
-	Prompt *string `json:"prompt"`
+	Prompt     *string `json:"prompt"`
+	AddSpecial *bool   `json:"add_special_tokens"`
 }
 
 // tokens is what /tokenize answers.
@@ -51,24 +51,44 @@ func (e *Emulator) tokenize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var text []byte
+	var err error
 	switch {
 	case b.Prompt != nil:
 		text = []byte(*b.Prompt)
 	case len(b.Messages) > 0:
-		messages, ending := b.chat()
-		text = engine.RenderChat(nil, messages, ending)
+		text, err = e.tongue.chat(&b.body)
 	default:
-		writeProblem(w, badRequest("prompt", "either prompt or messages must be given."))
+		err = badRequest("prompt", "either prompt or messages must be given.")
+	}
+	if err != nil {
+		writeProblem(w, err)
 		return
 	}
-	ids := engine.Tokenize([]uint32{}, text)
+	ids := e.tongue.tokens(text, b.Prompt != nil && (b.AddSpecial == nil || *b.AddSpecial))
 	writeJSON(w, http.StatusOK, mustJSON(tokens{len(ids), e.cfg.MaxModelLen, ids, jsontext.Value("null")}))
 }
 
-// detokenize refuses: a token id is a hash of its text, and a hash has no way back.
-func (e *Emulator) detokenize(w http.ResponseWriter, _ *http.Request) {
-	writeProblem(w, &problem{
-		Message: "This model's tokenizer is one-way: token ids are hashes of their text and cannot be detokenized.",
-		Type:    "NotImplementedError", Code: http.StatusNotImplemented,
-	})
+// detokenize answers with the text of token ids. Without a model's tokenizer it refuses: a token id is a hash of its text,
+// and a hash has no way back.
+func (e *Emulator) detokenize(w http.ResponseWriter, r *http.Request) {
+	var b struct {
+		Tokens []uint32 `json:"tokens"`
+	}
+	if e.cfg.Tokenizer == "" {
+		writeProblem(w, &problem{
+			Message: "This model's tokenizer is one-way: token ids are hashes of their text and cannot be detokenized.",
+			Type:    "NotImplementedError", Code: http.StatusNotImplemented,
+		})
+		return
+	}
+	if err := readBody(r, &b); err != nil {
+		writeProblem(w, err)
+		return
+	}
+	text, ok := e.tongue.spelling(b.Tokens)
+	if !ok {
+		writeProblem(w, badRequest("tokens", "there is no such token."))
+		return
+	}
+	writeJSON(w, http.StatusOK, mustJSON(map[string]string{"prompt": strings.ToValidUTF8(text, "\uFFFD")}))
 }

@@ -3,8 +3,6 @@ package emulator
 import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"octet/engine"
 )
 
 // prompt is one input sequence; text is empty when it came as token ids.
@@ -13,10 +11,8 @@ type prompt struct {
 	tokens []uint32
 }
 
-func textPrompt(text []byte) prompt { return prompt{text, engine.Tokenize(nil, text)} }
-
 // prompts returns what a "prompt" field holds: a string, a list of strings, token ids, or a list of lists of them.
-func prompts(raw jsontext.Value) ([]prompt, error) {
+func prompts(t tongue, raw jsontext.Value) ([]prompt, error) {
 	var (
 		text  string
 		texts []string
@@ -27,10 +23,10 @@ func prompts(raw jsontext.Value) ([]prompt, error) {
 	switch {
 	case raw.Kind() == 'n':
 	case json.Unmarshal(raw, &text) == nil:
-		out = append(out, textPrompt([]byte(text)))
+		out = append(out, prompt{[]byte(text), t.tokens([]byte(text), true)})
 	case json.Unmarshal(raw, &texts) == nil:
-		for _, t := range texts {
-			out = append(out, textPrompt([]byte(t)))
+		for _, text := range texts {
+			out = append(out, prompt{[]byte(text), t.tokens([]byte(text), true)})
 		}
 	case json.Unmarshal(raw, &ids) == nil:
 		out = append(out, prompt{tokens: ids})
@@ -46,11 +42,12 @@ func prompts(raw jsontext.Value) ([]prompt, error) {
 }
 
 // earlier returns p without its last n tokens: the prompt that an answer began with before it had to be continued.
-func (p prompt) earlier(n int) prompt {
+func (p prompt) earlier(t tongue, n int) prompt {
 	keep := len(p.tokens) - n
-	rest := p.text
-	for range min(keep, len(rest)) {
-		rest = rest[engine.Piece(rest):]
+	length := 0
+	pieces, _ := t.pieces(p.text)
+	for _, piece := range pieces[:min(keep, len(pieces))] {
+		length += len(piece)
 	}
-	return prompt{p.text[:len(p.text)-len(rest)], p.tokens[:keep]}
+	return prompt{p.text[:min(length, len(p.text))], p.tokens[:keep]}
 }

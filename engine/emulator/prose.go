@@ -64,7 +64,7 @@ func readAuthor(name string) *author {
 }
 
 // answer returns the voice of the answer to p, from its token number from on.
-func (a *author) answer(p prompt, variant uint64, from int) voice {
+func (a *author) answer(t tongue, p prompt, variant uint64, from int) voice {
 	seed := kvpool.NewHasher(variant).Next(0, p.tokens)
 	rng := rand.New(rand.NewPCG(uint64(seed), variant))
 	text := pick(rng, a.open) + "\n\n" + pick(rng, a.code) + "\n\n" + pick(rng, a.close) + "\n"
@@ -72,7 +72,7 @@ func (a *author) answer(p prompt, variant uint64, from int) voice {
 	for _, w := range a.words {
 		slots = append(slots, w.slot, pick(rng, w.choices))
 	}
-	return newTextVoice([]byte(strings.NewReplacer(slots...).Replace(text)), from)
+	return newTextVoice(t, []byte(strings.NewReplacer(slots...).Replace(text)), from)
 }
 
 func pick(rng *rand.Rand, from []string) string { return from[rng.IntN(len(from))] }

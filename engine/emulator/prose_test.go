@@ -21,7 +21,7 @@ func TestEveryProseAnswerHas40To160Tokens(t *testing.T) {
 	for _, name := range specialists {
 		a, least, most := newAuthor(name), 1000, 0
 		for i := range 400 {
-			v := a.answer(textPrompt(fmt.Appendf(nil, "fix my_%s_number_%d", strings.Repeat("x", i%12), i)), 0, 0)
+			v := a.answer(own{}, textPrompt(fmt.Appendf(nil, "fix my_%s_number_%d", strings.Repeat("x", i%12), i)), 0, 0)
 			least, most = min(least, v.Len()), max(most, v.Len())
 			if text := said(v); strings.ContainsAny(text, "\x00\t") || strings.Contains(text, "{topic}") || strings.Count(text, "```") != 2 {
 				t.Fatalf("%s: malformed answer %q", name, text)
@@ -47,13 +47,13 @@ func TestProseLeavesNoSlotOpen(t *testing.T) {
 func TestProseVariesWithPromptAndVariantAndNothingElse(t *testing.T) {
 	a, b := newAuthor("memory-7b"), newAuthor("memory-7b")
 	p := textPrompt([]byte("why does my arena leak?"))
-	if said(a.answer(p, 0, 0)) != said(b.answer(p, 0, 0)) {
+	if said(a.answer(own{}, p, 0, 0)) != said(b.answer(own{}, p, 0, 0)) {
 		t.Error("two replicas answer differently")
 	}
 	answers := map[string]bool{}
 	for i := range 20 {
-		answers[said(a.answer(p, uint64(i), 0))] = true
-		answers[said(a.answer(textPrompt(fmt.Append(nil, "question ", i)), 0, 0))] = true
+		answers[said(a.answer(own{}, p, uint64(i), 0))] = true
+		answers[said(a.answer(own{}, textPrompt(fmt.Append(nil, "question ", i)), 0, 0))] = true
 	}
 	if len(answers) < 25 {
 		t.Errorf("%d answers to 40 questions", len(answers))
@@ -64,7 +64,7 @@ func TestProseVariesWithPromptAndVariantAndNothingElse(t *testing.T) {
 func TestContinuedProseIsTheRestOfTheAnswer(t *testing.T) {
 	a := newAuthor("debug")
 	question := "<|user|>\nwho frees conn_state?<|end|>\n<|assistant|>\n"
-	all := a.answer(textPrompt([]byte(question)), 7, 0)
+	all := a.answer(own{}, textPrompt([]byte(question)), 7, 0)
 	for k := range all.Len() {
 		text := question
 		for i := range k {
@@ -74,7 +74,7 @@ func TestContinuedProseIsTheRestOfTheAnswer(t *testing.T) {
 		if want := len(engine.Tokenize(nil, []byte(question))) + k; len(p.tokens) != want {
 			t.Fatalf("after %d tokens the prompt has %d, not %d", k, len(p.tokens), want)
 		}
-		if got, want := said(a.answer(p.earlier(k), 7, k)), said(all)[len(text)-len(question):]; got != want {
+		if got, want := said(a.answer(own{}, p.earlier(own{}, k), 7, k)), said(all)[len(text)-len(question):]; got != want {
 			t.Fatalf("after %d tokens: %q, not %q", k, got, want)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"octet/engine"
+
 	"octet/engine/emulator/tiny"
 	"octet/kvpool"
 )
@@ -43,7 +43,7 @@ func (s *sequence) spell(dst []byte, i int, token uint32) (text []byte, own bool
 		return lexicon().spell(dst, token)
 	}
 	text = s.voice.Text(dst, i)
-	return text, engine.TokenID(text[len(dst):]) == token
+	return text, s.voice.Token(i) == token
 }
 
 // take keeps a copy of the prompt's keys and values for another engine.

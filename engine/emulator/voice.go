@@ -7,10 +7,11 @@ import (
 )
 
 // voice is what one sequence says: a pure function of the token's index, so the step that samples a token and the handler
-// that writes its text need not meet, and a preempted sequence goes on where it was. The token's id is that of its text, so
+// that writes its text need not meet, and a preempted sequence goes on where it was. The token's id is the tokenizer's, so
 // that an answer which comes back as part of a prompt is found in the cache.
 type voice interface {
 	Text(dst []byte, i int) []byte // appends the text of generated token i, below Len
+	Token(i int) uint32            // its id
 	Len() int                      // tokens until the model ends the answer by itself; 0 is never
 }
 
@@ -28,29 +29,33 @@ func (v indexVoice) Text(dst []byte, i int) []byte {
 	return append(dst, "⟧"...)
 }
 
+func (v indexVoice) Token(i int) uint32 {
+	var text [maxRequestID + 32]byte
+	return engine.TokenID(v.Text(text[:0], i))
+}
+
 func (indexVoice) Len() int { return 0 }
 
 // textVoice says a text that was made beforehand, piece by piece.
 type textVoice struct {
 	pieces [][]byte // never empty
+	ids    []uint32 // of pieces
 }
 
 // newTextVoice returns a voice that says text from its piece number from on.
-func newTextVoice(text []byte, from int) textVoice {
+func newTextVoice(t tongue, text []byte, from int) textVoice {
 	var v textVoice
-	for ; len(text) > 0; from-- {
-		n := engine.Piece(text)
-		if from <= 0 {
-			v.pieces = append(v.pieces, text[:n])
-		}
-		text = text[n:]
+	v.pieces, v.ids = t.pieces(text)
+	if from >= len(v.pieces) { // everything was said earlier: a line's end, for an answer has at least one token
+		v.pieces, v.ids = t.pieces([]byte("\n"))
+		from = 0
 	}
-	if len(v.pieces) == 0 { // everything was said earlier: a line's end, for an answer has at least one token
-		v.pieces = [][]byte{[]byte("\n")}
-	}
+	v.pieces, v.ids = v.pieces[from:], v.ids[from:]
 	return v
 }
 
 func (v textVoice) Text(dst []byte, i int) []byte { return append(dst, v.pieces[i]...) }
+
+func (v textVoice) Token(i int) uint32 { return v.ids[i] }
 
 func (v textVoice) Len() int { return len(v.pieces) }

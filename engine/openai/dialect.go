@@ -6,6 +6,7 @@ import "fmt"
 type dialect struct {
 	health        string // GET: 200 is healthy
 	tokenize      string // POST
+	template      string // POST: a chat to its prompt
 	metrics       string // GET
 	loadAdapter   string // POST
 	unloadAdapter string // POST
@@ -21,7 +22,7 @@ var dialects = map[string]dialect{
 		health: "/health", tokenize: "/tokenize", metrics: "/metrics",
 		loadAdapter: "/load_lora_adapter", unloadAdapter: "/unload_lora_adapter",
 	},
-	"llamacpp": {health: "/health", tokenize: "/tokenize", metrics: "/metrics"},
+	"llamacpp": {health: "/health", tokenize: "/tokenize", template: "/apply-template", metrics: "/metrics"},
 	"openai":   {health: modelsPath},
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"octet/engine"
@@ -27,7 +28,29 @@ func (c *Client) Tokenize(ctx context.Context, dst []uint32, body []byte) ([]uin
 	return ids, nil
 }
 
+// ApplyTemplate returns the prompt that a llama.cpp server makes of a chat request's messages.
+func (c *Client) ApplyTemplate(ctx context.Context, body []byte) (string, error) {
+	text, err := c.ask(ctx, "POST", c.dialect.template, body, maxTokens)
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		Prompt *string `json:"prompt"`
+	}
+	if err := json.Unmarshal(text, &answer); err != nil || answer.Prompt == nil {
+		return "", fmt.Errorf("%w: apply-template: %w", engine.ErrProtocol, errors.Join(errNoPrompt, err))
+	}
+	return *answer.Prompt, nil
+}
+
+// ContentQuestion is what Tokenize asks a llama.cpp server for the tokens that a prompt is computed as.
+func ContentQuestion(prompt string) []byte {
+	quoted, _ := jsontext.AppendQuote(nil, prompt) // what is no UTF-8 is replaced, as the engine does
+	return append(append([]byte(`{"add_special":true,"parse_special":true,"content":`), quoted...), '}')
+}
+
 var (
+	errNoPrompt = errors.New("no prompt in the answer")
 	errNoTokens = errors.New("no list of token ids in the answer")
 	errTokenID  = errors.New("a token id is not a number of 32 bits")
 )

@@ -1,6 +1,9 @@
 package sim
 
-import "sync"
+import (
+	"fmt"
+	"sync"
+)
 
 // Row is all the runs of one plan.
 type Row struct {
@@ -8,8 +11,9 @@ type Row struct {
 	Seeds int
 	Outcome
 	Late   uint64
-	Vain   uint64
 	Oracle Verdict
+	Vain   uint64
+	EDF    uint64 // requests that EDF serves by their deadline
 	Trace  uint64 // over the traces of the seeds, in order
 }
 
@@ -24,12 +28,16 @@ func (row *Row) add(o *GateOutcome) {
 	row.Cancelled += o.Cancelled
 	row.Aborted += o.Aborted
 	row.Preempted += o.Preempted
+	row.Snapshots += o.Snapshots
+	row.Restores += o.Restores
+	row.Plain += o.Plain
 	row.Deadlines += o.Deadlines
 	row.Misses += o.Misses
 	row.Late += o.Late
 	row.Vain += o.Vain
+	row.EDF += o.EDF
 	row.Oracle.Refused += o.Oracle.Refused
-	row.Oracle.Feasible += o.Oracle.Feasible
+	row.Oracle.Wrongly += o.Oracle.Wrongly
 	row.Waits = append(row.Waits, o.Waits...)
 	for reason, n := range o.Refused {
 		row.Refused[reason] += n
@@ -42,6 +50,7 @@ type Campaign struct {
 	Names   []string
 	Run     func(plan int, seed uint64) (GateOutcome, error)
 	Workers int
+	Again   uint64 // every so many rounds one is run twice, and must leave the same traces; 0 is never
 	Enough  func(sum *Outcome) bool
 	Report  func(sum *Outcome) // after each round; may be nil
 }
@@ -55,6 +64,10 @@ func (c *Campaign) Do() ([]Row, error) {
 	var sum Outcome
 	for seed := uint64(1); !c.Enough(&sum); seed++ {
 		outcomes, errs := c.round(seed)
+		if c.Again > 0 && seed%c.Again == 0 {
+			again, _ := c.round(seed)
+			c.compare(seed, outcomes, again, errs)
+		}
 		for i := range outcomes {
 			sum.Steps += outcomes[i].Steps
 			sum.Admitted += outcomes[i].Admitted
@@ -68,6 +81,15 @@ func (c *Campaign) Do() ([]Row, error) {
 		}
 	}
 	return rows, nil
+}
+
+// compare notes an error where the second run of a plan left another trace than the first, and the first none.
+func (c *Campaign) compare(seed uint64, first, again []GateOutcome, errs []error) {
+	for i := range first {
+		if a, b := first[i].Outcome.Trace, again[i].Outcome.Trace; a != b && errs[i] == nil {
+			errs[i] = fmt.Errorf("%s, seed %d: trace %016x, and %016x the second time", c.Names[i], seed, a, b)
+		}
+	}
 }
 
 // round runs every plan once.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 
 	"octet/scheduler"
@@ -15,6 +16,15 @@ func (r *coreRun) conserve() error {
 	if s.Waiting+s.Running != len(r.live) {
 		return fmt.Errorf("%d wait and %d run of %d", s.Waiting, s.Running, len(r.live))
 	}
+	if s.Running > r.plan.Core.MaxRunning {
+		return fmt.Errorf("%d run, %d may", s.Running, r.plan.Core.MaxRunning)
+	}
+	if s.HostBytes != r.host.wanted {
+		return fmt.Errorf("host memory: %d bytes are counted, and the copies that somebody wants have %d", s.HostBytes, r.host.wanted)
+	}
+	if r.plan.Seen && s.WaitingBytes != r.watch.waiting {
+		return fmt.Errorf("%d bytes are said to wait, it is %d", s.WaitingBytes, r.watch.waiting)
+	}
 	r.core.TakeEvents()
 	if r.plan.CheckEvery > 0 && r.out.Steps%r.plan.CheckEvery == 0 {
 		return r.core.Check()
@@ -27,6 +37,9 @@ func (r *coreRun) baseline() error {
 	s := r.core.Stats()
 	if s.Free != s.Total || s.Waiting != 0 || s.Running != 0 || s.Preempting != 0 {
 		return fmt.Errorf("all is done, and the core has %+v", s)
+	}
+	if err := r.host.empty(); err != nil {
+		return err
 	}
 	if done := r.out.Finished + r.out.Cancelled + uint64(r.out.RefusedInAll()); done != r.out.Asked {
 		return fmt.Errorf("%d asked, %d finished, were cancelled or refused", r.out.Asked, done)
@@ -57,4 +70,24 @@ func (r *coreRun) lean(b *scheduler.Batch) error {
 		return fmt.Errorf("drafts: %d blocks are reserved for the next tokens of %d", s.Reserved, s.Running)
 	}
 	return nil
+}
+
+// refusal returns why l may not be accepted, from the bounds alone; nil where it must be.
+func (r *coreRun) refusal(l *life) error {
+	c, s := &r.plan.Core, r.core.Stats()
+	most := cmp.Or(c.MaxWaitingBytes, 256<<20)
+	switch {
+	case len(l.Tokens)+l.MaxNew > c.Blocks*c.BlockSize:
+		return scheduler.ErrExceedsPool
+	case l.Deadline > 0 && l.Deadline <= l.At:
+		return scheduler.ErrDeadline
+	case s.Waiting-s.Preempting >= c.MaxWaiting || s.WaitingBytes+r.promptBytes(l) > most:
+		return scheduler.ErrQueueFull
+	}
+	return nil
+}
+
+// promptBytes returns what l takes while it waits: four bytes a token, and eight for the hash of each whole block.
+func (r *coreRun) promptBytes(l *life) int64 {
+	return 4*int64(len(l.Tokens)) + 8*int64(len(l.Tokens)/r.plan.Core.BlockSize)
 }

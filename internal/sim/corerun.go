@@ -16,7 +16,7 @@ type CorePlan struct {
 	Load       Shape
 	Cost       Cost
 	CheckEvery uint64 // steps between two Checks; 0 is at the end only
-	Whole      bool   // whoever runs is in every batch, and nobody grows: preemption can be judged to the request
+	Seen       bool   // whoever runs is in every batch, so that all that happens can be judged to the request
 }
 
 // coreRun is a simulation under way.
@@ -33,6 +33,7 @@ type coreRun struct {
 	live    map[uint64]*life // never iterated
 	names   []string         // of the adapters
 	memory  memory
+	host    host
 	watch   watch
 	results []scheduler.Result
 	gone    int    // cancelled during the step
@@ -58,7 +59,7 @@ func RunCore(plan *CorePlan, seed uint64) (Outcome, error) {
 	}
 	r.out.Trace = uint64(r.trace)
 	s := r.core.Stats()
-	r.out.Admitted, r.out.Preempted = s.Admitted, s.Preemptions
+	r.out.Admitted, r.out.Preempted, r.out.Restores = s.Admitted, s.Preemptions, s.Restores
 	if err != nil {
 		return r.out, fmt.Errorf("%s, seed %d, step %d, %v: %w", plan.Name, seed, r.out.Steps, r.now, err)
 	}
@@ -73,6 +74,7 @@ func newCoreRun(plan *CorePlan, seed uint64) (*coreRun, error) {
 	r := &coreRun{
 		plan: plan, core: core, load: NewWorkload(plan.Load, seed), dice: rand.New(rand.NewPCG(seed, 0x656e67)), live: map[uint64]*life{},
 		memory: newMemory(plan.Core.Blocks, plan.Core.BlockSize), out: Outcome{Refused: map[string]int{}},
+		host: newHost(),
 	}
 	for i := range plan.Load.Adapters {
 		r.names = append(r.names, fmt.Sprintf("adapter-%d", i))
@@ -134,6 +136,7 @@ func (r *coreRun) happen(now scheduler.Time) error {
 		if l != nil {
 			r.out.Cancelled++
 			r.gone++
+			r.host.unwanted(id)
 			r.forget(l)
 		}
 	}
@@ -142,10 +145,13 @@ func (r *coreRun) happen(now scheduler.Time) error {
 func (r *coreRun) arrive(a *Arrival) error {
 	r.out.Asked++
 	l := newLife(a)
+	want := r.refusal(l)
 	answer, err := r.core.Add(l.request(r.names), a.At)
 	var refusal *scheduler.Refusal
 	switch {
-	case errors.As(err, &refusal):
+	case errors.As(err, &refusal) != (want != nil) || want != nil && !errors.Is(err, want):
+		return fmt.Errorf("refusal: %d is answered %q, the bounds say %q", a.ID, fmt.Sprint(err), fmt.Sprint(want))
+	case refusal != nil:
 		r.out.Refused[refusal.Reason.Error()]++
 		r.trace.add(a.ID, uint64(refusal.RetryAfter))
 		return nil
@@ -156,6 +162,7 @@ func (r *coreRun) arrive(a *Arrival) error {
 	r.live[a.ID] = l
 	r.open += uint64(len(a.Tokens) + a.MaxNew)
 	r.watch.arrived(l, r.core.Stats().Preemptions)
+	r.watch.waiting += r.promptBytes(l)
 	if a.GivesUp > 0 {
 		r.leave.note(a.GivesUp, a.ID)
 	}
@@ -164,7 +171,11 @@ func (r *coreRun) arrive(a *Arrival) error {
 
 func (r *coreRun) forget(l *life) {
 	r.open -= uint64(len(l.Tokens) + l.MaxNew)
+	if l.batch == 0 {
+		r.watch.waiting -= r.promptBytes(l)
+	}
 	r.watch.left(l)
+	delete(r.host.states, l.ID)
 	delete(r.live, l.ID)
 }
 
@@ -220,13 +231,17 @@ func (r *coreRun) settle(b scheduler.Batch, before scheduler.Stats) error {
 	if r.plan.Load.Failures > 0 && r.dice.Float64() < r.plan.Load.Failures {
 		r.out.Aborted++
 		r.spoil(&b)
+		r.spoiled(&b)
 		r.core.Abort(b)
 		r.trace.add(b.Step)
 		return r.undone(&before)
 	}
+	r.host.told(len(b.Discards))
 	for i := range b.Items {
-		if l := r.live[b.Items[i].ID]; l != nil {
-			l.computed = b.Items[i].Start + len(b.Items[i].Tokens) + max(0, len(r.results[i].Tokens)-1)
+		it := &b.Items[i]
+		if l := r.live[it.ID]; l != nil {
+			l.computed = it.Start + len(it.Tokens) + max(0, len(r.results[i].Tokens)-1)
+			r.host.settled(it)
 		}
 	}
 	for _, o := range r.core.Commit(b, r.results, r.now) {
@@ -243,6 +258,7 @@ func (r *coreRun) settle(b scheduler.Batch, before scheduler.Stats) error {
 			r.finish(l)
 		}
 	}
+	r.recurred(&b)
 	return r.lean(&b)
 }
 

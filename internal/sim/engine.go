@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"octet/kvpool"
 	"octet/scheduler"
 )
 
@@ -37,8 +38,10 @@ func newMemory(blocks, blockSize int) memory {
 	return memory{cells: make([]uint64, blocks*blockSize), written: make([]uint64, blocks), blockSize: blockSize}
 }
 
-func (m *memory) cell(it *scheduler.Item, position int) *uint64 {
-	return &m.cells[int(it.Table[position/m.blockSize])*m.blockSize+position%m.blockSize]
+func (m *memory) cell(it *scheduler.Item, position int) *uint64 { return m.at(it.Table, position) }
+
+func (m *memory) at(table []kvpool.BlockID, position int) *uint64 {
+	return &m.cells[int(table[position/m.blockSize])*m.blockSize+position%m.blockSize]
 }
 
 // read proves that the positions from..to-1 hold what the sequence has there.
@@ -57,13 +60,17 @@ func (m *memory) claim(it *scheduler.Item, step uint64) error {
 	if want := (end + m.blockSize - 1) / m.blockSize; len(it.Table) != want {
 		return fmt.Errorf("%d has %d blocks for %d positions", it.ID, len(it.Table), end)
 	}
-	for _, id := range it.Table[it.Start/m.blockSize:] {
+	from := it.Start / m.blockSize
+	if it.Restore {
+		from = 0
+	}
+	for _, id := range it.Table[from:] {
 		if m.written[id] == step {
 			return fmt.Errorf("block %d is written twice in step %d, the second time for %d", id, step, it.ID)
 		}
 		m.written[id] = step
 	}
-	for _, id := range it.Table[:it.Start/m.blockSize] {
+	for _, id := range it.Table[:from] {
 		if m.written[id] == step {
 			return fmt.Errorf("block %d is written in step %d and read by %d", id, step, it.ID)
 		}

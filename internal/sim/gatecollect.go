@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+
+	"octet/scheduler"
 )
 
 // collect waits until everybody who is inside Admit is in the queue, and settles the others in the order they had asked.
@@ -48,6 +50,7 @@ func (r *gateRun) settle(v verdict) error {
 		return r.refused(j, v.err)
 	}
 	for _, o := range r.waiting {
+		o.overtaken = o.overtaken || j.asked > o.asked
 		if o.Priority == j.Priority && o.Tenant == j.Tenant && (o.At < j.At || o.At == j.At && o.asked < j.asked) {
 			return fmt.Errorf("order: %d starts before %d, which came earlier, of the same priority and tenant", j.ID, o.ID)
 		}
@@ -58,12 +61,24 @@ func (r *gateRun) settle(v verdict) error {
 	r.trace.add(j.ID, uint64(r.now), uint64(j.ticket.Reused()))
 	j.uncached = len(j.Tokens) + j.generated - j.ticket.Reused()*r.plan.Gate.BlockSize
 	r.running = append(r.running, j)
+	r.starts++
+	j.level = r.level(j)
+	r.started[j.level] = r.starts + 1
 	r.engine.start(r, j)
 	return nil
 }
 
-// giveWay lets everybody go who was told to, and ask again with the tokens it has. For whom they gave way should
-// start as soon as they are gone; where it does not they did it in vain, which is counted.
+// level returns the priority of j, lifted by age.
+func (r *gateRun) level(j *job) int {
+	g := &r.plan.Gate
+	if g.Aging == 0 {
+		return j.Priority
+	}
+	return max(j.Priority, min(g.AgingCeiling, j.Priority+int((r.now-j.At)/g.Aging)))
+}
+
+// giveWay lets everybody go who was told to, and ask again with the tokens it has. For whom they gave way starts
+// as soon as they are gone.
 func (r *gateRun) giveWay() error {
 	for {
 		told, err := r.hear()
@@ -76,12 +91,15 @@ func (r *gateRun) giveWay() error {
 			}
 		}
 		for _, j := range told {
-			if head := j.gaveWay; head.ticket == nil && !head.gone {
+			started := slices.ContainsFunc(r.started[j.level+1:], func(last uint64) bool { return last > j.told })
+			switch {
+			case started:
+			case r.plan.Gate.Aging > 0: // one came back between whom age had lifted
 				r.vain++
+			default:
+				return fmt.Errorf("preemption: %d of priority %d gave way, and nobody more urgent starts", j.ID, j.Priority)
 			}
-		}
-		for _, j := range told {
-			j.ticket, j.gaveWay = nil, nil
+			j.ticket, j.told, j.gaveWay = nil, 0, true
 			if err := r.ask(j); err != nil {
 				return err
 			}
@@ -93,13 +111,13 @@ func (r *gateRun) giveWay() error {
 func (r *gateRun) hear() ([]*job, error) {
 	told, head := r.told(), r.head()
 	for _, j := range told {
-		if j.gaveWay != nil {
+		if j.told > 0 {
 			continue
 		}
-		if head == nil || j.Priority >= head.Priority {
-			return nil, fmt.Errorf("preemption: %d of priority %d gives way to nobody more urgent", j.ID, j.Priority)
+		if head == nil || j.level >= head.Priority {
+			return nil, fmt.Errorf("preemption: %d of priority %d gives way to nobody more urgent", j.ID, j.level)
 		}
-		j.gaveWay = head
+		j.told = r.starts + 1
 	}
 	return told, nil
 }
@@ -146,13 +164,21 @@ func (r *gateRun) conserve() error {
 	return nil
 }
 
+// kept returns when j had what its deadline is of.
+func (r *gateRun) kept(j *job) scheduler.Time {
+	if r.plan.First {
+		return j.first
+	}
+	return r.now
+}
+
 // finish ends j, whose answer is complete.
 func (r *gateRun) finish(j *job) error {
 	j.gone = true
 	r.out.Finished++
 	if j.promised {
 		r.out.Deadlines++
-		if r.now > j.Deadline {
+		if at := r.kept(j); at > j.Deadline {
 			r.out.Misses++
 		}
 	}

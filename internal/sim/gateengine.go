@@ -131,6 +131,9 @@ func (r *gateRun) deliver(t *turn) error {
 	size := max(1, r.plan.Gate.BlockSize)
 	switch {
 	case first:
+		if j.first == 0 {
+			j.first = r.now
+		}
 		j.ticket.FirstToken()
 	case j.generated == j.Answer || (len(j.Tokens)+j.generated)%size == 0:
 		j.ticket.Grow(j.generated)

@@ -19,6 +19,7 @@ type GatePlan struct {
 	Load       Shape
 	Cost       Cost
 	Batching   bool   // the engine does steps, so that one request's pace depends on the others; else each has its own pace
+	First      bool   // deadlines are of the first token
 	Warm       int    // the first requests have no deadlines: the Gate measures before it promises
 	CheckEvery uint64 // answers between two Checks; 0 is at the end only
 }
@@ -32,14 +33,18 @@ type job struct {
 	giveUp    context.CancelFunc
 	ticket    *scheduler.Ticket
 	turn      *turn
-	gaveWay   *job // for whom it was told to; nil is not told
-	uncached  int  // tokens of this turn's prefill
-	resumed   int  // tokens that it had when the turn began
+	told      uint64 // when to give way: gateRun.starts then, and one; 0 is not
+	gaveWay   bool   // at least once
+	level     int    // its priority, lifted by age, when it started
+	uncached  int    // tokens of this turn's prefill
+	resumed   int    // tokens that it had when the turn began
 	generated int
+	first     scheduler.Time // when its first token came
 	admitted  scheduler.Time
 	ends      scheduler.Time // of an engine that is exact: when it will be done
 	gone      bool
 	expired   bool // its wait was over
+	overtaken bool // while it waited, somebody who asked later started
 }
 
 // verdict is what Admit returned to one job.
@@ -71,8 +76,10 @@ type gateRun struct {
 	asked    uint64
 	oracle   oracle
 	out      Outcome
-	late     uint64 // were let wait, and refused when it was too late
-	vain     uint64 // gave way, and nobody started for it
+	late     uint64   // were let wait, and refused when it was too late, although nobody more urgent came between
+	starts   uint64   // so far
+	vain     uint64   // gave way, and nobody more urgent started
+	started  []uint64 // by priority, lifted by age: the number of the last start, and one
 	trace    trace
 }
 
@@ -92,6 +99,9 @@ func RunGate(plan *GatePlan, seed uint64) (GateOutcome, error) {
 	}
 	r.out.Trace, r.out.Preempted = uint64(r.trace), r.gate.Stats().Preemptions
 	out := GateOutcome{Outcome: r.out, Late: r.late, Vain: r.vain, Oracle: r.oracle.Verdict}
+	if !plan.Batching && plan.Load.Priorities == 1 {
+		out.EDF = EDF(plan, seed)
+	}
 	if err != nil {
 		return out, fmt.Errorf("%s, seed %d, answer %d, %v: %w", plan.Name, seed, r.asked, r.now, err)
 	}
@@ -101,15 +111,17 @@ func RunGate(plan *GatePlan, seed uint64) (GateOutcome, error) {
 // GateOutcome is what one run of a Gate did.
 type GateOutcome struct {
 	Outcome
-	Late   uint64 // were let wait, and refused when it was too late
-	Vain   uint64 // gave way, and nobody started for it
+	Late   uint64 // were let wait, and refused when it was too late, although nobody more urgent came between
+	Vain   uint64 // gave way, and nobody more urgent started: one came back between whom age had lifted
 	Oracle Verdict
+	EDF    uint64 // requests that EDF serves by their deadline; only of a load of one priority before an engine of own pace
 }
 
 func newGateRun(plan *GatePlan, seed uint64) (*gateRun, error) {
 	r := &gateRun{
 		plan: plan, load: NewWorkload(plan.Load, seed), dice: rand.New(rand.NewPCG(seed, 0x656e67)), chain: kvpool.NewHasher(1),
 		verdicts: make(chan verdict, plan.Gate.MaxWaiting+1), out: Outcome{Refused: map[string]int{}},
+		started: make([]uint64, max(plan.Load.Priorities, plan.Gate.AgingCeiling+1)),
 	}
 	cfg := plan.Gate
 	cfg.Now = func() time.Time { return origin.Add(r.now) }
@@ -183,12 +195,15 @@ func (r *gateRun) patience(j *job) scheduler.Time {
 func (r *gateRun) request(j *job) scheduler.GateRequest {
 	g := scheduler.GateRequest{
 		ID: strconv.FormatUint(j.ID, 10), Priority: j.Priority, PromptTokens: len(j.Tokens), MaxNew: j.MaxNew, Resume: j.generated,
-		Tenant: tenants[j.Tenant%len(tenants)], Victim: j.Deadline == 0 && j.Priority == 0, Arrived: origin.Add(j.At),
+		Tenant: tenants[j.Tenant%len(tenants)], Victim: j.Deadline == 0 && j.Priority == 0, Arrived: origin.Add(j.At), Paid: j.gaveWay,
 	}
 	if size := r.plan.Gate.BlockSize; size > 0 {
 		g.Chain = r.chain.Chain(nil, root(j.Adapter), j.Tokens, size)
 	}
-	if j.promised {
+	switch {
+	case j.promised && r.plan.First:
+		g.TTFTDeadline = origin.Add(j.Deadline)
+	case j.promised:
 		g.Deadline = origin.Add(j.Deadline)
 	}
 	return g
@@ -243,10 +258,18 @@ func (r *gateRun) refused(j *job, err error) error {
 	default:
 		return fmt.Errorf("%d: %w", j.ID, err)
 	}
-	if j.promised && j.at < r.now && !errors.Is(err, context.Canceled) || j.expired && j.promised && r.now >= j.Deadline {
+	if j.late(r.now, err) {
 		r.late++
 	}
 	return nil
+}
+
+// late reports whether j, which was let wait and is refused now, could have been refused at once.
+func (j *job) late(now scheduler.Time, err error) bool {
+	if !j.promised || j.overtaken || j.at == now {
+		return false
+	}
+	return !errors.Is(err, context.Canceled) || j.expired && now >= j.Deadline
 }
 
 // baseline checks that nothing is left when all is done.

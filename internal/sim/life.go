@@ -15,6 +15,7 @@ type life struct {
 	batch    uint64 // its last one; 0 is none yet
 	gaveWay  uint64 // preemptions in all when it was in that batch
 	preempts uint64 // preemptions in all when it arrived
+	yielded  int    // times that it was seen to have given way: all of them where that can be seen
 }
 
 func (l *life) generated() int { return len(l.tokens) - len(l.Tokens) }
@@ -44,13 +45,16 @@ func (l *life) accepts(draft int) int {
 	return min(int(mix(l.ID+1, uint64(l.generated()))%uint64(draft+1)), l.Answer-l.generated()-1)
 }
 
+// window returns the draft tokens that l can still use.
+func (l *life) window() int { return max(0, min(l.Draft, l.MaxNew-l.generated()-1)) }
+
 // root is the chain root of an adapter.
 func root(adapter int) kvpool.BlockHash { return kvpool.BlockHash(adapter + 1) }
 
 func (l *life) request(names []string) scheduler.Request {
 	return scheduler.Request{
 		ID: l.ID, Tokens: l.Tokens, Root: root(l.Adapter), Adapter: names[l.Adapter], Tenant: tenants[l.Tenant%len(tenants)],
-		Priority: l.Priority, Arrival: l.At, Deadline: l.Deadline, MaxNew: l.MaxNew, Draft: l.Draft,
+		Priority: l.Priority, Arrival: l.At, Deadline: l.Deadline, MaxNew: l.MaxNew, Draft: l.Draft, Hybrid: l.Hybrid,
 	}
 }
 

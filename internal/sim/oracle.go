@@ -9,29 +9,31 @@ import (
 
 // Verdict compares refusals for a deadline with what was possible.
 type Verdict struct {
-	Refused  uint64 // for their deadline, at once
-	Feasible uint64 // of those, could have been served with all others: earliest deadline first
+	Refused uint64 // for their deadline, at once
+	Wrongly uint64 // of those, would have been in time in their turn
 }
 
-// oracle judges by the true service times, which an engine of exact pace has. It keeps the earliest-deadline-first order
-// over the places of the engine; nobody who runs is interrupted.
+// oracle judges by the true service times, which an engine of exact pace has. It keeps the queue's own order over the places
+// of the engine; nobody who runs is interrupted.
 type oracle struct {
 	Verdict
 	places int
 	frees  []scheduler.Time // when the running will be done
-	open   []claim          // who waits, and the one who asks
+	open   []*job           // who waits, and the one who asks
+	last   claim            // of the one who asks
 }
 
 // claim is one request's need: so much time before a deadline.
 type claim struct {
+	from     scheduler.Time
 	service  time.Duration
 	deadline scheduler.Time
 }
 
 // picture notes who runs and waits when j asks.
 func (o *oracle) picture(r *gateRun, j *job) {
-	o.frees, o.open = o.frees[:0], o.open[:0]
-	if r.plan.Batching {
+	o.frees = o.frees[:0]
+	if r.plan.Batching || r.plan.Cost.Noise > 0 {
 		return
 	}
 	for _, other := range r.running {
@@ -40,10 +42,27 @@ func (o *oracle) picture(r *gateRun, j *job) {
 	for len(o.frees) < o.places {
 		o.frees = append(o.frees, r.now)
 	}
+	o.open = o.open[:0]
 	for _, other := range r.waiting {
-		o.open = append(o.open, r.engine.claim(other))
+		if other.before(j) {
+			o.open = append(o.open, other)
+		}
 	}
-	o.open = append(o.open, r.engine.claim(j))
+	slices.SortFunc(o.open, func(a, b *job) int {
+		if a.before(b) {
+			return -1
+		}
+		return 1
+	})
+	for _, other := range o.open {
+		o.serve(r.engine.claim(other))
+	}
+	o.last = r.engine.claim(j)
+}
+
+// serve has the next in order take the place that is free first, and returns whether that is in time.
+func (o *oracle) serve(c claim) bool {
+	return take(o.frees, c) <= c.deadline
 }
 
 // refused judges the refusal of the one who asked last.
@@ -52,25 +71,17 @@ func (o *oracle) refused() {
 		return
 	}
 	o.Refused++
-	if o.feasible() {
-		o.Feasible++
+	if o.serve(o.last) {
+		o.Wrongly++
 	}
 }
 
-func (o *oracle) feasible() bool {
-	slices.SortStableFunc(o.open, func(a, b claim) int { return int(a.deadline - b.deadline) })
-	for _, c := range o.open {
-		place := 0
-		for i, at := range o.frees {
-			if at < o.frees[place] {
-				place = i
-			}
-		}
-		if o.frees[place] += c.service; o.frees[place] > c.deadline {
-			return false
-		}
+// before is the order of a queue.
+func (j *job) before(o *job) bool {
+	if j.Priority != o.Priority {
+		return j.Priority > o.Priority
 	}
-	return true
+	return j.At < o.At || j.At == o.At && j.asked < o.asked
 }
 
 const never = scheduler.Time(1 << 62)
@@ -78,7 +89,7 @@ const never = scheduler.Time(1 << 62)
 // claim is what j needs if nothing of its prompt is cached.
 func (e *gateEngine) claim(j *job) claim {
 	tokens := len(j.Tokens) + j.generated
-	c := claim{e.plan.Cost.Step + time.Duration(tokens)*e.plan.Cost.Prefill + e.pace()*time.Duration(j.Answer-j.generated-1), never}
+	c := claim{j.At, e.plan.Cost.Step + time.Duration(tokens)*e.plan.Cost.Prefill + e.pace()*time.Duration(j.Answer-j.generated-1), never}
 	if j.promised {
 		c.deadline = j.Deadline
 	}

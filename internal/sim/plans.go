@@ -19,7 +19,10 @@ var small = scheduler.CoreConfig{Blocks: 96, BlockSize: 16, MaxRunning: 12, MaxW
 
 // CorePlans are the loads under which a Core is simulated, of so many requests each.
 func CorePlans(requests int) []CorePlan {
-	plans := []CorePlan{calm(), bursty(), adapters(), pressure(), speculative(), failing(), outranking()}
+	plans := []CorePlan{
+		calm(), bursty(), adapters(), pressure(), speculative(), failing(), outranking(),
+		growing(), windows(), hybrids(), copying(), mixed(), aging(), sharing(), hoarding(),
+	}
 	for i := range plans {
 		plans[i].Load.Requests, plans[i].Cost, plans[i].CheckEvery = requests, cost, 97
 	}
@@ -61,8 +64,9 @@ func failing() CorePlan {
 // outranking is the one whose preemptions are judged to the request: one adapter, prompts in one step, and the blocks of
 // the start last to the end.
 func outranking() CorePlan {
-	p := CorePlan{Name: "outranking", Core: small, Load: base, Whole: true}
-	p.Core.TokenBudget, p.Core.ChunkTokens, p.Core.Blocks = 8192, 8192, 48
+	p := CorePlan{Name: "outranking", Core: small, Load: base}
+	p.Core.Blocks = 48
+	p.seen()
 	p.Load.Aligned, p.Load.Answer, p.Load.Priorities, p.Load.Gap = 16, 14, 5, 7*time.Millisecond
 	return p
 }
@@ -95,7 +99,15 @@ func GatePlans(requests int) []GatePlan {
 	crowded := batching
 	crowded.Name, crowded.Gate.Blocks, crowded.Load.Priorities, crowded.Load.Deadlines = "few blocks", 60, 3, 0.3
 	crowded.Load.Cancelled, crowded.Load.Patience, crowded.Load.Tenants = 0.1, 10*time.Second, 3
-	plans := []GatePlan{exact, urgent, noisy, batching, shaken, crowded}
+	shared := crowded
+	shared.Name, shared.Gate.Quantum, shared.Gate.Aging, shared.Gate.AgingCeiling = "shares and age", 256, 5*time.Second, 2
+	shared.Gate.Weights = func(tenant string) int { return 1 + len(tenant)%3 }
+	prompt := batching // prompts are prefilled one after the other, and the first token is what is promised
+	prompt.Name, prompt.First, prompt.Load.PromptMost, prompt.Load.Prompt, prompt.Load.Slack = "first tokens", true, 1600, 60, 8*time.Second
+	prompt.Load.Answer, prompt.Load.Burst, prompt.Load.Gap = 20, 2, 1200*time.Millisecond
+	hurried := prompt
+	hurried.Name, hurried.Cost.Noise = "first tokens, noise of 20 %", 0.2
+	plans := []GatePlan{exact, urgent, noisy, batching, shaken, crowded, shared, prompt, hurried}
 	for i := range plans {
 		plans[i].Load.Requests, plans[i].Warm, plans[i].CheckEvery = requests, 100, 97
 	}

@@ -40,16 +40,17 @@ func Figures(rows []Row, retries *Retries) (all []Figure) {
 	for i := range rows {
 		r := &rows[i]
 		most := 1.0
-		if r.Name == exactly {
-			most = 0
+		if r.Oracle.Refused > 0 {
+			most = 0 // the engine is exact
+			all = append(all, Figure{"refused for its deadline, and would have been in time in its turn: " + r.Name, percent(r.Oracle.Wrongly, r.Oracle.Refused), 5, r.Oracle.Refused})
 		}
 		all = append(all, Figure{"admitted, and its deadline missed: " + r.Name, percent(r.Misses, r.Deadlines), most, r.Deadlines},
-			Figure{"let wait, and refused when it was too late: " + r.Name, percent(r.Late, r.Deadlines+r.Late), most, r.Deadlines + r.Late})
-		if r.Preempted > 0 {
-			all = append(all, Figure{"gave way, and nobody started for it: " + r.Name, percent(r.Vain, r.Preempted), 0, r.Preempted})
+			Figure{"let wait, and refused when it was too late, with nobody between who asked later: " + r.Name, percent(r.Late, r.Deadlines+r.Late), 1, r.Deadlines + r.Late})
+		if r.Vain > 0 {
+			all = append(all, Figure{"gave way, and one whom age had lifted came between: " + r.Name, percent(r.Vain, r.Preempted), 0.1, r.Preempted})
 		}
-		if r.Oracle.Refused > 0 {
-			all = append(all, Figure{"refused for its deadline, and EDF could serve it: " + r.Name, percent(r.Oracle.Feasible, r.Oracle.Refused), 5, r.Oracle.Refused})
+		if r.EDF > 0 {
+			all = append(all, Figure{"served by their deadline by EDF, which knows all, and not here: " + r.Name, percent(r.EDF-min(r.EDF, r.Deadlines-r.Misses), r.EDF), 5, r.EDF})
 		}
 	}
 	return append(all,

@@ -26,6 +26,8 @@ type Outcome struct {
 	Steps, Asked, Admitted, Finished, Cancelled, Aborted uint64
 	Refused                                              map[string]int // by reason
 	Preempted                                            uint64
+	Snapshots, Restores                                  uint64 // of hybrid sequences to host memory, and back
+	Plain                                                uint64 // tokens that were decoded without drafts for want of blocks or budget
 	Deadlines, Misses                                    uint64 // promises that were given, and broken
 	Waits                                                []time.Duration
 	Trace                                                uint64

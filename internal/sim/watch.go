@@ -8,46 +8,64 @@ import (
 )
 
 // class is whom arrival alone orders.
-type class struct{ priority, adapter, tenant int }
+type class struct{ priority, line, tenant int }
 
 // watch holds what the batches showed so far.
 type watch struct {
-	whole    bool
-	turns    uint64 // adapters that can run at once: the bound of an adapter's wait for its turn
+	cross    bool
+	turns    uint64 // lines that can run at once: the bound of a line's wait for its turn
 	batches  uint64
-	served   []uint64 // by adapter: its last batch, or the last one before which it had nobody here
-	here     []int    // by adapter: its requests
+	served   []uint64 // by line: its last batch, or the last one before which it had nobody here
+	here     []int    // by line: its requests
 	queued   uint64   // the last batch that left somebody waiting
 	queues   map[class][]*life
-	running  map[uint64]*life // Whole: who was in the last batch and is still here
+	running  map[uint64]*life // Seen: who was in the last batch and is still here
+	waiting  int64            // Seen: bytes of those that were in none yet
+	shares   shares           // Seen, and one level
 	drainEnd uint64           // the batch by which all must be done; set when the last has arrived
 }
 
+// newWatch watches lines of requests that share batches: one for each adapter, or one for all.
 func newWatch(plan *CorePlan) watch {
+	lines := plan.Load.Adapters
+	if plan.Core.CrossAdapter {
+		lines = 1
+	}
 	return watch{
-		whole: plan.Whole, turns: uint64(min(plan.Load.Adapters, plan.Core.MaxRunning)), served: make([]uint64, plan.Load.Adapters), here: make([]int, plan.Load.Adapters),
-		queues: map[class][]*life{}, running: map[uint64]*life{}, drainEnd: math.MaxUint64,
+		cross: plan.Core.CrossAdapter, turns: uint64(min(lines, plan.Core.MaxRunning)), served: make([]uint64, lines), here: make([]int, lines),
+		queues: map[class][]*life{}, running: map[uint64]*life{}, shares: newShares(plan), drainEnd: math.MaxUint64,
 	}
 }
 
-func (w *watch) classOf(l *life) class { return class{l.Priority, l.Adapter, l.Tenant} }
+func (w *watch) line(l *life) int {
+	if w.cross {
+		return 0
+	}
+	return l.Adapter
+}
+
+func (w *watch) classOf(l *life) class { return class{l.Priority, w.line(l), l.Tenant} }
 
 // arrived notes l, which was accepted when so many preemptions had happened.
 func (w *watch) arrived(l *life, preemptions uint64) {
 	l.preempts = preemptions
-	if w.here[l.Adapter]++; w.here[l.Adapter] == 1 {
-		w.served[l.Adapter] = w.batches
+	line := w.line(l)
+	if w.here[line]++; w.here[line] == 1 {
+		w.served[line] = w.batches
 	}
 	k := w.classOf(l)
 	w.queues[k] = append(w.queues[k], l)
+	w.shares.waiting[l.Tenant]++
 }
 
 func (w *watch) left(l *life) {
-	w.here[l.Adapter]--
-	w.served[l.Adapter] = w.batches // the others may have come too late for its turn, and have to get in line
+	line := w.line(l)
+	w.here[line]--
+	w.served[line] = w.batches // the others may have come too late for its turn, and have to get in line
 	delete(w.running, l.ID)
 	if l.batch == 0 {
 		w.unqueue(l)
+		w.shares.left(l.Tenant)
 	}
 }
 
@@ -67,25 +85,33 @@ func (w *watch) unqueue(l *life) int {
 func (r *coreRun) observe(b *scheduler.Batch, before scheduler.Stats) error {
 	w := &r.watch
 	w.batches++
-	r.trace.add(b.Step, uint64(len(b.Items)))
+	r.trace.add(b.Step, uint64(len(b.Items)), uint64(len(b.Snapshots)), uint64(len(b.Discards)))
 	after := r.core.Stats()
-	if w.whole {
-		if err := r.judge(b, &before, &after); err != nil {
+	for _, check := range [...]func() error{
+		func() error { return r.shape(b) },
+		func() error { return r.move(b) },
+		func() error { return r.judge(b, &before, &after) },
+		func() error { return r.observeItems(b, after.Preemptions) },
+		func() error { return w.turnsCome(after.Waiting, r.names) },
+		r.hasten,
+	} {
+		if err := check(); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func (r *coreRun) observeItems(b *scheduler.Batch, preemptions uint64) error {
 	for i := range b.Items {
-		if err := r.observeItem(b, &b.Items[i], after.Preemptions); err != nil {
+		if err := r.observeItem(b, &b.Items[i], preemptions); err != nil {
 			return err
 		}
 	}
 	if len(b.Items) > 0 {
-		w.served[r.live[b.Items[0].ID].Adapter] = w.batches
+		r.watch.served[r.watch.line(r.live[b.Items[0].ID])] = r.watch.batches
 	}
-	if err := w.turnsCome(after.Waiting, r.names); err != nil {
-		return err
-	}
-	return r.hasten()
+	return nil
 }
 
 // turnsCome checks the turns of those who were never seen yet: while nobody waits all that are here run.
@@ -120,17 +146,11 @@ func (r *coreRun) hasten() error {
 func (r *coreRun) observeItem(b *scheduler.Batch, it *scheduler.Item, preemptions uint64) error {
 	w := &r.watch
 	l := r.live[it.ID]
-	if l == nil {
-		return fmt.Errorf("item of %d, which is not here", it.ID)
-	}
-	if r.names[l.Adapter] != b.Adapter {
-		return fmt.Errorf("%d of %s in a batch of %s", l.ID, r.names[l.Adapter], b.Adapter)
-	}
-	if gap := w.batches - w.served[l.Adapter]; l.batch > 0 && l.gaveWay == preemptions && gap > w.turns {
+	if gap := w.batches - w.served[w.line(l)]; l.batch > 0 && l.gaveWay == preemptions && gap > w.turns {
 		return fmt.Errorf("overtaken: %s ran all the time, and was %d batches without a turn; the bound is %d", b.Adapter, gap, w.turns)
 	}
 	if l.batch == 0 {
-		if err := r.starts(l, preemptions); err != nil {
+		if err := r.starts(it, l, preemptions); err != nil {
 			return err
 		}
 	}
@@ -141,14 +161,21 @@ func (r *coreRun) observeItem(b *scheduler.Batch, it *scheduler.Item, preemption
 }
 
 // starts checks that nobody of l's class that came earlier still waits for its first batch.
-func (r *coreRun) starts(l *life, preemptions uint64) error {
+func (r *coreRun) starts(it *scheduler.Item, l *life, preemptions uint64) error {
 	w := &r.watch
 	first := w.queues[w.classOf(l)][0]
 	if place := w.unqueue(l); place != 0 && first.preempts == preemptions {
 		return fmt.Errorf("order: %d starts before %d others of its class, of which %d is the first", l.ID, place, first.ID)
 	}
 	r.out.Waits = append(r.out.Waits, r.now-l.At)
-	return nil
+	if !r.plan.Seen {
+		return nil
+	}
+	w.waiting -= r.promptBytes(l)
+	if err := r.aged(l); err != nil {
+		return err
+	}
+	return w.shares.started(l.Tenant, len(l.Tokens)-it.Cached)
 }
 
 // page checks an item against the sequence and against the engine's memory: all that it reads where it starts, or starts
@@ -164,40 +191,16 @@ func (r *coreRun) page(b *scheduler.Batch, it *scheduler.Item, l *life) error {
 		}
 	}
 	from := 0
-	if it.Start == l.computed && l.batch > 0 {
+	if it.Start == l.computed && l.batch > 0 && !it.Restore {
 		from = max(0, it.Start-1)
 	}
 	if err := r.memory.claim(it, b.Step); err != nil {
 		return err
 	}
+	if l.Hybrid {
+		if err := r.recur(it, l); err != nil {
+			return err
+		}
+	}
 	return r.memory.read(it, l.content, from, it.Start)
-}
-
-// judge checks who gave way to whom, where that can be seen to the request.
-func (r *coreRun) judge(b *scheduler.Batch, before, after *scheduler.Stats) error {
-	w := &r.watch
-	most, started := math.MinInt, 0
-	now := make(map[uint64]*life, len(b.Items))
-	for i := range b.Items {
-		l := r.live[b.Items[i].ID]
-		now[l.ID] = l
-		if w.running[l.ID] == nil {
-			started++
-			most = max(most, l.Priority)
-		}
-	}
-	gone := uint64(0)
-	for id, l := range w.running { // in any order: it only counts, and reports one that is wrong
-		if now[id] != nil {
-			continue
-		}
-		if gone++; started == 0 || l.Priority >= most {
-			return fmt.Errorf("preemption: %d of priority %d gave way, and %d started, of priority %d at most", id, l.Priority, started, most)
-		}
-	}
-	w.running = now
-	if told := after.Preemptions - before.Preemptions; told < gone { // more where one came back in the same step, for one yet less urgent
-		return fmt.Errorf("preemption: %d are counted, %d gave way", told, gone)
-	}
-	return nil
 }

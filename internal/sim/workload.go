@@ -30,6 +30,7 @@ type Shape struct {
 	Deadlines                     float64       // have one
 	Slack                         time.Duration // of a deadline: uniform from a quarter of it
 	Failures                      float64       // of the engine's steps
+	Hybrids                       float64       // have recurrent state
 }
 
 // Arrival is one request as it comes.
@@ -45,6 +46,7 @@ type Arrival struct {
 	Draft    int
 	Deadline scheduler.Time // 0 is none
 	GivesUp  scheduler.Time // 0 is never
+	Hybrid   bool
 }
 
 // Workload draws the arrivals of one seed.
@@ -87,6 +89,7 @@ func (w *Workload) Next() (Arrival, bool) {
 	if w.dice.Float64() < w.shape.Deadlines {
 		a.Deadline = a.At + w.shape.Slack/4 + time.Duration(w.dice.Int64N(int64(w.shape.Slack*3/4)))
 	}
+	a.Hybrid = w.shape.Hybrids > 0 && w.dice.Float64() < w.shape.Hybrids
 	return a, true
 }
 

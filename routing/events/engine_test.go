@@ -190,6 +190,21 @@ func (s *shadow) Apply(b index.Batch) index.Outcome {
 	return out
 }
 
+func (s *shadow) Resync(id index.HostID, epoch, seq uint64, held []index.TierBlocks) index.Outcome {
+	out := s.next.Resync(id, epoch, seq, held)
+	if out != index.Applied {
+		return out
+	}
+	s.held[id] = map[fact]bool{}
+	for _, t := range held {
+		s.carryOut(s.held[id], index.Op{Tier: t.Tier, Blocks: t.Blocks, Parent: t.Parent, HasParent: t.HasParent})
+	}
+	s.batches = append(s.batches, index.Batch{Host: id, Epoch: epoch, Seq: seq})
+	return out
+}
+
+func (s *shadow) Stale() index.HostBitmap { return s.next.Stale() }
+
 func (s *shadow) carryOut(held map[fact]bool, op index.Op) {
 	if op.Kind == index.Clear || op.Kind == index.Shutdown {
 		clear(held)

@@ -38,6 +38,12 @@ type Batch struct {
 	Seq     uint64    // 1, 2, 3, … within an epoch
 	At      time.Time // publisher's clock; for lag metrics only
 	Events  []Event
+	Mark    uint64 // not on the wire: what a transport recognises the batch by where publishers do not number their lives; 0 is none
+}
+
+// Position is how far a replica's batches were applied.
+type Position struct {
+	Epoch, Seq, Mark uint64 // of the batch applied last
 }
 
 // Sink takes batches in the order in which one transport carries them. It is safe for concurrent use by several transports

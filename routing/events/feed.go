@@ -8,9 +8,11 @@ import (
 	"octet/routing/index"
 )
 
-// Applier is what a Feed writes to: the index. Apply keeps nothing of b and does not call back.
+// Applier is what a Feed writes to: the index. It keeps nothing of what it is given and does not call back.
 type Applier interface {
 	Apply(b index.Batch) index.Outcome
+	Resync(id index.HostID, epoch, seq uint64, held []index.TierBlocks) index.Outcome
+	Stale() index.HostBitmap
 }
 
 // Target is where a replica's blocks go.
@@ -18,6 +20,9 @@ type Target struct {
 	Host       index.HostID
 	Specialist string
 	BlockSize  int // tokens a block of the index, for this specialist
+
+	// Source names the only source that may speak for the replica; "": any may. See Feed.From.
+	Source string
 }
 
 // Feed turns what replicas publish into what the index holds. It is a Sink for all transports together and puts each
@@ -43,6 +48,7 @@ type shelf struct {
 	target Target
 	order  sequence
 	held   mapping
+	mark   uint64 // of the batch applied last
 }
 
 // NewFeed returns a Feed that writes to x. resolve says where a replica's blocks go, or that no such replica is known; it is
@@ -55,7 +61,7 @@ func NewFeed(x Applier, hasher kvpool.Hasher, resolve func(replica string) (Targ
 // Deliver implements Sink for whoever says nothing about the order in which its batches come: several transports at once, say.
 // A batch that does not pass Check is dropped. One that comes early is held back until those before it have come, or until MaxEarly of them wait. A transport that
 // keeps the order opens a lane instead, so that a gap shows at once.
-func (f *Feed) Deliver(b Batch) { f.deliver(nil, b) }
+func (f *Feed) Deliver(b Batch) { f.deliver(nil, "", b) }
 
 // Open implements Merger.
 func (f *Feed) Open() Carrier { return &lane{feed: f} }
@@ -81,7 +87,7 @@ func (f *Feed) Forget(replica string) {
 	delete(f.shelves, replica)
 }
 
-func (f *Feed) deliver(l *lane, b Batch) {
+func (f *Feed) deliver(l *lane, source string, b Batch) {
 	f.tally.batches.Add(1)
 	if b.Check() != nil {
 		f.tally.invalid.Add(1)
@@ -93,7 +99,7 @@ func (f *Feed) deliver(l *lane, b Batch) {
 			f.tally.unknown.Add(1)
 			return
 		}
-		if f.put(s, l, b) {
+		if f.put(s, l, source, b) {
 			return
 		}
 	}
@@ -120,7 +126,7 @@ func (f *Feed) shelf(replica string) *shelf {
 }
 
 // put takes b in order and applies what is ready. It reports false when s was forgotten meanwhile.
-func (f *Feed) put(s *shelf, l *lane, b Batch) bool {
+func (f *Feed) put(s *shelf, l *lane, source string, b Batch) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.gone {
@@ -131,13 +137,23 @@ func (f *Feed) put(s *shelf, l *lane, b Batch) bool {
 		f.tally.unknown.Add(1)
 		return true
 	}
-	if target != s.target {
-		s.target = target
-		s.order.restart()
-		s.held.wipe()
+	if target.Source != "" && target.Source != source {
+		f.tally.foreign.Add(1)
+		return true
 	}
+	s.move(target)
 	f.admit(s, l, b)
 	return true
+}
+
+// move begins anew where the replica's place is another one now. Under s.mu.
+func (s *shelf) move(to Target) {
+	if to == s.target {
+		return
+	}
+	s.target, s.mark = to, 0
+	s.order.restart()
+	s.held.wipe()
 }
 
 // admit applies b, holds it back or drops it. Under s.mu.
@@ -178,6 +194,7 @@ func (f *Feed) drain(s *shelf) {
 
 // apply carries b out. Under s.mu.
 func (f *Feed) apply(s *shelf, b Batch) {
+	s.mark = b.Mark
 	s.held.begin()
 	for i := range b.Events {
 		s.held.change(&b.Events[i], s.target, f.hasher)

@@ -284,7 +284,7 @@ func TestABatchThatWaitedForForgetLooksAgain(t *testing.T) {
 	s := b.feed.shelf("debug-0")
 	b.feed.resolve = func(string) (Target, bool) { return Target{}, false }
 	b.feed.Forget("debug-0")
-	if b.feed.put(s, nil, numbered(1, 1)) || len(b.seen.batches) > 0 || len(b.feed.shelves) > 0 {
+	if b.feed.put(s, nil, "", numbered(1, 1)) || len(b.seen.batches) > 0 || len(b.feed.shelves) > 0 {
 		t.Error("taken by a shelf that is not there any more")
 	}
 	b.feed.Deliver(numbered(1, 1))

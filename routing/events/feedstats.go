@@ -14,6 +14,8 @@ type FeedStats struct {
 	OldEpochs  uint64 // from before the replica's last start
 	Gaps       uint64 // times that batches were found missing for good
 	Unknown    uint64 // batches of replicas that nobody knows
+	Resyncs    uint64 // times that a replica's state was taken over from elsewhere
+	Foreign    uint64 // batches of replicas that their source may not speak for
 	Dead       uint64 // batches for a slot that is not in use
 	Invalid    uint64 // batches that do not pass Check; no transport of ours lets one through
 	Refused    uint64 // batches that the index had seen though the feed had not: after a snapshot
@@ -32,10 +34,10 @@ type FeedStats struct {
 
 // tally is the running part of FeedStats.
 type tally struct {
-	batches, applied, duplicates, oldEpochs, gaps, unknown, dead, invalid, refused atomic.Uint64
-	orphans, unmappable, ignored, conflicts, strangers                             atomic.Uint64
-	blocks                                                                         atomic.Int64
-	lag                                                                            atomic.Int64 // nanoseconds
+	batches, applied, duplicates, oldEpochs, gaps, unknown, foreign, resyncs, dead, invalid, refused atomic.Uint64
+	orphans, unmappable, ignored, conflicts, strangers                                               atomic.Uint64
+	blocks                                                                                           atomic.Int64
+	lag                                                                                              atomic.Int64 // nanoseconds
 }
 
 // Stats takes every replica's lock in turn, so it is no snapshot of one moment.
@@ -43,7 +45,7 @@ func (f *Feed) Stats() FeedStats {
 	t := &f.tally
 	st := FeedStats{
 		Batches: t.batches.Load(), Applied: t.applied.Load(), Duplicates: t.duplicates.Load(), OldEpochs: t.oldEpochs.Load(),
-		Gaps: t.gaps.Load(), Unknown: t.unknown.Load(), Dead: t.dead.Load(), Invalid: t.invalid.Load(), Refused: t.refused.Load(),
+		Gaps: t.gaps.Load(), Unknown: t.unknown.Load(), Foreign: t.foreign.Load(), Resyncs: t.resyncs.Load(), Dead: t.dead.Load(), Invalid: t.invalid.Load(), Refused: t.refused.Load(),
 		Orphans: t.orphans.Load(), Unmappable: t.unmappable.Load(), Ignored: t.ignored.Load(),
 		Conflicts: t.conflicts.Load(), Strangers: t.strangers.Load(),
 		Blocks: int(t.blocks.Load()), Lag: time.Duration(t.lag.Load()),

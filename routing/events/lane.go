@@ -22,6 +22,22 @@ func OpenLane(sink Sink) Carrier {
 	return plain{sink}
 }
 
+// From returns the feed as the source of that name delivers to it: a replica whose Target names another source does not hear it. The name
+// is the gateway's own, one for each place that batches come from; no publisher can choose it.
+func (f *Feed) From(source string) Merger { return port{f, source} }
+
+// port is a feed as one source sees it.
+type port struct {
+	feed   *Feed
+	source string
+}
+
+// Deliver implements Sink.
+func (p port) Deliver(b Batch) { p.feed.deliver(nil, p.source, b) }
+
+// Open implements Merger.
+func (p port) Open() Carrier { return &lane{feed: p.feed, source: p.source} }
+
 type plain struct{ Sink }
 
 func (plain) Close() {}

@@ -13,6 +13,8 @@ type ConsumerStats struct {
 	Failures   uint64        // reads and connects that failed; each is followed by a pause and another try
 	Reconnects uint64        // times that the connection came back after it was lost
 	Rewinds    uint64        // times that the stream was found begun anew, and was read from its start
+	Dropped    uint64        // messages for which there was no room; each is a gap that is then read again, where that can be
+	Replayed   uint64        // batches that were asked for again and came
 	Lag        time.Duration // from when the transport took the last message to when it was read here; two machines' clocks
 }
 
@@ -20,6 +22,7 @@ type ConsumerStats struct {
 type Meter struct {
 	connected, ever                              atomic.Bool
 	messages, bad, failures, reconnects, rewound atomic.Uint64
+	dropped, replayed                            atomic.Uint64
 	lag                                          atomic.Int64 // nanoseconds
 }
 
@@ -53,6 +56,12 @@ func (m *Meter) Took(sent, now time.Time) {
 // Skipped notes a message that was no batch.
 func (m *Meter) Skipped() { m.bad.Add(1) }
 
+// Lost notes a message for which there was no room.
+func (m *Meter) Lost() { m.dropped.Add(1) }
+
+// Recovered notes a batch that was asked for again and came.
+func (m *Meter) Recovered() { m.replayed.Add(1) }
+
 // Stats returns the counts so far.
 func (m *Meter) Stats() ConsumerStats {
 	return ConsumerStats{
@@ -62,6 +71,8 @@ func (m *Meter) Stats() ConsumerStats {
 		Failures:   m.failures.Load(),
 		Reconnects: m.reconnects.Load(),
 		Rewinds:    m.rewound.Load(),
+		Dropped:    m.dropped.Load(),
+		Replayed:   m.replayed.Load(),
 		Lag:        time.Duration(m.lag.Load()),
 	}
 }

@@ -124,14 +124,35 @@ func (q *sequence) mayCome(seq uint64) bool {
 // limbo reports whether an epoch has begun of which nothing could be applied yet, and the index was not told.
 func (q *sequence) limbo() bool { return q.started && !q.seen && !q.emptied }
 
+// jump takes over a state of the replica from elsewhere, after the batch seq of epoch. It reports false, and changes nothing, where
+// something later was applied already.
+func (q *sequence) jump(epoch, seq uint64) bool {
+	if q.started && (epoch < q.epoch || epoch == q.epoch && q.seen && seq < q.last) {
+		return false
+	}
+	if !q.started || epoch > q.epoch {
+		q.restart()
+	}
+	q.started, q.seen, q.emptied, q.epoch, q.last = true, true, false, epoch, seq
+	for early := range q.early {
+		if early <= seq {
+			delete(q.early, early)
+		}
+	}
+	return true
+}
+
 // leave takes a lane off.
 func (q *sequence) leave(l *lane) { delete(q.reached, l) }
 
 // lane is one transport's way into a feed.
-type lane struct{ feed *Feed }
+type lane struct {
+	feed   *Feed
+	source string // whose it is
+}
 
 // Deliver implements Sink.
-func (l *lane) Deliver(b Batch) { l.feed.deliver(l, b) }
+func (l *lane) Deliver(b Batch) { l.feed.deliver(l, l.source, b) }
 
 // Close implements Carrier: what waited for this lane alone waits no more.
 func (l *lane) Close() {

@@ -3,7 +3,7 @@
 //	config ──Put/Remove──▶ Fleet ──Snapshot(specialist)──▶ one request's replicas, immutable
 //	                         │
 //	   Monitor ──probes──▶ Replica ◀──OnSuccess, OnConnectFailure── gateway (passive health)
-//	                       │  │  └── Begin/End, LoadFrom ──▶ Load
+//	                       │  │  └── Route ▶ Flight, LoadFrom, Reports ──▶ Load, Pace, Reported
 //	                       │  └── Take/Allow ──▶ breaker (availability), at most a share of a specialist's replicas open
 //	                       └── down, draining, tripped: one bit each, shared by the whole Fleet
 //
@@ -14,5 +14,6 @@
 //  3. A host id belongs to one replica at a time.
 //  4. A replica starts healthy. Only a Monitor's watch marks it down, since only a Monitor brings it back.
 //  5. A breaker that is not closed holds one of its specialist's ejection places; there are max(1, floor(share × replicas)).
-//  6. A half-open breaker lets exactly Probes requests through, and every permit is settled once.
+//  6. What a Flight enters into a replica's ledger, its Land takes out: idle replicas weigh nothing.
+//  7. A half-open breaker lets exactly Probes requests through, and every permit is settled once.
 package fleet

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/zeebo/xxh3"
+
 	"octet/routing/index"
 )
 
@@ -163,7 +165,7 @@ func (f *Fleet) publish() {
 	for _, r := range f.sorted() {
 		s, ok := snaps[r.spec.Specialist]
 		if !ok {
-			s = &Snapshot{states: &f.states, blockSize: r.spec.BlockSize}
+			s = &Snapshot{states: &f.states, blockSize: r.spec.BlockSize, key: xxh3.HashString(r.spec.Specialist)}
 			snaps[r.spec.Specialist] = s
 		}
 		s.add(r)

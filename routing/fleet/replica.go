@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
 )
 
 // Replica is one engine that serves one specialist. Safe for concurrent use.
@@ -12,9 +14,14 @@ type Replica struct {
 	states   *states
 	pool     *pool
 	gone     chan struct{} // closed when it leaves the Fleet
-	inFlight atomic.Int64
+	ledger   ledger
 	source   atomic.Pointer[func() Load]
+	sampled  sampled
+	pace     pace
+	reported atomic.Pointer[Reported]
+	key      uint64 // see Key
 	breaker  *breaker
+	prefills prefills
 	watch    atomic.Pointer[watch] // nil while no Monitor watches
 	streak   atomic.Int64          // probes or connections failed in a row; changed under stateMu only
 
@@ -25,7 +32,7 @@ type Replica struct {
 
 // newReplica needs f.mu.
 func newReplica(s Spec, f *Fleet) *Replica {
-	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{})}
+	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{}), key: xxh3.HashString(s.Name)}
 	r.breaker = newBreaker(f.config, r)
 	return r
 }
@@ -53,29 +60,34 @@ func (r *Replica) SetDraining(on bool) {
 }
 
 // Begin counts a request in; End counts it out.
-func (r *Replica) Begin() { r.inFlight.Add(1) }
+func (r *Replica) Begin() {
+	r.ledger.inFlight.Add(1)
+	r.sampled.expire()
+}
 
 // End counts a request out. More Ends than Begins is a bug and panics.
 func (r *Replica) End() {
-	if n := r.inFlight.Add(-1); n < 0 {
+	if n := r.ledger.inFlight.Add(-1); n < 0 {
 		panic(fmt.Sprintf("fleet: %s has %d requests in flight", r.spec.Name, n))
 	}
+	r.sampled.expire()
 }
 
 // InFlight returns the number of requests between Begin and End.
-func (r *Replica) InFlight() int { return int(r.inFlight.Load()) }
+func (r *Replica) InFlight() int { return int(r.ledger.inFlight.Load()) }
 
-// LoadFrom sets where Load comes from: something cheap that many goroutines may call. Its InFlight is not used.
-func (r *Replica) LoadFrom(source func() Load) { r.source.Store(&source) }
+// Key is a hash of the replica's name: the same in every gateway and after every restart.
+func (r *Replica) Key() uint64 { return r.key }
 
-// Load returns how busy the replica is: its source's answer, with the requests between Begin and End as InFlight.
-func (r *Replica) Load() (l Load) {
-	if source := r.source.Load(); source != nil {
-		l = (*source)()
-	}
-	l.InFlight = r.InFlight()
-	return l
-}
+// Backlog returns the tokens that have to be computed for requests on their way to the replica or in it, before their first
+// tokens.
+func (r *Replica) Backlog() int { return int(r.ledger.backlog.Load()) }
+
+// Tokens returns the tokens, of prompts and answers, of the requests on their way to the replica or in it.
+func (r *Replica) Tokens() int { return int(r.ledger.tokens.Load()) }
+
+// Pace returns how fast the replica was lately.
+func (r *Replica) Pace() Pace { return r.pace.load() }
 
 // leave closes gone: from its return on, no bit is changed on behalf of r.
 func (r *Replica) leave() {

@@ -14,6 +14,7 @@ type Snapshot struct {
 	prepares  index.HostBitmap // can make tokens of prompts for others
 	events    index.HostBitmap // publish cache events
 	blockSize int              // tokens, of the replica with the lowest host
+	key       uint64
 }
 
 // Replica returns the replica at h, nil when h is not in Hosts.
@@ -41,6 +42,9 @@ func (s *Snapshot) Preprocess() index.HostBitmap { return s.prepares }
 
 // Events returns the replicas that publish their cache events.
 func (s *Snapshot) Events() index.HostBitmap { return s.events }
+
+// Key returns a hash of the specialist's name; 0 when there is no replica.
+func (s *Snapshot) Key() uint64 { return s.key }
 
 // BlockSize returns the specialist's block size in tokens; 0 when there is no replica.
 func (s *Snapshot) BlockSize() int { return s.blockSize }

@@ -26,12 +26,3 @@ const (
 	// RolePreprocess is of engines that make tokens of prompts and compute nothing.
 	RolePreprocess = "preprocess"
 )
-
-// Load is how busy a replica is.
-type Load struct {
-	InFlight   int     // requests of this gateway that it is serving
-	Waiting    int     // requests queued for it
-	Running    int     // requests that its engine is batching
-	Preempting int     // requests that have to give way at this moment
-	KVUsage    float64 // share of its KV pool in use, 0 … 1
-}

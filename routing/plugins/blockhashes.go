@@ -7,7 +7,8 @@ import (
 	"octet/routing"
 )
 
-// blockHashes writes the prompt's chain and token count: from the tokens, else from text in chunks of as many bytes as a block
+// blockHashes writes the prompt's chain and token count: from the tokens and what
+// is known of their hashes, else from text in chunks of as many bytes as a block
 // of tokens is taken to have.
 type blockHashes struct {
 	named
@@ -19,7 +20,7 @@ type blockHashes struct {
 func newBlockHashes(d Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return blockHashes{
-			named:         named{"block-hashes", reads(Fleet, Tokens, Text, Chunks)},
+			named:         named{"block-hashes", reads(Fleet, Tokens, Hashes, Text, Chunks)},
 			hasher:        d.Hasher,
 			bytesPerToken: p.Int("bytes_per_token", 4, 1, 64),
 		}
@@ -44,7 +45,10 @@ func (b blockHashes) Prepare(_ context.Context, c *routing.Context) error {
 	} else {
 		tokens := Tokens.Get(v)
 		if size > 0 {
-			chain = b.hasher.Chain(chain, root, tokens, size)
+			if chain = append(chain, Hashes.Get(v)...); len(chain) > 0 {
+				root = chain[len(chain)-1]
+			}
+			chain = b.hasher.Chain(chain, root, tokens[len(chain)*size:], size)
 		}
 		PromptTokens.Put(c, len(tokens))
 	}

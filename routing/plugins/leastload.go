@@ -25,9 +25,9 @@ func newLeastLoad(Deps) routing.Factory {
 func (s leastLoad) Score(v routing.View, hosts []index.HostID, out []float64) {
 	replicas := Fleet.Get(v)
 	for i, h := range hosts {
-		l := replicas.Replica(h).Load()
-		out[i] = float64(l.InFlight + l.Waiting)
-		if l.Preempting > 0 {
+		requests, preempting := replicas.Replica(h).Queue()
+		out[i] = float64(requests)
+		if preempting {
 			out[i] += s.penalty
 		}
 	}

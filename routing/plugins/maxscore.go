@@ -14,6 +14,7 @@ type maxScore struct {
 	keep int
 }
 
+// newMaxScore: keep (default 8) is how many replicas are ranked; retries go no further.
 func newMaxScore(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin { return maxScore{named{"max-score", nil}, keepParam(p)} }
 }

@@ -41,11 +41,14 @@ func (p prefixDepths) Prepare(_ context.Context, c *routing.Context) error {
 		depths = new([index.MaxHosts]uint16)
 	}
 	*depths = [index.MaxHosts]uint16{}
-	chain := BlockHashes.Get(c.View())
-	if len(chain) > 0 {
-		among := c.View().Candidates().AndNot(p.index.Stale())
-		p.index.Depths(chain[:min(len(chain), math.MaxUint16)], among, depths)
+	if chain := shorten(BlockHashes.Get(c.View())); len(chain) > 0 {
+		p.index.Depths(chain, c.View().Candidates().AndNot(p.index.Stale()), depths)
 	}
 	Depths.Put(c, depths)
 	return nil
+}
+
+// shorten returns as much of chain as a depth can tell.
+func shorten(chain []kvpool.BlockHash) []kvpool.BlockHash {
+	return chain[:min(len(chain), math.MaxUint16)]
 }

@@ -6,69 +6,81 @@ import (
 	"octet/routing"
 )
 
+// presets are the ready-made profiles, in the order of the documentation. The same as YAML stands in examples/profiles.yaml.
+var presets = []routing.ProfileSpec{
+	{ // least cost in seconds of work: what waits there, and what this request would have to compute there
+		Name:    "default",
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths"),
+		Score:   scores(weighted("least-work", 1)),
+	},
+	{ // reuse against load, by weight: more of the first for shorter first tokens, more of the second for an even load
+		Name:    "cache-aware",
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths"),
+		Score:   scores(weighted("cache-affinity", 3), weighted("least-load", 1)),
+	},
+	{ // the same, and a session stays where it was as long as that is not much worse
+		Name:    "cache-aware-sticky",
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "session-key"),
+		Score:   scores(weighted("cache-affinity", 3), weighted("session-affinity", 1), weighted("least-load", 1)),
+	},
+	{ // turns, leaning towards emptier queues
+		Name:  "round-robin-least-load",
+		Score: scores(weighted("round-robin", 1), weighted("least-load", 1)),
+	},
+	{ // a session's requests go to one replica, by a hash that all gateways share, within a bound on its load
+		Name:    "consistent-hash",
+		Prepare: specs("session-key", "consistent-hash-key"),
+		Score:   scores(weighted("least-load", 1)),
+		Pick:    routing.PluginSpec{Name: "consistent-hash"},
+	},
+	{ // Dynamo's KV router: lowest cost in blocks
+		Name:    "dynamo-kv",
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "in-flight-load"),
+		Score:   scores(weighted("dynamo-cost", 1)),
+		Pick:    routing.PluginSpec{Name: "softmax"},
+	},
+	{ // the endpoint picker's defaults: queue and KV utilization 2, prefix 3
+		Name:    "epp-default",
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths"),
+		Score:   scores(weighted("queue-depth", 2), weighted("kv-utilization", 2), weighted("cache-affinity", 3)),
+	},
+	{ // one leg of prefill and decode, the role being the workflow's: near each other, cache and tokens in flight
+		Name:    "disaggregated",
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "in-flight-load", "locality"),
+		Score: scores(weighted("cache-affinity", 2), weighted("token-load", 1), weighted("queue-depth", 1), weighted("node-locality", 1),
+			weighted("kv-utilization", 1)),
+	},
+	{Name: "least-load", Score: scores(weighted("least-load", 1))},
+	{Name: "device-aware", Score: scores(weighted("device-aware", 1))},
+	{Name: "power-of-two", Pick: routing.PluginSpec{Name: "power-of-two"}},
+	{Name: "round-robin", Pick: routing.PluginSpec{Name: "round-robin"}},
+	{Name: "random", Pick: routing.PluginSpec{Name: "random"}},
+	{Name: "direct", Pick: routing.PluginSpec{Name: "direct"}},
+}
+
 // Presets returns the names of the ready-made profiles, in the order of the documentation.
 func Presets() []string {
-	return []string{"default", "cache-aware", "round-robin-least-load", "least-load", "round-robin", "random"}
+	names := make([]string, len(presets))
+	for i := range presets {
+		names[i] = presets[i].Name
+	}
+	return names
 }
 
-// Preset returns a ready-made profile, to be completed and built. False when there is none of that name.
-//
-// The set on by default is that of cache-aware: tokenize, block-hashes, prefix-depths; health, role, adapter, breaker,
-// concurrency; three parts cache-affinity to one part least-load; max-score.
+// Preset returns a ready-made profile, to be completed and built. False when there is none of that name. All have the same
+// filters, and pick by max-score where they name no picker.
 func Preset(name string) (routing.ProfileSpec, bool) {
-	spec := routing.ProfileSpec{
-		Name:   name,
-		Filter: specs("health", "role", "adapter", "breaker", "concurrency"),
-		Pick:   routing.PluginSpec{Name: "max-score"},
-	}
-	switch name {
-	case "default", "cache-aware":
-		spec.Prepare = specs("tokenize", "block-hashes", "prefix-depths")
-		spec.Score = []routing.WeightedSpec{weighted("cache-affinity", 3), weighted("least-load", 1)}
-	case "round-robin-least-load":
-		spec.Score = []routing.WeightedSpec{weighted("round-robin", 1), weighted("least-load", 1)}
-	case "least-load":
-		spec.Score = []routing.WeightedSpec{weighted("least-load", 1)}
-	case "round-robin", "random":
-		spec.Pick.Name = name
-	default:
+	at := slices.IndexFunc(presets, func(p routing.ProfileSpec) bool { return p.Name == name })
+	if at < 0 {
 		return routing.ProfileSpec{}, false
 	}
+	spec := presets[at]
+	spec.Prepare, spec.Score = slices.Clone(spec.Prepare), slices.Clone(spec.Score)
+	spec.Filter = specs("health", "role", "adapter", "breaker", "concurrency")
+	if spec.Pick.Name == "" {
+		spec.Pick.Name = "max-score"
+	}
 	return spec, true
-}
-
-// Complete returns spec with what the caller of its profile gives and reads filled in: the fleet is given; the prompt's
-// length, chain and how it was made are read where the profile prepares them.
-//
-// With admission the caller needs them for every request, to admit by blocks: the Preparers that are missing are put in, and
-// they run for a single candidate too.
-func Complete(spec routing.ProfileSpec, admission bool) routing.ProfileSpec {
-	if admission {
-		spec.AlwaysPrepare = true
-		spec.Prepare = hashing(spec.Prepare)
-	}
-	spec.Given = append(slices.Clone(spec.Given), Fleet)
-	if position(spec.Prepare, "block-hashes") >= 0 {
-		spec.Wanted = append(slices.Clone(spec.Wanted), BlockHashes, PromptTokens, Chunks)
-	}
-	return spec
-}
-
-// hashing returns prepare with tokenize and, right behind it, block-hashes, where it does not have them.
-func hashing(prepare []routing.PluginSpec) []routing.PluginSpec {
-	if position(prepare, "block-hashes") >= 0 {
-		return prepare
-	}
-	prepare = slices.Clone(prepare)
-	if position(prepare, "tokenize") < 0 {
-		prepare = slices.Insert(prepare, 0, routing.PluginSpec{Name: "tokenize"})
-	}
-	return slices.Insert(prepare, position(prepare, "tokenize")+1, routing.PluginSpec{Name: "block-hashes"})
-}
-
-// position returns where name stands in prepare, or -1.
-func position(prepare []routing.PluginSpec, name string) int {
-	return slices.IndexFunc(prepare, func(p routing.PluginSpec) bool { return p.Name == name })
 }
 
 func specs(names ...string) []routing.PluginSpec {
@@ -78,6 +90,8 @@ func specs(names ...string) []routing.PluginSpec {
 	}
 	return all
 }
+
+func scores(all ...routing.WeightedSpec) []routing.WeightedSpec { return all }
 
 func weighted(name string, weight float64) routing.WeightedSpec {
 	return routing.WeightedSpec{PluginSpec: routing.PluginSpec{Name: name}, Weight: weight}

@@ -2,7 +2,6 @@ package plugins
 
 import (
 	"math/rand/v2"
-	"sync"
 
 	"octet/routing"
 )
@@ -11,32 +10,24 @@ import (
 type random struct {
 	named
 	keep int
-
-	mu  sync.Mutex
-	pcg rand.PCG // guarded by mu; a plain value, so that a dry request draws from a copy
+	dice *dice
 }
 
-// newRandom: seed (default the process's) makes the draws repeatable.
+// newRandom: keep as for max-score; seed makes the draws repeatable.
 func newRandom(d Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
-		seed := uint64(p.Int("seed", int(d.Seed&(1<<31-1)), 0, 1<<31-1))
-		return &random{named: named{"random", nil}, keep: keepParam(p), pcg: *rand.NewPCG(seed, 0)}
+		return random{named{"random", nil}, keepParam(p), newDice(d, p)}
 	}
 }
 
 // Pick implements routing.Picker: the first steps of a Fisher–Yates shuffle.
-func (r *random) Pick(v routing.View, scored []routing.Scored) []routing.Scored {
+func (r random) Pick(v routing.View, scored []routing.Scored) []routing.Scored {
 	kept := min(r.keep, len(scored))
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	pcg := r.pcg
-	draw := rand.New(&pcg)
-	for i := range kept {
-		j := i + draw.IntN(len(scored)-i)
-		scored[i], scored[j] = scored[j], scored[i]
-	}
-	if !v.Facts().Dry {
-		r.pcg = pcg
-	}
+	r.dice.roll(v, func(draw *rand.Rand) {
+		for i := range kept {
+			j := i + draw.IntN(len(scored)-i)
+			scored[i], scored[j] = scored[j], scored[i]
+		}
+	})
 	return scored[:kept]
 }

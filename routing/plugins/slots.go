@@ -11,8 +11,12 @@ import (
 var (
 	// Fleet is given by the caller: the replicas that the request may see.
 	Fleet = routing.NewSlot[*fleet.Snapshot]("fleet")
+	// Near is the replica that this decision should be near to, such as the one that prefills. Written by a workflow, if at all.
+	Near = routing.NewSlot[index.HostID]("near")
 	// Tokens is the prompt as the engine's tokenizer has it. Unwritten when text stands for it.
 	Tokens = routing.NewSlot[[]uint32]("tokens")
+	// Hashes is the beginning of the chain of Tokens, as far as it came with them.
+	Hashes = routing.NewSlot[[]kvpool.BlockHash]("hashes")
 	// Text is the rendered prompt. Written when there are no Tokens.
 	Text = routing.NewSlot[[]byte]("text")
 	// Chunks says that text chunks stand for token blocks: the chain is ours alone and its token count an estimate.
@@ -23,7 +27,40 @@ var (
 	PromptTokens = routing.NewSlot[int]("prompt_tokens")
 	// Depths is, by host, the number of leading blocks of the chain that the replica holds. 0 outside of the candidates.
 	Depths = routing.NewSlot[*[index.MaxHosts]uint16]("depths")
+	// Session is a hash of tenant and session. Unwritten for a request without a session.
+	Session = routing.NewSlot[uint64]("session_key")
+	// HashKey is what a consistent hash spreads requests by. Unwritten for a request that has nothing of the kind.
+	HashKey = routing.NewSlot[uint64]("hash_key")
+	// Tenant is who asks.
+	Tenant = routing.NewSlot[Asker]("tenant")
+	// Distances is, by host, how far the replica is. Unwritten where there is nothing to measure from. Only candidates count.
+	Distances = routing.NewSlot[*Places]("distances")
+	// Loads is, by host, how busy the replica is, taken once for all that ask. Only candidates count.
+	Loads = routing.NewSlot[*[index.MaxHosts]fleet.Load]("loads")
+	// Forecasts is, by host, what the request would meet there. Only candidates count.
+	Forecasts = routing.NewSlot[*[index.MaxHosts]Forecast]("forecasts")
 )
+
+// Asker is who asks, and how urgently.
+type Asker struct {
+	Name     string
+	Key      uint64 // hash of Name
+	Priority int    // larger is more urgent
+}
+
+// Places says how far each replica is.
+type Places struct {
+	Levels int // the largest distance there is
+	// Distance is 0 in the same finest place, one more for each coarser level that has to be left, Levels for elsewhere.
+	Distance [index.MaxHosts]uint8
+}
+
+// Forecast is what a request is foretold at one replica, in seconds.
+type Forecast struct {
+	TTFT  float64
+	ITL   float64 // 0 is unknown
+	Known bool    // TTFT is
+}
 
 // named is the part of a plugin that is the same in all.
 type named struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"octet/kvpool"
 	"octet/routing"
 )
 
@@ -13,32 +14,51 @@ type Tokenizer interface {
 	Tokenize(ctx context.Context, specialist string, f *routing.Facts, dst []uint32) ([]uint32, error)
 }
 
+// Chained is a Tokenizer that has the beginning of a prompt's chain at hand with its tokens.
+type Chained interface {
+	// Chain adds the tokens of f's prompt, and the hashes of as many of its leading blocks as it has, to p, which is empty
+	// but for its memory. ErrNoTokenizer when the specialist has none.
+	Chain(ctx context.Context, f *routing.Facts, from Root, p *Prompt) error
+}
+
+// Root is what a prompt's chain hangs on.
+type Root struct {
+	Hash      kvpool.BlockHash
+	BlockSize int // tokens; 0 is no chain
+}
+
+// Prompt is a prompt's tokens and the hashes of its leading blocks.
+type Prompt struct {
+	Tokens []uint32
+	Hashes []kvpool.BlockHash
+}
+
 // ErrNoTokenizer is a specialist without a tokenizer: text chunks stand for token blocks.
 var ErrNoTokenizer = errors.New("plugins: no tokenizer")
 
-// tokenize writes Tokens, or Text and Chunks where tokens are not to be had or not worth their price: without a tokenizer,
-// where it fails, and where no replica publishes cache events, since then only our own chains meet.
+// tokenize writes Tokens and what is known of their Hashes, or Text and Chunks where tokens are not to be had or not worth
+// their price: without a tokenizer, where it fails, and where no replica publishes cache events, since then only our own
+// chains meet.
 type tokenize struct {
 	named
 	tokenizer Tokenizer // nil: text for all
+	hasher    kvpool.Hasher
 }
 
 func newTokenize(d Deps) routing.Factory {
 	return func(*routing.Params) routing.Plugin {
-		return tokenize{named{"tokenize", reads(Fleet)}, d.Tokenizer}
+		return tokenize{named{"tokenize", reads(Fleet)}, d.Tokenizer, d.Hasher}
 	}
 }
 
 // Writes implements routing.Preparer.
-func (tokenize) Writes() []routing.AnySlot { return reads(Tokens, Text, Chunks) }
+func (tokenize) Writes() []routing.AnySlot { return reads(Tokens, Hashes, Text, Chunks) }
 
 // Prepare implements routing.Preparer. It fails only when ctx ends.
 func (t tokenize) Prepare(ctx context.Context, c *routing.Context) error {
 	facts := c.View().Facts()
 	if t.tokenizer != nil && !Fleet.Get(c.View()).Events().Empty() {
-		tokens, err := t.tokenizer.Tokenize(ctx, facts.Specialist, facts, Tokens.Spare(c)[:0])
-		if err == nil {
-			Tokens.Put(c, tokens)
+		if t.exactly(ctx, c, facts) {
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -52,4 +72,21 @@ func (t tokenize) Prepare(ctx context.Context, c *routing.Context) error {
 	Text.Put(c, text)
 	Chunks.Put(c, true)
 	return nil
+}
+
+// exactly writes the tokens, and their hashes as far as they come with them; false when there are none.
+func (t tokenize) exactly(ctx context.Context, c *routing.Context, f *routing.Facts) bool {
+	p := Prompt{Tokens.Spare(c)[:0], Hashes.Spare(c)[:0]}
+	var err error
+	if chained, ok := t.tokenizer.(Chained); ok {
+		err = chained.Chain(ctx, f, Root{t.hasher.Root(f.Specialist, f.Adapter, f.Salt), Fleet.Get(c.View()).BlockSize()}, &p)
+	} else {
+		p.Tokens, err = t.tokenizer.Tokenize(ctx, f.Specialist, f, p.Tokens)
+	}
+	if err != nil {
+		return false
+	}
+	Tokens.Put(c, p.Tokens)
+	Hashes.Put(c, p.Hashes)
+	return true
 }

@@ -35,6 +35,7 @@ type Config struct {
 	Subject  string // what the stream covers, with one wildcard at its end; "" is DefaultSubject
 	Stream   string // "" is DefaultStream
 	Creds    string // path of a credentials file; "" is none
+	CA       string // path of a PEM file with the roots to trust; "" is the system's
 	MaxMsgs  int64  // messages that a stream created here keeps; 0 is DefaultMaxMsgs
 	MaxBytes int64  // bytes that it keeps; 0 is DefaultMaxBytes
 }
@@ -66,8 +67,8 @@ func (c Config) check() error {
 	case c.MaxMsgs < 0 || c.MaxBytes < 0:
 		return fmt.Errorf("%w: negative size", ErrConfig)
 	}
-	if c.Creds != "" {
-		if _, err := os.Stat(c.Creds); err != nil {
+	for _, path := range []string{c.Creds, c.CA} {
+		if _, err := os.Stat(path); path != "" && err != nil {
 			return fmt.Errorf("%w: %w", ErrConfig, err)
 		}
 	}
@@ -94,6 +95,9 @@ func (c Config) dial(options ...nats.Option) (*nats.Conn, error) {
 	)
 	if c.Creds != "" {
 		options = append(options, nats.UserCredentials(c.Creds))
+	}
+	if c.CA != "" {
+		options = append(options, nats.RootCAs(c.CA))
 	}
 	conn, err := nats.Connect(c.URL, options...)
 	if err != nil {

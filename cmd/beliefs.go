@@ -1,0 +1,154 @@
+package cmd
+
+import (
+	"io"
+	"sync/atomic"
+	"time"
+
+	"octet/kvpool"
+	"octet/routing/approx"
+	"octet/routing/events"
+	"octet/routing/index"
+)
+
+// beliefs is what the gateway takes replicas to hold: what their events say, and what was routed there since or instead.
+type beliefs struct {
+	index  *index.Indexer
+	approx *approx.Index
+	now    func() time.Time
+	ttl    time.Duration // of what was routed to replicas with events
+
+	told   atomic.Pointer[index.HostBitmap]  // replicas whose events were heard, in their present slots
+	silent atomic.Pointer[index.HostBitmap]  // replicas whose sources are unreachable for too long
+	differ *atomic.Pointer[index.HostBitmap] // replicas whose engine tokenizes otherwise than we do
+}
+
+func newBeliefs(x *index.Indexer, a *approx.Index, ttl time.Duration, differ *atomic.Pointer[index.HostBitmap]) *beliefs {
+	b := &beliefs{index: x, approx: a, ttl: ttl, now: time.Now, differ: differ}
+	b.told.Store(&index.HostBitmap{})
+	b.silent.Store(&index.HostBitmap{})
+	return b
+}
+
+// Apply implements events.Applier.
+func (b *beliefs) Apply(batch index.Batch) index.Outcome {
+	out := b.index.Apply(batch)
+	if out == index.Applied || out == index.Gap {
+		b.hear(batch.Host)
+		b.approx.Heard(batch)
+	}
+	return out
+}
+
+// Resync implements events.Applier.
+func (b *beliefs) Resync(id index.HostID, epoch, seq uint64, held []index.TierBlocks) index.Outcome {
+	out := b.index.Resync(id, epoch, seq, held)
+	if out == index.Applied {
+		b.hear(id)
+		b.approx.Forget(id)
+	}
+	return out
+}
+
+// hear notes that a replica publishes: what is routed there need only count until its events tell.
+func (b *beliefs) hear(id index.HostID) {
+	for {
+		old := b.told.Load()
+		if old.Has(id) {
+			return
+		}
+		fresh := *old
+		fresh.Set(id)
+		if b.told.CompareAndSwap(old, &fresh) {
+			b.approx.Last(id, b.ttl)
+			return
+		}
+	}
+}
+
+// begin gives a slot to a replica of which nothing is known.
+func (b *beliefs) begin(id index.HostID, ttl time.Duration, blocks int) {
+	for {
+		old := b.told.Load()
+		fresh := *old
+		fresh.Clear(id)
+		if b.told.CompareAndSwap(old, &fresh) {
+			break
+		}
+	}
+	b.approx.Forget(id)
+	b.approx.Last(id, ttl)
+	b.approx.Bound(id, blocks)
+}
+
+// Stale implements events.Applier and plugins.Index: replicas that are judged by their load.
+func (b *beliefs) Stale() index.HostBitmap { return b.index.Stale() }
+
+// Depths implements plugins.Index: what is known, and from there on what is guessed. Of replicas that have fallen silent, or whose
+// tokens are not ours, all is guessed.
+func (b *beliefs) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *[index.MaxHosts]uint16) {
+	silent := among.And(b.guessed())
+	for id := range silent.All() {
+		out[id] = 0
+	}
+	b.index.Depths(chain, among.AndNot(silent), out)
+	b.approx.Extend(chain, among, b.now(), out)
+}
+
+// guessed are the replicas whose events say nothing of our chains.
+func (b *beliefs) guessed() index.HostBitmap { return b.silent.Load().Or(*b.differ.Load()) }
+
+// Routed notes where a prompt was sent.
+func (b *beliefs) Routed(id index.HostID, chain []kvpool.BlockHash) {
+	b.approx.Routed(id, chain, b.now())
+}
+
+// What a replica is scored by.
+const (
+	trustExact       = "exact"
+	trustApproximate = "approximate"
+	trustLoad        = "load"
+)
+
+func (b *beliefs) trust(id index.HostID) string {
+	switch {
+	case b.index.Stale().Has(id):
+		return trustLoad
+	case b.told.Load().Has(id) && !b.guessed().Has(id):
+		return trustExact
+	case b.approx.Held(id) > 0:
+		return trustApproximate
+	}
+	return trustLoad
+}
+
+// knowledge is what the admin listener shows of all this.
+type knowledge struct{ *house }
+
+// Trust implements gateway.Knowledge.
+func (k knowledge) Trust(id index.HostID) string { return k.beliefs.trust(id) }
+
+// Save implements gateway.Knowledge.
+func (k knowledge) Save(w io.Writer) error { return k.feed.Save(w) }
+
+// Sources implements gateway.Knowledge.
+func (k knowledge) Sources() map[string]any {
+	all := map[string]any{}
+	for name, st := range k.sourceStats() {
+		all[name] = sourceView(st)
+	}
+	st := k.feed.Stats()
+	all["feed"] = map[string]any{
+		"batches": st.Batches, "applied": st.Applied, "duplicates": st.Duplicates, "old_epochs": st.OldEpochs, "gaps": st.Gaps, "resyncs": st.Resyncs,
+		"unknown": st.Unknown, "foreign": st.Foreign, "orphans": st.Orphans, "unmappable": st.Unmappable, "conflicts": st.Conflicts,
+		"held": st.Held, "blocks": st.Blocks, "full": st.Full, "lag_ms": st.Lag.Milliseconds(),
+	}
+	return all
+}
+
+func sourceView(st events.ConsumerStats) map[string]any {
+	return map[string]any{
+		"connected": st.Connected, "messages": st.Messages, "bad": st.Bad, "failures": st.Failures, "reconnects": st.Reconnects,
+		"rewinds": st.Rewinds, "dropped": st.Dropped, "replayed": st.Replayed, "lag_ms": st.Lag.Milliseconds(),
+	}
+}

@@ -1,0 +1,99 @@
+package cmd
+
+import (
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"octet/routing/events"
+)
+
+// eventMetrics reads the sources of cache events and the index of guesses at the moment of a scrape. A replica's own socket goes by the
+// name zmq, all of them together: replicas have series of their own.
+type eventMetrics struct{ h *house }
+
+var (
+	sourceUp       = prometheus.NewDesc("octet_events_connected", "Sources of cache events that can be read now.", []string{"source"}, nil)
+	sourceLag      = prometheus.NewDesc("octet_events_lag_seconds", "From when a source took the last batch to when it was read here; the largest.", []string{"source"}, nil)
+	sourceBatches  = prometheus.NewDesc("octet_events_batches_total", "Batches that a source brought.", []string{"source"}, nil)
+	sourceTroubles = prometheus.NewDesc("octet_events_troubles_total", "What went wrong with a source.", []string{"source", "kind"}, nil)
+	feedBatches    = prometheus.NewDesc("octet_index_batches_total", "Batches by what became of them.", []string{"outcome"}, nil)
+	feedLag        = prometheus.NewDesc("octet_index_lag_seconds", "From an engine's clock to the index, of the batch applied last.", nil, nil)
+	feedWaiting    = prometheus.NewDesc("octet_index_waiting_batches", "Batches that wait for one before them.", nil, nil)
+	guessBlocks    = prometheus.NewDesc("octet_approximate_blocks", "Blocks that count for replicas because prompts were routed there.", nil, nil)
+	guessRouted    = prometheus.NewDesc("octet_approximate_routed_blocks_total", "Blocks of prompts that were routed.", nil, nil)
+	guessFound     = prometheus.NewDesc("octet_approximate_found_blocks_total", "Of those, the leading ones that had been routed to the same replica before.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (eventMetrics) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{sourceUp, sourceLag, sourceBatches, sourceTroubles, feedBatches, feedLag, feedWaiting, guessBlocks, guessRouted, guessFound} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m eventMetrics) Collect(out chan<- prometheus.Metric) {
+	for name, s := range bySource(m.h.sourceStats()) {
+		gauge(out, sourceUp, float64(s.up), name)
+		gauge(out, sourceLag, s.Lag.Seconds(), name)
+		count(out, sourceBatches, s.Messages, name)
+		for kind, n := range map[string]uint64{
+			"bad": s.Bad, "failure": s.Failures, "reconnect": s.Reconnects, "rewind": s.Rewinds, "dropped": s.Dropped, "replayed": s.Replayed,
+		} {
+			count(out, sourceTroubles, n, name, kind)
+		}
+	}
+	m.feed(out)
+	g := m.h.beliefs.approx.Stats()
+	gauge(out, guessBlocks, float64(g.Blocks))
+	count(out, guessRouted, g.Routed)
+	count(out, guessFound, g.Found)
+}
+
+func (m eventMetrics) feed(out chan<- prometheus.Metric) {
+	f := m.h.feed.Stats()
+	for outcome, n := range map[string]uint64{
+		"applied": f.Applied, "duplicate": f.Duplicates, "old_epoch": f.OldEpochs, "gap": f.Gaps, "resync": f.Resyncs, "unknown": f.Unknown,
+		"foreign": f.Foreign, "dead": f.Dead, "invalid": f.Invalid,
+	} {
+		count(out, feedBatches, n, outcome)
+	}
+	gauge(out, feedLag, f.Lag.Seconds())
+	gauge(out, feedWaiting, float64(f.Held))
+}
+
+func gauge(out chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
+	out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+func count(out chan<- prometheus.Metric, d *prometheus.Desc, n uint64, labels ...string) {
+	out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
+}
+
+// sums is several consumers of one kind.
+type sums struct {
+	events.ConsumerStats
+	up int
+}
+
+func bySource(stats map[string]events.ConsumerStats) map[string]sums {
+	all := map[string]sums{}
+	for name, st := range stats {
+		kind, _, _ := strings.Cut(name, "/")
+		s := all[kind]
+		if st.Connected {
+			s.up++
+		}
+		s.Messages += st.Messages
+		s.Bad += st.Bad
+		s.Failures += st.Failures
+		s.Reconnects += st.Reconnects
+		s.Rewinds += st.Rewinds
+		s.Dropped += st.Dropped
+		s.Replayed += st.Replayed
+		s.Lag = max(s.Lag, st.Lag)
+		all[kind] = s
+	}
+	return all
+}

@@ -1,0 +1,239 @@
+package cmd
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"octet/config"
+	"octet/internal/replay"
+	"octet/routing"
+	"octet/routing/plugins"
+)
+
+// replayFlags are the flags of `octet replay`.
+type replayFlags struct {
+	replay.Config
+	profiles  []string
+	config    string
+	svg, json string
+	from, to  float64
+	capacity  bool
+	parallel  int
+}
+
+// oracleProfile is the default profile over one cache that holds everything: the bound for what a policy can gain by caching.
+const oracleProfile = "oracle"
+
+// versus are the profiles that are compared where none are named.
+var versus = []string{"default", "dynamo-kv", "epp-default", "consistent-hash", "least-load", "round-robin", "random", oracleProfile}
+
+func replayCommand() *cobra.Command {
+	f := replayFlags{Config: replay.Default()}
+	c := &cobra.Command{
+		Use:   "replay TRACE",
+		Short: "The real router, scheduler and index over a trace in virtual time, to compare profiles",
+		Long: "Replays a trace (Mooncake's JSON lines or Azure's CSV, gzipped or not) once for each profile and prints what became of it.\n" +
+			"A profile is a preset, a name under profiles of --config, or oracle: the default with an infinite cache shared by all.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	f.register(c)
+	return c
+}
+
+func (f *replayFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringSliceVar(&f.profiles, "profiles", versus, "profiles to compare")
+	flags.StringVar(&f.config, "config", "", "configuration file whose profiles may be named")
+	flags.IntVar(&f.Replicas, "replicas", f.Replicas, "replicas")
+	flags.IntVar(&f.Blocks, "blocks", f.Blocks, "KV blocks of a replica")
+	flags.IntVar(&f.BlockSize, "block-size", f.BlockSize, "tokens of a block")
+	flags.Float64Var(&f.Rate, "rate", f.Rate, "load, as a multiple of the trace's own")
+	flags.Uint64Var(&f.Seed, "seed", f.Seed, "of tokens, hashes and random choices")
+	flags.Float64Var(&f.from, "from", 0, "first share of the trace to replay")
+	flags.Float64Var(&f.to, "to", 1, "last share of the trace to replay")
+	flags.DurationVar(&f.EventDelay, "event-delay", 0, "from a change of a replica's cache to the index")
+	flags.Float64Var(&f.Timing.Prefill, "prefill-rate", f.Timing.Prefill, "prompt tokens a second of an engine")
+	flags.DurationVar(&f.Timing.Step, "step-time", f.Timing.Step, "fixed part of an engine's step")
+	flags.DurationVar(&f.Timing.Decode, "decode-time", f.Timing.Decode, "a step's time for each sequence that gets a token")
+	flags.IntVar(&f.Budget, "token-budget", f.Budget, "tokens that a step computes at most")
+	flags.IntVar(&f.Chunk, "chunk-tokens", f.Chunk, "tokens of one prompt that a step computes at most")
+	flags.IntVar(&f.MaxRunning, "max-running", f.MaxRunning, "sequences in a batch")
+	flags.DurationVar(&f.Goal.TTFT, "ttft-goal", f.Goal.TTFT, "time to first token that counts as good")
+	flags.DurationVar(&f.Goal.TPOT, "tpot-goal", f.Goal.TPOT, "mean time between tokens that counts as good")
+	flags.BoolVar(&f.capacity, "capacity", false, "also find the rate up to which nine in ten first tokens meet the goal")
+	flags.IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "profiles that are replayed at once")
+	flags.StringVar(&f.svg, "svg", "", "file for a plot of the times to first token")
+	flags.StringVar(&f.json, "json", "", "file for the figures; - is standard output, without the table")
+}
+
+// replayed is what a replay reports, as JSON.
+type replayed struct {
+	Trace      string             `json:"trace"`
+	Replicas   int                `json:"replicas"`
+	Blocks     int                `json:"blocks"`
+	BlockSize  int                `json:"block_size"`
+	Seed       uint64             `json:"seed"`
+	From       float64            `json:"from"`
+	To         float64            `json:"to"`
+	Results    []replay.Result    `json:"results"`
+	Capacities map[string]float64 `json:"capacities,omitempty"`
+}
+
+func (f *replayFlags) run(cmd *cobra.Command, path string) error {
+	if err := f.Check(); err != nil {
+		return usageError{err}
+	}
+	contenders, err := f.contenders()
+	if err != nil {
+		return err
+	}
+	trace, err := readTrace(path)
+	if err != nil {
+		return err
+	}
+	if trace, err = replay.Part(trace, f.from, f.to); err != nil {
+		return usageError{err}
+	}
+	out := replayed{
+		Trace: filepath.Base(path), Replicas: f.Replicas, Blocks: f.Blocks, BlockSize: f.BlockSize, Seed: f.Seed, From: f.from, To: f.to,
+	}
+	if err := f.compare(cmd.Context(), trace, contenders, &out); err != nil {
+		return err
+	}
+	return f.report(cmd.OutOrStdout(), &out)
+}
+
+// contenders resolves the profiles by name: the configuration's first, then the presets.
+func (f *replayFlags) contenders() ([]replay.Contender, error) {
+	cfg := &config.Config{}
+	if f.config != "" {
+		var err error
+		if cfg, err = config.Load(f.config, config.Options{Environ: os.Environ(), Presets: plugins.Presets()}); err != nil {
+			return nil, err
+		}
+	}
+	all := make([]replay.Contender, len(f.profiles))
+	for i, name := range f.profiles {
+		all[i] = replay.Contender{Name: name, Infinite: name == oracleProfile}
+		if p, ok := cfg.Profiles[name]; ok {
+			all[i].Spec = fromConfig(name, p)
+			continue
+		}
+		spec, ok := plugins.Preset(name)
+		if name == oracleProfile {
+			spec, ok = plugins.Preset("default")
+		}
+		if !ok {
+			return nil, usageError{fmt.Errorf("there is no profile %q: want one of %s, %s, or of --config", name, strings.Join(plugins.Presets(), ", "), oracleProfile)}
+		}
+		all[i].Spec = spec
+	}
+	return all, nil
+}
+
+// readTrace reads a trace file, gzipped or not.
+func readTrace(path string) ([]replay.Request, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var in io.Reader = file
+	if strings.HasSuffix(path, ".gz") {
+		if in, err = gzip.NewReader(file); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	trace, err := replay.Read(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return trace, nil
+}
+
+// compare replays the trace for every contender, f.parallel at once.
+func (f *replayFlags) compare(ctx context.Context, trace []replay.Request, contenders []replay.Contender, out *replayed) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	out.Results = make([]replay.Result, len(contenders))
+	capacities := make([]float64, len(contenders))
+	places := make(chan struct{}, max(1, f.parallel))
+	var running sync.WaitGroup
+	for i, by := range contenders {
+		running.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			var err error
+			if out.Results[i], err = replay.Run(ctx, f.Config, trace, by); err == nil && f.capacity {
+				capacities[i], err = replay.Capacity(ctx, f.Config, trace, by)
+			}
+			if err != nil {
+				cancel(fmt.Errorf("%s: %w", by.Name, err))
+			}
+		})
+	}
+	running.Wait()
+	if f.capacity {
+		out.Capacities = map[string]float64{}
+		for i, by := range contenders {
+			out.Capacities[by.Name] = capacities[i]
+		}
+	}
+	return f.cause(ctx)
+}
+
+// cause says why a comparison ended early; nil when it did not. Profiles that cannot be built are the configuration's fault.
+func (f *replayFlags) cause(ctx context.Context) error {
+	err := context.Cause(ctx)
+	var faults routing.Faults
+	if errors.As(err, &faults) || errors.Is(err, replay.ErrConfig) {
+		return fmt.Errorf("%w: %w", errConfig, err)
+	}
+	return err
+}
+
+func (f *replayFlags) report(w io.Writer, out *replayed) error {
+	if f.svg != "" {
+		title := fmt.Sprintf("%s, %d replicas, rate %g, seed %d", out.Trace, out.Replicas, f.Rate, out.Seed)
+		err := writeFile(f.svg, func(w io.Writer) error { return replay.WriteSVG(w, title, f.Goal.TTFT.Seconds(), out.Results) })
+		if err != nil {
+			return err
+		}
+	}
+	asJSON := func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(out)
+	}
+	switch f.json {
+	case "-":
+		return asJSON(w)
+	case "":
+	default:
+		if err := writeFile(f.json, asJSON); err != nil {
+			return err
+		}
+	}
+	return printReplay(w, out)
+}
+
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return write(file)
+}

@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"context"
+	"time"
+
+	"octet/config"
+	"octet/routing/events"
+	"octet/routing/index"
+)
+
+const trustEvery = 250 * time.Millisecond // a look at who can be heard
+
+// sourceStats returns how every source of events is doing, by name.
+func (h *house) sourceStats() map[string]events.ConsumerStats {
+	all := h.sockets.stats()
+	if shared := h.shared.Load(); shared != nil {
+		for name, c := range *shared {
+			all[name] = c.Stats()
+		}
+	}
+	return all
+}
+
+// watchSources keeps the set of replicas that have fallen silent: all that could carry their events has been unreachable for longer than
+// that. Without any source there is nothing to fall silent.
+func (h *house) watchSources(ctx context.Context, most time.Duration) {
+	tick := time.NewTicker(trustEvery)
+	defer tick.Stop()
+	heard := map[string]time.Time{}
+	for {
+		now := time.Now()
+		stats := h.sourceStats()
+		for name, st := range stats {
+			if _, known := heard[name]; st.Connected || !known {
+				heard[name] = now
+			}
+		}
+		for name := range heard {
+			if _, ok := stats[name]; !ok {
+				delete(heard, name)
+			}
+		}
+		silent := h.silent(func(source string) bool { return now.Sub(heard[source]) > most }, heard)
+		h.beliefs.silent.Store(&silent)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// silent returns the replicas all of whose sources are down.
+func (h *house) silent(down func(source string) bool, sources map[string]time.Time) (silent index.HostBitmap) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for name, r := range h.residents {
+		lost := 0
+		may := 0
+		for source := range sources {
+			if !carries(source, name, r.events) {
+				continue
+			}
+			may++
+			if down(source) {
+				lost++
+			}
+		}
+		if may > 0 && lost == may {
+			silent.Set(r.replica.Host)
+		}
+	}
+	return silent
+}
+
+// carries says whether a source may bring a replica's events.
+func carries(source, replica string, e *config.ReplicaEvents) bool {
+	if own := sourceOf(replica, e); own != "" {
+		return source == own
+	}
+	return source == "redis" || source == "nats" || source == "grpc"
+}

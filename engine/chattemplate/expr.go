@@ -1,0 +1,322 @@
+package chattemplate
+
+import (
+	"slices"
+	"strconv"
+)
+
+// expr computes a value.
+type expr func(f *frame) any
+
+// parser reads the tokens of one tag.
+type parser struct {
+	tokens []token
+	depth  int
+}
+
+func (p *parser) peek() token {
+	if len(p.tokens) == 0 {
+		return token{}
+	}
+	return p.tokens[0]
+}
+
+func (p *parser) next() token {
+	t := p.peek()
+	if len(p.tokens) > 0 {
+		p.tokens = p.tokens[1:]
+	}
+	return t
+}
+
+// is reports whether an operator or a word comes next.
+func (p *parser) is(text string) bool {
+	t := p.peek()
+	return (t.kind == 'o' || t.kind == 'n') && t.text == text
+}
+
+// take passes an operator or a word if it comes next.
+func (p *parser) take(text string) bool {
+	if !p.is(text) {
+		return false
+	}
+	p.next()
+	return true
+}
+
+func (p *parser) want(text string) {
+	if !p.take(text) {
+		throw(ErrTemplate, "want %q, found %q", text, p.peek().text)
+	}
+}
+
+func (p *parser) name() string {
+	t := p.next()
+	if t.kind != 'n' {
+		throw(ErrTemplate, "want a name, found %q", t.text)
+	}
+	return t.text
+}
+
+// end makes sure that nothing follows.
+func (p *parser) end() {
+	if t := p.peek(); t.kind != 0 {
+		throw(ErrTemplate, "an unexpected %q", t.text)
+	}
+}
+
+// nest bounds how deep expressions go; the returned func ends a level.
+func (p *parser) nest() func() {
+	if p.depth++; p.depth > maxNested {
+		throw(ErrTemplate, "expressions nest more than %d deep", maxNested)
+	}
+	return func() { p.depth-- }
+}
+
+// expression reads a whole expression: a if b else c.
+func (p *parser) expression() expr {
+	defer p.nest()()
+	e := p.or()
+	for p.take("if") {
+		yes, cond, no := e, p.or(), constant(missing{"the else of an if"})
+		if p.take("else") {
+			no = p.expression()
+		}
+		e = func(f *frame) any {
+			if truth(cond(f)) {
+				return yes(f)
+			}
+			return no(f)
+		}
+	}
+	return e
+}
+
+func constant(v any) expr { return func(*frame) any { return v } }
+
+func (p *parser) or() expr {
+	e := p.and()
+	for p.take("or") {
+		left, right := e, p.and()
+		e = func(f *frame) any {
+			if v := left(f); truth(v) {
+				return v
+			}
+			return right(f)
+		}
+	}
+	return e
+}
+
+func (p *parser) and() expr {
+	e := p.not()
+	for p.take("and") {
+		left, right := e, p.not()
+		e = func(f *frame) any {
+			if v := left(f); !truth(v) {
+				return v
+			}
+			return right(f)
+		}
+	}
+	return e
+}
+
+func (p *parser) not() expr {
+	if p.is("not") {
+		defer p.nest()()
+		p.next()
+		e := p.not()
+		return func(f *frame) any { return !truth(e(f)) }
+	}
+	return p.compare()
+}
+
+var comparisons = []string{"==", "!=", "<", "<=", ">", ">="}
+
+// compare reads comparisons, which chain as in Python.
+func (p *parser) compare() expr {
+	first := p.sum()
+	var ops []string
+	var rest []expr
+	for {
+		op := p.peek().text
+		switch {
+		case p.peek().kind == 'o' && slices.Contains(comparisons, op), p.is("in"):
+			p.next()
+		case p.is("not") && len(p.tokens) > 1 && p.tokens[1] == (token{'n', "in"}):
+			p.next()
+			p.next()
+			op = "not in"
+		default:
+			return chain(first, ops, rest)
+		}
+		ops, rest = append(ops, op), append(rest, p.sum())
+	}
+}
+
+func chain(first expr, ops []string, rest []expr) expr {
+	if len(ops) == 0 {
+		return first
+	}
+	return func(f *frame) any {
+		left := first(f)
+		for i, op := range ops {
+			right := rest[i](f)
+			if !compare(f, op, left, right) {
+				return false
+			}
+			left = right
+		}
+		return true
+	}
+}
+
+// sum, concat and product are Jinja's precedences: ~ binds tighter than + and looser than *.
+func (p *parser) sum() expr { return p.binary(p.concat, "+", "-") }
+
+func (p *parser) concat() expr {
+	return p.binary(p.product, "~")
+}
+
+func (p *parser) product() expr { return p.binary(p.unary, "*", "/", "//", "%") }
+
+func (p *parser) binary(operand func() expr, ops ...string) expr {
+	e := operand()
+	for {
+		op := p.peek()
+		if op.kind != 'o' || !slices.Contains(ops, op.text) {
+			return e
+		}
+		p.next()
+		left, right := e, operand()
+		e = func(f *frame) any { return arithmetic(f, op.text, left(f), right(f)) }
+	}
+}
+
+// unary reads a value, its signs, what is taken of it, and the filters and tests it goes through.
+func (p *parser) unary() expr {
+	defer p.nest()()
+	e := p.signed()
+	return p.piped(e)
+}
+
+func (p *parser) signed() expr {
+	switch {
+	case p.is("-"), p.is("+"):
+		op := p.next().text
+		defer p.nest()()
+		inner := p.signed()
+		return func(f *frame) any { return arithmetic(f, op, 0, inner(f)) }
+	}
+	return p.postfix(p.primary())
+}
+
+func (p *parser) primary() expr {
+	t := p.next()
+	switch {
+	case t.kind == 's':
+		s := t.text
+		for p.peek().kind == 's' {
+			s += p.next().text
+		}
+		return constant(s)
+	case t.kind == 'i':
+		i, err := strconv.Atoi(t.text)
+		if err != nil {
+			throw(ErrTemplate, "a number of %q", t.text)
+		}
+		return constant(i)
+	case t.kind == 'f':
+		x, err := strconv.ParseFloat(t.text, 64)
+		if err != nil {
+			throw(ErrTemplate, "a number of %q", t.text)
+		}
+		return constant(x)
+	case t.kind == 'n':
+		return named(t.text)
+	}
+	switch t.text {
+	case "(":
+		return p.grouped()
+	case "[":
+		return listOf(p.items("]"))
+	case "{":
+		return p.mapping()
+	}
+	throw(ErrTemplate, "want a value, found %q", t.text)
+	return nil
+}
+
+func named(name string) expr {
+	switch name {
+	case "true", "True":
+		return constant(true)
+	case "false", "False":
+		return constant(false)
+	case "none", "None":
+		return constant(nil)
+	case "not", "and", "or", "if", "else", "in", "is":
+		throw(ErrTemplate, "want a value, found %q", name)
+	}
+	return func(f *frame) any { return f.scope.get(name) }
+}
+
+// grouped reads what stands in brackets: a value, or a tuple where there are commas.
+func (p *parser) grouped() expr {
+	if p.take(")") {
+		return listOf(nil)
+	}
+	first := p.expression()
+	if p.take(")") {
+		return first
+	}
+	p.want(",")
+	return listOf(append([]expr{first}, p.items(")")...))
+}
+
+// items reads expressions between commas up to a closing bracket.
+func (p *parser) items(closing string) (all []expr) {
+	for !p.take(closing) {
+		all = append(all, p.expression())
+		if !p.is(closing) {
+			p.want(",")
+		}
+	}
+	return all
+}
+
+func listOf(items []expr) expr {
+	return func(f *frame) any {
+		f.step(len(items))
+		l := &list{make([]any, len(items))}
+		for i, e := range items {
+			l.items[i] = e(f)
+		}
+		return l
+	}
+}
+
+func (p *parser) mapping() expr {
+	var keys, vals []expr
+	for !p.take("}") {
+		keys = append(keys, p.expression())
+		p.want(":")
+		vals = append(vals, p.expression())
+		if !p.is("}") {
+			p.want(",")
+		}
+	}
+	return func(f *frame) any {
+		f.step(len(keys))
+		d := &dict{}
+		for i := range keys {
+			key, ok := keys[i](f).(string)
+			if !ok {
+				throw(ErrRefused, "a key that is no text")
+			}
+			d.put(key, vals[i](f))
+		}
+		return d
+	}
+}

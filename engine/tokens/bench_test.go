@@ -1,0 +1,65 @@
+package tokens
+
+import (
+	"os"
+	"testing"
+
+	"octet/kvpool"
+)
+
+// prose is n bytes of this project's documents and code, as the prompts that its engines get.
+func prose(tb testing.TB, n int) []byte {
+	tb.Helper()
+	var all []byte
+	for _, name := range []string{"../../README.md", "../../scheduler/core.go", "../../gateway/chat.go", "../../config/reference.yaml"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all = append(all, text...)
+	}
+	for len(all) < n {
+		all = append(all, all...)
+	}
+	return all[:n]
+}
+
+// BenchmarkPrompt is a prompt of 64 KiB to its tokens and hashes: cold without a cache, and with all but the last tenth
+// of it remembered.
+func BenchmarkPrompt(b *testing.B) {
+	one, text := tokenizer(b), prose(b, 64<<10)
+	b.Run("cold", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		b.ReportAllocs()
+		var p Prompt
+		for b.Loop() {
+			p = Prompt{p.Tokens[:0], p.Chain[:0]}
+			(*Cache)(nil).Encode(&p, one, hasher, root(""), text)
+		}
+	})
+	b.Run("warm=90%", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		b.ReportAllocs()
+		c := New(1 << 30)
+		var p Prompt
+		c.Encode(&p, one, hasher, root(""), text[:len(text)*9/10])
+		fresh := append([]byte(nil), text...)
+		i := 0
+		for b.Loop() {
+			i++ // every turn is another one
+			copy(fresh[len(text)*9/10+8:], []byte{byte('a' + i%26), byte('a' + i/26%26), byte('a' + i/676%26), byte('a' + i/17576%26)})
+			p = Prompt{p.Tokens[:0], p.Chain[:0]}
+			c.Encode(&p, one, hasher, root(""), fresh)
+		}
+	})
+	b.Run("hash", func(b *testing.B) {
+		var p Prompt
+		(*Cache)(nil).Encode(&p, one, hasher, root(""), text)
+		b.SetBytes(int64(4 * len(p.Tokens)))
+		b.ReportAllocs()
+		var chain []kvpool.BlockHash
+		for b.Loop() {
+			chain = hasher.Chain(chain[:0], root("").Chain, p.Tokens, 16)
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package replay
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/DataDog/sketches-go/ddsketch"
+)
+
+// Result is what a policy did with a trace. Times are seconds.
+type Result struct {
+	Profile   string  `json:"profile"`
+	Rate      float64 `json:"rate"`
+	Requests  int     `json:"requests"`
+	Refused   int     `json:"refused"`
+	HitRate   float64 `json:"hit_rate"` // of prompt tokens
+	TTFT      Spread  `json:"ttft_s"`
+	ITL       Spread  `json:"itl_s"`
+	Goodput   float64 `json:"goodput"`   // share of requests within the goal
+	Imbalance float64 `json:"imbalance"` // busiest replica's busy time over the mean
+	Makespan  float64 `json:"makespan_s"`
+	// Curve is the TTFT of each hundredth of the requests, ascending.
+	Curve []float64 `json:"-"`
+	// Decision is the mean time of a routing decision, hashing included: the only figure that depends on the machine.
+	Decision time.Duration `json:"-"`
+}
+
+// Spread is a distribution.
+type Spread struct {
+	Mean float64 `json:"mean"`
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P99  float64 `json:"p99"`
+}
+
+// meter collects during a run.
+type meter struct {
+	gaps      *ddsketch.DDSketch // seconds
+	sum       time.Duration
+	decisions int
+	routing   time.Duration
+	fault     error
+}
+
+// itlAccuracy is the relative error of the quantiles of the times between tokens, of which there are millions.
+const itlAccuracy = 0.005
+
+func newMeter() meter {
+	s, err := ddsketch.NewDefaultDDSketch(itlAccuracy)
+	if err != nil {
+		panic(err) // the accuracy is in bounds
+	}
+	return meter{gaps: s}
+}
+
+func (m *meter) gap(d time.Duration) {
+	m.sum += d
+	_ = m.gaps.Add(d.Seconds()) // finite and not negative
+}
+
+func (m *meter) took(d time.Duration) {
+	m.routing += d
+	m.decisions++
+}
+
+func (r *run) result(name string) Result {
+	out := Result{Profile: name, Rate: r.config.Rate, Requests: len(r.lives), Makespan: r.now.Seconds()}
+	out.Decision = r.out.routing / time.Duration(max(1, r.out.decisions))
+	var ttft []float64
+	cached, prompt, good := 0, 0, 0
+	for i := range r.lives {
+		l := &r.lives[i]
+		if l.refused {
+			out.Refused++
+			continue
+		}
+		ttft = append(ttft, (l.first - l.at).Seconds())
+		cached += l.cached
+		prompt += l.Input
+		if r.good(l) {
+			good++
+		}
+	}
+	out.HitRate = ratio(float64(cached), float64(prompt))
+	out.Goodput = ratio(float64(good), float64(len(r.lives)))
+	out.TTFT = spread(ttft)
+	for i := range 101 {
+		if len(ttft) > 0 {
+			out.Curve = append(out.Curve, nearest(ttft, float64(i)/100))
+		}
+	}
+	out.ITL = r.out.spread()
+	out.Imbalance = r.imbalance()
+	return out
+}
+
+func (r *run) good(l *life) bool {
+	return l.first-l.at <= r.config.Goal.TTFT && l.last-l.first <= r.config.Goal.TPOT*time.Duration(l.Output-1)
+}
+
+func (r *run) imbalance() float64 {
+	most, sum := time.Duration(0), time.Duration(0)
+	for _, rep := range r.replicas {
+		most, sum = max(most, rep.busy), sum+rep.busy
+	}
+	return ratio(most.Seconds()*float64(len(r.replicas)), sum.Seconds())
+}
+
+func (m *meter) spread() (s Spread) {
+	n := m.gaps.GetCount()
+	if n == 0 {
+		return s
+	}
+	q, _ := m.gaps.GetValuesAtQuantiles([]float64{0.5, 0.9, 0.99}) // it is not empty
+	return Spread{m.sum.Seconds() / n, q[0], q[1], q[2]}
+}
+
+// spread sorts v. Quantiles are nearest ranks.
+func spread(v []float64) Spread {
+	if len(v) == 0 {
+		return Spread{}
+	}
+	slices.Sort(v)
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return Spread{sum / float64(len(v)), nearest(v, 0.5), nearest(v, 0.9), nearest(v, 0.99)}
+}
+
+// nearest returns the quantile q of sorted v by nearest rank.
+func nearest(v []float64, q float64) float64 {
+	return v[min(len(v)-1, max(0, int(math.Ceil(q*float64(len(v))))-1))]
+}
+
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}

@@ -1,0 +1,76 @@
+package replay
+
+import (
+	"context"
+
+	"octet/kvpool"
+	"octet/routing"
+	"octet/routing/index"
+)
+
+// appendPrompt appends the tokens that r's ids stand for under seed.
+func appendPrompt(dst []uint32, r *Request, seed uint64) []uint32 {
+	for i, id := range r.Blocks {
+		n := min(TraceBlock, r.Input-i*TraceBlock)
+		x := (id ^ seed) * 0x9E3779B97F4A7C15
+		for j := range n {
+			dst = append(dst, uint32((x+uint64(j)*0xD1B54A32D192ED03)>>32))
+		}
+	}
+	return dst
+}
+
+// tokenizer knows the prompt of the request that is being routed.
+type tokenizer struct{ run *run }
+
+// Tokenize implements plugins.Tokenizer.
+func (t tokenizer) Tokenize(_ context.Context, _ string, _ *routing.Facts, dst []uint32) ([]uint32, error) {
+	return append(dst, t.run.prompt...), nil
+}
+
+// infinite is one cache for all that forgets nothing. It answers as the index does.
+type infinite struct {
+	hasher    kvpool.Hasher
+	blockSize int
+	holds     map[kvpool.BlockHash]bool
+	coming    map[*life][]kvpool.BlockHash
+}
+
+func newInfinite(h kvpool.Hasher, blockSize int) *infinite {
+	return &infinite{h, blockSize, map[kvpool.BlockHash]bool{}, map[*life][]kvpool.BlockHash{}}
+}
+
+// cached returns how many tokens of a prompt need not be computed; the last always is.
+func (x *infinite) cached(chain []kvpool.BlockHash, input int) int {
+	n := 0
+	for n < len(chain) && (n+1)*x.blockSize < input && x.holds[chain[n]] {
+		n++
+	}
+	return n * x.blockSize
+}
+
+func (x *infinite) expect(l *life, chain []kvpool.BlockHash) {
+	x.coming[l] = append([]kvpool.BlockHash(nil), chain...)
+}
+
+// add notes that l's prompt is computed.
+func (x *infinite) add(l *life) {
+	for _, h := range x.coming[l] {
+		x.holds[h] = true
+	}
+	delete(x.coming, l)
+}
+
+// Depths implements plugins.Index.
+func (x *infinite) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *[index.MaxHosts]uint16) {
+	n := 0
+	for n < len(chain) && x.holds[chain[n]] {
+		n++
+	}
+	for h := range among.All() {
+		out[h] = uint16(n)
+	}
+}
+
+// Stale implements plugins.Index.
+func (x *infinite) Stale() (none index.HostBitmap) { return none }

@@ -1,0 +1,113 @@
+package approx
+
+import (
+	"sort"
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"octet/kvpool"
+)
+
+// unlimited is the size of the LRU itself: how much it holds is the host's to bound, and may change.
+const unlimited = 1 << 30
+
+// host is what was routed to one replica.
+type host struct {
+	mu sync.RWMutex
+	// Block ▶ when it stops to count, in nanoseconds. Its order is that of routing and of those times. nil: nothing is held.
+	lru    *simplelru.LRU[kvpool.BlockHash, int64] // guarded by mu
+	latest int64                                   // the largest of those times; guarded by mu
+	bound  int                                     // blocks; guarded by mu
+	ttl    int64                                   // nanoseconds; guarded by mu
+	holes  bool                                    // a block may be here without the one before it; guarded by mu
+}
+
+// route makes chain the most recent of all, its first block before its second. It returns how many of its leading blocks counted before.
+func (h *host) route(chain []kvpool.BlockHash, now int64) (found int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ttl <= 0 || len(chain) == 0 {
+		return 0
+	}
+	found = h.leading(chain, 0, now)
+	if h.lru == nil {
+		h.lru, _ = simplelru.NewLRU[kvpool.BlockHash, int64](unlimited, nil) // only sizes below one are faults
+	}
+	chain = chain[:min(len(chain), h.bound)]
+	h.latest = max(h.latest, now+h.ttl) // a clock that steps back must not mix the order of the times
+	for i := len(chain) - 1; i >= 0; i-- {
+		h.lru.Add(chain[i], h.latest)
+	}
+	h.trim(now)
+	return found
+}
+
+// trim drops what does not count at now any more, and the oldest beyond the bound. Under mu.
+func (h *host) trim(now int64) {
+	if h.lru == nil {
+		return
+	}
+	for {
+		_, until, ok := h.lru.GetOldest()
+		if !ok || until > now && h.lru.Len() <= h.bound {
+			break
+		}
+		h.lru.RemoveOldest()
+	}
+	if h.lru.Len() == 0 {
+		h.empty()
+	}
+}
+
+// depth returns how many leading blocks of chain count at now, of which the first from are known to.
+func (h *host) depth(chain []kvpool.BlockHash, from int, now int64) int {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.leading(chain, from, now)
+}
+
+// leading is depth under mu.
+func (h *host) leading(chain []kvpool.BlockHash, from int, now int64) int {
+	if h.lru == nil || !h.counts(chain[from], now) {
+		return from
+	}
+	from++
+	if !h.holes {
+		return from + sort.Search(len(chain)-from, func(i int) bool { return !h.counts(chain[from+i], now) })
+	}
+	for from < len(chain) && h.counts(chain[from], now) {
+		from++
+	}
+	return from
+}
+
+func (h *host) counts(b kvpool.BlockHash, now int64) bool {
+	until, ok := h.lru.Peek(b)
+	return ok && until > now
+}
+
+// settle drops blocks wherever in their chains they are. Under mu.
+func (h *host) settle(blocks []kvpool.BlockHash) {
+	if h.lru == nil {
+		return
+	}
+	for _, b := range blocks {
+		h.holes = h.lru.Remove(b) || h.holes
+	}
+	if h.lru.Len() == 0 {
+		h.empty()
+	}
+}
+
+// empty drops everything, and its memory. Under mu.
+func (h *host) empty() { h.lru, h.latest, h.holes = nil, 0, false }
+
+func (h *host) size() int {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if h.lru == nil {
+		return 0
+	}
+	return h.lru.Len()
+}

@@ -1,0 +1,104 @@
+package grpcstream
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"octet/routing/events"
+)
+
+// ErrConfig is wrapped by what NewPublisher and NewConsumer say about their configurations, and by Consume where it cannot listen.
+var ErrConfig = errors.New("grpcstream: bad config")
+
+const (
+	// MaxStreams is how many streams are open at once, all connections together: twice the replicas that an index can tell apart, for
+	// those that come back before the gateway has noticed that they went.
+	MaxStreams = 1024
+
+	streamsAConn = 64 // of one connection
+	idleAfter    = 15 * time.Second
+	goneAfter    = 10 * time.Second // without an answer to a ping
+	answerWithin = 2 * time.Second  // of an Ack
+)
+
+// Token is what publishers may show, and whom they may then speak for.
+type Token struct {
+	Token    string
+	Replicas []string // empty: any
+}
+
+// Config is the gateway's side.
+type Config struct {
+	Listen   string       // host:port. Required, unless Listener is given
+	Listener net.Listener // that is open already; Consume closes it
+	TLS      *tls.Config  // nil speaks plain TCP
+	Tokens   []Token      // empty: whoever can connect may publish
+}
+
+func (c Config) check() error {
+	if c.Listen == "" && c.Listener == nil {
+		return fmt.Errorf("%w: no address", ErrConfig)
+	}
+	for i, t := range c.Tokens {
+		if t.Token == "" {
+			return fmt.Errorf("%w: token %d is empty", ErrConfig, i)
+		}
+	}
+	return nil
+}
+
+// grants is what the tokens allow, by hash: how long a comparison takes tells nothing about them.
+type grants []grant
+
+type grant struct {
+	hash     [sha256.Size]byte
+	replicas []string
+}
+
+func newGrants(tokens []Token) (all grants) {
+	for _, t := range tokens {
+		all = append(all, grant{sha256.Sum256([]byte(t.Token)), t.Replicas})
+	}
+	return all
+}
+
+// find returns what a header's token grants; false where it is none.
+func (g grants) find(header string) (grant, bool) {
+	if len(g) == 0 {
+		return grant{}, true
+	}
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "bearer") {
+		return grant{}, false
+	}
+	hash := sha256.Sum256([]byte(token))
+	for _, each := range g {
+		if subtle.ConstantTimeCompare(each.hash[:], hash[:]) == 1 {
+			return each, true
+		}
+	}
+	return grant{}, false
+}
+
+func (g grant) covers(replica string) bool {
+	return len(g.replicas) == 0 || slices.Contains(g.replicas, replica)
+}
+
+// PublisherConfig is one engine's side.
+type PublisherConfig struct {
+	Addr  string      // of the gateway, host:port. Required
+	TLS   *tls.Config // nil speaks plain TCP
+	Token string      // "" is none
+}
+
+var (
+	_ events.Consumer  = (*Consumer)(nil)
+	_ events.Publisher = (*Publisher)(nil)
+)

@@ -1,0 +1,177 @@
+package grpcstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"octet/routing/events"
+	"octet/routing/events/octetkvpb"
+)
+
+// Consumer serves engines that publish.
+type Consumer struct {
+	config Config
+	grants grants
+	meter  events.Meter
+	open   atomic.Int64 // streams
+
+	mu   sync.Mutex
+	addr net.Addr // guarded by mu
+}
+
+// NewConsumer returns a Consumer, without listening yet. It fails with ErrConfig.
+func NewConsumer(c Config) (*Consumer, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return &Consumer{config: c, grants: newGrants(c.Tokens)}, nil
+}
+
+// Stats returns what Consume has done so far. It is connected while it listens.
+func (c *Consumer) Stats() events.ConsumerStats { return c.meter.Stats() }
+
+// Streams returns how many are open.
+func (c *Consumer) Streams() int { return int(c.open.Load()) }
+
+// Addr returns where it listens; nil while it does not.
+func (c *Consumer) Addr() net.Addr {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.addr
+}
+
+func (c *Consumer) at(a net.Addr) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.addr = a
+}
+
+// Consume implements events.Consumer: it serves until ctx ends, and then returns ctx.Err(); ErrConfig where it cannot listen.
+func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
+	l := c.config.Listener
+	if l == nil {
+		var err error
+		if l, err = net.Listen("tcp", c.config.Listen); err != nil {
+			return fmt.Errorf("%w: %w", ErrConfig, err)
+		}
+	}
+	server := grpc.NewServer(c.options()...)
+	octetkvpb.RegisterEventsServer(server, &service{Consumer: c, sink: sink})
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		server.Stop()
+	})
+	c.at(l.Addr())
+	c.meter.Up()
+	err := server.Serve(l)
+	c.meter.Down()
+	c.at(nil)
+	if stop() {
+		server.Stop()
+		return fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	<-ended
+	return ctx.Err()
+}
+
+func (c *Consumer) options() []grpc.ServerOption {
+	o := []grpc.ServerOption{
+		grpc.ForceServerCodecV2(codec{}),
+		grpc.MaxRecvMsgSize(events.MaxMessageBytes),
+		grpc.MaxConcurrentStreams(streamsAConn),
+		grpc.MaxHeaderListSize(16 << 10),
+		grpc.ConnectionTimeout(5 * time.Second),
+		grpc.WaitForHandlers(true),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: idleAfter, Timeout: goneAfter}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: idleAfter / 3, PermitWithoutStream: true}),
+	}
+	if c.config.TLS != nil {
+		o = append(o, grpc.Creds(credentials.NewTLS(c.config.TLS)))
+	}
+	return o
+}
+
+// service is one Consume.
+type service struct {
+	octetkvpb.UnimplementedEventsServer
+	*Consumer
+	sink events.Sink
+}
+
+// Publish implements octetkvpb.EventsServer.
+func (s *service) Publish(stream grpc.BidiStreamingServer[octetkvpb.Batch, octetkvpb.Ack]) error {
+	if s.open.Add(1) > MaxStreams {
+		s.open.Add(-1)
+		return status.Error(codes.ResourceExhausted, "too many streams")
+	}
+	defer s.open.Add(-1)
+	granted, err := s.authorize(stream.Context())
+	if err != nil {
+		return err
+	}
+	lane := events.OpenLane(s.sink)
+	defer lane.Close()
+	replica := ""
+	for {
+		b, err := s.receive(stream)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if replica == "" {
+			replica = b.Replica
+		}
+		if b.Replica != replica || !granted.covers(replica) {
+			s.meter.Skipped()
+			return status.Errorf(codes.PermissionDenied, "this stream may not speak for %q", b.Replica)
+		}
+		s.meter.Took(b.At, time.Now())
+		lane.Deliver(b)
+		if err := stream.Send(&octetkvpb.Ack{Epoch: b.Epoch, Seq: b.Seq}); err != nil {
+			return err
+		}
+	}
+}
+
+// receive returns the next batch. What is none ends the stream: its number is not known, and nothing after it could be in order.
+func (s *service) receive(stream grpc.ServerStream) (events.Batch, error) {
+	var f frame
+	if err := stream.RecvMsg(&f); err != nil {
+		return events.Batch{}, err
+	}
+	b, err := events.Unmarshal(f.data)
+	if err != nil {
+		s.meter.Skipped()
+		return events.Batch{}, status.Error(codes.InvalidArgument, err.Error())
+	}
+	return b, nil
+}
+
+func (s *service) authorize(ctx context.Context) (grant, error) {
+	var header string
+	if sent := metadata.ValueFromIncomingContext(ctx, "authorization"); len(sent) > 0 {
+		header = sent[0]
+	}
+	granted, ok := s.grants.find(header)
+	if !ok {
+		s.meter.Failed()
+		return grant{}, status.Error(codes.Unauthenticated, "a token is required")
+	}
+	return granted, nil
+}

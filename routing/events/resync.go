@@ -1,0 +1,84 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+
+	"octet/routing/index"
+)
+
+// What Resync fails with.
+var (
+	ErrUnknown  = errors.New("events: no such replica")
+	ErrOutdated = errors.New("events: the snapshot is older than what is known")
+)
+
+// Position returns how far a replica's batches were applied; false where none was.
+func (f *Feed) Position(replica string) (Position, bool) {
+	f.feedMu.RLock()
+	s := f.shelves[replica]
+	f.feedMu.RUnlock()
+	if s == nil {
+		return Position{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Position{s.order.epoch, s.order.last, s.mark}, s.order.seen
+}
+
+// Resync replaces all that is known of a replica's cache by what it holds after its batch seq of epoch: held, Registered events, parents before
+// their children. The replica is not stale any more, and goes on from there. It fails with ErrUnknown and ErrOutdated, changing nothing, and as
+// Batch.Check does.
+func (f *Feed) Resync(replica string, epoch, seq uint64, held []Event) error {
+	for i := range held {
+		if err := held[i].check(); err != nil {
+			return err
+		}
+	}
+	return f.replace(replica, epoch, seq, func(s *shelf) {
+		for i := range held {
+			if held[i].Kind == Registered {
+				s.held.change(&held[i], s.target, f.hasher)
+			}
+		}
+	})
+}
+
+// replace sets a replica back to what fill makes of an empty mapping.
+func (f *Feed) replace(replica string, epoch, seq uint64, fill func(*shelf)) error {
+	s := f.shelf(replica)
+	if s == nil {
+		return fmt.Errorf("%w: %q", ErrUnknown, replica)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	target, ok := f.resolve(replica)
+	if !ok || s.gone {
+		return fmt.Errorf("%w: %q", ErrUnknown, replica)
+	}
+	s.move(target)
+	if !s.order.jump(epoch, seq) {
+		return fmt.Errorf("%w: it ends at %d of epoch %d", ErrOutdated, seq, epoch)
+	}
+	s.held.wipe()
+	s.held.begin()
+	fill(s)
+	if out := f.index.Resync(target.Host, epoch, seq, stores(s.held.ops)); out != index.Applied {
+		s.held.wipe()
+		return fmt.Errorf("%w: the index says %s", ErrOutdated, out)
+	}
+	f.tally.resyncs.Add(1)
+	f.drain(s)
+	return nil
+}
+
+// stores returns what is stored by ops, as a snapshot has it.
+func stores(ops []index.Op) []index.TierBlocks {
+	held := make([]index.TierBlocks, 0, len(ops))
+	for _, op := range ops {
+		if op.Kind == index.Store {
+			held = append(held, index.TierBlocks{Tier: op.Tier, Blocks: op.Blocks, Parent: op.Parent, HasParent: op.HasParent, RootKnown: op.RootKnown})
+		}
+	}
+	return held
+}

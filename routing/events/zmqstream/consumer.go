@@ -1,0 +1,125 @@
+package zmqstream
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"octet/routing/events"
+	"octet/routing/events/zmtp"
+)
+
+// Consumer follows one engine's PUB socket.
+type Consumer struct {
+	config Config
+	live   zmtp.Endpoint
+	replay *zmtp.Endpoint // nil: none
+	meter  events.Meter
+}
+
+// NewConsumer returns a Consumer, without connecting yet. It fails with ErrConfig.
+func NewConsumer(c Config) (*Consumer, error) {
+	live, replay, err := c.endpoints()
+	if err != nil {
+		return nil, err
+	}
+	return &Consumer{config: c, live: live, replay: replay}, nil
+}
+
+// Stats returns what Consume has done so far.
+func (c *Consumer) Stats() events.ConsumerStats { return c.meter.Stats() }
+
+// Consume implements events.Consumer: it returns ctx.Err() when ctx ends, or ErrConfig when it cannot listen. One at a time.
+func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
+	lane := events.OpenLane(sink)
+	defer lane.Close()
+	defer c.meter.Down()
+	f := newFollower(c, lane)
+	next, stop, err := c.connections(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for wait := events.NewBackoff(); ctx.Err() == nil; {
+		conn, err := next(ctx)
+		if err == nil {
+			c.meter.Up()
+			began := time.Now()
+			err = f.session(ctx, conn)
+			_ = conn.Close() // it has failed
+			c.meter.Down()
+			if time.Since(began) > lookFirst {
+				wait.Reset()
+			}
+		}
+		if ctx.Err() == nil && err != nil {
+			c.meter.Failed()
+			wait.Pause(ctx)
+		}
+	}
+	return ctx.Err()
+}
+
+// connections returns where the next connection comes from: from dialling, or from whoever dials us.
+func (c *Consumer) connections(ctx context.Context) (next func(context.Context) (*zmtp.Conn, error), stop func(), err error) {
+	if !c.live.Any() {
+		return c.dial, func() {}, nil
+	}
+	l, err := c.live.Listen()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	incoming := make(chan *zmtp.Conn)
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		accept(ctx, l, incoming)
+	}()
+	next = func(ctx context.Context) (*zmtp.Conn, error) {
+		select {
+		case conn := <-incoming:
+			return conn, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return next, func() {
+		cancel()
+		_ = l.Close() // ends accept
+		<-ended
+	}, nil
+}
+
+func (c *Consumer) dial(ctx context.Context) (*zmtp.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	return c.live.Dial(ctx, "SUB", limits())
+}
+
+// accept hands over the connections of engines that dial. A new one ends the one before it, which may be half dead.
+func accept(ctx context.Context, l net.Listener, incoming chan<- *zmtp.Conn) {
+	var last *zmtp.Conn
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		conn, err := zmtp.Open(c, "SUB", limits())
+		if err != nil {
+			_ = c.Close() // not an engine
+			continue
+		}
+		if last != nil {
+			_ = last.Close() // it has been replaced
+		}
+		last = conn
+		select {
+		case incoming <- conn:
+		case <-ctx.Done():
+			_ = conn.Close() // nobody takes it any more
+			return
+		}
+	}
+}

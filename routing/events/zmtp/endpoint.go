@@ -1,0 +1,69 @@
+package zmtp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+)
+
+// ErrEndpoint is an address that is none.
+var ErrEndpoint = errors.New("zmtp: bad endpoint")
+
+// Endpoint is where a socket is: tcp://host:port or ipc://path.
+type Endpoint struct {
+	network, address string
+	any              bool // of all interfaces: only to listen on
+}
+
+// ParseEndpoint reads an address as ZeroMQ writes it. A host of * is any interface.
+func ParseEndpoint(s string) (Endpoint, error) {
+	if path, ok := strings.CutPrefix(s, "ipc://"); ok && path != "" {
+		return Endpoint{network: "unix", address: path}, nil
+	}
+	at, ok := strings.CutPrefix(s, "tcp://")
+	if !ok {
+		return Endpoint{}, fmt.Errorf("%w: %q is neither tcp:// nor ipc://", ErrEndpoint, s)
+	}
+	host, port, err := net.SplitHostPort(at)
+	if err != nil {
+		return Endpoint{}, fmt.Errorf("%w: %w", ErrEndpoint, err)
+	}
+	if port == "*" {
+		port = "0"
+	}
+	e := Endpoint{network: "tcp", address: net.JoinHostPort(host, port), any: host == "*" || host == "0.0.0.0" || host == "::"}
+	if host == "*" {
+		e.address = ":" + port
+	}
+	return e, nil
+}
+
+// Any reports whether the endpoint names no peer: one can listen there and not dial.
+func (e Endpoint) Any() bool { return e.any }
+
+// Local reports whether the endpoint is a path of this machine.
+func (e Endpoint) Local() bool { return e.network == "unix" }
+
+// Listen opens the endpoint.
+func (e Endpoint) Listen() (net.Listener, error) { return net.Listen(e.network, e.address) }
+
+// Dial connects to the endpoint's socket and introduces itself as kind. It ends with ctx.
+func (e Endpoint) Dial(ctx context.Context, kind string, l Limits) (*Conn, error) {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, e.network, e.address)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+	conn, err := Open(c, kind, l)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = c.Close() // it may be already
+		return nil, err
+	}
+	return conn, nil
+}

@@ -1,0 +1,98 @@
+package fleet
+
+import "time"
+
+// Demand is what one request asks of a replica.
+type Demand struct {
+	Prompt   int  // tokens
+	Uncached int  // tokens of Prompt that the replica is believed to have to compute
+	Whole    bool // the answer comes at once: nobody sees its first token
+}
+
+// Flight is one request's entry in the ledger of a replica: what it weighs from the moment it is sent there to its end. One
+// goroutine owns it. The zero Flight weighs nothing.
+//
+//	Route ──▶ Begin ──▶ FirstToken ──▶ Grow … ──▶ Land
+//	backlog +uncached ───▶ −uncached
+//	tokens  +prompt ──────────────────▶ +answer ──▶ −all
+//	waiting +1 ─▶ −1
+//
+// Land may come at any point, and gives back exactly what is still there.
+type Flight struct {
+	replica  *Replica
+	prefill  *prefill
+	demand   Demand
+	begun    bool
+	answered bool // it has its first token
+	tokens   int  // of the answer
+	ahead    int  // tokens to compute before its first token, its own included, as Begin found them
+
+	began, first, last time.Time
+}
+
+// Route enters w into the ledger, before the replica has admitted it: others see at once what is on its way.
+func (r *Replica) Route(w Demand) Flight {
+	w.Prompt = max(w.Prompt, 0)
+	w.Uncached = min(max(w.Uncached, 0), w.Prompt)
+	r.ledger.backlog.Add(int64(w.Uncached))
+	r.ledger.tokens.Add(int64(w.Prompt))
+	r.ledger.waiting.Add(1)
+	return Flight{replica: r, demand: w, prefill: r.prefills.route(w)}
+}
+
+// Begin says that the replica has taken the request.
+func (f *Flight) Begin(now time.Time) {
+	if f.replica == nil || f.begun {
+		return
+	}
+	f.begun, f.began = true, now
+	f.ahead = f.replica.Backlog()
+	f.replica.ledger.waiting.Add(-1)
+	f.replica.prefills.begin(f.prefill, now)
+	f.replica.Begin()
+}
+
+// FirstToken says that the prompt has been computed.
+func (f *Flight) FirstToken(now time.Time) {
+	if f.replica == nil || f.answered {
+		return
+	}
+	f.answered, f.first, f.last = true, now, now
+	f.replica.ledger.backlog.Add(-int64(f.demand.Uncached))
+	f.replica.prefills.done(f.prefill, now)
+	if f.begun {
+		f.replica.pace.firstToken(f.ahead, now.Sub(f.began))
+	}
+}
+
+// Grow says that the answer has so many tokens.
+func (f *Flight) Grow(tokens int, now time.Time) {
+	if f.replica == nil || tokens <= f.tokens {
+		return
+	}
+	f.replica.ledger.tokens.Add(int64(tokens - f.tokens))
+	f.replica.sampled.expire()
+	f.tokens, f.last = tokens, now
+}
+
+// Land takes the request out of the ledger. Landing again does nothing.
+func (f *Flight) Land() {
+	r := f.replica
+	if r == nil {
+		return
+	}
+	if !f.answered {
+		r.ledger.backlog.Add(-int64(f.demand.Uncached))
+		r.prefills.drop(f.prefill)
+	}
+	r.ledger.tokens.Add(-int64(f.demand.Prompt + f.tokens))
+	if f.begun {
+		r.End()
+	} else {
+		r.ledger.waiting.Add(-1)
+	}
+	if f.tokens > 1 {
+		r.pace.between(f.last.Sub(f.first) / time.Duration(f.tokens-1))
+	}
+	*f = Flight{}
+}

@@ -1,0 +1,87 @@
+package fleet
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// Load is how busy a replica is.
+type Load struct {
+	InFlight   int     // requests of this gateway that it is serving
+	Waiting    int     // requests queued for it
+	Backlog    int     // tokens to compute before the first tokens of this gateway's requests
+	Tokens     int     // tokens, of prompts and answers, of this gateway's requests
+	Running    int     // requests that its engine is batching
+	Preempting int     // requests that have to give way at this moment
+	KVUsage    float64 // share of its KV pool in use, 0 … 1
+}
+
+// ledger is what a replica itself counts. Its parts change together and are read apart: a reader may see a request that has
+// left one of them and not yet the other.
+type ledger struct{ inFlight, waiting, backlog, tokens atomic.Int64 }
+
+// sampled is what a source last said, kept until something happens at the replica.
+type sampled struct {
+	ask                          atomic.Pointer[func() Load] // nil: there is no source to sample
+	happened                     atomic.Uint64               // grows with all that happens
+	upTo                         atomic.Uint64               // happened when the source was asked last, plus 1
+	waiting, running, preempting atomic.Int64
+	kvUsage                      atomic.Uint64 // bits of float64
+}
+
+func (s *sampled) expire() { s.happened.Add(1) }
+
+// refresh asks the source anew if something happened since. Who comes in between sees parts of two answers, each true lately.
+func (s *sampled) refresh() {
+	now := s.happened.Load() + 1
+	if s.upTo.Load() == now {
+		return
+	}
+	ask := s.ask.Load()
+	if ask == nil {
+		return
+	}
+	l := (*ask)()
+	s.waiting.Store(int64(l.Waiting))
+	s.running.Store(int64(l.Running))
+	s.preempting.Store(int64(l.Preempting))
+	s.kvUsage.Store(math.Float64bits(l.KVUsage))
+	s.upTo.Store(now)
+}
+
+// LoadFrom sets where Load comes from, each time that it is asked: something cheap that many goroutines may call. What the replica
+// itself counts, InFlight, Backlog and Tokens, is not taken from there, and its Waiting is in addition to the replica's own.
+func (r *Replica) LoadFrom(source func() Load) { r.source.Store(&source) }
+
+// SampleFrom is LoadFrom for a source that only changes when something of this gateway's happens at the replica: it is asked again
+// after a Flight went on, a Begin, an End or a report, and not for each request that looks at the replica.
+func (r *Replica) SampleFrom(source func() Load) {
+	r.sampled.ask.Store(&source)
+	r.sampled.expire()
+}
+
+// Load returns how busy the replica is: its source's answer, with what the replica itself counts.
+func (r *Replica) Load() (l Load) {
+	if source := r.source.Load(); source != nil {
+		l = (*source)()
+	} else {
+		s := &r.sampled
+		s.refresh()
+		l.Waiting, l.Running, l.Preempting = int(s.waiting.Load()), int(s.running.Load()), int(s.preempting.Load())
+		l.KVUsage = math.Float64frombits(s.kvUsage.Load())
+	}
+	l.InFlight, l.Backlog, l.Tokens = r.InFlight(), r.Backlog(), r.Tokens()
+	l.Waiting += int(r.ledger.waiting.Load())
+	return l
+}
+
+// Queue returns the requests in flight and waiting, and whether any has to give way: of Load, what nearly everybody asks for.
+func (r *Replica) Queue() (requests int, preempting bool) {
+	if r.source.Load() != nil {
+		l := r.Load()
+		return l.InFlight + l.Waiting, l.Preempting > 0
+	}
+	s := &r.sampled
+	s.refresh()
+	return int(r.ledger.inFlight.Load() + r.ledger.waiting.Load() + s.waiting.Load()), s.preempting.Load() > 0
+}

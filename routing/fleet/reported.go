@@ -1,0 +1,39 @@
+package fleet
+
+import "slices"
+
+// Reported is what an engine says of itself, as last scraped. What it does not say it does not have.
+type Reported struct {
+	Running, Waiting int     // requests, whoever sent them
+	Others           int     // of Running, those that are not of this gateway
+	KVUsage          float64 // used part of its KV pool, 0 … 1
+	HasLoad          bool    // Running and Waiting
+	HasUsage         bool    // KVUsage
+
+	HasAdapters     bool
+	MaxAdapters     int      // resident at once
+	RunningAdapters []string // in the batch
+	WaitingAdapters []string // of queued requests
+}
+
+// Reports notes what the engine says of itself. It must not be changed afterwards.
+func (r *Replica) Reports(said *Reported) {
+	r.reported.Store(said)
+	r.sampled.expire()
+}
+
+// Reported returns what the engine said of itself last, read-only; the zero Reported where it has said nothing.
+func (r *Replica) Reported() *Reported {
+	if said := r.reported.Load(); said != nil {
+		return said
+	}
+	return &silent
+}
+
+var silent Reported
+
+// Runs reports whether requests with the adapter are in the engine's batch.
+func (r *Reported) Runs(adapter string) bool { return slices.Contains(r.RunningAdapters, adapter) }
+
+// Queues reports whether requests with the adapter wait for a place in it.
+func (r *Reported) Queues(adapter string) bool { return slices.Contains(r.WaitingAdapters, adapter) }

@@ -1,0 +1,97 @@
+package plugins
+
+import (
+	"octet/routing"
+	"octet/routing/fleet"
+	"octet/routing/index"
+)
+
+// dynamoCost scores Dynamo's cost, in blocks: lowest 1, highest 0, all 1 when equal.
+//
+//	cost     = overlap_score_weight × prefill + decode + active_request_weight × requests in flight
+//	prefill  = blocks to compute before the first token: those of requests there already, and the prompt's, less credits
+//	decode   = blocks of all sequences there, and of the prompt
+//	credits  = overlap_credit × blocks of the prompt that are held, / (1 + overlap_decay × excess / blocks of the prompt)
+//	excess   = blocks to compute there already, beyond those at the least busy candidate
+type dynamoCost struct {
+	named
+	dynamoTerms
+}
+
+type dynamoTerms struct {
+	prefill  float64 // weight
+	credit   float64
+	decay    float64
+	requests float64 // weight
+	backlog  bool    // count what others have to compute there
+}
+
+// newDynamoCost: overlap_score_weight (default 1) weighs blocks to compute against blocks to hold; overlap_credit (default 1) is
+// what a held block is worth in blocks to compute; overlap_decay (default 0) devalues it where there is a backlog;
+// active_request_weight (default 0) is what a request in flight costs, in blocks; track_prefill (default true) counts what
+// requests already routed there have to compute.
+func newDynamoCost(Deps) routing.Factory {
+	return func(p *routing.Params) routing.Plugin {
+		return dynamoCost{
+			named{"dynamo-cost", reads(Fleet, Loads, BlockHashes, PromptTokens, Depths)},
+			dynamoTerms{
+				p.Float("overlap_score_weight", 1, 0, 1e6), p.Float("overlap_credit", 1, 0, 1e6), p.Float("overlap_decay", 0, 0, 1e6),
+				p.Float("active_request_weight", 0, 0, 1e6), p.Bool("track_prefill", true),
+			},
+		}
+	}
+}
+
+// worker is one replica as the cost sees it.
+type worker struct {
+	prompt   float64 // blocks
+	held     float64 // blocks of the prompt; over prompt where the last block is held and not full
+	backlog  float64 // blocks to compute there already
+	excess   float64 // of backlog, beyond the least busy candidate's
+	decode   float64 // blocks
+	requests float64
+}
+
+func (t dynamoTerms) cost(w worker) float64 {
+	cost := w.decode + t.requests*w.requests
+	credit := t.credit * w.held
+	if t.decay > 0 && w.prompt > 0 {
+		credit /= 1 + t.decay*w.excess/w.prompt
+	}
+	raw := max(w.prompt, w.held) // what is held beyond the prompt is paid for as it is credited
+	if t.backlog {
+		return cost + t.prefill*max(0, w.backlog+raw-credit)
+	}
+	return cost + t.prefill*max(0, raw-credit)
+}
+
+// Score implements routing.Scorer.
+func (s dynamoCost) Score(v routing.View, hosts []index.HostID, out []float64) {
+	size := float64(max(1, Fleet.Get(v).BlockSize()))
+	loads, depths := Loads.Get(v), Depths.Get(v)
+	least := loads[hosts[0]].Backlog
+	for _, h := range hosts {
+		least = min(least, loads[h].Backlog)
+	}
+	var costs span
+	for i, h := range hosts {
+		w := workerOf(loads[h], float64(PromptTokens.Get(v)), size)
+		w.held, w.excess = float64(depths[h]), float64(loads[h].Backlog-least)/size
+		out[i] = s.cost(w)
+		costs.add(out[i])
+	}
+	for i, cost := range out {
+		if costs.high > costs.low {
+			out[i] = (costs.high - cost) / (costs.high - costs.low)
+		} else {
+			out[i] = 1
+		}
+	}
+}
+
+func workerOf(l fleet.Load, prompt, size float64) worker {
+	return worker{
+		prompt: prompt / size, backlog: float64(l.Backlog) / size,
+		decode: (float64(l.Tokens) + prompt) / size, requests: float64(l.InFlight),
+	}
+}

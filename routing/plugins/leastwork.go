@@ -1,0 +1,75 @@
+package plugins
+
+import (
+	"octet/routing"
+	"octet/routing/fleet"
+	"octet/routing/index"
+)
+
+// leastWork scores by what sending the request to a replica costs, in seconds of that replica's work: 1/(1+cost).
+//
+//	cost    = backlog + price × own + active_seconds × requests in flight
+//	backlog = what the replica has yet to prefill before the request, at its measured rate: the request's own wait
+//	own     = the request's uncached tokens at that rate: it waits for them too, and so does everybody after it
+//	price   = own_weight + backlog_price × mean backlog of the candidates
+//
+// A second of work costs the request a second, and who comes later as many as will be queueing: nobody in an idle fleet, so that
+// the shortest wait wins, and more the longer the queues are, so that a crowded one goes where the least is computed.
+type leastWork struct {
+	named
+	own, price, active float64
+	rate               float64 // tokens a second, where none is measured
+}
+
+// newLeastWork: own_weight (default 1) and backlog_price (default 1) make the price of a second of work; active_seconds (default
+// 0.05) is what a request in flight costs who comes after it, for its share of each step; assumed_rate (default 8000) is
+// the prompt tokens a second of a replica without a measurement, where no other candidate has one either.
+func newLeastWork(Deps) routing.Factory {
+	return func(p *routing.Params) routing.Plugin {
+		return leastWork{
+			named{"least-work", reads(Fleet, BlockHashes, PromptTokens, Depths)},
+			p.Float("own_weight", 1, 0, 1e6), p.Float("backlog_price", 1, 0, 1e6), p.Float("active_seconds", 0.05, 0, 1e6),
+			p.Float("assumed_rate", 8000, 1, 1e9),
+		}
+	}
+}
+
+// Score implements routing.Scorer.
+func (s leastWork) Score(v routing.View, hosts []index.HostID, out []float64) {
+	replicas, now := Fleet.Get(v), v.Facts().Now
+	var work [index.MaxHosts]fleet.Work
+	for i, h := range hosts {
+		work[i] = replicas.Replica(h).Work(now)
+	}
+	s.settle(work[:len(hosts)])
+	mean := 0.0
+	for i := range hosts {
+		out[i] = work[i].Tokens / work[i].Rate
+		mean += out[i] / float64(len(hosts))
+	}
+	price := s.own + s.price*mean
+	for i, h := range hosts {
+		own := float64(uncached(v, h)) / work[i].Rate
+		cost := out[i] + price*own + s.active*float64(replicas.Replica(h).InFlight())
+		out[i] = 1 / (1 + cost)
+	}
+}
+
+// settle gives every candidate a rate: its own, else the mean of those that are known, else the assumed one.
+func (s leastWork) settle(work []fleet.Work) {
+	sum, known := 0.0, 0
+	for _, w := range work {
+		if w.Rate > 0 {
+			sum, known = sum+w.Rate, known+1
+		}
+	}
+	rate := s.rate
+	if known > 0 {
+		rate = sum / float64(known)
+	}
+	for i := range work {
+		if work[i].Rate <= 0 {
+			work[i].Rate = rate
+		}
+	}
+}
