@@ -26,7 +26,7 @@ specialists:
       - {url: "%s", blocks: 14}
 profiles:
   fair: {filter: [health, role], pick: round-robin}
-  even: {filter: [health, role], score: [{least-load: 1}], pick: max-score}
+  even: {filter: [health, role], pick: random}
 `
 
 // Replicas that prefill for each other never wait in a circle, each holding what the other waits for.

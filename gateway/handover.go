@@ -147,6 +147,9 @@ func (m *meeting) edits(edits []wire.Edit) []wire.Edit {
 		wire.Edit{Key: "bootstrap_room", Raw: fmt.Appendf(nil, "%d", m.room)})
 }
 
+// paramsDepth is how deep an engine's kv_transfer_params may nest. Deeper ones are as good as none.
+const paramsDepth = 16
+
 // Answer implements Protocol.
 func (o *Handover) Answer(h *Hop, body []byte) error {
 	var said struct {
@@ -160,8 +163,8 @@ func (o *Handover) Answer(h *Hop, body []byte) error {
 	if h.Step.Name == StepPreprocess {
 		return o.tokenized(h, said.Tokens)
 	}
-	if len(said.Params) > 1 && said.Params[0] == '{' {
-		o.params, h.Hold = said.Params, true
+	if len(said.Params) > 1 && said.Params[0] == '{' && wire.Valid(said.Params, paramsDepth) {
+		o.params, h.Hold = said.Params, true // passed on as they are
 	}
 	return nil
 }

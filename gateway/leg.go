@@ -158,9 +158,10 @@ func (x *exchange) doWithout(err error) bool {
 		b.again = true
 		return true
 	}
-	if !x.protocol.Forget() {
+	if x.turn.forgot || !x.protocol.Forget() {
 		return false
 	}
+	x.turn.forgot = true
 	x.turn.handed = false
 	x.endBeside()
 	x.releaseHeld()

@@ -25,6 +25,7 @@ type turn struct {
 	cancel context.CancelCauseFunc
 	heard  bool // the client has something of this engine's answer
 	handed bool // the engine was sent a prompt that another has computed
+	forgot bool // it was asked again without
 }
 
 // leave gives the place back and lets go of the engine. Idempotent.

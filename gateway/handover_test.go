@@ -1,0 +1,140 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"octet/gateway/wire"
+	"octet/routing"
+	"octet/routing/fleet"
+)
+
+// hopOf is a dispatch of a body to a replica of one kind, at a step.
+func hopOf(t testing.TB, step, engine, body string) *Hop {
+	t.Helper()
+	kind := wire.Chat
+	if bytes.Contains([]byte(body), []byte(`"prompt"`)) {
+		kind = wire.Completion
+	}
+	r := new(wire.Request)
+	if err := wire.Parse(kind, []byte(body), wire.Limits{}, r); err != nil {
+		t.Fatal(err)
+	}
+	f := fleet.New()
+	member, err := f.Put(fleet.Spec{Name: "r", Specialist: "s", URL: "http://10.1.2.3:30000", Role: fleet.RoleDecode, BlockSize: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Hop{
+		Step: routing.Step{Name: step}, Replica: &Replica{Name: "r", Model: "m", Engine: engine, Fleet: member, BootstrapPort: 8998}, Client: r, Kind: kind, RequestID: "id",
+		Path: "/v1", Stream: r.Stream,
+	}
+}
+
+// sent is what the replica gets of a hop, as JSON.
+func sent(t testing.TB, h *Hop) (body map[string]any) {
+	t.Helper()
+	raw := h.Body
+	if raw == nil {
+		segments, err := h.Client.Splice(h.Edits, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw = bytes.Join(segments, nil)
+	}
+	if err := json.Unmarshal(raw, &body); err != nil {
+		t.Fatalf("%v in %s", err, raw)
+	}
+	return body
+}
+
+func object(text string) (o map[string]any) {
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		panic(err)
+	}
+	return o
+}
+
+const (
+	chatBody  = `{"model":"debug","stream":true,"stream_options":{"include_usage":true},"max_tokens":50,"max_completion_tokens":40,"min_tokens":5,"n":2,"messages":[{"role":"user","content":"x"}],"top_k":3}`
+	plainBody = `{"model":"debug","prompt":"x y"}`
+)
+
+// What goes out, member by member, as vLLM's and SGLang's engines take it.
+func TestWhatTheEnginesOfAHandoverAreSent(t *testing.T) {
+	pull, meet := &Handover{}, &Handover{Room: func() int64 { return 77 }}
+	params := `{"do_remote_prefill":true,"do_remote_decode":false,"remote_block_ids":[[1,2]],"remote_engine_id":"e","remote_port":5600,"later":{"more":[1]}}`
+	for _, c := range []struct {
+		name string
+		of   *Handover
+		hop  *Hop
+		want string
+	}{
+		{"tokens", &Handover{}, hopOf(t, StepPreprocess, "vllm", plainBody), `{"model":"m","prompt":"x y"}`},
+		{"tokens of a chat", &Handover{}, hopOf(t, StepPreprocess, "sglang", chatBody), `{"model":"m","messages":[{"role":"user","content":"x"}]}`},
+		{"prefill by vLLM", pull, hopOf(t, StepPrefill, "vllm", chatBody), `{"model":"debug","stream":false,"stream_options":null,"max_tokens":1,"max_completion_tokens":1,"min_tokens":0,"n":1,
+			"messages":[{"role":"user","content":"x"}],"top_k":3,"kv_transfer_params":{"do_remote_decode":true,"do_remote_prefill":false,"remote_engine_id":null,"remote_block_ids":null,"remote_host":null,"remote_port":null}}`},
+		{"decode without", pull, hopOf(t, StepDecode, "vllm", plainBody), plainBody},
+		{"decode by vLLM", &Handover{params: []byte(params)}, hopOf(t, StepDecode, "vllm", plainBody), `{"model":"debug","prompt":"x y","kv_transfer_params":` + params + `}`},
+		{"decode by another kind", &Handover{params: []byte(params)}, hopOf(t, StepDecode, "llamacpp", plainBody), plainBody},
+		{"decode from tokens", &Handover{tokens: []byte("[7,8]")}, hopOf(t, StepDecode, "vllm", plainBody), `{"model":"debug","prompt":[7,8]}`},
+		{"tokens are not for chats", &Handover{tokens: []byte("[7,8]")}, hopOf(t, StepDecode, "vllm", chatBody), chatBody},
+		{"prefill by SGLang", meet, hopOf(t, StepPrefill, "sglang", plainBody), `{"model":"debug","prompt":"x y","bootstrap_host":"10.1.2.3","bootstrap_port":8998,"bootstrap_room":77}`},
+		{"decode by SGLang", meet, hopOf(t, StepDecode, "sglang", plainBody), `{"model":"debug","prompt":"x y","bootstrap_host":"10.1.2.3","bootstrap_port":8998,"bootstrap_room":77}`},
+	} {
+		if err := c.of.Request(c.hop); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if diff := cmp.Diff(object(c.want), sent(t, c.hop)); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}
+
+func TestReplicasThatHaveNoPartInAHandoverAreNotTried(t *testing.T) {
+	for name, h := range map[string]*Hop{
+		"an engine that hands nothing over": hopOf(t, StepPrefill, "openai", plainBody),
+		"several prompts":                   hopOf(t, StepPrefill, "vllm", `{"model":"debug","prompt":["a","b"]}`),
+		"one of a pair, alone":              hopOf(t, StepDecode, "sglang", plainBody),
+		"tokens already":                    hopOf(t, StepPreprocess, "vllm", `{"model":"debug","prompt":[1,2]}`),
+		"an engine without a tokenizer":     hopOf(t, StepPreprocess, "llamacpp", plainBody),
+	} {
+		if err := new(Handover).Request(h); !errors.Is(err, routing.ErrNotTried) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := new(Handover).Request(hopOf(t, StepPrefill, "vllm", `{"model":"debug","prompt":[1,2]}`)); err != nil {
+		t.Errorf("one prompt of tokens: %v", err)
+	}
+}
+
+// Whatever an engine answers, the next step's request is one that can be sent, or the step has failed.
+func FuzzHandoverTakesAnyAnswer(f *testing.F) {
+	for _, seed := range []string{
+		``, `{}`, `[]`, `{"kv_transfer_params":null}`, `{"kv_transfer_params":{"do_remote_prefill":true,"remote_block_ids":[[1]]}}`, `{"tokens":[1,2,3],"count":3}`,
+		`{"kv_transfer_params":{"a":1,"a":2}}`, `{"kv_transfer_params":{"a":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}}`, `{"tokens":[1e5,-2,"7"]}`, `{"tokens":[]}`, "{\"kv_transfer_params\":{\"\xff\":1}}",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, step := range []string{StepPreprocess, StepPrefill} {
+			o := &Handover{}
+			if o.Answer(hopOf(t, step, "vllm", plainBody), body) != nil {
+				continue
+			}
+			next := hopOf(t, StepDecode, "vllm", plainBody)
+			if err := o.Request(next); err != nil {
+				t.Fatal(err)
+			}
+			segments, err := next.Client.Splice(next.Edits, nil)
+			if err != nil || !wire.Valid(bytes.Join(segments, nil), 64) {
+				t.Fatalf("%v: %s", err, bytes.Join(segments, nil))
+			}
+		}
+	})
+}
