@@ -20,6 +20,8 @@ var mayImport = map[string][]string{
 	"routing/events":             {"routing/events/octetkvpb", "routing/index", "kvpool"},
 	"routing/events/redisstream": {"routing/events", "routing/index", "kvpool"},
 	"routing/events/natsstream":  {"routing/events", "routing/index", "kvpool"},
+	"routing/events/zmqstream":   {"routing/events", "routing/events/zmtp", "routing/index"},
+	"routing/events/grpcstream":  {"routing/events", "routing/events/octetkvpb", "routing/index", "kvpool"},
 	"scheduler":                  {"kvpool"},
 	"engine/openai":              {"engine"},
 	"engine/emulator/tiny":       {"kvpool"},

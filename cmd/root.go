@@ -73,7 +73,7 @@ func rootCommand() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(serveCommand(), demoCommand(), engineCommand(), checkCommand(), explainCommand())
+	root.AddCommand(serveCommand(), demoCommand(), engineCommand(), checkCommand(), explainCommand(), bridgeCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	return root
 }
