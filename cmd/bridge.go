@@ -106,7 +106,7 @@ func (f bridgeFlags) publishers() (all fanOut, err error) {
 // span writes what an engine publishes. It holds nothing back: while the other side is away the engine is not read on, and what its socket
 // then drops is read again from its replay.
 type span struct {
-	ctx context.Context //nolint:containedctx // of the bridge, whose only work this is
+	ctx context.Context // of the bridge, whose only work this is
 	to  events.Publisher
 	log *slog.Logger
 }
