@@ -14,12 +14,17 @@ import (
 
 	"octet/engine/emulator"
 	"octet/routing/events"
+	"octet/routing/events/grpcstream"
+	"octet/routing/events/zmqstream"
 )
 
 // engineFlags are the flags of `octet engine`.
 type engineFlags struct {
-	listen, redis, stream, nats, zmq string
-	config                           emulator.Config
+	listen, redis, stream, nats string
+	zmq                         zmqstream.PublisherConfig
+	layout                      string
+	grpc                        grpcstream.PublisherConfig
+	config                      emulator.Config
 }
 
 func engineCommand() *cobra.Command {
@@ -54,14 +59,16 @@ func engineCommand() *cobra.Command {
 	flags.StringVar(&f.redis, "redis", "", "publish cache events to the Redis server at this address")
 	flags.StringVar(&f.stream, "stream", "octet:kv", "the Redis stream")
 	flags.StringVar(&f.nats, "nats", "", "publish cache events to the NATS server at this URL")
-	flags.StringVar(&f.zmq, "zmq", "", "publish cache events on this ZMQ endpoint (not in this version)")
+	flags.StringVar(&f.zmq.Endpoint, "zmq", "", "publish cache events on this ZMQ endpoint as vLLM does; tcp://*:5557, or tcp://host:port of a gateway that listens")
+	flags.StringVar(&f.zmq.Replay, "zmq-replay", "", "replay lost ones on this ZMQ endpoint")
+	flags.StringVar(&f.zmq.Topic, "zmq-topic", "", "topic of the ZMQ messages")
+	flags.StringVar(&f.layout, "zmq-layout", string(zmqstream.Maps), "how they are written: map, or array as before vLLM 0.23")
+	flags.StringVar(&f.grpc.Addr, "grpc", "", "publish cache events to the gateway's gRPC listener at this address")
+	flags.StringVar(&f.grpc.Token, "grpc-token", os.Getenv("OCTET_EVENTS_TOKEN"), "the token it wants (default $OCTET_EVENTS_TOKEN)")
 	return c
 }
 
 func runEngine(ctx context.Context, f engineFlags) error {
-	if f.zmq != "" {
-		return usageError{errors.New("--zmq: this version publishes to Redis and NATS only")}
-	}
 	publisher, err := f.publisher()
 	if err != nil {
 		return err
@@ -108,21 +115,30 @@ func serveEngine(ctx context.Context, config emulator.Config, l net.Listener) er
 
 // publisher connects the transports that the flags name, which may be none.
 func (f engineFlags) publisher() (all fanOut, err error) {
-	if f.redis != "" {
-		p, err := redisPublisher(f.redis, f.stream)
-		if err != nil {
-			return nil, err
+	for _, t := range []struct {
+		wanted bool
+		open   func() (events.Publisher, error)
+	}{
+		{f.redis != "", func() (events.Publisher, error) { return redisPublisher(f.redis, f.stream) }},
+		{f.nats != "", func() (events.Publisher, error) { return natsPublisher(f.nats) }},
+		{f.zmq.Endpoint != "" || f.zmq.Replay != "", f.openZMQ},
+		{f.grpc.Addr != "", func() (events.Publisher, error) { return grpcstream.NewPublisher(f.grpc) }},
+	} {
+		if !t.wanted {
+			continue
 		}
-		all = append(all, p)
-	}
-	if f.nats != "" {
-		p, err := natsPublisher(f.nats)
+		p, err := t.open()
 		if err != nil {
-			return nil, errors.Join(err, all.Close())
+			return nil, usageError{errors.Join(err, all.Close())}
 		}
 		all = append(all, p)
 	}
 	return all, nil
+}
+
+func (f engineFlags) openZMQ() (events.Publisher, error) {
+	f.zmq.Layout = zmqstream.Layout(f.layout)
+	return zmqstream.NewPublisher(f.zmq)
 }
 
 // fanOut publishes to several transports; the index takes each batch once, whichever comes first.

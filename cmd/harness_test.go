@@ -33,6 +33,7 @@ type world struct {
 	local   *events.Local
 	stop    context.CancelFunc // as SIGTERM
 	ended   chan error
+	wired   bool // events come by the configured sources
 }
 
 // emulated is one engine of a world.
@@ -73,20 +74,42 @@ func smallEngines() []emulator.Config {
 // newWorld starts engines and a gateway; all end with the test. Sets override keys of the configuration.
 func newWorld(t *testing.T, yaml string, engines []emulator.Config, sets ...string) *world {
 	t.Helper()
-	w := &world{t: t, engines: map[string]*emulated{}, local: events.NewLocal(1 << 12), ended: make(chan error, 1)}
+	return openWorld(t, false, yaml, engines, sets...)
+}
+
+// newWiredWorld is newWorld with the events coming as the configuration says; engines publish by what they were given.
+func newWiredWorld(t *testing.T, yaml string, engines []emulator.Config, sets ...string) *world {
+	t.Helper()
+	return openWorld(t, true, yaml, engines, sets...)
+}
+
+func openWorld(t *testing.T, wired bool, yaml string, engines []emulator.Config, sets ...string) *world {
+	t.Helper()
+	w := &world{t: t, wired: wired, engines: map[string]*emulated{}, local: events.NewLocal(1 << 12), ended: make(chan error, 1)}
 	urls := make([]any, len(engines))
 	for i, c := range engines {
-		c.Publisher = w.local
+		if c.Publisher == nil && !wired {
+			c.Publisher = w.local
+		}
 		e := w.engine(c)
 		w.engines[e.State().Name], urls[i] = e, e.url
 	}
 	cfg, err := config.Parse("world.yaml", []byte(fmt.Sprintf(yaml, urls...)), config.Options{Presets: plugins.Presets(),
-		Sets: append([]string{"listen.data=127.0.0.1:0", "listen.admin=127.0.0.1:0", "events.nats.url=nats://127.0.0.1:1"}, sets...)})
+		Sets: append(w.sets(), sets...)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.serve(cfg)
 	return w
+}
+
+// sets are the keys that every world has. One that is not wired has a source of events in name.
+func (w *world) sets() []string {
+	all := []string{"listen.data=127.0.0.1:0", "listen.admin=127.0.0.1:0"}
+	if !w.wired {
+		all = append(all, "events.nats.url=nats://127.0.0.1:1")
+	}
+	return all
 }
 
 func (w *world) engine(c emulator.Config) *emulated {
@@ -131,7 +154,9 @@ func (w *world) serve(cfg *config.Config) {
 		w.t.Fatal(err)
 	}
 	consuming := *cfg
-	consuming.Events = config.Events{}
+	if !w.wired {
+		consuming.Events = config.Events{}
+	}
 	stop, err := h.background(&consuming, source{})
 	if err != nil {
 		w.t.Fatal(err)

@@ -89,6 +89,7 @@ func (h *house) replicaAt(id index.HostID) (string, *config.Replica) {
 func (h *house) resyncOne(ctx context.Context, name string, rep *config.Replica, path string) error {
 	ctx, cancel := context.WithTimeout(ctx, resyncTimeout)
 	defer cancel()
+	defer h.feed.Hold(name)()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(rep.URL, "/")+path, nil)
 	if err != nil {
 		return err

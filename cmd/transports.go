@@ -90,7 +90,7 @@ func grpcConfig(g *config.GRPC) (grpcstream.Config, error) {
 // rootsOf reads the authorities of a PEM file; nil, the system's, without one.
 func rootsOf(path string) (*x509.CertPool, error) {
 	if path == "" {
-		return nil, nil //nolint:nilnil // what crypto/tls takes for the system's roots
+		return nil, nil // what crypto/tls takes for the system's roots
 	}
 	pem, err := os.ReadFile(path)
 	if err != nil {

@@ -105,6 +105,7 @@ func (e *Emulator) routes() *http.ServeMux {
 		"GET /version":                 e.version,
 		"GET /metrics":                 e.meters.handler().ServeHTTP,
 		"GET /admin/state":             e.showState,
+		"GET /admin/kv":                e.showCache,
 		"GET /admin/faults":            e.listFaults,
 		"POST /admin/faults":           e.armFault,
 		"GET /kv_transfer/{key}":       e.hand,

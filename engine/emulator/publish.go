@@ -27,6 +27,7 @@ type outbox struct {
 
 	postMu sync.Mutex // keeps the queue in the order of the numbers
 	seq    uint64     // of the batch posted last
+	ledger ledger     // what is cached after that batch
 	queue  chan events.Batch
 	lost   atomic.Uint64 // batches
 }
@@ -46,6 +47,7 @@ func (o *outbox) post(changes ...events.Event) {
 	o.postMu.Lock()
 	defer o.postMu.Unlock()
 	o.seq++
+	o.ledger.note(changes)
 	if o.publisher == nil {
 		return
 	}

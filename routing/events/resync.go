@@ -26,6 +26,27 @@ func (f *Feed) Position(replica string) (Position, bool) {
 	return Position{s.order.epoch, s.order.last, s.mark}, s.order.seen
 }
 
+// Hold keeps back what a replica publishes from now on, so that what it answers when it is asked afterwards is not outdated when it comes. A Resync ends
+// that, a new life of the replica, or the returned func; or that too much waits.
+func (f *Feed) Hold(replica string) (release func()) {
+	f.feedMu.RLock()
+	s := f.shelves[replica]
+	f.feedMu.RUnlock()
+	if s == nil {
+		return func() {}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.order.hold = s.order.started
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.order.hold = false; !s.gone {
+			f.drain(s)
+		}
+	}
+}
+
 // Resync replaces all that is known of a replica's cache by what it holds after its batch seq of epoch: held, Registered events, parents before
 // their children. The replica is not stale any more, and goes on from there. It fails with ErrUnknown and ErrOutdated, changing nothing, and as
 // Batch.Check does.
@@ -68,7 +89,7 @@ func (f *Feed) replace(replica string, epoch, seq uint64, fill func(*shelf)) err
 		return fmt.Errorf("%w: the index says %s", ErrOutdated, out)
 	}
 	f.tally.resyncs.Add(1)
-	f.drain(s)
+	f.drain(s) // what waited for it
 	return nil
 }
 

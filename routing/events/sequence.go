@@ -3,12 +3,16 @@ package events
 // MaxEarly is how many batches of one replica wait for one before them. More than that, and the one before is given up: a gap.
 const MaxEarly = 64
 
+// maxHeld is how many batches of a replica wait while it is asked what it holds. More, and it is not waited for.
+const maxHeld = 1024
+
 // sequence puts one replica's batches in order. It mirrors the index's own rules (a later epoch begins anew, what is at or
 // below the last one is a repetition, a first number is 0 or 1) and adds patience: a batch that comes early waits while
 // another transport may still bring the missing one.
 type sequence struct {
 	started bool // epoch is meaningful
 	seen    bool // last is meaningful
+	hold    bool // nothing is applied: a snapshot is on its way
 	emptied bool // the index knows of the epoch, though nothing of it was applied yet
 	epoch   uint64
 	last    uint64           // applied last, in this epoch
@@ -76,7 +80,7 @@ func (q *sequence) wait(b Batch) {
 // next takes out the waiting batch that is to be applied now, and says whether some before it were given up. There is none
 // while the lowest one waits for what may still come.
 func (q *sequence) next() (b Batch, gap, ok bool) {
-	if len(q.early) == 0 {
+	if q.hold = q.hold && len(q.early) <= maxHeld; q.hold || len(q.early) == 0 {
 		return Batch{}, false, false
 	}
 	seq := q.lowest()
@@ -133,7 +137,7 @@ func (q *sequence) jump(epoch, seq uint64) bool {
 	if !q.started || epoch > q.epoch {
 		q.restart()
 	}
-	q.started, q.seen, q.emptied, q.epoch, q.last = true, true, false, epoch, seq
+	q.started, q.seen, q.hold, q.emptied, q.epoch, q.last = true, true, false, false, epoch, seq
 	for early := range q.early {
 		if early <= seq {
 			delete(q.early, early)

@@ -198,6 +198,43 @@ func TestResyncFromTheEngineRepairsAGap(t *testing.T) {
 	}
 }
 
+func TestWhatComesWhileAnEngineIsAskedWaits(t *testing.T) {
+	b := newBench(t)
+	l := b.feed.Open()
+	defer l.Close()
+	store := func(seq uint64) {
+		l.Deliver(Batch{Replica: "debug-0", Epoch: 1, Seq: seq, Events: []Event{{
+			Kind: Registered, Hashes: []uint64{seq}, Root: true, Tokens: tokens(uint32(10*seq), 4), BlockSize: 4,
+		}}})
+	}
+	one := func(seq uint64) fact { return fact{chain("", "", tokens(uint32(10*seq), 4))[0], 0} }
+	store(1)
+	store(5)
+	release := b.feed.Hold("debug-0")
+	store(6)
+	store(7)
+	b.holds(one(1), one(5))
+	if err := b.feed.Resync("debug-0", 1, 6, []Event{{Kind: Registered, Hashes: []uint64{6}, Root: true, Tokens: tokens(60, 4), BlockSize: 4}}); err != nil {
+		t.Fatal(err)
+	}
+	b.holds(one(6), one(7))
+	release()
+	b.holds(one(6), one(7))
+	release = b.feed.Hold("debug-0")
+	store(8)
+	b.holds(one(6), one(7))
+	release()
+	b.holds(one(6), one(7), one(8))
+	b.feed.Hold("debug-0") // and nobody answers
+	for seq := uint64(9); seq <= 9+maxHeld; seq++ {
+		store(seq)
+	}
+	if got := b.x.Host(1).LastSeq; got != 9+maxHeld {
+		t.Errorf("applied up to %d", got)
+	}
+	b.feed.Hold("debug-1")() // a stranger
+}
+
 func TestOnlyItsOwnSourceSpeaksForAReplica(t *testing.T) {
 	bound := debug0
 	bound.Source = "zmq/debug-0"

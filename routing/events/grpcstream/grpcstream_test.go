@@ -2,13 +2,8 @@ package grpcstream
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"math/big"
 	"net"
 	"slices"
 	"sync"
@@ -21,6 +16,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"octet/internal/tlstest"
 	"octet/kvpool"
 	"octet/routing/events"
 	"octet/routing/events/octetkvpb"
@@ -227,46 +223,23 @@ func TestHostileMessagesEndTheirStream(t *testing.T) {
 
 func TestStreamsRunOverTLSAndWithClientCertificates(t *testing.T) {
 	_, feed := cell(t)
-	cert, pool := certificate(t)
+	authority := tlstest.New(t)
+	cert, pool := authority.Cert, authority.Roots
 	server := &tls.Config{Certificates: []tls.Certificate{cert}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12}
 	_, addr, _ := serve(t, Config{TLS: server}, feed)
-	good := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{cert}, ServerName: "octet.test", MinVersion: tls.VersionTLS12}
+	good := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
 	if err := publisher(t, PublisherConfig{Addr: addr, TLS: good}).Publish(t.Context(), stored("debug-0", 1)); err != nil {
 		t.Error(err)
 	}
 	for name, c := range map[string]*tls.Config{
 		"plain":                 nil,
-		"without a certificate": {RootCAs: pool, ServerName: "octet.test", MinVersion: tls.VersionTLS12},
-		"an unknown authority":  {Certificates: []tls.Certificate{cert}, ServerName: "octet.test", MinVersion: tls.VersionTLS12},
+		"without a certificate": {RootCAs: pool, MinVersion: tls.VersionTLS12},
+		"an unknown authority":  {Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
 	} {
 		if err := publisher(t, PublisherConfig{Addr: addr, TLS: c}).Publish(t.Context(), stored("debug-0", 2)); err == nil {
 			t.Errorf("%s: it was taken", name)
 		}
 	}
-}
-
-// certificate makes one that signs itself.
-func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{"octet.test"}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := x509.NewCertPool()
-	pool.AddCert(leaf)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, pool
 }
 
 func TestBadConfigurationsAreTold(t *testing.T) {

@@ -150,7 +150,7 @@ func (r *reader) step(ctx context.Context, messages jetstream.MessagesContext) e
 	}
 	r.meter.Up()
 	r.last = about.Sequence.Stream
-	r.take(m.Data(), about.Timestamp)
+	r.take(m, about.Timestamp)
 	return nil
 }
 
@@ -175,9 +175,10 @@ func (r *reader) identify(ctx context.Context) error {
 	return nil
 }
 
-func (r *reader) take(message []byte, stored time.Time) {
-	b, err := events.Unmarshal(message)
-	if err != nil {
+// take delivers a message. Who may publish on one replica's subject may not speak for another one.
+func (r *reader) take(m jetstream.Msg, stored time.Time) {
+	b, err := events.Unmarshal(m.Data())
+	if err != nil || m.Subject() != r.config.subject(b.Replica) {
 		r.meter.Skipped()
 		return
 	}

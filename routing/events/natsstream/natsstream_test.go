@@ -2,8 +2,10 @@ package natsstream
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
+	"octet/internal/tlstest"
 	"octet/kvpool"
 	"octet/routing/events"
 	"octet/routing/index"
@@ -32,6 +35,7 @@ type fabric struct {
 	t      *testing.T
 	server *server.Server
 	port   int
+	change func(*server.Options) // nil: none
 }
 
 func startNATS(t *testing.T) *fabric {
@@ -43,9 +47,11 @@ func startNATS(t *testing.T) *fabric {
 
 func (f *fabric) start(dir string) {
 	f.t.Helper()
-	s, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: f.port, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true,
-	})
+	o := &server.Options{Host: "127.0.0.1", Port: f.port, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true}
+	if f.change != nil {
+		f.change(o)
+	}
+	s, err := server.NewServer(o)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -54,9 +60,7 @@ func (f *fabric) start(dir string) {
 		f.t.Fatal("nats-server is not ready")
 	}
 	f.server = s
-	if _, err := fmt.Sscanf(s.ClientURL(), "nats://127.0.0.1:%d", &f.port); err != nil {
-		f.t.Fatal(err)
-	}
+	f.port = s.Addr().(*net.TCPAddr).Port
 }
 
 func (f *fabric) stop() {
@@ -272,7 +276,7 @@ func TestForeignMessagesAreReadOrSkipped(t *testing.T) {
 	publish(t, publisher(t, f.config()), 1)
 	js := f.admin()
 	for _, message := range []string{"\xff\xff", `{"replica":"debug-0","epoch":"1","seq":"2"}`, "[]", ""} {
-		if _, err := js.Publish(t.Context(), "octet.kv.some.where", []byte(message)); err != nil {
+		if _, err := js.Publish(t.Context(), "octet.kv.debug-0", []byte(message)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -329,6 +333,57 @@ func TestAnyReplicaNameIsOneTokenOfTheSubject(t *testing.T) {
 	}
 	if c.subject("debug-0") != "octet.kv.debug-0" || c.subject("a.b") != "octet.kv.a=2Eb" {
 		t.Error("plain names")
+	}
+}
+
+// Engines that may publish on their own subject only cannot speak for others, not even by a lie in the message.
+func TestUsersAndSubjectsBindReplicasOverTLS(t *testing.T) {
+	a := tlstest.New(t)
+	f := &fabric{t: t, port: server.RANDOM_PORT, change: func(o *server.Options) {
+		o.TLSConfig = &tls.Config{Certificates: []tls.Certificate{a.Cert}, MinVersion: tls.VersionTLS12}
+		o.Users = []*server.User{
+			{Username: "gateway", Password: "g"},
+			{Username: "debug-0", Password: "d", Permissions: &server.Permissions{
+				Publish:   &server.SubjectPermission{Allow: []string{"octet.kv.debug-0", "$JS.API.STREAM.INFO.OCTET_KV"}},
+				Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}},
+			}},
+		}
+	}}
+	f.start(t.TempDir())
+	t.Cleanup(f.stop)
+	as := func(user string) Config {
+		return Config{URL: fmt.Sprintf("tls://%s@127.0.0.1:%d", user, f.port), CA: a.CertFile}
+	}
+	var g gather
+	consumer := consume(t, as("gateway:g"), &g)
+	eventually(t, "the stream is made", func() bool { return consumer.Stats().Connected })
+	p := publisher(t, as("debug-0:d"))
+	publish(t, p, 1)
+	eventually(t, "1 is read", g.has(1))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := p.Publish(ctx, events.Batch{Replica: "debug-1", Epoch: 1, Seq: 7}); err == nil {
+		t.Error("debug-0 published as debug-1")
+	}
+	lie, err := events.Marshal(events.Batch{Replica: "debug-1", Epoch: 1, Seq: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.js.Publish(t.Context(), "octet.kv.debug-0", lie); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, p, 2)
+	eventually(t, "2 is read", g.has(2))
+	if g.has(7)() || g.has(8)() || consumer.Stats().Bad != 1 {
+		t.Errorf("%v, %+v", g.seqs, consumer.Stats())
+	}
+	for _, user := range []string{"debug-0:wrong", "nobody:n"} {
+		c := as(user)
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		if err := publisher(t, c).Publish(ctx, numbered(9)); err == nil {
+			t.Errorf("%s published", user)
+		}
+		cancel()
 	}
 }
 

@@ -22,7 +22,7 @@
 //     carries its JSON form. One stream serves all replicas.
 //   * NATS JetStream: publish to octet.kv.<replica>, in a stream that covers octet.kv.>. The payload is the binary form, or the
 //     JSON form, which is told by its leading '{'. In the subject every byte of the name other than A-Z a-z 0-9 - _ is
-//     written as =XX (upper-case hex); the name that counts is the one in the Batch.
+//     written as =XX (upper-case hex). A Batch that names another replica than its subject is dropped.
 //   * gRPC: Events.Publish below, one stream a replica. A token, where the gateway wants one, goes into the metadata as
 //     "authorization: Bearer <token>", and names the replicas that may be published for.
 //

@@ -2,6 +2,7 @@ package redisstream
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -16,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"octet/internal/redistest"
+	"octet/internal/tlstest"
 	"octet/kvpool"
 	"octet/routing/events"
 	"octet/routing/index"
@@ -306,6 +308,47 @@ func TestAPasswordIsUsed(t *testing.T) {
 	var g gather
 	consume(t, c, &g)
 	eventually(t, "1 is read", g.has(1))
+}
+
+func TestAServerThatWantsTLSAndAUserIsReadAndWritten(t *testing.T) {
+	a := tlstest.New(t)
+	port := freePort(t)
+	redistest.Start(t, "--tls-port", port, "--tls-cert-file", a.CertFile, "--tls-key-file", a.KeyFile, "--tls-ca-cert-file", a.CertFile,
+		"--user", "engine", "on", ">sesame", "~octet:kv", "+xadd", "+xread", "+xinfo", "+ping", "+hello", "+client")
+	good := Config{
+		Addr: "127.0.0.1:" + port, Username: "engine", Password: "sesame",
+		TLS: &tls.Config{RootCAs: a.Roots, Certificates: []tls.Certificate{a.Cert}, MinVersion: tls.VersionTLS12},
+	}
+	var g gather
+	consume(t, good, &g)
+	publish(t, publisher(t, good), 1, 2)
+	eventually(t, "2 is read", g.has(2))
+	for name, change := range map[string]func(*Config){
+		"an authority that nobody knows": func(c *Config) { c.TLS = &tls.Config{MinVersion: tls.VersionTLS12} },
+		"plain TCP":                      func(c *Config) { c.TLS = nil },
+		"a wrong password":               func(c *Config) { c.Password = "open" },
+		"another key":                    func(c *Config) { c.Stream = "other" },
+	} {
+		bad := good
+		change(&bad)
+		if err := publisher(t, bad).Publish(t.Context(), numbered(3)); err == nil {
+			t.Errorf("%s: it was taken", name)
+		}
+	}
+	if g.has(3)() {
+		t.Error("3 is read")
+	}
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
 }
 
 func TestBadConfigsAreRefused(t *testing.T) {

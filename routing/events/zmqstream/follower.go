@@ -53,7 +53,7 @@ func (f *follower) session(ctx context.Context, conn *zmtp.Conn) error {
 	var reading sync.WaitGroup
 	reading.Go(func() { in.fill(conn, &f.meter) })
 	defer reading.Wait()
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // again, mostly
 	f.live = false
 	f.settle(ctx)
 	look := time.NewTimer(lookFirst)

@@ -42,6 +42,8 @@ type Publisher struct {
 
 	mu      sync.Mutex
 	closed  bool // guarded by mu
+	epoch   uint64
+	last    uint64 // published; 0 is nothing
 	encoder encoder
 	ring    ring // guarded by mu
 }
@@ -151,8 +153,8 @@ func (p *Publisher) dial(ctx context.Context, at zmtp.Endpoint) {
 	}
 }
 
-// Publish implements events.Publisher: it hands b to all subscribers of the moment, and keeps it for replay. It never waits. vLLM numbers
-// from 0, so b has one less there.
+// Publish implements events.Publisher: it hands b to all subscribers of the moment, and keeps it for replay. It never waits, and what was
+// published before it does not publish again. vLLM numbers from 0, so b has one less there.
 func (p *Publisher) Publish(_ context.Context, b events.Batch) error {
 	if err := b.Check(); err != nil {
 		return err
@@ -165,6 +167,10 @@ func (p *Publisher) Publish(_ context.Context, b events.Batch) error {
 	if p.closed {
 		return fmt.Errorf("zmqstream: %w", events.ErrClosed)
 	}
+	if b.Epoch == p.epoch && b.Seq <= p.last {
+		return nil
+	}
+	p.epoch, p.last = b.Epoch, b.Seq
 	m := message{max(b.Seq, 1) - 1, p.encoder.encode(b)}
 	p.ring.add(m)
 	p.peers.send(p.config.Topic, m)

@@ -37,7 +37,7 @@ func (f *follower) askOnce(ctx context.Context, from uint64, each func(message) 
 	if err != nil {
 		return false, err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // nothing more is wanted of it
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if err := conn.Send(nil, binary.BigEndian.AppendUint64(nil, from)); err != nil {
 		return false, err

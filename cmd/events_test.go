@@ -1,0 +1,349 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"octet/config"
+	"octet/engine/emulator"
+	"octet/internal/redistest"
+	"octet/routing/events"
+	"octet/routing/events/grpcstream"
+	"octet/routing/events/zmqstream"
+	"octet/routing/index"
+)
+
+// pair is a specialist with two replicas; more of each by its last two words.
+const pair = `
+fleet: {probe_interval: 50ms}
+specialists:
+  - name: debug
+    tokenizer: builtin
+    context: 4096
+    profile: cache-aware
+    replicas:
+      - {url: "%%s", blocks: 512%s}
+      - {url: "%%s", blocks: 512%s}
+`
+
+func pairOf(publishers ...events.Publisher) []emulator.Config {
+	all := make([]emulator.Config, 2)
+	for i := range all {
+		all[i] = emulator.Config{Name: fmt.Sprint("debug-", i), Model: "debug", Blocks: 512, Step: time.Millisecond, PrefillTPS: 200000}
+		if i < len(publishers) {
+			all[i].Publisher = publishers[i]
+		}
+	}
+	return all
+}
+
+// lengthy is a chat of many blocks about a subject.
+func lengthy(about string) string {
+	return `{"model":"debug","max_tokens":8,"messages":[{"role":"user","content":"` + strings.Repeat(about+" and again ", 60) + `"}]}`
+}
+
+// exact waits until the index holds what each engine has cached, is not stale, and says so.
+func (w *world) exact() {
+	w.t.Helper()
+	for name, e := range w.engines {
+		host := w.house.residents[name].replica.Host
+		var state index.HostState
+		eventually(w.t, name+" is known exactly", func() bool {
+			state = w.house.index.Host(host)
+			s := e.State()
+			return state.Blocks == s.Cached && state.LastSeq+1 >= s.Seq && state.Epoch != 0 && !state.Stale && w.house.beliefs.trust(host) == trustExact
+		})
+	}
+}
+
+// follows asks twice, and fails unless the second request goes where the first went and is predicted to find its prompt there.
+func (w *world) follows(about string) {
+	w.t.Helper()
+	first, _ := w.post("/v1/chat/completions", lengthy(about))
+	w.exact()
+	second, _ := w.post("/v1/chat/completions", lengthy(about))
+	if first.StatusCode != 200 || second.StatusCode != 200 {
+		w.t.Fatalf("statuses %d and %d", first.StatusCode, second.StatusCode)
+	}
+	if a, b := first.Header.Get("X-Replica"), second.Header.Get("X-Replica"); a != b {
+		w.t.Errorf("the prompt went to %s, and again to %s", a, b)
+	}
+	if got := second.Header.Get("X-Cached-Tokens"); got == "0" || got == "" {
+		w.t.Errorf("%q cached tokens", got)
+	}
+}
+
+func zmqEngine(t *testing.T) (p *zmqstream.Publisher, keys string) {
+	t.Helper()
+	p, err := zmqstream.NewPublisher(zmqstream.PublisherConfig{Endpoint: "tcp://127.0.0.1:0", Replay: "tcp://127.0.0.1:0", Topic: "kv@127.0.0.1@debug"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p, fmt.Sprintf(`, events: {zmq: "tcp://%s", replay: "tcp://%s"}`, p.Addr(), p.ReplayAddr())
+}
+
+// DYN-10, GAIE-24
+func TestRoutingFollowsEnginesThatPublishOverZMQ(t *testing.T) {
+	a, keysA := zmqEngine(t)
+	b, keysB := zmqEngine(t)
+	w := newWiredWorld(t, fmt.Sprintf(pair, keysA, keysB), pairOf(a, b))
+	w.exact()
+	w.follows("a segfault in the parser")
+	w.follows("a race in the pool")
+	var seen struct {
+		Replicas map[string]struct {
+			Trust  string
+			Events bool
+			Blocks int
+		}
+		Sources map[string]map[string]any
+	}
+	w.get(w.admin+"/admin/index", &seen)
+	if r := seen.Replicas["debug-0"]; r.Trust != trustExact || !r.Events {
+		t.Errorf("%+v", r)
+	}
+	if s := seen.Sources["zmq/debug-1"]; s["connected"] != true {
+		t.Errorf("%+v", seen.Sources)
+	}
+	if code := w.get(w.admin+"/metrics", nil); code != 200 {
+		t.Errorf("metrics: %d", code)
+	}
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// MOD2-18, MOD2-21: gRPC, with a token for each replica.
+func TestRoutingFollowsEnginesThatPublishOverGRPC(t *testing.T) {
+	addr := freeAddr(t)
+	var engines []events.Publisher
+	for _, token := range []string{"one", "two"} {
+		p, err := grpcstream.NewPublisher(grpcstream.PublisherConfig{Addr: addr, Token: token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		engines = append(engines, p)
+	}
+	yaml := fmt.Sprintf(pair, ", events: {source: grpc}", ", events: {source: grpc}") + `
+events: {grpc: {publishers: [{token: one, replicas: [debug-0]}, {token: two, replicas: [debug-1]}]}}
+`
+	w := newWiredWorld(t, yaml, pairOf(engines...), "events.grpc.listen="+addr)
+	w.follows("a deadlock at shutdown")
+	thief, err := grpcstream.NewPublisher(grpcstream.PublisherConfig{Addr: addr, Token: "two"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer thief.Close()
+	before := w.house.index.Digest()
+	if err := thief.Publish(t.Context(), events.Batch{Replica: "debug-0", Epoch: 1 << 62, Seq: 1, Events: []events.Event{{Kind: events.Cleared}}}); err == nil {
+		t.Error("debug-1 spoke for debug-0")
+	}
+	w.house.feed.From("redis").Deliver(events.Batch{Replica: "debug-0", Epoch: 1 << 62, Seq: 1, Events: []events.Event{{Kind: events.Cleared}}})
+	if w.house.index.Digest() != before || w.house.feed.Stats().Foreign != 1 {
+		t.Error("somebody else was heard")
+	}
+}
+
+func TestABridgeCarriesAnEnginesZMQIntoRedis(t *testing.T) {
+	server := redistest.Start(t)
+	a, _ := zmqEngine(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var f bridgeFlags
+	f.from = zmqstream.Config{Replica: "debug-0", Endpoint: "tcp://" + a.Addr().String(), Replay: "tcp://" + a.ReplayAddr().String()}
+	f.redis.Addr, f.redis.Stream, f.redis.MaxLen = server.Addr, "octet:kv", 10000
+	ended := make(chan error, 1)
+	go func() { ended <- bridge(ctx, f) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	b, err := redisPublisher(server.Addr, "octet:kv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(a, b), "events.redis.addr="+server.Addr)
+	w.follows("a leak in the arena")
+	server.Kill() // what was there is gone with it
+	for i := range 12 {
+		w.post("/v1/chat/completions", lengthy(fmt.Sprint("while it is away ", i)))
+	}
+	server.Restart(true)
+	host := w.house.residents["debug-0"].replica.Host
+	deadline := time.Now().Add(20 * time.Second)
+	for ; w.house.index.Host(host).Blocks != w.engines["debug-0"].State().Cached || w.house.index.Host(host).Stale; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v, %+v", w.house.index.Host(host), w.engines["debug-0"].State())
+		}
+	}
+}
+
+// lossy loses some batches.
+type lossy struct {
+	events.Publisher
+	mu   sync.Mutex
+	lose int
+}
+
+func (l *lossy) Publish(ctx context.Context, b events.Batch) error {
+	l.mu.Lock()
+	lose := l.lose > 0
+	if lose {
+		l.lose--
+	}
+	l.mu.Unlock()
+	if lose {
+		return nil
+	}
+	return l.Publisher.Publish(ctx, b)
+}
+
+func (l *lossy) drop(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lose = n
+}
+
+func TestAStaleReplicaIsAskedWhatItHolds(t *testing.T) {
+	server := redistest.Start(t)
+	p, err := redisPublisher(server.Addr, "octet:kv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	bad := []*lossy{{Publisher: p}, {Publisher: p}}
+	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(bad[0], bad[1]), "events.redis.addr="+server.Addr)
+	w.follows("a torn read")
+	for _, l := range bad {
+		l.drop(1)
+	}
+	var resyncs uint64
+	eventually(t, "a gap was repaired", func() bool {
+		w.post("/v1/chat/completions", lengthy(fmt.Sprint("something new ", time.Now().UnixNano())))
+		for name := range w.engines {
+			resyncs += w.house.index.Host(w.house.residents[name].replica.Host).Resyncs
+		}
+		return resyncs > 0
+	})
+	w.exact()
+}
+
+func TestAnIndexOutlivesItsGateway(t *testing.T) {
+	server := redistest.Start(t)
+	p, err := redisPublisher(server.Addr, "octet:kv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	file := filepath.Join(t.TempDir(), "index.snapshot")
+	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(p, p), "events.redis.addr="+server.Addr, "events.snapshot.file="+file, "events.snapshot.interval=100ms",
+		"admin.token=sesame")
+	w.follows("an iterator that dangles")
+	if err := w.house.save(file); err != nil {
+		t.Fatal(err)
+	}
+	want := w.house.index.Digest()
+	for name, from := range map[string]config.Snapshot{"the file": {File: file}, "a peer": {Peer: w.admin, PeerToken: "sesame"}} {
+		h, err := newHouse(w.house.cfg, testLog(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.apply(t.Context(), w.house.cfg); err != nil {
+			t.Fatal(err)
+		}
+		h.restore(t.Context(), from)
+		if got := h.index.Digest(); got != want {
+			t.Errorf("from %s the digest is %x, want %x", name, got, want)
+		}
+		h.close()
+	}
+	h, err := newHouse(w.house.cfg, testLog(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.close()
+	if _, err := h.fetch(t.Context(), config.Snapshot{Peer: w.admin}); err == nil || !strings.Contains(err.Error(), "401") {
+		t.Errorf("without the token: %v", err)
+	}
+	if err := h.save(filepath.Join(file, "nowhere")); err == nil {
+		t.Error("saved into a file as if it were a directory")
+	}
+	if left, _ := filepath.Glob(file + ".*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Engines without events: what was routed where is what they are taken to hold.
+func TestEnginesWithoutEventsAreScoredByWhatWasRoutedThere(t *testing.T) {
+	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf())
+	host := w.house.residents["debug-0"].replica.Host
+	if got := w.house.beliefs.trust(host); got != trustLoad {
+		t.Errorf("at first it is scored by %s", got)
+	}
+	first, _ := w.post("/v1/chat/completions", lengthy("a template error"))
+	for range 4 {
+		again, _ := w.post("/v1/chat/completions", lengthy("a template error"))
+		if again.Header.Get("X-Replica") != first.Header.Get("X-Replica") || again.Header.Get("X-Cached-Tokens") == "0" {
+			t.Errorf("%v then %v", first.Header, again.Header)
+		}
+	}
+	guessed := 0
+	for _, r := range w.house.residents {
+		if w.house.beliefs.trust(r.replica.Host) == trustApproximate {
+			guessed++
+		}
+	}
+	if guessed != 1 {
+		t.Errorf("%d replicas are scored by guesses", guessed)
+	}
+}
+
+func TestASourceThatIsGoneForLongIsNotTrusted(t *testing.T) {
+	server := redistest.Start(t)
+	p, err := redisPublisher(server.Addr, "octet:kv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(p, p), "events.redis.addr="+server.Addr, "events.trust_for=1s")
+	w.follows("a bad cast")
+	host := w.house.residents["debug-0"].replica.Host
+	server.Kill()
+	eventually(t, "it is not trusted", func() bool { return w.house.beliefs.trust(host) != trustExact })
+	server.Restart(true)
+	eventually(t, "it is trusted again", func() bool { return w.house.beliefs.trust(host) == trustExact })
+}
+
+func TestCommandLinesOfEnginesAndBridgesAreChecked(t *testing.T) {
+	for _, args := range [][]string{
+		{"bridge"}, {"bridge", "--zmq", "tcp://127.0.0.1:1", "--replica", "r"}, {"bridge", "--redis", "127.0.0.1:1"},
+		{"bridge", "--redis", "127.0.0.1:1", "--zmq", "x", "--replica", "r"},
+		{"engine", "--zmq", "nowhere"}, {"engine", "--zmq-replay", "tcp://127.0.0.1:0"}, {"engine", "--zmq", "tcp://127.0.0.1:0", "--zmq-layout", "xml"},
+	} {
+		root := rootCommand()
+		root.SetArgs(args)
+		err := root.ExecuteContext(t.Context())
+		var usage usageError
+		if !errors.As(err, &usage) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
