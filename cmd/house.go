@@ -26,7 +26,7 @@ type house struct {
 	metrics   *gateway.Metrics
 	started   time.Time
 	hasher    kvpool.Hasher
-	index     *index.ShardedBlockIndexer
+	index     *index.Indexer
 	feed      *events.Feed
 	fleet     *fleet.Fleet
 	residency *adapters.Residency

@@ -12,7 +12,7 @@ import (
 // MOD2-28
 func TestReplicaBeyondTheCapIsRefusedAndNobodyElseNotices(t *testing.T) {
 	chain := chainOf(4, "")
-	x, err := New(Config{Hosts: 2})
+	x, err := NewSharded(Config{Hosts: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestSweepFreesWhatNobodyLivingHoldsAndTheSlot(t *testing.T) {
 	if err := x.Admit(0); err != nil {
 		t.Fatal(err)
 	}
-	if x.Stale().Has(0) || x.suspects.has(0) || x.Host(0) != (HostState{Alive: true}) {
+	if x.Stale().Has(0) || x.suspects.has(0) || x.Host(0) != (HostState{Generation: 2, Alive: true}) {
 		t.Fatalf("the new replica has inherited marks: %+v", x.Host(0))
 	}
 	if depths, _ := ask(x, chain, 3); depths[0] != 0 || depths[1] != 100 || depths[2] != 0 {

@@ -76,7 +76,7 @@ func TestResyncReplacesEverythingAndClearsStale(t *testing.T) {
 			t.Fatalf("snapshot of epoch %d, batch %d: %s, want %s", c.epoch, c.seq, got, c.want)
 		}
 	}
-	want := HostState{Epoch: 3, LastSeq: 1, Alive: true, Gaps: 1, Resyncs: 3, Blocks: 6}
+	want := HostState{Generation: 1, Epoch: 3, LastSeq: 1, Alive: true, Gaps: 1, Resyncs: 3, Blocks: 6}
 	if got := x.Host(0); got != want {
 		t.Fatalf("%+v, want %+v", got, want)
 	}

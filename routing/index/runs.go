@@ -1,0 +1,152 @@
+package index
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"octet/kvpool"
+)
+
+// runTree is the block index proper: who holds which block, in runs. It knows nothing of tiers, order or life.
+//
+// One writer at a time, under mu. Readers take no lock; see descend.
+type runTree struct {
+	mu    sync.RWMutex
+	mem   *memory
+	runs  *slab
+	words words
+	heads *table // first block of a run → the run: the only one that readers probe
+	full  *table // block → the run and its offset there
+
+	top     uint32 // run ids below it have been handed out; 0 never is
+	unused  []uint32
+	walks   int // scans under way: while there are any, new runs get new ids, so that none moves behind a scan
+	live    int // runs
+	entries int // distinct blocks
+	held    [MaxHosts]int
+	refused uint64 // blocks that were not recorded for want of room
+	locked  uint64 // times that mu was taken for a batch
+
+	spare []*shape
+	gaps  []stretch
+	lost  [MaxHosts]int
+}
+
+// idRoom is how many run ids are free before a change begins: more than any change takes.
+const idRoom = 2 * MaxHosts
+
+func newRunTree(limit int64) *runTree {
+	t := &runTree{mem: &memory{limit: limit}, top: 1}
+	t.runs = newSlab(t.mem, runSize<<runBits)
+	t.words = newWords(t.mem)
+	t.heads = newTable(t.mem, 4, func(e uint64) uint64 { return t.at(entryID(e)).first * golden })
+	t.full = newTable(t.mem, 6, func(e uint64) uint64 { return t.hashAt(entryID(e), entryOff(e)) * golden })
+	return t
+}
+
+// hashAt returns the hash of a run's block.
+func (t *runTree) hashAt(id uint32, off int) uint64 {
+	return *(*uint64)(wordAt(*t.words.dir.Load(), t.at(id).words+uint32(off)))
+}
+
+// borrow returns a shape to work with until giveBack.
+func (t *runTree) borrow() *shape {
+	if n := len(t.spare); n > 0 {
+		s := t.spare[n-1]
+		t.spare = t.spare[:n-1]
+		return s
+	}
+	return &shape{}
+}
+
+func (t *runTree) giveBack(s *shape) { t.spare = append(t.spare, s) }
+
+// room makes sure that any one change finds the memory that it takes. The table of heads is paid for with the runs.
+func (t *runTree) room() bool {
+	if !t.words.room() {
+		return false
+	}
+	if t.walks == 0 && len(t.unused) >= idRoom || int(t.top)+idRoom <= t.runs.chunks()<<runBits {
+		return true
+	}
+	return t.runs.chunks() < 1<<(32-runBits) && t.runs.extend(int64(t.runs.size)+int64(t.runs.size)/8)
+}
+
+// find returns where b is; id 0 when it is nowhere.
+func (t *runTree) find(b kvpool.BlockHash) (id uint32, off int) {
+	search := t.full.probe(mix(b))
+	for e := search.next(); e != 0; e = search.next() {
+		if id, off = entryID(e), entryOff(e); t.hashAt(id, off) == uint64(b) {
+			return id, off
+		}
+	}
+	return 0, 0
+}
+
+// open makes a run of hashes. It is not a head yet.
+func (t *runTree) open(capacity int) (id uint32, r *run) {
+	if n := len(t.unused); n > 0 && t.walks == 0 {
+		id = t.unused[n-1]
+		t.unused = t.unused[:n-1]
+	} else {
+		id = t.top
+		t.top++
+	}
+	r = t.at(id)
+	class := int(classOf[capacity])
+	put32(&r.words, t.words.take(class))
+	r.meta = meta(class) << 24
+	t.live++
+	return id, r
+}
+
+// behead makes the run a head, which readers find.
+func (t *runTree) crown(id uint32, r *run) {
+	p := r.first * golden
+	t.heads.room(p, true)
+	t.heads.insert(p, newEntry(p, id, 0))
+}
+
+// free takes a run that nobody holds, and whose blocks are in no table any more, out of the index.
+func (t *runTree) free(id uint32, r *run) {
+	p := r.first * golden
+	t.heads.remove(p, newEntry(p, id, 0))
+	class, isles, islesClass := r.meta.class(), r.meta.isles(), r.meta.islesClass()
+	atomic.AddUint32(&r.seq, 1)
+	put64((*uint64)(&r.meta), 0)
+	atomic.AddUint32(&r.seq, 1)
+	t.words.put(r.words, class)
+	if isles > 0 {
+		t.words.put(r.isles, islesClass)
+	}
+	t.unused = append(t.unused, id)
+	t.live--
+}
+
+// forget takes blocks [from, to) of a run out of the table.
+func (t *runTree) forget(id uint32, r *run, from, to int) {
+	blocks := t.words.array(r.words, to)[from:]
+	for len(blocks) > 0 {
+		n := min(len(blocks), 32)
+		t.full.touch(blocksOf(blocks[:n]))
+		for _, b := range blocks[:n] {
+			p := b * golden
+			t.full.remove(p, newEntry(p, id, from))
+			from++
+		}
+		blocks = blocks[n:]
+		t.entries -= n
+	}
+}
+
+// each passes every run and its shape to visit.
+func (t *runTree) each(visit func(r *run, s *shape)) {
+	s := t.borrow()
+	defer t.giveBack(s)
+	for id := uint32(1); id < t.top; id++ {
+		if r := t.at(id); r.meta.len() > 0 {
+			t.read(r, s)
+			visit(r, s)
+		}
+	}
+}
