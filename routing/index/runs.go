@@ -100,7 +100,7 @@ func (t *runTree) open(capacity int) (id uint32, r *run) {
 	return id, r
 }
 
-// behead makes the run a head, which readers find.
+// crown makes the run known by its first block, so that readers find it.
 func (t *runTree) crown(id uint32, r *run) {
 	p := r.first * golden
 	t.heads.room(p, true)
@@ -111,13 +111,18 @@ func (t *runTree) crown(id uint32, r *run) {
 func (t *runTree) free(id uint32, r *run) {
 	p := r.first * golden
 	t.heads.remove(p, newEntry(p, id, 0))
-	class, isles, islesClass := r.meta.class(), r.meta.isles(), r.meta.islesClass()
+	t.close(id, r)
+}
+
+// close takes a run's header and arrays back. What readers see of those from now on they throw away, for its seq has gone on.
+func (t *runTree) close(id uint32, r *run) {
+	m := r.meta
 	atomic.AddUint32(&r.seq, 1)
 	put64((*uint64)(&r.meta), 0)
 	atomic.AddUint32(&r.seq, 1)
-	t.words.put(r.words, class)
-	if isles > 0 {
-		t.words.put(r.isles, islesClass)
+	t.words.put(r.words, m.class())
+	if m.isles() > 0 {
+		t.words.put(r.isles, m.islesClass())
 	}
 	t.unused = append(t.unused, id)
 	t.live--

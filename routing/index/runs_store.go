@@ -64,13 +64,17 @@ func (t *runTree) plant(h HostID, blocks []kvpool.BlockHash, parent kvpool.Block
 			}
 		}
 	}
-	blocks = blocks[:min(len(blocks), maxRun)]
+	if !t.room() { // a split takes some
+		return 0
+	}
+	return t.begin(h, blocks[:min(len(blocks), maxRun)])
+}
+
+// begin makes new blocks a run. There is room.
+func (t *runTree) begin(h HostID, blocks []kvpool.BlockHash) (n int) {
 	id, r := t.open(len(blocks))
 	if n = t.fill(id, 0, blocks); n == 0 {
-		t.words.put(r.words, r.meta.class())
-		r.meta = 0
-		t.unused = append(t.unused, id)
-		t.live--
+		t.close(id, r)
 		return 0
 	}
 	s := t.borrow()

@@ -1,6 +1,9 @@
 package index
 
-import "unsafe"
+import (
+	"fmt"
+	"unsafe"
+)
 
 const (
 	wordBits  = chunkBits - 3 // log2 of the words in a chunk
@@ -81,7 +84,9 @@ func (w *words) take(class int) uint32 {
 		return pos
 	}
 	pos := w.next
-	w.next += uint32(classSizes[class])
+	if w.next += uint32(classSizes[class]); w.next > w.end {
+		panic(fmt.Sprintf("index: array of %d words at %d, but the chunk ends at %d", classSizes[class], pos, w.end))
+	}
 	return pos
 }
 
