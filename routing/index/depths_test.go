@@ -31,12 +31,12 @@ func newIndex(t testing.TB, chain []kvpool.BlockHash, depths ...int) *ShardedBlo
 	return x
 }
 
-func storeRoot(t testing.TB, x *ShardedBlockIndexer, h HostID, seq uint64, blocks []kvpool.BlockHash) {
+func storeRoot(t testing.TB, x told, h HostID, seq uint64, blocks []kvpool.BlockHash) {
 	t.Helper()
 	apply(t, x, h, seq, Op{Kind: Store, Blocks: blocks, RootKnown: true})
 }
 
-func apply(t testing.TB, x *ShardedBlockIndexer, h HostID, seq uint64, ops ...Op) {
+func apply(t testing.TB, x told, h HostID, seq uint64, ops ...Op) {
 	t.Helper()
 	if out := x.Apply(Batch{Host: h, Seq: seq, Ops: ops}); out != Applied {
 		t.Fatalf("batch %d of host %d: %s", seq, h, out)

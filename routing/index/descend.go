@@ -2,6 +2,7 @@ package index
 
 import (
 	"math"
+	"math/bits"
 	"runtime"
 	"sync/atomic"
 
@@ -63,7 +64,7 @@ func (d *descent) run(patience int) bool {
 		case seen:
 			d.pass()
 		case absent:
-			d.live.assign(d.out, uint16(d.pos))
+			d.end()
 			return true
 		case torn:
 			if patience--; patience < 0 {
@@ -71,32 +72,47 @@ func (d *descent) run(patience int) bool {
 			}
 		}
 	}
-	d.live.assign(d.out, uint16(d.pos))
+	d.end()
 	return true
 }
 
 // pass goes to the end of the run that was seen, and settles who does not come along.
 func (d *descent) pass() {
-	on, rest := d.live.And(d.at.full), d.live.AndNot(d.at.full)
-	if !rest.Empty() {
-		for _, p := range d.at.part[:d.at.parts] {
-			h, reach := HostID(p>>16)%MaxHosts, int(p&0xffff)
-			if !rest.Has(h) {
-				continue
-			}
-			rest.Clear(h)
-			if reach >= d.at.n {
-				on.Set(h)
-			} else {
-				d.out[h] = uint16(d.pos + reach)
-			}
-		}
-		if d.pos > 0 {
-			rest.assign(d.out, uint16(d.pos))
+	for _, p := range d.at.part[:d.at.parts] {
+		word, bit := p>>22%Words, uint64(1)<<(p>>16&63)
+		switch reach := int(p & 0xffff); {
+		case d.live[word]&bit == 0:
+		case reach >= d.at.n:
+			d.at.full[word] |= bit
+		default:
+			d.live[word] &^= bit
+			d.out[p>>16%MaxHosts] = uint16(d.pos + reach)
 		}
 	}
-	d.live = on
+	for i, full := range d.at.full {
+		live := d.live[i]
+		d.live[i] = live & full
+		d.settle(i, live&^full)
+	}
 	d.pos += d.at.n
+}
+
+// settle gives the hosts of a word the depth that was reached. That is 0 for all of them already.
+func (d *descent) settle(word int, hosts uint64) {
+	if d.pos == 0 {
+		return
+	}
+	out := (*[64]uint16)(d.out[word<<6:])
+	for ; hosts != 0; hosts &= hosts - 1 {
+		out[bits.TrailingZeros64(hosts)&63] = uint16(d.pos)
+	}
+}
+
+// end gives all who have come this far the depth that was reached.
+func (d *descent) end() {
+	for i, live := range d.live {
+		d.settle(i, live)
+	}
 }
 
 // look finds the run that begins with chain[0].

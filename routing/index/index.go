@@ -47,9 +47,11 @@ func New(c Config) (*Indexer, error) {
 // 65,535th do not count. A change that meets a running query may show in part, in the depth of the replica that it is of.
 func (x *Indexer) Depths(chain []kvpool.BlockHash, among HostBitmap, out *[MaxHosts]uint16) {
 	*out = [MaxHosts]uint16{}
-	among = among.And(x.alive.load())
-	if len(chain) == 0 || among.Empty() {
+	if len(chain) == 0 {
 		return
+	}
+	for i := range among {
+		among[i] &= x.alive[i].Load()
 	}
 	looks := x.tree.descend(chain[:min(len(chain), math.MaxUint16)], among, out)
 	x.lookups.add(shardOf(chain[0]), looks)

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// chunkBits is log2 of the bytes that a slab grows by: two huge pages.
-const chunkBits = 22
+// chunkBits is log2 of the bytes that a slab grows by: a huge page.
+const chunkBits = 21
 
 const (
 	hugePage     = 2 << 20

@@ -60,7 +60,7 @@ func (t *runTree) read(r *run, s *shape) {
 	}
 	if n := r.meta.isles(); n > 0 {
 		for _, i := range t.words.array(r.isles, n) {
-			s.isles = append(s.isles, isle{HostID(i >> 32), uint16(i >> 16), uint16(i)})
+			s.isles = append(s.isles, isleOf(i))
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (t *runTree) writeIsles(r *run, s *shape) (class int) {
 	}
 	to := t.words.array(r.isles, len(s.isles))
 	for j, i := range s.isles {
-		to[j] = uint64(i.host)<<32 | uint64(i.from)<<16 | uint64(i.to)
+		to[j] = i.word()
 	}
 	return class
 }

@@ -39,8 +39,8 @@ func newRunTree(limit int64) *runTree {
 	t := &runTree{mem: &memory{limit: limit}, top: 1}
 	t.runs = newSlab(t.mem, runSize<<runBits)
 	t.words = newWords(t.mem)
-	t.heads = newTable(t.mem, 4, func(e uint64) uint64 { return t.at(entryID(e)).first * golden })
-	t.full = newTable(t.mem, 6, func(e uint64) uint64 { return t.hashAt(entryID(e), entryOff(e)) * golden })
+	t.heads = newTable(t.mem, 2, func(e uint64) uint64 { return t.at(entryID(e)).first * golden })
+	t.full = newTable(t.mem, 5, func(e uint64) uint64 { return t.hashAt(entryID(e), entryOff(e)) * golden })
 	return t
 }
 
@@ -130,8 +130,7 @@ func (t *runTree) close(id uint32, r *run) {
 
 // forget takes blocks [from, to) of a run out of the table.
 func (t *runTree) forget(id uint32, r *run, from, to int) {
-	blocks := t.words.array(r.words, to)[from:]
-	for len(blocks) > 0 {
+	for blocks := t.words.array(r.words, to)[from:]; len(blocks) > 0; {
 		n := min(len(blocks), 32)
 		t.full.touch(blocksOf(blocks[:n]))
 		for _, b := range blocks[:n] {
@@ -146,8 +145,7 @@ func (t *runTree) forget(id uint32, r *run, from, to int) {
 
 // each passes every run and its shape to visit.
 func (t *runTree) each(visit func(r *run, s *shape)) {
-	s := t.borrow()
-	defer t.giveBack(s)
+	s := &shape{}
 	for id := uint32(1); id < t.top; id++ {
 		if r := t.at(id); r.meta.len() > 0 {
 			t.read(r, s)

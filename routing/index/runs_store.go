@@ -70,20 +70,31 @@ func (t *runTree) plant(h HostID, blocks []kvpool.BlockHash, parent kvpool.Block
 	return t.begin(h, blocks[:min(len(blocks), maxRun)])
 }
 
-// begin makes new blocks a run. There is room.
+// begin makes new blocks, which h holds, a run. There is room.
 func (t *runTree) begin(h HostID, blocks []kvpool.BlockHash) (n int) {
-	id, r := t.open(len(blocks))
-	if n = t.fill(id, 0, blocks); n == 0 {
-		t.close(id, r)
-		return 0
-	}
 	s := t.borrow()
-	*s = shape{len: n, full: HostSet(h), parts: s.parts[:0], isles: s.isles[:0]}
-	t.fit(id, s)
-	t.giveBack(s)
-	t.crown(id, r)
+	defer t.giveBack(s)
+	*s = shape{full: HostSet(h), parts: s.parts[:0], isles: s.isles[:0]}
+	if n = t.adopt(blocks, s); n > 0 {
+		t.held[h] += n
+	}
+	return n
+}
+
+// adopt makes blocks a run whose holders are those of s, and returns how many of them: with a length in s all or none, without
+// one those before the first that is known already or finds no room. There is room for the run itself.
+func (t *runTree) adopt(blocks []kvpool.BlockHash, s *shape) (n int) {
+	id, r := t.open(len(blocks))
+	n = t.fill(id, 0, blocks)
 	t.entries += n
-	t.held[h] += n
+	if n == 0 || n < s.len {
+		t.forget(id, r, 0, n)
+		t.close(id, r)
+		return n
+	}
+	s.len = n
+	t.fit(id, s)
+	t.crown(id, r)
 	return n
 }
 

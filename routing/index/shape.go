@@ -14,6 +14,11 @@ type isle struct {
 	from, to uint16 // 0 < from < to
 }
 
+// word is an isle as it is stored.
+func (i isle) word() uint64 { return uint64(i.host)<<32 | uint64(i.from)<<16 | uint64(i.to) }
+
+func isleOf(w uint64) isle { return isle{HostID(w >> 32), uint16(w >> 16), uint16(w)} }
+
 // stretch is a stretch of a run.
 type stretch struct{ from, to int }
 

@@ -65,8 +65,8 @@ func (x *Indexer) Digest() (sum uint64) {
 		defer x.hosts[i].mu.RUnlock()
 	}
 	t := x.tree
-	t.mu.Lock() // it borrows a shape
-	defer t.mu.Unlock()
+	t.mu.RLock()
+	defer t.mu.RUnlock()
 	t.each(func(r *run, s *shape) {
 		hashes := blocksOf(t.hashes(r))
 		s.facts(func(id HostID, from, to int) {
