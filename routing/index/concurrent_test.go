@@ -82,7 +82,9 @@ func churnOthers(f *fleet, writer int, stop chan struct{}) {
 			g.epoch[h], g.seq[h] = g.epoch[h]+1, 0
 		case 1:
 			g.x.Retire(h)
-			if g.x.Sweep(f.t.Context(), h) != nil || g.x.Admit(h) != nil {
+			err := g.x.Sweep(f.t.Context(), h)
+			if left := g.x.Host(h).Blocks; err != nil || left != 0 || g.x.Admit(h) != nil {
+				f.t.Errorf("%v, %d blocks left after a sweep", err, left)
 				return
 			}
 			g.epoch[h], g.seq[h] = 0, 0

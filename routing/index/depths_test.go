@@ -22,13 +22,29 @@ func newIndex(t testing.TB, chain []kvpool.BlockHash, depths ...int) *ShardedBlo
 	if err != nil {
 		t.Fatal(err)
 	}
+	seed(t, x, chain, depths...)
+	return x
+}
+
+// newRuns is newIndex for the index that serves.
+func newRuns(t testing.TB, chain []kvpool.BlockHash, depths ...int) *Indexer {
+	t.Helper()
+	x, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed(t, x, chain, depths...)
+	return x
+}
+
+func seed(t testing.TB, x subject, chain []kvpool.BlockHash, depths ...int) {
+	t.Helper()
 	for h, depth := range depths {
 		if err := x.Admit(HostID(h)); err != nil {
 			t.Fatal(err)
 		}
 		storeRoot(t, x, HostID(h), 1, chain[:depth])
 	}
-	return x
 }
 
 func storeRoot(t testing.TB, x told, h HostID, seq uint64, blocks []kvpool.BlockHash) {
@@ -44,7 +60,7 @@ func apply(t testing.TB, x told, h HostID, seq uint64, ops ...Op) {
 }
 
 // ask returns the depths of the first hosts and how many lookups they cost.
-func ask(x *ShardedBlockIndexer, chain []kvpool.BlockHash, hosts int) ([]uint16, int) {
+func ask(x subject, chain []kvpool.BlockHash, hosts int) ([]uint16, int) {
 	var out [MaxHosts]uint16
 	var among HostBitmap
 	for h := range hosts {

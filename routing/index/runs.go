@@ -1,6 +1,7 @@
 package index
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -20,9 +21,10 @@ type runTree struct {
 
 	top     uint32 // run ids below it have been handed out; 0 never is
 	unused  []uint32
-	walks   int // scans under way: while there are any, new runs get new ids, so that none moves behind a scan
-	live    int // runs
-	entries int // distinct blocks
+	walks   int      // sweeps under way
+	again   []uint32 // runs that came while there were any
+	live    int      // runs
+	entries int      // distinct blocks
 	held    [MaxHosts]int
 	refused uint64 // blocks that were not recorded for want of room
 	locked  uint64 // times that mu was taken for a batch
@@ -32,14 +34,14 @@ type runTree struct {
 	lost  [MaxHosts]int
 }
 
-// idRoom is how many run ids are free before a change begins: more than any change takes.
-const idRoom = 2 * MaxHosts
+// spareIDs is how many run ids are free before a change begins: more than any change takes.
+const spareIDs = 2 * MaxHosts
 
 func newRunTree(limit int64) *runTree {
 	t := &runTree{mem: &memory{limit: limit}, top: 1}
 	t.runs = newSlab(t.mem, runSize<<runBits)
 	t.words = newWords(t.mem)
-	t.heads = newTable(t.mem, 2, func(e uint64) uint64 { return t.at(entryID(e)).first * golden })
+	t.heads = newTable(nil, 2, func(e uint64) uint64 { return t.at(entryID(e)).first * golden })
 	t.full = newTable(t.mem, 5, func(e uint64) uint64 { return t.hashAt(entryID(e), entryOff(e)) * golden })
 	return t
 }
@@ -61,12 +63,12 @@ func (t *runTree) borrow() *shape {
 
 func (t *runTree) giveBack(s *shape) { t.spare = append(t.spare, s) }
 
-// room makes sure that any one change finds the memory that it takes. The table of heads is paid for with the runs.
-func (t *runTree) room() bool {
-	if !t.words.room() {
-		return false
-	}
-	if t.walks == 0 && len(t.unused) >= idRoom || int(t.top)+idRoom <= t.runs.chunks()<<runBits {
+// room makes sure that a change of a run of n blocks finds the memory that it takes, into however many it is cut.
+func (t *runTree) room(n int) bool { return t.words.room(2*n+4*maxIsles) && t.idRoom() }
+
+// idRoom makes sure that there are headers enough for any one change. The table of heads is paid for with them.
+func (t *runTree) idRoom() bool {
+	if len(t.unused) >= spareIDs || int(t.top)+spareIDs <= t.runs.chunks()<<runBits {
 		return true
 	}
 	return t.runs.chunks() < 1<<(32-runBits) && t.runs.extend(int64(t.runs.size)+int64(t.runs.size)/8)
@@ -85,12 +87,15 @@ func (t *runTree) find(b kvpool.BlockHash) (id uint32, off int) {
 
 // open makes a run of hashes. It is not a head yet.
 func (t *runTree) open(capacity int) (id uint32, r *run) {
-	if n := len(t.unused); n > 0 && t.walks == 0 {
+	if n := len(t.unused); n > 0 {
 		id = t.unused[n-1]
 		t.unused = t.unused[:n-1]
 	} else {
 		id = t.top
 		t.top++
+	}
+	if t.walks > 0 {
+		t.again = append(t.again, id)
 	}
 	r = t.at(id)
 	class := int(classOf[capacity])
@@ -103,7 +108,9 @@ func (t *runTree) open(capacity int) (id uint32, r *run) {
 // crown makes the run known by its first block, so that readers find it.
 func (t *runTree) crown(id uint32, r *run) {
 	p := r.first * golden
-	t.heads.room(p, true)
+	if !t.heads.room(p) {
+		panic(fmt.Sprintf("index: out of memory: no room for %d runs", t.heads.count+1))
+	}
 	t.heads.insert(p, newEntry(p, id, 0))
 }
 

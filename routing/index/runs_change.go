@@ -7,7 +7,7 @@ func (t *runTree) hold(id uint32, from, to int, h HostID) bool {
 	t.read(r, s)
 	gained := s.hold(h, from, to)
 	if gained > 0 {
-		if (s.crowded() || len(s.isles) > 0) && !t.room() {
+		if (s.crowded() || len(s.isles) > 0) && !t.room(s.len) {
 			return false
 		}
 		t.fit(id, s)
@@ -31,7 +31,7 @@ func (t *runTree) drop(id uint32, from, to int, h HostID) {
 // settle makes s, of which blocks [from, to) may have lost their last holder, the shape of a run.
 func (t *runTree) settle(id uint32, s *shape, from, to int) {
 	t.gaps = s.gaps(from, to, t.gaps[:0])
-	if (len(t.gaps) > 0 && t.gaps[0].to < s.len || s.crowded() || len(s.isles) > 0) && !t.room() {
+	if (len(t.gaps) > 0 && t.gaps[0].to < s.len || s.crowded() || len(s.isles) > 0) && !t.room(s.len) {
 		t.shed(id, s)
 		return
 	}
@@ -99,7 +99,7 @@ func (t *runTree) fit(id uint32, s *shape) {
 		t.giveBack(tail)
 	}
 	t.write(r, s)
-	if classSizes[r.meta.class()] >= 2*s.len && t.words.room() {
+	if classSizes[r.meta.class()] >= 2*s.len && t.words.fits(s.len) {
 		t.rehome(r, s.len)
 	}
 }
@@ -134,11 +134,11 @@ func (t *runTree) branch(from uint32, at int, s *shape) {
 
 // split cuts a run in two before block at. It reports false when there is no room.
 func (t *runTree) split(id uint32, at int) bool {
-	if !t.room() {
+	r := t.at(id)
+	if !t.room(r.meta.len()) {
 		return false
 	}
 	s, tail := t.borrow(), t.borrow()
-	r := t.at(id)
 	t.read(r, s)
 	s.cut(at, tail)
 	t.branch(id, at, tail)

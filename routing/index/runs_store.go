@@ -49,25 +49,29 @@ func (t *runTree) matching(id uint32, off int, blocks []kvpool.BlockHash) int {
 }
 
 // plant records a stretch of new blocks, the first of which is in no run: it lengthens the run that it follows, or becomes
-// a run. It returns how many blocks that are, 0 when there is no room.
+// a run. It returns how many blocks that are, 0 when there is no room. Where memory is short the run is, too.
 func (t *runTree) plant(h HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed bool) (n int) {
-	if !t.room() {
-		return 0
-	}
 	if followed {
 		if id, off := t.find(parent); id != 0 {
 			switch r := t.at(id); {
 			case off+1 < r.meta.len():
 				t.split(id, off+1) // chains part here: let runs part here too
 			case t.extends(r, h):
-				return t.extend(id, h, blocks)
+				n = t.extend(id, h, blocks)
 			}
 		}
 	}
-	if !t.room() { // a split takes some
-		return 0
+	if n > 0 || !t.idRoom() {
+		return n
 	}
-	return t.begin(h, blocks[:min(len(blocks), maxRun)])
+	blocks = blocks[:min(len(blocks), maxRun)]
+	for !t.words.fits(len(blocks)) {
+		if len(blocks) == 1 {
+			return 0
+		}
+		blocks = blocks[:len(blocks)/2]
+	}
+	return t.begin(h, blocks)
 }
 
 // begin makes new blocks, which h holds, a run. There is room.
@@ -109,6 +113,9 @@ func (t *runTree) extend(id uint32, h HostID, blocks []kvpool.BlockHash) int {
 	had := r.meta.len()
 	blocks = blocks[:min(len(blocks), maxRun-had)]
 	if had+len(blocks) > classSizes[r.meta.class()] {
+		if !t.words.fits(had + len(blocks)) {
+			return 0
+		}
 		t.rehome(r, had+len(blocks))
 	}
 	n := t.fill(id, had, blocks)
@@ -134,7 +141,7 @@ func (t *runTree) fill(id uint32, off int, blocks []kvpool.BlockHash) int {
 			t.full.touch(blocks[i:min(i+ahead, len(blocks))])
 		}
 		p := mix(b)
-		if known, _ := t.find(b); known != 0 || !t.full.room(p, false) {
+		if known, _ := t.find(b); known != 0 || !t.full.room(p) {
 			return i
 		}
 		put64(&array[i], uint64(b))

@@ -223,7 +223,7 @@ func (d *decoder) rename(s *shape) {
 
 func (d *decoder) adopt(blocks []kvpool.BlockHash, s *shape) {
 	t := d.x.tree
-	if !t.room() {
+	if !t.room(len(blocks)) {
 		d.err = ErrNoRoom
 		return
 	}

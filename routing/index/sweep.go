@@ -74,21 +74,36 @@ func (x *Indexer) vacate(id HostID, h *copies) {
 }
 
 // sweep takes all that the leaving hold off every run, until done says that nothing is left. It holds the lock for sweepRuns runs at
-// a time. Runs that come meanwhile have ids above all others, so none is missed.
+// a time. What a run is cut in meanwhile may stand where it has been already: it goes there again.
 func (t *runTree) sweep(ctx context.Context, leaving func() HostBitmap, done func() bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	from := len(t.again)
 	t.walks++
-	defer func() { t.walks-- }()
-	for id := uint32(1); id < t.top && !done(); id++ {
-		if id%sweepRuns == 0 {
+	defer t.endWalk()
+	for n := 1; !done(); n++ {
+		switch {
+		case n < int(t.top):
+			t.expel(uint32(n), leaving())
+		case from < len(t.again):
+			t.expel(t.again[from], leaving())
+			from++
+		default:
+			return nil
+		}
+		if n%sweepRuns == 0 {
 			t.mu.Unlock()
 			t.mu.Lock()
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
-		t.expel(id, leaving())
 	}
 	return nil
+}
+
+func (t *runTree) endWalk() {
+	if t.walks--; t.walks == 0 {
+		t.again = t.again[:0]
+	}
 }

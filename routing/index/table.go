@@ -38,19 +38,19 @@ type lines struct {
 // heapLines is up to how many bytes of lines live on the heap: smaller than what is worth mapping.
 const heapLines = 32 << 10
 
-func newLines(n uint64) (*lines, bool) {
+func newLines(n uint64) (*lines, error) {
 	l := &lines{n: n, bytes: int64(n) * 64}
 	if l.bytes < heapLines {
 		l.base = unsafe.Pointer(unsafe.SliceData(make([]line, n)))
-		return l, true
+		return l, nil
 	}
 	p, err := mapPages(int(l.bytes))
 	if err != nil {
-		return nil, false
+		return nil, err
 	}
 	l.base, l.pages = p.base, p
 	runtime.AddCleanup(l, func(p pages) { p.unmap() }, p) // when the last reader has let go of it
-	return l, true
+	return l, nil
 }
 
 func (l *lines) at(i uint64) *line { return (*line)(unsafe.Add(l.base, i*64)) }
@@ -64,7 +64,7 @@ type segment struct {
 
 // table finds entries by hash. One writer; readers load lines and slots atomically and look again when a view is gone.
 type table struct {
-	mem   *memory
+	mem   *memory // charged for the lines; nil when they are paid for otherwise
 	segs  []segment
 	bits  uint                  // log2 of len(segs)
 	hash  func(e uint64) uint64 // mix of the block that an entry stands for
@@ -76,6 +76,7 @@ func newTable(mem *memory, bits uint, hash func(e uint64) uint64) *table {
 	for i := range t.segs {
 		l, _ := newLines(2)
 		t.segs[i].view.Store(l)
+		t.charge(l.bytes)
 	}
 	return t
 }

@@ -5,9 +5,9 @@ const (
 	growBy   = 2  // a segment grows by the half
 )
 
-// room makes sure that one more entry for p fits, and grows its segment for that. must is for what has been paid for otherwise: it
-// passes the limit. It reports false when the limit or the system refuse.
-func (t *table) room(p uint64, must bool) bool {
+// room makes sure that one more entry for p fits, and grows its segment for that. It reports false when the limit or the system
+// refuse; the latter is the end where nothing can be refused.
+func (t *table) room(p uint64) bool {
 	s := t.segment(p)
 	l := s.view.Load()
 	if uint64(s.used+1)*16 <= l.n*lineSlots*fillMost {
@@ -17,21 +17,20 @@ func (t *table) room(p uint64, must bool) bool {
 	if s.dead > s.used/4 {
 		n = l.n // it is the tombstones that fill it
 	}
-	bytes := int64(n) * 64
-	if must {
-		t.mem.used.Add(bytes)
-	} else if !t.mem.take(bytes) {
+	more := int64(n-l.n) * 64 // for a moment it is both
+	if !t.charge(more) {
 		return false
 	}
-	fresh, ok := newLines(n)
-	if !ok {
-		t.mem.give(bytes)
+	fresh, err := newLines(n)
+	if err != nil {
+		t.charge(-more)
 		return false
 	}
 	t.move(s, l, fresh)
-	t.mem.give(l.bytes)
 	return true
 }
+
+func (t *table) charge(bytes int64) bool { return t.mem == nil || t.mem.take(bytes) }
 
 // move fills fresh with the entries of l and makes it the segment's.
 func (t *table) move(s *segment, l, fresh *lines) {
@@ -80,12 +79,4 @@ func (t *table) settle(l *lines, p, e uint64) {
 			i = 0
 		}
 	}
-}
-
-// bytes returns what the table's lines take.
-func (t *table) bytes() (sum int64) {
-	for i := range t.segs {
-		sum += t.segs[i].view.Load().bytes
-	}
-	return sum
 }

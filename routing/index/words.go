@@ -6,9 +6,8 @@ import (
 )
 
 const (
-	wordBits  = chunkBits - 3 // log2 of the words in a chunk
-	maxRun    = 4096          // blocks a run, and words an array
-	wordsRoom = 4 * maxRun    // words free in the newest chunk before a change begins: more than any change takes
+	wordBits = chunkBits - 3 // log2 of the words in a chunk
+	maxRun   = 4096          // blocks a run, and words an array
 )
 
 // classSizes are the capacities of arrays, in words: two to each doubling, so that at most a third is air.
@@ -44,7 +43,7 @@ type words struct {
 	free      [classes]uint32 // of each class, the first free array; each begins with the position of the next
 }
 
-func newWords(m *memory) words { return words{slab: newSlab(m, 1<<chunkBits), next: 1, end: 0} }
+func newWords(m *memory) words { return words{slab: newSlab(m, 1<<chunkBits), next: 1, end: 1} }
 
 // at returns the word at pos. It is followed by the others of its array.
 func wordAt(dir []unsafe.Pointer, pos uint32) unsafe.Pointer {
@@ -56,25 +55,52 @@ func (w *words) array(pos uint32, n int) []uint64 {
 	return unsafe.Slice((*uint64)(wordAt(*w.dir.Load(), pos)), n)
 }
 
-// room makes sure that wordsRoom words can be handed out.
-func (w *words) room() bool {
-	if int64(w.end)-int64(w.next) >= wordsRoom {
-		return true
-	}
-	if w.chunks() >= 1<<(32-wordBits) || !w.extend(1<<chunkBits) {
+// fits makes sure that one array of n words can be handed out.
+func (w *words) fits(n int) bool { return w.free[classOf[n]] != 0 || w.room(n+n/2) }
+
+// room makes sure that arrays of n words together can be handed out: from what is left of the newest chunk, else from a new one,
+// else from an array that was taken back.
+func (w *words) room(n int) bool {
+	return int(w.end-w.next) >= n || w.chunks() < 1<<(32-wordBits) && w.grow() || w.recycle(n)
+}
+
+// grow begins a new chunk.
+func (w *words) grow() bool {
+	if !w.extend(1 << chunkBits) {
 		return false
 	}
-	for left := int64(w.end) - int64(w.next); left > 0; left = int64(w.end) - int64(w.next) {
-		class := classOf[min(left, maxRun)]
-		if int64(classSizes[class]) > left {
+	last := uint32(w.chunks()-1) << wordBits
+	w.turnTo(max(1, last), last+(1<<wordBits-1)) // the last word of a chunk stays unused: 32 bits hold the end
+	return true
+}
+
+// recycle goes on in an array of at least n words that was taken back.
+func (w *words) recycle(n int) bool {
+	if n > maxRun {
+		return false
+	}
+	for class := int(classOf[n]); class < classes; class++ {
+		if w.free[class] != 0 {
+			pos := w.take(class)
+			w.turnTo(pos, pos+uint32(classSizes[class]))
+			return true
+		}
+	}
+	return false
+}
+
+// turnTo hands out from [next, end) from now on, and keeps what was left before as arrays.
+func (w *words) turnTo(next, end uint32) {
+	for w.next < w.end {
+		left := int(w.end - w.next)
+		class := int(classOf[min(left, maxRun)])
+		if classSizes[class] > left {
 			class--
 		}
-		w.put(w.next, int(class))
+		w.put(w.next, class)
 		w.next += uint32(classSizes[class])
 	}
-	last := uint32(w.chunks()-1) << wordBits
-	w.next, w.end = max(1, last), last+(1<<wordBits-1) // the last word of a chunk stays unused: 32 bits hold the end
-	return true
+	w.next, w.end = next, end
 }
 
 // take hands out an array of a class. There is room.
