@@ -51,7 +51,7 @@ type board struct {
 }
 
 func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
-	x, err := index.New(index.Config{})
+	x, err := index.New(index.Config{MaxBytes: int64(cfg.Events.IndexMemory)})
 	if err != nil {
 		return nil, err
 	}

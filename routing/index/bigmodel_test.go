@@ -179,7 +179,7 @@ func (f *fleet) check() {
 // A million ops with OCTET_LONG=1000000; by default as many as a test may take.
 // MOD2-06, MOD2-10, MOD2-38, MOD2-50, MOD2-51
 func TestIndexEqualsModelForManyReplicas(t *testing.T) {
-	ops := 20_000
+	ops := patiently(20_000)
 	if n, err := strconv.Atoi(os.Getenv("OCTET_LONG")); err == nil {
 		ops = n
 	}

@@ -18,7 +18,7 @@ const steady = 12
 // with others. A million queries with OCTET_LONG=1000000.
 // MOD2-04, MOD2-05, MOD2-48
 func TestDepthsOfUntouchedReplicasAreExactUnderChurn(t *testing.T) {
-	queries := 40_000
+	queries := patiently(40_000)
 	if n, err := strconv.Atoi(os.Getenv("OCTET_LONG")); err == nil {
 		queries = n
 	}

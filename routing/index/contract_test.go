@@ -61,4 +61,12 @@ func eachKind(t *testing.T, test func(t *testing.T, make func(Config) (subject, 
 	}
 }
 
+// patiently returns n, or fewer under the race detector, which makes everything slow.
+func patiently(n int) int {
+	if lockedReads {
+		return n / 10
+	}
+	return n
+}
+
 func saltOf(h HostID) uint64 { return factDigest(golden, kvpool.BlockHash(h), 0) }

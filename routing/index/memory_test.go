@@ -17,7 +17,7 @@ func TestMemoryCapIsKeptAndAnswersNeverSayTooMuch(t *testing.T) {
 		f.x.Admit(h)
 	}
 	var out [MaxHosts]uint16
-	for round := range 20_000 {
+	for round := range patiently(20_000) {
 		h := HostID(f.rng.IntN(f.hosts))
 		f.seq[h]++
 		if out := f.x.Apply(Batch{Host: h, Seq: f.seq[h], Ops: []Op{f.op(h), f.op(h)}}); out != Applied {
@@ -40,7 +40,7 @@ func TestMemoryCapIsKeptAndAnswersNeverSayTooMuch(t *testing.T) {
 		}
 	}
 	full := f.x.Stats()
-	if full.Refused == 0 {
+	if full.Refused == 0 && !lockedReads {
 		t.Fatalf("nothing was refused: %+v", full)
 	}
 	for h := range HostID(30) {
@@ -50,7 +50,7 @@ func TestMemoryCapIsKeptAndAnswersNeverSayTooMuch(t *testing.T) {
 	if st := f.x.Stats(); st.Entries != 0 || st.Blocks != 0 || st.Runs != 0 {
 		t.Fatalf("after all was cleared: %+v", st)
 	}
-	for _, c := range f.chains[:1000] {
+	for _, c := range f.chains[:200] {
 		f.seq[0]++
 		f.x.Apply(Batch{Seq: f.seq[0], Ops: []Op{{Kind: Store, Blocks: c, RootKnown: true}}})
 	}
@@ -88,7 +88,8 @@ func TestMemoryCapCoversTierMaps(t *testing.T) {
 func TestMemoryStaysFlatUnderChurn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	x, _ := New(Config{})
-	const hosts, keep = 16, 200
+	const hosts = 16
+	keep := patiently(200)
 	var seq [hosts]uint64
 	var held [hosts][][]kvpool.BlockHash
 	send := func(h int, op Op) {
@@ -97,7 +98,7 @@ func TestMemoryStaysFlatUnderChurn(t *testing.T) {
 	}
 	var warm Stats
 	top := uint32(0)
-	rounds := 100_000
+	rounds := patiently(100_000)
 	for round := range rounds {
 		h := rng.IntN(hosts)
 		c := chainOf(1+rng.IntN(60), fmt.Sprint(rng.IntN(20_000)))
@@ -111,7 +112,7 @@ func TestMemoryStaysFlatUnderChurn(t *testing.T) {
 			held[h][i] = held[h][keep]
 			held[h] = held[h][:keep]
 		}
-		if round%500 == 0 {
+		if round%500 == 99 {
 			id := HostID(rng.IntN(hosts))
 			x.Retire(id)
 			if err := x.Sweep(t.Context(), id); err != nil {
@@ -149,14 +150,14 @@ func TestRunIsCutWhenItsIslesOrPartsAreTooMany(t *testing.T) {
 		}
 	}
 	for h := 1; h < MaxHosts; h++ {
-		apply(t, x, HostID(h), 2, Op{Kind: Store, Blocks: chain[:h], RootKnown: true})
+		apply(t, x, HostID(h), 2, Op{Kind: Store, Blocks: chain[:min(h, 400)], RootKnown: true})
 	}
 	if err := x.Check(); err != nil {
 		t.Fatal(err)
 	}
 	depths, _ := ask(x, chain, MaxHosts)
 	for h := 1; h < MaxHosts; h++ {
-		want := h
+		want := min(h, 400)
 		for at := 1 + h%7*50; want >= at && want < at+30 || want >= at+32 && want < at+34; {
 			want++
 		}

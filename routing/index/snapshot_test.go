@@ -119,7 +119,7 @@ func TestDamagedOrForeignSnapshotIsRefusedWhole(t *testing.T) {
 	f := lived(t)
 	whole := saved(t, f.x)
 	rng := rand.New(rand.NewPCG(1, 1))
-	for range 400 {
+	for range patiently(400) {
 		bad := bytes.Clone(whole)
 		bad[rng.IntN(len(bad))] ^= 1 << rng.IntN(8)
 		if x, err := Load(bytes.NewReader(bad), Config{}, 7, placed(0, 0)); x != nil || !errors.Is(err, ErrSnapshot) {
