@@ -68,8 +68,12 @@ func (x *Indexer) lock() {
 
 // carryOut does ops under one lock, which a Clear lets go of.
 func (x *Indexer) carryOut(id HostID, h *copies, ops []Op) {
+	for len(ops) > 0 && ops[0].Kind == Shutdown {
+		x.Retire(id)
+		ops = ops[1:]
+	}
 	if len(ops) == 0 {
-		return
+		return // and no lock
 	}
 	x.lock()
 	defer x.tree.mu.Unlock()

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -151,6 +154,30 @@ func TestDamagedOrForeignSnapshotIsRefusedWhole(t *testing.T) {
 	}
 	if err := f.x.Save(full{}, 7, nameOf); !errors.Is(err, io.ErrShortWrite) {
 		t.Errorf("saved to a full disk: %v", err)
+	}
+}
+
+func TestSnapshotFileIsReplacedWholeOrNotAtAll(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "index")
+	if _, err := LoadFile(path, Config{}, 7, placed(0, 0)); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for depth := range 3 {
+		x := newRuns(t, chainOf(4, ""), depth+1)
+		if err := x.SaveFile(path, 7, nameOf); err != nil {
+			t.Fatal(err)
+		}
+		y, err := LoadFile(path, Config{}, 7, placed(0, 0))
+		if err != nil || y.Digest() != x.Digest() {
+			t.Fatal(err)
+		}
+	}
+	if err := newRuns(t, nil, 0).SaveFile(filepath.Join(dir, "none", "index"), 7, nameOf); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Fatalf("%d files left", len(left))
 	}
 }
 
