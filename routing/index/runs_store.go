@@ -12,19 +12,11 @@ const crowd = maxParts / 2
 // parent when followed. It returns how many of them are recorded: all, unless there is no room for what is new.
 func (t *runTree) store(h HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed, chained bool) int {
 	for i := 0; i < len(blocks); {
-		n := 0
-		if id, off := t.find(blocks[i]); id != 0 {
-			n = t.matching(id, off, blocks[i:])
-			if !t.hold(id, off, off+n, h) {
-				n = 0
-			}
-		} else {
-			rest := blocks[i:]
-			if !chained {
-				rest = rest[:1]
-			}
-			n = t.plant(h, rest, parent, followed)
+		rest := blocks[i:]
+		if !chained {
+			rest = rest[:1]
 		}
+		n := t.storeSome(h, rest, parent, followed)
 		if n == 0 {
 			t.refused += uint64(len(blocks) - i)
 			return i
@@ -33,6 +25,20 @@ func (t *runTree) store(h HostID, blocks []kvpool.BlockHash, parent kvpool.Block
 		parent, followed = blocks[i-1], chained
 	}
 	return len(blocks)
+}
+
+// storeSome records the first of blocks and those after it that are like it: known, in the same run, or new. It returns how many,
+// 0 when there is no room.
+func (t *runTree) storeSome(h HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed bool) int {
+	id, off := t.find(blocks[0])
+	if id == 0 {
+		return t.plant(h, blocks, parent, followed)
+	}
+	n := t.matching(id, off, blocks)
+	if !t.hold(id, off, off+n, h) {
+		return 0
+	}
+	return n
 }
 
 // matching returns how many of blocks, the first of which is the run's block off, are the run's next ones.

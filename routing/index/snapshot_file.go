@@ -12,7 +12,7 @@ func (x *Indexer) SaveFile(path string, hashes uint64, name func(HostID) string)
 	if err != nil {
 		return fmt.Errorf("index: %w", err)
 	}
-	defer os.Remove(f.Name()) // gone by then if all went well
+	defer func() { _ = os.Remove(f.Name()) }() // which is gone by then if all went well
 	err = x.Save(f, hashes, name)
 	for _, step := range [...]func() error{f.Sync, f.Close} {
 		if e := step(); err == nil && e != nil {

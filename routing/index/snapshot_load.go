@@ -147,8 +147,8 @@ func (d *decoder) host() {
 
 // run reads a run's shape and its blocks.
 func (d *decoder) run(s *shape) {
-	parts, isles := 0, 0
-	s.len, parts, isles = d.u16(), d.u16(), d.u16()
+	s.len = d.u16()
+	parts, isles := d.u16(), d.u16()
 	if s.len == 0 || s.len > maxRun || parts > maxParts || isles > maxIsles {
 		d.fail("a run of %d blocks, %d parts, %d isles", s.len, parts, isles)
 		return
