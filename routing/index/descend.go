@@ -53,6 +53,7 @@ func (t *runTree) descend(chain []kvpool.BlockHash, live HostBitmap, out *[MaxHo
 		defer t.mu.RUnlock()
 		d.run(math.MaxInt)
 	}
+	runtime.KeepAlive(t) // its memory goes with it
 	return d.looks
 }
 

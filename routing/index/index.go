@@ -2,7 +2,6 @@ package index
 
 import (
 	"math"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -36,7 +35,6 @@ func New(c Config) (*Indexer, error) {
 		x.hosts[i].salt = factDigest(golden, kvpool.BlockHash(i), 0)
 		x.hosts[i].sweeping = make(chan struct{}, 1)
 	}
-	runtime.AddCleanup(x, (*memory).release, x.tree.mem)
 	return x, nil
 }
 
@@ -55,7 +53,6 @@ func (x *Indexer) Depths(chain []kvpool.BlockHash, among HostBitmap, out *[MaxHo
 	}
 	looks := x.tree.descend(chain[:min(len(chain), math.MaxUint16)], among, out)
 	x.lookups.add(shardOf(chain[0]), looks)
-	runtime.KeepAlive(x) // its memory goes with it
 }
 
 // Hint appends where replica h holds the first depth blocks of chain, in the fastest tier of each, and stops at the first that it

@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -43,6 +44,7 @@ func newRunTree(limit int64) *runTree {
 	t.words = newWords(t.mem)
 	t.heads = newTable(nil, 2, func(e uint64) uint64 { return t.at(entryID(e)).first * golden })
 	t.full = newTable(t.mem, 5, func(e uint64) uint64 { return t.hashAt(entryID(e), entryOff(e)) * golden })
+	runtime.AddCleanup(t, (*memory).release, t.mem)
 	return t
 }
 
