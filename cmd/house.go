@@ -31,7 +31,7 @@ type house struct {
 	patterns  atomic.Pointer[map[string]pattern] // by specialist; replaced whole
 	started   time.Time
 	hasher    kvpool.Hasher
-	index     *index.ShardedBlockIndexer
+	index     *index.Indexer
 	beliefs   *beliefs
 	sessions  *plugins.Sessions
 	feed      *events.Feed
@@ -62,7 +62,7 @@ type board struct {
 }
 
 func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
-	x, err := index.New(index.Config{})
+	x, err := index.New(index.Config{MaxBytes: int64(cfg.Events.IndexMemory)})
 	if err != nil {
 		return nil, err
 	}

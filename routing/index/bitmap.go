@@ -52,6 +52,14 @@ func (b HostBitmap) Or(o HostBitmap) HostBitmap {
 	return b
 }
 
+// not returns everybody else.
+func (b HostBitmap) not() HostBitmap {
+	for i := range b {
+		b[i] = ^b[i]
+	}
+	return b
+}
+
 // Count returns the number of hosts in the set.
 func (b HostBitmap) Count() (n int) {
 	for _, w := range b {
@@ -61,7 +69,13 @@ func (b HostBitmap) Count() (n int) {
 }
 
 // Empty reports whether the set is empty.
-func (b HostBitmap) Empty() bool { return b == HostBitmap{} }
+func (b HostBitmap) Empty() bool {
+	any := uint64(0)
+	for _, w := range b {
+		any |= w
+	}
+	return any == 0
+}
 
 // All yields the hosts in ascending order.
 func (b HostBitmap) All() func(yield func(HostID) bool) {
