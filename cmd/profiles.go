@@ -19,7 +19,7 @@ import (
 // buildProfiles builds every specialist's profile, by specialist.
 func (h *house) buildProfiles(cfg *config.Config) (map[string]*routing.Profile, error) {
 	registry := plugins.Registry(plugins.Deps{
-		Index: h.beliefs, Guesses: h.beliefs.approx, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
+		Index: h.beliefs, Tiers: h.index, Guesses: h.beliefs.approx, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
 		Sessions: h.sessions, Seed: uint64(h.started.UnixNano()),
 	})
 	profiles := make(map[string]*routing.Profile, len(cfg.Specialists))
@@ -108,7 +108,7 @@ func profileFaults(path string, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	registry := plugins.Registry(plugins.Deps{Index: x, Guesses: guesses})
+	registry := plugins.Registry(plugins.Deps{Index: x, Tiers: x, Guesses: guesses})
 	all := &config.Faults{File: path}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Profiles)) {
 		_, err := routing.Build(profileSpec(cfg, name), registry)

@@ -27,6 +27,8 @@ specialists:
 
 type reported struct{ Path, Code, Message, Profile, Plugin, Slot string }
 
+// GAIE-25: a scorer without its preparer is a fault too, nothing is made for it.
+//
 // MOD3-30, MOD3-33, MOD3-34, MOD3-35, MOD3-37: everything that is wrong is reported at once, for people and for programs, and the
 // program exits with 2.
 func TestEveryFaultOfEveryProfileKeepsTheProgramFromStarting(t *testing.T) {
