@@ -20,7 +20,7 @@ var nearPick = routing.Pick{Slot: near, Put: near.Put}
 // pattern is how requests of a specialist are executed.
 type pattern struct {
 	workflow routing.Workflow
-	profiles []*routing.Profile // that it selects by
+	profiles []*routing.Profile      // that it selects by
 	protocol func() gateway.Protocol // nil where one replica does it all
 }
 
