@@ -9,7 +9,7 @@ import (
 	"octet/routing/plugins"
 )
 
-// The presets and the file that shows them are the same, and the file is one that serves.
+// GAIE-11: the presets and the file that shows them are the same, and the file is one that serves.
 func TestTheExampleProfilesAreThePresets(t *testing.T) {
 	const path = "../examples/profiles.yaml"
 	cfg, err := load(path, nil)

@@ -18,7 +18,7 @@ import (
 // buildPatterns builds how every specialist's requests are executed, by specialist.
 func (h *house) buildPatterns(cfg *config.Config) (map[string]pattern, error) {
 	registry := plugins.Registry(plugins.Deps{
-		Index: h.beliefs, Guesses: h.beliefs.approx, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
+		Index: h.beliefs, Tiers: h.index, Guesses: h.beliefs.approx, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
 		Sessions: h.sessions, Seed: uint64(h.started.UnixNano()),
 	})
 	patterns := make(map[string]pattern, len(cfg.Specialists))
@@ -107,14 +107,14 @@ func profileFaults(path string, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	registry := plugins.Registry(plugins.Deps{Index: x, Guesses: guesses})
+	registry := plugins.Registry(plugins.Deps{Index: x, Tiers: x, Guesses: guesses})
 	all := &config.Faults{File: path}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Profiles)) {
 		_, err := routing.Build(profileSpec(cfg, name), registry)
 		var faults routing.Faults
 		if errors.As(err, &faults) {
 			for _, f := range faults {
-				all.List = append(all.List, config.Fault{Path: f.Pos, Code: string(f.Code), Message: f.Message})
+				all.List = append(all.List, faultOf(cfg, f))
 			}
 		} else if err != nil {
 			return err
@@ -124,6 +124,19 @@ func profileFaults(path string, cfg *config.Config) error {
 		return nil
 	}
 	return all
+}
+
+// faultOf is a fault of a profile's composition as one of the file.
+func faultOf(cfg *config.Config, f routing.Fault) config.Fault {
+	out := config.Fault{Path: f.Pos, Code: string(f.Code), Message: f.Message, Profile: f.Profile, Plugin: f.Plugin, Slot: f.Slot}
+	p := cfg.Profiles[f.Profile]
+	for _, ref := range slices.Concat(p.Prepare, p.Filter, p.Score, []config.PluginRef{p.Pick}) {
+		if ref.Path == f.Pos && ref.Line > 0 {
+			out.Line = ref.Line
+			out.Message += fmt.Sprintf(" (line %d)", ref.Line)
+		}
+	}
+	return out
 }
 
 // serving answers the adapter filter: the replicas that have the adapter loaded; where none is known to, all may be tried.

@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -36,12 +37,13 @@ func run(args []string) int {
 	ctx, stop := untilSignal()
 	defer stop()
 	root := rootCommand()
+	asJSON := root.PersistentFlags().Bool("json-faults", false, "report what is wrong with a configuration as JSON, one object a line")
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
 	}
-	return report(err)
+	return report(err, *asJSON)
 }
 
 // untilSignal returns a context that ends with the first SIGTERM or SIGINT. The second stops the process at once.
@@ -81,11 +83,18 @@ func rootCommand() *cobra.Command {
 // usageError is a command line that makes no sense: a fault of configuration.
 type usageError struct{ error }
 
-// report prints err for people and returns the exit code that it stands for.
-func report(err error) int {
+// report prints err for people, or faults for programs, and returns the exit code that it stands for.
+func report(err error, asJSON bool) int {
 	var faults *config.Faults
 	var usage usageError
-	if errors.As(err, &faults) {
+	switch {
+	case errors.As(err, &faults) && asJSON:
+		lines := json.NewEncoder(os.Stderr)
+		for i := range faults.List {
+			_ = lines.Encode(&faults.List[i]) // to people or a pipe: nobody else to tell
+		}
+		return exitConfig
+	case errors.As(err, &faults):
 		fmt.Fprintln(os.Stderr, faults.Error()) // one fault a line, nothing before it
 		return exitConfig
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -264,21 +265,36 @@ func (t *tokenizers) meet(ctx context.Context, specialist, replica string, log *
 	if at < 0 {
 		return
 	}
-	for i := range meetings {
-		text, err := one.render(nil, &meetings[i], time.Now())
-		if err != nil {
-			continue
-		}
-		difference, err := compare(ctx, one.model, one.replicas[at], &meetings[i], one.ids(text))
-		switch {
-		case errors.Is(err, openai.ErrUnsupported):
-			t.checks.unknowable(replica)
-			return
-		case err != nil:
-			t.checks.away(replica) // the next probe asks again
-			return
-		case t.checks.note(replica, one.local.id, difference):
+	differences, err := one.meet(ctx, one.replicas[at])
+	if errors.Is(err, openai.ErrUnsupported) {
+		t.checks.unknowable(replica)
+	}
+	if err != nil {
+		return // the next probe asks again
+	}
+	for _, difference := range differences {
+		if t.checks.note(replica, one.local.id, difference) {
 			log.Warn("the engine tokenizes otherwise: the replica is scored approximately", "replica", replica, "difference", difference)
 		}
 	}
+}
+
+// meet compares all that the template renders, and returns what came out for each.
+func (t *tokenizer) meet(ctx context.Context, r checkedReplica) (differences []error, err error) {
+	for i := range meetings {
+		text, err := t.render(nil, &meetings[i], time.Now())
+		if err != nil {
+			continue
+		}
+		difference, err := compare(ctx, t.model, r, &meetings[i], t.ids(text))
+		var refused *openai.StatusError
+		if errors.As(err, &refused) && (refused.Status == http.StatusBadRequest || refused.Status == http.StatusUnprocessableEntity) {
+			difference, err = fmt.Errorf("it refuses what is rendered here: %w", refused), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		differences = append(differences, difference)
+	}
+	return differences, nil
 }

@@ -46,11 +46,14 @@ const (
 
 // Fault is one thing that is wrong, and where.
 type Fault struct {
-	Path    string // specialists[2].replicas[0].url; "." is the whole file
-	Code    string // one of the Code constants
-	Message string // ends with (line N), or with the override that set the value
-	Line    int    // 1-based; 0 = not in the file
-	Column  int    // 1-based; 0 = not in the file
+	Path    string `json:"path"`              // specialists[2].replicas[0].url; "." is the whole file
+	Code    string `json:"code"`              // one of the Code constants, or of those of routing for what is wrong with a profile
+	Message string `json:"message"`           // ends with (line N), or with the override that set the value
+	Line    int    `json:"line,omitempty"`    // 1-based; 0 = not in the file
+	Column  int    `json:"column,omitempty"`  // 1-based; 0 = not in the file
+	Profile string `json:"profile,omitempty"` // of a fault in a profile's composition, as are Plugin and Slot
+	Plugin  string `json:"plugin,omitempty"`
+	Slot    string `json:"slot,omitempty"`
 }
 
 // Faults is everything that is wrong with one file, in file order; overrides come last.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"octet/kvpool"
 	"octet/routing"
@@ -11,6 +12,9 @@ import (
 	"octet/routing/index"
 	"octet/routing/plugins"
 )
+
+// began is when the requests that are in flight began.
+var began = time.Unix(1000, 0)
 
 // BenchmarkSelect is the default profile's decision with the prompt's hashes given: 32 blocks, of which the first quarter is shared
 // by one in 50 of all prompts, each prompt on 4 replicas.
@@ -37,9 +41,10 @@ func benchmarkSelect(b *testing.B, replicas, blocks int) {
 	ctx := b.Context()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		c := routing.Acquire(routing.Facts{Specialist: "debug"})
+		c := routing.Acquire(routing.Facts{Specialist: "debug", Now: began})
 		plugins.Fleet.Put(c, snapshot)
 		plugins.BlockHashes.Put(c, chains[i%len(chains)])
+		plugins.PromptTokens.Put(c, 16*blocks)
 		c.Candidates(snapshot.Hosts)
 		if _, err := p.Select(ctx, c); err != nil {
 			b.Fatal(err)
@@ -92,7 +97,11 @@ func benchFleet(b *testing.B, replicas int, draw *rand.Rand) *fleet.Snapshot {
 		load := fleet.Load{Waiting: draw.IntN(8), Running: draw.IntN(64), KVUsage: draw.Float64()}
 		r.SampleFrom(func() fleet.Load { return load })
 		for range draw.IntN(64) {
-			r.Begin()
+			f := r.Route(fleet.Demand{Prompt: 500, Uncached: draw.IntN(500)})
+			f.Begin(began)
+			if draw.IntN(2) == 0 {
+				f.FirstToken(began.Add(time.Millisecond))
+			}
 		}
 	}
 	return f.Snapshot("debug")
@@ -106,7 +115,7 @@ func benchProfile(b *testing.B, ix *index.Indexer) *routing.Profile {
 	}
 	spec.Prepare = []routing.PluginSpec{{Name: "prefix-depths"}}
 	spec = plugins.Complete(spec, false)
-	spec.Given = append(spec.Given, plugins.BlockHashes)
+	spec.Given = append(spec.Given, plugins.BlockHashes, plugins.PromptTokens)
 	p, err := routing.Build(spec, plugins.Registry(plugins.Deps{Index: ix}))
 	if err != nil {
 		b.Fatal(err)

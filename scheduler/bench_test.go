@@ -193,22 +193,22 @@ func crowdGate(b *testing.B, g *Gate, n int) (stop func()) {
 }
 
 // BenchmarkCoreVictims is the choice among 512 running sequences of 132 blocks each, which is what a preemption adds to its
-// step: all of one priority, and spread over seven.
+// step: all of one priority, spread over seven, and where not even all would do.
 func BenchmarkCoreVictims(b *testing.B) {
-	for _, priorities := range []int{1, 7} {
-		b.Run(fmt.Sprintf("priorities=%d", priorities), func(b *testing.B) {
+	for _, bench := range []struct{ priorities, short, chosen int }{{1, 1, 1}, {7, 1, 1}, {1, 1 << 20, 0}} {
+		b.Run(fmt.Sprintf("priorities=%d,chosen=%d", bench.priorities, bench.chosen), func(b *testing.B) {
 			c, rs := benchCore(b, 1000)
 			c.watermark = 0
 			for range benchNew - 10 {
 				rs = benchStep(c, rs)
 			}
 			for _, s := range c.groups[0].running {
-				s.req.Priority %= priorities
+				s.req.Priority %= bench.priorities
 			}
 			head := &sequence{req: Request{Priority: 1}}
 			b.ReportAllocs()
 			for b.Loop() {
-				if n := len(c.choose(nil, c.pool.Free()+1, head)); n != 1 {
+				if n := len(c.choose(nil, c.pool.Free()+bench.short, head)); n != bench.chosen {
 					b.Fatal(n)
 				}
 			}

@@ -49,6 +49,19 @@ func (c *Core) due(priority int) (n int) {
 	return n
 }
 
+// held returns the blocks of those that may give way and are not above limit, counting a block for each that shares it: no
+// more than so many can become free.
+func (c *Core) held(limit int) (n int) {
+	for _, g := range c.groups {
+		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority <= limit; i-- {
+			if s := g.running[i]; c.yields(s) {
+				n += s.table.Len()
+			}
+		}
+	}
+	return n
+}
+
 // outrank lets the head of the queue take the place of strictly less urgent running sequences where that makes it fit,
 // beside the growth that is due to others at least as urgent, and nothing less does: those would take the place from it
 // in the same step, and somebody had given way for nothing. Only declared priorities count: whom waiting has lifted takes
@@ -129,6 +142,9 @@ func (c *Core) choose(chain []kvpool.BlockHash, blocks int, asker *sequence) []v
 	waits, limit, due := asker.group == nil, asker.req.Priority, 0
 	if waits {
 		limit, due = limit-1, c.due(limit)
+		if !free.Fits(blocks + due - c.held(limit)) {
+			return nil // and nobody is priced: a head that is blocked for long costs little
+		}
 	}
 	enough := func(n int) bool {
 		if !waits {

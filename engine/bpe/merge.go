@@ -59,7 +59,6 @@ const shortWord = 48
 
 // scratch is what merging needs beside the symbols. Not safe for concurrent use.
 type scratch struct {
-	ids        []uint32
 	rules      []uint64 // of ids[i] and what follows it
 	prev, next []int32
 	queue      queue

@@ -3,6 +3,7 @@ package chattemplate
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // expr computes a value.
@@ -173,7 +174,58 @@ func chain(first expr, ops []string, rest []expr) expr {
 }
 
 // sum, concat and product are Jinja's precedences: ~ binds tighter than + and looser than *.
-func (p *parser) sum() expr { return p.binary(p.concat, "+", "-") }
+func (p *parser) sum() expr {
+	e := p.added(p.concat())
+	for p.take("-") {
+		left, right := e, p.concat()
+		e = p.added(func(f *frame) any { return arithmetic(f, "-", left(f), right(f)) })
+	}
+	return e
+}
+
+// added reads what is added to a first operand. Texts, which templates add up by the dozen, are put together at once.
+func (p *parser) added(first expr) expr {
+	operands := []expr{first}
+	for p.take("+") {
+		operands = append(operands, p.concat())
+	}
+	if len(operands) == 1 {
+		return first
+	}
+	return func(f *frame) any {
+		var texts [8]string
+		parts := texts[:0]
+		var sum any
+		for i, e := range operands {
+			v := e(f)
+			s, ok := v.(string)
+			switch {
+			case ok && len(parts) == i:
+				parts = append(parts, s)
+				continue
+			case len(parts) == i && i > 0:
+				sum = joinedTexts(f, parts)
+			case i == 0:
+				sum = v
+				continue
+			}
+			sum = arithmetic(f, "+", sum, v)
+		}
+		if len(parts) == len(operands) {
+			return joinedTexts(f, parts)
+		}
+		return sum
+	}
+}
+
+func joinedTexts(f *frame, parts []string) string {
+	length := 0
+	for _, s := range parts {
+		length += len(s)
+	}
+	f.spend(length)
+	return f.made(strings.Join(parts, ""))
+}
 
 func (p *parser) concat() expr {
 	return p.binary(p.product, "~")

@@ -1,6 +1,7 @@
 package chattemplate
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -52,25 +53,16 @@ func lexOperator(s string) (token, string) {
 	return token{}, ""
 }
 
+// numbers are ints, and floats with a fraction, an exponent or both.
+var numberForm = regexp.MustCompile(`^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
+
 func lexNumber(s string) (token, string) {
-	n := strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && r != '_' })
-	if n < 0 {
-		return token{'i', s}, ""
-	}
+	found := numberForm.FindString(s)
 	kind := byte('i')
-	if s[n] == '.' && n+1 < len(s) && '0' <= s[n+1] && s[n+1] <= '9' {
+	if strings.ContainsAny(found, ".eE") {
 		kind = 'f'
-		for n++; n < len(s) && '0' <= s[n] && s[n] <= '9'; n++ {
-		}
 	}
-	if n < len(s) && s[n]|0x20 == 'e' {
-		if m := strings.TrimLeft(s[n+1:], "+-"); m != "" && '0' <= m[0] && m[0] <= '9' {
-			kind = 'f'
-			for n = len(s) - len(m); n < len(s) && '0' <= s[n] && s[n] <= '9'; n++ {
-			}
-		}
-	}
-	return token{kind, strings.ReplaceAll(s[:n], "_", "")}, s[n:]
+	return token{kind, strings.ReplaceAll(found, "_", "")}, s[len(found):]
 }
 
 // lexString reads a string and its escapes, which are Python's. Its end is known to be there.

@@ -62,9 +62,15 @@ func (c *Config) Check() error {
 		return fmt.Errorf("%w: a rate of %v, want over 0", ErrConfig, c.Rate)
 	case c.EventDelay < 0:
 		return fmt.Errorf("%w: events that come %v early", ErrConfig, -c.EventDelay)
+	}
+	return c.checkEngine()
+}
+
+func (c *Config) checkEngine() error {
+	switch {
 	case c.MaxRunning < 1 || c.Budget < c.MaxRunning || c.Chunk < 1 || c.Chunk > c.Budget:
 		return fmt.Errorf("%w: steps of %d tokens, %d of a prompt, for %d running requests", ErrConfig, c.Budget, c.Chunk, c.MaxRunning)
-	case !(c.Timing.Prefill > 0) || c.Timing.Step <= 0 || c.Timing.Decode < 0:
+	case !(c.Timing.Prefill >= 1) || c.Timing.Step <= 0 || c.Timing.Decode < 0:
 		return fmt.Errorf("%w: %v prompt tokens a second, steps of %v, %v a token", ErrConfig, c.Timing.Prefill, c.Timing.Step, c.Timing.Decode)
 	}
 	return nil

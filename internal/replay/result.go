@@ -20,6 +20,8 @@ type Result struct {
 	Goodput   float64 `json:"goodput"`   // share of requests within the goal
 	Imbalance float64 `json:"imbalance"` // busiest replica's busy time over the mean
 	Makespan  float64 `json:"makespan_s"`
+	// Throughput is answer tokens a second, from the first arrival to the last token.
+	Throughput float64 `json:"throughput_tokens_per_s"`
 	// Curve is the TTFT of each hundredth of the requests, ascending.
 	Curve []float64 `json:"-"`
 	// Decision is the mean time of a routing decision, hashing included: the only figure that depends on the machine.
@@ -68,7 +70,7 @@ func (r *run) result(name string) Result {
 	out := Result{Profile: name, Rate: r.config.Rate, Requests: len(r.lives), Makespan: r.now.Seconds()}
 	out.Decision = r.out.routing / time.Duration(max(1, r.out.decisions))
 	var ttft []float64
-	cached, prompt, good := 0, 0, 0
+	cached, prompt, answer, good := 0, 0, 0, 0
 	for i := range r.lives {
 		l := &r.lives[i]
 		if l.refused {
@@ -78,10 +80,12 @@ func (r *run) result(name string) Result {
 		ttft = append(ttft, (l.first - l.at).Seconds())
 		cached += l.cached
 		prompt += l.Input
+		answer += l.Output
 		if r.good(l) {
 			good++
 		}
 	}
+	out.Throughput = ratio(float64(answer), out.Makespan)
 	out.HitRate = ratio(float64(cached), float64(prompt))
 	out.Goodput = ratio(float64(good), float64(len(r.lives)))
 	out.TTFT = spread(ttft)

@@ -216,7 +216,12 @@ func (r *run) arrive(i int) {
 	start := time.Now()
 	d, err := r.profile.Select(context.Background(), c)
 	r.out.took(time.Since(start))
-	if err != nil {
+	var nobody *routing.NoCandidateError
+	switch {
+	case errors.As(err, &nobody):
+		l.refused = true
+		return
+	case err != nil:
 		r.out.fault = err
 		return
 	}

@@ -52,6 +52,7 @@ func copying() CorePlan {
 func mixed() CorePlan {
 	p := adapters()
 	p.Name = "mixed"
+	p.seen()
 	p.Core.CrossAdapter, p.Load.Gap, p.Load.Priorities, p.Core.Blocks, p.Load.Hybrids = true, 22*time.Millisecond, 3, 48, 0.2
 	p.Core.SSMStateBytes = 1000 // and no host memory: they are computed again
 	return p

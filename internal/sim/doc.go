@@ -15,8 +15,9 @@
 //     consecutive batches.
 //  5. No starvation: what was accepted finishes, within a number of steps in proportion to the tokens that were open.
 //  6. Preemption: strictly less urgent ones only, and only for one that starts in the same step; or, where nobody starts, for
-//     the next block of one at least as urgent. Nobody starts and gives way in one step, and nobody gives way a fifth time. At
-//     a Gate who took a place starts when the others have gone.
+//     the next block of one at least as urgent. Nobody gives way where less urgent ones alone could have made the room; nobody
+//     starts and gives way in one step, in either order; and nobody gives way a fifth time. At a Gate who took a place starts
+//     when the others have gone.
 //  7. When all is done the pool is as it was at the beginning.
 //
 // Of a Core only, the last three where a batch shows who runs:

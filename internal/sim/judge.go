@@ -65,7 +65,7 @@ func (r *coreRun) judge(b *scheduler.Batch, before, after *scheduler.Stats) erro
 	if after.Running != len(b.Items) {
 		return fmt.Errorf("%d run, %d are in the batch", after.Running, len(b.Items))
 	}
-	now, started, first := make(map[uint64]*life, len(b.Items)), math.MinInt, uint64(0)
+	now, started, first, heads := make(map[uint64]*life, len(b.Items)), math.MinInt, uint64(0), []*life(nil)
 	for i := range b.Items {
 		l := r.live[b.Items[i].ID]
 		now[l.ID] = l
@@ -74,11 +74,18 @@ func (r *coreRun) judge(b *scheduler.Batch, before, after *scheduler.Stats) erro
 		}
 		if w.running[l.ID] == nil {
 			started = max(started, l.Priority)
+			heads = append(heads, l)
 		}
 	}
 	if admitted := after.Admitted - before.Admitted; admitted != first {
 		return fmt.Errorf("preemption: %d were admitted, and %d of them start: the others gave way at once", admitted, first)
 	}
+	if len(heads) == 1 {
+		if err := r.spared(heads[0], now, before); err != nil {
+			return err
+		}
+	}
+	r.seen(b)
 	gone, err := r.judgeGone(now, started)
 	if told := after.Preemptions - before.Preemptions; err == nil && told != gone {
 		err = fmt.Errorf("preemption: %d are counted, %d gave way", told, gone)

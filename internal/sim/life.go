@@ -11,11 +11,12 @@ type life struct {
 	tokens  []uint32 // prompt, then generated
 	content []uint64 // of each position: a hash of the chain's root and all tokens up to it
 
-	computed int    // positions in the cache, as its last batch left them
-	batch    uint64 // its last one; 0 is none yet
-	gaveWay  uint64 // preemptions in all when it was in that batch
-	preempts uint64 // preemptions in all when it arrived
-	yielded  int    // times that it was seen to have given way: all of them where that can be seen
+	computed int              // positions in the cache, as its last batch left them
+	batch    uint64           // its last one; 0 is none yet
+	gaveWay  uint64           // preemptions in all when it was in that batch
+	preempts uint64           // preemptions in all when it arrived
+	table    []kvpool.BlockID // Seen: of its last batch
+	yielded  int              // times that it was seen to have given way: all of them where that can be seen
 }
 
 func (l *life) generated() int { return len(l.tokens) - len(l.Tokens) }

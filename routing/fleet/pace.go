@@ -20,20 +20,15 @@ func (p Pace) Known() bool { return p.Fixed > 0 || p.PerToken > 0 }
 // TTFT foretells the time to a first token, in seconds, where so many tokens have to be computed before it. 0 is unknown.
 func (p Pace) TTFT(tokens int) float64 { return p.Fixed + p.PerToken*float64(tokens) }
 
-const (
-	paceMemory  = 1 - 1.0/32 // what is left of a measurement after a further one
-	paceSamples = 4          // measurements that make a pace known
-	paceSpread  = 0.01       // variance of the prompts' lengths, over their squared mean, from which a slope can be told
-)
+// paceMemory is what is left of a measurement after a further one.
+const paceMemory = 1 - 1.0/32
 
 // pace measures Pace: least squares over measurements that fade. Readers take no lock.
 type pace struct {
 	fixed, perToken, itl atomic.Uint64 // bits of float64
 
 	mu             sync.Mutex
-	n, x, y, xx    float64 // faded sums of first tokens; guarded by mu
-	xy             float64 // guarded by mu
-	firsts         int     // guarded by mu
+	firsts         line    // seconds over tokens; guarded by mu
 	gaps, gapCount float64 // faded sum and weight of times between tokens; guarded by mu
 }
 
@@ -48,33 +43,13 @@ func (p *pace) firstToken(tokens int, took time.Duration) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	x, y := float64(tokens), took.Seconds()
-	p.n, p.x, p.y = p.n*paceMemory+1, p.x*paceMemory+x, p.y*paceMemory+y
-	p.xx, p.xy = p.xx*paceMemory+x*x, p.xy*paceMemory+x*y
-	if p.firsts++; p.firsts < paceSamples {
+	p.firsts.add(float64(tokens), took.Seconds())
+	if !p.firsts.known() {
 		return
 	}
-	fixed, slope := p.line()
+	fixed, slope := p.firsts.fit()
 	p.fixed.Store(math.Float64bits(fixed))
 	p.perToken.Store(math.Float64bits(slope))
-}
-
-// line is the best line with neither part below zero. Where all prompts had about one length, all of the time is put down to
-// their tokens: a longer prompt is never foretold to be as quick as the shorter ones were. It needs p.mu.
-func (p *pace) line() (fixed, slope float64) {
-	mx, my := p.x/p.n, p.y/p.n
-	spread := p.xx/p.n - mx*mx
-	if mx <= 0 {
-		return my, 0
-	}
-	if spread <= paceSpread*mx*mx {
-		return 0, my / mx
-	}
-	slope = max(0, (p.xy/p.n-mx*my)/spread)
-	if fixed = my - slope*mx; fixed < 0 {
-		return 0, my / mx
-	}
-	return fixed, slope
 }
 
 // between takes the mean time between the tokens of one answer.

@@ -3,28 +3,37 @@ package fleet
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Work is what a replica has yet to prefill for requests on their way to it or in it.
 type Work struct {
 	Tokens float64 // uncached prompt tokens, less what must be computed by now at Rate
-	Rate   float64 // prompt tokens a second, measured while there were any to compute; 0 is unknown
+	Rate   float64 // prompt tokens a second, without what any prompt takes, measured from first token to first token; 0 is unknown
 }
 
-// Work returns what r has yet to prefill before a request that is sent there at now. It costs one pass over the prompts whose
-// first token is to come. Unlike Backlog it knows that a long prompt that began long ago is nearly done.
+// Work returns what r has yet to prefill before a request that is sent there at now. It takes no lock. Unlike Backlog it knows
+// that a long prompt that began long ago is nearly done.
 func (r *Replica) Work(now time.Time) Work { return r.prefills.work(now) }
 
 // prefills is the prompts of one replica without a first token, in the order in which they were sent, which is the order in
 // which engines compute them.
 type prefills struct {
-	mu      sync.Mutex
-	open    []*prefill // guarded by mu, with what it points to
-	since   time.Time  // from when the first that was sent is being computed; guarded by mu
-	tokens  float64    // computed lately, fading; guarded by mu
-	seconds float64    // that they took, fading; guarded by mu
-	seen    int        // first tokens; guarded by mu
+	mu    sync.Mutex
+	open  []*prefill // guarded by mu, with what it points to
+	since time.Time  // from when the first that was sent is being computed; guarded by mu
+	paced line       // seconds from one first token to the next, over the tokens between them; guarded by mu
+
+	shown atomic.Pointer[standing] // nil before the first prompt
+}
+
+// standing is prefills at the last change, for readers.
+type standing struct {
+	rate   float64 // 0 is unknown
+	sent   float64 // tokens of the prompts that were sent
+	queued float64 // tokens of those that were not
+	since  time.Time
 }
 
 // prefill is one of them.
@@ -34,17 +43,13 @@ type prefill struct {
 	whole  bool // nobody sees its first token: it is done when its time is over, or when a later one's first token comes
 }
 
-const (
-	prefillMemory  = 1 - 1.0/64 // what is left of a measurement after a further one
-	prefillSamples = 4          // first tokens that make a rate known
-)
-
 // route enters a prompt before it is sent.
 func (l *prefills) route(d Demand) *prefill {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := &prefill{tokens: d.Uncached, whole: d.Whole}
 	l.open = append(l.open, p)
+	l.show()
 	return p
 }
 
@@ -63,6 +68,7 @@ func (l *prefills) begin(p *prefill, now time.Time) {
 		l.since = now
 	}
 	l.open = slices.Insert(l.open, at, p)
+	l.show()
 }
 
 // done says that p's first token came. It feeds the rate.
@@ -77,6 +83,7 @@ func (l *prefills) done(p *prefill, now time.Time) {
 		l.measure(at, now)
 	}
 	l.open = slices.Delete(l.open, at, at+1)
+	l.show()
 }
 
 // drop says that p's first token will not be seen.
@@ -85,6 +92,7 @@ func (l *prefills) drop(p *prefill) {
 	defer l.mu.Unlock()
 	if at := slices.Index(l.open, p); at >= 0 {
 		l.open = slices.Delete(l.open, at, at+1)
+		l.show()
 	}
 }
 
@@ -106,29 +114,36 @@ func (l *prefills) measure(at int, now time.Time) {
 			p.tokens = 0
 		}
 	}
-	l.tokens = l.tokens*prefillMemory + float64(tokens)
-	l.seconds = l.seconds*prefillMemory + max(0, now.Sub(l.since).Seconds())
-	l.seen++
+	l.paced.add(float64(tokens), max(0, now.Sub(l.since).Seconds()))
 	l.since = now
 }
 
-func (l *prefills) work(now time.Time) (w Work) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.seen >= prefillSamples && l.seconds > 0 {
-		w.Rate = l.tokens / l.seconds
-	}
-	if len(l.open) == 0 {
-		return w
-	}
-	done := w.Rate * max(0, now.Sub(l.since).Seconds())
-	for _, p := range l.open {
-		left := float64(p.tokens)
-		if p.sent {
-			left = max(0, left-done)
-			done -= float64(p.tokens) - left
+// show lets readers see the present standing. It needs l.mu.
+func (l *prefills) show() {
+	s := &standing{since: l.since}
+	if l.paced.known() {
+		if _, slope := l.paced.fit(); slope > 0 {
+			s.rate = 1 / slope
 		}
-		w.Tokens += left
+	}
+	for _, p := range l.open {
+		if p.sent {
+			s.sent += float64(p.tokens)
+		} else {
+			s.queued += float64(p.tokens)
+		}
+	}
+	l.shown.Store(s)
+}
+
+func (l *prefills) work(now time.Time) Work {
+	s := l.shown.Load()
+	if s == nil {
+		return Work{}
+	}
+	w := Work{Tokens: s.queued, Rate: s.rate}
+	if s.sent > 0 {
+		w.Tokens += max(0, s.sent-s.rate*max(0, now.Sub(s.since).Seconds()))
 	}
 	return w
 }

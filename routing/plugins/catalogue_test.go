@@ -24,7 +24,7 @@ func TestTheCatalogueIsComplete(t *testing.T) {
 		}
 	}
 	w := newWorld(t, 1)
-	w.deps.Guesses = guesses(t)
+	w.deps.Guesses, w.deps.Tiers = guesses(t), noTiers{}
 	registry := plugins.Registry(w.deps)
 	for name, factory := range registry {
 		var params routing.Params
@@ -54,7 +54,7 @@ func TestTheCatalogueIsComplete(t *testing.T) {
 // GAIE-09: whatever a parameter is given that it cannot be, and one that nobody knows, is a fault.
 func TestEveryPluginRefusesParametersThatItDoesNotTake(t *testing.T) {
 	w := newWorld(t, 1)
-	w.deps.Guesses = guesses(t)
+	w.deps.Guesses, w.deps.Tiers = guesses(t), noTiers{}
 	for name, factory := range plugins.Registry(w.deps) {
 		if got := faultsOf(t, name, map[string]any{"nobody_knows": 1}); !slices.Contains(got, routing.CodeUnknownParameter) {
 			t.Errorf("%s takes any parameter: %v", name, got)

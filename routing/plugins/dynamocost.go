@@ -11,7 +11,8 @@ import (
 //	cost     = overlap_score_weight × prefill + decode + active_request_weight × requests in flight
 //	prefill  = blocks to compute before the first token: those of requests there already, and the prompt's, less credits
 //	decode   = blocks of all sequences there, and of the prompt
-//	credits  = overlap_credit × blocks of the prompt that are held, / (1 + overlap_decay × excess / blocks of the prompt)
+//	credits  = blocks of the prompt that are held, × overlap_credit in the GPU, host_credit in the CPU's memory, disk_credit on disk,
+//	           / (1 + overlap_decay × excess / blocks of the prompt)
 //	excess   = blocks to compute there already, beyond those at the least busy candidate
 type dynamoCost struct {
 	named
@@ -19,33 +20,43 @@ type dynamoCost struct {
 }
 
 type dynamoTerms struct {
-	prefill  float64 // weight
-	credit   float64
-	decay    float64
-	requests float64 // weight
-	backlog  bool    // count what others have to compute there
+	prefill    float64 // weight
+	credit     float64
+	host, disk float64 // credits
+	decay      float64
+	requests   float64 // weight
+	backlog    bool    // count what others have to compute there
 }
 
 // newDynamoCost: overlap_score_weight (default 1) weighs blocks to compute against blocks to hold; overlap_credit (default 1) is
-// what a held block is worth in blocks to compute; overlap_decay (default 0) devalues it where there is a backlog;
+// what a held block is worth in blocks to compute; host_credit and disk_credit (default that of overlap_credit) are the same in slower
+// tiers: with one of them the profile needs tier-depths; overlap_decay (default 0) devalues all where there is a backlog;
 // active_request_weight (default 0) is what a request in flight costs, in blocks; track_prefill (default true) counts what
 // requests already routed there have to compute.
 func newDynamoCost(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
-		return dynamoCost{
+		credit := p.Float("overlap_credit", 1, 0, 1e6)
+		s := dynamoCost{
 			named{"dynamo-cost", reads(Fleet, Loads, BlockHashes, PromptTokens, Depths)},
 			dynamoTerms{
-				p.Float("overlap_score_weight", 1, 0, 1e6), p.Float("overlap_credit", 1, 0, 1e6), p.Float("overlap_decay", 0, 0, 1e6),
-				p.Float("active_request_weight", 0, 0, 1e6), p.Bool("track_prefill", true),
+				prefill: p.Float("overlap_score_weight", 1, 0, 1e6), credit: credit, host: p.Float("host_credit", credit, 0, 1e6), disk: p.Float("disk_credit", credit, 0, 1e6),
+				decay: p.Float("overlap_decay", 0, 0, 1e6), requests: p.Float("active_request_weight", 0, 0, 1e6), backlog: p.Bool("track_prefill", true),
 			},
 		}
+		if s.tiered() {
+			s.named.reads = append(s.named.reads, TierDepths)
+		}
+		return s
 	}
 }
+
+func (t dynamoTerms) tiered() bool { return t.host != t.credit || t.disk != t.credit }
 
 // worker is one replica as the cost sees it.
 type worker struct {
 	prompt   float64 // blocks
 	held     float64 // blocks of the prompt; over prompt where the last block is held and not full
+	cpu, ssd float64 // of held, those in slower tiers
 	backlog  float64 // blocks to compute there already
 	excess   float64 // of backlog, beyond the least busy candidate's
 	decode   float64 // blocks
@@ -54,7 +65,7 @@ type worker struct {
 
 func (t dynamoTerms) cost(w worker) float64 {
 	cost := w.decode + t.requests*w.requests
-	credit := t.credit * w.held
+	credit := t.credit*(w.held-w.cpu-w.ssd) + t.host*w.cpu + t.disk*w.ssd
 	if t.decay > 0 && w.prompt > 0 {
 		credit /= 1 + t.decay*w.excess/w.prompt
 	}
@@ -73,10 +84,17 @@ func (s dynamoCost) Score(v routing.View, hosts []index.HostID, out []float64) {
 	for _, h := range hosts {
 		least = min(least, loads[h].Backlog)
 	}
+	var tiers *InTiers
+	if s.tiered() {
+		tiers = TierDepths.Get(v)
+	}
 	var costs span
 	for i, h := range hosts {
 		w := workerOf(loads[h], float64(PromptTokens.Get(v)), size)
 		w.held, w.excess = float64(depths[h]), float64(loads[h].Backlog-least)/size
+		if tiers != nil {
+			w.cpu, w.ssd = tiers.slower(h)
+		}
 		out[i] = s.cost(w)
 		costs.add(out[i])
 	}

@@ -10,7 +10,7 @@ import (
 //
 // DYN-01, DYN-05
 func TestDynamoCostIsDynamosCost(t *testing.T) {
-	seed := dynamoTerms{prefill: 1, credit: 1, backlog: true}
+	seed := dynamoTerms{prefill: 1, credit: 1, host: 1, disk: 1, backlog: true}
 	with := func(change func(*dynamoTerms)) dynamoTerms {
 		terms := seed
 		change(&terms)
@@ -29,8 +29,9 @@ func TestDynamoCostIsDynamosCost(t *testing.T) {
 		"requests cost nothing":    {seed, worker{decode: 100, requests: 4}, 100},
 		"requests cost 32 each":    {with(func(d *dynamoTerms) { d.requests = 32 }), worker{decode: 100, requests: 4}, 228},
 		"a warm one":               {seed, worker{prompt: 8, held: 4, decode: 5}, 9},
-		"a warm one, more credit":  {with(func(d *dynamoTerms) { d.credit = 1.5 }), worker{prompt: 8, held: 4, decode: 5}, 7},
+		"a warm one, more credit":  {with(func(d *dynamoTerms) { d.credit, d.host, d.disk = 1.5, 1.5, 1.5 }), worker{prompt: 8, held: 4, decode: 5}, 7},
 		"a cold one":               {seed, worker{prompt: 8}, 8},
+		"two blocks in slow tiers": {with(func(d *dynamoTerms) { d.host, d.disk = 0.75, 0.25 }), worker{prompt: 8, held: 4, cpu: 1, ssd: 1, decode: 5}, 10},
 		"credit without decay":     {seed, worker{prompt: 4, held: 4, backlog: 3, excess: 3}, 3},
 		"credit that decays":       {with(func(d *dynamoTerms) { d.decay = 1 }), worker{prompt: 4, held: 4, backlog: 3, excess: 3}, 7 - 4/1.75},
 		"scale after credit":       {with(func(d *dynamoTerms) { d.prefill = 2 }), worker{prompt: 4, held: 2, decode: 3}, 7},

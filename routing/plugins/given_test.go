@@ -111,7 +111,7 @@ func (w *world) left(filter string, params map[string]any, g given, prepare ...r
 func faultsOf(t *testing.T, name string, params map[string]any) (codes []routing.Code) {
 	t.Helper()
 	w := newWorld(t, 1)
-	w.deps.Guesses = guesses(t)
+	w.deps.Guesses, w.deps.Tiers = guesses(t), noTiers{}
 	spec := routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "max-score"}, Given: []routing.AnySlot{
 		plugins.Fleet, plugins.Depths, plugins.BlockHashes, plugins.PromptTokens, plugins.Forecasts, plugins.Distances, plugins.Session, plugins.Tenant, plugins.HashKey}}
 	plugin := plugins.Registry(w.deps)[name](&routing.Params{})
@@ -135,4 +135,11 @@ func faultsOf(t *testing.T, name string, params map[string]any) (codes []routing
 		}
 	}
 	return codes
+}
+
+// noTiers knows nothing.
+type noTiers struct{}
+
+func (noTiers) Hint(_ index.HostID, _ []kvpool.BlockHash, _ int, dst []index.Location) []index.Location {
+	return dst
 }

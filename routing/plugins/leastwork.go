@@ -22,13 +22,13 @@ type leastWork struct {
 }
 
 // newLeastWork: own_weight (default 1) and backlog_price (default 1) make the price of a second of work; active_seconds (default
-// 0.05) is what a request in flight costs who comes after it, for its share of each step; assumed_rate (default 8000) is
+// 0.1) is what a request in flight costs who comes after it, for its share of each step; assumed_rate (default 8000) is
 // the prompt tokens a second of a replica without a measurement, where no other candidate has one either.
 func newLeastWork(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return leastWork{
 			named{"least-work", reads(Fleet, BlockHashes, PromptTokens, Depths)},
-			p.Float("own_weight", 1, 0, 1e6), p.Float("backlog_price", 1, 0, 1e6), p.Float("active_seconds", 0.05, 0, 1e6),
+			p.Float("own_weight", 1, 0, 1e6), p.Float("backlog_price", 1, 0, 1e6), p.Float("active_seconds", 0.1, 0, 1e6),
 			p.Float("assumed_rate", 8000, 1, 1e9),
 		}
 	}
@@ -45,11 +45,13 @@ func (s leastWork) Score(v routing.View, hosts []index.HostID, out []float64) {
 	mean := 0.0
 	for i := range hosts {
 		out[i] = work[i].Tokens / work[i].Rate
-		mean += out[i] / float64(len(hosts))
+		mean += out[i]
 	}
+	mean /= float64(len(hosts))
 	price := s.own + s.price*mean
+	tokens, size, depths := PromptTokens.Get(v), replicas.BlockSize(), Depths.Get(v)
 	for i, h := range hosts {
-		own := float64(uncached(v, h)) / work[i].Rate
+		own := float64(max(tokens-int(depths[h])*size, min(tokens, 1))) / work[i].Rate // the last token is always computed
 		cost := out[i] + price*own + s.active*float64(replicas.Replica(h).InFlight())
 		out[i] = 1 / (1 + cost)
 	}

@@ -8,6 +8,7 @@ import (
 // Deps is what plugins need from the rest of the program.
 type Deps struct {
 	Index     Index         // nil: prefix-depths cannot be used
+	Tiers     Tiered        // nil: tier-depths cannot be used
 	Guesses   Guesses       // nil: approx-prefix cannot be used
 	Hasher    kvpool.Hasher // the same for everyone who shares the index
 	Tokenizer Tokenizer     // nil: text chunks stand for token blocks
@@ -26,6 +27,7 @@ func Registry(d Deps) routing.Registry {
 		"tokenize":            newTokenize(d),
 		"block-hashes":        newBlockHashes(d),
 		"prefix-depths":       newPrefixDepths(d),
+		"tier-depths":         newTierDepths(d),
 		"session-key":         newSessionKey(d),
 		"consistent-hash-key": newHashKey(d),
 		"locality":            newLocality(d),

@@ -27,6 +27,8 @@ var (
 	PromptTokens = routing.NewSlot[int]("prompt_tokens")
 	// Depths is, by host, the number of leading blocks of the chain that the replica holds. 0 outside of the candidates.
 	Depths = routing.NewSlot[*[index.MaxHosts]uint16]("depths")
+	// TierDepths is how the blocks of Depths are spread over tiers. Only candidates count.
+	TierDepths = routing.NewSlot[*InTiers]("tier_depths")
 	// Session is a hash of tenant and session. Unwritten for a request without a session.
 	Session = routing.NewSlot[uint64]("session_key")
 	// HashKey is what a consistent hash spreads requests by. Unwritten for a request that has nothing of the kind.

@@ -1,0 +1,38 @@
+package fleet
+
+// line measures y = fixed + slope × x: least squares over measurements that fade.
+type line struct {
+	n, x, y, xx, xy float64 // faded sums
+	seen            int
+}
+
+const (
+	lineSamples = 4    // measurements that make a line known
+	lineSpread  = 0.01 // variance of x, over its squared mean, from which a slope can be told
+)
+
+func (l *line) add(x, y float64) {
+	l.n, l.x, l.y = l.n*paceMemory+1, l.x*paceMemory+x, l.y*paceMemory+y
+	l.xx, l.xy = l.xx*paceMemory+x*x, l.xy*paceMemory+x*y
+	l.seen++
+}
+
+func (l *line) known() bool { return l.seen >= lineSamples }
+
+// fit returns the best line with neither part below zero. Where all x were about the same, all of y is put down to them: a larger
+// one is never foretold to be as quick as the smaller ones were.
+func (l *line) fit() (fixed, slope float64) {
+	mx, my := l.x/l.n, l.y/l.n
+	spread := l.xx/l.n - mx*mx
+	if mx <= 0 {
+		return my, 0
+	}
+	if spread <= lineSpread*mx*mx {
+		return 0, my / mx
+	}
+	slope = max(0, (l.xy/l.n-mx*my)/spread)
+	if fixed = my - slope*mx; fixed < 0 {
+		return 0, my / mx
+	}
+	return fixed, slope
+}
