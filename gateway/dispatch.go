@@ -97,7 +97,11 @@ func (x *exchange) enter(ctx context.Context) error {
 // demand is what the replica whose turn it is has to do, as far as anybody knows: what it already gave of the answer included.
 func (x *exchange) demand() fleet.Demand {
 	tokens := x.prompt.Tokens + x.handedOut
-	return fleet.Demand{Prompt: tokens, Uncached: tokens - x.predicted, Whole: !x.stream}
+	d := fleet.Demand{Prompt: tokens, Uncached: tokens - x.predicted, Whole: !x.stream && !x.turn.leg}
+	if !x.turn.leg && x.handedOut == 0 && (len(x.held) > 0 || x.beside != nil) {
+		d.Uncached = 0 // another has computed it
+	}
+	return d
 }
 
 // call sends the request and brings the answer so far that the client has its first byte, or all of a unary one.
