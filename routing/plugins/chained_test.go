@@ -29,7 +29,7 @@ func (t *chained) Chain(ctx context.Context, f *routing.Facts, from plugins.Root
 
 // However much of a chain comes with the tokens, the chain is that of the tokens, under the request's root.
 func TestHashesThatComeWithTheTokensBeginTheChain(t *testing.T) {
-	w := newWorld(t, 1)
+	w := newWorld(t, 2)
 	w.deps.Hasher = kvpool.NewHasher(7)
 	f := prompt("a bb ccc dddd eeeee ffffff ggggggg hhhhhhhh iii jjj kkk lll")
 	f.Adapter, f.Salt = "gdb-v2", "acme"
