@@ -13,10 +13,11 @@ const overlapping = `{"added_tokens":[
 	{"id":300,"content":"<a>","special":true,"normalized":false},{"id":301,"content":"<a>b","special":true,"normalized":false},
 	{"id":302,"content":"b<a","special":true,"normalized":false},{"id":303,"content":"aba","special":true,"normalized":false},
 	{"id":304,"content":">>","special":true,"normalized":false,"rstrip":true},{"id":305,"content":"=","special":true,"normalized":false,"lstrip":true},
+	{"id":308,"content":"(y)","special":true,"normalized":false},{"id":309,"content":"k(","special":true,"normalized":false},
 	{"id":306,"content":"[x]","special":true,"normalized":false},{"id":307,"content":"bb","special":false,"normalized":true}],
 	"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":true},
-	"model":{"type":"BPE","vocab":{"a":0,"b":1,"<":2,">":3,"=":4,"[":5,"x":6,"]":7,"Ġ":8,"Ġa":9,"ab":10,"Ġab":11,"xx":12,"Ċ":13,"1":14},
-	"merges":["Ġ a","a b","Ġa b","x x"]}}`
+	"model":{"type":"BPE","vocab":{"a":0,"b":1,"<":2,">":3,"=":4,"[":5,"x":6,"]":7,"Ġ":8,"Ġa":9,"ab":10,"Ġab":11,"xx":12,"Ċ":13,"1":14,
+	"(":15,"y":16,")":17,"k":18,"))":19},"merges":["Ġ a","a b","Ġa b","x x",") )"]}}`
 
 // cutters are tokenizers of every kind.
 func cutters(tb testing.TB) (all []*Tokenizer) {
@@ -50,7 +51,7 @@ func cutAnywhere(t *testing.T, one *Tokenizer, text []byte, from int) (cut int) 
 
 // Texts made of what tokens are made of are cut anywhere, and the parts' ids are the whole's.
 func TestCutsAreSafeAmongTokensThatOverlap(t *testing.T) {
-	parts := []string{"<", "a", ">", "b", "<a>", "<a>b", "b<a", "aba", ">>", "=", "[x]", "bb", " ", "  ", "\n", "x", "1", "the", "hi", "▁", "<s>", "</s>", "é", "\u00a0", "<|im_end|>"}
+	parts := []string{"<", "a", ">", "b", "<a>", "<a>b", "b<a", "aba", ">>", "=", "[x]", "k(y)", ")", "(y)", "bb", " ", "  ", "\n", "x", "1", "the", "hi", "▁", "<s>", "</s>", "é", "\u00a0", "<|im_end|>"}
 	rng := rand.New(rand.NewPCG(8, 9))
 	for i, one := range cutters(t) {
 		cuts := 0
