@@ -36,6 +36,7 @@ type house struct {
 	sessions  *plugins.Sessions
 	feed      *events.Feed
 	sockets   *sockets
+	schemes   schemes
 	shared    atomic.Pointer[map[string]supply] // sources of events that all replicas share; nil until background
 	web       *http.Client                      // to engines' and peers' snapshots
 	fleet     *fleet.Fleet
@@ -164,7 +165,7 @@ func (h *house) settle(cfg *config.Config, rt *gateway.Runtime, staying map[stri
 	for name, r := range staying {
 		rt.Replicas[r.replica.Host] = r.replica
 		targets[name] = events.Target{
-			Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize, Source: sourceOf(name, r.events),
+			Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize, Source: sourceOf(name, r.events), Scheme: h.schemes.of(r.events),
 		}
 	}
 	for name, r := range h.residents {

@@ -152,7 +152,7 @@ func (f *Feed) Load(r io.Reader) (replicas int, err error) {
 		if !ok || to.Specialist != h.Specialist || to.BlockSize != int(h.BlockSize) {
 			continue
 		}
-		err := f.replace(h.Replica, h.Epoch, h.Seq, func(s *shelf) { s.restore(old) })
+		err := f.replace(h.Replica, h.Epoch, h.Seq, func(*sequence) bool { return true }, func(s *shelf) { s.restore(old) })
 		if err == nil {
 			replicas++
 		}
