@@ -160,12 +160,14 @@ func BenchmarkIndexMixed(b *testing.B) {
 				}
 			}()
 			<-began
+			from := threadTime()
 			var out [MaxHosts]uint16
 			rng := rand.New(rand.NewPCG(2, 2))
 			among := l.x.Alive()
 			for b.Loop() {
 				l.x.Depths(l.prompts[rng.IntN(len(l.prompts))].chain, among, &out)
 			}
+			b.ReportMetric(float64(threadTime()-from)/float64(b.N), "cpu-ns/op")
 			b.ReportMetric(float64(blocks.Load())/b.Elapsed().Seconds()/1e6, "Mblocks/s")
 			stop.Store(true)
 			<-done

@@ -19,7 +19,9 @@ import (
 type Indexer struct {
 	slots
 	tree    *runTree
+	_       [64]byte // what follows is written all the time
 	lookups counter
+	_       [64]byte
 	hints   atomic.Uint64
 	hosts   [MaxHosts]copies
 }
