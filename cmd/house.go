@@ -28,7 +28,7 @@ type house struct {
 	metrics   *gateway.Metrics
 	started   time.Time
 	hasher    kvpool.Hasher
-	index     *index.ShardedBlockIndexer
+	index     *index.Indexer
 	beliefs   *beliefs
 	feed      *events.Feed
 	sockets   *sockets
