@@ -19,6 +19,7 @@ var mayImport = map[string][]string{
 	"routing/events":             {"routing/events/octetkvpb", "routing/index", "kvpool"},
 	"routing/events/redisstream": {"routing/events", "routing/index", "kvpool"},
 	"routing/events/natsstream":  {"routing/events", "routing/index", "kvpool"},
+	"classifier/train":           {"classifier/model"},
 	"scheduler":                  {"kvpool"},
 	"engine/openai":              {"engine"},
 	"engine/emulator/tiny":       {"kvpool"},
@@ -29,7 +30,7 @@ var mayImport = map[string][]string{
 }
 
 // quiet rooms have no logger, no metrics and no global randomness of their own.
-var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "classifier"}
+var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "classifier", "classifier/model", "classifier/train"}
 
 type pkg struct {
 	ImportPath string

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"octet/adapters"
 	"octet/config"
 	"octet/gateway"
@@ -33,6 +35,7 @@ type house struct {
 	knobs     *slo.Knobs
 	targets   atomic.Pointer[map[string]events.Target] // by replica name; replaced whole
 	tokens    *tokenizers
+	outcomes  *prometheus.CounterVec // of the classifier
 
 	mu         sync.Mutex // one furnish at a time; guards all below
 	cfg        *config.Config
@@ -58,9 +61,10 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	h := &house{
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
-		residency: adapters.NewResidency(adapters.Bounds{}), tokens: &tokenizers{},
+		residency: adapters.NewResidency(adapters.Bounds{}), tokens: &tokenizers{}, outcomes: newOutcomes(),
 		residents: map[string]*resident{}, boards: map[string]board{},
 	}
+	h.metrics.Register(h.outcomes)
 	h.targets.Store(&map[string]events.Target{})
 	h.feed = events.NewFeed(x, h.hasher, h.target)
 	h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...)
@@ -107,7 +111,7 @@ func (h *house) options(cfg *config.Config) gateway.Options {
 func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runtime, []*resident, error) {
 	rt := &gateway.Runtime{Intents: intentNames(cfg), Limits: limits(cfg)}
 	var err error
-	if rt.Cascade, err = newCascade(cfg); err != nil {
+	if rt.Cascade, err = newCascade(cfg, h.outcomes); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
 	if rt.Tenants, err = newTenants(cfg, h.tenants); err != nil {

@@ -73,7 +73,7 @@ func rootCommand() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(serveCommand(), demoCommand(), engineCommand(), checkCommand(), explainCommand())
+	root.AddCommand(serveCommand(), demoCommand(), engineCommand(), checkCommand(), explainCommand(), trainCommand(), evaluateCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	return root
 }
