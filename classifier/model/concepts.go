@@ -27,7 +27,8 @@ type concepts struct {
 	known    int      // terms
 	groups   []uint16 // the groups of all terms, each term's together
 	literals []literal
-	begins   [256][]uint16 // literals by their first byte
+	single   [256][]uint16   // literals of one byte
+	begins   [opens][]uint16 // the others, by their first two bytes
 }
 
 type term struct {
@@ -37,8 +38,26 @@ type term struct {
 }
 
 type literal struct {
-	text  string
-	group uint16
+	text       string
+	group      uint16
+	head, mask uint64 // its first eight bytes as a little-endian number, and the bits of it that it has
+}
+
+const opens = 1 << 10
+
+// opening spreads the first two bytes of a literal.
+func opening(a, b byte) int { return (int(a)*37 + int(b)) % opens }
+
+// headOf is the first eight bytes of text as a little-endian number, 0 for what is not there.
+func headOf(text string) (head uint64) {
+	if len(text) >= 8 {
+		return uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+			uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
+	}
+	for i := range len(text) {
+		head |= uint64(text[i]) << (8 * i)
+	}
+	return head
 }
 
 // parseConcepts reads a list, one group a line: `words NAME: word two+words …` or `texts NAME: "literal" …`, where a
@@ -102,8 +121,12 @@ func (c *concepts) addLiterals(members string, group uint16) error {
 		if err != nil || text == "" || len(text) > maxLiteral || len(c.literals) == maxLiterals {
 			return fmt.Errorf("the literal %.40s is empty or longer than %d bytes, or one of more than %d", quoted, maxLiteral, maxLiterals)
 		}
-		c.begins[text[0]] = append(c.begins[text[0]], uint16(len(c.literals)))
-		c.literals = append(c.literals, literal{text, group})
+		bucket := &c.single[text[0]]
+		if len(text) > 1 {
+			bucket = &c.begins[opening(text[0], text[1])]
+		}
+		*bucket = append(*bucket, uint16(len(c.literals)))
+		c.literals = append(c.literals, literal{text, group, headOf(text), ^uint64(0) >> (64 - 8*min(len(text), 8))})
 		members = members[len(quoted):]
 	}
 	return nil

@@ -100,17 +100,28 @@ func (n *notes) read(text string, c *concepts) {
 // match notes the literals that begin here.
 func (n *notes) match(text string, c *concepts) {
 	n.starts++
-	for _, l := range c.begins[text[0]] {
+	for _, l := range c.single[text[0]] {
+		n.literal(l, c)
+	}
+	if len(text) == 1 {
+		return
+	}
+	head := headOf(text)
+	for _, l := range c.begins[opening(text[0], text[1])] {
 		lit := &c.literals[l]
-		if !strings.HasPrefix(text, lit.text) {
-			continue
+		if (head^lit.head)&lit.mask == 0 && (len(lit.text) <= 8 || strings.HasPrefix(text, lit.text)) && len(lit.text) <= len(text) {
+			n.literal(l, c)
 		}
-		n.hits[lit.group]++
-		if !n.sightsL[l] {
-			n.sightsL[l] = true
-			n.distinct[lit.group]++
-			n.litsIn = append(n.litsIn, l)
-		}
+	}
+}
+
+func (n *notes) literal(l uint16, c *concepts) {
+	group := c.literals[l].group
+	n.hits[group]++
+	if !n.sightsL[l] {
+		n.sightsL[l] = true
+		n.distinct[group]++
+		n.litsIn = append(n.litsIn, l)
 	}
 }
 
