@@ -11,7 +11,7 @@ import (
 )
 
 // repeats is how often each of the extra examples is seen in an epoch: they are few, and of many kinds.
-const repeats = 4
+const repeats = 8
 
 // Config is a training run.
 type Config struct {
