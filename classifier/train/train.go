@@ -38,7 +38,7 @@ func Run(c Config) (*model.Artefact, *Report, error) {
 			samples = append(samples, slices.Repeat([]Sample{s}, repeats)...)
 		}
 	}
-	a := fitted(samples, labels, reader, c.Seed)
+	a := fitted(augment(samples, c.Seed), labels, reader, c.Seed)
 	a.Labels, a.Concepts = labels, c.Concepts
 	a.Origin = model.Origin{Seed: c.Seed, Data: digest(c.Train), Samples: len(c.Train), Sources: countSources(c.Train)}
 	r, err := calibrate(a, c.Dev)
