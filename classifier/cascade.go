@@ -99,7 +99,7 @@ func New(c Config) (*Cascade, error) {
 	return &Cascade{cfg: c, detectors: bind(detectors[:], c.Specialists), hints: bind(hints[:], c.Specialists)}, nil
 }
 
-// Classify decides. It reads at most 64 KiB of the text, the end of the conversation first, and nothing of it where the
+// Classify decides. It reads at most 32 KiB of the text, the end of the conversation first, and nothing of it where the
 // model or an intent that maps to a specialist was declared. Errors wrap one of the Err values above.
 func (c *Cascade) Classify(in Input) (Verdict, error) {
 	v, err := c.intent(in.Intent)

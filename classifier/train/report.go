@@ -95,12 +95,13 @@ func report(answers []answer, labels []string) *Report {
 			}
 		}
 		if better < 2 {
-			r.Top2 += 1 / n
+			r.Top2++
 		}
 		if first := a.first(); first != a.label {
 			r.Misread[labels[a.label]+">"+labels[first]]++
 		}
 	}
+	r.Top2 /= n
 	whole := tier(answers, labels)
 	r.MacroF1, r.Top1, r.CoverageAt = whole.MacroF1, whole.Top1, whole.CoverageAt
 	r.Bins, r.ECE = reliability(answers)

@@ -42,7 +42,14 @@ func Run(c Config) (*model.Artefact, *Report, error) {
 	a.Labels, a.Concepts = labels, c.Concepts
 	a.Origin = model.Origin{Seed: c.Seed, Data: digest(c.Train), Samples: len(c.Train), Sources: countSources(c.Train)}
 	r, err := calibrate(a, c.Dev)
-	return a, r, err
+	if err != nil {
+		return nil, nil, err
+	}
+	a.Origin.Figures = map[string]float64{
+		"macro_f1": r.MacroF1, "top1": r.Top1, "top2": r.Top2, "ece": r.ECE, "coverage_at_95": r.CoverageAt,
+		"reject_precision": r.Reject.Precision, "reject_recall": r.Reject.Recall,
+	}
+	return a, r, nil
 }
 
 // fitted is the artefact of the samples, not calibrated yet.
