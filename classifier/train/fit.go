@@ -30,6 +30,7 @@ type example struct {
 // fit is a logistic regression in the making.
 type fit struct {
 	labels  int
+	inputs  int // dense ones
 	keys    []uint32
 	rarity  []float32
 	weights []float32 // (rows + dense inputs) × labels
@@ -64,7 +65,7 @@ func newFit(vectors []model.Vector, sources []string, labels, dense int) *fit {
 			s.texts++
 		}
 	}
-	f := &fit{labels: labels, bias: make([]float64, labels)}
+	f := &fit{labels: labels, inputs: dense}
 	for k, s := range all {
 		if s.sources >= minSources {
 			f.keys = append(f.keys, k)
@@ -74,9 +75,26 @@ func newFit(vectors []model.Vector, sources []string, labels, dense int) *fit {
 	for _, k := range f.keys {
 		f.rarity = append(f.rarity, float32(math.Log(float64(len(vectors)+1)/float64(all[k].texts+1))))
 	}
-	f.weights = make([]float32, (len(f.keys)+dense)*labels)
-	f.squares = slices.Repeat([]float32{adagrad}, len(f.weights))
 	return f
+}
+
+// blank is a fit of the same features that has learnt nothing.
+func (f *fit) blank() *fit {
+	n := *f
+	n.weights = make([]float32, (len(f.keys)+f.inputs)*f.labels)
+	n.squares = slices.Repeat([]float32{adagrad}, len(n.weights))
+	n.bias = make([]float64, f.labels)
+	return &n
+}
+
+// add adds one of many that are to be averaged.
+func (f *fit) add(one *fit, many int) {
+	for i, w := range one.weights {
+		f.weights[i] += w / float32(many)
+	}
+	for c, b := range one.bias {
+		f.bias[c] += b / float64(many)
+	}
 }
 
 // example is a vector with the features that the fit has.

@@ -38,7 +38,7 @@ func Run(c Config) (*model.Artefact, *Report, error) {
 			samples = append(samples, slices.Repeat([]Sample{s}, repeats)...)
 		}
 	}
-	a := fitted(augment(samples, c.Seed), labels, reader, c.Seed)
+	a := fitted(samples, labels, reader, c.Seed)
 	a.Labels, a.Concepts = labels, c.Concepts
 	a.Origin = model.Origin{Seed: c.Seed, Data: digest(c.Train), Samples: len(c.Train), Sources: countSources(c.Train)}
 	r, err := calibrate(a, c.Dev)
@@ -52,6 +52,9 @@ func Run(c Config) (*model.Artefact, *Report, error) {
 	return a, r, nil
 }
 
+// members is how many regressions are averaged: they differ in what is cut and wrapped, and in the order of the texts.
+const members = 4
+
 // fitted is the artefact of the samples, not calibrated yet.
 func fitted(samples []Sample, labels []string, reader *model.Reader, seed uint64) *model.Artefact {
 	vectors, sources := make([]model.Vector, len(samples)), make([]string, len(samples))
@@ -59,14 +62,24 @@ func fitted(samples []Sample, labels []string, reader *model.Reader, seed uint64
 		vectors[i], sources[i] = reader.Vector(s.Text), s.Source
 	}
 	f := newFit(vectors, sources, len(labels), reader.Dense())
-	examples := make([]example, len(samples))
-	for i, v := range vectors {
-		examples[i] = f.example(v)
-		examples[i].label = slices.Index(labels, samples[i].Label)
+	mean := f.blank()
+	for m := range uint64(members) {
+		all := augment(samples, seed*members+m)
+		examples := make([]example, len(all))
+		for i, s := range all {
+			if i < len(vectors) {
+				examples[i] = f.example(vectors[i])
+			} else {
+				examples[i] = f.example(reader.Vector(s.Text))
+			}
+			examples[i].label = slices.Index(labels, s.Label)
+		}
+		weigh(examples, all)
+		member := f.blank()
+		member.run(examples, seed*members+m)
+		mean.add(member, members)
 	}
-	weigh(examples, samples)
-	f.run(examples, seed)
-	return f.artefact()
+	return mean.artefact()
 }
 
 // weigh gives the n texts that a source has of a label the weight of n^(1-damping), and all together a mean of 1.
