@@ -233,3 +233,32 @@ func TestAnotherArtefactAtTheSamePathIsNoticed(t *testing.T) {
 		t.Fatal("nobody noticed")
 	}
 }
+
+// MEGA-08
+func TestAConfiguredRuleRoutesAndABadOneIsAFault(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), `router.rules[0].name=gpu`, `router.rules[0].specialist=systems`, `router.rules[0].literals[0]=cudaMalloc`)
+	resp, answer := w.post("/v1/chat/completions", `{"max_tokens":2,"messages":[{"role":"user","content":"why does cudaMalloc fail?"}]}`)
+	if by, who := resp.Header.Get("X-Routed-By"), resp.Header.Get("X-Specialist"); by != "detector" || who != "systems" || resp.Header.Get("X-Confidence") != "" {
+		t.Fatalf("%s by %s: %s", who, by, answer)
+	}
+	file := filepath.Join(t.TempDir(), "octet.yaml")
+	long := strings.Repeat("x", 200)
+	for rule, path := range map[string]string{
+		"{name: a, specialist: nobody, literals: [xx]}":             "router.rules[0].specialist",
+		"{name: a, specialist: coder, literals: [x]}":               "router.rules[0].literals[0]",
+		"{name: a, specialist: coder, literals: [" + long + "]}":    "router.rules[0].literals[0]",
+		"{name: a, specialist: coder, literals: [xx, xx]}":          "router.rules[0].literals[1]",
+		"{name: a, specialist: coder, literals: [xx], at_least: 2}": "router.rules[0].at_least",
+		"{name: a, specialist: coder, literals: []}":                "router.rules",
+	} {
+		yaml := "specialists: [{name: coder, replicas: [{url: \"http://127.0.0.1:1\"}]}]\nrouter: {rules: [" + rule + "]}\n"
+		if err := os.WriteFile(file, []byte(yaml), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := load(file, nil)
+		var faults *config.Faults
+		if !errors.As(err, &faults) || !strings.HasPrefix(faults.List[0].Path, path) {
+			t.Errorf("%s: %v", rule, err)
+		}
+	}
+}

@@ -57,14 +57,16 @@ func boundModel(cfg *config.Config) (*model.Bound, error) {
 	return bound, err
 }
 
-// modelFaults are what is wrong with the classifier of a configuration, as faults of its file.
+// modelFaults are what is wrong with the cascade of a configuration, as faults of its file.
 func modelFaults(path string, cfg *config.Config) error {
-	_, err := boundModel(cfg)
+	_, err := newCascade(cfg, newOutcomes())
 	if err == nil {
 		return nil
 	}
 	fault := config.Fault{Path: "router.classifier.model", Code: config.CodeUnreadable, Message: err.Error()}
 	switch {
+	case errors.Is(err, classifier.ErrRule):
+		fault.Path, fault.Code = "router.rules", config.CodeTooMany
 	case errors.Is(err, model.ErrLabels):
 		fault.Path, fault.Code = "router.classifier.labels", config.CodeUnknownName
 	case errors.Is(err, model.ErrForeign):

@@ -55,6 +55,9 @@ func newCascade(cfg *config.Config, outcomes *prometheus.CounterVec) (*classifie
 			Specialist: in.Specialist, ShadowThreshold: in.ShadowThreshold, DivertThreshold: in.DivertThreshold, PriorityFloor: in.PriorityFloor,
 		}
 	}
+	for _, r := range cfg.Router.Rules {
+		c.Rules = append(c.Rules, classifier.Rule(r))
+	}
 	bound, err := boundModel(cfg)
 	if err != nil {
 		return nil, err

@@ -163,13 +163,8 @@ func decodeHeader(raw []byte) (h header, rest []byte, err error) {
 
 // check finds what no training writes.
 func (a *Artefact) check() error {
-	if len(a.Labels) < 2 || len(a.Labels) > maxLabels || !slices.Contains(a.Labels, Reject) {
-		return fmt.Errorf("%w: the labels %.200q: want 2 to %d, one of them %q", ErrArtefact, a.Labels, maxLabels, Reject)
-	}
-	for i, l := range a.Labels {
-		if l == "" || slices.Contains(a.Labels[:i], l) {
-			return fmt.Errorf("%w: label %d, %.64q, is empty or twice there", ErrArtefact, i, l)
-		}
+	if err := checkLabels(a.Labels); err != nil {
+		return err
 	}
 	if len(a.Bias) != len(a.Labels) || len(a.Dense)%len(a.Labels) != 0 {
 		return fmt.Errorf("%w: %d biases and %d dense weights for %d labels", ErrArtefact, len(a.Bias), len(a.Dense), len(a.Labels))
@@ -183,6 +178,18 @@ func (a *Artefact) check() error {
 	for i := 1; i < len(a.Keys); i++ {
 		if a.Keys[i] <= a.Keys[i-1] {
 			return fmt.Errorf("%w: key %d is not above the one before", ErrArtefact, i)
+		}
+	}
+	return nil
+}
+
+func checkLabels(labels []string) error {
+	if len(labels) < 2 || len(labels) > maxLabels || !slices.Contains(labels, Reject) {
+		return fmt.Errorf("%w: the labels %.200q: want 2 to %d, one of them %q", ErrArtefact, labels, maxLabels, Reject)
+	}
+	for i, l := range labels {
+		if l == "" || slices.Contains(labels[:i], l) {
+			return fmt.Errorf("%w: label %d, %.64q, is empty or twice there", ErrArtefact, i, l)
 		}
 	}
 	return nil

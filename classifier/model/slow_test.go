@@ -125,9 +125,9 @@ func slowSights(words, term []string) (n int) {
 
 // slowStarts are where tokens begin; each sign is one.
 func slowStarts(text string) (at []int) {
-	latin, i := latin1(text), 0
+	latin := latin1(text)
 	for _, t := range tokenForm.FindAllStringIndex(latin, -1) {
-		i = len(bytesOf(latin[:t[0]]))
+		i := len(bytesOf(latin[:t[0]]))
 		at = append(at, i)
 		if c := classes[text[i]]; c == sign && len(bytesOf(latin[t[0]:t[1]])) == 2 {
 			at = append(at, i+1)

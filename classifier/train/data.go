@@ -50,7 +50,7 @@ func Parse(from io.Reader) ([]Sample, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrData, err)
 		}
-		defer z.Close()
+		defer func() { _ = z.Close() }() // it was only read
 		in = bufio.NewReader(z)
 	}
 	lines := bufio.NewScanner(in)
