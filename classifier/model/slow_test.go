@@ -125,11 +125,12 @@ func slowSights(words, term []string) (n int) {
 
 // slowStarts are where tokens begin; each sign is one.
 func slowStarts(text string) (at []int) {
-	latin := latin1(text)
+	latin, i, passed := latin1(text), 0, 0
 	for _, t := range tokenForm.FindAllStringIndex(latin, -1) {
-		i := len(bytesOf(latin[:t[0]]))
+		i += len([]rune(latin[passed:t[0]]))
+		passed = t[0]
 		at = append(at, i)
-		if c := classes[text[i]]; c == sign && len(bytesOf(latin[t[0]:t[1]])) == 2 {
+		if classes[text[i]] == sign && t[1]-t[0] == 2 {
 			at = append(at, i+1)
 		}
 	}
