@@ -221,11 +221,14 @@ func TestAnotherArtefactAtTheSamePathIsNoticed(t *testing.T) {
 	h.cfg.Router.Classifier.Model = path
 	changed := make(chan struct{}, 8) // more than this test makes
 	go h.followModel(t.Context(), func() { changed <- struct{}{} })
-	time.Sleep(lookEvery / 2)
+	time.Sleep(lookEvery * 3 / 2)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(2 * lookEvery)
+	if len(changed) > 0 {
+		t.Fatal("the same artefact, or none, is no other one")
+	}
 	smallModel(t, dir, "model.octet", "2")
 	select {
 	case <-changed:

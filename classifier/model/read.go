@@ -159,7 +159,7 @@ func (n *notes) word(text string, c *concepts) int {
 // splits reports whether a part of a word ends between two bytes.
 func splits(before, b byte) bool {
 	from, to := classes[before], classes[b]
-	return from != to || from == joint || b >= 'A' && b <= 'Z' && before >= 'a' && before <= 'z'
+	return from != to || b >= 'A' && b <= 'Z' && before >= 'a' && before <= 'z'
 }
 
 // part notes one part of a word, and the terms that it makes alone and with the word before.

@@ -66,6 +66,25 @@ func TestTheTemperatureMakesAnswersTrue(t *testing.T) {
 	}
 }
 
+// Reject is raised where dev has more of it than was learnt, and no further than it may.
+func TestCalibrationMovesRejectAsFarAsItMay(t *testing.T) {
+	var answers []answer
+	for i := range 1000 { // reject has a third of the probability, and is two thirds of the texts
+		answers = append(answers, answer{min(i%3, 1) * 2, "", []float64{0.5, 0.17, 0.33}})
+	}
+	for label, want := range []float64{0.5, 0.17, 0.33 * math.Exp(0.4)} { // by definition: sums, moved and divided
+		total := math.Sqrt(0.5) + math.Sqrt(0.17) + math.Sqrt(0.33*math.Exp(0.4))
+		a := answer{label, "", answers[0].probabilities}
+		if got := a.heated(2, 2, 0.4); math.Abs(got+math.Log(math.Sqrt(want)/total)) > 1e-9 {
+			t.Errorf("label %d: loss %v", label, got)
+		}
+	}
+	temperatureAt := func(shift float64) float64 { _, loss := temperature(answers, 2, shift); return loss }
+	if !(temperatureAt(maxShift) < temperatureAt(0) && temperatureAt(0) < temperatureAt(-maxShift)) {
+		t.Fatalf("losses %v, %v, %v", temperatureAt(maxShift), temperatureAt(0), temperatureAt(-maxShift))
+	}
+}
+
 func TestTheDiagramIsWellFormed(t *testing.T) {
 	svg := report(ten(), []string{"A", "B", model.Reject}).Diagram()
 	d, bars := xml.NewDecoder(bytes.NewReader(svg)), 0
