@@ -80,7 +80,7 @@ func TestTrainAndEvaluateOnTheCommandLine(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"macro_f1", "top1", "top2", "ece", "coverage_at_95", "samples", "per_class", "reject", "tiers", "reliability"} {
+	for _, key := range []string{"macro_f1", "top1", "top2", "ece", "coverage_at_95", "samples", "per_class", "reject", "tiers", "reliability", "cascade"} {
 		if report[key] == nil {
 			t.Errorf("no %s in %s", key, out)
 		}

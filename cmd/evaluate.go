@@ -52,12 +52,17 @@ func (f evaluateFlags) run(path string, out io.Writer) error {
 			return err
 		}
 	}
+	whole := evaluation{Report: report}
+	whole.Cascade, _ = evaluateCascade(m, samples) // labels that are no names have none
 	if f.json {
 		e := json.NewEncoder(out)
 		e.SetIndent("", "  ")
-		return e.Encode(report)
+		return e.Encode(whole)
 	}
-	return printReport(out, report)
+	if err := printReport(out, report); err != nil || whole.Cascade == nil {
+		return err
+	}
+	return whole.Cascade.print(out)
 }
 
 // printReport shows a report as people read it: the whole, then a line a tier and a class.
