@@ -14,11 +14,16 @@ var asked = [...]string{
 	"How would you improve this?\n```c++\n%s\n```", "Document the following.\n\n%s", "You are a helpful assistant. Answer the question about this text.\n\n%s",
 	"Write a test for this:\n\n%s", "My colleague wrote this and I need to change it. Where do I start?\n\n%s", "Summarise:\n%s",
 	"Is there a bug in it? I have looked at it for hours and can't see one.\n\n%s", "Continue this:\n\n%s",
+	"Good morning! I have been looking at this for a while and I am stuck. Could you tell me what is going on here?\n\n%s",
+	"We found the following in our code base and nobody knows why it is there. Can it be removed?\n\n%s\n\nThank you in advance.",
+	"I have to present this to my team tomorrow. What are the main points that I should make about it?\n\n%s",
+	"What are the advantages and disadvantages of doing it like this, and what would you do instead?\n\n%s", "Is this good style? %s",
+	"Hey, quick question: what happens when I run this?\n```\n%s\n```", "I get strange results from the code that follows, any idea why?\n\n%s",
 }
 
 // Shares of the samples that are seen once more, wrapped in a question or cut to a fragment.
 const (
-	wrapped = 0.25
+	wrapped = 0.35
 	cut     = 0.25
 )
 
