@@ -31,6 +31,7 @@ const (
 type Artefact struct {
 	Labels      []string // Reject is one of them
 	Temperature float64  // above 0; divides the sums before they become probabilities
+	Doubt       float64  // in [0, 1): the share of an answer that is spread evenly, as some labels are wrong
 	Bias        []float64
 	Concepts    string // a list as parseConcepts takes it
 	Origin      Origin
@@ -54,6 +55,7 @@ type Origin struct {
 type header struct {
 	Labels      []string  `json:"labels"`
 	Temperature float64   `json:"temperature"`
+	Doubt       float64   `json:"doubt"`
 	Bias        []float64 `json:"bias"`
 	Concepts    string    `json:"concepts"`
 	Rows        int       `json:"rows"`
@@ -64,7 +66,7 @@ type header struct {
 // Encode returns the artefact as bytes: magic, format, checksum, length of the header, header as JSON, arrays in little
 // endian.
 func (a *Artefact) Encode() ([]byte, error) {
-	head, err := json.Marshal(header{a.Labels, a.Temperature, a.Bias, a.Concepts, len(a.Keys), len(a.Dense), a.Origin})
+	head, err := json.Marshal(header{a.Labels, a.Temperature, a.Doubt, a.Bias, a.Concepts, len(a.Keys), len(a.Dense), a.Origin})
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +111,7 @@ func Decode(raw []byte) (*Artefact, error) {
 	if want := h.Rows*(12+labels) + 4*h.Dense; len(rest) != want {
 		return nil, fmt.Errorf("%w: %d bytes of weights, and %d rows of %d labels have %d", ErrArtefact, len(rest), h.Rows, labels, want)
 	}
-	a := &Artefact{Labels: h.Labels, Temperature: h.Temperature, Bias: h.Bias, Concepts: h.Concepts, Origin: h.Origin}
+	a := &Artefact{Labels: h.Labels, Temperature: h.Temperature, Doubt: h.Doubt, Bias: h.Bias, Concepts: h.Concepts, Origin: h.Origin}
 	a.Keys = make([]uint32, h.Rows)
 	for i := range a.Keys {
 		a.Keys[i] = binary.LittleEndian.Uint32(rest[4*i:])
@@ -169,8 +171,8 @@ func (a *Artefact) check() error {
 	if len(a.Bias) != len(a.Labels) || len(a.Dense)%len(a.Labels) != 0 {
 		return fmt.Errorf("%w: %d biases and %d dense weights for %d labels", ErrArtefact, len(a.Bias), len(a.Dense), len(a.Labels))
 	}
-	if !(a.Temperature > 0) || !finite64(append([]float64{a.Temperature}, a.Bias...)) {
-		return fmt.Errorf("%w: temperature %v, biases %v", ErrArtefact, a.Temperature, a.Bias)
+	if !(a.Temperature > 0) || !(a.Doubt >= 0 && a.Doubt < 1) || !finite64(append([]float64{a.Temperature}, a.Bias...)) {
+		return fmt.Errorf("%w: temperature %v, doubt %v, biases %v", ErrArtefact, a.Temperature, a.Doubt, a.Bias)
 	}
 	if !finite(a.Rarity) || !finite(a.Scales) || !finite(a.Dense) {
 		return fmt.Errorf("%w: a weight is no number, or too large", ErrArtefact)

@@ -70,6 +70,8 @@ func TestAnArtefactThatMakesNoSenseIsAnError(t *testing.T) {
 		"a bias without bounds": func(a *Artefact) { a.Bias[0] = 1e300 },
 		"no temperature":        func(a *Artefact) { a.Temperature = 0 },
 		"below zero":            func(a *Artefact) { a.Temperature = -1 },
+		"all doubt":             func(a *Artefact) { a.Doubt = 1 },
+		"doubt below zero":      func(a *Artefact) { a.Doubt = -0.1 },
 		"no number":             func(a *Artefact) { a.Rarity[0] = float32(math.NaN()) },
 		"infinite":              func(a *Artefact) { a.Scales[1] = float32(math.Inf(1)) },
 		"dense and no number":   func(a *Artefact) { a.Dense[3] = float32(math.NaN()) },

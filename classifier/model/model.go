@@ -12,6 +12,7 @@ type Model struct {
 	labels      []string
 	bias        []float64
 	temperature float64
+	doubt       float64
 	concepts    *concepts
 	origin      Origin
 
@@ -48,7 +49,7 @@ func New(a *Artefact) (*Model, error) {
 			ErrArtefact, n, len(a.Weights), len(a.Dense), l, c.dense())
 	}
 	m := &Model{
-		labels: a.Labels, bias: a.Bias, temperature: a.Temperature, concepts: c, origin: a.Origin,
+		labels: a.Labels, bias: a.Bias, temperature: a.Temperature, doubt: a.Doubt, concepts: c, origin: a.Origin,
 		rows: newRows(a.Keys), rarity: a.Rarity, scales: a.Scales, weights: a.Weights, dense: a.Dense,
 	}
 	m.desks.New = func() any { return &desk{notes: newNotes(c), counts: make([]uint32, n)} }
@@ -67,6 +68,9 @@ func (m *Model) Probabilities(text []byte, out []float64) {
 	d := m.desks.Get().(*desk)
 	m.sum(d, text)
 	softmax(d.sums[:len(m.labels)], m.temperature, out)
+	for i := range m.labels {
+		out[i] = float64((1-m.doubt)*out[i]) + m.doubt/float64(len(m.labels))
+	}
 	m.desks.Put(d)
 }
 

@@ -24,7 +24,7 @@ func toy(tb testing.TB, texts ...string) *Artefact {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a := &Artefact{Labels: []string{"A", "B", Reject}, Temperature: 1.3, Bias: []float64{0.1, -0.2, 0.3}, Concepts: toyConcepts, Origin: Origin{Seed: 7, Data: "d"}}
+	a := &Artefact{Labels: []string{"A", "B", Reject}, Temperature: 1.3, Doubt: 0.04, Bias: []float64{0.1, -0.2, 0.3}, Concepts: toyConcepts, Origin: Origin{Seed: 7, Data: "d"}}
 	dice := rand.New(rand.NewPCG(1, 2))
 	for _, text := range texts {
 		for i, k := range r.Vector(text).Keys {
@@ -98,7 +98,7 @@ func slow(a *Artefact, text string) []float64 {
 		total += sums[l]
 	}
 	for l := range sums {
-		sums[l] /= total
+		sums[l] = (1-a.Doubt)*sums[l]/total + a.Doubt/float64(len(sums))
 	}
 	return sums
 }

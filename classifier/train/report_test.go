@@ -42,27 +42,20 @@ func TestTheReportIsWhatIsWorkedOutByHand(t *testing.T) {
 	}
 }
 
-func TestTheTemperatureMakesAnswersTrue(t *testing.T) {
+func TestCalibrationMakesAnswersTrue(t *testing.T) {
 	var answers []answer
-	for i := range 1000 { // sure of 0.9, and right 7 times in 10
-		label := 0
-		if i%10 >= 7 {
-			label = 1
-		}
-		answers = append(answers, answer{label, "", []float64{0.9, 0.05, 0.05}})
+	for i := range 1000 { // one label in twenty is wrong: sure of 0.99, right 0.95; sure of 0.6, right 0.59
+		answers = append(answers, answer{i % 20 / 19, "", []float64{0.99, 0.005, 0.005}}, answer{i % 100 / 59, "", []float64{0.6, 0.3, 0.1}})
 	}
-	heat, loss := temperature(answers, 2, 0)
-	if heat < 1.2 {
-		t.Fatalf("temperature %v", heat)
+	heat, doubt := truest(answers, 2, 0)
+	for i, want := range []float64{0.95, 0.59} {
+		p, _ := answers[i].top(heat, 2, 0)
+		if p = p*(1-doubt) + doubt/3; math.Abs(p-want) > 0.015 {
+			t.Errorf("temperature %v, doubt %v: sure of %v, right %v", heat, doubt, p, want)
+		}
 	}
-	for _, near := range []float64{0.97, 1.03} {
-		other := 0.0
-		for i := range answers {
-			other += answers[i].heated(heat*near, 2, 0)
-		}
-		if other < loss {
-			t.Errorf("%v is better than %v", heat*near, heat)
-		}
+	if p, right := (&answer{2, "", []float64{0.4, 0.1, 0.35}}).top(1, 2, 0.5); !right || math.Abs(p-0.35*math.Exp(0.5)/(0.5+0.35*math.Exp(0.5))) > 1e-9 {
+		t.Errorf("reject moved to the top: %v, %v", p, right)
 	}
 }
 
@@ -79,9 +72,9 @@ func TestCalibrationMovesRejectAsFarAsItMay(t *testing.T) {
 			t.Errorf("label %d: loss %v", label, got)
 		}
 	}
-	temperatureAt := func(shift float64) float64 { _, loss := temperature(answers, 2, shift); return loss }
-	if !(temperatureAt(maxShift) < temperatureAt(0) && temperatureAt(0) < temperatureAt(-maxShift)) {
-		t.Fatalf("losses %v, %v, %v", temperatureAt(maxShift), temperatureAt(0), temperatureAt(-maxShift))
+	lossAt := func(shift float64) float64 { return leastLoss(answers, 2, shift) }
+	if !(lossAt(maxShift) < lossAt(0) && lossAt(0) < lossAt(-maxShift)) {
+		t.Fatalf("losses %v, %v, %v", lossAt(maxShift), lossAt(0), lossAt(-maxShift))
 	}
 }
 
