@@ -26,11 +26,15 @@ func labelled(t *testing.T, split string) []sample {
 	t.Helper()
 	dir := os.Getenv("OCTET_CLASSIFIER_DATA")
 	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "data", "classifier")
+		shared := os.Getenv("OCTET_SHARED")
+		if shared == "" {
+			shared = filepath.Join("..", "..", "shared")
+		}
+		dir = filepath.Join(shared, "data", "classifier")
 	}
 	f, err := os.Open(filepath.Join(dir, split+".jsonl.gz"))
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("no labelled requests: set OCTET_CLASSIFIER_DATA to their folder")
+		t.Skip("no labelled requests: set OCTET_SHARED, or OCTET_CLASSIFIER_DATA to their folder")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"octet/adapters"
 	"octet/config"
 	"octet/gateway"
@@ -45,6 +47,7 @@ type house struct {
 	targets   atomic.Pointer[map[string]events.Target] // by replica name; replaced whole
 	tokens    *tokenizers
 	weights   atomic.Pointer[map[string]int] // of tenants' shares; replaced whole
+	outcomes  *prometheus.CounterVec         // of the classifier
 
 	mu         sync.Mutex // one furnish at a time; guards all below
 	cfg        *config.Config
@@ -70,9 +73,10 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	h := &house{
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
-		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)),
+		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)), outcomes: newOutcomes(),
 		residents: map[string]*resident{}, boards: map[string]board{}, web: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
+	h.metrics.Register(h.outcomes)
 	guesses, err := approx.New(approx.Config{TTL: cfg.Events.Approximate.TTL, Blocks: cfg.Events.Approximate.Blocks})
 	if err != nil {
 		return nil, err
@@ -132,7 +136,7 @@ func (h *house) options(cfg *config.Config) gateway.Options {
 func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runtime, []*resident, error) {
 	rt := &gateway.Runtime{Intents: intentNames(cfg), Limits: limits(cfg)}
 	var err error
-	if rt.Cascade, err = newCascade(cfg); err != nil {
+	if rt.Cascade, err = newCascade(cfg, h.outcomes); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
 	if rt.Tenants, err = newTenants(cfg, h.tenants); err != nil {

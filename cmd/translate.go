@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"octet/classifier"
 	"octet/config"
 	"octet/engine/openai"
@@ -39,7 +41,7 @@ func limits(cfg *config.Config) gateway.Limits {
 
 func intentNames(cfg *config.Config) []string { return slices.Sorted(maps.Keys(cfg.Intents)) }
 
-func newCascade(cfg *config.Config) (*classifier.Cascade, error) {
+func newCascade(cfg *config.Config, outcomes *prometheus.CounterVec) (*classifier.Cascade, error) {
 	c := classifier.Config{
 		Adapters: map[string][]string{}, Intents: map[string]classifier.IntentConfig{}, Detectors: cfg.Router.Detectors,
 		Fallback: cfg.Router.Fallback, RejectRefuses: cfg.Router.Reject == "refuse", Viable: cfg.Router.Classifier.Viable,
@@ -52,6 +54,16 @@ func newCascade(cfg *config.Config) (*classifier.Cascade, error) {
 		c.Intents[name] = classifier.IntentConfig{
 			Specialist: in.Specialist, ShadowThreshold: in.ShadowThreshold, DivertThreshold: in.DivertThreshold, PriorityFloor: in.PriorityFloor,
 		}
+	}
+	for _, r := range cfg.Router.Rules {
+		c.Rules = append(c.Rules, classifier.Rule(r))
+	}
+	bound, err := boundModel(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if bound != nil {
+		c.Model = &judge{bound, cfg.Router.Classifier.Timeout, outcomes}
 	}
 	return classifier.New(c)
 }
