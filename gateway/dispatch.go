@@ -37,6 +37,7 @@ func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	if x.stream && (err == nil || errors.Is(err, errPreempted) && x.unfinished()) {
 		return nil
 	}
+	x.free = x.free || errors.Is(err, engine.ErrConnect) // nothing was sent
 	x.settle(err)
 	if x.started {
 		return err
