@@ -32,7 +32,7 @@ func limits(cfg *config.Config) gateway.Limits {
 	l := cfg.Limits
 	return gateway.Limits{
 		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes), JSONDepth: l.JSONDepth, Messages: l.Messages,
-		MaxStreams: l.MaxStreams, MaxAttempts: l.MaxAttempts, RetryBudget: l.RetryBudget,
+		MaxStreams: l.MaxStreams, MaxAttempts: l.MaxAttempts, Continuations: l.Continuations, RetryBudget: l.RetryBudget,
 		BodyTimeout: l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout, IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain,
 	}
 }

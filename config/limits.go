@@ -32,7 +32,9 @@ type Limits struct {
 	MaxStreams int `yaml:"max_streams" default:"10000" range:"1..1000000"`
 	// Replicas tried for one request before its first byte.
 	MaxAttempts int `yaml:"max_attempts" default:"3" range:"1..16"`
-	// Share of all requests that may be retries.
+	// Times that one stream whose engine died after its first byte goes on at another replica, where its text is enough to; 0 = never.
+	Continuations int `yaml:"continuations" default:"2" range:"0..16"`
+	// Share of all requests that may be retries; a stream that goes on elsewhere is one.
 	RetryBudget float64 `yaml:"retry_budget" default:"0.10" range:"0..1"`
 	// Receipts kept in memory, oldest dropped first.
 	Receipts int `yaml:"receipts" default:"10000" range:"0..10000000"`

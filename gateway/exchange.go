@@ -10,6 +10,7 @@ import (
 	"octet/gateway/sse"
 	"octet/gateway/wire"
 	"octet/routing"
+	"octet/routing/index"
 	"octet/scheduler"
 	"octet/slo"
 )
@@ -47,10 +48,12 @@ type exchange struct {
 	turn      turn
 	cont      *continuation // nil for an answer that cannot be taken up again
 	attempts  int
-	free      bool // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
-	elsewhere bool // a second choice may answer: a long wait is offered back for it
-	predicted int  // tokens of the prompt that the index believes the replica to hold
-	preempted int  // times that a place was given back
+	takeovers int              // attempts to go on with a stream whose engine died
+	died      index.HostBitmap // replicas whose engines died under this stream
+	free      bool             // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
+	elsewhere bool             // a second choice may answer: a long wait is offered back for it
+	predicted int              // tokens of the prompt that the index believes the replica to hold
+	preempted int              // times that a place was given back
 	routed    time.Duration
 	queued    time.Duration
 

@@ -31,7 +31,7 @@ func (x *exchange) openStream() error {
 		if x.scanner.Done() && !x.started {
 			return fmt.Errorf("%w: the stream ended before its first event", engine.ErrProtocol)
 		}
-		x.turn.heard = x.started && (x.base() == 0 || x.scanner.FirstToken() || x.scanner.Done())
+		x.turn.heard = x.started && (x.cont == nil || !x.cont.later || x.scanner.FirstToken() || x.scanner.Done())
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type continuation struct {
 	said   []byte // the text so far, as the inside of a JSON string
 	pieces int    // events of the present engine that brought text
 	base   int    // tokens that engines before the present one have brought
+	later  bool   // the present engine is not the first that the client has heard
 	id     []byte // raw, as the first engine's chunks have them
 	born   []byte
 	event  []byte // scratch of joined
@@ -77,7 +78,7 @@ func (x *exchange) secure() bool {
 
 // orphaned keeps of c what the rest of a stream that was taken up before needs; nil where it was not.
 func (c *continuation) orphaned() *continuation {
-	if c == nil || c.base == 0 {
+	if c == nil || !c.later {
 		return nil
 	}
 	c.pieces, c.said = -1, nil
@@ -86,7 +87,7 @@ func (c *continuation) orphaned() *continuation {
 
 // rejoined is what the client gets of whole events: as they came from its first engine, and like those from later ones.
 func (x *exchange) rejoined(events []byte) []byte {
-	if x.cont.base > 0 {
+	if x.cont.later {
 		return x.cont.joined(events)
 	}
 	if x.cont.id == nil {
@@ -120,7 +121,7 @@ func (x *exchange) resume(ctx context.Context) (err error) {
 	for {
 		x.turn.leave()
 		x.preempted++
-		x.cont.base = x.handedOut
+		x.cont.handOver(x.handedOut)
 		if err = x.enter(ctx); err != nil {
 			return err
 		}
@@ -129,6 +130,9 @@ func (x *exchange) resume(ctx context.Context) (err error) {
 		}
 	}
 }
+
+// handOver says that another engine is to go on behind the client's first n tokens.
+func (c *continuation) handOver(n int) { c.base, c.pieces, c.later = n, 0, true }
 
 // continued are the edits that make an engine go on after what the client has.
 func (x *exchange) continued(edits []wire.Edit) []wire.Edit {

@@ -117,6 +117,7 @@ type Limits struct {
 	Messages      int
 	MaxStreams    int
 	MaxAttempts   int
+	Continuations int     // of one stream, after engines that died
 	RetryBudget   float64 // retries as a share of requests
 	BodyTimeout   time.Duration
 	AnswerTimeout time.Duration // of a unary answer
