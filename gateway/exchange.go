@@ -60,6 +60,7 @@ type exchange struct {
 	started    bool // the head of the answer is out: from here on only an error event can tell of a failure
 	status     int
 	handedOut  int // tokens that reached the client
+	most       int // events of output that a stream's engine may send; 0 is unbounded
 	wrote      time.Time
 	writeArmed time.Time
 	ttft       time.Duration

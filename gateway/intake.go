@@ -173,8 +173,17 @@ func (x *exchange) read(kind wire.Kind) error {
 
 func (x *exchange) parse() error {
 	err := wire.Parse(x.kind, x.body, wire.Limits{Depth: x.rt.Limits.JSONDepth, Messages: x.rt.Limits.Messages}, &x.req)
-	x.stream = x.req.Stream
+	x.stream, x.most = x.req.Stream, mostOutput(&x.req)
 	return err
+}
+
+// mostOutput bounds the events of output in a stream of answers to r: an engine sends one for a token, or for several. 0 is
+// unbounded: a tool call's token may be several events, and an echo is none of the answer's.
+func mostOutput(r *wire.Request) int {
+	if r.MaxTokens <= 0 || r.Tools || r.Echo {
+		return 0
+	}
+	return r.MaxTokens * max(r.N, r.BestOf, 1) * max(r.Prompts(), 1)
 }
 
 func (x *exchange) readBody() *Error {

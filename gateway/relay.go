@@ -55,6 +55,9 @@ func (x *exchange) relay() error {
 func (x *exchange) step() error {
 	piece, read := x.turn.resp.Next()
 	out, bad := x.scanner.Feed(piece)
+	if x.most > 0 && x.base()+x.scanner.Tokens() > x.most {
+		return errOverrun
+	}
 	if err := x.pass(out); err != nil {
 		return err
 	}
