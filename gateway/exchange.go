@@ -82,6 +82,7 @@ type question struct {
 	turns    []wire.Turn
 	asTurns  []classifier.Turn
 	segments [][]byte // the body as the engine gets it
+	counted  int64    // bytes of the body that count among those that are held
 }
 
 // intent is what the headers say of a request.
@@ -137,6 +138,8 @@ func (x *exchange) dropQuestion() {
 		return
 	}
 	x.question = nil
+	x.s.bodies.Add(-q.counted)
+	q.counted = 0
 	clear(q.segments)
 	clear(q.turns)
 	clear(q.asTurns)

@@ -235,6 +235,7 @@ func (x *exchange) fail(err error) {
 	e := asError(err)
 	x.failure = e
 	if !x.started {
+		x.armWrite(x.s.now())
 		x.s.writeError(x.w, x.id, x.receiptID(), e)
 		x.started, x.status = true, e.Status()
 		return

@@ -45,17 +45,28 @@ func (x *exchange) continuable(rep *Replica) bool {
 
 // collecting makes the scanner keep what a continuation needs; for others it keeps nothing.
 func (x *exchange) collecting() sse.Options {
-	c := x.cont
+	c, o := x.cont, sse.Options{MaxEvent: x.rt.Limits.EventBytes}
 	if c == nil {
-		return sse.Options{}
+		return o
 	}
 	if c.pieces = 0; c.base == 0 {
 		c.said = c.said[:0] // nobody has seen what came before
 	}
-	return sse.Options{Text: func(raw []byte) {
+	most := int(x.rt.Limits.BodyBytes) // of a body that a client could not have sent either
+	o.Text = func(raw []byte) { c.keep(raw, most) }
+	return o
+}
+
+// keep adds what an engine said. Of an answer that is not to go on, or would be too long for it, nothing is kept.
+func (c *continuation) keep(raw []byte, most int) {
+	switch {
+	case c.pieces < 0:
+	case len(c.said)+len(raw) > most:
+		c.pieces, c.said = -1, nil
+	default:
 		c.said = append(c.said, raw...)
 		c.pieces++
-	}}
+	}
 }
 
 // base returns how many tokens came from engines before the present one.
@@ -78,10 +89,12 @@ func (x *exchange) secure() bool {
 
 // orphaned keeps of c what the rest of a stream that was taken up before needs; nil where it was not.
 func (c *continuation) orphaned() *continuation {
-	if c == nil || !c.later {
+	if c == nil {
 		return nil
 	}
-	c.pieces, c.said = -1, nil
+	if c.pieces, c.said = -1, nil; !c.later {
+		return nil
+	}
 	return c
 }
 
