@@ -152,7 +152,7 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.dropRoute()
 	snapshot := x.sp.Fleet()
 	x.route = routing.Acquire(x.facts())
-	x.route.Candidates(snapshot.Hosts)
+	x.route.Candidates(snapshot.Hosts.AndNot(x.died))
 	x.route.EnableTrace(x.since)
 	x.sp.Seed(x.route, snapshot)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)

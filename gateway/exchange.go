@@ -10,6 +10,7 @@ import (
 	"octet/gateway/sse"
 	"octet/gateway/wire"
 	"octet/routing"
+	"octet/routing/index"
 	"octet/scheduler"
 	"octet/slo"
 )
@@ -47,16 +48,19 @@ type exchange struct {
 	turn      turn
 	cont      *continuation // nil for an answer that cannot be taken up again
 	attempts  int
-	free      bool // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
-	elsewhere bool // a second choice may answer: a long wait is offered back for it
-	predicted int  // tokens of the prompt that the index believes the replica to hold
-	preempted int  // times that a place was given back
+	takeovers int              // attempts to go on with a stream whose engine died
+	died      index.HostBitmap // replicas whose engines died under this stream
+	free      bool             // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
+	elsewhere bool             // a second choice may answer: a long wait is offered back for it
+	predicted int              // tokens of the prompt that the index believes the replica to hold
+	preempted int              // times that a place was given back
 	routed    time.Duration
 	queued    time.Duration
 
 	started    bool // the head of the answer is out: from here on only an error event can tell of a failure
 	status     int
 	handedOut  int // tokens that reached the client
+	most       int // events of output that a stream's engine may send; 0 is unbounded
 	wrote      time.Time
 	writeArmed time.Time
 	ttft       time.Duration
@@ -78,6 +82,7 @@ type question struct {
 	turns    []wire.Turn
 	asTurns  []classifier.Turn
 	segments [][]byte // the body as the engine gets it
+	counted  int64    // bytes of the body that count among those that are held
 }
 
 // intent is what the headers say of a request.
@@ -133,6 +138,8 @@ func (x *exchange) dropQuestion() {
 		return
 	}
 	x.question = nil
+	x.s.bodies.Add(-q.counted)
+	q.counted = 0
 	clear(q.segments)
 	clear(q.turns)
 	clear(q.asTurns)

@@ -108,6 +108,7 @@ type Result struct {
 	TTFTMs           float64 `json:"ttft_ms,omitempty"`
 	TotalMs          float64 `json:"total_ms"`
 	RouteUs          float64 `json:"route_us"`
+	Continued        int     `json:"continued,omitempty"` // attempts to go on after an engine's death; each is among the attempts
 	Preempted        int     `json:"preempted"`
 }
 

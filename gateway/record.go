@@ -193,7 +193,7 @@ func (x *exchange) result(total time.Duration) Result {
 	r := Result{
 		Status: x.status, Finish: x.finish, Done: x.failure == nil && !x.abort, CompletionTokens: x.handedOut,
 		PromptTokens: x.usage.PromptTokens, TTFTMs: toMs(x.ttft), TotalMs: toMs(total), RouteUs: float64(x.routed.Nanoseconds()) / 1e3,
-		Preempted: x.preempted,
+		Preempted: x.preempted, Continued: x.takeovers,
 	}
 	if x.usage.CachedKnown {
 		cached := x.usage.CachedTokens

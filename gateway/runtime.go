@@ -110,18 +110,23 @@ type TokenCheck struct {
 
 // Limits bound what one client can cost. Every one is a config key.
 type Limits struct {
-	BodyBytes     int64
-	ResponseBytes int64 // of a unary answer
-	HeaderBytes   int
-	JSONDepth     int
-	Messages      int
-	MaxStreams    int
-	MaxAttempts   int
-	RetryBudget   float64 // retries as a share of requests
-	BodyTimeout   time.Duration
-	AnswerTimeout time.Duration // of a unary answer
-	TTFTTimeout   time.Duration
-	IdleTimeout   time.Duration
-	WriteTimeout  time.Duration
-	Drain         time.Duration
+	BodyBytes        int64
+	ResponseBytes    int64 // of a unary answer
+	HeaderBytes      int
+	QueueBytes       int64 // of all bodies that are held
+	EventBytes       int   // of one event of an engine's stream; 0 is 1 MiB
+	HeaderTimeout    time.Duration
+	KeepaliveTimeout time.Duration // of a connection without a request
+	JSONDepth        int
+	Messages         int
+	MaxStreams       int
+	MaxAttempts      int
+	Continuations    int     // of one stream, after engines that died
+	RetryBudget      float64 // retries as a share of requests
+	BodyTimeout      time.Duration
+	AnswerTimeout    time.Duration // of a unary answer
+	TTFTTimeout      time.Duration
+	IdleTimeout      time.Duration
+	WriteTimeout     time.Duration
+	Drain            time.Duration
 }

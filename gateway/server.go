@@ -68,6 +68,7 @@ type Server struct {
 	retries     *retryBudget
 	draining    atomic.Bool
 	open        atomic.Int64 // requests being answered
+	bodies      atomic.Int64 // bytes of the bodies that they hold
 	cutOff      context.Context
 	cut         context.CancelCauseFunc
 	listeners   sync.WaitGroup
@@ -104,6 +105,7 @@ func (s *Server) Runtime() *Runtime { return s.runtime.Load() }
 // what is left then ends with a typed error. It returns nil after a clean drain.
 func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 	servers := []*http.Server{s.httpServer(s.DataHandler()), s.httpServer(s.AdminHandler())}
+	servers[0].WriteTimeout = s.runtime.Load().Limits.WriteTimeout // from a request's head on; an answer sets its own with every write
 	failed := make(chan error, len(servers))
 	for i, l := range []net.Listener{data, admin} {
 		s.listeners.Go(func() { failed <- servers[i].Serve(l) })
@@ -121,7 +123,7 @@ func (s *Server) httpServer(h http.Handler) *http.Server {
 	limits := s.runtime.Load().Limits
 	return &http.Server{
 		BaseContext: func(net.Listener) context.Context { return s.cutOff },
-		Handler:     h, ReadHeaderTimeout: limits.BodyTimeout, IdleTimeout: 2 * time.Minute,
+		Handler:     h, ReadHeaderTimeout: limits.HeaderTimeout, IdleTimeout: limits.KeepaliveTimeout,
 		MaxHeaderBytes: max(1<<20, 2*limits.HeaderBytes), // ours answers first, in the contract's shape
 		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
