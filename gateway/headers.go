@@ -25,7 +25,7 @@ func (x *exchange) writeHead(contentType string) {
 	if !math.IsNaN(x.verdict.Confidence) {
 		h["X-Confidence"] = []string{strconv.FormatFloat(x.verdict.Confidence, 'f', 3, 64)}
 	}
-	if name := x.shadow.announce(); name != "" {
+	if name := x.shadow.name(); name != "" {
 		h["X-Shadow"] = []string{name}
 	}
 	h["X-Attempts"] = []string{strconv.Itoa(x.attempts)}

@@ -40,8 +40,8 @@ func shadowOutcome(err error) string {
 	switch {
 	case err == nil:
 		return "compared"
-	case errors.Is(err, errLate):
-		return "late"
+	case errors.Is(err, errCrowd):
+		return "crowded"
 	case errors.Is(err, errNoPlace), errors.Is(err, scheduler.ErrRefused):
 		return "no_place"
 	case errors.Is(err, errPreempted):

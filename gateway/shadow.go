@@ -35,11 +35,11 @@ type shadow struct {
 	deafened bool   // the primary said more than is kept; the exchange's
 }
 
-// The standings of a shadow. One that the client was not told of is never sent.
+// The standings of a shadow.
 const (
 	standUndecided int32 = iota
 	standSent
-	standDropped
+	standDropped // it was not sent
 )
 
 // dispatchShadow begins the second opinion that the verdict asks for, if there is a place for one. It costs a copy of the body and
@@ -103,9 +103,10 @@ func (s *Server) shadowThreshold(v *classifier.Verdict) float64 {
 	return v.ShadowThreshold
 }
 
-// announce returns who was sent a shadow, "" for nobody; from then on nobody is. A nil shadow is nobody's.
-func (sh *shadow) announce() string {
-	if sh == nil || sh.standing.CompareAndSwap(standUndecided, standDropped) || sh.standing.Load() == standDropped {
+// name returns who was sent a shadow, or is about to be as far as is known now: the client's answer does not wait to see it sent.
+// A nil shadow is nobody's.
+func (sh *shadow) name() string {
+	if sh == nil || sh.standing.Load() == standDropped {
 		return ""
 	}
 	return sh.sp.Name
@@ -146,7 +147,7 @@ func (sh *shadow) hear(raw []byte) {
 // handToShadow gives the primary's answer to whoever compares it, and the receipt the name of who was asked.
 func (x *exchange) handToShadow() {
 	sh := x.shadow
-	name := sh.announce()
+	name := sh.name()
 	if x.receipt != nil {
 		x.receipt.Decision.Shadow = name // nobody but who was asked
 	}

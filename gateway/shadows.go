@@ -39,7 +39,7 @@ var (
 	errForgone = errors.New("the request has no answer to compare with")
 	errLong    = errors.New("an answer is longer than is compared")
 	errEnded   = errors.New("the gateway is shutting down")
-	errLate    = errors.New("the client's answer was there before there was a place")
+	errCrowd   = errors.New("too many shadows wait for the ends of their primaries")
 	errSlow    = errors.New("the shadow took too long")
 )
 
@@ -128,7 +128,7 @@ func (a *shadows) ask(ctx context.Context, sh *shadow) (calibration.Answer, erro
 func (a *shadows) compare(ctx context.Context, sh *shadow, answer calibration.Answer) error {
 	defer a.parked.Add(-1)
 	if a.parked.Add(1) > int64(parkedPer*sh.rt.Shadow.MaxConcurrent) {
-		return errLate
+		return errCrowd
 	}
 	select {
 	case <-ctx.Done():
