@@ -144,7 +144,7 @@ const longestRecord = 256 << 20
 
 func readRedis(ctx context.Context, c records.RedisConfig, study *calibration.Study) error {
 	r := records.NewRedis(c)
-	defer r.Close()
+	defer func() { _ = r.Close() }() // it was only read
 	for line, err := range r.Lines(ctx) {
 		if err != nil {
 			return fmt.Errorf("redis %s: %w", c.Addr, err)

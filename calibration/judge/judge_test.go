@@ -133,12 +133,8 @@ func TestAServiceJudges(t *testing.T) {
 			t.Fatal(err)
 		}
 		class, err := j.Judge(t.Context(), two)
-		if got := ""; err != nil {
-			if got = calibration.JudgeFault(err); got != want {
-				t.Errorf("%s: %v", path, err)
-			}
-		} else if want != "" || class != calibration.PrimaryBetter {
-			t.Errorf("%s: %s", path, class)
+		if err != nil && calibration.JudgeFault(err) != want || err == nil && (want != "" || class != calibration.PrimaryBetter) {
+			t.Errorf("%s: %s, %v", path, class, err)
 		}
 	}
 }
