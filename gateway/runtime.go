@@ -79,7 +79,10 @@ type Specialist struct {
 	// Predicted returns how many leading blocks of the prompt replica h is believed to hold.
 	Predicted func(v routing.View, h index.HostID) int // blocks
 	// Routed is told of each prompt that a replica was sent, once it has a place there; nil: nobody wants to know.
-	Routed  func(v routing.View, h index.HostID)
+	Routed func(v routing.View, h index.HostID)
+	// ShadowAllowed says whether it may be sent shadows now, which a busy one may not; nil: always.
+	ShadowAllowed func() bool
+
 	handles *specialistMetrics
 }
 

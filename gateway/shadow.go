@@ -50,7 +50,7 @@ func (x *exchange) dispatchShadow() {
 		return
 	}
 	sp := x.rt.Specialist(name)
-	if sp == nil || !x.tenant.Permits(name) {
+	if sp == nil || !x.tenant.Permits(name) || sp.ShadowAllowed != nil && !sp.ShadowAllowed() {
 		return
 	}
 	sh := &shadow{
@@ -69,7 +69,8 @@ func (x *exchange) dispatchShadow() {
 
 // comparable says whether an answer is one text, so that two can be held against each other.
 func (x *exchange) comparable() bool {
-	return x.req.Continuable() || x.req.Structured && !x.req.Tools && x.req.N <= 1
+	q := &x.req
+	return q.N <= 1 && q.BestOf <= 1 && q.Prompts() <= 1 && !q.Beam && !q.Tools && !q.Echo
 }
 
 // exampleFor is what is known of the example before anybody has answered.
