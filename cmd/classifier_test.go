@@ -164,7 +164,7 @@ func (m slowModel) Classify([]byte, []float64) (float64, error) {
 func TestAModelThatIsLateOrBrokenIsCountedApart(t *testing.T) {
 	outcomes := newOutcomes()
 	for how, want := range map[string]error{"late": errSlow, "fails": model.ErrArtefact, "panics": errPanic, "answers": nil} {
-		j := &judge{slowModel{how}, 10 * time.Millisecond, outcomes}
+		j := &timed{slowModel{how}, 10 * time.Millisecond, outcomes}
 		if how == "answers" {
 			j.timeout = time.Minute
 		}

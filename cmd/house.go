@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"octet/adapters"
+	"octet/calibration/records"
 	"octet/config"
 	"octet/gateway"
 	"octet/kvpool"
@@ -48,6 +49,8 @@ type house struct {
 	tokens    *tokenizers
 	weights   atomic.Pointer[map[string]int] // of tenants' shares; replaced whole
 	outcomes  *prometheus.CounterVec         // of the classifier
+	examples  *records.Stream                // the calibration stream; nil where there is none
+	probation *slo.Probation
 
 	mu         sync.Mutex // one furnish at a time; guards all below
 	cfg        *config.Config
@@ -90,8 +93,10 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	h.metrics.Register(tokenMetrics{h.tokens})
 	h.metrics.Register(eventMetrics{h})
 	h.metrics.Register(append(h.routes.collectors(), poolGauges{h.fleet, h.index, guesses, &h.patterns})...)
-	h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...)
-	return h, err
+	if h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...); err != nil {
+		return nil, err
+	}
+	return h, h.openCalibration(cfg)
 }
 
 // target says where the events of a replica belong.
@@ -111,7 +116,9 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 	if err := h.knobs.Define(knobs(cfg)...); err != nil {
 		return fmt.Errorf("%w: %w", errConfig, err)
 	}
+	h.probation.Declare(terms(cfg)...)
 	h.cfg, h.tenants = cfg, rt.Tenants
+	h.rememberProbation()
 	weights := tenantWeights(cfg)
 	h.weights.Store(&weights)
 	if h.server != nil {
@@ -125,17 +132,24 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 }
 
 func (h *house) options(cfg *config.Config) gateway.Options {
-	return gateway.Options{
+	o := gateway.Options{
 		Log: h.log, Metrics: h.metrics, Index: h.index, Knowledge: knowledge{h}, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
-		AdminToken: cfg.Admin.Token, Pprof: cfg.Admin.Pprof, Reload: h.reload,
+		AdminToken: cfg.Admin.Token, Pprof: cfg.Admin.Pprof, Reload: h.reload, Digest: digester(cfg.HashSeed), Probation: h.probation,
 	}
+	if h.examples != nil {
+		o.Calibration = h.examples
+	}
+	return o
 }
 
 // furnish builds the Runtime of cfg and the residents that it needs. On an error nothing has changed: whatever can fail comes
 // before whatever changes something.
 func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runtime, []*resident, error) {
-	rt := &gateway.Runtime{Intents: intentNames(cfg), Limits: limits(cfg)}
+	rt := &gateway.Runtime{Intents: intentNames(cfg), Limits: limits(cfg), Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
 	var err error
+	if rt.Shadow, err = shadowOf(cfg); err != nil {
+		return nil, nil, fmt.Errorf("%w: shadow.judge: %w", errConfig, err)
+	}
 	if rt.Cascade, err = newCascade(cfg, h.outcomes); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
@@ -256,6 +270,12 @@ func (h *house) close() {
 	for _, r := range h.residents {
 		_ = r.client.Close() // idle connections only
 	}
+	if h.examples != nil {
+		if err := h.examples.Close(); err != nil {
+			h.log.Warn("the calibration stream was not closed in order", "error", err)
+		}
+	}
+	h.rememberProbation()
 }
 
 // jitter is in [0,1): it spreads retries and probes, and decides nothing else.

@@ -179,6 +179,7 @@ func (h *house) warnOfRestart(cfg *config.Config) {
 	}{
 		{"listen", old.Listen != cfg.Listen}, {"admin", old.Admin != cfg.Admin}, {"log", old.Log != cfg.Log}, {"fleet", old.Fleet != cfg.Fleet},
 		{"hash_seed", old.HashSeed != cfg.HashSeed}, {"events", !sameEvents(old, cfg)},
+		{"shadow.stream and shadow.file", !sameCalibration(&old.Shadow, &cfg.Shadow)},
 	} {
 		if section.changed {
 			h.log.Warn("this section takes effect at the next start only", "section", section.name)

@@ -64,7 +64,7 @@ func newCascade(cfg *config.Config, outcomes *prometheus.CounterVec) (*classifie
 		return nil, err
 	}
 	if bound != nil {
-		c.Model = &judge{bound, cfg.Router.Classifier.Timeout, outcomes}
+		c.Model = &timed{bound, cfg.Router.Classifier.Timeout, outcomes}
 	}
 	return classifier.New(c)
 }

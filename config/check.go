@@ -23,6 +23,14 @@ func check(c *Config, r *report, presets []string) {
 	checkFallbacks(c, r)
 	checkReplicas(c, r)
 	checkEvents(c, r)
+	checkShadow(c, r)
+}
+
+// checkShadow notes two judges, of whom one would never be asked.
+func checkShadow(c *Config, r *report) {
+	if j := c.Shadow.Judge; len(j.Command) > 0 && j.URL != "" {
+		r.addAt("shadow.judge.url", CodeConflict, "a judge is a command or a service, not both")
+	}
 }
 
 func checkListeners(c *Config, r *report) {

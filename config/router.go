@@ -43,6 +43,34 @@ type Router struct {
 	Fallback string `yaml:"fallback" form:"name"`
 	// What becomes of a request that belongs to no specialist: the fallback's, or 422 no_specialist.
 	Reject string `yaml:"reject" default:"fallback" enum:"fallback refuse"`
+	// What keeps a conversation with its specialist.
+	Stickiness Stickiness `yaml:"stickiness"`
+	// How a specialist or adapter of another version than before begins.
+	Probation Probation `yaml:"probation"`
+}
+
+// Stickiness keeps a conversation (a session, else what begins with an earlier request and its answer) where its cache is. It
+// moves when the specialist now preferred is more probable by more than the cost of the cache and the margin. What a request
+// declares always wins.
+type Stickiness struct {
+	// The probability by which another specialist must be better, beside the cost of the cache; 1 = conversations never move.
+	Margin float64 `yaml:"margin" default:"0.1" range:"0..1"`
+	// What 1000 tokens that would be computed again cost, as a probability.
+	PerThousandTokens float64 `yaml:"per_1k_tokens" default:"0.02" range:"0..1"`
+	// Conversations remembered; 0 = none, every request goes where its text says.
+	Conversations int `yaml:"conversations" default:"65536" range:"0..10000000"`
+}
+
+// Probation is how a fresh lane begins: a specialist or adapter whose declared version is another than before, until as many of
+// its answers were judged as its correctness needs.
+type Probation struct {
+	// Takes the place of the intent's shadow_threshold for requests that a fresh lane answers, where it is higher.
+	ShadowThreshold float64 `yaml:"shadow_threshold" default:"1" range:"0..1"`
+	// Share of its requests that a fresh lane with a fallback answers itself; the fallback answers the others. What names it as
+	// its model is always its own.
+	Share float64 `yaml:"share" default:"0.5" range:"0..1"`
+	// Where versions and verdicts so far are remembered over a restart; empty = the versions at the start count as known.
+	File string `yaml:"file"`
 }
 
 // Classifier is the trained model of the router.

@@ -185,8 +185,10 @@ func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) *e
 	}
 }
 
-func (x *exchange) path() string {
-	if x.kind == wire.Completion {
+func (x *exchange) path() string { return pathOf(x.kind) }
+
+func pathOf(kind wire.Kind) string {
+	if kind == wire.Completion {
 		return "/v1/completions"
 	}
 	return "/v1/chat/completions"

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"octet/calibration"
 	"octet/classifier"
 	"octet/gateway/sse"
 	"octet/gateway/wire"
@@ -44,6 +45,11 @@ type exchange struct {
 	protocol  Protocol // of the plan's steps
 	held      []turn   // places of earlier steps, kept for the last one's first token
 	beside    *beside  // the step that goes out with the last one; nil is none
+
+	shadow      *shadow // the second opinion; nil is none
+	shadowCause calibration.Cause
+
+	conversation uint64 // by what a later request finds this one; 0 is nothing
 
 	turn      turn
 	cont      *continuation // nil for an answer that cannot be taken up again
@@ -120,6 +126,7 @@ func (x *exchange) atEnd(f func()) { x.undo = append(x.undo, f) }
 // end gives back everything that the exchange holds. The buffers stay with it for the next request.
 func (x *exchange) end() {
 	x.settle(errAbandoned) // nothing is held any more unless there was a panic
+	x.shadow.forgo()
 	x.handBack()
 	for i := len(x.undo) - 1; i >= 0; i-- {
 		x.undo[i]()

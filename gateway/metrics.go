@@ -18,6 +18,9 @@ type Metrics struct {
 	tokens   *prometheus.CounterVec   // specialist, kind: prompt | completion | cached
 	intents  *prometheus.HistogramVec // intent
 	panics   prometheus.Counter
+	shadows  *prometheus.CounterVec // specialist, outcome
+	compared *prometheus.CounterVec // intent, class
+	judged   *prometheus.CounterVec // outcome
 }
 
 // specialistMetrics are one specialist's handles, resolved once.
@@ -41,9 +44,12 @@ func NewMetrics(version, commit, buildRef string) *Metrics {
 		intents:  histograms("octet_intent_duration_seconds", "Arrival to the end of the answer, by declared intent.", latency, "intent"),
 		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "octet_panics_total", Help: "Requests that ended in a panic of ours."}),
 	}
+	m.shadows = counters("octet_shadows_total", "Shadow requests that were wanted, by what became of them.", "specialist", "outcome")
+	m.compared = counters("octet_shadow_comparisons_total", "Answers compared with a shadow's, by what came of it.", "intent", "class")
+	m.judged = counters("octet_shadow_judge_total", "Comparisons that a judge was asked about: ok, or why it has no say.", "outcome")
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octet_build_info", Help: "1, by what was built."}, []string{"version", "commit", "build_ref"})
 	info.WithLabelValues(version, commit, buildRef).Set(1)
-	m.registry.MustRegister(m.requests, m.errors, m.attempts, m.ttft, m.total, m.tokens, m.intents, m.panics, info)
+	m.registry.MustRegister(m.requests, m.errors, m.attempts, m.ttft, m.total, m.tokens, m.intents, m.panics, m.shadows, m.compared, m.judged, info)
 	return m
 }
 
@@ -69,6 +75,10 @@ func (m *Metrics) refused(code Code) { m.errors.WithLabelValues(string(code)).In
 
 func (m *Metrics) attemptFailed(specialist, outcome string) {
 	m.attempts.WithLabelValues(specialist, outcome).Inc()
+}
+
+func (m *Metrics) shadow(specialist, outcome string) {
+	m.shadows.WithLabelValues(specialist, outcome).Inc()
 }
 
 // ended counts one finished request. sp is nil where none was chosen.

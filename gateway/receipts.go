@@ -54,6 +54,8 @@ type Decision struct {
 	Second        string             `json:"second,omitempty"`
 	SecondViable  bool               `json:"second_viable,omitempty"`
 	Shadow        string             `json:"shadow,omitempty"`
+
+	intent string // as the cascade took it
 }
 
 // Prompt is what the pipeline found out about the prompt.

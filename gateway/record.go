@@ -44,10 +44,11 @@ func (x *exchange) decision() Decision {
 	v := &x.verdict
 	d := Decision{
 		Specialist: v.Specialist, Adapter: v.Adapter, RoutedBy: v.RoutedBy.String(), Rule: v.Rule, Cues: v.Cues,
-		Second: v.Second, SecondViable: v.SecondViable, Shadow: v.Shadow,
+		Second: v.Second, SecondViable: v.SecondViable, Shadow: v.Shadow, intent: v.Intent,
 	}
 	if !math.IsNaN(v.Confidence) {
-		d.Confidence = &v.Confidence
+		confidence := v.Confidence // the receipt outlives the exchange
+		d.Confidence = &confidence
 	}
 	if v.Probabilities != nil {
 		d.Probabilities = make(map[string]float64, len(v.Probabilities))
@@ -183,6 +184,7 @@ func (x *exchange) close() {
 	}
 	if x.sp != nil && x.failure == nil {
 		x.sp.Board.ObserveEnd(x.preempted > 0)
+		x.rememberConversation()
 		x.tenant.Spend(x.s.now(), x.handedOut)
 	}
 	x.s.metrics.ended(x.sp, x.intent.Intent, result, total)

@@ -43,8 +43,12 @@ func (x *exchange) continuable(rep *Replica) bool {
 	return rep.Engine == "vllm" // goes on with a last message that is the assistant's
 }
 
-// collecting makes the scanner keep what a continuation needs; for others it keeps nothing.
+// collecting makes the scanner keep what a continuation and a shadow need; for others it keeps nothing.
 func (x *exchange) collecting() sse.Options {
+	return x.shadow.overhear(x.continuing(), !x.started)
+}
+
+func (x *exchange) continuing() sse.Options {
 	c, o := x.cont, sse.Options{MaxEvent: x.rt.Limits.EventBytes}
 	if c == nil {
 		return o

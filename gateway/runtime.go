@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"sync/atomic"
 	"time"
 
+	"octet/calibration"
 	"octet/classifier"
 	"octet/engine"
 	"octet/kvpool"
@@ -21,6 +23,9 @@ type Runtime struct {
 	Specialists []*Specialist
 	Tenants     *Tenants
 	Limits      Limits
+	Shadow      Shadow
+	Probation   Probation
+	Stickiness  Stickiness
 	Replicas    [index.MaxHosts]*Replica // by slot; nil where there is none
 	byName      map[string]*Specialist
 }
@@ -37,12 +42,27 @@ func (rt *Runtime) Seal() *Runtime {
 // Specialist returns the specialist of that name, nil when there is none.
 func (rt *Runtime) Specialist(name string) *Specialist { return rt.byName[name] }
 
+// lane is a specialist and its adapter, by the versions declared.
+func (rt *Runtime) lane(specialist, adapter string) calibration.Lane {
+	l := calibration.Lane{Specialist: specialist, Adapter: adapter}
+	if sp := rt.Specialist(specialist); sp != nil {
+		l.Version = sp.Version
+		if adapter != "" {
+			l.Version = sp.Versions[adapter]
+		}
+	}
+	return l
+}
+
 // Specialist is one member of the ensemble as the gateway serves it.
 type Specialist struct {
 	Name      string
-	BlockSize int // tokens
-	Context   int // tokens, prompt and answer together; 0 is unbounded
-	Draft     int // tokens that its engines may draft ahead; 0 is none
+	BlockSize int               // tokens
+	Version   string            // as declared; "" where nobody did
+	Versions  map[string]string // the same of its adapters
+	Fallback  string            // who stands in for it; "" is nobody
+	Context   int               // tokens, prompt and answer together; 0 is unbounded
+	Draft     int               // tokens that its engines may draft ahead; 0 is none
 	Adapters  []string
 	Created   int64 // unix seconds, for /v1/models
 	Board     *slo.Board
@@ -59,7 +79,10 @@ type Specialist struct {
 	// Predicted returns how many leading blocks of the prompt replica h is believed to hold.
 	Predicted func(v routing.View, h index.HostID) int // blocks
 	// Routed is told of each prompt that a replica was sent, once it has a place there; nil: nobody wants to know.
-	Routed  func(v routing.View, h index.HostID)
+	Routed func(v routing.View, h index.HostID)
+	// ShadowAllowed says whether it may be sent shadows now, which a busy one may not; nil: always.
+	ShadowAllowed func() bool
+
 	handles *specialistMetrics
 }
 
@@ -97,6 +120,7 @@ type Replica struct {
 	Fleet           *fleet.Replica
 	Gate            *scheduler.Gate
 	Client          engine.Client
+	Shadows         atomic.Int32      // shadow requests that it answers now
 	Tokens          func() TokenCheck // nil where nobody compares
 }
 

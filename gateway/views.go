@@ -123,9 +123,11 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
 		s.refuse(c, fail(CodeReceiptNotFound, "receipt", "no receipt of that id is kept for this key"))
 		return
 	}
-	counted := r.judge(Outcome{Kind: o.Kind, Pass: *o.Pass, Time: s.now()})
+	verdict := Outcome{Kind: o.Kind, Pass: *o.Pass, Time: s.now()}
+	counted := r.judge(verdict)
 	if sp := rt.Specialist(r.Decision.Specialist); counted && sp != nil {
 		sp.Board.Outcome(*o.Pass)
+		s.judged(rt, r, verdict)
 	}
 	c.JSON(http.StatusOK, gin.H{"receipt": r.ID, "counted": counted})
 }

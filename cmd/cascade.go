@@ -77,16 +77,16 @@ func modelFaults(path string, cfg *config.Config) error {
 	return &config.Faults{File: path, List: []config.Fault{fault}}
 }
 
-// judge is a model whose verdicts are counted, and worth nothing where they come late. A model's cost is bounded by what
+// timed is a model whose verdicts are counted, and worth nothing where they come late. A model's cost is bounded by what
 // it reads, so a late verdict is noticed when it is there.
-type judge struct {
+type timed struct {
 	model    classifier.Model
 	timeout  time.Duration
 	outcomes *prometheus.CounterVec // outcome: answered | failed | timeout
 }
 
 // Classify implements classifier.Model.
-func (j *judge) Classify(text []byte, out []float64) (reject float64, err error) {
+func (j *timed) Classify(text []byte, out []float64) (reject float64, err error) {
 	begun := time.Now()
 	defer func() {
 		if p := recover(); p != nil {
