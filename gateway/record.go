@@ -168,8 +168,8 @@ func (x *exchange) observeFirstToken(now time.Time) {
 	if !x.stream {
 		return // a unary answer shows when it ended, not when it began
 	}
-	x.sp.Board.ObserveTTFT(ttft)
-	x.sp.Board.ObserveAdmission(now.Sub(x.arrival.Add(x.routed + x.turn.ticket.Waited())))
+	x.sp.Board.ObserveTTFT(now, ttft)
+	x.sp.Board.ObserveAdmission(now, now.Sub(x.arrival.Add(x.routed + x.turn.ticket.Waited())))
 	x.sp.handles.ttft.Observe(ttft.Seconds())
 }
 

@@ -110,7 +110,7 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
 	}
 	counted := r.judge(Outcome{Kind: o.Kind, Pass: *o.Pass, Time: s.now()})
 	if sp := rt.Specialist(r.Decision.Specialist); counted && sp != nil {
-		sp.Board.Outcome(*o.Pass)
+		sp.Board.Outcome(slo.Verdict{Answered: r.Time, Pass: *o.Pass})
 	}
 	c.JSON(http.StatusOK, gin.H{"receipt": r.ID, "counted": counted})
 }
