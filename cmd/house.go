@@ -59,6 +59,7 @@ type house struct {
 type board struct {
 	shape config.SLO
 	board *slo.Board
+	load  *slo.Escalation
 }
 
 func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {

@@ -1,9 +1,11 @@
 package cmd
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"octet/classifier"
 	"octet/config"
@@ -33,7 +35,7 @@ func limits(cfg *config.Config) gateway.Limits {
 	return gateway.Limits{
 		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes), JSONDepth: l.JSONDepth, Messages: l.Messages,
 		MaxStreams: l.MaxStreams, MaxAttempts: l.MaxAttempts, RetryBudget: l.RetryBudget,
-		BodyTimeout: l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout, IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain,
+		BodyTimeout: l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout, IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain, MaxQueueWait: l.MaxQueueWait,
 	}
 }
 
@@ -102,8 +104,13 @@ func sloConfig(sp *config.Specialist) slo.Config {
 	c := sp.SLO.Correctness
 	return slo.Config{
 		Window: sp.SLO.Window, MinSamples: sp.SLO.MinSamples,
-		Correctness: slo.CorrectnessConfig{Floor: c.Floor, Window: c.Window, MinSamples: c.MinSamples, RecoverFor: c.RecoverFor},
+		Correctness: slo.CorrectnessConfig{Floor: c.Floor, Window: c.Window, MinSamples: c.MinSamples, RecoverFor: cmp.Or(c.RecoverFor, -1), ProbeShare: c.ProbeShare},
 	}
+}
+
+func escalationConfig(sp *config.Specialist) slo.EscalationConfig {
+	e := sp.SLO.Escalation
+	return slo.EscalationConfig{Divert: e.Divert, Relax: e.Relax, Shed: e.Shed, Ease: e.Ease, Hold: e.Hold, Calm: e.Calm}
 }
 
 // knobs are the thresholds and floors that operators may override, with the configured values as defaults.
@@ -115,6 +122,9 @@ func knobs(cfg *config.Config) []slo.Knob {
 	}
 	if _, given := cfg.Intents[classifier.Unspecified]; !given {
 		all = append(all, slo.IntentKnobs(classifier.Unspecified, 0, 0)...)
+	}
+	for _, sp := range cfg.Specialists {
+		all = append(all, slo.SpecialistKnobs(sp.Name)...)
 	}
 	return all
 }
@@ -128,12 +138,16 @@ func withFloor(knobs []slo.Knob, floor int) []slo.Knob {
 	return knobs
 }
 
-// board returns a specialist's windows: those that it has, unless their shape was changed.
-func (h *house) board(sp *config.Specialist) *slo.Board {
+// board returns a specialist's windows and escalation: those that it has, unless their shape was changed.
+func (h *house) board(sp *config.Specialist) board {
 	if b, ok := h.boards[sp.Name]; ok && b.shape == sp.SLO {
-		return b.board
+		return b
 	}
-	b := board{sp.SLO, slo.NewBoard(sloConfig(sp))}
+	b := board{sp.SLO, slo.NewBoard(sloConfig(sp)), slo.NewEscalation(escalationConfig(sp))}
+	if old, ok := h.boards[sp.Name]; ok { // what was judged stays judged
+		now := time.Now()
+		_ = b.board.Lane().Restore(old.board.Lane().Save(now), now) // saved a moment ago: it can be restored
+	}
 	h.boards[sp.Name] = b
-	return b.board
+	return b
 }

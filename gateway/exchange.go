@@ -32,6 +32,8 @@ type exchange struct {
 	stream  bool // the client wants events
 	intent  intent
 	verdict classifier.Verdict
+	demoted string // who would have answered, where another stands in
+	probe   string // the demoted specialist that is owed a copy of this request
 
 	sp      *Specialist // who is asked now
 	route   *routing.Context

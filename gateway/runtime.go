@@ -29,6 +29,7 @@ type Runtime struct {
 func (rt *Runtime) Seal() *Runtime {
 	rt.byName = make(map[string]*Specialist, len(rt.Specialists))
 	for _, sp := range rt.Specialists {
+		sp.step, sp.floor = slo.LoadStep+sp.Name, slo.LoadFloor+sp.Name
 		rt.byName[sp.Name] = sp
 	}
 	return rt
@@ -46,6 +47,8 @@ type Specialist struct {
 	Adapters  []string
 	Created   int64 // unix seconds, for /v1/models
 	Board     *slo.Board
+	Load      *slo.Escalation // nil is never escalated
+	Fallback  string          // who answers while this one is demoted; "" is nobody
 	Fleet     func() *fleet.Snapshot
 	Workflow  routing.Workflow
 	// Executor carries out the Workflow's plans; nil is step after step.
@@ -61,6 +64,8 @@ type Specialist struct {
 	// Routed is told of each prompt that a replica was sent, once it has a place there; nil: nobody wants to know.
 	Routed  func(v routing.View, h index.HostID)
 	handles *specialistMetrics
+	step    string // the names of its knobs
+	floor   string
 }
 
 func (sp *Specialist) executor(b routing.Bounds) routing.Executor {
@@ -96,6 +101,7 @@ type Replica struct {
 	Host            index.HostID
 	Fleet           *fleet.Replica
 	Gate            *scheduler.Gate
+	MaxWaiting      int // that the Gate lets wait
 	Client          engine.Client
 	Tokens          func() TokenCheck // nil where nobody compares
 }
@@ -120,6 +126,7 @@ type Limits struct {
 	RetryBudget   float64 // retries as a share of requests
 	BodyTimeout   time.Duration
 	AnswerTimeout time.Duration // of a unary answer
+	MaxQueueWait  time.Duration // at a replica's Gate
 	TTFTTimeout   time.Duration
 	IdleTimeout   time.Duration
 	WriteTimeout  time.Duration

@@ -108,6 +108,7 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 	for i, l := range []net.Listener{data, admin} {
 		s.listeners.Go(func() { failed <- servers[i].Serve(l) })
 	}
+	s.listeners.Go(func() { s.watchLoad(ctx) })
 	var err error
 	select {
 	case <-ctx.Done():
@@ -171,16 +172,6 @@ func (s *Server) shutdown(data *http.Server) error {
 	defer cancel()
 	return data.Shutdown(ctx)
 }
-
-// floor returns the priority floor in force for an intent.
-func (s *Server) floor(intent string) int {
-	if v, ok := s.knobs.Value(slo.PriorityFloor + intent); ok {
-		return int(v)
-	}
-	return minPriority
-}
-
-const minPriority = -100
 
 // newID returns 16 random bytes as hex.
 func (s *Server) newID() string {
