@@ -35,14 +35,19 @@ func (s *Server) escalate(rt *Runtime, now time.Time) {
 		sp.Load.Observe(rt.pressure(sp), now)
 		if st := sp.Load.State(); st.Step != step || st.Floor != floor {
 			s.adjust(sp, st)
+			s.tell(sp, st)
 		}
 	}
 }
 
+// adjust puts what an escalation demands into its specialist's knobs.
 func (s *Server) adjust(sp *Specialist, st slo.EscalationState) {
 	why := st.Why()
 	s.knobs.Adjust(sp.step, slo.Override{Value: float64(st.Step), By: "escalation", Why: why})
 	s.knobs.Adjust(sp.floor, slo.Override{Value: float64(st.Floor), By: "escalation", Why: why})
+}
+
+func (s *Server) tell(sp *Specialist, st slo.EscalationState) {
 	s.log.Warn("load escalation", "specialist", sp.Name, "step", st.Step, "priority_floor", st.Floor, "pressure", st.Pressure)
 }
 

@@ -92,6 +92,9 @@ func New(rt *Runtime, o Options) *Server {
 func (s *Server) Serve(rt *Runtime) {
 	for _, sp := range rt.Specialists {
 		sp.handles = s.metrics.specialist(sp.Name)
+		if sp.Load != nil {
+			s.adjust(sp, sp.Load.State()) // a new one begins at Normal, whatever the one before had set
+		}
 	}
 	s.retries.setShare(rt.Limits.RetryBudget)
 	s.runtime.Store(rt)
