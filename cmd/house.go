@@ -20,6 +20,7 @@ import (
 	"octet/routing/index"
 	"octet/routing/plugins"
 	"octet/slo"
+	"octet/slo/verify"
 )
 
 // house holds what lives longer than one generation of the configuration: the fleet, the index and its feed, the SLO
@@ -37,6 +38,7 @@ type house struct {
 	feed      *events.Feed
 	sockets   *sockets
 	shared    atomic.Pointer[map[string]supply] // sources of events that all replicas share; nil until background
+	verifier  *verify.Verifier                  // nil where no answers are judged here
 	web       *http.Client                      // to engines' and peers' snapshots
 	fleet     *fleet.Fleet
 	residency *adapters.Residency
@@ -86,7 +88,10 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	h.metrics.Register(tokenMetrics{h.tokens})
 	h.metrics.Register(eventMetrics{h})
 	h.metrics.Register(append(h.routes.collectors(), poolGauges{h.fleet, h.index, guesses, &h.patterns})...)
-	h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...)
+	if h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...); err != nil {
+		return nil, err
+	}
+	h.verifier, err = newVerifier(cfg)
 	return h, err
 }
 
@@ -121,10 +126,14 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 }
 
 func (h *house) options(cfg *config.Config) gateway.Options {
-	return gateway.Options{
+	o := gateway.Options{
 		Log: h.log, Metrics: h.metrics, Index: h.index, Knowledge: knowledge{h}, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
 		AdminToken: cfg.Admin.Token, Pprof: cfg.Admin.Pprof, Reload: h.reload,
 	}
+	if h.verifier != nil {
+		o.Judge = h.verifier
+	}
+	return o
 }
 
 // furnish builds the Runtime of cfg and the residents that it needs. On an error nothing has changed: whatever can fail comes

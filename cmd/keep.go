@@ -93,12 +93,15 @@ func (h *house) keep(ctx context.Context, c config.Snapshot) {
 }
 
 // save replaces the file as a whole or not at all.
-func (h *house) save(path string) error {
+func (h *house) save(path string) error { return replaceFile(path, h.feed.Save) }
+
+// replaceFile writes a file as a whole or not at all.
+func replaceFile(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
-	err = errors.Join(f.Chmod(snapshotMode), h.feed.Save(f), f.Sync(), f.Close())
+	err = errors.Join(f.Chmod(snapshotMode), write(f), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}

@@ -98,6 +98,7 @@ func (x *exchange) decide() error {
 	if err := x.relieve(); err != nil {
 		return err
 	}
+	x.sampleForJudge()
 	return x.checkLength(x.rt.Specialist(x.verdict.Specialist))
 }
 

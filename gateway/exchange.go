@@ -65,6 +65,7 @@ type exchange struct {
 	usage      sse.Usage
 	finish     string
 	answer     []byte // a unary answer; pooled
+	said       *said  // what the client was told, for a judge; nil: nobody wants it
 	failure    *Error
 	gone       bool // the client left
 	abort      bool // close the connection without a proper end

@@ -183,6 +183,7 @@ func (x *exchange) close() {
 	if x.receipt != nil {
 		x.receipt.Result = result
 		x.s.receipts.put(x.receipt)
+		x.haveJudged()
 	}
 	if x.sp != nil && x.failure == nil {
 		x.sp.Board.ObserveEnd(x.preempted > 0)

@@ -32,6 +32,7 @@ type Options struct {
 	Reload     func(context.Context) error // POST /admin/reload
 	Now        func() time.Time            // default time.Now
 	Knowledge  Knowledge                   // nil: the admin listener tells the index alone
+	Judge      Judge                       // nil: verdicts come by POST /v1/outcomes alone
 }
 
 // Knowledge is what the gateway believes about caches, and why.
@@ -58,6 +59,7 @@ type Server struct {
 	index       Index
 	knowledge   Knowledge // or nil
 	knobs       *slo.Knobs
+	verifier    Judge // or nil
 	adminToken  string
 	pprof       bool
 	reload      func(context.Context) error
@@ -76,7 +78,7 @@ type Server struct {
 // New returns a Server for rt.
 func New(rt *Runtime, o Options) *Server {
 	s := &Server{
-		log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, adminToken: o.AdminToken, pprof: o.Pprof, reload: o.Reload, now: o.Now,
+		log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, verifier: o.Judge, adminToken: o.AdminToken, pprof: o.Pprof, reload: o.Reload, now: o.Now,
 		receipts: newReceipts(o.Receipts), idempotency: newIdempotency(o.Keys), retries: newRetryBudget(rt.Limits.RetryBudget),
 	}
 	if s.now == nil {
