@@ -19,7 +19,7 @@ import (
 
 func breakerConfig(cfg *config.Config) fleet.Breaker {
 	b := cfg.Fleet.Breaker
-	return fleet.Breaker{Failures: b.Failures, Window: b.Window, OpenFor: b.OpenFor, Probes: b.Probes}
+	return fleet.Breaker{Failures: b.Failures, Window: b.Window, OpenFor: b.OpenFor, Probes: b.Probes, Ratio: b.Ratio, MinRequests: b.MinRequests, MaxEjected: b.MaxEjected}
 }
 
 func clientConfig(cfg *config.Config, rep *config.Replica) openai.Config {
