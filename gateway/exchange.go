@@ -67,6 +67,7 @@ type exchange struct {
 	answer     []byte // a unary answer; pooled
 	said       *said  // what the client was told, for a judge; nil: nobody wants it
 	failure    *Error
+	admitted   bool // it got a place, once at least
 	gone       bool // the client left
 	abort      bool // close the connection without a proper end
 

@@ -108,5 +108,15 @@ func (s *Server) JudgeCopy(sp *Specialist, asked time.Time, answer string) bool 
 	if s.verifier == nil || answer == "" {
 		return false
 	}
-	return s.verifier.Offer(answer, func(pass bool) { sp.Board.Outcome(slo.Verdict{Answered: asked, Pass: pass}) })
+	return s.verifier.Offer(answer, func(pass bool) { sp.judged(slo.Verdict{Answered: asked, Pass: pass}) })
+}
+
+// judged counts a verdict on an answer of the specialist.
+func (sp *Specialist) judged(v slo.Verdict) {
+	sp.Board.Outcome(v)
+	if v.Pass {
+		sp.handles.pass.Inc()
+	} else {
+		sp.handles.fail.Inc()
+	}
 }

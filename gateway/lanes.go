@@ -18,6 +18,7 @@ func (x *exchange) relieve() error {
 	if sp.Load != nil && !x.dry {
 		sp.Load.Offer(x.intent.Priority)
 	}
+	defer x.countOffer()
 	if x.s.step(sp) >= slo.Diverting && x.divert() {
 		sp = x.rt.Specialist(x.verdict.Specialist)
 	}
@@ -25,6 +26,21 @@ func (x *exchange) relieve() error {
 		x.receipt.Decision = x.decision()
 	}
 	return x.checkFloor(sp)
+}
+
+// countOffer counts a request for whom it is to be answered by.
+func (x *exchange) countOffer() {
+	if sp := x.rt.Specialist(x.verdict.Specialist); !x.dry && sp.handles != nil {
+		sp.handles.offered[bandOf(x.intent.Priority)].Inc()
+	}
+}
+
+// countAdmission counts the first place that a request gets.
+func (x *exchange) countAdmission() {
+	if !x.admitted {
+		x.admitted = true
+		x.sp.handles.admitted[bandOf(x.intent.Priority)].Inc()
+	}
 }
 
 // standIn replaces a demoted specialist by the first of its fallbacks that may answer. breaker_open where there is none.

@@ -85,7 +85,7 @@ func New(rt *Runtime, o Options) *Server {
 		s.now = time.Now
 	}
 	s.cutOff, s.cut = context.WithCancelCause(context.Background())
-	s.metrics.Register(gauges{s})
+	s.metrics.Register(gauges{s}, sloGauges{s})
 	s.Serve(rt)
 	return s
 }

@@ -118,7 +118,7 @@ func (s *Server) judge(rt *Runtime, r *Receipt, kind string, pass bool) bool {
 	if sp == nil || r.Result.Status != http.StatusOK || !r.judge(Outcome{Kind: kind, Pass: pass, Time: s.now()}) {
 		return false
 	}
-	sp.Board.Outcome(slo.Verdict{Answered: r.Time, Pass: pass})
+	sp.judged(slo.Verdict{Answered: r.Time, Pass: pass})
 	return true
 }
 
