@@ -13,6 +13,7 @@ import (
 	"octet/adapters"
 	"octet/config"
 	"octet/gateway"
+	"octet/gateway/sharedrates"
 	"octet/kvpool"
 	"octet/routing/approx"
 	"octet/routing/events"
@@ -39,6 +40,8 @@ type house struct {
 	sockets   *sockets
 	shared    atomic.Pointer[map[string]supply] // sources of events that all replicas share; nil until background
 	verifier  *verify.Verifier                  // nil where no answers are judged here
+	sharing   gateway.Sharing                   // of tenants' rates
+	rates     *sharedrates.Rates                // nil where they are counted here alone
 	web       *http.Client                      // to engines' and peers' snapshots
 	fleet     *fleet.Fleet
 	residency *adapters.Residency
@@ -91,6 +94,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	if h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...); err != nil {
 		return nil, err
 	}
+	h.shareRates(cfg.Auth.Shared)
 	h.verifier, err = newVerifier(cfg)
 	return h, err
 }
@@ -144,7 +148,7 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 	if rt.Cascade, err = newCascade(cfg); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
-	if rt.Tenants, err = newTenants(cfg, h.tenants); err != nil {
+	if rt.Tenants, err = h.newTenants(cfg); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
 	patterns, err := h.buildPatterns(cfg)
@@ -260,6 +264,9 @@ func (h *house) houses(host index.HostID) bool {
 func (h *house) close() {
 	for _, r := range h.residents {
 		_ = r.client.Close() // idle connections only
+	}
+	if h.rates != nil {
+		_ = h.rates.Close() // likewise
 	}
 }
 

@@ -69,7 +69,8 @@ func adapterNames(sp config.Specialist) []string {
 // anonymousTenant is the name of requests without a key.
 const anonymousTenant = "anonymous"
 
-func newTenants(cfg *config.Config, earlier *gateway.Tenants) (*gateway.Tenants, error) {
+func (h *house) newTenants(cfg *config.Config) (*gateway.Tenants, error) {
+	earlier, sharing := h.tenants, h.sharing
 	list := make([]gateway.TenantConfig, len(cfg.Auth.Tenants))
 	for i, t := range cfg.Auth.Tenants {
 		list[i] = gateway.TenantConfig{
@@ -79,13 +80,13 @@ func newTenants(cfg *config.Config, earlier *gateway.Tenants) (*gateway.Tenants,
 		}
 	}
 	if !cfg.Auth.Anonymous {
-		return gateway.NewTenants(list, nil, earlier)
+		return gateway.NewTenants(list, nil, earlier, sharing)
 	}
 	a := cfg.Auth.AnonymousLimits
 	return gateway.NewTenants(list, &gateway.TenantConfig{
 		Name: anonymousTenant, PriorityMax: a.PriorityMax,
 		RequestsPerSecond: a.Rate.RequestsPerSecond, Burst: a.Rate.Burst, TokensPerMinute: int(a.Rate.TokensPerMinute),
-	}, earlier)
+	}, earlier, sharing)
 }
 
 // tenantWeights are the tenants' shares of a busy replica.
