@@ -16,6 +16,7 @@ import (
 	"octet/calibration/records"
 	"octet/config"
 	"octet/gateway"
+	"octet/gateway/sharedrates"
 	"octet/kvpool"
 	"octet/routing/approx"
 	"octet/routing/events"
@@ -23,6 +24,7 @@ import (
 	"octet/routing/index"
 	"octet/routing/plugins"
 	"octet/slo"
+	"octet/slo/verify"
 )
 
 // house holds what lives longer than one generation of the configuration: the fleet, the index and its feed, the SLO
@@ -41,6 +43,9 @@ type house struct {
 	sockets   *sockets
 	schemes   schemes
 	shared    atomic.Pointer[map[string]supply] // sources of events that all replicas share; nil until background
+	verifier  *verify.Verifier                  // nil where no answers are judged here
+	sharing   gateway.Sharing                   // of tenants' rates
+	rates     *sharedrates.Rates                // nil where they are counted here alone
 	web       *http.Client                      // to engines' and peers' snapshots
 	fleet     *fleet.Fleet
 	residency *adapters.Residency
@@ -66,6 +71,7 @@ type house struct {
 type board struct {
 	shape config.SLO
 	board *slo.Board
+	load  *slo.Escalation
 }
 
 func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
@@ -96,7 +102,12 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	if h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...); err != nil {
 		return nil, err
 	}
-	return h, h.openCalibration(cfg)
+	if err := h.openCalibration(cfg); err != nil {
+		return nil, err
+	}
+	h.shareRates(cfg.Auth.Shared)
+	h.verifier, err = newVerifier(cfg)
+	return h, err
 }
 
 // target says where the events of a replica belong.
@@ -139,6 +150,9 @@ func (h *house) options(cfg *config.Config) gateway.Options {
 	if h.examples != nil {
 		o.Calibration = h.examples
 	}
+	if h.verifier != nil {
+		o.Verifier = h.verifier
+	}
 	return o
 }
 
@@ -153,7 +167,7 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 	if rt.Cascade, err = newCascade(cfg, h.outcomes); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
-	if rt.Tenants, err = newTenants(cfg, h.tenants); err != nil {
+	if rt.Tenants, err = h.newTenants(cfg); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
 	patterns, err := h.buildPatterns(cfg)
@@ -276,6 +290,9 @@ func (h *house) close() {
 		}
 	}
 	h.rememberProbation()
+	if h.rates != nil {
+		_ = h.rates.Close() // likewise
+	}
 }
 
 // jitter is in [0,1): it spreads retries and probes, and decides nothing else.

@@ -95,6 +95,11 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	h.restore(ctx, cfg.Events.Snapshot)
+	h.recall(cfg.Outcomes.File)
+	running.Go(func() { h.remember(ctx, cfg.Outcomes) })
+	if h.verifier != nil {
+		running.Go(func() { h.verifier.Run(ctx) })
+	}
 	h.consume(ctx, consumers, &running)
 	running.Go(func() { h.keep(ctx, cfg.Events.Snapshot) })
 	running.Go(func() { h.resync(ctx, cfg.Events) })

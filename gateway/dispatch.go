@@ -88,6 +88,7 @@ func (x *exchange) enter(ctx context.Context) error {
 	}
 	x.free = false
 	x.turn.ticket = ticket
+	x.countAdmission()
 	x.turn.flight.Begin(x.s.now())
 	if x.sp.Routed != nil && x.route != nil {
 		x.sp.Routed(x.route.View(), x.turn.rep.Host)

@@ -34,6 +34,8 @@ type exchange struct {
 	stream  bool // the client wants events
 	intent  intent
 	verdict classifier.Verdict
+	demoted string // who would have answered, where another stands in
+	probe   string // the demoted specialist that is owed a copy of this request
 
 	sp      *Specialist // who is asked now
 	route   *routing.Context
@@ -73,7 +75,9 @@ type exchange struct {
 	usage      sse.Usage
 	finish     string
 	answer     []byte // a unary answer; pooled
+	said       *said  // what the client was told, for a judge; nil: nobody wants it
 	failure    *Error
+	admitted   bool // it got a place, once at least
 	gone       bool // the client left
 	abort      bool // close the connection without a proper end
 

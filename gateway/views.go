@@ -123,13 +123,19 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
 		s.refuse(c, fail(CodeReceiptNotFound, "receipt", "no receipt of that id is kept for this key"))
 		return
 	}
-	verdict := Outcome{Kind: o.Kind, Pass: *o.Pass, Time: s.now()}
-	counted := r.judge(verdict)
-	if sp := rt.Specialist(r.Decision.Specialist); counted && sp != nil {
-		sp.Board.Outcome(*o.Pass)
-		s.judged(rt, r, verdict)
+	c.JSON(http.StatusOK, gin.H{"receipt": r.ID, "counted": s.judge(rt, r, o.Kind, *o.Pass)})
+}
+
+// judge counts a verdict for the specialist that answered. It reports whether it did: not a second of its kind, and none on a
+// request that has no answer.
+func (s *Server) judge(rt *Runtime, r *Receipt, kind string, pass bool) bool {
+	sp, verdict := rt.Specialist(r.Result.Specialist), Outcome{Kind: kind, Pass: pass, Time: s.now()}
+	if sp == nil || r.Result.Status != http.StatusOK || !r.judge(verdict) {
+		return false
 	}
-	c.JSON(http.StatusOK, gin.H{"receipt": r.ID, "counted": counted})
+	sp.judged(slo.Verdict{Answered: r.Time, Pass: pass})
+	s.judged(rt, r, verdict)
+	return true
 }
 
 type outcomeBody struct {
