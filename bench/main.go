@@ -25,6 +25,7 @@ type options struct {
 	peers    []string // empty is all
 	rows     []string
 	out      string
+	profiles string // directory; empty is none
 }
 
 func main() {
@@ -46,6 +47,7 @@ func main() {
 	flag.Func("peers", "the only gateways to run, by comma", list(&o.peers))
 	flag.Func("rows", "the only rows to measure, by comma", list(&o.rows))
 	flag.StringVar(&o.out, "json", "", "file for the report as JSON")
+	flag.StringVar(&o.profiles, "profiles", "", "directory for processor profiles of Octet, one for each row; they cost a little themselves")
 	flag.Parse()
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -115,7 +117,9 @@ func (o options) measure(b *bench, h *hall, r row, among []kind, failed map[stri
 			if p == nil {
 				continue
 			}
+			done := o.profile(p, r.name)
 			v, err := r.measure(b, p)
+			done()
 			if err != nil {
 				failed[k.name+" "+r.name] = err.Error()
 				v = math.NaN()

@@ -18,6 +18,9 @@ func octetWith(name, binary, sections, scheduler string) kind {
 			return nil, err
 		}
 		file := filepath.Join(dir, "octet.yaml")
+		if err := writeFile(filepath.Join(dir, adminFile), admin); err != nil {
+			return nil, err
+		}
 		return []string{binary, "serve", "--config", file}, writeFile(file, octetConfig(listen, admin, engine, sections, scheduler))
 	}}
 }
@@ -48,7 +51,7 @@ func octetConfig(listen, admin, engine, sections, scheduler string) string {
 		scheduler = "max_running: 8192, max_waiting: 8192"
 	}
 	b := new(strings.Builder)
-	fmt.Fprintf(b, "listen: {data: %q, admin: %q}\n%s", listen, admin, sections)
+	fmt.Fprintf(b, "listen: {data: %q, admin: %q}\nadmin: {pprof: true}\n%s", listen, admin, sections)
 	if !strings.Contains(sections, "limits:") {
 		b.WriteString("limits: {" + limits + "}\n")
 	}

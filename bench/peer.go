@@ -26,6 +26,7 @@ type kind struct {
 type peer struct {
 	kind
 	addr   string
+	dir    string // its configuration and log
 	cmd    *exec.Cmd
 	family []int // its process and its workers
 }
@@ -56,7 +57,7 @@ func start(k kind, dir, core, engine string) (*peer, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w", k.name, err)
 	}
-	p := &peer{kind: k, addr: addr, cmd: cmd}
+	p := &peer{kind: k, addr: addr, dir: dir, cmd: cmd}
 	if err := p.awaitReady(10 * time.Second); err != nil {
 		p.stop()
 		said, _ := os.ReadFile(log.Name())
