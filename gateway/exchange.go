@@ -141,7 +141,7 @@ func (x *exchange) dropQuestion() {
 }
 
 // keepBuffer is the largest buffer that stays in the pool, in bytes; larger ones go back to the collector.
-const keepBuffer = 64 << 10
+const keepBuffer = 256 << 10
 
 func reuse(buf []byte) []byte {
 	if cap(buf) > keepBuffer {
