@@ -59,7 +59,7 @@ func octetConfig(listen, admin, engine, sections, scheduler string) string {
 	for i, name := range []string{"template", "stl", "algo", "memory", "concurrency", "systems", "build", "debug"} {
 		fmt.Fprintf(b, "  - {name: %s, tokenizer: none, profile: all, scheduler: {%s}, replicas: [", name, scheduler)
 		for j := range 2 {
-			fmt.Fprintf(b, "{url: \"http://%s/r%d\", blocks: 524288},", engine, 2*i+j)
+			fmt.Fprintf(b, "{url: \"http://%s/r%d\", blocks: 65536},", engine, 2*i+j)
 		}
 		b.WriteString("]}\n")
 	}
