@@ -46,6 +46,7 @@ func main() {
 	flag.IntVar(&o.conns, "conns", 16, "client connections of a closed loop")
 	flag.Func("peers", "the only gateways to run, by comma", list(&o.peers))
 	flag.Func("rows", "the only rows to measure, by comma", list(&o.rows))
+	flag.StringVar(&baseline, "against", baseline, "the gateway that ratios are to")
 	flag.StringVar(&o.out, "json", "", "file for the report as JSON")
 	flag.StringVar(&o.profiles, "profiles", "", "directory for processor profiles of Octet, one for each row; they cost a little themselves")
 	flag.Parse()
@@ -78,7 +79,7 @@ func run(o options) error {
 	h := &hall{dir: dir, core: o.core, engine: engine.Addr(), missing: map[string]string{}}
 	defer h.close()
 	b := &bench{engine: engine, span: o.span, conns: o.conns}
-	report := Report{Failed: map[string]string{}}
+	report := Report{Against: baseline, Failed: map[string]string{}}
 	var present []string
 	standard := kinds(o.octets, o.binaries)
 	for _, k := range standard {

@@ -11,7 +11,7 @@ import (
 )
 
 // baseline is the gateway that all others are compared with.
-const baseline = "nginx"
+var baseline = "nginx"
 
 // figures are what was measured of one row: by gateway, one number a round.
 type figures map[string][]float64
@@ -19,7 +19,7 @@ type figures map[string][]float64
 // Cell is one gateway's figure in the report.
 type Cell struct {
 	Median float64   `json:"median"`
-	Ratio  float64   `json:"ratio_to_nginx,omitempty"` // median of the rounds' ratios
+	Ratio  float64   `json:"ratio,omitempty"` // median of the rounds' ratios
 	Rounds []float64 `json:"rounds"`
 }
 
@@ -34,6 +34,7 @@ type Line struct {
 
 // Report is what a run found.
 type Report struct {
+	Against string            `json:"ratios_to"`
 	Missing map[string]string `json:"missing,omitempty"` // gateways that did not run, and why
 	Failed  map[string]string `json:"failed,omitempty"`  // measurements that did not come to an end
 	Lines   []Line            `json:"rows"`
@@ -81,14 +82,14 @@ func (r Report) writeJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// writeTable prints a line a row and a column a gateway: the median, and how often nginx's it is.
+// writeTable prints a line a row and a column a gateway: the median, and how often the baseline's it is.
 func (r Report) writeTable(w io.Writer, names []string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "row\tunit")
 	for _, n := range names {
 		fmt.Fprintf(t, "\t%s", n)
 	}
-	fmt.Fprint(t, "\tgoal ×nginx\n")
+	fmt.Fprint(t, "\tgoal\n")
 	for _, l := range r.Lines {
 		fmt.Fprintf(t, "%s\t%s", l.Row, l.Unit)
 		for _, n := range names {

@@ -158,7 +158,7 @@ func (x *exchange) dropRoute() {
 }
 
 // since returns the time since the request's arrival.
-func (x *exchange) since() time.Duration { return x.s.now().Sub(x.arrival) }
+func (x *exchange) since() time.Duration { return x.s.since(x.arrival) }
 
 // admissionRequest is what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg before it.
 func (x *exchange) admissionRequest(leg bool) scheduler.GateRequest {
