@@ -52,7 +52,7 @@ BENCH_OCTET ?= -octet octet=../$(BIN)/octet
 bench-gateway: build ## Octet beside nginx, HAProxy, ReverseProxy, gin and Bifrost's core on two cores, in one run; ARGS='-rounds 3 -rows unary-1k'
 	@sh bench/peers.sh .cache/peers
 	@mkdir -p $(BIN)/peers
-	cd bench && go build -o ../$(BIN)/bench . && go build -o ../$(BIN)/peers/ ./peers/...
+	cd bench && go test . ./load ./usage && go build -o ../$(BIN)/bench . && go build -o ../$(BIN)/peers/ ./peers/...
 	cd bench && taskset -c 1 ../$(BIN)/bench $(BENCH_OCTET) -json ../.cache/bench-gateway.json $(ARGS)
 
 sim: ## the scheduler in virtual time: ten million steps, six million admissions, tables of what happened; ARGS='-steps 100000' for less
