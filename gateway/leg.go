@@ -69,7 +69,8 @@ func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
 	t := &x.turn
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	if t.ticket != nil {
-		defer watchPreemption(t.ticket, t.cancel)()
+		watchPreemption(t.ticket, t.cancel)
+		defer t.ticket.Watch(nil)
 	}
 	var err error
 	if t.resp, err = x.ask(t.ctx, hop, x.legBudget()); err != nil {

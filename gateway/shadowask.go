@@ -44,7 +44,8 @@ func (sh *shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	flight.Begin(sh.of.s.now())
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer watchPreemption(ticket, cancel)()
+	watchPreemption(ticket, cancel)
+	defer ticket.Watch(nil)
 	answer, err := sh.call(ctx, rep, &place{ticket: ticket, flight: &flight, size: sh.sp.BlockSize, now: sh.of.s.now})
 	return answer, cause(ctx, err)
 }
