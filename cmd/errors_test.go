@@ -121,8 +121,8 @@ func TestKeysDecideWhoMayDoWhat(t *testing.T) {
 		w.post("/v1/chat/completions", hello, auth...)
 		resp, answer := w.post("/v1/chat/completions", hello, auth...)
 		checkError(t, resp, answer, 429, gateway.CodeQuotaExceeded, "")
-		if resp.Header.Get("Retry-After") != "1" {
-			t.Errorf("Retry-After is %q", resp.Header.Get("Retry-After"))
+		if after := resp.Header.Get("Retry-After"); after != "1" && after != "2" { // it is jittered, and rounded up
+			t.Errorf("Retry-After is %q", after)
 		}
 	})
 	t.Run("tokens", func(t *testing.T) {
