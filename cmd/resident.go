@@ -88,7 +88,7 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 		Tokens: func() gateway.TokenCheck { return h.tokens.checks.state(rep.Name) },
 	}
 	if old := h.residents[rep.Name]; old != nil && old.key == key {
-		r.client, r.replica.Client, r.replica.Host = old.client, old.client, old.replica.Host
+		r.client, r.replica.Client, r.replica.Host, r.replica.Accuracy = old.client, old.client, old.replica.Host, old.replica.Accuracy
 		if blocks == 0 {
 			r.blocks = max(old.blocks, old.reported)
 		}
@@ -97,7 +97,7 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 	if r.client, err = openai.New(clientConfig(cfg, rep)); err != nil {
 		return nil, err
 	}
-	r.replica.Client = r.client
+	r.replica.Client, r.replica.Accuracy = r.client, new(gateway.Accuracy)
 	r.replica.Host, err = h.slot()
 	return r, err
 }

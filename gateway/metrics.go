@@ -17,6 +17,7 @@ type Metrics struct {
 	total    *prometheus.HistogramVec // specialist
 	tokens   *prometheus.CounterVec   // specialist, kind: prompt | completion | cached
 	intents  *prometheus.HistogramVec // intent
+	hits     *prometheus.CounterVec   // specialist, kept: all | part | none of a predicted hit
 	panics   prometheus.Counter
 }
 
@@ -25,6 +26,7 @@ type specialistMetrics struct {
 	ttft, total                prometheus.Observer
 	prompt, completion, cached prometheus.Counter
 	ok                         prometheus.Counter
+	predicted                  predictions
 }
 
 // NewMetrics registers the gateway's series and the build's identity with a registry of its own.
@@ -39,11 +41,12 @@ func NewMetrics(version, commit, buildRef string) *Metrics {
 		total:    histograms("octet_request_duration_seconds", "Arrival to the end of the answer.", latency, "specialist"),
 		tokens:   counters("octet_tokens_total", "Tokens, by kind.", "specialist", "kind"),
 		intents:  histograms("octet_intent_duration_seconds", "Arrival to the end of the answer, by declared intent.", latency, "intent"),
+		hits:     counters("octet_predicted_hits_total", "Answers for which cached tokens were predicted, by how many of them the engine delivered.", "specialist", "kept"),
 		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "octet_panics_total", Help: "Requests that ended in a panic of ours."}),
 	}
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octet_build_info", Help: "1, by what was built."}, []string{"version", "commit", "build_ref"})
 	info.WithLabelValues(version, commit, buildRef).Set(1)
-	m.registry.MustRegister(m.requests, m.errors, m.attempts, m.ttft, m.total, m.tokens, m.intents, m.panics, info)
+	m.registry.MustRegister(m.requests, m.errors, m.attempts, m.ttft, m.total, m.tokens, m.intents, m.hits, m.panics, info)
 	return m
 }
 
@@ -62,6 +65,7 @@ func (m *Metrics) specialist(name string) *specialistMetrics {
 	return &specialistMetrics{
 		ttft: m.ttft.WithLabelValues(name), total: m.total.WithLabelValues(name), ok: m.requests.WithLabelValues(name, "200"),
 		prompt: m.tokens.WithLabelValues(name, "prompt"), completion: m.tokens.WithLabelValues(name, "completion"), cached: m.tokens.WithLabelValues(name, "cached"),
+		predicted: newPredictions(m.hits, name),
 	}
 }
 

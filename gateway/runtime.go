@@ -98,6 +98,7 @@ type Replica struct {
 	Gate            *scheduler.Gate
 	Client          engine.Client
 	Tokens          func() TokenCheck // nil where nobody compares
+	Accuracy        *Accuracy         // of the hits predicted here; nil where nobody counts
 }
 
 // TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored approximately.
