@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 
+	"octet/engine"
 	"octet/gateway/wire"
 	"octet/routing"
 )
@@ -35,11 +36,12 @@ type Hop struct {
 	// What Request may change.
 	Path    string
 	Stream  bool
-	Edits   []wire.Edit // members of the client's body that are set
-	Body    []byte      // sent in place of the client's body, unless nil
-	NoPlace bool        // the step computes no KV: it needs no place in the replica's batch
-	Beside  bool        // sent together with the last step and not waited for: the engines find each other
-	Handed  bool        // the last step's engine takes a prompt that it has not computed
+	Edits   []wire.Edit    // members of the client's body that are set
+	Fields  []engine.Field // header fields for the engine
+	Body    []byte         // sent in place of the client's body, unless nil
+	NoPlace bool           // the step computes no KV: it needs no place in the replica's batch
+	Beside  bool           // sent together with the last step and not waited for: the engines find each other
+	Handed  bool           // the last step's engine takes a prompt that it has not computed
 
 	// What Answer may say.
 	Hold         bool // the replica keeps the prompt's blocks until the last step's first token

@@ -58,6 +58,8 @@ type Specialist struct {
 	Footprint func(v routing.View) Footprint
 	// Predicted returns how many leading blocks of the prompt replica h is believed to hold.
 	Predicted func(v routing.View, h index.HostID) int // blocks
+	// Tiers returns in which tiers replica h holds the first so many blocks of the prompt; nil: nobody knows.
+	Tiers func(v routing.View, h index.HostID, blocks int) InTiers
 	// Routed is told of each prompt that a replica was sent, once it has a place there; nil: nobody wants to know.
 	Routed  func(v routing.View, h index.HostID)
 	handles *specialistMetrics

@@ -27,6 +27,7 @@ type ask struct {
 	maxNew  []int // tokens to generate at most, a prompt each
 	body    *body
 
+	hint     cacheHint      // what the gateway believes to be cached of the prompt
 	local    net.Addr       // where it came in
 	received *tiny.Snapshot // the prompt as another engine computed it; nil without, and where nothing is computed
 }
@@ -41,6 +42,7 @@ func (e *Emulator) readAsk(r *http.Request, chat bool) (*ask, error) {
 	if err := a.body.refuse(); err != nil {
 		return nil, err
 	}
+	a.hint = readHint(r.Header.Get(hintField))
 	a.model = a.body.Model
 	or(&a.model, e.cfg.Model)
 	var known bool

@@ -38,6 +38,7 @@ func (e *Emulator) answer(ctx context.Context, x *wire, a *ask) error {
 	if err := x.accept(); err != nil {
 		return err
 	}
+	e.meters.hint(a.hint)
 	if err := e.receive(ctx, a); err != nil {
 		return err
 	}
