@@ -94,6 +94,7 @@ type Replica struct {
 	APIKey          string
 	ForwardPriority bool
 	BootstrapPort   int    // where an SGLang prefill engine is met; 0 without
+	PrefillHeader   bool   // its engine has the prompt computed where X-Prefiller-Host-Port says
 	Opaque          string // what clients see as X-Replica
 	Host            index.HostID
 	Fleet           *fleet.Replica

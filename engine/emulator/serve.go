@@ -39,7 +39,7 @@ func (e *Emulator) answer(ctx context.Context, x *wire, a *ask) error {
 		return err
 	}
 	e.meters.hint(a.hint)
-	if err := e.receive(ctx, a); err != nil {
+	if err := e.obtain(ctx, a); err != nil {
 		return err
 	}
 	an, err := e.start(ctx, a)
