@@ -173,8 +173,9 @@ func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
 }
 
 func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) *engine.Request {
+	x.hint(hop)
 	return &engine.Request{
-		Method: "POST", Path: hop.Path, Segments: segments, RequestID: x.id, Stream: hop.Stream, Bearer: hop.Replica.APIKey,
+		Method: "POST", Path: hop.Path, Segments: segments, RequestID: x.id, Stream: hop.Stream, Bearer: hop.Replica.APIKey, Fields: hop.Fields,
 		HeaderTimeout: budget, IdleTimeout: budget,
 	}
 }

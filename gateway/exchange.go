@@ -44,6 +44,7 @@ type exchange struct {
 	gaps    slo.Gaps
 
 	answering string   // the plan's last step
+	answerer  *Replica // the first in rank for it
 	protocol  Protocol // of the plan's steps
 	held      []turn   // places of earlier steps, kept for the last one's first token
 	beside    *beside  // the step that goes out with the last one; nil is none

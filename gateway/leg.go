@@ -22,7 +22,7 @@ func (x *exchange) leg(ctx context.Context, s routing.Step, rep *Replica, at *At
 	}
 	x.turn = turn{rep: rep, at: at, leg: true}
 	err := x.runLeg(ctx, hop)
-	if err == nil && (hop.Hold || hop.Beside) {
+	if err == nil && (hop.Hold || hop.Beside || hop.Unasked) {
 		x.hold()
 	}
 	x.settle(err)
@@ -52,6 +52,15 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 			}
 		}
 		x.free = false
+		if hop.Unasked {
+			x.turn.unasked = true
+			if x.turn.ticket.Pin() {
+				return nil
+			}
+			x.turn.leave()
+			x.preempted++
+			continue
+		}
 		if hop.Beside {
 			x.beside = &beside{step: hop.Step, rep: hop.Replica}
 			return nil

@@ -20,6 +20,7 @@ type Metrics struct {
 	offered  *prometheus.CounterVec   // specialist, band
 	admitted *prometheus.CounterVec   // specialist, band
 	verdicts *prometheus.CounterVec   // specialist, result: pass | fail
+	hits     *prometheus.CounterVec   // specialist, kept: all | part | none of a predicted hit
 	panics   prometheus.Counter
 	shadows  *prometheus.CounterVec // specialist, outcome
 	compared *prometheus.CounterVec // intent, class
@@ -33,6 +34,7 @@ type specialistMetrics struct {
 	ok                         prometheus.Counter
 	offered, admitted          [len(bands)]prometheus.Counter // by bandOf
 	pass, fail                 prometheus.Counter
+	predicted                  predictions
 }
 
 // bands are what priorities are counted by.
@@ -56,6 +58,7 @@ func NewMetrics(version, commit, buildRef string) *Metrics {
 		offered:  counters("octet_specialist_offered_total", "Requests that a specialist was to answer, by priority: below, at or above 0.", "specialist", "band"),
 		admitted: counters("octet_specialist_admitted_total", "Of these, those that got a place at a replica; far below offered is a specialist, or a priority, that starves.", "specialist", "band"),
 		verdicts: counters("octet_verdicts_total", "Verdicts on answers.", "specialist", "result"),
+		hits:     counters("octet_predicted_hits_total", "Answers for which cached tokens were predicted, by how many of them the engine delivered.", "specialist", "kept"),
 		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "octet_panics_total", Help: "Requests that ended in a panic of ours."}),
 	}
 	m.shadows = counters("octet_shadows_total", "Shadow requests that were wanted, by what became of them.", "specialist", "outcome")
@@ -63,7 +66,7 @@ func NewMetrics(version, commit, buildRef string) *Metrics {
 	m.judged = counters("octet_shadow_judge_total", "Comparisons that a judge was asked about: ok, or why it has no say.", "outcome")
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octet_build_info", Help: "1, by what was built."}, []string{"version", "commit", "build_ref"})
 	info.WithLabelValues(version, commit, buildRef).Set(1)
-	m.registry.MustRegister(m.requests, m.errors, m.attempts, m.ttft, m.total, m.tokens, m.intents, m.offered, m.admitted, m.verdicts, m.panics, m.shadows, m.compared, m.judged, info)
+	m.registry.MustRegister(m.requests, m.errors, m.attempts, m.ttft, m.total, m.tokens, m.intents, m.offered, m.admitted, m.verdicts, m.hits, m.panics, m.shadows, m.compared, m.judged, info)
 	return m
 }
 
@@ -83,6 +86,7 @@ func (m *Metrics) specialist(name string) *specialistMetrics {
 		pass: m.verdicts.WithLabelValues(name, "pass"), fail: m.verdicts.WithLabelValues(name, "fail"),
 		ttft: m.ttft.WithLabelValues(name), total: m.total.WithLabelValues(name), ok: m.requests.WithLabelValues(name, "200"),
 		prompt: m.tokens.WithLabelValues(name, "prompt"), completion: m.tokens.WithLabelValues(name, "completion"), cached: m.tokens.WithLabelValues(name, "cached"),
+		predicted: newPredictions(m.hits, name),
 	}
 	for i, band := range bands {
 		h.offered[i], h.admitted[i] = m.offered.WithLabelValues(name, band), m.admitted.WithLabelValues(name, band)
