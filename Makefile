@@ -61,7 +61,7 @@ sim: ## the scheduler in virtual time: ten million steps, six million admissions
 fuzz: ## every fuzz target for FUZZTIME each
 	@go list $(PKGS) | while read -r pkg; do \
 	  for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	    echo "== $$pkg $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	    echo "== $$pkg $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$pkg || exit 1; \
 	  done; done
 
 proto: ## generate the event schema's Go code

@@ -60,7 +60,7 @@ func TestEveryRefusalIsTyped(t *testing.T) {
 	eventually(t, "ledgers at their baseline", w.quiet)
 }
 
-func checkError(t *testing.T, resp *http.Response, answer []byte, status int, code gateway.Code, param string) {
+func checkError(t testing.TB, resp *http.Response, answer []byte, status int, code gateway.Code, param string) {
 	t.Helper()
 	var e errorBody
 	if err := json.Unmarshal(answer, &e); err != nil {

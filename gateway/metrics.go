@@ -13,6 +13,7 @@ type Metrics struct {
 	requests *prometheus.CounterVec   // specialist, status
 	errors   *prometheus.CounterVec   // code
 	attempts *prometheus.CounterVec   // specialist, outcome: failed attempts
+	resumed  *prometheus.CounterVec   // specialist, outcome: complete | failed
 	ttft     *prometheus.HistogramVec // specialist
 	total    *prometheus.HistogramVec // specialist
 	tokens   *prometheus.CounterVec   // specialist, kind: prompt | completion | cached
@@ -51,6 +52,7 @@ func NewMetrics(version, commit, buildRef string) *Metrics {
 		requests: counters("octet_requests_total", "Requests that ended, by specialist and HTTP status.", "specialist", "status"),
 		errors:   counters("octet_errors_total", "Requests that ended in a typed error, by code.", "code"),
 		attempts: counters("octet_attempts_failed_total", "Attempts on a replica that failed, by the code they would end in.", "specialist", "outcome"),
+		resumed:  counters("octet_continued_total", "Streams that went on at another replica after their engine died, by how they ended.", "specialist", "outcome"),
 		ttft:     histograms("octet_ttft_seconds", "Arrival to first token of streamed answers.", latency, "specialist"),
 		total:    histograms("octet_request_duration_seconds", "Arrival to the end of the answer.", latency, "specialist"),
 		tokens:   counters("octet_tokens_total", "Tokens, by kind.", "specialist", "kind"),
@@ -66,7 +68,7 @@ func NewMetrics(version, commit, buildRef string) *Metrics {
 	m.judged = counters("octet_shadow_judge_total", "Comparisons that a judge was asked about: ok, or why it has no say.", "outcome")
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octet_build_info", Help: "1, by what was built."}, []string{"version", "commit", "build_ref"})
 	info.WithLabelValues(version, commit, buildRef).Set(1)
-	m.registry.MustRegister(m.requests, m.errors, m.attempts, m.ttft, m.total, m.tokens, m.intents, m.offered, m.admitted, m.verdicts, m.hits, m.panics, m.shadows, m.compared, m.judged, info)
+	m.registry.MustRegister(m.requests, m.errors, m.attempts, m.resumed, m.ttft, m.total, m.tokens, m.intents, m.offered, m.admitted, m.verdicts, m.hits, m.panics, m.shadows, m.compared, m.judged, info)
 	return m
 }
 
@@ -112,6 +114,9 @@ func (m *Metrics) ended(sp *Specialist, intent string, r Result, total time.Dura
 	if sp == nil {
 		m.requests.WithLabelValues("", strconv.Itoa(r.Status)).Inc()
 		return
+	}
+	if r.Continued > 0 {
+		m.resumed.WithLabelValues(sp.Name, map[bool]string{true: "complete", false: "failed"}[r.Done]).Inc()
 	}
 	h := sp.handles
 	if r.Status == 200 {
