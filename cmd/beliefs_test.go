@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,8 +23,10 @@ func TestARoutedPromptCountsUntilItsEventsCome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var differ atomic.Pointer[index.HostBitmap]
+	differ.Store(&index.HostBitmap{})
 	now := time.Unix(1_700_000_000, 0)
-	b := newBeliefs(x, guesses, 10*time.Second)
+	b := newBeliefs(x, guesses, 10*time.Second, &differ)
 	b.now = func() time.Time { return now }
 	b.begin(3, time.Hour, 100)
 	chain := []kvpool.BlockHash{11, 12, 13, 14}
@@ -60,6 +63,10 @@ func TestARoutedPromptCountsUntilItsEventsCome(t *testing.T) {
 	b.silent.Store(&silent)
 	deep(1, trustApproximate) // of guesses there are the first and the last, which is no part of a prefix
 	b.silent.Store(&index.HostBitmap{})
+	deep(1, trustExact)
+	differ.Store(&silent) // its engine tokenizes otherwise: events say nothing of our chains
+	deep(1, trustApproximate)
+	differ.Store(&index.HostBitmap{})
 	if out := b.Apply(index.Batch{Host: 3, Epoch: 1, Seq: 99}); out != index.Gap {
 		t.Fatal(out)
 	}

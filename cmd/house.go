@@ -10,9 +10,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"octet/adapters"
+	"octet/calibration/records"
 	"octet/config"
 	"octet/gateway"
+	"octet/gateway/sharedrates"
 	"octet/kvpool"
 	"octet/routing/approx"
 	"octet/routing/events"
@@ -20,6 +24,7 @@ import (
 	"octet/routing/index"
 	"octet/routing/plugins"
 	"octet/slo"
+	"octet/slo/verify"
 )
 
 // house holds what lives longer than one generation of the configuration: the fleet, the index and its feed, the SLO
@@ -38,6 +43,9 @@ type house struct {
 	sockets   *sockets
 	schemes   schemes
 	shared    atomic.Pointer[map[string]supply] // sources of events that all replicas share; nil until background
+	verifier  *verify.Verifier                  // nil where no answers are judged here
+	sharing   gateway.Sharing                   // of tenants' rates
+	rates     *sharedrates.Rates                // nil where they are counted here alone
 	web       *http.Client                      // to engines' and peers' snapshots
 	fleet     *fleet.Fleet
 	residency *adapters.Residency
@@ -45,6 +53,9 @@ type house struct {
 	targets   atomic.Pointer[map[string]events.Target] // by replica name; replaced whole
 	tokens    *tokenizers
 	weights   atomic.Pointer[map[string]int] // of tenants' shares; replaced whole
+	outcomes  *prometheus.CounterVec         // of the classifier
+	examples  *records.Stream                // the calibration stream; nil where there is none
+	probation *slo.Probation
 
 	mu         sync.Mutex // one furnish at a time; guards all below
 	cfg        *config.Config
@@ -60,6 +71,7 @@ type house struct {
 type board struct {
 	shape config.SLO
 	board *slo.Board
+	load  *slo.Escalation
 }
 
 func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
@@ -70,9 +82,10 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	h := &house{
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
-		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)),
+		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)), outcomes: newOutcomes(),
 		residents: map[string]*resident{}, boards: map[string]board{}, web: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
+	h.metrics.Register(h.outcomes)
 	guesses, err := approx.New(approx.Config{TTL: cfg.Events.Approximate.TTL, Blocks: cfg.Events.Approximate.Blocks})
 	if err != nil {
 		return nil, err
@@ -86,7 +99,14 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	h.metrics.Register(tokenMetrics{h.tokens})
 	h.metrics.Register(eventMetrics{h})
 	h.metrics.Register(append(h.routes.collectors(), poolGauges{h.fleet, h.index, guesses, &h.patterns})...)
-	h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...)
+	if h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...); err != nil {
+		return nil, err
+	}
+	if err := h.openCalibration(cfg); err != nil {
+		return nil, err
+	}
+	h.shareRates(cfg.Auth.Shared)
+	h.verifier, err = newVerifier(cfg)
 	return h, err
 }
 
@@ -107,7 +127,9 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 	if err := h.knobs.Define(knobs(cfg)...); err != nil {
 		return fmt.Errorf("%w: %w", errConfig, err)
 	}
+	h.probation.Declare(terms(cfg)...)
 	h.cfg, h.tenants = cfg, rt.Tenants
+	h.rememberProbation()
 	weights := tenantWeights(cfg)
 	h.weights.Store(&weights)
 	if h.server != nil {
@@ -121,21 +143,31 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 }
 
 func (h *house) options(cfg *config.Config) gateway.Options {
-	return gateway.Options{
+	o := gateway.Options{
 		Log: h.log, Metrics: h.metrics, Index: h.index, Knowledge: knowledge{h}, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
-		AdminToken: cfg.Admin.Token, Pprof: cfg.Admin.Pprof, Reload: h.reload,
+		AdminToken: cfg.Admin.Token, Pprof: cfg.Admin.Pprof, Reload: h.reload, Digest: digester(cfg.HashSeed), Probation: h.probation,
 	}
+	if h.examples != nil {
+		o.Calibration = h.examples
+	}
+	if h.verifier != nil {
+		o.Verifier = h.verifier
+	}
+	return o
 }
 
 // furnish builds the Runtime of cfg and the residents that it needs. On an error nothing has changed: whatever can fail comes
 // before whatever changes something.
 func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runtime, []*resident, error) {
-	rt := &gateway.Runtime{Intents: intentNames(cfg), Limits: limits(cfg)}
+	rt := &gateway.Runtime{Intents: intentNames(cfg), Limits: limits(cfg), Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
 	var err error
-	if rt.Cascade, err = newCascade(cfg); err != nil {
+	if rt.Shadow, err = shadowOf(cfg); err != nil {
+		return nil, nil, fmt.Errorf("%w: shadow.judge: %w", errConfig, err)
+	}
+	if rt.Cascade, err = newCascade(cfg, h.outcomes); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
-	if rt.Tenants, err = newTenants(cfg, h.tenants); err != nil {
+	if rt.Tenants, err = h.newTenants(cfg); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
 	patterns, err := h.buildPatterns(cfg)
@@ -251,6 +283,15 @@ func (h *house) houses(host index.HostID) bool {
 func (h *house) close() {
 	for _, r := range h.residents {
 		_ = r.client.Close() // idle connections only
+	}
+	if h.examples != nil {
+		if err := h.examples.Close(); err != nil {
+			h.log.Warn("the calibration stream was not closed in order", "error", err)
+		}
+	}
+	h.rememberProbation()
+	if h.rates != nil {
+		_ = h.rates.Close() // likewise
 	}
 }
 

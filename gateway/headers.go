@@ -43,8 +43,8 @@ func (x *exchange) writeHead(contentType string) {
 	if !math.IsNaN(x.verdict.Confidence) {
 		h.set("X-Confidence", strconv.FormatFloat(x.verdict.Confidence, 'f', 3, 64))
 	}
-	if x.verdict.Shadow != "" {
-		h.set("X-Shadow", x.verdict.Shadow)
+	if name := x.shadow.name(); name != "" {
+		h.set("X-Shadow", name)
 	}
 	h.set("X-Attempts", strconv.Itoa(x.attempts))
 	h.set("X-Queue-Ms", strconv.FormatInt(x.queued.Milliseconds(), 10))

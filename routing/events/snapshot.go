@@ -92,20 +92,6 @@ func (f *Feed) parts(replica string) (all []*octetkvpb.Part) {
 	return append(all, p)
 }
 
-// each passes on all blocks: those with a copy, and then those that departed, oldest first.
-func (m *mapping) each(visit func(hash uint64, b *block)) {
-	for hash, b := range m.blocks {
-		if !b.gone() {
-			visit(hash, &b)
-		}
-	}
-	for _, hash := range m.departed {
-		if b, ok := m.blocks[hash]; ok && b.gone() {
-			visit(hash, &b)
-		}
-	}
-}
-
 const (
 	flagFirst = 1 << iota
 	flagDoubt
