@@ -221,15 +221,6 @@ func (x *exchange) readBody() *Error {
 	}
 }
 
-// countBody counts n more bytes of a body until dropQuestion, and refuses what all requests together must not hold.
-func (x *exchange) countBody(n int) *Error {
-	x.counted += int64(n)
-	if held, most := x.s.bodies.Add(int64(n)), x.rt.Limits.QueueBytes; held > most && most > 0 {
-		return fail(CodeOverloaded, "", fmt.Sprintf("open requests hold %d bytes, limits.queue_bytes is %d", held, most))
-	}
-	return nil
-}
-
 // firstRoom is the least that a body's buffer begins with, unless all of it is known to be shorter.
 const firstRoom = 4096
 
@@ -240,6 +231,15 @@ func roomFor(claimed int64, held int) int {
 		return int(claimed) + 1
 	}
 	return max(firstRoom, held)
+}
+
+// countBody counts n more bytes of a body until dropQuestion, and refuses what all requests together must not hold.
+func (x *exchange) countBody(n int) *Error {
+	x.counted += int64(n)
+	if held, most := x.s.bodies.Add(int64(n)), x.rt.Limits.QueueBytes; held > most && most > 0 {
+		return fail(CodeOverloaded, "", fmt.Sprintf("open requests hold %d bytes, limits.queue_bytes is %d", held, most))
+	}
+	return nil
 }
 
 func tooLarge(limit int64) *Error {

@@ -22,7 +22,11 @@ func Chat(model string, size int, stream bool) [][]byte {
 }
 
 func chatBody(model string, size int, stream bool, variant int) string {
-	frame := `{"model":"` + model + `","stream":` + fmt.Sprint(stream) + `,"max_tokens":16,"messages":[{"role":"system","content":"%s"},{"role":"user","content":"%s"}]}`
+	most := 16
+	if stream {
+		most = 8192 // more than any stream here is read for: an engine that says more than it was asked is no longer believed
+	}
+	frame := `{"model":"` + model + `","stream":` + fmt.Sprint(stream) + `,"max_tokens":` + fmt.Sprint(most) + `,"messages":[{"role":"system","content":"%s"},{"role":"user","content":"%s"}]}`
 	room := max(size-len(frame), 2)
 	return fmt.Sprintf(frame, text(room/2, "common"), text(room-room/2, fmt.Sprint("variant ", variant)))
 }
