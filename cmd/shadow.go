@@ -88,11 +88,11 @@ func openCalibration(cfg *config.Config) (*records.Stream, error) {
 		sinks = append(sinks, f)
 	}
 	if r := cfg.Events.Redis; r != nil && c.Stream != "" {
-		rc, err := calibrationRedis(r, c.Stream, c.StreamLength)
+		sink, err := calibrationRedis(r, c.Stream, c.StreamLength)
 		if err != nil {
 			return nil, err
 		}
-		sinks = append(sinks, records.NewRedis(rc))
+		sinks = append(sinks, sink)
 	}
 	if n := cfg.Events.NATS; n != nil && c.Stream != "" {
 		s, err := records.NewNATS(records.NATSConfig{URL: n.URL, Subject: c.Stream, Creds: n.Creds, CA: n.CA})
@@ -110,9 +110,12 @@ func openCalibration(cfg *config.Config) (*records.Stream, error) {
 // errNoStream is a configuration that keeps no calibration records.
 var errNoStream = errors.New("no calibration stream")
 
-func calibrationRedis(r *config.Redis, name string, length int64) (records.RedisConfig, error) {
+func calibrationRedis(r *config.Redis, name string, length int64) (*records.Redis, error) {
 	c, err := redisConfig(r)
-	return records.RedisConfig{Addr: c.Addr, Username: c.Username, Password: c.Password, TLS: c.TLS, Stream: name, MaxLen: length}, err
+	if err != nil {
+		return nil, err
+	}
+	return records.NewRedis(c.Client(1), name, length), nil
 }
 
 // digester returns the keyed hash by which records name texts: the same text has the same in every gateway of a cell.

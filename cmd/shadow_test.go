@@ -174,6 +174,9 @@ func TestAShadowIsNeverInTheAnswer(t *testing.T) {
 	if textOf(t, both) != textOf(t, alone) || e.Answers.Primary.Text != textOf(t, both) || e.Answers.Shadow.Text == e.Answers.Primary.Text {
 		t.Errorf("%s\nbeside a shadow\n%s\nexample %+v", alone, both, e)
 	}
+	if !w.counted(`octet_requests_total{specialist="systems",status="200"} 0`) || !w.counted(`octet_tokens_total{kind="completion",specialist="systems"} 0`) {
+		t.Error("a shadow counts as a request")
+	}
 }
 
 func textOf(t *testing.T, answer []byte) string {
@@ -268,8 +271,8 @@ func TestAShadowIsShedFirst(t *testing.T) {
 		t.Errorf("where there is no place for a shadow: status %d", resp.StatusCode)
 	}
 	eventually(t, "the shadow is refused", func() bool { return w.counted(`octet_shadows_total{outcome="no_place",specialist="systems"} 1`) })
-	if s := held.Stats(); s.Waiting != 0 || s.Running != 1 || s.Preempting != 0 {
-		t.Errorf("%+v", s)
+	if s, c := held.Stats(), held.Calibration(); s.Waiting != 0 || s.Running != 1 || s.Preempting != 0 || c.Offered != 3 { // it did not even queue
+		t.Errorf("%+v, %d offered", s, c.Offered)
 	}
 }
 
