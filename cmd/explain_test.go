@@ -21,7 +21,7 @@ func (w *world) explained(args ...string) string {
 
 // A table names, for every step, the pick, why a step is left out, and every candidate's verdicts and scores, raw and weighted.
 func TestExplainShowsEveryStepOfAWorkflow(t *testing.T) {
-	w := newWorld(t, halves, halvesEngines())
+	w := newWorld(t, halves, halvesEngines(), "specialists[0].profile=cache-aware")
 	before := w.engines["p-0"].Stats()
 	table := w.explained("--body", long("debug", "explain", ""))
 	for _, want := range []string{

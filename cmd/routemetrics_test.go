@@ -41,7 +41,7 @@ func TestRoutingIsMeasured(t *testing.T) {
 		`octet_pool_average_queue_size{specialist="debug"}`, `octet_pool_per_pod_queue_size{replica="debug-1",specialist="debug"}`,
 		`octet_pool_average_running_requests{specialist="debug"}`, `octet_replica_backlog_tokens{`, `octet_replica_tokens_in_flight{`,
 		`octet_scheduler_e2e_duration_seconds_count{specialist="debug"} 2`,
-		`octet_plugin_duration_seconds_count{extension_point="score",plugin_name="cache-affinity",plugin_type="cache-affinity"} 2`,
+		`octet_plugin_duration_seconds_count{extension_point="score",plugin_name="least-work",plugin_type="least-work"} 2`,
 		`octet_plugin_duration_seconds_count{extension_point="pick",`, `octet_plugin_duration_seconds_count{extension_point="prepare",plugin_name="tokenize"`,
 		`octet_prefix_indexer_size{index="exact"}`, `octet_prefix_indexer_size{index="guessed"}`,
 		`octet_prefix_indexer_hit_ratio_count{specialist="debug"} 2`, `octet_prefix_indexer_hit_bytes_count{specialist="debug"} 2`,
