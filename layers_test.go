@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	"routing/events/natsstream":  {"routing/events", "routing/index", "kvpool"},
 	"routing/events/zmqstream":   {"routing/events", "routing/events/zmtp", "routing/index"},
 	"routing/events/grpcstream":  {"routing/events", "routing/events/octetkvpb", "routing/index", "kvpool"},
+	"classifier/train":           {"classifier/model"},
 	"scheduler":                  {"kvpool"},
 	"engine/openai":              {"engine"},
 	"engine/tokens":              {"engine/bpe", "kvpool"},
@@ -36,7 +37,7 @@ var mayImport = map[string][]string{
 }
 
 // quiet rooms have no logger, no metrics and no global randomness of their own.
-var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "routing/approx", "classifier", "calibration"}
+var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "routing/approx", "classifier", "classifier/model", "classifier/train", "calibration"}
 
 type pkg struct {
 	ImportPath string

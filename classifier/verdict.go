@@ -62,6 +62,17 @@ func (v Verdict) SecondChoice() (Verdict, bool) {
 	return v.toSecond("the first choice refused"), true
 }
 
+// InPlace returns the verdict for who stands in for a specialist that may not answer. The stand-in may be the second choice, which
+// is then none any more.
+func (v Verdict) InPlace(standIn string) Verdict {
+	if v.Second == standIn {
+		v.Second, v.SecondViable = "", false
+	}
+	v.Rule = v.Specialist + " is demoted"
+	v.Specialist, v.Adapter, v.RoutedBy = standIn, "", ByFallback
+	return v
+}
+
 func (v Verdict) toSecond(why string) Verdict {
 	v.Specialist, v.Second, v.SecondViable = v.Second, v.Specialist, false
 	v.Adapter, v.Shadow, v.RoutedBy, v.Rule = "", "", ByDivert, why

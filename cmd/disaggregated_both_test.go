@@ -81,3 +81,22 @@ func TestEachStepHasItsProfile(t *testing.T) {
 		t.Errorf("routing %+v", r.Routing)
 	}
 }
+
+// MOD3-42, MOD3-48: by the preset, who decodes is near who prefills, with everything else equal.
+func TestWhoDecodesIsNearWhoPrefills(t *testing.T) {
+	zoned := strings.NewReplacer("workflow: disaggregated", "workflow: disaggregated\n    profile: disaggregated",
+		"name: p-0,", "name: p-0, labels: {region: r, zone: a},", "name: p-1,", "name: p-1, labels: {region: r, zone: b},",
+		"name: d-0,", "name: d-0, labels: {region: r, zone: b},", "name: d-1,", "name: d-1, labels: {region: r, zone: a},").Replace(halves)
+	w := newWorld(t, zoned, halvesEngines())
+	for i := range 3 {
+		_, resp := w.says("unary", long("debug", fmt.Sprint("near", i), ""))
+		if a := attempts(w.receipt(resp)); a != "prefill:p-0=ok, decode:d-1=ok" && a != "prefill:p-1=ok, decode:d-0=ok" {
+			t.Errorf("attempts %s: not in one zone", a)
+		}
+	}
+	_, resp := w.says("unary", `{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":"short"}]}`)
+	if a := attempts(w.receipt(resp)); a != "decode:d-0=ok" { // near nobody: the lowest
+		t.Errorf("attempts %s", a)
+	}
+	w.baseline()
+}

@@ -10,10 +10,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"octet/adapters"
 	"octet/calibration/records"
 	"octet/config"
 	"octet/gateway"
+	"octet/gateway/sharedrates"
 	"octet/kvpool"
 	"octet/routing/approx"
 	"octet/routing/events"
@@ -21,6 +24,7 @@ import (
 	"octet/routing/index"
 	"octet/routing/plugins"
 	"octet/slo"
+	"octet/slo/verify"
 )
 
 // house holds what lives longer than one generation of the configuration: the fleet, the index and its feed, the SLO
@@ -32,12 +36,16 @@ type house struct {
 	patterns  atomic.Pointer[map[string]pattern] // by specialist; replaced whole
 	started   time.Time
 	hasher    kvpool.Hasher
-	index     *index.ShardedBlockIndexer
+	index     *index.Indexer
 	beliefs   *beliefs
 	sessions  *plugins.Sessions
 	feed      *events.Feed
 	sockets   *sockets
+	schemes   schemes
 	shared    atomic.Pointer[map[string]supply] // sources of events that all replicas share; nil until background
+	verifier  *verify.Verifier                  // nil where no answers are judged here
+	sharing   gateway.Sharing                   // of tenants' rates
+	rates     *sharedrates.Rates                // nil where they are counted here alone
 	web       *http.Client                      // to engines' and peers' snapshots
 	fleet     *fleet.Fleet
 	residency *adapters.Residency
@@ -45,6 +53,7 @@ type house struct {
 	targets   atomic.Pointer[map[string]events.Target] // by replica name; replaced whole
 	tokens    *tokenizers
 	weights   atomic.Pointer[map[string]int] // of tenants' shares; replaced whole
+	outcomes  *prometheus.CounterVec         // of the classifier
 	examples  *records.Stream                // the calibration stream; nil where there is none
 	probation *slo.Probation
 
@@ -62,19 +71,21 @@ type house struct {
 type board struct {
 	shape config.SLO
 	board *slo.Board
+	load  *slo.Escalation
 }
 
 func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
-	x, err := index.New(index.Config{})
+	x, err := index.New(index.Config{MaxBytes: int64(cfg.Events.IndexMemory)})
 	if err != nil {
 		return nil, err
 	}
 	h := &house{
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
-		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)),
+		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)), outcomes: newOutcomes(),
 		residents: map[string]*resident{}, boards: map[string]board{}, web: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
+	h.metrics.Register(h.outcomes)
 	guesses, err := approx.New(approx.Config{TTL: cfg.Events.Approximate.TTL, Blocks: cfg.Events.Approximate.Blocks})
 	if err != nil {
 		return nil, err
@@ -91,7 +102,12 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	if h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...); err != nil {
 		return nil, err
 	}
-	return h, h.openCalibration(cfg)
+	if err := h.openCalibration(cfg); err != nil {
+		return nil, err
+	}
+	h.shareRates(cfg.Auth.Shared)
+	h.verifier, err = newVerifier(cfg)
+	return h, err
 }
 
 // target says where the events of a replica belong.
@@ -134,6 +150,9 @@ func (h *house) options(cfg *config.Config) gateway.Options {
 	if h.examples != nil {
 		o.Calibration = h.examples
 	}
+	if h.verifier != nil {
+		o.Verifier = h.verifier
+	}
 	return o
 }
 
@@ -145,10 +164,10 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 	if rt.Shadow, err = shadowOf(cfg); err != nil {
 		return nil, nil, fmt.Errorf("%w: shadow.judge: %w", errConfig, err)
 	}
-	if rt.Cascade, err = newCascade(cfg); err != nil {
+	if rt.Cascade, err = newCascade(cfg, h.outcomes); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
-	if rt.Tenants, err = newTenants(cfg, h.tenants); err != nil {
+	if rt.Tenants, err = h.newTenants(cfg); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
 	patterns, err := h.buildPatterns(cfg)
@@ -178,7 +197,7 @@ func (h *house) settle(cfg *config.Config, rt *gateway.Runtime, staying map[stri
 	for name, r := range staying {
 		rt.Replicas[r.replica.Host] = r.replica
 		targets[name] = events.Target{
-			Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize, Source: sourceOf(name, r.events),
+			Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize, Source: sourceOf(name, r.events), Scheme: h.schemes.of(r.events),
 		}
 	}
 	for name, r := range h.residents {
@@ -271,6 +290,9 @@ func (h *house) close() {
 		}
 	}
 	h.rememberProbation()
+	if h.rates != nil {
+		_ = h.rates.Close() // likewise
+	}
 }
 
 // jitter is in [0,1): it spreads retries and probes, and decides nothing else.

@@ -22,9 +22,9 @@ func terms(cfg *config.Config) []slo.Term {
 	var all []slo.Term
 	for _, sp := range cfg.Specialists {
 		need := sp.SLO.Correctness.MinSamples
-		all = append(all, slo.Term{Lane: slo.Lane{Specialist: sp.Name}, Version: sp.Version, Need: need})
+		all = append(all, slo.Term{Entrant: slo.Entrant{Specialist: sp.Name}, Version: sp.Version, Need: need})
 		for _, a := range sp.Adapters {
-			all = append(all, slo.Term{Lane: slo.Lane{Specialist: sp.Name, Adapter: a.Name}, Version: a.Version, Need: need})
+			all = append(all, slo.Term{Entrant: slo.Entrant{Specialist: sp.Name, Adapter: a.Name}, Version: a.Version, Need: need})
 		}
 	}
 	return all
@@ -47,7 +47,7 @@ func loadProbation(path string) (*slo.Probation, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return slo.NewProbation(), nil
 	}
-	var remembered []slo.Standing
+	var remembered []slo.Trial
 	if err == nil {
 		err = json.Unmarshal(text, &remembered)
 	}

@@ -84,7 +84,8 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 	}
 	r := &resident{key: key, blocks: blocks, bounds: boundsOf(cfg, sp, rep), events: rep.Events}
 	r.replica = &gateway.Replica{
-		Name: rep.Name, Model: rep.Model, Engine: rep.Engine, APIKey: rep.APIKey, ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort, Opaque: opaque(rep.Name),
+		MaxWaiting: r.bounds.maxWaiting,
+		Name:       rep.Name, Model: rep.Model, Engine: rep.Engine, APIKey: rep.APIKey, ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort, Opaque: opaque(rep.Name),
 		Tokens: func() gateway.TokenCheck { return h.tokens.checks.state(rep.Name) },
 	}
 	if old := h.residents[rep.Name]; old != nil && old.key == key {

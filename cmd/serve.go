@@ -95,6 +95,11 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	h.restore(ctx, cfg.Events.Snapshot)
+	h.recall(cfg.Outcomes.File)
+	running.Go(func() { h.remember(ctx, cfg.Outcomes) })
+	if h.verifier != nil {
+		running.Go(func() { h.verifier.Run(ctx) })
+	}
 	h.consume(ctx, consumers, &running)
 	running.Go(func() { h.keep(ctx, cfg.Events.Snapshot) })
 	running.Go(func() { h.resync(ctx, cfg.Events) })
@@ -119,21 +124,23 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 	}, nil
 }
 
-// follow reloads on SIGHUP and whenever the file changes.
+// follow reloads on SIGHUP and whenever the file, or the classifier's artefact, changes.
 func (h *house) follow(ctx context.Context, path string) {
 	hangups := make(chan os.Signal, 1) // one is enough: a reload reads the newest file
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	changed := make(chan struct{}, 1) // likewise
+	notify := func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	}
 	var watching sync.WaitGroup
 	defer watching.Wait()
+	watching.Go(func() { h.followModel(ctx, notify) })
 	watching.Go(func() {
-		err := config.Watch(ctx, path, func() {
-			select {
-			case changed <- struct{}{}:
-			default:
-			}
-		})
+		err := config.Watch(ctx, path, notify)
 		if err != nil && ctx.Err() == nil {
 			h.log.Warn("the file is not watched; SIGHUP still reloads", "error", err)
 		}

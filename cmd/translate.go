@@ -1,9 +1,13 @@
 package cmd
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"octet/classifier"
 	"octet/config"
@@ -17,7 +21,7 @@ import (
 
 func breakerConfig(cfg *config.Config) fleet.Breaker {
 	b := cfg.Fleet.Breaker
-	return fleet.Breaker{Failures: b.Failures, Window: b.Window, OpenFor: b.OpenFor, Probes: b.Probes}
+	return fleet.Breaker{Failures: b.Failures, Window: b.Window, OpenFor: b.OpenFor, Probes: b.Probes, Ratio: b.Ratio, MinRequests: b.MinRequests, MaxEjected: b.MaxEjected}
 }
 
 func clientConfig(cfg *config.Config, rep *config.Replica) openai.Config {
@@ -32,14 +36,16 @@ func limits(cfg *config.Config) gateway.Limits {
 	l := cfg.Limits
 	return gateway.Limits{
 		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes), JSONDepth: l.JSONDepth, Messages: l.Messages,
-		MaxStreams: l.MaxStreams, MaxAttempts: l.MaxAttempts, RetryBudget: l.RetryBudget,
+		MaxStreams: l.MaxStreams, MaxAttempts: l.MaxAttempts, Continuations: l.Continuations, RetryBudget: l.RetryBudget,
+		QueueBytes: int64(l.QueueBytes), EventBytes: int(l.EventBytes), HeaderTimeout: l.HeaderTimeout, KeepaliveTimeout: l.KeepaliveTimeout,
 		BodyTimeout: l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout, IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain,
+		MaxQueueWait: l.MaxQueueWait,
 	}
 }
 
 func intentNames(cfg *config.Config) []string { return slices.Sorted(maps.Keys(cfg.Intents)) }
 
-func newCascade(cfg *config.Config) (*classifier.Cascade, error) {
+func newCascade(cfg *config.Config, outcomes *prometheus.CounterVec) (*classifier.Cascade, error) {
 	c := classifier.Config{
 		Adapters: map[string][]string{}, Intents: map[string]classifier.IntentConfig{}, Detectors: cfg.Router.Detectors,
 		Fallback: cfg.Router.Fallback, RejectRefuses: cfg.Router.Reject == "refuse", Viable: cfg.Router.Classifier.Viable,
@@ -52,6 +58,16 @@ func newCascade(cfg *config.Config) (*classifier.Cascade, error) {
 		c.Intents[name] = classifier.IntentConfig{
 			Specialist: in.Specialist, ShadowThreshold: in.ShadowThreshold, DivertThreshold: in.DivertThreshold, PriorityFloor: in.PriorityFloor,
 		}
+	}
+	for _, r := range cfg.Router.Rules {
+		c.Rules = append(c.Rules, classifier.Rule(r))
+	}
+	bound, err := boundModel(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if bound != nil {
+		c.Model = &timed{bound, cfg.Router.Classifier.Timeout, outcomes}
 	}
 	return classifier.New(c)
 }
@@ -67,7 +83,8 @@ func adapterNames(sp config.Specialist) []string {
 // anonymousTenant is the name of requests without a key.
 const anonymousTenant = "anonymous"
 
-func newTenants(cfg *config.Config, earlier *gateway.Tenants) (*gateway.Tenants, error) {
+func (h *house) newTenants(cfg *config.Config) (*gateway.Tenants, error) {
+	earlier, sharing := h.tenants, h.sharing
 	list := make([]gateway.TenantConfig, len(cfg.Auth.Tenants))
 	for i, t := range cfg.Auth.Tenants {
 		list[i] = gateway.TenantConfig{
@@ -77,13 +94,13 @@ func newTenants(cfg *config.Config, earlier *gateway.Tenants) (*gateway.Tenants,
 		}
 	}
 	if !cfg.Auth.Anonymous {
-		return gateway.NewTenants(list, nil, earlier)
+		return gateway.NewTenants(list, nil, earlier, sharing)
 	}
 	a := cfg.Auth.AnonymousLimits
 	return gateway.NewTenants(list, &gateway.TenantConfig{
-		Name: anonymousTenant, PriorityMax: a.PriorityMax,
+		Name: anonymousTenant, PriorityMax: a.PriorityMax, MaxStreams: a.MaxStreams,
 		RequestsPerSecond: a.Rate.RequestsPerSecond, Burst: a.Rate.Burst, TokensPerMinute: int(a.Rate.TokensPerMinute),
-	}, earlier)
+	}, earlier, sharing)
 }
 
 // tenantWeights are the tenants' shares of a busy replica.
@@ -102,8 +119,13 @@ func sloConfig(sp *config.Specialist) slo.Config {
 	c := sp.SLO.Correctness
 	return slo.Config{
 		Window: sp.SLO.Window, MinSamples: sp.SLO.MinSamples,
-		Correctness: slo.CorrectnessConfig{Floor: c.Floor, Window: c.Window, MinSamples: c.MinSamples, RecoverFor: c.RecoverFor},
+		Correctness: slo.CorrectnessConfig{Floor: c.Floor, Window: c.Window, MinSamples: c.MinSamples, RecoverFor: cmp.Or(c.RecoverFor, -1), ProbeShare: c.ProbeShare},
 	}
+}
+
+func escalationConfig(sp *config.Specialist) slo.EscalationConfig {
+	e := sp.SLO.Escalation
+	return slo.EscalationConfig{Divert: e.Divert, Relax: e.Relax, Shed: e.Shed, Ease: e.Ease, Hold: e.Hold, Calm: e.Calm}
 }
 
 // knobs are the thresholds and floors that operators may override, with the configured values as defaults.
@@ -115,6 +137,9 @@ func knobs(cfg *config.Config) []slo.Knob {
 	}
 	if _, given := cfg.Intents[classifier.Unspecified]; !given {
 		all = append(all, slo.IntentKnobs(classifier.Unspecified, 0, 0)...)
+	}
+	for _, sp := range cfg.Specialists {
+		all = append(all, slo.SpecialistKnobs(sp.Name)...)
 	}
 	return all
 }
@@ -128,12 +153,16 @@ func withFloor(knobs []slo.Knob, floor int) []slo.Knob {
 	return knobs
 }
 
-// board returns a specialist's windows: those that it has, unless their shape was changed.
-func (h *house) board(sp *config.Specialist) *slo.Board {
+// board returns a specialist's windows and escalation: those that it has, unless their shape was changed.
+func (h *house) board(sp *config.Specialist) board {
 	if b, ok := h.boards[sp.Name]; ok && b.shape == sp.SLO {
-		return b.board
+		return b
 	}
-	b := board{sp.SLO, slo.NewBoard(sloConfig(sp))}
+	b := board{sp.SLO, slo.NewBoard(sloConfig(sp)), slo.NewEscalation(escalationConfig(sp))}
+	if old, ok := h.boards[sp.Name]; ok { // what was judged stays judged
+		now := time.Now()
+		_ = b.board.Lane().Restore(old.board.Lane().Save(now), now) // saved a moment ago: it can be restored
+	}
 	h.boards[sp.Name] = b
-	return b.board
+	return b
 }

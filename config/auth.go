@@ -1,5 +1,7 @@
 package config
 
+import "time"
+
 // Auth says who may call. With no tenants everyone is the anonymous tenant.
 type Auth struct {
 	// Requests without a key are served, under anonymous_limits. False: a key is required.
@@ -8,6 +10,25 @@ type Auth struct {
 	AnonymousLimits AnonymousLimits `yaml:"anonymous_limits"`
 	// Callers with a key.
 	Tenants []Tenant `yaml:"tenants"`
+	// Has all gateways count rates together; absent = each for itself.
+	Shared *SharedRates `yaml:"shared"`
+}
+
+// SharedRates is a Redis in which gateways count what their tenants use. While it cannot be asked each gateway goes by its part
+// of every rate, and says so.
+type SharedRates struct {
+	// host:port of the Redis.
+	Addr string `yaml:"addr" required:"true" form:"addr"`
+	// Its user, where it has users.
+	Username string `yaml:"username"`
+	// Its password; ${VAR} reads it from the environment.
+	Password string `yaml:"password"`
+	// Its database.
+	DB int `yaml:"db" default:"0" range:"0..1000000"`
+	// Time it may take to answer.
+	Timeout time.Duration `yaml:"timeout" default:"20ms" range:"1ms..10s"`
+	// Gateways that share the rates.
+	Gateways int `yaml:"gateways" default:"2" range:"1..10000"`
 }
 
 // AnonymousLimits binds all requests without a key together.
@@ -16,6 +37,8 @@ type AnonymousLimits struct {
 	PriorityMax int `yaml:"priority_max" default:"100" range:"-100..100"`
 	// Their share of a busy replica, beside other tenants' weights.
 	Weight int `yaml:"weight" default:"1" range:"1..1000"`
+	// Streams they may hold open at once, all together; 0 = limits.max_streams alone.
+	MaxStreams int `yaml:"max_streams" default:"0" range:"0..1000000"`
 	// What all anonymous requests together may use.
 	Rate Rate `yaml:"rate"`
 }

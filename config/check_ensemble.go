@@ -20,6 +20,20 @@ func checkSpecialist(c *Config, i int, r *report) {
 	}
 	checkHBM(s, path+".hbm", r)
 	checkRoles(s, path, r)
+	checkEscalation(s.SLO.Escalation, path+".slo.escalation", r)
+}
+
+// checkEscalation notes steps that would be left as soon as they are entered, or entered in the wrong order.
+func checkEscalation(e Escalation, path string, r *report) {
+	if e.Relax >= e.Divert {
+		r.addAt(path+".relax", CodeConflict, "%v is not below divert, %v", e.Relax, e.Divert)
+	}
+	if e.Ease >= e.Shed {
+		r.addAt(path+".ease", CodeConflict, "%v is not below shed, %v", e.Ease, e.Shed)
+	}
+	if e.Shed < e.Divert {
+		r.addAt(path+".shed", CodeConflict, "%v is below divert, %v: the second step comes after the first", e.Shed, e.Divert)
+	}
 }
 
 func checkHBM(s *Specialist, path string, r *report) {

@@ -30,6 +30,8 @@ type Config struct {
 	Events Events `yaml:"events"`
 	// The budget of shadow traffic and where its comparisons go.
 	Shadow Shadow `yaml:"shadow"`
+	// Verdicts on answers: what is remembered of them, and who gives them.
+	Outcomes Outcomes `yaml:"outcomes"`
 	// The bounds of /metrics.
 	Metrics Metrics `yaml:"metrics"`
 	// Seeds the keyed block hash. Gateways that share a cell use the same one; another value forgets every cached chain.

@@ -22,6 +22,12 @@ func (c *Config) derive(r *report) {
 	for _, name := range slices.Sorted(maps.Keys(c.Intents)) {
 		c.Intents[name] = deriveIntent(name, c.Intents[name], r)
 	}
+	if c.Outcomes.Verifier.Command == nil {
+		c.Outcomes.Verifier.Command = []string{"g++", "-std=c++23", "-fsyntax-only", "{}"}
+	}
+	if c.Outcomes.Verifier.Languages == nil {
+		c.Outcomes.Verifier.Languages = []string{"cpp", "c++", "cc", "cxx"}
+	}
 	if c.Router.Fallback == "" && len(c.Specialists) > 0 {
 		c.Router.Fallback = c.Specialists[0].Name
 	}

@@ -2,8 +2,10 @@ package config
 
 import "time"
 
-// Events are the shared streams of cache events. A section that is absent is a source that is off.
+// Events are the block index and the shared streams of cache events that feed it. A section that is absent is a source that is off.
 type Events struct {
+	// What the block index may take. A block that finds no room is not recorded: its replica then counts as holding less than it does.
+	IndexMemory Size `yaml:"index_memory" default:"4GiB" range:"16MiB..16TiB"`
 	// Redis Streams.
 	Redis *Redis `yaml:"redis"`
 	// NATS JetStream.

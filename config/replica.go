@@ -45,6 +45,10 @@ type ReplicaEvents struct {
 	Topic string `yaml:"topic"`
 	// The one source that may speak for it: what others say in its name is dropped. auto = zmq where that is set, else any.
 	Source string `yaml:"source" default:"auto" enum:"auto any redis nats grpc zmq"`
+	// How the engine hashes its blocks: what it publishes is compared, and differences are counted. unknown = not compared.
+	HashScheme string `yaml:"hash_scheme" default:"unknown" enum:"unknown sha256_cbor xxhash_cbor"`
+	// The PYTHONHASHSEED that it runs with.
+	HashSeed string `yaml:"hash_seed"`
 }
 
 // Fleet is how replicas are watched.
@@ -65,7 +69,7 @@ type Fleet struct {
 
 // Breaker stops sending to a replica that fails requests, whatever its probes say.
 type Breaker struct {
-	// Failures within the window that open it.
+	// Failures in a row, within the window, that open it.
 	Failures int `yaml:"failures" default:"5" range:"1..10000"`
 	// What failures are counted over.
 	Window time.Duration `yaml:"window" default:"30s" range:"1s..1h"`
@@ -73,4 +77,10 @@ type Breaker struct {
 	OpenFor time.Duration `yaml:"open_for" default:"5s" range:"10ms..1h"`
 	// Requests let through half-open; all must succeed to close it.
 	Probes int `yaml:"probes" default:"1" range:"1..100"`
+	// Share of failures among requests within the window that opens it too; 0 = only failures in a row do.
+	Ratio float64 `yaml:"ratio" default:"0" range:"0..1"`
+	// With fewer requests within the window there is no share.
+	MinRequests int `yaml:"min_requests" default:"20" range:"1..1000000"`
+	// Share of a specialist's replicas that may be given up at once; one always may.
+	MaxEjected float64 `yaml:"max_ejected" default:"0.5" range:"0.01..1"`
 }

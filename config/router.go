@@ -19,10 +19,24 @@ type Intent struct {
 	PriorityFloor int `yaml:"priority_floor" default:"-100" range:"-100..100"`
 }
 
+// Rule sends texts that hold some literals to a specialist, before the built-in detectors are asked.
+type Rule struct {
+	// Unique; what receipts say.
+	Name string `yaml:"name" required:"true" form:"name"`
+	// Where such texts go.
+	Specialist string `yaml:"specialist" required:"true" form:"name"`
+	// What to look for, as it stands in the text: 2 to 128 bytes each, 256 in all rules together.
+	Literals []string `yaml:"literals" required:"true"`
+	// How many different ones have to be there.
+	AtLeast int `yaml:"at_least" default:"1" range:"1..256"`
+}
+
 // Router decides which specialist answers: declared model, then declared intent, then detectors, then classifier.
 type Router struct {
 	// The model that looks at the text.
 	Classifier Classifier `yaml:"classifier"`
+	// Rules of one's own, at most 64; the first that holds decides.
+	Rules []Rule `yaml:"rules"`
 	// Structural detectors (sanitizer traces, CMake and linker errors, SFINAE-heavy headers …) decide before the classifier.
 	Detectors bool `yaml:"detectors" default:"true"`
 	// Who answers where the classifier is broken, absent or unsure; default the first specialist.
@@ -63,6 +77,9 @@ type Probation struct {
 type Classifier struct {
 	// builtin, or the path of an artefact that "octet train" wrote.
 	Model string `yaml:"model" default:"builtin" form:"text"`
+	// Which specialist each label of the artefact is for, where its name is another. What a label without a specialist
+	// gets counts as belonging to nobody.
+	Labels map[string]string `yaml:"labels"`
 	// A verdict that takes longer is the fallback's.
 	Timeout time.Duration `yaml:"timeout" default:"5ms" range:"100us..10s"`
 	// The least probability at which a second choice may answer instead of the first.

@@ -29,7 +29,7 @@ func TestSchemaIsCurrent(t *testing.T) {
 		}
 	}
 	if !bytes.Equal(want, Schema()) && !*update {
-		t.Error("schema.json is stale: go test -run SchemaIsCurrent -update ./config")
+		t.Error("schema.json is stale: go test ./config -run SchemaIsCurrent -update")
 	}
 }
 

@@ -112,6 +112,26 @@ type SLO struct {
 	MinSamples int `yaml:"min_samples" default:"20" range:"1..1000000"`
 	// The floor under which it is demoted.
 	Correctness Correctness `yaml:"correctness"`
+	// What is done for it under load.
+	Escalation Escalation `yaml:"escalation"`
+}
+
+// Escalation relieves a specialist under load, step by step: first unsure requests go to their second choice and shadows are
+// suspended, then requests of the least urgent priority are refused. Pressure is the share of its queue that is taken, or of
+// max_queue_wait that it would keep a request waiting, whichever is larger.
+type Escalation struct {
+	// Pressure at which unsure requests are diverted.
+	Divert float64 `yaml:"divert" default:"0.5" range:"0.01..1"`
+	// Pressure at or below which they are not any more.
+	Relax float64 `yaml:"relax" default:"0.25" range:"0.001..1"`
+	// Pressure at which the priority floor goes up, by one priority that is asked with at a time.
+	Shed float64 `yaml:"shed" default:"0.8" range:"0.01..1"`
+	// Pressure at or below which it comes down.
+	Ease float64 `yaml:"ease" default:"0.5" range:"0.001..1"`
+	// Time the pressure must last for a step up.
+	Hold time.Duration `yaml:"hold" default:"1s" range:"1ms..1h"`
+	// Time it must be gone for a step down.
+	Calm time.Duration `yaml:"calm" default:"5s" range:"1ms..1h"`
 }
 
 // Correctness is the pass rate a specialist owes, from verdicts on its answers.
@@ -124,4 +144,6 @@ type Correctness struct {
 	MinSamples int `yaml:"min_samples" default:"50" range:"1..1000000"`
 	// Time above the floor before it takes primary traffic again.
 	RecoverFor time.Duration `yaml:"recover_for" default:"10m" range:"0s..168h"`
+	// Share of the requests meant for a demoted specialist that are copied to it, so that it can recover.
+	ProbeShare float64 `yaml:"probe_share" default:"0.1" range:"0.001..1"`
 }

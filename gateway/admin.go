@@ -88,7 +88,7 @@ type SpecialistState struct {
 	Shadow     int            `json:"shadow"`
 	Replicas   []ReplicaState `json:"replicas"`
 	// Probation is of this specialist and its adapters: those that are fresh.
-	Probation []slo.Standing `json:"probation,omitempty"`
+	Probation []slo.Trial `json:"probation,omitempty"`
 }
 
 func (s *Server) state(c *gin.Context) {
@@ -193,7 +193,15 @@ func (s *Server) breakers(c *gin.Context) {
 			replicas[rep.Name] = rep.Fleet.State()
 		}
 	}
-	c.JSON(http.StatusOK, gin.H{"replicas": replicas})
+	specialists, now := gin.H{}, s.now()
+	for _, sp := range s.runtime.Load().Specialists {
+		state := gin.H{"correctness": sp.Board.Lane().State(now)}
+		if sp.Load != nil {
+			state["load"] = sp.Load.State()
+		}
+		specialists[sp.Name] = state
+	}
+	c.JSON(http.StatusOK, gin.H{"replicas": replicas, "specialists": specialists})
 }
 
 func (s *Server) reloadNow(c *gin.Context) {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // Tenant is who a request is for. Its identity comes from the API key alone, never from anything else a client sends.
@@ -21,8 +19,8 @@ type Tenant struct {
 	Specialists    []string // allowed; empty is all
 	CacheSalt      string   // "" shares prefix caches with other tenants without one
 	MaxStreams     int      // 0 is unbounded
-	Requests       *rate.Limiter
-	Tokens         *rate.Limiter
+	requests       *quota
+	tokens         *quota
 	streams        atomic.Int64
 }
 
@@ -48,48 +46,33 @@ type Tenants struct {
 
 // NewTenants builds the table; anonymous nil means that a key is required. Limiters of earlier tenants with the same name
 // and the same rates are kept, so that a reload does not refill anybody's quota.
-func NewTenants(list []TenantConfig, anonymous *TenantConfig, earlier *Tenants) (*Tenants, error) {
+func NewTenants(list []TenantConfig, anonymous *TenantConfig, earlier *Tenants, sharing Sharing) (*Tenants, error) {
 	t := &Tenants{byKey: make(map[[sha256.Size]byte]*Tenant, len(list))}
 	for _, c := range list {
 		raw, err := hex.DecodeString(c.KeySHA256)
 		if err != nil || len(raw) != sha256.Size {
 			return nil, fmt.Errorf("tenant %s: key_sha256 is not %d hex digits", c.Name, 2*sha256.Size)
 		}
-		t.byKey[[sha256.Size]byte(raw)] = newTenant(c, earlier)
+		t.byKey[[sha256.Size]byte(raw)] = newTenant(c, earlier, sharing)
 	}
 	if anonymous != nil {
-		t.anonymous = newTenant(*anonymous, earlier)
+		t.anonymous = newTenant(*anonymous, earlier, sharing)
 	}
 	return t, nil
 }
 
-func newTenant(c TenantConfig, earlier *Tenants) *Tenant {
+func newTenant(c TenantConfig, earlier *Tenants, sharing Sharing) *Tenant {
 	t := &Tenant{
 		Name: c.Name, PriorityMax: c.PriorityMax, RefusePriority: c.RefusePriority, Specialists: c.Specialists,
 		CacheSalt: c.CacheSalt, MaxStreams: c.MaxStreams,
-		Requests: limiter(rate.Limit(c.RequestsPerSecond), c.Burst),
-		Tokens:   limiter(rate.Limit(c.TokensPerMinute)/60, c.TokensPerMinute),
+		requests: newQuota(c.Name+":requests", c.RequestsPerSecond, c.Burst, sharing),
+		tokens:   newQuota(c.Name+":tokens", float64(c.TokensPerMinute)/60, c.TokensPerMinute, sharing),
 	}
 	if old := earlier.named(c.Name); old != nil {
-		t.Requests = keep(t.Requests, old.Requests)
-		t.Tokens = keep(t.Tokens, old.Tokens)
+		t.requests.keep(old.requests)
+		t.tokens.keep(old.tokens)
 	}
 	return t
-}
-
-// limiter returns nil for an unlimited rate.
-func limiter(per rate.Limit, burst int) *rate.Limiter {
-	if per <= 0 {
-		return nil
-	}
-	return rate.NewLimiter(per, max(burst, int(per), 1))
-}
-
-func keep(fresh, old *rate.Limiter) *rate.Limiter {
-	if fresh != nil && old != nil && fresh.Limit() == old.Limit() && fresh.Burst() == old.Burst() {
-		return old
-	}
-	return fresh
 }
 
 func (t *Tenants) named(name string) *Tenant {
@@ -152,11 +135,11 @@ func (t *Tenant) Permits(specialist string) bool {
 func (t *Tenant) Take(now time.Time) (func(), *Error) {
 	if t.MaxStreams > 0 && t.streams.Add(1) > int64(t.MaxStreams) {
 		t.streams.Add(-1)
-		return nil, fail(CodeQuotaExceeded, "", fmt.Sprintf("%d requests of this key are already open", t.MaxStreams))
+		return nil, fail(CodeQuotaExceeded, "", fmt.Sprintf("%d requests of this key are already open: its max_streams", t.MaxStreams))
 	}
-	if wait, ok := allow(t.Requests, now, 1); !ok {
+	if wait, ok := t.requests.take(now, 1); !ok {
 		t.giveBack()
-		return nil, &Error{Code: CodeQuotaExceeded, Message: "the key's request rate is used up", RetryAfter: wait}
+		return nil, &Error{Code: CodeQuotaExceeded, Message: "the key's request rate is used up", RetryAfter: jittered(wait)}
 	}
 	return t.giveBack, nil
 }
@@ -169,31 +152,13 @@ func (t *Tenant) giveBack() {
 
 // Charge takes n tokens from the tenant's token rate before they are spent; a prompt larger than the burst takes all of it.
 func (t *Tenant) Charge(now time.Time, n int) *Error {
-	if t.Tokens == nil {
-		return nil
-	}
-	if wait, ok := allow(t.Tokens, now, min(n, t.Tokens.Burst())); !ok {
-		return &Error{Code: CodeQuotaExceeded, Message: "the key's token rate is used up", RetryAfter: wait}
+	if wait, ok := t.tokens.take(now, n); !ok {
+		return &Error{Code: CodeQuotaExceeded, Message: "the key's token rate is used up", RetryAfter: jittered(wait)}
 	}
 	return nil
 }
 
 // Spend takes n tokens that were generated already; the balance may go below zero.
 func (t *Tenant) Spend(now time.Time, n int) {
-	if t.Tokens != nil && n > 0 {
-		t.Tokens.ReserveN(now, min(n, t.Tokens.Burst()))
-	}
-}
-
-// allow takes n from l if it has them, else says how long until it would.
-func allow(l *rate.Limiter, now time.Time, n int) (wait time.Duration, ok bool) {
-	if l == nil {
-		return 0, true
-	}
-	r := l.ReserveN(now, n)
-	if wait = r.DelayFrom(now); wait > 0 {
-		r.CancelAt(now)
-		return wait, false
-	}
-	return 0, r.OK()
+	t.tokens.spend(now, n)
 }

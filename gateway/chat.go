@@ -103,10 +103,11 @@ func (x *exchange) decide() error {
 	if !x.tenant.Permits(v.Specialist) {
 		return fail(CodePermissionDenied, "model", fmt.Sprintf("this key may not use %q", v.Specialist))
 	}
-	if floor := x.s.floor(v.Intent); x.intent.Priority < floor {
-		return &Error{Code: CodePriorityFloor, Message: fmt.Sprintf("priority %d is below the floor of %d that is in force", x.intent.Priority, floor)}
+	if err := x.relieve(); err != nil {
+		return err
 	}
-	return x.checkLength(x.rt.Specialist(v.Specialist))
+	x.sampleForJudge()
+	return x.checkLength(x.rt.Specialist(x.verdict.Specialist))
 }
 
 func (x *exchange) classify() (classifier.Verdict, error) {
@@ -133,7 +134,7 @@ func (x *exchange) second(err error) (classifier.Verdict, bool) {
 		return classifier.Verdict{}, false
 	}
 	v, ok := x.verdict.SecondChoice()
-	return v, ok && x.tenant.Permits(v.Specialist)
+	return v, ok && x.mayAnswer(v.Specialist)
 }
 
 // serve is steps 4 to 12 for one specialist.
@@ -160,7 +161,7 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.dropRoute()
 	snapshot := x.sp.Fleet()
 	x.route = routing.Acquire(x.facts())
-	x.route.Candidates(snapshot.Hosts)
+	x.route.Candidates(snapshot.Hosts.AndNot(x.died))
 	x.route.EnableTrace(x.since)
 	x.sp.Seed(x.route, snapshot)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)

@@ -37,6 +37,7 @@ func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	if x.stream && (err == nil || errors.Is(err, errPreempted) && x.unfinished()) {
 		return nil
 	}
+	x.free = x.free || errors.Is(err, engine.ErrConnect) // nothing was sent
 	x.settle(err)
 	if x.started {
 		return err
@@ -87,6 +88,7 @@ func (x *exchange) enter(ctx context.Context) error {
 	}
 	x.free = false
 	x.turn.ticket = ticket
+	x.countAdmission()
 	x.turn.flight.Begin(x.s.now())
 	if x.sp.Routed != nil && x.route != nil {
 		x.sp.Routed(x.route.View(), x.turn.rep.Host)
@@ -97,7 +99,11 @@ func (x *exchange) enter(ctx context.Context) error {
 // demand is what the replica whose turn it is has to do, as far as anybody knows: what it already gave of the answer included.
 func (x *exchange) demand() fleet.Demand {
 	tokens := x.prompt.Tokens + x.handedOut
-	return fleet.Demand{Prompt: tokens, Uncached: tokens - x.predicted, Whole: !x.stream}
+	d := fleet.Demand{Prompt: tokens, Uncached: tokens - x.predicted, Whole: !x.stream && !x.turn.leg}
+	if !x.turn.leg && x.handedOut == 0 && (len(x.held) > 0 || x.beside != nil) {
+		d.Uncached = 0 // another has computed it
+	}
+	return d
 }
 
 // call sends the request and brings the answer so far that the client has its first byte, or all of a unary one.

@@ -210,13 +210,16 @@ func upstreamError(err error) *Error {
 	return nil
 }
 
+// mostRetryAfter is as far ahead as anybody is told to come back.
+const mostRetryAfter = time.Hour
+
 // retryAfter returns the header's value: whole seconds, rounded up; "" when unknown.
 func (e *Error) retryAfter() string {
 	status := e.Status()
 	if e.RetryAfter <= 0 || (status != 429 && status != 503) {
 		return ""
 	}
-	return strconv.FormatInt(int64(math.Ceil(e.RetryAfter.Seconds())), 10)
+	return strconv.FormatInt(int64(math.Ceil(min(e.RetryAfter, mostRetryAfter).Seconds())), 10)
 }
 
 // appendJSON appends the error object that every surface shows, on one line.

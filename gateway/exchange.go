@@ -11,6 +11,7 @@ import (
 	"octet/gateway/sse"
 	"octet/gateway/wire"
 	"octet/routing"
+	"octet/routing/index"
 	"octet/scheduler"
 	"octet/slo"
 )
@@ -33,6 +34,8 @@ type exchange struct {
 	stream  bool // the client wants events
 	intent  intent
 	verdict classifier.Verdict
+	demoted string // who would have answered, where another stands in
+	probe   string // the demoted specialist that is owed a copy of this request
 
 	sp      *Specialist // who is asked now
 	route   *routing.Context
@@ -53,23 +56,28 @@ type exchange struct {
 	turn      turn
 	cont      *continuation // nil for an answer that cannot be taken up again
 	attempts  int
-	free      bool // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
-	elsewhere bool // a second choice may answer: a long wait is offered back for it
-	predicted int  // tokens of the prompt that the index believes the replica to hold
-	preempted int  // times that a place was given back
+	takeovers int              // attempts to go on with a stream whose engine died
+	died      index.HostBitmap // replicas whose engines died under this stream
+	free      bool             // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
+	elsewhere bool             // a second choice may answer: a long wait is offered back for it
+	predicted int              // tokens of the prompt that the index believes the replica to hold
+	preempted int              // times that a place was given back
 	routed    time.Duration
 	queued    time.Duration
 
 	started    bool // the head of the answer is out: from here on only an error event can tell of a failure
 	status     int
 	handedOut  int // tokens that reached the client
+	most       int // events of output that a stream's engine may send; 0 is unbounded
 	wrote      time.Time
 	writeArmed time.Time
 	ttft       time.Duration
 	usage      sse.Usage
 	finish     string
 	answer     []byte // a unary answer; pooled
+	said       *said  // what the client was told, for a judge; nil: nobody wants it
 	failure    *Error
+	admitted   bool // it got a place, once at least
 	gone       bool // the client left
 	abort      bool // close the connection without a proper end
 
@@ -84,6 +92,7 @@ type question struct {
 	turns    []wire.Turn
 	asTurns  []classifier.Turn
 	segments [][]byte // the body as the engine gets it
+	counted  int64    // bytes of the body that count among those that are held
 }
 
 // intent is what the headers say of a request.
@@ -140,6 +149,8 @@ func (x *exchange) dropQuestion() {
 		return
 	}
 	x.question = nil
+	x.s.bodies.Add(-q.counted)
+	q.counted = 0
 	clear(q.segments)
 	clear(q.turns)
 	clear(q.asTurns)

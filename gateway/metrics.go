@@ -17,6 +17,9 @@ type Metrics struct {
 	total    *prometheus.HistogramVec // specialist
 	tokens   *prometheus.CounterVec   // specialist, kind: prompt | completion | cached
 	intents  *prometheus.HistogramVec // intent
+	offered  *prometheus.CounterVec   // specialist, band
+	admitted *prometheus.CounterVec   // specialist, band
+	verdicts *prometheus.CounterVec   // specialist, result: pass | fail
 	panics   prometheus.Counter
 	shadows  *prometheus.CounterVec // specialist, outcome
 	compared *prometheus.CounterVec // intent, class
@@ -28,7 +31,15 @@ type specialistMetrics struct {
 	ttft, total                prometheus.Observer
 	prompt, completion, cached prometheus.Counter
 	ok                         prometheus.Counter
+	offered, admitted          [len(bands)]prometheus.Counter // by bandOf
+	pass, fail                 prometheus.Counter
 }
+
+// bands are what priorities are counted by.
+var bands = [...]string{"low", "normal", "high"}
+
+// bandOf is the index in bands of a priority: below, at or above the one of requests that state none.
+func bandOf(priority int) int { return 1 + min(max(priority, -1), 1) }
 
 // NewMetrics registers the gateway's series and the build's identity with a registry of its own.
 func NewMetrics(version, commit, buildRef string) *Metrics {
@@ -42,6 +53,9 @@ func NewMetrics(version, commit, buildRef string) *Metrics {
 		total:    histograms("octet_request_duration_seconds", "Arrival to the end of the answer.", latency, "specialist"),
 		tokens:   counters("octet_tokens_total", "Tokens, by kind.", "specialist", "kind"),
 		intents:  histograms("octet_intent_duration_seconds", "Arrival to the end of the answer, by declared intent.", latency, "intent"),
+		offered:  counters("octet_specialist_offered_total", "Requests that a specialist was to answer, by priority: below, at or above 0.", "specialist", "band"),
+		admitted: counters("octet_specialist_admitted_total", "Of these, those that got a place at a replica; far below offered is a specialist, or a priority, that starves.", "specialist", "band"),
+		verdicts: counters("octet_verdicts_total", "Verdicts on answers.", "specialist", "result"),
 		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "octet_panics_total", Help: "Requests that ended in a panic of ours."}),
 	}
 	m.shadows = counters("octet_shadows_total", "Shadow requests that were wanted, by what became of them.", "specialist", "outcome")
@@ -49,7 +63,7 @@ func NewMetrics(version, commit, buildRef string) *Metrics {
 	m.judged = counters("octet_shadow_judge_total", "Comparisons that a judge was asked about: ok, or why it has no say.", "outcome")
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octet_build_info", Help: "1, by what was built."}, []string{"version", "commit", "build_ref"})
 	info.WithLabelValues(version, commit, buildRef).Set(1)
-	m.registry.MustRegister(m.requests, m.errors, m.attempts, m.ttft, m.total, m.tokens, m.intents, m.panics, m.shadows, m.compared, m.judged, info)
+	m.registry.MustRegister(m.requests, m.errors, m.attempts, m.ttft, m.total, m.tokens, m.intents, m.offered, m.admitted, m.verdicts, m.panics, m.shadows, m.compared, m.judged, info)
 	return m
 }
 
@@ -65,10 +79,15 @@ func histograms(name, help string, buckets []float64, labels ...string) *prometh
 }
 
 func (m *Metrics) specialist(name string) *specialistMetrics {
-	return &specialistMetrics{
+	h := &specialistMetrics{
+		pass: m.verdicts.WithLabelValues(name, "pass"), fail: m.verdicts.WithLabelValues(name, "fail"),
 		ttft: m.ttft.WithLabelValues(name), total: m.total.WithLabelValues(name), ok: m.requests.WithLabelValues(name, "200"),
 		prompt: m.tokens.WithLabelValues(name, "prompt"), completion: m.tokens.WithLabelValues(name, "completion"), cached: m.tokens.WithLabelValues(name, "cached"),
 	}
+	for i, band := range bands {
+		h.offered[i], h.admitted[i] = m.offered.WithLabelValues(name, band), m.admitted.WithLabelValues(name, band)
+	}
+	return h
 }
 
 func (m *Metrics) refused(code Code) { m.errors.WithLabelValues(string(code)).Inc() }

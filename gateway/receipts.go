@@ -54,6 +54,8 @@ type Decision struct {
 	Second        string             `json:"second,omitempty"`
 	SecondViable  bool               `json:"second_viable,omitempty"`
 	Shadow        string             `json:"shadow,omitempty"`
+	Demoted       string             `json:"demoted,omitempty"` // who would have answered; Specialist stands in
+	Probe         string             `json:"probe,omitempty"`   // the demoted specialist that is owed a copy of this request
 
 	intent string // as the cascade took it
 }
@@ -101,7 +103,8 @@ type Attempt struct {
 // Result is how it ended.
 type Result struct {
 	Status           int     `json:"status"`
-	Code             string  `json:"code,omitempty"` // of the error, "" when complete
+	Specialist       string  `json:"specialist,omitempty"` // who answered; of a failure, who was asked last
+	Code             string  `json:"code,omitempty"`       // of the error, "" when complete
 	Finish           string  `json:"finish,omitempty"`
 	Done             bool    `json:"done"`
 	PromptTokens     int     `json:"prompt_tokens,omitempty"`
@@ -110,6 +113,7 @@ type Result struct {
 	TTFTMs           float64 `json:"ttft_ms,omitempty"`
 	TotalMs          float64 `json:"total_ms"`
 	RouteUs          float64 `json:"route_us"`
+	Continued        int     `json:"continued,omitempty"` // attempts to go on after an engine's death; each is among the attempts
 	Preempted        int     `json:"preempted"`
 }
 

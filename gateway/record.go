@@ -44,7 +44,7 @@ func (x *exchange) decision() Decision {
 	v := &x.verdict
 	d := Decision{
 		Specialist: v.Specialist, Adapter: v.Adapter, RoutedBy: v.RoutedBy.String(), Rule: v.Rule, Cues: v.Cues,
-		Second: v.Second, SecondViable: v.SecondViable, Shadow: v.Shadow, intent: v.Intent,
+		Second: v.Second, SecondViable: v.SecondViable, Shadow: v.Shadow, intent: v.Intent, Demoted: x.demoted, Probe: x.probe,
 	}
 	if !math.IsNaN(v.Confidence) {
 		confidence := v.Confidence // the receipt outlives the exchange
@@ -169,8 +169,11 @@ func (x *exchange) observeFirstToken(now time.Time) {
 	if !x.stream {
 		return // a unary answer shows when it ended, not when it began
 	}
-	x.sp.Board.ObserveTTFT(ttft)
-	x.sp.Board.ObserveAdmission(now.Sub(x.arrival.Add(x.routed + x.turn.ticket.Waited())))
+	x.sp.Board.ObserveTTFT(now, ttft)
+	if x.intent.Intent != "" {
+		x.sp.Board.ObserveIntent(now, x.intent.Intent, ttft)
+	}
+	x.sp.Board.ObserveAdmission(now, now.Sub(x.arrival.Add(x.routed+x.turn.ticket.Waited())))
 	x.sp.handles.ttft.Observe(ttft.Seconds())
 }
 
@@ -181,6 +184,7 @@ func (x *exchange) close() {
 	if x.receipt != nil {
 		x.receipt.Result = result
 		x.s.receipts.put(x.receipt)
+		x.haveJudged()
 	}
 	if x.sp != nil && x.failure == nil {
 		x.sp.Board.ObserveEnd(x.preempted > 0)
@@ -195,7 +199,10 @@ func (x *exchange) result(total time.Duration) Result {
 	r := Result{
 		Status: x.status, Finish: x.finish, Done: x.failure == nil && !x.abort, CompletionTokens: x.handedOut,
 		PromptTokens: x.usage.PromptTokens, TTFTMs: toMs(x.ttft), TotalMs: toMs(total), RouteUs: float64(x.routed.Nanoseconds()) / 1e3,
-		Preempted: x.preempted,
+		Preempted: x.preempted, Continued: x.takeovers,
+	}
+	if x.sp != nil {
+		r.Specialist = x.sp.Name
 	}
 	if x.usage.CachedKnown {
 		cached := x.usage.CachedTokens

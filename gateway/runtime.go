@@ -34,6 +34,7 @@ type Runtime struct {
 func (rt *Runtime) Seal() *Runtime {
 	rt.byName = make(map[string]*Specialist, len(rt.Specialists))
 	for _, sp := range rt.Specialists {
+		sp.step, sp.floor = slo.LoadStep+sp.Name, slo.LoadFloor+sp.Name
 		rt.byName[sp.Name] = sp
 	}
 	return rt
@@ -60,12 +61,13 @@ type Specialist struct {
 	BlockSize int               // tokens
 	Version   string            // as declared; "" where nobody did
 	Versions  map[string]string // the same of its adapters
-	Fallback  string            // who stands in for it; "" is nobody
 	Context   int               // tokens, prompt and answer together; 0 is unbounded
 	Draft     int               // tokens that its engines may draft ahead; 0 is none
 	Adapters  []string
 	Created   int64 // unix seconds, for /v1/models
 	Board     *slo.Board
+	Load      *slo.Escalation // nil is never escalated
+	Fallback  string          // who answers while this one is demoted; "" is nobody
 	Fleet     func() *fleet.Snapshot
 	Workflow  routing.Workflow
 	// Executor carries out the Workflow's plans; nil is step after step.
@@ -79,11 +81,10 @@ type Specialist struct {
 	// Predicted returns how many leading blocks of the prompt replica h is believed to hold.
 	Predicted func(v routing.View, h index.HostID) int // blocks
 	// Routed is told of each prompt that a replica was sent, once it has a place there; nil: nobody wants to know.
-	Routed func(v routing.View, h index.HostID)
-	// ShadowAllowed says whether it may be sent shadows now, which a busy one may not; nil: always.
-	ShadowAllowed func() bool
-
+	Routed  func(v routing.View, h index.HostID)
 	handles *specialistMetrics
+	step    string // the names of its knobs
+	floor   string
 }
 
 func (sp *Specialist) executor(b routing.Bounds) routing.Executor {
@@ -119,6 +120,7 @@ type Replica struct {
 	Host            index.HostID
 	Fleet           *fleet.Replica
 	Gate            *scheduler.Gate
+	MaxWaiting      int // that the Gate lets wait
 	Client          engine.Client
 	Shadows         atomic.Int32      // shadow requests that it answers now
 	Tokens          func() TokenCheck // nil where nobody compares
@@ -134,18 +136,24 @@ type TokenCheck struct {
 
 // Limits bound what one client can cost. Every one is a config key.
 type Limits struct {
-	BodyBytes     int64
-	ResponseBytes int64 // of a unary answer
-	HeaderBytes   int
-	JSONDepth     int
-	Messages      int
-	MaxStreams    int
-	MaxAttempts   int
-	RetryBudget   float64 // retries as a share of requests
-	BodyTimeout   time.Duration
-	AnswerTimeout time.Duration // of a unary answer
-	TTFTTimeout   time.Duration
-	IdleTimeout   time.Duration
-	WriteTimeout  time.Duration
-	Drain         time.Duration
+	BodyBytes        int64
+	ResponseBytes    int64 // of a unary answer
+	HeaderBytes      int
+	QueueBytes       int64 // of all bodies that are held
+	EventBytes       int   // of one event of an engine's stream; 0 is 1 MiB
+	HeaderTimeout    time.Duration
+	KeepaliveTimeout time.Duration // of a connection without a request
+	JSONDepth        int
+	Messages         int
+	MaxStreams       int
+	MaxAttempts      int
+	Continuations    int     // of one stream, after engines that died
+	RetryBudget      float64 // retries as a share of requests
+	BodyTimeout      time.Duration
+	AnswerTimeout    time.Duration // of a unary answer
+	MaxQueueWait     time.Duration // at a replica's Gate
+	TTFTTimeout      time.Duration
+	IdleTimeout      time.Duration
+	WriteTimeout     time.Duration
+	Drain            time.Duration
 }

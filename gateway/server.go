@@ -32,6 +32,7 @@ type Options struct {
 	Reload     func(context.Context) error // POST /admin/reload
 	Now        func() time.Time            // default time.Now
 	Knowledge  Knowledge                   // nil: the admin listener tells the index alone
+	Verifier   Verifier                    // nil: verdicts come by POST /v1/outcomes alone
 
 	Calibration Stream              // nil: what shadows come to is counted and not kept
 	Digest      func([]byte) string // of texts in calibration records; required with Calibration
@@ -62,6 +63,7 @@ type Server struct {
 	index       Index
 	knowledge   Knowledge // or nil
 	knobs       *slo.Knobs
+	verifier    Verifier // or nil
 	adminToken  string
 	pprof       bool
 	reload      func(context.Context) error
@@ -76,6 +78,7 @@ type Server struct {
 	conversations *conversations
 	draining      atomic.Bool
 	open          atomic.Int64 // requests being answered
+	bodies        atomic.Int64 // bytes of the bodies that they hold
 	cutOff        context.Context
 	cut           context.CancelCauseFunc
 	listeners     sync.WaitGroup
@@ -84,7 +87,7 @@ type Server struct {
 // New returns a Server for rt.
 func New(rt *Runtime, o Options) *Server {
 	s := &Server{
-		log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, adminToken: o.AdminToken, pprof: o.Pprof, reload: o.Reload, now: o.Now, probation: o.Probation,
+		log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, verifier: o.Verifier, adminToken: o.AdminToken, pprof: o.Pprof, reload: o.Reload, now: o.Now, probation: o.Probation,
 		receipts: newReceipts(o.Receipts), idempotency: newIdempotency(o.Keys), retries: newRetryBudget(rt.Limits.RetryBudget),
 	}
 	if s.now == nil {
@@ -96,7 +99,7 @@ func New(rt *Runtime, o Options) *Server {
 	}
 	s.conversations = newConversations(rt.Stickiness.Conversations)
 	s.shadows.open(s, o)
-	s.metrics.Register(gauges{s})
+	s.metrics.Register(gauges{s}, sloGauges{s})
 	s.Serve(rt)
 	return s
 }
@@ -105,6 +108,9 @@ func New(rt *Runtime, o Options) *Server {
 func (s *Server) Serve(rt *Runtime) {
 	for _, sp := range rt.Specialists {
 		sp.handles = s.metrics.specialist(sp.Name)
+		if sp.Load != nil {
+			s.adjust(sp, sp.Load.State()) // a new one begins at Normal, whatever the one before had set
+		}
 	}
 	s.retries.setShare(rt.Limits.RetryBudget)
 	s.conversations.resize(rt.Stickiness.Conversations)
@@ -120,10 +126,12 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 	defer s.shadows.close()
 	s.shadows.running.Go(func() { s.shadows.keepTallies(s.shadows.ctx) })
 	servers := []*http.Server{s.httpServer(s.DataHandler()), s.httpServer(s.AdminHandler())}
+	servers[0].WriteTimeout = s.runtime.Load().Limits.WriteTimeout // from a request's head on; an answer sets its own with every write
 	failed := make(chan error, len(servers))
 	for i, l := range []net.Listener{data, admin} {
 		s.listeners.Go(func() { failed <- servers[i].Serve(l) })
 	}
+	s.listeners.Go(func() { s.watchLoad(ctx) })
 	var err error
 	select {
 	case <-ctx.Done():
@@ -137,7 +145,7 @@ func (s *Server) httpServer(h http.Handler) *http.Server {
 	limits := s.runtime.Load().Limits
 	return &http.Server{
 		BaseContext: func(net.Listener) context.Context { return s.cutOff },
-		Handler:     h, ReadHeaderTimeout: limits.BodyTimeout, IdleTimeout: 2 * time.Minute,
+		Handler:     h, ReadHeaderTimeout: limits.HeaderTimeout, IdleTimeout: limits.KeepaliveTimeout,
 		MaxHeaderBytes: max(1<<20, 2*limits.HeaderBytes), // ours answers first, in the contract's shape
 		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
@@ -187,16 +195,6 @@ func (s *Server) shutdown(data *http.Server) error {
 	defer cancel()
 	return data.Shutdown(ctx)
 }
-
-// floor returns the priority floor in force for an intent.
-func (s *Server) floor(intent string) int {
-	if v, ok := s.knobs.Value(slo.PriorityFloor + intent); ok {
-		return int(v)
-	}
-	return minPriority
-}
-
-const minPriority = -100
 
 // newID returns 16 random bytes as hex.
 func (s *Server) newID() string {

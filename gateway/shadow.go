@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"octet/calibration"
 	"octet/classifier"
@@ -29,6 +30,8 @@ type shadow struct {
 	review   calibration.Rules
 	standing atomic.Int32 // one of the values below
 	cancel   context.CancelCauseFunc
+	probe    bool // its answer is to be judged: how a demoted specialist recovers
+	asked    time.Time
 	primary  chan calibration.Answer // cap 1: the exchange sends at most one, and does not wait
 
 	heard    []byte // of the primary's stream, as the inside of a JSON string; the exchange's
@@ -46,15 +49,19 @@ const (
 // waits for nothing.
 func (x *exchange) dispatchShadow() {
 	name := x.verdict.Shadow
+	if x.probe != "" {
+		name, x.shadowCause = x.probe, calibration.ByProbe
+	}
 	if name == "" || !x.comparable() {
 		return
 	}
 	sp := x.rt.Specialist(name)
-	if sp == nil || !x.tenant.Permits(name) || sp.ShadowAllowed != nil && !sp.ShadowAllowed() {
+	if sp == nil || !x.tenant.Permits(name) || !x.s.ShadowAllowed(sp, x.probe != "") {
 		return
 	}
 	sh := &shadow{
 		of: &x.s.shadows, rt: x.rt, sp: sp, id: x.id, tenant: x.tenant.Name, salt: x.salt(), kind: x.kind, stream: x.stream,
+		probe: x.probe != "", asked: x.arrival,
 		primary: make(chan calibration.Answer, 1), review: calibration.RulesFor(x.verdict.Intent, x.rt.Shadow.Tolerance),
 	}
 	if x.tenant.CacheSalt != "" {

@@ -106,6 +106,9 @@ func (a *shadows) run(ctx context.Context, sh *shadow) {
 		}
 	}()
 	answer, err := a.ask(ctx, sh)
+	if err == nil && sh.probe {
+		a.s.JudgeCopy(sh.sp, sh.asked, string(answer.Text))
+	}
 	if err == nil {
 		err = a.compare(ctx, sh, answer)
 	}

@@ -30,6 +30,7 @@ func (x *exchange) relayUnary() error {
 	x.observeFirstToken(x.s.now())
 	x.noteCached(usage)
 	ticket.Release()
+	x.said.whole(body)
 	x.releaseHeld()
 	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 	x.writeHead("application/json")

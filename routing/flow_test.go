@@ -105,6 +105,11 @@ func TestADecodeSelectionIsDrawnToThePrefillPick(t *testing.T) {
 		if d.Name != "decode" || d.Role != routing.RoleDecode || d.Ranked[0].Host != c.best {
 			t.Errorf("decode %+v, want host %d first", d, c.best)
 		}
+		var laps []string
+		ctx.EachLap(func(_ routing.Stage, plugin string, _ time.Duration) { laps = append(laps, plugin) })
+		if n := len(laps); n < 9 || laps[0] != "count" {
+			t.Errorf("laps %v", laps)
+		}
 		told := ctx.Selections()
 		if len(told) != 2 || told[0].Leg != "prefill" || told[0].Trace.Profile != "p" || told[1].Trace.Profile != "d" || told[0].Trace.Stages[0].Plugin != "count" {
 			t.Errorf("told %+v", told)

@@ -99,9 +99,18 @@ func (c *Context) Trace() *Trace {
 // EachLap calls f with the time that each plugin of this request took so far, in the order in which they ran. Nothing for a
 // Select that came before EnableTrace.
 func (c *Context) EachLap(f func(stage Stage, plugin string, took time.Duration)) {
-	for i := range c.records {
-		for _, l := range c.records[i].laps {
+	each := func(laps []lap) {
+		for _, l := range laps {
 			f(l.stage, l.name, l.took)
+		}
+	}
+	each(c.hoisted)
+	for i := range c.records {
+		each(c.records[i].laps)
+	}
+	for _, fork := range c.forks {
+		for i := range fork.records {
+			each(fork.records[i].laps)
 		}
 	}
 }

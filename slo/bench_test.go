@@ -11,11 +11,11 @@ func busy() *Board {
 	c := &clock{at: time.Now().Add(-5 * time.Minute)}
 	b := NewBoard(Config{Now: c.now})
 	for i := range 10_000 {
-		b.ObserveTTFT(time.Duration(i) * time.Millisecond)
-		b.ObserveAdmission(time.Duration(i) * 100 * time.Microsecond)
+		b.ObserveTTFT(b.cfg.Now(), time.Duration(i)*time.Millisecond)
+		b.ObserveAdmission(b.cfg.Now(), time.Duration(i)*100*time.Microsecond)
 		b.ObserveITL(time.Duration(i) * 10 * time.Microsecond)
 		b.ObserveEnd(i%50 == 0)
-		b.Outcome(i%40 != 0)
+		b.Outcome(Verdict{b.cfg.Now(), i%40 != 0})
 		c.advance(30 * time.Millisecond)
 	}
 	b.cfg.Now = time.Now
@@ -34,9 +34,10 @@ func BenchmarkObserve(b *testing.B) {
 	})
 	b.Run("ttft", func(b *testing.B) {
 		board := busy()
+		now := time.Now() // the caller has it
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			board.ObserveTTFT(time.Duration(10_000_000 + i&0xfffff))
+			board.ObserveTTFT(now, time.Duration(10_000_000+i&0xfffff))
 		}
 	})
 }
@@ -86,14 +87,14 @@ func TestFetchingHeadersAndObservingAllocateNothing(t *testing.T) {
 	var g Gaps
 	g.Reset(b)
 	for range 100 {
-		b.ObserveTTFT(time.Millisecond)
+		b.ObserveTTFT(b.cfg.Now(), time.Millisecond)
 		g.Add(time.Millisecond)
 	}
 	_ = b.Headers()
 	if n := testing.AllocsPerRun(1000, func() {
 		_ = b.Headers()
 		g.Add(time.Millisecond)
-		b.ObserveTTFT(time.Millisecond)
+		b.ObserveTTFT(b.cfg.Now(), time.Millisecond)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -13,6 +13,8 @@ const correctnessSlots = 96
 type Board struct {
 	cfg Config
 
+	lane *Lane
+
 	published atomic.Pointer[publication]
 
 	mu        sync.Mutex
@@ -20,9 +22,9 @@ type Board struct {
 	ttft      window
 	itl       window
 	admission window
-	ends      tally     // hold: preempted at least once
-	outcomes  tally     // hold: passed
-	newest    time.Time // of any observation but outcomes; the Board's beginning before the first
+	ends      tally              // hold: preempted at least once
+	intents   map[string]*window // time to first token by declared intent; at most maxIntents
+	newest    time.Time          // of any observation but outcomes; the Board's beginning before the first
 }
 
 // NewBoard returns an empty Board.
@@ -31,21 +33,43 @@ func NewBoard(cfg Config) *Board {
 	now := cfg.Now()
 	return &Board{
 		cfg: cfg, ring: newRing(cfg.Window, slots, now), ttft: newWindow(), itl: newWindow(), admission: newWindow(),
-		ends: newTally(cfg.Window, slots, now), outcomes: newTally(cfg.Correctness.Window, correctnessSlots, now), newest: now,
+		ends: newTally(cfg.Window, slots, now), lane: newLane(cfg.Correctness, now), intents: map[string]*window{}, newest: now,
 	}
 }
 
-// ObserveTTFT counts the time from a request's arrival to its first token.
-func (b *Board) ObserveTTFT(d time.Duration) { b.observe(&b.ttft, d) }
+// Lane is the specialist's correctness breaker.
+func (b *Board) Lane() *Lane { return b.lane }
 
-// ObserveAdmission counts the time from a request's admission to its first token.
-func (b *Board) ObserveAdmission(d time.Duration) { b.observe(&b.admission, d) }
+// ObserveTTFT counts, at now, the time from a request's arrival to its first token.
+func (b *Board) ObserveTTFT(now time.Time, d time.Duration) { b.observe(now, &b.ttft, d) }
+
+// ObserveAdmission counts, at now, the time from a request's admission to its first token.
+func (b *Board) ObserveAdmission(now time.Time, d time.Duration) { b.observe(now, &b.admission, d) }
 
 // ObserveITL counts times between one token and the next. Streams use Gaps, which calls it with many at a time.
-func (b *Board) ObserveITL(ds ...time.Duration) { b.observe(&b.itl, ds...) }
+func (b *Board) ObserveITL(ds ...time.Duration) { b.observe(b.cfg.Now(), &b.itl, ds...) }
 
-func (b *Board) observe(w *window, ds ...time.Duration) {
-	now := b.cfg.Now()
+// maxIntents bounds the intents that have a window of their own; those of the configuration are fewer.
+const maxIntents = 64
+
+// ObserveIntent counts the time to the first token of a request that declared an intent, beside ObserveTTFT.
+func (b *Board) ObserveIntent(now time.Time, intent string, d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w := b.intents[intent]
+	if w == nil {
+		if len(b.intents) == maxIntents {
+			return
+		}
+		made := newWindow()
+		w = &made
+		b.intents[intent] = w
+	}
+	b.roll(now)
+	w.add(int(b.ring.now%slots), d)
+}
+
+func (b *Board) observe(now time.Time, w *window, ds ...time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.roll(now)
@@ -65,13 +89,8 @@ func (b *Board) ObserveEnd(preempted bool) {
 	b.newest = now
 }
 
-// Outcome counts a verdict on an answer. That each counts once is the caller's affair.
-func (b *Board) Outcome(pass bool) {
-	now := b.cfg.Now()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.outcomes.add(now, pass)
-}
+// Outcome counts a verdict on an answer, for the rate that is published and for the Lane.
+func (b *Board) Outcome(v Verdict) { b.lane.Count(v, b.cfg.Now()) }
 
 // roll empties the slots that are older than the window. Under mu.
 func (b *Board) roll(now time.Time) {
@@ -80,5 +99,8 @@ func (b *Board) roll(now time.Time) {
 		b.ttft.clear(at)
 		b.itl.clear(at)
 		b.admission.clear(at)
+		for _, w := range b.intents {
+			w.clear(at)
+		}
 	}
 }

@@ -51,11 +51,11 @@ func TestHeadersHaveTheContractsNamesAndFormats(t *testing.T) {
 	c := newClock()
 	b := board(c)
 	for i := range 412 {
-		b.ObserveTTFT(time.Duration(100+i) * time.Millisecond)
-		b.ObserveAdmission(40 * time.Millisecond)
+		b.ObserveTTFT(b.cfg.Now(), time.Duration(100+i)*time.Millisecond)
+		b.ObserveAdmission(b.cfg.Now(), 40*time.Millisecond)
 		b.ObserveITL(10*time.Millisecond, 20*time.Millisecond)
 		b.ObserveEnd(i%100 == 0)
-		b.Outcome(i >= 11)
+		b.Outcome(Verdict{b.cfg.Now(), i >= 11})
 	}
 	c.advance(1500 * time.Millisecond)
 	for name, form := range map[string]string{
@@ -86,11 +86,11 @@ func TestHeadersHaveTheContractsNamesAndFormats(t *testing.T) {
 // MEGA-57: with one sample too few a value is absent, in headers and in the report; the window itself is always told.
 func TestAValueWithTooFewSamplesIsAbsent(t *testing.T) {
 	for name, observe := range map[string]func(*Board){
-		"X-SLO-TTFT-Ms":               func(b *Board) { b.ObserveTTFT(time.Second) },
+		"X-SLO-TTFT-Ms":               func(b *Board) { b.ObserveTTFT(b.cfg.Now(), time.Second) },
 		"X-SLO-ITL-Ms":                func(b *Board) { b.ObserveITL(time.Second) },
-		"X-SLO-Admission-TTFT-P95-Ms": func(b *Board) { b.ObserveAdmission(time.Second) },
+		"X-SLO-Admission-TTFT-P95-Ms": func(b *Board) { b.ObserveAdmission(b.cfg.Now(), time.Second) },
 		"X-SLO-Preempted-Once":        func(b *Board) { b.ObserveEnd(true) },
-		"X-SLO-Correctness":           func(b *Board) { b.Outcome(true) },
+		"X-SLO-Correctness":           func(b *Board) { b.Outcome(Verdict{b.cfg.Now(), true}) },
 	} {
 		c := newClock()
 		b := board(c)
@@ -139,7 +139,7 @@ func TestQuantilesAreWithinTwoPercentOfTheExactOnes(t *testing.T) {
 		for range 20_000 {
 			d := draw()
 			all = append(all, max(d, shortest))
-			b.ObserveTTFT(d)
+			b.ObserveTTFT(b.cfg.Now(), d)
 			c.advance(time.Millisecond) // over several slots, all within the window
 		}
 		l := b.Report().TTFT
@@ -158,7 +158,7 @@ func TestQuantilesOfFewSamplesAreNearestRanks(t *testing.T) {
 		var all []time.Duration
 		for i := range n {
 			all = append(all, time.Second<<(i%30)/1000+time.Duration(i/30)*time.Hour)
-			b.ObserveTTFT(all[i])
+			b.ObserveTTFT(b.cfg.Now(), all[i])
 		}
 		l := b.Report().TTFT
 		for q, got := range map[float64]*float64{0.5: l.P50, 0.95: l.P95, 0.99: l.P99} {
@@ -172,9 +172,9 @@ func TestQuantilesOfFewSamplesAreNearestRanks(t *testing.T) {
 func TestAnObservationOutOfRangeIsClamped(t *testing.T) {
 	b := board(newClock())
 	for range 10 {
-		b.ObserveTTFT(-time.Hour)
-		b.ObserveTTFT(0)
-		b.ObserveTTFT(1000 * time.Hour)
+		b.ObserveTTFT(b.cfg.Now(), -time.Hour)
+		b.ObserveTTFT(b.cfg.Now(), 0)
+		b.ObserveTTFT(b.cfg.Now(), 1000*time.Hour)
 	}
 	l := b.Report().TTFT
 	if l.Samples != 30 || *l.P50 > 0.0011 || *l.P99 > 1.01*24*3600*1e3 {
@@ -189,7 +189,7 @@ func TestAnObservationIsForgottenWithItsSlot(t *testing.T) {
 		b := board(c)
 		c.advance(time.Duration(offset) * time.Second)
 		for range 20 {
-			b.ObserveTTFT(time.Second)
+			b.ObserveTTFT(b.cfg.Now(), time.Second)
 			b.ObserveEnd(true)
 		}
 		gone := -1
@@ -229,7 +229,7 @@ func TestTheRingCountsWhatAFilterOverAllObservationsCounts(t *testing.T) {
 				c.advance(time.Duration(r.Int64N(int64(20 * time.Minute))))
 			}
 		default:
-			b.ObserveTTFT(time.Second)
+			b.ObserveTTFT(b.cfg.Now(), time.Second)
 			at = append(at, slot())
 		}
 		want := 0
@@ -248,11 +248,11 @@ func TestCorrectnessLooksBackOverItsOwnWindow(t *testing.T) {
 	c := newClock()
 	b := board(c)
 	for range 50 {
-		b.Outcome(false)
+		b.Outcome(Verdict{b.cfg.Now(), false})
 	}
 	c.advance(23 * time.Hour)
 	for range 50 {
-		b.Outcome(true)
+		b.Outcome(Verdict{b.cfg.Now(), true})
 	}
 	if r := b.Report().Correctness; r.Samples != 100 || *r.Rate != 0.5 {
 		t.Errorf("got %d, %v", r.Samples, *r.Rate)
@@ -271,7 +271,7 @@ func TestARateIsNeverShownAboveAFloorThatItMisses(t *testing.T) {
 	c := newClock()
 	b := board(c)
 	for i := range 10_000 {
-		b.Outcome(i >= 501)
+		b.Outcome(Verdict{b.cfg.Now(), i >= 501})
 	}
 	if got := shown(b)["X-SLO-Correctness"]; !strings.HasPrefix(got, "rate=0.949, floor=0.950") {
 		t.Errorf("got %s", got)
@@ -283,7 +283,7 @@ func TestHeadersAreAtMostAQuarterOfASecondOld(t *testing.T) {
 	b := board(c)
 	first := b.Headers()
 	for range 20 {
-		b.ObserveTTFT(time.Second)
+		b.ObserveTTFT(b.cfg.Now(), time.Second)
 	}
 	c.advance(249 * time.Millisecond)
 	if again := b.Headers(); &again[0] != &first[0] {
@@ -327,9 +327,9 @@ func TestBoardsShareNothing(t *testing.T) {
 	c := newClock()
 	a, b := board(c), board(c)
 	for range 20 {
-		a.ObserveTTFT(time.Second)
+		a.ObserveTTFT(a.cfg.Now(), time.Second)
 		a.ObserveITL(time.Second)
-		a.Outcome(true)
+		a.Outcome(Verdict{a.cfg.Now(), true})
 	}
 	if r := b.Report(); r.Samples != 0 || r.ITL.Samples != 0 || r.Correctness.Samples != 0 {
 		t.Errorf("got %+v", r)
@@ -345,10 +345,10 @@ func TestConcurrentUseLosesNothing(t *testing.T) {
 			var g Gaps
 			g.Reset(b)
 			for i := range each {
-				b.ObserveTTFT(time.Millisecond)
-				b.ObserveAdmission(time.Millisecond)
+				b.ObserveTTFT(b.cfg.Now(), time.Millisecond)
+				b.ObserveAdmission(b.cfg.Now(), time.Millisecond)
 				b.ObserveEnd(i%2 == 0)
-				b.Outcome(true)
+				b.Outcome(Verdict{b.cfg.Now(), true})
 				g.Add(time.Millisecond)
 				_ = b.Headers()
 				if i%100 == 0 {
@@ -382,7 +382,7 @@ func TestWindowsAreWrittenWithoutUnitsThatAreZero(t *testing.T) {
 func Example() {
 	b := NewBoard(Config{MinSamples: 3, Now: newClock().now})
 	for _, ttft := range []time.Duration{80, 90, 100} {
-		b.ObserveTTFT(ttft * time.Millisecond)
+		b.ObserveTTFT(b.cfg.Now(), ttft*time.Millisecond)
 	}
 	for _, h := range b.Headers() {
 		fmt.Printf("%s: %s\n", h.Name, h.Value)

@@ -15,17 +15,27 @@ type CorrectnessConfig struct {
 	Floor      float64       // the least pass rate; 0 owes nothing
 	Window     time.Duration // 24 h
 	MinSamples int           // 50
-	RecoverFor time.Duration // 10 m above the floor before a demoted specialist is trusted again
+	RecoverFor time.Duration // 10 m above the floor before a demoted specialist is trusted again; negative is at once
+	ProbeShare float64       // 0.1: of the requests that were a demoted specialist's, those that are copied to it
 }
 
 func (c Config) withDefaults() Config {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&c.Window, 5 * time.Minute}, {&c.Correctness.Window, 24 * time.Hour}, {&c.Correctness.RecoverFor, 10 * time.Minute}} {
+	}{{&c.Window, 5 * time.Minute}, {&c.Correctness.Window, 24 * time.Hour}} {
 		if *d.field <= 0 {
 			*d.field = d.value
 		}
+	}
+	switch {
+	case c.Correctness.RecoverFor == 0:
+		c.Correctness.RecoverFor = 10 * time.Minute
+	case c.Correctness.RecoverFor < 0:
+		c.Correctness.RecoverFor = 0
+	}
+	if c.Correctness.ProbeShare <= 0 {
+		c.Correctness.ProbeShare = 0.1
 	}
 	if c.MinSamples <= 0 {
 		c.MinSamples = 20

@@ -26,11 +26,13 @@ type Knob struct {
 	Min, Max float64 // both allowed
 }
 
-// Prefixes of the knobs that each intent has.
+// Prefixes of the knobs that each intent has, then of those that each specialist has.
 const (
 	ShadowThreshold = "shadow_threshold." // below this confidence a shadow copy is dispatched
 	DivertThreshold = "divert_threshold." // below this confidence, under escalation, the second choice answers
 	PriorityFloor   = "priority_floor."   // requests of a lower priority are refused
+	LoadStep        = "escalation."       // the step of a specialist's escalation
+	LoadFloor       = "load_floor."       // in its last step, requests of a lower priority are refused
 )
 
 // IntentKnobs returns the three knobs of one intent. The floor's default lets every priority pass.
@@ -39,6 +41,14 @@ func IntentKnobs(intent string, shadow, divert float64) []Knob {
 		{Name: ShadowThreshold + intent, Default: shadow, Max: 1},
 		{Name: DivertThreshold + intent, Default: divert, Max: 1},
 		{Name: PriorityFloor + intent, Default: -100, Min: -100, Max: 100},
+	}
+}
+
+// SpecialistKnobs returns the two knobs of one specialist. Its Escalation sets them, unless an operator does.
+func SpecialistKnobs(specialist string) []Knob {
+	return []Knob{
+		{Name: LoadStep + specialist, Default: Normal, Min: Normal, Max: Throttling},
+		{Name: LoadFloor + specialist, Default: LeastPriority, Min: LeastPriority, Max: -LeastPriority},
 	}
 }
 
@@ -58,7 +68,8 @@ type KnobState struct {
 	Default  float64   `json:"default"`
 	Min      float64   `json:"min"`
 	Max      float64   `json:"max"`
-	Override *Override `json:"override,omitempty"` // nil when the default is in force
+	Override *Override `json:"override,omitempty"` // an operator's; nil is none
+	Set      *Override `json:"set,omitempty"`      // what the gateway set by itself: in force unless there is an override
 }
 
 // Knobs are the knobs of one gateway. Reading takes no lock and allocates nothing. Safe for concurrent use.
@@ -73,6 +84,7 @@ type Knobs struct {
 type dial struct {
 	knob     Knob
 	override atomic.Pointer[Override]
+	set      atomic.Pointer[Override] // by the gateway itself; never expires
 }
 
 // NewKnobs returns knobs at their defaults. now nil is time.Now.
@@ -103,6 +115,9 @@ func (k *Knobs) Define(knobs ...Knob) error {
 			if o := was.override.Load(); o != nil && knob.allows(o.Value) {
 				d.override.Store(o)
 			}
+			if o := was.set.Load(); o != nil && knob.allows(o.Value) {
+				d.set.Store(o)
+			}
 		}
 		table[knob.Name] = d
 	}
@@ -114,14 +129,40 @@ func (k Knob) allows(v float64) bool { return v >= k.Min && v <= k.Max && !math.
 
 // Value returns what is in force for a knob; false when there is no such knob.
 func (k *Knobs) Value(name string) (float64, bool) {
+	v, _, ok := k.Lookup(name)
+	return v, ok
+}
+
+// Lookup is Value, and whether an operator has set it.
+func (k *Knobs) Lookup(name string) (v float64, overridden, ok bool) {
 	d := (*k.table.Load())[name]
 	if d == nil {
-		return 0, false
+		return 0, false, false
 	}
 	if o := d.override.Load(); o != nil && o.holds(k.now) {
-		return o.Value, true
+		return o.Value, true, true
 	}
-	return d.knob.Default, true
+	if o := d.set.Load(); o != nil {
+		return o.Value, false, true
+	}
+	return d.knob.Default, false, true
+}
+
+// Adjust is how the gateway itself sets a knob that no operator has; the default puts it back. Values out of the knob's range
+// are brought into it. Of a knob that is not there nothing becomes.
+func (k *Knobs) Adjust(name string, o Override) {
+	k.changeMu.Lock()
+	defer k.changeMu.Unlock()
+	d := (*k.table.Load())[name]
+	if d == nil {
+		return
+	}
+	o.Value, o.Since, o.Until = min(max(o.Value, d.knob.Min), d.knob.Max), k.now(), time.Time{}
+	if o.Value == d.knob.Default {
+		d.set.Store(nil)
+		return
+	}
+	d.set.Store(&o)
 }
 
 // holds asks for the time only where that matters.
@@ -165,6 +206,10 @@ func (k *Knobs) List() []KnobState {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		d := table[name]
 		s := KnobState{Name: name, Value: d.knob.Default, Default: d.knob.Default, Min: d.knob.Min, Max: d.knob.Max}
+		if o := d.set.Load(); o != nil {
+			held := *o
+			s.Value, s.Set = o.Value, &held
+		}
 		if o := d.override.Load(); o != nil && o.holds(k.now) {
 			held := *o
 			s.Value, s.Override = o.Value, &held

@@ -4,15 +4,16 @@ import "time"
 
 // Report is what a Board knows, as GET /v1/slo/{specialist} shows it. A value with too few samples is null.
 type Report struct {
-	WindowSeconds float64     `json:"window_seconds"`
-	MinSamples    int         `json:"min_samples"`
-	Samples       int         `json:"samples"` // answers with a first token in the window
-	AgeMs         int64       `json:"age_ms"`  // for how long nothing new has come in
-	TTFT          Latency     `json:"ttft"`
-	ITL           Latency     `json:"itl"`
-	Admission     Latency     `json:"admission_ttft"` // from admission to the first token
-	Preempted     Share       `json:"preempted_once"` // for transparency; not an objective
-	Correctness   Correctness `json:"correctness"`
+	WindowSeconds float64            `json:"window_seconds"`
+	MinSamples    int                `json:"min_samples"`
+	Samples       int                `json:"samples"` // answers with a first token in the window
+	AgeMs         int64              `json:"age_ms"`  // for how long nothing new has come in
+	TTFT          Latency            `json:"ttft"`
+	ITL           Latency            `json:"itl"`
+	Admission     Latency            `json:"admission_ttft"`    // from admission to the first token
+	Intents       map[string]Latency `json:"intents,omitempty"` // time to the first token by declared intent
+	Preempted     Share              `json:"preempted_once"`    // for transparency; not an objective
+	Correctness   Correctness        `json:"correctness"`
 }
 
 // Latency is a distribution in milliseconds.
@@ -37,6 +38,9 @@ type Correctness struct {
 	MinSamples        int      `json:"min_samples"`
 	WindowSeconds     float64  `json:"window_seconds"`
 	RecoverForSeconds float64  `json:"recover_for_seconds"`
+	Standing          string   `json:"standing"` // primary | shadow-only
+	Low               *float64 `json:"low"`      // the true rate is between low and high with 95 % confidence
+	High              *float64 `json:"high"`
 }
 
 // Report reads all windows as of now. It costs some ten microseconds, during which observations wait.
@@ -57,10 +61,20 @@ func (b *Board) read(now time.Time) Report {
 	r.Samples = r.TTFT.Samples
 	ends := b.ends.sum(now)
 	r.Preempted = Share{Samples: ends.all, Fraction: known(ends, b.cfg.MinSamples)}
-	owed, outcomes := b.cfg.Correctness, b.outcomes.sum(now)
+	owed, outcomes := b.cfg.Correctness, b.lane.tally(now)
 	r.Correctness = Correctness{
 		Rate: known(outcomes, owed.MinSamples), Floor: owed.Floor, Samples: outcomes.all, MinSamples: owed.MinSamples,
 		WindowSeconds: owed.Window.Seconds(), RecoverForSeconds: owed.RecoverFor.Seconds(),
+		Standing: b.lane.Standing(now).String(),
+	}
+	if low, high := outcomes.wilson(); r.Correctness.Rate != nil {
+		r.Correctness.Low, r.Correctness.High = &low, &high
+	}
+	if len(b.intents) > 0 {
+		r.Intents = make(map[string]Latency, len(b.intents))
+	}
+	for name, w := range b.intents {
+		r.Intents[name] = b.latency(w)
 	}
 	return r
 }

@@ -24,6 +24,16 @@ func (r *ring) advance(now time.Time, n int) (from, to int64) {
 	return from, to
 }
 
+// slot is the slot of a time, of the past too: floor of the division.
+func (r *ring) slot(at time.Time) int64 {
+	d := at.Sub(r.start)
+	slot := int64(d / r.span)
+	if d < 0 && d%r.span != 0 {
+		slot--
+	}
+	return slot
+}
+
 // tally counts events and those among them that hold, over the last while.
 type tally struct {
 	ring  ring
@@ -49,6 +59,48 @@ func (t *tally) add(now time.Time, holds bool) {
 	c.all++
 	if holds {
 		c.hold++
+	}
+}
+
+// addAt counts an event of the past in the slot of its time; what is older than the window does not count.
+func (t *tally) addAt(now, at time.Time, holds bool) {
+	c := count{all: 1}
+	if holds {
+		c.hold = 1
+	}
+	t.merge(now, at, c)
+}
+
+// merge counts the events of one time in the past.
+func (t *tally) merge(now, at time.Time, c count) {
+	t.roll(now)
+	slot := t.ring.slot(at)
+	if slot > t.ring.now {
+		slot = t.ring.now
+	}
+	if slot <= t.ring.now-int64(len(t.slots)) {
+		return
+	}
+	n := int64(len(t.slots))
+	into := &t.slots[(slot%n+n)%n]
+	into.all += c.all
+	into.hold += c.hold
+}
+
+// reset forgets everything.
+func (t *tally) reset(now time.Time) {
+	t.roll(now)
+	clear(t.slots)
+}
+
+// each calls f with the counts that are not empty and the begin of their slots, oldest first.
+func (t *tally) each(now time.Time, f func(at time.Time, c count)) {
+	t.roll(now)
+	n := int64(len(t.slots))
+	for slot := t.ring.now - n + 1; slot <= t.ring.now; slot++ {
+		if c := t.slots[(slot%n+n)%n]; c.all > 0 {
+			f(t.ring.start.Add(time.Duration(slot)*t.ring.span), c)
+		}
 	}
 }
 

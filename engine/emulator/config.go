@@ -3,7 +3,6 @@ package emulator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"octet/engine/emulator/tiny"
@@ -125,32 +124,4 @@ func (c Config) core() scheduler.CoreConfig {
 		core.SSMStateBytes, core.KVTokenBytes = tiny.StateBytes, tiny.TokenBytes(true)
 	}
 	return core
-}
-
-// check returns every fault of a Config that has its defaults.
-func (c Config) check() error {
-	var faults []error
-	bad := func(wrong bool, format string, args ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf("%w: %s", ErrConfig, fmt.Sprintf(format, args...)))
-		}
-	}
-	bad(c.Text != TextTiny && c.Text != TextIndex && c.Text != TextProse, "text mode %q is none of index, prose, tiny", c.Text)
-	bad(c.Text == TextTiny && c.Blocks*c.BlockSize > maxTinyTokens, "a tiny model of %d tokens, more than %d", c.Blocks*c.BlockSize, maxTinyTokens)
-	bad(c.Text != TextTiny && (c.Draft != 0 || c.Hybrid), "draft or hybrid in text mode %q", c.Text)
-	bad(c.Mode != "" && c.Mode != ModePrefill && c.Mode != ModeDecode, "mode %q is neither prefill nor decode", c.Mode)
-	bad(c.Tokenizer != "" && c.Text != TextProse, "a tokenizer in text mode %q, which has tokens of its own", c.Text)
-	bad(c.Tokenizer == "" && c.ChatTemplate != "", "a chat template without a tokenizer")
-	bad(c.Draft < 0 || c.Draft > maxDraft, "a draft of %d tokens, of at most %d", c.Draft, maxDraft)
-	bad(c.BlockSize < 1 || c.Blocks < 1, "a pool of %d blocks of %d tokens", c.Blocks, c.BlockSize)
-	bad(c.MaxRunning < 1 || c.MaxWaiting < 1, "max running %d, max waiting %d", c.MaxRunning, c.MaxWaiting)
-	bad(c.TokenBudget < c.MaxRunning, "a budget of %d tokens a step for %d sequences", c.TokenBudget, c.MaxRunning)
-	bad(c.MaxModelLen < 2 || c.MaxModelLen > c.Blocks*c.BlockSize, "max model len %d in a pool of %d tokens", c.MaxModelLen, c.Blocks*c.BlockSize)
-	bad(!(c.PrefillTPS > 0), "prefill of %v tokens a second", c.PrefillTPS)
-	for _, f := range c.Faults {
-		if err := f.check(); err != nil {
-			faults = append(faults, fmt.Errorf("%w: %w", ErrConfig, err))
-		}
-	}
-	return errors.Join(faults...)
 }

@@ -15,6 +15,10 @@
 // is the same with and without prefix reuse, neighbours, chunks, preemption and drafts if, and only if, the paging is right.
 // Its time counts as part of the step's.
 //
+// A prompt may be computed by one engine for another: its keys and values wait beside the pool, for a lease, until the other
+// fetches them over HTTP, by vLLM's kv_transfer_params or in a room as SGLang's pairs do. An engine that cannot fetch them
+// fails the request before anything of the answer; it never computes the prompt on the quiet.
+//
 // Invariants:
 //
 //  1. A handler writes the tokens of a sequence in the order of their indices, and each only when its id is the one that the
@@ -24,5 +28,6 @@
 //  3. Event batches are numbered 1, 2, 3 … from the start of Run, the first being Cleared; a batch that is lost is a gap.
 //  4. Nothing that a client or a transport does blocks the scheduler's loop.
 //  5. The text of an answer, put back between the chat template's marks, is the tokens that it was generated as.
-//  6. Blocks computed under one adapter, one loading of it, or one salt are never reused under another.
+//  6. What is fetched is of the same model, adapter, salt and tokens, and is fetched once.
+//  7. Blocks computed under one adapter, one loading of it, or one salt are never reused under another.
 package emulator

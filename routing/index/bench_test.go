@@ -56,23 +56,23 @@ func newWorkload(hosts, prompts, blocks, group int) workload {
 
 // The workloads: 64 replicas, chains of 32, 0.16 M blocks; 256 replicas, chains of 1,024, 0.54 M blocks.
 var workloads = []struct {
-	name string
-	load func() *loaded
+	name  string
+	drawn func() workload
 }{
-	{"W1", sync.OnceValue(func() *loaded { return load(newWorkload(64, 10_000, 32, 24)) })},
-	{"W2", sync.OnceValue(func() *loaded { return load(newWorkload(256, 1_000, 1024, 24)) })},
+	{"W1", sync.OnceValue(func() workload { return newWorkload(64, 10_000, 32, 24) })},
+	{"W2", sync.OnceValue(func() workload { return newWorkload(256, 1_000, 1024, 24) })},
 }
 
 // loaded is an index that holds a workload.
 type loaded struct {
 	workload
-	x   *ShardedBlockIndexer
+	x   subject
 	seq [MaxHosts]uint64
 }
 
-func load(w workload) *loaded {
+func load(w workload, make func(Config) (subject, error)) *loaded {
 	l := &loaded{workload: w}
-	l.x, _ = New(Config{})
+	l.x, _ = make(Config{})
 	for h := range w.hosts {
 		l.x.Admit(HostID(h))
 	}
@@ -89,12 +89,34 @@ func (l *loaded) apply(h HostID, ops []Op) Outcome {
 	return l.x.Apply(Batch{Host: h, Seq: l.seq[h], Ops: ops})
 }
 
-// eachIndex runs bench on the reference and on the index that serves, which are one and the same for now.
+// punch removes share of all residencies, one by one, which leaves holes.
+func (l *loaded) punch(share float64) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for i := range l.prompts {
+		for _, h := range l.prompts[i].on {
+			var gone []kvpool.BlockHash
+			for _, b := range l.prompts[i].chain {
+				if rng.Float64() < share {
+					gone = append(gone, b)
+				}
+			}
+			l.apply(h, []Op{{Kind: Remove, Blocks: gone}})
+		}
+	}
+}
+
+// eachIndex runs bench on the reference and on the index that serves.
 func eachIndex(b *testing.B, bench func(*testing.B, *loaded)) {
-	for _, of := range []string{"reference/", ""} {
+	for _, k := range []int{1, 0} {
 		for _, w := range workloads {
-			b.Run(of+w.name, func(b *testing.B) {
-				l := w.load()
+			name, l := w.name, (*loaded)(nil)
+			if k == 1 {
+				name = "reference/" + name
+			}
+			b.Run(name, func(b *testing.B) {
+				if l == nil {
+					l = load(w.drawn(), kinds[k].make)
+				}
 				b.ReportAllocs()
 				b.ResetTimer()
 				bench(b, l)
@@ -104,16 +126,29 @@ func eachIndex(b *testing.B, bench func(*testing.B, *loaded)) {
 }
 
 // MOD2-02, MOD2-03
-func BenchmarkIndexDepths(b *testing.B) {
-	eachIndex(b, func(b *testing.B, l *loaded) {
-		var out [MaxHosts]uint16
-		rng := rand.New(rand.NewPCG(2, 2))
-		among, before := l.x.Alive(), l.x.Stats().Lookups
-		for b.Loop() {
-			l.x.Depths(l.prompts[rng.IntN(len(l.prompts))].chain, among, &out)
-		}
-		b.ReportMetric(float64(l.x.Stats().Lookups-before)/float64(b.N), "lookups/op")
-	})
+func BenchmarkIndexDepths(b *testing.B) { eachIndex(b, askAtRandom) }
+
+// askAtRandom asks for one prompt after the other, in no order.
+func askAtRandom(b *testing.B, l *loaded) {
+	var out [MaxHosts]uint16
+	rng := rand.New(rand.NewPCG(2, 2))
+	among, before := l.x.Alive(), l.x.Stats().Lookups
+	began := cpuTime()
+	for b.Loop() {
+		l.x.Depths(l.prompts[rng.IntN(len(l.prompts))].chain, among, &out)
+	}
+	reportCPU(b, began)
+	b.ReportMetric(float64(l.x.Stats().Lookups-before)/float64(b.N), "lookups/op")
+}
+
+// BenchmarkIndexHoles asks the index that serves after 2 % of all residencies were removed one by one.
+func BenchmarkIndexHoles(b *testing.B) {
+	for _, w := range workloads {
+		l := load(w.drawn(), kinds[0].make)
+		b.Run(w.name+"/none", func(b *testing.B) { askAtRandom(b, l) })
+		l.punch(0.02)
+		b.Run(w.name+"/2%", func(b *testing.B) { askAtRandom(b, l) })
+	}
 }
 
 // BenchmarkIndexApply evicts a prompt's own blocks from one of its replicas, tail first, and later stores them again: two batches.
@@ -134,7 +169,7 @@ func BenchmarkIndexApply(b *testing.B) {
 			ops[0] = Op{Kind: Store, Blocks: p.chain[p.own:], Parent: p.chain[p.own-1], HasParent: true}
 			l.apply(p.on[0], ops)
 		}
-		n, blocks := 0, 0
+		n, blocks, began := 0, 0, cpuTime()
 		for b.Loop() {
 			evict(&l.prompts[n%len(l.prompts)])
 			if n >= lag {
@@ -143,7 +178,7 @@ func BenchmarkIndexApply(b *testing.B) {
 			n++
 			blocks += 2 * len(gone)
 		}
-		b.ReportMetric(float64(blocks)/b.Elapsed().Seconds()/1e6, "Mblocks/s")
+		b.ReportMetric(float64(blocks)*1e3/float64(cpuTime()-began), "Mblocks/cpu-s")
 		for i := max(0, n-lag); i < n; i++ {
 			restore(&l.prompts[i%len(l.prompts)])
 		}

@@ -61,7 +61,13 @@ func (b HostBitmap) Count() (n int) {
 }
 
 // Empty reports whether the set is empty.
-func (b HostBitmap) Empty() bool { return b == HostBitmap{} }
+func (b HostBitmap) Empty() bool {
+	any := uint64(0)
+	for _, w := range b {
+		any |= w
+	}
+	return any == 0
+}
 
 // All yields the hosts in ascending order.
 func (b HostBitmap) All() func(yield func(HostID) bool) {

@@ -3,102 +3,96 @@ package index
 import (
 	"errors"
 	"fmt"
-
-	"octet/kvpool"
 )
 
-// Check proves the index's invariants (see the package comment) and returns every breach. It reads everything under all hosts' locks:
-// for tests and operators, not for the request path.
-func (x *ShardedBlockIndexer) Check() error {
+// Check proves the index's invariants (see the package comment) and returns the breaches that it finds. It reads everything while
+// changes wait: for tests and operators, not for the request path.
+func (x *Indexer) Check() error {
 	for i := range x.hosts {
 		x.hosts[i].mu.RLock()
 		defer x.hosts[i].mu.RUnlock()
 	}
-	var faults []error
+	t := x.tree
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	faults := []error{t.check()}
 	for i := range x.hosts {
 		id, h := HostID(i), &x.hosts[i]
-		if err := h.tiers.check(h.salt); err != nil {
-			faults = append(faults, fmt.Errorf("host %d: %w", id, err))
+		for b, s := range h.elsewhere {
+			if s == 0 || s == onGPU || x.alive.has(id) && !t.holds(id, b) {
+				faults = append(faults, fmt.Errorf("host %d: tiers %b of %x, held: %v", id, s, b, t.holds(id, b)))
+			}
 		}
-		if h.tiers.detached > 0 != x.suspects.has(id) && x.alive.has(id) {
-			faults = append(faults, fmt.Errorf("host %d: %d detached blocks, suspect %v", id, h.tiers.detached, x.suspects.has(id)))
+		for p := range h.extents {
+			if x.alive.has(id) && (!t.holds(id, p.block) || h.tiers(p.block)&(1<<p.tier) == 0) {
+				faults = append(faults, fmt.Errorf("host %d: extent of %x in %s without a copy", id, p.block, p.tier))
+			}
 		}
-		faults = append(faults, x.checkBits(id, h))
 	}
-	faults = append(faults, x.checkEntries())
 	return errors.Join(faults...)
 }
 
-// checkBits finds the held blocks of a living host whose bit is not set.
-func (x *ShardedBlockIndexer) checkBits(id HostID, h *host) error {
-	for b, r := range h.tiers.blocks {
-		if r.tiers != 0 && x.alive.has(id) && !x.shards[shardOf(b)].holders(b).Has(id) {
-			return fmt.Errorf("host %d holds %x, but its bit is clear", id, b)
+// check counts again what t counts as it goes, and finds each block where the tables say that it is.
+func (t *runTree) check() error {
+	var faults []error
+	var held [MaxHosts]int
+	runs, entries := 0, 0
+	t.each(func(r *run, s *shape) {
+		runs++
+		entries += s.len
+		faults = append(faults, s.check(), t.checkRun(r))
+		s.facts(func(h HostID, from, to int) { held[h] += to - from })
+	})
+	if runs != t.live || entries != t.entries || held != t.held {
+		faults = append(faults, fmt.Errorf("%d runs, %d blocks; counted %d, %d; held %v, counted %v", runs, entries, t.live, t.entries, held, t.held))
+	}
+	if t.heads.count() != runs || t.full.count() != entries {
+		faults = append(faults, fmt.Errorf("%d heads and %d blocks in the tables, want %d and %d", t.heads.count(), t.full.count(), runs, entries))
+	}
+	return errors.Join(faults...)
+}
+
+// checkRun finds a run that its tables do not know, or know elsewhere.
+func (t *runTree) checkRun(r *run) error {
+	hashes := blocksOf(t.hashes(r))
+	if uint64(hashes[0]) != r.first || uint64(hashes[len(hashes)-1]) != r.last || r.seq&1 != 0 {
+		return fmt.Errorf("a run from %x to %x, whose header says %x to %x, seq %d", hashes[0], hashes[len(hashes)-1], r.first, r.last, r.seq)
+	}
+	var g glimpse
+	if t.look(hashes, &g) != seen || g.n != len(hashes) {
+		return fmt.Errorf("readers do not find the run of %d blocks from %x", len(hashes), r.first)
+	}
+	for i, b := range hashes {
+		if id, off := t.find(b); id == 0 || t.at(id) != r || off != i {
+			return fmt.Errorf("block %d of the run from %x is found at %d of run %d", i, r.first, off, id)
 		}
 	}
 	return nil
 }
 
-// checkEntries finds entries in the wrong shard, without a holder, or with a bit of one that does not hold them.
-func (x *ShardedBlockIndexer) checkEntries() error {
-	for i := range x.shards {
-		s := &x.shards[i]
-		s.mu.RLock()
-		defer s.mu.RUnlock()
-		for b, held := range s.blocks {
-			if shardOf(b) != uint8(i) || held.Empty() {
-				return fmt.Errorf("shard %d: entry %x with %d holders", i, b, held.Count())
+// check finds reaches and isles that are not as a shape says, and blocks that nobody holds.
+func (s *shape) check() error {
+	if s.crowded() {
+		return fmt.Errorf("%d parts, %d isles", len(s.parts), len(s.isles))
+	}
+	if gaps := s.gaps(0, s.len, nil); len(gaps) > 0 {
+		return fmt.Errorf("nobody holds %v of %d blocks", gaps, s.len)
+	}
+	known := s.full
+	for _, p := range s.parts {
+		if known.Has(p.host) || p.reach == 0 || int(p.reach) >= s.len {
+			return fmt.Errorf("host %d reaches %d of %d, known: %v", p.host, p.reach, s.len, known.Has(p.host))
+		}
+		known.Set(p.host)
+	}
+	for n, i := range s.isles {
+		if i.from >= i.to || int(i.to) > s.len || int(i.from) <= s.reach(i.host) {
+			return fmt.Errorf("isle %+v of %d blocks, reach %d", i, s.len, s.reach(i.host))
+		}
+		for _, o := range s.isles[:n] {
+			if o.host == i.host && o.from <= i.to && i.from <= o.to {
+				return fmt.Errorf("isles %+v and %+v touch", o, i)
 			}
-			for id := range held.All() {
-				if int(id) >= x.size || x.hosts[id].tiers.blocks[b].tiers == 0 {
-					return fmt.Errorf("host %d does not hold %x, but its bit is set", id, b)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// check counts again what m counts as it goes.
-func (m *tierMap) check(salt uint64) error {
-	var held, detached int
-	var digest uint64
-	for b, r := range m.blocks {
-		for t := range Tier(Tiers) {
-			if r.tiers&(1<<t) != 0 {
-				digest += factDigest(salt, b, t)
-			}
-		}
-		if r.tiers == 0 {
-			continue
-		}
-		held++
-		if r.origin == loose || r.origin == child && m.blocks[r.parent].tiers == 0 {
-			detached++
-		}
-	}
-	if held != m.held || detached != m.detached || digest != m.digest {
-		return fmt.Errorf("%d blocks, %d detached, digest %x; counted %d, %d, %x", held, detached, digest, m.held, m.detached, m.digest)
-	}
-	return m.checkLinks()
-}
-
-// checkLinks finds wrong counts of children, residencies that nothing needs, and extents without a copy.
-func (m *tierMap) checkLinks() error {
-	children := map[kvpool.BlockHash]uint32{}
-	for _, r := range m.blocks {
-		if r.origin == child {
-			children[r.parent]++
-		}
-	}
-	for b, r := range m.blocks {
-		if r.children != children[b] || r.tiers == 0 && r.children == 0 {
-			return fmt.Errorf("block %x has %d children, counted %d", b, children[b], r.children)
-		}
-	}
-	for p := range m.extents {
-		if m.blocks[p.block].tiers&(1<<p.tier) == 0 {
-			return fmt.Errorf("extent of %x in %s without a copy", p.block, p.tier)
 		}
 	}
 	return nil

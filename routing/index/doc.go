@@ -1,34 +1,46 @@
 // Package index knows which replica holds which block of KV cache, and answers for a whole prompt at once: how many leading
 // blocks of it does each replica hold?
 //
-//	Batch (host, epoch, seq)                                       chain of block hashes
-//	   │ one writer per host                                            │ any number of readers
-//	   ▼                                                                ▼
-//	┌─ host: tier map ────────────┐  bits that   ┌─ 256 shards ──────────────────┐
-//	│ block → tiers, parent       │ ──change───▶ │ block → HostBitmap            │ ──▶ depth per replica
-//	│ (block, tier) → extent      │  grouped by  │ shard = top 8 bits of hash·φ  │      ∩ alive, ∩ asked
-//	└──────────────┬──────────────┘    shard     └───────────────────────────────┘
-//	               ▼ winner only                   suspects: replicas to scan, not to halve
-//	             Hint                              alive:    replicas that exist
+//	Batch (host, epoch, seq)                                   chain of block hashes
+//	   │ one writer at a time                                      │ any number of readers, no lock
+//	   ▼                                                           ▼
+//	full table                     run: 128 bytes            head table
+//	block → run, offset  ───────▶  length, first, last  ◀──  first block → run
+//	                               who holds all of it             │ depth per replica
+//	                               who holds its first n           ▼ ∩ alive, ∩ asked
+//	                               │        │                      next run: where this one ends in the chain
+//	                               ▼        ▼
+//	                          its hashes   isles: what is held behind a hole; no query reads them
 //
-// Finding a depth by halving relies on "who holds block 5 holds blocks 0 to 4". That is true of computing a cache, not of still
-// holding it: events get lost, copies are evicted one by one, tiers are partial. So each replica's tier map counts the blocks
-// that are held without the block before them. While that count is 0 the replica is halved; while it is not, it is a suspect
-// and scanned. The answer equals a block-by-block scan either way; a hole costs lookups, never truth.
+// Hashes are cumulative: a block's hash covers everything before it, so each block has one parent, and where two chains have an
+// equal hash all before it is equal. So the table is the tree, without pointers, and a run (a stretch of consecutive blocks that
+// were stored in one go) whose last hash is the prompt's is matched whole, unread. A run is cut where chains part and where nobody
+// holds a block any more; it grows at its end. A query costs two far loads a run, whatever the prompt's length and the
+// number of replicas, and a hole costs nothing until a run's header has no place left for who stops at which.
 //
-// Invariants; [ShardedBlockIndexer.Check] proves 1 to 3, the property tests the others:
+// [ShardedBlockIndexer] is the reference: 256 maps from block to HostBitmap, each under its own lock, and depths by halving where
+// a replica's blocks are closed under "what comes before", by scanning where they are not. It is slower by an order, reads
+// like its description, and keeps the same contract; the tests hold both to one model.
 //
-//  1. A living replica's bit stands on a block exactly while its tier map has a copy of it in some tier.
-//  2. A replica is a suspect exactly while it holds a block that is not known to begin a chain and whose parent it does not
-//     hold, or whose parent is not known.
-//  3. No entry is without a holder, and the last living holder's departure takes the entry along.
-//  4. With nothing else going on, Depths equals a block-by-block scan. Changes under way may show in part.
+// Invariants; Check proves 1 to 3 of either index, the property tests the others:
+//
+//  1. The index says that a living replica holds a block exactly while it has a copy in some tier.
+//  2. Each block is in one run, the tables know where, and the head table knows the first of each.
+//  3. No block is without a holder, and the last living holder's departure takes it along.
+//  4. With nothing else going on, Depths equals a block-by-block scan, holes or not. The depth of a replica that no change
+//     touches during a query is exact whatever changes beside it. That of one that a batch does touch may show it in part.
 //  5. What a replica holds is a function of the batches applied: replaying any of them changes nothing.
-//  6. A retired replica is in no answer to a query that begins after Retire, and nobody gets its slot before it is swept.
+//  6. A retired replica is in no answer to a query that begins after Retire, and nobody gets its slot before it is swept. A batch
+//     that names a Generation does nothing to a later one.
 //  7. The index is a hint. Nothing here blocks a request on an event, and nothing promises that a replica still holds a block.
+//  8. Want of memory makes the index know less than replicas hold, never more.
 //
-// Hashes are cumulative: a block's hash covers everything before it, so each block has one parent and equal hashes mean equal
-// prefixes. Chains that break this get depths that break with it.
+// Chains that break the claim that hashes are cumulative get depths that break with it.
+//
+// How readers do without a lock: a header is written under a sequence number that is odd meanwhile; who sees it odd or changed
+// looks again, and waits for the writer after 64 times. Headers, hashes and tables lie in memory that is mapped beside the heap in
+// huge pages, never moves and stays readable until the index itself goes, so a reader of what was taken away reads nonsense
+// that it then throws away. Under the race detector readers take the lock; tests run both ways.
 //
 // A HostBitmap holds 256 replicas; `go build -tags hosts512` makes it 512. The cap bounds one cell: grow by more cells.
 package index

@@ -56,11 +56,15 @@ type Location struct {
 
 // Batch is what one replica published at one moment: the unit of order. Seq counts 1, 2, 3, … within an Epoch (a first Seq
 // of 0 is accepted too), and each start of the replica has a greater Epoch.
+//
+// Who keeps batches while a slot may change hands names the Generation that it means (see HostState): a batch for another one is
+// Dead. 0 means whichever has the slot.
 type Batch struct {
-	Host  HostID
-	Epoch uint64
-	Seq   uint64
-	Ops   []Op
+	Host       HostID
+	Generation uint32
+	Epoch      uint64
+	Seq        uint64
+	Ops        []Op
 }
 
 // Outcome is what became of a Batch.

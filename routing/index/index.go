@@ -1,71 +1,39 @@
 package index
 
 import (
-	"errors"
-	"fmt"
+	"math"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"octet/kvpool"
 )
 
-// ErrConfig is what New answers a Config with that cannot be.
-var ErrConfig = errors.New("index: bad config")
-
-// Config sizes an index.
-type Config struct {
-	Hosts  int // slots, at most MaxHosts; 0 = MaxHosts
-	Sweeps int // sweeps that run side by side; 0 = 2
-}
-
-// ShardedBlockIndexer knows which replica holds which block. Safe for concurrent use; queries take one shard's read lock at a
-// time and nothing else. Lock order: a host's mu, then one shard's mu.
-type ShardedBlockIndexer struct {
-	shards   [Shards]shard // first in a struct too large for a size class, which begins a page: each has its own cache line
-	alive    sharedSet     // replicas outside it are masked out of every answer
-	used     sharedSet     // slots that are not reusable: alive, or retired and not swept
-	stale    sharedSet     // replicas that missed events
-	suspects sharedSet     // replicas whose blocks may have holes before them
-	lookups  counter
-	hints    atomic.Uint64
-	hosts    [MaxHosts]host
-	size     int           // slots in use: hosts[:size]
-	sweeps   chan struct{} // cap == Config.Sweeps: one place for each running sweep
-}
-
-// Indexer is the index that serves.
-type Indexer = ShardedBlockIndexer
-
-// host is what the index knows of one slot.
-type host struct {
-	salt     uint64        // of this slot in digests
-	sweeping chan struct{} // cap == 1: held by the slot's running sweep
-
-	mu      sync.RWMutex // orders this replica's writers
-	order   order        // guarded by mu
-	resyncs uint64       // guarded by mu
-	tiers   tierMap      // guarded by mu
-	pending *changes     // guarded by mu; nil while the slot is not in use
+// Indexer knows which replica holds which block: the index that serves. Safe for concurrent use. Queries take no lock; changes
+// take turns, and none waits for a query.
+//
+// It takes at most Config.MaxBytes. When a Store would take more, what is new in it is not recorded from the first block on that
+// needs room (Stats.Refused counts those), so that the index knows less than the replica holds, never more. Removing always works;
+// where even the note of what is left behind a hole finds no room, that is forgotten too.
+//
+// Lock order: a host's mu, then the tree's.
+type Indexer struct {
+	slots
+	tree    *runTree
+	_       [64]byte // what follows is written all the time
+	lookups counter
+	_       [64]byte
+	hints   atomic.Uint64
+	hosts   [MaxHosts]copies
 }
 
 // New returns an empty index without any living replica.
-func New(c Config) (*ShardedBlockIndexer, error) {
-	if c.Hosts < 0 || c.Hosts > MaxHosts {
-		return nil, fmt.Errorf("%w: %d hosts, this build holds 0 to %d", ErrConfig, c.Hosts, MaxHosts)
+func New(c Config) (*Indexer, error) {
+	c, err := c.filled()
+	if err != nil {
+		return nil, err
 	}
-	if c.Sweeps < 0 {
-		return nil, fmt.Errorf("%w: %d sweeps", ErrConfig, c.Sweeps)
-	}
-	if c.Hosts == 0 {
-		c.Hosts = MaxHosts
-	}
-	if c.Sweeps == 0 {
-		c.Sweeps = 2
-	}
-	x := &ShardedBlockIndexer{size: c.Hosts, sweeps: make(chan struct{}, c.Sweeps)}
-	for i := range x.shards {
-		x.shards[i].blocks = map[kvpool.BlockHash]HostBitmap{}
-	}
+	x := &Indexer{slots: newSlots(c), tree: newRunTree(c.MaxBytes)}
 	for i := range x.hosts {
 		x.hosts[i].salt = factDigest(golden, kvpool.BlockHash(i), 0)
 		x.hosts[i].sweeping = make(chan struct{}, 1)
@@ -73,31 +41,58 @@ func New(c Config) (*ShardedBlockIndexer, error) {
 	return x, nil
 }
 
-// host returns the slot h, nil when there is none.
-func (x *ShardedBlockIndexer) host(h HostID) *host {
-	if int(h) >= x.size {
-		return nil
+// Depths sets out[h] to the number of leading blocks of chain that replica h holds, for each living h in among, and to 0 for
+// everybody else. chain begins where chains begin: chain[0] follows no block. It equals a block-by-block scan for any content that
+// came with true claims (see Op), takes one look for each stretch of the chain that was stored in one go or parts from others
+// there, whatever the chain's length and the number of replicas, takes no lock and allocates nothing. Blocks after the
+// 65,535th do not count. A change that meets a running query may show in part, in the depth of the replica that it is of.
+func (x *Indexer) Depths(chain []kvpool.BlockHash, among HostBitmap, out *[MaxHosts]uint16) {
+	*out = [MaxHosts]uint16{}
+	if len(chain) == 0 {
+		return
 	}
-	return &x.hosts[h]
-}
-
-// Alive returns the replicas that answers may name. It takes no lock.
-func (x *ShardedBlockIndexer) Alive() HostBitmap { return x.alive.load() }
-
-// Stale returns the living replicas that missed events: what the index says of them is a guess. It takes no lock.
-func (x *ShardedBlockIndexer) Stale() HostBitmap { return x.stale.load().And(x.alive.load()) }
-
-// counter counts on several cache lines, so that queries side by side do not fight for one.
-type counter [8]struct {
-	n atomic.Uint64
-	_ [56]byte
-}
-
-func (c *counter) add(stripe uint8, n int) { c[stripe%uint8(len(c))].n.Add(uint64(n)) }
-
-func (c *counter) load() (sum uint64) {
-	for i := range c {
-		sum += c[i].n.Load()
+	for i := range among {
+		among[i] &= x.alive[i].Load()
 	}
-	return sum
+	last := chain[len(chain)-1] // is on its way while the first is waited for
+	looks := x.tree.descend(chain[:min(len(chain), math.MaxUint16)], among, out)
+	x.lookups.add(shardOf(chain[0]), looks)
+	runtime.KeepAlive(last)
 }
+
+// Hint appends where replica h holds the first depth blocks of chain, in the fastest tier of each, and stops at the first that it
+// does not hold. It reads h's tier map, which no query does: ask for the winner only. Extent is zero where the replica gave none.
+func (x *Indexer) Hint(id HostID, chain []kvpool.BlockHash, depth int, dst []Location) []Location {
+	if !x.exists(id) || !x.alive.has(id) {
+		return dst
+	}
+	x.hints.Add(1)
+	h := &x.hosts[id]
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	var out [MaxHosts]uint16
+	chain = chain[:max(0, min(depth, len(chain), math.MaxUint16))]
+	x.Depths(chain, HostSet(id), &out)
+	for _, b := range chain[:out[id]] {
+		tier := h.fastest(b)
+		dst = append(dst, Location{Block: b, Tier: tier, Extent: h.extents[place{b, tier}]})
+	}
+	return dst
+}
+
+// copies is what the index knows of one slot besides which blocks it holds.
+type copies struct {
+	salt     uint64        // of this slot in digests
+	sweeping chan struct{} // cap == 1: held by the slot's running sweep
+
+	mu         sync.RWMutex                 // orders this replica's writers
+	generation uint32                       // guarded by mu; how many replicas have had the slot
+	order      order                        // guarded by mu
+	resyncs    uint64                       // guarded by mu
+	elsewhere  map[kvpool.BlockHash]tierSet // guarded by mu; held blocks that are not in the GPU tier alone
+	extents    map[place]Extent             // guarded by mu; only of copies whose extent was given
+	parting    []kvpool.BlockHash           // guarded by mu; scratch
+}
+
+// tierSet is a set of tiers: bit t for tier t.
+type tierSet uint8

@@ -11,8 +11,12 @@ import (
 
 // MOD2-28
 func TestReplicaBeyondTheCapIsRefusedAndNobodyElseNotices(t *testing.T) {
+	eachKind(t, replicaBeyondTheCapIsRefusedAndNobodyElseNotices)
+}
+
+func replicaBeyondTheCapIsRefusedAndNobodyElseNotices(t *testing.T, make func(Config) (subject, error)) {
 	chain := chainOf(4, "")
-	x, err := New(Config{Hosts: 2})
+	x, err := make(Config{Hosts: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +79,11 @@ func TestRetireTakesAReplicaOutWithoutTouchingAShard(t *testing.T) {
 
 // MOD2-16, MOD2-46
 func TestShutdownIsARetireAndTwiceIsNoError(t *testing.T) {
-	x := newIndex(t, chainOf(3, ""), 3)
+	eachKind(t, shutdownIsARetireAndTwiceIsNoError)
+}
+
+func shutdownIsARetireAndTwiceIsNoError(t *testing.T, make func(Config) (subject, error)) {
+	x := seeded(t, make, chainOf(3, ""), 3)
 	before := x.Stats().Locked
 	apply(t, x, 0, 2, Op{Kind: Shutdown}, Op{Kind: Shutdown})
 	if out := x.Apply(Batch{Host: 0, Seq: 3, Ops: []Op{{Kind: Shutdown}}}); out != Dead {
@@ -116,7 +124,7 @@ func TestSweepFreesWhatNobodyLivingHoldsAndTheSlot(t *testing.T) {
 	if err := x.Admit(0); err != nil {
 		t.Fatal(err)
 	}
-	if x.Stale().Has(0) || x.suspects.has(0) || x.Host(0) != (HostState{Alive: true}) {
+	if x.Stale().Has(0) || x.suspects.has(0) || x.Host(0) != (HostState{Generation: 2, Alive: true}) {
 		t.Fatalf("the new replica has inherited marks: %+v", x.Host(0))
 	}
 	if depths, _ := ask(x, chain, 3); depths[0] != 0 || depths[1] != 100 || depths[2] != 0 {

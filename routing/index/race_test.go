@@ -19,8 +19,12 @@ func churn(ctx context.Context, wg *sync.WaitGroup, live func(round uint64)) {
 // Host 0 never changes, 1 has a hole for good, 2 loses and regains its tail, 3 a block in the middle, 4 dies and returns.
 // MOD2-04, MOD2-05, MOD2-10, MOD2-48
 func TestQueriesStayTrueWhileEventsAndSweepsRun(t *testing.T) {
+	eachKind(t, queriesStayTrue)
+}
+
+func queriesStayTrue(t *testing.T, make func(Config) (subject, error)) {
 	chain := chainOf(64, "")
-	x := newIndex(t, chain, 64, 64, 64, 64, 64)
+	x := seeded(t, make, chain, 64, 64, 64, 64, 64)
 	apply(t, x, 1, 2, Op{Kind: Remove, Blocks: chain[20:21]})
 	ctx, cancel := context.WithCancel(t.Context())
 	var writers, readers sync.WaitGroup
@@ -65,8 +69,12 @@ func TestQueriesStayTrueWhileEventsAndSweepsRun(t *testing.T) {
 // Each transport keeps the replica's order, so whichever is ahead leaves no gap and whichever is behind brings duplicates.
 // MOD2-05, MOD2-18
 func TestTwoTransportsWithOneHistoryLeaveWhatOneWould(t *testing.T) {
+	eachKind(t, twoTransports)
+}
+
+func twoTransports(t *testing.T, make func(Config) (subject, error)) {
 	chain := chainOf(200, "")
-	once, twice := newIndex(t, nil, 0), newIndex(t, nil, 0)
+	once, twice := seeded(t, make, nil, 0), seeded(t, make, nil, 0)
 	var history []Batch
 	for i := range chain {
 		op := Op{Kind: Store, Blocks: chain[i : i+1], RootKnown: true}

@@ -95,8 +95,12 @@ func TestHostBitmapIsFlatWordsAndAllocatesNothing(t *testing.T) {
 
 // MOD2-25
 func TestQueriesAndSteadyEventsAllocateNothing(t *testing.T) {
+	eachKind(t, queriesAndSteadyEventsAllocateNothing)
+}
+
+func queriesAndSteadyEventsAllocateNothing(t *testing.T, make func(Config) (subject, error)) {
 	chain := chainOf(64, "")
-	x := newIndex(t, chain, 64, 32, 48)
+	x := seeded(t, make, chain, 64, 32, 48)
 	apply(t, x, 2, 2, Op{Kind: Remove, Blocks: chain[5:6]})
 	var out [MaxHosts]uint16
 	var ranked []Ranked

@@ -7,8 +7,12 @@ import (
 
 // MOD2-44
 func TestBlockInTwoTiersSurvivesEvictionFromOne(t *testing.T) {
+	eachKind(t, blockInTwoTiersSurvivesEvictionFromOne)
+}
+
+func blockInTwoTiersSurvivesEvictionFromOne(t *testing.T, make func(Config) (subject, error)) {
 	chain := chainOf(4, "")
-	x := newIndex(t, chain, 4)
+	x := seeded(t, make, chain, 4)
 	apply(t, x, 0, 2, Op{Kind: Store, Tier: CPU, Blocks: chain[:3], RootKnown: true}, Op{Kind: Remove, Tier: GPU, Blocks: chain})
 	if depths, _ := ask(x, chain, 1); depths[0] != 3 {
 		t.Fatalf("depth %d after the GPU copies went, want 3", depths[0])
@@ -21,8 +25,12 @@ func TestBlockInTwoTiersSurvivesEvictionFromOne(t *testing.T) {
 
 // MOD2-40, MOD2-41
 func TestHintNamesTheFastestCopyOfEachLeadingBlock(t *testing.T) {
+	eachKind(t, hintNamesTheFastestCopyOfEachLeadingBlock)
+}
+
+func hintNamesTheFastestCopyOfEachLeadingBlock(t *testing.T, make func(Config) (subject, error)) {
 	chain := chainOf(5, "")
-	x := newIndex(t, chain, 1)
+	x := seeded(t, make, chain, 1)
 	at := []Extent{{0, 4096, 1}, {4096, 4096, 1}, {8192, 4096, 2}}
 	apply(t, x, 0, 2,
 		Op{Kind: Store, Tier: SSD, Blocks: chain[:3], RootKnown: true, Extents: at},

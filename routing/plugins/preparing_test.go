@@ -79,7 +79,7 @@ func TestTheTenantPreparerTellsWhoAsks(t *testing.T) {
 // MOD3-42: with a replica to be near to, distances are from there.
 func TestLocalityMeasuresFromHereOrFromTheReplicaToBeNearTo(t *testing.T) {
 	w := newWorld(t, 0)
-	for h, at := range [][3]string{{"eu", "a", "n1"}, {"eu", "a", "n2"}, {"eu", "b", "n1"}, {"us", "a", "n1"}, {"", "", ""}} {
+	for h, at := range [][3]string{{"eu", "a", "n1"}, {"eu", "a", "n2"}, {"eu", "b", "n1"}, {"us", "a", "n1"}, {"", "", ""}, {"eu", "", ""}} {
 		labels := map[string]string{}
 		for i, level := range []string{"region", "zone", "node"} {
 			if at[i] != "" {
@@ -93,16 +93,18 @@ func TestLocalityMeasuresFromHereOrFromTheReplicaToBeNearTo(t *testing.T) {
 		if places == nil {
 			return "unknown"
 		}
-		return fmt.Sprint(places.Distance[:5], " of ", places.Levels)
+		return fmt.Sprint(places.Distance[:6], " of ", places.Levels)
 	}
 	here := map[string]any{"here": map[string]any{"region": "eu", "zone": "a", "node": "n1"}}
 	second := index.HostID(1)
 	for name, got := range map[string]string{
-		"[0 1 2 3 3] of 3": distances(given{}, here),
-		"[1 0 2 3 3] of 3": distances(given{near: &second}, here),
-		"[0 0 1 2 2] of 2": distances(given{}, map[string]any{"levels": []any{"region", "zone"}, "here": map[string]any{"region": "eu", "zone": "a"}}),
-		"[1 1 2 3 3] of 3": distances(given{}, map[string]any{"here": map[string]any{"region": "eu", "zone": "a"}}),
-		"unknown":          distances(given{}, nil),
+		"[0 1 2 3 3 2] of 3": distances(given{}, here),
+		"[1 0 2 3 3 2] of 3": distances(given{near: &second}, here),
+		"[0 0 1 2 2 1] of 2": distances(given{}, map[string]any{"levels": []any{"region", "zone"}, "here": map[string]any{"region": "eu", "zone": "a"}}),
+		"[1 1 2 3 3 2] of 3": distances(given{}, map[string]any{"here": map[string]any{"region": "eu", "zone": "a"}}),
+		"[2 2 2 3 3 2] of 3": distances(given{}, map[string]any{"here": map[string]any{"region": "eu"}}), // two unknown zones are not one
+		"[1 1 2 1 2 2] of 3": distances(given{}, map[string]any{"levels": []any{"cell", "zone", "rack"}, "here": map[string]any{"zone": "a"}}),
+		"unknown":            distances(given{}, nil),
 	} {
 		if got != name {
 			t.Errorf("got %s, want %s", got, name)

@@ -235,6 +235,13 @@ func TestDeviceAwareChoosesTheClassThenTheLeastLoaded(t *testing.T) {
 			}
 		}
 	}
+	w.put(fleet.Spec{Host: 4, Labels: map[string]string{"device": "gpu"}})
+	for h, n := range []int{1, 2, 4, 4, 4} { // 3 over 2 is 1.5; 12 over 3 × 4 is 1
+		w.load(index.HostID(h), fleet.Load{InFlight: n})
+	}
+	if got := w.pick(p, routing.Facts{})[0]; got != 2 {
+		t.Errorf("a larger class: %d", got)
+	}
 	same := newWorld(t, 4)
 	draw := rand.New(rand.NewPCG(1, 1))
 	for range 50 {

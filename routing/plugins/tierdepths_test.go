@@ -10,7 +10,7 @@ import (
 )
 
 // tiered returns a real index in which replica h holds the first blocks of chain in tiers, one after the other.
-func tiered(t *testing.T, chain []kvpool.BlockHash, tiers ...[]index.Tier) *index.ShardedBlockIndexer {
+func tiered(t *testing.T, chain []kvpool.BlockHash, tiers ...[]index.Tier) *index.Indexer {
 	t.Helper()
 	x, err := index.New(index.Config{Hosts: len(tiers)})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"octet/kvpool"
 )
 
-// Depths sets out[h] to the number of leading blocks of chain that replica h holds, for each h in among; 0 for the dead. It equals
+// Depths sets out[h] to the number of leading blocks of chain that replica h holds, for each living h in among, and to 0 for everybody else. It equals
 // a block-by-block scan for any content that came with true claims (see Op). It takes O(K log N) shard reads for K distinct
 // depths and N blocks, and at most N, whatever the number of replicas, and allocates nothing. Blocks after the 65,535th do not
 // count.
@@ -18,7 +18,7 @@ func (x *ShardedBlockIndexer) Depths(chain []kvpool.BlockHash, among HostBitmap,
 	if len(chain) > math.MaxUint16 {
 		chain = chain[:math.MaxUint16]
 	}
-	among.assign(out, 0)
+	*out = [MaxHosts]uint16{}
 	among = among.And(x.alive.load())
 	if len(chain) == 0 || among.Empty() {
 		return

@@ -2,17 +2,9 @@ package index
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"octet/kvpool"
-)
-
-// Sentinels of the slots' life.
-var (
-	ErrOutOfRange = errors.New("index: no such slot")
-	ErrUnswept    = errors.New("index: slot is not swept yet")
-	ErrAlive      = errors.New("index: slot is in use")
 )
 
 // sweepStep is how many blocks a sweep clears between looks at its ctx.
@@ -23,7 +15,7 @@ const sweepStep = 4096
 func (x *ShardedBlockIndexer) Admit(id HostID) error {
 	h := x.host(id)
 	if h == nil {
-		return fmt.Errorf("%w: host %d of %d", ErrOutOfRange, id, x.size)
+		return x.outOfRange(id)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -34,23 +26,10 @@ func (x *ShardedBlockIndexer) Admit(id HostID) error {
 		return fmt.Errorf("%w: host %d", ErrUnswept, id)
 	}
 	h.order, h.resyncs, h.pending = order{}, 0, newChanges()
+	h.generation++
 	x.used.set(id)
 	x.alive.set(id)
 	return nil
-}
-
-// Retire takes h out of every later answer, at once: one compare-and-swap, no lock. It reports whether h was alive. What h held
-// stays, masked, until Sweep.
-func (x *ShardedBlockIndexer) Retire(id HostID) bool {
-	return x.host(id) != nil && x.alive.clear(id)
-}
-
-// Unswept returns the retired slots that wait for their Sweep. It takes no lock.
-func (x *ShardedBlockIndexer) Unswept() HostBitmap { return x.used.load().AndNot(x.alive.load()) }
-
-// Reusable reports whether h can be admitted as a new replica.
-func (x *ShardedBlockIndexer) Reusable(id HostID) bool {
-	return x.host(id) != nil && !x.used.has(id)
 }
 
 // Sweep clears the bits of the retired replica h, frees its tier maps and the entries without a living holder, and makes the
@@ -59,7 +38,7 @@ func (x *ShardedBlockIndexer) Reusable(id HostID) bool {
 func (x *ShardedBlockIndexer) Sweep(ctx context.Context, id HostID) error {
 	h := x.host(id)
 	if h == nil {
-		return fmt.Errorf("%w: host %d of %d", ErrOutOfRange, id, x.size)
+		return x.outOfRange(id)
 	}
 	for _, place := range [...]chan struct{}{h.sweeping, x.sweeps} {
 		select {

@@ -1,0 +1,36 @@
+package config
+
+import "time"
+
+// Outcomes are the verdicts on answers from which a specialist's correctness is computed.
+type Outcomes struct {
+	// Where they are remembered across restarts; empty = not at all.
+	File string `yaml:"file"`
+	// How often that file is written.
+	Interval time.Duration `yaml:"interval" default:"30s" range:"100ms..24h"`
+	// The gateway's own judge, beside those that call POST /v1/outcomes.
+	Verifier Verifier `yaml:"verifier"`
+}
+
+// Verifier judges a sample of answers by a command that is run on the code in them, away from the requests. Its commands have
+// no network: where the system cannot take it from them, nothing is run.
+type Verifier struct {
+	// Share of the answers that are judged; 0 = none.
+	Sample float64 `yaml:"sample" default:"0" range:"0..1"`
+	// What is run; "{}" stands for the file with the code. It passes when it exits with 0.
+	Command []string `yaml:"command"`
+	// Fence languages that are code: the others' blocks are not looked at, and an answer without any is not judged.
+	Languages []string `yaml:"languages"`
+	// Name of the file with the code.
+	File string `yaml:"file" default:"answer.cpp" form:"text"`
+	// Time one command may take; longer is a failure.
+	Timeout time.Duration `yaml:"timeout" default:"10s" range:"10ms..10m"`
+	// Memory of each of its processes.
+	Memory Size `yaml:"memory" default:"1GiB" range:"16MiB..1TiB"`
+	// Largest file it may write, and largest answer that is judged.
+	Output Size `yaml:"output" default:"1MiB" range:"1KiB..1GiB"`
+	// Commands at once; further answers wait.
+	Workers int `yaml:"workers" default:"1" range:"1..256"`
+	// Answers that wait at most; further ones are not judged.
+	Waiting int `yaml:"waiting" default:"64" range:"0..100000"`
+}

@@ -1,0 +1,140 @@
+package gateway
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"octet/slo"
+)
+
+// relieve is step 3: who stands in for a demoted specialist, who answers for one under load, and who has to come back later.
+// It reads what is in force without a lock and needs nobody who watches.
+func (x *exchange) relieve() error {
+	if err := x.standIn(); err != nil {
+		return err
+	}
+	sp := x.rt.Specialist(x.verdict.Specialist)
+	if sp.Load != nil && !x.dry {
+		sp.Load.Offer(x.intent.Priority)
+	}
+	defer x.countOffer()
+	if x.s.step(sp) >= slo.Diverting && x.divert() {
+		sp = x.rt.Specialist(x.verdict.Specialist)
+	}
+	if x.verdict.Specialist != x.receipt.Decision.Specialist || x.demoted != "" {
+		x.receipt.Decision = x.decision()
+	}
+	return x.checkFloor(sp)
+}
+
+// countOffer counts a request for whom it is to be answered by.
+func (x *exchange) countOffer() {
+	if sp := x.rt.Specialist(x.verdict.Specialist); !x.dry && sp.handles != nil {
+		sp.handles.offered[bandOf(x.intent.Priority)].Inc()
+	}
+}
+
+// countAdmission counts the first place that a request gets.
+func (x *exchange) countAdmission() {
+	if !x.admitted {
+		x.admitted = true
+		x.sp.handles.admitted[bandOf(x.intent.Priority)].Inc()
+	}
+}
+
+// standIn replaces a demoted specialist by the first of its fallbacks that may answer. breaker_open where there is none.
+func (x *exchange) standIn() error {
+	now, first := x.s.now(), x.rt.Specialist(x.verdict.Specialist)
+	if first.Board.Lane().Standing(now) == slo.Primary {
+		return nil
+	}
+	x.demoted = first.Name
+	if !x.dry && first.Board.Lane().Probe(now) {
+		x.probe = first.Name
+	}
+	sp := first
+	for range x.rt.Specialists { // each at most once: fallbacks that lead in a circle end
+		if sp = x.rt.Specialist(sp.Fallback); sp == nil {
+			break
+		}
+		if x.mayAnswer(sp.Name) {
+			x.verdict = x.verdict.InPlace(sp.Name)
+			return nil
+		}
+	}
+	return fail(CodeBreakerOpen, "", fmt.Sprintf("%s is demoted for its correctness, and nobody can stand in", first.Name))
+}
+
+// mayAnswer says whether a specialist is one of the tenant's, and none that is demoted.
+func (x *exchange) mayAnswer(name string) bool {
+	sp := x.rt.Specialist(name)
+	return sp != nil && x.tenant.Permits(name) && sp.Board.Lane().Standing(x.s.now()) == slo.Primary
+}
+
+// divert lets the second choice answer for a first one under load, where the verdict was unsure and the second is not under
+// load itself.
+func (x *exchange) divert() bool {
+	threshold, ok := x.s.knobs.Value(slo.DivertThreshold + x.verdict.Intent)
+	if !ok {
+		threshold = x.verdict.DivertThreshold
+	}
+	second, ok := x.verdict.Divert(threshold)
+	if !ok || !x.mayAnswer(second.Specialist) || x.s.step(x.rt.Specialist(second.Specialist)) != slo.Normal {
+		return false
+	}
+	x.verdict = second
+	return true
+}
+
+// checkFloor refuses priorities below what is served: the intent's floor as it is configured or as an operator has set it, and
+// where none has, the floor of a specialist whose load demands one.
+func (x *exchange) checkFloor(sp *Specialist) error {
+	floor, overridden, _ := x.s.knobs.Lookup(slo.PriorityFloor + x.verdict.Intent)
+	var wait time.Duration
+	if load := x.s.loadFloor(sp); !overridden && load > int(floor) {
+		floor, wait = float64(load), jittered(sp.Load.RetryAfter())
+	}
+	if x.intent.Priority >= int(floor) {
+		return nil
+	}
+	return &Error{
+		Code: CodePriorityFloor, RetryAfter: wait,
+		Message: fmt.Sprintf("priority %d is below the floor of %d that is in force", x.intent.Priority, int(floor)),
+	}
+}
+
+// jittered spreads those who come back over a quarter of the time more.
+func jittered(d time.Duration) time.Duration {
+	return d + time.Duration(float64(d)/4*rand.Float64())
+}
+
+// step is the step in force for a specialist.
+func (s *Server) step(sp *Specialist) int {
+	v, _ := s.knobs.Value(sp.step)
+	return int(v)
+}
+
+// loadFloor is the floor in force for a specialist: that of its escalation's last step.
+func (s *Server) loadFloor(sp *Specialist) int {
+	if sp.Load == nil || s.step(sp) < slo.Throttling {
+		return slo.LeastPriority
+	}
+	v, _ := s.knobs.Value(sp.floor)
+	return int(v)
+}
+
+// ShadowAllowed says whether a copy of a request may go to a specialist now: not while it is under load, but for the probes by
+// which a demoted one recovers.
+func (s *Server) ShadowAllowed(sp *Specialist, probe bool) bool {
+	return probe || s.step(sp) == slo.Normal
+}
+
+// ShadowThreshold raises an intent's threshold halfway to certainty for a specialist of which too little is known: no history is
+// not health.
+func (sp *Specialist) ShadowThreshold(threshold float64, now time.Time) float64 {
+	if sp.Board.Lane().Fresh(now) {
+		return threshold + (1-threshold)/2
+	}
+	return threshold
+}

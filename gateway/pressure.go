@@ -1,0 +1,87 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"octet/scheduler"
+	"octet/slo"
+)
+
+// watchEvery is how often the load of the specialists is looked at.
+const watchEvery = 100 * time.Millisecond
+
+// watchLoad escalates until ctx ends. Requests read what it has set and never wait for it.
+func (s *Server) watchLoad(ctx context.Context) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.escalate(s.runtime.Load(), s.now())
+		}
+	}
+}
+
+// escalate takes every specialist's pressure and sets its knobs.
+func (s *Server) escalate(rt *Runtime, now time.Time) {
+	for _, sp := range rt.Specialists {
+		if sp.Load == nil {
+			continue
+		}
+		step, floor := sp.Load.Step(), sp.Load.Floor()
+		sp.Load.Observe(rt.pressure(sp), now)
+		if st := sp.Load.State(); st.Step != step || st.Floor != floor {
+			s.adjust(sp, st)
+			s.tell(sp, st)
+		}
+	}
+}
+
+// adjust puts what an escalation demands into its specialist's knobs.
+func (s *Server) adjust(sp *Specialist, st slo.EscalationState) {
+	why := st.Why()
+	s.knobs.Adjust(sp.step, slo.Override{Value: float64(st.Step), By: "escalation", Why: why})
+	s.knobs.Adjust(sp.floor, slo.Override{Value: float64(st.Floor), By: "escalation", Why: why})
+}
+
+func (s *Server) tell(sp *Specialist, st slo.EscalationState) {
+	s.log.Warn("load escalation", "specialist", sp.Name, "step", st.Step, "priority_floor", st.Floor, "pressure", st.Pressure)
+}
+
+// pressure is what a new request of no priority would meet at the specialist: the least of its replicas in the role that is
+// nearest to its end. Replicas that cannot be asked are the availability breaker's affair.
+func (rt *Runtime) pressure(sp *Specialist) float64 {
+	least := map[string]float64{}
+	for _, rep := range &rt.Replicas {
+		if rep == nil || rep.Fleet.Spec().Specialist != sp.Name || !rep.Fleet.Healthy() || rep.Fleet.Draining() || !rep.Fleet.Admits() {
+			continue
+		}
+		role, p := rep.Fleet.Spec().Role, rep.pressure(rt.Limits.MaxQueueWait)
+		if known, ok := least[role]; !ok || p < known {
+			least[role] = p
+		}
+	}
+	most := 0.0
+	for _, p := range least {
+		most = max(most, p)
+	}
+	return most
+}
+
+// pressure is how near a replica's Gate is to refusing: by the places in its queue, or by the wait that it foresees.
+func (rep *Replica) pressure(maxWait time.Duration) float64 {
+	p := 0.0
+	if rep.MaxWaiting > 0 {
+		p = float64(rep.Gate.Stats().Waiting) / float64(rep.MaxWaiting)
+	}
+	switch a := rep.Gate.Probe(scheduler.GateRequest{ID: "pressure", Priority: PriorityLeast, PromptTokens: 1, MaxNew: 1}); {
+	case a.State == scheduler.Refused:
+		return 1
+	case a.State == scheduler.Waiting && maxWait > 0:
+		p = max(p, a.Estimate.Seconds()/maxWait.Seconds())
+	}
+	return p
+}

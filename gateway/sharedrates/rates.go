@@ -1,0 +1,110 @@
+// Package sharedrates counts what all gateways of a cell let through, in one Redis: a GCRA bucket for each name.
+package sharedrates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-redis/redis_rate/v10"
+	"github.com/redis/go-redis/v9"
+)
+
+// ErrAway is what Take and Spend return while Redis cannot be asked. Callers go by what they know themselves.
+var ErrAway = errors.New("sharedrates: redis cannot be asked")
+
+// Config says where. A zero field takes the default named beside it.
+type Config struct {
+	Addr     string
+	Username string
+	Password string
+	DB       int
+	Prefix   string           // octet: before each bucket's name
+	Timeout  time.Duration    // 20 ms for one question
+	Retry    time.Duration    // 1 s without questions after a failure
+	Changed  func(away error) // told when Redis goes away and, with nil, when it is back; nil tells nobody
+}
+
+// Rates are the buckets. Safe for concurrent use.
+type Rates struct {
+	cfg     Config
+	client  *redis.Client
+	limiter *redis_rate.Limiter
+	again   atomic.Int64 // unix nanoseconds before which nobody is asked; 0 while all is well
+}
+
+// New connects with the first question.
+func New(c Config) *Rates {
+	if c.Timeout <= 0 {
+		c.Timeout = 20 * time.Millisecond
+	}
+	if c.Retry <= 0 {
+		c.Retry = time.Second
+	}
+	if c.Prefix == "" {
+		c.Prefix = "octet:"
+	}
+	client := redis.NewClient(&redis.Options{
+		Addr: c.Addr, Username: c.Username, Password: c.Password, DB: c.DB, MaxRetries: -1, ContextTimeoutEnabled: true,
+		DialTimeout: c.Timeout, ReadTimeout: c.Timeout, WriteTimeout: c.Timeout,
+	})
+	return &Rates{cfg: c, client: client, limiter: redis_rate.NewLimiter(client)}
+}
+
+// Close ends the connections.
+func (r *Rates) Close() error { return r.client.Close() }
+
+// Away reports whether Redis could not be asked lately.
+func (r *Rates) Away() bool { return r.again.Load() != 0 }
+
+// Take takes n from a bucket that fills at a rate a second up to burst. A wait of more than 0 says that nothing was taken, and when
+// it could be.
+func (r *Rates) Take(bucket string, perSecond float64, burst, n int) (wait time.Duration, err error) {
+	err = r.ask(func(ctx context.Context) error {
+		said, err := r.limiter.AllowN(ctx, r.cfg.Prefix+bucket, limit(perSecond, burst), n)
+		if err == nil && said.Allowed < n {
+			wait = max(said.RetryAfter, time.Millisecond)
+		}
+		return err
+	})
+	return wait, err
+}
+
+// Spend takes n that are gone already, as far as they are there.
+func (r *Rates) Spend(bucket string, perSecond float64, burst, n int) error {
+	return r.ask(func(ctx context.Context) error {
+		_, err := r.limiter.AllowAtMost(ctx, r.cfg.Prefix+bucket, limit(perSecond, burst), n)
+		return err
+	})
+}
+
+// limit writes a rate as whole numbers: so many in a thousand seconds.
+func limit(perSecond float64, burst int) redis_rate.Limit {
+	const span = 1000
+	return redis_rate.Limit{Rate: max(int(math.Round(perSecond*span)), 1), Period: span * time.Second, Burst: burst}
+}
+
+// ask puts one question, unless the last one failed a moment ago.
+func (r *Rates) ask(question func(context.Context) error) error {
+	again := r.again.Load()
+	if again != 0 && (time.Now().UnixNano() < again || !r.again.CompareAndSwap(again, time.Now().Add(r.cfg.Retry).UnixNano())) {
+		return ErrAway
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.Timeout)
+	defer cancel()
+	if err := question(ctx); err != nil {
+		r.changed(time.Now().Add(r.cfg.Retry).UnixNano(), err)
+		return fmt.Errorf("%w: %w", ErrAway, err)
+	}
+	r.changed(0, nil)
+	return nil
+}
+
+func (r *Rates) changed(again int64, away error) {
+	if was := r.again.Swap(again); (was == 0) != (again == 0) && r.cfg.Changed != nil {
+		r.cfg.Changed(away)
+	}
+}

@@ -1,0 +1,78 @@
+package sharedrates
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"octet/internal/redistest"
+)
+
+func TestGatewaysTogetherLetThroughNoMoreThanTheRate(t *testing.T) {
+	server := redistest.Start(t)
+	gateways := [3]*Rates{}
+	for i := range gateways {
+		gateways[i] = New(Config{Addr: server.Addr, Timeout: 5 * time.Second})
+		defer gateways[i].Close()
+	}
+	const perSecond, burst = 10.0, 20
+	var through, waits atomic.Int64
+	start := time.Now()
+	var all sync.WaitGroup
+	for _, g := range gateways {
+		all.Go(func() {
+			for range 100 {
+				switch wait, err := g.Take("acme:requests", perSecond, burst, 1); {
+				case err != nil:
+					t.Error(err)
+				case wait > 0:
+					waits.Add(1)
+				default:
+					through.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	most := int64(burst + perSecond*time.Since(start).Seconds() + 1)
+	if n := through.Load(); n < burst || n > most || n+waits.Load() != 300 {
+		t.Errorf("%d of 300 went through, at most %d may; %d were told to wait", n, most, waits.Load())
+	}
+	if wait, err := gateways[0].Take("another", perSecond, burst, burst); err != nil || wait != 0 {
+		t.Errorf("another bucket: %v %v", wait, err)
+	}
+	if err := gateways[0].Spend("spent", perSecond, burst, 1000); err != nil {
+		t.Error(err)
+	}
+	if wait, err := gateways[1].Take("spent", perSecond, burst, 1); err != nil || wait <= 0 {
+		t.Errorf("what one has spent the other has too: %v %v", wait, err)
+	}
+}
+
+func TestARedisThatIsAwayIsSeldomAskedAndComesBack(t *testing.T) {
+	server := redistest.Start(t)
+	var told []bool
+	r := New(Config{Addr: server.Addr, Timeout: time.Second, Retry: 50 * time.Millisecond, Changed: func(away error) { told = append(told, away != nil) }})
+	defer r.Close()
+	if _, err := r.Take("x", 1, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	server.Kill()
+	for range 1000 {
+		if _, err := r.Take("x", 1, 1, 1); !errors.Is(err, ErrAway) {
+			t.Fatal(err)
+		}
+	}
+	if !r.Away() {
+		t.Error("nothing shows that it is away")
+	}
+	server.Restart(true)
+	for end := time.Now().Add(10 * time.Second); r.Away() && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		_, _ = r.Take("x", 1, 1, 1)
+	}
+	if r.Away() || len(told) != 2 || !told[0] || told[1] {
+		t.Errorf("away %v, told %v", r.Away(), told)
+	}
+}

@@ -1,0 +1,84 @@
+package gateway
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"octet/slo"
+)
+
+// sloGauges read the breakers, the escalations and the published windows at the moment of a scrape. Each is one specialist's: no
+// latency of the ensemble exists.
+type sloGauges struct{ s *Server }
+
+func specialistDesc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, append([]string{"specialist"}, labels...), nil)
+}
+
+var (
+	demotedDesc  = specialistDesc("octet_lane_demoted", "1 while a specialist is demoted for its correctness, and others stand in.")
+	movesDesc    = specialistDesc("octet_lane_transitions_total", "Demotions and recoveries.")
+	rateDesc     = specialistDesc("octet_correctness_rate", "Pass rate over the correctness window; absent with too few verdicts.")
+	floorDesc    = specialistDesc("octet_correctness_floor", "The least pass rate that a specialist owes.")
+	samplesDesc  = specialistDesc("octet_correctness_samples", "Verdicts in the correctness window.")
+	stepDesc     = specialistDesc("octet_load_step", "Step of the load escalation in force: 0 normal, 1 diverting, 2 throttling.")
+	pressureDesc = specialistDesc("octet_load_pressure", "How near a new request is to a refusal: 1 is one.")
+	lowestDesc   = specialistDesc("octet_load_floor", "Least priority that is served under load; -100 is every one.")
+	publishDesc  = specialistDesc("octet_slo_ms", "Published percentiles over the rolling window; absent with too few samples.", "of", "quantile")
+	intentDesc   = specialistDesc("octet_slo_intent_ttft_ms", "Published time to the first token by declared intent.", "intent", "quantile")
+	onceDesc     = specialistDesc("octet_slo_preempted_once", "Share of answers that were preempted at least once: transparency, no objective.")
+)
+
+// Describe implements prometheus.Collector.
+func (g sloGauges) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		demotedDesc, movesDesc, rateDesc, floorDesc, samplesDesc, stepDesc, pressureDesc, lowestDesc, publishDesc, intentDesc, onceDesc,
+	} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (g sloGauges) Collect(out chan<- prometheus.Metric) {
+	for _, sp := range g.s.runtime.Load().Specialists {
+		g.lane(out, sp)
+		g.published(out, sp)
+		if sp.Load != nil {
+			emit(out, stepDesc, float64(g.s.step(sp)), sp.Name)
+			emit(out, pressureDesc, sp.Load.State().Pressure, sp.Name)
+			emit(out, lowestDesc, float64(g.s.loadFloor(sp)), sp.Name)
+		}
+	}
+}
+
+func (g sloGauges) lane(out chan<- prometheus.Metric, sp *Specialist) {
+	st := sp.Board.Lane().State(g.s.now())
+	emit(out, demotedDesc, flag(st.Standing == slo.ShadowOnly.String()), sp.Name)
+	out <- prometheus.MustNewConstMetric(movesDesc, prometheus.CounterValue, float64(st.Transitions), sp.Name)
+}
+
+func (g sloGauges) published(out chan<- prometheus.Metric, sp *Specialist) {
+	r := sp.Board.Report()
+	emit(out, floorDesc, r.Correctness.Floor, sp.Name)
+	emit(out, samplesDesc, float64(r.Correctness.Samples), sp.Name)
+	known(out, rateDesc, r.Correctness.Rate, sp.Name)
+	known(out, onceDesc, r.Preempted.Fraction, sp.Name)
+	percentiles(out, publishDesc, r.TTFT, sp.Name, "ttft")
+	percentiles(out, publishDesc, r.ITL, sp.Name, "itl")
+	known(out, publishDesc, r.Admission.P95, sp.Name, "admission_ttft", "0.95")
+	for intent, l := range r.Intents {
+		percentiles(out, intentDesc, l, sp.Name, intent)
+	}
+}
+
+func percentiles(out chan<- prometheus.Metric, d *prometheus.Desc, l slo.Latency, labels ...string) {
+	labels = labels[:len(labels):len(labels)]
+	known(out, d, l.P50, append(labels, "0.5")...)
+	known(out, d, l.P95, append(labels, "0.95")...)
+	known(out, d, l.P99, append(labels, "0.99")...)
+}
+
+func known(out chan<- prometheus.Metric, d *prometheus.Desc, v *float64, labels ...string) {
+	if v != nil {
+		emit(out, d, *v, labels...)
+	}
+}

@@ -1,0 +1,151 @@
+package index
+
+import (
+	"math/bits"
+
+	"octet/kvpool"
+)
+
+const (
+	onGPU tierSet = 1 << GPU
+
+	elsewhereBytes = 32 // about what an entry of these maps takes
+	placedBytes    = 64
+)
+
+// tiers returns where h has b, which it holds.
+func (h *copies) tiers(b kvpool.BlockHash) tierSet {
+	if s, ok := h.elsewhere[b]; ok {
+		return s
+	}
+	return onGPU
+}
+
+func (h *copies) fastest(b kvpool.BlockHash) Tier {
+	return Tier(bits.TrailingZeros8(uint8(h.tiers(b))))
+}
+
+// store carries out a Store of host id.
+func (x *Indexer) store(id HostID, h *copies, op *Op) {
+	if op.Tier >= Tiers {
+		return
+	}
+	blocks := op.Blocks
+	if op.Tier != GPU {
+		x.store1(id, h, op)
+		return
+	}
+	blocks = blocks[:x.tree.store(id, blocks, op.Parent, op.HasParent, op.HasParent || op.RootKnown)]
+	if len(h.elsewhere) > 0 {
+		for _, b := range blocks {
+			if s, ok := h.elsewhere[b]; ok {
+				h.elsewhere[b] = s | onGPU
+			}
+		}
+	}
+	x.locate(h, op, blocks)
+}
+
+// store1 carries out a Store into another tier than the GPU's: which of the blocks are on the GPU has to be known first.
+func (x *Indexer) store1(id HostID, h *copies, op *Op) {
+	if h.elsewhere == nil {
+		h.elsewhere = map[kvpool.BlockHash]tierSet{}
+	}
+	blocks := op.Blocks
+	for i, b := range blocks {
+		s, known := h.elsewhere[b]
+		if !known && !x.tree.mem.take(elsewhereBytes) {
+			x.tree.refused += uint64(len(blocks) - i)
+			blocks = blocks[:i]
+			break
+		}
+		if !known && x.tree.holds(id, b) {
+			s = onGPU
+		}
+		h.elsewhere[b] = s | 1<<op.Tier
+	}
+	kept := x.tree.store(id, blocks, op.Parent, op.HasParent, op.HasParent || op.RootKnown)
+	for _, b := range blocks[kept:] {
+		if !x.tree.holds(id, b) {
+			h.forget(x.tree.mem, b)
+		}
+	}
+	x.locate(h, op, blocks[:kept])
+}
+
+func (h *copies) forget(m *memory, b kvpool.BlockHash) {
+	if _, ok := h.elsewhere[b]; ok {
+		delete(h.elsewhere, b)
+		m.give(elsewhereBytes)
+	}
+}
+
+// locate notes where the copies of blocks lie, as far as there is room for that.
+func (x *Indexer) locate(h *copies, op *Op, blocks []kvpool.BlockHash) {
+	if len(op.Extents) > 0 && h.extents == nil {
+		h.extents = map[place]Extent{}
+	}
+	for i, e := range op.Extents[:min(len(op.Extents), len(blocks))] {
+		at := place{blocks[i], op.Tier}
+		if _, ok := h.extents[at]; ok || x.tree.mem.take(placedBytes) {
+			h.extents[at] = e
+		}
+	}
+}
+
+// remove carries out a Remove of host id.
+func (x *Indexer) remove(id HostID, h *copies, op *Op) {
+	if op.Tier >= Tiers {
+		return
+	}
+	if len(h.extents) > 0 {
+		for _, b := range op.Blocks {
+			h.misplace(x.tree.mem, place{b, op.Tier})
+		}
+	}
+	blocks := op.Blocks
+	if op.Tier != GPU || len(h.elsewhere) > 0 {
+		blocks = x.lastCopies(h, op)
+	}
+	x.tree.remove(id, blocks)
+}
+
+func (h *copies) misplace(m *memory, at place) {
+	if _, ok := h.extents[at]; ok {
+		delete(h.extents, at)
+		m.give(placedBytes)
+	}
+}
+
+// lastCopies notes that the blocks of op are no longer in its tier and returns those that are then nowhere.
+func (x *Indexer) lastCopies(h *copies, op *Op) []kvpool.BlockHash {
+	h.parting = h.parting[:0]
+	for _, b := range op.Blocks {
+		s, known := h.elsewhere[b]
+		switch left := s &^ (1 << op.Tier); {
+		case !known && op.Tier == GPU, known && left == 0:
+			h.forget(x.tree.mem, b)
+			h.parting = append(h.parting, b)
+		case !known:
+		case left == onGPU:
+			h.forget(x.tree.mem, b)
+		default:
+			h.elsewhere[b] = left
+		}
+	}
+	return h.parting
+}
+
+// clearTiers forgets where the copies are.
+func (h *copies) clearTiers(m *memory) {
+	m.give(int64(len(h.elsewhere))*elsewhereBytes + int64(len(h.extents))*placedBytes)
+	h.elsewhere, h.extents = nil, nil
+}
+
+// digest is the share of all facts of b, which h holds, in a Digest.
+func (h *copies) digest(b kvpool.BlockHash) (sum uint64) {
+	for s := h.tiers(b); s != 0; s &= s - 1 {
+		sum += factDigest(h.salt, b, Tier(bits.TrailingZeros8(uint8(s))))
+	}
+	return sum
+}

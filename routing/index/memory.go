@@ -1,0 +1,65 @@
+package index
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// memory is the account of what an Indexer has mapped. What it keeps on the heap (tier maps) is charged by estimate.
+type memory struct {
+	limit int64
+	used  atomic.Int64
+	all   []pages // to unmap in the end
+}
+
+// take charges n bytes and reports whether the limit allows them.
+func (m *memory) take(n int64) bool {
+	if m.used.Add(n) > m.limit {
+		m.used.Add(-n)
+		return false
+	}
+	return true
+}
+
+func (m *memory) give(n int64) { m.used.Add(-n) }
+
+// release unmaps everything.
+func (m *memory) release() {
+	for _, p := range m.all {
+		p.unmap()
+	}
+	m.all = nil
+}
+
+// slab is an array that grows by chunks which never move, so that readers need no lock to follow an index into it.
+type slab struct {
+	dir  atomic.Pointer[[]unsafe.Pointer]
+	mem  *memory
+	size int // bytes of a chunk
+}
+
+func newSlab(m *memory, size int) *slab {
+	s := &slab{mem: m, size: size}
+	s.dir.Store(&[]unsafe.Pointer{})
+	return s
+}
+
+// extend adds a chunk, unless the limit or the system refuse it. charge is what it counts for.
+func (s *slab) extend(charge int64) bool {
+	if !s.mem.take(charge) {
+		return false
+	}
+	p, err := mapPages(s.size)
+	if err != nil {
+		s.mem.give(charge)
+		return false
+	}
+	s.mem.all = append(s.mem.all, p)
+	old := *s.dir.Load()
+	dir := append(make([]unsafe.Pointer, 0, len(old)+1), old...)
+	dir = append(dir, p.base)
+	s.dir.Store(&dir)
+	return true
+}
+
+func (s *slab) chunks() int { return len(*s.dir.Load()) }

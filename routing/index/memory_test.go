@@ -1,0 +1,168 @@
+package index
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"octet/kvpool"
+)
+
+// What finds no room is not recorded, and of what is, nothing is said that is not so. Room that was given back is used again.
+func TestMemoryCapIsKeptAndAnswersNeverSayTooMuch(t *testing.T) {
+	const limit = 9 << 20
+	f := newFleet(t, 3, 30, 3000, 300)
+	f.x, _ = New(Config{MaxBytes: limit})
+	for h := range HostID(30) {
+		f.x.Admit(h)
+	}
+	var out [MaxHosts]uint16
+	for round := range patiently(20_000) {
+		h := HostID(f.rng.IntN(f.hosts))
+		f.seq[h]++
+		if out := f.x.Apply(Batch{Host: h, Seq: f.seq[h], Ops: []Op{f.op(h), f.op(h)}}); out != Applied {
+			t.Fatal(out)
+		}
+		if got := f.x.Stats().Bytes; got > limit {
+			t.Fatalf("round %d: %d bytes, %d allowed", round, got, limit)
+		}
+		c := f.chains[f.rng.IntN(len(f.chains))]
+		f.x.Depths(c, f.x.Alive(), &out)
+		for h := range HostID(f.hosts) {
+			if truth := f.facts.depth(h, c); int(out[h]) > truth {
+				t.Fatalf("round %d: host %d holds %d, want at most %d", round, h, out[h], truth)
+			}
+		}
+		if round%4000 == 0 {
+			if err := f.x.Check(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	full := f.x.Stats()
+	if full.Refused == 0 && !lockedReads {
+		t.Fatalf("nothing was refused: %+v", full)
+	}
+	for h := range HostID(30) {
+		f.seq[h]++
+		f.x.Apply(Batch{Host: h, Seq: f.seq[h], Ops: []Op{{Kind: Clear}}})
+	}
+	if st := f.x.Stats(); st.Entries != 0 || st.Blocks != 0 || st.Runs != 0 {
+		t.Fatalf("after all was cleared: %+v", st)
+	}
+	for _, c := range f.chains[:200] {
+		f.seq[0]++
+		f.x.Apply(Batch{Seq: f.seq[0], Ops: []Op{{Kind: Store, Blocks: c, RootKnown: true}}})
+	}
+	if st := f.x.Stats(); st.Refused != full.Refused || st.Bytes > limit {
+		t.Fatalf("refused %d more in an index that was emptied", st.Refused-full.Refused)
+	}
+	if err := f.x.Check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Other tiers' maps count too.
+func TestMemoryCapCoversTierMaps(t *testing.T) {
+	const limit = 16 << 20
+	x, _ := New(Config{MaxBytes: limit})
+	x.Admit(0)
+	held := 0
+	for i := range uint64(300) {
+		c := chainOf(1000, fmt.Sprint(i))
+		x.Apply(Batch{Seq: i + 1, Ops: []Op{{Kind: Store, Tier: CPU, Blocks: c, RootKnown: true, Extents: make([]Extent, 1000)}}})
+		if st := x.Stats(); st.Bytes > limit || st.Blocks < held {
+			t.Fatalf("%+v", st)
+		}
+		held = x.Stats().Blocks
+	}
+	if st := x.Stats(); st.Refused == 0 || st.Blocks < 50_000 || uint64(st.Blocks)+st.Refused != 300_000 {
+		t.Fatalf("%+v", st)
+	}
+	if err := x.Check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// MOD2-50
+func TestMemoryStaysFlatUnderChurn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	x, _ := New(Config{})
+	const hosts = 16
+	keep := patiently(200)
+	var seq [hosts]uint64
+	var held [hosts][][]kvpool.BlockHash
+	send := func(h int, op Op) {
+		seq[h]++
+		x.Apply(Batch{Host: HostID(h), Seq: seq[h], Ops: []Op{op}})
+	}
+	var warm Stats
+	top := uint32(0)
+	rounds := patiently(100_000)
+	for round := range rounds {
+		h := rng.IntN(hosts)
+		c := chainOf(1+rng.IntN(60), fmt.Sprint(rng.IntN(20_000)))
+		send(h, Op{Kind: Store, Blocks: c, RootKnown: true})
+		if n := len(c); n > 4 && rng.IntN(3) == 0 { // a hole, which stays
+			send(h, Op{Kind: Remove, Blocks: c[n/2 : n/2+1]})
+		}
+		if held[h] = append(held[h], c); len(held[h]) > keep {
+			i := rng.IntN(keep)
+			send(h, Op{Kind: Remove, Blocks: held[h][i]})
+			held[h][i] = held[h][keep]
+			held[h] = held[h][:keep]
+		}
+		if round%500 == 99 {
+			id := HostID(rng.IntN(hosts))
+			x.Retire(id)
+			if err := x.Sweep(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			x.Admit(id)
+			held[id], seq[id] = nil, 0
+		}
+		if round == rounds/2 {
+			warm, top = x.Stats(), x.tree.top*3/2
+		}
+	}
+	st := x.Stats()
+	if st.Bytes > warm.Bytes*5/4 || x.tree.top > top {
+		t.Fatalf("%d bytes half way, %d in the end; %d run ids for %d runs", warm.Bytes, st.Bytes, x.tree.top, st.Runs)
+	}
+	if err := x.Check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// One block that many replicas hold without what is before it, and one that makes a run too small for all its isles.
+func TestRunIsCutWhenItsIslesOrPartsAreTooMany(t *testing.T) {
+	chain := chainOf(400, "")
+	x := newRuns(t, chain, 400)
+	seq := uint64(1)
+	for h := 1; h < MaxHosts; h++ {
+		if err := x.Admit(HostID(h)); err != nil {
+			t.Fatal(err)
+		}
+		at := 1 + h%7*50
+		apply(t, x, HostID(h), seq, Op{Kind: Store, Blocks: chain[at : at+30]}, Op{Kind: Store, Blocks: chain[at+32 : at+34]})
+		if err := x.Check(); err != nil {
+			t.Fatalf("after host %d: %v", h, err)
+		}
+	}
+	for h := 1; h < MaxHosts; h++ {
+		apply(t, x, HostID(h), 2, Op{Kind: Store, Blocks: chain[:min(h, 400)], RootKnown: true})
+	}
+	if err := x.Check(); err != nil {
+		t.Fatal(err)
+	}
+	depths, _ := ask(x, chain, MaxHosts)
+	for h := 1; h < MaxHosts; h++ {
+		want := min(h, 400)
+		for at := 1 + h%7*50; want >= at && want < at+30 || want >= at+32 && want < at+34; {
+			want++
+		}
+		if int(depths[h]) != want {
+			t.Fatalf("host %d: %d, want %d", h, depths[h], want)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package index
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+const (
+	wordBits = chunkBits - 3 // log2 of the words in a chunk
+	maxRun   = 4096          // blocks a run, and words an array
+)
+
+// classSizes are the capacities of arrays, in words: two to each doubling, so that at most a third is air.
+var classSizes = func() (sizes []int) {
+	for n := 1; n <= maxRun; n *= 2 {
+		sizes = append(sizes, n)
+		if n >= 2 && n < maxRun {
+			sizes = append(sizes, n+n/2)
+		}
+	}
+	return sizes
+}()
+
+const classes = 24
+
+// classOf is, for each number of words, the smallest class that holds them.
+var classOf = func() (of [maxRun + 1]uint8) {
+	class := uint8(0)
+	for n := range of {
+		if n > classSizes[class] {
+			class++
+		}
+		of[n] = class
+	}
+	return of
+}()
+
+// words hands out arrays of 64-bit words by size class. Position 0 is never handed out. Owned by the writer; a reader follows
+// the positions that a run gives it.
+type words struct {
+	*slab
+	next, end uint32          // what of the newest chunk was not handed out yet
+	free      [classes]uint32 // of each class, the first free array; each begins with the position of the next
+}
+
+func newWords(m *memory) words { return words{slab: newSlab(m, 1<<chunkBits), next: 1, end: 1} }
+
+// at returns the word at pos. It is followed by the others of its array.
+func wordAt(dir []unsafe.Pointer, pos uint32) unsafe.Pointer {
+	return unsafe.Add(dir[pos>>wordBits], uintptr(pos&(1<<wordBits-1))*8)
+}
+
+// array returns n words from pos on.
+func (w *words) array(pos uint32, n int) []uint64 {
+	return unsafe.Slice((*uint64)(wordAt(*w.dir.Load(), pos)), n)
+}
+
+// fits makes sure that one array of n words can be handed out.
+func (w *words) fits(n int) bool { return w.free[classOf[n]] != 0 || w.room(n+n/2) }
+
+// room makes sure that arrays of n words together can be handed out: from what is left of the newest chunk, else from a new one,
+// else from an array that was taken back.
+func (w *words) room(n int) bool {
+	return int(w.end-w.next) >= n || w.chunks() < 1<<(32-wordBits) && w.grow() || w.recycle(n)
+}
+
+// grow begins a new chunk.
+func (w *words) grow() bool {
+	if !w.extend(1 << chunkBits) {
+		return false
+	}
+	last := uint32(w.chunks()-1) << wordBits
+	w.turnTo(max(1, last), last+(1<<wordBits-1)) // the last word of a chunk stays unused: 32 bits hold the end
+	return true
+}
+
+// recycle goes on in an array of at least n words that was taken back.
+func (w *words) recycle(n int) bool {
+	if n > maxRun {
+		return false
+	}
+	for class := int(classOf[n]); class < classes; class++ {
+		if w.free[class] != 0 {
+			pos := w.take(class)
+			w.turnTo(pos, pos+uint32(classSizes[class]))
+			return true
+		}
+	}
+	return false
+}
+
+// turnTo hands out from [next, end) from now on, and keeps what was left before as arrays.
+func (w *words) turnTo(next, end uint32) {
+	for w.next < w.end {
+		left := int(w.end - w.next)
+		class := int(classOf[min(left, maxRun)])
+		if classSizes[class] > left {
+			class--
+		}
+		w.put(w.next, class)
+		w.next += uint32(classSizes[class])
+	}
+	w.next, w.end = next, end
+}
+
+// take hands out an array of a class. There is room.
+func (w *words) take(class int) uint32 {
+	if pos := w.free[class]; pos != 0 {
+		w.free[class] = uint32(w.array(pos, 1)[0])
+		return pos
+	}
+	pos := w.next
+	if w.next += uint32(classSizes[class]); w.next > w.end {
+		panic(fmt.Sprintf("index: array of %d words at %d, but the chunk ends at %d", classSizes[class], pos, w.end))
+	}
+	return pos
+}
+
+// put takes an array back.
+func (w *words) put(pos uint32, class int) {
+	put64(&w.array(pos, 1)[0], uint64(w.free[class]))
+	w.free[class] = pos
+}

@@ -1,0 +1,217 @@
+package slo
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Standing is what a specialist's answers are good for.
+type Standing uint32
+
+// Standings.
+const (
+	Primary    Standing = iota // its answers go to clients
+	ShadowOnly                 // demoted: it gets copies of requests, and nobody sees its answers
+)
+
+// String is the name in /admin/breakers.
+func (s Standing) String() string { return [...]string{"primary", "shadow-only"}[s] }
+
+// Verdict is one judgement of one answer. That each counts once is the caller's affair.
+type Verdict struct {
+	Answered time.Time // when the answer was asked for: where in the window it counts
+	Pass     bool
+}
+
+// Lane is the correctness breaker of one specialist. Safe for concurrent use; Standing takes no lock while it is Primary.
+//
+//	          rate certainly below the floor
+//	Primary ──────────────────────────────────▶ ShadowOnly
+//	   ▲                                            │ probes: at least min_samples of them, rate at the floor or above
+//	   └────────────────────────────────────────────┘ for recover_for on end
+//
+// Between one change and the next lies recover_for at least, whatever the verdicts.
+type Lane struct {
+	floor      float64
+	least      int
+	recoverFor time.Duration
+	probeEvery int
+
+	standing atomic.Uint32
+	due      atomic.Int64 // unix nanoseconds of the recovery that is on its way; 0 is none
+	asked    atomic.Int64 // requests that asked Probe since the last one
+	probedAt atomic.Int64 // unix nanoseconds
+
+	mu       sync.Mutex
+	rolling  tally     // all verdicts of the window: the rate that is published
+	evidence tally     // those on answers since begun: what the breaker goes by
+	begun    time.Time // the last demotion or Refresh; zero is none
+	changed  time.Time
+	newest   time.Time // arrival of the last probe's verdict
+	moves    uint64
+}
+
+func newLane(c CorrectnessConfig, now time.Time) *Lane {
+	return &Lane{
+		floor: c.Floor, least: c.MinSamples, recoverFor: c.RecoverFor, probeEvery: max(int(1/c.ProbeShare+0.5), 1),
+		rolling: newTally(c.Window, correctnessSlots, now), evidence: newTally(c.Window, correctnessSlots, now),
+	}
+}
+
+// Standing returns what is in force at now. A recovery that has come due happens here.
+func (l *Lane) Standing(now time.Time) Standing {
+	if s := Standing(l.standing.Load()); s == Primary {
+		return s
+	}
+	if due := l.due.Load(); due != 0 && now.UnixNano() >= due {
+		l.mu.Lock()
+		l.recover(now)
+		l.mu.Unlock()
+	}
+	return Standing(l.standing.Load())
+}
+
+// Count takes a verdict into the windows and draws the consequences.
+func (l *Lane) Count(v Verdict, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rolling.addAt(now, v.Answered, v.Pass)
+	if v.Answered.Before(l.begun) {
+		return // late: of the specialist as it was
+	}
+	l.recover(now)
+	l.evidence.addAt(now, v.Answered, v.Pass)
+	if Standing(l.standing.Load()) == Primary {
+		l.demote(now)
+		return
+	}
+	l.newest = now
+	l.watch(now)
+}
+
+// demote ends Primary when even the most that the rate could be is below the floor. Under mu.
+func (l *Lane) demote(now time.Time) {
+	c := l.evidence.sum(now)
+	if _, high := c.wilson(); c.all < l.least || high >= l.floor || l.cooling(now) {
+		return
+	}
+	l.evidence.reset(now)
+	l.begun = now
+	l.change(ShadowOnly, now)
+}
+
+// watch starts the way back when the probes' rate comes up to the floor, and ends it when the rate falls below. Under mu.
+func (l *Lane) watch(now time.Time) {
+	c := l.evidence.sum(now)
+	switch healthy := c.all >= l.least && c.rate() >= l.floor; {
+	case !healthy:
+		l.due.Store(0)
+	case l.due.Load() == 0:
+		l.due.Store(now.Add(l.recoverFor).UnixNano())
+	}
+}
+
+// recover makes the specialist Primary again when its way back is at its end. Where nothing was heard of it for twice the
+// time, it begins anew with the next verdict: silence is not health. Under mu.
+func (l *Lane) recover(now time.Time) {
+	due := l.due.Load()
+	if due == 0 || now.UnixNano() < due || l.cooling(now) {
+		return
+	}
+	c := l.evidence.sum(now)
+	if c.all < l.least || c.rate() < l.floor || now.Sub(l.newest) > 2*l.recoverFor+time.Second {
+		l.due.Store(0)
+		return
+	}
+	l.change(Primary, now) // on the evidence of its probes, to which what comes now is added
+}
+
+func (l *Lane) cooling(now time.Time) bool {
+	return !l.changed.IsZero() && now.Sub(l.changed) < l.recoverFor
+}
+
+func (l *Lane) change(to Standing, now time.Time) {
+	l.due.Store(0)
+	l.probedAt.Store(0)
+	l.changed = now
+	l.moves++
+	l.standing.Store(uint32(to))
+}
+
+// probeAtLeast is how long a demoted specialist waits for a probe at most, while requests of its come in.
+const probeAtLeast = 10 * time.Second
+
+// Probe says whether a request that would have been the specialist's has to be copied to it, so that it can recover: a fixed
+// share of them, and the first after ten seconds without. Never while it is Primary.
+func (l *Lane) Probe(now time.Time) bool {
+	if Standing(l.standing.Load()) == Primary {
+		return false
+	}
+	at, last := now.UnixNano(), l.probedAt.Load()
+	if l.asked.Add(1) < int64(l.probeEvery) && at-last < int64(probeAtLeast) {
+		return false
+	}
+	if !l.probedAt.CompareAndSwap(last, at) {
+		return false // somebody else's is on its way
+	}
+	l.asked.Store(0)
+	return true
+}
+
+// Fresh says whether the window holds too little to tell how good the specialist is: it is to be shadowed more, and "no history"
+// is not "healthy".
+func (l *Lane) Fresh(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.evidence.sum(now).all < l.least
+}
+
+// Refresh forgets the verdicts, as for a new adapter or new weights: what was said of the old ones says nothing of these. The
+// standing stays, and a demoted specialist has its way back before it.
+func (l *Lane) Refresh(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rolling.reset(now)
+	l.evidence.reset(now)
+	l.begun = now
+	l.due.Store(0)
+}
+
+// LaneState is a Lane as GET /admin/breakers shows it.
+type LaneState struct {
+	Standing    string    `json:"standing"`
+	Fresh       bool      `json:"fresh"` // too few verdicts to tell
+	Floor       float64   `json:"floor"`
+	Samples     int       `json:"samples"` // verdicts that the breaker goes by: of a demoted one, those on its probes
+	Passed      int       `json:"passed"`
+	MinSamples  int       `json:"min_samples"`
+	Low         float64   `json:"low"`                  // the true rate is between low and high, with 95 % confidence
+	High        float64   `json:"high"`                 // below the floor: demoted
+	RecoversAt  time.Time `json:"recovers_at,omitzero"` // if the probes go on as they do
+	Since       time.Time `json:"since,omitzero"`       // zero: ever
+	Transitions uint64    `json:"transitions"`
+}
+
+// State returns the present picture.
+func (l *Lane) State(now time.Time) LaneState {
+	standing := l.Standing(now)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.evidence.sum(now)
+	s := LaneState{
+		Standing: standing.String(), Fresh: c.all < l.least, Floor: l.floor, Samples: c.all, Passed: c.hold, MinSamples: l.least, Since: l.changed, Transitions: l.moves,
+	}
+	s.Low, s.High = c.wilson()
+	if due := l.due.Load(); due != 0 {
+		s.RecoversAt = time.Unix(0, due).UTC()
+	}
+	return s
+}
+
+// tally returns what the window holds.
+func (l *Lane) tally(now time.Time) count {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rolling.sum(now)
+}

@@ -1,0 +1,83 @@
+package slo
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrSaved is what Restore wraps when it is given what no Save has written.
+var ErrSaved = errors.New("slo: not a saved lane")
+
+// Saved is what a Lane remembers across restarts.
+type Saved struct {
+	Standing string    `json:"standing"`
+	Changed  time.Time `json:"changed,omitzero"`
+	Begun    time.Time `json:"begun,omitzero"`
+	Rolling  []Slot    `json:"rolling,omitempty"`
+	Evidence []Slot    `json:"evidence,omitempty"`
+}
+
+// Slot is the verdicts on the answers of a while.
+type Slot struct {
+	At   time.Time `json:"at"` // when the while began
+	Pass int       `json:"pass"`
+	All  int       `json:"all"`
+}
+
+// Save returns what Restore needs. A way back that is under way begins anew after it.
+func (l *Lane) Save(now time.Time) Saved {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Saved{
+		Standing: Standing(l.standing.Load()).String(), Changed: l.changed, Begun: l.begun,
+		Rolling: l.rolling.saved(now), Evidence: l.evidence.saved(now),
+	}
+}
+
+func (t *tally) saved(now time.Time) (slots []Slot) {
+	t.each(now, func(at time.Time, c count) { slots = append(slots, Slot{At: at, Pass: c.hold, All: c.all}) })
+	return slots
+}
+
+// Restore makes the lane what it was when s was saved; what has left the window since is left out. ErrSaved, with nothing
+// changed, where s is not possible.
+func (l *Lane) Restore(s Saved, now time.Time) error {
+	if s.Standing != Primary.String() && s.Standing != ShadowOnly.String() {
+		return fmt.Errorf("%w: standing %.32q", ErrSaved, s.Standing)
+	}
+	for _, slots := range [][]Slot{s.Rolling, s.Evidence} {
+		for _, slot := range slots {
+			if slot.Pass < 0 || slot.Pass > slot.All || slot.All > 1<<40 {
+				return fmt.Errorf("%w: %d of %d passed", ErrSaved, slot.Pass, slot.All)
+			}
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rolling.restore(s.Rolling, now)
+	l.evidence.restore(s.Evidence, now)
+	l.changed, l.begun, l.newest = earlier(s.Changed, now), earlier(s.Begun, now), time.Time{}
+	l.due.Store(0)
+	to := Primary
+	if s.Standing == ShadowOnly.String() && l.floor > 0 {
+		to = ShadowOnly
+	}
+	l.standing.Store(uint32(to))
+	return nil
+}
+
+func (t *tally) restore(slots []Slot, now time.Time) {
+	t.reset(now)
+	for _, s := range slots {
+		t.merge(now, s.At, count{hold: s.Pass, all: s.All})
+	}
+}
+
+// earlier keeps a clock that was ahead from freezing a lane.
+func earlier(at, now time.Time) time.Time {
+	if at.After(now) {
+		return now
+	}
+	return at
+}
