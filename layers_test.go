@@ -22,19 +22,22 @@ var mayImport = map[string][]string{
 	"routing/events/natsstream":  {"routing/events", "routing/index", "kvpool"},
 	"routing/events/zmqstream":   {"routing/events", "routing/events/zmtp", "routing/index"},
 	"routing/events/grpcstream":  {"routing/events", "routing/events/octetkvpb", "routing/index", "kvpool"},
+	"classifier/train":           {"classifier/model"},
 	"scheduler":                  {"kvpool"},
 	"engine/openai":              {"engine"},
 	"engine/tokens":              {"engine/bpe", "kvpool"},
 	"engine/emulator/tiny":       {"kvpool"},
 	"engine/emulator":            {"engine", "engine/bpe", "engine/chattemplate", "engine/emulator/prose", "engine/emulator/tiny", "scheduler", "kvpool", "routing/events", "routing/index"},
 	"gateway/sse":                {"gateway/wire"},
+	"calibration/records":        {"calibration"},
+	"calibration/judge":          {"calibration"},
 	"examples/geo":               {"routing", "routing/index", "routing/fleet", "routing/plugins"},
-	"gateway": {"gateway/wire", "gateway/sse", "classifier", "routing", "routing/index", "routing/fleet", "scheduler", "kvpool",
+	"gateway": {"gateway/wire", "gateway/sse", "calibration", "classifier", "routing", "routing/index", "routing/fleet", "scheduler", "kvpool",
 		"adapters", "engine", "slo"},
 }
 
 // quiet rooms have no logger, no metrics and no global randomness of their own.
-var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "routing/approx", "classifier"}
+var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "routing/approx", "classifier", "classifier/model", "classifier/train", "calibration"}
 
 type pkg struct {
 	ImportPath string

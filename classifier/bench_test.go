@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"octet/classifier/model"
 )
 
 // prose is a request that no detector decides: the whole cascade is gone through.
@@ -20,11 +22,25 @@ struct Panel {
 };
 `
 
+// builtin is the model that the program carries, for the reference ensemble.
+func builtin(tb testing.TB) *model.Bound {
+	m, err := model.Builtin()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	bound, err := m.Bind(eight, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return bound
+}
+
+// BenchmarkClassify is the whole cascade down to the trained model: no detector fires on prose.
 func BenchmarkClassify(b *testing.B) {
-	for _, size := range []int{200, 1024, 16384} {
+	for _, size := range []int{200, 1024, 16384, 1 << 20} {
 		text := []byte(strings.Repeat(prose, size/len(prose)+1)[:size])
 		b.Run(fmt.Sprintf("bytes=%d", size), func(b *testing.B) {
-			c, err := New(Config{Specialists: eight, Fallback: "algo", Detectors: true})
+			c, err := New(Config{Specialists: eight, Fallback: "algo", Detectors: true, Model: builtin(b)})
 			if err != nil {
 				b.Fatal(err)
 			}

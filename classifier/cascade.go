@@ -46,6 +46,7 @@ type Config struct {
 	Specialists   []string            // names, in the order of Model's probabilities; at least one
 	Adapters      map[string][]string // the adapters of each specialist
 	Intents       map[string]IntentConfig
+	Rules         []Rule  // of the operator, asked before the detectors whether these are on or not
 	Detectors     bool    // structural detectors decide before Model, and hints where it cannot
 	Fallback      string  // who answers when nothing else can say
 	RejectRefuses bool    // a text that belongs to nobody is refused; else it is the fallback's
@@ -96,10 +97,13 @@ func New(c Config) (*Cascade, error) {
 			return nil, fmt.Errorf("classifier: intent %s cannot lead to %q", name, to)
 		}
 	}
+	if err := checkRules(c.Rules, c.Specialists); err != nil {
+		return nil, err
+	}
 	return &Cascade{cfg: c, detectors: bind(detectors[:], c.Specialists), hints: bind(hints[:], c.Specialists)}, nil
 }
 
-// Classify decides. It reads at most 64 KiB of the text, the end of the conversation first, and nothing of it where the
+// Classify decides. It reads at most 32 KiB of the text, the end of the conversation first, and nothing of it where the
 // model or an intent that maps to a specialist was declared. Errors wrap one of the Err values above.
 func (c *Cascade) Classify(in Input) (Verdict, error) {
 	v, err := c.intent(in.Intent)
@@ -135,6 +139,9 @@ func (c *Cascade) route(in Input, v Verdict) (Verdict, error) {
 	if s := c.cfg.Intents[v.Intent].Specialist; s != "" {
 		v.Specialist, v.RoutedBy, v.Rule = s, ByIntent, "intent "+v.Intent
 		return v, nil
+	}
+	if followed, ok := c.follow(in, v); ok {
+		return followed, nil
 	}
 	if !c.cfg.Detectors {
 		return c.ask(in, v)

@@ -2,6 +2,7 @@ package classifier
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -24,13 +25,10 @@ type sample struct{ ID, Text, Label string }
 // labelled reads one split of the labelled requests; without them the test is skipped.
 func labelled(t *testing.T, split string) []sample {
 	t.Helper()
-	dir := os.Getenv("OCTET_CLASSIFIER_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "data", "classifier")
-	}
-	f, err := os.Open(filepath.Join(dir, split+".jsonl.gz"))
+	shared := cmp.Or(os.Getenv("OCTET_SHARED"), filepath.Join("..", "..", "shared"))
+	f, err := os.Open(filepath.Join(shared, "data", "classifier", split+".jsonl.gz"))
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("no labelled requests: set OCTET_CLASSIFIER_DATA to their folder")
+		t.Skip("no labelled requests: set OCTET_SHARED to the folder that has data/classifier")
 	}
 	if err != nil {
 		t.Fatal(err)

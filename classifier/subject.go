@@ -3,12 +3,13 @@ package classifier
 import "bytes"
 
 const (
-	maxRead = 64 << 10 // bytes of a request that are read
+	maxRead = 32 << 10 // bytes of a request that are read
 	terse   = 80       // bytes; a shorter user turn ("and why?") is read together with the ones before it
 )
 
 // read hands out the parts of the input that say what it is about, the newest first, at most maxRead bytes together.
 // These are the last user turn and what tools answered after it; what the assistant and the system said is not asked for.
+// What the user says weighs most: a tool's answer takes a quarter of the room that is left.
 func (in Input) read(see func(part []byte)) {
 	left := maxRead
 	if len(in.Turns) == 0 {
@@ -21,7 +22,11 @@ func (in Input) read(see func(part []byte)) {
 		case "assistant", "system", "developer":
 			continue
 		}
-		left -= excerpt(turn.Text, left, see)
+		room := left
+		if turn.Role != "user" {
+			room /= 4
+		}
+		left -= excerpt(turn.Text, room, see)
 		if turn.Role == "user" && len(turn.Text) >= terse {
 			return
 		}

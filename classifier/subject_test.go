@@ -25,6 +25,15 @@ func TestTheLastUserTurnAndWhatToolsAnsweredIsRead(t *testing.T) {
 	}
 }
 
+func TestALongAnswerOfAToolLeavesTheRoomToTheUser(t *testing.T) {
+	asked := "how do I read this trace " + strings.Repeat("and this ", 10)
+	turns := []Turn{{"user", []byte(asked)}, {"tool", bytes.Repeat([]byte("trace\n"), 1<<20)}}
+	got := (Input{Turns: turns}).gather()
+	if !bytes.Contains(got, []byte(asked)) || len(got) > maxRead/2 {
+		t.Fatalf("%d bytes, ending in %q", len(got), got[len(got)-100:])
+	}
+}
+
 func TestALongTextIsReadAtItsHeadAndItsTail(t *testing.T) {
 	text := []byte("first\n" + strings.Repeat(strings.Repeat("x", 99)+"\n", 10_000) + "last")
 	got := Input{Text: text}.gather()

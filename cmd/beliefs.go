@@ -140,7 +140,7 @@ func (k knowledge) Sources() map[string]any {
 	st := k.feed.Stats()
 	all["feed"] = map[string]any{
 		"batches": st.Batches, "applied": st.Applied, "duplicates": st.Duplicates, "old_epochs": st.OldEpochs, "gaps": st.Gaps, "resyncs": st.Resyncs,
-		"unknown": st.Unknown, "foreign": st.Foreign, "orphans": st.Orphans, "unmappable": st.Unmappable, "conflicts": st.Conflicts,
+		"unknown": st.Unknown, "foreign": st.Foreign, "orphans": st.Orphans, "unmappable": st.Unmappable, "conflicts": st.Conflicts, "verified": st.Verified, "mismatched": st.Mismatched,
 		"held": st.Held, "blocks": st.Blocks, "full": st.Full, "lag_ms": st.Lag.Milliseconds(),
 	}
 	return all

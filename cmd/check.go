@@ -47,6 +47,9 @@ func load(path string, sets []string) (*config.Config, error) {
 	if faults := tokenizerFaults(path, cfg); faults != nil {
 		return nil, faults
 	}
+	if faults := modelFaults(path, cfg); faults != nil {
+		return nil, faults
+	}
 	return cfg, nil
 }
 

@@ -34,8 +34,8 @@ func judgedEngines() []emulator.Config {
 	}
 }
 
-// receiptOf asks for an answer and returns its receipt and head.
-func (w *world) receiptOf(body string, headers ...string) (string, *http.Response) {
+// answered asks for an answer and returns its receipt and head.
+func (w *world) answered(body string, headers ...string) (string, *http.Response) {
 	w.t.Helper()
 	resp, answer := w.post("/v1/chat/completions", body, headers...)
 	if resp.StatusCode != 200 {
@@ -60,7 +60,7 @@ func (w *world) demote(name string) {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"model":%q,"max_tokens":2,"messages":[{"role":"user","content":"x"}]}`, name)
 	for range 10 {
-		id, _ := w.receiptOf(body)
+		id, _ := w.answered(body)
 		if !w.judge(id, false) || w.judge(id, true) {
 			w.t.Fatal("a verdict counts once")
 		}
@@ -71,7 +71,7 @@ func (w *world) demote(name string) {
 func TestADemotedSpecialistIsStoodInForUntilItsProbesAreGood(t *testing.T) {
 	w := newWorld(t, judgedWorld, judgedEngines())
 	w.demote("debug")
-	id, resp := w.receiptOf(hello)
+	id, resp := w.answered(hello)
 	if by, who := resp.Header.Get("X-Routed-By"), resp.Header.Get("X-Specialist"); by != "fallback" || who != "systems" {
 		t.Errorf("answered by %s, routed by %s", who, by)
 	}
@@ -86,7 +86,7 @@ func TestADemotedSpecialistIsStoodInForUntilItsProbesAreGood(t *testing.T) {
 	}
 	w.recover(t, "debug")
 	eventually(t, "debug to answer again", func() bool {
-		_, resp := w.receiptOf(hello)
+		_, resp := w.answered(hello)
 		return resp.Header.Get("X-Specialist") == "debug" && resp.Header.Get("X-Routed-By") == "model"
 	})
 }
@@ -99,7 +99,7 @@ func (w *world) recover(t *testing.T, name string) {
 		board.Outcome(slo.Verdict{Answered: time.Now(), Pass: true})
 	}
 	var state struct {
-		Specialists map[string]struct{ Correctness slo.LaneState }
+		Specialists map[string]struct{ Correctness slo.BreakerState }
 	}
 	w.get(w.admin+"/admin/breakers", &state)
 	if c := state.Specialists[name].Correctness; c.Standing != "shadow-only" || c.Samples != 10 || c.RecoversAt.IsZero() {
@@ -157,7 +157,7 @@ func TestLoadShowsInTheKnobsAndYieldsToTheOperator(t *testing.T) {
 	if resp.StatusCode != 429 || codeOf(t, answer) != "priority_floor" || resp.Header.Get("Retry-After") == "" {
 		t.Errorf("status %d, retry after %q: %s", resp.StatusCode, resp.Header.Get("Retry-After"), answer)
 	}
-	if _, resp := w.receiptOf(hello, "X-Priority", "10"); resp.Header.Get("X-Specialist") != "debug" {
+	if _, resp := w.answered(hello, "X-Priority", "10"); resp.Header.Get("X-Specialist") != "debug" {
 		t.Error("a high priority was turned away")
 	}
 	var shown struct{ Knobs []slo.KnobState }
@@ -174,5 +174,5 @@ func TestLoadShowsInTheKnobsAndYieldsToTheOperator(t *testing.T) {
 	if err := w.house.knobs.Set("escalation.debug", slo.Override{Value: 0, By: "me", Until: time.Now().Add(time.Minute)}); err != nil {
 		t.Fatal(err)
 	}
-	w.receiptOf(hello)
+	w.answered(hello)
 }

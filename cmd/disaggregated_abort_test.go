@@ -46,13 +46,11 @@ func TestAClientThatLeavesFreesBothReplicas(t *testing.T) {
 	for _, phase := range []struct{ replica, fault string }{
 		{"p-0", `{"kind":"hang"}`}, {"d-0", `{"kind":"hang"}`}, {"d-0", `{"kind":"hang_after_tokens","k":3}`}, {"d-0", `{"kind":"slow"}`},
 	} {
-		for i, body := range []string{long("debug", phase.replica+phase.fault, ""), streamed(long("debug", phase.fault+phase.replica, ""))} {
+		for _, body := range []string{long("debug", phase.replica+phase.fault, ""), streamed(long("debug", phase.fault+phase.replica, ""))} {
 			w.fault(phase.replica, phase.fault)
 			w.leave(body, phase.replica)
 			w.clearFaults(phase.replica)
-			if !t.Run(fmt.Sprint(phase, i), func(*testing.T) { w.baseline() }) {
-				return
-			}
+			w.baseline()
 		}
 	}
 }

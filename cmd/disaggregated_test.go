@@ -140,8 +140,8 @@ func TestShortAndWarmPromptsStayWithOneReplica(t *testing.T) {
 	w.baseline()
 }
 
-// MOD3-20, MOD3-46: whatever goes wrong, wherever and whenever before the client has seen anything, the client gets the whole
-// answer that one replica would have given; after that, a typed error. No place and no block stays taken.
+// MOD3-20, MOD3-46: whatever goes wrong, wherever and whenever, the client gets the whole answer that one replica would have
+// given, or, where an answer that it has begun to see may not go on elsewhere, a typed error. No place and no block stays taken.
 func TestFaultsOfEitherReplicaAtEveryPhase(t *testing.T) {
 	for _, c := range []struct {
 		replica, fault string
@@ -170,6 +170,8 @@ func TestFaultsOfEitherReplicaAtEveryPhase(t *testing.T) {
 				w.faulty("streamed", c.replica, c.fault, c.unary)
 				return
 			}
+			w.faulty("streamed", c.replica, c.fault, c.stream+", decode:d-1=ok")
+			w = newWorld(t, halves, halvesEngines(), "limits.continuations=0")
 			w.fault(c.replica, c.fault)
 			resp := w.ask(t.Context(), "/v1/chat/completions", streamed(long("debug", "broken", "")))
 			s := readStream(resp.Body)

@@ -26,7 +26,7 @@ func TestExplainShowsEveryStepOfAWorkflow(t *testing.T) {
 	table := w.explained("--body", long("debug", "explain", ""))
 	for _, want := range []string{
 		"step        prefill    on failure skip\nreplica     p-0", "step        decode     on failure retry\nreplica     d-0", "admission   admitted",
-		"candidate   removed by  least-work", "d-0         role", "p-1                     0.984 (0.984)",
+		"candidate   removed by  cache-affinity", "d-0         role", "p-1                     0.000 (0.000)",
 	} {
 		if !strings.Contains(squeezed(table), squeezed(want)) {
 			t.Errorf("no %q in\n%s", want, table)

@@ -10,7 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"octet/adapters"
+	"octet/calibration/records"
 	"octet/config"
 	"octet/gateway"
 	"octet/gateway/sharedrates"
@@ -38,6 +41,7 @@ type house struct {
 	sessions  *plugins.Sessions
 	feed      *events.Feed
 	sockets   *sockets
+	schemes   schemes
 	shared    atomic.Pointer[map[string]supply] // sources of events that all replicas share; nil until background
 	verifier  *verify.Verifier                  // nil where no answers are judged here
 	sharing   gateway.Sharing                   // of tenants' rates
@@ -49,6 +53,9 @@ type house struct {
 	targets   atomic.Pointer[map[string]events.Target] // by replica name; replaced whole
 	tokens    *tokenizers
 	weights   atomic.Pointer[map[string]int] // of tenants' shares; replaced whole
+	outcomes  *prometheus.CounterVec         // of the classifier
+	examples  *records.Stream                // the calibration stream; nil where there is none
+	probation *slo.Probation
 
 	mu         sync.Mutex // one furnish at a time; guards all below
 	cfg        *config.Config
@@ -75,9 +82,10 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	h := &house{
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
-		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)),
+		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)), outcomes: newOutcomes(),
 		residents: map[string]*resident{}, boards: map[string]board{}, web: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
+	h.metrics.Register(h.outcomes)
 	guesses, err := approx.New(approx.Config{TTL: cfg.Events.Approximate.TTL, Blocks: cfg.Events.Approximate.Blocks})
 	if err != nil {
 		return nil, err
@@ -95,8 +103,10 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 		return nil, err
 	}
 	h.shareRates(cfg.Auth.Shared)
-	h.verifier, err = newVerifier(cfg)
-	return h, err
+	if h.verifier, err = newVerifier(cfg); err != nil {
+		return nil, err
+	}
+	return h, h.openCalibration(cfg)
 }
 
 // target says where the events of a replica belong.
@@ -116,7 +126,9 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 	if err := h.knobs.Define(knobs(cfg)...); err != nil {
 		return fmt.Errorf("%w: %w", errConfig, err)
 	}
+	h.probation.Declare(terms(cfg)...)
 	h.cfg, h.tenants = cfg, rt.Tenants
+	h.rememberProbation()
 	weights := tenantWeights(cfg)
 	h.weights.Store(&weights)
 	if h.server != nil {
@@ -132,10 +144,13 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 func (h *house) options(cfg *config.Config) gateway.Options {
 	o := gateway.Options{
 		Log: h.log, Metrics: h.metrics, Index: h.index, Knowledge: knowledge{h}, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
-		AdminToken: cfg.Admin.Token, Pprof: cfg.Admin.Pprof, Reload: h.reload,
+		AdminToken: cfg.Admin.Token, Pprof: cfg.Admin.Pprof, Reload: h.reload, Digest: digester(cfg.HashSeed), Probation: h.probation,
 	}
 	if h.verifier != nil {
-		o.Judge = h.verifier
+		o.Verifier = h.verifier
+	}
+	if h.examples != nil {
+		o.Calibration = h.examples
 	}
 	return o
 }
@@ -143,9 +158,12 @@ func (h *house) options(cfg *config.Config) gateway.Options {
 // furnish builds the Runtime of cfg and the residents that it needs. On an error nothing has changed: whatever can fail comes
 // before whatever changes something.
 func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runtime, []*resident, error) {
-	rt := &gateway.Runtime{Intents: intentNames(cfg), Limits: limits(cfg)}
+	rt := &gateway.Runtime{Intents: intentNames(cfg), Limits: limits(cfg), Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
 	var err error
-	if rt.Cascade, err = newCascade(cfg); err != nil {
+	if rt.Shadow, err = shadowOf(cfg); err != nil {
+		return nil, nil, fmt.Errorf("%w: shadow.judge: %w", errConfig, err)
+	}
+	if rt.Cascade, err = newCascade(cfg, h.outcomes); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
 	if rt.Tenants, err = h.newTenants(cfg); err != nil {
@@ -178,7 +196,7 @@ func (h *house) settle(cfg *config.Config, rt *gateway.Runtime, staying map[stri
 	for name, r := range staying {
 		rt.Replicas[r.replica.Host] = r.replica
 		targets[name] = events.Target{
-			Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize, Source: sourceOf(name, r.events),
+			Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize, Source: sourceOf(name, r.events), Scheme: h.schemes.of(r.events),
 		}
 	}
 	for name, r := range h.residents {
@@ -268,6 +286,12 @@ func (h *house) close() {
 	if h.rates != nil {
 		_ = h.rates.Close() // likewise
 	}
+	if h.examples != nil {
+		if err := h.examples.Close(); err != nil {
+			h.log.Warn("the calibration stream was not closed in order", "error", err)
+		}
+	}
+	h.rememberProbation()
 }
 
 // jitter is in [0,1): it spreads retries and probes, and decides nothing else.

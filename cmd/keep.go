@@ -93,10 +93,10 @@ func (h *house) keep(ctx context.Context, c config.Snapshot) {
 }
 
 // save replaces the file as a whole or not at all.
-func (h *house) save(path string) error { return replaceFile(path, h.feed.Save) }
+func (h *house) save(path string) error { return replaceWith(path, h.feed.Save) }
 
-// replaceFile writes a file as a whole or not at all.
-func replaceFile(path string, write func(io.Writer) error) error {
+// replaceWith writes a file as a whole or not at all.
+func replaceWith(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err

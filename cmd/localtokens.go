@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"fmt"
-	"os"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -17,8 +15,8 @@ import (
 
 // local renders and tokenizes a specialist's prompts in the gateway, by the model's own files.
 type local struct {
-	files     string // what they were when they were read
-	id        uint64 // no two have the same
+	files     [2]stamp // what they were when they were read
+	id        uint64   // no two have the same
 	tokenizer *bpe.Tokenizer
 	template  *chattemplate.Template
 }
@@ -36,7 +34,7 @@ func isFile(sp *config.Specialist) bool {
 
 // loadLocal reads the files that sp names, unless they are those of old. The error names the file.
 func loadLocal(sp *config.Specialist, old *local) (*local, error) {
-	files := sp.Tokenizer + "\n" + sp.ChatTemplate + "\n" + stamp(sp.Tokenizer) + stamp(sp.ChatTemplate)
+	files := [2]stamp{stampOf(sp.Tokenizer), stampOf(sp.ChatTemplate)}
 	if old != nil && old.files == files {
 		return old, nil
 	}
@@ -52,15 +50,6 @@ func loadLocal(sp *config.Specialist, old *local) (*local, error) {
 		return nil, err
 	}
 	return &local{files, locals.Add(1), t, l.Template}, nil
-}
-
-// stamp tells whether a file has changed.
-func stamp(path string) string {
-	about, err := os.Stat(path)
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprint(about.Size(), about.ModTime().UnixNano(), "\n")
 }
 
 // rendered is a prompt's text. around: it is no rendered chat, and has the tokenizer's ids around it; tools: it holds tools.

@@ -25,7 +25,7 @@ func TestVerdictsOutliveTheGateway(t *testing.T) {
 		return err == nil && bytes.Contains(text, []byte("shadow-only"))
 	})
 	second := newWorld(t, judgedWorld, judgedEngines(), sets...)
-	if _, resp := second.receiptOf(hello); resp.Header.Get("X-Specialist") != "systems" {
+	if _, resp := second.answered(hello); resp.Header.Get("X-Specialist") != "systems" {
 		t.Error("the demotion is forgotten")
 	}
 	after := second.house.boards["debug"].board.Report().Correctness
@@ -64,8 +64,8 @@ func TestTheVerifierJudgesWhatClientsWereTold(t *testing.T) {
 		"specialists: [{name: debug, replicas: [{url: '" + coder(t) + "', engine: openai, blocks: 512}]}]\n"
 	w := newWorld(t, yaml, nil)
 	for range 2 {
-		w.receiptOf(hello)
-		w.receiptOf(streamed(hello))
+		w.answered(hello)
+		w.answered(streamed(hello))
 	}
 	eventually(t, "verdicts", func() bool {
 		return w.house.boards["debug"].board.Report().Correctness.Samples == 4

@@ -60,6 +60,9 @@ func (h *house) repair(ctx context.Context, id index.HostID, path string) time.D
 	if rep == nil {
 		return resyncAgain
 	}
+	if rep.Events != nil && rep.Events.ZMQ != "" {
+		return resyncNever // its lives are numbered here, and its replays repair what can be
+	}
 	err := h.resyncOne(ctx, name, rep, path)
 	switch {
 	case err == nil:

@@ -75,7 +75,7 @@ func rootCommand() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(serveCommand(), demoCommand(), engineCommand(), bridgeCommand(), checkCommand(), explainCommand(), replayCommand())
+	root.AddCommand(serveCommand(), demoCommand(), engineCommand(), bridgeCommand(), checkCommand(), explainCommand(), replayCommand(), trainCommand(), evaluateCommand(), calibrateCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	return root
 }

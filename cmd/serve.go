@@ -124,21 +124,23 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 	}, nil
 }
 
-// follow reloads on SIGHUP and whenever the file changes.
+// follow reloads on SIGHUP and whenever the file, or the classifier's artefact, changes.
 func (h *house) follow(ctx context.Context, path string) {
 	hangups := make(chan os.Signal, 1) // one is enough: a reload reads the newest file
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	changed := make(chan struct{}, 1) // likewise
+	notify := func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	}
 	var watching sync.WaitGroup
 	defer watching.Wait()
+	watching.Go(func() { h.followModel(ctx, notify) })
 	watching.Go(func() {
-		err := config.Watch(ctx, path, func() {
-			select {
-			case changed <- struct{}{}:
-			default:
-			}
-		})
+		err := config.Watch(ctx, path, notify)
 		if err != nil && ctx.Err() == nil {
 			h.log.Warn("the file is not watched; SIGHUP still reloads", "error", err)
 		}
@@ -182,6 +184,7 @@ func (h *house) warnOfRestart(cfg *config.Config) {
 	}{
 		{"listen", old.Listen != cfg.Listen}, {"admin", old.Admin != cfg.Admin}, {"log", old.Log != cfg.Log}, {"fleet", old.Fleet != cfg.Fleet},
 		{"hash_seed", old.HashSeed != cfg.HashSeed}, {"events", !sameEvents(old, cfg)},
+		{"shadow.stream and shadow.file", !sameCalibration(&old.Shadow, &cfg.Shadow)},
 	} {
 		if section.changed {
 			h.log.Warn("this section takes effect at the next start only", "section", section.name)

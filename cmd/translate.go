@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"octet/classifier"
 	"octet/config"
 	"octet/engine/openai"
@@ -34,14 +36,15 @@ func limits(cfg *config.Config) gateway.Limits {
 	l := cfg.Limits
 	return gateway.Limits{
 		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes), JSONDepth: l.JSONDepth, Messages: l.Messages,
-		MaxStreams: l.MaxStreams, MaxAttempts: l.MaxAttempts, RetryBudget: l.RetryBudget,
+		MaxStreams: l.MaxStreams, MaxAttempts: l.MaxAttempts, Continuations: l.Continuations, RetryBudget: l.RetryBudget,
+		QueueBytes: int64(l.QueueBytes), EventBytes: int(l.EventBytes), HeaderTimeout: l.HeaderTimeout, KeepaliveTimeout: l.KeepaliveTimeout,
 		BodyTimeout: l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout, IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain, MaxQueueWait: l.MaxQueueWait,
 	}
 }
 
 func intentNames(cfg *config.Config) []string { return slices.Sorted(maps.Keys(cfg.Intents)) }
 
-func newCascade(cfg *config.Config) (*classifier.Cascade, error) {
+func newCascade(cfg *config.Config, outcomes *prometheus.CounterVec) (*classifier.Cascade, error) {
 	c := classifier.Config{
 		Adapters: map[string][]string{}, Intents: map[string]classifier.IntentConfig{}, Detectors: cfg.Router.Detectors,
 		Fallback: cfg.Router.Fallback, RejectRefuses: cfg.Router.Reject == "refuse", Viable: cfg.Router.Classifier.Viable,
@@ -54,6 +57,16 @@ func newCascade(cfg *config.Config) (*classifier.Cascade, error) {
 		c.Intents[name] = classifier.IntentConfig{
 			Specialist: in.Specialist, ShadowThreshold: in.ShadowThreshold, DivertThreshold: in.DivertThreshold, PriorityFloor: in.PriorityFloor,
 		}
+	}
+	for _, r := range cfg.Router.Rules {
+		c.Rules = append(c.Rules, classifier.Rule(r))
+	}
+	bound, err := boundModel(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if bound != nil {
+		c.Model = &timed{bound, cfg.Router.Classifier.Timeout, outcomes}
 	}
 	return classifier.New(c)
 }
@@ -84,7 +97,7 @@ func (h *house) newTenants(cfg *config.Config) (*gateway.Tenants, error) {
 	}
 	a := cfg.Auth.AnonymousLimits
 	return gateway.NewTenants(list, &gateway.TenantConfig{
-		Name: anonymousTenant, PriorityMax: a.PriorityMax,
+		Name: anonymousTenant, PriorityMax: a.PriorityMax, MaxStreams: a.MaxStreams,
 		RequestsPerSecond: a.Rate.RequestsPerSecond, Burst: a.Rate.Burst, TokensPerMinute: int(a.Rate.TokensPerMinute),
 	}, earlier, sharing)
 }
@@ -147,7 +160,7 @@ func (h *house) board(sp *config.Specialist) board {
 	b := board{sp.SLO, slo.NewBoard(sloConfig(sp)), slo.NewEscalation(escalationConfig(sp))}
 	if old, ok := h.boards[sp.Name]; ok { // what was judged stays judged
 		now := time.Now()
-		_ = b.board.Lane().Restore(old.board.Lane().Save(now), now) // saved a moment ago: it can be restored
+		_ = b.board.Breaker().Restore(old.board.Breaker().Save(now), now) // saved a moment ago: it can be restored
 	}
 	h.boards[sp.Name] = b
 	return b

@@ -7,15 +7,11 @@ import (
 	"octet/config"
 	"octet/gateway"
 	"octet/routing"
-	"octet/routing/index"
 	"octet/routing/plugins"
 )
 
-// near is where a prefill leg leaves its pick for whoever would be near it.
-var near = routing.NewSlot[index.HostID]("near")
-
-// nearPick leaves a leg's best candidate in near.
-var nearPick = routing.Pick{Slot: near, Put: near.Put}
+// nearPick leaves a prefill leg's best candidate for whoever would be near it.
+var nearPick = routing.Pick{Slot: plugins.Near, Put: plugins.Near.Put}
 
 // pattern is how requests of a specialist are executed.
 type pattern struct {
@@ -52,7 +48,7 @@ func (b *builder) pattern() (pattern, error) {
 // legs are the steps of disaggregated serving, and before them the preprocessor's where there is one.
 func (b *builder) legs() (legs []routing.Leg, err error) {
 	d := b.sp.Disaggregation
-	worth := plugins.LongAndCold{MinPrompt: d.MinPromptTokens, MinUncached: d.MinUncachedTokens, Pick: near}
+	worth := plugins.LongAndCold{MinPrompt: d.MinPromptTokens, MinUncached: d.MinUncachedTokens, Pick: plugins.Near}
 	prefill := routing.Leg{Name: gateway.StepPrefill, Pick: nearPick, Decider: worth}
 	decode := routing.Leg{Name: gateway.StepDecode}
 	if b.sp.Workflow == "three-step" {
@@ -65,7 +61,7 @@ func (b *builder) legs() (legs []routing.Leg, err error) {
 	if err := b.fill(&prefill, d.Prefill, routing.RolePrefill); err != nil {
 		return nil, err
 	}
-	if decode.Selector, err = b.profile(d.DecodeProfile, routing.RoleDecode, near); err != nil {
+	if decode.Selector, err = b.profile(d.DecodeProfile, routing.RoleDecode, plugins.Near); err != nil {
 		return nil, err
 	}
 	return append(legs, prefill, decode), nil

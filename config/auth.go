@@ -37,6 +37,8 @@ type AnonymousLimits struct {
 	PriorityMax int `yaml:"priority_max" default:"100" range:"-100..100"`
 	// Their share of a busy replica, beside other tenants' weights.
 	Weight int `yaml:"weight" default:"1" range:"1..1000"`
+	// Streams they may hold open at once, all together; 0 = limits.max_streams alone.
+	MaxStreams int `yaml:"max_streams" default:"0" range:"0..1000000"`
 	// What all anonymous requests together may use.
 	Rate Rate `yaml:"rate"`
 }

@@ -23,6 +23,14 @@ func check(c *Config, r *report, presets []string) {
 	checkFallbacks(c, r)
 	checkReplicas(c, r)
 	checkEvents(c, r)
+	checkShadow(c, r)
+}
+
+// checkShadow notes two judges, of whom one would never be asked.
+func checkShadow(c *Config, r *report) {
+	if j := c.Shadow.Judge; len(j.Command) > 0 && j.URL != "" {
+		r.addAt("shadow.judge.url", CodeConflict, "a judge is a command or a service, not both")
+	}
 }
 
 func checkListeners(c *Config, r *report) {
@@ -112,6 +120,33 @@ func checkRouter(c *Config, r *report) {
 		checkKnown(c, r, specialist, path)
 	}
 	checkKnown(c, r, c.Router.Fallback, "router.fallback")
+	rules := newNames(r, CodeDuplicateName)
+	for i, rule := range c.Router.Rules {
+		path := item("router.rules", i)
+		rules.take(rule.Name, path+".name")
+		checkKnown(c, r, rule.Specialist, path+".specialist")
+		if rule.AtLeast > len(rule.Literals) {
+			r.addAt(path+".at_least", CodeConflict, "%d of %d literals can never be there", rule.AtLeast, len(rule.Literals))
+		}
+		checkLiterals(rule.Literals, path+".literals", r)
+	}
+}
+
+// Bounds of the rules' literals: what is looked for in every text has to be little.
+const (
+	minLiteral = 2
+	maxLiteral = 128
+)
+
+func checkLiterals(literals []string, path string, r *report) {
+	for i, l := range literals {
+		if len(l) < minLiteral || len(l) > maxLiteral {
+			r.addAt(item(path, i), CodeOutOfRange, "a literal of %d bytes, want %d to %d", len(l), minLiteral, maxLiteral)
+		}
+		if slices.Contains(literals[:i], l) {
+			r.addAt(item(path, i), CodeDuplicateName, "%q is there already", clip(l))
+		}
+	}
 }
 
 // checkKnown notes a reference to a specialist that is not there; no reference at all is fine.

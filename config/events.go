@@ -99,13 +99,48 @@ type EventPublisher struct {
 }
 
 // Shadow bounds the second opinions; they are shed first and never delay an answer.
+//
+// The stream and the file take effect at the next start only.
 type Shadow struct {
 	// Shadow requests in flight; 0 = none are sent.
 	MaxConcurrent int `yaml:"max_concurrent" default:"4" range:"0..10000"`
 	// A shadow that takes longer is dropped.
 	Timeout time.Duration `yaml:"timeout" default:"30s" range:"1ms..1h"`
-	// The Redis stream, or NATS subject, of the calibration records; empty = none.
+	// What is kept of either answer; longer ones are not compared.
+	AnswerBytes Size `yaml:"answer_bytes" default:"256KiB" range:"1KiB..16MiB"`
+	// The Redis stream, or NATS subject, of the calibration records, at the server of events.redis and events.nats; empty = none.
 	Stream string `yaml:"stream" default:"octet:shadow"`
+	// Entries that the Redis stream keeps, about.
+	StreamLength int64 `yaml:"stream_length" default:"100000" range:"100..1000000000"`
 	// A local file for them, appended as JSON lines; empty = none.
 	File string `yaml:"file"`
+	// Size at which the file is turned over.
+	FileBytes Size `yaml:"file_bytes" default:"64MiB" range:"64KiB..1TiB"`
+	// Earlier files that are kept.
+	FileKeep int `yaml:"file_keep" default:"4" range:"0..1000"`
+	// Whether records carry keyed hashes of prompts and answers (hash), or the texts too (text).
+	Prompts string `yaml:"prompts" default:"hash" enum:"hash text"`
+	// The normalised edit distance up to which two answers agree.
+	Tolerance Tolerance `yaml:"tolerance"`
+	// Who is asked which of two answers is better; neither command nor url = rules alone say.
+	Judge Judge `yaml:"judge"`
+}
+
+// Tolerance is the share of tokens that may differ between two answers that agree.
+type Tolerance struct {
+	// Between words, where there is no code to compare.
+	Text float64 `yaml:"text" default:"0.5" range:"0..1"`
+	// Between tokens of the code in them.
+	Code float64 `yaml:"code" default:"0.25" range:"0..1"`
+}
+
+// Judge is asked on standard input, or by POST: {"intent","prompt","a","b"}. It answers {"better"}: a, b, same or unclear. It is
+// asked twice, with the answers swapped; who contradicts himself has no say.
+type Judge struct {
+	// The program and its arguments.
+	Command []string `yaml:"command" form:"text"`
+	// The service; not together with command.
+	URL string `yaml:"url" form:"url"`
+	// Time for one question.
+	Timeout time.Duration `yaml:"timeout" default:"10s" range:"1ms..10m"`
 }

@@ -12,12 +12,20 @@ type Limits struct {
 	JSONDepth int `yaml:"json_depth" default:"64" range:"2..1000"`
 	// Messages in one chat request.
 	Messages int `yaml:"messages" default:"4096" range:"1..1000000"`
+	// Bodies that are held at once, by requests that wait and by streams that another replica could go on with, before 503.
+	QueueBytes Size `yaml:"queue_bytes" default:"512MiB" range:"1KiB..1TiB"`
 	// Time in a replica's queue before 429.
 	MaxQueueWait time.Duration `yaml:"max_queue_wait" default:"30s" range:"0s..1h"`
+	// Time a client may take to send a request's head; the connection of one that takes longer is closed.
+	HeaderTimeout time.Duration `yaml:"header_timeout" default:"10s" range:"1ms..1h"`
+	// Time that a client's connection may be open without a request.
+	KeepaliveTimeout time.Duration `yaml:"keepalive_timeout" default:"2m" range:"1ms..24h"`
 	// Time a client may take to send its body.
 	BodyTimeout time.Duration `yaml:"body_timeout" default:"30s" range:"1ms..1h"`
 	// Largest answer that is not streamed: it is held until it is whole.
 	ResponseBytes Size `yaml:"response_bytes" default:"64MiB" range:"1KiB..4GiB"`
+	// Largest event of an engine's stream: what comes of it is held until it is whole.
+	EventBytes Size `yaml:"event_bytes" default:"1MiB" range:"1KiB..1GiB"`
 	// Time an engine may take for a whole answer that is not streamed.
 	AnswerTimeout time.Duration `yaml:"answer_timeout" default:"10m" range:"1ms..24h"`
 	// Time from dispatch to the first token of a streamed answer.
@@ -32,7 +40,9 @@ type Limits struct {
 	MaxStreams int `yaml:"max_streams" default:"10000" range:"1..1000000"`
 	// Replicas tried for one request before its first byte.
 	MaxAttempts int `yaml:"max_attempts" default:"3" range:"1..16"`
-	// Share of all requests that may be retries.
+	// Times that one stream whose engine died after its first byte goes on at another replica, where its text is enough to; 0 = never.
+	Continuations int `yaml:"continuations" default:"2" range:"0..16"`
+	// Share of all requests that may be retries; a stream that goes on elsewhere is one.
 	RetryBudget float64 `yaml:"retry_budget" default:"0.10" range:"0..1"`
 	// Receipts kept in memory, oldest dropped first.
 	Receipts int `yaml:"receipts" default:"10000" range:"0..10000000"`

@@ -45,6 +45,10 @@ type ReplicaEvents struct {
 	Topic string `yaml:"topic"`
 	// The one source that may speak for it: what others say in its name is dropped. auto = zmq where that is set, else any.
 	Source string `yaml:"source" default:"auto" enum:"auto any redis nats grpc zmq"`
+	// How the engine hashes its blocks: what it publishes is compared, and differences are counted. unknown = not compared.
+	HashScheme string `yaml:"hash_scheme" default:"unknown" enum:"unknown sha256_cbor xxhash_cbor"`
+	// The PYTHONHASHSEED that it runs with.
+	HashSeed string `yaml:"hash_seed"`
 }
 
 // Fleet is how replicas are watched.

@@ -19,22 +19,67 @@ type Intent struct {
 	PriorityFloor int `yaml:"priority_floor" default:"-100" range:"-100..100"`
 }
 
+// Rule sends texts that hold some literals to a specialist, before the built-in detectors are asked.
+type Rule struct {
+	// Unique; what receipts say.
+	Name string `yaml:"name" required:"true" form:"name"`
+	// Where such texts go.
+	Specialist string `yaml:"specialist" required:"true" form:"name"`
+	// What to look for, as it stands in the text: 2 to 128 bytes each, 256 in all rules together.
+	Literals []string `yaml:"literals" required:"true"`
+	// How many different ones have to be there.
+	AtLeast int `yaml:"at_least" default:"1" range:"1..256"`
+}
+
 // Router decides which specialist answers: declared model, then declared intent, then detectors, then classifier.
 type Router struct {
 	// The model that looks at the text.
 	Classifier Classifier `yaml:"classifier"`
+	// Rules of one's own, at most 64; the first that holds decides.
+	Rules []Rule `yaml:"rules"`
 	// Structural detectors (sanitizer traces, CMake and linker errors, SFINAE-heavy headers …) decide before the classifier.
 	Detectors bool `yaml:"detectors" default:"true"`
 	// Who answers where the classifier is broken, absent or unsure; default the first specialist.
 	Fallback string `yaml:"fallback" form:"name"`
 	// What becomes of a request that belongs to no specialist: the fallback's, or 422 no_specialist.
 	Reject string `yaml:"reject" default:"fallback" enum:"fallback refuse"`
+	// What keeps a conversation with its specialist.
+	Stickiness Stickiness `yaml:"stickiness"`
+	// How a specialist or adapter of another version than before begins.
+	Probation Probation `yaml:"probation"`
+}
+
+// Stickiness keeps a conversation (a session, else what begins with an earlier request and its answer) where its cache is. It
+// moves when the specialist now preferred is more probable by more than the cost of the cache and the margin. What a request
+// declares always wins.
+type Stickiness struct {
+	// The probability by which another specialist must be better, beside the cost of the cache; 1 = conversations never move.
+	Margin float64 `yaml:"margin" default:"0.1" range:"0..1"`
+	// What 1000 tokens that would be computed again cost, as a probability.
+	PerThousandTokens float64 `yaml:"per_1k_tokens" default:"0.02" range:"0..1"`
+	// Conversations remembered; 0 = none, every request goes where its text says.
+	Conversations int `yaml:"conversations" default:"65536" range:"0..10000000"`
+}
+
+// Probation is how a fresh lane begins: a specialist or adapter whose declared version is another than before, until as many of
+// its answers were judged as its correctness needs.
+type Probation struct {
+	// Takes the place of the intent's shadow_threshold for requests that a fresh lane answers, where it is higher.
+	ShadowThreshold float64 `yaml:"shadow_threshold" default:"1" range:"0..1"`
+	// Share of its requests that a fresh lane with a fallback answers itself; the fallback answers the others. What names it as
+	// its model is always its own.
+	Share float64 `yaml:"share" default:"0.5" range:"0..1"`
+	// Where versions and verdicts so far are remembered over a restart; empty = the versions at the start count as known.
+	File string `yaml:"file"`
 }
 
 // Classifier is the trained model of the router.
 type Classifier struct {
 	// builtin, or the path of an artefact that "octet train" wrote.
 	Model string `yaml:"model" default:"builtin" form:"text"`
+	// Which specialist each label of the artefact is for, where its name is another. What a label without a specialist
+	// gets counts as belonging to nobody.
+	Labels map[string]string `yaml:"labels"`
 	// A verdict that takes longer is the fallback's.
 	Timeout time.Duration `yaml:"timeout" default:"5ms" range:"100us..10s"`
 	// The least probability at which a second choice may answer instead of the first.

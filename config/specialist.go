@@ -6,6 +6,8 @@ import "time"
 type Specialist struct {
 	// What clients put in "model"; unique. "octet" is taken: it means routed.
 	Name string `yaml:"name" required:"true" form:"name"`
+	// What is served under the name: a tag of the weights, free. A change of it begins a probation.
+	Version string `yaml:"version"`
 	// Tokens a KV block holds; the engine's own.
 	BlockSize int `yaml:"block_size" default:"16" range:"1..1024"`
 	// Who takes primary traffic while this one is demoted; empty = nobody. Chains are followed, cycles refused.
@@ -98,6 +100,8 @@ type Adapter struct {
 	Name string `yaml:"name" required:"true" form:"name"`
 	// Where the engine loads it from; empty = the engine has it already.
 	Path string `yaml:"path"`
+	// As that of a specialist.
+	Version string `yaml:"version"`
 }
 
 // SLO is the window over which a specialist's latencies are published.

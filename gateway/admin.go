@@ -9,6 +9,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"octet/slo"
 )
 
 // AdminHandler answers the operators' listener. With a token configured, everything on it needs the token.
@@ -85,6 +87,8 @@ type SpecialistState struct {
 	Preempting int            `json:"preempting"`
 	Shadow     int            `json:"shadow"`
 	Replicas   []ReplicaState `json:"replicas"`
+	// Probation is of this specialist and its adapters: those that are fresh.
+	Probation []slo.Standing `json:"probation,omitempty"`
 }
 
 func (s *Server) state(c *gin.Context) {
@@ -92,6 +96,13 @@ func (s *Server) state(c *gin.Context) {
 	list := make([]SpecialistState, 0, len(rt.Specialists))
 	for _, sp := range rt.Specialists {
 		list = append(list, rt.stateOf(sp))
+	}
+	for _, p := range s.probation.Standings() {
+		for i := range list {
+			if p.Fresh && list[i].Name == p.Specialist {
+				list[i].Probation = append(list[i].Probation, p)
+			}
+		}
 	}
 	c.JSON(http.StatusOK, gin.H{"generation": rt.Generation, "open": s.open.Load(), "draining": s.draining.Load(), "specialists": list})
 }
@@ -110,6 +121,7 @@ func (rt *Runtime) stateOf(sp *Specialist) SpecialistState {
 		out.Waiting += r.Waiting
 		out.Running += r.Running
 		out.Preempting += r.Preempting
+		out.Shadow += r.Shadow
 		out.Replicas = append(out.Replicas, r)
 	}
 	return out
@@ -120,7 +132,7 @@ func (rep *Replica) state() ReplicaState {
 	return ReplicaState{
 		Name: rep.Name, Healthy: rep.Fleet.Healthy(), Draining: rep.Fleet.Draining(), Breaker: rep.Fleet.State(), InFlight: rep.Fleet.Load().InFlight,
 		Total: g.Total, Free: g.Free, Used: g.Used, Reserved: g.Reserved, Cached: g.Cached,
-		Waiting: g.Waiting, Running: g.Running, Preempting: g.Preempting,
+		Waiting: g.Waiting, Running: g.Running, Preempting: g.Preempting, Shadow: int(rep.Shadows.Load()),
 	}
 }
 
@@ -183,7 +195,7 @@ func (s *Server) breakers(c *gin.Context) {
 	}
 	specialists, now := gin.H{}, s.now()
 	for _, sp := range s.runtime.Load().Specialists {
-		state := gin.H{"correctness": sp.Board.Lane().State(now)}
+		state := gin.H{"correctness": sp.Board.Breaker().State(now)}
 		if sp.Load != nil {
 			state["load"] = sp.Load.State()
 		}

@@ -135,7 +135,7 @@ func (t *Tenant) Permits(specialist string) bool {
 func (t *Tenant) Take(now time.Time) (func(), *Error) {
 	if t.MaxStreams > 0 && t.streams.Add(1) > int64(t.MaxStreams) {
 		t.streams.Add(-1)
-		return nil, fail(CodeQuotaExceeded, "", fmt.Sprintf("%d requests of this key are already open", t.MaxStreams))
+		return nil, fail(CodeQuotaExceeded, "", fmt.Sprintf("%d requests of this key are already open: its max_streams", t.MaxStreams))
 	}
 	if wait, ok := t.requests.take(now, 1); !ok {
 		t.giveBack()

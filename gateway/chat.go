@@ -18,6 +18,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind
 	x := s.begin(w, r)
 	x.respond(kind)
 	abort := x.abort
+	x.handToShadow()
 	x.close()
 	x.end()
 	if abort {
@@ -52,6 +53,7 @@ func (x *exchange) run(kind wire.Kind) error {
 	if err := x.decide(); err != nil { // which specialist
 		return err
 	}
+	x.dispatchShadow()
 	_, x.elsewhere = x.second(scheduler.ErrRefused)
 	err := x.serve(x.verdict.Specialist) // which replica, may it run, run it
 	if second, ok := x.second(err); ok {
@@ -65,6 +67,7 @@ func (x *exchange) run(kind wire.Kind) error {
 func (x *exchange) serveSecond(second classifier.Verdict, refused error) error {
 	var no *scheduler.Refusal
 	first, offered := x.verdict, errors.As(refused, &no) && no.Offered
+	x.shadow.forgo() // it is asked as the first now
 	x.verdict, x.elsewhere = second, false
 	err := x.serve(second.Specialist)
 	if offered && !x.started && errors.Is(err, scheduler.ErrRefused) {
@@ -90,7 +93,12 @@ func (x *exchange) decide() error {
 	if err != nil {
 		return err
 	}
+	v = x.shareOut(x.stay(v))
+	v.Shadow, x.shadowCause = x.shadowFor(&v)
 	x.verdict = v
+	if !x.dry {
+		x.s.shadows.tally(&v)
+	}
 	x.openReceipt()
 	if !x.tenant.Permits(v.Specialist) {
 		return fail(CodePermissionDenied, "model", fmt.Sprintf("this key may not use %q", v.Specialist))
@@ -153,7 +161,7 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.dropRoute()
 	snapshot := x.sp.Fleet()
 	x.route = routing.Acquire(x.facts())
-	x.route.Candidates(snapshot.Hosts)
+	x.route.Candidates(snapshot.Hosts.AndNot(x.died))
 	x.route.EnableTrace(x.since)
 	x.sp.Seed(x.route, snapshot)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)

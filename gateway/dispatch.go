@@ -37,6 +37,7 @@ func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	if x.stream && (err == nil || errors.Is(err, errPreempted) && x.unfinished()) {
 		return nil
 	}
+	x.free = x.free || errors.Is(err, engine.ErrConnect) // nothing was sent
 	x.settle(err)
 	if x.started {
 		return err
@@ -185,8 +186,10 @@ func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) *e
 	}
 }
 
-func (x *exchange) path() string {
-	if x.kind == wire.Completion {
+func (x *exchange) path() string { return pathOf(x.kind) }
+
+func pathOf(kind wire.Kind) string {
+	if kind == wire.Completion {
 		return "/v1/completions"
 	}
 	return "/v1/chat/completions"

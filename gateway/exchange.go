@@ -6,10 +6,12 @@ import (
 	"sync"
 	"time"
 
+	"octet/calibration"
 	"octet/classifier"
 	"octet/gateway/sse"
 	"octet/gateway/wire"
 	"octet/routing"
+	"octet/routing/index"
 	"octet/scheduler"
 	"octet/slo"
 )
@@ -46,19 +48,27 @@ type exchange struct {
 	held      []turn   // places of earlier steps, kept for the last one's first token
 	beside    *beside  // the step that goes out with the last one; nil is none
 
+	shadow      *shadow // the second opinion; nil is none
+	shadowCause calibration.Cause
+
+	conversation uint64 // by what a later request finds this one; 0 is nothing
+
 	turn      turn
 	cont      *continuation // nil for an answer that cannot be taken up again
 	attempts  int
-	free      bool // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
-	elsewhere bool // a second choice may answer: a long wait is offered back for it
-	predicted int  // tokens of the prompt that the index believes the replica to hold
-	preempted int  // times that a place was given back
+	takeovers int              // attempts to go on with a stream whose engine died
+	died      index.HostBitmap // replicas whose engines died under this stream
+	free      bool             // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
+	elsewhere bool             // a second choice may answer: a long wait is offered back for it
+	predicted int              // tokens of the prompt that the index believes the replica to hold
+	preempted int              // times that a place was given back
 	routed    time.Duration
 	queued    time.Duration
 
 	started    bool // the head of the answer is out: from here on only an error event can tell of a failure
 	status     int
 	handedOut  int // tokens that reached the client
+	most       int // events of output that a stream's engine may send; 0 is unbounded
 	wrote      time.Time
 	writeArmed time.Time
 	ttft       time.Duration
@@ -82,6 +92,7 @@ type question struct {
 	turns    []wire.Turn
 	asTurns  []classifier.Turn
 	segments [][]byte // the body as the engine gets it
+	counted  int64    // bytes of the body that count among those that are held
 }
 
 // intent is what the headers say of a request.
@@ -119,6 +130,7 @@ func (x *exchange) atEnd(f func()) { x.undo = append(x.undo, f) }
 // end gives back everything that the exchange holds. The buffers stay with it for the next request.
 func (x *exchange) end() {
 	x.settle(errAbandoned) // nothing is held any more unless there was a panic
+	x.shadow.forgo()
 	x.handBack()
 	for i := len(x.undo) - 1; i >= 0; i-- {
 		x.undo[i]()
@@ -137,6 +149,8 @@ func (x *exchange) dropQuestion() {
 		return
 	}
 	x.question = nil
+	x.s.bodies.Add(-q.counted)
+	q.counted = 0
 	clear(q.segments)
 	clear(q.turns)
 	clear(q.asTurns)

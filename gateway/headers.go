@@ -25,8 +25,8 @@ func (x *exchange) writeHead(contentType string) {
 	if !math.IsNaN(x.verdict.Confidence) {
 		h["X-Confidence"] = []string{strconv.FormatFloat(x.verdict.Confidence, 'f', 3, 64)}
 	}
-	if x.verdict.Shadow != "" {
-		h["X-Shadow"] = []string{x.verdict.Shadow}
+	if name := x.shadow.name(); name != "" {
+		h["X-Shadow"] = []string{name}
 	}
 	h["X-Attempts"] = []string{strconv.Itoa(x.attempts)}
 	h["X-Queue-Ms"] = []string{strconv.FormatInt(x.queued.Milliseconds(), 10)}

@@ -38,27 +38,32 @@ func (x *exchange) checkHead() (err *Error) {
 		x.w.Header().Set("Connection", "close")
 		return fail(CodeDraining, "", "the gateway is shutting down")
 	}
-	if n := headerBytes(x.r.Header); n > x.rt.Limits.HeaderBytes {
-		return fail(CodeHeaderTooLarge, "", fmt.Sprintf("the header is %d bytes, the limit is %d", n, x.rt.Limits.HeaderBytes))
+	if err := checkHeader(x.r, x.rt.Limits.HeaderBytes); err != nil {
+		return err
 	}
 	if x.tenant, err = x.rt.Tenants.Identify(x.r); err != nil {
 		return err
 	}
 	if open := x.s.open.Add(1); open > int64(x.rt.Limits.MaxStreams) {
 		x.s.open.Add(-1)
-		return fail(CodeOverloaded, "", fmt.Sprintf("%d requests are open, the limit is %d", open-1, x.rt.Limits.MaxStreams))
+		return fail(CodeOverloaded, "", fmt.Sprintf("%d requests are open, limits.max_streams is %d", open-1, x.rt.Limits.MaxStreams))
 	}
 	x.atEnd(func() { x.s.open.Add(-1) })
 	return checkMedia(x.r.Header)
 }
 
-func headerBytes(h http.Header) (n int) {
-	for name, values := range h {
+// checkHeader refuses a head, the request line included, of more than most bytes.
+func checkHeader(r *http.Request, most int) *Error {
+	n := len(r.Method) + len(r.RequestURI) + len("  HTTP/1.1\r\n") + len("Host: \r\n") + len(r.Host)
+	for name, values := range r.Header {
 		for _, v := range values {
 			n += len(name) + len(v) + len(": \r\n")
 		}
 	}
-	return n
+	if n > most {
+		return fail(CodeHeaderTooLarge, "", fmt.Sprintf("the header is %d bytes, limits.header_bytes is %d", n, most))
+	}
+	return nil
 }
 
 func checkMedia(h http.Header) *Error {
@@ -173,8 +178,17 @@ func (x *exchange) read(kind wire.Kind) error {
 
 func (x *exchange) parse() error {
 	err := wire.Parse(x.kind, x.body, wire.Limits{Depth: x.rt.Limits.JSONDepth, Messages: x.rt.Limits.Messages}, &x.req)
-	x.stream = x.req.Stream
+	x.stream, x.most = x.req.Stream, mostOutput(&x.req)
 	return err
+}
+
+// mostOutput bounds the events of output in a stream of answers to r: an engine sends one for a token, or for several. 0 is
+// unbounded: a tool call's token may be several events, and an echo is none of the answer's.
+func mostOutput(r *wire.Request) int {
+	if r.MaxTokens <= 0 || r.Tools || r.Echo {
+		return 0
+	}
+	return r.MaxTokens * max(r.N, r.BestOf, 1) * max(r.Prompts(), 1)
 }
 
 func (x *exchange) readBody() *Error {
@@ -194,6 +208,9 @@ func (x *exchange) readBody() *Error {
 		if int64(len(body)) > limit {
 			return tooLarge(limit)
 		}
+		if err := x.countBody(n); err != nil {
+			return err
+		}
 		if err == io.EOF {
 			_ = x.ctl.SetReadDeadline(time.Time{}) // else it stays: net/http reads on after an early answer
 			return nil
@@ -204,13 +221,22 @@ func (x *exchange) readBody() *Error {
 	}
 }
 
+// countBody counts n more bytes of a body until dropQuestion, and refuses what all requests together must not hold.
+func (x *exchange) countBody(n int) *Error {
+	x.counted += int64(n)
+	if held, most := x.s.bodies.Add(int64(n)), x.rt.Limits.QueueBytes; held > most && most > 0 {
+		return fail(CodeOverloaded, "", fmt.Sprintf("open requests hold %d bytes, limits.queue_bytes is %d", held, most))
+	}
+	return nil
+}
+
 func tooLarge(limit int64) *Error {
-	return fail(CodePayloadTooLarge, "", fmt.Sprintf("the body is larger than %d bytes", limit))
+	return fail(CodePayloadTooLarge, "", fmt.Sprintf("the body is larger than limits.body_bytes, %d", limit))
 }
 
 func bodyError(err error) *Error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return &Error{Code: CodeRequestTimeout, Message: "the body did not arrive in time", cause: err}
+		return &Error{Code: CodeRequestTimeout, Message: "the body did not arrive within limits.body_timeout", cause: err}
 	}
 	return &Error{Code: CodeInvalidRequest, Message: "the body could not be read", cause: err}
 }

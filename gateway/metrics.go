@@ -21,6 +21,9 @@ type Metrics struct {
 	admitted *prometheus.CounterVec   // specialist, band
 	verdicts *prometheus.CounterVec   // specialist, result: pass | fail
 	panics   prometheus.Counter
+	shadows  *prometheus.CounterVec // specialist, outcome
+	compared *prometheus.CounterVec // intent, class
+	judged   *prometheus.CounterVec // outcome
 }
 
 // specialistMetrics are one specialist's handles, resolved once.
@@ -55,9 +58,12 @@ func NewMetrics(version, commit, buildRef string) *Metrics {
 		verdicts: counters("octet_verdicts_total", "Verdicts on answers.", "specialist", "result"),
 		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "octet_panics_total", Help: "Requests that ended in a panic of ours."}),
 	}
+	m.shadows = counters("octet_shadows_total", "Shadow requests that were wanted, by what became of them.", "specialist", "outcome")
+	m.compared = counters("octet_shadow_comparisons_total", "Answers compared with a shadow's, by what came of it.", "intent", "class")
+	m.judged = counters("octet_shadow_judge_total", "Comparisons that a judge was asked about: ok, or why it has no say.", "outcome")
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octet_build_info", Help: "1, by what was built."}, []string{"version", "commit", "build_ref"})
 	info.WithLabelValues(version, commit, buildRef).Set(1)
-	m.registry.MustRegister(m.requests, m.errors, m.attempts, m.ttft, m.total, m.tokens, m.intents, m.offered, m.admitted, m.verdicts, m.panics, info)
+	m.registry.MustRegister(m.requests, m.errors, m.attempts, m.ttft, m.total, m.tokens, m.intents, m.offered, m.admitted, m.verdicts, m.panics, m.shadows, m.compared, m.judged, info)
 	return m
 }
 
@@ -88,6 +94,10 @@ func (m *Metrics) refused(code Code) { m.errors.WithLabelValues(string(code)).In
 
 func (m *Metrics) attemptFailed(specialist, outcome string) {
 	m.attempts.WithLabelValues(specialist, outcome).Inc()
+}
+
+func (m *Metrics) shadow(specialist, outcome string) {
+	m.shadows.WithLabelValues(specialist, outcome).Inc()
 }
 
 // ended counts one finished request. sp is nil where none was chosen.

@@ -51,8 +51,8 @@ func (s *Server) refuse(c *gin.Context, e *Error) {
 func (s *Server) identified(h func(*gin.Context, *Runtime, *Tenant)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		rt := s.runtime.Load()
-		if n := headerBytes(c.Request.Header); n > rt.Limits.HeaderBytes {
-			s.refuse(c, fail(CodeHeaderTooLarge, "", "the header is too large"))
+		if err := checkHeader(c.Request, rt.Limits.HeaderBytes); err != nil {
+			s.refuse(c, err)
 			return
 		}
 		tenant, err := rt.Tenants.Identify(c.Request)

@@ -56,6 +56,8 @@ type Decision struct {
 	Shadow        string             `json:"shadow,omitempty"`
 	Demoted       string             `json:"demoted,omitempty"` // who would have answered; Specialist stands in
 	Probe         string             `json:"probe,omitempty"`   // the demoted specialist that is owed a copy of this request
+
+	intent string // as the cascade took it
 }
 
 // Prompt is what the pipeline found out about the prompt.
@@ -111,6 +113,7 @@ type Result struct {
 	TTFTMs           float64 `json:"ttft_ms,omitempty"`
 	TotalMs          float64 `json:"total_ms"`
 	RouteUs          float64 `json:"route_us"`
+	Continued        int     `json:"continued,omitempty"` // attempts to go on after an engine's death; each is among the attempts
 	Preempted        int     `json:"preempted"`
 }
 

@@ -44,10 +44,11 @@ func (x *exchange) decision() Decision {
 	v := &x.verdict
 	d := Decision{
 		Specialist: v.Specialist, Adapter: v.Adapter, RoutedBy: v.RoutedBy.String(), Rule: v.Rule, Cues: v.Cues,
-		Second: v.Second, SecondViable: v.SecondViable, Shadow: v.Shadow, Demoted: x.demoted, Probe: x.probe,
+		Second: v.Second, SecondViable: v.SecondViable, Shadow: v.Shadow, Demoted: x.demoted, Probe: x.probe, intent: v.Intent,
 	}
 	if !math.IsNaN(v.Confidence) {
-		d.Confidence = &v.Confidence
+		confidence := v.Confidence // the receipt outlives the exchange
+		d.Confidence = &confidence
 	}
 	if v.Probabilities != nil {
 		d.Probabilities = make(map[string]float64, len(v.Probabilities))
@@ -187,6 +188,7 @@ func (x *exchange) close() {
 	}
 	if x.sp != nil && x.failure == nil {
 		x.sp.Board.ObserveEnd(x.preempted > 0)
+		x.rememberConversation()
 		x.tenant.Spend(x.s.now(), x.handedOut)
 	}
 	x.s.metrics.ended(x.sp, x.intent.Intent, result, total)
@@ -197,7 +199,7 @@ func (x *exchange) result(total time.Duration) Result {
 	r := Result{
 		Status: x.status, Finish: x.finish, Done: x.failure == nil && !x.abort, CompletionTokens: x.handedOut,
 		PromptTokens: x.usage.PromptTokens, TTFTMs: toMs(x.ttft), TotalMs: toMs(total), RouteUs: float64(x.routed.Nanoseconds()) / 1e3,
-		Preempted: x.preempted,
+		Preempted: x.preempted, Continued: x.takeovers,
 	}
 	if x.sp != nil {
 		r.Specialist = x.sp.Name

@@ -16,6 +16,7 @@ import (
 var (
 	errEngineBusy = errors.New("the engine is overloaded")
 	errAbandoned  = errors.New("abandoned")
+	errOverrun    = fmt.Errorf("%w: more tokens than were asked for", engine.ErrProtocol)
 )
 
 // maxRefusal bounds how much of an engine's error body is read, in bytes.

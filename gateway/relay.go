@@ -31,7 +31,7 @@ func (x *exchange) openStream() error {
 		if x.scanner.Done() && !x.started {
 			return fmt.Errorf("%w: the stream ended before its first event", engine.ErrProtocol)
 		}
-		x.turn.heard = x.started && (x.base() == 0 || x.scanner.FirstToken() || x.scanner.Done())
+		x.turn.heard = x.started && (x.cont == nil || !x.cont.later || x.scanner.FirstToken() || x.scanner.Done())
 	}
 	return nil
 }
@@ -55,6 +55,9 @@ func (x *exchange) relay() error {
 func (x *exchange) step() error {
 	piece, read := x.turn.resp.Next()
 	out, bad := x.scanner.Feed(piece)
+	if x.most > 0 && x.base()+x.scanner.Tokens() > x.most {
+		return errOverrun
+	}
 	if err := x.pass(out); err != nil {
 		return err
 	}
@@ -232,6 +235,7 @@ func (x *exchange) fail(err error) {
 	e := asError(err)
 	x.failure = e
 	if !x.started {
+		x.armWrite(x.s.now())
 		x.s.writeError(x.w, x.id, x.receiptID(), e)
 		x.started, x.status = true, e.Status()
 		return

@@ -19,6 +19,7 @@ type continuation struct {
 	said   []byte // the text so far, as the inside of a JSON string
 	pieces int    // events of the present engine that brought text
 	base   int    // tokens that engines before the present one have brought
+	later  bool   // the present engine is not the first that the client has heard
 	id     []byte // raw, as the first engine's chunks have them
 	born   []byte
 	event  []byte // scratch of joined
@@ -42,19 +43,34 @@ func (x *exchange) continuable(rep *Replica) bool {
 	return rep.Engine == "vllm" // goes on with a last message that is the assistant's
 }
 
-// collecting makes the scanner keep what a continuation needs; for others it keeps nothing.
+// collecting makes the scanner keep what a continuation and a shadow need; for others it keeps nothing.
 func (x *exchange) collecting() sse.Options {
-	c := x.cont
+	return x.shadow.overhear(x.continuing(), !x.started)
+}
+
+func (x *exchange) continuing() sse.Options {
+	c, o := x.cont, sse.Options{MaxEvent: x.rt.Limits.EventBytes}
 	if c == nil {
-		return sse.Options{}
+		return o
 	}
 	if c.pieces = 0; c.base == 0 {
 		c.said = c.said[:0] // nobody has seen what came before
 	}
-	return sse.Options{Text: func(raw []byte) {
+	most := int(x.rt.Limits.BodyBytes) // of a body that a client could not have sent either
+	o.Text = func(raw []byte) { c.keep(raw, most) }
+	return o
+}
+
+// keep adds what an engine said. Of an answer that is not to go on, or would be too long for it, nothing is kept.
+func (c *continuation) keep(raw []byte, most int) {
+	switch {
+	case c.pieces < 0:
+	case len(c.said)+len(raw) > most:
+		c.pieces, c.said = -1, nil
+	default:
 		c.said = append(c.said, raw...)
 		c.pieces++
-	}}
+	}
 }
 
 // base returns how many tokens came from engines before the present one.
@@ -77,16 +93,18 @@ func (x *exchange) secure() bool {
 
 // orphaned keeps of c what the rest of a stream that was taken up before needs; nil where it was not.
 func (c *continuation) orphaned() *continuation {
-	if c == nil || c.base == 0 {
+	if c == nil {
 		return nil
 	}
-	c.pieces, c.said = -1, nil
+	if c.pieces, c.said = -1, nil; !c.later {
+		return nil
+	}
 	return c
 }
 
 // rejoined is what the client gets of whole events: as they came from its first engine, and like those from later ones.
 func (x *exchange) rejoined(events []byte) []byte {
-	if x.cont.base > 0 {
+	if x.cont.later {
 		return x.cont.joined(events)
 	}
 	if x.cont.id == nil {
@@ -120,7 +138,7 @@ func (x *exchange) resume(ctx context.Context) (err error) {
 	for {
 		x.turn.leave()
 		x.preempted++
-		x.cont.base = x.handedOut
+		x.cont.handOver(x.handedOut)
 		if err = x.enter(ctx); err != nil {
 			return err
 		}
@@ -129,6 +147,9 @@ func (x *exchange) resume(ctx context.Context) (err error) {
 		}
 	}
 }
+
+// handOver says that another engine is to go on behind the client's first n tokens.
+func (c *continuation) handOver(n int) { c.base, c.pieces, c.later = n, 0, true }
 
 // continued are the edits that make an engine go on after what the client has.
 func (x *exchange) continued(edits []wire.Edit) []wire.Edit {

@@ -136,16 +136,18 @@ func admission(a scheduler.Answer) *Admission {
 	return out
 }
 
+func (x *exchange) renderPrompt(dst []byte) []byte { return renderPrompt(x.kind, &x.req, dst) }
+
 // renderPrompt appends the prompt as an engine with our own chat template sees it.
-func (x *exchange) renderPrompt(dst []byte) []byte {
-	if x.kind == wire.Completion {
-		for i := range x.req.Prompts() {
-			text, _ := x.req.PromptText(i)
+func renderPrompt(kind wire.Kind, req *wire.Request, dst []byte) []byte {
+	if kind == wire.Completion {
+		for i := range req.Prompts() {
+			text, _ := req.PromptText(i)
 			dst = append(dst, text...)
 		}
 		return dst
 	}
-	x.req.EachMessage(func(role string, text []byte) {
+	req.EachMessage(func(role string, text []byte) {
 		dst = engine.OpenTurn(dst, role)
 		dst = append(dst, text...)
 		dst = engine.CloseTurn(dst)

@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"sync/atomic"
 	"time"
 
+	"octet/calibration"
 	"octet/classifier"
 	"octet/engine"
 	"octet/kvpool"
@@ -21,6 +23,9 @@ type Runtime struct {
 	Specialists []*Specialist
 	Tenants     *Tenants
 	Limits      Limits
+	Shadow      Shadow
+	Probation   Probation
+	Stickiness  Stickiness
 	Replicas    [index.MaxHosts]*Replica // by slot; nil where there is none
 	byName      map[string]*Specialist
 }
@@ -38,17 +43,31 @@ func (rt *Runtime) Seal() *Runtime {
 // Specialist returns the specialist of that name, nil when there is none.
 func (rt *Runtime) Specialist(name string) *Specialist { return rt.byName[name] }
 
+// lane is a specialist and its adapter, by the versions declared.
+func (rt *Runtime) lane(specialist, adapter string) calibration.Lane {
+	l := calibration.Lane{Specialist: specialist, Adapter: adapter}
+	if sp := rt.Specialist(specialist); sp != nil {
+		l.Version = sp.Version
+		if adapter != "" {
+			l.Version = sp.Versions[adapter]
+		}
+	}
+	return l
+}
+
 // Specialist is one member of the ensemble as the gateway serves it.
 type Specialist struct {
 	Name      string
-	BlockSize int // tokens
-	Context   int // tokens, prompt and answer together; 0 is unbounded
-	Draft     int // tokens that its engines may draft ahead; 0 is none
+	BlockSize int               // tokens
+	Version   string            // as declared; "" where nobody did
+	Versions  map[string]string // the same of its adapters
+	Fallback  string            // who stands in for it; "" is nobody
+	Context   int               // tokens, prompt and answer together; 0 is unbounded
+	Draft     int               // tokens that its engines may draft ahead; 0 is none
 	Adapters  []string
 	Created   int64 // unix seconds, for /v1/models
 	Board     *slo.Board
 	Load      *slo.Escalation // nil is never escalated
-	Fallback  string          // who answers while this one is demoted; "" is nobody
 	Fleet     func() *fleet.Snapshot
 	Workflow  routing.Workflow
 	// Executor carries out the Workflow's plans; nil is step after step.
@@ -62,7 +81,8 @@ type Specialist struct {
 	// Predicted returns how many leading blocks of the prompt replica h is believed to hold.
 	Predicted func(v routing.View, h index.HostID) int // blocks
 	// Routed is told of each prompt that a replica was sent, once it has a place there; nil: nobody wants to know.
-	Routed  func(v routing.View, h index.HostID)
+	Routed func(v routing.View, h index.HostID)
+
 	handles *specialistMetrics
 	step    string // the names of its knobs
 	floor   string
@@ -103,6 +123,7 @@ type Replica struct {
 	Gate            *scheduler.Gate
 	MaxWaiting      int // that the Gate lets wait
 	Client          engine.Client
+	Shadows         atomic.Int32      // shadow requests that it answers now
 	Tokens          func() TokenCheck // nil where nobody compares
 }
 
@@ -116,19 +137,24 @@ type TokenCheck struct {
 
 // Limits bound what one client can cost. Every one is a config key.
 type Limits struct {
-	BodyBytes     int64
-	ResponseBytes int64 // of a unary answer
-	HeaderBytes   int
-	JSONDepth     int
-	Messages      int
-	MaxStreams    int
-	MaxAttempts   int
-	RetryBudget   float64 // retries as a share of requests
-	BodyTimeout   time.Duration
-	AnswerTimeout time.Duration // of a unary answer
-	MaxQueueWait  time.Duration // at a replica's Gate
-	TTFTTimeout   time.Duration
-	IdleTimeout   time.Duration
-	WriteTimeout  time.Duration
-	Drain         time.Duration
+	BodyBytes        int64
+	ResponseBytes    int64 // of a unary answer
+	HeaderBytes      int
+	QueueBytes       int64 // of all bodies that are held
+	EventBytes       int   // of one event of an engine's stream; 0 is 1 MiB
+	HeaderTimeout    time.Duration
+	KeepaliveTimeout time.Duration // of a connection without a request
+	JSONDepth        int
+	Messages         int
+	MaxStreams       int
+	MaxAttempts      int
+	Continuations    int     // of one stream, after engines that died
+	RetryBudget      float64 // retries as a share of requests
+	BodyTimeout      time.Duration
+	AnswerTimeout    time.Duration // of a unary answer
+	MaxQueueWait     time.Duration // at a replica's Gate
+	TTFTTimeout      time.Duration
+	IdleTimeout      time.Duration
+	WriteTimeout     time.Duration
+	Drain            time.Duration
 }

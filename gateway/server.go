@@ -32,7 +32,11 @@ type Options struct {
 	Reload     func(context.Context) error // POST /admin/reload
 	Now        func() time.Time            // default time.Now
 	Knowledge  Knowledge                   // nil: the admin listener tells the index alone
-	Judge      Judge                       // nil: verdicts come by POST /v1/outcomes alone
+	Verifier   Verifier                    // nil: verdicts come by POST /v1/outcomes alone
+
+	Calibration Stream              // nil: what shadows come to is counted and not kept
+	Digest      func([]byte) string // of texts in calibration records; required with Calibration
+	Probation   *slo.Probation      // nil: nobody is fresh
 }
 
 // Knowledge is what the gateway believes about caches, and why.
@@ -59,7 +63,7 @@ type Server struct {
 	index       Index
 	knowledge   Knowledge // or nil
 	knobs       *slo.Knobs
-	verifier    Judge // or nil
+	verifier    Verifier // or nil
 	adminToken  string
 	pprof       bool
 	reload      func(context.Context) error
@@ -68,23 +72,33 @@ type Server struct {
 	receipts    *receipts
 	idempotency *idempotency
 	retries     *retryBudget
-	draining    atomic.Bool
-	open        atomic.Int64 // requests being answered
-	cutOff      context.Context
-	cut         context.CancelCauseFunc
-	listeners   sync.WaitGroup
+	shadows     shadows
+	probation   *slo.Probation
+
+	conversations *conversations
+	draining      atomic.Bool
+	open          atomic.Int64 // requests being answered
+	bodies        atomic.Int64 // bytes of the bodies that they hold
+	cutOff        context.Context
+	cut           context.CancelCauseFunc
+	listeners     sync.WaitGroup
 }
 
 // New returns a Server for rt.
 func New(rt *Runtime, o Options) *Server {
 	s := &Server{
-		log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, verifier: o.Judge, adminToken: o.AdminToken, pprof: o.Pprof, reload: o.Reload, now: o.Now,
+		log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, verifier: o.Verifier, adminToken: o.AdminToken, pprof: o.Pprof, reload: o.Reload, now: o.Now, probation: o.Probation,
 		receipts: newReceipts(o.Receipts), idempotency: newIdempotency(o.Keys), retries: newRetryBudget(rt.Limits.RetryBudget),
 	}
 	if s.now == nil {
 		s.now = time.Now
 	}
 	s.cutOff, s.cut = context.WithCancelCause(context.Background())
+	if s.probation == nil {
+		s.probation = slo.NewProbation()
+	}
+	s.conversations = newConversations(rt.Stickiness.Conversations)
+	s.shadows.open(s, o)
 	s.metrics.Register(gauges{s}, sloGauges{s})
 	s.Serve(rt)
 	return s
@@ -99,6 +113,7 @@ func (s *Server) Serve(rt *Runtime) {
 		}
 	}
 	s.retries.setShare(rt.Limits.RetryBudget)
+	s.conversations.resize(rt.Stickiness.Conversations)
 	s.runtime.Store(rt)
 }
 
@@ -108,7 +123,10 @@ func (s *Server) Runtime() *Runtime { return s.runtime.Load() }
 // Run serves both listeners until ctx ends, then drains: new requests are refused, open ones have limits.drain to finish,
 // what is left then ends with a typed error. It returns nil after a clean drain.
 func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
+	defer s.shadows.close()
+	s.shadows.running.Go(func() { s.shadows.keepTallies(s.shadows.ctx) })
 	servers := []*http.Server{s.httpServer(s.DataHandler()), s.httpServer(s.AdminHandler())}
+	servers[0].WriteTimeout = s.runtime.Load().Limits.WriteTimeout // from a request's head on; an answer sets its own with every write
 	failed := make(chan error, len(servers))
 	for i, l := range []net.Listener{data, admin} {
 		s.listeners.Go(func() { failed <- servers[i].Serve(l) })
@@ -127,7 +145,7 @@ func (s *Server) httpServer(h http.Handler) *http.Server {
 	limits := s.runtime.Load().Limits
 	return &http.Server{
 		BaseContext: func(net.Listener) context.Context { return s.cutOff },
-		Handler:     h, ReadHeaderTimeout: limits.BodyTimeout, IdleTimeout: 2 * time.Minute,
+		Handler:     h, ReadHeaderTimeout: limits.HeaderTimeout, IdleTimeout: limits.KeepaliveTimeout,
 		MaxHeaderBytes: max(1<<20, 2*limits.HeaderBytes), // ours answers first, in the contract's shape
 		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}

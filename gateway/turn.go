@@ -66,17 +66,24 @@ func (x *exchange) settle(err error) {
 	x.turn = turn{}
 }
 
-// follow relays the rest of a stream that has begun, through every preemption to its end.
+// follow relays the rest of a stream that has begun, through every preemption and every death of an engine, to its end.
 func (x *exchange) follow() error {
 	x.slim()
 	err := cause(x.turn.ctx, x.relay())
-	for errors.Is(err, errPreempted) && x.unfinished() {
-		if err = x.resume(x.ctx); err == nil {
+	for {
+		switch {
+		case errors.Is(err, errPreempted) && x.unfinished():
+			err = x.resume(x.ctx)
+		case x.outlives(err):
+			err = x.moveOn(err)
+		default:
+			x.settle(err)
+			return err
+		}
+		if err == nil {
 			err = cause(x.turn.ctx, x.relay())
 		}
 	}
-	x.settle(err)
-	return err
 }
 
 // slim lets go of what only a retry would need; a continuation needs the question and the prompt's chain.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
@@ -86,6 +87,20 @@ func (s *Server) oneSLO(c *gin.Context, rt *Runtime, t *Tenant) {
 // maxOutcome bounds the body of POST /v1/outcomes, in bytes.
 const maxOutcome = 16 << 10
 
+func (s *Server) readOutcome(c *gin.Context, within time.Duration) ([]byte, *Error) {
+	ctl := http.NewResponseController(c.Writer)
+	_ = ctl.SetReadDeadline(s.now().Add(within)) // not every transport has deadlines
+	body, err := io.ReadAll(io.LimitReader(c.Request.Body, maxOutcome+1))
+	switch {
+	case err != nil:
+		return nil, bodyError(err)
+	case len(body) > maxOutcome:
+		return nil, fail(CodePayloadTooLarge, "", fmt.Sprintf("an outcome is at most %d bytes", maxOutcome))
+	}
+	_ = ctl.SetReadDeadline(time.Time{})
+	return body, nil
+}
+
 // outcome takes a verdict on an answer into the specialist's correctness window. One verdict of a kind counts for a receipt:
 // the same again changes nothing.
 func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
@@ -93,9 +108,9 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
 		s.refuse(c, err)
 		return
 	}
-	body, err := io.ReadAll(io.LimitReader(c.Request.Body, maxOutcome+1))
-	if err != nil || len(body) > maxOutcome {
-		s.refuse(c, tooLarge(maxOutcome))
+	body, err := s.readOutcome(c, rt.Limits.BodyTimeout)
+	if err != nil {
+		s.refuse(c, err)
 		return
 	}
 	o, bad := parseOutcome(body)
@@ -115,10 +130,12 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
 // request that has no answer.
 func (s *Server) judge(rt *Runtime, r *Receipt, kind string, pass bool) bool {
 	sp := rt.Specialist(r.Result.Specialist)
-	if sp == nil || r.Result.Status != http.StatusOK || !r.judge(Outcome{Kind: kind, Pass: pass, Time: s.now()}) {
+	verdict := Outcome{Kind: kind, Pass: pass, Time: s.now()}
+	if sp == nil || r.Result.Status != http.StatusOK || !r.judge(verdict) {
 		return false
 	}
 	sp.judged(slo.Verdict{Answered: r.Time, Pass: pass})
+	s.judged(rt, r, verdict)
 	return true
 }
 

@@ -46,6 +46,7 @@ type GateRequest struct {
 	Elsewhere    bool      // another specialist may answer it: a long wait is offered back as a Refusal that is Offered
 	Resume       int       // tokens already generated, replayed behind the prompt
 	Victim       bool      // may be preempted
+	AtOnce       bool      // neither waits nor has anybody give way: what cannot start at once is refused, and was not offered
 	Whole        bool      // its answer comes at once, so that nobody will say when its prefill was over
 	Arrived      time.Time // its place among equals; zero is now. A resumed request brings its first one
 	Paid         bool      // it ran before: its tenant's share has paid for it
@@ -139,6 +140,8 @@ func (c *GateConfig) bounded() bool {
 //  3. A long wait is offered back where r could go elsewhere.
 //  4. It is refused, with the time after which its like has a place.
 //
+// Of these a request AtOnce is left with the last.
+//
 // It returns a *Refusal when r may not even wait, when it has waited too long, when somebody more urgent needed its place in
 // the queue, or when its deadline cannot be met; ctx's error when ctx ends first.
 func (g *Gate) Admit(ctx context.Context, r GateRequest) (*Ticket, error) {
@@ -160,10 +163,11 @@ func (g *Gate) ask(r GateRequest) (*Ticket, *waiter, error) {
 	now := g.elapsed()
 	g.letInHeld(now)
 	place := g.rank(&r, now)
-	if r.Resume == 0 {
+	answer := g.answer(&r, place, now)
+	if r.Resume == 0 && (!r.AtOnce || answer.State == Admitted) {
 		g.offered++
 	}
-	switch answer := g.answer(&r, place, now); answer.State {
+	switch answer.State {
 	case Refused:
 		return nil, nil, refusal(&r, answer)
 	case Admitted:

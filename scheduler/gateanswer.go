@@ -28,6 +28,8 @@ func (g *Gate) answer(r *GateRequest, place rank, now Time) Answer {
 		return Answer{State: Refused, Reason: ErrDeadline}
 	case fits:
 		return Answer{State: Admitted}
+	case r.AtOnce:
+		return Answer{State: Refused, Reason: ErrQueueFull}
 	case head && g.wouldYield(r, place, now):
 		return g.mayWait(r, 0, now)
 	case r.Resume == 0 && g.waiting.len() >= g.maxWaiting && !g.displaces(place):

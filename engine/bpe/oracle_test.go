@@ -226,35 +226,3 @@ func TestIDsSpellTheText(t *testing.T) {
 		}
 	}
 }
-
-// Whatever a text is and wherever it is cut, the parts' ids are the whole's.
-func FuzzCutsAreSafe(f *testing.F) {
-	fast, _ := small(f)
-	sentences := []*Tokenizer{fast}
-	for _, file := range sentenceFiles {
-		one, err := Parse([]byte(file))
-		if err != nil {
-			f.Fatal(err)
-		}
-		sentences = append(sentences, one)
-	}
-	for _, text := range texts {
-		f.Add([]byte(text), 3)
-	}
-	f.Fuzz(func(t *testing.T, text []byte, from int) {
-		if len(text) < 2 || len(text) > 3000 {
-			return
-		}
-		from = 1 + (from&0xffff)%(len(text)-1)
-		for i, one := range sentences {
-			cut, place := one.Cut(text, from, len(text))
-			if cut == 0 {
-				continue
-			}
-			got := one.Encode(one.Encode(nil, text[:cut], Start), text[cut:], place)
-			if want := one.Encode(nil, text, Start); !slices.Equal(got, want) {
-				t.Errorf("tokenizer %d, %q cut before %q: got %v, want %v", i, text, text[cut:], got, want)
-			}
-		}
-	})
-}

@@ -185,3 +185,10 @@ func (a *ask) variant(choice int) uint64 {
 	}
 	return variant
 }
+
+// overrun has every choice go on for k tokens more than was asked for.
+func (a *ask) overrun(k int) {
+	for i := range a.maxNew {
+		a.maxNew[i] += k
+	}
+}

@@ -20,15 +20,28 @@ const (
 	Garbage          = "garbage"            // K tokens, then bytes that are neither SSE nor JSON, and a clean end of the body
 	ErrorEvent       = "error_event"        // K tokens, then an error object and [DONE]; status 500 when not streamed
 	Slow             = "slow"               // ten steps between two tokens
+	Close            = "close"              // K tokens, then the connection closes, and the body is not at its end
+	Cut              = "cut"                // K tokens, then a proper end of the body, without [DONE]; nothing of a body that is not streamed
+	HalfEvent        = "half_event"         // K tokens, then half of an event, then a reset
+	Flood            = "flood"              // K tokens, then two MiB of an event or a body that has no end
+	BadFrame         = "bad_frame"          // K tokens, then bytes where the length of a chunk should be
+	Overrun          = "overrun"            // K tokens more than were asked for
+	Status           = "status"             // status K and an error object instead of an answer
+	BadHead          = "bad_head"           // bytes that are no HTTP instead of an answer
+	HugeHead         = "huge_head"          // a head of two MiB
+	HalfHead         = "half_head"          // half of a head, then the connection closes
 )
 
-var faultKinds = []string{DieBeforeHeaders, DieAfterHeaders, DieAfterTokens, Hang, HangAfterTokens, Garbage, ErrorEvent, Slow}
+var faultKinds = []string{
+	DieBeforeHeaders, DieAfterHeaders, DieAfterTokens, Hang, HangAfterTokens, Garbage, ErrorEvent, Slow,
+	Close, Cut, HalfEvent, Flood, BadFrame, Overrun, Status, BadHead, HugeHead, HalfHead,
+}
 
 // Fault is something that goes wrong with the next Times requests; 0 is with every one until the faults are cleared.
 // An answer that is shorter than K tokens is struck after its last token, before [DONE].
 type Fault struct {
 	Kind  string `json:"kind"`
-	K     int    `json:"k"` // tokens of all choices that pass first, where the kind lets tokens pass
+	K     int    `json:"k"` // tokens of all choices that pass first, where the kind lets tokens pass; see the kinds for others
 	Times int    `json:"times"`
 }
 
@@ -38,6 +51,8 @@ func (f Fault) check() error {
 		return fmt.Errorf("%w: kind %q is none of %q", ErrFault, f.Kind, faultKinds)
 	case f.K < 0 || f.Times < 0:
 		return fmt.Errorf("%w: k %d, times %d: neither may be negative", ErrFault, f.K, f.Times)
+	case f.Kind == Status && (f.K < 300 || f.K > 599):
+		return fmt.Errorf("%w: status %d is none that refuses", ErrFault, f.K)
 	}
 	return nil
 }

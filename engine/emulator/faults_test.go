@@ -73,6 +73,14 @@ func TestFaultsStrikeStreamsAsTheySay(t *testing.T) {
 		{emulator.Fault{Kind: "error_event", K: 3}, outcome{status: 200, text: three, done: true, failed: true}},
 		{emulator.Fault{Kind: "error_event", K: 6}, outcome{status: 200, text: all, done: true, failed: true}},
 		{emulator.Fault{Kind: "slow"}, outcome{status: 200, text: all, done: true}},
+		{emulator.Fault{Kind: "close", K: 3}, outcome{status: 200, text: three, broken: true}},
+		{emulator.Fault{Kind: "cut", K: 3}, outcome{status: 200, text: three}},
+		{emulator.Fault{Kind: "half_event", K: 3}, outcome{status: 200, text: three, broken: true}},
+		{emulator.Fault{Kind: "bad_frame", K: 3}, outcome{status: 200, text: three, broken: true}},
+		{emulator.Fault{Kind: "overrun", K: 2}, outcome{status: 200, text: marks("f", 0, 8), done: true}},
+		{emulator.Fault{Kind: "status", K: 404}, outcome{status: 404, failed: true}},
+		{emulator.Fault{Kind: "bad_head"}, outcome{broken: true}},
+		{emulator.Fault{Kind: "half_head"}, outcome{broken: true}},
 	} {
 		t.Run(fmt.Sprint(c.fault.Kind, c.fault.K), func(t *testing.T) {
 			r := armedRig(t, c.fault)

@@ -27,6 +27,9 @@ func (e *Emulator) infer(w http.ResponseWriter, r *http.Request, chat bool) {
 		w: w, ctl: http.NewResponseController(w), ctx: alive, streamed: a.body.Stream,
 		fault: e.armed.take(), slow: slowness * max(e.cfg.Step, time.Millisecond),
 	}
+	if x.fault.Kind == Overrun {
+		a.overrun(x.fault.K)
+	}
 	err = e.answer(r.Context(), x, a)
 	if err != nil && !errors.Is(err, errStruck) && r.Context().Err() == nil {
 		_ = x.fail(err) // the last word, whatever becomes of it

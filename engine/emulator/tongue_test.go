@@ -14,6 +14,7 @@ import (
 func learnedConfig() emulator.Config {
 	c := fast()
 	c.Text, c.Tokenizer = "", "../bpe/testdata/octet.json"
+	c.Blocks, c.MaxModelLen = 1024, 2048
 	return c
 }
 

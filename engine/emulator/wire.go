@@ -3,11 +3,15 @@ package emulator
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
+
+const flood = 2 << 20 // bytes
 
 // errStruck ends an answer to which nothing more is to be written: a fault or an error has had the last word.
 var errStruck = errors.New("emulator: the answer has ended on the wire")
@@ -32,6 +36,14 @@ func (x *wire) accept() error {
 		return x.die()
 	case Hang:
 		return x.hang()
+	case Status:
+		return x.fail(&problem{Message: "The engine was told to refuse.", Type: http.StatusText(x.fault.K), Code: x.fault.K})
+	case BadHead:
+		return x.raw("\x16\x03\x01 this is no HTTP\r\n\r\n")
+	case HalfHead:
+		return x.raw("HTTP/1.1 200 OK\r\nContent-Ty")
+	case HugeHead:
+		return x.raw("HTTP/1.1 200 OK\r\nX-Filler: " + strings.Repeat("x", flood) + "\r\n\r\n")
 	}
 	return nil
 }
@@ -80,17 +92,30 @@ func (x *wire) finish(rest []byte) error {
 
 // strike does what a fault does once its tokens have passed; without such a fault, nothing.
 func (x *wire) strike() error {
+	if x.fault.Kind != "" && x.fault.Kind != Slow {
+		x.w.Header().Del("Content-Length")
+	}
 	switch x.fault.Kind {
 	case DieAfterTokens:
 		return x.die()
 	case HangAfterTokens:
 		return x.hang()
+	case Close:
+		return x.raw("")
+	case Cut:
+		return errStruck
+	case HalfEvent:
+		x.send([]byte(`data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"conte`))
+		return x.die()
+	case Flood:
+		x.send([]byte(`data: {"id":"flood","filler":"` + strings.Repeat("x", flood)))
+		return x.hang()
+	case BadFrame:
+		return x.raw("not a length\r\n")
 	case Garbage:
-		x.w.Header().Del("Content-Length")
 		x.send([]byte("\x00\xff\xfe{\"id\": [not json\n\ndata: {\"choices\":[{\n\n"))
 		return errStruck
 	case ErrorEvent:
-		x.w.Header().Del("Content-Length")
 		return x.fail(&problem{Message: "EngineCore encountered an issue.", Type: "InternalServerError", Code: http.StatusInternalServerError})
 	}
 	return nil
@@ -126,6 +151,17 @@ func (x *wire) send(b []byte) {
 func (x *wire) hang() error {
 	<-x.ctx.Done()
 	return x.die()
+}
+
+// raw writes b past HTTP, and closes the connection.
+func (x *wire) raw(b string) error {
+	conn, _, err := x.ctl.Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = io.WriteString(conn, b)
+	_ = conn.Close()
+	return errStruck
 }
 
 // die resets the connection, so that the client reads an error and not an end.

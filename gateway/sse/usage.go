@@ -111,6 +111,15 @@ func plain(c *wire.Cursor) string {
 	return ""
 }
 
+// UnaryText returns the text of choice 0 of an answer that was not streamed, as the inside of a JSON string; nil without one.
+func UnaryText(body []byte) []byte {
+	var k chunk
+	if !k.read(body) {
+		return nil
+	}
+	return k.text
+}
+
 // ScanUnary reads an answer that was not streamed: its usage (zero without one) and the finish reason of its last choice.
 // It fails with ErrGarbage when body is not a JSON object, and with an *EngineError when it is an error.
 func ScanUnary(body []byte) (usage Usage, finish string, err error) {

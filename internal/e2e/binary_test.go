@@ -246,50 +246,6 @@ func TestARealOpenAIClientIsServed(t *testing.T) {
 	}
 }
 
-// Promise 7
-func TestADrainLosesNothing(t *testing.T) {
-	const streams = 50
-	p, data, _, _ := gateway(t, fmt.Sprintf(gatewayYAML, engine(t, "debug", "--step", "20ms")))
-	long := strings.Replace(ask, `"max_tokens":5`, `"max_tokens":60`, 1)
-	answers := make(chan string, streams)
-	var begun sync.WaitGroup
-	for range streams {
-		begun.Add(1)
-		go func() {
-			resp, err := http.Post(data+"/v1/chat/completions", "application/json", strings.NewReader(long))
-			begun.Done()
-			if err != nil {
-				answers <- err.Error()
-				return
-			}
-			defer resp.Body.Close()
-			body, err := io.ReadAll(resp.Body)
-			answers <- fmt.Sprint(err, strings.Count(string(body), "⟦"), strings.HasSuffix(string(body), "[DONE]\n\n"))
-		}()
-	}
-	begun.Wait()
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	eventually(t, "readyz says draining", func() bool {
-		resp, err := http.Get(data + "/readyz")
-		if err != nil {
-			return false
-		}
-		defer resp.Body.Close()
-		return resp.StatusCode == 503
-	})
-	if status, answer := post(t, data+"/v1/chat/completions", ask); status != 503 || !strings.Contains(answer, `"draining"`) {
-		t.Errorf("a new request while draining: status %d: %s", status, answer)
-	}
-	for range streams {
-		if got := <-answers; got != fmt.Sprint(nil, 60, true) {
-			t.Errorf("a stream ended in %s", got)
-		}
-	}
-	if code := p.code(); code != 0 {
-		t.Errorf("exit code %d:\n%s", code, p.output())
-	}
-}
-
 func TestTheSecondSignalStopsAtOnce(t *testing.T) {
 	url := engine(t, "debug")
 	p, data, _, _ := gateway(t, fmt.Sprintf(gatewayYAML, url))

@@ -23,4 +23,8 @@
 //	    block size of their own.
 //	 9. Whoever publishes, memory is bounded: a message by the limits, a replica by MaxBlocks and MaxEarly, and names that nobody
 //	    knows are not kept.
+//	10. A replica may be bound to one source. Sources have names of the gateway's own, and what another one says in the replica's name is
+//	    dropped and counted.
+//	11. What a replica's mapping holds can be replaced as a whole: by what the engine says that it holds, of the same epoch only, or by what
+//	    a gateway has saved. Either way it goes on with the batch after that, and later events win over earlier knowledge.
 package events

@@ -23,6 +23,14 @@ type Target struct {
 
 	// Source names the only source that may speak for the replica; "": any may. See Feed.From.
 	Source string
+
+	// Scheme is how the engine is said to hash; nil: nobody said. What it publishes is compared, and what differs is counted.
+	Scheme Scheme
+}
+
+// Scheme computes an engine's own hashes of the full blocks of a prompt. It must be comparable.
+type Scheme interface {
+	Chain(tokens []uint32, blockSize int, adapter, salt string) ([]uint64, error)
 }
 
 // Feed turns what replicas publish into what the index holds. It is a Sink for all transports together and puts each

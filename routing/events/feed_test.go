@@ -319,3 +319,32 @@ func TestABatchReachesTheIndexInOnePiece(t *testing.T) {
 	}
 	b.holds(gpu(chain("", "", list)[:50]...)...)
 }
+
+// plainScheme calls every block by its first token.
+type plainScheme struct{ plus uint64 }
+
+func (p plainScheme) Chain(tokens []uint32, blockSize int, _, _ string) (all []uint64, err error) {
+	for i := 0; i < len(tokens); i += blockSize {
+		all = append(all, uint64(tokens[i])+p.plus)
+	}
+	return all, nil
+}
+
+// MOD2-39
+func TestHashesOfAnotherSchemeAreCounted(t *testing.T) {
+	for _, row := range []struct {
+		scheme           Scheme
+		verified, differ uint64
+	}{{nil, 0, 0}, {plainScheme{}, 2, 0}, {plainScheme{1}, 2, 2}} {
+		to := debug0
+		to.Scheme = row.scheme
+		f := NewFeed(newIndex(t, 4), hasher, only("e", to))
+		f.Deliver(Batch{Replica: "e", Epoch: 1, Seq: 1, Events: []Event{
+			{Kind: Registered, Hashes: []uint64{10, 14}, Root: true, Tokens: tokens(10, 8), BlockSize: 4},
+			{Kind: Registered, Hashes: []uint64{99}, Parent: 14, Tokens: tokens(18, 4), BlockSize: 4}, // in the middle of a chain: nobody can tell
+		}})
+		if st := f.Stats(); st.Verified != row.verified || st.Mismatched != row.differ || st.Applied != 1 {
+			t.Errorf("%+v: %+v", row, st)
+		}
+	}
+}

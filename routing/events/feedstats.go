@@ -24,6 +24,8 @@ type FeedStats struct {
 	Unmappable uint64 // registered blocks of a size that is no multiple of ours
 	Ignored    uint64 // registered blocks beyond MaxBlocks
 	Conflicts  uint64 // blocks that were registered with two contents
+	Verified   uint64 // registered blocks that were compared with what the engine's scheme calls them
+	Mismatched uint64 // of those, the ones that are called something else: another scheme, seed or salt than is configured
 	Strangers  uint64 // evictions of what was never registered
 
 	Held   int           // batches that wait for one before them, now
@@ -35,7 +37,7 @@ type FeedStats struct {
 // tally is the running part of FeedStats.
 type tally struct {
 	batches, applied, duplicates, oldEpochs, gaps, unknown, foreign, resyncs, dead, invalid, refused atomic.Uint64
-	orphans, unmappable, ignored, conflicts, strangers                                               atomic.Uint64
+	orphans, unmappable, ignored, conflicts, strangers, verified, mismatched                         atomic.Uint64
 	blocks                                                                                           atomic.Int64
 	lag                                                                                              atomic.Int64 // nanoseconds
 }
@@ -48,6 +50,7 @@ func (f *Feed) Stats() FeedStats {
 		Gaps: t.gaps.Load(), Unknown: t.unknown.Load(), Foreign: t.foreign.Load(), Resyncs: t.resyncs.Load(), Dead: t.dead.Load(), Invalid: t.invalid.Load(), Refused: t.refused.Load(),
 		Orphans: t.orphans.Load(), Unmappable: t.unmappable.Load(), Ignored: t.ignored.Load(),
 		Conflicts: t.conflicts.Load(), Strangers: t.strangers.Load(),
+		Verified: t.verified.Load(), Mismatched: t.mismatched.Load(),
 		Blocks: int(t.blocks.Load()), Lag: time.Duration(t.lag.Load()),
 	}
 	f.feedMu.RLock()

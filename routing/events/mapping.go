@@ -82,6 +82,7 @@ func (m *mapping) change(e *Event, to Target, hasher kvpool.Hasher) {
 // register maps the blocks of e through their tokens. Blocks whose content cannot be told, because the block before them is
 // not known or the sizes do not fit, are remembered as such: when they go nothing happens, and nothing can follow them.
 func (m *mapping) register(e *Event, to Target, hasher kvpool.Hasher) {
+	m.verify(e, to.Scheme)
 	before, known := m.before(e, to, hasher)
 	tellable := len(e.Tokens) > 0 && to.BlockSize > 0 && e.BlockSize%to.BlockSize == 0
 	if len(e.Tokens) > 0 && !tellable {
@@ -97,6 +98,20 @@ func (m *mapping) register(e *Event, to Target, hasher kvpool.Hasher) {
 			before = b.end()
 		} else if len(e.Tokens) == 0 || tellable {
 			m.tally.orphans.Add(1)
+		}
+	}
+}
+
+// verify counts the blocks of a chain's beginning that are not called what the engine's scheme calls them.
+func (m *mapping) verify(e *Event, scheme Scheme) {
+	if scheme == nil || !e.Root || len(e.Tokens) == 0 {
+		return
+	}
+	want, err := scheme.Chain(e.Tokens, e.BlockSize, e.Adapter, e.Salt)
+	m.tally.verified.Add(uint64(len(e.Hashes)))
+	for i, h := range e.Hashes {
+		if err != nil || h != want[i] {
+			m.tally.mismatched.Add(1)
 		}
 	}
 }

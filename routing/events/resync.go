@@ -49,14 +49,16 @@ func (f *Feed) Hold(replica string) (release func()) {
 
 // Resync replaces all that is known of a replica's cache by what it holds after its batch seq of epoch: held, Registered events, parents before
 // their children. The replica is not stale any more, and goes on from there. It fails with ErrUnknown and ErrOutdated, changing nothing, and as
-// Batch.Check does.
+// Batch.Check does. A snapshot of another epoch than the replica's events are of is outdated too, even where it is the later one: the events
+// may be numbered by another clock, a bridge's say, and after it they would all be old.
 func (f *Feed) Resync(replica string, epoch, seq uint64, held []Event) error {
 	for i := range held {
 		if err := held[i].check(); err != nil {
 			return err
 		}
 	}
-	return f.replace(replica, epoch, seq, func(s *shelf) {
+	same := func(q *sequence) bool { return !q.started || q.epoch == epoch }
+	return f.replace(replica, epoch, seq, same, func(s *shelf) {
 		for i := range held {
 			if held[i].Kind == Registered {
 				s.held.change(&held[i], s.target, f.hasher)
@@ -65,8 +67,8 @@ func (f *Feed) Resync(replica string, epoch, seq uint64, held []Event) error {
 	})
 }
 
-// replace sets a replica back to what fill makes of an empty mapping.
-func (f *Feed) replace(replica string, epoch, seq uint64, fill func(*shelf)) error {
+// replace sets a replica back to what fill makes of an empty mapping, if its order may be.
+func (f *Feed) replace(replica string, epoch, seq uint64, may func(*sequence) bool, fill func(*shelf)) error {
 	s := f.shelf(replica)
 	if s == nil {
 		return fmt.Errorf("%w: %q", ErrUnknown, replica)
@@ -78,7 +80,7 @@ func (f *Feed) replace(replica string, epoch, seq uint64, fill func(*shelf)) err
 		return fmt.Errorf("%w: %q", ErrUnknown, replica)
 	}
 	s.move(target)
-	if !s.order.jump(epoch, seq) {
+	if !may(&s.order) || !s.order.jump(epoch, seq) {
 		return fmt.Errorf("%w: it ends at %d of epoch %d", ErrOutdated, seq, epoch)
 	}
 	s.held.wipe()

@@ -92,20 +92,6 @@ func (f *Feed) parts(replica string) (all []*octetkvpb.Part) {
 	return append(all, p)
 }
 
-// each passes on all blocks: those with a copy, and then those that departed, oldest first.
-func (m *mapping) each(visit func(hash uint64, b *block)) {
-	for hash, b := range m.blocks {
-		if !b.gone() {
-			visit(hash, &b)
-		}
-	}
-	for _, hash := range m.departed {
-		if b, ok := m.blocks[hash]; ok && b.gone() {
-			visit(hash, &b)
-		}
-	}
-}
-
 const (
 	flagFirst = 1 << iota
 	flagDoubt
@@ -152,7 +138,7 @@ func (f *Feed) Load(r io.Reader) (replicas int, err error) {
 		if !ok || to.Specialist != h.Specialist || to.BlockSize != int(h.BlockSize) {
 			continue
 		}
-		err := f.replace(h.Replica, h.Epoch, h.Seq, func(s *shelf) { s.restore(old) })
+		err := f.replace(h.Replica, h.Epoch, h.Seq, func(*sequence) bool { return true }, func(s *shelf) { s.restore(old) })
 		if err == nil {
 			replicas++
 		}

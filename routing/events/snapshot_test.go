@@ -175,6 +175,9 @@ func TestResyncFromTheEngineRepairsAGap(t *testing.T) {
 	if err := b.feed.Resync("debug-0", 1, 3, []Event{first}); !errors.Is(err, ErrOutdated) {
 		t.Errorf("a snapshot from before what is known: %v", err)
 	}
+	if err := b.feed.Resync("debug-0", 2, 9, []Event{first}); !errors.Is(err, ErrOutdated) {
+		t.Errorf("a snapshot of another life: %v", err)
+	}
 	if err := b.feed.Resync("debug-1", 1, 9, nil); !errors.Is(err, ErrUnknown) {
 		t.Errorf("a stranger's: %v", err)
 	}

@@ -52,14 +52,6 @@ func (b HostBitmap) Or(o HostBitmap) HostBitmap {
 	return b
 }
 
-// not returns everybody else.
-func (b HostBitmap) not() HostBitmap {
-	for i := range b {
-		b[i] = ^b[i]
-	}
-	return b
-}
-
 // Count returns the number of hosts in the set.
 func (b HostBitmap) Count() (n int) {
 	for _, w := range b {

@@ -46,8 +46,8 @@ func (t *runTree) check() error {
 	if runs != t.live || entries != t.entries || held != t.held {
 		faults = append(faults, fmt.Errorf("%d runs, %d blocks; counted %d, %d; held %v, counted %v", runs, entries, t.live, t.entries, held, t.held))
 	}
-	if t.heads.count != runs || t.full.count != entries {
-		faults = append(faults, fmt.Errorf("%d heads and %d blocks in the tables, want %d and %d", t.heads.count, t.full.count, runs, entries))
+	if t.heads.count() != runs || t.full.count() != entries {
+		faults = append(faults, fmt.Errorf("%d heads and %d blocks in the tables, want %d and %d", t.heads.count(), t.full.count(), runs, entries))
 	}
 	return errors.Join(faults...)
 }

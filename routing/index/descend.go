@@ -120,7 +120,7 @@ func (d *descent) end() {
 func (t *runTree) look(chain []kvpool.BlockHash, g *glimpse) sight {
 	p := mix(chain[0])
 	segment := t.heads.segment(p)
-	l := segment.view.Load()
+	l := segment.Load()
 	want := p << 44
 	for i := t.heads.home(p, l.n); ; {
 		line, free := l.at(i), false
@@ -140,7 +140,7 @@ func (t *runTree) look(chain []kvpool.BlockHash, g *glimpse) sight {
 		}
 		if free {
 			runtime.KeepAlive(l)
-			if segment.view.Load() != l {
+			if segment.Load() != l {
 				return torn // these lines are out of use, and may have been emptied
 			}
 			return absent
@@ -190,7 +190,7 @@ func (t *runTree) glimpse(id uint32, chain []kvpool.BlockHash, g *glimpse) sight
 // bisect returns how many blocks of chain, the first of which matches, the array at pos begins with. Hashes are cumulative: where
 // one is equal, all before it are. What it says of an array that was taken away means nothing, and harms nobody.
 func (t *runTree) bisect(pos uint32, chain []kvpool.BlockHash) int {
-	dir := *t.words.dir.Load()
+	dir := *t.arrays.dir.Load()
 	if int(pos>>wordBits) >= len(dir) || int(pos&(1<<wordBits-1))+len(chain) > 1<<wordBits {
 		return 1
 	}

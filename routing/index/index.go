@@ -2,6 +2,7 @@ package index
 
 import (
 	"math"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -19,7 +20,9 @@ import (
 type Indexer struct {
 	slots
 	tree    *runTree
+	_       [64]byte // what follows is written all the time
 	lookups counter
+	_       [64]byte
 	hints   atomic.Uint64
 	hosts   [MaxHosts]copies
 }
@@ -51,8 +54,10 @@ func (x *Indexer) Depths(chain []kvpool.BlockHash, among HostBitmap, out *[MaxHo
 	for i := range among {
 		among[i] &= x.alive[i].Load()
 	}
+	last := chain[len(chain)-1] // is on its way while the first is waited for
 	looks := x.tree.descend(chain[:min(len(chain), math.MaxUint16)], among, out)
 	x.lookups.add(shardOf(chain[0]), looks)
+	runtime.KeepAlive(last)
 }
 
 // Hint appends where replica h holds the first depth blocks of chain, in the fastest tier of each, and stops at the first that it

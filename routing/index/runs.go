@@ -13,13 +13,16 @@ import (
 //
 // One writer at a time, under mu. Readers take no lock; see descend.
 type runTree struct {
-	mu    sync.RWMutex
-	mem   *memory
-	runs  *slab
-	words words
-	heads *table // first block of a run → the run: the only one that readers probe
-	full  *table // block → the run and its offset there
+	// What readers follow, which never changes: on a cache line that nobody writes.
+	mem    *memory
+	runs   *slab
+	arrays *slab  // that of words
+	heads  *table // first block of a run → the run: the only one that readers probe
+	full   *table // block → the run and its offset there
+	_      [64]byte
 
+	mu      sync.RWMutex
+	words   words
 	top     uint32 // run ids below it have been handed out; 0 never is
 	unused  []uint32
 	walks   int      // sweeps under way
@@ -42,6 +45,7 @@ func newRunTree(limit int64) *runTree {
 	t := &runTree{mem: &memory{limit: limit}, top: 1}
 	t.runs = newSlab(t.mem, runSize<<runBits)
 	t.words = newWords(t.mem)
+	t.arrays = t.words.slab
 	t.heads = newTable(nil, 2, func(e uint64) uint64 { return t.at(entryID(e)).first * golden })
 	t.full = newTable(t.mem, 5, func(e uint64) uint64 { return t.hashAt(entryID(e), entryOff(e)) * golden })
 	runtime.AddCleanup(t, (*memory).release, t.mem)
@@ -111,7 +115,7 @@ func (t *runTree) open(capacity int) (id uint32, r *run) {
 func (t *runTree) crown(id uint32, r *run) {
 	p := r.first * golden
 	if !t.heads.room(p) {
-		panic(fmt.Sprintf("index: out of memory: no room for %d runs", t.heads.count+1))
+		panic(fmt.Sprintf("index: out of memory: no room for %d runs", t.heads.count()+1))
 	}
 	t.heads.insert(p, newEntry(p, id, 0))
 }

@@ -56,32 +56,44 @@ func newLines(n uint64) (*lines, error) {
 func (l *lines) at(i uint64) *line { return (*line)(unsafe.Add(l.base, i*64)) }
 
 // segment is an independent part of a table, so that growing stops the writer for a part only.
-type segment struct {
-	view atomic.Pointer[lines]
+type segment = atomic.Pointer[lines]
+
+// filling is how full a segment is. It changes all the time, so it does not stand where readers look.
+type filling struct {
 	used int // entries and tombstones
 	dead int // tombstones
 }
 
 // table finds entries by hash. One writer; readers load lines and slots atomically and look again when a view is gone.
 type table struct {
-	mem   *memory // charged for the lines; nil when they are paid for otherwise
-	segs  []segment
-	bits  uint                  // log2 of len(segs)
-	hash  func(e uint64) uint64 // mix of the block that an entry stands for
-	count int
+	mem  *memory // charged for the lines; nil when they are paid for otherwise
+	segs []segment
+	fill []filling
+	bits uint                  // log2 of len(segs)
+	hash func(e uint64) uint64 // mix of the block that an entry stands for
 }
 
 func newTable(mem *memory, bits uint, hash func(e uint64) uint64) *table {
-	t := &table{mem: mem, segs: make([]segment, 1<<bits), bits: bits, hash: hash}
+	t := &table{mem: mem, segs: make([]segment, 1<<bits), fill: make([]filling, 1<<bits), bits: bits, hash: hash}
 	for i := range t.segs {
 		l, _ := newLines(2)
-		t.segs[i].view.Store(l)
+		t.segs[i].Store(l)
 		t.charge(l.bytes)
 	}
 	return t
 }
 
 func (t *table) segment(p uint64) *segment { return &t.segs[p>>(64-t.bits)] }
+
+func (t *table) filling(p uint64) *filling { return &t.fill[p>>(64-t.bits)] }
+
+// count returns how many entries there are.
+func (t *table) count() (n int) {
+	for _, f := range t.fill {
+		n += f.used - f.dead
+	}
+	return n
+}
 
 // home returns the line in which the search for p begins.
 func (t *table) home(p, n uint64) uint64 {
@@ -99,7 +111,7 @@ type probe struct {
 }
 
 func (t *table) probe(p uint64) probe {
-	l := t.segment(p).view.Load()
+	l := t.segment(p).Load()
 	return probe{l: l, i: t.home(p, l.n), want: p << 44}
 }
 
@@ -128,7 +140,7 @@ func (s *probe) next() uint64 {
 
 // slot returns where e stands, which it does; with e 0, the first place for a new entry.
 func (t *table) slot(p, e uint64) (line *line, j int) {
-	l := t.segment(p).view.Load()
+	l := t.segment(p).Load()
 	for i := t.home(p, l.n); ; {
 		line = l.at(i)
 		for j = range line {
@@ -145,12 +157,11 @@ func (t *table) slot(p, e uint64) (line *line, j int) {
 // insert puts e in. The segment has a place, see room.
 func (t *table) insert(p, e uint64) {
 	line, j := t.slot(p, 0)
-	if s := t.segment(p); line[j] == 0 {
+	if s := t.filling(p); line[j] == 0 {
 		s.used++
 	} else {
 		s.dead--
 	}
-	t.count++
 	atomic.StoreUint64(&line[j], e)
 }
 
@@ -163,8 +174,7 @@ func (t *table) replace(p, old, e uint64) {
 // remove takes e out, which is there. A line that has no free slot gets none: entries that it had no room for are behind it.
 func (t *table) remove(p, e uint64) {
 	line, j := t.slot(p, e)
-	s := t.segment(p)
-	t.count--
+	s := t.filling(p)
 	for _, other := range line {
 		if other == 0 {
 			s.used--
@@ -180,7 +190,7 @@ func (t *table) remove(p, e uint64) {
 func (t *table) touch(blocks []kvpool.BlockHash) (sum uint64) {
 	for _, b := range blocks {
 		p := mix(b)
-		l := t.segment(p).view.Load()
+		l := t.segment(p).Load()
 		sum += l.at(t.home(p, l.n))[0]
 	}
 	return sum

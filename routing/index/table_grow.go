@@ -8,13 +8,13 @@ const (
 // room makes sure that one more entry for p fits, and grows its segment for that. It reports false when the limit or the system
 // refuse; the latter is the end where nothing can be refused.
 func (t *table) room(p uint64) bool {
-	s := t.segment(p)
-	l := s.view.Load()
-	if uint64(s.used+1)*16 <= l.n*lineSlots*fillMost {
+	s, f := t.segment(p), t.filling(p)
+	l := s.Load()
+	if uint64(f.used+1)*16 <= l.n*lineSlots*fillMost {
 		return true
 	}
 	n := l.n + l.n/growBy
-	if s.dead > s.used/4 {
+	if f.dead > f.used/4 {
 		n = l.n // it is the tombstones that fill it
 	}
 	more := int64(n-l.n) * 64 // for a moment it is both
@@ -26,15 +26,19 @@ func (t *table) room(p uint64) bool {
 		t.charge(-more)
 		return false
 	}
-	t.move(s, l, fresh)
+	t.move(f, l, fresh)
+	s.Store(fresh)
+	if l.pages.base != nil {
+		l.pages.forget()
+	}
 	return true
 }
 
 func (t *table) charge(bytes int64) bool { return t.mem == nil || t.mem.take(bytes) }
 
-// move fills fresh with the entries of l and makes it the segment's.
-func (t *table) move(s *segment, l, fresh *lines) {
-	s.used, s.dead = 0, 0
+// move fills fresh with the entries of l.
+func (t *table) move(f *filling, l, fresh *lines) {
+	f.used, f.dead = 0, 0
 	var entries, hashes [64]uint64
 	n := 0
 	flush := func() {
@@ -44,7 +48,7 @@ func (t *table) move(s *segment, l, fresh *lines) {
 		for i, e := range entries[:n] {
 			t.settle(fresh, hashes[i], e)
 		}
-		s.used += n
+		f.used += n
 		n = 0
 	}
 	for i := range l.n {
@@ -59,10 +63,6 @@ func (t *table) move(s *segment, l, fresh *lines) {
 		}
 	}
 	flush()
-	s.view.Store(fresh)
-	if l.pages.base != nil {
-		l.pages.forget()
-	}
 }
 
 // settle puts e into lines that nobody reads yet.

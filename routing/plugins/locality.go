@@ -57,13 +57,22 @@ func (l locality) Prepare(_ context.Context, c *routing.Context) error {
 }
 
 // distance is 0 where all levels agree, and one more for each level from the first that does not. What is unknown of a place
-// is not agreed on.
+// is not agreed on, but for coarse levels that neither place names.
 func (l locality) distance(from map[string]string, to *fleet.Replica) uint8 {
 	labels := to.Spec().Labels
+	far := uint8(len(l.levels))
 	for i, level := range l.levels {
-		if place := from[level]; place == "" || labels[level] != place {
+		place, agreed := from[level], far < uint8(len(l.levels))
+		switch {
+		case place == "" && labels[level] == "" && !agreed:
+		case place == "" || labels[level] != place:
+			if agreed {
+				return far
+			}
 			return uint8(len(l.levels) - i)
+		default:
+			far = uint8(len(l.levels) - i - 1)
 		}
 	}
-	return 0
+	return far
 }

@@ -103,6 +103,7 @@ func TestLocalityMeasuresFromHereOrFromTheReplicaToBeNearTo(t *testing.T) {
 		"[0 0 1 2 2 1] of 2": distances(given{}, map[string]any{"levels": []any{"region", "zone"}, "here": map[string]any{"region": "eu", "zone": "a"}}),
 		"[1 1 2 3 3 2] of 3": distances(given{}, map[string]any{"here": map[string]any{"region": "eu", "zone": "a"}}),
 		"[2 2 2 3 3 2] of 3": distances(given{}, map[string]any{"here": map[string]any{"region": "eu"}}), // two unknown zones are not one
+		"[1 1 2 1 2 2] of 3": distances(given{}, map[string]any{"levels": []any{"cell", "zone", "rack"}, "here": map[string]any{"zone": "a"}}),
 		"unknown":            distances(given{}, nil),
 	} {
 		if got != name {

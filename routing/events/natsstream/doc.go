@@ -8,4 +8,5 @@
 //	 3. A position in a stream counts for that stream alone: when another one of its name is found in its place, it is read from
 //	    its start. Messages that come twice are the sink's to drop, by their numbers.
 //	 4. Whatever the server does, Consume goes on: it pauses, longer each time and never equally long, and tries again.
+//	 5. A batch counts only on its replica's own subject, so that the server's permissions say who may speak for whom.
 package natsstream

@@ -285,3 +285,16 @@ func TestSlowSubscribersLoseAndOthersDoNot(t *testing.T) {
 		t.Errorf("%d gaps", got)
 	}
 }
+
+// A forwarder between engine and gateway keeps its connection when the engine behind it restarts.
+func TestNumbersThatGoBackOnOneConnectionAreAnotherLife(t *testing.T) {
+	e := startEngine(t, PublisherConfig{Endpoint: loopback.Endpoint})
+	c := newCell(t)
+	consume(t, e.consumer(), c.feed)
+	eventually(t, "subscribed", func() bool { return subscribed(e.p) == 1 })
+	e.grow(3)
+	c.at(t, 3, false)
+	first := events.Event{Kind: events.Registered, Hashes: []uint64{1}, Root: true, Tokens: ids(1, 4), BlockSize: 4}
+	e.p.peers.send("", message{0, e.p.encoder.encode(events.Batch{At: time.Unix(9, 0), Events: []events.Event{first}})})
+	c.at(t, 1, false)
+}

@@ -268,3 +268,25 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkDecode(b *testing.B) {
+	e := events.Event{Kind: events.Registered, Root: true, BlockSize: 16}
+	for i := range 64 {
+		e.Hashes = append(e.Hashes, uint64(i)*0x9E3779B97F4A7C15)
+		e.Tokens = append(e.Tokens, ids(uint32(i*1000), 16)...)
+	}
+	for _, layout := range []Layout{Maps, Arrays} {
+		enc := encoder{layout: layout}
+		payload := enc.encode(events.Batch{At: time.Unix(5, 0), Events: []events.Event{e}})
+		b.Run(string(layout), func(b *testing.B) {
+			b.SetBytes(int64(len(payload)))
+			b.ReportAllocs()
+			for b.Loop() {
+				var d decoder
+				if _, _, err := d.decode(payload); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

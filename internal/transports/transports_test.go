@@ -1,4 +1,5 @@
-package events_test
+// Package transports holds what is to be true of all transports of cache events, by the same rows for each.
+package transports
 
 import (
 	"context"

@@ -1,0 +1,56 @@
+package records
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go"
+)
+
+// NATSConfig is a subject of a server. What shall be kept of it is a JetStream's of the operator that covers the subject.
+type NATSConfig struct {
+	URL     string
+	Subject string
+	Creds   string // path of a credentials file; "" is none
+	CA      string // path of a PEM file with the roots to trust; "" is the system's
+}
+
+// NATS publishes records to a subject.
+type NATS struct {
+	conn    *nats.Conn
+	subject string
+}
+
+// NewNATS connects in the background, for as long as it takes. It fails only where trying again would not help.
+func NewNATS(cfg NATSConfig) (*NATS, error) {
+	options := []nats.Option{
+		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.Timeout(writeTimeout), nats.Name("octet calibration"),
+	}
+	if cfg.Creds != "" {
+		options = append(options, nats.UserCredentials(cfg.Creds))
+	}
+	if cfg.CA != "" {
+		options = append(options, nats.RootCAs(cfg.CA))
+	}
+	conn, err := nats.Connect(cfg.URL, options...)
+	if err != nil {
+		return nil, err
+	}
+	return &NATS{conn, cfg.Subject}, nil
+}
+
+// Name implements Sink.
+func (n *NATS) Name() string { return "nats" }
+
+// Write implements Sink: it returns when the server has the record.
+func (n *NATS) Write(ctx context.Context, line []byte) error {
+	if err := n.conn.Publish(n.subject, line); err != nil {
+		return err
+	}
+	return n.conn.FlushWithContext(ctx)
+}
+
+// Close implements Sink.
+func (n *NATS) Close() error {
+	n.conn.Close()
+	return nil
+}

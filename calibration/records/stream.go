@@ -1,0 +1,153 @@
+// Package records carries calibration records away: to a file, a Redis stream, a NATS subject, or several of them.
+//
+//	Offer ─▶ one line of JSON ─┬▶ queue ─▶ its goroutine ─▶ File
+//	                           └▶ queue ─▶ its goroutine ─▶ Redis …
+//
+// Invariants:
+//
+//  1. Offer never waits: what a queue has no place for is dropped and counted, for that sink alone.
+//  2. What a sink cannot write is dropped and counted; the next record is tried anew.
+//  3. A file holds whole lines only, also after a disk was full.
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"octet/calibration"
+)
+
+// Sink is somewhere that records go. Write is called by one goroutine at a time, and returns soon after ctx ends.
+type Sink interface {
+	Name() string
+	Write(ctx context.Context, line []byte) error
+	Close() error
+}
+
+const (
+	queued       = 1024            // records that wait for a sink: minutes of shadows, a few megabytes
+	writeTimeout = 5 * time.Second // of one record
+	closeTimeout = 3 * time.Second // for all that is queued in the end
+)
+
+// Stream sends every record to every sink.
+type Stream struct {
+	lanes []*lane
+	mu    sync.RWMutex // held to offer; taken whole to close
+	ended bool
+	wait  sync.WaitGroup
+	ctx   context.Context // ends closeTimeout after the last offer
+	cut   context.CancelFunc
+}
+
+// lane is one sink and its queue.
+type lane struct {
+	sink    Sink
+	lines   chan []byte // cap queued
+	written atomic.Uint64
+	full    atomic.Uint64
+	failed  atomic.Uint64
+}
+
+// Counts are what has become of a sink's records.
+type Counts struct {
+	Written uint64
+	Full    uint64 // dropped: the queue had no place
+	Failed  uint64 // dropped: could not be written
+}
+
+// Open starts a Stream over sinks, which it closes in the end.
+func Open(sinks ...Sink) *Stream {
+	s := &Stream{}
+	s.ctx, s.cut = context.WithCancel(context.Background())
+	for _, sink := range sinks {
+		l := &lane{sink: sink, lines: make(chan []byte, queued)}
+		s.lanes = append(s.lanes, l)
+		s.wait.Go(func() { l.run(s.ctx) })
+	}
+	return s
+}
+
+// Offer queues r for every sink, and reports whether all had a place.
+func (s *Stream) Offer(r calibration.Record) bool {
+	line, err := json.Marshal(r)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.ended {
+		return false
+	}
+	all := true
+	for _, l := range s.lanes {
+		all = l.offer(line, err) && all
+	}
+	return all
+}
+
+func (l *lane) offer(line []byte, err error) bool {
+	if err != nil {
+		l.failed.Add(1)
+		return false
+	}
+	select {
+	case l.lines <- line:
+		return true
+	default:
+		l.full.Add(1)
+		return false
+	}
+}
+
+func (l *lane) run(ctx context.Context) {
+	for line := range l.lines {
+		if err := l.write(ctx, line); err != nil {
+			l.failed.Add(1)
+			continue
+		}
+		l.written.Add(1)
+	}
+}
+
+func (l *lane) write(ctx context.Context, line []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return l.sink.Write(ctx, line)
+}
+
+// Counts returns what has become of each sink's records so far, by its name.
+func (s *Stream) Counts() map[string]Counts {
+	all := make(map[string]Counts, len(s.lanes))
+	for _, l := range s.lanes {
+		all[l.sink.Name()] = Counts{l.written.Load(), l.full.Load(), l.failed.Load()}
+	}
+	return all
+}
+
+// Close takes no more records, gives those that are queued a moment, and closes the sinks.
+func (s *Stream) Close() error {
+	s.mu.Lock()
+	first := !s.ended
+	s.ended = true
+	s.mu.Unlock()
+	if !first {
+		return nil
+	}
+	for _, l := range s.lanes {
+		close(l.lines)
+	}
+	late := time.AfterFunc(closeTimeout, s.cut)
+	s.wait.Wait()
+	late.Stop()
+	s.cut()
+	var err error
+	for _, l := range s.lanes {
+		err = errors.Join(err, l.sink.Close())
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"unsafe"
+)
+
+// Model computes a distribution over labels. It is immutable and safe for concurrent use.
+type Model struct {
+	labels      []string
+	bias        []float64
+	temperature float64
+	doubt       float64
+	concepts    *concepts
+	origin      Origin
+
+	rows    rows
+	rarity  []float32
+	scales  []float32
+	weights []int8    // rows × labels
+	dense   []float32 // dense inputs × labels
+
+	desks sync.Pool // of *desk
+}
+
+// desk is what one text is worked out on.
+type desk struct {
+	notes   *notes
+	counts  []uint32 // by row; all 0 between texts
+	touched []uint32 // rows whose count is not 0
+	sums    [maxLabels]float64
+	cut     []byte // head and tail of a long text
+}
+
+// New makes a model of an artefact, whose slices it keeps. Errors wrap ErrArtefact.
+func New(a *Artefact) (*Model, error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	c, err := parseConcepts(a.Concepts)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrArtefact, err)
+	}
+	n, l := len(a.Keys), len(a.Labels)
+	if len(a.Rarity) != n || len(a.Scales) != n || len(a.Weights) != n*l || len(a.Dense) != c.dense()*l {
+		return nil, fmt.Errorf("%w: %d keys, %d weights, %d dense weights for %d labels and %d dense inputs",
+			ErrArtefact, n, len(a.Weights), len(a.Dense), l, c.dense())
+	}
+	m := &Model{
+		labels: a.Labels, bias: a.Bias, temperature: a.Temperature, doubt: a.Doubt, concepts: c, origin: a.Origin,
+		rows: newRows(a.Keys), rarity: a.Rarity, scales: a.Scales, weights: a.Weights, dense: a.Dense,
+	}
+	m.desks.New = func() any { return &desk{notes: newNotes(c), counts: make([]uint32, n)} }
+	return m, nil
+}
+
+// Labels are in the order of the probabilities.
+func (m *Model) Labels() []string { return m.labels }
+
+// Origin is what the model was made from.
+func (m *Model) Origin() Origin { return m.origin }
+
+// Probabilities fills out, one value a label, their sum 1. It reads the head and the tail of a long text, 12 KiB
+// together, and allocates nothing but on first use.
+func (m *Model) Probabilities(text []byte, out []float64) {
+	d := m.desks.Get().(*desk)
+	m.sum(d, text)
+	softmax(d.sums[:len(m.labels)], m.temperature, out)
+	for i := range m.labels {
+		out[i] = float64((1-m.doubt)*out[i]) + m.doubt/float64(len(m.labels))
+	}
+	m.desks.Put(d)
+}
+
+// sum leaves the labels' sums on the desk.
+func (m *Model) sum(d *desk, text []byte) {
+	text = d.excerpt(text)
+	d.notes.begin()
+	d.notes.read(unsafe.String(unsafe.SliceData(text), len(text)), m.concepts) // read keeps nothing of it
+	sums := d.sums[:len(m.labels)]
+	clear(sums)
+	length := m.words(d, sums)
+	for i := range sums {
+		sums[i] = m.bias[i] + float64(sums[i]*length)
+	}
+	d.notes.each(m.concepts, func(input int, value float32) {
+		for i, w := range m.dense[input*len(sums) : (input+1)*len(sums)] {
+			sums[i] += float64(value) * float64(w)
+		}
+	})
+}
+
+// words adds up the rows of the features, each once, weighed by the logarithm of its count, and returns the factor that
+// makes the features' vector one of length 1.
+func (m *Model) words(d *desk, sums []float64) float64 {
+	for _, k := range d.notes.keys {
+		row, known := m.rows.find(k)
+		if !known {
+			continue
+		}
+		if d.counts[row] == 0 {
+			d.touched = append(d.touched, row)
+		}
+		d.counts[row]++
+	}
+	square := 0.0
+	for _, row := range d.touched {
+		value := (1 + logOf(d.counts[row])) * m.rarity[row]
+		d.counts[row] = 0
+		square += float64(value) * float64(value)
+		step := float64(value) * float64(m.scales[row])
+		for i, w := range m.weights[int(row)*len(sums) : (int(row)+1)*len(sums)] {
+			sums[i] += step * float64(w)
+		}
+	}
+	d.touched = d.touched[:0]
+	if square == 0 {
+		return 0
+	}
+	return 1 / math.Sqrt(square)
+}
+
+// softmax turns sums into probabilities. A sum that is no number makes them even.
+func softmax(sums []float64, temperature float64, out []float64) {
+	top := math.Inf(-1)
+	for _, s := range sums {
+		top = max(top, s)
+	}
+	total := 0.0
+	for i, s := range sums {
+		out[i] = math.Exp((s - top) / temperature)
+		total += out[i]
+	}
+	for i := range sums {
+		if out[i] /= total; math.IsNaN(out[i]) {
+			out[i] = 1 / float64(len(sums))
+		}
+	}
+}

@@ -1,0 +1,12 @@
+// Package train makes and measures classifier models: `octet train` and `octet evaluate`.
+//
+//	labelled texts ─▶ vectors ─▶ features seen in two sources at least ─▶ logistic regression ─▶ int8 ─▶ calibration on dev ─▶ artefact
+//
+// Invariants:
+//
+//  1. The same data, concepts, examples and seed give the same artefact, bit by bit, on one architecture. One goroutine
+//     adds up, in a fixed order.
+//  2. What a source alone says is not learnt: a feature that one source has is left out, and a source's weight grows slower
+//     than its number of texts.
+//  3. The split that calibrates is not trained on.
+package train

@@ -1,0 +1,131 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"octet/classifier/model"
+)
+
+// repeats is how often each of the extra examples is seen in an epoch: they are few, and of many kinds.
+const repeats = 8
+
+// Config is a training run.
+type Config struct {
+	Train    []Sample
+	Dev      []Sample // calibrates; never trained on
+	Extra    []Sample // more to train on; those of labels that Train does not have are left out
+	Concepts string
+	Seed     uint64
+}
+
+// Run trains a model, calibrates it and returns it with its report on Dev. Errors wrap ErrData or model.ErrConcepts.
+func Run(c Config) (*model.Artefact, *Report, error) {
+	labels, err := labelsOf(c.Train)
+	if err != nil {
+		return nil, nil, err
+	}
+	reader, err := model.NewReader(c.Concepts)
+	if err != nil {
+		return nil, nil, err
+	}
+	samples := slices.Clone(c.Train)
+	for _, s := range c.Extra {
+		if slices.Contains(labels, s.Label) {
+			samples = append(samples, slices.Repeat([]Sample{s}, repeats)...)
+		}
+	}
+	a := fitted(samples, labels, reader, c.Seed)
+	a.Labels, a.Concepts = labels, c.Concepts
+	a.Origin = model.Origin{Seed: c.Seed, Data: digest(c.Train), Samples: len(c.Train), Sources: countSources(c.Train)}
+	r, err := calibrate(a, c.Dev)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.Origin.Figures = map[string]float64{
+		"macro_f1": r.MacroF1, "top1": r.Top1, "top2": r.Top2, "ece": r.ECE, "coverage_at_95": r.CoverageAt,
+		"reject_precision": r.Reject.Precision, "reject_recall": r.Reject.Recall,
+	}
+	return a, r, nil
+}
+
+// members is how many regressions are averaged: they differ in what is cut and wrapped, and in the order of the texts.
+const members = 4
+
+// fitted is the artefact of the samples, not calibrated yet.
+func fitted(samples []Sample, labels []string, reader *model.Reader, seed uint64) *model.Artefact {
+	vectors, sources := make([]model.Vector, len(samples)), make([]string, len(samples))
+	for i, s := range samples {
+		vectors[i], sources[i] = reader.Vector(s.Text), s.Source
+	}
+	f := newFit(vectors, sources, len(labels), reader.Dense())
+	mean := f.blank()
+	for m := range uint64(members) {
+		all := augment(samples, seed*members+m)
+		examples := make([]example, len(all))
+		for i, s := range all {
+			if i < len(vectors) {
+				examples[i] = f.example(vectors[i])
+			} else {
+				examples[i] = f.example(reader.Vector(s.Text))
+			}
+			examples[i].label = slices.Index(labels, s.Label)
+		}
+		weigh(examples, all)
+		member := f.blank()
+		member.run(examples, seed*members+m)
+		mean.add(member, members)
+	}
+	return mean.artefact()
+}
+
+// weigh gives the n texts that a source has of a label the weight of n^(1-damping), and all together a mean of 1.
+func weigh(examples []example, samples []Sample) {
+	type origin struct{ source, label string }
+	texts := map[origin]float64{}
+	for _, s := range samples {
+		texts[origin{s.Source, s.Label}]++
+	}
+	weights, total := make([]float64, len(samples)), 0.0
+	for i, s := range samples {
+		weights[i] = math.Pow(texts[origin{s.Source, s.Label}], -damping)
+		total += weights[i]
+	}
+	for i := range examples {
+		examples[i].weight = float32(weights[i] * float64(len(samples)) / total)
+	}
+}
+
+// labelsOf are the labels in the order of the alphabet, reject the last.
+func labelsOf(samples []Sample) ([]string, error) {
+	var labels []string
+	for _, s := range samples {
+		if s.Label != model.Reject && !slices.Contains(labels, s.Label) {
+			labels = append(labels, s.Label)
+		}
+	}
+	slices.Sort(labels)
+	if len(labels) == 0 || len(labels) > 63 {
+		return nil, fmt.Errorf("%w: %d labels beside %s: want 1 to 63", ErrData, len(labels), model.Reject)
+	}
+	return append(labels, model.Reject), nil
+}
+
+func digest(samples []Sample) string {
+	h := xxh3.New()
+	for _, s := range samples {
+		_, _ = h.WriteString(s.Source + "\x00" + s.Label + "\x00" + s.Text + "\x00") // a hash never fails
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+func countSources(samples []Sample) int {
+	sources := map[string]bool{}
+	for _, s := range samples {
+		sources[s.Source] = true
+	}
+	return len(sources)
+}

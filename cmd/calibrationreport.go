@@ -1,0 +1,178 @@
+package cmd
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"octet/calibration"
+	"octet/calibration/records"
+	"octet/config"
+)
+
+// calibrateFlags are the flags of `octet calibrate`.
+type calibrateFlags struct {
+	config, redis, stream, svg, json string
+	goal                             calibration.Goal
+}
+
+func calibrateCommand() *cobra.Command {
+	var f calibrateFlags
+	c := &cobra.Command{
+		Use:   "calibrate [FILE...]",
+		Short: "What second opinions say: confidences, thresholds and promotions, from the calibration stream",
+		Long: "Reads the records that shadow traffic has left: files of JSON lines, gzipped or not (- is standard input), a Redis stream (--redis),\n" +
+			"or what a configuration names (--config). It reports, for each intent, how far confidences can be trusted, what each threshold would\n" +
+			"have cost and caught, which one to set, and which specialist has earned another's place. It changes nothing.",
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.config, "config", "", "configuration file whose calibration stream is read")
+	flags.StringVar(&f.redis, "redis", "", "host:port of the Redis server that has the stream")
+	flags.StringVar(&f.stream, "stream", "octet:shadow", "the stream's key, with --redis")
+	flags.Float64Var(&f.goal.Disagreement, "disagreement", 0.2, "share of differing second opinions at which a shadow is worth its cost")
+	flags.IntVar(&f.goal.MinSamples, "min-samples", 30, "comparisons, or decided duels, below which nothing is recommended")
+	flags.IntVar(&f.goal.Resamples, "resamples", 1000, "of the bootstrap behind a recommendation's interval")
+	flags.Uint64Var(&f.goal.Seed, "seed", 1, "of the bootstrap")
+	flags.StringVar(&f.svg, "svg", "", "file for the plots")
+	flags.StringVar(&f.json, "json", "", "file for the figures; - is standard output, without the text")
+	return c
+}
+
+func (f *calibrateFlags) run(cmd *cobra.Command, files []string) error {
+	var study calibration.Study
+	if err := f.read(cmd, files, &study); err != nil {
+		return err
+	}
+	report, err := study.Report(f.goal)
+	if errors.Is(err, calibration.ErrGoal) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	return f.write(cmd.OutOrStdout(), report)
+}
+
+// read takes all sources that are named into the study.
+func (f *calibrateFlags) read(cmd *cobra.Command, files []string, study *calibration.Study) error {
+	if f.config == "" && f.redis == "" && len(files) == 0 {
+		return usageError{errors.New("name a FILE, --redis or --config")}
+	}
+	for _, path := range files {
+		if err := readRecords(cmd.InOrStdin(), path, study); err != nil {
+			return err
+		}
+	}
+	if f.redis != "" {
+		if err := readRedis(cmd.Context(), records.RedisConfig{Addr: f.redis, Stream: f.stream}, study); err != nil {
+			return err
+		}
+	}
+	if f.config == "" {
+		return nil
+	}
+	cfg, err := config.Load(f.config, config.Options{Environ: os.Environ()})
+	if err != nil {
+		return err
+	}
+	return readConfigured(cmd.Context(), cfg, study)
+}
+
+// readConfigured reads the file of a configuration with those that were turned over, the oldest first; without one its Redis stream.
+func readConfigured(ctx context.Context, cfg *config.Config, study *calibration.Study) error {
+	c := cfg.Shadow
+	switch {
+	case c.File != "":
+		for i := c.FileKeep; i >= 1; i-- {
+			if err := readRecords(nil, fmt.Sprintf("%s.%d", c.File, i), study); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+		return readRecords(nil, c.File, study)
+	case c.Stream != "" && cfg.Events.Redis != nil:
+		rc, err := calibrationRedis(cfg.Events.Redis, c.Stream, c.StreamLength)
+		if err != nil {
+			return err
+		}
+		return readRedis(ctx, rc, study)
+	}
+	return fmt.Errorf("%w: it names neither shadow.file nor a Redis server", errConfig)
+}
+
+// readRecords reads one file of JSON lines. A line of any length is read in pieces; what is no record is counted by the study.
+func readRecords(stdin io.Reader, path string, study *calibration.Study) error {
+	in := stdin
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		in = file
+	}
+	if strings.HasSuffix(path, ".gz") {
+		unzipped, err := gzip.NewReader(in)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		in = unzipped
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, longestRecord)
+	for lines.Scan() {
+		if len(lines.Bytes()) > 0 {
+			study.Line(lines.Bytes())
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// longestRecord bounds a line, in bytes: a prompt and two answers at the largest limits.
+const longestRecord = 256 << 20
+
+func readRedis(ctx context.Context, c records.RedisConfig, study *calibration.Study) error {
+	r := records.NewRedis(c)
+	defer func() { _ = r.Close() }() // it was only read
+	for line, err := range r.Lines(ctx) {
+		if err != nil {
+			return fmt.Errorf("redis %s: %w", c.Addr, err)
+		}
+		study.Line(line)
+	}
+	return nil
+}
+
+func (f *calibrateFlags) write(w io.Writer, r calibration.Report) error {
+	if f.svg != "" {
+		if err := writeFile(f.svg, r.WriteSVG); err != nil {
+			return err
+		}
+	}
+	asJSON := func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	switch f.json {
+	case "-":
+		return asJSON(w)
+	case "":
+	default:
+		if err := writeFile(f.json, asJSON); err != nil {
+			return err
+		}
+	}
+	return r.WriteText(w)
+}

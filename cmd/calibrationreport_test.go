@@ -1,0 +1,106 @@
+package cmd
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"octet/calibration"
+	"octet/internal/redistest"
+)
+
+func calibrate(t *testing.T, stdin io.Reader, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	c := calibrateCommand()
+	c.SetArgs(args)
+	c.SetIn(stdin)
+	c.SetOut(&out)
+	c.SetErr(io.Discard)
+	c.SilenceUsage = true
+	err := c.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+// MEGA-15: what shadows left in the file, and in Redis, says the same, as text, as JSON and as a plot.
+func TestCalibrateReadsWhatShadowsLeft(t *testing.T) {
+	srv := redistest.Start(t)
+	w, file := newShadowWorld(t, proseEngines(), "events.redis.addr="+srv.Addr, "shadow.stream=octet:shadow")
+	for i := range 6 {
+		w.post("/v1/chat/completions", asking("unsure 0.70", i%2 == 0), "X-Intent", "review")
+		w.example(file, i+1)
+	}
+	w.stop()
+	<-w.ended
+	w.ended <- nil
+	if err := w.house.examples.Close(); err != nil {
+		t.Log(err)
+	}
+	dir := t.TempDir()
+	fromFile, err := calibrate(t, nil, file, "--min-samples=5", "--json", filepath.Join(dir, "r.json"), "--svg", filepath.Join(dir, "r.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromRedis, err := calibrate(t, nil, "--redis", srv.Addr, "--min-samples=5")
+	if err != nil || fromRedis != fromFile {
+		t.Errorf("%v: Redis\n%s\nfile\n%s", err, fromRedis, fromFile)
+	}
+	for _, want := range []string{"review: 6 requests decided by the classifier, 6 comparisons, threshold 0.85", "recommended: 0.85", "systems as the shadow of debug"} {
+		if !strings.Contains(fromFile, want) {
+			t.Errorf("no %q in\n%s", want, fromFile)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "r.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r calibration.Report
+	if err := json.Unmarshal(text, &r); err != nil || r.Intents[0].Intent != "review" || !r.Intents[0].Recommended.Censored {
+		t.Errorf("%v: %s", err, text)
+	}
+	if plot, err := os.ReadFile(filepath.Join(dir, "r.svg")); err != nil || !bytes.HasPrefix(plot, []byte("<svg")) {
+		t.Errorf("%v: %.40s", err, plot)
+	}
+	zipped := filepath.Join(dir, "c.jsonl.gz")
+	lines, _ := os.ReadFile(file)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write(lines)
+	_ = z.Close()
+	if err := os.WriteFile(zipped, packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{zipped}, {"-"}, {"--config", w.fileConfig(dir, file)}} {
+		if got, err := calibrate(t, bytes.NewReader(lines), append(args, "--min-samples=5")...); err != nil || got != fromFile {
+			t.Errorf("%v: %v\n%s", args, err, got)
+		}
+	}
+}
+
+// fileConfig writes a configuration whose calibration file is file.
+func (w *world) fileConfig(dir, file string) string {
+	path := filepath.Join(dir, "octet.yaml")
+	text := fmt.Sprintf("shadow: {file: %q}\nspecialists: [{name: a, replicas: [{url: %q}]}]\n", file, w.engines["debug-0"].url)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+func TestCalibrateSaysWhatItCannotRead(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{{}, {filepath.Join(dir, "none")}, {"--redis", "127.0.0.1:1"}, {"--config", filepath.Join(dir, "none")}, {"-", "--disagreement=2"}} {
+		if out, err := calibrate(t, strings.NewReader(""), args...); err == nil || out != "" {
+			t.Errorf("%v: %v %s", args, err, out)
+		}
+	}
+	if out, err := calibrate(t, strings.NewReader("garbage\n"), "-"); err != nil || !strings.Contains(out, "0 records, 1 lines skipped") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

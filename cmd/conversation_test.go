@@ -1,0 +1,75 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// talk is a conversation's request: user and assistant turn by turn.
+func talk(turns ...string) string {
+	roles := []string{"user", "assistant"}
+	messages := make([]map[string]string, len(turns))
+	for i, text := range turns {
+		messages[i] = map[string]string{"role": roles[i%2], "content": text}
+	}
+	body, _ := json.Marshal(map[string]any{"model": "octet", "max_tokens": 4, "messages": messages})
+	return string(body)
+}
+
+// A conversation keeps its specialist while another is better by no more than the cache and the margin are worth; it is known by
+// its session, and else by its beginning. What is declared wins.
+func TestAConversationKeepsItsSpecialist(t *testing.T) {
+	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0.1", "router.stickiness.per_1k_tokens=0")
+	who := func(body string, headers ...string) string {
+		t.Helper()
+		resp, answer := w.post("/v1/chat/completions", body, headers...)
+		if resp.StatusCode != 200 {
+			t.Fatalf("status %d: %s", resp.StatusCode, answer)
+		}
+		return resp.Header.Get("X-Specialist")
+	}
+	const far = "a question that is long enough to be read alone, whatever was said before it in here: unsure "
+	for name, headers := range map[string][]string{"by its session": {"X-Session-Id", "s1"}, "by its beginning": nil} {
+		if got := who(talk(far+"0.90"), headers...); got != "debug" {
+			t.Fatalf("%s begins with %q", name, got)
+		}
+		next := talk(far+"0.90", "an answer", far+"0.46") // the other is surer by 0.026
+		if got := who(next, headers...); got != "debug" {
+			t.Errorf("%s: moved to %q for a trifle", name, got)
+		}
+		if got := who(talk(far+"0.90", "an answer", far+"0.20"), headers...); got != "systems" { // surer by 0.52
+			t.Errorf("%s: stays with %q though the other is far better", name, got)
+		}
+		if got := who(next, append(headers, "X-Intent", "debug")...); got != "debug" {
+			t.Errorf("%s: a declared intent went to %q", name, got)
+		}
+		if got := who(strings.Replace(next, `"octet"`, `"systems"`, 1), headers...); got != "systems" {
+			t.Errorf("%s: a declared model went to %q", name, got)
+		}
+	}
+	if got := who(talk(far+"0.91", "an answer", far+"0.46")); got != "systems" {
+		t.Errorf("a conversation that nobody knows went to %q", got)
+	}
+	if got := who(talk(far+"0.46"), "X-Session-Id", "s2"); got != "systems" {
+		t.Errorf("another session went to %q", got)
+	}
+}
+
+// MEGA-16: a request never changes its specialist, however far its stream has come: what is asked meanwhile in the same
+// conversation does not touch it.
+func TestAStreamEndsWhereItBegan(t *testing.T) {
+	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0")
+	resp := w.ask(t.Context(), "/v1/chat/completions", `{"model":"octet","stream":true,"max_tokens":300,"messages":[{"role":"user","content":"unsure 0.90"}]}`, "X-Session-Id", "s")
+	if by, _ := w.post("/v1/chat/completions", talk("unsure 0.20"), "X-Session-Id", "s"); by.Header.Get("X-Specialist") != "systems" {
+		t.Errorf("the later request went to %q", by.Header.Get("X-Specialist"))
+	}
+	var whole bytes.Buffer
+	if _, err := whole.ReadFrom(resp.Body); err != nil {
+		t.Fatal(err)
+	}
+	if s := readStream(bytes.NewReader(whole.Bytes())); !s.done || resp.Header.Get("X-Specialist") != "debug" || bytes.Contains(whole.Bytes(), []byte(`"model":"systems"`)) {
+		t.Errorf("%q: %+v", resp.Header.Get("X-Specialist"), s)
+	}
+}

@@ -1,0 +1,94 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"octet/classifier/train"
+)
+
+// evaluateFlags are the flags of `octet evaluate`.
+type evaluateFlags struct {
+	model, svg string
+	json       bool
+}
+
+func evaluateCommand() *cobra.Command {
+	var f evaluateFlags
+	c := &cobra.Command{
+		Use:   "evaluate FILE",
+		Short: "How the classifier does on labelled texts (JSONL, gzipped or not: text, label, tier)",
+		Args:  exactlyOne("FILE"),
+		RunE:  func(cmd *cobra.Command, args []string) error { return f.run(args[0], cmd.OutOrStdout()) },
+	}
+	c.Flags().StringVar(&f.model, "model", builtinModel, "builtin, or an artefact that \"octet train\" wrote")
+	c.Flags().BoolVar(&f.json, "json", false, "the report as JSON")
+	c.Flags().StringVar(&f.svg, "svg", "", "write the reliability diagram to this file")
+	return c
+}
+
+func (f evaluateFlags) run(path string, out io.Writer) error {
+	m, err := readModel(f.model)
+	if err != nil {
+		return trainingFault(err)
+	}
+	samples, err := train.Load(path)
+	if err != nil {
+		return trainingFault(err)
+	}
+	report, err := train.Evaluate(m, samples)
+	if err != nil {
+		return trainingFault(err)
+	}
+	if f.svg != "" {
+		if err := os.WriteFile(f.svg, report.Diagram(), 0o644); err != nil {
+			return err
+		}
+	}
+	whole := evaluation{Report: report}
+	whole.Cascade, _ = evaluateCascade(m, samples) // labels that are no names have none
+	if f.json {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		return e.Encode(whole)
+	}
+	if err := printReport(out, report); err != nil || whole.Cascade == nil {
+		return err
+	}
+	return whole.Cascade.print(out)
+}
+
+// printReport shows a report as people read it: the whole, then a line a tier and a class.
+func printReport(out io.Writer, r *train.Report) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "samples\t%d\n", r.Samples)
+	for _, row := range []struct {
+		name  string
+		value float64
+	}{
+		{"macro-F1", r.MacroF1}, {"top-1", r.Top1}, {"top-2", r.Top2}, {"ECE", r.ECE}, {"coverage at 95 %", r.CoverageAt},
+		{"reject precision", r.Reject.Precision}, {"reject recall", r.Reject.Recall},
+	} {
+		fmt.Fprintf(w, "%s\t%.3f\n", row.name, row.value)
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, "tier\tsamples\tmacro-F1\ttop-1\tcoverage at 95 %")
+	for _, name := range slices.Sorted(maps.Keys(r.Tiers)) {
+		t := r.Tiers[name]
+		fmt.Fprintf(w, "%s\t%d\t%.3f\t%.3f\t%.3f\n", name, t.Samples, t.MacroF1, t.Top1, t.CoverageAt)
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, "class\tsamples\tprecision\trecall\tF1")
+	for _, name := range slices.Sorted(maps.Keys(r.PerClass)) {
+		c := r.PerClass[name]
+		fmt.Fprintf(w, "%s\t%d\t%.3f\t%.3f\t%.3f\n", name, c.Samples, c.Precision, c.Recall, c.F1)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,153 @@
+package cmd
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"octet/gateway"
+)
+
+// Every limit's refusal is typed, and says what the limit is.
+func TestEveryLimitRefusesByItsName(t *testing.T) {
+	long := strings.Repeat("x", 4<<10)
+	chat := func(content string) string {
+		return `{"model":"systems","max_tokens":4,"messages":[{"role":"user","content":"` + content + `"}]}`
+	}
+	for _, c := range []struct {
+		limit, path, body string
+		fault             string
+		status            int
+		code              gateway.Code
+		param, says       string
+		headers           []string
+	}{
+		{"limits.body_bytes=4KiB", "", chat(long), "", 413, gateway.CodePayloadTooLarge, "", "limits.body_bytes, 4096", nil},
+		{"limits.header_bytes=2KiB", "", chat("x"), "", 431, gateway.CodeHeaderTooLarge, "", "limits.header_bytes is 2048", []string{"X-Filler", long}},
+		{"limits.header_bytes=2KiB", "?" + long, chat("x"), "", 431, gateway.CodeHeaderTooLarge, "", "limits.header_bytes is 2048", nil},
+		{"limits.json_depth=8", "", strings.Replace(chat("x"), "{", `{"x":[[[[[[[[1]]]]]]]],`, 1), "", 400, gateway.CodeJSONTooDeep, "", "too deep", nil},
+		{"limits.messages=2", "", `{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"user","content":"c"}]}`, "",
+			400, gateway.CodeInvalidValue, "messages", "more than 2 messages", nil},
+		{"limits.queue_bytes=1KiB", "", chat(long), "", 503, gateway.CodeOverloaded, "", "limits.queue_bytes is 1024", nil},
+		{"limits.response_bytes=1KiB", "", chat("x"), `{"kind":"flood"}`, 502, gateway.CodeUpstreamProtocolError, "", "could not be understood", nil},
+		{"limits.event_bytes=1KiB", "", streamed(chat("x")), `{"kind":"flood"}`, 502, gateway.CodeUpstreamProtocolError, "", "could not be understood", nil},
+		{"limits.ttft_timeout=100ms", "", streamed(chat("x")), `{"kind":"hang"}`, 504, gateway.CodeUpstreamTimeout, "", "in time", nil},
+		{"limits.answer_timeout=100ms", "", chat("x"), `{"kind":"hang"}`, 504, gateway.CodeUpstreamTimeout, "", "in time", nil},
+	} {
+		t.Run(c.limit, func(t *testing.T) {
+			w := newWorld(t, smallWorld, smallEngines(), c.limit)
+			if c.fault != "" {
+				w.fault("systems-0", c.fault)
+			}
+			resp, answer := w.post("/v1/chat/completions"+c.path, c.body, append(c.headers, "X-Request-Id", "limit")...)
+			checkError(t, resp, answer, c.status, c.code, c.param)
+			if !strings.Contains(string(answer), c.says) {
+				t.Errorf("no %q in %s", c.says, answer)
+			}
+			eventually(t, "ledgers at their baseline", w.quiet)
+		})
+	}
+}
+
+// Bodies count while their requests wait, and while a stream could go on elsewhere; then no more.
+func TestQueueBytesAreGivenBack(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "limits.queue_bytes=8KiB")
+	w.fault("systems-0", `{"kind":"hang_after_tokens","k":1}`)
+	body := `{"model":"systems","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"` + strings.Repeat("x", 5<<10) + `"}]}`
+	first := w.ask(t.Context(), "/v1/chat/completions", body)
+	resp, answer := w.post("/v1/chat/completions", body)
+	checkError(t, resp, answer, 503, gateway.CodeOverloaded, "")
+	first.Body.Close()
+	eventually(t, "ledgers at their baseline", w.quiet)
+	for range 5 { // what was refused, and what has ended, counts no more
+		if resp, answer := w.post("/v1/chat/completions", body); resp.StatusCode != 200 {
+			t.Fatalf("status %d: %s", resp.StatusCode, answer)
+		}
+	}
+}
+
+func TestOneTenantsStreamsAreBounded(t *testing.T) {
+	for name, c := range map[string]struct {
+		sets    []string
+		headers []string
+	}{
+		"a tenant":  {tenants("auth.tenants[0].max_streams=1"), []string{"Authorization", "Bearer " + key}},
+		"anonymous": {[]string{"auth.anonymous_limits.max_streams=1"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, smallWorld, smallEngines(), c.sets...)
+			w.fault("systems-0", `{"kind":"hang_after_tokens","k":1}`)
+			first := w.ask(t.Context(), "/v1/chat/completions", streamed(systems), c.headers...)
+			resp, answer := w.post("/v1/chat/completions", hello, c.headers...)
+			checkError(t, resp, answer, 429, gateway.CodeQuotaExceeded, "")
+			if !strings.Contains(string(answer), "max_streams") {
+				t.Errorf("no max_streams in %s", answer)
+			}
+			first.Body.Close()
+			eventually(t, "the stream is given back", func() bool {
+				resp, _ := w.post("/v1/chat/completions", hello, c.headers...)
+				return resp.StatusCode == 200
+			})
+		})
+	}
+}
+
+// dial opens a connection of a client that minds no protocol.
+func (w *world) dial() net.Conn {
+	w.t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(w.data, "http://"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { conn.Close() })
+	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	return conn
+}
+
+// A client that is slow with a head, with a small body, or that keeps a connection for nothing, loses it.
+func TestWhoIsSlowLosesTheConnection(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "limits.header_timeout=150ms", "limits.keepalive_timeout=150ms", "limits.body_timeout=150ms")
+	for name, sent := range map[string]string{
+		"half a head": "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+		"idle":        "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n",
+		"outcome":     "POST /v1/outcomes HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{",
+	} {
+		conn := w.dial()
+		fmt.Fprint(conn, sent)
+		answer, err := io.ReadAll(conn)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name == "outcome" && !strings.Contains(string(answer), string(gateway.CodeRequestTimeout)) {
+			t.Errorf("%s: %s", name, answer)
+		}
+	}
+}
+
+// The time for one answer's writes is not the next one's on the same connection.
+func TestAWriteTimeoutIsOfOneAnswer(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "limits.write_timeout=100ms")
+	conn := w.dial()
+	answers := bufio.NewReader(conn)
+	for _, body := range []string{hello, `{"model":"none"}`, streamed(hello), `{`, hello} {
+		fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		resp, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(150 * time.Millisecond)
+	}
+	w.fault("systems-0", `{"kind":"hang"}`)
+	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nX-Deadline-Ms: 300\r\nContent-Length: %d\r\n\r\n%s", len(systems), systems)
+	if resp, err := http.ReadResponse(answers, nil); err != nil || resp.StatusCode != 504 {
+		t.Errorf("an error later than a write may take: %v %v", resp, err)
+	}
+}

@@ -1,0 +1,113 @@
+package cmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"octet/classifier/model"
+	"octet/classifier/train"
+)
+
+// trainFlags are the flags of `octet train`.
+type trainFlags struct {
+	data, dev, out, concepts, examples string
+	seed                               uint64
+}
+
+func trainCommand() *cobra.Command {
+	var f trainFlags
+	c := &cobra.Command{
+		Use:   "train --data FILE --dev FILE --out FILE",
+		Short: "Train a classifier on labelled texts (JSONL, gzipped or not: text, label, source, tier) and calibrate it on others",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout()) },
+	}
+	c.Flags().StringVar(&f.data, "data", "", "labelled texts to train on")
+	c.Flags().StringVar(&f.dev, "dev", "", "labelled texts of other sources, to calibrate on")
+	c.Flags().Uint64Var(&f.seed, "seed", 1, "the same data and seed give the same bytes")
+	c.Flags().StringVar(&f.out, "out", "", "where the artefact goes; for router.classifier.model")
+	c.Flags().StringVar(&f.concepts, "concepts", builtinModel, "groups of words to look for: builtin (those of C++), or a file")
+	c.Flags().StringVar(&f.examples, "examples", builtinModel, "more to train on: builtin (other languages and matters, for reject), none, or a file as --data")
+	for _, name := range []string{"data", "dev", "out"} {
+		_ = c.MarkFlagRequired(name) // the flag is there
+	}
+	return c
+}
+
+func (f trainFlags) run(out io.Writer) error {
+	c, err := f.config()
+	if err != nil {
+		return trainingFault(err)
+	}
+	artefact, report, err := train.Run(c)
+	if err != nil {
+		return trainingFault(err)
+	}
+	raw, err := artefact.Encode()
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(f.out, raw); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s: %d bytes, %d features, trained on %d texts of %d sources, seed %d\n",
+		f.out, len(raw), len(artefact.Keys), artefact.Origin.Samples, artefact.Origin.Sources, f.seed)
+	return printReport(out, report)
+}
+
+// trainingFault makes what the caller gave and cannot be used a fault of configuration.
+func trainingFault(err error) error {
+	if errors.Is(err, train.ErrData) || errors.Is(err, model.ErrConcepts) || errors.Is(err, model.ErrArtefact) {
+		return fmt.Errorf("%w: %w", errConfig, err)
+	}
+	return err
+}
+
+func (f trainFlags) config() (c train.Config, err error) {
+	c = train.Config{Seed: f.seed, Concepts: train.CppConcepts}
+	if c.Train, err = train.Load(f.data); err != nil {
+		return c, err
+	}
+	if c.Dev, err = train.Load(f.dev); err != nil {
+		return c, err
+	}
+	switch f.examples {
+	case builtinModel:
+		c.Extra = train.Examples()
+	case "none":
+	default:
+		if c.Extra, err = train.Load(f.examples); err != nil {
+			return c, err
+		}
+	}
+	if f.concepts != builtinModel {
+		list, err := os.ReadFile(f.concepts)
+		if err != nil {
+			return c, fmt.Errorf("%w: %w", model.ErrConcepts, err)
+		}
+		c.Concepts = string(list)
+	}
+	return c, nil
+}
+
+// replaceFile puts a whole file in the place of the one at path: a gateway that watches it never reads a part.
+func replaceFile(path string, raw []byte) error {
+	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(part.Name()) }() // gone where it was renamed
+	if _, err = io.Copy(part, bytes.NewReader(raw)); err == nil {
+		err = part.Chmod(0o644)
+	}
+	if err := errors.Join(err, part.Close()); err != nil {
+		return err
+	}
+	return os.Rename(part.Name(), path)
+}

@@ -1,0 +1,83 @@
+package gateway
+
+import (
+	"math"
+
+	"github.com/zeebo/xxh3"
+
+	"octet/calibration"
+	"octet/classifier"
+	"octet/slo"
+)
+
+// Probation is how fresh lanes begin.
+type Probation struct {
+	ShadowThreshold float64 // in force for what they answer, where it is higher than the intent's
+	Share           float64 // of their requests that they answer themselves where they have a fallback
+}
+
+// shareOut gives a part of what would go to a fresh specialist to its fallback, so that no intent is its alone. A session stays
+// on one side. Who names the specialist or an adapter gets it.
+func (x *exchange) shareOut(v classifier.Verdict) classifier.Verdict {
+	sp := x.rt.Specialist(v.Specialist)
+	if v.RoutedBy == classifier.ByModel || v.Adapter != "" || sp == nil || !x.s.probation.Fresh(slo.Lane{Specialist: v.Specialist}) {
+		return v
+	}
+	if sp.Fallback == "" || !x.tenant.Permits(sp.Fallback) || x.ownShare() < x.rt.Probation.Share {
+		return v
+	}
+	v.Second, v.SecondViable = v.Specialist, false
+	v.Specialist, v.RoutedBy, v.Rule, v.Cues = sp.Fallback, classifier.ByFallback, v.Specialist+" is on probation", nil
+	v.Confidence = x.rt.probability(&v, v.Specialist)
+	return v
+}
+
+// ownShare spreads requests evenly over [0,1): those of a session are at one place.
+func (x *exchange) ownShare() float64 {
+	key := x.intent.Session
+	if key == "" {
+		key = x.id
+	}
+	return float64(xxh3.HashString(key)>>11) / (1 << 53)
+}
+
+// probability of a specialist in a verdict; NaN where there is none.
+func (rt *Runtime) probability(v *classifier.Verdict, name string) float64 {
+	for i, p := range v.Probabilities {
+		if rt.Specialists[i].Name == name {
+			return p
+		}
+	}
+	return math.NaN()
+}
+
+// probationShadow says who gets a shadow because a lane is fresh: of what the fresh one answers its second choice, its fallback,
+// or, of an adapter, the specialist without it; of what another answers in a fresh one's place, the fresh one.
+func (x *exchange) probationShadow(v *classifier.Verdict) (string, calibration.Cause) {
+	p := x.s.probation
+	switch {
+	case v.RoutedBy == classifier.ByFallback && v.Second != "" && p.Fresh(slo.Lane{Specialist: v.Second}):
+		return v.Second, calibration.ByProbation
+	case !p.Fresh(slo.Lane{Specialist: v.Specialist, Adapter: v.Adapter}) || v.Confidence >= x.rt.Probation.ShadowThreshold || x.rt.Probation.ShadowThreshold == 0:
+		return "", ""
+	case v.Adapter != "":
+		return v.Specialist, calibration.ByProbation
+	case v.Second != "":
+		return v.Second, calibration.ByProbation
+	}
+	if sp := x.rt.Specialist(v.Specialist); sp != nil && sp.Fallback != "" {
+		return sp.Fallback, calibration.ByProbation
+	}
+	return "", ""
+}
+
+// judged tells probation and the calibration stream of a verdict on the answer of r.
+func (s *Server) judged(rt *Runtime, r *Receipt, o Outcome) {
+	d := &r.Decision
+	if s.probation.Outcome(slo.Lane{Specialist: d.Specialist, Adapter: d.Adapter}, o.Pass) {
+		s.log.Info("a probation is over", "specialist", d.Specialist, "adapter", d.Adapter)
+	}
+	s.shadows.offer(calibration.Record{Verdict: &calibration.Verdict{
+		Receipt: r.ID, Intent: d.intent, Lane: rt.lane(d.Specialist, d.Adapter), Confidence: d.Confidence, Kind: o.Kind, Pass: o.Pass,
+	}})
+}

@@ -1,0 +1,175 @@
+package gateway
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"octet/calibration"
+	"octet/classifier"
+	"octet/gateway/sse"
+	"octet/gateway/wire"
+	"octet/slo"
+)
+
+// shadow is a second opinion on one request: the same body, asked of another specialist, for nobody to see. The exchange
+// that it belongs to never waits for it; its goroutine is the Server's.
+type shadow struct {
+	of       *shadows
+	rt       *Runtime
+	sp       *Specialist // who is asked
+	id       string
+	tenant   string
+	salt     string
+	extra    []wire.Edit // what the tenant's key adds to the body
+	kind     wire.Kind
+	stream   bool
+	probe    bool // owed to a demoted specialist: its answer is judged
+	asked    time.Time
+	body     []byte // a copy
+	req      wire.Request
+	example  calibration.Example // as far as it is known at the decision
+	review   calibration.Rules
+	standing atomic.Int32 // one of the values below
+	cancel   context.CancelCauseFunc
+	primary  chan calibration.Answer // cap 1: the exchange sends at most one, and does not wait
+
+	heard    []byte // of the primary's stream, as the inside of a JSON string; the exchange's
+	deafened bool   // the primary said more than is kept; the exchange's
+}
+
+// The standings of a shadow.
+const (
+	standUndecided int32 = iota
+	standSent
+	standDropped // it was not sent
+)
+
+// dispatchShadow begins the second opinion that the verdict asks for, if there is a place for one. It costs a copy of the body and
+// waits for nothing.
+func (x *exchange) dispatchShadow() {
+	name := x.verdict.Shadow
+	if name == "" || !x.comparable() {
+		return
+	}
+	sp := x.rt.Specialist(name)
+	if sp == nil || !x.tenant.Permits(name) || !x.s.shadowAllowed(sp, name == x.probe) {
+		return
+	}
+	sh := &shadow{
+		of: &x.s.shadows, rt: x.rt, sp: sp, id: x.id, tenant: x.tenant.Name, salt: x.salt(), kind: x.kind, stream: x.stream,
+		probe: name == x.probe, asked: x.s.now(), primary: make(chan calibration.Answer, 1), review: calibration.RulesFor(x.verdict.Intent, x.rt.Shadow.Tolerance),
+	}
+	if x.tenant.CacheSalt != "" {
+		sh.extra = append(sh.extra, wire.Edit{Key: "cache_salt", Raw: wire.AppendQuoted(nil, x.tenant.CacheSalt)})
+	}
+	if sh.of.begin(sh, x.body) {
+		sh.example = x.exampleFor(sp)
+		x.shadow = sh
+		sh.of.fly(sh)
+	}
+}
+
+// comparable says whether an answer is one text, so that two can be held against each other.
+func (x *exchange) comparable() bool {
+	q := &x.req
+	return q.N <= 1 && q.BestOf <= 1 && q.Prompts() <= 1 && !q.Beam && !q.Tools && !q.Echo
+}
+
+// exampleFor is what is known of the example before anybody has answered.
+func (x *exchange) exampleFor(sp *Specialist) calibration.Example {
+	v := &x.verdict
+	d := &x.receipt.Decision
+	return calibration.Example{
+		Receipt: x.receipt.ID, Intent: v.Intent, RoutedBy: d.RoutedBy, Confidence: d.Confidence, Probabilities: d.Probabilities,
+		Primary: x.rt.lane(v.Specialist, v.Adapter), Shadow: calibration.Lane{Specialist: sp.Name, Version: sp.Version},
+		Threshold: v.ShadowThreshold, Cause: x.shadowCause,
+	}
+}
+
+// shadowFor says who gets a shadow copy of a request, and why: the second choice of a classifier that is less sure than the
+// intent's threshold in force asks. A fresh lane's rules are probation's.
+func (x *exchange) shadowFor(v *classifier.Verdict) (string, calibration.Cause) {
+	v.ShadowThreshold = x.s.shadowThreshold(v)
+	switch {
+	case v.RoutedBy == classifier.ByClassifier && v.Second != "" && v.Confidence < v.ShadowThreshold:
+		return v.Second, calibration.ByThreshold
+	default:
+		return x.probationShadow(v)
+	}
+}
+
+// shadowThreshold is the operators' value where they have set one, else the configured one.
+func (s *Server) shadowThreshold(v *classifier.Verdict) float64 {
+	if t, ok := s.knobs.Value(slo.ShadowThreshold + v.Intent); ok {
+		return t
+	}
+	return v.ShadowThreshold
+}
+
+// name returns who was sent a shadow, or is about to be as far as is known now: the client's answer does not wait to see it sent.
+// A nil shadow is nobody's.
+func (sh *shadow) name() string {
+	if sh == nil || sh.standing.Load() == standDropped {
+		return ""
+	}
+	return sh.sp.Name
+}
+
+// forgo ends a shadow whose request will have no answer to compare it with. Idempotent.
+func (sh *shadow) forgo() {
+	if sh != nil {
+		sh.cancel(errForgone)
+	}
+}
+
+// overhear has the text of the primary's stream kept for the comparison, beside what is collected already. again says that
+// nobody has seen anything of it so far.
+func (sh *shadow) overhear(o sse.Options, again bool) sse.Options {
+	if sh == nil {
+		return o
+	}
+	if again {
+		sh.heard = sh.heard[:0]
+	}
+	also := o.Text
+	o.Text = func(raw []byte) {
+		if also != nil {
+			also(raw)
+		}
+		sh.hear(raw)
+	}
+	return o
+}
+
+func (sh *shadow) hear(raw []byte) {
+	if sh.deafened = sh.deafened || int64(len(sh.heard)+len(raw)) > sh.rt.Shadow.AnswerBytes; !sh.deafened {
+		sh.heard = append(sh.heard, raw...)
+	}
+}
+
+// handToShadow gives the primary's answer to whoever compares it, and the receipt the name of who was asked.
+func (x *exchange) handToShadow() {
+	sh := x.shadow
+	name := sh.name()
+	if x.receipt != nil {
+		x.receipt.Decision.Shadow = name // nobody but who was asked
+	}
+	if sh == nil {
+		return
+	}
+	x.shadow = nil
+	raw := sh.heard
+	if !x.stream {
+		raw = sse.UnaryText(x.answer)
+		sh.deafened = int64(len(raw)) > sh.rt.Shadow.AnswerBytes
+	}
+	switch {
+	case x.failure != nil || x.abort || x.status != 200 || name == "":
+		sh.forgo()
+	case sh.deafened:
+		sh.cancel(errLong)
+	default:
+		sh.primary <- calibration.Answer{Text: wire.AppendUnquoted(nil, raw), Finish: x.finish}
+	}
+}

@@ -1,0 +1,183 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"octet/calibration"
+	"octet/engine"
+	"octet/gateway/sse"
+	"octet/gateway/wire"
+	"octet/routing"
+	"octet/routing/fleet"
+	"octet/scheduler"
+)
+
+// priorityShadow is below everything that a client may ask for, so that every request can take a shadow's place.
+const priorityShadow = PriorityLeast - 1
+
+// errNoPlace is a specialist of which no replica has a place for a shadow now.
+var errNoPlace = errors.New("no place for a shadow")
+
+// answer asks the specialist and reads its answer to the end.
+func (sh *shadow) answer(ctx context.Context) (calibration.Answer, error) {
+	if err := sh.parse(); err != nil {
+		return calibration.Answer{}, err
+	}
+	rep, prompt, predicted, err := sh.choose(ctx)
+	if err != nil {
+		return calibration.Answer{}, err
+	}
+	flight := rep.Fleet.Route(fleet.Demand{Prompt: prompt.Tokens, Uncached: prompt.Tokens - predicted, Whole: !sh.stream})
+	defer flight.Land()
+	ticket, err := rep.Gate.Admit(ctx, sh.admission(prompt))
+	if err != nil {
+		return calibration.Answer{}, err
+	}
+	defer ticket.Release()
+	sh.standing.Store(standSent)
+	rep.Shadows.Add(1)
+	defer rep.Shadows.Add(-1)
+	flight.Begin(sh.of.s.now())
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer watchPreemption(ticket, cancel)()
+	answer, err := sh.call(ctx, rep, &place{ticket: ticket, flight: &flight, size: sh.sp.BlockSize, now: sh.of.s.now})
+	return answer, cause(ctx, err)
+}
+
+// choose runs the specialist's pipeline as a dry run, which leaves no trace in what it learns, and takes the best replica whose
+// breaker is closed: a shadow is no probe.
+func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) {
+	snapshot := sh.sp.Fleet()
+	c := routing.Acquire(sh.facts())
+	defer c.Release()
+	c.Candidates(snapshot.Hosts)
+	sh.sp.Seed(c, snapshot)
+	plan, err := sh.sp.Workflow.Plan(ctx, c)
+	if err != nil {
+		return nil, Footprint{}, 0, fmt.Errorf("%w: %w", errNoPlace, err)
+	}
+	prompt := sh.sp.Footprint(c.View())
+	prompt.Chain = append(prompt.Chain[:0:0], prompt.Chain...) // it outlives the route
+	if sh.sp.Context > 0 && prompt.Tokens+max(sh.req.MaxTokens, 1) > sh.sp.Context {
+		return nil, Footprint{}, 0, fmt.Errorf("%w: %d prompt tokens", errNoPlace, prompt.Tokens)
+	}
+	for _, at := range plan.Steps[len(plan.Steps)-1].Ranked {
+		rep := sh.rt.Replicas[at.Host]
+		if rep != nil && rep.Fleet.State() == "closed" && !rep.Fleet.Draining() {
+			return rep, prompt, min(sh.sp.Predicted(c.View(), at.Host)*sh.sp.BlockSize, prompt.Tokens), nil
+		}
+	}
+	return nil, Footprint{}, 0, errNoPlace
+}
+
+func (sh *shadow) facts() routing.Facts {
+	kind := "chat"
+	if sh.kind == wire.Completion {
+		kind = "completion"
+	}
+	return routing.Facts{
+		Now: sh.of.s.now(), RequestID: sh.id, Specialist: sh.sp.Name, Tenant: sh.tenant, Salt: sh.salt, Kind: kind,
+		Body: sh.body, Text: sh.render, Priority: priorityShadow, MaxTokens: max(sh.req.MaxTokens, 0), Stream: sh.stream, Dry: true,
+	}
+}
+
+func (sh *shadow) admission(prompt Footprint) scheduler.GateRequest {
+	return scheduler.GateRequest{
+		ID: sh.id, Priority: priorityShadow, Chain: prompt.Chain, PromptTokens: prompt.Tokens, MaxNew: max(sh.req.MaxTokens, 0),
+		Tenant: sh.tenant, Victim: true, AtOnce: true, Whole: !sh.stream, Draft: sh.sp.Draft,
+	}
+}
+
+func (sh *shadow) edits(rep *Replica) []wire.Edit {
+	edits := make([]wire.Edit, 0, 3)
+	if sh.req.Model != rep.Model {
+		edits = append(edits, wire.Edit{Key: "model", Raw: wire.AppendQuoted(nil, rep.Model)})
+	}
+	if rep.ForwardPriority {
+		edits = append(edits, wire.Edit{Key: "priority", Raw: strconv.AppendInt(nil, int64(enginePriority(rep.Engine, priorityShadow)), 10)})
+	}
+	return append(edits, sh.extra...)
+}
+
+// call sends the body and reads the answer, in memory that is bounded.
+func (sh *shadow) call(ctx context.Context, rep *Replica, p *place) (calibration.Answer, error) {
+	segments, err := sh.req.Splice(sh.edits(rep), nil)
+	if err != nil {
+		return calibration.Answer{}, err
+	}
+	timeout := sh.rt.Shadow.Timeout
+	resp, err := rep.Client.Do(ctx, &engine.Request{
+		Method: "POST", Path: pathOf(sh.kind), Segments: segments, RequestID: sh.id, Stream: sh.stream, Bearer: rep.APIKey,
+		HeaderTimeout: timeout, IdleTimeout: timeout,
+	})
+	if err != nil {
+		return calibration.Answer{}, err
+	}
+	defer resp.Close()
+	switch {
+	case resp.Status() != 200:
+		return calibration.Answer{}, fmt.Errorf("%w: status %d", engine.ErrProtocol, resp.Status())
+	case sh.stream:
+		return sh.readStream(resp, p)
+	}
+	return sh.readWhole(resp, p)
+}
+
+func (sh *shadow) readWhole(resp engine.Response, p *place) (calibration.Answer, error) {
+	var body []byte
+	for {
+		piece, err := resp.Next()
+		if int64(len(body)+len(piece)) > unaryFactor*sh.rt.Shadow.AnswerBytes {
+			return calibration.Answer{}, errLong
+		}
+		body = append(body, piece...)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return calibration.Answer{}, err
+		}
+	}
+	usage, finish, err := sse.ScanUnary(body)
+	if err != nil {
+		return calibration.Answer{}, err
+	}
+	p.ticket.Answered(usage.CompletionTokens)
+	raw := sse.UnaryText(body)
+	if int64(len(raw)) > sh.rt.Shadow.AnswerBytes {
+		return calibration.Answer{}, errLong
+	}
+	return calibration.Answer{Text: wire.AppendUnquoted(nil, raw), Finish: finish}, nil
+}
+
+// unaryFactor is how much longer than its text an answer that comes whole may be: it has a frame.
+const unaryFactor = 2
+
+func (sh *shadow) readStream(resp engine.Response, p *place) (calibration.Answer, error) {
+	var scanner sse.Scanner
+	var raw []byte
+	long := false
+	scanner.Reset(sse.Options{Text: func(piece []byte) {
+		if long = long || int64(len(raw)+len(piece)) > sh.rt.Shadow.AnswerBytes; !long {
+			raw = append(raw, piece...)
+		}
+	}})
+	for !scanner.Done() {
+		piece, read := resp.Next()
+		_, bad := scanner.Feed(piece)
+		if long {
+			return calibration.Answer{}, errLong
+		}
+		p.grow(scanner.Tokens())
+		if err := ending(scanner.Done(), bad, read); err != nil {
+			return calibration.Answer{}, err
+		}
+	}
+	drain(resp)
+	return calibration.Answer{Text: wire.AppendUnquoted(nil, raw), Finish: scanner.FinishReason()}, nil
+}

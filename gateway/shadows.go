@@ -1,0 +1,255 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"octet/calibration"
+	"octet/classifier"
+	"octet/gateway/wire"
+)
+
+// Shadow bounds the second opinions of one configuration. With MaxConcurrent 0 there are none.
+type Shadow struct {
+	MaxConcurrent int
+	Timeout       time.Duration // of a shadow's answer
+	AnswerBytes   int64         // kept of either answer; a longer one is not compared
+	Tolerance     calibration.Tolerance
+	Judge         Judge // nil: rules alone compare
+	KeepText      bool  // records carry prompts and answers, not their hashes alone
+}
+
+// Judge says of two answers which is better, in its own time; ctx ends it.
+type Judge interface {
+	Judge(ctx context.Context, c calibration.Case) (calibration.Class, error)
+}
+
+// Stream takes calibration records. Offer never blocks: what it cannot take it drops, counts, and says so.
+type Stream interface {
+	Offer(r calibration.Record) bool
+}
+
+// Why a shadow ended without a comparison, beside what its engine did.
+var (
+	errForgone = errors.New("the request has no answer to compare with")
+	errLong    = errors.New("an answer is longer than is compared")
+	errEnded   = errors.New("the gateway is shutting down")
+	errCrowd   = errors.New("too many shadows wait for the ends of their primaries")
+	errSlow    = errors.New("the shadow took too long")
+)
+
+// parkedPer is how many finished shadows may wait for their primaries' ends for each that may be in flight.
+const parkedPer = 16
+
+// shadows are the second opinions of one gateway: who flies, who waits for an answer to be compared with, and what all
+// requests' confidences were.
+type shadows struct {
+	s      *Server
+	stream Stream // nil: nobody keeps what comes of it
+	digest func([]byte) string
+	ctx    context.Context
+	end    context.CancelCauseFunc
+	flying atomic.Int64
+	parked atomic.Int64
+
+	mu      sync.Mutex // guards all below
+	closed  bool
+	running sync.WaitGroup
+	tallies map[string]*calibration.Tally // by intent
+}
+
+func (a *shadows) open(s *Server, o Options) {
+	a.s, a.stream, a.digest, a.tallies = s, o.Calibration, o.Digest, map[string]*calibration.Tally{}
+	if a.digest == nil {
+		a.digest = func([]byte) string { return "" }
+	}
+	a.ctx, a.end = context.WithCancelCause(context.Background())
+}
+
+// begin takes a place for sh, and a copy of the body; false where there is none.
+func (a *shadows) begin(sh *shadow, body []byte) bool {
+	if a.flying.Add(1) > int64(sh.rt.Shadow.MaxConcurrent) || a.s.draining.Load() {
+		a.flying.Add(-1)
+		a.s.metrics.shadow(sh.sp.Name, "budget")
+		return false
+	}
+	sh.body = bytes.Clone(body)
+	return true
+}
+
+// fly starts sh, which has its place.
+func (a *shadows) fly(sh *shadow) {
+	ctx, cancel := context.WithCancelCause(a.ctx)
+	sh.cancel = cancel
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		cancel(errEnded)
+		a.flying.Add(-1)
+		sh.standing.Store(standDropped)
+		return
+	}
+	a.running.Go(func() {
+		defer cancel(nil)
+		a.run(ctx, sh)
+	})
+}
+
+// run is one shadow's life: its own answer, then the primary's, then what the two come to.
+func (a *shadows) run(ctx context.Context, sh *shadow) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.s.panicked(sh.id, p)
+		}
+	}()
+	answer, err := a.ask(ctx, sh)
+	if err == nil && sh.probe {
+		a.s.judgeCopy(sh.sp, sh.asked, string(answer.Text))
+	}
+	if err == nil {
+		err = a.compare(ctx, sh, answer)
+	}
+	a.s.metrics.shadow(sh.sp.Name, shadowOutcome(err))
+}
+
+// ask gets the shadow's answer within its time. The place is given back with it.
+func (a *shadows) ask(ctx context.Context, sh *shadow) (calibration.Answer, error) {
+	defer a.flying.Add(-1)
+	defer sh.standing.CompareAndSwap(standUndecided, standDropped)
+	ctx, cancel := context.WithTimeoutCause(ctx, sh.rt.Shadow.Timeout, errSlow)
+	defer cancel()
+	answer, err := sh.answer(ctx)
+	return answer, cause(ctx, err)
+}
+
+// compare waits for the primary's answer and has the two compared. Few wait: a primary may take very long.
+func (a *shadows) compare(ctx context.Context, sh *shadow, answer calibration.Answer) error {
+	defer a.parked.Add(-1)
+	if a.parked.Add(1) > int64(parkedPer*sh.rt.Shadow.MaxConcurrent) {
+		return errCrowd
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case primary := <-sh.primary:
+		a.conclude(ctx, sh, primary, answer)
+		return nil
+	}
+}
+
+// conclude makes a record of two answers.
+func (a *shadows) conclude(ctx context.Context, sh *shadow, primary, answer calibration.Answer) {
+	e := sh.example
+	prompt := sh.render(nil)
+	e.Comparison = sh.review.Compare(primary, answer)
+	if judge := sh.rt.Shadow.Judge; judge != nil {
+		e.Comparison = a.judged(ctx, judge, e.Comparison, calibration.Case{Intent: e.Intent, Prompt: prompt, Primary: primary.Text, Shadow: answer.Text})
+	}
+	e.Label = e.Winner(e.Primary.Specialist, e.Shadow.Specialist)
+	keep := sh.rt.Shadow.KeepText
+	e.Prompt = a.text(prompt, "", keep)
+	e.Answers = calibration.Answers{Primary: a.text(primary.Text, primary.Finish, keep), Shadow: a.text(answer.Text, answer.Finish, keep)}
+	a.s.metrics.compared.WithLabelValues(e.Intent, string(e.Class)).Inc()
+	a.offer(calibration.Record{Example: &e})
+}
+
+// judged is what a judge makes of what the rules said. One that fails, or contradicts itself, has no say.
+func (a *shadows) judged(ctx context.Context, judge Judge, c calibration.Comparison, cs calibration.Case) calibration.Comparison {
+	class, err := judge.Judge(ctx, cs)
+	if err != nil {
+		c.Judge = calibration.JudgeFault(err)
+		a.s.metrics.judged.WithLabelValues(c.Judge).Inc()
+		return c
+	}
+	a.s.metrics.judged.WithLabelValues("ok").Inc()
+	c.Class, c.Method = class, calibration.ByJudge
+	return c
+}
+
+func (a *shadows) text(text []byte, finish string, keep bool) calibration.Text {
+	t := calibration.Text{Hash: a.digest(text), Bytes: len(text), Finish: finish}
+	if keep {
+		t.Text = string(text)
+	}
+	return t
+}
+
+func (a *shadows) offer(r calibration.Record) {
+	if a.stream != nil {
+		r.V, r.Time = calibration.Version, a.s.now()
+		a.stream.Offer(r)
+	}
+}
+
+// tally counts a request that the classifier has decided.
+func (a *shadows) tally(v *classifier.Verdict) {
+	if a.stream == nil || v.RoutedBy != classifier.ByClassifier {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := a.tallies[v.Intent]
+	if t == nil {
+		t = &calibration.Tally{Intent: v.Intent}
+		a.tallies[v.Intent] = t
+	}
+	t.Threshold = v.ShadowThreshold
+	t.Counts[calibration.Bucket(v.Confidence)]++
+}
+
+// tallyEvery is how often tallies go to the stream.
+const tallyEvery = time.Minute
+
+// keepTallies sends them on until ctx ends.
+func (a *shadows) keepTallies(ctx context.Context) {
+	tick := time.NewTicker(tallyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			a.flush()
+		}
+	}
+}
+
+// flush sends all tallies on and begins new ones.
+func (a *shadows) flush() {
+	a.mu.Lock()
+	tallies := a.tallies
+	a.tallies = map[string]*calibration.Tally{}
+	a.mu.Unlock()
+	names := make([]string, 0, len(tallies))
+	for name := range tallies {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		a.offer(calibration.Record{Tally: tallies[name]})
+	}
+}
+
+// close ends all shadows and waits for them. None begins after it.
+func (a *shadows) close() {
+	a.mu.Lock()
+	a.closed = true
+	a.mu.Unlock()
+	a.end(errEnded)
+	a.running.Wait()
+	a.flush()
+}
+
+// render appends the prompt as a template of our own has it.
+func (sh *shadow) render(dst []byte) []byte { return renderPrompt(sh.kind, &sh.req, dst) }
+
+// parse reads the copy of the body, which the exchange has found good.
+func (sh *shadow) parse() error {
+	l := sh.rt.Limits
+	return wire.Parse(sh.kind, sh.body, wire.Limits{Depth: l.JSONDepth, Messages: l.Messages}, &sh.req)
+}

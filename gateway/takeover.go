@@ -1,0 +1,98 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"octet/engine"
+	"octet/routing"
+	"octet/routing/fleet"
+	"octet/routing/index"
+)
+
+var errNoBudget = errors.New("no retry budget left")
+
+// outlives reports whether a stream that broke with err is to go on at another replica: its engine failed, and the text that
+// the client has is all that another engine needs.
+func (x *exchange) outlives(err error) bool {
+	broke := errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrReset) || errors.Is(err, engine.ErrProtocol) || errors.Is(err, engine.ErrTimeout)
+	return broke && x.turn.rep != nil && x.unfinished() && x.cont.base+x.cont.pieces == x.handedOut &&
+		x.takeovers < x.rt.Limits.Continuations && x.ctx.Err() == nil
+}
+
+// moveOn leaves an engine that died and has another replica go on behind what the client has. On nil the stream is under way
+// again. While no other replica takes it, the first engine's death is what the client is told.
+func (x *exchange) moveOn(died error) error {
+	x.died.Set(x.turn.rep.Host)
+	x.settle(died)
+	x.cont.handOver(x.handedOut)
+	t := takeover{x: x}
+	err := t.run()
+	x.slim()
+	switch {
+	case err == nil:
+		return t.broke
+	case x.ctx.Err() != nil:
+		return cause(x.ctx, err)
+	}
+	return fmt.Errorf("%w; going on elsewhere: %v", died, err) //nolint:errorlint // what befell the stream is the first
+}
+
+// takeover is the Dispatcher of a stream that goes on elsewhere.
+type takeover struct {
+	x     *exchange
+	broke error // how the attempt ended that got as far as the stream: follow knows what is to be done
+}
+
+// run routes anew, without the replicas that died, and takes the answering step down its ranking. The steps before it are left
+// out: what they handed over was for the engine that died.
+func (t *takeover) run() error {
+	x := t.x
+	prompt := x.prompt
+	plan, err := x.plan()
+	if err != nil {
+		return err
+	}
+	if prompt.Exact {
+		x.prompt.Tokens, x.prompt.Exact = prompt.Tokens, true
+	}
+	x.protocol.Forget()
+	if !x.s.retries.take() {
+		return errNoBudget
+	}
+	last := routing.Plan{Steps: plan.Steps[len(plan.Steps)-1:]}
+	bounds := routing.Bounds{MaxAttempts: x.rt.Limits.Continuations - x.takeovers, Budget: func() bool { return x.free || x.s.retries.take() }}
+	return routing.SequentialExecutor(bounds).Execute(x.ctx, last, t)
+}
+
+// Dispatch is one replica's turn at going on. It succeeds once the client has heard the replica, however that ends.
+func (t *takeover) Dispatch(ctx context.Context, s routing.Step, host index.HostID, _ int) error {
+	x := t.x
+	rep := x.rt.Replicas[host]
+	if rep == nil || !x.continuable(rep) || rep.Engine == "sglang" && rep.Fleet.Spec().Role == fleet.RoleDecode {
+		return fmt.Errorf("%w: slot %d cannot go on with an answer", routing.ErrNotTried, host)
+	}
+	x.free = true
+	x.turn = turn{rep: rep, at: x.openAttempt(s.Name, rep, host), step: s}
+	err := x.takeUp(ctx)
+	if err == nil || errors.Is(err, errPreempted) || x.handedOut > x.cont.base {
+		t.broke = err
+		return nil
+	}
+	x.settle(err)
+	return again(err)
+}
+
+// takeUp brings the next tokens of the replica whose turn it is to the client.
+func (x *exchange) takeUp(ctx context.Context) (err error) {
+	if x.turn.permit, err = x.turn.rep.Fleet.Take(); err != nil {
+		return err
+	}
+	x.attempts++
+	x.takeovers++
+	if err = x.enter(ctx); err != nil {
+		return err
+	}
+	return x.call(ctx)
+}

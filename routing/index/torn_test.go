@@ -1,0 +1,96 @@
+package index
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"octet/kvpool"
+)
+
+// asking runs two readers until change has returned, each of which asks for current's chain and wants depth of host 0.
+func asking(t *testing.T, x *Indexer, current *atomic.Pointer[[]kvpool.BlockHash], depth int, change func()) {
+	var readers sync.WaitGroup
+	var done atomic.Bool
+	for range 2 {
+		readers.Go(func() {
+			var out [MaxHosts]uint16
+			for !done.Load() {
+				if x.Depths(*current.Load(), HostSet(0, 1), &out); int(out[0]) != depth {
+					t.Errorf("host 0 holds %d, want %d", out[0], depth)
+					return
+				}
+			}
+		})
+	}
+	change()
+	done.Store(true)
+	readers.Wait()
+}
+
+// Host 1 lengthens and shortens the run that host 0 holds the first half of, so that its length and its holders change together.
+// MOD2-05
+func TestReaderNeverMixesTwoMomentsOfARun(t *testing.T) {
+	chain := chainOf(64, "")
+	x := newRuns(t, chain, 32, 32)
+	var current atomic.Pointer[[]kvpool.BlockHash]
+	current.Store(&chain)
+	asking(t, x, &current, 32, func() {
+		for seq := uint64(2); seq < uint64(patiently(200_000)); seq += 2 {
+			x.Apply(Batch{Host: 1, Seq: seq, Ops: []Op{{Kind: Store, Blocks: chain[32:], Parent: chain[31], HasParent: true}}})
+			x.Apply(Batch{Host: 1, Seq: seq + 1, Ops: []Op{{Kind: Remove, Blocks: chain[32:]}}})
+		}
+	})
+}
+
+// Host 1 makes run after run part, each of which host 0 holds all of.
+// MOD2-05
+func TestReaderFindsEveryBlockOfARunThatIsCut(t *testing.T) {
+	x := newRuns(t, nil, 0, 0)
+	var hasher kvpool.Hasher
+	chain := func(i int) []kvpool.BlockHash {
+		c := []kvpool.BlockHash{kvpool.BlockHash(i+1) * golden}
+		for len(c) < 64 {
+			c = append(c, hasher.Next(c[len(c)-1], []uint32{1}))
+		}
+		return c
+	}
+	var current atomic.Pointer[[]kvpool.BlockHash]
+	c := chain(0)
+	x.Apply(Batch{Seq: 2, Ops: []Op{{Kind: Store, Blocks: c, RootKnown: true}}})
+	current.Store(&c)
+	asking(t, x, &current, 64, func() {
+		for i := 1; i < patiently(20_000); i++ {
+			c := chain(i)
+			x.Apply(Batch{Seq: uint64(i + 2), Ops: []Op{{Kind: Store, Blocks: c, RootKnown: true}}})
+			current.Store(&c)
+			twig := append(append([]kvpool.BlockHash(nil), c[:5]...), hasher.Next(c[4], []uint32{2}))
+			x.Apply(Batch{Host: 1, Seq: uint64(i + 1), Ops: []Op{{Kind: Store, Blocks: twig, RootKnown: true}}})
+		}
+	})
+	if err := x.Check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A run that is cut while a sweep is under way may leave its tail where the sweep has been.
+// MOD2-51
+func TestSweepFindsWhatIsCutBehindItsBack(t *testing.T) {
+	x := newRuns(t, nil, 0, 0)
+	for i := range uint64(8) {
+		apply(t, x, 0, i+2, Op{Kind: Store, Blocks: chainOf(4, string(rune('a'+i))), RootKnown: true})
+	}
+	apply(t, x, 0, 10, Op{Kind: Remove, Blocks: chainOf(4, "a")}) // its id is the next to be used
+	last, _ := x.tree.find(chainOf(1, "h")[0])
+	looked := 0
+	err := x.tree.sweep(context.Background(), func() HostBitmap {
+		if looked++; looked == 4 && !x.tree.split(last, 2) {
+			t.Error("no room")
+		}
+		return HostSet(0)
+	}, func() bool { return false })
+	if err != nil || x.Stats().Entries != 0 || x.Host(0).Blocks != 0 {
+		t.Fatalf("%v, %+v", err, x.Stats())
+	}
+}
