@@ -99,7 +99,7 @@ func (w *world) recover(t *testing.T, name string) {
 		board.Outcome(slo.Verdict{Answered: time.Now(), Pass: true})
 	}
 	var state struct {
-		Specialists map[string]struct{ Correctness slo.LaneState }
+		Specialists map[string]struct{ Correctness slo.BreakerState }
 	}
 	w.get(w.admin+"/admin/breakers", &state)
 	if c := state.Specialists[name].Correctness; c.Standing != "shadow-only" || c.Samples != 10 || c.RecoversAt.IsZero() {

@@ -102,12 +102,11 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	if h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...); err != nil {
 		return nil, err
 	}
-	if err := h.openCalibration(cfg); err != nil {
+	h.shareRates(cfg.Auth.Shared)
+	if h.verifier, err = newVerifier(cfg); err != nil {
 		return nil, err
 	}
-	h.shareRates(cfg.Auth.Shared)
-	h.verifier, err = newVerifier(cfg)
-	return h, err
+	return h, h.openCalibration(cfg)
 }
 
 // target says where the events of a replica belong.
@@ -147,11 +146,11 @@ func (h *house) options(cfg *config.Config) gateway.Options {
 		Log: h.log, Metrics: h.metrics, Index: h.index, Knowledge: knowledge{h}, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
 		AdminToken: cfg.Admin.Token, Pprof: cfg.Admin.Pprof, Reload: h.reload, Digest: digester(cfg.HashSeed), Probation: h.probation,
 	}
-	if h.examples != nil {
-		o.Calibration = h.examples
-	}
 	if h.verifier != nil {
 		o.Verifier = h.verifier
+	}
+	if h.examples != nil {
+		o.Calibration = h.examples
 	}
 	return o
 }
@@ -284,15 +283,15 @@ func (h *house) close() {
 	for _, r := range h.residents {
 		_ = r.client.Close() // idle connections only
 	}
+	if h.rates != nil {
+		_ = h.rates.Close() // likewise
+	}
 	if h.examples != nil {
 		if err := h.examples.Close(); err != nil {
 			h.log.Warn("the calibration stream was not closed in order", "error", err)
 		}
 	}
 	h.rememberProbation()
-	if h.rates != nil {
-		_ = h.rates.Close() // likewise
-	}
 }
 
 // jitter is in [0,1): it spreads retries and probes, and decides nothing else.

@@ -77,7 +77,7 @@ func (h *house) loadOutcomes(path string) (n int, err error) {
 		if !ok {
 			continue
 		}
-		if err := b.board.Lane().Restore(s, time.Now()); err != nil {
+		if err := b.board.Breaker().Restore(s, time.Now()); err != nil {
 			return n, fmt.Errorf("%s: %w", name, err)
 		}
 		n++
@@ -108,7 +108,7 @@ func (h *house) writeOutcomes(w io.Writer) error {
 	saved := remembered{Version: outcomesVersion, Specialists: map[string]slo.Saved{}}
 	h.mu.Lock()
 	for name, b := range h.boards {
-		saved.Specialists[name] = b.board.Lane().Save(time.Now())
+		saved.Specialists[name] = b.board.Breaker().Save(time.Now())
 	}
 	h.mu.Unlock()
 	return json.NewEncoder(w).Encode(saved)

@@ -50,8 +50,8 @@ func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist
 	name, b := sp.Name, h.board(sp)
 	return &gateway.Specialist{
 		Name: name, BlockSize: sp.BlockSize, Context: sp.Context, Draft: sp.Scheduler.SpeculativeWindow, Adapters: adapterNames(*sp), Created: h.started.Unix(),
-		Version: sp.Version, Versions: adapterVersions(sp),
-		Board: b.board, Load: b.load, Fallback: sp.Fallback, Workflow: p.workflow, Protocol: p.protocol,
+		Version: sp.Version, Versions: adapterVersions(sp), Fallback: sp.Fallback,
+		Board: b.board, Load: b.load, Workflow: p.workflow, Protocol: p.protocol,
 		Fleet:     func() *fleet.Snapshot { return h.fleet.Snapshot(name) },
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,

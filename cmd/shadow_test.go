@@ -87,7 +87,7 @@ func asking(text string, stream bool) string {
 }
 
 // recordsOf reads a calibration file.
-func recordsOf(t *testing.T, file string) (examples []calibration.Example, tallies []calibration.Tally, verdicts []calibration.Verdict) {
+func recordsOf(t testing.TB, file string) (examples []calibration.Example, tallies []calibration.Tally, verdicts []calibration.Verdict) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -38,8 +38,7 @@ func limits(cfg *config.Config) gateway.Limits {
 		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes), JSONDepth: l.JSONDepth, Messages: l.Messages,
 		MaxStreams: l.MaxStreams, MaxAttempts: l.MaxAttempts, Continuations: l.Continuations, RetryBudget: l.RetryBudget,
 		QueueBytes: int64(l.QueueBytes), EventBytes: int(l.EventBytes), HeaderTimeout: l.HeaderTimeout, KeepaliveTimeout: l.KeepaliveTimeout,
-		BodyTimeout: l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout, IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain,
-		MaxQueueWait: l.MaxQueueWait,
+		BodyTimeout: l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout, IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain, MaxQueueWait: l.MaxQueueWait,
 	}
 }
 
@@ -161,7 +160,7 @@ func (h *house) board(sp *config.Specialist) board {
 	b := board{sp.SLO, slo.NewBoard(sloConfig(sp)), slo.NewEscalation(escalationConfig(sp))}
 	if old, ok := h.boards[sp.Name]; ok { // what was judged stays judged
 		now := time.Now()
-		_ = b.board.Lane().Restore(old.board.Lane().Save(now), now) // saved a moment ago: it can be restored
+		_ = b.board.Breaker().Restore(old.board.Breaker().Save(now), now) // saved a moment ago: it can be restored
 	}
 	h.boards[sp.Name] = b
 	return b

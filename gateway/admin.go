@@ -195,7 +195,7 @@ func (s *Server) breakers(c *gin.Context) {
 	}
 	specialists, now := gin.H{}, s.now()
 	for _, sp := range s.runtime.Load().Specialists {
-		state := gin.H{"correctness": sp.Board.Lane().State(now)}
+		state := gin.H{"correctness": sp.Board.Breaker().State(now)}
 		if sp.Load != nil {
 			state["load"] = sp.Load.State()
 		}

@@ -139,7 +139,7 @@ func (t *Tenant) Take(now time.Time) (func(), *Error) {
 	}
 	if wait, ok := t.requests.take(now, 1); !ok {
 		t.giveBack()
-		return nil, &Error{Code: CodeQuotaExceeded, Message: "the key's request rate is used up", RetryAfter: jittered(wait)}
+		return nil, &Error{Code: CodeQuotaExceeded, Message: "the key's request rate is used up", RetryAfter: wait}
 	}
 	return t.giveBack, nil
 }
@@ -153,7 +153,7 @@ func (t *Tenant) giveBack() {
 // Charge takes n tokens from the tenant's token rate before they are spent; a prompt larger than the burst takes all of it.
 func (t *Tenant) Charge(now time.Time, n int) *Error {
 	if wait, ok := t.tokens.take(now, n); !ok {
-		return &Error{Code: CodeQuotaExceeded, Message: "the key's token rate is used up", RetryAfter: jittered(wait)}
+		return &Error{Code: CodeQuotaExceeded, Message: "the key's token rate is used up", RetryAfter: wait}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"octet/calibration"
 	"octet/slo"
 )
 
@@ -22,6 +23,7 @@ func (x *exchange) relieve() error {
 	if x.s.step(sp) >= slo.Diverting && x.divert() {
 		sp = x.rt.Specialist(x.verdict.Specialist)
 	}
+	x.copyToDemoted()
 	if x.verdict.Specialist != x.receipt.Decision.Specialist || x.demoted != "" {
 		x.receipt.Decision = x.decision()
 	}
@@ -46,11 +48,11 @@ func (x *exchange) countAdmission() {
 // standIn replaces a demoted specialist by the first of its fallbacks that may answer. breaker_open where there is none.
 func (x *exchange) standIn() error {
 	now, first := x.s.now(), x.rt.Specialist(x.verdict.Specialist)
-	if first.Board.Lane().Standing(now) == slo.Primary {
+	if first.Board.Breaker().Standing(now) == slo.Primary {
 		return nil
 	}
 	x.demoted = first.Name
-	if !x.dry && first.Board.Lane().Probe(now) {
+	if !x.dry && first.Board.Breaker().Probe(now) {
 		x.probe = first.Name
 	}
 	sp := first
@@ -66,10 +68,20 @@ func (x *exchange) standIn() error {
 	return fail(CodeBreakerOpen, "", fmt.Sprintf("%s is demoted for its correctness, and nobody can stand in", first.Name))
 }
 
+// copyToDemoted makes the shadow of a request the probe that is owed to a demoted specialist. Who answers gets no copy of it.
+func (x *exchange) copyToDemoted() {
+	switch {
+	case x.probe != "":
+		x.verdict.Shadow, x.shadowCause = x.probe, calibration.ByProbe
+	case x.demoted != "" && x.verdict.Shadow == x.verdict.Specialist:
+		x.verdict.Shadow = ""
+	}
+}
+
 // mayAnswer says whether a specialist is one of the tenant's, and none that is demoted.
 func (x *exchange) mayAnswer(name string) bool {
 	sp := x.rt.Specialist(name)
-	return sp != nil && x.tenant.Permits(name) && sp.Board.Lane().Standing(x.s.now()) == slo.Primary
+	return sp != nil && x.tenant.Permits(name) && sp.Board.Breaker().Standing(x.s.now()) == slo.Primary
 }
 
 // divert lets the second choice answer for a first one under load, where the verdict was unsure and the second is not under
@@ -124,17 +136,8 @@ func (s *Server) loadFloor(sp *Specialist) int {
 	return int(v)
 }
 
-// ShadowAllowed says whether a copy of a request may go to a specialist now: not while it is under load, but for the probes by
+// shadowAllowed says whether a copy of a request may go to a specialist now: not while it is under load, but for the probes by
 // which a demoted one recovers.
-func (s *Server) ShadowAllowed(sp *Specialist, probe bool) bool {
+func (s *Server) shadowAllowed(sp *Specialist, probe bool) bool {
 	return probe || s.step(sp) == slo.Normal
-}
-
-// ShadowThreshold raises an intent's threshold halfway to certainty for a specialist of which too little is known: no history is
-// not health.
-func (sp *Specialist) ShadowThreshold(threshold float64, now time.Time) float64 {
-	if sp.Board.Lane().Fresh(now) {
-		return threshold + (1-threshold)/2
-	}
-	return threshold
 }

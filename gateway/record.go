@@ -44,7 +44,7 @@ func (x *exchange) decision() Decision {
 	v := &x.verdict
 	d := Decision{
 		Specialist: v.Specialist, Adapter: v.Adapter, RoutedBy: v.RoutedBy.String(), Rule: v.Rule, Cues: v.Cues,
-		Second: v.Second, SecondViable: v.SecondViable, Shadow: v.Shadow, intent: v.Intent, Demoted: x.demoted, Probe: x.probe,
+		Second: v.Second, SecondViable: v.SecondViable, Shadow: v.Shadow, Demoted: x.demoted, Probe: x.probe, intent: v.Intent,
 	}
 	if !math.IsNaN(v.Confidence) {
 		confidence := v.Confidence // the receipt outlives the exchange

@@ -61,13 +61,13 @@ type Specialist struct {
 	BlockSize int               // tokens
 	Version   string            // as declared; "" where nobody did
 	Versions  map[string]string // the same of its adapters
+	Fallback  string            // who stands in for it; "" is nobody
 	Context   int               // tokens, prompt and answer together; 0 is unbounded
 	Draft     int               // tokens that its engines may draft ahead; 0 is none
 	Adapters  []string
 	Created   int64 // unix seconds, for /v1/models
 	Board     *slo.Board
 	Load      *slo.Escalation // nil is never escalated
-	Fallback  string          // who answers while this one is demoted; "" is nobody
 	Fleet     func() *fleet.Snapshot
 	Workflow  routing.Workflow
 	// Executor carries out the Workflow's plans; nil is step after step.

@@ -24,14 +24,14 @@ type shadow struct {
 	extra    []wire.Edit // what the tenant's key adds to the body
 	kind     wire.Kind
 	stream   bool
+	probe    bool // owed to a demoted specialist: its answer is judged
+	asked    time.Time
 	body     []byte // a copy
 	req      wire.Request
 	example  calibration.Example // as far as it is known at the decision
 	review   calibration.Rules
 	standing atomic.Int32 // one of the values below
 	cancel   context.CancelCauseFunc
-	probe    bool // its answer is to be judged: how a demoted specialist recovers
-	asked    time.Time
 	primary  chan calibration.Answer // cap 1: the exchange sends at most one, and does not wait
 
 	heard    []byte // of the primary's stream, as the inside of a JSON string; the exchange's
@@ -49,20 +49,16 @@ const (
 // waits for nothing.
 func (x *exchange) dispatchShadow() {
 	name := x.verdict.Shadow
-	if x.probe != "" {
-		name, x.shadowCause = x.probe, calibration.ByProbe
-	}
 	if name == "" || !x.comparable() {
 		return
 	}
 	sp := x.rt.Specialist(name)
-	if sp == nil || !x.tenant.Permits(name) || !x.s.ShadowAllowed(sp, x.probe != "") {
+	if sp == nil || !x.tenant.Permits(name) || !x.s.shadowAllowed(sp, name == x.probe) {
 		return
 	}
 	sh := &shadow{
 		of: &x.s.shadows, rt: x.rt, sp: sp, id: x.id, tenant: x.tenant.Name, salt: x.salt(), kind: x.kind, stream: x.stream,
-		probe: x.probe != "", asked: x.arrival,
-		primary: make(chan calibration.Answer, 1), review: calibration.RulesFor(x.verdict.Intent, x.rt.Shadow.Tolerance),
+		probe: name == x.probe, asked: x.s.now(), primary: make(chan calibration.Answer, 1), review: calibration.RulesFor(x.verdict.Intent, x.rt.Shadow.Tolerance),
 	}
 	if x.tenant.CacheSalt != "" {
 		sh.extra = append(sh.extra, wire.Edit{Key: "cache_salt", Raw: wire.AppendQuoted(nil, x.tenant.CacheSalt)})

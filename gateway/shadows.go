@@ -107,7 +107,7 @@ func (a *shadows) run(ctx context.Context, sh *shadow) {
 	}()
 	answer, err := a.ask(ctx, sh)
 	if err == nil && sh.probe {
-		a.s.JudgeCopy(sh.sp, sh.asked, string(answer.Text))
+		a.s.judgeCopy(sh.sp, sh.asked, string(answer.Text))
 	}
 	if err == nil {
 		err = a.compare(ctx, sh, answer)

@@ -51,7 +51,7 @@ func (g sloGauges) Collect(out chan<- prometheus.Metric) {
 }
 
 func (g sloGauges) lane(out chan<- prometheus.Metric, sp *Specialist) {
-	st := sp.Board.Lane().State(g.s.now())
+	st := sp.Board.Breaker().State(g.s.now())
 	emit(out, demotedDesc, flag(st.Standing == slo.ShadowOnly.String()), sp.Name)
 	out <- prometheus.MustNewConstMetric(movesDesc, prometheus.CounterValue, float64(st.Transitions), sp.Name)
 }

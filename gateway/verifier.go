@@ -102,13 +102,13 @@ func (x *exchange) haveJudged() {
 	s.verifier.Offer(text, func(pass bool) { s.judge(rt, r, verifierKind, pass) })
 }
 
-// JudgeCopy offers a specialist's answer to the copy of a request that was asked at a time: how a demoted one recovers. Its
-// verdict counts for that specialist. False: there is no judge, or it has no room.
-func (s *Server) JudgeCopy(sp *Specialist, asked time.Time, answer string) bool {
+// judgeCopy offers a specialist's answer to the copy of a request that was asked at a time: how a demoted one recovers. Its
+// verdict counts for that specialist.
+func (s *Server) judgeCopy(sp *Specialist, asked time.Time, answer string) {
 	if s.verifier == nil || answer == "" {
-		return false
+		return
 	}
-	return s.verifier.Offer(answer, func(pass bool) { sp.judged(slo.Verdict{Answered: asked, Pass: pass}) })
+	s.verifier.Offer(answer, func(pass bool) { sp.judged(slo.Verdict{Answered: asked, Pass: pass}) })
 }
 
 // judged counts a verdict on an answer of the specialist.

@@ -129,7 +129,8 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
 // judge counts a verdict for the specialist that answered. It reports whether it did: not a second of its kind, and none on a
 // request that has no answer.
 func (s *Server) judge(rt *Runtime, r *Receipt, kind string, pass bool) bool {
-	sp, verdict := rt.Specialist(r.Result.Specialist), Outcome{Kind: kind, Pass: pass, Time: s.now()}
+	sp := rt.Specialist(r.Result.Specialist)
+	verdict := Outcome{Kind: kind, Pass: pass, Time: s.now()}
 	if sp == nil || r.Result.Status != http.StatusOK || !r.judge(verdict) {
 		return false
 	}

@@ -13,7 +13,7 @@ const correctnessSlots = 96
 type Board struct {
 	cfg Config
 
-	lane *Lane
+	breaker *Breaker
 
 	published atomic.Pointer[publication]
 
@@ -33,12 +33,12 @@ func NewBoard(cfg Config) *Board {
 	now := cfg.Now()
 	return &Board{
 		cfg: cfg, ring: newRing(cfg.Window, slots, now), ttft: newWindow(), itl: newWindow(), admission: newWindow(),
-		ends: newTally(cfg.Window, slots, now), lane: newLane(cfg.Correctness, now), intents: map[string]*window{}, newest: now,
+		ends: newTally(cfg.Window, slots, now), breaker: newBreaker(cfg.Correctness, now), intents: map[string]*window{}, newest: now,
 	}
 }
 
-// Lane is the specialist's correctness breaker.
-func (b *Board) Lane() *Lane { return b.lane }
+// Breaker is the specialist's correctness breaker.
+func (b *Board) Breaker() *Breaker { return b.breaker }
 
 // ObserveTTFT counts, at now, the time from a request's arrival to its first token.
 func (b *Board) ObserveTTFT(now time.Time, d time.Duration) { b.observe(now, &b.ttft, d) }
@@ -89,8 +89,8 @@ func (b *Board) ObserveEnd(preempted bool) {
 	b.newest = now
 }
 
-// Outcome counts a verdict on an answer, for the rate that is published and for the Lane.
-func (b *Board) Outcome(v Verdict) { b.lane.Count(v, b.cfg.Now()) }
+// Outcome counts a verdict on an answer, for the rate that is published and for the Breaker.
+func (b *Board) Outcome(v Verdict) { b.breaker.Count(v, b.cfg.Now()) }
 
 // roll empties the slots that are older than the window. Under mu.
 func (b *Board) roll(now time.Time) {

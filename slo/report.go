@@ -61,11 +61,11 @@ func (b *Board) read(now time.Time) Report {
 	r.Samples = r.TTFT.Samples
 	ends := b.ends.sum(now)
 	r.Preempted = Share{Samples: ends.all, Fraction: known(ends, b.cfg.MinSamples)}
-	owed, outcomes := b.cfg.Correctness, b.lane.tally(now)
+	owed, outcomes := b.cfg.Correctness, b.breaker.tally(now)
 	r.Correctness = Correctness{
 		Rate: known(outcomes, owed.MinSamples), Floor: owed.Floor, Samples: outcomes.all, MinSamples: owed.MinSamples,
 		WindowSeconds: owed.Window.Seconds(), RecoverForSeconds: owed.RecoverFor.Seconds(),
-		Standing: b.lane.Standing(now).String(),
+		Standing: b.breaker.Standing(now).String(),
 	}
 	if low, high := outcomes.wilson(); r.Correctness.Rate != nil {
 		r.Correctness.Low, r.Correctness.High = &low, &high

@@ -9,7 +9,7 @@ import (
 // ErrSaved is what Restore wraps when it is given what no Save has written.
 var ErrSaved = errors.New("slo: not a saved lane")
 
-// Saved is what a Lane remembers across restarts.
+// Saved is what a Breaker remembers across restarts.
 type Saved struct {
 	Standing string    `json:"standing"`
 	Changed  time.Time `json:"changed,omitzero"`
@@ -26,11 +26,11 @@ type Slot struct {
 }
 
 // Save returns what Restore needs. A way back that is under way begins anew after it.
-func (l *Lane) Save(now time.Time) Saved {
+func (l *Breaker) Save(now time.Time) Saved {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return Saved{
-		Standing: Standing(l.standing.Load()).String(), Changed: l.changed, Begun: l.begun,
+		Standing: Duty(l.standing.Load()).String(), Changed: l.changed, Begun: l.begun,
 		Rolling: l.rolling.saved(now), Evidence: l.evidence.saved(now),
 	}
 }
@@ -42,7 +42,7 @@ func (t *tally) saved(now time.Time) (slots []Slot) {
 
 // Restore makes the lane what it was when s was saved; what has left the window since is left out. ErrSaved, with nothing
 // changed, where s is not possible.
-func (l *Lane) Restore(s Saved, now time.Time) error {
+func (l *Breaker) Restore(s Saved, now time.Time) error {
 	if s.Standing != Primary.String() && s.Standing != ShadowOnly.String() {
 		return fmt.Errorf("%w: standing %.32q", ErrSaved, s.Standing)
 	}

@@ -11,7 +11,7 @@ import (
 func TestALaneIsItselfAfterARestart(t *testing.T) {
 	c := CorrectnessConfig{Floor: 0.9, Window: 24 * time.Hour, MinSamples: 10, RecoverFor: time.Minute, ProbeShare: 0.1}
 	now := newClock().at
-	l := newLane(c, now)
+	l := newBreaker(c, now)
 	for range 30 {
 		l.Count(Verdict{now, true}, now)
 	}
@@ -30,7 +30,7 @@ func TestALaneIsItselfAfterARestart(t *testing.T) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		t.Fatal(err)
 	}
-	again := newLane(c, now)
+	again := newBreaker(c, now)
 	if err := again.Restore(s, now); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestALaneIsItselfAfterARestart(t *testing.T) {
 
 func TestRestoreRefusesWhatNobodySaved(t *testing.T) {
 	now := newClock().at
-	l := newLane(CorrectnessConfig{Floor: 0.9, Window: time.Hour, MinSamples: 10, ProbeShare: 1}, now)
+	l := newBreaker(CorrectnessConfig{Floor: 0.9, Window: time.Hour, MinSamples: 10, ProbeShare: 1}, now)
 	for _, s := range []Saved{{}, {Standing: "gone"}, {Standing: "primary", Rolling: []Slot{{now, 2, 1}}}, {Standing: "primary", Evidence: []Slot{{now, -1, 1}}}} {
 		if err := l.Restore(s, now); !errors.Is(err, ErrSaved) {
 			t.Errorf("%+v: %v", s, err)

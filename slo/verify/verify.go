@@ -143,7 +143,7 @@ func (v *Verifier) Judge(ctx context.Context, answer string) (pass bool, err err
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrCommand, err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary directory: the system sweeps what is left
 	if err := os.WriteFile(filepath.Join(dir, v.cfg.File), []byte(code), 0o600); err != nil {
 		return false, fmt.Errorf("%w: %w", ErrCommand, err)
 	}

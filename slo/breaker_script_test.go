@@ -12,8 +12,8 @@ import (
 
 // stage plays one script of testdata/lane: a scenario of verdicts in virtual time.
 type stage struct {
-	lane *Lane
-	now  time.Time
+	breaker *Breaker
+	now     time.Time
 }
 
 // MEGA-59, MEGA-61, MEGA-67
@@ -56,7 +56,7 @@ func (s *stage) play(words []string) error {
 		}
 		return s.verdicts(s.now.Add(-ago), rest[1], rest[2])
 	case "refresh":
-		s.lane.Refresh(s.now)
+		s.breaker.Refresh(s.now)
 		return nil
 	case "standing":
 		return s.expect(rest)
@@ -82,7 +82,7 @@ func (s *stage) open(settings []string) (err error) {
 			return err
 		}
 	}
-	s.lane = newLane(c, s.now)
+	s.breaker = newBreaker(c, s.now)
 	return nil
 }
 
@@ -95,13 +95,13 @@ func (s *stage) pass(for_ string) error {
 func (s *stage) verdicts(at time.Time, what, n string) error {
 	many, err := strconv.Atoi(n)
 	for range many {
-		s.lane.Count(Verdict{Answered: at, Pass: what == "pass"}, s.now)
+		s.breaker.Count(Verdict{Answered: at, Pass: what == "pass"}, s.now)
 	}
 	return err
 }
 
 func (s *stage) expect(words []string) error {
-	state := s.lane.State(s.now)
+	state := s.breaker.State(s.now)
 	fresh := len(words) > 1 && words[1] == "fresh"
 	if state.Standing != words[0] || state.Standing == "primary" && state.Fresh != fresh {
 		return fmt.Errorf("it is %s, fresh %v, with %d of %d verdicts", state.Standing, state.Fresh, state.Passed, state.Samples)

@@ -9,13 +9,13 @@ import (
 )
 
 // series are adversarial: each knows what the lane decided last and chooses its next verdict to make it flap.
-var series = map[string]func(r *rand.Rand, n int, s Standing) bool{
-	"coin at the floor":     func(r *rand.Rand, _ int, _ Standing) bool { return r.Float64() < 0.9 },
-	"coin just below":       func(r *rand.Rand, _ int, _ Standing) bool { return r.Float64() < 0.89 },
-	"bursts":                func(_ *rand.Rand, n int, _ Standing) bool { return n/200%2 == 0 },
-	"good only while shown": func(_ *rand.Rand, _ int, s Standing) bool { return s == ShadowOnly },
-	"good only while not":   func(_ *rand.Rand, _ int, s Standing) bool { return s == Primary },
-	"always bad":            func(*rand.Rand, int, Standing) bool { return false },
+var series = map[string]func(r *rand.Rand, n int, s Duty) bool{
+	"coin at the floor":     func(r *rand.Rand, _ int, _ Duty) bool { return r.Float64() < 0.9 },
+	"coin just below":       func(r *rand.Rand, _ int, _ Duty) bool { return r.Float64() < 0.89 },
+	"bursts":                func(_ *rand.Rand, n int, _ Duty) bool { return n/200%2 == 0 },
+	"good only while shown": func(_ *rand.Rand, _ int, s Duty) bool { return s == ShadowOnly },
+	"good only while not":   func(_ *rand.Rand, _ int, s Duty) bool { return s == Primary },
+	"always bad":            func(*rand.Rand, int, Duty) bool { return false },
 }
 
 // MEGA-61: whatever the verdicts, there is at most one change in a cool-down, only between the two standings, and none upwards
@@ -26,7 +26,7 @@ func TestNoSeriesMakesALaneFlap(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(7, 7))
 			now := newClock().at
-			l := newLane(CorrectnessConfig{Floor: floor, Window: 24 * time.Hour, MinSamples: least, RecoverFor: recoverFor, ProbeShare: 0.1}, now)
+			l := newBreaker(CorrectnessConfig{Floor: floor, Window: 24 * time.Hour, MinSamples: least, RecoverFor: recoverFor, ProbeShare: 0.1}, now)
 			var changed time.Time
 			var seen []bool // since the last change
 			was := Primary
@@ -43,7 +43,7 @@ func TestNoSeriesMakesALaneFlap(t *testing.T) {
 				pass := next(r, n, mid)
 				l.Count(Verdict{Answered: now, Pass: pass}, now)
 				seen = append(seen, pass)
-				is := Standing(l.standing.Load())
+				is := Duty(l.standing.Load())
 				if is != was {
 					judge(t, was, is, now, changed, seen)
 					was, changed, seen = is, now, nil
@@ -56,7 +56,7 @@ func TestNoSeriesMakesALaneFlap(t *testing.T) {
 	}
 }
 
-func judge(t *testing.T, was, is Standing, now, changed time.Time, seen []bool) {
+func judge(t *testing.T, was, is Duty, now, changed time.Time, seen []bool) {
 	t.Helper()
 	if is == was {
 		return
@@ -81,7 +81,7 @@ func TestAHealthySpecialistIsSeldomDemoted(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		now := newClock().at
-		l := newLane(CorrectnessConfig{Floor: 0.95, Window: 24 * time.Hour, MinSamples: 50, RecoverFor: time.Minute, ProbeShare: 0.1}, now)
+		l := newBreaker(CorrectnessConfig{Floor: 0.95, Window: 24 * time.Hour, MinSamples: 50, RecoverFor: time.Minute, ProbeShare: 0.1}, now)
 		for range 2000 {
 			now = now.Add(time.Second)
 			l.Count(Verdict{Answered: now, Pass: r.Float64() < 0.975}, now)
@@ -122,7 +122,7 @@ func TestWilsonsIntervalIsTheScoreTests(t *testing.T) {
 // MEGA-67: a demoted specialist is guaranteed its probes: a share of many requests, and each of few.
 func TestADemotedLaneIsGuaranteedProbes(t *testing.T) {
 	now := newClock().at
-	l := newLane(CorrectnessConfig{Floor: 0.9, Window: time.Hour, MinSamples: 1, RecoverFor: time.Minute, ProbeShare: 0.1}, now)
+	l := newBreaker(CorrectnessConfig{Floor: 0.9, Window: time.Hour, MinSamples: 1, RecoverFor: time.Minute, ProbeShare: 0.1}, now)
 	if l.Probe(now) {
 		t.Error("a primary was probed")
 	}
@@ -153,10 +153,10 @@ func TestLaneIsSafeForConcurrentUse(t *testing.T) {
 			for i := range 5000 {
 				now := time.Now()
 				b.Outcome(Verdict{now, (i/100+g)%2 == 0})
-				b.Lane().Standing(now)
-				b.Lane().Probe(now)
+				b.Breaker().Standing(now)
+				b.Breaker().Probe(now)
 				if i%500 == 0 {
-					_, _ = b.Report(), b.Lane().State(now)
+					_, _ = b.Report(), b.Breaker().State(now)
 				}
 			}
 		})
@@ -167,9 +167,9 @@ func TestLaneIsSafeForConcurrentUse(t *testing.T) {
 // BenchmarkBreakerDecision is what a request pays for the correctness breaker.
 func BenchmarkBreakerDecision(b *testing.B) {
 	now := time.Now()
-	for _, s := range []Standing{Primary, ShadowOnly} {
+	for _, s := range []Duty{Primary, ShadowOnly} {
 		b.Run(s.String(), func(b *testing.B) {
-			l := newLane(CorrectnessConfig{Floor: 0.9, Window: time.Hour, MinSamples: 10, RecoverFor: time.Hour, ProbeShare: 0.1}, now)
+			l := newBreaker(CorrectnessConfig{Floor: 0.9, Window: time.Hour, MinSamples: 10, RecoverFor: time.Hour, ProbeShare: 0.1}, now)
 			for range 10 * int(s) {
 				l.Count(Verdict{now, false}, now)
 			}

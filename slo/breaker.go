@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Standing is what a specialist's answers are good for.
-type Standing uint32
+// Duty is what a specialist's answers are good for.
+type Duty uint32
 
-// Standings.
+// Duties.
 const (
-	Primary    Standing = iota // its answers go to clients
-	ShadowOnly                 // demoted: it gets copies of requests, and nobody sees its answers
+	Primary    Duty = iota // its answers go to clients
+	ShadowOnly             // demoted: it gets copies of requests, and nobody sees its answers
 )
 
 // String is the name in /admin/breakers.
-func (s Standing) String() string { return [...]string{"primary", "shadow-only"}[s] }
+func (s Duty) String() string { return [...]string{"primary", "shadow-only"}[s] }
 
 // Verdict is one judgement of one answer. That each counts once is the caller's affair.
 type Verdict struct {
@@ -24,7 +24,7 @@ type Verdict struct {
 	Pass     bool
 }
 
-// Lane is the correctness breaker of one specialist. Safe for concurrent use; Standing takes no lock while it is Primary.
+// Breaker is the correctness breaker of one specialist. Safe for concurrent use; Standing takes no lock while it is Primary.
 //
 //	          rate certainly below the floor
 //	Primary ──────────────────────────────────▶ ShadowOnly
@@ -32,7 +32,7 @@ type Verdict struct {
 //	   └────────────────────────────────────────────┘ for recover_for on end
 //
 // Between one change and the next lies recover_for at least, whatever the verdicts.
-type Lane struct {
+type Breaker struct {
 	floor      float64
 	least      int
 	recoverFor time.Duration
@@ -52,16 +52,16 @@ type Lane struct {
 	moves    uint64
 }
 
-func newLane(c CorrectnessConfig, now time.Time) *Lane {
-	return &Lane{
+func newBreaker(c CorrectnessConfig, now time.Time) *Breaker {
+	return &Breaker{
 		floor: c.Floor, least: c.MinSamples, recoverFor: c.RecoverFor, probeEvery: max(int(1/c.ProbeShare+0.5), 1),
 		rolling: newTally(c.Window, correctnessSlots, now), evidence: newTally(c.Window, correctnessSlots, now),
 	}
 }
 
 // Standing returns what is in force at now. A recovery that has come due happens here.
-func (l *Lane) Standing(now time.Time) Standing {
-	if s := Standing(l.standing.Load()); s == Primary {
+func (l *Breaker) Standing(now time.Time) Duty {
+	if s := Duty(l.standing.Load()); s == Primary {
 		return s
 	}
 	if due := l.due.Load(); due != 0 && now.UnixNano() >= due {
@@ -69,11 +69,11 @@ func (l *Lane) Standing(now time.Time) Standing {
 		l.recover(now)
 		l.mu.Unlock()
 	}
-	return Standing(l.standing.Load())
+	return Duty(l.standing.Load())
 }
 
 // Count takes a verdict into the windows and draws the consequences.
-func (l *Lane) Count(v Verdict, now time.Time) {
+func (l *Breaker) Count(v Verdict, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rolling.addAt(now, v.Answered, v.Pass)
@@ -82,7 +82,7 @@ func (l *Lane) Count(v Verdict, now time.Time) {
 	}
 	l.recover(now)
 	l.evidence.addAt(now, v.Answered, v.Pass)
-	if Standing(l.standing.Load()) == Primary {
+	if Duty(l.standing.Load()) == Primary {
 		l.demote(now)
 		return
 	}
@@ -91,7 +91,7 @@ func (l *Lane) Count(v Verdict, now time.Time) {
 }
 
 // demote ends Primary when even the most that the rate could be is below the floor. Under mu.
-func (l *Lane) demote(now time.Time) {
+func (l *Breaker) demote(now time.Time) {
 	c := l.evidence.sum(now)
 	if _, high := c.wilson(); c.all < l.least || high >= l.floor || l.cooling(now) {
 		return
@@ -102,7 +102,7 @@ func (l *Lane) demote(now time.Time) {
 }
 
 // watch starts the way back when the probes' rate comes up to the floor, and ends it when the rate falls below. Under mu.
-func (l *Lane) watch(now time.Time) {
+func (l *Breaker) watch(now time.Time) {
 	c := l.evidence.sum(now)
 	switch healthy := c.all >= l.least && c.rate() >= l.floor; {
 	case !healthy:
@@ -114,7 +114,7 @@ func (l *Lane) watch(now time.Time) {
 
 // recover makes the specialist Primary again when its way back is at its end. Where nothing was heard of it for twice the
 // time, it begins anew with the next verdict: silence is not health. Under mu.
-func (l *Lane) recover(now time.Time) {
+func (l *Breaker) recover(now time.Time) {
 	due := l.due.Load()
 	if due == 0 || now.UnixNano() < due || l.cooling(now) {
 		return
@@ -127,11 +127,11 @@ func (l *Lane) recover(now time.Time) {
 	l.change(Primary, now) // on the evidence of its probes, to which what comes now is added
 }
 
-func (l *Lane) cooling(now time.Time) bool {
+func (l *Breaker) cooling(now time.Time) bool {
 	return !l.changed.IsZero() && now.Sub(l.changed) < l.recoverFor
 }
 
-func (l *Lane) change(to Standing, now time.Time) {
+func (l *Breaker) change(to Duty, now time.Time) {
 	l.due.Store(0)
 	l.probedAt.Store(0)
 	l.changed = now
@@ -144,8 +144,8 @@ const probeAtLeast = 10 * time.Second
 
 // Probe says whether a request that would have been the specialist's has to be copied to it, so that it can recover: a fixed
 // share of them, and the first after ten seconds without. Never while it is Primary.
-func (l *Lane) Probe(now time.Time) bool {
-	if Standing(l.standing.Load()) == Primary {
+func (l *Breaker) Probe(now time.Time) bool {
+	if Duty(l.standing.Load()) == Primary {
 		return false
 	}
 	at, last := now.UnixNano(), l.probedAt.Load()
@@ -161,7 +161,7 @@ func (l *Lane) Probe(now time.Time) bool {
 
 // Fresh says whether the window holds too little to tell how good the specialist is: it is to be shadowed more, and "no history"
 // is not "healthy".
-func (l *Lane) Fresh(now time.Time) bool {
+func (l *Breaker) Fresh(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.evidence.sum(now).all < l.least
@@ -169,7 +169,7 @@ func (l *Lane) Fresh(now time.Time) bool {
 
 // Refresh forgets the verdicts, as for a new adapter or new weights: what was said of the old ones says nothing of these. The
 // standing stays, and a demoted specialist has its way back before it.
-func (l *Lane) Refresh(now time.Time) {
+func (l *Breaker) Refresh(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rolling.reset(now)
@@ -178,8 +178,8 @@ func (l *Lane) Refresh(now time.Time) {
 	l.due.Store(0)
 }
 
-// LaneState is a Lane as GET /admin/breakers shows it.
-type LaneState struct {
+// BreakerState is a Breaker as GET /admin/breakers shows it.
+type BreakerState struct {
 	Standing    string    `json:"standing"`
 	Fresh       bool      `json:"fresh"` // too few verdicts to tell
 	Floor       float64   `json:"floor"`
@@ -194,12 +194,12 @@ type LaneState struct {
 }
 
 // State returns the present picture.
-func (l *Lane) State(now time.Time) LaneState {
+func (l *Breaker) State(now time.Time) BreakerState {
 	standing := l.Standing(now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.evidence.sum(now)
-	s := LaneState{
+	s := BreakerState{
 		Standing: standing.String(), Fresh: c.all < l.least, Floor: l.floor, Samples: c.all, Passed: c.hold, MinSamples: l.least, Since: l.changed, Transitions: l.moves,
 	}
 	s.Low, s.High = c.wilson()
@@ -210,7 +210,7 @@ func (l *Lane) State(now time.Time) LaneState {
 }
 
 // tally returns what the window holds.
-func (l *Lane) tally(now time.Time) count {
+func (l *Breaker) tally(now time.Time) count {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.rolling.sum(now)

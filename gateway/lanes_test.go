@@ -1,0 +1,157 @@
+package gateway
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"octet/classifier"
+	"octet/slo"
+)
+
+// lanes is a server of three specialists, c stands in for b and b for a, with the knobs of one intent.
+func lanes(t *testing.T) (*Server, *Runtime) {
+	t.Helper()
+	rt := &Runtime{}
+	all := slo.IntentKnobs("codegen", 0.3, 0.6)
+	for _, name := range []string{"a", "b", "c"} {
+		board := slo.NewBoard(slo.Config{Correctness: slo.CorrectnessConfig{Floor: 0.9, MinSamples: 5}})
+		rt.Specialists = append(rt.Specialists, &Specialist{Name: name, Board: board, Load: slo.NewEscalation(slo.EscalationConfig{})})
+		all = append(all, slo.SpecialistKnobs(name)...)
+	}
+	rt.Specialists[0].Fallback, rt.Specialists[1].Fallback, rt.Specialists[2].Fallback = "b", "c", "a"
+	knobs, err := slo.NewKnobs(nil, all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Server{knobs: knobs, now: time.Now}, rt.Seal()
+}
+
+func demoted(rt *Runtime, names ...string) {
+	for _, name := range names {
+		for range 5 {
+			rt.Specialist(name).Board.Outcome(slo.Verdict{Answered: time.Now()})
+		}
+	}
+}
+
+// relieved has a verdict for a, with b as its viable second choice, go through step 3.
+func relieved(s *Server, rt *Runtime, confidence float64, priority int, allowed ...string) (*exchange, error) {
+	x := &exchange{s: s, rt: rt, receipt: &Receipt{}, tenant: &Tenant{Specialists: allowed}, question: &question{}}
+	x.intent.Priority = priority
+	x.verdict = classifier.Verdict{
+		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b", SecondViable: !math.IsNaN(confidence),
+	}
+	x.receipt.Decision = x.decision()
+	return x, x.relieve()
+}
+
+// MEGA-60: the first of the fallbacks that may answer does; a circle of demoted ones ends in breaker_open.
+func TestTheFirstFallbackThatMayAnswerStandsIn(t *testing.T) {
+	for name, test := range map[string]struct {
+		demoted []string
+		allowed []string
+		want    string // "" is breaker_open
+	}{
+		"nobody demoted": {nil, nil, "a"}, "one": {[]string{"a"}, nil, "b"}, "two": {[]string{"a", "b"}, nil, "c"}, "all": {[]string{"a", "b", "c"}, nil, ""},
+		"another": {[]string{"b"}, nil, "a"}, "not the tenant's": {[]string{"a"}, []string{"a", "c"}, "c"}, "none the tenant's": {[]string{"a"}, []string{"a"}, ""},
+	} {
+		s, rt := lanes(t)
+		demoted(rt, test.demoted...)
+		x, err := relieved(s, rt, 0.9, 0, test.allowed...)
+		var refused *Error
+		switch {
+		case test.want == "" && (!errors.As(err, &refused) || refused.Code != CodeBreakerOpen || refused.Status() != 503):
+			t.Errorf("%s: %v", name, err)
+		case test.want != "" && (err != nil || x.verdict.Specialist != test.want || x.receipt.Decision.Specialist != test.want):
+			t.Errorf("%s: %s answers, %v", name, x.verdict.Specialist, err)
+		case test.want != "" && test.want != "a" && (x.demoted != "a" || x.verdict.RoutedBy != classifier.ByFallback):
+			t.Errorf("%s: %+v", name, x.verdict)
+		}
+	}
+}
+
+// MEGA-63: under load, and only then, the second choice takes what the router was unsure about, unless it is demoted, under load
+// itself, or not the tenant's.
+func TestLoadDivertsWhatWasUnsure(t *testing.T) {
+	unsure, sure := 0.5, 0.7
+	for name, test := range map[string]struct {
+		confidence float64
+		set        func(s *Server, rt *Runtime)
+		want       string
+	}{
+		"no load":          {unsure, func(*Server, *Runtime) {}, "a"},
+		"unsure":           {unsure, func(s *Server, _ *Runtime) { step(s, "a", 1) }, "b"},
+		"sure":             {sure, func(s *Server, _ *Runtime) { step(s, "a", 1) }, "a"},
+		"no probability":   {math.NaN(), func(s *Server, _ *Runtime) { step(s, "a", 1) }, "a"},
+		"both under load":  {unsure, func(s *Server, _ *Runtime) { step(s, "a", 1); step(s, "b", 1) }, "a"},
+		"the other's load": {unsure, func(s *Server, _ *Runtime) { step(s, "b", 2) }, "a"},
+		"second demoted":   {unsure, func(s *Server, rt *Runtime) { step(s, "a", 1); demoted(rt, "b") }, "a"},
+		"operator's no": {unsure, func(s *Server, _ *Runtime) {
+			step(s, "a", 1)
+			_ = s.knobs.Set("divert_threshold.codegen", slo.Override{Value: 0})
+		}, "a"},
+	} {
+		s, rt := lanes(t)
+		test.set(s, rt)
+		x, err := relieved(s, rt, test.confidence, 0)
+		if err != nil || x.verdict.Specialist != test.want || (test.want == "b") != (x.verdict.RoutedBy == classifier.ByDivert) {
+			t.Errorf("%s: %s answers, routed by %v, %v", name, x.verdict.Specialist, x.verdict.RoutedBy, err)
+		}
+	}
+}
+
+func step(s *Server, name string, to float64) {
+	s.knobs.Adjust(slo.LoadStep+name, slo.Override{Value: to, By: "escalation"})
+}
+
+// MEGA-64, MEGA-65: the floor of step 2 binds where no operator has set the intent's; who may come back is told when.
+func TestTheHigherFloorBindsUnlessAnOperatorSaysOtherwise(t *testing.T) {
+	for name, test := range map[string]struct {
+		step, floor  float64
+		operator     *slo.Override
+		priority     int
+		served, wait bool
+	}{
+		"normal":            {0, 5, nil, -100, true, false},
+		"diverting":         {1, 5, nil, -100, true, false},
+		"below":             {2, 5, nil, 4, false, true},
+		"at":                {2, 5, nil, 5, true, false},
+		"operator's lower":  {2, 5, &slo.Override{Value: -100}, -50, true, false},
+		"operator's higher": {2, 5, &slo.Override{Value: 9}, 7, false, false},
+	} {
+		s, rt := lanes(t)
+		step(s, "a", test.step)
+		s.knobs.Adjust(slo.LoadFloor+"a", slo.Override{Value: test.floor})
+		if test.operator != nil {
+			if err := s.knobs.Set("priority_floor.codegen", *test.operator); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := relieved(s, rt, 0.9, test.priority)
+		var refused *Error
+		if errors.As(err, &refused); (err == nil) != test.served || err != nil && (refused.Code != CodePriorityFloor || (refused.RetryAfter > 0) != test.wait) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// MEGA-63: what is under load gets no shadows but the probes of a demoted one.
+func TestASpecialistUnderLoadGetsProbesAlone(t *testing.T) {
+	s, rt := lanes(t)
+	a := rt.Specialist("a")
+	if !s.shadowAllowed(a, false) {
+		t.Error("no shadow without load")
+	}
+	if step(s, "a", 1); s.shadowAllowed(a, false) || !s.shadowAllowed(a, true) {
+		t.Error("under load: a shadow, or no probe")
+	}
+	demoted(rt, "b")
+	rt.Specialist("a").Fallback = ""
+	x := &exchange{s: s, rt: rt, receipt: &Receipt{}, tenant: &Tenant{}, question: &question{}}
+	x.verdict = classifier.Verdict{Specialist: "b", Intent: "codegen"}
+	if err := x.relieve(); err != nil || x.probe != "b" || x.verdict.Shadow != "b" || x.verdict.Specialist != "c" {
+		t.Errorf("probe %q, %s answers, %v", x.probe, x.verdict.Specialist, err)
+	}
+}
