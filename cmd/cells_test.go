@@ -54,7 +54,7 @@ func TestCellsThatShareAStreamKnowTheirOwnReplicasAlone(t *testing.T) {
 		for _, e := range w.engines {
 			held += e.State().Cached
 		}
-		if st := w.house.index.Stats(); int(st.Blocks) != held || held == 0 {
+		if st := w.house.index.Stats(); st.Blocks != held || held == 0 {
 			t.Errorf("%s: the index holds %d blocks, its engines %d", name, st.Blocks, held)
 		}
 		if n := w.house.index.Alive().Count(); n != 2 {
