@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"octet/engine"
 	"octet/gateway/wire"
@@ -26,6 +27,9 @@ const (
 // and engines behind a routing sidecar are told by a header whom to ask.
 type Handover struct {
 	Room func() int64 // of SGLang's meetings, none like another; not negative
+	// Accept is how long the engine that answers is asked after the one that prefills has taken its part, at the latest; 0 is that
+	// both are asked at once. Engines that meet cannot wait for more: the one is done when the other has come.
+	Accept time.Duration
 
 	tokens []byte // the prompt as the body of the next steps has it, raw; nil is as the client sent it
 	params []byte // vLLM's kv_transfer_params for the answering engine, raw
@@ -94,6 +98,8 @@ type member struct {
 var (
 	// whole has an engine answer in one piece, so that its status tells how it went.
 	whole = []member{{"stream", "false", false}, {"stream_options", "null", false}}
+	// soon has an engine answer as a stream, whose head says that it has taken the request.
+	soon = []member{{"stream", "true", true}, {"stream_options", "null", false}}
 	// oneToken has an engine compute a prompt and stop at its first token.
 	oneToken = []member{{"max_tokens", "1", true}, {"max_completion_tokens", "1", false}, {"min_tokens", "0", false}, {"n", "1", false}, {"best_of", "1", false}}
 )
@@ -115,8 +121,12 @@ func (o *Handover) prefill(h *Hop) error {
 		return o.announce(h)
 	}
 	o.useTokens(h)
-	h.Stream = false
-	h.set(whole)
+	h.Stream = o.Accept > 0 && h.Replica.Engine == "sglang"
+	if h.Stream {
+		h.set(soon)
+	} else {
+		h.set(whole)
+	}
 	switch h.Replica.Engine {
 	case "vllm":
 		h.set(oneToken)
@@ -128,7 +138,7 @@ func (o *Handover) prefill(h *Hop) error {
 		}
 		o.meet = &meeting{at.Hostname(), h.Replica.BootstrapPort, o.Room()}
 		h.Edits = o.meet.edits(h.Edits)
-		h.Beside, h.Hold = true, true
+		h.Beside, h.Hold, h.Accept = true, true, o.Accept
 	default:
 		return fmt.Errorf("%w: %s engines hand nothing over", routing.ErrNotTried, h.Replica.Engine)
 	}

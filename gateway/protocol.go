@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"time"
 
 	"octet/engine"
 	"octet/gateway/wire"
@@ -42,6 +43,7 @@ type Hop struct {
 	Body    []byte         // sent in place of the client's body, unless nil
 	NoPlace bool           // the step computes no KV: it needs no place in the replica's batch
 	Beside  bool           // sent together with the last step and not waited for: the engines find each other
+	Accept  time.Duration  // Beside: the last step waits so long for the engine to take this one; 0 is not at all
 	Unasked bool           // nothing is sent: the last step's engine asks in its own time; the place is held as with Hold
 	Handed  bool           // the last step's engine takes a prompt that it has not computed
 
