@@ -179,7 +179,7 @@ func TestLoadShowsInTheKnobsAndYieldsToTheOperator(t *testing.T) {
 
 // Where some tenants judge, the others' verdicts are refused.
 func TestOnlyJudgesJudge(t *testing.T) {
-	w := newWorld(t, judgedWorld+"outcomes: {tenants: [reviewers]}\n", judgedEngines())
+	w := newWorld(t, judgedWorld+"outcomes: {tenants: [acme]}\n", judgedEngines(), tenants("auth.anonymous=true")...)
 	id, _ := w.answered(hello)
 	resp, answer := w.post("/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":"compile","pass":false}`, id))
 	if resp.StatusCode != 403 || codeOf(t, answer) != "permission_denied" {
