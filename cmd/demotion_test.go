@@ -176,3 +176,13 @@ func TestLoadShowsInTheKnobsAndYieldsToTheOperator(t *testing.T) {
 	}
 	w.answered(hello)
 }
+
+// Where some tenants judge, the others' verdicts are refused.
+func TestOnlyJudgesJudge(t *testing.T) {
+	w := newWorld(t, judgedWorld+"outcomes: {tenants: [acme]}\n", judgedEngines(), tenants("auth.anonymous=true")...)
+	id, _ := w.answered(hello)
+	resp, answer := w.post("/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":"compile","pass":false}`, id))
+	if resp.StatusCode != 403 || codeOf(t, answer) != "permission_denied" {
+		t.Errorf("status %d: %s", resp.StatusCode, answer)
+	}
+}

@@ -158,7 +158,7 @@ func (h *house) options(cfg *config.Config) gateway.Options {
 // furnish builds the Runtime of cfg and the residents that it needs. On an error nothing has changed: whatever can fail comes
 // before whatever changes something.
 func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runtime, []*resident, error) {
-	rt := &gateway.Runtime{Intents: intentNames(cfg), Limits: limits(cfg), Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
+	rt := &gateway.Runtime{Intents: intentNames(cfg), Judges: cfg.Outcomes.Tenants, Limits: limits(cfg), Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
 	var err error
 	if rt.Shadow, err = shadowOf(cfg); err != nil {
 		return nil, nil, fmt.Errorf("%w: shadow.judge: %w", errConfig, err)

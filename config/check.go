@@ -15,6 +15,7 @@ const Routed = "octet"
 func check(c *Config, r *report, presets []string) {
 	checkListeners(c, r)
 	checkAuth(c, r)
+	checkJudges(c, r)
 	checkRouter(c, r)
 	checkProfiles(c, r, presets)
 	for i := range c.Specialists {
@@ -30,6 +31,16 @@ func check(c *Config, r *report, presets []string) {
 func checkShadow(c *Config, r *report) {
 	if j := c.Shadow.Judge; len(j.Command) > 0 && j.URL != "" {
 		r.addAt("shadow.judge.url", CodeConflict, "a judge is a command or a service, not both")
+	}
+}
+
+// checkJudges notes judges that nobody could be: a tenant's name, or anonymous.
+func checkJudges(c *Config, r *report) {
+	for i, name := range c.Outcomes.Tenants {
+		is := func(t Tenant) bool { return t.Name == name }
+		if name != "" && name != "anonymous" && !slices.ContainsFunc(c.Auth.Tenants, is) {
+			r.addAt(item("outcomes.tenants", i), CodeUnknownName, "there is no tenant %q", clip(name))
+		}
 	}
 }
 

@@ -76,6 +76,7 @@ func TestEveryFaultIsNamedWithItsPathCodeAndLine(t *testing.T) {
 		{"a tenant of an unknown specialist", "auth: {tenants: [{name: t, key_sha256: " + hash + ", specialists: [code]}]}", `auth.tenants[0].specialists[0]: unknown_name: there is no specialist "code"; did you mean "coder"? (line 3)`},
 		{"an intent to nobody", "intents: {debug: {specialist: debug}}", `intents.debug.specialist: unknown_name: there is no specialist "debug"; known: coder (line 3)`},
 		{"no intent that leads somewhere", "intents: {unspecified: {specialist: coder}}", "intents.unspecified.specialist: conflict: requests that declare no intent are routed; router.fallback takes what nothing else does (line 3)"},
+		{"a judge who is no tenant", "outcomes: {tenants: [judge]}", `outcomes.tenants[0]: unknown_name: there is no tenant "judge" (line 3)`},
 		{"a fallback that is not there", "router: {fallback: coda}", `router.fallback: unknown_name: there is no specialist "coda"; known: coder (line 3)`},
 		{"a preset's name", "profiles: {default: {pick: x}}", `profiles.default: reserved_name: "default" is a preset's name (line 3)`},
 		{"a profile that does not pick", "profiles: {mine: {filter: [health]}}", "profiles.mine.pick: missing: pick is required (line 3)"},

@@ -20,6 +20,7 @@ type Runtime struct {
 	Generation  uint64
 	Cascade     *classifier.Cascade
 	Intents     []string // declared names, for knobs and metrics
+	Judges      []string // tenants whose verdicts count; none is all
 	Specialists []*Specialist
 	Tenants     *Tenants
 	Limits      Limits

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -116,6 +117,10 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
 	o, bad := parseOutcome(body)
 	if bad != nil {
 		s.refuse(c, asError(bad))
+		return
+	}
+	if len(rt.Judges) > 0 && !slices.Contains(rt.Judges, t.Name) {
+		s.refuse(c, fail(CodePermissionDenied, "", "the verdicts of this key do not count here"))
 		return
 	}
 	r := s.receipts.find(t.Name, o.Receipt)
