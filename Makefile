@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: help run build test unit sim-core lint fmt vet bench sim fuzz proto clean
+.PHONY: help run build test unit sim-core lint fmt vet bench bench-gateway sim fuzz proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,13 +48,20 @@ $(BIN)/golangci-lint: tools/go.mod
 bench: ## all benchmarks with -benchmem; COUNT=6 for benchstat
 	go test -run '^$$' -bench . -benchmem -count $(or $(COUNT),1) $(PKGS)
 
+BENCH_OCTET ?= -octet octet=../$(BIN)/octet
+bench-gateway: build ## Octet beside nginx, HAProxy, ReverseProxy, gin and Bifrost's core on two cores, in one run; ARGS='-rounds 3 -rows unary-1k'
+	@sh bench/peers.sh .cache/peers
+	@mkdir -p $(BIN)/peers
+	cd bench && go test . ./load ./usage && go build -o ../$(BIN)/bench . && go build -o ../$(BIN)/peers/ ./peers/...
+	cd bench && taskset -c 1 ../$(BIN)/bench $(BENCH_OCTET) -json ../.cache/bench-gateway.json $(ARGS)
+
 sim: ## the scheduler in virtual time: ten million steps, six million admissions, tables of what happened; ARGS='-steps 100000' for less
 	go run ./internal/sim/simrun $(ARGS)
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@go list $(PKGS) | while read -r pkg; do \
 	  for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	    echo "== $$pkg $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	    echo "== $$pkg $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$pkg || exit 1; \
 	  done; done
 
 proto: ## generate the event schema's Go code

@@ -46,6 +46,7 @@ type Cause string
 // The causes.
 const (
 	ByThreshold Cause = "threshold" // its confidence was below the intent's
+	ByProbe     Cause = "probe"     // a demoted specialist is owed it, to recover
 	ByProbation Cause = "probation" // one of the two is fresh
 )
 

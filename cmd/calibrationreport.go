@@ -16,6 +16,7 @@ import (
 	"octet/calibration"
 	"octet/calibration/records"
 	"octet/config"
+	"octet/routing/events/redisstream"
 )
 
 // calibrateFlags are the flags of `octet calibrate`.
@@ -73,8 +74,9 @@ func (f *calibrateFlags) read(cmd *cobra.Command, files []string, study *calibra
 		}
 	}
 	if f.redis != "" {
-		if err := readRedis(cmd.Context(), records.RedisConfig{Addr: f.redis, Stream: f.stream}, study); err != nil {
-			return err
+		r := records.NewRedis(redisstream.Config{Addr: f.redis}.Client(1), f.stream, 0)
+		if err := readRedis(cmd.Context(), r, study); err != nil {
+			return fmt.Errorf("redis %s: %w", f.redis, err)
 		}
 	}
 	if f.config == "" {
@@ -99,11 +101,11 @@ func readConfigured(ctx context.Context, cfg *config.Config, study *calibration.
 		}
 		return readRecords(nil, c.File, study)
 	case c.Stream != "" && cfg.Events.Redis != nil:
-		rc, err := calibrationRedis(cfg.Events.Redis, c.Stream, c.StreamLength)
+		r, err := calibrationRedis(cfg.Events.Redis, c.Stream, c.StreamLength)
 		if err != nil {
 			return err
 		}
-		return readRedis(ctx, rc, study)
+		return readRedis(ctx, r, study)
 	}
 	return fmt.Errorf("%w: it names neither shadow.file nor a Redis server", errConfig)
 }
@@ -142,12 +144,12 @@ func readRecords(stdin io.Reader, path string, study *calibration.Study) error {
 // longestRecord bounds a line, in bytes: a prompt and two answers at the largest limits.
 const longestRecord = 256 << 20
 
-func readRedis(ctx context.Context, c records.RedisConfig, study *calibration.Study) error {
-	r := records.NewRedis(c)
+// readRedis reads a whole stream and closes it.
+func readRedis(ctx context.Context, r *records.Redis, study *calibration.Study) error {
 	defer func() { _ = r.Close() }() // it was only read
 	for line, err := range r.Lines(ctx) {
 		if err != nil {
-			return fmt.Errorf("redis %s: %w", c.Addr, err)
+			return err
 		}
 		study.Line(line)
 	}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -139,5 +140,29 @@ func TestAStreamThatCannotGoOnEndsInATypedError(t *testing.T) {
 			}
 			eventually(t, "ledgers at their baseline", w.quiet)
 		})
+	}
+}
+
+// Promise 6: a stream that could go on waits for a place no longer than an engine may take for a first token.
+func TestAStreamDoesNotWaitForeverToGoOn(t *testing.T) {
+	w := newWorld(t, smallWorld, slowEngines(), "specialists[0].scheduler.max_running=1", "limits.ttft_timeout=300ms", "limits.idle_timeout=5s")
+	body := continuable["/v1/chat/completions"]
+	w.fault("debug-0", `{"kind":"die_after_tokens","k":39}`)
+	w.fault("debug-1", `{"kind":"hang_after_tokens","k":1}`)
+	cut := make(chan []byte, 1)
+	go func() {
+		_, answer := w.post("/v1/chat/completions", body, "X-Request-Id", "cut")
+		cut <- answer
+	}()
+	eventually(t, "the first one runs", func() bool { return w.gate("debug-0").Stats().Running == 1 })
+	other := w.ask(t.Context(), "/v1/chat/completions", body)
+	s := readStream(bytes.NewReader(<-cut))
+	if s.done || s.failed == nil || s.failed.Error.Code != string(gateway.CodeUpstreamReset) || s.text != indexText("cut", 39) {
+		t.Errorf("%+v", s)
+	}
+	other.Body.Close()
+	eventually(t, "ledgers at their baseline", w.quiet)
+	if all := metricsOf(t, w); !strings.Contains(all, `octet_continued_total{outcome="failed",specialist="debug"} 1`) {
+		t.Errorf("no count of it in\n%s", all)
 	}
 }

@@ -54,6 +54,7 @@ func engineCommand() *cobra.Command {
 	flags.BoolVar(&f.config.CrossAdapter, "cross-adapter", false, "a step may hold the sequences of several adapters")
 	flags.StringVar(&f.config.Mode, "disaggregation-mode", "", "prefill or decode: one of two engines that meet for each request, as SGLang's do")
 	flags.DurationVar(&f.config.KVLease, "kv-lease", 30*time.Second, "how long a prompt computed for another engine is kept for it")
+	flags.DurationVar(&f.config.PrefillerTimeout, "prefiller-timeout", 5*time.Second, "how long the engine that a request's X-Prefiller-Host-Port names may take")
 	flags.StringSliceVar(&f.config.Adapters, "adapter", nil, "LoRA adapter that is loaded from the start; may be repeated")
 	flags.Uint64Var(&f.config.Seed, "seed", 0, "of its block hashes and prose")
 	flags.StringVar(&f.redis, "redis", "", "publish cache events to the Redis server at this address")

@@ -60,7 +60,7 @@ func TestEveryRefusalIsTyped(t *testing.T) {
 	eventually(t, "ledgers at their baseline", w.quiet)
 }
 
-func checkError(t *testing.T, resp *http.Response, answer []byte, status int, code gateway.Code, param string) {
+func checkError(t testing.TB, resp *http.Response, answer []byte, status int, code gateway.Code, param string) {
 	t.Helper()
 	var e errorBody
 	if err := json.Unmarshal(answer, &e); err != nil {
@@ -121,8 +121,8 @@ func TestKeysDecideWhoMayDoWhat(t *testing.T) {
 		w.post("/v1/chat/completions", hello, auth...)
 		resp, answer := w.post("/v1/chat/completions", hello, auth...)
 		checkError(t, resp, answer, 429, gateway.CodeQuotaExceeded, "")
-		if resp.Header.Get("Retry-After") != "1" {
-			t.Errorf("Retry-After is %q", resp.Header.Get("Retry-After"))
+		if after := resp.Header.Get("Retry-After"); after != "1" && after != "2" { // it is jittered, and rounded up
+			t.Errorf("Retry-After is %q", after)
 		}
 	})
 	t.Run("tokens", func(t *testing.T) {

@@ -171,6 +171,7 @@ func TestEveryFaultIsAnotherReplicasTurn(t *testing.T) {
 // A client that leaves, or whose deadline passes, in any phase of its answer.
 func TestAnAnswerThatIsGivenUpInAnyPhaseLeavesNothingBehind(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "limits.idle_timeout=10s", "limits.ttft_timeout=10s")
+	w.post("/v1/chat/completions", systems) // everything has started
 	before := ownGoroutines()
 	for _, phase := range []string{`"hang"`, `"hang_after_tokens","k":0`, `"hang_after_tokens","k":1`, `"hang_after_tokens","k":3`, `"hang_after_tokens","k":12`, `"slow"`} {
 		for _, body := range []string{systems, streamed(systems)} {
@@ -184,7 +185,7 @@ func TestAnAnswerThatIsGivenUpInAnyPhaseLeavesNothingBehind(t *testing.T) {
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
-	eventually(t, "goroutines at their baseline", func() bool { return ownGoroutines() <= before })
+	eventually(t, fmt.Sprintf("goroutines at their baseline of %d", before), func() bool { return ownGoroutines() <= before })
 }
 
 // leaves asks and goes away as soon as an engine works for the answer.

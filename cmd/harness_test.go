@@ -25,7 +25,7 @@ import (
 // world is a gateway on real sockets before emulated engines on real sockets, all in this process. Cache events come by the
 // in-process source.
 type world struct {
-	t       *testing.T
+	t       testing.TB
 	house   *house
 	data    string // base URL
 	admin   string
@@ -41,7 +41,8 @@ type emulated struct {
 	*emulator.Emulator
 	url   string
 	kill  func()
-	conns *atomic.Int32 // accepted so far
+	conns *atomic.Int32                // accepted so far
+	heard *atomic.Pointer[http.Header] // of the last request for an answer
 }
 
 // worldConfig is the YAML of a world; %s is a replica's URL, by position.
@@ -72,18 +73,18 @@ func smallEngines() []emulator.Config {
 }
 
 // newWorld starts engines and a gateway; all end with the test. Sets override keys of the configuration.
-func newWorld(t *testing.T, yaml string, engines []emulator.Config, sets ...string) *world {
+func newWorld(t testing.TB, yaml string, engines []emulator.Config, sets ...string) *world {
 	t.Helper()
 	return openWorld(t, false, yaml, engines, sets...)
 }
 
 // newWiredWorld is newWorld with the events coming as the configuration says; engines publish by what they were given.
-func newWiredWorld(t *testing.T, yaml string, engines []emulator.Config, sets ...string) *world {
+func newWiredWorld(t testing.TB, yaml string, engines []emulator.Config, sets ...string) *world {
 	t.Helper()
 	return openWorld(t, true, yaml, engines, sets...)
 }
 
-func openWorld(t *testing.T, wired bool, yaml string, engines []emulator.Config, sets ...string) *world {
+func openWorld(t testing.TB, wired bool, yaml string, engines []emulator.Config, sets ...string) *world {
 	t.Helper()
 	w := &world{t: t, wired: wired, engines: map[string]*emulated{}, local: events.NewLocal(1 << 12), ended: make(chan error, 1)}
 	urls := make([]any, len(engines))
@@ -123,7 +124,15 @@ func (w *world) engine(c emulator.Config) *emulated {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	conns := new(atomic.Int32)
-	server := &http.Server{Handler: e.Handler(), ConnState: func(_ net.Conn, s http.ConnState) {
+	heard := new(atomic.Pointer[http.Header])
+	handler := e.Handler()
+	listener := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/v1/") {
+			heard.Store(&r.Header)
+		}
+		handler.ServeHTTP(rw, r)
+	})
+	server := &http.Server{Handler: listener, ConnState: func(_ net.Conn, s http.ConnState) {
 		if s == http.StateNew {
 			conns.Add(1)
 		}
@@ -137,7 +146,7 @@ func (w *world) engine(c emulator.Config) *emulated {
 		running.Wait()
 	}
 	w.t.Cleanup(kill)
-	return &emulated{e, "http://" + l.Addr().String(), kill, conns}
+	return &emulated{e, "http://" + l.Addr().String(), kill, conns, heard}
 }
 
 // serve runs the gateway the way serve does, but for the transports: events come by the in-process source.
@@ -177,7 +186,7 @@ func (w *world) serve(cfg *config.Config) {
 	})
 }
 
-func testLog(t *testing.T) *slog.Logger {
+func testLog(t testing.TB) *slog.Logger {
 	level := slog.LevelError
 	if testing.Verbose() {
 		level = slog.LevelDebug
@@ -313,7 +322,7 @@ func indexText(id string, n int) string {
 }
 
 // eventually fails the test when ok does not become true in time.
-func eventually(t *testing.T, what string, ok func() bool) {
+func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(5 * time.Second)
 	for !ok() {

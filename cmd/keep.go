@@ -17,7 +17,8 @@ import (
 const (
 	peerTimeout  = 30 * time.Second
 	peerBytes    = 4 << 30 // of a peer's snapshot
-	snapshotMode = 0o600
+	privateMode  = 0o600   // of files that tell what clients asked
+	artefactMode = 0o644
 )
 
 // restore takes over what was known before: from the file, else from a peer. Neither has to be there: what is missing comes by the streams.
@@ -93,15 +94,15 @@ func (h *house) keep(ctx context.Context, c config.Snapshot) {
 }
 
 // save replaces the file as a whole or not at all.
-func (h *house) save(path string) error { return replaceWith(path, h.feed.Save) }
+func (h *house) save(path string) error { return replaceFile(path, privateMode, h.feed.Save) }
 
-// replaceWith writes a file as a whole or not at all.
-func replaceWith(path string, write func(io.Writer) error) error {
+// replaceFile writes a file as a whole or not at all: who watches it never reads a part.
+func replaceFile(path string, mode os.FileMode, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
-	err = errors.Join(f.Chmod(snapshotMode), write(f), f.Sync(), f.Close())
+	err = errors.Join(f.Chmod(mode), write(f), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}

@@ -98,7 +98,7 @@ func (h *house) remember(ctx context.Context, c config.Outcomes) {
 		case <-ctx.Done():
 			ended = true
 		}
-		if err := replaceWith(c.File, h.writeOutcomes); err != nil {
+		if err := replaceFile(c.File, privateMode, h.writeOutcomes); err != nil {
 			h.log.Warn("verdicts were not saved", "file", c.File, "error", err)
 		}
 	}

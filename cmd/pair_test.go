@@ -16,10 +16,12 @@ var pairs = strings.NewReplacer("role: prefill", "role: prefill, engine: sglang"
 	"min_prompt_tokens: 64, min_uncached_tokens: 32", "min_prompt_tokens: 0, min_uncached_tokens: 0").Replace(halves)
 
 // newPairs starts a world of pairs; each engine that prefills is met where it listens.
-func newPairs(t *testing.T) *world {
+func newPairs(t *testing.T) *world { return pairsOf(t, pairs) }
+
+func pairsOf(t *testing.T, yaml string) *world {
 	engines := halvesEngines()
 	engines[0].Mode, engines[1].Mode, engines[2].Mode, engines[3].Mode = emulator.ModePrefill, emulator.ModePrefill, emulator.ModeDecode, emulator.ModeDecode
-	w := newWorld(t, pairs, engines, "limits.ttft_timeout=2s")
+	w := newWorld(t, yaml, engines, "limits.ttft_timeout=2s")
 	for _, rep := range w.house.server.Runtime().Replicas {
 		if rep != nil {
 			at, err := url.Parse(w.engines[rep.Name].url)

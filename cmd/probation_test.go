@@ -30,7 +30,7 @@ func (w *world) again(sets ...string) {
 func (w *world) fresh() (names []string) {
 	var state struct {
 		Specialists []struct {
-			Probation []slo.Standing
+			Probation []slo.Trial
 		}
 	}
 	w.get(w.admin+"/admin/state", &state)
@@ -117,7 +117,7 @@ func TestProbationOutlivesARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first.Declare(slo.Term{Lane: slo.Lane{Specialist: "debug"}, Version: "1", Need: 2})
+	first.Declare(slo.Term{Entrant: slo.Entrant{Specialist: "debug"}, Version: "1", Need: 2})
 	if err := saveProbation(file, first); err != nil {
 		t.Fatal(err)
 	}
@@ -126,8 +126,8 @@ func TestProbationOutlivesARestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again.Declare(slo.Term{Lane: slo.Lane{Specialist: "debug"}, Version: "2", Need: 2})
-		if !again.Fresh(slo.Lane{Specialist: "debug"}) {
+		again.Declare(slo.Term{Entrant: slo.Entrant{Specialist: "debug"}, Version: "2", Need: 2})
+		if !again.Fresh(slo.Entrant{Specialist: "debug"}) {
 			t.Errorf("%+v", again.Standings())
 		}
 		if err := saveProbation(file, again); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"octet/adapters"
 	"octet/config"
@@ -55,6 +56,7 @@ func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,
 		Predicted: predicted,
+		Tiers:     h.tiers,
 		Routed:    func(v routing.View, host index.HostID) { h.beliefs.Routed(host, plugins.BlockHashes.Get(v)) },
 	}
 }
@@ -68,6 +70,20 @@ func predicted(v routing.View, host index.HostID) int {
 		return int(depths[host])
 	}
 	return 0
+}
+
+// locations are the buffers of tiers.
+var locations = sync.Pool{New: func() any { return new([]index.Location) }}
+
+// tiers returns where a replica holds the first so many blocks of the prompt, as its events tell.
+func (h *house) tiers(v routing.View, host index.HostID, blocks int) (held gateway.InTiers) {
+	buf := locations.Get().(*[]index.Location)
+	*buf = h.index.Hint(host, plugins.BlockHashes.Get(v), blocks, (*buf)[:0])
+	for _, at := range *buf {
+		held[at.Tier]++
+	}
+	locations.Put(buf)
+	return held
 }
 
 // profileSpec returns a profile of the configuration, or a preset. Admission by blocks needs the prompt's chain always.

@@ -85,11 +85,12 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 	r := &resident{key: key, blocks: blocks, bounds: boundsOf(cfg, sp, rep), events: rep.Events}
 	r.replica = &gateway.Replica{
 		MaxWaiting: r.bounds.maxWaiting,
-		Name:       rep.Name, Model: rep.Model, Engine: rep.Engine, APIKey: rep.APIKey, ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort, Opaque: opaque(rep.Name),
+		Name:       rep.Name, Model: rep.Model, Engine: rep.Engine, APIKey: rep.APIKey, ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,
+		PrefillHeader: rep.PrefillHeader, Opaque: opaque(rep.Name),
 		Tokens: func() gateway.TokenCheck { return h.tokens.checks.state(rep.Name) },
 	}
 	if old := h.residents[rep.Name]; old != nil && old.key == key {
-		r.client, r.replica.Client, r.replica.Host = old.client, old.client, old.replica.Host
+		r.client, r.replica.Client, r.replica.Host, r.replica.Accuracy = old.client, old.client, old.replica.Host, old.replica.Accuracy
 		if blocks == 0 {
 			r.blocks = max(old.blocks, old.reported)
 		}
@@ -98,7 +99,7 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 	if r.client, err = openai.New(clientConfig(cfg, rep)); err != nil {
 		return nil, err
 	}
-	r.replica.Client = r.client
+	r.replica.Client, r.replica.Accuracy = r.client, new(gateway.Accuracy)
 	r.replica.Host, err = h.slot()
 	return r, err
 }

@@ -5,11 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -18,7 +15,6 @@ import (
 	"octet/calibration/records"
 	"octet/config"
 	"octet/gateway"
-	"octet/slo"
 )
 
 // openCalibration opens what outlives a configuration: the calibration stream, and what is remembered of lanes.
@@ -33,21 +29,6 @@ func (h *house) openCalibration(cfg *config.Config) (err error) {
 		h.metrics.Register(streamMetrics{h.examples})
 	}
 	return err
-}
-
-// rememberProbation writes the file of probation, where there is one.
-func (h *house) rememberProbation() {
-	if h.cfg == nil || h.cfg.Router.Probation.File == "" {
-		return
-	}
-	if err := saveProbation(h.cfg.Router.Probation.File, h.probation); err != nil {
-		h.log.Warn("probation was not remembered", "error", err)
-	}
-}
-
-func probationOf(cfg *config.Config) gateway.Probation {
-	p := cfg.Router.Probation
-	return gateway.Probation{ShadowThreshold: p.ShadowThreshold, Share: p.Share}
 }
 
 func stickinessOf(cfg *config.Config) gateway.Stickiness {
@@ -88,11 +69,11 @@ func openCalibration(cfg *config.Config) (*records.Stream, error) {
 		sinks = append(sinks, f)
 	}
 	if r := cfg.Events.Redis; r != nil && c.Stream != "" {
-		rc, err := calibrationRedis(r, c.Stream, c.StreamLength)
+		sink, err := calibrationRedis(r, c.Stream, c.StreamLength)
 		if err != nil {
 			return nil, err
 		}
-		sinks = append(sinks, records.NewRedis(rc))
+		sinks = append(sinks, sink)
 	}
 	if n := cfg.Events.NATS; n != nil && c.Stream != "" {
 		s, err := records.NewNATS(records.NATSConfig{URL: n.URL, Subject: c.Stream, Creds: n.Creds, CA: n.CA})
@@ -110,9 +91,12 @@ func openCalibration(cfg *config.Config) (*records.Stream, error) {
 // errNoStream is a configuration that keeps no calibration records.
 var errNoStream = errors.New("no calibration stream")
 
-func calibrationRedis(r *config.Redis, name string, length int64) (records.RedisConfig, error) {
+func calibrationRedis(r *config.Redis, name string, length int64) (*records.Redis, error) {
 	c, err := redisConfig(r)
-	return records.RedisConfig{Addr: c.Addr, Username: c.Username, Password: c.Password, TLS: c.TLS, Stream: name, MaxLen: length}, err
+	if err != nil {
+		return nil, err
+	}
+	return records.NewRedis(c.Client(1), name, length), nil
 }
 
 // digester returns the keyed hash by which records name texts: the same text has the same in every gateway of a cell.
@@ -140,66 +124,6 @@ func (m streamMetrics) Collect(out chan<- prometheus.Metric) {
 			out <- prometheus.MustNewConstMetric(recordsDesc, prometheus.CounterValue, float64(n), sink, outcome)
 		}
 	}
-}
-
-// terms are the lanes of a configuration, as probation takes them.
-func terms(cfg *config.Config) []slo.Term {
-	var all []slo.Term
-	for _, sp := range cfg.Specialists {
-		need := sp.SLO.Correctness.MinSamples
-		all = append(all, slo.Term{Lane: slo.Lane{Specialist: sp.Name}, Version: sp.Version, Need: need})
-		for _, a := range sp.Adapters {
-			all = append(all, slo.Term{Lane: slo.Lane{Specialist: sp.Name, Adapter: a.Name}, Version: a.Version, Need: need})
-		}
-	}
-	return all
-}
-
-func adapterVersions(sp *config.Specialist) map[string]string {
-	versions := make(map[string]string, len(sp.Adapters))
-	for _, a := range sp.Adapters {
-		versions[a.Name] = a.Version
-	}
-	return versions
-}
-
-// loadProbation reads what was remembered of lanes; nothing is remembered where there is no file yet.
-func loadProbation(path string) (*slo.Probation, error) {
-	if path == "" {
-		return slo.NewProbation(), nil
-	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return slo.NewProbation(), nil
-	}
-	var remembered []slo.Standing
-	if err == nil {
-		err = json.Unmarshal(text, &remembered)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: router.probation.file: %w", errConfig, err)
-	}
-	return slo.NewProbation(remembered...), nil
-}
-
-// saveProbation replaces the file as a whole or not at all.
-func saveProbation(path string, p *slo.Probation) error {
-	text, err := json.MarshalIndent(p.Standings(), "", "  ")
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 func sameCalibration(a, b *config.Shadow) bool {

@@ -1,12 +1,10 @@
 package cmd
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -53,7 +51,8 @@ func (f trainFlags) run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(f.out, raw); err != nil {
+	put := func(w io.Writer) error { _, err := w.Write(raw); return err }
+	if err := replaceFile(f.out, artefactMode, put); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%s: %d bytes, %d features, trained on %d texts of %d sources, seed %d\n",
@@ -94,20 +93,4 @@ func (f trainFlags) config() (c train.Config, err error) {
 		c.Concepts = string(list)
 	}
 	return c, nil
-}
-
-// replaceFile puts a whole file in the place of the one at path: a gateway that watches it never reads a part.
-func replaceFile(path string, raw []byte) error {
-	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(part.Name()) }() // gone where it was renamed
-	if _, err = io.Copy(part, bytes.NewReader(raw)); err == nil {
-		err = part.Chmod(0o644)
-	}
-	if err := errors.Join(err, part.Close()); err != nil {
-		return err
-	}
-	return os.Rename(part.Name(), path)
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"octet/config"
 	"octet/gateway"
@@ -42,7 +43,26 @@ func (b *builder) pattern() (pattern, error) {
 		return pattern{}, err
 	}
 	w, err := routing.NewFlow(legs...)
-	return pattern{w, b.built, func() gateway.Protocol { return &gateway.Handover{Room: rand.Int64} }}, err
+	accept := time.Duration(0)
+	if b.synchronous() {
+		accept = b.sp.Disaggregation.AcceptTimeout
+	}
+	return pattern{w, b.built, func() gateway.Protocol { return &gateway.Handover{Room: rand.Int64, Accept: accept} }}, err
+}
+
+// synchronous reports whether who prefills is picked by its load alone, as power-of-two, device-aware and least-load do: then
+// that engine is asked before the one that answers, also where the two could be asked at once.
+func (b *builder) synchronous() bool {
+	name := b.sp.Disaggregation.Prefill.Profile
+	if name == "" {
+		name = b.sp.Profile
+	}
+	spec := profileSpec(b.cfg, name)
+	if spec.Pick.Name == "power-of-two" {
+		return true
+	}
+	byLoad := func(s routing.WeightedSpec) bool { return s.Name == "device-aware" || s.Name == "least-load" }
+	return spec.Pick.Name == "max-score" && len(spec.Score) == 1 && byLoad(spec.Score[0])
 }
 
 // legs are the steps of disaggregated serving, and before them the preprocessor's where there is one.

@@ -18,6 +18,11 @@ func checkSpecialist(c *Config, i int, r *report) {
 	for j, a := range s.Adapters {
 		adapters.take(a.Name, item(path+".adapters", j)+".name")
 	}
+	for j, rep := range s.Replicas {
+		if rep.PrefillHeader && rep.Role != "decode" && rep.Role != "both" {
+			r.addAt(item(path+".replicas", j)+".prefill_header", CodeConflict, "a replica of role %s answers nobody: who answers has its prompts computed elsewhere", rep.Role)
+		}
+	}
 	checkHBM(s, path+".hbm", r)
 	checkRoles(s, path, r)
 	checkEscalation(s.SLO.Escalation, path+".slo.escalation", r)

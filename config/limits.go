@@ -28,7 +28,7 @@ type Limits struct {
 	EventBytes Size `yaml:"event_bytes" default:"1MiB" range:"1KiB..1GiB"`
 	// Time an engine may take for a whole answer that is not streamed.
 	AnswerTimeout time.Duration `yaml:"answer_timeout" default:"10m" range:"1ms..24h"`
-	// Time from dispatch to the first token of a streamed answer.
+	// Time from dispatch to the first token of a streamed answer; and for a place at another replica, for one that goes on there.
 	TTFTTimeout time.Duration `yaml:"ttft_timeout" default:"60s" range:"1ms..24h"`
 	// Silence of an engine between two tokens.
 	IdleTimeout time.Duration `yaml:"idle_timeout" default:"30s" range:"1ms..24h"`

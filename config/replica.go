@@ -27,6 +27,8 @@ type Replica struct {
 	Role string `yaml:"role" default:"both" enum:"both prefill decode preprocess"`
 	// Where the engines that decode meet an SGLang engine that prefills: its --disaggregation-bootstrap-port.
 	BootstrapPort int `yaml:"bootstrap_port" default:"8998" range:"1..65535"`
+	// It reads x-prefiller-host-port, as llm-d's routing sidecar does: the gateway names who prefills there, and does not ask itself.
+	PrefillHeader bool `yaml:"prefill_header"`
 	// The request's priority is passed on, in the engine's own sign. Only for engines started with priority scheduling.
 	ForwardPriority bool `yaml:"forward_priority"`
 	// Free labels for label filters.

@@ -23,10 +23,14 @@ type Request struct {
 	RequestID string   // sent as X-Request-Id when not empty
 	Stream    bool     // Accept: text/event-stream
 	Bearer    string   // sent as Authorization when not empty; the client's own is never forwarded
+	Fields    []Field  // further header fields, ours alone: nothing of the client's
 
 	HeaderTimeout time.Duration // until the response head; 0 is the client's default
 	IdleTimeout   time.Duration // between reads of the body; 0 is the client's default
 }
+
+// Field is one header field.
+type Field struct{ Name, Value string }
 
 // Response is an answer whose body is read in pieces.
 type Response interface {

@@ -88,7 +88,7 @@ type SpecialistState struct {
 	Shadow     int            `json:"shadow"`
 	Replicas   []ReplicaState `json:"replicas"`
 	// Probation is of this specialist and its adapters: those that are fresh.
-	Probation []slo.Standing `json:"probation,omitempty"`
+	Probation []slo.Trial `json:"probation,omitempty"`
 }
 
 func (s *Server) state(c *gin.Context) {
@@ -155,7 +155,7 @@ func (s *Server) replicaIndex(rep *Replica) gin.H {
 	h := s.index.Host(rep.Host)
 	out := gin.H{
 		"tokens": rep.tokens(), "slot": rep.Host, "epoch": h.Epoch, "last_seq": h.LastSeq, "stale": h.Stale, "gaps": h.Gaps, "resyncs": h.Resyncs, "blocks": h.Blocks,
-		"events": rep.Fleet.Spec().HasEvents,
+		"events": rep.Fleet.Spec().HasEvents, "hit_accuracy": rep.Accuracy.Read(),
 	}
 	if s.knowledge != nil {
 		out["trust"] = s.knowledge.Trust(rep.Host)

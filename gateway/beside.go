@@ -8,17 +8,19 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/sse"
 	"octet/routing"
 )
 
 // beside is a leg whose request goes out together with the last step's: the two engines find each other, and only the last
 // step's answer matters. Its goroutine is the exchange's, which waits for it.
 type beside struct {
-	step   routing.Step
-	rep    *Replica
-	again  bool               // it has failed once
-	cancel context.CancelFunc // nil until it is sent
-	done   chan struct{}
+	step     routing.Step
+	rep      *Replica
+	again    bool               // it has failed once
+	cancel   context.CancelFunc // nil until it is sent
+	done     chan struct{}
+	accepted chan struct{} // closed when the engine has taken it
 }
 
 // sendBeside sends the leg that waits for the last step, if there is one. When it fails, fail ends the last step's attempt.
@@ -37,30 +39,60 @@ func (x *exchange) sendBeside(fail context.CancelCauseFunc) error {
 		return err
 	}
 	r := x.request(hop, [][]byte{slices.Concat(segments...)}, x.legBudget()) // a copy: it may outlive the question
+	r.IdleTimeout = x.rt.Limits.TTFTTimeout
 	ctx, cancel := context.WithCancel(x.ctx)
-	b.cancel, b.done = cancel, make(chan struct{})
-	client, done := b.rep.Client, b.done
+	b.cancel, b.done, b.accepted = cancel, make(chan struct{}), make(chan struct{})
+	client, done, accepted := b.rep.Client, b.done, b.accepted
 	go func() {
 		defer close(done)
-		if drainLeg(ctx, client, r, x.rt.Limits.TTFTTimeout) != nil && ctx.Err() == nil {
+		if drainLeg(ctx, client, r, accepted) != nil && ctx.Err() == nil {
 			fail(errHandover)
 		}
 	}()
-	return nil
+	x.turn.handed = true
+	return b.await(x.turn.ctx, hop.Accept)
 }
 
-// drainLeg sends r and reads the answer to its end, for nothing but how it ends.
-func drainLeg(ctx context.Context, c engine.Client, r *engine.Request, idle time.Duration) error {
+// await returns when the engine has taken the leg, at the latest after most. The error is why the attempt has ended meanwhile.
+func (b *beside) await(ctx context.Context, most time.Duration) error {
+	if most <= 0 {
+		return nil
+	}
+	patience := time.NewTimer(most)
+	defer patience.Stop()
+	select {
+	case <-b.accepted:
+	case <-b.done:
+	case <-ctx.Done():
+	case <-patience.C:
+	}
+	return context.Cause(ctx)
+}
+
+// drainLeg sends r and reads the answer to its end, for nothing but how it ends. It closes accepted when the engine has taken r.
+func drainLeg(ctx context.Context, c engine.Client, r *engine.Request, accepted chan<- struct{}) error {
 	resp, err := c.Do(ctx, r)
 	if err != nil {
 		return err
 	}
 	defer resp.Close()
-	resp.SetIdle(idle)
-	for err == nil {
-		_, err = resp.Next()
+	if resp.Status() != 200 {
+		return errHandover
 	}
-	if resp.Status() != 200 || !errors.Is(err, io.EOF) {
+	close(accepted)
+	resp.SetIdle(r.IdleTimeout)
+	var events sse.Scanner
+	events.Reset(sse.Options{})
+	for err == nil {
+		var piece []byte
+		piece, err = resp.Next()
+		if r.Stream && len(piece) > 0 {
+			if _, bad := events.Feed(piece); bad != nil {
+				return errHandover
+			}
+		}
+	}
+	if !errors.Is(err, io.EOF) || r.Stream && !events.Done() {
 		return errHandover
 	}
 	return nil

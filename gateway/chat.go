@@ -150,7 +150,8 @@ func (x *exchange) serve(name string) error {
 	if err := x.checkPrompt(); err != nil {
 		return err
 	}
-	x.answering, x.protocol = plan.Steps[len(plan.Steps)-1].Name, x.sp.protocol()
+	last := &plan.Steps[len(plan.Steps)-1]
+	x.answering, x.answerer, x.protocol = last.Name, x.rt.Replicas[last.Ranked[0].Host], x.sp.protocol()
 	return x.sp.executor(routing.Bounds{MaxAttempts: x.rt.Limits.MaxAttempts, Budget: x.mayRetry}).Execute(x.ctx, plan, x)
 }
 
@@ -166,7 +167,7 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.sp.Seed(x.route, snapshot)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
 	x.prompt = x.sp.Footprint(x.route.View())
-	x.recordRouting(plan, err, x.s.now().Sub(start))
+	x.recordRouting(plan, err, x.s.since(start))
 	return plan, err
 }
 

@@ -79,7 +79,7 @@ func (x *exchange) enter(ctx context.Context) error {
 	x.yieldHeld(r)
 	x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
 	ticket, err := x.turn.rep.Gate.Admit(ctx, r)
-	x.noteQueue(x.turn.at, x.s.now().Sub(start))
+	x.noteQueue(x.turn.at, x.s.since(start))
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errDeadline):
 		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: "the deadline passed in the queue"}
@@ -110,7 +110,8 @@ func (x *exchange) demand() fleet.Demand {
 func (x *exchange) call(ctx context.Context) error {
 	t := &x.turn
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
-	defer watchPreemption(t.ticket, t.cancel)()
+	watchPreemption(t.ticket, t.cancel)
+	defer t.ticket.Watch(nil)
 	if err := x.sendBeside(t.cancel); err != nil {
 		return err
 	}
@@ -138,17 +139,9 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// watchPreemption ends the attempt when its ticket has to give way; the returned func ends the watch.
-func watchPreemption(t *scheduler.Ticket, cancel context.CancelCauseFunc) (stop func()) {
-	done := make(chan struct{})
-	go func() {
-		select {
-		case <-t.Preempted():
-			cancel(errPreempted)
-		case <-done:
-		}
-	}()
-	return func() { close(done) }
+// watchPreemption ends the attempt when its ticket has to give way, until its watch ends.
+func watchPreemption(t *scheduler.Ticket, cancel context.CancelCauseFunc) {
+	t.Watch(func() { cancel(errPreempted) })
 }
 
 // lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier steps.
@@ -180,8 +173,9 @@ func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
 }
 
 func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) *engine.Request {
+	x.hint(hop)
 	return &engine.Request{
-		Method: "POST", Path: hop.Path, Segments: segments, RequestID: x.id, Stream: hop.Stream, Bearer: hop.Replica.APIKey,
+		Method: "POST", Path: hop.Path, Segments: segments, RequestID: x.id, Stream: hop.Stream, Bearer: hop.Replica.APIKey, Fields: hop.Fields,
 		HeaderTimeout: budget, IdleTimeout: budget,
 	}
 }

@@ -44,6 +44,7 @@ type exchange struct {
 	gaps    slo.Gaps
 
 	answering string   // the plan's last step
+	answerer  *Replica // the first in rank for it
 	protocol  Protocol // of the plan's steps
 	held      []turn   // places of earlier steps, kept for the last one's first token
 	beside    *beside  // the step that goes out with the last one; nil is none
@@ -159,7 +160,7 @@ func (x *exchange) dropQuestion() {
 }
 
 // keepBuffer is the largest buffer that stays in the pool, in bytes; larger ones go back to the collector.
-const keepBuffer = 64 << 10
+const keepBuffer = 256 << 10
 
 func reuse(buf []byte) []byte {
 	if cap(buf) > keepBuffer {
@@ -176,7 +177,7 @@ func (x *exchange) dropRoute() {
 }
 
 // since returns the time since the request's arrival.
-func (x *exchange) since() time.Duration { return x.s.now().Sub(x.arrival) }
+func (x *exchange) since() time.Duration { return x.s.since(x.arrival) }
 
 // admissionRequest is what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg before it.
 func (x *exchange) admissionRequest(leg bool) scheduler.GateRequest {

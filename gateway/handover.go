@@ -3,9 +3,13 @@ package gateway
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
+	"strings"
+	"time"
 
+	"octet/engine"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -19,13 +23,18 @@ const (
 )
 
 // Handover is the Protocol of disaggregated serving: one replica makes tokens of the prompt, one computes its keys and values,
-// and the one that answers goes on from there. vLLM's engines pull (kv_transfer_params), SGLang's meet at a bootstrap server.
+// and the one that answers goes on from there. vLLM's engines pull (kv_transfer_params), SGLang's meet at a bootstrap server,
+// and engines behind a routing sidecar are told by a header whom to ask.
 type Handover struct {
 	Room func() int64 // of SGLang's meetings, none like another; not negative
+	// Accept is how long the engine that answers is asked after the one that prefills has taken its part, at the latest; 0 is that
+	// both are asked at once. Engines that meet cannot wait for more: the one is done when the other has come.
+	Accept time.Duration
 
 	tokens []byte // the prompt as the body of the next steps has it, raw; nil is as the client sent it
 	params []byte // vLLM's kv_transfer_params for the answering engine, raw
 	meet   *meeting
+	ask    string // host:port of whom the answering engine itself is to have the prompt computed by
 }
 
 // meeting is where two of SGLang's engines find each other.
@@ -45,6 +54,9 @@ func (o *Handover) Request(h *Hop) error {
 	}
 	o.useTokens(h)
 	switch {
+	case o.ask != "" && h.Replica.PrefillHeader:
+		h.Fields = append(h.Fields, engine.Field{Name: prefillerHeader, Value: o.ask})
+		h.Handed = true
 	case o.params != nil && h.Replica.Engine == "vllm":
 		h.Edits = append(h.Edits, wire.Edit{Key: "kv_transfer_params", Raw: o.params})
 		h.Handed = true
@@ -86,6 +98,8 @@ type member struct {
 var (
 	// whole has an engine answer in one piece, so that its status tells how it went.
 	whole = []member{{"stream", "false", false}, {"stream_options", "null", false}}
+	// soon has an engine answer as a stream, whose head says that it has taken the request.
+	soon = []member{{"stream", "true", true}, {"stream_options", "null", false}}
 	// oneToken has an engine compute a prompt and stop at its first token.
 	oneToken = []member{{"max_tokens", "1", true}, {"max_completion_tokens", "1", false}, {"min_tokens", "0", false}, {"n", "1", false}, {"best_of", "1", false}}
 )
@@ -103,9 +117,16 @@ func (o *Handover) prefill(h *Hop) error {
 	if prompt := h.Client.Raw("prompt"); len(prompt) > 1 && prompt[0] == '[' && !isNumber(prompt) {
 		return fmt.Errorf("%w: several prompts", routing.ErrNotTried)
 	}
+	if h.Answerer != nil && h.Answerer.PrefillHeader {
+		return o.announce(h)
+	}
 	o.useTokens(h)
-	h.Stream = false
-	h.set(whole)
+	h.Stream = o.Accept > 0 && h.Replica.Engine == "sglang"
+	if h.Stream {
+		h.set(soon)
+	} else {
+		h.set(whole)
+	}
 	switch h.Replica.Engine {
 	case "vllm":
 		h.set(oneToken)
@@ -117,10 +138,30 @@ func (o *Handover) prefill(h *Hop) error {
 		}
 		o.meet = &meeting{at.Hostname(), h.Replica.BootstrapPort, o.Room()}
 		h.Edits = o.meet.edits(h.Edits)
-		h.Beside, h.Hold = true, true
+		h.Beside, h.Hold, h.Accept = true, true, o.Accept
 	default:
 		return fmt.Errorf("%w: %s engines hand nothing over", routing.ErrNotTried, h.Replica.Engine)
 	}
+	return nil
+}
+
+// prefillerHeader names the engine that is to compute the prompt to the one that answers, in the manner of llm-d's sidecar.
+const prefillerHeader = "X-Prefiller-Host-Port"
+
+// announce leaves it to the answering engine to have the prompt computed by this replica, which keeps a place for it.
+func (o *Handover) announce(h *Hop) error {
+	at, err := url.Parse(h.Replica.Fleet.Spec().URL)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", routing.ErrNotTried, err)
+	case strings.Trim(at.Path, "/") != "":
+		return fmt.Errorf("%w: a header cannot say the path of %s", routing.ErrNotTried, h.Replica.Name)
+	}
+	port := at.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[at.Scheme]
+	}
+	o.ask, h.Unasked = net.JoinHostPort(at.Hostname(), port), true
 	return nil
 }
 
@@ -189,7 +230,7 @@ func (o *Handover) Events(events []byte) []byte { return events }
 
 // Forget implements Protocol. The tokens are kept: they are no engine's.
 func (o *Handover) Forget() bool {
-	had := o.params != nil || o.meet != nil
-	o.params, o.meet = nil, nil
+	had := o.params != nil || o.meet != nil || o.ask != ""
+	o.params, o.meet, o.ask = nil, nil, ""
 	return had
 }

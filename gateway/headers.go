@@ -7,44 +7,62 @@ import (
 	"strconv"
 )
 
+// lines sets single-valued fields of a header out of one allocation.
+type lines struct {
+	h    http.Header
+	room []string
+}
+
+// mostLines is how many fields writeHead sets itself.
+const mostLines = 14
+
+func linesOf(h http.Header) lines { return lines{h, make([]string, 0, mostLines)} }
+
+// set takes a name that is canonical already.
+func (l *lines) set(name, value string) {
+	l.room = append(l.room, value)
+	n := len(l.room)
+	l.h[name] = l.room[n-1 : n : n]
+}
+
 // writeHead sends the head of a successful answer: the contract's headers, and nothing that the engine said about itself.
 func (x *exchange) writeHead(contentType string) {
-	h := x.w.Header()
-	h["Content-Type"] = []string{contentType}
+	h := linesOf(x.w.Header())
+	h.set("Content-Type", contentType)
 	if x.stream {
-		h["Cache-Control"] = []string{"no-cache"}
-		h["X-Accel-Buffering"] = []string{"no"}
+		h.set("Cache-Control", "no-cache")
+		h.set("X-Accel-Buffering", "no")
 	}
-	x.identify(h)
-	h["X-Specialist"] = []string{x.sp.Name}
-	h["X-Replica"] = []string{x.turn.rep.Opaque}
+	x.identify(&h)
+	h.set("X-Specialist", x.sp.Name)
+	h.set("X-Replica", x.turn.rep.Opaque)
 	if x.verdict.Adapter != "" {
-		h["X-Adapter"] = []string{x.verdict.Adapter}
+		h.set("X-Adapter", x.verdict.Adapter)
 	}
-	h["X-Routed-By"] = []string{x.verdict.RoutedBy.String()}
+	h.set("X-Routed-By", x.verdict.RoutedBy.String())
 	if !math.IsNaN(x.verdict.Confidence) {
-		h["X-Confidence"] = []string{strconv.FormatFloat(x.verdict.Confidence, 'f', 3, 64)}
+		h.set("X-Confidence", strconv.FormatFloat(x.verdict.Confidence, 'f', 3, 64))
 	}
 	if name := x.shadow.name(); name != "" {
-		h["X-Shadow"] = []string{name}
+		h.set("X-Shadow", name)
 	}
-	h["X-Attempts"] = []string{strconv.Itoa(x.attempts)}
-	h["X-Queue-Ms"] = []string{strconv.FormatInt(x.queued.Milliseconds(), 10)}
-	h["X-Cached-Tokens"] = []string{strconv.Itoa(x.cachedTokens())}
+	h.set("X-Attempts", strconv.Itoa(x.attempts))
+	h.set("X-Queue-Ms", strconv.FormatInt(x.queued.Milliseconds(), 10))
+	h.set("X-Cached-Tokens", strconv.Itoa(x.cachedTokens()))
 	for _, slo := range x.sp.Board.Headers() {
-		h[slo.Name] = slo.Values
+		h.h[slo.Name] = slo.Values
 	}
 	if x.intent.Explain {
-		h["Server-Timing"] = []string{x.timings()}
+		h.h["Server-Timing"] = []string{x.timings()}
 	}
 	x.started, x.status = true, http.StatusOK
 	x.w.WriteHeader(http.StatusOK)
 }
 
-func (x *exchange) identify(h http.Header) {
-	h["X-Request-Id"] = []string{x.id}
+func (x *exchange) identify(h *lines) {
+	h.set("X-Request-Id", x.id)
 	if id := x.receiptID(); id != "" {
-		h["X-Receipt-Id"] = []string{id}
+		h.set("X-Receipt-Id", id)
 	}
 }
 

@@ -200,7 +200,7 @@ func (x *exchange) readBody() *Error {
 	body := x.body[:0]
 	for {
 		if len(body) == cap(body) {
-			body = slices.Grow(body, max(4096, cap(body))) // as bytes arrive: a claimed length costs nothing
+			body = slices.Grow(body, roomFor(x.r.ContentLength, cap(body)))
 		}
 		n, err := x.r.Body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -219,6 +219,18 @@ func (x *exchange) readBody() *Error {
 			return bodyError(err)
 		}
 	}
+}
+
+// firstRoom is the least that a body's buffer begins with, unless all of it is known to be shorter.
+const firstRoom = 4096
+
+// roomFor is by how much a full buffer grows: as bytes arrive, so that a claimed length costs nothing. The one byte beyond it
+// is where the end is read.
+func roomFor(claimed int64, held int) int {
+	if held == 0 && 0 <= claimed && claimed < firstRoom {
+		return int(claimed) + 1
+	}
+	return max(firstRoom, held)
 }
 
 // countBody counts n more bytes of a body until dropQuestion, and refuses what all requests together must not hold.

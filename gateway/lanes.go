@@ -72,7 +72,7 @@ func (x *exchange) standIn() error {
 func (x *exchange) copyToDemoted() {
 	switch {
 	case x.probe != "":
-		x.verdict.Shadow, x.shadowCause = x.probe, calibration.ByProbation
+		x.verdict.Shadow, x.shadowCause = x.probe, calibration.ByProbe
 	case x.demoted != "" && x.verdict.Shadow == x.verdict.Specialist:
 		x.verdict.Shadow = ""
 	}

@@ -22,7 +22,7 @@ func (x *exchange) leg(ctx context.Context, s routing.Step, rep *Replica, at *At
 	}
 	x.turn = turn{rep: rep, at: at, leg: true}
 	err := x.runLeg(ctx, hop)
-	if err == nil && (hop.Hold || hop.Beside) {
+	if err == nil && (hop.Hold || hop.Beside || hop.Unasked) {
 		x.hold()
 	}
 	x.settle(err)
@@ -52,6 +52,15 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 			}
 		}
 		x.free = false
+		if hop.Unasked {
+			x.turn.unasked = true
+			if x.turn.ticket.Pin() {
+				return nil
+			}
+			x.turn.leave()
+			x.preempted++
+			continue
+		}
 		if hop.Beside {
 			x.beside = &beside{step: hop.Step, rep: hop.Replica}
 			return nil
@@ -69,7 +78,8 @@ func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
 	t := &x.turn
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	if t.ticket != nil {
-		defer watchPreemption(t.ticket, t.cancel)()
+		watchPreemption(t.ticket, t.cancel)
+		defer t.ticket.Watch(nil)
 	}
 	var err error
 	if t.resp, err = x.ask(t.ctx, hop, x.legBudget()); err != nil {

@@ -20,7 +20,7 @@ type Probation struct {
 // on one side. Who names the specialist or an adapter gets it.
 func (x *exchange) shareOut(v classifier.Verdict) classifier.Verdict {
 	sp := x.rt.Specialist(v.Specialist)
-	if v.RoutedBy == classifier.ByModel || v.Adapter != "" || sp == nil || !x.s.probation.Fresh(slo.Lane{Specialist: v.Specialist}) {
+	if v.RoutedBy == classifier.ByModel || v.Adapter != "" || sp == nil || !x.s.probation.Fresh(slo.Entrant{Specialist: v.Specialist}) {
 		return v
 	}
 	if sp.Fallback == "" || !x.tenant.Permits(sp.Fallback) || x.ownShare() < x.rt.Probation.Share {
@@ -56,9 +56,9 @@ func (rt *Runtime) probability(v *classifier.Verdict, name string) float64 {
 func (x *exchange) probationShadow(v *classifier.Verdict) (string, calibration.Cause) {
 	p := x.s.probation
 	switch {
-	case v.RoutedBy == classifier.ByFallback && v.Second != "" && p.Fresh(slo.Lane{Specialist: v.Second}):
+	case v.RoutedBy == classifier.ByFallback && v.Second != "" && p.Fresh(slo.Entrant{Specialist: v.Second}):
 		return v.Second, calibration.ByProbation
-	case !p.Fresh(slo.Lane{Specialist: v.Specialist, Adapter: v.Adapter}) || v.Confidence >= x.rt.Probation.ShadowThreshold || x.rt.Probation.ShadowThreshold == 0:
+	case !p.Fresh(slo.Entrant{Specialist: v.Specialist, Adapter: v.Adapter}) || v.Confidence >= x.rt.Probation.ShadowThreshold || x.rt.Probation.ShadowThreshold == 0:
 		return "", ""
 	case v.Adapter != "":
 		return v.Specialist, calibration.ByProbation
@@ -74,7 +74,7 @@ func (x *exchange) probationShadow(v *classifier.Verdict) (string, calibration.C
 // judged tells probation and the calibration stream of a verdict on the answer of r.
 func (s *Server) judged(rt *Runtime, r *Receipt, o Outcome) {
 	d := &r.Decision
-	if s.probation.Outcome(slo.Lane{Specialist: d.Specialist, Adapter: d.Adapter}, o.Pass) {
+	if s.probation.Outcome(slo.Entrant{Specialist: d.Specialist, Adapter: d.Adapter}, o.Pass) {
 		s.log.Info("a probation is over", "specialist", d.Specialist, "adapter", d.Adapter)
 	}
 	s.shadows.offer(calibration.Record{Verdict: &calibration.Verdict{

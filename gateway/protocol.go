@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"errors"
+	"time"
 
+	"octet/engine"
 	"octet/gateway/wire"
 	"octet/routing"
 )
@@ -28,6 +30,7 @@ type Hop struct {
 	Step      routing.Step
 	Last      bool // its answer is the client's
 	Replica   *Replica
+	Answerer  *Replica      // the first in rank for the last step
 	Client    *wire.Request // what the client sent; read-only
 	Kind      wire.Kind
 	RequestID string
@@ -35,11 +38,14 @@ type Hop struct {
 	// What Request may change.
 	Path    string
 	Stream  bool
-	Edits   []wire.Edit // members of the client's body that are set
-	Body    []byte      // sent in place of the client's body, unless nil
-	NoPlace bool        // the step computes no KV: it needs no place in the replica's batch
-	Beside  bool        // sent together with the last step and not waited for: the engines find each other
-	Handed  bool        // the last step's engine takes a prompt that it has not computed
+	Edits   []wire.Edit    // members of the client's body that are set
+	Fields  []engine.Field // header fields for the engine
+	Body    []byte         // sent in place of the client's body, unless nil
+	NoPlace bool           // the step computes no KV: it needs no place in the replica's batch
+	Beside  bool           // sent together with the last step and not waited for: the engines find each other
+	Accept  time.Duration  // Beside: the last step waits so long for the engine to take this one; 0 is not at all
+	Unasked bool           // nothing is sent: the last step's engine asks in its own time; the place is held as with Hold
+	Handed  bool           // the last step's engine takes a prompt that it has not computed
 
 	// What Answer may say.
 	Hold         bool // the replica keeps the prompt's blocks until the last step's first token
@@ -60,7 +66,7 @@ func (plain) Forget() bool                { return false }
 // hop is a dispatch of s before its Protocol has seen it.
 func (x *exchange) hop(s routing.Step, rep *Replica) *Hop {
 	return &Hop{
-		Step: s, Last: s.Name == x.answering, Replica: rep, Client: &x.req, Kind: x.kind, RequestID: x.id,
+		Step: s, Last: s.Name == x.answering, Replica: rep, Answerer: x.answerer, Client: &x.req, Kind: x.kind, RequestID: x.id,
 		Path: x.path(), Stream: x.stream, Edits: x.edits(rep),
 	}
 }

@@ -159,6 +159,7 @@ func (x *exchange) noteCached(u sse.Usage) {
 	if u.CachedKnown && x.base() == 0 && !x.turn.handed { // what was handed over is not the replica's own cache
 		x.turn.ticket.Cached(u.CachedTokens)
 		x.turn.at.DeliveredTokens = &u.CachedTokens
+		x.notePredicted(u.CachedTokens)
 	}
 }
 

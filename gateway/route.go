@@ -60,8 +60,9 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 		x.fail(err)
 		return
 	}
-	w.Header()["Content-Type"] = []string{"application/json"}
-	x.identify(w.Header())
+	h := linesOf(w.Header())
+	h.set("Content-Type", "application/json")
+	x.identify(&h)
 	_, _ = w.Write(append(body, '\n'))
 }
 

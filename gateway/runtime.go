@@ -81,9 +81,10 @@ type Specialist struct {
 	Footprint func(v routing.View) Footprint
 	// Predicted returns how many leading blocks of the prompt replica h is believed to hold.
 	Predicted func(v routing.View, h index.HostID) int // blocks
+	// Tiers returns in which tiers replica h holds the first so many blocks of the prompt; nil: nobody knows.
+	Tiers func(v routing.View, h index.HostID, blocks int) InTiers
 	// Routed is told of each prompt that a replica was sent, once it has a place there; nil: nobody wants to know.
-	Routed func(v routing.View, h index.HostID)
-
+	Routed  func(v routing.View, h index.HostID)
 	handles *specialistMetrics
 	step    string // the names of its knobs
 	floor   string
@@ -118,6 +119,7 @@ type Replica struct {
 	APIKey          string
 	ForwardPriority bool
 	BootstrapPort   int    // where an SGLang prefill engine is met; 0 without
+	PrefillHeader   bool   // its engine has the prompt computed where X-Prefiller-Host-Port says
 	Opaque          string // what clients see as X-Replica
 	Host            index.HostID
 	Fleet           *fleet.Replica
@@ -126,6 +128,7 @@ type Replica struct {
 	Client          engine.Client
 	Shadows         atomic.Int32      // shadow requests that it answers now
 	Tokens          func() TokenCheck // nil where nobody compares
+	Accuracy        *Accuracy         // of the hits predicted here; nil where nobody counts
 }
 
 // TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored approximately.

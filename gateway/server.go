@@ -68,6 +68,7 @@ type Server struct {
 	pprof       bool
 	reload      func(context.Context) error
 	now         func() time.Time
+	since       func(time.Time) time.Duration // now, less
 	runtime     atomic.Pointer[Runtime]
 	receipts    *receipts
 	idempotency *idempotency
@@ -90,8 +91,9 @@ func New(rt *Runtime, o Options) *Server {
 		log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, verifier: o.Verifier, adminToken: o.AdminToken, pprof: o.Pprof, reload: o.Reload, now: o.Now, probation: o.Probation,
 		receipts: newReceipts(o.Receipts), idempotency: newIdempotency(o.Keys), retries: newRetryBudget(rt.Limits.RetryBudget),
 	}
+	s.since = func(t time.Time) time.Duration { return s.now().Sub(t) }
 	if s.now == nil {
-		s.now = time.Now
+		s.now, s.since = time.Now, time.Since // which asks one clock, not two
 	}
 	s.cutOff, s.cut = context.WithCancelCause(context.Background())
 	if s.probation == nil {

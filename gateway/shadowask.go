@@ -19,8 +19,8 @@ import (
 // priorityShadow is below everything that a client may ask for, so that every request can take a shadow's place.
 const priorityShadow = PriorityLeast - 1
 
-// errNoPlace is a specialist of which no replica has a place for a shadow now.
-var errNoPlace = errors.New("no place for a shadow")
+// errShadowPlace is a specialist of which no replica has a place for a shadow now.
+var errShadowPlace = errors.New("no place for a shadow")
 
 // answer asks the specialist and reads its answer to the end.
 func (sh *shadow) answer(ctx context.Context) (calibration.Answer, error) {
@@ -44,7 +44,8 @@ func (sh *shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	flight.Begin(sh.of.s.now())
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer watchPreemption(ticket, cancel)()
+	watchPreemption(ticket, cancel)
+	defer ticket.Watch(nil)
 	answer, err := sh.call(ctx, rep, &place{ticket: ticket, flight: &flight, size: sh.sp.BlockSize, now: sh.of.s.now})
 	return answer, cause(ctx, err)
 }
@@ -59,12 +60,12 @@ func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) 
 	sh.sp.Seed(c, snapshot)
 	plan, err := sh.sp.Workflow.Plan(ctx, c)
 	if err != nil {
-		return nil, Footprint{}, 0, fmt.Errorf("%w: %w", errNoPlace, err)
+		return nil, Footprint{}, 0, fmt.Errorf("%w: %w", errShadowPlace, err)
 	}
 	prompt := sh.sp.Footprint(c.View())
 	prompt.Chain = append(prompt.Chain[:0:0], prompt.Chain...) // it outlives the route
 	if sh.sp.Context > 0 && prompt.Tokens+max(sh.req.MaxTokens, 1) > sh.sp.Context {
-		return nil, Footprint{}, 0, fmt.Errorf("%w: %d prompt tokens", errNoPlace, prompt.Tokens)
+		return nil, Footprint{}, 0, fmt.Errorf("%w: %d prompt tokens", errShadowPlace, prompt.Tokens)
 	}
 	for _, at := range plan.Steps[len(plan.Steps)-1].Ranked {
 		rep := sh.rt.Replicas[at.Host]
@@ -72,7 +73,7 @@ func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) 
 			return rep, prompt, min(sh.sp.Predicted(c.View(), at.Host)*sh.sp.BlockSize, prompt.Tokens), nil
 		}
 	}
-	return nil, Footprint{}, 0, errNoPlace
+	return nil, Footprint{}, 0, errShadowPlace
 }
 
 func (sh *shadow) facts() routing.Facts {

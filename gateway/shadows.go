@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"octet/calibration"
-	"octet/classifier"
 	"octet/gateway/wire"
 )
 
@@ -139,99 +137,6 @@ func (a *shadows) compare(ctx context.Context, sh *shadow, answer calibration.An
 	case primary := <-sh.primary:
 		a.conclude(ctx, sh, primary, answer)
 		return nil
-	}
-}
-
-// conclude makes a record of two answers.
-func (a *shadows) conclude(ctx context.Context, sh *shadow, primary, answer calibration.Answer) {
-	e := sh.example
-	prompt := sh.render(nil)
-	e.Comparison = sh.review.Compare(primary, answer)
-	if judge := sh.rt.Shadow.Judge; judge != nil {
-		e.Comparison = a.judged(ctx, judge, e.Comparison, calibration.Case{Intent: e.Intent, Prompt: prompt, Primary: primary.Text, Shadow: answer.Text})
-	}
-	e.Label = e.Winner(e.Primary.Specialist, e.Shadow.Specialist)
-	keep := sh.rt.Shadow.KeepText
-	e.Prompt = a.text(prompt, "", keep)
-	e.Answers = calibration.Answers{Primary: a.text(primary.Text, primary.Finish, keep), Shadow: a.text(answer.Text, answer.Finish, keep)}
-	a.s.metrics.compared.WithLabelValues(e.Intent, string(e.Class)).Inc()
-	a.offer(calibration.Record{Example: &e})
-}
-
-// judged is what a judge makes of what the rules said. One that fails, or contradicts itself, has no say.
-func (a *shadows) judged(ctx context.Context, judge Judge, c calibration.Comparison, cs calibration.Case) calibration.Comparison {
-	class, err := judge.Judge(ctx, cs)
-	if err != nil {
-		c.Judge = calibration.JudgeFault(err)
-		a.s.metrics.judged.WithLabelValues(c.Judge).Inc()
-		return c
-	}
-	a.s.metrics.judged.WithLabelValues("ok").Inc()
-	c.Class, c.Method = class, calibration.ByJudge
-	return c
-}
-
-func (a *shadows) text(text []byte, finish string, keep bool) calibration.Text {
-	t := calibration.Text{Hash: a.digest(text), Bytes: len(text), Finish: finish}
-	if keep {
-		t.Text = string(text)
-	}
-	return t
-}
-
-func (a *shadows) offer(r calibration.Record) {
-	if a.stream != nil {
-		r.V, r.Time = calibration.Version, a.s.now()
-		a.stream.Offer(r)
-	}
-}
-
-// tally counts a request that the classifier has decided.
-func (a *shadows) tally(v *classifier.Verdict) {
-	if a.stream == nil || v.RoutedBy != classifier.ByClassifier {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	t := a.tallies[v.Intent]
-	if t == nil {
-		t = &calibration.Tally{Intent: v.Intent}
-		a.tallies[v.Intent] = t
-	}
-	t.Threshold = v.ShadowThreshold
-	t.Counts[calibration.Bucket(v.Confidence)]++
-}
-
-// tallyEvery is how often tallies go to the stream.
-const tallyEvery = time.Minute
-
-// keepTallies sends them on until ctx ends.
-func (a *shadows) keepTallies(ctx context.Context) {
-	tick := time.NewTicker(tallyEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			a.flush()
-		}
-	}
-}
-
-// flush sends all tallies on and begins new ones.
-func (a *shadows) flush() {
-	a.mu.Lock()
-	tallies := a.tallies
-	a.tallies = map[string]*calibration.Tally{}
-	a.mu.Unlock()
-	names := make([]string, 0, len(tallies))
-	for name := range tallies {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		a.offer(calibration.Record{Tally: tallies[name]})
 	}
 }
 

@@ -9,9 +9,13 @@ import (
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/routing/index"
+	"octet/scheduler"
 )
 
 var errNoBudget = errors.New("no retry budget left")
+
+// errNoPlace is a replica that had no place in the time that an engine has for a first token.
+var errNoPlace error = &scheduler.Refusal{Reason: scheduler.ErrQueueFull, Detail: "no place in time for a stream that goes on"}
 
 // outlives reports whether a stream that broke with err is to go on at another replica: its engine failed, and the text that
 // the client has is all that another engine needs.
@@ -91,8 +95,15 @@ func (x *exchange) takeUp(ctx context.Context) (err error) {
 	}
 	x.attempts++
 	x.takeovers++
-	if err = x.enter(ctx); err != nil {
+	if err = x.enterInTime(ctx); err != nil {
 		return err
 	}
 	return x.call(ctx)
+}
+
+// enterInTime is enter with a bound: a stream that has begun is refused by no queue, and its client waits in the middle of a word.
+func (x *exchange) enterInTime(ctx context.Context) error {
+	within, cancel := context.WithTimeoutCause(ctx, x.rt.Limits.TTFTTimeout, errNoPlace)
+	defer cancel()
+	return x.enter(within)
 }

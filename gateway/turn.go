@@ -13,19 +13,20 @@ import (
 
 // turn is what an exchange holds of the replica that answers it, from the breaker's permit to the end of the answer.
 type turn struct {
-	rep    *Replica
-	step   routing.Step
-	leg    bool     // a step before the last
-	at     *Attempt // its entry in the receipt
-	permit *fleet.Permit
-	flight fleet.Flight      // in the replica's ledger
-	ticket *scheduler.Ticket // nil without a place
-	resp   engine.Response   // nil before the head
-	ctx    context.Context   // ends with the request, or when the place is taken back
-	cancel context.CancelCauseFunc
-	heard  bool // the client has something of this engine's answer
-	handed bool // the engine was sent a prompt that another has computed
-	forgot bool // it was asked again without
+	rep     *Replica
+	step    routing.Step
+	leg     bool     // a step before the last
+	unasked bool     // nothing was sent to it: how the turn ended says nothing of it
+	at      *Attempt // its entry in the receipt
+	permit  *fleet.Permit
+	flight  fleet.Flight      // in the replica's ledger
+	ticket  *scheduler.Ticket // nil without a place
+	resp    engine.Response   // nil before the head
+	ctx     context.Context   // ends with the request, or when the place is taken back
+	cancel  context.CancelCauseFunc
+	heard   bool // the client has something of this engine's answer
+	handed  bool // the engine was sent a prompt that another has computed
+	forgot  bool // it was asked again without
 }
 
 // leave gives the place back and lets go of the engine. Idempotent.
@@ -53,6 +54,9 @@ func (x *exchange) settle(err error) {
 	}
 	t.leave()
 	verdict := blame(err)
+	if t.unasked && err == nil {
+		verdict = fleet.Cancelled
+	}
 	if t.permit != nil {
 		t.permit.Settle(verdict)
 	}

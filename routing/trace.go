@@ -169,7 +169,7 @@ func (r *record) noCandidate(plugin string, last int) *NoCandidateError {
 }
 
 func (r *record) trace() *Trace {
-	t := &Trace{Profile: r.profile.name, Role: r.profile.role.String(), Candidates: []CandidateTrace{}, Stages: stagesOf(r.laps)}
+	t := &Trace{Profile: r.profile.name, Role: r.profile.role.String(), Candidates: make([]CandidateTrace, 0, r.candidates.Count()), Stages: stagesOf(r.laps)}
 	for h := range r.candidates.All() {
 		t.Candidates = append(t.Candidates, CandidateTrace{Host: h, RemovedBy: r.removedBy(h)})
 	}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"octet/kvpool"
@@ -86,6 +87,33 @@ func TestPreemptedRequestResumesInItsPlace(t *testing.T) {
 		}
 		again.Release()
 		wantTicket(t, later).Release()
+	})
+}
+
+func TestWatchHearsOfAPreemptionUntilItEnds(t *testing.T) {
+	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
+		victim := GateRequest{ID: "low", PromptTokens: 79, Victim: true}
+		heard := make(chan string, 4)
+		a, b := admitted(t, g, victim), admitted(t, g, victim)
+		a.Watch(func() { heard <- "a" })
+		b.Watch(func() { heard <- "b" })
+		b.Watch(nil)
+		high := waits(t, g, GateRequest{ID: "high", PromptTokens: 159, Priority: 1})
+		if got := <-heard; got != "a" {
+			t.Errorf("%s heard of it", got)
+		}
+		<-b.Preempted()
+		synctest.Wait()
+		if len(heard) != 0 {
+			t.Error("a watch that had ended heard of it")
+		}
+		b.Watch(func() { heard <- "late" })
+		if got := <-heard; got != "late" {
+			t.Errorf("%s heard of it", got)
+		}
+		a.Release()
+		b.Release()
+		wantTicket(t, high).Release()
 	})
 }
 

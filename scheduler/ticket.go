@@ -31,7 +31,8 @@ type Ticket struct {
 	begun     int     // generated with the first token; 0 before
 	estimate  float64 // pace that was estimated then, ns a token
 	yielding  bool
-	away      bool // thought away, while it is asked for whom it could make room
+	watch     func() // called when it has to give way; nil is nobody
+	away      bool   // thought away, while it is asked for whom it could make room
 	released  bool
 	index     int // in gate.tickets
 	victim    int // in gate.victims; -1 is not there
@@ -88,6 +89,18 @@ func (t *Ticket) Waited() time.Duration { return t.waited }
 // Preempted is closed when a more urgent request needs the place: cancel upstream, Release, and Admit again with Resume
 // and the first Arrived. It is never closed for a request that is no Victim.
 func (t *Ticket) Preempted() <-chan struct{} { return t.giveUp }
+
+// Watch has f called, by a goroutine of its own, when Preempted is closed, or at once where it is; until the next Watch. A nil f
+// ends the watch: f may still be running then, but is not called any more.
+func (t *Ticket) Watch(f func()) {
+	t.gate.gateMu.Lock()
+	t.watch = f
+	late := t.yielding && f != nil
+	t.gate.gateMu.Unlock()
+	if late {
+		go f()
+	}
+}
 
 // FirstToken says that the prefill is over: the prompt's blocks can be shared from now on, and the time it took feeds the
 // rates. Idempotent.
@@ -198,6 +211,9 @@ func (t *Ticket) giveWay() {
 	t.yielding = true
 	t.gate.totals.preemptions++
 	close(t.giveUp)
+	if t.watch != nil {
+		go t.watch()
+	}
 }
 
 // Release gives the place back: its blocks pay debts first, then the next in the queue are let in. Idempotent.

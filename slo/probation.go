@@ -7,22 +7,22 @@ import (
 	"sync/atomic"
 )
 
-// Lane is what can be fresh: a specialist, or one of its adapters.
-type Lane struct {
+// Entrant is what can be fresh: a specialist, or one of its adapters.
+type Entrant struct {
 	Specialist string `json:"specialist"`
 	Adapter    string `json:"adapter,omitempty"`
 }
 
 // Term is a lane as it is declared.
 type Term struct {
-	Lane
+	Entrant
 	Version string
 	Need    int // verdicts that fill its correctness window
 }
 
-// Standing is what is known of a lane.
-type Standing struct {
-	Lane
+// Trial is what is known of a lane.
+type Trial struct {
+	Entrant
 	Version string `json:"version"`
 	Fresh   bool   `json:"fresh"`
 	Judged  int    `json:"judged"` // verdicts since it became fresh, Need at most
@@ -33,18 +33,18 @@ type Standing struct {
 // Probation knows which lanes are fresh: declared with another version than before, or for the first time, and not judged often
 // enough since. No history is not health: time alone ends no probation. Safe for concurrent use; Fresh takes no lock.
 type Probation struct {
-	fresh atomic.Pointer[map[Lane]bool] // never modified
+	fresh atomic.Pointer[map[Entrant]bool] // never modified
 
 	mu    sync.Mutex // guards all below
-	lanes map[Lane]*Standing
+	lanes map[Entrant]*Trial
 	begun bool // something was declared before, so that a lane nobody knows is new
 }
 
-// NewProbation returns what goes on from remembered standings. Without any, the first lanes declared count as known.
-func NewProbation(remembered ...Standing) *Probation {
-	p := &Probation{lanes: make(map[Lane]*Standing, len(remembered)), begun: len(remembered) > 0}
+// NewProbation returns what goes on from remembered trials. Without any, the first lanes declared count as known.
+func NewProbation(remembered ...Trial) *Probation {
+	p := &Probation{lanes: make(map[Entrant]*Trial, len(remembered)), begun: len(remembered) > 0}
 	for _, s := range remembered {
-		p.lanes[s.Lane] = &s
+		p.lanes[s.Entrant] = &s
 	}
 	p.publish()
 	return p
@@ -55,12 +55,12 @@ func (p *Probation) Declare(terms ...Term) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, t := range terms {
-		s := p.lanes[t.Lane]
+		s := p.lanes[t.Entrant]
 		switch {
 		case s == nil:
-			p.lanes[t.Lane] = &Standing{Lane: t.Lane, Version: t.Version, Fresh: p.begun && t.Need > 0, Need: t.Need}
+			p.lanes[t.Entrant] = &Trial{Entrant: t.Entrant, Version: t.Version, Fresh: p.begun && t.Need > 0, Need: t.Need}
 		case s.Version != t.Version:
-			*s = Standing{Lane: t.Lane, Version: t.Version, Fresh: t.Need > 0, Need: t.Need}
+			*s = Trial{Entrant: t.Entrant, Version: t.Version, Fresh: t.Need > 0, Need: t.Need}
 		default:
 			s.Need = t.Need
 			s.Fresh = s.Fresh && s.Judged < s.Need
@@ -71,7 +71,7 @@ func (p *Probation) Declare(terms ...Term) {
 }
 
 // Outcome counts a verdict on a lane's answer, and reports whether it ended the lane's probation.
-func (p *Probation) Outcome(l Lane, pass bool) (ended bool) {
+func (p *Probation) Outcome(l Entrant, pass bool) (ended bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.lanes[l]
@@ -89,20 +89,20 @@ func (p *Probation) Outcome(l Lane, pass bool) (ended bool) {
 }
 
 // Fresh reports whether l is on probation. An adapter is where its specialist is.
-func (p *Probation) Fresh(l Lane) bool {
+func (p *Probation) Fresh(l Entrant) bool {
 	fresh := *p.fresh.Load()
-	return len(fresh) > 0 && (fresh[l] || fresh[Lane{Specialist: l.Specialist}])
+	return len(fresh) > 0 && (fresh[l] || fresh[Entrant{Specialist: l.Specialist}])
 }
 
 // Standings returns all lanes, by name.
-func (p *Probation) Standings() []Standing {
+func (p *Probation) Standings() []Trial {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := make([]Standing, 0, len(p.lanes))
+	all := make([]Trial, 0, len(p.lanes))
 	for _, s := range p.lanes {
 		all = append(all, *s)
 	}
-	slices.SortFunc(all, func(a, b Standing) int {
+	slices.SortFunc(all, func(a, b Trial) int {
 		return cmp.Or(cmp.Compare(a.Specialist, b.Specialist), cmp.Compare(a.Adapter, b.Adapter))
 	})
 	return all
@@ -110,7 +110,7 @@ func (p *Probation) Standings() []Standing {
 
 // publish makes what is fresh visible. Under mu.
 func (p *Probation) publish() {
-	fresh := map[Lane]bool{}
+	fresh := map[Entrant]bool{}
 	for l, s := range p.lanes {
 		if s.Fresh {
 			fresh[l] = true

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/redis/go-redis/v9"
 
 	"octet/calibration"
 	"octet/internal/redistest"
@@ -162,7 +163,7 @@ func TestASinkThatHangsBlocksNobody(t *testing.T) {
 // MEGA-14: records come back from a Redis stream as they went in; what comes while the server is down is dropped and counted.
 func TestARedisStreamKeepsRecords(t *testing.T) {
 	srv := redistest.Start(t)
-	r := NewRedis(RedisConfig{Addr: srv.Addr, Stream: "octet:shadow", MaxLen: 10000})
+	r := NewRedis(redis.NewClient(&redis.Options{Addr: srv.Addr, PoolSize: 1, MaxRetries: -1}), "octet:shadow", 10000)
 	s := Open(r)
 	for i := range page + 100 {
 		for !s.Offer(tally(fmt.Sprint(i))) {

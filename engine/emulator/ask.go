@@ -1,6 +1,8 @@
 package emulator
 
 import (
+	"bytes"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -27,20 +29,24 @@ type ask struct {
 	maxNew  []int // tokens to generate at most, a prompt each
 	body    *body
 
-	local    net.Addr       // where it came in
-	received *tiny.Snapshot // the prompt as another engine computed it; nil without, and where nothing is computed
+	hint                    cacheHint      // what the gateway believes to be cached of the prompt
+	prefiller, path, bearer string         // which engine is to compute the prompt, and how it is asked; "" is none
+	raw                     []byte         // the body as it came; only with a prefiller
+	local                   net.Addr       // where it came in
+	received                *tiny.Snapshot // the prompt as another engine computed it; nil without, and where nothing is computed
 }
 
 // readAsk decodes and checks a request to /v1/chat/completions (chat) or /v1/completions.
 func (e *Emulator) readAsk(r *http.Request, chat bool) (*ask, error) {
 	a := &ask{id: e.requestID(r), chat: chat, n: 1, body: new(body)}
 	a.local, _ = r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if err := readBody(r, a.body); err != nil {
+	if err := a.readBody(r); err != nil {
 		return nil, err
 	}
 	if err := a.body.refuse(); err != nil {
 		return nil, err
 	}
+	a.hint = readHint(r.Header.Get(hintField))
 	a.model = a.body.Model
 	or(&a.model, e.cfg.Model)
 	var known bool
@@ -48,6 +54,19 @@ func (e *Emulator) readAsk(r *http.Request, chat bool) (*ask, error) {
 		return nil, notFound("model", "The model `%s` does not exist.", a.model)
 	}
 	return a, e.fill(a)
+}
+
+// readBody reads the body into a, and keeps what another engine has to be sent.
+func (a *ask) readBody(r *http.Request) error {
+	if a.prefiller = r.Header.Get(prefillerField); a.prefiller == "" {
+		return readBody(r, a.body)
+	}
+	a.path, a.bearer = r.URL.Path, r.Header.Get("Authorization")
+	var err error
+	if a.raw, err = io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody)); err != nil {
+		return badRequest("", "reading the body: %v", err)
+	}
+	return decodeBody(bytes.NewReader(a.raw), a.body)
 }
 
 // refuse returns the first thing in b that this engine cannot honour.

@@ -46,6 +46,8 @@ type Config struct {
 
 	Mode    string        // ModePrefill or ModeDecode: one of a pair that meets for each request; default alone
 	KVLease time.Duration // how long a prompt computed for another engine is kept for it; default 30 s
+	// PrefillerTimeout is how long the engine that a request names may take to compute its prompt; default 5 s.
+	PrefillerTimeout time.Duration
 	// Tokenizer is the path of a tokenizer.json, whose ids are then the engine's; "" is the emulators' own tokenizer.
 	// ChatTemplate is that of its template, "" the one beside it. It says prose.
 	Tokenizer, ChatTemplate string
@@ -101,6 +103,7 @@ func (c Config) paced() Config {
 	or(&c.AdapterSwap, 5*time.Millisecond)
 	or(&c.KVTransferPerBlock, 50*time.Microsecond)
 	or(&c.KVLease, 30*time.Second)
+	or(&c.PrefillerTimeout, 5*time.Second)
 	for _, d := range []*time.Duration{&c.KVLease, &c.Step, &c.StepPerSeq, &c.AdapterSwap, &c.KVTransferPerBlock} {
 		*d = max(*d, 0)
 	}

@@ -23,6 +23,8 @@ type meters struct {
 	prompt, generated prometheus.Counter
 	ttft, itl, e2e    prometheus.Observer
 	finished          *prometheus.CounterVec
+	hinted            *prometheus.CounterVec // what gateways believed to be cached
+	prefilled         *prometheus.CounterVec // where prompts for which a prefiller was named were computed
 }
 
 // timing is what a choice's latencies are measured from.
@@ -46,9 +48,15 @@ func newMeters(e *Emulator) *meters {
 	finished := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vllm:request_success_total", Help: "Count of successfully processed requests.", ConstLabels: labels,
 	}, []string{"finished_reason"})
+	hinted := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "octet_engine_hinted_total", Help: "What requests said of the cache: requests, tokens, blocks, and blocks by tier.", ConstLabels: labels,
+	}, []string{"of"})
+	prefilled := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "octet_engine_prefiller_total", Help: "Requests that named a prefiller, by where their prompt was computed.", ConstLabels: labels,
+	}, []string{"prefill"})
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(prompt, generated, ttft, itl, e2e, finished, newGauges(e, labels))
-	return &meters{registry, prompt, generated, ttft, itl, e2e, finished}
+	registry.MustRegister(prompt, generated, ttft, itl, e2e, finished, hinted, prefilled, newGauges(e, labels))
+	return &meters{registry, prompt, generated, ttft, itl, e2e, finished, hinted, prefilled}
 }
 
 // token notes that c has one more token of its answer to a prompt of so many tokens.

@@ -41,7 +41,8 @@ func (e *Emulator) answer(ctx context.Context, x *wire, a *ask) error {
 	if err := x.accept(); err != nil {
 		return err
 	}
-	if err := e.receive(ctx, a); err != nil {
+	e.meters.hint(a.hint)
+	if err := e.obtain(ctx, a); err != nil {
 		return err
 	}
 	an, err := e.start(ctx, a)

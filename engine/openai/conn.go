@@ -18,13 +18,19 @@ const bufferSize = 4 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
+// burstSize is what an exchange reads into while its engine sends more than bufferSize at a time, in bytes.
+const burstSize = 32 << 10
+
+var burstBuffers = sync.Pool{New: func() any { return new([burstSize]byte) }}
+
 // conn is one connection to a replica. One exchange at a time owns it; interrupt alone may be called from elsewhere.
 type conn struct {
 	nc        net.Conn
 	interrupt func() // ends reads and writes at once and for good
 
 	fixed   *[bufferSize]byte // from the pool of buffers; nil while idle, and while a lazy read waits
-	buf     []byte            // fixed, or larger when a head was; the request's head is built in it, too
+	burst   *[burstSize]byte  // held beside it while the engine sends faster than it is read; else nil
+	buf     []byte            // fixed or burst, or larger when a head was; the request's head is built in it, too
 	r, w    int               // buf[r:w] is received and not yet taken
 	writing net.Buffers       // what is left to write
 	spare   net.Buffers       // its memory
@@ -97,6 +103,20 @@ func (c *conn) rest() {
 		buffers.Put(c.fixed)
 		c.fixed, c.buf, c.r, c.w = nil, nil, 0, 0
 	}
+	if c.burst != nil {
+		burstBuffers.Put(c.burst)
+		c.burst = nil
+	}
+}
+
+// widen has the next read take more at once where the last one filled its buffer. All that was received must be taken; what
+// aliases the buffer is void.
+func (c *conn) widen() {
+	if c.w == len(c.buf) && c.burst == nil && c.fixed != nil {
+		c.burst = burstBuffers.Get().(*[burstSize]byte)
+		c.buf = c.burst[:]
+	}
+	c.r, c.w = 0, 0
 }
 
 // close ends the connection. What aliases its buffer is void.

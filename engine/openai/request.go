@@ -3,6 +3,7 @@ package openai
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"octet/engine"
 )
@@ -18,6 +19,20 @@ func check(r *engine.Request) error {
 		return fmt.Errorf("%w: bad request id", ErrRequest)
 	case r.Bearer != "" && !visible(r.Bearer):
 		return fmt.Errorf("%w: bad bearer key", ErrRequest)
+	}
+	return checkFields(r.Fields)
+}
+
+// checkFields refuses fields that could be read as anything else, or that say how the message is framed.
+func checkFields(fields []engine.Field) error {
+	for _, f := range fields {
+		bad := !isToken(f.Name) || f.Value == "" || !strings.HasPrefix(f.Name, "X-")
+		for i := range len(f.Value) {
+			bad = bad || !isValueByte(f.Value[i])
+		}
+		if bad {
+			return fmt.Errorf("%w: bad field %q", ErrRequest, f.Name)
+		}
 	}
 	return nil
 }
@@ -38,6 +53,9 @@ func (c *Client) appendHead(dst []byte, r *engine.Request) []byte {
 		dst = appendLine(dst, "Authorization: Bearer ", r.Bearer)
 	} else {
 		dst = appendLine(dst, "Authorization: Bearer ", c.cfg.Bearer)
+	}
+	for _, f := range r.Fields {
+		dst = append(append(append(append(append(dst, f.Name...), ": "...), f.Value...), '\r'), '\n')
 	}
 	if size := bodySize(r.Segments); size > 0 || carriesBody(r.Method) {
 		dst = append(dst, "Content-Type: application/json\r\nContent-Length: "...)

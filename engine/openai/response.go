@@ -70,7 +70,7 @@ func (r *Response) Buffered() bool {
 // fill reads once. What was received before has been taken.
 func (r *Response) fill() error {
 	c := r.conn
-	c.r, c.w = 0, 0
+	c.widen()
 	err := c.read(r.ctx, time.Now().Add(r.idle))
 	switch {
 	case err == nil, errors.Is(err, engine.ErrTimeout), r.ctx.Err() != nil:

@@ -52,8 +52,9 @@ func (c Config) filled() (Config, error) {
 	return c, nil
 }
 
-// dial returns a client of at most conns connections that tries nothing twice: its callers do. It connects when first used.
-func (c Config) dial(conns int) *redis.Client {
+// Client returns a client of at most conns connections that tries nothing twice: its callers do. It connects when first used, and
+// leaves nothing behind once it is closed.
+func (c Config) Client(conns int) *redis.Client {
 	o := &redis.Options{
 		Addr: c.Addr, Username: c.Username, Password: c.Password, TLSConfig: c.TLS,
 		PoolSize: conns, MaxRetries: -1, DialerRetries: 1,

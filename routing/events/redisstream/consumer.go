@@ -41,7 +41,7 @@ func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
 	lane := events.OpenLane(sink)
 	defer lane.Close()
 	defer c.meter.Down()
-	client := c.config.dial(1)
+	client := c.config.Client(1)
 	// A blocked read does not see ctx end; it sees its connection end.
 	closed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { _ = client.Close(); close(closed) })

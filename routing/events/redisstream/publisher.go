@@ -24,7 +24,7 @@ func NewPublisher(c Config) (*Publisher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Publisher{config: c, client: c.dial(publishConns)}, nil
+	return &Publisher{config: c, client: c.Client(publishConns)}, nil
 }
 
 // Publish implements events.Publisher. It tries once, until ctx ends or the server is silent for two seconds; a batch whose

@@ -1,0 +1,88 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Requests are what one client sends, in turn, to one gateway.
+type Requests struct {
+	Addr   string
+	Bodies [][]byte // whole requests, heads included
+	Status int      // of every answer
+}
+
+// Result is what came back.
+type Result struct {
+	Requests int
+	Events   int
+	Took     time.Duration
+	waits    []time.Duration // of each request, sorted
+}
+
+// Quantile returns the wait that the share q of all requests did not exceed.
+func (r Result) Quantile(q float64) time.Duration {
+	if len(r.waits) == 0 {
+		return 0
+	}
+	return r.waits[min(int(q*float64(len(r.waits))), len(r.waits)-1)]
+}
+
+// Once sends one request, whatever the answer.
+func (r Requests) Once() {
+	c, err := dial(r.Addr)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	_ = c.ask(r.Bodies[0], r.Status)
+}
+
+// Closed sends requests on conns connections, on each as soon as the answer before it is whole, for about d.
+func (r Requests) Closed(conns int, d time.Duration) (Result, error) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	results := make([]Result, conns)
+	var running sync.WaitGroup
+	start := time.Now()
+	for i := range conns {
+		running.Go(func() {
+			if err := r.loop(ctx, i, start.Add(d), &results[i]); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	running.Wait()
+	sum := Result{Took: time.Since(start)}
+	for _, one := range results {
+		sum.Requests += one.Requests
+		sum.Events += one.Events
+		sum.waits = append(sum.waits, one.waits...)
+	}
+	slices.Sort(sum.waits)
+	return sum, context.Cause(ctx)
+}
+
+func (r Requests) loop(ctx context.Context, first int, until time.Time, out *Result) error {
+	c, err := dial(r.Addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for n := first; ctx.Err() == nil; n++ {
+		asked := time.Now()
+		if asked.After(until) {
+			break
+		}
+		if err := c.ask(r.Bodies[n%len(r.Bodies)], r.Status); err != nil {
+			return errors.Join(errors.New("load: request failed"), err)
+		}
+		out.Requests++
+		out.waits = append(out.waits, time.Since(asked))
+	}
+	out.Events = c.events
+	return nil
+}

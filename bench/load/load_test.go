@@ -1,0 +1,65 @@
+package load
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"octet/bench/origin"
+)
+
+func engine(t *testing.T) *origin.Engine {
+	t.Helper()
+	e, err := origin.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+func TestEveryEventOfABurstIsCountedOnce(t *testing.T) {
+	e := engine(t)
+	e.Play(origin.Script{Events: 1000})
+	got, err := Requests{Addr: e.Addr(), Bodies: Chat("template", 1<<10, true), Status: 200}.Closed(3, 50*time.Millisecond)
+	if err != nil || got.Requests == 0 || got.Events != got.Requests*1001 { // and [DONE]
+		t.Fatalf("%d streams had %d events: %v", got.Requests, got.Events, err)
+	}
+}
+
+func TestBodiesHaveTheSizeThatWasAskedFor(t *testing.T) {
+	e := engine(t)
+	for _, size := range []int{1 << 10, 16 << 10, 64 << 10} {
+		all := Chat("template", size, false)
+		for _, one := range all {
+			if head := len(one) - size; head < 0 || head > 250 {
+				t.Fatalf("a request of %d bytes for a body of %d", len(one), size)
+			}
+		}
+		got, err := Requests{Addr: e.Addr(), Bodies: all, Status: 200}.Closed(2, 20*time.Millisecond)
+		if err != nil || got.Requests == 0 || got.Quantile(0.5) <= 0 || got.Quantile(0.5) > got.Quantile(0.99) {
+			t.Errorf("%d bytes: %d requests, p50 %v: %v", size, got.Requests, got.Quantile(0.5), err)
+		}
+	}
+}
+
+func TestPacedStreamsGoOnUntilTheyAreLeft(t *testing.T) {
+	e := engine(t)
+	e.Play(origin.Script{Every: 2 * time.Millisecond})
+	s, err := Requests{Addr: e.Addr(), Bodies: Chat("template", 1<<10, true), Status: 200}.Open(40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for before := s.Events(); s.Events() < before+200; {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestAnAnswerThatIsNotTheOneAskedForIsAnError(t *testing.T) {
+	e := engine(t)
+	_, err := Requests{Addr: e.Addr(), Bodies: Chat("template", 1<<10, false), Status: 429}.Closed(2, time.Second)
+	if !errors.Is(err, ErrAnswer) {
+		t.Fatal(err)
+	}
+}

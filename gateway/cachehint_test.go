@@ -1,0 +1,19 @@
+package gateway
+
+import "testing"
+
+// MOD2-43
+func TestACacheHintNamesTheTiersThatHoldAnything(t *testing.T) {
+	for want, c := range map[string]struct {
+		blocks, tokens int
+		held           InTiers
+	}{
+		"blocks=12, gpu=10, cpu=2, tokens=192": {12, 192, InTiers{10, 2, 0}},
+		"blocks=3, ssd=3, tokens=48":           {3, 48, InTiers{0, 0, 3}},
+		"blocks=5, tokens=80":                  {5, 80, InTiers{}}, // a guess
+	} {
+		if got := hintValue(c.blocks, c.tokens, c.held); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
