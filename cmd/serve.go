@@ -97,6 +97,7 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 	h.restore(ctx, cfg.Events.Snapshot)
 	h.recall(cfg.Outcomes.File)
 	running.Go(func() { h.remember(ctx, cfg.Outcomes) })
+	running.Go(func() { h.watchLoad(ctx) })
 	if h.verifier != nil {
 		running.Go(func() { h.verifier.Run(ctx) })
 	}

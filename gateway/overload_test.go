@@ -157,7 +157,7 @@ func TestAnOverloadOfFiveTimesShedsTheLeastUrgentAndIsOverWhenItIs(t *testing.T)
 		go func() {
 			for ctx.Err() == nil {
 				o.load.Observe(rep.pressure(waits), time.Now())
-				time.Sleep(watchEvery)
+				time.Sleep(100 * time.Millisecond)
 			}
 		}()
 		o.offer(capacity/2, 20*time.Second)

@@ -1,32 +1,16 @@
 package gateway
 
 import (
-	"context"
 	"time"
 
 	"octet/scheduler"
 	"octet/slo"
 )
 
-// watchEvery is how often the load of the specialists is looked at.
-const watchEvery = 100 * time.Millisecond
-
-// watchLoad escalates until ctx ends. Requests read what it has set and never wait for it.
-func (s *Server) watchLoad(ctx context.Context) {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.escalate(s.runtime.Load(), s.now())
-		}
-	}
-}
-
-// escalate takes every specialist's pressure and sets its knobs.
-func (s *Server) escalate(rt *Runtime, now time.Time) {
+// Escalate takes every specialist's pressure and sets its knobs. To be called often: requests read what it has set and never wait
+// for it.
+func (s *Server) Escalate(now time.Time) {
+	rt := s.runtime.Load()
 	for _, sp := range rt.Specialists {
 		if sp.Load == nil {
 			continue

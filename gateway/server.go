@@ -133,7 +133,6 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 	for i, l := range []net.Listener{data, admin} {
 		s.listeners.Go(func() { failed <- servers[i].Serve(l) })
 	}
-	s.listeners.Go(func() { s.watchLoad(ctx) })
 	var err error
 	select {
 	case <-ctx.Done():

@@ -1,0 +1,23 @@
+package cmd
+
+import (
+	"context"
+	"time"
+)
+
+// watchEvery is how often the load of the specialists is looked at.
+const watchEvery = 100 * time.Millisecond
+
+// watchLoad escalates until ctx ends.
+func (h *house) watchLoad(ctx context.Context) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			h.server.Escalate(now)
+		}
+	}
+}
