@@ -25,6 +25,39 @@ func compiles(t *testing.T, good *atomic.Bool) string {
 	return engine.URL
 }
 
+// MEGA-60, MEGA-61: without a verifier its probes are judged from outside, by the receipt of the request that they are copies of.
+func TestProbesAreJudgedFromOutside(t *testing.T) {
+	var sound atomic.Bool
+	w := newWorld(t, fmt.Sprintf(`
+auth: {anonymous: true}
+specialists:
+  - name: debug
+    fallback: systems
+    slo: {correctness: {floor: 0.9, min_samples: 5, recover_for: 100ms, probe_share: 1}}
+    replicas: [{url: '%s', engine: openai, blocks: 512}]
+  - {name: systems, replicas: [{url: '%s', engine: openai, blocks: 512}]}
+`, compiles(t, &sound), compiles(t, &sound)), nil)
+	verdict := func(receipt, of string, pass bool) int {
+		resp, _ := w.post("/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":"review","pass":%v,"specialist":%q}`, receipt, pass, of))
+		return resp.StatusCode
+	}
+	eventually(t, "the fallback to answer", func() bool {
+		id, resp := w.answered(hello)
+		verdict(id, "", false)
+		return resp.Header.Get("X-Specialist") == "systems"
+	})
+	eventually(t, "debug to answer again", func() bool {
+		id, resp := w.answered(hello)
+		if status := verdict(id, "nobody", true); status != 400 {
+			t.Fatalf("a verdict on one who was not asked: %d", status)
+		}
+		if resp.Header.Get("X-Shadow") == "debug" && verdict(id, "debug", true) != 200 {
+			t.Fatal("the verdict on a copy is refused")
+		}
+		return resp.Header.Get("X-Specialist") == "debug"
+	})
+}
+
 // MEGA-59, MEGA-60, MEGA-61: the whole way by itself. The verifier finds the code wrong, the fallback answers, every request is copied
 // to the demoted specialist, and when its copies are found right for a while it answers again.
 func TestASpecialistIsDemotedAndRecoversByItself(t *testing.T) {

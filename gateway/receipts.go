@@ -119,9 +119,10 @@ type Result struct {
 
 // Outcome is a verdict on an answer.
 type Outcome struct {
-	Kind string    `json:"kind"`
-	Pass bool      `json:"pass"`
-	Time time.Time `json:"time"`
+	Kind       string    `json:"kind"`
+	Specialist string    `json:"specialist,omitempty"` // that was sent a copy; "" is who answered
+	Pass       bool      `json:"pass"`
+	Time       time.Time `json:"time"`
 }
 
 // MarshalJSON renders a consistent copy.

@@ -128,7 +128,26 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
 		s.refuse(c, fail(CodeReceiptNotFound, "receipt", "no receipt of that id is kept for this key"))
 		return
 	}
+	if o.Specialist != "" && o.Specialist != r.Result.Specialist {
+		s.outcomeOfCopy(c, rt, r, &o)
+		return
+	}
 	c.JSON(http.StatusOK, gin.H{"receipt": r.ID, "counted": s.judge(rt, r, o.Kind, *o.Pass)})
+}
+
+// outcomeOfCopy takes a verdict on the answer of whoever was sent a copy of the request: who reads the calibration stream has seen
+// it. So a demoted specialist recovers where no verifier judges its probes.
+func (s *Server) outcomeOfCopy(c *gin.Context, rt *Runtime, r *Receipt, o *outcomeBody) {
+	sp := rt.Specialist(o.Specialist)
+	if sp == nil || o.Specialist != r.Decision.Shadow {
+		s.refuse(c, fail(CodeInvalidValue, "specialist", fmt.Sprintf("%s neither answered this request nor was sent a copy of it", o.Specialist)))
+		return
+	}
+	counted := r.judge(Outcome{Kind: o.Kind, Specialist: o.Specialist, Pass: *o.Pass, Time: s.now()})
+	if counted {
+		sp.judged(slo.Verdict{Answered: r.Time, Pass: *o.Pass})
+	}
+	c.JSON(http.StatusOK, gin.H{"receipt": r.ID, "counted": counted})
 }
 
 // judge counts a verdict for the specialist that answered. It reports whether it did: not a second of its kind, and none on a
@@ -148,6 +167,8 @@ type outcomeBody struct {
 	Receipt string `json:"receipt"`
 	Kind    string `json:"kind"`
 	Pass    *bool  `json:"pass"`
+
+	Specialist string `json:"specialist"` // whose answer it is of; "" is who answered
 }
 
 func parseOutcome(body []byte) (o outcomeBody, err error) {
@@ -158,7 +179,7 @@ func parseOutcome(body []byte) (o outcomeBody, err error) {
 	case !wire.Valid(body, 8):
 		return o, fail(CodeInvalidJSON, "", "the body is not one JSON object")
 	case err != nil:
-		return o, fail(CodeInvalidRequest, "", "the body must be {\"receipt\", \"kind\", \"pass\"}: "+err.Error())
+		return o, fail(CodeInvalidRequest, "", "the body must be {\"receipt\", \"kind\", \"pass\", optionally \"specialist\"}: "+err.Error())
 	}
 	for _, f := range []struct {
 		name    string
@@ -185,7 +206,7 @@ func (r *Receipt) judge(o Outcome) bool {
 		return false
 	}
 	for _, known := range r.Outcomes {
-		if known.Kind == o.Kind {
+		if known.Kind == o.Kind && known.Specialist == o.Specialist {
 			return false
 		}
 	}
