@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -162,19 +161,5 @@ func (f *calibrateFlags) write(w io.Writer, r calibration.Report) error {
 			return err
 		}
 	}
-	asJSON := func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
-	}
-	switch f.json {
-	case "-":
-		return asJSON(w)
-	case "":
-	default:
-		if err := writeFile(f.json, asJSON); err != nil {
-			return err
-		}
-	}
-	return r.WriteText(w)
+	return present(w, f.json, r, func() error { return r.WriteText(w) })
 }

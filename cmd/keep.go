@@ -79,7 +79,16 @@ func (h *house) keep(ctx context.Context, c config.Snapshot) {
 	if c.File == "" {
 		return
 	}
-	tick := time.NewTicker(c.Interval)
+	atIntervals(ctx, c.Interval, func() {
+		if err := h.save(c.File); err != nil {
+			h.log.Warn("the index was not saved", "file", c.File, "error", err)
+		}
+	})
+}
+
+// atIntervals calls save at every interval until ctx ends, and then once more.
+func atIntervals(ctx context.Context, interval time.Duration, save func()) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for ended := false; !ended; {
 		select {
@@ -87,9 +96,7 @@ func (h *house) keep(ctx context.Context, c config.Snapshot) {
 		case <-ctx.Done():
 			ended = true
 		}
-		if err := h.save(c.File); err != nil {
-			h.log.Warn("the index was not saved", "file", c.File, "error", err)
-		}
+		save()
 	}
 }
 

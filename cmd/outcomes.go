@@ -90,18 +90,11 @@ func (h *house) remember(ctx context.Context, c config.Outcomes) {
 	if c.File == "" {
 		return
 	}
-	tick := time.NewTicker(c.Interval)
-	defer tick.Stop()
-	for ended := false; !ended; {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			ended = true
-		}
+	atIntervals(ctx, c.Interval, func() {
 		if err := replaceFile(c.File, privateMode, h.writeOutcomes); err != nil {
 			h.log.Warn("verdicts were not saved", "file", c.File, "error", err)
 		}
-	}
+	})
 }
 
 func (h *house) writeOutcomes(w io.Writer) error {

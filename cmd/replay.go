@@ -3,7 +3,6 @@ package cmd
 import (
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -212,28 +211,5 @@ func (f *replayFlags) report(w io.Writer, out *replayed) error {
 			return err
 		}
 	}
-	asJSON := func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(out)
-	}
-	switch f.json {
-	case "-":
-		return asJSON(w)
-	case "":
-	default:
-		if err := writeFile(f.json, asJSON); err != nil {
-			return err
-		}
-	}
-	return printReplay(w, out)
-}
-
-func writeFile(path string, write func(io.Writer) error) (err error) {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	return write(file)
+	return present(w, f.json, out, func() error { return printReplay(w, out) })
 }
