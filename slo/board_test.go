@@ -46,7 +46,7 @@ func shown(b *Board) map[string]string {
 	return m
 }
 
-// MEGA-51, 52, 53, 54, 55: names and formats are the contract's, per specialist.
+// MEGA-51, MEGA-52, MEGA-53, MEGA-54, MEGA-55: names and formats are the contract's, per specialist.
 func TestHeadersHaveTheContractsNamesAndFormats(t *testing.T) {
 	c := newClock()
 	b := board(c)
