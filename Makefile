@@ -50,6 +50,7 @@ bench: ## all benchmarks with -benchmem; COUNT=6 for benchstat
 
 BENCH_OCTET ?= -octet octet=../$(BIN)/octet
 bench-gateway: build ## Octet beside nginx, HAProxy, ReverseProxy, gin and Bifrost's core on two cores, in one run; ARGS='-rounds 3 -rows unary-1k'
+	@command -v taskset >/dev/null && [ "$$(nproc)" -ge 2 ] || { echo "bench-gateway needs taskset (util-linux) and two cores"; exit 1; }
 	@sh bench/peers.sh .cache/peers
 	@mkdir -p $(BIN)/peers
 	cd bench && go test . ./load ./usage && go build -o ../$(BIN)/bench . && go build -o ../$(BIN)/peers/ ./peers/...
