@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"encoding/json"
 	"time"
 
 	"octet/gateway/sse"
@@ -25,9 +24,8 @@ const mostSaid = 1 << 20
 
 // said is what a client was told, for a judge.
 type said struct {
-	text []byte
-	raw  bool // text is the inside of a JSON string
-	over bool // it was too long
+	text []byte // the inside of a JSON string
+	over bool   // it was too long
 }
 
 // sampleForJudge begins to keep what the client will be told, where the judge wants it.
@@ -45,7 +43,7 @@ func (x *exchange) overheard(o sse.Options) sse.Options {
 		return o
 	}
 	if !x.started {
-		*kept = said{raw: true, text: kept.text[:0]}
+		*kept = said{text: kept.text[:0]}
 	}
 	o.Text = func(raw []byte) {
 		kept.add(raw)
@@ -62,34 +60,20 @@ func (s *said) add(text []byte) {
 	}
 }
 
-// whole keeps the text of a unary answer.
+// whole keeps the text of a unary answer. One without text is not judged.
 func (s *said) whole(body []byte) {
-	if s == nil {
-		return
-	}
-	var answer struct {
-		Choices []struct {
-			Text    string `json:"text"`
-			Message struct {
-				Content string `json:"content"`
-			} `json:"message"`
-		} `json:"choices"`
-	}
-	*s = said{}
-	if json.Unmarshal(body, &answer) == nil && len(answer.Choices) > 0 { // an answer without text is not judged
-		s.add([]byte(answer.Choices[0].Text + answer.Choices[0].Message.Content))
+	if s != nil {
+		*s = said{}
+		s.add(sse.UnaryText(body))
 	}
 }
 
 // plain is the text, "" where there is none to judge.
 func (s *said) plain() string {
-	switch {
-	case s == nil || s.over:
+	if s == nil || s.over {
 		return ""
-	case s.raw:
-		return string(wire.AppendUnquoted(nil, s.text))
 	}
-	return string(s.text)
+	return string(wire.AppendUnquoted(nil, s.text))
 }
 
 // haveJudged offers a complete answer to the judge. Its verdict comes when the exchange is long gone.
