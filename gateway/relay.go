@@ -14,8 +14,32 @@ import (
 
 var doneEvent = []byte("data: [DONE]\n\n")
 
-// buffered is what an engine's response may say: more of the body is at hand, so a flush can wait for it.
-type buffered interface{ Buffered() bool }
+// feeder is what an engine's response may be: it brings the pieces by itself, which costs less than to ask for each.
+type feeder interface {
+	Feed(piece func([]byte) error, pause func() error) error
+}
+
+// feed calls piece with each piece of an answer, and pause where nothing more is at hand; until either fails or the answer ends.
+func feed(resp engine.Response, piece func([]byte) error, pause func() error) error {
+	if f, ok := resp.(feeder); ok {
+		return f.Feed(piece, pause)
+	}
+	for {
+		if err := pause(); err != nil {
+			return err
+		}
+		b, err := resp.Next()
+		if err != nil {
+			return err
+		}
+		if err := piece(b); err != nil {
+			return err
+		}
+	}
+}
+
+// errDone is no failure: [DONE] came.
+var errDone = errors.New("the stream is complete")
 
 // openStream reads an engine's event stream until the client has its first byte of it.
 func (x *exchange) openStream() error {
@@ -40,12 +64,9 @@ func (x *exchange) openStream() error {
 // It ends in exactly one of the engine's [DONE], passed on, or an error.
 func (x *exchange) relay() error {
 	defer x.gaps.Flush()
-	for !x.scanner.Done() {
-		if err := x.flush(); err != nil {
-			return err
-		}
-		if err := x.step(); err != nil {
-			return err
+	if !x.scanner.Done() {
+		if err := feed(x.turn.resp, x.take, x.flush); !errors.Is(err, errDone) {
+			return x.broken(err)
 		}
 	}
 	return x.finishStream()
@@ -53,7 +74,18 @@ func (x *exchange) relay() error {
 
 // step is one read from the engine and what follows from it, up to the client's buffer.
 func (x *exchange) step() error {
-	piece, read := x.turn.resp.Next()
+	piece, err := x.turn.resp.Next()
+	if err == nil {
+		err = x.take(piece)
+	}
+	if errors.Is(err, errDone) {
+		return nil
+	}
+	return x.broken(err)
+}
+
+// take is what follows from a piece, up to the client's buffer: errDone after [DONE].
+func (x *exchange) take(piece []byte) error {
 	out, bad := x.scanner.Feed(piece)
 	if x.most > 0 && x.base()+x.scanner.Tokens() > x.most {
 		return errOverrun
@@ -61,22 +93,22 @@ func (x *exchange) step() error {
 	if err := x.pass(out); err != nil {
 		return err
 	}
-	if err := ending(x.scanner.Done(), bad, read); err != nil {
-		return x.lateDeadline(err)
+	if x.scanner.Done() {
+		return errDone
 	}
-	return nil
+	return ending(false, bad, nil)
 }
 
-// flush sends what the client's buffer holds, unless the engine has more at hand already.
+// flush sends what the client's buffer holds.
 func (x *exchange) flush() error {
-	if more, ok := x.turn.resp.(buffered); ok && more.Buffered() {
-		return nil
-	}
 	if err := x.push(); err != nil || !x.told() {
 		return err
 	}
 	return errPreempted
 }
+
+// broken is what the client is told of a stream that broke with err; nil of one that did not.
+func (x *exchange) broken(err error) error { return x.lateDeadline(ending(false, nil, err)) }
 
 // ending says how a stream goes on after a read: nil is on, or well done.
 func ending(done bool, bad, read error) error {

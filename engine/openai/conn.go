@@ -97,11 +97,18 @@ func (c *conn) hold() {
 	c.buf, c.r, c.w = c.fixed[:], 0, 0
 }
 
+// holdWide gives c a large buffer, to be given back as soon as what came is handed on. c must hold none.
+func (c *conn) holdWide() {
+	c.burst = burstBuffers.Get().(*[burstSize]byte)
+	c.buf, c.r, c.w = c.burst[:], 0, 0
+}
+
 // rest takes the buffer away again. What aliases it is void.
 func (c *conn) rest() {
+	c.buf, c.r, c.w = nil, 0, 0
 	if c.fixed != nil {
 		buffers.Put(c.fixed)
-		c.fixed, c.buf, c.r, c.w = nil, nil, 0, 0
+		c.fixed = nil
 	}
 	if c.burst != nil {
 		burstBuffers.Put(c.burst)
