@@ -19,6 +19,7 @@ type Client struct {
 	dialect dialect
 	fixed   string // the header lines that every request carries
 	pool    pool
+	hangups hangups
 }
 
 var _ engine.Client = (*Client)(nil)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -43,6 +44,11 @@ type conn struct {
 	probe func(fd uintptr) bool // sets quiet
 	quiet bool                  // nothing to read, and not ended either
 	one   [1]byte
+
+	hangups *hangups // that watch it; nil is none
+	id      uint64   // there
+	watched bool
+	gone    atomic.Bool // the engine has closed it: set before the reader is woken
 
 	lazy    func(fd uintptr) bool // reads once there is something to read, into a buffer taken only then; nil where that cannot be done
 	got     int                   // what lazy read
@@ -128,6 +134,10 @@ func (c *conn) widen() {
 
 // close ends the connection. What aliases its buffer is void.
 func (c *conn) close() {
+	if c.hangups != nil {
+		c.hangups.drop(c)
+		c.hangups = nil
+	}
 	_ = c.nc.Close() // it is given up: nobody is interested in how
 	c.rest()
 }

@@ -70,7 +70,9 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 	}
 	switch {
 	case err == nil:
-		return newConn(nc), nil
+		cn := newConn(nc)
+		c.hangups.add(cn)
+		return cn, nil
 	case ctx.Err() != nil:
 		return nil, ended(ctx)
 	}

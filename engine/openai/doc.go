@@ -17,6 +17,7 @@
 //  3. A connection goes back to the pool only after a whole, well framed answer that does not forbid it, with nothing
 //     received beyond that answer, and with its context still alive.
 //  4. io.EOF follows a proper end alone: a body cut short is ErrReset, a broken frame ErrProtocol.
-//  5. An open answer holds one connection and one buffer and no goroutine; Next allocates nothing.
+//  5. An open answer holds one connection and no goroutine, and by Next one buffer, by Feed none while it waits; neither allocates.
+//     All connections of a Client are watched for their end by one goroutine, which goes with the last of them.
 //  6. Nothing that a caller passes can add a line to a request.
 package openai

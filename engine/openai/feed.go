@@ -91,10 +91,11 @@ func (f *feeding) wait() error {
 		if f.err != nil {
 			return f.err
 		}
+		silent++
 		if f.reads != seen {
 			seen, silent = f.reads, 0
 		}
-		switch silent++; {
+		switch {
 		case f.ctx.Err() != nil:
 			err = ended(f.ctx)
 		case !isTimeout(err):
@@ -109,7 +110,9 @@ func (f *feeding) wait() error {
 	}
 }
 
-// serve reads and hands on until there is nothing to read: false. True is the end, with f.err.
+// serve reads and hands on until there is nothing to read: false. True is the end, with f.err. A read that leaves room has taken
+// all there was, and what comes next wakes the poller: it is not asked in vain. The connection's end alone may have come with the
+// bytes, unnoticed; the watch then sets gone before it wakes the reader.
 func (f *feeding) serve(fd uintptr) bool {
 	c := f.conn
 	for {
@@ -132,6 +135,10 @@ func (f *feeding) serve(fd uintptr) bool {
 		c.r, c.w = 0, n
 		if f.err = f.pour(); f.err != nil {
 			return true
+		}
+		if n < len(c.buf) && c.watched && !c.gone.Load() {
+			c.rest()
+			return false
 		}
 	}
 }

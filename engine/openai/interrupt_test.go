@@ -211,7 +211,7 @@ func TestOpenStreamsHoldNoGoroutine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if held := runtime.NumGoroutine() - before - streams; held > 0 { // the engine's side has one each
+	if held := runtime.NumGoroutine() - before - streams; held > 1 { // the engine's side has one each; all are watched by one
 		t.Errorf("%d goroutines for %d streams", held, streams)
 	}
 }
