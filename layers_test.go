@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"calibration/records":        {"calibration"},
 	"calibration/judge":          {"calibration"},
 	"examples/geo":               {"routing", "routing/index", "routing/fleet", "routing/plugins"},
-	"gateway": {"gateway/wire", "gateway/sse", "calibration", "classifier", "routing", "routing/index", "routing/fleet", "scheduler", "kvpool",
+	"gateway": {"gateway/front", "gateway/wire", "gateway/sse", "calibration", "classifier", "routing", "routing/index", "routing/fleet", "scheduler", "kvpool",
 		"adapters", "engine", "slo"},
 }
 

@@ -10,6 +10,11 @@ import (
 // blocks counted, prompts hashed, an index of what was routed where, the scheduler, breakers, windows, receipts, metrics.
 func octet(name, binary string) kind { return octetWith(name, binary, "", "") }
 
+// octetOnNetHTTP has Go's own server in front of the same gateway.
+func octetOnNetHTTP(name, binary string) kind {
+	return octetWith(name+"-nethttp", binary, "front: nethttp\n", "")
+}
+
 // octetWith has more top-level sections, and more of a scheduler section.
 func octetWith(name, binary, sections, scheduler string) kind {
 	return kind{name: name, command: func(dir, listen, engine string) ([]string, error) {

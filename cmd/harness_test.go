@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -109,6 +110,9 @@ func (w *world) sets() []string {
 	all := []string{"listen.data=127.0.0.1:0", "listen.admin=127.0.0.1:0"}
 	if !w.wired {
 		all = append(all, "events.nats.url=nats://127.0.0.1:1")
+	}
+	if front := os.Getenv("OCTET_TEST_FRONT"); front != "" { // octet or nethttp: every test of this package, with that one
+		all = append(all, "front="+front)
 	}
 	return all
 }

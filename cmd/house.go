@@ -145,6 +145,7 @@ func (h *house) options(cfg *config.Config) gateway.Options {
 	o := gateway.Options{
 		Log: h.log, Metrics: h.metrics, Index: h.index, Knowledge: knowledge{h}, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
 		AdminToken: cfg.Admin.Token, Pprof: cfg.Admin.Pprof, Reload: h.reload, Digest: digester(cfg.HashSeed), Probation: h.probation,
+		Front: gateway.Front(cfg.Front),
 	}
 	if h.verifier != nil {
 		o.Verifier = h.verifier

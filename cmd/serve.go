@@ -183,7 +183,7 @@ func (h *house) warnOfRestart(cfg *config.Config) {
 		name    string
 		changed bool
 	}{
-		{"listen", old.Listen != cfg.Listen}, {"admin", old.Admin != cfg.Admin}, {"log", old.Log != cfg.Log}, {"fleet", old.Fleet != cfg.Fleet},
+		{"listen", old.Listen != cfg.Listen}, {"front", old.Front != cfg.Front}, {"admin", old.Admin != cfg.Admin}, {"log", old.Log != cfg.Log}, {"fleet", old.Fleet != cfg.Fleet},
 		{"hash_seed", old.HashSeed != cfg.HashSeed}, {"events", !sameEvents(old, cfg)},
 		{"shadow.stream and shadow.file", !sameCalibration(&old.Shadow, &cfg.Shadow)},
 	} {

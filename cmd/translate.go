@@ -35,7 +35,7 @@ func clientConfig(cfg *config.Config, rep *config.Replica) openai.Config {
 func limits(cfg *config.Config) gateway.Limits {
 	l := cfg.Limits
 	return gateway.Limits{
-		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes), JSONDepth: l.JSONDepth, Messages: l.Messages,
+		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes), HeaderFields: l.HeaderFields, JSONDepth: l.JSONDepth, Messages: l.Messages,
 		MaxStreams: l.MaxStreams, MaxAttempts: l.MaxAttempts, Continuations: l.Continuations, RetryBudget: l.RetryBudget,
 		QueueBytes: int64(l.QueueBytes), EventBytes: int(l.EventBytes), HeaderTimeout: l.HeaderTimeout, KeepaliveTimeout: l.KeepaliveTimeout,
 		BodyTimeout: l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout, IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain, MaxQueueWait: l.MaxQueueWait,

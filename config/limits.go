@@ -8,6 +8,8 @@ type Limits struct {
 	BodyBytes Size `yaml:"body_bytes" default:"8MiB" range:"1KiB..1GiB"`
 	// Request line and headers together.
 	HeaderBytes Size `yaml:"header_bytes" default:"32KiB" range:"1KiB..1MiB"`
+	// Header fields of one request.
+	HeaderFields int `yaml:"header_fields" default:"256" range:"16..100000"`
 	// Nesting of the request's JSON.
 	JSONDepth int `yaml:"json_depth" default:"64" range:"2..1000"`
 	// Messages in one chat request.

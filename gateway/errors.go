@@ -81,14 +81,20 @@ type Error struct {
 	Message    string
 	Param      string
 	RetryAfter time.Duration // 0: unknown or pointless, and then not sent
+	status     int           // of HTTP itself, where it says more than the code's; 0 is the code's
 	cause      error
 }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 func (e *Error) Unwrap() error { return e.cause }
 
-// Status returns the HTTP status of e's code.
-func (e *Error) Status() int { return statusOf[e.Code] }
+// Status returns the HTTP status of e.
+func (e *Error) Status() int {
+	if e.status != 0 {
+		return e.status
+	}
+	return statusOf[e.Code]
+}
 
 // fail returns an *Error without a cause.
 func fail(code Code, param, message string) *Error {

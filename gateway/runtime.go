@@ -144,6 +144,7 @@ type Limits struct {
 	BodyBytes        int64
 	ResponseBytes    int64 // of a unary answer
 	HeaderBytes      int
+	HeaderFields     int   // of one request; 0 is no limit. net/http has none
 	QueueBytes       int64 // of all bodies that are held
 	EventBytes       int   // of one event of an engine's stream; 0 is 1 MiB
 	HeaderTimeout    time.Duration

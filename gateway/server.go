@@ -31,6 +31,7 @@ type Options struct {
 	Pprof      bool
 	Reload     func(context.Context) error // POST /admin/reload
 	Now        func() time.Time            // default time.Now
+	Front      Front                       // who speaks HTTP on the data listener; default FrontOctet
 	Knowledge  Knowledge                   // nil: the admin listener tells the index alone
 	Verifier   Verifier                    // nil: verdicts come by POST /v1/outcomes alone
 
@@ -60,6 +61,7 @@ type Index interface {
 type Server struct {
 	log         *slog.Logger
 	metrics     *Metrics
+	front       Front
 	index       Index
 	knowledge   Knowledge // or nil
 	knobs       *slo.Knobs
@@ -88,7 +90,7 @@ type Server struct {
 // New returns a Server for rt.
 func New(rt *Runtime, o Options) *Server {
 	s := &Server{
-		log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, verifier: o.Verifier, adminToken: o.AdminToken, pprof: o.Pprof, reload: o.Reload, now: o.Now, probation: o.Probation,
+		front: o.Front, log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, verifier: o.Verifier, adminToken: o.AdminToken, pprof: o.Pprof, reload: o.Reload, now: o.Now, probation: o.Probation,
 		receipts: newReceipts(o.Receipts), idempotency: newIdempotency(o.Keys), retries: newRetryBudget(rt.Limits.RetryBudget),
 	}
 	s.since = func(t time.Time) time.Duration { return s.now().Sub(t) }
@@ -127,8 +129,7 @@ func (s *Server) Runtime() *Runtime { return s.runtime.Load() }
 func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 	defer s.shadows.close()
 	s.shadows.running.Go(func() { s.shadows.keepTallies(s.shadows.ctx) })
-	servers := []*http.Server{s.httpServer(s.DataHandler()), s.httpServer(s.AdminHandler())}
-	servers[0].WriteTimeout = s.runtime.Load().Limits.WriteTimeout // from a request's head on; an answer sets its own with every write
+	servers := []listening{s.dataServer(), s.httpServer(s.AdminHandler())}
 	failed := make(chan error, len(servers))
 	for i, l := range []net.Listener{data, admin} {
 		s.listeners.Go(func() { failed <- servers[i].Serve(l) })
@@ -142,18 +143,8 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 	return errors.Join(err, s.drain(servers))
 }
 
-func (s *Server) httpServer(h http.Handler) *http.Server {
-	limits := s.runtime.Load().Limits
-	return &http.Server{
-		BaseContext: func(net.Listener) context.Context { return s.cutOff },
-		Handler:     h, ReadHeaderTimeout: limits.HeaderTimeout, IdleTimeout: limits.KeepaliveTimeout,
-		MaxHeaderBytes: max(1<<20, 2*limits.HeaderBytes), // ours answers first, in the contract's shape
-		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-	}
-}
-
 // drain is the orderly end. The admin listener stays up until the data listener is done.
-func (s *Server) drain(servers []*http.Server) error {
+func (s *Server) drain(servers []listening) error {
 	s.draining.Store(true)
 	grace := s.runtime.Load().Limits.Drain
 	s.log.Info("draining", "open", s.open.Load(), "grace", grace)
@@ -169,7 +160,7 @@ func (s *Server) drain(servers []*http.Server) error {
 
 // settle waits for open requests. New ones on open connections are refused with `draining` meanwhile, and new connections
 // too, so the listener is not closed before the last answer is out.
-func (s *Server) settle(ctx context.Context, data *http.Server) error {
+func (s *Server) settle(ctx context.Context, data listening) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for s.open.Load() > 0 {
@@ -185,13 +176,13 @@ func (s *Server) settle(ctx context.Context, data *http.Server) error {
 // lastWords is how long cut-off requests may take to tell their clients.
 const lastWords = 2 * time.Second
 
-func (s *Server) cutOpen(data *http.Server) error {
+func (s *Server) cutOpen(data listening) error {
 	s.log.Warn("drain: the grace is over", "open", s.open.Load())
 	s.cut(errDrained)
 	return s.shutdown(data)
 }
 
-func (s *Server) shutdown(data *http.Server) error {
+func (s *Server) shutdown(data listening) error {
 	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()
 	return data.Shutdown(ctx)

@@ -1,0 +1,162 @@
+package front
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// said is what the handler's own fields determine.
+type said struct {
+	length     int64 // Content-Length; -1 is none
+	kind       bool  // Content-Type is given, or Content-Encoding: nothing is to be guessed
+	date       bool
+	connection bool
+	stay       bool // Connection: keep-alive
+}
+
+// appendHead appends the status line and the handler's fields. What frames the message is left to settle.
+func (a *answer) appendHead(dst []byte, status int) []byte {
+	a.said = said{length: -1}
+	dst = appendStatus(dst, a.c.req.ProtoMinor, status)
+	for name, values := range a.header {
+		if a.hear(name, values, status) || !token(name) {
+			continue
+		}
+		for _, v := range values {
+			dst = append(append(dst, name...), ": "...)
+			dst = append(appendValue(dst, v), "\r\n"...)
+		}
+	}
+	return dst
+}
+
+// hear takes down a field that the server obeys, and reports whether it is not to be sent as it is.
+func (a *answer) hear(name string, values []string, status int) (hidden bool) {
+	switch name {
+	case "Content-Length":
+		if len(values) > 0 {
+			if n, err := strconv.ParseUint(trim(values[0]), 10, 63); err == nil {
+				a.said.length = int64(n)
+			}
+		}
+		return true
+	case "Transfer-Encoding", "Trailer":
+		return true
+	case "Connection":
+		for _, v := range values {
+			a.said.connection = true
+			a.said.stay = a.said.stay || v == "keep-alive"
+			if listed(v, "close", ",") {
+				a.closing = true
+			}
+		}
+		return a.closing
+	case "Date":
+		a.said.date = true
+	case "Content-Type":
+		a.said.kind = true
+		return status == http.StatusNotModified
+	case "Content-Encoding":
+		a.said.kind = a.said.kind || len(values) > 0 && values[0] != ""
+	}
+	return false
+}
+
+// appendStatus appends a status line.
+func appendStatus(dst []byte, minor, status int) []byte {
+	if minor == 1 && status == http.StatusOK {
+		return append(dst, "HTTP/1.1 200 OK\r\n"...)
+	}
+	dst = append(dst, "HTTP/1."...)
+	dst = append(dst, '0'+byte(minor), ' ')
+	dst = append(strconv.AppendInt(dst, int64(status), 10), ' ')
+	text := http.StatusText(status)
+	if text == "" {
+		text = "status code " + strconv.Itoa(status)
+	}
+	return append(append(dst, text...), "\r\n"...)
+}
+
+// appendValue appends a field's value: no line begins or ends within it.
+func appendValue(dst []byte, v string) []byte {
+	v = trim(v)
+	at := len(dst)
+	dst = append(dst, v...)
+	for i, b := range dst[at:] {
+		if b == '\r' || b == '\n' {
+			dst[at+i] = ' '
+		}
+	}
+	return dst
+}
+
+// settle decides how the answer is framed, and adds that to its head. last says that buf and p are all of the body.
+func (a *answer) settle(p []byte, last bool) {
+	held := len(a.buf) - a.from
+	sample := a.buf[a.from:]
+	if held == 0 {
+		sample = p
+	}
+	dst := a.buf[:a.head:a.from]
+	a.empty = a.c.req.Method == http.MethodHead || !allowsBody(a.status)
+	a.length = a.said.length
+	if a.length < 0 && last && allowsBody(a.status) && (a.c.req.Method != http.MethodHead || held+len(p) > 0) {
+		a.length = int64(held + len(p))
+	}
+	if a.length >= 0 && allowsBody(a.status) {
+		dst = append(strconv.AppendInt(append(dst, "Content-Length: "...), a.length, 10), "\r\n"...)
+	}
+	if allowsBody(a.status) && !a.said.kind && len(sample) > 0 {
+		dst = append(append(append(dst, "Content-Type: "...), http.DetectContentType(sample)...), "\r\n"...)
+	}
+	if !a.said.date {
+		dst = a.c.server.appendDate(dst, a.began)
+	}
+	dst = a.frame(dst)
+	a.head = len(append(dst, "\r\n"...))
+}
+
+// frame is how the body ends, and whether the connection does.
+func (a *answer) frame(dst []byte) []byte {
+	r := a.c.req
+	if !a.empty && a.length < 0 {
+		if r.ProtoMinor == 1 {
+			a.chunks = true
+			dst = append(dst, "Transfer-Encoding: chunked\r\n"...)
+		} else {
+			a.toEnd, a.closing = true, true
+		}
+	}
+	if a.c.server.closing.Load() || !a.c.body.whole() && a.c.body.tooMuch() {
+		a.closing = true
+	}
+	switch {
+	case a.closing && r.ProtoMinor == 1:
+		return append(dst, "Connection: close\r\n"...)
+	case !a.closing && r.ProtoMinor == 0 && !a.said.connection:
+		return append(dst, "Connection: keep-alive\r\n"...)
+	}
+	return dst
+}
+
+func allowsBody(status int) bool {
+	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
+}
+
+// stamp is a Date field, for the second that it is of.
+type stamp struct {
+	second int64
+	line   []byte
+}
+
+// appendDate appends the Date field for now, rendered once a second.
+func (s *Server) appendDate(dst []byte, now time.Time) []byte {
+	second := now.Unix()
+	d := s.date.Load()
+	if d == nil || d.second != second {
+		d = &stamp{second, append(now.UTC().AppendFormat([]byte("Date: "), http.TimeFormat), "\r\n"...)}
+		s.date.Store(d)
+	}
+	return append(dst, d.line...)
+}

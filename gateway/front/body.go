@@ -1,0 +1,131 @@
+package front
+
+import (
+	"errors"
+	"io"
+	"net/http"
+)
+
+// body is what follows a head, as handlers read it. The zero body, after none, is empty.
+type body struct {
+	c        *conn
+	left     int64 // bytes still to come: of the body, or of its chunk
+	chunked  bool
+	inChunk  bool  // the chunk's CRLF has not been read
+	excess   int64 // bytes of framing beyond what honest chunks need
+	expected bool  // the client waits for 100 Continue before it sends
+	closed   bool  // by the handler, or because it has returned
+	err      error // io.EOF after the whole body; else why it was cut short
+}
+
+func (b *body) none()            { *b = body{c: b.c, err: io.EOF} }
+func (b *body) measured(n int64) { *b = body{c: b.c, left: n} }
+func (b *body) chunks()          { *b = body{c: b.c, chunked: true} }
+
+// whole says whether all of it was received and taken.
+func (b *body) whole() bool { return b.err == io.EOF }
+
+// atHand says whether no more bytes need to be received for a handler to read all of it.
+func (b *body) atHand() bool {
+	return b.whole() || !b.chunked && !b.expected && b.left <= int64(b.c.w-b.c.r)
+}
+
+// Close makes further reads fail. What is unread is dealt with when the handler has returned.
+func (b *body) Close() error {
+	b.closed = true
+	return nil
+}
+
+// Read waits for bytes until the read deadline. A body that ends early is io.ErrUnexpectedEOF.
+func (b *body) Read(p []byte) (int, error) {
+	if b.closed {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	return b.read(p)
+}
+
+func (b *body) read(p []byte) (n int, err error) {
+	if b.err != nil || len(p) == 0 {
+		return 0, b.err
+	}
+	if b.expected {
+		if err := b.encourage(); err != nil {
+			return 0, b.fail(err)
+		}
+	}
+	if b.chunked {
+		n, err = b.readChunk(p)
+	} else {
+		n, err = b.take(p)
+		if err == nil && b.left == 0 {
+			err = io.EOF
+		}
+	}
+	if err != nil {
+		err = b.fail(err)
+	}
+	return n, err
+}
+
+// take reads some of what is left: from the buffer, else from the connection straight into p.
+func (b *body) take(p []byte) (n int, err error) {
+	p = p[:min(int64(len(p)), b.left)]
+	if c := b.c; c.r < c.w {
+		n = copy(p, c.buf[c.r:c.w])
+		c.r += n
+	} else if n, err = c.receive(p); err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	b.left -= int64(n)
+	if n > 0 {
+		err = nil // it comes again with the next read
+	}
+	return n, err
+}
+
+// fail records how the body ended.
+func (b *body) fail(err error) error {
+	b.err = err
+	if err == io.EOF {
+		b.c.release()
+		b.c.settled()
+	}
+	return err
+}
+
+// encourage sends 100 Continue, unless the answer has begun already.
+func (b *body) encourage() error {
+	b.expected = false
+	if b.c.answer.wrote {
+		return nil
+	}
+	return b.c.send([]byte("HTTP/1.1 100 Continue\r\n\r\n"))
+}
+
+// mostUnread is how much of a body that its handler did not want is read and thrown away, for the connection's sake, in bytes.
+const mostUnread = 256 << 10
+
+// tooMuch says that the rest is certainly not going to be read.
+func (b *body) tooMuch() bool {
+	return b.expected || b.err != nil && b.err != io.EOF || !b.chunked && b.left >= mostUnread
+}
+
+// discard reads what the handler left, and reports whether all of it is gone.
+func (b *body) discard() bool {
+	if b.whole() {
+		return true
+	}
+	if b.tooMuch() {
+		return false
+	}
+	page := inPages.Get().(*[inSize]byte)
+	defer inPages.Put(page)
+	for read := 0; read <= mostUnread; {
+		n, err := b.read(page[:])
+		if err != nil {
+			return errors.Is(err, io.EOF)
+		}
+		read += n
+	}
+	return false
+}

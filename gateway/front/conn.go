@@ -1,0 +1,314 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// inSize is what a connection reads into, in bytes: most requests whole.
+const inSize = 16 << 10
+
+var inPages = sync.Pool{New: func() any { return new([inSize]byte) }}
+
+// leastRoom is what a read may be given without what is unread being moved, in bytes.
+const leastRoom = 512
+
+// What a connection is doing. Whoever swaps idle or fresh for closed closes it.
+const (
+	fresh  uint32 = iota // nothing has come yet
+	idle                 // between two requests
+	busy                 // with a request, or the beginning of one
+	closed               // by the server
+)
+
+// What is known of the peer, as bits.
+const (
+	gone   uint32 = 1 << iota // it has closed its side, or reset
+	owing                     // the rest of a request's body is still to come, and whoever reads it learns that the peer is gone
+	closes                    // Close has struck
+)
+
+// conn is one connection. Its own goroutine runs everything but left and cut.
+type conn struct {
+	server  *Server
+	nc      net.Conn
+	raw     syscall.RawConn // nil: nc is read by blocking, with a buffer held
+	id      uint64
+	watched bool // the watch will tell when the peer is gone
+	born    time.Time
+	state   atomic.Uint32
+	peer    atomic.Uint32
+	ctx     context.Context
+	cancel  context.CancelFunc
+
+	page    *[inSize]byte // from the pool; nil while nothing is held
+	buf     []byte        // page, or larger when a head was
+	r, w    int           // buf[r:w] is received and not yet taken
+	scan    scan          // how far the head in buf[r:w] was searched for its end
+	skipped int           // empty lines before it
+
+	limit   time.Time // until when the bytes that are waited for must come; zero is never
+	armed   time.Time // when a read will fail as set on nc; at or before limit, but for what is lazy
+	inHead  bool      // limit is the head's
+	resting bool      // limit is that of an idle connection
+
+	writeBy    time.Time // as limit, for writes
+	writeArmed time.Time
+
+	ready   func(fd uintptr) bool // receives, and answers what is whole; sets verdict or failed
+	into    func(fd uintptr) bool // receives into target; sets got or failed
+	target  []byte
+	got     int
+	failed  error
+	verdict verdict
+
+	blank  *http.Request // with ctx and nothing else
+	req    *http.Request
+	url    url.URL
+	header http.Header
+	values []string // of header
+	post   bool     // the request before was a POST
+	body   body
+	answer answer
+	linger bool // what was not read would make the close a reset, and the answer may be lost with it
+}
+
+// verdict is what a connection needs next.
+type verdict uint8
+
+const (
+	starved verdict = iota // more bytes of a head
+	pending                // a handler: a head is parsed, and its body not at hand
+	over                   // to be closed
+)
+
+func newConn(s *Server, nc net.Conn) *conn {
+	c := &conn{server: s, nc: nc, raw: rawOf(nc), born: time.Now()}
+	base := s.BaseContext
+	if base == nil {
+		base = context.Background()
+	}
+	c.ctx, c.cancel = context.WithCancel(base)
+	c.ready, c.into = c.onReady, c.onTarget
+	c.blank = (&http.Request{}).WithContext(c.ctx)
+	if addr := nc.RemoteAddr(); addr != nil {
+		c.blank.RemoteAddr = addr.String()
+	}
+	c.req = new(http.Request)
+	c.header = http.Header{}
+	c.body.c, c.answer.c = c, c
+	c.answer.header = http.Header{}
+	c.inHead, c.limit = true, after(c.born, s.ReadHeaderTimeout)
+	return c
+}
+
+// after returns the end of d from now on; zero for no d.
+func after(now time.Time, d time.Duration) time.Time {
+	if d <= 0 {
+		return time.Time{}
+	}
+	return now.Add(d)
+}
+
+// serve is the connection's life.
+func (c *conn) serve() {
+	defer c.end()
+	for c.await() == pending {
+		if !c.handle() {
+			return
+		}
+	}
+}
+
+// end gives back what the connection holds, whatever ended it.
+func (c *conn) end() {
+	c.cancel()
+	c.answer.drop()
+	if c.linger {
+		c.sayGoodbye()
+	}
+	c.release()
+	c.state.Store(closed)
+	_ = c.nc.Close() // it is given up: nobody is interested in how
+	c.server.forget(c)
+}
+
+// await receives until a request waits for its handler, or the connection is over. Requests that come whole are answered on
+// the way, without the connection ever being asked in vain whether there is more.
+func (c *conn) await() verdict {
+	if c.r < c.w {
+		if v := c.advance(); v != starved {
+			return v
+		}
+	}
+	for {
+		c.verdict, c.failed = starved, nil
+		err := c.wait()
+		if c.verdict != starved {
+			return c.verdict
+		}
+		if c.failed != nil {
+			err = c.failed
+		}
+		if err == nil || !c.again(err) {
+			return c.cutShort(err)
+		}
+	}
+}
+
+// wait receives until verdict is set, or the error that ends or interrupts that.
+func (c *conn) wait() error {
+	if c.raw != nil {
+		return c.raw.Read(c.ready)
+	}
+	for c.verdict == starved {
+		if !c.park() {
+			c.verdict = over
+			return nil
+		}
+		n, err := c.nc.Read(c.room())
+		if n > 0 && !c.took(n) {
+			c.verdict = over
+		}
+		if n > 0 && c.verdict == starved {
+			c.verdict = c.advance()
+		}
+		if err != nil && c.verdict == starved {
+			return err
+		}
+	}
+	return nil
+}
+
+// took counts n bytes that were received. It reports false where the server has closed the connection meanwhile.
+func (c *conn) took(n int) bool {
+	c.w += n
+	c.resting = false
+	switch s := c.state.Load(); s {
+	case busy:
+		return true
+	case closed:
+		return false
+	default:
+		return c.state.CompareAndSwap(s, busy)
+	}
+}
+
+// advance answers what requests are whole, and says what is missing then.
+func (c *conn) advance() verdict {
+	for c.r < c.w {
+		end, bad := c.findHead()
+		if bad != nil {
+			return c.refuse(bad)
+		}
+		if end == 0 {
+			return starved
+		}
+		if bad := c.parse(end); bad != nil {
+			return c.refuse(bad)
+		}
+		if !c.body.atHand() {
+			return pending
+		}
+		if !c.handle() {
+			return over
+		}
+	}
+	return starved
+}
+
+// park prepares to wait for bytes: lets go of the buffer where it is empty, and bounds the wait. It reports false where
+// there is nothing to wait for, as the server is closing.
+func (c *conn) park() bool {
+	switch {
+	case c.r < c.w:
+		if !c.inHead {
+			c.inHead, c.limit = true, after(time.Now(), c.server.ReadHeaderTimeout)
+		}
+	default:
+		c.release()
+		if !c.inHead && !c.resting {
+			c.resting, c.limit = true, after(time.Now(), c.server.IdleTimeout)
+			c.state.CompareAndSwap(busy, idle)
+			if c.server.closing.Load() && c.state.CompareAndSwap(idle, closed) {
+				return false
+			}
+		}
+	}
+	c.arm()
+	return true
+}
+
+// cutShort ends a connection on which no more will come, for what cause.
+func (c *conn) cutShort(err error) verdict {
+	if c.r == c.w {
+		return over
+	}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return c.refuse(errHeadLate)
+	case errors.Is(err, io.EOF):
+		return c.refuse(errHeadCut)
+	}
+	return over
+}
+
+// room returns the free part of buf, which is never empty, with what is unread kept.
+func (c *conn) room() []byte {
+	switch {
+	case c.buf == nil:
+		c.page = inPages.Get().(*[inSize]byte)
+		c.buf, c.r, c.w = c.page[:], 0, 0
+	case c.r == c.w:
+		c.r, c.w = 0, 0
+	case len(c.buf)-c.w >= leastRoom || c.w < len(c.buf) && c.r == 0:
+	case c.r > 0:
+		c.w = copy(c.buf, c.buf[c.r:c.w])
+		c.r = 0
+	default:
+		larger := make([]byte, 2*len(c.buf))
+		c.w = copy(larger, c.buf)
+		c.dropPage()
+		c.buf = larger
+	}
+	return c.buf[c.w:]
+}
+
+// release lets go of the buffer where nothing in it is unread.
+func (c *conn) release() {
+	if c.buf != nil && c.r == c.w {
+		c.dropPage()
+		c.buf, c.r, c.w = nil, 0, 0
+	}
+}
+
+func (c *conn) dropPage() {
+	if c.page != nil {
+		inPages.Put(c.page)
+		c.page = nil
+	}
+}
+
+// left is told by the watch, on its goroutine, that the peer has closed its side.
+func (c *conn) left() {
+	if c.peer.Or(gone)&owing == 0 {
+		c.cancel()
+	}
+	_ = c.nc.SetReadDeadline(time.Unix(1, 0)) // wakes who waits; the connection's goroutine finds out the truth by reading
+}
+
+// cut ends the connection from elsewhere.
+func (c *conn) cut() {
+	c.peer.Or(closes)
+	c.cancel()
+	_ = c.nc.Close() // its goroutine closes it again
+}

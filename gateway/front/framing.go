@@ -1,0 +1,172 @@
+package front
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// framing is what a head says of its message's length and of the connection.
+type framing struct {
+	host        string
+	hosts       int
+	length      string
+	lengths     int
+	coding      string
+	codings     int
+	trailer     string // all Trailer fields, one after another
+	expect      string // of the first Expect field
+	expects     int
+	close, stay bool   // Connection
+	pragma      string // the first Pragma field
+	pragmas     int
+	cached      bool // Cache-Control is given
+}
+
+// note takes down a field that the server itself obeys, and reports whether handlers do not get to see it.
+func (f *framing) note(name, value string) (hidden bool) {
+	switch name {
+	case "Host":
+		f.host = value
+		f.hosts++
+		return true
+	case "Content-Length":
+		f.length = value
+		f.lengths++
+	case "Transfer-Encoding":
+		f.coding = value
+		f.codings++
+		return true
+	case "Trailer":
+		f.trailer += "," + value
+	case "Expect":
+		if f.expects++; f.expects == 1 {
+			f.expect = value
+		}
+	case "Connection":
+		f.close = f.close || listed(value, "close", ",")
+		f.stay = f.stay || listed(value, "keep-alive", ",")
+	case "Pragma":
+		if f.pragmas++; f.pragmas == 1 {
+			f.pragma = value
+		}
+	case "Cache-Control":
+		f.cached = true
+	}
+	return false
+}
+
+// frame decides where the request's body ends and what becomes of its connection.
+func (c *conn) frame(f *framing) *refusal {
+	r := c.req
+	old := r.ProtoMinor == 0
+	if f.hosts > 1 || f.hosts == 0 && !old && r.Method != http.MethodConnect || !all(f.host, hostByte) {
+		return errHost
+	}
+	r.Host = c.url.Host
+	if r.Host == "" {
+		r.Host = f.host
+	}
+	if f.pragma == "no-cache" && !f.cached {
+		c.keep("Cache-Control", "no-cache")
+	}
+	r.Close = f.close || old && !f.stay
+	if bad := c.frameBody(f, old); bad != nil {
+		return bad
+	}
+	c.post = r.Method == http.MethodPost
+	return c.expect(f, old)
+}
+
+// frameBody is RFC 9112, section 6, without its leniencies.
+func (c *conn) frameBody(f *framing, old bool) *refusal {
+	r := c.req
+	switch {
+	case f.codings > 0 && old:
+		return errCodingIn10
+	case f.codings > 1 || f.codings == 1 && !fold(f.coding, "chunked"):
+		return errCoding
+	case f.codings == 1 && f.lengths > 0:
+		return errBothFramings
+	case f.codings == 1:
+		return c.frameChunks(f)
+	case f.lengths > 1:
+		return errLengthTwice
+	case f.lengths == 0 || f.length == "0":
+		c.body.none()
+		r.Body = http.NoBody
+		return nil
+	}
+	n, err := strconv.ParseUint(f.length, 10, 63)
+	if err != nil {
+		return errLength
+	}
+	r.ContentLength = int64(n)
+	if n == 0 {
+		c.body.none()
+		r.Body = http.NoBody
+		return nil
+	}
+	c.body.measured(int64(n))
+	r.Body = &c.body
+	return nil
+}
+
+var chunkedCoding = []string{"chunked"}
+
+func (c *conn) frameChunks(f *framing) *refusal {
+	for name := range strings.SplitSeq(f.trailer, ",") {
+		switch canonical(trim(name)) {
+		case "Transfer-Encoding", "Trailer", "Content-Length":
+			return errTrailer
+		}
+	}
+	delete(c.header, "Trailer")
+	c.body.chunks()
+	c.req.Body, c.req.ContentLength, c.req.TransferEncoding = &c.body, -1, chunkedCoding
+	return nil
+}
+
+func (c *conn) expect(f *framing, old bool) *refusal {
+	switch {
+	case f.expects == 0 || f.expect == "":
+	case !listed(f.expect, "100-continue", ", \t"):
+		return errExpectation
+	case !old && c.req.ContentLength != 0:
+		c.body.expected = true
+	}
+	return nil
+}
+
+// listed reports whether a list has the word, which is in lower case, between any of the separators and blanks around it.
+func listed(list, word, separators string) bool {
+	for list != "" {
+		part := list
+		if i := strings.IndexAny(list, separators); i >= 0 {
+			part, list = list[:i], list[i+1:]
+		} else {
+			list = ""
+		}
+		if fold(trim(part), word) {
+			return true
+		}
+	}
+	return false
+}
+
+// fold reports whether s is the word, which is in lower case, in any case of ASCII letters and of those alone.
+func fold(s, word string) bool {
+	if len(s) != len(word) {
+		return false
+	}
+	for i := range len(s) {
+		b := s[i]
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		if b != word[i] {
+			return false
+		}
+	}
+	return true
+}

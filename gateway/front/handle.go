@@ -1,0 +1,84 @@
+package front
+
+import (
+	"net/http"
+	"runtime/debug"
+	"time"
+)
+
+// handle answers the request that was parsed, and reports whether the connection goes on.
+func (c *conn) handle() bool {
+	c.answer.begin(c.req.Close || c.server.closing.Load())
+	c.inHead, c.resting, c.limit = false, false, time.Time{}
+	c.writeBy = after(c.answer.began, c.server.WriteTimeout)
+	if !c.body.whole() {
+		c.owe()
+	} else {
+		c.release()
+	}
+	if !c.call() {
+		c.abandon()
+		return false
+	}
+	return c.finish()
+}
+
+// call runs the handler. It reports false where that gave up its answer by a panic, http.ErrAbortHandler or another.
+func (c *conn) call() (ok bool) {
+	defer func() {
+		if ok {
+			return
+		}
+		if p := recover(); p != nil && p != http.ErrAbortHandler {
+			c.server.logf("front: panic serving %s: %v\n%s", c.req.RemoteAddr, p, debug.Stack())
+		}
+	}()
+	if c.req.RequestURI == "*" && c.req.Method == http.MethodOptions {
+		c.answer.header["Content-Length"] = []string{"0"}
+		return true
+	}
+	c.server.Handler.ServeHTTP(&c.answer, c.req)
+	return true
+}
+
+// finish ends the answer and makes room for the next request, if there is to be one.
+func (c *conn) finish() bool {
+	a := &c.answer
+	c.body.closed = true
+	if c.body.tooMuch() && !c.body.whole() {
+		a.closing = true
+	}
+	a.finish()
+	c.limit = after(time.Now(), c.server.ReadHeaderTimeout)
+	if a.err != nil || a.short() {
+		return false
+	}
+	if a.closing {
+		c.linger = !c.body.whole() || c.r < c.w
+		return false
+	}
+	if !c.body.discard() {
+		c.linger = true
+		return false
+	}
+	c.peer.And(^owing)
+	return !c.server.closing.Load()
+}
+
+// owe puts off the end of the context until the body is read: who reads it sees for himself that the client is gone.
+func (c *conn) owe() { c.peer.Or(owing) }
+
+// settled is owe's end.
+func (c *conn) settled() {
+	if c.peer.And(^owing)&gone != 0 {
+		c.cancel()
+	}
+}
+
+// abandon makes sure that an answer that was given up does not look like a whole one.
+func (c *conn) abandon() {
+	c.body.closed = true
+	if reset, ok := c.nc.(interface{ SetLinger(sec int) error }); ok && c.answer.untilClose() {
+		_ = reset.SetLinger(0) // fails on a closed connection
+	}
+}

@@ -1,0 +1,167 @@
+package front
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// scan is how far a head was searched, relative to conn.r.
+type scan struct {
+	at    int // everything before it is whole lines
+	seen  int // no line ends between at and here
+	lines int // the request line counts
+}
+
+// findHead returns the length of the head at the beginning of what is unread, its empty line included; 0 is not all here yet.
+// An empty line or two before it is passed over where the request before was a POST, as old clients send one.
+func (c *conn) findHead() (int, *refusal) {
+	c.skipEmptyLines()
+	unread := c.buf[c.r:c.w]
+	for {
+		n := bytes.IndexByte(unread[c.scan.seen:], '\n')
+		if n < 0 {
+			c.scan.seen = len(unread)
+			return 0, c.tooLarge(len(unread))
+		}
+		line := unread[c.scan.at : c.scan.seen+n]
+		if len(line) == 0 || line[len(line)-1] != '\r' {
+			return 0, errBareLF
+		}
+		c.scan.at = c.scan.seen + n + 1
+		c.scan.seen = c.scan.at
+		if len(line) == 1 {
+			end := c.scan.at
+			return end, c.tooLarge(end)
+		}
+		c.scan.lines++
+		if most := c.server.MaxFields; most > 0 && c.scan.lines > most+1 {
+			return 0, errFields
+		}
+	}
+}
+
+func (c *conn) skipEmptyLines() {
+	for c.post && c.scan.at == 0 && c.skipped < 2 && c.w-c.r >= 2 && c.buf[c.r] == '\r' && c.buf[c.r+1] == '\n' {
+		c.r += 2
+		c.skipped++
+		c.scan = scan{}
+	}
+}
+
+func (c *conn) tooLarge(head int) *refusal {
+	if head > c.server.maxHead() {
+		return errHeadSize
+	}
+	return nil
+}
+
+// parse makes req of the head that is the first end unread bytes, and takes them.
+func (c *conn) parse(end int) *refusal {
+	head := string(c.buf[c.r : c.r+end-2]) // the one copy that all strings of the request share
+	c.r += end
+	c.scan, c.skipped, c.inHead = scan{}, 0, false
+	clear(c.header)
+	c.values = c.values[:0]
+	*c.req = *c.blank
+	c.req.Header, c.req.URL = c.header, &c.url
+
+	line, fields, _ := strings.Cut(head, "\r\n")
+	if bad := c.parseLine(line); bad != nil {
+		return bad
+	}
+	var f framing
+	if bad := c.parseFields(fields, &f); bad != nil {
+		return bad
+	}
+	return c.frame(&f)
+}
+
+// parseLine takes the request line apart.
+func (c *conn) parseLine(line string) *refusal {
+	method, rest, ok := strings.Cut(line, " ")
+	target, proto, ok2 := strings.Cut(rest, " ")
+	if !ok || !ok2 {
+		return errRequestLine
+	}
+	if !token(method) {
+		return errMethod
+	}
+	switch proto {
+	case "HTTP/1.1":
+		c.req.Proto, c.req.ProtoMajor, c.req.ProtoMinor = "HTTP/1.1", 1, 1
+	case "HTTP/1.0":
+		c.req.Proto, c.req.ProtoMajor, c.req.ProtoMinor = "HTTP/1.0", 1, 0
+	default:
+		if _, _, ok := http.ParseHTTPVersion(proto); ok {
+			return errVersion
+		}
+		return errRequestLine
+	}
+	c.req.Method, c.req.RequestURI = method, target
+	return c.parseTarget(method, target)
+}
+
+// parseTarget sets url as net/http does.
+func (c *conn) parseTarget(method, target string) *refusal {
+	if plainPath(target) {
+		c.url = url.URL{Path: target}
+		return nil
+	}
+	authority := method == http.MethodConnect && !strings.HasPrefix(target, "/")
+	if authority {
+		target = "http://" + target
+	}
+	u, err := url.ParseRequestURI(target)
+	if err != nil {
+		return errTarget
+	}
+	if authority {
+		u.Scheme = ""
+	}
+	c.url = *u
+	return nil
+}
+
+// parseFields takes the header's lines, each of which ends in CRLF, apart.
+func (c *conn) parseFields(rest string, f *framing) *refusal {
+	for rest != "" {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		line = line[:len(line)-1]
+		if line[0] == ' ' || line[0] == '\t' {
+			return errFold
+		}
+		colon := strings.IndexByte(line, ':')
+		if colon <= 0 {
+			if colon == 0 {
+				return errNoName
+			}
+			return errFieldName
+		}
+		name := canonical(line[:colon])
+		if name == "" {
+			return errFieldName
+		}
+		value := trim(line[colon+1:])
+		if !printable(value) {
+			return errFieldValue
+		}
+		if !f.note(name, value) {
+			c.keep(name, value)
+		}
+	}
+	return nil
+}
+
+// keep adds a field to the request's header.
+func (c *conn) keep(name, value string) {
+	if earlier, twice := c.header[name]; twice {
+		c.header[name] = append(earlier, value)
+		return
+	}
+	c.values = append(c.values, value)
+	n := len(c.values)
+	c.header[name] = c.values[n-1 : n : n]
+}

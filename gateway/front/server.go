@@ -1,0 +1,204 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Server serves HTTP/1.1. Its fields must not change once Serve is called; a zero timeout or limit is none.
+type Server struct {
+	Handler     http.Handler
+	BaseContext context.Context // of all requests; nil is Background
+
+	ReadHeaderTimeout time.Duration // for a head, from its first byte, or of a new connection from its start; and for the rest of a body that nobody read
+	IdleTimeout       time.Duration // for a connection without a request
+	WriteTimeout      time.Duration // from a request's head on, unless the handler sets another deadline
+	MaxHeaderBytes    int           // of request line and fields; 0 is 1 MiB
+	MaxFields         int           // of a head
+
+	// Refuse answers for the server itself what is no request that a handler could see; nil answers in plain text. The status is
+	// 400, 408, 417, 431, 501 or 505. The connection ends after it.
+	Refuse   func(w http.ResponseWriter, status int, message string)
+	ErrorLog *log.Logger // of panics and failed accepts; nil is the standard logger
+
+	closing atomic.Bool
+	date    atomic.Pointer[stamp]
+
+	mu        sync.Mutex // guards the rest
+	listeners map[net.Listener]struct{}
+	conns     map[uint64]*conn // by id
+	last      uint64           // id
+	watch     *watch           // nil before Serve, and once all is over
+}
+
+// Serve accepts connections from l until Shutdown or Close, and returns http.ErrServerClosed then. It closes l.
+func (s *Server) Serve(l net.Listener) error {
+	defer l.Close() // again, most often
+	if err := s.open(l); err != nil {
+		return err
+	}
+	var pause time.Duration
+	for {
+		nc, err := l.Accept()
+		if err == nil {
+			pause = 0
+			s.start(nc)
+			continue
+		}
+		if s.closing.Load() {
+			return http.ErrServerClosed
+		}
+		var passing interface{ Temporary() bool }
+		if !errors.As(err, &passing) || !passing.Temporary() { // out of descriptors, for one, passes
+			return err
+		}
+		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+		s.logf("front: accept: %v; again in %v", err, pause)
+		time.Sleep(pause)
+	}
+}
+
+func (s *Server) open(l net.Listener) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing.Load() {
+		return http.ErrServerClosed
+	}
+	if s.watch == nil {
+		w, err := newWatch(s.left)
+		if err != nil {
+			return err
+		}
+		s.watch, s.conns, s.listeners = w, map[uint64]*conn{}, map[net.Listener]struct{}{}
+	}
+	s.listeners[l] = struct{}{}
+	return nil
+}
+
+// start serves nc on a goroutine of its own.
+func (s *Server) start(nc net.Conn) {
+	c := newConn(s, nc)
+	s.mu.Lock()
+	if s.watch == nil { // over, while this one was on its way
+		s.mu.Unlock()
+		_ = nc.Close() // never served
+		return
+	}
+	s.last++
+	c.id = s.last
+	s.conns[c.id] = c
+	w := s.watch
+	s.mu.Unlock()
+	c.watched = w.add(c.raw, c.id)
+	go c.serve()
+}
+
+// forget drops c, which is closed.
+func (s *Server) forget(c *conn) {
+	s.mu.Lock()
+	delete(s.conns, c.id)
+	s.mu.Unlock()
+}
+
+// left is told by the watch that a client has closed its side.
+func (s *Server) left(id uint64) {
+	s.mu.Lock()
+	c := s.conns[id]
+	s.mu.Unlock()
+	if c != nil {
+		c.left()
+	}
+}
+
+// graceOfNew is how long a connection that has sent nothing counts as about to ask.
+const graceOfNew = 5 * time.Second
+
+// Shutdown stops accepting, closes connections as they are without a request, and returns when none is left or ctx ends.
+// Answers say Connection: close from now on.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.stopAccepting()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !s.closeIdle() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// Close ends everything at once: listeners, connections, and the contexts of their requests. It does not wait for handlers.
+func (s *Server) Close() error {
+	s.stopAccepting()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conns {
+		c.cut()
+	}
+	s.unwatch()
+	return nil
+}
+
+func (s *Server) stopAccepting() {
+	s.closing.Store(true)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := range s.listeners {
+		_ = l.Close() // Serve closes it too
+		delete(s.listeners, l)
+	}
+}
+
+// closeIdle closes what has no request, and reports whether nothing is left.
+func (s *Server) closeIdle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conns {
+		if c.state.CompareAndSwap(idle, closed) || time.Since(c.born) > graceOfNew && c.state.CompareAndSwap(fresh, closed) {
+			c.cut()
+		}
+	}
+	if len(s.conns) > 0 {
+		return false
+	}
+	s.unwatch()
+	return true
+}
+
+// unwatch ends the watch. Under mu.
+func (s *Server) unwatch() {
+	if s.watch != nil {
+		s.watch.close()
+		s.watch = nil
+	}
+}
+
+// Connections returns how many are open.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
+
+func (s *Server) logf(format string, args ...any) {
+	if s.ErrorLog != nil {
+		s.ErrorLog.Printf(format, args...)
+		return
+	}
+	log.Printf(format, args...)
+}
+
+func (s *Server) maxHead() int {
+	if s.MaxHeaderBytes > 0 {
+		return s.MaxHeaderBytes
+	}
+	return http.DefaultMaxHeaderBytes
+}
