@@ -24,7 +24,7 @@ type beside struct {
 }
 
 // sendBeside sends the leg that waits for the last step, if there is one. When it fails, fail ends the last step's attempt.
-func (x *exchange) sendBeside(fail context.CancelCauseFunc) error {
+func (x *exchange) sendBeside(fail func(error)) error {
 	b := x.beside
 	if b == nil {
 		return nil
@@ -54,7 +54,7 @@ func (x *exchange) sendBeside(fail context.CancelCauseFunc) error {
 }
 
 // await returns when the engine has taken the leg, at the latest after most. The error is why the attempt has ended meanwhile.
-func (b *beside) await(ctx context.Context, most time.Duration) error {
+func (b *beside) await(ctx *turnContext, most time.Duration) error {
 	if most <= 0 {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (b *beside) await(ctx context.Context, most time.Duration) error {
 	case <-ctx.Done():
 	case <-patience.C:
 	}
-	return context.Cause(ctx)
+	return ctx.cause()
 }
 
 // drainLeg sends r and reads the answer to its end, for nothing but how it ends. It closes accepted when the engine has taken r.

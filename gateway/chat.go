@@ -110,11 +110,14 @@ func (x *exchange) decide() error {
 	return x.checkLength(x.rt.Specialist(x.verdict.Specialist))
 }
 
+// classify asks the cascade. The text is unescaped for it only where it is read.
 func (x *exchange) classify() (classifier.Verdict, error) {
-	x.turns = x.req.Turns(x.turns[:0])
 	x.asTurns = x.asTurns[:0]
-	for _, t := range x.turns {
-		x.asTurns = append(x.asTurns, classifier.Turn{Role: t.Role, Text: t.Text})
+	if x.rt.Cascade.Reads(x.req.Model, x.intent.Intent) {
+		x.turns = x.req.Turns(x.turns[:0])
+		for _, t := range x.turns {
+			x.asTurns = append(x.asTurns, classifier.Turn{Role: t.Role, Text: t.Text})
+		}
 	}
 	return x.rt.Cascade.Classify(classifier.Input{Model: x.req.Model, Intent: x.intent.Intent, Adapter: x.intent.Adapter, Turns: x.asTurns})
 }

@@ -109,10 +109,10 @@ func (x *exchange) demand() fleet.Demand {
 // call sends the request and brings the answer so far that the client has its first byte, or all of a unary one.
 func (x *exchange) call(ctx context.Context) error {
 	t := &x.turn
-	t.ctx, t.cancel = context.WithCancelCause(ctx)
-	watchPreemption(t.ticket, t.cancel)
+	t.ctx = newTurnContext(ctx)
+	watchPreemption(t.ticket, t.ctx)
 	defer t.ticket.Watch(nil)
-	if err := x.sendBeside(t.cancel); err != nil {
+	if err := x.sendBeside(t.ctx.cancel); err != nil {
 		return err
 	}
 	hop, err := x.lastHop()
@@ -133,15 +133,18 @@ func (x *exchange) call(ctx context.Context) error {
 
 // cause prefers the reason for which ctx ended over the error that its end provoked.
 func cause(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err == nil || ctx.Err() == nil {
+		return err
 	}
-	return err
+	if t, ok := ctx.(*turnContext); ok {
+		return t.cause()
+	}
+	return context.Cause(ctx)
 }
 
 // watchPreemption ends the attempt when its ticket has to give way, until its watch ends.
-func watchPreemption(t *scheduler.Ticket, cancel context.CancelCauseFunc) {
-	t.Watch(func() { cancel(errPreempted) })
+func watchPreemption(t *scheduler.Ticket, ctx *turnContext) {
+	t.Watch(func() { ctx.cancel(errPreempted) })
 }
 
 // lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier steps.

@@ -76,9 +76,9 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 // callLeg sends one leg's request and has the Protocol take its answer.
 func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
 	t := &x.turn
-	t.ctx, t.cancel = context.WithCancelCause(ctx)
+	t.ctx = newTurnContext(ctx)
 	if t.ticket != nil {
-		watchPreemption(t.ticket, t.cancel)
+		watchPreemption(t.ticket, t.ctx)
 		defer t.ticket.Watch(nil)
 	}
 	var err error

@@ -148,10 +148,10 @@ func renderPrompt(kind wire.Kind, req *wire.Request, dst []byte) []byte {
 		}
 		return dst
 	}
-	req.EachMessage(func(role string, text []byte) {
-		dst = engine.OpenTurn(dst, role)
-		dst = append(dst, text...)
+	for i := range req.Messages() {
+		dst = engine.OpenTurn(dst, req.Role(i))
+		dst = req.AppendText(dst, i)
 		dst = engine.CloseTurn(dst)
-	})
+	}
 	return engine.OpenTurn(dst, "assistant")
 }

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"errors"
 	"slices"
 
@@ -22,11 +21,10 @@ type turn struct {
 	flight  fleet.Flight      // in the replica's ledger
 	ticket  *scheduler.Ticket // nil without a place
 	resp    engine.Response   // nil before the head
-	ctx     context.Context   // ends with the request, or when the place is taken back
-	cancel  context.CancelCauseFunc
-	heard   bool // the client has something of this engine's answer
-	handed  bool // the engine was sent a prompt that another has computed
-	forgot  bool // it was asked again without
+	ctx     *turnContext      // ends with the request, or when the place is taken back; nil before the engine is asked
+	heard   bool              // the client has something of this engine's answer
+	handed  bool              // the engine was sent a prompt that another has computed
+	forgot  bool              // it was asked again without
 }
 
 // leave gives the place back and lets go of the engine. Idempotent.
@@ -35,9 +33,8 @@ func (t *turn) leave() {
 		_ = t.resp.Close() // before its context ends, which would cost a connection that can be used again
 		t.resp = nil
 	}
-	if t.cancel != nil {
-		t.cancel(nil)
-		t.cancel = nil
+	if t.ctx != nil {
+		t.ctx.cancel(nil)
 	}
 	if t.ticket != nil {
 		t.ticket.Release()
