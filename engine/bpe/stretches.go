@@ -77,7 +77,7 @@ func halve(m *merges, all []stretch, at int, rule uint64) ([]stretch, bool) {
 	if at > 0 {
 		first = min(first, m.rule(all[at-1].id, token))
 	}
-	if token == id || first < rule {
+	if first < rule {
 		return all, false
 	}
 	return slices.Replace(all, at, at+1, stretch{token, n / 2}, stretch{id, n % 2}), true
