@@ -69,6 +69,18 @@ func unaryCPU(model string, size int) func(*bench, *peer) (float64, error) {
 	}
 }
 
+// talkCPU is microseconds of processor time for the next turn of a conversation of 64 KiB, of which all but a tenth was asked before.
+func talkCPU(b *bench, p *peer) (float64, error) {
+	r := load.Requests{Addr: p.addr, Bodies: load.Talk("template", 64<<10), Status: 200}
+	if err := b.warm(r); err != nil {
+		return 0, err
+	}
+	return cpuOf(p, func() (int, error) {
+		got, err := r.Closed(b.conns, b.span)
+		return got.Requests, err
+	})
+}
+
 // requestRate is requests a second in a closed loop; the client and the engine share the other core, and may be what bounds it.
 func requestRate(b *bench, p *peer) (float64, error) {
 	r := ask(p, "template", 1<<10, false)

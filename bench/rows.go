@@ -9,9 +9,10 @@ func rows(octets map[string]string) []row {
 		full, rated = append(full, f), append(rated, r)
 	}
 	rated = append(rated, nginxLimited())
-	own := make([]kind, 0, len(octets))
+	own, exact := make([]kind, 0, len(octets)), make([]kind, 0, len(octets))
 	for _, name := range sorted(octets) {
 		own = append(own, octet(name, octets[name]))
+		exact = append(exact, octetExact(name, octets[name]))
 	}
 	const cpu = "µs CPU/request"
 	return []row{
@@ -20,6 +21,8 @@ func rows(octets map[string]string) []row {
 		{name: "unary-64k", unit: cpu, floor: 1.3, aim: 1.0, measure: unaryCPU("template", 64<<10)},
 		{name: "classified-1k", unit: cpu, only: own, measure: unaryCPU("octet", 1<<10)},
 		{name: "classified-16k", unit: cpu, only: own, measure: unaryCPU("octet", 16<<10)},
+		{name: "talk-64k", unit: cpu, only: own, measure: talkCPU},
+		{name: "exact-64k", unit: cpu, only: exact, measure: talkCPU},
 		{name: "rate-1k", unit: "requests/s", more: true, measure: requestRate},
 		{name: "added-p50", unit: "µs", measure: latency(0.50)},
 		{name: "added-p99", unit: "µs", measure: latency(0.99)},
