@@ -51,7 +51,7 @@ func octetExact(name, binary string) kind {
 		if err != nil {
 			return nil, err
 		}
-		exact := strings.ReplaceAll(string(text), "tokenizer: none", fmt.Sprintf("tokenizer: %q, tokenizer_check: 0", file))
+		exact := strings.ReplaceAll(string(text), "tokenizer: none", fmt.Sprintf("context: 1048576, tokenizer: %q, tokenizer_check: 0", file))
 		return args, writeFile(args[len(args)-1], exact)
 	}}
 }

@@ -92,9 +92,9 @@ func requestRate(b *bench, p *peer) (float64, error) {
 }
 
 // latency is microseconds of a request on the only connection, beyond those without a gateway.
-func latency(q float64) func(*bench, *peer) (float64, error) {
+func latency(size int, q float64) func(*bench, *peer) (float64, error) {
 	return func(b *bench, p *peer) (float64, error) {
-		r := ask(p, "template", 1<<10, false)
+		r := ask(p, "template", size, false)
 		straight := r
 		straight.Addr = b.engine.Addr()
 		through, err := quantile(b, r, q)

@@ -1,5 +1,8 @@
 package main
 
+// longPrompt is about a hundred thousand tokens of a model's, in bytes.
+const longPrompt = 400 << 10
+
 // rows are the figures, in the order of the table. extra are Octet's and nginx's for what only they do.
 func rows(octets map[string]string) []row {
 	full, rated := make([]kind, 0, len(octets)), make([]kind, 0, len(octets)+1)
@@ -24,8 +27,10 @@ func rows(octets map[string]string) []row {
 		{name: "talk-64k", unit: cpu, only: own, measure: talkCPU},
 		{name: "exact-64k", unit: cpu, only: exact, measure: talkCPU},
 		{name: "rate-1k", unit: "requests/s", more: true, measure: requestRate},
-		{name: "added-p50", unit: "µs", measure: latency(0.50)},
-		{name: "added-p99", unit: "µs", measure: latency(0.99)},
+		{name: "added-p50", unit: "µs", measure: latency(1<<10, 0.50)},
+		{name: "added-p99", unit: "µs", measure: latency(1<<10, 0.99)},
+		{name: "long-p99", unit: "µs", only: own, measure: latency(longPrompt, 0.99)},
+		{name: "exact-long-p99", unit: "µs", only: exact, measure: latency(longPrompt, 0.99)},
 		{name: "sse-paced", unit: "µs CPU/event", floor: 1.1, aim: 0.9, measure: pacedCPU},
 		{name: "sse-burst", unit: "µs CPU/event", floor: 1.4, aim: 1.1, measure: burstCPU},
 		{name: "open-stream", unit: "KiB RSS/stream", fresh: true, measure: streamMemory},
