@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -27,6 +28,36 @@ func octetWith(name, binary, sections, scheduler string) kind {
 			return nil, err
 		}
 		return []string{binary, "serve", "--config", file}, writeFile(file, octetConfig(listen, admin, engine, sections, scheduler))
+	}}
+}
+
+// tokenizerFile has a chat template beside it. Its vocabulary is small, so that a text is more tokens than a model's.
+const tokenizerFile = "../engine/bpe/testdata/octet.json"
+
+// octetExact renders and tokenizes what it is asked, for replicas whose cache events would meet it. What it remembers of prompts
+// is bounded so that it knows what all begin with, and not how each ends.
+func octetExact(name, binary string) kind {
+	return kind{name: name, command: func(dir, listen, engine string) ([]string, error) {
+		file, err := filepath.Abs(tokenizerFile)
+		if err != nil {
+			return nil, err
+		}
+		events, err := freePort()
+		if err != nil {
+			return nil, err
+		}
+		sections := fmt.Sprintf("events: {grpc: {listen: %q}}\nlimits: {%s, tokenizer_cache: 2MiB}\n", events, limits)
+		k := octetWith(name, binary, sections, "")
+		args, err := k.command(dir, listen, engine)
+		if err != nil {
+			return nil, err
+		}
+		text, err := os.ReadFile(args[len(args)-1])
+		if err != nil {
+			return nil, err
+		}
+		exact := strings.ReplaceAll(string(text), "tokenizer: none", fmt.Sprintf("context: 1048576, tokenizer: %q, tokenizer_check: 0", file))
+		return args, writeFile(args[len(args)-1], exact)
 	}}
 }
 

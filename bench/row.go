@@ -69,6 +69,18 @@ func unaryCPU(model string, size int) func(*bench, *peer) (float64, error) {
 	}
 }
 
+// talkCPU is microseconds of processor time for the next turn of a conversation of 64 KiB, of which all but a tenth was asked before.
+func talkCPU(b *bench, p *peer) (float64, error) {
+	r := load.Requests{Addr: p.addr, Bodies: load.Talk("template", 64<<10), Status: 200}
+	if err := b.warm(r); err != nil {
+		return 0, err
+	}
+	return cpuOf(p, func() (int, error) {
+		got, err := r.Closed(b.conns, b.span)
+		return got.Requests, err
+	})
+}
+
 // requestRate is requests a second in a closed loop; the client and the engine share the other core, and may be what bounds it.
 func requestRate(b *bench, p *peer) (float64, error) {
 	r := ask(p, "template", 1<<10, false)
@@ -80,9 +92,9 @@ func requestRate(b *bench, p *peer) (float64, error) {
 }
 
 // latency is microseconds of a request on the only connection, beyond those without a gateway.
-func latency(q float64) func(*bench, *peer) (float64, error) {
+func latency(size int, q float64) func(*bench, *peer) (float64, error) {
 	return func(b *bench, p *peer) (float64, error) {
-		r := ask(p, "template", 1<<10, false)
+		r := ask(p, "template", size, false)
 		straight := r
 		straight.Addr = b.engine.Addr()
 		through, err := quantile(b, r, q)

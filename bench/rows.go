@@ -1,5 +1,8 @@
 package main
 
+// longPrompt is about a hundred thousand tokens of a model's, in bytes.
+const longPrompt = 400 << 10
+
 // rows are the figures, in the order of the table. extra are Octet's and nginx's for what only they do.
 func rows(octets map[string]string) []row {
 	full, rated := make([]kind, 0, len(octets)), make([]kind, 0, len(octets)+1)
@@ -9,9 +12,10 @@ func rows(octets map[string]string) []row {
 		full, rated = append(full, f), append(rated, r)
 	}
 	rated = append(rated, nginxLimited())
-	own := make([]kind, 0, len(octets))
+	own, exact := make([]kind, 0, len(octets)), make([]kind, 0, len(octets))
 	for _, name := range sorted(octets) {
 		own = append(own, octet(name, octets[name]))
+		exact = append(exact, octetExact(name, octets[name]))
 	}
 	const cpu = "µs CPU/request"
 	return []row{
@@ -20,9 +24,13 @@ func rows(octets map[string]string) []row {
 		{name: "unary-64k", unit: cpu, floor: 1.3, aim: 1.0, measure: unaryCPU("template", 64<<10)},
 		{name: "classified-1k", unit: cpu, only: own, measure: unaryCPU("octet", 1<<10)},
 		{name: "classified-16k", unit: cpu, only: own, measure: unaryCPU("octet", 16<<10)},
+		{name: "talk-64k", unit: cpu, only: own, measure: talkCPU},
+		{name: "exact-64k", unit: cpu, only: exact, measure: talkCPU},
 		{name: "rate-1k", unit: "requests/s", more: true, measure: requestRate},
-		{name: "added-p50", unit: "µs", measure: latency(0.50)},
-		{name: "added-p99", unit: "µs", measure: latency(0.99)},
+		{name: "added-p50", unit: "µs", measure: latency(1<<10, 0.50)},
+		{name: "added-p99", unit: "µs", measure: latency(1<<10, 0.99)},
+		{name: "long-p99", unit: "µs", only: own, measure: latency(longPrompt, 0.99)},
+		{name: "exact-long-p99", unit: "µs", only: exact, measure: latency(longPrompt, 0.99)},
 		{name: "sse-paced", unit: "µs CPU/event", floor: 1.1, aim: 0.9, measure: pacedCPU},
 		{name: "sse-burst", unit: "µs CPU/event", floor: 1.4, aim: 1.1, measure: burstCPU},
 		{name: "open-stream", unit: "KiB RSS/stream", fresh: true, measure: streamMemory},

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http/httptest"
 	"runtime"
 	"strings"
@@ -19,7 +20,20 @@ func hostileBodies() map[string]string {
 	}
 	chat := func(content string) string { return `{"messages":[{"role":"user","content":"` + content + `"}]}` }
 	member := func(m string) string { return strings.Replace(chat("x"), "{", "{"+m+",", 1) }
+	rng := rand.New(rand.NewPCG(1, 2))
+	letters := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteByte(byte('a' + rng.IntN(26)))
+		}
+		return b.String()
+	}
+	call := `{"type":"function","function":{"name":"f","arguments":"{\"a\":[[[{}]],0]}"}}`
 	return map[string]string{
+		"letters":            chat(letters(200_000)),
+		"tool calls":         `{"messages":[{"role":"assistant","content":null,"tool_calls":[` + strings.Repeat(call+",", 3000) + call + `]}]}`,
+		"tools":              member(`"tools":[` + strings.TrimSuffix(strings.Repeat(`{"type":"function","function":{"name":"f","parameters":{"a":[0,0,0]}}},`, 3000), ",") + `]`),
+		"template's own":     member(`"chat_template_kwargs":{` + many(`"%d":[[]],`, 20_000) + `}`),
 		"deep arrays":        member(`"x":` + strings.Repeat("[", 200_000)),
 		"deep objects":       strings.Repeat(`{"a":`, 60_000),
 		"100k members":       member(many(`"%d":0,`, 100_000)),
@@ -62,6 +76,42 @@ func hostileBodies() map[string]string {
 // and nothing is dialled for what is refused.
 func TestNoInputCostsMoreThanAHundredTimesItsSize(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "fleet.probe_interval=1h")
+	withinAHundredTimes(t, w)
+	dialled := int32(0)
+	data := w.house.server.DataHandler()
+	for _, e := range w.engines {
+		dialled -= e.conns.Load()
+	}
+	for name, body := range hostileBodies() {
+		r, rec := httptest.NewRequest("POST", "/v1/route", strings.NewReader(body)), httptest.NewRecorder()
+		if data.ServeHTTP(rec, r); rec.Code == 200 {
+			continue
+		}
+		r, rec = httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(body)), httptest.NewRecorder()
+		if data.ServeHTTP(rec, r); rec.Code != 400 && rec.Code != 404 {
+			t.Errorf("%s: status %d", name, rec.Code)
+		}
+	}
+	for _, e := range w.engines {
+		dialled += e.conns.Load()
+	}
+	if dialled != 0 {
+		t.Errorf("%d connections to engines were opened for what was refused", dialled)
+	}
+	eventually(t, "ledgers at their baseline", w.quiet)
+}
+
+// The same where prompts are rendered and tokenized in the gateway.
+func TestNoInputCostsMoreThanAHundredTimesItsSizeInTokens(t *testing.T) {
+	w := learnedWorld(t, nil, "fleet.probe_interval=1h", "specialists[0].context=1048576", "specialists[0].tokenizer_check=0", "limits.tokenizer_cache=1MiB")
+	withinAHundredTimes(t, w)
+	if w.house.tokens.cache.Load().Stats().Prompts < 10 {
+		t.Error("hardly a prompt was tokenized")
+	}
+}
+
+func withinAHundredTimes(t *testing.T, w *world) {
+	t.Helper()
 	data := w.house.server.DataHandler()
 	route := func(body string) (int, uint64) {
 		r, rec := httptest.NewRequest("POST", "/v1/route", strings.NewReader(body)), httptest.NewRecorder()
@@ -81,24 +131,4 @@ func TestNoInputCostsMoreThanAHundredTimesItsSize(t *testing.T) {
 		}
 	}
 	t.Logf("at most %.1f bytes for a byte", worst)
-	dialled := int32(0)
-	for _, e := range w.engines {
-		dialled -= e.conns.Load()
-	}
-	for name, body := range hostileBodies() {
-		if status, _ := route(body); status == 200 {
-			continue
-		}
-		r, rec := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(body)), httptest.NewRecorder()
-		if data.ServeHTTP(rec, r); rec.Code != 400 && rec.Code != 404 {
-			t.Errorf("%s: status %d", name, rec.Code)
-		}
-	}
-	for _, e := range w.engines {
-		dialled += e.conns.Load()
-	}
-	if dialled != 0 {
-		t.Errorf("%d connections to engines were opened for what was refused", dialled)
-	}
-	eventually(t, "ledgers at their baseline", w.quiet)
 }

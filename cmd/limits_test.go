@@ -97,6 +97,43 @@ func TestOneTenantsStreamsAreBounded(t *testing.T) {
 	}
 }
 
+func TestAttemptsAreBounded(t *testing.T) {
+	for _, most := range []int{1, 2, 3} {
+		w := newWorld(t, smallWorld, smallEngines(), fmt.Sprint("limits.max_attempts=", most), "limits.retry_budget=1", "fleet.breaker.failures=1000", "fleet.probe_interval=1h")
+		for _, name := range []string{"debug-0", "debug-1"} {
+			w.fault(name, `{"kind":"die_before_headers","times":0}`)
+		}
+		resp, answer := w.post("/v1/chat/completions", hello)
+		checkError(t, resp, answer, 502, gateway.CodeUpstreamReset, "")
+		var receipt struct{ Attempts []any }
+		eventually(t, "the receipt", func() bool { return w.get(w.data+"/v1/receipts/"+resp.Header.Get("X-Receipt-Id"), &receipt) == 200 })
+		if len(receipt.Attempts) != min(most, 2) { // there are two replicas
+			t.Errorf("%d attempts, where limits.max_attempts is %d", len(receipt.Attempts), most)
+		}
+	}
+}
+
+// Of receipts and idempotency keys the oldest are forgotten.
+func TestWhatIsRememberedIsBounded(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "limits.receipts=2", "limits.idempotency_keys=2")
+	var ids []string
+	for i := range 3 {
+		resp, answer := w.post("/v1/chat/completions", hello, "Idempotency-Key", fmt.Sprint(i))
+		if resp.StatusCode != 200 {
+			t.Fatalf("status %d: %s", resp.StatusCode, answer)
+		}
+		ids = append(ids, resp.Header.Get("X-Receipt-Id"))
+	}
+	for i, want := range []int{404, 200, 200} {
+		eventually(t, "the receipt", func() bool { return w.get(w.data+"/v1/receipts/"+ids[i], nil) == want })
+	}
+	resp, answer := w.post("/v1/chat/completions", systems, "Idempotency-Key", "2")
+	checkError(t, resp, answer, 409, gateway.CodeIdempotencyConflict, "Idempotency-Key")
+	if resp, answer = w.post("/v1/chat/completions", systems, "Idempotency-Key", "0"); resp.StatusCode != 200 {
+		t.Errorf("a key that was forgotten: status %d: %s", resp.StatusCode, answer)
+	}
+}
+
 // dial opens a connection of a client that minds no protocol.
 func (w *world) dial() net.Conn {
 	w.t.Helper()

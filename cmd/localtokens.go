@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -63,33 +64,49 @@ var elsewhere = [...]string{"chat_template", "continue_final_message", "document
 
 // render writes the prompt of f to dst. ErrNoTokenizer for a request that only its engine can render.
 func (l *local) render(dst []byte, f *routing.Facts, now time.Time) (rendered, error) {
-	var r wire.Request
-	kind := wire.Chat
-	if f.Kind == "completion" {
-		kind = wire.Completion
+	if f.Kind != "completion" && f.Member != nil {
+		return l.chat(dst, f.Member, now)
 	}
-	if err := wire.Parse(kind, f.Body, wire.Limits{Messages: 1 << 20}, &r); err != nil {
+	r := requests.Get().(*wire.Request)
+	defer func() { r.Reset(); requests.Put(r) }()
+	if f.Kind != "completion" {
+		if err := wire.Parse(wire.Chat, f.Body, wire.Limits{Messages: 1 << 20}, r); err != nil {
+			return rendered{}, err
+		}
+		return l.chat(dst, r.Raw, now)
+	}
+	if err := wire.Parse(wire.Completion, f.Body, wire.Limits{Messages: 1 << 20}, r); err != nil {
 		return rendered{}, err
 	}
-	for _, key := range elsewhere {
-		if raw := string(r.Raw(key)); raw != "" && raw != "null" && raw != "false" {
-			return rendered{}, plugins.ErrNoTokenizer
-		}
+	return completion(dst, r)
+}
+
+var requests = sync.Pool{New: func() any { return new(wire.Request) }}
+
+// ours says whether a request, of which member returns top-level members, leaves its prompt to be made here.
+func ours(member func(string) []byte) bool {
+	return !slices.ContainsFunc(elsewhere[:], func(key string) bool {
+		raw := string(member(key))
+		return raw != "" && raw != "null" && raw != "false"
+	})
+}
+
+// chat is the prompt of a chat.
+func (l *local) chat(dst []byte, member func(string) []byte, now time.Time) (rendered, error) {
+	if !ours(member) {
+		return rendered{}, plugins.ErrNoTokenizer
 	}
-	if kind == wire.Completion {
-		return completion(dst, &r)
-	}
-	tools := given(&r, "tools")
+	tools := given(member, "tools")
 	text, err := l.template.Render(dst, chattemplate.Chat{
-		Messages: r.Raw("messages"), Tools: tools, Extra: given(&r, "chat_template_kwargs"),
-		Open: string(r.Raw("add_generation_prompt")) != "false", Now: now,
+		Messages: member("messages"), Tools: tools, Extra: given(member, "chat_template_kwargs"),
+		Open: string(member("add_generation_prompt")) != "false", Now: now,
 	})
 	return rendered{text: text, tools: tools != nil}, err
 }
 
 // completion is the prompt of a completion, of which there must be one.
 func completion(dst []byte, r *wire.Request) (rendered, error) {
-	if r.Prompts() != 1 {
+	if r.Prompts() != 1 || !ours(r.Raw) {
 		return rendered{}, plugins.ErrNoTokenizer
 	}
 	text, ok := r.PromptText(0)
@@ -100,8 +117,8 @@ func completion(dst []byte, r *wire.Request) (rendered, error) {
 }
 
 // given is a member of a request; nil where it is missing, null or an empty list.
-func given(r *wire.Request, key string) []byte {
-	switch raw := r.Raw(key); string(raw) {
+func given(member func(string) []byte, key string) []byte {
+	switch raw := member(key); string(raw) {
 	case "", "null", "[]":
 		return nil
 	default:

@@ -32,7 +32,7 @@ type Limits struct {
 	AnswerTimeout time.Duration `yaml:"answer_timeout" default:"10m" range:"1ms..24h"`
 	// Time from dispatch to the first token of a streamed answer; and for a place at another replica, for one that goes on there.
 	TTFTTimeout time.Duration `yaml:"ttft_timeout" default:"60s" range:"1ms..24h"`
-	// Silence of an engine between two tokens.
+	// Silence of an engine between two tokens of a stream: the bound on inter-token latency.
 	IdleTimeout time.Duration `yaml:"idle_timeout" default:"30s" range:"1ms..24h"`
 	// Time a client may take to accept what is written to it.
 	WriteTimeout time.Duration `yaml:"write_timeout" default:"30s" range:"1ms..24h"`
@@ -46,7 +46,7 @@ type Limits struct {
 	Continuations int `yaml:"continuations" default:"2" range:"0..16"`
 	// Share of all requests that may be retries; a stream that goes on elsewhere is one.
 	RetryBudget float64 `yaml:"retry_budget" default:"0.10" range:"0..1"`
-	// Receipts kept in memory, oldest dropped first.
+	// Receipts kept in memory for each tenant, oldest dropped first.
 	Receipts int `yaml:"receipts" default:"10000" range:"0..10000000"`
 	// Idempotency keys remembered, oldest dropped first.
 	IdempotencyKeys int `yaml:"idempotency_keys" default:"10000" range:"0..10000000"`

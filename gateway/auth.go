@@ -21,7 +21,7 @@ type Tenant struct {
 	MaxStreams     int      // 0 is unbounded
 	requests       *quota
 	tokens         *quota
-	streams        atomic.Int64
+	streams        *atomic.Int64 // open now, if there is a bound
 }
 
 // TenantConfig is one tenant of the configuration.
@@ -45,7 +45,7 @@ type Tenants struct {
 }
 
 // NewTenants builds the table; anonymous nil means that a key is required. Limiters of earlier tenants with the same name
-// and the same rates are kept, so that a reload does not refill anybody's quota.
+// and the same rates are kept, and what they hold open, so that a reload does not refill anybody's quota.
 func NewTenants(list []TenantConfig, anonymous *TenantConfig, earlier *Tenants, sharing Sharing) (*Tenants, error) {
 	t := &Tenants{byKey: make(map[[sha256.Size]byte]*Tenant, len(list))}
 	for _, c := range list {
@@ -67,10 +67,12 @@ func newTenant(c TenantConfig, earlier *Tenants, sharing Sharing) *Tenant {
 		CacheSalt: c.CacheSalt, MaxStreams: c.MaxStreams,
 		requests: newQuota(c.Name+":requests", c.RequestsPerSecond, c.Burst, sharing),
 		tokens:   newQuota(c.Name+":tokens", float64(c.TokensPerMinute)/60, c.TokensPerMinute, sharing),
+		streams:  new(atomic.Int64),
 	}
 	if old := earlier.named(c.Name); old != nil {
 		t.requests.keep(old.requests)
 		t.tokens.keep(old.tokens)
+		t.streams = old.streams
 	}
 	return t
 }

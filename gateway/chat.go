@@ -183,7 +183,7 @@ func (x *exchange) facts() routing.Facts {
 	return routing.Facts{
 		Now: now, TTFT: timeLeft(now, x.intent.TTFTDeadline), Total: timeLeft(now, x.intent.Deadline),
 		RequestID: x.id, Specialist: x.sp.Name, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Salt: x.salt(),
-		Session: x.intent.Session, Kind: kind, Body: x.body, Text: x.renderPrompt,
+		Session: x.intent.Session, Kind: kind, Body: x.body, Member: x.req.Raw, Text: x.renderPrompt,
 		Priority: x.intent.Priority, MaxTokens: max(x.req.MaxTokens, 0), Stream: x.stream, Dry: x.dry,
 	}
 }

@@ -17,6 +17,8 @@ type Facts struct {
 	Session    string // stickiness key; "" is none
 	Kind       string // "chat" or "completion"
 	Body       []byte // as received
+	// Member returns the value of a top-level member of Body as it stands there, nil when there is none. Nil: Body is to be parsed.
+	Member func(name string) []byte
 	// Text appends the rendered prompt to dst. Nil when there is none.
 	Text      func(dst []byte) []byte
 	Priority  int // larger is more urgent

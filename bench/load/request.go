@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 )
 
@@ -14,11 +15,54 @@ const line = "template <typename T, std::size_t N> constexpr auto lane(const std
 func Chat(model string, size int, stream bool) [][]byte {
 	all := make([][]byte, variants)
 	for i := range all {
-		body := chatBody(model, size, stream, i)
-		all[i] = fmt.Appendf(nil, "POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nUser-Agent: bench\r\nAccept: */*\r\n"+
-			"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		all[i] = post(chatBody(model, size, stream, i))
 	}
 	return all
+}
+
+// talks is how many conversations Talk goes on with: more than a bounded memory of prompts holds the ends of.
+const talks = 512
+
+// Talk returns requests of about size bytes in 41 messages, of which all but the last four, a tenth of the bytes, are the same in
+// all of them.
+func Talk(model string, size int) [][]byte {
+	const turns = 40
+	var head strings.Builder
+	fmt.Fprintf(&head, `{"model":%q,"max_tokens":16,"messages":[{"role":"system","content":"Be brief."}`, model)
+	turn := func(i, seed int) string {
+		role := [2]string{"user", "assistant"}[i%2]
+		room := size/turns - len(`,{"role":"","content":""}`) - len(role)
+		return fmt.Sprintf(`,{"role":%q,"content":"%s"}`, role, prose(room, 64*seed+i))
+	}
+	for i := range turns - 4 {
+		head.WriteString(turn(i, 0))
+	}
+	all := make([][]byte, talks)
+	for n := range all {
+		body := head.String()
+		for i := turns - 4; i < turns; i++ {
+			body += turn(i, n+1)
+		}
+		all[n] = post(body + "]}")
+	}
+	return all
+}
+
+// prose is size bytes of words, code and numbers, others for each seed.
+func prose(size, seed int) string {
+	words := strings.Fields("why does the vector copy here and not move it when a lane is full const auto& x = lanes[i]; return std::move(x); (see line of) if (n < 0) { throw; }")
+	rng := rand.New(rand.NewPCG(uint64(seed), 1))
+	var out strings.Builder
+	for out.Len() < size {
+		out.WriteString(words[rng.IntN(len(words))])
+		out.WriteString([]string{" ", " ", " ", " ", " ", `\n`, fmt.Sprintf(" %d ", rng.IntN(1000))}[rng.IntN(7)])
+	}
+	return strings.TrimSuffix(out.String()[:size-1], `\`) + "."
+}
+
+func post(body string) []byte {
+	return fmt.Appendf(nil, "POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nUser-Agent: bench\r\nAccept: */*\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
 func chatBody(model string, size int, stream bool, variant int) string {

@@ -1,9 +1,12 @@
 package bpe
 
 import (
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/tiktoken-go/tokenizer"
 )
 
 // prose is about n bytes of this project's documents and code.
@@ -23,8 +26,31 @@ func prose(tb testing.TB, n int) []byte {
 	return all[:n]
 }
 
+// hundredThousand is a tokenizer with a vocabulary as large as models have.
+func hundredThousand(tb testing.TB) *Tokenizer {
+	tb.Helper()
+	codec, err := tokenizer.Get(tokenizer.Cl100kBase)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	t, err := Parse(tiktokenFile(tb, codec, 100256, strings.Replace(smallRegex, `\p{N}|`, `\p{N}{1,3}|`, 1)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return t
+}
+
 func BenchmarkEncode(b *testing.B) {
-	fast, _ := small(b)
+	few, _ := small(b)
+	encodeAll(b, "vocabulary=small", few)
+	encodeAll(b, "vocabulary=100k", hundredThousand(b))
+}
+
+func encodeAll(b *testing.B, name string, t *Tokenizer) {
+	letters, rng := make([]byte, 1<<20), rand.New(rand.NewPCG(1, 2))
+	for i := range letters {
+		letters[i] = byte('a' + rng.IntN(26))
+	}
 	for _, c := range []struct {
 		name string
 		text []byte
@@ -35,14 +61,15 @@ func BenchmarkEncode(b *testing.B) {
 		{"one-sign=1MiB", []byte(strings.Repeat("=", 1<<20))},
 		{"white=1MiB", []byte(strings.Repeat(" ", 1<<20))},
 		{"digits=1MiB", []byte(strings.Repeat("1", 1<<20))},
+		{"any-letters=1MiB", letters},
 		{"han=64KiB", []byte(strings.Repeat("漢字交混文", 64<<10/15))},
 	} {
-		b.Run(c.name, func(b *testing.B) {
+		b.Run(name+"/"+c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(c.text)))
 			b.ReportAllocs()
 			var ids []uint32
 			for b.Loop() {
-				ids = fast.Encode(ids[:0], c.text, Start)
+				ids = t.Encode(ids[:0], c.text, Start)
 			}
 			b.ReportMetric(float64(len(c.text))/float64(len(ids)), "bytes/token")
 		})

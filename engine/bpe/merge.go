@@ -62,6 +62,7 @@ type scratch struct {
 	rules      []uint64 // of ids[i] and what follows it
 	prev, next []int32
 	queue      queue
+	stretches  []stretch
 	text       []byte // normalised
 }
 
@@ -72,6 +73,9 @@ func (s *scratch) merge(m *merges, ids []uint32) []uint32 {
 	case len(ids) < 2:
 		return ids
 	case len(ids) > shortWord:
+		if out, ok := s.mergeStretches(m, ids); ok {
+			return out
+		}
 		return s.mergeLong(m, ids)
 	}
 	rules := s.rulesOf(m, ids)

@@ -2,7 +2,9 @@ package bpe
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -52,7 +54,7 @@ func (n *normalizer) apply(buf *[]byte, text []byte, inside bool) []byte {
 	for _, s := range n.steps {
 		switch {
 		case s.unicode:
-			if !s.form.IsNormal(text) {
+			if !ascii(text) && !s.form.IsNormal(text) {
 				text = s.form.Bytes(text)
 			}
 		case s.old != nil:
@@ -63,6 +65,21 @@ func (n *normalizer) apply(buf *[]byte, text []byte, inside bool) []byte {
 		}
 	}
 	return text
+}
+
+// ascii reports whether text is nothing but ASCII, which all forms leave alone.
+func ascii(text []byte) bool {
+	for ; len(text) >= 8; text = text[8:] {
+		if binary.LittleEndian.Uint64(text)&0x8080808080808080 != 0 {
+			return false
+		}
+	}
+	for _, b := range text {
+		if b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // spaceSafe reports whether cutting before a ' ' that follows a character that is no white space, and normalising both

@@ -9,7 +9,7 @@ import (
 // vocabulary turns one word into ids.
 type vocabulary struct {
 	byteLevel bool
-	words     map[string]uint32 // words that become one token; looked up before anything is merged
+	words     *wordTable // words that become one token; looked up before anything is merged
 	merges    *merges
 	bytes     [256]uint32 // the ids that a word's bytes begin as; of a sentence vocabulary: those of <0x00> and so on
 	known     [256]bool   // which of bytes there are
@@ -22,7 +22,7 @@ type vocabulary struct {
 
 // encode appends the ids of a word, which is not empty.
 func (v *vocabulary) encode(dst []uint32, word []byte, s *scratch) []uint32 {
-	if id, ok := v.words[string(word)]; ok {
+	if id, ok := v.words.id(word); ok {
 		return append(dst, id)
 	}
 	return v.pieces(dst, word, s)
@@ -96,7 +96,7 @@ func newVocabulary(m *modelEntry, byteLevel bool) (v vocabulary, err error) {
 		return v, err
 	}
 	v = vocabulary{
-		byteLevel: byteLevel, words: make(map[string]uint32, len(m.Vocab)), runes: map[rune]uint32{}, fuse: m.FuseUnknown,
+		byteLevel: byteLevel, words: newWordTable(len(m.Vocab)), runes: map[rune]uint32{}, fuse: m.FuseUnknown,
 		fallback: m.ByteFallback, spelling: make(map[uint32]string, len(m.Vocab)),
 	}
 	if m.Unknown != nil {
@@ -165,7 +165,7 @@ func (v *vocabulary) single(m *modelEntry) {
 		}
 		ids = v.pieces(ids[:0], []byte(text), &s)
 		if m.IgnoreMerges || len(ids) == 1 && ids[0] == id {
-			v.words[text] = id
+			v.words.add(text, id)
 		}
 	}
 }

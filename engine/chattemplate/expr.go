@@ -12,6 +12,10 @@ type expr func(f *frame) any
 type parser struct {
 	tokens []token
 	depth  int
+	length int    // of all tokens
+	loop   int    // how many were left behind the last name that is "loop"
+	plain  bool   // no short cuts
+	sums   []expr // the operands, where what is read is nothing but what they add up to
 }
 
 func (p *parser) peek() token {
@@ -156,8 +160,13 @@ func (p *parser) compare() expr {
 }
 
 func chain(first expr, ops []string, rest []expr) expr {
-	if len(ops) == 0 {
+	switch {
+	case len(ops) == 0:
 		return first
+	case len(ops) == 1 && ops[0] == "==":
+		return equality(first, rest[0], true)
+	case len(ops) == 1 && ops[0] == "!=":
+		return equality(first, rest[0], false)
 	}
 	return func(f *frame) any {
 		left := first(f)
@@ -172,49 +181,72 @@ func chain(first expr, ops []string, rest []expr) expr {
 	}
 }
 
+// equality is the comparison that templates are full of.
+func equality(left, right expr, wanted bool) expr {
+	return func(f *frame) any {
+		l, r := left(f), right(f)
+		f.step(1)
+		return equal(f, l, r) == wanted
+	}
+}
+
 // sum, concat and product are Jinja's precedences: ~ binds tighter than + and looser than *.
 func (p *parser) sum() expr {
-	e := p.added(p.concat())
+	from := len(p.tokens)
+	first := p.operands(p.concat())
+	if !p.plain && len(first) > 1 && from == p.length && len(p.tokens) == 0 {
+		p.sums = first
+	}
+	e := added(first)
 	for p.take("-") {
 		left, right := e, p.concat()
-		e = p.added(func(f *frame) any { return arithmetic(f, "-", left(f), right(f)) })
+		e = added(p.operands(func(f *frame) any { return arithmetic(f, "-", left(f), right(f)) }))
 	}
 	return e
 }
 
-// added reads what is added to a first operand. Texts, which templates add up by the dozen, are put together at once.
-func (p *parser) added(first expr) expr {
-	operands := []expr{first}
+// operands reads what is added to a first operand.
+func (p *parser) operands(first expr) []expr {
+	all := []expr{first}
 	for p.take("+") {
-		operands = append(operands, p.concat())
+		all = append(all, p.concat())
 	}
+	return all
+}
+
+// added adds operands up. Texts, which templates add up by the dozen, are put together at once.
+func added(operands []expr) expr {
 	if len(operands) == 1 {
-		return first
+		return operands[0]
 	}
 	return func(f *frame) any {
 		var texts [8]string
-		parts := texts[:0]
-		var sum any
-		for i, e := range operands {
-			v := e(f)
-			s, ok := v.(string)
-			switch {
-			case ok && len(parts) == i:
-				parts = append(parts, s)
-				continue
-			case len(parts) == i && i > 0:
-				sum = joinedTexts(f, parts)
-			case i == 0:
-				sum = v
-				continue
-			}
-			sum = arithmetic(f, "+", sum, v)
-		}
+		parts, sum := addTexts(f, operands, texts[:0])
 		if len(parts) == len(operands) {
 			return joinedTexts(f, parts)
 		}
 		return sum
 	}
+}
+
+// addTexts appends the operands to parts as long as they are texts. Where one is none, sum is what all add up to.
+func addTexts(f *frame, operands []expr, parts []string) (_ []string, sum any) {
+	for i, e := range operands {
+		v := e(f)
+		s, ok := v.(string)
+		switch {
+		case ok && len(parts) == i:
+			parts = append(parts, s)
+			continue
+		case len(parts) == i && i > 0:
+			sum = joinedTexts(f, parts)
+		case i == 0:
+			sum = v
+			continue
+		}
+		sum = arithmetic(f, "+", sum, v)
+	}
+	return parts, sum
 }
 
 func joinedTexts(f *frame, parts []string) string {

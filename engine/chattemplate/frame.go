@@ -33,10 +33,11 @@ type run struct {
 	filters map[string]filter
 }
 
-// scope holds the variables of a block; the outermost those of the template.
+// scope holds the variables of a block; the outermost those of all chats.
 type scope struct {
 	names  []string
 	vals   []any
+	turn   *turn // of a loop's, unless the variable loop is among vals
 	parent *scope
 }
 
@@ -75,14 +76,24 @@ func (f *frame) made(s string) string {
 
 // get returns a variable.
 func (s *scope) get(name string) any {
+	if v, ok := s.find(name); ok {
+		return v
+	}
+	return missing{name}
+}
+
+func (s *scope) find(name string) (any, bool) {
 	for ; s != nil; s = s.parent {
 		for i := len(s.names) - 1; i >= 0; i-- {
 			if s.names[i] == name {
-				return s.vals[i]
+				return s.vals[i], true
 			}
 		}
+		if s.turn != nil && name == "loop" {
+			return s.turn.whole(), true
+		}
 	}
-	return missing{name}
+	return nil, false
 }
 
 // set sets a variable of this scope.

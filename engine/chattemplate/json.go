@@ -1,84 +1,10 @@
 package chattemplate
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
-
-// maxDepth bounds how deep values may nest.
-const maxDepth = 64
-
-// decode reads JSON as a template sees it: objects keep their order, and a number that is whole is an int.
-func decode(raw []byte) (any, error) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true))
-	return decodeValue(d, 0)
-}
-
-func decodeValue(d *jsontext.Decoder, depth int) (any, error) {
-	if depth > maxDepth {
-		return nil, fmt.Errorf("%w: JSON nests more than %d deep", ErrTooLarge, maxDepth)
-	}
-	t, err := d.ReadToken()
-	if err != nil {
-		return nil, err
-	}
-	switch t.Kind() {
-	case 'n':
-		return nil, nil
-	case 't', 'f':
-		return t.Bool(), nil
-	case '"':
-		return t.String(), nil
-	case '0':
-		return decodeNumber(t.String()), nil
-	case '[':
-		return decodeList(d, depth)
-	}
-	return decodeDict(d, depth)
-}
-
-func decodeNumber(s string) any {
-	if i, err := strconv.Atoi(s); err == nil && s != "-0" {
-		return i
-	}
-	f, _ := strconv.ParseFloat(s, 64) // it is JSON
-	return f
-}
-
-func decodeList(d *jsontext.Decoder, depth int) (any, error) {
-	l := &list{}
-	for d.PeekKind() != ']' {
-		v, err := decodeValue(d, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		l.items = append(l.items, v)
-	}
-	_, err := d.ReadToken()
-	return l, err
-}
-
-func decodeDict(d *jsontext.Decoder, depth int) (any, error) {
-	m := &dict{}
-	for d.PeekKind() != '}' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return nil, err
-		}
-		key := name.String()
-		v, err := decodeValue(d, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		m.put(key, v)
-	}
-	_, err := d.ReadToken()
-	return m, err
-}
 
 // encoder writes values as Python's json.dumps does: a space behind every comma and colon, or a line for each member.
 type encoder struct {

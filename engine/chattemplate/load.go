@@ -60,7 +60,7 @@ func exists(path string) bool {
 
 // readConfig reads a tokenizer_config.json; one that need not be there may be missing.
 func readConfig(path string, needed bool) (c tokenizerConfig, err error) {
-	text, err := read(path, maxFile)
+	text, err := readFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) && !needed {
 		return c, nil
 	}
@@ -73,8 +73,8 @@ func readConfig(path string, needed bool) (c tokenizerConfig, err error) {
 	return c, nil
 }
 
-// read returns what is in a regular file of at most limit bytes.
-func read(path string, limit int64) ([]byte, error) {
+// readFile returns what is in a regular file of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
 	about, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -88,7 +88,7 @@ func read(path string, limit int64) ([]byte, error) {
 // source returns the template's text: of a file of its own, or the config's.
 func (c tokenizerConfig) source(path, configPath string) (string, error) {
 	if path != configPath {
-		text, err := read(path, maxSource)
+		text, err := readFile(path, maxSource)
 		return string(text), err
 	}
 	var one string

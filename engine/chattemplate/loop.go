@@ -5,6 +5,7 @@ type loopShape struct {
 	names      []string
 	over, cond expr // cond may be nil
 	body, none []statement
+	quick      bool // nothing in body keeps the scope of a turn
 }
 
 // loop reads a for with its condition and else.
@@ -19,9 +20,11 @@ func (r *reader) loop(p *parser) statement {
 		l.cond = p.expression()
 	}
 	p.end()
+	macros := r.macros
 	r.loops++
 	body, word, end := r.block("else", "endfor")
 	r.loops--
+	l.quick = !r.plain && macros == r.macros
 	end.end()
 	l.body = body
 	if word == "else" {
@@ -37,11 +40,15 @@ func (l *loopShape) run(f *frame) flow {
 	if len(items) == 0 {
 		return do(f.inner(), l.none)
 	}
+	if l.quick {
+		return l.turns(f, items)
+	}
 	outer, _ := f.scope.get("loop").(*dict)
+	depth := below(outer)
 	for i := range items {
 		f.step(2)
 		in := f.inner()
-		in.scope.set("loop", position(items, i, outer))
+		in.scope.set("loop", position(items, i, depth))
 		assign(in, l.names, items[i])
 		if do(in, l.body) == leave {
 			break
@@ -68,15 +75,18 @@ func (l *loopShape) items(f *frame) []any {
 	return kept
 }
 
-// position is the loop variable.
-func position(items []any, i int, outer *dict) *dict {
-	depth := 1
-	if outer != nil {
-		if v, ok := outer.get("depth"); ok {
-			depth, _ = v.(int)
-			depth++
-		}
+// below is how deep a loop is within outer, the loop variable around it.
+func below(outer *dict) int {
+	if outer == nil {
+		return 1
 	}
+	depth, _ := outer.get("depth")
+	n, _ := depth.(int)
+	return n + 1
+}
+
+// position is the loop variable.
+func position(items []any, i, depth int) *dict {
 	near := func(i int) any {
 		if i < 0 || i >= len(items) {
 			return missing{"an item beside the loop"}
@@ -112,6 +122,7 @@ func (r *reader) macro(p *parser) statement {
 		}
 	}
 	p.end()
+	r.macros++
 	loops := r.loops
 	r.loops = 0
 	body, _, end := r.block("endmacro")

@@ -8,8 +8,8 @@ import (
 
 // messages are the messages of a chat as engines hand them to a template: contents as text, or as parts where the template
 // wants them, and the arguments of tool calls as values.
-func (t *Template) messages(raw []byte) (*list, error) {
-	v, err := decode(raw)
+func (t *Template) messages(s *store, raw []byte) (*list, error) {
+	v, err := s.decode(raw)
 	if err != nil {
 		return nil, fmt.Errorf("%w: messages: %w", ErrRefused, err)
 	}
@@ -22,17 +22,27 @@ func (t *Template) messages(raw []byte) (*list, error) {
 		if !ok {
 			return nil, fmt.Errorf("%w: a message that is no object", ErrRefused)
 		}
-		given, _ := message.get("content")
-		content, err := t.content(given)
-		if err != nil {
+		if err := t.setContent(message); err != nil {
 			return nil, err
 		}
-		message.put("content", content)
-		if err := callArguments(message); err != nil {
+		if err := callArguments(s, message); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
+}
+
+// setContent brings a message's content into the form that the template takes.
+func (t *Template) setContent(message *dict) error {
+	given, _ := message.get("content")
+	if _, is := given.(string); is && !t.parts {
+		return nil
+	}
+	content, err := t.content(given)
+	if err == nil {
+		message.put("content", content)
+	}
+	return err
 }
 
 // content returns a message's content in the form that the template takes. Parts of text are joined with line's ends.
@@ -70,7 +80,7 @@ func (t *Template) content(v any) (any, error) {
 }
 
 // callArguments turns the arguments of tool calls, which are JSON in a string, into what they say.
-func callArguments(message *dict) error {
+func callArguments(s *store, message *dict) error {
 	given, _ := message.get("tool_calls")
 	calls, ok := given.(*list)
 	if !ok {
@@ -86,14 +96,14 @@ func callArguments(message *dict) error {
 		if !ok {
 			continue
 		}
-		if err := parseArguments(function); err != nil {
+		if err := parseArguments(s, function); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func parseArguments(function *dict) error {
+func parseArguments(s *store, function *dict) error {
 	given, _ := function.get("arguments")
 	raw, ok := given.(string)
 	if !ok {
@@ -102,7 +112,7 @@ func parseArguments(function *dict) error {
 	if strings.TrimSpace(raw) == "" {
 		raw = "{}"
 	}
-	arguments, err := decode([]byte(raw))
+	arguments, err := s.decode([]byte(raw))
 	if err != nil {
 		return fmt.Errorf("%w: the arguments of a tool call: %w", ErrRefused, err)
 	}

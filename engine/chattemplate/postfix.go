@@ -20,7 +20,10 @@ func (p *parser) attribute(of expr) expr {
 	t := p.next()
 	switch t.kind {
 	case 'n':
-		return func(f *frame) any { return attribute(of(f), t.text) }
+		if p.loop == len(p.tokens)+2 && !p.plain {
+			return loopMember(of, t.text)
+		}
+		return memberOf(of, t.text)
 	case 'i':
 		index := (&parser{tokens: []token{t}}).primary()
 		return func(f *frame) any { return item(f, of(f), index(f)) }

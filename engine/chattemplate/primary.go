@@ -26,6 +26,9 @@ func (p *parser) primary() expr {
 		}
 		return constant(x)
 	case t.kind == 'n':
+		if t.text == "loop" {
+			p.loop = len(p.tokens)
+		}
 		return named(t.text)
 	}
 	switch t.text {
@@ -51,7 +54,13 @@ func named(name string) expr {
 	case "not", "and", "or", "if", "else", "in", "is":
 		throw(ErrTemplate, "want a value, found %q", name)
 	}
-	return func(f *frame) any { return f.scope.get(name) }
+	var not any = missing{name}
+	return func(f *frame) any {
+		if v, ok := f.scope.find(name); ok {
+			return v
+		}
+		return not
+	}
 }
 
 // grouped reads what stands in brackets: a value, or a tuple where there are commas.

@@ -18,7 +18,9 @@ const (
 type reader struct {
 	segments []segment
 	depth    int
-	loops    int // that surround what is read
+	loops    int  // that surround what is read
+	macros   int  // read so far
+	plain    bool // no short cuts
 }
 
 // block reads statements up to a tag that begins with one of ends, which it returns opened; "" at the end of the template.
@@ -34,7 +36,8 @@ func (r *reader) block(ends ...string) (body []statement, word string, p *parser
 			body = append(body, func(f *frame) flow { f.write(s.text); return onward })
 			continue
 		}
-		p := &parser{tokens: lex(s.text)}
+		p := &parser{tokens: lex(s.text), plain: r.plain}
+		p.length = len(p.tokens)
 		if s.kind == '{' {
 			body = append(body, printing(p))
 			continue
@@ -56,6 +59,9 @@ func (r *reader) block(ends ...string) (body []statement, word string, p *parser
 func printing(p *parser) statement {
 	e := p.expression()
 	p.end()
+	if p.sums != nil {
+		return printingSum(p.sums)
+	}
 	return func(f *frame) flow {
 		f.write(text(e(f)))
 		return onward

@@ -17,11 +17,11 @@ var (
 // Template is one model's chat template. Safe for concurrent use.
 type Template struct {
 	body    []statement
-	globals map[string]string
-	parts   bool // it goes through the parts of a content: text is given to it as a list of one part
+	globals *scope // what is the same for all chats
+	parts   bool   // it goes through the parts of a content: text is given to it as a list of one part
 }
 
-// Chat is what a template renders. Messages, Tools and Extra are JSON as it came.
+// Chat is what a template renders. Messages, Tools and Extra are JSON as it came, and stay as they are while it is rendered.
 type Chat struct {
 	Messages []byte
 	Tools    []byte // nil when there are none
@@ -31,7 +31,12 @@ type Chat struct {
 }
 
 // New reads a template. globals are variables of all renderings, such as bos_token.
-func New(source string, globals map[string]string) (_ *Template, err error) {
+func New(source string, globals map[string]string) (*Template, error) {
+	return read(source, globals, false)
+}
+
+// read reads a template. A plain one is rendered without any of the short cuts in quick.go.
+func read(source string, tokens map[string]string, plain bool) (_ *Template, err error) {
 	defer catch(&err)
 	if len(source) > maxSource {
 		return nil, fmt.Errorf("%w: %d bytes, of at most %d", ErrTemplate, len(source), maxSource)
@@ -40,14 +45,16 @@ func New(source string, globals map[string]string) (_ *Template, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{segments: segments}
+	r := &reader{segments: segments, plain: plain}
 	body, _, _ := r.block()
-	return &Template{body: body, globals: globals, parts: wantsParts(source)}, nil
+	return &Template{body: body, globals: constants(tokens), parts: wantsParts(source)}, nil
 }
 
 // Render appends the prompt of a chat to dst. On an error, ErrRefused or ErrTooLarge, dst comes back as it was.
 func (t *Template) Render(dst []byte, c Chat) ([]byte, error) {
-	vars, err := t.variables(c)
+	s := stores.Get().(*store)
+	defer s.release()
+	vars, err := t.variables(s, c)
 	if err != nil {
 		return dst, err
 	}
@@ -65,45 +72,48 @@ func (t *Template) execute(f *frame) (err error) {
 }
 
 // variables is what a template sees.
-func (t *Template) variables(c Chat) (*scope, error) {
-	messages, err := t.messages(c.Messages)
+func (t *Template) variables(s *store, c Chat) (*scope, error) {
+	messages, err := t.messages(s, c.Messages)
 	if err != nil {
 		return nil, err
 	}
+	var tools any
+	if c.Tools != nil {
+		if tools, err = s.decode(c.Tools); err != nil {
+			return nil, fmt.Errorf("%w: tools: %w", ErrRefused, err)
+		}
+	}
+	vars := &scope{
+		names: []string{"messages", "tools", "documents", "add_generation_prompt"}, vals: []any{messages, tools, nil, c.Open}, parent: t.globals,
+	}
+	return vars, s.further(vars, c.Extra)
+}
+
+// constants are the variables of all chats: the tokens that templates know by name, and functions.
+func constants(tokens map[string]string) *scope {
 	s := &scope{}
-	for name, v := range t.globals {
+	for name, v := range tokens {
 		s.set(name, v)
 	}
-	s.set("messages", messages)
-	s.set("tools", nil)
-	s.set("documents", nil)
-	s.set("add_generation_prompt", c.Open)
 	for name, v := range globals {
 		s.set(name, v)
 	}
-	if c.Tools != nil {
-		tools, err := decode(c.Tools)
-		if err != nil {
-			return nil, fmt.Errorf("%w: tools: %w", ErrRefused, err)
-		}
-		s.set("tools", tools)
-	}
-	return s, further(s, c.Extra)
+	return s
 }
 
 // further adds the variables that a request sets; those that are ours stay.
-func further(s *scope, extra []byte) error {
+func (s *store) further(vars *scope, extra []byte) error {
 	if extra == nil {
 		return nil
 	}
-	v, err := decode(extra)
+	v, err := s.decode(extra)
 	m, ok := v.(*dict)
 	if err != nil || !ok {
 		return errors.Join(fmt.Errorf("%w: variables that are no object", ErrRefused), err)
 	}
 	for i, key := range m.keys {
-		if _, free := s.get(key).(missing); free {
-			s.set(key, m.vals[i])
+		if _, taken := vars.find(key); !taken {
+			vars.set(key, m.vals[i])
 		}
 	}
 	return nil

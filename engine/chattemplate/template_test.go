@@ -66,6 +66,7 @@ func TestTemplatesRenderAsTheirEnginesDo(t *testing.T) {
 	}{
 		{"chatml", talk, "", true, "<|im_start|>system\n Be <brief>. <|im_end|>\n<|im_start|>user\nHi\n<|im_end|>\n<|im_start|>assistant\n Hello! <|im_end|>\n<|im_start|>user\nWhy?<|im_end|>\n<|im_start|>assistant\n"},
 		{"chatml", plain, "", false, "<|im_start|>user\nHi<|im_end|>\n"},
+		{"chatml", `[{"role":"user"},{"role":"assistant"}]`, "", false, "<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n<|im_end|>\n"},
 		{"llama3", talk, "", true, llamaHead + "Be <brief>.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\nHello!<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nWhy?<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"},
 		{"llama31", talk, "", true, llamaHead + llamaDates + "Be <brief>.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\nHello!<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nWhy?<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"},
 		{"llama31", calls, tools, true, llamaHead + "Environment: ipython\n" + llamaDates + "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n" +

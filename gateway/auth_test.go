@@ -1,0 +1,36 @@
+package gateway
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A reload counts on: what a tenant holds open before it is held after it, whichever of the two gives it back.
+func TestATenantsStreamsOutliveAReload(t *testing.T) {
+	list := []TenantConfig{{Name: "acme", KeySHA256: strings.Repeat("ab", 32), MaxStreams: 2}}
+	load := func(earlier *Tenants) *Tenants {
+		t.Helper()
+		table, err := NewTenants(list, nil, earlier, Sharing{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	first, now := load(nil), time.Now()
+	before, after := first.named("acme"), load(first).named("acme")
+	back, refused := before.Take(now)
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	if _, refused := after.Take(now); refused != nil {
+		t.Fatal(refused)
+	}
+	if _, refused := after.Take(now); refused == nil || refused.Code != CodeQuotaExceeded {
+		t.Fatalf("a third of two: %v", refused)
+	}
+	back()
+	if _, refused := after.Take(now); refused != nil {
+		t.Errorf("what was given back is not there: %v", refused)
+	}
+}
