@@ -76,7 +76,7 @@ func openCalibration(cfg *config.Config) (*records.Stream, error) {
 		sinks = append(sinks, sink)
 	}
 	if n := cfg.Events.NATS; n != nil && c.Stream != "" {
-		s, err := records.NewNATS(records.NATSConfig{URL: n.URL, Subject: c.Stream, Creds: n.Creds, CA: n.CA})
+		s, err := records.NewNATS(calibrationNATS(n, c.Stream))
 		if err != nil {
 			return nil, fmt.Errorf("%w: shadow.stream: %w", errConfig, err)
 		}
@@ -97,6 +97,10 @@ func calibrationRedis(r *config.Redis, name string, length int64) (*records.Redi
 		return nil, err
 	}
 	return records.NewRedis(c.Client(1), name, length), nil
+}
+
+func calibrationNATS(n *config.NATS, subject string) records.NATSConfig {
+	return records.NATSConfig{URL: n.URL, Subject: subject, Creds: n.Creds, CA: n.CA}
 }
 
 // digester returns the keyed hash by which records name texts: the same text has the same in every gateway of a cell.
