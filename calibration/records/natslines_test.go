@@ -153,6 +153,7 @@ func TestReadingEndsWithItsTime(t *testing.T) {
 	publish(t, js, "s", make([]string, handful+1)...)
 	late := errors.New("too late")
 	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
 	n := 0
 	for _, err := range (NATSConfig{URL: srv.ClientURL(), Subject: "s"}).Lines(ctx) {
 		if n++; n == 2 {
