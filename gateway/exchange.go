@@ -77,7 +77,8 @@ type exchange struct {
 	usage      sse.Usage
 	finish     string
 	answer     []byte // a unary answer; pooled
-	said       *said  // what the client was told, for a judge; nil: nobody wants it
+	said       *said  // what the client was told; nil: nobody wants it
+	judge      bool   // the verifier does
 	failure    *Error
 	admitted   bool // it got a place, once at least
 	gone       bool // the client left

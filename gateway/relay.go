@@ -19,7 +19,7 @@ type buffered interface{ Buffered() bool }
 
 // openStream reads an engine's event stream until the client has its first byte of it.
 func (x *exchange) openStream() error {
-	x.scanner.Reset(x.overheard(x.collecting()))
+	x.scanner.Reset(x.overheard(x.continuing()))
 	if !x.started {
 		x.gaps.Reset(x.sp.Board)
 	}

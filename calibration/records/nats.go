@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"time"
 
 	"github.com/nats-io/nats.go"
 )
@@ -29,8 +30,11 @@ func NewNATS(cfg NATSConfig) (*NATS, error) {
 	return &NATS{conn, cfg.Subject}, nil
 }
 
+// dialTimeout is for one try to reach the server.
+const dialTimeout = 5 * time.Second
+
 func (c NATSConfig) dial(options ...nats.Option) (*nats.Conn, error) {
-	options = append(options, nats.Timeout(writeTimeout), nats.Name("octet calibration"))
+	options = append(options, nats.Timeout(dialTimeout), nats.Name("octet calibration"))
 	if c.Creds != "" {
 		options = append(options, nats.UserCredentials(c.Creds))
 	}
