@@ -4,12 +4,18 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"octet/calibration"
 	"octet/internal/redistest"
@@ -95,12 +101,75 @@ func (w *world) fileConfig(dir, file string) string {
 
 func TestCalibrateSaysWhatItCannotRead(t *testing.T) {
 	dir := t.TempDir()
-	for _, args := range [][]string{{}, {filepath.Join(dir, "none")}, {"--redis", "127.0.0.1:1"}, {"--config", filepath.Join(dir, "none")}, {"-", "--disagreement=2"}} {
+	for _, args := range [][]string{{}, {filepath.Join(dir, "none")}, {"--redis", "127.0.0.1:1"}, {"--nats", "nats://127.0.0.1:1"}, {"-", "--max-records=0"}, {"--nats", "nats://127.0.0.1:1", "--creds", filepath.Join(dir, "none")}, {"--config", filepath.Join(dir, "none")}, {"-", "--disagreement=2"}} {
 		if out, err := calibrate(t, strings.NewReader(""), args...); err == nil || out != "" {
 			t.Errorf("%v: %v %s", args, err, out)
 		}
 	}
 	if out, err := calibrate(t, strings.NewReader("garbage\n"), "-"); err != nil || !strings.Contains(out, "0 records, 1 lines skipped") {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// keptSubject starts a NATS server whose JetStream keeps the subject of calibration records.
+func keptSubject(t *testing.T) (url string) {
+	t.Helper()
+	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.Start()
+	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
+	if !srv.ReadyForConnections(10 * time.Second) {
+		t.Fatal("nats-server is not ready")
+	}
+	conn, err := nats.Connect(srv.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "SHADOWS", Subjects: []string{"octet:shadow"}}); err != nil {
+		t.Fatal(err)
+	}
+	return srv.ClientURL()
+}
+
+// MEGA-15: what shadows left on a NATS subject says the same as their file, named by flags or by a configuration.
+func TestCalibrateReadsANATSSubject(t *testing.T) {
+	url := keptSubject(t)
+	w, file := newShadowWorld(t, proseEngines(), "events.nats.url="+url, "shadow.stream=octet:shadow")
+	for i := range 6 {
+		w.post("/v1/chat/completions", asking("unsure 0.70", i%2 == 0), "X-Intent", "review")
+		w.example(file, i+1)
+	}
+	w.stop()
+	<-w.ended
+	w.ended <- nil
+	if err := w.house.examples.Close(); err != nil {
+		t.Log(err)
+	}
+	want, err := calibrate(t, nil, file, "--min-samples=5")
+	if err != nil || !strings.Contains(want, "review: 6 requests") {
+		t.Fatalf("%v: %s", err, want)
+	}
+	configured := filepath.Join(t.TempDir(), "octet.yaml")
+	text := fmt.Sprintf("events: {nats: {url: %q}}\nspecialists: [{name: a, replicas: [{url: %q}]}]\n", url, w.engines["debug-0"].url)
+	if err := os.WriteFile(configured, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"--nats", url}, {"--nats", url, "--subject", "octet:shadow"}, {"--config", configured}} {
+		if got, err := calibrate(t, nil, append(args, "--min-samples=5")...); err != nil || got != want {
+			t.Errorf("%v: %v\n%s\nthe file\n%s", args, err, got, want)
+		}
+	}
+	if got, err := calibrate(t, nil, "--nats", url, "--max-records=3"); err != nil || !strings.Contains(got, "3 records") {
+		t.Errorf("%v: %s", err, got)
+	}
+	if got, err := calibrate(t, nil, "--nats", url, "--max-time=1ns"); !errors.Is(err, errLongRead) || got != "" {
+		t.Errorf("%v: %s", err, got)
 	}
 }

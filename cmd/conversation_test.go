@@ -73,3 +73,49 @@ func TestAStreamEndsWhereItBegan(t *testing.T) {
 		t.Errorf("%q: %+v", resp.Header.Get("X-Specialist"), s)
 	}
 }
+
+// A completion keeps its specialist by the longest beginning that is an earlier prompt, at any byte, and not by what many share.
+func TestACompletionKeepsItsSpecialistByItsBeginning(t *testing.T) {
+	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0.1", "router.stickiness.per_1k_tokens=0")
+	who := func(prompt string, headers ...string) string {
+		t.Helper()
+		body, _ := json.Marshal(map[string]any{"model": "octet", "max_tokens": 4, "prompt": prompt})
+		resp, answer := w.post("/v1/completions", string(body), headers...)
+		if resp.StatusCode != 200 {
+			t.Fatalf("status %d: %s", resp.StatusCode, answer)
+		}
+		return resp.Header.Get("X-Specialist")
+	}
+	// The model of these tests reads the first number alone: a preamble without one leaves it to what follows.
+	const preamble = "You complete what is begun below, and say nothing else about it.\n"
+	first, second := preamble+"unsure 0.90 is how it begins", preamble+"unsure 0.46 is how it begins"
+	if got := who(first); got != "debug" {
+		t.Fatalf("it begins with %q", got)
+	}
+	if got := who(second); got != "systems" {
+		t.Fatalf("another with the same preamble went to %q", got)
+	}
+	if got := who(second + " and goes on"); got != "systems" {
+		t.Errorf("the other one went on with %q", got)
+	}
+	if got := who(second+" and ends", "X-Intent", "debug"); got != "debug" {
+		t.Errorf("a declared intent went to %q", got)
+	}
+}
+
+// Told anew with every word, a completion stays where its first words went, though its text alone would be somebody else's.
+func TestACompletionIsNotMovedByATrifle(t *testing.T) {
+	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0.1", "router.stickiness.per_1k_tokens=0")
+	prompt := "a text without a number is the first one's, by far."
+	for i, more := range []string{"", " It goes on for a while.", " unsure 0.46 comes late", " and it ends."} {
+		prompt += more
+		body, _ := json.Marshal(map[string]any{"model": "octet", "max_tokens": 4, "prompt": prompt})
+		if resp, answer := w.post("/v1/completions", string(body)); resp.Header.Get("X-Specialist") != "debug" {
+			t.Errorf("prompt %d went to %q: %s", i, resp.Header.Get("X-Specialist"), answer)
+		}
+	}
+	body, _ := json.Marshal(map[string]any{"model": "octet", "max_tokens": 4, "prompt": "Another " + prompt})
+	if resp, _ := w.post("/v1/completions", string(body)); resp.Header.Get("X-Specialist") != "systems" {
+		t.Errorf("a text that nobody knows went to %q", resp.Header.Get("X-Specialist"))
+	}
+}

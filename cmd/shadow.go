@@ -40,7 +40,7 @@ func stickinessOf(cfg *config.Config) gateway.Stickiness {
 func shadowOf(cfg *config.Config) (gateway.Shadow, error) {
 	c := cfg.Shadow
 	out := gateway.Shadow{
-		MaxConcurrent: c.MaxConcurrent, Timeout: c.Timeout, AnswerBytes: int64(c.AnswerBytes), KeepText: c.Prompts == "text",
+		MaxConcurrent: c.MaxConcurrent, Timeout: c.Timeout, AnswerBytes: int64(c.AnswerBytes), MaxWaiting: c.MaxWaiting, TallyInterval: c.TallyInterval, KeepText: c.Prompts == "text",
 		Tolerance: calibration.Tolerance{Text: c.Tolerance.Text, Code: c.Tolerance.Code},
 	}
 	var by *judge.Judge
@@ -76,7 +76,7 @@ func openCalibration(cfg *config.Config) (*records.Stream, error) {
 		sinks = append(sinks, sink)
 	}
 	if n := cfg.Events.NATS; n != nil && c.Stream != "" {
-		s, err := records.NewNATS(records.NATSConfig{URL: n.URL, Subject: c.Stream, Creds: n.Creds, CA: n.CA})
+		s, err := records.NewNATS(calibrationNATS(n, c.Stream))
 		if err != nil {
 			return nil, fmt.Errorf("%w: shadow.stream: %w", errConfig, err)
 		}
@@ -85,7 +85,7 @@ func openCalibration(cfg *config.Config) (*records.Stream, error) {
 	if len(sinks) == 0 {
 		return nil, errNoStream
 	}
-	return records.Open(sinks...), nil
+	return records.Open(records.Bounds{Queue: c.Queue, WriteTimeout: c.WriteTimeout, CloseTimeout: c.CloseTimeout}, sinks...), nil
 }
 
 // errNoStream is a configuration that keeps no calibration records.
@@ -97,6 +97,10 @@ func calibrationRedis(r *config.Redis, name string, length int64) (*records.Redi
 		return nil, err
 	}
 	return records.NewRedis(c.Client(1), name, length), nil
+}
+
+func calibrationNATS(n *config.NATS, subject string) records.NATSConfig {
+	return records.NATSConfig{URL: n.URL, Subject: subject, Creds: n.Creds, CA: n.CA}
 }
 
 // digester returns the keyed hash by which records name texts: the same text has the same in every gateway of a cell.
@@ -127,5 +131,6 @@ func (m streamMetrics) Collect(out chan<- prometheus.Metric) {
 }
 
 func sameCalibration(a, b *config.Shadow) bool {
-	return a.Stream == b.Stream && a.StreamLength == b.StreamLength && a.File == b.File && a.FileBytes == b.FileBytes && a.FileKeep == b.FileKeep
+	return a.Stream == b.Stream && a.StreamLength == b.StreamLength && a.File == b.File && a.FileBytes == b.FileBytes && a.FileKeep == b.FileKeep &&
+		a.Queue == b.Queue && a.WriteTimeout == b.WriteTimeout && a.CloseTimeout == b.CloseTimeout
 }

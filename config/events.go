@@ -108,10 +108,20 @@ type Shadow struct {
 	Timeout time.Duration `yaml:"timeout" default:"30s" range:"1ms..1h"`
 	// What is kept of either answer; longer ones are not compared.
 	AnswerBytes Size `yaml:"answer_bytes" default:"256KiB" range:"1KiB..16MiB"`
+	// Shadows that have answered and wait for the ends of their primaries; further ones are not compared.
+	MaxWaiting int `yaml:"max_waiting" default:"64" range:"0..100000"`
 	// The Redis stream, or NATS subject, of the calibration records, at the server of events.redis and events.nats; empty = none.
 	Stream string `yaml:"stream" default:"octet:shadow"`
 	// Entries that the Redis stream keeps, about.
 	StreamLength int64 `yaml:"stream_length" default:"100000" range:"100..1000000000"`
+	// Records that wait for the file, and for each server, to take them; further ones are dropped and counted.
+	Queue int `yaml:"queue" default:"1024" range:"1..1000000"`
+	// A record that is not written by then is dropped and counted.
+	WriteTimeout time.Duration `yaml:"write_timeout" default:"5s" range:"10ms..10m"`
+	// Time for all that is queued when the gateway ends.
+	CloseTimeout time.Duration `yaml:"close_timeout" default:"3s" range:"10ms..10m"`
+	// How often the counts of all requests' confidences go to the stream.
+	TallyInterval time.Duration `yaml:"tally_interval" default:"1m" range:"100ms..24h"`
 	// A local file for them, appended as JSON lines; empty = none.
 	File string `yaml:"file"`
 	// Size at which the file is turned over.

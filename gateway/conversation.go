@@ -1,10 +1,13 @@
 package gateway
 
 import (
+	"slices"
+
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/zeebo/xxh3"
 
 	"octet/classifier"
+	"octet/gateway/wire"
 )
 
 // Stickiness is what moving a conversation to another specialist costs, as a probability. With no Conversations nothing is
@@ -20,13 +23,15 @@ func (s Stickiness) cost(tokens int) float64 {
 }
 
 // conversations remember which specialist answered each of them last. A conversation is known by its session, else by its
-// longest beginning that is an earlier request. The longest unused goes first. Safe for concurrent use.
+// longest beginning that is an earlier request: of a chat whole messages, of a completion any part of its text. A request leaves one
+// entry; the longest unused goes first. Safe for concurrent use.
 type conversations struct{ last *lru.Cache[uint64, seat] }
 
 // seat is where a conversation was answered.
 type seat struct {
 	specialist string
 	tokens     int // of its prompt then: what another specialist would compute again
+	prefix         // of a completion: its text then
 }
 
 func newConversations(keep int) *conversations {
@@ -63,22 +68,71 @@ func (x *exchange) findConversation(declared bool) (seat, bool) {
 		x.conversation = fold(fold(tenant, 1), xxh3.HashString(x.intent.Session))
 		return x.recall(x.conversation)
 	}
-	if declared || len(x.turns) == 0 {
+	switch {
+	case declared:
+		return seat{}, false
+	case x.kind == wire.Completion:
+		return x.findText(fold(tenant, 3))
+	}
+	return x.findMessages(fold(tenant, 2))
+}
+
+// findMessages looks for the longest beginning of a chat, in whole messages, that is an earlier request.
+func (x *exchange) findMessages(key uint64) (seat, bool) {
+	messages := x.turns[:x.req.Messages()] // what comes with them is sent anew each time
+	if len(messages) == 0 {
 		return seat{}, false
 	}
-	keys := make([]uint64, len(x.turns))
-	key := fold(tenant, 2)
-	for i, t := range x.turns {
+	x.marks = x.marks[:0]
+	for i, t := range messages {
 		key = fold(fold(key, xxh3.HashString(t.Role)), xxh3.Hash(t.Text))
-		keys[i] = key
+		x.marks = append(x.marks, mark{key, i + 1})
 	}
 	x.conversation = key
-	for i := len(keys) - 2; i >= 0; i-- { // the whole of it again is another conversation's first request
-		if at, ok := x.recall(keys[i]); ok {
+	for i := len(messages) - 2; i >= 0; i-- { // the whole of it again is another conversation's first request
+		if at, ok := x.recall(x.marks[i].key); ok {
 			return at, true
 		}
 	}
 	return seat{}, false
+}
+
+// findText looks for the longest beginning of a completion's prompt that is an earlier one: a look a mark, and for each that is
+// known a hash of what stands between two marks.
+func (x *exchange) findText(key uint64) (seat, bool) {
+	if x.req.Prompts() != 1 {
+		return seat{}, false
+	}
+	text, ok := x.req.PromptText(0)
+	if !ok {
+		return seat{}, false
+	}
+	x.marks = marks(key, text, x.marks[:0])
+	if len(x.marks) == 0 {
+		return seat{}, false
+	}
+	last := x.marks[len(x.marks)-1]
+	x.conversation, x.opening = last.key, prefixOf(text, last.at)
+	for _, m := range slices.Backward(x.marks) {
+		if at, ok := x.recallText(m, text); ok {
+			return at, true
+		}
+	}
+	return seat{}, false
+}
+
+// recallText returns the longest of the texts whose last mark is m that text goes on from.
+func (x *exchange) recallText(m mark, text []byte) (longest seat, found bool) {
+	for i := range uint64(abreast) {
+		held, ok := x.recall(m.key + i)
+		if !ok {
+			break
+		}
+		if held.length >= longest.length && held.begins(text, m.at) {
+			longest, found = held, true
+		}
+	}
+	return longest, found
 }
 
 func (x *exchange) recall(key uint64) (seat, bool) {
@@ -91,8 +145,26 @@ func (x *exchange) recall(key uint64) (seat, bool) {
 // rememberConversation notes who answered.
 func (x *exchange) rememberConversation() {
 	if x.conversation != 0 && x.failure == nil && !x.abort {
-		x.s.conversations.last.Add(x.conversation, seat{x.sp.Name, x.prompt.Tokens + x.handedOut})
+		x.s.conversations.note(x.conversation, seat{x.sp.Name, x.prompt.Tokens + x.handedOut, x.opening})
 	}
+}
+
+// abreast is how many texts with the same last mark are remembered: such as different short questions behind one long preamble.
+const abreast = 4
+
+// note remembers at by a key. A text has one of the places behind its last mark's: its own, else a free one, else that of another.
+func (c *conversations) note(key uint64, at seat) {
+	if at.length == 0 {
+		c.last.Add(key, at)
+		return
+	}
+	for i := range uint64(abreast) {
+		if held, ok := c.last.Peek(key + i); !ok || held.prefix == at.prefix {
+			c.last.Add(key+i, at)
+			return
+		}
+	}
+	c.last.Add(key+at.tail%abreast, at)
 }
 
 // fold adds b to a hash, in this order.

@@ -53,6 +53,7 @@ type exchange struct {
 	shadowCause calibration.Cause
 
 	conversation uint64 // by what a later request finds this one; 0 is nothing
+	opening      prefix // the text of a completion that is found so
 
 	turn      turn
 	cont      *continuation // nil for an answer that cannot be taken up again
@@ -76,7 +77,8 @@ type exchange struct {
 	usage      sse.Usage
 	finish     string
 	answer     []byte // a unary answer; pooled
-	said       *said  // what the client was told, for a judge; nil: nobody wants it
+	said       *said  // what the client was told; nil: nobody wants it
+	judge      bool   // the verifier does
 	failure    *Error
 	admitted   bool // it got a place, once at least
 	gone       bool // the client left
@@ -93,6 +95,7 @@ type question struct {
 	turns    []wire.Turn
 	asTurns  []classifier.Turn
 	segments [][]byte // the body as the engine gets it
+	marks    []mark   // the beginnings by which its conversation is looked for
 	counted  int64    // bytes of the body that count among those that are held
 }
 
@@ -155,7 +158,7 @@ func (x *exchange) dropQuestion() {
 	clear(q.segments)
 	clear(q.turns)
 	clear(q.asTurns)
-	q.body, q.segments, q.turns, q.asTurns = reuse(q.body), q.segments[:0], q.turns[:0], q.asTurns[:0]
+	q.body, q.segments, q.turns, q.asTurns, q.marks = reuse(q.body), q.segments[:0], q.turns[:0], q.asTurns[:0], q.marks[:0]
 	questions.Put(q)
 }
 

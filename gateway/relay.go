@@ -43,7 +43,7 @@ var errDone = errors.New("the stream is complete")
 
 // openStream reads an engine's event stream until the client has its first byte of it.
 func (x *exchange) openStream() error {
-	x.scanner.Reset(x.overheard(x.collecting()))
+	x.scanner.Reset(x.overheard(x.continuing()))
 	if !x.started {
 		x.gaps.Reset(x.sp.Board)
 	}

@@ -43,11 +43,7 @@ func (x *exchange) continuable(rep *Replica) bool {
 	return rep.Engine == "vllm" // goes on with a last message that is the assistant's
 }
 
-// collecting makes the scanner keep what a continuation and a shadow need; for others it keeps nothing.
-func (x *exchange) collecting() sse.Options {
-	return x.shadow.overhear(x.continuing(), !x.started)
-}
-
+// continuing makes the scanner keep what a continuation needs.
 func (x *exchange) continuing() sse.Options {
 	c, o := x.cont, sse.Options{MaxEvent: x.rt.Limits.EventBytes}
 	if c == nil {

@@ -7,7 +7,6 @@ import (
 
 	"octet/calibration"
 	"octet/classifier"
-	"octet/gateway/sse"
 	"octet/gateway/wire"
 	"octet/slo"
 )
@@ -33,9 +32,6 @@ type shadow struct {
 	standing atomic.Int32 // one of the values below
 	cancel   context.CancelCauseFunc
 	primary  chan calibration.Answer // cap 1: the exchange sends at most one, and does not wait
-
-	heard    []byte // of the primary's stream, as the inside of a JSON string; the exchange's
-	deafened bool   // the primary said more than is kept; the exchange's
 }
 
 // The standings of a shadow.
@@ -66,6 +62,7 @@ func (x *exchange) dispatchShadow() {
 	if sh.of.begin(sh, x.body) {
 		sh.example = x.exampleFor(sp)
 		x.shadow = sh
+		x.keepSaid(sh.rt.Shadow.AnswerBytes)
 		sh.of.fly(sh)
 	}
 }
@@ -123,31 +120,6 @@ func (sh *shadow) forgo() {
 	}
 }
 
-// overhear has the text of the primary's stream kept for the comparison, beside what is collected already. again says that
-// nobody has seen anything of it so far.
-func (sh *shadow) overhear(o sse.Options, again bool) sse.Options {
-	if sh == nil {
-		return o
-	}
-	if again {
-		sh.heard = sh.heard[:0]
-	}
-	also := o.Text
-	o.Text = func(raw []byte) {
-		if also != nil {
-			also(raw)
-		}
-		sh.hear(raw)
-	}
-	return o
-}
-
-func (sh *shadow) hear(raw []byte) {
-	if sh.deafened = sh.deafened || int64(len(sh.heard)+len(raw)) > sh.rt.Shadow.AnswerBytes; !sh.deafened {
-		sh.heard = append(sh.heard, raw...)
-	}
-}
-
 // handToShadow gives the primary's answer to whoever compares it, and the receipt the name of who was asked.
 func (x *exchange) handToShadow() {
 	sh := x.shadow
@@ -159,17 +131,13 @@ func (x *exchange) handToShadow() {
 		return
 	}
 	x.shadow = nil
-	raw := sh.heard
-	if !x.stream {
-		raw = sse.UnaryText(x.answer)
-		sh.deafened = int64(len(raw)) > sh.rt.Shadow.AnswerBytes
-	}
+	text, ok := x.said.within(sh.rt.Shadow.AnswerBytes)
 	switch {
 	case x.failure != nil || x.abort || x.status != 200 || name == "":
 		sh.forgo()
-	case sh.deafened:
+	case !ok:
 		sh.cancel(errLong)
 	default:
-		sh.primary <- calibration.Answer{Text: wire.AppendUnquoted(nil, raw), Finish: x.finish}
+		sh.primary <- calibration.Answer{Text: text, Finish: x.finish}
 	}
 }

@@ -17,6 +17,8 @@ type Shadow struct {
 	MaxConcurrent int
 	Timeout       time.Duration // of a shadow's answer
 	AnswerBytes   int64         // kept of either answer; a longer one is not compared
+	MaxWaiting    int           // shadows that wait for their primaries' ends
+	TallyInterval time.Duration // between two tallies of all confidences; 0 is a minute
 	Tolerance     calibration.Tolerance
 	Judge         Judge // nil: rules alone compare
 	KeepText      bool  // records carry prompts and answers, not their hashes alone
@@ -40,9 +42,6 @@ var (
 	errCrowd   = errors.New("too many shadows wait for the ends of their primaries")
 	errSlow    = errors.New("the shadow took too long")
 )
-
-// parkedPer is how many finished shadows may wait for their primaries' ends for each that may be in flight.
-const parkedPer = 16
 
 // shadows are the second opinions of one gateway: who flies, who waits for an answer to be compared with, and what all
 // requests' confidences were.
@@ -128,7 +127,7 @@ func (a *shadows) ask(ctx context.Context, sh *shadow) (calibration.Answer, erro
 // compare waits for the primary's answer and has the two compared. Few wait: a primary may take very long.
 func (a *shadows) compare(ctx context.Context, sh *shadow, answer calibration.Answer) error {
 	defer a.parked.Add(-1)
-	if a.parked.Add(1) > int64(parkedPer*sh.rt.Shadow.MaxConcurrent) {
+	if a.parked.Add(1) > int64(sh.rt.Shadow.MaxWaiting) {
 		return errCrowd
 	}
 	select {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -26,18 +27,15 @@ func (a *shadows) tally(v *classifier.Verdict) {
 	t.Counts[calibration.Bucket(v.Confidence)]++
 }
 
-// tallyEvery is how often tallies go to the stream.
-const tallyEvery = time.Minute
-
-// keepTallies sends them on until ctx ends.
+// keepTallies sends them on until ctx ends, at the interval of the configuration in force.
 func (a *shadows) keepTallies(ctx context.Context) {
-	tick := time.NewTicker(tallyEvery)
-	defer tick.Stop()
 	for {
+		next := time.NewTimer(cmp.Or(a.s.Runtime().Shadow.TallyInterval, time.Minute))
 		select {
 		case <-ctx.Done():
+			next.Stop()
 			return
-		case <-tick.C:
+		case <-next.C:
 			a.flush()
 		}
 	}

@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"time"
 
 	"github.com/nats-io/nats.go"
 )
@@ -22,20 +23,25 @@ type NATS struct {
 
 // NewNATS connects in the background, for as long as it takes. It fails only where trying again would not help.
 func NewNATS(cfg NATSConfig) (*NATS, error) {
-	options := []nats.Option{
-		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.Timeout(writeTimeout), nats.Name("octet calibration"),
-	}
-	if cfg.Creds != "" {
-		options = append(options, nats.UserCredentials(cfg.Creds))
-	}
-	if cfg.CA != "" {
-		options = append(options, nats.RootCAs(cfg.CA))
-	}
-	conn, err := nats.Connect(cfg.URL, options...)
+	conn, err := cfg.dial(nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1))
 	if err != nil {
 		return nil, err
 	}
 	return &NATS{conn, cfg.Subject}, nil
+}
+
+// dialTimeout is for one try to reach the server.
+const dialTimeout = 5 * time.Second
+
+func (c NATSConfig) dial(options ...nats.Option) (*nats.Conn, error) {
+	options = append(options, nats.Timeout(dialTimeout), nats.Name("octet calibration"))
+	if c.Creds != "" {
+		options = append(options, nats.UserCredentials(c.Creds))
+	}
+	if c.CA != "" {
+		options = append(options, nats.RootCAs(c.CA))
+	}
+	return nats.Connect(c.URL, options...)
 }
 
 // Name implements Sink.

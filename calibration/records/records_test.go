@@ -50,7 +50,7 @@ func TestAFileIsTurnedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Open(f)
+	s := Open(Bounds{}, f)
 	for i := range 16 {
 		s.Offer(tally(fmt.Sprint(i)))
 	}
@@ -82,7 +82,7 @@ func TestAFullDiskDropsAndCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Open(f)
+	s := Open(Bounds{}, f)
 	for range 5 {
 		s.Offer(tally("lost"))
 	}
@@ -135,36 +135,42 @@ func (s *stuck) Close() error { s.closed = true; return nil }
 
 // Whoever offers never waits, for a sink that hangs either: its queue fills, the rest is dropped and counted, others go on.
 func TestASinkThatHangsBlocksNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "c.jsonl")
-		f, err := NewFile(FileConfig{Path: path, Bytes: 1 << 30})
-		if err != nil {
-			t.Fatal(err)
-		}
-		sink := &stuck{}
-		s := Open(sink, f)
-		began := time.Now()
-		for range queued + 10 {
-			s.Offer(tally("x"))
-			synctest.Wait()
-		}
-		if c := s.Counts(); time.Since(began) != 0 || c["stuck"].Full != 9 || c["file"].Written != queued+10 {
-			t.Errorf("after %v: %+v", time.Since(began), c)
-		}
-		if err := s.Close(); err != nil || time.Since(began) > closeTimeout || !sink.closed {
-			t.Errorf("closing took %v: %v", time.Since(began), err)
-		}
-		if c := s.Counts()["stuck"]; c.Failed+c.Full != queued+10 {
-			t.Errorf("%+v", c)
-		}
-	})
+	for name, bounds := range map[string]Bounds{"by default": {}, "as bounded": {Queue: 3, WriteTimeout: time.Hour, CloseTimeout: time.Minute}} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { hang(t, bounds) }) })
+	}
+}
+
+func hang(t *testing.T, b Bounds) {
+	path := filepath.Join(t.TempDir(), "c.jsonl")
+	f, err := NewFile(FileConfig{Path: path, Bytes: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink := &stuck{}
+	s := Open(b, sink, f)
+	b = b.withDefaults()
+	offered := uint64(b.Queue + 10)
+	began := time.Now()
+	for range offered {
+		s.Offer(tally("x"))
+		synctest.Wait()
+	}
+	if c := s.Counts(); time.Since(began) != 0 || c["stuck"].Full != 9 || c["file"].Written != offered {
+		t.Errorf("after %v: %+v", time.Since(began), c)
+	}
+	if err := s.Close(); err != nil || time.Since(began) != b.CloseTimeout || !sink.closed {
+		t.Errorf("closing took %v: %v", time.Since(began), err)
+	}
+	if c := s.Counts()["stuck"]; c.Failed+c.Full != offered {
+		t.Errorf("%+v", c)
+	}
 }
 
 // MEGA-14: records come back from a Redis stream as they went in; what comes while the server is down is dropped and counted.
 func TestARedisStreamKeepsRecords(t *testing.T) {
 	srv := redistest.Start(t)
 	r := NewRedis(redis.NewClient(&redis.Options{Addr: srv.Addr, PoolSize: 1, MaxRetries: -1}), "octet:shadow", 10000)
-	s := Open(r)
+	s := Open(Bounds{}, r)
 	for i := range page + 100 {
 		for !s.Offer(tally(fmt.Sprint(i))) {
 			time.Sleep(time.Millisecond)
@@ -228,7 +234,7 @@ func TestANATSSubjectCarriesRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Open(n)
+	s := Open(Bounds{}, n)
 	s.Offer(tally("x"))
 	m, err := sub.NextMsg(5 * time.Second)
 	if err != nil {
@@ -255,7 +261,7 @@ func TestANATSServerThatIsAwayDropsAndCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Open(n)
+	s := Open(Bounds{}, n)
 	s.Offer(tally("x"))
 	waitFor(t, s, func(c Counts) bool { return c.Failed == 1 })
 	if err := s.Close(); err != nil {

@@ -11,6 +11,7 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,26 +29,32 @@ type Sink interface {
 	Close() error
 }
 
-const (
-	queued       = 1024            // records that wait for a sink: minutes of shadows, a few megabytes
-	writeTimeout = 5 * time.Second // of one record
-	closeTimeout = 3 * time.Second // for all that is queued in the end
-)
+// Bounds are those of a Stream. A zero field takes the default named beside it.
+type Bounds struct {
+	Queue        int           // records that wait for each sink; 1024: minutes of shadows, a few megabytes
+	WriteTimeout time.Duration // of one record; 5 s
+	CloseTimeout time.Duration // for all that is queued in the end; 3 s
+}
+
+func (b Bounds) withDefaults() Bounds {
+	return Bounds{cmp.Or(b.Queue, 1024), cmp.Or(b.WriteTimeout, 5*time.Second), cmp.Or(b.CloseTimeout, 3*time.Second)}
+}
 
 // Stream sends every record to every sink.
 type Stream struct {
-	lanes []*lane
-	mu    sync.RWMutex // held to offer; taken whole to close
-	ended bool
-	wait  sync.WaitGroup
-	ctx   context.Context // ends closeTimeout after the last offer
-	cut   context.CancelFunc
+	bounds Bounds
+	lanes  []*lane
+	mu     sync.RWMutex // held to offer; taken whole to close
+	ended  bool
+	wait   sync.WaitGroup
+	ctx    context.Context // ends CloseTimeout after the last offer
+	cut    context.CancelFunc
 }
 
 // lane is one sink and its queue.
 type lane struct {
 	sink    Sink
-	lines   chan []byte // cap queued
+	lines   chan []byte // cap Bounds.Queue
 	written atomic.Uint64
 	full    atomic.Uint64
 	failed  atomic.Uint64
@@ -61,13 +68,13 @@ type Counts struct {
 }
 
 // Open starts a Stream over sinks, which it closes in the end.
-func Open(sinks ...Sink) *Stream {
-	s := &Stream{}
+func Open(b Bounds, sinks ...Sink) *Stream {
+	s := &Stream{bounds: b.withDefaults()}
 	s.ctx, s.cut = context.WithCancel(context.Background())
 	for _, sink := range sinks {
-		l := &lane{sink: sink, lines: make(chan []byte, queued)}
+		l := &lane{sink: sink, lines: make(chan []byte, s.bounds.Queue)}
 		s.lanes = append(s.lanes, l)
-		s.wait.Go(func() { l.run(s.ctx) })
+		s.wait.Go(func() { l.run(s.ctx, s.bounds.WriteTimeout) })
 	}
 	return s
 }
@@ -101,9 +108,9 @@ func (l *lane) offer(line []byte, err error) bool {
 	}
 }
 
-func (l *lane) run(ctx context.Context) {
+func (l *lane) run(ctx context.Context, timeout time.Duration) {
 	for line := range l.lines {
-		if err := l.write(ctx, line); err != nil {
+		if err := l.write(ctx, line, timeout); err != nil {
 			l.failed.Add(1)
 			continue
 		}
@@ -111,8 +118,8 @@ func (l *lane) run(ctx context.Context) {
 	}
 }
 
-func (l *lane) write(ctx context.Context, line []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+func (l *lane) write(ctx context.Context, line []byte, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
 		return err
@@ -141,7 +148,7 @@ func (s *Stream) Close() error {
 	for _, l := range s.lanes {
 		close(l.lines)
 	}
-	late := time.AfterFunc(closeTimeout, s.cut)
+	late := time.AfterFunc(s.bounds.CloseTimeout, s.cut)
 	s.wait.Wait()
 	late.Stop()
 	s.cut()

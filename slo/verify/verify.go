@@ -89,6 +89,9 @@ func (v *Verifier) Wants() bool {
 	return now/one != (now-step)/one
 }
 
+// Largest is the length of the longest answer that is judged, in bytes.
+func (v *Verifier) Largest() int64 { return v.cfg.Output }
+
 // Offer has an answer judged some time; verdict is called from another goroutine, or never where nothing can be said. False where
 // too many wait already.
 func (v *Verifier) Offer(answer string, verdict func(pass bool)) bool {

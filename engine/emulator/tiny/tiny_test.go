@@ -195,3 +195,31 @@ func TestTheFirstOfEqualLogitsIsPicked(t *testing.T) {
 		t.Errorf("picked %d of %d", got, m.vocab)
 	}
 }
+
+// MEGA-77: what an engine guesses follows from the text before it alone: one that has served many others guesses as a new one does,
+// right and wrong alike.
+func TestGuessingLearnsNothingFromWhatWasServed(t *testing.T) {
+	both(t, func(t *testing.T, m *Model, rng *rand.Rand) {
+		const size, most = 4, 40
+		worn, seen := NewEngine(m, 30, size), 0
+		for range 20 {
+			table, prompt := someTable(rng, 20, 30), somePrompt(rng, 12)
+			fresh := NewEngine(m, 30, size)
+			said, stop := fresh.Compute(nil, Span{Table: table, Tokens: prompt, Samples: true})
+			again, _ := worn.Compute(nil, Span{Table: table, Tokens: prompt, Samples: true})
+			for len(said) < most && !stop {
+				s := Span{Table: table, Start: len(prompt) + len(said) - 1, Tokens: said[len(said)-1:], Samples: true, Draft: 3}
+				said, stop = fresh.Compute(said, s)
+				s.Tokens = again[len(again)-1:]
+				again, _ = worn.Compute(again, s)
+				if !slices.Equal(fresh.drafts, worn.drafts) || !slices.Equal(said, again) {
+					t.Fatalf("a new engine guesses %d and says %d, a used one %d and %d", fresh.drafts, said, worn.drafts, again)
+				}
+				seen += len(fresh.drafts)
+			}
+		}
+		if seen == 0 {
+			t.Error("nothing was guessed")
+		}
+	})
+}

@@ -1,0 +1,192 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"octet/gateway/wire"
+)
+
+// asker is a request of a tenant as far as conversations look at it.
+func asker(t testing.TB, s *Server, kind wire.Kind, body string) *exchange {
+	t.Helper()
+	x := &exchange{s: s, tenant: &Tenant{Name: "acme"}, kind: kind, question: &question{body: []byte(body)}, sp: &Specialist{}}
+	if err := wire.Parse(kind, x.body, wire.Limits{Depth: 64, Messages: 100}, &x.req); err != nil {
+		t.Fatal(err)
+	}
+	x.turns = x.req.Turns(nil)
+	return x
+}
+
+func prompting(text string) string {
+	body, _ := json.Marshal(map[string]any{"prompt": text})
+	return string(body)
+}
+
+// answeredBy has a completion be answered by a specialist.
+func answeredBy(t testing.TB, s *Server, text, name string) {
+	t.Helper()
+	x := asker(t, s, wire.Completion, prompting(text))
+	x.findConversation(false)
+	x.sp.Name = name
+	x.rememberConversation()
+}
+
+func found(t testing.TB, s *Server, text string) string {
+	t.Helper()
+	at, _ := asker(t, s, wire.Completion, prompting(text)).findConversation(false)
+	return at.specialist
+}
+
+// made is text that no other seed gives.
+func made(seed uint64, length int) string {
+	dice := rand.New(rand.NewPCG(seed, 1))
+	text := make([]byte, length)
+	for i := range text {
+		text[i] = "abcdefgh ij\n\"é"[dice.IntN(13)]
+	}
+	return string(text)
+}
+
+func TestACompletionIsKnownByTheLongestEarlierOneThatItGoesOnFrom(t *testing.T) {
+	for _, length := range []int{firstMark, 17, 100, 1023, 1024, 5000, prefixRead - 1, prefixRead, prefixRead + 5} {
+		s := &Server{conversations: newConversations(100)}
+		first := made(1, length)
+		second := first + made(2, length/3+3)
+		answeredBy(t, s, first, "debug")
+		answeredBy(t, s, second, "systems")
+		for what, row := range map[string]struct{ text, want string }{
+			"goes on from both":          {second + " more", "systems"},
+			"goes on from the first":     {first + "\nanother way", "debug"},
+			"is the first one again":     {first, ""},
+			"is the second's, cut short": {second[:len(first)+1], "debug"},
+			"begins otherwise":           {"x" + second, ""},
+			"differs before its end":     {first[:length-1] + "# and on", ""},
+			"is another":                 {made(3, length+100), ""},
+		} {
+			switch { // beyond what is read all texts are equal, and the later one was the last to answer
+			case length > prefixRead && what == "differs before its end",
+				length >= prefixRead-1 && what == "is the second's, cut short",
+				length >= prefixRead && (what == "goes on from the first" || what == "is the first one again"):
+				row.want = "systems"
+			}
+			if got := found(t, s, row.text); got != row.want {
+				t.Errorf("%d bytes: a text that %s: %q, want %q", length, what, got, row.want)
+			}
+		}
+	}
+}
+
+// The naive way: the longest of all earlier texts that is a beginning of this one, but not all of it. Where many
+// have the same last mark one may be missed; none is ever mistaken.
+func TestCompletionsAreFoundAsANaiveSearchFindsThem(t *testing.T) {
+	dice := rand.New(rand.NewPCG(7, 7))
+	s := &Server{conversations: newConversations(1 << 16)}
+	var earlier []string
+	hits, missed := 0, 0
+	for i := range 3000 {
+		text := made(uint64(dice.IntN(400)), 20+dice.IntN(60))
+		if len(earlier) > 0 && dice.IntN(4) > 0 {
+			text = earlier[dice.IntN(len(earlier))]
+			text = text[:len(text)-dice.IntN(3)*dice.IntN(len(text)/2)/2] + made(uint64(i), 1+dice.IntN(200))
+		}
+		want := ""
+		for n, e := range earlier {
+			if len(e) < len(text) && strings.HasPrefix(text, e) && len(e) >= firstMark && (want == "" || len(e) >= len(earlier[ordinal(want)])) {
+				want = fmt.Sprint(n)
+			}
+		}
+		switch got := found(t, s, text); {
+		case got == want && got != "":
+			hits++
+		case got == want:
+		case got == "" || strings.HasPrefix(text, earlier[ordinal(got)]) && len(earlier[ordinal(got)]) < len(text):
+			missed++ // a shorter one, or none
+		default:
+			t.Fatalf("%q is taken for a continuation of %q", text, earlier[ordinal(got)])
+		}
+		earlier = append(earlier, text)
+		answeredBy(t, s, text, fmt.Sprint(i))
+	}
+	if hits < 1000 || missed > hits/10 {
+		t.Errorf("%d found, %d missed", hits, missed)
+	}
+}
+
+func ordinal(name string) (n int) {
+	_, _ = fmt.Sscan(name, &n)
+	return n
+}
+
+// Marks are where they are in every text, and few.
+func TestMarksAreFew(t *testing.T) {
+	n, before := 0, 0
+	for at := nextMark(0); at <= prefixRead; at = nextMark(at) {
+		if step := at - before; step < firstMark || step > max(firstMark, at>>(markRatio-1)) {
+			t.Fatalf("from %d to %d", before, at)
+		}
+		n, before = n+1, at
+	}
+	if n > 250 || before != prefixRead {
+		t.Errorf("%d marks, the last at %d", n, before)
+	}
+}
+
+func TestConversationsAreBounded(t *testing.T) {
+	s := &Server{conversations: newConversations(10)}
+	for i := range 100 {
+		answeredBy(t, s, made(uint64(i), 50_000), "debug")
+	}
+	if n := s.conversations.last.Len(); n != 10 {
+		t.Errorf("%d are remembered", n)
+	}
+	if found(t, s, made(99, 50_000)+"on") != "debug" || found(t, s, made(89, 50_000)+"on") != "" {
+		t.Error("not the longest unused are forgotten")
+	}
+	for _, body := range []string{`{"prompt":["` + strings.Repeat("a", 99) + `","b"]}`, `{"prompt":[1,2,3,4,5,6,7,8]}`, `{"prompt":"short"}`} {
+		x := asker(t, s, wire.Completion, body)
+		if at, ok := x.findConversation(false); ok || x.conversation != 0 {
+			t.Errorf("%s belongs to %+v", body, at)
+		}
+	}
+}
+
+// What a chat brings beside its messages is sent anew with each of its requests, and does not part them.
+func TestAChatIsKnownByItsMessages(t *testing.T) {
+	s := &Server{conversations: newConversations(10)}
+	const question, extras = `{"role":"user","content":"why?"}`, `"repo_snippets":["one"]`
+	x := asker(t, s, wire.Chat, `{"messages":[`+question+`],`+extras+`}`)
+	x.findConversation(false)
+	x.sp.Name = "debug"
+	x.rememberConversation()
+	next := `{"messages":[` + question + `,{"role":"assistant","content":"so"},{"role":"user","content":"and?"}],` + extras + `}`
+	if at, ok := asker(t, s, wire.Chat, next).findConversation(false); !ok || at.specialist != "debug" {
+		t.Errorf("%+v %v", at, ok)
+	}
+}
+
+// BenchmarkConversation is the search among many for one that goes on from an earlier one, and for one that nobody knows.
+func BenchmarkConversation(b *testing.B) {
+	for _, size := range []int{1 << 10, 16 << 10, 128 << 10, 4 << 20} {
+		s := &Server{conversations: newConversations(1 << 16)}
+		for i := range 1000 {
+			answeredBy(b, s, made(uint64(i), 2000), "debug")
+		}
+		text := made(5000, size)
+		answeredBy(b, s, text[:size*3/4], "debug")
+		for name, asked := range map[string]string{"known": text, "new": "x" + text} {
+			b.Run(fmt.Sprintf("bytes=%d/%s", size, name), func(b *testing.B) {
+				x := asker(b, s, wire.Completion, prompting(asked))
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, ok := x.findConversation(false); ok != (name == "known") {
+						b.Fatal(ok)
+					}
+				}
+			})
+		}
+	}
+}
