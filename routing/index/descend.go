@@ -184,6 +184,13 @@ func (t *runTree) glimpse(id uint32, chain []kvpool.BlockHash, g *glimpse) sight
 	if atomic.LoadUint32(&r.seq) != seq {
 		return torn
 	}
+	use := ended
+	if g.n < len(chain) {
+		use = passed
+	}
+	if m.use() < use {
+		r.mark(m, use)
+	}
 	return seen
 }
 
