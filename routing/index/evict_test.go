@@ -22,7 +22,9 @@ func full(t *testing.T) (x *Indexer, entries int) {
 }
 
 // prompts answers whether a prompt was there, and has it there from now on.
-type prompts interface{ hit(chain []kvpool.BlockHash) bool }
+type prompts interface {
+	hit(chain []kvpool.BlockHash) bool
+}
 
 // lru is the oracle: as many blocks as the index holds, the one used last in front.
 type lru struct {

@@ -48,17 +48,24 @@ func New(c Config) (*Indexer, error) {
 // there, whatever the chain's length and the number of replicas, takes no lock and allocates nothing. Blocks after the
 // 65,535th do not count. A change that meets a running query may show in part, in the depth of the replica that it is of.
 func (x *Indexer) Depths(chain []kvpool.BlockHash, among HostBitmap, out *[MaxHosts]uint16) {
-	*out = [MaxHosts]uint16{}
 	if len(chain) == 0 {
+		*out = [MaxHosts]uint16{}
 		return
 	}
-	for i := range among {
-		among[i] &= x.alive[i].Load()
+	if len(chain) > math.MaxUint16 {
+		chain = chain[:math.MaxUint16]
 	}
-	last := chain[len(chain)-1] // is on its way while the first is waited for
-	looks := x.tree.descend(chain[:min(len(chain), math.MaxUint16)], among, out)
-	x.lookups.add(shardOf(chain[0]), looks)
-	runtime.KeepAlive(last)
+	ahead := x.tree.heads.touch(chain[:1]) + uint64(chain[len(chain)-1]) // both on their way while the rest is prepared
+	*out = [MaxHosts]uint16{}
+	var d descent // field by field: a literal is made beside it and copied, which stalls
+	d.chain, d.out = chain, out
+	for i := range d.live {
+		d.live[i] = among[i] & x.alive[i].Load()
+		d.any |= d.live[i]
+	}
+	x.tree.descend(&d)
+	x.lookups.about(shardOf(chain[0]), d.looks)
+	runtime.KeepAlive(ahead)
 }
 
 // Hint appends where replica h holds the first depth blocks of chain, in the fastest tier of each, and stops at the first that it
