@@ -4,7 +4,7 @@ import "time"
 
 // Events are the block index and the shared streams of cache events that feed it. A section that is absent is a source that is off.
 type Events struct {
-	// What the block index may take. A block that finds no room is not recorded: its replica then counts as holding less than it does.
+	// What the block index may take. When it is full, what was not asked for lately is evicted: its replicas then count as holding less than they do.
 	IndexMemory Size `yaml:"index_memory" default:"4GiB" range:"16MiB..16TiB"`
 	// Redis Streams.
 	Redis *Redis `yaml:"redis"`

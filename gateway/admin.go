@@ -144,7 +144,7 @@ func (s *Server) indexState(c *gin.Context) {
 		}
 	}
 	st := s.index.Stats()
-	out := gin.H{"digest": fmt.Sprintf("%016x", s.index.Digest()), "entries": st.Entries, "bytes": st.Bytes, "replicas": replicas}
+	out := gin.H{"digest": fmt.Sprintf("%016x", s.index.Digest()), "entries": st.Entries, "bytes": st.Bytes, "evicted": st.Evicted, "refused": st.Refused, "replicas": replicas}
 	if s.knowledge != nil {
 		out["sources"] = s.knowledge.Sources()
 	}

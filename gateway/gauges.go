@@ -16,13 +16,14 @@ var (
 	staleDesc    = prometheus.NewDesc("octet_index_stale", "1 when a gap in a replica's events makes it scored by load alone.", []string{"specialist", "replica"}, nil)
 	entriesDesc  = prometheus.NewDesc("octet_index_entries", "Distinct blocks in the index.", nil, nil)
 	bytesDesc    = prometheus.NewDesc("octet_index_bytes", "Memory of the index, about.", nil, nil)
+	evictedDesc  = prometheus.NewDesc("octet_index_evicted_blocks_total", "Blocks that the index forgot to make room for others.", nil, nil)
 	openDesc     = prometheus.NewDesc("octet_open_requests", "Requests being answered.", nil, nil)
 	budgetDesc   = prometheus.NewDesc("octet_retry_budget", "Retries that may be made now.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (g gauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{blocksDesc, requestsDesc, admittedDesc, offeredDesc, errorDesc, withheldDesc, healthyDesc, staleDesc, entriesDesc, bytesDesc, openDesc, budgetDesc} {
+	for _, d := range []*prometheus.Desc{blocksDesc, requestsDesc, admittedDesc, offeredDesc, errorDesc, withheldDesc, healthyDesc, staleDesc, entriesDesc, bytesDesc, evictedDesc, openDesc, budgetDesc} {
 		out <- d
 	}
 }
@@ -37,6 +38,7 @@ func (g gauges) Collect(out chan<- prometheus.Metric) {
 	st := g.s.index.Stats()
 	emit(out, entriesDesc, float64(st.Entries))
 	emit(out, bytesDesc, float64(st.Bytes))
+	out <- prometheus.MustNewConstMetric(evictedDesc, prometheus.CounterValue, float64(st.Evicted))
 	emit(out, openDesc, float64(g.s.open.Load()))
 	emit(out, budgetDesc, float64(g.s.retries.level.Load())/1000)
 }

@@ -96,6 +96,8 @@ func (x *Indexer) carryOut(id HostID, h *copies, ops []Op) {
 
 // wipe forgets all that a replica holds.
 func (x *Indexer) wipe(id HostID, h *copies) {
+	x.tree.mu.Lock()
 	h.clearTiers(x.tree.mem)
+	x.tree.mu.Unlock()
 	_ = x.tree.sweep(context.Background(), func() HostBitmap { return HostSet(id) }, func() bool { return x.tree.held[id] == 0 })
 }

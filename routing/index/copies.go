@@ -30,6 +30,7 @@ func (x *Indexer) store(id HostID, h *copies, op *Op) {
 	if op.Tier >= Tiers {
 		return
 	}
+	x.tree.enter()
 	blocks := op.Blocks
 	if op.Tier != GPU {
 		x.store1(id, h, op)
@@ -43,7 +44,7 @@ func (x *Indexer) store(id HostID, h *copies, op *Op) {
 			}
 		}
 	}
-	x.locate(h, op, blocks)
+	x.locate(id, h, op, blocks)
 }
 
 // store1 carries out a Store into another tier than the GPU's: which of the blocks are on the GPU has to be known first.
@@ -54,7 +55,7 @@ func (x *Indexer) store1(id HostID, h *copies, op *Op) {
 	blocks := op.Blocks
 	for i, b := range blocks {
 		s, known := h.elsewhere[b]
-		if !known && !x.tree.mem.take(elsewhereBytes) {
+		if !known && !x.tree.take(elsewhereBytes, x.tiered) {
 			x.tree.refused += uint64(len(blocks) - i)
 			blocks = blocks[:i]
 			break
@@ -70,7 +71,47 @@ func (x *Indexer) store1(id HostID, h *copies, op *Op) {
 			h.forget(x.tree.mem, b)
 		}
 	}
-	x.locate(h, op, blocks[:kept])
+	if x.tree.lossy() {
+		x.amend(id, h, blocks)
+	}
+	x.locate(id, h, op, blocks[:kept])
+}
+
+// amend takes off h what it is said to hold after evictions without a word on where: nothing would ever remove that.
+func (x *Indexer) amend(id HostID, h *copies, blocks []kvpool.BlockHash) {
+	h.parting = h.parting[:0]
+	for _, b := range blocks {
+		if _, ok := h.elsewhere[b]; !ok {
+			h.parting = append(h.parting, b)
+		}
+	}
+	x.tree.remove(id, h.parting)
+}
+
+// tiered returns the replicas of which more is known than what they hold. Under the tree's mu.
+func (x *Indexer) tiered() (hosts HostBitmap) {
+	for i := range x.size {
+		if h := &x.hosts[i]; len(h.elsewhere)+len(h.extents) > 0 {
+			hosts.Set(HostID(i))
+		}
+	}
+	return hosts
+}
+
+// parted forgets where a replica has blocks that were evicted. Under the tree's mu, but not under the replica's.
+func (x *Indexer) parted(id HostID, blocks []kvpool.BlockHash) {
+	h := &x.hosts[id]
+	if len(h.elsewhere)+len(h.extents) == 0 {
+		return
+	}
+	h.tiersMu.Lock()
+	defer h.tiersMu.Unlock()
+	for _, b := range blocks {
+		h.forget(x.tree.mem, b)
+		for t := range Tier(Tiers) {
+			h.misplace(x.tree.mem, place{b, t})
+		}
+	}
 }
 
 func (h *copies) forget(m *memory, b kvpool.BlockHash) {
@@ -81,12 +122,15 @@ func (h *copies) forget(m *memory, b kvpool.BlockHash) {
 }
 
 // locate notes where the copies of blocks lie, as far as there is room for that.
-func (x *Indexer) locate(h *copies, op *Op, blocks []kvpool.BlockHash) {
+func (x *Indexer) locate(id HostID, h *copies, op *Op, blocks []kvpool.BlockHash) {
 	if len(op.Extents) > 0 && h.extents == nil {
 		h.extents = map[place]Extent{}
 	}
 	for i, e := range op.Extents[:min(len(op.Extents), len(blocks))] {
 		at := place{blocks[i], op.Tier}
+		if x.tree.lossy() && !x.tree.holds(id, at.block) {
+			continue
+		}
 		if _, ok := h.extents[at]; ok || x.tree.mem.take(placedBytes) {
 			h.extents[at] = e
 		}
@@ -98,6 +142,7 @@ func (x *Indexer) remove(id HostID, h *copies, op *Op) {
 	if op.Tier >= Tiers {
 		return
 	}
+	x.tree.enter()
 	if len(h.extents) > 0 {
 		for _, b := range op.Blocks {
 			h.misplace(x.tree.mem, place{b, op.Tier})
@@ -136,7 +181,7 @@ func (x *Indexer) lastCopies(h *copies, op *Op) []kvpool.BlockHash {
 	return h.parting
 }
 
-// clearTiers forgets where the copies are.
+// clearTiers forgets where the copies are. Under the tree's mu.
 func (h *copies) clearTiers(m *memory) {
 	m.give(int64(len(h.elsewhere))*elsewhereBytes + int64(len(h.extents))*placedBytes)
 	h.elsewhere, h.extents = nil, nil

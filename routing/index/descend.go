@@ -31,37 +31,35 @@ const (
 
 // descent is one query.
 type descent struct {
-	tree  *runTree
 	chain []kvpool.BlockHash
 	out   *[MaxHosts]uint16
 	live  HostBitmap // who holds chain[:pos]
+	any   uint64     // all words of live together
 	pos   int
 	looks int
 	at    glimpse
 }
 
-// descend sets out[h] for each host of live that holds more than nothing of chain, and returns how often it looked.
+// descend sets d.out[h] for each host of live that holds more than nothing of chain.
 //
 // It takes no lock. What it sees of a run is of one moment, and true of each replica that no change touches meanwhile: runs are
 // cut, lengthened and moved, but a block that somebody keeps is at every moment the head of a run, or inside of the run of the
 // block before it, and stays the one or becomes the other only in ways that a reader of the old may follow. A reader that meets
 // the writer too often waits for it.
-func (t *runTree) descend(chain []kvpool.BlockHash, live HostBitmap, out *[MaxHosts]uint16) (looks int) {
-	d := descent{tree: t, chain: chain, out: out, live: live}
-	if lockedReads || !d.run(patience) {
+func (t *runTree) descend(d *descent) {
+	if lockedReads || !t.run(d, patience) {
 		t.mu.RLock()
 		defer t.mu.RUnlock()
-		d.run(math.MaxInt)
+		t.run(d, math.MaxInt)
 	}
 	runtime.KeepAlive(t) // its memory goes with it
-	return d.looks
 }
 
 // run goes on to the end, or until it has met the writer more often than patience.
-func (d *descent) run(patience int) bool {
-	for d.pos < len(d.chain) && !d.live.Empty() {
+func (t *runTree) run(d *descent, patience int) bool {
+	for d.pos < len(d.chain) && d.any != 0 {
 		d.looks++
-		switch d.tree.look(d.chain[d.pos:], &d.at) {
+		switch t.look(d.chain[d.pos:], &d.at) {
 		case seen:
 			d.pass()
 		case absent:
@@ -90,10 +88,15 @@ func (d *descent) pass() {
 			d.out[p>>16%MaxHosts] = uint16(d.pos + reach)
 		}
 	}
-	for i, full := range d.at.full {
-		live := d.live[i]
-		d.live[i] = live & full
-		d.settle(i, live&^full)
+	d.any = 0
+	for i := range d.live { // word by word: what was just written in words stalls whoever loads it in one go
+		live, full := d.live[i], d.at.full[i]
+		if gone := live &^ full; gone != 0 {
+			d.settle(i, gone)
+			live &= full
+			d.live[i] = live
+		}
+		d.any |= live
 	}
 	d.pos += d.at.n
 }
@@ -111,8 +114,8 @@ func (d *descent) settle(word int, hosts uint64) {
 
 // end gives all who have come this far the depth that was reached.
 func (d *descent) end() {
-	for i, live := range d.live {
-		d.settle(i, live)
+	for i := range d.live {
+		d.settle(i, d.live[i])
 	}
 }
 
@@ -123,13 +126,9 @@ func (t *runTree) look(chain []kvpool.BlockHash, g *glimpse) sight {
 	l := segment.Load()
 	want := p << 44
 	for i := t.heads.home(p, l.n); ; {
-		line, free := l.at(i), false
+		line := l.at(i)
 		for j := range line {
 			e := atomic.LoadUint64(&line[j])
-			if e == 0 {
-				free = true
-				continue
-			}
 			if (e^want)&tagMask != 0 || entryID(e) == 0 {
 				continue
 			}
@@ -138,7 +137,7 @@ func (t *runTree) look(chain []kvpool.BlockHash, g *glimpse) sight {
 				return s
 			}
 		}
-		if free {
+		if line.free() {
 			runtime.KeepAlive(l)
 			if segment.Load() != l {
 				return torn // these lines are out of use, and may have been emptied
@@ -149,6 +148,16 @@ func (t *runTree) look(chain []kvpool.BlockHash, g *glimpse) sight {
 			i = 0
 		}
 	}
+}
+
+// free reports whether a slot is.
+func (l *line) free() bool {
+	for j := range l {
+		if atomic.LoadUint64(&l[j]) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // glimpse looks at one run; absent when it does not begin with chain[0].
@@ -183,6 +192,13 @@ func (t *runTree) glimpse(id uint32, chain []kvpool.BlockHash, g *glimpse) sight
 	}
 	if atomic.LoadUint32(&r.seq) != seq {
 		return torn
+	}
+	use := ended
+	if g.n < len(chain) {
+		use = passed
+	}
+	if m.use() < use {
+		r.mark(m, use)
 	}
 	return seen
 }

@@ -28,14 +28,25 @@
 //  2. Each block is in one run, the tables know where, and the head table knows the first of each.
 //  3. No block is without a holder, and the last living holder's departure takes it along.
 //  4. With nothing else going on, Depths equals a block-by-block scan, holes or not. The depth of a replica that no change
-//     touches during a query is exact whatever changes beside it. That of one that a batch does touch may show it in part.
+//     touches during a query is exact whatever changes beside it. That of one that a batch does touch may show it in part. An
+//     eviction touches whoever holds what it evicts.
 //  5. What a replica holds is a function of the batches applied: replaying any of them changes nothing.
 //  6. A retired replica is in no answer to a query that begins after Retire, and nobody gets its slot before it is swept. A batch
 //     that names a Generation does nothing to a later one.
 //  7. The index is a hint. Nothing here blocks a request on an event, and nothing promises that a replica still holds a block.
-//  8. Want of memory makes the index know less than replicas hold, never more.
+//  8. Want of memory makes the index know less than replicas hold, never more: what is evicted is as if nobody had stored it. A later
+//     removal of it changes nothing, and what follows it in a chain counts for nobody until it is stored again.
 //
 // Chains that break the claim that hashes are cumulative get depths that break with it.
+//
+// Eviction (evict.go) is a clock over whole runs, and begins when the memory is all taken. Each run has a use of 0 to 2: a query raises it
+// to 1 where its chain ends or parts, to 2 where its chain goes on; a store raises it to 1 for a run that the replica is new to, to
+// 2 for one that a new run follows. So beginnings outlive what follows them, and a reader writes to a run once for each round of
+// the hand. The hand goes round the runs in the order of their ids; a run of use 0 goes, whoever holds it, and others
+// lose one, but of more than 512 in a row the next goes all the same, which bounds the writer's work. Who comes takes the id of who went, behind
+// the hand: what is new, unasked for, lasts one round. Nothing else decides: the same events and queries evict the same. An op
+// that has sent the hand round once evicts no more; the rest of it is refused, so that no chain evicts its own beginning. Tier maps have a
+// sixteenth of the memory to themselves; where that is full, the hand passes by runs of replicas without any.
 //
 // How readers do without a lock: a header is written under a sequence number that is odd meanwhile; who sees it odd or changed
 // looks again, and waits for the writer after 64 times. Headers, hashes and tables lie in memory that is mapped beside the heap in

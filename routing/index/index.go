@@ -12,11 +12,11 @@ import (
 // Indexer knows which replica holds which block: the index that serves. Safe for concurrent use. Queries take no lock; changes
 // take turns, and none waits for a query.
 //
-// It takes at most Config.MaxBytes. When a Store would take more, what is new in it is not recorded from the first block on that
-// needs room (Stats.Refused counts those), so that the index knows less than the replica holds, never more. Removing always works;
-// where even the note of what is left behind a hole finds no room, that is forgotten too.
+// It takes at most Config.MaxBytes. When a Store would take more, runs that are not in use are evicted (see the package comment),
+// so that the index knows less than the replicas hold, never more. What finds no room in spite of that is not recorded
+// (Stats.Refused). Removing always works; where even the note of what is left behind a hole finds no room, that is forgotten too.
 //
-// Lock order: a host's mu, then the tree's.
+// Lock order: a host's mu, then the tree's, then a host's tiersMu.
 type Indexer struct {
 	slots
 	tree    *runTree
@@ -34,6 +34,7 @@ func New(c Config) (*Indexer, error) {
 		return nil, err
 	}
 	x := &Indexer{slots: newSlots(c), tree: newRunTree(c.MaxBytes)}
+	x.tree.parted = x.parted
 	for i := range x.hosts {
 		x.hosts[i].salt = factDigest(golden, kvpool.BlockHash(i), 0)
 		x.hosts[i].sweeping = make(chan struct{}, 1)
@@ -47,17 +48,24 @@ func New(c Config) (*Indexer, error) {
 // there, whatever the chain's length and the number of replicas, takes no lock and allocates nothing. Blocks after the
 // 65,535th do not count. A change that meets a running query may show in part, in the depth of the replica that it is of.
 func (x *Indexer) Depths(chain []kvpool.BlockHash, among HostBitmap, out *[MaxHosts]uint16) {
-	*out = [MaxHosts]uint16{}
 	if len(chain) == 0 {
+		*out = [MaxHosts]uint16{}
 		return
 	}
-	for i := range among {
-		among[i] &= x.alive[i].Load()
+	if len(chain) > math.MaxUint16 {
+		chain = chain[:math.MaxUint16]
 	}
-	last := chain[len(chain)-1] // is on its way while the first is waited for
-	looks := x.tree.descend(chain[:min(len(chain), math.MaxUint16)], among, out)
-	x.lookups.add(shardOf(chain[0]), looks)
-	runtime.KeepAlive(last)
+	ahead := x.tree.heads.touch(chain[:1]) + uint64(chain[len(chain)-1]) // both on their way while the rest is prepared
+	*out = [MaxHosts]uint16{}
+	var d descent // field by field: a literal is made beside it and copied, which stalls
+	d.chain, d.out = chain, out
+	for i := range d.live {
+		d.live[i] = among[i] & x.alive[i].Load()
+		d.any |= d.live[i]
+	}
+	x.tree.descend(&d)
+	x.lookups.about(shardOf(chain[0]), d.looks)
+	runtime.KeepAlive(ahead)
 }
 
 // Hint appends where replica h holds the first depth blocks of chain, in the fastest tier of each, and stops at the first that it
@@ -70,10 +78,19 @@ func (x *Indexer) Hint(id HostID, chain []kvpool.BlockHash, depth int, dst []Loc
 	h := &x.hosts[id]
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	var out [MaxHosts]uint16
 	chain = chain[:max(0, min(depth, len(chain), math.MaxUint16))]
-	x.Depths(chain, HostSet(id), &out)
-	for _, b := range chain[:out[id]] {
+	from := len(dst)
+	dst = h.locations(chain, dst)
+	var out [MaxHosts]uint16
+	x.Depths(chain, HostSet(id), &out) // afterwards: what is evicted meanwhile does not count
+	return dst[:from+int(out[id])]
+}
+
+// locations appends where h has each block of chain, provided that it has it.
+func (h *copies) locations(chain []kvpool.BlockHash, dst []Location) []Location {
+	h.tiersMu.RLock()
+	defer h.tiersMu.RUnlock()
+	for _, b := range chain {
 		tier := h.fastest(b)
 		dst = append(dst, Location{Block: b, Tier: tier, Extent: h.extents[place{b, tier}]})
 	}
@@ -85,13 +102,16 @@ type copies struct {
 	salt     uint64        // of this slot in digests
 	sweeping chan struct{} // cap == 1: held by the slot's running sweep
 
-	mu         sync.RWMutex                 // orders this replica's writers
-	generation uint32                       // guarded by mu; how many replicas have had the slot
-	order      order                        // guarded by mu
-	resyncs    uint64                       // guarded by mu
-	elsewhere  map[kvpool.BlockHash]tierSet // guarded by mu; held blocks that are not in the GPU tier alone
-	extents    map[place]Extent             // guarded by mu; only of copies whose extent was given
-	parting    []kvpool.BlockHash           // guarded by mu; scratch
+	mu         sync.RWMutex       // orders this replica's writers
+	generation uint32             // guarded by mu; how many replicas have had the slot
+	order      order              // guarded by mu
+	resyncs    uint64             // guarded by mu
+	parting    []kvpool.BlockHash // guarded by mu; scratch
+
+	// Written under the tree's mu and either mu or tiersMu, which is all that an eviction takes; read under one of the three.
+	tiersMu   sync.RWMutex
+	elsewhere map[kvpool.BlockHash]tierSet // held blocks that are not in the GPU tier alone
+	extents   map[place]Extent             // only of copies whose extent was given
 }
 
 // tierSet is a set of tiers: bit t for tier t.

@@ -12,9 +12,14 @@ type memory struct {
 	all   []pages // to unmap in the end
 }
 
-// take charges n bytes and reports whether the limit allows them.
-func (m *memory) take(n int64) bool {
-	if m.used.Add(n) > m.limit {
+// take charges n bytes of the heap and reports whether the limit allows them.
+func (m *memory) take(n int64) bool { return m.charge(n, m.limit) }
+
+// extend charges n bytes that are never given back. It leaves a sixteenth of the limit to the heap.
+func (m *memory) extend(n int64) bool { return m.charge(n, m.limit-m.limit/16) }
+
+func (m *memory) charge(n, limit int64) bool {
+	if m.used.Add(n) > limit {
 		m.used.Add(-n)
 		return false
 	}
@@ -46,7 +51,7 @@ func newSlab(m *memory, size int) *slab {
 
 // extend adds a chunk, unless the limit or the system refuse it. charge is what it counts for.
 func (s *slab) extend(charge int64) bool {
-	if !s.mem.take(charge) {
+	if !s.mem.extend(charge) {
 		return false
 	}
 	p, err := mapPages(s.size)

@@ -8,7 +8,8 @@ import (
 	"octet/kvpool"
 )
 
-// What finds no room is not recorded, and of what is, nothing is said that is not so. Room that was given back is used again.
+// What comes takes the room of what was there, and of what is recorded, nothing is said that is not so. Room that was given back is
+// used again.
 func TestMemoryCapIsKeptAndAnswersNeverSayTooMuch(t *testing.T) {
 	const limit = 9 << 20
 	f := newFleet(t, 3, 30, 3000, 300)
@@ -40,8 +41,8 @@ func TestMemoryCapIsKeptAndAnswersNeverSayTooMuch(t *testing.T) {
 		}
 	}
 	full := f.x.Stats()
-	if full.Refused == 0 && !lockedReads {
-		t.Fatalf("nothing was refused: %+v", full)
+	if full.Evicted == 0 && !lockedReads || full.Refused > full.Evicted/100 {
+		t.Fatalf("nothing was evicted, or much was refused: %+v", full)
 	}
 	for h := range HostID(30) {
 		f.seq[h]++
@@ -54,8 +55,8 @@ func TestMemoryCapIsKeptAndAnswersNeverSayTooMuch(t *testing.T) {
 		f.seq[0]++
 		f.x.Apply(Batch{Seq: f.seq[0], Ops: []Op{{Kind: Store, Blocks: c, RootKnown: true}}})
 	}
-	if st := f.x.Stats(); st.Refused != full.Refused || st.Bytes > limit {
-		t.Fatalf("refused %d more in an index that was emptied", st.Refused-full.Refused)
+	if st := f.x.Stats(); st.Refused != full.Refused || st.Evicted != full.Evicted || st.Bytes > limit {
+		t.Fatalf("an index that was emptied evicted %d and refused %d more", st.Evicted-full.Evicted, st.Refused-full.Refused)
 	}
 	if err := f.x.Check(); err != nil {
 		t.Fatal(err)
@@ -67,16 +68,14 @@ func TestMemoryCapCoversTierMaps(t *testing.T) {
 	const limit = 16 << 20
 	x, _ := New(Config{MaxBytes: limit})
 	x.Admit(0)
-	held := 0
 	for i := range uint64(300) {
 		c := chainOf(1000, fmt.Sprint(i))
 		x.Apply(Batch{Seq: i + 1, Ops: []Op{{Kind: Store, Tier: CPU, Blocks: c, RootKnown: true, Extents: make([]Extent, 1000)}}})
-		if st := x.Stats(); st.Bytes > limit || st.Blocks < held {
+		if st := x.Stats(); st.Bytes > limit {
 			t.Fatalf("%+v", st)
 		}
-		held = x.Stats().Blocks
 	}
-	if st := x.Stats(); st.Refused == 0 || st.Blocks < 50_000 || uint64(st.Blocks)+st.Refused != 300_000 {
+	if st := x.Stats(); st.Evicted == 0 || st.Refused > 0 || st.Blocks < 50_000 || uint64(st.Blocks)+st.Evicted != 300_000 {
 		t.Fatalf("%+v", st)
 	}
 	if err := x.Check(); err != nil {

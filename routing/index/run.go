@@ -28,8 +28,14 @@ type run struct {
 	parts [maxParts]uint32 // host<<16 | reach
 }
 
-// meta is what of a run fits into one word. A run that is not in use has the zero meta.
+// meta is what of a run fits into one word. A run that is not in use has the zero meta. Its use is all of a run that readers
+// write, by compare-and-swap; they may lose it to the writer, and he to them.
 type meta uint64
+
+const (
+	useShift = 62
+	useMask  = meta(3) << useShift
+)
 
 func newMeta(s *shape, class, islesClass int) meta {
 	return meta(s.len) | meta(len(s.parts))<<16 | meta(class)<<24 | meta(islesClass)<<32 | meta(len(s.isles))<<40
@@ -39,7 +45,8 @@ func (m meta) len() int        { return int(m & 0xffff) }
 func (m meta) parts() int      { return int(m >> 16 & 0xff) }
 func (m meta) class() int      { return int(m >> 24 & 0xff) }
 func (m meta) islesClass() int { return int(m >> 32 & 0xff) }
-func (m meta) isles() int      { return int(m >> 40) }
+func (m meta) isles() int      { return int(m >> 40 & 0xff) }
+func (m meta) use() int        { return int(m >> useShift) }
 
 // at returns the run id, which is below what the slab holds.
 func runAt(dir []unsafe.Pointer, id uint32) *run {
@@ -70,7 +77,7 @@ func (t *runTree) write(r *run, s *shape) {
 	hashes := t.words.array(r.words, s.len)
 	islesClass := t.writeIsles(r, s)
 	atomic.AddUint32(&r.seq, 1)
-	put64((*uint64)(&r.meta), uint64(newMeta(s, r.meta.class(), islesClass)))
+	put64((*uint64)(&r.meta), uint64(newMeta(s, r.meta.class(), islesClass)|r.meta&useMask))
 	put64(&r.first, hashes[0])
 	put64(&r.last, hashes[s.len-1])
 	for i := range s.full {

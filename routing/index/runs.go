@@ -23,26 +23,33 @@ type runTree struct {
 
 	mu      sync.RWMutex
 	words   words
-	top     uint32 // run ids below it have been handed out; 0 never is
-	unused  []uint32
+	top     uint32   // run ids below it have been handed out; 0 never is
+	unused  []uint32 // ids below top that are free; who was evicted last is used first, so that what is new lies behind the hand
 	walks   int      // sweeps under way
 	again   []uint32 // runs that came while there were any
 	live    int      // runs
 	entries int      // distinct blocks
 	held    [MaxHosts]int
 	refused uint64 // blocks that were not recorded for want of room
+	evicted uint64 // blocks that were forgotten to make room
+	hand    uint32 // the run that eviction came to last
+	looks   uint32 // of the hand, in this op
+	pinned  uint32 // a run that is being worked on; 0 is none
+	before  uint64 // evicted when this op began
 	locked  uint64 // times that mu was taken for a batch
 
 	spare []*shape
 	gaps  []stretch
 	lost  [MaxHosts]int
+
+	parted func(h HostID, blocks []kvpool.BlockHash) // is told what h held of a run that was evicted
 }
 
 // spareIDs is how many run ids are free before a change begins: more than any change takes.
 const spareIDs = 2 * MaxHosts
 
 func newRunTree(limit int64) *runTree {
-	t := &runTree{mem: &memory{limit: limit}, top: 1}
+	t := &runTree{mem: &memory{limit: limit}, top: 1, parted: func(HostID, []kvpool.BlockHash) {}}
 	t.runs = newSlab(t.mem, runSize<<runBits)
 	t.words = newWords(t.mem)
 	t.arrays = t.words.slab
@@ -74,10 +81,14 @@ func (t *runTree) room(n int) bool { return t.words.room(2*n+4*maxIsles) && t.id
 
 // idRoom makes sure that there are headers enough for any one change. The table of heads is paid for with them.
 func (t *runTree) idRoom() bool {
-	if len(t.unused) >= spareIDs || int(t.top)+spareIDs <= t.runs.chunks()<<runBits {
+	spare := func() bool { return t.runs.chunks()<<runBits-int(t.top)+len(t.unused) >= spareIDs }
+	if spare() {
 		return true
 	}
-	return t.runs.chunks() < 1<<(32-runBits) && t.runs.extend(int64(t.runs.size)+int64(t.runs.size)/8)
+	if t.runs.chunks() < 1<<(32-runBits) && t.runs.extend(int64(t.runs.size)+int64(t.runs.size)/8) {
+		return true
+	}
+	return t.evict(HostBitmap{}, spare)
 }
 
 // find returns where b is; id 0 when it is nowhere.

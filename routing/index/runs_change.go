@@ -5,8 +5,10 @@ func (t *runTree) hold(id uint32, from, to int, h HostID) bool {
 	r, s := t.at(id), t.borrow()
 	defer t.giveBack(s)
 	t.read(r, s)
+	t.pinned = id
 	gained := s.hold(h, from, to)
 	if gained > 0 {
+		t.keep(r, shared)
 		if (s.crowded() || len(s.isles) > 0) && !t.room(s.len) {
 			return false
 		}
@@ -22,6 +24,7 @@ func (t *runTree) drop(id uint32, from, to int, h HostID) {
 	r, s := t.at(id), t.borrow()
 	defer t.giveBack(s)
 	t.read(r, s)
+	t.pinned = id
 	if lost := s.drop(h, from, to); lost > 0 {
 		t.held[h] -= lost
 		t.settle(id, s, from, to)

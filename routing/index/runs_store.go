@@ -58,26 +58,39 @@ func (t *runTree) matching(id uint32, off int, blocks []kvpool.BlockHash) int {
 // a run. It returns how many blocks that are, 0 when there is no room. Where memory is short the run is, too.
 func (t *runTree) plant(h HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed bool) (n int) {
 	if followed {
-		if id, off := t.find(parent); id != 0 {
-			switch r := t.at(id); {
-			case off+1 < r.meta.len():
-				t.split(id, off+1) // chains part here: let runs part here too
-			case t.extends(r, h):
-				n = t.extend(id, h, blocks)
-			}
-		}
+		n = t.follow(h, blocks, parent)
 	}
 	if n > 0 || !t.idRoom() {
 		return n
 	}
 	blocks = blocks[:min(len(blocks), maxRun)]
-	for !t.words.fits(len(blocks)) {
+	for fits := t.space(len(blocks)); !fits; fits = t.words.fits(len(blocks)) {
 		if len(blocks) == 1 {
 			return 0
 		}
 		blocks = blocks[:len(blocks)/2]
 	}
 	return t.begin(h, blocks)
+}
+
+// follow finds the run of parent, which stays as long as what comes after it is being stored. Chains that part there make it part, too; else
+// it is lengthened by blocks where it may be, and follow returns how many those are.
+func (t *runTree) follow(h HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash) (n int) {
+	id, off := t.find(parent)
+	if t.pinned = id; id == 0 {
+		return 0
+	}
+	r := t.at(id)
+	switch {
+	case off+1 < r.meta.len():
+		t.split(id, off+1)
+	case t.extends(r, h):
+		n = t.extend(id, h, blocks)
+	}
+	if n == 0 {
+		t.keep(r, passed)
+	}
+	return n
 }
 
 // begin makes new blocks, which h holds, a run. There is room.
@@ -119,7 +132,7 @@ func (t *runTree) extend(id uint32, h HostID, blocks []kvpool.BlockHash) int {
 	had := r.meta.len()
 	blocks = blocks[:min(len(blocks), maxRun-had)]
 	if had+len(blocks) > classSizes[r.meta.class()] {
-		if !t.words.fits(had + len(blocks)) {
+		if !t.space(had + len(blocks)) {
 			return 0
 		}
 		t.rehome(r, had+len(blocks))
@@ -147,7 +160,7 @@ func (t *runTree) fill(id uint32, off int, blocks []kvpool.BlockHash) int {
 			t.full.touch(blocks[i:min(i+ahead, len(blocks))])
 		}
 		p := mix(b)
-		if known, _ := t.find(b); known != 0 || !t.full.room(p) {
+		if known, _ := t.find(b); known != 0 || !t.entryRoom(p) {
 			return i
 		}
 		put64(&array[i], uint64(b))
@@ -212,7 +225,7 @@ func (t *runTree) holds(h HostID, b kvpool.BlockHash) bool {
 func (t *runTree) expel(id uint32, hosts HostBitmap) {
 	r, s := t.at(id), t.borrow()
 	defer t.giveBack(s)
-	if r.meta.len() == 0 {
+	if t.pinned = id; r.meta.len() == 0 {
 		return
 	}
 	if t.read(r, s); !s.any(hosts) {

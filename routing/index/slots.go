@@ -22,7 +22,7 @@ const DefaultMaxBytes = 4 << 30
 type Config struct {
 	Hosts    int   // slots, at most MaxHosts; 0 = MaxHosts
 	Sweeps   int   // sweeps that run side by side; 0 = 2
-	MaxBytes int64 // of an Indexer, see Indexer; 0 = DefaultMaxBytes
+	MaxBytes int64 // that an Indexer takes before it evicts; 0 = DefaultMaxBytes
 }
 
 // filled returns c with its defaults, ErrConfig when it cannot be.

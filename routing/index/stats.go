@@ -7,6 +7,7 @@ type Stats struct {
 	Runs    int    // stretches of blocks that an Indexer keeps together
 	Bytes   int64  // taken, tier maps included (those, and all of the reference's, by estimate)
 	Refused uint64 // blocks that were not recorded for want of room
+	Evicted uint64 // distinct blocks that were forgotten to make room for others
 	Lookups uint64 // looks by queries: at runs, in the reference at shards
 	Locked  uint64 // locks taken by writers
 	Hints   uint64 // times a tier map was read for a winner
@@ -29,7 +30,7 @@ type HostState struct {
 func (x *Indexer) Stats() (st Stats) {
 	t := x.tree
 	t.mu.RLock()
-	st.Entries, st.Runs, st.Refused, st.Locked = t.entries, t.live, t.refused, t.locked
+	st.Entries, st.Runs, st.Refused, st.Evicted, st.Locked = t.entries, t.live, t.refused, t.evicted, t.locked
 	for _, n := range t.held {
 		st.Blocks += n
 	}

@@ -67,7 +67,9 @@ func (x *Indexer) Sweep(ctx context.Context, id HostID) error {
 func (x *Indexer) vacate(id HostID, h *copies) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	x.tree.mu.Lock()
 	h.clearTiers(x.tree.mem)
+	x.tree.mu.Unlock()
 	h.parting, h.order.stale = nil, false
 	x.stale.clear(id)
 	x.used.clear(id)

@@ -2,6 +2,8 @@ package index
 
 const (
 	fillMost = 13 // of 16 slots: above it a segment grows
+	cramMost = 14 // of 16 slots: up to which it is filled with entries where memory is short
+	fullMost = 15 // of 16 slots: up to which with tombstones, then
 	growBy   = 2  // a segment grows by the half
 )
 
@@ -18,14 +20,32 @@ func (t *table) room(p uint64) bool {
 		n = l.n // it is the tombstones that fill it
 	}
 	more := int64(n-l.n) * 64 // for a moment it is both
-	if !t.charge(more) {
+	if t.charge(more) {
+		if t.rebuild(s, f, n) {
+			return true
+		}
+		t.charge(-more)
+	}
+	return t.cram(s, f)
+}
+
+// cram makes sure that one more entry fits into a segment that cannot grow: fuller than it should be, and without its tombstones
+// when those are in the way.
+func (t *table) cram(s *segment, f *filling) bool {
+	slots := s.Load().n * lineSlots
+	if uint64(f.used-f.dead+1)*16 > slots*cramMost {
 		return false
 	}
+	return uint64(f.used+1)*16 <= slots*fullMost || t.rebuild(s, f, slots/lineSlots)
+}
+
+// rebuild gives a segment n lines. It reports false when the system refuses them.
+func (t *table) rebuild(s *segment, f *filling, n uint64) bool {
 	fresh, err := newLines(n)
 	if err != nil {
-		t.charge(-more)
 		return false
 	}
+	l := s.Load()
 	t.move(f, l, fresh)
 	s.Store(fresh)
 	if l.pages.base != nil {
@@ -34,7 +54,7 @@ func (t *table) room(p uint64) bool {
 	return true
 }
 
-func (t *table) charge(bytes int64) bool { return t.mem == nil || t.mem.take(bytes) }
+func (t *table) charge(bytes int64) bool { return t.mem == nil || t.mem.extend(bytes) }
 
 // move fills fresh with the entries of l.
 func (t *table) move(f *filling, l, fresh *lines) {

@@ -8,6 +8,7 @@ import (
 const (
 	wordBits = chunkBits - 3 // log2 of the words in a chunk
 	maxRun   = 4096          // blocks a run, and words an array
+	reserve  = 3 * maxRun    // words of the newest chunk that cutting runs may take and new runs may not
 )
 
 // classSizes are the capacities of arrays, in words: two to each doubling, so that at most a third is air.
@@ -55,18 +56,27 @@ func (w *words) array(pos uint32, n int) []uint64 {
 	return unsafe.Slice((*uint64)(wordAt(*w.dir.Load(), pos)), n)
 }
 
-// fits makes sure that one array of n words can be handed out.
-func (w *words) fits(n int) bool { return w.free[classOf[n]] != 0 || w.room(n+n/2) }
+// fits makes sure that one array of n words can be handed out to a new run.
+func (w *words) fits(n int) bool {
+	return w.free[classOf[n]] != 0 || int(w.end-w.next) >= reserve+n+n/2 || w.grow() || w.larger(int(classOf[n])) < classes
+}
+
+// larger returns the smallest class above class of which an array was taken back; classes when there is none.
+func (w *words) larger(class int) int {
+	for class++; class < classes && w.free[class] == 0; class++ {
+	}
+	return class
+}
 
 // room makes sure that arrays of n words together can be handed out: from what is left of the newest chunk, else from a new one,
 // else from an array that was taken back.
 func (w *words) room(n int) bool {
-	return int(w.end-w.next) >= n || w.chunks() < 1<<(32-wordBits) && w.grow() || w.recycle(n)
+	return int(w.end-w.next) >= n || w.grow() || w.recycle(n)
 }
 
 // grow begins a new chunk.
 func (w *words) grow() bool {
-	if !w.extend(1 << chunkBits) {
+	if w.chunks() == 1<<(32-wordBits) || !w.extend(1<<chunkBits) {
 		return false
 	}
 	last := uint32(w.chunks()-1) << wordBits
@@ -91,20 +101,37 @@ func (w *words) recycle(n int) bool {
 
 // turnTo hands out from [next, end) from now on, and keeps what was left before as arrays.
 func (w *words) turnTo(next, end uint32) {
-	for w.next < w.end {
-		left := int(w.end - w.next)
+	w.scrap(w.next, w.end)
+	w.next, w.end = next, end
+}
+
+// scrap takes words [next, end) back, in as few arrays as it makes.
+func (w *words) scrap(next, end uint32) {
+	for next < end {
+		left := int(end - next)
 		class := int(classOf[min(left, maxRun)])
 		if classSizes[class] > left {
 			class--
 		}
-		w.put(w.next, class)
-		w.next += uint32(classSizes[class])
+		w.put(next, class)
+		next += uint32(classSizes[class])
 	}
-	w.next, w.end = next, end
+}
+
+// cut makes the smallest array that is larger than of a class, if there is one, into one of the class and scrap.
+func (w *words) cut(class int) {
+	if from := w.larger(class); from < classes {
+		pos := w.take(from)
+		w.scrap(pos+uint32(classSizes[class]), pos+uint32(classSizes[from]))
+		w.put(pos, class)
+	}
 }
 
 // take hands out an array of a class. There is room.
 func (w *words) take(class int) uint32 {
+	if w.free[class] == 0 && int(w.end-w.next) < reserve+classSizes[class] {
+		w.cut(class)
+	}
 	if pos := w.free[class]; pos != 0 {
 		w.free[class] = uint32(w.array(pos, 1)[0])
 		return pos
