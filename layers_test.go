@@ -18,6 +18,7 @@ var mayImport = map[string][]string{
 	"routing/approx":             {"kvpool", "routing/index"},
 	"routing/plugins":            {"routing", "routing/index", "routing/approx", "routing/fleet", "adapters", "slo", "kvpool"},
 	"routing/events":             {"routing/events/octetkvpb", "routing/index", "kvpool"},
+	"routing/events/enginehash":  {"kvpool"},
 	"routing/events/redisstream": {"routing/events", "routing/index", "kvpool"},
 	"routing/events/natsstream":  {"routing/events", "routing/index", "kvpool"},
 	"routing/events/zmqstream":   {"routing/events", "routing/events/zmtp", "routing/index"},

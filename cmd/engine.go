@@ -14,6 +14,7 @@ import (
 
 	"octet/engine/emulator"
 	"octet/routing/events"
+	"octet/routing/events/enginehash"
 	"octet/routing/events/grpcstream"
 	"octet/routing/events/zmqstream"
 )
@@ -23,6 +24,7 @@ type engineFlags struct {
 	listen, redis, stream, nats string
 	zmq                         zmqstream.PublisherConfig
 	layout                      string
+	hashes                      hashes
 	grpc                        grpcstream.PublisherConfig
 	config                      emulator.Config
 }
@@ -57,6 +59,9 @@ func engineCommand() *cobra.Command {
 	flags.DurationVar(&f.config.PrefillerTimeout, "prefiller-timeout", 5*time.Second, "how long the engine that a request's X-Prefiller-Host-Port names may take")
 	flags.StringSliceVar(&f.config.Adapters, "adapter", nil, "LoRA adapter that is loaded from the start; may be repeated")
 	flags.Uint64Var(&f.config.Seed, "seed", 0, "of its block hashes and prose")
+	flags.StringVar(&f.hashes.scheme, "hash-scheme", "", "what its events call blocks: as vLLM (sha256, sha256_cbor, xxhash, xxhash_cbor) or SGLang (sglang) hashes them")
+	flags.StringVar(&f.hashes.seed, "hash-seed", "0", "the PYTHONHASHSEED of that vLLM")
+	flags.BoolVar(&f.config.Tokenless, "tokenless", false, "its events do not say which tokens a block holds")
 	flags.StringVar(&f.redis, "redis", "", "publish cache events to the Redis server at this address")
 	flags.StringVar(&f.stream, "stream", "octet:kv", "the Redis stream")
 	flags.StringVar(&f.nats, "nats", "", "publish cache events to the NATS server at this URL")
@@ -77,6 +82,11 @@ func runEngine(ctx context.Context, f engineFlags) error {
 	defer publisher.Close()
 	if len(publisher) > 0 {
 		f.config.Publisher = publisher
+	}
+	if f.hashes.scheme != "" {
+		if f.config.Namer, err = enginehash.New(f.hashes.scheme, f.hashes.seed); err != nil {
+			return usageError{err}
+		}
 	}
 	l, err := net.Listen("tcp", f.listen)
 	if err != nil {

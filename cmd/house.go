@@ -187,7 +187,7 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 	h.generation++
 	rt.Generation = h.generation
 	gone := h.settle(cfg, rt, staying)
-	h.tokens.set(cfg, staying, files)
+	h.tokens.set(cfg, staying, files, &h.schemes)
 	return rt.Seal(), gone, nil
 }
 
@@ -196,9 +196,11 @@ func (h *house) settle(cfg *config.Config, rt *gateway.Runtime, staying map[stri
 	targets := make(map[string]events.Target, len(staying))
 	for name, r := range staying {
 		rt.Replicas[r.replica.Host] = r.replica
-		targets[name] = events.Target{
-			Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize, Source: sourceOf(name, r.events), Scheme: h.schemes.of(r.events),
+		to := events.Target{Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize, Source: sourceOf(name, r.events)}
+		if scheme := h.schemes.of(r.hashes); scheme != nil {
+			to.Scheme, to.Named = scheme, r.key.scheme != hashes{}
 		}
+		targets[name] = to
 	}
 	for name, r := range h.residents {
 		if now := staying[name]; now == nil || now.replica.Host != r.replica.Host {

@@ -27,6 +27,7 @@ type resident struct {
 	blocks  int // of its Gate; 0 where nobody knows yet
 	bounds  gateBounds
 	events  *config.ReplicaEvents // nil: none of its own
+	hashes  hashes                // of the engine; zero where nobody said
 	// reported is what the engine said of its pool after the start; guarded by house.mu, taken up by the next generation.
 	reported int
 }
@@ -34,7 +35,8 @@ type resident struct {
 // residence is what must stay the same for a replica to keep its slot, its connections and its breaker.
 type residence struct {
 	specialist, name, url, engine, apiKey, health string
-	blockSize                                     int // tokens
+	blockSize                                     int    // tokens
+	scheme                                        hashes // that prompts are hashed by
 }
 
 // gateBounds may change while a Gate stays.
@@ -77,12 +79,12 @@ func (h *house) moveIn(ctx context.Context, cfg *config.Config) (map[string]*res
 
 // resident returns the resident for one replica of the configuration, without a Gate yet where it is new.
 func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.Replica) (*resident, error) {
-	key := residence{sp.Name, rep.Name, rep.URL, rep.Engine, rep.APIKey, rep.HealthPath, sp.BlockSize}
+	key := residence{sp.Name, rep.Name, rep.URL, rep.Engine, rep.APIKey, rep.HealthPath, sp.BlockSize, promptHashes(sp)}
 	blocks, err := poolSize(sp, rep)
 	if err != nil {
 		return nil, err
 	}
-	r := &resident{key: key, blocks: blocks, bounds: boundsOf(cfg, sp, rep), events: rep.Events}
+	r := &resident{key: key, blocks: blocks, bounds: boundsOf(cfg, sp, rep), events: rep.Events, hashes: engineHashes(sp, rep)}
 	r.replica = &gateway.Replica{
 		MaxWaiting: r.bounds.maxWaiting,
 		Name:       rep.Name, Model: rep.Model, Engine: rep.Engine, APIKey: rep.APIKey, ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,

@@ -7,7 +7,6 @@ import (
 
 	"octet/config"
 	"octet/routing/events"
-	"octet/routing/events/vllmhash"
 	"octet/routing/events/zmqstream"
 	"octet/routing/index"
 )
@@ -122,26 +121,4 @@ func (s *sockets) stats() map[string]events.ConsumerStats {
 		all[zmqSource(name)] = one.consumer.Stats()
 	}
 	return all
-}
-
-// schemes are the engines' hash schemes, one for each pair of name and seed, so that replicas keep theirs over a reload. Owned by house.mu.
-type schemes map[[2]string]events.Scheme
-
-// of returns the scheme of a replica; nil where it is not known.
-func (s *schemes) of(e *config.ReplicaEvents) events.Scheme {
-	if e == nil || e.HashScheme == "unknown" {
-		return nil
-	}
-	key := [2]string{e.HashScheme, e.HashSeed}
-	if (*s)[key] == nil {
-		scheme, err := vllmhash.New(key[0], key[1])
-		if err != nil {
-			return nil // the configuration was checked: it is one of the two
-		}
-		if *s == nil {
-			*s = schemes{}
-		}
-		(*s)[key] = scheme
-	}
-	return (*s)[key]
 }

@@ -9,12 +9,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"octet/config"
 	"octet/engine"
 	"octet/engine/tokens"
 	"octet/gateway/wire"
 	"octet/kvpool"
 	"octet/routing"
+	"octet/routing/events/enginehash"
 	"octet/routing/plugins"
 )
 
@@ -22,6 +25,7 @@ import (
 // which emulated engines share, or by the /tokenize of the specialist's own engines, asked in turn.
 type tokenizers struct {
 	hasher kvpool.Hasher
+	ours   tokens.Hasher                         // the same
 	by     atomic.Pointer[map[string]*tokenizer] // by specialist; replaced whole
 	cache  atomic.Pointer[tokens.Cache]
 	bytes  int // of cache; guarded by house.mu
@@ -32,6 +36,7 @@ type tokenizers struct {
 type tokenizer struct {
 	*local
 	builtin  bool
+	scheme   *enginehash.Scheme // by which its prompts are hashed; nil is our own
 	model    string
 	replicas []checkedReplica // asked one after the other, from a different one each time
 	next     atomic.Uint32
@@ -42,7 +47,7 @@ type tokenizer struct {
 }
 
 func newTokenizers(h kvpool.Hasher) *tokenizers {
-	t := &tokenizers{hasher: h, checks: newChecks()}
+	t := &tokenizers{hasher: h, ours: h, checks: newChecks()}
 	t.by.Store(&map[string]*tokenizer{})
 	return t
 }
@@ -72,11 +77,11 @@ func (t *tokenizers) load(cfg *config.Config) (map[string]*local, error) {
 }
 
 // set takes the tokenizers of a new generation in.
-func (t *tokenizers) set(cfg *config.Config, residents map[string]*resident, files map[string]*local) {
+func (t *tokenizers) set(cfg *config.Config, residents map[string]*resident, files map[string]*local, known *schemes) {
 	by := make(map[string]*tokenizer, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
-		one := &tokenizer{local: files[sp.Name], model: sp.Replicas[0].Model, timeout: sp.TokenizerTimeout, sample: sampler{share: sp.TokenizerCheck}}
+		one := &tokenizer{local: files[sp.Name], scheme: known.of(promptHashes(sp)), model: sp.Replicas[0].Model, timeout: sp.TokenizerTimeout, sample: sampler{share: sp.TokenizerCheck}}
 		for j := range sp.Replicas {
 			r := residents[sp.Replicas[j].Name]
 			one.replicas = append(one.replicas, checkedReplica{r.key.name, r.key.engine, r.client, r.replica.Host})
@@ -118,20 +123,28 @@ func (t *tokenizers) Chain(ctx context.Context, f *routing.Facts, from plugins.R
 	}
 	if given, ok := givenTokens(f, p.Tokens); ok {
 		p.Tokens = given
-		return nil
-	}
-	switch {
-	case one.local != nil:
+	} else if one.local != nil {
 		return t.locally(one, f, from, p)
-	case one.builtin:
+	} else if one.builtin {
 		buf := texts.Get().(*[]byte)
 		defer texts.Put(buf)
 		*buf = f.Text((*buf)[:0])
 		p.Tokens = engine.Tokenize(p.Tokens, *buf)
+	} else if p.Tokens, err = one.ask(ctx, f, p.Tokens); err != nil {
+		return err
+	}
+	if in := t.native(one, f); in != nil {
+		p.Hashes = in.Extend(p.Hashes, from.Hash, new(kvpool.Digest), p.Tokens, from.BlockSize)
+	}
+	return nil
+}
+
+// native returns what hashes a prompt as its engines do; nil where our own way does. Of what nobody knows how engines hash it no block is found.
+func (t *tokenizers) native(one *tokenizer, f *routing.Facts) *enginehash.Prompt {
+	if one.scheme == nil || !one.scheme.Knows(f.Adapter, f.Salt) {
 		return nil
 	}
-	p.Tokens, err = one.ask(ctx, f, p.Tokens)
-	return err
+	return &enginehash.Prompt{Scheme: one.scheme, Within: t.hasher.Root(f.Specialist, "", ""), Adapter: f.Adapter, Salt: f.Salt}
 }
 
 // locally renders and tokenizes in the gateway, and puts a sample of what comes out before the engines.
@@ -148,7 +161,11 @@ func (t *tokenizers) locally(one *tokenizer, f *routing.Facts, from plugins.Root
 	}
 	out := tokens.Prompt{Tokens: p.Tokens, Chain: p.Hashes}
 	root := tokens.Root{Chain: from.Hash, BlockSize: from.BlockSize, Tokenizer: one.id, Around: r.around}
-	t.cache.Load().Encode(&out, one.tokenizer, t.hasher, root, r.text)
+	by := t.ours
+	if in := t.native(one, f); in != nil {
+		by, root.Chain = in, kvpool.Named(from.Hash, xxh3.HashString(one.scheme.String()))
+	}
+	t.cache.Load().Encode(&out, one.tokenizer, by, root, r.text)
 	p.Tokens, p.Hashes = out.Tokens, out.Chain
 	if one.sample.takes() {
 		t.checks.suggest(one, f, r.tools, p.Tokens)

@@ -23,6 +23,7 @@ func checkSpecialist(c *Config, i int, r *report) {
 			r.addAt(item(path+".replicas", j)+".prefill_header", CodeConflict, "a replica of role %s answers nobody: who answers has its prompts computed elsewhere", rep.Role)
 		}
 	}
+	checkHashes(s, path, r)
 	checkHBM(s, path+".hbm", r)
 	checkRoles(s, path, r)
 	checkEscalation(s.SLO.Escalation, path+".slo.escalation", r)

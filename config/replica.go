@@ -47,9 +47,10 @@ type ReplicaEvents struct {
 	Topic string `yaml:"topic"`
 	// The one source that may speak for it: what others say in its name is dropped. auto = zmq where that is set, else any.
 	Source string `yaml:"source" default:"auto" enum:"auto any redis nats grpc zmq"`
-	// How the engine hashes its blocks: what it publishes is compared, and differences are counted. unknown = not compared.
-	HashScheme string `yaml:"hash_scheme" default:"unknown" enum:"unknown sha256_cbor xxhash_cbor"`
-	// The PYTHONHASHSEED that it runs with.
+	// How the engine hashes its blocks: what it publishes with tokens is compared, and differences are counted. unknown = as its specialist's
+	// prompts are hashed; not compared where that is our own way.
+	HashScheme string `yaml:"hash_scheme" default:"unknown" enum:"unknown sha256 sha256_cbor xxhash xxhash_cbor sglang"`
+	// The PYTHONHASHSEED that it runs with: required with vLLM's schemes.
 	HashSeed string `yaml:"hash_seed"`
 }
 

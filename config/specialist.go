@@ -10,6 +10,12 @@ type Specialist struct {
 	Version string `yaml:"version"`
 	// Tokens a KV block holds; the engine's own.
 	BlockSize int `yaml:"block_size" default:"16" range:"1..1024"`
+	// How its prompts' blocks are hashed. octet = our own way; engines' events must then say which tokens a block holds. Any other is the
+	// engines' own, of all its replicas: their hashes say what a block holds, and events need no tokens. What vLLM calls its
+	// --prefix-caching-hash-algo, or sglang. A long prompt costs 0.35 µs a block, where octet costs 0.015.
+	HashScheme string `yaml:"hash_scheme" default:"octet" enum:"octet sha256 sha256_cbor xxhash xxhash_cbor sglang"`
+	// The PYTHONHASHSEED that its vLLM engines run with: required with their schemes.
+	HashSeed string `yaml:"hash_seed"`
 	// Who takes primary traffic while this one is demoted; empty = nobody. Chains are followed, cycles refused.
 	Fallback string `yaml:"fallback" form:"name"`
 	// Longest prompt and answer together, in tokens.

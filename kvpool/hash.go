@@ -49,6 +49,22 @@ func (h Hasher) Chain(dst []BlockHash, root BlockHash, tokens []uint32, blockSiz
 	return dst
 }
 
+// Digest is where a chain of an engine's own hash function stands. What is in it is that function's affair.
+type Digest [32]byte
+
+// Extend appends to chain, the hashes of a prompt's leading blocks under root, those of all full blocks of tokens, which come next.
+// It has no use for a Digest.
+func (h Hasher) Extend(chain []BlockHash, root BlockHash, _ *Digest, tokens []uint32, blockSize int) []BlockHash {
+	if n := len(chain); n > 0 {
+		root = chain[n-1]
+	}
+	return h.Chain(chain, root, tokens, blockSize)
+}
+
+// Named returns the hash of a block that its engine's own chained hash function calls name. The functions know nothing of specialists;
+// within is what keeps those apart: the root of the specialist alone.
+func Named(within BlockHash, name uint64) BlockHash { return within ^ BlockHash(name) }
+
 // TextChain appends to dst the hashes of all full chunks of text, chunkBytes bytes each.
 func (h Hasher) TextChain(dst []BlockHash, root BlockHash, text []byte, chunkBytes int) []BlockHash {
 	for ; len(text) >= chunkBytes; text = text[chunkBytes:] {

@@ -61,6 +61,9 @@ type Config struct {
 	Faults   []Fault  // armed from the start, as if by POST /admin/faults
 	Seed     uint64   // of the block hashes: engines with different seeds hash the same tokens differently
 
+	Namer     Namer // what its events call blocks; nil is by our own hashes
+	Tokenless bool  // its events do not say which tokens a block holds
+
 	Epoch     uint64           // of the events; default the wall clock in nanoseconds, so that it grows with every start
 	Publisher events.Publisher // carries the cache events; nil is none. It stays the caller's to close
 

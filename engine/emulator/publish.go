@@ -23,19 +23,21 @@ type outbox struct {
 	replica   string
 	epoch     uint64
 	blockSize int
+	mute      bool             // no tokens are told
 	publisher events.Publisher // nil: everything posted is dropped, and numbered
 
 	postMu sync.Mutex // keeps the queue in the order of the numbers
 	seq    uint64     // of the batch posted last
 	ledger ledger     // what is cached after that batch
+	names  nameplate
 	queue  chan events.Batch
 	lost   atomic.Uint64 // batches
 }
 
 func newOutbox(c Config) *outbox {
 	return &outbox{
-		replica: c.Name, epoch: c.Epoch, blockSize: c.BlockSize, publisher: c.Publisher,
-		queue: make(chan events.Batch, outboxSize),
+		replica: c.Name, epoch: c.Epoch, blockSize: c.BlockSize, mute: c.Tokenless, publisher: c.Publisher,
+		queue: make(chan events.Batch, outboxSize), names: nameplate{namer: c.Namer},
 	}
 }
 
@@ -46,10 +48,16 @@ func (o *outbox) post(changes ...events.Event) {
 	}
 	o.postMu.Lock()
 	defer o.postMu.Unlock()
+	if changes = o.names.rename(changes); len(changes) == 0 {
+		return
+	}
 	o.seq++
 	o.ledger.note(changes)
 	if o.publisher == nil {
 		return
+	}
+	if o.mute {
+		changes = withoutTokens(changes)
 	}
 	select {
 	case o.queue <- events.Batch{Replica: o.replica, Epoch: o.epoch, Seq: o.seq, At: time.Now(), Events: changes}:

@@ -19,7 +19,7 @@ const (
 )
 
 // overhead is about what a chunk takes beside its text, tokens and hashes.
-const overhead = 320
+const overhead = 352
 
 // Cache remembers prompts' beginnings. Safe for concurrent use. A Cache of no bytes remembers nothing.
 type Cache struct {
@@ -42,9 +42,16 @@ type Stats struct {
 	Bytes       int
 }
 
+// Hasher hashes the blocks of a prompt along its chain.
+type Hasher interface {
+	// Extend appends to chain, the hashes of a prompt's leading blocks, those of all full blocks of tokens, which come next. root is
+	// what the chain hangs on. digest is the Hasher's own: where chain is not empty it is what Extend left there with chain's last.
+	Extend(chain []kvpool.BlockHash, root kvpool.BlockHash, digest *kvpool.Digest, tokens []uint32, blockSize int) []kvpool.BlockHash
+}
+
 // Root is what a prompt's beginning is remembered for.
 type Root struct {
-	Chain     kvpool.BlockHash // of kvpool.Hasher.Root
+	Chain     kvpool.BlockHash // of kvpool.Hasher.Root; another one for each Hasher
 	BlockSize int              // tokens; 0 is no chain
 	Tokenizer uint64           // no two tokenizers have the same
 	Around    bool             // with the ids that stand around a prompt that is no rendered chat
@@ -63,6 +70,7 @@ type chunk struct {
 	text   string
 	tokens []uint32
 	hashes []kvpool.BlockHash // of blocks that are full with its last token, and were not before it
+	digest kvpool.Digest      // of the last of them, or of one before them
 }
 
 func (c *chunk) size() int { return overhead + len(c.text) + 4*len(c.tokens) + 8*len(c.hashes) }
@@ -87,7 +95,8 @@ func (c *Cache) Stats() Stats {
 type walk struct {
 	*Prompt
 	t      *bpe.Tokenizer
-	hasher kvpool.Hasher
+	hasher Hasher
+	digest kvpool.Digest // of the chain's last block
 	root   Root
 	text   []byte
 	at     int       // text[:at] is done
@@ -119,7 +128,7 @@ func (c *Cache) recall(w *walk) {
 			break
 		}
 		w.Tokens, w.Chain = append(w.Tokens, known.tokens...), append(w.Chain, known.hashes...)
-		w.at, w.place, w.parent = end, next, known.id
+		w.at, w.place, w.parent, w.digest = end, next, known.id, known.digest
 		w.passed = append(w.passed, at)
 	}
 	c.touch(w.passed)

@@ -18,7 +18,7 @@ var walks = sync.Pool{New: func() any { return new(walk) }}
 
 // Encode adds the tokens and the chain of text, a whole rendered prompt, to p, which is empty but for its memory, and returns
 // how many bytes of text were remembered. A nil Cache remembers nothing.
-func (c *Cache) Encode(p *Prompt, t *bpe.Tokenizer, h kvpool.Hasher, root Root, text []byte) (reused int) {
+func (c *Cache) Encode(p *Prompt, t *bpe.Tokenizer, h Hasher, root Root, text []byte) (reused int) {
 	w := walks.Get().(*walk)
 	defer walks.Put(w)
 	*w = walk{Prompt: p, t: t, hasher: h, root: root, text: text, passed: w.passed[:0]}
@@ -58,7 +58,7 @@ func (w *walk) chunks() (fresh []*chunk) {
 		w.Tokens = w.t.Encode(w.Tokens, w.text[w.at:end], w.place)
 		w.hash()
 		fresh = append(fresh, &chunk{
-			text: string(w.text[w.at:end]), tokens: slices.Clone(w.Tokens[tokens:]), hashes: slices.Clone(w.Chain[hashes:]),
+			text: string(w.text[w.at:end]), tokens: slices.Clone(w.Tokens[tokens:]), hashes: slices.Clone(w.Chain[hashes:]), digest: w.digest,
 		})
 		w.at, w.place = end, next
 	}
@@ -75,9 +75,5 @@ func (w *walk) hash() {
 	if w.root.BlockSize == 0 {
 		return
 	}
-	last := w.root.Chain
-	if n := len(w.Chain); n > 0 {
-		last = w.Chain[n-1]
-	}
-	w.Chain = w.hasher.Chain(w.Chain, last, w.Tokens[len(w.Chain)*w.root.BlockSize:], w.root.BlockSize)
+	w.Chain = w.hasher.Extend(w.Chain, w.root.Chain, &w.digest, w.Tokens[len(w.Chain)*w.root.BlockSize:], w.root.BlockSize)
 }

@@ -2,6 +2,8 @@ package tokens
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -87,6 +89,42 @@ func TestMessagesWithoutSpacesAreCutAtTheirEnds(t *testing.T) {
 	check(t, c, one, root(""), text)
 	if reused := check(t, c, one, root(""), text); reused < len(text)/2 {
 		t.Errorf("%d of %d bytes", reused, len(text))
+	}
+}
+
+// links hashes blocks along a digest, as engines of another make do.
+type links struct{ Hasher }
+
+func (links) Extend(chain []kvpool.BlockHash, root kvpool.BlockHash, digest *kvpool.Digest, tokens []uint32, blockSize int) []kvpool.BlockHash {
+	if len(chain) == 0 {
+		*digest = kvpool.Digest{byte(root)}
+	}
+	for ; len(tokens) >= blockSize; tokens = tokens[blockSize:] {
+		for _, t := range tokens[:blockSize] {
+			binary.LittleEndian.PutUint32(digest[:], binary.LittleEndian.Uint32(digest[:])+t)
+			*digest = sha256.Sum256(digest[:])
+		}
+		chain = append(chain, kvpool.BlockHash(binary.LittleEndian.Uint64(digest[8:])))
+	}
+	return chain
+}
+
+// A chain that goes on from more than its last hash is remembered with what it goes on from.
+func TestAChainGoesOnFromItsDigest(t *testing.T) {
+	c, one := New(1<<20), tokenizer(t)
+	r := root("")
+	for n := 1; n <= 8; n++ {
+		for _, around := range []bool{false, true} {
+			r.Around = around
+			text := turns(n, 2000+n)
+			var p, want Prompt
+			reused := c.Encode(&p, one, links{}, r, text)
+			(*Cache)(nil).Encode(&want, one, links{}, r, text)
+			whole := links{}.Extend(nil, r.Chain, new(kvpool.Digest), p.Tokens, r.BlockSize)
+			if !slices.Equal(p.Chain, want.Chain) || !slices.Equal(p.Chain, whole) || n > 2 && reused == 0 {
+				t.Errorf("turn %d: %d bytes reused, %d blocks are not the %d of the whole", n, reused, len(p.Chain), len(whole))
+			}
+		}
 	}
 }
 

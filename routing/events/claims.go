@@ -57,14 +57,14 @@ func (m *mapping) disclaimAll(b *block) {
 // store adds b to the changes: to the run before it when b goes on with that, else as a run of its own.
 func (m *mapping) store(b *block, tier index.Tier) {
 	before := b.chain[0]
-	if n := len(m.ops); n > 0 && !b.first {
-		if op := &m.ops[n-1]; op.Kind == index.Store && op.Tier == tier && endsIn(op.Blocks, before) {
+	if n := len(m.ops); n > 0 && !b.first && !b.loose {
+		if op := &m.ops[n-1]; op.Kind == index.Store && op.Tier == tier && (op.RootKnown || op.HasParent) && endsIn(op.Blocks, before) {
 			op.Blocks = append(op.Blocks, b.chain[1:]...)
 			return
 		}
 	}
 	op := m.add(index.Store, tier)
-	op.RootKnown, op.HasParent = b.first, !b.first
+	op.RootKnown, op.HasParent = b.first, !b.first && !b.loose
 	if op.HasParent {
 		op.Parent = before
 	}

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -24,12 +25,32 @@ type Target struct {
 	// Source names the only source that may speak for the replica; "": any may. See Feed.From.
 	Source string
 
-	// Scheme is how the engine is said to hash; nil: nobody said. What it publishes is compared, and what differs is counted.
+	// Scheme is how the engine is said to hash; nil: nobody said. What it publishes with tokens is compared, and what differs is counted.
 	Scheme Scheme
+
+	// Named: prompts of the specialist are hashed as Scheme does, so that the engine's hash of a block says what it holds.
+	Named bool
 }
 
-// Scheme computes an engine's own hashes of the full blocks of a prompt. It must be comparable.
+// same reports whether what is known of a replica's blocks for t is what is to be known of them for to.
+func (t Target) same(to Target) bool {
+	if t.Host != to.Host || t.Specialist != to.Specialist || t.BlockSize != to.BlockSize || t.Named != to.Named {
+		return false
+	}
+	return !t.Named || t.Scheme == to.Scheme
+}
+
+// keys says what the hashes of the blocks are made of.
+func (t Target) keys() string {
+	if !t.Named {
+		return t.Specialist
+	}
+	return fmt.Sprintf("%s as %v", t.Specialist, t.Scheme)
+}
+
+// Scheme computes an engine's own hashes of the full blocks of a prompt. It must be comparable, and no two of them have the same String.
 type Scheme interface {
+	String() string
 	Chain(tokens []uint32, blockSize int, adapter, salt string) ([]uint64, error)
 }
 
@@ -85,7 +106,7 @@ func (f *Feed) Forget(replica string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if to, ok := f.resolve(replica); s.gone || ok && to == s.target {
+	if to, ok := f.resolve(replica); s.gone || ok && to.same(s.target) {
 		return
 	}
 	s.gone = true
@@ -156,10 +177,12 @@ func (f *Feed) put(s *shelf, l *lane, source string, b Batch) bool {
 
 // move begins anew where the replica's place is another one now. Under s.mu.
 func (s *shelf) move(to Target) {
-	if to == s.target {
+	anew := !to.same(s.target)
+	s.target = to
+	if !anew {
 		return
 	}
-	s.target, s.mark = to, 0
+	s.mark = 0
 	s.order.restart()
 	s.held.wipe()
 }

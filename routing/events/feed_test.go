@@ -323,6 +323,8 @@ func TestABatchReachesTheIndexInOnePiece(t *testing.T) {
 // plainScheme calls every block by its first token.
 type plainScheme struct{ plus uint64 }
 
+func (p plainScheme) String() string { return fmt.Sprint("plain ", p.plus) }
+
 func (p plainScheme) Chain(tokens []uint32, blockSize int, _, _ string) (all []uint64, err error) {
 	for i := 0; i < len(tokens); i += blockSize {
 		all = append(all, uint64(tokens[i])+p.plus)

@@ -17,16 +17,22 @@ const (
 
 // block is one engine block.
 type block struct {
-	// chain[0] is our hash of what comes before the block, chain[1:] are ours of the block itself: one, or several when the
-	// engine's blocks are larger. nil: it is not known what the block holds.
-	chain  []kvpool.BlockHash
+	content
 	copies [index.Tiers]uint32 // that the engine holds
-	first  bool                // chain[0] is the root
 	doubt  bool                // it was registered with two contents: not claimed until all copies are gone
 }
 
+// content is what a block holds.
+type content struct {
+	// chain[0] is our hash of what comes before the block, chain[1:] are ours of the block itself: one, or several when the
+	// engine's blocks are larger. nil: it is not known what the block holds.
+	chain []kvpool.BlockHash
+	first bool // chain[0] is the root
+	loose bool // chain[0] is nothing: it is not known what the block follows
+}
+
 // end is our hash that stands for everything up to and with the block.
-func (b *block) end() kvpool.BlockHash { return b.chain[len(b.chain)-1] }
+func (c *content) end() kvpool.BlockHash { return c.chain[len(c.chain)-1] }
 
 func (b *block) gone() bool { return b.copies == [index.Tiers]uint32{} }
 
@@ -83,6 +89,10 @@ func (m *mapping) change(e *Event, to Target, hasher kvpool.Hasher) {
 // not known or the sizes do not fit, are remembered as such: when they go nothing happens, and nothing can follow them.
 func (m *mapping) register(e *Event, to Target, hasher kvpool.Hasher) {
 	m.verify(e, to.Scheme)
+	if to.Named {
+		m.registerNamed(e, to, hasher)
+		return
+	}
 	before, known := m.before(e, to, hasher)
 	tellable := len(e.Tokens) > 0 && to.BlockSize > 0 && e.BlockSize%to.BlockSize == 0
 	if len(e.Tokens) > 0 && !tellable {
@@ -93,7 +103,7 @@ func (m *mapping) register(e *Event, to Target, hasher kvpool.Hasher) {
 			m.registerChain(e, i, before, to, hasher)
 			return
 		}
-		b := m.arrive(h, e.Tier, nil, false)
+		b := m.arrive(h, e.Tier, content{})
 		if known = b.chain != nil; known {
 			before = b.end()
 		} else if len(e.Tokens) == 0 || tellable {
@@ -136,21 +146,21 @@ func (m *mapping) registerChain(e *Event, i int, before kvpool.BlockHash, to Tar
 	chain = hasher.Chain(chain, before, e.Tokens[i*e.BlockSize:], to.BlockSize)
 	for j, h := range e.Hashes[i:] {
 		from, end := j*each, (j+1)*each+1
-		m.arrive(h, e.Tier, chain[from:end:end], e.Root && i+j == 0)
+		m.arrive(h, e.Tier, content{chain: chain[from:end:end], first: e.Root && i+j == 0})
 	}
 }
 
-// arrive counts one more copy of an engine block in tier; chain is what it holds, nil when that is not known. It returns the
-// block as it is now; the zero block when there was no room for it.
-func (m *mapping) arrive(hash uint64, tier index.Tier, chain []kvpool.BlockHash, first bool) block {
+// arrive counts one more copy of an engine block in tier. It returns the block as it is now; the zero block when there was no
+// room for it.
+func (m *mapping) arrive(hash uint64, tier index.Tier, c content) block {
 	b, ok := m.blocks[hash]
 	if !ok && !m.room() {
 		m.full = true
 		m.tally.ignored.Add(1)
 		return block{}
 	}
-	if chain != nil {
-		m.learn(&b, chain, first)
+	if c.chain != nil {
+		m.learn(&b, c)
 	}
 	b.copies[tier]++
 	if b.copies[tier] == 1 && b.chain != nil {
@@ -168,15 +178,19 @@ func (m *mapping) put(hash uint64, b block, known bool) {
 }
 
 // learn notes what b holds. When it was something else that is still there, nothing can be said of b any more: one name, two contents.
-func (m *mapping) learn(b *block, chain []kvpool.BlockHash, first bool) {
+func (m *mapping) learn(b *block, c content) {
 	switch {
+	case b.chain != nil && b.end() == c.end():
+		if b.loose {
+			b.content = c
+		}
 	case b.gone():
-		b.chain, b.first = chain, first
+		b.content = c
 	case b.doubt:
 	case b.chain == nil:
-		b.chain, b.first = chain, first
+		b.content = c
 		m.claimAll(b)
-	case b.end() != chain[len(chain)-1]:
+	default:
 		m.tally.conflicts.Add(1)
 		m.disclaimAll(b)
 		b.chain, b.doubt = nil, true

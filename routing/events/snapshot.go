@@ -77,7 +77,7 @@ func (f *Feed) parts(replica string) (all []*octetkvpb.Part) {
 		return nil
 	}
 	p := &octetkvpb.Part{
-		Replica: replica, Specialist: s.target.Specialist, BlockSize: uint32(s.target.BlockSize),
+		Replica: replica, Specialist: s.target.keys(), BlockSize: uint32(s.target.BlockSize),
 		Epoch: s.order.epoch, Seq: s.order.last, Mark: s.mark,
 	}
 	add := func(hash uint64, b *block) {
@@ -95,6 +95,7 @@ func (f *Feed) parts(replica string) (all []*octetkvpb.Part) {
 const (
 	flagFirst = 1 << iota
 	flagDoubt
+	flagLoose
 )
 
 func appendBlock(p *octetkvpb.Part, hash uint64, b *block) {
@@ -110,6 +111,9 @@ func appendBlock(p *octetkvpb.Part, hash uint64, b *block) {
 	}
 	if b.doubt {
 		flags |= flagDoubt
+	}
+	if b.loose {
+		flags |= flagLoose
 	}
 	p.Flags = append(p.Flags, flags)
 }
@@ -135,7 +139,7 @@ func (f *Feed) Load(r io.Reader) (replicas int, err error) {
 	for _, old := range all {
 		h := old.head
 		to, ok := f.resolve(h.Replica)
-		if !ok || to.Specialist != h.Specialist || to.BlockSize != int(h.BlockSize) {
+		if !ok || to.keys() != h.Specialist || to.BlockSize != int(h.BlockSize) {
 			continue
 		}
 		err := f.replace(h.Replica, h.Epoch, h.Seq, func(*sequence) bool { return true }, func(s *shelf) { s.restore(old) })
@@ -212,7 +216,8 @@ func (r *restored) add(p *octetkvpb.Part, keep bool, limit int) error {
 	}
 	ours := p.Ours
 	for i, hash := range p.Hashes {
-		b := block{first: p.Flags[i]&flagFirst != 0, doubt: p.Flags[i]&flagDoubt != 0, copies: [index.Tiers]uint32(p.Copies[i*index.Tiers:])}
+		b := block{copies: [index.Tiers]uint32(p.Copies[i*index.Tiers:])}
+		b.first, b.doubt, b.loose = p.Flags[i]&flagFirst != 0, p.Flags[i]&flagDoubt != 0, p.Flags[i]&flagLoose != 0
 		if span := uint64(p.Spans[i]); span > 0 {
 			if uint64(len(ours)) < span+1 {
 				return errors.New("a block that is cut off")

@@ -42,7 +42,7 @@ func (m *mapping) links() (next map[kvpool.BlockHash][]uint64, begin []uint64) {
 	for hash, b := range m.blocks {
 		switch {
 		case b.gone():
-		case b.chain == nil || b.first || !ends[b.chain[0]]:
+		case b.chain == nil || b.first || b.loose || !ends[b.chain[0]]:
 			begin = append(begin, hash)
 		default:
 			next[b.chain[0]] = append(next[b.chain[0]], hash)

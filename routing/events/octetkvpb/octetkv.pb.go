@@ -316,7 +316,8 @@ type Event struct {
 	// REGISTERED: hashes[0] is the first block of a chain.
 	Root bool `protobuf:"varint,7,opt,name=root,proto3" json:"root,omitempty"`
 	// REGISTERED: the token ids of all blocks, block_size of each, hashes in number. May be empty for blocks that were registered
-	// with their tokens before and now appear in a further tier.
+	// with their tokens before and now appear in a further tier, and by engines whose hashes the gateway computes itself
+	// (hash_scheme); blocks that neither follow a parent nor begin a chain are then in no order.
 	Tokens []uint32 `protobuf:"varint,8,rep,packed,name=tokens,proto3" json:"tokens,omitempty"`
 	// Tokens a block. Required with tokens.
 	BlockSize     uint32 `protobuf:"varint,9,opt,name=block_size,json=blockSize,proto3" json:"block_size,omitempty"`

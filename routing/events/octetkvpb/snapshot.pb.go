@@ -82,9 +82,10 @@ func (x *Head) GetRoot() uint64 {
 
 // Part is some of one replica's blocks. Block i is hashes[i]; the columns are as long as hashes but where it is said.
 type Part struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	Replica    string                 `protobuf:"bytes,1,opt,name=replica,proto3" json:"replica,omitempty"`
-	Specialist string                 `protobuf:"bytes,2,opt,name=specialist,proto3" json:"specialist,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Replica string                 `protobuf:"bytes,1,opt,name=replica,proto3" json:"replica,omitempty"`
+	// And the scheme that its prompts are hashed by, where that is the engines' own.
+	Specialist string `protobuf:"bytes,2,opt,name=specialist,proto3" json:"specialist,omitempty"`
 	// Tokens a block of ours.
 	BlockSize uint32 `protobuf:"varint,3,opt,name=block_size,json=blockSize,proto3" json:"block_size,omitempty"`
 	// The batch applied last, and its mark.
@@ -101,7 +102,7 @@ type Part struct {
 	Ours []uint64 `protobuf:"fixed64,10,rep,packed,name=ours,proto3" json:"ours,omitempty"`
 	// Copies in each tier: three for each block.
 	Copies []uint32 `protobuf:"varint,11,rep,packed,name=copies,proto3" json:"copies,omitempty"`
-	// 1: begins a chain. 2: was registered with two contents.
+	// 1: begins a chain. 2: was registered with two contents. 4: what comes before it is not known.
 	Flags         []uint32 `protobuf:"varint,12,rep,packed,name=flags,proto3" json:"flags,omitempty"`
 	Sum           uint64   `protobuf:"fixed64,13,opt,name=sum,proto3" json:"sum,omitempty"`
 	unknownFields protoimpl.UnknownFields

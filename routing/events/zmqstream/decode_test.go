@@ -69,7 +69,9 @@ func TestEveryLayoutOfAnEngineIsRead(t *testing.T) {
 		}
 		return d
 	}
-	opaque := []events.Event{{Kind: events.Registered, Hashes: []uint64{11, 12}, Parent: 0}}
+	opaque := func(size int) []events.Event {
+		return []events.Event{{Kind: events.Registered, Hashes: []uint64{11, 12}, Root: true, BlockSize: size}}
+	}
 	for name, row := range map[string]struct {
 		event any
 		want  []events.Event
@@ -86,12 +88,14 @@ func TestEveryLayoutOfAnEngineIsRead(t *testing.T) {
 		"SGLang, signed hashes": {list{"BlockStored", list{-1, 12}, -5, raws(1, 8), 4, nil, "CPU_PINNED"}, with(func(e *events.Event) {
 			e.Hashes, e.Root, e.Parent, e.Tier = []uint64{1<<64 - 1, 12}, false, 1<<64-5, index.CPU
 		})},
-		"SGLang, pairs of tokens":     {list{"BlockStored", list{11, 12}, nil, list{list{1, 2}, list{2, 3}}, 1, nil}, opaque},
-		"TensorRT, words as tokens":   {list{"BlockStored", list{11, 12}, nil, list{1, "pic", 3, 4}, 2, nil}, opaque},
+		"SGLang, pairs of tokens":     {list{"BlockStored", list{11, 12}, nil, list{list{1, 2}, list{2, 3}}, 1, nil}, opaque(1)},
+		"TensorRT, words as tokens":   {list{"BlockStored", list{11, 12}, nil, list{1, "pic", 3, 4}, 2, nil}, opaque(2)},
 		"a number for an adapter":     {list{"BlockStored", list{11, 12}, nil, raws(1, 8), 4, 3}, with(func(e *events.Event) { e.Adapter = "lora_id=3" })},
 		"the simulator's root":        {list{"BlockStored", list{11, 12}, 0, raws(1, 8), 4, nil}, []events.Event{plain}},
 		"digests":                     {list{"BlockStored", list{digest, 12}, digest, raws(1, 8), 4, nil}, with(func(e *events.Event) { e.Root, e.Parent = false, 11 })},
-		"an offload tier":             {list{"BlockStored", list{11, 12}, nil, list{}, 4, nil, "STORAGE"}, []events.Event{{Kind: events.Registered, Tier: index.SSD, Hashes: []uint64{11, 12}}}},
+		"an offload tier":             {list{"BlockStored", list{11, 12}, nil, list{}, 4, nil, "STORAGE"}, []events.Event{{Kind: events.Registered, Tier: index.SSD, Hashes: []uint64{11, 12}, BlockSize: 4}}},
+		"no tokens, a parent":         {list{"BlockStored", list{11, 12}, 9, list{}, 4, nil, "GPU"}, []events.Event{{Kind: events.Registered, Hashes: []uint64{11, 12}, Parent: 9, BlockSize: 4}}},
+		"no tokens, no size":          {list{"BlockStored", list{11}, nil, list{}, 1 << 40, nil, "GPU"}, []events.Event{{Kind: events.Registered, Hashes: []uint64{11}, Root: true}}},
 		"a map":                       {mapped(nil), []events.Event{plain}},
 		"a map with more":             {mapped(dict{"lora_id": 1, "lora_name": "gdb", "extra_keys": list{list{"gdb"}, list{"gdb"}}, "locality": "LOCAL"}), with(func(e *events.Event) { e.Adapter = "gdb" })},
 		"SGLang's map":                {mapped(dict{"cache_salt": "s4lt", "session_id": "x"}), with(func(e *events.Event) { e.Salt = "s4lt" })},
@@ -102,9 +106,9 @@ func TestEveryLayoutOfAnEngineIsRead(t *testing.T) {
 		"all cleared, as a map":       {dict{"type": "AllBlocksCleared"}, []events.Event{{Kind: events.Cleared}}},
 		"an event of the future":      {dict{"type": "BlockMoved", "to": list{1, dict{"x": 2}}}, nil},
 		"one of the future as array":  {list{"BlockMoved", list{1}, 2}, nil},
-		"tokens that do not add up":   {list{"BlockStored", list{11, 12}, nil, raws(1, 7), 4, nil}, opaque},
+		"tokens that do not add up":   {list{"BlockStored", list{11, 12}, nil, raws(1, 7), 4, nil}, opaque(4)},
 		"nothing stored":              {list{"BlockStored", list{}, nil, list{}, 4, nil}, nil},
-		"a picture in the second one": {long("GPU", nil, list{nil, list{list{"pic", 0}}}), []events.Event{{Kind: events.Registered, Hashes: []uint64{11}, Root: true, Tokens: ids(1, 4), BlockSize: 4}, {Kind: events.Registered, Hashes: []uint64{12}, Parent: 11}}},
+		"a picture in the second one": {long("GPU", nil, list{nil, list{list{"pic", 0}}}), []events.Event{{Kind: events.Registered, Hashes: []uint64{11}, Root: true, Tokens: ids(1, 4), BlockSize: 4}, {Kind: events.Registered, Hashes: []uint64{12}, Parent: 11, BlockSize: 4}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var d decoder

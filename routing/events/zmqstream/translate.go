@@ -46,9 +46,14 @@ func (d *decoder) store(out []events.Event, r *raw) []events.Event {
 		out = append(out, e)
 	}
 	if told < len(r.hashes) {
-		e.Hashes, e.Tokens, e.Root, e.BlockSize = r.hashes[told:], nil, false, 0
+		e.Hashes, e.Tokens = r.hashes[told:], nil
 		if told > 0 {
-			e.Parent = r.hashes[told-1]
+			e.Parent, e.Root = r.hashes[told-1], false
+		}
+		// Offload tiers name no parent whatever stands before.
+		e.Root = e.Root && e.Tier == index.GPU
+		if e.BlockSize < 1 || e.BlockSize > events.MaxBlockSize {
+			e.BlockSize = 0
 		}
 		out = append(out, e)
 	}

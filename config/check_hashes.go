@@ -1,0 +1,57 @@
+package config
+
+import "strconv"
+
+// checkHashes notes hash schemes that no engine of a specialist could have, or that could meet nothing.
+func checkHashes(s *Specialist, path string, r *report) {
+	checkScheme(s.HashScheme, s.HashSeed, "octet", path, r)
+	if s.HashScheme != "octet" && s.Tokenizer == "none" {
+		r.addAt(path+".tokenizer", CodeConflict, "chunks of text have none of the hashes that engines give to tokens: hash_scheme %s needs a tokenizer", s.HashScheme)
+	}
+	for j := range s.Replicas {
+		rep, at := &s.Replicas[j], item(path+".replicas", j)
+		if wrongEngine(s.HashScheme, rep.Engine) {
+			r.addAt(at+".engine", CodeConflict, "%s does not hash as hash_scheme %s of its specialist says", rep.Engine, s.HashScheme)
+		}
+		if rep.Events == nil {
+			continue
+		}
+		checkScheme(rep.Events.HashScheme, rep.Events.HashSeed, "unknown", at+".events", r)
+		switch {
+		case rep.Events.HashScheme == "unknown":
+		case wrongEngine(rep.Events.HashScheme, rep.Engine):
+			r.addAt(at+".events.hash_scheme", CodeConflict, "%s does not hash so", rep.Engine)
+		case s.HashScheme != "octet" && (rep.Events.HashScheme != s.HashScheme || rep.Events.HashSeed != s.HashSeed):
+			r.addAt(at+".events.hash_scheme", CodeConflict, "prompts are hashed by another scheme or seed: hash_scheme and hash_seed of the specialist hold for all its replicas")
+		}
+	}
+}
+
+// checkScheme notes a scheme without its seed, and a seed that says nothing. none is the word for no scheme.
+func checkScheme(scheme, seed, none, path string, r *report) {
+	seeded := scheme != none && scheme != "sglang"
+	switch {
+	case seeded && seed == "":
+		r.addAt(path+".hash_seed", CodeConflict, "without PYTHONHASHSEED a vLLM draws its hashes at random: %s needs it here and there", scheme)
+	case !seeded && seed != "":
+		r.addAt(path+".hash_seed", CodeConflict, "hash_scheme %s has no seed", scheme)
+	case seeded && seed != "random" && !isHashSeed(seed):
+		r.addAt(path+".hash_seed", CodeBadValue, "%q is no PYTHONHASHSEED: random, or a number up to 4294967295", seed)
+	}
+}
+
+func isHashSeed(seed string) bool {
+	_, err := strconv.ParseUint(seed, 10, 32)
+	return err == nil
+}
+
+// wrongEngine reports whether a known kind of engine has another way to hash. An openai may be anything.
+func wrongEngine(scheme, engine string) bool {
+	switch scheme {
+	case "octet", "unknown":
+		return false
+	case "sglang":
+		return engine == "vllm" || engine == "llamacpp"
+	}
+	return engine == "sglang" || engine == "llamacpp"
+}
