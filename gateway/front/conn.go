@@ -77,6 +77,7 @@ type conn struct {
 	header http.Header
 	values []string // of header
 	post   bool     // the request before was a POST
+	last   bool     // the client wants no answer after this one
 	body   body
 	answer answer
 	linger bool // what was not read would make the close a reset, and the answer may be lost with it

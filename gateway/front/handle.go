@@ -8,7 +8,7 @@ import (
 
 // handle answers the request that was parsed, and reports whether the connection goes on.
 func (c *conn) handle() bool {
-	c.answer.begin(c.req.Close || c.server.closing.Load())
+	c.answer.begin(c.last || c.server.closing.Load())
 	c.inHead, c.resting, c.limit = false, false, time.Time{}
 	c.writeBy = after(c.answer.began, c.server.WriteTimeout)
 	if !c.body.whole() {
@@ -29,7 +29,7 @@ func (c *conn) call() (ok bool) {
 		if ok {
 			return
 		}
-		if p := recover(); p != nil && p != http.ErrAbortHandler {
+		if p := recover(); p != nil && p != any(http.ErrAbortHandler) {
 			c.server.logf("front: panic serving %s: %v\n%s", c.req.RemoteAddr, p, debug.Stack())
 		}
 	}()
@@ -50,7 +50,7 @@ func (c *conn) finish() bool {
 	}
 	a.finish()
 	c.limit = after(time.Now(), c.server.ReadHeaderTimeout)
-	if a.err != nil || a.short() {
+	if a.err != nil || a.unlike() {
 		return false
 	}
 	if a.closing {

@@ -39,7 +39,7 @@ type Server struct {
 
 // Serve accepts connections from l until Shutdown or Close, and returns http.ErrServerClosed then. It closes l.
 func (s *Server) Serve(l net.Listener) error {
-	defer l.Close() // again, most often
+	defer func() { _ = l.Close() }() // again, most often
 	if err := s.open(l); err != nil {
 		return err
 	}
