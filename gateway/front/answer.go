@@ -111,7 +111,9 @@ func (a *answer) inform(status int) {
 	}
 	a.c.body.expected = a.c.body.expected && status != http.StatusContinue
 	a.hold()
+	closing := a.closing
 	page := append(a.appendHead(a.buf[:0], status), "\r\n"...)
+	a.closing = closing // what is said of the answer itself counts
 	a.note(a.c.send(page))
 	a.drop()
 }

@@ -101,6 +101,9 @@ func explainRefusal(s *script, theirs, ours *heard) (wrong, why string) {
 		return fmt.Sprintf("ours refused what theirs took: %s\n%s", ours.answers[n-1].body, theirs.requests[len(ours.requests)]), ""
 	}
 	if i := len(ours.requests) - 1; i >= 0 && ours.unread[i] {
+		if n > 0 && ours.answers[n-1].close {
+			return compareAnswers(theirs.answers, ours.answers, n), "unread body, ours closes"
+		}
 		for _, bad := range []*refusal{errChunk, errTrailers} {
 			if stricter[bad](s) {
 				return "", "unread: " + bad.text
@@ -109,6 +112,8 @@ func explainRefusal(s *script, theirs, ours *heard) (wrong, why string) {
 	}
 	return fmt.Sprintf("request %d is theirs alone:\n%s", len(ours.requests), theirs.requests[len(ours.requests)]), ""
 }
+
+var rest = regexp.MustCompile(`\n[^\n]{0,3}$`)
 
 // refused says whether an answer is the server's own, to what is no request.
 func refused(r reply) bool { return r.own && r.status >= 400 }
@@ -132,6 +137,9 @@ func compareEnds(s *script, theirs, ours *heard) (wrong, why string) {
 		if bad := reasonIn(oo[n-1]); bad != nil && stricter[bad](s) {
 			return compareAnswers(to, oo, n-1), bad.text
 		}
+		if strings.Contains(oo[n-1].body, errRequestLine.text) && rest.Match(s.input) {
+			return compareAnswers(to, oo, n-1), "up to three bytes at the end" // theirs waits for four before it looks
+		}
 		return "ours refused, theirs did not: " + oo[n-1].body, ""
 	}
 	if len(to) > n && bothWays(ours) {
@@ -149,7 +157,7 @@ func compareEnds(s *script, theirs, ours *heard) (wrong, why string) {
 	if wrong := compareAnswers(to, oo, n); wrong != "" || n == 0 {
 		return wrong, ""
 	}
-	return compareLast(theirs, ours, to[n-1], oo[n-1])
+	return compareLast(s, ours, to[n-1], oo[n-1])
 }
 
 // bothWays says whether the last request is one of HTTP/1.0 that asks for both close and keep-alive. Theirs looks at the first
@@ -164,7 +172,7 @@ func bothWays(h *heard) bool {
 
 var stayers = regexp.MustCompile(`(?i)\nConnection: \[.*keep-alive.*close`)
 
-func compareLast(theirs, ours *heard, t, o reply) (wrong, why string) {
+func compareLast(s *script, ours *heard, t, o reply) (wrong, why string) {
 	switch {
 	case t.close == o.close:
 		return "", ""
@@ -172,8 +180,8 @@ func compareLast(theirs, ours *heard, t, o reply) (wrong, why string) {
 		return "", "unread body" // theirs knew before it answered
 	case o.close && bothWays(ours):
 		return "", "HTTP/1.0, close and keep-alive"
-	case o.close && quits(ours) && strings.Contains(broken.Replace(ours.requests[len(ours.requests)-1]), " broken\n"):
-		return "", "a body cut short" // theirs forgets that
+	case o.close && (quits(ours) || strings.Contains(string(s.input), "OPTIONS * ")):
+		return "", "unread body, ours closes" // theirs has seen its end beside its last bytes, or forgets that it was cut short
 	}
 	return fmt.Sprintf("the last answer closes: theirs %v, ours %v", t.close, o.close), ""
 }

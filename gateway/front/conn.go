@@ -54,7 +54,7 @@ type conn struct {
 	buf     []byte        // page, or larger when a head was
 	r, w    int           // buf[r:w] is received and not yet taken
 	scan    scan          // how far the head in buf[r:w] was searched for its end
-	skipped int           // empty lines before it
+	skipped int           // bytes of empty lines before it
 
 	limit   time.Time // until when the bytes that are waited for must come; zero is never
 	armed   time.Time // when a read will fail as set on nc; at or before limit, but for what is lazy

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"io"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -34,11 +35,22 @@ func (c *conn) call() (ok bool) {
 		}
 	}()
 	if c.req.RequestURI == "*" && c.req.Method == http.MethodOptions {
-		c.answer.header["Content-Length"] = []string{"0"}
+		c.answerOptions()
 		return true
 	}
 	c.server.Handler.ServeHTTP(&c.answer, c.req)
 	return true
+}
+
+// mostOptions is what is read of a body that OPTIONS * has no use for, in bytes.
+const mostOptions = 4 << 10
+
+// answerOptions answers a question about the server itself as net/http does.
+func (c *conn) answerOptions() {
+	if _, err := io.CopyN(io.Discard, c.req.Body, mostOptions+1); err == nil {
+		c.answer.closing = true
+	}
+	c.answer.header["Content-Length"] = []string{"0"}
 }
 
 // finish ends the answer and makes room for the next request, if there is to be one.
