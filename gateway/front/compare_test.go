@@ -64,7 +64,7 @@ func quits(h *heard) bool {
 	return slices.Contains(h.unread, true) || slices.ContainsFunc(h.requests, misdeclared.MatchString)
 }
 
-var misdeclared = regexp.MustCompile(`^[^ ]* "/do/[a-zA-Z0-9]*[lLz]`)
+var misdeclared = regexp.MustCompile(`^[^ ]* "/do/[^"]*[lLz]`)
 
 // broken are the ends of bodies that are told apart by ours alone, within trailers.
 var broken = strings.NewReplacer(" unexpected EOF\n", " broken\n", " i/o timeout\n", " broken\n", " connection reset by peer\n", " broken\n", " malformed\n", " broken\n")
@@ -92,7 +92,7 @@ func compareRequests(s *script, theirs, ours *heard) (wrong, why string) {
 func explainRefusal(s *script, theirs, ours *heard) (wrong, why string) {
 	n := len(ours.answers)
 	if bothWays(ours) {
-		return compareAnswers(theirs.answers, ours.answers, n), "HTTP/1.0, close and keep-alive"
+		return compareAnswers(theirs.answers, ours.answers, n), "HTTP/1.0, keep-alive beside something else"
 	}
 	if n > 0 && refused(ours.answers[n-1]) {
 		if bad := reasonIn(ours.answers[n-1]); bad != nil && stricter[bad](s) {
@@ -143,7 +143,7 @@ func compareEnds(s *script, theirs, ours *heard) (wrong, why string) {
 		return "ours refused, theirs did not: " + oo[n-1].body, ""
 	}
 	if len(to) > n && bothWays(ours) {
-		return compareAnswers(to, oo, n), "HTTP/1.0, close and keep-alive"
+		return compareAnswers(to, oo, n), "HTTP/1.0, keep-alive beside something else"
 	}
 	if len(to) != n {
 		if len(to) == n+1 && refused(to[n]) && s.ending == errReset {
@@ -160,17 +160,18 @@ func compareEnds(s *script, theirs, ours *heard) (wrong, why string) {
 	return compareLast(s, ours, to[n-1], oo[n-1])
 }
 
-// bothWays says whether the last request is one of HTTP/1.0 that asks for both close and keep-alive. Theirs looks at the first
-// Connection field alone, ours closes.
+// bothWays says whether the last request is one of HTTP/1.0 that names keep-alive and is to be the last all the same, because it
+// names close too, or because keep-alive is not a word of the list by itself. Theirs looks for the word in the first
+// Connection field alone, and then tells its handler that the request is the last and stays; ours closes.
 func bothWays(h *heard) bool {
 	if len(h.requests) == 0 {
 		return false
 	}
 	last := h.requests[len(h.requests)-1]
-	return strings.Contains(last, " HTTP/1.0 1.0 ") && strings.Contains(last, " close=true ") && stayers.MatchString(last)
+	return strings.Contains(last, " HTTP/1.0 1.0 ") && strings.Contains(last, " close=true\n") && stayers.MatchString(last)
 }
 
-var stayers = regexp.MustCompile(`(?i)\nConnection: \[.*keep-alive.*close`)
+var stayers = regexp.MustCompile(`(?i)\nConnection: \[.*keep-alive`)
 
 func compareLast(s *script, ours *heard, t, o reply) (wrong, why string) {
 	switch {
@@ -179,7 +180,7 @@ func compareLast(s *script, ours *heard, t, o reply) (wrong, why string) {
 	case t.close && quits(ours):
 		return "", "unread body" // theirs knew before it answered
 	case o.close && bothWays(ours):
-		return "", "HTTP/1.0, close and keep-alive"
+		return "", "HTTP/1.0, keep-alive beside something else"
 	case o.close && (quits(ours) || strings.Contains(string(s.input), "OPTIONS * ")):
 		return "", "unread body, ours closes" // theirs has seen its end beside its last bytes, or forgets that it was cut short
 	}

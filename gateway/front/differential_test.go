@@ -189,7 +189,12 @@ func (p *pair) askOurs(s *script) *heard {
 
 func (h *heard) read(c *scripted) {
 	h.asked = c.asked
-	h.answers, h.left = replies(c.out)
+	h.take(c.out)
+}
+
+// take takes what was answered.
+func (h *heard) take(out []byte) {
+	h.answers, h.left = replies(out)
 	h.answers = slices.DeleteFunc(h.answers, func(r reply) bool { return r.minor == "0" && r.status < 200 }) // net/http sends them; HTTP/1.0 knows none
 }
 
@@ -218,8 +223,8 @@ func (p *pair) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // render is all of a request that a handler can see, but its body.
 func render(r *http.Request) *strings.Builder {
 	b := new(strings.Builder)
-	fmt.Fprintf(b, "%s %q %s %d.%d host=%q length=%d te=%v close=%v from=%s\nurl scheme=%q opaque=%q host=%q path=%q raw=%q query=%q force=%v\n",
-		r.Method, r.RequestURI, r.Proto, r.ProtoMajor, r.ProtoMinor, r.Host, r.ContentLength, r.TransferEncoding, r.Close, r.RemoteAddr,
+	fmt.Fprintf(b, "%s %q %s %d.%d host=%q length=%d te=%v close=%v\nurl scheme=%q opaque=%q host=%q path=%q raw=%q query=%q force=%v\n",
+		r.Method, r.RequestURI, r.Proto, r.ProtoMajor, r.ProtoMinor, r.Host, r.ContentLength, r.TransferEncoding, r.Close,
 		r.URL.Scheme, r.URL.Opaque, r.URL.Host, r.URL.Path, r.URL.RawPath, r.URL.RawQuery, r.URL.ForceQuery)
 	names := make([]string, 0, len(r.Header))
 	for name := range r.Header {
