@@ -100,6 +100,9 @@ func explainRefusal(s *script, theirs, ours *heard) (wrong, why string) {
 		}
 		return fmt.Sprintf("ours refused what theirs took: %s\n%s", ours.answers[n-1].body, theirs.requests[len(ours.requests)]), ""
 	}
+	if n > 0 && ours.answers[n-1].close && strings.Contains(string(s.input), "OPTIONS * ") && stricter[errChunk](s) {
+		return "", "OPTIONS *: " + errChunk.text
+	}
 	if i := len(ours.requests) - 1; i >= 0 && ours.unread[i] {
 		if n > 0 && ours.answers[n-1].close {
 			return compareAnswers(theirs.answers, ours.answers, n), "unread body, ours closes"
@@ -137,7 +140,7 @@ func compareEnds(s *script, theirs, ours *heard) (wrong, why string) {
 		if bad := reasonIn(oo[n-1]); bad != nil && stricter[bad](s) {
 			return compareAnswers(to, oo, n-1), bad.text
 		}
-		if strings.Contains(oo[n-1].body, errRequestLine.text) && rest.Match(s.input) {
+		if bad := oo[n-1].body; (strings.Contains(bad, errRequestLine.text) || strings.Contains(bad, errBareLF.text)) && rest.Match(s.input) {
 			return compareAnswers(to, oo, n-1), "up to three bytes at the end" // theirs waits for four before it looks
 		}
 		return "ours refused, theirs did not: " + oo[n-1].body, ""

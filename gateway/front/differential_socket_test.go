@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -95,6 +96,9 @@ func (x *sockets) ask(t *testing.T, s *script) *heard {
 		t.Errorf("the connection was not closed: %v", err)
 	}
 	writing.Wait()
+	for x.server.Connections() > 0 {
+		runtime.Gosched()
+	}
 	h.take(out)
 	return h
 }
