@@ -54,7 +54,7 @@ type conn struct {
 	buf     []byte        // page, or larger when a head was
 	r, w    int           // buf[r:w] is received and not yet taken
 	scan    scan          // how far the head in buf[r:w] was searched for its end
-	skipped int           // empty lines before it
+	skipped int           // bytes of empty lines before it
 
 	limit   time.Time // until when the bytes that are waited for must come; zero is never
 	armed   time.Time // when a read will fail as set on nc; at or before limit, but for what is lazy
@@ -77,6 +77,7 @@ type conn struct {
 	header http.Header
 	values []string // of header
 	post   bool     // the request before was a POST
+	last   bool     // the client wants no answer after this one
 	body   body
 	answer answer
 	linger bool // what was not read would make the close a reset, and the answer may be lost with it
@@ -306,9 +307,18 @@ func (c *conn) left() {
 	_ = c.nc.SetReadDeadline(time.Unix(1, 0)) // wakes who waits; the connection's goroutine finds out the truth by reading
 }
 
-// cut ends the connection from elsewhere.
+// cut ends the connection from elsewhere, and does not wait for its handler: closing the descriptor would.
 func (c *conn) cut() {
 	c.peer.Or(closes)
 	c.cancel()
-	_ = c.nc.Close() // its goroutine closes it again
+	_ = c.nc.SetDeadline(time.Unix(1, 0)) // fails on a closed connection
+	switch both := c.nc.(type) {
+	case interface {
+		CloseRead() error
+		CloseWrite() error
+	}:
+		_, _ = both.CloseRead(), both.CloseWrite() // likewise; its goroutine does the rest
+	default:
+		_ = c.nc.Close() // its goroutine closes it again
+	}
 }

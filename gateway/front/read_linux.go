@@ -1,6 +1,7 @@
 package front
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -27,7 +28,7 @@ func read(fd uintptr, p []byte) (int, error) {
 		switch {
 		case err == syscall.EINTR:
 			continue
-		case err == syscall.EAGAIN:
+		case errors.Is(err, syscall.EAGAIN):
 			return 0, err
 		case err != nil:
 			return 0, os.NewSyscallError("read", err)
@@ -46,7 +47,7 @@ func (c *conn) onReady(fd uintptr) bool {
 		room := c.room()
 		n, err := read(fd, room)
 		switch {
-		case err == syscall.EAGAIN:
+		case errors.Is(err, syscall.EAGAIN):
 			return c.parked()
 		case err != nil:
 			c.failed = err
@@ -75,7 +76,7 @@ func (c *conn) parked() bool {
 
 func (c *conn) onTarget(fd uintptr) bool {
 	n, err := read(fd, c.target)
-	if err == syscall.EAGAIN {
+	if errors.Is(err, syscall.EAGAIN) {
 		c.arm()
 		return false
 	}

@@ -108,7 +108,7 @@ func (c *conn) writeAgain(err error) bool {
 	}
 	c.writeArmed = c.writeBy
 	_ = c.nc.SetWriteDeadline(c.writeArmed) // fails on a closed connection, as the write will
-	return true
+	return c.peer.Load()&closes == 0
 }
 
 // lost ends the request's context where a write found that the client is gone, not where it is slow.
