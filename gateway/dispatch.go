@@ -206,7 +206,7 @@ func (x *exchange) firstTokenBudget() time.Duration {
 func (x *exchange) edits(rep *Replica) []wire.Edit {
 	model := rep.Model
 	if x.verdict.Adapter != "" {
-		model = x.verdict.Adapter
+		model = rep.adapted(x.verdict.Adapter)
 	}
 	edits := make([]wire.Edit, 0, 3)
 	if x.req.Model != model {
@@ -219,6 +219,15 @@ func (x *exchange) edits(rep *Replica) []wire.Edit {
 		edits = append(edits, wire.Edit{Key: "cache_salt", Raw: wire.AppendQuoted(nil, x.tenant.CacheSalt)})
 	}
 	return x.continued(edits)
+}
+
+// adapted is the name by which the engine knows an adapter: vLLM lists it beside the model, SGLang takes it behind the model's
+// name, and would answer any other from the model alone.
+func (r *Replica) adapted(adapter string) string {
+	if r.Engine == "sglang" {
+		return r.Model + ":" + adapter
+	}
+	return adapter
 }
 
 // enginePriority turns our sign (larger is sooner) into the engine's: vLLM runs lower values first, SGLang higher.

@@ -56,6 +56,7 @@ type exchange struct {
 
 	turn      turn
 	cont      *continuation // nil for an answer that cannot be taken up again
+	tidy      *tidy         // nil for an engine whose events are as clients know them
 	attempts  int
 	takeovers int              // attempts to go on with a stream whose engine died
 	died      index.HostBitmap // replicas whose engines died under this stream
