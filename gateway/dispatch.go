@@ -149,7 +149,8 @@ func watchPreemption(t *scheduler.Ticket, ctx *turnContext) {
 
 // lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier steps.
 func (x *exchange) lastHop() (*Hop, error) {
-	hop := x.hop(x.turn.step, x.turn.rep)
+	hop := &x.turn.hop
+	*hop = x.hop(x.turn.step, x.turn.rep)
 	if x.base() > 0 {
 		return hop, nil
 	}
@@ -165,7 +166,8 @@ func (x *exchange) ask(ctx context.Context, hop *Hop, budget time.Duration) (eng
 		return nil, err
 	}
 	x.segments = segments
-	return hop.Replica.Client.Do(ctx, x.request(hop, segments, budget))
+	x.turn.sent = x.request(hop, segments, budget)
+	return hop.Replica.Client.Do(ctx, &x.turn.sent)
 }
 
 func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
@@ -175,9 +177,9 @@ func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
 	return x.req.Splice(hop.Edits, dst)
 }
 
-func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) *engine.Request {
+func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) engine.Request {
 	x.hint(hop)
-	return &engine.Request{
+	return engine.Request{
 		Method: "POST", Path: hop.Path, Segments: segments, RequestID: x.id, Stream: hop.Stream, Bearer: hop.Replica.APIKey, Fields: hop.Fields,
 		HeaderTimeout: budget, IdleTimeout: budget,
 	}
@@ -211,7 +213,7 @@ func (x *exchange) edits(rep *Replica) []wire.Edit {
 	if x.verdict.Adapter != "" {
 		model = x.verdict.Adapter
 	}
-	edits := make([]wire.Edit, 0, 3)
+	var edits []wire.Edit
 	if x.req.Model != model {
 		edits = append(edits, wire.Edit{Key: "model", Raw: wire.AppendQuoted(nil, model)})
 	}

@@ -60,7 +60,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 		x.fail(err)
 		return
 	}
-	h := linesOf(w.Header())
+	h := lines{w.Header(), nil}
 	h.set("Content-Type", "application/json")
 	x.identify(&h)
 	_, _ = w.Write(append(body, '\n'))

@@ -86,15 +86,10 @@ type Specialist struct {
 	// Routed is told of each prompt that a replica was sent, once it has a place there; nil: nobody wants to know.
 	Routed  func(v routing.View, h index.HostID)
 	handles *specialistMetrics
-	step    string // the names of its knobs
-	floor   string
-}
 
-func (sp *Specialist) executor(b routing.Bounds) routing.Executor {
-	if sp.Executor == nil {
-		return routing.SequentialExecutor(b)
-	}
-	return sp.Executor(b)
+	decisions atomic.Uint64
+	step      string // the names of its knobs
+	floor     string
 }
 
 func (sp *Specialist) protocol() Protocol {

@@ -20,6 +20,8 @@ type turn struct {
 	permit  *fleet.Permit
 	flight  fleet.Flight      // in the replica's ledger
 	ticket  *scheduler.Ticket // nil without a place
+	hop     Hop               // of the last step
+	sent    engine.Request    // what the engine was asked last; Clients are done with it when they have answered
 	resp    engine.Response   // nil before the head
 	ctx     *turnContext      // ends with the request, or when the place is taken back; nil before the engine is asked
 	heard   bool              // the client has something of this engine's answer

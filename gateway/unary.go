@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"octet/engine"
 	"octet/gateway/sse"
@@ -27,14 +26,14 @@ func (x *exchange) relayUnary() error {
 	}
 	x.usage, x.finish, x.handedOut = usage, finish, usage.CompletionTokens
 	ticket.Answered(x.handedOut)
-	x.observeFirstToken(x.s.now())
+	now := x.s.now()
+	x.observeFirstToken(now)
 	x.noteCached(usage)
 	ticket.Release()
 	x.said.whole(body)
 	x.releaseHeld()
-	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
-	x.writeHead("application/json")
-	x.armWrite(x.s.now())
+	x.writeHead("application/json", len(body))
+	x.armWrite(now)
 	if _, err := x.w.Write(body); err != nil {
 		return x.clientGone(err)
 	}
