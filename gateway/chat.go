@@ -170,7 +170,7 @@ func (x *exchange) plan() (routing.Plan, error) {
 	snapshot := x.sp.Fleet()
 	x.route = routing.Acquire(x.facts(now))
 	x.route.Candidates(snapshot.Hosts.AndNot(x.died))
-	x.route.EnableTrace(x.timer())
+	x.route.EnableTrace(x.timer(now))
 	x.sp.Seed(x.route, snapshot)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
 	x.prompt = x.sp.Footprint(x.route.View())
@@ -178,13 +178,15 @@ func (x *exchange) plan() (routing.Plan, error) {
 	return plan, err
 }
 
-// timedEvery is how many of a specialist's decisions there are for one that has every plugin's time taken, beside those that
-// are to be explained.
-const timedEvery = 16
+// timedEvery is how long after one decision of a specialist another has the time of every plugin taken, beside those that are
+// to be explained: at most a thousand a second pay for it.
+const timedEvery = time.Millisecond
 
 // timer is what times the plugins of this decision; nil is nobody.
-func (x *exchange) timer() func() time.Duration {
-	if x.dry || x.intent.Explain || x.sp.decisions.Add(1)%timedEvery == 1 {
+func (x *exchange) timer(now time.Time) func() time.Duration {
+	since := int64(now.Sub(x.s.began))
+	last := x.sp.timed.Load()
+	if x.dry || x.intent.Explain || since-last >= int64(timedEvery) && x.sp.timed.CompareAndSwap(last, since) {
 		return x.calls.since
 	}
 	return nil
@@ -233,7 +235,7 @@ func (x *exchange) checkPrompt() error {
 		return fail(CodeContextLength, "messages", fmt.Sprintf("%d prompt tokens and %d to generate exceed the context of %s, %d",
 			x.prompt.Tokens, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.Context))
 	}
-	if x.attempts == 0 && !x.dry {
+	if x.attempts == 0 && !x.dry && x.tenant.tokens != nil {
 		if err := x.tenant.Charge(x.s.now(), x.prompt.Tokens); err != nil {
 			return err
 		}

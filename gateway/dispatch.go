@@ -79,7 +79,8 @@ func (x *exchange) enter(ctx context.Context) error {
 	x.yieldHeld(r)
 	x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
 	ticket, err := x.turn.rep.Gate.Admit(ctx, r)
-	x.noteQueue(x.turn.at, x.s.since(start))
+	now := x.s.now()
+	x.noteQueue(x.turn.at, now.Sub(start))
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errDeadline):
 		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: "the deadline passed in the queue"}
@@ -89,9 +90,9 @@ func (x *exchange) enter(ctx context.Context) error {
 	x.free = false
 	x.turn.ticket = ticket
 	x.countAdmission()
-	x.turn.flight.Begin(x.s.now())
+	x.turn.flight.Begin(now)
 	if x.sp.Routed != nil && x.route != nil {
-		x.sp.Routed(x.route.View(), x.turn.rep.Host)
+		x.sp.Routed(x.route.View(), x.turn.rep.Host, now)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ type exchange struct {
 	taken     bool              // and among its tenant's
 	undo      []func()          // run last to first by end
 	heads     heads             // of the request
-	lines     [mostLines]string // of the answer's head
+	lines     [mostLines]string // of the answer's head; left as they are until the next one's
 	calls     calls
 }
 
@@ -162,7 +162,7 @@ func (x *exchange) end() {
 	x.dropRoute()
 	x.dropQuestion()
 	clear(x.undo)
-	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0], held: x.held[:0], calls: x.calls}
+	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0], held: x.held[:0], lines: x.lines, calls: x.calls}
 	exchanges.Put(x)
 }
 

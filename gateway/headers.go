@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // lines sets single-valued fields of a header, without an allocation while the room lasts.
@@ -28,7 +29,7 @@ func (l *lines) set(name, value string) {
 // writeHead sends the head of a successful answer: the contract's headers, and nothing that the engine said about itself.
 //
 // The fields' values lie in the exchange: whoever sends the head must have it by the first Write.
-func (x *exchange) writeHead(contentType string, length int) {
+func (x *exchange) writeHead(now time.Time, contentType string, length int) {
 	h := x.linesOf(x.w.Header())
 	h.set("Content-Type", contentType)
 	if length >= 0 {
@@ -54,7 +55,7 @@ func (x *exchange) writeHead(contentType string, length int) {
 	h.set("X-Attempts", strconv.Itoa(x.attempts))
 	h.set("X-Queue-Ms", strconv.FormatInt(x.queued.Milliseconds(), 10))
 	h.set("X-Cached-Tokens", strconv.Itoa(x.cachedTokens()))
-	for _, slo := range x.sp.Board.Headers() {
+	for _, slo := range x.sp.Board.HeadersAt(now) {
 		h.h[slo.Name] = slo.Values
 	}
 	if x.intent.Explain {

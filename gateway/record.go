@@ -193,7 +193,8 @@ func (x *exchange) observeFirstToken(now time.Time) {
 
 // close writes the end of the request into the receipt, the windows, the metrics and the log.
 func (x *exchange) close() {
-	total := x.since()
+	now := x.s.now()
+	total := now.Sub(x.arrival)
 	result := x.result(total)
 	if x.receipt != nil {
 		x.receipt.Result = result
@@ -202,9 +203,9 @@ func (x *exchange) close() {
 		x.haveJudged()
 	}
 	if x.sp != nil && x.failure == nil {
-		x.sp.Board.ObserveEnd(x.preempted > 0)
+		x.sp.Board.ObserveEndAt(now, x.preempted > 0)
 		x.rememberConversation()
-		x.tenant.Spend(x.s.now(), x.handedOut)
+		x.tenant.Spend(now, x.handedOut)
 	}
 	x.s.metrics.ended(x.sp, x.intent.Intent, result, total)
 	x.s.logEnd(x, result)

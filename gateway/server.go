@@ -81,6 +81,7 @@ type Server struct {
 	draining      atomic.Bool
 	open          atomic.Int64 // requests being answered
 	bodies        atomic.Int64 // bytes of the bodies that they hold
+	began         time.Time    // an hour before it did: the first decisions are timed
 	cutOff        context.Context
 	cut           context.CancelCauseFunc
 	listeners     sync.WaitGroup
@@ -96,6 +97,7 @@ func New(rt *Runtime, o Options) *Server {
 	if s.now == nil {
 		s.now, s.since = time.Now, time.Since // which asks one clock, not two
 	}
+	s.began = s.now().Add(-time.Hour)
 	s.cutOff, s.cut = context.WithCancelCause(context.Background())
 	if s.probation == nil {
 		s.probation = slo.NewProbation()

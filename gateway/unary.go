@@ -32,7 +32,7 @@ func (x *exchange) relayUnary() error {
 	ticket.Release()
 	x.said.whole(body)
 	x.releaseHeld()
-	x.writeHead("application/json", len(body))
+	x.writeHead(now, "application/json", len(body))
 	x.armWrite(now)
 	if _, err := x.w.Write(body); err != nil {
 		return x.clientGone(err)
