@@ -88,7 +88,7 @@ func (x *exchange) enter(ctx context.Context) error {
 		return cause(ctx, err)
 	}
 	x.free = false
-	x.turn.ticket = ticket
+	x.turn.ticket, x.turn.over = ticket, false
 	x.countAdmission()
 	x.turn.flight.Begin(now)
 	if x.sp.Routed != nil && x.route != nil {
@@ -112,7 +112,7 @@ func (x *exchange) call(ctx context.Context) error {
 	t := &x.turn
 	t.ctx = newTurnContext(ctx)
 	watchPreemption(t.ticket, t.ctx)
-	defer t.ticket.Watch(nil)
+	defer t.unwatch()
 	if err := x.sendBeside(t.ctx.cancel); err != nil {
 		return err
 	}

@@ -168,8 +168,24 @@ func toMs(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
 // noteCached holds what the engine says it had cached against what was thought.
 func (x *exchange) noteCached(u sse.Usage) {
-	if u.CachedKnown && x.base() == 0 && !x.turn.handed { // what was handed over is not the replica's own cache
-		x.turn.ticket.Cached(u.CachedTokens)
+	if cached := x.cachedFor(u); cached >= 0 {
+		x.turn.ticket.Cached(cached)
+	}
+	x.noteDelivered(u)
+}
+
+// cachedFor is what the engine says it had cached of the prompt, -1 where that says nothing of the replica's own cache, as of a
+// prompt that was handed over.
+func (x *exchange) cachedFor(u sse.Usage) int {
+	if u.CachedKnown && x.base() == 0 && !x.turn.handed {
+		return u.CachedTokens
+	}
+	return -1
+}
+
+// noteDelivered writes it down.
+func (x *exchange) noteDelivered(u sse.Usage) {
+	if x.cachedFor(u) >= 0 {
 		x.turn.at.delivered = u.CachedTokens
 		x.turn.at.DeliveredTokens = &x.turn.at.delivered
 		x.notePredicted(u.CachedTokens)

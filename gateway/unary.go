@@ -21,15 +21,14 @@ func (x *exchange) relayUnary() error {
 	if err != nil {
 		return unusable(err)
 	}
-	if !ticket.Pin() {
+	if !ticket.Complete(usage.CompletionTokens, x.cachedFor(usage)) {
 		return errPreempted
 	}
+	x.turn.over = true
 	x.usage, x.finish, x.handedOut = usage, finish, usage.CompletionTokens
-	ticket.Answered(x.handedOut)
 	now := x.s.now()
 	x.observeFirstToken(now)
-	x.noteCached(usage)
-	ticket.Release()
+	x.noteDelivered(usage)
 	x.said.whole(body)
 	x.releaseHeld()
 	x.writeHead(now, "application/json", len(body))
