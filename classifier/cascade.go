@@ -73,8 +73,24 @@ type Turn struct {
 // declared model, declared intent, structural detectors, trained model. It is immutable and safe for concurrent use.
 type Cascade struct {
 	cfg       Config
+	models    map[string]lane
 	detectors []*detector // those whose target is in the ensemble, in order of precedence
 	hints     []*detector // likewise; asked where the model could not say
+}
+
+// lane is what a model's name stands for: a specialist, and its adapter or none.
+type lane struct{ specialist, adapter, rule string }
+
+// lanesOf returns every model that may be declared, "specialist" and "specialist:adapter".
+func lanesOf(c *Config) map[string]lane {
+	lanes := map[string]lane{}
+	for _, s := range c.Specialists {
+		lanes[s] = lane{s, "", "model " + s}
+		for _, a := range c.Adapters[s] {
+			lanes[s+":"+a] = lane{s, a, "model " + s + ":" + a}
+		}
+	}
+	return lanes
 }
 
 // New checks c: at least one specialist, unique names, and no reference to a specialist that is not there. The cascade
@@ -100,7 +116,7 @@ func New(c Config) (*Cascade, error) {
 	if err := checkRules(c.Rules, c.Specialists); err != nil {
 		return nil, err
 	}
-	return &Cascade{cfg: c, detectors: bind(detectors[:], c.Specialists), hints: bind(hints[:], c.Specialists)}, nil
+	return &Cascade{cfg: c, models: lanesOf(&c), detectors: bind(detectors[:], c.Specialists), hints: bind(hints[:], c.Specialists)}, nil
 }
 
 // Classify decides. It reads at most 32 KiB of the text, the end of the conversation first, and nothing of it where the
@@ -158,13 +174,25 @@ func (c *Cascade) route(in Input, v Verdict) (Verdict, error) {
 	return asked, err
 }
 
+// Reads reports whether Classify would look at the text of a request that declares this model and this intent: where not, it
+// need not be given any.
+func (c *Cascade) Reads(model, intent string) bool {
+	if model != "" && model != Routed {
+		return false
+	}
+	if intent == "" {
+		intent = Unspecified
+	}
+	return c.cfg.Intents[intent].Specialist == ""
+}
+
 // declared follows a model's name, "specialist" or "specialist:adapter".
 func (c *Cascade) declared(model string, v Verdict) (Verdict, error) {
-	name, adapter, adapted := strings.Cut(model, ":")
-	if !slices.Contains(c.cfg.Specialists, name) || adapted && !slices.Contains(c.cfg.Adapters[name], adapter) {
+	to, known := c.models[model]
+	if !known {
 		return v, fmt.Errorf("%w: %.64q", ErrUnknownModel, model)
 	}
-	v.Specialist, v.Adapter, v.RoutedBy, v.Rule = name, adapter, ByModel, "model "+model
+	v.Specialist, v.Adapter, v.RoutedBy, v.Rule = to.specialist, to.adapter, ByModel, to.rule
 	return v, nil
 }
 

@@ -2,6 +2,7 @@ package classifier
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 )
@@ -273,5 +274,31 @@ func TestTrafficTeachesNothing(t *testing.T) {
 func TestNamesOfRules(t *testing.T) {
 	if got := RoutedBy(99).String() + RoutedBy(0).String(); got != "" {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestTextThatIsNotReadChangesNothing(t *testing.T) {
+	c, err := New(Config{
+		Specialists: []string{"debug", "stl"}, Adapters: map[string][]string{"debug": {"gdb"}}, Fallback: "stl", Detectors: true,
+		Intents: map[string]IntentConfig{"crash": {Specialist: "debug"}, "ask": {}, Unspecified: {}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace := []Turn{{Role: "user", Text: []byte("==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x602\n    #0 0x1 in f a.cc:1\n")}}
+	differed := false
+	for _, model := range []string{"", Routed, "debug", "debug:gdb", "debug:", "stl:gdb", "nobody"} {
+		for _, intent := range []string{"", Unspecified, "crash", "ask", "none"} {
+			with, err := c.Classify(Input{Model: model, Intent: intent, Turns: trace})
+			without, err2 := c.Classify(Input{Model: model, Intent: intent})
+			same := fmt.Sprint(with, err) == fmt.Sprint(without, err2)
+			if !same && !c.Reads(model, intent) {
+				t.Errorf("model %q, intent %q: %v %v, without text %v %v", model, intent, with, err, without, err2)
+			}
+			differed = differed || !same
+		}
+	}
+	if !differed {
+		t.Error("the text made no difference anywhere")
 	}
 }

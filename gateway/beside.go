@@ -24,13 +24,14 @@ type beside struct {
 }
 
 // sendBeside sends the leg that waits for the last step, if there is one. When it fails, fail ends the last step's attempt.
-func (x *exchange) sendBeside(fail context.CancelCauseFunc) error {
+func (x *exchange) sendBeside(fail func(error)) error {
 	b := x.beside
 	if b == nil {
 		return nil
 	}
 	x.stopBeside()
-	hop := x.hop(b.step, b.rep)
+	whole := x.hop(b.step, b.rep)
+	hop := &whole
 	if err := x.protocol.Request(hop); err != nil { // anew for every attempt of the last step
 		return err
 	}
@@ -38,7 +39,8 @@ func (x *exchange) sendBeside(fail context.CancelCauseFunc) error {
 	if err != nil {
 		return err
 	}
-	r := x.request(hop, [][]byte{slices.Concat(segments...)}, x.legBudget()) // a copy: it may outlive the question
+	r := new(engine.Request)
+	*r = x.request(hop, [][]byte{slices.Concat(segments...)}, x.legBudget()) // a copy: it may outlive the question
 	r.IdleTimeout = x.rt.Limits.TTFTTimeout
 	ctx, cancel := context.WithCancel(x.ctx)
 	b.cancel, b.done, b.accepted = cancel, make(chan struct{}), make(chan struct{})
@@ -54,7 +56,7 @@ func (x *exchange) sendBeside(fail context.CancelCauseFunc) error {
 }
 
 // await returns when the engine has taken the leg, at the latest after most. The error is why the attempt has ended meanwhile.
-func (b *beside) await(ctx context.Context, most time.Duration) error {
+func (b *beside) await(ctx *turnContext, most time.Duration) error {
 	if most <= 0 {
 		return nil
 	}
@@ -66,7 +68,7 @@ func (b *beside) await(ctx context.Context, most time.Duration) error {
 	case <-ctx.Done():
 	case <-patience.C:
 	}
-	return context.Cause(ctx)
+	return ctx.cause()
 }
 
 // drainLeg sends r and reads the answer to its end, for nothing but how it ends. It closes accepted when the engine has taken r.

@@ -79,7 +79,8 @@ func (x *exchange) enter(ctx context.Context) error {
 	x.yieldHeld(r)
 	x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
 	ticket, err := x.turn.rep.Gate.Admit(ctx, r)
-	x.noteQueue(x.turn.at, x.s.since(start))
+	now := x.s.now()
+	x.noteQueue(x.turn.at, now.Sub(start))
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errDeadline):
 		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: "the deadline passed in the queue"}
@@ -87,11 +88,11 @@ func (x *exchange) enter(ctx context.Context) error {
 		return cause(ctx, err)
 	}
 	x.free = false
-	x.turn.ticket = ticket
+	x.turn.ticket, x.turn.over = ticket, false
 	x.countAdmission()
-	x.turn.flight.Begin(x.s.now())
+	x.turn.flight.Begin(now)
 	if x.sp.Routed != nil && x.route != nil {
-		x.sp.Routed(x.route.View(), x.turn.rep.Host)
+		x.sp.Routed(x.route.View(), x.turn.rep.Host, now)
 	}
 	return nil
 }
@@ -109,10 +110,10 @@ func (x *exchange) demand() fleet.Demand {
 // call sends the request and brings the answer so far that the client has its first byte, or all of a unary one.
 func (x *exchange) call(ctx context.Context) error {
 	t := &x.turn
-	t.ctx, t.cancel = context.WithCancelCause(ctx)
-	watchPreemption(t.ticket, t.cancel)
-	defer t.ticket.Watch(nil)
-	if err := x.sendBeside(t.cancel); err != nil {
+	t.ctx = newTurnContext(ctx)
+	watchPreemption(t.ticket, t.ctx)
+	defer t.unwatch()
+	if err := x.sendBeside(t.ctx.cancel); err != nil {
 		return err
 	}
 	hop, err := x.lastHop()
@@ -133,20 +134,24 @@ func (x *exchange) call(ctx context.Context) error {
 
 // cause prefers the reason for which ctx ended over the error that its end provoked.
 func cause(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err == nil || ctx.Err() == nil {
+		return err
 	}
-	return err
+	if t, ok := ctx.(*turnContext); ok {
+		return t.cause()
+	}
+	return context.Cause(ctx)
 }
 
 // watchPreemption ends the attempt when its ticket has to give way, until its watch ends.
-func watchPreemption(t *scheduler.Ticket, cancel context.CancelCauseFunc) {
-	t.Watch(func() { cancel(errPreempted) })
+func watchPreemption(t *scheduler.Ticket, ctx *turnContext) {
+	t.Watch(func() { ctx.cancel(errPreempted) })
 }
 
 // lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier steps.
 func (x *exchange) lastHop() (*Hop, error) {
-	hop := x.hop(x.turn.step, x.turn.rep)
+	hop := &x.turn.hop
+	*hop = x.hop(x.turn.step, x.turn.rep)
 	if x.base() > 0 {
 		return hop, nil
 	}
@@ -162,7 +167,8 @@ func (x *exchange) ask(ctx context.Context, hop *Hop, budget time.Duration) (eng
 		return nil, err
 	}
 	x.segments = segments
-	return hop.Replica.Client.Do(ctx, x.request(hop, segments, budget))
+	x.turn.sent = x.request(hop, segments, budget)
+	return hop.Replica.Client.Do(ctx, &x.turn.sent)
 }
 
 func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
@@ -172,9 +178,9 @@ func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
 	return x.req.Splice(hop.Edits, dst)
 }
 
-func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) *engine.Request {
+func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) engine.Request {
 	x.hint(hop)
-	return &engine.Request{
+	return engine.Request{
 		Method: "POST", Path: hop.Path, Segments: segments, RequestID: x.id, Stream: hop.Stream, Bearer: hop.Replica.APIKey, Fields: hop.Fields,
 		HeaderTimeout: budget, IdleTimeout: budget,
 	}
@@ -208,7 +214,7 @@ func (x *exchange) edits(rep *Replica) []wire.Edit {
 	if x.verdict.Adapter != "" {
 		model = rep.adapted(x.verdict.Adapter)
 	}
-	edits := make([]wire.Edit, 0, 3)
+	var edits []wire.Edit
 	if x.req.Model != model {
 		edits = append(edits, wire.Edit{Key: "model", Raw: wire.AppendQuoted(nil, model)})
 	}

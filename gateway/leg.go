@@ -15,7 +15,8 @@ import (
 
 // leg is one replica's turn at a step before the last, to its end. What the replica keeps for the last step stays held.
 func (x *exchange) leg(ctx context.Context, s routing.Step, rep *Replica, at *Attempt) error {
-	hop := x.hop(s, rep)
+	whole := x.hop(s, rep)
+	hop := &whole
 	if err := x.protocol.Request(hop); err != nil {
 		x.closeAttempt(at, err)
 		return err
@@ -76,9 +77,9 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 // callLeg sends one leg's request and has the Protocol take its answer.
 func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
 	t := &x.turn
-	t.ctx, t.cancel = context.WithCancelCause(ctx)
+	t.ctx = newTurnContext(ctx)
 	if t.ticket != nil {
-		watchPreemption(t.ticket, t.cancel)
+		watchPreemption(t.ticket, t.ctx)
 		defer t.ticket.Watch(nil)
 	}
 	var err error
@@ -158,6 +159,9 @@ func (x *exchange) yieldHeld(r scheduler.GateRequest) {
 // cannot, or the engine beside it failed, and the client has seen nothing. The two of a pair meet once more; after that, and
 // in all other cases, the last step does without.
 func (x *exchange) doWithout(err error) bool {
+	if err == nil {
+		return false
+	}
 	var said *Error
 	failed := errors.Is(err, errHandover) || errors.As(err, &said) && !errors.Is(err, errEngineBusy)
 	if !failed || x.started || !x.turn.handed {

@@ -110,7 +110,7 @@ func (x *exchange) pass(out [2][]byte) error {
 		return errPreempted
 	}
 	if !x.started {
-		x.writeHead("text/event-stream; charset=utf-8")
+		x.writeHead(now, "text/event-stream; charset=utf-8", -1)
 	}
 	if !x.turn.heard {
 		x.turn.resp.SetIdle(x.rt.Limits.IdleTimeout)

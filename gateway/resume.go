@@ -121,15 +121,7 @@ func (x *exchange) unfinished() bool {
 // told says whether the place is wanted by somebody more urgent and this is a moment to give it up: with a whole number of
 // tokens out, and more to come. A stream is asked with each piece, so that waiting for the answer costs no goroutine.
 func (x *exchange) told() bool {
-	if !x.unfinished() {
-		return false
-	}
-	select {
-	case <-x.turn.ticket.Preempted():
-		return true
-	default:
-		return false
-	}
+	return x.unfinished() && x.turn.ticket.Yielding()
 }
 
 // resume gives the place up and asks for it again, as often as it takes, until the answer goes on. The client's stream

@@ -60,7 +60,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 		x.fail(err)
 		return
 	}
-	h := linesOf(w.Header())
+	h := lines{w.Header(), nil}
 	h.set("Content-Type", "application/json")
 	x.identify(&h)
 	_, _ = w.Write(append(body, '\n'))
@@ -139,6 +139,8 @@ func admission(a scheduler.Answer) *Admission {
 
 func (x *exchange) renderPrompt(dst []byte) []byte { return renderPrompt(x.kind, &x.req, dst) }
 
+func (x *exchange) member(name string) []byte { return x.req.Raw(name) }
+
 // renderPrompt appends the prompt as an engine with our own chat template sees it.
 func renderPrompt(kind wire.Kind, req *wire.Request, dst []byte) []byte {
 	if kind == wire.Completion {
@@ -148,10 +150,10 @@ func renderPrompt(kind wire.Kind, req *wire.Request, dst []byte) []byte {
 		}
 		return dst
 	}
-	req.EachMessage(func(role string, text []byte) {
-		dst = engine.OpenTurn(dst, role)
-		dst = append(dst, text...)
+	for i := range req.Messages() {
+		dst = engine.OpenTurn(dst, req.Role(i))
+		dst = req.AppendText(dst, i)
 		dst = engine.CloseTurn(dst)
-	})
+	}
 	return engine.OpenTurn(dst, "assistant")
 }

@@ -44,7 +44,7 @@ func (sh *shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	flight.Begin(sh.of.s.now())
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watchPreemption(ticket, cancel)
+	ticket.Watch(func() { cancel(errPreempted) })
 	defer ticket.Watch(nil)
 	answer, err := sh.call(ctx, rep, &place{ticket: ticket, flight: &flight, size: sh.sp.BlockSize, now: sh.of.s.now})
 	return answer, cause(ctx, err)

@@ -68,15 +68,39 @@ func (p *Pool) Cached() int { return p.prefix.used }
 // Blocks returns how many blocks tokens tokens take.
 func (p *Pool) Blocks(tokens int) int { return (tokens + p.blockSize - 1) / p.blockSize }
 
-// Match returns how many leading blocks of chain are cached. One map probe a block, up to the first miss.
+// Match returns how many leading blocks of chain are cached. One map probe a block at most, up to the first miss.
 // A caller that must compute at least one token of n passes at most (n-1)/BlockSize hashes.
 func (p *Pool) Match(chain []BlockHash) int {
+	w := walk{step: 1}
 	for i, h := range chain {
-		if _, ok := p.prefix.find(h); !ok {
+		if !p.next(&w, h) {
 			return i
 		}
 	}
 	return len(chain)
+}
+
+// walk finds the blocks of one chain, one after the other. Blocks that were taken together have neighbouring numbers, rising or
+// falling, so that the next one mostly needs no map probe.
+type walk struct{ at, step BlockID }
+
+// next moves w to the cached block that holds h, which follows; false where there is none.
+func (p *Pool) next(w *walk, h BlockHash) bool {
+	id := w.at + w.step
+	if uint(id) < uint(len(p.blocks)) && p.blocks[id].hash == h && p.blocks[id].cached {
+		w.at = id
+		return true
+	}
+	return p.seek(w, h)
+}
+
+func (p *Pool) seek(w *walk, h BlockHash) bool {
+	id, hit := p.prefix.find(h)
+	if gap := id - w.at; gap == 1 || gap == -1 {
+		w.step = gap
+	}
+	w.at = id
+	return hit
 }
 
 // Fits reports whether a table of n blocks could be had now, sharing what is cached of chain, and how many it would share.
@@ -92,13 +116,13 @@ func (p *Pool) Fits(chain []BlockHash, n int) (reuse int, ok bool) {
 		}
 	}
 	idle := 0
+	w := walk{step: 1}
 	for _, h := range chain {
-		id, hit := p.prefix.find(h)
-		if !hit {
+		if !p.next(&w, h) {
 			break
 		}
 		reuse++
-		if p.blocks[id].refs == 0 {
+		if p.blocks[w.at].refs == 0 {
 			idle++
 		}
 	}
@@ -133,23 +157,41 @@ func (p *Pool) hold(id BlockID) {
 	}
 }
 
-// drop takes a reference back. The last one puts the block on the free list: cached content where it is evicted last,
-// an empty block where it is taken next.
-func (p *Pool) drop(id BlockID) {
+// drop takes a reference back from each of ids, last first. The last one puts a block on the free list: cached content where it
+// is evicted last, an empty block where it is taken next.
+func (p *Pool) drop(ids []BlockID) {
+	end := p.sentinel()
+	last := p.blocks[end].prev // of the free list; written back below, with its link to the end
+	for i := len(ids) - 1; i >= 0; i-- {
+		id := ids[i]
+		b := &p.blocks[id]
+		switch {
+		case b.refs != 1:
+			p.unshare(id)
+		case b.cached:
+			b.refs = 0
+			b.prev = last
+			p.blocks[last].next = id
+			last = id
+			p.free++
+		default:
+			b.refs = 0
+			p.blocks[last].next, p.blocks[end].prev = end, last
+			p.pushFront(id)
+			last = p.blocks[end].prev
+		}
+	}
+	p.blocks[last].next, p.blocks[end].prev = end, last
+}
+
+// unshare takes a reference back that is not the last.
+func (p *Pool) unshare(id BlockID) {
 	b := &p.blocks[id]
 	if b.refs <= 0 {
 		panic(fmt.Sprintf("kvpool: releasing block %d, which has %d references", id, b.refs))
 	}
-	if b.refs--; b.refs > 0 {
-		if b.refs == 1 {
-			p.shared[id>>6] &^= 1 << (id & 63)
-		}
-		return
-	}
-	if b.cached {
-		p.pushBack(id)
-	} else {
-		p.pushFront(id)
+	if b.refs--; b.refs == 1 {
+		p.shared[id>>6] &^= 1 << (id & 63)
 	}
 }
 

@@ -17,6 +17,9 @@ func (t *Table) Blocks() []BlockID { return t.blocks }
 // Len returns the number of blocks.
 func (t *Table) Len() int { return len(t.blocks) }
 
+// Room is how many blocks t can have without more memory.
+func (t *Table) Room() int { return cap(t.blocks) }
+
 // Reserve makes room in the table itself for n blocks, so that Extend to n does not allocate. It takes no block.
 func (t *Table) Reserve(n int) { t.blocks = slices.Grow(t.blocks, max(0, n-len(t.blocks))) }
 
@@ -26,13 +29,13 @@ func (p *Pool) Share(t *Table, chain []BlockHash) int {
 		panic(fmt.Sprintf("kvpool: sharing a prefix into a table of %d blocks", len(t.blocks)))
 	}
 	t.Reserve(len(chain))
+	w := walk{step: 1}
 	for _, h := range chain {
-		id, ok := p.prefix.find(h)
-		if !ok {
+		if !p.next(&w, h) {
 			break
 		}
-		p.hold(id)
-		t.blocks = append(t.blocks, id)
+		p.hold(w.at)
+		t.blocks = append(t.blocks, w.at)
 	}
 	return len(t.blocks)
 }
@@ -67,9 +70,9 @@ func (p *Pool) Seal(t *Table, i int, h BlockHash) bool {
 
 // Trim shortens t to at most n blocks and releases the rest, last first.
 func (p *Pool) Trim(t *Table, n int) {
-	for i := len(t.blocks) - 1; i >= n; i-- {
-		p.drop(t.blocks[i])
-		t.blocks = t.blocks[:i]
+	if n < len(t.blocks) {
+		p.drop(t.blocks[n:])
+		t.blocks = t.blocks[:n]
 	}
 }
 

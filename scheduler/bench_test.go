@@ -148,7 +148,7 @@ func BenchmarkGateAdmit(b *testing.B) {
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			_, w, err := g.ask(r)
+			_, w, err := g.ask(&r)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -211,6 +211,51 @@ func BenchmarkCoreVictims(b *testing.B) {
 				if n := len(c.choose(nil, c.pool.Free()+bench.short, head)); n != bench.chosen {
 					b.Fatal(n)
 				}
+			}
+		})
+	}
+}
+
+// BenchmarkGateLongPrompt is Admit, Answered and Release of a prompt of 1024 blocks in a full cache: one of 32 that are known,
+// half of it common to all, and one whose second half is new each time.
+func BenchmarkGateLongPrompt(b *testing.B) {
+	const blocks = 1024
+	var h kvpool.Hasher
+	common := h.Chain(nil, 1, make([]uint32, blocks/2*16), 16)
+	prompt := func(i int, dst []kvpool.BlockHash) []kvpool.BlockHash {
+		dst = append(dst[:0], common...)
+		for k := range blocks / 2 {
+			dst = append(dst, h.Next(common[0], []uint32{uint32(i), uint32(k)}))
+		}
+		return dst
+	}
+	for _, name := range []string{"known", "new"} {
+		b.Run(name, func(b *testing.B) {
+			g, err := NewGate(GateConfig{Blocks: 65536, BlockSize: 16, MaxRunning: 64, MaxWaiting: 64, Now: time.Now})
+			if err != nil {
+				b.Fatal(err)
+			}
+			var chain []kvpool.BlockHash
+			one := func(i int) {
+				if name == "known" {
+					i %= 32
+				}
+				b.StopTimer()
+				chain = prompt(i, chain)
+				b.StartTimer()
+				t, err := g.Admit(b.Context(), GateRequest{ID: "bench", Chain: chain, PromptTokens: blocks * 16, MaxNew: 16, Whole: true, Victim: true})
+				if err != nil {
+					b.Fatal(err)
+				}
+				t.Answered(5)
+				t.Release()
+			}
+			for i := range 300 {
+				one(i)
+			}
+			b.ReportAllocs()
+			for i := 300; b.Loop(); i++ {
+				one(i)
 			}
 		})
 	}

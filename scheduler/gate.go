@@ -79,6 +79,7 @@ type Gate struct {
 	leaving  queue[leaver] // the waiting again, last first: who goes when the queue is full. Those who resume are not in it
 	arrivals uint64
 
+	tables   tables
 	tickets  []*Ticket      // the running, in no order; a ticket knows its index
 	victims  queue[*Ticket] // of the running: who may be preempted and was not yet, least urgent first
 	priced   []concession   // scratch of candidates
@@ -149,7 +150,7 @@ func (g *Gate) Admit(ctx context.Context, r GateRequest) (*Ticket, error) {
 		return nil, err
 	}
 	r.check()
-	t, w, err := g.ask(r)
+	t, w, err := g.ask(&r)
 	if w != nil {
 		return g.await(ctx, w)
 	}
@@ -157,19 +158,19 @@ func (g *Gate) Admit(ctx context.Context, r GateRequest) (*Ticket, error) {
 }
 
 // ask settles r at once, or queues it: then the waiter is not nil.
-func (g *Gate) ask(r GateRequest) (*Ticket, *waiter, error) {
+func (g *Gate) ask(r *GateRequest) (*Ticket, *waiter, error) {
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()
 	now := g.elapsed()
 	g.letInHeld(now)
-	place := g.rank(&r, now)
-	answer := g.answer(&r, place, now)
+	place := g.rank(r, now)
+	answer := g.answer(r, place, now)
 	if r.Resume == 0 && (!r.AtOnce || answer.State == Admitted) {
 		g.offered++
 	}
 	switch answer.State {
 	case Refused:
-		return nil, nil, refusal(&r, answer)
+		return nil, nil, refusal(r, answer)
 	case Admitted:
 		place.priority = g.waiting.level(place, now)
 		return g.start(r, place, now, now), nil, nil

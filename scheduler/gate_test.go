@@ -253,7 +253,7 @@ func TestGivingUpLetsTheNextIn(t *testing.T) {
 func TestGivingUpOnATicketThatCameReleasesIt(t *testing.T) {
 	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
 		holder := admitted(t, g, ofBlocks(6))
-		_, w, err := g.ask(ofBlocks(5))
+		_, w, err := g.ask(new(ofBlocks(5)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ func (w *gateWorld) ask(d *dice) error {
 	if again := w.gate.Probe(r); again != probe {
 		return fmt.Errorf("probe says %v, then %v", probe, again)
 	}
-	t, waiter, err := w.gate.ask(r)
+	t, waiter, err := w.gate.ask(&r)
 	if state := w.settled(t, err); probe.State != state {
 		return fmt.Errorf("probe says %v, the request was %v (%v)", probe, state, err)
 	}

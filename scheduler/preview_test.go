@@ -76,7 +76,7 @@ func TestPreviewIsWhatComes(t *testing.T) {
 func TestTenantsShareAGate(t *testing.T) {
 	cfg := GateConfig{MaxRunning: 1, MaxWaiting: 100, Quantum: 100, Weights: func(tenant string) int { return map[string]int{"big": 3}[tenant] }}
 	gated(t, cfg, func(t *testing.T, g *Gate) {
-		running, _, err := g.ask(GateRequest{ID: "first"})
+		running, _, err := g.ask(&GateRequest{ID: "first"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestTenantsShareAGate(t *testing.T) {
 // queues asks for r, which is to wait.
 func queues(t *testing.T, g *Gate, r GateRequest) *waiter {
 	t.Helper()
-	_, w, err := g.ask(r)
+	_, w, err := g.ask(&r)
 	if err != nil || w == nil {
 		t.Fatalf("%s does not wait: %v", r.ID, err)
 	}
@@ -127,7 +127,7 @@ func TestAgingBoundsWaitingAtAGate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		running, _, _ := g.ask(GateRequest{ID: "first", Priority: 4, Victim: true})
+		running, _, _ := g.ask(&GateRequest{ID: "first", Priority: 4, Victim: true})
 		old := queues(t, g, GateRequest{ID: "old"})
 		queue, started := []*waiter{old}, Time(-1)
 		for now = 1; now < 200 && started < 0; now++ {

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"octet/kvpool"
@@ -16,9 +17,10 @@ type Ticket struct {
 	others   int // tokens of other prompts that were to be prefilled when it was admitted
 	waited   time.Duration
 	admitted Time
-	giveUp   chan struct{} // closed when it has to give way; nil for one that is never a victim
+	yielded  atomic.Bool // as yielding, for who asks without the lock
 
 	// guarded by gate.gateMu
+	giveUp    chan struct{} // closed when it has to give way; nil until somebody asks for it
 	table     kvpool.Table
 	fills     int     // tokens of its prompt that count in gate.filling
 	computed  int     // tokens that the engine holds by now, as far as the model knows
@@ -41,26 +43,26 @@ type Ticket struct {
 func (t *Ticket) queueIndex() *int { return &t.victim }
 
 // start makes r run; it fits. Caller holds gateMu.
-func (g *Gate) start(r GateRequest, place rank, queued, now Time) *Ticket {
-	t := &Ticket{gate: g, req: r, rank: place, waited: now - queued, admitted: now, generated: r.Resume, index: len(g.tickets), victim: -1}
-	t.step = g.stepOf(&r)
+func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
+	t := &Ticket{gate: g, req: *r, rank: place, waited: now - queued, admitted: now, generated: r.Resume, index: len(g.tickets), victim: -1}
+	t.step = g.stepOf(r)
 	if g.pool != nil {
-		n := g.holds(&r, t.step)
+		n := g.holds(r, t.step)
+		t.table = g.tables.take()
 		t.table.Reserve(n)
-		t.reused = g.pool.Share(&t.table, g.reusable(&r))
+		t.reused = g.pool.Share(&t.table, g.reusable(r))
 		g.pool.Extend(&t.table, n)
 		t.computed = t.reused * g.pool.BlockSize()
 		g.reserved += t.ahead()
 		g.totals.cachedTokens += uint64(t.computed)
 	}
 	if t.others = g.filling; !r.Whole {
-		t.fills = g.uncached(&r, t.reused)
+		t.fills = g.uncached(r, t.reused)
 		g.filling += t.fills
 	}
 	g.tickets = append(g.tickets, t)
 	g.came(t, now)
 	if r.Victim {
-		t.giveUp = make(chan struct{})
 		g.victims.push(t.rank.reversed(), t)
 	}
 	g.totals.admitted++
@@ -88,7 +90,20 @@ func (t *Ticket) Waited() time.Duration { return t.waited }
 
 // Preempted is closed when a more urgent request needs the place: cancel upstream, Release, and Admit again with Resume
 // and the first Arrived. It is never closed for a request that is no Victim.
-func (t *Ticket) Preempted() <-chan struct{} { return t.giveUp }
+func (t *Ticket) Preempted() <-chan struct{} {
+	t.gate.gateMu.Lock()
+	defer t.gate.gateMu.Unlock()
+	if t.giveUp == nil && t.req.Victim {
+		t.giveUp = make(chan struct{})
+		if t.yielding {
+			close(t.giveUp)
+		}
+	}
+	return t.giveUp
+}
+
+// Yielding reports whether Preempted is closed. It takes no lock.
+func (t *Ticket) Yielding() bool { return t.yielded.Load() }
 
 // Watch has f called, by a goroutine of its own, when Preempted is closed, or at once where it is; until the next Watch. A nil f
 // ends the watch: f may still be running then, but is not called any more.
@@ -127,6 +142,13 @@ func (t *Ticket) Answered(n int) {
 		return
 	}
 	now := g.elapsed()
+	t.answered(n, now)
+	g.letIn(now)
+}
+
+// answered is Answered without letting in who fits now. Caller holds gateMu.
+func (t *Ticket) answered(n int, now Time) {
+	g := t.gate
 	t.settlePrompt(now)
 	t.generated = max(t.generated, n)
 	t.begun = t.generated // there is no pace to judge
@@ -134,7 +156,29 @@ func (t *Ticket) Answered(n int) {
 		t.compute(t.req.PromptTokens + t.generated)
 		t.claim(g.pool.Blocks(t.computed))
 	}
-	g.letIn(now)
+}
+
+// Complete is Pin, Answered, Cached and Release in one step, for an answer that came at once: nobody is let in, or told to give
+// way, in between. cached below 0 is not known. False where t was told to give way before: then nothing has changed.
+func (t *Ticket) Complete(n, cached int) bool {
+	g := t.gate
+	g.gateMu.Lock()
+	defer g.gateMu.Unlock()
+	if t.yielding {
+		return false
+	}
+	if t.released {
+		return true
+	}
+	now := g.elapsed()
+	if t.first == 0 {
+		t.answered(n, now)
+	}
+	if cached >= 0 {
+		t.cachedTokens(cached)
+	}
+	t.end(now)
+	return true
 }
 
 // prefilled settles the prompt, measures how long it took, and begins to measure the pace. Caller holds gateMu.
@@ -209,8 +253,11 @@ func (t *Ticket) Grow(tokens int) {
 // giveWay tells t that it is preempted. Caller holds gateMu.
 func (t *Ticket) giveWay() {
 	t.yielding = true
+	t.yielded.Store(true)
 	t.gate.totals.preemptions++
-	close(t.giveUp)
+	if t.giveUp != nil {
+		close(t.giveUp)
+	}
 	if t.watch != nil {
 		go t.watch()
 	}
@@ -225,13 +272,17 @@ func (t *Ticket) Release() {
 	if t.released {
 		return
 	}
-	now := g.elapsed()
+	t.end(g.elapsed())
+}
+
+// end is Release. Caller holds gateMu.
+func (t *Ticket) end(now Time) {
 	t.leave(now)
 	if !t.yielding {
 		t.settled(now)
 	}
-	g.payDebts()
-	g.letIn(now)
+	t.gate.payDebts()
+	t.gate.letIn(now)
 }
 
 // settled has the rates learn from t, which came to its end. Caller holds gateMu.
@@ -250,7 +301,7 @@ func (t *Ticket) settled(now Time) {
 // leave takes t out of everything that the gate keeps. Caller holds gateMu.
 func (t *Ticket) leave(now Time) {
 	g := t.gate
-	t.released = true
+	t.released, t.watch = true, nil
 	last := len(g.tickets) - 1
 	g.tickets[t.index] = g.tickets[last]
 	g.tickets[t.index].index = t.index
@@ -276,6 +327,7 @@ func (t *Ticket) leave(now Time) {
 	if g.pool != nil {
 		g.reserved -= t.ahead()
 		g.pool.Release(&t.table)
+		g.tables.keep(&t.table)
 	}
 }
 

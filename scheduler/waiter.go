@@ -25,8 +25,8 @@ const maxTime = Time(math.MaxInt64)
 func (w *waiter) gone() bool { return w.at < 0 }
 
 // enqueue puts r in the queue and, where it is the head now, has others make room for it. Caller holds gateMu.
-func (g *Gate) enqueue(r GateRequest, place rank, now Time) *waiter {
-	w := &waiter{seat: newSeat[*waiter](place, r.Tenant), req: r, queued: now, expires: g.expiry(&r, now), tail: -1, settled: make(chan struct{})}
+func (g *Gate) enqueue(r *GateRequest, place rank, now Time) *waiter {
+	w := &waiter{seat: newSeat[*waiter](place, r.Tenant), req: *r, queued: now, expires: g.expiry(r, now), tail: -1, settled: make(chan struct{})}
 	g.waiting.push(w, now)
 	if r.Resume == 0 {
 		g.leaving.push(place.reversed(), leaver{w})
@@ -153,7 +153,7 @@ func (g *Gate) letIn(now Time) {
 		}
 		place := rank{w.lane.level, w.rank.arrival, w.rank.id}
 		g.dequeue(w)
-		w.ticket = g.start(w.req, place, w.queued, now)
+		w.ticket = g.start(&w.req, place, w.queued, now)
 		close(w.settled)
 	}
 }

@@ -105,7 +105,7 @@ func (c *Client) anew(ctx context.Context, r *engine.Request) (*Response, error)
 // exchange sends r on cn and reads the head of the answer. cn is closed when it fails.
 func (c *Client) exchange(ctx context.Context, cn *conn, r *engine.Request) (*Response, error) {
 	cn.hold()
-	stop := context.AfterFunc(ctx, cn.interrupt)
+	stop := afterFunc(ctx, cn.interrupt)
 	h, err := c.roundTrip(ctx, cn, r)
 	if err != nil {
 		stop()
@@ -118,6 +118,14 @@ func (c *Client) exchange(ctx context.Context, cn *conn, r *engine.Request) (*Re
 	resp := &Response{client: c, conn: cn, ctx: ctx, stop: stop, head: h, frame: h.framing(r.Method)}
 	resp.SetIdle(r.IdleTimeout)
 	return resp, nil
+}
+
+// afterFunc is context.AfterFunc, at the least cost where ctx has a way of its own.
+func afterFunc(ctx context.Context, f func()) (stop func() bool) {
+	if own, ok := ctx.(interface{ AfterFunc(func()) func() bool }); ok {
+		return own.AfterFunc(f)
+	}
+	return context.AfterFunc(ctx, f)
 }
 
 // earlyAnswer is how long an engine that broke off the reading of a request is given to say why.

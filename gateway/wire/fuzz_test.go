@@ -146,6 +146,13 @@ func checkValues(t *testing.T, body object, r *Request) {
 			t.Fatalf("MaxTokens %d, but none is given", r.MaxTokens)
 		}
 	}
+	var texts []string // appended while nothing is unescaped yet
+	for i := range r.Messages() {
+		texts = append(texts, r.Role(i)+": "+string(r.AppendText(nil, i)))
+	}
+	if want := slowTurns(r.Kind, body); r.Kind == Chat && !slices.Equal(texts, want[:len(texts)]) {
+		t.Fatalf("texts %q, the oracle reads %q", texts, want)
+	}
 	if diff := cmp.Diff(slowTurns(r.Kind, body), readTurns(r)); diff != "" {
 		t.Fatalf("turns differ (-oracle +read):\n%s", diff)
 	}

@@ -28,52 +28,20 @@ const (
 
 // plainRun returns the index of the first quote, backslash or control character of b at or after i, len(b) without one,
 // and a word that has a high bit set if a byte over 0x7F was passed (it may also tell of up to seven bytes beyond the run).
-//
-// Runs of code and prose between escapes are short, so it begins word by word; what has gone on for longRun bytes goes on
-// four words at a time.
 func plainRun(b []byte, i int) (int, uint64) {
-	i, seen, hit := plainWords(b[:min(i+longRun, len(b))], i)
-	if !hit && i+32 <= len(b) {
-		var more uint64
-		i, more = plainBlocks(b, i)
-		seen |= more
-		i, more, hit = plainWords(b, i)
-		seen |= more
-	}
-	for ; !hit && i < len(b) && !isSpecial(b[i]); i++ {
-		seen |= uint64(b[i])
-	}
-	return i, seen & highs
-}
-
-// plainWords passes words from i on, up to the special byte, or to where no word is left.
-func plainWords(b []byte, i int) (at int, seen uint64, hit bool) {
+	var seen uint64
 	for ; i+8 <= len(b); i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])
 		seen |= w
 		if m := special(w) & highs; m != 0 {
-			return i + bits.TrailingZeros64(m)>>3, seen, true
+			return i + bits.TrailingZeros64(m)>>3, seen & highs
 		}
 	}
-	return i, seen, false
-}
-
-// plainBlocks passes blocks of four words that are plain, from i on, and returns where it stopped and all their bits.
-func plainBlocks(b []byte, i int) (int, uint64) {
-	var seen uint64
-	for ; i+32 <= len(b); i += 32 {
-		p := b[i : i+32 : i+32]
-		w0, w1 := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])
-		w2, w3 := binary.LittleEndian.Uint64(p[16:]), binary.LittleEndian.Uint64(p[24:])
-		if (special(w0)|special(w1)|special(w2)|special(w3))&highs != 0 {
-			break
-		}
-		seen |= w0 | w1 | w2 | w3
+	for ; i < len(b) && !isSpecial(b[i]); i++ {
+		seen |= uint64(b[i])
 	}
-	return i, seen
+	return i, seen & highs
 }
-
-const longRun = 128
 
 // special sets the high bit of every byte of w that ends a plain run. It is exact up to the first such byte, and tells
 // exactly whether there is one: a borrow can only reach bytes above a hit (Mycroft's zero-byte test).
@@ -110,37 +78,97 @@ func (c *Cursor) text() text {
 
 // body finds the closing quote of the string whose first byte is at i; -1 after a fault.
 func (c *Cursor) body(i int) (end int, high, escaped bool) {
-	var seen uint64
-	for {
-		var s uint64
-		i, s = plainRun(c.b, i)
-		seen |= s
-		switch {
-		case i == len(c.b):
-			c.fail(CodeInvalidJSON, i, "unexpected end")
-			return -1, false, false
-		case c.b[i] == '"':
-			return i, seen != 0, escaped
-		case c.b[i] != '\\':
-			c.fail(CodeInvalidJSON, i, "a control character in a string")
-			return -1, false, false
+	var s stretch
+	i = c.words(i, min(i+shortRun, len(c.b)), &s)
+	if !s.over {
+		i = c.blocks(i, &s)
+	}
+	if !s.over {
+		i = c.words(i, len(c.b), &s)
+	}
+	switch {
+	case s.bad:
+		return -1, false, false
+	case i >= len(c.b):
+		c.fail(CodeInvalidJSON, len(c.b), "unexpected end")
+		return -1, false, false
+	case c.b[i] != '"':
+		c.fail(CodeInvalidJSON, i, "a control character in a string")
+		return -1, false, false
+	}
+	return i, s.seen != 0, s.escaped
+}
+
+// stretch is what a part of a string is made of.
+type stretch struct {
+	seen    uint64 // has a high bit set if a byte over 0x7F was passed, or stands close behind
+	escaped bool
+	over    bool // what comes next is neither plain nor a good escape
+	bad     bool // it is a bad escape, which is noted
+}
+
+// words passes plain bytes and escapes from i on, to end or an escape further, and returns where it stopped.
+func (c *Cursor) words(i, end int, s *stretch) int {
+	for i < end {
+		at, high := plainRun(c.b[:end], i)
+		s.seen |= high
+		if i = at; i == end {
+			return i
 		}
-		n := c.escape(i)
+		n := c.special(i, s)
 		if n == 0 {
-			return -1, false, false
+			return i
 		}
-		escaped = true
 		i += n
 	}
+	return i
+}
+
+// blocks is words up to where no whole block is left.
+func (c *Cursor) blocks(i int, s *stretch) int {
+	var masks [batch]uint64
+	next := i // bytes before it are passed
+	for n := 1; len(c.b)-i >= block; n = min(2*n, batch) {
+		n = min(n, (len(c.b)-i)/block)
+		s.seen |= marks(c.b[i:], n, &masks)
+		for k, m := range masks[:n] {
+			base := i + k*block
+			for m = from(m, max(next-base, 0)); m != 0; m = from(m, next-base) {
+				at := base + bits.TrailingZeros64(m)
+				if c.b[at] == '\\' && at+1 < len(c.b) && escapes[c.b[at+1]] != 0 {
+					s.escaped, next = true, at+2
+					continue
+				}
+				n := c.special(at, s)
+				if n == 0 {
+					return at
+				}
+				next = at + n
+			}
+		}
+		i += n * block
+	}
+	return max(i, next)
+}
+
+// special returns the length of what is at i and not plain, a good escape; 0 where the stretch is over.
+func (c *Cursor) special(i int, s *stretch) int {
+	if c.b[i] != '\\' {
+		s.over = true
+		return 0
+	}
+	n := c.escape(i)
+	s.escaped, s.over, s.bad = true, n == 0, n == 0
+	return n
 }
 
 // escape judges the escape at i and returns its length, a surrogate pair being one; 0 after a fault.
 func (c *Cursor) escape(i int) int {
 	if i+1 < len(c.b) {
-		switch c.b[i+1] {
-		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		switch ch := c.b[i+1]; {
+		case escapes[ch] != 0:
 			return 2
-		case 'u':
+		case ch == 'u':
 			return c.unicodeEscape(i)
 		}
 	}
@@ -182,8 +210,8 @@ func (c *Cursor) plain(t text) text {
 
 // lend returns the arena, large enough for every string of the text without its escapes.
 func (c *Cursor) lend() []byte {
-	if cap(c.arena) < len(c.b) {
-		c.arena = make([]byte, 0, len(c.b))
+	if cap(c.arena) < len(c.b)+block {
+		c.arena = make([]byte, 0, len(c.b)+block)
 	}
 	return c.arena
 }

@@ -39,6 +39,31 @@ func (r *Request) EachMessage(f func(role string, text []byte)) {
 	}
 }
 
+// Role is who says message i.
+func (r *Request) Role(i int) string { return roles[r.messages[i].role] }
+
+// AppendText appends the text of message i, its parts joined with a newline, as Turns gives it, and keeps nothing of it.
+func (r *Request) AppendText(dst []byte, i int) []byte {
+	m := &r.messages[i]
+	if m.from == m.to {
+		return r.appendPlain(dst, m.text)
+	}
+	for k, part := range r.parts[m.from:m.to] {
+		if k > 0 {
+			dst = append(dst, '\n')
+		}
+		dst = r.appendPlain(dst, part)
+	}
+	return dst
+}
+
+func (r *Request) appendPlain(dst []byte, t text) []byte {
+	if t.form == formEscaped {
+		return AppendUnquoted(dst, r.p.bytes(t))
+	}
+	return append(dst, r.p.bytes(t)...)
+}
+
 // Messages is the number of chat messages.
 func (r *Request) Messages() int { return len(r.messages) }
 

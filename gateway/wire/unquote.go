@@ -2,6 +2,8 @@ package wire
 
 import (
 	"bytes"
+	"math/bits"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -9,6 +11,9 @@ import (
 // AppendUnquoted appends the plain form of raw, the inside of a valid JSON string. A lone surrogate becomes U+FFFD.
 // The plain form is never longer than raw.
 func AppendUnquoted(dst, raw []byte) []byte {
+	if len(raw) >= 4*block {
+		dst, raw = appendBlocks(dst, raw)
+	}
 	for {
 		i := bytes.IndexByte(raw, '\\')
 		if i < 0 {
@@ -21,9 +26,56 @@ func AppendUnquoted(dst, raw []byte) []byte {
 			r, n = decodeEscape(raw[i:])
 			dst = utf8.AppendRune(dst, r)
 		} else {
-			dst = append(dst, unescaped(raw[i+1]))
+			dst = append(dst, escapes[raw[i+1]])
 		}
 		raw = raw[i+n:]
+	}
+}
+
+// appendBlocks is AppendUnquoted for all but the last blocks of raw, and returns these. It writes a block more than it appends.
+func appendBlocks(dst, raw []byte) (appended, rest []byte) {
+	dst = slices.Grow(dst, len(raw)+block)
+	var masks [batch]uint64
+	out := dst[len(dst):cap(dst)]
+	i, next, o := 0, 0, 0 // raw[:next] is done
+	for len(raw)-i >= 2*block {
+		n := min(batch, len(raw)/block-i/block-1)
+		marks(raw[i:], n, &masks)
+		for k, m := range masks[:n] {
+			base := i + k*block
+			if next < base+block {
+				var made int
+				next, made = unquoteBlock(out[o:], raw, base, next, m)
+				o += made
+			}
+		}
+		i += n * block
+	}
+	return dst[:len(dst)+o], raw[next:]
+}
+
+// unquoteBlock writes what raw[next:base+block] stands for, and how much that is; m marks the escapes of raw[base:base+block].
+// A whole block of raw must follow, and out have room for two.
+func unquoteBlock(out, raw []byte, base, next int, m uint64) (after, made int) {
+	end := base + block
+	for m = from(m, max(next-base, 0)); ; m = from(m, next-base) {
+		whole := *(*[block]byte)(raw[next:])
+		*(*[block]byte)(out[made:]) = whole // what is too much is written over
+		if m == 0 {
+			return end, made + end - next
+		}
+		at := base + bits.TrailingZeros64(m)
+		made += at - next
+		if ch := raw[at+1]; ch != 'u' {
+			out[made] = escapes[ch]
+			made, next = made+1, at+2
+		} else {
+			r, n := decodeEscape(raw[at:])
+			made, next = made+utf8.EncodeRune(out[made:], r), at+n
+		}
+		if next >= end {
+			return next, made
+		}
 	}
 }
 
@@ -45,21 +97,8 @@ func ValidQuoted(raw []byte) bool {
 	}
 }
 
-func unescaped(ch byte) byte {
-	switch ch {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return ch
-}
+// escapes are what stands for each byte behind a backslash; 0 for what may not stand there by itself.
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // decodeEscape reads \uXXXX, or a surrogate pair of two, at the front of b and returns the rune and the length.
 // A lone surrogate is U+FFFD; length 0 means bad digits.

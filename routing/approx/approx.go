@@ -23,7 +23,7 @@ var ErrConfig = errors.New("approx: bad config")
 // Config bounds an Index.
 type Config struct {
 	TTL    time.Duration // how long a routed block counts; 0 = DefaultTTL
-	Blocks int           // kept for one replica whose pool's size is not known, about 150 bytes each; 0 = DefaultBlocks
+	Blocks int           // kept for one replica whose pool's size is not known, at most about 150 bytes each; 0 = DefaultBlocks
 }
 
 // Index is what was routed where. Safe for concurrent use; each replica has a lock of its own.
@@ -119,7 +119,7 @@ type Stats struct {
 func (x *Index) Stats() Stats {
 	s := Stats{Routed: x.routed.Load(), Found: x.found.Load()}
 	for i := range x.hosts {
-		s.Blocks += x.hosts[i].size()
+		s.Blocks += x.hosts[i].held()
 	}
 	return s
 }
@@ -129,7 +129,7 @@ func (x *Index) Held(id index.HostID) int {
 	if int(id) >= len(x.hosts) {
 		return 0
 	}
-	return x.hosts[id].size()
+	return x.hosts[id].held()
 }
 
 // Heard takes a batch that the index has applied: of the blocks that it names the truth is known now, and no guess needed.

@@ -197,18 +197,23 @@ func (o *oracle) depth(c []kvpool.BlockHash, from int, now time.Time) int {
 }
 
 // Prompts of a small tree of prefixes, two replicas, a clock that moves: every depth equals the oracle's.
-func TestDepthsEqualAListsDepths(t *testing.T) {
+func TestDepthsEqualAListsDepths(t *testing.T) { checkDepths(t, 12, 24, 3) }
+
+// The same of replicas of which nothing is heard, with chains that fall into many runs.
+func TestDepthsByRunsEqualAListsDepths(t *testing.T) { checkDepths(t, 40, 120, 2) }
+
+func checkDepths(t *testing.T, longest, most, kinds int) {
 	const ttl = 10 * time.Second
 	rapid.Check(t, func(t *rapid.T) {
-		bound := rapid.IntRange(1, 24).Draw(t, "bound")
+		bound := rapid.IntRange(1, most).Draw(t, "bound")
 		x, _ := New(Config{TTL: ttl, Blocks: bound})
 		want := [2]oracle{{bound: bound, until: map[kvpool.BlockHash]time.Time{}}, {bound: bound, until: map[kvpool.BlockHash]time.Time{}}}
 		now := start
 		prompt := rapid.Custom(func(t *rapid.T) []kvpool.BlockHash {
 			var c []kvpool.BlockHash
 			h := kvpool.BlockHash(1)
-			for range rapid.IntRange(0, 12).Draw(t, "length") {
-				h = h*7 + kvpool.BlockHash(rapid.IntRange(0, 1).Draw(t, "branch"))
+			for range rapid.IntRange(0, longest).Draw(t, "length") {
+				h = h*7 + kvpool.BlockHash(rapid.IntRange(0, 15).Draw(t, "branch")/15)
 				c = append(c, h)
 			}
 			return c
@@ -216,7 +221,7 @@ func TestDepthsEqualAListsDepths(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			id := index.HostID(rapid.IntRange(0, 1).Draw(t, "host"))
 			c := prompt.Draw(t, "prompt")
-			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			switch rapid.IntRange(0, kinds).Draw(t, "what") {
 			case 0, 1:
 				x.Routed(id, c, now)
 				want[id].route(c, now.Add(ttl))
@@ -241,9 +246,40 @@ func TestDepthsEqualAListsDepths(t *testing.T) {
 				if n := x.Held(index.HostID(i)); n > bound {
 					t.Fatalf("host %d keeps %d blocks of %d", i, n, bound)
 				}
+				checkRuns(t, &x.hosts[i].runs)
 			}
 		}
 	})
+}
+
+// checkRuns holds the ring, the heads and the count to each other.
+func checkRuns(t *rapid.T, s *runs) {
+	n, blocks := 0, 0
+	if s.blocks > 0 {
+		last := int64(0)
+		for r := s.ends.newer; r != &s.ends; r = r.newer {
+			if len(r.blocks) == 0 || s.heads[r.blocks[0]] != r || r.until < last || r.newer.older != r {
+				t.Fatalf("a run of %d blocks until %d after %d, its head leads to it: %v", len(r.blocks), r.until, last, s.heads[r.blocks[0]] == r)
+			}
+			n, blocks, last = n+1, blocks+len(r.blocks), r.until
+		}
+	}
+	if blocks != s.blocks || n != len(s.heads) {
+		t.Fatalf("%d blocks in %d runs, counted %d under %d heads", blocks, n, s.blocks, len(s.heads))
+	}
+}
+
+// BenchmarkRouted is a prompt of 1024 blocks that is sent again, half of which others share.
+func BenchmarkRouted(b *testing.B) {
+	x := open(b, Config{})
+	var prompts [32][]kvpool.BlockHash
+	for i := range prompts {
+		prompts[i] = append(chain(512, 1), chain(512, kvpool.BlockHash(10_000*(i+1)))...)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		x.Routed(1, prompts[i%len(prompts)], start)
+	}
 }
 
 func BenchmarkDepths(b *testing.B) {

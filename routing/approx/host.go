@@ -14,8 +14,10 @@ const unlimited = 1 << 30
 
 // host is what was routed to one replica.
 type host struct {
-	mu sync.RWMutex
-	// Block ▶ when it stops to count, in nanoseconds. Its order is that of routing and of those times. nil: nothing is held.
+	mu   sync.RWMutex
+	runs runs // what is held, until something is heard; guarded by mu
+	// What is held, block by block, from then on until nothing is left; else nil. Block ▶ when it stops to count, in nanoseconds.
+	// Its order is that of routing and of those times.
 	lru    *simplelru.LRU[kvpool.BlockHash, int64] // guarded by mu
 	latest int64                                   // the largest of those times; guarded by mu
 	bound  int                                     // blocks; guarded by mu
@@ -30,14 +32,15 @@ func (h *host) route(chain []kvpool.BlockHash, now int64) (found int) {
 	if h.ttl <= 0 || len(chain) == 0 {
 		return 0
 	}
-	found = h.leading(chain, 0, now)
-	if h.lru == nil {
-		h.lru, _ = simplelru.NewLRU[kvpool.BlockHash, int64](unlimited, nil) // only sizes below one are faults
-	}
-	chain = chain[:min(len(chain), h.bound)]
 	h.latest = max(h.latest, now+h.ttl) // a clock that steps back must not mix the order of the times
-	for i := len(chain) - 1; i >= 0; i-- {
-		h.lru.Add(chain[i], h.latest)
+	kept := chain[:min(len(chain), h.bound)]
+	if h.lru == nil {
+		found = h.runs.route(kept, now, h.latest)
+	} else {
+		found = h.leading(chain, 0, now)
+		for i := len(kept) - 1; i >= 0; i-- {
+			h.lru.Add(kept[i], h.latest)
+		}
 	}
 	h.trim(now)
 	return found
@@ -46,6 +49,9 @@ func (h *host) route(chain []kvpool.BlockHash, now int64) (found int) {
 // trim drops what does not count at now any more, and the oldest beyond the bound. Under mu.
 func (h *host) trim(now int64) {
 	if h.lru == nil {
+		if h.runs.trim(now, h.bound); h.runs.blocks == 0 {
+			h.empty()
+		}
 		return
 	}
 	for {
@@ -69,7 +75,10 @@ func (h *host) depth(chain []kvpool.BlockHash, from int, now int64) int {
 
 // leading is depth under mu.
 func (h *host) leading(chain []kvpool.BlockHash, from int, now int64) int {
-	if h.lru == nil || !h.counts(chain[from], now) {
+	if h.lru == nil {
+		return max(from, h.runs.leading(chain, now))
+	}
+	if !h.counts(chain[from], now) {
 		return from
 	}
 	from++
@@ -89,9 +98,10 @@ func (h *host) counts(b kvpool.BlockHash, now int64) bool {
 
 // settle drops blocks wherever in their chains they are. Under mu.
 func (h *host) settle(blocks []kvpool.BlockHash) {
-	if h.lru == nil {
+	if h.size() == 0 || len(blocks) == 0 {
 		return
 	}
+	h.separate()
 	for _, b := range blocks {
 		h.holes = h.lru.Remove(b) || h.holes
 	}
@@ -100,14 +110,29 @@ func (h *host) settle(blocks []kvpool.BlockHash) {
 	}
 }
 
-// empty drops everything, and its memory. Under mu.
-func (h *host) empty() { h.lru, h.latest, h.holes = nil, 0, false }
+// separate holds block by block what was held in runs: who has a block need not have all before it from now on. Under mu.
+func (h *host) separate() {
+	if h.lru != nil {
+		return
+	}
+	h.lru, _ = simplelru.NewLRU[kvpool.BlockHash, int64](unlimited, nil) // only sizes below one are faults
+	h.runs.each(func(b kvpool.BlockHash, until int64) { h.lru.Add(b, until) })
+	h.runs = runs{}
+}
 
+// empty drops everything, and its memory. Under mu.
+func (h *host) empty() { h.runs, h.lru, h.latest, h.holes = runs{}, nil, 0, false }
+
+// size is how many blocks are held. Under mu.
 func (h *host) size() int {
+	if h.lru != nil {
+		return h.lru.Len()
+	}
+	return h.runs.blocks
+}
+
+func (h *host) held() int {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	if h.lru == nil {
-		return 0
-	}
-	return h.lru.Len()
+	return h.size()
 }

@@ -1,0 +1,49 @@
+#include "textflag.h"
+
+// func marksAVX2(p *byte, blocks int, out *[8]uint64) (high uint64)
+TEXT ·marksAVX2(SB), NOSPLIT, $0-32
+	MOVQ p+0(FP), SI
+	MOVQ blocks+8(FP), CX
+	MOVQ out+16(FP), DI
+	MOVL $0x22222222, AX
+	VMOVD AX, X0
+	VPBROADCASTD X0, Y0 // quotes
+	MOVL $0x5c5c5c5c, AX
+	VMOVD AX, X1
+	VPBROADCASTD X1, Y1 // backslashes
+	MOVL $0x1f1f1f1f, AX
+	VMOVD AX, X2
+	VPBROADCASTD X2, Y2 // the last control character
+	VPXOR Y3, Y3, Y3    // all bytes seen
+
+next:
+	VMOVDQU (SI), Y4
+	VMOVDQU 32(SI), Y5
+	VPOR Y4, Y3, Y3
+	VPOR Y5, Y3, Y3
+	VPCMPEQB Y0, Y4, Y6
+	VPCMPEQB Y0, Y5, Y7
+	VPCMPEQB Y1, Y4, Y8
+	VPCMPEQB Y1, Y5, Y9
+	VPMINUB Y2, Y4, Y10
+	VPMINUB Y2, Y5, Y11
+	VPCMPEQB Y4, Y10, Y10
+	VPCMPEQB Y5, Y11, Y11
+	VPOR Y6, Y8, Y6
+	VPOR Y7, Y9, Y7
+	VPOR Y6, Y10, Y6
+	VPOR Y7, Y11, Y7
+	VPMOVMSKB Y6, AX
+	VPMOVMSKB Y7, BX
+	SHLQ $32, BX
+	ORQ BX, AX
+	MOVQ AX, (DI)
+	ADDQ $64, SI
+	ADDQ $8, DI
+	DECQ CX
+	JNZ next
+
+	VPMOVMSKB Y3, AX
+	MOVQ AX, high+24(FP)
+	VZEROUPPER
+	RET
