@@ -29,6 +29,8 @@ func rows(octets map[string]string) []row {
 		{name: "rate-1k", unit: "requests/s", more: true, measure: requestRate},
 		{name: "added-p50", unit: "µs", measure: latency(1<<10, 0.50)},
 		{name: "added-p99", unit: "µs", measure: latency(1<<10, 0.99)},
+		{name: "long", unit: cpu, only: own, measure: unaryCPU("template", longPrompt)},
+		{name: "exact-long", unit: cpu, only: exact, measure: unaryCPU("template", longPrompt)},
 		{name: "long-p99", unit: "µs", only: own, measure: latency(longPrompt, 0.99)},
 		{name: "exact-long-p99", unit: "µs", only: exact, measure: latency(longPrompt, 0.99)},
 		{name: "sse-paced", unit: "µs CPU/event", floor: 1.1, aim: 0.9, measure: pacedCPU},

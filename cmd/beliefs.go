@@ -87,20 +87,27 @@ func (b *beliefs) Stale() index.HostBitmap { return b.index.Stale() }
 // Depths implements plugins.Index: what is known, and from there on what is guessed. Of replicas that have fallen silent, or whose
 // tokens are not ours, all is guessed.
 func (b *beliefs) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *[index.MaxHosts]uint16) {
+	b.DepthsAt(chain, among, b.now(), out)
+}
+
+// DepthsAt implements plugins.Guesser.
+func (b *beliefs) DepthsAt(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16) {
 	silent := among.And(b.guessed())
 	for id := range silent.All() {
 		out[id] = 0
 	}
 	b.index.Depths(chain, among.AndNot(silent), out)
-	b.approx.Extend(chain, among, b.now(), out)
+	b.approx.Extend(chain, among, now, out)
 }
 
 // guessed are the replicas whose events say nothing of our chains.
 func (b *beliefs) guessed() index.HostBitmap { return b.silent.Load().Or(*b.differ.Load()) }
 
 // Routed notes where a prompt was sent.
-func (b *beliefs) Routed(id index.HostID, chain []kvpool.BlockHash) {
-	b.approx.Routed(id, chain, b.now())
+func (b *beliefs) Routed(id index.HostID, chain []kvpool.BlockHash) { b.routedAt(id, chain, b.now()) }
+
+func (b *beliefs) routedAt(id index.HostID, chain []kvpool.BlockHash, now time.Time) {
+	b.approx.Routed(id, chain, now)
 }
 
 // What a replica is scored by.

@@ -10,13 +10,14 @@ import (
 	"octet/routing/fleet"
 )
 
-// reportedBlocks returns the size of an engine's KV pool as it says itself; 0 when it does not, or not in time.
-func reportedBlocks(ctx context.Context, c *openai.Client) int {
+// reportedBlocks returns the size of an engine's KV pool as it says itself, in blocks of blockSize tokens; 0 when it does not, or
+// not in time.
+func reportedBlocks(ctx context.Context, c *openai.Client, blockSize int) int {
 	m, err := c.Scrape(ctx)
-	if err != nil || !m.Has(openai.HasBlocks) {
+	if err != nil {
 		return 0
 	}
-	return m.Blocks
+	return m.Pool(blockSize)
 }
 
 // Probe implements fleet.Prober: the engine's health, and, once it is healthy, what is still unknown of it.
@@ -42,7 +43,7 @@ func (h *house) Probe(ctx context.Context, member *fleet.Replica) error {
 // learn asks a healthy engine for the size of its pool and for its adapters where nobody knows them yet.
 func (h *house) learn(ctx context.Context, cfg *config.Config, r *resident) {
 	if r.blocks == 0 {
-		if blocks := reportedBlocks(ctx, r.client); blocks > 0 {
+		if blocks := reportedBlocks(ctx, r.client, r.key.blockSize); blocks > 0 {
 			h.fit(ctx, r.key.name, blocks)
 		}
 	}

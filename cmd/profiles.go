@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"octet/adapters"
 	"octet/config"
@@ -57,7 +58,9 @@ func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist
 		Footprint: footprint,
 		Predicted: predicted,
 		Tiers:     h.tiers,
-		Routed:    func(v routing.View, host index.HostID) { h.beliefs.Routed(host, plugins.BlockHashes.Get(v)) },
+		Routed: func(v routing.View, host index.HostID, now time.Time) {
+			h.beliefs.routedAt(host, plugins.BlockHashes.Get(v), now)
+		},
 	}
 }
 

@@ -132,7 +132,7 @@ func (h *house) look(ctx context.Context, fresh []*resident) {
 	var asking sync.WaitGroup
 	for _, r := range fresh {
 		if r.blocks == 0 {
-			asking.Go(func() { r.blocks = reportedBlocks(ctx, r.client) })
+			asking.Go(func() { r.blocks = reportedBlocks(ctx, r.client, r.key.blockSize) })
 		}
 	}
 	asking.Wait()

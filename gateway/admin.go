@@ -50,7 +50,7 @@ func (s *Server) operator(c *gin.Context) {
 	if s.adminToken == "" {
 		return
 	}
-	key, _ := bearer(c.Request.Header)
+	key, _ := bearer(c.GetHeader("Authorization"))
 	if subtle.ConstantTimeCompare([]byte(key), []byte(s.adminToken)) != 1 {
 		s.refuse(c, fail(CodeInvalidAPIKey, "Authorization", "the admin token is required"))
 		c.Abort()

@@ -95,7 +95,11 @@ func (t *Tenants) named(name string) *Tenant {
 // Identify returns the tenant of r. A key that is given must be known, unless no keys are configured at all.
 // The key's digest is compared by map lookup: what leaks by timing is about a SHA-256 digest, not about the key.
 func (t *Tenants) Identify(r *http.Request) (*Tenant, *Error) {
-	key, given := bearer(r.Header)
+	return t.identify(r.Header.Get("Authorization"))
+}
+
+func (t *Tenants) identify(authorization string) (*Tenant, *Error) {
+	key, given := bearer(authorization)
 	if given {
 		if tenant := t.byKey[sha256.Sum256([]byte(key))]; tenant != nil {
 			return tenant, nil
@@ -108,8 +112,7 @@ func (t *Tenants) Identify(r *http.Request) (*Tenant, *Error) {
 }
 
 // bearer returns the key of the Authorization header, and whether any was given.
-func bearer(h http.Header) (key string, given bool) {
-	auth := h.Get("Authorization")
+func bearer(auth string) (key string, given bool) {
 	scheme, key, ok := strings.Cut(auth, " ")
 	if !ok || !strings.EqualFold(scheme, "bearer") {
 		return "", auth != ""
@@ -133,17 +136,17 @@ func (t *Tenant) Permits(specialist string) bool {
 	return len(t.Specialists) == 0 || slices.Contains(t.Specialists, specialist)
 }
 
-// Take charges one request to the tenant's rates and streams; the returned func gives the stream back.
-func (t *Tenant) Take(now time.Time) (func(), *Error) {
+// Take charges one request to the tenant's rates and streams; giveBack gives the stream back.
+func (t *Tenant) Take(now time.Time) *Error {
 	if t.MaxStreams > 0 && t.streams.Add(1) > int64(t.MaxStreams) {
 		t.streams.Add(-1)
-		return nil, fail(CodeQuotaExceeded, "", fmt.Sprintf("%d requests of this key are already open: its max_streams", t.MaxStreams))
+		return fail(CodeQuotaExceeded, "", fmt.Sprintf("%d requests of this key are already open: its max_streams", t.MaxStreams))
 	}
 	if wait, ok := t.requests.take(now, 1); !ok {
 		t.giveBack()
-		return nil, &Error{Code: CodeQuotaExceeded, Message: "the key's request rate is used up", RetryAfter: wait}
+		return &Error{Code: CodeQuotaExceeded, Message: "the key's request rate is used up", RetryAfter: wait}
 	}
-	return t.giveBack, nil
+	return nil
 }
 
 func (t *Tenant) giveBack() {

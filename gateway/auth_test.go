@@ -19,18 +19,17 @@ func TestATenantsStreamsOutliveAReload(t *testing.T) {
 	}
 	first, now := load(nil), time.Now()
 	before, after := first.named("acme"), load(first).named("acme")
-	back, refused := before.Take(now)
-	if refused != nil {
+	if refused := before.Take(now); refused != nil {
 		t.Fatal(refused)
 	}
-	if _, refused := after.Take(now); refused != nil {
+	if refused := after.Take(now); refused != nil {
 		t.Fatal(refused)
 	}
-	if _, refused := after.Take(now); refused == nil || refused.Code != CodeQuotaExceeded {
+	if refused := after.Take(now); refused == nil || refused.Code != CodeQuotaExceeded {
 		t.Fatalf("a third of two: %v", refused)
 	}
-	back()
-	if _, refused := after.Take(now); refused != nil {
+	before.giveBack()
+	if refused := after.Take(now); refused != nil {
 		t.Errorf("what was given back is not there: %v", refused)
 	}
 }

@@ -30,7 +30,8 @@ func (x *exchange) sendBeside(fail func(error)) error {
 		return nil
 	}
 	x.stopBeside()
-	hop := x.hop(b.step, b.rep)
+	whole := x.hop(b.step, b.rep)
+	hop := &whole
 	if err := x.protocol.Request(hop); err != nil { // anew for every attempt of the last step
 		return err
 	}
@@ -38,7 +39,8 @@ func (x *exchange) sendBeside(fail func(error)) error {
 	if err != nil {
 		return err
 	}
-	r := x.request(hop, [][]byte{slices.Concat(segments...)}, x.legBudget()) // a copy: it may outlive the question
+	r := new(engine.Request)
+	*r = x.request(hop, [][]byte{slices.Concat(segments...)}, x.legBudget()) // a copy: it may outlive the question
 	r.IdleTimeout = x.rt.Limits.TTFTTimeout
 	ctx, cancel := context.WithCancel(x.ctx)
 	b.cancel, b.done, b.accepted = cancel, make(chan struct{}), make(chan struct{})

@@ -29,6 +29,9 @@ func (x *exchange) hint(hop *Hop) {
 	if x.sp.Tiers != nil {
 		held = x.sp.Tiers(x.route.View(), hop.Replica.Host, blocks)
 	}
+	if hop.Fields == nil {
+		hop.Fields = hop.room[:0]
+	}
 	hop.Fields = append(hop.Fields, engine.Field{Name: cacheHint, Value: hintValue(blocks, tokens, held)})
 }
 

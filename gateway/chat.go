@@ -155,35 +155,52 @@ func (x *exchange) serve(name string) error {
 	}
 	last := &plan.Steps[len(plan.Steps)-1]
 	x.answering, x.answerer, x.protocol = last.Name, x.rt.Replicas[last.Ranked[0].Host], x.sp.protocol()
-	return x.sp.executor(routing.Bounds{MaxAttempts: x.rt.Limits.MaxAttempts, Budget: x.mayRetry}).Execute(x.ctx, plan, x)
+	bounds := routing.Bounds{MaxAttempts: x.rt.Limits.MaxAttempts, Budget: x.calls.retry}
+	if x.sp.Executor != nil {
+		return x.sp.Executor(bounds).Execute(x.ctx, plan, x)
+	}
+	return routing.SequentialExecutor(bounds).Execute(x.ctx, plan, x)
 }
 
 // plan is steps 4 to 7: the pipeline over the replicas that this request may see.
 func (x *exchange) plan() (routing.Plan, error) {
-	start := x.s.now()
+	now := x.s.now()
 	x.handBack()
 	x.dropRoute()
 	snapshot := x.sp.Fleet()
-	x.route = routing.Acquire(x.facts())
+	x.route = routing.Acquire(x.facts(now))
 	x.route.Candidates(snapshot.Hosts.AndNot(x.died))
-	x.route.EnableTrace(x.since)
+	x.route.EnableTrace(x.timer(now))
 	x.sp.Seed(x.route, snapshot)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
 	x.prompt = x.sp.Footprint(x.route.View())
-	x.recordRouting(plan, err, x.s.since(start))
+	x.recordRouting(plan, err, x.s.since(now))
 	return plan, err
 }
 
-func (x *exchange) facts() routing.Facts {
+// timedEvery is how long after one decision of a specialist another has the time of every plugin taken, beside those that are
+// to be explained: at most a thousand a second pay for it.
+const timedEvery = time.Millisecond
+
+// timer is what times the plugins of this decision; nil is nobody.
+func (x *exchange) timer(now time.Time) func() time.Duration {
+	since := int64(now.Sub(x.s.began))
+	last := x.sp.timed.Load()
+	if x.dry || x.intent.Explain || since-last >= int64(timedEvery) && x.sp.timed.CompareAndSwap(last, since) {
+		return x.calls.since
+	}
+	return nil
+}
+
+func (x *exchange) facts(now time.Time) routing.Facts {
 	kind := "chat"
 	if x.kind == wire.Completion {
 		kind = "completion"
 	}
-	now := x.s.now()
 	return routing.Facts{
 		Now: now, TTFT: timeLeft(now, x.intent.TTFTDeadline), Total: timeLeft(now, x.intent.Deadline),
 		RequestID: x.id, Specialist: x.sp.Name, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Salt: x.salt(),
-		Session: x.intent.Session, Kind: kind, Body: x.body, Member: x.req.Raw, Text: x.renderPrompt,
+		Session: x.intent.Session, Kind: kind, Body: x.body, Member: x.calls.member, Text: x.calls.render,
 		Priority: x.intent.Priority, MaxTokens: max(x.req.MaxTokens, 0), Stream: x.stream, Dry: x.dry,
 	}
 }
@@ -218,7 +235,7 @@ func (x *exchange) checkPrompt() error {
 		return fail(CodeContextLength, "messages", fmt.Sprintf("%d prompt tokens and %d to generate exceed the context of %s, %d",
 			x.prompt.Tokens, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.Context))
 	}
-	if x.attempts == 0 && !x.dry {
+	if x.attempts == 0 && !x.dry && x.tenant.tokens != nil {
 		if err := x.tenant.Charge(x.s.now(), x.prompt.Tokens); err != nil {
 			return err
 		}

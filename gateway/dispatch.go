@@ -79,7 +79,8 @@ func (x *exchange) enter(ctx context.Context) error {
 	x.yieldHeld(r)
 	x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
 	ticket, err := x.turn.rep.Gate.Admit(ctx, r)
-	x.noteQueue(x.turn.at, x.s.since(start))
+	now := x.s.now()
+	x.noteQueue(x.turn.at, now.Sub(start))
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errDeadline):
 		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: "the deadline passed in the queue"}
@@ -87,11 +88,11 @@ func (x *exchange) enter(ctx context.Context) error {
 		return cause(ctx, err)
 	}
 	x.free = false
-	x.turn.ticket = ticket
+	x.turn.ticket, x.turn.over = ticket, false
 	x.countAdmission()
-	x.turn.flight.Begin(x.s.now())
+	x.turn.flight.Begin(now)
 	if x.sp.Routed != nil && x.route != nil {
-		x.sp.Routed(x.route.View(), x.turn.rep.Host)
+		x.sp.Routed(x.route.View(), x.turn.rep.Host, now)
 	}
 	return nil
 }
@@ -111,7 +112,7 @@ func (x *exchange) call(ctx context.Context) error {
 	t := &x.turn
 	t.ctx = newTurnContext(ctx)
 	watchPreemption(t.ticket, t.ctx)
-	defer t.ticket.Watch(nil)
+	defer t.unwatch()
 	if err := x.sendBeside(t.ctx.cancel); err != nil {
 		return err
 	}
@@ -149,7 +150,8 @@ func watchPreemption(t *scheduler.Ticket, ctx *turnContext) {
 
 // lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier steps.
 func (x *exchange) lastHop() (*Hop, error) {
-	hop := x.hop(x.turn.step, x.turn.rep)
+	hop := &x.turn.hop
+	*hop = x.hop(x.turn.step, x.turn.rep)
 	if x.base() > 0 {
 		return hop, nil
 	}
@@ -165,7 +167,8 @@ func (x *exchange) ask(ctx context.Context, hop *Hop, budget time.Duration) (eng
 		return nil, err
 	}
 	x.segments = segments
-	return hop.Replica.Client.Do(ctx, x.request(hop, segments, budget))
+	x.turn.sent = x.request(hop, segments, budget)
+	return hop.Replica.Client.Do(ctx, &x.turn.sent)
 }
 
 func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
@@ -175,9 +178,9 @@ func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
 	return x.req.Splice(hop.Edits, dst)
 }
 
-func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) *engine.Request {
+func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) engine.Request {
 	x.hint(hop)
-	return &engine.Request{
+	return engine.Request{
 		Method: "POST", Path: hop.Path, Segments: segments, RequestID: x.id, Stream: hop.Stream, Bearer: hop.Replica.APIKey, Fields: hop.Fields,
 		HeaderTimeout: budget, IdleTimeout: budget,
 	}
@@ -209,9 +212,9 @@ func (x *exchange) firstTokenBudget() time.Duration {
 func (x *exchange) edits(rep *Replica) []wire.Edit {
 	model := rep.Model
 	if x.verdict.Adapter != "" {
-		model = x.verdict.Adapter
+		model = rep.adapted(x.verdict.Adapter)
 	}
-	edits := make([]wire.Edit, 0, 3)
+	var edits []wire.Edit
 	if x.req.Model != model {
 		edits = append(edits, wire.Edit{Key: "model", Raw: wire.AppendQuoted(nil, model)})
 	}
@@ -222,6 +225,15 @@ func (x *exchange) edits(rep *Replica) []wire.Edit {
 		edits = append(edits, wire.Edit{Key: "cache_salt", Raw: wire.AppendQuoted(nil, x.tenant.CacheSalt)})
 	}
 	return x.continued(edits)
+}
+
+// adapted is the name by which the engine knows an adapter: vLLM lists it beside the model, SGLang takes it behind the model's
+// name, and would answer any other from the model alone.
+func (r *Replica) adapted(adapter string) string {
+	if r.Engine == "sglang" {
+		return r.Model + ":" + adapter
+	}
+	return adapter
 }
 
 // enginePriority turns our sign (larger is sooner) into the engine's: vLLM runs lower values first, SGLang higher.

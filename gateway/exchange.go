@@ -22,7 +22,7 @@ type exchange struct {
 	rt      *Runtime
 	w       http.ResponseWriter
 	r       *http.Request
-	ctl     *http.ResponseController
+	ctl     control
 	ctx     context.Context // the client's connection and the request's deadline
 	arrival time.Time
 	dry     bool // POST /v1/route: nothing may change
@@ -57,6 +57,7 @@ type exchange struct {
 
 	turn      turn
 	cont      *continuation // nil for an answer that cannot be taken up again
+	tidy      *tidy         // nil for an engine whose events are as clients know them
 	attempts  int
 	takeovers int              // attempts to go on with a stream whose engine died
 	died      index.HostBitmap // replicas whose engines died under this stream
@@ -84,8 +85,22 @@ type exchange struct {
 	gone       bool // the client left
 	abort      bool // close the connection without a proper end
 
-	receipt *Receipt
-	undo    []func() // run last to first by end
+	receipt   *Receipt
+	receiptNo string            // its id
+	opened    bool              // it counts among the open requests
+	taken     bool              // and among its tenant's
+	undo      []func()          // run last to first by end
+	heads     heads             // of the request
+	lines     [mostLines]string // of the answer's head; left as they are until the next one's
+	calls     calls
+}
+
+// calls are methods as others call them, made once for the life of an exchange's memory.
+type calls struct {
+	since  func() time.Duration
+	render func(dst []byte) []byte
+	member func(name string) []byte
+	retry  func() bool
 }
 
 // question is what the client sent and what is made of it for an engine. A stream that has begun has no more use for it.
@@ -112,18 +127,27 @@ type intent struct {
 }
 
 var (
-	exchanges = sync.Pool{New: func() any { return new(exchange) }}
+	exchanges = sync.Pool{New: func() any {
+		x := new(exchange)
+		x.calls = calls{x.since, x.renderPrompt, x.member, x.mayRetry}
+		return x
+	}}
 	questions = sync.Pool{New: func() any { return new(question) }}
 )
 
 // begin takes an exchange for a request from the pool.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x := exchanges.Get().(*exchange)
+	ids := newIDs(2)
+	x.receiptNo = ids[idLength:]
 	x.s, x.rt, x.w, x.r = s, s.runtime.Load(), w, r
-	x.ctl = http.NewResponseController(w)
+	x.ctl = control{w}
 	x.arrival = s.now()
+	x.readHeads()
 	x.question = questions.Get().(*question)
-	x.id = requestID(r.Header.Get("X-Request-Id"), s.newID)
+	if x.id = x.heads.requestID; !wellFormed(x.id) {
+		x.id = ids[:idLength]
+	}
 	x.ctx, x.protocol = r.Context(), plain{}
 	return x
 }
@@ -139,11 +163,22 @@ func (x *exchange) end() {
 	for i := len(x.undo) - 1; i >= 0; i-- {
 		x.undo[i]()
 	}
+	x.leaveRoom()
 	x.dropRoute()
 	x.dropQuestion()
 	clear(x.undo)
-	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0], held: x.held[:0]}
+	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0], held: x.held[:0], lines: x.lines, calls: x.calls}
 	exchanges.Put(x)
+}
+
+// leaveRoom counts the request out.
+func (x *exchange) leaveRoom() {
+	if x.taken {
+		x.tenant.giveBack()
+	}
+	if x.opened {
+		x.s.open.Add(-1)
+	}
 }
 
 // dropQuestion lets go of the body. Only the buffers are kept, for another request.

@@ -24,7 +24,8 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		if err := wire.Parse(kind, x.body, wire.Limits{Depth: 64, Messages: 100}, &x.req); err != nil {
 			t.Fatal(err)
 		}
-		f := x.facts()
+		x.calls.render = x.renderPrompt
+		f := x.facts(now)
 		if f.RequestID != "r1" || f.Specialist != "debug" || f.Adapter != "gdb-v2" || f.Tenant != "acme" || f.Session != "s" || f.Priority != 7 ||
 			f.MaxTokens != 5 || !f.Stream || f.Dry || f.Replica != "" || !f.Now.Equal(now) || string(f.Body) != body {
 			t.Errorf("%+v", f)

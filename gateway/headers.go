@@ -5,18 +5,19 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"time"
 )
 
-// lines sets single-valued fields of a header out of one allocation.
+// lines sets single-valued fields of a header, without an allocation while the room lasts.
 type lines struct {
 	h    http.Header
 	room []string
 }
 
 // mostLines is how many fields writeHead sets itself.
-const mostLines = 14
+const mostLines = 16
 
-func linesOf(h http.Header) lines { return lines{h, make([]string, 0, mostLines)} }
+func (x *exchange) linesOf(h http.Header) lines { return lines{h, x.lines[:0]} }
 
 // set takes a name that is canonical already.
 func (l *lines) set(name, value string) {
@@ -26,9 +27,14 @@ func (l *lines) set(name, value string) {
 }
 
 // writeHead sends the head of a successful answer: the contract's headers, and nothing that the engine said about itself.
-func (x *exchange) writeHead(contentType string) {
-	h := linesOf(x.w.Header())
+//
+// The fields' values lie in the exchange: whoever sends the head must have it by the first Write.
+func (x *exchange) writeHead(now time.Time, contentType string, length int) {
+	h := x.linesOf(x.w.Header())
 	h.set("Content-Type", contentType)
+	if length >= 0 {
+		h.set("Content-Length", strconv.Itoa(length))
+	}
 	if x.stream {
 		h.set("Cache-Control", "no-cache")
 		h.set("X-Accel-Buffering", "no")
@@ -49,7 +55,7 @@ func (x *exchange) writeHead(contentType string) {
 	h.set("X-Attempts", strconv.Itoa(x.attempts))
 	h.set("X-Queue-Ms", strconv.FormatInt(x.queued.Milliseconds(), 10))
 	h.set("X-Cached-Tokens", strconv.Itoa(x.cachedTokens()))
-	for _, slo := range x.sp.Board.Headers() {
+	for _, slo := range x.sp.Board.HeadersAt(now) {
 		h.h[slo.Name] = slo.Values
 	}
 	if x.intent.Explain {

@@ -25,8 +25,8 @@ func TestRegretIsTheShareOfComputingThatAnotherWouldHaveSpared(t *testing.T) {
 		{0, Hit{Replica: "a", Chosen: 0, Best: 0, BestReplica: "a"}, 0},
 	} {
 		x.prompt.Tokens = c.tokens
-		if got := x.hit(trace, c.pick); *got != c.want {
-			t.Errorf("%+v, want %+v", *got, c.want)
+		if got := x.hit(trace, c.pick); got != c.want {
+			t.Errorf("%+v, want %+v", got, c.want)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func (i *idempotency) take(tenant, key string, body []byte) (func(), *Error) {
 
 // claimKey applies the Idempotency-Key header, if any.
 func (x *exchange) claimKey() error {
-	key, err := headerToken(x.r.Header, "Idempotency-Key")
+	key, err := headerToken(x.heads.idempotency, "Idempotency-Key")
 	if err != nil {
 		return err
 	}

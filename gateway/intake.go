@@ -25,11 +25,10 @@ func (x *exchange) admit() *Error {
 	if err := x.readIntent(); err != nil {
 		return err
 	}
-	back, err := x.tenant.Take(x.arrival)
-	if err != nil {
+	if err := x.tenant.Take(x.arrival); err != nil {
 		return err
 	}
-	x.atEnd(back)
+	x.taken = true
 	return nil
 }
 
@@ -38,39 +37,52 @@ func (x *exchange) checkHead() (err *Error) {
 		x.w.Header().Set("Connection", "close")
 		return fail(CodeDraining, "", "the gateway is shutting down")
 	}
-	if err := checkHeader(x.r, x.rt.Limits.HeaderBytes); err != nil {
+	if err := checkHead(x.heads.size, x.rt.Limits.HeaderBytes); err != nil {
 		return err
 	}
-	if x.tenant, err = x.rt.Tenants.Identify(x.r); err != nil {
+	if x.tenant, err = x.rt.Tenants.identify(x.heads.authorization); err != nil {
 		return err
 	}
 	if open := x.s.open.Add(1); open > int64(x.rt.Limits.MaxStreams) {
 		x.s.open.Add(-1)
 		return fail(CodeOverloaded, "", fmt.Sprintf("%d requests are open, limits.max_streams is %d", open-1, x.rt.Limits.MaxStreams))
 	}
-	x.atEnd(func() { x.s.open.Add(-1) })
-	return checkMedia(x.r.Header)
+	x.opened = true
+	return checkMedia(x.heads.encoding, x.heads.contentType)
 }
 
 // checkHeader refuses a head, the request line included, of more than most bytes.
 func checkHeader(r *http.Request, most int) *Error {
-	n := len(r.Method) + len(r.RequestURI) + len("  HTTP/1.1\r\n") + len("Host: \r\n") + len(r.Host)
+	n := headSize(r)
 	for name, values := range r.Header {
-		for _, v := range values {
-			n += len(name) + len(v) + len(": \r\n")
-		}
+		n += fieldSize(name, values)
 	}
+	return checkHead(n, most)
+}
+
+// headSize is the bytes of a head without its fields.
+func headSize(r *http.Request) int {
+	return len(r.Method) + len(r.RequestURI) + len("  HTTP/1.1\r\n") + len("Host: \r\n") + len(r.Host)
+}
+
+func fieldSize(name string, values []string) (n int) {
+	for _, v := range values {
+		n += len(name) + len(v) + len(": \r\n")
+	}
+	return n
+}
+
+func checkHead(n, most int) *Error {
 	if n > most {
 		return fail(CodeHeaderTooLarge, "", fmt.Sprintf("the header is %d bytes, limits.header_bytes is %d", n, most))
 	}
 	return nil
 }
 
-func checkMedia(h http.Header) *Error {
-	if enc := h.Get("Content-Encoding"); enc != "" && enc != "identity" {
+func checkMedia(enc, ct string) *Error {
+	if enc != "" && enc != "identity" {
 		return fail(CodeUnsupportedMediaType, "Content-Encoding", "the body must not be compressed")
 	}
-	ct := h.Get("Content-Type")
 	if ct == "" || ct == "application/json" {
 		return nil
 	}
@@ -82,9 +94,9 @@ func checkMedia(h http.Header) *Error {
 
 // readIntent validates the headers in which a client speaks to the router.
 func (x *exchange) readIntent() (err *Error) {
-	h := x.r.Header
-	x.intent.Explain = h.Get("X-Explain") == "1"
-	if x.intent.Intent, err = headerToken(h, "X-Intent"); err != nil {
+	h := &x.heads
+	x.intent.Explain = h.explain == "1"
+	if x.intent.Intent, err = headerToken(h.intent, "X-Intent"); err != nil {
 		return err
 	}
 	if x.intent.Intent == "unspecified" {
@@ -93,25 +105,24 @@ func (x *exchange) readIntent() (err *Error) {
 	if x.intent.Intent != "" && !slices.Contains(x.rt.Intents, x.intent.Intent) {
 		return fail(CodeInvalidValue, "X-Intent", fmt.Sprintf("unknown intent %q", x.intent.Intent))
 	}
-	if x.intent.Adapter, err = headerToken(h, "X-Adapter"); err != nil {
+	if x.intent.Adapter, err = headerToken(h.adapter, "X-Adapter"); err != nil {
 		return err
 	}
-	if x.intent.Session, err = headerToken(h, "X-Session-Id"); err != nil {
+	if x.intent.Session, err = headerToken(h.session, "X-Session-Id"); err != nil {
 		return err
 	}
 	if err := x.readPriority(); err != nil {
 		return err
 	}
-	if x.intent.Deadline, err = x.readDeadline("X-Deadline-Ms"); err != nil {
+	if x.intent.Deadline, err = x.readDeadline(h.deadline, "X-Deadline-Ms"); err != nil {
 		return err
 	}
-	x.intent.TTFTDeadline, err = x.readDeadline("X-TTFT-Deadline-Ms")
+	x.intent.TTFTDeadline, err = x.readDeadline(h.ttftDeadline, "X-TTFT-Deadline-Ms")
 	return err
 }
 
 // headerToken returns a header's single value: printable, and at most maxHeaderValue bytes.
-func headerToken(h http.Header, name string) (string, *Error) {
-	values := h[http.CanonicalHeaderKey(name)]
+func headerToken(values []string, name string) (string, *Error) {
 	if len(values) == 0 {
 		return "", nil
 	}
@@ -137,7 +148,7 @@ const (
 )
 
 func (x *exchange) readPriority() *Error {
-	v, err := headerToken(x.r.Header, "X-Priority")
+	v, err := headerToken(x.heads.priority, "X-Priority")
 	if err != nil {
 		return err
 	}
@@ -155,8 +166,8 @@ func (x *exchange) readPriority() *Error {
 // maxDeadline keeps deadline arithmetic far from overflow.
 const maxDeadline = 24 * time.Hour
 
-func (x *exchange) readDeadline(name string) (time.Time, *Error) {
-	v, err := headerToken(x.r.Header, name)
+func (x *exchange) readDeadline(values []string, name string) (time.Time, *Error) {
+	v, err := headerToken(values, name)
 	if err != nil || v == "" {
 		return time.Time{}, err
 	}
@@ -196,7 +207,7 @@ func (x *exchange) readBody() *Error {
 	if x.r.ContentLength > limit {
 		return tooLarge(limit)
 	}
-	_ = x.ctl.SetReadDeadline(x.s.now().Add(x.rt.Limits.BodyTimeout)) // not every transport has deadlines
+	_ = x.ctl.SetReadDeadline(x.arrival.Add(x.rt.Limits.BodyTimeout)) // not every transport has deadlines
 	body := x.body[:0]
 	for {
 		if len(body) == cap(body) {
@@ -255,14 +266,21 @@ func bodyError(err error) *Error {
 
 // requestID returns given when it is well formed, else a new one.
 func requestID(given string, fresh func() string) string {
+	if wellFormed(given) {
+		return given
+	}
+	return fresh()
+}
+
+func wellFormed(given string) bool {
 	if given == "" || len(given) > 128 {
-		return fresh()
+		return false
 	}
 	for i := range len(given) {
 		c := given[i]
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
-			return fresh()
+			return false
 		}
 	}
-	return given
+	return true
 }

@@ -32,6 +32,7 @@ func FuzzIntentHeaders(f *testing.F) {
 			}
 		}
 		x.r.Header = h
+		x.readHeads()
 		err := x.readIntent()
 		p, okP := inRange(priority, PriorityLeast, PriorityMost)
 		d, okD := inRange(deadline, 1, 86_400_000)

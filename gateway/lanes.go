@@ -47,7 +47,11 @@ func (x *exchange) countAdmission() {
 
 // standIn replaces a demoted specialist by the first of its fallbacks that may answer. breaker_open where there is none.
 func (x *exchange) standIn() error {
-	now, first := x.s.now(), x.rt.Specialist(x.verdict.Specialist)
+	first := x.rt.Specialist(x.verdict.Specialist)
+	if !first.Board.Breaker().Demoted() {
+		return nil
+	}
+	now := x.s.now()
 	if first.Board.Breaker().Standing(now) == slo.Primary {
 		return nil
 	}
@@ -81,13 +85,13 @@ func (x *exchange) copyToDemoted() {
 // mayAnswer says whether a specialist is one of the tenant's, and none that is demoted.
 func (x *exchange) mayAnswer(name string) bool {
 	sp := x.rt.Specialist(name)
-	return sp != nil && x.tenant.Permits(name) && sp.Board.Breaker().Standing(x.s.now()) == slo.Primary
+	return sp != nil && x.tenant.Permits(name) && (!sp.Board.Breaker().Demoted() || sp.Board.Breaker().Standing(x.s.now()) == slo.Primary)
 }
 
 // divert lets the second choice answer for a first one under load, where the verdict was unsure and the second is not under
 // load itself.
 func (x *exchange) divert() bool {
-	threshold, ok := x.s.knobs.Value(slo.DivertThreshold + x.verdict.Intent)
+	threshold, ok := x.s.knobs.Value(x.rt.intent(x.verdict.Intent).divert)
 	if !ok {
 		threshold = x.verdict.DivertThreshold
 	}
@@ -102,7 +106,7 @@ func (x *exchange) divert() bool {
 // checkFloor refuses priorities below what is served: the intent's floor as it is configured or as an operator has set it, and
 // where none has, the floor of a specialist whose load demands one.
 func (x *exchange) checkFloor(sp *Specialist) error {
-	floor, overridden, _ := x.s.knobs.Lookup(slo.PriorityFloor + x.verdict.Intent)
+	floor, overridden, _ := x.s.knobs.Lookup(x.rt.intent(x.verdict.Intent).floor)
 	var wait time.Duration
 	if load := x.s.loadFloor(sp); !overridden && load > int(floor) {
 		floor, wait = float64(load), jittered(sp.Load.RetryAfter())

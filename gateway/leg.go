@@ -15,7 +15,8 @@ import (
 
 // leg is one replica's turn at a step before the last, to its end. What the replica keeps for the last step stays held.
 func (x *exchange) leg(ctx context.Context, s routing.Step, rep *Replica, at *Attempt) error {
-	hop := x.hop(s, rep)
+	whole := x.hop(s, rep)
+	hop := &whole
 	if err := x.protocol.Request(hop); err != nil {
 		x.closeAttempt(at, err)
 		return err
@@ -158,6 +159,9 @@ func (x *exchange) yieldHeld(r scheduler.GateRequest) {
 // cannot, or the engine beside it failed, and the client has seen nothing. The two of a pair meet once more; after that, and
 // in all other cases, the last step does without.
 func (x *exchange) doWithout(err error) bool {
+	if err == nil {
+		return false
+	}
 	var said *Error
 	failed := errors.Is(err, errHandover) || errors.As(err, &said) && !errors.Is(err, errEngineBusy)
 	if !failed || x.started || !x.turn.handed {

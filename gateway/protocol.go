@@ -47,6 +47,8 @@ type Hop struct {
 	Unasked bool           // nothing is sent: the last step's engine asks in its own time; the place is held as with Hold
 	Handed  bool           // the last step's engine takes a prompt that it has not computed
 
+	room [1]engine.Field // of Fields
+
 	// What Answer may say.
 	Hold         bool // the replica keeps the prompt's blocks until the last step's first token
 	PromptTokens int  // the prompt's exact length; 0 is unknown
@@ -64,8 +66,8 @@ func (plain) Events(events []byte) []byte { return events }
 func (plain) Forget() bool                { return false }
 
 // hop is a dispatch of s before its Protocol has seen it.
-func (x *exchange) hop(s routing.Step, rep *Replica) *Hop {
-	return &Hop{
+func (x *exchange) hop(s routing.Step, rep *Replica) Hop {
+	return Hop{
 		Step: s, Last: s.Name == x.answering, Replica: rep, Answerer: x.answerer, Client: &x.req, Kind: x.kind, RequestID: x.id,
 		Path: x.path(), Stream: x.stream, Edits: x.edits(rep),
 	}

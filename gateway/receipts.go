@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"octet/routing"
 )
 
@@ -23,8 +25,21 @@ type Receipt struct {
 	Result   Result          `json:"result"`
 	Outcomes []Outcome       `json:"outcomes,omitempty"`
 
-	tenant string
-	mu     sync.Mutex // guards everything from Decision on
+	tenant     string
+	selections []routing.LegSelection // whose traces Routing shows: memory that is used again
+	shared     bool                   // somebody else may hold it: its memory is not used again
+	mu         sync.Mutex             // guards everything from Decision on
+}
+
+// spares are receipts that nobody holds any more.
+var spares = sync.Pool{New: func() any { return new(Receipt) }}
+
+// blank returns a Receipt of nothing, in the memory of an earlier one where there is one.
+func blank() *Receipt {
+	r := spares.Get().(*Receipt)
+	r.Routing, r.Attempts, r.Outcomes, r.selections = r.Routing[:0], r.Attempts[:0], nil, r.selections[:0]
+	r.Result = Result{}
+	return r
 }
 
 // Asked is what the client said.
@@ -75,6 +90,8 @@ type RoutingRecord struct {
 	Trace      *routing.Trace `json:"trace,omitempty"`
 	Hit        *Hit           `json:"hit,omitempty"` // absent without a pick
 	Error      string         `json:"error,omitempty"`
+
+	room *Hit // memory for Hit
 }
 
 // Hit is what the index believed of the prefix cache when a replica was picked.
@@ -98,6 +115,8 @@ type Attempt struct {
 	Detail          string  `json:"detail,omitempty"`
 	Fallback        string  `json:"fallback,omitempty"` // why it was asked again without what another engine had computed
 	Ms              float64 `json:"ms"`
+
+	delivered int // what DeliveredTokens may point to
 }
 
 // Result is how it ended.
@@ -142,10 +161,13 @@ type receipts struct {
 
 // ring holds one tenant's receipts; the oldest makes room.
 type ring struct {
-	byID map[string]*Receipt
-	all  []*Receipt // grows to keep, then wraps
+	byID map[uint64]*Receipt // by keyOf their ids; of two with one key the newer
+	all  []*Receipt          // grows to keep, then wraps
 	next int
 }
+
+// keyOf is what an id is found by.
+func keyOf(id string) uint64 { return xxh3.HashString(id) }
 
 func newReceipts(keep int) *receipts { return &receipts{keep: max(keep, 1), rings: map[string]*ring{}} }
 
@@ -155,25 +177,39 @@ func (rs *receipts) put(r *Receipt) {
 	defer rs.mu.Unlock()
 	g := rs.rings[r.tenant]
 	if g == nil {
-		g = &ring{byID: map[string]*Receipt{}}
+		g = &ring{byID: map[uint64]*Receipt{}}
 		rs.rings[r.tenant] = g
 	}
-	g.byID[r.ID] = r
+	g.byID[keyOf(r.ID)] = r
 	if len(g.all) < rs.keep {
 		g.all = append(g.all, r)
 		return
 	}
-	delete(g.byID, g.all[g.next].ID)
+	old := g.all[g.next]
+	if key := keyOf(old.ID); g.byID[key] == old {
+		delete(g.byID, key)
+	}
 	g.all[g.next] = r
-	g.next = (g.next + 1) % rs.keep
+	if g.next++; g.next == rs.keep {
+		g.next = 0
+	}
+	if !old.shared {
+		spares.Put(old)
+	}
 }
 
 // find returns the tenant's receipt of that id, nil when there is none (any more): another tenant's is none.
 func (rs *receipts) find(tenant, id string) *Receipt {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	if g := rs.rings[tenant]; g != nil {
-		return g.byID[id]
+	g := rs.rings[tenant]
+	if g == nil {
+		return nil
 	}
-	return nil
+	r := g.byID[keyOf(id)]
+	if r == nil || r.ID != id {
+		return nil
+	}
+	r.shared = true
+	return r
 }

@@ -19,10 +19,10 @@ func (x *exchange) openReceipt() {
 	if x.kind == wire.Completion {
 		kind = "completion"
 	}
-	x.receipt = &Receipt{
-		ID: x.s.newID(), RequestID: x.id, Time: x.arrival, Kind: kind, tenant: x.tenant.Name,
-		Asked: x.asked(), Decision: x.decision(),
-	}
+	r := blank()
+	r.ID, r.RequestID, r.Time, r.Kind, r.tenant = x.receiptNo, x.id, x.arrival, kind, x.tenant.Name
+	r.Prompt, r.Asked, r.Decision = Prompt{}, x.asked(), x.decision()
+	x.receipt = r
 }
 
 func (x *exchange) asked() Asked {
@@ -64,18 +64,26 @@ func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duratio
 	x.receipt.Prompt = Prompt{Tokens: x.prompt.Tokens, Exact: x.prompt.Exact, Blocks: len(x.prompt.Chain)}
 	x.receipt.Result.RouteUs += float64(took.Nanoseconds()) / 1e3
 	x.routed += took
-	for _, leg := range x.route.Selections() {
-		x.receipt.Routing = append(x.receipt.Routing, x.routingRecord(plan, leg))
+	before := len(x.receipt.selections)
+	x.receipt.selections = x.route.AppendSelections(x.receipt.selections)
+	for i := range x.receipt.selections[before:] {
+		x.recordLeg(plan, &x.receipt.selections[before+i])
 	}
 	if n := len(x.receipt.Routing); err != nil && n > 0 {
 		x.receipt.Routing[n-1].Error, x.receipt.Routing[n-1].Skipped = err.Error(), ""
 	}
 }
 
-func (x *exchange) routingRecord(plan routing.Plan, leg routing.LegSelection) RoutingRecord {
-	record := RoutingRecord{Specialist: x.sp.Name, Step: leg.Leg, Skipped: leg.Skipped, Trace: leg.Trace}
+func (x *exchange) recordLeg(plan routing.Plan, leg *routing.LegSelection) {
+	r := x.receipt
+	var hit *Hit // of an earlier receipt
+	if n := len(r.Routing); n < cap(r.Routing) {
+		hit = r.Routing[:n+1][n].room
+	}
+	r.Routing = append(r.Routing, RoutingRecord{Specialist: x.sp.Name, Step: leg.Leg, Skipped: leg.Skipped, Trace: leg.Trace, room: hit})
+	record := &r.Routing[len(r.Routing)-1]
 	if record.Trace == nil {
-		return record
+		return
 	}
 	for i := range record.Trace.Candidates {
 		c := &record.Trace.Candidates[i]
@@ -83,18 +91,22 @@ func (x *exchange) routingRecord(plan routing.Plan, leg routing.LegSelection) Ro
 			c.Replica = rep.Name
 		}
 	}
-	for _, s := range plan.Steps {
-		if s.Name == leg.Leg {
-			record.Hit = x.hit(record.Trace, s.Ranked[0].Host)
+	for i := range plan.Steps {
+		if s := &plan.Steps[i]; s.Name == leg.Leg {
+			if record.room == nil {
+				record.room = new(Hit)
+			}
+			record.Hit = record.room
+			*record.Hit = x.hit(record.Trace, s.Ranked[0].Host)
 		}
 	}
-	return record
 }
 
 // hit compares what the pick is believed to hold with the most that any eligible candidate does.
-func (x *exchange) hit(t *routing.Trace, pick index.HostID) *Hit {
-	h := &Hit{Chosen: x.predict(pick), Best: -1}
-	for _, c := range t.Candidates {
+func (x *exchange) hit(t *routing.Trace, pick index.HostID) Hit {
+	h := Hit{Chosen: x.predict(pick), Best: -1}
+	for i := range t.Candidates {
+		c := &t.Candidates[i]
 		if c.Host == pick {
 			h.Replica = c.Replica
 		}
@@ -156,9 +168,26 @@ func toMs(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
 // noteCached holds what the engine says it had cached against what was thought.
 func (x *exchange) noteCached(u sse.Usage) {
-	if u.CachedKnown && x.base() == 0 && !x.turn.handed { // what was handed over is not the replica's own cache
-		x.turn.ticket.Cached(u.CachedTokens)
-		x.turn.at.DeliveredTokens = &u.CachedTokens
+	if cached := x.cachedFor(u); cached >= 0 {
+		x.turn.ticket.Cached(cached)
+	}
+	x.noteDelivered(u)
+}
+
+// cachedFor is what the engine says it had cached of the prompt, -1 where that says nothing of the replica's own cache, as of a
+// prompt that was handed over.
+func (x *exchange) cachedFor(u sse.Usage) int {
+	if u.CachedKnown && x.base() == 0 && !x.turn.handed {
+		return u.CachedTokens
+	}
+	return -1
+}
+
+// noteDelivered writes it down.
+func (x *exchange) noteDelivered(u sse.Usage) {
+	if x.cachedFor(u) >= 0 {
+		x.turn.at.delivered = u.CachedTokens
+		x.turn.at.DeliveredTokens = &x.turn.at.delivered
 		x.notePredicted(u.CachedTokens)
 	}
 }
@@ -180,17 +209,19 @@ func (x *exchange) observeFirstToken(now time.Time) {
 
 // close writes the end of the request into the receipt, the windows, the metrics and the log.
 func (x *exchange) close() {
-	total := x.since()
+	now := x.s.now()
+	total := now.Sub(x.arrival)
 	result := x.result(total)
 	if x.receipt != nil {
 		x.receipt.Result = result
+		x.receipt.shared = x.said != nil // its judge may take his time
 		x.s.receipts.put(x.receipt)
 		x.haveJudged()
 	}
 	if x.sp != nil && x.failure == nil {
-		x.sp.Board.ObserveEnd(x.preempted > 0)
+		x.sp.Board.ObserveEndAt(now, x.preempted > 0)
 		x.rememberConversation()
-		x.tenant.Spend(x.s.now(), x.handedOut)
+		x.tenant.Spend(now, x.handedOut)
 	}
 	x.s.metrics.ended(x.sp, x.intent.Intent, result, total)
 	x.s.logEnd(x, result)

@@ -70,10 +70,11 @@ func refusalMessage(resp engine.Response) string {
 
 // blame says whether err speaks for the replica, against it, or neither.
 func blame(err error) fleet.Outcome {
+	if err == nil {
+		return fleet.Succeeded
+	}
 	var answer *Error
 	switch {
-	case err == nil:
-		return fleet.Succeeded
 	case errors.Is(err, scheduler.ErrRefused), errors.Is(err, errSlowClient), errors.Is(err, errPreempted), errors.Is(err, errDeadline),
 		errors.Is(err, errDrained), errors.Is(err, context.Canceled), errors.Is(err, errTTFTDeadline), errors.Is(err, errEngineBusy),
 		errors.Is(err, errAbandoned), errors.Is(err, errHandover), errors.Is(err, routing.ErrNotTried):

@@ -47,7 +47,7 @@ func (x *exchange) openStream() error {
 	if !x.started {
 		x.gaps.Reset(x.sp.Board)
 	}
-	x.turn.heard = false
+	x.turn.heard, x.tidy = false, x.tidied()
 	for !x.turn.heard {
 		if err := x.step(); err != nil {
 			return err
@@ -142,7 +142,7 @@ func (x *exchange) pass(out [2][]byte) error {
 		return errPreempted
 	}
 	if !x.started {
-		x.writeHead("text/event-stream; charset=utf-8")
+		x.writeHead(now, "text/event-stream; charset=utf-8", -1)
 	}
 	if !x.turn.heard {
 		x.turn.resp.SetIdle(x.rt.Limits.IdleTimeout)
@@ -156,7 +156,7 @@ func (x *exchange) pass(out [2][]byte) error {
 		if x.cont != nil {
 			part = x.rejoined(part)
 		}
-		part = x.protocol.Events(part)
+		part = x.protocol.Events(x.tidy.events(part))
 		if _, err := x.w.Write(part); err != nil {
 			return x.clientGone(err)
 		}

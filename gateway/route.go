@@ -60,7 +60,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 		x.fail(err)
 		return
 	}
-	h := linesOf(w.Header())
+	h := lines{w.Header(), nil}
 	h.set("Content-Type", "application/json")
 	x.identify(&h)
 	_, _ = w.Write(append(body, '\n'))
@@ -138,6 +138,8 @@ func admission(a scheduler.Answer) *Admission {
 }
 
 func (x *exchange) renderPrompt(dst []byte) []byte { return renderPrompt(x.kind, &x.req, dst) }
+
+func (x *exchange) member(name string) []byte { return x.req.Raw(name) }
 
 // renderPrompt appends the prompt as an engine with our own chat template sees it.
 func renderPrompt(kind wire.Kind, req *wire.Request, dst []byte) []byte {

@@ -29,11 +29,31 @@ type Runtime struct {
 	Stickiness  Stickiness
 	Replicas    [index.MaxHosts]*Replica // by slot; nil where there is none
 	byName      map[string]*Specialist
+	knobs       map[string]intentKnobs
+}
+
+// intentKnobs are the names of an intent's knobs.
+type intentKnobs struct{ shadow, divert, floor string }
+
+func knobsOf(intent string) intentKnobs {
+	return intentKnobs{slo.ShadowThreshold + intent, slo.DivertThreshold + intent, slo.PriorityFloor + intent}
+}
+
+// intent returns the names of an intent's knobs.
+func (rt *Runtime) intent(name string) intentKnobs {
+	if k, known := rt.knobs[name]; known {
+		return k
+	}
+	return knobsOf(name)
 }
 
 // Seal finishes a Runtime before it is served.
 func (rt *Runtime) Seal() *Runtime {
 	rt.byName = make(map[string]*Specialist, len(rt.Specialists))
+	rt.knobs = map[string]intentKnobs{classifier.Unspecified: knobsOf(classifier.Unspecified)}
+	for _, name := range rt.Intents {
+		rt.knobs[name] = knobsOf(name)
+	}
 	for _, sp := range rt.Specialists {
 		sp.step, sp.floor = slo.LoadStep+sp.Name, slo.LoadFloor+sp.Name
 		rt.byName[sp.Name] = sp
@@ -83,18 +103,13 @@ type Specialist struct {
 	Predicted func(v routing.View, h index.HostID) int // blocks
 	// Tiers returns in which tiers replica h holds the first so many blocks of the prompt; nil: nobody knows.
 	Tiers func(v routing.View, h index.HostID, blocks int) InTiers
-	// Routed is told of each prompt that a replica was sent, once it has a place there; nil: nobody wants to know.
-	Routed  func(v routing.View, h index.HostID)
+	// Routed is told of each prompt that a replica was sent, once it has a place there, and when; nil: nobody wants to know.
+	Routed  func(v routing.View, h index.HostID, now time.Time)
 	handles *specialistMetrics
-	step    string // the names of its knobs
-	floor   string
-}
 
-func (sp *Specialist) executor(b routing.Bounds) routing.Executor {
-	if sp.Executor == nil {
-		return routing.SequentialExecutor(b)
-	}
-	return sp.Executor(b)
+	timed atomic.Int64 // when a decision was timed last, since Server.began
+	step  string       // the names of its knobs
+	floor string
 }
 
 func (sp *Specialist) protocol() Protocol {

@@ -2,12 +2,13 @@ package gateway
 
 import (
 	"context"
-	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -82,6 +83,7 @@ type Server struct {
 	draining      atomic.Bool
 	open          atomic.Int64 // requests being answered
 	bodies        atomic.Int64 // bytes of the bodies that they hold
+	began         time.Time    // an hour before it did: the first decisions are timed
 	cutOff        context.Context
 	cut           context.CancelCauseFunc
 	listeners     sync.WaitGroup
@@ -97,6 +99,7 @@ func New(rt *Runtime, o Options) *Server {
 	if s.now == nil {
 		s.now, s.since = time.Now, time.Since // which asks one clock, not two
 	}
+	s.began = s.now().Add(-time.Hour)
 	s.cutOff, s.cut = context.WithCancelCause(context.Background())
 	if s.probation == nil {
 		s.probation = slo.NewProbation()
@@ -188,11 +191,22 @@ func (s *Server) shutdown(data listening) error {
 	return data.Shutdown(ctx)
 }
 
+// idLength is of an id that newID makes.
+const idLength = 32
+
 // newID returns 16 random bytes as hex.
-func (s *Server) newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
+func (s *Server) newID() string { return newIDs(1) }
+
+// newIDs returns n ids in a row, out of one allocation. They come of the runtime's ChaCha8: nobody can tell the next.
+func newIDs(n int) string {
+	var raw [16]byte
+	text := make([]byte, 0, 2*idLength)
+	for range n {
+		binary.LittleEndian.PutUint64(raw[:], rand.Uint64())
+		binary.LittleEndian.PutUint64(raw[8:], rand.Uint64())
+		text = hex.AppendEncode(text, raw[:])
+	}
+	return string(text)
 }
 
 func (s *Server) panicked(id string, p any) {

@@ -8,7 +8,6 @@ import (
 	"octet/calibration"
 	"octet/classifier"
 	"octet/gateway/wire"
-	"octet/slo"
 )
 
 // shadow is a second opinion on one request: the same body, asked of another specialist, for nobody to see. The exchange
@@ -87,7 +86,7 @@ func (x *exchange) exampleFor(sp *Specialist) calibration.Example {
 // shadowFor says who gets a shadow copy of a request, and why: the second choice of a classifier that is less sure than the
 // intent's threshold in force asks. A fresh lane's rules are probation's.
 func (x *exchange) shadowFor(v *classifier.Verdict) (string, calibration.Cause) {
-	v.ShadowThreshold = x.s.shadowThreshold(v)
+	v.ShadowThreshold = x.s.shadowThreshold(x.rt, v)
 	switch {
 	case v.RoutedBy == classifier.ByClassifier && v.Second != "" && v.Confidence < v.ShadowThreshold:
 		return v.Second, calibration.ByThreshold
@@ -97,8 +96,8 @@ func (x *exchange) shadowFor(v *classifier.Verdict) (string, calibration.Cause) 
 }
 
 // shadowThreshold is the operators' value where they have set one, else the configured one.
-func (s *Server) shadowThreshold(v *classifier.Verdict) float64 {
-	if t, ok := s.knobs.Value(slo.ShadowThreshold + v.Intent); ok {
+func (s *Server) shadowThreshold(rt *Runtime, v *classifier.Verdict) float64 {
+	if t, ok := s.knobs.Value(rt.intent(v.Intent).shadow); ok {
 		return t
 	}
 	return v.ShadowThreshold

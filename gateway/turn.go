@@ -20,8 +20,11 @@ type turn struct {
 	permit  *fleet.Permit
 	flight  fleet.Flight      // in the replica's ledger
 	ticket  *scheduler.Ticket // nil without a place
+	hop     Hop               // of the last step
+	sent    engine.Request    // what the engine was asked last; Clients are done with it when they have answered
 	resp    engine.Response   // nil before the head
 	ctx     *turnContext      // ends with the request, or when the place is taken back; nil before the engine is asked
+	over    bool              // the ticket is given back
 	heard   bool              // the client has something of this engine's answer
 	handed  bool              // the engine was sent a prompt that another has computed
 	forgot  bool              // it was asked again without
@@ -36,11 +39,18 @@ func (t *turn) leave() {
 	if t.ctx != nil {
 		t.ctx.cancel(nil)
 	}
-	if t.ticket != nil {
+	if t.ticket != nil && !t.over {
 		t.ticket.Release()
-		t.ticket = nil
 	}
+	t.ticket = nil
 	t.flight.Land()
+}
+
+// unwatch ends the watch over the place.
+func (t *turn) unwatch() {
+	if t.ticket != nil && !t.over {
+		t.ticket.Watch(nil)
+	}
 }
 
 // settle ends a turn: everything is given back, and err is held against the replica, or for it, or neither. Idempotent.

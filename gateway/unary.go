@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"octet/engine"
 	"octet/gateway/sse"
@@ -22,19 +21,18 @@ func (x *exchange) relayUnary() error {
 	if err != nil {
 		return unusable(err)
 	}
-	if !ticket.Pin() {
+	if !ticket.Complete(usage.CompletionTokens, x.cachedFor(usage)) {
 		return errPreempted
 	}
+	x.turn.over = true
 	x.usage, x.finish, x.handedOut = usage, finish, usage.CompletionTokens
-	ticket.Answered(x.handedOut)
-	x.observeFirstToken(x.s.now())
-	x.noteCached(usage)
-	ticket.Release()
+	now := x.s.now()
+	x.observeFirstToken(now)
+	x.noteDelivered(usage)
 	x.said.whole(body)
 	x.releaseHeld()
-	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
-	x.writeHead("application/json")
-	x.armWrite(x.s.now())
+	x.writeHead(now, "application/json", len(body))
+	x.armWrite(now)
 	if _, err := x.w.Write(body); err != nil {
 		return x.clientGone(err)
 	}

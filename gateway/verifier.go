@@ -37,6 +37,7 @@ func (x *exchange) haveJudged() {
 		return
 	}
 	s, rt, r := x.s, x.rt, x.receipt
+	// r was marked as shared before it was put away.
 	s.verifier.Offer(string(text), func(pass bool) { s.judge(rt, r, verifierKind, pass) })
 }
 

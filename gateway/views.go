@@ -105,7 +105,7 @@ func (s *Server) readOutcome(c *gin.Context, within time.Duration) ([]byte, *Err
 // outcome takes a verdict on an answer into the specialist's correctness window. One verdict of a kind counts for a receipt:
 // the same again changes nothing.
 func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
-	if err := checkMedia(c.Request.Header); err != nil {
+	if err := checkMedia(c.GetHeader("Content-Encoding"), c.GetHeader("Content-Type")); err != nil {
 		s.refuse(c, err)
 		return
 	}

@@ -53,8 +53,9 @@ type Context struct {
 	hoisted    []lap       // of what a workflow prepared before its stages; only when traced
 	forks      []*Context  // of selections that ran side by side; kept beyond len for their buffers
 
-	now  func() time.Duration // nil when not traced
-	last time.Duration        // when the running stage began; only with now
+	traced bool
+	now    func() time.Duration // nil when not timed
+	last   time.Duration        // when the running stage began; only with now
 }
 
 var contexts = sync.Pool{New: func() any { return new(Context) }}
@@ -80,7 +81,7 @@ func (c *Context) Release() {
 	c.prepared = slotSet{}
 	c.role, c.running = RoleBoth, nil
 	c.ranked, c.steps, c.records = c.ranked[:0], c.steps[:0], c.records[:0]
-	c.now = nil
+	c.traced, c.now = false, nil
 	c.unfork()
 	contexts.Put(c)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"octet/routing/index"
@@ -14,7 +15,7 @@ type Trace struct {
 	Profile    string           `json:"profile"`
 	Role       string           `json:"role"`
 	Candidates []CandidateTrace `json:"candidates"` // ascending by host
-	Stages     []StageTrace     `json:"stages"`     // in the order in which they ran
+	Stages     []StageTrace     `json:"stages"`     // in the order in which they ran; empty where no times were taken
 }
 
 // CandidateTrace is one candidate's way through the stages.
@@ -85,15 +86,17 @@ func (s *Scores) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// EnableTrace has the Selects that follow take times, by a clock that never goes back, and Trace return them.
-func (c *Context) EnableTrace(now func() time.Duration) { c.now = now }
+// EnableTrace has Trace return how the Selects that follow went, with the time that each plugin took, by a clock that never
+// goes back; nil takes no times.
+func (c *Context) EnableTrace(now func() time.Duration) { c.traced, c.now = true, now }
 
 // Trace returns how the latest Select went. Nil unless EnableTrace was called before it.
 func (c *Context) Trace() *Trace {
-	if c.now == nil || len(c.records) == 0 {
+	if !c.traced || len(c.records) == 0 {
 		return nil
 	}
-	return c.records[len(c.records)-1].trace()
+	t, _ := c.records[len(c.records)-1].trace(nil, nil)
+	return t
 }
 
 // EachLap calls f with the time that each plugin of this request took so far, in the order in which they ran. Nothing for a
@@ -123,7 +126,7 @@ type record struct {
 	hosts      []index.HostID     // who passed all filters, ascending
 	raw        []float64          // [scorer][host], clamped; empty when there was nothing to choose
 	total      []float64          // [host]
-	laps       []lap              // only when traced
+	laps       []lap              // only when timed
 }
 
 type lap struct {
@@ -168,19 +171,25 @@ func (r *record) noCandidate(plugin string, last int) *NoCandidateError {
 	return e
 }
 
-func (r *record) trace() *Trace {
-	t := &Trace{Profile: r.profile.name, Role: r.profile.role.String(), Candidates: make([]CandidateTrace, 0, r.candidates.Count()), Stages: stagesOf(r.laps)}
+// trace tells of the Select, in the memory of old and room where there is some.
+func (r *record) trace(old *Trace, room Scores) (*Trace, Scores) {
+	t := old
+	if t == nil {
+		t = &Trace{Candidates: []CandidateTrace{}, Stages: []StageTrace{}} // none is an empty list, not null
+	}
+	t.Profile, t.Role = r.profile.name, r.profile.role.String()
+	t.Candidates = slices.Grow(t.Candidates[:0], r.candidates.Count())
+	t.Stages = appendStages(t.Stages[:0], r.laps)
 	for h := range r.candidates.All() {
 		t.Candidates = append(t.Candidates, CandidateTrace{Host: h, RemovedBy: r.removedBy(h)})
 	}
-	r.addScores(t)
-	return t
+	return t, r.addScores(t, room)
 }
 
-func stagesOf(laps []lap) []StageTrace {
-	stages := make([]StageTrace, len(laps))
-	for i, l := range laps {
-		stages[i] = StageTrace{l.stage, l.name, int64(l.took)}
+func appendStages(stages []StageTrace, laps []lap) []StageTrace {
+	stages = slices.Grow(stages, len(laps))
+	for _, l := range laps {
+		stages = append(stages, StageTrace{l.stage, l.name, int64(l.took)})
 	}
 	return stages
 }
@@ -194,12 +203,13 @@ func (r *record) removedBy(h index.HostID) string {
 	return ""
 }
 
-func (r *record) addScores(t *Trace) {
+// addScores returns the one array that holds all candidates' scores, in room where they fit.
+func (r *record) addScores(t *Trace, room Scores) Scores {
 	if len(r.total) == 0 {
-		return
+		return room
 	}
 	n, k := len(r.hosts), len(r.raw)/len(r.hosts)
-	scores := make(Scores, 0, len(r.raw)) // one array for all candidates
+	scores := slices.Grow(room[:0], len(r.raw))
 	at := 0
 	for i := range t.Candidates {
 		cand := &t.Candidates[i]
@@ -216,4 +226,5 @@ func (r *record) addScores(t *Trace) {
 		}
 		at++
 	}
+	return scores
 }

@@ -66,19 +66,29 @@ type LegSelection struct {
 	Leg     string // "" where there is only one
 	Skipped string // why the leg gives no step; "" where it does
 	Trace   *Trace // nil where nothing was selected, and without EnableTrace
+
+	scores Scores // of all candidates of Trace, in one array
 }
 
 // Selections returns how the legs of the latest workflow went, in their order.
-func (c *Context) Selections() []LegSelection {
-	all := make([]LegSelection, len(c.selections))
-	for i, s := range c.selections {
-		all[i] = LegSelection{Leg: s.leg, Skipped: s.skipped}
-		if s.in != nil && c.now != nil && s.record >= 0 && s.record < len(s.in.records) {
-			all[i].Trace = s.in.records[s.record].trace()
+func (c *Context) Selections() []LegSelection { return c.AppendSelections(nil) }
+
+// AppendSelections appends Selections to dst. What lies in dst beyond its length is written over: traces there are void.
+func (c *Context) AppendSelections(dst []LegSelection) []LegSelection {
+	n := len(dst)
+	for _, s := range c.selections {
+		var old LegSelection
+		if len(dst) < cap(dst) {
+			old = dst[:len(dst)+1][len(dst)]
 		}
+		leg := LegSelection{Leg: s.leg, Skipped: s.skipped}
+		if s.in != nil && c.traced && s.record >= 0 && s.record < len(s.in.records) {
+			leg.Trace, leg.scores = s.in.records[s.record].trace(old.Trace, old.scores)
+		}
+		dst = append(dst, leg)
 	}
-	c.addHoisted(all)
-	return all
+	c.addHoisted(dst[n:])
+	return dst
 }
 
 // addHoisted puts what was prepared for all legs before the first that selected.
@@ -87,5 +97,5 @@ func (c *Context) addHoisted(all []LegSelection) {
 	if i < 0 || len(c.hoisted) == 0 {
 		return
 	}
-	all[i].Trace.Stages = slices.Concat(stagesOf(c.hoisted), all[i].Trace.Stages)
+	all[i].Trace.Stages = append(appendStages(nil, c.hoisted), all[i].Trace.Stages...)
 }

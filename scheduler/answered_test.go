@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,6 +50,60 @@ func TestWholeAnswersDoNotPassForPrefill(t *testing.T) {
 		serve(slow, (*Ticket).FirstToken)
 		if a := slow.Probe(hurried()); a.State != Refused || !errors.Is(a.Reason, ErrDeadline) {
 			t.Errorf("after slow prefills: %v, %v", a.State, a.Reason)
+		}
+	})
+}
+
+// Complete leaves a gate as Pin, Answered, Cached and Release do.
+func TestCompleteIsItsPartsInOneStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type end func(t *Ticket, n, cached int) bool
+		parts := func(t *Ticket, n, cached int) bool {
+			if !t.Pin() {
+				return false
+			}
+			t.Answered(n)
+			if cached >= 0 {
+				t.Cached(cached)
+			}
+			t.Release()
+			return true
+		}
+		run := func(end end) (all []any) {
+			g, err := NewGate(GateConfig{Blocks: 16, BlockSize: 16, MaxRunning: 2, MaxWaiting: 4, Now: time.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 40 {
+				chain := []kvpool.BlockHash{1, 2, kvpool.BlockHash(i % 3), kvpool.BlockHash(100 + i)}
+				low, err := g.Admit(t.Context(), GateRequest{PromptTokens: 70, MaxNew: 40, Chain: chain, Victim: true, Whole: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				other, err := g.Admit(t.Context(), GateRequest{PromptTokens: 20, MaxNew: 40, Victim: true, Whole: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				in := make(chan *Ticket, 1)
+				go func() {
+					urgent, _ := g.Admit(t.Context(), GateRequest{PromptTokens: 70, Priority: i % 2, Chain: chain})
+					in <- urgent
+				}()
+				synctest.Wait()
+				time.Sleep(time.Second)
+				all = append(all, end(low, 30, i%4*16-1), end(other, 3, -1))
+				low.Release()
+				other.Release()
+				(<-in).Release()
+				if err := g.Check(); err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, g.Stats(), g.Calibration(), end(low, 1, 1) == low.Yielding())
+			}
+			return all
+		}
+		if got, want := fmt.Sprint(run((*Ticket).Complete)), fmt.Sprint(run(parts)); got != want {
+			t.Errorf("in one step\n%s\nin parts\n%s", got, want)
 		}
 	})
 }

@@ -114,7 +114,15 @@ func (t *Ticket) Cached(tokens int) {
 	g := t.gate
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()
-	if t.released || g.pool == nil || t.req.PromptTokens == 0 {
+	if !t.released {
+		t.cachedTokens(tokens)
+	}
+}
+
+// cachedTokens is Cached. Caller holds gateMu.
+func (t *Ticket) cachedTokens(tokens int) {
+	g := t.gate
+	if g.pool == nil || t.req.PromptTokens == 0 {
 		return
 	}
 	c := &g.calibration

@@ -142,6 +142,13 @@ func (t *Ticket) Answered(n int) {
 		return
 	}
 	now := g.elapsed()
+	t.answered(n, now)
+	g.letIn(now)
+}
+
+// answered is Answered without letting in who fits now. Caller holds gateMu.
+func (t *Ticket) answered(n int, now Time) {
+	g := t.gate
 	t.settlePrompt(now)
 	t.generated = max(t.generated, n)
 	t.begun = t.generated // there is no pace to judge
@@ -149,7 +156,29 @@ func (t *Ticket) Answered(n int) {
 		t.compute(t.req.PromptTokens + t.generated)
 		t.claim(g.pool.Blocks(t.computed))
 	}
-	g.letIn(now)
+}
+
+// Complete is Pin, Answered, Cached and Release in one step, for an answer that came at once: nobody is let in, or told to give
+// way, in between. cached below 0 is not known. False where t was told to give way before: then nothing has changed.
+func (t *Ticket) Complete(n, cached int) bool {
+	g := t.gate
+	g.gateMu.Lock()
+	defer g.gateMu.Unlock()
+	if t.yielding {
+		return false
+	}
+	if t.released {
+		return true
+	}
+	now := g.elapsed()
+	if t.first == 0 {
+		t.answered(n, now)
+	}
+	if cached >= 0 {
+		t.cachedTokens(cached)
+	}
+	t.end(now)
+	return true
 }
 
 // prefilled settles the prompt, measures how long it took, and begins to measure the pace. Caller holds gateMu.
@@ -243,13 +272,17 @@ func (t *Ticket) Release() {
 	if t.released {
 		return
 	}
-	now := g.elapsed()
+	t.end(g.elapsed())
+}
+
+// end is Release. Caller holds gateMu.
+func (t *Ticket) end(now Time) {
 	t.leave(now)
 	if !t.yielding {
 		t.settled(now)
 	}
-	g.payDebts()
-	g.letIn(now)
+	t.gate.payDebts()
+	t.gate.letIn(now)
 }
 
 // settled has the rates learn from t, which came to its end. Caller holds gateMu.
@@ -268,7 +301,7 @@ func (t *Ticket) settled(now Time) {
 // leave takes t out of everything that the gate keeps. Caller holds gateMu.
 func (t *Ticket) leave(now Time) {
 	g := t.gate
-	t.released = true
+	t.released, t.watch = true, nil
 	last := len(g.tickets) - 1
 	g.tickets[t.index] = g.tickets[last]
 	g.tickets[t.index].index = t.index

@@ -59,6 +59,9 @@ func newBreaker(c CorrectnessConfig, now time.Time) *Breaker {
 	}
 }
 
+// Demoted reports whether Standing has anything to say but Primary. It needs no time.
+func (l *Breaker) Demoted() bool { return Duty(l.standing.Load()) != Primary }
+
 // Standing returns what is in force at now. A recovery that has come due happens here.
 func (l *Breaker) Standing(now time.Time) Duty {
 	if s := Duty(l.standing.Load()); s == Primary {

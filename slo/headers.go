@@ -26,8 +26,10 @@ type publication struct {
 
 // Headers returns the headers that every answer of this specialist carries, in the contract's order, at most 250 ms old.
 // A value with too few samples is absent; X-SLO-Window never is. The slice is shared: do not modify it.
-func (b *Board) Headers() []Header {
-	now := b.cfg.Now()
+func (b *Board) Headers() []Header { return b.HeadersAt(b.cfg.Now()) }
+
+// HeadersAt is Headers for a caller who knows the time.
+func (b *Board) HeadersAt(now time.Time) []Header {
 	if p := b.published.Load(); p.fresh(now) {
 		return p.headers
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,6 +44,7 @@ func (s *shelf) find(model string) (l lora, known bool) {
 	if model == s.base {
 		return lora{}, true
 	}
+	model = strings.TrimPrefix(model, s.base+":") // as SGLang has it
 	s.lorasMu.Lock()
 	defer s.lorasMu.Unlock()
 	if i := s.at(model); i >= 0 {

@@ -51,9 +51,10 @@ vllm:lora_requests_info{max_lora="4",running_lora_adapters="a, b",waiting_lora_a
 		has: all &^ HasCapacityTokens,
 	},
 	"an older vLLM": {
-		text: "vllm:gpu_cache_usage_perc{model_name=\"m\"} 0.25\r\nvllm:num_preemptions{model_name=\"m\"} 2\r\nvllm:num_requests_running 1\r\n",
-		want: Metrics{KVUsage: 0.25, Preemptions: 2, Running: 1},
-		has:  HasKVUsage | HasPreemptions | HasRunning,
+		text: "vllm:gpu_cache_usage_perc{model_name=\"m\"} 0.25\r\nvllm:num_preemptions{model_name=\"m\"} 2\r\nvllm:num_requests_running 1\r\n" +
+			"vllm:gpu_prefix_cache_queries_total 90\nvllm:gpu_prefix_cache_hits_total 30\n",
+		want: Metrics{KVUsage: 0.25, Preemptions: 2, Running: 1, QueriedTokens: 90, CachedTokens: 30},
+		has:  HasKVUsage | HasPreemptions | HasRunning | HasQueriedTokens | HasCachedTokens,
 	},
 	"SGLang, each tensor-parallel rank reporting": {
 		text: `sglang:num_running_reqs{model_name="m",tp_rank="0",dp_rank="0"} 5
@@ -108,6 +109,24 @@ func TestMetricsOfEveryEngineAreUnderstood(t *testing.T) {
 		got.has, got.parts = 0, 0
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+func TestAPoolIsCountedInTheBlocksAskedFor(t *testing.T) {
+	told := HasBlocks | HasBlockSize
+	for name, c := range map[string]struct {
+		m         Metrics
+		size, out int
+	}{
+		"its own":         {Metrics{Blocks: 100, BlockSize: 16, has: told}, 16, 100},
+		"larger":          {Metrics{Blocks: 100, BlockSize: 16, has: told}, 64, 25},
+		"tokens":          {Metrics{CapacityTokens: 1000, has: HasCapacityTokens}, 16, 62},
+		"nothing is told": {Metrics{}, 16, 0},
+		"no size":         {Metrics{Blocks: 100, BlockSize: 16, has: told}, 0, 100},
+	} {
+		if got := c.m.Pool(c.size); got != c.out {
+			t.Errorf("%s: %d, want %d", name, got, c.out)
 		}
 	}
 }

@@ -13,7 +13,8 @@ type Work struct {
 	Rate   float64 // prompt tokens a second, without what any prompt takes, measured from first token to first token; 0 is unknown
 }
 
-// Work returns what r has yet to prefill before a request that is sent there at now. It takes no lock. Unlike Backlog it knows
+// Work returns what r has yet to prefill before a request that is sent there at now. It takes a lock only where something has
+// changed since it was asked last. Unlike Backlog it knows
 // that a long prompt that began long ago is nearly done.
 func (r *Replica) Work(now time.Time) Work { return r.prefills.work(now) }
 
@@ -25,10 +26,15 @@ type prefills struct {
 	since time.Time  // from when the first that was sent is being computed; guarded by mu
 	paced line       // seconds from one first token to the next, over the tokens between them; guarded by mu
 
-	shown atomic.Pointer[standing] // nil before the first prompt
+	idle  []*prefill               // memory of prompts that are no more; guarded by mu
+	stale atomic.Bool              // something has changed since shown
+	shown atomic.Pointer[standing] // nil before the first prompt is asked about
 }
 
-// standing is prefills at the last change, for readers.
+// mostIdle is how many prompts' memory is kept.
+const mostIdle = 64
+
+// standing is prefills as they were last shown to readers.
 type standing struct {
 	rate   float64 // 0 is unknown
 	sent   float64 // tokens of the prompts that were sent
@@ -47,9 +53,15 @@ type prefill struct {
 func (l *prefills) route(d Demand) *prefill {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := &prefill{tokens: d.Uncached, whole: d.Whole}
+	var p *prefill
+	if n := len(l.idle); n > 0 {
+		p, l.idle = l.idle[n-1], l.idle[:n-1]
+	} else {
+		p = new(prefill)
+	}
+	*p = prefill{tokens: d.Uncached, whole: d.Whole}
 	l.open = append(l.open, p)
-	l.show()
+	l.changed()
 	return p
 }
 
@@ -68,7 +80,7 @@ func (l *prefills) begin(p *prefill, now time.Time) {
 		l.since = now
 	}
 	l.open = slices.Insert(l.open, at, p)
-	l.show()
+	l.changed()
 }
 
 // done says that p's first token came. It feeds the rate.
@@ -82,8 +94,7 @@ func (l *prefills) done(p *prefill, now time.Time) {
 	if p.sent {
 		l.measure(at, now)
 	}
-	l.open = slices.Delete(l.open, at, at+1)
-	l.show()
+	l.close(at)
 }
 
 // drop says that p's first token will not be seen.
@@ -91,8 +102,23 @@ func (l *prefills) drop(p *prefill) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if at := slices.Index(l.open, p); at >= 0 {
-		l.open = slices.Delete(l.open, at, at+1)
-		l.show()
+		l.close(at)
+	}
+}
+
+// close takes open[at] out. Who had it does not use it any more. It needs l.mu.
+func (l *prefills) close(at int) {
+	if len(l.idle) < mostIdle {
+		l.idle = append(l.idle, l.open[at])
+	}
+	l.open = slices.Delete(l.open, at, at+1)
+	l.changed()
+}
+
+// changed has the next reader look for himself. It needs l.mu.
+func (l *prefills) changed() {
+	if !l.stale.Load() {
+		l.stale.Store(true)
 	}
 }
 
@@ -118,8 +144,11 @@ func (l *prefills) measure(at int, now time.Time) {
 	l.since = now
 }
 
-// show lets readers see the present standing. It needs l.mu.
-func (l *prefills) show() {
+// show lets readers see the present standing, and returns it.
+func (l *prefills) show() *standing {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stale.Store(false)
 	s := &standing{since: l.since}
 	if l.paced.known() {
 		if _, slope := l.paced.fit(); slope > 0 {
@@ -134,10 +163,14 @@ func (l *prefills) show() {
 		}
 	}
 	l.shown.Store(s)
+	return s
 }
 
 func (l *prefills) work(now time.Time) Work {
 	s := l.shown.Load()
+	if l.stale.Load() {
+		s = l.show()
+	}
 	if s == nil {
 		return Work{}
 	}

@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"math"
+	"time"
 
 	"octet/kvpool"
 	"octet/routing"
@@ -17,17 +18,24 @@ type Index interface {
 	Stale() index.HostBitmap
 }
 
+// Guesser is an Index whose answers depend on the time, and that need not ask for it.
+type Guesser interface {
+	DepthsAt(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16)
+}
+
 // prefixDepths writes, for each candidate, how much of the chain it holds. Replicas of which the index may be wrong count as
 // holding nothing: they are judged by their load.
 type prefixDepths struct {
 	named
-	index Index
+	index   Index
+	guesser Guesser // index, where it is one; else nil
 }
 
 func newPrefixDepths(d Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		p.Need("a block index", d.Index != nil)
-		return prefixDepths{named{"prefix-depths", reads(BlockHashes)}, d.Index}
+		guesser, _ := d.Index.(Guesser)
+		return prefixDepths{named{"prefix-depths", reads(BlockHashes)}, d.Index, guesser}
 	}
 }
 
@@ -42,7 +50,12 @@ func (p prefixDepths) Prepare(_ context.Context, c *routing.Context) error {
 	}
 	*depths = [index.MaxHosts]uint16{}
 	if chain := shorten(BlockHashes.Get(c.View())); len(chain) > 0 {
-		p.index.Depths(chain, c.View().Candidates().AndNot(p.index.Stale()), depths)
+		among := c.View().Candidates().AndNot(p.index.Stale())
+		if p.guesser != nil {
+			p.guesser.DepthsAt(chain, among, c.View().Facts().Now, depths)
+		} else {
+			p.index.Depths(chain, among, depths)
+		}
 	}
 	Depths.Put(c, depths)
 	return nil

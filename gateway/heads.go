@@ -1,0 +1,51 @@
+package gateway
+
+// heads are the fields of a request's head that mean something to the gateway, found in one pass; all in their first value.
+type heads struct {
+	size          int // bytes of the whole head, the request line included
+	requestID     string
+	authorization string
+	encoding      string
+	contentType   string
+	explain       string
+	// These may be given once at most, or their readers refuse: see headerToken.
+	intent, adapter, session, priority, deadline, ttftDeadline, idempotency []string
+}
+
+// readHeads fills x.heads. It refuses nothing.
+func (x *exchange) readHeads() {
+	h := &x.heads
+	h.size = headSize(x.r)
+	for name, values := range x.r.Header {
+		if len(values) == 0 {
+			continue
+		}
+		switch name {
+		case "X-Request-Id":
+			h.requestID = values[0]
+		case "Authorization":
+			h.authorization = values[0]
+		case "Content-Encoding":
+			h.encoding = values[0]
+		case "Content-Type":
+			h.contentType = values[0]
+		case "X-Explain":
+			h.explain = values[0]
+		case "X-Intent":
+			h.intent = values
+		case "X-Adapter":
+			h.adapter = values
+		case "X-Session-Id":
+			h.session = values
+		case "X-Priority":
+			h.priority = values
+		case "X-Deadline-Ms":
+			h.deadline = values
+		case "X-Ttft-Deadline-Ms":
+			h.ttftDeadline = values
+		case "Idempotency-Key":
+			h.idempotency = values
+		}
+		h.size += fieldSize(name, values)
+	}
+}

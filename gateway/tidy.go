@@ -1,0 +1,220 @@
+package gateway
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"octet/gateway/wire"
+)
+
+// tidy brings the events of engines that write streams in their own way into the form that OpenAI's clients rely on: the first
+// delta of a choice names its role, and the usage comes, for who has asked for it, in a chunk of its own without choices. All
+// else passes as it is.
+type tidy struct {
+	roles bool // there are deltas that need one
+	usage bool // it was asked for
+	more  int  // choices whose role has not come yet; while there are any, every event is read
+	named [wideChoices / 64]uint64
+	out   []byte
+	cuts  []cut
+}
+
+// wideChoices bounds the choices of one request that are told apart.
+const wideChoices = 256
+
+// tidied is what the turn's engine needs to have done to its events; nil where they are as they should be.
+func (x *exchange) tidied() *tidy {
+	if kind := x.turn.rep.Engine; kind != "llamacpp" && kind != "openai" {
+		return nil
+	}
+	if x.started {
+		return x.tidy.goingOn(x.req.StreamOptions.IncludeUsage)
+	}
+	return &tidy{roles: x.kind == wire.Chat, usage: x.req.StreamOptions.IncludeUsage, more: max(x.req.N, 1)}
+}
+
+// goingOn is t for a stream that has begun, whose roles are out.
+func (t *tidy) goingOn(usage bool) *tidy {
+	if t == nil {
+		return &tidy{usage: usage}
+	}
+	return t
+}
+
+var usageMark = []byte(`"usage"`)
+
+// events returns what the client gets for whole events; valid until the next call.
+func (t *tidy) events(all []byte) []byte {
+	if t == nil || (!t.roles || t.more <= 0) && !bytes.Contains(all, usageMark) {
+		return all
+	}
+	t.out = t.out[:0]
+	for len(all) > 0 {
+		end := eventEnd(all)
+		t.event(all[:end])
+		all = all[end:]
+	}
+	return t.out
+}
+
+// event appends what becomes of one.
+func (t *tidy) event(event []byte) {
+	at, data := dataOf(event)
+	more, named := t.more, t.named
+	k, ok := t.read(data)
+	if !ok {
+		t.more, t.named = more, named
+	}
+	if !ok || len(t.cuts) == 0 {
+		t.out = append(t.out, event...)
+		return
+	}
+	t.out = append(t.out, event[:at]...)
+	slices.SortFunc(t.cuts, func(a, b cut) int { return cmp.Compare(a.from, b.from) })
+	done := 0
+	for _, c := range t.cuts {
+		t.out = append(append(t.out, data[done:c.from]...), c.with...)
+		done = c.to
+	}
+	t.out = append(append(t.out, data[done:]...), event[at+len(data):]...)
+	if k.split && t.usage {
+		t.out = k.append(t.out, data)
+	}
+}
+
+// tidyChunk is what is known of a chunk that is read to be tidied.
+type tidyChunk struct {
+	shared [4]cut // the values of sharedNames; to 0 is none
+	usage  cut    // its value
+	choice bool   // there are choices
+	ended  bool   // and one of them is at its end
+	split  bool   // the usage is cut out
+}
+
+var sharedNames = [...]string{"id", "object", "created", "model"}
+
+// append adds the chunk that has the usage alone.
+func (k *tidyChunk) append(dst, data []byte) []byte {
+	dst = append(dst, `data: {`...)
+	for i, name := range sharedNames {
+		if v := k.shared[i]; v.to > 0 {
+			dst = append(append(append(append(dst, '"'), name...), `":`...), data[v.from:v.to]...)
+			dst = append(dst, ',')
+		}
+	}
+	dst = append(dst, `"choices":[],"usage":`...)
+	return append(append(dst, data[k.usage.from:k.usage.to]...), "}\n\n"...)
+}
+
+// read looks at a chunk and sets the cuts to what is to be changed; false for what is no chunk.
+func (t *tidy) read(data []byte) (k tidyChunk, ok bool) {
+	t.cuts = t.cuts[:0]
+	c := wire.NewCursor(data, chunkDepth)
+	if len(data) == 0 || c.Peek() != '{' {
+		return k, false
+	}
+	c.Enter('{')
+	member, usage := c.Offset(), cut{}
+	for name, more := c.Key(); more; name, more = c.Key() {
+		i := slices.Index(sharedNames[:], string(name))
+		switch {
+		case i >= 0:
+			k.shared[i] = value(&c)
+		case string(name) == "choices":
+			t.choices(&c, &k)
+		case string(name) == "usage" && c.Peek() == '{':
+			k.usage = value(&c)
+			usage = cut{from: member, to: k.usage.to}
+		default:
+			c.Skip()
+		}
+		member = c.Offset()
+	}
+	if usage.to > 0 && k.choice && k.ended {
+		k.split = true
+		t.cuts = append(t.cuts, withoutComma(data, usage))
+	}
+	return k, c.End()
+}
+
+// withoutComma widens a member, which begins behind the value before it, by the comma behind it where it is the first.
+func withoutComma(data []byte, member cut) cut {
+	if data[member.from-1] != '{' {
+		return member
+	}
+	rest := bytes.TrimLeft(data[member.to:], " \t\r\n")
+	if len(rest) > 0 && rest[0] == ',' {
+		member.to = len(data) - len(rest) + 1
+	}
+	return member
+}
+
+func (t *tidy) choices(c *wire.Cursor, k *tidyChunk) {
+	if c.Peek() != '[' {
+		c.Skip()
+		return
+	}
+	for c.Enter('['); c.More(); {
+		k.choice = true
+		if c.Peek() != '{' {
+			c.Skip()
+			continue
+		}
+		t.oneChoice(c, k)
+	}
+}
+
+func (t *tidy) oneChoice(c *wire.Cursor, k *tidyChunk) {
+	index, role := 0, cut{}
+	c.Enter('{')
+	for name, more := c.Key(); more; name, more = c.Key() {
+		switch string(name) {
+		case "index":
+			index, _ = c.Int()
+		case "delta":
+			role = missingRole(c)
+		case "finish_reason":
+			ended := c.Peek() == '"'
+			k.ended = ended || k.ended
+			c.Skip()
+		default:
+			c.Skip()
+		}
+	}
+	if !t.roles || t.more <= 0 || index < 0 || index >= wideChoices || t.named[index/64]>>(index%64)&1 == 1 {
+		return
+	}
+	t.named[index/64] |= 1 << (index % 64)
+	t.more--
+	if role.with != nil {
+		t.cuts = append(t.cuts, role)
+	}
+}
+
+// missingRole reads a delta, and returns what puts the role into it where there is none.
+func missingRole(c *wire.Cursor) (role cut) {
+	if c.Peek() != '{' {
+		c.Skip()
+		return role
+	}
+	c.Enter('{')
+	role = cut{from: c.Offset(), to: c.Offset(), with: []byte(`"role":"assistant"`)}
+	found, others := false, false
+	for name, more := c.Key(); more; name, more = c.Key() {
+		if string(name) != "role" {
+			others = true
+			c.Skip()
+			continue
+		}
+		found = true
+		null := c.Peek() == 'n'
+		if role = value(c); null {
+			role.with = []byte(`"assistant"`)
+		}
+	}
+	if others && !found {
+		role.with = append(role.with, ',')
+	}
+	return role
+}
