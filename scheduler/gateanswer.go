@@ -21,7 +21,7 @@ func (g *Gate) answer(r *GateRequest, place rank, now Time) Answer {
 	head := g.waiting.leads(&n)
 	reuse, fits := 0, false
 	if head {
-		reuse, fits = g.fits(r, now)
+		reuse, fits = g.fitsAtOnce(r, now)
 	}
 	switch {
 	case fits && g.slack(r, reuse, 0, now) < 0:
@@ -79,13 +79,27 @@ func (g *Gate) exceeds(r *GateRequest) bool {
 // fits reports whether r could start now, and how many blocks it would share. While a block is owed none is free, and
 // everybody needs one at least, so nobody fits.
 func (g *Gate) fits(r *GateRequest, now Time) (reuse int, ok bool) {
-	if len(g.tickets) >= g.maxRunning || len(g.tickets) >= g.ceiling(len(g.tickets), now) {
+	if !g.vacant(now) {
 		return 0, false
 	}
 	if g.pool == nil {
 		return 0, true
 	}
 	return g.pool.Fits(g.reusable(r), g.blocks(r))
+}
+
+// fitsAtOnce is fits, where the blocks that r would share matter to its deadlines alone: without any, what is free by itself
+// answers for a long prompt without a look at its chain.
+func (g *Gate) fitsAtOnce(r *GateRequest, now Time) (reuse int, ok bool) {
+	if g.pool != nil && r.Deadline.IsZero() && r.TTFTDeadline.IsZero() && g.blocks(r) <= g.pool.Free() {
+		return 0, g.vacant(now)
+	}
+	return g.fits(r, now)
+}
+
+// vacant reports whether the engine has a place for one more, whatever it holds.
+func (g *Gate) vacant(now Time) bool {
+	return len(g.tickets) < g.maxRunning && len(g.tickets) < g.ceiling(len(g.tickets), now)
 }
 
 // blocks returns what r needs to start: its prompt, what it resumes, and one step.

@@ -33,6 +33,24 @@ func TestMarksAreTheSpecialBytesAndNoOthers(t *testing.T) {
 	}
 }
 
+func TestBlocksAreUnescapedAlikeByEveryMeans(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 20_000 {
+		var raw []byte
+		for n := (2 + rng.IntN(5)) * block; len(raw) < n; {
+			raw = append(raw, [...]string{"x", "some text", `\n`, `\"`, `\\`, `\t`, `\u0041`, strings.Repeat("y", 70)}[rng.IntN(6+rng.IntN(3))]...)
+		}
+		raw = append(raw, strings.Repeat("z", block)...)
+		blocks := len(raw)/block - 1
+		fast, slow := make([]byte, len(raw)+block), make([]byte, len(raw)+block)
+		read, wrote := unquoteBlocks(fast, raw, blocks)
+		read2, wrote2 := unquoteByWords(slow, raw, blocks)
+		if read != read2 || string(fast[:wrote]) != string(slow[:wrote2]) || read > len(raw) || wrote > read {
+			t.Fatalf("%q: read %d and %d, %q and %q", raw, read, read2, fast[:wrote], slow[:wrote2])
+		}
+	}
+}
+
 // slowBody is Cursor.body byte by byte.
 func slowBody(b []byte, i int) (end int, high, escaped bool) {
 	c := Cursor{b: b}

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"math/bits"
 	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -35,48 +34,38 @@ func AppendUnquoted(dst, raw []byte) []byte {
 // appendBlocks is AppendUnquoted for all but the last blocks of raw, and returns these. It writes a block more than it appends.
 func appendBlocks(dst, raw []byte) (appended, rest []byte) {
 	dst = slices.Grow(dst, len(raw)+block)
-	var masks [batch]uint64
-	out := dst[len(dst):cap(dst)]
-	i, next, o := 0, 0, 0 // raw[:next] is done
-	for len(raw)-i >= 2*block {
-		n := min(batch, len(raw)/block-i/block-1)
-		marks(raw[i:], n, &masks)
-		for k, m := range masks[:n] {
-			base := i + k*block
-			if next < base+block {
-				var made int
-				next, made = unquoteBlock(out[o:], raw, base, next, m)
-				o += made
-			}
+	for len(raw) >= 2*block {
+		read, wrote := unquoteBlocks(dst[len(dst):cap(dst)], raw, len(raw)/block-1)
+		dst, raw = dst[:len(dst)+wrote], raw[read:]
+		if len(raw) >= 2*block && raw[0] == '\\' && escapes[raw[1]] == 0 {
+			r, n := decodeEscape(raw)
+			dst, raw = utf8.AppendRune(dst, r), raw[n:]
 		}
-		i += n * block
 	}
-	return dst[:len(dst)+o], raw[next:]
+	return dst, raw
 }
 
-// unquoteBlock writes what raw[next:base+block] stands for, and how much that is; m marks the escapes of raw[base:base+block].
-// A whole block of raw must follow, and out have room for two.
-func unquoteBlock(out, raw []byte, base, next int, m uint64) (after, made int) {
-	end := base + block
-	for m = from(m, max(next-base, 0)); ; m = from(m, next-base) {
-		whole := *(*[block]byte)(raw[next:])
-		*(*[block]byte)(out[made:]) = whole // what is too much is written over
-		if m == 0 {
-			return end, made + end - next
+// unquoteByWords writes to dst what so many blocks of raw stand for, up to an escape that is not of one letter; one that begins
+// in the last block is done whole. It is unquoteBlocks for machines of which nothing is known.
+func unquoteByWords(dst, raw []byte, blocks int) (read, wrote int) {
+	for end := blocks * block; read < end; {
+		n := bytes.IndexByte(raw[read:end], '\\')
+		if n < 0 {
+			n = end - read
 		}
-		at := base + bits.TrailingZeros64(m)
-		made += at - next
-		if ch := raw[at+1]; ch != 'u' {
-			out[made] = escapes[ch]
-			made, next = made+1, at+2
-		} else {
-			r, n := decodeEscape(raw[at:])
-			made, next = made+utf8.EncodeRune(out[made:], r), at+n
+		wrote += copy(dst[wrote:], raw[read:read+n])
+		if read += n; read == end {
+			break
 		}
-		if next >= end {
-			return next, made
+		ch := escapes[raw[read+1]]
+		if ch == 0 {
+			break
 		}
+		dst[wrote] = ch
+		wrote++
+		read += 2
 	}
+	return read, wrote
 }
 
 // ValidQuoted reports whether raw could stand between the quotes of a JSON string; its UTF-8 is not judged.
