@@ -198,8 +198,16 @@ func (x *exchange) armWrite(now time.Time) {
 	}
 }
 
-func (x *exchange) push() error {
-	if err := x.ctl.Flush(); err != nil {
+// flusher is a writer that says how a flush went.
+type flusher interface{ FlushError() error }
+
+func (x *exchange) push() (err error) {
+	if x.flusher != nil {
+		err = x.flusher.FlushError()
+	} else {
+		err = x.ctl.Flush()
+	}
+	if err != nil {
 		return x.clientGone(err)
 	}
 	return nil

@@ -82,7 +82,8 @@ type conn struct {
 	post   bool     // the request before was a POST
 	body   body
 	answer answer
-	linger bool // what was not read would make the close a reset, and the answer may be lost with it
+	later  func() // what answers on when the handler has returned; nil is nothing
+	linger bool   // what was not read would make the close a reset, and the answer may be lost with it
 }
 
 // verdict is what a connection needs next.
@@ -125,9 +126,15 @@ func after(now time.Time, d time.Duration) time.Time {
 
 // serve is the connection's life.
 func (c *conn) serve() {
-	defer c.end()
+	defer func() {
+		if c.later != nil {
+			go c.carryOn()
+			return
+		}
+		c.end()
+	}()
 	for c.await() == pending {
-		if !c.handle() {
+		if !c.handle() || c.later != nil {
 			return
 		}
 	}
@@ -223,7 +230,7 @@ func (c *conn) advance() verdict {
 		if !c.body.atHand() {
 			return pending
 		}
-		if !c.handle() {
+		if !c.handle() || c.later != nil {
 			return over
 		}
 	}

@@ -16,15 +16,16 @@ func (c *conn) handle() bool {
 	} else {
 		c.release()
 	}
-	if !c.call() {
+	if !c.guard(c.call) {
+		c.later = nil
 		c.abandon()
 		return false
 	}
-	return c.finish()
+	return c.later != nil || c.finish()
 }
 
-// call runs the handler. It reports false where that gave up its answer by a panic, http.ErrAbortHandler or another.
-func (c *conn) call() (ok bool) {
+// guard runs f. It reports false where that gave up its answer by a panic, http.ErrAbortHandler or another.
+func (c *conn) guard(f func()) (ok bool) {
 	defer func() {
 		if ok {
 			return
@@ -33,12 +34,17 @@ func (c *conn) call() (ok bool) {
 			c.server.logf("front: panic serving %s: %v\n%s", c.req.RemoteAddr, p, debug.Stack())
 		}
 	}()
+	f()
+	return true
+}
+
+// call runs the handler.
+func (c *conn) call() {
 	if c.req.RequestURI == "*" && c.req.Method == http.MethodOptions {
 		c.answer.header["Content-Length"] = []string{"0"}
-		return true
+		return
 	}
 	c.server.Handler.ServeHTTP(&c.answer, c.req)
-	return true
 }
 
 // finish ends the answer and makes room for the next request, if there is to be one.
