@@ -137,7 +137,7 @@ func (x *exchange) pass(out [2][]byte) error {
 	if len(out[0])+len(out[1]) == 0 {
 		return nil
 	}
-	now := x.s.now()
+	now := x.arrival.Add(x.since()) // which asks one clock, where now asks two
 	if (!x.started || x.cont != nil) && !x.secure() {
 		return errPreempted
 	}

@@ -14,9 +14,9 @@ type Writer struct {
 	nc    net.Conn
 	raw   syscall.RawConn // nil: by nc
 	out   func(fd uintptr) bool
-	parts [][]byte
-	room  [mostParts][]byte // parts' own
-	n     int               // written
+	parts [][]byte // left to write
+	one   [1][]byte
+	n     int // written
 	errno syscall.Errno
 }
 
@@ -34,27 +34,27 @@ func (w *Writer) Write(b []byte) (int, error) {
 	if w.raw == nil {
 		return w.nc.Write(b)
 	}
-	w.room[0] = b
-	w.parts = w.room[:1]
-	return w.run()
+	w.one[0] = b
+	w.parts = w.one[:]
+	n, err := w.run()
+	w.one[0] = nil
+	return n, err
 }
 
 // WriteAll writes all of the buffers, and lets go of what it has written.
 func (w *Writer) WriteAll(buffers *net.Buffers) (int64, error) {
-	if w.raw == nil || len(*buffers) > mostParts {
+	if w.raw == nil {
 		return buffers.WriteTo(w.nc)
 	}
-	w.parts = append(w.room[:0], *buffers...)
+	w.parts = *buffers
 	n, err := w.run()
-	*buffers = drop(*buffers, n)
+	*buffers, w.parts = w.parts, nil
 	return int64(n), err
 }
 
 func (w *Writer) run() (int, error) {
 	w.n, w.errno = 0, 0
 	err := w.raw.Write(w.out)
-	clear(w.room[:])
-	w.parts = nil
 	if err == nil && w.errno != 0 {
 		err = os.NewSyscallError("write", w.errno)
 	}
@@ -72,7 +72,7 @@ func (w *Writer) write(fd uintptr) bool {
 		case 1:
 			n, w.errno = Write(fd, w.parts[0])
 		default:
-			n, w.errno = gather(fd, w.parts)
+			n, w.errno = gather(fd, w.parts[:min(len(w.parts), mostParts)])
 		}
 		if w.errno == syscall.EAGAIN {
 			w.errno = 0
