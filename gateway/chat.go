@@ -16,25 +16,71 @@ import (
 // complete is the straight line: every chat and completion request passes through these steps, in this order.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind) {
 	x := s.begin(w, r)
-	x.respond(kind)
+	if !x.respond(kind) {
+		x.conclude()
+		return
+	}
+	x.w = bare(w) // who stands between has seen the head, and serves others once the handler has returned
+	x.ctl = control{x.w}
+	x.flusher, _ = x.w.(flusher)
+	if front, ok := x.w.(detacher); ok {
+		front.Later(x.goOn)
+		return
+	}
+	x.goOn()
+}
+
+// detacher is the writer of a server that has an answer go on after its handler, on a stack of its own.
+type detacher interface{ Later(f func()) }
+
+// bare returns the writer that w and what it wraps write to.
+func bare(w http.ResponseWriter) http.ResponseWriter {
+	for {
+		over, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return w
+		}
+		w = over.Unwrap()
+	}
+}
+
+// respond answers, or begins to: true when the client has its first byte of a stream.
+func (x *exchange) respond(kind wire.Kind) (begun bool) {
+	defer x.recover()
+	err := x.run(kind)
+	if err == nil && x.turn.rep != nil {
+		return true
+	}
+	x.finishWith(err)
+	return false
+}
+
+// goOn is the rest of a stream that has begun.
+func (x *exchange) goOn() {
+	x.followGuarded()
+	x.conclude()
+}
+
+func (x *exchange) followGuarded() {
+	defer x.recover()
+	x.finishWith(x.follow())
+}
+
+func (x *exchange) finishWith(err error) {
+	x.handBack()
+	if err != nil {
+		x.fail(err)
+	}
+}
+
+// conclude is the end of every exchange.
+func (x *exchange) conclude() {
 	abort := x.abort
 	x.handToShadow()
 	x.close()
 	x.end()
 	if abort {
-		panic(http.ErrAbortHandler) // net/http closes the connection without a proper end
-	}
-}
-
-func (x *exchange) respond(kind wire.Kind) {
-	defer x.recover()
-	err := x.run(kind)
-	if err == nil && x.turn.rep != nil {
-		err = x.follow()
-	}
-	x.handBack()
-	if err != nil {
-		x.fail(err)
+		panic(http.ErrAbortHandler) // the server closes the connection without a proper end
 	}
 }
 

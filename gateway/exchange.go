@@ -23,6 +23,7 @@ type exchange struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	ctl     control
+	flusher flusher         // of a stream that has begun; nil: by ctl
 	ctx     context.Context // the client's connection and the request's deadline
 	arrival time.Time
 	dry     bool // POST /v1/route: nothing may change
@@ -31,7 +32,8 @@ type exchange struct {
 	tenant *Tenant
 	kind   wire.Kind
 	*question
-	stream  bool // the client wants events
+	kept    []byte // the body, of a stream that could go on elsewhere and has no question at the moment
+	stream  bool   // the client wants events
 	intent  intent
 	verdict classifier.Verdict
 	demoted string // who would have answered, where another stands in
@@ -71,6 +73,7 @@ type exchange struct {
 	started    bool // the head of the answer is out: from here on only an error event can tell of a failure
 	status     int
 	handedOut  int // tokens that reached the client
+	maxTokens  int // that were asked for; below 0 is unbounded
 	most       int // events of output that a stream's engine may send; 0 is unbounded
 	wrote      time.Time
 	writeArmed time.Time
@@ -166,6 +169,7 @@ func (x *exchange) end() {
 	x.leaveRoom()
 	x.dropRoute()
 	x.dropQuestion()
+	x.s.bodies.Add(-int64(len(x.kept)))
 	clear(x.undo)
 	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0], held: x.held[:0], lines: x.lines, calls: x.calls}
 	exchanges.Put(x)

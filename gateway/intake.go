@@ -189,7 +189,7 @@ func (x *exchange) read(kind wire.Kind) error {
 
 func (x *exchange) parse() error {
 	err := wire.Parse(x.kind, x.body, wire.Limits{Depth: x.rt.Limits.JSONDepth, Messages: x.rt.Limits.Messages}, &x.req)
-	x.stream, x.most = x.req.Stream, mostOutput(&x.req)
+	x.stream, x.most, x.maxTokens = x.req.Stream, mostOutput(&x.req), x.req.MaxTokens
 	return err
 }
 

@@ -137,7 +137,7 @@ func (x *exchange) pass(out [2][]byte) error {
 	if len(out[0])+len(out[1]) == 0 {
 		return nil
 	}
-	now := x.s.now()
+	now := x.arrival.Add(x.since()) // which asks one clock, where now asks two
 	if (!x.started || x.cont != nil) && !x.secure() {
 		return errPreempted
 	}
@@ -198,8 +198,16 @@ func (x *exchange) armWrite(now time.Time) {
 	}
 }
 
-func (x *exchange) push() error {
-	if err := x.ctl.Flush(); err != nil {
+// flusher is a writer that says how a flush went.
+type flusher interface{ FlushError() error }
+
+func (x *exchange) push() (err error) {
+	if x.flusher != nil {
+		err = x.flusher.FlushError()
+	} else {
+		err = x.ctl.Flush()
+	}
+	if err != nil {
 		return x.clientGone(err)
 	}
 	return nil

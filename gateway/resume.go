@@ -111,7 +111,7 @@ func (x *exchange) rejoined(events []byte) []byte {
 
 // unfinished says whether an answer that has begun could go on with another token from its text.
 func (x *exchange) unfinished() bool {
-	return x.cont != nil && x.cont.pieces >= 0 && x.started && !x.scanner.Done() && x.scanner.FinishReason() == "" && x.handedOut != x.req.MaxTokens
+	return x.cont != nil && x.cont.pieces >= 0 && x.started && !x.scanner.Done() && x.scanner.FinishReason() == "" && x.handedOut != x.maxTokens
 }
 
 // told says whether the place is wanted by somebody more urgent and this is a moment to give it up: with a whole number of
@@ -123,6 +123,9 @@ func (x *exchange) told() bool {
 // resume gives the place up and asks for it again, as often as it takes, until the answer goes on. The client's stream
 // stays open and does not notice more than a pause.
 func (x *exchange) resume(ctx context.Context) (err error) {
+	if err = x.reread(); err != nil {
+		return err
+	}
 	for {
 		x.turn.leave()
 		x.preempted++

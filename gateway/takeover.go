@@ -31,6 +31,9 @@ func (x *exchange) moveOn(died error) error {
 	x.died.Set(x.turn.rep.Host)
 	x.settle(died)
 	x.cont.handOver(x.handedOut)
+	if err := x.reread(); err != nil {
+		return err
+	}
 	t := takeover{x: x}
 	err := t.run()
 	x.slim()

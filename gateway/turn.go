@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 
@@ -85,6 +86,7 @@ func (x *exchange) follow() error {
 		switch {
 		case errors.Is(err, errPreempted) && x.unfinished():
 			err = x.resume(x.ctx)
+			x.slim()
 		case x.outlives(err):
 			err = x.moveOn(err)
 		default:
@@ -97,12 +99,24 @@ func (x *exchange) follow() error {
 	}
 }
 
-// slim lets go of what only a retry would need; a continuation needs the question and the prompt's chain.
+// slim lets go of what only a retry would need; a continuation needs the body and the prompt's chain.
 func (x *exchange) slim() {
-	if x.cont == nil {
-		x.dropQuestion()
-	} else {
+	if x.cont != nil && x.question != nil {
+		x.kept = bytes.Clone(x.body)
+		x.counted = 0 // what is kept counts on
 		x.prompt.Chain = slices.Clone(x.prompt.Chain)
 	}
+	x.dropQuestion()
 	x.dropRoute()
+}
+
+// reread is slim's reverse, for a stream that is to go on.
+func (x *exchange) reread() error {
+	if x.question != nil {
+		return nil
+	}
+	x.question = questions.Get().(*question)
+	x.body = append(x.body[:0], x.kept...)
+	x.counted, x.kept = int64(len(x.kept)), nil
+	return x.parse()
 }

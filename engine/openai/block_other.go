@@ -7,6 +7,3 @@ func wouldBlock(uintptr, []byte) bool { return true }
 
 // readLazily is not to be had here: the buffer is held while waiting.
 func (c *conn) readLazily() func(uintptr) bool { return nil }
-
-// receive is not called where nothing is read lazily.
-func receive(uintptr, []byte) (int, error) { return 0, errWouldBlock }

@@ -5,12 +5,14 @@ package openai
 import (
 	"os"
 	"syscall"
+
+	"octet/internal/sock"
 )
 
 // wouldBlock reports whether a read of fd, which does not block, finds neither bytes nor an end.
 func wouldBlock(fd uintptr, into []byte) bool {
-	_, err := syscall.Read(int(fd), into)
-	return err == syscall.EAGAIN
+	_, errno := sock.Read(fd, into)
+	return errno == syscall.EAGAIN
 }
 
 // readLazily returns what reads fd into a buffer that is taken when there is something to read, and given back to wait.
@@ -19,18 +21,15 @@ func (c *conn) readLazily() func(fd uintptr) bool {
 		if c.fixed == nil {
 			c.hold()
 		}
-		n, err := syscall.Read(int(fd), c.buf)
-		for err == syscall.EINTR {
-			n, err = syscall.Read(int(fd), c.buf)
-		}
-		if err == syscall.EAGAIN {
+		n, errno := sock.Read(fd, c.buf)
+		if errno == syscall.EAGAIN {
 			c.rest()
 			return false
 		}
-		if err != nil {
-			c.lazyErr = os.NewSyscallError("read", err)
+		if errno != 0 {
+			c.lazyErr = os.NewSyscallError("read", errno)
 		}
-		c.got = max(n, 0)
+		c.got = n
 		return true
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/internal/sock"
 )
 
 // bufferSize is what an exchange reads into, in bytes: some twenty tokens' events. An answer that waits for its engine holds
@@ -35,6 +36,7 @@ type conn struct {
 	r, w    int               // buf[r:w] is received and not yet taken
 	writing net.Buffers       // what is left to write
 	spare   net.Buffers       // its memory
+	out     sock.Writer
 
 	readBy    time.Time // when a read will fail as armed on nc; zero is never. At or before the true limit
 	writeBy   time.Time
@@ -57,6 +59,7 @@ type conn struct {
 
 func newConn(nc net.Conn) *conn {
 	c := &conn{nc: nc}
+	c.out.Init(nc)
 	past := time.Unix(1, 0)
 	c.interrupt = func() { _ = nc.SetDeadline(past) } // fails only on a connection that is closed already
 	c.raw = rawOf(nc)
@@ -158,12 +161,12 @@ func (c *conn) send(head []byte, segments [][]byte) (int64, error) {
 		for _, s := range segments {
 			head = append(head, s...)
 		}
-		n, err := c.nc.Write(head)
+		n, err := c.out.Write(head)
 		return int64(n), err
 	}
 	c.spare = append(append(c.spare[:0], head), segments...)
 	c.writing = c.spare
-	return c.writing.WriteTo(c.nc) // which lets go of what it has written
+	return c.out.WriteAll(&c.writing) // which lets go of what it has written
 }
 
 // unread is what was received and not yet taken.

@@ -12,8 +12,6 @@ import (
 // ErrRequest means that a request cannot be put on the wire as it is. Nothing was sent.
 var ErrRequest = errors.New("openai: request cannot be sent")
 
-var errWouldBlock = errors.New("openai: nothing to read yet")
-
 var errClosed = errors.New("openai: response is closed")
 
 // lostError is a connection that ended before any byte of an answer: ErrReset, or ErrConnect when nothing was sent either.

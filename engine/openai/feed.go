@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"syscall"
 	"time"
 
 	"octet/engine"
+	"octet/internal/sock"
 )
 
 // parts is how many parts an idle timeout is waited for in, so that a stream of tokens arms no timer: Feed's strikes at most one
@@ -119,13 +122,13 @@ func (f *feeding) serve(fd uintptr) bool {
 		if c.burst == nil {
 			c.holdWide()
 		}
-		n, err := receive(fd, c.buf)
+		n, errno := sock.Read(fd, c.buf)
 		switch {
-		case err == errWouldBlock:
+		case errno == syscall.EAGAIN:
 			c.rest()
 			return false
-		case err != nil:
-			f.ends(err)
+		case errno != 0:
+			f.ends(os.NewSyscallError("read", errno))
 			return true
 		case n == 0:
 			f.ends(io.EOF)

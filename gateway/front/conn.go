@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"octet/internal/sock"
 )
 
 // inSize is what a connection reads into, in bytes: most requests whole.
@@ -61,6 +63,7 @@ type conn struct {
 	inHead  bool      // limit is the head's
 	resting bool      // limit is that of an idle connection
 
+	out        sock.Writer
 	writeBy    time.Time // as limit, for writes
 	writeArmed time.Time
 
@@ -80,7 +83,8 @@ type conn struct {
 	last   bool     // the client wants no answer after this one
 	body   body
 	answer answer
-	linger bool // what was not read would make the close a reset, and the answer may be lost with it
+	later  func() // what answers on when the handler has returned; nil is nothing
+	linger bool   // what was not read would make the close a reset, and the answer may be lost with it
 }
 
 // verdict is what a connection needs next.
@@ -106,6 +110,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 	}
 	c.req = new(http.Request)
 	c.header = http.Header{}
+	c.out.Init(nc)
 	c.body.c, c.answer.c = c, c
 	c.answer.header = http.Header{}
 	c.inHead, c.limit = true, after(c.born, s.ReadHeaderTimeout)
@@ -122,9 +127,15 @@ func after(now time.Time, d time.Duration) time.Time {
 
 // serve is the connection's life.
 func (c *conn) serve() {
-	defer c.end()
+	defer func() {
+		if c.later != nil {
+			go c.carryOn()
+			return
+		}
+		c.end()
+	}()
 	for c.await() == pending {
-		if !c.handle() {
+		if !c.handle() || c.later != nil {
 			return
 		}
 	}
@@ -220,7 +231,7 @@ func (c *conn) advance() verdict {
 		if !c.body.atHand() {
 			return pending
 		}
-		if !c.handle() {
+		if !c.handle() || c.later != nil {
 			return over
 		}
 	}

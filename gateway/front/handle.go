@@ -17,15 +17,16 @@ func (c *conn) handle() bool {
 	} else {
 		c.release()
 	}
-	if !c.call() {
+	if !c.guard(c.call) {
+		c.later = nil
 		c.abandon()
 		return false
 	}
-	return c.finish()
+	return c.later != nil || c.finish()
 }
 
-// call runs the handler. It reports false where that gave up its answer by a panic, http.ErrAbortHandler or another.
-func (c *conn) call() (ok bool) {
+// guard runs f. It reports false where that gave up its answer by a panic, http.ErrAbortHandler or another.
+func (c *conn) guard(f func()) (ok bool) {
 	defer func() {
 		if ok {
 			return
@@ -34,12 +35,17 @@ func (c *conn) call() (ok bool) {
 			c.server.logf("front: panic serving %s: %v\n%s", c.req.RemoteAddr, p, debug.Stack())
 		}
 	}()
+	f()
+	return true
+}
+
+// call runs the handler.
+func (c *conn) call() {
 	if c.req.RequestURI == "*" && c.req.Method == http.MethodOptions {
 		c.answerOptions()
-		return true
+		return
 	}
 	c.server.Handler.ServeHTTP(&c.answer, c.req)
-	return true
 }
 
 // mostOptions is what is read of a body that OPTIONS * has no use for, in bytes.

@@ -6,6 +6,8 @@ import (
 	"net"
 	"os"
 	"syscall"
+
+	"octet/internal/sock"
 )
 
 // rawOf returns the descriptor under nc; nil where there is none.
@@ -23,20 +25,16 @@ func rawOf(nc net.Conn) syscall.RawConn {
 
 // read reads once from fd: 0 and io.EOF at the end, EAGAIN where there is nothing yet.
 func read(fd uintptr, p []byte) (int, error) {
-	for {
-		n, err := syscall.Read(int(fd), p)
-		switch {
-		case err == syscall.EINTR:
-			continue
-		case errors.Is(err, syscall.EAGAIN):
-			return 0, err
-		case err != nil:
-			return 0, os.NewSyscallError("read", err)
-		case n == 0:
-			return 0, io.EOF
-		}
-		return n, nil
+	n, errno := sock.Read(fd, p)
+	switch {
+	case errno == syscall.EAGAIN:
+		return 0, syscall.EAGAIN
+	case errno != 0:
+		return 0, os.NewSyscallError("read", errno)
+	case n == 0:
+		return 0, io.EOF
 	}
+	return n, nil
 }
 
 // onReady receives and answers until something else is needed than more bytes. A read that leaves room has taken all there

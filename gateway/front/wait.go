@@ -69,7 +69,7 @@ func (c *conn) fill() error {
 func (c *conn) send(b []byte) error {
 	c.armWrite()
 	for {
-		n, err := c.nc.Write(b)
+		n, err := c.out.Write(b)
 		if err == nil {
 			return nil
 		}
@@ -84,7 +84,7 @@ func (c *conn) send(b []byte) error {
 func (c *conn) sendAll(segments *net.Buffers) error {
 	c.armWrite()
 	for {
-		_, err := segments.WriteTo(c.nc)
+		_, err := c.out.WriteAll(segments)
 		if err == nil {
 			return nil
 		}
