@@ -15,6 +15,7 @@ import (
 // trainFlags are the flags of `octet train`.
 type trainFlags struct {
 	data, dev, out, concepts, examples string
+	svg                                string
 	seed                               uint64
 	folds                              int
 }
@@ -35,6 +36,7 @@ func trainCommand() *cobra.Command {
 	c.Flags().IntVar(&f.folds, "folds", 0, "calibrate by cross-validation over the families of sources, in so many folds; 0 = on --dev")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "the same data and seed give the same bytes")
 	c.Flags().StringVar(&f.out, "out", "", "where the artefact goes; for router.classifier.model")
+	c.Flags().StringVar(&f.svg, "svg", "", "write the reliability diagram to this file")
 	c.Flags().StringVar(&f.concepts, "concepts", builtinModel, "groups of words to look for: builtin (those of C++), or a file")
 	c.Flags().StringVar(&f.examples, "examples", builtinModel, "more to train on: builtin (other languages and matters, for reject), none, or a file as --data")
 	for _, name := range []string{"data", "out"} {
@@ -59,6 +61,11 @@ func (f trainFlags) run(out io.Writer) error {
 	put := func(w io.Writer) error { _, err := w.Write(raw); return err }
 	if err := replaceFile(f.out, artefactMode, put); err != nil {
 		return err
+	}
+	if f.svg != "" {
+		if err := os.WriteFile(f.svg, report.Diagram(), artefactMode); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(out, "%s: %d bytes, %d features, trained on %d texts of %d sources, seed %d\n",
 		f.out, len(raw), len(artefact.Keys), artefact.Origin.Samples, artefact.Origin.Sources, f.seed)

@@ -17,6 +17,7 @@ const (
 	damping    = 0.5 // a source's n texts of a label count as n^(1-damping)
 	balance    = 0.7 // a label's n texts of all sources count as n^(1-balance)
 	minSources = 2   // that a hashed feature is seen in
+	rarePower  = 1.4 // of the logarithm of how rare a feature is, by which it is weighed
 	adagrad    = 1e-4
 )
 
@@ -74,7 +75,7 @@ func newFit(vectors []model.Vector, sources []string, labels, dense int) *fit {
 	}
 	slices.Sort(f.keys)
 	for _, k := range f.keys {
-		f.rarity = append(f.rarity, float32(math.Log(float64(len(vectors)+1)/float64(all[k].texts+1))))
+		f.rarity = append(f.rarity, float32(math.Pow(math.Log(float64(len(vectors)+1)/float64(all[k].texts+1)), rarePower)))
 	}
 	return f
 }
