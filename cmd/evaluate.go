@@ -65,6 +65,23 @@ func (f evaluateFlags) run(path string, out io.Writer) error {
 	return whole.Cascade.print(out)
 }
 
+// printFolds shows each fold of a cross-validation, their means, and the worst of each figure.
+func printFolds(w io.Writer, folds []train.Fold) {
+	fmt.Fprintln(w, "\nfold\tsamples\tmacro-F1\ttop-1\ttop-2\tECE")
+	mean, worst, n := [4]float64{}, [4]float64{1, 1, 1, 0}, float64(len(folds))
+	for i, f := range folds {
+		fmt.Fprintf(w, "%d\t%d\t%.3f\t%.3f\t%.3f\t%.3f\n", i+1, f.Samples, f.MacroF1, f.Top1, f.Top2, f.ECE)
+		for j, v := range [...]float64{f.MacroF1, f.Top1, f.Top2} {
+			mean[j] += v / n
+			worst[j] = min(worst[j], v)
+		}
+		mean[3] += f.ECE / n
+		worst[3] = max(worst[3], f.ECE)
+	}
+	fmt.Fprintf(w, "mean\t\t%.3f\t%.3f\t%.3f\t%.3f\n", mean[0], mean[1], mean[2], mean[3])
+	fmt.Fprintf(w, "worst\t\t%.3f\t%.3f\t%.3f\t%.3f\n", worst[0], worst[1], worst[2], worst[3])
+}
+
 // printReport shows a report as people read it: the whole, then a line a tier and a class.
 func printReport(out io.Writer, r *train.Report) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -77,6 +94,9 @@ func printReport(out io.Writer, r *train.Report) error {
 		{"reject precision", r.Reject.Precision}, {"reject recall", r.Reject.Recall},
 	} {
 		fmt.Fprintf(w, "%s\t%.3f\n", row.name, row.value)
+	}
+	if len(r.Folds) > 0 {
+		printFolds(w, r.Folds)
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "tier\tsamples\tmacro-F1\ttop-1\tcoverage at 95 %")

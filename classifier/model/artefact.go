@@ -49,7 +49,8 @@ type Origin struct {
 	Data    string             `json:"data"` // hash of the texts and labels that it was trained on
 	Samples int                `json:"samples"`
 	Sources int                `json:"sources"`
-	Figures map[string]float64 `json:"figures,omitempty"` // on the split that it was calibrated on
+	Folds   int                `json:"folds,omitempty"`   // of the cross-validation that it was calibrated by; 0: on a split of its own
+	Figures map[string]float64 `json:"figures,omitempty"` // on the texts that it was calibrated by
 }
 
 type header struct {

@@ -3,26 +3,21 @@ package train
 import (
 	"math"
 	"slices"
-
-	"octet/classifier/model"
 )
 
 const maxShift = 0.5
 
-// calibrate fits what is added to the sum of reject so that the answers on dev are the most likely, then the temperature
-// and the doubt so that they are true, and returns the report on dev. Only reject is moved: the kinds of texts that belong
-// to nobody are endless, so a fit always has too few of them. It is moved by maxShift at most, since the share of such
-// texts on dev is not the world's.
-func calibrate(a *model.Artefact, dev []Sample) (*Report, error) {
-	m, err := model.New(a)
-	if err != nil {
-		return nil, err
-	}
-	answers, err := ask(m, dev)
-	if err != nil {
-		return nil, err
-	}
-	reject := slices.Index(a.Labels, model.Reject)
+// settings are what makes a model's answers true.
+type settings struct {
+	shift       float64 // added to the sum of reject
+	temperature float64
+	doubt       float64
+}
+
+// settle fits what is added to the sum of reject so that the answers are the most likely, then the temperature and the doubt so
+// that they are true. Only reject is moved: the kinds of texts that belong to nobody are endless, so a fit always has too few of
+// them. It is moved by maxShift at most, since the share of such texts here is not the world's.
+func settle(answers []answer, reject int) settings {
 	least, shift := math.Inf(1), 0.0
 	for step := -10; step <= 10; step++ {
 		by := float64(step) / 10 * maxShift
@@ -30,26 +25,35 @@ func calibrate(a *model.Artefact, dev []Sample) (*Report, error) {
 			shift, least = by, loss
 		}
 	}
-	a.Bias[reject] += shift
-	a.Temperature, a.Doubt = truest(answers, reject, shift)
-	if m, err = model.New(a); err != nil {
-		return nil, err
-	}
-	return Evaluate(m, dev)
+	temperature, doubt := truest(answers, reject, shift)
+	return settings{shift, temperature, doubt}
 }
 
-// leastLoss is the logarithmic loss at the best of a grid of temperatures, 1/2 to 3 in steps of 2 %, when reject is moved by
-// shift.
+// The temperatures that are tried.
+const (
+	coldest = 0.5
+	hottest = 3
+)
+
+// leastLoss is the logarithmic loss at the best temperature when reject is moved by shift. The loss has one valley over the
+// inverse temperature, which is searched by thirds.
 func leastLoss(answers []answer, reject int, shift float64) float64 {
-	least := math.Inf(1)
-	for t := 0.5; t <= 3; t *= 1.02 {
-		loss := 0.0
+	at := func(inverse float64) (loss float64) {
 		for i := range answers {
-			loss += answers[i].heated(t, reject, shift)
+			loss += answers[i].heated(1/inverse, reject, shift)
 		}
-		least = min(least, loss)
+		return loss
 	}
-	return least
+	low, high := 1.0/hottest, 1.0/coldest
+	for range 18 {
+		a, b := low+(high-low)/3, high-(high-low)/3
+		if at(a) < at(b) {
+			high = b
+		} else {
+			low = a
+		}
+	}
+	return at((low + high) / 2)
 }
 
 // heated is the logarithmic loss of an answer at a temperature, with the sum of reject moved by shift.
@@ -72,7 +76,7 @@ func (a *answer) heated(t float64, reject int, shift float64) float64 {
 // it is right: one figure a text, and the one that a client sees.
 func truest(answers []answer, reject int, shift float64) (temperature, doubt float64) {
 	least := math.Inf(1)
-	for t := 0.5; t <= 3; t *= 1.02 {
+	for t := coldest; t <= hottest; t *= 1.02 {
 		var losses [13]float64
 		for i := range answers {
 			p, right := answers[i].top(t, reject, shift)
@@ -107,4 +111,40 @@ func (a *answer) top(t float64, reject int, shift float64) (p float64, right boo
 		}
 	}
 	return p / total, first == a.label
+}
+
+// applied is an answer as a model with the settings gives it.
+func (s settings) applied(a answer, reject int) answer {
+	p, total := make([]float64, len(a.probabilities)), 0.0
+	for c, q := range a.probabilities {
+		if c == reject {
+			q *= math.Exp(s.shift)
+		}
+		p[c] = math.Pow(q, 1/s.temperature)
+		total += p[c]
+	}
+	for c := range p {
+		p[c] = p[c]/total*(1-s.doubt) + s.doubt/float64(len(p))
+	}
+	return answer{a.label, a.tier, p}
+}
+
+// nested is each fold's answers with the settings that the other folds' answers ask for.
+func nested(answers []answer, of []int, reject int) []answer {
+	out := make([]answer, 0, len(answers))
+	for k := range slices.Max(of) + 1 {
+		var own, others []answer
+		for i := range answers {
+			if of[i] == k {
+				own = append(own, answers[i])
+			} else {
+				others = append(others, answers[i])
+			}
+		}
+		s := settle(others, reject)
+		for _, a := range own {
+			out = append(out, s.applied(a, reject))
+		}
+	}
+	return out
 }

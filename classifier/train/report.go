@@ -25,6 +25,14 @@ type Report struct {
 	Tiers      map[string]Tier  `json:"tiers,omitempty"`
 	Bins       []Bin            `json:"reliability"`
 	Misread    map[string]int   `json:"confusion,omitempty"` // "label>answer" to how many; only those that were wrong
+	Folds      []Fold           `json:"folds,omitempty"`     // of a cross-validation
+}
+
+// Fold is how the models did that were trained without a part of the families of sources, on that part.
+type Fold struct {
+	Tier
+	Top2 float64 `json:"top2"`
+	ECE  float64 `json:"ece"`
 }
 
 // Score is how one class does.
@@ -117,6 +125,21 @@ func report(answers []answer, labels []string) *Report {
 	}
 	for name, of := range byTier {
 		r.Tiers[name] = tier(of, labels)
+	}
+	return r
+}
+
+// foldReport reports on the answers of several folds, which stand in their order.
+func foldReport(answers []answer, of []int, labels []string) *Report {
+	r := report(answers, labels)
+	for from := 0; from < len(of); {
+		to := from
+		for to < len(of) && of[to] == of[from] {
+			to++
+		}
+		one := report(answers[from:to], labels)
+		r.Folds = append(r.Folds, Fold{tier(answers[from:to], labels), one.Top2, one.ECE})
+		from = to
 	}
 	return r
 }

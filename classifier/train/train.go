@@ -16,15 +16,30 @@ const repeats = 8
 // Config is a training run.
 type Config struct {
 	Train    []Sample
-	Dev      []Sample // calibrates; never trained on
+	Dev      []Sample // calibrates, and is not trained on, without Folds
 	Extra    []Sample // more to train on; those of labels that Train does not have are left out
 	Concepts string
 	Seed     uint64
+
+	// Folds has Dev trained on as well. What calibrates, and the report, are then what each text is said to be by models that have
+	// seen nothing of its family of sources: the families are dealt into so many folds, and all but one trained on in turn. 0 is
+	// none, else at least 2.
+	Folds int
 }
 
-// Run trains a model, calibrates it and returns it with its report on Dev. Errors wrap ErrData or model.ErrConcepts.
+const maxFolds = 100
+
+// Run trains a model, calibrates it and returns it with its report: on Dev, or on what Folds left out. Errors wrap ErrData or
+// model.ErrConcepts.
 func Run(c Config) (*model.Artefact, *Report, error) {
-	labels, err := labelsOf(c.Train)
+	samples := c.Train
+	if c.Folds > 0 {
+		samples = slices.Concat(c.Train, c.Dev)
+	}
+	if c.Folds < 0 || c.Folds == 1 || c.Folds > maxFolds {
+		return nil, nil, fmt.Errorf("%w: %d folds: want none, or 2 to %d", ErrData, c.Folds, maxFolds)
+	}
+	labels, err := labelsOf(samples)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -32,16 +47,10 @@ func Run(c Config) (*model.Artefact, *Report, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	samples := slices.Clone(c.Train)
-	for _, s := range c.Extra {
-		if slices.Contains(labels, s.Label) {
-			samples = append(samples, slices.Repeat([]Sample{s}, repeats)...)
-		}
-	}
-	a := fitted(samples, labels, reader, c.Seed)
+	a := fitted(withExtra(samples, c.Extra, labels), labels, reader, c.Seed)
 	a.Labels, a.Concepts = labels, c.Concepts
-	a.Origin = model.Origin{Seed: c.Seed, Data: digest(c.Train), Samples: len(c.Train), Sources: countSources(c.Train)}
-	r, err := calibrate(a, c.Dev)
+	a.Origin = model.Origin{Seed: c.Seed, Data: digest(samples), Samples: len(samples), Sources: countSources(samples), Folds: c.Folds}
+	r, err := c.calibrate(a, samples, reader)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,6 +59,48 @@ func Run(c Config) (*model.Artefact, *Report, error) {
 		"reject_precision": r.Reject.Precision, "reject_recall": r.Reject.Recall,
 	}
 	return a, r, nil
+}
+
+// calibrate gives the artefact its settings, and reports on the texts that they are from.
+func (c Config) calibrate(a *model.Artefact, samples []Sample, reader *model.Reader) (*Report, error) {
+	reject := slices.Index(a.Labels, model.Reject)
+	if c.Folds == 0 {
+		m, err := model.New(a)
+		if err != nil {
+			return nil, err
+		}
+		answers, err := ask(m, c.Dev)
+		if err != nil {
+			return nil, err
+		}
+		set(a, settle(answers, reject), reject)
+		if m, err = model.New(a); err != nil {
+			return nil, err
+		}
+		return Evaluate(m, c.Dev)
+	}
+	answers, of, err := crossed(c, samples, a.Labels, reader)
+	if err != nil {
+		return nil, err
+	}
+	set(a, settle(answers, reject), reject)
+	return foldReport(nested(answers, of, reject), of, a.Labels), nil
+}
+
+func set(a *model.Artefact, s settings, reject int) {
+	a.Bias[reject] += s.shift
+	a.Temperature, a.Doubt = s.temperature, s.doubt
+}
+
+// withExtra adds the extra samples of known labels.
+func withExtra(samples, extra []Sample, labels []string) []Sample {
+	all := slices.Clone(samples)
+	for _, s := range extra {
+		if slices.Contains(labels, s.Label) {
+			all = append(all, slices.Repeat([]Sample{s}, repeats)...)
+		}
+	}
+	return all
 }
 
 // members is how many regressions are averaged: they differ in what is cut and wrapped, and in the order of the texts.
@@ -82,16 +133,18 @@ func fitted(samples []Sample, labels []string, reader *model.Reader, seed uint64
 	return mean.artefact()
 }
 
-// weigh gives the n texts that a source has of a label the weight of n^(1-damping), and all together a mean of 1.
+// weigh gives the n texts that a source has of a label the weight of n^(1-damping), the n that a label has a weight of
+// n^-balance each beside, and all together a mean of 1.
 func weigh(examples []example, samples []Sample) {
 	type origin struct{ source, label string }
-	texts := map[origin]float64{}
+	texts, of := map[origin]float64{}, map[string]float64{}
 	for _, s := range samples {
 		texts[origin{s.Source, s.Label}]++
+		of[s.Label]++
 	}
 	weights, total := make([]float64, len(samples)), 0.0
 	for i, s := range samples {
-		weights[i] = math.Pow(texts[origin{s.Source, s.Label}], -damping)
+		weights[i] = math.Pow(texts[origin{s.Source, s.Label}], -damping) * math.Pow(of[s.Label], -balance)
 		total += weights[i]
 	}
 	for i := range examples {

@@ -79,18 +79,36 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// The quality that the shipped model has on the split that it was calibrated on. The aims are those for texts of
-// repositories that it has not seen.
-func TestTheBuiltinModelIsAsGoodAsItsCardSays(t *testing.T) {
-	samples, err := Load(shared(t, "dev.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+// The shipped model is trained on all texts, so what it says of them proves nothing: its figures are of models that had not seen the
+// family of the text. The aims are those for repositories that it has not seen.
+func TestTheBuiltinModelCarriesFiguresOfTheUnseen(t *testing.T) {
 	m, err := model.Builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Evaluate(m, samples)
+	o := m.Origin()
+	if f := o.Figures; o.Folds != 6 || o.Sources != 66 || f["macro_f1"] < 0.62 || f["top2"] < 0.80 || f["reject_recall"] < 0.85 || f["ece"] > 0.04 {
+		t.Errorf("%+v", o)
+	}
+}
+
+const retrain = "set OCTET_RETRAIN=1 to train the builtin model again: two minutes"
+
+// The same recipe without anything of dev, its calibration included, has what is aimed at on dev.
+func TestWhatTrainAloneTeachesIsGoodEnoughOnDev(t *testing.T) {
+	if os.Getenv("OCTET_RETRAIN") == "" {
+		t.Skip(retrain)
+	}
+	a, _ := learnt(t, "train.jsonl.gz", "")
+	m, err := model.New(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev, err := Load(shared(t, "dev.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Evaluate(m, dev)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,34 +118,34 @@ func TestTheBuiltinModelIsAsGoodAsItsCardSays(t *testing.T) {
 	if r.MacroF1 < 0.62 || easy.MacroF1 < 0.80 || r.Top2 < 0.80 || r.Reject.Recall < 0.85 || r.Reject.Precision < 0.75 || r.ECE > 0.04 || easy.CoverageAt < 0.25 {
 		t.Error("below the aims")
 	}
-	for name, want := range m.Origin().Figures {
-		got := map[string]float64{
-			"macro_f1": r.MacroF1, "top1": r.Top1, "top2": r.Top2, "ece": r.ECE, "coverage_at_95": r.CoverageAt,
-			"reject_precision": r.Reject.Precision, "reject_recall": r.Reject.Recall,
-		}[name]
-		if math.Abs(got-want) > 1e-9 {
-			t.Errorf("the artefact says %s %v, and it is %v", name, want, got)
-		}
-	}
 }
 
-// It takes half a minute: OCTET_RETRAIN=1 go test -run Again ./classifier/train
+// learnt is what the recipe of the shipped model makes of one or two files of the labelled requests.
+func learnt(t *testing.T, train, dev string) (*model.Artefact, *Report) {
+	t.Helper()
+	c := Config{Extra: Examples(), Concepts: CppConcepts, Seed: 1, Folds: 6}
+	var err error
+	if c.Train, err = Load(shared(t, train)); err != nil {
+		t.Fatal(err)
+	}
+	if dev != "" {
+		if c.Dev, err = Load(shared(t, dev)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, r, err := Run(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, r
+}
+
+// OCTET_RETRAIN=1 go test -run Again ./classifier/train
 func TestTrainingAgainGivesTheBuiltinModel(t *testing.T) {
 	if os.Getenv("OCTET_RETRAIN") == "" {
-		t.Skip("set OCTET_RETRAIN=1 to train the builtin model again")
+		t.Skip(retrain)
 	}
-	data, err := Load(shared(t, "train.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dev, err := Load(shared(t, "dev.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, _, err := Run(Config{Train: data, Dev: dev, Extra: Examples(), Concepts: CppConcepts, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a, r := learnt(t, "train.jsonl.gz", "dev.jsonl.gz")
 	raw, err := a.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -135,6 +153,10 @@ func TestTrainingAgainGivesTheBuiltinModel(t *testing.T) {
 	shipped, err := os.ReadFile(filepath.Join("..", "model", "builtin.octet"))
 	if err != nil || !bytes.Equal(raw, shipped) {
 		t.Fatalf("other bytes than the shipped ones: %v", err)
+	}
+	drawn, err := os.ReadFile(filepath.Join("..", "model", "builtin.svg"))
+	if err != nil || !bytes.Equal(r.Diagram(), drawn) {
+		t.Errorf("another diagram than the shipped one: %v", err)
 	}
 }
 
