@@ -255,3 +255,32 @@ func count(yes bool) int {
 }
 
 var _, _ prompts = (*lru)(nil), (*served)(nil)
+
+// One hundred prompts go on from one beginning, each asked for once, and the beginning is changed now and then: whatever the hand takes, it takes the
+// beginning last.
+func TestBeginningsOutliveWhatFollowsThem(t *testing.T) {
+	trunk := chainOf(20, "")
+	x := newRuns(t, trunk, 20, 3)
+	var hasher kvpool.Hasher
+	twigs := make([][]kvpool.BlockHash, 100)
+	for i := range twigs {
+		twigs[i] = hasher.Chain(slices.Clone(trunk), trunk[19], slices.Repeat([]uint32{uint32(i + 1)}, 16*5), 16)
+		storeRoot(t, x, 0, uint64(i+2), twigs[i])
+	}
+	for _, c := range twigs {
+		ask(x, c, 1)
+	}
+	apply(t, x, 1, 2, Op{Kind: Store, Blocks: trunk[:7], RootKnown: true})
+	x.tree.enter()
+	for left := x.Stats().Runs; left > 0; left-- {
+		head, _ := x.tree.find(trunk[0])
+		if head == 0 {
+			t.Fatalf("the beginning went before %d of what follows it", left)
+		}
+		if !x.tree.victim(HostBitmap{}) {
+			x.tree.enter()
+			x.tree.victim(HostBitmap{})
+		}
+		x.tree.discard(x.tree.hand)
+	}
+}

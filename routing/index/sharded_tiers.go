@@ -47,7 +47,7 @@ type claim struct {
 	parent kvpool.BlockHash
 }
 
-// hold records a copy of b in tier and reports whether b was not held in any tier before.
+// hold records a copy of b in tier and reports whether b was not held in any tier before. It looks each of b and its parent up once.
 func (m *tierMap) hold(b kvpool.BlockHash, tier Tier, c claim, salt uint64) bool {
 	if m.blocks == nil {
 		m.blocks = map[kvpool.BlockHash]residency{}
@@ -57,26 +57,21 @@ func (m *tierMap) hold(b kvpool.BlockHash, tier Tier, c claim, salt uint64) bool
 		m.digest += factDigest(salt, b, tier)
 	}
 	arrived := r.tiers == 0
-	r.tiers |= 1 << tier
 	if arrived {
 		m.held++
 		m.detached += 1 - int(r.children) // loose until placed; its children have their parent back
 	}
-	m.blocks[b] = r
-	if r.origin == loose && c.origin != loose {
-		m.put(b, c)
+	r.tiers |= 1 << tier
+	if r.origin == loose && c.origin != loose && (c.origin == root || c.parent != b) { // no block follows itself
+		m.place(c)
+		r.origin, r.parent = c.origin, c.parent
 	}
+	m.blocks[b] = r
 	return arrived
 }
 
-// put gives a loose held block its place.
-func (m *tierMap) put(b kvpool.BlockHash, c claim) {
-	r := m.blocks[b]
-	if c.origin == child && c.parent == b {
-		return // no block follows itself
-	}
-	r.origin, r.parent = c.origin, c.parent
-	m.blocks[b] = r
+// place counts a loose held block as where c says that it is.
+func (m *tierMap) place(c claim) {
 	if c.origin == root {
 		m.detached--
 		return
@@ -96,7 +91,9 @@ func (m *tierMap) drop(b kvpool.BlockHash, tier Tier, salt uint64) bool {
 		return false
 	}
 	m.digest -= factDigest(salt, b, tier)
-	delete(m.extents, place{b, tier})
+	if len(m.extents) > 0 {
+		delete(m.extents, place{b, tier})
+	}
 	if r.tiers &^= 1 << tier; r.tiers != 0 {
 		m.blocks[b] = r
 		return false

@@ -49,20 +49,13 @@ func TestReaderNeverMixesTwoMomentsOfARun(t *testing.T) {
 func TestReaderFindsEveryBlockOfARunThatIsCut(t *testing.T) {
 	x := newRuns(t, nil, 0, 0)
 	var hasher kvpool.Hasher
-	chain := func(i int) []kvpool.BlockHash {
-		c := []kvpool.BlockHash{kvpool.BlockHash(i+1) * golden}
-		for len(c) < 64 {
-			c = append(c, hasher.Next(c[len(c)-1], []uint32{1}))
-		}
-		return c
-	}
 	var current atomic.Pointer[[]kvpool.BlockHash]
-	c := chain(0)
+	c := numbered(0)
 	x.Apply(Batch{Seq: 2, Ops: []Op{{Kind: Store, Blocks: c, RootKnown: true}}})
 	current.Store(&c)
 	asking(t, x, &current, 64, func() {
 		for i := 1; i < patiently(20_000); i++ {
-			c := chain(i)
+			c := numbered(i)
 			x.Apply(Batch{Seq: uint64(i + 2), Ops: []Op{{Kind: Store, Blocks: c, RootKnown: true}}})
 			current.Store(&c)
 			twig := append(append([]kvpool.BlockHash(nil), c[:5]...), hasher.Next(c[4], []uint32{2}))
@@ -72,6 +65,78 @@ func TestReaderFindsEveryBlockOfARunThatIsCut(t *testing.T) {
 	if err := x.Check(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// numbered returns the i-th of many chains of 64 blocks.
+func numbered(i int) []kvpool.BlockHash {
+	var hasher kvpool.Hasher
+	c := []kvpool.BlockHash{kvpool.BlockHash(i+1) * golden}
+	for len(c) < 64 {
+		c = append(c, hasher.Next(c[len(c)-1], []uint32{1}))
+	}
+	return c
+}
+
+// Host 0 holds all of each run, and so many others hold some that its header has no place left for them and it is cut in two, and the
+// halves again. The second half has to be found before the first is short of it.
+// MOD2-05
+func TestReaderFindsEveryBlockOfARunThatIsCrowded(t *testing.T) {
+	const others = 3 * maxParts
+	x := newRuns(t, nil, 0, 0)
+	for h := 2; h <= others; h++ {
+		if err := x.Admit(HostID(h)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var current atomic.Pointer[[]kvpool.BlockHash]
+	c := numbered(0)
+	storeRoot(t, x, 0, 2, c)
+	current.Store(&c)
+	before := x.Stats().Runs
+	rounds := patiently(2000)
+	asking(t, x, &current, 64, func() {
+		for i := 1; i < rounds; i++ {
+			c := numbered(i)
+			x.Apply(Batch{Seq: uint64(i + 2), Ops: []Op{{Kind: Store, Blocks: c, RootKnown: true}}})
+			current.Store(&c)
+			for h := 1; h <= others; h++ {
+				x.Apply(Batch{Host: HostID(h), Seq: uint64(i + 1), Ops: []Op{{Kind: Store, Blocks: c[:1+h%63], RootKnown: true}}})
+			}
+		}
+	})
+	if runs := x.Stats().Runs - before; runs < 3*(rounds-1) {
+		t.Fatalf("%d runs of %d chains: nothing was cut", runs, rounds)
+	}
+	if err := x.Check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The lines that a reader looks at go out of use, and are emptied, while it does: what it does not find there may stand in the new ones.
+// MOD2-05
+func TestReaderLooksAgainWhereTheHeadTableWasSwapped(t *testing.T) {
+	x := newRuns(t, nil, 0)
+	chains := make([][]kvpool.BlockHash, 64)
+	for i := range chains {
+		chains[i] = numbered(i)
+		storeRoot(t, x, 0, uint64(i+2), chains[i])
+	}
+	heads := x.tree.heads
+	swap := func() { // a segment that is large enough to be mapped, and so emptied
+		x.tree.mu.Lock()
+		defer x.tree.mu.Unlock()
+		for i := range heads.segs {
+			heads.rebuild(&heads.segs[i], &heads.fill[i], heapLines/64+uint64(i))
+		}
+	}
+	var current atomic.Pointer[[]kvpool.BlockHash]
+	current.Store(&chains[0])
+	asking(t, x, &current, 64, func() {
+		for i := range patiently(4000) {
+			swap()
+			current.Store(&chains[i%len(chains)])
+		}
+	})
 }
 
 // A run that is cut while a sweep is under way may leave its tail where the sweep has been.
