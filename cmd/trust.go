@@ -43,6 +43,7 @@ func (h *house) watchSources(ctx context.Context, most time.Duration) {
 		}
 		silent := h.silent(func(source string) bool { return now.Sub(heard[source]) > most }, heard)
 		h.beliefs.silent.Store(&silent)
+		h.feed.Settle()
 		select {
 		case <-ctx.Done():
 			return
