@@ -19,7 +19,7 @@ type beliefs struct {
 	ttl    time.Duration // of what was routed to replicas with events
 
 	told   atomic.Pointer[index.HostBitmap]  // replicas whose events were heard, in their present slots
-	silent atomic.Pointer[index.HostBitmap]  // replicas whose sources are unreachable for too long
+	silent atomic.Pointer[index.HostBitmap]  // replicas whose sources are unreachable for too long, or whose events do not fit
 	differ *atomic.Pointer[index.HostBitmap] // replicas whose engine tokenizes otherwise than we do
 }
 
