@@ -19,7 +19,7 @@ type beliefs struct {
 	ttl    time.Duration // of what was routed to replicas with events
 
 	told   atomic.Pointer[index.HostBitmap]  // replicas whose events were heard, in their present slots
-	silent atomic.Pointer[index.HostBitmap]  // replicas whose sources are unreachable for too long
+	silent atomic.Pointer[index.HostBitmap]  // replicas whose sources are unreachable for too long, or whose events do not fit
 	differ *atomic.Pointer[index.HostBitmap] // replicas whose engine tokenizes otherwise than we do
 }
 
@@ -148,14 +148,14 @@ func (k knowledge) Sources() map[string]any {
 	all["feed"] = map[string]any{
 		"batches": st.Batches, "applied": st.Applied, "duplicates": st.Duplicates, "old_epochs": st.OldEpochs, "gaps": st.Gaps, "resyncs": st.Resyncs,
 		"unknown": st.Unknown, "foreign": st.Foreign, "orphans": st.Orphans, "unmappable": st.Unmappable, "conflicts": st.Conflicts, "verified": st.Verified, "mismatched": st.Mismatched,
-		"held": st.Held, "blocks": st.Blocks, "full": st.Full, "lag_ms": st.Lag.Milliseconds(),
+		"voices": k.feed.Voices(), "held": st.Held, "blocks": st.Blocks, "full": st.Full, "lag_ms": st.Lag.Milliseconds(),
 	}
 	return all
 }
 
 func sourceView(st events.ConsumerStats) map[string]any {
 	return map[string]any{
-		"connected": st.Connected, "messages": st.Messages, "bad": st.Bad, "failures": st.Failures, "reconnects": st.Reconnects,
+		"connected": st.Connected, "messages": st.Messages, "bad": st.Bad, "refused": st.Refused, "failures": st.Failures, "reconnects": st.Reconnects,
 		"rewinds": st.Rewinds, "dropped": st.Dropped, "replayed": st.Replayed, "lag_ms": st.Lag.Milliseconds(),
 	}
 }

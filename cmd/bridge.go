@@ -22,6 +22,26 @@ type bridgeFlags struct {
 	redis config.Redis
 	nats  config.NATS
 	grpc  grpcstream.PublisherConfig
+	voice voiceFlags
+}
+
+// voiceFlags say who publishes.
+type voiceFlags struct{ name, key string }
+
+func (v *voiceFlags) define(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&v.name, "publisher", "", "whom entries on a Redis stream name as theirs (default: this host)")
+	flags.StringVar(&v.key, "events-key", os.Getenv("OCTET_EVENTS_KEY"), "the replica's key, to seal what goes to Redis and NATS (default $OCTET_EVENTS_KEY)")
+}
+
+func (v voiceFlags) redis(c redisstream.Config) (events.Publisher, error) {
+	c.Publisher, c.Key, c.Secret = v.name, events.SealKey(v.key), ""
+	return redisstream.NewPublisher(c)
+}
+
+func (v voiceFlags) nats(c natsstream.Config) (events.Publisher, error) {
+	c.Key, c.Secret = events.SealKey(v.key), ""
+	return natsstream.NewPublisher(c)
 }
 
 func bridgeCommand() *cobra.Command {
@@ -47,6 +67,7 @@ func bridgeCommand() *cobra.Command {
 	flags.StringVar(&f.nats.Subject, "subject", natsstream.DefaultSubject, "what the JetStream stream covers")
 	flags.StringVar(&f.nats.Creds, "nats-creds", "", "path of a credentials file")
 	flags.StringVar(&f.nats.CA, "nats-ca", "", "trust the roots of this PEM file")
+	f.voice.define(c)
 	flags.StringVar(&f.grpc.Addr, "grpc", "", "write to the gateway's gRPC listener at this address")
 	flags.StringVar(&f.grpc.Token, "grpc-token", os.Getenv("OCTET_EVENTS_TOKEN"), "the token it wants (default $OCTET_EVENTS_TOKEN)")
 	return c
@@ -86,12 +107,12 @@ func (f bridgeFlags) publishers() (all fanOut, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := add(redisstream.NewPublisher(c)); err != nil {
+		if err := add(f.voice.redis(c)); err != nil {
 			return nil, errors.Join(err, all.Close())
 		}
 	}
 	if f.nats.URL != "" {
-		if err := add(natsstream.NewPublisher(natsConfig(&f.nats))); err != nil {
+		if err := add(f.voice.nats(natsConfig(&f.nats))); err != nil {
 			return nil, errors.Join(err, all.Close())
 		}
 	}

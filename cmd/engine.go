@@ -16,6 +16,8 @@ import (
 	"octet/routing/events"
 	"octet/routing/events/enginehash"
 	"octet/routing/events/grpcstream"
+	"octet/routing/events/natsstream"
+	"octet/routing/events/redisstream"
 	"octet/routing/events/zmqstream"
 )
 
@@ -25,6 +27,7 @@ type engineFlags struct {
 	zmq                         zmqstream.PublisherConfig
 	layout                      string
 	hashes                      hashes
+	voice                       voiceFlags
 	grpc                        grpcstream.PublisherConfig
 	config                      emulator.Config
 }
@@ -59,6 +62,7 @@ func engineCommand() *cobra.Command {
 	flags.DurationVar(&f.config.PrefillerTimeout, "prefiller-timeout", 5*time.Second, "how long the engine that a request's X-Prefiller-Host-Port names may take")
 	flags.StringSliceVar(&f.config.Adapters, "adapter", nil, "LoRA adapter that is loaded from the start; may be repeated")
 	flags.Uint64Var(&f.config.Seed, "seed", 0, "of its block hashes and prose")
+	f.voice.define(c)
 	flags.StringVar(&f.hashes.scheme, "hash-scheme", "", "what its events call blocks: as vLLM (sha256, sha256_cbor, xxhash, xxhash_cbor) or SGLang (sglang) hashes them")
 	flags.StringVar(&f.hashes.seed, "hash-seed", "0", "the PYTHONHASHSEED of that vLLM")
 	flags.BoolVar(&f.config.Tokenless, "tokenless", false, "its events do not say which tokens a block holds")
@@ -130,8 +134,10 @@ func (f engineFlags) publisher() (all fanOut, err error) {
 		wanted bool
 		open   func() (events.Publisher, error)
 	}{
-		{f.redis != "", func() (events.Publisher, error) { return redisPublisher(f.redis, f.stream) }},
-		{f.nats != "", func() (events.Publisher, error) { return natsPublisher(f.nats) }},
+		{f.redis != "", func() (events.Publisher, error) {
+			return f.voice.redis(redisstream.Config{Addr: f.redis, Stream: f.stream})
+		}},
+		{f.nats != "", func() (events.Publisher, error) { return f.voice.nats(natsstream.Config{URL: f.nats}) }},
 		{f.zmq.Endpoint != "" || f.zmq.Replay != "", f.openZMQ},
 		{f.grpc.Addr != "", func() (events.Publisher, error) { return grpcstream.NewPublisher(f.grpc) }},
 	} {

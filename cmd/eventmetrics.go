@@ -39,7 +39,7 @@ func (m eventMetrics) Collect(out chan<- prometheus.Metric) {
 		gauge(out, sourceLag, s.Lag.Seconds(), name)
 		count(out, sourceBatches, s.Messages, name)
 		for kind, n := range map[string]uint64{
-			"bad": s.Bad, "failure": s.Failures, "reconnect": s.Reconnects, "rewind": s.Rewinds, "dropped": s.Dropped, "replayed": s.Replayed,
+			"bad": s.Bad, "refused": s.Refused, "failure": s.Failures, "reconnect": s.Reconnects, "rewind": s.Rewinds, "dropped": s.Dropped, "replayed": s.Replayed,
 		} {
 			count(out, sourceTroubles, n, name, kind)
 		}
@@ -87,6 +87,7 @@ func bySource(stats map[string]events.ConsumerStats) map[string]sums {
 		}
 		s.Messages += st.Messages
 		s.Bad += st.Bad
+		s.Refused += st.Refused
 		s.Failures += st.Failures
 		s.Reconnects += st.Reconnects
 		s.Rewinds += st.Rewinds

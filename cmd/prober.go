@@ -33,6 +33,8 @@ func (h *house) Probe(ctx context.Context, member *fleet.Replica) error {
 		h.tokens.checks.away(name)
 		if member.Healthy() {
 			h.log.Warn("probe failed", "replica", name, "error", err)
+		} else {
+			h.feed.Release(name)
 		}
 		return err
 	}

@@ -54,7 +54,7 @@ func consumersOf(cfg *config.Config) (map[string]supply, error) {
 }
 
 func redisConfig(r *config.Redis) (redisstream.Config, error) {
-	c := redisstream.Config{Addr: r.Addr, Username: r.Username, Password: r.Password, Stream: r.Stream, MaxLen: r.MaxLen}
+	c := redisstream.Config{Addr: r.Addr, Username: r.Username, Password: r.Password, Stream: r.Stream, MaxLen: r.MaxLen, Secret: events.Secret(r.Key)}
 	if !r.TLS && r.CA == "" {
 		return c, nil
 	}
@@ -64,7 +64,7 @@ func redisConfig(r *config.Redis) (redisstream.Config, error) {
 }
 
 func natsConfig(n *config.NATS) natsstream.Config {
-	return natsstream.Config{URL: n.URL, Subject: n.Subject, Stream: n.Stream, Creds: n.Creds, CA: n.CA}
+	return natsstream.Config{URL: n.URL, Subject: n.Subject, Stream: n.Stream, Creds: n.Creds, CA: n.CA, Secret: events.Secret(n.Key)}
 }
 
 func grpcConfig(g *config.GRPC) (grpcstream.Config, error) {

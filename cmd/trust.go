@@ -22,8 +22,8 @@ func (h *house) sourceStats() map[string]events.ConsumerStats {
 	return all
 }
 
-// watchSources keeps the set of replicas that have fallen silent: all that could carry their events has been unreachable for longer than
-// that. Without any source there is nothing to fall silent.
+// watchSources keeps the set of replicas whose events tell nothing: all that could carry them has been unreachable for longer than that, or
+// they do not fit. Without any source there is nothing to fall silent.
 func (h *house) watchSources(ctx context.Context, most time.Duration) {
 	tick := time.NewTicker(trustEvery)
 	defer tick.Stop()
@@ -42,7 +42,9 @@ func (h *house) watchSources(ctx context.Context, most time.Duration) {
 			}
 		}
 		silent := h.silent(func(source string) bool { return now.Sub(heard[source]) > most }, heard)
+		silent = silent.Or(h.feed.Misfits())
 		h.beliefs.silent.Store(&silent)
+		h.feed.Settle()
 		select {
 		case <-ctx.Done():
 			return

@@ -76,10 +76,16 @@ func checkEvents(c *Config, r *report) {
 			r.addAt("events.grpc.client_ca", CodeConflict, "client certificates need TLS: cert and key")
 		}
 	}
+	off := map[string]bool{"redis": c.Events.Redis == nil, "nats": c.Events.NATS == nil, "grpc": c.Events.GRPC == nil}
 	for i := range c.Specialists {
 		for j, rep := range c.Specialists[i].Replicas {
-			if rep.Events != nil {
-				checkReplicaEvents(rep.Events, item(item("specialists", i)+".replicas", j)+".events", r)
+			if rep.Events == nil {
+				continue
+			}
+			path := item(item("specialists", i)+".replicas", j) + ".events"
+			checkReplicaEvents(rep.Events, path, r)
+			if rep.Events.ZMQ == "" && off[rep.Events.Source] {
+				r.addAt(path+".source", CodeConflict, "nobody may speak for it but %s, and there is no events.%s", rep.Events.Source, rep.Events.Source)
 			}
 		}
 	}

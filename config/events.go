@@ -20,6 +20,10 @@ type Events struct {
 	ResyncPath string `yaml:"resync_path" default:"/admin/kv" form:"path"`
 	// A replica whose sources are all unreachable for longer is scored by what was routed there, until one is back.
 	TrustFor time.Duration `yaml:"trust_for" default:"30s" range:"1s..24h"`
+	// Who speaks for a replica first is bound to it, by one name a source: what others say in its name is not heard until it has been silent for
+	// so long, or the replica has ended or is unhealthy. 0 = whoever speaks is heard. Names are: of Redis entries their field publisher, of NATS
+	// messages their subject, of gRPC streams the token, else the certificate, else the host.
+	BindFor time.Duration `yaml:"bind_for" default:"30s" range:"0s..24h"`
 }
 
 // Approximate is the index of guesses.
@@ -58,6 +62,10 @@ type Redis struct {
 	TLS bool `yaml:"tls"`
 	// Path of a PEM file with the roots to trust instead; implies tls.
 	CA string `yaml:"ca"`
+	// The secret of the replicas' seals: then an entry counts only under the seal of the replica that it tells of. A replica's key is
+	// HMAC-SHA256 of its name under this, in hex: printf %s debug-0 | openssl dgst -sha256 -hmac "$KEY". ${VAR} reads it from the
+	// environment; empty = no seals are wanted.
+	Key string `yaml:"key"`
 	// Entries the stream keeps, about.
 	MaxLen int64 `yaml:"maxlen" default:"100000" range:"100..1000000000"`
 }
@@ -74,6 +82,8 @@ type NATS struct {
 	Creds string `yaml:"creds"`
 	// Path of a PEM file with the roots to trust instead of the system's; for tls:// and wss:// servers.
 	CA string `yaml:"ca"`
+	// As that of redis: the secret of the seals, in the messages' header Octet-Seal.
+	Key string `yaml:"key"`
 }
 
 // GRPC is a listener for engines that push their events.

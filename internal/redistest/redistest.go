@@ -6,6 +6,7 @@ import (
 	"net"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -68,6 +69,19 @@ func (s *Server) Restart(empty bool) {
 		s.Kill()
 	}
 	if err := s.run(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Pause stops the server where it is, as a machine does that is out of breath: its connections stay, and nobody answers. Resume lets it go on.
+func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
+
+// Resume ends a Pause.
+func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
+
+func (s *Server) signal(sig syscall.Signal) {
+	s.t.Helper()
+	if err := s.process.Process.Signal(sig); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -23,8 +23,10 @@
 //	    block size of their own.
 //	 9. Whoever publishes, memory is bounded: a message by the limits, a replica by MaxBlocks and MaxEarly, and names that nobody
 //	    knows are not kept.
-//	10. A replica may be bound to one source. Sources have names of the gateway's own, and what another one says in the replica's name is
-//	    dropped and counted.
+//	10. Each replica is spoken for by one publisher a source, whoever was first: what others say in its name changes nothing, and is counted.
+//	    That ends with the replica's life, or when all of them have been silent for the Target's Patience; somebody else's later life, which was
+//	    kept meanwhile, is then believed. Another source is heard as well once it brings the same batches. Sources have names of the gateway's
+//	    own; how far publishers' can be believed is the transports' affair. A replica may also be bound to one source, by its Target.
 //	11. What a replica's mapping holds can be replaced as a whole: by what the engine says that it holds, of the same epoch only, or by what
 //	    a gateway has saved. Either way it goes on with the batch after that, and later events win over earlier knowledge.
 //

@@ -38,7 +38,8 @@ type Batch struct {
 	Seq     uint64    // 1, 2, 3, … within an epoch
 	At      time.Time // publisher's clock; for lag metrics only
 	Events  []Event
-	Mark    uint64 // not on the wire: what a transport recognises the batch by where publishers do not number their lives; 0 is none
+	By      Speaker // not on the wire: its transport says
+	Mark    uint64  // not on the wire: what a transport recognises the batch by where publishers do not number their lives; 0 is none
 }
 
 // Position is how far a replica's batches were applied.

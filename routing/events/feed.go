@@ -25,6 +25,9 @@ type Target struct {
 	// Source names the only source that may speak for the replica; "": any may. See Feed.From.
 	Source string
 
+	// Patience is how long who speaks for the replica may be silent before another may: see Speaker. 0: anybody may at any time.
+	Patience time.Duration
+
 	// Scheme is how the engine is said to hash; nil: nobody said. What it publishes with tokens is compared, and what differs is counted.
 	Scheme Scheme
 
@@ -77,6 +80,7 @@ type shelf struct {
 	target Target
 	order  sequence
 	held   mapping
+	bond   bond
 	mark   uint64 // of the batch applied last
 }
 
@@ -171,7 +175,9 @@ func (f *Feed) put(s *shelf, l *lane, source string, b Batch) bool {
 		return true
 	}
 	s.move(target)
-	f.admit(s, l, b)
+	if f.hear(s, l, source, &b) {
+		f.admit(s, l, b)
+	}
 	return true
 }
 
@@ -182,7 +188,7 @@ func (s *shelf) move(to Target) {
 	if !anew {
 		return
 	}
-	s.mark = 0
+	s.mark, s.bond = 0, bond{}
 	s.order.restart()
 	s.held.wipe()
 }
@@ -220,6 +226,7 @@ func (f *Feed) drain(s *shelf) {
 			f.tally.gaps.Add(1)
 		}
 		f.apply(s, b)
+		f.heard(s, &b)
 	}
 }
 

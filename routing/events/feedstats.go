@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"octet/routing/index"
 )
 
 // FeedStats is what a Feed has done since it was made.
@@ -75,4 +77,17 @@ func (s *shelf) state() (held int, full bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.order.early), s.held.full
+}
+
+// Misfits returns the replicas whose events say nothing of our chains, as their engines are not what they were said to be: their blocks have
+// another size, or, where prompts are hashed as engines do, other names. That ends with their life, or when their cache is cleared.
+func (f *Feed) Misfits() (all index.HostBitmap) {
+	for _, s := range f.all() {
+		s.mu.Lock()
+		if !s.gone && s.held.misfit(s.target) {
+			all.Set(s.target.Host)
+		}
+		s.mu.Unlock()
+	}
+	return all
 }

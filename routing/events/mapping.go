@@ -46,6 +46,8 @@ type mapping struct {
 	ours     map[kvpool.BlockHash][index.Tiers]uint32
 	departed []uint64   // engine hashes whose last copy went, oldest first; some may be back
 	full     bool       // a block was ignored for want of room, since the last wipe
+	odd      bool       // blocks came whose size does not fit ours, since the last wipe
+	alien    bool       // blocks came that are called otherwise than the scheme calls them, since the last wipe
 	ops      []index.Op // what changed since begin, in order; its memory is used again
 }
 
@@ -55,7 +57,7 @@ func newMapping(limit int, t *tally) mapping {
 
 // wipe forgets everything, and gives its memory back.
 func (m *mapping) wipe() {
-	if len(m.blocks) == 0 && !m.full {
+	if len(m.blocks) == 0 && !m.full && !m.odd && !m.alien {
 		return
 	}
 	m.tally.blocks.Add(-int64(len(m.blocks)))
@@ -97,6 +99,7 @@ func (m *mapping) register(e *Event, to Target, hasher kvpool.Hasher) {
 	tellable := len(e.Tokens) > 0 && to.BlockSize > 0 && e.BlockSize%to.BlockSize == 0
 	if len(e.Tokens) > 0 && !tellable {
 		m.tally.unmappable.Add(uint64(len(e.Hashes)))
+		m.odd = true
 	}
 	for i, h := range e.Hashes {
 		if tellable && known {
@@ -122,8 +125,15 @@ func (m *mapping) verify(e *Event, scheme Scheme) {
 	for i, h := range e.Hashes {
 		if err != nil || h != want[i] {
 			m.tally.mismatched.Add(1)
+			m.alien = true
 		}
 	}
+}
+
+// misfit reports whether what the replica publishes says nothing of our chains: no block has fitted, or the names that chains are made of
+// are not the engine's.
+func (m *mapping) misfit(to Target) bool {
+	return m.odd && len(m.ours) == 0 || m.alien && to.Named
 }
 
 // before returns our hash of what the first block of e follows, and whether that is known.

@@ -10,6 +10,7 @@ type ConsumerStats struct {
 	Connected  bool
 	Messages   uint64        // batches handed to the sink
 	Bad        uint64        // messages that were no batch, and were skipped
+	Refused    uint64        // batches of replicas that their publisher may not speak for, and that were skipped
 	Failures   uint64        // reads and connects that failed; each is followed by a pause and another try
 	Reconnects uint64        // times that the connection came back after it was lost
 	Rewinds    uint64        // times that the stream was found begun anew, and was read from its start
@@ -20,10 +21,10 @@ type ConsumerStats struct {
 
 // Meter counts for a Consumer. It is safe for concurrent use; the zero Meter is ready.
 type Meter struct {
-	connected, ever                              atomic.Bool
-	messages, bad, failures, reconnects, rewound atomic.Uint64
-	dropped, replayed                            atomic.Uint64
-	lag                                          atomic.Int64 // nanoseconds
+	connected, ever                                       atomic.Bool
+	messages, bad, refused, failures, reconnects, rewound atomic.Uint64
+	dropped, replayed                                     atomic.Uint64
+	lag                                                   atomic.Int64 // nanoseconds
 }
 
 // Up notes that the transport can be read. It may be called again and again.
@@ -56,6 +57,9 @@ func (m *Meter) Took(sent, now time.Time) {
 // Skipped notes a message that was no batch.
 func (m *Meter) Skipped() { m.bad.Add(1) }
 
+// Denied notes a batch of a replica that its publisher may not speak for.
+func (m *Meter) Denied() { m.refused.Add(1) }
+
 // Lost notes a message for which there was no room.
 func (m *Meter) Lost() { m.dropped.Add(1) }
 
@@ -68,6 +72,7 @@ func (m *Meter) Stats() ConsumerStats {
 		Connected:  m.connected.Load(),
 		Messages:   m.messages.Load(),
 		Bad:        m.bad.Load(),
+		Refused:    m.refused.Load(),
 		Failures:   m.failures.Load(),
 		Reconnects: m.reconnects.Load(),
 		Rewinds:    m.rewound.Load(),

@@ -9,6 +9,7 @@ import "octet/kvpool"
 func (m *mapping) registerNamed(e *Event, to Target, hasher kvpool.Hasher) {
 	if e.BlockSize != 0 && e.BlockSize != to.BlockSize {
 		m.tally.unmappable.Add(uint64(len(e.Hashes)))
+		m.odd = true
 		for _, h := range e.Hashes {
 			m.arrive(h, e.Tier, content{})
 		}

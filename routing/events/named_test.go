@@ -21,6 +21,8 @@ type namedEngine struct {
 	size   int
 	texts  [][]uint32 // of prompts
 	copies map[namedCopy]int
+	name   string
+	epoch  uint64
 	seq    uint64
 }
 
@@ -35,7 +37,7 @@ func newNamedEngine(t *testing.T, seed uint64, size int) *namedEngine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &namedEngine{rng: rand.New(rand.NewPCG(seed, 1)), scheme: scheme, size: size, copies: map[namedCopy]int{}}
+	e := &namedEngine{rng: rand.New(rand.NewPCG(seed, 1)), scheme: scheme, size: size, name: "e", epoch: 1, copies: map[namedCopy]int{}}
 	for range 30 {
 		e.texts = append(e.texts, e.text())
 	}
@@ -64,7 +66,7 @@ func (e *namedEngine) names(text []uint32) []uint64 {
 
 func (e *namedEngine) step() Batch {
 	e.seq++
-	b := Batch{Replica: "e", Epoch: 1, Seq: e.seq}
+	b := Batch{Replica: e.name, Epoch: e.epoch, Seq: e.seq}
 	for range 1 + e.rng.IntN(3) {
 		names := e.names(e.texts[e.rng.IntN(len(e.texts))])
 		if len(names) == 0 {

@@ -1,5 +1,7 @@
 package events
 
+import "sync/atomic"
+
 // MaxEarly is how many batches of one replica wait for one before them. More than that, and the one before is given up: a gap.
 const MaxEarly = 64
 
@@ -153,6 +155,7 @@ func (q *sequence) leave(l *lane) { delete(q.reached, l) }
 type lane struct {
 	feed   *Feed
 	source string // whose it is
+	closed atomic.Bool
 }
 
 // Deliver implements Sink.
@@ -160,10 +163,13 @@ func (l *lane) Deliver(b Batch) { l.feed.deliver(l, l.source, b) }
 
 // Close implements Carrier: what waited for this lane alone waits no more.
 func (l *lane) Close() {
+	l.closed.Store(true)
+	now := l.feed.now()
 	for _, s := range l.feed.all() {
 		s.mu.Lock()
 		if !s.gone {
 			s.order.leave(l)
+			s.bond.left(l, now)
 			l.feed.drain(s)
 		}
 		s.mu.Unlock()

@@ -60,11 +60,13 @@ type grants []grant
 type grant struct {
 	hash     [sha256.Size]byte
 	replicas []string
+	name     string // of who shows the token; "" where there are no tokens
 }
 
 func newGrants(tokens []Token) (all grants) {
 	for _, t := range tokens {
-		all = append(all, grant{sha256.Sum256([]byte(t.Token)), t.Replicas})
+		hash := sha256.Sum256([]byte(t.Token))
+		all = append(all, grant{hash, t.Replicas, fmt.Sprintf("token %x", hash[:4])})
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package grpcstream
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
 	"octet/routing/events"
@@ -125,6 +127,10 @@ func (s *service) Publish(stream grpc.BidiStreamingServer[octetkvpb.Batch, octet
 	}
 	lane := events.OpenLane(s.sink)
 	defer lane.Close()
+	by := events.Speaker{Name: granted.name, Lasting: true}
+	if by.Name == "" {
+		by.Name = caller(stream.Context())
+	}
 	replica := ""
 	for {
 		b, err := s.receive(stream)
@@ -138,15 +144,33 @@ func (s *service) Publish(stream grpc.BidiStreamingServer[octetkvpb.Batch, octet
 			replica = b.Replica
 		}
 		if b.Replica != replica || !granted.covers(replica) {
-			s.meter.Skipped()
+			s.meter.Denied()
 			return status.Errorf(codes.PermissionDenied, "this stream may not speak for %q", b.Replica)
 		}
 		s.meter.Took(b.At, time.Now())
+		b.By = by
 		lane.Deliver(b)
 		if err := stream.Send(&octetkvpb.Ack{Epoch: b.Epoch, Seq: b.Seq}); err != nil {
 			return err
 		}
 	}
+}
+
+// caller returns who publishes without a token: whom its certificate names, else its host.
+func caller(ctx context.Context) string {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return ""
+	}
+	if t, ok := p.AuthInfo.(credentials.TLSInfo); ok && len(t.State.PeerCertificates) > 0 {
+		hash := sha256.Sum256(t.State.PeerCertificates[0].RawSubject)
+		return fmt.Sprintf("certificate %x", hash[:4])
+	}
+	host, _, err := net.SplitHostPort(p.Addr.String())
+	if err != nil {
+		return p.Addr.String()
+	}
+	return host
 }
 
 // receive returns the next batch. What is none ends the stream: its number is not known, and nothing after it could be in order.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"octet/routing/events"
 )
 
 // ErrConfig is wrapped by what NewPublisher and NewConsumer say about their Config.
@@ -22,6 +24,9 @@ const (
 	DefaultMaxBytes = 256 << 20
 )
 
+// headerSeal is the header that holds a message's seal, see events.Secret.
+const headerSeal = "Octet-Seal"
+
 const (
 	dialTimeout   = 2 * time.Second
 	answerTimeout = 2 * time.Second       // of a request to JetStream
@@ -31,13 +36,17 @@ const (
 
 // Config names a stream and how to reach it.
 type Config struct {
-	URL      string // nats://host:port, several separated by commas. Required
-	Subject  string // what the stream covers, with one wildcard at its end; "" is DefaultSubject
-	Stream   string // "" is DefaultStream
-	Creds    string // path of a credentials file; "" is none
-	CA       string // path of a PEM file with the roots to trust; "" is the system's
-	MaxMsgs  int64  // messages that a stream created here keeps; 0 is DefaultMaxMsgs
-	MaxBytes int64  // bytes that it keeps; 0 is DefaultMaxBytes
+	URL     string // nats://host:port, several separated by commas. Required
+	Subject string // what the stream covers, with one wildcard at its end; "" is DefaultSubject
+	Stream  string // "" is DefaultStream
+	Creds   string // path of a credentials file; "" is none
+	CA      string // path of a PEM file with the roots to trust; "" is the system's
+
+	Key    events.SealKey // what the publisher's messages are sealed with; "" seals none
+	Secret events.Secret  // what the consumer wants seals by; "" wants none
+
+	MaxMsgs  int64 // messages that a stream created here keeps; 0 is DefaultMaxMsgs
+	MaxBytes int64 // bytes that it keeps; 0 is DefaultMaxBytes
 }
 
 func (c Config) filled() (Config, error) {

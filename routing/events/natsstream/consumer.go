@@ -175,13 +175,18 @@ func (r *reader) identify(ctx context.Context) error {
 	return nil
 }
 
-// take delivers a message. Who may publish on one replica's subject may not speak for another one.
+// take delivers a message. Who may publish on one replica's subject may not speak for another one, nor may who has another one's key.
 func (r *reader) take(m jetstream.Msg, stored time.Time) {
 	b, err := events.Unmarshal(m.Data())
-	if err != nil || m.Subject() != r.config.subject(b.Replica) {
+	if err != nil {
 		r.meter.Skipped()
 		return
 	}
+	if m.Subject() != r.config.subject(b.Replica) || !r.config.Secret.Opens(b.Replica, m.Data(), m.Headers().Get(headerSeal)) {
+		r.meter.Denied()
+		return
+	}
+	b.By.At = stored
 	r.meter.Took(stored, time.Now())
 	r.lane.Deliver(b)
 }

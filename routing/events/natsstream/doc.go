@@ -9,4 +9,5 @@
 //	    its start. Messages that come twice are the sink's to drop, by their numbers.
 //	 4. Whatever the server does, Consume goes on: it pauses, longer each time and never equally long, and tries again.
 //	 5. A batch counts only on its replica's own subject, so that the server's permissions say who may speak for whom.
+//	    Where there is a secret, it counts only under its replica's seal as well.
 package natsstream

@@ -374,7 +374,7 @@ func TestUsersAndSubjectsBindReplicasOverTLS(t *testing.T) {
 	}
 	publish(t, p, 2)
 	eventually(t, "2 is read", g.has(2))
-	if g.has(7)() || g.has(8)() || consumer.Stats().Bad != 1 {
+	if g.has(7)() || g.has(8)() || consumer.Stats().Refused != 1 {
 		t.Errorf("%v, %+v", g.seqs, consumer.Stats())
 	}
 	for _, user := range []string{"debug-0:wrong", "nobody:n"} {

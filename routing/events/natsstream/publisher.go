@@ -63,7 +63,12 @@ func (p *Publisher) Publish(ctx context.Context, b events.Batch) error {
 
 // send publishes once. A server that nobody listens on answers at once, so there is no use in asking it again here.
 func (p *Publisher) send(ctx context.Context, subject string, message []byte) error {
-	_, err := p.js.Publish(ctx, subject, message, jetstream.WithRetryAttempts(0))
+	m := nats.NewMsg(subject)
+	m.Data = message
+	if seal := p.config.Key.Seal(message); seal != "" {
+		m.Header.Set(headerSeal, seal)
+	}
+	_, err := p.js.PublishMsg(ctx, m, jetstream.WithRetryAttempts(0))
 	return err
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"octet/routing/events"
 )
 
 // ErrConfig is wrapped by what NewPublisher and NewConsumer say about their Config.
@@ -17,8 +19,10 @@ const (
 	DefaultStream = "octet:kv"
 	DefaultMaxLen = 100_000 // entries
 
-	fieldBatch = "batch" // a Batch in protobuf's binary form
-	fieldJSON  = "json"  // or in its JSON form
+	fieldBatch = "batch"     // a Batch in protobuf's binary form
+	fieldJSON  = "json"      // or in its JSON form
+	fieldBy    = "publisher" // who added it; may be missing
+	fieldSeal  = "seal"      // see events.Secret; may be missing
 )
 
 const (
@@ -34,6 +38,10 @@ type Config struct {
 	TLS      *tls.Config // nil speaks plain TCP
 	Stream   string      // the key; "" is DefaultStream
 	MaxLen   int64       // entries that the publisher lets the stream keep, about; 0 is DefaultMaxLen
+
+	Publisher string         // whom the publisher's entries name; "" is events.HostName
+	Key       events.SealKey // what they are sealed with; "" seals none
+	Secret    events.Secret  // what the consumer wants seals by; "" wants none
 }
 
 func (c Config) filled() (Config, error) {
@@ -45,6 +53,12 @@ func (c Config) filled() (Config, error) {
 	}
 	if c.Stream == "" {
 		c.Stream = DefaultStream
+	}
+	if len(c.Publisher) > events.MaxNameBytes {
+		return c, errors.Join(ErrConfig, errors.New("a publisher's name that is too long"))
+	}
+	if c.Publisher == "" {
+		c.Publisher = events.HostName()
 	}
 	if c.MaxLen == 0 {
 		c.MaxLen = DefaultMaxLen

@@ -132,25 +132,55 @@ func (r *reader) rewind(ctx context.Context) error {
 	return nil
 }
 
-// take delivers one entry, or skips it when it holds no batch.
+// take delivers one entry, or skips it: when it holds no batch, or has not the seal that is wanted.
 func (r *reader) take(entry redis.XMessage) {
-	b, err := decode(entry.Values)
-	if err != nil {
+	b, err := decode(entry.Values, r.config.Secret)
+	switch {
+	case errors.Is(err, errSeal):
+		r.meter.Denied()
+		return
+	case err != nil:
 		r.meter.Skipped()
 		return
 	}
-	r.meter.Took(added(entry.ID), time.Now())
+	b.By.At = added(entry.ID)
+	r.meter.Took(b.By.At, time.Now())
 	r.lane.Deliver(b)
 }
 
-func decode(fields map[string]any) (events.Batch, error) {
-	if s, ok := fields[fieldBatch].(string); ok {
-		return events.Unmarshal([]byte(s))
+// errSeal is an entry that whoever it tells of has not sealed.
+var errSeal = errors.New("redisstream: an entry without its seal")
+
+func decode(fields map[string]any, secret events.Secret) (b events.Batch, err error) {
+	message, binary := fields[fieldBatch].(string)
+	if binary {
+		b, err = events.Unmarshal([]byte(message))
+	} else if text, ok := fields[fieldJSON].(string); ok {
+		message = text
+		b, err = events.UnmarshalJSON([]byte(message))
+	} else {
+		err = fmt.Errorf("%w: an entry has neither %q nor %q", events.ErrBatch, fieldBatch, fieldJSON)
 	}
-	if s, ok := fields[fieldJSON].(string); ok {
-		return events.UnmarshalJSON([]byte(s))
+	if err != nil {
+		return b, err
 	}
-	return events.Batch{}, fmt.Errorf("%w: an entry has neither %q nor %q", events.ErrBatch, fieldBatch, fieldJSON)
+	if b.By.Name, err = speaker(fields); secret == "" {
+		return b, err
+	}
+	seal, _ := fields[fieldSeal].(string)
+	if !secret.Opens(b.Replica, []byte(message), seal) {
+		return b, errSeal
+	}
+	b.By.Name = events.Sealed
+	return b, nil
+}
+
+func speaker(fields map[string]any) (string, error) {
+	name, _ := fields[fieldBy].(string)
+	if len(name) > events.MaxNameBytes {
+		return "", fmt.Errorf("%w: a publisher's name of %d bytes", events.ErrBatch, len(name))
+	}
+	return name, nil
 }
 
 func isMissing(err error) bool { return redis.HasErrorPrefix(err, "no such key") }

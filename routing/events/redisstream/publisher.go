@@ -36,7 +36,7 @@ func (p *Publisher) Publish(ctx context.Context, b events.Batch) error {
 	}
 	err = p.client.XAdd(ctx, &redis.XAddArgs{
 		Stream: p.config.Stream, MaxLen: p.config.MaxLen, Approx: true,
-		Values: []any{fieldBatch, message},
+		Values: p.fields(message),
 	}).Err()
 	if errors.Is(err, redis.ErrClosed) {
 		return fmt.Errorf("redisstream: %w", events.ErrClosed)
@@ -45,6 +45,14 @@ func (p *Publisher) Publish(ctx context.Context, b events.Batch) error {
 		return fmt.Errorf("redisstream: adding to %s: %w", p.config.Stream, err)
 	}
 	return nil
+}
+
+func (p *Publisher) fields(message []byte) []any {
+	fields := []any{fieldBatch, message, fieldBy, p.config.Publisher}
+	if seal := p.config.Key.Seal(message); seal != "" {
+		fields = append(fields, fieldSeal, seal)
+	}
+	return fields
 }
 
 // Close implements events.Publisher. Closing again does nothing.

@@ -16,6 +16,7 @@ type Consumer struct {
 	live   zmtp.Endpoint
 	replay *zmtp.Endpoint // nil: none
 	meter  events.Meter
+	seat   seat // of who dials
 }
 
 // NewConsumer returns a Consumer, without connecting yet. It fails with ErrConfig.
@@ -48,6 +49,7 @@ func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
 			began := time.Now()
 			err = f.session(ctx, conn)
 			_ = conn.Close() // it has failed
+			c.seat.leave(conn)
 			c.meter.Down()
 			if time.Since(began) > lookFirst {
 				wait.Reset()
@@ -75,7 +77,7 @@ func (c *Consumer) connections(ctx context.Context) (next func(context.Context) 
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		accept(ctx, l, incoming)
+		c.accept(ctx, l, incoming)
 	}()
 	next = func(ctx context.Context) (*zmtp.Conn, error) {
 		select {
@@ -98,23 +100,24 @@ func (c *Consumer) dial(ctx context.Context) (*zmtp.Conn, error) {
 	return c.live.Dial(ctx, "SUB", limits())
 }
 
-// accept hands over the connections of engines that dial. A new one ends the one before it, which may be half dead.
-func accept(ctx context.Context, l net.Listener, incoming chan<- *zmtp.Conn) {
-	var last *zmtp.Conn
+// accept hands over the connections of engines that dial. A new one ends the one before it, which may be half dead, where it comes from the
+// same host; from any other it is turned away until the one before it has ended.
+func (c *Consumer) accept(ctx context.Context, l net.Listener, incoming chan<- *zmtp.Conn) {
 	for {
-		c, err := l.Accept()
+		peer, err := l.Accept()
 		if err != nil {
 			return
 		}
-		conn, err := zmtp.Open(c, "SUB", limits())
+		conn, err := zmtp.Open(peer, "SUB", limits())
 		if err != nil {
-			_ = c.Close() // not an engine
+			_ = peer.Close() // not an engine
 			continue
 		}
-		if last != nil {
-			_ = last.Close() // it has been replaced
+		if !c.seat.take(conn) {
+			c.meter.Denied()
+			_ = conn.Close() // another engine
+			continue
 		}
-		last = conn
 		select {
 		case incoming <- conn:
 		case <-ctx.Done():

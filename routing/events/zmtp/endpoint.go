@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 )
 
 // ErrEndpoint is an address that is none.
@@ -46,8 +47,11 @@ func (e Endpoint) Any() bool { return e.any }
 // Local reports whether the endpoint is a path of this machine.
 func (e Endpoint) Local() bool { return e.network == "unix" }
 
-// Listen opens the endpoint.
-func (e Endpoint) Listen() (net.Listener, error) { return net.Listen(e.network, e.address) }
+// Listen opens the endpoint. A peer that does not answer any more is noticed within about ten seconds.
+func (e Endpoint) Listen() (net.Listener, error) {
+	c := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 4 * time.Second, Interval: 2 * time.Second, Count: 3}}
+	return c.Listen(context.Background(), e.network, e.address)
+}
 
 // Dial connects to the endpoint's socket and introduces itself as kind. It ends with ctx.
 func (e Endpoint) Dial(ctx context.Context, kind string, l Limits) (*Conn, error) {
