@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"sync"
 	"time"
@@ -96,12 +97,23 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 		}
 		return r, nil
 	}
-	if r.client, err = openai.New(clientConfig(cfg, rep)); err != nil {
+	if r.client, err = openai.New(h.dial.reaching(rep.URL, clientConfig(cfg, rep))); err != nil {
 		return nil, err
 	}
 	r.replica.Client, r.replica.Accuracy = r.client, new(gateway.Accuracy)
 	r.replica.Host, err = h.slot()
 	return r, err
+}
+
+// dialer connects to the engine at a URL.
+type dialer func(ctx context.Context, url string) (net.Conn, error)
+
+// reaching has a client connect as d does.
+func (d dialer) reaching(url string, c openai.Config) openai.Config {
+	if d != nil {
+		c.Dial = func(ctx context.Context) (net.Conn, error) { return d(ctx, url) }
+	}
+	return c
 }
 
 // slot takes a free slot of the index.

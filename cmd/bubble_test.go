@@ -1,0 +1,184 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"google.golang.org/grpc/test/bufconn"
+
+	"octet/config"
+	"octet/engine/emulator"
+	"octet/routing/plugins"
+)
+
+// bubble is a whole gateway before emulated engines inside a synctest bubble: real HTTP over connections that are memory, in a
+// time that passes only when nobody has anything to do. No machine is too slow for it, and a minute takes a few seconds.
+type bubble struct {
+	t       testing.TB
+	house   *house
+	data    *bufconn.Listener
+	admin   *bufconn.Listener
+	engines map[string]*inBubble // by replica name, which is also its host
+	client  *http.Client         // dials the gateway as "data" and "admin", and engines by their names
+}
+
+// inBubble is one engine.
+type inBubble struct {
+	*emulator.Emulator
+	listener *bufconn.Listener
+}
+
+// pipeSize is what a connection holds that nobody has read yet, in bytes.
+const pipeSize = 16 << 10
+
+// newBubble starts engines, and no gateway yet. All ends with the test.
+func newBubble(t testing.TB, engines []emulator.Config) *bubble {
+	b := &bubble{t: t, data: bufconn.Listen(pipeSize), admin: bufconn.Listen(pipeSize), engines: map[string]*inBubble{}}
+	transport := &http.Transport{MaxIdleConnsPerHost: 1 << 12, DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+		return b.dial(ctx, "http://"+strings.TrimSuffix(addr, ":80"))
+	}}
+	b.client = &http.Client{Transport: transport}
+	for _, c := range engines {
+		b.start(c)
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return b
+}
+
+func (b *bubble) start(c emulator.Config) {
+	e, err := emulator.New(c)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	one := &inBubble{e, bufconn.Listen(pipeSize)}
+	b.engines[c.Name] = one
+	ctx, cancel := context.WithCancel(context.Background())
+	server := &http.Server{Handler: e.Handler()}
+	var running sync.WaitGroup
+	running.Go(func() { _ = e.Run(ctx) })
+	running.Go(func() { _ = server.Serve(one.listener) })
+	b.t.Cleanup(func() {
+		_ = server.Close()
+		cancel()
+		running.Wait()
+	})
+}
+
+// dial connects to who listens at a URL of the bubble.
+func (b *bubble) dial(ctx context.Context, url string) (net.Conn, error) {
+	switch host := strings.TrimPrefix(url, "http://"); host {
+	case "data":
+		return b.data.DialContext(ctx)
+	case "admin":
+		return b.admin.DialContext(ctx)
+	default:
+		if e := b.engines[host]; e != nil {
+			return e.listener.DialContext(ctx)
+		}
+		return nil, fmt.Errorf("nobody listens at %s", url)
+	}
+}
+
+// serve runs the gateway as the command does.
+func (b *bubble) serve(yaml string) {
+	cfg, err := config.Parse("bubble.yaml", []byte(yaml), config.Options{Presets: plugins.Presets()})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if b.house, err = newHouse(cfg, testLog(b.t)); err != nil {
+		b.t.Fatal(err)
+	}
+	b.house.dial = b.dial
+	if err := b.house.apply(b.t.Context(), cfg); err != nil {
+		b.t.Fatal(err)
+	}
+	stop, err := b.house.background(cfg, source{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	term, sigterm := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- b.house.server.Run(term, b.data, b.admin) }()
+	b.t.Cleanup(func() {
+		sigterm()
+		if err := <-ended; err != nil {
+			b.t.Error(err)
+		}
+		stop()
+	})
+}
+
+// ask sends a body; header pairs follow it.
+func (b *bubble) ask(ctx context.Context, method, url, body string, headers ...string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	return b.client.Do(req)
+}
+
+// read is what stands at a URL.
+func (b *bubble) read(url string) string {
+	b.t.Helper()
+	resp, err := b.ask(context.Background(), http.MethodGet, url, "")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// metric is the sum of a metric's samples at a URL over all labels that hold what is said, each as name="value".
+func (b *bubble) metric(url, name string, labels ...string) (sum float64) {
+	b.t.Helper()
+sample:
+	for line := range strings.Lines(b.read(url + "/metrics")) {
+		rest, ok := strings.CutPrefix(line, name)
+		if !ok || rest[0] != ' ' && rest[0] != '{' {
+			continue
+		}
+		for _, l := range labels {
+			if !strings.Contains(rest, l) {
+				continue sample
+			}
+		}
+		var v float64
+		if _, err := fmt.Sscan(rest[strings.LastIndexByte(rest, ' '):], &v); err != nil {
+			b.t.Fatal(err)
+		}
+		sum += v
+	}
+	return sum
+}
+
+// quiet reports whether nobody holds or waits for anything.
+func (b *bubble) quiet() bool {
+	for _, rep := range b.house.server.Runtime().Replicas {
+		if rep == nil {
+			continue
+		}
+		if s := rep.Gate.Stats(); s.Used+s.Waiting+s.Running+s.Preempting != 0 || rep.Gate.Check() != nil {
+			return false
+		}
+	}
+	for _, e := range b.engines {
+		if s := e.Stats(); s.Used+s.Reserved+s.Waiting+s.Running != 0 {
+			return false
+		}
+	}
+	return true
+}

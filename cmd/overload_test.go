@@ -1,0 +1,190 @@
+package cmd
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"octet/engine/emulator"
+	"octet/slo"
+)
+
+// overloadWorld has one specialist that is to be overloaded, and one with time to spare: second choice of one another.
+const overloadWorld = `
+auth: {anonymous: true}
+limits: {max_queue_wait: 10s}
+intents:
+  review: {shadow_threshold: 0.85, divert_threshold: 0.60}
+specialists:
+  - name: debug
+    tokenizer: builtin
+    scheduler: {max_running: 8, max_waiting: 128}
+    replicas:
+      - {name: debug-0, url: "http://debug-0", blocks: 512, forward_priority: true}
+      - {name: debug-1, url: "http://debug-1", blocks: 512, forward_priority: true}
+  - name: systems
+    tokenizer: builtin
+    scheduler: {max_running: 8, max_waiting: 128}
+    replicas:
+      - {name: systems-0, url: "http://systems-0", blocks: 512, forward_priority: true}
+`
+
+// The engines' speed: 16 places at debug, each with a token every 22 ms.
+const (
+	overloadRunning = 8
+	overloadTPS     = 8000.0
+	overloadStep    = 20 * time.Millisecond
+	overloadPerSeq  = 250 * time.Microsecond
+)
+
+func overloadEngines() (all []emulator.Config) {
+	for _, name := range []string{"debug-0", "debug-1", "systems-0"} {
+		all = append(all, emulator.Config{
+			Name: name, Model: name[:len(name)-2], Blocks: 512, MaxRunning: overloadRunning, PrefillTPS: overloadTPS, Step: overloadStep, StepPerSeq: overloadPerSeq,
+		})
+	}
+	return all
+}
+
+// The parts of the run, since its beginning.
+const (
+	stormBegins = 20 * time.Second
+	stormEnds   = 80 * time.Second
+	backBy      = stormEnds + 10*time.Second
+	allEnds     = 110 * time.Second
+)
+
+// storm runs the whole: half of what debug can do, five times of it for a minute, half again.
+func storm(t *testing.T) *crowd {
+	b := newBubble(t, overloadEngines())
+	c := &crowd{b: b, refused: map[string]int{}, retried: map[string]int{}}
+	c.perSecond = c.measure(20 * time.Second)
+	b.serve(overloadWorld)
+	time.Sleep(5 * time.Second) // what the engines had to do before is forgotten
+	c.begin()
+	c.arrive(0.5, stormBegins-2*time.Second)
+	time.Sleep(time.Until(c.begun.Add(stormBegins))) // all is answered, so that the work from here on is these requests' alone
+	before := c.work()
+	c.arrive(5, stormEnds-stormBegins)
+	c.step = b.house.server.Runtime().Specialist("debug").Load.State()
+	c.arrive(0.5, allEnds-stormEnds)
+	c.asking.Wait()
+	time.Sleep(20 * time.Second)
+	c.worked = c.work() - before
+	return c
+}
+
+// MEGA-62, MEGA-63, MEGA-64: the whole gateway over HTTP at five times what its engines can do. They give nine tenths of what they
+// can, in answers that come whole and in time; nobody urgent is late or refused while the least urgent are; hardly any work is
+// for nothing; and ten seconds after it is as if nothing had been.
+func TestFiveTimesTheLoadLeavesTheEnginesTheirWorkAndTheUrgentTheirDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := storm(t)
+		during := c.within(stormBegins, stormEnds)
+		goodput := float64(during.tokens) / (stormEnds - stormBegins).Seconds() / c.perSecond
+		deserved := c.deserved(stormBegins, allEnds)
+		waste := float64(c.worked-deserved) / float64(c.deserved(stormBegins, stormEnds))
+		was, is := c.within(0, stormBegins).p99(), c.asked(backBy, allEnds).p99()
+		urgent := c.of(10)
+		t.Logf("capacity %.0f tokens/s; goodput %.3f of it; engine work 1 + %.3f of the answers'; p99 %v before, %v during, %v from ten seconds after",
+			c.perSecond, goodput, waste, was, during.p99(), is)
+		t.Logf("%d answers; urgent: %d, %d of them missed; refused %v; asked again %v; %s", len(c.answers), urgent.asked, urgent.missed, c.refused, c.retried, c.step.Why())
+		if goodput < 0.9 {
+			t.Errorf("goodput %.3f of capacity", goodput)
+		}
+		if waste > 0.05 {
+			t.Errorf("engines worked %v for answers of %v", c.worked, deserved)
+		}
+		if urgent.asked == 0 || urgent.missed > 0 {
+			t.Errorf("%d of %d urgent requests missed: %v", urgent.missed, urgent.asked, c.misses)
+		}
+		if c.refused["-10 priority_floor"] == 0 {
+			t.Errorf("nobody was shed: %v", c.refused)
+		}
+		if is > was*11/10 {
+			t.Errorf("p99 %v ten seconds after, %v before", is, was)
+		}
+		c.checkOrder()
+	})
+}
+
+// checkOrder holds what must be true besides the figures: escalation came and went, unsure requests and shadows obeyed it, no
+// answer was wrong, and nothing is left behind.
+func (c *crowd) checkOrder() {
+	c.b.t.Helper()
+	if c.step.Step != slo.Throttling {
+		c.b.t.Errorf("at the end of the storm: %s", c.step.Why())
+	}
+	if s := c.b.house.server.Runtime().Specialist("debug").Load.State(); s.Step != slo.Normal {
+		c.b.t.Errorf("still at %s", s.Why())
+	}
+	if n := c.diverted(0, stormBegins); n > 0 {
+		c.b.t.Errorf("%d diverted before the storm", n)
+	}
+	if c.diverted(stormBegins, stormEnds) == 0 {
+		c.b.t.Error("nobody was diverted")
+	}
+	for _, wrong := range c.wrong {
+		c.b.t.Error(wrong)
+	}
+	if !c.b.quiet() {
+		c.b.t.Error("ledgers are not at their baseline")
+	}
+	for _, p := range c.shadowed {
+		c.b.t.Log("shadows at debug:", p)
+	}
+}
+
+// during a part of the run.
+func (c *crowd) within(from, to time.Duration) (s share) {
+	for _, a := range c.answers {
+		if a.specialist == "debug" && a.ended > from && a.ended <= to {
+			s.add(a)
+		}
+	}
+	return s
+}
+
+// asked is within, by when they were asked.
+func (c *crowd) asked(from, to time.Duration) (s share) {
+	for _, a := range c.answers {
+		if a.specialist == "debug" && a.asked >= from && a.asked < to {
+			s.add(a)
+		}
+	}
+	return s
+}
+
+func (c *crowd) diverted(from, to time.Duration) (n int) {
+	for _, a := range c.answers {
+		if a.routedBy == "divert" && a.asked >= from && a.asked < to {
+			n++
+		}
+	}
+	return n
+}
+
+// deserved is the work that the answers to what was asked in a part of the run cannot be had without.
+func (c *crowd) deserved(from, to time.Duration) (d time.Duration) {
+	for _, a := range c.answers {
+		if a.specialist == "debug" && a.asked >= from && a.asked < to {
+			d += cost(a.prompt, a.said)
+		}
+	}
+	return d
+}
+
+// cost is the time that an engine with all its places taken has for so many tokens.
+func cost(prompt, tokens int) time.Duration {
+	step := overloadStep + (overloadRunning-1)*overloadPerSeq
+	return time.Duration(float64(prompt)/overloadTPS*float64(time.Second)) + time.Duration(tokens)*step/overloadRunning
+}
+
+// work is what debug's engines have done, in the same measure.
+func (c *crowd) work() (d time.Duration) {
+	for _, name := range []string{"debug-0", "debug-1"} {
+		s := c.b.engines[name].Stats()
+		d += cost(int(s.PromptTokens-s.CachedTokens), int(c.b.metric("http://"+name, "vllm:generation_tokens_total")))
+	}
+	return d
+}
