@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"google.golang.org/grpc/test/bufconn"
-
 	"octet/config"
 	"octet/engine/emulator"
 	"octet/routing/plugins"
@@ -22,8 +20,8 @@ import (
 type bubble struct {
 	t       testing.TB
 	house   *house
-	data    *bufconn.Listener
-	admin   *bufconn.Listener
+	data    *memory
+	admin   *memory
 	engines map[string]*inBubble // by replica name, which is also its host
 	client  *http.Client         // dials the gateway as "data" and "admin", and engines by their names
 }
@@ -31,15 +29,12 @@ type bubble struct {
 // inBubble is one engine.
 type inBubble struct {
 	*emulator.Emulator
-	listener *bufconn.Listener
+	listener *memory
 }
-
-// pipeSize is what a connection holds that nobody has read yet, in bytes.
-const pipeSize = 16 << 10
 
 // newBubble starts engines, and no gateway yet. All ends with the test.
 func newBubble(t testing.TB, engines []emulator.Config) *bubble {
-	b := &bubble{t: t, data: bufconn.Listen(pipeSize), admin: bufconn.Listen(pipeSize), engines: map[string]*inBubble{}}
+	b := &bubble{t: t, data: newMemory(), admin: newMemory(), engines: map[string]*inBubble{}}
 	transport := &http.Transport{MaxIdleConnsPerHost: 1 << 12, DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
 		return b.dial(ctx, "http://"+strings.TrimSuffix(addr, ":80"))
 	}}
@@ -56,7 +51,7 @@ func (b *bubble) start(c emulator.Config) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	one := &inBubble{e, bufconn.Listen(pipeSize)}
+	one := &inBubble{e, newMemory()}
 	b.engines[c.Name] = one
 	ctx, cancel := context.WithCancel(context.Background())
 	server := &http.Server{Handler: e.Handler()}
@@ -74,12 +69,12 @@ func (b *bubble) start(c emulator.Config) {
 func (b *bubble) dial(ctx context.Context, url string) (net.Conn, error) {
 	switch host := strings.TrimPrefix(url, "http://"); host {
 	case "data":
-		return b.data.DialContext(ctx)
+		return b.data.dial(ctx)
 	case "admin":
-		return b.admin.DialContext(ctx)
+		return b.admin.dial(ctx)
 	default:
 		if e := b.engines[host]; e != nil {
-			return e.listener.DialContext(ctx)
+			return e.listener.dial(ctx)
 		}
 		return nil, fmt.Errorf("nobody listens at %s", url)
 	}
