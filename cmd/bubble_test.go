@@ -12,6 +12,7 @@ import (
 
 	"octet/config"
 	"octet/engine/emulator"
+	"octet/routing/events"
 	"octet/routing/plugins"
 )
 
@@ -23,6 +24,7 @@ type bubble struct {
 	data    *memory
 	admin   *memory
 	engines map[string]*inBubble // by replica name, which is also its host
+	local   *events.Local        // brings the cache events
 	client  *http.Client         // dials the gateway as "data" and "admin", and engines by their names
 }
 
@@ -34,7 +36,7 @@ type inBubble struct {
 
 // newBubble starts engines, and no gateway yet. All ends with the test.
 func newBubble(t testing.TB, engines []emulator.Config) *bubble {
-	b := &bubble{t: t, data: newMemory(), admin: newMemory(), engines: map[string]*inBubble{}}
+	b := &bubble{t: t, data: newMemory(), admin: newMemory(), engines: map[string]*inBubble{}, local: events.NewLocal(1 << 12)}
 	transport := &http.Transport{MaxIdleConnsPerHost: 1 << 12, DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
 		return b.dial(ctx, "http://"+strings.TrimSuffix(addr, ":80"))
 	}}
@@ -47,6 +49,7 @@ func newBubble(t testing.TB, engines []emulator.Config) *bubble {
 }
 
 func (b *bubble) start(c emulator.Config) {
+	c.Publisher = b.local
 	e, err := emulator.New(c)
 	if err != nil {
 		b.t.Fatal(err)
@@ -80,9 +83,9 @@ func (b *bubble) dial(ctx context.Context, url string) (net.Conn, error) {
 	}
 }
 
-// serve runs the gateway as the command does.
+// serve runs the gateway as the command does, but for the transports: cache events come by the in-process source.
 func (b *bubble) serve(yaml string) {
-	cfg, err := config.Parse("bubble.yaml", []byte(yaml), config.Options{Presets: plugins.Presets()})
+	cfg, err := config.Parse("bubble.yaml", []byte(yaml), config.Options{Presets: plugins.Presets(), Sets: []string{"events.nats.url=nats://127.0.0.1:1", "shadow.stream="}})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -93,10 +96,15 @@ func (b *bubble) serve(yaml string) {
 	if err := b.house.apply(b.t.Context(), cfg); err != nil {
 		b.t.Fatal(err)
 	}
-	stop, err := b.house.background(cfg, source{})
+	consuming := *cfg
+	consuming.Events = config.Events{}
+	stop, err := b.house.background(&consuming, source{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = b.local.Consume(ctx, b.house.feed) })
 	term, sigterm := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- b.house.server.Run(term, b.data, b.admin) }()
@@ -106,6 +114,8 @@ func (b *bubble) serve(yaml string) {
 			b.t.Error(err)
 		}
 		stop()
+		cancel()
+		running.Wait()
 	})
 }
 

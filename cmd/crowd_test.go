@@ -120,8 +120,9 @@ func next(n int, draw *rand.Rand) customer {
 
 func (c customer) body() string {
 	var filler strings.Builder
-	for i := range c.words {
-		fmt.Fprintf(&filler, "%s-%d ", c.id, i)
+	filler.WriteString(c.id)
+	for range c.words {
+		filler.WriteString(" log")
 	}
 	return fmt.Sprintf(`{"model":%q,"max_tokens":%d,"stream":%t,"stream_options":{"include_usage":true},"messages":[{"role":"system","content":%q},{"role":"user","content":%q}]}`,
 		c.model, c.tokens, c.stream, filler.String(), c.text)

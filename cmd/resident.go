@@ -42,10 +42,11 @@ type residence struct {
 type gateBounds struct {
 	maxRunning, maxWaiting int
 	maxWait, aging         time.Duration
+	redo                   float64
 }
 
 func (b gateBounds) config() scheduler.GateConfig {
-	return scheduler.GateConfig{MaxRunning: b.maxRunning, MaxWaiting: b.maxWaiting, MaxWait: b.maxWait, Aging: b.aging}
+	return scheduler.GateConfig{MaxRunning: b.maxRunning, MaxWaiting: b.maxWaiting, MaxWait: b.maxWait, Aging: b.aging, Redo: b.redo}
 }
 
 // errFull is a fleet with no slot left in the index: removed replicas keep theirs until they are swept.
@@ -240,7 +241,7 @@ func poolSize(sp *config.Specialist, rep *config.Replica) (int, error) {
 }
 
 func boundsOf(cfg *config.Config, sp *config.Specialist, rep *config.Replica) gateBounds {
-	b := gateBounds{sp.Scheduler.MaxRunning, sp.Scheduler.MaxWaiting, cfg.Limits.MaxQueueWait, sp.Scheduler.Aging}
+	b := gateBounds{sp.Scheduler.MaxRunning, sp.Scheduler.MaxWaiting, cfg.Limits.MaxQueueWait, sp.Scheduler.Aging, sp.Scheduler.RedoShare}
 	if rep.MaxRunning > 0 {
 		b.maxRunning = rep.MaxRunning
 	}
