@@ -28,14 +28,13 @@ type crowd struct {
 	asking    sync.WaitGroup
 	count     int
 
-	mu       sync.Mutex // guards all below
-	answers  []answered
-	refused  map[string]int // by priority and code
-	retried  map[string]int // by priority
-	urgent   int
-	misses   []string
-	wrong    []string
-	shadowed []string
+	mu      sync.Mutex // guards all below
+	answers []answered
+	refused map[string]int // by priority and code
+	retried map[string]int // by priority
+	urgent  int
+	misses  []string
+	wrong   []string
 }
 
 // customer is one client with one question.
@@ -56,6 +55,7 @@ type customer struct {
 type answered struct {
 	customer
 	specialist, routedBy string
+	shadow               string // who was sent a copy
 	asked, ended         time.Duration
 	prompt, said         int // tokens as the engine says; of the prompt without what was cached
 	heard                string
@@ -66,8 +66,6 @@ type answered struct {
 type share struct {
 	tokens int // of those in time
 	took   []time.Duration
-	asked  int
-	missed int
 }
 
 func (s *share) add(a answered) {
@@ -86,14 +84,11 @@ func (s share) p99() time.Duration {
 	return s.took[(len(s.took)*99-1)/100].Round(time.Millisecond)
 }
 
-// of is what became of the urgent.
-func (c *crowd) of(int) share { return share{asked: c.urgent, missed: len(c.misses)} }
-
 // The questions, and how the builtin classifier takes them with only these two specialists.
 const (
-	sureOfDebug   = "My mutex deadlocks, how do I find out why with gdb"
-	sideQuestion  = "the daemon crashes with a segfault after fork, what is wrong with the file descriptors" // systems, then debug
-	unsureOfDebug = "My mutex deadlocks, how do I find out why with gdb"
+	sureOfDebug     = "My mutex deadlocks, how do I find out why with gdb"
+	unsureOfDebug   = "I debug a signal handler that writes to a pipe"                                         // 0.46, then systems 0.38
+	unsureOfSystems = "the daemon crashes with a segfault after fork, what is wrong with the file descriptors" // 0.47, then debug 0.25
 )
 
 // next is the n-th customer: of ten six are of priority -10, three of 0 and one of 10. Which are streams, how long they are and
@@ -112,7 +107,7 @@ func next(n int, draw *rand.Rand) customer {
 	if c.priority < 0 && n%3 == 0 {
 		c.first = 8 * time.Second
 	}
-	if n%8 == 5 {
+	if n%20 == 5 {
 		c.model, c.text = "octet", unsureOfDebug
 	}
 	return c
@@ -171,8 +166,6 @@ func (c *crowd) measure(d time.Duration) float64 {
 	return float64(said) / d.Seconds()
 }
 
-func (c *crowd) begin() { c.begun = time.Now() }
-
 // arrive has customers come for a while, at a multiple of what debug can do.
 func (c *crowd) arrive(load float64, d time.Duration) {
 	const mean = 40 // tokens
@@ -186,16 +179,31 @@ func (c *crowd) arrive(load float64, d time.Duration) {
 	}
 }
 
+// besides asks systems now and then, unsurely, so that debug is to be sent copies, until a time since the beginning.
+func (c *crowd) besides(until time.Duration) {
+	c.asking.Go(func() {
+		for n := 0; time.Since(c.begun) < until; n++ {
+			q := customer{id: fmt.Sprint("s", n), model: "octet", text: unsureOfSystems, words: 30, tokens: 20, stream: n%2 == 0}
+			c.asking.Go(func() { c.once(q) })
+			time.Sleep(500 * time.Millisecond)
+		}
+	})
+}
+
 // insist asks until there is an answer, or the customer has had enough.
 func (c *crowd) insist(q customer) {
 	if q.priority == 10 {
 		c.note(func() { c.urgent++ })
 	}
 	id := q.id
-	for try := range 4 {
+	tries := 2
+	if !q.obeys {
+		tries = 4
+	}
+	for try := range tries {
 		q.id = fmt.Sprintf("%s.%d", id, try)
 		again := c.once(q)
-		if again < 0 || q.priority == 10 {
+		if again < 0 || q.priority == 10 || try == tries-1 {
 			return
 		}
 		c.note(func() { c.retried[strconv.Itoa(q.priority)]++ })
@@ -248,7 +256,7 @@ func (c *crowd) note(f func()) {
 // read takes an answer to its end.
 func (c customer) read(resp *http.Response) answered {
 	defer resp.Body.Close()
-	a := answered{customer: c, specialist: resp.Header.Get("X-Specialist"), routedBy: resp.Header.Get("X-Routed-By")}
+	a := answered{customer: c, specialist: resp.Header.Get("X-Specialist"), routedBy: resp.Header.Get("X-Routed-By"), shadow: resp.Header.Get("X-Shadow")}
 	if c.stream && resp.StatusCode == http.StatusOK {
 		a.readStream(resp.Body)
 		return a

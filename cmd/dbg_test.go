@@ -1,10 +1,10 @@
 package cmd
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
-	"fmt"
 )
 
 func TestDbg(t *testing.T) {
@@ -20,10 +20,27 @@ func TestDbg(t *testing.T) {
 			}
 		}
 		p, g := 0, 0
-		for _, a := range c.answers { if a.specialist == "debug" {p += a.prompt; g += a.said} }
+		for _, a := range c.answers {
+			if a.specialist == "debug" {
+				p += a.prompt
+				g += a.said
+			}
+		}
 		fmt.Println("deserved prompt", p, "gen", g, "answers", len(c.answers))
 		hist := map[int]int{}
-		for _, a := range c.answers { if a.specialist == "debug" {hist[int(a.asked/time.Second/5)*5*1000+int((a.ended-a.asked)/time.Second)]++} }
-		for s := 0; s < 110; s += 5 { fmt.Printf("%d: ", s); for l := range 30 { if n := hist[s*1000+l]; n > 0 {fmt.Printf("%ds:%d ", l, n)} }; fmt.Println() }
+		for _, a := range c.answers {
+			if a.specialist == "debug" {
+				hist[int(a.asked/time.Second/5)*5*1000+int((a.ended-a.asked)/time.Second)]++
+			}
+		}
+		for s := 0; s < 110; s += 5 {
+			fmt.Printf("%d: ", s)
+			for l := range 30 {
+				if n := hist[s*1000+l]; n > 0 {
+					fmt.Printf("%ds:%d ", l, n)
+				}
+			}
+			fmt.Println()
+		}
 	})
 }
