@@ -308,7 +308,9 @@ func (a *answered) readStream(body io.Reader) {
 		case json.Unmarshal(payload, &part) != nil:
 			a.failed = "unreadable"
 		case part.Error.Code != "":
-			a.failed = part.Error.Code
+			if a.failed = part.Error.Code; a.heard != "" {
+				a.failed += " in the middle"
+			}
 		default:
 			a.take(part)
 		}

@@ -14,13 +14,14 @@ import (
 // overloadWorld has one specialist that is to be overloaded, and one with time to spare: second choice of one another.
 const overloadWorld = `
 auth: {anonymous: true}
-limits: {max_queue_wait: 5s}
+limits: {max_queue_wait: 3s}
 intents:
   review: {shadow_threshold: 0.85, divert_threshold: 0.60}
 specialists:
   - name: debug
     tokenizer: builtin
     scheduler: {max_running: 8, max_waiting: 128}
+    slo: {escalation: {calm: 3s}}
     replicas:
       - {name: debug-0, url: "http://debug-0", blocks: 512, forward_priority: true}
       - {name: debug-1, url: "http://debug-1", blocks: 512, forward_priority: true}

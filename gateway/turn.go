@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"octet/engine"
 	"octet/routing"
@@ -90,12 +89,10 @@ func (x *exchange) follow() error {
 	}
 }
 
-// slim lets go of what only a retry would need; a continuation needs the question and the prompt's chain.
+// slim lets go of what only a retry would need; a continuation needs the question and the prompt's chain, which enter has kept.
 func (x *exchange) slim() {
 	if x.cont == nil {
 		x.dropQuestion()
-	} else {
-		x.prompt.Chain = slices.Clone(x.prompt.Chain)
 	}
 	x.dropRoute()
 }
