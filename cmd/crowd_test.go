@@ -56,6 +56,7 @@ type answered struct {
 	customer
 	specialist, routedBy string
 	shadow               string // who was sent a copy
+	receipt              string
 	asked, ended         time.Duration
 	prompt, said         int // tokens as the engine says; of the prompt without what was cached
 	heard                string
@@ -256,7 +257,7 @@ func (c *crowd) note(f func()) {
 // read takes an answer to its end.
 func (c customer) read(resp *http.Response) answered {
 	defer resp.Body.Close()
-	a := answered{customer: c, specialist: resp.Header.Get("X-Specialist"), routedBy: resp.Header.Get("X-Routed-By"), shadow: resp.Header.Get("X-Shadow")}
+	a := answered{customer: c, specialist: resp.Header.Get("X-Specialist"), routedBy: resp.Header.Get("X-Routed-By"), shadow: resp.Header.Get("X-Shadow"), receipt: resp.Header.Get("X-Receipt-Id")}
 	if c.stream && resp.StatusCode == http.StatusOK {
 		a.readStream(resp.Body)
 		return a

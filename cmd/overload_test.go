@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +15,7 @@ import (
 // overloadWorld has one specialist that is to be overloaded, and one with time to spare: second choice of one another.
 const overloadWorld = `
 auth: {anonymous: true}
-limits: {max_queue_wait: 3s}
+limits: {max_queue_wait: 3s, receipts: 30000}
 intents:
   review: {shadow_threshold: 0.85, divert_threshold: 0.60}
 specialists:
@@ -186,9 +187,10 @@ func (c *crowd) asked(from, to time.Duration) (s share) {
 	return s
 }
 
+// diverted counts whom the load sent to their second choice before the first could have refused them.
 func (c *crowd) diverted(from, to time.Duration) (n int) {
 	for _, a := range c.answers {
-		if a.routedBy == "divert" && a.asked >= from && a.asked < to {
+		if a.routedBy == "divert" && a.asked >= from && a.asked < to && strings.Contains(c.b.read("http://data/v1/receipts/"+a.receipt), "below the divert threshold") {
 			n++
 		}
 	}
