@@ -18,6 +18,7 @@ auth: {anonymous: true}
 limits: {max_queue_wait: 3s, receipts: 30000}
 intents:
   review: {shadow_threshold: 0.85, divert_threshold: 0.60}
+  codegen: {}
 specialists:
   - name: debug
     tokenizer: builtin
