@@ -66,6 +66,7 @@ type house struct {
 	server     *gateway.Server // nil until the first Runtime is served
 
 	reload func(context.Context) error // nil where there is no file; set before apply
+	dial   dialer                      // to engines; nil is TCP. Set before apply
 }
 
 type board struct {

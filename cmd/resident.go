@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"sync"
 	"time"
@@ -43,10 +44,11 @@ type residence struct {
 type gateBounds struct {
 	maxRunning, maxWaiting int
 	maxWait, aging         time.Duration
+	redo                   float64
 }
 
 func (b gateBounds) config() scheduler.GateConfig {
-	return scheduler.GateConfig{MaxRunning: b.maxRunning, MaxWaiting: b.maxWaiting, MaxWait: b.maxWait, Aging: b.aging}
+	return scheduler.GateConfig{MaxRunning: b.maxRunning, MaxWaiting: b.maxWaiting, MaxWait: b.maxWait, Aging: b.aging, Redo: b.redo}
 }
 
 // errFull is a fleet with no slot left in the index: removed replicas keep theirs until they are swept.
@@ -98,12 +100,23 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 		}
 		return r, nil
 	}
-	if r.client, err = openai.New(clientConfig(cfg, rep)); err != nil {
+	if r.client, err = openai.New(h.dial.reaching(rep.URL, clientConfig(cfg, rep))); err != nil {
 		return nil, err
 	}
 	r.replica.Client, r.replica.Accuracy = r.client, new(gateway.Accuracy)
 	r.replica.Host, err = h.slot()
 	return r, err
+}
+
+// dialer connects to the engine at a URL.
+type dialer func(ctx context.Context, url string) (net.Conn, error)
+
+// reaching has a client connect as d does.
+func (d dialer) reaching(url string, c openai.Config) openai.Config {
+	if d != nil {
+		c.Dial = func(ctx context.Context) (net.Conn, error) { return d(ctx, url) }
+	}
+	return c
 }
 
 // slot takes a free slot of the index.
@@ -230,7 +243,7 @@ func poolSize(sp *config.Specialist, rep *config.Replica) (int, error) {
 }
 
 func boundsOf(cfg *config.Config, sp *config.Specialist, rep *config.Replica) gateBounds {
-	b := gateBounds{sp.Scheduler.MaxRunning, sp.Scheduler.MaxWaiting, cfg.Limits.MaxQueueWait, sp.Scheduler.Aging}
+	b := gateBounds{sp.Scheduler.MaxRunning, sp.Scheduler.MaxWaiting, cfg.Limits.MaxQueueWait, sp.Scheduler.Aging, sp.Scheduler.RedoShare}
 	if rep.MaxRunning > 0 {
 		b.maxRunning = rep.MaxRunning
 	}

@@ -16,7 +16,7 @@ type Limits struct {
 	Messages int `yaml:"messages" default:"4096" range:"1..1000000"`
 	// Bodies that are held at once, by requests that wait and by streams that another replica could go on with, before 503.
 	QueueBytes Size `yaml:"queue_bytes" default:"512MiB" range:"1KiB..1TiB"`
-	// Time in a replica's queue before 429.
+	// Time in a replica's queue before 429; for a stream that gave way and waits to go on, before its error event.
 	MaxQueueWait time.Duration `yaml:"max_queue_wait" default:"30s" range:"0s..1h"`
 	// Time a client may take to send a request's head; the connection of one that takes longer is closed.
 	HeaderTimeout time.Duration `yaml:"header_timeout" default:"10s" range:"1ms..1h"`
@@ -30,7 +30,7 @@ type Limits struct {
 	EventBytes Size `yaml:"event_bytes" default:"1MiB" range:"1KiB..1GiB"`
 	// Time an engine may take for a whole answer that is not streamed.
 	AnswerTimeout time.Duration `yaml:"answer_timeout" default:"10m" range:"1ms..24h"`
-	// Time from dispatch to the first token of a streamed answer; and for a place at another replica, for one that goes on there.
+	// Time from dispatch to the first token of a streamed answer; and for a place, for one that goes on, there or at another replica.
 	TTFTTimeout time.Duration `yaml:"ttft_timeout" default:"60s" range:"1ms..24h"`
 	// Silence of an engine between two tokens of a stream: the bound on inter-token latency.
 	IdleTimeout time.Duration `yaml:"idle_timeout" default:"30s" range:"1ms..24h"`

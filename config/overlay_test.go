@@ -30,7 +30,7 @@ func TestOverridesChangeOneKey(t *testing.T) {
 		{"an optional section that is not", "events.nats.url=nats://n:1", "OCTET_EVENTS__NATS__URL=nats://n:1", func(c *Config) bool { return c.Events.NATS.URL == "nats://n:1" && c.Events.NATS.Stream == "OCTET_KV" }},
 		{"an item of a list", "specialists[1].block_size=8", "OCTET_SPECIALISTS__1__BLOCK_SIZE=8", func(c *Config) bool { return c.Specialists[1].BlockSize == 8 && c.Specialists[0].BlockSize == 16 }},
 		{"a part of what is merged", "specialists[1].scheduler.max_running=9", "OCTET_SPECIALISTS__1__SCHEDULER__MAX_RUNNING=9", func(c *Config) bool {
-			return c.Specialists[1].Scheduler == Scheduler{MaxRunning: 9, MaxWaiting: 4, ChunkedPrefillTokens: 2048} && c.Specialists[0].Scheduler.MaxRunning == 3
+			return c.Specialists[1].Scheduler == Scheduler{MaxRunning: 9, MaxWaiting: 4, RedoShare: 0.03, ChunkedPrefillTokens: 2048} && c.Specialists[0].Scheduler.MaxRunning == 3
 		}},
 		{"one item more", "specialists[0].replicas[1].url=http://h:9", "OCTET_SPECIALISTS__0__REPLICAS__1__URL=http://h:9", func(c *Config) bool { return c.Specialists[0].Replicas[1].Name == "a-1" }},
 		{"a free key with a dash", "intents.build-fix.priority_floor=3", "OCTET_INTENTS__BUILD_FIX__PRIORITY_FLOOR=3", func(c *Config) bool { return c.Intents["build-fix"].PriorityFloor == 3 }},

@@ -62,6 +62,9 @@ type Scheduler struct {
 	MaxWaiting int `yaml:"max_waiting" default:"1024" range:"0..1000000"`
 	// Waiting this long is worth one step of priority; 0s = never.
 	Aging time.Duration `yaml:"aging" default:"0s" range:"0s..24h"`
+	// Share of a replica's time for computing again what preempted requests had; beyond it the more urgent wait for the next
+	// place, unless that would cost them a deadline. 0 = no bound.
+	RedoShare float64 `yaml:"redo_share" default:"0.03" range:"0..1"`
 	// Draft tokens that admission reserves for one request; 0 = no speculation.
 	SpeculativeWindow int `yaml:"speculative_window" default:"0" range:"0..64"`
 	// Prompt tokens prefilled in one step beside running decodes.

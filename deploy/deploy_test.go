@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -153,6 +154,51 @@ func TestNoLatencyIsTheEnsembles(t *testing.T) {
 	for _, p := range panels(t) {
 		for _, target := range p.Targets {
 			check(p.Title, target.Expr)
+		}
+	}
+}
+
+// MEGA-74, MEGA-75: the alerts do what their tests say, by Prometheus' own tool.
+func TestAlertsDoWhatTheirTestsSay(t *testing.T) {
+	tool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is not installed: alerts were not run (apt-get install prometheus)")
+	}
+	for _, args := range [][]string{{"check", "rules", "rules.yml"}, {"test", "rules", "rules_test.yml"}} {
+		c := exec.CommandContext(t.Context(), tool, args...)
+		c.Dir = "prometheus"
+		if said, err := c.CombinedOutput(); err != nil {
+			t.Errorf("promtool %v: %v\n%s", args, err, said)
+		}
+	}
+}
+
+// MEGA-75: no alert is without a case in which it fires.
+func TestEveryAlertHasACaseInWhichItFires(t *testing.T) {
+	text, err := os.ReadFile("prometheus/rules_test.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Tests []struct {
+			Cases []struct {
+				Alert string `yaml:"alertname"`
+				Fires []any  `yaml:"exp_alerts"`
+			} `yaml:"alert_rule_test"`
+		}
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	fires := map[string]bool{}
+	for _, one := range file.Tests {
+		for _, c := range one.Cases {
+			fires[c.Alert] = fires[c.Alert] || len(c.Fires) > 0
+		}
+	}
+	for _, r := range rules(t) {
+		if r.Alert != "" && !fires[r.Alert] {
+			t.Errorf("nothing shows that %s fires", r.Alert)
 		}
 	}
 }

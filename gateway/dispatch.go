@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -75,6 +76,9 @@ func (x *exchange) attempt(ctx context.Context) (err error) {
 
 // enter asks the replica's Gate. A request of higher priority may take the place back until the first token.
 func (x *exchange) enter(ctx context.Context) error {
+	if x.cont != nil && x.route != nil { // the Gate reads the chain of a stream that may give way, longer than the route's memory is ours
+		x.prompt.Chain = slices.Clone(x.prompt.Chain)
+	}
 	start, r := x.s.now(), x.admissionRequest(x.turn.leg)
 	x.yieldHeld(r)
 	x.turn.flight = x.turn.rep.Fleet.Route(x.demand())

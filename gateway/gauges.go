@@ -13,6 +13,7 @@ var (
 	errorDesc    = prometheus.NewDesc("octet_gate_model_error", "Part by which the Gate's model and what the engine says differ, smoothed: of the pool, or of a prompt's cached tokens.", []string{"specialist", "replica", "of"}, nil)
 	withheldDesc = prometheus.NewDesc("octet_gate_withheld_blocks", "Reserved blocks that other gateways hold, or that are a margin for the model's error.", []string{"specialist", "replica"}, nil)
 	healthyDesc  = prometheus.NewDesc("octet_replica_healthy", "1 when the last probes were good.", []string{"specialist", "replica"}, nil)
+	breakerDesc  = prometheus.NewDesc("octet_replica_breaker", "State of a replica's availability breaker: 0 closed, 1 half-open, 2 open.", []string{"specialist", "replica"}, nil)
 	staleDesc    = prometheus.NewDesc("octet_index_stale", "1 when a gap in a replica's events makes it scored by load alone.", []string{"specialist", "replica"}, nil)
 	entriesDesc  = prometheus.NewDesc("octet_index_entries", "Distinct blocks in the index.", nil, nil)
 	bytesDesc    = prometheus.NewDesc("octet_index_bytes", "Memory of the index, about.", nil, nil)
@@ -23,7 +24,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (g gauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{blocksDesc, requestsDesc, admittedDesc, offeredDesc, errorDesc, withheldDesc, healthyDesc, staleDesc, entriesDesc, bytesDesc, evictedDesc, openDesc, budgetDesc} {
+	for _, d := range []*prometheus.Desc{blocksDesc, requestsDesc, admittedDesc, offeredDesc, errorDesc, withheldDesc, healthyDesc, breakerDesc, staleDesc, entriesDesc, bytesDesc, evictedDesc, openDesc, budgetDesc} {
 		out <- d
 	}
 }
@@ -58,8 +59,11 @@ func (g gauges) replica(out chan<- prometheus.Metric, rep *Replica) {
 	emit(out, errorDesc, c.CacheError, specialist, rep.Name, "cache")
 	emit(out, withheldDesc, float64(c.Withheld), specialist, rep.Name)
 	emit(out, healthyDesc, flag(rep.Fleet.Healthy()), specialist, rep.Name)
+	emit(out, breakerDesc, breakerStates[rep.Fleet.State()], specialist, rep.Name)
 	emit(out, staleDesc, flag(g.s.index.Host(rep.Host).Stale), specialist, rep.Name)
 }
+
+var breakerStates = map[string]float64{"closed": 0, "half-open": 1, "open": 2}
 
 func emit(out chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
 	out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)

@@ -17,7 +17,7 @@ func (x *exchange) relieve() error {
 	}
 	sp := x.rt.Specialist(x.verdict.Specialist)
 	if sp.Load != nil && !x.dry {
-		sp.Load.Offer(x.intent.Priority)
+		sp.Load.Offer(x.verdict.Intent, x.intent.Priority)
 	}
 	defer x.countOffer()
 	if x.s.step(sp) >= slo.Diverting && x.divert() {
@@ -104,11 +104,11 @@ func (x *exchange) divert() bool {
 }
 
 // checkFloor refuses priorities below what is served: the intent's floor as it is configured or as an operator has set it, and
-// where none has, the floor of a specialist whose load demands one.
+// where none has, as the load of the specialist that it asks has raised it. Another specialist serves the same intent as ever.
 func (x *exchange) checkFloor(sp *Specialist) error {
-	floor, overridden, _ := x.s.knobs.Lookup(x.rt.intent(x.verdict.Intent).floor)
+	floor, overridden, _ := x.s.knobs.Own(x.rt.intent(x.verdict.Intent).floor)
 	var wait time.Duration
-	if load := x.s.loadFloor(sp); !overridden && load > int(floor) {
+	if load := x.s.loadFloor(sp, x.verdict.Intent); !overridden && load > int(floor) {
 		floor, wait = float64(load), jittered(sp.Load.RetryAfter())
 	}
 	if x.intent.Priority >= int(floor) {
@@ -131,8 +131,21 @@ func (s *Server) step(sp *Specialist) int {
 	return int(v)
 }
 
-// loadFloor is the floor in force for a specialist: that of its escalation's last step.
-func (s *Server) loadFloor(sp *Specialist) int {
+// loadFloor is the floor in force for an intent's requests to a specialist: that of its escalation's last step, for the intents
+// that load it. An operator's floor of the specialist is for all.
+func (s *Server) loadFloor(sp *Specialist, intent string) int {
+	if sp.Load == nil || s.step(sp) < slo.Throttling {
+		return slo.LeastPriority
+	}
+	v, overridden, _ := s.knobs.Lookup(sp.floor)
+	if !overridden && !sp.Load.Loads(intent) {
+		return slo.LeastPriority
+	}
+	return int(v)
+}
+
+// highestFloor is loadFloor for the intents that load the specialist.
+func (s *Server) highestFloor(sp *Specialist) int {
 	if sp.Load == nil || s.step(sp) < slo.Throttling {
 		return slo.LeastPriority
 	}

@@ -46,7 +46,7 @@ type served struct {
 // ask is one request through relieve's floor, the Gate and the engine.
 func (o *overload) ask(priority int, deadline time.Duration) {
 	asked := time.Now()
-	o.load.Offer(priority)
+	o.load.Offer("codegen", priority)
 	if priority < o.load.Floor() {
 		o.refuse(priority, "floor")
 		return

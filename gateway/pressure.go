@@ -7,10 +7,11 @@ import (
 	"octet/slo"
 )
 
-// Escalate takes every specialist's pressure and sets its knobs. To be called often: requests read what it has set and never wait
-// for it.
+// Escalate takes every specialist's pressure and sets its knobs, and those of the intents that load it. To be called often, and by
+// one goroutine: requests read what it has set and never wait for it.
 func (s *Server) Escalate(now time.Time) {
 	rt := s.runtime.Load()
+	defer s.raiseIntents(rt)
 	for _, sp := range rt.Specialists {
 		if sp.Load == nil {
 			continue
@@ -29,6 +30,48 @@ func (s *Server) adjust(sp *Specialist, st slo.EscalationState) {
 	why := st.Why()
 	s.knobs.Adjust(sp.step, slo.Override{Value: float64(st.Step), By: "escalation", Why: why})
 	s.knobs.Adjust(sp.floor, slo.Override{Value: float64(st.Floor), By: "escalation", Why: why})
+}
+
+// raised is a floor that load demands of an intent.
+type raised struct {
+	floor int
+	why   string
+}
+
+// raiseIntents puts the floors that specialists under load demand into the knobs of the intents that load them: of several, the
+// highest. What nobody demands any more goes back to what is configured.
+func (s *Server) raiseIntents(rt *Runtime) {
+	demanded := map[string]raised{}
+	for _, sp := range rt.Specialists {
+		if sp.Load == nil || s.step(sp) < slo.Throttling {
+			continue
+		}
+		for _, intent := range sp.Load.Intents() {
+			if floor := s.loadFloor(sp, intent); floor > demanded[intent].least() {
+				demanded[intent] = raised{floor, "it loads " + sp.Name}
+			}
+		}
+	}
+	for intent, is := range demanded {
+		if s.floors[intent] != is {
+			own, _ := s.knobs.Default(slo.PriorityFloor + intent)
+			s.knobs.Adjust(slo.PriorityFloor+intent, slo.Override{Value: max(own, float64(is.floor)), By: "escalation", Why: is.why})
+		}
+	}
+	for intent := range s.floors {
+		if demanded[intent].why == "" {
+			s.knobs.Reset(slo.PriorityFloor + intent)
+		}
+	}
+	s.floors = demanded
+}
+
+// least is the floor of what is demanded; of nothing that which lets everybody pass.
+func (r raised) least() int {
+	if r.why == "" {
+		return slo.LeastPriority
+	}
+	return r.floor
 }
 
 func (s *Server) tell(sp *Specialist, st slo.EscalationState) {

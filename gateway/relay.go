@@ -186,6 +186,7 @@ func (x *exchange) count(now time.Time) {
 	x.wrote = now
 	if size := x.sp.BlockSize; before/size != tokens/size || before == 0 {
 		x.turn.ticket.Grow(tokens)
+		x.turn.permit.Lives(now)
 		x.turn.flight.Grow(tokens-base, now)
 	}
 }

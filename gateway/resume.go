@@ -121,7 +121,8 @@ func (x *exchange) told() bool {
 }
 
 // resume gives the place up and asks for it again, as often as it takes, until the answer goes on. The client's stream
-// stays open and does not notice more than a pause.
+// stays open and does not notice more than a pause: each at most of limits.max_queue_wait, or, where nobody may queue, of
+// limits.ttft_timeout. After that it is refused as others in the queue are.
 func (x *exchange) resume(ctx context.Context) (err error) {
 	if err = x.reread(); err != nil {
 		return err
@@ -130,7 +131,7 @@ func (x *exchange) resume(ctx context.Context) (err error) {
 		x.turn.leave()
 		x.preempted++
 		x.cont.handOver(x.handedOut)
-		if err = x.enter(ctx); err != nil {
+		if err = x.enterInTime(ctx); err != nil {
 			return err
 		}
 		if err = x.call(ctx); !errors.Is(err, errPreempted) {

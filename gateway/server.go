@@ -78,6 +78,7 @@ type Server struct {
 	retries     *retryBudget
 	shadows     shadows
 	probation   *slo.Probation
+	floors      map[string]raised // of intents, that load has raised; Escalate's alone
 
 	conversations *conversations
 	draining      atomic.Bool

@@ -1,8 +1,11 @@
 package gateway
 
 import (
+	"slices"
+
 	"github.com/prometheus/client_golang/prometheus"
 
+	"octet/classifier"
 	"octet/slo"
 )
 
@@ -23,6 +26,8 @@ var (
 	stepDesc     = specialistDesc("octet_load_step", "Step of the load escalation in force: 0 normal, 1 diverting, 2 throttling.")
 	pressureDesc = specialistDesc("octet_load_pressure", "How near a new request is to a refusal: 1 is one.")
 	lowestDesc   = specialistDesc("octet_load_floor", "Least priority that is served under load; -100 is every one.")
+	intentFloor  = prometheus.NewDesc("octet_intent_floor", "Least priority of an intent that is served, by configuration, an operator, or where it loads a specialist; -100 is every one.", []string{"intent"}, nil)
+	intentDivert = prometheus.NewDesc("octet_intent_divert_threshold", "Confidence below which a request of an intent goes to its second choice while its first is under load.", []string{"intent"}, nil)
 	publishDesc  = specialistDesc("octet_slo_ms", "Published percentiles over the rolling window; absent with too few samples.", "of", "quantile")
 	intentDesc   = specialistDesc("octet_slo_intent_ttft_ms", "Published time to the first token by declared intent.", "intent", "quantile")
 	onceDesc     = specialistDesc("octet_slo_preempted_once", "Share of answers that were preempted at least once: transparency, no objective.")
@@ -31,7 +36,7 @@ var (
 // Describe implements prometheus.Collector.
 func (g sloGauges) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		demotedDesc, movesDesc, rateDesc, floorDesc, samplesDesc, stepDesc, pressureDesc, lowestDesc, publishDesc, intentDesc, onceDesc,
+		demotedDesc, movesDesc, rateDesc, floorDesc, samplesDesc, stepDesc, pressureDesc, lowestDesc, intentFloor, intentDivert, publishDesc, intentDesc, onceDesc,
 	} {
 		out <- d
 	}
@@ -39,13 +44,30 @@ func (g sloGauges) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (g sloGauges) Collect(out chan<- prometheus.Metric) {
-	for _, sp := range g.s.runtime.Load().Specialists {
+	rt := g.s.runtime.Load()
+	g.knobs(out, rt.Intents)
+	if !slices.Contains(rt.Intents, classifier.Unspecified) {
+		g.knobs(out, []string{classifier.Unspecified})
+	}
+	for _, sp := range rt.Specialists {
 		g.lane(out, sp)
 		g.published(out, sp)
 		if sp.Load != nil {
 			emit(out, stepDesc, float64(g.s.step(sp)), sp.Name)
 			emit(out, pressureDesc, sp.Load.State().Pressure, sp.Name)
-			emit(out, lowestDesc, float64(g.s.loadFloor(sp)), sp.Name)
+			emit(out, lowestDesc, float64(g.s.highestFloor(sp)), sp.Name)
+		}
+	}
+}
+
+// knobs tells the two that load turns, of each intent.
+func (g sloGauges) knobs(out chan<- prometheus.Metric, intents []string) {
+	for _, intent := range intents {
+		if v, ok := g.s.knobs.Value(slo.PriorityFloor + intent); ok {
+			emit(out, intentFloor, v, intent)
+		}
+		if v, ok := g.s.knobs.Value(slo.DivertThreshold + intent); ok {
+			emit(out, intentDivert, v, intent)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package gateway
 import (
 	"bytes"
 	"errors"
-	"slices"
 
 	"octet/engine"
 	"octet/routing"
@@ -99,12 +98,11 @@ func (x *exchange) follow() error {
 	}
 }
 
-// slim lets go of what only a retry would need; a continuation needs the body and the prompt's chain.
+// slim lets go of what only a retry would need; a continuation needs the body, and the prompt's chain, which enter has kept.
 func (x *exchange) slim() {
 	if x.cont != nil && x.question != nil {
 		x.kept = bytes.Clone(x.body)
 		x.counted = 0 // what is kept counts on
-		x.prompt.Chain = slices.Clone(x.prompt.Chain)
 	}
 	x.dropQuestion()
 	x.dropRoute()

@@ -29,6 +29,10 @@ type GateConfig struct {
 	// once it runs it gives way only to who is more urgent than that.
 	Aging        time.Duration
 	AgingCeiling int
+
+	// Redo bounds what preemption has the engine compute again, to a share of its time; 0 is no bound. Beyond it who is more
+	// urgent waits for the next place that comes free by itself, unless that would be too late for its deadline.
+	Redo float64
 }
 
 // GateRequest is what a Gate must know to admit.
@@ -94,6 +98,7 @@ type Gate struct {
 	rates    rates
 	crowd    crowd
 	forecast forecast
+	thrift   thrift
 
 	calibration calibration
 	offered     uint64 // requests that were asked for, those that resume left out
@@ -106,14 +111,15 @@ func NewGate(cfg GateConfig) (*Gate, error) {
 		return nil, fmt.Errorf("%w: a gate needs a clock", ErrConfig)
 	}
 	if cfg.Blocks < 0 || cfg.Quantum < 0 || !cfg.bounded() {
-		return nil, fmt.Errorf("%w: %d blocks, %d running, %d waiting for %v, a quantum of %d, aging every %v",
-			ErrConfig, cfg.Blocks, cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Quantum, cfg.Aging)
+		return nil, fmt.Errorf("%w: %d blocks, %d running, %d waiting for %v, a quantum of %d, aging every %v, %v of the time for work done again",
+			ErrConfig, cfg.Blocks, cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Quantum, cfg.Aging, cfg.Redo)
 	}
 	g := &Gate{
 		now: cfg.Now, jitter: cfg.Jitter, origin: cfg.Now(),
 		maxRunning: cfg.MaxRunning, maxWaiting: cfg.MaxWaiting, maxWait: cfg.MaxWait,
 		waiting: backlog[*waiter]{quantum: cmp.Or(cfg.Quantum, defaultQuantum), weight: cfg.Weights, aging: cfg.Aging, ceiling: cfg.AgingCeiling},
 	}
+	g.thrift.allow(cfg.Redo, 0)
 	if cfg.Blocks > 0 {
 		pool, err := kvpool.NewPool(cfg.Blocks, cfg.BlockSize)
 		if err != nil {
@@ -129,7 +135,7 @@ const defaultQuantum = 2048
 
 // bounded reports whether the bounds, which may change, are possible.
 func (c *GateConfig) bounded() bool {
-	return c.MaxRunning >= 1 && c.MaxWaiting >= 0 && c.MaxWait >= 0 && c.Aging >= 0
+	return c.MaxRunning >= 1 && c.MaxWaiting >= 0 && c.MaxWait >= 0 && c.Aging >= 0 && c.Redo >= 0 && c.Redo <= 1
 }
 
 // Admit returns a ticket when r may run: its prompt and one step fit, its deadline can be met, and nobody in the engine is
@@ -192,17 +198,20 @@ func (g *Gate) Probe(r GateRequest) Answer {
 	return answer
 }
 
-// Reconfigure changes the bounds: of cfg count MaxRunning, MaxWaiting, MaxWait and Aging. Those who run or wait already keep
+// Reconfigure changes the bounds: of cfg count MaxRunning, MaxWaiting, MaxWait, Aging and Redo. Those who run or wait already keep
 // what they have; who fits now is let in. It panics on bounds that NewGate would refuse.
 func (g *Gate) Reconfigure(cfg GateConfig) {
 	if !cfg.bounded() {
-		panic(fmt.Sprintf("scheduler: reconfiguring to %d running, %d waiting for %v, aging every %v", cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Aging))
+		panic(fmt.Sprintf("scheduler: reconfiguring to %d running, %d waiting for %v, aging every %v, %v of the time for work done again",
+			cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Aging, cfg.Redo))
 	}
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()
 	g.maxRunning, g.maxWaiting, g.maxWait = cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait
 	g.waiting.age(cfg.Aging)
-	g.letIn(g.elapsed())
+	now := g.elapsed()
+	g.thrift.allow(cfg.Redo, now)
+	g.letIn(now)
 }
 
 // Stats returns the present picture. Without a pool the block counts are 0.

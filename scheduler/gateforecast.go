@@ -56,11 +56,7 @@ func (g *Gate) turn(r *GateRequest, n *newcomer, now Time) time.Duration {
 	if !f.known || service == 0 {
 		return g.rates.drain.retryAfter(g.waiting.aheadOf(n)+1, now)
 	}
-	f.play = append(f.play[:0], f.ends...)
-	p := future{f: f, at: now, places: g.maxRunning - len(g.tickets)}
-	if g.pool != nil {
-		p.free = g.pool.Free() - g.owed
-	}
+	p := g.future(f, now)
 	if g.playBefore(n, &p) >= farAhead {
 		if ahead := g.waiting.aheadOf(n); ahead >= farAhead {
 			waves := ahead / len(f.ends)
@@ -69,6 +65,27 @@ func (g *Gate) turn(r *GateRequest, n *newcomer, now Time) time.Duration {
 	}
 	p.start(g, r)
 	return max(1, p.at-now)
+}
+
+// nextPlace estimates the time until r starts that is the next to, if nobody gives way for it; 0 is unknown. Caller holds gateMu.
+func (g *Gate) nextPlace(r *GateRequest, now Time) time.Duration {
+	f := g.departures(now)
+	if !f.known || g.rates.service.value() == 0 {
+		return g.rates.drain.retryAfter(1, now)
+	}
+	p := g.future(f, now)
+	p.start(g, r)
+	return max(1, p.at-now)
+}
+
+// future is now. It is valid until the next.
+func (g *Gate) future(f *forecast, now Time) future {
+	f.play = append(f.play[:0], f.ends...)
+	p := future{f: f, at: now, places: g.maxRunning - len(g.tickets)}
+	if g.pool != nil {
+		p.free = g.pool.Free() - g.owed
+	}
+	return p
 }
 
 // playBefore starts those who come before n, farAhead at most, and returns how many.

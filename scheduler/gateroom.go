@@ -12,8 +12,13 @@ import (
 // fit, and nobody if not even all of them would. Those who were told before are counted first. Caller holds gateMu.
 func (g *Gate) makeRoom(head *waiter, now Time) {
 	before, enough := g.choose(&head.req, head.rank, now)
+	g.thrift.again = 0
+	if enough && len(g.yielding) > before {
+		g.thrift.again, enough = g.affords(&head.req, now)
+	}
 	for _, t := range g.yielding[before:] {
 		if enough {
+			g.thrift.left -= float64(t.forgone(now))
 			t.giveWay()
 		} else {
 			g.victims.push(t.rank.reversed(), t)
@@ -27,6 +32,9 @@ func (g *Gate) makeRoom(head *waiter, now Time) {
 // wouldYield reports whether others would give way for r at the head of the queue, so that it starts. It changes nothing.
 func (g *Gate) wouldYield(r *GateRequest, place rank, now Time) bool {
 	before, enough := g.choose(r, place, now)
+	if enough && len(g.yielding) > before {
+		_, enough = g.affords(r, now)
+	}
 	for _, t := range g.yielding[before:] {
 		g.victims.push(t.rank.reversed(), t)
 	}
@@ -94,16 +102,39 @@ func bySign(first bool) int {
 // others keep in the prefix cache is not lost; of a prefill under way as much is as its time is over. All requests of an engine
 // are of one model, so that recurrent state, where it has any, weighs the same on each.
 func (t *Ticket) price(now Time) float64 {
-	g := t.gate
-	if g.pool == nil {
-		return t.progress(now)
+	lost := t.progress(now) + t.unsaid(now)
+	if t.gate.pool == nil {
+		return lost
 	}
-	chain := g.reusable(&t.req)
-	freed, kept := g.pool.Loss(&t.table, chain[:min(len(chain), t.computed/g.pool.BlockSize())])
+	freed, kept := t.yield()
 	if freed == 0 {
 		return math.Inf(1)
 	}
-	return max(0, t.progress(now)-float64(kept*g.pool.BlockSize())) / float64(freed)
+	return max(0, lost-float64(kept)) / float64(freed)
+}
+
+// yield returns the blocks that t's giving way frees, and the tokens that stay in the cache because others hold them.
+func (t *Ticket) yield() (freed, kept int) {
+	g := t.gate
+	if g.pool == nil {
+		return 0, 0
+	}
+	chain := g.reusable(&t.req)
+	size := g.pool.BlockSize()
+	freed, kept = g.pool.Loss(&t.table, chain[:min(len(chain), t.computed/size)])
+	return freed, kept * size
+}
+
+// unsaid is what the tokens weigh that an answer which comes whole has by now and nobody has heard of, in tokens of prefill
+// that take the engine as long: they are said again from the first.
+func (t *Ticket) unsaid(now Time) float64 {
+	if !t.req.Whole || !t.gate.rates.prefill.known() {
+		return 0
+	}
+	if slope, ok := t.gate.rates.prefill.slope(); ok && slope > 0 {
+		return max(0, float64(now-t.admitted-t.prefillTime())) / float64(len(t.gate.tickets)) / slope
+	}
+	return 0
 }
 
 // progress returns the tokens of t that the engine holds.

@@ -166,7 +166,7 @@ func (g *Gate) hold(head *waiter, now Time) {
 
 // letInHeld is letIn where nobody left, but the head may fit by now, or age makes another one the head.
 func (g *Gate) letInHeld(now Time) {
-	if g.held || g.waiting.rises(now) {
+	if g.held || g.waiting.rises(now) || g.thrift.due(now) {
 		g.letIn(now)
 	}
 }

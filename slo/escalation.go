@@ -2,6 +2,7 @@ package slo
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,9 +49,9 @@ const LeastPriority = -100
 // Escalation is one specialist's answer to load. The steps go up and down one at a time. In step 2 the floor of priority goes
 // up by one class that has lately asked, again for every Hold that the pressure lasts, and never above the most urgent class:
 // where all ask with the same priority nobody is throttled, for the queue's bounds are then the fairer ones. It goes down the
-// same way, by one class for every Calm.
+// same way, by one class for every Calm. The floor is that of the intents whose requests load the specialist.
 //
-// Safe for concurrent use. Step and Floor take no lock.
+// Safe for concurrent use. Step, Floor and Loads take no lock.
 type Escalation struct {
 	cfg   EscalationConfig
 	step  atomic.Int32
@@ -62,6 +63,7 @@ type Escalation struct {
 	below    time.Time // likewise down
 	changed  time.Time
 	classes  classes
+	loads    loads
 	moves    uint64
 }
 
@@ -78,8 +80,18 @@ func (e *Escalation) Step() int { return int(e.step.Load()) }
 // Floor returns the least priority that is served.
 func (e *Escalation) Floor() int { return int(e.floor.Load()) }
 
-// Offer notes that a request of a priority asks.
-func (e *Escalation) Offer(priority int) { e.classes.note(priority) }
+// Loads says whether an intent is one of those whose requests load the specialist: of what has lately asked, the most frequent
+// that make up nine tenths. Where nobody has asked, each is.
+func (e *Escalation) Loads(intent string) bool { return e.loads.has(intent) }
+
+// Intents returns those intents by name.
+func (e *Escalation) Intents() []string { return slices.Clone(e.loads.list()) }
+
+// Offer notes that a request of an intent asks with a priority.
+func (e *Escalation) Offer(intent string, priority int) {
+	e.classes.note(priority)
+	e.loads.note(intent)
+}
 
 // Observe takes the present pressure and draws the consequences. Call it often: a condition counts as lasting between two calls.
 func (e *Escalation) Observe(pressure float64, now time.Time) {
@@ -87,6 +99,8 @@ func (e *Escalation) Observe(pressure float64, now time.Time) {
 	defer e.mu.Unlock()
 	e.pressure = pressure
 	e.classes.turn(now)
+	e.loads.turn(now)
+	e.loads.weigh()
 	enter, leave := e.bounds()
 	since(&e.above, pressure >= enter, now)
 	since(&e.below, pressure <= leave, now)
@@ -164,15 +178,16 @@ type EscalationState struct {
 	Floor       int       `json:"priority_floor"`
 	Since       time.Time `json:"since,omitzero"` // zero: ever
 	Transitions uint64    `json:"transitions"`
-	Enter       float64   `json:"enter"` // pressure at which it goes on
-	Leave       float64   `json:"leave"` // at or below which it goes back; below zero in step 0
+	Enter       float64   `json:"enter"`             // pressure at which it goes on
+	Leave       float64   `json:"leave"`             // at or below which it goes back; below zero in step 0
+	Intents     []string  `json:"intents,omitempty"` // whose requests load the specialist: the floor is theirs
 }
 
 // State returns the present picture.
 func (e *Escalation) State() EscalationState {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := EscalationState{Step: e.Step(), Pressure: e.pressure, Floor: e.Floor(), Since: e.changed, Transitions: e.moves}
+	s := EscalationState{Step: e.Step(), Pressure: e.pressure, Floor: e.Floor(), Since: e.changed, Transitions: e.moves, Intents: e.Intents()}
 	s.Enter, s.Leave = e.bounds()
 	return s
 }

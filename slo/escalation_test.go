@@ -45,7 +45,7 @@ func playEscalation(e *Escalation, words []string, now time.Time) (time.Time, er
 			if err != nil {
 				return now, err
 			}
-			e.Offer(p)
+			e.Offer("codegen", p)
 		}
 	case "pressure":
 		return press(e, words[1:], now)
@@ -97,7 +97,7 @@ func TestEscalationMakesLegalMovesOnly(t *testing.T) {
 			}
 			if r.IntN(3) == 0 {
 				p := r.IntN(5)*10 - 20
-				e.Offer(p)
+				e.Offer("codegen", p)
 				asked[p] = now
 			}
 			step, floor := e.Step(), e.Floor()
@@ -176,7 +176,7 @@ func BenchmarkEscalation(b *testing.B) {
 	e := NewEscalation(EscalationConfig{})
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		e.Offer(i & 7)
+		e.Offer("codegen", i&7)
 		_, _ = e.Step(), e.Floor()
 	}
 }

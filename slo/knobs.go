@@ -32,7 +32,7 @@ const (
 	DivertThreshold = "divert_threshold." // below this confidence, under escalation, the second choice answers
 	PriorityFloor   = "priority_floor."   // requests of a lower priority are refused
 	LoadStep        = "escalation."       // the step of a specialist's escalation
-	LoadFloor       = "load_floor."       // in its last step, requests of a lower priority are refused
+	LoadFloor       = "load_floor."       // in its last step, requests of a lower priority and of the intents that load it are refused
 )
 
 // IntentKnobs returns the three knobs of one intent. The floor's default lets every priority pass.
@@ -148,6 +148,27 @@ func (k *Knobs) Lookup(name string) (v float64, overridden, ok bool) {
 	return d.knob.Default, false, true
 }
 
+// Own is Lookup without what the gateway itself has set: an operator's value, else the configured one.
+func (k *Knobs) Own(name string) (v float64, overridden, ok bool) {
+	d := (*k.table.Load())[name]
+	if d == nil {
+		return 0, false, false
+	}
+	if o := d.override.Load(); o != nil && o.holds(k.now) {
+		return o.Value, true, true
+	}
+	return d.knob.Default, false, true
+}
+
+// Default returns the configured value; false when there is no such knob.
+func (k *Knobs) Default(name string) (float64, bool) {
+	d := (*k.table.Load())[name]
+	if d == nil {
+		return 0, false
+	}
+	return d.knob.Default, true
+}
+
 // Adjust is how the gateway itself sets a knob that no operator has; the default puts it back. Values out of the knob's range
 // are brought into it. Of a knob that is not there nothing becomes.
 func (k *Knobs) Adjust(name string, o Override) {
@@ -163,6 +184,15 @@ func (k *Knobs) Adjust(name string, o Override) {
 		return
 	}
 	d.set.Store(&o)
+}
+
+// Reset takes back what Adjust has set.
+func (k *Knobs) Reset(name string) {
+	k.changeMu.Lock()
+	defer k.changeMu.Unlock()
+	if d := (*k.table.Load())[name]; d != nil {
+		d.set.Store(nil)
+	}
 }
 
 // holds asks for the time only where that matters.

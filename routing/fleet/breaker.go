@@ -56,7 +56,23 @@ var (
 // that is never settled keeps a probe's place for good.
 type Permit struct {
 	done    func(error)
+	proof   time.Duration // of a probe: how long its answer must have been coming to count; 0 is no probe
+	coming  time.Time     // since when it is
 	settled atomic.Bool
+}
+
+// Lives says that the answer to a request is coming; one goroutine calls it. A probe whose answer has been coming for as long as a
+// breaker stays open counts as a success from then on, however it ends: an answer that takes an hour does not keep a replica out
+// for an hour. For any other request it does nothing.
+func (p *Permit) Lives(now time.Time) {
+	switch {
+	case p == nil || p.proof == 0:
+	case p.coming.IsZero():
+		p.coming = now
+	case now.Sub(p.coming) >= p.proof:
+		p.Settle(Succeeded)
+		p.proof = 0
+	}
 }
 
 // Settle says how the request ended.
@@ -73,7 +89,11 @@ func (r *Replica) Take() (*Permit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrBreakerOpen, r.spec.Name, err)
 	}
-	return &Permit{done: done}, nil
+	p := &Permit{done: done}
+	if r.states.tripped.has(r.spec.Host) {
+		p.proof = r.breaker.config.OpenFor
+	}
+	return p, nil
 }
 
 // Allow is Take for callers that know success and failure only.

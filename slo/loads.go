@@ -1,0 +1,85 @@
+package slo
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// loadShare is the part of a specialist's requests that those intents make which are said to load it. What the rest asks is too
+// little for its refusal to help.
+const loadShare = 0.9
+
+// loads knows whose requests load a specialist: how many each intent has lately sent, in two halves that take turns, as those of
+// classes do. note and has take no lock; the rest is called under the owner's.
+type loads struct {
+	counts sync.Map // of an intent: *[2]atomic.Uint64
+	now    atomic.Uint32
+	turned time.Time
+	heavy  atomic.Pointer[[]string] // by name; nil: nobody has been weighed
+}
+
+// note notes that a request of an intent asked.
+func (l *loads) note(intent string) {
+	c, ok := l.counts.Load(intent)
+	if !ok {
+		c, _ = l.counts.LoadOrStore(intent, new([2]atomic.Uint64))
+	}
+	c.(*[2]atomic.Uint64)[l.now.Load()&1].Add(1)
+}
+
+// turn forgets what is older than two halves.
+func (l *loads) turn(now time.Time) {
+	if now.Sub(l.turned) < remember {
+		return
+	}
+	old := now.Sub(l.turned) >= 2*remember
+	l.turned = now
+	next := (l.now.Load() + 1) & 1
+	for _, c := range l.counts.Range {
+		halves := c.(*[2]atomic.Uint64)
+		if halves[next].Store(0); old {
+			halves[next^1].Store(0)
+		}
+	}
+	l.now.Store(next)
+}
+
+// weigh brings heavy to now: the intents that send most, until they make up loadShare.
+func (l *loads) weigh() {
+	sent, all := map[string]uint64{}, uint64(0)
+	for intent, c := range l.counts.Range {
+		halves := c.(*[2]atomic.Uint64)
+		if n := halves[0].Load() + halves[1].Load(); n > 0 {
+			sent[intent.(string)] = n
+			all += n
+		}
+	}
+	most := slices.SortedFunc(maps.Keys(sent), func(a, b string) int { return cmp.Or(cmp.Compare(sent[b], sent[a]), cmp.Compare(a, b)) })
+	heavy, sum := most[:0], uint64(0)
+	for _, intent := range most {
+		if float64(sum) >= loadShare*float64(all) {
+			break
+		}
+		heavy, sum = append(heavy, intent), sum+sent[intent]
+	}
+	slices.Sort(heavy)
+	l.heavy.Store(&heavy)
+}
+
+// list returns the intents that load the specialist, by name. The slice is nobody's to change.
+func (l *loads) list() []string {
+	if heavy := l.heavy.Load(); heavy != nil {
+		return *heavy
+	}
+	return nil
+}
+
+// has says whether an intent is one of those; where nobody has been seen, each may be.
+func (l *loads) has(intent string) bool {
+	heavy := l.list()
+	return len(heavy) == 0 || slices.Contains(heavy, intent)
+}
