@@ -111,7 +111,9 @@ func (a *answer) inform(status int) {
 	}
 	a.c.body.expected = a.c.body.expected && status != http.StatusContinue
 	a.hold()
+	closing := a.closing
 	page := append(a.appendHead(a.buf[:0], status), "\r\n"...)
+	a.closing = closing // what is said of the answer itself counts
 	a.note(a.c.send(page))
 	a.drop()
 }
@@ -126,12 +128,12 @@ func (a *answer) Write(p []byte) (int, error) {
 		return 0, nil
 	case !allowsBody(a.status):
 		return 0, http.ErrBodyNotAllowed
-	case a.said.length >= 0 && a.count+int64(len(p)) > a.said.length:
-		return 0, http.ErrContentLength
 	case a.err != nil:
 		return 0, a.err
 	}
-	a.count += int64(len(p))
+	if a.count += int64(len(p)); a.said.length >= 0 && a.count > a.said.length {
+		return 0, http.ErrContentLength
+	}
 	a.hold()
 	var err error
 	if len(a.buf)+len(p)+tailRoom <= outSize {
@@ -253,9 +255,9 @@ func (a *answer) note(err error) {
 	}
 }
 
-// short says whether less than the declared length was written.
-func (a *answer) short() bool {
-	return a.said.length >= 0 && !a.empty && a.count < a.said.length
+// unlike says whether the handler wrote less than the length that it declared, or tried to write more.
+func (a *answer) unlike() bool {
+	return a.said.length >= 0 && !a.empty && a.count != a.said.length
 }
 
 // untilClose says whether an answer has begun whose end is the connection's.

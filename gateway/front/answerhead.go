@@ -2,6 +2,7 @@ package front
 
 import (
 	"net/http"
+	"net/textproto"
 	"strconv"
 	"time"
 )
@@ -11,8 +12,7 @@ type said struct {
 	length     int64 // Content-Length; -1 is none
 	kind       bool  // Content-Type is given, or Content-Encoding: nothing is to be guessed
 	date       bool
-	connection bool
-	stay       bool // Connection: keep-alive
+	connection []string // what is to be said of it, unless it closes
 }
 
 // appendHead appends the status line and the handler's fields. What frames the message is left to settle.
@@ -23,10 +23,16 @@ func (a *answer) appendHead(dst []byte, status int) []byte {
 		if a.hear(name, values, status) || !token(name) {
 			continue
 		}
-		for _, v := range values {
-			dst = append(append(dst, name...), ": "...)
-			dst = append(appendValue(dst, v), "\r\n"...)
-		}
+		dst = appendField(dst, name, values)
+	}
+	return dst
+}
+
+// appendField appends a field, a line for each of its values.
+func appendField(dst []byte, name string, values []string) []byte {
+	for _, v := range values {
+		dst = append(append(dst, name...), ": "...)
+		dst = append(appendValue(dst, v), "\r\n"...)
 	}
 	return dst
 }
@@ -44,14 +50,11 @@ func (a *answer) hear(name string, values []string, status int) (hidden bool) {
 	case "Transfer-Encoding", "Trailer":
 		return true
 	case "Connection":
+		a.said.connection = values
 		for _, v := range values {
-			a.said.connection = true
-			a.said.stay = a.said.stay || v == "keep-alive"
-			if listed(v, "close", ",") {
-				a.closing = true
-			}
+			a.closing = a.closing || listed(v, "close", ",")
 		}
-		return a.closing
+		return true
 	case "Date":
 		a.said.date = true
 	case "Content-Type":
@@ -80,7 +83,7 @@ func appendStatus(dst []byte, minor, status int) []byte {
 
 // appendValue appends a field's value: no line begins or ends within it.
 func appendValue(dst []byte, v string) []byte {
-	v = trim(v)
+	v = textproto.TrimString(v)
 	at := len(dst)
 	dst = append(dst, v...)
 	for i, b := range dst[at:] {
@@ -134,7 +137,11 @@ func (a *answer) frame(dst []byte) []byte {
 	switch {
 	case a.closing && r.ProtoMinor == 1:
 		return append(dst, "Connection: close\r\n"...)
-	case !a.closing && r.ProtoMinor == 0 && !a.said.connection:
+	case a.closing:
+		return dst
+	case a.said.connection != nil:
+		return appendField(dst, "Connection", a.said.connection)
+	case r.ProtoMinor == 0:
 		return append(dst, "Connection: keep-alive\r\n"...)
 	}
 	return dst

@@ -13,17 +13,19 @@ type body struct {
 	chunked  bool
 	inChunk  bool  // the chunk's CRLF has not been read
 	excess   int64 // bytes of framing beyond what honest chunks need
-	expected bool  // the client waits for 100 Continue before it sends
+	waits    bool  // the client was to be told to go on, before it sends
+	expected bool  // and has not been told yet
 	closed   bool  // by the handler, or because it has returned
-	err      error // io.EOF after the whole body; else why it was cut short
+	ended    bool  // err is io.EOF: the whole body was taken
+	err      error // why there is no more; nil while there is
 }
 
-func (b *body) none()            { *b = body{c: b.c, err: io.EOF} }
+func (b *body) none()            { *b = body{c: b.c, err: io.EOF, ended: true} }
 func (b *body) measured(n int64) { *b = body{c: b.c, left: n} }
 func (b *body) chunks()          { *b = body{c: b.c, chunked: true} }
 
 // whole says whether all of it was received and taken.
-func (b *body) whole() bool { return b.err == io.EOF }
+func (b *body) whole() bool { return b.ended }
 
 // atHand says whether no more bytes need to be received for a handler to read all of it.
 func (b *body) atHand() bool {
@@ -73,7 +75,7 @@ func (b *body) take(p []byte) (n int, err error) {
 	if c := b.c; c.r < c.w {
 		n = copy(p, c.buf[c.r:c.w])
 		c.r += n
-	} else if n, err = c.receive(p); err == io.EOF {
+	} else if n, err = c.receive(p); errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
 	b.left -= int64(n)
@@ -86,7 +88,7 @@ func (b *body) take(p []byte) (n int, err error) {
 // fail records how the body ended.
 func (b *body) fail(err error) error {
 	b.err = err
-	if err == io.EOF {
+	if b.ended = errors.Is(err, io.EOF); b.ended {
 		b.c.release()
 		b.c.settled()
 	}
@@ -107,7 +109,7 @@ const mostUnread = 256 << 10
 
 // tooMuch says that the rest is certainly not going to be read.
 func (b *body) tooMuch() bool {
-	return b.expected || b.err != nil && b.err != io.EOF || !b.chunked && b.left >= mostUnread
+	return b.waits && !b.ended || b.err != nil && !b.ended || !b.chunked && b.left >= mostUnread
 }
 
 // discard reads what the handler left, and reports whether all of it is gone.

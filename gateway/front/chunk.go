@@ -2,6 +2,7 @@ package front
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 )
@@ -113,7 +114,7 @@ func (b *body) skipTrailers() error {
 	for left := mostTrailers; ; {
 		line, err := b.c.line(left)
 		switch {
-		case err == errChunk:
+		case errors.Is(err, errChunk):
 			return errTrailers
 		case err != nil:
 			return err
@@ -144,7 +145,7 @@ func (c *conn) line(most int) (string, error) {
 		if seen = len(unread); seen >= most {
 			return "", errChunk
 		}
-		if err := c.fill(); err == io.EOF {
+		if err := c.fill(); errors.Is(err, io.EOF) {
 			return "", io.ErrUnexpectedEOF
 		} else if err != nil {
 			return "", err

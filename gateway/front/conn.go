@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"octet/internal/sock"
 )
 
 // inSize is what a connection reads into, in bytes: most requests whole.
@@ -56,14 +54,13 @@ type conn struct {
 	buf     []byte        // page, or larger when a head was
 	r, w    int           // buf[r:w] is received and not yet taken
 	scan    scan          // how far the head in buf[r:w] was searched for its end
-	skipped int           // empty lines before it
+	skipped int           // bytes of empty lines before it
 
 	limit   time.Time // until when the bytes that are waited for must come; zero is never
 	armed   time.Time // when a read will fail as set on nc; at or before limit, but for what is lazy
 	inHead  bool      // limit is the head's
 	resting bool      // limit is that of an idle connection
 
-	out        sock.Writer
 	writeBy    time.Time // as limit, for writes
 	writeArmed time.Time
 
@@ -80,6 +77,7 @@ type conn struct {
 	header http.Header
 	values []string // of header
 	post   bool     // the request before was a POST
+	last   bool     // the client wants no answer after this one
 	body   body
 	answer answer
 	later  func() // what answers on when the handler has returned; nil is nothing
@@ -109,7 +107,6 @@ func newConn(s *Server, nc net.Conn) *conn {
 	}
 	c.req = new(http.Request)
 	c.header = http.Header{}
-	c.out.Init(nc)
 	c.body.c, c.answer.c = c, c
 	c.answer.header = http.Header{}
 	c.inHead, c.limit = true, after(c.born, s.ReadHeaderTimeout)
@@ -317,9 +314,18 @@ func (c *conn) left() {
 	_ = c.nc.SetReadDeadline(time.Unix(1, 0)) // wakes who waits; the connection's goroutine finds out the truth by reading
 }
 
-// cut ends the connection from elsewhere.
+// cut ends the connection from elsewhere, and does not wait for its handler: closing the descriptor would.
 func (c *conn) cut() {
 	c.peer.Or(closes)
 	c.cancel()
-	_ = c.nc.Close() // its goroutine closes it again
+	_ = c.nc.SetDeadline(time.Unix(1, 0)) // fails on a closed connection
+	switch both := c.nc.(type) {
+	case interface {
+		CloseRead() error
+		CloseWrite() error
+	}:
+		_, _ = both.CloseRead(), both.CloseWrite() // likewise; its goroutine does the rest
+	default:
+		_ = c.nc.Close() // its goroutine closes it again
+	}
 }

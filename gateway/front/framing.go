@@ -8,19 +8,21 @@ import (
 
 // framing is what a head says of its message's length and of the connection.
 type framing struct {
-	host        string
-	hosts       int
-	length      string
-	lengths     int
-	coding      string
-	codings     int
-	trailer     string // all Trailer fields, one after another
-	expect      string // of the first Expect field
-	expects     int
-	close, stay bool   // Connection
-	pragma      string // the first Pragma field
-	pragmas     int
-	cached      bool // Cache-Control is given
+	host                  string
+	hosts                 int
+	length                string
+	lengths               int
+	coding                string
+	codings               int
+	trailer               string // all Trailer fields, one after another
+	expect                string // of the first Expect field
+	expects               int
+	close, stay           bool // Connection
+	connections           int
+	closeFirst, stayFirst bool   // in the first Connection field, however it is parted: what net/http's answers go by
+	pragma                string // the first Pragma field
+	pragmas               int
+	cached                bool // Cache-Control is given
 }
 
 // note takes down a field that the server itself obeys, and reports whether handlers do not get to see it.
@@ -44,6 +46,9 @@ func (f *framing) note(name, value string) (hidden bool) {
 			f.expect = value
 		}
 	case "Connection":
+		if f.connections++; f.connections == 1 {
+			f.closeFirst, f.stayFirst = listed(value, "close", ", \t"), listed(value, "keep-alive", ", \t")
+		}
 		f.close = f.close || listed(value, "close", ",")
 		f.stay = f.stay || listed(value, "keep-alive", ",")
 	case "Pragma":
@@ -71,6 +76,7 @@ func (c *conn) frame(f *framing) *refusal {
 		c.keep("Cache-Control", "no-cache")
 	}
 	r.Close = f.close || old && !f.stay
+	c.last = r.Close || f.closeFirst || old && !f.stayFirst
 	if bad := c.frameBody(f, old); bad != nil {
 		return bad
 	}
@@ -133,7 +139,7 @@ func (c *conn) expect(f *framing, old bool) *refusal {
 	case !listed(f.expect, "100-continue", ", \t"):
 		return errExpectation
 	case !old && c.req.ContentLength != 0:
-		c.body.expected = true
+		c.body.waits, c.body.expected = true, true
 	}
 	return nil
 }

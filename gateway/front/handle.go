@@ -1,6 +1,7 @@
 package front
 
 import (
+	"io"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -8,7 +9,7 @@ import (
 
 // handle answers the request that was parsed, and reports whether the connection goes on.
 func (c *conn) handle() bool {
-	c.answer.begin(c.req.Close || c.server.closing.Load())
+	c.answer.begin(c.last || c.server.closing.Load())
 	c.inHead, c.resting, c.limit = false, false, time.Time{}
 	c.writeBy = after(c.answer.began, c.server.WriteTimeout)
 	if !c.body.whole() {
@@ -30,7 +31,7 @@ func (c *conn) guard(f func()) (ok bool) {
 		if ok {
 			return
 		}
-		if p := recover(); p != nil && p != http.ErrAbortHandler {
+		if p := recover(); p != nil && p != any(http.ErrAbortHandler) {
 			c.server.logf("front: panic serving %s: %v\n%s", c.req.RemoteAddr, p, debug.Stack())
 		}
 	}()
@@ -41,10 +42,21 @@ func (c *conn) guard(f func()) (ok bool) {
 // call runs the handler.
 func (c *conn) call() {
 	if c.req.RequestURI == "*" && c.req.Method == http.MethodOptions {
-		c.answer.header["Content-Length"] = []string{"0"}
+		c.answerOptions()
 		return
 	}
 	c.server.Handler.ServeHTTP(&c.answer, c.req)
+}
+
+// mostOptions is what is read of a body that OPTIONS * has no use for, in bytes.
+const mostOptions = 4 << 10
+
+// answerOptions answers a question about the server itself as net/http does.
+func (c *conn) answerOptions() {
+	if _, err := io.CopyN(io.Discard, c.req.Body, mostOptions+1); err == nil {
+		c.answer.closing = true
+	}
+	c.answer.header["Content-Length"] = []string{"0"}
 }
 
 // finish ends the answer and makes room for the next request, if there is to be one.
@@ -56,7 +68,7 @@ func (c *conn) finish() bool {
 	}
 	a.finish()
 	c.limit = after(time.Now(), c.server.ReadHeaderTimeout)
-	if a.err != nil || a.short() {
+	if a.err != nil || a.unlike() {
 		return false
 	}
 	if a.closing {

@@ -15,7 +15,7 @@ type scan struct {
 }
 
 // findHead returns the length of the head at the beginning of what is unread, its empty line included; 0 is not all here yet.
-// An empty line or two before it is passed over where the request before was a POST, as old clients send one.
+// Up to four bytes of empty lines before it are passed over where the request before was a POST, as old clients send some.
 func (c *conn) findHead() (int, *refusal) {
 	c.skipEmptyLines()
 	unread := c.buf[c.r:c.w]
@@ -43,10 +43,9 @@ func (c *conn) findHead() (int, *refusal) {
 }
 
 func (c *conn) skipEmptyLines() {
-	for c.post && c.scan.at == 0 && c.skipped < 2 && c.w-c.r >= 2 && c.buf[c.r] == '\r' && c.buf[c.r+1] == '\n' {
-		c.r += 2
+	for c.post && c.skipped < 4 && c.r < c.w && (c.buf[c.r] == '\r' || c.buf[c.r] == '\n') {
+		c.r++
 		c.skipped++
-		c.scan = scan{}
 	}
 }
 

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -44,7 +45,7 @@ func (c *conn) onReady(fd uintptr) bool {
 		room := c.room()
 		n, err := read(fd, room)
 		switch {
-		case err == syscall.EAGAIN:
+		case errors.Is(err, syscall.EAGAIN):
 			return c.parked()
 		case err != nil:
 			c.failed = err
@@ -73,7 +74,7 @@ func (c *conn) parked() bool {
 
 func (c *conn) onTarget(fd uintptr) bool {
 	n, err := read(fd, c.target)
-	if err == syscall.EAGAIN {
+	if errors.Is(err, syscall.EAGAIN) {
 		c.arm()
 		return false
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,7 +41,7 @@ type Server struct {
 
 // Serve accepts connections from l until Shutdown or Close, and returns http.ErrServerClosed then. It closes l.
 func (s *Server) Serve(l net.Listener) error {
-	defer l.Close() // again, most often
+	defer func() { _ = l.Close() }() // again, most often
 	if err := s.open(l); err != nil {
 		return err
 	}
@@ -139,8 +141,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) Close() error {
 	s.stopAccepting()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.conns {
+	all := slices.Collect(maps.Values(s.conns))
+	s.mu.Unlock()
+	for _, c := range all {
 		c.cut()
 	}
 	s.unwatch()
@@ -160,24 +163,28 @@ func (s *Server) stopAccepting() {
 // closeIdle closes what has no request, and reports whether nothing is left.
 func (s *Server) closeIdle() bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.conns {
+	all := slices.Collect(maps.Values(s.conns))
+	s.mu.Unlock()
+	for _, c := range all {
 		if c.state.CompareAndSwap(idle, closed) || time.Since(c.born) > graceOfNew && c.state.CompareAndSwap(fresh, closed) {
 			c.cut()
 		}
 	}
-	if len(s.conns) > 0 {
+	if len(all) > 0 {
 		return false
 	}
 	s.unwatch()
 	return true
 }
 
-// unwatch ends the watch. Under mu.
+// unwatch ends the watch, and waits for it.
 func (s *Server) unwatch() {
-	if s.watch != nil {
-		s.watch.close()
-		s.watch = nil
+	s.mu.Lock()
+	w := s.watch
+	s.watch = nil
+	s.mu.Unlock()
+	if w != nil {
+		w.close()
 	}
 }
 

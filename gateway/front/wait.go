@@ -6,6 +6,8 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"octet/internal/sock"
 )
 
 // arm has reads fail at limit, unless they are to fail earlier as it is.
@@ -69,7 +71,7 @@ func (c *conn) fill() error {
 func (c *conn) send(b []byte) error {
 	c.armWrite()
 	for {
-		n, err := c.out.Write(b)
+		n, err := sock.Send(c.nc, c.raw, b)
 		if err == nil {
 			return nil
 		}
@@ -84,7 +86,7 @@ func (c *conn) send(b []byte) error {
 func (c *conn) sendAll(segments *net.Buffers) error {
 	c.armWrite()
 	for {
-		_, err := c.out.WriteAll(segments)
+		_, err := sock.SendAll(c.nc, c.raw, segments)
 		if err == nil {
 			return nil
 		}
@@ -108,7 +110,7 @@ func (c *conn) writeAgain(err error) bool {
 	}
 	c.writeArmed = c.writeBy
 	_ = c.nc.SetWriteDeadline(c.writeArmed) // fails on a closed connection, as the write will
-	return true
+	return c.peer.Load()&closes == 0
 }
 
 // lost ends the request's context where a write found that the client is gone, not where it is slow.

@@ -78,5 +78,8 @@ func (w *watch) add(raw syscall.RawConn, id uint64) bool {
 
 const edgeTriggered = 1 << 31 // syscall's constant is negative
 
-// close ends the watch; it does not wait, as it may be called from report.
-func (w *watch) close() { _ = w.file.Close() }
+// close ends the watch, and waits for the last report.
+func (w *watch) close() {
+	_ = w.file.Close() // nobody else does
+	<-w.ended
+}
