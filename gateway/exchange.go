@@ -75,6 +75,8 @@ type exchange struct {
 	handedOut  int // tokens that reached the client
 	maxTokens  int // that were asked for; below 0 is unbounded
 	most       int // events of output that a stream's engine may send; 0 is unbounded
+	out        outbox
+	came       time.Time // when the events at hand came; zero is not known yet
 	wrote      time.Time
 	writeArmed time.Time
 	ttft       time.Duration
@@ -169,6 +171,7 @@ func (x *exchange) end() {
 	x.leaveRoom()
 	x.dropRoute()
 	x.dropQuestion()
+	x.out.drop()
 	x.s.bodies.Add(-int64(len(x.kept)))
 	clear(x.undo)
 	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0], held: x.held[:0], lines: x.lines, calls: x.calls}

@@ -65,7 +65,11 @@ func (x *exchange) openStream() error {
 func (x *exchange) relay() error {
 	defer x.gaps.Flush()
 	if !x.scanner.Done() {
-		if err := feed(x.turn.resp, x.take, x.flush); !errors.Is(err, errDone) {
+		err := feed(x.turn.resp, x.take, x.flush)
+		if kept := x.out.settle(x.w); kept != nil {
+			return x.clientGone(kept)
+		}
+		if !errors.Is(err, errDone) {
 			return x.broken(err)
 		}
 	}
@@ -74,6 +78,10 @@ func (x *exchange) relay() error {
 
 // step is one read from the engine and what follows from it, up to the client's buffer.
 func (x *exchange) step() error {
+	if err := x.out.settle(x.w); err != nil {
+		return x.clientGone(err)
+	}
+	x.came = time.Time{}
 	piece, err := x.turn.resp.Next()
 	if err == nil {
 		err = x.take(piece)
@@ -86,6 +94,9 @@ func (x *exchange) step() error {
 
 // take is what follows from a piece, up to the client's buffer: errDone after [DONE].
 func (x *exchange) take(piece []byte) error {
+	if err := x.out.settle(x.w); err != nil {
+		return x.clientGone(err)
+	}
 	out, bad := x.scanner.Feed(piece)
 	if x.most > 0 && x.base()+x.scanner.Tokens() > x.most {
 		return errOverrun
@@ -101,6 +112,7 @@ func (x *exchange) take(piece []byte) error {
 
 // flush sends what the client's buffer holds.
 func (x *exchange) flush() error {
+	x.came = time.Time{}
 	if err := x.push(); err != nil || !x.told() {
 		return err
 	}
@@ -137,7 +149,7 @@ func (x *exchange) pass(out [2][]byte) error {
 	if len(out[0])+len(out[1]) == 0 {
 		return nil
 	}
-	now := x.arrival.Add(x.since()) // which asks one clock, where now asks two
+	now := x.readAt()
 	if (!x.started || x.cont != nil) && !x.secure() {
 		return errPreempted
 	}
@@ -157,11 +169,19 @@ func (x *exchange) pass(out [2][]byte) error {
 			part = x.rejoined(part)
 		}
 		part = x.protocol.Events(x.tidy.events(part))
-		if _, err := x.w.Write(part); err != nil {
+		if err := x.out.put(x.w, part); err != nil {
 			return x.clientGone(err)
 		}
 	}
 	return nil
+}
+
+// readAt is when the events at hand came: one look at one clock for all that came together.
+func (x *exchange) readAt() time.Time {
+	if x.came.IsZero() {
+		x.came = x.arrival.Add(x.since())
+	}
+	return x.came
 }
 
 // count tells the Gate of growth at block boundaries only, and the board of the time between tokens.
@@ -203,6 +223,9 @@ func (x *exchange) armWrite(now time.Time) {
 type flusher interface{ FlushError() error }
 
 func (x *exchange) push() (err error) {
+	if err = x.out.empty(x.w); err != nil {
+		return x.clientGone(err)
+	}
 	if x.flusher != nil {
 		err = x.flusher.FlushError()
 	} else {
@@ -235,7 +258,7 @@ func (x *exchange) finishStream() error {
 	x.finish = x.scanner.FinishReason()
 	x.noteCached(usage)
 	x.turn.ticket.Release() // before the client can see the end: whoever asks next finds the blocks free
-	if _, err := x.w.Write(doneEvent); err != nil {
+	if err := x.out.put(x.w, doneEvent); err != nil {
 		return x.clientGone(err)
 	}
 	if err := x.push(); err != nil {
@@ -286,8 +309,8 @@ func (x *exchange) fail(err error) {
 		return
 	}
 	x.armWrite(x.s.now())
-	_, _ = x.w.Write(x.errorEvent(e)) // the close that follows says the same, less politely
-	_ = x.ctl.Flush()
+	_ = x.out.put(x.w, x.errorEvent(e)) // the close that follows says the same, less politely
+	_ = x.push()
 }
 
 func (x *exchange) receiptID() string {

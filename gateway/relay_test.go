@@ -96,6 +96,7 @@ func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 // play runs a whole stream through the relay.
 func (x *exchange) play(t *tape) error {
 	x.turn.resp = t
+	defer func() { _ = x.out.empty(x.w) }() // as fail does
 	if err := x.openStream(); err != nil {
 		return err
 	}

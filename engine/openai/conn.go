@@ -36,13 +36,13 @@ type conn struct {
 	r, w    int               // buf[r:w] is received and not yet taken
 	writing net.Buffers       // what is left to write
 	spare   net.Buffers       // its memory
-	out     sock.Writer
 
 	readBy    time.Time // when a read will fail as armed on nc; zero is never. At or before the true limit
 	writeBy   time.Time
 	idleSince time.Time // guarded by the pool's mu while there
 
 	raw   syscall.RawConn       // nil where the transport has no descriptor
+	plain syscall.RawConn       // raw where what is written goes out as it is; nil under TLS
 	probe func(fd uintptr) bool // sets quiet
 	quiet bool                  // nothing to read, and not ended either
 	one   [1]byte
@@ -59,7 +59,6 @@ type conn struct {
 
 func newConn(nc net.Conn) *conn {
 	c := &conn{nc: nc}
-	c.out.Init(nc)
 	past := time.Unix(1, 0)
 	c.interrupt = func() { _ = nc.SetDeadline(past) } // fails only on a connection that is closed already
 	c.raw = rawOf(nc)
@@ -69,6 +68,7 @@ func newConn(nc net.Conn) *conn {
 	}
 	if _, plain := nc.(*net.TCPConn); plain && c.raw != nil {
 		c.lazy = c.readLazily()
+		c.plain = c.raw
 	}
 	return c
 }
@@ -161,12 +161,12 @@ func (c *conn) send(head []byte, segments [][]byte) (int64, error) {
 		for _, s := range segments {
 			head = append(head, s...)
 		}
-		n, err := c.out.Write(head)
+		n, err := sock.Send(c.nc, c.plain, head)
 		return int64(n), err
 	}
 	c.spare = append(append(c.spare[:0], head), segments...)
 	c.writing = c.spare
-	return c.out.WriteAll(&c.writing) // which lets go of what it has written
+	return sock.SendAll(c.nc, c.plain, &c.writing) // which lets go of what it has written
 }
 
 // unread is what was received and not yet taken.

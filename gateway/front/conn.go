@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"octet/internal/sock"
 )
 
 // inSize is what a connection reads into, in bytes: most requests whole.
@@ -63,7 +61,6 @@ type conn struct {
 	inHead  bool      // limit is the head's
 	resting bool      // limit is that of an idle connection
 
-	out        sock.Writer
 	writeBy    time.Time // as limit, for writes
 	writeArmed time.Time
 
@@ -110,7 +107,6 @@ func newConn(s *Server, nc net.Conn) *conn {
 	}
 	c.req = new(http.Request)
 	c.header = http.Header{}
-	c.out.Init(nc)
 	c.body.c, c.answer.c = c, c
 	c.answer.header = http.Header{}
 	c.inHead, c.limit = true, after(c.born, s.ReadHeaderTimeout)

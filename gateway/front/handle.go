@@ -53,6 +53,7 @@ const mostOptions = 4 << 10
 
 // answerOptions answers a question about the server itself as net/http does.
 func (c *conn) answerOptions() {
+	c.limit = after(c.answer.began, c.server.ReadHeaderTimeout) // nobody else bounds it
 	if _, err := io.CopyN(io.Discard, c.req.Body, mostOptions+1); err == nil {
 		c.answer.closing = true
 	}

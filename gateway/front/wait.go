@@ -6,6 +6,8 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"octet/internal/sock"
 )
 
 // arm has reads fail at limit, unless they are to fail earlier as it is.
@@ -69,7 +71,7 @@ func (c *conn) fill() error {
 func (c *conn) send(b []byte) error {
 	c.armWrite()
 	for {
-		n, err := c.out.Write(b)
+		n, err := sock.Send(c.nc, c.raw, b)
 		if err == nil {
 			return nil
 		}
@@ -84,7 +86,7 @@ func (c *conn) send(b []byte) error {
 func (c *conn) sendAll(segments *net.Buffers) error {
 	c.armWrite()
 	for {
-		_, err := c.out.WriteAll(segments)
+		_, err := sock.SendAll(c.nc, c.raw, segments)
 		if err == nil {
 			return nil
 		}

@@ -1,9 +1,14 @@
+//go:build linux && !race
+
 package sock
 
 import (
 	"syscall"
 	"unsafe"
 )
+
+// told says that the scheduler is told of each call.
+const told = false
 
 // Fast says whether sockets can be read and written by their descriptors here.
 const Fast = true

@@ -3,16 +3,15 @@ package sock
 import (
 	"net"
 	"os"
+	"sync"
 	"syscall"
 )
 
 // mostParts is how many parts one system call takes.
 const mostParts = 8
 
-// Writer writes to a connection as net.Conn's Write and net.Buffers' WriteTo do. One goroutine at a time may use it.
-type Writer struct {
-	nc    net.Conn
-	raw   syscall.RawConn // nil: by nc
+// writer is one write under way. It lives in a pool, so that a connection costs nothing while it writes nothing.
+type writer struct {
 	out   func(fd uintptr) bool
 	parts [][]byte // left to write
 	one   [1][]byte
@@ -20,41 +19,43 @@ type Writer struct {
 	errno syscall.Errno
 }
 
-// Init makes w write to nc; past the scheduler where that can be done with a TCP connection.
-func (w *Writer) Init(nc net.Conn) {
-	w.nc = nc
-	if tcp, plain := nc.(*net.TCPConn); plain && Fast {
-		w.raw, _ = tcp.SyscallConn() // fails on nil alone
-		w.out = w.write
-	}
-}
+var writers = sync.Pool{New: func() any {
+	w := new(writer)
+	w.out = w.write
+	return w
+}}
 
-// Write writes all of b, unless it fails.
-func (w *Writer) Write(b []byte) (int, error) {
-	if w.raw == nil {
-		return w.nc.Write(b)
+// Send writes all of b, unless it fails, as nc.Write does: past the scheduler by raw, which is nc's own descriptor, or by nc where
+// raw is nil.
+func Send(nc net.Conn, raw syscall.RawConn, b []byte) (int, error) {
+	if raw == nil || !Fast {
+		return nc.Write(b)
 	}
+	w := writers.Get().(*writer)
 	w.one[0] = b
 	w.parts = w.one[:]
-	n, err := w.run()
+	n, err := w.run(raw)
 	w.one[0] = nil
+	writers.Put(w)
 	return n, err
 }
 
-// WriteAll writes all of the buffers, and lets go of what it has written.
-func (w *Writer) WriteAll(buffers *net.Buffers) (int64, error) {
-	if w.raw == nil {
-		return buffers.WriteTo(w.nc)
+// SendAll is Send for all of the buffers. It lets go of what it has written.
+func SendAll(nc net.Conn, raw syscall.RawConn, buffers *net.Buffers) (int64, error) {
+	if raw == nil || !Fast {
+		return buffers.WriteTo(nc)
 	}
+	w := writers.Get().(*writer)
 	w.parts = *buffers
-	n, err := w.run()
+	n, err := w.run(raw)
 	*buffers, w.parts = w.parts, nil
+	writers.Put(w)
 	return int64(n), err
 }
 
-func (w *Writer) run() (int, error) {
+func (w *writer) run(raw syscall.RawConn) (int, error) {
 	w.n, w.errno = 0, 0
-	err := w.raw.Write(w.out)
+	err := raw.Write(w.out)
 	if err == nil && w.errno != 0 {
 		err = os.NewSyscallError("write", w.errno)
 	}
@@ -62,7 +63,7 @@ func (w *Writer) run() (int, error) {
 }
 
 // write reports false where it has to wait for room.
-func (w *Writer) write(fd uintptr) bool {
+func (w *writer) write(fd uintptr) bool {
 	for {
 		w.parts = drop(w.parts, 0)
 		var n int

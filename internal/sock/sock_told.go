@@ -1,4 +1,4 @@
-//go:build unix && !linux
+//go:build unix && (!linux || race)
 
 package sock
 
@@ -6,6 +6,9 @@ import (
 	"errors"
 	"syscall"
 )
+
+// told says that the scheduler is told of each call.
+const told = true
 
 // Fast says whether sockets can be read and written by their descriptors here.
 const Fast = true
