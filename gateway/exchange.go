@@ -150,9 +150,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x.arrival = s.now()
 	x.readHeads()
 	x.question = questions.Get().(*question)
-	if x.id = x.heads.requestID; !wellFormed(x.id) {
-		x.id = ids[:idLength]
-	}
+	x.id = requestID(x.heads.requestID, func() string { return ids[:idLength] })
 	x.ctx, x.protocol = r.Context(), plain{}
 	return x
 }

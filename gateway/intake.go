@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"octet/gateway/wire"
@@ -138,7 +139,7 @@ func headerToken(values []string, name string) (string, *Error) {
 			return "", fail(CodeInvalidValue, name, "the value holds control characters")
 		}
 	}
-	return v, nil
+	return strings.Clone(v), nil // whoever keeps it is not to keep all of the head that it is a part of
 }
 
 // The range of X-Priority; larger is more urgent.
@@ -267,7 +268,7 @@ func bodyError(err error) *Error {
 // requestID returns given when it is well formed, else a new one.
 func requestID(given string, fresh func() string) string {
 	if wellFormed(given) {
-		return given
+		return strings.Clone(given) // receipts keep it, and not the head that it is a part of
 	}
 	return fresh()
 }

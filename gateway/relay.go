@@ -165,6 +165,9 @@ func (x *exchange) pass(out [2][]byte) error {
 		if len(part) == 0 {
 			continue
 		}
+		if err := x.out.settle(x.w); err != nil { // the second part is rewritten where the first was
+			return x.clientGone(err)
+		}
 		if x.cont != nil {
 			part = x.rejoined(part)
 		}
