@@ -8,11 +8,27 @@ import (
 	"octet/gateway/wire"
 )
 
-// DataHandler answers the clients' listener.
+// DataHandler answers the clients' listener. What is asked for all the time does not go through the router, which finds the same.
 func (s *Server) DataHandler() http.Handler {
+	rest := s.router()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method != http.MethodPost:
+		case r.URL.Path == chatPath:
+			s.complete(w, r, wire.Chat)
+			return
+		case r.URL.Path == completionPath:
+			s.complete(w, r, wire.Completion)
+			return
+		}
+		rest.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) router() *gin.Engine {
 	e := s.bare()
-	e.POST("/v1/chat/completions", func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat) })
-	e.POST("/v1/completions", func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Completion) })
+	e.POST(chatPath, func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat) })
+	e.POST(completionPath, func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Completion) })
 	e.POST("/v1/route", func(c *gin.Context) { s.explain(c.Writer, c.Request) })
 	e.GET("/v1/models", s.identified(s.listModels))
 	e.GET("/v1/models/:id", s.identified(s.oneModel))
