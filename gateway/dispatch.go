@@ -192,11 +192,17 @@ func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) en
 
 func (x *exchange) path() string { return pathOf(x.kind) }
 
+// Where clients ask us, and we engines.
+const (
+	chatPath       = "/v1/chat/completions"
+	completionPath = "/v1/completions"
+)
+
 func pathOf(kind wire.Kind) string {
 	if kind == wire.Completion {
-		return "/v1/completions"
+		return completionPath
 	}
-	return "/v1/chat/completions"
+	return chatPath
 }
 
 // firstTokenBudget is how long the engine may take until its first byte: of a unary answer, which shows nothing before its

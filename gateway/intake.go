@@ -203,12 +203,19 @@ func mostOutput(r *wire.Request) int {
 	return r.MaxTokens * max(r.N, r.BestOf, 1) * max(r.Prompts(), 1)
 }
 
+// atHand is what a request's body may say: all of it was received, so that reading it cannot wait.
+type atHand interface{ AtHand() bool }
+
 func (x *exchange) readBody() *Error {
 	limit := x.rt.Limits.BodyBytes
 	if x.r.ContentLength > limit {
 		return tooLarge(limit)
 	}
-	_ = x.ctl.SetReadDeadline(x.arrival.Add(x.rt.Limits.BodyTimeout)) // not every transport has deadlines
+	at, told := x.r.Body.(atHand)
+	waits := !told || !at.AtHand()
+	if waits {
+		_ = x.ctl.SetReadDeadline(x.arrival.Add(x.rt.Limits.BodyTimeout)) // not every transport has deadlines
+	}
 	body := x.body[:0]
 	for {
 		if len(body) == cap(body) {
@@ -224,6 +231,9 @@ func (x *exchange) readBody() *Error {
 			return err
 		}
 		if err == io.EOF {
+			if !waits {
+				return nil
+			}
 			_ = x.ctl.SetReadDeadline(time.Time{}) // else it stays: net/http reads on after an early answer
 			return nil
 		}

@@ -8,33 +8,27 @@ import (
 	"octet/gateway/wire"
 )
 
-// DataHandler answers the clients' listener. The two routes that carry the traffic are found without the router, which has
-// them too, for methods that are not POST.
+// DataHandler answers the clients' listener. What is asked for all the time does not go through the router, which finds the same.
 func (s *Server) DataHandler() http.Handler {
-	rest := s.routes()
+	rest := s.router()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method != http.MethodPost:
-			rest.ServeHTTP(w, r)
 		case r.URL.Path == chatPath:
 			s.complete(w, r, wire.Chat)
-		case r.URL.Path == completionsPath:
+			return
+		case r.URL.Path == completionPath:
 			s.complete(w, r, wire.Completion)
-		default:
-			rest.ServeHTTP(w, r)
+			return
 		}
+		rest.ServeHTTP(w, r)
 	})
 }
 
-const (
-	chatPath        = "/v1/chat/completions"
-	completionsPath = "/v1/completions"
-)
-
-func (s *Server) routes() http.Handler {
+func (s *Server) router() *gin.Engine {
 	e := s.bare()
 	e.POST(chatPath, func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat) })
-	e.POST(completionsPath, func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Completion) })
+	e.POST(completionPath, func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Completion) })
 	e.POST("/v1/route", func(c *gin.Context) { s.explain(c.Writer, c.Request) })
 	e.GET("/v1/models", s.identified(s.listModels))
 	e.GET("/v1/models/:id", s.identified(s.oneModel))

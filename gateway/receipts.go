@@ -161,8 +161,8 @@ type receipts struct {
 
 // ring holds one tenant's receipts; the oldest makes room.
 type ring struct {
-	byID map[uint64]*Receipt // by keyOf their ids; of two with one key the newer
-	all  []*Receipt          // grows to keep, then wraps
+	all  []*Receipt // grows to keep, then wraps
+	keys []uint64   // of all, by keyOf their ids: eight of them lie in a line of a cache, so that who asks may look at each
 	next int
 }
 
@@ -177,19 +177,16 @@ func (rs *receipts) put(r *Receipt) {
 	defer rs.mu.Unlock()
 	g := rs.rings[r.tenant]
 	if g == nil {
-		g = &ring{byID: map[uint64]*Receipt{}}
+		g = &ring{}
 		rs.rings[r.tenant] = g
 	}
-	g.byID[keyOf(r.ID)] = r
+	key := keyOf(r.ID)
 	if len(g.all) < rs.keep {
-		g.all = append(g.all, r)
+		g.all, g.keys = append(g.all, r), append(g.keys, key)
 		return
 	}
 	old := g.all[g.next]
-	if key := keyOf(old.ID); g.byID[key] == old {
-		delete(g.byID, key)
-	}
-	g.all[g.next] = r
+	g.all[g.next], g.keys[g.next] = r, key
 	if g.next++; g.next == rs.keep {
 		g.next = 0
 	}
@@ -206,10 +203,12 @@ func (rs *receipts) find(tenant, id string) *Receipt {
 	if g == nil {
 		return nil
 	}
-	r := g.byID[keyOf(id)]
-	if r == nil || r.ID != id {
-		return nil
+	key := keyOf(id)
+	for i, k := range g.keys {
+		if r := g.all[i]; k == key && r.ID == id {
+			r.shared = true
+			return r
+		}
 	}
-	r.shared = true
-	return r
+	return nil
 }

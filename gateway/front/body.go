@@ -27,8 +27,8 @@ func (b *body) chunks()          { *b = body{c: b.c, chunked: true} }
 // whole says whether all of it was received and taken.
 func (b *body) whole() bool { return b.ended }
 
-// atHand says whether no more bytes need to be received for a handler to read all of it.
-func (b *body) atHand() bool {
+// AtHand says whether no more bytes need to be received for a handler to read all of it.
+func (b *body) AtHand() bool {
 	return b.whole() || !b.chunked && !b.expected && b.left <= int64(b.c.w-b.c.r)
 }
 

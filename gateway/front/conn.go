@@ -215,7 +215,7 @@ func (c *conn) advance() verdict {
 		if bad := c.parse(end); bad != nil {
 			return c.refuse(bad)
 		}
-		if !c.body.atHand() {
+		if !c.body.AtHand() {
 			return pending
 		}
 		if !c.handle() || c.later != nil {

@@ -5,15 +5,50 @@ type reader func(p *parser)
 
 // paramReader finds who reads a top-level member; nil for one that passes through unread.
 func paramReader(kind Kind, name []byte) reader {
-	own := chatParams
 	if kind == Completion {
-		own = completionParams
+		return allOfCompletion.find(name)
 	}
-	if read := own[string(name)]; read != nil {
-		return read
-	}
-	return sharedParams[string(name)]
+	return allOfChat.find(name)
 }
+
+// table finds readers by name: in slots, so that a look costs less than one into a map.
+type table [64][]entry
+
+type entry struct {
+	name string
+	read reader
+}
+
+func slotOf[S string | []byte](name S) int {
+	return (len(name)*5 ^ int(name[0])*3 ^ int(name[len(name)-1])) % len(table{})
+}
+
+// tableOf makes one table of several; of two with one name the first counts.
+func tableOf(all ...map[string]reader) *table {
+	t := new(table)
+	for _, params := range all {
+		for name, read := range params {
+			if t.find([]byte(name)) == nil {
+				t[slotOf(name)] = append(t[slotOf(name)], entry{name, read})
+			}
+		}
+	}
+	return t
+}
+
+func (t *table) find(name []byte) reader {
+	if len(name) == 0 {
+		return nil
+	}
+	for _, e := range t[slotOf(name)] {
+		if e.name == string(name) {
+			return e.read
+		}
+	}
+	return nil
+}
+
+var allOfChat, allOfCompletion = tableOf(chatParams, sharedParams), tableOf(completionParams, sharedParams)
 
 var sharedParams = map[string]reader{
 	"model":                 (*parser).modelName,

@@ -134,3 +134,32 @@ func mustParse(t *testing.T, kind Kind, body string) *Request {
 	}
 	return r
 }
+
+func TestEveryParameterHasItsReaderInItsTable(t *testing.T) {
+	most := 0
+	for kind, own := range map[Kind]map[string]reader{Chat: chatParams, Completion: completionParams} {
+		all := map[string]bool{}
+		for name := range own {
+			all[name] = true
+		}
+		for name := range sharedParams {
+			all[name] = true
+		}
+		for name := range all {
+			if paramReader(kind, []byte(name)) == nil {
+				t.Errorf("nobody reads %s", name)
+			}
+			for _, other := range []string{name + "x", name[1:], name[:len(name)-1] + "?"} {
+				if !all[other] && paramReader(kind, []byte(other)) != nil {
+					t.Errorf("somebody reads %s", other)
+				}
+			}
+		}
+	}
+	for _, slot := range append(allOfChat[:], allOfCompletion[:]...) {
+		most = max(most, len(slot))
+	}
+	if paramReader(Chat, nil) != nil || most > 4 {
+		t.Errorf("%d names in one slot", most)
+	}
+}

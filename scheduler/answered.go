@@ -1,0 +1,51 @@
+package scheduler
+
+// Answered says that the whole answer came at once, n tokens of it, those of Resume included: what FirstToken and Grow say of
+// blocks, without what they say of time. How long prefill took and how fast tokens came cannot be told apart then, and a
+// prefill that seems to last as long as an answer would have deadlines refused that can be met.
+func (t *Ticket) Answered(n int) {
+	g := t.gate
+	g.gateMu.Lock()
+	defer g.gateMu.Unlock()
+	if t.released || t.first != 0 {
+		return
+	}
+	now := g.elapsed()
+	t.answered(n, now)
+	g.letIn(now)
+}
+
+// answered is Answered without letting in who fits now. Caller holds gateMu.
+func (t *Ticket) answered(n int, now Time) {
+	g := t.gate
+	t.settlePrompt(now)
+	t.generated = max(t.generated, n)
+	t.begun = t.generated // there is no pace to judge
+	if g.pool != nil {
+		t.compute(t.req.PromptTokens + t.generated)
+		t.claim(g.pool.Blocks(t.computed))
+	}
+}
+
+// Complete is Pin, Answered, Cached and Release in one step, for an answer that came at once: nobody is let in, or told to give
+// way, in between. cached below 0 is not known. False where t was told to give way before: then nothing has changed.
+func (t *Ticket) Complete(n, cached int) bool {
+	g := t.gate
+	g.gateMu.Lock()
+	defer g.gateMu.Unlock()
+	if t.yielding {
+		return false
+	}
+	if t.released {
+		return true
+	}
+	now := g.elapsed()
+	if t.first == 0 {
+		t.answered(n, now)
+	}
+	if cached >= 0 {
+		t.cachedTokens(cached)
+	}
+	t.end(now)
+	return true
+}
