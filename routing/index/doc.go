@@ -39,14 +39,15 @@
 //
 // Chains that break the claim that hashes are cumulative get depths that break with it.
 //
-// Eviction (evict.go) is a clock over whole runs, and begins when the memory is all taken. Each run has a use of 0 to 2: a query raises it
-// to 1 where its chain ends or parts, to 2 where its chain goes on; a store raises it to 1 for a run that the replica is new to, to
-// 2 for one that a new run follows. So beginnings outlive what follows them, and a reader writes to a run once for each round of
-// the hand. The hand goes round the runs in the order of their ids; a run of use 0 goes, whoever holds it, and others
-// lose one, but of more than 512 in a row the next goes all the same, which bounds the writer's work. Who comes takes the id of who went, behind
-// the hand: what is new, unasked for, lasts one round. Nothing else decides: the same events and queries evict the same. An op
-// that has sent the hand round once evicts no more; the rest of it is refused, so that no chain evicts its own beginning. Tier maps have a
-// sixteenth of the memory to themselves; where that is full, the hand passes by runs of replicas without any.
+// Eviction (evict.go) is a clock over whole runs, and begins when the memory is all taken. Each run has a use of 0 to 2: a query
+// raises it to 1 where its chain ends or parts, to 2 where its chain goes on; a store raises it to 1 for a run that the replica is
+// new to, to 2 for one that a new run follows. So beginnings outlive what follows them, and queries write to a run once for each
+// round of the hand. The hand goes round the runs in the order of their ids; one of use 0 goes, whoever holds it, and the others lose
+// one. After 512 ids without a victim the next run goes all the same, which bounds the writer's work. Who comes takes the id of who
+// went, behind the hand: what is new and not asked for lasts one round. Nothing else decides: the same events and queries evict the
+// same. An op that has sent the hand round once evicts no more and the rest of it is refused, so that no chain evicts its own
+// beginning. Tier maps have a sixteenth of the memory to themselves; where they need more, runs of replicas with such maps go.
+// Where headers are short and an eighth of all arrays lies idle, a chunk of arrays is emptied and given back (vacate.go).
 //
 // How readers do without a lock: a header is written under a sequence number that is odd meanwhile; who sees it odd or changed
 // looks again, and waits for the writer after 64 times. Headers, hashes and tables lie in memory that is mapped beside the heap in

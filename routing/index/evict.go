@@ -2,7 +2,8 @@ package index
 
 import "sync/atomic"
 
-// patrol is how many runs that are in use the hand may pass before the next one goes whether or not it is.
+// patrol is how many ids the hand may pass before the next run goes whether or not it is in use. After sixteen times as many it
+// rests until the next op.
 const patrol = 512
 
 // How often a run that is in use outlives the hand's coming by.
@@ -31,9 +32,9 @@ func (t *runTree) evict(hosts HostBitmap, enough func() bool) bool {
 	return false
 }
 
-// victim moves the hand to the next run to forget.
+// victim moves the hand to the next run to forget, if it is not far.
 func (t *runTree) victim(hosts HostBitmap) bool {
-	for n := 0; t.looks < t.top && t.live > 0; {
+	for n := 1; n <= 16*patrol && t.looks < t.top && t.live > 0; n++ {
 		t.looks++
 		if t.hand++; t.hand >= t.top {
 			t.hand = 1
@@ -42,7 +43,7 @@ func (t *runTree) victim(hosts HostBitmap) bool {
 		if r.meta.len() == 0 || t.hand == t.pinned || !hosts.Empty() && !t.concerns(r, hosts) {
 			continue
 		}
-		if n++; r.meta.use() == 0 || n > patrol {
+		if r.meta.use() == 0 || n > patrol {
 			return true
 		}
 		t.use(r, r.meta.use()-1)
@@ -65,8 +66,7 @@ func (t *runTree) discard(id uint32) {
 	t.read(r, s)
 	blocks := blocksOf(t.hashes(r))
 	s.facts(func(h HostID, from, to int) {
-		t.held[h] -= to - from
-		t.parted(h, blocks[from:to])
+		t.lose(h, blocks[from:to])
 	})
 	t.evicted += uint64(s.len)
 	t.forget(id, r, 0, s.len)

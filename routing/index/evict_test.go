@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"octet/kvpool"
@@ -92,7 +93,7 @@ func TestEvictionKeepsWhatIsAskedForAsWellAsLRUDoes(t *testing.T) {
 	}
 	s := &served{x: x}
 	s.hit(draw())
-	widen(x, uint64(room)*16/(32*8*cramMost)) // the table holds that many entries
+	widen(x, uint64(room)*16/(32*8*fillMost)) // the table holds that many entries
 	oracle := &lru{room: room, order: list.New(), at: map[kvpool.BlockHash]*list.Element{}}
 	hot := make([][]kvpool.BlockHash, room/4/(blocks-system))
 	for i := range hot {
@@ -283,4 +284,66 @@ func TestBeginningsOutliveWhatFollowsThem(t *testing.T) {
 		}
 		x.tree.discard(x.tree.hand)
 	}
+}
+
+// Prompts are long for a while, and then short, and long again: memory goes from arrays to headers and back. What the index holds in
+// the end is what it would hold if prompts had always been like that, or about. Who asks meanwhile is never told too much.
+func TestMemoryFollowsTheLengthOfRuns(t *testing.T) {
+	if !forgets {
+		t.Skip("memory cannot be given back here")
+	}
+	x, _ := New(Config{MaxBytes: 24 << 20})
+	seed(t, x, nil, 0, 0, 0)
+	seq := uint64(1)
+	g := &grown{x: x}
+	var chain []kvpool.BlockHash
+	known := chainOf(64, "")
+	var readers sync.WaitGroup
+	ended := make(chan struct{})
+	found := 0
+	readers.Go(func() {
+		var out [MaxHosts]uint16
+		for ; ; found += int(out[2]) {
+			select {
+			case <-ended:
+				return
+			default:
+			}
+			if x.Depths(known, HostSet(0, 1, 2), &out); out[0] != 0 || out[1] > 32 || out[2] > 64 {
+				t.Errorf("depths %v", out[:3])
+				return
+			}
+		}
+	})
+	fill := func(length, n int) (entries int) {
+		g.length = length
+		for range n {
+			seq++
+			chain = g.chain(g.head(int(seq)), chain[:0])
+			x.Apply(Batch{Seq: seq, Ops: []Op{{Kind: Store, Blocks: chain, RootKnown: true}}})
+			if seq%64 == 0 {
+				x.Apply(Batch{Host: 1, Epoch: 1, Seq: seq, Ops: []Op{{Kind: Store, Blocks: known[:32], RootKnown: true}}})
+				x.Apply(Batch{Host: 2, Epoch: 1, Seq: seq, Ops: []Op{{Kind: Store, Blocks: known, RootKnown: true}}})
+			}
+			if used := x.Stats().Bytes; used > 24<<20 {
+				t.Errorf("%d bytes", used)
+			}
+		}
+		if err := x.Check(); err != nil {
+			t.Error(err)
+		}
+		return x.Stats().Entries
+	}
+	long := fill(400, 3000)
+	short := fill(8, 80_000)
+	again := fill(400, 3000)
+	close(ended)
+	readers.Wait()
+	if found == 0 {
+		t.Error("the reader found nothing")
+	}
+	if short < 250_000 || again < long/3 {
+		t.Fatalf("%d blocks in long runs, then %d in short ones, then %d in long ones; %+v", long, short, again, x.Stats())
+	}
+	t.Logf("%d blocks in long runs, then %d in short ones, then %d in long ones; %+v", long, short, again, x.Stats())
 }

@@ -16,7 +16,9 @@ type memory struct {
 func (m *memory) take(n int64) bool { return m.charge(n, m.limit) }
 
 // extend charges n bytes that are never given back. It leaves a sixteenth of the limit to the heap.
-func (m *memory) extend(n int64) bool { return m.charge(n, m.limit-m.limit/16) }
+func (m *memory) extend(n int64) bool { return m.charge(n, m.mapped()) }
+
+func (m *memory) mapped() int64 { return m.limit - m.limit/16 }
 
 func (m *memory) charge(n, limit int64) bool {
 	if m.used.Add(n) > limit {
@@ -41,6 +43,7 @@ type slab struct {
 	dir  atomic.Pointer[[]unsafe.Pointer]
 	mem  *memory
 	size int // bytes of a chunk
+	maps []pages
 }
 
 func newSlab(m *memory, size int) *slab {
@@ -59,7 +62,7 @@ func (s *slab) extend(charge int64) bool {
 		s.mem.give(charge)
 		return false
 	}
-	s.mem.all = append(s.mem.all, p)
+	s.mem.all, s.maps = append(s.mem.all, p), append(s.maps, p)
 	old := *s.dir.Load()
 	dir := append(make([]unsafe.Pointer, 0, len(old)+1), old...)
 	dir = append(dir, p.base)

@@ -14,5 +14,8 @@ func mapPages(n int) (pages, error) {
 	return pages{unsafe.Pointer(unsafe.SliceData(make([]uint64, n/8)))}, nil
 }
 
+// forgets says whether forget gives room back.
+const forgets = false
+
 func (pages) forget() {}
 func (pages) unmap()  {}

@@ -41,6 +41,9 @@ func mapPages(n int) (pages, error) {
 	return pages{base: unsafe.Pointer(&raw[skip]), raw: raw}, nil
 }
 
+// forgets says whether forget gives room back.
+const forgets = true
+
 // forget gives the memory's room back; it stays readable, as zeros.
 func (p pages) forget() { _ = syscall.Madvise(p.raw, adviseForget) }
 

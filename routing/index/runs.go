@@ -42,7 +42,7 @@ type runTree struct {
 	gaps  []stretch
 	lost  [MaxHosts]int
 
-	parted func(h HostID, blocks []kvpool.BlockHash) // is told what h held of a run that was evicted
+	parted func(h HostID, blocks []kvpool.BlockHash) // is told what h is not known to hold any more for want of room
 }
 
 // spareIDs is how many run ids are free before a change begins: more than any change takes.
@@ -85,10 +85,11 @@ func (t *runTree) idRoom() bool {
 	if spare() {
 		return true
 	}
-	if t.runs.chunks() < 1<<(32-runBits) && t.runs.extend(int64(t.runs.size)+int64(t.runs.size)/8) {
-		return true
+	if t.runs.chunks() == 1<<(32-runBits) {
+		return t.evict(HostBitmap{}, spare)
 	}
-	return t.evict(HostBitmap{}, spare)
+	charge := int64(t.runs.size) + int64(t.runs.size)/8
+	return t.runs.extend(charge) || t.makeWay(charge) && t.runs.extend(charge) || t.evict(HostBitmap{}, spare)
 }
 
 // find returns where b is; id 0 when it is nowhere.

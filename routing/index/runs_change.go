@@ -1,5 +1,7 @@
 package index
 
+import "octet/kvpool"
+
 // hold records that h holds blocks [from, to) of a run. It reports false, and records nothing, when there is no room.
 func (t *runTree) hold(id uint32, from, to int, h HostID) bool {
 	r, s := t.at(id), t.borrow()
@@ -48,23 +50,28 @@ func (t *runTree) settle(id uint32, s *shape, from, to int) {
 
 // shed makes s small enough for a run without taking any room: it forgets all isles and what comes after the first gap.
 func (t *runTree) shed(id uint32, s *shape) {
-	clear(t.lost[:])
+	blocks := blocksOf(t.words.array(t.at(id).words, s.len))
 	for _, i := range s.isles {
-		t.lost[i.host] += int(i.to - i.from)
+		t.lose(i.host, blocks[i.from:i.to])
 	}
 	s.isles = s.isles[:0]
 	for len(s.parts) > maxParts {
 		p := s.parts[len(s.parts)-1]
-		t.lost[p.host] += int(p.reach)
+		t.lose(p.host, blocks[:p.reach])
 		s.parts = s.parts[:len(s.parts)-1]
 	}
-	t.charge()
 	if t.gaps = s.gaps(0, s.len, t.gaps[:0]); len(t.gaps) > 0 {
 		t.carve(id, s, stretch{t.gaps[0].from, s.len})
 	}
 	if s.len > 0 {
 		t.fit(id, s)
 	}
+}
+
+// lose notes that h is not known to hold blocks any more.
+func (t *runTree) lose(h HostID, blocks []kvpool.BlockHash) {
+	t.held[h] -= len(blocks)
+	t.parted(h, blocks)
 }
 
 // charge takes what was lost off what is held.

@@ -2,8 +2,7 @@ package index
 
 const (
 	fillMost = 13 // of 16 slots: above it a segment grows
-	cramMost = 14 // of 16 slots: up to which it is filled with entries where memory is short
-	fullMost = 15 // of 16 slots: up to which with tombstones, then
+	fullMost = 14 // of 16 slots: up to which tombstones may fill one that cannot grow
 	growBy   = 2  // a segment grows by the half
 )
 
@@ -29,11 +28,10 @@ func (t *table) room(p uint64) bool {
 	return t.cram(s, f)
 }
 
-// cram makes sure that one more entry fits into a segment that cannot grow: fuller than it should be, and without its tombstones
-// when those are in the way.
+// cram makes sure that one more entry fits into a segment that cannot grow, and frees it of its tombstones when those are in the way.
 func (t *table) cram(s *segment, f *filling) bool {
 	slots := s.Load().n * lineSlots
-	if uint64(f.used-f.dead+1)*16 > slots*cramMost {
+	if uint64(f.used-f.dead+1)*16 > slots*fillMost {
 		return false
 	}
 	return uint64(f.used+1)*16 <= slots*fullMost || t.rebuild(s, f, slots/lineSlots)

@@ -42,6 +42,9 @@ type words struct {
 	*slab
 	next, end uint32          // what of the newest chunk was not handed out yet
 	free      [classes]uint32 // of each class, the first free array; each begins with the position of the next
+	idle      int             // words in free arrays
+	vacant    []uint32        // chunks whose room was given back
+	cursor    uint32          // the chunk that was vacated last
 }
 
 func newWords(m *memory) words { return words{slab: newSlab(m, 1<<chunkBits), next: 1, end: 1} }
@@ -76,10 +79,14 @@ func (w *words) room(n int) bool {
 
 // grow begins a new chunk.
 func (w *words) grow() bool {
-	if w.chunks() == 1<<(32-wordBits) || !w.extend(1<<chunkBits) {
+	last := uint32(w.chunks())
+	if n := len(w.vacant); n > 0 && w.mem.extend(1<<chunkBits) {
+		last = w.vacant[n-1]
+		w.vacant = w.vacant[:n-1]
+	} else if n > 0 || last == 1<<(32-wordBits) || !w.extend(1<<chunkBits) {
 		return false
 	}
-	last := uint32(w.chunks()-1) << wordBits
+	last <<= wordBits
 	w.turnTo(max(1, last), last+(1<<wordBits-1)) // the last word of a chunk stays unused: 32 bits hold the end
 	return true
 }
@@ -134,6 +141,7 @@ func (w *words) take(class int) uint32 {
 	}
 	if pos := w.free[class]; pos != 0 {
 		w.free[class] = uint32(w.array(pos, 1)[0])
+		w.idle -= classSizes[class]
 		return pos
 	}
 	pos := w.next
@@ -147,4 +155,5 @@ func (w *words) take(class int) uint32 {
 func (w *words) put(pos uint32, class int) {
 	put64(&w.array(pos, 1)[0], uint64(w.free[class]))
 	w.free[class] = pos
+	w.idle += classSizes[class]
 }
