@@ -18,6 +18,7 @@ var (
 	sourceBatches  = prometheus.NewDesc("octet_events_batches_total", "Batches that a source brought.", []string{"source"}, nil)
 	sourceTroubles = prometheus.NewDesc("octet_events_troubles_total", "What went wrong with a source.", []string{"source", "kind"}, nil)
 	feedBatches    = prometheus.NewDesc("octet_index_batches_total", "Batches by what became of them.", []string{"outcome"}, nil)
+	feedBlocks     = prometheus.NewDesc("octet_index_blocks_total", "Blocks of engines that are not known for what they are, or were compared with the engine's hash scheme.", []string{"kind"}, nil)
 	feedLag        = prometheus.NewDesc("octet_index_lag_seconds", "From an engine's clock to the index, of the batch applied last.", nil, nil)
 	feedWaiting    = prometheus.NewDesc("octet_index_waiting_batches", "Batches that wait for one before them.", nil, nil)
 	guessBlocks    = prometheus.NewDesc("octet_approximate_blocks", "Blocks that count for replicas because prompts were routed there.", nil, nil)
@@ -27,7 +28,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (eventMetrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{sourceUp, sourceLag, sourceBatches, sourceTroubles, feedBatches, feedLag, feedWaiting, guessBlocks, guessRouted, guessFound} {
+	for _, d := range []*prometheus.Desc{sourceUp, sourceLag, sourceBatches, sourceTroubles, feedBatches, feedBlocks, feedLag, feedWaiting, guessBlocks, guessRouted, guessFound} {
 		out <- d
 	}
 }
@@ -58,6 +59,11 @@ func (m eventMetrics) feed(out chan<- prometheus.Metric) {
 		"foreign": f.Foreign, "dead": f.Dead, "invalid": f.Invalid,
 	} {
 		count(out, feedBatches, n, outcome)
+	}
+	for kind, n := range map[string]uint64{
+		"orphan": f.Orphans, "unmappable": f.Unmappable, "ignored": f.Ignored, "conflict": f.Conflicts, "verified": f.Verified, "mismatched": f.Mismatched,
+	} {
+		count(out, feedBlocks, n, kind)
 	}
 	gauge(out, feedLag, f.Lag.Seconds())
 	gauge(out, feedWaiting, float64(f.Held))

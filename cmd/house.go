@@ -197,14 +197,7 @@ func (h *house) settle(cfg *config.Config, rt *gateway.Runtime, staying map[stri
 	targets := make(map[string]events.Target, len(staying))
 	for name, r := range staying {
 		rt.Replicas[r.replica.Host] = r.replica
-		to := events.Target{Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize, Source: sourceOf(name, r.events)}
-		if r.events == nil || r.events.Source != "any" {
-			to.Patience = cfg.Events.BindFor
-		}
-		if scheme := h.schemes.of(r.hashes); scheme != nil {
-			to.Scheme, to.Named = scheme, r.key.scheme != hashes{}
-		}
-		targets[name] = to
+		targets[name] = h.targetOf(cfg, name, r)
 	}
 	for name, r := range h.residents {
 		if now := staying[name]; now == nil || now.replica.Host != r.replica.Host {

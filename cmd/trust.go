@@ -76,6 +76,18 @@ func (h *house) silent(down func(source string) bool, sources map[string]time.Ti
 	return silent
 }
 
+// targetOf says where a resident's blocks go, who may tell of them, and what they are called.
+func (h *house) targetOf(cfg *config.Config, name string, r *resident) events.Target {
+	to := events.Target{Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize, Source: sourceOf(name, r.events)}
+	if r.events == nil || r.events.Source != "any" {
+		to.Patience = cfg.Events.BindFor
+	}
+	if scheme := h.schemes.of(r.hashes); scheme != nil {
+		to.Scheme, to.Named = scheme, r.key.scheme != hashes{}
+	}
+	return to
+}
+
 // carries says whether a source may bring a replica's events.
 func carries(source, replica string, e *config.ReplicaEvents) bool {
 	if own := sourceOf(replica, e); own != "" {

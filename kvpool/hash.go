@@ -61,9 +61,15 @@ func (h Hasher) Extend(chain []BlockHash, root BlockHash, _ *Digest, tokens []ui
 	return h.Chain(chain, root, tokens, blockSize)
 }
 
-// Named returns the hash of a block that its engine's own chained hash function calls name. The functions know nothing of specialists;
-// within is what keeps those apart: the root of the specialist alone.
-func Named(within BlockHash, name uint64) BlockHash { return within ^ BlockHash(name) }
+// Named returns the hash of a block that its engine's own chained hash function calls name. Those functions know nothing of specialists:
+// within is what keeps them apart, the root of the specialist alone. Two names never have one hash within the same; where the seed is not known
+// nobody can choose names whose hashes are alike (MurmurHash3's finalizer, a bijection).
+func Named(within BlockHash, name uint64) BlockHash {
+	h := uint64(within) ^ name
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	return BlockHash(h ^ h>>33)
+}
 
 // TextChain appends to dst the hashes of all full chunks of text, chunkBytes bytes each.
 func (h Hasher) TextChain(dst []BlockHash, root BlockHash, text []byte, chunkBytes int) []BlockHash {

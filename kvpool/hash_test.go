@@ -126,3 +126,42 @@ func TestTokensAreHashedLittleEndian(t *testing.T) {
 		t.Fatal("this machine is not little-endian: hashes would not meet those of others")
 	}
 }
+
+// A chain is a function of its root and of all tokens so far, however it is cut; another token, root or seed anywhere makes all that follows other.
+// MOD2-36, MOD2-37
+func FuzzChain(f *testing.F) {
+	f.Add([]byte("0123456789abcdef0123456789abcdef"), uint8(2), uint8(1), uint8(5), uint64(7))
+	f.Add([]byte{}, uint8(16), uint8(0), uint8(0), uint64(0))
+	f.Fuzz(func(t *testing.T, ids []byte, size, cut, change uint8, seed uint64) {
+		if size == 0 {
+			return
+		}
+		h, blockSize := NewHasher(seed), int(size)
+		tokens := make([]uint32, len(ids)/4)
+		for i := range tokens {
+			tokens[i] = binary.LittleEndian.Uint32(ids[4*i:])
+		}
+		root := h.Root("a", "b", "c")
+		whole := h.Chain(nil, root, tokens, blockSize)
+		pieces := h.Extend(nil, root, nil, tokens[:min(int(cut), len(tokens))], blockSize)
+		pieces = h.Extend(pieces, root, nil, tokens[len(pieces)*blockSize:], blockSize)
+		if !slices.Equal(whole, pieces) || len(whole) != len(tokens)/blockSize {
+			t.Fatalf("%d blocks in one, %d in pieces, of %d tokens", len(whole), len(pieces), len(tokens))
+		}
+		if len(whole) == 0 {
+			return
+		}
+		at := int(change) % (len(whole) * blockSize)
+		tokens[at]++
+		other := h.Chain(nil, root, tokens, blockSize)
+		for i := range whole {
+			if (whole[i] == other[i]) != (i < at/blockSize) {
+				t.Fatalf("token %d changed, and block %d is the same: %v", at, i, whole[i] == other[i])
+			}
+		}
+		tokens[at]--
+		if h.Chain(nil, h.Root("a", "", "bc"), tokens, blockSize)[0] == whole[0] || NewHasher(seed+1).Chain(nil, root, tokens, blockSize)[0] == whole[0] {
+			t.Fatal("another root or seed makes the same block")
+		}
+	})
+}

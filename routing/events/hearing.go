@@ -195,6 +195,9 @@ func (v *voice) String() string {
 func sumOf(b *Batch) sum {
 	var space [1024]byte
 	out := space[:0]
+	if n := weight(b); n > len(space) {
+		out = make([]byte, 0, n) // more than is written
+	}
 	for i := range b.Events {
 		e := &b.Events[i]
 		out = append(out, byte(e.Kind), byte(e.Tier))

@@ -204,7 +204,7 @@ func TestNamesNeedNoParents(t *testing.T) {
 	b.send(Event{Kind: Registered, Hashes: []uint64{10, 11}, Root: true})
 	depth := func() uint16 {
 		var out [index.MaxHosts]uint16
-		b.x.Depths([]kvpool.BlockHash{within ^ 10, within ^ 11, within ^ 12, within ^ 13}, index.HostSet(debug0.Host), &out)
+		b.x.Depths([]kvpool.BlockHash{kvpool.Named(within, 10), kvpool.Named(within, 11), kvpool.Named(within, 12), kvpool.Named(within, 13)}, index.HostSet(debug0.Host), &out)
 		return out[debug0.Host]
 	}
 	if depth() != 4 {

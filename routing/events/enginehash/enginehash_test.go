@@ -202,7 +202,7 @@ func TestPromptIsHashedInPiecesAsInOne(t *testing.T) {
 			}
 			chain = p.Extend(chain, 5, &digest, tokens[len(chain)*16:], 16)
 			for i, h := range chain {
-				if uint64(h)^99 != want[i] || seen[h] {
+				if h != kvpool.Named(99, want[i]) || seen[h] {
 					t.Fatalf("%s under %q: block %d is %x, want %x; seen: %v", name, keys, i, h, want[i], seen[h])
 				}
 				seen[h] = true
@@ -251,7 +251,7 @@ func FuzzChain(f *testing.F) {
 			t.Fatalf("%d blocks and %d of %d tokens in %d", len(chain), len(want), len(tokens), size)
 		}
 		for i, h := range chain {
-			if uint64(h) != want[i] {
+			if h != kvpool.Named(0, want[i]) {
 				t.Fatalf("block %d differs", i)
 			}
 		}
