@@ -245,3 +245,42 @@ func TestNothingLearnsFromLiveTraffic(t *testing.T) {
 		t.Error("what an operator sets does not show: this test sees nothing")
 	}
 }
+
+// MEGA-15: the counts of all confidences come as often as the configuration says, without anybody's end.
+func TestTalliesComeAtTheirInterval(t *testing.T) {
+	w, file := newBuiltinWorld(t, "shadow.tally_interval=100ms", "shadow.max_concurrent=0")
+	for n := 1; n <= 2; n++ {
+		w.post("/v1/chat/completions", asking(requests[0], false), "X-Intent", "review")
+		eventually(t, "a tally", func() bool {
+			_, tallies, _ := recordsOf(t, file)
+			return len(tallies) == n
+		})
+	}
+	_, tallies, _ := recordsOf(t, file)
+	total := uint64(0)
+	for _, tally := range tallies {
+		for _, n := range tally.Counts {
+			total += n
+		}
+	}
+	if total != 2 || tallies[0].Intent != "review" {
+		t.Errorf("%+v", tallies)
+	}
+}
+
+// Where no shadow may wait for its primary's end none is compared, and it is counted; the client's answer is whole.
+func TestShadowsThatWaitAreBounded(t *testing.T) {
+	w, file := newBuiltinWorld(t, "shadow.max_waiting=0")
+	text := requests[len(requests)-3] // the shipped model is far from sure of it
+	resp, answer := w.post("/v1/chat/completions", asking(text, false), "X-Intent", "review")
+	shadow := resp.Header.Get("X-Shadow")
+	if resp.StatusCode != 200 || shadow == "" {
+		t.Fatalf("status %d, shadow %q: %s", resp.StatusCode, shadow, answer)
+	}
+	eventually(t, "the shadow is dropped", func() bool {
+		return w.counted(fmt.Sprintf(`octet_shadows_total{outcome="crowded",specialist=%q} 1`, shadow))
+	})
+	if examples, _, _ := recordsOf(t, file); len(examples) != 0 {
+		t.Errorf("%+v", examples)
+	}
+}

@@ -49,7 +49,8 @@ type Router struct {
 	Probation Probation `yaml:"probation"`
 }
 
-// Stickiness keeps a conversation (a session, else what begins with an earlier request and its answer) where its cache is. It
+// Stickiness keeps a conversation (a session, else what begins with an earlier request: of a chat its messages, of a completion its
+// prompt, of which the first MiB counts) where its cache is. It
 // moves when the specialist now preferred is more probable by more than the cost of the cache and the margin. What a request
 // declares always wins.
 type Stickiness struct {

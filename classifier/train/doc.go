@@ -1,6 +1,6 @@
 // Package train makes and measures classifier models: `octet train` and `octet evaluate`.
 //
-//	labelled texts ─▶ vectors ─▶ features seen in two sources at least ─▶ logistic regression ─▶ int8 ─▶ calibration on dev ─▶ artefact
+//	labelled texts ─▶ vectors ─▶ features seen in two sources at least ─▶ logistic regressions ─▶ mean ─▶ int8 ─▶ calibration ─▶ artefact
 //
 // Invariants:
 //
@@ -8,5 +8,6 @@
 //     adds up, in a fixed order.
 //  2. What a source alone says is not learnt: a feature that one source has is left out, and a source's weight grows slower
 //     than its number of texts.
-//  3. The split that calibrates is not trained on.
+//  3. What calibrates a model, and what is reported of it, was never said by one that had seen the text: it is dev, which is then not
+//     trained on, or a cross-validation in which families of sources are left out in turn.
 package train

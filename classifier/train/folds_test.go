@@ -169,3 +169,27 @@ func TestTheLeastLossIsThatOfAGrid(t *testing.T) {
 		}
 	}
 }
+
+// A fold's answers are made true by the others' alone: here each fold is as sure as the others are wrong.
+func TestAFoldIsCalibratedByTheOthers(t *testing.T) {
+	var answers []answer
+	var of []int
+	for k := range 2 {
+		for i := range 200 {
+			a := answer{label: 0, probabilities: []float64{0.9, 0.08, 0.02}}
+			if k == 1 && i%2 == 0 {
+				a.label = 1 // the second fold's models are right half the time
+			}
+			answers, of = append(answers, a), append(of, k)
+		}
+	}
+	out := nested(answers, of, 2)
+	if sure, unsure := out[200].probabilities[0], out[0].probabilities[0]; sure < 0.9 || unsure > 0.6 {
+		t.Errorf("the fold beside one that is always right says %.2f, that beside one that is right half the time %.2f", sure, unsure)
+	}
+	for _, a := range out {
+		if sum := a.probabilities[0] + a.probabilities[1] + a.probabilities[2]; math.Abs(sum-1) > 1e-9 {
+			t.Fatalf("%v add up to %v", a.probabilities, sum)
+		}
+	}
+}

@@ -240,3 +240,40 @@ func TestAugmentedTextsKeepTheirLabels(t *testing.T) {
 		t.Error("an empty text is no trouble")
 	}
 }
+
+// A sight of a text has about half of its words, twice as heavy, and every concept.
+func TestASightIsOfHalfTheWords(t *testing.T) {
+	const rows, words, dense = 1000, 300, 40
+	e := example{label: 2, weight: 3}
+	for i := range words {
+		e.ids, e.values = append(e.ids, int32(i)), append(e.values, float32(i+1))
+	}
+	for i := range dense {
+		e.ids, e.values = append(e.ids, int32(rows+i)), append(e.values, 1)
+	}
+	seen := make([]int, words)
+	var half example
+	chance := rand.New(rand.NewPCG(1, 1))
+	for range 400 {
+		e.halve(&half, rows, chance)
+		if half.label != 2 || half.weight != 3 || !slices.IsSorted(half.ids) {
+			t.Fatalf("%+v", half)
+		}
+		for i, id := range half.ids {
+			switch {
+			case id >= rows && half.values[i] != 1, id < rows && half.values[i] != 2*e.values[id]:
+				t.Fatalf("input %d counts %v", id, half.values[i])
+			case id < rows:
+				seen[id]++
+			}
+		}
+		if n := len(half.ids); half.ids[n-dense] != rows {
+			t.Fatal("a concept is missing")
+		}
+	}
+	for id, n := range seen {
+		if n < 140 || n > 260 {
+			t.Errorf("word %d was seen %d times of 400", id, n)
+		}
+	}
+}
