@@ -73,6 +73,7 @@ type Server struct {
 	receipts    *receipts
 	idempotency *idempotency
 	retries     *retryBudget
+	again       func() bool // takes from retries
 	shadows     shadows
 	probation   *slo.Probation
 	floors      map[string]raised // of intents, that load has raised; Escalate's alone
@@ -96,6 +97,7 @@ func New(rt *Runtime, o Options) *Server {
 	if s.now == nil {
 		s.now, s.since = time.Now, time.Since // which asks one clock, not two
 	}
+	s.again = s.retries.take
 	s.cutOff, s.cut = context.WithCancelCause(context.Background())
 	if s.probation == nil {
 		s.probation = slo.NewProbation()
