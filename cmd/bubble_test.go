@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"octet/config"
@@ -32,6 +33,7 @@ type bubble struct {
 type inBubble struct {
 	*emulator.Emulator
 	listener *memory
+	asked    atomic.Int64 // for answers
 }
 
 // newBubble starts engines, and no gateway yet. All ends with the test.
@@ -54,10 +56,10 @@ func (b *bubble) start(c emulator.Config) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	one := &inBubble{e, newMemory()}
+	one := &inBubble{Emulator: e, listener: newMemory()}
 	b.engines[c.Name] = one
 	ctx, cancel := context.WithCancel(context.Background())
-	server := &http.Server{Handler: boasting(e.Handler())}
+	server := &http.Server{Handler: one.boasting()}
 	var running sync.WaitGroup
 	running.Go(func() { _ = e.Run(ctx) })
 	running.Go(func() { _ = server.Serve(one.listener) })
@@ -68,9 +70,13 @@ func (b *bubble) start(c emulator.Config) {
 	})
 }
 
-// boasting has an engine say what only a gateway may.
-func boasting(engine http.Handler) http.Handler {
+// boasting has an engine say what only a gateway may, and counts what it is asked.
+func (e *inBubble) boasting() http.Handler {
+	engine := e.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/v1/") && r.Method == http.MethodPost {
+			e.asked.Add(1)
+		}
 		for _, name := range []string{"X-Specialist", "X-Receipt-Id", "X-Slo-Ttft-Ms", "X-Shadow", "X-Confidence", "X-Served-By", "Server"} {
 			w.Header().Set(name, "the engine")
 		}

@@ -67,8 +67,8 @@ func (l *local) render(dst []byte, f *routing.Facts, now time.Time) (rendered, e
 	if f.Kind != "completion" && f.Member != nil {
 		return l.chat(dst, f.Member, now)
 	}
-	r := requests.Get().(*wire.Request)
-	defer func() { r.Reset(); requests.Put(r) }()
+	r := parsedRequests.Get().(*wire.Request)
+	defer func() { r.Reset(); parsedRequests.Put(r) }()
 	if f.Kind != "completion" {
 		if err := wire.Parse(wire.Chat, f.Body, wire.Limits{Messages: 1 << 20}, r); err != nil {
 			return rendered{}, err
@@ -81,7 +81,7 @@ func (l *local) render(dst []byte, f *routing.Facts, now time.Time) (rendered, e
 	return completion(dst, r)
 }
 
-var requests = sync.Pool{New: func() any { return new(wire.Request) }}
+var parsedRequests = sync.Pool{New: func() any { return new(wire.Request) }}
 
 // ours says whether a request, of which member returns top-level members, leaves its prompt to be made here.
 func ours(member func(string) []byte) bool {

@@ -69,7 +69,7 @@ outcomes: {verifier: {sample: 1, workers: 2, command: [sh, -c, '! grep -q "f( {"
 specialists:
   - name: debug
     fallback: systems
-    slo: {correctness: {floor: 0.9, min_samples: 5, recover_for: 200ms, probe_share: 1}}
+    slo: {correctness: {floor: 0.5, min_samples: 5, recover_for: 200ms, probe_share: 1}}
     replicas: [{url: '%s', engine: openai, blocks: 512}]
   - {name: systems, replicas: [{url: '%s', engine: openai, blocks: 512}]}
 `, compiles(t, &broken), compiles(t, &sound)), nil)

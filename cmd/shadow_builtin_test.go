@@ -43,8 +43,8 @@ func newBuiltinWorld(t *testing.T, sets ...string) (*world, string) {
 	return newWorld(t, builtinWorld, engines, append([]string{"shadow.file=" + file}, sets...)...), file
 }
 
-// asked is what people ask, sure and unsure ones.
-var asked = []string{
+// requests are what people ask, sure and unsure ones.
+var requests = []string{
 	"Non-blocking sockets on epoll: recv returns EAGAIN though the peer closed the TCP connection. Which errno do I look at?",
 	"A bounded lock-free MPMC ring with compare_exchange_weak and acquire/release: where can two producers race?",
 	"My arena allocator returns misaligned pointers; how do I bump to alignof(T) before I carve a chunk off the page?",
@@ -100,7 +100,7 @@ func shippedOpinion(t *testing.T, text string) (o opinion) {
 func TestTheShippedModelDecidesWhoGetsASecondOpinion(t *testing.T) {
 	w, file := newBuiltinWorld(t)
 	shadowed, alone, rejected := 0, 0, 0
-	for i, text := range asked {
+	for i, text := range requests {
 		o := shippedOpinion(t, text)
 		for intent, threshold := range map[string]float64{"codegen": 0.3, "review": 0.85, "": 0} {
 			resp, answer := w.post("/v1/chat/completions", asking(text, i%2 == 0), "X-Intent", intent)
@@ -137,7 +137,7 @@ func TestTheShippedModelDecidesWhoGetsASecondOpinion(t *testing.T) {
 			}
 		}
 	}
-	if shadowed < 5 || alone < 5 || rejected > len(asked) {
+	if shadowed < 5 || alone < 5 || rejected > len(requests) {
 		t.Errorf("%d with a second opinion, %d without, %d of nobody: these requests show too little", shadowed, alone, rejected)
 	}
 	eventually(t, "ledgers at their baseline", w.quiet)
@@ -159,7 +159,7 @@ func TestWhatTheShippedModelRejectsIsRefusedWhereTheConfigSaysSo(t *testing.T) {
 	if resp.StatusCode != 422 || !bytes.Contains(answer, []byte("no_specialist")) {
 		t.Errorf("status %d: %s", resp.StatusCode, answer)
 	}
-	if resp, _ := w.post("/v1/chat/completions", asking(asked[0], false)); resp.StatusCode != 200 || resp.Header.Get("X-Specialist") != "systems" {
+	if resp, _ := w.post("/v1/chat/completions", asking(requests[0], false)); resp.StatusCode != 200 || resp.Header.Get("X-Specialist") != "systems" {
 		t.Errorf("status %d from %q", resp.StatusCode, resp.Header.Get("X-Specialist"))
 	}
 }
@@ -184,8 +184,8 @@ func TestAnArtefactThatWasTrainedOfflineTakesOverShadowsToo(t *testing.T) {
 	dir := t.TempDir()
 	w, file := newBuiltinWorld(t, "router.classifier.model="+builtinFile(t, dir))
 	const text = "kernel and crash and socket and frame and pipe"
-	before, first := w.decision(text), shippedOpinion(t, asked[0])
-	if resp, _ := w.post("/v1/chat/completions", asking(asked[0], false), "X-Intent", "review"); resp.Header.Get("X-Specialist") != first.first {
+	before, first := w.decision(text), shippedOpinion(t, requests[0])
+	if resp, _ := w.post("/v1/chat/completions", asking(requests[0], false), "X-Intent", "review"); resp.Header.Get("X-Specialist") != first.first {
 		t.Fatalf("the shipped one sends it to %q", resp.Header.Get("X-Specialist"))
 	}
 	cfg := *w.house.cfg
@@ -214,7 +214,7 @@ func TestNothingLearnsFromLiveTraffic(t *testing.T) {
 	w, file := newBuiltinWorld(t, "router.classifier.model="+served)
 	state := func() string {
 		var all strings.Builder
-		for _, text := range asked {
+		for _, text := range requests {
 			fmt.Fprintln(&all, w.decision(text))
 		}
 		knobs, _ := json.Marshal(w.house.knobs.List())
@@ -228,7 +228,7 @@ func TestNothingLearnsFromLiveTraffic(t *testing.T) {
 	}
 	before := state()
 	for i := range 60 {
-		resp, _ := w.post("/v1/chat/completions", asking(asked[i%len(asked)], i%2 == 0), "X-Intent", "review")
+		resp, _ := w.post("/v1/chat/completions", asking(requests[i%len(requests)], i%2 == 0), "X-Intent", "review")
 		w.post("/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":"review","pass":%v}`, resp.Header.Get("X-Receipt-Id"), i%7 == 0))
 	}
 	eventually(t, "second opinions that differ", func() bool {

@@ -27,6 +27,10 @@ type Request struct {
 
 	HeaderTimeout time.Duration // until the response head; 0 is the client's default
 	IdleTimeout   time.Duration // between reads of the body; 0 is the client's default
+
+	// Again is asked whether the request may be sent once more where a kept connection was lost with it, so that the engine may have
+	// begun to work on it. Nil is yes.
+	Again func() bool
 }
 
 // Field is one header field.

@@ -186,7 +186,7 @@ func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) en
 	x.hint(hop)
 	return engine.Request{
 		Method: "POST", Path: hop.Path, Segments: segments, RequestID: x.id, Stream: hop.Stream, Bearer: hop.Replica.APIKey, Fields: hop.Fields,
-		HeaderTimeout: budget, IdleTimeout: budget,
+		HeaderTimeout: budget, IdleTimeout: budget, Again: x.s.again,
 	}
 }
 

@@ -134,23 +134,20 @@ func (s *Server) step(sp *Specialist) int {
 // loadFloor is the floor in force for an intent's requests to a specialist: that of its escalation's last step, for the intents
 // that load it. An operator's floor of the specialist is for all.
 func (s *Server) loadFloor(sp *Specialist, intent string) int {
-	if sp.Load == nil || s.step(sp) < slo.Throttling {
+	floor, overridden := s.highestFloor(sp)
+	if floor > slo.LeastPriority && !overridden && !sp.Load.Loads(intent) {
 		return slo.LeastPriority
 	}
-	v, overridden, _ := s.knobs.Lookup(sp.floor)
-	if !overridden && !sp.Load.Loads(intent) {
-		return slo.LeastPriority
-	}
-	return int(v)
+	return floor
 }
 
-// highestFloor is loadFloor for the intents that load the specialist.
-func (s *Server) highestFloor(sp *Specialist) int {
+// highestFloor is loadFloor for the intents that load the specialist, and whether an operator has set it.
+func (s *Server) highestFloor(sp *Specialist) (floor int, overridden bool) {
 	if sp.Load == nil || s.step(sp) < slo.Throttling {
-		return slo.LeastPriority
+		return slo.LeastPriority, false
 	}
-	v, _ := s.knobs.Value(sp.floor)
-	return int(v)
+	v, overridden, _ := s.knobs.Lookup(sp.floor)
+	return int(v), overridden
 }
 
 // shadowAllowed says whether a copy of a request may go to a specialist now: not while it is under load, but for the probes by

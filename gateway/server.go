@@ -76,6 +76,7 @@ type Server struct {
 	receipts    *receipts
 	idempotency *idempotency
 	retries     *retryBudget
+	again       func() bool // takes from retries
 	shadows     shadows
 	probation   *slo.Probation
 	floors      map[string]raised // of intents, that load has raised; Escalate's alone
@@ -101,6 +102,7 @@ func New(rt *Runtime, o Options) *Server {
 		s.now, s.since = time.Now, time.Since // which asks one clock, not two
 	}
 	s.began = s.now().Add(-time.Hour)
+	s.again = s.retries.take
 	s.cutOff, s.cut = context.WithCancelCause(context.Background())
 	if s.probation == nil {
 		s.probation = slo.NewProbation()

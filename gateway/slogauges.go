@@ -55,7 +55,8 @@ func (g sloGauges) Collect(out chan<- prometheus.Metric) {
 		if sp.Load != nil {
 			emit(out, stepDesc, float64(g.s.step(sp)), sp.Name)
 			emit(out, pressureDesc, sp.Load.State().Pressure, sp.Name)
-			emit(out, lowestDesc, float64(g.s.highestFloor(sp)), sp.Name)
+			floor, _ := g.s.highestFloor(sp)
+			emit(out, lowestDesc, float64(floor), sp.Name)
 		}
 	}
 }

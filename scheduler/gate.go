@@ -141,7 +141,7 @@ func (c *GateConfig) bounded() bool {
 // Admit returns a ticket when r may run: its prompt and one step fit, its deadline can be met, and nobody in the engine is
 // pushed past its own. Where one of these fails, this is tried, in this order:
 //
-//  1. Strictly less urgent ones give way, if r then starts.
+//  1. Strictly less urgent ones give way, if r then starts; beyond the share of Redo only where r's deadline is lost otherwise.
 //  2. It waits its turn, by priority, then by its tenant's share, then by arrival: if the queue has a place, or somebody strictly less urgent in it who
 //     leaves for r, and the wait is within bounds.
 //  3. A long wait is offered back where r could go elsewhere.

@@ -51,7 +51,7 @@ func New(cfg Config) (*Client, error) {
 
 // Do sends r and returns once the head of the answer is here, whatever its status. The body follows by Response.Next.
 // An idle connection that the engine has closed meanwhile is not used; one that turns out to be dead before any byte of an
-// answer is replaced by a new one, once.
+// answer is replaced by a new one, once, where r.Again allows it.
 func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, error) {
 	if err := check(r); err != nil {
 		return nil, err
@@ -66,7 +66,9 @@ func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, er
 		if !errors.As(err, &gone) {
 			return answer(resp, err)
 		}
-		sent = gone.sent
+		if sent = gone.sent; sent && r.Again != nil && !r.Again() {
+			return nil, err
+		}
 	}
 	resp, err := c.anew(ctx, r)
 	if sent && errors.Is(err, engine.ErrConnect) {

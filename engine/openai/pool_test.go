@@ -222,6 +222,28 @@ func TestTheReplacementIsNotReplaced(t *testing.T) {
 	}
 }
 
+// What an engine may have worked on is sent again only where the caller allows it.
+func TestARequestThatMayHaveArrivedIsSentAgainByLeaveOnly(t *testing.T) {
+	for _, leave := range []bool{true, false} {
+		var asked atomic.Int32
+		url, _ := countedEngine(t, func(p *peer, _ int) {
+			for p.request() != nil && asked.Add(1) != 2 {
+				p.say(ok)
+			}
+		})
+		c := dialUp(t, Config{URL: url})
+		if _, _, err := exchange(c, post("{}")); err != nil {
+			t.Fatal(err)
+		}
+		r, questions := post("{}"), 0
+		r.Again = func() bool { questions++; return leave }
+		_, _, err := exchange(c, r)
+		if errors.Is(err, engine.ErrReset) == leave || questions != 1 || (asked.Load() == 3) != leave {
+			t.Errorf("leave %t: %v, asked for it %d times, the engine got %d requests", leave, err, questions, asked.Load())
+		}
+	}
+}
+
 // The request may have been worked on, so this must not look as if nothing had reached the engine.
 func TestAnEngineThatDiesWithAReusedConnectionIsErrResetAndNotErrConnect(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -102,12 +102,14 @@ func GatePlans(requests int) []GatePlan {
 	shared := crowded
 	shared.Name, shared.Gate.Quantum, shared.Gate.Aging, shared.Gate.AgingCeiling = "shares and age", 256, 5*time.Second, 2
 	shared.Gate.Weights = func(tenant string) int { return 1 + len(tenant)%3 }
+	sparing := shared
+	sparing.Name, sparing.Gate.Redo = "work done again is bounded", 0.03
 	prompt := batching // prompts are prefilled one after the other, and the first token is what is promised
 	prompt.Name, prompt.First, prompt.Load.PromptMost, prompt.Load.Prompt, prompt.Load.Slack = "first tokens", true, 1600, 60, 8*time.Second
 	prompt.Load.Answer, prompt.Load.Burst, prompt.Load.Gap = 20, 2, 1200*time.Millisecond
 	hurried := prompt
 	hurried.Name, hurried.Cost.Noise = "first tokens, noise of 20 %", 0.2
-	plans := []GatePlan{exact, urgent, noisy, batching, shaken, crowded, shared, prompt, hurried}
+	plans := []GatePlan{exact, urgent, noisy, batching, shaken, crowded, shared, sparing, prompt, hurried}
 	for i := range plans {
 		plans[i].Load.Requests, plans[i].Warm, plans[i].CheckEvery = requests, 100, 97
 	}
