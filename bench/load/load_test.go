@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 	"time"
@@ -24,6 +25,23 @@ func TestEveryEventOfABurstIsCountedOnce(t *testing.T) {
 	got, err := Requests{Addr: e.Addr(), Bodies: Chat("template", 1<<10, true), Status: 200}.Closed(3, 50*time.Millisecond)
 	if err != nil || got.Requests == 0 || got.Events != got.Requests*1001 { // and [DONE]
 		t.Fatalf("%d streams had %d events: %v", got.Requests, got.Events, err)
+	}
+}
+
+func TestConversationsDifferInTheirLastTenthOnly(t *testing.T) {
+	const size = 64 << 10
+	all := Talk("template", size)
+	for i := range all {
+		_, all[i], _ = bytes.Cut(all[i], []byte("\r\n\r\n"))
+	}
+	for i, one := range all[1:] {
+		same := 0
+		for same < min(len(one), len(all[i])) && one[same] == all[i][same] {
+			same++
+		}
+		if len(one) < size*95/100 || len(one) > size*105/100 || same < size*85/100 || same > size*92/100 {
+			t.Fatalf("%d bytes, of which %d are those of another", len(one), same)
+		}
 	}
 }
 

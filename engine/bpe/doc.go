@@ -2,7 +2,7 @@
 // the splitting patterns of GPT-2, Llama 3, Qwen, o200k and Tekken, and the BPE of SentencePiece with byte fallback.
 //
 //	text ──added tokens──▶ segments ──normalizer──▶ segments ──pattern──▶ words ──merges──▶ ids
-//	       added.go                   normalize.go             scan.go          merge.go
+//	       added.go                   normalize.go             scan.go          words.go, merge.go, stretches.go
 //
 // Invariants:
 //
