@@ -94,7 +94,7 @@ func (t *runTree) keep(r *run, n int) {
 // space makes sure that one array of n words can be handed out. Where as much as that had to be forgotten for it and is in pieces,
 // it reports false.
 func (t *runTree) space(n int) bool {
-	if t.words.fits(n) {
+	if t.words.fits(n) || forgets && t.words.shattered() && t.vacate(t.words.turn()) && t.words.fits(n) {
 		return true
 	}
 	enough := t.evicted + uint64(n)

@@ -3,7 +3,7 @@ package index
 import "slices"
 
 // Memory that was mapped for arrays while runs were long is what headers lack when they become short. So chunks of arrays are emptied
-// and given back.
+// and given back. A chunk that is full of small arrays is emptied likewise when large ones are needed.
 
 // makeWay has arrays give back the room for n bytes, at most a chunk and a bit, where an eighth of all arrays lies idle. It looks at every run
 // twice, and forgets those that are in the way.
@@ -42,6 +42,12 @@ func (t *runTree) vacate(chunk uint32) bool {
 func (w *words) slack() bool {
 	in := w.chunks() - len(w.vacant)
 	return in > 3 && w.idle > max(2, in/8)<<wordBits
+}
+
+// shattered reports whether most of the arrays' room lies idle, in pieces that are too small.
+func (w *words) shattered() bool {
+	in := w.chunks() - len(w.vacant)
+	return in > 1 && w.idle > in<<wordBits/2
 }
 
 // turn returns the chunk that is to be vacated next.
