@@ -88,8 +88,8 @@ func (s share) p99() time.Duration {
 // The questions, and how the builtin classifier takes them with only these two specialists.
 const (
 	sureOfDebug     = "My mutex deadlocks, how do I find out why with gdb"
-	unsureOfDebug   = "I debug a signal handler that writes to a pipe"                                         // 0.46, then systems 0.38
-	unsureOfSystems = "the daemon crashes with a segfault after fork, what is wrong with the file descriptors" // 0.47, then debug 0.25
+	unsureOfDebug   = "I debug a signal handler that writes to a pipe"                             // 0.49, then systems 0.37
+	unsureOfSystems = "read from a file descriptor until EOF, the process crashes with a segfault" // 0.57, then debug 0.26
 )
 
 // next is the n-th customer: of ten six are of priority -10, three of 0 and one of 10. Which are streams, how long they are and
