@@ -50,14 +50,14 @@ func (b *body) lineAtHand() bool {
 // nextChunk reads up to the bytes of the next chunk, and past the end of the chunk before; io.EOF is the end of the body.
 func (b *body) nextChunk() error {
 	if b.inChunk {
-		if line, err := b.c.line(2); err != nil || line != "" {
-			return malformed(err)
+		if _, err := b.c.line(len("\r\n")); err != nil {
+			return err
 		}
 		b.inChunk = false
 	}
 	line, err := b.c.line(mostChunkRow)
 	if err != nil {
-		return malformed(err)
+		return err
 	}
 	size, ok := chunkSize(line)
 	if !ok {
@@ -72,14 +72,6 @@ func (b *body) nextChunk() error {
 	}
 	b.left, b.inChunk = size, true
 	return nil
-}
-
-// malformed is err, or errChunk where there is none, or where a line was malformed.
-func malformed(err error) error {
-	if err == nil {
-		return errChunk
-	}
-	return err
 }
 
 // chunkSize reads a chunk's line: a number of up to 16 hexadecimal digits, and extensions that nobody looks at.
