@@ -34,6 +34,7 @@ func TestASlimStreamKeepsItsBodyAndItsCount(t *testing.T) {
 		}
 	}
 	x.slim()
+	x.turn.at = new(Attempt)
 	x.end()
 	if n := s.bodies.Load(); n != 0 {
 		t.Errorf("%d bytes are counted in the end", n)
