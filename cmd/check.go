@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"octet/config"
+	"octet/gateway"
+	"octet/gateway/front"
 	"octet/routing/plugins"
 )
 
@@ -21,6 +23,9 @@ func checkCommand() *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %d specialists, %d replicas\n", args[0], len(cfg.Specialists), countReplicas(cfg))
+			if gateway.Front(cfg.Front) == gateway.FrontOctet && !front.Supported {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: front: octet needs Linux; here Go's own server answers clients\n", args[0])
+			}
 			return nil
 		},
 	}

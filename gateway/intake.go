@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"octet/gateway/wire"
@@ -127,7 +128,7 @@ func headerToken(h http.Header, name string) (string, *Error) {
 			return "", fail(CodeInvalidValue, name, "the value holds control characters")
 		}
 	}
-	return v, nil
+	return strings.Clone(v), nil // whoever keeps it is not to keep all of the head that it is a part of
 }
 
 // The range of X-Priority; larger is more urgent.
@@ -264,5 +265,5 @@ func requestID(given string, fresh func() string) string {
 			return fresh()
 		}
 	}
-	return given
+	return strings.Clone(given) // receipts keep it, and not the head that it is a part of
 }

@@ -36,6 +36,9 @@ func (s *Server) dataServer() listening {
 			MaxHeaderBytes: max(leastHead, 2*limits.HeaderBytes), MaxFields: limits.HeaderFields,
 		}
 	}
+	if s.front != FrontNetHTTP {
+		s.log.Warn("front: octet needs Linux; Go's own server answers clients")
+	}
 	data := s.httpServer(s.DataHandler())
 	data.WriteTimeout = limits.WriteTimeout // from a request's head on; an answer sets its own with every write
 	return data

@@ -8,11 +8,33 @@ import (
 	"octet/gateway/wire"
 )
 
-// DataHandler answers the clients' listener.
+// DataHandler answers the clients' listener. The two routes that carry the traffic are found without the router, which has
+// them too, for methods that are not POST.
 func (s *Server) DataHandler() http.Handler {
+	rest := s.routes()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method != http.MethodPost:
+			rest.ServeHTTP(w, r)
+		case r.URL.Path == chatPath:
+			s.complete(w, r, wire.Chat)
+		case r.URL.Path == completionsPath:
+			s.complete(w, r, wire.Completion)
+		default:
+			rest.ServeHTTP(w, r)
+		}
+	})
+}
+
+const (
+	chatPath        = "/v1/chat/completions"
+	completionsPath = "/v1/completions"
+)
+
+func (s *Server) routes() http.Handler {
 	e := s.bare()
-	e.POST("/v1/chat/completions", func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat) })
-	e.POST("/v1/completions", func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Completion) })
+	e.POST(chatPath, func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat) })
+	e.POST(completionsPath, func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Completion) })
 	e.POST("/v1/route", func(c *gin.Context) { s.explain(c.Writer, c.Request) })
 	e.GET("/v1/models", s.identified(s.listModels))
 	e.GET("/v1/models/:id", s.identified(s.oneModel))

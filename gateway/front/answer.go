@@ -118,7 +118,8 @@ func (a *answer) inform(status int) {
 	a.drop()
 }
 
-// Write sends body bytes, when they are enough or the declared length is reached; else they wait for Flush or the end.
+// Write sends body bytes where they are more than a page holds with those before; else they wait for Flush or the handler's
+// return, so that who has a short answer whole finds the handler's work done.
 func (a *answer) Write(p []byte) (int, error) {
 	if !a.wrote {
 		a.WriteHeader(http.StatusOK)
@@ -135,17 +136,11 @@ func (a *answer) Write(p []byte) (int, error) {
 		return 0, http.ErrContentLength
 	}
 	a.hold()
-	var err error
 	if len(a.buf)+len(p)+tailRoom <= outSize {
 		a.buf = append(a.buf, p...)
-		if a.count != a.said.length {
-			return len(p), nil
-		}
-		err = a.push(nil, false)
-	} else {
-		err = a.push(p, false)
+		return len(p), nil
 	}
-	if err != nil {
+	if err := a.push(p, false); err != nil {
 		return 0, err
 	}
 	return len(p), nil

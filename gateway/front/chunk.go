@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// Bounds of what a chunked body may carry beside its bytes. The first two are net/http's.
+// Bounds of a chunked body, and of what it may carry beside its bytes. The excess is net/http's.
 const (
-	mostExcess   = 16 << 10 // bytes of framing over 16 a chunk and twice its size
+	mostChunk    = 1<<60 - 1 // bytes of one; net/http's sums overflow a little further up
+	mostExcess   = 16 << 10  // bytes of framing over 16 a chunk and twice its size
 	mostTrailers = 4 << 10
 	mostChunkRow = 4 << 10
 )
@@ -62,7 +63,7 @@ func (b *body) nextChunk() error {
 	if !ok {
 		return errChunk
 	}
-	b.excess = max(b.excess+int64(len(line))+2-16-2*min(size, 1<<40), 0)
+	b.excess = max(b.excess+int64(len(line))+2-16-2*size, 0)
 	if b.excess > mostExcess {
 		return errChunk
 	}
@@ -89,7 +90,7 @@ func chunkSize(line string) (size int64, ok bool) {
 	}
 	for i := range len(digits) {
 		d := hexDigit(digits[i])
-		if d < 0 || size > (1<<63-1)>>4 {
+		if d < 0 || size > mostChunk>>4 {
 			return 0, false
 		}
 		size = size<<4 | d

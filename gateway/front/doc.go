@@ -8,7 +8,7 @@
 // allocations for each open request (BenchmarkFront runs both). Against net/http it is stricter, never laxer: what it accepts,
 // net/http accepts as the same requests with the same bodies. What it refuses beyond that is listed in refuse.go, and each
 // reason is held to an oracle of its own by the differential tests. It speaks no TLS, no HTTP/2, no upgrades, and passes no
-// trailers on.
+// trailers on; a request's context has no values of net/http's.
 //
 // Invariants:
 //

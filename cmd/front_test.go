@@ -1,0 +1,78 @@
+package cmd
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"octet/gateway"
+	"octet/gateway/front"
+)
+
+// onOurFront is a world whose data listener is the gateway's own.
+func onOurFront(t *testing.T, sets ...string) *world {
+	if !front.Supported {
+		t.Skip("this system has what net/http needs, and no more")
+	}
+	return newWorld(t, smallWorld, smallEngines(), append(sets, "front=octet")...)
+}
+
+// What is no request at all is answered in the contract's shape too.
+func TestWhatIsNoRequestIsRefusedInTheContractsShape(t *testing.T) {
+	w := onOurFront(t, "limits.header_timeout=150ms", "limits.header_fields=16")
+	const post = "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n"
+	for _, c := range []struct {
+		name, head string
+		status     int
+		code       gateway.Code
+	}{
+		{"half a head", post + "X-Slow: ", 408, gateway.CodeRequestTimeout},
+		{"a head without an end", post + "X-Long: " + strings.Repeat("x", 1<<20), 431, gateway.CodeHeaderTooLarge},
+		{"many fields", post + strings.Repeat("X-Many: x\r\n", 17) + "\r\n", 431, gateway.CodeHeaderTooLarge},
+		{"no host", "GET /livez HTTP/1.1\r\n\r\n", 400, gateway.CodeInvalidRequest},
+		{"another version", "GET /livez HTTP/2.0\r\nHost: x\r\n\r\n", 505, gateway.CodeInvalidRequest},
+		{"another coding", post + "Transfer-Encoding: gzip\r\n\r\n", 501, gateway.CodeInvalidRequest},
+		{"two framings", post + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", 400, gateway.CodeInvalidRequest},
+		{"two lengths", post + "Content-Length: 5\r\nContent-Length: 5\r\n\r\n12345", 400, gateway.CodeInvalidRequest},
+		{"a folded field", post + "X-Folded: a\r\n b\r\n\r\n", 400, gateway.CodeInvalidRequest},
+		{"a line feed", post + "X-Bare: a\n\r\n", 400, gateway.CodeInvalidRequest},
+		{"an expectation", post + "Expect: more\r\n\r\n", 417, gateway.CodeInvalidRequest},
+		{"no HTTP", "\x16\x03\x01\x02\x00\x01\r\n\r\n", 400, gateway.CodeInvalidRequest},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			conn := w.dial()
+			go func() { _, _ = io.WriteString(conn, c.head) }()
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := io.ReadAll(resp.Body)
+			if err != nil || !resp.Close {
+				t.Errorf("%v, close %v", err, resp.Close)
+			}
+			checkError(t, resp, answer, c.status, c.code, "")
+		})
+	}
+}
+
+// A second request hidden in the first one's body is the first one's body.
+func TestASmuggledRequestIsNotHeard(t *testing.T) {
+	w := onOurFront(t)
+	for name, framing := range map[string]string{
+		"length":        "Content-Length: %d\r\n\r\n%s",
+		"chunked":       "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
+		"both":          "Content-Length: %[1]d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n%[2]s",
+		"spaced coding": "Transfer-Encoding : chunked\r\nContent-Length: %[1]d\r\n\r\n0\r\n\r\n%[2]s",
+	} {
+		conn := w.dial()
+		const smuggled = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
+		fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"+framing, len(smuggled), smuggled)
+		answer, err := io.ReadAll(conn)
+		if n := strings.Count(string(answer), "HTTP/1.1 "); err != nil || n != 1 || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
+			t.Errorf("%s: %d answers: %s %v", name, n, answer, err)
+		}
+	}
+}
