@@ -13,6 +13,13 @@ import (
 	"octet/engine"
 )
 
+// patient is a request with an idle timeout of its own.
+func patient(idle time.Duration) *engine.Request {
+	r := post("{}")
+	r.IdleTimeout = idle
+	return r
+}
+
 // fed reads an answer by Feed; pauses is how often there was nothing at hand.
 func fed(r engine.Response) (body string, pauses int, err error) {
 	err = r.(*Response).Feed(func(p []byte) error {
@@ -99,9 +106,9 @@ func TestAnEndThatComesWithTheLastBytesIsSeenAtOnce(t *testing.T) {
 			if rst {
 				p.reset()
 			}
-		}), IdleTimeout: time.Hour})
+		})})
 		for range 300 {
-			resp, err := cl.Do(context.Background(), post("{}"))
+			resp, err := cl.Do(context.Background(), patient(time.Hour))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,9 +158,9 @@ func TestFeedTimesOutOnSilenceAlone(t *testing.T) {
 			p.say("1\r\nx\r\n")
 		}
 		<-over
-	}), IdleTimeout: idle})
+	})})
 	defer close(over)
-	resp, err := cl.Do(context.Background(), post("{}"))
+	resp, err := cl.Do(context.Background(), patient(idle))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,10 +178,10 @@ func TestTheEndOfTheContextEndsFeed(t *testing.T) {
 		p.request()
 		p.say(chunking + "5\r\nhello\r\n")
 		<-over
-	}), IdleTimeout: time.Hour})
+	})})
 	defer close(over)
 	ctx, cancel := context.WithCancelCause(context.Background())
-	resp, err := cl.Do(ctx, post("{}"))
+	resp, err := cl.Do(ctx, patient(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"octet/engine"
 )
 
-// Response is an answer whose head is here. It implements engine.Response, and beyond it Buffered, which a relay looks for
-// by interface{ Buffered() bool }. One goroutine at a time may use it; to end it from another, end its context.
+// Response is an answer whose head is here. It implements engine.Response, and beyond it Feed, which a relay looks for by
+// interface. One goroutine at a time may use it; to end it from another, end its context.
 type Response struct {
 	client *Client
 	conn   *conn // nil once closed

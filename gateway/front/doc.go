@@ -12,7 +12,8 @@
 //
 // Invariants:
 //
-//  1. One goroutine a connection serves it from its first byte to its last; no other is started for it.
+//  1. One goroutine a connection serves it from its first byte to its last; no other is started for it, but to take its place:
+//     an answer that goes on after its handler, see Later, does so on a stack that the handler has not made deep.
 //  2. A connection that waits for its next request, or for its handler, holds no buffer.
 //  3. Answers go out in the order of the requests, and a connection whose request body was not read to its end is not used again.
 //  4. The *http.Request, its URL and the header maps belong to the connection and are used again for its next request: a handler
