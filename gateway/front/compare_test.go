@@ -100,23 +100,31 @@ func explainRefusal(s *script, theirs, ours *heard) (wrong, why string) {
 		}
 		return fmt.Sprintf("ours refused what theirs took: %s\n%s", ours.answers[n-1].body, theirs.requests[len(ours.requests)]), ""
 	}
-	if n > 0 && ours.answers[n-1].close && strings.Contains(string(s.input), "OPTIONS * ") && stricter[errChunk](s) {
-		return "", "OPTIONS *: " + errChunk.text
+	if i := len(ours.requests) - 1; i >= 0 && ours.unread[i] && n > 0 && ours.answers[n-1].close {
+		return compareAnswers(theirs.answers, ours.answers, n), "unread body, ours closes"
 	}
-	if i := len(ours.requests) - 1; i >= 0 && ours.unread[i] {
-		if n > 0 && ours.answers[n-1].close {
-			return compareAnswers(theirs.answers, ours.answers, n), "unread body, ours closes"
-		}
-		for _, bad := range []*refusal{errChunk, errTrailers} {
-			if stricter[bad](s) {
-				return "", "unread: " + bad.text
-			}
-		}
+	if why := unreadFault(s, ours); why != "" {
+		return compareAnswers(theirs.answers, ours.answers, n), why
 	}
 	return fmt.Sprintf("request %d is theirs alone:\n%s", len(ours.requests), theirs.requests[len(ours.requests)]), ""
 }
 
 var rest = regexp.MustCompile(`\n[^\n]{0,3}$`)
+
+// unreadFault is what ours may have found in a body that no handler read to its end, and closed for; "" is nothing. OPTIONS * has
+// no handler of ours.
+func unreadFault(s *script, ours *heard) string {
+	i := len(ours.requests) - 1
+	if (i < 0 || !ours.unread[i]) && !strings.Contains(string(s.input), "OPTIONS * ") {
+		return ""
+	}
+	for _, bad := range []*refusal{errChunk, errTrailers} {
+		if stricter[bad](s) {
+			return "unread: " + bad.text
+		}
+	}
+	return ""
+}
 
 // refused says whether an answer is the server's own, to what is no request.
 func refused(r reply) bool { return r.own && r.status >= 400 }
@@ -147,6 +155,11 @@ func compareEnds(s *script, theirs, ours *heard) (wrong, why string) {
 	}
 	if len(to) > n && bothWays(ours) {
 		return compareAnswers(to, oo, n), "HTTP/1.0, keep-alive beside something else"
+	}
+	if len(to) > n {
+		if why := unreadFault(s, ours); why != "" {
+			return compareAnswers(to, oo, n), why
+		}
 	}
 	if len(to) != n {
 		if len(to) == n+1 && refused(to[n]) && s.ending == errReset {
