@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"engine/emulator/tiny":       {"kvpool"},
 	"engine/emulator":            {"engine", "engine/bpe", "engine/chattemplate", "engine/emulator/prose", "engine/emulator/tiny", "scheduler", "kvpool", "routing/events", "routing/index"},
 	"gateway/sse":                {"gateway/wire"},
-	"gateway/front":              {"internal/sock"},
+	"gateway/front":              {"internal/hangup", "internal/sock"},
 	"calibration/records":        {"calibration"},
 	"calibration/judge":          {"calibration"},
 	"examples/geo":               {"routing", "routing/index", "routing/fleet", "routing/plugins"},

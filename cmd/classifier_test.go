@@ -265,3 +265,18 @@ func TestAConfiguredRuleRoutesAndABadOneIsAFault(t *testing.T) {
 		}
 	}
 }
+
+// What a model was trained on says nothing of how it does on what it has not seen: evaluate counts such texts, and says so.
+func TestEvaluateTellsTextsThatTheModelWasTrainedOn(t *testing.T) {
+	dir := t.TempDir()
+	artefact := smallModel(t, dir, "small.octet", "1")
+	for name, want := range map[string]int{"data": 90, "dev": 0} {
+		out, err := octet("evaluate", "--json", "--model", artefact, filepath.Join(dir, name+".jsonl"))
+		var report struct {
+			Samples, Seen int
+		}
+		if err != nil || json.Unmarshal([]byte(out), &report) != nil || report.Seen != want || report.Samples != 90 {
+			t.Errorf("%s: %d of %d seen, want %d; %v", name, report.Seen, report.Samples, want, err)
+		}
+	}
+}

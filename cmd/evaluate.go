@@ -26,7 +26,7 @@ func evaluateCommand() *cobra.Command {
 		Use:   "evaluate FILE",
 		Short: "How the classifier does on labelled texts (JSONL, gzipped or not: text, label, tier)",
 		Args:  exactlyOne("FILE"),
-		RunE:  func(cmd *cobra.Command, args []string) error { return f.run(args[0], cmd.OutOrStdout()) },
+		RunE:  func(cmd *cobra.Command, args []string) error { return f.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()) },
 	}
 	c.Flags().StringVar(&f.model, "model", builtinModel, "builtin, or an artefact that \"octet train\" wrote")
 	c.Flags().BoolVar(&f.json, "json", false, "the report as JSON")
@@ -34,7 +34,7 @@ func evaluateCommand() *cobra.Command {
 	return c
 }
 
-func (f evaluateFlags) run(path string, out io.Writer) error {
+func (f evaluateFlags) run(path string, out, errs io.Writer) error {
 	m, err := readModel(f.model)
 	if err != nil {
 		return trainingFault(err)
@@ -46,6 +46,9 @@ func (f evaluateFlags) run(path string, out io.Writer) error {
 	report, err := train.Evaluate(m, samples)
 	if err != nil {
 		return trainingFault(err)
+	}
+	if report.Seen > 0 {
+		fmt.Fprintf(errs, "%d of %d texts are of sources that this model was trained on; these figures do not say how it does on others\n", report.Seen, report.Samples)
 	}
 	if f.svg != "" {
 		if err := os.WriteFile(f.svg, report.Diagram(), 0o644); err != nil {

@@ -12,7 +12,8 @@ type thrift struct {
 	again Time    // when whoever was denied is to be thought of again; 0 is nobody
 }
 
-// thriftMemory is the engine's time whose share a Gate saves up while nobody is preempted.
+// thriftMemory is the engine's time whose share a Gate saves up while nobody is preempted. It owes no more than that either: one
+// victim that was dear does not make the urgent wait for longer.
 const thriftMemory = 20 * time.Second
 
 // allow sets the share. A Gate begins with all that it can save.
@@ -25,7 +26,8 @@ func (s *thrift) allow(share float64, now Time) {
 
 // earn brings left to now.
 func (s *thrift) earn(now Time) {
-	s.left = min(s.share*float64(thriftMemory), s.left+s.share*float64(now-s.told))
+	most := s.share * float64(thriftMemory)
+	s.left = min(most, max(-most, s.left)+s.share*float64(now-s.told))
 	s.told = now
 }
 

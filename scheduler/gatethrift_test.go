@@ -165,3 +165,15 @@ func TestAnAnswerThatComesWholeIsPricedByWhatItHasSaid(t *testing.T) {
 		old.Release()
 	})
 }
+
+// A victim that cost more than is ever saved up is paid for in the time that saves so much, and the urgent wait no longer.
+func TestADearVictimIsPaidForInBoundedTime(t *testing.T) {
+	s := thrift{}
+	s.allow(0.05, 0)
+	s.left -= float64(time.Hour)
+	s.earn(0)
+	s.earn(thriftMemory + 1)
+	if s.left <= 0 {
+		t.Errorf("%v are owed after %v", time.Duration(-s.left), thriftMemory)
+	}
+}

@@ -3,8 +3,11 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"unsafe"
+
+	"github.com/zeebo/xxh3"
 )
 
 // Model computes a distribution over labels. It is immutable and safe for concurrent use.
@@ -58,6 +61,15 @@ func New(a *Artefact) (*Model, error) {
 
 // Labels are in the order of the probabilities.
 func (m *Model) Labels() []string { return m.labels }
+
+// SourceKey is what an artefact keeps of the name of a source that it was trained on.
+func SourceKey(name string) uint32 { return uint32(xxh3.HashString(name)) }
+
+// Seen says whether the model was trained on texts of a source, as far as its artefact tells.
+func (m *Model) Seen(source string) bool {
+	_, found := slices.BinarySearch(m.origin.Keys, SourceKey(source))
+	return found
+}
 
 // Origin is what the model was made from.
 func (m *Model) Origin() Origin { return m.origin }

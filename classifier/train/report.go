@@ -20,6 +20,7 @@ type Report struct {
 	CoverageAt float64          `json:"coverage_at_95"` // share of texts that can be decided, the surest first, with 95 % right
 	LogLoss    float64          `json:"log_loss"`
 	Samples    int              `json:"samples"`
+	Seen       int              `json:"seen"` // of sources that the model was trained on: the figures say nothing of others then
 	Reject     Score            `json:"reject"`
 	PerClass   map[string]Score `json:"per_class"`
 	Tiers      map[string]Tier  `json:"tiers,omitempty"`
@@ -73,7 +74,13 @@ func Evaluate(m *model.Model, samples []Sample) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return report(answers, m.Labels()), nil
+	r := report(answers, m.Labels())
+	for _, s := range samples {
+		if s.Source != "" && m.Seen(s.Source) {
+			r.Seen++
+		}
+	}
+	return r, nil
 }
 
 func ask(m *model.Model, samples []Sample) ([]answer, error) {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -49,7 +50,9 @@ func Run(c Config) (*model.Artefact, *Report, error) {
 	}
 	a := fitted(withExtra(samples, c.Extra, labels), labels, reader, c.Seed)
 	a.Labels, a.Concepts = labels, c.Concepts
-	a.Origin = model.Origin{Seed: c.Seed, Data: digest(samples), Samples: len(samples), Sources: countSources(samples), Folds: c.Folds}
+	a.Origin = model.Origin{Seed: c.Seed, Data: digest(samples), Samples: len(samples), Folds: c.Folds}
+	a.Origin.Keys = sourceKeys(samples)
+	a.Origin.Sources = len(a.Origin.Keys)
 	r, err := c.calibrate(a, samples, reader)
 	if err != nil {
 		return nil, nil, err
@@ -175,10 +178,10 @@ func digest(samples []Sample) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-func countSources(samples []Sample) int {
-	sources := map[string]bool{}
+func sourceKeys(samples []Sample) []uint32 {
+	keys := map[uint32]bool{}
 	for _, s := range samples {
-		sources[s.Source] = true
+		keys[model.SourceKey(s.Source)] = true
 	}
-	return len(sources)
+	return slices.Sorted(maps.Keys(keys))
 }

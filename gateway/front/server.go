@@ -11,7 +11,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"octet/internal/hangup"
 )
+
+// Supported says whether this system lets one goroutine learn of every client that leaves.
+const Supported = hangup.Supported
 
 // Server serves HTTP/1.1. Its fields must not change once Serve is called; a zero timeout or limit is none.
 type Server struct {
@@ -36,7 +41,8 @@ type Server struct {
 	listeners map[net.Listener]struct{}
 	conns     map[uint64]*conn // by id
 	last      uint64           // id
-	watch     *watch           // nil before Serve, and once all is over
+	watch     *hangup.Watch    // nil before the first socket
+	over      bool             // nobody is served any more
 }
 
 // Serve accepts connections from l until Shutdown or Close, and returns http.ErrServerClosed then. It closes l.
@@ -72,12 +78,8 @@ func (s *Server) open(l net.Listener) error {
 	if s.closing.Load() {
 		return http.ErrServerClosed
 	}
-	if s.watch == nil {
-		w, err := newWatch(s.left)
-		if err != nil {
-			return err
-		}
-		s.watch, s.conns, s.listeners = w, map[uint64]*conn{}, map[net.Listener]struct{}{}
+	if s.conns == nil {
+		s.conns, s.listeners = map[uint64]*conn{}, map[net.Listener]struct{}{}
 	}
 	s.listeners[l] = struct{}{}
 	return nil
@@ -86,19 +88,35 @@ func (s *Server) open(l net.Listener) error {
 // start serves nc on a goroutine of its own.
 func (s *Server) start(nc net.Conn) {
 	c := newConn(s, nc)
-	s.mu.Lock()
-	if s.watch == nil { // over, while this one was on its way
-		s.mu.Unlock()
+	w, err := s.enlist(c)
+	if err != nil {
+		s.logf("front: connection from %s: %v", nc.RemoteAddr(), err)
 		_ = nc.Close() // never served
 		return
+	}
+	c.watched = w != nil && w.Add(c.raw, c.id)
+	go c.serve()
+}
+
+// enlist counts c among the connections, and returns the watch that sockets are under; nil for what is none.
+func (s *Server) enlist(c *conn) (w *hangup.Watch, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return nil, http.ErrServerClosed
+	}
+	if c.raw != nil {
+		if s.watch == nil {
+			if s.watch, err = hangup.New(s.left); err != nil {
+				return nil, err
+			}
+		}
+		w = s.watch
 	}
 	s.last++
 	c.id = s.last
 	s.conns[c.id] = c
-	w := s.watch
-	s.mu.Unlock()
-	c.watched = w.add(c.raw, c.id)
-	go c.serve()
+	return w, nil
 }
 
 // forget drops c, which is closed.
@@ -181,10 +199,10 @@ func (s *Server) closeIdle() bool {
 func (s *Server) unwatch() {
 	s.mu.Lock()
 	w := s.watch
-	s.watch = nil
+	s.watch, s.over = nil, true
 	s.mu.Unlock()
 	if w != nil {
-		w.close()
+		w.Close()
 	}
 }
 

@@ -5,6 +5,9 @@ import (
 	"syscall"
 )
 
+// Supported says whether a Watch can be had on this system.
+const Supported = true
+
 // Watch is one epoll instance for all its connections, each registered once, edge-triggered, for nothing but the end: what
 // arrives on a connection does not wake it. The instance itself is waited for in the runtime's poller, so no thread is held.
 type Watch struct {

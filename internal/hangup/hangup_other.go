@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// Supported says whether a Watch can be had on this system.
+const Supported = false
+
 // Watch is not to be had on this system.
 type Watch struct{}
 
