@@ -26,7 +26,9 @@ func evaluateCommand() *cobra.Command {
 		Use:   "evaluate FILE",
 		Short: "How the classifier does on labelled texts (JSONL, gzipped or not: text, label, tier)",
 		Args:  exactlyOne("FILE"),
-		RunE:  func(cmd *cobra.Command, args []string) error { return f.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
 	}
 	c.Flags().StringVar(&f.model, "model", builtinModel, "builtin, or an artefact that \"octet train\" wrote")
 	c.Flags().BoolVar(&f.json, "json", false, "the report as JSON")

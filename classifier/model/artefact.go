@@ -50,8 +50,8 @@ type Origin struct {
 	Samples int                `json:"samples"`
 	Sources int                `json:"sources"`
 	Keys    []uint32           `json:"source_keys,omitempty"` // SourceKey of each source, ascending
-	Folds   int                `json:"folds,omitempty"`   // of the cross-validation that it was calibrated by; 0: on a split of its own
-	Figures map[string]float64 `json:"figures,omitempty"` // on the texts that it was calibrated by
+	Folds   int                `json:"folds,omitempty"`       // of the cross-validation that it was calibrated by; 0: on a split of its own
+	Figures map[string]float64 `json:"figures,omitempty"`     // on the texts that it was calibrated by
 }
 
 type header struct {
