@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"octet/engine"
@@ -280,58 +279,5 @@ func drain(resp engine.Response) {
 		if _, err := resp.Next(); err != nil {
 			return
 		}
-	}
-}
-
-// lateDeadline says deadline where the first-token budget that ran out was the client's own.
-func (x *exchange) lateDeadline(err error) error {
-	ttft := x.intent.TTFTDeadline
-	if errors.Is(err, engine.ErrTimeout) && x.handedOut == 0 && !ttft.IsZero() && !x.s.now().Before(ttft) {
-		return errTTFTDeadline
-	}
-	return err
-}
-
-// fail ends the exchange with a typed error: as the whole answer, or, once an answer has begun, as the last event of the
-// stream and an abnormal close.
-func (x *exchange) fail(err error) {
-	if x.left() && !errors.Is(err, os.ErrDeadlineExceeded) { // a body that is late looks to net/http like a client that left
-		x.gone, x.abort = true, true
-		return
-	}
-	e := asError(err)
-	x.failure = e
-	if !x.started {
-		x.armWrite(x.s.now())
-		x.s.writeError(x.w, x.id, x.receiptID(), e)
-		x.started, x.status = true, e.Status()
-		return
-	}
-	x.abort = true
-	if !x.stream || errors.Is(err, errSlowClient) {
-		return
-	}
-	x.armWrite(x.s.now())
-	_ = x.out.put(x.w, x.errorEvent(e)) // the close that follows says the same, less politely
-	_ = x.push()
-}
-
-func (x *exchange) receiptID() string {
-	if x.receipt == nil || x.dry {
-		return ""
-	}
-	return x.receipt.ID
-}
-
-func (x *exchange) errorEvent(e *Error) []byte {
-	event := append([]byte("data: "), e.appendJSON(nil, x.id)...)
-	return append(event, "\n\n"...)
-}
-
-// recover turns a panic into internal_error for this request alone.
-func (x *exchange) recover() {
-	if p := recover(); p != nil {
-		x.s.panicked(x.id, p)
-		x.fail(fail(CodeInternal, "", "internal error"))
 	}
 }

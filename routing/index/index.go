@@ -55,7 +55,10 @@ func (x *Indexer) Depths(chain []kvpool.BlockHash, among HostBitmap, out *[MaxHo
 	if len(chain) > math.MaxUint16 {
 		chain = chain[:math.MaxUint16]
 	}
-	ahead := x.tree.heads.touch(chain[:1]) + uint64(chain[len(chain)-1]) // both on their way while the rest is prepared
+	ahead := uint64(chain[len(chain)-1]) // this and its beginning's line are on their way while the rest is prepared
+	if !lockedReads {
+		ahead += x.tree.heads.touch(chain[:1])
+	}
 	*out = [MaxHosts]uint16{}
 	var d descent // field by field: a literal is made beside it and copied, which stalls
 	d.chain, d.out = chain, out
