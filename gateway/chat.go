@@ -22,7 +22,6 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind
 	}
 	x.w = bare(w) // who stands between has seen the head, and serves others once the handler has returned
 	x.ctl = control{x.w}
-	x.flusher, _ = x.w.(flusher)
 	if front, ok := x.w.(detacher); ok {
 		front.Later(x.goOn)
 		return

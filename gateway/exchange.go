@@ -23,7 +23,6 @@ type exchange struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	ctl     control
-	flusher flusher         // of a stream that has begun; nil: by ctl
 	ctx     context.Context // the client's connection and the request's deadline
 	arrival time.Time
 	dry     bool // POST /v1/route: nothing may change

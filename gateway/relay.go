@@ -221,19 +221,11 @@ func (x *exchange) armWrite(now time.Time) {
 	}
 }
 
-// flusher is a writer that says how a flush went.
-type flusher interface{ FlushError() error }
-
-func (x *exchange) push() (err error) {
-	if err = x.out.empty(x.w); err != nil {
+func (x *exchange) push() error {
+	if err := x.out.empty(x.w); err != nil {
 		return x.clientGone(err)
 	}
-	if x.flusher != nil {
-		err = x.flusher.FlushError()
-	} else {
-		err = x.ctl.Flush()
-	}
-	if err != nil {
+	if err := x.ctl.Flush(); err != nil {
 		return x.clientGone(err)
 	}
 	return nil

@@ -99,12 +99,17 @@ func (f *Feed) Deliver(b Batch) { f.deliver(nil, "", b) }
 // Open implements Merger.
 func (f *Feed) Open() Carrier { return &lane{feed: f} }
 
+// known returns the shelf of a replica that something was heard of; nil for others.
+func (f *Feed) known(replica string) *shelf {
+	f.feedMu.RLock()
+	defer f.feedMu.RUnlock()
+	return f.shelves[replica]
+}
+
 // Forget is called after resolve stopped to know replica, or moved it. When it returns, nothing more reaches the slot where the
 // replica was, which can be retired. A replica that resolve still knows at the same place is left alone.
 func (f *Feed) Forget(replica string) {
-	f.feedMu.RLock()
-	s := f.shelves[replica]
-	f.feedMu.RUnlock()
+	s := f.known(replica)
 	if s == nil {
 		return
 	}
@@ -140,9 +145,7 @@ func (f *Feed) deliver(l *lane, source string, b Batch) {
 
 // shelf returns the replica's shelf; nil when the replica is not known, so that strangers' names take no memory.
 func (f *Feed) shelf(replica string) *shelf {
-	f.feedMu.RLock()
-	s := f.shelves[replica]
-	f.feedMu.RUnlock()
+	s := f.known(replica)
 	if s != nil {
 		return s
 	}

@@ -140,9 +140,7 @@ func (f *Feed) Settle() {
 // Release is told that a replica is gone, whatever its speakers have said: who speaks next is bound, but where one still holds it by a lane that
 // is open.
 func (f *Feed) Release(replica string) {
-	f.feedMu.RLock()
-	s := f.shelves[replica]
-	f.feedMu.RUnlock()
+	s := f.known(replica)
 	if s == nil {
 		return
 	}

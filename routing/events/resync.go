@@ -15,9 +15,7 @@ var (
 
 // Position returns how far a replica's batches were applied; false where none was.
 func (f *Feed) Position(replica string) (Position, bool) {
-	f.feedMu.RLock()
-	s := f.shelves[replica]
-	f.feedMu.RUnlock()
+	s := f.known(replica)
 	if s == nil {
 		return Position{}, false
 	}
@@ -29,9 +27,7 @@ func (f *Feed) Position(replica string) (Position, bool) {
 // Hold keeps back what a replica publishes from now on, so that what it answers when it is asked afterwards is not outdated when it comes. A Resync ends
 // that, a new life of the replica, or the returned func; or that too much waits.
 func (f *Feed) Hold(replica string) (release func()) {
-	f.feedMu.RLock()
-	s := f.shelves[replica]
-	f.feedMu.RUnlock()
+	s := f.known(replica)
 	if s == nil {
 		return func() {}
 	}

@@ -65,9 +65,7 @@ func (f *Feed) names() (all []string) {
 
 // parts returns what is known of one replica: nothing when it is stale or nothing was applied.
 func (f *Feed) parts(replica string) (all []*octetkvpb.Part) {
-	f.feedMu.RLock()
-	s := f.shelves[replica]
-	f.feedMu.RUnlock()
+	s := f.known(replica)
 	if s == nil {
 		return nil
 	}
