@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -41,7 +42,11 @@ type Report struct {
 }
 
 func line(r row, f figures) Line {
-	l := Line{Row: r.name, Unit: r.unit, Floor: r.floor, Aim: r.aim, Gateways: map[string]Cell{}}
+	unit := r.unit
+	if countInstructions {
+		unit = strings.Replace(unit, "µs CPU", "1,000 instructions", 1)
+	}
+	l := Line{Row: r.name, Unit: unit, Floor: r.floor, Aim: r.aim, Gateways: map[string]Cell{}}
 	for name, rounds := range f {
 		l.Gateways[name] = Cell{Median: median(rounds), Rounds: whole(rounds), Ratio: ratio(rounds, f[baseline])}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,8 +29,11 @@ type bench struct {
 	conns  int           // of a closed loop
 }
 
-// cpuOf returns the processor time that the peer uses for each of what work counts.
+// cpuOf returns the processor time that the peer uses for each of what work counts; or, where instructions are counted, those.
 func cpuOf(p *peer, work func() (int, error)) (float64, error) {
+	if countInstructions {
+		return instructionsOf(p, work)
+	}
 	before, err := usage.CPU(p.family)
 	if err != nil {
 		return 0, err
@@ -40,10 +44,28 @@ func cpuOf(p *peer, work func() (int, error)) (float64, error) {
 	}
 	after, err := usage.CPU(p.family)
 	if err != nil || n == 0 {
-		return 0, fmt.Errorf("nothing was counted: %w", err)
+		return 0, errors.Join(err, errNothing)
 	}
 	return float64((after - before).Nanoseconds()) / 1e3 / float64(n), nil
 }
+
+// countInstructions has the rows of processor time count thousands of instructions instead.
+var countInstructions bool
+
+func instructionsOf(p *peer, work func() (int, error)) (float64, error) {
+	counter, err := usage.Instructions(p.family)
+	if err != nil {
+		return 0, err
+	}
+	n, err := work()
+	if err != nil || n == 0 {
+		return 0, errors.Join(err, counter.Close(), errNothing)
+	}
+	sum, err := counter.Count()
+	return float64(sum) / 1e3 / float64(n), errors.Join(err, counter.Close())
+}
+
+var errNothing = errors.New("nothing was counted")
 
 func ask(p *peer, model string, size int, stream bool) load.Requests {
 	return load.Requests{Addr: p.addr, Bodies: load.Chat(model, size, stream), Status: 200}
