@@ -8,77 +8,54 @@ import (
 )
 
 // AppendUnquoted appends the plain form of raw, the inside of a valid JSON string. A lone surrogate becomes U+FFFD.
-// The plain form is never longer than raw.
+// The plain form is never longer than raw; what dst has room for behind it may be written over.
 func AppendUnquoted(dst, raw []byte) []byte {
-	if len(raw) >= 4*block {
-		dst, raw = appendBlocks(dst, raw)
-	}
-	for {
-		i := bytes.IndexByte(raw, '\\')
-		if i < 0 {
-			return append(dst, raw...)
-		}
-		dst = append(dst, raw[:i]...)
-		n := 2
-		if raw[i+1] == 'u' {
-			var r rune
-			r, n = decodeEscape(raw[i:])
-			dst = utf8.AppendRune(dst, r)
-		} else {
-			dst = append(dst, escapes[raw[i+1]])
-		}
-		raw = raw[i+n:]
-	}
-}
-
-// appendBlocks is AppendUnquoted for all but the last blocks of raw, and returns these. It writes a block more than it appends.
-func appendBlocks(dst, raw []byte) (appended, rest []byte) {
 	dst = slices.Grow(dst, len(raw)+block)
-	for len(raw) >= 2*block {
-		read, wrote := unquoteBlocks(dst[len(dst):cap(dst)], raw, len(raw)/block-1)
+	for {
+		read, wrote := unquote(dst[len(dst):cap(dst)], raw)
 		dst, raw = dst[:len(dst)+wrote], raw[read:]
-		if len(raw) >= 2*block && raw[0] == '\\' && escapes[raw[1]] == 0 {
+		if len(raw) == 0 {
+			return dst
+		}
+		for len(raw) > 0 && raw[0] == '\\' && escapes[raw[1]] == 0 {
 			r, n := decodeEscape(raw)
 			dst, raw = utf8.AppendRune(dst, r), raw[n:]
 		}
 	}
-	return dst, raw
 }
 
-// unquoteByWords writes to dst what so many blocks of raw stand for, up to an escape that is not of one letter; one that begins
-// in the last block is done whole. It is unquoteBlocks for machines of which nothing is known.
-func unquoteByWords(dst, raw []byte, blocks int) (read, wrote int) {
-	for end := blocks * block; read < end; {
-		n := bytes.IndexByte(raw[read:end], '\\')
+// unquoteByRuns writes to dst what raw stands for, up to an escape that is not of one letter. It is unquote for machines of which
+// nothing is known.
+func unquoteByRuns(dst, raw []byte) (read, wrote int) {
+	for {
+		n := bytes.IndexByte(raw[read:], '\\')
 		if n < 0 {
-			n = end - read
+			n = len(raw) - read
 		}
 		wrote += copy(dst[wrote:], raw[read:read+n])
-		if read += n; read == end {
-			break
+		if read += n; read == len(raw) {
+			return read, wrote
 		}
 		ch := escapes[raw[read+1]]
 		if ch == 0 {
-			break
+			return read, wrote
 		}
 		dst[wrote] = ch
 		wrote++
 		read += 2
 	}
-	return read, wrote
 }
 
 // ValidQuoted reports whether raw could stand between the quotes of a JSON string; its UTF-8 is not judged.
 func ValidQuoted(raw []byte) bool {
-	c := Cursor{b: raw, lax: true}
 	for i := 0; ; {
-		if i, _ = plainRun(raw, i); i == len(raw) {
+		if i, _ = pass(raw, i); i == len(raw) {
 			return true
 		}
 		if raw[i] != '\\' {
 			return false
 		}
-		n := c.escape(i)
+		_, n := decodeEscape(raw[i:])
 		if n == 0 {
 			return false
 		}
