@@ -101,11 +101,16 @@ func (c *Cursor) Key() ([]byte, bool) {
 }
 
 func (c *Cursor) key() (text, bool) {
-	if !c.next('}') {
+	if i := c.i + 1; !c.fresh && i < len(c.b) && c.b[i-1] == ',' && c.b[i] == '"' {
+		c.i = i
+	} else if !c.next('}') {
 		return text{}, false
 	}
 	at := c.i
-	name := c.plain(c.text())
+	name := c.text()
+	if name.form != formRaw {
+		name = c.plain(name)
+	}
 	if c.Peek() != ':' {
 		c.unexpected()
 		return text{}, false
@@ -196,6 +201,7 @@ func (c *Cursor) word(w string) bool {
 	return true
 }
 
+//go:noinline
 func (c *Cursor) unexpected() {
 	if c.i >= len(c.b) {
 		c.fail(CodeInvalidJSON, len(c.b), "unexpected end")

@@ -2,17 +2,25 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"hash/maphash"
+	"math/bits"
 )
 
 // keySet finds repeated member names. Objects of up to fewKeys members are compared in a row; a larger one moves into a
 // hash table, so that n members cost O(n) and at most 64 bytes each. Names are compared in their plain form.
 type keySet struct {
-	few   []text    // members of the open small objects, innermost last
+	few   []keyed   // members of the open small objects, innermost last
 	open  []keyedAt // the open objects, innermost last
 	slots []keySlot // members of large objects; len is a power of two
 	used  int
 	large uint32 // large objects seen
+}
+
+// keyed is a member and the print of its name.
+type keyed struct {
+	print uint64
+	name  text
 }
 
 // keyedAt says where the members of one open object are.
@@ -46,24 +54,40 @@ func (k *keySet) add(c *Cursor, name text) bool {
 		return k.put(c, keySlot{name, o.large})
 	}
 	plain := c.bytes(name)
-	for _, other := range k.few[o.base:] {
-		if bytes.Equal(c.bytes(other), plain) {
+	print := printOf(plain)
+	row := k.few[o.base:]
+	for i := range row {
+		if row[i].print == print && bytes.Equal(c.bytes(row[i].name), plain) {
 			return false
 		}
 	}
-	k.few = append(k.few, name)
+	k.few = append(k.few, keyed{print, name})
 	if len(k.few)-o.base > fewKeys {
 		k.move(c, o)
 	}
 	return true
 }
 
+// printOf is the same for equal names, and mostly another for others.
+func printOf(name []byte) uint64 {
+	n := len(name)
+	switch {
+	case n >= 8:
+		return binary.LittleEndian.Uint64(name) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(name[n-8:]), 29) + uint64(n)
+	case n >= 4:
+		return uint64(binary.LittleEndian.Uint32(name)) | uint64(binary.LittleEndian.Uint32(name[n-4:]))<<32
+	case n > 0:
+		return uint64(name[0]) | uint64(name[n/2])<<8 | uint64(name[n-1])<<16
+	}
+	return 0
+}
+
 // move puts the members of a small object into the table.
 func (k *keySet) move(c *Cursor, o *keyedAt) {
 	k.large++
 	o.large = k.large
-	for _, name := range k.few[o.base:] {
-		k.put(c, keySlot{name, o.large})
+	for _, member := range k.few[o.base:] {
+		k.put(c, keySlot{member.name, o.large})
 	}
 	k.few = k.few[:o.base]
 }

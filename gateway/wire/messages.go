@@ -22,9 +22,9 @@ func (p *parser) messages() {
 			p.excess(n, "messages")
 			continue
 		}
-		mark := p.index(n)
+		p.index(n)
 		p.message()
-		p.path = p.path[:mark]
+		p.up()
 	}
 	if n == 0 {
 		p.refuseAt(at, CodeInvalidValue, "must hold at least one message")
@@ -57,22 +57,31 @@ func (p *parser) message() {
 	p.r.messages = append(p.r.messages, d.message)
 }
 
-func isMessageMember(name []byte) bool {
+// knownMember is name as a constant where a message has such a member, else "".
+func knownMember(name []byte) string {
 	switch string(name) {
-	case "role", "content", "name", "tool_call_id", "tool_calls", "function_call":
-		return true
+	case "role":
+		return "role"
+	case "content":
+		return "content"
+	case "name":
+		return "name"
+	case "tool_call_id":
+		return "tool_call_id"
+	case "tool_calls":
+		return "tool_calls"
+	case "function_call":
+		return "function_call"
 	}
-	return false
+	return ""
 }
 
+func isMessageMember(name []byte) bool { return knownMember(name) != "" }
+
 func (p *parser) messageMember(d *draft, name []byte) {
-	if !isMessageMember(name) {
-		p.refuseCase(name, isMessageMember)
-		p.Skip()
-		return
-	}
-	mark := p.under(string(name))
-	switch string(name) {
+	known := knownMember(name)
+	p.under(known)
+	switch known {
 	case "role":
 		d.role = p.role()
 	case "content":
@@ -84,8 +93,13 @@ func (p *parser) messageMember(d *draft, name []byte) {
 		d.calls = p.optional('[', "must be an array") || d.calls
 	case "function_call":
 		d.calls = p.optional('{', "must be an object") || d.calls
+	default:
+		p.up()
+		p.refuseCase(name, isMessageMember)
+		p.Skip()
+		return
 	}
-	p.path = p.path[:mark]
+	p.up()
 }
 
 func (p *parser) role() uint8 {
@@ -137,9 +151,9 @@ func (p *parser) contentParts() {
 	p.Enter('[')
 	n := 0
 	for ; p.More(); n++ {
-		mark := p.index(n)
+		p.index(n)
 		p.contentPart()
-		p.path = p.path[:mark]
+		p.up()
 	}
 	if n == 0 {
 		p.refuseAt(at, CodeInvalidValue, "must hold at least one part")
@@ -163,13 +177,14 @@ func (p *parser) contentPart() {
 			p.Skip()
 			continue
 		}
-		mark := p.under(string(plain))
 		if string(plain) == "type" {
+			p.under("type")
 			typed = p.requiredString(&kind)
 		} else {
+			p.under("text")
 			filled = p.requiredString(&body)
 		}
-		p.path = p.path[:mark]
+		p.up()
 	}
 	switch {
 	case !typed:

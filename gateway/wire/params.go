@@ -3,8 +3,8 @@ package wire
 // reader reads the value of one parameter; the path is the parameter's name.
 type reader func(p *parser)
 
-// paramReader finds who reads a top-level member; nil for one that passes through unread.
-func paramReader(kind Kind, name []byte) reader {
+// paramOf finds who reads a top-level member; nil for one that passes through unread.
+func paramOf(kind Kind, name []byte) *entry {
 	if kind == Completion {
 		return allOfCompletion.find(name)
 	}
@@ -36,13 +36,14 @@ func tableOf(all ...map[string]reader) *table {
 	return t
 }
 
-func (t *table) find(name []byte) reader {
+func (t *table) find(name []byte) *entry {
 	if len(name) == 0 {
 		return nil
 	}
-	for _, e := range t[slotOf(name)] {
-		if e.name == string(name) {
-			return e.read
+	slot := t[slotOf(name)]
+	for i := range slot {
+		if slot[i].name == string(name) {
+			return &slot[i]
 		}
 	}
 	return nil
