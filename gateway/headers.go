@@ -12,19 +12,25 @@ import (
 // fields are those of an answer's head as they go over the wire, "Name: value\r\n" each. No name comes twice.
 type fields []byte
 
-// text appends a field. Whatever the value is, one line comes of it, the one that net/http would send.
+// text appends a field, of a name with ": ". Whatever the value is, one line comes of it: what net/http would send.
 func (f fields) text(name, value string) fields {
 	if strings.IndexByte(value, '\n') >= 0 || strings.IndexByte(value, '\r') >= 0 {
 		value = oneLine.Replace(value)
 	}
-	f = append(append(append(f, name...), ": "...), strings.Trim(value, " \t")...)
-	return append(f, "\r\n"...)
+	if n := len(value); n > 0 && (value[0] <= ' ' || value[n-1] <= ' ') {
+		value = strings.Trim(value, " \t")
+	}
+	return append(append(append(f, name...), value...), "\r\n"...)
 }
 
 var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
 
+// number appends a field, of a name with ": ".
 func (f fields) number(name string, n int) fields {
-	f = append(append(f, name...), ": "...)
+	f = append(f, name...)
+	if 0 <= n && n <= 9 {
+		return append(f, byte('0'+n), '\r', '\n')
+	}
 	return append(strconv.AppendInt(f, int64(n), 10), "\r\n"...)
 }
 
@@ -57,27 +63,34 @@ func sendHead(w http.ResponseWriter, status, length int, f fields) {
 	w.WriteHeader(status)
 }
 
+// What begins the heads of answers.
+const (
+	jsonAnswer  = "Content-Type: application/json\r\n"
+	eventAnswer = "Content-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
+)
+
 // writeHead sends the head of a successful answer: the contract's headers, and nothing that the engine said about itself.
-func (x *exchange) writeHead(now time.Time, contentType string, length int) {
-	f := x.identify(x.head[:0].text("Content-Type", contentType))
+func (x *exchange) writeHead(now time.Time, length int) {
+	kind := jsonAnswer
 	if x.stream {
-		f = append(f, "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"...)
+		kind = eventAnswer
 	}
-	f = f.text("X-Specialist", x.sp.Name).text("X-Replica", x.turn.rep.Opaque)
+	f := x.identify(append(x.head[:0], kind...))
+	f = append(f, x.sp.field...).text("X-Replica: ", x.turn.rep.Opaque)
 	if x.verdict.Adapter != "" {
-		f = f.text("X-Adapter", x.verdict.Adapter)
+		f = f.text("X-Adapter: ", x.verdict.Adapter)
 	}
-	f = f.text("X-Routed-By", x.verdict.RoutedBy.String())
+	f = f.text("X-Routed-By: ", x.verdict.RoutedBy.String())
 	if !math.IsNaN(x.verdict.Confidence) {
-		f = f.text("X-Confidence", strconv.FormatFloat(x.verdict.Confidence, 'f', 3, 64))
+		f = f.text("X-Confidence: ", strconv.FormatFloat(x.verdict.Confidence, 'f', 3, 64))
 	}
 	if name := x.shadow.name(); name != "" {
-		f = f.text("X-Shadow", name)
+		f = f.text("X-Shadow: ", name)
 	}
-	f = f.number("X-Attempts", x.attempts).number("X-Queue-Ms", int(x.queued.Milliseconds())).number("X-Cached-Tokens", x.cachedTokens())
+	f = f.number("X-Attempts: ", x.attempts).number("X-Queue-Ms: ", int(x.queued.Milliseconds())).number("X-Cached-Tokens: ", x.cachedTokens())
 	f = append(f, x.sp.Board.LinesAt(now)...)
 	if x.intent.Explain {
-		f = f.text("Server-Timing", x.timings())
+		f = f.text("Server-Timing: ", x.timings())
 	}
 	x.head = f
 	x.started, x.status = true, http.StatusOK
@@ -85,9 +98,9 @@ func (x *exchange) writeHead(now time.Time, contentType string, length int) {
 }
 
 func (x *exchange) identify(f fields) fields {
-	f = f.text("X-Request-Id", x.id)
+	f = f.text("X-Request-Id: ", x.id)
 	if id := x.receiptID(); id != "" {
-		f = f.text("X-Receipt-Id", id)
+		f = f.text("X-Receipt-Id: ", id)
 	}
 	return f
 }
@@ -107,15 +120,15 @@ func (x *exchange) timings() string {
 
 // writeError sends a typed error as the whole answer.
 func (s *Server) writeError(w http.ResponseWriter, requestID, receiptID string, e *Error) {
-	f := make(fields, 0, 512).text("Content-Type", "application/json").text("X-Request-Id", requestID)
+	f := append(make(fields, 0, 512), jsonAnswer...).text("X-Request-Id: ", requestID)
 	if receiptID != "" {
-		f = f.text("X-Receipt-Id", receiptID)
+		f = f.text("X-Receipt-Id: ", receiptID)
 	}
 	if after := e.retryAfter(); after != "" {
-		f = f.text("Retry-After", after)
+		f = f.text("Retry-After: ", after)
 	}
 	if e.Code == CodeInvalidAPIKey {
-		f = f.text("Www-Authenticate", "Bearer")
+		f = f.text("Www-Authenticate: ", "Bearer")
 	}
 	body := append(e.appendJSON(nil, requestID), '\n')
 	sendHead(w, e.Status(), len(body), f)

@@ -60,7 +60,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 		x.fail(err)
 		return
 	}
-	x.identify(fields(nil).text("Content-Type", "application/json")).into(w.Header())
+	x.identify(fields(jsonAnswer)).into(w.Header())
 	_, _ = w.Write(append(body, '\n'))
 }
 
