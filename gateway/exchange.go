@@ -90,12 +90,12 @@ type exchange struct {
 	abort      bool // close the connection without a proper end
 
 	receipt   *Receipt
-	receiptNo string            // its id
-	opened    bool              // it counts among the open requests
-	taken     bool              // and among its tenant's
-	undo      []func()          // run last to first by end
-	heads     heads             // of the request
-	lines     [mostLines]string // of the answer's head; left as they are until the next one's
+	receiptNo string   // its id
+	opened    bool     // it counts among the open requests
+	taken     bool     // and among its tenant's
+	undo      []func() // run last to first by end
+	heads     heads    // of the request
+	head      fields   // of the answer
 	calls     calls
 }
 
@@ -171,7 +171,7 @@ func (x *exchange) end() {
 	x.out.drop()
 	x.s.bodies.Add(-int64(len(x.kept)))
 	clear(x.undo)
-	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0], held: x.held[:0], lines: x.lines, calls: x.calls}
+	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0], held: x.held[:0], head: x.head[:0], calls: x.calls}
 	exchanges.Put(x)
 }
 

@@ -31,7 +31,7 @@ func (x *exchange) relayUnary() error {
 	x.noteDelivered(usage)
 	x.said.whole(body)
 	x.releaseHeld()
-	x.writeHead(now, "application/json", len(body))
+	x.writeHead(now, len(body))
 	x.armWrite(now)
 	if _, err := x.w.Write(body); err != nil {
 		return x.clientGone(err)
