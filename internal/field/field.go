@@ -88,6 +88,12 @@ func lettersAndDashes(x uint64) bool {
 	return (letters|dashes)&^x&tops == tops
 }
 
+// IsNameByte reports whether b may stand in a name.
+func IsNameByte(b byte) bool { return names[b] }
+
+// IsValueByte reports whether b may stand in a value.
+func IsValueByte(b byte) bool { return b >= ' ' && b != 0x7f || b == '\t' }
+
 var names = func() (t [256]bool) {
 	const set = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&'*+-.^_`|~"
 	for i := range len(set) {
