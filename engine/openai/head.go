@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"octet/engine"
+	"octet/internal/field"
 )
 
 // maxFields bounds the header lines of a response.
@@ -15,7 +16,6 @@ const maxFields = 128
 // head is the head of a response. Lines end in CRLF and nothing else, none is folded, no field name holds a space, and how
 // long the body is follows from at most one statement of the engine's.
 type head struct {
-	fields    string // the header lines, each with its CRLF
 	status    int
 	length    int64 // Content-Length; -1 when not stated
 	chunked   bool
@@ -47,81 +47,93 @@ func headEnd(b []byte, seen int) (int, error) {
 	}
 }
 
-// parseHead reads a head as headEnd found it.
-func parseHead(b []byte) (head, error) {
-	line, fields, _ := strings.Cut(string(b[:len(b)-2]), "\r\n")
-	h := head{fields: fields, length: -1}
-	if err := h.statusLine(line); err != nil {
-		return head{}, err
+// parseHead reads a head as headEnd found it. It returns its header lines, too, each with its CRLF, as they lie in b.
+func parseHead(b []byte) (head, []byte, error) {
+	h, end := head{length: -1}, lineEnd(b, 0)
+	if err := h.statusLine(b[:end]); err != nil {
+		return head{}, nil, err
 	}
-	for n := 0; len(fields) > 0; n++ {
+	fields := b[end+2 : len(b)-2]
+	for n, at := 0, 0; at < len(fields); n++ {
 		if n == maxFields {
-			return head{}, fmt.Errorf("%w: more than %d header lines", engine.ErrTooLarge, maxFields)
+			return head{}, nil, fmt.Errorf("%w: more than %d header lines", engine.ErrTooLarge, maxFields)
 		}
-		line, fields, _ = strings.Cut(fields, "\r\n")
-		if err := h.field(line); err != nil {
-			return head{}, err
+		end := lineEnd(fields, at)
+		if err := h.field(fields[at:end]); err != nil {
+			return head{}, nil, err
 		}
+		at = end + 2
 	}
 	switch {
 	case h.chunked && h.length >= 0:
-		return head{}, protocolError("Content-Length beside Transfer-Encoding")
+		return head{}, nil, protocolError("Content-Length beside Transfer-Encoding")
 	case h.chunked && h.old:
-		return head{}, protocolError("Transfer-Encoding in HTTP/1.0")
+		return head{}, nil, protocolError("Transfer-Encoding in HTTP/1.0")
 	}
-	return h, nil
+	return h, fields, nil
+}
+
+// lineEnd returns where the CRLF is that ends the line at at.
+func lineEnd(b []byte, at int) int {
+	for ; ; at++ {
+		at = field.Control(b, at)
+		if at+1 >= len(b) || b[at] == '\r' && b[at+1] == '\n' {
+			return at
+		}
+	}
 }
 
 // statusLine reads "HTTP/1.1 200" with or without a reason.
-func (h *head) statusLine(line string) error {
+func (h *head) statusLine(line []byte) error {
 	if len(line) < len("HTTP/1.1 200") || line[8] != ' ' || len(line) > 12 && line[12] != ' ' {
 		return protocolError("bad status line")
 	}
-	switch line[:8] {
+	switch string(line[:8]) {
 	case "HTTP/1.1":
 	case "HTTP/1.0":
 		h.old = true
 	default:
 		return protocolError("unknown HTTP version")
 	}
-	for _, c := range []byte(line[9:12]) {
+	for _, c := range line[9:12] {
 		if c < '0' || c > '9' {
 			return protocolError("bad status line")
 		}
 		h.status = h.status*10 + int(c-'0')
 	}
-	if h.status < 100 || h.status > 599 || !isValue(line[12:]) {
+	if h.status < 100 || h.status > 599 || !field.IsValue(line[12:]) {
 		return protocolError("bad status line")
 	}
 	return nil
 }
 
-func (h *head) field(line string) error {
-	name, value, ok := strings.Cut(line, ":")
-	if !ok || !isToken(name) || !isValue(value) {
+func (h *head) field(line []byte) error {
+	colon := bytes.IndexByte(line, ':')
+	if colon < 0 || !field.IsName(line[:colon]) || !field.IsValue(line[colon+1:]) {
 		return protocolError("bad header line")
 	}
+	name, value := line[:colon], line[colon+1:]
 	switch {
-	case strings.EqualFold(name, "Content-Length"):
-		return h.contentLength(trim(value))
-	case strings.EqualFold(name, "Transfer-Encoding"):
-		if h.chunked || !strings.EqualFold(trim(value), "chunked") {
+	case field.Fold(name, "content-length"):
+		return h.contentLength(field.Trim(value))
+	case field.Fold(name, "transfer-encoding"):
+		if h.chunked || !field.Fold(field.Trim(value), "chunked") {
 			return protocolError("unsupported Transfer-Encoding")
 		}
 		h.chunked = true
-	case strings.EqualFold(name, "Connection"):
-		for option := range strings.SplitSeq(value, ",") {
-			option = trim(option)
-			h.close = h.close || strings.EqualFold(option, "close")
-			h.keepAlive = h.keepAlive || strings.EqualFold(option, "keep-alive")
+	case field.Fold(name, "connection"):
+		for option := range bytes.SplitSeq(value, []byte(",")) {
+			option = field.Trim(option)
+			h.close = h.close || field.Fold(option, "close")
+			h.keepAlive = h.keepAlive || field.Fold(option, "keep-alive")
 		}
 	}
 	return nil
 }
 
 // contentLength takes one statement of the length. Repetitions must agree.
-func (h *head) contentLength(value string) error {
-	n, err := strconv.ParseUint(value, 10, 63)
+func (h *head) contentLength(value []byte) error {
+	n, err := strconv.ParseUint(string(value), 10, 63)
 	if err != nil || h.length >= 0 && h.length != int64(n) {
 		return protocolError("bad Content-Length")
 	}
@@ -145,24 +157,12 @@ func (h *head) framing(method string) frame {
 // reusable reports whether the engine keeps the connection open after a whole answer.
 func (h *head) reusable() bool { return !h.close && (!h.old || h.keepAlive) }
 
-// value returns the first value of a field, "" when there is none. One pass over the head.
-func (h *head) value(name string) string {
-	for line := range strings.SplitSeq(h.fields, "\r\n") {
-		if len(line) > len(name) && line[len(name)] == ':' && strings.EqualFold(line[:len(name)], name) {
-			return trim(line[len(name)+1:])
+// valueOf returns the first value of a field, "" when there is none. One pass over the lines.
+func valueOf(fields []byte, name string) string {
+	for line := range bytes.SplitSeq(fields, []byte("\r\n")) {
+		if len(line) > len(name) && line[len(name)] == ':' && strings.EqualFold(string(line[:len(name)]), name) {
+			return string(field.Trim(line[len(name)+1:]))
 		}
 	}
 	return ""
 }
-
-func isValue(s string) bool {
-	for i := range len(s) {
-		if !isValueByte(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// trim takes the white space off that may stand around a field's value.
-func trim(s string) string { return strings.Trim(s, " \t") }

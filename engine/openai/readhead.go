@@ -20,11 +20,14 @@ func (c *conn) readHead(ctx context.Context, until time.Time, limit int) (head, 
 		if err != nil {
 			return head{}, c.headFailed(err, skipped)
 		}
-		h, err := parseHead(c.buf[c.r : c.r+end])
+		h, fields, err := parseHead(c.buf[c.r : c.r+end])
 		c.r += end
 		switch {
-		case err != nil || h.status >= 200:
+		case err != nil:
 			return h, err
+		case h.status >= 200:
+			c.fields = append(c.fields[:0], fields...)
+			return h, nil
 		case h.status == 101:
 			return head{}, protocolError("switched protocols unasked")
 		case skipped == maxInformational:
@@ -70,7 +73,8 @@ func (c *conn) makeRoom() {
 func (c *conn) headFailed(err error, skipped int) error {
 	switch {
 	case errors.Is(err, engine.ErrProtocol), errors.Is(err, engine.ErrTooLarge), errors.Is(err, engine.ErrTimeout),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, errStale), errors.Is(err, errUnsent):
 		return err
 	case c.w == 0 && skipped == 0:
 		return &lostError{cause: err, sent: true}

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"octet/internal/lifetime"
 )
 
 // What a connection is doing. Whoever swaps idle or fresh for closed closes it.
@@ -38,8 +40,7 @@ type conn struct {
 	born    time.Time
 	state   atomic.Uint32
 	peer    atomic.Uint32
-	ctx     context.Context
-	cancel  context.CancelFunc
+	ctx     lifetime.Context // of its requests
 
 	page    *[inSize]byte // from the pool; nil while nothing is held
 	buf     []byte        // page, or larger when a head was
@@ -57,6 +58,8 @@ type conn struct {
 
 	ready   func(fd uintptr) bool // receives, and answers what is whole; sets verdict or failed
 	into    func(fd uintptr) bool // receives into target; sets got or failed
+	fd      uintptr               // nc's, while within
+	within  bool                  // ready runs, and what it calls: nobody else reads or writes, and fd stays what it is
 	target  []byte
 	got     int
 	failed  error
@@ -90,9 +93,9 @@ func newConn(s *Server, nc net.Conn) *conn {
 	if base == nil {
 		base = context.Background()
 	}
-	c.ctx, c.cancel = context.WithCancel(base)
+	c.ctx.Begin(base)
 	c.ready, c.into = c.onReady, c.onTarget
-	c.blank = (&http.Request{}).WithContext(c.ctx)
+	c.blank = (&http.Request{}).WithContext(&c.ctx)
 	if addr := nc.RemoteAddr(); addr != nil {
 		c.blank.RemoteAddr = addr.String()
 	}
@@ -130,7 +133,7 @@ func (c *conn) serve() {
 
 // end gives back what the connection holds, whatever ended it.
 func (c *conn) end() {
-	c.cancel()
+	c.ctx.Cancel(nil)
 	c.answer.drop()
 	if c.linger {
 		c.sayGoodbye()
@@ -264,7 +267,7 @@ func (c *conn) cutShort(err error) verdict {
 // left is told by the watch, on its goroutine, that the peer has closed its side.
 func (c *conn) left() {
 	if c.peer.Or(gone)&owing == 0 {
-		c.cancel()
+		c.ctx.Cancel(nil)
 	}
 	_ = c.nc.SetReadDeadline(time.Unix(1, 0)) // wakes who waits; the connection's goroutine finds out the truth by reading
 }
@@ -272,7 +275,7 @@ func (c *conn) left() {
 // cut ends the connection from elsewhere, and does not wait for its handler: closing the descriptor would.
 func (c *conn) cut() {
 	c.peer.Or(closes)
-	c.cancel()
+	c.ctx.Cancel(nil)
 	_ = c.nc.SetDeadline(time.Unix(1, 0)) // fails on a closed connection
 	switch both := c.nc.(type) {
 	case interface {

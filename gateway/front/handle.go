@@ -90,7 +90,7 @@ func (c *conn) owe() { c.peer.Or(owing) }
 // settled is owe's end.
 func (c *conn) settled() {
 	if c.peer.And(^owing)&gone != 0 {
-		c.cancel()
+		c.ctx.Cancel(nil)
 	}
 }
 
