@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"octet/adapters"
@@ -75,18 +74,9 @@ func predicted(v routing.View, host index.HostID) int {
 	return 0
 }
 
-// locations are the buffers of tiers.
-var locations = sync.Pool{New: func() any { return new([]index.Location) }}
-
 // tiers returns where a replica holds the first so many blocks of the prompt, as its events tell.
-func (h *house) tiers(v routing.View, host index.HostID, blocks int) (held gateway.InTiers) {
-	buf := locations.Get().(*[]index.Location)
-	*buf = h.index.Hint(host, plugins.BlockHashes.Get(v), blocks, (*buf)[:0])
-	for _, at := range *buf {
-		held[at.Tier]++
-	}
-	locations.Put(buf)
-	return held
+func (h *house) tiers(v routing.View, host index.HostID, blocks int) gateway.InTiers {
+	return h.index.InTiers(host, plugins.BlockHashes.Get(v), blocks)
 }
 
 // profileSpec returns a profile of the configuration, or a preset. Admission by blocks needs the prompt's chain always.
