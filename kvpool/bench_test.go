@@ -89,3 +89,21 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 		t.Fatalf("%v allocations", n)
 	}
 }
+
+// BenchmarkTextChain hashes a prompt of 64 KB in chunks of 64 bytes; ns/block is the figure.
+func BenchmarkTextChain(b *testing.B) {
+	text := make([]byte, 64<<10)
+	for i := range text {
+		text[i] = byte(i * i >> 3)
+	}
+	for _, chunk := range []int{64, 128, 60} {
+		b.Run(fmt.Sprintf("chunk=%d", chunk), func(b *testing.B) {
+			var h Hasher
+			var chain []BlockHash
+			for b.Loop() {
+				chain = h.TextChain(chain[:0], 1, text, chunk)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(chain)), "ns/block")
+		})
+	}
+}
