@@ -33,6 +33,7 @@ type conn struct {
 	server  *Server
 	nc      net.Conn
 	raw     syscall.RawConn // nil: nc is read by blocking, with a buffer held
+	fd      uintptr         // under raw, as long as nc is not closed
 	id      uint64
 	watched bool // the watch will tell when the peer is gone
 	born    time.Time
@@ -86,6 +87,9 @@ const (
 
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{server: s, nc: nc, raw: rawOf(nc), born: time.Now()}
+	if c.raw != nil {
+		_ = c.raw.Control(func(fd uintptr) { c.fd = fd }) // fails on a closed connection, as all else will
+	}
 	base := s.BaseContext
 	if base == nil {
 		base = context.Background()
