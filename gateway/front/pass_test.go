@@ -43,7 +43,6 @@ func TestWhatIsPassedArrivesInOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = nc.(*net.TCPConn).SetReadBuffer(4 << 10)
 		_, _ = io.WriteString(nc, "GET / HTTP/"+version+"\r\nHost: h\r\n\r\n")
 		time.Sleep(20 * time.Millisecond) // and the socket is full
 		resp, err := http.ReadResponse(bufio.NewReader(nc), nil)
