@@ -23,6 +23,7 @@ type exchange struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	ctl     control
+	direct  passer // what w is bare, where that can pass; nil before the answer goes on after its handler
 	ctx     context.Context // the client's connection and the request's deadline
 	arrival time.Time
 	dry     bool // POST /v1/route: nothing may change
@@ -75,9 +76,10 @@ type exchange struct {
 	maxTokens  int // that were asked for; below 0 is unbounded
 	most       int // events of output that a stream's engine may send; 0 is unbounded
 	out        outbox
-	came       time.Time // when the events at hand came; zero is not known yet
-	wrote      time.Time
-	writeArmed time.Time
+	came       time.Duration // from arrival until the events at hand came; 0 is not known yet
+	wrote      time.Duration // until those before came
+	writeArmed time.Duration // until when the deadline of writes need not be set anew
+	grown      int           // tokens from which on the Gate is told of growth again
 	ttft       time.Duration
 	usage      sse.Usage
 	finish     string

@@ -32,7 +32,7 @@ func (x *exchange) relayUnary() error {
 	x.said.whole(body)
 	x.releaseHeld()
 	x.writeHead(now, len(body))
-	x.armWrite(now)
+	x.armWrite(now.Sub(x.arrival))
 	if _, err := x.w.Write(body); err != nil {
 		return x.clientGone(err)
 	}

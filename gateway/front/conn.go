@@ -35,6 +35,7 @@ type conn struct {
 	server  *Server
 	nc      net.Conn
 	raw     syscall.RawConn // nil: nc is read by blocking, with a buffer held
+	fd      uintptr         // under raw, as long as nc is not closed
 	id      uint64
 	watched bool // the watch will tell when the peer is gone
 	born    time.Time
@@ -58,8 +59,7 @@ type conn struct {
 
 	ready   func(fd uintptr) bool // receives, and answers what is whole; sets verdict or failed
 	into    func(fd uintptr) bool // receives into target; sets got or failed
-	fd      uintptr               // nc's, while within
-	within  bool                  // ready runs, and what it calls: nobody else reads or writes, and fd stays what it is
+	within  bool                  // ready runs, and what it calls: nobody else reads or writes
 	target  []byte
 	got     int
 	failed  error
@@ -89,6 +89,9 @@ const (
 
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{server: s, nc: nc, raw: rawOf(nc), born: time.Now()}
+	if c.raw != nil {
+		_ = c.raw.Control(func(fd uintptr) { c.fd = fd }) // fails on a closed connection, as all else will
+	}
 	base := s.BaseContext
 	if base == nil {
 		base = context.Background()
