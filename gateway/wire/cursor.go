@@ -16,6 +16,7 @@ type Cursor struct {
 	fresh bool    // nothing of the innermost container has been read
 	lax   bool    // UTF-8 and lone surrogates are not judged
 	keys  *keySet // nil where members may repeat
+	named int     // where the last member name begins
 	arena []byte  // plain forms of escaped strings; cap >= len(b) once in use, so it never moves
 	fault fault
 }
@@ -100,13 +101,34 @@ func (c *Cursor) Key() ([]byte, bool) {
 	return c.bytes(name), ok
 }
 
+// key is Key, and refuses a name that repeats.
 func (c *Cursor) key() (text, bool) {
+	name, ok := c.name()
+	if ok && c.keys != nil {
+		ok = c.once(name)
+	}
+	return name, ok
+}
+
+// once judges the name just read: it must be the first of its kind in the open object.
+func (c *Cursor) once(name text) bool {
+	if !c.keys.add(c, name) {
+		c.repeated()
+		return false
+	}
+	return true
+}
+
+func (c *Cursor) repeated() { c.fail(CodeDuplicateKey, c.named, "a member name repeats") }
+
+// name moves to the next member and reads its name, which may repeat; false at the end of the open object.
+func (c *Cursor) name() (text, bool) {
 	if i := c.i + 1; !c.fresh && i < len(c.b) && c.b[i-1] == ',' && c.b[i] == '"' {
 		c.i = i
 	} else if !c.next('}') {
 		return text{}, false
 	}
-	at := c.i
+	c.named = c.i
 	name := c.text()
 	if name.form != formRaw {
 		name = c.plain(name)
@@ -116,10 +138,6 @@ func (c *Cursor) key() (text, bool) {
 		return text{}, false
 	}
 	c.i++
-	if c.keys != nil && !c.keys.add(c, name) {
-		c.fail(CodeDuplicateKey, at, "a member name repeats")
-		return text{}, false
-	}
 	return name, true
 }
 

@@ -27,28 +27,24 @@ func (c *Cursor) text() text {
 		return text{}
 	}
 	start := c.i + 1
-	if end := shortEnd(c.b, start); end >= 0 {
+	if end := shortEnd(c.b, start); end >= 0 && c.b[end] == '"' {
 		c.i = end + 1
 		return text{off: uint32(start), end: uint32(end)}
 	}
 	return c.longText(start)
 }
 
-// shortEnd finds the end of a string of less than 16 plain bytes of ASCII; -1 for any other, and near the end of b.
-func shortEnd(b []byte, start int) int {
-	if start+16 > len(b) {
+// shortEnd finds the first byte from i on that is no plain ASCII: -1 where there is none among 16, or b ends before those.
+func shortEnd(b []byte, i int) int {
+	if len(b)-i < 16 {
 		return -1
 	}
-	for i := start; i < start+16; i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		m := (special(w) | w) & highs
-		if m == 0 {
-			continue
-		}
-		if end := i + bits.TrailingZeros64(m)>>3; b[end] == '"' {
-			return end
-		}
-		break
+	p := (*[16]byte)(b[i:])
+	if m := unplain(binary.LittleEndian.Uint64(p[:8])); m != 0 {
+		return i + bits.TrailingZeros64(m)>>3
+	}
+	if m := unplain(binary.LittleEndian.Uint64(p[8:])); m != 0 {
+		return i + 8 + bits.TrailingZeros64(m)>>3
 	}
 	return -1
 }
