@@ -55,7 +55,7 @@ func (c *Cursor) longText(start int) text {
 	if end < 0 {
 		return text{}
 	}
-	if saw&sawHigh != 0 && !c.lax && !utf8.Valid(c.b[start:end]) {
+	if saw&sawHigh != 0 && !c.lax && !validUTF8(c.b[start:end]) {
 		c.fail(CodeInvalidUTF8, start, "a string is not valid UTF-8")
 		return text{}
 	}
