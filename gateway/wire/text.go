@@ -82,30 +82,27 @@ func (c *Cursor) body(i int) (end int, all seen) {
 			c.fail(CodeInvalidJSON, at, "a control character in a string")
 			return -1, all
 		}
-		n := c.escape(at)
-		if n == 0 {
+		all |= sawEscape
+		if i = c.escapes(at); i < 0 {
 			return -1, all
 		}
-		all |= sawEscape
-		i = at + n
 	}
 }
 
-// escape judges the escape at i and returns its length, a surrogate pair being one; 0 after a fault.
-func (c *Cursor) escape(i int) int {
-	if i+1 < len(c.b) {
-		switch ch := c.b[i+1]; {
-		case escapes[ch] != 0:
-			return 2
-		case ch == 'u':
-			return c.unicodeEscape(i)
+// escapes passes the escape at i, and those of hexadecimal digits right behind it; -1 after a fault.
+func (c *Cursor) escapes(i int) int {
+	for more := true; more; more = i+1 < len(c.b) && c.b[i] == '\\' && c.b[i+1] == 'u' {
+		n := c.escape(i)
+		if n == 0 {
+			return -1
 		}
+		i += n
 	}
-	c.fail(CodeInvalidJSON, i, "a bad escape in a string")
-	return 0
+	return i
 }
 
-func (c *Cursor) unicodeEscape(i int) int {
+// escape judges the escape at i, which is none of one letter, and returns its length, a surrogate pair being one; 0 after a fault.
+func (c *Cursor) escape(i int) int {
 	r, n := decodeEscape(c.b[i:])
 	if n == 0 {
 		c.fail(CodeInvalidJSON, i, "a bad escape in a string")
