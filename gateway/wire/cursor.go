@@ -86,9 +86,6 @@ func (c *Cursor) Enter(open byte) bool {
 	c.room--
 	c.i++
 	c.fresh = true
-	if open == '{' && c.keys != nil {
-		c.keys.enter()
-	}
 	return true
 }
 
@@ -112,27 +109,40 @@ func (c *Cursor) key() (text, bool) {
 
 // once judges the name just read: it must be the first of its kind in the open object.
 func (c *Cursor) once(name text) bool {
-	if !c.keys.add(c, name) {
-		c.repeated()
-		return false
+	if c.keys.add(c, name) {
+		return true
 	}
-	return true
+	c.repeated()
+	return false
 }
 
 func (c *Cursor) repeated() { c.fail(CodeDuplicateKey, c.named, "a member name repeats") }
 
-// name moves to the next member and reads its name, which may repeat; false at the end of the open object.
+// name moves to the next member and reads its name, which may repeat; false at the end of the open object. What most bodies
+// spell without spaces and escapes is read here, all else by nameOfAnyKind.
 func (c *Cursor) name() (text, bool) {
-	if i := c.i + 1; !c.fresh && i < len(c.b) && c.b[i-1] == ',' && c.b[i] == '"' {
-		c.i = i
-	} else if !c.next('}') {
+	b, i := c.b, c.i
+	if !c.fresh && i < len(b) && b[i] == ',' {
+		i++
+	} else if !c.fresh {
+		return c.nameOfAnyKind()
+	}
+	if i < len(b) && b[i] == '"' {
+		end := shortEnd(b, i+1)
+		if colon := end + 1; end > 0 && colon < len(b) && b[end] == '"' && b[colon] == ':' {
+			c.named, c.i, c.fresh = i, colon+1, false
+			return text{off: uint32(i + 1), end: uint32(end)}, true
+		}
+	}
+	return c.nameOfAnyKind()
+}
+
+func (c *Cursor) nameOfAnyKind() (text, bool) {
+	if !c.next('}') {
 		return text{}, false
 	}
 	c.named = c.i
-	name := c.text()
-	if name.form != formRaw {
-		name = c.plain(name)
-	}
+	name := c.plain(c.text())
 	if c.Peek() != ':' {
 		c.unexpected()
 		return text{}, false
@@ -162,10 +172,10 @@ func (c *Cursor) next(end byte) bool {
 
 func (c *Cursor) leave(end byte) {
 	c.i++
-	c.room++
 	if end == '}' && c.keys != nil {
-		c.keys.leave()
+		c.keys.leave(c.room)
 	}
+	c.room++
 }
 
 // Skip reads one value of any kind.
@@ -228,6 +238,7 @@ func (c *Cursor) unexpected() {
 	c.fail(CodeInvalidJSON, c.i, "unexpected byte")
 }
 
+//go:noinline
 func (c *Cursor) fail(code string, at int, what string) {
 	if c.fault.code == "" {
 		c.fault = fault{code, what, at}
