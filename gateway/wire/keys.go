@@ -11,7 +11,7 @@ import (
 // hash table, so that n members cost O(n) and at most 64 bytes each. Names are compared in their plain form.
 type keySet struct {
 	few   []keyed   // members of the open small objects, innermost last
-	open  []keyedAt // the open objects, innermost last
+	open  []keyedAt // the open objects that have members here, innermost last
 	slots []keySlot // members of large objects; len is a power of two
 	used  int
 	large uint32 // large objects seen
@@ -26,6 +26,7 @@ type keyed struct {
 // keyedAt says where the members of one open object are.
 type keyedAt struct {
 	base  int    // few[base:] while small
+	room  int    // containers that may be opened in it: tells it from the others that are open
 	large uint32 // its number in the table; 0 while small
 }
 
@@ -39,25 +40,33 @@ const fewKeys = 8
 // keySeed makes collisions unpredictable: a body cannot be built to make the table slow.
 var keySeed = maphash.MakeSeed()
 
-func (k *keySet) enter() { k.open = append(k.open, keyedAt{base: len(k.few)}) }
+// at is the open object below which so many containers may be opened: of those that are open, the innermost.
+func (k *keySet) at(room int) *keyedAt {
+	n := len(k.open)
+	if n == 0 || k.open[n-1].room != room {
+		k.open = append(k.open, keyedAt{base: len(k.few), room: room})
+		n++
+	}
+	return &k.open[n-1]
+}
 
-func (k *keySet) leave() {
-	last := len(k.open) - 1
-	k.few = k.few[:k.open[last].base]
-	k.open = k.open[:last]
+// leave forgets the members of that object.
+func (k *keySet) leave(room int) {
+	if last := len(k.open) - 1; last >= 0 && k.open[last].room == room {
+		k.few = k.few[:k.open[last].base]
+		k.open = k.open[:last]
+	}
 }
 
 // add notes a member of the innermost object, false when it has one of that name already.
 func (k *keySet) add(c *Cursor, name text) bool {
-	o := &k.open[len(k.open)-1]
+	o := k.at(c.room)
 	if o.large != 0 {
 		return k.put(c, keySlot{name, o.large})
 	}
-	plain := c.bytes(name)
-	print := printOf(plain)
-	row := k.few[o.base:]
-	for i := range row {
-		if row[i].print == print && bytes.Equal(c.bytes(row[i].name), plain) {
+	print := printOf(c.bytes(name))
+	for _, other := range k.few[o.base:] {
+		if other.print == print && bytes.Equal(c.bytes(other.name), c.bytes(name)) {
 			return false
 		}
 	}

@@ -17,6 +17,7 @@ type table [64][]entry
 type entry struct {
 	name string
 	read reader
+	bit  uint64 // one of its own in the table
 }
 
 func slotOf[S string | []byte](name S) int {
@@ -26,10 +27,14 @@ func slotOf[S string | []byte](name S) int {
 // tableOf makes one table of several; of two with one name the first counts.
 func tableOf(all ...map[string]reader) *table {
 	t := new(table)
+	bit := uint64(1)
 	for _, params := range all {
 		for name, read := range params {
 			if t.find([]byte(name)) == nil {
-				t[slotOf(name)] = append(t[slotOf(name)], entry{name, read})
+				t[slotOf(name)] = append(t[slotOf(name)], entry{name, read, bit})
+				if bit <<= 1; bit == 0 {
+					panic("wire: more than 64 parameters")
+				}
 			}
 		}
 	}

@@ -28,6 +28,7 @@ type parser struct {
 	r       *Request
 	lim     Limits
 	folded  []byte // scratch of refuseCase
+	read    uint64 // the known members read so far, by their bits
 	refused Error  // the first fault of meaning
 	model   string // the last one read: the same name again costs no allocation
 }
@@ -51,7 +52,7 @@ func (p *parser) reset() {
 		arena = nil
 	}
 	p.Cursor = Cursor{arena: arena}
-	p.r, p.depth, p.refused = nil, 0, Error{}
+	p.r, p.depth, p.read, p.refused = nil, 0, 0, Error{}
 	if len(p.model) > keepItems {
 		p.model = ""
 	}
@@ -60,10 +61,10 @@ func (p *parser) reset() {
 // members reads the body's own members.
 func (p *parser) members() {
 	p.Enter('{')
-	for name, ok := p.key(); ok; name, ok = p.key() {
+	for name, ok := p.name(); ok; name, ok = p.name() {
 		p.Peek()
 		start := p.i
-		p.member(p.bytes(name))
+		p.member(name)
 		if n := len(p.r.members); n == cap(p.r.members) {
 			p.r.members = slices.Grow(p.r.members, max(16, n)) // doubling: a body of members alone stays a small multiple
 		}
@@ -71,13 +72,19 @@ func (p *parser) members() {
 	}
 }
 
-func (p *parser) member(name []byte) {
-	known := paramOf(p.r.Kind, name)
+func (p *parser) member(name text) {
+	plain := p.bytes(name)
+	known := paramOf(p.r.Kind, plain)
 	if known == nil {
-		p.refuseCase(name, func(folded []byte) bool { return paramOf(p.r.Kind, folded) != nil })
+		p.once(name)
+		p.refuseCase(plain, func(folded []byte) bool { return paramOf(p.r.Kind, folded) != nil })
 		p.Skip()
 		return
 	}
+	if p.read&known.bit != 0 {
+		p.repeated()
+	}
+	p.read |= known.bit
 	p.under(known.name)
 	known.read(p)
 	p.up()

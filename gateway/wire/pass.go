@@ -74,6 +74,13 @@ func passBytes(b []byte, i int, saw seen) (int, seen) {
 // passable reports whether an escape of one letter begins at i.
 func passable(b []byte, i int) bool { return b[i] == '\\' && i+1 < len(b) && escapes[b[i+1]] != 0 }
 
+// unplain sets the high bit of the first byte of w that is special or over 0x7F, and of none before it.
+func unplain(w uint64) uint64 {
+	quote := w ^ ('"' * ones)
+	slash := w ^ ('\\' * ones)
+	return (w | (w - ' '*ones) | (quote - ones) | (slash - ones)) & highs
+}
+
 // special sets the high bit of every byte of w that ends a plain run. It is exact up to the first such byte, and tells
 // exactly whether there is one: a borrow can only reach bytes above a hit (Mycroft's zero-byte test).
 func special(w uint64) uint64 {

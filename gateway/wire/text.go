@@ -27,28 +27,24 @@ func (c *Cursor) text() text {
 		return text{}
 	}
 	start := c.i + 1
-	if end := shortEnd(c.b, start); end >= 0 {
+	if end := shortEnd(c.b, start); end >= 0 && c.b[end] == '"' {
 		c.i = end + 1
 		return text{off: uint32(start), end: uint32(end)}
 	}
 	return c.longText(start)
 }
 
-// shortEnd finds the end of a string of less than 16 plain bytes of ASCII; -1 for any other, and near the end of b.
-func shortEnd(b []byte, start int) int {
-	if start+16 > len(b) {
+// shortEnd finds the first byte from i on that is no plain ASCII: -1 where there is none among 16, or b ends before those.
+func shortEnd(b []byte, i int) int {
+	if len(b)-i < 16 {
 		return -1
 	}
-	for i := start; i < start+16; i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		m := (special(w) | w) & highs
-		if m == 0 {
-			continue
-		}
-		if end := i + bits.TrailingZeros64(m)>>3; b[end] == '"' {
-			return end
-		}
-		break
+	p := (*[16]byte)(b[i:])
+	if m := unplain(binary.LittleEndian.Uint64(p[:8])); m != 0 {
+		return i + bits.TrailingZeros64(m)>>3
+	}
+	if m := unplain(binary.LittleEndian.Uint64(p[8:])); m != 0 {
+		return i + 8 + bits.TrailingZeros64(m)>>3
 	}
 	return -1
 }
@@ -59,7 +55,7 @@ func (c *Cursor) longText(start int) text {
 	if end < 0 {
 		return text{}
 	}
-	if saw&sawHigh != 0 && !c.lax && !utf8.Valid(c.b[start:end]) {
+	if saw&sawHigh != 0 && !c.lax && !validUTF8(c.b[start:end]) {
 		c.fail(CodeInvalidUTF8, start, "a string is not valid UTF-8")
 		return text{}
 	}
@@ -86,30 +82,27 @@ func (c *Cursor) body(i int) (end int, all seen) {
 			c.fail(CodeInvalidJSON, at, "a control character in a string")
 			return -1, all
 		}
-		n := c.escape(at)
-		if n == 0 {
+		all |= sawEscape
+		if i = c.escapes(at); i < 0 {
 			return -1, all
 		}
-		all |= sawEscape
-		i = at + n
 	}
 }
 
-// escape judges the escape at i and returns its length, a surrogate pair being one; 0 after a fault.
-func (c *Cursor) escape(i int) int {
-	if i+1 < len(c.b) {
-		switch ch := c.b[i+1]; {
-		case escapes[ch] != 0:
-			return 2
-		case ch == 'u':
-			return c.unicodeEscape(i)
+// escapes passes the escape at i, and those of hexadecimal digits right behind it; -1 after a fault.
+func (c *Cursor) escapes(i int) int {
+	for more := true; more; more = i+1 < len(c.b) && c.b[i] == '\\' && c.b[i+1] == 'u' {
+		n := c.escape(i)
+		if n == 0 {
+			return -1
 		}
+		i += n
 	}
-	c.fail(CodeInvalidJSON, i, "a bad escape in a string")
-	return 0
+	return i
 }
 
-func (c *Cursor) unicodeEscape(i int) int {
+// escape judges the escape at i, which is none of one letter, and returns its length, a surrogate pair being one; 0 after a fault.
+func (c *Cursor) escape(i int) int {
 	r, n := decodeEscape(c.b[i:])
 	if n == 0 {
 		c.fail(CodeInvalidJSON, i, "a bad escape in a string")

@@ -95,17 +95,19 @@ func hex4(b []byte) (rune, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
 	}
-	var r rune
-	for _, ch := range b[2:6] {
-		switch {
-		case '0' <= ch && ch <= '9':
-			ch -= '0'
-		case 'a' <= ch|0x20 && ch|0x20 <= 'f':
-			ch = ch | 0x20 - 'a' + 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(ch)
+	p, q, r, s := hexDigit[b[2]], hexDigit[b[3]], hexDigit[b[4]], hexDigit[b[5]]
+	if p&q&r&s&isHex == 0 {
+		return 0, false
 	}
-	return r, true
+	return rune(p&15)<<12 | rune(q&15)<<8 | rune(r&15)<<4 | rune(s&15), true
+}
+
+// isHex marks what hexDigit knows.
+const isHex = 0x10
+
+// hexDigit is the value of each hexadecimal digit, and isHex; 0 for any other byte.
+var hexDigit = [256]uint8{
+	'0': 0x10, '1': 0x11, '2': 0x12, '3': 0x13, '4': 0x14, '5': 0x15, '6': 0x16, '7': 0x17, '8': 0x18, '9': 0x19,
+	'a': 0x1a, 'b': 0x1b, 'c': 0x1c, 'd': 0x1d, 'e': 0x1e, 'f': 0x1f,
+	'A': 0x1a, 'B': 0x1b, 'C': 0x1c, 'D': 0x1d, 'E': 0x1e, 'F': 0x1f,
 }

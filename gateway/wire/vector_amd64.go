@@ -1,6 +1,10 @@
 package wire
 
-import "golang.org/x/sys/cpu"
+import (
+	"unicode/utf8"
+
+	"golang.org/x/sys/cpu"
+)
 
 // hasAVX2 and hasAVX512 say which of the assembly routines this machine can run.
 var (
@@ -60,4 +64,26 @@ func unquote(dst, raw []byte) (read, wrote int) {
 	}
 	r, w := unquoteByRuns(dst[wrote:], raw[read:])
 	return read + r, wrote + w
+}
+
+// validAVX512 judges the bytes at p as UTF-8, n of them, a block at least, but for a rune cut off at their end. The three bytes
+// before p must be the end of valid UTF-8.
+//
+//go:noescape
+func validAVX512(p *byte, n int) bool
+
+// validAVX2 is validAVX512, of half a block at least.
+//
+//go:noescape
+func validAVX2(p *byte, n int) bool
+
+func validBlocks(b []byte, i int) bool {
+	_, _ = b[i-3], b[i+block-1]
+	switch {
+	case hasAVX512:
+		return validAVX512(&b[i], len(b)-i)
+	case hasAVX2:
+		return validAVX2(&b[i], len(b)-i)
+	}
+	return utf8.Valid(b[i:])
 }
