@@ -63,7 +63,7 @@ func (c *conn) parse(end int) *refusal {
 	c.scan, c.skipped, c.inHead = scan{}, 0, false
 	clear(c.header)
 	c.values = c.values[:0]
-	c.habit.begin(cap(c.values))
+	c.habit.forget(cap(c.values))
 	c.blankRequest()
 
 	line, fields, _ := strings.Cut(head, "\r\n")
@@ -74,7 +74,7 @@ func (c *conn) parse(end int) *refusal {
 	if bad := c.parseFields(fields, &f); bad != nil {
 		return bad
 	}
-	c.habit.settle(head[:len(line)+2], c)
+	c.habit.keep(head[:len(line)+2], c)
 	return c.frame(&f)
 }
 
