@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/internal/field"
 	"octet/internal/sock"
 )
 
@@ -35,7 +36,10 @@ type conn struct {
 	r, w    int               // buf[r:w] is received and not yet taken
 	writing net.Buffers       // what is left to write
 	spare   net.Buffers       // its memory
-	fields  []byte            // of the answer's head
+	text    []byte            // of the answer's head
+	before  head              // of the answer before, like which the next is if it is as the habit says
+	habit   field.Habit
+	located bool // the head that is at hand is as the habit says
 
 	readBy    time.Time // when a read will fail as armed on nc; zero is never. At or before the true limit
 	writeBy   time.Time
@@ -126,8 +130,8 @@ func (c *conn) holdWide() {
 // rest takes the buffer away again. What aliases it is void.
 func (c *conn) rest() {
 	c.buf, c.r, c.w = nil, 0, 0
-	if cap(c.fields) > bufferSize {
-		c.fields = nil
+	if cap(c.text) > bufferSize {
+		c.text = nil
 	}
 	if c.fixed != nil {
 		buffers.Put(c.fixed)

@@ -47,30 +47,84 @@ func headEnd(b []byte, seen int) (int, error) {
 	}
 }
 
-// parseHead reads a head as headEnd found it. It returns its header lines, too, each with its CRLF, as they lie in b.
-func parseHead(b []byte) (head, []byte, error) {
-	h, end := head{length: -1}, lineEnd(b, 0)
-	if err := h.statusLine(b[:end]); err != nil {
-		return head{}, nil, err
+// Fields of a head that matter, as kinds of a field.Habit.
+const (
+	otherField uint8 = iota
+	lengthField
+	codingField
+	connectionField
+)
+
+func kindOf(name []byte) uint8 {
+	switch {
+	case field.Fold(name, "content-length"):
+		return lengthField
+	case field.Fold(name, "transfer-encoding"):
+		return codingField
+	case field.Fold(name, "connection"):
+		return connectionField
 	}
-	fields := b[end+2 : len(b)-2]
-	for n, at := 0, 0; at < len(fields); n++ {
+	return otherField
+}
+
+// parseHead reads a head as headEnd found it, and has the habit, unless it is nil, be like it.
+func parseHead(b []byte, habit *field.Habit) (head, error) {
+	if habit != nil {
+		habit.Forget()
+	}
+	h, at := head{length: -1}, lineEnd(b, 0)
+	if err := h.statusLine(b[:at]); err != nil {
+		return head{}, err
+	}
+	line := at + 2
+	at = line
+	for n := 0; at < len(b)-2; n++ {
 		if n == maxFields {
-			return head{}, nil, fmt.Errorf("%w: more than %d header lines", engine.ErrTooLarge, maxFields)
+			return head{}, fmt.Errorf("%w: more than %d header lines", engine.ErrTooLarge, maxFields)
 		}
-		end := lineEnd(fields, at)
-		if err := h.field(fields[at:end]); err != nil {
-			return head{}, nil, err
+		end := lineEnd(b, at)
+		colon := bytes.IndexByte(b[at:end], ':') + at
+		if colon < at || !field.IsName(b[at:colon]) || !field.IsValue(b[colon+1:end]) {
+			return head{}, protocolError("bad header line")
+		}
+		kind := kindOf(b[at:colon])
+		if err := h.note(kind, b[colon+1:end]); err != nil {
+			return head{}, err
+		}
+		if habit != nil {
+			habit.Learn(string(b[at:colon+1]), kind)
 		}
 		at = end + 2
 	}
+	if habit != nil {
+		habit.Keep(string(b[:line]))
+	}
+	return h, h.check()
+}
+
+// repeatHead reads a head as the habit has located it: like the one before, which began as this one does.
+func repeatHead(b []byte, habit *field.Habit, before head) (head, error) {
+	h := head{status: before.status, old: before.old, length: -1}
+	for _, f := range habit.Fields() {
+		if f.Kind == otherField {
+			continue
+		}
+		if err := h.note(f.Kind, b[f.From:f.To]); err != nil {
+			return head{}, err
+		}
+	}
+	return h, h.check()
+}
+
+// check refuses contradictions.
+func (h *head) check() error {
 	switch {
 	case h.chunked && h.length >= 0:
-		return head{}, nil, protocolError("Content-Length beside Transfer-Encoding")
+		return protocolError("Content-Length beside Transfer-Encoding")
 	case h.chunked && h.old:
-		return head{}, nil, protocolError("Transfer-Encoding in HTTP/1.0")
+		return protocolError("Transfer-Encoding in HTTP/1.0")
 	}
-	return h, fields, nil
+	return nil
 }
 
 // lineEnd returns where the CRLF is that ends the line at at.
@@ -107,21 +161,17 @@ func (h *head) statusLine(line []byte) error {
 	return nil
 }
 
-func (h *head) field(line []byte) error {
-	colon := bytes.IndexByte(line, ':')
-	if colon < 0 || !field.IsName(line[:colon]) || !field.IsValue(line[colon+1:]) {
-		return protocolError("bad header line")
-	}
-	name, value := line[:colon], line[colon+1:]
-	switch {
-	case field.Fold(name, "content-length"):
+// note takes down a field's value.
+func (h *head) note(kind uint8, value []byte) error {
+	switch kind {
+	case lengthField:
 		return h.contentLength(field.Trim(value))
-	case field.Fold(name, "transfer-encoding"):
+	case codingField:
 		if h.chunked || !field.Fold(field.Trim(value), "chunked") {
 			return protocolError("unsupported Transfer-Encoding")
 		}
 		h.chunked = true
-	case field.Fold(name, "connection"):
+	case connectionField:
 		for option := range bytes.SplitSeq(value, []byte(",")) {
 			option = field.Trim(option)
 			h.close = h.close || field.Fold(option, "close")
@@ -157,8 +207,9 @@ func (h *head) framing(method string) frame {
 // reusable reports whether the engine keeps the connection open after a whole answer.
 func (h *head) reusable() bool { return !h.close && (!h.old || h.keepAlive) }
 
-// valueOf returns the first value of a field, "" when there is none. One pass over the lines.
-func valueOf(fields []byte, name string) string {
+// valueOf returns the first value of a field in a head, "" when there is none. One pass over its lines.
+func valueOf(head []byte, name string) string {
+	_, fields, _ := bytes.Cut(head, []byte("\r\n"))
 	for line := range bytes.SplitSeq(fields, []byte("\r\n")) {
 		if len(line) > len(name) && line[len(name)] == ':' && strings.EqualFold(string(line[:len(name)]), name) {
 			return string(field.Trim(line[len(name)+1:]))

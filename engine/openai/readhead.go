@@ -7,8 +7,7 @@ import (
 	"io"
 	"time"
 
-	"octet/engine"
-)
+	"octet/engine")
 
 // maxInformational bounds the 1xx answers before the real one.
 const maxInformational = 8
@@ -20,14 +19,11 @@ func (c *conn) readHead(ctx context.Context, until time.Time, limit int) (head, 
 		if err != nil {
 			return head{}, c.headFailed(err, skipped)
 		}
-		h, fields, err := parseHead(c.buf[c.r : c.r+end])
+		h, err := c.parse(c.buf[c.r : c.r+end])
 		c.r += end
 		switch {
-		case err != nil:
+		case err != nil || h.status >= 200:
 			return h, err
-		case h.status >= 200:
-			c.fields = append(c.fields[:0], fields...)
-			return h, nil
 		case h.status == 101:
 			return head{}, protocolError("switched protocols unasked")
 		case skipped == maxInformational:
@@ -36,10 +32,25 @@ func (c *conn) readHead(ctx context.Context, until time.Time, limit int) (head, 
 	}
 }
 
+// parse reads the head b. A connection that answers for the first time, and most often for the last, forms no habit.
+func (c *conn) parse(b []byte) (h head, err error) {
+	c.text = append(c.text[:0], b...)
+	switch {
+	case c.idleSince.IsZero():
+		return parseHead(b, nil)
+	case c.located:
+		h, err = repeatHead(b, &c.habit, c.before)
+	default:
+		h, err = parseHead(b, &c.habit)
+	}
+	c.before = h
+	return h, err
+}
+
 // awaitHead receives until buf[r:w] holds a whole head, and returns its length.
 func (c *conn) awaitHead(ctx context.Context, until time.Time, limit int) (int, error) {
 	for seen := 0; ; {
-		end, err := headEnd(c.unread(), seen)
+		end, err := c.headEnd(seen)
 		seen = c.w - c.r
 		switch {
 		case err != nil:
@@ -54,6 +65,17 @@ func (c *conn) awaitHead(ctx context.Context, until time.Time, limit int) (int, 
 			return 0, err
 		}
 	}
+}
+
+// headEnd is headEnd of what is unread.
+func (c *conn) headEnd(seen int) (int, error) {
+	if seen == 0 {
+		end := c.habit.Locate(c.unread())
+		if c.located = end > 0; c.located {
+			return end, nil
+		}
+	}
+	return headEnd(c.unread(), seen)
 }
 
 // makeRoom makes the free part of buf not empty while keeping what is unread.

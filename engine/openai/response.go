@@ -34,7 +34,7 @@ func (r *Response) Header(name string) string {
 	if r.conn == nil {
 		return ""
 	}
-	return valueOf(r.conn.fields, name)
+	return valueOf(r.conn.text, name)
 }
 
 // SetIdle replaces the idle timeout from the next read on; the client's default for 0.

@@ -70,8 +70,9 @@ type conn struct {
 	url    url.URL
 	header http.Header
 	values []string // of header
-	post   bool     // the request before was a POST
-	last   bool     // the client wants no answer after this one
+	habit  habit
+	post   bool // the request before was a POST
+	last   bool // the client wants no answer after this one
 	body   body
 	answer answer
 	later  func() // what answers on when the handler has returned; nil is nothing
@@ -211,15 +212,12 @@ func (c *conn) took(n int) bool {
 // advance answers what requests are whole, and says what is missing then.
 func (c *conn) advance() verdict {
 	for c.r < c.w {
-		end, bad := c.findHead()
+		whole, bad := c.readHead()
 		if bad != nil {
 			return c.refuse(bad)
 		}
-		if end == 0 {
+		if !whole {
 			return starved
-		}
-		if bad := c.parse(end); bad != nil {
-			return c.refuse(bad)
 		}
 		if !c.body.AtHand() {
 			return pending

@@ -68,7 +68,9 @@ func (c *conn) finish() bool {
 		a.closing = true
 	}
 	a.finish()
-	c.limit = after(time.Now(), c.server.ReadHeaderTimeout)
+	if !c.body.whole() {
+		c.limit = after(time.Now(), c.server.ReadHeaderTimeout)
+	}
 	if a.err != nil || a.unlike() {
 		return false
 	}
