@@ -55,7 +55,7 @@ func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist
 		Fleet:     func() *fleet.Snapshot { return h.fleet.Snapshot(name) },
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,
-		Predicted: predicted,
+		Depths:    plugins.Depths.Get,
 		Tiers:     h.tiers,
 		Routed: func(v routing.View, host index.HostID, now time.Time) {
 			h.beliefs.routedAt(host, plugins.BlockHashes.Get(v), now)
@@ -65,13 +65,6 @@ func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist
 
 func footprint(v routing.View) gateway.Footprint {
 	return gateway.Footprint{Chain: plugins.BlockHashes.Get(v), Tokens: plugins.PromptTokens.Get(v), Exact: !plugins.Chunks.Get(v)}
-}
-
-func predicted(v routing.View, host index.HostID) int {
-	if depths := plugins.Depths.Get(v); depths != nil {
-		return int(depths[host])
-	}
-	return 0
 }
 
 // tiers returns where a replica holds the first so many blocks of the prompt, as its events tell.
