@@ -60,11 +60,14 @@ func (x *exchange) decision() Decision {
 }
 
 // recordRouting adds one specialist's passes through the pipeline, one for each step of the plan.
-func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duration) {
+func (x *exchange) recordRouting(plan *routing.Plan, err error, took time.Duration) {
+	if x.sp.Planned != nil && !x.dry {
+		x.sp.Planned(x.route, plan, err, took)
+	}
 	r := x.receipt
 	r.Prompt.Tokens, r.Prompt.Exact, r.Prompt.Blocks = x.prompt.Tokens, x.prompt.Exact, len(x.prompt.Chain)
 	x.routed += took
-	r.note(x, &plan, err)
+	r.note(x, plan, err)
 }
 
 // openAttempt records the start of a replica's turn.

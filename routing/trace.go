@@ -89,6 +89,9 @@ func (s *Scores) UnmarshalJSON(text []byte) error {
 // goes back; nil takes no times.
 func (c *Context) EnableTrace(now func() time.Duration) { c.traced, c.now = true, now }
 
+// Timed says whether the plugins' times are taken.
+func (c *Context) Timed() bool { return c.now != nil }
+
 // Trace returns how the latest Select went. Nil unless EnableTrace was called before it.
 func (c *Context) Trace() *Trace {
 	if !c.traced || len(c.records) == 0 {
