@@ -28,6 +28,7 @@ type Runtime struct {
 	Probation   Probation
 	Stickiness  Stickiness
 	Replicas    [index.MaxHosts]*Replica // by slot; nil where there is none
+	names       *[index.MaxHosts]string  // of Replicas: what receipts hold on to
 	byName      map[string]*Specialist
 	knobs       map[string]intentKnobs
 }
@@ -50,6 +51,12 @@ func (rt *Runtime) intent(name string) intentKnobs {
 // Seal finishes a Runtime before it is served.
 func (rt *Runtime) Seal() *Runtime {
 	rt.byName = make(map[string]*Specialist, len(rt.Specialists))
+	rt.names = new([index.MaxHosts]string)
+	for h, rep := range rt.Replicas {
+		if rep != nil {
+			rt.names[h] = rep.Name
+		}
+	}
 	rt.knobs = map[string]intentKnobs{classifier.Unspecified: knobsOf(classifier.Unspecified)}
 	for _, name := range rt.Intents {
 		rt.knobs[name] = knobsOf(name)
@@ -98,10 +105,12 @@ type Specialist struct {
 	Protocol func() Protocol
 	// Seed fills the slots that the pipeline takes as given.
 	Seed func(c *routing.Context, s *fleet.Snapshot)
+	// Planned is told of each decision that counts, what came of it and how long it took; nil: nobody wants to know.
+	Planned func(c *routing.Context, plan *routing.Plan, err error, took time.Duration)
 	// Footprint returns what the pipeline found out about the prompt: its block chain and length.
 	Footprint func(v routing.View) Footprint
-	// Predicted returns how many leading blocks of the prompt replica h is believed to hold.
-	Predicted func(v routing.View, h index.HostID) int // blocks
+	// Depths returns, by replica, how many leading blocks of the prompt it is believed to hold; nil: nobody knows.
+	Depths func(v routing.View) *[index.MaxHosts]uint16
 	// Tiers returns in which tiers replica h holds the first so many blocks of the prompt; nil: nobody knows.
 	Tiers func(v routing.View, h index.HostID, blocks int) InTiers
 	// Routed is told of each prompt that a replica was sent, once it has a place there, and when; nil: nobody wants to know.
