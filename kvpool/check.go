@@ -26,7 +26,7 @@ func (p *Pool) Check() error {
 				used++
 			}
 			if b.at >= one.size || one.ids[b.at] != BlockID(id) || one.drops != 0 ||
-				b.at == 0 && one.first != b.hash || b.at == one.size-1 && one.last != b.hash {
+				b.at == one.size-1 && one.last != b.hash {
 				return fmt.Errorf("%w: block %d is not at %d of run %d: %+v", ErrCorrupt, id, b.at, b.run, *one)
 			}
 			if named, ok := p.prefix.find(b.hash); !ok || named != BlockID(id) {

@@ -6,13 +6,13 @@ const runBlocks = 32
 // run is a stretch of one chain whose blocks were told apart by nobody so far: exactly the same tables list them, all of them or none.
 // So they have one count of references, become free together, and leave the cache last first.
 type run struct {
-	first, last BlockHash // of its blocks
-	size        int32     // of ids; 0 is an unused run
-	refs        int32     // tables that list it
-	drops       int32     // scratch of Imagined, zero between uses
-	prev, next  runID     // neighbours among the idle, meaningful while refs is 0; next of an unused run is the next unused
-	follow      runID     // the one that was shared behind it last; it may be another one by now
-	ids         [runBlocks]BlockID
+	last       BlockHash // of its blocks
+	size       int32     // of ids; 0 is an unused run
+	refs       int32     // tables that list it
+	drops      int32     // scratch of Imagined, zero between uses
+	prev, next runID     // neighbours among the idle, meaningful while refs is 0; next of an unused run is the next unused
+	follow     runID     // the one that was shared behind it last; it may be another one by now
+	ids        [runBlocks]BlockID
 }
 
 // runID is a run's index. Run 0 is the sentinel of the idle: behind it is who is evicted first.
@@ -72,7 +72,7 @@ type stretch struct {
 func (p *Pool) stretch(chain []BlockHash, before runID) stretch {
 	id := p.runs.all[before].follow
 	one := &p.runs.all[id]
-	if n := int(one.size); n > 0 && n <= len(chain) && one.first == chain[0] && one.last == chain[n-1] {
+	if n := int(one.size); n > 0 && n <= len(chain) && one.last == chain[n-1] {
 		return stretch{id, 0, n}
 	}
 	return p.seek(chain)
@@ -114,7 +114,6 @@ func (p *Pool) split(head runID, at int) runID {
 		b := &p.blocks[id]
 		b.run, b.at = tail, int32(i)
 	}
-	to.first = p.blocks[to.ids[0]].hash
 	from.size, from.last, from.follow = int32(at), p.blocks[from.ids[at-1]].hash, tail
 	if from.refs == 0 {
 		p.runs.idle -= int(to.size)

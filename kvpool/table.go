@@ -70,7 +70,6 @@ func (p *Pool) Seal(t *Table, i int, h BlockHash) bool {
 	b.hash = h
 	if i == 0 || !p.join(b, p.blocks[t.blocks[i-1]]) {
 		b.run, b.at = p.runs.add(1), 0
-		p.runs.all[b.run].first = h
 	}
 	one := &p.runs.all[b.run]
 	one.ids[b.at], one.size, one.last = id, b.at+1, h
