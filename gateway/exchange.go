@@ -16,8 +16,9 @@ import (
 	"octet/slo"
 )
 
-// exchange is one request and its answer. It lives in a pool; nothing of it outlives end.
+// exchange is one request and its answer. It lives in a pool; nothing of it outlives end but its memory.
 type exchange struct {
+	*memory
 	s       *Server
 	rt      *Runtime
 	w       http.ResponseWriter
@@ -38,16 +39,13 @@ type exchange struct {
 	demoted string // who would have answered, where another stands in
 	probe   string // the demoted specialist that is owed a copy of this request
 
-	sp      *Specialist // who is asked now
-	route   *routing.Context
-	prompt  Footprint
-	scanner sse.Scanner
-	gaps    slo.Gaps
+	sp     *Specialist // who is asked now
+	route  *routing.Context
+	prompt Footprint
 
 	answering string   // the plan's last step
 	answerer  *Replica // the first in rank for it
 	protocol  Protocol // of the plan's steps
-	held      []turn   // places of earlier steps, kept for the last one's first token
 	beside    *beside  // the step that goes out with the last one; nil is none
 
 	shadow      *shadow // the second opinion; nil is none
@@ -81,22 +79,30 @@ type exchange struct {
 	ttft       time.Duration
 	usage      sse.Usage
 	finish     string
-	answer     []byte // a unary answer; pooled
-	said       *said  // what the client was told; nil: nobody wants it
-	judge      bool   // the verifier does
+	said       *said // what the client was told; nil: nobody wants it
+	judge      bool  // the verifier does
 	failure    *Error
 	admitted   bool // it got a place, once at least
 	gone       bool // the client left
 	abort      bool // close the connection without a proper end
 
 	receipt   *Receipt
-	receiptNo string            // its id
-	opened    bool              // it counts among the open requests
-	taken     bool              // and among its tenant's
-	undo      []func()          // run last to first by end
-	heads     heads             // of the request
-	lines     [mostLines]string // of the answer's head; left as they are until the next one's
-	calls     calls
+	receiptNo string // its id
+	opened    bool   // it counts among the open requests
+	taken     bool   // and among its tenant's
+	heads     heads  // of the request
+}
+
+// memory is what one exchange leaves to the next that has its place in the pool: room, and nothing that is told by it.
+type memory struct {
+	scanner sse.Scanner
+	gaps    slo.Gaps          // of a stream
+	held    []turn            // places of earlier steps, kept for the last one's first token
+	answer  []byte            // a unary answer
+	undo    []func()          // run last to first by end
+	lines   [mostLines]string // of the answer's head; left as they are until the next one's
+	ids     string            // that nobody has yet
+	calls   calls
 }
 
 // calls are methods as others call them, made once for the life of an exchange's memory.
@@ -105,6 +111,7 @@ type calls struct {
 	render func(dst []byte) []byte
 	member func(name string) []byte
 	retry  func() bool
+	id     func() string
 }
 
 // question is what the client sent and what is made of it for an engine. A stream that has begun has no more use for it.
@@ -132,8 +139,8 @@ type intent struct {
 
 var (
 	exchanges = sync.Pool{New: func() any {
-		x := new(exchange)
-		x.calls = calls{x.since, x.renderPrompt, x.member, x.mayRetry}
+		x := &exchange{memory: new(memory)}
+		x.calls = calls{x.since, x.renderPrompt, x.member, x.mayRetry, x.freshID}
 		return x
 	}}
 	questions = sync.Pool{New: func() any { return new(question) }}
@@ -142,16 +149,29 @@ var (
 // begin takes an exchange for a request from the pool.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x := exchanges.Get().(*exchange)
-	ids := newIDs(2)
-	x.receiptNo = ids[idLength:]
 	x.s, x.rt, x.w, x.r = s, s.runtime.Load(), w, r
 	x.ctl = control{w}
 	x.arrival = s.now()
 	x.readHeads()
-	x.question = questions.Get().(*question)
-	x.id = requestID(x.heads.requestID, func() string { return ids[:idLength] })
+	if x.question == nil {
+		x.question = questions.Get().(*question)
+	}
+	x.receiptNo = x.freshID()
+	x.id = requestID(x.heads.requestID, x.calls.id)
 	x.ctx, x.protocol = r.Context(), plain{}
 	return x
+}
+
+// idsAtOnce is how many ids are made at a time: whoever keeps one keeps all of them, and receipts keep most.
+const idsAtOnce = 16
+
+func (m *memory) freshID() string {
+	if m.ids == "" {
+		m.ids = newIDs(idsAtOnce)
+	}
+	id := m.ids[:idLength]
+	m.ids = m.ids[idLength:]
+	return id
 }
 
 // atEnd registers f to run when the exchange ends, in the reverse order of registration.
@@ -167,12 +187,25 @@ func (x *exchange) end() {
 	}
 	x.leaveRoom()
 	x.dropRoute()
-	x.dropQuestion()
 	x.out.drop()
-	x.s.bodies.Add(-int64(len(x.kept)))
-	clear(x.undo)
-	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0], held: x.held[:0], lines: x.lines, calls: x.calls}
+	held := int64(len(x.kept))
+	if q := x.question; q != nil {
+		held += q.counted
+		q.wipe()
+	}
+	x.s.bodies.Add(-held)
+	x.memory.wipe()
+	mem, q := x.memory, x.question
+	*x = exchange{}
+	x.memory, x.question = mem, q
 	exchanges.Put(x)
+}
+
+// wipe leaves nothing but room.
+func (m *memory) wipe() {
+	clear(m.undo)
+	m.gaps.Reset(nil)
+	m.answer, m.undo, m.held = reuse(m.answer), m.undo[:0], m.held[:0]
 }
 
 // leaveRoom counts the request out.
@@ -193,12 +226,17 @@ func (x *exchange) dropQuestion() {
 	}
 	x.question = nil
 	x.s.bodies.Add(-q.counted)
+	q.wipe()
+	questions.Put(q)
+}
+
+// wipe leaves nothing but room.
+func (q *question) wipe() {
 	q.counted = 0
 	clear(q.segments)
 	clear(q.turns)
 	clear(q.asTurns)
 	q.body, q.segments, q.turns, q.asTurns, q.marks = reuse(q.body), q.segments[:0], q.turns[:0], q.asTurns[:0], q.marks[:0]
-	questions.Put(q)
 }
 
 // keepBuffer is the largest buffer that stays in the pool, in bytes; larger ones go back to the collector.

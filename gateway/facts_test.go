@@ -18,6 +18,7 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		ttft, total  time.Duration
 	}) {
 		x := &exchange{
+			memory: new(memory),
 			s: &Server{now: func() time.Time { return now }}, sp: &Specialist{Name: "debug"}, tenant: &Tenant{Name: "acme"}, kind: kind,
 			question: &question{body: []byte(body)}, id: "r1", intent: in, stream: true, verdict: classifier.Verdict{Adapter: "gdb-v2"},
 		}
