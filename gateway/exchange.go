@@ -36,8 +36,10 @@ type exchange struct {
 	stream  bool   // the client wants events
 	intent  intent
 	verdict classifier.Verdict
-	demoted string // who would have answered, where another stands in
-	probe   string // the demoted specialist that is owed a copy of this request
+	chosen  *Specialist  // the verdict's, once somebody has asked: see lane
+	dials   *intentKnobs // of the verdict's intent, likewise: see knobs
+	demoted string       // who would have answered, where another stands in
+	probe   string       // the demoted specialist that is owed a copy of this request
 
 	sp     *Specialist // who is asked now
 	route  *routing.Context

@@ -116,6 +116,7 @@ func New(rt *Runtime, o Options) *Server {
 
 // Serve swaps in rt for all requests from now on.
 func (s *Server) Serve(rt *Runtime) {
+	rt.connect(s.knobs)
 	for _, sp := range rt.Specialists {
 		sp.handles = s.metrics.specialist(sp.Name)
 		if sp.Load != nil {
