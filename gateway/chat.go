@@ -210,9 +210,10 @@ func (x *exchange) serve() error {
 
 // plan is steps 4 to 7: the pipeline over the replicas that this request may see.
 func (x *exchange) plan() (routing.Plan, error) {
-	now := x.s.now()
 	x.handBack()
 	x.dropRoute()
+	began := x.since()
+	now := x.at(began)
 	snapshot := x.sp.Fleet()
 	x.route = routing.Acquire(x.facts(now))
 	x.route.Candidates(snapshot.Hosts.AndNot(x.died))
@@ -220,7 +221,8 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.sp.Seed(x.route, snapshot)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
 	x.prompt = x.sp.Footprint(x.route.View())
-	x.recordRouting(plan, err, x.s.since(now))
+	x.seen = x.since()
+	x.recordRouting(plan, err, x.seen-began)
 	return plan, err
 }
 
@@ -282,7 +284,7 @@ func (x *exchange) checkPrompt() error {
 			x.prompt.Tokens, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.Context))
 	}
 	if x.attempts == 0 && !x.dry && x.tenant.tokens != nil {
-		if err := x.tenant.Charge(x.s.now(), x.prompt.Tokens); err != nil {
+		if err := x.tenant.Charge(x.now(), x.prompt.Tokens); err != nil {
 			return err
 		}
 	}

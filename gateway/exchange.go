@@ -68,6 +68,7 @@ type exchange struct {
 	preempted int              // times that a place was given back
 	routed    time.Duration
 	queued    time.Duration
+	seen      time.Duration // when something was timed since the arrival, for moment; 0 is used up
 
 	started    bool // the head of the answer is out: from here on only an error event can tell of a failure
 	status     int
@@ -258,8 +259,23 @@ func (x *exchange) dropRoute() {
 	}
 }
 
-// since returns the time since the request's arrival.
+// since returns the time since the request's arrival: one look at one clock.
 func (x *exchange) since() time.Duration { return x.s.since(x.arrival) }
+
+// at is the time at so long after the request's arrival.
+func (x *exchange) at(since time.Duration) time.Time { return x.arrival.Add(since) }
+
+// now is the time, for who needs it as such.
+func (x *exchange) now() time.Time { return x.at(x.since()) }
+
+// moment is since for what follows at once on what was timed last.
+func (x *exchange) moment() time.Duration {
+	if seen := x.seen; seen != 0 {
+		x.seen = 0
+		return seen
+	}
+	return x.since()
+}
 
 // admissionRequest is what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg before it.
 func (x *exchange) admissionRequest(leg bool) scheduler.GateRequest {

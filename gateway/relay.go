@@ -181,7 +181,7 @@ func (x *exchange) pass(out [2][]byte) error {
 // readAt is when the events at hand came: one look at one clock for all that came together.
 func (x *exchange) readAt() time.Time {
 	if x.came.IsZero() {
-		x.came = x.arrival.Add(x.since())
+		x.came = x.now()
 	}
 	return x.came
 }

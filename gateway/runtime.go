@@ -7,6 +7,7 @@ import (
 	"octet/calibration"
 	"octet/classifier"
 	"octet/engine"
+	"octet/gateway/wire"
 	"octet/kvpool"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -64,6 +65,11 @@ func (rt *Runtime) Seal() *Runtime {
 	rt.byName = make(map[string]*Specialist, len(rt.Specialists))
 	for _, sp := range rt.Specialists {
 		rt.byName[sp.Name] = sp
+	}
+	for _, rep := range &rt.Replicas {
+		if rep != nil && rep.quoted == nil {
+			rep.quoted = wire.AppendQuoted(nil, rep.Model)
+		}
 	}
 	return rt
 }
@@ -151,6 +157,8 @@ type Replica struct {
 	Shadows         atomic.Int32      // shadow requests that it answers now
 	Tokens          func() TokenCheck // nil where nobody compares
 	Accuracy        *Accuracy         // of the hits predicted here; nil where nobody counts
+
+	quoted []byte // Model as JSON has it
 }
 
 // TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored approximately.
