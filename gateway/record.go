@@ -70,11 +70,11 @@ func (x *exchange) recordRouting(plan *routing.Plan, err error, took time.Durati
 	r.note(x, plan, err)
 }
 
-// openAttempt records the start of a replica's turn.
-func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID) *Attempt {
+// openAttempt records the start of a replica's turn, so long after the arrival.
+func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID, began time.Duration) *Attempt {
 	x.predicted = x.predict(host)
 	x.receipt.Attempts = append(x.receipt.Attempts, Attempt{
-		Specialist: x.sp.Name, Step: step, Replica: rep.Name, PredictedTokens: x.predicted, Ms: toMs(x.since()),
+		Specialist: x.sp.Name, Step: step, Replica: rep.Name, PredictedTokens: x.predicted, Ms: toMs(began),
 	})
 	return &x.receipt.Attempts[len(x.receipt.Attempts)-1]
 }
@@ -90,7 +90,8 @@ func (x *exchange) noteQueue(at *Attempt, waited time.Duration) {
 }
 
 func (x *exchange) closeAttempt(at *Attempt, err error) {
-	at.Ms = toMs(x.since()) - at.Ms
+	x.seen = x.since()
+	at.Ms = toMs(x.seen) - at.Ms
 	at.Outcome = "ok"
 	if err != nil {
 		at.Outcome, at.Detail = outcomeOf(err), err.Error()
@@ -156,8 +157,8 @@ func (x *exchange) observeFirstToken(now time.Time) {
 
 // close writes the end of the request into the receipt, the windows, the metrics and the log.
 func (x *exchange) close() {
-	now := x.s.now()
-	total := now.Sub(x.arrival)
+	total := x.moment()
+	now := x.at(total)
 	result := x.result(total)
 	if x.receipt != nil {
 		x.receipt.Result = result

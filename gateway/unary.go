@@ -26,7 +26,7 @@ func (x *exchange) relayUnary() error {
 	}
 	x.turn.over = true
 	x.usage, x.finish, x.handedOut = usage, finish, usage.CompletionTokens
-	now := x.s.now()
+	now := x.now()
 	x.observeFirstToken(now)
 	x.noteDelivered(usage)
 	x.said.whole(body)
