@@ -77,11 +77,11 @@ func (k *keySet) add(c *Cursor, name text) bool {
 	return true
 }
 
-// printOf is the same for equal names, and mostly another for others.
+// printOf is the same for equal names, and mostly another for others: always for one as long, of up to 8 bytes.
 func printOf(name []byte) uint64 {
 	n := len(name)
 	switch {
-	case n >= 8:
+	case n > 8:
 		return binary.LittleEndian.Uint64(name) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(name[n-8:]), 29) + uint64(n)
 	case n >= 4:
 		return uint64(binary.LittleEndian.Uint32(name)) | uint64(binary.LittleEndian.Uint32(name[n-4:]))<<32

@@ -15,14 +15,14 @@ func paramOf(kind Kind, name []byte) *entry {
 type table [64][]entry
 
 type entry struct {
-	name string
-	read reader
-	bit  uint64 // one of its own in the table
+	print uint64 // of the name
+	name  string
+	read  reader
+	bit   uint64 // one of its own in the table
 }
 
-func slotOf[S string | []byte](name S) int {
-	return (len(name)*5 ^ int(name[0])*3 ^ int(name[len(name)-1])) % len(table{})
-}
+// slotOf spreads prints by Fibonacci hashing.
+func slotOf(print uint64) uint64 { return print * 0x9E3779B97F4A7C15 >> 58 }
 
 // tableOf makes one table of several; of two with one name the first counts.
 func tableOf(all ...map[string]reader) *table {
@@ -30,11 +30,13 @@ func tableOf(all ...map[string]reader) *table {
 	bit := uint64(1)
 	for _, params := range all {
 		for name, read := range params {
-			if t.find([]byte(name)) == nil {
-				t[slotOf(name)] = append(t[slotOf(name)], entry{name, read, bit})
-				if bit <<= 1; bit == 0 {
-					panic("wire: more than 64 parameters")
-				}
+			if t.find([]byte(name)) != nil {
+				continue
+			}
+			print := printOf([]byte(name))
+			t[slotOf(print)] = append(t[slotOf(print)], entry{print, name, read, bit})
+			if bit <<= 1; bit == 0 {
+				panic("wire: more than 63 parameters")
 			}
 		}
 	}
@@ -42,13 +44,12 @@ func tableOf(all ...map[string]reader) *table {
 }
 
 func (t *table) find(name []byte) *entry {
-	if len(name) == 0 {
-		return nil
-	}
-	slot := t[slotOf(name)]
+	print := printOf(name)
+	slot := t[slotOf(print)]
 	for i := range slot {
-		if slot[i].name == string(name) {
-			return &slot[i]
+		e := &slot[i]
+		if e.print == print && len(e.name) == len(name) && (len(name) <= 8 || e.name == string(name)) {
+			return e
 		}
 	}
 	return nil
