@@ -221,7 +221,7 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.sp.Seed(x.route, snapshot)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
 	x.prompt = x.sp.Footprint(x.route.View())
-	x.recordRouting(&plan, err, x.s.since(now))
+	x.recordRouting(plan, err, x.s.since(now))
 	return plan, err
 }
 
