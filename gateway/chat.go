@@ -22,6 +22,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind
 	}
 	x.w = bare(w) // who stands between has seen the head, and serves others once the handler has returned
 	x.ctl = control{x.w}
+	x.direct, _ = x.w.(passer)
 	if front, ok := x.w.(detacher); ok {
 		front.Later(x.goOn)
 		return

@@ -23,6 +23,7 @@ type exchange struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	ctl     control
+	direct  passer          // what w is bare, where that can pass; nil before the answer goes on after its handler
 	ctx     context.Context // the client's connection and the request's deadline
 	arrival time.Time
 	dry     bool // POST /v1/route: nothing may change
@@ -75,9 +76,10 @@ type exchange struct {
 	maxTokens  int // that were asked for; below 0 is unbounded
 	most       int // events of output that a stream's engine may send; 0 is unbounded
 	out        outbox
-	came       time.Time // when the events at hand came; zero is not known yet
-	wrote      time.Time
-	writeArmed time.Time
+	came       time.Duration // from arrival until the events at hand came; 0 is not known yet
+	wrote      time.Duration // until those before came
+	writeArmed time.Duration // until when the deadline of writes need not be set anew
+	grown      int           // tokens from which on the Gate is told of growth again
 	ttft       time.Duration
 	usage      sse.Usage
 	finish     string
@@ -90,12 +92,12 @@ type exchange struct {
 	abort      bool // close the connection without a proper end
 
 	receipt   *Receipt
-	receiptNo string            // its id
-	opened    bool              // it counts among the open requests
-	taken     bool              // and among its tenant's
-	undo      []func()          // run last to first by end
-	heads     heads             // of the request
-	lines     [mostLines]string // of the answer's head; left as they are until the next one's
+	receiptNo string   // its id
+	opened    bool     // it counts among the open requests
+	taken     bool     // and among its tenant's
+	undo      []func() // run last to first by end
+	heads     heads    // of the request
+	head      fields   // of the answer
 	calls     calls
 }
 
@@ -171,7 +173,7 @@ func (x *exchange) end() {
 	x.out.drop()
 	x.s.bodies.Add(-int64(len(x.kept)))
 	clear(x.undo)
-	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0], held: x.held[:0], lines: x.lines, calls: x.calls}
+	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0], held: x.held[:0], head: x.head[:0], calls: x.calls}
 	exchanges.Put(x)
 }
 

@@ -60,9 +60,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 		x.fail(err)
 		return
 	}
-	h := lines{w.Header(), nil}
-	h.set("Content-Type", "application/json")
-	x.identify(&h)
+	x.identify(fields(jsonAnswer)).into(w.Header())
 	_, _ = w.Write(append(body, '\n'))
 }
 

@@ -63,6 +63,7 @@ func (rt *Runtime) Seal() *Runtime {
 	}
 	for _, sp := range rt.Specialists {
 		sp.step, sp.floor = slo.LoadStep+sp.Name, slo.LoadFloor+sp.Name
+		sp.field = fields(nil).text("X-Specialist: ", sp.Name)
 		rt.byName[sp.Name] = sp
 	}
 	return rt
@@ -119,6 +120,7 @@ type Specialist struct {
 	timed atomic.Int64 // when a decision was timed last, since Server.began
 	step  string       // the names of its knobs
 	floor string
+	field fields // of an answer's head: its name
 }
 
 func (sp *Specialist) protocol() Protocol {

@@ -16,6 +16,7 @@ type Cursor struct {
 	fresh bool    // nothing of the innermost container has been read
 	lax   bool    // UTF-8 and lone surrogates are not judged
 	keys  *keySet // nil where members may repeat
+	named int     // where the last member name begins
 	arena []byte  // plain forms of escaped strings; cap >= len(b) once in use, so it never moves
 	fault fault
 }
@@ -85,9 +86,6 @@ func (c *Cursor) Enter(open byte) bool {
 	c.room--
 	c.i++
 	c.fresh = true
-	if open == '{' && c.keys != nil {
-		c.keys.enter()
-	}
 	return true
 }
 
@@ -100,21 +98,56 @@ func (c *Cursor) Key() ([]byte, bool) {
 	return c.bytes(name), ok
 }
 
+// key is Key, and refuses a name that repeats.
 func (c *Cursor) key() (text, bool) {
+	name, ok := c.name()
+	if ok && c.keys != nil {
+		ok = c.once(name)
+	}
+	return name, ok
+}
+
+// once judges the name just read: it must be the first of its kind in the open object.
+func (c *Cursor) once(name text) bool {
+	if c.keys.add(c, name) {
+		return true
+	}
+	c.repeated()
+	return false
+}
+
+func (c *Cursor) repeated() { c.fail(CodeDuplicateKey, c.named, "a member name repeats") }
+
+// name moves to the next member and reads its name, which may repeat; false at the end of the open object. What most bodies
+// spell without spaces and escapes is read here, all else by nameOfAnyKind.
+func (c *Cursor) name() (text, bool) {
+	b, i := c.b, c.i
+	if !c.fresh && i < len(b) && b[i] == ',' {
+		i++
+	} else if !c.fresh {
+		return c.nameOfAnyKind()
+	}
+	if i < len(b) && b[i] == '"' {
+		end := shortEnd(b, i+1)
+		if colon := end + 1; end > 0 && colon < len(b) && b[end] == '"' && b[colon] == ':' {
+			c.named, c.i, c.fresh = i, colon+1, false
+			return text{off: uint32(i + 1), end: uint32(end)}, true
+		}
+	}
+	return c.nameOfAnyKind()
+}
+
+func (c *Cursor) nameOfAnyKind() (text, bool) {
 	if !c.next('}') {
 		return text{}, false
 	}
-	at := c.i
+	c.named = c.i
 	name := c.plain(c.text())
 	if c.Peek() != ':' {
 		c.unexpected()
 		return text{}, false
 	}
 	c.i++
-	if c.keys != nil && !c.keys.add(c, name) {
-		c.fail(CodeDuplicateKey, at, "a member name repeats")
-		return text{}, false
-	}
 	return name, true
 }
 
@@ -139,10 +172,10 @@ func (c *Cursor) next(end byte) bool {
 
 func (c *Cursor) leave(end byte) {
 	c.i++
-	c.room++
 	if end == '}' && c.keys != nil {
-		c.keys.leave()
+		c.keys.leave(c.room)
 	}
+	c.room++
 }
 
 // Skip reads one value of any kind.
@@ -196,6 +229,7 @@ func (c *Cursor) word(w string) bool {
 	return true
 }
 
+//go:noinline
 func (c *Cursor) unexpected() {
 	if c.i >= len(c.b) {
 		c.fail(CodeInvalidJSON, len(c.b), "unexpected end")
@@ -204,6 +238,7 @@ func (c *Cursor) unexpected() {
 	c.fail(CodeInvalidJSON, c.i, "unexpected byte")
 }
 
+//go:noinline
 func (c *Cursor) fail(code string, at int, what string) {
 	if c.fault.code == "" {
 		c.fault = fault{code, what, at}

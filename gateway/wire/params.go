@@ -3,8 +3,8 @@ package wire
 // reader reads the value of one parameter; the path is the parameter's name.
 type reader func(p *parser)
 
-// paramReader finds who reads a top-level member; nil for one that passes through unread.
-func paramReader(kind Kind, name []byte) reader {
+// paramOf finds who reads a top-level member; nil for one that passes through unread.
+func paramOf(kind Kind, name []byte) *entry {
 	if kind == Completion {
 		return allOfCompletion.find(name)
 	}
@@ -17,6 +17,7 @@ type table [64][]entry
 type entry struct {
 	name string
 	read reader
+	bit  uint64 // one of its own in the table
 }
 
 func slotOf[S string | []byte](name S) int {
@@ -26,23 +27,28 @@ func slotOf[S string | []byte](name S) int {
 // tableOf makes one table of several; of two with one name the first counts.
 func tableOf(all ...map[string]reader) *table {
 	t := new(table)
+	bit := uint64(1)
 	for _, params := range all {
 		for name, read := range params {
 			if t.find([]byte(name)) == nil {
-				t[slotOf(name)] = append(t[slotOf(name)], entry{name, read})
+				t[slotOf(name)] = append(t[slotOf(name)], entry{name, read, bit})
+				if bit <<= 1; bit == 0 {
+					panic("wire: more than 64 parameters")
+				}
 			}
 		}
 	}
 	return t
 }
 
-func (t *table) find(name []byte) reader {
+func (t *table) find(name []byte) *entry {
 	if len(name) == 0 {
 		return nil
 	}
-	for _, e := range t[slotOf(name)] {
-		if e.name == string(name) {
-			return e.read
+	slot := t[slotOf(name)]
+	for i := range slot {
+		if slot[i].name == string(name) {
+			return &slot[i]
 		}
 	}
 	return nil
