@@ -81,7 +81,7 @@ func (m *routeMetrics) measure(specialist string, profiles ...*routing.Profile) 
 }
 
 // planned takes note of a decision that counts, and of how long it took.
-func (d *measured) planned(c *routing.Context, plan *routing.Plan, err error, took time.Duration) {
+func (d *measured) planned(c *routing.Context, plan routing.Plan, err error, took time.Duration) {
 	if c.Timed() {
 		c.EachLap(d.lap)
 	}

@@ -105,7 +105,7 @@ func TestWhatGoesWrongInRoutingIsCounted(t *testing.T) {
 		plugins.Fleet.Put(c, s)
 		c.Candidates(s.Hosts)
 		plan, err := w.Plan(context.Background(), c)
-		watch.planned(c, &plan, err, time.Microsecond)
+		watch.planned(c, plan, err, time.Microsecond)
 		return err
 	}
 	attempts := func(status, pod, namespace, port string) float64 {

@@ -225,7 +225,7 @@ func (x *exchange) plan() (routing.Plan, error) {
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
 	x.prompt = x.sp.Footprint(x.route.View())
 	x.seen = x.since()
-	x.recordRouting(&plan, err, x.seen-began)
+	x.recordRouting(plan, err, x.seen-began)
 	return plan, err
 }
 

@@ -18,7 +18,7 @@ type legFacts struct {
 }
 
 // note adds a pass through a specialist's pipeline, one leg of its plan after the other, in the memory of an earlier receipt.
-func (r *Receipt) note(x *exchange, plan *routing.Plan, err error) {
+func (r *Receipt) note(x *exchange, plan routing.Plan, err error) {
 	first := len(r.accounts)
 	r.accounts = x.route.HandOver(r.accounts)
 	depths := x.sp.depths(x.route.View())
@@ -41,7 +41,7 @@ func (r *Receipt) note(x *exchange, plan *routing.Plan, err error) {
 }
 
 // pickOf returns who is first in rank for a leg of the plan.
-func pickOf(plan *routing.Plan, leg string) (index.HostID, bool) {
+func pickOf(plan routing.Plan, leg string) (index.HostID, bool) {
 	for i := range plan.Steps {
 		if s := &plan.Steps[i]; s.Name == leg {
 			return s.Ranked[0].Host, true

@@ -60,7 +60,7 @@ func (x *exchange) decision() Decision {
 }
 
 // recordRouting adds one specialist's passes through the pipeline, one for each step of the plan.
-func (x *exchange) recordRouting(plan *routing.Plan, err error, took time.Duration) {
+func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duration) {
 	if x.sp.Planned != nil && !x.dry {
 		x.sp.Planned(x.route, plan, err, took)
 	}

@@ -119,7 +119,7 @@ type Specialist struct {
 	// Seed fills the slots that the pipeline takes as given.
 	Seed func(c *routing.Context, s *fleet.Snapshot)
 	// Planned is told of each decision that counts, what came of it and how long it took; nil: nobody wants to know.
-	Planned func(c *routing.Context, plan *routing.Plan, err error, took time.Duration)
+	Planned func(c *routing.Context, plan routing.Plan, err error, took time.Duration)
 	// Footprint returns what the pipeline found out about the prompt: its block chain and length.
 	Footprint func(v routing.View) Footprint
 	// Depths returns, by replica, how many leading blocks of the prompt it is believed to hold; nil: nobody knows.
