@@ -215,7 +215,7 @@ func (x *exchange) count(now time.Time) {
 
 // armWrite gives the client write_timeout to take what is written next; set anew at most every quarter of it.
 func (x *exchange) armWrite(now time.Time) {
-	if limit := x.rt.Limits.WriteTimeout; now.Sub(x.writeArmed) > limit/4 {
+	if limit := x.rt.Limits.WriteTimeout; x.writeArmed.IsZero() || now.Sub(x.writeArmed) > limit/4 {
 		x.writeArmed = now
 		_ = x.ctl.SetWriteDeadline(now.Add(limit)) // not every transport has deadlines
 	}

@@ -31,6 +31,7 @@ type Runtime struct {
 	Replicas    [index.MaxHosts]*Replica // by slot; nil where there is none
 	byName      map[string]*Specialist
 	knobs       map[string]*intentKnobs
+	unspecified *intentKnobs // one of knobs
 }
 
 // intentKnobs are an intent's.
@@ -44,6 +45,7 @@ func (rt *Runtime) connect(knobs *slo.Knobs) {
 			shadow: knobs.Dial(slo.ShadowThreshold + name), divert: knobs.Dial(slo.DivertThreshold + name), floor: knobs.Dial(slo.PriorityFloor + name),
 		}
 	}
+	rt.unspecified = rt.knobs[classifier.Unspecified]
 	for _, sp := range rt.Specialists {
 		sp.step, sp.floor = knobs.Dial(slo.LoadStep+sp.Name), knobs.Dial(slo.LoadFloor+sp.Name)
 	}
@@ -54,6 +56,9 @@ var noKnobs intentKnobs
 
 // intent returns an intent's knobs.
 func (rt *Runtime) intent(name string) *intentKnobs {
+	if name == classifier.Unspecified && rt.unspecified != nil {
+		return rt.unspecified
+	}
 	if k := rt.knobs[name]; k != nil {
 		return k
 	}
