@@ -84,7 +84,9 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 		x.prompt.Chain = slices.Clone(x.prompt.Chain)
 	}
 	r := x.admissionRequest(x.turn.leg)
-	x.yieldHeld(r)
+	if len(x.held) > 0 {
+		x.yieldHeld(&r)
+	}
 	x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
 	ticket, err := x.turn.rep.Gate.Admit(ctx, r)
 	in := began

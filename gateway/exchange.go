@@ -57,7 +57,6 @@ type exchange struct {
 	conversation uint64 // by what a later request finds this one; 0 is nothing
 	opening      prefix // the text of a completion that is found so
 
-	turn      turn
 	cont      *continuation // nil for an answer that cannot be taken up again
 	tidy      *tidy         // nil for an engine whose events are as clients know them
 	attempts  int
@@ -100,6 +99,7 @@ type exchange struct {
 
 // memory is what one exchange leaves to the next that has its place in the pool: room, and nothing that is told by it.
 type memory struct {
+	turn    turn // of nobody, but within an exchange
 	scanner sse.Scanner
 	gaps    slo.Gaps // of a stream
 	held    []turn   // places of earlier steps, kept for the last one's first token

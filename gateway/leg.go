@@ -129,6 +129,9 @@ func (x *exchange) hold() {
 
 // releaseHeld gives back the places of earlier steps. Idempotent.
 func (x *exchange) releaseHeld() {
+	if len(x.held) == 0 {
+		return
+	}
 	for i := range x.held {
 		x.held[i].leave()
 	}
@@ -144,8 +147,8 @@ func (x *exchange) handBack() {
 
 // yieldHeld gives back places on replicas that others decode on before the exchange waits for another: who waits holding what
 // others wait for could wait in a circle.
-func (x *exchange) yieldHeld(r scheduler.GateRequest) {
-	if x.turn.leg || len(x.held) == 0 || x.turn.rep.Gate.Probe(r).State != scheduler.Waiting {
+func (x *exchange) yieldHeld(r *scheduler.GateRequest) {
+	if x.turn.leg || x.turn.rep.Gate.Probe(*r).State != scheduler.Waiting {
 		return
 	}
 	for i := range x.held {

@@ -171,8 +171,8 @@ func (x *exchange) close() {
 		x.rememberConversation()
 		x.tenant.Spend(now, x.handedOut)
 	}
-	x.s.metrics.ended(x.sp, x.intent.Intent, result, total)
-	x.s.logEnd(x, result)
+	x.s.metrics.ended(x.sp, x.intent.Intent, &result, total)
+	x.s.logEnd(x, &result)
 }
 
 func (x *exchange) result(total time.Duration) Result {

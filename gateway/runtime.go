@@ -32,6 +32,7 @@ type Runtime struct {
 	names       *[index.MaxHosts]string  // of Replicas: what receipts hold on to
 	byName      map[string]*Specialist
 	knobs       map[string]*intentKnobs
+	unspecified *intentKnobs // one of knobs
 }
 
 // intentKnobs are an intent's.
@@ -45,6 +46,7 @@ func (rt *Runtime) connect(knobs *slo.Knobs) {
 			shadow: knobs.Dial(slo.ShadowThreshold + name), divert: knobs.Dial(slo.DivertThreshold + name), floor: knobs.Dial(slo.PriorityFloor + name),
 		}
 	}
+	rt.unspecified = rt.knobs[classifier.Unspecified]
 	for _, sp := range rt.Specialists {
 		sp.step, sp.floor = knobs.Dial(slo.LoadStep+sp.Name), knobs.Dial(slo.LoadFloor+sp.Name)
 	}
@@ -55,6 +57,9 @@ var noKnobs intentKnobs
 
 // intent returns an intent's knobs.
 func (rt *Runtime) intent(name string) *intentKnobs {
+	if name == classifier.Unspecified && rt.unspecified != nil {
+		return rt.unspecified
+	}
 	if k := rt.knobs[name]; k != nil {
 		return k
 	}

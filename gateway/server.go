@@ -232,7 +232,7 @@ func (s *Server) panicked(id string, p any) {
 	s.log.Error("panic", "request_id", id, "panic", p, "stack", string(debug.Stack()))
 }
 
-func (s *Server) logEnd(x *exchange, r Result) {
+func (s *Server) logEnd(x *exchange, r *Result) {
 	level := slog.LevelDebug
 	if r.Status >= 500 || (r.Code != "" && x.started && r.Status == http.StatusOK) {
 		level = slog.LevelWarn
