@@ -96,8 +96,8 @@ func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
 	if t.ticket != nil {
 		t.ticket.FirstToken() // a leg's answer is its prefill's end
 		t.flight.FirstToken(x.now())
-		if usage, _, err := sse.ScanUnary(body); err == nil {
-			x.noteCached(usage)
+		if said, err := sse.ScanUnary(body); err == nil {
+			x.noteCached(said.Usage)
 		}
 		if !t.ticket.Pin() {
 			return errPreempted

@@ -7,6 +7,7 @@ import (
 	"octet/calibration"
 	"octet/classifier"
 	"octet/engine"
+	"octet/gateway/sse"
 	"octet/gateway/wire"
 	"octet/kvpool"
 	"octet/routing"
@@ -170,6 +171,7 @@ type Replica struct {
 	Gate            *scheduler.Gate
 	MaxWaiting      int // that the Gate lets wait
 	Client          engine.Client
+	answers         sse.Answers       // that were not streamed, as its engine writes them
 	Shadows         atomic.Int32      // shadow requests that it answers now
 	Tokens          func() TokenCheck // nil where nobody compares
 	Accuracy        *Accuracy         // of the hits predicted here; nil where nobody counts

@@ -16,12 +16,22 @@ type chunk struct {
 	hasUsage    bool
 	failed      bool // it is an error object
 	flat        bool // … whose fields are the object's own
+
+	ends [holdings]int // where each value ends that is held; 0 is nowhere
 }
 
 // choice is one element of choices, whose members come in any order.
 type choice struct {
 	index int
 	text  []byte // content or text, raw
+	end   int    // where it ends
+}
+
+// say takes on the text that ends at end, unless there is none.
+func (ch *choice) say(raw []byte, end int) {
+	if len(raw) > 0 {
+		ch.text, ch.end = raw, end
+	}
 }
 
 // read walks data once, false unless it is one JSON object. What an object repeats counts as often as it comes.
@@ -50,14 +60,6 @@ func (k *chunk) read(data []byte) bool {
 	return r.end()
 }
 
-// orElse is raw, or what was there before when raw is empty.
-func orElse(raw, before []byte) []byte {
-	if len(raw) > 0 {
-		return raw
-	}
-	return before
-}
-
 func (k *chunk) choices(r *reader) {
 	if r.peek() != '[' {
 		r.skip()
@@ -81,15 +83,17 @@ func (k *chunk) choice(r *reader) {
 		case "delta", "message":
 			k.delta(r, &ch)
 		case "text":
-			ch.text = orElse(k.piece(r), ch.text)
+			ch.say(k.piece(r), r.i)
 		case "finish_reason":
-			k.finish = orElse(r.quoted(), k.finish)
+			if raw := r.quoted(); len(raw) > 0 {
+				k.finish, k.ends[holdsFinish] = raw, r.i
+			}
 		default:
 			r.skip()
 		}
 	}
 	if ch.index == 0 && len(ch.text) > 0 {
-		k.text = ch.text
+		k.text, k.ends[holdsText] = ch.text, ch.end
 	}
 }
 
@@ -101,7 +105,7 @@ func (k *chunk) delta(r *reader, ch *choice) {
 	for r.enter(); r.key(); {
 		switch string(r.name) {
 		case "content":
-			ch.text = orElse(k.piece(r), ch.text)
+			ch.say(k.piece(r), r.i)
 		case "reasoning_content", "reasoning":
 			k.reasoning = len(k.piece(r)) > 0 || k.reasoning
 		case "refusal":

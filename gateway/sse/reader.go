@@ -154,23 +154,28 @@ func (r *reader) text() []byte {
 	return r.hardText()
 }
 
-// longest is how far the end of a string is looked for here, in bytes.
-const longest = 64
-
 // closing returns where the quote is that ends the string whose inside begins at i; 0 where that is not easily told: of a long
 // string, of one with escapes, near the end of b, and where something is wrong.
 func closing(b []byte, i int) int {
-	b = b[:min(len(b), i+longest)]
-	for ; i+8 <= len(b); i += 8 {
-		if m := special(binary.LittleEndian.Uint64(b[i : i+8])); m != 0 {
-			if i += bits.TrailingZeros64(m) >> 3; i < len(b) && b[i] == '"' {
-				return i
+	for most := i + longest; len(b)-i >= 16 && i < most; i += 16 {
+		p := (*[16]byte)(b[i:])
+		m := special(binary.LittleEndian.Uint64(p[:8]))
+		if m == 0 {
+			if m = special(binary.LittleEndian.Uint64(p[8:])); m == 0 {
+				continue
 			}
-			break
+			i += 8
 		}
+		if i += bits.TrailingZeros64(m) >> 3; i < len(b) && b[i] == '"' {
+			return i
+		}
+		break
 	}
 	return 0
 }
+
+// longest is how far the end of a string is looked for by closing, in bytes.
+const longest = 64
 
 // special sets the high bit of the first byte of w that is a quote, a backslash or a control character; of none where there is
 // none. Bytes above that one may be marked without being either.

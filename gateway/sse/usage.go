@@ -13,8 +13,10 @@ func (k *chunk) readUsage(r *reader) {
 		switch string(r.name) {
 		case "prompt_tokens":
 			k.usage.PromptTokens, _ = r.integer()
+			k.ends[holdsPrompt] = r.i
 		case "completion_tokens":
 			k.usage.CompletionTokens, _ = r.integer()
+			k.ends[holdsCompletion] = r.i
 		case "prompt_tokens_details":
 			k.cached(r)
 		default:
@@ -35,6 +37,7 @@ func (k *chunk) cached(r *reader) {
 			continue
 		}
 		k.usage.CachedTokens, k.usage.CachedKnown = r.integer()
+		k.ends[holdsCached] = r.i
 	}
 }
 
@@ -107,26 +110,4 @@ func plain(c *wire.Cursor) string {
 	}
 	c.Skip()
 	return ""
-}
-
-// UnaryText returns the text of choice 0 of an answer that was not streamed, as the inside of a JSON string; nil without one.
-func UnaryText(body []byte) []byte {
-	var k chunk
-	if !k.read(body) {
-		return nil
-	}
-	return k.text
-}
-
-// ScanUnary reads an answer that was not streamed: its usage (zero without one) and the finish reason of its last choice.
-// It fails with ErrGarbage when body is not a JSON object, and with an *EngineError when it is an error.
-func ScanUnary(body []byte) (usage Usage, finish string, err error) {
-	var k chunk
-	switch {
-	case !k.read(body):
-		return Usage{}, "", ErrGarbage
-	case k.failed:
-		return Usage{}, "", k.engineError(body)
-	}
-	return k.usage, finishName(k.finish), nil
 }
