@@ -23,15 +23,15 @@ type beside struct {
 	accepted chan struct{} // closed when the engine has taken it
 }
 
-// sendBeside sends the leg that waits for the last step, if there is one. When it fails, fail ends the last step's attempt.
-func (x *exchange) sendBeside(fail func(error)) error {
+// sendBeside sends the leg that waits for the last step, if there is one. When it fails, it ends the last step's attempt.
+func (x *exchange) sendBeside(attempt *turnContext) error {
 	b := x.beside
 	if b == nil {
 		return nil
 	}
 	x.stopBeside()
-	whole := x.hop(b.step, b.rep)
-	hop := &whole
+	hop := new(Hop)
+	x.prepare(hop, &b.step, b.rep)
 	if err := x.protocol.Request(hop); err != nil { // anew for every attempt of the last step
 		return err
 	}
@@ -40,7 +40,7 @@ func (x *exchange) sendBeside(fail func(error)) error {
 		return err
 	}
 	r := new(engine.Request)
-	*r = x.request(hop, [][]byte{slices.Concat(segments...)}, x.legBudget()) // a copy: it may outlive the question
+	x.request(r, hop, [][]byte{slices.Concat(segments...)}, x.legBudget()) // a copy: it may outlive the question
 	r.IdleTimeout = x.rt.Limits.TTFTTimeout
 	ctx, cancel := context.WithCancel(x.ctx)
 	b.cancel, b.done, b.accepted = cancel, make(chan struct{}), make(chan struct{})
@@ -48,11 +48,11 @@ func (x *exchange) sendBeside(fail func(error)) error {
 	go func() {
 		defer close(done)
 		if drainLeg(ctx, client, r, accepted) != nil && ctx.Err() == nil {
-			fail(errHandover)
+			attempt.cancel(errHandover)
 		}
 	}()
 	x.turn.handed = true
-	return b.await(x.turn.ctx, hop.Accept)
+	return b.await(attempt, hop.Accept)
 }
 
 // await returns when the engine has taken the leg, at the latest after most. The error is why the attempt has ended meanwhile.

@@ -7,6 +7,7 @@ import (
 
 	"octet/classifier"
 	"octet/gateway/wire"
+	"octet/routing"
 )
 
 // GAIE-04, MOD3-51: what plugins know of a request is its model, its body by kind, and what its headers ask for; the clock is the
@@ -18,14 +19,16 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		ttft, total  time.Duration
 	}) {
 		x := &exchange{
-			s: &Server{now: func() time.Time { return now }}, sp: &Specialist{Name: "debug"}, tenant: &Tenant{Name: "acme"}, kind: kind,
+			memory: new(memory),
+			s:      &Server{now: func() time.Time { return now }}, sp: &Specialist{Name: "debug"}, tenant: &Tenant{Name: "acme"}, kind: kind,
 			question: &question{body: []byte(body)}, id: "r1", intent: in, stream: true, verdict: classifier.Verdict{Adapter: "gdb-v2"},
 		}
 		if err := wire.Parse(kind, x.body, wire.Limits{Depth: 64, Messages: 100}, &x.req); err != nil {
 			t.Fatal(err)
 		}
 		x.calls.render = x.renderPrompt
-		f := x.facts(now)
+		var f routing.Facts
+		x.facts(now, &f)
 		if f.RequestID != "r1" || f.Specialist != "debug" || f.Adapter != "gdb-v2" || f.Tenant != "acme" || f.Session != "s" || f.Priority != 7 ||
 			f.MaxTokens != 5 || !f.Stream || f.Dry || f.Replica != "" || !f.Now.Equal(now) || string(f.Body) != body {
 			t.Errorf("%+v", f)

@@ -13,7 +13,7 @@ import (
 // lanes is a server of three specialists, c stands in for b and b for a, with the knobs of one intent.
 func lanes(t *testing.T) (*Server, *Runtime) {
 	t.Helper()
-	rt := &Runtime{}
+	rt := &Runtime{Intents: []string{"codegen"}}
 	all := slo.IntentKnobs("codegen", 0.3, 0.6)
 	for _, name := range []string{"a", "b", "c"} {
 		board := slo.NewBoard(slo.Config{Correctness: slo.CorrectnessConfig{Floor: 0.9, MinSamples: 5}})
@@ -25,6 +25,7 @@ func lanes(t *testing.T) (*Server, *Runtime) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rt.connect(knobs)
 	return &Server{knobs: knobs, now: time.Now}, rt.Seal()
 }
 

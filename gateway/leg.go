@@ -15,13 +15,13 @@ import (
 
 // leg is one replica's turn at a step before the last, to its end. What the replica keeps for the last step stays held.
 func (x *exchange) leg(ctx context.Context, s routing.Step, rep *Replica, at *Attempt) error {
-	whole := x.hop(s, rep)
-	hop := &whole
+	hop := new(Hop)
+	x.prepare(hop, &s, rep)
 	if err := x.protocol.Request(hop); err != nil {
 		x.closeAttempt(at, err)
 		return err
 	}
-	x.turn = turn{rep: rep, at: at, leg: true}
+	x.begins(rep, at, nil)
 	err := x.runLeg(ctx, hop)
 	if err == nil && (hop.Hold || hop.Beside || hop.Unasked) {
 		x.hold()
@@ -48,7 +48,7 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 	}
 	for {
 		if !hop.NoPlace {
-			if err = x.enter(ctx); err != nil {
+			if err = x.enter(ctx, x.since()); err != nil {
 				return err
 			}
 		}
@@ -79,7 +79,7 @@ func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
 	t := &x.turn
 	t.ctx = newTurnContext(ctx)
 	if t.ticket != nil {
-		watchPreemption(t.ticket, t.ctx)
+		t.ticket.Watch(t.ctx)
 		defer t.ticket.Watch(nil)
 	}
 	var err error
@@ -95,7 +95,7 @@ func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
 	}
 	if t.ticket != nil {
 		t.ticket.FirstToken() // a leg's answer is its prefill's end
-		t.flight.FirstToken(x.s.now())
+		t.flight.FirstToken(x.now())
 		if said, err := sse.ScanUnary(body); err == nil {
 			x.noteCached(said.Usage)
 		}
@@ -116,7 +116,7 @@ func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
 func (x *exchange) legBudget() time.Duration {
 	budget := x.rt.Limits.TTFTTimeout
 	if x.stream && !x.intent.TTFTDeadline.IsZero() {
-		budget = min(budget, max(x.intent.TTFTDeadline.Sub(x.s.now()), time.Millisecond))
+		budget = min(budget, max(x.intent.TTFTDeadline.Sub(x.now()), time.Millisecond))
 	}
 	return budget
 }

@@ -8,6 +8,7 @@ import (
 	"octet/classifier"
 	"octet/engine"
 	"octet/gateway/sse"
+	"octet/gateway/wire"
 	"octet/kvpool"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -29,36 +30,55 @@ type Runtime struct {
 	Probation   Probation
 	Stickiness  Stickiness
 	Replicas    [index.MaxHosts]*Replica // by slot; nil where there is none
+	names       *[index.MaxHosts]string  // of Replicas: what receipts hold on to
 	byName      map[string]*Specialist
-	knobs       map[string]intentKnobs
+	knobs       map[string]*intentKnobs
 }
 
-// intentKnobs are the names of an intent's knobs.
-type intentKnobs struct{ shadow, divert, floor string }
+// intentKnobs are an intent's.
+type intentKnobs struct{ shadow, divert, floor *slo.Dial }
 
-func knobsOf(intent string) intentKnobs {
-	return intentKnobs{slo.ShadowThreshold + intent, slo.DivertThreshold + intent, slo.PriorityFloor + intent}
+// connect finds the knobs that requests of rt read.
+func (rt *Runtime) connect(knobs *slo.Knobs) {
+	rt.knobs = make(map[string]*intentKnobs, len(rt.Intents)+1)
+	for _, name := range append(rt.Intents[:len(rt.Intents):len(rt.Intents)], classifier.Unspecified) {
+		rt.knobs[name] = &intentKnobs{
+			shadow: knobs.Dial(slo.ShadowThreshold + name), divert: knobs.Dial(slo.DivertThreshold + name), floor: knobs.Dial(slo.PriorityFloor + name),
+		}
+	}
+	for _, sp := range rt.Specialists {
+		sp.step, sp.floor = knobs.Dial(slo.LoadStep+sp.Name), knobs.Dial(slo.LoadFloor+sp.Name)
+	}
 }
 
-// intent returns the names of an intent's knobs.
-func (rt *Runtime) intent(name string) intentKnobs {
-	if k, known := rt.knobs[name]; known {
+// noKnobs are those of an intent that has none.
+var noKnobs intentKnobs
+
+// intent returns an intent's knobs.
+func (rt *Runtime) intent(name string) *intentKnobs {
+	if k := rt.knobs[name]; k != nil {
 		return k
 	}
-	return knobsOf(name)
+	return &noKnobs
 }
 
 // Seal finishes a Runtime before it is served.
 func (rt *Runtime) Seal() *Runtime {
 	rt.byName = make(map[string]*Specialist, len(rt.Specialists))
-	rt.knobs = map[string]intentKnobs{classifier.Unspecified: knobsOf(classifier.Unspecified)}
-	for _, name := range rt.Intents {
-		rt.knobs[name] = knobsOf(name)
+	rt.names = new([index.MaxHosts]string)
+	for h, rep := range rt.Replicas {
+		if rep != nil {
+			rt.names[h] = rep.Name
+		}
 	}
 	for _, sp := range rt.Specialists {
-		sp.step, sp.floor = slo.LoadStep+sp.Name, slo.LoadFloor+sp.Name
 		sp.field = fields(nil).text("X-Specialist: ", sp.Name)
 		rt.byName[sp.Name] = sp
+	}
+	for _, rep := range &rt.Replicas {
+		if rep != nil && rep.quoted == nil {
+			rep.quoted = wire.AppendQuoted(nil, rep.Model)
+		}
 	}
 	return rt
 }
@@ -99,10 +119,12 @@ type Specialist struct {
 	Protocol func() Protocol
 	// Seed fills the slots that the pipeline takes as given.
 	Seed func(c *routing.Context, s *fleet.Snapshot)
+	// Planned is told of each decision that counts, what came of it and how long it took; nil: nobody wants to know.
+	Planned func(c *routing.Context, plan routing.Plan, err error, took time.Duration)
 	// Footprint returns what the pipeline found out about the prompt: its block chain and length.
 	Footprint func(v routing.View) Footprint
-	// Predicted returns how many leading blocks of the prompt replica h is believed to hold.
-	Predicted func(v routing.View, h index.HostID) int // blocks
+	// Depths returns, by replica, how many leading blocks of the prompt it is believed to hold; nil: nobody knows.
+	Depths func(v routing.View) *[index.MaxHosts]uint16
 	// Tiers returns in which tiers replica h holds the first so many blocks of the prompt; nil: nobody knows.
 	Tiers func(v routing.View, h index.HostID, blocks int) InTiers
 	// Routed is told of each prompt that a replica was sent, once it has a place there, and when; nil: nobody wants to know.
@@ -110,8 +132,8 @@ type Specialist struct {
 	handles *specialistMetrics
 
 	timed atomic.Int64 // when a decision was timed last, since Server.began
-	step  string       // the names of its knobs
-	floor string
+	step  *slo.Dial    // its knobs
+	floor *slo.Dial
 	field fields // of an answer's head: its name
 }
 
@@ -148,6 +170,8 @@ type Replica struct {
 	Shadows         atomic.Int32      // shadow requests that it answers now
 	Tokens          func() TokenCheck // nil where nobody compares
 	Accuracy        *Accuracy         // of the hits predicted here; nil where nobody counts
+
+	quoted []byte // Model as JSON has it
 }
 
 // TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored approximately.

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -116,6 +116,7 @@ func New(rt *Runtime, o Options) *Server {
 
 // Serve swaps in rt for all requests from now on.
 func (s *Server) Serve(rt *Runtime) {
+	rt.connect(s.knobs)
 	for _, sp := range rt.Specialists {
 		sp.handles = s.metrics.specialist(sp.Name)
 		if sp.Load != nil {
@@ -202,14 +203,28 @@ func (s *Server) newID() string { return newIDs(1) }
 
 // newIDs returns n ids in a row, out of one allocation. They come of the runtime's ChaCha8: nobody can tell the next.
 func newIDs(n int) string {
-	var raw [16]byte
-	text := make([]byte, 0, 2*idLength)
+	var text strings.Builder
+	text.Grow(n * idLength)
+	var digits [idLength]byte
 	for range n {
-		binary.LittleEndian.PutUint64(raw[:], rand.Uint64())
-		binary.LittleEndian.PutUint64(raw[8:], rand.Uint64())
-		text = hex.AppendEncode(text, raw[:])
+		for at := 0; at < idLength; at += 16 {
+			r := rand.Uint64()
+			binary.LittleEndian.PutUint64(digits[at:], hexDigits(uint32(r)))
+			binary.LittleEndian.PutUint64(digits[at+8:], hexDigits(uint32(r>>32)))
+		}
+		text.Write(digits[:])
 	}
-	return string(text)
+	return text.String()
+}
+
+// hexDigits returns the eight digits of v, a byte each, the lowest in the lowest.
+func hexDigits(v uint32) uint64 {
+	x := uint64(v)
+	x = (x | x<<16) & 0x0000ffff0000ffff
+	x = (x | x<<8) & 0x00ff00ff00ff00ff
+	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
+	letters := (x + 0x0606060606060606) >> 4 & 0x0101010101010101
+	return x + 0x3030303030303030 + letters*('a'-'0'-10)
 }
 
 func (s *Server) panicked(id string, p any) {

@@ -44,11 +44,17 @@ func (sh *shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	flight.Begin(sh.of.s.now())
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ticket.Watch(func() { cancel(errPreempted) })
+	ticket.Watch(givesWay(cancel))
 	defer ticket.Watch(nil)
 	answer, err := sh.call(ctx, rep, &place{ticket: ticket, flight: &flight, size: sh.sp.BlockSize, now: sh.of.s.now})
 	return answer, cause(ctx, err)
 }
+
+// givesWay ends a shadow whose place is taken back.
+type givesWay context.CancelCauseFunc
+
+// Preempted implements scheduler.Watcher.
+func (cancel givesWay) Preempted() { cancel(errPreempted) }
 
 // choose runs the specialist's pipeline as a dry run, which leaves no trace in what it learns, and takes the best replica whose
 // breaker is closed: a shadow is no probe.
@@ -70,7 +76,7 @@ func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) 
 	for _, at := range plan.Steps[len(plan.Steps)-1].Ranked {
 		rep := sh.rt.Replicas[at.Host]
 		if rep != nil && rep.Fleet.State() == "closed" && !rep.Fleet.Draining() {
-			return rep, prompt, min(sh.sp.Predicted(c.View(), at.Host)*sh.sp.BlockSize, prompt.Tokens), nil
+			return rep, prompt, min(sh.sp.predicted(c.View(), at.Host)*sh.sp.BlockSize, prompt.Tokens), nil
 		}
 	}
 	return nil, Footprint{}, 0, errShadowPlace

@@ -81,7 +81,7 @@ func (t *takeover) Dispatch(ctx context.Context, s routing.Step, host index.Host
 		return fmt.Errorf("%w: slot %d cannot go on with an answer", routing.ErrNotTried, host)
 	}
 	x.free = true
-	x.turn = turn{rep: rep, at: x.openAttempt(s.Name, rep, host), step: s}
+	x.begins(rep, x.openAttempt(s.Name, rep, host, x.moment()), &s)
 	err := x.takeUp(ctx)
 	if err == nil || errors.Is(err, errPreempted) || x.handedOut > x.cont.base {
 		t.broke = err
@@ -108,5 +108,5 @@ func (x *exchange) takeUp(ctx context.Context) (err error) {
 func (x *exchange) enterInTime(ctx context.Context) error {
 	within, cancel := context.WithTimeoutCause(ctx, x.rt.Limits.TTFTTimeout, errNoPlace)
 	defer cancel()
-	return x.enter(within)
+	return x.enter(within, x.since())
 }

@@ -26,13 +26,13 @@ func (x *exchange) relayUnary() error {
 	}
 	x.turn.over = true
 	x.usage, x.finish, x.handedOut = usage, answer.Finish, usage.CompletionTokens
-	now := x.s.now()
+	now := x.now()
 	x.observeFirstToken(now)
 	x.noteDelivered(usage)
 	x.said.whole(answer.Text)
 	x.releaseHeld()
 	x.writeHead(now, len(body))
-	x.armWrite(now)
+	x.armWrite(now.Sub(x.arrival))
 	if _, err := x.w.Write(body); err != nil {
 		return x.clientGone(err)
 	}

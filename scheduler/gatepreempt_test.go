@@ -90,13 +90,18 @@ func TestPreemptedRequestResumesInItsPlace(t *testing.T) {
 	})
 }
 
+// hears is a Watcher.
+type hears func()
+
+func (f hears) Preempted() { f() }
+
 func TestWatchHearsOfAPreemptionUntilItEnds(t *testing.T) {
 	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
 		victim := GateRequest{ID: "low", PromptTokens: 79, Victim: true}
 		heard := make(chan string, 4)
 		a, b := admitted(t, g, victim), admitted(t, g, victim)
-		a.Watch(func() { heard <- "a" })
-		b.Watch(func() { heard <- "b" })
+		a.Watch(hears(func() { heard <- "a" }))
+		b.Watch(hears(func() { heard <- "b" }))
 		b.Watch(nil)
 		high := waits(t, g, GateRequest{ID: "high", PromptTokens: 159, Priority: 1})
 		if got := <-heard; got != "a" {
@@ -107,7 +112,7 @@ func TestWatchHearsOfAPreemptionUntilItEnds(t *testing.T) {
 		if len(heard) != 0 {
 			t.Error("a watch that had ended heard of it")
 		}
-		b.Watch(func() { heard <- "late" })
+		b.Watch(hears(func() { heard <- "late" }))
 		if got := <-heard; got != "late" {
 			t.Errorf("%s heard of it", got)
 		}
