@@ -80,6 +80,7 @@ func (x *exchange) enter(ctx context.Context) error {
 		x.prompt.Chain = slices.Clone(x.prompt.Chain)
 	}
 	start, r := x.s.now(), x.admissionRequest(x.turn.leg)
+	r.Now = start
 	x.yieldHeld(r)
 	x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
 	ticket, err := x.turn.rep.Gate.Admit(ctx, r)

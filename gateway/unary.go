@@ -21,12 +21,12 @@ func (x *exchange) relayUnary() error {
 	if err != nil {
 		return unusable(err)
 	}
-	if !ticket.Complete(usage.CompletionTokens, x.cachedFor(usage)) {
+	now := x.s.now()
+	if !ticket.Complete(usage.CompletionTokens, x.cachedFor(usage), now) {
 		return errPreempted
 	}
 	x.turn.over = true
 	x.usage, x.finish, x.handedOut = usage, finish, usage.CompletionTokens
-	now := x.s.now()
 	x.observeFirstToken(now)
 	x.noteDelivered(usage)
 	x.said.whole(body)
