@@ -84,6 +84,7 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 		x.prompt.Chain = slices.Clone(x.prompt.Chain)
 	}
 	r := x.admissionRequest(x.turn.leg)
+	r.Now = x.at(began)
 	if len(x.held) > 0 {
 		x.yieldHeld(&r)
 	}

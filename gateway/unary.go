@@ -20,13 +20,12 @@ func (x *exchange) relayUnary() error {
 	if err != nil {
 		return unusable(err)
 	}
-	usage := answer.Usage
-	if !ticket.Complete(usage.CompletionTokens, x.cachedFor(usage)) {
+	usage, now := answer.Usage, x.now()
+	if !ticket.Complete(usage.CompletionTokens, x.cachedFor(usage), now) {
 		return errPreempted
 	}
 	x.turn.over = true
 	x.usage, x.finish, x.handedOut = usage, answer.Finish, usage.CompletionTokens
-	now := x.now()
 	x.observeFirstToken(now)
 	x.noteDelivered(usage)
 	x.said.whole(answer.Text)

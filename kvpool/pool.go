@@ -17,6 +17,7 @@ type Pool struct {
 	runs      runs      // of the blocks with content
 	prefix    prefixMap // content that can be shared, in use or not
 	onEvict   func(BlockHash)
+	imagined  []runID // that an Imagined would share; scratch
 }
 
 // block is 16 bytes: with its share of the runs and of the map, a pool of 100,000 costs some 7 MB.

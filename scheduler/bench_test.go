@@ -276,12 +276,13 @@ func BenchmarkGateAnswer(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
+				r.Now = time.Now()
 				t, err := g.Admit(b.Context(), r)
 				if err != nil {
 					b.Fatal(err)
 				}
 				t.Watch(preempted)
-				if !t.Complete(10, -1) {
+				if !t.Complete(10, -1, r.Now) {
 					b.Fatal("preempted")
 				}
 			}
