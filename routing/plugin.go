@@ -30,6 +30,12 @@ type Filter interface {
 	Filter(v View, in index.HostBitmap) index.HostBitmap
 }
 
+// Narrower is a Filter that removes in place, and writes nothing where all stay: what profiles ask instead of Filter.
+type Narrower interface {
+	// Narrow removes from left who cannot serve the request. It adds nobody.
+	Narrow(v View, left *index.HostBitmap)
+}
+
 // Scorer rates candidates by one criterion.
 type Scorer interface {
 	Plugin

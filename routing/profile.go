@@ -41,6 +41,22 @@ type preparer struct {
 type filter struct {
 	*unit
 	Filter
+	narrow Narrower // the Filter, where it is one; else nil
+}
+
+// apply leaves in left whom the filter keeps, and reports whether those are fewer.
+func (u *filter) apply(v View, left *index.HostBitmap) bool {
+	before := *left
+	if u.narrow != nil {
+		u.narrow.Narrow(v, left)
+	} else if kept := u.Filter.Filter(v, before); kept != before {
+		*left = kept
+	}
+	if *left == before {
+		return false
+	}
+	left.Keep(&before) // a filter adds nobody
+	return *left != before
 }
 
 type scorer struct {
@@ -65,17 +81,17 @@ func (p *Profile) Name() string { return p.name }
 // Select decides. It fails with a *NoCandidateError, a *PrepareError or a *PluginPanicError.
 //
 // Without Preparers that allocate it allocates nothing once c's buffers have grown.
-func (p *Profile) Select(ctx context.Context, c *Context) (d Decision, err error) {
-	d.Ranked, err = p.rank(ctx, c, &d.Eligible)
+func (p *Profile) Select(ctx context.Context, c *Context) (Decision, error) {
+	at := len(c.records)
+	ranked, err := p.rank(ctx, c)
 	if err != nil {
 		return Decision{}, err
 	}
-	d.Role, d.Candidates = p.role, c.candidates
-	return d, nil
+	return Decision{Role: p.role, Ranked: ranked, Candidates: c.candidates, Eligible: c.records[at].left}, nil
 }
 
-// rank is Select: the ranking, and who is left in eligible.
-func (p *Profile) rank(ctx context.Context, c *Context, eligible *index.HostBitmap) (ranked []Scored, err error) {
+// rank is Select without all but the ranking.
+func (p *Profile) rank(ctx context.Context, c *Context) (ranked []Scored, err error) {
 	r := c.begin(p)
 	defer c.end(&err)
 	if c.candidates.Empty() {
@@ -84,11 +100,11 @@ func (p *Profile) rank(ctx context.Context, c *Context, eligible *index.HostBitm
 	if err := p.prepare(ctx, c, r); err != nil {
 		return nil, err
 	}
-	if err := p.filter(c, r, eligible); err != nil {
+	if err := p.filter(c, r); err != nil {
 		return nil, err
 	}
 	p.score(c, r)
-	if ranked, err = p.pick(c, r, eligible); err != nil {
+	if ranked, err = p.pick(c, r); err != nil {
 		return nil, err
 	}
 	if len(p.learners) > 0 && !c.facts.Dry {
@@ -141,27 +157,24 @@ func (u *preparer) run(ctx context.Context, c *Context, r *record) error {
 	return nil
 }
 
-// filter leaves in left, and in r.hosts, the candidates that pass every filter.
-func (p *Profile) filter(c *Context, r *record, left *index.HostBitmap) error {
-	*left = c.candidates
+// filter leaves in r.left, and in r.hosts, the candidates that pass every filter.
+func (p *Profile) filter(c *Context, r *record) error {
 	for i := range p.filters {
 		u := &p.filters[i]
 		c.running = u.unit
-		kept := u.Filter.Filter(View{c}, *left).And(*left)
+		fewer := u.apply(View{c}, &r.left)
 		if c.now != nil {
 			r.lap(c, u.unit)
 		}
-		if kept == *left {
+		if !fewer {
 			continue
 		}
-		before := left.Count()
-		*left = kept
-		r.cuts = append(r.cuts, cut{i, kept})
-		if kept.Empty() {
-			return r.noCandidate(u.name, before)
+		r.cuts = append(r.cuts, cut{i, r.left})
+		if r.left.Empty() {
+			return r.noCandidate(u.name)
 		}
 	}
-	r.hosts = appendHosts(r.hosts, left)
+	r.hosts = appendHosts(r.hosts, &r.left)
 	return nil
 }
 
@@ -191,7 +204,7 @@ func (p *Profile) score(c *Context, r *record) {
 	}
 }
 
-func (p *Profile) pick(c *Context, r *record, eligible *index.HostBitmap) ([]Scored, error) {
+func (p *Profile) pick(c *Context, r *record) ([]Scored, error) {
 	u := &p.picker
 	c.running = u.unit
 	start, n := len(c.ranked), len(r.hosts)
@@ -205,9 +218,9 @@ func (p *Profile) pick(c *Context, r *record, eligible *index.HostBitmap) ([]Sco
 		r.lap(c, u.unit)
 	}
 	if len(picked) == 0 {
-		return nil, r.nobody(u, View{c}, n)
+		return nil, r.nobody(u, View{c})
 	}
-	u.check(picked, *eligible)
+	u.check(picked, r.left)
 	return picked, nil
 }
 

@@ -16,7 +16,8 @@ func (b *builder) profile() *Profile {
 		case StagePrepare:
 			p.preparers = append(p.preparers, preparer{unit: units[i], Preparer: part.plugin.(Preparer)})
 		case StageFilter:
-			p.filters = append(p.filters, filter{units[i], part.plugin.(Filter)})
+			narrow, _ := part.plugin.(Narrower)
+			p.filters = append(p.filters, filter{units[i], part.plugin.(Filter), narrow})
 		case StageScore:
 			p.scorers = append(p.scorers, scorer{units[i], part.plugin.(Scorer), part.weight})
 		case StagePick:

@@ -123,6 +123,7 @@ func (c *Context) EachLap(f func(stage Stage, plugin string, took time.Duration)
 type record struct {
 	profile    *Profile
 	candidates index.HostBitmap
+	left       index.HostBitmap // of them, after the filters
 	cuts       []cut          // what filters removed, in their order
 	hosts      []index.HostID // who passed all filters, ascending
 	raw        []float64      // [scorer][host], clamped; empty when there was nothing to choose
@@ -142,7 +143,7 @@ type lap struct {
 }
 
 func (r *record) reset(p *Profile, candidates index.HostBitmap) {
-	r.profile, r.candidates = p, candidates
+	r.profile, r.candidates, r.left = p, candidates, candidates
 	r.cuts, r.hosts, r.raw, r.total, r.laps = r.cuts[:0], r.hosts[:0], r.raw[:0], r.total[:0], r.laps[:0]
 }
 
@@ -153,26 +154,32 @@ func (r *record) lap(c *Context, u *unit) {
 	c.last = now
 }
 
-// nobody says that the picker u picked none of n.
-func (r *record) nobody(u *picker, v View, n int) error {
-	e := r.noCandidate(u.name, n)
+// nobody says that the picker u picked none of those that filters have left.
+func (r *record) nobody(u *picker, v View) error {
+	e := &NoCandidateError{Filter: u.name}
+	e.Before, e.Removed = r.removals(r.cuts)
 	if x, ok := u.Picker.(Explainer); ok {
 		e.Why = x.Why(v)
 	}
 	return e
 }
 
-// noCandidate says that plugin removed the last ones.
-func (r *record) noCandidate(plugin string, last int) *NoCandidateError {
-	e := &NoCandidateError{Filter: plugin, Removed: last}
-	n := r.candidates.Count()
-	for i := range r.cuts {
-		if now := r.cuts[i].left.Count(); now > 0 {
-			e.Before = append(e.Before, Removal{r.profile.filters[r.cuts[i].filter].name, n - now})
-			n = now
-		}
-	}
+// noCandidate says that the filter of that name removed the last ones, and what others had removed before it.
+func (r *record) noCandidate(filter string) *NoCandidateError {
+	e := &NoCandidateError{Filter: filter}
+	e.Before, e.Removed = r.removals(r.cuts[:len(r.cuts)-1])
 	return e
+}
+
+// removals returns what each cut removed, and how many were left after them.
+func (r *record) removals(cuts []cut) (all []Removal, left int) {
+	left = r.candidates.Count()
+	for i := range cuts {
+		now := cuts[i].left.Count()
+		all = append(all, Removal{r.profile.filters[cuts[i].filter].name, left - now})
+		left = now
+	}
+	return all, left
 }
 
 // trace tells of the Select, behind what was prepared for all legs before it.

@@ -3,8 +3,6 @@ package routing
 import (
 	"context"
 	"slices"
-
-	"octet/routing/index"
 )
 
 // Workflow composes one or more Selectors over one Context into a Plan.
@@ -68,8 +66,7 @@ func (w *single) Plan(ctx context.Context, c *Context) (Plan, error) {
 
 func (w *single) choose(ctx context.Context, c *Context) (Role, []Scored, error) {
 	if p := w.profile; p != nil {
-		var eligible index.HostBitmap
-		ranked, err := p.rank(ctx, c, &eligible)
+		ranked, err := p.rank(ctx, c)
 		return p.role, ranked, err
 	}
 	d, err := w.selector.Select(ctx, c)

@@ -32,6 +32,20 @@ func (s *Snapshot) Available() index.HostBitmap {
 	return s.Hosts.AndNot(s.states.down.load()).AndNot(s.states.draining.load())
 }
 
+// KeepAvailable takes out of hosts whoever is not in Available.
+func (s *Snapshot) KeepAvailable(hosts *index.HostBitmap) {
+	hosts.Keep(&s.Hosts)
+	for _, out := range [...]*bits{&s.states.down, &s.states.draining} {
+		if !out.empty() {
+			now := out.load()
+			hosts.Drop(&now)
+		}
+	}
+}
+
+// NoneTripped says that all breakers of the whole fleet are closed: then Tripped is empty.
+func (s *Snapshot) NoneTripped() bool { return s.states.tripped.empty() }
+
 // Tripped returns the replicas whose breaker is not closed.
 func (s *Snapshot) Tripped() (none index.HostBitmap) {
 	if s.states.tripped.empty() {

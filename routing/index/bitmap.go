@@ -37,6 +37,24 @@ func (b HostBitmap) And(o HostBitmap) HostBitmap {
 	return b
 }
 
+// Keep takes out whoever is not in o. It is And in place, and writes nothing where all stay.
+func (b *HostBitmap) Keep(o *HostBitmap) {
+	for i := range b {
+		if gone := b[i] &^ o[i]; gone != 0 {
+			b[i] ^= gone
+		}
+	}
+}
+
+// Drop takes out whoever is in o, likewise.
+func (b *HostBitmap) Drop(o *HostBitmap) {
+	for i := range b {
+		if gone := b[i] & o[i]; gone != 0 {
+			b[i] ^= gone
+		}
+	}
+}
+
 // AndNot returns b without o.
 func (b HostBitmap) AndNot(o HostBitmap) HostBitmap {
 	b[0], b[1], b[2], b[3] = b[0]&^o[0], b[1]&^o[1], b[2]&^o[2], b[3]&^o[3]

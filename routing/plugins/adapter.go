@@ -24,9 +24,13 @@ func newAdapter(d Deps) routing.Factory {
 
 // Filter implements routing.Filter.
 func (a *adapter) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
-	f := v.Facts()
-	if f.Adapter == "" || a.adapters == nil {
-		return in
+	a.Narrow(v, &in)
+	return in
+}
+
+// Narrow implements routing.Narrower.
+func (a *adapter) Narrow(v routing.View, left *index.HostBitmap) {
+	if f := v.Facts(); f.Adapter != "" && a.adapters != nil {
+		*left = a.adapters.Serving(f.Specialist, f.Adapter, *left)
 	}
-	return a.adapters.Serving(f.Specialist, f.Adapter, in)
 }

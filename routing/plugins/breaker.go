@@ -13,16 +13,20 @@ func newBreaker(Deps) routing.Factory {
 }
 
 // Filter implements routing.Filter. It asks only breakers that are not closed.
-func (*breaker) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
+func (b *breaker) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
+	b.Narrow(v, &in)
+	return in
+}
+
+// Narrow implements routing.Narrower.
+func (*breaker) Narrow(v routing.View, left *index.HostBitmap) {
 	s := Fleet.Get(v)
-	tripped := s.Tripped().And(in)
-	if tripped.Empty() {
-		return in
+	if s.NoneTripped() {
+		return
 	}
-	for h := range tripped.All() {
+	for h := range s.Tripped().And(*left).All() {
 		if !s.Replica(h).Admits() {
-			in.Clear(h)
+			left.Clear(h)
 		}
 	}
-	return in
 }

@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"math/bits"
+
 	"octet/routing"
 	"octet/routing/index"
 )
@@ -20,11 +22,18 @@ func newConcurrency(Deps) routing.Factory {
 
 // Filter implements routing.Filter.
 func (f *concurrency) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
+	f.Narrow(v, &in)
+	return in
+}
+
+// Narrow implements routing.Narrower.
+func (f *concurrency) Narrow(v routing.View, left *index.HostBitmap) {
 	s := Fleet.Get(v)
-	for h := range in.All() {
-		if s.Replica(h).InFlight() >= f.max {
-			in.Clear(h)
+	for i, w := range left {
+		for ; w != 0; w &= w - 1 {
+			if h := index.HostID(i<<6 + bits.TrailingZeros64(w)); s.Replica(h).InFlight() >= f.max {
+				left.Clear(h)
+			}
 		}
 	}
-	return in
 }

@@ -13,6 +13,10 @@ func newHealth(Deps) routing.Factory {
 }
 
 // Filter implements routing.Filter.
-func (*health) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
-	return in.And(Fleet.Get(v).Available())
+func (h *health) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
+	h.Narrow(v, &in)
+	return in
 }
+
+// Narrow implements routing.Narrower.
+func (*health) Narrow(v routing.View, left *index.HostBitmap) { Fleet.Get(v).KeepAvailable(left) }

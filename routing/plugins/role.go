@@ -13,15 +13,22 @@ func newRole(Deps) routing.Factory {
 }
 
 // Filter implements routing.Filter.
-func (*role) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
+func (r *role) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
+	r.Narrow(v, &in)
+	return in
+}
+
+// Narrow implements routing.Narrower.
+func (*role) Narrow(v routing.View, left *index.HostBitmap) {
 	s := Fleet.Get(v)
+	able := s.Both()
 	switch v.Role() {
 	case routing.RolePreprocess:
-		return in.And(s.Preprocess())
+		able = s.Preprocess()
 	case routing.RolePrefill:
-		return in.And(s.Prefill())
+		able = s.Prefill()
 	case routing.RoleDecode:
-		return in.And(s.Decode())
+		able = s.Decode()
 	}
-	return in.And(s.Both())
+	left.Keep(&able)
 }
