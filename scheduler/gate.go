@@ -86,6 +86,7 @@ type Gate struct {
 	arrivals uint64
 
 	tables   tables
+	blanks   []Ticket       // for the next
 	tickets  []*Ticket      // the running, in no order; a ticket knows its index
 	victims  queue[*Ticket] // of the running: who may be preempted and was not yet, least urgent first
 	priced   []concession   // scratch of candidates
