@@ -25,17 +25,17 @@ var mayImport = map[string][]string{
 	"routing/events/grpcstream":  {"routing/events", "routing/events/octetkvpb", "routing/index", "kvpool"},
 	"classifier/train":           {"classifier/model"},
 	"scheduler":                  {"kvpool"},
-	"engine/openai":              {"engine", "internal/hangup", "internal/sock"},
+	"engine/openai":              {"engine", "internal/field", "internal/lifetime", "internal/hangup", "internal/sock"},
 	"engine/tokens":              {"engine/bpe", "kvpool"},
 	"engine/emulator/tiny":       {"kvpool"},
 	"engine/emulator":            {"engine", "engine/bpe", "engine/chattemplate", "engine/emulator/prose", "engine/emulator/tiny", "scheduler", "kvpool", "routing/events", "routing/index"},
 	"gateway/sse":                {"gateway/wire"},
-	"gateway/front":              {"internal/hangup", "internal/sock"},
+	"gateway/front":              {"internal/field", "internal/lifetime", "internal/hangup", "internal/sock"},
 	"calibration/records":        {"calibration"},
 	"calibration/judge":          {"calibration"},
 	"examples/geo":               {"routing", "routing/index", "routing/fleet", "routing/plugins"},
 	"gateway": {"gateway/front", "gateway/wire", "gateway/sse", "calibration", "classifier", "routing", "routing/index", "routing/fleet", "scheduler", "kvpool",
-		"adapters", "engine", "slo"},
+		"adapters", "engine", "slo", "internal/lifetime"},
 }
 
 // quiet rooms have no logger, no metrics and no global randomness of their own.

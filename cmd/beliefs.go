@@ -92,12 +92,12 @@ func (b *beliefs) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *
 
 // DepthsAt implements plugins.Guesser.
 func (b *beliefs) DepthsAt(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16) {
-	silent := among.And(b.guessed())
-	for id := range silent.All() {
-		out[id] = 0
+	if known := among.And(*b.told.Load()).AndNot(b.guessed()); !known.Empty() {
+		b.index.Depths(chain, known, out) // 0 for all others
+		b.approx.Extend(chain, among, now, out)
+		return
 	}
-	b.index.Depths(chain, among.AndNot(silent), out)
-	b.approx.Extend(chain, among, now, out)
+	b.approx.Depths(chain, among, now, out)
 }
 
 // guessed are the replicas whose events say nothing of our chains.

@@ -67,7 +67,7 @@ func TestTheHintIsOfTheWinnersTiers(t *testing.T) {
 		{Kind: index.Store, Tier: index.CPU, Blocks: chain, RootKnown: true},
 		{Kind: index.Store, Tier: index.GPU, Blocks: chain[:10], RootKnown: true},
 	} {
-		if out := h.index.Apply(index.Batch{Host: host, Epoch: 1 << 62, Seq: uint64(seq), Ops: []index.Op{op}}); out != index.Applied {
+		if out := h.beliefs.Apply(index.Batch{Host: host, Epoch: 1 << 62, Seq: uint64(seq), Ops: []index.Op{op}}); out != index.Applied {
 			t.Fatal(out)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"octet/adapters"
@@ -31,7 +30,6 @@ func (h *house) buildPatterns(cfg *config.Config) (map[string]pattern, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.workflow = h.routes.measure(sp.Name, p.workflow, p.profiles...)
 		patterns[sp.Name] = p
 	}
 	return patterns, nil
@@ -49,14 +47,16 @@ func (h *house) specialists(cfg *config.Config, patterns map[string]pattern) []*
 
 func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist {
 	name, b := sp.Name, h.board(sp)
+	watch := h.routes.measure(name, p.profiles...)
 	return &gateway.Specialist{
 		Name: name, BlockSize: sp.BlockSize, Context: sp.Context, Draft: sp.Scheduler.SpeculativeWindow, Adapters: adapterNames(*sp), Created: h.started.Unix(),
 		Version: sp.Version, Versions: adapterVersions(sp), Fallback: sp.Fallback,
 		Board: b.board, Load: b.load, Workflow: p.workflow, Protocol: p.protocol,
 		Fleet:     func() *fleet.Snapshot { return h.fleet.Snapshot(name) },
+		Planned:   watch.planned,
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,
-		Predicted: predicted,
+		Depths:    plugins.Depths.Get,
 		Tiers:     h.tiers,
 		Routed: func(v routing.View, host index.HostID, now time.Time) {
 			h.beliefs.routedAt(host, plugins.BlockHashes.Get(v), now)
@@ -68,25 +68,12 @@ func footprint(v routing.View) gateway.Footprint {
 	return gateway.Footprint{Chain: plugins.BlockHashes.Get(v), Tokens: plugins.PromptTokens.Get(v), Exact: !plugins.Chunks.Get(v)}
 }
 
-func predicted(v routing.View, host index.HostID) int {
-	if depths := plugins.Depths.Get(v); depths != nil {
-		return int(depths[host])
-	}
-	return 0
-}
-
-// locations are the buffers of tiers.
-var locations = sync.Pool{New: func() any { return new([]index.Location) }}
-
 // tiers returns where a replica holds the first so many blocks of the prompt, as its events tell.
-func (h *house) tiers(v routing.View, host index.HostID, blocks int) (held gateway.InTiers) {
-	buf := locations.Get().(*[]index.Location)
-	*buf = h.index.Hint(host, plugins.BlockHashes.Get(v), blocks, (*buf)[:0])
-	for _, at := range *buf {
-		held[at.Tier]++
+func (h *house) tiers(v routing.View, host index.HostID, blocks int) gateway.InTiers {
+	if !h.beliefs.told.Load().Has(host) {
+		return gateway.InTiers{}
 	}
-	locations.Put(buf)
-	return held
+	return h.index.InTiers(host, plugins.BlockHashes.Get(v), blocks)
 }
 
 // profileSpec returns a profile of the configuration, or a preset. Admission by blocks needs the prompt's chain always.

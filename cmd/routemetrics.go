@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"net/url"
 	"sync/atomic"
 	"time"
@@ -19,33 +18,26 @@ const bytesPerToken = 4
 
 // routeMetrics are the series of routing decisions. Labels are names from the configuration and of plugins, nothing of a client.
 type routeMetrics struct {
-	attempts *prometheus.CounterVec   // status, model, pod, namespace, port
-	total    *prometheus.HistogramVec // specialist
-	plugin   *prometheus.HistogramVec // extension_point, plugin_type, plugin_name
-	ratio    *prometheus.HistogramVec // specialist
-	bytes    *prometheus.HistogramVec // specialist
+	attempts  *prometheus.CounterVec   // status, model, pod, namespace, port
+	plugin    *prometheus.HistogramVec // extension_point, plugin_type, plugin_name
+	decisions *decisions
 }
 
 func newRouteMetrics() *routeMetrics {
 	quick := prometheus.ExponentialBuckets(1e-6, 4, 10) // 1 µs to 0.26 s
-	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
-	}
 	return &routeMetrics{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "octet_scheduler_attempts_total", Help: "Routing decisions, by outcome and by the replica that was picked."},
 			[]string{"status", "model", "pod", "namespace", "port"}),
-		total:  histogram("octet_scheduler_e2e_duration_seconds", "Time of a whole routing decision.", quick, "specialist"),
-		plugin: histogram("octet_plugin_duration_seconds", "Time of one plugin in one decision, of a thousand decisions a second at most.", quick, "extension_point", "plugin_type", "plugin_name"),
-		ratio: histogram("octet_prefix_indexer_hit_ratio", "Share of the prompt's blocks that the picked replica is believed to hold.",
-			[]float64{0, .1, .2, .3, .4, .5, .6, .7, .8, .9, .99}, "specialist"),
-		bytes: histogram("octet_prefix_indexer_hit_bytes", "About how much of the prompt the picked replica is believed to hold.",
-			prometheus.ExponentialBuckets(256, 4, 9), "specialist"),
+		plugin: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "octet_plugin_duration_seconds", Help: "Time of one plugin in one decision, of a thousand decisions a second at most.", Buckets: quick},
+			[]string{"extension_point", "plugin_type", "plugin_name"}),
+		decisions: newDecisions(quick),
 	}
 }
 
 func (m *routeMetrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.attempts, m.total, m.plugin, m.ratio, m.bytes}
+	return []prometheus.Collector{m.attempts, m.plugin, m.decisions}
 }
 
 // forget drops the series of a replica that has gone, so that replicas that come and go leave nothing behind.
@@ -53,15 +45,14 @@ func (m *routeMetrics) forget(replica string) {
 	m.attempts.DeletePartialMatch(prometheus.Labels{"pod": replica})
 }
 
-// measured is a Workflow that is watched. What it does is the other's.
+// measured takes note of one specialist's decisions.
 type measured struct {
-	routing.Workflow
-	specialist         string
-	vec                *prometheus.CounterVec // attempts
-	failed             prometheus.Counter
-	total, ratio, size prometheus.Observer
-	plugins            map[pluginKey]prometheus.Observer         // never changed
-	pods               [index.MaxHosts]atomic.Pointer[podSeries] // who was picked before
+	specialist string
+	vec        *prometheus.CounterVec // attempts
+	failed     prometheus.Counter
+	decided    *decided
+	plugins    map[pluginKey]prometheus.Observer         // never changed
+	pods       [index.MaxHosts]atomic.Pointer[podSeries] // who was picked before
 }
 
 type pluginKey struct {
@@ -75,12 +66,11 @@ type podSeries struct {
 	picked  prometheus.Counter
 }
 
-// measure wraps the workflow of a specialist, made of these profiles.
-func (m *routeMetrics) measure(specialist string, w routing.Workflow, profiles ...*routing.Profile) routing.Workflow {
+// measure returns who takes note of the decisions of a specialist's workflow, made of these profiles.
+func (m *routeMetrics) measure(specialist string, profiles ...*routing.Profile) *measured {
 	d := &measured{
-		Workflow: w, specialist: specialist, vec: m.attempts, failed: m.attempts.WithLabelValues("failure", specialist, "", "", ""),
-		total: m.total.WithLabelValues(specialist), ratio: m.ratio.WithLabelValues(specialist), size: m.bytes.WithLabelValues(specialist),
-		plugins: map[pluginKey]prometheus.Observer{},
+		specialist: specialist, vec: m.attempts, failed: m.attempts.WithLabelValues("failure", specialist, "", "", ""),
+		decided: m.decisions.of(specialist), plugins: map[pluginKey]prometheus.Observer{},
 	}
 	for _, p := range profiles {
 		for _, s := range p.Stats() {
@@ -90,38 +80,33 @@ func (m *routeMetrics) measure(specialist string, w routing.Workflow, profiles .
 	return d
 }
 
-// Plan implements routing.Workflow. A dry request counts nowhere.
-func (d *measured) Plan(ctx context.Context, c *routing.Context) (routing.Plan, error) {
-	start := c.View().Facts().Now
-	plan, err := d.Workflow.Plan(ctx, c)
-	if c.View().Facts().Dry {
-		return plan, err
+// planned takes note of a decision that counts, and of how long it took.
+func (d *measured) planned(c *routing.Context, plan routing.Plan, err error, took time.Duration) {
+	if c.Timed() {
+		c.EachLap(d.lap)
 	}
-	d.total.Observe(time.Since(start).Seconds())
-	c.EachLap(func(stage routing.Stage, plugin string, took time.Duration) {
-		if series := d.plugins[pluginKey{stage, plugin}]; series != nil {
-			series.Observe(took.Seconds())
-		}
-	})
 	if err != nil {
+		d.decided.without(took)
 		d.failed.Inc()
-		return plan, err
+		return
 	}
-	d.picked(c.View(), plan.Steps[len(plan.Steps)-1].Ranked[0].Host)
-	return plan, nil
-}
-
-// picked counts the replica that is to answer, and what it holds of the prompt.
-func (d *measured) picked(v routing.View, h index.HostID) {
+	h, v := plan.Steps[len(plan.Steps)-1].Ranked[0].Host, c.View()
 	snapshot := plugins.Fleet.Get(v)
 	if r := snapshot.Replica(h); r != nil {
 		d.pod(h, r).Inc()
 	}
-	if depths := plugins.Depths.Get(v); depths != nil {
-		if blocks := len(plugins.BlockHashes.Get(v)); blocks > 0 {
-			d.ratio.Observe(float64(depths[h]) / float64(blocks))
-			d.size.Observe(float64(int(depths[h]) * snapshot.BlockSize() * bytesPerToken))
-		}
+	depths, blocks := plugins.Depths.Get(v), len(plugins.BlockHashes.Get(v))
+	if depths == nil || blocks == 0 {
+		d.decided.without(took)
+		return
+	}
+	held := int(depths[h])
+	d.decided.with(took, float64(held)/float64(blocks), held*snapshot.BlockSize()*bytesPerToken)
+}
+
+func (d *measured) lap(stage routing.Stage, plugin string, took time.Duration) {
+	if series := d.plugins[pluginKey{stage, plugin}]; series != nil {
+		series.Observe(took.Seconds())
 	}
 }
 

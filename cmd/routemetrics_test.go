@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
@@ -96,14 +97,15 @@ func TestWhatGoesWrongInRoutingIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := newRouteMetrics()
-	w := m.measure("debug", routing.Single(profile), profile)
+	w, watch := routing.Single(profile), m.measure("debug", profile)
 	plan := func() error {
 		c := routing.Acquire(routing.Facts{})
 		defer c.Release()
 		s := replicas.Snapshot("debug")
 		plugins.Fleet.Put(c, s)
 		c.Candidates(s.Hosts)
-		_, err := w.Plan(context.Background(), c)
+		plan, err := w.Plan(context.Background(), c)
+		watch.planned(c, plan, err, time.Microsecond)
 		return err
 	}
 	attempts := func(status, pod, namespace, port string) float64 {

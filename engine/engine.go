@@ -39,7 +39,7 @@ type Field struct{ Name, Value string }
 // Response is an answer whose body is read in pieces.
 type Response interface {
 	Status() int
-	Header(name string) string // first value, canonical or not; "" when absent
+	Header(name string) string // first value, canonical or not; "" when absent, and after Close
 	// Next returns the next piece of the body as it came, valid until the following call. io.EOF after a proper end;
 	// ErrReset, ErrTimeout or ErrProtocol after any other.
 	Next() ([]byte, error)

@@ -22,6 +22,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind
 	}
 	x.w = bare(w) // who stands between has seen the head, and serves others once the handler has returned
 	x.ctl = control{x.w}
+	x.direct, _ = x.w.(passer)
 	if front, ok := x.w.(detacher); ok {
 		front.Later(x.goOn)
 		return
@@ -215,7 +216,9 @@ func (x *exchange) plan() (routing.Plan, error) {
 	began := x.since()
 	now := x.at(began)
 	snapshot := x.sp.Fleet()
-	x.route = routing.Acquire(x.facts(now))
+	var facts *routing.Facts
+	x.route, facts = routing.Open()
+	x.facts(now, facts)
 	x.route.Candidates(snapshot.Hosts.AndNot(x.died))
 	x.route.EnableTrace(x.timer(now))
 	x.sp.Seed(x.route, snapshot)
@@ -240,17 +243,16 @@ func (x *exchange) timer(now time.Time) func() time.Duration {
 	return nil
 }
 
-func (x *exchange) facts(now time.Time) routing.Facts {
-	kind := "chat"
+// facts writes what plugins may know of the request. f is zero: it is written in place, member by member.
+func (x *exchange) facts(now time.Time, f *routing.Facts) {
+	f.Kind = "chat"
 	if x.kind == wire.Completion {
-		kind = "completion"
+		f.Kind = "completion"
 	}
-	return routing.Facts{
-		Now: now, TTFT: timeLeft(now, x.intent.TTFTDeadline), Total: timeLeft(now, x.intent.Deadline),
-		RequestID: x.id, Specialist: x.sp.Name, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Salt: x.salt(),
-		Session: x.intent.Session, Kind: kind, Body: x.body, Member: x.calls.member, Text: x.calls.render,
-		Priority: x.intent.Priority, MaxTokens: max(x.req.MaxTokens, 0), Stream: x.stream, Dry: x.dry,
-	}
+	f.Now, f.TTFT, f.Total = now, timeLeft(now, x.intent.TTFTDeadline), timeLeft(now, x.intent.Deadline)
+	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.id, x.sp.Name, x.verdict.Adapter, x.tenant.Name, x.salt()
+	f.Session, f.Body, f.Member, f.Text = x.intent.Session, x.body, x.calls.member, x.calls.render
+	f.Priority, f.MaxTokens, f.Stream, f.Dry = x.intent.Priority, max(x.req.MaxTokens, 0), x.stream, x.dry
 }
 
 // timeLeft is 0 where there is no deadline, and not 0 where there is one.

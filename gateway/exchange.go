@@ -24,6 +24,7 @@ type exchange struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	ctl     control
+	direct  passer          // what w is bare, where that can pass; nil before the answer goes on after its handler
 	ctx     context.Context // the client's connection and the request's deadline
 	arrival time.Time
 	dry     bool // POST /v1/route: nothing may change
@@ -75,9 +76,10 @@ type exchange struct {
 	maxTokens  int // that were asked for; below 0 is unbounded
 	most       int // events of output that a stream's engine may send; 0 is unbounded
 	out        outbox
-	came       time.Time // when the events at hand came; zero is not known yet
-	wrote      time.Time
-	writeArmed time.Time
+	came       time.Duration // from arrival until the events at hand came; 0 is not known yet
+	wrote      time.Duration // until those before came
+	writeArmed time.Duration // until when the deadline of writes need not be set anew
+	grown      int           // tokens from which on the Gate is told of growth again
 	ttft       time.Duration
 	usage      sse.Usage
 	finish     string
@@ -99,12 +101,12 @@ type exchange struct {
 type memory struct {
 	turn    turn // of nobody, but within an exchange
 	scanner sse.Scanner
-	gaps    slo.Gaps          // of a stream
-	held    []turn            // places of earlier steps, kept for the last one's first token
-	answer  []byte            // a unary answer
-	undo    []func()          // run last to first by end
-	lines   [mostLines]string // of the answer's head; left as they are until the next one's
-	ids     string            // that nobody has yet
+	gaps    slo.Gaps // of a stream
+	held    []turn   // places of earlier steps, kept for the last one's first token
+	answer  []byte   // a unary answer
+	undo    []func() // run last to first by end
+	head    fields   // of the answer
+	ids     string   // that nobody has yet
 	calls   calls
 }
 
@@ -208,7 +210,7 @@ func (x *exchange) end() {
 func (m *memory) wipe() {
 	clear(m.undo)
 	m.gaps.Reset(nil)
-	m.answer, m.undo, m.held = reuse(m.answer), m.undo[:0], m.held[:0]
+	m.answer, m.undo, m.held, m.head = reuse(m.answer), m.undo[:0], m.held[:0], m.head[:0]
 }
 
 // leaveRoom counts the request out.

@@ -7,6 +7,7 @@ import (
 
 	"octet/classifier"
 	"octet/gateway/wire"
+	"octet/routing"
 )
 
 // GAIE-04, MOD3-51: what plugins know of a request is its model, its body by kind, and what its headers ask for; the clock is the
@@ -26,7 +27,8 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		x.calls.render = x.renderPrompt
-		f := x.facts(now)
+		var f routing.Facts
+		x.facts(now, &f)
 		if f.RequestID != "r1" || f.Specialist != "debug" || f.Adapter != "gdb-v2" || f.Tenant != "acme" || f.Session != "s" || f.Priority != 7 ||
 			f.MaxTokens != 5 || !f.Stream || f.Dry || f.Replica != "" || !f.Now.Equal(now) || string(f.Body) != body {
 			t.Errorf("%+v", f)

@@ -26,7 +26,7 @@ func (x *exchange) fail(err error) {
 	e := asError(err)
 	x.failure, x.seen = e, 0
 	if !x.started {
-		x.armWrite(x.now())
+		x.armWrite(x.since())
 		x.s.writeError(x.w, x.id, x.receiptID(), e)
 		x.started, x.status = true, e.Status()
 		return
@@ -35,7 +35,7 @@ func (x *exchange) fail(err error) {
 	if !x.stream || errors.Is(err, errSlowClient) {
 		return
 	}
-	x.armWrite(x.now())
+	x.armWrite(x.since())
 	_ = x.out.put(x.w, x.errorEvent(e)) // the close that follows says the same, less politely
 	_ = x.push()
 }

@@ -5,71 +5,104 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
-// lines sets single-valued fields of a header, without an allocation while the room lasts.
-type lines struct {
-	h    http.Header
-	room []string
+// fields are those of an answer's head as they go over the wire, "Name: value\r\n" each. No name comes twice.
+type fields []byte
+
+// text appends a field, of a name with ": ". Whatever the value is, one line comes of it: what net/http would send.
+func (f fields) text(name, value string) fields {
+	if strings.IndexByte(value, '\n') >= 0 || strings.IndexByte(value, '\r') >= 0 {
+		value = oneLine.Replace(value)
+	}
+	if n := len(value); n > 0 && (value[0] <= ' ' || value[n-1] <= ' ') {
+		value = strings.Trim(value, " \t")
+	}
+	return append(append(append(f, name...), value...), "\r\n"...)
 }
 
-// mostLines is how many fields writeHead sets itself.
-const mostLines = 16
+var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
 
-func (x *exchange) linesOf(h http.Header) lines { return lines{h, x.lines[:0]} }
-
-// set takes a name that is canonical already.
-func (l *lines) set(name, value string) {
-	l.room = append(l.room, value)
-	n := len(l.room)
-	l.h[name] = l.room[n-1 : n : n]
+// number appends a field, of a name with ": ".
+func (f fields) number(name string, n int) fields {
+	f = append(f, name...)
+	if 0 <= n && n <= 9 {
+		return append(f, byte('0'+n), '\r', '\n')
+	}
+	return append(strconv.AppendInt(f, int64(n), 10), "\r\n"...)
 }
+
+// into sets the fields in a header.
+func (f fields) into(h http.Header) {
+	for line := range strings.SplitSeq(string(f), "\r\n") {
+		if name, value, ok := strings.Cut(line, ": "); ok {
+			h[name] = []string{value}
+		}
+	}
+}
+
+// starter is the writer of a server that takes an answer's fields as they go over the wire.
+type starter interface {
+	Start(status int, length int64, lines []byte)
+}
+
+// sendHead sends the head of an answer with a body of length bytes, -1 being unknown: f, and what who stands between has set in
+// w's header.
+func sendHead(w http.ResponseWriter, status, length int, f fields) {
+	h := w.Header()
+	if s, ok := w.(starter); ok && len(h) == 0 {
+		s.Start(status, int64(length), f)
+		return
+	}
+	f.into(h)
+	if length >= 0 {
+		h["Content-Length"] = []string{strconv.Itoa(length)}
+	}
+	w.WriteHeader(status)
+}
+
+// What begins the heads of answers.
+const (
+	jsonAnswer  = "Content-Type: application/json\r\n"
+	eventAnswer = "Content-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
+)
 
 // writeHead sends the head of a successful answer: the contract's headers, and nothing that the engine said about itself.
-//
-// The fields' values lie in the exchange: whoever sends the head must have it by the first Write.
-func (x *exchange) writeHead(now time.Time, contentType string, length int) {
-	h := x.linesOf(x.w.Header())
-	h.set("Content-Type", contentType)
-	if length >= 0 {
-		h.set("Content-Length", strconv.Itoa(length))
-	}
+func (x *exchange) writeHead(now time.Time, length int) {
+	kind := jsonAnswer
 	if x.stream {
-		h.set("Cache-Control", "no-cache")
-		h.set("X-Accel-Buffering", "no")
+		kind = eventAnswer
 	}
-	x.identify(&h)
-	h.set("X-Specialist", x.sp.Name)
-	h.set("X-Replica", x.turn.rep.Opaque)
+	f := x.identify(append(x.head[:0], kind...))
+	f = append(f, x.sp.field...).text("X-Replica: ", x.turn.rep.Opaque)
 	if x.verdict.Adapter != "" {
-		h.set("X-Adapter", x.verdict.Adapter)
+		f = f.text("X-Adapter: ", x.verdict.Adapter)
 	}
-	h.set("X-Routed-By", x.verdict.RoutedBy.String())
+	f = f.text("X-Routed-By: ", x.verdict.RoutedBy.String())
 	if !math.IsNaN(x.verdict.Confidence) {
-		h.set("X-Confidence", strconv.FormatFloat(x.verdict.Confidence, 'f', 3, 64))
+		f = f.text("X-Confidence: ", strconv.FormatFloat(x.verdict.Confidence, 'f', 3, 64))
 	}
 	if name := x.shadow.name(); name != "" {
-		h.set("X-Shadow", name)
+		f = f.text("X-Shadow: ", name)
 	}
-	h.set("X-Attempts", strconv.Itoa(x.attempts))
-	h.set("X-Queue-Ms", strconv.FormatInt(x.queued.Milliseconds(), 10))
-	h.set("X-Cached-Tokens", strconv.Itoa(x.cachedTokens()))
-	for _, slo := range x.sp.Board.HeadersAt(now) {
-		h.h[slo.Name] = slo.Values
-	}
+	f = f.number("X-Attempts: ", x.attempts).number("X-Queue-Ms: ", int(x.queued.Milliseconds())).number("X-Cached-Tokens: ", x.cachedTokens())
+	f = append(f, x.sp.Board.LinesAt(now)...)
 	if x.intent.Explain {
-		h.h["Server-Timing"] = []string{x.timings()}
+		f = f.text("Server-Timing: ", x.timings())
 	}
+	x.head = f
 	x.started, x.status = true, http.StatusOK
-	x.w.WriteHeader(http.StatusOK)
+	sendHead(x.w, http.StatusOK, length, f)
 }
 
-func (x *exchange) identify(h *lines) {
-	h.set("X-Request-Id", x.id)
+func (x *exchange) identify(f fields) fields {
+	f = f.text("X-Request-Id: ", x.id)
 	if id := x.receiptID(); id != "" {
-		h.set("X-Receipt-Id", id)
+		f = f.text("X-Receipt-Id: ", id)
 	}
+	return f
 }
 
 // cachedTokens is the prediction: from the index where the replica's events are followed, else from the Gate's model.
@@ -87,20 +120,17 @@ func (x *exchange) timings() string {
 
 // writeError sends a typed error as the whole answer.
 func (s *Server) writeError(w http.ResponseWriter, requestID, receiptID string, e *Error) {
-	h := w.Header()
-	h["Content-Type"] = []string{"application/json"}
-	h["X-Request-Id"] = []string{requestID}
+	f := append(make(fields, 0, 512), jsonAnswer...).text("X-Request-Id: ", requestID)
 	if receiptID != "" {
-		h["X-Receipt-Id"] = []string{receiptID}
+		f = f.text("X-Receipt-Id: ", receiptID)
 	}
 	if after := e.retryAfter(); after != "" {
-		h["Retry-After"] = []string{after}
+		f = f.text("Retry-After: ", after)
 	}
 	if e.Code == CodeInvalidAPIKey {
-		h["Www-Authenticate"] = []string{"Bearer"}
+		f = f.text("Www-Authenticate: ", "Bearer")
 	}
 	body := append(e.appendJSON(nil, requestID), '\n')
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	w.WriteHeader(e.Status())
+	sendHead(w, e.Status(), len(body), f)
 	_, _ = w.Write(body) // nobody is left to tell
 }

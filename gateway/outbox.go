@@ -69,6 +69,17 @@ func (o *outbox) empty(w http.ResponseWriter) (err error) {
 	return err
 }
 
+// pass is empty for who sends at once.
+func (o *outbox) pass(to passer) error {
+	held := o.lone
+	if held == nil {
+		held = o.staged
+	}
+	err := to.Pass(held)
+	o.drop()
+	return err
+}
+
 // drop lets go of what is held.
 func (o *outbox) drop() {
 	if o.page != nil {

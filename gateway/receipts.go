@@ -19,16 +19,19 @@ type Receipt struct {
 	Asked     Asked     `json:"asked"`
 	Decision  Decision  `json:"decision"`
 	Prompt    Prompt    `json:"prompt"`
-	// Routing holds, for every specialist that was tried in turn, each candidate's verdicts and scores.
+	// Routing holds, for every specialist that was tried in turn, each candidate's verdicts and scores. It is written when it is
+	// asked for: see routing.
 	Routing  []RoutingRecord `json:"routing"`
 	Attempts []Attempt       `json:"attempts"`
 	Result   Result          `json:"result"`
 	Outcomes []Outcome       `json:"outcomes,omitempty"`
 
-	tenant     string
-	selections []routing.LegSelection // whose traces Routing shows: memory that is used again
-	shared     bool                   // somebody else may hold it: its memory is not used again
-	mu         sync.Mutex             // guards everything from Decision on
+	tenant   string
+	accounts []routing.Account // what Routing tells of, one for each of legs
+	legs     []legFacts
+	cached   int        // what Result.CachedTokens may point to
+	shared   bool       // somebody else may hold it: its memory is not used again
+	mu       sync.Mutex // guards everything from Decision on
 }
 
 // spares are receipts that nobody holds any more.
@@ -37,7 +40,8 @@ var spares = sync.Pool{New: func() any { return new(Receipt) }}
 // blank returns a Receipt of nothing, in the memory of an earlier one where there is one.
 func blank() *Receipt {
 	r := spares.Get().(*Receipt)
-	r.Routing, r.Attempts, r.Outcomes, r.selections = r.Routing[:0], r.Attempts[:0], nil, r.selections[:0]
+	r.Routing, r.Outcomes = nil, nil
+	r.Attempts, r.accounts, r.legs = r.Attempts[:0], r.accounts[:0], r.legs[:0]
 	r.Result = Result{}
 	return r
 }
@@ -90,8 +94,6 @@ type RoutingRecord struct {
 	Trace      *routing.Trace `json:"trace,omitempty"`
 	Hit        *Hit           `json:"hit,omitempty"` // absent without a pick
 	Error      string         `json:"error,omitempty"`
-
-	room *Hit // memory for Hit
 }
 
 // Hit is what the index believed of the prefix cache when a replica was picked.
@@ -149,6 +151,7 @@ func (r *Receipt) MarshalJSON() ([]byte, error) {
 	type plain Receipt // without the method
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.routing()
 	return json.Marshal((*plain)(r))
 }
 

@@ -61,64 +61,13 @@ func (x *exchange) decision() Decision {
 
 // recordRouting adds one specialist's passes through the pipeline, one for each step of the plan.
 func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duration) {
-	x.receipt.Prompt = Prompt{Tokens: x.prompt.Tokens, Exact: x.prompt.Exact, Blocks: len(x.prompt.Chain)}
-	x.receipt.Result.RouteUs += float64(took.Nanoseconds()) / 1e3
-	x.routed += took
-	before := len(x.receipt.selections)
-	x.receipt.selections = x.route.AppendSelections(x.receipt.selections)
-	for i := range x.receipt.selections[before:] {
-		x.recordLeg(plan, &x.receipt.selections[before+i])
+	if x.sp.Planned != nil && !x.dry {
+		x.sp.Planned(x.route, plan, err, took)
 	}
-	if n := len(x.receipt.Routing); err != nil && n > 0 {
-		x.receipt.Routing[n-1].Error, x.receipt.Routing[n-1].Skipped = err.Error(), ""
-	}
-}
-
-func (x *exchange) recordLeg(plan routing.Plan, leg *routing.LegSelection) {
 	r := x.receipt
-	var hit *Hit // of an earlier receipt
-	if n := len(r.Routing); n < cap(r.Routing) {
-		hit = r.Routing[:n+1][n].room
-	}
-	r.Routing = append(r.Routing, RoutingRecord{Specialist: x.sp.Name, Step: leg.Leg, Skipped: leg.Skipped, Trace: leg.Trace, room: hit})
-	record := &r.Routing[len(r.Routing)-1]
-	if record.Trace == nil {
-		return
-	}
-	for i := range record.Trace.Candidates {
-		c := &record.Trace.Candidates[i]
-		if rep := x.rt.Replicas[c.Host]; rep != nil {
-			c.Replica = rep.Name
-		}
-	}
-	for i := range plan.Steps {
-		if s := &plan.Steps[i]; s.Name == leg.Leg {
-			if record.room == nil {
-				record.room = new(Hit)
-			}
-			record.Hit = record.room
-			*record.Hit = x.hit(record.Trace, s.Ranked[0].Host)
-		}
-	}
-}
-
-// hit compares what the pick is believed to hold with the most that any eligible candidate does.
-func (x *exchange) hit(t *routing.Trace, pick index.HostID) Hit {
-	h := Hit{Chosen: x.predict(pick), Best: -1}
-	for i := range t.Candidates {
-		c := &t.Candidates[i]
-		if c.Host == pick {
-			h.Replica = c.Replica
-		}
-		if held := x.predict(c.Host); c.RemovedBy == "" && held > h.Best {
-			h.Best, h.BestReplica = held, c.Replica
-		}
-	}
-	h.Best = max(h.Best, h.Chosen)
-	if computed := x.prompt.Tokens - h.Chosen; computed > 0 {
-		h.Regret = float64(h.Best-h.Chosen) / float64(computed)
-	}
-	return h
+	r.Prompt.Tokens, r.Prompt.Exact, r.Prompt.Blocks = x.prompt.Tokens, x.prompt.Exact, len(x.prompt.Chain)
+	x.routed += took
+	r.note(x, plan, err)
 }
 
 // openAttempt records the start of a replica's turn, so long after the arrival.
@@ -130,11 +79,9 @@ func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID, beg
 	return &x.receipt.Attempts[len(x.receipt.Attempts)-1]
 }
 
-// predict returns how many tokens of the prompt replica host is believed to serve from its cache: whole blocks, and never the
-// last token, which engines compute again even of a prompt that they hold whole.
+// predict returns how many tokens of the prompt replica host is believed to serve from its cache.
 func (x *exchange) predict(host index.HostID) int {
-	size := x.sp.BlockSize
-	return min(x.sp.Predicted(x.route.View(), host), max(x.prompt.Tokens-1, 0)/size) * size
+	return servable(x.sp.predicted(x.route.View(), host), x.prompt.Tokens, x.sp.BlockSize)
 }
 
 func (x *exchange) noteQueue(at *Attempt, waited time.Duration) {

@@ -80,7 +80,7 @@ func (x *exchange) step() error {
 	if err := x.out.settle(x.w); err != nil {
 		return x.clientGone(err)
 	}
-	x.came = time.Time{}
+	x.came = 0
 	piece, err := x.turn.resp.Next()
 	if err == nil {
 		err = x.take(piece)
@@ -111,7 +111,7 @@ func (x *exchange) take(piece []byte) error {
 
 // flush sends what the client's buffer holds.
 func (x *exchange) flush() error {
-	x.came = time.Time{}
+	x.came = 0
 	if err := x.push(); err != nil || !x.told() {
 		return err
 	}
@@ -148,18 +148,18 @@ func (x *exchange) pass(out [2][]byte) error {
 	if len(out[0])+len(out[1]) == 0 {
 		return nil
 	}
-	now := x.readAt()
+	since := x.readAt()
 	if (!x.started || x.cont != nil) && !x.secure() {
 		return errPreempted
 	}
 	if !x.started {
-		x.writeHead(now, "text/event-stream; charset=utf-8", -1)
+		x.writeHead(x.arrival.Add(since), -1)
 	}
 	if !x.turn.heard {
 		x.turn.resp.SetIdle(x.rt.Limits.IdleTimeout)
 	}
-	x.count(now)
-	x.armWrite(now)
+	x.count(since)
+	x.armWrite(since)
 	for _, part := range out {
 		if len(part) == 0 {
 			continue
@@ -178,16 +178,16 @@ func (x *exchange) pass(out [2][]byte) error {
 	return nil
 }
 
-// readAt is when the events at hand came: one look at one clock for all that came together.
-func (x *exchange) readAt() time.Time {
-	if x.came.IsZero() {
-		x.came = x.now()
+// readAt is how long after the request the events at hand came: one look at one clock for all that came together.
+func (x *exchange) readAt() time.Duration {
+	if x.came == 0 {
+		x.came = x.since()
 	}
 	return x.came
 }
 
 // count tells the Gate of growth at block boundaries only, and the board of the time between tokens.
-func (x *exchange) count(now time.Time) {
+func (x *exchange) count(since time.Duration) {
 	base := x.base()
 	tokens := base + x.scanner.Tokens()
 	before := x.handedOut
@@ -197,35 +197,50 @@ func (x *exchange) count(now time.Time) {
 	x.handedOut = tokens
 	if before == base {
 		x.turn.ticket.FirstToken()
-		x.turn.flight.FirstToken(now)
+		x.turn.flight.FirstToken(x.arrival.Add(since))
 		x.releaseHeld()
 	}
-	if before == 0 {
-		x.observeFirstToken(now)
+	if gap := since - x.wrote; before == 0 {
+		x.observeFirstToken(x.arrival.Add(since))
+	} else if n := tokens - before; n == 1 {
+		x.gaps.Add(gap)
 	} else {
-		x.gaps.Add(now.Sub(x.wrote) / time.Duration(tokens-before))
+		x.gaps.Add(gap / time.Duration(n))
 	}
-	x.wrote = now
-	if size := x.sp.BlockSize; before/size != tokens/size || before == 0 {
-		x.turn.ticket.Grow(tokens)
-		x.turn.permit.Lives(now)
-		x.turn.flight.Grow(tokens-base, now)
+	x.wrote = since
+	if tokens >= x.grown || before == 0 {
+		x.grow(tokens, base, x.arrival.Add(since))
 	}
+}
+
+// grow is count's at a block's boundary.
+func (x *exchange) grow(tokens, base int, now time.Time) {
+	x.grown = tokens - tokens%x.sp.BlockSize + x.sp.BlockSize
+	x.turn.ticket.Grow(tokens)
+	x.turn.permit.Lives(now)
+	x.turn.flight.Grow(tokens-base, now)
 }
 
 // armWrite gives the client write_timeout to take what is written next; set anew at most every quarter of it.
-func (x *exchange) armWrite(now time.Time) {
-	if limit := x.rt.Limits.WriteTimeout; x.writeArmed.IsZero() || now.Sub(x.writeArmed) > limit/4 {
-		x.writeArmed = now
-		_ = x.ctl.SetWriteDeadline(now.Add(limit)) // not every transport has deadlines
+func (x *exchange) armWrite(since time.Duration) {
+	if since >= x.writeArmed {
+		limit := x.rt.Limits.WriteTimeout
+		x.writeArmed = since + limit/4
+		_ = x.ctl.SetWriteDeadline(x.arrival.Add(since + limit)) // not every transport has deadlines
 	}
 }
 
-func (x *exchange) push() error {
-	if err := x.out.empty(x.w); err != nil {
-		return x.clientGone(err)
+// passer is a client's writer that sends what it is given, after what it held, at once.
+type passer interface{ Pass(p []byte) error }
+
+// push has the client get what it has been given so far.
+func (x *exchange) push() (err error) {
+	if x.direct != nil {
+		err = x.out.pass(x.direct)
+	} else if err = x.out.empty(x.w); err == nil {
+		err = x.ctl.Flush()
 	}
-	if err := x.ctl.Flush(); err != nil {
+	if err != nil {
 		return x.clientGone(err)
 	}
 	return nil

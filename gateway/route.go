@@ -60,9 +60,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 		x.fail(err)
 		return
 	}
-	h := lines{w.Header(), nil}
-	h.set("Content-Type", "application/json")
-	x.identify(&h)
+	x.identify(fields(jsonAnswer)).into(w.Header())
 	_, _ = w.Write(append(body, '\n'))
 }
 
@@ -81,6 +79,7 @@ func (x *exchange) explain() (*Explanation, error) {
 	}
 	x.sp = x.rt.Specialist(x.verdict.Specialist)
 	plan, err := x.plan()
+	x.receipt.routing()
 	if err != nil && len(x.receipt.Routing) == 0 {
 		return nil, err
 	}

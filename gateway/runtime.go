@@ -29,6 +29,7 @@ type Runtime struct {
 	Probation   Probation
 	Stickiness  Stickiness
 	Replicas    [index.MaxHosts]*Replica // by slot; nil where there is none
+	names       *[index.MaxHosts]string  // of Replicas: what receipts hold on to
 	byName      map[string]*Specialist
 	knobs       map[string]*intentKnobs
 	unspecified *intentKnobs // one of knobs
@@ -68,7 +69,14 @@ func (rt *Runtime) intent(name string) *intentKnobs {
 // Seal finishes a Runtime before it is served.
 func (rt *Runtime) Seal() *Runtime {
 	rt.byName = make(map[string]*Specialist, len(rt.Specialists))
+	rt.names = new([index.MaxHosts]string)
+	for h, rep := range rt.Replicas {
+		if rep != nil {
+			rt.names[h] = rep.Name
+		}
+	}
 	for _, sp := range rt.Specialists {
+		sp.field = fields(nil).text("X-Specialist: ", sp.Name)
 		rt.byName[sp.Name] = sp
 	}
 	for _, rep := range &rt.Replicas {
@@ -115,10 +123,12 @@ type Specialist struct {
 	Protocol func() Protocol
 	// Seed fills the slots that the pipeline takes as given.
 	Seed func(c *routing.Context, s *fleet.Snapshot)
+	// Planned is told of each decision that counts, what came of it and how long it took; nil: nobody wants to know.
+	Planned func(c *routing.Context, plan routing.Plan, err error, took time.Duration)
 	// Footprint returns what the pipeline found out about the prompt: its block chain and length.
 	Footprint func(v routing.View) Footprint
-	// Predicted returns how many leading blocks of the prompt replica h is believed to hold.
-	Predicted func(v routing.View, h index.HostID) int // blocks
+	// Depths returns, by replica, how many leading blocks of the prompt it is believed to hold; nil: nobody knows.
+	Depths func(v routing.View) *[index.MaxHosts]uint16
 	// Tiers returns in which tiers replica h holds the first so many blocks of the prompt; nil: nobody knows.
 	Tiers func(v routing.View, h index.HostID, blocks int) InTiers
 	// Routed is told of each prompt that a replica was sent, once it has a place there, and when; nil: nobody wants to know.
@@ -128,6 +138,7 @@ type Specialist struct {
 	timed atomic.Int64 // when a decision was timed last, since Server.began
 	step  *slo.Dial    // its knobs
 	floor *slo.Dial
+	field fields // of an answer's head: its name
 }
 
 func (sp *Specialist) protocol() Protocol {

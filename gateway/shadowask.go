@@ -76,7 +76,7 @@ func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) 
 	for _, at := range plan.Steps[len(plan.Steps)-1].Ranked {
 		rep := sh.rt.Replicas[at.Host]
 		if rep != nil && rep.Fleet.State() == "closed" && !rep.Fleet.Draining() {
-			return rep, prompt, min(sh.sp.Predicted(c.View(), at.Host)*sh.sp.BlockSize, prompt.Tokens), nil
+			return rep, prompt, min(sh.sp.predicted(c.View(), at.Host)*sh.sp.BlockSize, prompt.Tokens), nil
 		}
 	}
 	return nil, Footprint{}, 0, errShadowPlace

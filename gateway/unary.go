@@ -31,8 +31,8 @@ func (x *exchange) relayUnary() error {
 	x.noteDelivered(usage)
 	x.said.whole(body)
 	x.releaseHeld()
-	x.writeHead(now, "application/json", len(body))
-	x.armWrite(now)
+	x.writeHead(now, len(body))
+	x.armWrite(now.Sub(x.arrival))
 	if _, err := x.w.Write(body); err != nil {
 		return x.clientGone(err)
 	}

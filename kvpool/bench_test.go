@@ -89,3 +89,48 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 		t.Fatalf("%v allocations", n)
 	}
 }
+
+// BenchmarkTextChain hashes a prompt of 64 KB in chunks of 64 bytes; ns/block is the figure.
+func BenchmarkTextChain(b *testing.B) {
+	text := make([]byte, 64<<10)
+	for i := range text {
+		text[i] = byte(i * i >> 3)
+	}
+	for _, chunk := range []int{64, 128, 60} {
+		b.Run(fmt.Sprintf("chunk=%d", chunk), func(b *testing.B) {
+			var h Hasher
+			var chain []BlockHash
+			for b.Loop() {
+				chain = h.TextChain(chain[:0], 1, text, chunk)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(chain)), "ns/block")
+		})
+	}
+}
+
+// BenchmarkShare takes and gives back a prompt that is cached whole, and two blocks for its answer; ns/block is the figure.
+func BenchmarkShare(b *testing.B) {
+	for _, n := range []int{16, 256, 1024} {
+		b.Run(fmt.Sprintf("blocks=%d", n), func(b *testing.B) {
+			p, err := NewPool(benchBlocks, 16)
+			if err != nil {
+				b.Fatal(err)
+			}
+			var t Table
+			chain := chainOf(sequential(16*n, 0), 16)
+			p.Extend(&t, n)
+			for i, h := range chain {
+				p.Seal(&t, i, h)
+			}
+			p.Release(&t)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, ok := p.Fits(chain, n+2); !ok || p.Share(&t, chain) != n || !p.Extend(&t, n+2) {
+					b.Fatal("miss")
+				}
+				p.Release(&t)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/block")
+		})
+	}
+}

@@ -4,61 +4,81 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 )
 
 // ErrCorrupt is wrapped by everything that Check and CheckTables find.
 var ErrCorrupt = errors.New("kvpool: corrupt")
 
-// Check proves invariants 1, 2, 4 and 5 of the package in one pass over all blocks. For tests and diagnosis.
+// Check proves invariants 1, 2, 4, 5 and 6 of the package in one pass over all blocks. For tests and diagnosis.
 func (p *Pool) Check() error {
-	if err := p.checkFreeList(); err != nil {
+	if err := p.checkIdle(); err != nil {
 		return err
 	}
-	idle, cached := 0, 0
-	for id := range BlockID(p.Total()) {
-		b := &p.blocks[id]
-		if b.refs < 0 {
-			return fmt.Errorf("%w: block %d has %d references", ErrCorrupt, id, b.refs)
-		}
-		if shared := p.shared[id>>6]>>(id&63)&1 == 1; shared != (b.refs > 1) {
-			return fmt.Errorf("%w: block %d has %d references, shared: %t", ErrCorrupt, id, b.refs, shared)
-		}
-		if b.refs == 0 {
-			idle++
-		}
-		if b.cached {
-			cached++
-			if named, ok := p.prefix.find(b.hash); !ok || named != id {
+	used, cached := 0, 0
+	for id, b := range p.blocks {
+		switch {
+		case b.run == private:
+			used++
+		case b.run > private:
+			one := &p.runs.all[b.run]
+			if cached++; one.refs > 0 {
+				used++
+			}
+			if b.at >= one.size || one.ids[b.at] != BlockID(id) || one.drops != 0 ||
+				b.at == one.size-1 && one.last != b.hash {
+				return fmt.Errorf("%w: block %d is not at %d of run %d: %+v", ErrCorrupt, id, b.at, b.run, *one)
+			}
+			if named, ok := p.prefix.find(b.hash); !ok || named != BlockID(id) {
 				return fmt.Errorf("%w: block %d holds %#x, which the map says is at %d (%t)", ErrCorrupt, id, uint64(b.hash), named, ok)
 			}
 		}
 	}
-	if idle != p.free {
-		return fmt.Errorf("%w: %d blocks without references, %d on the free list", ErrCorrupt, idle, p.free)
+	if used != p.Used() || cached != p.prefix.used {
+		return fmt.Errorf("%w: %d blocks in use and %d with content, counted %d and %d", ErrCorrupt, used, cached, p.Used(), p.prefix.used)
 	}
-	if cached != p.prefix.used {
-		return fmt.Errorf("%w: %d blocks with content, %d in the map", ErrCorrupt, cached, p.prefix.used)
+	return p.checkRuns(cached)
+}
+
+// checkIdle walks over what is free.
+func (p *Pool) checkIdle() error {
+	for _, id := range p.empty {
+		if p.blocks[id].run != free {
+			return fmt.Errorf("%w: block %d is empty, and in run %d", ErrCorrupt, id, p.blocks[id].run)
+		}
+	}
+	idle, prev := 0, runID(0)
+	for at := p.runs.all[0].next; at != 0; at = p.runs.all[at].next {
+		one := &p.runs.all[at]
+		if one.prev != prev || one.refs != 0 || one.size < 1 {
+			return fmt.Errorf("%w: run %d, behind %d of the idle, is %+v", ErrCorrupt, at, prev, *one)
+		}
+		if idle += int(one.size); idle > p.Total() {
+			return fmt.Errorf("%w: the idle runs are a loop", ErrCorrupt)
+		}
+		prev = at
+	}
+	if idle != p.runs.idle || prev != p.runs.all[0].prev {
+		return fmt.Errorf("%w: %d blocks are idle, counted %d; the last run is %d, and not %d", ErrCorrupt, idle, p.runs.idle, prev, p.runs.all[0].prev)
 	}
 	return nil
 }
 
-func (p *Pool) checkFreeList() error {
-	end, seen, content := p.sentinel(), 0, false
-	for prev, id := end, p.blocks[end].next; id != end; prev, id = id, p.blocks[id].next {
-		b := &p.blocks[id]
-		if seen++; seen > p.Total() {
-			return fmt.Errorf("%w: the free list is a loop", ErrCorrupt)
-		}
-		if b.prev != prev || b.refs != 0 {
-			return fmt.Errorf("%w: free block %d has %d references and follows %d, not %d", ErrCorrupt, id, b.refs, b.prev, prev)
-		}
-		if content && !b.cached {
-			return fmt.Errorf("%w: empty block %d is behind cached ones on the free list", ErrCorrupt, id)
-		}
-		content = b.cached
+// checkRuns proves that the runs are of so many blocks, and that none was lost.
+func (p *Pool) checkRuns(cached int) error {
+	sum, unused, idle := 0, 0, 0
+	for at := p.runs.unused; at != 0 && unused < len(p.runs.all); at = p.runs.all[at].next {
+		unused++
 	}
-	if seen != p.free {
-		return fmt.Errorf("%w: %d blocks on the free list, counted %d", ErrCorrupt, seen, p.free)
+	for _, one := range p.runs.all[1:] {
+		if sum += int(one.size); one.size == 0 {
+			unused--
+		} else if one.refs == 0 {
+			idle += int(one.size)
+		}
+	}
+	if sum != cached || unused != 0 || idle != p.runs.idle {
+		return fmt.Errorf("%w: runs of %d blocks, %d of them idle, counted %d and %d; %d unused runs too many", ErrCorrupt, sum, idle, cached, p.runs.idle, unused)
 	}
 	return nil
 }
@@ -68,16 +88,35 @@ func (p *Pool) CheckTables(tables iter.Seq[*Table]) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
-	held := make([]int32, p.Total())
+	held := make([]int, p.Total())
 	for t := range tables {
-		for _, id := range t.blocks {
-			held[id]++
+		for i := 0; i < len(t.blocks); {
+			one, n := p.listed(t, i)
+			if one != nil && (i+n > len(t.blocks) || !slices.Equal(t.blocks[i:i+n], one.ids[:n])) {
+				return fmt.Errorf("%w: a table lists %v from %d on, which is not run %+v", ErrCorrupt, t.blocks, i, *one)
+			}
+			for ; n > 0; n-- {
+				held[t.blocks[i]]++
+				i++
+			}
 		}
 	}
 	for id, n := range held {
-		if refs := p.blocks[id].refs; refs != n {
+		if refs := p.refs(BlockID(id)); refs != n {
 			return fmt.Errorf("%w: block %d has %d references, but %d tables list it", ErrCorrupt, id, refs, n)
 		}
 	}
 	return nil
+}
+
+// refs returns how many tables list a block.
+func (p *Pool) refs(id BlockID) int {
+	switch b := p.blocks[id]; b.run {
+	case free:
+		return 0
+	case private:
+		return 1
+	default:
+		return int(p.runs.all[b.run].refs)
+	}
 }

@@ -2,6 +2,8 @@ package kvpool
 
 import (
 	"encoding/binary"
+	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
@@ -29,24 +31,20 @@ func (h Hasher) Root(specialist, adapter, salt string) BlockHash {
 	return BlockHash(xxh3.HashSeed(b, h.seed))
 }
 
-// Next returns the hash of the block that holds tokens and follows parent:
-// xxh3-64(seed XOR parent·φ, tokens as little-endian uint32), so a block costs one pass over its tokens.
+// Next returns the hash of the block that holds tokens and follows parent: that of their bytes as little-endian uint32.
 func (h Hasher) Next(parent BlockHash, tokens []uint32) BlockHash {
 	return h.NextBytes(parent, tokenBytes(tokens))
 }
 
 // NextBytes is Next for a block of raw bytes: text chunks stand for tokens where there is no tokenizer.
 func (h Hasher) NextBytes(parent BlockHash, block []byte) BlockHash {
-	return BlockHash(xxh3.HashSeed(block, h.seed^uint64(parent)*0x9E3779B97F4A7C15))
+	k := h.keys()
+	return k.next(parent, block)
 }
 
 // Chain appends to dst the hashes of all full blocks of tokens; a last partial block has none.
 func (h Hasher) Chain(dst []BlockHash, root BlockHash, tokens []uint32, blockSize int) []BlockHash {
-	for ; len(tokens) >= blockSize; tokens = tokens[blockSize:] {
-		root = h.Next(root, tokens[:blockSize])
-		dst = append(dst, root)
-	}
-	return dst
+	return h.TextChain(dst, root, tokenBytes(tokens), 4*blockSize)
 }
 
 // Digest is where a chain of an engine's own hash function stands. What is in it is that function's affair.
@@ -73,8 +71,18 @@ func Named(within BlockHash, name uint64) BlockHash {
 
 // TextChain appends to dst the hashes of all full chunks of text, chunkBytes bytes each.
 func (h Hasher) TextChain(dst []BlockHash, root BlockHash, text []byte, chunkBytes int) []BlockHash {
+	if chunkBytes < 1 {
+		panic(fmt.Sprintf("kvpool: hashing chunks of %d bytes", chunkBytes))
+	}
+	k := h.keys()
+	n := len(text) / chunkBytes
+	dst = slices.Grow(dst, n)
+	if chunkBytes == stripe {
+		k.chain(dst[len(dst):len(dst)+n], root, stripesOf(text))
+		return dst[:len(dst)+n]
+	}
 	for ; len(text) >= chunkBytes; text = text[chunkBytes:] {
-		root = h.NextBytes(root, text[:chunkBytes])
+		root = k.next(root, text[:chunkBytes])
 		dst = append(dst, root)
 	}
 	return dst

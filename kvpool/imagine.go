@@ -9,40 +9,49 @@ type Imagined struct {
 }
 
 // Imagine starts from the present state, seen by one who would share the cached part of chain.
-// Only one Imagined may be open on a pool.
+// Only one Imagined may be open on a pool, and nothing may change before it is closed.
 func (p *Pool) Imagine(chain []BlockHash) Imagined {
-	m := Imagined{pool: p, free: p.free}
-	for i, h := range chain {
-		id, ok := p.prefix.find(h)
-		if !ok {
+	m := Imagined{pool: p, free: p.Free()}
+	for n := 0; n < len(chain); m.chain = chain[:n] {
+		s := p.seek(chain[n:])
+		if s.n == 0 {
 			break
 		}
-		m.chain = chain[:i+1]
-		p.drops[id]--
-		if p.blocks[id].refs == 0 {
-			m.free--
+		one := &p.runs.all[p.part(s)]
+		one.drops--
+		if one.refs == 0 {
+			m.free -= s.n
 		}
+		n += s.n
 	}
 	return m
 }
 
 // Release imagines that t is released.
 func (m *Imagined) Release(t *Table) {
-	for _, id := range t.blocks {
-		m.pool.drops[id]++
-		if m.pool.drops[id] == m.pool.blocks[id].refs {
-			m.free++
+	for i := 0; i < len(t.blocks); {
+		one, n := m.pool.listed(t, i)
+		if one != nil {
+			one.drops++
 		}
+		if one == nil || one.drops == one.refs {
+			m.free += n
+		}
+		i += n
 	}
 }
 
 // Undo takes an imagined release back. Releases are taken back in any order.
 func (m *Imagined) Undo(t *Table) {
-	for _, id := range t.blocks {
-		if m.pool.drops[id] == m.pool.blocks[id].refs {
-			m.free--
+	for i := 0; i < len(t.blocks); {
+		one, n := m.pool.listed(t, i)
+		if one == nil || one.drops == one.refs {
+			m.free -= n
 		}
-		m.pool.drops[id]--
+		if one != nil {
+			one.drops--
+		}
+		i += n
 	}
 }
 
@@ -51,8 +60,9 @@ func (m *Imagined) Fits(n int) bool { return n-len(m.chain) <= m.free }
 
 // Close clears the scratch; all imagined releases must have been undone.
 func (m *Imagined) Close() {
-	for _, h := range m.chain {
-		id, _ := m.pool.prefix.find(h)
-		m.pool.drops[id]++
+	for n := 0; n < len(m.chain); {
+		s := m.pool.seek(m.chain[n:])
+		m.pool.runs.all[s.run].drops++
+		n += s.n
 	}
 }

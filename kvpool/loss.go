@@ -2,26 +2,38 @@ package kvpool
 
 // Loss returns what releasing t would free, and how many leading blocks of chain some other table would still hold, so
 // that they are sure to be found again. Cached blocks that nobody else holds are not counted: whoever is short of blocks
-// takes them next. Chain names what t's first blocks hold. O(len(t)) and one probe for each kept block.
+// takes them next. Chain names what t's first blocks hold. One step a run and one a private block.
 func (p *Pool) Loss(t *Table, chain []BlockHash) (freed, kept int) {
-	freed = len(t.blocks)
-	shared := p.shared
-	for _, id := range t.blocks {
-		freed -= int(shared[id>>6] >> (id & 63) & 1)
+	for i := 0; i < len(t.blocks); {
+		one, n := p.listed(t, i)
+		if one == nil || one.refs == 1 {
+			freed += n
+		}
+		i += n
 	}
-	for i, h := range chain {
-		id, ok := p.prefix.find(h)
-		if !ok {
+	var s stretch
+	for kept < len(chain) {
+		if s = p.stretch(chain[kept:], s.run); s.n == 0 {
 			break
 		}
-		others := p.blocks[id].refs
-		if t.blocks[i] == id {
+		one := &p.runs.all[s.run]
+		others := one.refs
+		if t.blocks[kept] == one.ids[s.at] {
 			others--
 		}
 		if others == 0 {
 			break
 		}
-		kept++
+		kept += s.n
 	}
 	return freed, kept
+}
+
+// listed returns the run that t lists from block i on, and how many blocks it is; of a private block none and 1.
+func (p *Pool) listed(t *Table, i int) (*run, int) {
+	if id := p.blocks[t.blocks[i]].run; id > private {
+		one := &p.runs.all[id]
+		return one, int(one.size)
+	}
+	return nil, 1
 }

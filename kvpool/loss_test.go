@@ -24,7 +24,7 @@ func TestLossIsWhatReleasingShows(t *testing.T) {
 			p.Extend(&tables[i], n+1)
 			chains[i] = chains[i][:rapid.IntRange(0, n).Draw(t, "sealed")]
 			for j, h := range chains[i] {
-				if !p.blocks[tables[i].blocks[j]].cached {
+				if p.blocks[tables[i].blocks[j]].run == private {
 					p.Seal(&tables[i], j, h)
 				}
 			}
@@ -36,7 +36,7 @@ func TestLossIsWhatReleasingShows(t *testing.T) {
 		held := 0
 		for held < len(chains[i]) {
 			id, ok := p.prefix.find(chains[i][held])
-			if !ok || p.blocks[id].refs == 0 {
+			if !ok || p.refs(id) == 0 {
 				break
 			}
 			held++

@@ -15,6 +15,7 @@ type oracle struct {
 	content map[BlockID]BlockHash
 	tables  [][]BlockID
 	evicted []BlockHash
+	letter  int // blocks that a letter of a sequence takes
 }
 
 func newOracle(blocks, tables int) *oracle {
@@ -117,24 +118,27 @@ func (o *oracle) fits(chain []BlockHash, n int, released ...int) bool {
 
 const (
 	oracleTables = 5
-	oracleDepth  = 6 // blocks of the longest sequence
+	oracleDepth  = 6 // letters of the longest sequence
 )
 
+// depth returns the blocks of the longest sequence.
+func (o *oracle) depth() int { return oracleDepth * o.letter }
+
 // drive applies one operation, coded in three numbers, to pool and oracle and compares what they say.
-// Sequences are words over two letters, a letter a block, so that prefixes meet often.
+// Sequences are words over two letters, so that prefixes meet often.
 func drive(p *Pool, o *oracle, tables []*Table, owner []int, op, t, arg int) error {
 	t %= oracleTables
-	table, chain := tables[t], wordChain(owner[t])
-	switch op % 6 {
+	table, chain := tables[t], o.chain(owner[t])
+	switch op % 7 {
 	case 0: // a new sequence
 		if table.Len() == 0 {
 			owner[t] = arg % (1 << oracleDepth)
-			chain = wordChain(owner[t])
+			chain = o.chain(owner[t])
 			p.Share(table, chain)
 			o.share(t, chain)
 		}
 	case 1:
-		n := min(arg%oracleDepth+1, oracleDepth)
+		n := arg%o.depth() + 1
 		if got, want := p.Extend(table, n), o.extend(t, n); got != want {
 			return fmt.Errorf("extend to %d: %t, want %t", n, got, want)
 		}
@@ -147,12 +151,18 @@ func drive(p *Pool, o *oracle, tables []*Table, owner []int, op, t, arg int) err
 			return fmt.Errorf("seal %d: %t, want %t", i, got, want)
 		}
 	case 3:
-		n := arg % (oracleDepth + 1)
+		n := arg % (o.depth() + 1)
 		p.Trim(table, n)
 		o.trim(t, n)
 	case 4:
 		p.Release(table)
 		o.trim(t, 0)
+	case 6: // a prompt that was computed
+		for i := arg % (table.Len() + 1); i < table.Len(); i++ {
+			if got, want := p.Seal(table, i, chain[i]), o.seal(t, i, chain[i]); got != want {
+				return fmt.Errorf("seal %d of all: %t, want %t", i, got, want)
+			}
+		}
 	case 5:
 		return compareQuestions(p, o, tables, t, arg)
 	}
@@ -161,7 +171,7 @@ func drive(p *Pool, o *oracle, tables []*Table, owner []int, op, t, arg int) err
 
 // compareQuestions asks what changes nothing: Match, Fits, Imagine.
 func compareQuestions(p *Pool, o *oracle, tables []*Table, t, arg int) error {
-	chain, n := wordChain(arg), arg%(oracleDepth+2)
+	chain, n := o.chain(arg), arg%(o.depth()+2)
 	if got, want := p.Match(chain), o.match(chain); got != want {
 		return fmt.Errorf("match: %d, want %d", got, want)
 	}
@@ -186,16 +196,13 @@ func compareQuestions(p *Pool, o *oracle, tables []*Table, t, arg int) error {
 		return fmt.Errorf("%d blocks fit after all was undone: %t, want %t", n, got, want)
 	}
 	m.Close()
-	if i := slices.IndexFunc(p.drops, func(n int32) bool { return n != 0 }); i >= 0 {
-		return fmt.Errorf("imagining left %d at block %d", p.drops[i], i)
-	}
 	return nil
 }
 
-func wordChain(word int) []BlockHash {
-	tokens := make([]uint32, oracleDepth)
+func (o *oracle) chain(word int) []BlockHash {
+	tokens := make([]uint32, o.depth())
 	for i := range tokens {
-		tokens[i] = uint32(word >> i & 1)
+		tokens[i] = uint32(word >> (i / o.letter) & 1)
 	}
 	return chainOf(tokens, 1)
 }
@@ -207,8 +214,14 @@ func compare(p *Pool, o *oracle, tables []*Table, gone []BlockHash) error {
 		}
 	}
 	var free []BlockID
-	for id := p.blocks[p.sentinel()].next; id != p.sentinel(); id = p.blocks[id].next {
+	for _, id := range slices.Backward(p.empty) {
 		free = append(free, id)
+	}
+	for at := p.runs.all[0].next; at != 0; at = p.runs.all[at].next {
+		one := &p.runs.all[at]
+		for _, id := range slices.Backward(one.ids[:one.size]) {
+			free = append(free, id)
+		}
 	}
 	if !slices.Equal(free, o.free) {
 		return fmt.Errorf("free list is %v, want %v", free, o.free)
@@ -219,13 +232,14 @@ func compare(p *Pool, o *oracle, tables []*Table, gone []BlockHash) error {
 	return p.CheckTables(slices.Values(tables))
 }
 
-// run drives both through ops and reports the first difference.
-func run(blocks int, ops [][3]int) error {
+// play drives both through ops and reports the first difference.
+func play(blocks, letter int, ops [][3]int) error {
 	p, err := NewPool(blocks, 1)
 	if err != nil {
 		return err
 	}
 	o, tables, owner := newOracle(blocks, oracleTables), make([]*Table, oracleTables), make([]int, oracleTables)
+	o.letter = letter
 	for i := range tables {
 		tables[i] = &Table{}
 	}
@@ -245,9 +259,10 @@ func run(blocks int, ops [][3]int) error {
 func TestPoolDoesWhatTheOracleDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [3]int {
-			return [3]int{rapid.IntRange(0, 5).Draw(t, "op"), rapid.IntRange(0, oracleTables-1).Draw(t, "table"), rapid.IntRange(0, 1<<oracleDepth-1).Draw(t, "arg")}
+			return [3]int{rapid.IntRange(0, 6).Draw(t, "op"), rapid.IntRange(0, oracleTables-1).Draw(t, "table"), rapid.IntRange(0, 1<<oracleDepth-1).Draw(t, "arg")}
 		}), 60, 300).Draw(t, "ops")
-		if err := run(rapid.IntRange(1, 24).Draw(t, "blocks"), ops); err != nil {
+		letter := rapid.SampledFrom([]int{1, 3, 8}).Draw(t, "letter")
+		if err := play(letter*rapid.IntRange(1, 24).Draw(t, "blocks"), letter, ops); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -260,7 +275,7 @@ func FuzzPool(f *testing.F) {
 		for ; len(code) >= 3 && len(ops) < 300; code = code[3:] {
 			ops = append(ops, [3]int{int(code[0]), int(code[1]), int(code[2])})
 		}
-		if err := run(int(blocks%32)+1, ops); err != nil {
+		if err := play(int(blocks%32)+1, 1+int(blocks)/32, ops); err != nil {
 			t.Fatal(err)
 		}
 	})

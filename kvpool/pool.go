@@ -12,21 +12,24 @@ var ErrSize = errors.New("kvpool: impossible size")
 // Pool is a fixed number of KV blocks of blockSize tokens each. Not safe for concurrent use.
 type Pool struct {
 	blockSize int
-	blocks    []block   // one per physical block, and the free list's sentinel behind them
+	blocks    []block   // one per physical block
+	empty     []BlockID // free and without content: the last one is taken next
+	runs      runs      // of the blocks with content
 	prefix    prefixMap // content that can be shared, in use or not
-	free      int       // length of the free list
 	onEvict   func(BlockHash)
-	drops     []int32  // scratch of Imagined, all zero between uses
-	shared    []uint64 // bit set: blocks that more than one table lists; small enough to stay in a core's cache
 }
 
-// block is 24 bytes, so that a pool of 100,000 costs 2.4 MB.
+// block is 16 bytes: with its share of the runs and of the map, a pool of 100,000 costs some 7 MB.
 type block struct {
-	hash       BlockHash // its content's name; meaningful while cached
-	prev, next BlockID   // neighbours on the free list; meaningful while refs is 0
-	refs       int32     // tables that list it
-	cached     bool      // the prefix map names it
+	hash BlockHash // its content's name; meaningful in a run
+	run  runID     // that it is in, which is cached; or private, or free
+	at   int32     // its place in the run
 }
+
+const (
+	private runID = 0  // one table lists it, and it has no content that could be shared
+	free    runID = -1 // in Pool.empty
+)
 
 // NewPool returns a pool of blocks free blocks of blockSize tokens. Its size never changes.
 func NewPool(blocks, blockSize int) (*Pool, error) {
@@ -34,15 +37,11 @@ func NewPool(blocks, blockSize int) (*Pool, error) {
 		return nil, fmt.Errorf("%w: %d blocks of %d tokens", ErrSize, blocks, blockSize)
 	}
 	p := &Pool{
-		blockSize: blockSize,
-		blocks:    make([]block, blocks+1),
-		prefix:    newPrefixMap(blocks),
-		drops:     make([]int32, blocks),
-		shared:    make([]uint64, (blocks+63)/64),
+		blockSize: blockSize, blocks: make([]block, blocks), empty: make([]BlockID, blocks),
+		runs: newRuns(blocks), prefix: newPrefixMap(blocks),
 	}
-	p.blocks[blocks].prev, p.blocks[blocks].next = p.sentinel(), p.sentinel()
-	for id := range BlockID(blocks) {
-		p.pushBack(id)
+	for i := range p.empty {
+		p.blocks[i].run, p.empty[i] = free, BlockID(blocks-1-i)
 	}
 	return p, nil
 }
@@ -54,13 +53,13 @@ func (p *Pool) OnEvict(f func(BlockHash)) { p.onEvict = f }
 func (p *Pool) BlockSize() int { return p.blockSize }
 
 // Total returns the number of blocks, constant for life.
-func (p *Pool) Total() int { return len(p.blocks) - 1 }
+func (p *Pool) Total() int { return len(p.blocks) }
 
 // Free returns the blocks that nobody references: empty ones, and cached ones that may be evicted.
-func (p *Pool) Free() int { return p.free }
+func (p *Pool) Free() int { return len(p.empty) + p.runs.idle }
 
 // Used returns the blocks that some table references.
-func (p *Pool) Used() int { return p.Total() - p.free }
+func (p *Pool) Used() int { return p.Total() - p.Free() }
 
 // Cached returns the blocks whose content can be shared, referenced or not.
 func (p *Pool) Cached() int { return p.prefix.used }
@@ -68,46 +67,24 @@ func (p *Pool) Cached() int { return p.prefix.used }
 // Blocks returns how many blocks tokens tokens take.
 func (p *Pool) Blocks(tokens int) int { return (tokens + p.blockSize - 1) / p.blockSize }
 
-// Match returns how many leading blocks of chain are cached. One map probe a block at most, up to the first miss.
+// Match returns how many leading blocks of chain are cached. One step a run, up to the first miss.
 // A caller that must compute at least one token of n passes at most (n-1)/BlockSize hashes.
-func (p *Pool) Match(chain []BlockHash) int {
-	w := walk{step: 1}
-	for i, h := range chain {
-		if !p.next(&w, h) {
-			return i
+func (p *Pool) Match(chain []BlockHash) (n int) {
+	var s stretch
+	for n < len(chain) {
+		if s = p.stretch(chain[n:], s.run); s.n == 0 {
+			break
 		}
+		n += s.n
 	}
-	return len(chain)
-}
-
-// walk finds the blocks of one chain, one after the other. Blocks that were taken together have neighbouring numbers, rising or
-// falling, so that the next one mostly needs no map probe.
-type walk struct{ at, step BlockID }
-
-// next moves w to the cached block that holds h, which follows; false where there is none.
-func (p *Pool) next(w *walk, h BlockHash) bool {
-	id := w.at + w.step
-	if uint(id) < uint(len(p.blocks)) && p.blocks[id].hash == h && p.blocks[id].cached {
-		w.at = id
-		return true
-	}
-	return p.seek(w, h)
-}
-
-func (p *Pool) seek(w *walk, h BlockHash) bool {
-	id, hit := p.prefix.find(h)
-	if gap := id - w.at; gap == 1 || gap == -1 {
-		w.step = gap
-	}
-	w.at = id
-	return hit
+	return n
 }
 
 // Fits reports whether a table of n blocks could be had now, sharing what is cached of chain, and how many it would share.
-// An idle cached block that is shared leaves the free list too, so it is not counted twice.
+// An idle cached block that is shared is not free any more, so it is not counted twice.
 // Where even that many hits could not help, one probe says so: a blocked long prompt costs nothing to ask for again.
 func (p *Pool) Fits(chain []BlockHash, n int) (reuse int, ok bool) {
-	if short := n - p.free; short > 0 {
+	if short := n - p.Free(); short > 0 {
 		if short > len(chain) {
 			return 0, false
 		}
@@ -116,99 +93,82 @@ func (p *Pool) Fits(chain []BlockHash, n int) (reuse int, ok bool) {
 		}
 	}
 	idle := 0
-	w := walk{step: 1}
-	for _, h := range chain {
-		if !p.next(&w, h) {
+	var s stretch
+	for reuse < len(chain) {
+		if s = p.stretch(chain[reuse:], s.run); s.n == 0 {
 			break
 		}
-		reuse++
-		if p.blocks[w.at].refs == 0 {
-			idle++
+		reuse += s.n
+		if p.runs.all[s.run].refs == 0 {
+			idle += s.n
 		}
 	}
-	return reuse, n-reuse <= p.free-idle
+	return reuse, n-reuse <= p.Free()-idle
 }
 
-func (p *Pool) sentinel() BlockID { return BlockID(len(p.blocks) - 1) }
+// take appends n free blocks to ids: empty ones first, then those whose content has to go. There must be as many.
+func (p *Pool) take(ids []BlockID, n int) []BlockID {
+	left := max(0, len(p.empty)-n)
+	for i := len(p.empty) - 1; i >= left; i-- {
+		id := p.empty[i]
+		p.blocks[id].run = private
+		ids = append(ids, id)
+	}
+	n -= len(p.empty) - left
+	p.empty = p.empty[:left]
+	for n > 0 {
+		had := len(ids)
+		ids = p.evict(ids, n)
+		n -= len(ids) - had
+	}
+	return ids
+}
 
-// take removes the head of the free list and evicts what it holds. The list must not be empty.
-func (p *Pool) take() BlockID {
-	id := p.blocks[p.sentinel()].next
-	p.unlink(id)
-	b := &p.blocks[id]
-	b.refs = 1
-	if b.cached {
-		b.cached = false
+// evict appends to ids the end of the run that is idle for longest: n blocks, or what it has.
+func (p *Pool) evict(ids []BlockID, n int) []BlockID {
+	first := p.runs.all[0].next
+	one := &p.runs.all[first]
+	left := max(0, int(one.size)-n)
+	for i := int(one.size) - 1; i >= left; i-- {
+		id := one.ids[i]
+		b := &p.blocks[id]
+		b.run = private
 		p.prefix.remove(b.hash)
 		if p.onEvict != nil {
 			p.onEvict(b.hash)
 		}
+		ids = append(ids, id)
 	}
-	return id
+	p.runs.idle -= int(one.size) - left
+	one.size = int32(left)
+	if left > 0 {
+		one.last = p.blocks[one.ids[left-1]].hash
+		return ids
+	}
+	p.runs.unlink(first)
+	p.runs.discard(first)
+	return ids
 }
 
-// hold adds a reference to a cached block.
-func (p *Pool) hold(id BlockID) {
-	switch p.blocks[id].refs++; p.blocks[id].refs {
-	case 1:
-		p.unlink(id)
-	case 2:
-		p.shared[id>>6] |= 1 << (id & 63)
-	}
-}
-
-// drop takes a reference back from each of ids, last first. The last one puts a block on the free list: cached content where it
-// is evicted last, an empty block where it is taken next.
-func (p *Pool) drop(ids []BlockID) {
-	end := p.sentinel()
-	last := p.blocks[end].prev // of the free list; written back below, with its link to the end
-	for i := len(ids) - 1; i >= 0; i-- {
-		id := ids[i]
-		b := &p.blocks[id]
-		switch {
-		case b.refs != 1:
-			p.unshare(id)
-		case b.cached:
-			b.refs = 0
-			b.prev = last
-			p.blocks[last].next = id
-			last = id
-			p.free++
+// give takes a reference back from each of ids, which are whole runs and private blocks, last first: content becomes idle and is
+// evicted last, an empty block is taken next.
+func (p *Pool) give(ids []BlockID) {
+	for i := len(ids); i > 0; {
+		id := ids[i-1]
+		switch b := &p.blocks[id]; b.run {
+		case private:
+			b.run = free
+			p.empty = append(p.empty, id)
+			i--
+		case free:
+			panic(released(id, 0))
 		default:
-			b.refs = 0
-			p.blocks[last].next, p.blocks[end].prev = end, last
-			p.pushFront(id)
-			last = p.blocks[end].prev
+			p.drop(b.run)
+			i -= int(b.at) + 1
 		}
 	}
-	p.blocks[last].next, p.blocks[end].prev = end, last
 }
 
-// unshare takes a reference back that is not the last.
-func (p *Pool) unshare(id BlockID) {
-	b := &p.blocks[id]
-	if b.refs <= 0 {
-		panic(fmt.Sprintf("kvpool: releasing block %d, which has %d references", id, b.refs))
-	}
-	if b.refs--; b.refs == 1 {
-		p.shared[id>>6] &^= 1 << (id & 63)
-	}
-}
-
-func (p *Pool) unlink(id BlockID) {
-	b := &p.blocks[id]
-	p.blocks[b.prev].next = b.next
-	p.blocks[b.next].prev = b.prev
-	p.free--
-}
-
-func (p *Pool) pushBack(id BlockID) { p.insert(id, p.blocks[p.sentinel()].prev) }
-
-func (p *Pool) pushFront(id BlockID) { p.insert(id, p.sentinel()) }
-
-func (p *Pool) insert(id, after BlockID) {
-	next := p.blocks[after].next
-	p.blocks[id].prev, p.blocks[id].next = after, next
-	p.blocks[after].next, p.blocks[next].prev = id, id
-	p.free++
+func released(id BlockID, refs int) string {
+	return fmt.Sprintf("kvpool: releasing block %d, which has %d references", id, refs)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // Table is one sequence's block table: entry i holds tokens i·BlockSize … (i+1)·BlockSize-1. The zero Table is empty.
-// It belongs to one pool; its capacity is kept when it is emptied.
+// It belongs to one pool; its capacity is kept when it is emptied. Of a run it lists all blocks, one after the other, or none.
 type Table struct {
 	blocks []BlockID
 }
@@ -29,13 +29,15 @@ func (p *Pool) Share(t *Table, chain []BlockHash) int {
 		panic(fmt.Sprintf("kvpool: sharing a prefix into a table of %d blocks", len(t.blocks)))
 	}
 	t.Reserve(len(chain))
-	w := walk{step: 1}
-	for _, h := range chain {
-		if !p.next(&w, h) {
+	before := runID(0)
+	for len(t.blocks) < len(chain) {
+		s := p.stretch(chain[len(t.blocks):], before)
+		if s.n == 0 {
 			break
 		}
-		p.hold(w.at)
-		t.blocks = append(t.blocks, w.at)
+		id := p.part(s)
+		p.runs.all[before].follow, before = id, id
+		t.blocks = append(t.blocks, p.hold(id).ids[:s.n]...)
 	}
 	return len(t.blocks)
 }
@@ -43,12 +45,13 @@ func (p *Pool) Share(t *Table, chain []BlockHash) int {
 // Extend makes t at least n blocks long with fresh blocks, evicting idle content where needed. All or nothing:
 // false leaves t as it was.
 func (p *Pool) Extend(t *Table, n int) bool {
-	if n-len(t.blocks) > p.free {
+	more := n - len(t.blocks)
+	if more > p.Free() {
 		return false
 	}
-	t.Reserve(n)
-	for len(t.blocks) < n {
-		t.blocks = append(t.blocks, p.take())
+	if more > 0 {
+		t.Reserve(n)
+		t.blocks = p.take(t.blocks, more)
 	}
 	return true
 }
@@ -58,22 +61,41 @@ func (p *Pool) Extend(t *Table, n int) bool {
 func (p *Pool) Seal(t *Table, i int, h BlockHash) bool {
 	id := t.blocks[i]
 	b := &p.blocks[id]
-	if b.cached && b.hash != h {
+	if b.run > private && b.hash != h {
 		panic(fmt.Sprintf("kvpool: sealing block %d as %#x, but it holds %#x", id, uint64(h), uint64(b.hash)))
 	}
 	if !p.prefix.add(h, id) {
 		return false
 	}
-	b.hash, b.cached = h, true
+	b.hash = h
+	if i == 0 || !p.join(b, p.blocks[t.blocks[i-1]]) {
+		b.run, b.at = p.runs.add(1), 0
+	}
+	one := &p.runs.all[b.run]
+	one.ids[b.at], one.size, one.last = id, b.at+1, h
+	return true
+}
+
+// join puts b into the run that ends with prev, the block before it in its table, where there is one, no other table lists it, and
+// it has room.
+func (p *Pool) join(b *block, prev block) bool {
+	if prev.run <= private || prev.at == runBlocks-1 || p.runs.all[prev.run].refs > 1 {
+		return false
+	}
+	b.run, b.at = prev.run, prev.at+1
 	return true
 }
 
 // Trim shortens t to at most n blocks and releases the rest, last first.
 func (p *Pool) Trim(t *Table, n int) {
-	if n < len(t.blocks) {
-		p.drop(t.blocks[n:])
-		t.blocks = t.blocks[:n]
+	if n >= len(t.blocks) {
+		return
 	}
+	if b := p.blocks[t.blocks[n]]; n > 0 && b.run > private && b.at > 0 {
+		p.split(b.run, int(b.at))
+	}
+	p.give(t.blocks[n:])
+	t.blocks = t.blocks[:n]
 }
 
 // Release empties t. Its content stays cached until the blocks are needed, the end of the sequence going first.

@@ -62,11 +62,17 @@ var contexts = sync.Pool{New: func() any { return new(Context) }}
 
 // Acquire returns an empty Context for one request and one specialist. A second choice of specialist gets another.
 func Acquire(f Facts) *Context {
+	c, facts := Open()
+	*facts = f
+	return c
+}
+
+// Open is Acquire for who writes the facts in place: all are zero, and are left alone once the Context is used.
+func Open() (*Context, *Facts) {
 	c := contexts.Get().(*Context)
-	c.facts = f
 	c.generation++
 	c.released = false
-	return c
+	return c, &c.facts
 }
 
 // Release gives the Context back. Nothing obtained from it may be used from then on: slot values, Decisions, Plans.

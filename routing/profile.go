@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 
 	"octet/routing/index"
@@ -14,6 +15,7 @@ type Profile struct {
 	name      string
 	role      Role
 	preparers []preparer
+	writes    slotSet // of all preparers
 	filters   []filter
 	scorers   []scorer
 	picker    picker
@@ -64,28 +66,49 @@ func (p *Profile) Name() string { return p.name }
 //
 // Without Preparers that allocate it allocates nothing once c's buffers have grown.
 func (p *Profile) Select(ctx context.Context, c *Context) (d Decision, err error) {
+	d.Ranked, err = p.rank(ctx, c, &d.Eligible)
+	if err != nil {
+		return Decision{}, err
+	}
+	d.Role, d.Candidates = p.role, c.candidates
+	return d, nil
+}
+
+// rank is Select: the ranking, and who is left in eligible.
+func (p *Profile) rank(ctx context.Context, c *Context, eligible *index.HostBitmap) (ranked []Scored, err error) {
 	r := c.begin(p)
 	defer c.end(&err)
 	if c.candidates.Empty() {
-		return Decision{}, &NoCandidateError{}
+		return nil, &NoCandidateError{}
 	}
 	if err := p.prepare(ctx, c, r); err != nil {
-		return Decision{}, err
+		return nil, err
 	}
-	eligible, err := p.filter(c, r)
-	if err != nil {
-		return Decision{}, err
+	if err := p.filter(c, r, eligible); err != nil {
+		return nil, err
 	}
 	p.score(c, r)
-	ranked, err := p.pick(c, r, eligible)
-	if err != nil {
-		return Decision{}, err
+	if ranked, err = p.pick(c, r, eligible); err != nil {
+		return nil, err
 	}
-	p.learn(c, ranked[0].Host)
-	return Decision{Role: p.role, Ranked: ranked, Candidates: c.candidates, Eligible: eligible}, nil
+	if len(p.learners) > 0 && !c.facts.Dry {
+		p.learn(c, ranked[0].Host)
+	}
+	return ranked, nil
 }
 
+// prepare runs the Preparers, but for those whose slots are there and those that nobody needs where there is nothing to choose.
 func (p *Profile) prepare(ctx context.Context, c *Context, r *record) error {
+	prepared, single := c.prepared != slotSet{}, c.candidates.Count() <= 1
+	if !prepared && !single {
+		for i := range p.preparers {
+			if err := p.preparers[i].run(ctx, c, r); err != nil {
+				return err
+			}
+		}
+		c.prepared = p.writes
+		return nil
+	}
 	for i := range p.preparers {
 		if err := p.prepareOne(ctx, c, r, i); err != nil {
 			return err
@@ -100,30 +123,46 @@ func (p *Profile) prepareOne(ctx context.Context, c *Context, r *record, i int) 
 	if !u.always && c.candidates.Count() <= 1 || c.prepared.covers(&u.unit.writes) {
 		return nil
 	}
+	if err := u.run(ctx, c, r); err != nil {
+		return err
+	}
+	c.prepared.join(&u.unit.writes)
+	return nil
+}
+
+func (u *preparer) run(ctx context.Context, c *Context, r *record) error {
 	c.running = u.unit
 	if err := u.Prepare(ctx, c); err != nil {
 		return &PrepareError{Plugin: u.name, Err: err}
 	}
-	c.prepared.join(&u.unit.writes)
-	r.lap(c, u.unit)
+	if c.now != nil {
+		r.lap(c, u.unit)
+	}
 	return nil
 }
 
-func (p *Profile) filter(c *Context, r *record) (index.HostBitmap, error) {
-	left := c.candidates
+// filter leaves in left, and in r.hosts, the candidates that pass every filter.
+func (p *Profile) filter(c *Context, r *record, left *index.HostBitmap) error {
+	*left = c.candidates
 	for i := range p.filters {
 		u := &p.filters[i]
 		c.running = u.unit
-		before := left
-		left = u.Filter.Filter(c.View(), left).And(left)
-		r.after = append(r.after, left)
-		r.lap(c, u.unit)
-		if left.Empty() {
-			return left, r.noCandidate(u.name, before.Count())
+		kept := u.Filter.Filter(View{c}, *left).And(*left)
+		if c.now != nil {
+			r.lap(c, u.unit)
+		}
+		if kept == *left {
+			continue
+		}
+		before := left.Count()
+		*left = kept
+		r.cuts = append(r.cuts, cut{i, kept})
+		if kept.Empty() {
+			return r.noCandidate(u.name, before)
 		}
 	}
 	r.hosts = appendHosts(r.hosts, left)
-	return left, nil
+	return nil
 }
 
 // score fills r.raw and r.total. A single candidate left is not scored: its total is 0.
@@ -138,7 +177,7 @@ func (p *Profile) score(c *Context, r *record) {
 		u := &p.scorers[i]
 		c.running = u.unit
 		row := r.raw[i*n : (i+1)*n]
-		u.Score(c.View(), r.hosts, row)
+		u.Score(View{c}, r.hosts, row)
 		for j, s := range row {
 			if !(s >= 0 && s <= 1) {
 				s = u.clamp(s)
@@ -146,39 +185,47 @@ func (p *Profile) score(c *Context, r *record) {
 			}
 			r.total[j] += float64(u.weight * s) // rounded by itself: no fused multiply-add on any machine
 		}
-		r.lap(c, u.unit)
+		if c.now != nil {
+			r.lap(c, u.unit)
+		}
 	}
 }
 
-func (p *Profile) pick(c *Context, r *record, eligible index.HostBitmap) ([]Scored, error) {
+func (p *Profile) pick(c *Context, r *record, eligible *index.HostBitmap) ([]Scored, error) {
 	u := &p.picker
 	c.running = u.unit
 	start, n := len(c.ranked), len(r.hosts)
+	c.ranked = slices.Grow(c.ranked, n)[:start+n]
+	scored := c.ranked[start : start+n : start+n]
 	for i, h := range r.hosts {
-		c.ranked = append(c.ranked, Scored{Host: h, Score: r.total[i]})
+		scored[i] = Scored{Host: h, Score: r.total[i]}
 	}
-	picked := u.Pick(c.View(), c.ranked[start:start+n:start+n])
-	r.lap(c, u.unit)
+	picked := u.Pick(View{c}, scored)
+	if c.now != nil {
+		r.lap(c, u.unit)
+	}
 	if len(picked) == 0 {
-		return nil, r.nobody(u, c.View(), n)
+		return nil, r.nobody(u, View{c}, n)
 	}
-	for _, s := range picked {
-		if !eligible.Has(s.Host) {
-			panic(fmt.Sprintf("routing: %s picked replica %d, which is not a candidate or was picked before", u.name, s.Host))
-		}
-		eligible.Clear(s.Host)
-	}
+	u.check(picked, *eligible)
 	return picked, nil
 }
 
-func (p *Profile) learn(c *Context, picked index.HostID) {
-	if c.facts.Dry {
-		return
+// check panics where somebody was picked that is not left, or twice.
+func (u *picker) check(picked []Scored, left index.HostBitmap) {
+	for _, s := range picked {
+		if !left.Has(s.Host) {
+			panic(fmt.Sprintf("routing: %s picked replica %d, which is not a candidate or was picked before", u.name, s.Host))
+		}
+		left.Clear(s.Host)
 	}
+}
+
+func (p *Profile) learn(c *Context, picked index.HostID) {
 	for i := range p.learners {
 		u := &p.learners[i]
 		c.running = u.unit
-		u.Learn(c.View(), picked)
+		u.Learn(View{c}, picked)
 	}
 }
 

@@ -26,6 +26,9 @@ func (b *builder) profile() *Profile {
 			p.learners = append(p.learners, learner{units[i], l})
 		}
 	}
+	for i := range p.preparers {
+		p.writes.join(&p.preparers[i].unit.writes)
+	}
 	b.markAlways(p)
 	return p
 }
@@ -94,7 +97,7 @@ func (p *Profile) units() []*unit {
 }
 
 // appendHosts sets dst to the hosts of b, ascending.
-func appendHosts(dst []index.HostID, b index.HostBitmap) []index.HostID {
+func appendHosts(dst []index.HostID, b *index.HostBitmap) []index.HostID {
 	dst = dst[:0]
 	for i, w := range b {
 		for ; w != 0; w &= w - 1 {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"octet/routing/index"
@@ -90,13 +89,15 @@ func (s *Scores) UnmarshalJSON(text []byte) error {
 // goes back; nil takes no times.
 func (c *Context) EnableTrace(now func() time.Duration) { c.traced, c.now = true, now }
 
+// Timed says whether the plugins' times are taken.
+func (c *Context) Timed() bool { return c.now != nil }
+
 // Trace returns how the latest Select went. Nil unless EnableTrace was called before it.
 func (c *Context) Trace() *Trace {
 	if !c.traced || len(c.records) == 0 {
 		return nil
 	}
-	t, _ := c.records[len(c.records)-1].trace(nil, nil)
-	return t
+	return c.records[len(c.records)-1].trace(nil)
 }
 
 // EachLap calls f with the time that each plugin of this request took so far, in the order in which they ran. Nothing for a
@@ -122,11 +123,17 @@ func (c *Context) EachLap(f func(stage Stage, plugin string, took time.Duration)
 type record struct {
 	profile    *Profile
 	candidates index.HostBitmap
-	after      []index.HostBitmap // [filter] who was left after it
-	hosts      []index.HostID     // who passed all filters, ascending
-	raw        []float64          // [scorer][host], clamped; empty when there was nothing to choose
-	total      []float64          // [host]
-	laps       []lap              // only when timed
+	cuts       []cut          // what filters removed, in their order
+	hosts      []index.HostID // who passed all filters, ascending
+	raw        []float64      // [scorer][host], clamped; empty when there was nothing to choose
+	total      []float64      // [host]
+	laps       []lap          // only when timed
+}
+
+// cut is who was left after a filter that removed somebody.
+type cut struct {
+	filter int // index into profile.filters
+	left   index.HostBitmap
 }
 
 type lap struct {
@@ -136,14 +143,11 @@ type lap struct {
 
 func (r *record) reset(p *Profile, candidates index.HostBitmap) {
 	r.profile, r.candidates = p, candidates
-	r.after, r.hosts, r.raw, r.total, r.laps = r.after[:0], r.hosts[:0], r.raw[:0], r.total[:0], r.laps[:0]
+	r.cuts, r.hosts, r.raw, r.total, r.laps = r.cuts[:0], r.hosts[:0], r.raw[:0], r.total[:0], r.laps[:0]
 }
 
-// lap notes the time since the previous lap on u.
+// lap notes the time since the previous lap on u. Only where times are taken.
 func (r *record) lap(c *Context, u *unit) {
-	if c.now == nil {
-		return
-	}
 	now := c.now()
 	r.laps = append(r.laps, lap{u, now - c.last})
 	c.last = now
@@ -162,32 +166,31 @@ func (r *record) nobody(u *picker, v View, n int) error {
 func (r *record) noCandidate(plugin string, last int) *NoCandidateError {
 	e := &NoCandidateError{Filter: plugin, Removed: last}
 	n := r.candidates.Count()
-	for i, left := range r.after {
-		if now := left.Count(); now < n && now > 0 {
-			e.Before = append(e.Before, Removal{r.profile.filters[i].name, n - now})
+	for i := range r.cuts {
+		if now := r.cuts[i].left.Count(); now > 0 {
+			e.Before = append(e.Before, Removal{r.profile.filters[r.cuts[i].filter].name, n - now})
 			n = now
 		}
 	}
 	return e
 }
 
-// trace tells of the Select, in the memory of old and room where there is some.
-func (r *record) trace(old *Trace, room Scores) (*Trace, Scores) {
-	t := old
-	if t == nil {
-		t = &Trace{Candidates: []CandidateTrace{}, Stages: []StageTrace{}} // none is an empty list, not null
+// trace tells of the Select, behind what was prepared for all legs before it.
+func (r *record) trace(hoisted []lap) *Trace {
+	t := &Trace{
+		Profile: r.profile.name, Role: r.profile.role.String(),
+		Candidates: make([]CandidateTrace, 0, r.candidates.Count()),
+		Stages:     appendStages(make([]StageTrace, 0, len(hoisted)+len(r.laps)), hoisted), // none is an empty list, not null
 	}
-	t.Profile, t.Role = r.profile.name, r.profile.role.String()
-	t.Candidates = slices.Grow(t.Candidates[:0], r.candidates.Count())
-	t.Stages = appendStages(t.Stages[:0], r.laps)
+	t.Stages = appendStages(t.Stages, r.laps)
 	for h := range r.candidates.All() {
 		t.Candidates = append(t.Candidates, CandidateTrace{Host: h, RemovedBy: r.removedBy(h)})
 	}
-	return t, r.addScores(t, room)
+	r.addScores(t)
+	return t
 }
 
 func appendStages(stages []StageTrace, laps []lap) []StageTrace {
-	stages = slices.Grow(stages, len(laps))
 	for _, l := range laps {
 		stages = append(stages, StageTrace{l.stage, l.name, int64(l.took)})
 	}
@@ -195,21 +198,21 @@ func appendStages(stages []StageTrace, laps []lap) []StageTrace {
 }
 
 func (r *record) removedBy(h index.HostID) string {
-	for i, left := range r.after {
-		if !left.Has(h) {
-			return r.profile.filters[i].name
+	for i := range r.cuts {
+		if !r.cuts[i].left.Has(h) {
+			return r.profile.filters[r.cuts[i].filter].name
 		}
 	}
 	return ""
 }
 
-// addScores returns the one array that holds all candidates' scores, in room where they fit.
-func (r *record) addScores(t *Trace, room Scores) Scores {
+// addScores says what each scorer said of those who were left.
+func (r *record) addScores(t *Trace) {
 	if len(r.total) == 0 {
-		return room
+		return
 	}
 	n, k := len(r.hosts), len(r.raw)/len(r.hosts)
-	scores := slices.Grow(room[:0], len(r.raw))
+	scores := make(Scores, 0, len(r.raw))
 	at := 0
 	for i := range t.Candidates {
 		cand := &t.Candidates[i]
@@ -226,5 +229,4 @@ func (r *record) addScores(t *Trace, room Scores) Scores {
 		}
 		at++
 	}
-	return scores
 }

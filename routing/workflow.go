@@ -3,6 +3,8 @@ package routing
 import (
 	"context"
 	"slices"
+
+	"octet/routing/index"
 )
 
 // Workflow composes one or more Selectors over one Context into a Plan.
@@ -36,66 +38,40 @@ const (
 func (p FailurePolicy) String() string { return [...]string{"retry", "skip", "fail"}[p] }
 
 // Single is the Workflow of one selection and one dispatch, retried down the ranking.
-func Single(s Selector) Workflow { return single{s} }
+func Single(s Selector) Workflow {
+	profile, _ := s.(*Profile)
+	return &single{s, profile}
+}
 
-type single struct{ selector Selector }
+type single struct {
+	selector Selector
+	profile  *Profile // selector, where it is one
+}
 
 // Plan implements Workflow.
-func (w single) Plan(ctx context.Context, c *Context) (Plan, error) {
-	n := len(c.steps)
-	d, err := w.selector.Select(ctx, c)
-	c.selections = append(c.selections, selection{in: c, record: len(c.records) - 1})
+func (w *single) Plan(ctx context.Context, c *Context) (Plan, error) {
+	role, ranked, err := w.choose(ctx, c)
+	n := len(c.selections)
+	c.selections = slices.Grow(c.selections, 1)[:n+1]
+	s := &c.selections[n]
+	s.leg, s.skipped, s.in, s.record = "", "", c, len(c.records)-1
 	if err != nil {
-		c.selections[len(c.selections)-1].skipped = err.Error()
+		s.skipped = err.Error()
 		return Plan{}, err
 	}
-	c.steps = append(c.steps, Step{Role: d.Role, Ranked: d.Ranked, OnFailure: Retry})
+	n = len(c.steps)
+	c.steps = slices.Grow(c.steps, 1)[:n+1]
+	step := &c.steps[n]
+	step.Name, step.Role, step.Ranked, step.OnFailure, step.Tries = "", role, ranked, Retry, 0
 	return Plan{Steps: c.steps[n : n+1 : n+1]}, nil
 }
 
-// selection is what a Context remembers of one leg of a workflow.
-type selection struct {
-	leg     string
-	skipped string   // why the leg gives no step; "" where it does
-	in      *Context // where its record is; nil where nothing was selected
-	record  int
-}
-
-// LegSelection tells how one leg of a workflow selected. It is a copy: it outlives the Context.
-type LegSelection struct {
-	Leg     string // "" where there is only one
-	Skipped string // why the leg gives no step; "" where it does
-	Trace   *Trace // nil where nothing was selected, and without EnableTrace
-
-	scores Scores // of all candidates of Trace, in one array
-}
-
-// Selections returns how the legs of the latest workflow went, in their order.
-func (c *Context) Selections() []LegSelection { return c.AppendSelections(nil) }
-
-// AppendSelections appends Selections to dst. What lies in dst beyond its length is written over: traces there are void.
-func (c *Context) AppendSelections(dst []LegSelection) []LegSelection {
-	n := len(dst)
-	for _, s := range c.selections {
-		var old LegSelection
-		if len(dst) < cap(dst) {
-			old = dst[:len(dst)+1][len(dst)]
-		}
-		leg := LegSelection{Leg: s.leg, Skipped: s.skipped}
-		if s.in != nil && c.traced && s.record >= 0 && s.record < len(s.in.records) {
-			leg.Trace, leg.scores = s.in.records[s.record].trace(old.Trace, old.scores)
-		}
-		dst = append(dst, leg)
+func (w *single) choose(ctx context.Context, c *Context) (Role, []Scored, error) {
+	if p := w.profile; p != nil {
+		var eligible index.HostBitmap
+		ranked, err := p.rank(ctx, c, &eligible)
+		return p.role, ranked, err
 	}
-	c.addHoisted(dst[n:])
-	return dst
-}
-
-// addHoisted puts what was prepared for all legs before the first that selected.
-func (c *Context) addHoisted(all []LegSelection) {
-	i := slices.IndexFunc(all, func(s LegSelection) bool { return s.Trace != nil })
-	if i < 0 || len(c.hoisted) == 0 {
-		return
-	}
-	all[i].Trace.Stages = append(appendStages(nil, c.hoisted), all[i].Trace.Stages...)
+	d, err := w.selector.Select(ctx, c)
+	return d.Role, d.Ranked, err
 }

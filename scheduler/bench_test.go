@@ -260,3 +260,31 @@ func BenchmarkGateLongPrompt(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkGateAnswer is what an answer that comes at once asks of a Gate: Admit, Watch and Complete, of a prompt of 16 blocks that
+// is known.
+func BenchmarkGateAnswer(b *testing.B) {
+	g := benchGate(b)
+	var h kvpool.Hasher
+	chain := h.Chain(nil, 1, make([]uint32, 16*16), 16)
+	preempted, arrived := func() {}, time.Now()
+	for _, deadline := range []bool{false, true} {
+		b.Run(fmt.Sprintf("deadline=%t", deadline), func(b *testing.B) {
+			r := GateRequest{ID: "bench", Chain: chain, PromptTokens: 16*16 + 8, MaxNew: 16, Whole: true, Victim: true, Tenant: "bench", Arrived: arrived}
+			if deadline {
+				r.Deadline = time.Now().Add(time.Hour)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				t, err := g.Admit(b.Context(), r)
+				if err != nil {
+					b.Fatal(err)
+				}
+				t.Watch(hears(preempted))
+				if !t.Complete(10, -1) {
+					b.Fatal("preempted")
+				}
+			}
+		})
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 
 	"octet/kvpool"
 )
@@ -157,9 +156,6 @@ func (q *queue[T]) check() error {
 		if at := *s.item.queueIndex(); at != i {
 			return fmt.Errorf("%w: queue position %d thinks it is %d", ErrCorrupt, i, at)
 		}
-	}
-	if n := q.ahead(math.MinInt); n != q.len() {
-		return fmt.Errorf("%w: %d are queued, by priority %d", ErrCorrupt, q.len(), n)
 	}
 	return nil
 }

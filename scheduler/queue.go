@@ -35,8 +35,7 @@ type queued interface {
 // A 4-ary heap (Knuth 5.2.3, exercise 28): half the levels of a binary one, and the children of a node lie side by side.
 // Ranks are kept in the heap itself, so that comparing does not touch the requests.
 type queue[T queued] struct {
-	slots   []slot[T]
-	classes classes
+	slots []slot[T]
 }
 
 type slot[T queued] struct {
@@ -53,11 +52,7 @@ func (q *queue[T]) top() T { return q.slots[0].item }
 
 func (q *queue[T]) topRank() rank { return q.slots[0].rank }
 
-// ahead returns how many are at least as urgent as priority: the place in the queue of one who comes now.
-func (q *queue[T]) ahead(priority int) int { return q.classes.ahead(priority) }
-
 func (q *queue[T]) push(r rank, item T) {
-	q.classes.add(r.priority, 1)
 	q.slots = append(q.slots, slot[T]{r, item})
 	q.up(len(q.slots)-1, slot[T]{r, item})
 }
@@ -72,7 +67,6 @@ func (q *queue[T]) pop() T {
 func (q *queue[T]) remove(item T) {
 	i := *item.queueIndex()
 	*item.queueIndex() = -1
-	q.classes.add(q.slots[i].rank.priority, -1)
 	last := len(q.slots) - 1
 	moved := q.slots[last]
 	q.slots[last] = slot[T]{}

@@ -65,31 +65,3 @@ func TestReversedRankTurnsTheOrderRound(t *testing.T) {
 		}
 	}
 }
-
-// One class of the waiting for each priority, whatever their number.
-func TestClassesCountWhoIsAhead(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var c classes
-		counts := map[int]int{}
-		for range rapid.IntRange(0, 60).Draw(t, "steps") {
-			p := rapid.IntRange(-3, 3).Draw(t, "priority")
-			n := 1
-			if counts[p] > 0 && rapid.Bool().Draw(t, "leaves") {
-				n = -1
-			}
-			c.add(p, n)
-			counts[p] += n
-			for q := -4; q <= 4; q++ {
-				want := 0
-				for p, n := range counts {
-					if p >= q {
-						want += n
-					}
-				}
-				if got := c.ahead(q); got != want {
-					t.Fatalf("%d ahead of priority %d, want %d", got, q, want)
-				}
-			}
-		}
-	})
-}

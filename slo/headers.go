@@ -9,38 +9,40 @@ import (
 )
 
 // Header is one response header. Its name is in the contract's case.
-type Header struct {
-	Name   string
-	Value  string
-	Values []string // {Value}, ready for an http.Header; never modified
-}
+type Header struct{ Name, Value string }
 
 // publishEvery bounds how often the headers are prepared anew, and so how old they are.
 const publishEvery = 250 * time.Millisecond
 
-// publication is what Headers returns for a while.
+// publication is what Headers and LinesAt return for a while.
 type publication struct {
 	made    time.Time
 	headers []Header
+	lines   []byte // the same as they go over the wire
 }
 
 // Headers returns the headers that every answer of this specialist carries, in the contract's order, at most 250 ms old.
 // A value with too few samples is absent; X-SLO-Window never is. The slice is shared: do not modify it.
-func (b *Board) Headers() []Header { return b.HeadersAt(b.cfg.Now()) }
+func (b *Board) Headers() []Header { return b.publishedAt(b.cfg.Now()).headers }
 
-// HeadersAt is Headers for a caller who knows the time.
-func (b *Board) HeadersAt(now time.Time) []Header {
+// LinesAt is Headers as they go over the wire, each "Name: value\r\n", for a caller who knows the time.
+func (b *Board) LinesAt(now time.Time) []byte { return b.publishedAt(now).lines }
+
+func (b *Board) publishedAt(now time.Time) *publication {
 	if p := b.published.Load(); p.fresh(now) {
-		return p.headers
+		return p
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p := b.published.Load(); p.fresh(now) { // made while we waited
-		return p.headers
+		return p
 	}
 	p := &publication{made: now, headers: render(b.read(now), b.cfg)}
+	for _, h := range p.headers {
+		p.lines = append(append(append(append(p.lines, h.Name...), ": "...), h.Value...), "\r\n"...)
+	}
 	b.published.Store(p)
-	return p.headers
+	return p
 }
 
 // fresh reports whether p can be served at now. A clock that went back does not freeze it.
@@ -51,7 +53,7 @@ func (p *publication) fresh(now time.Time) bool {
 func render(r Report, cfg Config) []Header {
 	headers := make([]Header, 0, 6)
 	add := func(name, value string) {
-		headers = append(headers, Header{Name: name, Value: value, Values: []string{value}})
+		headers = append(headers, Header{name, value})
 	}
 	if l := r.TTFT; l.P50 != nil {
 		add("X-SLO-TTFT-Ms", l.String())

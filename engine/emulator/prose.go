@@ -2,11 +2,12 @@ package emulator
 
 import (
 	"embed"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 
-	"octet/kvpool"
+	"github.com/zeebo/xxh3"
 )
 
 // Each file is one specialist's manner: sections "== open", "== code language" and "== close", of which an answer takes one
@@ -65,14 +66,22 @@ func readAuthor(name string) *author {
 
 // answer returns the voice of the answer to p, from its token number from on.
 func (a *author) answer(t tongue, p prompt, variant uint64, from int) voice {
-	seed := kvpool.NewHasher(variant).Next(0, p.tokens)
-	rng := rand.New(rand.NewPCG(uint64(seed), variant))
+	rng := rand.New(rand.NewPCG(draw(p.tokens, variant), variant))
 	text := pick(rng, a.open) + "\n\n" + pick(rng, a.code) + "\n\n" + pick(rng, a.close) + "\n"
 	slots := []string{"{topic}", topic(p.text)}
 	for _, w := range a.words {
 		slots = append(slots, w.slot, pick(rng, w.choices))
 	}
 	return newTextVoice(t, []byte(strings.NewReplacer(slots...).Replace(text)), from)
+}
+
+// draw returns what a prompt's answer is drawn by, whatever blocks are called: xxh3 of its tokens as little-endian uint32.
+func draw(tokens []uint32, variant uint64) uint64 {
+	b := make([]byte, 0, 4*len(tokens))
+	for _, t := range tokens {
+		b = binary.LittleEndian.AppendUint32(b, t)
+	}
+	return xxh3.HashSeed(b, variant)
 }
 
 func pick(rng *rand.Rand, from []string) string { return from[rng.IntN(len(from))] }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/internal/field"
+	"octet/internal/lifetime"
 )
 
 // Client talks to one replica over its own pool of connections. It implements engine.Client; what Do returns is a
@@ -35,7 +37,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Bearer != "" && !visible(cfg.Bearer) {
+	if cfg.Bearer != "" && !field.IsVisible(cfg.Bearer) {
 		return nil, fmt.Errorf("%w: the bearer key has bytes that a header cannot carry", ErrConfig)
 	}
 	c := &Client{cfg: cfg, at: at, dialect: d, fixed: "Host: " + at.host + "\r\nUser-Agent: octet\r\n"}
@@ -59,16 +61,24 @@ func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, er
 	if ctx.Err() != nil {
 		return nil, ended(ctx)
 	}
+	now := time.Now()
 	sent := false
-	if idle := c.idle(); idle != nil {
-		resp, err := c.exchange(ctx, idle, r)
+	for idle := c.idle(now); idle != nil; idle = c.idle(now) {
+		resp, err := c.exchange(ctx, idle, r, now)
+		if err == nil {
+			return resp, nil
+		}
+		if errors.Is(err, errStale) {
+			continue
+		}
 		var gone *lostError
 		if !errors.As(err, &gone) {
-			return answer(resp, err)
+			return nil, err
 		}
 		if sent = gone.sent; sent && r.Again != nil && !r.Again() {
 			return nil, err
 		}
+		break
 	}
 	resp, err := c.anew(ctx, r)
 	if sent && errors.Is(err, engine.ErrConnect) {
@@ -85,11 +95,11 @@ func answer(resp *Response, err error) (engine.Response, error) {
 	return resp, nil
 }
 
-// idle returns an idle connection that is alive as far as can be seen; nil when there is none.
-func (c *Client) idle() *conn {
+// idle returns an idle connection that is alive as far as can be seen, or will be looked at by ask; nil when there is none.
+func (c *Client) idle(now time.Time) *conn {
 	for {
-		cn := c.pool.take(time.Now())
-		if cn == nil || cn.alive() {
+		cn := c.pool.take(now)
+		if cn == nil || cn.trip != nil || cn.alive() {
 			return cn
 		}
 		cn.close()
@@ -102,58 +112,66 @@ func (c *Client) anew(ctx context.Context, r *engine.Request) (*Response, error)
 	if err != nil {
 		return nil, err
 	}
-	return c.exchange(ctx, cn, r)
+	return c.exchange(ctx, cn, r, time.Now())
 }
 
 // exchange sends r on cn and reads the head of the answer. cn is closed when it fails.
-func (c *Client) exchange(ctx context.Context, cn *conn, r *engine.Request) (*Response, error) {
+func (c *Client) exchange(ctx context.Context, cn *conn, r *engine.Request, now time.Time) (*Response, error) {
 	cn.hold()
-	stop := afterFunc(ctx, cn.interrupt)
-	h, err := c.roundTrip(ctx, cn, r)
+	watch := lifetime.Listen(ctx, cn)
+	h, err := c.roundTrip(ctx, cn, r, now)
 	if err != nil {
-		stop()
+		watch.Stop()
 		cn.close()
 		if ctx.Err() != nil {
 			err = ended(ctx)
 		}
 		return nil, err
 	}
-	resp := &Response{client: c, conn: cn, ctx: ctx, stop: stop, head: h, frame: h.framing(r.Method)}
+	resp := &Response{client: c, conn: cn, ctx: ctx, watch: watch, head: h, frame: h.framing(r.Method)}
 	resp.SetIdle(r.IdleTimeout)
 	return resp, nil
-}
-
-// afterFunc is context.AfterFunc, at the least cost where ctx has a way of its own.
-func afterFunc(ctx context.Context, f func()) (stop func() bool) {
-	if own, ok := ctx.(interface{ AfterFunc(func()) func() bool }); ok {
-		return own.AfterFunc(f)
-	}
-	return context.AfterFunc(ctx, f)
 }
 
 // earlyAnswer is how long an engine that broke off the reading of a request is given to say why.
 const earlyAnswer = 100 * time.Millisecond
 
-func (c *Client) roundTrip(ctx context.Context, cn *conn, r *engine.Request) (head, error) {
+// roundTrip sends r and reads the head of its answer, which has to come within its time from now on.
+func (c *Client) roundTrip(ctx context.Context, cn *conn, r *engine.Request, now time.Time) (head, error) {
 	patience := r.HeaderTimeout
 	if patience <= 0 {
 		patience = c.cfg.HeaderTimeout
 	}
-	cn.armWrite(c.cfg.WriteTimeout)
-	if ctx.Err() != nil { // its interrupt may have come before, and be undone
-		return head{}, ended(ctx)
-	}
-	n, failed := cn.send(c.appendHead(cn.buf[:0], r), r.Segments)
-	if failed != nil {
-		if n == 0 || isTimeout(failed) {
-			return head{}, writeFailed(n, failed)
+	until := now.Add(patience)
+	cn.load(c.appendHead(cn.buf[:0], r), r.Segments)
+	n, failed := int64(0), error(nil)
+	if cn.ask() {
+		h, err := cn.readHead(ctx, until, c.cfg.MaxHeader)
+		if !errors.Is(err, errUnsent) {
+			return h, err
 		}
-		patience = earlyAnswer
+		n, failed = int64(cn.sent), cn.sendErr
 	}
-	h, err := cn.readHead(ctx, time.Now().Add(patience), c.cfg.MaxHeader)
 	if failed == nil {
-		return h, err
+		cn.armWrite(c.cfg.WriteTimeout)
+		if ctx.Err() != nil { // its interrupt may have come before, and be undone
+			return head{}, ended(ctx)
+		}
+		more, err := cn.send()
+		n, failed = n+more, err
 	}
+	if failed == nil {
+		return cn.readHead(ctx, until, c.cfg.MaxHeader)
+	}
+	return c.early(ctx, cn, n, failed)
+}
+
+// early reads the answer of an engine that broke off the reading of a request, of which n bytes were sent.
+func (c *Client) early(ctx context.Context, cn *conn, n int64, failed error) (head, error) {
+	if n == 0 || isTimeout(failed) {
+		return head{}, writeFailed(n, failed)
+	}
+	h, err := cn.readHead(ctx, time.Now().Add(earlyAnswer), c.cfg.MaxHeader)
 	h.close = true
 	if err != nil {
 		err = writeFailed(n, failed)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/internal/field"
 	"octet/internal/sock"
 )
 
@@ -25,10 +26,9 @@ const burstSize = 32 << 10
 
 var burstBuffers = sync.Pool{New: func() any { return new([burstSize]byte) }}
 
-// conn is one connection to a replica. One exchange at a time owns it; interrupt alone may be called from elsewhere.
+// conn is one connection to a replica. One exchange at a time owns it; ContextEnded alone may be called from elsewhere.
 type conn struct {
-	nc        net.Conn
-	interrupt func() // ends reads and writes at once and for good
+	nc net.Conn
 
 	fixed   *[bufferSize]byte // from the pool of buffers; nil while idle, and while a lazy read waits
 	burst   *[burstSize]byte  // held beside it while the engine sends faster than it is read; else nil
@@ -36,6 +36,10 @@ type conn struct {
 	r, w    int               // buf[r:w] is received and not yet taken
 	writing net.Buffers       // what is left to write
 	spare   net.Buffers       // its memory
+	text    []byte            // of the answer's head
+	before  head              // of the answer before, like which the next is if it is as the habit says
+	habit   field.Habit
+	located bool // the head that is at hand is as the habit says
 
 	readBy    time.Time // when a read will fail as armed on nc; zero is never. At or before the true limit
 	writeBy   time.Time
@@ -55,23 +59,34 @@ type conn struct {
 	lazy    func(fd uintptr) bool // reads once there is something to read, into a buffer taken only then; nil where that cannot be done
 	got     int                   // what lazy read
 	lazyErr error
+
+	trip    func(fd uintptr) bool // sends what writing holds, then does what lazy does; nil where lazy is
+	toSend  bool                  // trip has not sent yet
+	sent    int                   // bytes that trip sent
+	sendErr error                 // why it sent no more; nil is for want of room
 }
 
 func newConn(nc net.Conn) *conn {
 	c := &conn{nc: nc}
-	past := time.Unix(1, 0)
-	c.interrupt = func() { _ = nc.SetDeadline(past) } // fails only on a connection that is closed already
 	c.raw = rawOf(nc)
-	c.probe = func(fd uintptr) bool {
-		c.quiet = wouldBlock(fd, c.one[:])
-		return true // whatever came, never wait for more
-	}
 	if _, plain := nc.(*net.TCPConn); plain && c.raw != nil {
 		c.lazy = c.readLazily()
 		c.plain = c.raw
 	}
+	if c.lazy != nil {
+		c.trip = c.onTrip
+	}
+	c.probe = func(fd uintptr) bool {
+		c.quiet = wouldBlock(fd, c.one[:])
+		return true // whatever came, never wait for more
+	}
 	return c
 }
+
+var past = time.Unix(1, 0)
+
+// ContextEnded ends reads and writes at once and for good.
+func (c *conn) ContextEnded() { _ = c.nc.SetDeadline(past) } // fails only on a connection that is closed already
 
 // rawOf returns the descriptor under nc, below TLS where there is TLS.
 func rawOf(nc net.Conn) syscall.RawConn {
@@ -115,6 +130,9 @@ func (c *conn) holdWide() {
 // rest takes the buffer away again. What aliases it is void.
 func (c *conn) rest() {
 	c.buf, c.r, c.w = nil, 0, 0
+	if cap(c.text) > bufferSize {
+		c.text = nil
+	}
 	if c.fixed != nil {
 		buffers.Put(c.fixed)
 		c.fixed = nil
@@ -154,20 +172,21 @@ func (c *conn) armWrite(limit time.Duration) {
 	}
 }
 
-// send writes head, which may lie in buf, and the segments: with one system call unless the socket is full. It returns how
-// much was written.
-func (c *conn) send(head []byte, segments [][]byte) (int64, error) {
+// load makes writing of head, which may lie in buf, and the segments: one part where buf has room for all.
+func (c *conn) load(head []byte, segments [][]byte) {
+	c.spare = append(c.spare[:0], head)
 	if len(head)+bodySize(segments) <= len(c.buf) {
 		for _, s := range segments {
-			head = append(head, s...)
+			c.spare[0] = append(c.spare[0], s...)
 		}
-		n, err := sock.Send(c.nc, c.plain, head)
-		return int64(n), err
+	} else {
+		c.spare = append(c.spare, segments...)
 	}
-	c.spare = append(append(c.spare[:0], head), segments...)
 	c.writing = c.spare
-	return sock.SendAll(c.nc, c.plain, &c.writing) // which lets go of what it has written
 }
+
+// send writes what is left of writing, with one system call unless the socket is full, and returns how much it wrote.
+func (c *conn) send() (int64, error) { return sock.SendAll(c.nc, c.plain, &c.writing) } // which lets go of what it has written
 
 // unread is what was received and not yet taken.
 func (c *conn) unread() []byte { return c.buf[c.r:c.w] }
@@ -212,11 +231,18 @@ func (c *conn) receive() (int, error) {
 		return c.nc.Read(c.buf[c.w:])
 	}
 	c.got, c.lazyErr = 0, nil
-	err := c.raw.Read(c.lazy)
+	var err error
+	if c.toSend {
+		err = c.raw.Read(c.trip)
+	} else {
+		err = c.raw.Read(c.lazy)
+	}
 	if c.fixed == nil {
 		c.hold()
 	}
 	switch {
+	case err != nil && c.toSend && !isTimeout(err):
+		return 0, errStale
 	case err != nil:
 		return 0, err
 	case c.lazyErr != nil:

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"octet/engine"
+	"octet/internal/field"
 )
 
 // endpoint is where a replica is.
@@ -30,7 +31,7 @@ func parseEndpoint(raw string) (endpoint, error) {
 	switch {
 	case u.Scheme != "http" && !e.secure:
 		return e, fmt.Errorf("%w: %q: the scheme must be http or https", ErrConfig, raw)
-	case e.name == "" || !visible(e.host):
+	case e.name == "" || !field.IsVisible(e.host):
 		return e, fmt.Errorf("%w: %q: no usable host", ErrConfig, raw)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return e, fmt.Errorf("%w: %q: only scheme, host, port and path may be given", ErrConfig, u.Redacted())

@@ -1,6 +1,10 @@
 package openai
 
-import "fmt"
+import (
+	"fmt"
+
+	"octet/internal/field"
+)
 
 // dialect is where one kind of engine answers what is not part of the OpenAI API. An empty path means that it does not.
 type dialect struct {
@@ -35,7 +39,7 @@ func dialectOf(cfg Config) (dialect, error) {
 		return d, fmt.Errorf("%w: no engine %q", ErrConfig, cfg.Engine)
 	}
 	if path := cfg.HealthPath; path != "" {
-		if path[0] != '/' || !visible(path) {
+		if path[0] != '/' || !field.IsVisible(path) {
 			return d, fmt.Errorf("%w: no health path %q", ErrConfig, path)
 		}
 		d.health = path

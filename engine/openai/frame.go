@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"octet/engine"
+	"octet/internal/field"
 )
 
 // Bounds on the parts of a chunked body that are not body, in bytes.
@@ -149,8 +150,8 @@ func (f *frame) stepTrailer(c byte) error {
 		f.state = trailerLF
 	case f.state == trailerName && c == ':':
 		f.state = trailerValue
-	case f.state == trailerValue && isValueByte(c):
-	case f.state != trailerValue && tokenBytes[c]:
+	case f.state == trailerValue && field.IsValueByte(c):
+	case f.state != trailerValue && field.IsNameByte(c):
 		f.state = trailerName
 	default:
 		return protocolError("bad trailer")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"octet/engine"
+	"octet/internal/field"
 )
 
 // maxFields bounds the header lines of a response.
@@ -15,7 +16,6 @@ const maxFields = 128
 // head is the head of a response. Lines end in CRLF and nothing else, none is folded, no field name holds a space, and how
 // long the body is follows from at most one statement of the engine's.
 type head struct {
-	fields    string // the header lines, each with its CRLF
 	status    int
 	length    int64 // Content-Length; -1 when not stated
 	chunked   bool
@@ -47,81 +47,143 @@ func headEnd(b []byte, seen int) (int, error) {
 	}
 }
 
-// parseHead reads a head as headEnd found it.
-func parseHead(b []byte) (head, error) {
-	line, fields, _ := strings.Cut(string(b[:len(b)-2]), "\r\n")
-	h := head{fields: fields, length: -1}
-	if err := h.statusLine(line); err != nil {
+// Fields of a head that matter, as kinds of a field.Habit.
+const (
+	otherField uint8 = iota
+	lengthField
+	codingField
+	connectionField
+)
+
+func kindOf(name []byte) uint8 {
+	switch {
+	case field.Fold(name, "content-length"):
+		return lengthField
+	case field.Fold(name, "transfer-encoding"):
+		return codingField
+	case field.Fold(name, "connection"):
+		return connectionField
+	}
+	return otherField
+}
+
+// parseHead reads a head as headEnd found it, and has the habit, unless it is nil, be like it.
+func parseHead(b []byte, habit *field.Habit) (head, error) {
+	if habit != nil {
+		habit.Forget()
+	}
+	h, at := head{length: -1}, lineEnd(b, 0)
+	if err := h.statusLine(b[:at]); err != nil {
 		return head{}, err
 	}
-	for n := 0; len(fields) > 0; n++ {
+	line := at + 2
+	at = line
+	for n := 0; at < len(b)-2; n++ {
 		if n == maxFields {
 			return head{}, fmt.Errorf("%w: more than %d header lines", engine.ErrTooLarge, maxFields)
 		}
-		line, fields, _ = strings.Cut(fields, "\r\n")
-		if err := h.field(line); err != nil {
+		end := lineEnd(b, at)
+		colon := bytes.IndexByte(b[at:end], ':') + at
+		if colon < at || !field.IsName(b[at:colon]) || !field.IsValue(b[colon+1:end]) {
+			return head{}, protocolError("bad header line")
+		}
+		kind := kindOf(b[at:colon])
+		if err := h.note(kind, b[colon+1:end]); err != nil {
+			return head{}, err
+		}
+		if habit != nil {
+			habit.Learn(string(b[at:colon+1]), kind)
+		}
+		at = end + 2
+	}
+	if habit != nil {
+		habit.Keep(string(b[:line]))
+	}
+	return h, h.check()
+}
+
+// repeatHead reads a head as the habit has located it: like the one before, which began as this one does.
+func repeatHead(b []byte, habit *field.Habit, before head) (head, error) {
+	h := head{status: before.status, old: before.old, length: -1}
+	for _, f := range habit.Fields() {
+		if f.Kind == otherField {
+			continue
+		}
+		if err := h.note(f.Kind, b[f.From:f.To]); err != nil {
 			return head{}, err
 		}
 	}
+	return h, h.check()
+}
+
+// check refuses contradictions.
+func (h *head) check() error {
 	switch {
 	case h.chunked && h.length >= 0:
-		return head{}, protocolError("Content-Length beside Transfer-Encoding")
+		return protocolError("Content-Length beside Transfer-Encoding")
 	case h.chunked && h.old:
-		return head{}, protocolError("Transfer-Encoding in HTTP/1.0")
+		return protocolError("Transfer-Encoding in HTTP/1.0")
 	}
-	return h, nil
+	return nil
+}
+
+// lineEnd returns where the CRLF is that ends the line at at.
+func lineEnd(b []byte, at int) int {
+	for ; ; at++ {
+		at = field.Control(b, at)
+		if at+1 >= len(b) || b[at] == '\r' && b[at+1] == '\n' {
+			return at
+		}
+	}
 }
 
 // statusLine reads "HTTP/1.1 200" with or without a reason.
-func (h *head) statusLine(line string) error {
+func (h *head) statusLine(line []byte) error {
 	if len(line) < len("HTTP/1.1 200") || line[8] != ' ' || len(line) > 12 && line[12] != ' ' {
 		return protocolError("bad status line")
 	}
-	switch line[:8] {
+	switch string(line[:8]) {
 	case "HTTP/1.1":
 	case "HTTP/1.0":
 		h.old = true
 	default:
 		return protocolError("unknown HTTP version")
 	}
-	for _, c := range []byte(line[9:12]) {
+	for _, c := range line[9:12] {
 		if c < '0' || c > '9' {
 			return protocolError("bad status line")
 		}
 		h.status = h.status*10 + int(c-'0')
 	}
-	if h.status < 100 || h.status > 599 || !isValue(line[12:]) {
+	if h.status < 100 || h.status > 599 || !field.IsValue(line[12:]) {
 		return protocolError("bad status line")
 	}
 	return nil
 }
 
-func (h *head) field(line string) error {
-	name, value, ok := strings.Cut(line, ":")
-	if !ok || !isToken(name) || !isValue(value) {
-		return protocolError("bad header line")
-	}
-	switch {
-	case strings.EqualFold(name, "Content-Length"):
-		return h.contentLength(trim(value))
-	case strings.EqualFold(name, "Transfer-Encoding"):
-		if h.chunked || !strings.EqualFold(trim(value), "chunked") {
+// note takes down a field's value.
+func (h *head) note(kind uint8, value []byte) error {
+	switch kind {
+	case lengthField:
+		return h.contentLength(field.Trim(value))
+	case codingField:
+		if h.chunked || !field.Fold(field.Trim(value), "chunked") {
 			return protocolError("unsupported Transfer-Encoding")
 		}
 		h.chunked = true
-	case strings.EqualFold(name, "Connection"):
-		for option := range strings.SplitSeq(value, ",") {
-			option = trim(option)
-			h.close = h.close || strings.EqualFold(option, "close")
-			h.keepAlive = h.keepAlive || strings.EqualFold(option, "keep-alive")
+	case connectionField:
+		for option := range bytes.SplitSeq(value, []byte(",")) {
+			option = field.Trim(option)
+			h.close = h.close || field.Fold(option, "close")
+			h.keepAlive = h.keepAlive || field.Fold(option, "keep-alive")
 		}
 	}
 	return nil
 }
 
 // contentLength takes one statement of the length. Repetitions must agree.
-func (h *head) contentLength(value string) error {
-	n, err := strconv.ParseUint(value, 10, 63)
+func (h *head) contentLength(value []byte) error {
+	n, err := strconv.ParseUint(string(value), 10, 63)
 	if err != nil || h.length >= 0 && h.length != int64(n) {
 		return protocolError("bad Content-Length")
 	}
@@ -145,24 +207,13 @@ func (h *head) framing(method string) frame {
 // reusable reports whether the engine keeps the connection open after a whole answer.
 func (h *head) reusable() bool { return !h.close && (!h.old || h.keepAlive) }
 
-// value returns the first value of a field, "" when there is none. One pass over the head.
-func (h *head) value(name string) string {
-	for line := range strings.SplitSeq(h.fields, "\r\n") {
-		if len(line) > len(name) && line[len(name)] == ':' && strings.EqualFold(line[:len(name)], name) {
-			return trim(line[len(name)+1:])
+// valueOf returns the first value of a field in a head, "" when there is none. One pass over its lines.
+func valueOf(head []byte, name string) string {
+	_, fields, _ := bytes.Cut(head, []byte("\r\n"))
+	for line := range bytes.SplitSeq(fields, []byte("\r\n")) {
+		if len(line) > len(name) && line[len(name)] == ':' && strings.EqualFold(string(line[:len(name)]), name) {
+			return string(field.Trim(line[len(name)+1:]))
 		}
 	}
 	return ""
 }
-
-func isValue(s string) bool {
-	for i := range len(s) {
-		if !isValueByte(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// trim takes the white space off that may stand around a field's value.
-func trim(s string) string { return strings.Trim(s, " \t") }

@@ -7,8 +7,7 @@ import (
 	"io"
 	"time"
 
-	"octet/engine"
-)
+	"octet/engine")
 
 // maxInformational bounds the 1xx answers before the real one.
 const maxInformational = 8
@@ -20,7 +19,7 @@ func (c *conn) readHead(ctx context.Context, until time.Time, limit int) (head, 
 		if err != nil {
 			return head{}, c.headFailed(err, skipped)
 		}
-		h, err := parseHead(c.buf[c.r : c.r+end])
+		h, err := c.parse(c.buf[c.r : c.r+end])
 		c.r += end
 		switch {
 		case err != nil || h.status >= 200:
@@ -33,10 +32,25 @@ func (c *conn) readHead(ctx context.Context, until time.Time, limit int) (head, 
 	}
 }
 
+// parse reads the head b. A connection that answers for the first time, and most often for the last, forms no habit.
+func (c *conn) parse(b []byte) (h head, err error) {
+	c.text = append(c.text[:0], b...)
+	switch {
+	case c.idleSince.IsZero():
+		return parseHead(b, nil)
+	case c.located:
+		h, err = repeatHead(b, &c.habit, c.before)
+	default:
+		h, err = parseHead(b, &c.habit)
+	}
+	c.before = h
+	return h, err
+}
+
 // awaitHead receives until buf[r:w] holds a whole head, and returns its length.
 func (c *conn) awaitHead(ctx context.Context, until time.Time, limit int) (int, error) {
 	for seen := 0; ; {
-		end, err := headEnd(c.unread(), seen)
+		end, err := c.headEnd(seen)
 		seen = c.w - c.r
 		switch {
 		case err != nil:
@@ -51,6 +65,17 @@ func (c *conn) awaitHead(ctx context.Context, until time.Time, limit int) (int, 
 			return 0, err
 		}
 	}
+}
+
+// headEnd is headEnd of what is unread.
+func (c *conn) headEnd(seen int) (int, error) {
+	if seen == 0 {
+		end := c.habit.Locate(c.unread())
+		if c.located = end > 0; c.located {
+			return end, nil
+		}
+	}
+	return headEnd(c.unread(), seen)
 }
 
 // makeRoom makes the free part of buf not empty while keeping what is unread.
@@ -70,7 +95,8 @@ func (c *conn) makeRoom() {
 func (c *conn) headFailed(err error, skipped int) error {
 	switch {
 	case errors.Is(err, engine.ErrProtocol), errors.Is(err, engine.ErrTooLarge), errors.Is(err, engine.ErrTimeout),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, errStale), errors.Is(err, errUnsent):
 		return err
 	case c.w == 0 && skipped == 0:
 		return &lostError{cause: err, sent: true}

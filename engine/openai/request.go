@@ -6,18 +6,19 @@ import (
 	"strings"
 
 	"octet/engine"
+	"octet/internal/field"
 )
 
 // check refuses what could be read as anything but one request with the given fields.
 func check(r *engine.Request) error {
 	switch {
-	case !isToken(r.Method):
+	case !field.IsName(r.Method):
 		return fmt.Errorf("%w: bad method", ErrRequest)
-	case len(r.Path) == 0 || r.Path[0] != '/' || !visible(r.Path):
+	case len(r.Path) == 0 || r.Path[0] != '/' || !field.IsVisible(r.Path):
 		return fmt.Errorf("%w: bad path", ErrRequest)
-	case r.RequestID != "" && !visible(r.RequestID):
+	case r.RequestID != "" && !field.IsVisible(r.RequestID):
 		return fmt.Errorf("%w: bad request id", ErrRequest)
-	case r.Bearer != "" && !visible(r.Bearer):
+	case r.Bearer != "" && !field.IsVisible(r.Bearer):
 		return fmt.Errorf("%w: bad bearer key", ErrRequest)
 	}
 	return checkFields(r.Fields)
@@ -26,11 +27,7 @@ func check(r *engine.Request) error {
 // checkFields refuses fields that could be read as anything else, or that say how the message is framed.
 func checkFields(fields []engine.Field) error {
 	for _, f := range fields {
-		bad := !isToken(f.Name) || f.Value == "" || !strings.HasPrefix(f.Name, "X-")
-		for i := range len(f.Value) {
-			bad = bad || !isValueByte(f.Value[i])
-		}
-		if bad {
+		if !field.IsName(f.Name) || f.Value == "" || !strings.HasPrefix(f.Name, "X-") || !field.IsValue(f.Value) {
 			return fmt.Errorf("%w: bad field %q", ErrRequest, f.Name)
 		}
 	}
@@ -84,37 +81,3 @@ func bodySize(segments [][]byte) (size int) {
 
 // carriesBody reports whether the method's requests state a length when it is 0, too.
 func carriesBody(method string) bool { return method == "POST" || method == "PUT" || method == "PATCH" }
-
-// visible reports whether s is made of printing ASCII characters alone: no space, no control character.
-func visible(s string) bool {
-	for i := range len(s) {
-		if s[i] <= ' ' || s[i] >= 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// isToken reports whether s is a token of RFC 9110 §5.6.2: what methods and field names are made of.
-func isToken(s string) bool {
-	for i := range len(s) {
-		if !tokenBytes[s[i]] {
-			return false
-		}
-	}
-	return s != ""
-}
-
-var tokenBytes = func() (t [256]bool) {
-	for b := range t {
-		c := byte(b)
-		t[b] = '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
-	}
-	for _, c := range []byte("!#$%&'*+-.^_`|~") {
-		t[c] = true
-	}
-	return t
-}()
-
-// isValueByte reports whether c may stand in a field's value: anything but control characters, tab excepted.
-func isValueByte(c byte) bool { return c >= ' ' && c != 0x7f || c == '\t' }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/internal/lifetime"
 )
 
 // Response is an answer whose head is here. It implements engine.Response, and beyond it Feed, which a relay looks for by
@@ -16,7 +17,7 @@ type Response struct {
 	client *Client
 	conn   *conn // nil once closed
 	ctx    context.Context
-	stop   func() bool // ends the watch over ctx; false when ctx has ended
+	watch  lifetime.Watch // over ctx
 	head   head
 	frame  frame
 	idle   time.Duration
@@ -28,8 +29,13 @@ var _ engine.Response = (*Response)(nil)
 // Status returns the status code.
 func (r *Response) Status() int { return r.head.status }
 
-// Header returns a field's first value, "" when it is absent. Framing fields are found, too.
-func (r *Response) Header(name string) string { return r.head.value(name) }
+// Header returns a field's first value, "" when it is absent and after Close. Framing fields are found, too.
+func (r *Response) Header(name string) string {
+	if r.conn == nil {
+		return ""
+	}
+	return valueOf(r.conn.text, name)
+}
 
 // SetIdle replaces the idle timeout from the next read on; the client's default for 0.
 func (r *Response) SetIdle(d time.Duration) {
@@ -90,13 +96,13 @@ func (r *Response) Close() error {
 	if c == nil {
 		return nil
 	}
-	clean := r.ended() && r.stop() && r.head.reusable() && len(c.unread()) == 0
+	clean := r.ended() && r.watch.Stop() && r.head.reusable() && len(c.unread()) == 0
 	r.conn = nil
 	if r.err == nil {
 		r.err = errClosed
 	}
 	if !clean {
-		r.stop()
+		r.watch.Stop()
 		c.close()
 		return nil
 	}

@@ -25,21 +25,12 @@ const (
 
 // answer is the http.ResponseWriter of one request after another.
 type answer struct {
-	c       *conn
-	began   time.Time
-	header  http.Header
-	said    said  // what the handler's fields determine
-	status  int   // 0 before WriteHeader
-	length  int64 // as declared by the handler, or found out; -1 is unknown
-	count   int64 // bytes of the body that the handler wrote
-	err     error // of the first write that failed; nothing is written after it
-	wrote   bool  // WriteHeader was called
-	sent    bool  // the head is out
-	chunks  bool  // the body goes out in chunks
-	empty   bool  // no body goes out, whatever the handler writes
-	toEnd   bool  // the body ends with the connection
-	done    bool  // the handler has returned
-	closing bool  // the connection ends after this answer
+	c      *conn
+	began  time.Time
+	header http.Header
+	said   said  // what the handler's fields determine
+	err    error // of the first write that failed; nothing is written after it
+	progress
 
 	page *[outSize]byte // from the pool; nil while nothing is held
 	buf  []byte         // page, or larger
@@ -50,10 +41,27 @@ type answer struct {
 	writing  net.Buffers
 }
 
+// progress is how far an answer is. It holds no pointers, so that an answer begins with it cheaply.
+type progress struct {
+	status  int   // 0 before WriteHeader
+	length  int64 // as declared by the handler, or found out; -1 is unknown
+	count   int64 // bytes of the body that the handler wrote
+	wrote   bool  // WriteHeader was called
+	sent    bool  // the head is out
+	chunks  bool  // the body goes out in chunks
+	empty   bool  // no body goes out, whatever the handler writes
+	toEnd   bool  // the body ends with the connection
+	done    bool  // the handler has returned
+	closing bool  // the connection ends after this answer
+}
+
 func (a *answer) begin(closing bool) {
 	a.drop()
-	clear(a.header)
-	*a = answer{c: a.c, began: time.Now(), header: a.header, length: -1, closing: closing}
+	if len(a.header) > 0 {
+		clear(a.header)
+	}
+	a.began, a.said, a.err = time.Now(), said{}, nil
+	a.progress = progress{length: -1, closing: closing}
 }
 
 // drop lets go of what was not sent.
@@ -84,13 +92,29 @@ func (a *answer) WriteHeader(status int) {
 	case status < 200 && status != http.StatusSwitchingProtocols:
 		a.inform(status)
 	default:
-		a.wrote, a.status = true, status
 		a.hold()
-		a.buf = a.appendHead(a.buf[:0], status)
-		a.head = len(a.buf)
-		a.from = a.head + gap
-		a.reach(a.from)
+		a.headed(status, a.appendHead(a.buf[:0], status))
 	}
+}
+
+// Start is WriteHeader for a handler that has its fields as they go over the wire: lines, each with its CRLF. They are taken as they
+// are, and sent beside nothing that Header has. None of them is Content-Length, which length stands for, -1 being unknown, nor
+// Content-Encoding, Transfer-Encoding, Trailer, Connection or Date; one is Content-Type. status is that of an answer with a body.
+func (a *answer) Start(status int, length int64, lines []byte) {
+	if a.wrote {
+		a.WriteHeader(status) // which complains
+		return
+	}
+	a.said = said{length: length, kind: true}
+	a.hold()
+	a.headed(status, append(appendStatus(a.buf[:0], a.c.req.ProtoMinor, status), lines...))
+}
+
+// headed takes head, which has grown from the beginning of buf, as the answer's so far.
+func (a *answer) headed(status int, head []byte) {
+	a.wrote, a.status = true, status
+	a.buf, a.head, a.from = head, len(head), len(head)+gap
+	a.reach(a.from)
 }
 
 // reach makes buf n bytes long.

@@ -96,28 +96,35 @@ func appendValue(dst []byte, v string) []byte {
 
 // settle decides how the answer is framed, and adds that to its head. last says that buf and p are all of the body.
 func (a *answer) settle(p []byte, last bool) {
-	held := len(a.buf) - a.from
-	sample := a.buf[a.from:]
-	if held == 0 {
-		sample = p
-	}
 	dst := a.buf[:a.head:a.from]
-	a.empty = a.c.req.Method == http.MethodHead || !allowsBody(a.status)
+	allowed, noBody := allowsBody(a.status), a.c.req.Method == http.MethodHead
+	a.empty = noBody || !allowed
 	a.length = a.said.length
-	if a.length < 0 && last && allowsBody(a.status) && (a.c.req.Method != http.MethodHead || held+len(p) > 0) {
-		a.length = int64(held + len(p))
+	if size := len(a.buf) - a.from + len(p); a.length < 0 && last && allowed && (!noBody || size > 0) {
+		a.length = int64(size)
 	}
-	if a.length >= 0 && allowsBody(a.status) {
+	if a.length >= 0 && allowed {
 		dst = append(strconv.AppendInt(append(dst, "Content-Length: "...), a.length, 10), "\r\n"...)
 	}
-	if allowsBody(a.status) && !a.said.kind && len(sample) > 0 {
-		dst = append(append(append(dst, "Content-Type: "...), http.DetectContentType(sample)...), "\r\n"...)
+	if allowed && !a.said.kind {
+		dst = appendKind(dst, a.buf[a.from:], p)
 	}
 	if !a.said.date {
 		dst = a.c.server.appendDate(dst, a.began)
 	}
 	dst = a.frame(dst)
 	a.head = len(append(dst, "\r\n"...))
+}
+
+// appendKind appends a Content-Type as the first bytes that are there suggest, where there are any.
+func appendKind(dst, held, p []byte) []byte {
+	if len(held) == 0 {
+		held = p
+	}
+	if len(held) == 0 {
+		return dst
+	}
+	return append(append(append(dst, "Content-Type: "...), http.DetectContentType(held)...), "\r\n"...)
 }
 
 // frame is how the body ends, and whether the connection does.

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"octet/internal/lifetime"
 )
 
 // What a connection is doing. Whoever swaps idle or fresh for closed closes it.
@@ -33,13 +35,13 @@ type conn struct {
 	server  *Server
 	nc      net.Conn
 	raw     syscall.RawConn // nil: nc is read by blocking, with a buffer held
+	fd      uintptr         // under raw, as long as nc is not closed
 	id      uint64
 	watched bool // the watch will tell when the peer is gone
 	born    time.Time
 	state   atomic.Uint32
 	peer    atomic.Uint32
-	ctx     context.Context
-	cancel  context.CancelFunc
+	ctx     lifetime.Context // of its requests
 
 	page    *[inSize]byte // from the pool; nil while nothing is held
 	buf     []byte        // page, or larger when a head was
@@ -57,6 +59,7 @@ type conn struct {
 
 	ready   func(fd uintptr) bool // receives, and answers what is whole; sets verdict or failed
 	into    func(fd uintptr) bool // receives into target; sets got or failed
+	within  bool                  // ready runs, and what it calls: nobody else reads or writes
 	target  []byte
 	got     int
 	failed  error
@@ -67,8 +70,9 @@ type conn struct {
 	url    url.URL
 	header http.Header
 	values []string // of header
-	post   bool     // the request before was a POST
-	last   bool     // the client wants no answer after this one
+	habit  habit
+	post   bool // the request before was a POST
+	last   bool // the client wants no answer after this one
 	body   body
 	answer answer
 	later  func() // what answers on when the handler has returned; nil is nothing
@@ -86,13 +90,16 @@ const (
 
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{server: s, nc: nc, raw: rawOf(nc), born: time.Now()}
+	if c.raw != nil {
+		_ = c.raw.Control(func(fd uintptr) { c.fd = fd }) // fails on a closed connection, as all else will
+	}
 	base := s.BaseContext
 	if base == nil {
 		base = context.Background()
 	}
-	c.ctx, c.cancel = context.WithCancel(base)
+	c.ctx.Begin(base)
 	c.ready, c.into = c.onReady, c.onTarget
-	c.blank = (&http.Request{}).WithContext(c.ctx)
+	c.blank = (&http.Request{}).WithContext(&c.ctx)
 	if addr := nc.RemoteAddr(); addr != nil {
 		c.blank.RemoteAddr = addr.String()
 	}
@@ -130,7 +137,7 @@ func (c *conn) serve() {
 
 // end gives back what the connection holds, whatever ended it.
 func (c *conn) end() {
-	c.cancel()
+	c.ctx.Cancel(nil)
 	c.answer.drop()
 	if c.linger {
 		c.sayGoodbye()
@@ -205,15 +212,12 @@ func (c *conn) took(n int) bool {
 // advance answers what requests are whole, and says what is missing then.
 func (c *conn) advance() verdict {
 	for c.r < c.w {
-		end, bad := c.findHead()
+		whole, bad := c.readHead()
 		if bad != nil {
 			return c.refuse(bad)
 		}
-		if end == 0 {
+		if !whole {
 			return starved
-		}
-		if bad := c.parse(end); bad != nil {
-			return c.refuse(bad)
 		}
 		if !c.body.AtHand() {
 			return pending
@@ -264,7 +268,7 @@ func (c *conn) cutShort(err error) verdict {
 // left is told by the watch, on its goroutine, that the peer has closed its side.
 func (c *conn) left() {
 	if c.peer.Or(gone)&owing == 0 {
-		c.cancel()
+		c.ctx.Cancel(nil)
 	}
 	_ = c.nc.SetReadDeadline(time.Unix(1, 0)) // wakes who waits; the connection's goroutine finds out the truth by reading
 }
@@ -272,7 +276,7 @@ func (c *conn) left() {
 // cut ends the connection from elsewhere, and does not wait for its handler: closing the descriptor would.
 func (c *conn) cut() {
 	c.peer.Or(closes)
-	c.cancel()
+	c.ctx.Cancel(nil)
 	_ = c.nc.SetDeadline(time.Unix(1, 0)) // fails on a closed connection
 	switch both := c.nc.(type) {
 	case interface {

@@ -1,9 +1,10 @@
 package front
 
+import "octet/internal/field"
+
 // Classes of bytes.
 const (
 	tokenByte uint8 = 1 << iota // of a method or a field's name
-	valueByte                   // of a field's value
 	hostByte                    // of a Host field's value
 	pathByte                    // of a path that means itself
 )
@@ -19,11 +20,6 @@ var classes = func() (t [256]uint8) {
 	mark("!#$%&'*+-.^_`|~", tokenByte)
 	mark("!$%&'()*+,-.:;=[]_~", hostByte)
 	mark("/-._~", pathByte)
-	for b := range 256 {
-		if b == '\t' || b >= ' ' && b != 0x7f {
-			t[b] |= valueByte
-		}
-	}
 	return t
 }()
 
@@ -36,20 +32,10 @@ func all(s string, class uint8) bool {
 	return true
 }
 
-func token(s string) bool     { return s != "" && all(s, tokenByte) }
-func printable(s string) bool { return all(s, valueByte) }
+func token(s string) bool     { return field.IsName(s) }
+func printable(s string) bool { return field.IsValue(s) }
+func trim(s string) string    { return field.Trim(s) }
 func plainPath(s string) bool { return s != "" && s[0] == '/' && all(s, pathByte) }
-
-// trim takes the blanks off both ends of a field's value.
-func trim(s string) string {
-	for s != "" && (s[0] == ' ' || s[0] == '\t') {
-		s = s[1:]
-	}
-	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
-		s = s[:len(s)-1]
-	}
-	return s
-}
 
 // canonical returns a field's name as net/http spells it; "" is none. It allocates only for names that are spelt otherwise
 // and that few clients send.

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"octet/internal/field"
 )
 
 // framing is what a head says of its message's length and of the connection.
@@ -25,40 +27,78 @@ type framing struct {
 	cached                bool // Cache-Control is given
 }
 
-// note takes down a field that the server itself obeys, and reports whether handlers do not get to see it.
-func (f *framing) note(name, value string) (hidden bool) {
+// kind is what a field means to the server itself.
+type kind uint8
+
+const (
+	otherField kind = iota
+	hostField
+	lengthField
+	codingField
+	trailerField
+	expectField
+	connectionField
+	pragmaField
+	cacheField
+)
+
+// kindOf takes a canonical name.
+func kindOf(name string) kind {
 	switch name {
 	case "Host":
+		return hostField
+	case "Content-Length":
+		return lengthField
+	case "Transfer-Encoding":
+		return codingField
+	case "Trailer":
+		return trailerField
+	case "Expect":
+		return expectField
+	case "Connection":
+		return connectionField
+	case "Pragma":
+		return pragmaField
+	case "Cache-Control":
+		return cacheField
+	}
+	return otherField
+}
+
+// hidden says whether handlers do not get to see a field.
+func (k kind) hidden() bool { return k == hostField || k == codingField }
+
+// note takes down a field that the server itself obeys.
+func (f *framing) note(k kind, value string) {
+	switch k {
+	case hostField:
 		f.host = value
 		f.hosts++
-		return true
-	case "Content-Length":
+	case lengthField:
 		f.length = value
 		f.lengths++
-	case "Transfer-Encoding":
+	case codingField:
 		f.coding = value
 		f.codings++
-		return true
-	case "Trailer":
+	case trailerField:
 		f.trailer += "," + value
-	case "Expect":
+	case expectField:
 		if f.expects++; f.expects == 1 {
 			f.expect = value
 		}
-	case "Connection":
+	case connectionField:
 		if f.connections++; f.connections == 1 {
 			f.closeFirst, f.stayFirst = listed(value, "close", ", \t"), listed(value, "keep-alive", ", \t")
 		}
 		f.close = f.close || listed(value, "close", ",")
 		f.stay = f.stay || listed(value, "keep-alive", ",")
-	case "Pragma":
+	case pragmaField:
 		if f.pragmas++; f.pragmas == 1 {
 			f.pragma = value
 		}
-	case "Cache-Control":
+	case cacheField:
 		f.cached = true
 	}
-	return false
 }
 
 // frame decides where the request's body ends and what becomes of its connection.
@@ -90,7 +130,7 @@ func (c *conn) frameBody(f *framing, old bool) *refusal {
 	switch {
 	case f.codings > 0 && old:
 		return errCodingIn10
-	case f.codings > 1 || f.codings == 1 && !fold(f.coding, "chunked"):
+	case f.codings > 1 || f.codings == 1 && !field.Fold(f.coding, "chunked"):
 		return errCoding
 	case f.codings == 1 && f.lengths > 0:
 		return errBothFramings
@@ -122,7 +162,7 @@ var chunkedCoding = []string{"chunked"}
 
 func (c *conn) frameChunks(f *framing) *refusal {
 	for name := range strings.SplitSeq(f.trailer, ",") {
-		switch canonical(trim(name)) {
+		switch canonical(field.Trim(name)) {
 		case "Transfer-Encoding", "Trailer", "Content-Length":
 			return errTrailer
 		}
@@ -153,26 +193,9 @@ func listed(list, word, separators string) bool {
 		} else {
 			list = ""
 		}
-		if fold(trim(part), word) {
+		if field.Fold(field.Trim(part), word) {
 			return true
 		}
 	}
 	return false
-}
-
-// fold reports whether s is the word, which is in lower case, in any case of ASCII letters and of those alone.
-func fold(s, word string) bool {
-	if len(s) != len(word) {
-		return false
-	}
-	for i := range len(s) {
-		b := s[i]
-		if 'A' <= b && b <= 'Z' {
-			b += 'a' - 'A'
-		}
-		if b != word[i] {
-			return false
-		}
-	}
-	return true
 }

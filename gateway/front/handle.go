@@ -68,7 +68,9 @@ func (c *conn) finish() bool {
 		a.closing = true
 	}
 	a.finish()
-	c.limit = after(time.Now(), c.server.ReadHeaderTimeout)
+	if !c.body.whole() {
+		c.limit = after(time.Now(), c.server.ReadHeaderTimeout)
+	}
 	if a.err != nil || a.unlike() {
 		return false
 	}
@@ -90,7 +92,7 @@ func (c *conn) owe() { c.peer.Or(owing) }
 // settled is owe's end.
 func (c *conn) settled() {
 	if c.peer.And(^owing)&gone != 0 {
-		c.cancel()
+		c.ctx.Cancel(nil)
 	}
 }
 

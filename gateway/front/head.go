@@ -63,8 +63,8 @@ func (c *conn) parse(end int) *refusal {
 	c.scan, c.skipped, c.inHead = scan{}, 0, false
 	clear(c.header)
 	c.values = c.values[:0]
-	*c.req = *c.blank
-	c.req.Header, c.req.URL = c.header, &c.url
+	c.habit.forget(cap(c.values))
+	c.blankRequest()
 
 	line, fields, _ := strings.Cut(head, "\r\n")
 	if bad := c.parseLine(line); bad != nil {
@@ -74,7 +74,14 @@ func (c *conn) parse(end int) *refusal {
 	if bad := c.parseFields(fields, &f); bad != nil {
 		return bad
 	}
+	c.habit.keep(head[:len(line)+2], c)
 	return c.frame(&f)
+}
+
+// blankRequest makes req one that says nothing yet.
+func (c *conn) blankRequest() {
+	*c.req = *c.blank
+	c.req.Header, c.req.URL = c.header, &c.url
 }
 
 // parseLine takes the request line apart.
@@ -147,9 +154,12 @@ func (c *conn) parseFields(rest string, f *framing) *refusal {
 		if !printable(value) {
 			return errFieldValue
 		}
-		if !f.note(name, value) {
+		k := kindOf(name)
+		f.note(k, value)
+		if !k.hidden() {
 			c.keep(name, value)
 		}
+		c.habit.learn(line[:colon+1], k)
 	}
 	return nil
 }

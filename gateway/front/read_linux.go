@@ -41,6 +41,13 @@ func read(fd uintptr, p []byte) (int, error) {
 // was, so the next arrival wakes the poller: no read is made to find nothing. The end of a connection alone may have come
 // with the bytes, unnoticed; the watch then sets gone before it wakes this.
 func (c *conn) onReady(fd uintptr) bool {
+	c.within = true
+	done := c.serveReady(fd)
+	c.within = false
+	return done
+}
+
+func (c *conn) serveReady(fd uintptr) bool {
 	for {
 		room := c.room()
 		n, err := read(fd, room)

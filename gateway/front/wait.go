@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"octet/internal/sock"
@@ -67,8 +68,18 @@ func (c *conn) fill() error {
 	return err
 }
 
-// send writes b, then the segments, before writeBy.
+// send writes b before writeBy, and at once where there is room.
 func (c *conn) send(b []byte) error {
+	if c.within {
+		n, errno := sock.Write(c.fd, b)
+		switch {
+		case errno == 0 && n == len(b):
+			return nil
+		case errno != 0 && errno != syscall.EAGAIN:
+			return c.lost(os.NewSyscallError("write", errno))
+		}
+		b = b[n:]
+	}
 	c.armWrite()
 	for {
 		n, err := sock.Send(c.nc, c.raw, b)
@@ -82,8 +93,18 @@ func (c *conn) send(b []byte) error {
 	}
 }
 
-// sendAll writes the segments, with one system call unless the socket is full. It uses up the slice.
+// sendAll is send for the segments, with one system call unless the socket is full. It uses up the slice.
 func (c *conn) sendAll(segments *net.Buffers) error {
+	if c.within {
+		_, left, errno := sock.WriteParts(c.fd, *segments)
+		if errno == 0 {
+			return nil
+		}
+		if errno != syscall.EAGAIN {
+			return c.lost(os.NewSyscallError("write", errno))
+		}
+		*segments = left
+	}
 	c.armWrite()
 	for {
 		_, err := sock.SendAll(c.nc, c.raw, segments)
@@ -116,7 +137,7 @@ func (c *conn) writeAgain(err error) bool {
 // lost ends the request's context where a write found that the client is gone, not where it is slow.
 func (c *conn) lost(err error) error {
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		c.cancel()
+		c.ctx.Cancel(nil)
 	}
 	return err
 }

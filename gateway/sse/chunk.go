@@ -1,7 +1,5 @@
 package sse
 
-import "octet/gateway/wire"
-
 // maxDepth bounds the nesting of what an engine says.
 const maxDepth = 64
 
@@ -28,38 +26,28 @@ type choice struct {
 
 // read walks data once, false unless it is one JSON object. What an object repeats counts as often as it comes.
 func (k *chunk) read(data []byte) bool {
-	c := wire.NewCursor(data, maxDepth)
-	if c.Peek() != '{' {
+	r := &reader{b: data, room: maxDepth}
+	if r.peek() != '{' {
 		return false
 	}
-	c.Enter('{')
-	for name, ok := c.Key(); ok; name, ok = c.Key() {
-		switch string(name) {
+	for r.enter(); r.key(); {
+		switch string(r.name) {
 		case "choices":
-			k.choices(&c)
+			k.choices(r)
 		case "usage":
-			k.readUsage(&c)
+			k.readUsage(r)
 		case "error":
-			ch := c.Peek()
+			ch := r.peek()
 			k.failed = k.failed || ch != 'n' && ch != 'f'
-			c.Skip()
+			r.skip()
 		case "object":
-			k.flat = k.flat || string(quoted(&c)) == "error"
+			k.flat = k.flat || string(r.quoted()) == "error"
 			k.failed = k.failed || k.flat
 		default:
-			c.Skip()
+			r.skip()
 		}
 	}
-	return c.End()
-}
-
-// quoted reads a value and returns the inside of a string, nil for anything else.
-func quoted(c *wire.Cursor) []byte {
-	if c.Peek() != '"' {
-		c.Skip()
-		return nil
-	}
-	return c.Quoted()
+	return r.end()
 }
 
 // orElse is raw, or what was there before when raw is empty.
@@ -70,35 +58,34 @@ func orElse(raw, before []byte) []byte {
 	return before
 }
 
-func (k *chunk) choices(c *wire.Cursor) {
-	if c.Peek() != '[' {
-		c.Skip()
+func (k *chunk) choices(r *reader) {
+	if r.peek() != '[' {
+		r.skip()
 		return
 	}
-	for c.Enter('['); c.More(); {
-		k.choice(c)
+	for r.enter(); r.more(); {
+		k.choice(r)
 	}
 }
 
-func (k *chunk) choice(c *wire.Cursor) {
-	if c.Peek() != '{' {
-		c.Skip()
+func (k *chunk) choice(r *reader) {
+	if r.peek() != '{' {
+		r.skip()
 		return
 	}
 	var ch choice
-	c.Enter('{')
-	for name, ok := c.Key(); ok; name, ok = c.Key() {
-		switch string(name) {
+	for r.enter(); r.key(); {
+		switch string(r.name) {
 		case "index":
-			ch.index, _ = c.Int()
+			ch.index, _ = r.integer()
 		case "delta", "message":
-			k.delta(c, &ch)
+			k.delta(r, &ch)
 		case "text":
-			ch.text = orElse(k.piece(c), ch.text)
+			ch.text = orElse(k.piece(r), ch.text)
 		case "finish_reason":
-			k.finish = orElse(quoted(c), k.finish)
+			k.finish = orElse(r.quoted(), k.finish)
 		default:
-			c.Skip()
+			r.skip()
 		}
 	}
 	if ch.index == 0 && len(ch.text) > 0 {
@@ -106,37 +93,36 @@ func (k *chunk) choice(c *wire.Cursor) {
 	}
 }
 
-func (k *chunk) delta(c *wire.Cursor, ch *choice) {
-	if c.Peek() != '{' {
-		c.Skip()
+func (k *chunk) delta(r *reader, ch *choice) {
+	if r.peek() != '{' {
+		r.skip()
 		return
 	}
-	c.Enter('{')
-	for name, ok := c.Key(); ok; name, ok = c.Key() {
-		switch string(name) {
+	for r.enter(); r.key(); {
+		switch string(r.name) {
 		case "content":
-			ch.text = orElse(k.piece(c), ch.text)
+			ch.text = orElse(k.piece(r), ch.text)
 		case "reasoning_content", "reasoning":
-			k.reasoning = len(k.piece(c)) > 0 || k.reasoning
+			k.reasoning = len(k.piece(r)) > 0 || k.reasoning
 		case "refusal":
-			k.other(len(k.piece(c)) > 0)
+			k.other(len(k.piece(r)) > 0)
 		case "tool_calls":
-			k.other(filled(c, '['))
+			k.other(filled(r, '['))
 		case "function_call":
-			k.other(filled(c, '{'))
+			k.other(filled(r, '{'))
 		default:
-			c.Skip()
+			r.skip()
 		}
 	}
 }
 
 // piece reads a value and returns the inside of a string, which counts as output unless it is empty.
-func (k *chunk) piece(c *wire.Cursor) []byte {
-	raw := quoted(c)
+func (k *chunk) piece(r *reader) []byte {
+	raw := r.quoted()
 	if len(raw) > 0 {
 		k.output = true
 		k.texts++
-		k.at, k.size = c.Offset()-1-len(raw), len(raw)
+		k.at, k.size = r.i-1-len(raw), len(raw)
 	}
 	return raw
 }
@@ -147,22 +133,14 @@ func (k *chunk) other(output bool) {
 }
 
 // filled skips a value and reports whether it is a container that opens so, with something in it.
-func filled(c *wire.Cursor, open byte) bool {
-	if c.Peek() != open {
-		c.Skip()
+func filled(r *reader, open byte) bool {
+	if r.peek() != open {
+		r.skip()
 		return false
 	}
 	n := 0
-	c.Enter(open)
-	if open == '[' {
-		for ; c.More(); n++ {
-			c.Skip()
-		}
-		return n > 0
-	}
-	for _, ok := c.Key(); ok; _, ok = c.Key() {
-		c.Skip()
-		n++
+	for r.enter(); open == '{' && r.key() || open == '[' && r.more(); n++ {
+		r.skip()
 	}
 	return n > 0
 }

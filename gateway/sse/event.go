@@ -103,11 +103,7 @@ func isWord(name []byte) bool {
 // data notes what the data of one event says; false when it ends the stream.
 func (s *Scanner) data(data []byte, failed bool) bool {
 	if text, ok := s.shape.match(data); ok && !failed {
-		s.tokens++
-		s.reasoned = s.reasoned || s.shape.reasoning
-		if s.shape.collect {
-			s.collect(text)
-		}
+		s.spoken(text)
 		return true
 	}
 	if string(bytes.TrimSpace(data)) == "[DONE]" {

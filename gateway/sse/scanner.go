@@ -84,6 +84,34 @@ func (s *Scanner) Feed(p []byte) (out [2][]byte, err error) {
 
 func (s *Scanner) ended() bool { return s.done || s.err != nil }
 
+// alike takes the events at the beginning of p that have the shape of the last: almost all of most streams. It returns where
+// the rest begins, which may have it too where it is not whole.
+func (s *Scanner) alike(p []byte) (i int) {
+	if s.frame != (frame{}) {
+		return 0
+	}
+	for i < len(p) {
+		text, size := s.shape.event(p[i:])
+		if size == 0 || size > s.mostEvent() {
+			return i
+		}
+		s.spoken(text)
+		i += size
+	}
+	return i
+}
+
+// spoken notes the text of an event that has the last one's shape.
+func (s *Scanner) spoken(text []byte) {
+	s.tokens++
+	if s.shape.reasoning {
+		s.reasoned = true
+	}
+	if s.shape.collect {
+		s.collect(text)
+	}
+}
+
 // tidy drops from the carry what went out.
 func (s *Scanner) tidy() {
 	if s.given == 0 {
@@ -113,6 +141,10 @@ func (s *Scanner) complete(p []byte, nl *newlines) int {
 // run takes the whole events of p from i on, carries the rest, and returns where the last event that may go out ends.
 func (s *Scanner) run(p []byte, i int, nl *newlines) int {
 	for i < len(p) {
+		if n := s.alike(p[i:]); n > 0 {
+			i += n
+			continue
+		}
 		if s.frame.swallow(p[i]) {
 			i++
 			continue
@@ -142,15 +174,18 @@ func (s *Scanner) take(event []byte) bool {
 }
 
 func (s *Scanner) tooLarge(size int) bool {
-	most := s.opts.MaxEvent
-	if most <= 0 {
-		most = defaultMaxEvent
-	}
-	if size <= most {
+	if size <= s.mostEvent() {
 		return false
 	}
 	s.err = ErrEventTooLarge
 	return true
+}
+
+func (s *Scanner) mostEvent() int {
+	if s.opts.MaxEvent > 0 {
+		return s.opts.MaxEvent
+	}
+	return defaultMaxEvent
 }
 
 // Done reports whether [DONE] came.

@@ -3,40 +3,38 @@ package sse
 import "octet/gateway/wire"
 
 // readUsage reads a usage object; null and anything else say nothing.
-func (k *chunk) readUsage(c *wire.Cursor) {
-	if c.Peek() != '{' {
-		c.Skip()
+func (k *chunk) readUsage(r *reader) {
+	if r.peek() != '{' {
+		r.skip()
 		return
 	}
 	k.hasUsage = true
-	c.Enter('{')
-	for name, ok := c.Key(); ok; name, ok = c.Key() {
-		switch string(name) {
+	for r.enter(); r.key(); {
+		switch string(r.name) {
 		case "prompt_tokens":
-			k.usage.PromptTokens, _ = c.Int()
+			k.usage.PromptTokens, _ = r.integer()
 		case "completion_tokens":
-			k.usage.CompletionTokens, _ = c.Int()
+			k.usage.CompletionTokens, _ = r.integer()
 		case "prompt_tokens_details":
-			k.cached(c)
+			k.cached(r)
 		default:
-			c.Skip()
+			r.skip()
 		}
 	}
 }
 
 // cached reads prompt_tokens_details, which is null where the engine does not tell.
-func (k *chunk) cached(c *wire.Cursor) {
-	if c.Peek() != '{' {
-		c.Skip()
+func (k *chunk) cached(r *reader) {
+	if r.peek() != '{' {
+		r.skip()
 		return
 	}
-	c.Enter('{')
-	for name, ok := c.Key(); ok; name, ok = c.Key() {
-		if string(name) != "cached_tokens" {
-			c.Skip()
+	for r.enter(); r.key(); {
+		if string(r.name) != "cached_tokens" {
+			r.skip()
 			continue
 		}
-		k.usage.CachedTokens, k.usage.CachedKnown = c.Int()
+		k.usage.CachedTokens, k.usage.CachedKnown = r.integer()
 	}
 }
 

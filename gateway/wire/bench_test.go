@@ -2,6 +2,8 @@ package wire
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,22 +20,70 @@ func chatBody(size int) []byte {
 
 func BenchmarkParse(b *testing.B) {
 	for _, size := range []int{1, 16, 64} {
-		body := chatBody(size << 10)
-		b.Run(fmt.Sprintf("KiB=%d", size), func(b *testing.B) {
-			var r Request
-			b.SetBytes(int64(len(body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := Parse(Chat, body, Limits{}, &r); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		b.Run(fmt.Sprintf("KiB=%d", size), func(b *testing.B) { parseLoop(b, chatBody(size<<10)) })
 	}
 }
 
-func BenchmarkParsePlainText(b *testing.B) {
-	body := []byte(`{"model":"octet","messages":[{"role":"user","content":"` + strings.Repeat("lorem ipsum ", 64<<10/12) + `"}]}`)
+// kinds are bodies of about size bytes whose text is unlike.
+func kinds(size int) map[string][]byte {
+	chat := func(text string) []byte {
+		const frame = `{"model":"octet","stream":false,"max_tokens":16,"messages":[{"role":"system","content":"%s"},{"role":"user","content":"%s"}]}`
+		n := max(1, (size-len(frame))/2/len(text))
+		return fmt.Appendf(nil, frame, strings.Repeat(text, n), strings.Repeat(text, n))
+	}
+	const turn = `,{"role":"user","content":"and why does the vector copy here and not move it, when a lane is full?\n"}`
+	const tool = `,{"type":"function","function":{"name":"read_file","description":"Reads a file.","strict":true,"parameters":{"type":"object",` +
+		`"properties":{"path":{"type":"string","description":"where the file is, from the root"},"limit":{"type":"integer","minimum":1}},"required":["path"]}}}`
+	return map[string][]byte{
+		"code":    chat(`template <typename T, std::size_t N> constexpr auto lane(const std::array<T, N>& in) -> std::array<T, N>; // common\n`),
+		"dense":   chat(`\tif (n < 0) {\n\t\tthrow std::runtime_error(\"none\");\n\t}\n`),
+		"json":    chat(`{\"id\": 17, \"path\": \"src/lane.cc\", \"text\": \"a \\\"lane\\\" is\\nfull\"},\n`),
+		"prose":   chat(`It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness. `),
+		"chinese": chat(`向量在这里为什么要复制而不是移动？请用简短的话说明原因，并给出改正后的代码。`),
+		"french":  chat(`Où est passé l'été ? Les élèves, déçus, l'ont cherché à la fenêtre. `),
+		"hex":     chat(`\u5411\u91cf\u5728\u8fd9\u91cc\u4e3a\u4ec0\u4e48 ok \ud83d\ude00`),
+		"spaces":  []byte(strings.NewReplacer(`":`, `": `, `,"`, `, "`, `,{`, `, {`).Replace(string(chat("plain words and nothing else. ")))),
+		"turns":   []byte(`{"model":"octet","max_tokens":16,"messages":[{"role":"system","content":"Be brief."}` + strings.Repeat(turn, max(1, size/len(turn))) + `]}`),
+		"tools":   []byte(`{"model":"octet","messages":[{"role":"user","content":"x"}],"tools":[` + strings.Repeat(tool, max(1, size/len(tool)))[1:] + `]}`),
+	}
+}
+
+func BenchmarkParseKinds(b *testing.B) {
+	for _, size := range []int{1, 16, 64} {
+		all := kinds(size << 10)
+		for _, kind := range slices.Sorted(maps.Keys(all)) {
+			b.Run(fmt.Sprintf("%s/KiB=%d", kind, size), func(b *testing.B) { parseLoop(b, all[kind]) })
+		}
+	}
+}
+
+// BenchmarkText unescapes what a prompt is hashed from.
+func BenchmarkText(b *testing.B) {
+	for _, size := range []int{1, 64} {
+		all := kinds(size << 10)
+		for _, kind := range slices.Sorted(maps.Keys(all)) {
+			b.Run(fmt.Sprintf("%s/KiB=%d", kind, size), func(b *testing.B) { textLoop(b, all[kind]) })
+		}
+	}
+}
+
+func textLoop(b *testing.B, body []byte) {
+	var r Request
+	if err := Parse(Chat, body, Limits{}, &r); err != nil {
+		b.Fatal(err)
+	}
+	var text []byte
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		text = text[:0]
+		for i := range r.Messages() {
+			text = r.AppendText(text, i)
+		}
+	}
+}
+
+func parseLoop(b *testing.B, body []byte) {
 	var r Request
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()

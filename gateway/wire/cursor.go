@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
 
 // Cursor reads one JSON text from left to right, strictly by RFC 8259. The first fault sticks and every later call sees
 // the end of the text, so a reader may run through and ask End once. Not safe for concurrent use.
@@ -16,6 +20,7 @@ type Cursor struct {
 	fresh bool    // nothing of the innermost container has been read
 	lax   bool    // UTF-8 and lone surrogates are not judged
 	keys  *keySet // nil where members may repeat
+	named int     // where the last member name begins
 	arena []byte  // plain forms of escaped strings; cap >= len(b) once in use, so it never moves
 	fault fault
 }
@@ -29,8 +34,10 @@ type fault struct {
 // NewCursor reads b with at most depth nested containers. It lets repeated members, invalid UTF-8 and lone surrogates
 // pass: it is for what an engine said, which is relayed and not judged.
 func NewCursor(b []byte, depth int) Cursor {
-	c := Cursor{lax: true}
-	c.start(b, depth)
+	c := Cursor{b: b, room: depth, lax: true}
+	if len(b) > math.MaxInt32 {
+		c.tooLarge()
+	}
 	return c
 }
 
@@ -46,9 +53,11 @@ func (c *Cursor) start(b []byte, depth int) {
 	c.b, c.i, c.room, c.fresh, c.fault = b, 0, depth, false, fault{}
 	c.arena = c.arena[:0]
 	if len(b) > math.MaxInt32 {
-		c.fail(CodeInvalidJSON, 0, "larger than 2 GiB")
+		c.tooLarge()
 	}
 }
+
+func (c *Cursor) tooLarge() { c.fail(CodeInvalidJSON, 0, "larger than 2 GiB") }
 
 // Offset is the index of the next byte to read.
 func (c *Cursor) Offset() int { return c.i }
@@ -85,9 +94,6 @@ func (c *Cursor) Enter(open byte) bool {
 	c.room--
 	c.i++
 	c.fresh = true
-	if open == '{' && c.keys != nil {
-		c.keys.enter()
-	}
 	return true
 }
 
@@ -96,25 +102,72 @@ func (c *Cursor) More() bool { return c.next(']') }
 
 // Key reads the next member's name, unescaped, and stops before its value; false at the end of the open object.
 func (c *Cursor) Key() ([]byte, bool) {
-	name, ok := c.key()
+	name, ok := c.name()
+	if ok && c.keys != nil {
+		ok = c.once(name)
+	}
 	return c.bytes(name), ok
 }
 
+// key is Key, and refuses a name that repeats.
 func (c *Cursor) key() (text, bool) {
+	name, ok := c.name()
+	if ok && c.keys != nil {
+		ok = c.once(name)
+	}
+	return name, ok
+}
+
+// once judges the name just read: it must be the first of its kind in the open object.
+func (c *Cursor) once(name text) bool {
+	if c.keys.add(c, name) {
+		return true
+	}
+	c.repeated()
+	return false
+}
+
+func (c *Cursor) repeated() { c.fail(CodeDuplicateKey, c.named, "a member name repeats") }
+
+// name moves to the next member and reads its name, which may repeat; false at the end of the open object. What most bodies
+// spell without spaces and escapes is read here, all else by nameOfAnyKind.
+func (c *Cursor) name() (text, bool) {
+	i := c.i
+	if !c.fresh {
+		i++ // behind a comma, if it is one
+	}
+	if i <= 0 || len(c.b)-i < nameRoom || c.b[i] != '"' || !c.fresh && c.b[i-1] != ',' {
+		return c.nameOfAnyKind()
+	}
+	p := (*[nameRoom]byte)(c.b[i:])
+	m := unplain(binary.LittleEndian.Uint64(p[1:9]))
+	n := 1
+	if m == 0 {
+		m = unplain(binary.LittleEndian.Uint64(p[9:17]))
+		n = 9
+	}
+	n += bits.TrailingZeros64(m) >> 3 // 8 for no bit
+	if n > 16 || p[n] != '"' || p[n+1] != ':' {
+		return c.nameOfAnyKind()
+	}
+	c.named, c.i, c.fresh = i, i+n+2, false
+	return text{off: uint32(i + 1), end: uint32(i + n)}, true
+}
+
+// nameRoom is what name looks at: quotes, 15 bytes and a colon, and what fills up words.
+const nameRoom = 18
+
+func (c *Cursor) nameOfAnyKind() (text, bool) {
 	if !c.next('}') {
 		return text{}, false
 	}
-	at := c.i
+	c.named = c.i
 	name := c.plain(c.text())
 	if c.Peek() != ':' {
 		c.unexpected()
 		return text{}, false
 	}
 	c.i++
-	if c.keys != nil && !c.keys.add(c, name) {
-		c.fail(CodeDuplicateKey, at, "a member name repeats")
-		return text{}, false
-	}
 	return name, true
 }
 
@@ -139,10 +192,10 @@ func (c *Cursor) next(end byte) bool {
 
 func (c *Cursor) leave(end byte) {
 	c.i++
-	c.room++
 	if end == '}' && c.keys != nil {
-		c.keys.leave()
+		c.keys.leave(c.room)
 	}
+	c.room++
 }
 
 // Skip reads one value of any kind.
@@ -196,6 +249,7 @@ func (c *Cursor) word(w string) bool {
 	return true
 }
 
+//go:noinline
 func (c *Cursor) unexpected() {
 	if c.i >= len(c.b) {
 		c.fail(CodeInvalidJSON, len(c.b), "unexpected end")
@@ -204,6 +258,7 @@ func (c *Cursor) unexpected() {
 	c.fail(CodeInvalidJSON, c.i, "unexpected byte")
 }
 
+//go:noinline
 func (c *Cursor) fail(code string, at int, what string) {
 	if c.fault.code == "" {
 		c.fault = fault{code, what, at}

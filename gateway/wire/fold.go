@@ -1,18 +1,30 @@
 package wire
 
+import "unicode/utf8"
+
 // refuseCase refuses the member name when it is one that known reads, but for its case: an engine that folds case would
 // read a parameter that was not judged here.
 func (p *parser) refuseCase(name []byte, known func([]byte) bool) {
-	if len(name) > maxKnown {
+	if len(name) > maxKnown || isFolded(name) {
 		return
 	}
 	var changed bool
 	if p.folded, changed = appendFolded(p.folded[:0], name); !changed || !known(p.folded) {
 		return
 	}
-	mark := p.under(string(name))
+	p.under(string(name))
 	p.refuse(CodeInvalidRequest, "has the wrong case: the parameter is "+string(p.folded))
-	p.path = p.path[:mark]
+	p.up()
+}
+
+// isFolded reports whether name is of ASCII without capitals: nothing in it folds.
+func isFolded(name []byte) bool {
+	for _, ch := range name {
+		if ch-'A' <= 'Z'-'A' || ch >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // maxKnown is longer than any known name, in bytes, however it is spelt.

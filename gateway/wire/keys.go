@@ -2,22 +2,31 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"hash/maphash"
+	"math/bits"
 )
 
 // keySet finds repeated member names. Objects of up to fewKeys members are compared in a row; a larger one moves into a
 // hash table, so that n members cost O(n) and at most 64 bytes each. Names are compared in their plain form.
 type keySet struct {
-	few   []text    // members of the open small objects, innermost last
-	open  []keyedAt // the open objects, innermost last
+	few   []keyed   // members of the open small objects, innermost last
+	open  []keyedAt // the open objects that have members here, innermost last
 	slots []keySlot // members of large objects; len is a power of two
 	used  int
 	large uint32 // large objects seen
 }
 
+// keyed is a member and the print of its name.
+type keyed struct {
+	print uint64
+	name  text
+}
+
 // keyedAt says where the members of one open object are.
 type keyedAt struct {
 	base  int    // few[base:] while small
+	room  int    // containers that may be opened in it: tells it from the others that are open
 	large uint32 // its number in the table; 0 while small
 }
 
@@ -31,39 +40,63 @@ const fewKeys = 8
 // keySeed makes collisions unpredictable: a body cannot be built to make the table slow.
 var keySeed = maphash.MakeSeed()
 
-func (k *keySet) enter() { k.open = append(k.open, keyedAt{base: len(k.few)}) }
+// at is the open object below which so many containers may be opened: of those that are open, the innermost.
+func (k *keySet) at(room int) *keyedAt {
+	n := len(k.open)
+	if n == 0 || k.open[n-1].room != room {
+		k.open = append(k.open, keyedAt{base: len(k.few), room: room})
+		n++
+	}
+	return &k.open[n-1]
+}
 
-func (k *keySet) leave() {
-	last := len(k.open) - 1
-	k.few = k.few[:k.open[last].base]
-	k.open = k.open[:last]
+// leave forgets the members of that object.
+func (k *keySet) leave(room int) {
+	if last := len(k.open) - 1; last >= 0 && k.open[last].room == room {
+		k.few = k.few[:k.open[last].base]
+		k.open = k.open[:last]
+	}
 }
 
 // add notes a member of the innermost object, false when it has one of that name already.
 func (k *keySet) add(c *Cursor, name text) bool {
-	o := &k.open[len(k.open)-1]
+	o := k.at(c.room)
 	if o.large != 0 {
 		return k.put(c, keySlot{name, o.large})
 	}
-	plain := c.bytes(name)
+	print := printOf(c.bytes(name))
 	for _, other := range k.few[o.base:] {
-		if bytes.Equal(c.bytes(other), plain) {
+		if other.print == print && bytes.Equal(c.bytes(other.name), c.bytes(name)) {
 			return false
 		}
 	}
-	k.few = append(k.few, name)
+	k.few = append(k.few, keyed{print, name})
 	if len(k.few)-o.base > fewKeys {
 		k.move(c, o)
 	}
 	return true
 }
 
+// printOf is the same for equal names, and mostly another for others: always for one as long, of up to 8 bytes.
+func printOf(name []byte) uint64 {
+	n := len(name)
+	switch {
+	case n > 8:
+		return binary.LittleEndian.Uint64(name) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(name[n-8:]), 29) + uint64(n)
+	case n >= 4:
+		return uint64(binary.LittleEndian.Uint32(name)) | uint64(binary.LittleEndian.Uint32(name[n-4:]))<<32
+	case n > 0:
+		return uint64(name[0]) | uint64(name[n/2])<<8 | uint64(name[n-1])<<16
+	}
+	return 0
+}
+
 // move puts the members of a small object into the table.
 func (k *keySet) move(c *Cursor, o *keyedAt) {
 	k.large++
 	o.large = k.large
-	for _, name := range k.few[o.base:] {
-		k.put(c, keySlot{name, o.large})
+	for _, member := range k.few[o.base:] {
+		k.put(c, keySlot{member.name, o.large})
 	}
 	k.few = k.few[:o.base]
 }

@@ -5,6 +5,24 @@ var roles = [...]string{"system", "developer", "user", "assistant", "tool", "fun
 // roleless stands for a role that is missing or wrong; such a body is refused.
 const roleless = uint8(len(roles))
 
+func roleOf(name []byte) uint8 {
+	switch string(name) {
+	case "system":
+		return 0
+	case "developer":
+		return 1
+	case "user":
+		return 2
+	case "assistant":
+		return 3
+	case "tool":
+		return 4
+	case "function":
+		return 5
+	}
+	return roleless
+}
+
 func (p *parser) messages() {
 	if p.Null() {
 		return
@@ -22,9 +40,9 @@ func (p *parser) messages() {
 			p.excess(n, "messages")
 			continue
 		}
-		mark := p.index(n)
+		p.index(n)
 		p.message()
-		p.path = p.path[:mark]
+		p.up()
 	}
 	if n == 0 {
 		p.refuseAt(at, CodeInvalidValue, "must hold at least one message")
@@ -34,8 +52,9 @@ func (p *parser) messages() {
 // draft is a message while its members come in, in any order.
 type draft struct {
 	message
-	content bool // neither missing nor null
-	calls   bool // tool_calls or function_call is there
+	content bool   // neither missing nor null
+	calls   bool   // tool_calls or function_call is there
+	read    uint32 // the known members read so far, by their numbers
 }
 
 func (p *parser) message() {
@@ -44,8 +63,8 @@ func (p *parser) message() {
 	if !p.object("must be a message object") {
 		return
 	}
-	for name, ok := p.key(); ok; name, ok = p.key() {
-		p.messageMember(&d, p.bytes(name))
+	for name, ok := p.name(); ok; name, ok = p.name() {
+		p.messageMember(&d, name)
 	}
 	assistant := d.role != roleless && roles[d.role] == "assistant"
 	switch {
@@ -57,35 +76,58 @@ func (p *parser) message() {
 	p.r.messages = append(p.r.messages, d.message)
 }
 
-func isMessageMember(name []byte) bool {
+// memberNames are the members of a message that are read.
+var memberNames = [...]string{"role", "content", "name", "tool_call_id", "tool_calls", "function_call"}
+
+// memberOf is where name is in memberNames, -1 for one that is not.
+func memberOf(name []byte) int {
 	switch string(name) {
-	case "role", "content", "name", "tool_call_id", "tool_calls", "function_call":
-		return true
+	case "role":
+		return 0
+	case "content":
+		return 1
+	case "name":
+		return 2
+	case "tool_call_id":
+		return 3
+	case "tool_calls":
+		return 4
+	case "function_call":
+		return 5
 	}
-	return false
+	return -1
 }
 
-func (p *parser) messageMember(d *draft, name []byte) {
-	if !isMessageMember(name) {
-		p.refuseCase(name, isMessageMember)
+func isMessageMember(name []byte) bool { return memberOf(name) >= 0 }
+
+func (p *parser) messageMember(d *draft, name text) {
+	plain := p.bytes(name)
+	known := memberOf(plain)
+	if known < 0 {
+		p.once(name)
+		p.refuseCase(plain, isMessageMember)
 		p.Skip()
 		return
 	}
-	mark := p.under(string(name))
-	switch string(name) {
-	case "role":
+	if d.read>>known&1 != 0 {
+		p.repeated()
+	}
+	d.read |= 1 << known
+	p.under(memberNames[known])
+	switch known {
+	case 0:
 		d.role = p.role()
-	case "content":
+	case 1:
 		p.content(d)
-	case "name", "tool_call_id":
+	case 2, 3:
 		var t text
 		p.string(&t)
-	case "tool_calls":
+	case 4:
 		d.calls = p.optional('[', "must be an array") || d.calls
-	case "function_call":
+	case 5:
 		d.calls = p.optional('{', "must be an object") || d.calls
 	}
-	p.path = p.path[:mark]
+	p.up()
 }
 
 func (p *parser) role() uint8 {
@@ -95,11 +137,8 @@ func (p *parser) role() uint8 {
 	if !p.requiredString(&t) {
 		return roleless
 	}
-	given := p.bytes(p.plain(t))
-	for i, role := range roles {
-		if string(given) == role {
-			return uint8(i)
-		}
+	if role := roleOf(p.bytes(p.plain(t))); role != roleless {
+		return role
 	}
 	p.refuseAt(at, CodeInvalidValue, "must be one of system, developer, user, assistant, tool, function")
 	return roleless
@@ -137,9 +176,9 @@ func (p *parser) contentParts() {
 	p.Enter('[')
 	n := 0
 	for ; p.More(); n++ {
-		mark := p.index(n)
+		p.index(n)
 		p.contentPart()
-		p.path = p.path[:mark]
+		p.up()
 	}
 	if n == 0 {
 		p.refuseAt(at, CodeInvalidValue, "must hold at least one part")
@@ -163,13 +202,14 @@ func (p *parser) contentPart() {
 			p.Skip()
 			continue
 		}
-		mark := p.under(string(plain))
 		if string(plain) == "type" {
+			p.under("type")
 			typed = p.requiredString(&kind)
 		} else {
+			p.under("text")
 			filled = p.requiredString(&body)
 		}
-		p.path = p.path[:mark]
+		p.up()
 	}
 	switch {
 	case !typed:

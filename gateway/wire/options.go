@@ -41,9 +41,9 @@ func (p *parser) streamOptions() {
 			p.Skip()
 			continue
 		}
-		mark := p.under("include_usage")
+		p.under("include_usage")
 		p.boolean(&p.r.StreamOptions.IncludeUsage)
-		p.path = p.path[:mark]
+		p.up()
 	}
 }
 
@@ -69,9 +69,9 @@ func (p *parser) stop() {
 		p.Enter('[')
 		for i := 0; p.More(); i++ {
 			p.r.Stop = true
-			mark := p.index(i)
+			p.index(i)
 			p.typed('"', "must be a string")
-			p.path = p.path[:mark]
+			p.up()
 		}
 	case 'n':
 		p.Null()
@@ -97,10 +97,10 @@ func (p *parser) responseFormat() {
 			p.Skip()
 			continue
 		}
-		mark := p.under("type")
+		p.under("type")
 		seen = true
 		p.requiredString(&kind)
-		p.path = p.path[:mark]
+		p.up()
 	}
 	if !seen {
 		p.refuseMissing(at, "type")
@@ -120,9 +120,9 @@ func (p *parser) tools() {
 	p.Enter('[')
 	for i := 0; p.More(); i++ {
 		p.r.Tools = true
-		mark := p.index(i)
+		p.index(i)
 		p.typed('{', "must be an object")
-		p.path = p.path[:mark]
+		p.up()
 	}
 }
 
@@ -155,13 +155,13 @@ func (p *parser) modalities() {
 	p.Enter('[')
 	for i := 0; p.More(); i++ {
 		at := p.i
-		mark := p.index(i)
+		p.index(i)
 		var t text
-		if p.requiredString(&t); string(p.bytes(p.plain(t))) != "text" {
-			p.path = p.path[:mark]
+		p.requiredString(&t)
+		p.up()
+		if string(p.bytes(p.plain(t))) != "text" {
 			p.refuseAt(at, CodeUnsupportedParameter, "beyond text is not supported")
 		}
-		p.path = p.path[:mark]
 	}
 }
 

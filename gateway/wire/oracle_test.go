@@ -217,7 +217,7 @@ func fold(name string) string {
 
 func wrongCase(kind Kind, body object) bool {
 	for name := range body {
-		if paramReader(kind, []byte(name)) == nil && paramReader(kind, []byte(fold(name))) != nil {
+		if paramOf(kind, []byte(name)) == nil && paramOf(kind, []byte(fold(name))) != nil {
 			return true
 		}
 	}

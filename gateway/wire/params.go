@@ -3,8 +3,8 @@ package wire
 // reader reads the value of one parameter; the path is the parameter's name.
 type reader func(p *parser)
 
-// paramReader finds who reads a top-level member; nil for one that passes through unread.
-func paramReader(kind Kind, name []byte) reader {
+// paramOf finds who reads a top-level member; nil for one that passes through unread.
+func paramOf(kind Kind, name []byte) *entry {
 	if kind == Completion {
 		return allOfCompletion.find(name)
 	}
@@ -15,34 +15,41 @@ func paramReader(kind Kind, name []byte) reader {
 type table [64][]entry
 
 type entry struct {
-	name string
-	read reader
+	print uint64 // of the name
+	name  string
+	read  reader
+	bit   uint64 // one of its own in the table
 }
 
-func slotOf[S string | []byte](name S) int {
-	return (len(name)*5 ^ int(name[0])*3 ^ int(name[len(name)-1])) % len(table{})
-}
+// slotOf spreads prints by Fibonacci hashing.
+func slotOf(print uint64) uint64 { return print * 0x9E3779B97F4A7C15 >> 58 }
 
 // tableOf makes one table of several; of two with one name the first counts.
 func tableOf(all ...map[string]reader) *table {
 	t := new(table)
+	bit := uint64(1)
 	for _, params := range all {
 		for name, read := range params {
-			if t.find([]byte(name)) == nil {
-				t[slotOf(name)] = append(t[slotOf(name)], entry{name, read})
+			if t.find([]byte(name)) != nil {
+				continue
+			}
+			print := printOf([]byte(name))
+			t[slotOf(print)] = append(t[slotOf(print)], entry{print, name, read, bit})
+			if bit <<= 1; bit == 0 {
+				panic("wire: more than 63 parameters")
 			}
 		}
 	}
 	return t
 }
 
-func (t *table) find(name []byte) reader {
-	if len(name) == 0 {
-		return nil
-	}
-	for _, e := range t[slotOf(name)] {
-		if e.name == string(name) {
-			return e.read
+func (t *table) find(name []byte) *entry {
+	print := printOf(name)
+	slot := t[slotOf(print)]
+	for i := range slot {
+		e := &slot[i]
+		if e.print == print && len(e.name) == len(name) && (len(name) <= 8 || e.name == string(name)) {
+			return e
 		}
 	}
 	return nil

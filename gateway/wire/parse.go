@@ -23,11 +23,12 @@ func Parse(kind Kind, body []byte, lim Limits, r *Request) error {
 // parser walks a body once: the cursor judges the syntax, the readers of params.go the meaning.
 type parser struct {
 	Cursor
+	path
 	names   keySet
 	r       *Request
 	lim     Limits
-	path    []byte // of the value being read, as messages[2].content
 	folded  []byte // scratch of refuseCase
+	read    uint64 // the known members read so far, by their bits
 	refused Error  // the first fault of meaning
 	model   string // the last one read: the same name again costs no allocation
 }
@@ -51,7 +52,7 @@ func (p *parser) reset() {
 		arena = nil
 	}
 	p.Cursor = Cursor{arena: arena}
-	p.r, p.path, p.refused = nil, kept(p.path), Error{}
+	p.r, p.depth, p.read, p.refused = nil, 0, 0, Error{}
 	if len(p.model) > keepItems {
 		p.model = ""
 	}
@@ -60,10 +61,10 @@ func (p *parser) reset() {
 // members reads the body's own members.
 func (p *parser) members() {
 	p.Enter('{')
-	for name, ok := p.key(); ok; name, ok = p.key() {
+	for name, ok := p.name(); ok; name, ok = p.name() {
 		p.Peek()
 		start := p.i
-		p.member(p.bytes(name))
+		p.member(name)
 		if n := len(p.r.members); n == cap(p.r.members) {
 			p.r.members = slices.Grow(p.r.members, max(16, n)) // doubling: a body of members alone stays a small multiple
 		}
@@ -71,16 +72,22 @@ func (p *parser) members() {
 	}
 }
 
-func (p *parser) member(name []byte) {
-	read := paramReader(p.r.Kind, name)
-	if read == nil {
-		p.refuseCase(name, func(folded []byte) bool { return paramReader(p.r.Kind, folded) != nil })
+func (p *parser) member(name text) {
+	plain := p.bytes(name)
+	known := paramOf(p.r.Kind, plain)
+	if known == nil {
+		p.once(name)
+		p.refuseCase(plain, func(folded []byte) bool { return paramOf(p.r.Kind, folded) != nil })
 		p.Skip()
 		return
 	}
-	p.path = append(p.path[:0], name...)
-	read(p)
-	p.path = p.path[:0]
+	if p.read&known.bit != 0 {
+		p.repeated()
+	}
+	p.read |= known.bit
+	p.under(known.name)
+	known.read(p)
+	p.up()
 }
 
 // settle judges what only the whole body shows.
@@ -117,23 +124,13 @@ func (p *parser) refuse(code, message string) {
 
 func (p *parser) refuseAt(at int, code, message string) {
 	if p.refused.Code == "" {
-		p.refused = Error{Code: code, Param: string(p.path), Message: message, Offset: at}
+		p.refused = Error{Code: code, Param: p.spelt(), Message: message, Offset: at}
 	}
 }
 
 // refuseMissing notes that the object at offset at lacks a member, named from the path.
 func (p *parser) refuseMissing(at int, member string) {
-	mark := p.under(member)
+	p.under(member)
 	p.refuseAt(at, CodeMissingParameter, "is missing")
-	p.path = p.path[:mark]
-}
-
-// under goes one member down the path and returns the mark to come back to.
-func (p *parser) under(member string) int {
-	mark := len(p.path)
-	if mark > 0 {
-		p.path = append(p.path, '.')
-	}
-	p.path = append(p.path, member...)
-	return mark
+	p.up()
 }

@@ -146,11 +146,11 @@ func TestEveryParameterHasItsReaderInItsTable(t *testing.T) {
 			all[name] = true
 		}
 		for name := range all {
-			if paramReader(kind, []byte(name)) == nil {
+			if paramOf(kind, []byte(name)) == nil {
 				t.Errorf("nobody reads %s", name)
 			}
 			for _, other := range []string{name + "x", name[1:], name[:len(name)-1] + "?"} {
-				if !all[other] && paramReader(kind, []byte(other)) != nil {
+				if !all[other] && paramOf(kind, []byte(other)) != nil {
 					t.Errorf("somebody reads %s", other)
 				}
 			}
@@ -159,7 +159,7 @@ func TestEveryParameterHasItsReaderInItsTable(t *testing.T) {
 	for _, slot := range append(allOfChat[:], allOfCompletion[:]...) {
 		most = max(most, len(slot))
 	}
-	if paramReader(Chat, nil) != nil || most > 4 {
+	if paramOf(Chat, nil) != nil || most > 4 {
 		t.Errorf("%d names in one slot", most)
 	}
 }

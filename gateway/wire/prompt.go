@@ -52,9 +52,9 @@ func (p *parser) promptElement(n int, kind byte) {
 	case kind == '"':
 		p.r.prompts = append(p.r.prompts, prompt{text: p.text()})
 	case kind == '[':
-		mark := p.index(n)
+		p.index(n)
 		p.tokens()
-		p.path = p.path[:mark]
+		p.up()
 	default:
 		p.refuseElement(n, "must be a string, a token id or an array of token ids")
 		p.Skip()
@@ -78,16 +78,16 @@ func (p *parser) tokens() {
 func (p *parser) token(n int) {
 	at := p.i
 	if id, ok := p.Int(); !ok || id < 0 || id > maxInt {
-		mark := p.index(n)
+		p.index(n)
 		p.refuseAt(at, CodeInvalidValue, "must be a token id from 0 to 2147483647")
-		p.path = p.path[:mark]
+		p.up()
 	}
 }
 
 func (p *parser) refuseElement(n int, message string) {
-	mark := p.index(n)
+	p.index(n)
 	p.refuse(CodeInvalidValue, message)
-	p.path = p.path[:mark]
+	p.up()
 }
 
 func tokenPrompt(start, end, n int) prompt {

@@ -11,43 +11,37 @@ import (
 )
 
 func TestAPlainRunEndsAtEverySpecialByteWhereverItStands(t *testing.T) {
-	for _, size := range []int{0, 1, 7, 8, 9, 31, 40, 128, 198} {
-		for _, ch := range []int{0, 1, 0x1e, 0x1f, 0x20, 0x21, 0x22, 0x23, 0x5b, 0x5c, 0x5d, 0x7e, 0x7f, 0x80, 0x9c, 0xa2, 0xdc, 0xfe, 0xff} {
-			for at := range size {
-				b := bytes.Repeat([]byte{'x'}, size)
-				b[at] = byte(ch)
-				i, high := plainRun(b, 0)
-				want := size
-				if ch < ' ' || ch == '"' || ch == '\\' {
-					want = at
-				}
-				if i != want || ch >= 0x80 && high == 0 {
-					t.Fatalf("byte %#x at %d of %d: run of %d, high %v", ch, at, size, i, high != 0)
+	byEveryMeans(t, func(t *testing.T) {
+		for _, size := range []int{0, 1, 7, 8, 9, 31, 40, 128, 198} {
+			for ch := range 256 {
+				for at := range size {
+					b := bytes.Repeat([]byte{'x'}, size)
+					b[at] = byte(ch)
+					i, saw := pass(b, 0)
+					want, wantSaw := slowPass(b, 0)
+					if i != want || saw != wantSaw {
+						t.Fatalf("byte %#x at %d of %d: run of %d with %b, want %d with %b", ch, at, size, i, saw, want, wantSaw)
+					}
 				}
 			}
 		}
-	}
+	})
 }
 
-func TestARunOfManyKindsAgreesWithAByteByByteOne(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 3000 {
-		b := make([]byte, rng.IntN(300))
-		for i := range b {
-			b[i] = 'a'
-			if rng.IntN(100) == 0 {
-				b[i] = byte(rng.IntN(256))
+// What stands behind a backslash is judged exactly, wherever it stands.
+func TestEveryLetterOfAnEscapeIsJudgedWhereverItStands(t *testing.T) {
+	byEveryMeans(t, func(t *testing.T) {
+		for ch := range 256 {
+			for at := range 140 {
+				b := bytes.Repeat([]byte{'x'}, 150)
+				b[at], b[at+1] = '\\', byte(ch)
+				i, saw := pass(b, 0)
+				if want, wantSaw := slowPass(b, 0); i != want || saw != wantSaw {
+					t.Fatalf("letter %#x at %d: run of %d with %b, want %d with %b", ch, at, i, saw, want, wantSaw)
+				}
 			}
 		}
-		start := rng.IntN(len(b) + 1)
-		want, anyHigh := start, false
-		for ; want < len(b) && !isSpecial(b[want]); want++ {
-			anyHigh = anyHigh || b[want] >= 0x80
-		}
-		if got, high := plainRun(b, start); got != want || anyHigh && high == 0 {
-			t.Fatalf("%q from %d: run to %d, want %d; high %v", b, start, got, want, high != 0)
-		}
-	}
+	})
 }
 
 func TestInvalidUTF8IsFoundAnywhereInALongString(t *testing.T) {

@@ -8,77 +8,54 @@ import (
 )
 
 // AppendUnquoted appends the plain form of raw, the inside of a valid JSON string. A lone surrogate becomes U+FFFD.
-// The plain form is never longer than raw.
+// The plain form is never longer than raw; what dst has room for behind it may be written over.
 func AppendUnquoted(dst, raw []byte) []byte {
-	if len(raw) >= 4*block {
-		dst, raw = appendBlocks(dst, raw)
-	}
-	for {
-		i := bytes.IndexByte(raw, '\\')
-		if i < 0 {
-			return append(dst, raw...)
-		}
-		dst = append(dst, raw[:i]...)
-		n := 2
-		if raw[i+1] == 'u' {
-			var r rune
-			r, n = decodeEscape(raw[i:])
-			dst = utf8.AppendRune(dst, r)
-		} else {
-			dst = append(dst, escapes[raw[i+1]])
-		}
-		raw = raw[i+n:]
-	}
-}
-
-// appendBlocks is AppendUnquoted for all but the last blocks of raw, and returns these. It writes a block more than it appends.
-func appendBlocks(dst, raw []byte) (appended, rest []byte) {
 	dst = slices.Grow(dst, len(raw)+block)
-	for len(raw) >= 2*block {
-		read, wrote := unquoteBlocks(dst[len(dst):cap(dst)], raw, len(raw)/block-1)
+	for {
+		read, wrote := unquote(dst[len(dst):cap(dst)], raw)
 		dst, raw = dst[:len(dst)+wrote], raw[read:]
-		if len(raw) >= 2*block && raw[0] == '\\' && escapes[raw[1]] == 0 {
+		if len(raw) == 0 {
+			return dst
+		}
+		for len(raw) > 0 && raw[0] == '\\' && escapes[raw[1]] == 0 {
 			r, n := decodeEscape(raw)
 			dst, raw = utf8.AppendRune(dst, r), raw[n:]
 		}
 	}
-	return dst, raw
 }
 
-// unquoteByWords writes to dst what so many blocks of raw stand for, up to an escape that is not of one letter; one that begins
-// in the last block is done whole. It is unquoteBlocks for machines of which nothing is known.
-func unquoteByWords(dst, raw []byte, blocks int) (read, wrote int) {
-	for end := blocks * block; read < end; {
-		n := bytes.IndexByte(raw[read:end], '\\')
+// unquoteByRuns writes to dst what raw stands for, up to an escape that is not of one letter. It is unquote for machines of which
+// nothing is known.
+func unquoteByRuns(dst, raw []byte) (read, wrote int) {
+	for {
+		n := bytes.IndexByte(raw[read:], '\\')
 		if n < 0 {
-			n = end - read
+			n = len(raw) - read
 		}
 		wrote += copy(dst[wrote:], raw[read:read+n])
-		if read += n; read == end {
-			break
+		if read += n; read == len(raw) {
+			return read, wrote
 		}
 		ch := escapes[raw[read+1]]
 		if ch == 0 {
-			break
+			return read, wrote
 		}
 		dst[wrote] = ch
 		wrote++
 		read += 2
 	}
-	return read, wrote
 }
 
 // ValidQuoted reports whether raw could stand between the quotes of a JSON string; its UTF-8 is not judged.
 func ValidQuoted(raw []byte) bool {
-	c := Cursor{b: raw, lax: true}
 	for i := 0; ; {
-		if i, _ = plainRun(raw, i); i == len(raw) {
+		if i, _ = pass(raw, i); i == len(raw) {
 			return true
 		}
 		if raw[i] != '\\' {
 			return false
 		}
-		n := c.escape(i)
+		_, n := decodeEscape(raw[i:])
 		if n == 0 {
 			return false
 		}
@@ -118,17 +95,19 @@ func hex4(b []byte) (rune, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
 	}
-	var r rune
-	for _, ch := range b[2:6] {
-		switch {
-		case '0' <= ch && ch <= '9':
-			ch -= '0'
-		case 'a' <= ch|0x20 && ch|0x20 <= 'f':
-			ch = ch | 0x20 - 'a' + 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(ch)
+	p, q, r, s := hexDigit[b[2]], hexDigit[b[3]], hexDigit[b[4]], hexDigit[b[5]]
+	if p&q&r&s&isHex == 0 {
+		return 0, false
 	}
-	return r, true
+	return rune(p&15)<<12 | rune(q&15)<<8 | rune(r&15)<<4 | rune(s&15), true
+}
+
+// isHex marks what hexDigit knows.
+const isHex = 0x10
+
+// hexDigit is the value of each hexadecimal digit, and isHex; 0 for any other byte.
+var hexDigit = [256]uint8{
+	'0': 0x10, '1': 0x11, '2': 0x12, '3': 0x13, '4': 0x14, '5': 0x15, '6': 0x16, '7': 0x17, '8': 0x18, '9': 0x19,
+	'a': 0x1a, 'b': 0x1b, 'c': 0x1c, 'd': 0x1d, 'e': 0x1e, 'f': 0x1f,
+	'A': 0x1a, 'B': 0x1b, 'C': 0x1c, 'D': 0x1d, 'E': 0x1e, 'F': 0x1f,
 }

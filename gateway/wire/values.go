@@ -3,7 +3,6 @@ package wire
 import (
 	"fmt"
 	"math"
-	"strconv"
 )
 
 // The readers here take a value of any type to its end, refuse a wrong one by the path, and let null stand for absent
@@ -71,7 +70,7 @@ func (p *parser) float(v interval, dst *Number) {
 		p.Skip()
 		return
 	}
-	x, err := strconv.ParseFloat(string(p.number()), 64)
+	x, err := float(p.number())
 	if err != nil || !v.holds(x) {
 		p.refuseAt(at, CodeInvalidValue, v.String())
 		return
@@ -134,12 +133,12 @@ func (p *parser) strings(dst *[]text) {
 			p.excess(i, "entries")
 			continue
 		}
-		mark := p.index(i)
+		p.index(i)
 		var t text
 		if p.requiredString(&t) {
 			*dst = append(*dst, t)
 		}
-		p.path = p.path[:mark]
+		p.up()
 	}
 }
 
@@ -149,13 +148,4 @@ func (p *parser) excess(i int, what string) {
 		p.refuse(CodeInvalidValue, fmt.Sprintf("has more than %d %s", p.lim.Messages, what))
 	}
 	p.Skip()
-}
-
-// index goes to element i of the path's array and returns the mark to come back to.
-func (p *parser) index(i int) int {
-	mark := len(p.path)
-	p.path = append(p.path, '[')
-	p.path = strconv.AppendInt(p.path, int64(i), 10)
-	p.path = append(p.path, ']')
-	return mark
 }

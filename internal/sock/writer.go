@@ -64,26 +64,35 @@ func (w *writer) run(raw syscall.RawConn) (int, error) {
 
 // write reports false where it has to wait for room.
 func (w *writer) write(fd uintptr) bool {
+	var n int
+	n, w.parts, w.errno = WriteParts(fd, w.parts)
+	w.n += n
+	if w.errno == syscall.EAGAIN {
+		w.errno = 0
+		return false
+	}
+	return true
+}
+
+// WriteParts writes the parts, with one system call where there is room. It returns how many bytes it has written, and what is left of
+// the parts where it failed: EAGAIN is that there is no more room. It lets go of what it has written.
+func WriteParts(fd uintptr, parts [][]byte) (written int, left [][]byte, errno syscall.Errno) {
 	for {
-		w.parts = drop(w.parts, 0)
+		parts = drop(parts, 0)
 		var n int
-		switch len(w.parts) {
+		switch len(parts) {
 		case 0:
-			return true
+			return written, nil, 0
 		case 1:
-			n, w.errno = Write(fd, w.parts[0])
+			n, errno = Write(fd, parts[0])
 		default:
-			n, w.errno = gather(fd, w.parts[:min(len(w.parts), mostParts)])
+			n, errno = gather(fd, parts[:min(len(parts), mostParts)])
 		}
-		if w.errno == syscall.EAGAIN {
-			w.errno = 0
-			return false
+		if errno != 0 {
+			return written, parts, errno
 		}
-		if w.errno != 0 {
-			return true
-		}
-		w.n += n
-		w.parts = drop(w.parts, n)
+		written += n
+		parts = drop(parts, n)
 	}
 }
 

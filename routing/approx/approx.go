@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync/atomic"
 	"time"
 
 	"octet/kvpool"
@@ -29,8 +28,6 @@ type Config struct {
 // Index is what was routed where. Safe for concurrent use; each replica has a lock of its own.
 type Index struct {
 	hosts [index.MaxHosts]host
-
-	routed, found atomic.Uint64 // blocks
 }
 
 // New returns an empty Index. It fails with ErrConfig.
@@ -83,8 +80,7 @@ func (x *Index) Routed(id index.HostID, chain []kvpool.BlockHash, now time.Time)
 	if int(id) >= len(x.hosts) {
 		return
 	}
-	x.found.Add(uint64(x.hosts[id].route(chain, now.UnixNano())))
-	x.routed.Add(uint64(len(chain)))
+	x.hosts[id].route(chain, now.UnixNano())
 }
 
 // Depths sets out[h], for each h in among, to the number of leading blocks of chain that count for h.
@@ -99,12 +95,11 @@ func (x *Index) Depths(chain []kvpool.BlockHash, among index.HostBitmap, now tim
 // replica that is known to hold out[h] blocks is guessed to hold the rest.
 func (x *Index) Extend(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16) {
 	chain = chain[:min(len(chain), 1<<16-1)]
+	at := now.UnixNano()
 	for id := range among.All() {
-		from := int(out[id])
-		if from >= len(chain) {
-			continue
+		if from := int(out[id]); from < len(chain) {
+			out[id] = uint16(x.hosts[id].depth(chain, from, at))
 		}
-		out[id] = uint16(x.hosts[id].depth(chain, from, now.UnixNano()))
 	}
 }
 
@@ -117,9 +112,9 @@ type Stats struct {
 
 // Stats takes each replica's lock in turn.
 func (x *Index) Stats() Stats {
-	s := Stats{Routed: x.routed.Load(), Found: x.found.Load()}
+	var s Stats
 	for i := range x.hosts {
-		s.Blocks += x.hosts[i].held()
+		x.hosts[i].count(&s)
 	}
 	return s
 }

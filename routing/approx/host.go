@@ -23,27 +23,29 @@ type host struct {
 	bound  int                                     // blocks; guarded by mu
 	ttl    int64                                   // nanoseconds; guarded by mu
 	holes  bool                                    // a block may be here without the one before it; guarded by mu
+
+	routed, found uint64 // blocks, as Stats has them; guarded by mu
 }
 
-// route makes chain the most recent of all, its first block before its second. It returns how many of its leading blocks counted before.
-func (h *host) route(chain []kvpool.BlockHash, now int64) (found int) {
+// route makes chain the most recent of all, its first block before its second.
+func (h *host) route(chain []kvpool.BlockHash, now int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.routed += uint64(len(chain))
 	if h.ttl <= 0 || len(chain) == 0 {
-		return 0
+		return
 	}
 	h.latest = max(h.latest, now+h.ttl) // a clock that steps back must not mix the order of the times
 	kept := chain[:min(len(chain), h.bound)]
 	if h.lru == nil {
-		found = h.runs.route(kept, now, h.latest)
+		h.found += uint64(h.runs.route(kept, now, h.latest))
 	} else {
-		found = h.leading(chain, 0, now)
+		h.found += uint64(h.leading(chain, 0, now))
 		for i := len(kept) - 1; i >= 0; i-- {
 			h.lru.Add(kept[i], h.latest)
 		}
 	}
 	h.trim(now)
-	return found
 }
 
 // trim drops what does not count at now any more, and the oldest beyond the bound. Under mu.
@@ -69,8 +71,9 @@ func (h *host) trim(now int64) {
 // depth returns how many leading blocks of chain count at now, of which the first from are known to.
 func (h *host) depth(chain []kvpool.BlockHash, from int, now int64) int {
 	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.leading(chain, from, now)
+	n := h.leading(chain, from, now)
+	h.mu.RUnlock()
+	return n
 }
 
 // leading is depth under mu.
@@ -135,4 +138,13 @@ func (h *host) held() int {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.size()
+}
+
+// count adds what is held, and what it was good for.
+func (h *host) count(s *Stats) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	s.Blocks += h.size()
+	s.Routed += h.routed
+	s.Found += h.found
 }

@@ -50,8 +50,8 @@ func (f *Feed) Save(w io.Writer) error {
 	return nil
 }
 
-// root tells hash seeds apart.
-func (f *Feed) root() uint64 { return uint64(f.hasher.Root("", "", "")) }
+// root tells hash seeds apart, and versions that hash otherwise.
+func (f *Feed) root() uint64 { return uint64(f.hasher.Next(f.hasher.Root("", "", ""), []uint32{1})) }
 
 func (f *Feed) names() (all []string) {
 	f.feedMu.RLock()

@@ -6,16 +6,32 @@ import (
 	"octet/routing/index"
 )
 
-// bits is a HostBitmap that many goroutines change one bit at a time.
-type bits [index.Words]atomic.Uint64
+// bits is a HostBitmap that many goroutines change one bit at a time. Mostly it is empty, which is one load to see.
+type bits struct {
+	words [index.Words]atomic.Uint64
+	count atomic.Int64 // at least how many are set; no more than that once no change is under way
+}
 
-func (b *bits) set(h index.HostID)      { b[h>>6].Or(1 << (h & 63)) }
-func (b *bits) clear(h index.HostID)    { b[h>>6].And(^uint64(1 << (h & 63))) }
-func (b *bits) has(h index.HostID) bool { return b[h>>6].Load()&(1<<(h&63)) != 0 }
+func (b *bits) set(h index.HostID) {
+	b.count.Add(1)
+	if bit := uint64(1) << (h & 63); b.words[h>>6].Or(bit)&bit != 0 {
+		b.count.Add(-1) // it was
+	}
+}
+
+func (b *bits) clear(h index.HostID) {
+	if bit := uint64(1) << (h & 63); b.words[h>>6].And(^bit)&bit != 0 {
+		b.count.Add(-1)
+	}
+}
+
+func (b *bits) has(h index.HostID) bool { return b.words[h>>6].Load()&(1<<(h&63)) != 0 }
+
+func (b *bits) empty() bool { return b.count.Load() == 0 }
 
 func (b *bits) load() (m index.HostBitmap) {
-	for i := range b {
-		m[i] = b[i].Load()
+	for i := range b.words {
+		m[i] = b.words[i].Load()
 	}
 	return m
 }

@@ -55,7 +55,7 @@ var (
 // Permit is the right to send one request. It must be settled; settling again does nothing. A Permit of a half-open breaker
 // that is never settled keeps a probe's place for good.
 type Permit struct {
-	done    func(error)
+	pass    *pass
 	proof   time.Duration // of a probe: how long its answer must have been coming to count; 0 is no probe
 	coming  time.Time     // since when it is
 	settled atomic.Bool
@@ -80,17 +80,17 @@ func (p *Permit) Settle(o Outcome) {
 	if p.settled.Swap(true) {
 		return
 	}
-	p.done([...]error{Succeeded: nil, Failed: errFailed, Cancelled: errCancelled}[o])
+	p.pass.settle(o)
 }
 
 // Take asks the breaker for a Permit. The error is ErrBreakerOpen.
 func (r *Replica) Take() (*Permit, error) {
-	done, err := r.breaker.cb.Load().Allow()
+	pass, err := r.breaker.cb.Load().take()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrBreakerOpen, r.spec.Name, err)
 	}
-	p := &Permit{done: done}
-	if r.states.tripped.has(r.spec.Host) {
+	p := &Permit{pass: pass}
+	if !pass.shared && r.states.tripped.has(r.spec.Host) {
 		p.proof = r.breaker.config.OpenFor
 	}
 	return p, nil

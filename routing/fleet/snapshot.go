@@ -11,6 +11,7 @@ type Snapshot struct {
 	replicas  [index.MaxHosts]*Replica
 	prefill   index.HostBitmap // can prefill
 	decode    index.HostBitmap // can decode
+	both      index.HostBitmap // can do either
 	prepares  index.HostBitmap // can make tokens of prompts for others
 	events    index.HostBitmap // publish cache events
 	blockSize int              // tokens, of the replica with the lowest host
@@ -25,17 +26,28 @@ func (s *Snapshot) Len() int { return s.Hosts.Count() }
 
 // Available returns the replicas that are healthy and not draining.
 func (s *Snapshot) Available() index.HostBitmap {
+	if s.states.down.empty() && s.states.draining.empty() {
+		return s.Hosts
+	}
 	return s.Hosts.AndNot(s.states.down.load()).AndNot(s.states.draining.load())
 }
 
 // Tripped returns the replicas whose breaker is not closed.
-func (s *Snapshot) Tripped() index.HostBitmap { return s.Hosts.And(s.states.tripped.load()) }
+func (s *Snapshot) Tripped() (none index.HostBitmap) {
+	if s.states.tripped.empty() {
+		return none
+	}
+	return s.Hosts.And(s.states.tripped.load())
+}
 
 // Prefill returns the replicas that can prefill.
 func (s *Snapshot) Prefill() index.HostBitmap { return s.prefill }
 
 // Decode returns the replicas that can decode.
 func (s *Snapshot) Decode() index.HostBitmap { return s.decode }
+
+// Both returns the replicas that can prefill and decode.
+func (s *Snapshot) Both() index.HostBitmap { return s.both }
 
 // Preprocess returns the replicas that make tokens of prompts for others.
 func (s *Snapshot) Preprocess() index.HostBitmap { return s.prepares }
@@ -64,6 +76,7 @@ func (s *Snapshot) add(r *Replica) {
 	if both || r.spec.Role == RolePreprocess {
 		s.prepares.Set(h)
 	}
+	s.both = s.prefill.And(s.decode)
 	if r.spec.HasEvents {
 		s.events.Set(h)
 	}

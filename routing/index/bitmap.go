@@ -30,7 +30,8 @@ func (b *HostBitmap) Clear(h HostID) { b[h>>6] &^= 1 << (h & 63) }
 
 // And returns the intersection.
 func (b HostBitmap) And(o HostBitmap) HostBitmap {
-	for i := range b {
+	b[0], b[1], b[2], b[3] = b[0]&o[0], b[1]&o[1], b[2]&o[2], b[3]&o[3] // no build has fewer, and a loop costs four times as much
+	for i := 4; i < Words; i++ {
 		b[i] &= o[i]
 	}
 	return b
@@ -38,7 +39,8 @@ func (b HostBitmap) And(o HostBitmap) HostBitmap {
 
 // AndNot returns b without o.
 func (b HostBitmap) AndNot(o HostBitmap) HostBitmap {
-	for i := range b {
+	b[0], b[1], b[2], b[3] = b[0]&^o[0], b[1]&^o[1], b[2]&^o[2], b[3]&^o[3]
+	for i := 4; i < Words; i++ {
 		b[i] &^= o[i]
 	}
 	return b
@@ -46,7 +48,8 @@ func (b HostBitmap) AndNot(o HostBitmap) HostBitmap {
 
 // Or returns the union.
 func (b HostBitmap) Or(o HostBitmap) HostBitmap {
-	for i := range b {
+	b[0], b[1], b[2], b[3] = b[0]|o[0], b[1]|o[1], b[2]|o[2], b[3]|o[3]
+	for i := 4; i < Words; i++ {
 		b[i] |= o[i]
 	}
 	return b
@@ -62,9 +65,9 @@ func (b HostBitmap) Count() (n int) {
 
 // Empty reports whether the set is empty.
 func (b HostBitmap) Empty() bool {
-	any := uint64(0)
-	for _, w := range b {
-		any |= w
+	any := b[0] | b[1] | b[2] | b[3]
+	for i := 4; i < Words; i++ {
+		any |= b[i]
 	}
 	return any == 0
 }

@@ -18,6 +18,9 @@ func (x *Indexer) Check() error {
 	faults := []error{t.check()}
 	for i := range x.hosts {
 		id, h := HostID(i), &x.hosts[i]
+		if len(h.elsewhere) > 0 && !h.slower.Load() {
+			faults = append(faults, fmt.Errorf("host %d: tiers that nobody is told of", id))
+		}
 		for b, s := range h.elsewhere {
 			if s == 0 || s == onGPU || x.alive.has(id) && !t.holds(id, b) {
 				faults = append(faults, fmt.Errorf("host %d: tiers %b of %x, held: %v", id, s, b, t.holds(id, b)))

@@ -51,6 +51,7 @@ func (x *Indexer) store(id HostID, h *copies, op *Op) {
 func (x *Indexer) store1(id HostID, h *copies, op *Op) {
 	if h.elsewhere == nil {
 		h.elsewhere = map[kvpool.BlockHash]tierSet{}
+		h.slower.Store(true)
 	}
 	blocks := op.Blocks
 	for i, b := range blocks {
@@ -185,6 +186,7 @@ func (x *Indexer) lastCopies(h *copies, op *Op) []kvpool.BlockHash {
 func (h *copies) clearTiers(m *memory) {
 	m.give(int64(len(h.elsewhere))*elsewhereBytes + int64(len(h.extents))*placedBytes)
 	h.elsewhere, h.extents = nil, nil
+	h.slower.Store(false)
 }
 
 // digest is the share of all facts of b, which h holds, in a Digest.

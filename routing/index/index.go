@@ -104,6 +104,7 @@ func (h *copies) locations(chain []kvpool.BlockHash, dst []Location) []Location 
 type copies struct {
 	salt     uint64        // of this slot in digests
 	sweeping chan struct{} // cap == 1: held by the slot's running sweep
+	slower   atomic.Bool   // false: elsewhere is empty. Written where elsewhere is
 
 	mu         sync.RWMutex       // orders this replica's writers
 	generation uint32             // guarded by mu; how many replicas have had the slot

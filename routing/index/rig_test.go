@@ -187,4 +187,5 @@ func (r *rig) compareDepths(chain []kvpool.BlockHash) {
 	if price > len(chain) || reference && clean && price > len(distinct)*(bits.Len(uint(len(chain)-1))+1) {
 		r.t.Fatalf("%d lookups for %d blocks and %d depths", price, len(chain), len(distinct))
 	}
+	r.compareTiers(chain)
 }

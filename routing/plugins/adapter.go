@@ -19,11 +19,11 @@ type adapter struct {
 }
 
 func newAdapter(d Deps) routing.Factory {
-	return func(*routing.Params) routing.Plugin { return adapter{named{"adapter", nil}, d.Adapters} }
+	return func(*routing.Params) routing.Plugin { return &adapter{named{"adapter", nil}, d.Adapters} }
 }
 
 // Filter implements routing.Filter.
-func (a adapter) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
+func (a *adapter) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
 	f := v.Facts()
 	if f.Adapter == "" || a.adapters == nil {
 		return in

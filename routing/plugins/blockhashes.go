@@ -3,7 +3,6 @@ package plugins
 import (
 	"context"
 
-	"octet/kvpool"
 	"octet/routing"
 )
 
@@ -12,34 +11,34 @@ import (
 // of tokens is taken to have.
 type blockHashes struct {
 	named
-	hasher        kvpool.Hasher
+	roots         roots
 	bytesPerToken int
 }
 
 // newBlockHashes: bytes_per_token (default 4) is what text is taken to have where it stands for tokens.
 func newBlockHashes(d Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
-		return blockHashes{
+		return &blockHashes{
 			named:         named{"block-hashes", reads(Fleet, Tokens, Hashes, Text, Chunks)},
-			hasher:        d.Hasher,
+			roots:         roots{hasher: d.Hasher},
 			bytesPerToken: p.Int("bytes_per_token", 4, 1, 64),
 		}
 	}
 }
 
 // Writes implements routing.Preparer.
-func (blockHashes) Writes() []routing.AnySlot { return reads(BlockHashes, PromptTokens) }
+func (*blockHashes) Writes() []routing.AnySlot { return reads(BlockHashes, PromptTokens) }
 
 // Prepare implements routing.Preparer. It never fails; without a block size there is no chain, only the count.
-func (b blockHashes) Prepare(_ context.Context, c *routing.Context) error {
+func (b *blockHashes) Prepare(_ context.Context, c *routing.Context) error {
 	v := c.View()
 	f, size := v.Facts(), Fleet.Get(v).BlockSize()
 	chain := BlockHashes.Spare(c)[:0]
-	root := b.hasher.Root(f.Specialist, f.Adapter, f.Salt)
+	root, hasher := b.roots.of(f), b.roots.hasher
 	if Chunks.Get(v) {
 		text := Text.Get(v)
 		if size > 0 {
-			chain = b.hasher.TextChain(chain, root, text, size*b.bytesPerToken)
+			chain = hasher.TextChain(chain, root, text, size*b.bytesPerToken)
 		}
 		PromptTokens.Put(c, (len(text)+b.bytesPerToken-1)/b.bytesPerToken)
 	} else {
@@ -48,7 +47,7 @@ func (b blockHashes) Prepare(_ context.Context, c *routing.Context) error {
 			if chain = append(chain, Hashes.Get(v)...); len(chain) > 0 {
 				root = chain[len(chain)-1]
 			}
-			chain = b.hasher.Chain(chain, root, tokens[len(chain)*size:], size)
+			chain = hasher.Chain(chain, root, tokens[len(chain)*size:], size)
 		}
 		PromptTokens.Put(c, len(tokens))
 	}

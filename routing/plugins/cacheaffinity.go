@@ -22,7 +22,7 @@ type cacheAffinity struct {
 // 1 the profile needs tier-depths.
 func newCacheAffinity(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
-		s := cacheAffinity{
+		s := &cacheAffinity{
 			named{"cache-affinity", reads(Fleet, BlockHashes, Depths)},
 			p.Float("length_weight", 0, 0, 1), float64(p.Int("length_scale", 8192, 1, 1<<30)),
 			p.Float("cpu_weight", 1, 0, 1), p.Float("ssd_weight", 1, 0, 1),
@@ -34,10 +34,10 @@ func newCacheAffinity(Deps) routing.Factory {
 	}
 }
 
-func (s cacheAffinity) tiered() bool { return s.cpu != 1 || s.ssd != 1 }
+func (s *cacheAffinity) tiered() bool { return s.cpu != 1 || s.ssd != 1 }
 
 // Score implements routing.Scorer.
-func (s cacheAffinity) Score(v routing.View, hosts []index.HostID, out []float64) {
+func (s *cacheAffinity) Score(v routing.View, hosts []index.HostID, out []float64) {
 	blocks, depths := len(BlockHashes.Get(v)), Depths.Get(v)
 	if blocks == 0 {
 		return

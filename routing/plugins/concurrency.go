@@ -14,12 +14,12 @@ type concurrency struct {
 // newConcurrency: max (default 1024) is the cap.
 func newConcurrency(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
-		return concurrency{named{"concurrency", reads(Fleet)}, p.Int("max", 1024, 1, 1<<20)}
+		return &concurrency{named{"concurrency", reads(Fleet)}, p.Int("max", 1024, 1, 1<<20)}
 	}
 }
 
 // Filter implements routing.Filter.
-func (f concurrency) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
+func (f *concurrency) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
 	s := Fleet.Get(v)
 	for h := range in.All() {
 		if s.Replica(h).InFlight() >= f.max {

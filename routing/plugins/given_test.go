@@ -140,6 +140,4 @@ func faultsOf(t *testing.T, name string, params map[string]any) (codes []routing
 // noTiers knows nothing.
 type noTiers struct{}
 
-func (noTiers) Hint(_ index.HostID, _ []kvpool.BlockHash, _ int, dst []index.Location) []index.Location {
-	return dst
-}
+func (noTiers) InTiers(index.HostID, []kvpool.BlockHash, int) (none [index.Tiers]int) { return none }

@@ -9,10 +9,10 @@ import (
 type health struct{ named }
 
 func newHealth(Deps) routing.Factory {
-	return func(*routing.Params) routing.Plugin { return health{named{"health", reads(Fleet)}} }
+	return func(*routing.Params) routing.Plugin { return &health{named{"health", reads(Fleet)}} }
 }
 
 // Filter implements routing.Filter.
-func (health) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
+func (*health) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
 	return in.And(Fleet.Get(v).Available())
 }

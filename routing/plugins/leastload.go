@@ -17,12 +17,12 @@ type leastLoad struct {
 // newLeastLoad: preempting_penalty (default 0.5) is in requests; below 1 it only settles equal queues.
 func newLeastLoad(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
-		return leastLoad{named{"least-load", reads(Fleet)}, p.Float("preempting_penalty", 0.5, 0, 1e6)}
+		return &leastLoad{named{"least-load", reads(Fleet)}, p.Float("preempting_penalty", 0.5, 0, 1e6)}
 	}
 }
 
 // Score implements routing.Scorer.
-func (s leastLoad) Score(v routing.View, hosts []index.HostID, out []float64) {
+func (s *leastLoad) Score(v routing.View, hosts []index.HostID, out []float64) {
 	replicas := Fleet.Get(v)
 	for i, h := range hosts {
 		requests, preempting := replicas.Replica(h).Queue()

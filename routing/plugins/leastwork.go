@@ -26,7 +26,7 @@ type leastWork struct {
 // the prompt tokens a second of a replica without a measurement, where no other candidate has one either.
 func newLeastWork(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
-		return leastWork{
+		return &leastWork{
 			named{"least-work", reads(Fleet, BlockHashes, PromptTokens, Depths)},
 			p.Float("own_weight", 1, 0, 1e6), p.Float("backlog_price", 1, 0, 1e6), p.Float("active_seconds", 0.1, 0, 1e6),
 			p.Float("assumed_rate", 8000, 1, 1e9),
@@ -35,7 +35,7 @@ func newLeastWork(Deps) routing.Factory {
 }
 
 // Score implements routing.Scorer.
-func (s leastWork) Score(v routing.View, hosts []index.HostID, out []float64) {
+func (s *leastWork) Score(v routing.View, hosts []index.HostID, out []float64) {
 	replicas, now := Fleet.Get(v), v.Facts().Now
 	var work [index.MaxHosts]fleet.Work
 	for i, h := range hosts {
@@ -58,7 +58,7 @@ func (s leastWork) Score(v routing.View, hosts []index.HostID, out []float64) {
 }
 
 // settle gives every candidate a rate: its own, else the mean of those that are known, else the assumed one.
-func (s leastWork) settle(work []fleet.Work) {
+func (s *leastWork) settle(work []fleet.Work) {
 	sum, known := 0.0, 0
 	for _, w := range work {
 		if w.Rate > 0 {

@@ -16,12 +16,12 @@ type maxScore struct {
 
 // newMaxScore: keep (default 8) is how many replicas are ranked; retries go no further.
 func newMaxScore(Deps) routing.Factory {
-	return func(p *routing.Params) routing.Plugin { return maxScore{named{"max-score", nil}, keepParam(p)} }
+	return func(p *routing.Params) routing.Plugin { return &maxScore{named{"max-score", nil}, keepParam(p)} }
 }
 
 // Pick implements routing.Picker. It keeps the best seen so far, sorted, at the front of scored: O(n) for a short ranking, and
 // a later equal stays behind, so that equals come lowest host first.
-func (m maxScore) Pick(_ routing.View, scored []routing.Scored) []routing.Scored {
+func (m *maxScore) Pick(_ routing.View, scored []routing.Scored) []routing.Scored {
 	kept := 0
 	for _, s := range scored {
 		at := kept

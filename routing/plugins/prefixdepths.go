@@ -35,15 +35,15 @@ func newPrefixDepths(d Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		p.Need("a block index", d.Index != nil)
 		guesser, _ := d.Index.(Guesser)
-		return prefixDepths{named{"prefix-depths", reads(BlockHashes)}, d.Index, guesser}
+		return &prefixDepths{named{"prefix-depths", reads(BlockHashes)}, d.Index, guesser}
 	}
 }
 
 // Writes implements routing.Preparer.
-func (prefixDepths) Writes() []routing.AnySlot { return reads(Depths) }
+func (*prefixDepths) Writes() []routing.AnySlot { return reads(Depths) }
 
 // Prepare implements routing.Preparer. It never fails.
-func (p prefixDepths) Prepare(_ context.Context, c *routing.Context) error {
+func (p *prefixDepths) Prepare(_ context.Context, c *routing.Context) error {
 	depths := Depths.Spare(c)
 	if depths == nil {
 		depths = new([index.MaxHosts]uint16)

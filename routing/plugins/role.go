@@ -9,20 +9,19 @@ import (
 type role struct{ named }
 
 func newRole(Deps) routing.Factory {
-	return func(*routing.Params) routing.Plugin { return role{named{"role", reads(Fleet)}} }
+	return func(*routing.Params) routing.Plugin { return &role{named{"role", reads(Fleet)}} }
 }
 
 // Filter implements routing.Filter.
-func (role) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
+func (*role) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
 	s := Fleet.Get(v)
-	if v.Role() == routing.RolePreprocess {
+	switch v.Role() {
+	case routing.RolePreprocess:
 		return in.And(s.Preprocess())
+	case routing.RolePrefill:
+		return in.And(s.Prefill())
+	case routing.RoleDecode:
+		return in.And(s.Decode())
 	}
-	if v.Role() != routing.RoleDecode {
-		in = in.And(s.Prefill())
-	}
-	if v.Role() != routing.RolePrefill {
-		in = in.And(s.Decode())
-	}
-	return in
+	return in.And(s.Both())
 }

@@ -10,14 +10,13 @@ import (
 
 // Tiered knows in which tier a replica's blocks lie. Safe for concurrent use.
 type Tiered interface {
-	// Hint appends where h holds the first depth blocks of chain, up to the first that it does not hold.
-	Hint(h index.HostID, chain []kvpool.BlockHash, depth int, dst []index.Location) []index.Location
+	// InTiers counts the first depth blocks of chain, up to the first that h does not hold, each in the fastest tier that has it.
+	InTiers(h index.HostID, chain []kvpool.BlockHash, depth int) [index.Tiers]int
 }
 
 // InTiers says how the blocks of each replica's depth are spread over tiers.
 type InTiers struct {
 	Blocks [index.MaxHosts][index.Tiers]uint16 // by the fastest tier that has them
-	found  []index.Location                    // for Hint
 }
 
 // slower returns how many of the replica's leading blocks lie outside of the GPU.
@@ -26,7 +25,7 @@ func (t *InTiers) slower(h index.HostID) (cpu, ssd float64) {
 }
 
 // tierDepths writes in which tiers each candidate holds its part of the chain. What is believed to be held and not found counts as
-// GPU: it was routed there and is computed there. It reads the chain's blocks one by one at every candidate that holds any.
+// GPU: it was routed there and is computed there. It reads the chain's blocks one by one at every candidate that has a slower tier.
 type tierDepths struct {
 	named
 	tiers Tiered
@@ -56,11 +55,13 @@ func (p tierDepths) Prepare(_ context.Context, c *routing.Context) error {
 		if depth == 0 {
 			continue
 		}
-		t.found = p.tiers.Hint(h, chain, depth, t.found[:0])
-		for _, at := range t.found {
-			t.Blocks[h][at.Tier]++
+		t.Blocks[h][index.GPU] = uint16(depth)
+		for tier, n := range p.tiers.InTiers(h, chain, depth) {
+			if tier != int(index.GPU) {
+				t.Blocks[h][tier] = uint16(n)
+				t.Blocks[h][index.GPU] -= uint16(n)
+			}
 		}
-		t.Blocks[h][index.GPU] += uint16(depth - len(t.found))
 	}
 	TierDepths.Put(c, t)
 	return nil

@@ -42,20 +42,20 @@ var ErrNoTokenizer = errors.New("plugins: no tokenizer")
 type tokenize struct {
 	named
 	tokenizer Tokenizer // nil: text for all
-	hasher    kvpool.Hasher
+	roots     roots
 }
 
 func newTokenize(d Deps) routing.Factory {
 	return func(*routing.Params) routing.Plugin {
-		return tokenize{named{"tokenize", reads(Fleet)}, d.Tokenizer, d.Hasher}
+		return &tokenize{named{"tokenize", reads(Fleet)}, d.Tokenizer, roots{hasher: d.Hasher}}
 	}
 }
 
 // Writes implements routing.Preparer.
-func (tokenize) Writes() []routing.AnySlot { return reads(Tokens, Hashes, Text, Chunks) }
+func (*tokenize) Writes() []routing.AnySlot { return reads(Tokens, Hashes, Text, Chunks) }
 
 // Prepare implements routing.Preparer. It fails only when ctx ends.
-func (t tokenize) Prepare(ctx context.Context, c *routing.Context) error {
+func (t *tokenize) Prepare(ctx context.Context, c *routing.Context) error {
 	facts := c.View().Facts()
 	if t.tokenizer != nil && !Fleet.Get(c.View()).Events().Empty() {
 		if t.exactly(ctx, c, facts) {
@@ -75,11 +75,11 @@ func (t tokenize) Prepare(ctx context.Context, c *routing.Context) error {
 }
 
 // exactly writes the tokens, and their hashes as far as they come with them; false when there are none.
-func (t tokenize) exactly(ctx context.Context, c *routing.Context, f *routing.Facts) bool {
+func (t *tokenize) exactly(ctx context.Context, c *routing.Context, f *routing.Facts) bool {
 	p := Prompt{Tokens.Spare(c)[:0], Hashes.Spare(c)[:0]}
 	var err error
 	if chained, ok := t.tokenizer.(Chained); ok {
-		err = chained.Chain(ctx, f, Root{t.hasher.Root(f.Specialist, f.Adapter, f.Salt), Fleet.Get(c.View()).BlockSize()}, &p)
+		err = chained.Chain(ctx, f, Root{t.roots.of(f), Fleet.Get(c.View()).BlockSize()}, &p)
 	} else {
 		p.Tokens, err = t.tokenizer.Tokenize(ctx, f.Specialist, f, p.Tokens)
 	}

@@ -30,7 +30,7 @@ type Head struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1. Readers refuse any other.
 	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
-	// Of an empty root under the gateway's hash seed: snapshots of another seed are of no use.
+	// Of a block behind an empty root under the gateway's hash seed: snapshots of another seed, or of a version that hashes otherwise, are of no use.
 	Root          uint64 `protobuf:"fixed64,2,opt,name=root,proto3" json:"root,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

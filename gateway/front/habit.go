@@ -1,0 +1,87 @@
+package front
+
+import (
+	"net/url"
+
+	"octet/internal/field"
+)
+
+// habit is what a connection's requests have in common. A head that is like the one before leaves the header map as it is, with other
+// values under its names. It begins with the second request: a connection for one remembers nothing.
+type habit struct {
+	field.Habit
+	asked  bool // there was a request
+	kept   int  // fields that are in the header
+	room   int  // the capacity of values when the head began: what has moved since is not under the header's names
+	url    url.URL
+	method string
+	target string
+}
+
+// forget ends the habit. room is the capacity of the header's values.
+func (h *habit) forget(room int) {
+	h.Forget()
+	h.kept, h.room = 0, room
+}
+
+// learn takes down the next field.
+func (h *habit) learn(spelt string, k kind) {
+	if !h.asked {
+		return
+	}
+	h.Learn(spelt, uint8(k))
+	if !k.hidden() {
+		h.kept++
+	}
+}
+
+// keep makes a habit of the head that c has parsed, if it is fit for one: HTTP/1.1, each field is there once, and the header shows
+// them as they are.
+func (h *habit) keep(line string, c *conn) {
+	fit := h.asked && c.req.ProtoMinor == 1
+	fit = fit && len(c.values) == h.kept && len(c.header) == h.kept && cap(c.values) == h.room
+	for _, f := range h.Fields() {
+		fit = fit && kind(f.Kind) != trailerField && kind(f.Kind) != pragmaField
+	}
+	if fit {
+		h.Keep(line)
+		h.url, h.method, h.target = c.url, c.req.Method, c.req.RequestURI
+	}
+	h.asked = true
+}
+
+// readHead makes req of the head that is unread, and takes it; false is that more of it has to come.
+func (c *conn) readHead() (whole bool, bad *refusal) {
+	if c.scan.seen == 0 && c.skipped == 0 && len(c.header) == c.habit.kept {
+		if end := c.habit.Locate(c.buf[c.r:c.w]); end > 0 && end <= c.server.maxHead() {
+			return true, c.repeat(end)
+		}
+	}
+	end, bad := c.findHead()
+	if end == 0 || bad != nil {
+		return false, bad
+	}
+	return true, c.parse(end)
+}
+
+// repeat makes req of a head like the one before.
+func (c *conn) repeat(end int) *refusal {
+	head := string(c.buf[c.r : c.r+end]) // the one copy that all strings of the request share
+	c.r += end
+	c.scan, c.inHead = scan{}, false
+	c.blankRequest()
+	h := &c.habit
+	c.url, c.req.Method, c.req.RequestURI = h.url, h.method, h.target
+	c.req.Proto, c.req.ProtoMajor, c.req.ProtoMinor = "HTTP/1.1", 1, 1
+	var f framing
+	slot := 0
+	for _, custom := range h.Fields() {
+		k, value := kind(custom.Kind), field.Trim(head[custom.From:custom.To])
+		f.note(k, value)
+		if !k.hidden() {
+			c.values[slot] = value
+			slot++
+		}
+	}
+	return c.frame(&f)
+}

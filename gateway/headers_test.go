@@ -1,0 +1,145 @@
+package gateway
+
+import (
+	"maps"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"octet/classifier"
+)
+
+// starting is a client whose server takes an answer's fields as they go over the wire.
+type starting struct {
+	sink
+	status int
+	length int64
+	lines  string
+}
+
+func (s *starting) Start(status int, length int64, lines []byte) {
+	s.status, s.length, s.lines = status, length, string(lines)
+}
+
+// parsed is what the lines say, read by the letter.
+func (s *starting) parsed(t *testing.T) http.Header {
+	t.Helper()
+	h := http.Header{}
+	for s.lines != "" {
+		line, rest, ok := strings.Cut(s.lines, "\r\n")
+		name, value, named := strings.Cut(line, ": ")
+		if !ok || !named || strings.ContainsAny(name, " \t\r\n:") || strings.ContainsAny(value, "\r\n") || len(h[name]) > 0 {
+			t.Fatalf("bad line %q", line)
+		}
+		h[name], s.lines = []string{value}, rest
+	}
+	if s.length >= 0 {
+		h["Content-Length"] = []string{strconv.FormatInt(s.length, 10)}
+	}
+	return h
+}
+
+// asWritten is a header as net/http writes it.
+func asWritten(t *testing.T, h http.Header) map[string]string {
+	t.Helper()
+	var b strings.Builder
+	if err := h.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	m := map[string]string{}
+	for line := range strings.SplitSeq(strings.TrimSuffix(b.String(), "\r\n"), "\r\n") {
+		name, value, _ := strings.Cut(line, ": ")
+		m[name] = value
+	}
+	return m
+}
+
+func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
+	now := time.Now()
+	for name, arrange := range map[string]func(x *exchange){
+		"unary":  func(x *exchange) { x.stream = false },
+		"stream": func(*exchange) {},
+		"explained, classified, with an adapter": func(x *exchange) {
+			x.stream, x.intent.Explain, x.attempts, x.queued, x.predicted = false, true, 3, 1234567*time.Microsecond, 4096
+			x.verdict = classifier.Verdict{Adapter: "lora", RoutedBy: classifier.ByClassifier, Confidence: 0.98765}
+			x.receipt = &Receipt{ID: "r-1"}
+		},
+		"with SLOs": func(x *exchange) {
+			for range 100 {
+				x.sp.Board.ObserveTTFT(now, 40*time.Millisecond)
+				x.sp.Board.ObserveEnd(false)
+			}
+		},
+		"names that would be more": func(x *exchange) {
+			x.id, x.sp.Name, x.turn.rep.Opaque = " \tid\r\n", "a\r\nX-Replica: b\r\n\r\n{}", "\n"
+			x.rt.Seal()
+			x.verdict.Adapter = "a: b\rc: d\n\r"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plain := &sink{header: http.Header{}}
+			x := stage(t, plain)
+			x.verdict.Confidence = math.NaN()
+			x.id = "the-id"
+			arrange(x)
+			x.s.since = func(time.Time) time.Duration { return 5 * time.Millisecond }
+			length := 17
+			if x.stream {
+				length = -1
+			}
+			direct := &starting{sink: sink{header: http.Header{}}}
+			between := &starting{sink: sink{header: http.Header{"X-Between": {"kept"}, "X-Replica": {"not this"}}}}
+			for _, w := range []http.ResponseWriter{plain, direct, between} {
+				x.w = w
+				x.writeHead(now, length)
+			}
+			if diff := cmp.Diff(asWritten(t, plain.header), asWritten(t, direct.parsed(t))); diff != "" || direct.status != http.StatusOK {
+				t.Errorf("status %d (-header +start):\n%s", direct.status, diff)
+			}
+			want := maps.Clone(plain.header)
+			want["X-Between"] = []string{"kept"}
+			if diff := cmp.Diff(want, between.header); diff != "" || between.lines != "" {
+				t.Errorf("with a header in place, lines %q (-want +got):\n%s", between.lines, diff)
+			}
+		})
+	}
+}
+
+func TestAnErrorIsTheSameForEveryWriter(t *testing.T) {
+	s := stage(t, &sink{header: http.Header{}}).s
+	for _, e := range []*Error{fail(CodeInvalidAPIKey, "", "no"), fail(CodeInvalidRequest, "messages", "odd\r\n"), {Code: CodeOverloaded, RetryAfter: 1500 * time.Millisecond}} {
+		recorded, direct := httptest.NewRecorder(), &starting{sink: sink{header: http.Header{}, keep: true}}
+		s.writeError(recorded, "id\r\nX: y", "r", e)
+		s.writeError(direct, "id\r\nX: y", "r", e)
+		if diff := cmp.Diff(asWritten(t, recorded.Header()), asWritten(t, direct.parsed(t))); diff != "" || direct.status != recorded.Code || direct.body.String() != recorded.Body.String() {
+			t.Errorf("%v: status %d and %d, %q and %q (-header +start):\n%s", e, recorded.Code, direct.status, recorded.Body, &direct.body, diff)
+		}
+	}
+}
+
+func FuzzAFieldIsWrittenAsNetHTTPWritesIt(f *testing.F) {
+	for _, v := range []string{"", " ", "a", "\r\n", " a\r\nX: b \t", "\x00\x7f", "é", "a\rb\nc\r\nd", "\n\n a \r\r"} {
+		f.Add(v)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		var want strings.Builder
+		if err := (http.Header{"X-Name": {value}}).Write(&want); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(fields(nil).text("X-Name: ", value)); got != want.String() {
+			t.Errorf("%q: %q, want %q", value, got, want.String())
+		}
+		if h := (http.Header{}); len(fields(nil).text("X-Name: ", value)) > 0 {
+			fields(nil).text("X-Name: ", value).number("X-Number: ", -7).into(h)
+			if len(h) != 2 || h["X-Number"][0] != "-7" {
+				t.Errorf("%q: %v", value, h)
+			}
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package wire
+
+import (
+	"unicode/utf8"
+
+	"golang.org/x/sys/cpu"
+)
+
+// hasAVX2 and hasAVX512 say which of the assembly routines this machine can run.
+var (
+	hasAVX2   = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2
+	hasAVX512 = hasAVX2 && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VBMI2 && cpu.X86.HasPOPCNT
+)
+
+// passAVX512 is pass for the n bytes at p; saw holds the bits of seen. It reads no byte beyond them.
+//
+//go:noescape
+func passAVX512(p *byte, n int) (at int, saw uint64)
+
+// passAVX2 is passAVX512 for so many blocks, one at least. It stops within them, or where the next it would read is not whole.
+//
+//go:noescape
+func passAVX2(p *byte, blocks int) (at int, saw uint64)
+
+func passBlocks(b []byte, i int) (at int, saw seen) {
+	switch {
+	case i >= len(b) || !hasAVX2:
+		return passWords(b, i)
+	case hasAVX512:
+		n, bits := passAVX512(&b[i], len(b)-i)
+		return i + n, seen(bits)
+	}
+	if blocks := (len(b) - i) / block; blocks > 0 {
+		n, bits := passAVX2(&b[i], blocks)
+		i += n
+		saw = seen(bits)
+	}
+	at, more := passWords(b, i)
+	return at, saw | more
+}
+
+// unquoteAVX512 writes to dst what the n bytes at src stand for, up to an escape that is not of one letter. It reads no byte
+// beyond them, and writes up to a block more than it says.
+//
+//go:noescape
+func unquoteAVX512(dst, src *byte, n int) (read, wrote int)
+
+// unquoteAVX2 is unquoteAVX512 for so many blocks from src on, one at least. It reads a block beyond these.
+//
+//go:noescape
+func unquoteAVX2(dst, src *byte, blocks int, plain *[256]byte) (read, wrote int)
+
+// unquote writes to dst, which has room for a block more than raw, what raw stands for, up to an escape that is not of one letter.
+func unquote(dst, raw []byte) (read, wrote int) {
+	if len(raw) == 0 {
+		return 0, 0
+	}
+	_ = dst[len(raw)+block-1]
+	if hasAVX512 {
+		return unquoteAVX512(&dst[0], &raw[0], len(raw))
+	}
+	if hasAVX2 && len(raw) >= 2*block {
+		read, wrote = unquoteAVX2(&dst[0], &raw[0], len(raw)/block-1, &escapes)
+	}
+	r, w := unquoteByRuns(dst[wrote:], raw[read:])
+	return read + r, wrote + w
+}
+
+// validAVX512 judges the bytes at p as UTF-8, n of them, a block at least, but for a rune cut off at their end. The three bytes
+// before p must be the end of valid UTF-8.
+//
+//go:noescape
+func validAVX512(p *byte, n int) bool
+
+// validAVX2 is validAVX512, of half a block at least.
+//
+//go:noescape
+func validAVX2(p *byte, n int) bool
+
+func validBlocks(b []byte, i int) bool {
+	_, _ = b[i-3], b[i+block-1]
+	switch {
+	case hasAVX512:
+		return validAVX512(&b[i], len(b)-i)
+	case hasAVX2:
+		return validAVX2(&b[i], len(b)-i)
+	}
+	return utf8.Valid(b[i:])
+}

@@ -1,0 +1,198 @@
+package lifetime
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Listener wants to be told when a context has ended. It is a pointer: who it is decides what Unlisten takes back.
+type Listener interface{ ContextEnded() }
+
+// Context ends with its parent, or when it is cancelled. It is used in place: Begin it, and do not copy it.
+type Context struct {
+	context.Context // the parent
+
+	over atomic.Bool // cancelled, or told that the parent has ended
+
+	mu     sync.Mutex // guards all below
+	err    error      // of Err; set before over, like cause
+	cause  error
+	done   chan struct{}
+	first  Listener // rarely is there another
+	others []Listener
+	follow bool        // the parent will tell
+	leave  func() bool // what takes that back where the parent is of another make; else nil
+}
+
+// Begin makes c a context under parent. c must be new.
+func (c *Context) Begin(parent context.Context) { c.Context = parent }
+
+// Err implements context.Context.
+func (c *Context) Err() error {
+	if c.over.Load() {
+		return c.err
+	}
+	return c.Context.Err()
+}
+
+// Done implements context.Context.
+func (c *Context) Done() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done == nil {
+		c.done = make(chan struct{})
+		if c.over.Load() {
+			close(c.done)
+		}
+		c.watch()
+	}
+	return c.done
+}
+
+// Cause is context.Cause, which does not know contexts of other makes.
+func Cause(ctx context.Context) error {
+	c := ours(ctx)
+	switch {
+	case c == nil:
+		return context.Cause(ctx)
+	case !c.over.Load():
+		return Cause(c.Context)
+	}
+	return c.cause
+}
+
+// ours is the Context that ctx is or wraps, else nil.
+func ours(ctx context.Context) *Context {
+	switch c := ctx.(type) {
+	case *Context:
+		return c
+	case interface{ Lifetime() *Context }:
+		return c.Lifetime()
+	}
+	return nil
+}
+
+// Lifetime returns c, for those that wrap it.
+func (c *Context) Lifetime() *Context { return c }
+
+// Listen has l told of the end; at once where it has come.
+func (c *Context) Listen(l Listener) {
+	c.mu.Lock()
+	over := c.over.Load()
+	switch {
+	case over:
+	case c.first == nil:
+		c.first = l
+	default:
+		c.others = append(c.others, l)
+	}
+	c.watch()
+	c.mu.Unlock()
+	if over {
+		go l.ContextEnded()
+	}
+}
+
+// Unlisten reports whether l will not be told.
+func (c *Context) Unlisten(l Listener) bool {
+	c.mu.Lock()
+	found := c.first == l
+	if found {
+		c.first = nil
+	} else if at := slices.Index(c.others, l); at >= 0 {
+		found, c.others = true, slices.Delete(c.others, at, at+1)
+	}
+	c.mu.Unlock()
+	return found
+}
+
+// hook is a function as a Listener.
+type hook struct{ f func() }
+
+func (h *hook) ContextEnded() { h.f() }
+
+// AfterFunc is context.AfterFunc, which looks for it.
+func (c *Context) AfterFunc(f func()) (stop func() bool) {
+	h := &hook{f}
+	c.Listen(h)
+	return func() bool { return c.Unlisten(h) }
+}
+
+// watch asks the parent to tell of its end, once. Under mu.
+func (c *Context) watch() {
+	if c.follow || c.over.Load() {
+		return
+	}
+	c.follow = true
+	if p := ours(c.Context); p != nil {
+		p.Listen(c)
+	} else if c.Context.Done() != nil {
+		c.leave = context.AfterFunc(c.Context, c.ContextEnded)
+	}
+}
+
+// ContextEnded ends c with its parent.
+func (c *Context) ContextEnded() { c.Cancel(nil) }
+
+// Cancel ends the context for a reason, nil being none in particular. Where it or its parent has ended before, that stays the reason.
+func (c *Context) Cancel(why error) {
+	c.mu.Lock()
+	if c.over.Load() {
+		c.mu.Unlock()
+		return
+	}
+	c.err, c.cause = context.Canceled, why
+	if err := c.Context.Err(); err != nil {
+		c.err, c.cause = err, Cause(c.Context)
+	}
+	if c.cause == nil {
+		c.cause = c.err
+	}
+	c.over.Store(true)
+	if c.done != nil {
+		close(c.done)
+	}
+	first, others, leave := c.first, c.others, c.leave
+	c.first, c.others, c.leave = nil, nil, nil
+	c.mu.Unlock()
+	if first != nil {
+		go first.ContextEnded()
+	}
+	for _, l := range others {
+		go l.ContextEnded()
+	}
+	if p := ours(c.Context); p != nil && c.follow {
+		p.Unlisten(c)
+	} else if leave != nil {
+		leave()
+	}
+}
+
+// Watch is a Listener under some context. The zero Watch is nobody's.
+type Watch struct {
+	own  *Context
+	who  Listener
+	stop func() bool
+}
+
+// Listen has l told of the end of any context: at no cost but a lock where it is a Context.
+func Listen(ctx context.Context, l Listener) Watch {
+	if own := ours(ctx); own != nil {
+		own.Listen(l)
+		return Watch{own: own, who: l}
+	}
+	return Watch{stop: context.AfterFunc(ctx, l.ContextEnded)}
+}
+
+// Stop reports whether the listener will not be told.
+func (w *Watch) Stop() bool {
+	switch {
+	case w.own != nil:
+		return w.own.Unlisten(w.who)
+	case w.stop != nil:
+		return w.stop()
+	}
+	return false
+}
