@@ -70,6 +70,8 @@ type conn struct {
 	url    url.URL
 	header http.Header
 	values []string // of header
+	names  []string // of values
+	twice  bool     // a field of header came more than once
 	habit  habit
 	post   bool // the request before was a POST
 	last   bool // the client wants no answer after this one
