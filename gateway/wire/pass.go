@@ -23,7 +23,8 @@ const (
 const block = 64
 
 // pass reads the inside of a string from b[i] on: over plain bytes and escapes of one letter, to the first byte that is neither.
-// That is a quote, a control character, the backslash of any other escape, or the end of b.
+// That is a quote, a control character, the backslash of any other escape, or the end of b. It may pass \uXXXX too, but
+// for lone surrogates.
 func pass(b []byte, i int) (at int, saw seen) {
 	if len(b)-i < block/2 {
 		return passWords(b, i)

@@ -82,23 +82,13 @@ func (c *Cursor) body(i int) (end int, all seen) {
 			c.fail(CodeInvalidJSON, at, "a control character in a string")
 			return -1, all
 		}
-		all |= sawEscape
-		if i = c.escapes(at); i < 0 {
+		n := c.escape(at)
+		if n == 0 {
 			return -1, all
 		}
+		all |= sawEscape
+		i = at + n
 	}
-}
-
-// escapes passes the escape at i, and those of hexadecimal digits right behind it; -1 after a fault.
-func (c *Cursor) escapes(i int) int {
-	for more := true; more; more = i+1 < len(c.b) && c.b[i] == '\\' && c.b[i+1] == 'u' {
-		n := c.escape(i)
-		if n == 0 {
-			return -1
-		}
-		i += n
-	}
-	return i
 }
 
 // escape judges the escape at i, which is none of one letter, and returns its length, a surrogate pair being one; 0 after a fault.
