@@ -17,7 +17,8 @@ var (
 //go:noescape
 func passAVX512(p *byte, n int) (at int, saw uint64)
 
-// passAVX2 is passAVX512 for so many blocks, one at least. It stops within them, or where the next it would read is not whole.
+// passAVX2 is passAVX512 for so many blocks, one at least, and stops at every hexadecimal escape. It stops within the blocks, or
+// where the next it would read is not whole.
 //
 //go:noescape
 func passAVX2(p *byte, blocks int) (at int, saw uint64)
@@ -30,13 +31,26 @@ func passBlocks(b []byte, i int) (at int, saw seen) {
 		n, bits := passAVX512(&b[i], len(b)-i)
 		return i + n, seen(bits)
 	}
-	if blocks := (len(b) - i) / block; blocks > 0 {
-		n, bits := passAVX2(&b[i], blocks)
-		i += n
-		saw = seen(bits)
+	return passInTurns(b, i)
+}
+
+// passInTurns is pass by passAVX2, and by words over what that does not know: hexadecimal escapes and what is close behind them,
+// and the last bytes.
+func passInTurns(b []byte, i int) (at int, saw seen) {
+	for {
+		if blocks := (len(b) - i) / block; blocks > 0 {
+			n, bits := passAVX2(&b[i], blocks)
+			i += n
+			saw |= seen(bits)
+		}
+		near := min(i+block, len(b))
+		at, more := passWords(b[:near], i)
+		saw |= more
+		if near == len(b) || at+longestEscape <= near {
+			return at, saw
+		}
+		i = at
 	}
-	at, more := passWords(b, i)
-	return at, saw | more
 }
 
 // unquoteAVX512 writes to dst what the n bytes at src stand for, up to an escape that is not of one letter. It reads no byte
