@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -142,5 +143,19 @@ func TestACursorTakesAnEnginesLooseText(t *testing.T) {
 	}
 	if !utf8.Valid(AppendUnquoted(nil, []byte(`\ud800`))) {
 		t.Error("a lone surrogate is not replaced")
+	}
+}
+
+func TestFourDigitsAreReadInEitherCase(t *testing.T) {
+	for r := range uint32(0x10000) {
+		for _, format := range []string{"%04x", "%04X"} {
+			if got := fourDigits(binary.LittleEndian.Uint32(fmt.Appendf(nil, format, r))); got != r {
+				t.Fatalf("%#x is read as %#x", r, got)
+			}
+		}
+		raw := fmt.Appendf(nil, `a\u%04xb`, r)
+		if got, want := AppendUnquoted(nil, raw), slowUnquoted(nil, raw); !bytes.Equal(got, want) {
+			t.Fatalf("%s is %q, want %q", raw, got, want)
+		}
 	}
 }
