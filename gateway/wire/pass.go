@@ -26,15 +26,6 @@ const block = 64
 // longestEscape is a surrogate pair, in bytes.
 const longestEscape = 12
 
-// pass reads the inside of a string from b[i] on: over plain bytes and escapes, to the first byte that is neither. That is a
-// quote, a control character, the backslash of a bad escape or of a lone surrogate, or the end of b.
-func pass(b []byte, i int) (at int, saw seen) {
-	if len(b)-i < block/2 {
-		return passWords(b, i)
-	}
-	return passBlocks(b, i)
-}
-
 // passWords is pass for short strings, and for machines of which nothing is known.
 func passWords(b []byte, i int) (at int, saw seen) {
 	for ; i+8 <= len(b); i += 8 {
@@ -101,6 +92,9 @@ func unplain(w uint64) uint64 {
 	slash := w ^ ('\\' * ones)
 	return (w | (w - ' '*ones) | (quote - ones) | (slash - ones)) & highs
 }
+
+// below has the bytes of a word that come before the lowest bit of m, which is the highest of a byte; all for no bit.
+func below(m uint64) uint64 { return m&-m>>7 - 1 }
 
 // special sets the high bit of every byte of w that ends a plain run. It is exact up to the first such byte, and tells
 // exactly whether there is one: a borrow can only reach bytes above a hit (Mycroft's zero-byte test).

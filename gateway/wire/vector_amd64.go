@@ -23,9 +23,11 @@ func passAVX512(p *byte, n int) (at int, saw uint64)
 //go:noescape
 func passAVX2(p *byte, blocks int) (at int, saw uint64)
 
-func passBlocks(b []byte, i int) (at int, saw seen) {
+// pass reads the inside of a string from b[i] on: over plain bytes and escapes, to the first byte that is neither. That is a
+// quote, a control character, the backslash of a bad escape or of a lone surrogate, or the end of b.
+func pass(b []byte, i int) (at int, saw seen) {
 	switch {
-	case i >= len(b) || !hasAVX2:
+	case len(b)-i < block/2 || !hasAVX2:
 		return passWords(b, i)
 	case hasAVX512:
 		n, bits := passAVX512(&b[i], len(b)-i)
