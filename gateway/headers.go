@@ -28,11 +28,23 @@ var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
 // number appends a field, of a name with ": ".
 func (f fields) number(name string, n int) fields {
 	f = append(f, name...)
-	if 0 <= n && n <= 9 {
-		return append(f, byte('0'+n), '\r', '\n')
+	switch {
+	case n < 0 || n > 9999:
+		f = strconv.AppendInt(f, int64(n), 10)
+	case n > 999:
+		f = append(f, digit(n/1000), digit(n/100), digit(n/10), digit(n))
+	case n > 99:
+		f = append(f, digit(n/100), digit(n/10), digit(n))
+	case n > 9:
+		f = append(f, digit(n/10), digit(n))
+	default:
+		f = append(f, digit(n))
 	}
-	return append(strconv.AppendInt(f, int64(n), 10), "\r\n"...)
+	return append(f, "\r\n"...)
 }
+
+// digit is the last one of n.
+func digit(n int) byte { return byte('0' + n%10) }
 
 // into sets the fields in a header.
 func (f fields) into(h http.Header) {

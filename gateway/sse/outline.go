@@ -120,23 +120,26 @@ func (o *outline) match(body []byte, u *Unary) bool {
 		if i = after(body, i, h.before); i == 0 {
 			return false
 		}
-		end := 0
-		if h.text {
-			if end = closing(body, i); end > i {
-				u.string(h.holder, body[i:end])
-			}
-		} else {
-			var number int
-			var whole bool
-			number, whole, end = numberAt(body, i)
-			u.number(h.holder, number, whole)
-		}
+		end := u.fill(h, body, i)
 		if end <= i {
 			return false
 		}
 		i = end
 	}
 	return after(body, i, o.rest) == len(body)
+}
+
+// fill takes what is in a hole, which begins at i, and returns where that ends; at most i where it is not what belongs there.
+func (u *Unary) fill(h *hole, body []byte, i int) (end int) {
+	if h.text {
+		if end = closing(body, i); end > i {
+			u.string(h.holder, body[i:end])
+		}
+		return end
+	}
+	n, whole, end := numberAt(body, i)
+	u.number(h.holder, n, whole)
+	return end
 }
 
 // after returns where fixed ends, which is not empty, if that is what body has at i; 0 if not.
