@@ -83,18 +83,18 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	if x.cont != nil && x.route != nil { // the Gate reads the chain of a stream that may give way, longer than the route's memory is ours
 		x.prompt.Chain = slices.Clone(x.prompt.Chain)
 	}
-	r := x.admissionRequest(x.turn.leg)
-	r.Now = x.at(began)
+	r, now := x.admissionRequest(x.turn.leg), x.at(began)
+	r.Now = now
 	if len(x.held) > 0 {
 		x.yieldHeld(&r)
 	}
 	x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
 	ticket, err := x.turn.rep.Gate.Admit(ctx, r)
-	in := began
 	if err != nil || ticket.Waited() > 0 { // who finds a place at once has waited for nothing
-		in = x.since()
+		in := x.since()
+		x.noteQueue(x.turn.at, in-began)
+		now = x.at(in)
 	}
-	x.noteQueue(x.turn.at, in-began)
 	switch {
 	case err == nil:
 	case errors.Is(context.Cause(ctx), errDeadline):
@@ -102,7 +102,6 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	default:
 		return cause(ctx, err)
 	}
-	now := x.at(in)
 	x.free = false
 	x.turn.ticket, x.turn.over = ticket, false
 	x.countAdmission()
