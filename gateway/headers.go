@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"net/http"
@@ -48,12 +49,17 @@ func digit(n int) byte { return byte('0' + n%10) }
 
 // into sets the fields in a header.
 func (f fields) into(h http.Header) {
+	room := make([]string, 0, bytes.Count(f, newLine))
 	for line := range strings.SplitSeq(string(f), "\r\n") {
 		if name, value, ok := strings.Cut(line, ": "); ok {
-			h[name] = []string{value}
+			room = append(room, value)
+			n := len(room)
+			h[name] = room[n-1 : n : n]
 		}
 	}
 }
+
+var newLine = []byte{'\n'}
 
 // starter is the writer of a server that takes an answer's fields as they go over the wire.
 type starter interface {
