@@ -45,9 +45,9 @@ type Context struct {
 	running    *unit   // the plugin that runs now; nil outside of a Select
 	released   bool
 
-	ranked  []Scored // all decisions' candidates, one after the other
-	steps   []Step   // all plans' steps, likewise
-	records []record // one per Select; kept beyond len for their buffers
+	ranked  []Scored  // all decisions' candidates, one after the other
+	steps   []Step    // all plans' steps, likewise
+	records []*record // one per Select; kept beyond len for their buffers, nil where they were handed over
 
 	selections []selection // of the workflows that ran, in the order of their stages
 	hoisted    []lap       // of what a workflow prepared before its stages; only when traced
