@@ -266,10 +266,10 @@ func (c *Context) begin(p *Profile) *record {
 // end turns a plugin's panic into err. It is deferred by Select.
 func (c *Context) end(err *error) {
 	u := c.running
-	c.running = nil
-	if u == nil {
+	if u == outside {
 		return
 	}
+	c.running = outside
 	if v := recover(); v != nil {
 		u.panics.Add(1)
 		*err = &PluginPanicError{Plugin: u.name, Value: v, Stack: debug.Stack()}
