@@ -158,7 +158,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x := exchanges.Get().(*exchange)
 	x.s, x.rt, x.w, x.r = s, s.runtime.Load(), w, r
 	x.ctl = control{w}
-	x.arrival = s.now()
+	x.arrival = s.arrival(w)
 	x.readHeads()
 	if x.question == nil {
 		x.question = questions.Get().(*question)
@@ -167,6 +167,14 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x.id = requestID(x.heads.requestID, x.calls.id)
 	x.ctx, x.protocol = r.Context(), plain{}
 	return x
+}
+
+// arrival is now, for a request that is just taken up: where the server that w is of has looked at the clock, that will do.
+func (s *Server) arrival(w http.ResponseWriter) time.Time {
+	if at, ok := w.(interface{ Began() time.Time }); ok && s.ownClock {
+		return at.Began()
+	}
+	return s.now()
 }
 
 // idsAtOnce is how many ids are made at a time: whoever keeps one keeps all of them, and receipts keep most.

@@ -71,6 +71,7 @@ type Server struct {
 	reload      func(context.Context) error
 	now         func() time.Time
 	since       func(time.Time) time.Duration // now, less
+	ownClock    bool                          // now is time.Now
 	runtime     atomic.Pointer[Runtime]
 	receipts    *receipts
 	idempotency *idempotency
@@ -98,7 +99,7 @@ func New(rt *Runtime, o Options) *Server {
 	}
 	s.since = func(t time.Time) time.Duration { return s.now().Sub(t) }
 	if s.now == nil {
-		s.now, s.since = time.Now, time.Since // which asks one clock, not two
+		s.now, s.since, s.ownClock = time.Now, time.Since, true // time.Since asks one clock, not two
 	}
 	s.began = s.now().Add(-time.Hour)
 	s.again = s.retries.take

@@ -1,16 +1,18 @@
 package sse
 
+import "octet/gateway/wire"
+
 // outline is the JSON of an answer that was walked, around the strings and numbers in it that another answer may have otherwise. An
 // answer with the same bytes around other strings and numbers says the same of its own.
 type outline struct {
-	fixed []byte // what is around the holes, in a row
 	holes []hole
+	rest  string // what comes after the last
 }
 
 // hole is where a string or a number stands. A string is not empty: one that is counts for less, see chunk.
 type hole struct {
-	at     int  // bytes of fixed before it
-	text   bool // a string, of which the quotes are fixed
+	before string // what comes between it and the one before
+	text   bool   // a string, of which the quotes are fixed
 	holder holder
 }
 
@@ -35,46 +37,48 @@ const (
 
 // outlineOf returns the outline of body, which k has walked and which is no error; nil where it would be too large.
 func outlineOf(body []byte, k *chunk) *outline {
-	l := learner{reader: reader{b: body, room: maxDepth}, k: k, o: &outline{}}
-	l.peek()
+	l := learner{Cursor: wire.NewCursor(body, maxDepth), body: body, ends: &k.ends}
 	l.value("")
-	l.keep(len(body))
-	if len(l.o.fixed) > mostFixed || len(l.o.holes) > mostHoles {
+	l.fixed += len(body) - l.kept
+	if l.fixed > mostFixed || len(l.holes) > mostHoles {
 		return nil
 	}
-	return l.o
+	return &outline{l.holes, string(body[l.kept:])}
 }
 
 // learner walks an answer for its outline.
 type learner struct {
-	reader
-	k    *chunk
-	o    *outline
-	kept int // what of the answer is in the outline
+	wire.Cursor
+	body  []byte
+	ends  *[holdings]int
+	holes []hole
+	kept  int // where what comes before the next hole begins
+	fixed int // bytes around holes
 }
 
 // value reads one value, of a member of this name or of an array.
 func (l *learner) value(name string) {
-	switch ch := l.peek(); {
+	switch ch := l.Peek(); {
 	case ch == '{':
-		for l.enter(); l.key(); {
-			l.value(string(l.name))
+		l.Enter('{')
+		for name, ok := l.Key(); ok; name, ok = l.Key() {
+			l.value(string(name))
 		}
 	case ch == '[':
-		for l.enter(); l.more(); {
+		for l.Enter('['); l.More(); {
 			l.value("")
 		}
 	case ch == '"' && !decides(name):
-		at := l.i + 1
-		if raw := l.text(); len(raw) > 0 {
+		at := l.Offset() + 1
+		if raw := l.Quoted(); len(raw) > 0 {
 			l.hole(at, at+len(raw), true)
 		}
 	case (ch == '-' || ch-'0' <= 9) && !decides(name):
-		at := l.i
-		l.number()
-		l.hole(at, l.i, false)
+		at := l.Offset()
+		l.Number()
+		l.hole(at, l.Offset(), false)
 	default:
-		l.skip()
+		l.Skip()
 	}
 }
 
@@ -90,73 +94,60 @@ func decides(name string) bool {
 
 // hole makes one of what stands from at to end, and has been read.
 func (l *learner) hole(at, end int, text bool) {
-	l.keep(at)
-	l.kept = end
-	h := hole{at: len(l.o.fixed), text: text}
-	for held, end := range l.k.ends {
-		if end == l.i {
-			h.holder = holder(held)
-		}
+	l.fixed += at - l.kept
+	if l.fixed <= mostFixed && len(l.holes) <= mostHoles {
+		l.holes = append(l.holes, hole{string(l.body[l.kept:at]), text, l.holder()})
 	}
-	l.o.holes = append(l.o.holes, h)
+	l.kept = end
 }
 
-// keep takes on what is not yet in the outline and stands before end.
-func (l *learner) keep(end int) {
-	if len(l.o.fixed) <= mostFixed {
-		l.o.fixed = append(l.o.fixed, l.b[l.kept:end]...)
+// holder is whose value was just read.
+func (l *learner) holder() holder {
+	for h, end := range l.ends {
+		if end == l.Offset() {
+			return holder(h)
+		}
 	}
-	l.kept = end
+	return holdsNothing
 }
 
 // match reads body into u if it has the outline; u is undefined if not.
 func (o *outline) match(body []byte, u *Unary) bool {
 	*u = Unary{}
-	i, from := 0, 0
+	i := 0
 	for n := range o.holes {
 		h := &o.holes[n]
-		if i = after(body, i, o.fixed[from:h.at]); i < 0 || i == len(body) {
+		if i = after(body, i, h.before); i == 0 {
 			return false
 		}
-		from = h.at
-		if h.text {
-			end := closing(body, i)
-			if end == 0 {
-				end = hardClosing(body, i)
-			}
-			if end <= i {
-				return false
-			}
-			u.string(h.holder, body[i:end])
-			i = end
-			continue
-		}
-		r := reader{b: body, i: i}
-		if ch := body[i]; ch != '-' && ch-'0' > 9 {
+		end := u.fill(h, body, i)
+		if end <= i {
 			return false
 		}
-		number, whole := r.number()
-		u.number(h.holder, number, whole)
-		i = r.i
+		i = end
 	}
-	return after(body, i, o.fixed[from:]) == len(body)
+	return after(body, i, o.rest) == len(body)
 }
 
-// after returns where fixed ends, if it is what body has at i; -1 if not.
-func after(body []byte, i int, fixed []byte) int {
-	if end := i + len(fixed); end <= len(body) && string(body[i:end]) == string(fixed) {
+// fill takes what is in a hole, which begins at i, and returns where that ends; at most i where it is not what belongs there.
+func (u *Unary) fill(h *hole, body []byte, i int) (end int) {
+	if h.text {
+		if end = closing(body, i); end > i {
+			u.string(h.holder, body[i:end])
+		}
 		return end
 	}
-	return -1
+	n, whole, end := numberAt(body, i)
+	u.number(h.holder, n, whole)
+	return end
 }
 
-// hardClosing is closing for any string; 0 is a fault.
-func hardClosing(b []byte, i int) int {
-	r := reader{b: b, i: i - 1}
-	if r.hardText(); r.bad {
-		return 0
+// after returns where fixed ends, which is not empty, if that is what body has at i; 0 if not.
+func after(body []byte, i int, fixed string) int {
+	if end := i + len(fixed); end <= len(body) && string(body[i:end]) == fixed {
+		return end
 	}
-	return r.i - 1
+	return 0
 }
 
 func (u *Unary) string(h holder, raw []byte) {

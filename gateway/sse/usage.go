@@ -3,41 +3,43 @@ package sse
 import "octet/gateway/wire"
 
 // readUsage reads a usage object; null and anything else say nothing.
-func (k *chunk) readUsage(r *reader) {
-	if r.peek() != '{' {
-		r.skip()
+func (k *chunk) readUsage(c *wire.Cursor) {
+	if c.Peek() != '{' {
+		c.Skip()
 		return
 	}
 	k.hasUsage = true
-	for r.enter(); r.key(); {
-		switch string(r.name) {
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		switch string(name) {
 		case "prompt_tokens":
-			k.usage.PromptTokens, _ = r.integer()
-			k.ends[holdsPrompt] = r.i
+			k.usage.PromptTokens, _ = c.Int()
+			k.ends[holdsPrompt] = c.Offset()
 		case "completion_tokens":
-			k.usage.CompletionTokens, _ = r.integer()
-			k.ends[holdsCompletion] = r.i
+			k.usage.CompletionTokens, _ = c.Int()
+			k.ends[holdsCompletion] = c.Offset()
 		case "prompt_tokens_details":
-			k.cached(r)
+			k.cached(c)
 		default:
-			r.skip()
+			c.Skip()
 		}
 	}
 }
 
 // cached reads prompt_tokens_details, which is null where the engine does not tell.
-func (k *chunk) cached(r *reader) {
-	if r.peek() != '{' {
-		r.skip()
+func (k *chunk) cached(c *wire.Cursor) {
+	if c.Peek() != '{' {
+		c.Skip()
 		return
 	}
-	for r.enter(); r.key(); {
-		if string(r.name) != "cached_tokens" {
-			r.skip()
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		if string(name) != "cached_tokens" {
+			c.Skip()
 			continue
 		}
-		k.usage.CachedTokens, k.usage.CachedKnown = r.integer()
-		k.ends[holdsCached] = r.i
+		k.usage.CachedTokens, k.usage.CachedKnown = c.Int()
+		k.ends[holdsCached] = c.Offset()
 	}
 }
 
