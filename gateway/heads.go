@@ -8,6 +8,7 @@ type heads struct {
 	encoding      string
 	contentType   string
 	explain       string
+	asks          bool // there is one of those below
 	// These may be given once at most, or their readers refuse: see headerToken.
 	intent, adapter, session, priority, deadline, ttftDeadline, idempotency []string
 }
@@ -38,6 +39,7 @@ func (x *exchange) readHeads() {
 
 // read takes down a field, by its canonical name.
 func (h *heads) read(name string, values []string) {
+	h.size += fieldSize(name, values)
 	switch name {
 	case "X-Request-Id":
 		h.requestID = values[0]
@@ -49,6 +51,14 @@ func (h *heads) read(name string, values []string) {
 		h.contentType = values[0]
 	case "X-Explain":
 		h.explain = values[0]
+	default:
+		h.ask(name, values)
+	}
+}
+
+// ask takes down a field in which a client speaks to the router.
+func (h *heads) ask(name string, values []string) {
+	switch name {
 	case "X-Intent":
 		h.intent = values
 	case "X-Adapter":
@@ -63,6 +73,8 @@ func (h *heads) read(name string, values []string) {
 		h.ttftDeadline = values
 	case "Idempotency-Key":
 		h.idempotency = values
+	default:
+		return
 	}
-	h.size += fieldSize(name, values)
+	h.asks = true
 }
