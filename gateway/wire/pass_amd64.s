@@ -68,9 +68,15 @@ escapes:
 passed:
 	VPORQ Z3, Z4, Z4
 	ORQ BX, R10
-	SHRQ $63, AX
-	SUBQ AX, SI
 	ADDQ $64, SI
+	TESTQ AX, AX
+	JMI cut             // a branch, for the next block is not to wait for AX
+	CMPQ SI, R8
+	JLS load
+	JMP tail
+
+cut:
+	DECQ SI
 	CMPQ SI, R8
 	JLS load
 	JMP tail
@@ -281,8 +287,9 @@ escapes2:
 	ORQ CX, R9
 	JNZ stop2
 	ORQ BX, R10
-	SHRQ $63, AX
-	SUBQ AX, SI
+	TESTQ AX, AX
+	JPL passed2
+	DECQ SI // a branch, for the next block is not to wait for AX
 	JMP passed2
 
 runs2:

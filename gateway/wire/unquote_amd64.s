@@ -95,8 +95,7 @@ TEXT ·unquoteAVX512(SB), NOSPLIT, $0-40
 load:
 	VMOVDQU64 (SI), Z3
 	VPCMPEQB Z1, Z3, K1
-	KMOVQ K1, AX
-	TESTQ AX, AX
+	KORTESTQ K1, K1
 	JNZ found
 	VMOVDQU64 Z3, (DI)
 	ADDQ $64, DI
@@ -113,8 +112,7 @@ tail: // zeros stand for what is not there, and are counted off at the end
 	KMOVQ BX, K5
 	VMOVDQU8.Z (SI), K5, Z3
 	VPCMPEQB Z1, Z3, K1
-	KMOVQ K1, AX
-	TESTQ AX, AX
+	KORTESTQ K1, K1
 	JNZ found
 	VMOVDQU64 Z3, (DI)
 	ADDQ CX, DI
@@ -134,6 +132,7 @@ done:
 	RET
 
 found:
+	KMOVQ K1, AX
 	LEAQ (AX)(AX*1), BX
 	TESTQ AX, BX
 	JNZ runs
@@ -150,8 +149,15 @@ letters:
 	VMOVDQU64 Z5, (DI)
 	POPCNTQ AX, BX
 	ADDQ BX, DI
-	SHRQ $63, AX
-	LEAQ 63(SI)(AX*1), SI
+	ADDQ $64, SI
+	TESTQ AX, AX
+	JPL cut             // a branch, for the next block is not to wait for AX
+	CMPQ SI, R8
+	JLS load
+	JMP tail
+
+cut:
+	DECQ SI
 	CMPQ SI, R8
 	JLS load
 	JMP tail
