@@ -61,10 +61,11 @@ func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error)
 		return err
 	}
 	for ; ; began = x.since() {
+		x.turn.ctx = newTurnContext(ctx)
 		if err = x.enter(ctx, began); err != nil {
 			return err
 		}
-		err = x.call(ctx)
+		err = x.call()
 		switch {
 		case err == nil:
 			return nil
@@ -83,8 +84,12 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	if x.cont != nil && x.route != nil { // the Gate reads the chain of a stream that may give way, longer than the route's memory is ours
 		x.prompt.Chain = slices.Clone(x.prompt.Chain)
 	}
-	r, now := x.admissionRequest(x.turn.leg), x.at(began)
-	r.Now = now
+	now := x.at(began)
+	r := scheduler.GateRequest{Now: now}
+	x.admissionRequest(&r, x.turn.leg)
+	if x.turn.ctx != nil {
+		r.Watcher = x.turn.ctx
+	}
 	if len(x.held) > 0 {
 		x.yieldHeld(&r)
 	}
@@ -123,10 +128,8 @@ func (x *exchange) demand() fleet.Demand {
 }
 
 // call sends the request and brings the answer so far that the client has its first byte, or all of a unary one.
-func (x *exchange) call(ctx context.Context) error {
+func (x *exchange) call() error {
 	t := &x.turn
-	t.ctx = newTurnContext(ctx)
-	t.ticket.Watch(t.ctx)
 	defer t.unwatch()
 	if err := x.sendBeside(t.ctx); err != nil {
 		return err

@@ -99,7 +99,9 @@ type exchange struct {
 
 // memory is what one exchange leaves to the next that has its place in the pool: room, and nothing that is told by it.
 type memory struct {
-	turn    turn // of nobody, but within an exchange
+	spare   *Receipt // that nobody holds any more; nil is none
+	result  Result   // of a request without a receipt
+	turn    turn     // of nobody, but within an exchange
 	scanner sse.Scanner
 	gaps    slo.Gaps // of a stream
 	held    []turn   // places of earlier steps, kept for the last one's first token
@@ -287,17 +289,14 @@ func (x *exchange) moment() time.Duration {
 	return x.since()
 }
 
-// admissionRequest is what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg before it.
-func (x *exchange) admissionRequest(leg bool) scheduler.GateRequest {
-	r := scheduler.GateRequest{
-		ID: x.id, Priority: x.intent.Priority, Chain: x.prompt.Chain, PromptTokens: x.prompt.Tokens, MaxNew: max(x.req.MaxTokens, 0),
-		Deadline: x.intent.Deadline, TTFTDeadline: x.intent.TTFTDeadline, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Arrived: x.arrival,
-		Paid: x.preempted > 0, Whole: !x.stream,
-		Victim: x.preempted < mostPreemptions, Resume: x.handedOut,
-		Elsewhere: x.elsewhere, Draft: x.sp.Draft,
-	}
+// admissionRequest makes r what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg before it.
+// All else of r is zero.
+func (x *exchange) admissionRequest(r *scheduler.GateRequest, leg bool) {
+	r.ID, r.Priority, r.Chain, r.PromptTokens, r.MaxNew = x.id, x.intent.Priority, x.prompt.Chain, x.prompt.Tokens, max(x.req.MaxTokens, 0)
+	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.intent.Deadline, x.intent.TTFTDeadline, x.verdict.Adapter, x.tenant.Name, x.arrival
+	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.stream, x.preempted < mostPreemptions, x.handedOut
+	r.Elsewhere, r.Draft = x.elsewhere, x.sp.Draft
 	if leg { // the prompt, and the one token that shows that it is computed
 		r.MaxNew, r.Draft, r.Elsewhere = 1, 0, false
 	}
-	return r
 }

@@ -20,7 +20,8 @@ func TestRegretIsTheShareOfComputingThatAnotherWouldHaveSpared(t *testing.T) {
 		{0, Hit{Replica: "a", Chosen: 0, Best: 0, BestReplica: "a"}, 0},
 	} {
 		l := legFacts{tokens: c.tokens, size: 16, pick: c.pick, picked: true}
-		l.hold(&[index.MaxHosts]uint16{2, 5, 9}, index.HostSet(0, 1, 2))
+		all := index.HostSet(0, 1, 2)
+		l.hold(&[index.MaxHosts]uint16{2, 5, 9}, &all)
 		if got := l.hit(trace); got != c.want {
 			t.Errorf("%+v, want %+v", got, c.want)
 		}

@@ -24,7 +24,7 @@ func (x *exchange) relieve() error {
 	}
 	x.copyToDemoted()
 	if x.verdict.Specialist != x.receipt.Decision.Specialist || x.demoted != "" {
-		x.receipt.Decision = x.decision()
+		x.decision(&x.receipt.Decision)
 	}
 	x.countOffer()
 	return x.checkFloor(x.lane())

@@ -44,7 +44,7 @@ func relieved(s *Server, rt *Runtime, confidence float64, priority int, allowed 
 	x.verdict = classifier.Verdict{
 		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b", SecondViable: !math.IsNaN(confidence),
 	}
-	x.receipt.Decision = x.decision()
+	x.decision(&x.receipt.Decision)
 	return x, x.relieve()
 }
 

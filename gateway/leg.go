@@ -47,6 +47,9 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 		return err
 	}
 	for {
+		if !hop.Unasked && !hop.Beside {
+			x.turn.ctx = newTurnContext(ctx)
+		}
 		if !hop.NoPlace {
 			if err = x.enter(ctx, x.since()); err != nil {
 				return err
@@ -66,7 +69,7 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 			x.beside = &beside{step: hop.Step, rep: hop.Replica}
 			return nil
 		}
-		if err = x.callLeg(ctx, hop); !errors.Is(err, errPreempted) {
+		if err = x.callLeg(hop); !errors.Is(err, errPreempted) {
 			return err
 		}
 		x.turn.leave()
@@ -75,11 +78,9 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 }
 
 // callLeg sends one leg's request and has the Protocol take its answer.
-func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
+func (x *exchange) callLeg(hop *Hop) error {
 	t := &x.turn
-	t.ctx = newTurnContext(ctx)
 	if t.ticket != nil {
-		t.ticket.Watch(t.ctx)
 		defer t.ticket.Watch(nil)
 	}
 	var err error

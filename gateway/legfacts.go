@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"math/bits"
+
 	"octet/routing"
 	"octet/routing/index"
 )
@@ -50,9 +52,11 @@ func pickOf(plan routing.Plan, leg string) (index.HostID, bool) {
 	return 0, false
 }
 
-func (l *legFacts) hold(depths *[index.MaxHosts]uint16, candidates index.HostBitmap) {
-	for h := range candidates.All() {
-		l.held = append(l.held, depths[h])
+func (l *legFacts) hold(depths *[index.MaxHosts]uint16, candidates *index.HostBitmap) {
+	for i, w := range candidates {
+		for ; w != 0; w &= w - 1 {
+			l.held = append(l.held, depths[i<<6+bits.TrailingZeros64(w)])
+		}
 	}
 }
 

@@ -98,10 +98,11 @@ func (x *exchange) takeUp(ctx context.Context) (err error) {
 	}
 	x.attempts++
 	x.takeovers++
+	x.turn.ctx = newTurnContext(ctx)
 	if err = x.enterInTime(ctx); err != nil {
 		return err
 	}
-	return x.call(ctx)
+	return x.call()
 }
 
 // enterInTime is enter with a bound: a stream that has begun is refused by no queue, and its client waits in the middle of a word.

@@ -19,7 +19,7 @@ func (s *selection) made() *record {
 	if s.in == nil || s.record < 0 || s.record >= len(s.in.records) {
 		return nil
 	}
-	if r := &s.in.records[s.record]; r.profile != nil {
+	if r := s.in.records[s.record]; r != nil && r.profile != nil {
 		return r
 	}
 	return nil
@@ -54,20 +54,25 @@ type Account struct {
 	Leg     string // "" where there is only one
 	Skipped string // why the leg gives no step; "" where it does
 
-	made    record
+	made    *record // of no profile where nothing is told
 	hoisted []lap
 }
 
 // Trace returns how the leg was selected; nil where nothing was selected, and without EnableTrace.
 func (a *Account) Trace() *Trace {
-	if a.made.profile == nil {
+	if a.made == nil || a.made.profile == nil {
 		return nil
 	}
 	return a.made.trace(a.hoisted)
 }
 
-// Candidates returns who could be selected; nobody where Trace is nil.
-func (a *Account) Candidates() index.HostBitmap { return a.made.candidates }
+// Candidates returns who could be selected, read-only; nobody where Trace is nil.
+func (a *Account) Candidates() *index.HostBitmap {
+	if a.made == nil {
+		return &index.HostBitmap{}
+	}
+	return &a.made.candidates
+}
 
 // HandOver appends what Selections tells to dst, without copying it: from then on the Context knows nothing of it. What lies in dst
 // beyond its length is void, and its memory used.
@@ -79,13 +84,14 @@ func (c *Context) HandOver(dst []Account) []Account {
 		a := &dst[n]
 		a.Leg, a.Skipped, a.hoisted = s.leg, s.skipped, a.hoisted[:0]
 		r := s.made()
-		if r == nil || !c.traced {
-			a.made.reset(nil, index.HostBitmap{})
-			continue
+		spare := a.made
+		if spare != nil {
+			spare.reset(nil, &index.HostBitmap{})
 		}
-		a.made, *r = *r, a.made
-		r.profile = nil
-		a.hoisted, hoisted = append(a.hoisted, hoisted...), nil
+		if r != nil && c.traced {
+			a.made, s.in.records[s.record] = r, spare
+			a.hoisted, hoisted = append(a.hoisted, hoisted...), nil
+		}
 	}
 	return dst
 }

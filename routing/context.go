@@ -42,12 +42,12 @@ type Context struct {
 	cells      []any   // [slot id]*cell[T]; a cell stays for the life of the pooled Context
 	prepared   slotSet // slots whose Preparer has run, whether it wrote them or not
 	role       Role    // what the running Selector looks for
-	running    *unit   // the plugin that runs now; nil outside of a Select
+	running    *unit   // the plugin that runs now; outside, out of a Select
 	released   bool
 
-	ranked  []Scored // all decisions' candidates, one after the other
-	steps   []Step   // all plans' steps, likewise
-	records []record // one per Select; kept beyond len for their buffers
+	ranked  []Scored  // all decisions' candidates, one after the other
+	steps   []Step    // all plans' steps, likewise
+	records []*record // one per Select; kept beyond len for their buffers, nil where they were handed over
 
 	selections []selection // of the workflows that ran, in the order of their stages
 	hoisted    []lap       // of what a workflow prepared before its stages; only when traced
@@ -58,7 +58,7 @@ type Context struct {
 	last   time.Duration        // when the running stage began; only with now
 }
 
-var contexts = sync.Pool{New: func() any { return new(Context) }}
+var contexts = sync.Pool{New: func() any { return &Context{running: outside} }}
 
 // Acquire returns an empty Context for one request and one specialist. A second choice of specialist gets another.
 func Acquire(f Facts) *Context {
@@ -85,7 +85,7 @@ func (c *Context) Release() {
 	c.facts = Facts{}
 	c.candidates = index.HostBitmap{}
 	c.prepared = slotSet{}
-	c.role, c.running = RoleBoth, nil
+	c.role, c.running = RoleBoth, outside
 	c.ranked, c.steps, c.records = c.ranked[:0], c.steps[:0], c.records[:0]
 	c.traced, c.now = false, nil
 	c.unfork()

@@ -12,7 +12,7 @@ func (c *Context) fork() *Context {
 		c.forks = append(c.forks, nil)
 	}
 	if c.forks[n] == nil {
-		c.forks[n] = new(Context)
+		c.forks[n] = &Context{running: outside}
 	}
 	f := c.forks[n]
 	f.facts, f.candidates, f.generation, f.prepared, f.now = c.facts, c.candidates, c.generation, c.prepared, c.now
@@ -37,7 +37,7 @@ func (c *Context) join(f *Context) {
 func (c *Context) unfork() {
 	for _, f := range c.forks {
 		clear(f.cells)
-		f.facts, f.running, f.now = Facts{}, nil, nil
+		f.facts, f.running, f.now = Facts{}, outside, nil
 		f.cells, f.ranked, f.records = f.cells[:0], f.ranked[:0], f.records[:0]
 	}
 	c.forks, c.selections, c.hoisted = c.forks[:0], c.selections[:0], c.hoisted[:0]

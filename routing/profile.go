@@ -49,14 +49,14 @@ func (u *filter) apply(v View, left *index.HostBitmap) bool {
 	before := *left
 	if u.narrow != nil {
 		u.narrow.Narrow(v, left)
-	} else if kept := u.Filter.Filter(v, before); kept != before {
-		*left = kept
+	} else {
+		*left = u.Filter.Filter(v, before)
 	}
-	if *left == before {
+	if left.Equal(&before) {
 		return false
 	}
 	left.Keep(&before) // a filter adds nobody
-	return *left != before
+	return !left.Equal(&before)
 }
 
 type scorer struct {
@@ -248,10 +248,14 @@ func (c *Context) begin(p *Profile) *record {
 	if n < cap(c.records) {
 		c.records = c.records[:n+1]
 	} else {
-		c.records = append(c.records, record{})
+		c.records = append(c.records, nil)
 	}
-	r := &c.records[n]
-	r.reset(p, c.candidates)
+	r := c.records[n]
+	if r == nil {
+		r = new(record)
+		c.records[n] = r
+	}
+	r.reset(p, &c.candidates)
 	c.role = p.role
 	if c.now != nil {
 		c.last = c.now()
@@ -262,10 +266,10 @@ func (c *Context) begin(p *Profile) *record {
 // end turns a plugin's panic into err. It is deferred by Select.
 func (c *Context) end(err *error) {
 	u := c.running
-	c.running = nil
-	if u == nil {
+	if u == outside {
 		return
 	}
+	c.running = outside
 	if v := recover(); v != nil {
 		u.panics.Add(1)
 		*err = &PluginPanicError{Plugin: u.name, Value: v, Stack: debug.Stack()}

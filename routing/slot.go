@@ -69,8 +69,8 @@ func (s Slot[T]) Name() string { return s.use().name }
 // Put writes v into the slot of this request. Only a Preparer that declares the slot in Writes may, or the caller outside of a
 // Select; anything else is a bug and panics. It allocates when this pooled Context meets the slot for the first time.
 func (s Slot[T]) Put(c *Context, v T) {
-	if c.running != nil && !c.running.writes.has(s.id) {
-		panic(fmt.Sprintf("routing: %s writes slot %q, which it does not declare", c.running.name, s.Name()))
+	if !c.running.writes.has(s.id) {
+		c.running.trespass("writes", s.id)
 	}
 	place := s.cell(c)
 	if place == nil {
@@ -80,15 +80,27 @@ func (s Slot[T]) Put(c *Context, v T) {
 }
 
 // Get returns what was put in the slot in this request, or the zero value. Only a plugin that declares the slot may read it.
-func (s Slot[T]) Get(v View) (value T) {
-	if place := s.read(v); place != nil {
-		return place.value
+func (s Slot[T]) Get(v View) (value T) { // in one piece: it is asked twenty times a request
+	c := v.c
+	if !c.running.reads.has(s.id) {
+		c.running.trespass("reads", s.id)
+	}
+	if int(s.id) < len(c.cells) {
+		if place, _ := c.cells[s.id].(*cell[T]); place != nil && place.written == c.generation {
+			return place.value
+		}
 	}
 	return value
 }
 
 // Has reports whether the slot was written in this request.
-func (s Slot[T]) Has(v View) bool { return s.read(v) != nil }
+func (s Slot[T]) Has(v View) bool {
+	if !v.c.running.reads.has(s.id) {
+		v.c.running.trespass("reads", s.id)
+	}
+	place := s.cell(v.c)
+	return place != nil && place.written == v.c.generation
+}
 
 // Spare returns the value that the slot held in an earlier request of this pooled Context, or the zero value: a buffer to
 // fill and Put again. Nothing else refers to it. It is the zero value once the slot is written in this request.
@@ -99,22 +111,29 @@ func (s Slot[T]) Spare(c *Context) (value T) {
 	return value
 }
 
-func (s Slot[T]) read(v View) *cell[T] {
-	if r := v.c.running; r != nil && !r.reads.has(s.id) {
-		panic(fmt.Sprintf("routing: %s reads slot %q, which it does not declare", r.name, s.Name()))
-	}
-	if place := s.cell(v.c); place != nil && place.written == v.c.generation {
-		return place
-	}
-	return nil
-}
-
 func (s Slot[T]) cell(c *Context) *cell[T] {
 	if int(s.id) >= len(c.cells) {
 		return nil
 	}
 	place, _ := c.cells[s.id].(*cell[T])
 	return place
+}
+
+// outside is who runs outside of a Select: it may touch every slot.
+var outside = &unit{reads: all, writes: all}
+
+// all is the set of all slots.
+var all = slotSet{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+
+// trespass panics: the plugin does something with a slot that it has not declared.
+func (u *unit) trespass(does string, id uint16) {
+	declared.mu.Lock()
+	defer declared.mu.Unlock()
+	name := "" // of no slot
+	if id > 0 {
+		name = declared.all[id-1].name
+	}
+	panic(fmt.Sprintf("routing: %s %s slot %q, which it does not declare", u.name, does, name))
 }
 
 // settle gives the slot its cell in c, for life.

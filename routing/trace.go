@@ -97,11 +97,15 @@ func (c *Context) Trace() *Trace {
 	if !c.traced || len(c.records) == 0 {
 		return nil
 	}
-	return c.records[len(c.records)-1].trace(nil)
+	r := c.records[len(c.records)-1]
+	if r == nil || r.profile == nil {
+		return nil // handed over
+	}
+	return r.trace(nil)
 }
 
 // EachLap calls f with the time that each plugin of this request took so far, in the order in which they ran. Nothing for a
-// Select that came before EnableTrace.
+// Select that came before EnableTrace. Not after HandOver.
 func (c *Context) EachLap(f func(stage Stage, plugin string, took time.Duration)) {
 	each := func(laps []lap) {
 		for _, l := range laps {
@@ -109,12 +113,12 @@ func (c *Context) EachLap(f func(stage Stage, plugin string, took time.Duration)
 		}
 	}
 	each(c.hoisted)
-	for i := range c.records {
-		each(c.records[i].laps)
+	for _, r := range c.records {
+		each(r.laps)
 	}
 	for _, fork := range c.forks {
-		for i := range fork.records {
-			each(fork.records[i].laps)
+		for _, r := range fork.records {
+			each(r.laps)
 		}
 	}
 }
@@ -124,11 +128,11 @@ type record struct {
 	profile    *Profile
 	candidates index.HostBitmap
 	left       index.HostBitmap // of them, after the filters
-	cuts       []cut          // what filters removed, in their order
-	hosts      []index.HostID // who passed all filters, ascending
-	raw        []float64      // [scorer][host], clamped; empty when there was nothing to choose
-	total      []float64      // [host]
-	laps       []lap          // only when timed
+	cuts       []cut            // what filters removed, in their order
+	hosts      []index.HostID   // who passed all filters, ascending
+	raw        []float64        // [scorer][host], clamped; empty when there was nothing to choose
+	total      []float64        // [host]
+	laps       []lap            // only when timed
 }
 
 // cut is who was left after a filter that removed somebody.
@@ -142,8 +146,8 @@ type lap struct {
 	took time.Duration
 }
 
-func (r *record) reset(p *Profile, candidates index.HostBitmap) {
-	r.profile, r.candidates, r.left = p, candidates, candidates
+func (r *record) reset(p *Profile, candidates *index.HostBitmap) {
+	r.profile, r.candidates, r.left = p, *candidates, *candidates
 	r.cuts, r.hosts, r.raw, r.total, r.laps = r.cuts[:0], r.hosts[:0], r.raw[:0], r.total[:0], r.laps[:0]
 }
 

@@ -54,6 +54,7 @@ type GateRequest struct {
 	Whole        bool      // its answer comes at once, so that nobody will say when its prefill was over
 	Arrived      time.Time // its place among equals; zero is now. A resumed request brings its first one
 	Paid         bool      // it ran before: its tenant's share has paid for it
+	Watcher      Watcher   // told like the one of Ticket.Watch, from the first moment on; nil is nobody
 	Now          time.Time // what the Gate's clock says, where the caller has looked; zero is that the Gate looks
 }
 

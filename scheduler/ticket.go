@@ -54,7 +54,7 @@ func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
 	t := g.blank()
 	t.gate, t.id, t.rank, t.waited, t.admitted = g, r.ID, place, now-queued, now
 	t.prompt, t.generated, t.maxNew, t.step, t.whole = r.PromptTokens, r.Resume, r.MaxNew, g.stepOf(r), r.Whole
-	t.others, t.mayYield, t.victim, t.deadline = g.filling, r.Victim, -1, maxTime
+	t.others, t.mayYield, t.victim, t.deadline, t.watch = g.filling, r.Victim, -1, maxTime, r.Watcher
 	if !r.Deadline.IsZero() {
 		t.deadline = r.Deadline.Sub(g.origin)
 	}

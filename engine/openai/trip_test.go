@@ -160,7 +160,7 @@ func TestEveryDeadConnectionIsPassedOver(t *testing.T) {
 // Answers of changing form, one after another on one connection, are each read as on a connection of their own.
 func TestAHabitNeverOutlivesItself(t *testing.T) {
 	answers := []string{
-		ok, ok, ok, counting + "0123456789", ok, chunking + "2\r\nok\r\n0\r\n\r\n", chunking + "5\r\nhello\r\n0\r\n\r\n", ok,
+		ok, ok, ok, "HTTP/1.1 500 NO\r\nContent-Length: 2\r\n\r\nno", ok, ok, counting + "0123456789", ok, chunking + "2\r\nok\r\n0\r\n\r\n", chunking + "5\r\nhello\r\n0\r\n\r\n", ok,
 		"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes", "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nbyes",
 		"HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno", "HTTP/1.1 404 No\r\nContent-Length: 3\r\nA: b\r\n\r\nnoo", "HTTP/1.1 204 No Content\r\nA: b\r\n\r\n",
 		"HTTP/1.1 204 No Content\r\nA: c\r\n\r\n", ok, "HTTP/1.1 100 Continue\r\n\r\n" + ok, ok, "HTTP/1.1 200 OK\r\nConnection: x\r\nContent-Length: 2\r\n\r\nok",

@@ -21,6 +21,7 @@ type Cursor struct {
 	lax   bool    // UTF-8 and lone surrogates are not judged
 	keys  *keySet // nil where members may repeat
 	named int     // where the last member name begins
+	print uint64  // printOf the last member name
 	arena []byte  // plain forms of escaped strings; cap >= len(b) once in use, so it never moves
 	fault fault
 }
@@ -140,11 +141,15 @@ func (c *Cursor) name() (text, bool) {
 		return c.nameOfAnyKind()
 	}
 	p := (*[nameRoom]byte)(c.b[i:])
-	m := unplain(binary.LittleEndian.Uint64(p[1:9]))
+	w := binary.LittleEndian.Uint64(p[1:9])
+	m := unplain(w)
 	n := 1
+	c.print = w & below(m)
 	if m == 0 {
-		m = unplain(binary.LittleEndian.Uint64(p[9:17]))
+		w = binary.LittleEndian.Uint64(p[9:17])
+		m = unplain(w)
 		n = 9
+		c.print ^= bits.RotateLeft64(w&below(m), 29)
 	}
 	n += bits.TrailingZeros64(m) >> 3 // 8 for no bit
 	if n > 16 || p[n] != '"' || p[n+1] != ':' {
@@ -163,6 +168,7 @@ func (c *Cursor) nameOfAnyKind() (text, bool) {
 	}
 	c.named = c.i
 	name := c.plain(c.text())
+	c.print = printOf(c.bytes(name))
 	if c.Peek() != ':' {
 		c.unexpected()
 		return text{}, false
@@ -205,8 +211,10 @@ func (c *Cursor) Skip() {
 		c.text()
 	case '{':
 		c.Enter('{')
-		for _, ok := c.key(); ok; _, ok = c.key() {
-			c.Skip()
+		for name, ok := c.name(); ok; name, ok = c.name() {
+			if c.keys == nil || c.once(name) {
+				c.Skip()
+			}
 		}
 	case '[':
 		for c.Enter('['); c.More(); {

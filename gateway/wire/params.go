@@ -4,11 +4,14 @@ package wire
 type reader func(p *parser)
 
 // paramOf finds who reads a top-level member; nil for one that passes through unread.
-func paramOf(kind Kind, name []byte) *entry {
+func paramOf(kind Kind, name []byte) *entry { return paramBy(kind, name, printOf(name)) }
+
+// paramBy is paramOf for a name whose print is known.
+func paramBy(kind Kind, name []byte, print uint64) *entry {
 	if kind == Completion {
-		return allOfCompletion.find(name)
+		return allOfCompletion.find(name, print)
 	}
-	return allOfChat.find(name)
+	return allOfChat.find(name, print)
 }
 
 // table finds readers by name: in slots, so that a look costs less than one into a map.
@@ -30,10 +33,10 @@ func tableOf(all ...map[string]reader) *table {
 	bit := uint64(1)
 	for _, params := range all {
 		for name, read := range params {
-			if t.find([]byte(name)) != nil {
+			print := printOf([]byte(name))
+			if t.find([]byte(name), print) != nil {
 				continue
 			}
-			print := printOf([]byte(name))
 			t[slotOf(print)] = append(t[slotOf(print)], entry{print, name, read, bit})
 			if bit <<= 1; bit == 0 {
 				panic("wire: more than 63 parameters")
@@ -43,8 +46,7 @@ func tableOf(all ...map[string]reader) *table {
 	return t
 }
 
-func (t *table) find(name []byte) *entry {
-	print := printOf(name)
+func (t *table) find(name []byte, print uint64) *entry {
 	slot := t[slotOf(print)]
 	for i := range slot {
 		e := &slot[i]

@@ -37,6 +37,15 @@ func (b HostBitmap) And(o HostBitmap) HostBitmap {
 	return b
 }
 
+// Equal reports whether both hold the same.
+func (b *HostBitmap) Equal(o *HostBitmap) bool {
+	differ := b[0] ^ o[0] | b[1] ^ o[1] | b[2] ^ o[2] | b[3] ^ o[3]
+	for i := 4; i < Words; i++ {
+		differ |= b[i] ^ o[i]
+	}
+	return differ == 0
+}
+
 // Keep takes out whoever is not in o. It is And in place, and writes nothing where all stay.
 func (b *HostBitmap) Keep(o *HostBitmap) {
 	for i := range b {
