@@ -63,7 +63,7 @@ func (c *conn) parse(end int) *refusal {
 	c.scan, c.skipped, c.inHead = scan{}, 0, false
 	clear(c.header)
 	c.values = c.values[:0]
-	c.habit.forget(cap(c.values))
+	c.forget()
 	c.blankRequest()
 
 	line, fields, _ := strings.Cut(head, "\r\n")
