@@ -37,11 +37,12 @@ func newLeastWork(Deps) routing.Factory {
 // Score implements routing.Scorer.
 func (s *leastWork) Score(v routing.View, hosts []index.HostID, out []float64) {
 	replicas, now := Fleet.Get(v), v.Facts().Now
-	var work [index.MaxHosts]fleet.Work
-	for i, h := range hosts {
-		work[i] = replicas.Replica(h).Work(now)
+	var few [8]fleet.Work // more would be zeroed for nothing
+	work := few[:0]
+	for _, h := range hosts {
+		work = append(work, replicas.Replica(h).Work(now))
 	}
-	s.settle(work[:len(hosts)])
+	s.settle(work)
 	mean := 0.0
 	for i := range hosts {
 		out[i] = work[i].Tokens / work[i].Rate
