@@ -10,49 +10,52 @@ import (
 var ErrModel = errors.New("the model gave no distribution")
 
 // ask lets the trained model decide. Where it cannot, the fallback answers and the verdict says why.
-func (c *Cascade) ask(in Input, v Verdict) (Verdict, error) {
+func (c *Cascade) ask(in *Input, v *Verdict) error {
 	if c.cfg.Model == nil {
-		return c.fall(v, "no classifier", ErrNoModel), nil
+		c.fall(v, "no classifier", ErrNoModel)
+		return nil
 	}
 	probabilities := make([]float64, len(c.cfg.Specialists))
 	reject, err := c.cfg.Model.Classify(in.gather(), probabilities)
 	if err != nil {
-		return c.fall(v, "the classifier failed", err), nil
+		c.fall(v, "the classifier failed", err)
+		return nil
 	}
 	if bad := distribution(probabilities, reject); bad != nil {
-		return c.fall(v, "the classifier failed", bad), nil
+		c.fall(v, "the classifier failed", bad)
+		return nil
 	}
 	v.Probabilities = probabilities
 	first, second := best(probabilities)
 	if reject > probabilities[first] {
 		if c.cfg.RejectRefuses {
-			return Verdict{}, fmt.Errorf("%w: the reject class has %.3f, %s %.3f", ErrNoSpecialist, reject, c.cfg.Specialists[first], probabilities[first])
+			return fmt.Errorf("%w: the reject class has %.3f, %s %.3f", ErrNoSpecialist, reject, c.cfg.Specialists[first], probabilities[first])
 		}
 		v.Confidence = probabilities[first]
-		return c.fall(v, "reject class", nil), nil
+		c.fall(v, "reject class", nil)
+		return nil
 	}
-	return c.choose(v, first, second), nil
+	c.choose(v, first, second)
+	return nil
 }
 
 // choose makes the verdict of a distribution: primary, second choice, and a shadow below the intent's threshold.
-func (c *Cascade) choose(v Verdict, first, second int) Verdict {
+func (c *Cascade) choose(v *Verdict, first, second int) {
 	v.Specialist, v.RoutedBy, v.Rule = c.cfg.Specialists[first], ByClassifier, "classifier"
 	v.Confidence = v.Probabilities[first]
 	if second < 0 {
-		return v
+		return
 	}
 	v.Second = c.cfg.Specialists[second]
 	v.SecondViable = v.Probabilities[second] >= c.cfg.Viable
 	if v.Confidence < v.ShadowThreshold {
 		v.Shadow = v.Second
 	}
-	return v
 }
 
 // fall makes the fallback's verdict.
-func (c *Cascade) fall(v Verdict, rule string, why error) Verdict {
+func (c *Cascade) fall(v *Verdict, rule string, why error) {
 	v.Specialist, v.RoutedBy, v.Rule, v.Degraded = c.cfg.Fallback, ByFallback, rule, why
-	return v
 }
 
 // best returns the most probable specialist and the next, -1 where there is only one. Ties go to the lower.

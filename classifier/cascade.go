@@ -73,24 +73,41 @@ type Turn struct {
 // declared model, declared intent, structural detectors, trained model. It is immutable and safe for concurrent use.
 type Cascade struct {
 	cfg       Config
-	models    map[string]lane
-	detectors []*detector // those whose target is in the ensemble, in order of precedence
-	hints     []*detector // likewise; asked where the model could not say
+	models    map[string]*lane
+	intents   map[string]*intent // that are declared
+	detectors []*detector        // those whose target is in the ensemble, in order of precedence
+	hints     []*detector        // likewise; asked where the model could not say
+
+	unspecified intent
 }
 
 // lane is what a model's name stands for: a specialist, and its adapter or none.
 type lane struct{ specialist, adapter, rule string }
 
 // lanesOf returns every model that may be declared, "specialist" and "specialist:adapter".
-func lanesOf(c *Config) map[string]lane {
-	lanes := map[string]lane{}
+func lanesOf(c *Config) map[string]*lane {
+	lanes := map[string]*lane{}
 	for _, s := range c.Specialists {
-		lanes[s] = lane{s, "", "model " + s}
+		lanes[s] = &lane{s, "", "model " + s}
 		for _, a := range c.Adapters[s] {
-			lanes[s+":"+a] = lane{s, a, "model " + s + ":" + a}
+			lanes[s+":"+a] = &lane{s, a, "model " + s + ":" + a}
 		}
 	}
 	return lanes
+}
+
+// intent is what a declared intent means, and what a verdict says of it.
+type intent struct {
+	IntentConfig
+	name, rule string
+}
+
+func intentsOf(c *Config) map[string]*intent {
+	intents := map[string]*intent{}
+	for name, cfg := range c.Intents {
+		intents[name] = &intent{cfg, name, "intent " + name}
+	}
+	return intents
 }
 
 // New checks c: at least one specialist, unique names, and no reference to a specialist that is not there. The cascade
@@ -116,62 +133,72 @@ func New(c Config) (*Cascade, error) {
 	if err := checkRules(c.Rules, c.Specialists); err != nil {
 		return nil, err
 	}
-	return &Cascade{cfg: c, models: lanesOf(&c), detectors: bind(detectors[:], c.Specialists), hints: bind(hints[:], c.Specialists)}, nil
+	return &Cascade{
+		cfg: c, models: lanesOf(&c), intents: intentsOf(&c), unspecified: intent{IntentConfig: c.Intents[Unspecified], name: Unspecified},
+		detectors: bind(detectors[:], c.Specialists), hints: bind(hints[:], c.Specialists),
+	}, nil
 }
 
 // Classify decides. It reads at most 32 KiB of the text, the end of the conversation first, and nothing of it where the
 // model or an intent that maps to a specialist was declared. Errors wrap one of the Err values above.
-func (c *Cascade) Classify(in Input) (Verdict, error) {
-	v, err := c.intent(in.Intent)
+func (c *Cascade) Classify(in Input) (v Verdict, err error) {
+	if err = c.begin(in.Intent, &v); err == nil {
+		err = c.route(&in, &v)
+	}
+	if err == nil {
+		err = c.adapt(in.Adapter, &v)
+	}
 	if err != nil {
 		return Verdict{}, err
 	}
-	if v, err = c.route(in, v); err != nil {
-		return Verdict{}, err
-	}
-	return c.adapt(in, v)
+	return v, nil
 }
 
-// intent begins a verdict with the declared intent and its thresholds.
-func (c *Cascade) intent(name string) (Verdict, error) {
-	if name == "" {
-		name = Unspecified
+// begin makes v a verdict with the declared intent and its thresholds, and no more.
+func (c *Cascade) begin(intent string, v *Verdict) error {
+	to := c.intent(intent)
+	if to == nil {
+		return fmt.Errorf("%w: %.64q", ErrUnknownIntent, intent)
 	}
-	cfg, known := c.cfg.Intents[name]
-	if !known && name != Unspecified {
-		return Verdict{}, fmt.Errorf("%w: %.64q", ErrUnknownIntent, name)
+	v.Intent, v.ShadowThreshold, v.DivertThreshold, v.PriorityFloor, v.Confidence = to.name, to.ShadowThreshold, to.DivertThreshold, to.PriorityFloor, math.NaN()
+	return nil
+}
+
+// intent finds an intent; nil where it is not declared.
+func (c *Cascade) intent(name string) *intent {
+	if name == "" || name == Unspecified {
+		return &c.unspecified
 	}
-	return Verdict{
-		Intent: name, ShadowThreshold: cfg.ShadowThreshold, DivertThreshold: cfg.DivertThreshold,
-		PriorityFloor: cfg.PriorityFloor, Confidence: math.NaN(),
-	}, nil
+	return c.intents[name]
 }
 
 // route goes down the cascade.
-func (c *Cascade) route(in Input, v Verdict) (Verdict, error) {
+func (c *Cascade) route(in *Input, v *Verdict) error {
 	if in.Model != "" && in.Model != Routed {
 		return c.declared(in.Model, v)
 	}
-	if s := c.cfg.Intents[v.Intent].Specialist; s != "" {
-		v.Specialist, v.RoutedBy, v.Rule = s, ByIntent, "intent "+v.Intent
-		return v, nil
+	if to := c.intent(v.Intent); to.Specialist != "" {
+		v.Specialist, v.RoutedBy, v.Rule = to.Specialist, ByIntent, to.rule
+		return nil
 	}
-	if followed, ok := c.follow(in, v); ok {
-		return followed, nil
+	if c.follow(in, v) {
+		return nil
 	}
 	if !c.cfg.Detectors {
 		return c.ask(in, v)
 	}
 	var seen sheet
 	in.read(func(part []byte) { scan(part, &seen) })
-	if found, ok := fire(c.detectors, &seen, v); ok {
-		return found, nil
+	if fire(c.detectors, &seen, v) {
+		return nil
 	}
-	asked, err := c.ask(in, v)
-	if err == nil && asked.Degraded != nil {
-		asked, _ = fire(c.hints, &seen, asked)
+	if err := c.ask(in, v); err != nil {
+		return err
 	}
-	return asked, err
+	if v.Degraded != nil {
+		fire(c.hints, &seen, v)
+	}
+	return nil
 }
 
 // Reads reports whether Classify would look at the text of a request that declares this model and this intent: where not, it
@@ -180,33 +207,30 @@ func (c *Cascade) Reads(model, intent string) bool {
 	if model != "" && model != Routed {
 		return false
 	}
-	if intent == "" {
-		intent = Unspecified
-	}
-	return c.cfg.Intents[intent].Specialist == ""
+	to := c.intent(intent)
+	return to == nil || to.Specialist == ""
 }
 
 // declared follows a model's name, "specialist" or "specialist:adapter".
-func (c *Cascade) declared(model string, v Verdict) (Verdict, error) {
-	to, known := c.models[model]
-	if !known {
-		return v, fmt.Errorf("%w: %.64q", ErrUnknownModel, model)
+func (c *Cascade) declared(model string, v *Verdict) error {
+	to := c.models[model]
+	if to == nil {
+		return fmt.Errorf("%w: %.64q", ErrUnknownModel, model)
 	}
 	v.Specialist, v.Adapter, v.RoutedBy, v.Rule = to.specialist, to.adapter, ByModel, to.rule
-	return v, nil
+	return nil
 }
 
 // adapt settles which adapter the specialist runs with.
-func (c *Cascade) adapt(in Input, v Verdict) (Verdict, error) {
-	if in.Adapter == "" {
-		return v, nil
+func (c *Cascade) adapt(adapter string, v *Verdict) error {
+	switch {
+	case adapter == "":
+		return nil
+	case v.Adapter != "" && v.Adapter != adapter:
+		return fmt.Errorf("%w: the model asks for %.64q, X-Adapter for %.64q", ErrUnknownAdapter, v.Adapter, adapter)
+	case !slices.Contains(c.cfg.Adapters[v.Specialist], adapter):
+		return fmt.Errorf("%w: %s has no %.64q", ErrUnknownAdapter, v.Specialist, adapter)
 	}
-	if v.Adapter != "" && v.Adapter != in.Adapter {
-		return Verdict{}, fmt.Errorf("%w: the model asks for %.64q, X-Adapter for %.64q", ErrUnknownAdapter, v.Adapter, in.Adapter)
-	}
-	if !slices.Contains(c.cfg.Adapters[v.Specialist], in.Adapter) {
-		return Verdict{}, fmt.Errorf("%w: %s has no %.64q", ErrUnknownAdapter, v.Specialist, in.Adapter)
-	}
-	v.Adapter = in.Adapter
-	return v, nil
+	v.Adapter = adapter
+	return nil
 }

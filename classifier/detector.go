@@ -61,13 +61,13 @@ func bind(known []detector, specialists []string) []*detector {
 }
 
 // fire asks detectors in their order; the first that fires makes v its verdict.
-func fire(asked []*detector, seen *sheet, v Verdict) (Verdict, bool) {
+func fire(asked []*detector, seen *sheet, v *Verdict) bool {
 	for _, d := range asked {
 		if d.sees(seen) {
 			v.Specialist, v.RoutedBy, v.Rule = d.target, ByDetector, "detector "+d.name
 			v.Confidence, v.Cues = d.precision, d.cues(seen)
-			return v, true
+			return true
 		}
 	}
-	return v, false
+	return false
 }

@@ -53,9 +53,9 @@ func checkRules(rules []Rule, specialists []string) error {
 
 // follow asks the configured rules in their order; the first that fires makes v its verdict. Nobody has measured one: the
 // verdict has no confidence.
-func (c *Cascade) follow(in Input, v Verdict) (Verdict, bool) {
+func (c *Cascade) follow(in *Input, v *Verdict) bool {
 	if len(c.cfg.Rules) == 0 {
-		return v, false
+		return false
 	}
 	var parts [8][]byte // more are rare: a conversation of many short turns
 	read := parts[:0]
@@ -70,8 +70,8 @@ func (c *Cascade) follow(in Input, v Verdict) (Verdict, bool) {
 		}
 		if len(seen) >= r.AtLeast {
 			v.Specialist, v.RoutedBy, v.Rule, v.Cues = r.Specialist, ByDetector, "rule "+r.Name, seen
-			return v, true
+			return true
 		}
 	}
-	return v, false
+	return false
 }

@@ -172,6 +172,9 @@ type benchWriter struct {
 func (w *benchWriter) reset()                 { clear(w.header); w.status, w.last = 0, w.last[:0] }
 func (w *benchWriter) Header() http.Header    { return w.header }
 func (w *benchWriter) WriteHeader(status int) { w.status = status }
+func (w *benchWriter) Start(status int, _ int64, lines []byte) { // as the front does
+	w.status, w.last = status, append(w.last[:0], lines...)
+}
 func (w *benchWriter) Write(p []byte) (int, error) {
 	w.last = append(w.last[:0], p...)
 	return len(p), nil

@@ -99,7 +99,10 @@ func (t *Tenants) Identify(r *http.Request) (*Tenant, *Error) {
 }
 
 func (t *Tenants) identify(authorization string) (*Tenant, *Error) {
-	key, given := bearer(authorization)
+	key, given := "", false
+	if authorization != "" {
+		key, given = bearer(authorization)
+	}
 	if given {
 		if tenant := t.byKey[sha256.Sum256([]byte(key))]; tenant != nil {
 			return tenant, nil

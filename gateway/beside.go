@@ -30,8 +30,8 @@ func (x *exchange) sendBeside(attempt *turnContext) error {
 		return nil
 	}
 	x.stopBeside()
-	whole := x.hop(b.step, b.rep)
-	hop := &whole
+	hop := new(Hop)
+	x.prepare(hop, &b.step, b.rep)
 	if err := x.protocol.Request(hop); err != nil { // anew for every attempt of the last step
 		return err
 	}
@@ -40,7 +40,7 @@ func (x *exchange) sendBeside(attempt *turnContext) error {
 		return err
 	}
 	r := new(engine.Request)
-	*r = x.request(hop, [][]byte{slices.Concat(segments...)}, x.legBudget()) // a copy: it may outlive the question
+	x.request(r, hop, [][]byte{slices.Concat(segments...)}, x.legBudget()) // a copy: it may outlive the question
 	r.IdleTimeout = x.rt.Limits.TTFTTimeout
 	ctx, cancel := context.WithCancel(x.ctx)
 	b.cancel, b.done, b.accepted = cancel, make(chan struct{}), make(chan struct{})

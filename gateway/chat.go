@@ -100,25 +100,26 @@ func (x *exchange) run(kind wire.Kind) error {
 		return err
 	}
 	x.dispatchShadow()
-	_, x.elsewhere = x.second(scheduler.ErrRefused)
-	err := x.serve(x.verdict.Specialist) // which replica, may it run, run it
-	if second, ok := x.second(err); ok {
-		err = x.serveSecond(second, err)
+	x.elsewhere = x.hasSecond()
+	err := x.serve() // which replica, may it run, run it
+	if err != nil && x.goesOn(err) {
+		err = x.serveSecond(err)
 	}
 	return err
 }
 
 // serveSecond has the second choice answer where the first refused. Where the first had only offered the request back for
 // its long wait, and the second refuses too, it waits at the first.
-func (x *exchange) serveSecond(second classifier.Verdict, refused error) error {
+func (x *exchange) serveSecond(refused error) error {
 	var no *scheduler.Refusal
 	first, offered := x.verdict, errors.As(refused, &no) && no.Offered
 	x.shadow.forgo() // it is asked as the first now
-	x.verdict, x.elsewhere = second, false
-	err := x.serve(second.Specialist)
+	x.verdict, _ = first.SecondChoice()
+	x.elsewhere = false
+	err := x.serve()
 	if offered && !x.started && errors.Is(err, scheduler.ErrRefused) {
 		x.verdict = first
-		return x.serve(first.Specialist)
+		return x.serve()
 	}
 	return err
 }
@@ -135,15 +136,15 @@ func (x *exchange) bindDeadline() {
 
 // decide is steps 2 and 3: the cascade's verdict, then what tenants and operators make of it.
 func (x *exchange) decide() error {
-	v, err := x.classify()
-	if err != nil {
+	if err := x.classify(); err != nil {
 		return err
 	}
-	v = x.shareOut(x.stay(v))
-	v.Shadow, x.shadowCause = x.shadowFor(&v)
-	x.verdict = v
+	x.stay()
+	x.shareOut()
+	v := &x.verdict
+	v.Shadow, x.shadowCause = x.shadowFor(v)
 	if !x.dry {
-		x.s.shadows.tally(&v)
+		x.s.shadows.tally(v)
 	}
 	x.openReceipt()
 	if !x.tenant.Permits(v.Specialist) {
@@ -153,11 +154,11 @@ func (x *exchange) decide() error {
 		return err
 	}
 	x.sampleForJudge()
-	return x.checkLength(x.rt.Specialist(x.verdict.Specialist))
+	return x.checkLength(x.lane())
 }
 
 // classify asks the cascade. The text is unescaped for it only where it is read.
-func (x *exchange) classify() (classifier.Verdict, error) {
+func (x *exchange) classify() (err error) {
 	x.asTurns = x.asTurns[:0]
 	if x.rt.Cascade.Reads(x.req.Model, x.intent.Intent) {
 		x.turns = x.req.Turns(x.turns[:0])
@@ -165,7 +166,8 @@ func (x *exchange) classify() (classifier.Verdict, error) {
 			x.asTurns = append(x.asTurns, classifier.Turn{Role: t.Role, Text: t.Text})
 		}
 	}
-	return x.rt.Cascade.Classify(classifier.Input{Model: x.req.Model, Intent: x.intent.Intent, Adapter: x.intent.Adapter, Turns: x.asTurns})
+	x.verdict, err = x.rt.Cascade.Classify(classifier.Input{Model: x.req.Model, Intent: x.intent.Intent, Adapter: x.intent.Adapter, Turns: x.asTurns})
+	return err
 }
 
 // checkLength refuses answers that cannot fit in the specialist's context however short the prompt is.
@@ -176,21 +178,20 @@ func (x *exchange) checkLength(sp *Specialist) error {
 	return nil
 }
 
-// second returns the verdict for the second choice where it is to be tried: once, on a refusal that another specialist may
-// not share, before the first byte, where the first verdict called it viable.
-func (x *exchange) second(err error) (classifier.Verdict, bool) {
-	if x.started || !errors.Is(err, scheduler.ErrRefused) || errors.Is(err, scheduler.ErrExceedsPool) {
-		return classifier.Verdict{}, false
-	}
-	v, ok := x.verdict.SecondChoice()
-	return v, ok && x.mayAnswer(v.Specialist)
+// goesOn says whether the second choice is to be tried: once, on a refusal that another specialist may not share, before the
+// first byte.
+func (x *exchange) goesOn(err error) bool {
+	return !x.started && errors.Is(err, scheduler.ErrRefused) && !errors.Is(err, scheduler.ErrExceedsPool) && x.hasSecond()
 }
 
-// serve is steps 4 to 12 for one specialist.
-func (x *exchange) serve(name string) error {
-	x.sp = x.rt.Specialist(name)
+// hasSecond says whether there is a second choice, which the verdict called viable.
+func (x *exchange) hasSecond() bool { return x.verdict.SecondViable && x.mayAnswer(x.verdict.Second) }
+
+// serve is steps 4 to 12 for the specialist of the verdict.
+func (x *exchange) serve() error {
+	x.sp = x.lane()
 	if x.sp == nil {
-		return fail(CodeModelNotFound, "model", fmt.Sprintf("there is no specialist %q", name))
+		return fail(CodeModelNotFound, "model", fmt.Sprintf("there is no specialist %q", x.verdict.Specialist))
 	}
 	plan, err := x.plan()
 	if err != nil {
@@ -210,9 +211,10 @@ func (x *exchange) serve(name string) error {
 
 // plan is steps 4 to 7: the pipeline over the replicas that this request may see.
 func (x *exchange) plan() (routing.Plan, error) {
-	now := x.s.now()
 	x.handBack()
 	x.dropRoute()
+	began := x.since()
+	now := x.at(began)
 	snapshot := x.sp.Fleet()
 	var facts *routing.Facts
 	x.route, facts = routing.Open()
@@ -222,7 +224,8 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.sp.Seed(x.route, snapshot)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
 	x.prompt = x.sp.Footprint(x.route.View())
-	x.recordRouting(plan, err, x.s.since(now))
+	x.seen = x.since()
+	x.recordRouting(plan, err, x.seen-began)
 	return plan, err
 }
 
@@ -283,7 +286,7 @@ func (x *exchange) checkPrompt() error {
 			x.prompt.Tokens, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.Context))
 	}
 	if x.attempts == 0 && !x.dry && x.tenant.tokens != nil {
-		if err := x.tenant.Charge(x.s.now(), x.prompt.Tokens); err != nil {
+		if err := x.tenant.Charge(x.now(), x.prompt.Tokens); err != nil {
 			return err
 		}
 	}

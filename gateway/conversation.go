@@ -46,18 +46,20 @@ func newConversations(keep int) *conversations {
 func (c *conversations) resize(keep int) { c.last.Resize(max(keep, 1)) }
 
 // stay keeps a conversation with its specialist, unless it is better off elsewhere. What was declared is not looked at.
-func (x *exchange) stay(v classifier.Verdict) classifier.Verdict {
-	rules := x.rt.Stickiness
+func (x *exchange) stay() {
+	rules := &x.rt.Stickiness
 	if rules.Conversations == 0 {
-		return v
+		return
 	}
-	declared := v.RoutedBy == classifier.ByModel || v.RoutedBy == classifier.ByIntent
+	declared := x.verdict.RoutedBy == classifier.ByModel || x.verdict.RoutedBy == classifier.ByIntent
+	if declared && x.intent.Session == "" {
+		return // its text is not read
+	}
 	at, found := x.findConversation(declared)
 	if declared || !found || !x.tenant.Permits(at.specialist) {
-		return v
+		return
 	}
-	v, _ = x.rt.Cascade.Stay(v, at.specialist, rules.cost(at.tokens))
-	return v
+	x.verdict, _ = x.rt.Cascade.Stay(x.verdict, at.specialist, rules.cost(at.tokens))
 }
 
 // findConversation looks for the conversation that the request goes on with, and notes by what later ones will find it. A request

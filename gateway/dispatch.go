@@ -24,23 +24,24 @@ func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.Host
 		return fmt.Errorf("%w: slot %d left the fleet", routing.ErrNotTried, host)
 	}
 	x.free = true
-	at := x.openAttempt(s.Name, rep, host)
+	began := x.moment()
+	at := x.openAttempt(s.Name, rep, host, began)
 	if s.Name != x.answering {
 		return x.leg(ctx, s, rep, at)
 	}
 	x.attempts++
-	x.turn = turn{rep: rep, at: at, step: s}
+	x.begins(rep, at, &s)
 	x.cont = nil
 	if x.continuable(rep) {
 		x.cont = new(continuation)
 	}
-	err := x.attempt(ctx)
+	err := x.attempt(ctx, began)
 	if x.stream && (err == nil || errors.Is(err, errPreempted) && x.unfinished()) {
 		return nil
 	}
-	x.free = x.free || errors.Is(err, engine.ErrConnect) // nothing was sent
+	x.free = x.free || err != nil && errors.Is(err, engine.ErrConnect) // nothing was sent
 	x.settle(err)
-	if x.started {
+	if err == nil || x.started {
 		return err
 	}
 	return again(err)
@@ -55,16 +56,19 @@ func elsewhere(err error) bool {
 
 // attempt gets the answer of one replica under way. Preempted before anybody has seen anything of it, it queues again; after
 // that, see resume.
-func (x *exchange) attempt(ctx context.Context) (err error) {
+func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error) {
 	if x.turn.permit, err = x.turn.rep.Fleet.Take(); err != nil {
 		return err
 	}
-	for {
-		if err = x.enter(ctx); err != nil {
+	for ; ; began = x.since() {
+		x.turn.ctx = newTurnContext(ctx)
+		if err = x.enter(ctx, began); err != nil {
 			return err
 		}
-		err = x.call(ctx)
+		err = x.call()
 		switch {
+		case err == nil:
+			return nil
 		case errors.Is(err, errPreempted) && !x.started:
 			x.preempted++
 		case !x.doWithout(err):
@@ -74,21 +78,33 @@ func (x *exchange) attempt(ctx context.Context) (err error) {
 	}
 }
 
-// enter asks the replica's Gate. A request of higher priority may take the place back until the first token.
-func (x *exchange) enter(ctx context.Context) error {
+// enter asks the replica's Gate, from began on since the arrival. A request of higher priority may take the place back until the
+// first token.
+func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	if x.cont != nil && x.route != nil { // the Gate reads the chain of a stream that may give way, longer than the route's memory is ours
 		x.prompt.Chain = slices.Clone(x.prompt.Chain)
 	}
-	start, r := x.s.now(), x.admissionRequest(x.turn.leg)
-	x.yieldHeld(r)
+	now := x.at(began)
+	r := scheduler.GateRequest{Now: now}
+	x.admissionRequest(&r, x.turn.leg)
+	if x.turn.ctx != nil {
+		r.Watcher = x.turn.ctx
+	}
+	if len(x.held) > 0 {
+		x.yieldHeld(&r)
+	}
 	x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
 	ticket, err := x.turn.rep.Gate.Admit(ctx, r)
-	now := x.s.now()
-	x.noteQueue(x.turn.at, now.Sub(start))
+	if err != nil || ticket.Waited() > 0 { // who finds a place at once has waited for nothing
+		in := x.since()
+		x.noteQueue(x.turn.at, in-began)
+		now = x.at(in)
+	}
 	switch {
-	case err != nil && errors.Is(context.Cause(ctx), errDeadline):
+	case err == nil:
+	case errors.Is(context.Cause(ctx), errDeadline):
 		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: "the deadline passed in the queue"}
-	case err != nil:
+	default:
 		return cause(ctx, err)
 	}
 	x.free = false
@@ -112,10 +128,8 @@ func (x *exchange) demand() fleet.Demand {
 }
 
 // call sends the request and brings the answer so far that the client has its first byte, or all of a unary one.
-func (x *exchange) call(ctx context.Context) error {
+func (x *exchange) call() error {
 	t := &x.turn
-	t.ctx = newTurnContext(ctx)
-	t.ticket.Watch(t.ctx)
 	defer t.unwatch()
 	if err := x.sendBeside(t.ctx); err != nil {
 		return err
@@ -153,7 +167,7 @@ func (c *turnContext) Preempted() { c.cancel(errPreempted) }
 // lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier steps.
 func (x *exchange) lastHop() (*Hop, error) {
 	hop := &x.turn.hop
-	*hop = x.hop(x.turn.step, x.turn.rep)
+	x.prepare(hop, &x.turn.step, x.turn.rep)
 	if x.base() > 0 {
 		return hop, nil
 	}
@@ -169,7 +183,7 @@ func (x *exchange) ask(ctx context.Context, hop *Hop, budget time.Duration) (eng
 		return nil, err
 	}
 	x.segments = segments
-	x.turn.sent = x.request(hop, segments, budget)
+	x.request(&x.turn.sent, hop, segments, budget)
 	return hop.Replica.Client.Do(ctx, &x.turn.sent)
 }
 
@@ -180,12 +194,11 @@ func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
 	return x.req.Splice(hop.Edits, dst)
 }
 
-func (x *exchange) request(hop *Hop, segments [][]byte, budget time.Duration) engine.Request {
+// request makes r what hop's engine is asked.
+func (x *exchange) request(r *engine.Request, hop *Hop, segments [][]byte, budget time.Duration) {
 	x.hint(hop)
-	return engine.Request{
-		Method: "POST", Path: hop.Path, Segments: segments, RequestID: x.id, Stream: hop.Stream, Bearer: hop.Replica.APIKey, Fields: hop.Fields,
-		HeaderTimeout: budget, IdleTimeout: budget, Again: x.s.again,
-	}
+	r.Method, r.Path, r.Segments, r.RequestID, r.Stream = "POST", hop.Path, segments, x.id, hop.Stream
+	r.Bearer, r.Fields, r.HeaderTimeout, r.IdleTimeout, r.Again = hop.Replica.APIKey, hop.Fields, budget, budget, x.s.again
 }
 
 func (x *exchange) path() string { return pathOf(x.kind) }
@@ -211,20 +224,22 @@ func (x *exchange) firstTokenBudget() time.Duration {
 	}
 	budget := x.rt.Limits.TTFTTimeout
 	if !x.intent.TTFTDeadline.IsZero() && x.handedOut == 0 {
-		budget = min(budget, max(x.intent.TTFTDeadline.Sub(x.s.now()), time.Millisecond))
+		budget = min(budget, max(x.intent.TTFTDeadline.Sub(x.now()), time.Millisecond))
 	}
 	return budget
 }
 
-// edits are the members of the body that must change for this replica.
-func (x *exchange) edits(rep *Replica) []wire.Edit {
-	model := rep.Model
+// edits appends the members of the body that must change for this replica.
+func (x *exchange) edits(rep *Replica, edits []wire.Edit) []wire.Edit {
+	model, quoted := rep.Model, rep.quoted
 	if x.verdict.Adapter != "" {
-		model = rep.adapted(x.verdict.Adapter)
+		model, quoted = rep.adapted(x.verdict.Adapter), nil
 	}
-	var edits []wire.Edit
 	if x.req.Model != model {
-		edits = append(edits, wire.Edit{Key: "model", Raw: wire.AppendQuoted(nil, model)})
+		if quoted == nil {
+			quoted = wire.AppendQuoted(nil, model)
+		}
+		edits = append(edits, wire.Edit{Key: "model", Raw: quoted})
 	}
 	if rep.ForwardPriority && x.intent.Priority != 0 {
 		edits = append(edits, wire.Edit{Key: "priority", Raw: strconv.AppendInt(nil, int64(enginePriority(rep.Engine, x.intent.Priority)), 10)})

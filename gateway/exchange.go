@@ -16,8 +16,9 @@ import (
 	"octet/slo"
 )
 
-// exchange is one request and its answer. It lives in a pool; nothing of it outlives end.
+// exchange is one request and its answer. It lives in a pool; nothing of it outlives end but its memory.
 type exchange struct {
+	*memory
 	s       *Server
 	rt      *Runtime
 	w       http.ResponseWriter
@@ -36,19 +37,18 @@ type exchange struct {
 	stream  bool   // the client wants events
 	intent  intent
 	verdict classifier.Verdict
-	demoted string // who would have answered, where another stands in
-	probe   string // the demoted specialist that is owed a copy of this request
+	chosen  *Specialist  // the verdict's, once somebody has asked: see lane
+	dials   *intentKnobs // of the verdict's intent, likewise: see knobs
+	demoted string       // who would have answered, where another stands in
+	probe   string       // the demoted specialist that is owed a copy of this request
 
-	sp      *Specialist // who is asked now
-	route   *routing.Context
-	prompt  Footprint
-	scanner sse.Scanner
-	gaps    slo.Gaps
+	sp     *Specialist // who is asked now
+	route  *routing.Context
+	prompt Footprint
 
 	answering string   // the plan's last step
 	answerer  *Replica // the first in rank for it
 	protocol  Protocol // of the plan's steps
-	held      []turn   // places of earlier steps, kept for the last one's first token
 	beside    *beside  // the step that goes out with the last one; nil is none
 
 	shadow      *shadow // the second opinion; nil is none
@@ -57,7 +57,6 @@ type exchange struct {
 	conversation uint64 // by what a later request finds this one; 0 is nothing
 	opening      prefix // the text of a completion that is found so
 
-	turn      turn
 	cont      *continuation // nil for an answer that cannot be taken up again
 	tidy      *tidy         // nil for an engine whose events are as clients know them
 	attempts  int
@@ -69,6 +68,7 @@ type exchange struct {
 	preempted int              // times that a place was given back
 	routed    time.Duration
 	queued    time.Duration
+	seen      time.Duration // when something was timed since the arrival, for moment; 0 is used up
 
 	started    bool // the head of the answer is out: from here on only an error event can tell of a failure
 	status     int
@@ -83,22 +83,33 @@ type exchange struct {
 	ttft       time.Duration
 	usage      sse.Usage
 	finish     string
-	answer     []byte // a unary answer; pooled
-	said       *said  // what the client was told; nil: nobody wants it
-	judge      bool   // the verifier does
+	said       *said // what the client was told; nil: nobody wants it
+	judge      bool  // the verifier does
 	failure    *Error
 	admitted   bool // it got a place, once at least
 	gone       bool // the client left
 	abort      bool // close the connection without a proper end
 
 	receipt   *Receipt
-	receiptNo string   // its id
-	opened    bool     // it counts among the open requests
-	taken     bool     // and among its tenant's
-	undo      []func() // run last to first by end
-	heads     heads    // of the request
-	head      fields   // of the answer
-	calls     calls
+	receiptNo string // its id
+	opened    bool   // it counts among the open requests
+	taken     bool   // and among its tenant's
+	heads     heads  // of the request
+}
+
+// memory is what one exchange leaves to the next that has its place in the pool: room, and nothing that is told by it.
+type memory struct {
+	spare   *Receipt // that nobody holds any more; nil is none
+	result  Result   // of a request without a receipt
+	turn    turn     // of nobody, but within an exchange
+	scanner sse.Scanner
+	gaps    slo.Gaps // of a stream
+	held    []turn   // places of earlier steps, kept for the last one's first token
+	answer  []byte   // a unary answer
+	undo    []func() // run last to first by end
+	head    fields   // of the answer
+	ids     string   // that nobody has yet
+	calls   calls
 }
 
 // calls are methods as others call them, made once for the life of an exchange's memory.
@@ -107,6 +118,7 @@ type calls struct {
 	render func(dst []byte) []byte
 	member func(name string) []byte
 	retry  func() bool
+	id     func() string
 }
 
 // question is what the client sent and what is made of it for an engine. A stream that has begun has no more use for it.
@@ -134,8 +146,8 @@ type intent struct {
 
 var (
 	exchanges = sync.Pool{New: func() any {
-		x := new(exchange)
-		x.calls = calls{x.since, x.renderPrompt, x.member, x.mayRetry}
+		x := &exchange{memory: new(memory)}
+		x.calls = calls{x.since, x.renderPrompt, x.member, x.mayRetry, x.freshID}
 		return x
 	}}
 	questions = sync.Pool{New: func() any { return new(question) }}
@@ -144,16 +156,37 @@ var (
 // begin takes an exchange for a request from the pool.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x := exchanges.Get().(*exchange)
-	ids := newIDs(2)
-	x.receiptNo = ids[idLength:]
 	x.s, x.rt, x.w, x.r = s, s.runtime.Load(), w, r
 	x.ctl = control{w}
-	x.arrival = s.now()
+	x.arrival = s.arrival(w)
 	x.readHeads()
-	x.question = questions.Get().(*question)
-	x.id = requestID(x.heads.requestID, func() string { return ids[:idLength] })
+	if x.question == nil {
+		x.question = questions.Get().(*question)
+	}
+	x.receiptNo = x.freshID()
+	x.id = requestID(x.heads.requestID, x.calls.id)
 	x.ctx, x.protocol = r.Context(), plain{}
 	return x
+}
+
+// arrival is now, for a request that is just taken up: where the server that w is of has looked at the clock, that will do.
+func (s *Server) arrival(w http.ResponseWriter) time.Time {
+	if at, ok := w.(interface{ Began() time.Time }); ok && s.ownClock {
+		return at.Began()
+	}
+	return s.now()
+}
+
+// idsAtOnce is how many ids are made at a time: whoever keeps one keeps all of them, and receipts keep most.
+const idsAtOnce = 16
+
+func (m *memory) freshID() string {
+	if m.ids == "" {
+		m.ids = newIDs(idsAtOnce)
+	}
+	id := m.ids[:idLength]
+	m.ids = m.ids[idLength:]
+	return id
 }
 
 // atEnd registers f to run when the exchange ends, in the reverse order of registration.
@@ -169,12 +202,25 @@ func (x *exchange) end() {
 	}
 	x.leaveRoom()
 	x.dropRoute()
-	x.dropQuestion()
 	x.out.drop()
-	x.s.bodies.Add(-int64(len(x.kept)))
-	clear(x.undo)
-	*x = exchange{answer: reuse(x.answer), scanner: x.scanner, undo: x.undo[:0], held: x.held[:0], head: x.head[:0], calls: x.calls}
+	held := int64(len(x.kept))
+	if q := x.question; q != nil {
+		held += q.counted
+		q.wipe()
+	}
+	x.s.bodies.Add(-held)
+	x.memory.wipe()
+	mem, q := x.memory, x.question
+	*x = exchange{}
+	x.memory, x.question = mem, q
 	exchanges.Put(x)
+}
+
+// wipe leaves nothing but room.
+func (m *memory) wipe() {
+	clear(m.undo)
+	m.gaps.Reset(nil)
+	m.answer, m.undo, m.held, m.head = reuse(m.answer), m.undo[:0], m.held[:0], m.head[:0]
 }
 
 // leaveRoom counts the request out.
@@ -195,12 +241,17 @@ func (x *exchange) dropQuestion() {
 	}
 	x.question = nil
 	x.s.bodies.Add(-q.counted)
+	q.wipe()
+	questions.Put(q)
+}
+
+// wipe leaves nothing but room.
+func (q *question) wipe() {
 	q.counted = 0
 	clear(q.segments)
 	clear(q.turns)
 	clear(q.asTurns)
 	q.body, q.segments, q.turns, q.asTurns, q.marks = reuse(q.body), q.segments[:0], q.turns[:0], q.asTurns[:0], q.marks[:0]
-	questions.Put(q)
 }
 
 // keepBuffer is the largest buffer that stays in the pool, in bytes; larger ones go back to the collector.
@@ -220,20 +271,32 @@ func (x *exchange) dropRoute() {
 	}
 }
 
-// since returns the time since the request's arrival.
+// since returns the time since the request's arrival: one look at one clock.
 func (x *exchange) since() time.Duration { return x.s.since(x.arrival) }
 
-// admissionRequest is what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg before it.
-func (x *exchange) admissionRequest(leg bool) scheduler.GateRequest {
-	r := scheduler.GateRequest{
-		ID: x.id, Priority: x.intent.Priority, Chain: x.prompt.Chain, PromptTokens: x.prompt.Tokens, MaxNew: max(x.req.MaxTokens, 0),
-		Deadline: x.intent.Deadline, TTFTDeadline: x.intent.TTFTDeadline, Adapter: x.verdict.Adapter, Tenant: x.tenant.Name, Arrived: x.arrival,
-		Paid: x.preempted > 0, Whole: !x.stream,
-		Victim: x.preempted < mostPreemptions, Resume: x.handedOut,
-		Elsewhere: x.elsewhere, Draft: x.sp.Draft,
+// at is the time at so long after the request's arrival.
+func (x *exchange) at(since time.Duration) time.Time { return x.arrival.Add(since) }
+
+// now is the time, for who needs it as such.
+func (x *exchange) now() time.Time { return x.at(x.since()) }
+
+// moment is since for what follows at once on what was timed last.
+func (x *exchange) moment() time.Duration {
+	if seen := x.seen; seen != 0 {
+		x.seen = 0
+		return seen
 	}
+	return x.since()
+}
+
+// admissionRequest makes r what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg before it.
+// All else of r is zero.
+func (x *exchange) admissionRequest(r *scheduler.GateRequest, leg bool) {
+	r.ID, r.Priority, r.Chain, r.PromptTokens, r.MaxNew = x.id, x.intent.Priority, x.prompt.Chain, x.prompt.Tokens, max(x.req.MaxTokens, 0)
+	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.intent.Deadline, x.intent.TTFTDeadline, x.verdict.Adapter, x.tenant.Name, x.arrival
+	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.stream, x.preempted < mostPreemptions, x.handedOut
+	r.Elsewhere, r.Draft = x.elsewhere, x.sp.Draft
 	if leg { // the prompt, and the one token that shows that it is computed
 		r.MaxNew, r.Draft, r.Elsewhere = 1, 0, false
 	}
-	return r
 }

@@ -19,7 +19,8 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		ttft, total  time.Duration
 	}) {
 		x := &exchange{
-			s: &Server{now: func() time.Time { return now }}, sp: &Specialist{Name: "debug"}, tenant: &Tenant{Name: "acme"}, kind: kind,
+			memory: new(memory),
+			s:      &Server{now: func() time.Time { return now }}, sp: &Specialist{Name: "debug"}, tenant: &Tenant{Name: "acme"}, kind: kind,
 			question: &question{body: []byte(body)}, id: "r1", intent: in, stream: true, verdict: classifier.Verdict{Adapter: "gdb-v2"},
 		}
 		if err := wire.Parse(kind, x.body, wire.Limits{Depth: 64, Messages: 100}, &x.req); err != nil {

@@ -24,7 +24,7 @@ func (x *exchange) fail(err error) {
 		return
 	}
 	e := asError(err)
-	x.failure = e
+	x.failure, x.seen = e, 0
 	if !x.started {
 		x.armWrite(x.since())
 		x.s.writeError(x.w, x.id, x.receiptID(), e)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"net/http"
@@ -28,20 +29,37 @@ var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
 // number appends a field, of a name with ": ".
 func (f fields) number(name string, n int) fields {
 	f = append(f, name...)
-	if 0 <= n && n <= 9 {
-		return append(f, byte('0'+n), '\r', '\n')
+	switch {
+	case n < 0 || n > 9999:
+		f = strconv.AppendInt(f, int64(n), 10)
+	case n > 999:
+		f = append(f, digit(n/1000), digit(n/100), digit(n/10), digit(n))
+	case n > 99:
+		f = append(f, digit(n/100), digit(n/10), digit(n))
+	case n > 9:
+		f = append(f, digit(n/10), digit(n))
+	default:
+		f = append(f, digit(n))
 	}
-	return append(strconv.AppendInt(f, int64(n), 10), "\r\n"...)
+	return append(f, "\r\n"...)
 }
+
+// digit is the last one of n.
+func digit(n int) byte { return byte('0' + n%10) }
 
 // into sets the fields in a header.
 func (f fields) into(h http.Header) {
+	room := make([]string, 0, bytes.Count(f, newLine))
 	for line := range strings.SplitSeq(string(f), "\r\n") {
 		if name, value, ok := strings.Cut(line, ": "); ok {
-			h[name] = []string{value}
+			room = append(room, value)
+			n := len(room)
+			h[name] = room[n-1 : n : n]
 		}
 	}
 }
+
+var newLine = []byte{'\n'}
 
 // starter is the writer of a server that takes an answer's fields as they go over the wire.
 type starter interface {

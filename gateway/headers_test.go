@@ -143,3 +143,11 @@ func FuzzAFieldIsWrittenAsNetHTTPWritesIt(f *testing.F) {
 		}
 	})
 }
+
+func TestNumbersOfAHeadAreSpeltInFull(t *testing.T) {
+	for n := -12; n < 12_000; n++ {
+		if got, want := string(fields(nil).number("N: ", n)), "N: "+strconv.Itoa(n)+"\r\n"; got != want {
+			t.Fatalf("%q, want %q", got, want)
+		}
+	}
+}

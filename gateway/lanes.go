@@ -15,24 +15,40 @@ func (x *exchange) relieve() error {
 	if err := x.standIn(); err != nil {
 		return err
 	}
-	sp := x.rt.Specialist(x.verdict.Specialist)
+	sp := x.lane()
 	if sp.Load != nil && !x.dry {
 		sp.Load.Offer(x.verdict.Intent, x.intent.Priority)
 	}
-	defer x.countOffer()
-	if x.s.step(sp) >= slo.Diverting && x.divert() {
-		sp = x.rt.Specialist(x.verdict.Specialist)
+	if x.s.step(sp) >= slo.Diverting {
+		x.divert()
 	}
 	x.copyToDemoted()
 	if x.verdict.Specialist != x.receipt.Decision.Specialist || x.demoted != "" {
-		x.receipt.Decision = x.decision()
+		x.decision(&x.receipt.Decision)
 	}
-	return x.checkFloor(sp)
+	x.countOffer()
+	return x.checkFloor(x.lane())
+}
+
+// lane is the specialist of the verdict; nil where there is none of that name.
+func (x *exchange) lane() *Specialist {
+	if x.chosen == nil || x.chosen.Name != x.verdict.Specialist {
+		x.chosen = x.rt.Specialist(x.verdict.Specialist)
+	}
+	return x.chosen
+}
+
+// knobs are those of the verdict's intent.
+func (x *exchange) knobs() *intentKnobs {
+	if x.dials == nil {
+		x.dials = x.rt.intent(x.verdict.Intent)
+	}
+	return x.dials
 }
 
 // countOffer counts a request for whom it is to be answered by.
 func (x *exchange) countOffer() {
-	if sp := x.rt.Specialist(x.verdict.Specialist); !x.dry && sp.handles != nil {
+	if sp := x.lane(); !x.dry && sp.handles != nil {
 		sp.handles.offered[bandOf(x.intent.Priority)].Inc()
 	}
 }
@@ -47,7 +63,7 @@ func (x *exchange) countAdmission() {
 
 // standIn replaces a demoted specialist by the first of its fallbacks that may answer. breaker_open where there is none.
 func (x *exchange) standIn() error {
-	first := x.rt.Specialist(x.verdict.Specialist)
+	first := x.lane()
 	if !first.Board.Breaker().Demoted() {
 		return nil
 	}
@@ -90,23 +106,22 @@ func (x *exchange) mayAnswer(name string) bool {
 
 // divert lets the second choice answer for a first one under load, where the verdict was unsure and the second is not under
 // load itself.
-func (x *exchange) divert() bool {
-	threshold, ok := x.s.knobs.Value(x.rt.intent(x.verdict.Intent).divert)
+func (x *exchange) divert() {
+	threshold, ok := x.knobs().divert.Value()
 	if !ok {
 		threshold = x.verdict.DivertThreshold
 	}
 	second, ok := x.verdict.Divert(threshold)
 	if !ok || !x.mayAnswer(second.Specialist) || x.s.step(x.rt.Specialist(second.Specialist)) != slo.Normal {
-		return false
+		return
 	}
 	x.verdict = second
-	return true
 }
 
 // checkFloor refuses priorities below what is served: the intent's floor as it is configured or as an operator has set it, and
 // where none has, as the load of the specialist that it asks has raised it. Another specialist serves the same intent as ever.
 func (x *exchange) checkFloor(sp *Specialist) error {
-	floor, overridden, _ := x.s.knobs.Own(x.rt.intent(x.verdict.Intent).floor)
+	floor, overridden, _ := x.knobs().floor.Own()
 	var wait time.Duration
 	if load := x.s.loadFloor(sp, x.verdict.Intent); !overridden && load > int(floor) {
 		floor, wait = float64(load), jittered(sp.Load.RetryAfter())
@@ -127,7 +142,7 @@ func jittered(d time.Duration) time.Duration {
 
 // step is the step in force for a specialist.
 func (s *Server) step(sp *Specialist) int {
-	v, _ := s.knobs.Value(sp.step)
+	v, _ := sp.step.Value()
 	return int(v)
 }
 
@@ -146,7 +161,7 @@ func (s *Server) highestFloor(sp *Specialist) (floor int, overridden bool) {
 	if sp.Load == nil || s.step(sp) < slo.Throttling {
 		return slo.LeastPriority, false
 	}
-	v, overridden, _ := s.knobs.Lookup(sp.floor)
+	v, overridden, _ := sp.floor.Lookup()
 	return int(v), overridden
 }
 

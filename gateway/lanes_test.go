@@ -13,7 +13,7 @@ import (
 // lanes is a server of three specialists, c stands in for b and b for a, with the knobs of one intent.
 func lanes(t *testing.T) (*Server, *Runtime) {
 	t.Helper()
-	rt := &Runtime{}
+	rt := &Runtime{Intents: []string{"codegen"}}
 	all := slo.IntentKnobs("codegen", 0.3, 0.6)
 	for _, name := range []string{"a", "b", "c"} {
 		board := slo.NewBoard(slo.Config{Correctness: slo.CorrectnessConfig{Floor: 0.9, MinSamples: 5}})
@@ -25,6 +25,7 @@ func lanes(t *testing.T) (*Server, *Runtime) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rt.connect(knobs)
 	return &Server{knobs: knobs, now: time.Now}, rt.Seal()
 }
 
@@ -43,7 +44,7 @@ func relieved(s *Server, rt *Runtime, confidence float64, priority int, allowed 
 	x.verdict = classifier.Verdict{
 		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b", SecondViable: !math.IsNaN(confidence),
 	}
-	x.receipt.Decision = x.decision()
+	x.decision(&x.receipt.Decision)
 	return x, x.relieve()
 }
 

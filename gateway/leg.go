@@ -15,13 +15,13 @@ import (
 
 // leg is one replica's turn at a step before the last, to its end. What the replica keeps for the last step stays held.
 func (x *exchange) leg(ctx context.Context, s routing.Step, rep *Replica, at *Attempt) error {
-	whole := x.hop(s, rep)
-	hop := &whole
+	hop := new(Hop)
+	x.prepare(hop, &s, rep)
 	if err := x.protocol.Request(hop); err != nil {
 		x.closeAttempt(at, err)
 		return err
 	}
-	x.turn = turn{rep: rep, at: at, leg: true}
+	x.begins(rep, at, nil)
 	err := x.runLeg(ctx, hop)
 	if err == nil && (hop.Hold || hop.Beside || hop.Unasked) {
 		x.hold()
@@ -47,8 +47,11 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 		return err
 	}
 	for {
+		if !hop.Unasked && !hop.Beside {
+			x.turn.ctx = newTurnContext(ctx)
+		}
 		if !hop.NoPlace {
-			if err = x.enter(ctx); err != nil {
+			if err = x.enter(ctx, x.since()); err != nil {
 				return err
 			}
 		}
@@ -66,7 +69,7 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 			x.beside = &beside{step: hop.Step, rep: hop.Replica}
 			return nil
 		}
-		if err = x.callLeg(ctx, hop); !errors.Is(err, errPreempted) {
+		if err = x.callLeg(hop); !errors.Is(err, errPreempted) {
 			return err
 		}
 		x.turn.leave()
@@ -75,11 +78,9 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 }
 
 // callLeg sends one leg's request and has the Protocol take its answer.
-func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
+func (x *exchange) callLeg(hop *Hop) error {
 	t := &x.turn
-	t.ctx = newTurnContext(ctx)
 	if t.ticket != nil {
-		t.ticket.Watch(t.ctx)
 		defer t.ticket.Watch(nil)
 	}
 	var err error
@@ -95,9 +96,9 @@ func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
 	}
 	if t.ticket != nil {
 		t.ticket.FirstToken() // a leg's answer is its prefill's end
-		t.flight.FirstToken(x.s.now())
-		if usage, _, err := sse.ScanUnary(body); err == nil {
-			x.noteCached(usage)
+		t.flight.FirstToken(x.now())
+		if said, err := sse.ScanUnary(body); err == nil {
+			x.noteCached(said.Usage)
 		}
 		if !t.ticket.Pin() {
 			return errPreempted
@@ -116,7 +117,7 @@ func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
 func (x *exchange) legBudget() time.Duration {
 	budget := x.rt.Limits.TTFTTimeout
 	if x.stream && !x.intent.TTFTDeadline.IsZero() {
-		budget = min(budget, max(x.intent.TTFTDeadline.Sub(x.s.now()), time.Millisecond))
+		budget = min(budget, max(x.intent.TTFTDeadline.Sub(x.now()), time.Millisecond))
 	}
 	return budget
 }
@@ -129,6 +130,9 @@ func (x *exchange) hold() {
 
 // releaseHeld gives back the places of earlier steps. Idempotent.
 func (x *exchange) releaseHeld() {
+	if len(x.held) == 0 {
+		return
+	}
 	for i := range x.held {
 		x.held[i].leave()
 	}
@@ -144,8 +148,8 @@ func (x *exchange) handBack() {
 
 // yieldHeld gives back places on replicas that others decode on before the exchange waits for another: who waits holding what
 // others wait for could wait in a circle.
-func (x *exchange) yieldHeld(r scheduler.GateRequest) {
-	if x.turn.leg || len(x.held) == 0 || x.turn.rep.Gate.Probe(r).State != scheduler.Waiting {
+func (x *exchange) yieldHeld(r *scheduler.GateRequest) {
+	if x.turn.leg || x.turn.rep.Gate.Probe(*r).State != scheduler.Waiting {
 		return
 	}
 	for i := range x.held {

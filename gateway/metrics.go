@@ -107,7 +107,7 @@ func (m *Metrics) shadow(specialist, outcome string) {
 }
 
 // ended counts one finished request. sp is nil where none was chosen.
-func (m *Metrics) ended(sp *Specialist, intent string, r Result, total time.Duration) {
+func (m *Metrics) ended(sp *Specialist, intent string, r *Result, total time.Duration) {
 	if r.Code != "" {
 		m.errors.WithLabelValues(r.Code).Inc()
 	}

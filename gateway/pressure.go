@@ -28,8 +28,8 @@ func (s *Server) Escalate(now time.Time) {
 // adjust puts what an escalation demands into its specialist's knobs.
 func (s *Server) adjust(sp *Specialist, st slo.EscalationState) {
 	why := st.Why()
-	s.knobs.Adjust(sp.step, slo.Override{Value: float64(st.Step), By: "escalation", Why: why})
-	s.knobs.Adjust(sp.floor, slo.Override{Value: float64(st.Floor), By: "escalation", Why: why})
+	s.knobs.Adjust(slo.LoadStep+sp.Name, slo.Override{Value: float64(st.Step), By: "escalation", Why: why})
+	s.knobs.Adjust(slo.LoadFloor+sp.Name, slo.Override{Value: float64(st.Floor), By: "escalation", Why: why})
 }
 
 // raised is a floor that load demands of an intent.

@@ -18,18 +18,18 @@ type Probation struct {
 
 // shareOut gives a part of what would go to a fresh specialist to its fallback, so that no intent is its alone. A session stays
 // on one side. Who names the specialist or an adapter gets it.
-func (x *exchange) shareOut(v classifier.Verdict) classifier.Verdict {
-	sp := x.rt.Specialist(v.Specialist)
-	if v.RoutedBy == classifier.ByModel || v.Adapter != "" || sp == nil || !x.s.probation.Fresh(slo.Entrant{Specialist: v.Specialist}) {
-		return v
+func (x *exchange) shareOut() {
+	v := &x.verdict
+	if v.RoutedBy == classifier.ByModel || v.Adapter != "" || !x.s.probation.Fresh(slo.Entrant{Specialist: v.Specialist}) {
+		return
 	}
-	if sp.Fallback == "" || !x.tenant.Permits(sp.Fallback) || x.ownShare() < x.rt.Probation.Share {
-		return v
+	sp := x.lane()
+	if sp == nil || sp.Fallback == "" || !x.tenant.Permits(sp.Fallback) || x.ownShare() < x.rt.Probation.Share {
+		return
 	}
 	v.Second, v.SecondViable = v.Specialist, false
 	v.Specialist, v.RoutedBy, v.Rule, v.Cues = sp.Fallback, classifier.ByFallback, v.Specialist+" is on probation", nil
-	v.Confidence = x.rt.probability(&v, v.Specialist)
-	return v
+	v.Confidence = x.rt.probability(v, v.Specialist)
 }
 
 // ownShare spreads requests evenly over [0,1): those of a session are at one place.

@@ -47,7 +47,8 @@ type Hop struct {
 	Unasked bool           // nothing is sent: the last step's engine asks in its own time; the place is held as with Hold
 	Handed  bool           // the last step's engine takes a prompt that it has not computed
 
-	room [1]engine.Field // of Fields
+	room   [1]engine.Field // of Fields
+	edited [1]wire.Edit    // of Edits
 
 	// What Answer may say.
 	Hold         bool // the replica keeps the prompt's blocks until the last step's first token
@@ -65,10 +66,10 @@ func (plain) Answer(*Hop, []byte) error   { return nil }
 func (plain) Events(events []byte) []byte { return events }
 func (plain) Forget() bool                { return false }
 
-// hop is a dispatch of s before its Protocol has seen it.
-func (x *exchange) hop(s routing.Step, rep *Replica) Hop {
-	return Hop{
-		Step: s, Last: s.Name == x.answering, Replica: rep, Answerer: x.answerer, Client: &x.req, Kind: x.kind, RequestID: x.id,
-		Path: x.path(), Stream: x.stream, Edits: x.edits(rep),
-	}
+// prepare makes h a dispatch of s before its Protocol has seen it.
+func (x *exchange) prepare(h *Hop, s *routing.Step, rep *Replica) {
+	*h = Hop{}
+	h.Step, h.Last, h.Replica, h.Answerer = *s, s.Name == x.answering, rep, x.answerer
+	h.Client, h.Kind, h.RequestID, h.Path, h.Stream = &x.req, x.kind, x.id, x.path(), x.stream
+	h.Edits = x.edits(rep, h.edited[:0])
 }

@@ -38,8 +38,19 @@ type Receipt struct {
 var spares = sync.Pool{New: func() any { return new(Receipt) }}
 
 // blank returns a Receipt of nothing, in the memory of an earlier one where there is one.
-func blank() *Receipt {
-	r := spares.Get().(*Receipt)
+func blank() *Receipt { return spares.Get().(*Receipt).wiped() }
+
+// blank is blank in the memory that the exchange before was left with, where there is any.
+func (m *memory) blank() *Receipt {
+	r := m.spare
+	if r == nil {
+		return blank()
+	}
+	m.spare = nil
+	return r.wiped()
+}
+
+func (r *Receipt) wiped() *Receipt {
 	r.Routing, r.Outcomes = nil, nil
 	r.Attempts, r.accounts, r.legs = r.Attempts[:0], r.accounts[:0], r.legs[:0]
 	r.Result = Result{}
@@ -174,8 +185,8 @@ func keyOf(id string) uint64 { return xxh3.HashString(id) }
 
 func newReceipts(keep int) *receipts { return &receipts{keep: max(keep, 1), rings: map[string]*ring{}} }
 
-// put stores r under its tenant.
-func (rs *receipts) put(r *Receipt) {
+// put stores r under its tenant, and returns the one that made room for it where nobody can hold it any more, else nil.
+func (rs *receipts) put(r *Receipt) (spare *Receipt) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	g := rs.rings[r.tenant]
@@ -186,16 +197,17 @@ func (rs *receipts) put(r *Receipt) {
 	key := keyOf(r.ID)
 	if len(g.all) < rs.keep {
 		g.all, g.keys = append(g.all, r), append(g.keys, key)
-		return
+		return nil
 	}
 	old := g.all[g.next]
 	g.all[g.next], g.keys[g.next] = r, key
 	if g.next++; g.next == rs.keep {
 		g.next = 0
 	}
-	if !old.shared {
-		spares.Put(old)
+	if old.shared {
+		return nil
 	}
+	return old
 }
 
 // find returns the tenant's receipt of that id, nil when there is none (any more): another tenant's is none.

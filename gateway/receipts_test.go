@@ -19,7 +19,9 @@ func TestAReceiptThatWasFoundIsNotWrittenOver(t *testing.T) {
 		r.Attempts = append(r.Attempts, Attempt{Replica: r.ID})
 		r.Routing = append(r.Routing, RoutingRecord{Specialist: r.ID})
 		id := r.ID
-		rs.put(r)
+		if old := rs.put(r); old != nil {
+			spares.Put(old)
+		}
 		return id
 	}
 	var all sync.WaitGroup

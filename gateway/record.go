@@ -19,18 +19,20 @@ func (x *exchange) openReceipt() {
 	if x.kind == wire.Completion {
 		kind = "completion"
 	}
-	r := blank()
+	r := x.blank()
 	r.ID, r.RequestID, r.Time, r.Kind, r.tenant = x.receiptNo, x.id, x.arrival, kind, x.tenant.Name
-	r.Prompt, r.Asked, r.Decision = Prompt{}, x.asked(), x.decision()
+	r.Prompt = Prompt{}
+	x.asked(&r.Asked)
+	x.decision(&r.Decision)
 	x.receipt = r
 }
 
-func (x *exchange) asked() Asked {
-	return Asked{
-		Model: x.req.Model, Intent: x.intent.Intent, Adapter: x.intent.Adapter, Session: x.intent.Session != "",
-		Priority: x.intent.Asked, PriorityInUse: x.intent.Priority, Stream: x.stream, Policy: x.req.Policy().String(), MaxTokens: max(x.req.MaxTokens, 0),
-		DeadlineMs: msUntil(x.arrival, x.intent.Deadline), TTFTDeadlineMs: msUntil(x.arrival, x.intent.TTFTDeadline),
-	}
+// asked makes a what the client said.
+func (x *exchange) asked(a *Asked) {
+	a.Model, a.Intent, a.Adapter, a.Session = x.req.Model, x.intent.Intent, x.intent.Adapter, x.intent.Session != ""
+	a.Priority, a.PriorityInUse, a.Stream, a.Policy = x.intent.Asked, x.intent.Priority, x.stream, x.req.Policy().String()
+	a.MaxTokens = max(x.req.MaxTokens, 0)
+	a.DeadlineMs, a.TTFTDeadlineMs = msUntil(x.arrival, x.intent.Deadline), msUntil(x.arrival, x.intent.TTFTDeadline)
 }
 
 func msUntil(from, to time.Time) int64 {
@@ -40,12 +42,12 @@ func msUntil(from, to time.Time) int64 {
 	return to.Sub(from).Milliseconds()
 }
 
-func (x *exchange) decision() Decision {
+// decision makes d what the verdict says.
+func (x *exchange) decision(d *Decision) {
 	v := &x.verdict
-	d := Decision{
-		Specialist: v.Specialist, Adapter: v.Adapter, RoutedBy: v.RoutedBy.String(), Rule: v.Rule, Cues: v.Cues,
-		Second: v.Second, SecondViable: v.SecondViable, Shadow: v.Shadow, Demoted: x.demoted, Probe: x.probe, intent: v.Intent,
-	}
+	*d = Decision{}
+	d.Specialist, d.Adapter, d.RoutedBy, d.Rule, d.Cues = v.Specialist, v.Adapter, v.RoutedBy.String(), v.Rule, v.Cues
+	d.Second, d.SecondViable, d.Shadow, d.Demoted, d.Probe, d.intent = v.Second, v.SecondViable, v.Shadow, x.demoted, x.probe, v.Intent
 	if !math.IsNaN(v.Confidence) {
 		confidence := v.Confidence // the receipt outlives the exchange
 		d.Confidence = &confidence
@@ -56,7 +58,6 @@ func (x *exchange) decision() Decision {
 			d.Probabilities[x.rt.Specialists[i].Name] = p
 		}
 	}
-	return d
 }
 
 // recordRouting adds one specialist's passes through the pipeline, one for each step of the plan.
@@ -70,11 +71,11 @@ func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duratio
 	r.note(x, plan, err)
 }
 
-// openAttempt records the start of a replica's turn.
-func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID) *Attempt {
+// openAttempt records the start of a replica's turn, so long after the arrival.
+func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID, began time.Duration) *Attempt {
 	x.predicted = x.predict(host)
 	x.receipt.Attempts = append(x.receipt.Attempts, Attempt{
-		Specialist: x.sp.Name, Step: step, Replica: rep.Name, PredictedTokens: x.predicted, Ms: toMs(x.since()),
+		Specialist: x.sp.Name, Step: step, Replica: rep.Name, PredictedTokens: x.predicted, Ms: toMs(began),
 	})
 	return &x.receipt.Attempts[len(x.receipt.Attempts)-1]
 }
@@ -90,7 +91,8 @@ func (x *exchange) noteQueue(at *Attempt, waited time.Duration) {
 }
 
 func (x *exchange) closeAttempt(at *Attempt, err error) {
-	at.Ms = toMs(x.since()) - at.Ms
+	x.seen = x.since()
+	at.Ms = toMs(x.seen) - at.Ms
 	at.Outcome = "ok"
 	if err != nil {
 		at.Outcome, at.Detail = outcomeOf(err), err.Error()
@@ -156,13 +158,14 @@ func (x *exchange) observeFirstToken(now time.Time) {
 
 // close writes the end of the request into the receipt, the windows, the metrics and the log.
 func (x *exchange) close() {
-	now := x.s.now()
-	total := now.Sub(x.arrival)
-	result := x.result(total)
+	total := x.moment()
+	now := x.at(total)
+	result := x.sumUp(total)
+	x.s.metrics.ended(x.sp, x.intent.Intent, result, total)
+	x.s.logEnd(x, result)
 	if x.receipt != nil {
-		x.receipt.Result = result
 		x.receipt.shared = x.said != nil // its judge may take his time
-		x.s.receipts.put(x.receipt)
+		x.spare = x.s.receipts.put(x.receipt)
 		x.haveJudged()
 	}
 	if x.sp != nil && x.failure == nil {
@@ -170,22 +173,24 @@ func (x *exchange) close() {
 		x.rememberConversation()
 		x.tenant.Spend(now, x.handedOut)
 	}
-	x.s.metrics.ended(x.sp, x.intent.Intent, result, total)
-	x.s.logEnd(x, result)
 }
 
-func (x *exchange) result(total time.Duration) Result {
-	r := Result{
-		Status: x.status, Finish: x.finish, Done: x.failure == nil && !x.abort, CompletionTokens: x.handedOut,
-		PromptTokens: x.usage.PromptTokens, TTFTMs: toMs(x.ttft), TotalMs: toMs(total), RouteUs: float64(x.routed.Nanoseconds()) / 1e3,
-		Preempted: x.preempted, Continued: x.takeovers,
+// sumUp returns what came of the request: the receipt's, where there is one.
+func (x *exchange) sumUp(total time.Duration) *Result {
+	x.result = Result{}
+	r, cached := &x.result, &x.usage.CachedTokens
+	if x.receipt != nil {
+		r, cached = &x.receipt.Result, &x.receipt.cached
 	}
+	r.Status, r.Finish, r.Done, r.CompletionTokens = x.status, x.finish, x.failure == nil && !x.abort, x.handedOut
+	r.PromptTokens, r.TTFTMs, r.TotalMs, r.RouteUs = x.usage.PromptTokens, toMs(x.ttft), toMs(total), float64(x.routed.Nanoseconds())/1e3
+	r.Preempted, r.Continued = x.preempted, x.takeovers
 	if x.sp != nil {
 		r.Specialist = x.sp.Name
 	}
 	if x.usage.CachedKnown {
-		cached := x.usage.CachedTokens
-		r.CachedTokens = &cached
+		*cached = x.usage.CachedTokens
+		r.CachedTokens = cached
 	}
 	if x.failure != nil {
 		r.Code = string(x.failure.Code)

@@ -131,10 +131,11 @@ func (x *exchange) resume(ctx context.Context) (err error) {
 		x.turn.leave()
 		x.preempted++
 		x.cont.handOver(x.handedOut)
+		x.turn.ctx = newTurnContext(ctx)
 		if err = x.enterInTime(ctx); err != nil {
 			return err
 		}
-		if err = x.call(ctx); !errors.Is(err, errPreempted) {
+		if err = x.call(); !errors.Is(err, errPreempted) {
 			return err
 		}
 	}

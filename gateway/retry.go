@@ -26,7 +26,7 @@ func (b *retryBudget) setShare(share float64) { b.share.Store(int64(share * 1000
 // earn adds one request's share.
 func (b *retryBudget) earn() {
 	share := b.share.Load()
-	if share > 0 && b.level.Add(share) > reserve {
+	if share > 0 && b.level.Load() < reserve && b.level.Add(share) > reserve {
 		b.level.Store(reserve)
 	}
 }

@@ -122,7 +122,9 @@ func (x *exchange) stepExplanation(plan routing.Plan, record RoutingRecord) Step
 		rep := x.rt.Replicas[host]
 		e.Replica, e.OnFailure, e.Predicted = rep.Name, s.OnFailure.String(), x.predict(host)
 		if s.Role != routing.RolePreprocess {
-			e.Admission = admission(rep.Gate.Probe(x.admissionRequest(i < len(plan.Steps)-1)))
+			var ask scheduler.GateRequest
+			x.admissionRequest(&ask, i < len(plan.Steps)-1)
+			e.Admission = admission(rep.Gate.Probe(ask))
 		}
 	}
 	return e

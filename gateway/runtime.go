@@ -7,6 +7,8 @@ import (
 	"octet/calibration"
 	"octet/classifier"
 	"octet/engine"
+	"octet/gateway/sse"
+	"octet/gateway/wire"
 	"octet/kvpool"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -30,22 +32,39 @@ type Runtime struct {
 	Replicas    [index.MaxHosts]*Replica // by slot; nil where there is none
 	names       *[index.MaxHosts]string  // of Replicas: what receipts hold on to
 	byName      map[string]*Specialist
-	knobs       map[string]intentKnobs
+	knobs       map[string]*intentKnobs
+	unspecified *intentKnobs // one of knobs
 }
 
-// intentKnobs are the names of an intent's knobs.
-type intentKnobs struct{ shadow, divert, floor string }
+// intentKnobs are an intent's.
+type intentKnobs struct{ shadow, divert, floor *slo.Dial }
 
-func knobsOf(intent string) intentKnobs {
-	return intentKnobs{slo.ShadowThreshold + intent, slo.DivertThreshold + intent, slo.PriorityFloor + intent}
+// connect finds the knobs that requests of rt read.
+func (rt *Runtime) connect(knobs *slo.Knobs) {
+	rt.knobs = make(map[string]*intentKnobs, len(rt.Intents)+1)
+	for _, name := range append(rt.Intents[:len(rt.Intents):len(rt.Intents)], classifier.Unspecified) {
+		rt.knobs[name] = &intentKnobs{
+			shadow: knobs.Dial(slo.ShadowThreshold + name), divert: knobs.Dial(slo.DivertThreshold + name), floor: knobs.Dial(slo.PriorityFloor + name),
+		}
+	}
+	rt.unspecified = rt.knobs[classifier.Unspecified]
+	for _, sp := range rt.Specialists {
+		sp.step, sp.floor = knobs.Dial(slo.LoadStep+sp.Name), knobs.Dial(slo.LoadFloor+sp.Name)
+	}
 }
 
-// intent returns the names of an intent's knobs.
-func (rt *Runtime) intent(name string) intentKnobs {
-	if k, known := rt.knobs[name]; known {
+// noKnobs are those of an intent that has none.
+var noKnobs intentKnobs
+
+// intent returns an intent's knobs.
+func (rt *Runtime) intent(name string) *intentKnobs {
+	if name == classifier.Unspecified && rt.unspecified != nil {
+		return rt.unspecified
+	}
+	if k := rt.knobs[name]; k != nil {
 		return k
 	}
-	return knobsOf(name)
+	return &noKnobs
 }
 
 // Seal finishes a Runtime before it is served.
@@ -57,14 +76,14 @@ func (rt *Runtime) Seal() *Runtime {
 			rt.names[h] = rep.Name
 		}
 	}
-	rt.knobs = map[string]intentKnobs{classifier.Unspecified: knobsOf(classifier.Unspecified)}
-	for _, name := range rt.Intents {
-		rt.knobs[name] = knobsOf(name)
-	}
 	for _, sp := range rt.Specialists {
-		sp.step, sp.floor = slo.LoadStep+sp.Name, slo.LoadFloor+sp.Name
 		sp.field = fields(nil).text("X-Specialist: ", sp.Name)
 		rt.byName[sp.Name] = sp
+	}
+	for _, rep := range &rt.Replicas {
+		if rep != nil && rep.quoted == nil {
+			rep.quoted = wire.AppendQuoted(nil, rep.Model)
+		}
 	}
 	return rt
 }
@@ -118,8 +137,8 @@ type Specialist struct {
 	handles *specialistMetrics
 
 	timed atomic.Int64 // when a decision was timed last, since Server.began
-	step  string       // the names of its knobs
-	floor string
+	step  *slo.Dial    // its knobs
+	floor *slo.Dial
 	field fields // of an answer's head: its name
 }
 
@@ -152,9 +171,12 @@ type Replica struct {
 	Gate            *scheduler.Gate
 	MaxWaiting      int // that the Gate lets wait
 	Client          engine.Client
+	answers         sse.Answers       // that were not streamed, as its engine writes them
 	Shadows         atomic.Int32      // shadow requests that it answers now
 	Tokens          func() TokenCheck // nil where nobody compares
 	Accuracy        *Accuracy         // of the hits predicted here; nil where nobody counts
+
+	quoted []byte // Model as JSON has it
 }
 
 // TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored approximately.

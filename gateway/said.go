@@ -47,10 +47,10 @@ func (s *said) add(raw []byte) {
 }
 
 // whole keeps the text of an answer that came whole.
-func (s *said) whole(body []byte) {
+func (s *said) whole(text []byte) {
 	if s != nil {
 		s.raw, s.over = s.raw[:0], false
-		s.add(sse.UnaryText(body))
+		s.add(text)
 	}
 }
 

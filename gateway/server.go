@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -72,6 +71,7 @@ type Server struct {
 	reload      func(context.Context) error
 	now         func() time.Time
 	since       func(time.Time) time.Duration // now, less
+	ownClock    bool                          // now is time.Now
 	runtime     atomic.Pointer[Runtime]
 	receipts    *receipts
 	idempotency *idempotency
@@ -99,7 +99,7 @@ func New(rt *Runtime, o Options) *Server {
 	}
 	s.since = func(t time.Time) time.Duration { return s.now().Sub(t) }
 	if s.now == nil {
-		s.now, s.since = time.Now, time.Since // which asks one clock, not two
+		s.now, s.since, s.ownClock = time.Now, time.Since, true // time.Since asks one clock, not two
 	}
 	s.began = s.now().Add(-time.Hour)
 	s.again = s.retries.take
@@ -116,6 +116,7 @@ func New(rt *Runtime, o Options) *Server {
 
 // Serve swaps in rt for all requests from now on.
 func (s *Server) Serve(rt *Runtime) {
+	rt.connect(s.knobs)
 	for _, sp := range rt.Specialists {
 		sp.handles = s.metrics.specialist(sp.Name)
 		if sp.Load != nil {
@@ -200,16 +201,26 @@ const idLength = 32
 // newID returns 16 random bytes as hex.
 func (s *Server) newID() string { return newIDs(1) }
 
-// newIDs returns n ids in a row, out of one allocation. They come of the runtime's ChaCha8: nobody can tell the next.
+// newIDs returns n ids in a row, idsAtOnce at most, out of one allocation. They come of the runtime's ChaCha8: nobody can tell the next.
 func newIDs(n int) string {
-	var raw [16]byte
-	text := make([]byte, 0, 2*idLength)
-	for range n {
-		binary.LittleEndian.PutUint64(raw[:], rand.Uint64())
-		binary.LittleEndian.PutUint64(raw[8:], rand.Uint64())
-		text = hex.AppendEncode(text, raw[:])
+	var room [idsAtOnce * idLength]byte
+	text := room[:min(n, idsAtOnce)*idLength]
+	for at := 0; at < len(text); at += 16 {
+		r := rand.Uint64()
+		binary.LittleEndian.PutUint64(text[at:], hexDigits(uint32(r)))
+		binary.LittleEndian.PutUint64(text[at+8:], hexDigits(uint32(r>>32)))
 	}
 	return string(text)
+}
+
+// hexDigits returns the eight digits of v, a byte each, the lowest in the lowest.
+func hexDigits(v uint32) uint64 {
+	x := uint64(v)
+	x = (x | x<<16) & 0x0000ffff0000ffff
+	x = (x | x<<8) & 0x00ff00ff00ff00ff
+	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
+	letters := (x + 0x0606060606060606) >> 4 & 0x0101010101010101
+	return x + 0x3030303030303030 + letters*('a'-'0'-10)
 }
 
 func (s *Server) panicked(id string, p any) {
@@ -217,7 +228,7 @@ func (s *Server) panicked(id string, p any) {
 	s.log.Error("panic", "request_id", id, "panic", p, "stack", string(debug.Stack()))
 }
 
-func (s *Server) logEnd(x *exchange, r Result) {
+func (s *Server) logEnd(x *exchange, r *Result) {
 	level := slog.LevelDebug
 	if r.Status >= 500 || (r.Code != "" && x.started && r.Status == http.StatusOK) {
 		level = slog.LevelWarn

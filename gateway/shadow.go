@@ -86,21 +86,15 @@ func (x *exchange) exampleFor(sp *Specialist) calibration.Example {
 // shadowFor says who gets a shadow copy of a request, and why: the second choice of a classifier that is less sure than the
 // intent's threshold in force asks. A fresh lane's rules are probation's.
 func (x *exchange) shadowFor(v *classifier.Verdict) (string, calibration.Cause) {
-	v.ShadowThreshold = x.s.shadowThreshold(x.rt, v)
+	if t, ok := x.knobs().shadow.Value(); ok { // an operator's, or the configured one
+		v.ShadowThreshold = t
+	}
 	switch {
 	case v.RoutedBy == classifier.ByClassifier && v.Second != "" && v.Confidence < v.ShadowThreshold:
 		return v.Second, calibration.ByThreshold
 	default:
 		return x.probationShadow(v)
 	}
-}
-
-// shadowThreshold is the operators' value where they have set one, else the configured one.
-func (s *Server) shadowThreshold(rt *Runtime, v *classifier.Verdict) float64 {
-	if t, ok := s.knobs.Value(rt.intent(v.Intent).shadow); ok {
-		return t
-	}
-	return v.ShadowThreshold
 }
 
 // name returns who was sent a shadow, or is about to be as far as is known now: the client's answer does not wait to see it sent.

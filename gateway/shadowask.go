@@ -150,16 +150,15 @@ func (sh *shadow) readWhole(resp engine.Response, p *place) (calibration.Answer,
 			return calibration.Answer{}, err
 		}
 	}
-	usage, finish, err := sse.ScanUnary(body)
+	said, err := sse.ScanUnary(body)
 	if err != nil {
 		return calibration.Answer{}, err
 	}
-	p.ticket.Answered(usage.CompletionTokens)
-	raw := sse.UnaryText(body)
-	if int64(len(raw)) > sh.rt.Shadow.AnswerBytes {
+	p.ticket.Answered(said.Usage.CompletionTokens)
+	if int64(len(said.Text)) > sh.rt.Shadow.AnswerBytes {
 		return calibration.Answer{}, errLong
 	}
-	return calibration.Answer{Text: wire.AppendUnquoted(nil, raw), Finish: finish}, nil
+	return calibration.Answer{Text: wire.AppendUnquoted(nil, said.Text), Finish: said.Finish}, nil
 }
 
 // unaryFactor is how much longer than its text an answer that comes whole may be: it has a frame.

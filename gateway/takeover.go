@@ -81,7 +81,7 @@ func (t *takeover) Dispatch(ctx context.Context, s routing.Step, host index.Host
 		return fmt.Errorf("%w: slot %d cannot go on with an answer", routing.ErrNotTried, host)
 	}
 	x.free = true
-	x.turn = turn{rep: rep, at: x.openAttempt(s.Name, rep, host), step: s}
+	x.begins(rep, x.openAttempt(s.Name, rep, host, x.moment()), &s)
 	err := x.takeUp(ctx)
 	if err == nil || errors.Is(err, errPreempted) || x.handedOut > x.cont.base {
 		t.broke = err
@@ -98,15 +98,16 @@ func (x *exchange) takeUp(ctx context.Context) (err error) {
 	}
 	x.attempts++
 	x.takeovers++
+	x.turn.ctx = newTurnContext(ctx)
 	if err = x.enterInTime(ctx); err != nil {
 		return err
 	}
-	return x.call(ctx)
+	return x.call()
 }
 
 // enterInTime is enter with a bound: a stream that has begun is refused by no queue, and its client waits in the middle of a word.
 func (x *exchange) enterInTime(ctx context.Context) error {
 	within, cancel := context.WithTimeoutCause(ctx, x.rt.Limits.TTFTTimeout, errNoPlace)
 	defer cancel()
-	return x.enter(within)
+	return x.enter(within, x.since())
 }

@@ -30,6 +30,18 @@ type turn struct {
 	forgot  bool              // it was asked again without
 }
 
+// begins makes it a replica's turn at a step; at none it is one before the last.
+func (x *exchange) begins(rep *Replica, at *Attempt, step *routing.Step) {
+	t := &x.turn
+	if t.rep != nil {
+		*t = turn{}
+	}
+	t.rep, t.at, t.leg = rep, at, step == nil
+	if step != nil {
+		t.step = *step
+	}
+}
+
 // leave gives the place back and lets go of the engine. Idempotent.
 func (t *turn) leave() {
 	if t.resp != nil {

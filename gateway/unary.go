@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"octet/engine"
-	"octet/gateway/sse"
 )
 
 // relayUnary reads the engine's whole answer, then passes it on unchanged. Nothing is sent before all of it is here, so that
@@ -17,19 +16,19 @@ func (x *exchange) relayUnary() error {
 	if err != nil {
 		return x.lateDeadline(err)
 	}
-	usage, finish, err := sse.ScanUnary(body)
+	answer, err := x.turn.rep.answers.Scan(body)
 	if err != nil {
 		return unusable(err)
 	}
-	if !ticket.Complete(usage.CompletionTokens, x.cachedFor(usage)) {
+	usage, now := answer.Usage, x.now()
+	if !ticket.Complete(usage.CompletionTokens, x.cachedFor(usage), now) {
 		return errPreempted
 	}
 	x.turn.over = true
-	x.usage, x.finish, x.handedOut = usage, finish, usage.CompletionTokens
-	now := x.s.now()
+	x.usage, x.finish, x.handedOut = usage, answer.Finish, usage.CompletionTokens
 	x.observeFirstToken(now)
 	x.noteDelivered(usage)
-	x.said.whole(body)
+	x.said.whole(answer.Text)
 	x.releaseHeld()
 	x.writeHead(now, len(body))
 	x.armWrite(now.Sub(x.arrival))

@@ -268,6 +268,44 @@ func TestPoolDoesWhatTheOracleDoes(t *testing.T) {
 	})
 }
 
+// Chains that no hash function makes, with names twice and in any order: what is shared is then nobody's promise, but the ledger holds.
+func TestNamesOutOfOrderLeaveTheLedgerWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, err := NewPool(rapid.IntRange(1, 40).Draw(t, "blocks"), 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables := [4]*Table{{}, {}, {}, {}}
+		for range 60 {
+			table := tables[rapid.IntRange(0, 3).Draw(t, "table")]
+			chain := rapid.SliceOfN(rapid.Uint64Range(1, 12), 1, 20).Draw(t, "chain")
+			names := make([]BlockHash, len(chain))
+			for i, n := range chain {
+				names[i] = BlockHash(n)
+			}
+			if table.Len() == 0 {
+				p.Share(table, names)
+				p.Extend(table, len(names))
+			}
+			for i := range min(table.Len(), len(names)) {
+				if p.blocks[table.blocks[i]].run == private {
+					p.Seal(table, i, names[i])
+				}
+			}
+			p.Fits(names, 3)
+			m := p.Imagine(names)
+			m.Release(table)
+			m.Undo(table)
+			m.Close()
+			p.Loss(table, names[:min(table.Len(), len(names))])
+			p.Trim(table, rapid.IntRange(0, 20).Draw(t, "trim"))
+			if err := p.CheckTables(slices.Values(tables[:])); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 func FuzzPool(f *testing.F) {
 	f.Add(uint8(8), []byte{0, 0, 3, 1, 0, 4, 2, 0, 0, 2, 0, 1, 4, 0, 0, 5, 1, 3})
 	f.Fuzz(func(t *testing.T, blocks uint8, code []byte) {

@@ -17,6 +17,7 @@ type Pool struct {
 	runs      runs      // of the blocks with content
 	prefix    prefixMap // content that can be shared, in use or not
 	onEvict   func(BlockHash)
+	imagined  []runID // that an Imagined would share; scratch
 }
 
 // block is 16 bytes: with its share of the runs and of the map, a pool of 100,000 costs some 7 MB.
@@ -106,48 +107,44 @@ func (p *Pool) Fits(chain []BlockHash, n int) (reuse int, ok bool) {
 	return reuse, n-reuse <= p.Free()-idle
 }
 
-// take appends n free blocks to ids: empty ones first, then those whose content has to go. There must be as many.
-func (p *Pool) take(ids []BlockID, n int) []BlockID {
-	left := max(0, len(p.empty)-n)
-	for i := len(p.empty) - 1; i >= left; i-- {
-		id := p.empty[i]
-		p.blocks[id].run = private
-		ids = append(ids, id)
-	}
-	n -= len(p.empty) - left
+// take sets ids to free blocks: empty ones first, then those whose content has to go. There must be as many.
+func (p *Pool) take(ids []BlockID) {
+	left := max(0, len(p.empty)-len(ids))
+	empty := p.empty[left:]
 	p.empty = p.empty[:left]
-	for n > 0 {
-		had := len(ids)
-		ids = p.evict(ids, n)
-		n -= len(ids) - had
+	for i := range empty {
+		id := empty[len(empty)-1-i]
+		p.blocks[id].run = private
+		ids[i] = id
 	}
-	return ids
+	for ids = ids[len(empty):]; len(ids) > 0; {
+		ids = ids[p.evict(ids):]
+	}
 }
 
-// evict appends to ids the end of the run that is idle for longest: n blocks, or what it has.
-func (p *Pool) evict(ids []BlockID, n int) []BlockID {
+// evict sets ids to the end of the run that is idle for longest, and returns how many blocks that are, all that it has at most.
+func (p *Pool) evict(ids []BlockID) int {
 	first := p.runs.all[0].next
 	one := &p.runs.all[first]
-	left := max(0, int(one.size)-n)
-	for i := int(one.size) - 1; i >= left; i-- {
-		id := one.ids[i]
+	n := min(len(ids), int(one.size))
+	for i := range n {
+		one.size--
+		id := one.ids[one.size]
 		b := &p.blocks[id]
 		b.run = private
 		p.prefix.remove(b.hash)
 		if p.onEvict != nil {
 			p.onEvict(b.hash)
 		}
-		ids = append(ids, id)
+		ids[i] = id
 	}
-	p.runs.idle -= int(one.size) - left
-	one.size = int32(left)
-	if left > 0 {
-		one.last = p.blocks[one.ids[left-1]].hash
-		return ids
+	if p.runs.idle -= n; one.size > 0 {
+		one.last = p.blocks[one.ids[one.size-1]].hash
+		return n
 	}
 	p.runs.unlink(first)
 	p.runs.discard(first)
-	return ids
+	return n
 }
 
 // give takes a reference back from each of ids, which are whole runs and private blocks, last first: content becomes idle and is

@@ -110,6 +110,9 @@ func (p *Pool) split(head runID, at int) runID {
 	from, to := &p.runs.all[head], &p.runs.all[tail]
 	to.size = int32(copy(to.ids[:], from.ids[at:from.size]))
 	to.drops, to.last, to.follow = from.drops, from.last, from.follow
+	if from.drops != 0 {
+		p.imagined = append(p.imagined, tail)
+	}
 	for i, id := range to.ids[:to.size] {
 		b := &p.blocks[id]
 		b.run, b.at = tail, int32(i)

@@ -15,7 +15,7 @@ const stripe = 64
 // the 128 bits XORed into one after: XXH3 for 17 to 128 bytes. It does not depend on what was before, so that a processor works
 // at many stripes at once. What follows its parent is one product more, of both. That alone waits for the one before: some 6 cycles.
 //
-//	content = Σ fold(word[2i] ^ key[2i], word[2i+1] ^ key[2i+1])      next = fold(parent ^ key[8], content ^ key[9])
+//	content = Σ fold(word[2i] ^ key[2i], word[2i+1] ^ key[2i+1])      next = fold(parent ^ key[8], content + key[9])
 //
 // A block of more or less than a stripe has its length added to its parent. It is a step for each stripe, the last one filled with zeroes.
 type keys [10]uint64
@@ -45,25 +45,26 @@ func (k *keys) next(parent BlockHash, block []byte) BlockHash {
 	return parent
 }
 
-// chain sets dst to the hashes of as many stripes, which are a block each. It is next without a call a block, which would double its cost.
-func (k *keys) chain(dst []BlockHash, parent BlockHash, all [][stripe]byte) {
+// chainByWords sets dst to the hashes of as many stripes, which are a block each. It is next without a call a block, which would double
+// its cost.
+func (k *keys) chainByWords(dst []BlockHash, parent BlockHash, all [][stripe]byte) {
 	all = all[:len(dst)]
 	for i := range all {
 		b := &all[i]
-		content := fold(word(b, 0)^k[0], word(b, 1)^k[1])
+		content := k[9] + fold(word(b, 0)^k[0], word(b, 1)^k[1])
 		content += fold(word(b, 2)^k[2], word(b, 3)^k[3])
 		content += fold(word(b, 4)^k[4], word(b, 5)^k[5])
 		content += fold(word(b, 6)^k[6], word(b, 7)^k[7])
-		parent = BlockHash(fold(uint64(parent)^k[8], content^k[9]))
+		parent = BlockHash(fold(uint64(parent)^k[8], content))
 		dst[i] = parent
 	}
 }
 
 // follow is next for a stripe.
 func (k *keys) follow(parent BlockHash, b *[stripe]byte) BlockHash {
-	content := fold(word(b, 0)^k[0], word(b, 1)^k[1]) + fold(word(b, 2)^k[2], word(b, 3)^k[3]) +
+	content := k[9] + fold(word(b, 0)^k[0], word(b, 1)^k[1]) + fold(word(b, 2)^k[2], word(b, 3)^k[3]) +
 		fold(word(b, 4)^k[4], word(b, 5)^k[5]) + fold(word(b, 6)^k[6], word(b, 7)^k[7])
-	return BlockHash(fold(uint64(parent)^k[8], content^k[9]))
+	return BlockHash(fold(uint64(parent)^k[8], content))
 }
 
 // lengthOf tells blocks apart that are alike but for zeroes at their end, or that are one block here and two there.

@@ -21,7 +21,11 @@ func (t *Table) Len() int { return len(t.blocks) }
 func (t *Table) Room() int { return cap(t.blocks) }
 
 // Reserve makes room in the table itself for n blocks, so that Extend to n does not allocate. It takes no block.
-func (t *Table) Reserve(n int) { t.blocks = slices.Grow(t.blocks, max(0, n-len(t.blocks))) }
+func (t *Table) Reserve(n int) {
+	if n > cap(t.blocks) {
+		t.blocks = slices.Grow(t.blocks, n-len(t.blocks))
+	}
+}
 
 // Share fills an empty t with the leading blocks of chain that are cached, without a copy, and returns how many.
 func (p *Pool) Share(t *Table, chain []BlockHash) int {
@@ -35,9 +39,9 @@ func (p *Pool) Share(t *Table, chain []BlockHash) int {
 		if s.n == 0 {
 			break
 		}
-		id := p.part(s)
-		p.runs.all[before].follow, before = id, id
-		t.blocks = append(t.blocks, p.hold(id).ids[:s.n]...)
+		one := p.hold(p.part(s))
+		p.runs.all[before].follow, before = s.run, s.run
+		t.blocks = append(t.blocks, one.ids[:s.n]...)
 	}
 	return len(t.blocks)
 }
@@ -45,13 +49,14 @@ func (p *Pool) Share(t *Table, chain []BlockHash) int {
 // Extend makes t at least n blocks long with fresh blocks, evicting idle content where needed. All or nothing:
 // false leaves t as it was.
 func (p *Pool) Extend(t *Table, n int) bool {
-	more := n - len(t.blocks)
-	if more > p.Free() {
+	had := len(t.blocks)
+	if n-had > p.Free() {
 		return false
 	}
-	if more > 0 {
+	if n > had {
 		t.Reserve(n)
-		t.blocks = p.take(t.blocks, more)
+		t.blocks = t.blocks[:n]
+		p.take(t.blocks[had:])
 	}
 	return true
 }

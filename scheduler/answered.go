@@ -1,5 +1,7 @@
 package scheduler
 
+import "time"
+
 // Answered says that the whole answer came at once, n tokens of it, those of Resume included: what FirstToken and Grow say of
 // blocks, without what they say of time. How long prefill took and how fast tokens came cannot be told apart then, and a
 // prefill that seems to last as long as an answer would have deadlines refused that can be met.
@@ -22,14 +24,15 @@ func (t *Ticket) answered(n int, now Time) {
 	t.generated = max(t.generated, n)
 	t.begun = t.generated // there is no pace to judge
 	if g.pool != nil {
-		t.compute(t.req.PromptTokens + t.generated)
+		t.compute(t.prompt + t.generated)
 		t.claim(g.pool.Blocks(t.computed))
 	}
 }
 
 // Complete is Pin, Answered, Cached and Release in one step, for an answer that came at once: nobody is let in, or told to give
-// way, in between. cached below 0 is not known. False where t was told to give way before: then nothing has changed.
-func (t *Ticket) Complete(n, cached int) bool {
+// way, in between. cached below 0 is not known, and now zero is what the Gate's clock says. False where t was told to give way before:
+// then nothing has changed.
+func (t *Ticket) Complete(n, cached int, now time.Time) bool {
 	g := t.gate
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()
@@ -39,13 +42,13 @@ func (t *Ticket) Complete(n, cached int) bool {
 	if t.released {
 		return true
 	}
-	now := g.elapsed()
+	at := g.moment(now)
 	if t.first == 0 {
-		t.answered(n, now)
+		t.answered(n, at)
 	}
 	if cached >= 0 {
 		t.cachedTokens(cached)
 	}
-	t.end(now)
+	t.end(at)
 	return true
 }

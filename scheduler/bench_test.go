@@ -267,7 +267,7 @@ func BenchmarkGateAnswer(b *testing.B) {
 	g := benchGate(b)
 	var h kvpool.Hasher
 	chain := h.Chain(nil, 1, make([]uint32, 16*16), 16)
-	preempted, arrived := func() {}, time.Now()
+	preempted, arrived := hears(func() {}), time.Now()
 	for _, deadline := range []bool{false, true} {
 		b.Run(fmt.Sprintf("deadline=%t", deadline), func(b *testing.B) {
 			r := GateRequest{ID: "bench", Chain: chain, PromptTokens: 16*16 + 8, MaxNew: 16, Whole: true, Victim: true, Tenant: "bench", Arrived: arrived}
@@ -276,12 +276,13 @@ func BenchmarkGateAnswer(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
+				r.Now = time.Now()
 				t, err := g.Admit(b.Context(), r)
 				if err != nil {
 					b.Fatal(err)
 				}
 				t.Watch(preempted)
-				if !t.Complete(10, -1) {
+				if !t.Complete(10, -1, r.Now) {
 					b.Fatal("preempted")
 				}
 			}

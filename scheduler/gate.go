@@ -54,6 +54,8 @@ type GateRequest struct {
 	Whole        bool      // its answer comes at once, so that nobody will say when its prefill was over
 	Arrived      time.Time // its place among equals; zero is now. A resumed request brings its first one
 	Paid         bool      // it ran before: its tenant's share has paid for it
+	Watcher      Watcher   // told like the one of Ticket.Watch, from the first moment on; nil is nobody
+	Now          time.Time // what the Gate's clock says, where the caller has looked; zero is that the Gate looks
 }
 
 // check panics on counts that no request has: wherever they come from, they were checked before.
@@ -79,11 +81,13 @@ type Gate struct {
 	maxWaiting int
 	maxWait    time.Duration
 
+	latest   Time // that anything happened at
 	waiting  backlog[*waiter]
 	leaving  queue[leaver] // the waiting again, last first: who goes when the queue is full. Those who resume are not in it
 	arrivals uint64
 
 	tables   tables
+	blanks   []Ticket       // for the next
 	tickets  []*Ticket      // the running, in no order; a ticket knows its index
 	victims  queue[*Ticket] // of the running: who may be preempted and was not yet, least urgent first
 	priced   []concession   // scratch of candidates
@@ -167,7 +171,7 @@ func (g *Gate) Admit(ctx context.Context, r GateRequest) (*Ticket, error) {
 func (g *Gate) ask(r *GateRequest) (*Ticket, *waiter, error) {
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()
-	now := g.elapsed()
+	now := g.moment(r.Now)
 	g.letInHeld(now)
 	place := g.rank(r, now)
 	answer := g.answer(r, place, now)
@@ -242,7 +246,17 @@ func (g *Gate) preempting() int {
 	return n
 }
 
-func (g *Gate) elapsed() Time { return g.now().Sub(g.origin) }
+func (g *Gate) elapsed() Time { return g.moment(g.now()) }
+
+// moment returns the Time of a reading of the clock; a zero one is made now. It never goes back: whoever looked earlier may come
+// later. Caller holds gateMu.
+func (g *Gate) moment(at time.Time) Time {
+	if at.IsZero() {
+		at = g.now()
+	}
+	g.latest = max(g.latest, at.Sub(g.origin))
+	return g.latest
+}
 
 // rank places r among the waiting.
 func (g *Gate) rank(r *GateRequest, now Time) rank {

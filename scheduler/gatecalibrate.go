@@ -122,10 +122,10 @@ func (t *Ticket) Cached(tokens int) {
 // cachedTokens is Cached. Caller holds gateMu.
 func (t *Ticket) cachedTokens(tokens int) {
 	g := t.gate
-	if g.pool == nil || t.req.PromptTokens == 0 {
+	if g.pool == nil || t.prompt == 0 {
 		return
 	}
 	c := &g.calibration
-	gap := float64(tokens-t.reused*g.pool.BlockSize()) / float64(t.req.PromptTokens)
+	gap := float64(tokens-t.reused*g.pool.BlockSize()) / float64(t.prompt)
 	c.cacheError += (min(1, max(gap, -gap)) - c.cacheError) / errorShare
 }

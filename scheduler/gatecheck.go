@@ -85,9 +85,11 @@ func (g *Gate) checkTickets() error {
 		if t.yielding {
 			yielding++
 		}
-		filling += t.fills
-		if t.released || t.index != i || t.yielding == (t.victim >= 0) && t.req.Victim || t.owed < 0 || t.owed > 0 != slices.Contains(g.debtors, t) {
-			return fmt.Errorf("%w: ticket %s at %d of %d: victim %d, yielding %t, owed %d", ErrCorrupt, t.req.ID, t.index, i, t.victim, t.yielding, t.owed)
+		if t.filling {
+			filling += t.uncached
+		}
+		if t.released || t.index != i || t.yielding == (t.victim >= 0) && t.mayYield || t.owed < 0 || t.owed > 0 != slices.Contains(g.debtors, t) {
+			return fmt.Errorf("%w: ticket %s at %d of %d: victim %d, yielding %t, owed %d", ErrCorrupt, t.id, t.index, i, t.victim, t.yielding, t.owed)
 		}
 	}
 	if yielding != len(g.yielding) || filling != g.filling {

@@ -41,7 +41,7 @@ func (t *Ticket) left() float64 {
 	if t.first == 0 {
 		had++ // the one that the prefill brings
 	}
-	return max(0, t.gate.rates.tokens(t.req.MaxNew)-float64(had))
+	return max(0, t.gate.rates.tokens(t.maxNew)-float64(had))
 }
 
 // since returns from when the tokens of left count: when the last came, or when the first is due.
@@ -54,7 +54,7 @@ func (t *Ticket) since(now Time) Time {
 
 // prefillTime estimates the time from t's admission to its first token; 0 is unknown.
 func (t *Ticket) prefillTime() time.Duration {
-	return t.gate.rates.firstToken(t.gate.uncached(&t.req, t.reused), t.others)
+	return t.gate.rates.firstToken(t.uncached, t.others)
 }
 
 // ends estimates when t will be done at the present pace, always in the future; false where nothing is measured of it yet.
@@ -90,7 +90,7 @@ func (g *Gate) ceiling(running int, now Time) int {
 	}
 	most := float64(g.maxRunning)
 	for _, t := range g.tickets {
-		if left := t.left(); !t.req.Deadline.IsZero() && !t.yielding && !t.away && left > 0 {
+		if left := t.left(); t.deadline != maxTime && !t.yielding && !t.away && left > 0 {
 			most = min(most, t.bears(float64(running), slope, left, now))
 		}
 	}
@@ -101,7 +101,7 @@ func (g *Gate) ceiling(running int, now Time) int {
 func (t *Ticket) bears(running, slope, left float64, now Time) float64 {
 	g := t.gate
 	present := g.rates.pace.level(running)
-	pace := float64(t.req.Deadline.Sub(g.origin)-t.since(now)) / left
+	pace := float64(t.deadline-t.since(now)) / left
 	if present > pace {
 		return math.Inf(1)
 	}

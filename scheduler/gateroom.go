@@ -119,16 +119,15 @@ func (t *Ticket) yield() (freed, kept int) {
 	if g.pool == nil {
 		return 0, 0
 	}
-	chain := g.reusable(&t.req)
 	size := g.pool.BlockSize()
-	freed, kept = g.pool.Loss(&t.table, chain[:min(len(chain), t.computed/size)])
+	freed, kept = g.pool.Loss(&t.table, t.chain[:min(len(t.chain), t.computed/size)])
 	return freed, kept * size
 }
 
 // unsaid is what the tokens weigh that an answer which comes whole has by now and nobody has heard of, in tokens of prefill
 // that take the engine as long: they are said again from the first.
 func (t *Ticket) unsaid(now Time) float64 {
-	if !t.req.Whole || !t.gate.rates.prefill.known() {
+	if !t.whole || !t.gate.rates.prefill.known() {
 		return 0
 	}
 	if slope, ok := t.gate.rates.prefill.slope(); ok && slope > 0 {
@@ -140,13 +139,13 @@ func (t *Ticket) unsaid(now Time) float64 {
 // progress returns the tokens of t that the engine holds.
 func (t *Ticket) progress(now Time) float64 {
 	if t.first != 0 {
-		return float64(t.req.PromptTokens + t.generated)
+		return float64(t.prompt + t.generated)
 	}
 	part := 1.0
 	if whole := t.prefillTime(); whole > 0 {
 		part = min(1, float64(now-t.admitted)/float64(whole))
 	}
-	return float64(t.computed) + part*float64(t.gate.uncached(&t.req, t.reused))
+	return float64(t.computed) + part*float64(t.uncached)
 }
 
 func (g *Gate) outranked(place rank) bool {

@@ -57,7 +57,7 @@ func (g *Gate) affords(r *GateRequest, now Time) (again Time, ok bool) {
 // a stream has its prompt and what it has said computed again.
 func (t *Ticket) forgone(now Time) time.Duration {
 	g := t.gate
-	if t.req.Whole {
+	if t.whole {
 		return (now - t.admitted) / time.Duration(len(g.tickets))
 	}
 	_, kept := t.yield()

@@ -11,6 +11,6 @@ func (t *Ticket) Pin() bool {
 	if t.victim >= 0 {
 		g.victims.remove(t)
 	}
-	t.req.Victim = false
+	t.mayYield = false
 	return true
 }

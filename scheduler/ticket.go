@@ -11,22 +11,29 @@ import (
 // Ticket is one request's place in the engine. Every method may be called from any goroutine, and after Release does nothing.
 type Ticket struct {
 	gate     *Gate
-	req      GateRequest
-	rank     rank // its priority is what age had made of it when it started
+	id       string             // of its request, for people
+	chain    []kvpool.BlockHash // of its prompt: what others may share
+	rank     rank               // its priority is what age had made of it when it started
+	prompt   int                // tokens
+	maxNew   int                // tokens; 0 is not stated
+	deadline Time               // maxTime is none
 	reused   int
+	uncached int // tokens of the prompt and of Resume that were not
 	others   int // tokens of other prompts that were to be prefilled when it was admitted
 	waited   time.Duration
 	admitted Time
+	step     int         // tokens that one step may add: 1, and the draft where it is speculated
+	whole    bool        // its answer comes at once
+	mayYield bool        // may be preempted
+	filling  bool        // uncached counts in gate.filling
 	yielded  atomic.Bool // as yielding, for who asks without the lock
 
 	// guarded by gate.gateMu
 	giveUp    chan struct{} // closed when it has to give way; nil until somebody asks for it
 	table     kvpool.Table
-	fills     int     // tokens of its prompt that count in gate.filling
 	computed  int     // tokens that the engine holds by now, as far as the model knows
 	generated int     // tokens, those of Resume included
 	owed      int     // blocks that it should hold and does not
-	step      int     // tokens that one step may add: 1, and the draft where it is speculated
 	first     Time    // when the first token came; 0 is not yet
 	told      Time    // when generated was last told
 	crowd     float64 // gate.crowd then
@@ -44,35 +51,52 @@ func (t *Ticket) queueIndex() *int { return &t.victim }
 
 // start makes r run; it fits. Caller holds gateMu.
 func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
-	t := &Ticket{gate: g, req: *r, rank: place, waited: now - queued, admitted: now, generated: r.Resume, index: len(g.tickets), victim: -1}
-	t.step = g.stepOf(r)
+	t := g.blank()
+	t.gate, t.id, t.rank, t.waited, t.admitted = g, r.ID, place, now-queued, now
+	t.prompt, t.generated, t.maxNew, t.step, t.whole = r.PromptTokens, r.Resume, r.MaxNew, g.stepOf(r), r.Whole
+	t.others, t.mayYield, t.victim, t.deadline, t.watch = g.filling, r.Victim, -1, maxTime, r.Watcher
+	if !r.Deadline.IsZero() {
+		t.deadline = r.Deadline.Sub(g.origin)
+	}
 	if g.pool != nil {
 		n := g.holds(r, t.step)
-		t.table = g.tables.take()
+		t.table, t.chain = g.tables.take(), g.reusable(r)
 		t.table.Reserve(n)
-		t.reused = g.pool.Share(&t.table, g.reusable(r))
+		t.reused = g.pool.Share(&t.table, t.chain)
 		g.pool.Extend(&t.table, n)
 		t.computed = t.reused * g.pool.BlockSize()
 		g.reserved += t.ahead()
 		g.totals.cachedTokens += uint64(t.computed)
 	}
-	if t.others = g.filling; !r.Whole {
-		t.fills = g.uncached(r, t.reused)
-		g.filling += t.fills
+	if t.uncached = g.uncached(r, t.reused); !t.whole {
+		t.filling = true
+		g.filling += t.uncached
 	}
-	g.tickets = append(g.tickets, t)
 	g.came(t, now)
-	if r.Victim {
-		g.victims.push(t.rank.reversed(), t)
-	}
 	g.totals.admitted++
-	g.totals.promptTokens += uint64(r.PromptTokens)
+	g.totals.promptTokens += uint64(t.prompt)
+	return t
+}
+
+// blank returns a ticket that nobody has had. They are made so many at a time, which costs a quarter; one that is held on to keeps as
+// many in memory, but nothing that they point to. Caller holds gateMu.
+func (g *Gate) blank() *Ticket {
+	if len(g.blanks) == 0 {
+		g.blanks = make([]Ticket, 16)
+	}
+	t := &g.blanks[0]
+	g.blanks = g.blanks[1:]
 	return t
 }
 
 // came counts t among the running. Caller holds gateMu.
 func (g *Gate) came(t *Ticket, now Time) {
-	if !t.req.Deadline.IsZero() {
+	t.index = len(g.tickets)
+	g.tickets = append(g.tickets, t)
+	if t.mayYield {
+		g.victims.push(t.rank.reversed(), t)
+	}
+	if t.deadline != maxTime {
 		g.bound++
 	}
 	g.crowd.tick(now, len(g.tickets))
@@ -93,7 +117,7 @@ func (t *Ticket) Waited() time.Duration { return t.waited }
 func (t *Ticket) Preempted() <-chan struct{} {
 	t.gate.gateMu.Lock()
 	defer t.gate.gateMu.Unlock()
-	if t.giveUp == nil && t.req.Victim {
+	if t.giveUp == nil && t.mayYield {
 		t.giveUp = make(chan struct{})
 		if t.yielding {
 			close(t.giveUp)
@@ -140,7 +164,7 @@ func (t *Ticket) prefilled(now Time) {
 	t.estimate = g.rates.pace.level(float64(len(g.tickets)))
 	took := float64(now - t.admitted)
 	judge(&g.rates.prefillError, float64(t.prefillTime()), took)
-	g.rates.prefill.observe(float64(g.uncached(&t.req, t.reused)), float64(t.others), took)
+	g.rates.prefill.observe(float64(t.uncached), float64(t.others), took)
 	t.settlePrompt(now)
 }
 
@@ -152,18 +176,18 @@ func (t *Ticket) settlePrompt(now Time) {
 	if g.pool == nil {
 		return
 	}
-	for i, h := range g.reusable(&t.req) {
-		if i >= t.reused {
-			g.pool.Seal(&t.table, i, h)
-		}
+	for i := t.reused; i < len(t.chain); i++ {
+		g.pool.Seal(&t.table, i, t.chain[i])
 	}
-	t.compute(t.req.PromptTokens + t.generated)
+	t.compute(t.prompt + t.generated)
 }
 
 // filled says that t's prefill keeps nobody waiting any more. Caller holds gateMu.
 func (t *Ticket) filled() {
-	t.gate.filling -= t.fills
-	t.fills = 0
+	if t.filling {
+		t.gate.filling -= t.uncached
+		t.filling = false
+	}
 }
 
 // compute notes that the first n tokens are in the engine. Caller holds gateMu.
@@ -197,8 +221,8 @@ func (t *Ticket) Grow(tokens int) {
 	}
 	t.generated = tokens
 	if g.pool != nil {
-		t.compute(t.req.PromptTokens + tokens)
-		t.claim(g.pool.Blocks(t.req.PromptTokens + tokens + t.step))
+		t.compute(t.prompt + tokens)
+		t.claim(g.pool.Blocks(t.prompt + tokens + t.step))
 	}
 	g.letInHeld(now)
 }
@@ -254,13 +278,13 @@ func (t *Ticket) settled(now Time) {
 // leave takes t out of everything that the gate keeps. Caller holds gateMu.
 func (t *Ticket) leave(now Time) {
 	g := t.gate
-	t.released, t.watch = true, nil
+	t.released, t.watch, t.id = true, nil, ""
 	last := len(g.tickets) - 1
 	g.tickets[t.index] = g.tickets[last]
 	g.tickets[t.index].index = t.index
 	g.tickets[last] = nil
 	g.tickets = g.tickets[:last]
-	if !t.req.Deadline.IsZero() {
+	if t.deadline != maxTime {
 		g.bound--
 	}
 	g.crowd.tick(now, last)
@@ -281,6 +305,7 @@ func (t *Ticket) leave(now Time) {
 		g.reserved -= t.ahead()
 		g.pool.Release(&t.table)
 		g.tables.keep(&t.table)
+		t.chain = nil
 	}
 }
 

@@ -75,16 +75,9 @@ type KnobState struct {
 // Knobs are the knobs of one gateway. Reading takes no lock and allocates nothing. Safe for concurrent use.
 type Knobs struct {
 	now   func() time.Time
-	table atomic.Pointer[map[string]*dial] // the map is never modified
+	table atomic.Pointer[map[string]*Dial] // the map is never modified; a Dial in it may have no knob
 
-	changeMu sync.Mutex // one Define, Set or Clear at a time
-}
-
-// dial is one knob's place. Its knob is fixed; its override comes and goes.
-type dial struct {
-	knob     Knob
-	override atomic.Pointer[Override]
-	set      atomic.Pointer[Override] // by the gateway itself; never expires
+	changeMu sync.Mutex // one Define, Dial, Set or Clear at a time
 }
 
 // NewKnobs returns knobs at their defaults. now nil is time.Now.
@@ -93,7 +86,7 @@ func NewKnobs(now func() time.Time, knobs ...Knob) (*Knobs, error) {
 		now = time.Now
 	}
 	k := &Knobs{now: now}
-	k.table.Store(&map[string]*dial{})
+	k.table.Store(&map[string]*Dial{})
 	if err := k.Define(knobs...); err != nil {
 		return nil, err
 	}
@@ -105,21 +98,24 @@ func NewKnobs(now func() time.Time, knobs ...Knob) (*Knobs, error) {
 func (k *Knobs) Define(knobs ...Knob) error {
 	k.changeMu.Lock()
 	defer k.changeMu.Unlock()
-	old, table := *k.table.Load(), make(map[string]*dial, len(knobs))
+	defined := make(map[string]Knob, len(knobs))
 	for _, knob := range knobs {
-		if table[knob.Name] != nil || knob.Name == "" || !knob.allows(knob.Default) {
+		if _, twice := defined[knob.Name]; twice || knob.Name == "" || !knob.allows(knob.Default) {
 			return fmt.Errorf("%w: %q: named twice, or not at all, or a default out of its range", ErrKnob, knob.Name)
 		}
-		d := &dial{knob: knob}
-		if was := old[knob.Name]; was != nil {
-			if o := was.override.Load(); o != nil && knob.allows(o.Value) {
-				d.override.Store(o)
-			}
-			if o := was.set.Load(); o != nil && knob.allows(o.Value) {
-				d.set.Store(o)
-			}
+		defined[knob.Name] = knob
+	}
+	table := maps.Clone(*k.table.Load())
+	for name, d := range table {
+		if _, stays := defined[name]; !stays {
+			d.undefine()
 		}
-		table[knob.Name] = d
+	}
+	for name, knob := range defined {
+		if table[name] == nil {
+			table[name] = &Dial{now: k.now}
+		}
+		table[name].define(knob)
 	}
 	k.table.Store(&table)
 	return nil
@@ -127,46 +123,51 @@ func (k *Knobs) Define(knobs ...Knob) error {
 
 func (k Knob) allows(v float64) bool { return v >= k.Min && v <= k.Max && !math.IsNaN(v) }
 
-// Value returns what is in force for a knob; false when there is no such knob.
-func (k *Knobs) Value(name string) (float64, bool) {
-	v, _, ok := k.Lookup(name)
-	return v, ok
+// Dial returns a knob's place for whoever reads it often. It stays good when the knobs are defined anew, and may be asked for
+// before its knob is.
+func (k *Knobs) Dial(name string) *Dial {
+	if d := (*k.table.Load())[name]; d != nil {
+		return d
+	}
+	k.changeMu.Lock()
+	defer k.changeMu.Unlock()
+	table := maps.Clone(*k.table.Load())
+	if table[name] == nil {
+		table[name] = &Dial{now: k.now}
+		k.table.Store(&table)
+	}
+	return table[name]
 }
+
+// defined returns the place of a knob that there is, and the knob; nil otherwise.
+func (k *Knobs) defined(name string) (*Dial, *Knob) {
+	d := (*k.table.Load())[name]
+	if d == nil {
+		return nil, nil
+	}
+	return d, d.knob.Load()
+}
+
+// Value returns what is in force for a knob; false when there is no such knob.
+func (k *Knobs) Value(name string) (float64, bool) { return (*k.table.Load())[name].Value() }
 
 // Lookup is Value, and whether an operator has set it.
 func (k *Knobs) Lookup(name string) (v float64, overridden, ok bool) {
-	d := (*k.table.Load())[name]
-	if d == nil {
-		return 0, false, false
-	}
-	if o := d.override.Load(); o != nil && o.holds(k.now) {
-		return o.Value, true, true
-	}
-	if o := d.set.Load(); o != nil {
-		return o.Value, false, true
-	}
-	return d.knob.Default, false, true
+	return (*k.table.Load())[name].Lookup()
 }
 
 // Own is Lookup without what the gateway itself has set: an operator's value, else the configured one.
 func (k *Knobs) Own(name string) (v float64, overridden, ok bool) {
-	d := (*k.table.Load())[name]
-	if d == nil {
-		return 0, false, false
-	}
-	if o := d.override.Load(); o != nil && o.holds(k.now) {
-		return o.Value, true, true
-	}
-	return d.knob.Default, false, true
+	return (*k.table.Load())[name].Own()
 }
 
 // Default returns the configured value; false when there is no such knob.
 func (k *Knobs) Default(name string) (float64, bool) {
-	d := (*k.table.Load())[name]
-	if d == nil {
+	_, knob := k.defined(name)
+	if knob == nil {
 		return 0, false
 	}
-	return d.knob.Default, true
+	return knob.Default, true
 }
 
 // Adjust is how the gateway itself sets a knob that no operator has; the default puts it back. Values out of the knob's range
@@ -174,12 +175,12 @@ func (k *Knobs) Default(name string) (float64, bool) {
 func (k *Knobs) Adjust(name string, o Override) {
 	k.changeMu.Lock()
 	defer k.changeMu.Unlock()
-	d := (*k.table.Load())[name]
-	if d == nil {
+	d, knob := k.defined(name)
+	if knob == nil {
 		return
 	}
-	o.Value, o.Since, o.Until = min(max(o.Value, d.knob.Min), d.knob.Max), k.now(), time.Time{}
-	if o.Value == d.knob.Default {
+	o.Value, o.Since, o.Until = min(max(o.Value, knob.Min), knob.Max), k.now(), time.Time{}
+	if o.Value == knob.Default {
 		d.set.Store(nil)
 		return
 	}
@@ -195,20 +196,17 @@ func (k *Knobs) Reset(name string) {
 	}
 }
 
-// holds asks for the time only where that matters.
-func (o *Override) holds(now func() time.Time) bool { return o.Until.IsZero() || now().Before(o.Until) }
-
 // Set overrides a knob, in place of any override there is. ErrUnknownKnob, ErrOutOfRange or ErrExpired.
 func (k *Knobs) Set(name string, o Override) error {
 	k.changeMu.Lock()
 	defer k.changeMu.Unlock()
-	d := (*k.table.Load())[name]
+	d, knob := k.defined(name)
 	now := k.now()
 	switch {
-	case d == nil:
+	case knob == nil:
 		return fmt.Errorf("%w: %q", ErrUnknownKnob, name)
-	case !d.knob.allows(o.Value):
-		return fmt.Errorf("%w: %s must be within %v and %v, not %v", ErrOutOfRange, name, d.knob.Min, d.knob.Max, o.Value)
+	case !knob.allows(o.Value):
+		return fmt.Errorf("%w: %s must be within %v and %v, not %v", ErrOutOfRange, name, knob.Min, knob.Max, o.Value)
 	case !o.Until.IsZero() && !now.Before(o.Until):
 		return fmt.Errorf("%w: %s until %v", ErrExpired, name, o.Until)
 	}
@@ -221,8 +219,8 @@ func (k *Knobs) Set(name string, o Override) error {
 func (k *Knobs) Clear(name string) error {
 	k.changeMu.Lock()
 	defer k.changeMu.Unlock()
-	d := (*k.table.Load())[name]
-	if d == nil {
+	d, knob := k.defined(name)
+	if knob == nil {
 		return fmt.Errorf("%w: %q", ErrUnknownKnob, name)
 	}
 	d.override.Store(nil)
@@ -235,7 +233,11 @@ func (k *Knobs) List() []KnobState {
 	list := make([]KnobState, 0, len(table))
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		d := table[name]
-		s := KnobState{Name: name, Value: d.knob.Default, Default: d.knob.Default, Min: d.knob.Min, Max: d.knob.Max}
+		knob := d.knob.Load()
+		if knob == nil {
+			continue
+		}
+		s := KnobState{Name: name, Value: knob.Default, Default: knob.Default, Min: knob.Min, Max: knob.Max}
 		if o := d.set.Load(); o != nil {
 			held := *o
 			s.Value, s.Set = o.Value, &held

@@ -166,3 +166,41 @@ func TestKnobsAreReadWhileTheyChange(t *testing.T) {
 	})
 	wg.Wait()
 }
+
+func TestADialIsItsKnobsThroughEveryDefinition(t *testing.T) {
+	k := knobs(t, newClock())
+	dial, early := k.Dial("shadow_threshold.codegen"), k.Dial("shadow_threshold.later")
+	reads := func(d *Dial, want float64, there bool) {
+		t.Helper()
+		if v, ok := d.Value(); v != want || ok != there {
+			t.Errorf("got %v %v, want %v %v", v, ok, want, there)
+		}
+	}
+	reads(dial, 0.3, true)
+	reads(early, 0, false)
+	reads(nil, 0, false)
+	if err := k.Set("shadow_threshold.later", Override{Value: 0.5}); !errors.Is(err, ErrUnknownKnob) {
+		t.Errorf("a knob that is not defined can be set: %v", err)
+	}
+	if err := k.Define(IntentKnobs("later", 0.4, 0.2)...); err != nil {
+		t.Fatal(err)
+	}
+	reads(dial, 0, false)
+	reads(early, 0.4, true)
+	if len(k.List()) != 3 {
+		t.Errorf("listed: %+v", k.List())
+	}
+	k.Adjust("shadow_threshold.later", Override{Value: 0.6})
+	reads(early, 0.6, true)
+	if v, overridden, _ := early.Own(); v != 0.4 || overridden {
+		t.Errorf("its own: %v %v", v, overridden)
+	}
+	if err := k.Define(IntentKnobs("codegen", 0.7, 0.2)...); err != nil {
+		t.Fatal(err)
+	}
+	reads(dial, 0.7, true)
+	reads(early, 0, false)
+	if dial != k.Dial("shadow_threshold.codegen") {
+		t.Error("one knob, two dials")
+	}
+}

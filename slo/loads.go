@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -16,19 +15,47 @@ const loadShare = 0.9
 // loads knows whose requests load a specialist: how many each intent has lately sent, in two halves that take turns, as those of
 // classes do. note and has take no lock; the rest is called under the owner's.
 type loads struct {
-	counts sync.Map // of an intent: *[2]atomic.Uint64
+	counts atomic.Pointer[map[string]*halves] // by intent; the map is never modified
 	now    atomic.Uint32
 	turned time.Time
 	heavy  atomic.Pointer[[]string] // by name; nil: nobody has been weighed
 }
 
+// halves count the requests of an intent.
+type halves [2]atomic.Uint64
+
 // note notes that a request of an intent asked.
 func (l *loads) note(intent string) {
-	c, ok := l.counts.Load(intent)
-	if !ok {
-		c, _ = l.counts.LoadOrStore(intent, new([2]atomic.Uint64))
+	counts := l.all()
+	c := counts[intent]
+	if c == nil {
+		c = l.meet(intent)
 	}
-	c.(*[2]atomic.Uint64)[l.now.Load()&1].Add(1)
+	c[l.now.Load()&1].Add(1)
+}
+
+func (l *loads) all() map[string]*halves {
+	if counts := l.counts.Load(); counts != nil {
+		return *counts
+	}
+	return nil
+}
+
+// meet returns the counts of an intent that has not asked before.
+func (l *loads) meet(intent string) *halves {
+	for {
+		old := l.counts.Load()
+		counts := map[string]*halves{}
+		if old != nil {
+			maps.Copy(counts, *old)
+		}
+		if counts[intent] == nil {
+			counts[intent] = new(halves)
+		}
+		if l.counts.CompareAndSwap(old, &counts) {
+			return counts[intent]
+		}
+	}
 }
 
 // turn forgets what is older than two halves.
@@ -39,10 +66,9 @@ func (l *loads) turn(now time.Time) {
 	old := now.Sub(l.turned) >= 2*remember
 	l.turned = now
 	next := (l.now.Load() + 1) & 1
-	for _, c := range l.counts.Range {
-		halves := c.(*[2]atomic.Uint64)
-		if halves[next].Store(0); old {
-			halves[next^1].Store(0)
+	for _, c := range l.all() {
+		if c[next].Store(0); old {
+			c[next^1].Store(0)
 		}
 	}
 	l.now.Store(next)
@@ -51,10 +77,9 @@ func (l *loads) turn(now time.Time) {
 // weigh brings heavy to now: the intents that send most, until they make up loadShare.
 func (l *loads) weigh() {
 	sent, all := map[string]uint64{}, uint64(0)
-	for intent, c := range l.counts.Range {
-		halves := c.(*[2]atomic.Uint64)
-		if n := halves[0].Load() + halves[1].Load(); n > 0 {
-			sent[intent.(string)] = n
+	for intent, c := range l.all() {
+		if n := c[0].Load() + c[1].Load(); n > 0 {
+			sent[intent] = n
 			all += n
 		}
 	}

@@ -136,17 +136,16 @@ func (c *Client) exchange(ctx context.Context, cn *conn, r *engine.Request, now 
 // earlyAnswer is how long an engine that broke off the reading of a request is given to say why.
 const earlyAnswer = 100 * time.Millisecond
 
-// roundTrip sends r and reads the head of its answer, which has to come within its time from now on.
+// roundTrip sends r and reads the head of its answer, which has to come within its time once r is sent; now is the time.
 func (c *Client) roundTrip(ctx context.Context, cn *conn, r *engine.Request, now time.Time) (head, error) {
 	patience := r.HeaderTimeout
 	if patience <= 0 {
 		patience = c.cfg.HeaderTimeout
 	}
-	until := now.Add(patience)
 	cn.load(c.appendHead(cn.buf[:0], r), r.Segments)
 	n, failed := int64(0), error(nil)
 	if cn.ask() {
-		h, err := cn.readHead(ctx, until, c.cfg.MaxHeader)
+		h, err := cn.readHead(ctx, now.Add(patience), c.cfg.MaxHeader)
 		if !errors.Is(err, errUnsent) {
 			return h, err
 		}
@@ -161,7 +160,7 @@ func (c *Client) roundTrip(ctx context.Context, cn *conn, r *engine.Request, now
 		n, failed = n+more, err
 	}
 	if failed == nil {
-		return cn.readHead(ctx, until, c.cfg.MaxHeader)
+		return cn.readHead(ctx, time.Now().Add(patience), c.cfg.MaxHeader)
 	}
 	return c.early(ctx, cn, n, failed)
 }

@@ -3,7 +3,7 @@ package front
 import "sync"
 
 // inSize is what a connection reads into, in bytes: most requests whole.
-const inSize = 16 << 10
+const inSize = 20 << 10
 
 var inPages = sync.Pool{New: func() any { return new([inSize]byte) }}
 

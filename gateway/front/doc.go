@@ -17,7 +17,8 @@
 //  2. A connection that waits for its next request, or for its handler, holds no buffer.
 //  3. Answers go out in the order of the requests, and a connection whose request body was not read to its end is not used again.
 //  4. The *http.Request, its URL and the header maps belong to the connection and are used again for its next request: a handler
-//     keeps none of them. The strings in them are its to keep.
+//     keeps none of them, and changes neither the header's fields nor their values: the next request's may stand where they did.
+//     The strings in them are its to keep.
 //  5. A request's context is its connection's. It ends when the client closes its side, when the connection ends and when
 //     BaseContext does; not when the handler returns. It is not ended while the request's body is still being read:
 //     who reads learns it from the error.

@@ -53,7 +53,11 @@ func (g *generator) script() *script {
 	g.buf = g.buf[:0]
 	requests := 1 + g.IntN(3)
 	for range requests {
+		from := len(g.buf)
 		g.request()
+		if g.one(3) {
+			g.repeat(from)
+		}
 	}
 	if g.one(2) {
 		g.buf = append(g.buf, "GET /canary HTTP/1.1\r\nHost: canary\r\n\r\n"...)
@@ -70,6 +74,22 @@ func (g *generator) script() *script {
 	}
 	g.cut(s)
 	return s
+}
+
+// repeat asks again and again what was written from there on, most often with a byte of it changed: what is remembered of one head
+// must not be taken for the next one's.
+func (g *generator) repeat(from int) {
+	like := bytes.Clone(g.buf[from:])
+	if len(like) > 2<<10 {
+		return
+	}
+	for range 1 + g.IntN(4) {
+		at := len(g.buf)
+		g.buf = append(g.buf, like...)
+		for range g.IntN(2) * (1 + g.IntN(2)) {
+			g.buf[at+g.IntN(len(like))] = "\r\n :\t;,0aAzx1\x00\x7f\xff"[g.IntN(16)]
+		}
+	}
 }
 
 // line ends what is written, most often properly.

@@ -35,22 +35,18 @@ func (h *habit) learn(spelt string, k kind) {
 	}
 }
 
-// keep makes a habit of the head that c has parsed, if it is fit for one: HTTP/1.1, each field is there once, and the header shows
-// them as they are.
+// keep makes a habit of the head that c has parsed, if it is fit for one: HTTP/1.1, each field there once, and its value where the
+// header has it.
 func (h *habit) keep(line string, c *conn) {
-	fit := h.asked && c.req.ProtoMinor == 1
-	fit = fit && len(c.values) == h.kept && len(c.header) == h.kept && cap(c.values) == h.room
-	for _, f := range h.Fields() {
-		fit = fit && kind(f.Kind) != trailerField && kind(f.Kind) != pragmaField
-	}
-	if fit {
+	if h.asked && c.req.ProtoMinor == 1 && len(c.values) == h.kept && cap(c.values) == h.room {
 		h.Keep(line)
 		h.url, h.method, h.target = c.url, c.req.Method, c.req.RequestURI
 	}
 	h.asked = true
 }
 
-// readHead makes req of the head that is unread, and takes it; false is that more of it has to come.
+// readHead makes req of the head that is unread, and takes it; false is that more of it has to come. A header to which a field was
+// added, or from which one was taken, is begun anew.
 func (c *conn) readHead() (whole bool, bad *refusal) {
 	if c.scan.seen == 0 && c.skipped == 0 && len(c.header) == c.habit.kept {
 		if end := c.habit.Locate(c.buf[c.r:c.w]); end > 0 && end <= c.server.maxHead() {

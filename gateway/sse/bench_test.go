@@ -48,11 +48,16 @@ func benchmarkFeed(b *testing.B, stream []byte, size, events int) {
 
 func BenchmarkScanUnary(b *testing.B) {
 	body := recorded(b, "vllm_like_pd_decode.json")
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, _, err := ScanUnary(body); err != nil {
-			b.Fatal(err)
-		}
+	var a Answers
+	for name, scan := range map[string]func([]byte) (Unary, error){"walked": ScanUnary, "alike": a.Scan} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := scan(body); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -1,5 +1,7 @@
 package sse
 
+import "octet/gateway/wire"
+
 // maxDepth bounds the nesting of what an engine says.
 const maxDepth = 64
 
@@ -16,113 +18,135 @@ type chunk struct {
 	hasUsage    bool
 	failed      bool // it is an error object
 	flat        bool // … whose fields are the object's own
+
+	ends [holdings]int // where each value ends that is held; 0 is nowhere
 }
 
 // choice is one element of choices, whose members come in any order.
 type choice struct {
 	index int
 	text  []byte // content or text, raw
+	end   int    // where it ends
+}
+
+// say takes on the text that ends at end, unless there is none.
+func (ch *choice) say(raw []byte, end int) {
+	if len(raw) > 0 {
+		ch.text, ch.end = raw, end
+	}
 }
 
 // read walks data once, false unless it is one JSON object. What an object repeats counts as often as it comes.
 func (k *chunk) read(data []byte) bool {
-	r := &reader{b: data, room: maxDepth}
-	if r.peek() != '{' {
+	c := wire.NewCursor(data, maxDepth)
+	if c.Peek() != '{' {
 		return false
 	}
-	for r.enter(); r.key(); {
-		switch string(r.name) {
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		switch string(name) {
 		case "choices":
-			k.choices(r)
+			k.choices(&c)
 		case "usage":
-			k.readUsage(r)
+			k.readUsage(&c)
 		case "error":
-			ch := r.peek()
+			ch := c.Peek()
 			k.failed = k.failed || ch != 'n' && ch != 'f'
-			r.skip()
+			c.Skip()
 		case "object":
-			k.flat = k.flat || string(r.quoted()) == "error"
+			k.flat = k.flat || string(quoted(&c)) == "error"
 			k.failed = k.failed || k.flat
 		default:
-			r.skip()
+			c.Skip()
 		}
 	}
-	return r.end()
+	return c.End()
 }
 
-// orElse is raw, or what was there before when raw is empty.
-func orElse(raw, before []byte) []byte {
-	if len(raw) > 0 {
-		return raw
+// quoted reads a value and returns the inside of a string, nil for anything else.
+func quoted(c *wire.Cursor) []byte {
+	if c.Peek() != '"' {
+		c.Skip()
+		return nil
 	}
-	return before
+	return c.Quoted()
 }
 
-func (k *chunk) choices(r *reader) {
-	if r.peek() != '[' {
-		r.skip()
+// member moves to the value of the next member, false at the end of the open object.
+func member(c *wire.Cursor) bool {
+	_, ok := c.Key()
+	return ok
+}
+
+func (k *chunk) choices(c *wire.Cursor) {
+	if c.Peek() != '[' {
+		c.Skip()
 		return
 	}
-	for r.enter(); r.more(); {
-		k.choice(r)
+	for c.Enter('['); c.More(); {
+		k.choice(c)
 	}
 }
 
-func (k *chunk) choice(r *reader) {
-	if r.peek() != '{' {
-		r.skip()
+func (k *chunk) choice(c *wire.Cursor) {
+	if c.Peek() != '{' {
+		c.Skip()
 		return
 	}
 	var ch choice
-	for r.enter(); r.key(); {
-		switch string(r.name) {
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		switch string(name) {
 		case "index":
-			ch.index, _ = r.integer()
+			ch.index, _ = c.Int()
 		case "delta", "message":
-			k.delta(r, &ch)
+			k.delta(c, &ch)
 		case "text":
-			ch.text = orElse(k.piece(r), ch.text)
+			ch.say(k.piece(c), c.Offset())
 		case "finish_reason":
-			k.finish = orElse(r.quoted(), k.finish)
+			if raw := quoted(c); len(raw) > 0 {
+				k.finish, k.ends[holdsFinish] = raw, c.Offset()
+			}
 		default:
-			r.skip()
+			c.Skip()
 		}
 	}
 	if ch.index == 0 && len(ch.text) > 0 {
-		k.text = ch.text
+		k.text, k.ends[holdsText] = ch.text, ch.end
 	}
 }
 
-func (k *chunk) delta(r *reader, ch *choice) {
-	if r.peek() != '{' {
-		r.skip()
+func (k *chunk) delta(c *wire.Cursor, ch *choice) {
+	if c.Peek() != '{' {
+		c.Skip()
 		return
 	}
-	for r.enter(); r.key(); {
-		switch string(r.name) {
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		switch string(name) {
 		case "content":
-			ch.text = orElse(k.piece(r), ch.text)
+			ch.say(k.piece(c), c.Offset())
 		case "reasoning_content", "reasoning":
-			k.reasoning = len(k.piece(r)) > 0 || k.reasoning
+			k.reasoning = len(k.piece(c)) > 0 || k.reasoning
 		case "refusal":
-			k.other(len(k.piece(r)) > 0)
+			k.other(len(k.piece(c)) > 0)
 		case "tool_calls":
-			k.other(filled(r, '['))
+			k.other(filled(c, '['))
 		case "function_call":
-			k.other(filled(r, '{'))
+			k.other(filled(c, '{'))
 		default:
-			r.skip()
+			c.Skip()
 		}
 	}
 }
 
 // piece reads a value and returns the inside of a string, which counts as output unless it is empty.
-func (k *chunk) piece(r *reader) []byte {
-	raw := r.quoted()
+func (k *chunk) piece(c *wire.Cursor) []byte {
+	raw := quoted(c)
 	if len(raw) > 0 {
 		k.output = true
 		k.texts++
-		k.at, k.size = r.i-1-len(raw), len(raw)
+		k.at, k.size = c.Offset()-1-len(raw), len(raw)
 	}
 	return raw
 }
@@ -133,14 +157,14 @@ func (k *chunk) other(output bool) {
 }
 
 // filled skips a value and reports whether it is a container that opens so, with something in it.
-func filled(r *reader, open byte) bool {
-	if r.peek() != open {
-		r.skip()
+func filled(c *wire.Cursor, open byte) bool {
+	if c.Peek() != open {
+		c.Skip()
 		return false
 	}
 	n := 0
-	for r.enter(); open == '{' && r.key() || open == '[' && r.more(); n++ {
-		r.skip()
+	for c.Enter(open); open == '[' && c.More() || open == '{' && member(c); n++ {
+		c.Skip()
 	}
 	return n > 0
 }

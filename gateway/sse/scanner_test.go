@@ -226,26 +226,6 @@ func TestAChunkLikeTheOneBeforeIsNotWalkedAgain(t *testing.T) {
 	}
 }
 
-func TestScanUnaryReadsAWholeAnswer(t *testing.T) {
-	usage, finish, err := ScanUnary(recorded(t, "vllm_like_pd_prefill.json"))
-	if err != nil || finish != "remote_decode" || usage != (Usage{70, 70, 0, true}) {
-		t.Errorf("prefill: %+v %q %v", usage, finish, err)
-	}
-	usage, finish, err = ScanUnary(recorded(t, "vllm_like_pd_decode.json"))
-	if err != nil || finish != "length" || usage != (Usage{70, 70, 64, true}) {
-		t.Errorf("decode: %+v %q %v", usage, finish, err)
-	}
-	var engine *EngineError
-	if _, _, err := ScanUnary([]byte(`{"error":{"message":"full","type":"RateLimitError","param":null,"code":429}}`)); !errors.As(err, &engine) || *engine != (EngineError{"full", "RateLimitError", "429"}) {
-		t.Errorf("error: %v", err)
-	}
-	for _, body := range []string{"", "null", "[]", "{", "{}{}", "oops"} {
-		if _, _, err := ScanUnary([]byte(body)); !errors.Is(err, ErrGarbage) {
-			t.Errorf("%q: %v", body, err)
-		}
-	}
-}
-
 func TestManyTinyLinesAreReadOnce(t *testing.T) {
 	// Quadratic work here would be 10^10 steps and more, which no test run survives.
 	for _, line := range []string{"\r", "\n", ":\r", ":\n", "a\n"} {

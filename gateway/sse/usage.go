@@ -3,38 +3,43 @@ package sse
 import "octet/gateway/wire"
 
 // readUsage reads a usage object; null and anything else say nothing.
-func (k *chunk) readUsage(r *reader) {
-	if r.peek() != '{' {
-		r.skip()
+func (k *chunk) readUsage(c *wire.Cursor) {
+	if c.Peek() != '{' {
+		c.Skip()
 		return
 	}
 	k.hasUsage = true
-	for r.enter(); r.key(); {
-		switch string(r.name) {
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		switch string(name) {
 		case "prompt_tokens":
-			k.usage.PromptTokens, _ = r.integer()
+			k.usage.PromptTokens, _ = c.Int()
+			k.ends[holdsPrompt] = c.Offset()
 		case "completion_tokens":
-			k.usage.CompletionTokens, _ = r.integer()
+			k.usage.CompletionTokens, _ = c.Int()
+			k.ends[holdsCompletion] = c.Offset()
 		case "prompt_tokens_details":
-			k.cached(r)
+			k.cached(c)
 		default:
-			r.skip()
+			c.Skip()
 		}
 	}
 }
 
 // cached reads prompt_tokens_details, which is null where the engine does not tell.
-func (k *chunk) cached(r *reader) {
-	if r.peek() != '{' {
-		r.skip()
+func (k *chunk) cached(c *wire.Cursor) {
+	if c.Peek() != '{' {
+		c.Skip()
 		return
 	}
-	for r.enter(); r.key(); {
-		if string(r.name) != "cached_tokens" {
-			r.skip()
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		if string(name) != "cached_tokens" {
+			c.Skip()
 			continue
 		}
-		k.usage.CachedTokens, k.usage.CachedKnown = r.integer()
+		k.usage.CachedTokens, k.usage.CachedKnown = c.Int()
+		k.ends[holdsCached] = c.Offset()
 	}
 }
 
@@ -107,26 +112,4 @@ func plain(c *wire.Cursor) string {
 	}
 	c.Skip()
 	return ""
-}
-
-// UnaryText returns the text of choice 0 of an answer that was not streamed, as the inside of a JSON string; nil without one.
-func UnaryText(body []byte) []byte {
-	var k chunk
-	if !k.read(body) {
-		return nil
-	}
-	return k.text
-}
-
-// ScanUnary reads an answer that was not streamed: its usage (zero without one) and the finish reason of its last choice.
-// It fails with ErrGarbage when body is not a JSON object, and with an *EngineError when it is an error.
-func ScanUnary(body []byte) (usage Usage, finish string, err error) {
-	var k chunk
-	switch {
-	case !k.read(body):
-		return Usage{}, "", ErrGarbage
-	case k.failed:
-		return Usage{}, "", k.engineError(body)
-	}
-	return k.usage, finishName(k.finish), nil
 }

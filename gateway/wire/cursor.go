@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
 
 // Cursor reads one JSON text from left to right, strictly by RFC 8259. The first fault sticks and every later call sees
 // the end of the text, so a reader may run through and ask End once. Not safe for concurrent use.
@@ -17,6 +21,7 @@ type Cursor struct {
 	lax   bool    // UTF-8 and lone surrogates are not judged
 	keys  *keySet // nil where members may repeat
 	named int     // where the last member name begins
+	print uint64  // printOf the last member name
 	arena []byte  // plain forms of escaped strings; cap >= len(b) once in use, so it never moves
 	fault fault
 }
@@ -30,8 +35,10 @@ type fault struct {
 // NewCursor reads b with at most depth nested containers. It lets repeated members, invalid UTF-8 and lone surrogates
 // pass: it is for what an engine said, which is relayed and not judged.
 func NewCursor(b []byte, depth int) Cursor {
-	c := Cursor{lax: true}
-	c.start(b, depth)
+	c := Cursor{b: b, room: depth, lax: true}
+	if len(b) > math.MaxInt32 {
+		c.tooLarge()
+	}
 	return c
 }
 
@@ -47,9 +54,11 @@ func (c *Cursor) start(b []byte, depth int) {
 	c.b, c.i, c.room, c.fresh, c.fault = b, 0, depth, false, fault{}
 	c.arena = c.arena[:0]
 	if len(b) > math.MaxInt32 {
-		c.fail(CodeInvalidJSON, 0, "larger than 2 GiB")
+		c.tooLarge()
 	}
 }
+
+func (c *Cursor) tooLarge() { c.fail(CodeInvalidJSON, 0, "larger than 2 GiB") }
 
 // Offset is the index of the next byte to read.
 func (c *Cursor) Offset() int { return c.i }
@@ -94,7 +103,10 @@ func (c *Cursor) More() bool { return c.next(']') }
 
 // Key reads the next member's name, unescaped, and stops before its value; false at the end of the open object.
 func (c *Cursor) Key() ([]byte, bool) {
-	name, ok := c.key()
+	name, ok := c.name()
+	if ok && c.keys != nil {
+		ok = c.once(name)
+	}
 	return c.bytes(name), ok
 }
 
@@ -121,21 +133,34 @@ func (c *Cursor) repeated() { c.fail(CodeDuplicateKey, c.named, "a member name r
 // name moves to the next member and reads its name, which may repeat; false at the end of the open object. What most bodies
 // spell without spaces and escapes is read here, all else by nameOfAnyKind.
 func (c *Cursor) name() (text, bool) {
-	b, i := c.b, c.i
-	if !c.fresh && i < len(b) && b[i] == ',' {
-		i++
-	} else if !c.fresh {
+	i := c.i
+	if !c.fresh {
+		i++ // behind a comma, if it is one
+	}
+	if i <= 0 || len(c.b)-i < nameRoom || c.b[i] != '"' || !c.fresh && c.b[i-1] != ',' {
 		return c.nameOfAnyKind()
 	}
-	if i < len(b) && b[i] == '"' {
-		end := shortEnd(b, i+1)
-		if colon := end + 1; end > 0 && colon < len(b) && b[end] == '"' && b[colon] == ':' {
-			c.named, c.i, c.fresh = i, colon+1, false
-			return text{off: uint32(i + 1), end: uint32(end)}, true
-		}
+	p := (*[nameRoom]byte)(c.b[i:])
+	w := binary.LittleEndian.Uint64(p[1:9])
+	m := unplain(w)
+	n := 1
+	c.print = w & below(m)
+	if m == 0 {
+		w = binary.LittleEndian.Uint64(p[9:17])
+		m = unplain(w)
+		n = 9
+		c.print ^= bits.RotateLeft64(w&below(m), 29)
 	}
-	return c.nameOfAnyKind()
+	n += bits.TrailingZeros64(m) >> 3 // 8 for no bit
+	if n > 16 || p[n] != '"' || p[n+1] != ':' {
+		return c.nameOfAnyKind()
+	}
+	c.named, c.i, c.fresh = i, i+n+2, false
+	return text{off: uint32(i + 1), end: uint32(i + n)}, true
 }
+
+// nameRoom is what name looks at: quotes, 15 bytes and a colon, and what fills up words.
+const nameRoom = 18
 
 func (c *Cursor) nameOfAnyKind() (text, bool) {
 	if !c.next('}') {
@@ -143,6 +168,7 @@ func (c *Cursor) nameOfAnyKind() (text, bool) {
 	}
 	c.named = c.i
 	name := c.plain(c.text())
+	c.print = printOf(c.bytes(name))
 	if c.Peek() != ':' {
 		c.unexpected()
 		return text{}, false
@@ -185,8 +211,10 @@ func (c *Cursor) Skip() {
 		c.text()
 	case '{':
 		c.Enter('{')
-		for _, ok := c.key(); ok; _, ok = c.key() {
-			c.Skip()
+		for name, ok := c.name(); ok; name, ok = c.name() {
+			if c.keys == nil || c.once(name) {
+				c.Skip()
+			}
 		}
 	case '[':
 		for c.Enter('['); c.More(); {

@@ -40,16 +40,6 @@ const fewKeys = 8
 // keySeed makes collisions unpredictable: a body cannot be built to make the table slow.
 var keySeed = maphash.MakeSeed()
 
-// at is the open object below which so many containers may be opened: of those that are open, the innermost.
-func (k *keySet) at(room int) *keyedAt {
-	n := len(k.open)
-	if n == 0 || k.open[n-1].room != room {
-		k.open = append(k.open, keyedAt{base: len(k.few), room: room})
-		n++
-	}
-	return &k.open[n-1]
-}
-
 // leave forgets the members of that object.
 func (k *keySet) leave(room int) {
 	if last := len(k.open) - 1; last >= 0 && k.open[last].room == room {
@@ -58,37 +48,49 @@ func (k *keySet) leave(room int) {
 	}
 }
 
-// add notes a member of the innermost object, false when it has one of that name already.
+// add notes the member just read of the innermost object, false when it has one of that name already.
 func (k *keySet) add(c *Cursor, name text) bool {
-	o := k.at(c.room)
-	if o.large != 0 {
-		return k.put(c, keySlot{name, o.large})
+	n := len(k.open)
+	if n == 0 || k.open[n-1].room != c.room {
+		k.open = append(k.open, keyedAt{base: len(k.few), room: c.room})
+		n++
 	}
-	print := printOf(c.bytes(name))
-	for _, other := range k.few[o.base:] {
-		if other.print == print && bytes.Equal(c.bytes(other.name), c.bytes(name)) {
+	o := &k.open[n-1]
+	print := c.print
+	for i := o.base; i < len(k.few); i++ {
+		if k.few[i].print == print && k.among(c, name, i) {
 			return false
 		}
 	}
-	k.few = append(k.few, keyed{print, name})
-	if len(k.few)-o.base > fewKeys {
-		k.move(c, o)
+	if o.large != 0 || len(k.few)-o.base == fewKeys {
+		return k.addLarge(c, name, o)
 	}
+	k.few = append(k.few, keyed{print, name})
 	return true
 }
 
-// printOf is the same for equal names, and mostly another for others.
-func printOf(name []byte) uint64 {
-	n := len(name)
-	switch {
-	case n >= 8:
-		return binary.LittleEndian.Uint64(name) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(name[n-8:]), 29) + uint64(n)
-	case n >= 4:
-		return uint64(binary.LittleEndian.Uint32(name)) | uint64(binary.LittleEndian.Uint32(name[n-4:]))<<32
-	case n > 0:
-		return uint64(name[0]) | uint64(name[n/2])<<8 | uint64(name[n-1])<<16
+// among reports whether name is that of member i of the row.
+//
+//go:noinline
+func (k *keySet) among(c *Cursor, name text, i int) bool {
+	return bytes.Equal(c.bytes(k.few[i].name), c.bytes(name))
+}
+
+// addLarge is add for an object that has more than a few members, or gets them now.
+//
+//go:noinline
+func (k *keySet) addLarge(c *Cursor, name text, o *keyedAt) bool {
+	if o.large == 0 {
+		k.move(c, o)
 	}
-	return 0
+	return k.put(c, keySlot{name, o.large})
+}
+
+// printOf is the same for equal names, and mostly another for others: always for one as long, of up to 8 bytes, without zeros.
+func printOf(name []byte) uint64 {
+	var front [16]byte
+	copy(front[:], name)
+	return binary.LittleEndian.Uint64(front[:]) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(front[8:]), 29)
 }
 
 // move puts the members of a small object into the table.

@@ -63,6 +63,11 @@ func (p *parser) message() {
 	if !p.object("must be a message object") {
 		return
 	}
+	if o := openingOf(p.b[p.i:]); o != nil {
+		p.i += len(o.said) - 1
+		p.fresh = false
+		d.role, d.text, d.content, d.read = o.role, p.text(), true, 1<<memberRole|1<<memberContent
+	}
 	for name, ok := p.name(); ok; name, ok = p.name() {
 		p.messageMember(&d, name)
 	}
@@ -76,24 +81,33 @@ func (p *parser) message() {
 	p.r.messages = append(p.r.messages, d.message)
 }
 
-// memberNames are the members of a message that are read.
+// The members of a message that are read, by their places in memberNames.
+const (
+	memberRole = iota
+	memberContent
+	memberName
+	memberCallID
+	memberCalls
+	memberFunction
+)
+
 var memberNames = [...]string{"role", "content", "name", "tool_call_id", "tool_calls", "function_call"}
 
 // memberOf is where name is in memberNames, -1 for one that is not.
 func memberOf(name []byte) int {
 	switch string(name) {
 	case "role":
-		return 0
+		return memberRole
 	case "content":
-		return 1
+		return memberContent
 	case "name":
-		return 2
+		return memberName
 	case "tool_call_id":
-		return 3
+		return memberCallID
 	case "tool_calls":
-		return 4
+		return memberCalls
 	case "function_call":
-		return 5
+		return memberFunction
 	}
 	return -1
 }
@@ -115,16 +129,16 @@ func (p *parser) messageMember(d *draft, name text) {
 	d.read |= 1 << known
 	p.under(memberNames[known])
 	switch known {
-	case 0:
+	case memberRole:
 		d.role = p.role()
-	case 1:
+	case memberContent:
 		p.content(d)
-	case 2, 3:
+	case memberName, memberCallID:
 		var t text
 		p.string(&t)
-	case 4:
+	case memberCalls:
 		d.calls = p.optional('[', "must be an array") || d.calls
-	case 5:
+	case memberFunction:
 		d.calls = p.optional('{', "must be an object") || d.calls
 	}
 	p.up()

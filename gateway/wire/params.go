@@ -4,25 +4,28 @@ package wire
 type reader func(p *parser)
 
 // paramOf finds who reads a top-level member; nil for one that passes through unread.
-func paramOf(kind Kind, name []byte) *entry {
+func paramOf(kind Kind, name []byte) *entry { return paramBy(kind, name, printOf(name)) }
+
+// paramBy is paramOf for a name whose print is known.
+func paramBy(kind Kind, name []byte, print uint64) *entry {
 	if kind == Completion {
-		return allOfCompletion.find(name)
+		return allOfCompletion.find(name, print)
 	}
-	return allOfChat.find(name)
+	return allOfChat.find(name, print)
 }
 
 // table finds readers by name: in slots, so that a look costs less than one into a map.
 type table [64][]entry
 
 type entry struct {
-	name string
-	read reader
-	bit  uint64 // one of its own in the table
+	print uint64 // of the name
+	name  string
+	read  reader
+	bit   uint64 // one of its own in the table
 }
 
-func slotOf[S string | []byte](name S) int {
-	return (len(name)*5 ^ int(name[0])*3 ^ int(name[len(name)-1])) % len(table{})
-}
+// slotOf spreads prints by Fibonacci hashing.
+func slotOf(print uint64) uint64 { return print * 0x9E3779B97F4A7C15 >> 58 }
 
 // tableOf makes one table of several; of two with one name the first counts.
 func tableOf(all ...map[string]reader) *table {
@@ -30,25 +33,25 @@ func tableOf(all ...map[string]reader) *table {
 	bit := uint64(1)
 	for _, params := range all {
 		for name, read := range params {
-			if t.find([]byte(name)) == nil {
-				t[slotOf(name)] = append(t[slotOf(name)], entry{name, read, bit})
-				if bit <<= 1; bit == 0 {
-					panic("wire: more than 64 parameters")
-				}
+			print := printOf([]byte(name))
+			if t.find([]byte(name), print) != nil {
+				continue
+			}
+			t[slotOf(print)] = append(t[slotOf(print)], entry{print, name, read, bit})
+			if bit <<= 1; bit == 0 {
+				panic("wire: more than 63 parameters")
 			}
 		}
 	}
 	return t
 }
 
-func (t *table) find(name []byte) *entry {
-	if len(name) == 0 {
-		return nil
-	}
-	slot := t[slotOf(name)]
+func (t *table) find(name []byte, print uint64) *entry {
+	slot := t[slotOf(print)]
 	for i := range slot {
-		if slot[i].name == string(name) {
-			return &slot[i]
+		e := &slot[i]
+		if e.print == print && len(e.name) == len(name) && (len(name) <= 8 || e.name == string(name)) {
+			return e
 		}
 	}
 	return nil

@@ -74,7 +74,7 @@ func (p *parser) members() {
 
 func (p *parser) member(name text) {
 	plain := p.bytes(name)
-	known := paramOf(p.r.Kind, plain)
+	known := paramBy(p.r.Kind, plain, p.print)
 	if known == nil {
 		p.once(name)
 		p.refuseCase(plain, func(folded []byte) bool { return paramOf(p.r.Kind, folded) != nil })

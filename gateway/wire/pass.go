@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"math/bits"
+	"unicode/utf8"
 )
 
 // seen tells what was passed on the way through a string.
@@ -22,14 +23,8 @@ const (
 // block is what the assembly routines read and write at once, in bytes.
 const block = 64
 
-// pass reads the inside of a string from b[i] on: over plain bytes and escapes of one letter, to the first byte that is neither.
-// That is a quote, a control character, the backslash of any other escape, or the end of b.
-func pass(b []byte, i int) (at int, saw seen) {
-	if len(b)-i < block/2 {
-		return passWords(b, i)
-	}
-	return passBlocks(b, i)
-}
+// longestEscape is a surrogate pair, in bytes.
+const longestEscape = 12
 
 // passWords is pass for short strings, and for machines of which nothing is known.
 func passWords(b []byte, i int) (at int, saw seen) {
@@ -46,11 +41,12 @@ func passWords(b []byte, i int) (at int, saw seen) {
 		if w&highs&(1<<n-1) != 0 {
 			saw |= sawHigh
 		}
-		if i += n >> 3; !passable(b, i) {
+		i += n >> 3
+		if n = escapeLen(b, i); n == 0 {
 			return i, saw
 		}
 		saw |= sawEscape
-		i += 2 - 8
+		i += n - 8
 	}
 	return passBytes(b, i, saw)
 }
@@ -61,18 +57,34 @@ func passBytes(b []byte, i int, saw seen) (int, seen) {
 		switch ch := b[i]; {
 		case ch >= 0x80:
 			saw |= sawHigh
-		case ch == '\\' && passable(b, i):
-			saw |= sawEscape
-			i++
-		case ch == '"' || ch == '\\' || ch < ' ':
+		case ch == '"' || ch < ' ':
 			return i, saw
+		case ch == '\\':
+			n := escapeLen(b, i)
+			if n == 0 {
+				return i, saw
+			}
+			saw |= sawEscape
+			i += n - 1
 		}
 	}
 	return i, saw
 }
 
-// passable reports whether an escape of one letter begins at i.
-func passable(b []byte, i int) bool { return b[i] == '\\' && i+1 < len(b) && escapes[b[i+1]] != 0 }
+// escapeLen is the length of the escape at i, a surrogate pair being one; 0 for a bad one, a lone surrogate and any other byte.
+func escapeLen(b []byte, i int) int {
+	switch {
+	case b[i] != '\\' || i+1 >= len(b):
+		return 0
+	case escapes[b[i+1]] != 0:
+		return 2
+	}
+	r, n := decodeEscape(b[i:])
+	if r == utf8.RuneError && !isReplacement(b[i:]) {
+		return 0
+	}
+	return n
+}
 
 // unplain sets the high bit of the first byte of w that is special or over 0x7F, and of none before it.
 func unplain(w uint64) uint64 {
@@ -80,6 +92,9 @@ func unplain(w uint64) uint64 {
 	slash := w ^ ('\\' * ones)
 	return (w | (w - ' '*ones) | (quote - ones) | (slash - ones)) & highs
 }
+
+// below has the bytes of a word that come before the lowest bit of m, which is the highest of a byte; all for no bit.
+func below(m uint64) uint64 { return m&-m>>7 - 1 }
 
 // special sets the high bit of every byte of w that ends a plain run. It is exact up to the first such byte, and tells
 // exactly whether there is one: a borrow can only reach bytes above a hit (Mycroft's zero-byte test).

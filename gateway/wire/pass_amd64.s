@@ -6,14 +6,15 @@
 
 // func passAVX512(p *byte, n int) (at int, saw uint64)
 //
-// Bytes that are not there read as zeros, which stop at the latest: a control character, or no letter of an escape.
+// Bytes that are not there read as zeros, which stop at the latest: a control character, or no letter of an escape. \uXXXX is
+// passed too, but for surrogates that are not both there.
 TEXT ·passAVX512(SB), NOSPLIT, $0-32
 	MOVQ p+0(FP), SI
 	MOVQ n+8(FP), DX
-	ADDQ SI, DX         // the end
-	LEAQ -64(DX), R8    // the last whole block is here, at most
+	LEAQ -64(SI)(DX*1), R8 // the last whole block is here, at most
 	XORL R10, R10       // escapes seen
-	VPXOR X4, X4, X4    // all bytes seen
+	XORL DX, DX         // bytes over 7F seen,
+	VPXOR X4, X4, X4    // and whole blocks
 	MOVL $0x22222222, AX
 	VPBROADCASTD AX, Z0 // quotes
 	MOVL $0x5c5c5c5c, AX
@@ -41,7 +42,7 @@ judge:
 	JLS load
 
 tail:
-	MOVQ DX, CX
+	LEAQ 64(R8), CX
 	SUBQ SI, CX
 	MOVQ $-1, AX
 	BZHIQ CX, AX, AX
@@ -62,7 +63,9 @@ escapes:
 	VPCMPB $4, Z5, Z3, K3, K4 // what may not stand behind a backslash by itself
 	KANDNQ K1, K3, K1         // quotes and control characters that do not
 	KORTESTQ K1, K4
-	JNZ stop
+	JNZ odd
+
+passed:
 	VPORQ Z3, Z4, Z4
 	ORQ BX, R10
 	SHRQ $63, AX
@@ -85,12 +88,87 @@ runs: // an escape begins at every other backslash of a run, from its first on
 	LEAQ (AX)(AX*1), BX
 	JMP escapes
 
-stop:
-	KMOVQ K1, BX
+odd: // it may be that nothing else is there than \uXXXX
+	KMOVQ K1, R11
 	KMOVQ K4, CX
+	TESTQ CX, CX
+	JZ stop
+	VPBROADCASTB hexes<>+0(SB), Z12
+	VPCMPEQB Z12, Z3, K4, K5
+	KMOVQ K5, R9              // u
+	TESTQ R9, R9
+	JZ stop
+	VPBROADCASTB hexes<>+1(SB), Z12
+	VPSUBB Z12, Z3, Z6
+	VPBROADCASTB hexes<>+2(SB), Z12
+	VPCMPUB $2, Z12, Z6, K1
+	VPORQ Z2, Z3, Z7          // in lower case
+	VPBROADCASTB hexes<>+3(SB), Z12
+	VPSUBB Z12, Z7, Z6
+	VPBROADCASTB hexes<>+4(SB), Z12
+	VPCMPUB $2, Z12, Z6, K2
+	KORQ K1, K2, K1
+	KMOVQ K1, R12             // hexadecimal digits
+	VPBROADCASTB hexes<>+5(SB), Z12
+	VPCMPEQB Z12, Z7, K2
+	KMOVQ K2, R13             // d
+	VPBROADCASTB hexes<>+6(SB), Z12
+	VPCMPUB $5, Z12, Z7, K1, K5
+	VPBROADCASTB hexes<>+7(SB), Z12
+	VPCMPUB $5, Z12, Z7, K1, K6
+	SHRQ $1, R13
+	ANDQ R9, R13
+	MOVQ R12, DI
+	SHRQ $1, DI
+	ANDQ DI, R12              // two in a row
+	MOVQ R12, DI
+	SHRQ $2, DI
+	ANDQ DI, R12              // four
+	SHRQ $1, R12
+	ANDQ R9, R12
+	KMOVQ K5, DI              // digits from 8 on
+	SHRQ $2, DI
+	ANDQ R13, DI              // surrogates
+	KMOVQ K6, R13             // digits from c on
+	SHRQ $2, R13
+	ANDQ DI, R13              // second halves
+	ANDNQ DI, R13, CX         // first halves
+	ANDQ R12, R13
+	ANDQ R12, CX
+	SHRQ $6, R13
+	ANDQ CX, R13
+	MOVQ R13, CX
+	SHLQ $6, CX
+	ORQ CX, R13               // both halves of pairs
+	ANDNQ DI, R13, DI         // and others
+	ANDNQ R12, DI, R12        // all that is well
+	KMOVQ K4, CX
+	ANDNQ CX, R12, CX
+	MOVQ CX, DI
+	SHRQ $1, DI
+	ORQ R11, DI
+	JZ passed
+	TZCNTQ DI, DI             // the first that is not
+	CMPQ DI, $53
+	JLT stop
+	LEAQ 1(DI), R12
+	BTQ R12, R9
+	JCC stop
+	BZHIQ DI, BX, BX          // it may be cut off: the next block begins there
+	ORQ BX, R10
+	VPMOVB2M Z3, K1
+	KMOVQ K1, AX
+	BZHIQ DI, AX, AX
+	ORQ AX, DX
+	ADDQ DI, SI
+	CMPQ SI, R8
+	JLS load
+	JMP tail
+
+stop: // R11 and CX are what does not pass
 	SHRQ $1, CX // to its backslash
-	ORQ CX, BX
-	TZCNTQ BX, BX
+	ORQ R11, CX
+	TZCNTQ CX, BX
 	BZHIQ BX, AX, AX
 	ORQ AX, R10
 	VPMOVB2M Z3, K1
@@ -99,6 +177,7 @@ stop:
 	VPMOVB2M Z4, K1
 	KMOVQ K1, CX
 	ORQ CX, AX
+	ORQ DX, AX
 	ADDQ BX, SI
 	SUBQ p+0(FP), SI
 	MOVQ SI, at+16(FP)
@@ -273,3 +352,7 @@ GLOBL lowNibbles<>(SB), RODATA|NOPTR, $16
 DATA highNibbles<>+0(SB)/8, $0x0804020000010000
 DATA highNibbles<>+8(SB)/8, $0
 GLOBL highNibbles<>(SB), RODATA|NOPTR, $16
+
+// hexes are what \uXXXX is judged by: u; 0 and how many digits follow it; a and how many; d; 8; c.
+DATA hexes<>+0(SB)/8, $0x6338640561093075
+GLOBL hexes<>(SB), RODATA|NOPTR, $8

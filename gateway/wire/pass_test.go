@@ -12,16 +12,33 @@ import (
 func slowPass(b []byte, i int) (at int, saw seen) {
 	for ; i < len(b); i++ {
 		switch {
-		case b[i] == '\\' && i+1 < len(b) && escapes[b[i+1]] != 0:
+		case b[i] == '\\' && i+1 < len(b) && strings.IndexByte(`"\/bfnrt`, b[i+1]) >= 0:
 			saw |= sawEscape
 			i++
-		case b[i] == '"' || b[i] == '\\' || b[i] < ' ':
+		case b[i] == '\\':
+			r, n := decodeEscape(b[i:])
+			if n == 0 || r == utf8.RuneError && !strings.EqualFold(string(b[i:i+6]), `\ufffd`) {
+				return i, saw
+			}
+			saw |= sawEscape
+			i += n - 1
+		case b[i] == '"' || b[i] < ' ':
 			return i, saw
 		case b[i] >= utf8.RuneSelf:
 			saw |= sawHigh
 		}
 	}
 	return i, saw
+}
+
+// checkPass holds pass to slowPass.
+func checkPass(t *testing.T, b []byte, i int) {
+	t.Helper()
+	got, gotSaw := pass(b, i)
+	want, wantSaw := slowPass(b, i)
+	if got != want || gotSaw != wantSaw {
+		t.Fatalf("%q from %d: to %d with %b, want %d with %b", b, i, got, gotSaw, want, wantSaw)
+	}
 }
 
 // slowBody is Cursor.body byte by byte.
@@ -67,18 +84,12 @@ func TestPassAgreesByEveryMeansAndStaysInBounds(t *testing.T) {
 	byEveryMeans(t, func(t *testing.T) {
 		page := page(t)
 		rng := rand.New(rand.NewPCG(3, 4))
-		check := func(b []byte, i int) {
-			at, saw := pass(b, i)
-			if want, wantSaw := slowPass(b, i); at != want || saw != wantSaw {
-				t.Fatalf("%q from %d: to %d with %b, want %d with %b", b, i, at, saw, want, wantSaw)
-			}
-		}
 		for n := range 201 {
 			for _, often := range []int{2, 5, 20, 100, 1000} {
 				for _, b := range [][]byte{page[:n:n], page[len(page)-n:]} {
 					sprinkle(rng, b, often)
 					for i := 0; i <= min(n, block); i += 1 + rng.IntN(3) {
-						check(b, i)
+						checkPass(t, b, i)
 					}
 				}
 			}
@@ -86,7 +97,7 @@ func TestPassAgreesByEveryMeansAndStaysInBounds(t *testing.T) {
 		for range 3000 {
 			b := page[rng.IntN(block):]
 			sprinkle(rng, b, 4+rng.IntN(4000))
-			check(b, 0)
+			checkPass(t, b, 0)
 		}
 	})
 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -17,7 +16,7 @@ type Edit struct {
 // cut is one edit in its place: it replaces b[off:end]. An inserted member carries its name.
 type cut struct {
 	off, end int
-	edit     Edit
+	edit     int // which
 	insert   bool
 }
 
@@ -27,25 +26,24 @@ type cut struct {
 // error, and dst is returned as it was. Without edits the one segment is the body.
 func (r *Request) Splice(edits []Edit, dst [][]byte) ([][]byte, error) {
 	s := splicer{b: r.p.b, dst: dst}
-	var space [8]cut
+	var space [4]cut
 	cuts := space[:0]
-	for i, e := range edits {
-		if err := r.checkEdit(edits[:i], e); err != nil {
+	for i := range edits {
+		c, err := r.cutFor(edits, i)
+		if err != nil {
 			return dst, err
 		}
-		c := cut{off: r.opening + 1, end: r.opening + 1, edit: e, insert: true}
-		if m := r.member(e.Key); m != nil {
-			c = cut{off: int(m.off), end: int(m.end), edit: e}
-		}
 		cuts = append(cuts, c)
+		for k := i; k > 0 && cuts[k-1].off > cuts[k].off; k-- {
+			cuts[k-1], cuts[k] = cuts[k], cuts[k-1]
+		}
 	}
-	slices.SortStableFunc(cuts, func(a, b cut) int { return cmp.Compare(a.off, b.off) })
 	for _, c := range cuts {
 		s.copyTo(c.off)
 		if c.insert {
-			r.pieces = s.insert(r.pieces, c.edit)
+			r.pieces = s.insert(r.pieces, &edits[c.edit])
 		} else {
-			s.dst = append(s.dst, c.edit.Raw)
+			s.dst = append(s.dst, edits[c.edit].Raw)
 		}
 		s.i = c.end
 	}
@@ -53,13 +51,27 @@ func (r *Request) Splice(edits []Edit, dst [][]byte) ([][]byte, error) {
 	return s.dst, nil
 }
 
-func (r *Request) checkEdit(before []Edit, e Edit) error {
-	if slices.ContainsFunc(before, func(o Edit) bool { return o.Key == e.Key }) {
-		return fmt.Errorf("wire: %q is edited twice", e.Key)
+// cutFor finds the place of edit i, which none before it may have.
+func (r *Request) cutFor(edits []Edit, i int) (cut, error) {
+	e := &edits[i]
+	for k := range edits[:i] {
+		if edits[k].Key == e.Key {
+			return cut{}, fmt.Errorf("wire: %q is edited twice", e.Key)
+		}
+	}
+	if err := r.checkRaw(e); err != nil {
+		return cut{}, err
+	}
+	if m := r.member(e.Key); m != nil {
+		return cut{off: int(m.off), end: int(m.end), edit: i}, nil
 	}
 	if !utf8.ValidString(e.Key) {
-		return fmt.Errorf("wire: %q is not UTF-8", e.Key)
+		return cut{}, fmt.Errorf("wire: %q is not UTF-8", e.Key)
 	}
+	return cut{off: r.opening + 1, end: r.opening + 1, edit: i, insert: true}, nil
+}
+
+func (r *Request) checkRaw(e *Edit) error {
 	r.p.names.reset()
 	c := Cursor{keys: &r.p.names}
 	c.start(e.Raw, maxEditDepth)
@@ -86,7 +98,7 @@ func (s *splicer) copyTo(end int) {
 }
 
 // insert adds a whole member and the comma after it: an accepted body holds its messages or prompt at least.
-func (s *splicer) insert(pieces []byte, e Edit) []byte {
+func (s *splicer) insert(pieces []byte, e *Edit) []byte {
 	start := len(pieces)
 	pieces = AppendQuoted(pieces, e.Key)
 	pieces = append(pieces, ':')

@@ -16,7 +16,7 @@ type form uint8
 
 const (
 	formRaw     form = iota // in the body, and plain as it stands
-	formEscaped             // in the body, with escapes
+	formEscaped             // in the body, with escapes; as sawEscape
 	formArena               // in the cursor's arena, plain
 )
 
@@ -27,26 +27,21 @@ func (c *Cursor) text() text {
 		return text{}
 	}
 	start := c.i + 1
-	if end := shortEnd(c.b, start); end >= 0 && c.b[end] == '"' {
-		c.i = end + 1
-		return text{off: uint32(start), end: uint32(end)}
+	if len(c.b)-start < 16 {
+		return c.longText(start)
+	}
+	p := (*[16]byte)(c.b[start:])
+	m := unplain(binary.LittleEndian.Uint64(p[:8]))
+	n := 0
+	if m == 0 {
+		m = unplain(binary.LittleEndian.Uint64(p[8:]))
+		n = 8
+	}
+	if n += bits.TrailingZeros64(m) >> 3; n < 16 && p[n] == '"' {
+		c.i = start + n + 1
+		return text{off: uint32(start), end: uint32(start + n)}
 	}
 	return c.longText(start)
-}
-
-// shortEnd finds the first byte from i on that is no plain ASCII: -1 where there is none among 16, or b ends before those.
-func shortEnd(b []byte, i int) int {
-	if len(b)-i < 16 {
-		return -1
-	}
-	p := (*[16]byte)(b[i:])
-	if m := unplain(binary.LittleEndian.Uint64(p[:8])); m != 0 {
-		return i + bits.TrailingZeros64(m)>>3
-	}
-	if m := unplain(binary.LittleEndian.Uint64(p[8:])); m != 0 {
-		return i + 8 + bits.TrailingZeros64(m)>>3
-	}
-	return -1
 }
 
 // longText reads the rest of a string of any kind, from its first byte on.
@@ -60,11 +55,7 @@ func (c *Cursor) longText(start int) text {
 		return text{}
 	}
 	c.i = end + 1
-	t := text{off: uint32(start), end: uint32(end)}
-	if saw&sawEscape != 0 {
-		t.form = formEscaped
-	}
-	return t
+	return text{off: uint32(start), end: uint32(end), form: form(saw & sawEscape)}
 }
 
 // body finds the closing quote of the string whose first byte is at i; -1 after a fault.
@@ -82,23 +73,13 @@ func (c *Cursor) body(i int) (end int, all seen) {
 			c.fail(CodeInvalidJSON, at, "a control character in a string")
 			return -1, all
 		}
-		all |= sawEscape
-		if i = c.escapes(at); i < 0 {
+		n := c.escape(at)
+		if n == 0 {
 			return -1, all
 		}
+		all |= sawEscape
+		i = at + n
 	}
-}
-
-// escapes passes the escape at i, and those of hexadecimal digits right behind it; -1 after a fault.
-func (c *Cursor) escapes(i int) int {
-	for more := true; more; more = i+1 < len(c.b) && c.b[i] == '\\' && c.b[i+1] == 'u' {
-		n := c.escape(i)
-		if n == 0 {
-			return -1
-		}
-		i += n
-	}
-	return i
 }
 
 // escape judges the escape at i, which is none of one letter, and returns its length, a surrogate pair being one; 0 after a fault.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -17,11 +18,7 @@ func TestAPlainRunEndsAtEverySpecialByteWhereverItStands(t *testing.T) {
 				for at := range size {
 					b := bytes.Repeat([]byte{'x'}, size)
 					b[at] = byte(ch)
-					i, saw := pass(b, 0)
-					want, wantSaw := slowPass(b, 0)
-					if i != want || saw != wantSaw {
-						t.Fatalf("byte %#x at %d of %d: run of %d with %b, want %d with %b", ch, at, size, i, saw, want, wantSaw)
-					}
+					checkPass(t, b, 0)
 				}
 			}
 		}
@@ -35,13 +32,41 @@ func TestEveryLetterOfAnEscapeIsJudgedWhereverItStands(t *testing.T) {
 			for at := range 140 {
 				b := bytes.Repeat([]byte{'x'}, 150)
 				b[at], b[at+1] = '\\', byte(ch)
-				i, saw := pass(b, 0)
-				if want, wantSaw := slowPass(b, 0); i != want || saw != wantSaw {
-					t.Fatalf("letter %#x at %d: run of %d with %b, want %d with %b", ch, at, i, saw, want, wantSaw)
+				checkPass(t, b, 0)
+			}
+		}
+	})
+}
+
+// Every \uXXXX is judged as one rune, wherever it stands and whatever one byte of it is.
+func TestHexadecimalEscapesAreJudgedWhereverTheyStand(t *testing.T) {
+	byEveryMeans(t, func(t *testing.T) {
+		for _, good := range []string{`\u0041`, `\uD7ff`, `\ud800`, `\uDBFF`, `\udc00`, `\ue000`, `\uFFFD`, `\uffff`, `\u00e9\u0301`, `\ud83d\ude00`, `\\u0041`} {
+			for at := range 140 {
+				b := []byte(strings.Repeat("x", at) + good + strings.Repeat("y", 140-at))
+				checkPass(t, b, 0)
+				checkPass(t, b[:at+len(good)], 0)
+				if at%3 == 0 {
+					checkAround(t, b, at, len(good))
 				}
 			}
 		}
 	})
+}
+
+// checkAround replaces each byte of an escape by others, and cuts it.
+func checkAround(t *testing.T, b []byte, at, n int) {
+	t.Helper()
+	for k := range n {
+		was := b[at+k]
+		for _, ch := range []byte("\x00\x1f\"/09:@AFG\\\\`afgu\x7f\x80\xb0\xe1\xff") {
+			b[at+k] = ch
+			checkPass(t, b, 0)
+			checkString(t, append(b[:len(b):len(b)], '"'), 0)
+		}
+		b[at+k] = was
+		checkPass(t, b[:at+k], 0)
+	}
 }
 
 func TestInvalidUTF8IsFoundAnywhereInALongString(t *testing.T) {
@@ -118,5 +143,19 @@ func TestACursorTakesAnEnginesLooseText(t *testing.T) {
 	}
 	if !utf8.Valid(AppendUnquoted(nil, []byte(`\ud800`))) {
 		t.Error("a lone surrogate is not replaced")
+	}
+}
+
+func TestFourDigitsAreReadInEitherCase(t *testing.T) {
+	for r := range uint32(0x10000) {
+		for _, format := range []string{"%04x", "%04X"} {
+			if got := fourDigits(binary.LittleEndian.Uint32(fmt.Appendf(nil, format, r))); got != r {
+				t.Fatalf("%#x is read as %#x", r, got)
+			}
+		}
+		raw := fmt.Appendf(nil, `a\u%04xb`, r)
+		if got, want := AppendUnquoted(nil, raw), slowUnquoted(nil, raw); !bytes.Equal(got, want) {
+			t.Fatalf("%s is %q, want %q", raw, got, want)
+		}
 	}
 }

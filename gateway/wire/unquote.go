@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -11,39 +12,67 @@ import (
 // The plain form is never longer than raw; what dst has room for behind it may be written over.
 func AppendUnquoted(dst, raw []byte) []byte {
 	dst = slices.Grow(dst, len(raw)+block)
-	for {
+	for len(raw) > 0 {
 		read, wrote := unquote(dst[len(dst):cap(dst)], raw)
 		dst, raw = dst[:len(dst)+wrote], raw[read:]
-		if len(raw) == 0 {
-			return dst
-		}
-		for len(raw) > 0 && raw[0] == '\\' && escapes[raw[1]] == 0 {
-			r, n := decodeEscape(raw)
-			dst, raw = utf8.AppendRune(dst, r), raw[n:]
+		for len(raw) > 1 && raw[0] == '\\' && raw[1] == 'u' {
+			dst, raw = appendHexes(dst, raw)
 		}
 	}
+	return dst
 }
 
 // unquoteByRuns writes to dst what raw stands for, up to an escape that is not of one letter. It is unquote for machines of which
 // nothing is known.
 func unquoteByRuns(dst, raw []byte) (read, wrote int) {
-	for {
-		n := bytes.IndexByte(raw[read:], '\\')
+	out, rest := dst[:0], raw
+	for len(rest) > 0 {
+		n := bytes.IndexByte(rest, '\\')
 		if n < 0 {
-			n = len(raw) - read
+			return len(raw), len(append(out, rest...))
 		}
-		wrote += copy(dst[wrote:], raw[read:read+n])
-		if read += n; read == len(raw) {
-			return read, wrote
+		out = append(out, rest[:n]...)
+		if rest = rest[n:]; escapes[rest[1]] == 0 {
+			break
 		}
-		ch := escapes[raw[read+1]]
-		if ch == 0 {
-			return read, wrote
-		}
-		dst[wrote] = ch
-		wrote++
-		read += 2
+		out = append(out, escapes[rest[1]])
+		rest = rest[2:]
 	}
+	return len(raw) - len(rest), len(out)
+}
+
+// appendHexes appends what the \uXXXX at the front of raw stands for, and others right behind it, up to and with the first surrogate.
+// Their digits are good, and dst has room for as many bytes as raw has.
+func appendHexes(dst, raw []byte) (appended, rest []byte) {
+	n := len(dst)
+	dst = dst[:cap(dst)]
+	for len(raw) >= 6 && raw[0] == '\\' && raw[1] == 'u' {
+		r := fourDigits(binary.LittleEndian.Uint32(raw[2:]))
+		switch {
+		case r < utf8.RuneSelf:
+			dst[n] = byte(r)
+			n++
+		case r < 0x800:
+			dst[n], dst[n+1] = 0xC0|byte(r>>6), 0x80|byte(r)&0x3F
+			n += 2
+		case r&0xF800 == 0xD800:
+			r, read := decodeEscape(raw)
+			return utf8.AppendRune(dst[:n], r), raw[read:]
+		default:
+			dst[n], dst[n+1], dst[n+2] = 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F
+			n += 3
+		}
+		raw = raw[6:]
+	}
+	return dst[:n], raw
+}
+
+// fourDigits is the value of four good hexadecimal digits, of which the first is in the lowest byte.
+func fourDigits(w uint32) uint32 {
+	const each = 0x01010101
+	w = w&(0xF*each) + w>>6&each*9 // a letter's low half is 1 for A
+	w = (w<<4 | w>>8) & 0x00FF00FF // pairs
+	return w&0xFF<<8 | w>>16
 }
 
 // ValidQuoted reports whether raw could stand between the quotes of a JSON string; its UTF-8 is not judged.

@@ -17,26 +17,42 @@ var (
 //go:noescape
 func passAVX512(p *byte, n int) (at int, saw uint64)
 
-// passAVX2 is passAVX512 for so many blocks, one at least. It stops within them, or where the next it would read is not whole.
+// passAVX2 is passAVX512 for so many blocks, one at least, and stops at every hexadecimal escape. It stops within the blocks, or
+// where the next it would read is not whole.
 //
 //go:noescape
 func passAVX2(p *byte, blocks int) (at int, saw uint64)
 
-func passBlocks(b []byte, i int) (at int, saw seen) {
+// pass reads the inside of a string from b[i] on: over plain bytes and escapes, to the first byte that is neither. That is a
+// quote, a control character, the backslash of a bad escape or of a lone surrogate, or the end of b.
+func pass(b []byte, i int) (at int, saw seen) {
 	switch {
-	case i >= len(b) || !hasAVX2:
+	case len(b)-i < block/2 || !hasAVX2:
 		return passWords(b, i)
 	case hasAVX512:
 		n, bits := passAVX512(&b[i], len(b)-i)
 		return i + n, seen(bits)
 	}
-	if blocks := (len(b) - i) / block; blocks > 0 {
-		n, bits := passAVX2(&b[i], blocks)
-		i += n
-		saw = seen(bits)
+	return passInTurns(b, i)
+}
+
+// passInTurns is pass by passAVX2, and by words over what that does not know: hexadecimal escapes and what is close behind them,
+// and the last bytes.
+func passInTurns(b []byte, i int) (at int, saw seen) {
+	for {
+		if blocks := (len(b) - i) / block; blocks > 0 {
+			n, bits := passAVX2(&b[i], blocks)
+			i += n
+			saw |= seen(bits)
+		}
+		near := min(i+block, len(b))
+		at, more := passWords(b[:near], i)
+		saw |= more
+		if near == len(b) || at+longestEscape <= near {
+			return at, saw
+		}
+		i = at
 	}
-	at, more := passWords(b, i)
-	return at, saw | more
 }
 
 // unquoteAVX512 writes to dst what the n bytes at src stand for, up to an escape that is not of one letter. It reads no byte

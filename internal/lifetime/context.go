@@ -39,6 +39,9 @@ func (c *Context) Err() error {
 
 // Done implements context.Context.
 func (c *Context) Done() <-chan struct{} {
+	if c.Context.Err() != nil {
+		c.Cancel(nil)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.done == nil {
@@ -77,7 +80,7 @@ func ours(ctx context.Context) *Context {
 // Lifetime returns c, for those that wrap it.
 func (c *Context) Lifetime() *Context { return c }
 
-// Listen has l told of the end; at once where it has come.
+// Listen has l told of the end, which may have come.
 func (c *Context) Listen(l Listener) {
 	c.mu.Lock()
 	over := c.over.Load()
@@ -91,7 +94,7 @@ func (c *Context) Listen(l Listener) {
 	c.watch()
 	c.mu.Unlock()
 	if over {
-		go l.ContextEnded()
+		go l.ContextEnded() // who listens may hold a lock
 	}
 }
 
@@ -158,16 +161,25 @@ func (c *Context) Cancel(why error) {
 	c.first, c.others, c.leave = nil, nil, nil
 	c.mu.Unlock()
 	if first != nil {
-		go first.ContextEnded()
+		tell(first)
 	}
 	for _, l := range others {
-		go l.ContextEnded()
+		tell(l)
 	}
 	if p := ours(c.Context); p != nil && c.follow {
 		p.Unlisten(c)
 	} else if leave != nil {
 		leave()
 	}
+}
+
+// tell ends contexts at once, and has others hear on a goroutine of their own.
+func tell(l Listener) {
+	if child, ok := l.(*Context); ok {
+		child.Cancel(nil)
+		return
+	}
+	go l.ContextEnded()
 }
 
 // Watch is a Listener under some context. The zero Watch is nobody's.
