@@ -72,9 +72,10 @@ type conn struct {
 	values []string // of header
 	names  []string // of values
 	twice  bool     // a field of header came more than once
-	habit  habit
-	post   bool // the request before was a POST
-	last   bool // the client wants no answer after this one
+	habit  *habit   // nil before the second request
+	asked  bool     // there was a first
+	post   bool     // the request before was a POST
+	last   bool     // the client wants no answer after this one
 	body   body
 	answer answer
 	later  func() // what answers on when the handler has returned; nil is nothing

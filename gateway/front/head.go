@@ -63,7 +63,7 @@ func (c *conn) parse(end int) *refusal {
 	c.scan, c.skipped, c.inHead = scan{}, 0, false
 	clear(c.header)
 	c.values, c.names, c.twice = c.values[:0], c.names[:0], false
-	c.habit.forget(cap(c.values))
+	c.forget()
 	c.blankRequest()
 
 	line, fields, _ := strings.Cut(head, "\r\n")
