@@ -116,7 +116,7 @@ func (x *exchange) demand() fleet.Demand {
 func (x *exchange) call(ctx context.Context) error {
 	t := &x.turn
 	t.ctx = newTurnContext(ctx)
-	watchPreemption(t.ticket, t.ctx)
+	t.ticket.Watch(t.ctx)
 	defer t.unwatch()
 	if err := x.sendBeside(t.ctx.cancel); err != nil {
 		return err
@@ -148,10 +148,8 @@ func cause(ctx context.Context, err error) error {
 	return context.Cause(ctx)
 }
 
-// watchPreemption ends the attempt when its ticket has to give way, until its watch ends.
-func watchPreemption(t *scheduler.Ticket, ctx *turnContext) {
-	t.Watch(func() { ctx.cancel(errPreempted) })
-}
+// GiveWay implements scheduler.Watcher: it ends the attempt.
+func (c *turnContext) GiveWay() { c.cancel(errPreempted) }
 
 // lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier steps.
 func (x *exchange) lastHop() (*Hop, error) {

@@ -79,7 +79,7 @@ func (x *exchange) callLeg(ctx context.Context, hop *Hop) error {
 	t := &x.turn
 	t.ctx = newTurnContext(ctx)
 	if t.ticket != nil {
-		watchPreemption(t.ticket, t.ctx)
+		t.ticket.Watch(t.ctx)
 		defer t.ticket.Watch(nil)
 	}
 	var err error

@@ -44,11 +44,17 @@ func (sh *shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	flight.Begin(sh.of.s.now())
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ticket.Watch(func() { cancel(errPreempted) })
+	ticket.Watch(attempt(cancel))
 	defer ticket.Watch(nil)
 	answer, err := sh.call(ctx, rep, &place{ticket: ticket, flight: &flight, size: sh.sp.BlockSize, now: sh.of.s.now})
 	return answer, cause(ctx, err)
 }
+
+// attempt ends what it was made with.
+type attempt context.CancelCauseFunc
+
+// GiveWay implements scheduler.Watcher.
+func (a attempt) GiveWay() { a(errPreempted) }
 
 // choose runs the specialist's pipeline as a dry run, which leaves no trace in what it learns, and takes the best replica whose
 // breaker is closed: a shadow is no probe.

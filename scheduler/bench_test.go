@@ -267,7 +267,7 @@ func BenchmarkGateAnswer(b *testing.B) {
 	g := benchGate(b)
 	var h kvpool.Hasher
 	chain := h.Chain(nil, 1, make([]uint32, 16*16), 16)
-	preempted, arrived := func() {}, time.Now()
+	preempted, arrived := watcher(func() {}), time.Now()
 	for _, deadline := range []bool{false, true} {
 		b.Run(fmt.Sprintf("deadline=%t", deadline), func(b *testing.B) {
 			r := GateRequest{ID: "bench", Chain: chain, PromptTokens: 16*16 + 8, MaxNew: 16, Whole: true, Victim: true, Tenant: "bench", Arrived: arrived}

@@ -95,8 +95,8 @@ func TestWatchHearsOfAPreemptionUntilItEnds(t *testing.T) {
 		victim := GateRequest{ID: "low", PromptTokens: 79, Victim: true}
 		heard := make(chan string, 4)
 		a, b := admitted(t, g, victim), admitted(t, g, victim)
-		a.Watch(func() { heard <- "a" })
-		b.Watch(func() { heard <- "b" })
+		a.Watch(watcher(func() { heard <- "a" }))
+		b.Watch(watcher(func() { heard <- "b" }))
 		b.Watch(nil)
 		high := waits(t, g, GateRequest{ID: "high", PromptTokens: 159, Priority: 1})
 		if got := <-heard; got != "a" {
@@ -107,7 +107,7 @@ func TestWatchHearsOfAPreemptionUntilItEnds(t *testing.T) {
 		if len(heard) != 0 {
 			t.Error("a watch that had ended heard of it")
 		}
-		b.Watch(func() { heard <- "late" })
+		b.Watch(watcher(func() { heard <- "late" }))
 		if got := <-heard; got != "late" {
 			t.Errorf("%s heard of it", got)
 		}
@@ -184,3 +184,7 @@ func TestPinnedTicketIsNoVictim(t *testing.T) {
 		b.Release()
 	})
 }
+
+type watcher func()
+
+func (w watcher) GiveWay() { w() }

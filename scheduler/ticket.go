@@ -40,8 +40,8 @@ type Ticket struct {
 	begun     int     // generated with the first token; 0 before
 	estimate  float64 // pace that was estimated then, ns a token
 	yielding  bool
-	watch     func() // called when it has to give way; nil is nobody
-	away      bool   // thought away, while it is asked for whom it could make room
+	watch     Watcher // told when it has to give way; nil is nobody
+	away      bool    // thought away, while it is asked for whom it could make room
 	released  bool
 	index     int // in gate.tickets
 	victim    int // in gate.victims; -1 is not there
@@ -129,15 +129,18 @@ func (t *Ticket) Preempted() <-chan struct{} {
 // Yielding reports whether Preempted is closed. It takes no lock.
 func (t *Ticket) Yielding() bool { return t.yielded.Load() }
 
-// Watch has f called, by a goroutine of its own, when Preempted is closed, or at once where it is; until the next Watch. A nil f
-// ends the watch: f may still be running then, but is not called any more.
-func (t *Ticket) Watch(f func()) {
+// Watcher is who has a place that may have to be given back.
+type Watcher interface{ GiveWay() }
+
+// Watch has w.GiveWay called, by a goroutine of its own, when Preempted is closed, or at once where it is; until the next Watch. A nil w
+// ends the watch: GiveWay may still be running then, but is not called any more.
+func (t *Ticket) Watch(w Watcher) {
 	t.gate.gateMu.Lock()
-	t.watch = f
-	late := t.yielding && f != nil
+	t.watch = w
+	late := t.yielding && w != nil
 	t.gate.gateMu.Unlock()
 	if late {
-		go f()
+		go w.GiveWay()
 	}
 }
 
@@ -233,7 +236,7 @@ func (t *Ticket) giveWay() {
 		close(t.giveUp)
 	}
 	if t.watch != nil {
-		go t.watch()
+		go t.watch.GiveWay()
 	}
 }
 
