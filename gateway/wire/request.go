@@ -119,7 +119,7 @@ func (r *Request) Raw(name string) []byte {
 
 func (r *Request) member(name string) *member {
 	for i := range r.members {
-		if string(r.p.bytes(r.members[i].name)) == name {
+		if t := r.members[i].name; int(t.end-t.off) == len(name) && string(r.p.bytes(t)) == name {
 			return &r.members[i]
 		}
 	}
