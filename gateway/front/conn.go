@@ -70,6 +70,8 @@ type conn struct {
 	url    url.URL
 	header http.Header
 	values []string // of header
+	names  []string // of values
+	twice  bool     // a field of header came more than once
 	habit  *habit   // nil before the second request
 	asked  bool     // there was a first
 	post   bool     // the request before was a POST
