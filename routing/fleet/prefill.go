@@ -114,7 +114,12 @@ func (l *prefills) close(at int) {
 	if len(l.idle) < mostIdle {
 		l.idle = append(l.idle, l.open[at])
 	}
-	l.open = slices.Delete(l.open, at, at+1)
+	last := len(l.open) - 1
+	if at < last {
+		copy(l.open[at:], l.open[at+1:])
+	}
+	l.open[last] = nil
+	l.open = l.open[:last]
 	l.changed()
 }
 
