@@ -227,8 +227,8 @@ func (x *exchange) plan() (routing.Plan, error) {
 }
 
 // timedEvery is how long after one decision of a specialist another has the time of every plugin taken, beside those that are
-// to be explained: at most two hundred a second pay for it.
-const timedEvery = 5 * time.Millisecond
+// to be explained: at most a thousand a second pay for it.
+const timedEvery = time.Millisecond
 
 // timer is what times the plugins of this decision; nil is nobody.
 func (x *exchange) timer(now time.Time) func() time.Duration {
