@@ -1,0 +1,35 @@
+package gateway
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestHexDigitsAreThoseOfTheNumber(t *testing.T) {
+	for range 10_000 {
+		v := rand.Uint32()
+		var text [8]byte
+		binary.BigEndian.PutUint64(text[:], hexDigits(v))
+		if got, err := strconv.ParseUint(string(text[:]), 16, 32); err != nil || uint32(got) != v || strings.ToLower(string(text[:])) != string(text[:]) {
+			t.Fatalf("%08x is written %q", v, text)
+		}
+	}
+}
+
+// An exchange gives out each id once, whoever had its memory before.
+func TestNoIDIsGivenTwice(t *testing.T) {
+	seen := map[string]bool{}
+	for range 10 {
+		m := new(memory)
+		for range 3 * idsAtOnce {
+			id := m.freshID()
+			if len(id) != idLength || !wellFormed(id) || seen[id] {
+				t.Fatalf("%q, seen before: %v", id, seen[id])
+			}
+			seen[id] = true
+		}
+	}
+}
