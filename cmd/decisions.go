@@ -40,7 +40,10 @@ type distribution struct {
 }
 
 func (d *distribution) add(value float64) {
-	at := 0
+	at, half := 0, len(d.bounds)/2
+	if value > d.bounds[half] {
+		at = half + 1
+	}
 	for at < len(d.bounds) && !(value <= d.bounds[at]) {
 		at++
 	}

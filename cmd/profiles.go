@@ -52,7 +52,7 @@ func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist
 		Name: name, BlockSize: sp.BlockSize, Context: sp.Context, Draft: sp.Scheduler.SpeculativeWindow, Adapters: adapterNames(*sp), Created: h.started.Unix(),
 		Version: sp.Version, Versions: adapterVersions(sp), Fallback: sp.Fallback,
 		Board: b.board, Load: b.load, Workflow: p.workflow, Protocol: p.protocol,
-		Fleet:     func() *fleet.Snapshot { return h.fleet.Snapshot(name) },
+		Fleet:     h.fleet.View(name).Snapshot,
 		Planned:   watch.planned,
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,

@@ -30,7 +30,9 @@ func (x *exchange) relayUnary() error {
 	x.observeFirstToken(now)
 	x.noteDelivered(usage)
 	x.said.whole(answer.Text)
-	x.releaseHeld()
+	if len(x.held) > 0 {
+		x.releaseHeld()
+	}
 	x.writeHead(now, len(body))
 	x.armWrite(since)
 	if _, err := x.w.Write(body); err != nil {

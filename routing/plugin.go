@@ -32,8 +32,8 @@ type Filter interface {
 
 // Narrower is a Filter that removes in place, and writes nothing where all stay: what profiles ask instead of Filter.
 type Narrower interface {
-	// Narrow removes from left who cannot serve the request. It adds nobody.
-	Narrow(v View, left *index.HostBitmap)
+	// Narrow removes from left who cannot serve the request, and reports whether that was anybody. It adds nobody.
+	Narrow(v View, left *index.HostBitmap) bool
 }
 
 // Scorer rates candidates by one criterion.

@@ -44,19 +44,27 @@ type filter struct {
 	narrow Narrower // the Filter, where it is one; else nil
 }
 
-// apply leaves in left whom the filter keeps, and reports whether those are fewer.
+// apply leaves in left whom the filter keeps, and reports whether it may have changed.
 func (u *filter) apply(v View, left *index.HostBitmap) bool {
-	before := *left
 	if u.narrow != nil {
-		u.narrow.Narrow(v, left)
-	} else {
-		*left = u.Filter.Filter(v, before)
+		return u.narrow.Narrow(v, left)
 	}
-	if left.Equal(&before) {
+	*left = u.Filter.Filter(v, *left)
+	return true
+}
+
+// cut notes who is left after a filter, and reports whether those are fewer than before.
+func (r *record) cut(filter int) bool {
+	before := &r.candidates
+	if n := len(r.cuts); n > 0 {
+		before = &r.cuts[n-1].left
+	}
+	r.left.Keep(before) // a filter adds nobody
+	if r.left.Equal(before) {
 		return false
 	}
-	left.Keep(&before) // a filter adds nobody
-	return !left.Equal(&before)
+	r.cuts = append(r.cuts, cut{filter, r.left})
+	return true
 }
 
 type scorer struct {
@@ -162,15 +170,11 @@ func (p *Profile) filter(c *Context, r *record) error {
 	for i := range p.filters {
 		u := &p.filters[i]
 		c.running = u.unit
-		fewer := u.apply(View{c}, &r.left)
+		changed := u.apply(View{c}, &r.left)
 		if c.now != nil {
 			r.lap(c, u.unit)
 		}
-		if !fewer {
-			continue
-		}
-		r.cuts = append(r.cuts, cut{i, r.left})
-		if r.left.Empty() {
+		if changed && r.cut(i) && r.left.Empty() {
 			return r.noCandidate(u.name)
 		}
 	}

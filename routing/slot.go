@@ -80,17 +80,24 @@ func (s Slot[T]) Put(c *Context, v T) {
 }
 
 // Get returns what was put in the slot in this request, or the zero value. Only a plugin that declares the slot may read it.
-func (s Slot[T]) Get(v View) (value T) { // in one piece: it is asked twenty times a request
+func (s Slot[T]) Get(v View) (value T) {
+	if place := s.read(v); place != nil {
+		value = place.value
+	}
+	return value
+}
+
+func (s Slot[T]) read(v View) *cell[T] {
 	c := v.c
 	if !c.running.reads.has(s.id) {
 		c.running.trespass("reads", s.id)
 	}
 	if int(s.id) < len(c.cells) {
 		if place, _ := c.cells[s.id].(*cell[T]); place != nil && place.written == c.generation {
-			return place.value
+			return place
 		}
 	}
-	return value
+	return nil
 }
 
 // Has reports whether the slot was written in this request.

@@ -119,8 +119,9 @@ func (r *Request) Raw(name string) []byte {
 
 func (r *Request) member(name string) *member {
 	for i := range r.members {
-		if string(r.p.bytes(r.members[i].name)) == name {
-			return &r.members[i]
+		m := &r.members[i]
+		if int(m.name.end-m.name.off) == len(name) && string(r.p.bytes(m.name)) == name {
+			return m
 		}
 	}
 	return nil

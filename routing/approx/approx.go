@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"time"
 
 	"octet/kvpool"
@@ -85,8 +86,10 @@ func (x *Index) Routed(id index.HostID, chain []kvpool.BlockHash, now time.Time)
 
 // Depths sets out[h], for each h in among, to the number of leading blocks of chain that count for h.
 func (x *Index) Depths(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16) {
-	for id := range among.All() {
-		out[id] = 0
+	for i, w := range among {
+		for ; w != 0; w &= w - 1 {
+			out[i<<6+bits.TrailingZeros64(w)] = 0
+		}
 	}
 	x.Extend(chain, among, now, out)
 }
@@ -96,9 +99,12 @@ func (x *Index) Depths(chain []kvpool.BlockHash, among index.HostBitmap, now tim
 func (x *Index) Extend(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16) {
 	chain = chain[:min(len(chain), 1<<16-1)]
 	at := now.UnixNano()
-	for id := range among.All() {
-		if from := int(out[id]); from < len(chain) {
-			out[id] = uint16(x.hosts[id].depth(chain, from, at))
+	for i, w := range among {
+		for ; w != 0; w &= w - 1 {
+			id := i<<6 + bits.TrailingZeros64(w)
+			if from := int(out[id]); from < len(chain) {
+				out[id] = uint16(x.hosts[id].depth(chain, from, at))
+			}
 		}
 	}
 }

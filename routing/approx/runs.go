@@ -140,6 +140,9 @@ func (s *runs) drop(r *run) {
 
 // front makes r the newest.
 func (s *runs) front(r *run) {
+	if s.ends.older == r {
+		return
+	}
 	r.unlink()
 	r.older, r.newer = s.ends.older, &s.ends
 	r.older.newer, r.newer.older = r, r

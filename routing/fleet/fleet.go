@@ -30,6 +30,7 @@ type Fleet struct {
 	mu       sync.Mutex
 	replicas map[string]*Replica // by name; guarded by mu
 	pools    map[string]*pool    // by specialist; guarded by mu
+	views    map[string]*View    // by specialist; guarded by mu
 	changed  chan struct{}       // closed and replaced by each change; guarded by mu
 }
 
@@ -41,7 +42,7 @@ func WithBreaker(b Breaker) Option { return func(f *Fleet) { f.config = b } }
 
 // New returns an empty Fleet.
 func New(options ...Option) *Fleet {
-	f := &Fleet{replicas: map[string]*Replica{}, pools: map[string]*pool{}, changed: make(chan struct{})}
+	f := &Fleet{replicas: map[string]*Replica{}, pools: map[string]*pool{}, views: map[string]*View{}, changed: make(chan struct{})}
 	for _, o := range options {
 		o(f)
 	}
@@ -100,6 +101,25 @@ func (f *Fleet) Snapshot(specialist string) *Snapshot {
 		return s
 	}
 	return &Snapshot{states: &f.states}
+}
+
+// View is the replicas of one specialist, always the present ones.
+type View struct{ snapshot atomic.Pointer[Snapshot] }
+
+// Snapshot returns the replicas as they are now. It costs a load.
+func (v *View) Snapshot() *Snapshot { return v.snapshot.Load() }
+
+// View returns Snapshot of a specialist, for who asks for it often.
+func (f *Fleet) View(specialist string) *View {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := f.views[specialist]
+	if v == nil {
+		v = new(View)
+		v.snapshot.Store(f.Snapshot(specialist))
+		f.views[specialist] = v
+	}
+	return v
 }
 
 // Find returns the replica of that name.
@@ -171,6 +191,9 @@ func (f *Fleet) publish() {
 		s.add(r)
 	}
 	f.snaps.Store(&snaps)
+	for specialist, v := range f.views {
+		v.snapshot.Store(f.Snapshot(specialist))
+	}
 	close(f.changed)
 	f.changed = make(chan struct{})
 }

@@ -69,17 +69,20 @@ func (l *prefills) route(d Demand) *prefill {
 func (l *prefills) begin(p *prefill, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := slices.Index(l.open, p)
-	if at < 0 || p.sent {
+	to := l.sent()
+	at := to // mostly: who came first is sent first
+	for at < len(l.open) && l.open[at] != p {
+		at++
+	}
+	if at == len(l.open) { // it was sent already, or is no more
 		return
 	}
 	p.sent = true
-	l.open = slices.Delete(l.open, at, at+1)
-	at = l.sent()
-	if at == 0 {
+	if to == 0 {
 		l.since = now
 	}
-	l.open = slices.Insert(l.open, at, p)
+	copy(l.open[to+1:at+1], l.open[to:at])
+	l.open[to] = p
 	l.changed()
 }
 
@@ -111,7 +114,12 @@ func (l *prefills) close(at int) {
 	if len(l.idle) < mostIdle {
 		l.idle = append(l.idle, l.open[at])
 	}
-	l.open = slices.Delete(l.open, at, at+1)
+	last := len(l.open) - 1
+	if at < last {
+		copy(l.open[at:], l.open[at+1:])
+	}
+	l.open[last] = nil
+	l.open = l.open[:last]
 	l.changed()
 }
 
@@ -124,11 +132,11 @@ func (l *prefills) changed() {
 
 // sent returns how many of open were sent. It needs l.mu.
 func (l *prefills) sent() int {
-	at := slices.IndexFunc(l.open, func(p *prefill) bool { return !p.sent })
-	if at < 0 {
-		return len(l.open)
+	n := 0
+	for n < len(l.open) && l.open[n].sent {
+		n++
 	}
-	return at
+	return n
 }
 
 // measure notes that open[at] is computed now, and with it what went before it unseen. It needs l.mu.

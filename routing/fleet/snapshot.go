@@ -32,15 +32,13 @@ func (s *Snapshot) Available() index.HostBitmap {
 	return s.Hosts.AndNot(s.states.down.load()).AndNot(s.states.draining.load())
 }
 
-// KeepAvailable takes out of hosts whoever is not in Available.
-func (s *Snapshot) KeepAvailable(hosts *index.HostBitmap) {
-	hosts.Keep(&s.Hosts)
-	for _, out := range [...]*bits{&s.states.down, &s.states.draining} {
-		if !out.empty() {
-			now := out.load()
-			hosts.Drop(&now)
-		}
+// KeepAvailable takes out of hosts whoever is not in Available, and reports whether that was anybody.
+func (s *Snapshot) KeepAvailable(hosts *index.HostBitmap) bool {
+	if s.states.down.empty() && s.states.draining.empty() {
+		return hosts.Keep(&s.Hosts)
 	}
+	now := s.Available()
+	return hosts.Keep(&now)
 }
 
 // NoneTripped says that all breakers of the whole fleet are closed: then Tripped is empty.

@@ -46,22 +46,15 @@ func (b *HostBitmap) Equal(o *HostBitmap) bool {
 	return differ == 0
 }
 
-// Keep takes out whoever is not in o. It is And in place, and writes nothing where all stay.
-func (b *HostBitmap) Keep(o *HostBitmap) {
+// Keep takes out whoever is not in o, and reports whether that was anybody. It is And in place, and writes nothing where all stay.
+func (b *HostBitmap) Keep(o *HostBitmap) (fewer bool) {
 	for i := range b {
 		if gone := b[i] &^ o[i]; gone != 0 {
 			b[i] ^= gone
+			fewer = true
 		}
 	}
-}
-
-// Drop takes out whoever is in o, likewise.
-func (b *HostBitmap) Drop(o *HostBitmap) {
-	for i := range b {
-		if gone := b[i] & o[i]; gone != 0 {
-			b[i] ^= gone
-		}
-	}
+	return fewer
 }
 
 // AndNot returns b without o.

@@ -6,6 +6,31 @@ import "sync/atomic"
 // changes may see either.
 type sharedSet [Words]atomic.Uint64
 
+// countedSet is a sharedSet that mostly is empty, which is one load to see.
+type countedSet struct {
+	sharedSet
+	count atomic.Int64 // at least how many are in; no more than that once no change is under way
+}
+
+func (b *countedSet) set(h HostID) bool {
+	b.count.Add(1)
+	fresh := b.sharedSet.set(h)
+	if !fresh {
+		b.count.Add(-1)
+	}
+	return fresh
+}
+
+func (b *countedSet) clear(h HostID) bool {
+	had := b.sharedSet.clear(h)
+	if had {
+		b.count.Add(-1)
+	}
+	return had
+}
+
+func (b *countedSet) empty() bool { return b.count.Load() == 0 }
+
 // set puts h in by compare-and-swap and reports whether it was not in before.
 func (b *sharedSet) set(h HostID) bool { return b.swap(h, true) }
 

@@ -51,7 +51,7 @@ func (c Config) filled() (Config, error) {
 type slots struct {
 	alive  sharedSet     // replicas outside it are masked out of every answer
 	used   sharedSet     // slots that are not reusable: alive, or retired and not swept
-	stale  sharedSet     // replicas that missed events
+	stale  countedSet    // replicas that missed events
 	size   int           // slots that can be used: those below it
 	sweeps chan struct{} // cap == Config.Sweeps: one place for each running sweep
 }
@@ -62,7 +62,12 @@ func newSlots(c Config) slots { return slots{size: c.Hosts, sweeps: make(chan st
 func (s *slots) Alive() HostBitmap { return s.alive.load() }
 
 // Stale returns the living replicas that missed events: what the index says of them is a guess. It takes no lock.
-func (s *slots) Stale() HostBitmap { return s.stale.load().And(s.alive.load()) }
+func (s *slots) Stale() (none HostBitmap) {
+	if s.stale.empty() {
+		return none
+	}
+	return s.stale.load().And(s.alive.load())
+}
 
 // Retire takes h out of every later answer, at once: one compare-and-swap, no lock. It reports whether h was alive. What h held
 // stays, masked, until Sweep.

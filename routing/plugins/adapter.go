@@ -29,8 +29,11 @@ func (a *adapter) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
 }
 
 // Narrow implements routing.Narrower.
-func (a *adapter) Narrow(v routing.View, left *index.HostBitmap) {
-	if f := v.Facts(); f.Adapter != "" && a.adapters != nil {
-		*left = a.adapters.Serving(f.Specialist, f.Adapter, *left)
+func (a *adapter) Narrow(v routing.View, left *index.HostBitmap) bool {
+	f := v.Facts()
+	if f.Adapter == "" || a.adapters == nil {
+		return false
 	}
+	*left = a.adapters.Serving(f.Specialist, f.Adapter, *left)
+	return true
 }

@@ -19,14 +19,16 @@ func (b *breaker) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
 }
 
 // Narrow implements routing.Narrower.
-func (*breaker) Narrow(v routing.View, left *index.HostBitmap) {
+func (*breaker) Narrow(v routing.View, left *index.HostBitmap) (fewer bool) {
 	s := Fleet.Get(v)
 	if s.NoneTripped() {
-		return
+		return false
 	}
 	for h := range s.Tripped().And(*left).All() {
 		if !s.Replica(h).Admits() {
 			left.Clear(h)
+			fewer = true
 		}
 	}
+	return fewer
 }

@@ -27,13 +27,15 @@ func (f *concurrency) Filter(v routing.View, in index.HostBitmap) index.HostBitm
 }
 
 // Narrow implements routing.Narrower.
-func (f *concurrency) Narrow(v routing.View, left *index.HostBitmap) {
+func (f *concurrency) Narrow(v routing.View, left *index.HostBitmap) (fewer bool) {
 	s := Fleet.Get(v)
 	for i, w := range left {
 		for ; w != 0; w &= w - 1 {
 			if h := index.HostID(i<<6 + bits.TrailingZeros64(w)); s.Replica(h).InFlight() >= f.max {
 				left.Clear(h)
+				fewer = true
 			}
 		}
 	}
+	return fewer
 }

@@ -19,4 +19,6 @@ func (h *health) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
 }
 
 // Narrow implements routing.Narrower.
-func (*health) Narrow(v routing.View, left *index.HostBitmap) { Fleet.Get(v).KeepAvailable(left) }
+func (*health) Narrow(v routing.View, left *index.HostBitmap) bool {
+	return Fleet.Get(v).KeepAvailable(left)
+}

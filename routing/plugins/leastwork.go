@@ -36,12 +36,27 @@ func newLeastWork(Deps) routing.Factory {
 
 // Score implements routing.Scorer.
 func (s *leastWork) Score(v routing.View, hosts []index.HostID, out []float64) {
-	replicas, now := Fleet.Get(v), v.Facts().Now
+	if len(hosts) > 8 {
+		s.scoreMany(v, hosts, out)
+		return
+	}
+	var work [8]fleet.Work // room for all would be zeroed for nothing
+	s.score(v, hosts, work[:len(hosts)], out)
+}
+
+//go:noinline
+func (s *leastWork) scoreMany(v routing.View, hosts []index.HostID, out []float64) {
 	var work [index.MaxHosts]fleet.Work
+	s.score(v, hosts, work[:len(hosts)], out)
+}
+
+// score is Score in the memory of work, one for each host.
+func (s *leastWork) score(v routing.View, hosts []index.HostID, work []fleet.Work, out []float64) {
+	replicas, now := Fleet.Get(v), v.Facts().Now
 	for i, h := range hosts {
 		work[i] = replicas.Replica(h).Work(now)
 	}
-	s.settle(work[:len(hosts)])
+	s.settle(work)
 	mean := 0.0
 	for i := range hosts {
 		out[i] = work[i].Tokens / work[i].Rate

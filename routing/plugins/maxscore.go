@@ -32,7 +32,9 @@ func (m *maxScore) Pick(_ routing.View, scored []routing.Scored) []routing.Score
 			continue
 		}
 		kept = min(kept+1, m.keep)
-		copy(scored[at+1:kept], scored[at:kept-1])
+		if at+1 < kept {
+			copy(scored[at+1:kept], scored[at:kept-1])
+		}
 		scored[at] = s
 	}
 	return scored[:kept]

@@ -19,7 +19,7 @@ func (r *role) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
 }
 
 // Narrow implements routing.Narrower.
-func (*role) Narrow(v routing.View, left *index.HostBitmap) {
+func (*role) Narrow(v routing.View, left *index.HostBitmap) bool {
 	s := Fleet.Get(v)
 	able := s.Both()
 	switch v.Role() {
@@ -30,5 +30,5 @@ func (*role) Narrow(v routing.View, left *index.HostBitmap) {
 	case routing.RoleDecode:
 		able = s.Decode()
 	}
-	left.Keep(&able)
+	return left.Keep(&able)
 }
