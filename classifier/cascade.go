@@ -142,16 +142,24 @@ func New(c Config) (*Cascade, error) {
 // Classify decides. It reads at most 32 KiB of the text, the end of the conversation first, and nothing of it where the
 // model or an intent that maps to a specialist was declared. Errors wrap one of the Err values above.
 func (c *Cascade) Classify(in Input) (v Verdict, err error) {
-	if err = c.begin(in.Intent, &v); err == nil {
-		err = c.route(&in, &v)
+	err = c.Decide(&in, &v)
+	return v, err
+}
+
+// Decide is Classify into a Verdict of the caller's. With an error it is left zero.
+func (c *Cascade) Decide(in *Input, v *Verdict) error {
+	*v = Verdict{}
+	err := c.begin(in.Intent, v)
+	if err == nil {
+		err = c.route(in, v)
 	}
 	if err == nil {
-		err = c.adapt(in.Adapter, &v)
+		err = c.adapt(in.Adapter, v)
 	}
 	if err != nil {
-		return Verdict{}, err
+		*v = Verdict{}
 	}
-	return v, nil
+	return err
 }
 
 // begin makes v a verdict with the declared intent and its thresholds, and no more.

@@ -158,7 +158,7 @@ func (x *exchange) decide() error {
 }
 
 // classify asks the cascade. The text is unescaped for it only where it is read.
-func (x *exchange) classify() (err error) {
+func (x *exchange) classify() error {
 	x.asTurns = x.asTurns[:0]
 	if x.rt.Cascade.Reads(x.req.Model, x.intent.Intent) {
 		x.turns = x.req.Turns(x.turns[:0])
@@ -166,8 +166,8 @@ func (x *exchange) classify() (err error) {
 			x.asTurns = append(x.asTurns, classifier.Turn{Role: t.Role, Text: t.Text})
 		}
 	}
-	x.verdict, err = x.rt.Cascade.Classify(classifier.Input{Model: x.req.Model, Intent: x.intent.Intent, Adapter: x.intent.Adapter, Turns: x.asTurns})
-	return err
+	in := classifier.Input{Model: x.req.Model, Intent: x.intent.Intent, Adapter: x.intent.Adapter, Turns: x.asTurns}
+	return x.rt.Cascade.Decide(&in, &x.verdict)
 }
 
 // checkLength refuses answers that cannot fit in the specialist's context however short the prompt is.

@@ -8,44 +8,73 @@ type heads struct {
 	encoding      string
 	contentType   string
 	explain       string
+	asks          bool // there is one of those below
 	// These may be given once at most, or their readers refuse: see headerToken.
 	intent, adapter, session, priority, deadline, ttftDeadline, idempotency []string
+}
+
+// listed is what a request's body may say of its head: what the header's map says, sooner.
+type listed interface {
+	Fields() (names, values []string, ok bool)
 }
 
 // readHeads fills x.heads. It refuses nothing.
 func (x *exchange) readHeads() {
 	h := &x.heads
 	h.size = headSize(x.r)
-	for name, values := range x.r.Header {
-		if len(values) == 0 {
-			continue
+	if l, told := x.r.Body.(listed); told {
+		if names, values, ok := l.Fields(); ok {
+			for i, name := range names {
+				h.read(name, values[i:i+1:i+1])
+			}
+			return
 		}
-		switch name {
-		case "X-Request-Id":
-			h.requestID = values[0]
-		case "Authorization":
-			h.authorization = values[0]
-		case "Content-Encoding":
-			h.encoding = values[0]
-		case "Content-Type":
-			h.contentType = values[0]
-		case "X-Explain":
-			h.explain = values[0]
-		case "X-Intent":
-			h.intent = values
-		case "X-Adapter":
-			h.adapter = values
-		case "X-Session-Id":
-			h.session = values
-		case "X-Priority":
-			h.priority = values
-		case "X-Deadline-Ms":
-			h.deadline = values
-		case "X-Ttft-Deadline-Ms":
-			h.ttftDeadline = values
-		case "Idempotency-Key":
-			h.idempotency = values
-		}
-		h.size += fieldSize(name, values)
 	}
+	for name, values := range x.r.Header {
+		if len(values) > 0 {
+			h.read(name, values)
+		}
+	}
+}
+
+// read takes down a field, by its canonical name.
+func (h *heads) read(name string, values []string) {
+	h.size += fieldSize(name, values)
+	switch name {
+	case "X-Request-Id":
+		h.requestID = values[0]
+	case "Authorization":
+		h.authorization = values[0]
+	case "Content-Encoding":
+		h.encoding = values[0]
+	case "Content-Type":
+		h.contentType = values[0]
+	case "X-Explain":
+		h.explain = values[0]
+	default:
+		h.ask(name, values)
+	}
+}
+
+// ask takes down a field in which a client speaks to the router.
+func (h *heads) ask(name string, values []string) {
+	switch name {
+	case "X-Intent":
+		h.intent = values
+	case "X-Adapter":
+		h.adapter = values
+	case "X-Session-Id":
+		h.session = values
+	case "X-Priority":
+		h.priority = values
+	case "X-Deadline-Ms":
+		h.deadline = values
+	case "X-Ttft-Deadline-Ms":
+		h.ttftDeadline = values
+	case "Idempotency-Key":
+		h.idempotency = values
+	default:
+		return
+	}
+	h.asks = true
 }

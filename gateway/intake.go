@@ -97,6 +97,10 @@ func checkMedia(enc, ct string) *Error {
 func (x *exchange) readIntent() (err *Error) {
 	h := &x.heads
 	x.intent.Explain = h.explain == "1"
+	if !h.asks {
+		x.intent.Priority, err = x.tenant.Clamp(0)
+		return err
+	}
 	if x.intent.Intent, err = headerToken(h.intent, "X-Intent"); err != nil {
 		return err
 	}

@@ -130,9 +130,6 @@ func (x *exchange) hold() {
 
 // releaseHeld gives back the places of earlier steps. Idempotent.
 func (x *exchange) releaseHeld() {
-	if len(x.held) == 0 {
-		return
-	}
 	for i := range x.held {
 		x.held[i].leave()
 	}
@@ -142,8 +139,12 @@ func (x *exchange) releaseHeld() {
 
 // handBack ends all that earlier steps left behind. Idempotent.
 func (x *exchange) handBack() {
-	x.endBeside()
-	x.releaseHeld()
+	if x.beside != nil {
+		x.endBeside()
+	}
+	if len(x.held) > 0 {
+		x.releaseHeld()
+	}
 }
 
 // yieldHeld gives back places on replicas that others decode on before the exchange waits for another: who waits holding what

@@ -88,8 +88,21 @@ func (rt *Runtime) Seal() *Runtime {
 	return rt
 }
 
+// few is how many names are sooner compared than looked up.
+const few = 4
+
 // Specialist returns the specialist of that name, nil when there is none.
-func (rt *Runtime) Specialist(name string) *Specialist { return rt.byName[name] }
+func (rt *Runtime) Specialist(name string) *Specialist {
+	if len(rt.Specialists) > few {
+		return rt.byName[name]
+	}
+	for _, sp := range rt.Specialists {
+		if sp.Name == name {
+			return sp
+		}
+	}
+	return nil
+}
 
 // lane is a specialist and its adapter, by the versions declared.
 func (rt *Runtime) lane(specialist, adapter string) calibration.Lane {

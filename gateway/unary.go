@@ -29,7 +29,9 @@ func (x *exchange) relayUnary() error {
 	x.observeFirstToken(now)
 	x.noteDelivered(usage)
 	x.said.whole(answer.Text)
-	x.releaseHeld()
+	if len(x.held) > 0 {
+		x.releaseHeld()
+	}
 	x.writeHead(now, len(body))
 	x.armWrite(now.Sub(x.arrival))
 	if _, err := x.w.Write(body); err != nil {

@@ -38,7 +38,8 @@ func (h Hasher) Next(parent BlockHash, tokens []uint32) BlockHash {
 
 // NextBytes is Next for a block of raw bytes: text chunks stand for tokens where there is no tokenizer.
 func (h Hasher) NextBytes(parent BlockHash, block []byte) BlockHash {
-	k := h.keys()
+	var k keys
+	k.set(h.seed)
 	return k.next(parent, block)
 }
 
@@ -74,7 +75,8 @@ func (h Hasher) TextChain(dst []BlockHash, root BlockHash, text []byte, chunkByt
 	if chunkBytes < 1 {
 		panic(fmt.Sprintf("kvpool: hashing chunks of %d bytes", chunkBytes))
 	}
-	k := h.keys()
+	var k keys
+	k.set(h.seed)
 	n := len(text) / chunkBytes
 	dst = slices.Grow(dst, n)
 	if chunkBytes == stripe {

@@ -20,14 +20,12 @@ const stripe = 64
 // A block of more or less than a stripe has its length added to its parent. It is a step for each stripe, the last one filled with zeroes.
 type keys [10]uint64
 
-func (h Hasher) keys() keys {
-	return keys{
-		0xbe4ba423396cfeb8 + h.seed, 0x1cad21f72c81017c - h.seed,
-		0xdb979083e96dd4de + h.seed, 0x1f67b3b7a4a44072 - h.seed,
-		0x78e5c0cc4ee679cb + h.seed, 0x2172ffcc7dd05a82 - h.seed,
-		0x8e2443f7744608b8 + h.seed, 0x4c263a81e69035e0 - h.seed,
-		0xcb00c391bb52283c + h.seed, 0xa32e531b8b65d088 - h.seed,
-	}
+func (k *keys) set(seed uint64) {
+	k[0], k[1] = 0xbe4ba423396cfeb8+seed, 0x1cad21f72c81017c-seed
+	k[2], k[3] = 0xdb979083e96dd4de+seed, 0x1f67b3b7a4a44072-seed
+	k[4], k[5] = 0x78e5c0cc4ee679cb+seed, 0x2172ffcc7dd05a82-seed
+	k[6], k[7] = 0x8e2443f7744608b8+seed, 0x4c263a81e69035e0-seed
+	k[8], k[9] = 0xcb00c391bb52283c+seed, 0xa32e531b8b65d088-seed
 }
 
 // next returns the hash of block behind parent.

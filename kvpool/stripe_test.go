@@ -12,7 +12,8 @@ import (
 
 // slowNext is the definition, in numbers without bounds.
 func slowNext(seed uint64, parent BlockHash, block []byte) BlockHash {
-	k := Hasher{seed}.keys()
+	var k keys
+	k.set(seed)
 	h := uint64(parent) + (uint64(len(block))-64)*0x9E3779B97F4A7C15
 	for padded := append(slices.Clone(block), make([]byte, (64-len(block)%64)%64)...); len(padded) > 0; padded = padded[64:] {
 		sum := uint64(0)
@@ -38,7 +39,9 @@ func TestChainsAreTheSameOnEveryMachine(t *testing.T) {
 		text[i] = byte(rng.Uint32())
 	}
 	for n := range 300 {
-		k, parent, all := NewHasher(rng.Uint64()).keys(), BlockHash(rng.Uint64()), stripesOf(text[rng.IntN(64):])
+		var k keys
+		k.set(rng.Uint64())
+		parent, all := BlockHash(rng.Uint64()), stripesOf(text[rng.IntN(64):])
 		got, want := make([]BlockHash, n+1), make([]BlockHash, n)
 		k.chain(got[:n], parent, all)
 		k.chainByWords(want, parent, all)

@@ -15,26 +15,38 @@ const loadShare = 0.9
 // loads knows whose requests load a specialist: how many each intent has lately sent, in two halves that take turns, as those of
 // classes do. note and has take no lock; the rest is called under the owner's.
 type loads struct {
-	counts atomic.Pointer[map[string]*halves] // by intent; the map is never modified
+	counts atomic.Pointer[[]*halves] // of those who have asked; the slice is never modified
 	now    atomic.Uint32
 	turned time.Time
 	heavy  atomic.Pointer[[]string] // by name; nil: nobody has been weighed
 }
 
 // halves count the requests of an intent.
-type halves [2]atomic.Uint64
+type halves struct {
+	intent string
+	n      [2]atomic.Uint64
+}
 
 // note notes that a request of an intent asked.
 func (l *loads) note(intent string) {
-	counts := l.all()
-	c := counts[intent]
+	c := find(l.all(), intent)
 	if c == nil {
 		c = l.meet(intent)
 	}
-	c[l.now.Load()&1].Add(1)
+	c.n[l.now.Load()&1].Add(1)
 }
 
-func (l *loads) all() map[string]*halves {
+// find finds an intent's; nil where it has not asked. There are few intents: they are compared.
+func find(all []*halves, intent string) *halves {
+	for _, c := range all {
+		if c.intent == intent {
+			return c
+		}
+	}
+	return nil
+}
+
+func (l *loads) all() []*halves {
 	if counts := l.counts.Load(); counts != nil {
 		return *counts
 	}
@@ -45,15 +57,14 @@ func (l *loads) all() map[string]*halves {
 func (l *loads) meet(intent string) *halves {
 	for {
 		old := l.counts.Load()
-		counts := map[string]*halves{}
-		if old != nil {
-			maps.Copy(counts, *old)
+		all := l.all()
+		if c := find(all, intent); c != nil {
+			return c
 		}
-		if counts[intent] == nil {
-			counts[intent] = new(halves)
-		}
-		if l.counts.CompareAndSwap(old, &counts) {
-			return counts[intent]
+		c := &halves{intent: intent}
+		more := append(all[:len(all):len(all)], c)
+		if l.counts.CompareAndSwap(old, &more) {
+			return c
 		}
 	}
 }
@@ -67,8 +78,8 @@ func (l *loads) turn(now time.Time) {
 	l.turned = now
 	next := (l.now.Load() + 1) & 1
 	for _, c := range l.all() {
-		if c[next].Store(0); old {
-			c[next^1].Store(0)
+		if c.n[next].Store(0); old {
+			c.n[next^1].Store(0)
 		}
 	}
 	l.now.Store(next)
@@ -77,9 +88,9 @@ func (l *loads) turn(now time.Time) {
 // weigh brings heavy to now: the intents that send most, until they make up loadShare.
 func (l *loads) weigh() {
 	sent, all := map[string]uint64{}, uint64(0)
-	for intent, c := range l.all() {
-		if n := c[0].Load() + c[1].Load(); n > 0 {
-			sent[intent] = n
+	for _, c := range l.all() {
+		if n := c.n[0].Load() + c.n[1].Load(); n > 0 {
+			sent[c.intent] = n
 			all += n
 		}
 	}

@@ -99,7 +99,7 @@ func answer(resp *Response, err error) (engine.Response, error) {
 func (c *Client) idle(now time.Time) *conn {
 	for {
 		cn := c.pool.take(now)
-		if cn == nil || cn.trip != nil || cn.alive() {
+		if cn == nil || cn.lazy != nil || cn.alive() {
 			return cn
 		}
 		cn.close()
@@ -146,10 +146,11 @@ func (c *Client) roundTrip(ctx context.Context, cn *conn, r *engine.Request, now
 	n, failed := int64(0), error(nil)
 	if cn.ask() {
 		h, err := cn.readHead(ctx, now.Add(patience), c.cfg.MaxHeader)
-		if !errors.Is(err, errUnsent) {
+		var unsent *unsentError
+		if err == nil || !errors.As(err, &unsent) {
 			return h, err
 		}
-		n, failed = int64(cn.sent), cn.sendErr
+		n, failed = int64(unsent.sent), unsent.cause
 	}
 	if failed == nil {
 		cn.armWrite(c.cfg.WriteTimeout)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"octet/engine"
-	"octet/internal/field"
 	"octet/internal/sock"
 )
 
@@ -37,9 +36,7 @@ type conn struct {
 	writing net.Buffers       // what is left to write
 	spare   net.Buffers       // its memory
 	text    []byte            // of the answer's head
-	before  head              // of the answer before, like which the next is if it is as the habit says
-	habit   field.Habit
-	located bool // the head that is at hand is as the habit says
+	usual   *usual            // what its answers have in common; nil before the second
 
 	readBy    time.Time // when a read will fail as armed on nc; zero is never. At or before the true limit
 	writeBy   time.Time
@@ -47,7 +44,7 @@ type conn struct {
 
 	raw   syscall.RawConn       // nil where the transport has no descriptor
 	plain syscall.RawConn       // raw where what is written goes out as it is; nil under TLS
-	probe func(fd uintptr) bool // sets quiet
+	probe func(fd uintptr) bool // sets quiet; nil where lazy looks for itself
 	quiet bool                  // nothing to read, and not ended either
 	one   [1]byte
 
@@ -56,25 +53,18 @@ type conn struct {
 	watched bool
 	gone    atomic.Bool // the engine has closed it: set before the reader is woken
 
-	lazy    func(fd uintptr) bool // reads once there is something to read, into a buffer taken only then; nil where that cannot be done
-	got     int                   // what lazy read
+	lazy    func(fd uintptr) bool // onReady; nil where a read must hold a buffer while it waits
+	toSend  bool                  // it is to send what writing holds first
+	got     int                   // what it read
 	lazyErr error
-
-	trip    func(fd uintptr) bool // sends what writing holds, then does what lazy does; nil where lazy is
-	toSend  bool                  // trip has not sent yet
-	sent    int                   // bytes that trip sent
-	sendErr error                 // why it sent no more; nil is for want of room
 }
 
 func newConn(nc net.Conn) *conn {
 	c := &conn{nc: nc}
 	c.raw = rawOf(nc)
-	if _, plain := nc.(*net.TCPConn); plain && c.raw != nil {
-		c.lazy = c.readLazily()
-		c.plain = c.raw
-	}
-	if c.lazy != nil {
-		c.trip = c.onTrip
+	if _, plain := nc.(*net.TCPConn); plain && c.raw != nil && looks {
+		c.lazy, c.plain = c.onReady, c.raw
+		return c
 	}
 	c.probe = func(fd uintptr) bool {
 		c.quiet = wouldBlock(fd, c.one[:])
@@ -231,12 +221,7 @@ func (c *conn) receive() (int, error) {
 		return c.nc.Read(c.buf[c.w:])
 	}
 	c.got, c.lazyErr = 0, nil
-	var err error
-	if c.toSend {
-		err = c.raw.Read(c.trip)
-	} else {
-		err = c.raw.Read(c.lazy)
-	}
+	err := c.raw.Read(c.lazy)
 	if c.fixed == nil {
 		c.hold()
 	}

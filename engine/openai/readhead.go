@@ -7,7 +7,9 @@ import (
 	"io"
 	"time"
 
-	"octet/engine")
+	"octet/engine"
+	"octet/internal/field"
+)
 
 // maxInformational bounds the 1xx answers before the real one.
 const maxInformational = 8
@@ -32,18 +34,30 @@ func (c *conn) readHead(ctx context.Context, until time.Time, limit int) (head, 
 	}
 }
 
+// usual is what the answers on one connection have in common.
+type usual struct {
+	field.Habit
+	before  head // of the last answer, like which the next is if it is as the habit says
+	located bool // as is the head at hand
+}
+
 // parse reads the head b. A connection that answers for the first time, and most often for the last, forms no habit.
 func (c *conn) parse(b []byte) (h head, err error) {
 	c.text = append(c.text[:0], b...)
+	u := c.usual
 	switch {
 	case c.idleSince.IsZero():
 		return parseHead(b, nil)
-	case c.located:
-		h, err = repeatHead(b, &c.habit, c.before)
+	case u == nil:
+		u = new(usual)
+		c.usual = u
+		h, err = parseHead(b, &u.Habit)
+	case u.located:
+		h, err = repeatHead(b, &u.Habit, u.before)
 	default:
-		h, err = parseHead(b, &c.habit)
+		h, err = parseHead(b, &u.Habit)
 	}
-	c.before = h
+	u.before = h
 	return h, err
 }
 
@@ -69,10 +83,13 @@ func (c *conn) awaitHead(ctx context.Context, until time.Time, limit int) (int, 
 
 // headEnd is headEnd of what is unread.
 func (c *conn) headEnd(seen int) (int, error) {
-	if seen == 0 {
-		end := c.habit.Locate(c.unread())
-		if c.located = end > 0; c.located {
-			return end, nil
+	if u := c.usual; u != nil {
+		u.located = false
+		if seen == 0 {
+			end := u.Locate(c.unread())
+			if u.located = end > 0; u.located {
+				return end, nil
+			}
 		}
 	}
 	return headEnd(c.unread(), seen)
@@ -93,10 +110,11 @@ func (c *conn) makeRoom() {
 
 // headFailed says what a failed read means for the answer: nothing of it had come, or a part.
 func (c *conn) headFailed(err error, skipped int) error {
+	var unsent *unsentError
 	switch {
 	case errors.Is(err, engine.ErrProtocol), errors.Is(err, engine.ErrTooLarge), errors.Is(err, engine.ErrTimeout),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
-		errors.Is(err, errStale), errors.Is(err, errUnsent):
+		errors.Is(err, errStale), errors.As(err, &unsent):
 		return err
 	case c.w == 0 && skipped == 0:
 		return &lostError{cause: err, sent: true}

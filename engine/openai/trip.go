@@ -2,44 +2,72 @@ package openai
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 
 	"octet/internal/sock"
 )
 
-var (
-	// errStale means that a kept connection cannot be used: its engine has ended it or sent something unasked. Nothing was sent.
-	errStale = errors.New("openai: the kept connection had ended")
-	// errUnsent means that some of the request is still to be sent, or cannot be: see conn.sent and conn.sendErr.
-	errUnsent = errors.New("openai: the request is not sent whole")
-)
+// errStale means that a kept connection cannot be used: its engine has ended it or sent something unasked. Nothing was sent.
+var errStale = errors.New("openai: the kept connection had ended")
 
-// onTrip looks whether a kept connection is still good, sends the request, and waits for the answer: all within one wait of the
-// poller. That was made ready before, so nothing that comes after the look goes unnoticed, and no read is made to find nothing yet.
-func (c *conn) onTrip(fd uintptr) bool {
-	if !c.toSend {
-		return c.lazy(fd)
+// unsentError is a request of which only so many bytes were sent, for want of room where there is no cause.
+type unsentError struct {
+	sent  int
+	cause error
+}
+
+func (e *unsentError) Error() string {
+	return fmt.Sprintf("openai: %d bytes were sent: %v", e.sent, e.cause)
+}
+
+// ask has the next read send what writing holds, and reports whether it will: c was kept, and lazy knows how to look at it.
+func (c *conn) ask() bool {
+	c.toSend = c.lazy != nil && !c.idleSince.IsZero()
+	return c.toSend
+}
+
+// onReady reads what there is, into a buffer that is taken for it and given back to wait. Where a request is to be sent, it looks
+// first whether the connection is still good, then sends, and then waits: all within one wait of the poller. That was made ready
+// before, so nothing that comes after the look goes unnoticed, and no read is made to find nothing yet.
+func (c *conn) onReady(fd uintptr) bool {
+	if c.toSend {
+		if !wouldBlock(fd, c.one[:]) {
+			c.lazyErr = errStale
+			return true
+		}
+		return c.dispatch(fd)
 	}
-	if !wouldBlock(fd, c.one[:]) {
-		c.lazyErr = errStale
-		return true
+	if c.fixed == nil {
+		c.hold()
 	}
-	c.toSend = false
-	var errno syscall.Errno
-	if c.sent, c.writing, errno = sock.WriteParts(fd, c.writing); errno == 0 {
+	n, errno := sock.Read(fd, c.buf)
+	switch errno {
+	case 0:
+		c.got = n
+	case syscall.EAGAIN:
 		c.rest()
 		return false
-	}
-	c.lazyErr, c.sendErr = errUnsent, nil
-	if errno != syscall.EAGAIN {
-		c.sendErr = os.NewSyscallError("write", errno)
+	default:
+		c.lazyErr = os.NewSyscallError("read", errno)
 	}
 	return true
 }
 
-// ask has the next read send what writing holds, and reports whether it will: c was kept, and is no stranger to the poller.
-func (c *conn) ask() bool {
-	c.toSend = c.trip != nil && !c.idleSince.IsZero()
-	return c.toSend
+// dispatch sends what writing holds, and reports false where all of it is out.
+func (c *conn) dispatch(fd uintptr) bool {
+	c.toSend = false
+	n, left, errno := sock.WriteParts(fd, c.writing)
+	c.writing = left
+	switch errno {
+	case 0:
+		c.rest()
+		return false
+	case syscall.EAGAIN:
+		c.lazyErr = &unsentError{sent: n}
+	default:
+		c.lazyErr = &unsentError{n, os.NewSyscallError("write", errno)}
+	}
+	return true
 }

@@ -32,6 +32,12 @@ func (b *body) AtHand() bool {
 	return b.whole() || !b.chunked && !b.expected && b.left <= int64(b.c.w-b.c.r)
 }
 
+// Fields returns the request's header without its map: names, and their values beside them; false where that would not tell all. It
+// is what came, whatever a handler has made of the map.
+func (b *body) Fields() (names, values []string, ok bool) {
+	return b.c.names, b.c.values, !b.c.twice && len(b.c.values) == len(b.c.header)
+}
+
 // Close makes further reads fail. What is unread is dealt with when the handler has returned.
 func (b *body) Close() error {
 	b.closed = true

@@ -70,9 +70,12 @@ type conn struct {
 	url    url.URL
 	header http.Header
 	values []string // of header
-	habit  habit
-	post   bool // the request before was a POST
-	last   bool // the client wants no answer after this one
+	names  []string // of values
+	twice  bool     // a field of header came more than once
+	habit  *habit   // nil before the second request
+	asked  bool     // there was a first
+	post   bool     // the request before was a POST
+	last   bool     // the client wants no answer after this one
 	body   body
 	answer answer
 	later  func() // what answers on when the handler has returned; nil is nothing

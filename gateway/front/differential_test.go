@@ -234,7 +234,24 @@ func render(r *http.Request) *strings.Builder {
 	for _, name := range names {
 		fmt.Fprintf(b, "%s: %q\n", name, r.Header[name])
 	}
+	if ours, ok := r.Body.(*body); ok && !agrees(ours, r.Header) {
+		fmt.Fprintf(b, "the list of fields says otherwise: %q\n", ours.c.names)
+	}
 	return b
+}
+
+// agrees says whether the list of fields, where there is one, is the header.
+func agrees(b *body, header http.Header) bool {
+	names, values, ok := b.Fields()
+	if !ok {
+		return true
+	}
+	for i, name := range names {
+		if !slices.Equal(header[name], values[i:i+1]) {
+			return false
+		}
+	}
+	return len(names) == len(header) && len(values) == len(names)
 }
 
 // act is a handler's part.

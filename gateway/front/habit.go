@@ -10,23 +10,28 @@ import (
 // values under its names. It begins with the second request: a connection for one remembers nothing.
 type habit struct {
 	field.Habit
-	asked  bool // there was a request
-	kept   int  // fields that are in the header
-	room   int  // the capacity of values when the head began: what has moved since is not under the header's names
+	kept   int // fields that are in the header
+	room   int // the capacity of values when the head began: what has moved since is not under the header's names
 	url    url.URL
 	method string
 	target string
 }
 
-// forget ends the habit. room is the capacity of the header's values.
-func (h *habit) forget(room int) {
-	h.Forget()
-	h.kept, h.room = 0, room
+// forget ends the habit for a head that is not like it.
+func (c *conn) forget() {
+	switch h := c.habit; {
+	case h != nil:
+		h.Forget()
+		h.kept, h.room = 0, cap(c.values)
+	case c.asked:
+		c.habit = &habit{room: cap(c.values)}
+	}
+	c.asked = true
 }
 
-// learn takes down the next field.
+// learn takes down the next field. Nil learns nothing.
 func (h *habit) learn(spelt string, k kind) {
-	if !h.asked {
+	if h == nil {
 		return
 	}
 	h.Learn(spelt, uint8(k))
@@ -38,18 +43,17 @@ func (h *habit) learn(spelt string, k kind) {
 // keep makes a habit of the head that c has parsed, if it is fit for one: HTTP/1.1, each field there once, and its value where the
 // header has it.
 func (h *habit) keep(line string, c *conn) {
-	if h.asked && c.req.ProtoMinor == 1 && len(c.values) == h.kept && cap(c.values) == h.room {
+	if h != nil && c.req.ProtoMinor == 1 && len(c.values) == h.kept && cap(c.values) == h.room {
 		h.Keep(line)
 		h.url, h.method, h.target = c.url, c.req.Method, c.req.RequestURI
 	}
-	h.asked = true
 }
 
 // readHead makes req of the head that is unread, and takes it; false is that more of it has to come. A header to which a field was
 // added, or from which one was taken, is begun anew.
 func (c *conn) readHead() (whole bool, bad *refusal) {
-	if c.scan.seen == 0 && c.skipped == 0 && len(c.header) == c.habit.kept {
-		if end := c.habit.Locate(c.buf[c.r:c.w]); end > 0 && end <= c.server.maxHead() {
+	if h := c.habit; h != nil && c.scan.seen == 0 && c.skipped == 0 && len(c.header) == h.kept {
+		if end := h.Locate(c.buf[c.r:c.w]); end > 0 && end <= c.server.maxHead() {
 			return true, c.repeat(end)
 		}
 	}
@@ -66,7 +70,7 @@ func (c *conn) repeat(end int) *refusal {
 	c.r += end
 	c.scan, c.inHead = scan{}, false
 	c.blankRequest()
-	h := &c.habit
+	h := c.habit
 	c.url, c.req.Method, c.req.RequestURI = h.url, h.method, h.target
 	c.req.Proto, c.req.ProtoMajor, c.req.ProtoMinor = "HTTP/1.1", 1, 1
 	var f framing

@@ -62,8 +62,8 @@ func (c *conn) parse(end int) *refusal {
 	c.r += end
 	c.scan, c.skipped, c.inHead = scan{}, 0, false
 	clear(c.header)
-	c.values = c.values[:0]
-	c.habit.forget(cap(c.values))
+	c.values, c.names, c.twice = c.values[:0], c.names[:0], false
+	c.forget()
 	c.blankRequest()
 
 	line, fields, _ := strings.Cut(head, "\r\n")
@@ -167,10 +167,10 @@ func (c *conn) parseFields(rest string, f *framing) *refusal {
 // keep adds a field to the request's header.
 func (c *conn) keep(name, value string) {
 	if earlier, twice := c.header[name]; twice {
-		c.header[name] = append(earlier, value)
+		c.header[name], c.twice = append(earlier, value), true
 		return
 	}
-	c.values = append(c.values, value)
+	c.values, c.names = append(c.values, value), append(c.names, name)
 	n := len(c.values)
 	c.header[name] = c.values[n-1 : n : n]
 }

@@ -1,7 +1,6 @@
 package front
 
 import (
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -23,18 +22,15 @@ func rawOf(nc net.Conn) syscall.RawConn {
 	return nil
 }
 
-// read reads once from fd: 0 and io.EOF at the end, EAGAIN where there is nothing yet.
-func read(fd uintptr, p []byte) (int, error) {
-	n, errno := sock.Read(fd, p)
+// readError is why a read that took n bytes brought nothing: io.EOF at the end; nil where it did bring something.
+func readError(n int, errno syscall.Errno) error {
 	switch {
-	case errno == syscall.EAGAIN:
-		return 0, syscall.EAGAIN
 	case errno != 0:
-		return 0, os.NewSyscallError("read", errno)
+		return os.NewSyscallError("read", errno)
 	case n == 0:
-		return 0, io.EOF
+		return io.EOF
 	}
-	return n, nil
+	return nil
 }
 
 // onReady receives and answers until something else is needed than more bytes. A read that leaves room has taken all there
@@ -50,14 +46,14 @@ func (c *conn) onReady(fd uintptr) bool {
 func (c *conn) serveReady(fd uintptr) bool {
 	for {
 		room := c.room()
-		n, err := read(fd, room)
-		switch {
-		case errors.Is(err, syscall.EAGAIN):
+		n, errno := sock.Read(fd, room)
+		if errno == syscall.EAGAIN {
 			return c.parked()
-		case err != nil:
-			c.failed = err
+		}
+		if c.failed = readError(n, errno); c.failed != nil {
 			return true
-		case !c.took(n):
+		}
+		if !c.took(n) {
 			c.verdict = over
 			return true
 		}
@@ -80,11 +76,11 @@ func (c *conn) parked() bool {
 }
 
 func (c *conn) onTarget(fd uintptr) bool {
-	n, err := read(fd, c.target)
-	if errors.Is(err, syscall.EAGAIN) {
+	n, errno := sock.Read(fd, c.target)
+	if errno == syscall.EAGAIN {
 		c.arm()
 		return false
 	}
-	c.got, c.failed = n, err
+	c.got, c.failed = n, readError(n, errno)
 	return true
 }

@@ -12,7 +12,7 @@ type outline struct {
 // hole is where a string or a number stands. A string is not empty: one that is counts for less, see chunk.
 type hole struct {
 	before string // what comes between it and the one before
-	text   bool   // a string, of which the quotes are fixed
+	text   bool   // a string
 	holder holder
 }
 
@@ -69,14 +69,14 @@ func (l *learner) value(name string) {
 			l.value("")
 		}
 	case ch == '"' && !decides(name):
-		at := l.Offset() + 1
+		at := l.Offset()
 		if raw := l.Quoted(); len(raw) > 0 {
-			l.hole(at, at+len(raw), true)
+			l.hole(at, true)
 		}
 	case (ch == '-' || ch-'0' <= 9) && !decides(name):
 		at := l.Offset()
 		l.Number()
-		l.hole(at, l.Offset(), false)
+		l.hole(at, false)
 	default:
 		l.Skip()
 	}
@@ -92,13 +92,13 @@ func decides(name string) bool {
 	return false
 }
 
-// hole makes one of what stands from at to end, and has been read.
-func (l *learner) hole(at, end int, text bool) {
+// hole makes one of what begins at at and was just read.
+func (l *learner) hole(at int, text bool) {
 	l.fixed += at - l.kept
 	if l.fixed <= mostFixed && len(l.holes) <= mostHoles {
 		l.holes = append(l.holes, hole{string(l.body[l.kept:at]), text, l.holder()})
 	}
-	l.kept = end
+	l.kept = l.Offset()
 }
 
 // holder is whose value was just read.
@@ -114,40 +114,36 @@ func (l *learner) holder() holder {
 // match reads body into u if it has the outline; u is undefined if not.
 func (o *outline) match(body []byte, u *Unary) bool {
 	*u = Unary{}
-	i := 0
-	for n := range o.holes {
-		h := &o.holes[n]
-		if i = after(body, i, h.before); i == 0 {
+	for i := range o.holes {
+		h := &o.holes[i]
+		if n := len(h.before); len(body) < n || string(body[:n]) != h.before {
 			return false
 		}
-		end := u.fill(h, body, i)
-		if end <= i {
+		body = body[len(h.before):]
+		n := u.fill(h, body)
+		if n == 0 {
 			return false
 		}
-		i = end
+		body = body[n:]
 	}
-	return after(body, i, o.rest) == len(body)
+	return string(body) == o.rest
 }
 
-// fill takes what is in a hole, which begins at i, and returns where that ends; at most i where it is not what belongs there.
-func (u *Unary) fill(h *hole, body []byte, i int) (end int) {
-	if h.text {
-		if end = closing(body, i); end > i {
-			u.string(h.holder, body[i:end])
-		}
-		return end
+// fill takes what is in a hole, with which b begins, and returns its length; 0 where it is not what belongs there.
+func (u *Unary) fill(h *hole, b []byte) int {
+	if !h.text {
+		n, whole, size := number(b)
+		u.number(h.holder, n, whole)
+		return size
 	}
-	n, whole, end := numberAt(body, i)
-	u.number(h.holder, n, whole)
-	return end
-}
-
-// after returns where fixed ends, which is not empty, if that is what body has at i; 0 if not.
-func after(body []byte, i int, fixed string) int {
-	if end := i + len(fixed); end <= len(body) && string(body[i:end]) == fixed {
-		return end
+	size := text(b)
+	if size <= len(`""`) {
+		return 0
 	}
-	return 0
+	if h.holder != holdsNothing {
+		u.string(h.holder, b[1:size-1])
+	}
+	return size
 }
 
 func (u *Unary) string(h holder, raw []byte) {

@@ -147,8 +147,8 @@ func TestAnAnswerLikeTheOneBeforeIsNotWalked(t *testing.T) {
 		t.Errorf("walked %d answers of one outline", n)
 	}
 	a = Answers{}
-	for _, body := range []string{ // the third begins as the first, and ends otherwise
-		`{"usage":{"prompt_tokens":5}}`, `{"usage":{"prompt_tokens":5},"usage":{"prompt_tokens":null}}`, `{"usage":{"prompt_tokens":6},"usage":{"prompt_tokens":null}}`,
+	for _, body := range []string{ // the third begins as the second, and ends as the first
+		`{"usage":{"prompt_tokens":5},"usage":{"prompt_tokens":null}}`, `{"usage":{"prompt_tokens":5}}`, `{"usage":{"prompt_tokens":6},"usage":{"prompt_tokens":null}}`,
 	} {
 		checkUnary(t, &a, body)
 	}

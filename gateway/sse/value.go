@@ -7,27 +7,29 @@ import (
 	"octet/gateway/wire"
 )
 
-// closing returns where the quote is that ends the string whose inside begins at i, behind the other; 0 where none does.
-func closing(b []byte, i int) int {
-	at := i
-	for most := i + longest; len(b)-at >= 16 && at < most; at += 16 {
-		p := (*[16]byte)(b[at:])
+// text returns the length of the string that b begins with, its quotes included, and that is not all of b; 0 where there is none.
+func text(b []byte) int {
+	if len(b) == 0 || b[0] != '"' {
+		return 0
+	}
+	for i := 1; len(b)-i >= 16 && i < longest; i += 16 {
+		p := (*[16]byte)(b[i:])
 		m := special(binary.LittleEndian.Uint64(p[:8]))
 		if m == 0 {
 			if m = special(binary.LittleEndian.Uint64(p[8:])); m == 0 {
 				continue
 			}
-			at += 8
+			i += 8
 		}
-		if at += bits.TrailingZeros64(m) >> 3; at < len(b) && b[at] == '"' {
-			return at
+		if i += bits.TrailingZeros64(m) >> 3; i < len(b) && b[i] == '"' {
+			return i + 1
 		}
 		break
 	}
-	return hardClosing(b, i)
+	return hardText(b)
 }
 
-// longest is how far closing looks by itself, in bytes.
+// longest is how far text looks by itself, in bytes.
 const longest = 64
 
 // special sets the high bit of the first byte of w that is a quote, a backslash or a control character; of none where there is
@@ -39,12 +41,17 @@ func special(w uint64) uint64 {
 	return ((low-'!'*ones)&^low | (slash-ones)&^slash) & highs
 }
 
-// hardClosing is closing for any string that does not end with b.
-func hardClosing(b []byte, i int) int {
-	c := wire.NewCursor(b[i-1:], 0)
+// hardText is text for any string.
+func hardText(b []byte) int {
+	c := wire.NewCursor(b, 0)
 	c.Quoted()
-	if end := i - 1 + c.Offset(); end < len(b) { // where a fault ends
-		return end - 1
+	return within(&c, b)
+}
+
+// within returns how much of b was read, 0 where that is all: there a fault ends.
+func within(c *wire.Cursor, b []byte) int {
+	if n := c.Offset(); n < len(b) {
+		return n
 	}
 	return 0
 }
@@ -52,29 +59,28 @@ func hardClosing(b []byte, i int) int {
 // mostDigits is how many digits any int has room for.
 const mostDigits = 18
 
-// numberAt reads the number at i, which does not end with b; end is 0 where there is none. whole says that it is written as an
-// integer and fits; n is 0 if not.
-func numberAt(b []byte, i int) (n int, whole bool, end int) {
-	end = i
-	for end < len(b) && b[end]-'0' <= 9 {
-		n = n*10 + int(b[end]-'0')
-		end++
+// number reads the number that b begins with, and that is not all of b; size is 0 where there is none. whole says that it is written
+// as an integer and fits; n is 0 if not.
+func number(b []byte) (n int, whole bool, size int) {
+	for i, ch := range b {
+		if ch-'0' <= 9 {
+			n = n*10 + int(ch-'0')
+			continue
+		}
+		if i == 0 || i > 1 && b[0] == '0' || i > mostDigits || ch == '.' || ch|0x20 == 'e' {
+			break
+		}
+		return n, true, i
 	}
-	digits := end - i
-	if digits == 0 || digits > mostDigits || digits > 1 && b[i] == '0' || end == len(b) || b[end] == '.' || b[end]|0x20 == 'e' {
-		return hardNumber(b, i)
-	}
-	return n, true, end
+	return hardNumber(b)
 }
 
-func hardNumber(b []byte, i int) (n int, whole bool, end int) {
-	if i >= len(b) || b[i] != '-' && b[i]-'0' > 9 {
+// hardNumber is number for any number.
+func hardNumber(b []byte) (n int, whole bool, size int) {
+	if len(b) == 0 || b[0] != '-' && b[0]-'0' > 9 {
 		return 0, false, 0
 	}
-	c := wire.NewCursor(b[i:], 0)
+	c := wire.NewCursor(b, 0)
 	n, whole = c.Int()
-	if end = i + c.Offset(); end == len(b) { // where a fault ends
-		return 0, false, 0
-	}
-	return n, whole, end
+	return n, whole, within(&c, b)
 }

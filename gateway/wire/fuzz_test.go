@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +91,42 @@ func FuzzParse(f *testing.F) {
 			kind = Completion
 		}
 		checkAgainstOracle(t, kind, []byte(body), lim, &r)
+	})
+}
+
+func TestBodiesOfEveryKindAreReadAlikeByEveryMeans(t *testing.T) {
+	var r Request
+	byEveryMeans(t, func(t *testing.T) {
+		for _, body := range seeds {
+			checkAgainstOracle(t, Chat, []byte(body), Limits{Depth: 16, Messages: 3}, &r)
+			checkAgainstOracle(t, Completion, []byte(body), Limits{Depth: 16, Messages: 3}, &r)
+		}
+		for kind, body := range kinds(2000) {
+			checkAgainstOracle(t, Chat, body, Limits{Depth: 64, Messages: 4096}, &r)
+			if err := Parse(Chat, body, Limits{}, &r); err != nil {
+				t.Errorf("%s: %v", kind, err)
+			}
+			for cut := range len(body) { // every one that breaks off is refused
+				if err := Parse(Chat, body[:cut:cut], Limits{}, &r); err == nil {
+					t.Fatalf("%s up to %d is accepted", kind, cut)
+				}
+			}
+		}
+	})
+}
+
+// A body with one byte changed, wherever that is, is read as by the oracle.
+func TestAChangedByteIsJudgedLikeTheOracleByEveryMeans(t *testing.T) {
+	var r Request
+	rng := rand.New(rand.NewPCG(11, 12))
+	byEveryMeans(t, func(t *testing.T) {
+		for _, body := range kinds(700) {
+			for range 300 {
+				changed := bytes.Clone(body)
+				changed[rng.IntN(len(changed))] = "\"\\\\{}[]:,u0d\x00\n \x80\xc3\xff"[rng.IntN(18)]
+				checkAgainstOracle(t, Chat, changed, Limits{Depth: 64, Messages: 4096}, &r)
+			}
+		}
 	})
 }
 

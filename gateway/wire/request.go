@@ -119,8 +119,9 @@ func (r *Request) Raw(name string) []byte {
 
 func (r *Request) member(name string) *member {
 	for i := range r.members {
-		if t := r.members[i].name; int(t.end-t.off) == len(name) && string(r.p.bytes(t)) == name {
-			return &r.members[i]
+		m := &r.members[i]
+		if int(m.name.end-m.name.off) == len(name) && string(r.p.bytes(m.name)) == name {
+			return m
 		}
 	}
 	return nil

@@ -54,6 +54,19 @@ func TestHexadecimalEscapesAreJudgedWhereverTheyStand(t *testing.T) {
 	})
 }
 
+func TestSurrogatesAreJudgedByTwos(t *testing.T) {
+	byEveryMeans(t, func(t *testing.T) {
+		halves := []string{`\ud7FF`, `\ud800`, `\uD9ab`, `\udAff`, `\udbff`, `\uDBFF`, `\udc00`, `\uDcff`, `\udd00`, `\uDfff`, `\ue000`, `\u00d8`, `\n`, `x`}
+		for _, first := range halves {
+			for _, second := range halves {
+				for _, at := range []int{0, 10, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63} {
+					checkPass(t, []byte(strings.Repeat("x", at)+first+second+second+first+strings.Repeat("y", 80)), 0)
+				}
+			}
+		}
+	})
+}
+
 // checkAround replaces each byte of an escape by others, and cuts it.
 func checkAround(t *testing.T, b []byte, at, n int) {
 	t.Helper()

@@ -82,9 +82,11 @@ func FuzzUTF8(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string, before, times int) {
 		b := append(bytes.Repeat([]byte{'x'}, before&127), strings.Repeat(s, 1+times&31)...)
 		for _, b := range [][]byte{b, append(b[:len(b):len(b)], strings.Repeat("z", 80)...)} {
-			if got, want := validUTF8(b), utf8.Valid(b); got != want {
-				t.Fatalf("%q: %v, want %v", b, got, want)
-			}
+			eachMeans(func(name string) {
+				if got, want := validUTF8(b), utf8.Valid(b); got != want {
+					t.Fatalf("%q by %s: %v, want %v", b, name, got, want)
+				}
+			})
 		}
 	})
 }

@@ -71,6 +71,9 @@ func IsName[T Text](s T) bool {
 	for at+8 <= len(s) && lettersAndDashes(load(s, at)) {
 		at += 8
 	}
+	if rest := len(s) - 8; rest >= 0 && at > rest && lettersAndDashes(load(s, rest)) {
+		return true
+	}
 	for ; at < len(s); at++ {
 		if !names[s[at]] {
 			return false
