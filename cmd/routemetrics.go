@@ -30,7 +30,7 @@ func newRouteMetrics() *routeMetrics {
 			Name: "octet_scheduler_attempts_total", Help: "Routing decisions, by outcome and by the replica that was picked."},
 			[]string{"status", "model", "pod", "namespace", "port"}),
 		plugin: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "octet_plugin_duration_seconds", Help: "Time of one plugin in one decision, of a thousand decisions a second at most.", Buckets: quick},
+			Name: "octet_plugin_duration_seconds", Help: "Time of one plugin in one decision, of two hundred decisions a second at most.", Buckets: quick},
 			[]string{"extension_point", "plugin_type", "plugin_name"}),
 		decisions: newDecisions(quick),
 	}

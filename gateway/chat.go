@@ -212,13 +212,10 @@ func (x *exchange) serve() error {
 // plan is steps 4 to 7: the pipeline over the replicas that this request may see.
 func (x *exchange) plan() (routing.Plan, error) {
 	x.handBack()
-	x.dropRoute()
 	began := x.since()
 	now := x.at(began)
 	snapshot := x.sp.Fleet()
-	var facts *routing.Facts
-	x.route, facts = routing.Open()
-	x.facts(now, facts)
+	x.facts(now, x.openRoute())
 	x.route.Candidates(snapshot.Hosts.AndNot(x.died))
 	x.route.EnableTrace(x.timer(now))
 	x.sp.Seed(x.route, snapshot)
@@ -230,8 +227,8 @@ func (x *exchange) plan() (routing.Plan, error) {
 }
 
 // timedEvery is how long after one decision of a specialist another has the time of every plugin taken, beside those that are
-// to be explained: at most a thousand a second pay for it.
-const timedEvery = time.Millisecond
+// to be explained: at most two hundred a second pay for it.
+const timedEvery = 5 * time.Millisecond
 
 // timer is what times the plugins of this decision; nil is nobody.
 func (x *exchange) timer(now time.Time) func() time.Duration {

@@ -99,9 +99,10 @@ type exchange struct {
 
 // memory is what one exchange leaves to the next that has its place in the pool: room, and nothing that is told by it.
 type memory struct {
-	spare   *Receipt // that nobody holds any more; nil is none
-	result  Result   // of a request without a receipt
-	turn    turn     // of nobody, but within an exchange
+	resting *routing.Context // nil is none
+	spare   *Receipt         // that nobody holds any more; nil is none
+	result  Result           // of a request without a receipt
+	turn    turn             // of nobody, but within an exchange
 	scanner sse.Scanner
 	gaps    slo.Gaps // of a stream
 	held    []turn   // places of earlier steps, kept for the last one's first token
@@ -201,7 +202,7 @@ func (x *exchange) end() {
 		x.undo[i]()
 	}
 	x.leaveRoom()
-	x.dropRoute()
+	x.restRoute()
 	x.out.drop()
 	held := int64(len(x.kept))
 	if q := x.question; q != nil {
@@ -262,6 +263,28 @@ func reuse(buf []byte) []byte {
 		return nil
 	}
 	return buf[:0]
+}
+
+// openRoute begins a routing, in the memory of the one before where there is any.
+func (x *exchange) openRoute() (facts *routing.Facts) {
+	switch {
+	case x.route != nil:
+		x.route.Rest()
+	case x.resting != nil:
+		x.route, x.resting = x.resting, nil
+	default:
+		x.route, facts = routing.Open()
+		return facts
+	}
+	return x.route.Wake()
+}
+
+// restRoute ends the routing; its memory stays with the exchange's.
+func (x *exchange) restRoute() {
+	if x.route != nil {
+		x.route.Rest()
+		x.route, x.resting = nil, x.route
+	}
 }
 
 func (x *exchange) dropRoute() {

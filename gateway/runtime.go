@@ -89,7 +89,7 @@ func (rt *Runtime) Seal() *Runtime {
 }
 
 // few is how many names are sooner compared than looked up.
-const few = 4
+const few = 8
 
 // Specialist returns the specialist of that name, nil when there is none.
 func (rt *Runtime) Specialist(name string) *Specialist {

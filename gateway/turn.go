@@ -18,7 +18,7 @@ type turn struct {
 	leg     bool     // a step before the last
 	unasked bool     // nothing was sent to it: how the turn ended says nothing of it
 	at      *Attempt // its entry in the receipt
-	permit  *fleet.Permit
+	permit  fleet.Permit
 	flight  fleet.Flight      // in the replica's ledger
 	ticket  *scheduler.Ticket // nil without a place
 	hop     Hop               // of the last step
@@ -78,9 +78,7 @@ func (x *exchange) settle(err error) {
 	if t.unasked && err == nil {
 		verdict = fleet.Cancelled
 	}
-	if t.permit != nil {
-		t.permit.Settle(verdict)
-	}
+	t.permit.Settle(verdict)
 	switch {
 	case errors.Is(err, engine.ErrConnect):
 		t.rep.Fleet.OnConnectFailure()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 )
 
@@ -52,13 +51,12 @@ var (
 	errCancelled = errors.New("fleet: request cancelled")
 )
 
-// Permit is the right to send one request. It must be settled; settling again does nothing. A Permit of a half-open breaker
-// that is never settled keeps a probe's place for good.
+// Permit is the right to send one request; it is one goroutine's, and used where it lies. It must be settled; settling again, or one
+// that nobody gave, does nothing. A Permit of a half-open breaker that is never settled keeps a probe's place for good.
 type Permit struct {
-	pass    *pass
-	proof   time.Duration // of a probe: how long its answer must have been coming to count; 0 is no probe
-	coming  time.Time     // since when it is
-	settled atomic.Bool
+	pass   *pass         // nil: settled
+	proof  time.Duration // of a probe: how long its answer must have been coming to count; 0 is no probe
+	coming time.Time     // since when it is
 }
 
 // Lives says that the answer to a request is coming; one goroutine calls it. A probe whose answer has been coming for as long as a
@@ -66,7 +64,7 @@ type Permit struct {
 // for an hour. For any other request it does nothing.
 func (p *Permit) Lives(now time.Time) {
 	switch {
-	case p == nil || p.proof == 0:
+	case p.proof == 0:
 	case p.coming.IsZero():
 		p.coming = now
 	case now.Sub(p.coming) >= p.proof:
@@ -77,22 +75,22 @@ func (p *Permit) Lives(now time.Time) {
 
 // Settle says how the request ended.
 func (p *Permit) Settle(o Outcome) {
-	if p.settled.Swap(true) {
-		return
+	if pass := p.pass; pass != nil {
+		p.pass = nil
+		pass.settle(o)
 	}
-	p.pass.settle(o)
 }
 
 // Take asks the breaker for a Permit. The error is ErrBreakerOpen.
-func (r *Replica) Take() (*Permit, error) { return r.TakeAt(time.Now()) }
+func (r *Replica) Take() (Permit, error) { return r.TakeAt(time.Now()) }
 
 // TakeAt is Take for who has just looked at the clock.
-func (r *Replica) TakeAt(now time.Time) (*Permit, error) {
+func (r *Replica) TakeAt(now time.Time) (Permit, error) {
 	pass, err := r.breaker.cb.Load().take(now)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrBreakerOpen, r.spec.Name, err)
+		return Permit{}, fmt.Errorf("%w: %s: %w", ErrBreakerOpen, r.spec.Name, err)
 	}
-	p := &Permit{pass: pass}
+	p := Permit{pass: pass}
 	if !pass.shared && r.states.tripped.has(r.spec.Host) {
 		p.proof = r.breaker.config.OpenFor
 	}

@@ -100,7 +100,7 @@ func TestHalfOpenLetsExactlyItsProbesThrough(t *testing.T) {
 			running.Go(func() {
 				if p, err := r.Take(); err == nil {
 					through.Add(1)
-					permits.Store(i, p)
+					permits.Store(i, &p)
 				}
 			})
 		}

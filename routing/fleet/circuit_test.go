@@ -28,7 +28,7 @@ func plainly(b fleet.Breaker) *gobreaker.TwoStepCircuitBreaker[struct{}] {
 
 // open is a request that both have let through.
 type open struct {
-	permit *fleet.Permit
+	permit fleet.Permit
 	done   func(error)
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // probing is a replica whose breaker is half-open, and the permit of its only probe.
-func probing(t *testing.T, b fleet.Breaker) (*fleet.Replica, *fleet.Permit) {
+func probing(t *testing.T, b fleet.Breaker) (*fleet.Replica, fleet.Permit) {
 	t.Helper()
 	_, rs := filled(t, 2, fleet.WithBreaker(b))
 	r := rs[0]
@@ -69,7 +69,7 @@ func TestALongStreamClosesTheBreakerBeforeItsEnd(t *testing.T) {
 		if usual.Settle(fleet.Failed); r.State() != "open" {
 			t.Error("a request that was no probe counted before its end")
 		}
-		var none *fleet.Permit
+		var none fleet.Permit
 		none.Lives(time.Now())
 	})
 }
