@@ -15,13 +15,26 @@ type fields []byte
 
 // text appends a field, of a name with ": ". Whatever the value is, one line comes of it: what net/http would send.
 func (f fields) text(name, value string) fields {
-	if strings.IndexByte(value, '\n') >= 0 || strings.IndexByte(value, '\r') >= 0 {
-		value = oneLine.Replace(value)
+	if !isLine(value) {
+		value = strings.Trim(oneLine.Replace(value), " \t")
 	}
-	if n := len(value); n > 0 && (value[0] <= ' ' || value[n-1] <= ' ') {
-		value = strings.Trim(value, " \t")
-	}
+	return f.line(name, value)
+}
+
+// line is text for a value that cannot be anything but a line, as ids are.
+func (f fields) line(name, value string) fields {
 	return append(append(append(f, name...), value...), "\r\n"...)
+}
+
+// isLine says whether a value is sent as it is. It may say no of one that is.
+func isLine(value string) bool {
+	for i := range len(value) {
+		if value[i] < ' ' {
+			return false
+		}
+	}
+	n := len(value)
+	return n == 0 || value[0] != ' ' && value[n-1] != ' '
 }
 
 var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
@@ -98,9 +111,9 @@ func (x *exchange) writeHead(now time.Time, length int) {
 	if x.verdict.Adapter != "" {
 		f = f.text("X-Adapter: ", x.verdict.Adapter)
 	}
-	f = f.text("X-Routed-By: ", x.verdict.RoutedBy.String())
+	f = f.line("X-Routed-By: ", x.verdict.RoutedBy.String())
 	if !math.IsNaN(x.verdict.Confidence) {
-		f = f.text("X-Confidence: ", strconv.FormatFloat(x.verdict.Confidence, 'f', 3, 64))
+		f = f.line("X-Confidence: ", strconv.FormatFloat(x.verdict.Confidence, 'f', 3, 64))
 	}
 	if name := x.shadow.name(); name != "" {
 		f = f.text("X-Shadow: ", name)
@@ -116,9 +129,9 @@ func (x *exchange) writeHead(now time.Time, length int) {
 }
 
 func (x *exchange) identify(f fields) fields {
-	f = f.text("X-Request-Id: ", x.id)
+	f = f.line("X-Request-Id: ", x.id)
 	if id := x.receiptID(); id != "" {
-		f = f.text("X-Receipt-Id: ", id)
+		f = f.line("X-Receipt-Id: ", id)
 	}
 	return f
 }

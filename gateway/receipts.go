@@ -30,7 +30,7 @@ type Receipt struct {
 	accounts []routing.Account // what Routing tells of, one for each of legs
 	legs     []legFacts
 	cached   int        // what Result.CachedTokens may point to
-	shared   bool       // somebody else may hold it: its memory is not used again
+	shared   bool       // somebody else holds it when it is put: its memory is not used again
 	mu       sync.Mutex // guards everything from Decision on
 }
 
@@ -176,12 +176,17 @@ type receipts struct {
 // ring holds one tenant's receipts; the oldest makes room.
 type ring struct {
 	all  []*Receipt // grows to keep, then wraps
-	keys []uint64   // of all, by keyOf their ids: eight of them lie in a line of a cache, so that who asks may look at each
+	// keys are what is known of all without looking at them: eight lie in a line of a cache, so that who asks may look at each, and who
+	// puts need not wait for a receipt that he has not seen for long.
+	keys []uint64
 	next int
 }
 
-// keyOf is what an id is found by.
-func keyOf(id string) uint64 { return xxh3.HashString(id) }
+// held is the bit of a key that says that somebody else may hold the receipt.
+const held = 1
+
+// keyOf is what an id is found by, and nothing is held by.
+func keyOf(id string) uint64 { return xxh3.HashString(id) &^ held }
 
 func newReceipts(keep int) *receipts { return &receipts{keep: max(keep, 1), rings: map[string]*ring{}} }
 
@@ -195,16 +200,19 @@ func (rs *receipts) put(r *Receipt) (spare *Receipt) {
 		rs.rings[r.tenant] = g
 	}
 	key := keyOf(r.ID)
+	if r.shared {
+		key |= held
+	}
 	if len(g.all) < rs.keep {
 		g.all, g.keys = append(g.all, r), append(g.keys, key)
 		return nil
 	}
-	old := g.all[g.next]
+	old, free := g.all[g.next], g.keys[g.next]&held == 0
 	g.all[g.next], g.keys[g.next] = r, key
 	if g.next++; g.next == rs.keep {
 		g.next = 0
 	}
-	if old.shared {
+	if !free {
 		return nil
 	}
 	return old
@@ -220,8 +228,8 @@ func (rs *receipts) find(tenant, id string) *Receipt {
 	}
 	key := keyOf(id)
 	for i, k := range g.keys {
-		if r := g.all[i]; k == key && r.ID == id {
-			r.shared = true
+		if r := g.all[i]; k&^held == key && r.ID == id {
+			g.keys[i] |= held
 			return r
 		}
 	}

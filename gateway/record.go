@@ -91,7 +91,9 @@ func (x *exchange) noteQueue(at *Attempt, waited time.Duration) {
 }
 
 func (x *exchange) closeAttempt(at *Attempt, err error) {
-	x.seen = x.since()
+	if x.seen = x.turn.ended; x.seen == 0 {
+		x.seen = x.since()
+	}
 	at.Ms = toMs(x.seen) - at.Ms
 	at.Outcome = "ok"
 	if err != nil {

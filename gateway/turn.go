@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"errors"
+	"time"
 
 	"octet/engine"
 	"octet/routing"
@@ -25,6 +26,7 @@ type turn struct {
 	resp    engine.Response   // nil before the head
 	ctx     *turnContext      // ends with the request, or when the place is taken back; nil before the engine is asked
 	over    bool              // the ticket is given back
+	ended   time.Duration     // when it was over, since the request's arrival; 0 was not timed
 	heard   bool              // the client has something of this engine's answer
 	handed  bool              // the engine was sent a prompt that another has computed
 	forgot  bool              // it was asked again without

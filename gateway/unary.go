@@ -20,7 +20,8 @@ func (x *exchange) relayUnary() error {
 	if err != nil {
 		return unusable(err)
 	}
-	usage, now := answer.Usage, x.now()
+	usage, since := answer.Usage, x.since()
+	now := x.at(since)
 	if !ticket.Complete(usage.CompletionTokens, x.cachedFor(usage), now) {
 		return errPreempted
 	}
@@ -33,12 +34,18 @@ func (x *exchange) relayUnary() error {
 		x.releaseHeld()
 	}
 	x.writeHead(now, len(body))
-	x.armWrite(now.Sub(x.arrival))
+	x.armWrite(since)
 	if _, err := x.w.Write(body); err != nil {
 		return x.clientGone(err)
 	}
+	if len(body) <= mostHeld {
+		x.turn.ended = since
+	}
 	return nil
 }
+
+// mostHeld is the size of an answer that servers keep until their handler is done, in bytes: writing it takes no time.
+const mostHeld = 2 << 10
 
 // collect reads a whole body, at most response_bytes of it.
 func (x *exchange) collect(resp engine.Response) ([]byte, error) {

@@ -138,7 +138,7 @@ func drive(p *Pool, o *oracle, tables []*Table, owner []int, op, t, arg int) err
 			o.share(t, chain)
 		}
 	case 1:
-		n := arg%o.depth() + 1
+		n := 7*arg%o.depth() + 1
 		if got, want := p.Extend(table, n), o.extend(t, n); got != want {
 			return fmt.Errorf("extend to %d: %t, want %t", n, got, want)
 		}
@@ -151,7 +151,7 @@ func drive(p *Pool, o *oracle, tables []*Table, owner []int, op, t, arg int) err
 			return fmt.Errorf("seal %d: %t, want %t", i, got, want)
 		}
 	case 3:
-		n := arg % (o.depth() + 1)
+		n := 7 * arg % (o.depth() + 1)
 		p.Trim(table, n)
 		o.trim(t, n)
 	case 4:
@@ -261,7 +261,7 @@ func TestPoolDoesWhatTheOracleDoes(t *testing.T) {
 		ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [3]int {
 			return [3]int{rapid.IntRange(0, 6).Draw(t, "op"), rapid.IntRange(0, oracleTables-1).Draw(t, "table"), rapid.IntRange(0, 1<<oracleDepth-1).Draw(t, "arg")}
 		}), 60, 300).Draw(t, "ops")
-		letter := rapid.SampledFrom([]int{1, 3, 8}).Draw(t, "letter")
+		letter := rapid.SampledFrom([]int{1, 3, 16}).Draw(t, "letter")
 		if err := play(letter*rapid.IntRange(1, 24).Draw(t, "blocks"), letter, ops); err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func FuzzPool(f *testing.F) {
 		for ; len(code) >= 3 && len(ops) < 300; code = code[3:] {
 			ops = append(ops, [3]int{int(code[0]), int(code[1]), int(code[2])})
 		}
-		if err := play(int(blocks%32)+1, 1+int(blocks)/32, ops); err != nil {
+		if err := play(int(blocks%32)+1, 1+int(blocks)/16, ops); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -20,7 +20,7 @@ type Pool struct {
 	imagined  []runID // that an Imagined would share; scratch
 }
 
-// block is 16 bytes: with its share of the runs and of the map, a pool of 100,000 costs some 7 MB.
+// block is 16 bytes: with its share of the runs and of the map, a pool of 100,000 costs some 8 MB.
 type block struct {
 	hash BlockHash // its content's name; meaningful in a run
 	run  runID     // that it is in, which is cached; or private, or free

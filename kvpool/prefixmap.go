@@ -24,14 +24,14 @@ func newPrefixMap(blocks int) prefixMap {
 }
 
 func (m *prefixMap) home(h BlockHash) int {
-	return int(uint64(h) * 0x9E3779B97F4A7C15 >> m.shift)
+	return int(uint64(h) * 0x9E3779B97F4A7C15 >> (m.shift & 63))
 }
 
 // find returns the block that holds h.
 func (m *prefixMap) find(h BlockHash) (BlockID, bool) {
-	mask := len(m.slots) - 1
+	slots, mask := m.slots, len(m.slots)-1
 	for i := m.home(h); ; i = (i + 1) & mask {
-		switch s := &m.slots[i]; {
+		switch s := &slots[i]; {
 		case s.block == 0:
 			return 0, false
 		case s.hash == h:
@@ -42,9 +42,9 @@ func (m *prefixMap) find(h BlockHash) (BlockID, bool) {
 
 // add records that block holds h. It returns false, and changes nothing, where some block already does.
 func (m *prefixMap) add(h BlockHash, block BlockID) bool {
-	mask := len(m.slots) - 1
+	slots, mask := m.slots, len(m.slots)-1
 	for i := m.home(h); ; i = (i + 1) & mask {
-		switch s := &m.slots[i]; {
+		switch s := &slots[i]; {
 		case s.block == 0:
 			*s = prefixSlot{hash: h, block: block + 1}
 			m.used++
@@ -57,17 +57,21 @@ func (m *prefixMap) add(h BlockHash, block BlockID) bool {
 
 // remove forgets h, which must be in the map.
 func (m *prefixMap) remove(h BlockHash) {
-	mask := len(m.slots) - 1
-	i := m.home(h)
-	for m.slots[i].hash != h || m.slots[i].block == 0 {
-		i = (i + 1) & mask
+	slots, mask := m.slots, len(m.slots)-1
+	hole := m.home(h)
+	for slots[hole].hash != h || slots[hole].block == 0 {
+		hole = (hole + 1) & mask
 	}
 	m.used--
-	for j := (i + 1) & mask; m.slots[j].block != 0; j = (j + 1) & mask {
-		if (j-m.home(m.slots[j].hash))&mask >= (j-i)&mask { // its home is not after the hole: it may fill it
-			m.slots[i] = m.slots[j]
-			i = j
+	for i := (hole + 1) & mask; ; i = (i + 1) & mask {
+		s := slots[i]
+		if s.block == 0 {
+			break
+		}
+		if (i-m.home(s.hash))&mask >= (i-hole)&mask { // its home is not after the hole: it may fill it
+			slots[hole] = s
+			hole = i
 		}
 	}
-	m.slots[i] = prefixSlot{}
+	slots[hole] = prefixSlot{}
 }

@@ -1,7 +1,7 @@
 package kvpool
 
 // runBlocks is how many blocks a run has at most.
-const runBlocks = 32
+const runBlocks = 64
 
 // run is a stretch of one chain whose blocks were told apart by nobody so far: exactly the same tables list them, all of them or none.
 // So they have one count of references, become free together, and leave the cache last first.
@@ -25,8 +25,8 @@ type runs struct {
 	idle   int   // blocks of the idle runs
 }
 
-// newRuns makes room for what blocks come to where runs are half full. More is made when there are more.
-func newRuns(blocks int) runs { return runs{all: make([]run, 1, 2+2*blocks/runBlocks)} }
+// newRuns makes room for what blocks come to where runs are a quarter full. More is made when there are more.
+func newRuns(blocks int) runs { return runs{all: make([]run, 1, 2+4*blocks/runBlocks)} }
 
 // add returns a run of no blocks yet that refs tables list. It may move all runs.
 func (r *runs) add(refs int32) runID {

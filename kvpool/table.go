@@ -73,22 +73,32 @@ func (p *Pool) Seal(t *Table, i int, h BlockHash) bool {
 		return false
 	}
 	b.hash = h
-	if i == 0 || !p.join(b, p.blocks[t.blocks[i-1]]) {
-		b.run, b.at = p.runs.add(1), 0
+	if i == 0 || !p.join(b, &p.blocks[t.blocks[i-1]], id) {
+		p.begin(b, id)
 	}
-	one := &p.runs.all[b.run]
-	one.ids[b.at], one.size, one.last = id, b.at+1, h
 	return true
 }
 
-// join puts b into the run that ends with prev, the block before it in its table, where there is one, no other table lists it, and
-// it has room.
-func (p *Pool) join(b *block, prev block) bool {
-	if prev.run <= private || prev.at == runBlocks-1 || p.runs.all[prev.run].refs > 1 {
+// join puts b, block id, at the end of the run that ends with prev, the block before it in its table: where there is one, no other
+// table lists it, and it has room.
+func (p *Pool) join(b, prev *block, id BlockID) bool {
+	if prev.run <= private || prev.at >= runBlocks-1 {
+		return false
+	}
+	one := &p.runs.all[prev.run]
+	if one.refs > 1 {
 		return false
 	}
 	b.run, b.at = prev.run, prev.at+1
+	one.ids[b.at], one.size, one.last = id, b.at+1, b.hash
 	return true
+}
+
+// begin makes b, block id, a run of its own.
+func (p *Pool) begin(b *block, id BlockID) {
+	b.run, b.at = p.runs.add(1), 0
+	one := &p.runs.all[b.run]
+	one.ids[0], one.size, one.last = id, 1, b.hash
 }
 
 // Trim shortens t to at most n blocks and releases the rest, last first.

@@ -11,12 +11,10 @@ import (
 // Ticket is one request's place in the engine. Every method may be called from any goroutine, and after Release does nothing.
 type Ticket struct {
 	gate     *Gate
-	id       string             // of its request, for people
-	chain    []kvpool.BlockHash // of its prompt: what others may share
-	rank     rank               // its priority is what age had made of it when it started
-	prompt   int                // tokens
-	maxNew   int                // tokens; 0 is not stated
-	deadline Time               // maxTime is none
+	rank     rank // its priority is what age had made of it when it started
+	prompt   int  // tokens
+	maxNew   int  // tokens; 0 is not stated
+	deadline Time // maxTime is none
 	reused   int
 	uncached int // tokens of the prompt and of Resume that were not
 	others   int // tokens of other prompts that were to be prefilled when it was admitted
@@ -24,12 +22,13 @@ type Ticket struct {
 	admitted Time
 	step     int         // tokens that one step may add: 1, and the draft where it is speculated
 	whole    bool        // its answer comes at once
-	mayYield bool        // may be preempted
-	filling  bool        // uncached counts in gate.filling
 	yielded  atomic.Bool // as yielding, for who asks without the lock
 
 	// guarded by gate.gateMu
-	giveUp    chan struct{} // closed when it has to give way; nil until somebody asks for it
+	id        string             // of its request, for people, while it runs
+	chain     []kvpool.BlockHash // of its prompt, while it runs: what others may share
+	giveUp    chan struct{}      // closed when it has to give way; nil until somebody asks for it
+	watch     Watcher            // told when it has to give way; nil is nobody
 	table     kvpool.Table
 	computed  int     // tokens that the engine holds by now, as far as the model knows
 	generated int     // tokens, those of Resume included
@@ -39,9 +38,10 @@ type Ticket struct {
 	crowd     float64 // gate.crowd then
 	begun     int     // generated with the first token; 0 before
 	estimate  float64 // pace that was estimated then, ns a token
+	mayYield  bool    // may be preempted
+	filling   bool    // uncached counts in gate.filling
 	yielding  bool
-	watch     Watcher // told when it has to give way; nil is nobody
-	away      bool    // thought away, while it is asked for whom it could make room
+	away      bool // thought away, while it is asked for whom it could make room
 	released  bool
 	index     int // in gate.tickets
 	victim    int // in gate.victims; -1 is not there
@@ -78,8 +78,8 @@ func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
 	return t
 }
 
-// blank returns a ticket that nobody has had. They are made so many at a time, which costs a quarter; one that is held on to keeps as
-// many in memory, but nothing that they point to. Caller holds gateMu.
+// blank returns a ticket that nobody has had. Sixteen are made at a time, for a quarter of the work; one that is held on to keeps them
+// all in memory, but nothing that they pointed to. Caller holds gateMu.
 func (g *Gate) blank() *Ticket {
 	if len(g.blanks) == 0 {
 		g.blanks = make([]Ticket, 16)

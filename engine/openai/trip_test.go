@@ -3,9 +3,12 @@ package openai
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -225,4 +228,49 @@ func TestAHeadThatComesInPiecesIsReadOnAKeptConnection(t *testing.T) {
 	if c.idleCount() != 1 {
 		t.Error("not one connection")
 	}
+}
+
+// Answers that come at once, after a moment, in two pieces, with the connection's end or in its stead: none is waited for in vain,
+// and none is another's.
+func TestNoAnswerIsMissedOnKeptConnections(t *testing.T) {
+	c := dialUp(t, Config{URL: listen(t, func(p *peer) {
+		for n := 0; ; n++ {
+			r := p.request()
+			if r == nil {
+				return
+			}
+			id := r.Header.Get("X-Request-Id")
+			text := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(id), id)
+			switch id[len(id)-1] % 8 {
+			case 0:
+				time.Sleep(100 * time.Microsecond)
+			case 1:
+				p.say(text[:20])
+				runtime.Gosched()
+				text = text[20:]
+			case 2:
+				p.say(text)
+				return
+			case 3:
+				if n > 0 {
+					return
+				}
+			}
+			p.say(text)
+		}
+	})})
+	var working sync.WaitGroup
+	for worker := range 8 {
+		working.Go(func() {
+			for i := range 400 {
+				r := post(strings.Repeat("x", i%3*4000))
+				r.RequestID = fmt.Sprintf("%d-%d", worker, i)
+				if _, body, err := exchange(c, r); body != r.RequestID || err != nil {
+					t.Errorf("%s: %q %v", r.RequestID, body, err)
+					return
+				}
+			}
+		})
+	}
+	working.Wait()
 }

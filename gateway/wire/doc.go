@@ -14,5 +14,8 @@
 //  5. Splice leaves every byte outside the edited members as it was.
 //  6. No member name repeats at any level of an accepted body, and none differs from a known one by case alone.
 //
+// Strings are passed, unescaped and judged as UTF-8 a block of 64 bytes at a time, by AVX-512 or AVX2 where the machine has them;
+// the routines for words, which every machine runs, say the same of every byte.
+//
 // Nothing of Octet is imported. Package sse reads engines' chunks with Cursor.
 package wire

@@ -30,11 +30,12 @@ const longestEscape = 12
 func passWords(b []byte, i int) (at int, saw seen) {
 	for ; i+8 <= len(b); i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])
+		if unplain(w) == 0 {
+			continue
+		}
 		m := special(w) & highs
 		if m == 0 {
-			if w&highs != 0 {
-				saw |= sawHigh
-			}
+			saw |= sawHigh
 			continue
 		}
 		n := bits.TrailingZeros64(m) // of the bits before and in the special byte, the last is its highest

@@ -117,6 +117,20 @@ func TestUnquotingAgreesWithADecoder(t *testing.T) {
 	}
 }
 
+func TestAShortTextIsValidWhereNothingInItIsSpecial(t *testing.T) {
+	for n := range 20 {
+		for ch := range 256 {
+			for at := range n {
+				raw := bytes.Repeat([]byte{'x'}, n)
+				raw[at] = byte(ch)
+				if end, _ := slowPass(raw, 0); ValidQuoted(raw) != (end == n) {
+					t.Fatalf("%q: %v", raw, ValidQuoted(raw))
+				}
+			}
+		}
+	}
+}
+
 // Text is unescaped once into one buffer that never moves: what was handed out stays where it is.
 func TestTextIsUnescapedOnceAndStaysInPlace(t *testing.T) {
 	var r Request

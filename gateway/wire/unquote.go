@@ -77,6 +77,9 @@ func fourDigits(w uint32) uint32 {
 
 // ValidQuoted reports whether raw could stand between the quotes of a JSON string; its UTF-8 is not judged.
 func ValidQuoted(raw []byte) bool {
+	if fewPlain(raw) {
+		return true
+	}
 	for i := 0; ; {
 		if i, _ = pass(raw, i); i == len(raw) {
 			return true
@@ -90,6 +93,19 @@ func ValidQuoted(raw []byte) bool {
 		}
 		i += n
 	}
+}
+
+// fewPlain reports whether raw is of 4 to 16 bytes of which none is special, as most tokens are.
+func fewPlain(raw []byte) bool {
+	n := len(raw)
+	switch {
+	case n >= 8 && n <= 16:
+		return (special(binary.LittleEndian.Uint64(raw))|special(binary.LittleEndian.Uint64(raw[n-8:])))&highs == 0
+	case n >= 4 && n < 8:
+		w := uint64(binary.LittleEndian.Uint32(raw)) | uint64(binary.LittleEndian.Uint32(raw[n-4:]))<<32
+		return special(w)&highs == 0
+	}
+	return false
 }
 
 // escapes are what stands for each byte behind a backslash; 0 for what may not stand there by itself.

@@ -82,8 +82,11 @@ func (p *Permit) Settle(o Outcome) {
 }
 
 // Take asks the breaker for a Permit. The error is ErrBreakerOpen.
-func (r *Replica) Take() (Permit, error) {
-	pass, err := r.breaker.cb.Load().take()
+func (r *Replica) Take() (Permit, error) { return r.TakeAt(time.Now()) }
+
+// TakeAt is Take for who has just looked at the clock.
+func (r *Replica) TakeAt(now time.Time) (Permit, error) {
+	pass, err := r.breaker.cb.Load().take(now)
 	if err != nil {
 		return Permit{}, fmt.Errorf("%w: %s: %w", ErrBreakerOpen, r.spec.Name, err)
 	}

@@ -33,11 +33,11 @@ type pass struct {
 	shared  bool
 }
 
-// take asks for a pass. The error is gobreaker's.
-func (c *circuit) take() (*pass, error) {
+// take asks for a pass, at a time that is just now. The error is gobreaker's.
+func (c *circuit) take(at time.Time) (*pass, error) {
 	phase, now := c.phase.Load(), int64(0)
 	if c.bucket > 0 {
-		now = int64(time.Since(c.made))
+		now = int64(at.Sub(c.made))
 	}
 	if p := c.pass.Load(); p != nil && p.phase == phase && now < p.until {
 		return p, nil

@@ -42,11 +42,20 @@ func (s *sampled) refresh() {
 		return
 	}
 	l := (*ask)()
-	s.waiting.Store(int64(l.Waiting))
-	s.running.Store(int64(l.Running))
-	s.preempting.Store(int64(l.Preempting))
-	s.kvUsage.Store(math.Float64bits(l.KVUsage))
+	note(&s.waiting, l.Waiting)
+	note(&s.running, l.Running)
+	note(&s.preempting, l.Preempting)
+	if usage := math.Float64bits(l.KVUsage); s.kvUsage.Load() != usage {
+		s.kvUsage.Store(usage)
+	}
 	s.upTo.Store(now)
+}
+
+// note stores n where it is news: a store costs as much as twenty loads.
+func note(at *atomic.Int64, n int) {
+	if at.Load() != int64(n) {
+		at.Store(int64(n))
+	}
 }
 
 // LoadFrom sets where Load comes from, each time that it is asked: something cheap that many goroutines may call. What the replica

@@ -39,7 +39,7 @@ func (b HostBitmap) And(o HostBitmap) HostBitmap {
 
 // Equal reports whether both hold the same.
 func (b *HostBitmap) Equal(o *HostBitmap) bool {
-	differ := b[0] ^ o[0] | b[1] ^ o[1] | b[2] ^ o[2] | b[3] ^ o[3]
+	differ := (b[0] ^ o[0]) | (b[1] ^ o[1]) | (b[2] ^ o[2]) | (b[3] ^ o[3])
 	for i := 4; i < Words; i++ {
 		differ |= b[i] ^ o[i]
 	}
