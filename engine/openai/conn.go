@@ -51,6 +51,7 @@ type conn struct {
 	id      uint64   // there
 	watched bool
 	gone    atomic.Bool // the engine has closed it: set before the reader is woken
+	carried atomic.Bool // it is a loop's, which a deadline does not wake
 
 	lazy    func(fd uintptr) bool // reads once there is something to read, into a buffer taken only then; nil where that cannot be done
 	got     int                   // what lazy read
@@ -60,7 +61,12 @@ type conn struct {
 func newConn(nc net.Conn) *conn {
 	c := &conn{nc: nc}
 	past := time.Unix(1, 0)
-	c.interrupt = func() { _ = nc.SetDeadline(past) } // fails only on a connection that is closed already
+	c.interrupt = func() {
+		_ = nc.SetDeadline(past) // fails only on a connection that is closed already
+		if half, ok := nc.(interface{ CloseRead() error }); ok && c.carried.Load() {
+			_ = half.CloseRead() // likewise; to the loop it is the end
+		}
+	}
 	c.raw = rawOf(nc)
 	c.probe = func(fd uintptr) bool {
 		c.quiet = wouldBlock(fd, c.one[:])
