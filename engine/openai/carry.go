@@ -46,26 +46,36 @@ func (r *Response) Carry(piece func([]byte) error, pause func() error, end func(
 	return false
 }
 
-// Ready implements ready.Stream.
+// Ready implements ready.Stream. Whoever ends the context has closed the reading side then, which is why it is looked at only where
+// that is closed.
 func (k *carried) Ready(page []byte, hung bool) ready.Next {
 	k.hung = k.hung || hung
-	if k.ctx.Err() != nil {
-		k.err = ended(k.ctx)
-		k.Response.err = k.err
+	if k.hung && k.interrupted() {
 		return ready.Leave
 	}
 	n, errno := sock.Read(k.fd, page)
 	switch {
 	case errno == syscall.EAGAIN:
 		return ready.Wait
+	case errno == 0 && n > 0:
+		return k.read(page, n)
+	case k.interrupted():
 	case errno != 0:
 		k.ends(os.NewSyscallError("read", errno))
-		return ready.Leave
-	case n == 0:
+	default:
 		k.ends(io.EOF)
-		return ready.Leave
 	}
-	return k.read(page, n)
+	return ready.Leave
+}
+
+// interrupted reports whether the context has ended, which is the answer's end, too.
+func (k *carried) interrupted() bool {
+	if k.ctx.Err() == nil {
+		return false
+	}
+	k.err = ended(k.ctx)
+	k.Response.err = k.err
+	return true
 }
 
 // read hands on the first n bytes of page.
