@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"routing/events/grpcstream":  {"routing/events", "routing/events/octetkvpb", "routing/index", "kvpool"},
 	"classifier/train":           {"classifier/model"},
 	"scheduler":                  {"kvpool"},
-	"engine/openai":              {"engine", "internal/field", "internal/lifetime", "internal/hangup", "internal/sock"},
+	"engine/openai":              {"engine", "internal/field", "internal/lifetime", "internal/hangup", "internal/ready", "internal/sock"},
 	"engine/tokens":              {"engine/bpe", "kvpool"},
 	"engine/emulator/tiny":       {"kvpool"},
 	"engine/emulator":            {"engine", "engine/bpe", "engine/chattemplate", "engine/emulator/prose", "engine/emulator/tiny", "scheduler", "kvpool", "routing/events", "routing/index"},

@@ -17,6 +17,7 @@ import (
 	"octet/config"
 	"octet/gateway"
 	"octet/gateway/sharedrates"
+	"octet/internal/ready"
 	"octet/kvpool"
 	"octet/routing/approx"
 	"octet/routing/events"
@@ -41,6 +42,7 @@ type house struct {
 	sessions  *plugins.Sessions
 	feed      *events.Feed
 	sockets   *sockets
+	loops     ready.Loops // that carry open streams
 	schemes   schemes
 	shared    atomic.Pointer[map[string]supply] // sources of events that all replicas share; nil until background
 	verifier  *verify.Verifier                  // nil where no answers are judged here
@@ -291,6 +293,7 @@ func (h *house) close() {
 			h.log.Warn("the calibration stream was not closed in order", "error", err)
 		}
 	}
+	h.loops.Close()
 	h.rememberProbation()
 }
 

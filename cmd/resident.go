@@ -100,7 +100,9 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 		}
 		return r, nil
 	}
-	if r.client, err = openai.New(h.dial.reaching(rep.URL, clientConfig(cfg, rep))); err != nil {
+	engine := clientConfig(cfg, rep)
+	engine.Loops = &h.loops
+	if r.client, err = openai.New(h.dial.reaching(rep.URL, engine)); err != nil {
 		return nil, err
 	}
 	r.replica.Client, r.replica.Accuracy = r.client, new(gateway.Accuracy)

@@ -23,6 +23,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind
 	x.w = bare(w) // who stands between has seen the head, and serves others once the handler has returned
 	x.ctl = control{x.w}
 	x.direct, _ = x.w.(passer)
+	x.settled, _ = x.w.(settler)
 	if front, ok := x.w.(detacher); ok {
 		front.Later(x.goOn)
 		return
@@ -31,7 +32,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind
 }
 
 // detacher is the writer of a server that has an answer go on after its handler, on a stack of its own.
-type detacher interface{ Later(f func()) }
+type detacher interface{ Later(f func() (over bool)) }
 
 // bare returns the writer that w and what it wraps write to.
 func bare(w http.ResponseWriter) http.ResponseWriter {
@@ -55,16 +56,8 @@ func (x *exchange) respond(kind wire.Kind) (begun bool) {
 	return false
 }
 
-// goOn is the rest of a stream that has begun.
-func (x *exchange) goOn() {
-	x.followGuarded()
-	x.conclude()
-}
-
-func (x *exchange) followGuarded() {
-	defer x.recover()
-	x.finishWith(x.follow())
-}
+// goOn is the rest of a stream that has begun, as far as it is to be gone on a goroutine: false is not over.
+func (x *exchange) goOn() (over bool) { return x.onward(x.follow) }
 
 func (x *exchange) finishWith(err error) {
 	x.handBack()

@@ -25,6 +25,8 @@ type exchange struct {
 	r       *http.Request
 	ctl     control
 	direct  passer          // what w is bare, where that can pass; nil before the answer goes on after its handler
+	settled settler         // likewise, where the stream may settle
+	unrest  int             // rests until it may
 	ctx     context.Context // the client's connection and the request's deadline
 	arrival time.Time
 	dry     bool // POST /v1/route: nothing may change

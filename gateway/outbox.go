@@ -11,6 +11,8 @@ type outbox struct {
 	lone   []byte // the first, while it is alone: the engine's memory, see settle
 	staged []byte // in page
 	page   *[outboxSize]byte
+
+	boundless bool // it holds whatever it is given, and writes only when it is emptied
 }
 
 const outboxSize = 32 << 10
@@ -40,7 +42,7 @@ func (o *outbox) settle(w http.ResponseWriter) error {
 }
 
 func (o *outbox) stage(w http.ResponseWriter, part []byte) error {
-	if len(o.staged)+len(part) > outboxSize {
+	if len(o.staged)+len(part) > outboxSize && !o.boundless {
 		if err := o.empty(w); err != nil {
 			return err
 		}
@@ -69,13 +71,24 @@ func (o *outbox) empty(w http.ResponseWriter) (err error) {
 	return err
 }
 
+// held is what waits to be written.
+func (o *outbox) held() []byte {
+	if o.lone != nil {
+		return o.lone
+	}
+	return o.staged
+}
+
 // pass is empty for who sends at once.
 func (o *outbox) pass(to passer) error {
-	held := o.lone
-	if held == nil {
-		held = o.staged
-	}
-	err := to.Pass(held)
+	err := to.Pass(o.held())
+	o.drop()
+	return err
+}
+
+// try is pass that does not wait: to keeps what there is no room for.
+func (o *outbox) try(to settler) error {
+	err := to.TryPass(o.held())
 	o.drop()
 	return err
 }
@@ -85,5 +98,5 @@ func (o *outbox) drop() {
 	if o.page != nil {
 		outboxes.Put(o.page)
 	}
-	*o = outbox{}
+	o.lone, o.staged, o.page = nil, nil, nil
 }

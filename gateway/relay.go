@@ -60,19 +60,36 @@ func (x *exchange) openStream() error {
 }
 
 // relay passes the rest of the stream to the client as it comes: whole events only, by reference, counted but not rewritten.
-// It ends in exactly one of the engine's [DONE], passed on, or an error.
+// It ends in exactly one of the engine's [DONE], passed on, or an error; or errSettles.
 func (x *exchange) relay() error {
-	defer x.gaps.Flush()
-	if !x.scanner.Done() {
-		err := feed(x.turn.resp, x.take, x.flush)
-		if kept := x.out.settle(x.w); kept != nil {
-			return x.clientGone(kept)
-		}
-		if !errors.Is(err, errDone) {
-			return x.broken(err)
-		}
+	if x.scanner.Done() {
+		return x.relayed(errDone)
+	}
+	return x.relayed(feed(x.turn.resp, x.take, x.flush))
+}
+
+// relayed is relay's end, where what fed it has returned err.
+func (x *exchange) relayed(err error) error {
+	if errors.Is(err, errSettles) {
+		return err
+	}
+	x.gaps.Flush()
+	if kept := x.out.settle(x.w); kept != nil {
+		return x.clientGone(kept)
+	}
+	if !errors.Is(err, errDone) {
+		return x.broken(err)
 	}
 	return x.finishStream()
+}
+
+// goOnHere is relay for a stream that is too much for a loop, after its client has what it is owed.
+func (x *exchange) goOnHere() error {
+	x.unrest = restsToSettle
+	if err := x.push(); err != nil {
+		return err
+	}
+	return x.relay()
 }
 
 // step is one read from the engine and what follows from it, up to the client's buffer.
@@ -112,10 +129,16 @@ func (x *exchange) take(piece []byte) error {
 // flush sends what the client's buffer holds.
 func (x *exchange) flush() error {
 	x.came = 0
-	if err := x.push(); err != nil || !x.told() {
+	size := len(x.out.held())
+	switch err := x.push(); {
+	case err != nil:
 		return err
+	case x.told():
+		return errPreempted
+	case x.settles(size):
+		return errSettles
 	}
-	return errPreempted
+	return nil
 }
 
 // broken is what the client is told of a stream that broke with err; nil of one that did not.

@@ -89,12 +89,20 @@ func (x *exchange) settle(err error) {
 	x.turn = turn{}
 }
 
-// follow relays the rest of a stream that has begun, through every preemption and every death of an engine, to its end.
+// follow relays the rest of a stream that has begun, through every preemption and every death of an engine, to its end, or until
+// it settles.
 func (x *exchange) follow() error {
 	x.slim()
-	err := cause(x.turn.ctx, x.relay())
+	return x.follows(x.relay())
+}
+
+// follows is follow after a relay that has ended with err.
+func (x *exchange) follows(err error) error {
+	err = cause(x.turn.ctx, err)
 	for {
 		switch {
+		case errors.Is(err, errSettles):
+			return err
 		case errors.Is(err, errPreempted) && x.unfinished():
 			err = x.resume(x.ctx)
 			x.slim()

@@ -52,6 +52,7 @@ type conn struct {
 	id      uint64   // there
 	watched bool
 	gone    atomic.Bool // the engine has closed it: set before the reader is woken
+	carried atomic.Bool // it is a loop's, which a deadline does not wake
 
 	lazy    func(fd uintptr) bool // onReady; nil where a read must hold a buffer while it waits
 	toSend  bool                  // it is to send what writing holds first
@@ -76,7 +77,12 @@ func newConn(nc net.Conn) *conn {
 var past = time.Unix(1, 0)
 
 // ContextEnded ends reads and writes at once and for good.
-func (c *conn) ContextEnded() { _ = c.nc.SetDeadline(past) } // fails only on a connection that is closed already
+func (c *conn) ContextEnded() {
+	_ = c.nc.SetDeadline(past) // fails only on a connection that is closed already
+	if half, ok := c.nc.(interface{ CloseRead() error }); ok && c.carried.Load() {
+		_ = half.CloseRead() // likewise; to the loop it is the end
+	}
+}
 
 // rawOf returns the descriptor under nc, below TLS where there is TLS.
 func rawOf(nc net.Conn) syscall.RawConn {

@@ -36,6 +36,7 @@ type answer struct {
 	buf  []byte         // page, or larger
 	head int            // buf[:head] is the head, not sent yet
 	from int            // buf[from:] is of the body, not sent yet
+	owed []byte         // what TryPass had no room for, in its chunk
 
 	segments [3][]byte
 	writing  net.Buffers
@@ -219,6 +220,9 @@ func (a *answer) finish() {
 
 // push sends the head, unless it is out, and the body: what is held, then p. last ends the body.
 func (a *answer) push(p []byte, last bool) error {
+	if a.owed != nil {
+		a.catchUp()
+	}
 	a.hold()
 	if !a.sent {
 		a.settle(p, last)

@@ -78,8 +78,8 @@ type conn struct {
 	last   bool     // the client wants no answer after this one
 	body   body
 	answer answer
-	later  func() // what answers on when the handler has returned; nil is nothing
-	linger bool   // what was not read would make the close a reset, and the answer may be lost with it
+	later  func() (over bool) // what answers on when the handler has returned; nil is nothing
+	linger bool               // what was not read would make the close a reset, and the answer may be lost with it
 }
 
 // verdict is what a connection needs next.
@@ -125,8 +125,9 @@ func after(now time.Time, d time.Duration) time.Time {
 // serve is the connection's life.
 func (c *conn) serve() {
 	defer func() {
-		if c.later != nil {
-			go c.carryOn()
+		if f := c.later; f != nil {
+			c.later = nil
+			go c.carryOn(f)
 			return
 		}
 		c.end()

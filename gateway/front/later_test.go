@@ -20,7 +20,7 @@ func TestAnAnswerGoesOnAfterItsHandler(t *testing.T) {
 		handlers.Add(1)
 		_, _ = io.WriteString(w, "early ")
 		_ = http.NewResponseController(w).Flush()
-		w.(interface{ Later(func()) }).Later(func() {
+		later(w, func() {
 			time.Sleep(time.Millisecond)
 			_, _ = io.WriteString(w, "late "+r.URL.Path)
 		})
@@ -56,7 +56,7 @@ func TestAPanicLaterEndsTheAnswerWithoutAProperEnd(t *testing.T) {
 	address := serve(t, &Server{ErrorLog: log.New(io.Discard, "", 0), Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "early")
 		_ = http.NewResponseController(w).Flush()
-		w.(interface{ Later(func()) }).Later(func() { panic(http.ErrAbortHandler) })
+		later(w, func() { panic(http.ErrAbortHandler) })
 	})})
 	resp, err := http.Get("http://" + address)
 	if err != nil {
@@ -70,7 +70,7 @@ func TestAPanicLaterEndsTheAnswerWithoutAProperEnd(t *testing.T) {
 
 func TestAHandlerThatPanicsHasNothingLater(t *testing.T) {
 	address := serve(t, &Server{ErrorLog: log.New(io.Discard, "", 0), Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.(interface{ Later(func()) }).Later(func() { t.Error("called") })
+		later(w, func() { t.Error("called") })
 		panic("no")
 	})})
 	if resp, err := http.Get("http://" + address); err == nil {
@@ -85,7 +85,7 @@ func TestAClientThatLeavesAnAnswerThatGoesOnLaterIsNoticed(t *testing.T) {
 	noticed, open := make(chan struct{}), make(chan int, 1)
 	address := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
-		w.(interface{ Later(func()) }).Later(func() {
+		later(w, func() {
 			open <- runtime.NumGoroutine() - before
 			<-r.Context().Done()
 			close(noticed)
@@ -105,4 +105,11 @@ func TestAClientThatLeavesAnAnswerThatGoesOnLaterIsNoticed(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Error("not noticed")
 	}
+}
+
+func later(w http.ResponseWriter, f func()) {
+	w.(interface{ Later(func() bool) }).Later(func() bool {
+		f()
+		return true
+	})
 }

@@ -1,7 +1,10 @@
 package front
 
 import (
+	"bytes"
+	"errors"
 	"os"
+	"strconv"
 	"syscall"
 
 	"octet/internal/sock"
@@ -13,6 +16,9 @@ const chunkRow = len("fff\r\n") + len("\r\n")
 // Pass is Write and Flush in one. Where nothing is held, and the socket has room, it is one system call and nothing beside it: no
 // deadline is armed, for nothing is waited for.
 func (a *answer) Pass(p []byte) error {
+	if a.owed != nil {
+		a.catchUp()
+	}
 	if !a.canPass(len(p)) {
 		if _, err := a.Write(p); err != nil {
 			return err
@@ -30,9 +36,54 @@ func (a *answer) Pass(p []byte) error {
 	return a.err
 }
 
+// TryPass is Pass that does not wait. What the socket has no room for is kept, and reported as ErrFull: the next thing sent by
+// what may wait goes out behind it.
+func (a *answer) TryPass(p []byte) error {
+	switch {
+	case a.err != nil || len(p) == 0:
+		return a.err
+	case !a.canPass(len(p)):
+		a.owed = append(appendSize(nil, len(p)), p...)
+		a.owed = append(a.owed, "\r\n"...)
+		a.count += int64(len(p))
+		return ErrFull
+	}
+	a.count += int64(len(p))
+	page := outPages.Get().(*[outSize]byte)
+	b := appendChunk(page[:0], p)
+	n, errno := sock.Write(a.c.fd, b)
+	switch {
+	case errno != 0 && errno != syscall.EAGAIN:
+		a.passRest(nil, errno)
+	case n < len(b):
+		a.owed = bytes.Clone(b[n:])
+	}
+	outPages.Put(page)
+	if a.owed != nil {
+		return ErrFull
+	}
+	return a.err
+}
+
+// CanTry says whether TryPass may be called: while the body goes out in chunks, by the connection's own descriptor, and nothing is
+// held.
+func (a *answer) CanTry() bool { return a.canPass(1) }
+
+// catchUp sends what TryPass has kept.
+func (a *answer) catchUp() {
+	owed := a.owed
+	a.owed = nil
+	if a.err == nil {
+		a.note(a.c.send(owed))
+	}
+}
+
+// ErrFull is why TryPass has kept something.
+var ErrFull = errors.New("front: the client's socket is full")
+
 // canPass says whether n bytes can go out as a chunk, past what holds back.
 func (a *answer) canPass(n int) bool {
-	return a.chunks && a.buf == nil && a.err == nil && a.c.raw != nil && sock.Fast && n > 0 && n <= outSize-chunkRow
+	return a.chunks && a.buf == nil && a.owed == nil && a.err == nil && a.c.raw != nil && sock.Fast && n > 0 && n <= outSize-chunkRow
 }
 
 // passRest sends what the socket had no room for, unless it failed.
@@ -56,4 +107,9 @@ func appendChunk(dst, p []byte) []byte {
 	}
 	dst = append(dst, digits[n&0xf], '\r', '\n')
 	return append(append(dst, p...), '\r', '\n')
+}
+
+// appendSize appends the line before a chunk of n bytes.
+func appendSize(dst []byte, n int) []byte {
+	return append(strconv.AppendInt(dst, int64(n), 16), "\r\n"...)
 }

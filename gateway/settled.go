@@ -1,0 +1,109 @@
+package gateway
+
+import (
+	"errors"
+
+	"octet/gateway/front"
+)
+
+// A stream that has gone on for a while settles: its goroutine ends, and what its engine sends is passed on by a loop that does so
+// for many, one after the other. Whatever befalls it but events that its client's socket has room for is for a goroutine again.
+
+// restsToSettle is how often an engine must have sent little at a time, and no more, until a stream settles that was unsettled by a
+// burst or by a slow client. littleBytes is little.
+const (
+	restsToSettle = 16
+	littleBytes   = 2 << 10
+)
+
+// settler is the writer of a stream that may settle.
+type settler interface {
+	Again(f func() (over bool))
+	CanTry() bool
+	TryPass(p []byte) error
+}
+
+// carrier is an engine's response that a loop may feed to its reader.
+type carrier interface {
+	Carry(piece func([]byte) error, pause func() error, end func(error)) bool
+}
+
+// errSettles is no failure: the stream can do without a goroutine.
+var errSettles = errors.New("the stream settles")
+
+// settles says, where nothing is at hand after so many bytes, whether the stream is to do without a goroutine from here on.
+func (x *exchange) settles(size int) bool {
+	switch {
+	case x.settled == nil || x.beside != nil || len(x.held) > 0:
+		return false
+	case size > littleBytes:
+		x.unrest = restsToSettle
+		return false
+	case x.unrest > 0:
+		x.unrest--
+		return false
+	}
+	_, ok := x.turn.resp.(carrier)
+	return ok && x.settled.CanTry()
+}
+
+// onward runs part of a stream, and the rest: at its end, or where the stream has settled, it returns whether it is over.
+func (x *exchange) onward(part func() error) (over bool) {
+	for x.runGuarded(part) {
+		x.out.boundless = true
+		if x.turn.resp.(carrier).Carry(x.take, x.tryFlush, x.unsettle) {
+			return false // and x is the loop's by now
+		}
+		x.out.boundless, x.settled = false, nil
+		part = func() error { return x.follows(x.goOnHere()) }
+	}
+	x.conclude()
+	return true
+}
+
+// runGuarded reports whether the stream settles.
+func (x *exchange) runGuarded(part func() error) (settles bool) {
+	defer x.recover()
+	err := part()
+	if errors.Is(err, errSettles) {
+		return true
+	}
+	x.finishWith(err)
+	return false
+}
+
+// tryFlush is flush for the loop: it does not wait.
+func (x *exchange) tryFlush() error {
+	x.came = 0
+	err := x.out.try(x.settled)
+	switch {
+	case errors.Is(err, front.ErrFull):
+		return err
+	case err != nil:
+		return x.clientGone(err)
+	case x.told():
+		return errPreempted
+	}
+	return nil
+}
+
+// unsettle is the end of a loop's part, on the loop: the rest is a goroutine's.
+func (x *exchange) unsettle(why error) {
+	_ = x.out.settle(x.w) // what it holds is the loop's memory; boundless, it writes nothing
+	x.out.boundless = false
+	x.settled.Again(func() bool {
+		return x.onward(func() error { return x.follows(x.ended(why)) })
+	})
+}
+
+// ended is relay for a stream that was settled, and is not any more.
+func (x *exchange) ended(why error) error {
+	var panicked interface{ Panicked() any }
+	switch {
+	case errors.As(why, &panicked):
+		panic(why)
+	case why == nil, errors.Is(why, front.ErrFull):
+		return x.goOnHere()
+	}
+	return x.relayed(why)
+}

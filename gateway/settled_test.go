@@ -1,0 +1,203 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+
+	"octet/gateway/front"
+	"octet/routing/fleet"
+)
+
+// rides is an engine's response that a loop may play, in memory of its own, which is void afterwards.
+type rides struct {
+	tape
+	rng    *rand.Rand
+	carrys int
+	void   chan struct{} // closed when its memory is
+	to     *carriage
+	breaks error // of a ride, at random; nil is none
+}
+
+func (r *rides) Carry(piece func([]byte) error, pause func() error, end func(error)) bool {
+	r.carrys++
+	r.void = make(chan struct{})
+	r.to.void = r.void
+	whole := make([]byte, 64<<10)
+	page := whole
+	ride := func() error {
+		for len(r.pieces) > 0 {
+			for range 1 + r.rng.IntN(3) { // pieces of one read
+				if len(r.pieces) == 0 {
+					break
+				}
+				n := copy(page, r.pieces[0])
+				r.pieces[0] = r.pieces[0][n:]
+				if len(r.pieces[0]) == 0 {
+					r.pieces = r.pieces[1:]
+				}
+				if err := piece(page[:n:n]); err != nil {
+					return err
+				}
+				page = page[n:]
+			}
+			if err := pause(); err != nil {
+				return err
+			}
+			clear(whole)
+			page = whole
+			switch r.rng.IntN(8) {
+			case 0:
+				return nil // a burst
+			case 1:
+				if r.breaks != nil {
+					return r.breaks
+				}
+			}
+		}
+		return r.end
+	}
+	go func() {
+		err := ride()
+		end(err)
+		clear(whole)
+		close(r.void)
+	}()
+	return true
+}
+
+// carriage is a client whose socket is full now and then.
+type carriage struct {
+	sink
+	rng  *rand.Rand
+	owed []byte
+	over chan bool
+	void chan struct{} // nil, or closed when the loop's memory is void
+}
+
+func (c *carriage) CanTry() bool { return c.owed == nil }
+
+func (c *carriage) TryPass(p []byte) error {
+	if c.owed != nil {
+		panic("what is owed comes first")
+	}
+	if n := len(p); n > 0 && c.rng.IntN(5) == 0 {
+		n = c.rng.IntN(n)
+		_, _ = c.Write(p[:n])
+		c.owed = bytes.Clone(p[n:])
+		return front.ErrFull
+	}
+	_, err := c.Write(p)
+	return err
+}
+
+func (c *carriage) Pass(p []byte) error {
+	_, _ = c.Write(c.owed)
+	c.owed = nil
+	_, err := c.Write(p)
+	return err
+}
+
+func (c *carriage) Again(f func() (over bool)) {
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				c.over <- p != http.ErrAbortHandler
+			}
+		}()
+		if c.void != nil {
+			<-c.void
+		}
+		if f() {
+			c.over <- true
+		}
+	}()
+}
+
+type contained struct{ error }
+
+func (contained) Panicked() any { return "oh" }
+
+// ride plays a stream whose client and engine have loops, and reports whether it came to a proper end.
+func ride(t *testing.T, seed uint64, pieces [][]byte, breaks error) (w *carriage, carrys int, proper bool) {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	w = &carriage{sink: sink{header: http.Header{}, keep: true}, rng: rng, over: make(chan bool, 1)}
+	x := stage(t, w)
+	member, err := fleet.New().Put(fleet.Spec{Name: "debug-0", Specialist: "debug", URL: "http://10.1.2.3:30000", Role: fleet.RoleDecode, BlockSize: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.turn.rep.Fleet = member
+	r := &rides{tape: tape{pieces: pieces, end: io.EOF}, rng: rng, breaks: breaks, to: w}
+	x.turn.resp = r
+	x.turn.ctx = newTurnContext(x.ctx)
+	x.turn.at = new(Attempt)
+	if err := x.openStream(); err != nil {
+		t.Fatal(err)
+	}
+	x.direct, x.settled = w, w
+	w.Again(x.goOn)
+	return w, r.carrys, <-w.over
+}
+
+// A settled stream is the same stream: however often it settles, and is unsettled by a burst or by a slow client.
+func TestASettledStreamPassesEveryByte(t *testing.T) {
+	settled := 0
+	for seed := range uint64(100) {
+		pieces, want := events(200), bytes.Join(events(200), nil)
+		rng := rand.New(rand.NewPCG(seed, 3))
+		switch seed % 3 {
+		case 0: // the end comes with the last event
+			pieces = append(pieces[:199], bytes.Join(pieces[199:], nil))
+		case 1: // events cut anywhere
+			pieces = nil
+			for rest := want; len(rest) > 0; {
+				n := min(1+rng.IntN(1500), len(rest))
+				pieces, rest = append(pieces, rest[:n]), rest[n:]
+			}
+		}
+		w, carrys, proper := ride(t, seed, pieces, nil)
+		settled += carrys
+		if !proper || !bytes.Equal(w.body.Bytes(), want) {
+			t.Fatalf("seed %d: proper %v, got\n%s", seed, proper, w.body.Bytes())
+		}
+	}
+	if settled < 200 {
+		t.Errorf("only %d times settled", settled)
+	}
+}
+
+// What breaks a settled stream, or panics while it is, ends it in one typed error behind whole events.
+func TestASettledStreamThatBreaksSaysSo(t *testing.T) {
+	for code, breaks := range map[Code]error{CodeInternal: contained{errors.New("oh")}, CodeUpstreamReset: io.EOF} {
+		for seed := range uint64(50) {
+			w, _, proper := ride(t, seed, events(2000), breaks)
+			got := w.body.Bytes()
+			last := got[bytes.LastIndex(got, []byte("data: ")):]
+			want := bytes.Join(events(2000), nil)
+			if proper || !bytes.Contains(last, []byte(code)) || !bytes.HasPrefix(want, bytes.TrimSuffix(got, last)) || bytes.Count(got, []byte(`"error"`)) != 1 {
+				t.Fatalf("%s, seed %d: proper %v, ends in %s", code, seed, proper, last)
+			}
+		}
+	}
+}
+
+func TestABoundlessOutboxWritesNothingBeforeItIsEmptied(t *testing.T) {
+	w := &sink{header: http.Header{}, keep: true}
+	o := outbox{boundless: true}
+	var want []byte
+	for i := range 500 {
+		part := event(i)
+		want = append(want, part...)
+		if o.put(w, part) != nil || o.settle(w) != nil || w.body.Len() > 0 {
+			t.Fatal("it wrote")
+		}
+		clear(part)
+	}
+	if err := o.empty(w); err != nil || !bytes.Equal(w.body.Bytes(), want) {
+		t.Errorf("%d bytes of %d: %v", w.body.Len(), len(want), err)
+	}
+}
