@@ -25,6 +25,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind
 	x.direct, _ = x.w.(passer)
 	x.settled, _ = x.w.(settler)
 	if front, ok := x.w.(detacher); ok {
+		x.slim() // the body may be the server's
 		front.Later(x.goOn)
 		return
 	}

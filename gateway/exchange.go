@@ -126,7 +126,8 @@ type calls struct {
 
 // question is what the client sent and what is made of it for an engine. A stream that has begun has no more use for it.
 type question struct {
-	body     []byte // as received
+	body     []byte // as received: in room, or the server's until the handler returns
+	room     []byte
 	req      wire.Request
 	turns    []wire.Turn
 	asTurns  []classifier.Turn
@@ -254,7 +255,7 @@ func (q *question) wipe() {
 	clear(q.segments)
 	clear(q.turns)
 	clear(q.asTurns)
-	q.body, q.segments, q.turns, q.asTurns, q.marks = reuse(q.body), q.segments[:0], q.turns[:0], q.asTurns[:0], q.marks[:0]
+	q.body, q.room, q.segments, q.turns, q.asTurns, q.marks = nil, reuse(q.room), q.segments[:0], q.turns[:0], q.asTurns[:0], q.marks[:0]
 }
 
 // keepBuffer is the largest buffer that stays in the pool, in bytes; larger ones go back to the collector.

@@ -210,24 +210,33 @@ func mostOutput(r *wire.Request) int {
 // atHand is what a request's body may say: all of it was received, so that reading it cannot wait.
 type atHand interface{ AtHand() bool }
 
+// lender is a body that can be had where it was received, until the handler returns.
+type lender interface{ Lend() ([]byte, bool) }
+
 func (x *exchange) readBody() *Error {
 	limit := x.rt.Limits.BodyBytes
 	if x.r.ContentLength > limit {
 		return tooLarge(limit)
+	}
+	if from, ok := x.r.Body.(lender); ok {
+		if body, lent := from.Lend(); lent {
+			x.body = body
+			return x.countBody(len(body))
+		}
 	}
 	at, told := x.r.Body.(atHand)
 	waits := !told || !at.AtHand()
 	if waits {
 		_ = x.ctl.SetReadDeadline(x.arrival.Add(x.rt.Limits.BodyTimeout)) // not every transport has deadlines
 	}
-	body := x.body[:0]
+	body := x.room[:0]
 	for {
 		if len(body) == cap(body) {
 			body = slices.Grow(body, roomFor(x.r.ContentLength, cap(body)))
 		}
 		n, err := x.r.Body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
-		x.body = body
+		x.room, x.body = body, body
 		if int64(len(body)) > limit {
 			return tooLarge(limit)
 		}

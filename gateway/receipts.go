@@ -175,7 +175,7 @@ type receipts struct {
 
 // ring holds one tenant's receipts; the oldest makes room.
 type ring struct {
-	all  []*Receipt // grows to keep, then wraps
+	all []*Receipt // grows to keep, then wraps
 	// keys are what is known of all without looking at them: eight lie in a line of a cache, so that who asks may look at each, and who
 	// puts need not wait for a receipt that he has not seen for long.
 	keys []uint64

@@ -134,7 +134,8 @@ func (x *exchange) reread() error {
 		return nil
 	}
 	x.question = questions.Get().(*question)
-	x.body = append(x.body[:0], x.kept...)
+	x.room = append(x.room[:0], x.kept...)
+	x.body = x.room
 	x.counted, x.kept = int64(len(x.kept)), nil
 	return x.parse()
 }

@@ -32,6 +32,25 @@ func (b *body) AtHand() bool {
 	return b.whole() || !b.chunked && !b.expected && b.left <= int64(b.c.w-b.c.r)
 }
 
+// large says whether it wants a wide page.
+func (b *body) large() bool {
+	return !b.chunked && b.left > inSize-mostHead && b.left < wideSize-mostHead
+}
+
+// Lend returns all of the body where it was received and nothing of it is read. It lies in the connection's buffer, and is the handler's
+// until that returns. False where it is to be read: it is not at hand, or much shorter than the buffer that it would hold.
+func (b *body) Lend() ([]byte, bool) {
+	c, n := b.c, int(b.left)
+	if b.closed || b.err != nil || !b.AtHand() || n < len(c.buf)/4 {
+		return nil, false
+	}
+	p := c.buf[c.r : c.r+n : c.r+n]
+	c.r += n
+	b.left, c.lent = 0, true
+	_ = b.fail(io.EOF)
+	return p, true
+}
+
 // Fields returns the request's header without its map: names, and their values beside them; false where that would not tell all. It
 // is what came, whatever a handler has made of the map.
 func (b *body) Fields() (names, values []string, ok bool) {
@@ -81,6 +100,7 @@ func (b *body) take(p []byte) (n int, err error) {
 	if c := b.c; c.r < c.w {
 		n = copy(p, c.buf[c.r:c.w])
 		c.r += n
+		c.release()
 	} else if n, err = c.receive(p); errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}

@@ -2,10 +2,17 @@ package front
 
 import "sync"
 
-// inSize is what a connection reads into, in bytes: most requests whole.
-const inSize = 20 << 10
+// What a connection reads into, in bytes: most requests whole, and those of connections that had a larger one before.
+const (
+	inSize   = 20 << 10
+	wideSize = 136 << 10
+	mostHead = 4 << 10 // of which a head takes so much, hardly ever more
+)
 
-var inPages = sync.Pool{New: func() any { return new([inSize]byte) }}
+var (
+	inPages   = sync.Pool{New: func() any { return new([inSize]byte) }}
+	widePages = sync.Pool{New: func() any { return new([wideSize]byte) }}
+)
 
 // leastRoom is what a read may be given without what is unread being moved, in bytes.
 const leastRoom = 512
@@ -14,8 +21,7 @@ const leastRoom = 512
 func (c *conn) room() []byte {
 	switch {
 	case c.buf == nil:
-		c.page = inPages.Get().(*[inSize]byte)
-		c.buf, c.r, c.w = c.page[:], 0, 0
+		c.hold()
 	case c.r == c.w:
 		c.r, c.w = 0, 0
 	case len(c.buf)-c.w >= leastRoom || c.w < len(c.buf) && c.r == 0:
@@ -31,9 +37,35 @@ func (c *conn) room() []byte {
 	return c.buf[c.w:]
 }
 
-// release lets go of the buffer where nothing in it is unread.
+// hold takes a page: a wide one where the request before was large.
+func (c *conn) hold() {
+	if c.large {
+		c.wide = widePages.Get().(*[wideSize]byte)
+		c.buf = c.wide[:]
+	} else {
+		c.page = inPages.Get().(*[inSize]byte)
+		c.buf = c.page[:]
+	}
+	c.r, c.w = 0, 0
+}
+
+// resize moves what is unread to a page of the other size, where it has room.
+func (c *conn) resize(large bool) {
+	unread, page, wide := c.buf[c.r:c.w], c.page, c.wide
+	c.large, c.page, c.wide = large, nil, nil
+	c.hold()
+	c.w = copy(c.buf, unread)
+	if page != nil {
+		inPages.Put(page)
+	}
+	if wide != nil {
+		widePages.Put(wide)
+	}
+}
+
+// release lets go of the buffer where nothing in it is unread or lent.
 func (c *conn) release() {
-	if c.buf != nil && c.r == c.w {
+	if c.buf != nil && c.r == c.w && !c.lent {
 		c.dropPage()
 		c.buf, c.r, c.w = nil, 0, 0
 	}
@@ -43,5 +75,9 @@ func (c *conn) dropPage() {
 	if c.page != nil {
 		inPages.Put(c.page)
 		c.page = nil
+	}
+	if c.wide != nil {
+		widePages.Put(c.wide)
+		c.wide = nil
 	}
 }

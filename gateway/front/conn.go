@@ -43,11 +43,15 @@ type conn struct {
 	peer    atomic.Uint32
 	ctx     lifetime.Context // of its requests
 
-	page    *[inSize]byte // from the pool; nil while nothing is held
-	buf     []byte        // page, or larger when a head was
-	r, w    int           // buf[r:w] is received and not yet taken
-	scan    scan          // how far the head in buf[r:w] was searched for its end
-	skipped int           // bytes of empty lines before it
+	page    *[inSize]byte   // from the pool; nil while nothing is held
+	wide    *[wideSize]byte // likewise; one of both at most
+	buf     []byte          // page, wide, or larger when a head was
+	r, w    int             // buf[r:w] is received and not yet taken
+	scan    scan            // how far the head in buf[r:w] was searched for its end
+	skipped int             // bytes of empty lines before it
+	large   bool            // the last request was longer than a page
+	lent    bool            // what is taken of buf is its handler's until it returns
+	full    bool            // the last read left no room: there may be more
 
 	limit   time.Time // until when the bytes that are waited for must come; zero is never
 	armed   time.Time // when a read will fail as set on nc; at or before limit, but for what is lazy
@@ -223,7 +227,8 @@ func (c *conn) advance() verdict {
 		if !whole {
 			return starved
 		}
-		if !c.body.AtHand() {
+		c.large = c.body.large()
+		if !c.body.AtHand() && !c.reach() {
 			return pending
 		}
 		if !c.handle() || c.later != nil {
@@ -238,6 +243,9 @@ func (c *conn) advance() verdict {
 func (c *conn) park() bool {
 	switch {
 	case c.r < c.w:
+		if c.wide != nil && c.w-c.r < inSize {
+			c.resize(false)
+		}
 		if !c.inHead {
 			c.inHead, c.limit = true, after(time.Now(), c.server.ReadHeaderTimeout)
 		}

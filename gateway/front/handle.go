@@ -17,7 +17,12 @@ func (c *conn) handle() bool {
 	} else {
 		c.release()
 	}
-	if !c.guard(c.call) {
+	whole := c.guard(c.call)
+	if c.lent {
+		c.lent = false
+		c.release()
+	}
+	if !whole {
 		c.later = nil
 		c.abandon()
 		return false

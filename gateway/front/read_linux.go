@@ -53,6 +53,7 @@ func (c *conn) serveReady(fd uintptr) bool {
 		if c.failed = readError(n, errno); c.failed != nil {
 			return true
 		}
+		c.full = n == len(room)
 		if !c.took(n) {
 			c.verdict = over
 			return true
@@ -60,10 +61,32 @@ func (c *conn) serveReady(fd uintptr) bool {
 		if c.verdict = c.advance(); c.verdict != starved {
 			return true
 		}
-		if n < len(room) && c.watched && c.peer.Load() == 0 {
+		if !c.full && c.watched && c.peer.Load() == 0 {
 			return c.parked()
 		}
 	}
+}
+
+// reach receives the rest of a body that filled a page, where that is there already and a wide one holds it, so that its request
+// is handled as the shorter ones are. It reports whether all of it is at hand then.
+func (c *conn) reach() bool {
+	b := &c.body
+	if !c.within || !c.full || b.chunked || b.expected || b.left > wideSize {
+		return false
+	}
+	if c.wide == nil && c.page != nil {
+		c.resize(true)
+	}
+	if b.left > int64(len(c.buf)-c.r) {
+		return false
+	}
+	n, errno := sock.Read(c.fd, c.buf[c.w:])
+	if errno != 0 || n == 0 { // which who waits for the body finds again
+		return false
+	}
+	c.full = c.w+n == len(c.buf)
+	c.w += n
+	return b.AtHand()
 }
 
 // parked reports whether not to wait.

@@ -12,3 +12,4 @@ func rawOf(net.Conn) syscall.RawConn { return nil }
 
 func (c *conn) onReady(uintptr) bool  { return true }
 func (c *conn) onTarget(uintptr) bool { return true }
+func (c *conn) reach() bool           { return false }
