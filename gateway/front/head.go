@@ -74,7 +74,9 @@ func (c *conn) parse(end int) *refusal {
 	if bad := c.parseFields(fields, &f); bad != nil {
 		return bad
 	}
-	c.habit.keep(head[:len(line)+2], c)
+	if f.pragmas == 0 && f.trailer == "" { // which would change the header once more
+		c.habit.keep(head[:len(line)+2], c)
+	}
 	return c.frame(&f)
 }
 
