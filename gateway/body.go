@@ -1,0 +1,91 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+)
+
+// atHand is what a request's body may say: all of it was received, so that reading it cannot wait.
+type atHand interface{ AtHand() bool }
+
+// lender is a body that can be had where it was received, until the handler returns.
+type lender interface{ Lend() ([]byte, bool) }
+
+func (x *exchange) readBody() *Error {
+	limit := x.rt.Limits.BodyBytes
+	if x.r.ContentLength > limit {
+		return tooLarge(limit)
+	}
+	if from, ok := x.r.Body.(lender); ok {
+		if body, lent := from.Lend(); lent {
+			x.body = body
+			return x.countBody(len(body))
+		}
+	}
+	at, told := x.r.Body.(atHand)
+	waits := !told || !at.AtHand()
+	if waits {
+		_ = x.ctl.SetReadDeadline(x.arrival.Add(x.rt.Limits.BodyTimeout)) // not every transport has deadlines
+	}
+	body := x.room[:0]
+	for {
+		if len(body) == cap(body) {
+			body = slices.Grow(body, roomFor(x.r.ContentLength, cap(body)))
+		}
+		n, err := x.r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		x.room, x.body = body, body
+		if int64(len(body)) > limit {
+			return tooLarge(limit)
+		}
+		if err := x.countBody(n); err != nil {
+			return err
+		}
+		if err == io.EOF {
+			if !waits {
+				return nil
+			}
+			_ = x.ctl.SetReadDeadline(time.Time{}) // else it stays: net/http reads on after an early answer
+			return nil
+		}
+		if err != nil {
+			return bodyError(err)
+		}
+	}
+}
+
+// firstRoom is the least that a body's buffer begins with, unless all of it is known to be shorter.
+const firstRoom = 4096
+
+// roomFor is by how much a full buffer grows: as bytes arrive, so that a claimed length costs nothing. The one byte beyond it
+// is where the end is read.
+func roomFor(claimed int64, held int) int {
+	if held == 0 && 0 <= claimed && claimed < firstRoom {
+		return int(claimed) + 1
+	}
+	return max(firstRoom, held)
+}
+
+// countBody counts n more bytes of a body until dropQuestion, and refuses what all requests together must not hold.
+func (x *exchange) countBody(n int) *Error {
+	x.counted += int64(n)
+	if held, most := x.s.bodies.Add(int64(n)), x.rt.Limits.QueueBytes; held > most && most > 0 {
+		return fail(CodeOverloaded, "", fmt.Sprintf("open requests hold %d bytes, limits.queue_bytes is %d", held, most))
+	}
+	return nil
+}
+
+func tooLarge(limit int64) *Error {
+	return fail(CodePayloadTooLarge, "", fmt.Sprintf("the body is larger than limits.body_bytes, %d", limit))
+}
+
+func bodyError(err error) *Error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return &Error{Code: CodeRequestTimeout, Message: "the body did not arrive within limits.body_timeout", cause: err}
+	}
+	return &Error{Code: CodeInvalidRequest, Message: "the body could not be read", cause: err}
+}
