@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: help run build test unit sim-core lint fmt vet bench bench-gateway sim fuzz fuzz-front proto clean
+.PHONY: help run build test unit sim-core lint fmt vet bench bench-gateway pgo sim fuzz fuzz-front proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,7 +24,7 @@ test: fmt vet lint unit sim-core ## all checks: gofmt, vet, lint, every test und
 unit: ## every test under the race detector; says how many were skipped and why
 	@mkdir -p .cache
 	go test -tags hosts512 ./routing/index
-	@set -o pipefail; go test -race -timeout 10m -json $(PKGS) > .cache/test.json; code=$$?; \
+	@set -o pipefail; go test -race -pgo=off -timeout 10m -json $(PKGS) > .cache/test.json; code=$$?; \
 	go run ./internal/testreport < .cache/test.json || code=1; exit $$code
 
 sim-core: ## ten million steps of a Core and half a million admissions of a Gate in virtual time, every promise checked; one round in ten twice
@@ -55,6 +55,12 @@ bench-gateway: build ## Octet beside nginx, HAProxy, ReverseProxy, gin and Bifro
 	@mkdir -p $(BIN)/peers
 	cd bench && go test . ./load ./usage && go build -o ../$(BIN)/bench . && go build -o ../$(BIN)/peers/ ./peers/...
 	cd bench && taskset -c 1 ../$(BIN)/bench $(BENCH_OCTET) -json ../.cache/bench-gateway.json $(ARGS)
+
+pgo: build ## profile the built binary under load into default.pgo, by which the next build is laid out
+	@mkdir -p .cache/pgo
+	cd bench && go build -o ../$(BIN)/bench . && taskset -c 1 ../$(BIN)/bench -octet octet=../$(BIN)/octet -peers octet -against octet -profiles ../.cache/pgo \
+		-rows unary-1k,unary-16k,unary-64k,sse-paced,sse-burst,talk-64k,exact-64k,classified-1k -rounds 2 -span 3s
+	go tool pprof -proto .cache/pgo/*.pprof > default.pgo
 
 sim: ## the scheduler in virtual time: ten million steps, six million admissions, tables of what happened; ARGS='-steps 100000' for less
 	go run ./internal/sim/simrun $(ARGS)

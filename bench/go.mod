@@ -5,6 +5,7 @@ go 1.26.4
 require (
 	github.com/bytedance/sonic v1.15.1
 	github.com/gin-gonic/gin v1.12.0
+	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	github.com/maximhq/bifrost/core v1.6.0
 	github.com/valyala/fasthttp v1.71.0
 	golang.org/x/sys v0.48.0

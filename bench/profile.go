@@ -1,13 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+
+	pprof "github.com/google/pprof/profile"
 )
 
 // adminFile says where a gateway can be asked for profiles; only Octet writes one.
@@ -37,9 +39,24 @@ func fetch(url, file string) error {
 		return err
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
+	p, err := pprof.Parse(resp.Body)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, text, 0o644)
+	nowhere(p)
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.Write(out), out.Close())
+}
+
+// nowhere takes the machine's directories off p, which a compiler has no use for.
+func nowhere(p *pprof.Profile) {
+	for _, m := range p.Mapping {
+		m.File, m.BuildID = filepath.Base(m.File), ""
+	}
+	for _, f := range p.Function {
+		f.Filename = filepath.Base(f.Filename)
+	}
 }
