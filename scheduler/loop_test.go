@@ -481,6 +481,9 @@ func TestLoopIsSafeFromManyGoroutines(t *testing.T) {
 		})
 	}
 	all.Wait()
+	for until := time.Now().Add(10 * time.Second); l.Stats().Used > 0 && time.Now().Before(until); { // the last Cancel may be under way
+		time.Sleep(time.Millisecond)
+	}
 	cancel()
 	<-done
 	if err := l.core.Check(); err != nil {
