@@ -1,0 +1,27 @@
+package front
+
+import "time"
+
+// left is told by the watch, on its goroutine, that the peer has closed its side.
+func (c *conn) left() {
+	if c.peer.Or(gone)&owing == 0 {
+		c.ctx.Cancel(nil)
+	}
+	_ = c.nc.SetReadDeadline(time.Unix(1, 0)) // wakes who waits; the connection's goroutine finds out the truth by reading
+}
+
+// cut ends the connection from elsewhere, and does not wait for its handler: closing the descriptor would.
+func (c *conn) cut() {
+	c.peer.Or(closes)
+	c.ctx.Cancel(nil)
+	_ = c.nc.SetDeadline(time.Unix(1, 0)) // fails on a closed connection
+	switch both := c.nc.(type) {
+	case interface {
+		CloseRead() error
+		CloseWrite() error
+	}:
+		_, _ = both.CloseRead(), both.CloseWrite() // likewise; its goroutine does the rest
+	default:
+		_ = c.nc.Close() // its goroutine closes it again
+	}
+}
