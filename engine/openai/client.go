@@ -10,6 +10,7 @@ import (
 	"octet/engine"
 	"octet/internal/field"
 	"octet/internal/lifetime"
+	"octet/internal/sock"
 )
 
 // Client talks to one replica over its own pool of connections. It implements engine.Client; what Do returns is a
@@ -142,6 +143,7 @@ func (c *Client) roundTrip(ctx context.Context, cn *conn, r *engine.Request, now
 	if patience <= 0 {
 		patience = c.cfg.HeaderTimeout
 	}
+	sock.Batch()
 	cn.load(c.appendHead(cn.buf[:0], r), r.Segments)
 	n, failed := int64(0), error(nil)
 	if cn.ask() {

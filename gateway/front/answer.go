@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"octet/internal/sock"
 )
 
 // outSize is what of an answer is held before it is sent, in bytes, with its head.
@@ -226,6 +228,9 @@ func (a *answer) push(p []byte, last bool) error {
 	a.hold()
 	if !a.sent {
 		a.settle(p, last)
+	}
+	if last && !a.sent {
+		sock.Batch()
 	}
 	held := len(a.buf) - a.from
 	if a.empty {
