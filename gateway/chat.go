@@ -242,7 +242,7 @@ func (x *exchange) facts(now time.Time, f *routing.Facts) {
 	}
 	f.Now, f.TTFT, f.Total = now, timeLeft(now, x.intent.TTFTDeadline), timeLeft(now, x.intent.Deadline)
 	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.id, x.sp.Name, x.verdict.Adapter, x.tenant.Name, x.salt()
-	f.Session, f.Body, f.Member, f.Text = x.intent.Session, x.body, x.calls.member, x.calls.render
+	f.Session, f.Body, f.Member, f.Text, f.Pieces = x.intent.Session, x.body, x.calls.member, x.calls.render, x.calls.pieces
 	f.Priority, f.MaxTokens, f.Stream, f.Dry = x.intent.Priority, max(x.req.MaxTokens, 0), x.stream, x.dry
 }
 

@@ -113,7 +113,7 @@ type intent struct {
 var (
 	exchanges = sync.Pool{New: func() any {
 		x := &exchange{memory: new(memory)}
-		x.calls = calls{x.since, x.renderPrompt, x.member, x.mayRetry, x.freshID}
+		x.calls = calls{x.since, x.renderPrompt, x.promptPieces, x.member, x.mayRetry, x.freshID}
 		return x
 	}}
 	questions = sync.Pool{New: func() any { return new(question) }}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -26,12 +27,15 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		if err := wire.Parse(kind, x.body, wire.Limits{Depth: 64, Messages: 100}, &x.req); err != nil {
 			t.Fatal(err)
 		}
-		x.calls.render = x.renderPrompt
+		x.calls.render, x.calls.pieces = x.renderPrompt, x.promptPieces
 		var f routing.Facts
 		x.facts(now, &f)
 		if f.RequestID != "r1" || f.Specialist != "debug" || f.Adapter != "gdb-v2" || f.Tenant != "acme" || f.Session != "s" || f.Priority != 7 ||
 			f.MaxTokens != 5 || !f.Stream || f.Dry || f.Replica != "" || !f.Now.Equal(now) || string(f.Body) != body {
 			t.Errorf("%+v", f)
+		}
+		if said := string(bytes.Join(f.Pieces(), nil)); said != string(f.Text(nil)) {
+			t.Errorf("in pieces %q, rendered %q", said, f.Text(nil))
 		}
 		got.kind, got.prompt, got.ttft, got.total = f.Kind, string(f.Text(nil)), f.TTFT, f.Total
 		return got

@@ -30,6 +30,7 @@ type memory struct {
 type calls struct {
 	since  func() time.Duration
 	render func(dst []byte) []byte
+	pieces func() [][]byte
 	member func(name string) []byte
 	retry  func() bool
 	id     func() string
@@ -42,6 +43,7 @@ type question struct {
 	req      wire.Request
 	turns    []wire.Turn
 	asTurns  []classifier.Turn
+	prompt   [][]byte // in pieces
 	segments [][]byte // the body as the engine gets it
 	marks    []mark   // the beginnings by which its conversation is looked for
 	counted  int64    // bytes of the body that count among those that are held
@@ -81,10 +83,12 @@ func (x *exchange) dropQuestion() {
 // wipe leaves nothing but room.
 func (q *question) wipe() {
 	q.counted = 0
+	clear(q.prompt)
 	clear(q.segments)
 	clear(q.turns)
 	clear(q.asTurns)
-	q.body, q.room, q.segments, q.turns, q.asTurns, q.marks = nil, reuse(q.room), q.segments[:0], q.turns[:0], q.asTurns[:0], q.marks[:0]
+	q.body, q.room, q.turns, q.asTurns, q.marks = nil, reuse(q.room), q.turns[:0], q.asTurns[:0], q.marks[:0]
+	q.prompt, q.segments = q.prompt[:0], q.segments[:0]
 }
 
 // keepBuffer is the largest buffer that stays in the pool, in bytes; larger ones go back to the collector.

@@ -140,7 +140,15 @@ func admission(a scheduler.Answer) *Admission {
 
 func (x *exchange) renderPrompt(dst []byte) []byte { return renderPrompt(x.kind, &x.req, dst) }
 
+func (x *exchange) promptPieces() [][]byte {
+	x.question.prompt = x.req.Wording(x.question.prompt[:0], frames)
+	return x.question.prompt
+}
+
 func (x *exchange) member(name string) []byte { return x.req.Raw(name) }
+
+// frames are what renderPrompt puts around messages: their newlines are in no wording.
+var frames = wire.FramesOf(engine.OpenTurn, engine.CloseTurn)
 
 // renderPrompt appends the prompt as an engine with our own chat template sees it.
 func renderPrompt(kind wire.Kind, req *wire.Request, dst []byte) []byte {

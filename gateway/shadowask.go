@@ -89,7 +89,7 @@ func (sh *shadow) facts() routing.Facts {
 	}
 	return routing.Facts{
 		Now: sh.of.s.now(), RequestID: sh.id, Specialist: sh.sp.Name, Tenant: sh.tenant, Salt: sh.salt, Kind: kind,
-		Body: sh.body, Text: sh.render, Priority: priorityShadow, MaxTokens: max(sh.req.MaxTokens, 0), Stream: sh.stream, Dry: true,
+		Body: sh.body, Text: sh.render, Pieces: sh.pieces, Priority: priorityShadow, MaxTokens: max(sh.req.MaxTokens, 0), Stream: sh.stream, Dry: true,
 	}
 }
 

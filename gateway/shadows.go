@@ -152,6 +152,8 @@ func (a *shadows) close() {
 // render appends the prompt as a template of our own has it.
 func (sh *shadow) render(dst []byte) []byte { return renderPrompt(sh.kind, &sh.req, dst) }
 
+func (sh *shadow) pieces() [][]byte { return sh.req.Wording(nil, frames) }
+
 // parse reads the copy of the body, which the exchange has found good.
 func (sh *shadow) parse() error {
 	l := sh.rt.Limits

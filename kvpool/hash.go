@@ -77,9 +77,13 @@ func (h Hasher) TextChain(dst []BlockHash, root BlockHash, text []byte, chunkByt
 	}
 	var k keys
 	k.set(h.seed)
-	n := len(text) / chunkBytes
-	dst = slices.Grow(dst, n)
+	return k.chunks(slices.Grow(dst, len(text)/chunkBytes), root, text, chunkBytes)
+}
+
+// chunks appends the hashes of all full chunks of text to dst, which has room for them.
+func (k *keys) chunks(dst []BlockHash, root BlockHash, text []byte, chunkBytes int) []BlockHash {
 	if chunkBytes == stripe {
+		n := len(text) / stripe
 		k.chain(dst[len(dst):len(dst)+n], root, stripesOf(text))
 		return dst[:len(dst)+n]
 	}

@@ -20,7 +20,10 @@ type Facts struct {
 	// Member returns the value of a top-level member of Body as it stands there, nil when there is none. Nil: Body is to be parsed.
 	Member func(name string) []byte
 	// Text appends the rendered prompt to dst. Nil when there is none.
-	Text      func(dst []byte) []byte
+	Text func(dst []byte) []byte
+	// Pieces returns the prompt in a wording that prompts share if and only if they mean the same, in pieces, which live as long as
+	// the request. Nil when there is none.
+	Pieces    func() [][]byte
 	Priority  int // larger is more urgent
 	MaxTokens int // tokens to generate at most; 0 is unknown
 	Stream    bool

@@ -191,10 +191,14 @@ func checkValues(t *testing.T, body object, r *Request) {
 	for i := range r.Messages() {
 		texts = append(texts, r.Role(i)+": "+string(r.AppendText(nil, i)))
 	}
-	if want := slowTurns(r.Kind, body); r.Kind == Chat && !slices.Equal(texts, want[:len(texts)]) {
+	want := slowTurns(r.Kind, body)
+	if r.Kind == Chat && !slices.Equal(texts, want[:len(texts)]) {
 		t.Fatalf("texts %q, the oracle reads %q", texts, want)
 	}
-	if diff := cmp.Diff(slowTurns(r.Kind, body), readTurns(r)); diff != "" {
+	if got, want := wordingOf(r), slowPrompt(r.Kind, want, len(want)-len(r.snippets)-len(r.outputs)); got != want {
+		t.Fatalf("worded %q, want %q", got, want)
+	}
+	if diff := cmp.Diff(want, readTurns(r)); diff != "" {
 		t.Fatalf("turns differ (-oracle +read):\n%s", diff)
 	}
 	if diff := cmp.Diff(slowTokens(body["prompt"]), readTokens(r)); r.Kind == Completion && diff != "" {

@@ -12,6 +12,7 @@ type seen uint8
 const (
 	sawEscape seen = 1 << iota
 	sawHigh        // a byte over 0x7F
+	sawLoose       // an escape for what may be written otherwise: \/ or \uXXXX; sawEscape comes with it
 )
 
 // Bytes of a word, for the tests of passWords.
@@ -46,7 +47,7 @@ func passWords(b []byte, i int) (at int, saw seen) {
 		if n = escapeLen(b, i); n == 0 {
 			return i, saw
 		}
-		saw |= sawEscape
+		saw |= sawOf(b[i+1])
 		i += n - 8
 	}
 	return passBytes(b, i, saw)
@@ -65,11 +66,19 @@ func passBytes(b []byte, i int, saw seen) (int, seen) {
 			if n == 0 {
 				return i, saw
 			}
-			saw |= sawEscape
+			saw |= sawOf(b[i+1])
 			i += n - 1
 		}
 	}
 	return i, saw
+}
+
+// sawOf is what a good escape of this letter shows.
+func sawOf(letter byte) seen {
+	if letter == '/' || letter == 'u' {
+		return sawEscape | sawLoose
+	}
+	return sawEscape
 }
 
 // escapeLen is the length of the escape at i, a surrogate pair being one; 0 for a bad one, a lone surrogate and any other byte.

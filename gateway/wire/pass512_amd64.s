@@ -13,6 +13,7 @@ TEXT ·passAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+8(FP), DX
 	LEAQ -64(SI)(DX*1), R8 // the last whole block is here, at most
 	XORL R10, R10       // escapes seen
+	KXORQ K7, K7, K7    // letters of loose escapes seen, wherever
 	XORL DX, DX         // bytes over 7F seen,
 	VPXOR X4, X4, X4    // and whole blocks
 	MOVL $0x22222222, AX
@@ -21,6 +22,8 @@ TEXT ·passAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTD AX, Z1 // backslashes
 	MOVL $0x20202020, AX
 	VPBROADCASTD AX, Z2 // above the control characters
+	MOVL $0x2f2f2f2f, AX
+	VPBROADCASTD AX, Z8 // slashes
 	VMOVDQU64 letters<>+0(SB), Z10
 	VMOVDQU64 letters<>+64(SB), Z11
 	CMPQ SI, R8
@@ -62,10 +65,12 @@ escapes:
 	VPERMI2B Z11, Z10, Z5
 	VPCMPB $4, Z5, Z3, K3, K4 // what may not stand behind a backslash by itself
 	KANDNQ K1, K3, K1         // quotes and control characters that do not
+	VPCMPEQB Z8, Z3, K3, K3
 	KORTESTQ K1, K4
 	JNZ odd
 
 passed:
+	KORQ K3, K7, K7
 	VPORQ Z3, Z4, Z4
 	ORQ BX, R10
 	ADDQ $64, SI
@@ -95,6 +100,7 @@ runs: // an escape begins at every other backslash of a run, from its first on
 	JMP escapes
 
 odd: // it may be that nothing else is there than \uXXXX
+	XORL R12, R12
 	KMOVQ K1, R11
 	KMOVQ K4, CX
 	TESTQ CX, CX
@@ -148,6 +154,8 @@ odd: // it may be that nothing else is there than \uXXXX
 	ORQ CX, R13               // both halves of pairs
 	ANDNQ DI, R13, DI         // and others
 	ANDNQ R12, DI, R12        // all that is well
+	KMOVQ R12, K5
+	KORQ K5, K3, K3
 	KMOVQ K4, CX
 	ANDNQ CX, R12, CX
 	MOVQ CX, DI
@@ -157,9 +165,13 @@ odd: // it may be that nothing else is there than \uXXXX
 	TZCNTQ DI, DI             // the first that is not
 	CMPQ DI, $53
 	JLT stop
-	LEAQ 1(DI), R12
-	BTQ R12, R9
+	LEAQ 1(DI), R13
+	BTQ R13, R9
 	JCC stop
+	KMOVQ K3, R12
+	BZHIQ DI, R12, R12
+	KMOVQ R12, K3
+	KORQ K3, K7, K7
 	BZHIQ DI, BX, BX          // it may be cut off: the next block begins there
 	ORQ BX, R10
 	VPMOVB2M Z3, K1
@@ -177,6 +189,10 @@ stop: // R11 and CX are what does not pass
 	TZCNTQ CX, BX
 	BZHIQ BX, AX, AX
 	ORQ AX, R10
+	KMOVQ K3, R12
+	BZHIQ BX, R12, R12
+	KMOVQ K7, AX
+	ORQ AX, R12
 	VPMOVB2M Z3, K1
 	KMOVQ K1, AX
 	BZHIQ BX, AX, AX
@@ -194,6 +210,10 @@ stop: // R11 and CX are what does not pass
 	TESTQ R10, R10
 	SETNE CX
 	LEAQ (CX)(BX*2), CX
+	XORL BX, BX
+	TESTQ R12, R12
+	SETNE BX
+	LEAQ (CX)(BX*4), CX
 	MOVQ CX, saw+24(FP)
 	VZEROUPPER
 	RET

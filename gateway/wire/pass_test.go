@@ -17,14 +17,16 @@ func slowPass(b []byte, i int) (at int, saw seen) {
 	for ; i < len(b); i++ {
 		switch {
 		case b[i] == '\\' && i+1 < len(b) && strings.IndexByte(`"\/bfnrt`, b[i+1]) >= 0:
-			saw |= sawEscape
+			if saw |= sawEscape; b[i+1] == '/' {
+				saw |= sawLoose
+			}
 			i++
 		case b[i] == '\\':
 			r, n := decodeEscape(b[i:])
 			if n == 0 || r == utf8.RuneError && !strings.EqualFold(string(b[i:i+6]), `\ufffd`) {
 				return i, saw
 			}
-			saw |= sawEscape
+			saw |= sawEscape | sawLoose
 			i += n - 1
 		case b[i] == '"' || b[i] < ' ':
 			return i, saw
@@ -61,7 +63,7 @@ func slowBody(b []byte, i int) (end int, all seen) {
 		if n == 0 {
 			return -1, all
 		}
-		all |= sawEscape
+		all |= sawEscape | sawLoose
 		i = at + n
 	}
 }

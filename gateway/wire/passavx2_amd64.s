@@ -9,6 +9,7 @@ TEXT ·passAVX2(SB), NOSPLIT, $0-32
 	SHLQ $6, R8
 	LEAQ -64(SI)(R8*1), R8 // the last whole block
 	XORL R10, R10          // escapes seen
+	XORL R13, R13          // of them slashes
 	VPXOR Y15, Y15, Y15    // all bytes seen
 	VPXOR Y11, Y11, Y11
 	MOVL $0x22222222, AX
@@ -80,6 +81,11 @@ escapes2:
 	VPSHUFB Y4, Y12, Y6
 	VPAND Y5, Y9, Y9
 	VPAND Y6, Y10, Y10
+	VPMOVMSKB Y9, R9
+	VPMOVMSKB Y10, DI
+	SHLQ $32, DI
+	ORQ R9, DI
+	ANDQ BX, DI // slashes behind a backslash
 	VPCMPEQB Y11, Y9, Y9
 	VPCMPEQB Y11, Y10, Y10
 	VPMOVMSKB Y9, R9
@@ -91,6 +97,7 @@ escapes2:
 	ORQ CX, R9
 	JNZ stop2
 	ORQ BX, R10
+	ORQ DI, R13
 	TESTQ AX, AX
 	JPL passed2
 	DECQ SI // a branch, for the next block is not to wait for AX
@@ -113,6 +120,8 @@ stop2:
 	TZCNTQ R9, BX
 	BZHIQ BX, AX, AX
 	ORQ AX, R10
+	BZHIQ BX, DI, DI
+	ORQ DI, R13
 	VPMOVMSKB Y3, AX
 	VPMOVMSKB Y4, CX
 	SHLQ $32, CX
@@ -132,14 +141,19 @@ out2:
 	TESTQ R10, R10
 	SETNE CX
 	LEAQ (CX)(BX*2), CX
+	XORL BX, BX
+	TESTQ R13, R13
+	SETNE BX
+	LEAQ (CX)(BX*4), CX
 	MOVQ CX, saw+24(FP)
 	VZEROUPPER
 	RET
 
-// A byte is a letter of an escape where what its nibbles have in common is not 0: 1 is for 2x, 2 for 5x, 4 for 6x, 8 for 7x.
+// A byte is a letter of an escape where what its nibbles have in common is not 0: 1 is for 2x, 2 for 5x, 4 for 6x, 8 for 7x,
+// 80 for the slash.
 DATA lowNibbles<>+0(SB)/8, $0x00040008000d0000
-DATA lowNibbles<>+8(SB)/8, $0x0104000200000000
+DATA lowNibbles<>+8(SB)/8, $0x8004000200000000
 GLOBL lowNibbles<>(SB), RODATA|NOPTR, $16
-DATA highNibbles<>+0(SB)/8, $0x0804020000010000
+DATA highNibbles<>+0(SB)/8, $0x0804020000810000
 DATA highNibbles<>+8(SB)/8, $0
 GLOBL highNibbles<>(SB), RODATA|NOPTR, $16

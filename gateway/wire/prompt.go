@@ -91,7 +91,7 @@ func (p *parser) refuseElement(n int, message string) {
 }
 
 func tokenPrompt(start, end, n int) prompt {
-	return prompt{text{off: uint32(start), end: uint32(end)}, uint32(n)}
+	return prompt{text: text{off: uint32(start), end: uint32(end)}, tokens: uint32(n)}
 }
 
 // elementKind is the first byte of a value, with '0' for every number.

@@ -69,12 +69,14 @@ type Request struct {
 	members  []member
 	opening  int    // index of the body's '{'
 	pieces   []byte // small pieces made by Splice
+	worded   []byte // wordings of what is worded otherwise in the body
 	p        parser
 }
 
-// message is one chat message. Its text is text, or the parts joined with a newline once they are asked for.
+// message is one chat message. Its text is text, or the parts joined with a newline.
 type message struct {
 	text     text
+	plain    text   // the same once it was asked for
 	from, to uint32 // parts[from:to]; equal when text stands for itself
 	role     uint8  // index into roles
 }
@@ -82,6 +84,7 @@ type message struct {
 // prompt is a text, or when tokens > 0 the place of an array of token ids.
 type prompt struct {
 	text   text
+	plain  text // the same once it was asked for
 	tokens uint32
 }
 
@@ -134,6 +137,9 @@ func (r *Request) Reset() {
 	r.messages, r.parts, r.prompts = kept(r.messages), kept(r.parts), kept(r.prompts)
 	r.snippets, r.outputs = kept(r.snippets), kept(r.outputs)
 	r.members, r.pieces = kept(r.members), kept(r.pieces)
+	if r.worded = r.worded[:0]; cap(r.worded) > keepArena {
+		r.worded = nil
+	}
 }
 
 // Buffers kept from one request to the next.

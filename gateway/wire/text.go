@@ -15,9 +15,9 @@ type text struct {
 type form uint8
 
 const (
-	formRaw     form = iota // in the body, and plain as it stands
-	formEscaped             // in the body, with escapes; as sawEscape
-	formArena               // in the cursor's arena, plain
+	formEscaped form = 1 << iota // in the body, with escapes; as sawEscape. Without: in the body, and plain as it stands
+	formArena                    // in the cursor's arena, plain
+	formLoose                    // formEscaped, and its wording is another; as sawLoose
 )
 
 // text reads the string at c.i, which must be on its opening quote.
@@ -55,7 +55,7 @@ func (c *Cursor) longText(start int) text {
 		return text{}
 	}
 	c.i = end + 1
-	return text{off: uint32(start), end: uint32(end), form: form(saw & sawEscape)}
+	return text{off: uint32(start), end: uint32(end), form: form(saw &^ sawHigh)}
 }
 
 // body finds the closing quote of the string whose first byte is at i; -1 after a fault.
@@ -77,7 +77,7 @@ func (c *Cursor) body(i int) (end int, all seen) {
 		if n == 0 {
 			return -1, all
 		}
-		all |= sawEscape
+		all |= sawEscape | sawLoose
 		i = at + n
 	}
 }
@@ -107,7 +107,7 @@ func (c *Cursor) bytes(t text) []byte {
 // plain returns t without escapes. It copies into the arena where there are some: call it once per string, for the sum
 // of all plain strings is what fits.
 func (c *Cursor) plain(t text) text {
-	if t.form != formEscaped {
+	if t.form&formEscaped == 0 {
 		return t
 	}
 	off := len(c.lend())

@@ -45,7 +45,10 @@ func (r *Request) Role(i int) string { return roles[r.messages[i].role] }
 // AppendText appends the text of message i, its parts joined with a newline, as Turns gives it, and keeps nothing of it.
 func (r *Request) AppendText(dst []byte, i int) []byte {
 	m := &r.messages[i]
-	if m.from == m.to {
+	switch {
+	case m.plain.form == formArena:
+		return append(dst, r.p.bytes(m.plain)...)
+	case m.from == m.to:
 		return r.appendPlain(dst, m.text)
 	}
 	for k, part := range r.parts[m.from:m.to] {
@@ -58,7 +61,7 @@ func (r *Request) AppendText(dst []byte, i int) []byte {
 }
 
 func (r *Request) appendPlain(dst []byte, t text) []byte {
-	if t.form == formEscaped {
+	if t.form&formEscaped != 0 {
 		return AppendUnquoted(dst, r.p.bytes(t))
 	}
 	return append(dst, r.p.bytes(t)...)
@@ -72,10 +75,14 @@ func (r *Request) Prompts() int { return len(r.prompts) }
 
 // PromptText is prompt i as plain text, false when it is token ids.
 func (r *Request) PromptText(i int) ([]byte, bool) {
-	if r.prompts[i].tokens > 0 {
+	pr := &r.prompts[i]
+	if pr.tokens > 0 {
 		return nil, false
 	}
-	return r.plain(&r.prompts[i].text), true
+	if pr.plain.form != formArena {
+		pr.plain = r.p.plain(pr.text)
+	}
+	return r.p.bytes(pr.plain), true
 }
 
 // PromptTokens appends the token ids of prompt i, false when it is text.
@@ -101,17 +108,22 @@ func (r *Request) plain(t *text) []byte {
 	return r.p.bytes(*t)
 }
 
-// messageText joins the parts of m on the first call.
+// messageText unescapes m, and joins its parts, on the first call.
 func (r *Request) messageText(m *message) []byte {
+	if m.plain.form != formArena {
+		m.plain = r.plainOf(m)
+	}
+	return r.p.bytes(m.plain)
+}
+
+func (r *Request) plainOf(m *message) text {
 	switch m.to - m.from {
 	case 0:
+		return r.p.plain(m.text)
 	case 1:
-		m.text = r.parts[m.from]
-	default:
-		m.text = r.p.join(r.parts[m.from:m.to])
+		return r.p.plain(r.parts[m.from])
 	}
-	m.from, m.to = 0, 0
-	return r.plain(&m.text)
+	return r.p.join(r.parts[m.from:m.to])
 }
 
 // join copies parts into the arena with a newline between two; the quotes and braces around a part leave room for it.

@@ -19,7 +19,7 @@ type blockHashes struct {
 func newBlockHashes(d Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return &blockHashes{
-			named:         named{"block-hashes", reads(Fleet, Tokens, Hashes, Text, Chunks)},
+			named:         named{"block-hashes", reads(Fleet, Tokens, Hashes, Pieces, Chunks)},
 			roots:         roots{hasher: d.Hasher},
 			bytesPerToken: p.Int("bytes_per_token", 4, 1, 64),
 		}
@@ -36,11 +36,14 @@ func (b *blockHashes) Prepare(_ context.Context, c *routing.Context) error {
 	chain := BlockHashes.Spare(c)[:0]
 	root, hasher := b.roots.of(f), b.roots.hasher
 	if Chunks.Get(v) {
-		text := Text.Get(v)
-		if size > 0 {
-			chain = hasher.TextChain(chain, root, text, size*b.bytesPerToken)
+		pieces, length := Pieces.Get(v), 0
+		for _, piece := range pieces {
+			length += len(piece)
 		}
-		PromptTokens.Put(c, (len(text)+b.bytesPerToken-1)/b.bytesPerToken)
+		if size > 0 {
+			chain = hasher.PiecesChain(chain, root, pieces, size*b.bytesPerToken)
+		}
+		PromptTokens.Put(c, (length+b.bytesPerToken-1)/b.bytesPerToken)
 	} else {
 		tokens := Tokens.Get(v)
 		if size > 0 {

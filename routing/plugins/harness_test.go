@@ -107,7 +107,10 @@ func (w *world) request(f routing.Facts) *routing.Context {
 }
 
 func prompt(text string) routing.Facts {
-	return routing.Facts{Text: func(dst []byte) []byte { return append(dst, text...) }}
+	return routing.Facts{
+		Text:   func(dst []byte) []byte { return append(dst, text...) },
+		Pieces: func() [][]byte { return [][]byte{[]byte(text[:len(text)/3]), nil, []byte(text[len(text)/3:])} },
+	}
 }
 
 // pick runs p for f and returns the ranking's hosts.

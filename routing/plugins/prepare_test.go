@@ -55,7 +55,7 @@ func TestTokensBecomeBlocksBecomeDepths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(plugins.Tokens.Get(v), tokens) || plugins.Chunks.Get(v) || plugins.Text.Has(v) || tokenizer.calls != 1 {
+	if !slices.Equal(plugins.Tokens.Get(v), tokens) || plugins.Chunks.Get(v) || plugins.Pieces.Has(v) || tokenizer.calls != 1 {
 		t.Errorf("tokens %v, chunks %t, %d calls", plugins.Tokens.Get(v), plugins.Chunks.Get(v), tokenizer.calls)
 	}
 	if got := plugins.BlockHashes.Get(v); !slices.Equal(got, chain) || len(got) != 2 || plugins.PromptTokens.Get(v) != 9 {

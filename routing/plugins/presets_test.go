@@ -173,7 +173,7 @@ func TestDecisionsAreDeterministic(t *testing.T) {
 		for i := range 200 {
 			text := strings.Repeat(fmt.Sprintf("%016d", i%7), 1+i%5)
 			chain := w.deps.Hasher.TextChain(nil, w.deps.Hasher.Root("debug", "", ""), []byte(text), 16)
-			c := routing.Acquire(routing.Facts{Specialist: "debug", Text: prompt(text).Text})
+			c := routing.Acquire(routing.Facts{Specialist: "debug", Pieces: prompt(text).Pieces})
 			s := w.fleet.Snapshot("debug")
 			plugins.Fleet.Put(c, s)
 			c.Candidates(s.Hosts)

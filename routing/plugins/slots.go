@@ -17,8 +17,8 @@ var (
 	Tokens = routing.NewSlot[[]uint32]("tokens")
 	// Hashes is the beginning of the chain of Tokens, as far as it came with them.
 	Hashes = routing.NewSlot[[]kvpool.BlockHash]("hashes")
-	// Text is the rendered prompt. Written when there are no Tokens.
-	Text = routing.NewSlot[[]byte]("text")
+	// Pieces are the prompt's text, as Facts have it. Written when there are no Tokens.
+	Pieces = routing.NewSlot[[][]byte]("pieces")
 	// Chunks says that text chunks stand for token blocks: the chain is ours alone and its token count an estimate.
 	Chunks = routing.NewSlot[bool]("chunks")
 	// BlockHashes is the prompt's chain: one hash for each full block.

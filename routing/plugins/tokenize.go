@@ -36,7 +36,7 @@ type Prompt struct {
 // ErrNoTokenizer is a specialist without a tokenizer: text chunks stand for token blocks.
 var ErrNoTokenizer = errors.New("plugins: no tokenizer")
 
-// tokenize writes Tokens and what is known of their Hashes, or Text and Chunks where tokens are not to be had or not worth
+// tokenize writes Tokens and what is known of their Hashes, or Pieces and Chunks where tokens are not to be had or not worth
 // their price: without a tokenizer, where it fails, and where no replica publishes cache events, since then only our own
 // chains meet.
 type tokenize struct {
@@ -52,7 +52,7 @@ func newTokenize(d Deps) routing.Factory {
 }
 
 // Writes implements routing.Preparer.
-func (*tokenize) Writes() []routing.AnySlot { return reads(Tokens, Hashes, Text, Chunks) }
+func (*tokenize) Writes() []routing.AnySlot { return reads(Tokens, Hashes, Pieces, Chunks) }
 
 // Prepare implements routing.Preparer. It fails only when ctx ends.
 func (t *tokenize) Prepare(ctx context.Context, c *routing.Context) error {
@@ -65,11 +65,11 @@ func (t *tokenize) Prepare(ctx context.Context, c *routing.Context) error {
 			return ctx.Err()
 		}
 	}
-	var text []byte
-	if facts.Text != nil {
-		text = facts.Text(Text.Spare(c)[:0])
+	var pieces [][]byte
+	if facts.Pieces != nil {
+		pieces = facts.Pieces()
 	}
-	Text.Put(c, text)
+	Pieces.Put(c, pieces)
 	Chunks.Put(c, true)
 	return nil
 }

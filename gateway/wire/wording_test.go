@@ -1,0 +1,127 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+var testFrames = FramesOf(
+	func(dst []byte, role string) []byte { return append(append(dst, '<'), role+"\n"...) },
+	func(dst []byte) []byte { return append(dst, ">\n"...) })
+
+// slowWording is the wording of a text.
+func slowWording(plain string) string {
+	quoted := AppendQuoted(nil, plain)
+	return string(quoted[1 : len(quoted)-1])
+}
+
+// slowPrompt is Wording of what the oracle has read, joined.
+func slowPrompt(kind Kind, turns []string, messages int) (prompt string) {
+	for i, turn := range turns[:messages] {
+		role, plain, _ := strings.Cut(turn, ": ")
+		switch {
+		case kind == Completion:
+			prompt += slowWording(plain)
+		case i > 0:
+			prompt += ">\n<" + role + "\n" + slowWording(plain)
+		default:
+			prompt += "<" + role + "\n" + slowWording(plain)
+		}
+	}
+	if kind == Chat {
+		prompt += ">\n<assistant\n"
+	}
+	return prompt
+}
+
+func wordingOf(r *Request) string { return string(bytes.Join(r.Wording(nil, testFrames), nil)) }
+
+// checkWording holds the wording of raw, if that is the inside of a JSON string, to that of what a decoder makes of it.
+func checkWording(t *testing.T, r *Request, raw string) {
+	t.Helper()
+	body := []byte(`{"prompt":"` + raw + `"}`)
+	if Parse(Completion, body, Limits{}, r) != nil || len(r.Raw("prompt")) != len(raw)+2 {
+		return
+	}
+	var plain string
+	if err := json.Unmarshal([]byte(`"`+raw+`"`), &plain); err != nil {
+		t.Fatalf("%q is accepted: %v", raw, err)
+	}
+	pieces := r.Wording(nil, testFrames)
+	got := string(bytes.Join(pieces, nil))
+	if got != slowWording(plain) || len(got) > len(raw) {
+		t.Fatalf("%q is worded %q, want %q", raw, got, slowWording(plain))
+	}
+	if got == raw && len(raw) > 0 && &pieces[0][0] != &body[len(`{"prompt":"`)] && r.prompts[0].text.form&formLoose == 0 {
+		t.Fatalf("%q is copied", raw)
+	}
+	var again string
+	if err := json.Unmarshal([]byte(`"`+got+`"`), &again); err != nil || again != plain {
+		t.Fatalf("%q is worded %q, which means %q: %v", raw, got, again, err)
+	}
+	if twice := string(appendWording(nil, []byte(got))); twice != got {
+		t.Fatalf("the wording %q is worded %q", got, twice)
+	}
+	r.Turns(nil)
+	if after := wordingOf(r); after != got {
+		t.Fatalf("%q is worded %q once it was read, %q before", raw, after, got)
+	}
+}
+
+func FuzzWording(f *testing.F) {
+	for _, piece := range pieces {
+		f.Add(piece)
+	}
+	for _, raw := range []string{`\u0041\/\u002F`, `\u005c\u0022\u000a\u000A`, `\u001f\u001F\u007f`, `\ud83d\ude00\uFFFD`, `a\\u0041`, `\\\/`, strings.Repeat(`\n`, 70) + `\/`} {
+		f.Add(raw)
+	}
+	var r Request
+	f.Fuzz(func(t *testing.T, raw string) { checkWording(t, &r, raw) })
+}
+
+func TestTextsThatMeanTheSameAreWordedAlike(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 22))
+	spellings := [][]string{{`\n`, `\u000a`, `\u000A`}, {`\"`, `\u0022`}, {`\\`, `\u005c`, `\u005C`}, {`/`, `\/`, `\u002f`}, {"é", `\u00e9`},
+		{"😀", `\ud83d\ude00`, `\uD83D\uDE00`}, {`\u0001`}, {`\u001f`, `\u001F`}, {"plain text, and more of it", "plain text\\u002c and more of it"}, {"向", `\u5411`}}
+	var a, b Request
+	byEveryMeans(t, func(t *testing.T) {
+		for range 2000 {
+			var one, other strings.Builder
+			for range rng.IntN(30) {
+				ways := spellings[rng.IntN(len(spellings))]
+				one.WriteString(ways[rng.IntN(len(ways))])
+				other.WriteString(ways[rng.IntN(len(ways))])
+			}
+			checkWording(t, &a, one.String())
+			checkWording(t, &b, other.String())
+			if wordingOf(&a) != wordingOf(&b) {
+				t.Fatalf("%q is worded %q, %q is %q", one.String(), wordingOf(&a), other.String(), wordingOf(&b))
+			}
+		}
+	})
+}
+
+// A prompt's pieces are those of the body where that spells its texts as they are worded.
+func TestAWordingIsNoCopy(t *testing.T) {
+	body := []byte(`{"messages":[{"role":"system","content":"a\n\"b\""},{"role":"user","content":[{"type":"text","text":"c"},{"type":"text","text":"\/d"}]}]}`)
+	var r Request
+	if err := Parse(Chat, body, Limits{}, &r); err != nil {
+		t.Fatal(err)
+	}
+	pieces := r.Wording(nil, testFrames)
+	if got := string(bytes.Join(pieces, []byte("|"))); got != "<system\n|a\\n\\\"b\\\"|>\n<user\n|c|\\n|/d|>\n<assistant\n" {
+		t.Errorf("%q", got)
+	}
+	if at := bytes.Index(body, []byte(`a\n`)); &pieces[1][0] != &body[at] {
+		t.Error("a text that is worded so already is copied")
+	}
+	if n := testing.AllocsPerRun(20, func() {
+		_ = Parse(Chat, body, Limits{}, &r)
+		pieces = r.Wording(pieces[:0], testFrames)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

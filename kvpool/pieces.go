@@ -1,0 +1,63 @@
+package kvpool
+
+import (
+	"fmt"
+	"slices"
+)
+
+// PiecesChain is TextChain of the text that pieces are when joined. Only chunks that several pieces have a part of are copied.
+func (h Hasher) PiecesChain(dst []BlockHash, root BlockHash, pieces [][]byte, chunkBytes int) []BlockHash {
+	if chunkBytes < 1 {
+		panic(fmt.Sprintf("kvpool: hashing chunks of %d bytes", chunkBytes))
+	}
+	var k keys
+	k.set(h.seed)
+	total := 0
+	for _, piece := range pieces {
+		total += len(piece)
+	}
+	left := total / chunkBytes
+	dst = slices.Grow(dst, left)
+	text := piecewise{rest: pieces}
+	for left > 0 {
+		if n := len(text.head) / chunkBytes; n > 0 {
+			dst = k.chunks(dst, root, text.head, chunkBytes)
+			text.head = text.head[n*chunkBytes:]
+			left -= n
+		} else {
+			dst = append(dst, k.gathered(root, &text, chunkBytes))
+			left--
+		}
+		root = dst[len(dst)-1]
+	}
+	return dst
+}
+
+// gathered is next for the chunk that comes next in text.
+func (k *keys) gathered(parent BlockHash, text *piecewise, chunkBytes int) BlockHash {
+	parent += lengthOf(chunkBytes)
+	for ; chunkBytes > 0; chunkBytes -= stripe {
+		var b [stripe]byte
+		text.read(b[:min(chunkBytes, stripe)])
+		parent = k.follow(parent, &b)
+	}
+	return parent
+}
+
+// piecewise is what is left of a text in pieces.
+type piecewise struct {
+	head []byte // of the first piece
+	rest [][]byte
+}
+
+// read fills dst, for which there must be enough.
+func (p *piecewise) read(dst []byte) {
+	for {
+		n := copy(dst, p.head)
+		p.head = p.head[n:]
+		if dst = dst[n:]; len(dst) == 0 {
+			return
+		}
+		p.head, p.rest = p.rest[0], p.rest[1:]
+	}
+}
