@@ -1,6 +1,7 @@
 package kvpool
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 )
@@ -132,5 +133,31 @@ func BenchmarkShare(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/block")
 		})
+	}
+}
+
+// BenchmarkPiecesChain hashes chats of two messages, of a prompt's usual pieces, as they lie and joined.
+func BenchmarkPiecesChain(b *testing.B) {
+	for _, size := range []int{1 << 10, 64 << 10} {
+		text := bytes.Repeat([]byte("0123456789abcdef"), size/32)
+		pieces := [][]byte{[]byte("<|system|>\n"), text, []byte("<|end|>\n<|user|>\n"), text[3:], []byte("<|end|>\n<|assistant|>\n")}
+		for _, as := range []string{"pieces", "joined"} {
+			b.Run(fmt.Sprintf("bytes=%d/%s", size, as), func(b *testing.B) {
+				var h Hasher
+				var chain []BlockHash
+				var joined []byte
+				for b.Loop() {
+					if chain = chain[:0]; as == "pieces" {
+						chain = h.PiecesChain(chain, 1, pieces, 64)
+						continue
+					}
+					joined = joined[:0]
+					for _, piece := range pieces {
+						joined = append(joined, piece...)
+					}
+					chain = h.TextChain(chain, 1, joined, 64)
+				}
+			})
+		}
 	}
 }
