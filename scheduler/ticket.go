@@ -44,17 +44,17 @@ type Ticket struct {
 	away      bool // thought away, while it is asked for whom it could make room
 	released  bool
 	index     int // in gate.tickets
-	victim    int // in gate.victims; -1 is not there
 }
 
-func (t *Ticket) queueIndex() *int { return &t.victim }
+// victim reports whether t may be told to give way. Caller holds gateMu.
+func (t *Ticket) victim() bool { return t.mayYield && !t.yielding }
 
 // start makes r run; it fits. Caller holds gateMu.
 func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
 	t := g.blank()
 	t.gate, t.id, t.rank, t.waited, t.admitted = g, r.ID, place, now-queued, now
 	t.prompt, t.generated, t.maxNew, t.step, t.whole = r.PromptTokens, r.Resume, r.MaxNew, g.stepOf(r), r.Whole
-	t.others, t.mayYield, t.victim, t.deadline, t.watch = g.filling, r.Victim, -1, maxTime, r.Watcher
+	t.others, t.mayYield, t.deadline, t.watch = g.filling, r.Victim, maxTime, r.Watcher
 	if !r.Deadline.IsZero() {
 		t.deadline = r.Deadline.Sub(g.origin)
 	}
@@ -94,7 +94,7 @@ func (g *Gate) came(t *Ticket, now Time) {
 	t.index = len(g.tickets)
 	g.tickets = append(g.tickets, t)
 	if t.mayYield {
-		g.victims.push(t.rank.reversed(), t)
+		g.lowest = min(g.lowest, t.rank.priority)
 	}
 	if t.deadline != maxTime {
 		g.bound++
@@ -245,9 +245,6 @@ func (t *Ticket) leave(now Time) {
 	g.crowd.tick(now, last)
 	g.forecast.fresh = false
 	t.filled()
-	if t.victim >= 0 {
-		g.victims.remove(t)
-	}
 	if t.yielding {
 		g.yielding = without(g.yielding, t)
 	}
