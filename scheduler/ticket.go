@@ -138,16 +138,20 @@ func (t *Ticket) prefilled(now Time) {
 
 // settlePrompt has the prompt's blocks computed, and ready to be shared. Caller holds gateMu.
 func (t *Ticket) settlePrompt(now Time) {
-	g := t.gate
+	t.begin(now)
+	t.told, t.crowd, t.begun = now, t.gate.crowd.until(now), t.generated+1
+	if t.gate.pool != nil {
+		t.compute(t.prompt + t.generated)
+	}
+}
+
+// begin notes the first token, and has the prompt's blocks ready to be shared. Caller holds gateMu.
+func (t *Ticket) begin(now Time) {
 	t.filled()
-	t.first, t.told, t.crowd, t.begun = max(now, 1), now, g.crowd.until(now), t.generated+1
-	if g.pool == nil {
-		return
+	t.first = max(now, 1)
+	for i := t.reused; i < len(t.chain); i++ { // without a pool there is none
+		t.gate.pool.Seal(&t.table, i, t.chain[i])
 	}
-	for i := t.reused; i < len(t.chain); i++ {
-		g.pool.Seal(&t.table, i, t.chain[i])
-	}
-	t.compute(t.prompt + t.generated)
 }
 
 // filled says that t's prefill keeps nobody waiting any more. Caller holds gateMu.
