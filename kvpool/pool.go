@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 // ErrSize is returned for a pool that cannot be.
@@ -12,6 +13,7 @@ var ErrSize = errors.New("kvpool: impossible size")
 // Pool is a fixed number of KV blocks of blockSize tokens each. Not safe for concurrent use.
 type Pool struct {
 	blockSize int
+	shift     uint8     // log2(blockSize) + 1 of a power of two, else 0
 	blocks    []block   // one per physical block
 	empty     []BlockID // free and without content: the last one is taken next
 	runs      runs      // of the blocks with content
@@ -41,6 +43,9 @@ func NewPool(blocks, blockSize int) (*Pool, error) {
 		blockSize: blockSize, blocks: make([]block, blocks), empty: make([]BlockID, blocks),
 		runs: newRuns(blocks), prefix: newPrefixMap(blocks),
 	}
+	if blockSize&(blockSize-1) == 0 {
+		p.shift = uint8(bits.Len(uint(blockSize)))
+	}
 	for i := range p.empty {
 		p.blocks[i].run, p.empty[i] = free, BlockID(blocks-1-i)
 	}
@@ -59,6 +64,9 @@ func (p *Pool) Total() int { return len(p.blocks) }
 // Free returns the blocks that nobody references: empty ones, and cached ones that may be evicted.
 func (p *Pool) Free() int { return len(p.empty) + p.runs.idle }
 
+// Empty returns the blocks that can be had without evicting content.
+func (p *Pool) Empty() int { return len(p.empty) }
+
 // Used returns the blocks that some table references.
 func (p *Pool) Used() int { return p.Total() - p.Free() }
 
@@ -66,7 +74,12 @@ func (p *Pool) Used() int { return p.Total() - p.Free() }
 func (p *Pool) Cached() int { return p.prefix.used }
 
 // Blocks returns how many blocks tokens tokens take.
-func (p *Pool) Blocks(tokens int) int { return (tokens + p.blockSize - 1) / p.blockSize }
+func (p *Pool) Blocks(tokens int) int {
+	if p.shift > 0 {
+		return (tokens + p.blockSize - 1) >> ((p.shift - 1) & 63)
+	}
+	return (tokens + p.blockSize - 1) / p.blockSize
+}
 
 // Match returns how many leading blocks of chain are cached. One step a run, up to the first miss.
 // A caller that must compute at least one token of n passes at most (n-1)/BlockSize hashes.

@@ -29,6 +29,19 @@ func (t *Ticket) answered(n int, now Time) {
 	}
 }
 
+// concluded is answered for one who leaves at once: the blocks of its answer are not taken to be given back, unless content would have
+// had to go for them. Caller holds gateMu.
+func (t *Ticket) concluded(n int, now Time) {
+	p := t.gate.pool
+	if p != nil && p.Blocks(t.prompt+max(t.generated, n))-t.table.Len() > p.Empty() {
+		t.answered(n, now)
+		return
+	}
+	t.begin(now)
+	t.generated = max(t.generated, n)
+	t.begun = t.generated
+}
+
 // Complete is Pin, Answered, Cached and Release in one step, for an answer that came at once: nobody is let in, or told to give
 // way, in between. cached below 0 is not known, and now zero is what the Gate's clock says. False where t was told to give way before:
 // then nothing has changed.
@@ -44,7 +57,7 @@ func (t *Ticket) Complete(n, cached int, now time.Time) bool {
 	}
 	at := g.moment(now)
 	if t.first == 0 {
-		t.answered(n, at)
+		t.concluded(n, at)
 	}
 	if cached >= 0 {
 		t.cachedTokens(cached)

@@ -74,7 +74,10 @@ func TestCompleteIsItsPartsInOneStep(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range 40 {
+			for i := range 200 {
+				if i > 100 { // blocks of the pool are not there to be had
+					g.Reconcile(Observed{HasUsage: true, KVUsage: float64(i%7) / 8})
+				}
 				chain := []kvpool.BlockHash{1, 2, kvpool.BlockHash(i % 3), kvpool.BlockHash(100 + i)}
 				low, err := g.Admit(t.Context(), GateRequest{PromptTokens: 70, MaxNew: 40, Chain: chain, Victim: true, Whole: true})
 				if err != nil {
@@ -91,14 +94,14 @@ func TestCompleteIsItsPartsInOneStep(t *testing.T) {
 				}()
 				synctest.Wait()
 				time.Sleep(time.Second)
-				all = append(all, end(low, 30, i%4*16-1), end(other, 3, -1))
+				all = append(all, end(low, 30+i*7%300, i%4*16-1), end(other, 3+i%50, -1))
 				low.Release()
 				other.Release()
 				(<-in).Release()
 				if err := g.Check(); err != nil {
 					t.Fatal(err)
 				}
-				all = append(all, g.Stats(), g.Calibration(), end(low, 1, 1) == low.Yielding())
+				all = append(all, g.Stats(), g.Calibration(), end(low, 1, 1) == low.Yielding(), *g.pool)
 			}
 			return all
 		}

@@ -111,10 +111,11 @@ func (b *backlog[T]) push(s T, now Time) {
 
 // level returns the priority of r, lifted by age.
 func (b *backlog[T]) level(r rank, now Time) int {
-	if b.aging == 0 || r.priority >= b.ceiling {
+	waited := now - r.arrival
+	if waited < b.aging || b.aging == 0 || r.priority >= b.ceiling {
 		return r.priority
 	}
-	return min(b.ceiling, r.priority+int(max(0, now-r.arrival)/b.aging))
+	return min(b.ceiling, r.priority+int(waited/b.aging))
 }
 
 // enter puts s into the lane of level, and has it lifted when its time comes.

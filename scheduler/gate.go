@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -89,7 +90,7 @@ type Gate struct {
 	tables   tables
 	blanks   []Ticket       // for the next
 	tickets  []*Ticket      // the running, in no order; a ticket knows its index
-	victims  queue[*Ticket] // of the running: who may be preempted and was not yet, least urgent first
+	lowest   int            // nobody who runs, may be preempted and was not told to give way has a priority below it
 	priced   []concession   // scratch of candidates
 	yielding []*Ticket      // of the running: who was told to give way
 	debtors  []*Ticket      // of the running: who is owed blocks, oldest debt first; then nothing is free
@@ -120,7 +121,7 @@ func NewGate(cfg GateConfig) (*Gate, error) {
 	}
 	g := &Gate{
 		now: cfg.Now, jitter: cfg.Jitter, origin: cfg.Now(),
-		maxRunning: cfg.MaxRunning, maxWaiting: cfg.MaxWaiting, maxWait: cfg.MaxWait,
+		maxRunning: cfg.MaxRunning, maxWaiting: cfg.MaxWaiting, maxWait: cfg.MaxWait, lowest: math.MaxInt,
 		waiting: backlog[*waiter]{quantum: cmp.Or(cfg.Quantum, defaultQuantum), weight: cfg.Weights, aging: cfg.Aging, ceiling: cfg.AgingCeiling},
 	}
 	g.thrift.allow(cfg.Redo, 0)

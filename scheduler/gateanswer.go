@@ -126,7 +126,7 @@ func (g *Gate) stepOf(r *GateRequest) int {
 // sampled, which must be computed.
 func (g *Gate) reusable(r *GateRequest) []kvpool.BlockHash {
 	size := g.pool.BlockSize()
-	full := min(r.PromptTokens/size, max(0, r.PromptTokens+r.Resume-1)/size)
+	full := min(r.PromptTokens, max(0, r.PromptTokens+r.Resume-1)) / size
 	return r.Chain[:min(len(r.Chain), full)]
 }
 

@@ -14,9 +14,6 @@ func (g *Gate) Check() error {
 	if err := g.waiting.check(); err != nil {
 		return err
 	}
-	if err := g.victims.check(); err != nil {
-		return err
-	}
 	if g.pool != nil {
 		if err := g.checkBlocks(); err != nil {
 			return err
@@ -88,8 +85,8 @@ func (g *Gate) checkTickets() error {
 		if t.filling {
 			filling += t.uncached
 		}
-		if t.released || t.index != i || t.yielding == (t.victim >= 0) && t.mayYield || t.owed < 0 || t.owed > 0 != slices.Contains(g.debtors, t) {
-			return fmt.Errorf("%w: ticket %s at %d of %d: victim %d, yielding %t, owed %d", ErrCorrupt, t.id, t.index, i, t.victim, t.yielding, t.owed)
+		if t.released || t.index != i || t.victim() && t.rank.priority < g.lowest || t.owed < 0 || t.owed > 0 != slices.Contains(g.debtors, t) {
+			return fmt.Errorf("%w: ticket %s at %d of %d: priority %d, lowest %d, yielding %t, owed %d", ErrCorrupt, t.id, t.index, i, t.rank.priority, g.lowest, t.yielding, t.owed)
 		}
 	}
 	if yielding != len(g.yielding) || filling != g.filling {

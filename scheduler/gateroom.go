@@ -16,16 +16,13 @@ func (g *Gate) makeRoom(head *waiter, now Time) {
 	if enough && len(g.yielding) > before {
 		g.thrift.again, enough = g.affords(&head.req, now)
 	}
-	for _, t := range g.yielding[before:] {
-		if enough {
-			g.thrift.left -= float64(t.forgone(now))
-			t.giveWay()
-		} else {
-			g.victims.push(t.rank.reversed(), t)
-		}
-	}
 	if !enough {
 		g.yielding = g.yielding[:before]
+		return
+	}
+	for _, t := range g.yielding[before:] {
+		g.thrift.left -= float64(t.forgone(now))
+		t.giveWay()
 	}
 }
 
@@ -35,14 +32,11 @@ func (g *Gate) wouldYield(r *GateRequest, place rank, now Time) bool {
 	if enough && len(g.yielding) > before {
 		_, enough = g.affords(r, now)
 	}
-	for _, t := range g.yielding[before:] {
-		g.victims.push(t.rank.reversed(), t)
-	}
 	g.yielding = g.yielding[:before]
 	return enough
 }
 
-// choose moves victims to yielding until r fits without them, and says from where on and whether it does.
+// choose adds to yielding, untold, until r fits without them, and says from where on and whether it does.
 func (g *Gate) choose(r *GateRequest, place rank, now Time) (before int, enough bool) {
 	before = len(g.yielding)
 	if before == 0 && !g.outranked(place) || g.slack(r, 0, 0, now) < 0 {
@@ -55,7 +49,6 @@ func (g *Gate) choose(r *GateRequest, place rank, now Time) (before int, enough 
 	enough = room.enough()
 	if !enough && g.outranked(place) {
 		for _, v := range g.candidates(place.priority, now) {
-			g.victims.remove(v.t)
 			room.release(v.t)
 			g.yielding = append(g.yielding, v.t)
 			if enough = room.enough(); enough {
@@ -73,12 +66,12 @@ type concession struct {
 	price float64 // tokens to compute again for a freed block
 }
 
-// candidates returns the victims below priority in the order in which they give way: the less urgent; then who has the
+// candidates returns who may be told to give way and is below priority, in that order: the less urgent; then who has the
 // fewest tokens to compute again for a freed block; then who came last. The slice is valid until the next call.
 func (g *Gate) candidates(priority int, now Time) []concession {
 	g.priced = g.priced[:0]
-	for _, slot := range g.victims.slots {
-		if t := slot.item; t.rank.priority < priority {
+	for _, t := range g.tickets {
+		if t.victim() && t.rank.priority < priority {
 			g.priced = append(g.priced, concession{t, t.price(now)})
 		}
 	}
@@ -148,8 +141,18 @@ func (t *Ticket) progress(now Time) float64 {
 	return float64(t.computed) + part*float64(t.uncached)
 }
 
+// outranked reports whether anybody may be told to give way for one of place. Linear in the running where that was so lately.
 func (g *Gate) outranked(place rank) bool {
-	return g.victims.len() > 0 && g.victims.top().rank.priority < place.priority
+	if g.lowest >= place.priority {
+		return false
+	}
+	g.lowest = math.MaxInt
+	for _, t := range g.tickets {
+		if t.victim() {
+			g.lowest = min(g.lowest, t.rank.priority)
+		}
+	}
+	return g.lowest < place.priority
 }
 
 // room is what one request would find if some tickets were released.

@@ -8,9 +8,6 @@ func (t *Ticket) Pin() bool {
 	if t.yielding {
 		return false
 	}
-	if t.victim >= 0 {
-		g.victims.remove(t)
-	}
 	t.mayYield = false
 	return true
 }

@@ -44,17 +44,17 @@ type Ticket struct {
 	away      bool // thought away, while it is asked for whom it could make room
 	released  bool
 	index     int // in gate.tickets
-	victim    int // in gate.victims; -1 is not there
 }
 
-func (t *Ticket) queueIndex() *int { return &t.victim }
+// victim reports whether t may be told to give way. Caller holds gateMu.
+func (t *Ticket) victim() bool { return t.mayYield && !t.yielding }
 
 // start makes r run; it fits. Caller holds gateMu.
 func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
 	t := g.blank()
 	t.gate, t.id, t.rank, t.waited, t.admitted = g, r.ID, place, now-queued, now
 	t.prompt, t.generated, t.maxNew, t.step, t.whole = r.PromptTokens, r.Resume, r.MaxNew, g.stepOf(r), r.Whole
-	t.others, t.mayYield, t.victim, t.deadline, t.watch = g.filling, r.Victim, -1, maxTime, r.Watcher
+	t.others, t.mayYield, t.deadline, t.watch = g.filling, r.Victim, maxTime, r.Watcher
 	if !r.Deadline.IsZero() {
 		t.deadline = r.Deadline.Sub(g.origin)
 	}
@@ -94,7 +94,7 @@ func (g *Gate) came(t *Ticket, now Time) {
 	t.index = len(g.tickets)
 	g.tickets = append(g.tickets, t)
 	if t.mayYield {
-		g.victims.push(t.rank.reversed(), t)
+		g.lowest = min(g.lowest, t.rank.priority)
 	}
 	if t.deadline != maxTime {
 		g.bound++
@@ -138,16 +138,20 @@ func (t *Ticket) prefilled(now Time) {
 
 // settlePrompt has the prompt's blocks computed, and ready to be shared. Caller holds gateMu.
 func (t *Ticket) settlePrompt(now Time) {
-	g := t.gate
+	t.begin(now)
+	t.told, t.crowd, t.begun = now, t.gate.crowd.until(now), t.generated+1
+	if t.gate.pool != nil {
+		t.compute(t.prompt + t.generated)
+	}
+}
+
+// begin notes the first token, and has the prompt's blocks ready to be shared. Caller holds gateMu.
+func (t *Ticket) begin(now Time) {
 	t.filled()
-	t.first, t.told, t.crowd, t.begun = max(now, 1), now, g.crowd.until(now), t.generated+1
-	if g.pool == nil {
-		return
+	t.first = max(now, 1)
+	for i := t.reused; i < len(t.chain); i++ { // without a pool there is none
+		t.gate.pool.Seal(&t.table, i, t.chain[i])
 	}
-	for i := t.reused; i < len(t.chain); i++ {
-		g.pool.Seal(&t.table, i, t.chain[i])
-	}
-	t.compute(t.prompt + t.generated)
 }
 
 // filled says that t's prefill keeps nobody waiting any more. Caller holds gateMu.
@@ -245,9 +249,6 @@ func (t *Ticket) leave(now Time) {
 	g.crowd.tick(now, last)
 	g.forecast.fresh = false
 	t.filled()
-	if t.victim >= 0 {
-		g.victims.remove(t)
-	}
 	if t.yielding {
 		g.yielding = without(g.yielding, t)
 	}
