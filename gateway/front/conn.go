@@ -15,14 +15,6 @@ import (
 	"octet/internal/lifetime"
 )
 
-// What a connection is doing. Whoever swaps idle or fresh for closed closes it.
-const (
-	fresh  uint32 = iota // nothing has come yet
-	idle                 // between two requests
-	busy                 // with a request, or the beginning of one
-	closed               // by the server
-)
-
 // What is known of the peer, as bits.
 const (
 	gone   uint32 = 1 << iota // it has closed its side, or reset
@@ -39,7 +31,8 @@ type conn struct {
 	id      uint64
 	watched bool // the watch will tell when the peer is gone
 	born    time.Time
-	state   atomic.Uint32
+	heard   bool // something has come
+	nudged  bool // guarded by server.mu: it was woken to find that the server is closing
 	peer    atomic.Uint32
 	ctx     lifetime.Context // of its requests
 
@@ -151,7 +144,6 @@ func (c *conn) end() {
 		c.sayGoodbye()
 	}
 	c.release()
-	c.state.Store(closed)
 	_ = c.nc.Close() // it is given up: nobody is interested in how
 	c.server.forget(c)
 }
@@ -190,10 +182,8 @@ func (c *conn) wait() error {
 			return nil
 		}
 		n, err := c.nc.Read(c.room())
-		if n > 0 && !c.took(n) {
-			c.verdict = over
-		}
-		if n > 0 && c.verdict == starved {
+		if n > 0 {
+			c.took(n)
 			c.verdict = c.advance()
 		}
 		if err != nil && c.verdict == starved {
@@ -203,18 +193,10 @@ func (c *conn) wait() error {
 	return nil
 }
 
-// took counts n bytes that were received. It reports false where the server has closed the connection meanwhile.
-func (c *conn) took(n int) bool {
+// took counts n bytes that were received.
+func (c *conn) took(n int) {
 	c.w += n
-	c.resting = false
-	switch s := c.state.Load(); s {
-	case busy:
-		return true
-	case closed:
-		return false
-	default:
-		return c.state.CompareAndSwap(s, busy)
-	}
+	c.resting, c.heard = false, true
 }
 
 // advance answers what requests are whole, and says what is missing then.
@@ -253,14 +235,23 @@ func (c *conn) park() bool {
 		c.release()
 		if !c.inHead && !c.resting {
 			c.resting, c.limit = true, after(time.Now(), c.server.IdleTimeout)
-			c.state.CompareAndSwap(busy, idle)
-			if c.server.closing.Load() && c.state.CompareAndSwap(idle, closed) {
-				return false
-			}
 		}
 	}
 	c.arm()
-	return true
+	return !c.leaves()
+}
+
+// leaves reports whether the server is closing, and the connection ends with it as it is without a request. One that has sent nothing
+// yet has graceOfNew to do so. It is asked once the wait for more is armed: Shutdown wakes who waits, once, and he comes by here again.
+func (c *conn) leaves() bool {
+	if !c.server.closing.Load() {
+		return false
+	}
+	if most := c.born.Add(graceOfNew); !c.heard && (c.limit.IsZero() || most.Before(c.limit)) {
+		c.limit = most
+		c.arm()
+	}
+	return c.resting
 }
 
 // cutShort ends a connection on which no more will come, for what cause.

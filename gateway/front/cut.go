@@ -7,8 +7,11 @@ func (c *conn) left() {
 	if c.peer.Or(gone)&owing == 0 {
 		c.ctx.Cancel(nil)
 	}
-	_ = c.nc.SetReadDeadline(time.Unix(1, 0)) // wakes who waits; the connection's goroutine finds out the truth by reading
+	c.wake()
 }
+
+// wake has who waits for bytes look again whether to: the connection's goroutine finds out the truth by reading.
+func (c *conn) wake() { _ = c.nc.SetReadDeadline(time.Unix(1, 0)) } // fails on a closed connection
 
 // cut ends the connection from elsewhere, and does not wait for its handler: closing the descriptor would.
 func (c *conn) cut() {

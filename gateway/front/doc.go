@@ -20,7 +20,7 @@
 //     keeps none of them, and changes neither the header's fields nor their values: the next request's may stand where they did.
 //     The strings in them are its to keep.
 //  5. A request's context is its connection's. It ends when the client closes its side, when the connection ends and when
-//     BaseContext does; not when the handler returns. It is not ended while the request's body is still being read:
+//     BaseContext does; not when the handler returns. It is not ended while some of the request's body is still to come:
 //     who reads learns it from the error.
 //  6. Deadlines are lazy: one that is armed for an earlier time is left alone and, when it strikes, set anew. A request costs no
 //     timer.

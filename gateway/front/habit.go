@@ -2,6 +2,7 @@ package front
 
 import (
 	"net/url"
+	"strings"
 
 	"octet/internal/field"
 )
@@ -15,6 +16,7 @@ type habit struct {
 	url    url.URL
 	method string
 	target string
+	same   same
 }
 
 // forget ends the habit for a head that is not like it.
@@ -22,6 +24,7 @@ func (c *conn) forget() {
 	switch h := c.habit; {
 	case h != nil:
 		h.Forget()
+		h.same.before = ""
 		h.kept, h.room = 0, cap(c.values)
 	case c.asked:
 		c.habit = &habit{room: cap(c.values)}
@@ -53,6 +56,9 @@ func (h *habit) keep(line string, c *conn) {
 // added, or from which one was taken, is begun anew.
 func (c *conn) readHead() (whole bool, bad *refusal) {
 	if h := c.habit; h != nil && c.scan.seen == 0 && c.skipped == 0 && len(c.header) == h.kept {
+		if c.resume(h) {
+			return true, nil
+		}
 		if end := h.Locate(c.buf[c.r:c.w]); end > 0 && end <= c.server.maxHead() {
 			return true, c.repeat(end)
 		}
@@ -74,14 +80,22 @@ func (c *conn) repeat(end int) *refusal {
 	c.url, c.req.Method, c.req.RequestURI = h.url, h.method, h.target
 	c.req.Proto, c.req.ProtoMajor, c.req.ProtoMinor = "HTTP/1.1", 1, 1
 	var f framing
-	slot := 0
+	slot, length := 0, place{}
 	for _, custom := range h.Fields() {
-		k, value := kind(custom.Kind), field.Trim(head[custom.From:custom.To])
+		line := head[custom.From:custom.To]
+		k, value := kind(custom.Kind), field.Trim(line)
 		f.note(k, value)
+		if k == lengthField {
+			length = place{int(custom.From) + strings.Index(line, value), slot}
+		}
 		if !k.hidden() {
 			c.values[slot] = value
 			slot++
 		}
 	}
-	return c.frame(&f)
+	bad := c.frame(&f)
+	if bad == nil {
+		h.remember(head, length, &f, c)
+	}
+	return bad
 }

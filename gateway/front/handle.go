@@ -12,10 +12,11 @@ func (c *conn) handle() bool {
 	c.answer.begin(c.last || c.server.closing.Load())
 	c.inHead, c.resting, c.limit = false, false, time.Time{}
 	c.writeBy = after(c.answer.began, c.server.WriteTimeout)
-	if !c.body.whole() {
-		c.owe()
-	} else {
+	switch {
+	case c.body.whole():
 		c.release()
+	case !c.body.AtHand():
+		c.owe()
 	}
 	whole := c.guard(c.call)
 	if c.lent {
@@ -87,7 +88,9 @@ func (c *conn) finish() bool {
 		c.linger = true
 		return false
 	}
-	c.peer.And(^owing)
+	if c.peer.Load()&owing != 0 {
+		c.peer.And(^owing)
+	}
 	return !c.server.closing.Load()
 }
 
@@ -96,7 +99,7 @@ func (c *conn) owe() { c.peer.Or(owing) }
 
 // settled is owe's end.
 func (c *conn) settled() {
-	if c.peer.And(^owing)&gone != 0 {
+	if c.peer.Load()&owing != 0 && c.peer.And(^owing)&gone != 0 {
 		c.ctx.Cancel(nil)
 	}
 }

@@ -54,10 +54,7 @@ func (c *conn) serveReady(fd uintptr) bool {
 			return true
 		}
 		c.full = n == len(room)
-		if !c.took(n) {
-			c.verdict = over
-			return true
-		}
+		c.took(n)
 		if c.verdict = c.advance(); c.verdict != starved {
 			return true
 		}

@@ -178,21 +178,29 @@ func (s *Server) stopAccepting() {
 	}
 }
 
-// closeIdle closes what has no request, and reports whether nothing is left.
+// closeIdle has those end that have no request, and reports whether nothing is left.
 func (s *Server) closeIdle() bool {
-	s.mu.Lock()
-	all := slices.Collect(maps.Values(s.conns))
-	s.mu.Unlock()
-	for _, c := range all {
-		if c.state.CompareAndSwap(idle, closed) || time.Since(c.born) > graceOfNew && c.state.CompareAndSwap(fresh, closed) {
-			c.cut()
-		}
+	for _, c := range s.unaware() {
+		c.wake()
 	}
-	if len(all) > 0 {
+	if s.Connections() > 0 {
 		return false
 	}
 	s.unwatch()
 	return true
+}
+
+// unaware returns the connections that were not told yet that the server is closing, once.
+func (s *Server) unaware() (all []*conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conns {
+		if !c.nudged {
+			c.nudged = true
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // unwatch ends the watch, and waits for it.
