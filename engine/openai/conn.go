@@ -35,12 +35,14 @@ type conn struct {
 	r, w    int               // buf[r:w] is received and not yet taken
 	writing net.Buffers       // what is left to write
 	spare   net.Buffers       // its memory
-	text    []byte            // of the answer's head
-	usual   *usual            // what its answers have in common; nil before the second
+	head    head              // of the answer
+	text    []byte            // head's, in buf; nil once it is in kept
+	kept    []byte
+	usual   *usual // what its answers have in common; nil before the second
 
-	readBy    time.Time // when a read will fail as armed on nc; zero is never. At or before the true limit
-	writeBy   time.Time
-	idleSince time.Time // guarded by the pool's mu while there
+	readBy    moment // when a read will fail as armed on nc; 0 is never. At or before the true limit
+	writeBy   moment
+	idleSince moment // guarded by the pool's mu while there
 
 	raw   syscall.RawConn       // nil where the transport has no descriptor
 	plain syscall.RawConn       // raw where what is written goes out as it is; nil under TLS
@@ -103,9 +105,9 @@ func (c *conn) alive() bool {
 	if c.raw == nil {
 		return true
 	}
-	if now := time.Now(); !c.readBy.IsZero() && !now.Before(c.readBy) {
-		c.readBy = time.Time{}
-		_ = c.nc.SetReadDeadline(c.readBy) // on failure the probe fails too
+	if c.readBy != 0 && now() >= c.readBy {
+		c.readBy = 0
+		_ = c.nc.SetReadDeadline(time.Time{}) // on failure the probe fails too
 	}
 	c.quiet = false
 	return c.raw.Read(c.probe) == nil && c.quiet
@@ -125,9 +127,9 @@ func (c *conn) holdWide() {
 
 // rest takes the buffer away again. What aliases it is void.
 func (c *conn) rest() {
-	c.buf, c.r, c.w = nil, 0, 0
-	if cap(c.text) > bufferSize {
-		c.text = nil
+	c.buf, c.r, c.w, c.text = nil, 0, 0, nil
+	if cap(c.kept) > bufferSize {
+		c.kept = nil
 	}
 	if c.fixed != nil {
 		buffers.Put(c.fixed)
@@ -162,9 +164,9 @@ func (c *conn) close() {
 // armWrite bounds what is written next by limit, or by as little as three quarters of it where a deadline that is armed
 // already will do.
 func (c *conn) armWrite(limit time.Duration) {
-	if now := time.Now(); c.writeBy.Sub(now) < limit-limit/4 {
-		c.writeBy = now.Add(limit)
-		_ = c.nc.SetWriteDeadline(c.writeBy) // fails on a closed connection, as the write will
+	if at := now(); c.writeBy.since(at) < limit-limit/4 {
+		c.writeBy = at.after(limit)
+		_ = c.nc.SetWriteDeadline(c.writeBy.time()) // fails on a closed connection, as the write will
 	}
 }
 
@@ -192,8 +194,8 @@ func (c *conn) unread() []byte { return c.buf[c.r:c.w] }
 //
 // Deadlines are lazy: one that is armed for an earlier time is left alone and, when it strikes, set anew. A stream of tokens
 // thus costs no timer.
-func (c *conn) read(ctx context.Context, until time.Time) error {
-	if c.readBy.IsZero() || until.Before(c.readBy) {
+func (c *conn) read(ctx context.Context, until moment) error {
+	if c.readBy == 0 || until < c.readBy {
 		c.armRead(until)
 		if ctx.Err() != nil {
 			return ended(ctx)
@@ -211,7 +213,7 @@ func (c *conn) read(ctx context.Context, until time.Time) error {
 			continue
 		case !isTimeout(err):
 			return err
-		case !time.Now().Before(until):
+		case now() >= until:
 			return fmt.Errorf("%w: nothing came", engine.ErrTimeout)
 		}
 		c.armRead(until)
@@ -244,7 +246,7 @@ func (c *conn) receive() (int, error) {
 	return c.got, nil
 }
 
-func (c *conn) armRead(until time.Time) {
+func (c *conn) armRead(until moment) {
 	c.readBy = until
-	_ = c.nc.SetReadDeadline(until) // fails on a closed connection, as the read will
+	_ = c.nc.SetReadDeadline(until.time()) // fails on a closed connection, as the read will
 }

@@ -19,13 +19,13 @@ type pool struct {
 }
 
 // take returns the connection that was put last, nil when there is none that is young enough.
-func (p *pool) take(now time.Time) *conn {
+func (p *pool) take(at moment) *conn {
 	p.mu.Lock()
 	var c *conn
 	var old []*conn
 	if n := len(p.idle); n > 0 {
 		c = p.idle[n-1]
-		if now.Sub(c.idleSince) < p.maxAge {
+		if at.since(c.idleSince) < p.maxAge {
 			p.idle[n-1] = nil
 			p.idle = p.idle[:n-1]
 		} else {
@@ -38,8 +38,8 @@ func (p *pool) take(now time.Time) *conn {
 }
 
 // put takes c over: it is kept, or closed where the pool is full or closed.
-func (p *pool) put(c *conn, now time.Time) {
-	c.idleSince = now
+func (p *pool) put(c *conn, at moment) {
+	c.idleSince = at
 	p.mu.Lock()
 	kept := !p.closed && len(p.idle) < p.limit
 	if kept {
@@ -67,11 +67,11 @@ func (p *pool) arm(d time.Duration) {
 
 // reap closes what is too old, and comes back when the oldest of the rest will be.
 func (p *pool) reap() {
-	now := time.Now()
+	at := now()
 	p.mu.Lock()
 	p.timing = false
 	n := 0
-	for n < len(p.idle) && now.Sub(p.idle[n].idleSince) >= p.maxAge {
+	for n < len(p.idle) && at.since(p.idle[n].idleSince) >= p.maxAge {
 		n++
 	}
 	old := append([]*conn(nil), p.idle[:n]...)
@@ -79,7 +79,7 @@ func (p *pool) reap() {
 	clear(p.idle[rest:])
 	p.idle = p.idle[:rest]
 	if rest > 0 && !p.closed {
-		p.arm(p.maxAge - now.Sub(p.idle[0].idleSince))
+		p.arm(p.maxAge - at.since(p.idle[0].idleSince))
 	}
 	p.mu.Unlock()
 	closeAll(old)

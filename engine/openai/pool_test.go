@@ -169,8 +169,8 @@ func TestAnExpiredDeadlineDoesNotSpoilAnIdleConnection(t *testing.T) {
 			t.Fatal(err)
 		}
 		idle := c.bottom()
-		idle.readBy, idle.writeBy = time.Now().Add(-time.Second), time.Now().Add(-time.Second)
-		_ = idle.nc.SetDeadline(idle.readBy)
+		idle.readBy, idle.writeBy = now().after(-time.Millisecond), now().after(-time.Millisecond)
+		_ = idle.nc.SetDeadline(idle.readBy.time())
 	}
 	if conns.Load() != 1 {
 		t.Errorf("%d connections", conns.Load())
@@ -363,9 +363,9 @@ func TestTakeNeverHandsOutAConnectionPastItsAge(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer theirs.Close()
 	p := &pool{limit: 2, maxAge: time.Minute}
-	now := time.Now()
-	p.put(newConn(ours), now)
-	if c := p.take(now.Add(time.Minute)); c != nil {
+	at := now()
+	p.put(newConn(ours), at)
+	if c := p.take(at.after(time.Minute)); c != nil {
 		t.Error("handed out")
 	}
 	if _, err := ours.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
