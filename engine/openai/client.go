@@ -156,8 +156,11 @@ func (c *Client) roundTrip(ctx context.Context, cn *conn, o *order) error {
 	n, failed := int64(0), error(nil)
 	if cn.ask() {
 		err := cn.readHead(ctx, o.at.after(patience), c.cfg.MaxHeader)
+		if err == nil {
+			return nil
+		}
 		var unsent *unsentError
-		if err == nil || !errors.As(err, &unsent) {
+		if !errors.As(err, &unsent) {
 			return err
 		}
 		n, failed = int64(unsent.sent), unsent.cause

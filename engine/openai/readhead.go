@@ -66,15 +66,17 @@ func (c *conn) keepText() {
 // awaitHead receives until buf[r:w] holds a whole head, and returns its length.
 func (c *conn) awaitHead(ctx context.Context, until moment, limit int) (int, error) {
 	for seen := 0; ; {
-		end, err := c.headEnd(seen)
-		seen = c.w - c.r
-		switch {
-		case err != nil:
-			return 0, err
-		case end > limit || end == 0 && seen >= limit:
-			return 0, fmt.Errorf("%w: head over %d bytes", engine.ErrTooLarge, limit)
-		case end > 0:
-			return end, nil
+		if c.r < c.w {
+			end, err := c.headEnd(seen)
+			seen = c.w - c.r
+			switch {
+			case err != nil:
+				return 0, err
+			case end > limit || end == 0 && seen >= limit:
+				return 0, fmt.Errorf("%w: head over %d bytes", engine.ErrTooLarge, limit)
+			case end > 0:
+				return end, nil
+			}
 		}
 		c.makeRoom()
 		if err := c.read(ctx, until); err != nil {

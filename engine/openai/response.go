@@ -123,5 +123,5 @@ func (r *Response) ended() bool {
 			r.err = err
 		}
 	}
-	return r.frame.state != untilClose && errors.Is(r.err, io.EOF)
+	return r.frame.state != untilClose && r.err == io.EOF //nolint:errorlint // it is never wrapped here
 }
