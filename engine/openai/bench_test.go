@@ -87,6 +87,7 @@ func exchangeOctet(b *testing.B, url string, body []byte) {
 			_, err = resp.Next()
 		}
 		_ = resp.Close()
+		r.Spare = resp
 	}
 }
 

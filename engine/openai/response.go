@@ -100,13 +100,12 @@ func (r *Response) Close() error {
 	if c == nil {
 		return nil
 	}
-	clean := r.ended() && r.watch.Stop() && c.head.reusable() && len(c.unread()) == 0
-	r.conn = nil
+	clean := r.watch.Stop() && r.ended() && c.head.reusable() && c.r == c.w
+	r.conn, r.ctx, r.watch = nil, nil, lifetime.Watch{}
 	if r.err == nil {
 		r.err = errClosed
 	}
 	if !clean {
-		r.watch.Stop()
 		c.close()
 		return nil
 	}
