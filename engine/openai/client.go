@@ -72,7 +72,7 @@ func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, er
 	}
 	o := order{r, begin, now()}
 	sent := false
-	for idle := c.idle(o.at); idle != nil; idle = c.idle(o.at) {
+	for idle := c.idle(); idle != nil; idle = c.idle() {
 		resp, err := c.exchange(ctx, idle, &o)
 		if err == nil {
 			return resp, nil
@@ -105,9 +105,9 @@ func answer(resp *Response, err error) (engine.Response, error) {
 }
 
 // idle returns an idle connection that is alive as far as can be seen, or will be looked at by ask; nil when there is none.
-func (c *Client) idle(at moment) *conn {
+func (c *Client) idle() *conn {
 	for {
-		cn := c.pool.take(at)
+		cn := c.pool.take()
 		if cn == nil || cn.lazy != nil || cn.alive() {
 			return cn
 		}

@@ -26,47 +26,49 @@ const burstSize = 32 << 10
 var burstBuffers = sync.Pool{New: func() any { return new([burstSize]byte) }}
 
 // conn is one connection to a replica. One exchange at a time owns it; ContextEnded alone may be called from elsewhere.
+// What an exchange touches on its way lies side by side, in the order in which it does.
 type conn struct {
-	nc net.Conn
-
-	fixed   *[bufferSize]byte // from the pool of buffers; nil while idle, and while a lazy read waits
-	burst   *[burstSize]byte  // held beside it while the engine sends faster than it is read; else nil
-	buf     []byte            // fixed or burst, or larger when a head was; the request's head is built in it, too
-	r, w    int               // buf[r:w] is received and not yet taken
-	writing net.Buffers       // what is left to write
-	spare   net.Buffers       // its memory
-	head    head              // of the answer
-	text    []byte            // head's, in buf; nil once it is in kept
-	kept    []byte
-	usual   *usual // what its answers have in common; nil before the second
-
-	readBy    moment // when a read will fail as armed on nc; 0 is never. At or before the true limit
-	writeBy   moment
-	idleSince moment // guarded by the pool's mu while there
-
-	raw   syscall.RawConn       // nil where the transport has no descriptor
-	plain syscall.RawConn       // raw where what is written goes out as it is; nil under TLS
-	probe func(fd uintptr) bool // sets quiet; nil where lazy looks for itself
-	quiet bool                  // nothing to read, and not ended either
-	one   [1]byte
-
-	hangups *hangups // that watch it; nil is none
-	id      uint64   // there
-	watched bool
+	below   *conn       // in the pool, whose mu guards it
+	ticks   uint32      // of the pool, when it was put there
 	gone    atomic.Bool // the engine has closed it: set before the reader is woken
 	carried atomic.Bool // it is a loop's, which a deadline does not wake
+	watched bool
+	reused  bool    // it has been in the pool
+	toSend  bool    // it is to send what writing holds before it reads
+	quiet   bool    // nothing to read, and not ended either
+	one     [1]byte // looked for
 
-	lazy    func(fd uintptr) bool // onReady; nil where a read must hold a buffer while it waits
-	toSend  bool                  // it is to send what writing holds first
+	fixed *[bufferSize]byte // from the pool of buffers; nil while idle, and while a lazy read waits
+	buf   []byte            // fixed or burst, or larger when a head was; the request's head is built in it, too
+	r, w  int               // buf[r:w] is received and not yet taken
+
+	writing net.Buffers // what is left to write
+	spare   net.Buffers // its memory
+
+	readBy  moment                // when a read will fail as armed on nc; 0 is never. At or before the true limit
+	raw     syscall.RawConn       // nil where the transport has no descriptor
+	lazy    func(fd uintptr) bool // onReady; nil where a read must hold a buffer while it waits, as under TLS
 	got     int                   // what it read
 	lazyErr error
+
+	usual *usual           // what its answers have in common; nil before the second
+	head  head             // of the answer
+	text  []byte           // head's, in buf; nil once it is in kept
+	kept  []byte           // likewise
+	burst *[burstSize]byte // held beside fixed while the engine sends faster than it is read; else nil
+
+	nc      net.Conn
+	writeBy moment
+	probe   func(fd uintptr) bool // sets quiet; nil where lazy looks for itself
+	hangups *hangups              // that watch it; nil is none
+	id      uint64                // there
 }
 
 func newConn(nc net.Conn) *conn {
 	c := &conn{nc: nc}
 	c.raw = rawOf(nc)
 	if _, plain := nc.(*net.TCPConn); plain && c.raw != nil && looks {
-		c.lazy, c.plain = c.onReady, c.raw
+		c.lazy = c.onReady
 		return c
 	}
 	c.probe = func(fd uintptr) bool {
@@ -184,7 +186,13 @@ func (c *conn) load(head []byte, segments [][]byte) {
 }
 
 // send writes what is left of writing, with one system call unless the socket is full, and returns how much it wrote.
-func (c *conn) send() (int64, error) { return sock.SendAll(c.nc, c.plain, &c.writing) } // which lets go of what it has written
+func (c *conn) send() (int64, error) {
+	var plain syscall.RawConn // what is written goes out there as it is
+	if c.lazy != nil {
+		plain = c.raw
+	}
+	return sock.SendAll(c.nc, plain, &c.writing) // which lets go of what it has written
+}
 
 // unread is what was received and not yet taken.
 func (c *conn) unread() []byte { return c.buf[c.r:c.w] }

@@ -43,7 +43,7 @@ type usual struct {
 func (c *conn) parse(b []byte) (err error) {
 	u := c.usual
 	switch {
-	case c.idleSince == 0:
+	case !c.reused:
 		c.head, err = parseHead(b, nil)
 	case u == nil:
 		c.usual = new(usual)

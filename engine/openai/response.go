@@ -110,7 +110,7 @@ func (r *Response) Close() error {
 		return nil
 	}
 	c.rest()
-	r.client.pool.put(c, now())
+	r.client.pool.put(c)
 	return nil
 }
 
