@@ -199,6 +199,7 @@ func (x *exchange) request(r *engine.Request, hop *Hop, segments [][]byte, budge
 	x.hint(hop)
 	r.Method, r.Path, r.Segments, r.RequestID, r.Stream = "POST", hop.Path, segments, x.id, hop.Stream
 	r.Bearer, r.Fields, r.HeaderTimeout, r.IdleTimeout, r.Again = hop.Replica.APIKey, hop.Fields, budget, budget, x.s.again
+	r.Spare, x.spent = x.spent, nil
 }
 
 func (x *exchange) path() string { return pathOf(x.kind) }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"octet/classifier"
+	"octet/engine"
 	"octet/gateway/sse"
 	"octet/gateway/wire"
 	"octet/routing"
@@ -16,6 +17,7 @@ type memory struct {
 	spare   *Receipt         // that nobody holds any more; nil is none
 	result  Result           // of a request without a receipt
 	turn    turn             // of nobody, but within an exchange
+	spent   engine.Response  // closed, for the next answer's memory; nil is none
 	scanner sse.Scanner
 	gaps    slo.Gaps // of a stream
 	held    []turn   // places of earlier steps, kept for the last one's first token

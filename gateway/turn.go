@@ -73,6 +73,9 @@ func (x *exchange) settle(err error) {
 	if t.rep == nil {
 		return
 	}
+	if t.resp != nil {
+		x.spent = t.resp
+	}
 	t.leave()
 	verdict := blame(err)
 	if t.unasked && err == nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"octet/engine"
+	"octet/internal/lifetime"
 )
 
 // instant is an engine that answers each request at once with text, and costs next to nothing itself: it knows how long the
@@ -73,8 +74,9 @@ func BenchmarkExchange(b *testing.B) {
 func exchangeOctet(b *testing.B, url string, body []byte) {
 	c := dialUp(b, Config{URL: url})
 	r := &engine.Request{Method: "POST", Path: "/v1/completions", Segments: [][]byte{body}, RequestID: "0123456789abcdef"}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	ctx := new(lifetime.Context) // as the gateway's are
+	ctx.Begin(context.Background())
+	defer ctx.Cancel(nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		resp, err := c.Do(ctx, r)
@@ -85,6 +87,7 @@ func exchangeOctet(b *testing.B, url string, body []byte) {
 			_, err = resp.Next()
 		}
 		_ = resp.Close()
+		r.Spare = resp
 	}
 }
 

@@ -37,6 +37,7 @@ func (r *Response) Carry(piece func([]byte) error, pause func() error, end func(
 	if c.raw.Control(func(fd uintptr) { k.fd = fd }) != nil {
 		return false
 	}
+	c.keepText()
 	c.rest()
 	c.carried.Store(true)
 	if r.ctx.Err() == nil && r.client.cfg.Loops.Add(k.fd, k, r.idle) { // whoever ends ctx from now on wakes the loop

@@ -16,13 +16,13 @@ import (
 // Client talks to one replica over its own pool of connections. It implements engine.Client; what Do returns is a
 // *Response. Safe for concurrent use.
 type Client struct {
-	cfg     Config
-	at      endpoint
-	tls     *tls.Config // of this host; nil without TLS
-	dialect dialect
-	fixed   string // the header lines that every request carries
-	pool    pool
-	hangups hangups
+	cfg      Config
+	at       endpoint
+	tls      *tls.Config // of this host; nil without TLS
+	dialect  dialect
+	openings openings
+	pool     pool
+	hangups  hangups
 }
 
 var _ engine.Client = (*Client)(nil)
@@ -41,7 +41,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Bearer != "" && !field.IsVisible(cfg.Bearer) {
 		return nil, fmt.Errorf("%w: the bearer key has bytes that a header cannot carry", ErrConfig)
 	}
-	c := &Client{cfg: cfg, at: at, dialect: d, fixed: "Host: " + at.host + "\r\nUser-Agent: octet\r\n"}
+	c := &Client{cfg: cfg, at: at, dialect: d}
 	c.pool.limit, c.pool.maxAge = cfg.MaxIdle, cfg.MaxIdleTime
 	if at.secure {
 		c.tls = tlsFor(cfg.TLS, at.name)
@@ -52,20 +52,28 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
+// order is a request with what is known about it.
+type order struct {
+	*engine.Request
+	opening *opening
+	at      moment // when it was given, or begun anew
+}
+
 // Do sends r and returns once the head of the answer is here, whatever its status. The body follows by Response.Next.
 // An idle connection that the engine has closed meanwhile is not used; one that turns out to be dead before any byte of an
 // answer is replaced by a new one, once, where r.Again allows it.
 func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, error) {
-	if err := check(r); err != nil {
+	begin, err := c.openingOf(r)
+	if err != nil {
 		return nil, err
 	}
 	if ctx.Err() != nil {
 		return nil, ended(ctx)
 	}
-	now := time.Now()
+	o := order{r, begin, now()}
 	sent := false
-	for idle := c.idle(now); idle != nil; idle = c.idle(now) {
-		resp, err := c.exchange(ctx, idle, r, now)
+	for idle := c.idle(); idle != nil; idle = c.idle() {
+		resp, err := c.exchange(ctx, idle, &o)
 		if err == nil {
 			return resp, nil
 		}
@@ -81,7 +89,7 @@ func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, er
 		}
 		break
 	}
-	resp, err := c.anew(ctx, r)
+	resp, err := c.anew(ctx, &o)
 	if sent && errors.Is(err, engine.ErrConnect) {
 		err = fmt.Errorf("%w: the engine went away with the request, and then: %v", engine.ErrReset, err) //nolint:errorlint // it must not match ErrConnect: something was sent
 	}
@@ -97,9 +105,9 @@ func answer(resp *Response, err error) (engine.Response, error) {
 }
 
 // idle returns an idle connection that is alive as far as can be seen, or will be looked at by ask; nil when there is none.
-func (c *Client) idle(now time.Time) *conn {
+func (c *Client) idle() *conn {
 	for {
-		cn := c.pool.take(now)
+		cn := c.pool.take()
 		if cn == nil || cn.lazy != nil || cn.alive() {
 			return cn
 		}
@@ -108,20 +116,20 @@ func (c *Client) idle(now time.Time) *conn {
 }
 
 // anew is an exchange on a new connection.
-func (c *Client) anew(ctx context.Context, r *engine.Request) (*Response, error) {
+func (c *Client) anew(ctx context.Context, o *order) (*Response, error) {
 	cn, err := c.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.exchange(ctx, cn, r, time.Now())
+	o.at = now()
+	return c.exchange(ctx, cn, o)
 }
 
-// exchange sends r on cn and reads the head of the answer. cn is closed when it fails.
-func (c *Client) exchange(ctx context.Context, cn *conn, r *engine.Request, now time.Time) (*Response, error) {
+// exchange sends o on cn and reads the head of the answer. cn is closed when it fails.
+func (c *Client) exchange(ctx context.Context, cn *conn, o *order) (*Response, error) {
 	cn.hold()
 	watch := lifetime.Listen(ctx, cn)
-	h, err := c.roundTrip(ctx, cn, r, now)
-	if err != nil {
+	if err := c.roundTrip(ctx, cn, o); err != nil {
 		watch.Stop()
 		cn.close()
 		if ctx.Err() != nil {
@@ -129,56 +137,67 @@ func (c *Client) exchange(ctx context.Context, cn *conn, r *engine.Request, now 
 		}
 		return nil, err
 	}
-	resp := &Response{client: c, conn: cn, ctx: ctx, watch: watch, head: h, frame: h.framing(r.Method)}
-	resp.SetIdle(r.IdleTimeout)
+	resp := o.room()
+	*resp = Response{client: c, conn: cn, ctx: ctx, watch: watch, status: cn.head.status, frame: cn.head.framing(o.Method)}
+	resp.SetIdle(o.IdleTimeout)
 	return resp, nil
+}
+
+// room is where the answer goes.
+func (o *order) room() *Response {
+	if spare, ok := o.Spare.(*Response); ok && spare != nil && spare.conn == nil && spare.err != nil {
+		return spare
+	}
+	return new(Response)
 }
 
 // earlyAnswer is how long an engine that broke off the reading of a request is given to say why.
 const earlyAnswer = 100 * time.Millisecond
 
-// roundTrip sends r and reads the head of its answer, which has to come within its time once r is sent; now is the time.
-func (c *Client) roundTrip(ctx context.Context, cn *conn, r *engine.Request, now time.Time) (head, error) {
-	patience := r.HeaderTimeout
+// roundTrip sends o and reads the head of its answer, which has to come within its time once o is sent.
+func (c *Client) roundTrip(ctx context.Context, cn *conn, o *order) error {
+	patience := o.HeaderTimeout
 	if patience <= 0 {
 		patience = c.cfg.HeaderTimeout
 	}
 	sock.Batch()
-	cn.load(c.appendHead(cn.buf[:0], r), r.Segments)
+	cn.load(appendHead(cn.buf[:0], o.opening, o.Request), o.Segments)
 	n, failed := int64(0), error(nil)
 	if cn.ask() {
-		h, err := cn.readHead(ctx, now.Add(patience), c.cfg.MaxHeader)
+		err := cn.readHead(ctx, o.at.after(patience), c.cfg.MaxHeader)
+		if err == nil {
+			return nil
+		}
 		var unsent *unsentError
-		if err == nil || !errors.As(err, &unsent) {
-			return h, err
+		if !errors.As(err, &unsent) {
+			return err
 		}
 		n, failed = int64(unsent.sent), unsent.cause
 	}
 	if failed == nil {
 		cn.armWrite(c.cfg.WriteTimeout)
 		if ctx.Err() != nil { // its interrupt may have come before, and be undone
-			return head{}, ended(ctx)
+			return ended(ctx)
 		}
 		more, err := cn.send()
 		n, failed = n+more, err
 	}
 	if failed == nil {
-		return cn.readHead(ctx, time.Now().Add(patience), c.cfg.MaxHeader)
+		return cn.readHead(ctx, now().after(patience), c.cfg.MaxHeader)
 	}
 	return c.early(ctx, cn, n, failed)
 }
 
 // early reads the answer of an engine that broke off the reading of a request, of which n bytes were sent.
-func (c *Client) early(ctx context.Context, cn *conn, n int64, failed error) (head, error) {
+func (c *Client) early(ctx context.Context, cn *conn, n int64, failed error) error {
 	if n == 0 || isTimeout(failed) {
-		return head{}, writeFailed(n, failed)
+		return writeFailed(n, failed)
 	}
-	h, err := cn.readHead(ctx, time.Now().Add(earlyAnswer), c.cfg.MaxHeader)
-	h.close = true
-	if err != nil {
-		err = writeFailed(n, failed)
+	if cn.readHead(ctx, now().after(earlyAnswer), c.cfg.MaxHeader) != nil {
+		return writeFailed(n, failed)
 	}
-	return h, err
+	cn.head.close = true
+	return nil
 }
 
 func writeFailed(n int64, err error) error {

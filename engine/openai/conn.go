@@ -26,45 +26,49 @@ const burstSize = 32 << 10
 var burstBuffers = sync.Pool{New: func() any { return new([burstSize]byte) }}
 
 // conn is one connection to a replica. One exchange at a time owns it; ContextEnded alone may be called from elsewhere.
+// What an exchange touches on its way lies side by side, in the order in which it does.
 type conn struct {
-	nc net.Conn
-
-	fixed   *[bufferSize]byte // from the pool of buffers; nil while idle, and while a lazy read waits
-	burst   *[burstSize]byte  // held beside it while the engine sends faster than it is read; else nil
-	buf     []byte            // fixed or burst, or larger when a head was; the request's head is built in it, too
-	r, w    int               // buf[r:w] is received and not yet taken
-	writing net.Buffers       // what is left to write
-	spare   net.Buffers       // its memory
-	text    []byte            // of the answer's head
-	usual   *usual            // what its answers have in common; nil before the second
-
-	readBy    time.Time // when a read will fail as armed on nc; zero is never. At or before the true limit
-	writeBy   time.Time
-	idleSince time.Time // guarded by the pool's mu while there
-
-	raw   syscall.RawConn       // nil where the transport has no descriptor
-	plain syscall.RawConn       // raw where what is written goes out as it is; nil under TLS
-	probe func(fd uintptr) bool // sets quiet; nil where lazy looks for itself
-	quiet bool                  // nothing to read, and not ended either
-	one   [1]byte
-
-	hangups *hangups // that watch it; nil is none
-	id      uint64   // there
-	watched bool
+	below   *conn       // in the pool, whose mu guards it
+	ticks   uint32      // of the pool, when it was put there
 	gone    atomic.Bool // the engine has closed it: set before the reader is woken
 	carried atomic.Bool // it is a loop's, which a deadline does not wake
+	watched bool
+	reused  bool    // it has been in the pool
+	toSend  bool    // it is to send what writing holds before it reads
+	quiet   bool    // nothing to read, and not ended either
+	one     [1]byte // looked for
 
-	lazy    func(fd uintptr) bool // onReady; nil where a read must hold a buffer while it waits
-	toSend  bool                  // it is to send what writing holds first
+	fixed *[bufferSize]byte // from the pool of buffers; nil while idle, and while a lazy read waits
+	buf   []byte            // fixed or burst, or larger when a head was; the request's head is built in it, too
+	r, w  int               // buf[r:w] is received and not yet taken
+
+	writing net.Buffers // what is left to write
+	spare   net.Buffers // its memory
+
+	readBy  moment                // when a read will fail as armed on nc; 0 is never. At or before the true limit
+	raw     syscall.RawConn       // nil where the transport has no descriptor
+	lazy    func(fd uintptr) bool // onReady; nil where a read must hold a buffer while it waits, as under TLS
 	got     int                   // what it read
 	lazyErr error
+
+	usual *usual           // what its answers have in common; nil before the second
+	head  head             // of the answer
+	text  []byte           // head's, in buf; nil once it is in kept
+	kept  []byte           // likewise
+	burst *[burstSize]byte // held beside fixed while the engine sends faster than it is read; else nil
+
+	nc      net.Conn
+	writeBy moment
+	probe   func(fd uintptr) bool // sets quiet; nil where lazy looks for itself
+	hangups *hangups              // that watch it; nil is none
+	id      uint64                // there
 }
 
 func newConn(nc net.Conn) *conn {
 	c := &conn{nc: nc}
 	c.raw = rawOf(nc)
 	if _, plain := nc.(*net.TCPConn); plain && c.raw != nil && looks {
-		c.lazy, c.plain = c.onReady, c.raw
+		c.lazy = c.onReady
 		return c
 	}
 	c.probe = func(fd uintptr) bool {
@@ -103,9 +107,9 @@ func (c *conn) alive() bool {
 	if c.raw == nil {
 		return true
 	}
-	if now := time.Now(); !c.readBy.IsZero() && !now.Before(c.readBy) {
-		c.readBy = time.Time{}
-		_ = c.nc.SetReadDeadline(c.readBy) // on failure the probe fails too
+	if c.readBy != 0 && now() >= c.readBy {
+		c.readBy = 0
+		_ = c.nc.SetReadDeadline(time.Time{}) // on failure the probe fails too
 	}
 	c.quiet = false
 	return c.raw.Read(c.probe) == nil && c.quiet
@@ -125,9 +129,9 @@ func (c *conn) holdWide() {
 
 // rest takes the buffer away again. What aliases it is void.
 func (c *conn) rest() {
-	c.buf, c.r, c.w = nil, 0, 0
-	if cap(c.text) > bufferSize {
-		c.text = nil
+	c.buf, c.r, c.w, c.text = nil, 0, 0, nil
+	if cap(c.kept) > bufferSize {
+		c.kept = nil
 	}
 	if c.fixed != nil {
 		buffers.Put(c.fixed)
@@ -162,9 +166,9 @@ func (c *conn) close() {
 // armWrite bounds what is written next by limit, or by as little as three quarters of it where a deadline that is armed
 // already will do.
 func (c *conn) armWrite(limit time.Duration) {
-	if now := time.Now(); c.writeBy.Sub(now) < limit-limit/4 {
-		c.writeBy = now.Add(limit)
-		_ = c.nc.SetWriteDeadline(c.writeBy) // fails on a closed connection, as the write will
+	if at := now(); c.writeBy.since(at) < limit-limit/4 {
+		c.writeBy = at.after(limit)
+		_ = c.nc.SetWriteDeadline(c.writeBy.time()) // fails on a closed connection, as the write will
 	}
 }
 
@@ -182,7 +186,13 @@ func (c *conn) load(head []byte, segments [][]byte) {
 }
 
 // send writes what is left of writing, with one system call unless the socket is full, and returns how much it wrote.
-func (c *conn) send() (int64, error) { return sock.SendAll(c.nc, c.plain, &c.writing) } // which lets go of what it has written
+func (c *conn) send() (int64, error) {
+	var plain syscall.RawConn // what is written goes out there as it is
+	if c.lazy != nil {
+		plain = c.raw
+	}
+	return sock.SendAll(c.nc, plain, &c.writing) // which lets go of what it has written
+}
 
 // unread is what was received and not yet taken.
 func (c *conn) unread() []byte { return c.buf[c.r:c.w] }
@@ -192,8 +202,8 @@ func (c *conn) unread() []byte { return c.buf[c.r:c.w] }
 //
 // Deadlines are lazy: one that is armed for an earlier time is left alone and, when it strikes, set anew. A stream of tokens
 // thus costs no timer.
-func (c *conn) read(ctx context.Context, until time.Time) error {
-	if c.readBy.IsZero() || until.Before(c.readBy) {
+func (c *conn) read(ctx context.Context, until moment) error {
+	if c.readBy == 0 || until < c.readBy {
 		c.armRead(until)
 		if ctx.Err() != nil {
 			return ended(ctx)
@@ -211,7 +221,7 @@ func (c *conn) read(ctx context.Context, until time.Time) error {
 			continue
 		case !isTimeout(err):
 			return err
-		case !time.Now().Before(until):
+		case now() >= until:
 			return fmt.Errorf("%w: nothing came", engine.ErrTimeout)
 		}
 		c.armRead(until)
@@ -244,7 +254,7 @@ func (c *conn) receive() (int, error) {
 	return c.got, nil
 }
 
-func (c *conn) armRead(until time.Time) {
+func (c *conn) armRead(until moment) {
 	c.readBy = until
-	_ = c.nc.SetReadDeadline(until) // fails on a closed connection, as the read will
+	_ = c.nc.SetReadDeadline(until.time()) // fails on a closed connection, as the read will
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"syscall"
-	"time"
 
 	"octet/engine"
 	"octet/internal/sock"
@@ -39,6 +38,7 @@ func (r *Response) Feed(piece func([]byte) error, pause func() error) error {
 	if err := f.pour(); err != nil {
 		return err
 	}
+	r.conn.keepText()
 	r.conn.rest()
 	return f.wait()
 }
@@ -85,7 +85,7 @@ func (f *feeding) pour() error {
 func (f *feeding) wait() error {
 	c, seen, silent := f.conn, f.reads, 0
 	for {
-		c.armRead(time.Now().Add(f.idle / parts))
+		c.armRead(now().after(f.idle / parts))
 		if f.ctx.Err() != nil { // its interrupt may have come before, and be undone
 			f.Response.err = ended(f.ctx)
 			return f.Response.err

@@ -3,7 +3,7 @@ package openai
 import (
 	"bytes"
 	"fmt"
-	"strconv"
+	"math"
 	"strings"
 
 	"octet/engine"
@@ -69,8 +69,10 @@ func kindOf(name []byte) uint8 {
 
 // parseHead reads a head as headEnd found it, and has the habit, unless it is nil, be like it.
 func parseHead(b []byte, habit *field.Habit) (head, error) {
+	var learnt string // its parts, side by side
 	if habit != nil {
 		habit.Forget()
+		learnt = string(b)
 	}
 	h, at := head{length: -1}, lineEnd(b, 0)
 	if err := h.statusLine(b[:at]); err != nil {
@@ -92,28 +94,28 @@ func parseHead(b []byte, habit *field.Habit) (head, error) {
 			return head{}, err
 		}
 		if habit != nil {
-			habit.Learn(string(b[at:colon+1]), kind)
+			habit.Learn(learnt[at:colon+1], kind)
 		}
 		at = end + 2
 	}
 	if habit != nil {
-		habit.Keep(string(b[:line]))
+		habit.Keep(learnt[:line])
 	}
 	return h, h.check()
 }
 
-// repeatHead reads a head as the habit has located it: like the one before, which began as this one does.
-func repeatHead(b []byte, habit *field.Habit, before head) (head, error) {
-	h := head{status: before.status, old: before.old, length: -1}
+// repeat reads a head as the habit has located it: like h, which is the one before.
+func (h *head) repeat(b []byte, habit *field.Habit) error {
+	*h = head{status: h.status, old: h.old, length: -1}
 	for _, f := range habit.Fields() {
 		if f.Kind == otherField {
 			continue
 		}
 		if err := h.note(f.Kind, b[f.From:f.To]); err != nil {
-			return head{}, err
+			return err
 		}
 	}
-	return h, h.check()
+	return h.check()
 }
 
 // check refuses contradictions.
@@ -183,11 +185,19 @@ func (h *head) note(kind uint8, value []byte) error {
 
 // contentLength takes one statement of the length. Repetitions must agree.
 func (h *head) contentLength(value []byte) error {
-	n, err := strconv.ParseUint(string(value), 10, 63)
-	if err != nil || h.length >= 0 && h.length != int64(n) {
+	n := int64(0)
+	for _, c := range value {
+		if c < '0' || c > '9' || n > math.MaxInt64/10 {
+			return protocolError("bad Content-Length")
+		}
+		if n = 10*n + int64(c-'0'); n < 0 { // it was too large for one digit more
+			break
+		}
+	}
+	if len(value) == 0 || n < 0 || h.length >= 0 && h.length != n {
 		return protocolError("bad Content-Length")
 	}
-	h.length = int64(n)
+	h.length = n
 	return nil
 }
 

@@ -148,17 +148,18 @@ func drain(resp engine.Response) (string, error) {
 func (c *Client) idleCount() int {
 	c.pool.mu.Lock()
 	defer c.pool.mu.Unlock()
-	return len(c.pool.idle)
+	return c.pool.count
 }
 
 // bottom is the connection that was idle longest; nil when there is none.
 func (c *Client) bottom() *conn {
 	c.pool.mu.Lock()
 	defer c.pool.mu.Unlock()
-	if len(c.pool.idle) == 0 {
-		return nil
+	var last *conn
+	for cn := c.pool.top; cn != nil; cn = cn.below {
+		last = cn
 	}
-	return c.pool.idle[0]
+	return last
 }
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"

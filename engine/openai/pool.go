@@ -6,45 +6,44 @@ import (
 )
 
 // pool keeps the idle connections to one replica, the one used last on top, so that those not needed grow old and go.
-// No goroutine: a timer runs while it holds any.
+// No goroutine, and no clock is read: a timer runs while it holds any, and counts.
 type pool struct {
-	limit  int           // connections; none when negative
-	maxAge time.Duration // an older one is closed
-
 	mu     sync.Mutex
-	idle   []*conn // by idleSince, oldest first; guarded by mu
-	timer  *time.Timer
-	timing bool // the timer will fire
+	top    *conn // above the one that was put before it; nil is none. Guarded by mu
+	count  int
+	limit  int    // of count; none when negative
+	ticks  uint32 // of the timer: maxAge has ageTicks of them
+	timing bool   // the timer will fire
 	closed bool
+	timer  *time.Timer
+	maxAge time.Duration // when one that is older has gone
 }
 
-// take returns the connection that was put last, nil when there is none that is young enough.
-func (p *pool) take(now time.Time) *conn {
+const ageTicks = 8
+
+// take returns the connection that was put last, nil when there is none.
+func (p *pool) take() *conn {
 	p.mu.Lock()
-	var c *conn
-	var old []*conn
-	if n := len(p.idle); n > 0 {
-		c = p.idle[n-1]
-		if now.Sub(c.idleSince) < p.maxAge {
-			p.idle[n-1] = nil
-			p.idle = p.idle[:n-1]
-		} else {
-			c, old, p.idle = nil, p.idle, nil // the rest is older still
-		}
+	c := p.top
+	if c != nil {
+		p.top, c.below = c.below, nil
+		p.count--
 	}
 	p.mu.Unlock()
-	closeAll(old)
 	return c
 }
 
 // put takes c over: it is kept, or closed where the pool is full or closed.
-func (p *pool) put(c *conn, now time.Time) {
-	c.idleSince = now
+func (p *pool) put(c *conn) {
+	c.reused = true
 	p.mu.Lock()
-	kept := !p.closed && len(p.idle) < p.limit
+	kept := !p.closed && p.count < p.limit
 	if kept {
-		p.idle = append(p.idle, c)
-		p.arm(p.maxAge)
+		c.below, c.ticks, p.top = p.top, p.ticks, c
+		p.count++
+		if !p.timing {
+			p.arm()
+		}
 	}
 	p.mu.Unlock()
 	if !kept {
@@ -52,44 +51,47 @@ func (p *pool) put(c *conn, now time.Time) {
 	}
 }
 
-// arm lets reap run in d, unless it will run already. Under mu.
-func (p *pool) arm(d time.Duration) {
-	switch {
-	case p.timing:
+// arm lets tick run. Under mu.
+func (p *pool) arm() {
+	after := max(p.maxAge/ageTicks, time.Millisecond)
+	if p.timing = true; p.timer == nil {
+		p.timer = time.AfterFunc(after, p.tick)
 		return
-	case p.timer == nil:
-		p.timer = time.AfterFunc(d, p.reap)
-	default:
-		p.timer.Reset(d)
 	}
-	p.timing = true
+	p.timer.Reset(after)
 }
 
-// reap closes what is too old, and comes back when the oldest of the rest will be.
-func (p *pool) reap() {
-	now := time.Now()
+// tick closes what would be too old at the next one, and comes back while there is a rest.
+func (p *pool) tick() {
 	p.mu.Lock()
-	p.timing = false
-	n := 0
-	for n < len(p.idle) && now.Sub(p.idle[n].idleSince) >= p.maxAge {
-		n++
+	p.ticks++
+	young := &p.top
+	for *young != nil && p.ticks-(*young).ticks < ageTicks {
+		young = &(*young).below
 	}
-	old := append([]*conn(nil), p.idle[:n]...)
-	rest := copy(p.idle, p.idle[n:])
-	clear(p.idle[rest:])
-	p.idle = p.idle[:rest]
-	if rest > 0 && !p.closed {
-		p.arm(p.maxAge - now.Sub(p.idle[0].idleSince))
+	old := p.cut(young)
+	if p.timing = false; p.count > 0 && !p.closed {
+		p.arm()
 	}
 	p.mu.Unlock()
 	closeAll(old)
 }
 
+// cut takes what is at a place and all below it. Under mu.
+func (p *pool) cut(place **conn) *conn {
+	below := *place
+	*place = nil
+	for c := below; c != nil; c = c.below {
+		p.count--
+	}
+	return below
+}
+
 // close closes what is idle; what is put from now on is closed at once.
 func (p *pool) close() {
 	p.mu.Lock()
-	idle := p.idle
-	p.idle, p.closed = nil, true
+	p.closed = true
+	idle := p.cut(&p.top)
 	if p.timer != nil {
 		p.timer.Stop()
 	}
@@ -97,8 +99,12 @@ func (p *pool) close() {
 	closeAll(idle)
 }
 
-func closeAll(conns []*conn) {
-	for _, c := range conns {
+// closeAll closes c and all below it.
+func closeAll(c *conn) {
+	for c != nil {
+		below := c.below
+		c.below = nil
 		c.close()
+		c = below
 	}
 }

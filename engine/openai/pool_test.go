@@ -6,12 +6,14 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"octet/engine"
 )
@@ -169,8 +171,8 @@ func TestAnExpiredDeadlineDoesNotSpoilAnIdleConnection(t *testing.T) {
 			t.Fatal(err)
 		}
 		idle := c.bottom()
-		idle.readBy, idle.writeBy = time.Now().Add(-time.Second), time.Now().Add(-time.Second)
-		_ = idle.nc.SetDeadline(idle.readBy)
+		idle.readBy, idle.writeBy = now().after(-time.Millisecond), now().after(-time.Millisecond)
+		_ = idle.nc.SetDeadline(idle.readBy.time())
 	}
 	if conns.Load() != 1 {
 		t.Errorf("%d connections", conns.Load())
@@ -359,19 +361,37 @@ func TestThePoolIsAStackWithALimitAndAnAge(t *testing.T) {
 	})
 }
 
+// Whenever the timer began to count, a connection is there for seven eighths of its age and closed at its whole age.
 func TestTakeNeverHandsOutAConnectionPastItsAge(t *testing.T) {
-	ours, theirs := net.Pipe()
-	defer theirs.Close()
-	p := &pool{limit: 2, maxAge: time.Minute}
-	now := time.Now()
-	p.put(newConn(ours), now)
-	if c := p.take(now.Add(time.Minute)); c != nil {
-		t.Error("handed out")
+	for phase := range 2 * ageTicks {
+		for _, check := range []struct {
+			after time.Duration
+			kept  bool
+		}{{time.Minute * (ageTicks - 1) / ageTicks, true}, {time.Minute, false}} {
+			synctest.Test(t, func(t *testing.T) {
+				p := &pool{limit: 2, maxAge: time.Minute}
+				first, far := net.Pipe()
+				p.put(newConn(first))
+				time.Sleep(time.Duration(phase)*time.Minute/ageTicks/2 + time.Nanosecond)
+				ours, theirs := net.Pipe()
+				p.put(newConn(ours))
+				time.Sleep(check.after)
+				synctest.Wait()
+				c := p.take()
+				if (c != nil) != check.kept || c != nil && c.nc != ours {
+					t.Errorf("phase %d: after %v handed out: %v", phase, check.after, c != nil)
+				}
+				if c != nil {
+					p.put(c)
+				}
+				p.close()
+				if _, err := ours.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) || p.count != 0 || p.take() != nil {
+					t.Errorf("not closed: %v", err)
+				}
+				_, _ = far.Close(), theirs.Close()
+			})
+		}
 	}
-	if _, err := ours.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("not closed: %v", err)
-	}
-	p.close()
 }
 
 func TestAClosedClientKeepsNothing(t *testing.T) {
@@ -394,5 +414,12 @@ func TestAClosedClientKeepsNothing(t *testing.T) {
 	}
 	if c.idleCount() != 0 || conns.Load() != 3 {
 		t.Errorf("%d idle of %d", c.idleCount(), conns.Load())
+	}
+}
+
+// Connections that lie on whole cache lines share none with each other.
+func TestAConnectionFillsItsCacheLines(t *testing.T) {
+	if size := unsafe.Sizeof(conn{}); strconv.IntSize == 64 && size%64 != 0 {
+		t.Errorf("%d bytes", size)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"octet/engine"
 	"octet/internal/field"
@@ -15,21 +14,21 @@ import (
 const maxInformational = 8
 
 // readHead reads the head of the final answer. A connection that ends before its first byte is a *lostError.
-func (c *conn) readHead(ctx context.Context, until time.Time, limit int) (head, error) {
+func (c *conn) readHead(ctx context.Context, until moment, limit int) error {
 	for skipped := 0; ; skipped++ {
 		end, err := c.awaitHead(ctx, until, limit)
 		if err != nil {
-			return head{}, c.headFailed(err, skipped)
+			return c.headFailed(err, skipped)
 		}
-		h, err := c.parse(c.buf[c.r : c.r+end])
+		c.text, c.kept = c.buf[c.r:c.r+end], c.kept[:0]
 		c.r += end
-		switch {
-		case err != nil || h.status >= 200:
-			return h, err
-		case h.status == 101:
-			return head{}, protocolError("switched protocols unasked")
+		switch err := c.parse(c.text); {
+		case err != nil || c.head.status >= 200:
+			return err
+		case c.head.status == 101:
+			return protocolError("switched protocols unasked")
 		case skipped == maxInformational:
-			return head{}, protocolError("too many informational answers")
+			return protocolError("too many informational answers")
 		}
 	}
 }
@@ -37,42 +36,47 @@ func (c *conn) readHead(ctx context.Context, until time.Time, limit int) (head, 
 // usual is what the answers on one connection have in common.
 type usual struct {
 	field.Habit
-	before  head // of the last answer, like which the next is if it is as the habit says
-	located bool // as is the head at hand
+	located bool // the head at hand is as the habit says, like the one before
 }
 
-// parse reads the head b. A connection that answers for the first time, and most often for the last, forms no habit.
-func (c *conn) parse(b []byte) (h head, err error) {
-	c.text = append(c.text[:0], b...)
+// parse makes head of b. A connection that answers for the first time, and most often for the last, forms no habit.
+func (c *conn) parse(b []byte) (err error) {
 	u := c.usual
 	switch {
-	case c.idleSince.IsZero():
-		return parseHead(b, nil)
+	case !c.reused:
+		c.head, err = parseHead(b, nil)
 	case u == nil:
-		u = new(usual)
-		c.usual = u
-		h, err = parseHead(b, &u.Habit)
+		c.usual = new(usual)
+		c.head, err = parseHead(b, &c.usual.Habit)
 	case u.located:
-		h, err = repeatHead(b, &u.Habit, u.before)
+		err = c.head.repeat(b, &u.Habit)
 	default:
-		h, err = parseHead(b, &u.Habit)
+		c.head, err = parseHead(b, &u.Habit)
 	}
-	u.before = h
-	return h, err
+	return err
+}
+
+// keepText has the head's text outlive buf.
+func (c *conn) keepText() {
+	if c.text != nil {
+		c.kept, c.text = append(c.kept, c.text...), nil
+	}
 }
 
 // awaitHead receives until buf[r:w] holds a whole head, and returns its length.
-func (c *conn) awaitHead(ctx context.Context, until time.Time, limit int) (int, error) {
+func (c *conn) awaitHead(ctx context.Context, until moment, limit int) (int, error) {
 	for seen := 0; ; {
-		end, err := c.headEnd(seen)
-		seen = c.w - c.r
-		switch {
-		case err != nil:
-			return 0, err
-		case end > limit || end == 0 && seen >= limit:
-			return 0, fmt.Errorf("%w: head over %d bytes", engine.ErrTooLarge, limit)
-		case end > 0:
-			return end, nil
+		if c.r < c.w {
+			end, err := c.headEnd(seen)
+			seen = c.w - c.r
+			switch {
+			case err != nil:
+				return 0, err
+			case end > limit || end == 0 && seen >= limit:
+				return 0, fmt.Errorf("%w: head over %d bytes", engine.ErrTooLarge, limit)
+			case end > 0:
+				return end, nil
+			}
 		}
 		c.makeRoom()
 		if err := c.read(ctx, until); err != nil {

@@ -18,7 +18,7 @@ type Response struct {
 	conn   *conn // nil once closed
 	ctx    context.Context
 	watch  lifetime.Watch // over ctx
-	head   head
+	status int
 	frame  frame
 	idle   time.Duration
 	err    error // how the body ended; io.EOF is well
@@ -27,12 +27,15 @@ type Response struct {
 var _ engine.Response = (*Response)(nil)
 
 // Status returns the status code.
-func (r *Response) Status() int { return r.head.status }
+func (r *Response) Status() int { return r.status }
 
 // Header returns a field's first value, "" when it is absent and after Close. Framing fields are found, too.
 func (r *Response) Header(name string) string {
 	if r.conn == nil {
 		return ""
+	}
+	if r.conn.text == nil {
+		return valueOf(r.conn.kept, name)
 	}
 	return valueOf(r.conn.text, name)
 }
@@ -76,8 +79,9 @@ func (r *Response) Buffered() bool {
 // fill reads once. What was received before has been taken.
 func (r *Response) fill() error {
 	c := r.conn
+	c.keepText()
 	c.widen()
-	err := c.read(r.ctx, time.Now().Add(r.idle))
+	err := c.read(r.ctx, now().after(r.idle))
 	switch {
 	case err == nil, errors.Is(err, engine.ErrTimeout), r.ctx.Err() != nil:
 		return err
@@ -96,18 +100,17 @@ func (r *Response) Close() error {
 	if c == nil {
 		return nil
 	}
-	clean := r.ended() && r.watch.Stop() && r.head.reusable() && len(c.unread()) == 0
-	r.conn = nil
+	clean := r.watch.Stop() && r.ended() && c.head.reusable() && c.r == c.w
+	r.conn, r.ctx, r.watch = nil, nil, lifetime.Watch{}
 	if r.err == nil {
 		r.err = errClosed
 	}
 	if !clean {
-		r.watch.Stop()
 		c.close()
 		return nil
 	}
 	c.rest()
-	r.client.pool.put(c, time.Now())
+	r.client.pool.put(c)
 	return nil
 }
 
@@ -119,5 +122,5 @@ func (r *Response) ended() bool {
 			r.err = err
 		}
 	}
-	return r.frame.state != untilClose && errors.Is(r.err, io.EOF)
+	return r.frame.state != untilClose && r.err == io.EOF //nolint:errorlint // it is never wrapped here
 }

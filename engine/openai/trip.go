@@ -24,7 +24,7 @@ func (e *unsentError) Error() string {
 
 // ask has the next read send what writing holds, and reports whether it will: c was kept, and lazy knows how to look at it.
 func (c *conn) ask() bool {
-	c.toSend = c.lazy != nil && !c.idleSince.IsZero()
+	c.toSend = c.lazy != nil && c.reused
 	return c.toSend
 }
 

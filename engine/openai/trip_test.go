@@ -148,9 +148,8 @@ func TestEveryDeadConnectionIsPassedOver(t *testing.T) {
 		_, _ = drain(resp)
 		_ = resp.Close()
 	}
-	idle := append([]*conn(nil), c.pool.idle...)
 	close(end)
-	for _, cn := range idle {
+	for cn := c.pool.top; cn != nil; cn = cn.below {
 		waitDead(cn)
 	}
 	r := post("{}")

@@ -1,0 +1,20 @@
+package openai
+
+import "time"
+
+// moment is a time, in nanoseconds since shortly before the process began; 0 is never. It is read from one clock, where time.Now
+// reads two, and compared by one instruction.
+type moment int64
+
+var began = time.Now().Add(-time.Second)
+
+func now() moment { return moment(time.Since(began)) }
+
+// after is the time d later.
+func (i moment) after(d time.Duration) moment { return i + moment(d) }
+
+// since is how long before i the other was.
+func (i moment) since(other moment) time.Duration { return time.Duration(i - other) }
+
+// time is i for deadlines, which go by what it has of the monotonic clock.
+func (i moment) time() time.Time { return began.Add(time.Duration(i)) }
