@@ -192,6 +192,7 @@ func (h *house) enlist(cfg *config.Config, r *resident) error {
 	r.replica.Fleet = member
 	gate := r.replica.Gate
 	member.SampleFrom(func() fleet.Load { return loadOf(gate.Stats(), member.Reported()) })
+	member.QueueFrom(func() (int, bool) { return member.Reported().Waiting, gate.Preempting() })
 	return nil
 }
 

@@ -93,8 +93,11 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	if len(x.held) > 0 {
 		x.yieldHeld(&r)
 	}
-	x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
-	ticket, err := x.turn.rep.Gate.Admit(ctx, r)
+	ticket, wait, err := x.turn.rep.Gate.Ask(ctx, &r)
+	if wait != nil {
+		x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
+		ticket, err = wait.Await(ctx)
+	}
 	if err != nil || ticket.Waited() > 0 { // who finds a place at once has waited for nothing
 		in := x.since()
 		x.noteQueue(x.turn.at, in-began)
@@ -110,7 +113,11 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	x.free = false
 	x.turn.ticket, x.turn.over = ticket, false
 	x.countAdmission()
-	x.turn.flight.Begin(now)
+	if wait != nil {
+		x.turn.flight.Begin(now)
+	} else {
+		x.turn.rep.Fleet.Start(&x.turn.flight, x.demand(), now)
+	}
 	if x.sp.Routed != nil && x.route != nil {
 		x.sp.Routed(x.route.View(), x.turn.rep.Host, now)
 	}

@@ -19,14 +19,14 @@ import (
 //
 // All is O(log waiting): the rounds in which nobody is served are skipped, not played.
 type backlog[T seated[T]] struct {
+	count   int
+	aging   time.Duration // waited for each level; 0 is none
+	ceiling int           // no level above it is reached by waiting
+	rising  queue[riser[T]]
+	lanes   []*lane[T] // highest level first; somebody waits in each
+
 	quantum int                     // tokens a round for weight 1
 	weight  func(tenant string) int // at least 1 is used; nil is 1
-	aging   time.Duration           // waited for each level; 0 is none
-	ceiling int                     // no level above it is reached by waiting
-
-	lanes  []*lane[T] // highest level first; somebody waits in each
-	rising queue[riser[T]]
-	count  int
 
 	spareLanes    []*lane[T]
 	spareAccounts []*account[T]

@@ -20,6 +20,7 @@ func (t *Ticket) claim(n int) {
 	}
 	t.owed += more - now
 	g.owed += more - now
+	g.pressed()
 }
 
 // take adds n free blocks.
@@ -40,6 +41,7 @@ func (g *Gate) payDebts() {
 		g.owed -= n
 		if t.owed == 0 {
 			g.debtors = slices.Delete(g.debtors, 0, 1)
+			g.pressed()
 		}
 	}
 }

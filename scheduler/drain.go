@@ -12,8 +12,8 @@ const (
 
 // drain measures how fast requests leave.
 type drain struct {
-	marks [drainMarks]Time // ring
 	n     uint64           // departures so far
+	marks [drainMarks]Time // ring
 }
 
 func (d *drain) mark(now Time) {

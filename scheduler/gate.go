@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"octet/kvpool"
@@ -72,42 +73,42 @@ func (r *GateRequest) check() {
 // Every method is one short critical section. Nobody waits under the lock: a waiter sleeps on a channel of its own, and
 // whoever makes room wakes those whom it admits and no other.
 type Gate struct {
-	now    func() time.Time
-	jitter func() float64
-	origin time.Time // of every Time below
+	preempts atomic.Bool // whether anybody is owed blocks or was told to give way, for who asks without the lock
 
-	gateMu     sync.Mutex // guards all below, and every Ticket's and waiter's state
+	gateMu sync.Mutex // guards all below, and every Ticket's and waiter's state
+
+	// Every request reads these, or writes them: they lie side by side.
+	latest     Time // that anything happened at
+	arrivals   uint64
+	offered    uint64 // requests that were asked for, those that resume left out
 	pool       *kvpool.Pool
+	tickets    []*Ticket // the running, in no order; a ticket knows its index
 	maxRunning int
-	maxWaiting int
-	maxWait    time.Duration
+	lowest     int // nobody who runs, may be preempted and was not told to give way has a priority below it
+	owed       int // blocks, over all debtors
+	reserved   int // blocks that running tickets hold beyond what is computed
+	filling    int // tokens of prompts whose first token is awaited
+	bound      int // of the running: who has a deadline
+	crowd      crowd
+	debtors    []*Ticket // of the running: who is owed blocks, oldest debt first; then nothing is free
+	tables     tables
+	blanks     []Ticket // for the next
+	totals     totals
+	held       bool // the head of the queue may fit by now although nobody left: a deadline's slack changes with every token and moment
+	waiting    backlog[*waiter]
+	thrift     thrift
+	rates      rates
 
-	latest   Time // that anything happened at
-	waiting  backlog[*waiter]
-	leaving  queue[leaver] // the waiting again, last first: who goes when the queue is full. Those who resume are not in it
-	arrivals uint64
-
-	tables   tables
-	blanks   []Ticket       // for the next
-	tickets  []*Ticket      // the running, in no order; a ticket knows its index
-	lowest   int            // nobody who runs, may be preempted and was not told to give way has a priority below it
-	priced   []concession   // scratch of candidates
-	yielding []*Ticket      // of the running: who was told to give way
-	debtors  []*Ticket      // of the running: who is owed blocks, oldest debt first; then nothing is free
-	owed     int            // blocks, over all debtors
-	reserved int            // blocks that running tickets hold beyond what is computed
-	filling  int            // tokens of prompts whose first token is awaited
-	bound    int            // of the running: who has a deadline
-	held     bool           // the head of the queue may fit by now although nobody left: a deadline's slack changes with every token and moment
-
-	rates    rates
-	crowd    crowd
-	forecast forecast
-	thrift   thrift
-
+	now         func() time.Time
+	jitter      func() float64
+	origin      time.Time // of every Time above
+	maxWaiting  int
+	maxWait     time.Duration
+	leaving     queue[leaver] // the waiting again, last first: who goes when the queue is full. Those who resume are not in it
+	priced      []concession  // scratch of candidates
+	yielding    []*Ticket     // of the running: who was told to give way
+	forecast    forecast
 	calibration calibration
-	offered     uint64 // requests that were asked for, those that resume left out
-	totals      totals
 }
 
 // NewGate returns an open gate before an idle engine.
@@ -157,15 +158,24 @@ func (c *GateConfig) bounded() bool {
 // It returns a *Refusal when r may not even wait, when it has waited too long, when somebody more urgent needed its place in
 // the queue, or when its deadline cannot be met; ctx's error when ctx ends first.
 func (g *Gate) Admit(ctx context.Context, r GateRequest) (*Ticket, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	r.check()
-	t, w, err := g.ask(&r)
+	t, w, err := g.Ask(ctx, &r)
 	if w != nil {
-		return g.await(ctx, w)
+		return w.Await(ctx)
 	}
 	return t, err
+}
+
+// Ask is Admit up to where r waits. Then there is a Wait, which must be awaited, and neither a ticket nor an error.
+func (g *Gate) Ask(ctx context.Context, r *GateRequest) (*Ticket, *Wait, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	r.check()
+	t, w, err := g.ask(r)
+	if w != nil {
+		return nil, (*Wait)(w), nil
+	}
+	return t, nil, err
 }
 
 // ask settles r at once, or queues it: then the waiter is not nil.
@@ -234,6 +244,16 @@ func (g *Gate) Stats() Stats {
 		s.Used, s.Reserved = g.pool.Used()-g.reserved-withheld, g.reserved+withheld
 	}
 	return s
+}
+
+// Preempting reports whether anybody in the engine has to give way or is owed blocks. It takes no lock.
+func (g *Gate) Preempting() bool { return g.preempts.Load() }
+
+// pressed brings Preempting to now. Caller holds gateMu, and has changed who is owed blocks or was told to give way.
+func (g *Gate) pressed() {
+	if now := len(g.yielding)+len(g.debtors) > 0; now != g.preempts.Load() {
+		g.preempts.Store(now)
+	}
 }
 
 // preempting counts who is owed blocks or was told to give way.

@@ -89,6 +89,9 @@ func (g *Gate) checkTickets() error {
 			return fmt.Errorf("%w: ticket %s at %d of %d: priority %d, lowest %d, yielding %t, owed %d", ErrCorrupt, t.id, t.index, i, t.rank.priority, g.lowest, t.yielding, t.owed)
 		}
 	}
+	if g.Preempting() != (g.preempting() > 0) {
+		return fmt.Errorf("%w: %d have to give way or are owed blocks, told: %t", ErrCorrupt, g.preempting(), g.Preempting())
+	}
 	if yielding != len(g.yielding) || filling != g.filling {
 		return fmt.Errorf("%w: %d yield, counted %d; %d tokens to prefill, counted %d", ErrCorrupt, yielding, len(g.yielding), filling, g.filling)
 	}

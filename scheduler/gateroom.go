@@ -24,6 +24,7 @@ func (g *Gate) makeRoom(head *waiter, now Time) {
 		g.thrift.left -= float64(t.forgone(now))
 		t.giveWay()
 	}
+	g.pressed()
 }
 
 // wouldYield reports whether others would give way for r at the head of the queue, so that it starts. It changes nothing.

@@ -85,13 +85,14 @@ const doubtful = 2.5
 
 // rates is what a Gate has measured of its engine. Nothing of it is configured.
 type rates struct {
+	length  mean // tokens generated in all
+	service mean // ns from admission to the end
+	drain   drain
+
 	prefill plane // admission to first token in ns, over uncached tokens, and those of prefills that were under way then
 	pace    line  // ns a token after the first, over requests in the engine at the time
-	length  mean  // tokens generated in all
-	service mean  // ns from admission to the end
 
 	prefillError, paceError mean // part by which estimates were wrong, either way
-	drain                   drain
 }
 
 // firstToken estimates the time from admission to the first token while so many tokens of other prompts are still to be

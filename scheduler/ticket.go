@@ -251,11 +251,13 @@ func (t *Ticket) leave(now Time) {
 	t.filled()
 	if t.yielding {
 		g.yielding = without(g.yielding, t)
+		g.pressed()
 	}
 	if t.owed > 0 {
 		g.owed -= t.owed
 		t.owed = 0
 		g.debtors = without(g.debtors, t)
+		g.pressed()
 	}
 	if g.pool != nil {
 		g.reserved -= t.ahead()

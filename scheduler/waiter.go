@@ -9,6 +9,7 @@ import (
 // waiter is one request in a Gate's queue.
 type waiter struct {
 	seat[*waiter]
+	gate    *Gate
 	req     GateRequest
 	queued  Time
 	expires Time // its last moment in the queue; maxTime is none
@@ -21,12 +22,18 @@ type waiter struct {
 
 const maxTime = Time(math.MaxInt64)
 
+// Wait is a request's place in the queue.
+type Wait waiter
+
+// Await returns what Admit does, once. The place is given up when ctx ends.
+func (w *Wait) Await(ctx context.Context) (*Ticket, error) { return w.gate.await(ctx, (*waiter)(w)) }
+
 // gone reports whether w is settled.
 func (w *waiter) gone() bool { return w.at < 0 }
 
 // enqueue puts r in the queue and, where it is the head now, has others make room for it. Caller holds gateMu.
 func (g *Gate) enqueue(r *GateRequest, place rank, now Time) *waiter {
-	w := &waiter{seat: newSeat[*waiter](place, r.Tenant), req: *r, queued: now, expires: g.expiry(r, now), tail: -1, settled: make(chan struct{})}
+	w := &waiter{seat: newSeat[*waiter](place, r.Tenant), gate: g, req: *r, queued: now, expires: g.expiry(r, now), tail: -1, settled: make(chan struct{})}
 	g.waiting.push(w, now)
 	if r.Resume == 0 {
 		g.leaving.push(place.reversed(), leaver{w})

@@ -26,7 +26,7 @@ type Config struct {
 	Blocks int           // kept for one replica whose pool's size is not known, at most about 150 bytes each; 0 = DefaultBlocks
 }
 
-// Index is what was routed where. Safe for concurrent use; each replica has a lock of its own.
+// Index is what was routed where. Safe for concurrent use; each replica has a lock of its own, which who asks takes only after something was heard of it.
 type Index struct {
 	hosts [index.MaxHosts]host
 }

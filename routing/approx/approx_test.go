@@ -258,14 +258,18 @@ func checkRuns(t *rapid.T, s *runs) {
 	if s.blocks > 0 {
 		last := int64(0)
 		for r := s.ends.newer; r != &s.ends; r = r.newer {
-			if len(r.blocks) == 0 || s.heads[r.blocks[0]] != r || r.until < last || r.newer.older != r {
-				t.Fatalf("a run of %d blocks until %d after %d, its head leads to it: %v", len(r.blocks), r.until, last, s.heads[r.blocks[0]] == r)
+			if until := r.until.Load(); len(r.blocks) == 0 || s.find(r.blocks[0]) != r || until < last || r.newer.older != r {
+				t.Fatalf("a run of %d blocks until %d after %d, its head leads to it: %v", len(r.blocks), until, last, s.find(r.blocks[0]) == r)
 			}
-			n, blocks, last = n+1, blocks+len(r.blocks), r.until
+			n, blocks, last = n+1, blocks+len(r.blocks), r.until.Load()
 		}
 	}
-	if blocks != s.blocks || n != len(s.heads) {
-		t.Fatalf("%d blocks in %d runs, counted %d under %d heads", blocks, n, s.blocks, len(s.heads))
+	heads := 0
+	if h := s.heads.Load(); h != nil {
+		heads = h.used
+	}
+	if blocks != s.blocks || n != heads {
+		t.Fatalf("%d blocks in %d runs, counted %d under %d heads", blocks, n, s.blocks, heads)
 	}
 }
 

@@ -3,6 +3,7 @@ package approx
 import (
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
@@ -14,8 +15,9 @@ const unlimited = 1 << 30
 
 // host is what was routed to one replica.
 type host struct {
-	mu   sync.RWMutex
-	runs runs // what is held, until something is heard; guarded by mu
+	mu    sync.Mutex
+	apart atomic.Bool // lru is not nil
+	runs  runs        // what is held, until something is heard; changed under mu
 	// What is held, block by block, from then on until nothing is left; else nil. Block ▶ when it stops to count, in nanoseconds.
 	// Its order is that of routing and of those times.
 	lru    *simplelru.LRU[kvpool.BlockHash, int64] // guarded by mu
@@ -68,18 +70,25 @@ func (h *host) trim(now int64) {
 	}
 }
 
-// depth returns how many leading blocks of chain count at now, of which the first from are known to.
+// depth returns how many leading blocks of chain count at now, of which the first from are known to. It takes a lock only where blocks
+// are held one by one.
 func (h *host) depth(chain []kvpool.BlockHash, from int, now int64) int {
-	h.mu.RLock()
+	if heads := h.runs.heads.Load(); heads != nil {
+		return max(from, heads.leading(chain, now))
+	}
+	if !h.apart.Load() {
+		return from
+	}
+	h.mu.Lock()
 	n := h.leading(chain, from, now)
-	h.mu.RUnlock()
+	h.mu.Unlock()
 	return n
 }
 
-// leading is depth under mu.
+// leading is depth of blocks that are held one by one. Under mu.
 func (h *host) leading(chain []kvpool.BlockHash, from int, now int64) int {
-	if h.lru == nil {
-		return max(from, h.runs.leading(chain, now))
+	if h.lru == nil { // not any more
+		return from
 	}
 	if !h.counts(chain[from], now) {
 		return from
@@ -120,11 +129,16 @@ func (h *host) separate() {
 	}
 	h.lru, _ = simplelru.NewLRU[kvpool.BlockHash, int64](unlimited, nil) // only sizes below one are faults
 	h.runs.each(func(b kvpool.BlockHash, until int64) { h.lru.Add(b, until) })
-	h.runs = runs{}
+	h.apart.Store(true)
+	h.runs.empty()
 }
 
 // empty drops everything, and its memory. Under mu.
-func (h *host) empty() { h.runs, h.lru, h.latest, h.holes = runs{}, nil, 0, false }
+func (h *host) empty() {
+	h.runs.empty()
+	h.apart.Store(false)
+	h.lru, h.latest, h.holes = nil, 0, false
+}
 
 // size is how many blocks are held. Under mu.
 func (h *host) size() int {
@@ -135,15 +149,15 @@ func (h *host) size() int {
 }
 
 func (h *host) held() int {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return h.size()
 }
 
 // count adds what is held, and what it was good for.
 func (h *host) count(s *Stats) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	s.Blocks += h.size()
 	s.Routed += h.routed
 	s.Found += h.found

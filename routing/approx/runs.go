@@ -3,43 +3,55 @@ package approx
 import (
 	"slices"
 	"sort"
+	"sync/atomic"
 
 	"octet/kvpool"
 )
 
 // runs are the blocks of chains that were routed to a replica of which nothing was heard, in stretches that were routed together
 // last: a prompt costs as many steps as it has stretches, not blocks. Who has a block has all before it. The zero runs are empty.
+//
+// One writer at a time. Readers take no lock: they see the heads, and of a run what never changes and when it stops to count. Who reads while a
+// run is cut or moved may see less than there is.
 type runs struct {
-	heads  map[kvpool.BlockHash]*run // by first block
-	ends   run                       // the ring's: older than ends is the newest, newer than it the oldest
+	heads  atomic.Pointer[heads] // nil where there is nothing
 	blocks int
 	path   []*run // scratch of route
+	ends   run    // the ring's: older than ends is the newest, newer than it the oldest
 }
 
 // run is a stretch of a chain. Equal hashes have equal pasts, so where the last of two stretches are equal, all are.
 type run struct {
-	blocks       []kvpool.BlockHash // one at least
-	until        int64              // when it stops to count, in nanoseconds; never less than an older run's
-	newer, older *run
+	first, last  kvpool.BlockHash
+	until        atomic.Int64       // when it stops to count, in nanoseconds; never less than an older run's
+	blocks       []kvpool.BlockHash // one at least; never changed
+	newer, older *run               // the writer's
 }
 
 // mostRuns is into how many stretches a chain may fall before it is written anew as one.
 const mostRuns = 8
 
+// newRun returns a run of blocks, which are its own.
+func newRun(blocks []kvpool.BlockHash, until int64) *run {
+	r := &run{first: blocks[0], last: blocks[len(blocks)-1], blocks: blocks}
+	r.until.Store(until)
+	return r
+}
+
 // shared returns how many blocks chain, which begins as r does, has in common with r.
 func (r *run) shared(chain []kvpool.BlockHash) int {
 	n := min(len(r.blocks), len(chain))
-	if r.blocks[n-1] == chain[n-1] {
+	if n == len(r.blocks) && r.last == chain[n-1] || r.blocks[n-1] == chain[n-1] {
 		return n
 	}
 	return 1 + sort.Search(n-1, func(i int) bool { return r.blocks[i+1] != chain[i+1] })
 }
 
 // leading returns how many leading blocks of chain count at now.
-func (s *runs) leading(chain []kvpool.BlockHash, now int64) (n int) {
+func (h *heads) leading(chain []kvpool.BlockHash, now int64) (n int) {
 	for n < len(chain) {
-		r := s.heads[chain[n]]
-		if r == nil || r.until <= now {
+		r := h.find(chain[n])
+		if r == nil || r.until.Load() <= now {
 			break
 		}
 		n += r.shared(chain[n:])
@@ -52,12 +64,12 @@ func (s *runs) leading(chain []kvpool.BlockHash, now int64) (n int) {
 func (s *runs) route(chain []kvpool.BlockHash, now, until int64) (found int) {
 	s.path = s.path[:0]
 	for at := 0; at < len(chain); {
-		r := s.heads[chain[at]]
+		r := s.find(chain[at])
 		if r == nil {
 			r = s.begin(chain[at:])
 		} else {
 			n := r.shared(chain[at:])
-			if found == at && r.until > now {
+			if found == at && r.until.Load() > now {
 				found += n
 			}
 			r = s.cut(r, n)
@@ -69,48 +81,66 @@ func (s *runs) route(chain []kvpool.BlockHash, now, until int64) (found int) {
 		s.join(chain)
 	}
 	for _, r := range slices.Backward(s.path) {
-		r.until = until
+		r.until.Store(until)
 		s.front(r)
 	}
 	return found
 }
 
+// find returns the run that begins with b; nil is none.
+func (s *runs) find(b kvpool.BlockHash) *run {
+	if h := s.heads.Load(); h != nil {
+		return h.find(b)
+	}
+	return nil
+}
+
 // begin adds what is not there, as one run.
 func (s *runs) begin(chain []kvpool.BlockHash) *run {
-	if s.heads == nil {
-		s.heads = map[kvpool.BlockHash]*run{}
+	if s.heads.Load() == nil {
 		s.ends.newer, s.ends.older = &s.ends, &s.ends
 	}
 	s.blocks += len(chain)
-	return s.add(slices.Clone(chain))
-}
-
-func (s *runs) add(blocks []kvpool.BlockHash) *run {
-	r := &run{blocks: blocks}
-	s.heads[blocks[0]] = r
+	r := newRun(slices.Clone(chain), 0)
+	s.add(r)
 	return r
 }
 
-// cut returns the first n blocks of r as a run. What is left of r stays where it is. Neither keeps the other's memory.
+// add has readers find r, with which no run began.
+func (s *runs) add(r *run) {
+	h := s.heads.Load()
+	if h == nil || h.full() {
+		h = h.grown()
+		s.heads.Store(h)
+	}
+	h.put(r)
+}
+
+// cut returns the first n blocks of r as a run. What is left of r is one too, and is where r was. Neither keeps the other's memory.
 func (s *runs) cut(r *run, n int) *run {
 	if n == len(r.blocks) {
 		return r
 	}
-	first := s.add(slices.Clone(r.blocks[:n]))
-	r.blocks = slices.Clone(r.blocks[n:])
-	s.heads[r.blocks[0]] = r
+	rest := newRun(slices.Clone(r.blocks[n:]), r.until.Load())
+	s.add(rest)
+	rest.succeed(r)
+	first := newRun(slices.Clone(r.blocks[:n]), r.until.Load())
+	s.heads.Load().replace(r, first)
 	return first
 }
 
 // join makes one run of chain, which is all of path.
 func (s *runs) join(chain []kvpool.BlockHash) {
+	h := s.heads.Load()
 	for _, r := range s.path[1:] {
-		delete(s.heads, r.blocks[0])
+		h.remove(r)
 		r.unlink()
 	}
-	s.path[0].blocks = slices.Clone(chain)
-	clear(s.path[1:])
-	s.path = s.path[:1]
+	all := newRun(slices.Clone(chain), 0)
+	h.replace(s.path[0], all)
+	s.path[0].unlink()
+	clear(s.path)
+	s.path = append(s.path[:0], all)
 }
 
 // trim drops what does not count at now any more, and the oldest blocks beyond bound.
@@ -119,21 +149,30 @@ func (s *runs) trim(now int64, bound int) {
 		r := s.ends.newer
 		excess := s.blocks - bound
 		switch {
-		case r.until <= now || excess >= len(r.blocks):
+		case r.until.Load() <= now || excess >= len(r.blocks):
 			s.drop(r)
 		case excess > 0:
-			s.blocks -= excess
-			if r.blocks = r.blocks[:len(r.blocks)-excess]; len(r.blocks) < cap(r.blocks)/2 {
-				r.blocks = slices.Clone(r.blocks)
-			}
+			s.shorten(r, len(r.blocks)-excess)
 		default:
 			return
 		}
 	}
 }
 
+// shorten leaves the first n blocks of r.
+func (s *runs) shorten(r *run, n int) {
+	s.blocks -= len(r.blocks) - n
+	left := r.blocks[:n]
+	if n < cap(left)/2 {
+		left = slices.Clone(left)
+	}
+	short := newRun(left, r.until.Load())
+	short.succeed(r)
+	s.heads.Load().replace(r, short)
+}
+
 func (s *runs) drop(r *run) {
-	delete(s.heads, r.blocks[0])
+	s.heads.Load().remove(r)
 	s.blocks -= len(r.blocks)
 	r.unlink()
 }
@@ -146,6 +185,15 @@ func (s *runs) front(r *run) {
 	r.unlink()
 	r.older, r.newer = s.ends.older, &s.ends
 	r.older.newer, r.newer.older = r, r
+}
+
+// succeed puts r, which is not in the ring, where old is.
+func (r *run) succeed(old *run) {
+	if old.newer != nil {
+		r.newer, r.older = old.newer, old.older
+		r.newer.older, r.older.newer = r, r
+		old.newer, old.older = nil, nil
+	}
 }
 
 // unlink takes r out of the ring; one that is not in it stays as it is.
@@ -163,7 +211,14 @@ func (s *runs) each(f func(b kvpool.BlockHash, until int64)) {
 	}
 	for r := s.ends.newer; r != &s.ends; r = r.newer {
 		for _, b := range slices.Backward(r.blocks) {
-			f(b, r.until)
+			f(b, r.until.Load())
 		}
 	}
+}
+
+// empty forgets everything, and its memory.
+func (s *runs) empty() {
+	s.heads.Store(nil)
+	s.blocks, s.path = 0, nil
+	s.ends.newer, s.ends.older = nil, nil
 }

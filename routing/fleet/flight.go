@@ -10,7 +10,7 @@ type Demand struct {
 }
 
 // Flight is one request's entry in the ledger of a replica: what it weighs from the moment it is sent there to its end. One
-// goroutine owns it. The zero Flight weighs nothing.
+// goroutine owns it. The zero Flight weighs nothing. Start is Route and Begin, for who need not wait in between.
 //
 //	Route ──▶ Begin ──▶ FirstToken ──▶ Grow … ──▶ Land
 //	backlog +uncached ───▶ −uncached
@@ -20,7 +20,7 @@ type Demand struct {
 // Land may come at any point, and gives back exactly what is still there.
 type Flight struct {
 	replica  *Replica
-	prefill  *prefill
+	prefill  uint64 // its name there; 0 is none
 	demand   Demand
 	begun    bool
 	answered bool // it has its first token
@@ -32,12 +32,29 @@ type Flight struct {
 
 // Route enters w into the ledger, before the replica has admitted it: others see at once what is on its way.
 func (r *Replica) Route(w Demand) Flight {
-	w.Prompt = max(w.Prompt, 0)
-	w.Uncached = min(max(w.Uncached, 0), w.Prompt)
+	w = w.sane()
+	r.ledger.change(oneWaiting)
 	r.ledger.backlog.Add(int64(w.Uncached))
 	r.ledger.tokens.Add(int64(w.Prompt))
-	r.ledger.waiting.Add(1)
 	return Flight{replica: r, demand: w, prefill: r.prefills.route(w)}
+}
+
+// Start enters w into the ledger as a request that the replica has taken. What f was is forgotten.
+func (r *Replica) Start(f *Flight, w Demand, now time.Time) {
+	w = w.sane()
+	r.ledger.change(oneEvent + oneInFlight)
+	r.ledger.tokens.Add(int64(w.Prompt))
+	f.replica, f.demand, f.begun, f.answered, f.tokens = r, w, true, false, 0
+	f.ahead = int(r.ledger.backlog.Add(int64(w.Uncached)))
+	f.began, f.first, f.last = now, time.Time{}, time.Time{}
+	f.prefill = r.prefills.start(w, now)
+}
+
+// sane is w with numbers that can be.
+func (w Demand) sane() Demand {
+	w.Prompt = max(w.Prompt, 0)
+	w.Uncached = min(max(w.Uncached, 0), w.Prompt)
+	return w
 }
 
 // Begin says that the replica has taken the request.
@@ -47,9 +64,8 @@ func (f *Flight) Begin(now time.Time) {
 	}
 	f.begun, f.began = true, now
 	f.ahead = f.replica.Backlog()
-	f.replica.ledger.waiting.Add(-1)
+	f.replica.ledger.change(oneEvent + oneInFlight - oneWaiting)
 	f.replica.prefills.begin(f.prefill, now)
-	f.replica.Begin()
 }
 
 // FirstToken says that the prompt has been computed.
@@ -71,7 +87,7 @@ func (f *Flight) Grow(tokens int, now time.Time) {
 		return
 	}
 	f.replica.ledger.tokens.Add(int64(tokens - f.tokens))
-	f.replica.sampled.expire()
+	f.replica.ledger.change(oneEvent)
 	f.tokens, f.last = tokens, now
 }
 
@@ -89,10 +105,10 @@ func (f *Flight) Land() {
 	if f.begun {
 		r.End()
 	} else {
-		r.ledger.waiting.Add(-1)
+		r.ledger.change(^(oneWaiting - 1)) // one less
 	}
 	if f.tokens > 1 {
 		r.pace.between(f.last.Sub(f.first) / time.Duration(f.tokens-1))
 	}
-	*f = Flight{}
+	f.replica = nil
 }

@@ -63,6 +63,11 @@ func TestTheLedgerIsTheSumOfWhatIsOpen(t *testing.T) {
 		m := open[i]
 		switch draw.IntN(5) {
 		case 0:
+			if m.begun && !m.landed && draw.IntN(2) == 0 { // leaves, and starts elsewhere at once
+				m.flight.Land()
+				r.Start(&m.flight, fleet.Demand{Prompt: m.prompt, Uncached: m.uncached}, now)
+				m.tokens, m.answered = 0, false
+			}
 			m.flight.Begin(now)
 			m.begun = m.begun || !m.landed
 		case 1:

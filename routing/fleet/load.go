@@ -18,22 +18,40 @@ type Load struct {
 
 // ledger is what a replica itself counts. Its parts change together and are read apart: a reader may see a request that has
 // left one of them and not yet the other.
-type ledger struct{ inFlight, waiting, backlog, tokens atomic.Int64 }
+type ledger struct {
+	counts          atomic.Uint64 // a tally
+	backlog, tokens atomic.Int64
+}
+
+// tally is three counts in one word, so that a request's step changes them together: requests in flight, requests waiting, and all that
+// happened. The first two have room for four million each; the third begins anew after a million, which is as good as never for who
+// compares it with what it was when he last looked.
+type tally uint64
+
+const (
+	oneInFlight tally = 1
+	oneWaiting  tally = 1 << 22
+	oneEvent    tally = 1 << 44
+)
+
+func (c tally) inFlight() int { return int(c % oneWaiting) }
+func (c tally) waiting() int  { return int(c % oneEvent / oneWaiting) }
+func (c tally) events() tally { return c / oneEvent }
+
+func (l *ledger) now() tally            { return tally(l.counts.Load()) }
+func (l *ledger) change(by tally) tally { return tally(l.counts.Add(uint64(by))) }
 
 // sampled is what a source last said, kept until something happens at the replica.
 type sampled struct {
 	ask                          atomic.Pointer[func() Load] // nil: there is no source to sample
-	happened                     atomic.Uint64               // grows with all that happens
-	upTo                         atomic.Uint64               // happened when the source was asked last, plus 1
+	upTo                         atomic.Uint64               // the ledger's events when the source was asked last, plus 1
 	waiting, running, preempting atomic.Int64
 	kvUsage                      atomic.Uint64 // bits of float64
 }
 
-func (s *sampled) expire() { s.happened.Add(1) }
-
 // refresh asks the source anew if something happened since. Who comes in between sees parts of two answers, each true lately.
-func (s *sampled) refresh() {
-	now := s.happened.Load() + 1
+func (r *Replica) refresh() {
+	s, now := &r.sampled, uint64(r.ledger.now().events())+1
 	if s.upTo.Load() == now {
 		return
 	}
@@ -66,31 +84,40 @@ func (r *Replica) LoadFrom(source func() Load) { r.source.Store(&source) }
 // after a Flight went on, a Begin, an End or a report, and not for each request that looks at the replica.
 func (r *Replica) SampleFrom(source func() Load) {
 	r.sampled.ask.Store(&source)
-	r.sampled.expire()
+	r.ledger.change(oneEvent)
 }
+
+// Queued is what Queue asks of a source: requests queued for a replica beside those that it counts itself, and whether any has to give
+// way.
+type Queued func() (waiting int, preempting bool)
+
+// QueueFrom has Queue ask this source alone, each time: two loads, where the one of Load may take a lock. Both must say the same.
+func (r *Replica) QueueFrom(source Queued) { r.queued.Store(&source) }
 
 // Load returns how busy the replica is: its source's answer, with what the replica itself counts.
 func (r *Replica) Load() (l Load) {
 	if source := r.source.Load(); source != nil {
 		l = (*source)()
 	} else {
+		r.refresh()
 		s := &r.sampled
-		s.refresh()
 		l.Waiting, l.Running, l.Preempting = int(s.waiting.Load()), int(s.running.Load()), int(s.preempting.Load())
 		l.KVUsage = math.Float64frombits(s.kvUsage.Load())
 	}
-	l.InFlight, l.Backlog, l.Tokens = r.InFlight(), r.Backlog(), r.Tokens()
-	l.Waiting += int(r.ledger.waiting.Load())
+	counts := r.ledger.now()
+	l.InFlight, l.Backlog, l.Tokens = counts.inFlight(), r.Backlog(), r.Tokens()
+	l.Waiting += counts.waiting()
 	return l
 }
 
 // Queue returns the requests in flight and waiting, and whether any has to give way: of Load, what nearly everybody asks for.
 func (r *Replica) Queue() (requests int, preempting bool) {
-	if r.source.Load() != nil {
+	source := r.queued.Load()
+	if source == nil {
 		l := r.Load()
 		return l.InFlight + l.Waiting, l.Preempting > 0
 	}
-	s := &r.sampled
-	s.refresh()
-	return int(r.ledger.inFlight.Load() + r.ledger.waiting.Load() + s.waiting.Load()), s.preempting.Load() > 0
+	others, preempting := (*source)()
+	counts := r.ledger.now()
+	return counts.inFlight() + counts.waiting() + others, preempting
 }

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,17 +21,15 @@ func (r *Replica) Work(now time.Time) Work { return r.prefills.work(now) }
 // which engines compute them.
 type prefills struct {
 	mu    sync.Mutex
-	open  []*prefill // guarded by mu, with what it points to
-	since time.Time  // from when the first that was sent is being computed; guarded by mu
-	paced line       // seconds from one first token to the next, over the tokens between them; guarded by mu
+	stale atomic.Bool // something has changed since shown
+	sent  int         // of open, the first ones: the engine has them; guarded by mu
+	open  []prefill   // guarded by mu
+	last  uint64      // name that was given; guarded by mu
+	since time.Time   // from when the first that was sent is being computed; guarded by mu
+	paced line        // seconds from one first token to the next, over the tokens between them; guarded by mu
 
-	idle  []*prefill               // memory of prompts that are no more; guarded by mu
-	stale atomic.Bool              // something has changed since shown
 	shown atomic.Pointer[standing] // nil before the first prompt is asked about
 }
-
-// mostIdle is how many prompts' memory is kept.
-const mostIdle = 64
 
 // standing is prefills as they were last shown to readers.
 type standing struct {
@@ -44,81 +41,100 @@ type standing struct {
 
 // prefill is one of them.
 type prefill struct {
-	tokens int  // to compute
-	sent   bool // the engine has it
-	whole  bool // nobody sees its first token: it is done when its time is over, or when a later one's first token comes
+	name   uint64 // unique among those of a replica, for its life
+	tokens int    // to compute
+	whole  bool   // nobody sees its first token: it is done when its time is over, or when a later one's first token comes
 }
 
-// route enters a prompt before it is sent.
-func (l *prefills) route(d Demand) *prefill {
+// route enters a prompt before it is sent, and names it.
+func (l *prefills) route(d Demand) (name uint64) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	var p *prefill
-	if n := len(l.idle); n > 0 {
-		p, l.idle = l.idle[n-1], l.idle[:n-1]
-	} else {
-		p = new(prefill)
-	}
-	*p = prefill{tokens: d.Uncached, whole: d.Whole}
-	l.open = append(l.open, p)
+	name = l.enter(d)
+	l.mu.Unlock()
+	return name
+}
+
+// start is route and begin.
+func (l *prefills) start(d Demand, now time.Time) (name uint64) {
+	l.mu.Lock()
+	name = l.enter(d)
+	l.send(len(l.open)-1, now)
+	l.mu.Unlock()
+	return name
+}
+
+// enter needs l.mu.
+func (l *prefills) enter(d Demand) (name uint64) {
+	l.last++
+	l.open = append(l.open, prefill{name: l.last, tokens: d.Uncached, whole: d.Whole})
 	l.changed()
-	return p
+	return l.last
 }
 
-// begin says that p was sent: behind all that were, before all that were not.
-func (l *prefills) begin(p *prefill, now time.Time) {
+// begin says that a prompt was sent: behind all that were, before all that were not.
+func (l *prefills) begin(name uint64, now time.Time) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	to := l.sent()
-	at := to // mostly: who came first is sent first
-	for at < len(l.open) && l.open[at] != p {
-		at++
+	if at := l.find(name, l.sent); at >= 0 { // else it was sent already, or is no more
+		l.send(at, now)
+		l.changed()
 	}
-	if at == len(l.open) { // it was sent already, or is no more
-		return
-	}
-	p.sent = true
+	l.mu.Unlock()
+}
+
+// send moves open[at] to the end of those that were sent. It needs l.mu.
+func (l *prefills) send(at int, now time.Time) {
+	to := l.sent
 	if to == 0 {
 		l.since = now
 	}
-	copy(l.open[to+1:at+1], l.open[to:at])
-	l.open[to] = p
-	l.changed()
+	if at > to {
+		p := l.open[at]
+		copy(l.open[to+1:at+1], l.open[to:at])
+		l.open[to] = p
+	}
+	l.sent++
 }
 
-// done says that p's first token came. It feeds the rate.
-func (l *prefills) done(p *prefill, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at := slices.Index(l.open, p)
-	if at < 0 {
-		return
+// find returns where a prompt is in open, from a place on; -1 is nowhere. It needs l.mu.
+func (l *prefills) find(name uint64, from int) int {
+	for i := from; i < len(l.open); i++ {
+		if l.open[i].name == name {
+			return i
+		}
 	}
-	if p.sent {
-		l.measure(at, now)
-	}
-	l.close(at)
+	return -1
 }
 
-// drop says that p's first token will not be seen.
-func (l *prefills) drop(p *prefill) {
+// done says that a prompt's first token came. It feeds the rate.
+func (l *prefills) done(name uint64, now time.Time) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if at := slices.Index(l.open, p); at >= 0 {
+	if at := l.find(name, 0); at >= 0 {
+		if at < l.sent {
+			l.measure(at, now)
+		}
 		l.close(at)
 	}
+	l.mu.Unlock()
 }
 
-// close takes open[at] out. Who had it does not use it any more. It needs l.mu.
+// drop says that a prompt's first token will not be seen.
+func (l *prefills) drop(name uint64) {
+	l.mu.Lock()
+	if at := l.find(name, 0); at >= 0 {
+		l.close(at)
+	}
+	l.mu.Unlock()
+}
+
+// close takes open[at] out. It needs l.mu.
 func (l *prefills) close(at int) {
-	if len(l.idle) < mostIdle {
-		l.idle = append(l.idle, l.open[at])
+	if at < l.sent {
+		l.sent--
 	}
 	last := len(l.open) - 1
 	if at < last {
 		copy(l.open[at:], l.open[at+1:])
 	}
-	l.open[last] = nil
 	l.open = l.open[:last]
 	l.changed()
 }
@@ -130,20 +146,11 @@ func (l *prefills) changed() {
 	}
 }
 
-// sent returns how many of open were sent. It needs l.mu.
-func (l *prefills) sent() int {
-	n := 0
-	for n < len(l.open) && l.open[n].sent {
-		n++
-	}
-	return n
-}
-
 // measure notes that open[at] is computed now, and with it what went before it unseen. It needs l.mu.
 func (l *prefills) measure(at int, now time.Time) {
 	tokens := l.open[at].tokens
-	for _, p := range l.open[:at] {
-		if p.whole {
+	for i := range l.open[:at] {
+		if p := &l.open[i]; p.whole {
 			tokens += p.tokens
 			p.tokens = 0
 		}
@@ -163,8 +170,8 @@ func (l *prefills) show() *standing {
 			s.rate = 1 / slope
 		}
 	}
-	for _, p := range l.open {
-		if p.sent {
+	for i := range l.open {
+		if p := &l.open[i]; i < l.sent {
 			s.sent += float64(p.tokens)
 		} else {
 			s.queued += float64(p.tokens)

@@ -117,6 +117,14 @@ func TestWorkIsThatOfAPlainList(t *testing.T) {
 		switch n := draw.IntN(4); {
 		case n == 0 && len(o.queued)+len(o.sent) < 12:
 			p := &sentPrompt{tokens: draw.IntN(3000)}
+			if draw.IntN(2) == 0 { // finds a place at once
+				r.Start(&p.flight, fleet.Demand{Prompt: 3000, Uncached: p.tokens}, now)
+				if len(o.sent) == 0 {
+					o.since = now
+				}
+				o.sent = append(o.sent, p)
+				break
+			}
 			p.flight = r.Route(fleet.Demand{Prompt: 3000, Uncached: p.tokens})
 			o.queued = append(o.queued, p)
 		case n == 1 && len(o.queued) > 0:

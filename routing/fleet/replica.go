@@ -10,20 +10,22 @@ import (
 
 // Replica is one engine that serves one specialist. Safe for concurrent use.
 type Replica struct {
-	spec     Spec
-	states   *states
-	pool     *pool
-	gone     chan struct{} // closed when it leaves the Fleet
-	ledger   ledger
-	source   atomic.Pointer[func() Load]
-	sampled  sampled
-	pace     pace
+	ledger   ledger // first what every request looks at, side by side
+	queued   atomic.Pointer[Queued]
 	reported atomic.Pointer[Reported]
-	key      uint64 // see Key
 	breaker  *breaker
+	streak   atomic.Int64 // probes or connections failed in a row; changed under stateMu only
+	states   *states
 	prefills prefills
-	watch    atomic.Pointer[watch] // nil while no Monitor watches
-	streak   atomic.Int64          // probes or connections failed in a row; changed under stateMu only
+
+	spec    Spec
+	pool    *pool
+	gone    chan struct{} // closed when it leaves the Fleet
+	source  atomic.Pointer[func() Load]
+	sampled sampled
+	pace    pace
+	key     uint64                // see Key
+	watch   atomic.Pointer[watch] // nil while no Monitor watches
 
 	// stateMu orders changes of the replica's bits, and of gone: once gone is closed they are another's.
 	stateMu sync.Mutex
@@ -60,21 +62,17 @@ func (r *Replica) SetDraining(on bool) {
 }
 
 // Begin counts a request in; End counts it out.
-func (r *Replica) Begin() {
-	r.ledger.inFlight.Add(1)
-	r.sampled.expire()
-}
+func (r *Replica) Begin() { r.ledger.change(oneEvent + oneInFlight) }
 
 // End counts a request out. More Ends than Begins is a bug and panics.
 func (r *Replica) End() {
-	if n := r.ledger.inFlight.Add(-1); n < 0 {
-		panic(fmt.Sprintf("fleet: %s has %d requests in flight", r.spec.Name, n))
+	if r.ledger.change(oneEvent-oneInFlight).inFlight() == int(oneWaiting-1) {
+		panic(fmt.Sprintf("fleet: %s has -1 requests in flight", r.spec.Name))
 	}
-	r.sampled.expire()
 }
 
 // InFlight returns the number of requests between Begin and End.
-func (r *Replica) InFlight() int { return int(r.ledger.inFlight.Load()) }
+func (r *Replica) InFlight() int { return r.ledger.now().inFlight() }
 
 // Key is a hash of the replica's name: the same in every gateway and after every restart.
 func (r *Replica) Key() uint64 { return r.key }

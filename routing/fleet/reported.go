@@ -19,7 +19,7 @@ type Reported struct {
 // Reports notes what the engine says of itself. It must not be changed afterwards.
 func (r *Replica) Reports(said *Reported) {
 	r.reported.Store(said)
-	r.sampled.expire()
+	r.ledger.change(oneEvent)
 }
 
 // Reported returns what the engine said of itself last, read-only; the zero Reported where it has said nothing.

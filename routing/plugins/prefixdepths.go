@@ -48,9 +48,14 @@ func (p *prefixDepths) Prepare(_ context.Context, c *routing.Context) error {
 	if depths == nil {
 		depths = new([index.MaxHosts]uint16)
 	}
-	*depths = [index.MaxHosts]uint16{}
+	candidates := c.View().Candidates()
+	for i, w := range candidates { // nobody reads of others
+		if w != 0 {
+			clear(depths[i<<6:][:64])
+		}
+	}
 	if chain := shorten(BlockHashes.Get(c.View())); len(chain) > 0 {
-		among := c.View().Candidates().AndNot(p.index.Stale())
+		among := candidates.AndNot(p.index.Stale())
 		if p.guesser != nil {
 			p.guesser.DepthsAt(chain, among, c.View().Facts().Now, depths)
 		} else {

@@ -25,7 +25,7 @@ var (
 	BlockHashes = routing.NewSlot[[]kvpool.BlockHash]("block_hashes")
 	// PromptTokens is the length of the prompt.
 	PromptTokens = routing.NewSlot[int]("prompt_tokens")
-	// Depths is, by host, the number of leading blocks of the chain that the replica holds. 0 outside of the candidates.
+	// Depths is, by host, the number of leading blocks of the chain that the replica holds. Only candidates count.
 	Depths = routing.NewSlot[*[index.MaxHosts]uint16]("depths")
 	// TierDepths is how the blocks of Depths are spread over tiers. Only candidates count.
 	TierDepths = routing.NewSlot[*InTiers]("tier_depths")
