@@ -22,6 +22,7 @@ type Tenant struct {
 	requests       *quota
 	tokens         *quota
 	streams        *atomic.Int64 // open now, if there is a bound
+	receipts       atomic.Pointer[ring]
 }
 
 // TenantConfig is one tenant of the configuration.

@@ -236,10 +236,7 @@ func (x *exchange) timer(now time.Time) func() time.Duration {
 
 // facts writes what plugins may know of the request. f is zero: it is written in place, member by member.
 func (x *exchange) facts(now time.Time, f *routing.Facts) {
-	f.Kind = "chat"
-	if x.kind == wire.Completion {
-		f.Kind = "completion"
-	}
+	f.Kind = nameOf(x.kind)
 	f.Now, f.TTFT, f.Total = now, timeLeft(now, x.intent.TTFTDeadline), timeLeft(now, x.intent.Deadline)
 	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.id, x.sp.Name, x.verdict.Adapter, x.tenant.Name, x.salt()
 	f.Session, f.Body, f.Member, f.Text, f.Pieces = x.intent.Session, x.body, x.calls.member, x.calls.render, x.calls.pieces

@@ -217,6 +217,14 @@ const (
 	completionPath = "/v1/completions"
 )
 
+// nameOf is what a kind of request is called: chat | completion.
+func nameOf(kind wire.Kind) string {
+	if kind == wire.Completion {
+		return "completion"
+	}
+	return "chat"
+}
+
 func pathOf(kind wire.Kind) string {
 	if kind == wire.Completion {
 		return completionPath

@@ -115,9 +115,9 @@ func TestTheRetryBudgetIsAShareOfRequests(t *testing.T) {
 func TestReceiptsForgetTheOldestOfTheirTenantOnly(t *testing.T) {
 	rs := newReceipts(3)
 	for i := range 5 {
-		rs.put(&Receipt{ID: fmt.Sprint("a", i), tenant: "a"})
+		keep(rs, "a", &Receipt{ID: fmt.Sprint("a", i)})
 	}
-	rs.put(&Receipt{ID: "b0", tenant: "b"})
+	keep(rs, "b", &Receipt{ID: "b0"})
 	for id, kept := range map[string]bool{"a0": false, "a1": false, "a2": true, "a3": true, "a4": true} {
 		if got := rs.find("a", id) != nil; got != kept {
 			t.Errorf("receipt %s kept: %v, want %v", id, got, kept)

@@ -7,82 +7,98 @@ import (
 	"octet/routing/index"
 )
 
-// legFacts is what a receipt notes of one pass through a specialist's pipeline besides its routing.Account, until somebody asks.
-type legFacts struct {
+// legRefs is what passes through a specialist's pipeline have in common: it is not written down with each.
+type legRefs struct {
 	specialist string
-	err        string // what ended the plan; "" where nothing did
+	size       int // tokens a block
 	names      *[index.MaxHosts]string
-	tokens     int      // of the prompt
-	size       int      // tokens a block
-	held       []uint16 // blocks of the prompt that each candidate is believed to hold, ascending by host; none: nobody knows
-	pick       index.HostID
-	picked     bool
+	profile    *routing.Profile // that selected; nil where nothing was
 }
 
-// note adds a pass through a specialist's pipeline, one leg of its plan after the other, in the memory of an earlier receipt.
+// legFacts is what is written down of one pass.
+type legFacts struct {
+	*legRefs
+	facts        []byte // of the profile
+	leg, skipped string
+	err          string // what ended the plan; "" where nothing did
+	tokens       int    // of the prompt
+	pick         int    // the host, or noPick
+	held         []byte // two for the blocks of the prompt that each candidate is believed to hold, ascending by host; none: nobody knows
+}
+
+// noPick is past all hosts.
+const noPick = index.MaxHosts
+
+// note adds a pass through a specialist's pipeline, one leg of its plan after the other.
 func (r *Receipt) note(x *exchange, plan routing.Plan, err error) {
-	first := len(r.accounts)
-	r.accounts = x.route.HandOver(r.accounts)
 	depths := x.sp.depths(x.route.View())
-	for i := first; i < len(r.accounts); i++ {
-		if len(r.legs) == cap(r.legs) {
-			r.legs = append(r.legs, legFacts{})
+	for i, n := 0, x.route.Accounts(); i < n; i++ {
+		begin := len(r.legs)
+		a := x.route.Account(i, append(r.legs, 0, 0, 0, 0))
+		le.PutUint32(a.Facts[begin:], uint32(len(a.Facts)-begin-4))
+		p, why := pen{a.Facts}, ""
+		if err != nil && i == n-1 {
+			why = err.Error()
+		}
+		p.text(a.Leg)
+		p.text(a.Skipped)
+		p.text(why)
+		p.count(x.prompt.Tokens)
+		pick := pickOf(plan, a.Leg)
+		p.count(pick)
+		if pick != noPick && depths != nil && a.Candidates != nil {
+			p.hold(depths, a.Candidates)
 		} else {
-			r.legs = r.legs[:len(r.legs)+1]
+			p.count(0)
 		}
-		l, a := &r.legs[i], &r.accounts[i]
-		l.specialist, l.names, l.tokens, l.size = x.sp.Name, x.rt.names, x.prompt.Tokens, x.sp.BlockSize
-		l.err, l.picked, l.held = "", false, l.held[:0]
-		if l.pick, l.picked = pickOf(plan, a.Leg); l.picked && depths != nil {
-			l.hold(depths, a.Candidates())
-		}
-	}
-	if n := len(r.legs); err != nil && n > first {
-		r.legs[n-1].err = err.Error()
+		r.legs, r.refs = p.b, append(r.refs, legRefs{x.sp.Name, x.sp.BlockSize, x.rt.names, a.Profile})
 	}
 }
 
 // pickOf returns who is first in rank for a leg of the plan.
-func pickOf(plan routing.Plan, leg string) (index.HostID, bool) {
+func pickOf(plan routing.Plan, leg string) int {
 	for i := range plan.Steps {
 		if s := &plan.Steps[i]; s.Name == leg {
-			return s.Ranked[0].Host, true
+			return int(s.Ranked[0].Host)
 		}
 	}
-	return 0, false
+	return noPick
 }
 
-func (l *legFacts) hold(depths *[index.MaxHosts]uint16, candidates *index.HostBitmap) {
+// hold writes how much each candidate is believed to hold.
+func (p *pen) hold(depths *[index.MaxHosts]uint16, candidates *index.HostBitmap) {
+	p.count(2 * candidates.Count())
 	for i, w := range candidates {
 		for ; w != 0; w &= w - 1 {
-			l.held = append(l.held, depths[i<<6+bits.TrailingZeros64(w)])
+			p.b = le.AppendUint16(p.b, depths[i<<6+bits.TrailingZeros64(w)])
 		}
 	}
 }
 
-// routing writes Routing, once. It needs r.mu.
-func (r *Receipt) routing() {
-	if r.Routing == nil {
-		r.Routing = make([]RoutingRecord, 0, len(r.legs)) // none is an empty list, not null
-	}
-	for i := len(r.Routing); i < len(r.legs); i++ {
-		r.Routing = append(r.Routing, r.legs[i].record(&r.accounts[i]))
-	}
+// leg reads what note wrote of one.
+func (p *pen) leg(refs *legRefs) RoutingRecord {
+	l := legFacts{legRefs: refs}
+	l.facts = p.take(int(le.Uint32(p.take(4))))
+	l.leg, l.skipped, l.err = p.readText(), p.readText(), p.readText()
+	l.tokens, l.pick = p.readCount(), p.readCount()
+	l.held = p.take(p.readCount())
+	return l.record()
 }
 
-func (l *legFacts) record(a *routing.Account) RoutingRecord {
-	record := RoutingRecord{Specialist: l.specialist, Step: a.Leg, Skipped: a.Skipped, Trace: a.Trace()}
+func (l *legFacts) record() RoutingRecord {
+	record := RoutingRecord{Specialist: l.specialist, Step: l.leg, Skipped: l.skipped}
 	if l.err != "" {
 		record.Error, record.Skipped = l.err, ""
 	}
-	if record.Trace == nil {
+	if l.profile == nil {
 		return record
 	}
+	record.Trace = l.profile.Retell(l.facts)
 	for i := range record.Trace.Candidates {
 		c := &record.Trace.Candidates[i]
 		c.Replica = l.names[c.Host]
 	}
-	if l.picked {
+	if l.pick != noPick {
 		h := l.hit(record.Trace)
 		record.Hit = &h
 	}
@@ -95,9 +111,9 @@ func (l *legFacts) hit(t *routing.Trace) Hit {
 	for i := range t.Candidates {
 		c, held := &t.Candidates[i], 0
 		if len(l.held) > 0 {
-			held = servable(int(l.held[i]), l.tokens, l.size)
+			held = servable(int(le.Uint16(l.held[2*i:])), l.tokens, l.size)
 		}
-		if c.Host == l.pick {
+		if int(c.Host) == l.pick {
 			h.Replica, h.Chosen = c.Replica, held
 		}
 		if c.RemovedBy == "" && held > h.Best {

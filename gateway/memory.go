@@ -14,7 +14,8 @@ import (
 // memory is what one exchange leaves to the next that has its place in the pool: room, and nothing that is told by it.
 type memory struct {
 	resting *routing.Context // nil is none
-	spare   *Receipt         // that nobody holds any more; nil is none
+	draft   Receipt          // until it is put away
+	notes   []byte           // what is put away
 	result  Result           // of a request without a receipt
 	turn    turn             // of nobody, but within an exchange
 	spent   engine.Response  // closed, for the next answer's memory; nil is none

@@ -1,12 +1,13 @@
 package gateway
 
 import (
-	"encoding/json"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
+	"octet/classifier"
+	"octet/gateway/wire"
 	"octet/routing"
 )
 
@@ -15,44 +16,28 @@ type Receipt struct {
 	ID        string    `json:"id"`
 	RequestID string    `json:"request_id"`
 	Time      time.Time `json:"time"`
-	Kind      string    `json:"kind"` // chat | completion
+	Kind      string    `json:"kind"` // see nameOf
 	Asked     Asked     `json:"asked"`
 	Decision  Decision  `json:"decision"`
 	Prompt    Prompt    `json:"prompt"`
 	// Routing holds, for every specialist that was tried in turn, each candidate's verdicts and scores. It is written when it is
-	// asked for: see routing.
+	// asked for: see tell.
 	Routing  []RoutingRecord `json:"routing"`
 	Attempts []Attempt       `json:"attempts"`
 	Result   Result          `json:"result"`
-	Outcomes []Outcome       `json:"outcomes,omitempty"`
+	Outcomes []Outcome       `json:"outcomes,omitempty"` // as of when the receipt was asked for
 
-	tenant   string
-	accounts []routing.Account // what Routing tells of, one for each of legs
-	legs     []legFacts
-	cached   int        // what Result.CachedTokens may point to
-	shared   bool       // somebody else holds it when it is put: its memory is not used again
-	mu       sync.Mutex // guards everything from Decision on
+	kind     wire.Kind // what Kind is told from
+	legs     []byte    // what Routing tells of: legFacts, one behind the other
+	refs     []legRefs // of each of them
+	cached   int       // what Result.CachedTokens may point to
+	verdicts *verdicts // nil where nobody can give any yet
 }
 
-// spares are receipts that nobody holds any more.
-var spares = sync.Pool{New: func() any { return new(Receipt) }}
-
-// blank returns a Receipt of nothing, in the memory of an earlier one where there is one.
-func blank() *Receipt { return spares.Get().(*Receipt).wiped() }
-
-// blank is blank in the memory that the exchange before was left with, where there is any.
-func (m *memory) blank() *Receipt {
-	r := m.spare
-	if r == nil {
-		return blank()
-	}
-	m.spare = nil
-	return r.wiped()
-}
-
+// wiped is an empty receipt in the memory of an earlier one.
 func (r *Receipt) wiped() *Receipt {
-	r.Routing, r.Outcomes = nil, nil
-	r.Attempts, r.accounts, r.legs = r.Attempts[:0], r.accounts[:0], r.legs[:0]
+	r.Routing, r.Outcomes, r.verdicts = nil, nil, nil
+	r.Attempts, r.legs, r.refs = r.Attempts[:0], r.legs[:0], r.refs[:0]
 	r.Result = Result{}
 	return r
 }
@@ -70,6 +55,8 @@ type Asked struct {
 	Stream         bool   `json:"stream"`
 	Policy         string `json:"policy"` // greedy | typical | temperature
 	MaxTokens      int    `json:"max_tokens,omitempty"`
+
+	policy wire.Policy // what Policy is told from
 }
 
 // Decision is which specialist was chosen and by what.
@@ -87,7 +74,26 @@ type Decision struct {
 	Demoted       string             `json:"demoted,omitempty"` // who would have answered; Specialist stands in
 	Probe         string             `json:"probe,omitempty"`   // the demoted specialist that is owed a copy of this request
 
-	intent string // as the cascade took it
+	intent        string              // as the cascade took it
+	routedBy      classifier.RoutedBy // what RoutedBy is told from
+	confidence    float64             // what Confidence is told from; NaN where there is none
+	probabilities []float64           // what Probabilities is told from: of among, in their order
+	among         []*Specialist
+}
+
+// tell makes d what it says in full.
+func (d *Decision) tell() {
+	d.RoutedBy = d.routedBy.String()
+	if !math.IsNaN(d.confidence) && d.Confidence == nil {
+		confidence := d.confidence // d may be written over
+		d.Confidence = &confidence
+	}
+	if d.probabilities != nil && d.Probabilities == nil {
+		d.Probabilities = make(map[string]float64, len(d.probabilities))
+		for i, p := range d.probabilities {
+			d.Probabilities[d.among[i].Name] = p
+		}
+	}
 }
 
 // Prompt is what the pipeline found out about the prompt.
@@ -157,81 +163,56 @@ type Outcome struct {
 	Time       time.Time `json:"time"`
 }
 
-// MarshalJSON renders a consistent copy.
-func (r *Receipt) MarshalJSON() ([]byte, error) {
-	type plain Receipt // without the method
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.routing()
-	return json.Marshal((*plain)(r))
-}
-
-// receipts keeps the newest receipts of every tenant.
-type receipts struct {
-	mu    sync.Mutex
-	keep  int              // a tenant
-	rings map[string]*ring // by tenant
-}
-
-// ring holds one tenant's receipts; the oldest makes room.
-type ring struct {
-	all []*Receipt // grows to keep, then wraps
-	// keys are what is known of all without looking at them: eight lie in a line of a cache, so that who asks may look at each, and who
-	// puts need not wait for a receipt that he has not seen for long.
-	keys []uint64
-	next int
-}
-
-// held is the bit of a key that says that somebody else may hold the receipt.
-const held = 1
-
-// keyOf is what an id is found by, and nothing is held by.
-func keyOf(id string) uint64 { return xxh3.HashString(id) &^ held }
-
-func newReceipts(keep int) *receipts { return &receipts{keep: max(keep, 1), rings: map[string]*ring{}} }
-
-// put stores r under its tenant, and returns the one that made room for it where nobody can hold it any more, else nil.
-func (rs *receipts) put(r *Receipt) (spare *Receipt) {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	g := rs.rings[r.tenant]
-	if g == nil {
-		g = &ring{}
-		rs.rings[r.tenant] = g
+// tell makes r what it says in full, and its own.
+func (r *Receipt) tell() {
+	r.Kind, r.Asked.Policy = nameOf(r.kind), r.Asked.policy.String()
+	r.Decision.tell()
+	if r.Routing == nil {
+		r.Routing = make([]RoutingRecord, 0, len(r.refs)) // none is an empty list, not null
 	}
-	key := keyOf(r.ID)
-	if r.shared {
-		key |= held
-	}
-	if len(g.all) < rs.keep {
-		g.all, g.keys = append(g.all, r), append(g.keys, key)
-		return nil
-	}
-	old, free := g.all[g.next], g.keys[g.next]&held == 0
-	g.all[g.next], g.keys[g.next] = r, key
-	if g.next++; g.next == rs.keep {
-		g.next = 0
-	}
-	if !free {
-		return nil
-	}
-	return old
-}
-
-// find returns the tenant's receipt of that id, nil when there is none (any more): another tenant's is none.
-func (rs *receipts) find(tenant, id string) *Receipt {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	g := rs.rings[tenant]
-	if g == nil {
-		return nil
-	}
-	key := keyOf(id)
-	for i, k := range g.keys {
-		if r := g.all[i]; k&^held == key && r.ID == id {
-			g.keys[i] |= held
-			return r
+	facts := pen{r.legs}
+	for i := range r.refs {
+		if record := facts.leg(&r.refs[i]); i >= len(r.Routing) {
+			r.Routing = append(r.Routing, record)
 		}
 	}
-	return nil
+}
+
+// copied returns a copy that outlives r, of what appendTo wrote of it.
+func (r *Receipt) copied(text []byte) *Receipt {
+	c := readReceipt(text, slices.Clone(r.refs))
+	c.verdicts = r.verdicts
+	c.tell()
+	return c
+}
+
+// verdicts are what was said of an answer. Safe for concurrent use.
+type verdicts struct {
+	mu   sync.Mutex
+	list []Outcome
+}
+
+func (v *verdicts) all() []Outcome {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.list)
+}
+
+// maxOutcomes bounds the kinds of verdict that one receipt takes.
+const maxOutcomes = 8
+
+// add adds o unless a verdict of its kind is there; it reports whether it was added.
+func (v *verdicts) add(o Outcome) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.list) == maxOutcomes {
+		return false
+	}
+	for _, known := range v.list {
+		if known.Kind == o.Kind && known.Specialist == o.Specialist {
+			return false
+		}
+	}
+	v.list = append(v.list, o)
+	return true
 }

@@ -3,11 +3,9 @@ package gateway
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"octet/gateway/sse"
-	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/routing/index"
@@ -15,12 +13,8 @@ import (
 
 // openReceipt starts the record of this request's decision.
 func (x *exchange) openReceipt() {
-	kind := "chat"
-	if x.kind == wire.Completion {
-		kind = "completion"
-	}
-	r := x.blank()
-	r.ID, r.RequestID, r.Time, r.Kind, r.tenant = x.receiptNo, x.id, x.arrival, kind, x.tenant.Name
+	r := x.draft.wiped()
+	r.ID, r.RequestID, r.Time, r.kind = x.receiptNo, x.id, x.arrival, x.kind
 	r.Prompt = Prompt{}
 	x.asked(&r.Asked)
 	x.decision(&r.Decision)
@@ -30,7 +24,7 @@ func (x *exchange) openReceipt() {
 // asked makes a what the client said.
 func (x *exchange) asked(a *Asked) {
 	a.Model, a.Intent, a.Adapter, a.Session = x.req.Model, x.intent.Intent, x.intent.Adapter, x.intent.Session != ""
-	a.Priority, a.PriorityInUse, a.Stream, a.Policy = x.intent.Asked, x.intent.Priority, x.stream, x.req.Policy().String()
+	a.Priority, a.PriorityInUse, a.Stream, a.policy = x.intent.Asked, x.intent.Priority, x.stream, x.req.Policy()
 	a.MaxTokens = max(x.req.MaxTokens, 0)
 	a.DeadlineMs, a.TTFTDeadlineMs = msUntil(x.arrival, x.intent.Deadline), msUntil(x.arrival, x.intent.TTFTDeadline)
 }
@@ -46,18 +40,9 @@ func msUntil(from, to time.Time) int64 {
 func (x *exchange) decision(d *Decision) {
 	v := &x.verdict
 	*d = Decision{}
-	d.Specialist, d.Adapter, d.RoutedBy, d.Rule, d.Cues = v.Specialist, v.Adapter, v.RoutedBy.String(), v.Rule, v.Cues
+	d.Specialist, d.Adapter, d.routedBy, d.Rule, d.Cues = v.Specialist, v.Adapter, v.RoutedBy, v.Rule, v.Cues
 	d.Second, d.SecondViable, d.Shadow, d.Demoted, d.Probe, d.intent = v.Second, v.SecondViable, v.Shadow, x.demoted, x.probe, v.Intent
-	if !math.IsNaN(v.Confidence) {
-		confidence := v.Confidence // the receipt outlives the exchange
-		d.Confidence = &confidence
-	}
-	if v.Probabilities != nil {
-		d.Probabilities = make(map[string]float64, len(v.Probabilities))
-		for i, p := range v.Probabilities {
-			d.Probabilities[x.rt.Specialists[i].Name] = p
-		}
-	}
+	d.confidence, d.probabilities, d.among = v.Confidence, v.Probabilities, x.rt.Specialists
 }
 
 // recordRouting adds one specialist's passes through the pipeline, one for each step of the plan.
@@ -95,12 +80,15 @@ func (x *exchange) closeAttempt(at *Attempt, err error) {
 		x.seen = x.since()
 	}
 	at.Ms = toMs(x.seen) - at.Ms
-	at.Outcome = "ok"
+	at.Outcome = outcomeOK
 	if err != nil {
 		at.Outcome, at.Detail = outcomeOf(err), err.Error()
 		x.s.metrics.attemptFailed(x.sp.Name, at.Outcome)
 	}
 }
+
+// outcomeOK is the outcome of an attempt that did not fail.
+const outcomeOK = "ok"
 
 // outcomeOf names how an attempt failed: a code of the contract, or what is nobody's failure.
 func outcomeOf(err error) string {
@@ -166,14 +154,25 @@ func (x *exchange) close() {
 	x.s.metrics.ended(x.sp, x.intent.Intent, result, total)
 	x.s.logEnd(x, result)
 	if x.receipt != nil {
-		x.receipt.shared = x.said != nil // its judge may take his time
-		x.spare = x.s.receipts.put(x.receipt)
-		x.haveJudged()
+		x.putAway()
 	}
 	if x.sp != nil && x.failure == nil {
 		x.sp.Board.ObserveEndAt(now, x.preempted > 0)
 		x.rememberConversation()
 		x.tenant.Spend(now, x.handedOut)
+	}
+}
+
+// putAway keeps the receipt.
+func (x *exchange) putAway() {
+	judged := x.toBeJudged()
+	if judged != nil {
+		x.receipt.verdicts = new(verdicts)
+	}
+	x.notes = x.receipt.appendTo(x.notes[:0])
+	x.s.receipts.of(x.tenant).put(x.receipt, x.notes)
+	if judged != nil {
+		x.haveJudged(judged)
 	}
 }
 

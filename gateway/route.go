@@ -79,7 +79,7 @@ func (x *exchange) explain() (*Explanation, error) {
 	}
 	x.sp = x.rt.Specialist(x.verdict.Specialist)
 	plan, err := x.plan()
-	x.receipt.routing()
+	x.receipt.tell()
 	if err != nil && len(x.receipt.Routing) == 0 {
 		return nil, err
 	}

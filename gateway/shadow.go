@@ -76,6 +76,7 @@ func (x *exchange) comparable() bool {
 func (x *exchange) exampleFor(sp *Specialist) calibration.Example {
 	v := &x.verdict
 	d := &x.receipt.Decision
+	d.tell()
 	return calibration.Example{
 		Receipt: x.receipt.ID, Intent: v.Intent, RoutedBy: d.RoutedBy, Confidence: d.Confidence, Probabilities: d.Probabilities,
 		Primary: x.rt.lane(v.Specialist, v.Adapter), Shadow: calibration.Lane{Specialist: sp.Name, Version: sp.Version},

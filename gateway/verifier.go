@@ -27,17 +27,21 @@ func (x *exchange) sampleForJudge() {
 	}
 }
 
-// haveJudged offers a complete answer to the judge. Its verdict comes when the exchange is long gone.
-func (x *exchange) haveJudged() {
+// toBeJudged is a complete answer that the judge wants to see; nil where there is none.
+func (x *exchange) toBeJudged() []byte {
 	if x.s.verifier == nil || !x.judge || !x.receipt.Result.Done {
-		return
+		return nil
 	}
 	text, ok := x.said.within(x.s.verifier.Largest())
 	if !ok || len(text) == 0 {
-		return
+		return nil
 	}
-	s, rt, r := x.s, x.rt, x.receipt
-	// r was marked as shared before it was put away.
+	return text
+}
+
+// haveJudged offers an answer to the judge. Its verdict comes when the exchange is long gone.
+func (x *exchange) haveJudged(text []byte) {
+	s, rt, r := x.s, x.rt, x.receipt.copied(x.notes)
 	s.verifier.Offer(string(text), func(pass bool) { s.judge(rt, r, verifierKind, pass) })
 }
 

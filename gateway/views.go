@@ -143,7 +143,7 @@ func (s *Server) outcomeOfCopy(c *gin.Context, rt *Runtime, r *Receipt, o *outco
 		s.refuse(c, fail(CodeInvalidValue, "specialist", fmt.Sprintf("%s neither answered this request nor was sent a copy of it", o.Specialist)))
 		return
 	}
-	counted := r.judge(Outcome{Kind: o.Kind, Specialist: o.Specialist, Pass: *o.Pass, Time: s.now()})
+	counted := r.verdicts.add(Outcome{Kind: o.Kind, Specialist: o.Specialist, Pass: *o.Pass, Time: s.now()})
 	if counted {
 		sp.judged(slo.Verdict{Answered: r.Time, Pass: *o.Pass})
 	}
@@ -155,7 +155,7 @@ func (s *Server) outcomeOfCopy(c *gin.Context, rt *Runtime, r *Receipt, o *outco
 func (s *Server) judge(rt *Runtime, r *Receipt, kind string, pass bool) bool {
 	sp := rt.Specialist(r.Result.Specialist)
 	verdict := Outcome{Kind: kind, Pass: pass, Time: s.now()}
-	if sp == nil || r.Result.Status != http.StatusOK || !r.judge(verdict) {
+	if sp == nil || r.Result.Status != http.StatusOK || !r.verdicts.add(verdict) {
 		return false
 	}
 	sp.judged(slo.Verdict{Answered: r.Time, Pass: pass})
@@ -193,23 +193,4 @@ func parseOutcome(body []byte) (o outcomeBody, err error) {
 		return o, fail(CodeInvalidValue, "kind", "kind is at most 64 bytes")
 	}
 	return o, nil
-}
-
-// maxOutcomes bounds the kinds of verdict that one receipt takes.
-const maxOutcomes = 8
-
-// judge adds o unless a verdict of its kind is there; it reports whether it was added.
-func (r *Receipt) judge(o Outcome) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.Outcomes) == maxOutcomes {
-		return false
-	}
-	for _, known := range r.Outcomes {
-		if known.Kind == o.Kind && known.Specialist == o.Specialist {
-			return false
-		}
-	}
-	r.Outcomes = append(r.Outcomes, o)
-	return true
 }

@@ -1,7 +1,8 @@
 package routing
 
 import (
-	"slices"
+	"encoding/binary"
+	"math"
 
 	"octet/routing/index"
 )
@@ -14,15 +15,12 @@ type selection struct {
 	record  int
 }
 
-// made returns the record of the selection; nil where there is none, or it was handed over.
+// made returns the record of the selection; nil where there is none.
 func (s *selection) made() *record {
 	if s.in == nil || s.record < 0 || s.record >= len(s.in.records) {
 		return nil
 	}
-	if r := s.in.records[s.record]; r != nil && r.profile != nil {
-		return r
-	}
-	return nil
+	return s.in.records[s.record]
 }
 
 // LegSelection tells how one leg of a workflow selected. It is a copy: it outlives the Context.
@@ -40,7 +38,7 @@ func (c *Context) Selections() []LegSelection {
 		s := &c.selections[i]
 		leg := LegSelection{Leg: s.leg, Skipped: s.skipped}
 		if r := s.made(); r != nil && c.traced {
-			leg.Trace = r.trace(hoisted)
+			leg.Trace = r.trace(stagesOf(hoisted, r.laps))
 			hoisted = nil
 		}
 		all = append(all, leg)
@@ -48,50 +46,141 @@ func (c *Context) Selections() []LegSelection {
 	return all
 }
 
-// Account is a LegSelection that is told when it is asked for: until then it is the bare facts. It outlives the Context, and holds
-// on to the profile.
+// Account is a LegSelection that is told when it is asked for: until then it is the bare facts. Leg, Skipped and Profile outlive the
+// Context, and Facts lies where the caller had it put.
 type Account struct {
 	Leg     string // "" where there is only one
 	Skipped string // why the leg gives no step; "" where it does
 
-	made    *record // of no profile where nothing is told
-	hoisted []lap
+	Candidates *index.HostBitmap // who could be selected, the Context's; nil where nothing is told
+	Profile    *Profile          // that selected, and alone can read Facts; nil where nothing is told
+	Facts      []byte
 }
 
-// Trace returns how the leg was selected; nil where nothing was selected, and without EnableTrace.
-func (a *Account) Trace() *Trace {
-	if a.made == nil || a.made.profile == nil {
-		return nil
+// Accounts is how many legs Account knows.
+func (c *Context) Accounts() int { return len(c.selections) }
+
+// Account returns what Selections tells of a leg, the bare facts appended to room.
+func (c *Context) Account(leg int, room []byte) Account {
+	s := &c.selections[leg]
+	a := Account{Leg: s.leg, Skipped: s.skipped, Facts: room}
+	if r := s.made(); r != nil && c.traced {
+		a.Candidates, a.Profile, a.Facts = &r.candidates, r.profile, r.appendFacts(room, c.hoistedFor(leg))
 	}
-	return a.made.trace(a.hoisted)
+	return a
 }
 
-// Candidates returns who could be selected, read-only; nobody where Trace is nil.
-func (a *Account) Candidates() *index.HostBitmap {
-	if a.made == nil {
-		return &index.HostBitmap{}
-	}
-	return &a.made.candidates
-}
-
-// HandOver appends what Selections tells to dst, without copying it: from then on the Context knows nothing of it. What lies in dst
-// beyond its length is void, and its memory used.
-func (c *Context) HandOver(dst []Account) []Account {
-	hoisted := c.hoisted
-	for i := range c.selections {
-		s, n := &c.selections[i], len(dst)
-		dst = slices.Grow(dst, 1)[:n+1]
-		a := &dst[n]
-		a.Leg, a.Skipped, a.hoisted = s.leg, s.skipped, a.hoisted[:0]
-		r := s.made()
-		spare := a.made
-		if spare != nil {
-			spare.reset(nil, &index.HostBitmap{})
-		}
-		if r != nil && c.traced {
-			a.made, s.in.records[s.record] = r, spare
-			a.hoisted, hoisted = append(a.hoisted, hoisted...), nil
+// hoistedFor is what was prepared for all legs, which the first of them tells that tells anything.
+func (c *Context) hoistedFor(leg int) []lap {
+	for i := range leg {
+		if c.selections[i].made() != nil {
+			return nil
 		}
 	}
-	return dst
+	return c.hoisted
+}
+
+// Retell returns the Trace of the Select that left these facts.
+func (p *Profile) Retell(facts []byte) *Trace {
+	r := record{profile: p}
+	return r.trace(r.read(facts))
+}
+
+var le = binary.LittleEndian
+
+// appendFacts appends what read reads: four counts, who the candidates were, who was left after each cut, totals, scores, times. Who
+// passed the filters follows from the cuts.
+func (r *record) appendFacts(b []byte, hoisted []lap) []byte {
+	b = le.AppendUint64(b, uint64(len(r.cuts))|uint64(len(r.total))<<16|uint64(len(r.raw))<<32)
+	b = append(b, byte(min(len(hoisted)+len(r.laps), math.MaxUint8)))
+	b = appendSet(b, &r.candidates)
+	for i := range r.cuts {
+		b = appendSet(le.AppendUint16(b, uint16(r.cuts[i].filter)), &r.cuts[i].left)
+	}
+	for _, n := range r.total {
+		b = le.AppendUint64(b, math.Float64bits(n))
+	}
+	for _, n := range r.raw {
+		b = le.AppendUint64(b, math.Float64bits(n))
+	}
+	return appendLaps(appendLaps(b, hoisted), r.laps)
+}
+
+// appendSet appends which words of a set have anybody in them, and these.
+func appendSet(b []byte, set *index.HostBitmap) []byte {
+	mask := len(b)
+	b = append(b, 0)
+	for i, w := range set {
+		if w != 0 {
+			b[mask] |= 1 << i
+			b = le.AppendUint64(b, w)
+		}
+	}
+	return b
+}
+
+func appendLaps(b []byte, laps []lap) []byte {
+	for _, l := range laps {
+		b = le.AppendUint64(b, uint64(l.took))
+		for _, s := range [...]string{string(l.stage), l.name} {
+			b = append(le.AppendUint16(b, uint16(len(s))), s...)
+		}
+	}
+	return b
+}
+
+// read makes r what appendFacts was asked of, its laps excepted, which it returns.
+func (r *record) read(b []byte) []StageTrace {
+	counts := le.Uint64(b)
+	stages := make([]StageTrace, b[8])
+	b = readSet(b[9:], &r.candidates)
+	r.left = r.candidates
+	for range counts & 0xffff {
+		c := cut{filter: int(le.Uint16(b))}
+		b = readSet(b[2:], &c.left)
+		r.cuts, r.left = append(r.cuts, c), c.left
+	}
+	r.hosts = appendHosts(nil, &r.left)
+	r.total, b = readNumbers(b, int(counts>>16&0xffff))
+	r.raw, b = readNumbers(b, int(counts>>32))
+	for i := range stages {
+		stages[i].NS = int64(le.Uint64(b))
+		var stage string
+		stage, b = readText(b[8:])
+		stages[i].Stage = Stage(stage)
+		stages[i].Plugin, b = readText(b)
+	}
+	return stages
+}
+
+func readSet(b []byte, set *index.HostBitmap) []byte {
+	mask := b[0]
+	b = b[1:]
+	for i := range set {
+		if mask>>i&1 != 0 {
+			set[i], b = le.Uint64(b), b[8:]
+		}
+	}
+	return b
+}
+
+func readNumbers(b []byte, n int) (numbers []float64, rest []byte) {
+	for ; n > 0; n-- {
+		numbers, b = append(numbers, math.Float64frombits(le.Uint64(b))), b[8:]
+	}
+	return numbers, b
+}
+
+func readText(b []byte) (s string, rest []byte) {
+	n := 2 + int(le.Uint16(b))
+	return string(b[2:n]), b[n:]
+}
+
+// stagesOf renders times; none is an empty list, not null.
+func stagesOf(hoisted, laps []lap) []StageTrace {
+	stages := make([]StageTrace, 0, len(hoisted)+len(laps))
+	for _, l := range append(hoisted[:len(hoisted):len(hoisted)], laps...) {
+		stages = append(stages, StageTrace{l.stage, l.name, int64(l.took)})
+	}
+	return stages
 }

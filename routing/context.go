@@ -50,7 +50,7 @@ type Context struct {
 
 	ranked  []Scored  // all decisions' candidates, one after the other
 	steps   []Step    // all plans' steps, likewise
-	records []*record // one per Select; kept beyond len for their buffers, nil where they were handed over
+	records []*record // one per Select; kept beyond len for their buffers
 
 	selections []selection // of the workflows that ran, in the order of their stages
 	hoisted    []lap       // of what a workflow prepared before its stages; only when traced

@@ -98,14 +98,11 @@ func (c *Context) Trace() *Trace {
 		return nil
 	}
 	r := c.records[len(c.records)-1]
-	if r == nil || r.profile == nil {
-		return nil // handed over
-	}
-	return r.trace(nil)
+	return r.trace(stagesOf(nil, r.laps))
 }
 
 // EachLap calls f with the time that each plugin of this request took so far, in the order in which they ran. Nothing for a
-// Select that came before EnableTrace. Not after HandOver.
+// Select that came before EnableTrace.
 func (c *Context) EachLap(f func(stage Stage, plugin string, took time.Duration)) {
 	each := func(laps []lap) {
 		for _, l := range laps {
@@ -186,26 +183,17 @@ func (r *record) removals(cuts []cut) (all []Removal, left int) {
 	return all, left
 }
 
-// trace tells of the Select, behind what was prepared for all legs before it.
-func (r *record) trace(hoisted []lap) *Trace {
+// trace tells of the Select, whose stages took so long.
+func (r *record) trace(stages []StageTrace) *Trace {
 	t := &Trace{
 		Profile: r.profile.name, Role: r.profile.role.String(),
-		Candidates: make([]CandidateTrace, 0, r.candidates.Count()),
-		Stages:     appendStages(make([]StageTrace, 0, len(hoisted)+len(r.laps)), hoisted), // none is an empty list, not null
+		Candidates: make([]CandidateTrace, 0, r.candidates.Count()), Stages: stages,
 	}
-	t.Stages = appendStages(t.Stages, r.laps)
 	for h := range r.candidates.All() {
 		t.Candidates = append(t.Candidates, CandidateTrace{Host: h, RemovedBy: r.removedBy(h)})
 	}
 	r.addScores(t)
 	return t
-}
-
-func appendStages(stages []StageTrace, laps []lap) []StageTrace {
-	for _, l := range laps {
-		stages = append(stages, StageTrace{l.stage, l.name, int64(l.took)})
-	}
-	return stages
 }
 
 func (r *record) removedBy(h index.HostID) string {

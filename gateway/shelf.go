@@ -1,0 +1,222 @@
+package gateway
+
+import (
+	"sync"
+
+	"github.com/zeebo/xxh3"
+)
+
+// receipts keeps the newest receipts of every tenant.
+type receipts struct {
+	mu    sync.Mutex
+	keep  int              // a tenant
+	rings map[string]*ring // by tenant
+}
+
+func newReceipts(keep int) *receipts { return &receipts{keep: max(keep, 1), rings: map[string]*ring{}} }
+
+// of returns a tenant's.
+func (rs *receipts) of(t *Tenant) *ring {
+	g := t.receipts.Load()
+	if g == nil {
+		g = rs.ring(t.Name)
+		t.receipts.Store(g)
+	}
+	return g
+}
+
+// ring returns those of the tenant of that name, which outlive configurations.
+func (rs *receipts) ring(tenant string) *ring {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	g := rs.rings[tenant]
+	if g == nil {
+		g = &ring{keep: rs.keep}
+		rs.rings[tenant] = g
+	}
+	return g
+}
+
+// find returns the tenant's receipt of that id, nil when there is none (any more): another tenant's is none.
+func (rs *receipts) find(tenant, id string) *Receipt {
+	rs.mu.Lock()
+	g := rs.rings[tenant]
+	rs.mu.Unlock()
+	if g == nil {
+		return nil
+	}
+	return g.find(id)
+}
+
+// ring holds one tenant's receipts, the oldest of which makes room. A receipt is a few hundred bytes behind those of the one before it:
+// whoever writes it meets no memory but what comes next, and the collector has nothing to look at.
+type ring struct {
+	keep  int
+	mu    sync.Mutex
+	slots []slot // grows to keep, then wraps; guarded by mu like all below
+	next  int
+	pages []*page // that hold them, in the order of their numbers
+	first uint32  // the number of pages[0]
+	spare *page
+	said  map[int]*verdicts // by slot
+}
+
+// slot is where a receipt is, and what is known of it without looking there.
+type slot struct {
+	key uint64 // keyOf its id
+	at  uint64 // number of the page << 32 | offset
+}
+
+// page is memory for receipts.
+type page struct {
+	text []byte
+	held int       // receipts
+	refs []legRefs // that they refer to
+}
+
+// The size of a page: a ring's first, and what others double to.
+const (
+	leastPage = 4 << 10
+	mostPage  = 64 << 10
+)
+
+func keyOf(id string) uint64 { return xxh3.HashString(id) }
+
+// put stores what appendTo wrote of a receipt.
+func (g *ring) put(r *Receipt, text []byte) {
+	key := keyOf(r.ID)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	i := g.slot()
+	p := g.room(len(text) + 2 + 2*len(r.refs))
+	g.slots[i] = slot{key, uint64(g.first+uint32(len(g.pages)-1))<<32 | uint64(len(p.text))}
+	p.held++
+	p.text = le.AppendUint16(p.text, uint16(len(r.refs)))
+	for j := range r.refs {
+		p.text = le.AppendUint16(p.text, p.ref(&r.refs[j]))
+	}
+	p.text = append(p.text, text...)
+	if r.verdicts != nil {
+		g.tie(i, r.verdicts)
+	}
+}
+
+// slot returns a slot that holds nothing any more.
+func (g *ring) slot() int {
+	if len(g.slots) < g.keep {
+		g.slots = append(g.slots, slot{})
+		return len(g.slots) - 1
+	}
+	i := g.next
+	if g.next++; g.next == g.keep {
+		g.next = 0
+	}
+	if len(g.said) > 0 {
+		delete(g.said, i)
+	}
+	p := g.pages[0] // what is oldest is in the oldest
+	if p.held--; p.held == 0 {
+		g.retire(p)
+	}
+	return i
+}
+
+// retire makes the oldest page, which holds nothing any more, one that may be used again.
+func (g *ring) retire(p *page) {
+	clear(p.refs)
+	p.text, p.refs = p.text[:0], p.refs[:0]
+	if len(g.pages) == 1 {
+		return // it goes on as the newest
+	}
+	clear(g.pages[:1])
+	g.pages = g.pages[1:]
+	g.first++
+	if cap(p.text) == mostPage {
+		g.spare = p
+	}
+}
+
+// room returns the newest page, which has room for n bytes.
+func (g *ring) room(n int) *page {
+	size := leastPage
+	if last := len(g.pages) - 1; last >= 0 {
+		p := g.pages[last]
+		if len(p.text)+n <= cap(p.text) && len(p.refs) < mostRefs {
+			return p
+		}
+		size = min(2*cap(p.text), mostPage)
+	}
+	p := g.spare
+	if p == nil || n > mostPage {
+		p = &page{text: make([]byte, 0, max(size, n))}
+	} else {
+		g.spare = nil
+	}
+	g.pages = append(g.pages, p)
+	return p
+}
+
+// mostRefs bounds what the receipts of a page refer to; there is one for a specialist and a configuration.
+const mostRefs = 1 << 10
+
+// ref returns the number of what p's receipts refer to.
+func (p *page) ref(r *legRefs) uint16 {
+	for i := range p.refs {
+		if p.refs[i] == *r {
+			return uint16(i)
+		}
+	}
+	p.refs = append(p.refs, *r)
+	return uint16(len(p.refs) - 1)
+}
+
+// tie has the verdicts on the receipt of a slot found with it.
+func (g *ring) tie(i int, v *verdicts) {
+	if g.said == nil {
+		g.said = map[int]*verdicts{}
+	}
+	g.said[i] = v
+}
+
+// find returns the receipt of that id, in full; nil when there is none.
+func (g *ring) find(id string) *Receipt {
+	r := g.look(id)
+	if r != nil {
+		r.Outcomes = r.verdicts.all()
+		r.tell()
+	}
+	return r
+}
+
+// look returns the receipt of that id, still to be told.
+func (g *ring) look(id string) *Receipt {
+	key := keyOf(id)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range g.slots {
+		if g.slots[i].key != key {
+			continue
+		}
+		if r := g.read(i); r.ID == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// read returns the receipt of a slot. What is said of it from now on is known to all who have it.
+func (g *ring) read(i int) *Receipt {
+	at := g.slots[i].at
+	p := g.pages[uint32(at>>32)-g.first]
+	facts := pen{p.text[uint32(at):]}
+	refs := make([]legRefs, le.Uint16(facts.take(2)))
+	for j := range refs {
+		refs[j] = p.refs[le.Uint16(facts.take(2))]
+	}
+	r := readReceipt(facts.b, refs)
+	if r.verdicts = g.said[i]; r.verdicts == nil {
+		r.verdicts = new(verdicts)
+		g.tie(i, r.verdicts)
+	}
+	return r
+}
