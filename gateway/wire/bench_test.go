@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +37,7 @@ func kinds(size int) map[string][]byte {
 		`"properties":{"path":{"type":"string","description":"where the file is, from the root"},"limit":{"type":"integer","minimum":1}},"required":["path"]}}}`
 	return map[string][]byte{
 		"code":    chat(`template <typename T, std::size_t N> constexpr auto lane(const std::array<T, N>& in) -> std::array<T, N>; // common\n`),
+		"source":  []byte(`{"model":"octet","max_tokens":16,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"` + source(size) + `"}]}`),
 		"dense":   chat(`\tif (n < 0) {\n\t\tthrow std::runtime_error(\"none\");\n\t}\n`),
 		"json":    chat(`{\"id\": 17, \"path\": \"src/lane.cc\", \"text\": \"a \\\"lane\\\" is\\nfull\"},\n`),
 		"prose":   chat(`It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness. `),
@@ -46,6 +48,20 @@ func kinds(size int) map[string][]byte {
 		"turns":   []byte(`{"model":"octet","max_tokens":16,"messages":[{"role":"system","content":"Be brief."}` + strings.Repeat(turn, max(1, size/len(turn))) + `]}`),
 		"tools":   []byte(`{"model":"octet","messages":[{"role":"user","content":"x"}],"tools":[` + strings.Repeat(tool, max(1, size/len(tool)))[1:] + `]}`),
 	}
+}
+
+// source is text of about size bytes whose escapes come as irregularly as in a program.
+func source(size int) string {
+	rng := rand.New(rand.NewPCG(8, 9))
+	var s strings.Builder
+	for s.Len() < size-100 {
+		s.WriteString(strings.Repeat(`\t`, rng.IntN(4)))
+		for range rng.IntN(9) {
+			s.WriteString([]string{"return ", "x := ", "len(buf) ", "if err != nil {", "// and so on ", "}", "f(a, b)", `\"word\" `, "== ", `\\n`}[rng.IntN(9+rng.IntN(2))])
+		}
+		s.WriteString(`\n`)
+	}
+	return s.String()
 }
 
 func BenchmarkParseKinds(b *testing.B) {

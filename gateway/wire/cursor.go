@@ -47,7 +47,8 @@ func Valid(b []byte, depth int) bool {
 }
 
 func (c *Cursor) start(b []byte, depth int) {
-	c.b, c.i, c.room, c.fresh, c.fault = b, 0, depth, false, fault{}
+	c.b, c.i, c.room, c.fresh = b, 0, depth, false
+	c.fault = fault{} // by itself: a copy of what is written just now waits for it
 	c.arena = c.arena[:0]
 	if len(b) > math.MaxInt32 {
 		c.tooLarge()

@@ -1,5 +1,7 @@
 package wire
 
+import "slices"
+
 var roles = [...]string{"system", "developer", "user", "assistant", "tool", "function"}
 
 // roleless stands for a role that is missing or wrong; such a body is refused.
@@ -51,18 +53,18 @@ func (p *parser) messages() {
 
 // draft is a message while its members come in, in any order.
 type draft struct {
-	message
-	content bool   // neither missing nor null
-	calls   bool   // tool_calls or function_call is there
-	read    uint32 // the known members read so far, by their numbers
+	*message        // the request's last
+	content  bool   // neither missing nor null
+	calls    bool   // tool_calls or function_call is there
+	read     uint32 // the known members read so far, by their numbers
 }
 
 func (p *parser) message() {
 	at := p.i
-	d := draft{message: message{role: roleless}}
 	if !p.object("must be a message object") {
 		return
 	}
+	d := draft{message: p.newMessage()}
 	if o := openingOf(p.b[p.i:]); o != nil {
 		p.i += len(o.said) - 1
 		p.fresh = false
@@ -78,7 +80,16 @@ func (p *parser) message() {
 	case !d.content && !(assistant && d.calls):
 		p.refuseMissing(at, "content")
 	}
-	p.r.messages = append(p.r.messages, d.message)
+}
+
+// newMessage adds a message to the request, to be filled in its place.
+func (p *parser) newMessage() *message {
+	n := len(p.r.messages)
+	p.r.messages = slices.Grow(p.r.messages, 1)[:n+1]
+	m := &p.r.messages[n]
+	*m = message{}
+	m.role = roleless
+	return m
 }
 
 // The members of a message that are read, by their places in memberNames.

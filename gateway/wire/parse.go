@@ -51,8 +51,10 @@ func (p *parser) reset() {
 	if cap(arena) > keepArena {
 		arena = nil
 	}
-	p.Cursor = Cursor{arena: arena}
-	p.r, p.depth, p.read, p.refused = nil, 0, 0, Error{}
+	p.Cursor = Cursor{}
+	p.arena = arena
+	p.r, p.depth, p.read = nil, 0, 0
+	p.refused = Error{}
 	if len(p.model) > keepItems {
 		p.model = ""
 	}

@@ -4,28 +4,33 @@
 // begin; BX is where the letters of these are. A block that ends within an escape is left at its backslash, so that the next
 // begins there.
 
-// func passAVX512(p *byte, n int) (at int, saw uint64)
+// func passAVX512(p *byte, n int, letters *[256]byte) (at int, saw uint64)
 //
 // Bytes that are not there read as zeros, which stop at the latest: a control character, or no letter of an escape. \uXXXX is
 // passed too, but for surrogates that are not both there.
-TEXT ·passAVX512(SB), NOSPLIT, $0-32
+//
+// Most text is read by two blocks at once, which look for backslashes a byte before: there all but \", \f, \n, \r and \t is
+// left to the way of single blocks, which next goes on for some. In both, what does not pass is not 0 in Z5: of bytes behind a
+// backslash the difference from a letter, of others how far below 21 they are, 20 and 22 having changed places.
+#define SINGLE 2
+TEXT ·passAVX512(SB), NOSPLIT, $0-40
 	MOVQ p+0(FP), SI
 	MOVQ n+8(FP), DX
 	LEAQ -64(SI)(DX*1), R8 // the last whole block is here, at most
 	XORL R10, R10       // escapes seen
+	VPXOR X11, X11, X11 // those of pairs of blocks
 	KXORQ K7, K7, K7    // letters of loose escapes seen, wherever
 	XORL DX, DX         // bytes over 7F seen,
 	VPXOR X4, X4, X4    // and whole blocks
-	MOVL $0x22222222, AX
-	VPBROADCASTD AX, Z0 // quotes
+	MOVL $0x02020202, AX
+	VPBROADCASTD AX, Z0
 	MOVL $0x5c5c5c5c, AX
 	VPBROADCASTD AX, Z1 // backslashes
-	MOVL $0x20202020, AX
-	VPBROADCASTD AX, Z2 // above the control characters
-	MOVL $0x2f2f2f2f, AX
-	VPBROADCASTD AX, Z8 // slashes
-	VMOVDQU64 letters<>+0(SB), Z10
-	VMOVDQU64 letters<>+64(SB), Z11
+	MOVL $0x21212121, AX
+	VPBROADCASTD AX, Z2
+	MOVQ letters+16(FP), R15
+	VMOVDQU64 (R15), Z10
+	MOVL $SINGLE, R13   // blocks still to be judged one by one
 	CMPQ SI, R8
 	JHI tail
 
@@ -33,14 +38,40 @@ load:
 	VMOVDQU64 (SI), Z3
 
 judge:
-	VPCMPEQB Z0, Z3, K1
-	VPCMPEQB Z1, Z3, K2
-	VPCMPUB $1, Z2, Z3, K3
-	KORQ K1, K3, K1
-	KORTESTQ K1, K2
-	JNZ found
+	VPCMPEQB Z1, Z3, K1
+	KMOVQ K1, AX
+	VPXORQ Z0, Z3, Z5
+	VPSUBUSB Z5, Z2, Z5
+	LEAQ (AX)(AX*1), BX
+	TESTQ AX, BX
+	JNZ runs
+
+escapes:
+	KMOVQ BX, K3
+	VPERMB 64(R15), Z3, Z6
+	VPSUBB Z6, Z3, K3, Z5
+	VPTESTMB Z5, Z5, K4
+	KORTESTQ K4, K4
+	JNZ odd
+
+passed:
 	VPORQ Z3, Z4, Z4
+	ORQ BX, R10
 	ADDQ $64, SI
+	TESTQ AX, AX
+	JMI cut             // a branch, for the next block is not to wait for AX
+	DECL R13
+	JGT next
+	LEAQ 64(SI), R9
+	CMPQ R9, R8
+	JLS pairs
+	JMP next
+
+cut:
+	DECQ SI
+	DECL R13
+
+next:
 	CMPQ SI, R8
 	JLS load
 
@@ -53,38 +84,50 @@ tail:
 	VMOVDQU8.Z (SI), K5, Z3
 	JMP judge
 
-found:
-	KMOVQ K2, AX
-	LEAQ (AX)(AX*1), BX
-	TESTQ AX, BX
-	JNZ runs
+pairs: // the first of these is entered behind a block that ends with no backslash
+	VMOVDQU64 -1(SI), Z5
+	VMOVDQU64 (SI), Z3
+	VMOVDQU64 64(SI), Z7
+	VPCMPEQB Z1, Z5, K1
+	VPCMPEQB 63(SI), Z1, K2
+	VPXORQ Z0, Z3, Z5
+	VPXORQ Z0, Z7, Z8
+	VPERMB.Z Z10, Z3, K1, Z6
+	VPERMB.Z Z10, Z7, K2, Z9
+	VPSUBUSB Z5, Z2, Z5
+	VPSUBUSB Z8, Z2, Z8
+	VPSUBB Z6, Z3, K1, Z5
+	VPSUBB Z9, Z7, K2, Z8
+	VPORQ Z5, Z8, Z8
+	VPTESTMB Z8, Z8, K3
+	KORTESTQ K3, K3
+	JNZ apart
+	VPTERNLOGQ $0xfe, Z3, Z7, Z4
+	VPTERNLOGQ $0xfe, Z6, Z9, Z11
+	SUBQ $-128, SI
+	LEAQ 64(SI), R9
+	CMPQ R9, R8
+	JLS pairs
+	CMPB -1(SI), $0x5c
+	JEQ cut
+	JMP next
 
-escapes:
-	KMOVQ BX, K3
-	VMOVDQA64 Z3, Z5
-	VPERMI2B Z11, Z10, Z5
-	VPCMPB $4, Z5, Z3, K3, K4 // what may not stand behind a backslash by itself
-	KANDNQ K1, K3, K1         // quotes and control characters that do not
-	VPCMPEQB Z8, Z3, K3, K3
-	KORTESTQ K1, K4
-	JNZ odd
-
-passed:
-	KORQ K3, K7, K7
+apart: // at least one is not so
+	VPTESTMB Z5, Z5, K3
+	KORTESTQ K3, K3
+	JNZ whole
 	VPORQ Z3, Z4, Z4
-	ORQ BX, R10
+	VPORQ Z6, Z11, Z11
 	ADDQ $64, SI
-	TESTQ AX, AX
-	JMI cut             // a branch, for the next block is not to wait for AX
-	CMPQ SI, R8
-	JLS load
-	JMP tail
+	KMOVQ K2, K1
 
-cut:
+whole: // this one is not so; it begins with the backslash before it
+	MOVL $SINGLE, R13
+	KMOVQ K1, AX
+	TESTL $1, AX
+	JZ load
 	DECQ SI
-	CMPQ SI, R8
-	JLS load
-	JMP tail
+	JMP load
 
 runs: // an escape begins at every other backslash of a run, from its first on
 	ANDNQ AX, BX, R11
@@ -97,12 +140,28 @@ runs: // an escape begins at every other backslash of a run, from its first on
 	ANDNQ AX, R12, AX
 	ORQ R11, AX
 	LEAQ (AX)(AX*1), BX
+	MOVL $SINGLE+1, R13 // more of them are likely
 	JMP escapes
 
-odd: // it may be that nothing else is there than \uXXXX
+odd: // it may be that nothing else is there than \b, \/ and \uXXXX
 	XORL R12, R12
+	VPXORQ Z0, Z3, Z5
+	VPCMPUB $1, Z2, Z5, K1
 	KMOVQ K1, R11
+	XORL CX, CX
+	TESTQ AX, AX
+	JZ stop
+	ANDNQ R11, BX, R11        // quotes and control characters that are no letters of escapes
+	VMOVDQU64 128(R15), Z13
+	VMOVDQA64 Z3, Z5
+	VPERMI2B 192(R15), Z13, Z5
+	VPCMPB $4, Z5, Z3, K3, K4 // what may not stand behind a backslash by itself
 	KMOVQ K4, CX
+	VPBROADCASTB hexes<>+8(SB), Z12
+	VPCMPEQB Z12, Z3, K3, K3
+	MOVQ CX, DI
+	ORQ R11, DI
+	JZ loose
 	TESTQ CX, CX
 	JZ stop
 	VPBROADCASTB hexes<>+0(SB), Z12
@@ -114,7 +173,8 @@ odd: // it may be that nothing else is there than \uXXXX
 	VPSUBB Z12, Z3, Z6
 	VPBROADCASTB hexes<>+2(SB), Z12
 	VPCMPUB $2, Z12, Z6, K1
-	VPORQ Z2, Z3, Z7          // in lower case
+	VPBROADCASTB hexes<>+9(SB), Z12
+	VPORQ Z12, Z3, Z7         // in lower case
 	VPBROADCASTB hexes<>+3(SB), Z12
 	VPSUBB Z12, Z7, Z6
 	VPBROADCASTB hexes<>+4(SB), Z12
@@ -127,7 +187,7 @@ odd: // it may be that nothing else is there than \uXXXX
 	VPBROADCASTB hexes<>+6(SB), Z12
 	VPCMPUB $5, Z12, Z7, K1, K5
 	VPBROADCASTB hexes<>+7(SB), Z12
-	VPCMPUB $5, Z12, Z7, K1, K6
+	VPCMPUB $5, Z12, Z7, K1, K2
 	SHRQ $1, R13
 	ANDQ R9, R13
 	MOVQ R12, DI
@@ -141,7 +201,7 @@ odd: // it may be that nothing else is there than \uXXXX
 	KMOVQ K5, DI              // digits from 8 on
 	SHRQ $2, DI
 	ANDQ R13, DI              // surrogates
-	KMOVQ K6, R13             // digits from c on
+	KMOVQ K2, R13             // digits from c on
 	SHRQ $2, R13
 	ANDQ DI, R13              // second halves
 	ANDNQ DI, R13, CX         // first halves
@@ -161,13 +221,14 @@ odd: // it may be that nothing else is there than \uXXXX
 	MOVQ CX, DI
 	SHRQ $1, DI
 	ORQ R11, DI
-	JZ passed
+	JZ loose
 	TZCNTQ DI, DI             // the first that is not
 	CMPQ DI, $53
 	JLT stop
 	LEAQ 1(DI), R13
 	BTQ R13, R9
 	JCC stop
+	MOVL $SINGLE, R13
 	KMOVQ K3, R12
 	BZHIQ DI, R12, R12
 	KMOVQ R12, K3
@@ -183,6 +244,11 @@ odd: // it may be that nothing else is there than \uXXXX
 	JLS load
 	JMP tail
 
+loose:
+	MOVL $SINGLE+1, R13
+	KORQ K3, K7, K7
+	JMP passed
+
 stop: // R11 and CX are what does not pass
 	SHRQ $1, CX // to its backslash
 	ORQ R11, CX
@@ -193,6 +259,9 @@ stop: // R11 and CX are what does not pass
 	BZHIQ BX, R12, R12
 	KMOVQ K7, AX
 	ORQ AX, R12
+	VPTESTMB Z11, Z11, K1
+	KMOVQ K1, AX
+	ORQ AX, R10
 	VPMOVB2M Z3, K1
 	KMOVQ K1, AX
 	BZHIQ BX, AX, AX
@@ -202,7 +271,7 @@ stop: // R11 and CX are what does not pass
 	ORQ DX, AX
 	ADDQ BX, SI
 	SUBQ p+0(FP), SI
-	MOVQ SI, at+16(FP)
+	MOVQ SI, at+24(FP)
 	XORL BX, BX
 	XORL CX, CX
 	TESTQ AX, AX
@@ -214,30 +283,11 @@ stop: // R11 and CX are what does not pass
 	TESTQ R12, R12
 	SETNE BX
 	LEAQ (CX)(BX*4), CX
-	MOVQ CX, saw+24(FP)
+	MOVQ CX, saw+32(FP)
 	VZEROUPPER
 	RET
 
-// letters holds the letters of escapes in their own places, and elsewhere what no byte of the same place is.
-#define none $0xffffffffffffffff
-DATA letters<>+0(SB)/8, none
-DATA letters<>+8(SB)/8, none
-DATA letters<>+16(SB)/8, none
-DATA letters<>+24(SB)/8, none
-DATA letters<>+32(SB)/8, $0xffffffffff22ffff
-DATA letters<>+40(SB)/8, $0x2fffffffffffffff
-DATA letters<>+48(SB)/8, none
-DATA letters<>+56(SB)/8, none
-DATA letters<>+64(SB)/8, none
-DATA letters<>+72(SB)/8, none
-DATA letters<>+80(SB)/8, none
-DATA letters<>+88(SB)/8, $0xffffff5cffffffff
-DATA letters<>+96(SB)/8, $0xff66ffffff62ffff
-DATA letters<>+104(SB)/8, $0xff6effffffffffff
-DATA letters<>+112(SB)/8, $0xffffff74ff72ffff
-DATA letters<>+120(SB)/8, $0x00ffffffffffffff
-GLOBL letters<>(SB), RODATA|NOPTR, $128
-
-// hexes are what \uXXXX is judged by: u; 0 and how many digits follow it; a and how many; d; 8; c.
+// hexes are what \uXXXX is judged by: u; 0 and how many digits follow it; a and how many; d; 8; c. A slash; 20.
 DATA hexes<>+0(SB)/8, $0x6338640561093075
-GLOBL hexes<>(SB), RODATA|NOPTR, $8
+DATA hexes<>+8(SB)/2, $0x202f
+GLOBL hexes<>(SB), RODATA|NOPTR, $10

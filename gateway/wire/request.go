@@ -69,8 +69,8 @@ type Request struct {
 	members  []member
 	opening  int    // index of the body's '{'
 	pieces   []byte // small pieces made by Splice
-	worded   []byte // wordings of what is worded otherwise in the body
 	p        parser
+	worded   []byte // wordings of what is worded otherwise in the body
 }
 
 // message is one chat message. Its text is text, or the parts joined with a newline.

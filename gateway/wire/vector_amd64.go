@@ -12,10 +12,28 @@ var (
 	hasAVX512 = hasAVX2 && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VBMI2 && cpu.X86.HasPOPCNT
 )
 
+// letters are what may stand behind a backslash by itself, each in the place of its last bits: twice in 64 places, without and
+// with the backslash and both without \/ and \b, and all in 128. Elsewhere is what no byte of the place is.
+var letters = func() (t [256]byte) {
+	place(t[:64], `"fnrt`)
+	place(t[64:128], `"\fnrt`)
+	place(t[128:], `"\/bfnrt`)
+	return t
+}()
+
+func place(table []byte, letters string) {
+	for i := range table {
+		table[i] = ^byte(i)
+	}
+	for _, ch := range []byte(letters) {
+		table[int(ch)%len(table)] = ch
+	}
+}
+
 // passAVX512 is pass for the n bytes at p; saw holds the bits of seen. It reads no byte beyond them.
 //
 //go:noescape
-func passAVX512(p *byte, n int) (at int, saw uint64)
+func passAVX512(p *byte, n int, letters *[256]byte) (at int, saw uint64)
 
 // passAVX2 is passAVX512 for so many blocks, one at least, and stops at every hexadecimal escape. It stops within the blocks, or
 // where the next it would read is not whole.
@@ -30,7 +48,7 @@ func pass(b []byte, i int) (at int, saw seen) {
 	case len(b)-i < block/2 || !hasAVX2:
 		return passWords(b, i)
 	case hasAVX512:
-		n, bits := passAVX512(&b[i], len(b)-i)
+		n, bits := passAVX512(&b[i], len(b)-i, &letters)
 		return i + n, seen(bits)
 	}
 	return passInTurns(b, i)
