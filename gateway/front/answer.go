@@ -85,6 +85,9 @@ func (a *answer) hold() {
 // Began returns when the request was at hand.
 func (a *answer) Began() time.Time { return a.began }
 
+// now is the time, by one look at one clock.
+func (a *answer) now() time.Time { return a.began.Add(time.Since(a.began)) }
+
 // Header returns the fields to be sent; what is changed after WriteHeader is not.
 func (a *answer) Header() http.Header { return a.header }
 

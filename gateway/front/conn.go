@@ -234,7 +234,7 @@ func (c *conn) park() bool {
 	default:
 		c.release()
 		if !c.inHead && !c.resting {
-			c.resting, c.limit = true, after(time.Now(), c.server.IdleTimeout)
+			c.resting, c.limit = true, after(c.answer.now(), c.server.IdleTimeout)
 		}
 	}
 	c.arm()

@@ -12,22 +12,29 @@ type Listener interface{ ContextEnded() }
 
 // Context ends with its parent, or when it is cancelled. It is used in place: Begin it, and do not copy it.
 type Context struct {
-	context.Context // the parent
+	context.Context             // the parent
+	up              *Context    // which it is or wraps, else nil
+	kin             *sync.Mutex // of all that are under one parent of another make; guards all below
 
-	over atomic.Bool // cancelled, or told that the parent has ended
-
-	mu     sync.Mutex // guards all below
-	err    error      // of Err; set before over, like cause
+	over   atomic.Bool // cancelled, or told that the parent has ended
+	follow bool        // the parent will tell
+	first  Listener    // rarely is there another
+	others []Listener
+	err    error // of Err; set before over, like cause
 	cause  error
 	done   chan struct{}
-	first  Listener // rarely is there another
-	others []Listener
-	follow bool        // the parent will tell
-	leave  func() bool // what takes that back where the parent is of another make; else nil
+	leave  func() bool // what takes follow back where the parent is of another make; else nil
 }
 
 // Begin makes c a context under parent. c must be new.
-func (c *Context) Begin(parent context.Context) { c.Context = parent }
+func (c *Context) Begin(parent context.Context) {
+	c.Context = parent
+	if c.up = ours(parent); c.up != nil {
+		c.kin = c.up.kin
+	} else {
+		c.kin = new(sync.Mutex)
+	}
+}
 
 // Err implements context.Context.
 func (c *Context) Err() error {
@@ -42,8 +49,8 @@ func (c *Context) Done() <-chan struct{} {
 	if c.Context.Err() != nil {
 		c.Cancel(nil)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.kin.Lock()
+	defer c.kin.Unlock()
 	if c.done == nil {
 		c.done = make(chan struct{})
 		if c.over.Load() {
@@ -82,33 +89,47 @@ func (c *Context) Lifetime() *Context { return c }
 
 // Listen has l told of the end, which may have come.
 func (c *Context) Listen(l Listener) {
-	c.mu.Lock()
+	c.kin.Lock()
 	over := c.over.Load()
-	switch {
-	case over:
-	case c.first == nil:
-		c.first = l
-	default:
-		c.others = append(c.others, l)
+	if !over {
+		c.enter(l)
+		c.watch()
 	}
-	c.watch()
-	c.mu.Unlock()
+	c.kin.Unlock()
 	if over {
 		go l.ContextEnded() // who listens may hold a lock
 	}
 }
 
+// enter adds a listener. Under kin.
+func (c *Context) enter(l Listener) {
+	if c.first == nil {
+		c.first = l
+	} else {
+		c.others = append(c.others, l)
+	}
+}
+
 // Unlisten reports whether l will not be told.
 func (c *Context) Unlisten(l Listener) bool {
-	c.mu.Lock()
-	found := c.first == l
-	if found {
-		c.first = nil
-	} else if at := slices.Index(c.others, l); at >= 0 {
-		found, c.others = true, slices.Delete(c.others, at, at+1)
-	}
-	c.mu.Unlock()
+	c.kin.Lock()
+	found := c.strike(l)
+	c.kin.Unlock()
 	return found
+}
+
+// strike takes a listener away, and reports whether it was there. Under kin.
+func (c *Context) strike(l Listener) bool {
+	if c.first == l {
+		c.first = nil
+		return true
+	}
+	at := slices.Index(c.others, l)
+	if at < 0 {
+		return false
+	}
+	c.others = slices.Delete(c.others, at, at+1)
+	return true
 }
 
 // hook is a function as a Listener.
@@ -123,16 +144,21 @@ func (c *Context) AfterFunc(f func()) (stop func() bool) {
 	return func() bool { return c.Unlisten(h) }
 }
 
-// watch asks the parent to tell of its end, once. Under mu.
+// watch asks the parent to tell of its end, once. Under kin.
 func (c *Context) watch() {
 	if c.follow || c.over.Load() {
 		return
 	}
 	c.follow = true
-	if p := ours(c.Context); p != nil {
-		p.Listen(c)
-	} else if c.Context.Done() != nil {
+	switch p := c.up; {
+	case p == nil && c.Context.Done() != nil:
 		c.leave = context.AfterFunc(c.Context, c.ContextEnded)
+	case p == nil:
+	case p.over.Load():
+		go c.ContextEnded()
+	default:
+		p.enter(c)
+		p.watch()
 	}
 }
 
@@ -141,11 +167,28 @@ func (c *Context) ContextEnded() { c.Cancel(nil) }
 
 // Cancel ends the context for a reason, nil being none in particular. Where it or its parent has ended before, that stays the reason.
 func (c *Context) Cancel(why error) {
-	c.mu.Lock()
+	c.kin.Lock()
 	if c.over.Load() {
-		c.mu.Unlock()
+		c.kin.Unlock()
 		return
 	}
+	c.end(why)
+	first, others, leave := c.first, c.others, c.leave
+	c.first, c.others, c.leave = nil, nil, nil
+	c.kin.Unlock()
+	if first != nil {
+		tell(first)
+	}
+	for _, l := range others {
+		tell(l)
+	}
+	if leave != nil {
+		leave()
+	}
+}
+
+// end is Cancel before anybody is told. Under kin.
+func (c *Context) end(why error) {
 	c.err, c.cause = context.Canceled, why
 	if err := c.Context.Err(); err != nil {
 		c.err, c.cause = err, Cause(c.Context)
@@ -157,19 +200,8 @@ func (c *Context) Cancel(why error) {
 	if c.done != nil {
 		close(c.done)
 	}
-	first, others, leave := c.first, c.others, c.leave
-	c.first, c.others, c.leave = nil, nil, nil
-	c.mu.Unlock()
-	if first != nil {
-		tell(first)
-	}
-	for _, l := range others {
-		tell(l)
-	}
-	if p := ours(c.Context); p != nil && c.follow {
-		p.Unlisten(c)
-	} else if leave != nil {
-		leave()
+	if c.up != nil && c.follow {
+		c.up.strike(c)
 	}
 }
 
