@@ -63,6 +63,7 @@ type order struct {
 // An idle connection that the engine has closed meanwhile is not used; one that turns out to be dead before any byte of an
 // answer is replaced by a new one, once, where r.Again allows it.
 func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, error) {
+	sock.Batch() // before anything is touched that sending needs again
 	begin, err := c.openingOf(r)
 	if err != nil {
 		return nil, err
@@ -127,7 +128,6 @@ func (c *Client) anew(ctx context.Context, o *order) (*Response, error) {
 
 // exchange sends o on cn and reads the head of the answer. cn is closed when it fails.
 func (c *Client) exchange(ctx context.Context, cn *conn, o *order) (*Response, error) {
-	cn.hold()
 	watch := lifetime.Listen(ctx, cn)
 	if err := c.roundTrip(ctx, cn, o); err != nil {
 		watch.Stop()
@@ -160,7 +160,7 @@ func (c *Client) roundTrip(ctx context.Context, cn *conn, o *order) error {
 	if patience <= 0 {
 		patience = c.cfg.HeaderTimeout
 	}
-	sock.Batch()
+	cn.hold()
 	cn.load(appendHead(cn.buf[:0], o.opening, o.Request), o.Segments)
 	n, failed := int64(0), error(nil)
 	if cn.ask() {

@@ -71,9 +71,7 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 	}
 	switch {
 	case err == nil:
-		cn := newConn(nc)
-		c.hangups.add(cn)
-		return cn, nil
+		return newConn(nc), nil
 	case ctx.Err() != nil:
 		return nil, ended(ctx)
 	}

@@ -84,6 +84,9 @@ func (f *feeding) pour() error {
 // wait serves what comes until the feed ends. The deadline is that of a slice of the idle timeout.
 func (f *feeding) wait() error {
 	c, seen, silent := f.conn, f.reads, 0
+	if c.hangups == nil {
+		f.client.hangups.add(c)
+	}
 	for {
 		c.armRead(now().after(f.idle / parts))
 		if f.ctx.Err() != nil { // its interrupt may have come before, and be undone

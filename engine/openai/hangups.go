@@ -7,7 +7,8 @@ import (
 	"octet/internal/hangup"
 )
 
-// hangups tells the open connections of a Client when their engine has closed or reset them. It runs while there are any.
+// hangups tells connections of a Client when their engine has closed or reset them: those on which a goroutine has waited for the rest
+// of a stream. No other needs it, and each arrival on a watched one costs the kernel a look at two lists. It runs while there are any.
 type hangups struct {
 	mu    sync.Mutex
 	watch *hangup.Watch    // nil without connections, or where it cannot be had
@@ -15,11 +16,8 @@ type hangups struct {
 	last  uint64           // id
 }
 
-// add watches c until it is closed, where that can be done.
+// add watches c, which is read lazily, until it is closed, where that can be done.
 func (h *hangups) add(c *conn) {
-	if c.lazy == nil {
-		return
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.watch == nil {
