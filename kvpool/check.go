@@ -25,7 +25,7 @@ func (p *Pool) Check() error {
 			if cached++; one.refs > 0 {
 				used++
 			}
-			if b.at >= one.size || one.ids[b.at] != BlockID(id) || one.drops != 0 ||
+			if b.at >= one.size || p.runs.ids[b.run][b.at] != BlockID(id) || one.drops != 0 ||
 				b.at == one.size-1 && one.last != b.hash {
 				return fmt.Errorf("%w: block %d is not at %d of run %d: %+v", ErrCorrupt, id, b.at, b.run, *one)
 			}
@@ -90,13 +90,19 @@ func (p *Pool) CheckTables(tables iter.Seq[*Table]) error {
 	}
 	held := make([]int, p.Total())
 	for t := range tables {
-		for i := 0; i < len(t.blocks); {
-			one, n := p.listed(t, i)
-			if one != nil && (i+n > len(t.blocks) || !slices.Equal(t.blocks[i:i+n], one.ids[:n])) {
-				return fmt.Errorf("%w: a table lists %v from %d on, which is not run %+v", ErrCorrupt, t.blocks, i, *one)
+		blocks := slices.Clone(t.blocks) // t stays as it is
+		t.list(blocks)
+		for i := 0; i < len(blocks); {
+			id := p.blocks[blocks[i]].run
+			n := 1
+			if id > private {
+				n = int(p.runs.all[id].size)
+				if i+n > len(blocks) || !slices.Equal(blocks[i:i+n], p.runs.blocks(id)) || i < t.covered && i+n > t.covered {
+					return fmt.Errorf("%w: a table lists %v from %d on, %d of them by runs, which is not run %+v", ErrCorrupt, blocks, i, t.covered, p.runs.all[id])
+				}
 			}
 			for ; n > 0; n-- {
-				held[t.blocks[i]]++
+				held[blocks[i]]++
 				i++
 			}
 		}

@@ -14,7 +14,7 @@
 // parents, because a prefix without its beginning is worth nothing.
 //
 // Blocks of one chain that the same tables list are a run, with one count of references. What shares, releases or asks for a prefix
-// touches runs only: hashes are cumulative, so that one that is equal says that all before it are. A run is cut where somebody
+// touches runs only, and a table writes its blocks down when somebody asks for them: hashes are cumulative, so that one that is equal says that all before it are. A run is cut where somebody
 // shares, or keeps, a part of it.
 //
 // Invariants, all proven by [Pool.Check] and [Pool.CheckTables]:

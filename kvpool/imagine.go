@@ -31,6 +31,7 @@ func (p *Pool) Imagine(chain []BlockHash) Imagined {
 
 // Release imagines that t is released.
 func (m *Imagined) Release(t *Table) {
+	t.write()
 	for i := 0; i < len(t.blocks); {
 		one, n := m.pool.listed(t, i)
 		if one != nil {
@@ -45,6 +46,7 @@ func (m *Imagined) Release(t *Table) {
 
 // Undo takes an imagined release back. Releases are taken back in any order.
 func (m *Imagined) Undo(t *Table) {
+	t.write()
 	for i := 0; i < len(t.blocks); {
 		one, n := m.pool.listed(t, i)
 		if one == nil || one.drops == one.refs {

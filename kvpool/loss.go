@@ -4,6 +4,7 @@ package kvpool
 // that they are sure to be found again. Cached blocks that nobody else holds are not counted: whoever is short of blocks
 // takes them next. Chain names what t's first blocks hold. One step a run and one a private block.
 func (p *Pool) Loss(t *Table, chain []BlockHash) (freed, kept int) {
+	t.write()
 	for i := 0; i < len(t.blocks); {
 		one, n := p.listed(t, i)
 		if one == nil || one.refs == 1 {
@@ -18,7 +19,7 @@ func (p *Pool) Loss(t *Table, chain []BlockHash) (freed, kept int) {
 		}
 		one := &p.runs.all[s.run]
 		others := one.refs
-		if t.blocks[kept] == one.ids[s.at] {
+		if t.blocks[kept] == p.runs.ids[s.run][s.at] {
 			others--
 		}
 		if others == 0 {
@@ -29,7 +30,7 @@ func (p *Pool) Loss(t *Table, chain []BlockHash) (freed, kept int) {
 	return freed, kept
 }
 
-// listed returns the run that t lists from block i on, and how many blocks it is; of a private block none and 1.
+// listed returns the run that t, which is written, lists from block i on, and how many blocks it is; of a private block none and 1.
 func (p *Pool) listed(t *Table, i int) (*run, int) {
 	if id := p.blocks[t.blocks[i]].run; id > private {
 		one := &p.runs.all[id]

@@ -138,11 +138,10 @@ func (p *Pool) take(ids []BlockID) {
 // evict sets ids to the end of the run that is idle for longest, and returns how many blocks that are, all that it has at most.
 func (p *Pool) evict(ids []BlockID) int {
 	first := p.runs.all[0].next
-	one := &p.runs.all[first]
-	n := min(len(ids), int(one.size))
+	one, own := &p.runs.all[first], p.runs.blocks(first)
+	n := min(len(ids), len(own))
 	for i := range n {
-		one.size--
-		id := one.ids[one.size]
+		id := own[len(own)-1-i]
 		b := &p.blocks[id]
 		b.run = private
 		p.prefix.remove(b.hash)
@@ -151,8 +150,9 @@ func (p *Pool) evict(ids []BlockID) int {
 		}
 		ids[i] = id
 	}
-	if p.runs.idle -= n; one.size > 0 {
-		one.last = p.blocks[one.ids[one.size-1]].hash
+	p.runs.idle -= n
+	if one.size -= int32(n); one.size > 0 {
+		one.last = p.blocks[own[one.size-1]].hash
 		return n
 	}
 	p.runs.unlink(first)

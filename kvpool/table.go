@@ -7,12 +7,64 @@ import (
 
 // Table is one sequence's block table: entry i holds tokens i·BlockSize … (i+1)·BlockSize-1. The zero Table is empty.
 // It belongs to one pool; its capacity is kept when it is emptied. Of a run it lists all blocks, one after the other, or none.
+//
+// The blocks that it begins with are written down only when somebody asks for them: until then they are spans.
 type Table struct {
-	blocks []BlockID
+	blocks  []BlockID // those below covered are not written
+	spans   []span    // blocks[:covered], in order
+	covered int
+	pool    *Pool // of the spans
+}
+
+// span is the blocks from the first one of a run on that a table came to list as one. Parts of them may be runs of their own by now: each is
+// the rest of the one before.
+type span struct {
+	run runID
+	n   int32 // blocks
 }
 
 // Blocks returns the physical blocks in order. Read-only, valid until the table changes.
-func (t *Table) Blocks() []BlockID { return t.blocks }
+func (t *Table) Blocks() []BlockID {
+	t.write()
+	return t.blocks
+}
+
+// write writes down the blocks that are spans so far.
+func (t *Table) write() {
+	if t.covered > 0 {
+		t.list(t.blocks)
+		t.spans, t.covered = t.spans[:0], 0
+	}
+}
+
+// list sets the beginning of blocks to those of the spans.
+func (t *Table) list(blocks []BlockID) {
+	for _, s := range t.spans {
+		for left := int(s.n); left > 0; {
+			n := copy(blocks, t.pool.runs.blocks(s.run))
+			if blocks, left = blocks[n:], left-n; left > 0 {
+				s.run = t.pool.runs.behind(s.run)
+			}
+		}
+	}
+}
+
+// cover adds n blocks of a run to what is covered.
+func (t *Table) cover(id runID, n int) {
+	t.spans = append(t.spans, span{id, int32(n)})
+	t.covered += n
+}
+
+// last returns the run of the last covered block. There must be one.
+func (t *Table) last() runID {
+	s := t.spans[len(t.spans)-1]
+	for {
+		if s.n -= t.pool.runs.all[s.run].size; s.n <= 0 {
+			return s.run
+		}
+		s.run = t.pool.runs.behind(s.run)
+	}
+}
 
 // Len returns the number of blocks.
 func (t *Table) Len() int { return len(t.blocks) }
@@ -33,17 +85,20 @@ func (p *Pool) Share(t *Table, chain []BlockHash) int {
 		panic(fmt.Sprintf("kvpool: sharing a prefix into a table of %d blocks", len(t.blocks)))
 	}
 	t.Reserve(len(chain))
+	t.pool = p
 	before := runID(0)
-	for len(t.blocks) < len(chain) {
-		s := p.stretch(chain[len(t.blocks):], before)
+	for t.covered < len(chain) {
+		s := p.stretch(chain[t.covered:], before)
 		if s.n == 0 {
 			break
 		}
-		one := p.hold(p.part(s))
-		p.runs.all[before].follow, before = s.run, s.run
-		t.blocks = append(t.blocks, one.ids[:s.n]...)
+		id := p.part(s)
+		p.hold(id)
+		t.cover(id, s.n)
+		p.runs.all[before].follow, before = id, id
 	}
-	return len(t.blocks)
+	t.blocks = t.blocks[:t.covered]
+	return t.covered
 }
 
 // Extend makes t at least n blocks long with fresh blocks, evicting idle content where needed. All or nothing:
@@ -64,6 +119,9 @@ func (p *Pool) Extend(t *Table, n int) bool {
 // Seal names the content of t's block i, which is full and computed, so that others can share it.
 // It reports whether the content is new to the cache: where another block already holds it, t's stays private.
 func (p *Pool) Seal(t *Table, i int, h BlockHash) bool {
+	if i < t.covered {
+		t.write()
+	}
 	id := t.blocks[i]
 	b := &p.blocks[id]
 	if b.run > private && b.hash != h {
@@ -73,32 +131,44 @@ func (p *Pool) Seal(t *Table, i int, h BlockHash) bool {
 		return false
 	}
 	b.hash = h
-	if i == 0 || !p.join(b, &p.blocks[t.blocks[i-1]], id) {
+	if i == t.covered {
+		p.sealCovered(t, b, id)
+	} else if before := p.blocks[t.blocks[i-1]].run; before <= private || !p.join(b, before, id) {
 		p.begin(b, id)
 	}
 	return true
 }
 
-// join puts b, block id, at the end of the run that ends with prev, the block before it in its table: where there is one, no other
-// table lists it, and it has room.
-func (p *Pool) join(b, prev *block, id BlockID) bool {
-	if prev.run <= private || prev.at >= runBlocks-1 {
+// sealCovered makes a run, or the end of one, of b, block id, the first one of t that is not covered, and covers it.
+func (p *Pool) sealCovered(t *Table, b *block, id BlockID) {
+	if n := len(t.spans); n > 0 && p.join(b, t.last(), id) {
+		t.spans[n-1].n++
+		t.covered++
+		return
+	}
+	t.pool = p
+	p.begin(b, id)
+	t.cover(b.run, 1)
+}
+
+// join puts b, block id, at the end of a run, that of the block before it in its table: where no other table lists it, and it has room.
+func (p *Pool) join(b *block, to runID, id BlockID) bool {
+	one := &p.runs.all[to]
+	if one.refs > 1 || one.size >= runBlocks {
 		return false
 	}
-	one := &p.runs.all[prev.run]
-	if one.refs > 1 {
-		return false
-	}
-	b.run, b.at = prev.run, prev.at+1
-	one.ids[b.at], one.size, one.last = id, b.at+1, b.hash
+	b.run, b.at = to, one.size
+	p.runs.ids[to][b.at] = id
+	one.size, one.last = b.at+1, b.hash
 	return true
 }
 
 // begin makes b, block id, a run of its own.
 func (p *Pool) begin(b *block, id BlockID) {
 	b.run, b.at = p.runs.add(1), 0
+	p.runs.ids[b.run][0] = id
 	one := &p.runs.all[b.run]
-	one.ids[0], one.size, one.last = id, 1, b.hash
+	one.size, one.last = 1, b.hash
 }
 
 // Trim shortens t to at most n blocks and releases the rest, last first.
@@ -106,11 +176,25 @@ func (p *Pool) Trim(t *Table, n int) {
 	if n >= len(t.blocks) {
 		return
 	}
-	if b := p.blocks[t.blocks[n]]; n > 0 && b.run > private && b.at > 0 {
-		p.split(b.run, int(b.at))
+	if n > 0 {
+		t.write()
+		if b := p.blocks[t.blocks[n]]; b.run > private && b.at > 0 {
+			p.split(b.run, int(b.at))
+		}
 	}
-	p.give(t.blocks[n:])
-	t.blocks = t.blocks[:n]
+	p.give(t.blocks[max(n, t.covered):])
+	for _, s := range slices.Backward(t.spans) {
+		p.dropSpan(s)
+	}
+	t.blocks, t.spans, t.covered = t.blocks[:n], t.spans[:0], 0
+}
+
+// dropSpan takes a reference back from a span, last first.
+func (p *Pool) dropSpan(s span) {
+	if left := s.n - p.runs.all[s.run].size; left > 0 {
+		p.dropSpan(span{p.runs.behind(s.run), left})
+	}
+	p.drop(s.run)
 }
 
 // Release empties t. Its content stays cached until the blocks are needed, the end of the sequence going first.
