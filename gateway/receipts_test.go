@@ -109,11 +109,8 @@ func TestVerdictsStayWithTheirReceipt(t *testing.T) {
 
 func legOfNothing(rng *rand.Rand) []byte {
 	p := pen{make([]byte, 4)}
-	p.text("leg")
-	p.text("skipped")
-	p.text(strings.Repeat("e", rng.IntN(300)))
-	p.count(rng.IntN(1e6))
-	p.count(noPick)
+	p.words("leg", "skipped", strings.Repeat("e", rng.IntN(300)))
+	p.pair(rng.IntN(1e6), noPick)
 	p.count(0)
 	return p.b
 }
@@ -121,11 +118,15 @@ func legOfNothing(rng *rand.Rand) []byte {
 func randomReceipt(rng *rand.Rand) *Receipt {
 	text := func() string { return strings.Repeat("x", max(0, rng.IntN(40)-20)*(1+rng.IntN(2)*rng.IntN(20))) }
 	r := new(Receipt)
-	var texts [someTexts]string
-	for i := range texts {
-		texts[i] = text()
+	for _, s := range append(r.rare(), &r.ID, &r.RequestID, &r.Asked.Model, &r.Decision.Specialist, &r.Decision.Rule, &r.Decision.intent, &r.Result.Finish) {
+		*s = text()
 	}
-	r.setTexts(texts)
+	if rng.IntN(3) == 0 {
+		for _, s := range r.rare() {
+			*s = ""
+		}
+		r.Result.Specialist = r.Decision.Specialist
+	}
 	for _, n := range []*int{&r.Result.PromptTokens, &r.Result.CompletionTokens, &r.cached, &r.Asked.MaxTokens, &r.Prompt.Tokens} {
 		*n = rng.IntN(1<<(1+rng.IntN(40))) - rng.IntN(200)
 	}
