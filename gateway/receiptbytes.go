@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"time"
 
@@ -133,7 +134,11 @@ func flag8(on bool, bit byte) byte {
 
 // texts writes those that are there mostly.
 func (p *pen) texts(r *Receipt) {
-	b := putText(putText(p.b, r.ID), r.RequestID)
+	asked := r.RequestID
+	if asked == r.ID {
+		asked = "" // which no request is called
+	}
+	b := putText(putText(p.b, r.ID), asked)
 	b = putText(putText(b, r.Asked.Model), r.Decision.Specialist)
 	b = putText(putText(b, r.Decision.Rule), r.Decision.intent)
 	p.b = putText(b, r.Result.Finish)
@@ -141,6 +146,7 @@ func (p *pen) texts(r *Receipt) {
 
 func (p *pen) readTexts(r *Receipt) {
 	r.ID, r.RequestID, r.Asked.Model, r.Decision.Specialist = p.readText(), p.readText(), p.readText(), p.readText()
+	r.RequestID = cmp.Or(r.RequestID, r.ID)
 	r.Decision.Rule, r.Decision.intent, r.Result.Finish = p.readText(), p.readText(), p.readText()
 }
 

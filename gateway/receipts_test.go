@@ -64,8 +64,7 @@ func TestAReceiptIsReadAsItWasWritten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rs, want := newReceipts(most), []string{}
 	for i := range 4 * most {
-		r := randomReceipt(rng)
-		r.ID = fmt.Sprint("r-", i)
+		r := randomReceipt(rng, fmt.Sprint("r-", i))
 		r.refs = append(r.refs, legRefs{specialist: fmt.Sprint("s", i/100)})
 		r.legs = legOfNothing(rng)
 		keep(rs, "t", r)
@@ -115,13 +114,15 @@ func legOfNothing(rng *rand.Rand) []byte {
 	return p.b
 }
 
-func randomReceipt(rng *rand.Rand) *Receipt {
+func randomReceipt(rng *rand.Rand, id string) *Receipt {
 	text := func() string { return strings.Repeat("x", max(0, rng.IntN(40)-20)*(1+rng.IntN(2)*rng.IntN(20))) }
 	r := new(Receipt)
-	for _, s := range append(r.rare(), &r.ID, &r.RequestID, &r.Asked.Model, &r.Decision.Specialist, &r.Decision.Rule, &r.Decision.intent, &r.Result.Finish) {
+	for _, s := range append(r.rare(), &r.RequestID, &r.Asked.Model, &r.Decision.Specialist, &r.Decision.Rule, &r.Decision.intent, &r.Result.Finish) {
 		*s = text()
 	}
+	r.ID, r.RequestID = id, r.RequestID+"q"
 	if rng.IntN(3) == 0 {
+		r.RequestID = r.ID
 		for _, s := range r.rare() {
 			*s = ""
 		}
