@@ -1,12 +1,8 @@
 package gateway
 
-import (
-	"sync/atomic"
+import "sync/atomic"
 
-	"github.com/prometheus/client_golang/prometheus"
-)
-
-// Accuracy counts what became of the hits that were predicted of one replica: whether its engine delivered all of the cached
+// Accuracy counts what became of the hits that were predicted of one replica, or one specialist: whether the engine delivered all of the cached
 // tokens, a part, or none. Safe for concurrent use; a nil one counts nothing.
 type Accuracy struct{ all, part, none atomic.Uint64 }
 
@@ -61,24 +57,6 @@ func kept(predicted, delivered int) string {
 		return keptPart
 	}
 	return keptNone
-}
-
-// predictions are one specialist's handles of octet_predicted_hits_total.
-type predictions struct{ all, part, none prometheus.Counter }
-
-func newPredictions(vec *prometheus.CounterVec, specialist string) predictions {
-	return predictions{vec.WithLabelValues(specialist, keptAll), vec.WithLabelValues(specialist, keptPart), vec.WithLabelValues(specialist, keptNone)}
-}
-
-func (p *predictions) note(kept string) {
-	switch kept {
-	case keptAll:
-		p.all.Inc()
-	case keptPart:
-		p.part.Inc()
-	default:
-		p.none.Inc()
-	}
 }
 
 // notePredicted holds the hit that the answering replica was picked for against what its engine delivered.

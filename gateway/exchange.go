@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -113,7 +114,7 @@ type intent struct {
 var (
 	exchanges = sync.Pool{New: func() any {
 		x := &exchange{memory: new(memory)}
-		x.calls = calls{x.since, x.renderPrompt, x.promptPieces, x.member, x.mayRetry, x.freshID}
+		x.calls = calls{x.since, x.renderPrompt, x.promptPieces, x.member, x.mayRetry}
 		return x
 	}}
 	questions = sync.Pool{New: func() any { return new(question) }}
@@ -130,7 +131,9 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 		x.question = questions.Get().(*question)
 	}
 	x.receiptNo = x.freshID()
-	x.id = requestID(x.heads.requestID, x.calls.id)
+	if x.id = x.receiptNo; wellFormed(x.heads.requestID) { // who names no request names it by its receipt
+		x.id = strings.Clone(x.heads.requestID) // the receipt keeps it, and not the head that it is a part of
+	}
 	x.ctx, x.protocol = r.Context(), plain{}
 	return x
 }

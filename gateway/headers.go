@@ -94,9 +94,10 @@ func sendHead(w http.ResponseWriter, status, length int, f fields) {
 	w.WriteHeader(status)
 }
 
-// What begins the heads of answers.
+// What heads of answers begin with, and what those have that were neither refused nor kept waiting.
 const (
 	jsonAnswer  = "Content-Type: application/json\r\n"
+	atOnce      = "X-Attempts: 1\r\nX-Queue-Ms: 0\r\n"
 	eventAnswer = "Content-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
 )
 
@@ -107,7 +108,7 @@ func (x *exchange) writeHead(now time.Time, length int) {
 		kind = eventAnswer
 	}
 	f := x.identify(append(x.head[:0], kind...))
-	f = append(f, x.sp.field...).text("X-Replica: ", x.turn.rep.Opaque)
+	f = append(append(f, x.sp.field...), x.turn.rep.field...)
 	if x.verdict.Adapter != "" {
 		f = f.text("X-Adapter: ", x.verdict.Adapter)
 	}
@@ -118,7 +119,12 @@ func (x *exchange) writeHead(now time.Time, length int) {
 	if name := x.shadow.name(); name != "" {
 		f = f.text("X-Shadow: ", name)
 	}
-	f = f.number("X-Attempts: ", x.attempts).number("X-Queue-Ms: ", int(x.queued.Milliseconds())).number("X-Cached-Tokens: ", x.cachedTokens())
+	if x.attempts == 1 && x.queued < time.Millisecond {
+		f = append(f, atOnce...)
+	} else {
+		f = f.number("X-Attempts: ", x.attempts).number("X-Queue-Ms: ", int(x.queued.Milliseconds()))
+	}
+	f = f.number("X-Cached-Tokens: ", x.cachedTokens())
 	f = append(f, x.sp.Board.LinesAt(now)...)
 	if x.intent.Explain {
 		f = f.text("Server-Timing: ", x.timings())

@@ -79,6 +79,7 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 		"names that would be more": func(x *exchange) {
 			x.sp.Name, x.turn.rep.Opaque = "a\r\nX-Replica: b\r\n\r\n{}", "\n"
 			x.rt.Seal()
+			x.turn.rep.seal()
 			x.verdict.Adapter = "a: b\rc: d\n\r"
 		},
 	} {

@@ -49,7 +49,7 @@ func (x *exchange) knobs() *intentKnobs {
 // countOffer counts a request for whom it is to be answered by.
 func (x *exchange) countOffer() {
 	if sp := x.lane(); !x.dry && sp.handles != nil {
-		sp.handles.offered[bandOf(x.intent.Priority)].Inc()
+		sp.handles.offered[bandOf(x.intent.Priority)].Add(1)
 	}
 }
 
@@ -57,7 +57,7 @@ func (x *exchange) countOffer() {
 func (x *exchange) countAdmission() {
 	if !x.admitted {
 		x.admitted = true
-		x.sp.handles.admitted[bandOf(x.intent.Priority)].Inc()
+		x.sp.handles.admitted[bandOf(x.intent.Priority)].Add(1)
 	}
 }
 

@@ -33,19 +33,16 @@ const noPick = index.MaxHosts
 func (r *Receipt) note(x *exchange, plan routing.Plan, err error) {
 	depths := x.sp.depths(x.route.View())
 	for i, n := 0, x.route.Accounts(); i < n; i++ {
-		begin := len(r.legs)
-		a := x.route.Account(i, append(r.legs, 0, 0, 0, 0))
+		begin, why := len(r.legs), ""
+		a := routing.Account{Facts: append(r.legs, 0, 0, 0, 0)}
+		x.route.Account(i, &a)
 		le.PutUint32(a.Facts[begin:], uint32(len(a.Facts)-begin-4))
-		p, why := pen{a.Facts}, ""
 		if err != nil && i == n-1 {
 			why = err.Error()
 		}
-		p.text(a.Leg)
-		p.text(a.Skipped)
-		p.text(why)
-		p.count(x.prompt.Tokens)
-		pick := pickOf(plan, a.Leg)
-		p.count(pick)
+		pick, p := pickOf(plan, a.Leg), pen{a.Facts}
+		p.words(a.Leg, a.Skipped, why)
+		p.pair(x.prompt.Tokens, pick)
 		if pick != noPick && depths != nil && a.Candidates != nil {
 			p.hold(depths, a.Candidates)
 		} else {
@@ -79,8 +76,8 @@ func (p *pen) hold(depths *[index.MaxHosts]uint16, candidates *index.HostBitmap)
 func (p *pen) leg(refs *legRefs) RoutingRecord {
 	l := legFacts{legRefs: refs}
 	l.facts = p.take(int(le.Uint32(p.take(4))))
-	l.leg, l.skipped, l.err = p.readText(), p.readText(), p.readText()
-	l.tokens, l.pick = p.readCount(), p.readCount()
+	l.leg, l.skipped, l.err = p.readWords()
+	l.tokens, l.pick = p.readPair()
 	l.held = p.take(p.readCount())
 	return l.record()
 }

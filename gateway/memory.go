@@ -36,7 +36,6 @@ type calls struct {
 	pieces func() [][]byte
 	member func(name string) []byte
 	retry  func() bool
-	id     func() string
 }
 
 // question is what the client sent and what is made of it for an engine. A stream that has begun has no more use for it.

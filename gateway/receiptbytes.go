@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"time"
 
@@ -15,9 +16,10 @@ func (r *Receipt) appendTo(b []byte) []byte {
 	at := len(b)
 	p := pen{append(b, sized[:]...)}
 	r.putSized((*[len(sized)]byte)(p.b[at:]))
-	has := p.texts(r.texts())
-	le.PutUint32(p.b[at+offTexts:], has)
-	p.guesses(&r.Decision)
+	p.texts(r)
+	if says := p.b[at+offFlags]; says&(saysRare|saysGuesses) != 0 {
+		p.seldom(r, says)
+	}
 	p.count(len(r.Attempts))
 	for i := range r.Attempts {
 		p.attempt(&r.Attempts[i], r.Decision.Specialist)
@@ -26,19 +28,36 @@ func (r *Receipt) appendTo(b []byte) []byte {
 	return append(p.b, r.legs...)
 }
 
+// seldom writes what most receipts have nothing of.
+func (p *pen) seldom(r *Receipt, says byte) {
+	if says&saysRare != 0 {
+		for _, s := range r.rare() {
+			p.text(*s)
+		}
+	}
+	if says&saysGuesses != 0 {
+		p.guesses(&r.Decision)
+	}
+}
+
 // readReceipt returns the receipt that was written, still to be told. It shares no memory with b.
 func readReceipt(b []byte, refs []legRefs) *Receipt {
 	r, p := new(Receipt), pen{b}
 	t := (*[len(sized)]byte)(p.take(len(sized)))
 	r.readSized(t)
-	r.setTexts(p.readTexts(le.Uint32(t[offTexts:])))
+	p.readTexts(r)
+	r.Result.Specialist = r.Decision.Specialist
+	if t[offFlags]&saysRare != 0 {
+		for _, s := range r.rare() {
+			*s = p.readText()
+		}
+	}
+	if t[offFlags]&saysGuesses != 0 {
+		p.readGuesses(&r.Decision)
+	}
 	if t[offFlags]&saysCached != 0 {
 		r.Result.CachedTokens = &r.cached
 	}
-	if t[offFlags]&saysOwn != 0 {
-		r.Result.Specialist = r.Decision.Specialist
-	}
-	p.readGuesses(&r.Decision)
 	r.Attempts = make([]Attempt, p.readCount())
 	for i := range r.Attempts {
 		p.readAttempt(&r.Attempts[i], r.Decision.Specialist)
@@ -48,13 +67,10 @@ func readReceipt(b []byte, refs []legRefs) *Receipt {
 }
 
 // sized is room for what is of one size.
-var sized [120]byte
+var sized [116]byte
 
-// Where some of it lies.
-const (
-	offFlags = 115
-	offTexts = 116 // a bit for each text that is not empty
-)
+// offFlags is where among them it says what follows.
+const offFlags = 115
 
 const (
 	saysSession = 1 << iota
@@ -63,7 +79,8 @@ const (
 	saysViable
 	saysDone
 	saysCached
-	saysOwn // who answered is who was chosen
+	saysRare
+	saysGuesses
 )
 
 func (r *Receipt) putSized(t *[len(sized)]byte) {
@@ -89,7 +106,7 @@ func (r *Receipt) putSized(t *[len(sized)]byte) {
 	t[112], t[113], t[114] = byte(r.kind), byte(a.policy), byte(r.Decision.routedBy)
 	t[offFlags] = flag8(a.Session, saysSession) | flag8(a.Stream, saysStream) | flag8(r.Prompt.Exact, saysExact) |
 		flag8(r.Decision.SecondViable, saysViable) | flag8(e.Done, saysDone) | flag8(e.CachedTokens != nil, saysCached) |
-		flag8(e.Specialist == r.Decision.Specialist, saysOwn)
+		flag8(r.hasRare(), saysRare) | flag8(len(r.Decision.Cues)+len(r.Decision.probabilities) > 0, saysGuesses)
 }
 
 func (r *Receipt) readSized(t *[len(sized)]byte) {
@@ -115,53 +132,35 @@ func flag8(on bool, bit byte) byte {
 	return 0
 }
 
-// texts are what is often empty or short.
-func (r *Receipt) texts() [someTexts]string {
-	a, d, answered := &r.Asked, &r.Decision, r.Result.Specialist
-	if answered == d.Specialist {
-		answered = "" // a flag says so
+// texts writes those that are there mostly.
+func (p *pen) texts(r *Receipt) {
+	asked := r.RequestID
+	if asked == r.ID {
+		asked = "" // which no request is called
 	}
-	return [...]string{
-		r.ID, r.RequestID, a.Model, d.Specialist, d.Rule, d.intent, r.Result.Finish, r.Result.Code,
-		a.Intent, a.Adapter, d.Adapter, d.Second, d.Shadow, d.Demoted, d.Probe, answered,
-	}
+	b := putText(putText(p.b, r.ID), asked)
+	b = putText(putText(b, r.Asked.Model), r.Decision.Specialist)
+	b = putText(putText(b, r.Decision.Rule), r.Decision.intent)
+	p.b = putText(b, r.Result.Finish)
 }
 
-func (r *Receipt) setTexts(t [someTexts]string) {
+func (p *pen) readTexts(r *Receipt) {
+	r.ID, r.RequestID, r.Asked.Model, r.Decision.Specialist = p.readText(), p.readText(), p.readText(), p.readText()
+	r.RequestID = cmp.Or(r.RequestID, r.ID)
+	r.Decision.Rule, r.Decision.intent, r.Result.Finish = p.readText(), p.readText(), p.readText()
+}
+
+// rare are the texts that are mostly empty.
+func (r *Receipt) rare() []*string {
 	a, d := &r.Asked, &r.Decision
-	r.ID, r.RequestID, a.Model, d.Specialist, d.Rule, d.intent, r.Result.Finish, r.Result.Code = t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7]
-	a.Intent, a.Adapter, d.Adapter, d.Second, d.Shadow, d.Demoted, d.Probe = t[8], t[9], t[10], t[11], t[12], t[13], t[14]
-	r.Result.Specialist = t[15]
+	return []*string{&a.Intent, &a.Adapter, &d.Adapter, &d.Second, &d.Shadow, &d.Demoted, &d.Probe, &r.Result.Code, &r.Result.Specialist}
 }
 
-const someTexts = 16
-
-// texts writes those that are not empty, and returns a bit for each of them.
-func (p *pen) texts(all [someTexts]string) (has uint32) {
-	b := p.b
-	for i, s := range all {
-		if s == "" {
-			continue
-		}
-		has |= 1 << i
-		if len(s) < long {
-			b = append(b, byte(len(s)))
-		} else {
-			b = le.AppendUint32(append(b, long), uint32(len(s)))
-		}
-		b = append(b, s...)
-	}
-	p.b = b
-	return has
-}
-
-func (p *pen) readTexts(has uint32) (all [someTexts]string) {
-	for i := range all {
-		if has>>i&1 != 0 {
-			all[i] = p.readText()
-		}
-	}
-	return all
+// hasRare says whether one of them is not: who answered counts where it is not who was chosen.
+func (r *Receipt) hasRare() bool {
+	a, d := &r.Asked, &r.Decision
+	return len(a.Intent)|len(a.Adapter)|len(d.Adapter)|len(d.Second)|len(d.Shadow)|len(d.Demoted)|len(d.Probe)|len(r.Result.Code) != 0 ||
+		r.Result.Specialist != d.Specialist
 }
 
 // What an attempt says.
@@ -169,25 +168,25 @@ const (
 	saysDelivered = 1 << iota
 	saysChosen    // it is the turn of who was chosen
 	saysStep
-	saysFallback
-	saysOutcome // that is not ok
+	saysMore // than that it went well
 )
 
 func (p *pen) attempt(a *Attempt, chosen string) {
 	says := flag8(a.DeliveredTokens != nil, saysDelivered) | flag8(a.Specialist == chosen, saysChosen) | flag8(a.Step != "", saysStep) |
-		flag8(a.Fallback != "", saysFallback) | flag8(a.Outcome != outcomeOK, saysOutcome)
+		flag8(a.Fallback != "" || a.Detail != "" || a.Outcome != outcomeOK, saysMore)
 	b := le.AppendUint64(append(p.b, says), math.Float64bits(a.QueueMs))
 	b = le.AppendUint64(b, math.Float64bits(a.Ms))
 	b = le.AppendUint64(b, uint64(a.PredictedTokens))
 	p.b = le.AppendUint64(b, uint64(a.delivered))
 	p.text(a.Replica)
-	for _, s := range [...]struct {
-		says bool
-		text string
-	}{{says&saysChosen == 0, a.Specialist}, {says&saysStep != 0, a.Step}, {says&saysFallback != 0, a.Fallback}, {says&saysOutcome != 0, a.Outcome}, {says&saysOutcome != 0, a.Detail}} {
-		if s.says {
-			p.text(s.text)
-		}
+	if says&saysChosen == 0 {
+		p.text(a.Specialist)
+	}
+	if says&saysStep != 0 {
+		p.text(a.Step)
+	}
+	if says&saysMore != 0 {
+		p.words(a.Outcome, a.Detail, a.Fallback)
 	}
 }
 
@@ -205,11 +204,8 @@ func (p *pen) readAttempt(a *Attempt, chosen string) {
 	if says&saysStep != 0 {
 		a.Step = p.readText()
 	}
-	if says&saysFallback != 0 {
-		a.Fallback = p.readText()
-	}
-	if says&saysOutcome != 0 {
-		a.Outcome, a.Detail = p.readText(), p.readText()
+	if says&saysMore != 0 {
+		a.Outcome, a.Detail, a.Fallback = p.readWords()
 	}
 }
 

@@ -64,8 +64,7 @@ func TestAReceiptIsReadAsItWasWritten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rs, want := newReceipts(most), []string{}
 	for i := range 4 * most {
-		r := randomReceipt(rng)
-		r.ID = fmt.Sprint("r-", i)
+		r := randomReceipt(rng, fmt.Sprint("r-", i))
 		r.refs = append(r.refs, legRefs{specialist: fmt.Sprint("s", i/100)})
 		r.legs = legOfNothing(rng)
 		keep(rs, "t", r)
@@ -109,23 +108,26 @@ func TestVerdictsStayWithTheirReceipt(t *testing.T) {
 
 func legOfNothing(rng *rand.Rand) []byte {
 	p := pen{make([]byte, 4)}
-	p.text("leg")
-	p.text("skipped")
-	p.text(strings.Repeat("e", rng.IntN(300)))
-	p.count(rng.IntN(1e6))
-	p.count(noPick)
+	p.words("leg", "skipped", strings.Repeat("e", rng.IntN(300)))
+	p.pair(rng.IntN(1e6), noPick)
 	p.count(0)
 	return p.b
 }
 
-func randomReceipt(rng *rand.Rand) *Receipt {
+func randomReceipt(rng *rand.Rand, id string) *Receipt {
 	text := func() string { return strings.Repeat("x", max(0, rng.IntN(40)-20)*(1+rng.IntN(2)*rng.IntN(20))) }
 	r := new(Receipt)
-	var texts [someTexts]string
-	for i := range texts {
-		texts[i] = text()
+	for _, s := range append(r.rare(), &r.RequestID, &r.Asked.Model, &r.Decision.Specialist, &r.Decision.Rule, &r.Decision.intent, &r.Result.Finish) {
+		*s = text()
 	}
-	r.setTexts(texts)
+	r.ID, r.RequestID = id, r.RequestID+"q"
+	if rng.IntN(3) == 0 {
+		r.RequestID = r.ID
+		for _, s := range r.rare() {
+			*s = ""
+		}
+		r.Result.Specialist = r.Decision.Specialist
+	}
 	for _, n := range []*int{&r.Result.PromptTokens, &r.Result.CompletionTokens, &r.cached, &r.Asked.MaxTokens, &r.Prompt.Tokens} {
 		*n = rng.IntN(1<<(1+rng.IntN(40))) - rng.IntN(200)
 	}

@@ -143,7 +143,7 @@ func (x *exchange) observeFirstToken(now time.Time) {
 		x.sp.Board.ObserveIntent(now, x.intent.Intent, ttft)
 	}
 	x.sp.Board.ObserveAdmission(now, now.Sub(x.arrival.Add(x.routed+x.turn.ticket.Waited())))
-	x.sp.handles.ttft.Observe(ttft.Seconds())
+	x.sp.handles.began(ttft)
 }
 
 // close writes the end of the request into the receipt, the windows, the metrics and the log.

@@ -90,6 +90,7 @@ func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 		tb.Fatal(err)
 	}
 	x.turn = turn{rep: &Replica{Name: "debug-0", Opaque: "abc", Gate: gate, Fleet: &fleet.Replica{}}, ticket: ticket}
+	x.turn.rep.seal()
 	return x
 }
 

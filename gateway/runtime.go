@@ -82,10 +82,15 @@ func (rt *Runtime) Seal() *Runtime {
 	}
 	for _, rep := range &rt.Replicas {
 		if rep != nil && rep.quoted == nil {
-			rep.quoted = wire.AppendQuoted(nil, rep.Model)
+			rep.seal()
 		}
 	}
 	return rt
+}
+
+// seal spells out what requests and answers say of it.
+func (r *Replica) seal() {
+	r.quoted, r.field = wire.AppendQuoted(nil, r.Model), fields(nil).text("X-Replica: ", r.Opaque)
 }
 
 // few is how many names are sooner compared than looked up.
@@ -190,6 +195,7 @@ type Replica struct {
 	Accuracy        *Accuracy         // of the hits predicted here; nil where nobody counts
 
 	quoted []byte // Model as JSON has it
+	field  fields // of an answer's head: Opaque
 }
 
 // TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored approximately.

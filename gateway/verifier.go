@@ -58,8 +58,8 @@ func (s *Server) judgeCopy(sp *Specialist, asked time.Time, answer string) {
 func (sp *Specialist) judged(v slo.Verdict) {
 	sp.Board.Outcome(v)
 	if v.Pass {
-		sp.handles.pass.Inc()
+		sp.handles.pass.Add(1)
 	} else {
-		sp.handles.fail.Inc()
+		sp.handles.fail.Add(1)
 	}
 }

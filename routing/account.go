@@ -60,18 +60,20 @@ type Account struct {
 // Accounts is how many legs Account knows.
 func (c *Context) Accounts() int { return len(c.selections) }
 
-// Account returns what Selections tells of a leg, the bare facts appended to room.
-func (c *Context) Account(leg int, room []byte) Account {
+// Account makes a what Selections tells of a leg, the bare facts appended to a.Facts.
+func (c *Context) Account(leg int, a *Account) {
 	s := &c.selections[leg]
-	a := Account{Leg: s.leg, Skipped: s.skipped, Facts: room}
+	a.Leg, a.Skipped, a.Candidates, a.Profile = s.leg, s.skipped, nil, nil
 	if r := s.made(); r != nil && c.traced {
-		a.Candidates, a.Profile, a.Facts = &r.candidates, r.profile, r.appendFacts(room, c.hoistedFor(leg))
+		a.Candidates, a.Profile, a.Facts = &r.candidates, r.profile, r.appendFacts(a.Facts, c.hoistedFor(leg))
 	}
-	return a
 }
 
 // hoistedFor is what was prepared for all legs, which the first of them tells that tells anything.
 func (c *Context) hoistedFor(leg int) []lap {
+	if len(c.hoisted) == 0 {
+		return nil
+	}
 	for i := range leg {
 		if c.selections[i].made() != nil {
 			return nil
@@ -88,22 +90,24 @@ func (p *Profile) Retell(facts []byte) *Trace {
 
 var le = binary.LittleEndian
 
-// appendFacts appends what read reads: four counts, who the candidates were, who was left after each cut, totals, scores, times. Who
+// appendFacts appends what read reads: four counts (a filter is below 256), who the candidates were, who was left after each cut, totals, scores, times. Who
 // passed the filters follows from the cuts.
 func (r *record) appendFacts(b []byte, hoisted []lap) []byte {
-	b = le.AppendUint64(b, uint64(len(r.cuts))|uint64(len(r.total))<<16|uint64(len(r.raw))<<32)
-	b = append(b, byte(min(len(hoisted)+len(r.laps), math.MaxUint8)))
+	laps := min(len(hoisted)+len(r.laps), math.MaxUint8)
+	b = le.AppendUint64(b, uint64(len(r.cuts))|uint64(laps)<<8|uint64(len(r.total))<<16|uint64(len(r.raw))<<32)
 	b = appendSet(b, &r.candidates)
 	for i := range r.cuts {
 		b = appendSet(le.AppendUint16(b, uint16(r.cuts[i].filter)), &r.cuts[i].left)
 	}
-	for _, n := range r.total {
-		b = le.AppendUint64(b, math.Float64bits(n))
+	for _, numbers := range [...][]float64{r.total, r.raw} {
+		for _, n := range numbers {
+			b = le.AppendUint64(b, math.Float64bits(n))
+		}
 	}
-	for _, n := range r.raw {
-		b = le.AppendUint64(b, math.Float64bits(n))
+	if laps > 0 {
+		b = appendLaps(appendLaps(b, hoisted), r.laps)
 	}
-	return appendLaps(appendLaps(b, hoisted), r.laps)
+	return b
 }
 
 // appendSet appends which words of a set have anybody in them, and these.
@@ -131,11 +135,11 @@ func appendLaps(b []byte, laps []lap) []byte {
 
 // read makes r what appendFacts was asked of, its laps excepted, which it returns.
 func (r *record) read(b []byte) []StageTrace {
-	counts := le.Uint64(b)
-	stages := make([]StageTrace, b[8])
-	b = readSet(b[9:], &r.candidates)
+	counts, cuts := le.Uint64(b), int(b[0])
+	stages := make([]StageTrace, b[1])
+	b = readSet(b[8:], &r.candidates)
 	r.left = r.candidates
-	for range counts & 0xffff {
+	for range cuts {
 		c := cut{filter: int(le.Uint16(b))}
 		b = readSet(b[2:], &c.left)
 		r.cuts, r.left = append(r.cuts, c), c.left

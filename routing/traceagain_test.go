@@ -24,7 +24,8 @@ func TestWhatIsToldLateSaysTheSame(t *testing.T) {
 		if c.Accounts() != 1 {
 			t.Fatalf("%d accounts", c.Accounts())
 		}
-		a := c.Account(0, []byte("others"))
+		a := routing.Account{Facts: []byte("others")}
+		c.Account(0, &a)
 		if a.Candidates.Count() != n {
 			t.Errorf("%v, want %d candidates", a.Candidates, n)
 		}
@@ -57,7 +58,8 @@ func TestNothingIsToldOfWhatWasNotTraced(t *testing.T) {
 	if _, err := routing.Single(traced(t)).Plan(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if a := c.Account(0, nil); c.Accounts() != 1 || a.Profile != nil || a.Candidates != nil || len(a.Facts) != 0 {
+	a := routing.Account{Profile: traced(t)}
+	if c.Account(0, &a); c.Accounts() != 1 || a.Profile != nil || a.Candidates != nil || len(a.Facts) != 0 {
 		t.Errorf("%+v", a)
 	}
 }

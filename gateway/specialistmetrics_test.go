@@ -1,0 +1,108 @@
+package gateway
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+)
+
+// The series of specialists are those that Prometheus' own counters and histograms would make of the same requests.
+func TestSpecialistsAreCountedAsPrometheusWould(t *testing.T) {
+	names, rng := []string{"a", "b"}, rand.New(rand.NewPCG(3, 4))
+	m, want := NewMetrics("", "", ""), prometheus.NewRegistry()
+	requests := counters(requestsName, requestsHelp, "specialist", "status")
+	tokens := counters("octet_tokens_total", "Tokens, by kind.", "specialist", "kind")
+	ttft := histograms("octet_ttft_seconds", "Arrival to first token of streamed answers.", latency[:], "specialist")
+	total := histograms("octet_request_duration_seconds", "Arrival to the end of the answer.", latency[:], "specialist")
+	want.MustRegister(requests, tokens, ttft, total)
+	for _, name := range names {
+		m.specialist(name)
+		requests.WithLabelValues(name, "200")
+		for _, kind := range []string{"prompt", "completion", "cached"} {
+			tokens.WithLabelValues(name, kind)
+		}
+		ttft.WithLabelValues(name)
+		total.WithLabelValues(name)
+	}
+	for i := range 3000 {
+		sp := &Specialist{Name: names[rng.IntN(2)]}
+		sp.handles = m.specialist(sp.Name)
+		r := Result{Status: []int{200, 200, 503, 499}[rng.IntN(4)], PromptTokens: rng.IntN(5000), CompletionTokens: rng.IntN(900)}
+		took := time.Duration(rng.ExpFloat64() * float64(time.Second))
+		if i < len(latency) {
+			took = time.Duration(latency[i] * 1e9) // upon a bound
+		}
+		if i%9 == 0 {
+			m.ended(nil, "", &r, took)
+			requests.WithLabelValues("", strconv.Itoa(r.Status)).Inc()
+			continue
+		}
+		if rng.IntN(2) == 0 {
+			cached := rng.IntN(5000)
+			r.CachedTokens = &cached
+			tokens.WithLabelValues(sp.Name, "cached").Add(float64(cached))
+		}
+		m.ended(sp, "", &r, took)
+		sp.handles.began(took / 2)
+		requests.WithLabelValues(sp.Name, strconv.Itoa(r.Status)).Inc()
+		tokens.WithLabelValues(sp.Name, "prompt").Add(float64(r.PromptTokens))
+		tokens.WithLabelValues(sp.Name, "completion").Add(float64(r.CompletionTokens))
+		total.WithLabelValues(sp.Name).Observe(took.Seconds())
+		ttft.WithLabelValues(sp.Name).Observe((took / 2).Seconds())
+	}
+	families := exposed(t, want)
+	got := exposed(t, m.registry)
+	for name, text := range families {
+		if got[name] != text {
+			t.Errorf("%s is\n%s\nand should be\n%s", name, got[name], text)
+		}
+	}
+	if len(families) != 4 {
+		t.Errorf("%d families are compared", len(families))
+	}
+}
+
+// A scrape between requests sees as many in the buckets as in the count, and as many answers as durations.
+func TestAScrapeSeesWholeRequests(t *testing.T) {
+	m := NewMetrics("", "", "")
+	sp := &Specialist{Name: "a", handles: m.specialist("a")}
+	var writers sync.WaitGroup
+	for range 4 {
+		writers.Go(func() {
+			for i := range 500 {
+				m.ended(sp, "", &Result{Status: 200, PromptTokens: 1}, time.Duration(i)*time.Millisecond)
+			}
+		})
+	}
+	for range 50 {
+		e := sp.handles.endings()
+		if n, upTo := e.total.upTo(); n != e.ok || n != e.prompt || upTo[60] != n {
+			t.Fatalf("%d durations of %d answers with %d tokens, %d of them in buckets", n, e.ok, e.prompt, upTo[60])
+		}
+	}
+	writers.Wait()
+}
+
+// exposed is each family as a scrape shows it.
+func exposed(t *testing.T, from prometheus.Gatherer) map[string]string {
+	t.Helper()
+	families, err := from.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, f := range families {
+		var text bytes.Buffer
+		if _, err := expfmt.MetricFamilyToText(&text, f); err != nil {
+			t.Fatal(err)
+		}
+		all[f.GetName()] = text.String()
+	}
+	return all
+}
