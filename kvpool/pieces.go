@@ -20,6 +20,7 @@ func (h Hasher) PiecesChain(dst []BlockHash, root BlockHash, pieces [][]byte, ch
 	dst = slices.Grow(dst, left)
 	text := piecewise{rest: pieces}
 	for left > 0 {
+		text.settle()
 		if n := len(text.head) / chunkBytes; n > 0 {
 			dst = k.chunks(dst, root, text.head, chunkBytes)
 			text.head = text.head[n*chunkBytes:]
@@ -50,14 +51,18 @@ type piecewise struct {
 	rest [][]byte
 }
 
+// settle passes over pieces that are read.
+func (p *piecewise) settle() {
+	for len(p.head) == 0 {
+		p.head, p.rest = p.rest[0], p.rest[1:]
+	}
+}
+
 // read fills dst, for which there must be enough.
 func (p *piecewise) read(dst []byte) {
-	for {
+	for len(dst) > 0 {
+		p.settle()
 		n := copy(dst, p.head)
-		p.head = p.head[n:]
-		if dst = dst[n:]; len(dst) == 0 {
-			return
-		}
-		p.head, p.rest = p.rest[0], p.rest[1:]
+		dst, p.head = dst[n:], p.head[n:]
 	}
 }

@@ -70,7 +70,7 @@ type Request struct {
 	opening  int    // index of the body's '{'
 	pieces   []byte // small pieces made by Splice
 	p        parser
-	worded   []byte // wordings of what is worded otherwise in the body
+	worded   []byte // what Wording has copied
 }
 
 // message is one chat message. Its text is text, or the parts joined with a newline.

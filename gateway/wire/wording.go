@@ -24,55 +24,72 @@ func FramesOf(open func(dst []byte, role string) []byte, shut func(dst []byte) [
 	return f
 }
 
-// Wording appends the prompt in pieces, which live as long as the body and until the next Parse or Reset: the wordings of all messages
-// in their frames, each with a newline between its parts; of a completion those of its text prompts, and nothing else.
+// Wording appends the prompt in pieces, which live as long as the body and until the next Wording, Parse or Reset: the wordings of all
+// messages in their frames, each with a newline between its parts; of a completion those of its text prompts, and nothing else.
 func (r *Request) Wording(dst [][]byte, f *Frames) [][]byte {
-	r.worded = r.worded[:0] // another call would write the same
+	w := wording{r: r, pieces: dst}
+	r.worded = r.worded[:0]
 	if r.Kind == Completion {
 		for i := range r.prompts {
 			if r.prompts[i].tokens == 0 {
-				dst = append(dst, r.wording(r.prompts[i].text))
+				w.add(r.prompts[i].text)
 			}
 		}
-		return dst
+		return w.end()
 	}
 	frames := &f.first
 	for i := range r.messages {
 		m := &r.messages[i]
-		dst = r.messageWording(append(dst, frames[m.role]), m)
+		r.worded = append(r.worded, frames[m.role]...)
+		w.message(m)
 		frames = &f.next
 	}
-	return append(dst, f.last)
+	r.worded = append(r.worded, f.last...)
+	return w.end()
 }
 
-func (r *Request) messageWording(dst [][]byte, m *message) [][]byte {
+// wording makes the pieces of a prompt: long texts as they lie, and what is between them in one piece each, joined.
+type wording struct {
+	r      *Request
+	pieces [][]byte
+	done   int // worded[:done] is in pieces. Where worded moves, they stay behind
+}
+
+func (w *wording) message(m *message) {
 	if m.from == m.to {
-		return append(dst, r.wording(m.text))
+		w.add(m.text)
+		return
 	}
-	for k, part := range r.parts[m.from:m.to] {
+	for k, part := range w.r.parts[m.from:m.to] {
 		if k > 0 {
-			dst = append(dst, newline)
+			w.r.worded = append(w.r.worded, `\n`...)
 		}
-		dst = append(dst, r.wording(part))
+		w.add(part)
 	}
-	return dst
 }
 
-// newline is one's wording.
-var newline = []byte(`\n`)
+// longText is from how many bytes on a text is left where it lies: hashing what is cut costs as much as a copy of some hundred bytes.
+const longText = 1 << 10
 
-// wording is that of a text of the body.
-func (r *Request) wording(t text) []byte {
-	raw := r.p.bytes(t)
-	if t.form&formLoose == 0 {
-		return raw
+func (w *wording) add(t text) {
+	raw := w.r.p.bytes(t)
+	switch {
+	case t.form&formLoose != 0:
+		w.r.worded = appendWording(w.r.worded, raw)
+	case len(raw) < longText:
+		w.r.worded = append(w.r.worded, raw...)
+	default:
+		w.pieces = append(w.end(), raw)
 	}
-	if cap(r.worded) < len(r.p.b) {
-		r.worded = make([]byte, 0, len(r.p.b))
+}
+
+// end returns the pieces with what is not yet among them.
+func (w *wording) end() [][]byte {
+	if n := len(w.r.worded); n > w.done {
+		w.pieces = append(w.pieces, w.r.worded[w.done:n:n])
+		w.done = n
 	}
-	n := len(r.worded)
-	r.worded = appendWording(r.worded, raw)
-	return r.worded[n:len(r.worded):len(r.worded)]
+	return w.pieces
 }
 
 // appendWording appends the wording of raw, the inside of a valid JSON string, which is never longer than raw. A lone surrogate

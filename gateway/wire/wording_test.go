@@ -55,7 +55,7 @@ func checkWording(t *testing.T, r *Request, raw string) {
 	if got != slowWording(plain) || len(got) > len(raw) {
 		t.Fatalf("%q is worded %q, want %q", raw, got, slowWording(plain))
 	}
-	if got == raw && len(raw) > 0 && &pieces[0][0] != &body[len(`{"prompt":"`)] && r.prompts[0].text.form&formLoose == 0 {
+	if len(raw) >= longText && r.prompts[0].text.form&formLoose == 0 && &pieces[0][0] != &body[len(`{"prompt":"`)] {
 		t.Fatalf("%q is copied", raw)
 	}
 	var again string
@@ -104,19 +104,21 @@ func TestTextsThatMeanTheSameAreWordedAlike(t *testing.T) {
 	})
 }
 
-// A prompt's pieces are those of the body where that spells its texts as they are worded.
-func TestAWordingIsNoCopy(t *testing.T) {
-	body := []byte(`{"messages":[{"role":"system","content":"a\n\"b\""},{"role":"user","content":[{"type":"text","text":"c"},{"type":"text","text":"\/d"}]}]}`)
+// Long texts are pieces of the body where that spells them as they are worded.
+func TestLongTextsAreWordedInTheirPlace(t *testing.T) {
+	long := strings.Repeat("a\\n\\\"b\\\"", 200)
+	body := []byte(`{"messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"` + long + `"},{"type":"text","text":"\/d"}]},` +
+		`{"role":"assistant","content":"` + long + `\/"}]}`)
 	var r Request
 	if err := Parse(Chat, body, Limits{}, &r); err != nil {
 		t.Fatal(err)
 	}
 	pieces := r.Wording(nil, testFrames)
-	if got := string(bytes.Join(pieces, []byte("|"))); got != "<system\n|a\\n\\\"b\\\"|>\n<user\n|c|\\n|/d|>\n<assistant\n" {
-		t.Errorf("%q", got)
+	if got, want := string(bytes.Join(pieces, []byte("|"))), "<system\ns>\n<user\n|"+long+`|\n/d`+">\n<assistant\n"+long+"/>\n<assistant\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
-	if at := bytes.Index(body, []byte(`a\n`)); &pieces[1][0] != &body[at] {
-		t.Error("a text that is worded so already is copied")
+	if at := bytes.Index(body, []byte(long)); len(pieces) != 3 || &pieces[1][0] != &body[at] {
+		t.Errorf("a long text is copied, or else %d pieces", len(pieces))
 	}
 	if n := testing.AllocsPerRun(20, func() {
 		_ = Parse(Chat, body, Limits{}, &r)
