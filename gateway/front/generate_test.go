@@ -76,16 +76,19 @@ func (g *generator) script() *script {
 	return s
 }
 
-// repeat asks again and again what was written from there on, most often with a byte of it changed: what is remembered of one head
-// must not be taken for the next one's.
+// repeat asks again and again what was written from there on, every other time with a byte of it changed, but for the first two most
+// often: what is remembered of one head must not be taken for the next one's, and there is more to remember of the third.
 func (g *generator) repeat(from int) {
 	like := bytes.Clone(g.buf[from:])
 	if len(like) > 2<<10 {
 		return
 	}
-	for range 1 + g.IntN(4) {
+	for i := range 1 + g.IntN(6) {
 		at := len(g.buf)
 		g.buf = append(g.buf, like...)
+		if i < 2 && !g.one(3) {
+			continue
+		}
 		for range g.IntN(2) * (1 + g.IntN(2)) {
 			g.buf[at+g.IntN(len(like))] = "\r\n :\t;,0aAzx1\x00\x7f\xff"[g.IntN(16)]
 		}

@@ -48,7 +48,8 @@ func (h *habit) learn(spelt string, k kind) {
 func (h *habit) keep(line string, c *conn) {
 	if h != nil && c.req.ProtoMinor == 1 && len(c.values) == h.kept && cap(c.values) == h.room {
 		h.Keep(line)
-		h.url, h.method, h.target = c.url, c.req.Method, c.req.RequestURI
+		h.url = c.url
+		h.method, h.target = c.req.Method, c.req.RequestURI
 	}
 }
 
@@ -77,7 +78,8 @@ func (c *conn) repeat(end int) *refusal {
 	c.scan, c.inHead = scan{}, false
 	c.blankRequest()
 	h := c.habit
-	c.url, c.req.Method, c.req.RequestURI = h.url, h.method, h.target
+	c.url = h.url
+	c.req.Method, c.req.RequestURI = h.method, h.target
 	c.req.Proto, c.req.ProtoMajor, c.req.ProtoMinor = "HTTP/1.1", 1, 1
 	var f framing
 	slot, length := 0, place{}

@@ -42,7 +42,8 @@ func (c *conn) resume(h *habit) bool {
 	}
 	c.r += end
 	c.inHead = false
-	c.url, *c.req = h.url, s.request
+	c.url = h.url
+	*c.req = s.request
 	c.req.ContentLength = length
 	c.body.measured(length)
 	return true
@@ -59,5 +60,6 @@ func (h *habit) remember(head string, length place, f *framing, c *conn) {
 	if f.expects > 0 || c.req.ContentLength <= 0 {
 		return
 	}
-	s.before, s.after, s.slot, s.request = head[:length.from], head[length.from+len(f.length):], length.slot, *c.req
+	s.before, s.after, s.slot = head[:length.from], head[length.from+len(f.length):], length.slot
+	s.request = *c.req
 }
