@@ -25,6 +25,7 @@ type Request struct {
 	Bearer    string   // sent as Authorization when not empty; the client's own is never forwarded
 	Fields    []Field  // further header fields, ours alone: nothing of the client's
 
+	At            time.Time     // about now, where the caller has looked at the clock (time.Now): HeaderTimeout counts from it. Zero is unknown
 	HeaderTimeout time.Duration // until the response head; 0 is the client's default
 	IdleTimeout   time.Duration // between reads of the body; 0 is the client's default
 

@@ -118,6 +118,9 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	} else {
 		x.turn.rep.Fleet.Start(&x.turn.flight, x.demand(), now)
 	}
+	if x.s.ownClock {
+		x.turn.asked = now
+	}
 	if x.sp.Routed != nil && x.route != nil {
 		x.sp.Routed(x.route.View(), x.turn.rep.Host, now)
 	}
@@ -207,6 +210,9 @@ func (x *exchange) request(r *engine.Request, hop *Hop, segments [][]byte, budge
 	r.Method, r.Path, r.Segments, r.RequestID, r.Stream = "POST", hop.Path, segments, x.id, hop.Stream
 	r.Bearer, r.Fields, r.HeaderTimeout, r.IdleTimeout, r.Again = hop.Replica.APIKey, hop.Fields, budget, budget, x.s.again
 	r.Spare, x.spent = x.spent, nil
+	if r.At = x.turn.asked; x.beside != nil {
+		r.At = time.Time{} // that one has been waited for
+	}
 }
 
 func (x *exchange) path() string { return pathOf(x.kind) }

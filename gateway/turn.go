@@ -22,6 +22,7 @@ type turn struct {
 	flight  fleet.Flight      // in the replica's ledger
 	ticket  *scheduler.Ticket // nil without a place
 	hop     Hop               // of the last step
+	asked   time.Time         // when the Gate said yes, by time.Now; zero where another clock is ours
 	sent    engine.Request    // what the engine was asked last; Clients are done with it when they have answered
 	resp    engine.Response   // nil before the head
 	ctx     *turnContext      // ends with the request, or when the place is taken back; nil before the engine is asked

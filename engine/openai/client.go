@@ -71,7 +71,7 @@ func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, er
 	if ctx.Err() != nil {
 		return nil, ended(ctx)
 	}
-	o := order{r, begin, now()}
+	o := order{r, begin, momentOf(r.At)}
 	sent := false
 	for idle := c.idle(); idle != nil; idle = c.idle() {
 		resp, err := c.exchange(ctx, idle, &o)

@@ -10,6 +10,14 @@ var began = time.Now().Add(-time.Second)
 
 func now() moment { return moment(time.Since(began)) }
 
+// momentOf is t, or now where t is zero.
+func momentOf(t time.Time) moment {
+	if t.IsZero() {
+		return now()
+	}
+	return moment(t.Sub(began))
+}
+
 // after is the time d later.
 func (i moment) after(d time.Duration) moment { return i + moment(d) }
 

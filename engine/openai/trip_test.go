@@ -273,3 +273,17 @@ func TestNoAnswerIsMissedOnKeptConnections(t *testing.T) {
 	}
 	working.Wait()
 }
+
+// The time for the head is counted from when the request was asked for, where that is said.
+func TestTheHeadsTimeBeginsWhenTheCallerSays(t *testing.T) {
+	over := make(chan struct{})
+	c := keptConn(t, Config{}, func(*peer) { <-over })
+	defer close(over)
+	r := post("{}")
+	r.At, r.HeaderTimeout = time.Now().Add(-time.Hour), time.Hour+50*time.Millisecond
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if _, err := c.Do(ctx, r); !errors.Is(err, engine.ErrTimeout) {
+		t.Errorf("got %v", err)
+	}
+}
