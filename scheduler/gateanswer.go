@@ -17,17 +17,26 @@ func (g *Gate) answer(r *GateRequest, place rank, now Time) Answer {
 	if g.exceeds(r) {
 		return Answer{State: Refused, Reason: ErrExceedsPool}
 	}
-	n := g.waiting.newcomer(place, r.Tenant, now)
-	head := g.waiting.leads(&n)
-	reuse, fits := 0, false
-	if head {
-		reuse, fits = g.fitsAtOnce(r, now)
+	head := true
+	if g.waiting.len() > 0 {
+		n := g.waiting.newcomer(place, r.Tenant, now)
+		head = g.waiting.leads(&n)
 	}
+	if head {
+		switch reuse, fits := g.fitsAtOnce(r, now); {
+		case fits && g.slack(r, reuse, 0, now) < 0:
+			return Answer{State: Refused, Reason: ErrDeadline}
+		case fits:
+			return Answer{State: Admitted}
+		}
+	}
+	return g.unfit(r, place, head, now)
+}
+
+// unfit is answer for one who cannot start now, though nobody may be before it: then it is the head.
+func (g *Gate) unfit(r *GateRequest, place rank, head bool, now Time) Answer {
+	n := g.waiting.newcomer(place, r.Tenant, now)
 	switch {
-	case fits && g.slack(r, reuse, 0, now) < 0:
-		return Answer{State: Refused, Reason: ErrDeadline}
-	case fits:
-		return Answer{State: Admitted}
 	case r.AtOnce:
 		return Answer{State: Refused, Reason: ErrQueueFull}
 	case head && g.wouldYield(r, place, now):
