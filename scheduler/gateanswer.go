@@ -14,29 +14,39 @@ const longWait = 4
 // answer says what becomes of a request that would have place: admitted, waiting, or refused. It changes nothing.
 // Caller holds gateMu.
 func (g *Gate) answer(r *GateRequest, place rank, now Time) Answer {
-	if g.exceeds(r) {
-		return Answer{State: Refused, Reason: ErrExceedsPool}
+	head, fits, late := g.atOnce(r, place, now)
+	if fits && !late {
+		return Answer{State: Admitted}
 	}
-	head := true
+	return g.otherwise(r, place, head, fits, now)
+}
+
+// atOnce reports whether r would be the next to start, whether it fits now, and whether now is too late for its deadlines.
+// Caller holds gateMu.
+func (g *Gate) atOnce(r *GateRequest, place rank, now Time) (head, fits, late bool) {
+	if g.exceeds(r) {
+		return false, false, false
+	}
+	head = true
 	if g.waiting.len() > 0 {
 		n := g.waiting.newcomer(place, r.Tenant, now)
 		head = g.waiting.leads(&n)
 	}
-	if head {
-		switch reuse, fits := g.fitsAtOnce(r, now); {
-		case fits && g.slack(r, reuse, 0, now) < 0:
-			return Answer{State: Refused, Reason: ErrDeadline}
-		case fits:
-			return Answer{State: Admitted}
-		}
+	if !head {
+		return false, false, false
 	}
-	return g.unfit(r, place, head, now)
+	reuse, fits := g.fitsAtOnce(r, now)
+	return true, fits, fits && g.slack(r, reuse, 0, now) < 0
 }
 
-// unfit is answer for one who cannot start now, though nobody may be before it: then it is the head.
-func (g *Gate) unfit(r *GateRequest, place rank, head bool, now Time) Answer {
+// otherwise is answer for one who does not start at once: who fits is late. Caller holds gateMu.
+func (g *Gate) otherwise(r *GateRequest, place rank, head, fits bool, now Time) Answer {
 	n := g.waiting.newcomer(place, r.Tenant, now)
 	switch {
+	case g.exceeds(r):
+		return Answer{State: Refused, Reason: ErrExceedsPool}
+	case fits:
+		return Answer{State: Refused, Reason: ErrDeadline}
 	case r.AtOnce:
 		return Answer{State: Refused, Reason: ErrQueueFull}
 	case head && g.wouldYield(r, place, now):
