@@ -24,10 +24,10 @@ type Profile struct {
 
 // unit is what Build resolved of one plugin.
 type unit struct {
+	reads   slotSet // what it writes included; both on one memory line
+	writes  slotSet
 	name    string
 	stage   Stage
-	reads   slotSet // what it writes included
-	writes  slotSet
 	panics  atomic.Uint64
 	clamped atomic.Uint64 // scores outside [0,1], NaN included
 }
