@@ -92,10 +92,12 @@ func (b *beliefs) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *
 
 // DepthsAt implements plugins.Guesser.
 func (b *beliefs) DepthsAt(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16) {
-	if known := among.And(*b.told.Load()).AndNot(b.guessed()); !known.Empty() {
-		b.index.Depths(chain, known, out) // 0 for all others
-		b.approx.Extend(chain, among, now, out)
-		return
+	if told := b.told.Load(); !told.Empty() {
+		if known := among.And(*told).AndNot(b.guessed()); !known.Empty() {
+			b.index.Depths(chain, known, out) // 0 for all others
+			b.approx.Extend(chain, among, now, out)
+			return
+		}
 	}
 	b.approx.Depths(chain, among, now, out)
 }

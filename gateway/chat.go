@@ -210,11 +210,16 @@ func (x *exchange) plan() (routing.Plan, error) {
 	now := x.at(began)
 	snapshot := x.sp.Fleet()
 	x.facts(now, x.openRoute())
-	x.route.Candidates(snapshot.Hosts.AndNot(x.died))
+	candidates := snapshot.Hosts
+	if !x.died.Empty() {
+		candidates = candidates.AndNot(x.died)
+	}
+	x.route.Candidates(candidates)
 	x.route.EnableTrace(x.timer(now))
 	x.sp.Seed(x.route, snapshot)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
-	x.prompt = x.sp.Footprint(x.route.View())
+	f := x.sp.Footprint(x.route.View())
+	x.prompt.Chain, x.prompt.Tokens, x.prompt.Exact = f.Chain, f.Tokens, f.Exact // one by one: a copy at once would wait for what was just written
 	x.seen = x.since()
 	x.recordRouting(plan, err, x.seen-began)
 	return plan, err

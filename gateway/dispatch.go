@@ -57,7 +57,7 @@ func elsewhere(err error) bool {
 // attempt gets the answer of one replica under way. Preempted before anybody has seen anything of it, it queues again; after
 // that, see resume.
 func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error) {
-	if x.turn.permit, err = x.turn.rep.Fleet.TakeAt(x.at(began)); err != nil {
+	if err = x.turn.rep.Fleet.TakeAt(&x.turn.permit, x.at(began)); err != nil {
 		return err
 	}
 	for ; ; began = x.since() {

@@ -24,10 +24,10 @@ type Profile struct {
 
 // unit is what Build resolved of one plugin.
 type unit struct {
+	reads   slotSet // what it writes included; both on one memory line
+	writes  slotSet
 	name    string
 	stage   Stage
-	reads   slotSet // what it writes included
-	writes  slotSet
 	panics  atomic.Uint64
 	clamped atomic.Uint64 // scores outside [0,1], NaN included
 }
@@ -224,17 +224,19 @@ func (p *Profile) pick(c *Context, r *record) ([]Scored, error) {
 	if len(picked) == 0 {
 		return nil, r.nobody(u, View{c})
 	}
-	u.check(picked, r.left)
+	u.check(picked, &r.left)
 	return picked, nil
 }
 
 // check panics where somebody was picked that is not left, or twice.
-func (u *picker) check(picked []Scored, left index.HostBitmap) {
+func (u *picker) check(picked []Scored, left *index.HostBitmap) {
+	var before index.HostBitmap
 	for _, s := range picked {
-		if !left.Has(s.Host) {
+		word, bit := s.Host>>6, uint64(1)<<(s.Host&63) // words, since a set that was just written in words stalls whoever copies it
+		if left[word]&^before[word]&bit == 0 {
 			panic(fmt.Sprintf("routing: %s picked replica %d, which is not a candidate or was picked before", u.name, s.Host))
 		}
-		left.Clear(s.Host)
+		before[word] |= bit
 	}
 }
 

@@ -27,7 +27,7 @@ func (t *Ticket) claim(n int) {
 func (t *Ticket) take(n int) {
 	g := t.gate
 	g.reserved -= t.ahead()
-	g.pool.Extend(&t.table, t.table.Len()+n)
+	g.pool.Extend(t.table, t.table.Len()+n)
 	g.reserved += t.ahead()
 }
 

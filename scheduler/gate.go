@@ -185,20 +185,20 @@ func (g *Gate) ask(r *GateRequest) (*Ticket, *waiter, error) {
 	now := g.moment(r.Now)
 	g.letInHeld(now)
 	place := g.rank(r, now)
-	answer := g.answer(r, place, now)
-	if r.Resume == 0 && (!r.AtOnce || answer.State == Admitted) {
+	head, fits, late := g.atOnce(r, place, now)
+	starts := fits && !late
+	if r.Resume == 0 && (!r.AtOnce || starts) {
 		g.offered++
 	}
-	switch answer.State {
-	case Refused:
-		return nil, nil, refusal(r, answer)
-	case Admitted:
+	if starts {
 		place.priority = g.waiting.level(place, now)
 		return g.start(r, place, now, now), nil, nil
-	default:
-		g.displace(place, now)
-		return nil, g.enqueue(r, place, now), nil
 	}
+	if answer := g.otherwise(r, place, head, fits, now); answer.State == Refused {
+		return nil, nil, refusal(r, answer)
+	}
+	g.displace(place, now)
+	return nil, g.enqueue(r, place, now), nil
 }
 
 // Probe returns what Admit would say now, and changes nothing.

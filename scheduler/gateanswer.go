@@ -14,20 +14,39 @@ const longWait = 4
 // answer says what becomes of a request that would have place: admitted, waiting, or refused. It changes nothing.
 // Caller holds gateMu.
 func (g *Gate) answer(r *GateRequest, place rank, now Time) Answer {
-	if g.exceeds(r) {
-		return Answer{State: Refused, Reason: ErrExceedsPool}
-	}
-	n := g.waiting.newcomer(place, r.Tenant, now)
-	head := g.waiting.leads(&n)
-	reuse, fits := 0, false
-	if head {
-		reuse, fits = g.fitsAtOnce(r, now)
-	}
-	switch {
-	case fits && g.slack(r, reuse, 0, now) < 0:
-		return Answer{State: Refused, Reason: ErrDeadline}
-	case fits:
+	head, fits, late := g.atOnce(r, place, now)
+	if fits && !late {
 		return Answer{State: Admitted}
+	}
+	return g.otherwise(r, place, head, fits, now)
+}
+
+// atOnce reports whether r would be the next to start, whether it fits now, and whether now is too late for its deadlines.
+// Caller holds gateMu.
+func (g *Gate) atOnce(r *GateRequest, place rank, now Time) (head, fits, late bool) {
+	if g.exceeds(r) {
+		return false, false, false
+	}
+	head = true
+	if g.waiting.len() > 0 {
+		n := g.waiting.newcomer(place, r.Tenant, now)
+		head = g.waiting.leads(&n)
+	}
+	if !head {
+		return false, false, false
+	}
+	reuse, fits := g.fitsAtOnce(r, now)
+	return true, fits, fits && g.slack(r, reuse, 0, now) < 0
+}
+
+// otherwise is answer for one who does not start at once: who fits is late. Caller holds gateMu.
+func (g *Gate) otherwise(r *GateRequest, place rank, head, fits bool, now Time) Answer {
+	n := g.waiting.newcomer(place, r.Tenant, now)
+	switch {
+	case g.exceeds(r):
+		return Answer{State: Refused, Reason: ErrExceedsPool}
+	case fits:
+		return Answer{State: Refused, Reason: ErrDeadline}
 	case r.AtOnce:
 		return Answer{State: Refused, Reason: ErrQueueFull}
 	case head && g.wouldYield(r, place, now):

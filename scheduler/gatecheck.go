@@ -52,7 +52,7 @@ func (g *Gate) checkBlocks() error {
 			return
 		}
 		for _, t := range g.tickets {
-			if !yield(&t.table) {
+			if !yield(t.table) {
 				return
 			}
 		}

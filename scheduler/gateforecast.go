@@ -41,7 +41,11 @@ func (g *Gate) departures(now Time) *forecast {
 			f.known = false
 			return f
 		}
-		f.ends = append(f.ends, departure{at, t.table.Len()})
+		d := departure{at: at}
+		if t.table != nil {
+			d.blocks = t.table.Len()
+		}
+		f.ends = append(f.ends, d)
 	}
 	slices.SortFunc(f.ends, func(a, b departure) int { return int(a.at - b.at) })
 	return f

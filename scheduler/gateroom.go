@@ -114,7 +114,7 @@ func (t *Ticket) yield() (freed, kept int) {
 		return 0, 0
 	}
 	size := g.pool.BlockSize()
-	freed, kept = g.pool.Loss(&t.table, t.chain[:min(len(t.chain), t.computed/size)])
+	freed, kept = g.pool.Loss(t.table, t.chain[:min(len(t.chain), t.computed/size)])
 	return freed, kept * size
 }
 
@@ -179,7 +179,7 @@ func (m *room) release(t *Ticket) {
 	m.running--
 	m.owed -= t.owed
 	if m.gate.pool != nil {
-		m.pool.Release(&t.table)
+		m.pool.Release(t.table)
 	}
 }
 
@@ -193,7 +193,7 @@ func (m *room) close(released []*Ticket) {
 	for _, t := range released {
 		t.away = false
 		if m.gate.pool != nil {
-			m.pool.Undo(&t.table)
+			m.pool.Undo(t.table)
 		}
 	}
 	if m.gate.pool != nil {

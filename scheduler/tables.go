@@ -2,8 +2,8 @@ package scheduler
 
 import "octet/kvpool"
 
-// tables keeps the memory of tables that were emptied, for the next tickets.
-type tables []kvpool.Table
+// tables keeps tables that were emptied, with their memory, for the next tickets.
+type tables []*kvpool.Table
 
 const (
 	mostTables  = 32   // kept
@@ -11,17 +11,16 @@ const (
 )
 
 // take returns an empty table.
-func (s *tables) take() (t kvpool.Table) {
-	if n := len(*s); n > 0 {
-		t, *s = (*s)[n-1], (*s)[:n-1]
+func (s *tables) take() *kvpool.Table {
+	if t, ok := pop((*[]*kvpool.Table)(s)); ok {
+		return t
 	}
-	return t
+	return new(kvpool.Table)
 }
 
-// keep takes over the memory of t, which is empty.
+// keep takes over t, which is empty.
 func (s *tables) keep(t *kvpool.Table) {
 	if len(*s) < mostTables && t.Room() <= widestTable {
-		*s = append(*s, *t)
+		*s = append(*s, t)
 	}
-	*t = kvpool.Table{}
 }

@@ -29,17 +29,17 @@ type Ticket struct {
 	chain     []kvpool.BlockHash // of its prompt, while it runs: what others may share
 	giveUp    chan struct{}      // closed when it has to give way; nil until somebody asks for it
 	watch     Watcher            // told when it has to give way; nil is nobody
-	table     kvpool.Table
-	computed  int     // tokens that the engine holds by now, as far as the model knows
-	generated int     // tokens, those of Resume included
-	owed      int     // blocks that it should hold and does not
-	first     Time    // when the first token came; 0 is not yet
-	told      Time    // when generated was last told
-	crowd     float64 // gate.crowd then
-	begun     int     // generated with the first token; 0 before
-	estimate  float64 // pace that was estimated then, ns a token
-	mayYield  bool    // may be preempted
-	filling   bool    // uncached counts in gate.filling
+	table     *kvpool.Table      // nil without a pool, and after its end
+	computed  int                // tokens that the engine holds by now, as far as the model knows
+	generated int                // tokens, those of Resume included
+	owed      int                // blocks that it should hold and does not
+	first     Time               // when the first token came; 0 is not yet
+	told      Time               // when generated was last told
+	crowd     float64            // gate.crowd then
+	begun     int                // generated with the first token; 0 before
+	estimate  float64            // pace that was estimated then, ns a token
+	mayYield  bool               // may be preempted
+	filling   bool               // uncached counts in gate.filling
 	yielding  bool
 	away      bool // thought away, while it is asked for whom it could make room
 	released  bool
@@ -62,8 +62,8 @@ func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
 		n := g.holds(r, t.step)
 		t.table, t.chain = g.tables.take(), g.reusable(r)
 		t.table.Reserve(n)
-		t.reused = g.pool.Share(&t.table, t.chain)
-		g.pool.Extend(&t.table, n)
+		t.reused = g.pool.Share(t.table, t.chain)
+		g.pool.Extend(t.table, n)
 		t.computed = t.reused * g.pool.BlockSize()
 		g.reserved += t.ahead()
 		g.totals.cachedTokens += uint64(t.computed)
@@ -150,7 +150,7 @@ func (t *Ticket) begin(now Time) {
 	t.filled()
 	t.first = max(now, 1)
 	for i := t.reused; i < len(t.chain); i++ { // without a pool there is none
-		t.gate.pool.Seal(&t.table, i, t.chain[i])
+		t.gate.pool.Seal(t.table, i, t.chain[i])
 	}
 }
 
@@ -261,9 +261,9 @@ func (t *Ticket) leave(now Time) {
 	}
 	if g.pool != nil {
 		g.reserved -= t.ahead()
-		g.pool.Release(&t.table)
-		g.tables.keep(&t.table)
-		t.chain = nil
+		g.pool.Release(t.table)
+		g.tables.keep(t.table)
+		t.table, t.chain = nil, nil
 	}
 }
 

@@ -82,19 +82,23 @@ func (p *Permit) Settle(o Outcome) {
 }
 
 // Take asks the breaker for a Permit. The error is ErrBreakerOpen.
-func (r *Replica) Take() (Permit, error) { return r.TakeAt(time.Now()) }
+func (r *Replica) Take() (p Permit, err error) {
+	err = r.TakeAt(&p, time.Now())
+	return p, err
+}
 
-// TakeAt is Take for who has just looked at the clock.
-func (r *Replica) TakeAt(now time.Time) (Permit, error) {
+// TakeAt is Take for who has just looked at the clock. It writes the Permit where it is used; what p was is forgotten.
+func (r *Replica) TakeAt(p *Permit, now time.Time) error {
 	pass, err := r.breaker.cb.Load().take(now)
 	if err != nil {
-		return Permit{}, fmt.Errorf("%w: %s: %w", ErrBreakerOpen, r.spec.Name, err)
+		p.pass, p.proof, p.coming = nil, 0, time.Time{}
+		return fmt.Errorf("%w: %s: %w", ErrBreakerOpen, r.spec.Name, err)
 	}
-	p := Permit{pass: pass}
+	p.pass, p.proof, p.coming = pass, 0, time.Time{}
 	if !pass.shared && r.states.tripped.has(r.spec.Host) {
 		p.proof = r.breaker.config.OpenFor
 	}
-	return p, nil
+	return nil
 }
 
 // Allow is Take for callers that know success and failure only.

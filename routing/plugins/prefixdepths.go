@@ -55,7 +55,10 @@ func (p *prefixDepths) Prepare(_ context.Context, c *routing.Context) error {
 		}
 	}
 	if chain := shorten(BlockHashes.Get(c.View())); len(chain) > 0 {
-		among := candidates.AndNot(p.index.Stale())
+		among := candidates
+		if stale := p.index.Stale(); !stale.Empty() {
+			among = among.AndNot(stale)
+		}
 		if p.guesser != nil {
 			p.guesser.DepthsAt(chain, among, c.View().Facts().Now, depths)
 		} else {
