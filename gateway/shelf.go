@@ -102,6 +102,9 @@ func (g *ring) put(r *Receipt, text []byte) {
 		p.text = le.AppendUint16(p.text, p.ref(&r.refs[j]))
 	}
 	p.text = append(p.text, text...)
+	if end := len(p.text); end < cap(p.text) {
+		ahead(&p.text[:end+1][end]) // where the next one goes
+	}
 	if r.verdicts != nil {
 		g.tie(i, r.verdicts)
 	}
