@@ -216,8 +216,7 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.route.EnableTrace(x.timer(now))
 	x.sp.Seed(x.route, snapshot)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
-	found := x.sp.Footprint(x.route.View())
-	x.prompt.Chain, x.prompt.Tokens, x.prompt.Exact = found.Chain, found.Tokens, found.Exact // together it is a copy of what was just written
+	x.sp.Footprint(x.route.View(), &x.prompt)
 	x.seen = x.since()
 	x.recordRouting(plan, err, x.seen-began)
 	return plan, err

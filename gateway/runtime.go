@@ -144,8 +144,8 @@ type Specialist struct {
 	Seed func(c *routing.Context, s *fleet.Snapshot)
 	// Planned is told of each decision that counts, what came of it and how long it took; nil: nobody wants to know.
 	Planned func(c *routing.Context, plan routing.Plan, err error, took time.Duration)
-	// Footprint returns what the pipeline found out about the prompt: its block chain and length.
-	Footprint func(v routing.View) Footprint
+	// Footprint makes f what the pipeline found out about the prompt.
+	Footprint func(v routing.View, f *Footprint)
 	// Depths returns, by replica, how many leading blocks of the prompt it is believed to hold; nil: nobody knows.
 	Depths func(v routing.View) *[index.MaxHosts]uint16
 	// Tiers returns in which tiers replica h holds the first so many blocks of the prompt; nil: nobody knows.
