@@ -64,8 +64,8 @@ func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist
 	}
 }
 
-func footprint(v routing.View) gateway.Footprint {
-	return gateway.Footprint{Chain: plugins.BlockHashes.Get(v), Tokens: plugins.PromptTokens.Get(v), Exact: !plugins.Chunks.Get(v)}
+func footprint(v routing.View, f *gateway.Footprint) {
+	f.Chain, f.Tokens, f.Exact = plugins.BlockHashes.Get(v), plugins.PromptTokens.Get(v), !plugins.Chunks.Get(v)
 }
 
 // tiers returns where a replica holds the first so many blocks of the prompt, as its events tell.

@@ -10,6 +10,7 @@ import (
 	"octet/classifier"
 	"octet/gateway/wire"
 	"octet/routing"
+	"octet/routing/fleet"
 	"octet/scheduler"
 )
 
@@ -160,7 +161,8 @@ func (x *exchange) classify() error {
 			x.asTurns = append(x.asTurns, classifier.Turn{Role: t.Role, Text: t.Text})
 		}
 	}
-	in := classifier.Input{Model: x.req.Model, Intent: x.intent.Intent, Adapter: x.intent.Adapter, Turns: x.asTurns}
+	var in classifier.Input
+	in.Model, in.Intent, in.Adapter, in.Turns = x.req.Model, x.intent.Intent, x.intent.Adapter, x.asTurns
 	return x.rt.Cascade.Decide(&in, &x.verdict)
 }
 
@@ -210,19 +212,23 @@ func (x *exchange) plan() (routing.Plan, error) {
 	now := x.at(began)
 	snapshot := x.sp.Fleet()
 	x.facts(now, x.openRoute())
-	candidates := snapshot.Hosts
-	if !x.died.Empty() {
-		candidates = candidates.AndNot(x.died)
-	}
-	x.route.Candidates(candidates)
+	x.candidates(snapshot)
 	x.route.EnableTrace(x.timer(now))
 	x.sp.Seed(x.route, snapshot)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
-	f := x.sp.Footprint(x.route.View())
-	x.prompt.Chain, x.prompt.Tokens, x.prompt.Exact = f.Chain, f.Tokens, f.Exact // one by one: a copy at once would wait for what was just written
+	x.sp.Footprint(x.route.View(), &x.prompt)
 	x.seen = x.since()
 	x.recordRouting(plan, err, x.seen-began)
 	return plan, err
+}
+
+// candidates lets the request see whose engines have not died under it.
+func (x *exchange) candidates(s *fleet.Snapshot) {
+	if x.died.Empty() {
+		x.route.Candidates(s.Hosts)
+		return
+	}
+	x.route.Candidates(s.Hosts.AndNot(x.died))
 }
 
 // timedEvery is how long after one decision of a specialist another has the time of every plugin taken, beside those that are

@@ -48,7 +48,9 @@ func (r *Receipt) note(x *exchange, plan routing.Plan, err error) {
 		} else {
 			p.count(0)
 		}
-		r.legs, r.refs = p.b, append(r.refs, legRefs{x.sp.Name, x.sp.BlockSize, x.rt.names, a.Profile})
+		r.legs, r.refs = p.b, append(r.refs, legRefs{})
+		refs := &r.refs[len(r.refs)-1] // member by member: a copy would wait for what it copies
+		refs.specialist, refs.size, refs.names, refs.profile = x.sp.Name, x.sp.BlockSize, x.rt.names, a.Profile
 	}
 }
 

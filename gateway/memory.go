@@ -15,7 +15,6 @@ import (
 type memory struct {
 	resting *routing.Context // nil is none
 	draft   Receipt          // until it is put away
-	notes   []byte           // what is put away
 	result  Result           // of a request without a receipt
 	turn    turn             // of nobody, but within an exchange
 	spent   engine.Response  // closed, for the next answer's memory; nil is none

@@ -178,9 +178,9 @@ func (r *Receipt) tell() {
 	}
 }
 
-// copied returns a copy that outlives r, of what appendTo wrote of it.
-func (r *Receipt) copied(text []byte) *Receipt {
-	c := readReceipt(text, slices.Clone(r.refs))
+// copied returns a copy that outlives r.
+func (r *Receipt) copied() *Receipt {
+	c := readReceipt(r.appendTo(nil), slices.Clone(r.refs))
 	c.verdicts = r.verdicts
 	c.tell()
 	return c

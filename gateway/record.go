@@ -59,10 +59,10 @@ func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duratio
 // openAttempt records the start of a replica's turn, so long after the arrival.
 func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID, began time.Duration) *Attempt {
 	x.predicted = x.predict(host)
-	x.receipt.Attempts = append(x.receipt.Attempts, Attempt{
-		Specialist: x.sp.Name, Step: step, Replica: rep.Name, PredictedTokens: x.predicted, Ms: toMs(began),
-	})
-	return &x.receipt.Attempts[len(x.receipt.Attempts)-1]
+	x.receipt.Attempts = append(x.receipt.Attempts, Attempt{})
+	at := &x.receipt.Attempts[len(x.receipt.Attempts)-1]
+	at.Specialist, at.Step, at.Replica, at.PredictedTokens, at.Ms = x.sp.Name, step, rep.Name, x.predicted, toMs(began)
+	return at
 }
 
 // predict returns how many tokens of the prompt replica host is believed to serve from its cache.
@@ -169,8 +169,7 @@ func (x *exchange) putAway() {
 	if judged != nil {
 		x.receipt.verdicts = new(verdicts)
 	}
-	x.notes = x.receipt.appendTo(x.notes[:0])
-	x.s.receipts.of(x.tenant).put(x.receipt, x.notes)
+	x.s.receipts.of(x.tenant).put(x.receipt)
 	if judged != nil {
 		x.haveJudged(judged)
 	}

@@ -144,8 +144,8 @@ type Specialist struct {
 	Seed func(c *routing.Context, s *fleet.Snapshot)
 	// Planned is told of each decision that counts, what came of it and how long it took; nil: nobody wants to know.
 	Planned func(c *routing.Context, plan routing.Plan, err error, took time.Duration)
-	// Footprint returns what the pipeline found out about the prompt: its block chain and length.
-	Footprint func(v routing.View) Footprint
+	// Footprint makes f what the pipeline found out about the prompt.
+	Footprint func(v routing.View, f *Footprint)
 	// Depths returns, by replica, how many leading blocks of the prompt it is believed to hold; nil: nobody knows.
 	Depths func(v routing.View) *[index.MaxHosts]uint16
 	// Tiers returns in which tiers replica h holds the first so many blocks of the prompt; nil: nobody knows.
@@ -176,26 +176,27 @@ type Footprint struct {
 
 // Replica is one engine as the gateway dispatches to it.
 type Replica struct {
-	Name            string
-	Model           string // the name by which the engine knows the specialist
-	Engine          string // vllm | sglang | llamacpp | openai
-	APIKey          string
-	ForwardPriority bool
-	BootstrapPort   int    // where an SGLang prefill engine is met; 0 without
-	PrefillHeader   bool   // its engine has the prompt computed where X-Prefiller-Host-Port says
-	Opaque          string // what clients see as X-Replica
+	// What every request looks at lies together.
+	Client   engine.Client
+	Fleet    *fleet.Replica
+	Gate     *scheduler.Gate
+	Accuracy *Accuracy   // of the hits predicted here; nil where nobody counts
+	answers  sse.Answers // that were not streamed, as its engine writes them
+	Name     string
+	Model    string // the name by which the engine knows the specialist
+	APIKey   string
+	quoted   []byte // Model as JSON has it
+	field    fields // of an answer's head: Opaque
+
 	Host            index.HostID
-	Fleet           *fleet.Replica
-	Gate            *scheduler.Gate
-	MaxWaiting      int // that the Gate lets wait
-	Client          engine.Client
-	answers         sse.Answers       // that were not streamed, as its engine writes them
+	ForwardPriority bool
+	PrefillHeader   bool              // its engine has the prompt computed where X-Prefiller-Host-Port says
+	BootstrapPort   int               // where an SGLang prefill engine is met; 0 without
+	Engine          string            // vllm | sglang | llamacpp | openai
+	Opaque          string            // what clients see as X-Replica
+	MaxWaiting      int               // that the Gate lets wait
 	Shadows         atomic.Int32      // shadow requests that it answers now
 	Tokens          func() TokenCheck // nil where nobody compares
-	Accuracy        *Accuracy         // of the hits predicted here; nil where nobody counts
-
-	quoted []byte // Model as JSON has it
-	field  fields // of an answer's head: Opaque
 }
 
 // TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored approximately.

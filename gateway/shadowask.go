@@ -68,7 +68,8 @@ func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) 
 	if err != nil {
 		return nil, Footprint{}, 0, fmt.Errorf("%w: %w", errShadowPlace, err)
 	}
-	prompt := sh.sp.Footprint(c.View())
+	var prompt Footprint
+	sh.sp.Footprint(c.View(), &prompt)
 	prompt.Chain = append(prompt.Chain[:0:0], prompt.Chain...) // it outlives the route
 	if sh.sp.Context > 0 && prompt.Tokens+max(sh.req.MaxTokens, 1) > sh.sp.Context {
 		return nil, Footprint{}, 0, fmt.Errorf("%w: %d prompt tokens", errShadowPlace, prompt.Tokens)

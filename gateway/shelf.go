@@ -67,6 +67,7 @@ type slot struct {
 type page struct {
 	text []byte
 	held int       // receipts
+	last int       // where the last of them begins
 	refs []legRefs // that they refer to
 }
 
@@ -88,23 +89,55 @@ func keyOf(id string) (key uint64) {
 	return key
 }
 
-// put stores what appendTo wrote of a receipt.
-func (g *ring) put(r *Receipt, text []byte) {
+// put stores what can be told of r.
+func (g *ring) put(r *Receipt) {
 	key := keyOf(r.ID)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	i := g.slot()
-	p := g.room(len(text) + 2 + 2*len(r.refs))
-	g.slots[i] = slot{key, uint64(g.first+uint32(len(g.pages)-1))<<32 | uint64(len(p.text))}
-	p.held++
-	p.text = le.AppendUint16(p.text, uint16(len(r.refs)))
-	for j := range r.refs {
-		p.text = le.AppendUint16(p.text, p.ref(&r.refs[j]))
-	}
-	p.text = append(p.text, text...)
+	p := g.write(r)
+	g.slots[i] = slot{key, uint64(g.first+uint32(len(g.pages)-1))<<32 | uint64(p.last)}
 	if r.verdicts != nil {
 		g.tie(i, r.verdicts)
 	}
+}
+
+// write writes r on the newest page that has room for it, and returns that.
+func (g *ring) write(r *Receipt) *page {
+	if n := len(g.pages); n > 0 {
+		if p := g.pages[n-1]; p.write(r) {
+			return p
+		}
+	}
+	p := g.page(0)
+	if !p.write(r) { // longer than a page
+		p = g.page(len(r.appendTo(nil)) + 2 + 2*len(r.refs))
+		p.write(r)
+	}
+	return p
+}
+
+// write writes r behind the receipts that p holds; false, and nothing, where there is no room.
+func (p *page) write(r *Receipt) bool {
+	if len(p.refs) > mostRefs {
+		return false
+	}
+	begin := len(p.text)
+	room := p.text[begin:begin:cap(p.text)]
+	b := le.AppendUint16(room, uint16(len(r.refs)))
+	for i := range r.refs {
+		b = le.AppendUint16(b, p.ref(&r.refs[i]))
+	}
+	b = r.appendTo(b)
+	if len(b) > cap(room) {
+		return false
+	}
+	p.text, p.last = p.text[:begin+len(b)], begin
+	p.held++
+	if end := len(p.text); end < cap(p.text) {
+		ahead(&p.text[:end+1][end]) // where the next one goes
+	}
+	return true
 }
 
 // slot returns a slot that holds nothing any more.
@@ -142,15 +175,14 @@ func (g *ring) retire(p *page) {
 	}
 }
 
-// room returns the newest page, which has room for n bytes.
-func (g *ring) room(n int) *page {
+// page adds a page, of at least n bytes. A newest one that holds nothing gives way to it.
+func (g *ring) page(n int) *page {
 	size := leastPage
 	if last := len(g.pages) - 1; last >= 0 {
-		p := g.pages[last]
-		if len(p.text)+n <= cap(p.text) && len(p.refs) < mostRefs {
-			return p
+		size = min(2*cap(g.pages[last].text), mostPage)
+		if g.pages[last].held == 0 {
+			g.pages = g.pages[:last]
 		}
-		size = min(2*cap(p.text), mostPage)
 	}
 	p := g.spare
 	if p == nil || n > mostPage {

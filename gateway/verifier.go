@@ -41,7 +41,7 @@ func (x *exchange) toBeJudged() []byte {
 
 // haveJudged offers an answer to the judge. Its verdict comes when the exchange is long gone.
 func (x *exchange) haveJudged(text []byte) {
-	s, rt, r := x.s, x.rt, x.receipt.copied(x.notes)
+	s, rt, r := x.s, x.rt, x.receipt.copied()
 	s.verifier.Offer(string(text), func(pass bool) { s.judge(rt, r, verifierKind, pass) })
 }
 

@@ -5,13 +5,13 @@ import "octet/gateway/wire"
 // outline is the JSON of an answer that was walked, around the strings and numbers in it that another answer may have otherwise. An
 // answer with the same bytes around other strings and numbers says the same of its own.
 type outline struct {
+	fixed string // all that is around them, in one place: who compares has not seen it for long
 	holes []hole
-	rest  string // what comes after the last
 }
 
 // hole is where a string or a number stands. A string is not empty: one that is counts for less, see chunk.
 type hole struct {
-	before string // what comes between it and the one before
+	before uint16 // bytes between it and the one before
 	text   bool   // a string
 	holder holder
 }
@@ -39,11 +39,11 @@ const (
 func outlineOf(body []byte, k *chunk) *outline {
 	l := learner{Cursor: wire.NewCursor(body, maxDepth), body: body, ends: &k.ends}
 	l.value("")
-	l.fixed += len(body) - l.kept
-	if l.fixed > mostFixed || len(l.holes) > mostHoles {
+	l.fixed = append(l.fixed, body[l.kept:]...)
+	if len(l.fixed) > mostFixed || len(l.holes) > mostHoles {
 		return nil
 	}
-	return &outline{l.holes, string(body[l.kept:])}
+	return &outline{string(l.fixed), l.holes}
 }
 
 // learner walks an answer for its outline.
@@ -52,8 +52,8 @@ type learner struct {
 	body  []byte
 	ends  *[holdings]int
 	holes []hole
-	kept  int // where what comes before the next hole begins
-	fixed int // bytes around holes
+	kept  int    // where what comes before the next hole begins
+	fixed []byte // what is around holes
 }
 
 // value reads one value, of a member of this name or of an array.
@@ -94,9 +94,9 @@ func decides(name string) bool {
 
 // hole makes one of what begins at at and was just read.
 func (l *learner) hole(at int, text bool) {
-	l.fixed += at - l.kept
-	if l.fixed <= mostFixed && len(l.holes) <= mostHoles {
-		l.holes = append(l.holes, hole{string(l.body[l.kept:at]), text, l.holder()})
+	if len(l.fixed) <= mostFixed && len(l.holes) <= mostHoles {
+		l.fixed = append(l.fixed, l.body[l.kept:at]...)
+		l.holes = append(l.holes, hole{uint16(at - l.kept), text, l.holder()})
 	}
 	l.kept = l.Offset()
 }
@@ -114,19 +114,20 @@ func (l *learner) holder() holder {
 // match reads body into u if it has the outline; u is undefined if not.
 func (o *outline) match(body []byte, u *Unary) bool {
 	*u = Unary{}
+	fixed := o.fixed
 	for i := range o.holes {
 		h := &o.holes[i]
-		if n := len(h.before); len(body) < n || string(body[:n]) != h.before {
+		n := int(h.before)
+		if len(body) < n || string(body[:n]) != fixed[:n] {
 			return false
 		}
-		body = body[len(h.before):]
-		n := u.fill(h, body)
-		if n == 0 {
+		body, fixed = body[n:], fixed[n:]
+		if n = u.fill(h, body); n == 0 {
 			return false
 		}
 		body = body[n:]
 	}
-	return string(body) == o.rest
+	return string(body) == fixed
 }
 
 // fill takes what is in a hole, with which b begins, and returns its length; 0 where it is not what belongs there.
