@@ -33,6 +33,7 @@ var hostile = sync.OnceValue(func() map[string][]byte {
 		"empty parts":         []byte(`{"messages":[{"role":"user","content":[` + strings.Repeat(`{},`, 80_000) + `{}]}]}`),
 		"empty snippets":      []byte(user(`,"repo_snippets":[` + strings.Repeat(`"",`, 80_000) + `""]`)),
 		"tokens":              []byte(`{"prompt":[` + strings.Repeat(`0,`, 150_000) + `0]}`),
+		"escapes":             []byte(`{"messages":[{"role":"user","content":"` + strings.Repeat(`\/`, 1<<18) + `"}]}`),
 		"long number":         []byte(user(`,"temperature":0.` + strings.Repeat("0", 1<<18))),
 		"long model":          []byte(user(`,"model":"` + strings.Repeat("m", 1<<18) + `"`)),
 		"long name":           []byte(user(`,"` + strings.Repeat("M", 1<<18) + `":1`)),
@@ -51,6 +52,7 @@ func TestMemoryIsASmallMultipleOfAnyBody(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		if err := Parse(kind, body, Limits{}, &r); err == nil {
 			r.EachMessage(func(string, []byte) {})
+			r.Wording(nil, testFrames)
 		}
 		runtime.ReadMemStats(&after)
 		if times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(body)); times > most {
@@ -98,10 +100,11 @@ func TestAResetRequestKeepsOnlyModestBuffers(t *testing.T) {
 	for _, body := range hostile() {
 		if Parse(Chat, body, Limits{}, &r) == nil {
 			r.EachMessage(func(string, []byte) {})
+			r.Wording(nil, testFrames)
 		}
 		r.Reset()
-		held := cap(r.p.arena) + 16*(cap(r.p.names.slots)+cap(r.members)+cap(r.parts)+cap(r.p.names.few)) + len(r.p.model)
-		if held > keepArena+16*4*keepItems+keepItems || r.p.b != nil {
+		held := cap(r.p.arena) + cap(r.worded) + 16*(cap(r.p.names.slots)+cap(r.members)+cap(r.parts)+cap(r.p.names.few)) + len(r.p.model)
+		if held > 2*keepArena+16*4*keepItems+keepItems || r.p.b != nil {
 			t.Fatalf("holds %d bytes", held)
 		}
 	}

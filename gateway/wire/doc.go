@@ -1,7 +1,7 @@
 // Package wire reads OpenAI request bodies where they lie and patches them without re-encoding.
 //
 //	body ──▶ Cursor ──▶ parser ──▶ Request ──▶ Turns, EachMessage     text, unescaped on demand
-//	one pass, strict   types and      │
+//	one pass, strict   types and      ├──────▶ Wording                 the prompt for hashing, mostly where it lies
 //	RFC 8259           ranges         └──────▶ Splice                  segments of the same body
 //
 // Invariants:
