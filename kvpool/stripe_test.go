@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 )
 
 // slowNext is the definition, in numbers without bounds.
@@ -18,9 +19,10 @@ func slowNext(seed uint64, parent BlockHash, block []byte) BlockHash {
 	for padded := append(slices.Clone(block), make([]byte, (64-len(block)%64)%64)...); len(padded) > 0; padded = padded[64:] {
 		sum := uint64(0)
 		for i := 0; i < 8; i += 2 {
-			sum += slowFold(binary.LittleEndian.Uint64(padded[8*i:])^k[i], binary.LittleEndian.Uint64(padded[8*i+8:])^k[i+1])
+			sum += slowFold(binary.LittleEndian.Uint64(padded[8*i:])+k[i], binary.LittleEndian.Uint64(padded[8*i+8:])+k[i+1])
 		}
-		h = slowFold(h^k[8], sum+k[9])
+		h ^= sum ^ sum<<24
+		h = (h<<27 | h>>37) * 5
 	}
 	return BlockHash(h)
 }
@@ -31,46 +33,83 @@ func slowFold(a, b uint64) uint64 {
 	return low.Uint64() ^ p.Rsh(p, 64).Uint64()
 }
 
-// The portable code has the same values as that for the processor at hand, whatever is behind text.
-func TestChainsAreTheSameOnEveryMachine(t *testing.T) {
+// Every routine has the values of the portable one, wherever text and hashes begin and end, and touches nothing else: there is no memory around them.
+func TestChainsAreTheSameByEveryMeans(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	text := make([]byte, 64*300+63)
+	text, hashes := pages(t, 3), pages(t, 1)
 	for i := range text {
 		text[i] = byte(rng.Uint32())
 	}
-	for n := range 300 {
-		var k keys
-		k.set(rng.Uint64())
-		parent, all := BlockHash(rng.Uint64()), stripesOf(text[rng.IntN(64):])
-		got, want := make([]BlockHash, n+1), make([]BlockHash, n)
-		k.chain(got[:n], parent, all)
-		k.chainByWords(want, parent, all)
-		if !slices.Equal(got[:n], want) || got[n] != 0 {
-			t.Fatalf("%d blocks: %x by words, else %x", n, want, got)
+	room := unsafe.Slice((*BlockHash)(unsafe.Pointer(&hashes[0])), len(hashes)/8)
+	for n := range min(len(text)/64, 130) {
+		for _, from := range []int{0, len(text) - 64*n, rng.IntN(len(text) - 64*n + 1)} {
+			var k keys
+			k.set(rng.Uint64())
+			parent, all := BlockHash(rng.Uint64()), stripesOf(text[from:from+64*n])
+			want := make([]BlockHash, n)
+			k.chainByWords(want, parent, all)
+			eachMeans(func(name string) {
+				for _, to := range []int{0, len(room) - n, 1} {
+					clear(room)
+					k.chain(room[to:to+n:to+n], parent, all)
+					if !slices.Equal(room[to:to+n], want) || nonzero(room[:to])+nonzero(room[to+n:]) > 0 {
+						t.Fatalf("%s: %d blocks from %d on: %x by words, else %x", name, n, from, want, room[to:to+n])
+					}
+				}
+			})
 		}
 	}
 }
 
-func TestChainsFollowTheDefinition(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
-		text := make([]byte, rng.IntN(700))
-		for i := range text {
-			text[i] = byte(rng.Uint32())
-		}
-		h, root, size := NewHasher(rng.Uint64()), BlockHash(rng.Uint64()), []int{64, 64, 128, 256, 1 + rng.IntN(200)}[rng.IntN(5)]
-		chain := h.TextChain(nil, root, text, size)
-		if len(chain) != len(text)/size {
-			t.Fatalf("%d blocks of %d bytes in %d", len(chain), size, len(text))
-		}
-		for i, got := range chain {
-			block := text[i*size : (i+1)*size]
-			if want := slowNext(h.seed, root, block); got != want || h.NextBytes(root, block) != want {
-				t.Fatalf("block %d of %d bytes is %#x, step by step %#x, by definition %#x", i, size, got, h.NextBytes(root, block), want)
-			}
-			root = got
+func nonzero(all []BlockHash) (n int) {
+	for _, h := range all {
+		if h != 0 {
+			n++
 		}
 	}
+	return n
+}
+
+func TestChainsFollowTheDefinition(t *testing.T) {
+	eachMeans(func(string) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for range 1000 {
+			text := make([]byte, rng.IntN(1700))
+			for i := range text {
+				text[i] = byte(rng.Uint32())
+			}
+			size := []int{64, 64, 128, 256, 1 + rng.IntN(200)}[rng.IntN(5)]
+			checkDefinition(t, NewHasher(rng.Uint64()), BlockHash(rng.Uint64()), text, size)
+		}
+	})
+}
+
+// checkDefinition hashes text in blocks of size by definition and else.
+func checkDefinition(t *testing.T, h Hasher, root BlockHash, text []byte, size int) {
+	t.Helper()
+	chain := h.TextChain(nil, root, text, size)
+	if len(chain) != len(text)/size {
+		t.Fatalf("%d blocks of %d bytes in %d", len(chain), size, len(text))
+	}
+	for i, got := range chain {
+		block := text[i*size : (i+1)*size]
+		if want := slowNext(h.seed, root, block); got != want || h.NextBytes(root, block) != want {
+			t.Fatalf("block %d of %d bytes is %#x, step by step %#x, by definition %#x", i, size, got, h.NextBytes(root, block), want)
+		}
+		root = got
+	}
+}
+
+func FuzzStripes(f *testing.F) {
+	f.Add(plain(64*17+5), uint64(7), uint64(8), uint8(64), uint8(3))
+	f.Add(make([]byte, 64*8), uint64(0), uint64(0), uint8(64), uint8(0))
+	f.Fuzz(func(t *testing.T, text []byte, seed, root uint64, size, from uint8) {
+		if size == 0 {
+			return
+		}
+		text = text[min(int(from), len(text)):]
+		eachMeans(func(string) { checkDefinition(t, NewHasher(seed), BlockHash(root), text, int(size)) })
+	})
 }
 
 // A block is not the blocks that it could be cut into, nor a shorter one with zeroes.
@@ -92,12 +131,12 @@ func TestLengthIsPartOfABlock(t *testing.T) {
 	}
 }
 
-// Each bit of block, parent and seed turns each bit of the hash in half of the cases.
+// Each bit of block and seed turns each bit of the hash in half of the cases.
 func TestEveryBitTurnsEveryBit(t *testing.T) {
 	const rounds = 600
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, size := range []int{16, 64, 100} {
-		turned := make([][64]int, 8*size+128)
+		turned := make([][64]int, 8*size+64)
 		for range rounds {
 			block, parent, seed := make([]byte, size), BlockHash(rng.Uint64()), rng.Uint64()
 			for i := range block {
@@ -121,24 +160,39 @@ func TestEveryBitTurnsEveryBit(t *testing.T) {
 	}
 }
 
-// turn hashes with one bit turned: of the block, then of the parent, then of the seed.
+// turn hashes with one bit turned: of the block, then of the seed.
 func turn(block []byte, parent BlockHash, seed uint64, i int) BlockHash {
-	switch n := 8 * len(block); {
-	case i < n:
+	if n := 8 * len(block); i < n {
 		block[i/8] ^= 1 << (i % 8)
 		defer func() { block[i/8] ^= 1 << (i % 8) }()
-	case i < n+64:
-		parent ^= 1 << (i - n)
-	default:
-		seed ^= 1 << (i - n - 64)
+	} else {
+		seed ^= 1 << (i - n)
 	}
 	return NewHasher(seed).NextBytes(parent, block)
 }
 
-// Ten million blocks, without the race detector, that a weak hash would confuse: none are alike, and each half of the hash is as good as 32 random bits.
+// What is unlike in two parents is never made alike by the same blocks behind them.
+func TestBlocksKeepParentsApart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	text := plain(64 * 16)
+	for range 600 {
+		h, parent := NewHasher(rng.Uint64()), BlockHash(rng.Uint64())
+		was := h.TextChain(nil, parent, text, 64)
+		for bit := range 64 {
+			is := h.TextChain(nil, parent^1<<bit, text, 64)
+			for i := range is {
+				if is[i] == was[i] {
+					t.Fatalf("%#x and %#x are the same %d blocks on", parent, parent^1<<bit, i+1)
+				}
+			}
+		}
+	}
+}
+
+// Sixteen million blocks, without the race detector, that a weak hash would confuse: none are alike, and each half of the hash is as good as 32 random bits.
 func TestStructuredBlocksDoNotCollide(t *testing.T) {
 	if testing.Short() {
-		t.Skip("sorts ten million hashes")
+		t.Skip("sorts sixteen million hashes")
 	}
 	var all []BlockHash
 	for _, kind := range structured {
@@ -169,68 +223,23 @@ func TestStructuredBlocksDoNotCollide(t *testing.T) {
 	}
 }
 
-// structured are ways to make many blocks that differ in little, none twice.
-var structured = []func(dst []BlockHash, n int) []BlockHash{
-	fill(func(w *[8]uint64, i uint64) { w[i%8] = 1 + i/8 }),               // a counter in each word
-	fill(func(w *[8]uint64, i uint64) { w[i%8] = (1 + i/8) << 40 }),       // …in its upper bytes
-	fill(func(w *[8]uint64, i uint64) { w[i%2*4], w[7] = 2+i/2, 1 }),      // halves changed about
-	fill(func(w *[8]uint64, i uint64) { w[0], w[1], w[2] = 1+i, 1+i, 3 }), // equal factors
-	fill(func(w *[8]uint64, i uint64) { w[0], w[1], w[3] = i, ^i, 4 }),    // opposite ones
-	fill(func(w *[8]uint64, i uint64) { w[0], w[2], w[5] = 1+i, -i, 5 }),  // what one product gains another one loses
-	fill(func(w *[8]uint64, i uint64) { w[6], w[7] = i>>10, 1<<30|i }),    // a grid
-	fill(func(w *[8]uint64, i uint64) { permute(w, i%40320, i/40320) }),   // words between lanes
-	follow, parents, shifted,
-}
-
-func fill(set func(w *[8]uint64, i uint64)) func([]BlockHash, int) []BlockHash {
-	return func(dst []BlockHash, n int) []BlockHash {
-		var h Hasher
-		var block [64]byte
-		for i := range n {
-			var w [8]uint64
-			set(&w, uint64(i))
-			for j, word := range w {
-				binary.LittleEndian.PutUint64(block[8*j:], word)
+// The lowest and the highest bits of each kind's hashes by themselves are as even as random ones.
+func TestStructuredBlocksSpreadEvenly(t *testing.T) {
+	const bins = 1 << 12
+	for i, kind := range structured {
+		all := kind(nil, structuredEach)
+		for _, shift := range []int{0, 52} {
+			var count [bins]float64
+			for _, h := range all {
+				count[h>>shift%bins]++
 			}
-			dst = append(dst, h.NextBytes(1, block[:]))
+			each, chi := float64(len(all))/bins, 0.0
+			for _, n := range count {
+				chi += (n - each) * (n - each) / each
+			}
+			if sigmas := (chi - (bins - 1)) / math.Sqrt(2*(bins-1)); sigmas > 6 {
+				t.Errorf("kind %d: %.1f standard deviations too uneven in the 12 bits from %d on", i, sigmas, shift)
+			}
 		}
-		return dst
 	}
-}
-
-// permute sets w to permutation number i of eight words, which are another eight for each base.
-func permute(w *[8]uint64, i, base uint64) {
-	from := []uint64{1, 2, 3, 4, 5, 6, 7, 8}
-	for j := range w {
-		n := uint64(len(from))
-		at := int(i % n)
-		i /= n
-		w[j] = from[at]*0x0101010101010101 + base<<32
-		from = slices.Delete(from, at, at+1)
-	}
-}
-
-// follow repeats one block, behind itself.
-func follow(dst []BlockHash, n int) []BlockHash {
-	return Hasher{}.TextChain(dst, 2, make([]byte, 64*n), 64)
-}
-
-// parents hangs one block on roots that are numbers.
-func parents(dst []BlockHash, n int) []BlockHash {
-	for i := range n {
-		dst = append(dst, Hasher{}.Next(BlockHash(3+i), []uint32{1, 2, 3}))
-	}
-	return dst
-}
-
-// shifted moves a window over a text of numbers.
-func shifted(dst []BlockHash, n int) []BlockHash {
-	var text []byte
-	for i := uint64(0); len(text) < n+64; i++ {
-		text = binary.LittleEndian.AppendUint64(text, i)
-	}
-	for i := range n {
-		dst = append(dst, Hasher{}.NextBytes(4, text[i:i+64]))
-	}
-	return dst
 }

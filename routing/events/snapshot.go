@@ -20,7 +20,7 @@ import (
 var ErrSnapshot = errors.New("events: bad snapshot")
 
 const (
-	snapshotVersion = 1
+	snapshotVersion = 2
 	partBlocks      = 8192    // that Save puts into one part
 	maxPart         = 8 << 20 // bytes of a part that Load takes
 )
