@@ -18,6 +18,6 @@
 //     received beyond that answer, and with its context still alive.
 //  4. io.EOF follows a proper end alone: a body cut short is ErrReset, a broken frame ErrProtocol.
 //  5. An open answer holds one connection and no goroutine, and by Next one buffer, by Feed none while it waits; neither allocates.
-//     All connections of a Client are watched for their end by one goroutine, which goes with the last of them.
+//     All connections of a Client on which a Feed has waited are watched for their end by one goroutine, which goes with the last.
 //  6. Nothing that a caller passes can add a line to a request.
 package openai

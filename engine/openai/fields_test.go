@@ -72,7 +72,9 @@ func checkOpening(t *testing.T, c *Client, r *engine.Request) {
 		want += "Accept: text/event-stream\r\n"
 	}
 	want += "Authorization: Bearer " + cmp.Or(r.Bearer, "house") + "\r\n"
-	if o.text != want || !o.fits(r) {
+	other := *r
+	other.Stream = !r.Stream
+	if o.text != want || !o.fits(r) || o.fits(&other) {
 		t.Errorf("%v opens with %q", *r, o.text)
 	}
 	if again, _ := c.openingOf(r); again != o {

@@ -1,6 +1,9 @@
 package openai
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // moment is a time, in nanoseconds since shortly before the process began; 0 is never. It is read from one clock, where time.Now
 // reads two, and compared by one instruction.
@@ -18,8 +21,14 @@ func momentOf(t time.Time) moment {
 	return moment(t.Sub(began))
 }
 
-// after is the time d later.
-func (i moment) after(d time.Duration) moment { return i + moment(d) }
+// after is the time d later; what is too far away is as far as can be.
+func (i moment) after(d time.Duration) moment {
+	at := i + moment(d)
+	if at < i && d > 0 {
+		return math.MaxInt64
+	}
+	return at
+}
 
 // since is how long before i the other was.
 func (i moment) since(other moment) time.Duration { return time.Duration(i - other) }

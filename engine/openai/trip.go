@@ -22,6 +22,11 @@ func (e *unsentError) Error() string {
 	return fmt.Sprintf("openai: %d bytes were sent: %v", e.sent, e.cause)
 }
 
+// A kept connection is looked at before each request, however short it rested. An engine that says more than it was asked for, such as
+// an answer to what it took the rest of a body for, says it right behind its answer, and those bytes would be the next caller's answer.
+// Nothing else tells of them: the runtime's poller forgets what it heard before a wait begins, a second watch would be woken by every
+// answer, and any other question is a system call that costs as much.
+
 // ask has the next read send what writing holds, and reports whether it will: c was kept, and lazy knows how to look at it.
 func (c *conn) ask() bool {
 	c.toSend = c.lazy != nil && c.reused

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"runtime"
 	"strings"
@@ -272,6 +273,20 @@ func TestNoAnswerIsMissedOnKeptConnections(t *testing.T) {
 		})
 	}
 	working.Wait()
+}
+
+func TestATimeoutMayBeLongerThanTimeItself(t *testing.T) {
+	c := keptConn(t, Config{}, each(ok))
+	r := post("{}")
+	r.HeaderTimeout, r.IdleTimeout = math.MaxInt64, math.MaxInt64
+	for range 2 {
+		if _, body, err := exchange(c, r); body != "ok" || err != nil {
+			t.Errorf("%q %v", body, err)
+		}
+	}
+	if c.idleCount() != 1 {
+		t.Error("the connection was not kept")
+	}
 }
 
 // The time for the head is counted from when the request was asked for, where that is said.
