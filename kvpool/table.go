@@ -141,10 +141,17 @@ func (p *Pool) Seal(t *Table, i int, h BlockHash) bool {
 
 // sealCovered makes a run, or the end of one, of b, block id, the first one of t that is not covered, and covers it.
 func (p *Pool) sealCovered(t *Table, b *block, id BlockID) {
-	if n := len(t.spans); n > 0 && p.join(b, t.last(), id) {
-		t.spans[n-1].n++
-		t.covered++
-		return
+	if n := len(t.spans); n > 0 {
+		s := &t.spans[n-1]
+		last := s.run
+		if p.runs.all[last].size < s.n {
+			last = t.last()
+		}
+		if p.join(b, last, id) {
+			s.n++
+			t.covered++
+			return
+		}
 	}
 	t.pool = p
 	p.begin(b, id)
