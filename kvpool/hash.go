@@ -14,10 +14,24 @@ type BlockHash uint64
 
 // Hasher computes chained block hashes under a seed. The zero Hasher has seed 0 and is ready to use.
 // Hashes from different seeds never meet; a deployment that shares an index shares the seed.
-type Hasher struct{ seed uint64 }
+// Two are not to be compared.
+type Hasher struct {
+	_     [0]func()
+	seed  uint64
+	words *keys // nil stands for those of seed 0
+}
+
+var seed0 = keysOf(0)
 
 // NewHasher returns a Hasher keyed by seed.
-func NewHasher(seed uint64) Hasher { return Hasher{seed: seed} }
+func NewHasher(seed uint64) Hasher { return Hasher{seed: seed, words: keysOf(seed)} }
+
+func (h Hasher) keys() *keys {
+	if h.words == nil {
+		return seed0
+	}
+	return h.words
+}
 
 // Root returns the hash that block 0 of a chain is chained to. Everything that makes equal tokens unequal in a KV cache
 // is part of it: the specialist, the adapter ("" is none) and the tenant's salt ("" is shared).
@@ -38,9 +52,7 @@ func (h Hasher) Next(parent BlockHash, tokens []uint32) BlockHash {
 
 // NextBytes is Next for a block of raw bytes: text chunks stand for tokens where there is no tokenizer.
 func (h Hasher) NextBytes(parent BlockHash, block []byte) BlockHash {
-	var k keys
-	k.set(h.seed)
-	return k.next(parent, block)
+	return h.keys().next(parent, block)
 }
 
 // Chain appends to dst the hashes of all full blocks of tokens; a last partial block has none.
@@ -75,9 +87,7 @@ func (h Hasher) TextChain(dst []BlockHash, root BlockHash, text []byte, chunkByt
 	if chunkBytes < 1 {
 		panic(fmt.Sprintf("kvpool: hashing chunks of %d bytes", chunkBytes))
 	}
-	var k keys
-	k.set(h.seed)
-	return k.chunks(slices.Grow(dst, len(text)/chunkBytes), root, text, chunkBytes)
+	return h.keys().chunks(slices.Grow(dst, len(text)/chunkBytes), root, text, chunkBytes)
 }
 
 // chunks appends the hashes of all full chunks of text to dst, which has room for them.

@@ -10,9 +10,7 @@ func (h Hasher) PiecesChain(dst []BlockHash, root BlockHash, pieces [][]byte, ch
 	if chunkBytes < 1 {
 		panic(fmt.Sprintf("kvpool: hashing chunks of %d bytes", chunkBytes))
 	}
-	var k keys
-	k.set(h.seed)
-	total := 0
+	k, total := h.keys(), 0
 	for _, piece := range pieces {
 		total += len(piece)
 	}

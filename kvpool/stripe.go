@@ -38,13 +38,15 @@ const golden = 0x9E3779B97F4A7C15
 // A block of more or less than a stripe has its length added to its parent. It is a step for each stripe, the last one filled with zeroes.
 type keys [8]uint64
 
-func (k *keys) set(seed uint64) {
+func keysOf(seed uint64) *keys {
+	k := new(keys)
 	for i := range k {
 		seed += golden
 		z := (seed ^ seed>>30) * 0xBF58476D1CE4E5B9
 		z = (z ^ z>>27) * 0x94D049BB133111EB
 		k[i] = z ^ z>>31
 	}
+	return k
 }
 
 // next returns the hash of block behind parent.

@@ -13,8 +13,7 @@ import (
 
 // slowNext is the definition, in numbers without bounds.
 func slowNext(seed uint64, parent BlockHash, block []byte) BlockHash {
-	var k keys
-	k.set(seed)
+	k := keysOf(seed)
 	h := uint64(parent) + (uint64(len(block))-64)*0x9E3779B97F4A7C15
 	for padded := append(slices.Clone(block), make([]byte, (64-len(block)%64)%64)...); len(padded) > 0; padded = padded[64:] {
 		sum := uint64(0)
@@ -43,8 +42,7 @@ func TestChainsAreTheSameByEveryMeans(t *testing.T) {
 	room := unsafe.Slice((*BlockHash)(unsafe.Pointer(&hashes[0])), len(hashes)/8)
 	for n := range min(len(text)/64, 130) {
 		for _, from := range []int{0, len(text) - 64*n, rng.IntN(len(text) - 64*n + 1)} {
-			var k keys
-			k.set(rng.Uint64())
+			k := keysOf(rng.Uint64())
 			parent, all := BlockHash(rng.Uint64()), stripesOf(text[from:from+64*n])
 			want := make([]BlockHash, n)
 			k.chainByWords(want, parent, all)
