@@ -225,3 +225,40 @@ func TestASampledSourceIsAskedWhenSomethingHappened(t *testing.T) {
 		t.Errorf("a source that is not sampled: %d requests, asked %d times", requests, asked)
 	}
 }
+
+// A source of its own answers for the queue without what else Load would ask for.
+func TestTheQueueHasASourceOfItsOwn(t *testing.T) {
+	_, all := filled(t, 1)
+	r, asked := all[0], 0
+	r.SampleFrom(func() fleet.Load { asked++; return fleet.Load{Waiting: 3, Preempting: 2} })
+	waiting, preempting := 3, true
+	r.QueueFrom(func() (int, bool) { return waiting, preempting })
+	var f fleet.Flight
+	r.Start(&f, fleet.Demand{Prompt: 5, Uncached: 2}, time.Unix(0, 0))
+	g := r.Route(fleet.Demand{Prompt: 5})
+	if n, gives := r.Queue(); n != 5 || !gives || asked != 0 {
+		t.Errorf("%d requests, preempting %t, Load's source asked %d times", n, gives, asked)
+	}
+	waiting, preempting = 0, false
+	f.Land()
+	if n, gives := r.Queue(); n != 1 || gives {
+		t.Errorf("%d requests, preempting %t", n, gives)
+	}
+	if l := r.Load(); l.Waiting != 4 || l.InFlight != 0 || l.Preempting != 2 || l.Tokens != 5 || l.Backlog != 0 {
+		t.Errorf("%+v", l)
+	}
+	g.Land()
+}
+
+// More Ends than Begins is told, however many wait.
+func TestEndingWhatNeverBeganPanics(t *testing.T) {
+	_, all := filled(t, 1)
+	g := all[0].Route(fleet.Demand{Prompt: 1})
+	defer g.Land()
+	defer func() {
+		if recover() == nil {
+			t.Error("nothing was said")
+		}
+	}()
+	all[0].End()
+}
