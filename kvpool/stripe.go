@@ -22,9 +22,9 @@ const golden = 0x9E3779B97F4A7C15
 //	next = 5 · rotate(parent ^ content, 27)
 //
 // The products are those of NH (Black, Halevi, Krawczyk, Krovetz, Rogaway: UMAC, 1999) on words of 64 bits, as in VHASH (Krovetz, Dai,
-// 2007); folding them is from wyhash and XXH3. Under random keys two words and two others have the same product once in 2^64, whatever
-// they are, and every word has a zero for a factor, which hides it, once in 2^64. For folded sums nothing is proven; none are known that are alike
-// more often than chance has it, for whom the seed is secret. Tokens below 2^17 are no weaker than noise: NH on 32 bits would have 2^52 sums for them.
+// 2007); folding them is from wyhash and XXH3. Under random keys, the whole products of two words and of two others are the same once in
+// 2^64, whatever the words are, and as often one word is a zero that hides the other. For sums of folded products no bound is proven; a
+// seed of 64 bits could not give a better one than 2^-64. Tokens below 2^17 are no weaker than noise: on 32 bits, NH has 2^52 sums for them.
 //
 // The lower bits of a sum are the better ones for blocks that only count up; the shift has them make all bits of a hash even. What follows
 // two parents that are not the same is not the same: a step can be undone. It spreads little of what is in the parent alone, and need not: parents are
@@ -32,8 +32,8 @@ const golden = 0x9E3779B97F4A7C15
 //
 // A polynomial of the contents modulo 2^64 would allow many steps at once. But there, blocks that change places 2^n blocks apart have n+2
 // bits less to tell, and 1024 blocks of two kinds in the order of Thue and Morse have the hash of the opposite order under every seed. With
-// a rotation between XOR and product, there is no such ring: in models of 12 and 16 bits, whose collisions can be counted, changed places at
-// all distances to 300, runs of one block and that order are as rare as chance (TestStepsOfAModelCollideByChance).
+// a rotation between XOR and product, there is no such ring: in a model of 12 bits, whose collisions can be counted, changed places at all
+// distances, runs of one block and that order are as rare as chance (TestStepsOfAModelCollideByChance).
 //
 // A block of more or less than a stripe has its length added to its parent. It is a step for each stripe, the last one filled with zeroes.
 type keys [8]uint64
