@@ -61,7 +61,7 @@ func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error)
 		return err
 	}
 	for ; ; began = x.since() {
-		x.turn.ctx = newTurnContext(ctx)
+		x.turn.ctx = x.past.context(ctx)
 		if err = x.enter(ctx, began); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 		x.prompt.Chain = slices.Clone(x.prompt.Chain)
 	}
 	now := x.at(began)
-	r := scheduler.GateRequest{Now: now}
+	r := scheduler.GateRequest{Now: now, Spare: x.past.place()}
 	x.admissionRequest(&r, x.turn.leg)
 	if x.turn.ctx != nil {
 		r.Watcher = x.turn.ctx

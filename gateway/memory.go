@@ -18,6 +18,7 @@ type memory struct {
 	result  Result           // of a request without a receipt
 	turn    turn             // of nobody, but within an exchange
 	spent   engine.Response  // closed, for the next answer's memory; nil is none
+	past    past
 	scanner sse.Scanner
 	gaps    slo.Gaps // of a stream
 	held    []turn   // places of earlier steps, kept for the last one's first token

@@ -26,7 +26,8 @@ type turn struct {
 	sent    engine.Request    // what the engine was asked last; Clients are done with it when they have answered
 	resp    engine.Response   // nil before the head
 	ctx     *turnContext      // ends with the request, or when the place is taken back; nil before the engine is asked
-	over    bool              // the ticket is given back
+	over    bool              // the ticket is given back: it ended with its whole answer
+	unheard bool              // nobody was to be told of ctx's end
 	ended   time.Duration     // when it was over, since the request's arrival; 0 was not timed
 	heard   bool              // the client has something of this engine's answer
 	handed  bool              // the engine was sent a prompt that another has computed
@@ -52,7 +53,7 @@ func (t *turn) leave() {
 		t.resp = nil
 	}
 	if t.ctx != nil {
-		t.ctx.cancel(nil)
+		t.unheard = t.ctx.cancel(nil)
 	}
 	if t.ticket != nil && !t.over {
 		t.ticket.Release()
@@ -77,7 +78,14 @@ func (x *exchange) settle(err error) {
 	if t.resp != nil {
 		x.spent = t.resp
 	}
+	ticket := t.ticket
 	t.leave()
+	if t.over {
+		x.past.ticket = ticket
+		if t.unheard {
+			x.past.ctx = t.ctx
+		}
+	}
 	verdict := blame(err)
 	if t.unasked && err == nil {
 		verdict = fleet.Cancelled

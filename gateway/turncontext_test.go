@@ -76,7 +76,7 @@ func TestATurnsContextEndsAsTheStandardOneDoes(t *testing.T) {
 				}, end, watch, late)
 				got := observe(func(p context.Context) (context.Context, func(error), func() error) {
 					c := newTurnContext(p)
-					return c, c.cancel, c.cause
+					return c, func(why error) { c.cancel(why) }, c.cause
 				}, end, watch, late)
 				if got != want {
 					t.Errorf("ended by %s, watched by %s, late %v: %+v, want %+v", how, who, late, got, want)

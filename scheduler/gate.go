@@ -58,6 +58,7 @@ type GateRequest struct {
 	Paid         bool      // it ran before: its tenant's share has paid for it
 	Watcher      Watcher   // told like the one of Ticket.Watch, from the first moment on; nil is nobody
 	Now          time.Time // what the Gate's clock says, where the caller has looked; zero is that the Gate looks
+	Spare        *Ticket   // one that ended and is in nobody's hands any more: its memory becomes that of this request's. Nil is none
 }
 
 // check panics on counts that no request has: wherever they come from, they were checked before.

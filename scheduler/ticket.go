@@ -51,7 +51,7 @@ func (t *Ticket) victim() bool { return t.mayYield && !t.yielding }
 
 // start makes r run; it fits. Caller holds gateMu.
 func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
-	t := g.blank()
+	t := g.blank(r.Spare)
 	t.gate, t.id, t.rank, t.waited, t.admitted = g, r.ID, place, now-queued, now
 	t.prompt, t.generated, t.maxNew, t.step, t.whole = r.PromptTokens, r.Resume, r.MaxNew, g.stepOf(r), r.Whole
 	t.others, t.mayYield, t.deadline, t.watch = g.filling, r.Victim, maxTime, r.Watcher
@@ -78,9 +78,13 @@ func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
 	return t
 }
 
-// blank returns a ticket that nobody has had. Sixteen are made at a time, for a quarter of the work; one that is held on to keeps them
-// all in memory, but nothing that they pointed to. Caller holds gateMu.
-func (g *Gate) blank() *Ticket {
+// blank returns a ticket that nobody has: spare's memory, or one of sixteen that are made at a time, for a quarter of the work; one that
+// is held on to keeps them all in memory, but nothing that they pointed to. Caller holds gateMu.
+func (g *Gate) blank(spare *Ticket) *Ticket {
+	if spare != nil {
+		*spare = Ticket{}
+		return spare
+	}
 	if len(g.blanks) == 0 {
 		g.blanks = make([]Ticket, 16)
 	}

@@ -166,12 +166,14 @@ func (c *Context) watch() {
 func (c *Context) ContextEnded() { c.Cancel(nil) }
 
 // Cancel ends the context for a reason, nil being none in particular. Where it or its parent has ended before, that stays the reason.
-func (c *Context) Cancel(why error) {
+// It reports whether it ended c, and nobody was to be told.
+func (c *Context) Cancel(why error) (unheard bool) {
 	c.kin.Lock()
 	if c.over.Load() {
 		c.kin.Unlock()
-		return
+		return false
 	}
+	unheard = c.done == nil && c.first == nil && len(c.others) == 0
 	c.end(why)
 	first, others, leave := c.first, c.others, c.leave
 	c.first, c.others, c.leave = nil, nil, nil
@@ -185,6 +187,7 @@ func (c *Context) Cancel(why error) {
 	if leave != nil {
 		leave()
 	}
+	return unheard
 }
 
 // end is Cancel before anybody is told. Under kin.

@@ -31,7 +31,7 @@ func standard(parent context.Context) (context.Context, func(error), func() erro
 func own(parent context.Context) (context.Context, func(error), func() error) {
 	c := new(Context)
 	c.Begin(parent)
-	return c, c.Cancel, func() error { return Cause(c) }
+	return c, func(why error) { c.Cancel(why) }, func() error { return Cause(c) }
 }
 
 func grow(parent context.Context, make func(context.Context) (context.Context, func(error), func() error)) (t tree) {
@@ -169,5 +169,35 @@ func TestWatchingATurnAllocatesNothing(t *testing.T) {
 		}
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// Whoever ends a context is told whether anybody may still look at it.
+func TestCancelSaysWhetherAnybodyListens(t *testing.T) {
+	begun := func(parent context.Context) *Context {
+		c := new(Context)
+		c.Begin(parent)
+		return c
+	}
+	parent := begun(t.Context())
+	for name, touch := range map[string]func(c *Context) (unheard bool){
+		"nobody":            func(*Context) bool { return true },
+		"whoever has left":  func(c *Context) bool { return c.AfterFunc(func() {})() },
+		"whoever looks on":  func(c *Context) bool { _ = c.Err(); return true },
+		"a listener":        func(c *Context) bool { c.AfterFunc(func() {}); return false },
+		"a second listener": func(c *Context) bool { stop := c.AfterFunc(func() {}); c.AfterFunc(func() {}); stop(); return false },
+		"a channel":         func(c *Context) bool { c.Done(); return false },
+		"a child":           func(c *Context) bool { begun(c).Done(); return false },
+		"one of another make": func(c *Context) bool {
+			ctx, cancel := context.WithCancel(c)
+			t.Cleanup(cancel)
+			return ctx == nil
+		},
+		"whoever ended it before": func(c *Context) bool { c.Cancel(nil); return false },
+	} {
+		c := begun(parent)
+		if want := touch(c); c.Cancel(nil) != want {
+			t.Errorf("%s: %t", name, !want)
+		}
 	}
 }
