@@ -237,49 +237,6 @@ func (h *house) forget(r *resident) {
 	h.index.Retire(host)
 }
 
-// tidyEvery is how soon a slot whose replica has gone is swept, and given back where the replica is to return: sooner than an
-// engine restarts.
-const tidyEvery = 50 * time.Millisecond
-
-// tidy sweeps slots whose replicas have gone or shut down, until ctx ends. A resident that shut down gets its slot back empty,
-// for the epoch that its next start begins.
-func (h *house) tidy(ctx context.Context) {
-	tick := time.NewTicker(tidyEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		for host := range h.index.Unswept().All() {
-			h.sweep(ctx, host)
-		}
-	}
-}
-
-func (h *house) sweep(ctx context.Context, host index.HostID) {
-	err := h.index.Sweep(ctx, host)
-	if err == nil && h.houses(host) {
-		err = h.index.Admit(host)
-	}
-	if err != nil && ctx.Err() == nil {
-		h.log.Warn("index: a slot could not be swept", "slot", host, "error", err)
-	}
-}
-
-// houses says whether a slot is a resident's.
-func (h *house) houses(host index.HostID) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, r := range h.residents {
-		if r.replica.Host == host {
-			return true
-		}
-	}
-	return false
-}
-
 // close ends what the house holds on to. Nothing is served any more.
 func (h *house) close() {
 	for _, r := range h.residents {

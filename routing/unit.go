@@ -1,0 +1,88 @@
+package routing
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"octet/routing/index"
+)
+
+// unit is what Build resolved of one plugin.
+type unit struct {
+	reads   slotSet // what it writes included; both on one memory line
+	writes  slotSet
+	name    string
+	stage   Stage
+	panics  atomic.Uint64
+	clamped atomic.Uint64 // scores outside [0,1], NaN included
+}
+
+type preparer struct {
+	*unit
+	Preparer
+	always bool // for a single candidate too
+}
+
+type filter struct {
+	*unit
+	Filter
+	narrow Narrower // the Filter, where it is one; else nil
+}
+
+// apply leaves in left whom the filter keeps, and reports whether it may have changed.
+func (u *filter) apply(v View, left *index.HostBitmap) bool {
+	if u.narrow != nil {
+		return u.narrow.Narrow(v, left)
+	}
+	*left = u.Filter.Filter(v, *left)
+	return true
+}
+
+type scorer struct {
+	*unit
+	Scorer
+	weight float64
+}
+
+type learner struct {
+	*unit
+	Learner
+}
+
+type picker struct {
+	*unit
+	Picker
+}
+
+func (u *preparer) run(ctx context.Context, c *Context, r *record) error {
+	c.running = u.unit
+	if err := u.Prepare(ctx, c); err != nil {
+		return &PrepareError{Plugin: u.name, Err: err}
+	}
+	if c.now != nil {
+		r.lap(c, u.unit)
+	}
+	return nil
+}
+
+// check panics where somebody was picked that is not left, or twice.
+func (u *picker) check(picked []Scored, left *index.HostBitmap) {
+	var before index.HostBitmap
+	for _, s := range picked {
+		word, bit := s.Host>>6, uint64(1)<<(s.Host&63) // words, since a set that was just written in words stalls whoever copies it
+		if left[word]&^before[word]&bit == 0 {
+			panic(fmt.Sprintf("routing: %s picked replica %d, which is not a candidate or was picked before", u.name, s.Host))
+		}
+		before[word] |= bit
+	}
+}
+
+// clamp returns the nearest score in [0,1], 0 for NaN, and counts.
+func (u *unit) clamp(s float64) float64 {
+	u.clamped.Add(1)
+	if s > 1 {
+		return 1
+	}
+	return 0
+}
