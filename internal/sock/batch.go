@@ -6,8 +6,7 @@ import "runtime"
 var alone = runtime.GOMAXPROCS(0) == 1
 
 // Batch has what is sent next go out behind all that is ready to run: the sends of many requests then follow one another, and a
-// process that waits for them at another processor is woken once for all. Waking it costs more than the send, 2 to 4 µs in a virtual
-// machine. Where nothing else is ready, Batch takes some 0.1 µs.
+// process that waits for them at another processor is woken once for all. Where nothing else is ready, it costs a turn of the scheduler.
 //
 // With several processors it does nothing: the runtime would wake an idle one for the goroutine that stands back.
 func Batch() {
