@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -131,8 +130,8 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 		x.question = questions.Get().(*question)
 	}
 	x.receiptNo = x.freshID()
-	if x.id = x.receiptNo; wellFormed(x.heads.requestID) { // who names no request names it by its receipt
-		x.id = strings.Clone(x.heads.requestID) // the receipt keeps it, and not the head that it is a part of
+	if x.id = givenID(x.heads.requestID); x.id == "" {
+		x.id = x.receiptNo // who names no request names it by its receipt
 	}
 	x.ctx, x.protocol = r.Context(), plain{}
 	return x

@@ -206,10 +206,18 @@ func mostOutput(r *wire.Request) int {
 
 // requestID returns given when it is well formed, else a new one.
 func requestID(given string, fresh func() string) string {
-	if wellFormed(given) {
-		return strings.Clone(given) // not the head that it is a part of
+	if id := givenID(given); id != "" {
+		return id
 	}
 	return fresh()
+}
+
+// givenID returns given when it is well formed, else "".
+func givenID(given string) string {
+	if wellFormed(given) {
+		return strings.Clone(given) // receipts keep it, and not the head that it is a part of
+	}
+	return ""
 }
 
 func wellFormed(given string) bool {
