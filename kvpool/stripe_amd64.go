@@ -1,10 +1,6 @@
 package kvpool
 
-import (
-	"unsafe"
-
-	"golang.org/x/sys/cpu"
-)
+import "golang.org/x/sys/cpu"
 
 // hasAVX2 and hasAVX512 say which of the assembly routines this machine can run.
 var (
@@ -20,23 +16,20 @@ func chainAVX2(dst *BlockHash, text *byte, n int, k *keys, parent BlockHash)
 // group is how many blocks chainAVX512 works at side by side.
 const group = 8
 
-// chainAVX512 is chainAVX2 for n groups, one at least, and returns the last hash.
+// chainAVX512 is chainAVX2 for a group at least.
 //
 //go:noescape
-func chainAVX512(dst *BlockHash, text *byte, n int, k *keys, parent BlockHash) (last BlockHash)
+func chainAVX512(dst *BlockHash, text *byte, n int, k *keys, parent BlockHash)
 
 // chain is chainByWords, in less than half of the time where the processor can.
 func (k *keys) chain(dst []BlockHash, parent BlockHash, all [][stripe]byte) {
-	if !hasAVX2 {
-		k.chainByWords(dst, parent, all)
-		return
-	}
 	all = all[:len(dst)]
-	if n := len(dst) / group; n > 0 && hasAVX512 {
-		parent = chainAVX512(unsafe.SliceData(dst), &all[0][0], n, k, parent)
-		dst, all = dst[n*group:], all[n*group:]
-	}
-	if len(dst) > 0 {
-		chainAVX2(unsafe.SliceData(dst), &all[0][0], len(dst), k, parent)
+	switch n := len(dst); {
+	case n >= group && hasAVX512:
+		chainAVX512(&dst[0], &all[0][0], n, k, parent)
+	case n > 0 && hasAVX2:
+		chainAVX2(&dst[0], &all[0][0], n, k, parent)
+	default:
+		k.chainByWords(dst, parent, all)
 	}
 }

@@ -54,114 +54,135 @@ next:
 	VZEROUPPER
 	RET
 
-// PRODUCTS sets to to the folded products of the two blocks at off: those of the first in the even lanes, of the second in the odd
-// ones. Z0 is the words of one factor, Z1 of the other, Z2 and Z3 their upper halves, Z4 to Z7 what these make: low·low, low·high, high·low and
-// high·high. Adding up the middle may carry.
-#define PRODUCTS(off, to) \
-	VPADDQ off(SI), Z16, Z2      \
-	VPADDQ (off+64)(SI), Z16, Z3 \
-	VPUNPCKLQDQ Z3, Z2, Z0       \
-	VPUNPCKHQDQ Z3, Z2, Z1       \
-	VPSRLQ $32, Z0, Z2           \
-	VPSRLQ $32, Z1, Z3           \
-	VPMULUDQ Z0, Z1, Z4          \
-	VPMULUDQ Z0, Z3, Z5          \
-	VPMULUDQ Z2, Z1, Z6          \
-	VPMULUDQ Z2, Z3, Z7          \
-	VPMULLQ Z0, Z1, to           \
-	VPSRLQ $32, Z4, Z4           \
-	VPADDQ Z4, Z5, Z5            \
-	VPADDQ Z5, Z6, Z6            \
-	VPCMPUQ $1, Z5, Z6, K1       \
-	VPSRLQ $32, Z6, Z6           \
-	VPADDQ Z6, Z7, Z7            \
-	VPADDQ Z17, Z7, K1, Z7       \
-	VPXORQ Z7, to, to
+// FOUR is a row of what does not wait for each other: row for each of the four pairs of blocks of a group, in registers of their own.
+#define FOUR(row) \
+	row(0, Z0, Z1, Z2, Z3, Z4, Z5, K1)        \
+	row(128, Z6, Z7, Z8, Z9, Z10, Z11, K2)    \
+	row(256, Z12, Z13, Z14, Z15, Z16, Z17, K3) \
+	row(384, Z18, Z19, Z20, Z21, Z22, Z23, K4)
 
-// HALVE adds up neighbours of 128 bits: what those of a make is in the lower half of to, of b in the upper one.
-#define HALVE(a, b, to) \
-	VSHUFI64X2 $0x88, b, a, Z4 \
-	VSHUFI64X2 $0xDD, b, a, Z5 \
-	VPADDQ Z4, Z5, to
+// ASK has the caches fetch the pair two groups on, which need not be there.
+#define ASK(off, a, b, c, d, e, f, k) PREFETCHT0 (off+1024)(SI); PREFETCHT0 (off+1088)(SI);
 
-// func chainAVX512(dst *BlockHash, text *byte, n int, k *keys, parent BlockHash) (last BlockHash)
+// The rows that set a to the folded products of the pair at off, of its first block in the even lanes, of the second in the odd ones: keys are
+// added to the words, a is one factor, b the other, c and d are their upper halves, and then e, d, c, f what the halves make, low·low,
+// low·high, high·low and high·high. Adding up the middle may carry, by k.
+#define LOAD(off, a, b, c, d, e, f, k) VPADDQ off(SI), Z30, c; VPADDQ (off+64)(SI), Z30, d;
+#define PAIR(off, a, b, c, d, e, f, k) VPUNPCKLQDQ d, c, a; VPUNPCKHQDQ d, c, b;
+#define UPPER(off, a, b, c, d, e, f, k) VPSRLQ $32, a, c; VPSRLQ $32, b, d;
+#define OUTER(off, a, b, c, d, e, f, k) VPMULUDQ a, b, e; VPMULUDQ c, d, f;
+#define INNER(off, a, b, c, d, e, f, k) VPMULUDQ a, d, d; VPMULUDQ b, c, c;
+#define LOW(off, a, b, c, d, e, f, k) VPMULLQ a, b, a; VPSRLQ $32, e, e;
+#define MIDDLE(off, a, b, c, d, e, f, k) VPADDQ e, d, d;
+#define MIDDLES(off, a, b, c, d, e, f, k) VPADDQ d, c, c;
+#define CARRY(off, a, b, c, d, e, f, k) VPCMPUQ $1, d, c, k; VPSRLQ $32, c, c;
+#define HIGH(off, a, b, c, d, e, f, k) VPADDQ c, f, f;
+#define CARRIED(off, a, b, c, d, e, f, k) VPADDQ Z31, f, k, f;
+#define FOLD(off, a, b, c, d, e, f, k) VPXORQ f, a, a;
+
+// HALVE adds up neighbours of 128 bits: what those of a make is in the lower half of a, of b in the upper one.
+#define HALVE(a, b, t, u) \
+	VSHUFI64X2 $0x88, b, a, t \
+	VSHUFI64X2 $0xDD, b, a, u \
+	VPADDQ t, u, a
+
+// GROUP sets (BX) to the contents of the group at SI and goes to the next group, at most to DX. Between the rows are eight steps of a
+// chain, or NONE.
+#define GROUP(step) \
+	step(0)                   \
+	FOUR(LOAD)                \
+	step(1)                   \
+	FOUR(PAIR)                \
+	FOUR(UPPER)               \
+	step(2)                   \
+	FOUR(OUTER)               \
+	step(3)                   \
+	FOUR(INNER)               \
+	step(4)                   \
+	FOUR(LOW)                 \
+	FOUR(MIDDLE)              \
+	step(5)                   \
+	FOUR(MIDDLES)             \
+	FOUR(CARRY)               \
+	step(6)                   \
+	FOUR(HIGH)                \
+	FOUR(CARRIED)             \
+	FOUR(FOLD)                \
+	step(7)                   \
+	HALVE(Z0, Z6, Z1, Z2)     \
+	HALVE(Z12, Z18, Z13, Z14) \
+	HALVE(Z0, Z12, Z1, Z2)    \
+	VPSLLQ $24, Z0, Z1        \
+	VPXORQ Z0, Z1, Z0         \
+	VMOVDQU64 Z0, (BX)        \
+	ADDQ $512, SI             \
+	CMPQ SI, DX               \
+	CMOVQHI DX, SI
+
+#define NONE(i)
+
+// HASH is a step, by content i of a group.
+#define HASH(i) STEP((8*i)(BX)); MOVQ R9, (8*i)(DI);
+
+// func chainAVX512(dst *BlockHash, text *byte, n int, k *keys, parent BlockHash)
 //
-// The contents of a group, at BX, are found out while the chain goes through the group before: what waits for each other stands between what does
-// not, so that a processor sees enough of both.
-TEXT ·chainAVX512(SB), NOSPLIT, $128-48
+// The contents of a group are found out while the chain goes through the group two before: a step takes 3 cycles if its content is there, and a
+// processor holds no more steps that wait than those of three groups. BX changes between the contents of two groups, each a line of the cache.
+// CX is how many blocks there are behind those whose contents were found out. The last group is the last eight blocks: where CX ends below
+// zero, as many of them belong to the group before too.
+TEXT ·chainAVX512(SB), NOSPLIT, $256-40
 	MOVQ dst+0(FP), DI
 	MOVQ text+8(FP), SI
 	MOVQ n+16(FP), CX
 	MOVQ k+24(FP), BX
 	MOVQ parent+32(FP), R9
-	VMOVDQU64 (BX), Z16
+	VMOVDQU64 (BX), Z30
 	MOVQ $0x100000000, AX
-	VPBROADCASTQ AX, Z17
-	LEAQ contents-65(SP), BX // a line of the cache, within the 128 bytes
-	ANDQ $~63, BX
-	PRODUCTS(0, Z8)
-	PRODUCTS(128, Z9)
-	HALVE(Z8, Z9, Z8)
-	PRODUCTS(256, Z9)
-	PRODUCTS(384, Z10)
-	HALVE(Z9, Z10, Z9)
-	HALVE(Z8, Z9, Z8)
-	VPSLLQ $24, Z8, Z9
-	VPXORQ Z8, Z9, Z8
-	VMOVDQU64 Z8, (BX)
-	ADDQ $512, SI
-	DECQ CX
-	JEQ last
+	VPBROADCASTQ AX, Z31
+	LEAQ contents-129(SP), BX // 128 bytes at a multiple of 128, within the 256
+	ANDQ $~127, BX
+	MOVQ CX, DX
+	SHLQ $6, DX
+	LEAQ -512(SI)(DX*1), DX
+	GROUP(NONE)
+	SUBQ $8, CX
+	JLE last
+	XORQ $64, BX
+	GROUP(NONE)
+	XORQ $64, BX
+	SUBQ $8, CX
+	JLE tail
 
 next:
-	STEP((BX))
-	MOVQ R9, (DI)
-	PRODUCTS(0, Z8)
-	STEP(8(BX))
-	MOVQ R9, 8(DI)
-	STEP(16(BX))
-	MOVQ R9, 16(DI)
-	PRODUCTS(128, Z9)
-	HALVE(Z8, Z9, Z8)
-	STEP(24(BX))
-	MOVQ R9, 24(DI)
-	STEP(32(BX))
-	MOVQ R9, 32(DI)
-	PRODUCTS(256, Z9)
-	STEP(40(BX))
-	MOVQ R9, 40(DI)
-	STEP(48(BX))
-	MOVQ R9, 48(DI)
-	PRODUCTS(384, Z10)
-	HALVE(Z9, Z10, Z9)
-	STEP(56(BX))
-	MOVQ R9, 56(DI)
-	HALVE(Z8, Z9, Z8)
-	VPSLLQ $24, Z8, Z9
-	VPXORQ Z8, Z9, Z8
-	VMOVDQU64 Z8, (BX)
-	ADDQ $512, SI
+	FOUR(ASK)
+	GROUP(HASH)
+	XORQ $64, BX
 	ADDQ $64, DI
-	DECQ CX
-	JNE next
+	SUBQ $8, CX
+	JGT next
+
+tail:
+	HASH(0)
+	HASH(1)
+	HASH(2)
+	HASH(3)
+	HASH(4)
+	HASH(5)
+	HASH(6)
+	HASH(7)
+	XORQ $64, BX
+	ADDQ $64, DI
 
 last:
-	STEP((BX))
-	MOVQ R9, (DI)
-	STEP(8(BX))
-	MOVQ R9, 8(DI)
-	STEP(16(BX))
-	MOVQ R9, 16(DI)
-	STEP(24(BX))
-	MOVQ R9, 24(DI)
-	STEP(32(BX))
-	MOVQ R9, 32(DI)
-	STEP(40(BX))
-	MOVQ R9, 40(DI)
-	STEP(48(BX))
-	MOVQ R9, 48(DI)
-	STEP(56(BX))
-	MOVQ R9, 56(DI)
-	MOVQ R9, last+40(FP)
+	LEAQ 64(DI)(CX*8), DI // the end of dst: of the last group, -CX blocks are not new
+	ADDQ $64, BX
+	NEGQ CX
+	SUBQ $8, CX
+
+rest:
+	STEP((BX)(CX*8))
+	MOVQ R9, (DI)(CX*8)
+	INCQ CX
+	JNE rest
 	VZEROUPPER
 	RET
