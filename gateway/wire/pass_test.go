@@ -108,6 +108,34 @@ func TestPassAgreesByEveryMeansAndStaysInBounds(t *testing.T) {
 	})
 }
 
+// Four blocks at once begin where they may: at a multiple of 64 when an escape was seen, else anywhere.
+func TestPassAgreesWhereverAPieceFallsInALongText(t *testing.T) {
+	falling := []string{`\n`, `\"`, `\\`, `\\\\`, `\\\n`, `\\"`, `\n\\\"`, `\b`, `\/`, `\u00e9`, `\ud83d\ude00`, `\ud800`, `\q`, `\`, "\\\xee", "\\\xa2", "é", `"`, "\x1f", "\x80",
+		"é" + strings.Repeat("a", 62) + `"`}
+	byEveryMeans(t, func(t *testing.T) {
+		page := page(t)
+		for _, head := range []string{"", `\t`, `\t\\`, `\t\u00e9`} {
+			for _, offset := range []int{0, 1, 30, 63} {
+				text := page[offset : offset+640+offset]
+				for at := len(head); at < 450; at++ {
+					for _, piece := range falling {
+						copy(text, head)
+						plain(text[len(head):])
+						copy(text[at:], piece)
+						checkPass(t, text, 0)
+					}
+				}
+			}
+		}
+	})
+}
+
+func plain(b []byte) {
+	for i := range b {
+		b[i] = 'a' + byte(i%26)
+	}
+}
+
 // valid makes the inside of a valid string of about so many bytes out of pieces.
 func inside(rng *rand.Rand, size int) (raw []byte) {
 	kinds := 1 + rng.IntN(len(wholes))

@@ -12,12 +12,18 @@ var (
 	hasAVX512 = hasAVX2 && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VBMI2 && cpu.X86.HasPOPCNT
 )
 
-// letters are what may stand behind a backslash by itself, each in the place of its last bits: twice in 64 places, without and
-// with the backslash and both without \/ and \b, and all in 128. Elsewhere is what no byte of the place is.
-var letters = func() (t [256]byte) {
+// tables are what may stand behind a backslash by itself, each in the place of its last bits: twice in 64 places, without and
+// with the backslash and both without \/ and \b, and all in 128, where elsewhere is what no byte of the place is. The last 128
+// have their highest bit set for the bytes that stand by themselves.
+var tables = func() (t [384]byte) {
 	place(t[:64], `"fnrt`)
 	place(t[64:128], `"\fnrt`)
-	place(t[128:], `"\/bfnrt`)
+	place(t[128:256], `"\/bfnrt`)
+	for ch := ' '; ch < utf8.RuneSelf; ch++ {
+		if ch != '"' && ch != '\\' {
+			t[256+ch] = 0x80
+		}
+	}
 	return t
 }()
 
@@ -33,7 +39,7 @@ func place(table []byte, letters string) {
 // passAVX512 is pass for the n bytes at p; saw holds the bits of seen. It reads no byte beyond them.
 //
 //go:noescape
-func passAVX512(p *byte, n int, letters *[256]byte) (at int, saw uint64)
+func passAVX512(p *byte, n int, tables *[384]byte) (at int, saw uint64)
 
 // passAVX2 is passAVX512 for so many blocks, one at least, and stops at every hexadecimal escape. It stops within the blocks, or
 // where the next it would read is not whole.
@@ -48,7 +54,7 @@ func pass(b []byte, i int) (at int, saw seen) {
 	case len(b)-i < block/2 || !hasAVX2:
 		return passWords(b, i)
 	case hasAVX512:
-		n, bits := passAVX512(&b[i], len(b)-i, &letters)
+		n, bits := passAVX512(&b[i], len(b)-i, &tables)
 		return i + n, seen(bits)
 	}
 	return passInTurns(b, i)
