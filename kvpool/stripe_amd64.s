@@ -144,14 +144,21 @@ TEXT ·chainAVX512(SB), NOSPLIT, $256-40
 	MOVQ CX, DX
 	SHLQ $6, DX
 	LEAQ -512(SI)(DX*1), DX
-	GROUP(NONE)
-	SUBQ $8, CX
-	JLE last
-	XORQ $64, BX
+
+fill: // twice, where there are two groups
 	GROUP(NONE)
 	XORQ $64, BX
 	SUBQ $8, CX
-	JLE tail
+	JLE filled
+	TESTQ $64, BX
+	JNE fill
+	JMP next
+
+filled:
+	TESTQ $64, BX
+	JEQ tail
+	XORQ $64, BX
+	JMP last
 
 next:
 	FOUR(ASK)
