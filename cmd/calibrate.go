@@ -16,15 +16,8 @@ import (
 func (h *house) calibrate(ctx context.Context, every, timeout time.Duration) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
-	tick := time.NewTicker(every)
-	defer tick.Stop()
 	busy := map[*openai.Client]chan struct{}{}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	periodically(ctx, every, func(time.Time) {
 		open := map[*openai.Client]chan struct{}{}
 		for client, r := range h.measured() {
 			if answered := busy[client]; answered != nil && !closed(answered) {
@@ -41,7 +34,7 @@ func (h *house) calibrate(ctx context.Context, every, timeout time.Duration) {
 			})
 		}
 		busy = open
-	}
+	})
 }
 
 func closed(c <-chan struct{}) bool {

@@ -20,14 +20,7 @@ type stamp struct {
 // gone is waited for; one that is half written fails its checksum and is read again once it has changed further.
 func (h *house) followModel(ctx context.Context, onChange func()) {
 	last := h.modelStamp()
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	periodically(ctx, lookEvery, func(time.Time) {
 		now := h.modelStamp()
 		if now.path == last.path && now != last && !now.modified.IsZero() {
 			onChange()
@@ -35,7 +28,7 @@ func (h *house) followModel(ctx context.Context, onChange func()) {
 		if !now.modified.IsZero() || now.path != last.path {
 			last = now
 		}
-	}
+	})
 }
 
 // modelStamp is of the artefact in force; without a time where there is no such file.

@@ -10,14 +10,5 @@ const watchEvery = 100 * time.Millisecond
 
 // watchLoad escalates until ctx ends.
 func (h *house) watchLoad(ctx context.Context) {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			h.server.Escalate(now)
-		}
-	}
+	periodically(ctx, watchEvery, h.server.Escalate)
 }

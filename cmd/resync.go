@@ -30,15 +30,8 @@ func (h *house) resync(ctx context.Context, c config.Events) {
 	if c.ResyncPath == "" {
 		return
 	}
-	tick := time.NewTicker(resyncEvery)
-	defer tick.Stop()
 	due := map[index.HostID]time.Time{}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	periodically(ctx, resyncEvery, func(time.Time) {
 		stale := h.index.Stale()
 		for id := range due {
 			if !stale.Has(id) {
@@ -51,7 +44,7 @@ func (h *house) resync(ctx context.Context, c config.Events) {
 			}
 			due[id] = time.Now().Add(h.repair(ctx, id, c.ResyncPath))
 		}
-	}
+	})
 }
 
 // repair tries to bring one replica up to date, and returns when to try again should it still be stale.

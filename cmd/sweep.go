@@ -14,18 +14,11 @@ const tidyEvery = 50 * time.Millisecond
 // tidy sweeps slots whose replicas have gone or shut down, until ctx ends. A resident that shut down gets its slot back empty,
 // for the epoch that its next start begins.
 func (h *house) tidy(ctx context.Context) {
-	tick := time.NewTicker(tidyEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	periodically(ctx, tidyEvery, func(time.Time) {
 		for host := range h.index.Unswept().All() {
 			h.sweep(ctx, host)
 		}
-	}
+	})
 }
 
 func (h *house) sweep(ctx context.Context, host index.HostID) {
