@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"strconv"
+
 	"octet/engine"
 	"octet/routing/index"
 )
@@ -34,30 +36,13 @@ func (x *exchange) hint(hop *Hop) {
 }
 
 func hintValue(blocks, tokens int, held InTiers) string {
-	var room [136]byte // filled from its end
-	at := putNumber(&room, len(room), tokens)
-	at -= copy(room[at-len(", tokens="):at], ", tokens=")
-	for tier := len(held) - 1; tier >= 0; tier-- {
-		if held[tier] > 0 {
-			name := index.Tier(tier).String()
-			at = putNumber(&room, at, held[tier]) - 1
-			room[at] = '='
-			at -= copy(room[at-len(name):at], name)
-			at -= copy(room[at-len(", "):at], ", ")
+	var room [136]byte
+	b := strconv.AppendInt(append(room[:0], "blocks="...), int64(blocks), 10)
+	for tier, n := range held {
+		if n > 0 {
+			b = append(append(append(b, ", "...), index.Tier(tier).String()...), '=')
+			b = strconv.AppendInt(b, int64(n), 10)
 		}
 	}
-	at = putNumber(&room, at, blocks)
-	at -= copy(room[at-len("blocks="):at], "blocks=")
-	return string(room[at:])
-}
-
-// putNumber writes n, which is not negative, right before room[end], and returns where it begins.
-func putNumber(room *[136]byte, end, n int) int {
-	for {
-		end--
-		room[end] = byte('0' + n%10)
-		if n /= 10; n == 0 {
-			return end
-		}
-	}
+	return string(strconv.AppendInt(append(b, ", tokens="...), int64(tokens), 10))
 }

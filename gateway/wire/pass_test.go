@@ -136,7 +136,7 @@ func plain(b []byte) {
 	}
 }
 
-// valid makes the inside of a valid string of about so many bytes out of pieces.
+// inside makes the inside of a valid string of about so many bytes out of pieces.
 func inside(rng *rand.Rand, size int) (raw []byte) {
 	kinds := 1 + rng.IntN(len(wholes))
 	for len(raw) < size {
