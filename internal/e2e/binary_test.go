@@ -2,7 +2,6 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,11 +9,9 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +19,7 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
+	"octet/internal/program"
 	"octet/internal/redistest"
 )
 
@@ -33,82 +31,56 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	binary = filepath.Join(dir, "octet")
-	build := exec.Command("go", "build", "-o", binary, "octet")
-	if out, err := build.CombinedOutput(); err != nil {
-		panic(fmt.Sprintf("%v: %s", err, out))
+	if err := program.Build(context.Background(), binary); err != nil {
+		panic(err)
 	}
 	code := m.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
 
-// program is a running octet.
-type program struct {
-	t    testing.TB
-	cmd  *exec.Cmd
-	mu   sync.Mutex
-	out  bytes.Buffer // standard output and error; guarded by mu
-	exit chan error
+// running is an octet that a test has started.
+type running struct {
+	*program.Program
+	t testing.TB
 }
 
-func start(t testing.TB, args ...string) *program {
+func start(t testing.TB, args ...string) *running {
 	t.Helper()
-	p := &program{t: t, cmd: exec.Command(binary, args...), exit: make(chan error, 1)}
-	p.cmd.Stdout, p.cmd.Stderr = p, p
-	if err := p.cmd.Start(); err != nil {
+	p, err := program.Start(binary, args...)
+	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { p.exit <- p.cmd.Wait() }()
-	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
-	return p
+	t.Cleanup(p.Kill)
+	return &running{p, t}
 }
 
-// Write implements io.Writer for the program's output.
-func (p *program) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.Write(b)
-}
-
-func (p *program) output() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.String()
-}
+func (p *running) output() string { return p.Output() }
 
 // await returns the submatches of the first match of pattern in the program's output.
-func (p *program) await(pattern string) []string {
+func (p *running) await(pattern string) []string {
 	p.t.Helper()
-	re := regexp.MustCompile(pattern)
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if m := re.FindStringSubmatch(p.output()); m != nil {
-			return m
-		}
+	m, err := p.Await(pattern, 30*time.Second)
+	if err != nil {
+		p.t.Fatal(err)
 	}
-	p.t.Fatalf("no %q in the output:\n%s", pattern, p.output())
-	return nil
+	return m
 }
 
 // stop sends a signal and returns the exit code.
-func (p *program) stop(s os.Signal) int {
+func (p *running) stop(s os.Signal) int {
 	p.t.Helper()
-	_ = p.cmd.Process.Signal(s)
+	_ = p.Signal(s)
 	return p.code()
 }
 
-func (p *program) code() int {
+func (p *running) code() int {
 	p.t.Helper()
-	select {
-	case err := <-p.exit:
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			return exit.ExitCode()
-		}
-		return 0
-	case <-time.After(60 * time.Second):
-		p.t.Fatalf("still running:\n%s", p.output())
-		return -1
+	code, err := p.Code(60 * time.Second)
+	if err != nil {
+		p.t.Fatalf("%v:\n%s", err, p.output())
 	}
+	return code
 }
 
 func engine(t testing.TB, model string, more ...string) string {
@@ -127,7 +99,7 @@ specialists:
 `
 
 // gateway starts octet serve and returns it with its data and admin URLs and its configuration's path.
-func gateway(t testing.TB, yaml string) (p *program, data, admin, path string) {
+func gateway(t testing.TB, yaml string) (p *running, data, admin, path string) {
 	path = filepath.Join(t.TempDir(), "octet.yaml")
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
@@ -260,7 +232,7 @@ func TestTheSecondSignalStopsAtOnce(t *testing.T) {
 		}
 	}()
 	time.Sleep(200 * time.Millisecond)
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	_ = p.Signal(syscall.SIGTERM)
 	p.await("msg=draining open=1")
 	if code := p.stop(syscall.SIGTERM); code != 1 {
 		t.Errorf("exit code %d", code)
@@ -303,7 +275,7 @@ func TestAReloadIsWholeOrNotAtAll(t *testing.T) {
 		t.Errorf("the new specialist: status %d: %s", status, answer)
 	}
 	now := generation().Generation
-	_ = p.cmd.Process.Signal(syscall.SIGHUP)
+	_ = p.Signal(syscall.SIGHUP)
 	eventually(t, "SIGHUP reloads", func() bool { return generation().Generation > now })
 }
 

@@ -64,7 +64,7 @@ func TestADrainLosesNothing(t *testing.T) {
 		go c.open()
 	}
 	c.begun.Wait()
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	_ = p.Signal(syscall.SIGTERM)
 	p.await(fmt.Sprintf("msg=draining open=%d", streams))
 	eventually(t, "readyz says draining", func() bool {
 		resp, err := http.Get(data + "/readyz")
@@ -98,7 +98,7 @@ func TestADrainEndsAfterItsGrace(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	begun := time.Now()
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	_ = p.Signal(syscall.SIGTERM)
 	all, err := io.ReadAll(resp.Body)
 	if said := string(all); err == nil || strings.Contains(said, "[DONE]") || strings.Count(said, `"code":"draining"`) != 1 || strings.Count(said, "⟦") != 2 {
 		t.Errorf("%v: %s", err, said)

@@ -65,11 +65,11 @@ func TestTheIndexFollowsEnginesThroughRestarts(t *testing.T) {
 	server := redistest.Start(t)
 	type ports struct{ http, live, replay string }
 	at := [2]ports{{port(t), port(t), port(t)}, {port(t), port(t), port(t)}}
-	run := func(i int) *program {
+	run := func(i int) *running {
 		return start(t, "engine", "--listen", "127.0.0.1:"+at[i].http, "--name", fmt.Sprint("debug-", i), "--model", "debug", "--step", "1ms",
 			"--zmq", "tcp://127.0.0.1:"+at[i].live, "--zmq-replay", "tcp://127.0.0.1:"+at[i].replay)
 	}
-	engines := [2]*program{run(0), run(1)}
+	engines := [2]*running{run(0), run(1)}
 	start(t, "bridge", "--replica", "debug-1", "--zmq", "tcp://127.0.0.1:"+at[1].live, "--zmq-replay", "tcp://127.0.0.1:"+at[1].replay, "--redis", server.Addr)
 	yaml := fmt.Sprintf(`
 listen: {data: 127.0.0.1:0, admin: 127.0.0.1:0}
