@@ -62,7 +62,7 @@ func (f explainFlags) run(cmd *cobra.Command, prompt string) error {
 	if f.key != "" {
 		req.Header.Set("Authorization", "Bearer "+f.key)
 	}
-	resp, err := (&http.Client{Timeout: 30 * time.Second}).Do(req)
+	resp, err := (&http.Client{Timeout: 30 * time.Second, CheckRedirect: stay}).Do(req)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
 		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)), outcomes: newOutcomes(),
-		residents: map[string]*resident{}, boards: map[string]board{}, web: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+		residents: map[string]*resident{}, boards: map[string]board{}, web: newWeb(),
 	}
 	h.metrics.Register(h.outcomes)
 	guesses, err := approx.New(approx.Config{TTL: cfg.Events.Approximate.TTL, Blocks: cfg.Events.Approximate.Blocks})
@@ -111,6 +111,15 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	}
 	return h, h.openCalibration(cfg)
 }
+
+// newWeb returns the client that asks engines and peers for snapshots. It follows no redirect: one would carry the key to where the
+// configuration does not point.
+func newWeb() *http.Client {
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: stay}
+}
+
+// stay has a redirect be the answer.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // target says where the events of a replica belong.
 func (h *house) target(replica string) (events.Target, bool) {
