@@ -24,8 +24,8 @@ func (t *Ticket) answered(n int, now Time) {
 	t.generated = max(t.generated, n)
 	t.begun = t.generated // there is no pace to judge
 	if g.pool != nil {
-		t.compute(t.prompt + t.generated)
-		t.claim(g.pool.Blocks(t.computed))
+		t.compute()
+		t.claim(t.blocks(t.generated, 0))
 	}
 }
 
@@ -33,7 +33,7 @@ func (t *Ticket) answered(n int, now Time) {
 // had to go for them. Caller holds gateMu.
 func (t *Ticket) concluded(n int, now Time) {
 	p := t.gate.pool
-	if p != nil && p.Blocks(t.prompt+max(t.generated, n))-t.table.Len() > p.Empty() {
+	if p != nil && t.blocks(max(t.generated, n), 0)-t.table.Len() > p.Empty() {
 		t.answered(n, now)
 		return
 	}

@@ -16,7 +16,7 @@ import (
 type GateConfig struct {
 	Blocks     int              // of the engine's pool; 0 is unknown: only running requests are counted then
 	BlockSize  int              // tokens a block; ignored when Blocks is 0
-	MaxRunning int              // requests in the engine at once
+	MaxRunning int              // sequences in the engine at once; a request of more runs alone
 	MaxWaiting int              // requests in the queue; 0 lets nobody wait
 	MaxWait    time.Duration    // in the queue; 0 is as long as ctx and deadlines allow
 	Now        func() time.Time // required
@@ -42,8 +42,10 @@ type GateRequest struct {
 	ID           string // for people
 	Priority     int    // larger is more urgent
 	Chain        []kvpool.BlockHash
-	PromptTokens int
-	MaxNew       int       // tokens to generate at most, those of Resume included; 0 is not stated
+	PromptTokens int       // of the first prompt
+	Rest         Rest      // the further prompts of a list
+	N            int       // sequences that are generated from each prompt; 0 is one
+	MaxNew       int       // tokens of a sequence at most, those of Resume included; 0 is not stated
 	Deadline     time.Time // of the whole answer; zero is none
 	TTFTDeadline time.Time // of the first token; zero is none
 	Adapter      string
@@ -63,8 +65,10 @@ type GateRequest struct {
 
 // check panics on counts that no request has: wherever they come from, they were checked before.
 func (r *GateRequest) check() {
-	if r.PromptTokens < 0 || r.MaxNew < 0 || r.Resume < 0 || r.Draft < 0 {
-		panic(fmt.Sprintf("scheduler: %s of %d prompt, %d new, %d resumed and %d drafted tokens", r.ID, r.PromptTokens, r.MaxNew, r.Resume, r.Draft))
+	o := &r.Rest
+	if min(r.PromptTokens, r.MaxNew, r.Resume, r.Draft, r.N, o.Prompts, o.Tokens, o.Blocks, o.Tail) < 0 {
+		panic(fmt.Sprintf("scheduler: %s of %d prompt, %d new, %d resumed and %d drafted tokens, %d sequences each, and %+v",
+			r.ID, r.PromptTokens, r.MaxNew, r.Resume, r.Draft, r.N, *o))
 	}
 }
 
@@ -84,6 +88,7 @@ type Gate struct {
 	offered    uint64 // requests that were asked for, those that resume left out
 	pool       *kvpool.Pool
 	tickets    []*Ticket // the running, in no order; a ticket knows its index
+	sequences  int       // of all of them
 	maxRunning int
 	lowest     int // nobody who runs, may be preempted and was not told to give way has a priority below it
 	owed       int // blocks, over all debtors

@@ -91,14 +91,15 @@ func (g *Gate) exceeds(r *GateRequest) bool {
 	if g.pool == nil {
 		return false
 	}
-	room := g.pool.Total()*g.pool.BlockSize() - r.PromptTokens
-	return max(r.Resume+1, r.MaxNew) > room
+	s, total := r.shape(), g.pool.Total()
+	return s.exceeds(total, g.pool.BlockSize()) || max(r.Resume, r.MaxNew) > total*g.pool.BlockSize() ||
+		s.blocks(g.pool, max(s.each(r.Resume)+1, r.MaxNew)) > total
 }
 
 // fits reports whether r could start now, and how many blocks it would share. While a block is owed none is free, and
 // everybody needs one at least, so nobody fits.
 func (g *Gate) fits(r *GateRequest, now Time) (reuse int, ok bool) {
-	if !g.vacant(now) {
+	if !g.vacant(r, now) {
 		return 0, false
 	}
 	if g.pool == nil {
@@ -111,14 +112,20 @@ func (g *Gate) fits(r *GateRequest, now Time) (reuse int, ok bool) {
 // answers for a long prompt without a look at its chain.
 func (g *Gate) fitsAtOnce(r *GateRequest, now Time) (reuse int, ok bool) {
 	if g.pool != nil && r.Deadline.IsZero() && r.TTFTDeadline.IsZero() && g.blocks(r) <= g.pool.Free() {
-		return 0, g.vacant(now)
+		return 0, g.vacant(r, now)
 	}
 	return g.fits(r, now)
 }
 
-// vacant reports whether the engine has a place for one more, whatever it holds.
-func (g *Gate) vacant(now Time) bool {
-	return len(g.tickets) < g.maxRunning && len(g.tickets) < g.ceiling(len(g.tickets), now)
+// vacant reports whether the engine has places for the sequences of r, whatever it holds.
+func (g *Gate) vacant(r *GateRequest, now Time) bool {
+	s := r.shape()
+	return g.placed(g.sequences, s.sequences(), now)
+}
+
+// placed reports whether so many more sequences may run beside those that are running. Beside none any number may.
+func (g *Gate) placed(running, more int, now Time) bool {
+	return running == 0 || running+more <= g.maxRunning && running+more <= g.ceiling(running, now)
 }
 
 // blocks returns what r needs to start: its prompt, what it resumes, and one step.
@@ -126,7 +133,8 @@ func (g *Gate) blocks(r *GateRequest) int { return g.holds(r, 1) }
 
 // holds returns the blocks of r when one step may add so many tokens.
 func (g *Gate) holds(r *GateRequest, step int) int {
-	return g.pool.Blocks(r.PromptTokens + r.Resume + step)
+	s := r.shape()
+	return s.blocks(g.pool, s.each(r.Resume)+step)
 }
 
 // stepOf returns the tokens that one step of r, which fits, may add: its whole draft window where that fits too, else it
@@ -174,13 +182,15 @@ func (g *Gate) slack(r *GateRequest, reuse int, wait time.Duration, now Time) ti
 	if r.Deadline.IsZero() {
 		return slack
 	}
-	company := min(len(g.tickets)+1, g.maxRunning)
-	rest := promise(g.rates.rest(max(0, r.MaxNew-r.Resume), company), &g.rates.paceError)
+	s := r.shape()
+	company := min(g.sequences+s.sequences(), max(g.maxRunning, s.sequences()))
+	rest := promise(g.rates.rest(max(0, r.MaxNew-s.each(r.Resume)), company), &g.rates.paceError)
 	return min(slack, r.Deadline.Sub(g.origin)-first-rest)
 }
 
 func (g *Gate) uncached(r *GateRequest, reuse int) int {
-	n := r.PromptTokens + r.Resume
+	s := r.shape()
+	n := r.PromptTokens + s.apart(g.pool) + r.Resume
 	if g.pool != nil {
 		n -= reuse * g.pool.BlockSize()
 	}
@@ -199,5 +209,5 @@ func (g *Gate) later(d time.Duration) time.Duration {
 
 func refusal(r *GateRequest, a Answer) *Refusal {
 	return &Refusal{Reason: a.Reason, RetryAfter: a.RetryAfter, Offered: a.Offered,
-		Detail: fmt.Sprintf("%s: %d prompt and %d new tokens at priority %d", r.ID, r.PromptTokens+r.Resume, r.MaxNew, r.Priority)}
+		Detail: fmt.Sprintf("%s: %d prompt and %d new tokens at priority %d", r.ID, r.PromptTokens+r.Rest.Tokens+r.Resume, r.MaxNew, r.Priority)}
 }

@@ -67,7 +67,7 @@ func (g *Gate) Reconcile(o Observed) {
 func (g *Gate) compare(o *Observed) (others int) {
 	c, total := &g.calibration, float64(g.pool.Total())
 	beyond := min(max(o.KVUsage, 0), 1)*total - float64(g.pool.Used()-c.withheld.Len())
-	if o.HasLoad && o.Running+o.Waiting > len(g.tickets) && beyond > 0 {
+	if o.HasLoad && o.Running+o.Waiting > g.sequences && beyond > 0 {
 		others, beyond = int(beyond), 0
 	}
 	c.off += (max(beyond, -beyond)/total - c.off) / errorShare
@@ -122,10 +122,10 @@ func (t *Ticket) Cached(tokens int) {
 // cachedTokens is Cached. Caller holds gateMu.
 func (t *Ticket) cachedTokens(tokens int) {
 	g := t.gate
-	if g.pool == nil || t.prompt == 0 {
+	if g.pool == nil || t.shape.prompt == 0 || t.shape.rest.Prompts > 0 { // of further prompts nothing was predicted
 		return
 	}
 	c := &g.calibration
-	gap := float64(tokens-t.reused*g.pool.BlockSize()) / float64(t.prompt)
+	gap := float64(tokens-t.reused*g.pool.BlockSize()) / float64(t.shape.prompt)
 	c.cacheError += (min(1, max(gap, -gap)) - c.cacheError) / errorShare
 }

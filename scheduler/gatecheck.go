@@ -77,8 +77,9 @@ func (g *Gate) checkBlocks() error {
 }
 
 func (g *Gate) checkTickets() error {
-	yielding, filling := 0, 0
+	yielding, filling, sequences := 0, 0, 0
 	for i, t := range g.tickets {
+		sequences += t.shape.sequences()
 		if t.yielding {
 			yielding++
 		}
@@ -92,8 +93,9 @@ func (g *Gate) checkTickets() error {
 	if g.Preempting() != (g.preempting() > 0) {
 		return fmt.Errorf("%w: %d have to give way or are owed blocks, told: %t", ErrCorrupt, g.preempting(), g.Preempting())
 	}
-	if yielding != len(g.yielding) || filling != g.filling {
-		return fmt.Errorf("%w: %d yield, counted %d; %d tokens to prefill, counted %d", ErrCorrupt, yielding, len(g.yielding), filling, g.filling)
+	if yielding != len(g.yielding) || filling != g.filling || sequences != g.sequences {
+		return fmt.Errorf("%w: %d yield, counted %d; %d tokens to prefill, counted %d; %d sequences, counted %d",
+			ErrCorrupt, yielding, len(g.yielding), filling, g.filling, sequences, g.sequences)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ type forecast struct {
 type departure struct {
 	at     Time
 	blocks int // that it gives back at most
+	places int // sequences
 }
 
 const (
@@ -41,7 +42,7 @@ func (g *Gate) departures(now Time) *forecast {
 			f.known = false
 			return f
 		}
-		d := departure{at: at}
+		d := departure{at: at, places: t.shape.sequences()}
 		if t.table != nil {
 			d.blocks = t.table.Len()
 		}
@@ -85,7 +86,7 @@ func (g *Gate) nextPlace(r *GateRequest, now Time) time.Duration {
 // future is now. It is valid until the next.
 func (g *Gate) future(f *forecast, now Time) future {
 	f.play = append(f.play[:0], f.ends...)
-	p := future{f: f, at: now, places: g.maxRunning - len(g.tickets)}
+	p := future{f: f, at: now, places: g.maxRunning - g.sequences}
 	if g.pool != nil {
 		p.free = g.pool.Free() - g.owed
 	}
@@ -123,20 +124,21 @@ type future struct {
 
 // start lets departures come until r fits, and starts it.
 func (p *future) start(g *Gate, r *GateRequest) {
-	need, held := 0, 0
+	s := r.shape()
+	need, held, more := 0, 0, s.sequences()
 	if g.pool != nil {
-		need, held = g.blocks(r)-g.reuse(r), g.pool.Blocks(r.PromptTokens+max(r.MaxNew, r.Resume+1))
+		need, held = g.blocks(r)-g.reuse(r), s.blocks(g.pool, max(r.MaxNew, s.each(r.Resume)+1))
 	}
-	for (p.places <= 0 || p.free < need) && len(p.f.play) > 0 {
+	for (p.places < min(more, g.maxRunning) || p.free < need) && len(p.f.play) > 0 {
 		d := p.f.play[0]
 		p.f.play = p.f.play[1:]
 		p.at = max(p.at, d.at)
-		p.places++
+		p.places += d.places
 		p.free += d.blocks
 	}
-	p.places--
+	p.places -= more
 	p.free -= held
-	ends := p.at + g.rates.laterFirstToken(g.uncached(r, 0)) + g.rates.rest(max(0, r.MaxNew-r.Resume), len(g.tickets))
+	ends := p.at + g.rates.laterFirstToken(g.uncached(r, 0)) + g.rates.rest(max(0, r.MaxNew-s.each(r.Resume)), g.sequences)
 	i, _ := slices.BinarySearchFunc(p.f.play, ends, func(d departure, at Time) int { return int(d.at - at) })
-	p.f.play = slices.Insert(p.f.play, i, departure{ends, held})
+	p.f.play = slices.Insert(p.f.play, i, departure{ends, held, more})
 }

@@ -47,6 +47,8 @@ func (w *gateWorld) ask(d *dice) error {
 	for i := range tokens {
 		tokens[i] = uint32(word*100 + i)
 	}
+	more := rollMore(d, w.cfg.BlockSize)
+	r.N, r.Rest = more.n, more.rest(w.cfg.BlockSize)
 	h := kvpool.NewHasher(3)
 	r.Chain = h.Chain(nil, 9, tokens, w.cfg.BlockSize)
 	if d.roll(4) == 1 {
@@ -68,7 +70,7 @@ func (w *gateWorld) ask(d *dice) error {
 		arrival = r.Arrived.Sub(time.Unix(1, 0))
 	}
 	mirror := &naiveWaiter{
-		key: w.asked, rank: rank{r.Priority, arrival, uint64(w.asked)}, request: Request{Tokens: tokens, Root: 9}, resume: r.Resume, victim: r.Victim,
+		key: w.asked, rank: rank{r.Priority, arrival, uint64(w.asked)}, request: Request{Tokens: tokens, Root: 9}, resume: r.Resume, victim: r.Victim, more: more,
 	}
 	return w.compareAsk(r, mirror, t, waiter, err)
 }
@@ -84,7 +86,8 @@ func (w *gateWorld) settled(t *Ticket, err error) State {
 }
 
 func (w *gateWorld) compareAsk(r GateRequest, mirror *naiveWaiter, t *Ticket, waiter *waiter, err error) error {
-	large := max(r.PromptTokens+r.Resume+1, r.PromptTokens+r.MaxNew) > w.cfg.Blocks*w.cfg.BlockSize
+	alone := simple{tokens: mirror.request.Tokens}
+	large := max(w.naive.needs(&alone, mirror.more, r.Resume, 1), w.naive.needs(&alone, mirror.more, 0, r.MaxNew)) > w.cfg.Blocks
 	if errors.Is(err, ErrExceedsPool) != large {
 		return fmt.Errorf("%+v: %v, too large: %t", r, err, large)
 	}

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// crowd integrates the number of requests in the engine over time, so that a pace can be put down to the company it had.
+// crowd integrates the number of sequences in the engine over time, so that a pace can be put down to the company it had.
 type crowd struct {
-	sum  float64 // requests × ns, up to at
+	sum  float64 // sequences × ns, up to at
 	at   Time
-	size int // since at
+	size int // sequences since at
 }
 
 func (c *crowd) tick(now Time, size int) {
@@ -23,21 +23,26 @@ func (c *crowd) until(now Time) float64 { return c.sum + float64(c.size)*float64
 func (t *Ticket) sped(came int, now Time) {
 	g := t.gate
 	took, sum := float64(now-t.told), g.crowd.until(now)
-	g.rates.pace.observe((sum-t.crowd)/took, took/float64(came))
+	g.rates.pace.observe((sum-t.crowd)/took, t.perToken(took, came))
 	t.told, t.crowd = now, sum
 }
 
 // judged compares the pace that was estimated at t's first token with the one it had. Caller holds gateMu.
 func (t *Ticket) judged() {
 	if n := t.generated - t.begun; n > 0 && t.first != 0 {
-		judge(&t.gate.rates.paceError, t.estimate, float64(t.told-t.first)/float64(n))
+		judge(&t.gate.rates.paceError, t.estimate, t.perToken(float64(t.told-t.first), n))
 	}
 }
 
-// left estimates the tokens that t has to generate, after the first where that is to come: all it asked for, which errs to the side of its deadline, or as
+// perToken is the ns a token of one sequence, where all of t's together had n in that time.
+func (t *Ticket) perToken(took float64, n int) float64 {
+	return took * float64(t.shape.sequences()) / float64(n)
+}
+
+// left estimates the tokens that each of t's sequences has to generate, after the first where that is to come: all it asked for, which errs to the side of its deadline, or as
 // many as others had.
 func (t *Ticket) left() float64 {
-	had := max(t.generated, t.begun)
+	had := t.shape.each(max(t.generated, t.begun))
 	if t.first == 0 {
 		had++ // the one that the prefill brings
 	}
@@ -67,14 +72,14 @@ func (t *Ticket) ends(now Time) (Time, bool) {
 	if left > 0 && !r.pace.known() {
 		return 0, false
 	}
-	pace := r.pace.level(float64(len(t.gate.tickets)))
+	pace := r.pace.level(float64(t.gate.sequences))
 	if at := t.since(now) + span(pace*left); at > now {
 		return at, true
 	}
 	return now + span(pace), true // any token may be its last
 }
 
-// ceiling returns how many may be in the engine so that nobody in it is pushed past its own deadline: one more slows all by
+// ceiling returns how many sequences may be in the engine so that nobody in it is pushed past its own deadline: one more slows all by
 // the measured slope of pace over company, and who has a deadline must bear that down to its last token. Who could not
 // make it even as things are holds nobody back; who makes it only without any doubt holds back further ones. Whoever was
 // told to give way, or is thought away, does not count: running is how many are there then.

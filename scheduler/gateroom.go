@@ -125,15 +125,18 @@ func (t *Ticket) unsaid(now Time) float64 {
 		return 0
 	}
 	if slope, ok := t.gate.rates.prefill.slope(); ok && slope > 0 {
-		return max(0, float64(now-t.admitted-t.prefillTime())) / float64(len(t.gate.tickets)) / slope
+		return max(0, float64(now-t.admitted-t.prefillTime())) * t.share() / slope
 	}
 	return 0
 }
 
+// share is t's part of the engine while all run side by side.
+func (t *Ticket) share() float64 { return float64(t.shape.sequences()) / float64(t.gate.sequences) }
+
 // progress returns the tokens of t that the engine holds.
 func (t *Ticket) progress(now Time) float64 {
 	if t.first != 0 {
-		return float64(t.prompt + t.generated)
+		return float64(t.shape.tokens() + t.generated)
 	}
 	part := 1.0
 	if whole := t.prefillTime(); whole > 0 {
@@ -160,14 +163,16 @@ func (g *Gate) outranked(place rank) bool {
 type room struct {
 	gate    *Gate
 	now     Time
-	running int // who would be left in the engine
+	running int // sequences that would be left in the engine
+	more    int // sequences of the request
 	owed    int // blocks that others get first
 	blocks  int // that the request needs
 	pool    kvpool.Imagined
 }
 
 func (g *Gate) imagine(r *GateRequest, now Time) room {
-	m := room{gate: g, now: now, running: len(g.tickets), owed: g.owed}
+	s := r.shape()
+	m := room{gate: g, now: now, running: g.sequences, more: s.sequences(), owed: g.owed}
 	if g.pool != nil {
 		m.blocks, m.pool = g.blocks(r), g.pool.Imagine(g.reusable(r))
 	}
@@ -176,7 +181,7 @@ func (g *Gate) imagine(r *GateRequest, now Time) room {
 
 func (m *room) release(t *Ticket) {
 	t.away = true
-	m.running--
+	m.running -= t.shape.sequences()
 	m.owed -= t.owed
 	if m.gate.pool != nil {
 		m.pool.Release(t.table)
@@ -185,7 +190,7 @@ func (m *room) release(t *Ticket) {
 
 func (m *room) enough() bool {
 	g := m.gate
-	return m.running < g.maxRunning && (g.pool == nil || m.pool.Fits(m.blocks+m.owed)) && m.running < g.ceiling(m.running, m.now)
+	return (g.pool == nil || m.pool.Fits(m.blocks+m.owed)) && g.placed(m.running, m.more, m.now)
 }
 
 // close ends the thought; released are the tickets that were imagined away.

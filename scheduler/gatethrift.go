@@ -58,7 +58,7 @@ func (g *Gate) affords(r *GateRequest, now Time) (again Time, ok bool) {
 func (t *Ticket) forgone(now Time) time.Duration {
 	g := t.gate
 	if t.whole {
-		return (now - t.admitted) / time.Duration(len(g.tickets))
+		return time.Duration(float64(now-t.admitted) * t.share())
 	}
 	_, kept := t.yield()
 	return g.rates.firstToken(max(0, int(t.progress(now))-kept), 0)

@@ -23,12 +23,14 @@ type naiveGate struct {
 
 type naiveTicket struct {
 	simple
+	more     naiveMore
 	key      int // which ask it was
 	rank     rank
 	victim   bool
 	yielding bool
 	first    bool
 	said     int // generated tokens
+	filled   int // blocks, once the first token came
 	owed     int
 	began    Time
 	resume   int
@@ -41,6 +43,7 @@ type naiveWaiter struct {
 	request Request // Tokens are the prompt
 	resume  int
 	victim  bool
+	more    naiveMore
 }
 
 func (m *naiveGate) copied() *naiveGate {
@@ -61,7 +64,7 @@ func (m *naiveGate) debt() (n int) {
 }
 
 // share gives s the cached blocks of its prompt and returns how many more it needs.
-func (m *naiveGate) share(s *simple, resume int) int {
+func (m *naiveGate) share(s *simple, more naiveMore, resume int) int {
 	for end := m.cfg.BlockSize; end <= len(s.tokens) && end < len(s.tokens)+resume; end += m.cfg.BlockSize {
 		id, ok := m.holder(m.hash(s, end))
 		if !ok {
@@ -72,21 +75,22 @@ func (m *naiveGate) share(s *simple, resume int) int {
 		s.table = append(s.table, id)
 	}
 	s.computed = len(s.table) * m.cfg.BlockSize
-	return m.blocks(len(s.tokens)+resume+1) - len(s.table)
+	return m.needs(s, more, resume, 1) - len(s.table)
 }
 
 func (m *naiveGate) enough(w *naiveWaiter) bool {
 	s := simple{Request: w.request, tokens: w.request.Tokens}
-	need := m.share(&s, w.resume)
-	return len(m.tickets) < m.cfg.MaxRunning && need+m.debt() <= len(m.free)
+	need := m.share(&s, w.more, w.resume)
+	places := len(m.tickets) == 0 || m.sequences()+w.more.sequences() <= m.cfg.MaxRunning
+	return places && need+m.debt() <= len(m.free)
 }
 
 func (m *naiveGate) fits(w *naiveWaiter) bool { return m.debt() == 0 && m.copied().enough(w) }
 
 func (m *naiveGate) begin(w *naiveWaiter) {
-	t := &naiveTicket{simple: simple{Request: w.request, tokens: w.request.Tokens}, key: w.key, rank: w.rank, victim: w.victim, said: w.resume, resume: w.resume, began: m.now}
-	need := m.share(&t.simple, w.resume)
-	t.uncached = len(t.tokens) + w.resume - t.computed
+	t := &naiveTicket{simple: simple{Request: w.request, tokens: w.request.Tokens}, key: w.key, more: w.more, rank: w.rank, victim: w.victim, said: w.resume, resume: w.resume, began: m.now}
+	need := m.share(&t.simple, w.more, w.resume)
+	t.uncached = len(t.tokens) + w.more.uncached(m.cfg.BlockSize) + w.resume - t.computed
 	if !m.extend(&t.simple, len(t.table)+need) {
 		panic("begun without room")
 	}
@@ -178,7 +182,7 @@ func (m *naiveGate) price(t *naiveTicket) float64 {
 		return math.Inf(1)
 	}
 	size := m.cfg.BlockSize
-	has, kept := float64(len(t.tokens)+t.said), 0
+	has, kept := float64(len(t.tokens)+t.more.tokens()+t.said), 0
 	if !t.first {
 		part := 1.0
 		if whole := m.prefill(t.key); whole > 0 {
@@ -232,7 +236,8 @@ func (m *naiveGate) prefilled(t *naiveTicket) {
 			m.content[t.table[end/m.cfg.BlockSize-1]] = h
 		}
 	}
-	t.computed = len(t.tokens) + t.said
+	t.computed = len(t.tokens) + t.more.each(t.said)
+	t.filled = m.needs(&t.simple, t.more, t.said, 0)
 }
 
 func (m *naiveGate) grow(t *naiveTicket, said int) {
@@ -241,8 +246,9 @@ func (m *naiveGate) grow(t *naiveTicket, said int) {
 	}
 	m.prefilled(t)
 	t.said = said
-	t.computed = len(t.tokens) + said
-	for len(t.table)+t.owed < m.blocks(len(t.tokens)+said+1) {
+	t.computed = len(t.tokens) + t.more.each(said)
+	t.filled = m.needs(&t.simple, t.more, said, 0)
+	for len(t.table)+t.owed < m.needs(&t.simple, t.more, said, 1) {
 		if m.extend(&t.simple, len(t.table)+1) {
 			continue
 		}
@@ -258,7 +264,11 @@ func (m *naiveGate) picture() string {
 	reserved := 0
 	for _, t := range m.tickets {
 		lines = append(lines, fmt.Sprintf("%03d in %v owed %d yielding %t", t.key, t.table, t.owed, t.yielding))
-		reserved += max(0, len(t.table)-m.blocks(t.computed))
+		filled := t.filled
+		if !t.first {
+			filled = m.blocks(t.computed)
+		}
+		reserved += max(0, len(t.table)-filled)
 	}
 	for _, w := range m.waiting {
 		lines = append(lines, fmt.Sprintf("%03d waits", w.key))

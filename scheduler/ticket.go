@@ -12,15 +12,15 @@ import (
 type Ticket struct {
 	gate     *Gate
 	rank     rank // its priority is what age had made of it when it started
-	prompt   int  // tokens
-	maxNew   int  // tokens; 0 is not stated
+	shape    shape
+	maxNew   int  // tokens of a sequence; 0 is not stated
 	deadline Time // maxTime is none
 	reused   int
 	uncached int // tokens of the prompt and of Resume that were not
 	others   int // tokens of other prompts that were to be prefilled when it was admitted
 	waited   time.Duration
 	admitted Time
-	step     int         // tokens that one step may add: 1, and the draft where it is speculated
+	step     int         // tokens that one step may add to a sequence: 1, and the draft where it is speculated
 	whole    bool        // its answer comes at once
 	yielded  atomic.Bool // as yielding, for who asks without the lock
 
@@ -30,8 +30,9 @@ type Ticket struct {
 	giveUp    chan struct{}      // closed when it has to give way; nil until somebody asks for it
 	watch     Watcher            // told when it has to give way; nil is nobody
 	table     *kvpool.Table      // nil without a pool, and after its end
-	computed  int                // tokens that the engine holds by now, as far as the model knows
-	generated int                // tokens, those of Resume included
+	computed  int                // tokens of the first prompt, and behind it, that the engine holds by now, as far as the model knows
+	filled    int                // blocks that are computed, likewise, of all sequences
+	generated int                // tokens of all sequences, those of Resume included
 	owed      int                // blocks that it should hold and does not
 	first     Time               // when the first token came; 0 is not yet
 	told      Time               // when generated was last told
@@ -53,7 +54,7 @@ func (t *Ticket) victim() bool { return t.mayYield && !t.yielding }
 func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
 	t := g.blank(r.Spare)
 	t.gate, t.id, t.rank, t.waited, t.admitted = g, r.ID, place, now-queued, now
-	t.prompt, t.generated, t.maxNew, t.step, t.whole = r.PromptTokens, r.Resume, r.MaxNew, g.stepOf(r), r.Whole
+	t.shape, t.generated, t.maxNew, t.step, t.whole = r.shape(), r.Resume, r.MaxNew, g.stepOf(r), r.Whole
 	t.others, t.mayYield, t.deadline, t.watch = g.filling, r.Victim, maxTime, r.Watcher
 	if !r.Deadline.IsZero() {
 		t.deadline = r.Deadline.Sub(g.origin)
@@ -64,7 +65,7 @@ func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
 		t.table.Reserve(n)
 		t.reused = g.pool.Share(t.table, t.chain)
 		g.pool.Extend(t.table, n)
-		t.computed = t.reused * g.pool.BlockSize()
+		t.computed, t.filled = t.reused*g.pool.BlockSize(), t.reused
 		g.reserved += t.ahead()
 		g.totals.cachedTokens += uint64(t.computed)
 	}
@@ -74,7 +75,7 @@ func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
 	}
 	g.came(t, now)
 	g.totals.admitted++
-	g.totals.promptTokens += uint64(t.prompt)
+	g.totals.promptTokens += uint64(t.shape.tokens())
 	return t
 }
 
@@ -103,7 +104,8 @@ func (g *Gate) came(t *Ticket, now Time) {
 	if t.deadline != maxTime {
 		g.bound++
 	}
-	g.crowd.tick(now, len(g.tickets))
+	g.sequences += t.shape.sequences()
+	g.crowd.tick(now, g.sequences)
 	g.forecast.fresh = false
 }
 
@@ -133,7 +135,7 @@ func (t *Ticket) FirstToken() {
 // prefilled settles the prompt, measures how long it took, and begins to measure the pace. Caller holds gateMu.
 func (t *Ticket) prefilled(now Time) {
 	g := t.gate
-	t.estimate = g.rates.pace.level(float64(len(g.tickets)))
+	t.estimate = g.rates.pace.level(float64(g.sequences))
 	took := float64(now - t.admitted)
 	judge(&g.rates.prefillError, float64(t.prefillTime()), took)
 	g.rates.prefill.observe(float64(t.uncached), float64(t.others), took)
@@ -145,40 +147,46 @@ func (t *Ticket) settlePrompt(now Time) {
 	t.begin(now)
 	t.told, t.crowd, t.begun = now, t.gate.crowd.until(now), t.generated+1
 	if t.gate.pool != nil {
-		t.compute(t.prompt + t.generated)
+		t.compute()
 	}
 }
 
 // begin notes the first token, and has the prompt's blocks ready to be shared. Caller holds gateMu.
 func (t *Ticket) begin(now Time) {
-	t.filled()
+	t.awaited()
 	t.first = max(now, 1)
 	for i := t.reused; i < len(t.chain); i++ { // without a pool there is none
 		t.gate.pool.Seal(t.table, i, t.chain[i])
 	}
 }
 
-// filled says that t's prefill keeps nobody waiting any more. Caller holds gateMu.
-func (t *Ticket) filled() {
+// awaited says that t's prefill keeps nobody waiting any more. Caller holds gateMu.
+func (t *Ticket) awaited() {
 	if t.filling {
 		t.gate.filling -= t.uncached
 		t.filling = false
 	}
 }
 
-// compute notes that the first n tokens are in the engine. Caller holds gateMu.
-func (t *Ticket) compute(n int) {
+// blocks returns what t holds when it has generated so many tokens and each sequence may have so many more. There must be a pool.
+func (t *Ticket) blocks(generated, more int) int {
+	return t.shape.blocks(t.gate.pool, t.shape.each(generated)+more)
+}
+
+// compute notes that the prompts and what is generated are in the engine. Caller holds gateMu.
+func (t *Ticket) compute() {
 	t.gate.reserved -= t.ahead()
-	t.computed = max(t.computed, n)
+	t.computed = max(t.computed, t.shape.prompt+t.shape.each(t.generated))
+	t.filled = max(t.filled, t.blocks(t.generated, 0))
 	t.gate.reserved += t.ahead()
 }
 
 // ahead returns the blocks held beyond what is computed; none while in debt.
 func (t *Ticket) ahead() int {
-	return max(0, t.table.Len()-t.gate.pool.Blocks(t.computed))
+	return max(0, t.table.Len()-t.filled)
 }
 
-// Grow says how many tokens were generated so far, those of Resume included. Meant for block boundaries, where the engine
+// Grow says how many tokens were generated so far, by all sequences together, those of Resume included. Meant for block boundaries, where the engine
 // takes another block; it never waits. Where the model has none left the ticket is in debt until somebody leaves.
 func (t *Ticket) Grow(tokens int) {
 	g := t.gate
@@ -197,8 +205,8 @@ func (t *Ticket) Grow(tokens int) {
 	}
 	t.generated = tokens
 	if g.pool != nil {
-		t.compute(t.prompt + tokens)
-		t.claim(g.pool.Blocks(t.prompt + tokens + t.step))
+		t.compute()
+		t.claim(t.blocks(tokens, t.step))
 	}
 	g.letInHeld(now)
 }
@@ -234,7 +242,7 @@ func (t *Ticket) settled(now Time) {
 		return
 	}
 	t.judged()
-	g.rates.length.observe(float64(t.generated))
+	g.rates.length.observe(float64(t.shape.each(t.generated)))
 	g.rates.service.observe(float64(now - t.admitted))
 }
 
@@ -250,9 +258,10 @@ func (t *Ticket) leave(now Time) {
 	if t.deadline != maxTime {
 		g.bound--
 	}
-	g.crowd.tick(now, last)
+	g.sequences -= t.shape.sequences()
+	g.crowd.tick(now, g.sequences)
 	g.forecast.fresh = false
-	t.filled()
+	t.awaited()
 	if t.yielding {
 		g.yielding = without(g.yielding, t)
 		g.pressed()

@@ -107,10 +107,16 @@ func (g *Gate) missed(w *waiter, now Time) error {
 	switch {
 	case g.deadline(&w.req) <= max(now, w.expires):
 		return ErrDeadline
-	case len(g.tickets) < g.maxRunning:
+	case g.spare(&w.req):
 		return ErrKVExhausted
 	}
 	return ErrQueueFull
+}
+
+// spare reports whether r has places in the engine, deadlines of others aside.
+func (g *Gate) spare(r *GateRequest) bool {
+	s := r.shape()
+	return g.sequences == 0 || g.sequences+s.sequences() <= g.maxRunning
 }
 
 // refuse settles w without a ticket: it may come back when it would have had its turn.
@@ -167,7 +173,7 @@ func (g *Gate) letIn(now Time) {
 
 // hold has others make room for the head of the queue, which does not fit. Caller holds gateMu.
 func (g *Gate) hold(head *waiter, now Time) {
-	g.held = g.bound > 0 && len(g.tickets) < g.maxRunning
+	g.held = g.bound > 0 && g.spare(&head.req)
 	g.makeRoom(head, now)
 }
 
