@@ -51,6 +51,8 @@ func engineCommand() *cobra.Command {
 	flags.IntVar(&f.config.MaxModelLen, "max-model-len", 0, "tokens of prompt and answer together (default 32768, at most the pool)")
 	flags.Float64Var(&f.config.PrefillTPS, "prefill-tps", 8000, "prompt tokens computed in a second")
 	flags.DurationVar(&f.config.Step, "step", 10*time.Millisecond, "one decode step")
+	flags.IntVar(&f.config.StreamInterval, "stream-interval", 1, "tokens in one event of a stream, the first event apart")
+	flags.BoolVar(&f.config.SplitCharacters, "split-characters", false, "some tokens are part of a character: their text comes with the next token's")
 	flags.StringVar(&f.config.Text, "text", "", "what it says: index, prose or tiny (default index, with a tokenizer prose)")
 	flags.StringVar(&f.config.Tokenizer, "tokenizer", "", "tokenizer.json whose ids are the engine's; it says prose then (default: a tokenizer of its own)")
 	flags.StringVar(&f.config.ChatTemplate, "chat-template", "", "the tokenizer's chat template: .jinja or tokenizer_config.json (default: beside it)")

@@ -26,11 +26,13 @@ type choice struct {
 	seq    *sequence
 	stream *scheduler.Stream
 	stop   stopper
+	pack   packing // of a stream
 
-	text   []byte // of the token at hand; reused
-	tokens int    // generated so far
-	cached int    // prompt tokens that were in the prefix cache
-	finish string // "" until it has ended
+	text   []byte   // of the token at hand; reused
+	tokens int      // generated so far
+	cached int      // prompt tokens that were in the prefix cache
+	finish string   // "" until it has ended
+	ids    []uint32 // of its tokens; only when asked for
 	timing timing
 }
 
@@ -90,6 +92,7 @@ func (an *answer) close() {
 type token struct {
 	choice *choice
 	text   []byte // valid until the next token; empty while a stop string may be beginning
+	id     uint32
 }
 
 // each calls take for every token of every choice in the order in which they come, until all choices have ended.
@@ -187,7 +190,7 @@ func (an *answer) token(c *choice, out scheduler.Output) (token, error) {
 		c.finish = "length"
 	}
 	an.e.meters.token(c, len(an.ask.prompts[c.prompt].tokens))
-	return token{c, text}, nil
+	return token{c, text, out.Token}, nil
 }
 
 // usage adds up what the answer took: each prompt once, each choice's tokens.

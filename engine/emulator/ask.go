@@ -190,7 +190,7 @@ func (e *Emulator) speak(a *ask, p prompt, choice int) voice {
 	case TextTiny:
 		return nil
 	case TextIndex:
-		return indexVoice{request: a.id, from: from}
+		return indexVoice{request: a.id, from: spoken(p.text, a.id, from)}
 	default:
 		return e.author.answer(e.tongue, p.earlier(e.tongue, from), a.variant(choice%a.n), from)
 	}

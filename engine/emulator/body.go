@@ -39,6 +39,9 @@ type body struct {
 	Tools        jsontext.Value `json:"tools"`
 	TemplateArgs jsontext.Value `json:"chat_template_kwargs"`
 
+	ReturnTokenIDs bool `json:"return_token_ids"`
+	StreamInterval int  `json:"stream_interval"` // the engine's own where that is larger
+
 	Transfer *transfer `json:"kv_transfer_params"`
 	meeting  `json:",inline"`
 
@@ -48,7 +51,8 @@ type body struct {
 }
 
 type streamOptions struct {
-	IncludeUsage bool `json:"include_usage"`
+	IncludeUsage    bool `json:"include_usage"`
+	ContinuousUsage bool `json:"continuous_usage_stats"` // with IncludeUsage only
 }
 
 // turn is one message; its content is a string, null, or a list of text parts.

@@ -24,6 +24,7 @@ func (c Config) check() error {
 	bad(c.MaxRunning < 1 || c.MaxWaiting < 1, "max running %d, max waiting %d", c.MaxRunning, c.MaxWaiting)
 	bad(c.TokenBudget < c.MaxRunning, "a budget of %d tokens a step for %d sequences", c.TokenBudget, c.MaxRunning)
 	bad(c.MaxModelLen < 2 || c.MaxModelLen > c.Blocks*c.BlockSize, "max model len %d in a pool of %d tokens", c.MaxModelLen, c.Blocks*c.BlockSize)
+	bad(c.StreamInterval < 1, "%d tokens an event", c.StreamInterval)
 	bad(!(c.PrefillTPS > 0), "prefill of %v tokens a second", c.PrefillTPS)
 	for _, f := range c.Faults {
 		if err := f.check(); err != nil {

@@ -57,6 +57,9 @@ type Config struct {
 	Hybrid       bool   // TextTiny: one of the layers is an SSM, so that nothing is shared and who gives way is copied to host memory
 	CrossAdapter bool   // a step may hold the sequences of any adapters, and none costs a swap
 
+	StreamInterval  int  // tokens in one event of a stream, the first event apart; default 1
+	SplitCharacters bool // some tokens are part of a character: their text comes with the next token's
+
 	Adapters []string // LoRA adapters that are loaded from the start
 	Faults   []Fault  // armed from the start, as if by POST /admin/faults
 	Seed     uint64   // of the block hashes: engines with different seeds hash the same tokens differently
@@ -95,6 +98,7 @@ func (c Config) sized() Config {
 	or(&c.MaxRunning, 64)
 	or(&c.MaxWaiting, 1024)
 	or(&c.TokenBudget, max(2048, c.MaxRunning))
+	or(&c.StreamInterval, 1)
 	or(&c.MaxModelLen, max(min(32768, c.Blocks*c.BlockSize), 0))
 	return c
 }

@@ -93,8 +93,11 @@ type reply struct {
 		Message      struct{ Role, Content string }
 		Delta        struct{ Role, Content string }
 		FinishReason *string `json:"finish_reason"`
+		IDs          []int   `json:"token_ids"`
+		Prompt       []int   `json:"prompt_token_ids"`
 	}
-	Usage *struct {
+	Prompt []int `json:"prompt_token_ids"`
+	Usage  *struct {
 		PromptTokens     int `json:"prompt_tokens"`
 		CompletionTokens int `json:"completion_tokens"`
 		TotalTokens      int `json:"total_tokens"`

@@ -59,15 +59,21 @@ func (e *Emulator) answer(ctx context.Context, x *wire, a *ask) error {
 	return an.whole(ctx, x)
 }
 
-// streamed writes each token as a chunk of its own, as soon as it exists.
+// streamed writes the tokens as chunks, as soon as an event of them is due.
 func (an *answer) streamed(ctx context.Context, x *wire) error {
 	s := newShape(an.ask, time.Now().Unix())
+	interval := max(an.e.cfg.StreamInterval, an.ask.body.StreamInterval)
 	err := an.each(ctx, func(t token) error {
 		if err := x.pass(); err != nil {
 			return err
 		}
-		if chunks := s.token(t.choice, t.text); len(chunks) > 0 {
-			x.send(chunks)
+		c := t.choice
+		if s.chat && c.tokens == 1 {
+			x.send(s.opening(c)) // by itself, as engines do: a client may read it long before the token
+		}
+		if c.pack.add(t, interval, an.e.cfg.SplitCharacters) {
+			text, ids := c.pack.take(c)
+			x.send(s.event(c, text, ids))
 		}
 		return nil
 	})
@@ -89,6 +95,9 @@ func (an *answer) whole(ctx context.Context, x *wire) error {
 	texts := make([][]byte, len(an.choices))
 	err := an.each(ctx, func(t token) error {
 		texts[t.choice.index] = append(texts[t.choice.index], t.text...)
+		if an.ask.body.ReturnTokenIDs {
+			t.choice.ids = append(t.choice.ids, t.id)
+		}
 		return x.pass()
 	})
 	if err != nil {
@@ -108,11 +117,16 @@ func (an *answer) document(texts [][]byte) *whole {
 	}
 	for _, c := range an.choices {
 		text := string(texts[c.index])
-		wc := wholeChoice{Index: c.index, Logprobs: []byte("null"), Finish: c.finish}
+		wc := wholeChoice{Index: c.index, Logprobs: []byte("null"), Finish: c.finish, IDs: c.ids}
 		if an.ask.chat {
 			wc.Message = &message{Role: "assistant", Content: text}
 		} else {
 			wc.Text = &text
+		}
+		if an.ask.body.ReturnTokenIDs && an.ask.chat {
+			d.Prompt = an.ask.prompts[c.prompt].tokens
+		} else if an.ask.body.ReturnTokenIDs {
+			wc.Prompt = an.ask.prompts[c.prompt].tokens
 		}
 		d.Choices = append(d.Choices, wc)
 	}

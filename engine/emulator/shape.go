@@ -19,14 +19,18 @@ type usage struct {
 // shape writes the answer of one request in the form of its route. Chunks are put together by hand: one is written for
 // every token, and all but the text is the same each time.
 type shape struct {
+	ask   *ask
 	chat  bool
 	usage bool   // the client asked for a usage chunk; the others then carry "usage":null
+	runs  bool   // and for the usage so far in every other chunk
+	ids   bool   // it asked for token ids
 	head  []byte // of every chunk, up to and including `"choices":[`
 	buf   []byte // the chunks at hand; reused
 }
 
 func newShape(a *ask, created int64) *shape {
-	s := &shape{chat: a.chat, usage: a.body.StreamOptions.IncludeUsage}
+	s := &shape{ask: a, chat: a.chat, usage: a.body.StreamOptions.IncludeUsage, ids: a.body.ReturnTokenIDs}
+	s.runs = s.usage && a.body.StreamOptions.ContinuousUsage
 	object := "text_completion"
 	if a.chat {
 		object = "chat.completion.chunk"
@@ -41,18 +45,21 @@ func newShape(a *ask, created int64) *shape {
 	return s
 }
 
-// token returns the chunk of one token of a choice; finish is "" for all but its last. In a chat the first one comes with
-// the chunk that opens the choice before it.
-func (s *shape) token(c *choice, text []byte) []byte {
+// opening returns the chunk that opens a choice of a chat: its role, and no text.
+func (s *shape) opening(c *choice) []byte {
 	s.buf = s.buf[:0]
-	if s.chat && c.tokens == 1 {
-		s.open(c.index)
-		s.buf = append(s.buf, `"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]`...)
-		s.closed()
+	s.open(c.index)
+	s.buf = append(s.buf, `"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]`...)
+	if s.ids {
+		s.buf = appendIDs(append(s.buf, `,"prompt_token_ids":`...), s.ask.prompts[c.prompt].tokens)
 	}
-	if len(text) == 0 && c.finish == "" {
-		return s.buf
-	}
+	s.closed(c, 0)
+	return s.buf
+}
+
+// event returns the chunk of some tokens of a choice, the last of which has come just now.
+func (s *shape) event(c *choice, text []byte, ids []uint32) []byte {
+	s.buf = s.buf[:0]
 	s.open(c.index)
 	if s.chat {
 		s.buf = append(quoted(append(s.buf, `"delta":{"content":`...), text), '}')
@@ -61,12 +68,30 @@ func (s *shape) token(c *choice, text []byte) []byte {
 	}
 	s.buf = append(s.buf, `,"logprobs":null,"finish_reason":`...)
 	if c.finish == "" {
-		s.buf = append(s.buf, `null}]`...)
+		s.buf = append(s.buf, `null`...)
 	} else {
-		s.buf = append(append(append(s.buf, '"'), c.finish...), `"}]`...)
+		s.buf = append(append(append(s.buf, '"'), c.finish...), '"')
 	}
-	s.closed()
+	if s.ids {
+		if !s.chat && c.tokens == len(ids) {
+			s.buf = appendIDs(append(s.buf, `,"prompt_token_ids":`...), s.ask.prompts[c.prompt].tokens)
+		}
+		s.buf = appendIDs(append(s.buf, `,"token_ids":`...), ids)
+	}
+	s.buf = append(s.buf, `}]`...)
+	s.closed(c, c.tokens)
 	return s.buf
+}
+
+func appendIDs(dst []byte, ids []uint32) []byte {
+	dst = append(dst, '[')
+	for i, id := range ids {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendUint(dst, uint64(id), 10)
+	}
+	return append(dst, ']')
 }
 
 // totals returns the usage chunk, which has no choices.
@@ -75,14 +100,22 @@ func (s *shape) totals(u usage) []byte {
 	return append(append(s.buf, mustJSON(u)...), "}\n\n"...)
 }
 
-// open begins a chunk of one choice, and closed ends it.
+// open begins a chunk of one choice.
 func (s *shape) open(index int) {
 	s.buf = append(append(s.buf, s.head...), `{"index":`...)
 	s.buf = append(strconv.AppendInt(s.buf, int64(index), 10), ',')
 }
 
-func (s *shape) closed() {
-	if s.usage {
+// closed ends a chunk of c, which has brought so many tokens.
+func (s *shape) closed(c *choice, tokens int) {
+	switch {
+	case s.runs:
+		prompt := len(s.ask.prompts[c.prompt].tokens)
+		s.buf = strconv.AppendInt(append(s.buf, `,"usage":{"prompt_tokens":`...), int64(prompt), 10)
+		s.buf = strconv.AppendInt(append(s.buf, `,"total_tokens":`...), int64(prompt+tokens), 10)
+		s.buf = strconv.AppendInt(append(s.buf, `,"completion_tokens":`...), int64(tokens), 10)
+		s.buf = append(s.buf, '}')
+	case s.usage:
 		s.buf = append(s.buf, `,"usage":null`...)
 	}
 	s.buf = append(s.buf, "}\n\n"...)
@@ -102,6 +135,7 @@ type whole struct {
 	Model    string         `json:"model"`
 	Choices  []wholeChoice  `json:"choices"`
 	Usage    usage          `json:"usage"`
+	Prompt   []uint32       `json:"prompt_token_ids,omitzero"` // of a chat
 	Transfer *transferReply `json:"kv_transfer_params,omitzero"`
 }
 
@@ -112,6 +146,8 @@ type wholeChoice struct {
 	Text     *string        `json:"text,omitzero"`
 	Logprobs jsontext.Value `json:"logprobs"`
 	Finish   string         `json:"finish_reason"`
+	IDs      []uint32       `json:"token_ids,omitzero"`
+	Prompt   []uint32       `json:"prompt_token_ids,omitzero"` // of a completion
 }
 
 type message struct {

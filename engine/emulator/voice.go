@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"bytes"
 	"strconv"
 
 	"octet/engine"
@@ -27,6 +28,23 @@ func (v indexVoice) Text(dst []byte, i int) []byte {
 	dst = append(dst, ':')
 	dst = strconv.AppendInt(dst, int64(v.from+i), 10)
 	return append(dst, "⟧"...)
+}
+
+// spoken returns the number with which an answer to request goes on behind a prompt that ends with what was said of it, in
+// from tokens as the client counts them. The text decides, as with any model: a count may be of tokens whose text did not
+// arrive. Without text it is from.
+func spoken(prompt []byte, request string, from int) int {
+	mark := []byte("⟦" + request + ":")
+	at := bytes.LastIndex(prompt, mark)
+	if from == 0 || at < 0 {
+		return from
+	}
+	number, _, whole := bytes.Cut(prompt[at+len(mark):], []byte("⟧"))
+	n, err := strconv.Atoi(string(number))
+	if err != nil || !whole {
+		return from
+	}
+	return n + 1
 }
 
 func (v indexVoice) Token(i int) uint32 {
