@@ -48,7 +48,7 @@ var unheard = []engineFault{
 	{emulator.Fault{Kind: emulator.Status, K: 400}, gateway.CodeInvalidRequest, gateway.CodeInvalidRequest, 0},
 	{emulator.Fault{Kind: emulator.Status, K: 404}, gateway.CodeModelNotFound, gateway.CodeModelNotFound, 0},
 	{emulator.Fault{Kind: emulator.Status, K: 413}, gateway.CodePayloadTooLarge, gateway.CodePayloadTooLarge, 0},
-	{emulator.Fault{Kind: emulator.Status, K: 429}, gateway.CodeOverloaded, gateway.CodeOverloaded, 0},
+	{emulator.Fault{Kind: emulator.Status, K: 429}, gateway.CodeQueueFull, gateway.CodeQueueFull, 0},
 	{emulator.Fault{Kind: emulator.Status, K: 500}, gateway.CodeUpstreamReset, gateway.CodeUpstreamReset, 0},
 	{emulator.Fault{Kind: emulator.Status, K: 503}, gateway.CodeOverloaded, gateway.CodeOverloaded, 0},
 	{emulator.Fault{Kind: emulator.Slow}, "", "", matrixTokens},

@@ -3,9 +3,11 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"octet/config"
+	"octet/engine"
 	"octet/engine/openai"
 	"octet/routing/fleet"
 )
@@ -29,7 +31,11 @@ func (h *house) Probe(ctx context.Context, member *fleet.Replica) error {
 	if r == nil {
 		return nil // on its way out
 	}
-	if err := r.client.Probe(ctx); err != nil {
+	err := r.client.Probe(ctx)
+	if errors.Is(err, engine.ErrLocal) {
+		return fmt.Errorf("%w: %w", fleet.ErrUntold, err)
+	}
+	if err != nil {
 		h.tokens.checks.away(name)
 		if member.Healthy() {
 			h.log.Warn("probe failed", "replica", name, "error", err)

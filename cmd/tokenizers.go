@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 
 	"octet/config"
 	"octet/engine"
+	"octet/engine/openai"
 	"octet/engine/tokens"
 	"octet/gateway/wire"
 	"octet/kvpool"
@@ -40,8 +42,8 @@ type tokenizer struct {
 	model    string
 	replicas []checkedReplica // asked one after the other, from a different one each time
 	next     atomic.Uint32
-	timeout  time.Duration // of all of them together
-	mute     atomic.Int64  // unix nanoseconds until which they are not asked, after a failure
+	timeout  time.Duration         // of all of them together
+	mute     atomic.Pointer[muted] // nil before the first failure of all of them
 	sample   sampler
 	toolless atomic.Bool // what we make of tools is not what the engines make of them
 }
@@ -54,6 +56,33 @@ func newTokenizers(h kvpool.Hasher) *tokenizers {
 
 // muteFor is how many timeouts long engines that could not tokenize are left alone: their requests make do with text.
 const muteFor = 10
+
+// muted says which questions a specialist's engines are spared.
+type muted struct {
+	until time.Time
+	from  int // bytes: shorter questions are asked still
+}
+
+func (m *muted) covers(now time.Time, question []byte) bool {
+	return m != nil && len(question) >= m.from && now.Before(m.until)
+}
+
+// silenced returns what a failure means for other questions: nil where the question itself may be why, as with a chat that the
+// engine's template refuses. One that took too long speaks for those that are as long.
+func silenced(err error, question []byte) *muted {
+	var said *openai.StatusError
+	switch {
+	case errors.As(err, &said):
+		if said.Status < 500 && !errors.Is(err, openai.ErrUnsupported) {
+			return nil
+		}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, engine.ErrTimeout):
+		return &muted{from: len(question)}
+	case errors.Is(err, engine.ErrLocal), errors.Is(err, engine.ErrTooLarge):
+		return nil
+	}
+	return &muted{}
+}
 
 // load reads the files that cfg names, or takes them from what is in force. The fault is named by its path.
 func (t *tokenizers) load(cfg *config.Config) (map[string]*local, error) {
@@ -187,24 +216,28 @@ func givenTokens(f *routing.Facts, dst []uint32) ([]uint32, bool) {
 
 // ask has an engine tokenize the request as it will see it: its own chat template is its own affair.
 func (t *tokenizer) ask(ctx context.Context, f *routing.Facts, dst []uint32) ([]uint32, error) {
-	now := time.Now()
-	if now.UnixNano() < t.mute.Load() {
-		return dst, plugins.ErrNoTokenizer
-	}
-	ctx, cancel := context.WithTimeout(ctx, t.timeout)
-	defer cancel()
 	body, err := question(t.model, f)
 	if err != nil {
 		return dst, err
 	}
-	start := int(t.next.Add(1))
+	now := time.Now()
+	if t.mute.Load().covers(now, body) {
+		return dst, plugins.ErrNoTokenizer
+	}
+	within, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
+	mute, start := &muted{}, int(t.next.Add(1))
 	for i := range t.replicas {
 		var ids []uint32
-		if ids, err = t.replicas[(start+i)%len(t.replicas)].client.Tokenize(ctx, dst, body); err == nil {
+		if ids, err = t.replicas[(start+i)%len(t.replicas)].client.Tokenize(within, dst, body); err == nil {
 			return ids, nil
 		}
+		if mute = silenced(err, body); mute == nil || ctx.Err() != nil {
+			return dst, fmt.Errorf("the engine did not tokenize: %w", err)
+		}
 	}
-	t.mute.Store(now.Add(muteFor * t.timeout).UnixNano())
+	mute.until = now.Add(muteFor * t.timeout)
+	t.mute.Store(mute)
 	return dst, fmt.Errorf("no engine tokenized: %w", err)
 }
 

@@ -9,6 +9,7 @@ import (
 // Sentinels that callers branch on. A wrapped cause is for people.
 var (
 	ErrConnect  = errors.New("engine: cannot connect")       // nothing of the request reached the engine: safe to try elsewhere
+	ErrLocal    = errors.New("engine: no means to connect")  // this process or host lacks descriptors, ports or memory: the replica has no part in it
 	ErrReset    = errors.New("engine: connection lost")      // the engine went away after the request was sent
 	ErrProtocol = errors.New("engine: protocol violated")    // what came back is not HTTP, or not what was promised
 	ErrTimeout  = errors.New("engine: no answer in time")    // header or idle timeout

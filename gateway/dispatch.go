@@ -39,7 +39,7 @@ func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	if x.stream && (err == nil || errors.Is(err, errPreempted) && x.unfinished()) {
 		return nil
 	}
-	x.free = x.free || err != nil && errors.Is(err, engine.ErrConnect) // nothing was sent
+	x.free = x.free || errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrLocal) // nothing was sent
 	x.settle(err)
 	if err == nil || x.started {
 		return err
@@ -50,8 +50,8 @@ func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.Host
 // elsewhere says whether another replica may do better.
 func elsewhere(err error) bool {
 	return errors.Is(err, scheduler.ErrRefused) && !errors.Is(err, scheduler.ErrDeadline) ||
-		errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrReset) || errors.Is(err, engine.ErrProtocol) ||
-		errors.Is(err, errEngineBusy) || errors.Is(err, errHandover)
+		errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrLocal) || errors.Is(err, engine.ErrReset) || errors.Is(err, engine.ErrProtocol) ||
+		errors.Is(err, errEngineFailed) || errors.Is(err, errEngineBusy) || errors.Is(err, errHandover)
 }
 
 // attempt gets the answer of one replica under way. Preempted before anybody has seen anything of it, it queues again; after

@@ -208,7 +208,11 @@ func upstreamError(err error) *Error {
 		return fail(CodeDraining, "", errDrained.Error())
 	case errors.Is(err, engine.ErrTimeout):
 		return fail(CodeUpstreamTimeout, "", "the engine did not answer in time")
-	case errors.Is(err, engine.ErrReset), errors.Is(err, engine.ErrConnect), errors.Is(err, errPreempted), errors.Is(err, errHandover):
+	case errors.Is(err, engine.ErrConnect):
+		return fail(CodeUpstreamReset, "", "the engine could not be reached; nothing was sent to it")
+	case errors.Is(err, engine.ErrLocal):
+		return fail(CodeOverloaded, "", "the gateway has no connection left for an engine")
+	case errors.Is(err, engine.ErrReset), errors.Is(err, errPreempted), errors.Is(err, errHandover):
 		return fail(CodeUpstreamReset, "", "the connection to the engine was lost")
 	case errors.Is(err, engine.ErrProtocol), errors.Is(err, engine.ErrTooLarge):
 		return fail(CodeUpstreamProtocolError, "", "the engine's answer could not be understood")

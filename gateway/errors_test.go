@@ -44,6 +44,7 @@ func TestEveryErrorOfThePathHasItsCode(t *testing.T) {
 		{errDrained, CodeDraining, ""},
 		{engine.ErrConnect, CodeUpstreamReset, ""},
 		{engine.ErrReset, CodeUpstreamReset, ""},
+		{engine.ErrLocal, CodeOverloaded, ""},
 		{engine.ErrTimeout, CodeUpstreamTimeout, ""},
 		{engine.ErrProtocol, CodeUpstreamProtocolError, ""},
 		{engine.ErrTooLarge, CodeUpstreamProtocolError, ""},

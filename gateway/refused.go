@@ -1,45 +1,143 @@
 package gateway
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
 
 	"octet/engine"
-	"octet/routing"
-	"octet/routing/fleet"
-	"octet/scheduler"
+	"octet/gateway/sse"
 )
 
 // What an attempt may end in besides the engine package's errors.
 var (
-	errEngineBusy = errors.New("the engine is overloaded")
-	errAbandoned  = errors.New("abandoned")
-	errOverrun    = fmt.Errorf("%w: more tokens than were asked for", engine.ErrProtocol)
+	errMistaken     = errors.New("the engine refused what the client sent")
+	errEngineBusy   = errors.New("the engine is overloaded")
+	errEngineFailed = errors.New("the engine reported a failure of its own")
+	errAbandoned    = errors.New("abandoned")
+	errOverrun      = fmt.Errorf("%w: more tokens than were asked for", engine.ErrProtocol)
+	errLongAnswer   = fmt.Errorf("%w: the answer", engine.ErrTooLarge)
 )
 
 // maxRefusal bounds how much of an engine's error body is read, in bytes.
 const maxRefusal = 64 << 10
 
-// engineRefused turns an engine's answer other than 200 into an error: a client's mistake passes through with the engine's
-// words, anything else is the engine's failure.
+// refusal is an engine's own error in place of an answer: a status other than 200, or an error object as the first event.
+type refusal struct {
+	status  int // of HTTP, or what the error object says in its place
+	message string
+	after   time.Duration // of Retry-After; 0 is unknown
+}
+
+// leastBusy is what a client is told of an engine that says itself to be busy, and neither it nor the Gate knows for how long:
+// the least that the header can say.
+const leastBusy = time.Second
+
+// engineRefused is the error of an engine's answer other than 200.
 func (x *exchange) engineRefused(resp engine.Response) error {
-	message := refusalMessage(resp)
-	switch status := resp.Status(); {
-	case status == 400 || status == 422:
-		return fail(CodeInvalidRequest, "", message)
-	case status == 404:
-		return fail(CodeModelNotFound, "model", message)
-	case status == 413:
-		return fail(CodePayloadTooLarge, "", message)
-	case status == 429 || status == 503:
-		return &Error{Code: CodeOverloaded, Message: message, cause: errEngineBusy}
+	return x.refusedBy(refusal{resp.Status(), refusalMessage(resp), secondsOf(resp.Header("Retry-After"))})
+}
+
+// refusedBy turns an engine's error into ours: a mistake of the client's passes through with the engine's words, an engine
+// that is busy is another replica's turn, anything else is the engine's failure.
+func (x *exchange) refusedBy(r refusal) error {
+	switch status := r.status; {
+	case status == http.StatusNotFound:
+		return &Error{Code: CodeModelNotFound, Param: "model", Message: r.message, cause: errMistaken}
+	case status == http.StatusRequestEntityTooLarge:
+		return &Error{Code: CodePayloadTooLarge, Message: r.message, cause: errMistaken}
+	case status == http.StatusTooManyRequests:
+		return &Error{Code: CodeQueueFull, Message: r.message, RetryAfter: x.busyFor(r), cause: errEngineBusy}
+	case status == http.StatusServiceUnavailable:
+		return &Error{Code: CodeOverloaded, Message: r.message, RetryAfter: x.busyFor(r), cause: errEngineBusy}
 	case status >= 500:
-		return &Error{Code: CodeUpstreamReset, Message: message, cause: fmt.Errorf("%w: status %d", engine.ErrReset, status)}
-	default:
-		return &Error{Code: CodeUpstreamProtocolError, Message: message, cause: fmt.Errorf("%w: status %d", engine.ErrProtocol, status)}
+		return &Error{Code: CodeUpstreamReset, Message: r.message, cause: fmt.Errorf("%w: status %d", errEngineFailed, status)}
+	case status < 400, isOurs(status):
+		return &Error{Code: CodeUpstreamProtocolError, Message: r.message, cause: fmt.Errorf("%w: status %d", engine.ErrProtocol, status)}
 	}
+	return &Error{Code: CodeInvalidRequest, Message: r.message, cause: errMistaken}
+}
+
+// isOurs reports whether a status of the 400 family is about what the gateway itself adds to a request, or does not do.
+func isOurs(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired || status == http.StatusRequestTimeout
+}
+
+// busyFor is what a client is told of an engine that is busy: what the engine says, else when the Gate expects a place there.
+func (x *exchange) busyFor(r refusal) time.Duration {
+	if r.after > 0 {
+		return r.after
+	}
+	if rep := x.turn.rep; rep != nil && rep.Gate != nil {
+		return max(rep.Gate.NextEnd(), leastBusy)
+	}
+	return leastBusy
+}
+
+// secondsOf reads a Retry-After in seconds; 0 where it says none.
+func secondsOf(field string) time.Duration {
+	n, err := strconv.ParseUint(field, 10, 16)
+	if err != nil {
+		return 0
+	}
+	return min(time.Duration(n)*time.Second, mostRetryAfter)
+}
+
+// unusable is what a scanner's error means: the engine's own error object, by its code where it came in place of an answer, or
+// something that is no answer at all.
+func (x *exchange) unusable(err error) error {
+	var said *sse.EngineError
+	if x.turn.heard || !errors.As(err, &said) {
+		return broke(err)
+	}
+	return x.refusedBy(refusal{status: statusOfObject(said), message: wordsOf(said)})
+}
+
+// broke is what a scanner's error means within an answer that has begun.
+func broke(err error) error {
+	var said *sse.EngineError
+	if errors.As(err, &said) {
+		return &Error{Code: CodeUpstreamReset, Message: said.Error(), cause: fmt.Errorf("%w: %w", errEngineFailed, said)}
+	}
+	return fmt.Errorf("%w: %w", engine.ErrProtocol, err)
+}
+
+func wordsOf(said *sse.EngineError) string {
+	if said.Message == "" {
+		return said.Error()
+	}
+	return said.Message
+}
+
+// objectTypes are the types of error objects that carry no status in their code, by the letters of their names.
+var objectTypes = []struct {
+	part   string
+	status int
+}{
+	{"ratelimit", http.StatusTooManyRequests}, {"toomany", http.StatusTooManyRequests}, {"overloaded", http.StatusServiceUnavailable},
+	{"unavailable", http.StatusServiceUnavailable}, {"notfound", http.StatusNotFound}, {"badrequest", http.StatusBadRequest},
+	{"invalidrequest", http.StatusBadRequest}, {"exceedcontext", http.StatusBadRequest},
+}
+
+// statusOfObject returns the status that an error object stands for: its code where that is one, else by its type; 500 where
+// neither tells.
+func statusOfObject(said *sse.EngineError) int {
+	if n, err := strconv.Atoi(said.Code); err == nil && n >= 400 && n < 600 {
+		return n
+	}
+	for _, name := range []string{said.Type, said.Code} {
+		name = strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+		for _, t := range objectTypes {
+			if strings.Contains(name, t.part) {
+				return t.status
+			}
+		}
+	}
+	return http.StatusInternalServerError
 }
 
 // refusalMessage reads the message of an OpenAI error body; engines differ in whether it is nested.
@@ -66,21 +164,4 @@ func refusalMessage(resp engine.Response) string {
 		return parsed.Message
 	}
 	return fmt.Sprintf("the engine answered with status %d", resp.Status())
-}
-
-// blame says whether err speaks for the replica, against it, or neither.
-func blame(err error) fleet.Outcome {
-	if err == nil {
-		return fleet.Succeeded
-	}
-	var answer *Error
-	switch {
-	case errors.Is(err, scheduler.ErrRefused), errors.Is(err, errSlowClient), errors.Is(err, errPreempted), errors.Is(err, errDeadline),
-		errors.Is(err, errDrained), errors.Is(err, context.Canceled), errors.Is(err, errTTFTDeadline), errors.Is(err, errEngineBusy),
-		errors.Is(err, errAbandoned), errors.Is(err, errHandover), errors.Is(err, routing.ErrNotTried):
-		return fleet.Cancelled
-	case errors.As(err, &answer) && answer.Status() < 500:
-		return fleet.Succeeded // the client's mistake, well answered
-	}
-	return fleet.Failed
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"octet/engine"
-	"octet/gateway/sse"
 )
 
 var doneEvent = []byte("data: [DONE]\n\n")
@@ -96,10 +95,13 @@ func (x *exchange) take(piece []byte) error {
 	if err := x.pass(out); err != nil {
 		return err
 	}
+	if bad != nil {
+		return x.unusable(bad)
+	}
 	if x.scanner.Done() {
 		return errDone
 	}
-	return ending(false, bad, nil)
+	return nil
 }
 
 // flush sends what the client's buffer holds.
@@ -126,20 +128,11 @@ func ending(done bool, bad, read error) error {
 	case done:
 		return nil
 	case bad != nil:
-		return unusable(bad)
+		return broke(bad)
 	case errors.Is(read, io.EOF):
 		return fmt.Errorf("%w: the stream ended without [DONE]", engine.ErrReset)
 	}
 	return read
-}
-
-// unusable is what a scanner's error means: the engine's own error object, or something that is no answer at all.
-func unusable(err error) error {
-	var said *sse.EngineError
-	if errors.As(err, &said) {
-		return &Error{Code: CodeUpstreamReset, Message: said.Error(), cause: fmt.Errorf("%w: %w", engine.ErrReset, said)}
-	}
-	return fmt.Errorf("%w: %w", engine.ErrProtocol, err)
 }
 
 // pass forwards whole events to the client and accounts for the tokens in them.

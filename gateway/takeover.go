@@ -20,7 +20,7 @@ var errNoPlace error = &scheduler.Refusal{Reason: scheduler.ErrQueueFull, Detail
 // outlives reports whether a stream that broke with err is to go on at another replica: its engine failed, and the text that
 // the client has is all that another engine needs.
 func (x *exchange) outlives(err error) bool {
-	broke := errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrReset) || errors.Is(err, engine.ErrProtocol) || errors.Is(err, engine.ErrTimeout)
+	broke := causeOf(err) == byReplica || errors.Is(err, engine.ErrProtocol)
 	return broke && x.turn.rep != nil && x.unfinished() && x.cont.base+x.cont.pieces == x.handedOut &&
 		x.takeovers < x.rt.Limits.Continuations && x.ctx.Err() == nil
 }

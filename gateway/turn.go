@@ -86,7 +86,7 @@ func (x *exchange) settle(err error) {
 			x.past.ctx = t.ctx
 		}
 	}
-	verdict := blame(err)
+	verdict := verdictOf(err)
 	if t.unasked && err == nil {
 		verdict = fleet.Cancelled
 	}

@@ -18,7 +18,7 @@ func (x *exchange) relayUnary() error {
 	}
 	answer, err := x.turn.rep.answers.Scan(body)
 	if err != nil {
-		return unusable(err)
+		return x.unusable(err)
 	}
 	usage, since := answer.Usage, x.since()
 	now := x.at(since)
@@ -53,7 +53,7 @@ func (x *exchange) collect(resp engine.Response) ([]byte, error) {
 	for {
 		piece, err := resp.Next()
 		if int64(len(body)+len(piece)) > x.rt.Limits.ResponseBytes {
-			return nil, fmt.Errorf("%w: more than %d bytes", engine.ErrTooLarge, x.rt.Limits.ResponseBytes)
+			return nil, fmt.Errorf("%w has more than %d bytes", errLongAnswer, x.rt.Limits.ResponseBytes)
 		}
 		body = append(body, piece...)
 		x.answer = body

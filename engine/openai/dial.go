@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -61,10 +62,11 @@ func tlsFor(base *tls.Config, name string) *tls.Config {
 	return cfg
 }
 
-// dial opens a connection: ErrConnect, or why ctx ended.
+// dial opens a connection: ErrConnect, ErrLocal, or why ctx ended.
 func (c *Client) dial(ctx context.Context) (*conn, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.cfg.DialTimeout)
 	defer cancel()
+	hurried := endsBefore(ctx, bounded)
 	nc, err := c.cfg.Dial(bounded)
 	if err == nil && c.tls != nil {
 		nc, err = handshake(bounded, nc, c.tls)
@@ -72,10 +74,22 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 	switch {
 	case err == nil:
 		return newConn(nc), nil
+	case hurried && (isTimeout(err) || errors.Is(err, context.DeadlineExceeded)):
+		<-ctx.Done() // the dialer has a timer of its own for ctx's deadline, and it fires first
+		return nil, ended(ctx)
 	case ctx.Err() != nil:
 		return nil, ended(ctx)
+	case isLocal(err):
+		return nil, fmt.Errorf("%w: %w", engine.ErrLocal, err)
 	}
 	return nil, fmt.Errorf("%w: %w", engine.ErrConnect, err)
+}
+
+// endsBefore reports whether the deadline that binds the child is its parent's: a timeout says nothing of the replica then.
+func endsBefore(parent, child context.Context) bool {
+	own, ok := parent.Deadline()
+	bound, _ := child.Deadline()
+	return ok && own.Equal(bound)
 }
 
 func handshake(ctx context.Context, nc net.Conn, cfg *tls.Config) (net.Conn, error) {

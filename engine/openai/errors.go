@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"syscall"
 
 	"octet/engine"
 )
@@ -14,14 +16,26 @@ var ErrRequest = errors.New("openai: request cannot be sent")
 
 var errClosed = errors.New("openai: response is closed")
 
-// lostError is a connection that ended before any byte of an answer: ErrReset, or ErrConnect when nothing was sent either.
+// shortages are failures of a system call for want of something that this process or its host has run out of.
+var shortages = [...]error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS, syscall.ENOMEM}
+
+// isLocal reports whether err tells of this process or its host, and of no replica.
+func isLocal(err error) bool {
+	return slices.ContainsFunc(shortages[:], func(shortage error) bool { return errors.Is(err, shortage) })
+}
+
+// lostError is a connection that ended before any byte of an answer: ErrReset, or ErrConnect when nothing was sent either;
+// ErrLocal where the replica had no part in it.
 type lostError struct {
 	cause error
 	sent  bool // part of the request at least was written
 }
 
 func (e *lostError) kind() error {
-	if e.sent {
+	switch {
+	case isLocal(e.cause):
+		return engine.ErrLocal
+	case e.sent:
 		return engine.ErrReset
 	}
 	return engine.ErrConnect

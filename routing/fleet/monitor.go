@@ -3,9 +3,13 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
+
+// ErrUntold is what a Prober returns, wrapped, when it could not ask: nothing is known of the replica that was not known before.
+var ErrUntold = errors.New("fleet: the probe says nothing of the replica")
 
 // Prober asks a replica whether it can serve. It returns when ctx ends at the latest.
 type Prober interface {
@@ -71,7 +75,7 @@ func (m Monitor) observe(ctx context.Context, r *Replica) {
 			continue
 		case <-next.C:
 		}
-		if err := m.probe(ctx, r); ctx.Err() == nil {
+		if err := m.probe(ctx, r); ctx.Err() == nil && !errors.Is(err, ErrUntold) {
 			r.hear(err == nil)
 		}
 		next.Reset(m.pause())
