@@ -137,6 +137,9 @@ type knowledge struct{ *house }
 // Trust implements gateway.Knowledge.
 func (k knowledge) Trust(id index.HostID) string { return k.beliefs.trust(id) }
 
+// RefusedEvents implements gateway.Knowledge.
+func (k knowledge) RefusedEvents(replica string) uint64 { return k.feed.RefusedEvents(replica) }
+
 // Save implements gateway.Knowledge.
 func (k knowledge) Save(w io.Writer) error { return k.feed.Save(w) }
 
@@ -149,7 +152,8 @@ func (k knowledge) Sources() map[string]any {
 	st := k.feed.Stats()
 	all["feed"] = map[string]any{
 		"batches": st.Batches, "applied": st.Applied, "duplicates": st.Duplicates, "old_epochs": st.OldEpochs, "gaps": st.Gaps, "resyncs": st.Resyncs,
-		"unknown": st.Unknown, "foreign": st.Foreign, "orphans": st.Orphans, "unmappable": st.Unmappable, "conflicts": st.Conflicts, "verified": st.Verified, "mismatched": st.Mismatched,
+		"unknown": st.Unknown, "foreign": st.Foreign, "invalid": st.Invalid, "refused_events": st.RefusedEvents,
+		"orphans": st.Orphans, "unmappable": st.Unmappable, "conflicts": st.Conflicts, "verified": st.Verified, "mismatched": st.Mismatched,
 		"voices": k.feed.Voices(), "held": st.Held, "blocks": st.Blocks, "full": st.Full, "lag_ms": st.Lag.Milliseconds(),
 	}
 	return all

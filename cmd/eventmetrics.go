@@ -19,6 +19,7 @@ var (
 	sourceTroubles = prometheus.NewDesc("octet_events_troubles_total", "What went wrong with a source.", []string{"source", "kind"}, nil)
 	feedBatches    = prometheus.NewDesc("octet_index_batches_total", "Batches by what became of them.", []string{"outcome"}, nil)
 	feedBlocks     = prometheus.NewDesc("octet_index_blocks_total", "Blocks of engines that are not known for what they are, or were compared with the engine's hash scheme.", []string{"kind"}, nil)
+	feedRefused    = prometheus.NewDesc("octet_index_refused_events_total", "Cache events that were left out of the batch they came in: over a limit, or incomplete.", nil, nil)
 	feedLag        = prometheus.NewDesc("octet_index_lag_seconds", "From an engine's clock to the index, of the batch applied last.", nil, nil)
 	feedWaiting    = prometheus.NewDesc("octet_index_waiting_batches", "Batches that wait for one before them.", nil, nil)
 	guessBlocks    = prometheus.NewDesc("octet_approximate_blocks", "Blocks that count for replicas because prompts were routed there.", nil, nil)
@@ -28,7 +29,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (eventMetrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{sourceUp, sourceLag, sourceBatches, sourceTroubles, feedBatches, feedBlocks, feedLag, feedWaiting, guessBlocks, guessRouted, guessFound} {
+	for _, d := range []*prometheus.Desc{sourceUp, sourceLag, sourceBatches, sourceTroubles, feedBatches, feedBlocks, feedRefused, feedLag, feedWaiting, guessBlocks, guessRouted, guessFound} {
 		out <- d
 	}
 }
@@ -65,6 +66,7 @@ func (m eventMetrics) feed(out chan<- prometheus.Metric) {
 	} {
 		count(out, feedBlocks, n, kind)
 	}
+	count(out, feedRefused, f.RefusedEvents)
 	gauge(out, feedLag, f.Lag.Seconds())
 	gauge(out, feedWaiting, float64(f.Held))
 }

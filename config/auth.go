@@ -59,7 +59,7 @@ type Tenant struct {
 	// The specialists it may use; empty = all.
 	Specialists []string `yaml:"specialists" form:"name"`
 	// Secret that separates its cached prefixes from everyone else's; empty = shared with the others that have none.
-	CacheSalt string `yaml:"cache_salt"`
+	CacheSalt string `yaml:"cache_salt" form:"salt"`
 	// Streams it may hold open at once; 0 = limits.max_streams alone.
 	MaxStreams int `yaml:"max_streams" default:"0" range:"0..1000000"`
 	// What it may use.

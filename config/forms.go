@@ -12,6 +12,7 @@ import (
 var forms = map[string]func(text string) *problem{
 	"name":    formName,
 	"sha256":  formSHA256,
+	"salt":    formSalt,
 	"listen":  formListen,
 	"addr":    formAddr,
 	"url":     formURL,
@@ -40,6 +41,16 @@ func formName(text string) *problem {
 }
 
 func letterOrDigit(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' }
+
+// maxSalt is how many bytes a cache_salt may have: an engine's cache event that names a longer one is left out of the index.
+const maxSalt = 256
+
+func formSalt(text string) *problem {
+	if len(text) > maxSalt {
+		return wrong(CodeBadValue, "a salt of %d bytes, at most %d", len(text), maxSalt)
+	}
+	return nil
+}
 
 func formSHA256(text string) *problem {
 	if sum, err := hex.DecodeString(text); err != nil || len(sum) != 32 {

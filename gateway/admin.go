@@ -158,7 +158,7 @@ func (s *Server) replicaIndex(rep *Replica) gin.H {
 		"events": rep.Fleet.Spec().HasEvents, "hit_accuracy": rep.Accuracy.Read(),
 	}
 	if s.knowledge != nil {
-		out["trust"] = s.knowledge.Trust(rep.Host)
+		out["trust"], out["refused_events"] = s.knowledge.Trust(rep.Host), s.knowledge.RefusedEvents(rep.Name)
 	}
 	return out
 }

@@ -44,6 +44,8 @@ type Options struct {
 type Knowledge interface {
 	// Trust says what a replica is scored by: exact (its events), approximate (what was routed there) or load.
 	Trust(h index.HostID) string
+	// RefusedEvents returns how many of a replica's cache events were left out as they could not be applied.
+	RefusedEvents(replica string) uint64
 	// Sources tells how each source of events is doing, as JSON takes it.
 	Sources() map[string]any
 	// Save writes all that is known, for another gateway to load.

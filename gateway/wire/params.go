@@ -85,7 +85,7 @@ var sharedParams = map[string]reader{
 	"ebnf":                  structured,
 	"repo_snippets":         func(p *parser) { p.strings(&p.r.snippets) },
 	"tool_outputs":          func(p *parser) { p.strings(&p.r.outputs) },
-	"cache_salt":            func(p *parser) { p.string(new(text)) },
+	"cache_salt":            (*parser).salt,
 
 	// What an engine would obey and a client must not decide: its place in the queue, its rank, where KV blocks come from, and
 	// whose request it is.

@@ -60,13 +60,16 @@ func fromWire(m *octetkvpb.Batch) (Batch, error) {
 	return b, nil
 }
 
+// noTier is that of an event whose tier has no name here.
+const noTier = index.Tier(index.Tiers)
+
 // known returns the kind and tier of w in our terms; enums of the wire are open, ours are not.
 func known(w *octetkvpb.Event) (Kind, index.Tier, error) {
 	if w.Kind <= octetkvpb.Event_UNSPECIFIED || int(w.Kind) > len(kindToWire) {
 		return 0, 0, refuse(ErrInvalid, "kind %v", w.Kind)
 	}
 	if w.Tier < 0 || int(w.Tier) >= len(tierToWire) {
-		return 0, 0, refuse(ErrInvalid, "tier %v", w.Tier)
+		return Kind(w.Kind - octetkvpb.Event_REGISTERED), noTier, nil
 	}
 	return Kind(w.Kind - octetkvpb.Event_REGISTERED), index.Tier(w.Tier), nil
 }

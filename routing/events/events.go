@@ -40,6 +40,7 @@ type Batch struct {
 	Events  []Event
 	By      Speaker // not on the wire: its transport says
 	Mark    uint64  // not on the wire: what a transport recognises the batch by where publishers do not number their lives; 0 is none
+	Refused int     // not on the wire: events that came with the batch and were left out, see Sift
 }
 
 // Position is how far a replica's batches were applied.

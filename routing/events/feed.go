@@ -82,6 +82,8 @@ type shelf struct {
 	held   mapping
 	bond   bond
 	mark   uint64 // of the batch applied last
+
+	refused uint64 // events of batches applied that were left out
 }
 
 // NewFeed returns a Feed that writes to x. resolve says where a replica's blocks go, or that no such replica is known; it is
@@ -92,7 +94,7 @@ func NewFeed(x Applier, hasher kvpool.Hasher, resolve func(replica string) (Targ
 }
 
 // Deliver implements Sink for whoever says nothing about the order in which its batches come: several transports at once, say.
-// A batch that does not pass Check is dropped. One that comes early is held back until those before it have come, or until MaxEarly of them wait. A transport that
+// Events that cannot be applied are left out and counted, see Sift; a batch that does not pass Check is dropped. One that comes early is held back until those before it have come, or until MaxEarly of them wait. A transport that
 // keeps the order opens a lane instead, so that a gap shows at once.
 func (f *Feed) Deliver(b Batch) { f.deliver(nil, "", b) }
 
@@ -127,7 +129,7 @@ func (f *Feed) Forget(replica string) {
 
 func (f *Feed) deliver(l *lane, source string, b Batch) {
 	f.tally.batches.Add(1)
-	if b.Check() != nil {
+	if b.Sift(); b.Check() != nil {
 		f.tally.invalid.Add(1)
 		return
 	}
@@ -236,6 +238,8 @@ func (f *Feed) drain(s *shelf) {
 // apply carries b out. Under s.mu.
 func (f *Feed) apply(s *shelf, b Batch) {
 	s.mark = b.Mark
+	s.refused += uint64(b.Refused)
+	f.tally.refusedEvents.Add(uint64(b.Refused))
 	s.held.begin()
 	for i := range b.Events {
 		s.held.change(&b.Events[i], s.target, f.hasher)

@@ -245,10 +245,8 @@ func TestStrangersTakeNoMemory(t *testing.T) {
 
 func TestABatchThatMakesNoSenseIsDroppedWhole(t *testing.T) {
 	b := newBench(t)
-	short := stored(true, 0, tokens(1, 4), 1)
-	short.BlockSize = 16
-	b.send(stored(true, 0, tokens(1, 4), 1), short)
-	b.send(Event{Kind: Registered, Tier: 9, Hashes: []uint64{1}})
+	b.send(stored(true, 0, tokens(1, 4), 1), Event{Kind: 7, Hashes: []uint64{1}})
+	b.send(Event{Kind: 9})
 	b.holds()
 	if st := b.feed.Stats(); st.Invalid != 2 || st.Applied != 0 {
 		t.Errorf("%+v", st)

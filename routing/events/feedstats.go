@@ -22,6 +22,8 @@ type FeedStats struct {
 	Invalid    uint64 // batches that do not pass Check; no transport of ours lets one through
 	Refused    uint64 // batches that the index had seen though the feed had not: after a snapshot
 
+	RefusedEvents uint64 // of batches that were applied, left out: over a limit, or incomplete
+
 	Orphans    uint64 // registered blocks whose content cannot be told, because the block before them is not known
 	Unmappable uint64 // registered blocks of a size that is no multiple of ours
 	Ignored    uint64 // registered blocks beyond MaxBlocks
@@ -39,7 +41,7 @@ type FeedStats struct {
 // tally is the running part of FeedStats.
 type tally struct {
 	batches, applied, duplicates, oldEpochs, gaps, unknown, foreign, resyncs, dead, invalid, refused atomic.Uint64
-	orphans, unmappable, ignored, conflicts, strangers, verified, mismatched                         atomic.Uint64
+	refusedEvents, orphans, unmappable, ignored, conflicts, strangers, verified, mismatched          atomic.Uint64
 	blocks                                                                                           atomic.Int64
 	lag                                                                                              atomic.Int64 // nanoseconds
 }
@@ -50,7 +52,8 @@ func (f *Feed) Stats() FeedStats {
 	st := FeedStats{
 		Batches: t.batches.Load(), Applied: t.applied.Load(), Duplicates: t.duplicates.Load(), OldEpochs: t.oldEpochs.Load(),
 		Gaps: t.gaps.Load(), Unknown: t.unknown.Load(), Foreign: t.foreign.Load(), Resyncs: t.resyncs.Load(), Dead: t.dead.Load(), Invalid: t.invalid.Load(), Refused: t.refused.Load(),
-		Orphans: t.orphans.Load(), Unmappable: t.unmappable.Load(), Ignored: t.ignored.Load(),
+		RefusedEvents: t.refusedEvents.Load(),
+		Orphans:       t.orphans.Load(), Unmappable: t.unmappable.Load(), Ignored: t.ignored.Load(),
 		Conflicts: t.conflicts.Load(), Strangers: t.strangers.Load(),
 		Verified: t.verified.Load(), Mismatched: t.mismatched.Load(),
 		Blocks: int(t.blocks.Load()), Lag: time.Duration(t.lag.Load()),
@@ -77,6 +80,17 @@ func (s *shelf) state() (held int, full bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.order.early), s.held.full
+}
+
+// RefusedEvents returns how many events of a replica's batches were left out.
+func (f *Feed) RefusedEvents(replica string) uint64 {
+	s := f.known(replica)
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refused
 }
 
 // Misfits returns the replicas whose events say nothing of our chains, as their engines are not what they were said to be: their blocks have

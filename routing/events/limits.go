@@ -9,8 +9,8 @@ import (
 // in memory to a small multiple of its size.
 const (
 	MaxMessageBytes = 8 << 20 // of one encoded batch, in either form
-	MaxEvents       = 16384   // a batch
-	MaxHashes       = 65536   // a batch, all events together
+	MaxEvents       = 1 << 16 // an encoded batch
+	MaxHashes       = 1 << 20 // a batch, all events together: more than MaxMessageBytes has room for at eight bytes each
 	MaxTokens       = 1 << 20 // a batch, all events together
 	MaxBlockSize    = 65536   // tokens a block
 	MaxNameBytes    = 256     // a replica's, adapter's or salt's
@@ -43,9 +43,6 @@ func (b *Batch) Check() error {
 	}
 	if year := b.At.UTC().Year(); year < 1 || year > 9999 {
 		return refuse(ErrInvalid, "made in the year %d", year)
-	}
-	if len(b.Events) > MaxEvents {
-		return refuse(ErrTooLarge, "%d events", len(b.Events))
 	}
 	var hashes, tokens int
 	for i := range b.Events {

@@ -25,6 +25,7 @@ func (l *Local) Publish(_ context.Context, b Batch) error {
 	if l.closed.Load() {
 		return ErrClosed
 	}
+	b.Sift()
 	if err := b.Check(); err != nil {
 		return err
 	}

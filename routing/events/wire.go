@@ -21,7 +21,7 @@ const (
 // Marshal returns b in protobuf's binary form, the same bytes for the same batch. It fails with ErrBatch where Unmarshal
 // would refuse the result.
 func Marshal(b Batch) ([]byte, error) {
-	if err := b.Check(); err != nil {
+	if err := b.sendable(); err != nil {
 		return nil, err
 	}
 	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(toWire(b))
@@ -30,7 +30,7 @@ func Marshal(b Batch) ([]byte, error) {
 
 // MarshalJSON returns b in protobuf's JSON form, without insignificant spaces. It fails like Marshal.
 func MarshalJSON(b Batch) ([]byte, error) {
-	if err := b.Check(); err != nil {
+	if err := b.sendable(); err != nil {
 		return nil, err
 	}
 	data, err := protojson.Marshal(toWire(b))
@@ -41,6 +41,14 @@ func MarshalJSON(b Batch) ([]byte, error) {
 	out.Grow(len(data))
 	err = json.Compact(&out, data) // protojson spaces its output at random, on purpose
 	return bounded(out.Bytes(), err)
+}
+
+// sendable is Check, and the bound on what one message tells of.
+func (b *Batch) sendable() error {
+	if len(b.Events) > MaxEvents {
+		return refuse(ErrTooLarge, "%d events", len(b.Events))
+	}
+	return b.Check()
 }
 
 // bounded passes on what an encoder gave, when it can be sent.
@@ -56,7 +64,8 @@ func bounded(data []byte, err error) ([]byte, error) {
 
 // Unmarshal reads either form of a batch: a leading '{' tells JSON, and begins no binary form. Fields that it does not know
 // are skipped. It fails with ErrBatch and one of ErrTooLarge, ErrMalformed and ErrInvalid, and holds at most a small
-// multiple of len(data) in memory meanwhile. What it returns shares nothing with data.
+// multiple of len(data) in memory meanwhile. Single events that cannot be applied are left out, see Sift. What it returns shares
+// nothing with data.
 func Unmarshal(data []byte) (Batch, error) {
 	if len(data) > 0 && data[0] == '{' {
 		return UnmarshalJSON(data)
@@ -79,10 +88,8 @@ func unmarshal(data []byte, decode func([]byte, *octetkvpb.Batch) error) (Batch,
 	if err != nil {
 		return Batch{}, err
 	}
-	if err := b.Check(); err != nil {
-		return Batch{}, err
-	}
-	return b, nil
+	b.Sift()
+	return b, b.Check()
 }
 
 func decodeBinary(data []byte, m *octetkvpb.Batch) error {

@@ -53,6 +53,7 @@ func NewPublisher(c PublisherConfig) (*Publisher, error) {
 // Publish implements events.Publisher: it returns when the gateway has taken b. It tries once; a batch whose Publish failed may have been
 // taken all the same, and is safe to publish again.
 func (p *Publisher) Publish(ctx context.Context, b events.Batch) error {
+	b.Sift()
 	message, err := events.Marshal(b)
 	if err != nil {
 		return err

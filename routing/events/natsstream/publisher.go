@@ -41,6 +41,7 @@ func NewPublisher(c Config) (*Publisher, error) {
 // Publish implements events.Publisher: it returns when the stream has stored b, and creates the stream where there is none. A
 // batch whose Publish failed may have been stored all the same, and is safe to publish again.
 func (p *Publisher) Publish(ctx context.Context, b events.Batch) error {
+	b.Sift()
 	message, err := events.Marshal(b)
 	if err != nil {
 		return err

@@ -30,6 +30,7 @@ func NewPublisher(c Config) (*Publisher, error) {
 // Publish implements events.Publisher. It tries once, until ctx ends or the server is silent for two seconds; a batch whose
 // Publish failed may have arrived all the same, and is safe to publish again.
 func (p *Publisher) Publish(ctx context.Context, b events.Batch) error {
+	b.Sift()
 	message, err := events.Marshal(b)
 	if err != nil {
 		return err

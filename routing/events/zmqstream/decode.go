@@ -19,14 +19,16 @@ const maxDepth = 32
 
 // decoder reads the batches of one publisher: arrays and maps, of every version, told apart by shape.
 type decoder struct {
-	sparse map[int64]struct{} // cache groups whose blocks are no prefix: sliding windows, states. At most maxGroups
+	sparse  map[int64]struct{} // cache groups whose blocks are no prefix: sliding windows, states. At most maxGroups
+	refused int                // events of the batch decoded last that could not be read and were left out
 }
 
 const maxGroups = 64
 
 // decode returns the events of a batch and when it was made, by the engine's clock. What it returns shares nothing with payload.
-// Events of kinds that it does not know are left out.
+// Events of kinds that it does not know are left out, and so are registrations that cannot be read; the latter count in refused.
 func (d *decoder) decode(payload []byte) (at time.Time, out []events.Event, err error) {
+	d.refused = 0
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%w: %w", ErrPayload, err)
@@ -47,15 +49,16 @@ func (d *decoder) decode(payload []byte) (at time.Time, out []events.Event, err 
 	if err != nil {
 		return at, nil, err
 	}
-	if n > events.MaxEvents {
-		return at, nil, fmt.Errorf("%d events", n)
-	}
 	for range n {
 		var r raw
-		if rest, err = r.read(rest); err != nil {
+		event := rest
+		if rest, err = r.read(event); err == nil {
+			out = d.translate(out, &r)
+		} else if rest, err = r.leaveOut(event, err); err != nil {
 			return at, nil, err
+		} else {
+			d.refused++
 		}
-		out = d.translate(out, &r)
 	}
 	for range fields - 2 { // the rank, and what later versions add
 		if rest, err = skip(rest, 0); err != nil {

@@ -129,7 +129,8 @@ func (f *follower) put(m message) {
 		f.meter.Skipped()
 		return
 	}
-	b := events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: m.seq, At: at, Events: changes, Mark: f.mark}
+	b := events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: m.seq, At: at, Events: changes, Mark: f.mark, Refused: f.decoder.refused}
+	b.Sift()
 	f.meter.Took(at, time.Now())
 	f.deliver(b)
 }

@@ -154,9 +154,12 @@ func (p *Publisher) dial(ctx context.Context, at zmtp.Endpoint) {
 }
 
 // Publish implements events.Publisher: it hands b to all subscribers of the moment, and keeps it for replay. It never waits, and what was
-// published before it does not publish again. vLLM numbers from 0, so b has one less there.
+// published before it does not publish again. Like an engine, it sends events that a
+// reader will leave out. vLLM numbers from 0, so b has one less there.
 func (p *Publisher) Publish(_ context.Context, b events.Batch) error {
-	if err := b.Check(); err != nil {
+	sifted := b
+	sifted.Sift()
+	if err := sifted.Check(); err != nil {
 		return err
 	}
 	if b.At.IsZero() {

@@ -2,6 +2,7 @@ package zmqstream
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/tinylib/msgp/msgp"
@@ -58,6 +59,19 @@ func (r *raw) read(b []byte) ([]byte, error) {
 		return r.readMap(b)
 	}
 	return b, fmt.Errorf("an event that is neither array nor map")
+}
+
+// leaveOut passes over an event that could not be read for that reason, where the index then knows less than the engine holds and never
+// more: only blocks that were stored may be left out.
+func (r *raw) leaveOut(b []byte, why error) ([]byte, error) {
+	if r.kind != stored {
+		return b, why
+	}
+	rest, err := skip(b, 0)
+	if err != nil {
+		return b, errors.Join(why, err)
+	}
+	return rest, nil
 }
 
 func (r *raw) readArray(b []byte) ([]byte, error) {

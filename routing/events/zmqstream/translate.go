@@ -16,7 +16,7 @@ func (d *decoder) translate(out []events.Event, r *raw) []events.Event {
 		return d.store(out, r)
 	case removed:
 		if _, sparse := d.sparse[r.group]; !sparse && len(r.hashes) > 0 {
-			out = append(out, events.Event{Kind: events.Evicted, Tier: tier(r.medium), Hashes: r.hashes})
+			out = events.Append(out, events.Event{Kind: events.Evicted, Tier: tier(r.medium), Hashes: r.hashes})
 		}
 	case cleared:
 		out = append(out, events.Event{Kind: events.Cleared})
@@ -43,7 +43,7 @@ func (d *decoder) store(out []events.Event, r *raw) []events.Event {
 	}
 	if told > 0 {
 		e.Hashes, e.Tokens = r.hashes[:told:told], r.tokens[:told*e.BlockSize]
-		out = append(out, e)
+		out = events.Append(out, e)
 	}
 	if told < len(r.hashes) {
 		e.Hashes, e.Tokens = r.hashes[told:], nil
@@ -55,7 +55,7 @@ func (d *decoder) store(out []events.Event, r *raw) []events.Event {
 		if e.BlockSize < 1 || e.BlockSize > events.MaxBlockSize {
 			e.BlockSize = 0
 		}
-		out = append(out, e)
+		out = events.Append(out, e)
 	}
 	return out
 }
