@@ -162,10 +162,9 @@ func (h *house) open(cfg *config.Config, staying map[string]*resident) error {
 			r.replica.Gate.Reconfigure(r.bounds.config())
 			continue
 		}
-		sp, _ := find(cfg, r.key.name)
 		shape := r.bounds.config()
 		shape.Blocks, shape.BlockSize, shape.Now, shape.Jitter = r.blocks, r.key.blockSize, time.Now, jitter
-		shape.Weights, shape.Quantum, shape.AgingCeiling = h.weight, sp.Scheduler.ChunkedPrefillTokens, gateway.PriorityMost
+		shape.Weights, shape.AgingCeiling = h.weight, gateway.PriorityMost
 		gate, err := scheduler.NewGate(shape)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.key.name, err)

@@ -8,16 +8,20 @@ import (
 
 // backlog is who waits for an engine.
 //
-//	level 2 ▶ tenants a 300 · b 120 (tokens left in this round) ▶ each by arrival
-//	level 0 ▶ tenants a  80 · c -90 …
+//	level 2 ▶ tenants a 300 · b 420 (the tag of its next start) ▶ each by arrival
+//	level 0 ▶ tenants a  80 · c 190 …
 //
-// A level is a priority, lifted by age. Within one, tenants share by deficit round robin (Shreedhar and Varghese 1995)
-// over the tokens that the prefix cache did not save: in each round a tenant may start weight × quantum tokens' worth.
-// What its last request takes beyond that is owed and paid by sitting rounds out. So between two tenants that both have
-// somebody waiting, tokens started over weight differ by less than two quanta and two largest requests, each over its
-// weight, and a tenant waits no more than one turn of each other tenant for each of its own.
+// A level is a priority, lifted by age. Within one, tenants share by start-time fair queueing (Goyal, Vin and Cheng 1996) over
+// what requests cost: the tenant with the least tag is next, and a start moves its tag on by the request's cost over the
+// tenant's weight. Who comes begins at the tag of the last start, so that nothing is saved up while a tenant is away, and what
+// it owes is kept until the others have caught up. There is no quantum, so a tenant of small requests is as well off beside
+// large ones as beside its like:
 //
-// All is O(log waiting): the rounds in which nobody is served are skipped, not played.
+//   - Between two tenants that both have somebody waiting, costs started over weight differ by no more than the largest
+//     request of each, over its weight.
+//   - A tenant below its share, that is without a debt, waits for at most one request of each other tenant of its level.
+//
+// All is O(log waiting).
 type backlog[T seated[T]] struct {
 	count   int
 	aging   time.Duration // waited for each level; 0 is none
@@ -25,8 +29,7 @@ type backlog[T seated[T]] struct {
 	rising  queue[riser[T]]
 	lanes   []*lane[T] // highest level first; somebody waits in each
 
-	quantum int                     // tokens a round for weight 1
-	weight  func(tenant string) int // at least 1 is used; nil is 1
+	weight func(tenant string) int // at least 1 is used; nil is 1
 
 	spareLanes    []*lane[T]
 	spareAccounts []*account[T]
@@ -56,31 +59,6 @@ func newSeat[T seated[T]](r rank, tenant string) seat[T] {
 func (p *seat[T]) place() *seat[T] { return p }
 
 func (p *seat[T]) queueIndex() *int { return &p.at }
-
-// lane is one level.
-type lane[T seated[T]] struct {
-	level    int
-	tenants  queue[*account[T]] // by round, then by turn; the first has somebody waiting
-	accounts map[string]*account[T]
-	waiting  int
-	round    int64  // of the first tenant
-	turn     uint64 // of the last that came, or spent its share
-}
-
-// account is one tenant in a lane. One that has nobody waiting is kept until its turn comes, so that leaving pays no debt.
-type account[T seated[T]] struct {
-	tenant   string
-	share    int   // tokens a round
-	deficit  int   // tokens left in its round; 1 to share
-	round    int64 // in which it is served next
-	turn     uint64
-	at       int      // in the lane
-	requests queue[T] // by arrival
-}
-
-func (a *account[T]) queueIndex() *int { return &a.at }
-
-func (a *account[T]) rank() rank { return rank{0, Time(a.round), a.turn} }
 
 // riser is who waits in the order of the next lift.
 type riser[T seated[T]] struct{ who T }
@@ -121,14 +99,11 @@ func (b *backlog[T]) level(r rank, now Time) int {
 // enter puts s into the lane of level, and has it lifted when its time comes.
 func (b *backlog[T]) enter(s T, level int) {
 	l, p := b.lane(level), s.place()
-	a := l.accounts[p.tenant]
-	if a == nil {
-		a = b.open(l, p.tenant)
-	}
+	a := l.account(b, p.tenant)
 	l.waiting++
 	p.lane, p.account = l, a
 	a.requests.push(p.rank.amongEquals(), s)
-	l.settle(b)
+	l.settle(b, a)
 	b.rise(s)
 }
 
@@ -143,30 +118,36 @@ func (b *backlog[T]) leave(s T) {
 	if p.lifting >= 0 {
 		b.rising.remove(riser[T]{s})
 	}
-	l := p.lane
-	p.account.requests.remove(s)
+	l, a := p.lane, p.account
+	a.requests.remove(s)
 	l.waiting--
 	p.lane, p.account = nil, nil
-	l.settle(b)
+	l.settle(b, a)
 	if l.waiting == 0 {
-		i := slices.Index(b.lanes, l)
-		b.lanes = slices.Delete(b.lanes, i, i+1)
-		b.spareLanes = append(b.spareLanes, l)
+		b.shut(l)
 	}
 }
 
-// charge has the tenant of s pay for tokens: s, which still waits, is about to start.
-func (b *backlog[T]) charge(s T, tokens int) {
-	a, l := s.place().account, s.place().lane
-	if a.deficit -= tokens; a.deficit > 0 {
-		return
+// charge has the tenant of s pay what it costs: s, which still waits, is about to start.
+func (b *backlog[T]) charge(s T, cost int) {
+	p := s.place()
+	p.lane.charge(b, p.account, cost)
+}
+
+// bill is charge for one that starts past those who wait at its level.
+func (b *backlog[T]) bill(n *newcomer, cost int) {
+	if l := b.find(n.level); l != nil {
+		l.charge(b, l.account(b, n.tenant), cost)
 	}
-	rounds := -a.deficit/a.share + 1
-	a.deficit += rounds * a.share
-	a.round += int64(rounds)
-	l.tenants.remove(a)
-	l.line(a)
-	l.settle(b)
+}
+
+// amend changes what a tenant has paid for at a level, where others still wait: a request cost so much more, or less, than was
+// thought when it started. Nobody gets ahead of the present by that.
+func (b *backlog[T]) amend(level int, tenant string, more int) {
+	if l := b.find(level); l != nil && more != 0 {
+		a := l.account(b, tenant)
+		l.move(b, a, max(l.now, a.tag+a.worth(more)))
+	}
 }
 
 // age changes how fast age lifts. Levels that were reached stay.
@@ -207,25 +188,14 @@ func (b *backlog[T]) lift(now Time) {
 	}
 }
 
-// line gives a the last turn of its round.
-func (l *lane[T]) line(a *account[T]) {
-	l.turn++
-	a.turn = l.turn
-	l.tenants.push(a.rank(), a)
-}
-
-// settle closes accounts whose turn has come and for whom nobody waits.
-func (l *lane[T]) settle(b *backlog[T]) {
-	for l.tenants.len() > 0 {
-		a := l.tenants.top()
-		if a.requests.len() > 0 {
-			l.round = a.round
-			return
+// find returns the lane of level; nil where nobody waits there.
+func (b *backlog[T]) find(level int) *lane[T] {
+	for _, l := range b.lanes {
+		if l.level == level {
+			return l
 		}
-		l.tenants.remove(a)
-		delete(l.accounts, a.tenant)
-		b.spareAccounts = append(b.spareAccounts, a)
 	}
+	return nil
 }
 
 // lane returns the lane of level, which is new where nobody waits there.
@@ -236,31 +206,28 @@ func (b *backlog[T]) lane(level int) *lane[T] {
 		if !reused {
 			l = &lane[T]{accounts: make(map[string]*account[T])}
 		}
-		l.level, l.round, l.turn = level, 0, 0
+		l.level, l.now, l.turn = level, 0, 0
 		b.lanes = slices.Insert(b.lanes, i, l)
 	}
 	return b.lanes[i]
 }
 
-// open gives a tenant a full share of the present round.
-func (b *backlog[T]) open(l *lane[T], tenant string) *account[T] {
-	a, reused := pop(&b.spareAccounts)
-	if !reused {
-		a = &account[T]{}
+// shut takes out a lane in which nobody waits any more: what is owed there is owed to nobody.
+func (b *backlog[T]) shut(l *lane[T]) {
+	for l.owing.len() > 0 {
+		l.close(b, l.owing.pop())
 	}
-	a.tenant, a.share, a.round = tenant, b.share(tenant), l.round
-	a.deficit = a.share
-	l.accounts[tenant] = a
-	l.line(a)
-	return a
+	i := slices.Index(b.lanes, l)
+	b.lanes = slices.Delete(b.lanes, i, i+1)
+	b.spareLanes = append(b.spareLanes, l)
 }
 
-// share returns the tokens of a tenant's round.
-func (b *backlog[T]) share(tenant string) int {
+// weigh returns the weight of a tenant.
+func (b *backlog[T]) weigh(tenant string) int {
 	if b.weight == nil {
-		return b.quantum
+		return 1
 	}
-	return max(1, b.weight(tenant)) * b.quantum
+	return max(1, b.weight(tenant))
 }
 
 // pop takes the last of list.

@@ -43,7 +43,6 @@ func TestImpossibleCoresAreRefused(t *testing.T) {
 	fit := CoreConfig{Blocks: 4, BlockSize: 4, MaxRunning: 1, TokenBudget: 4}
 	for name, spoil := range map[string]func(*CoreConfig){
 		"bytes waiting":   func(c *CoreConfig) { c.MaxWaitingBytes = -1 },
-		"quantum":         func(c *CoreConfig) { c.Quantum = -1 },
 		"aging":           func(c *CoreConfig) { c.Aging = -1 },
 		"whole watermark": func(c *CoreConfig) { c.Watermark = 1 },
 		"prefill rate":    func(c *CoreConfig) { c.PrefillRate = -1 },

@@ -103,7 +103,7 @@ func (c *Core) tables() iter.Seq[*kvpool.Table] {
 	}
 }
 
-// check proves that every lane is in order, that its first tenant is waited for, and that deficits are within a share.
+// check proves that every lane is in order, and that each account is where it belongs.
 func (b *backlog[T]) check() error {
 	count, lifting := 0, 0
 	for i, l := range b.lanes {
@@ -128,8 +128,8 @@ func (l *lane[T]) check() error {
 	waiting := 0
 	for _, t := range l.tenants.slots {
 		a := t.item
-		if t.rank != a.rank() || l.accounts[a.tenant] != a || a.deficit < 1 || a.deficit > a.share || a.round < l.round {
-			return fmt.Errorf("%w: tenant %q has %d of %d tokens in round %d (now %d)", ErrCorrupt, a.tenant, a.deficit, a.share, a.round, l.round)
+		if t.rank != a.rank() || l.accounts[a.tenant] != a || a.tag < l.now || a.owing || a.requests.len() == 0 {
+			return fmt.Errorf("%w: tenant %q is to start at %d (now %d), owing %t", ErrCorrupt, a.tenant, a.tag, l.now, a.owing)
 		}
 		if err := a.requests.check(); err != nil {
 			return err
@@ -141,10 +141,15 @@ func (l *lane[T]) check() error {
 		}
 		waiting += a.requests.len()
 	}
-	if waiting != l.waiting || waiting == 0 || l.tenants.top().requests.len() == 0 || len(l.accounts) != l.tenants.len() {
+	if waiting != l.waiting || waiting == 0 || len(l.accounts) != l.tenants.len()+l.owing.len() {
 		return fmt.Errorf("%w: %d wait at level %d, counted %d", ErrCorrupt, waiting, l.level, l.waiting)
 	}
-	return l.tenants.check()
+	for _, t := range l.owing.slots {
+		if a := t.item; a.requests.len() > 0 || !a.owing || a.tag <= l.now {
+			return fmt.Errorf("%w: tenant %q owes nothing at %d (now %d)", ErrCorrupt, a.tenant, a.tag, l.now)
+		}
+	}
+	return errors.Join(l.owing.check(), l.tenants.check())
 }
 
 // check proves that every parent comes before its children and that every item knows where it is.

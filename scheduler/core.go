@@ -23,7 +23,6 @@ type CoreConfig struct {
 	CrossAdapter    bool    // one batch may hold any adapters: fuller batches, but everybody pays for the largest of them
 
 	Weights func(tenant string) int // of the tenants' shares within a priority; pure; nil or below 1 is 1
-	Quantum int                     // tokens of a share of weight 1 in a round; 0 is TokenBudget
 
 	// Aging lifts who waits by one priority for each such time, to AgingCeiling at most; 0 is none. So from its arrival +
 	// (AgingCeiling - priority) × Aging on, a request is behind nobody of its tenant who came later with a priority up to
@@ -58,8 +57,8 @@ func (c CoreConfig) check() error {
 
 func (c CoreConfig) checkOptions() error {
 	switch {
-	case c.MaxWaitingBytes < 0 || c.Quantum < 0 || c.Aging < 0:
-		return fmt.Errorf("%w: %d bytes waiting, a quantum of %d, aging every %v", ErrConfig, c.MaxWaitingBytes, c.Quantum, c.Aging)
+	case c.MaxWaitingBytes < 0 || c.Aging < 0:
+		return fmt.Errorf("%w: %d bytes waiting, aging every %v", ErrConfig, c.MaxWaitingBytes, c.Aging)
 	case !(c.Watermark < 1) || !(c.PrefillRate >= 0) || !(c.LinkBandwidth >= 0):
 		return fmt.Errorf("%w: a watermark of %v, %v tokens and %v bytes a second", ErrConfig, c.Watermark, c.PrefillRate, c.LinkBandwidth)
 	case c.SSMStateBytes < 0 || c.KVTokenBytes < 0 || c.HostBytes < 0:
@@ -71,7 +70,6 @@ func (c CoreConfig) checkOptions() error {
 // filled returns c with its defaults.
 func (c CoreConfig) filled() CoreConfig {
 	c.ChunkTokens = cmp.Or(c.ChunkTokens, c.TokenBudget)
-	c.Quantum = cmp.Or(c.Quantum, c.TokenBudget)
 	c.MaxWaitingBytes = cmp.Or(c.MaxWaitingBytes, defaultWaitingBytes)
 	c.LinkBandwidth = cmp.Or(c.LinkBandwidth, assumedLink)
 	c.Watermark = max(0, cmp.Or(c.Watermark, defaultWatermark))
@@ -135,7 +133,7 @@ func NewCore(cfg CoreConfig) (*Core, error) {
 	cfg = cfg.filled()
 	c := &Core{
 		cfg: cfg, hasher: kvpool.NewHasher(cfg.Seed), pool: pool, live: make(map[uint64]*sequence),
-		waiting:   backlog[*sequence]{quantum: cfg.Quantum, weight: cfg.Weights, aging: cfg.Aging, ceiling: cfg.AgingCeiling},
+		waiting:   backlog[*sequence]{weight: cfg.Weights, aging: cfg.Aging, ceiling: cfg.AgingCeiling},
 		watermark: int(cfg.Watermark * float64(cfg.Blocks)),
 	}
 	pool.OnEvict(c.removed)

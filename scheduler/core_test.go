@@ -45,7 +45,6 @@ func newWorld(d *dice) (*world, error) {
 	cfg.ChunkTokens = d.roll(cfg.TokenBudget + 1)
 	cfg.Watermark = []float64{-1, 0, 0.1, 0.3}[d.roll(4)]
 	cfg.CrossAdapter = d.roll(5) == 1
-	cfg.Quantum = 1 + d.roll(30)
 	cfg.Weights = func(tenant string) int { return len(tenant) }
 	cfg.Aging, cfg.AgingCeiling = Time(d.roll(3)*10), d.roll(3)-1
 	cfg.PrefillRate, cfg.LinkBandwidth = 1000, 100_000

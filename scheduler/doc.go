@@ -15,8 +15,8 @@
 //	       └────────────────────────┘                           ▼  (counts come back: FirstToken, Grow, Release)
 //
 // There is one scheduler per engine and no shared queue above them: one specialist's overload delays no other's admission.
-// Who waits is ordered by priority (desc), arrival (asc), id; whoever was preempted keeps its arrival. In a Core, tenants
-// share a priority by deficit round robin, and each tenant's requests are in that order.
+// Who waits is ordered by priority (desc), arrival (asc), id; whoever was preempted keeps its arrival. Tenants
+// share a priority by fair queueing (see backlog), and each tenant's requests are in that order.
 //
 // Invariants of both, proven by Check after every step in the tests:
 //

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -23,7 +22,6 @@ type GateConfig struct {
 	Jitter     func() float64   // in [0,1): spreads Retry-After; nil spreads nothing
 
 	Weights func(tenant string) int // of the tenants' shares within a priority; nil or below 1 is 1
-	Quantum int                     // uncached prompt tokens of a share of weight 1 in a round; 0 is 2048
 
 	// Aging lifts who waits by one priority for each such time, to AgingCeiling at most; 0 is none. So from its arrival +
 	// (AgingCeiling - priority) × Aging on, a request is behind nobody of its tenant who came later with a priority up to
@@ -122,14 +120,14 @@ func NewGate(cfg GateConfig) (*Gate, error) {
 	if cfg.Now == nil {
 		return nil, fmt.Errorf("%w: a gate needs a clock", ErrConfig)
 	}
-	if cfg.Blocks < 0 || cfg.Quantum < 0 || !cfg.bounded() {
-		return nil, fmt.Errorf("%w: %d blocks, %d running, %d waiting for %v, a quantum of %d, aging every %v, %v of the time for work done again",
-			ErrConfig, cfg.Blocks, cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Quantum, cfg.Aging, cfg.Redo)
+	if cfg.Blocks < 0 || !cfg.bounded() {
+		return nil, fmt.Errorf("%w: %d blocks, %d running, %d waiting for %v, aging every %v, %v of the time for work done again",
+			ErrConfig, cfg.Blocks, cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Aging, cfg.Redo)
 	}
 	g := &Gate{
 		now: cfg.Now, jitter: cfg.Jitter, origin: cfg.Now(),
 		maxRunning: cfg.MaxRunning, maxWaiting: cfg.MaxWaiting, maxWait: cfg.MaxWait, lowest: math.MaxInt,
-		waiting: backlog[*waiter]{quantum: cmp.Or(cfg.Quantum, defaultQuantum), weight: cfg.Weights, aging: cfg.Aging, ceiling: cfg.AgingCeiling},
+		waiting: backlog[*waiter]{weight: cfg.Weights, aging: cfg.Aging, ceiling: cfg.AgingCeiling},
 	}
 	g.thrift.allow(cfg.Redo, 0)
 	if cfg.Blocks > 0 {
@@ -141,9 +139,6 @@ func NewGate(cfg GateConfig) (*Gate, error) {
 	}
 	return g, nil
 }
-
-// defaultQuantum is a chunk of prefill as engines have it.
-const defaultQuantum = 2048
 
 // bounded reports whether the bounds, which may change, are possible.
 func (c *GateConfig) bounded() bool {
@@ -198,7 +193,7 @@ func (g *Gate) ask(r *GateRequest) (*Ticket, *waiter, error) {
 	}
 	if starts {
 		place.priority = g.waiting.level(place, now)
-		return g.start(r, place, now, now), nil, nil
+		return g.pass(r, place, now), nil, nil
 	}
 	if answer := g.otherwise(r, place, head, fits, now); answer.State == Refused {
 		return nil, nil, refusal(r, answer)

@@ -95,7 +95,12 @@ func (g *Gate) future(f *forecast, now Time) future {
 
 // playBefore starts those who come before n, farAhead at most, and returns how many.
 func (g *Gate) playBefore(n *newcomer, p *future) (count int) {
-	cost := func(w *waiter) int { return g.uncached(&w.req, g.reuse(&w.req)) }
+	cost := func(w *waiter) int {
+		if w.req.Paid {
+			return free
+		}
+		return g.cost(&w.req, g.reuse(&w.req))
+	}
 	g.forecast.preview.before(&g.waiting, n, cost, func(w *waiter) bool {
 		p.start(g, &w.req)
 		count++

@@ -105,11 +105,15 @@ func (m *naive) choose(priority int, self *simple, fits func(*naive) bool) []*si
 
 // naiveLane is one level's tenants.
 type naiveLane struct {
-	accounts    map[string]*naiveAccount
-	round, turn int
+	accounts map[string]*naiveAccount
+	now      int64 // virtual time: the tag of the last start
+	turn     int
 }
 
-type naiveAccount struct{ share, deficit, round, turn int }
+type naiveAccount struct {
+	tag  int64 // in 2^-16 tokens, so that ties are those of the Core
+	turn int
+}
 
 func (m *naive) queue(s *simple, now Time) {
 	s.level = s.Priority
@@ -128,10 +132,14 @@ func (m *naive) enter(s *simple) {
 		l = &naiveLane{accounts: map[string]*naiveAccount{}}
 		m.lanes[s.level] = l
 	}
-	if l.accounts[s.Tenant] == nil {
+	a := l.accounts[s.Tenant]
+	if a == nil {
+		a = &naiveAccount{tag: l.now}
+		l.accounts[s.Tenant] = a
+	}
+	if waits := m.waitingOf(s.level, s.Tenant); waits <= 1 { // s itself
 		l.turn++
-		share := m.cfg.Quantum * max(1, m.cfg.Weights(s.Tenant))
-		l.accounts[s.Tenant] = &naiveAccount{share, share, l.round, l.turn}
+		a.turn = l.turn
 	}
 	m.settle()
 }
@@ -158,47 +166,55 @@ func (m *naive) lift() {
 	}
 }
 
-// charge plays the rounds one by one.
+// charge moves the tenant's tag by what s costs over its weight.
 func (m *naive) charge(s *simple, tokens int) {
 	l := m.lanes[s.level]
 	a := l.accounts[s.Tenant]
-	a.deficit -= tokens
-	if a.deficit > 0 {
-		return
+	least := a.tag // s itself waits no more
+	if next := l.accounts[m.firstOf(s.level)]; next != nil {
+		least = min(least, next.tag)
 	}
-	for a.deficit <= 0 {
-		a.deficit += a.share
-		a.round++
-	}
+	l.now = max(l.now, least)
+	a.tag += int64(tokens) << 16 / int64(max(1, m.cfg.Weights(s.Tenant)))
 	l.turn++
 	a.turn = l.turn
 }
 
-// first is the tenant whose turn it is.
-func (l *naiveLane) first() (tenant string) {
+// firstOf is the tenant whose turn it is, of those for whom somebody waits.
+func (m *naive) firstOf(level int) (tenant string) {
 	var best *naiveAccount
-	for t, a := range l.accounts {
-		if best == nil || a.round < best.round || a.round == best.round && a.turn < best.turn {
+	for t, a := range m.lanes[level].accounts {
+		if m.waitingOf(level, t) == 0 {
+			continue
+		}
+		if best == nil || a.tag < best.tag || a.tag == best.tag && a.turn < best.turn {
 			tenant, best = t, a
 		}
 	}
 	return tenant
 }
 
-func (m *naive) waits(level int, tenant string) bool {
-	return slices.ContainsFunc(m.live, func(s *simple) bool { return !s.running && s.level == level && s.Tenant == tenant })
+func (m *naive) waitingOf(level int, tenant string) (n int) {
+	for _, s := range m.live {
+		if !s.running && s.level == level && s.Tenant == tenant {
+			n++
+		}
+	}
+	return n
 }
 
-// settle closes accounts whose turn it is in vain, and levels where nobody waits.
+// settle forgets whoever owes nothing and does not wait, and levels where nobody waits.
 func (m *naive) settle() {
 	for level, l := range m.lanes {
-		for len(l.accounts) > 0 && !m.waits(level, l.first()) {
-			delete(l.accounts, l.first())
+		waiting := 0
+		for t, a := range l.accounts {
+			n := m.waitingOf(level, t)
+			if waiting += n; n == 0 && a.tag <= l.now {
+				delete(l.accounts, t)
+			}
 		}
-		if len(l.accounts) == 0 {
+		if waiting == 0 {
 			delete(m.lanes, level)
-		} else {
-			l.round = l.accounts[l.first()].round
 		}
 	}
 }
@@ -210,7 +226,7 @@ func (m *naive) head() *simple {
 		top = max(top, level)
 	}
 	for _, s := range m.sortedByArrival() {
-		if s.level == top && s.Tenant == m.lanes[top].first() {
+		if s.level == top && s.Tenant == m.firstOf(top) {
 			return s
 		}
 	}

@@ -3,18 +3,20 @@ package scheduler
 // preview plays the turns of a backlog without changing it. The zero value is ready; it keeps its memory.
 type preview[T seated[T]] struct {
 	contenders []contender[T]
-	turn       uint64 // of the last that spent its share
+	turn       uint64 // of the last that started
 }
 
 // contender is a tenant in a lane, as it will be.
 type contender[T seated[T]] struct {
 	account *account[T] // nil for one that nobody waits for yet
-	rank    rank        // round and turn
-	deficit int
-	share   int
+	rank    rank        // tag and turn
+	weight  int
 	open    []int // of its requests: whose parents were served
 	asks    bool  // the one who asks is this tenant's
 }
+
+// free is the cost of a start that moves no tag.
+const free = -1
 
 // fewTenants is how many tenants of a lane are played; who comes after so many has others to wait for anyway.
 const fewTenants = 64
@@ -40,34 +42,33 @@ func (b *backlog[T]) leads(n *newcomer) bool {
 		return n.level > l.level
 	}
 	a := l.tenants.top()
-	return a.tenant == n.tenant && n.rank.amongEquals().before(a.requests.topRank())
+	if a.tenant == n.tenant {
+		return n.rank.amongEquals().before(a.requests.topRank())
+	}
+	return l.tagOf(n.tenant) < a.tag
 }
 
-// aheadOf returns how many are served before n, about: of its own level each other tenant has its share while n's is served.
+// aheadOf returns how many are served before n, about: of its own level each other tenant has its share while n's is served,
+// as if all requests cost the same.
 func (b *backlog[T]) aheadOf(n *newcomer) int {
-	count := b.ahead(n.level + 1)
-	for _, l := range b.lanes {
-		if l.level != n.level {
-			continue
-		}
-		own, share := 0, b.share(n.tenant)
-		if a := l.accounts[n.tenant]; a != nil {
-			own = a.requests.len()
-		}
-		count += own
-		if own == l.waiting {
-			return count
-		}
-		for _, t := range l.tenants.slots {
-			if a := t.item; a.tenant != n.tenant {
-				count += min(a.requests.len(), (own+1)*a.share/share+1)
-			}
+	count, l := b.ahead(n.level+1), b.find(n.level)
+	if l == nil {
+		return count
+	}
+	own, weight := 0, b.weigh(n.tenant)
+	if a := l.accounts[n.tenant]; a != nil {
+		own = a.requests.len()
+	}
+	count += own
+	for _, t := range l.tenants.slots {
+		if a := t.item; a.tenant != n.tenant {
+			count += min(a.requests.len(), (own+1)*a.weight/weight+1)
 		}
 	}
 	return count
 }
 
-// before yields those who are served before n, in order. cost is what each start takes from its tenant's share.
+// before yields those who are served before n, in order. cost is what each start is charged.
 func (p *preview[T]) before(b *backlog[T], n *newcomer, cost func(T) int, yield func(T) bool) {
 	for _, l := range b.lanes {
 		if l.level < n.level || !p.play(b, l, n, cost, yield) {
@@ -94,8 +95,8 @@ func (p *preview[T]) play(b *backlog[T], l *lane[T], n *newcomer, cost func(T) i
 		if !yield(s) {
 			return false
 		}
-		if !alone {
-			p.charge(c, cost(s))
+		if n := cost(s); !alone && n != free {
+			p.charge(c, n)
 		}
 	}
 	return true
@@ -107,13 +108,12 @@ func (p *preview[T]) enter(b *backlog[T], l *lane[T], n *newcomer) {
 	asks := l.level == n.level
 	for _, t := range l.tenants.slots {
 		if own := asks && t.item.tenant == n.tenant; own || len(p.contenders) < fewTenants {
-			p.add(contender[T]{account: t.item, rank: t.rank, deficit: t.item.deficit, share: t.item.share, asks: own})
+			p.add(contender[T]{account: t.item, rank: t.rank, weight: t.item.weight, asks: own})
 		}
 	}
-	if asks && l.accounts[n.tenant] == nil {
+	if a := l.accounts[n.tenant]; asks && (a == nil || a.owing) {
 		p.turn++
-		share := b.share(n.tenant)
-		p.add(contender[T]{rank: rank{0, Time(l.round), p.turn}, deficit: share, share: share, asks: true})
+		p.add(contender[T]{rank: rank{0, l.tagOf(n.tenant), p.turn}, weight: b.weigh(n.tenant), asks: true})
 	}
 }
 
@@ -146,15 +146,10 @@ func (p *preview[T]) first() *contender[T] {
 	return best
 }
 
-// charge is what backlog.charge does.
-func (p *preview[T]) charge(c *contender[T], tokens int) {
-	if c.deficit -= tokens; c.deficit > 0 {
-		return
-	}
-	rounds := -c.deficit/c.share + 1
-	c.deficit += rounds * c.share
+// charge is what lane.charge does.
+func (p *preview[T]) charge(c *contender[T], cost int) {
 	p.turn++
-	c.rank = rank{0, c.rank.arrival + Time(rounds), p.turn}
+	c.rank = rank{0, c.rank.arrival + max(1, tag(cost)*tagUnit/tag(c.weight)), p.turn}
 }
 
 // next returns where in c.open its next request is.

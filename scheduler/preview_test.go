@@ -31,7 +31,7 @@ func (b *backlog[T]) serve(cost func(T) int) T {
 // MEGA-22: what is foreseen is what comes: the preview plays the turns that the backlog then takes, and changes nothing.
 func TestPreviewIsWhatComes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := backlog[*seatOf]{quantum: rapid.IntRange(1, 30).Draw(t, "quantum"), weight: func(tenant string) int { return int(tenant[0]-'a') + 1 }}
+		b := backlog[*seatOf]{weight: func(tenant string) int { return int(tenant[0]-'a') + 1 }}
 		if rapid.Bool().Draw(t, "ages") {
 			b.aging, b.ceiling = 7, 2
 		}
@@ -74,7 +74,7 @@ func TestPreviewIsWhatComes(t *testing.T) {
 
 // MEGA-22: tenants that wait at one Gate share it by their weights, in uncached prompt tokens, whatever order they came in.
 func TestTenantsShareAGate(t *testing.T) {
-	cfg := GateConfig{MaxRunning: 1, MaxWaiting: 100, Quantum: 100, Weights: func(tenant string) int { return map[string]int{"big": 3}[tenant] }}
+	cfg := GateConfig{MaxRunning: 1, MaxWaiting: 100, Weights: func(tenant string) int { return map[string]int{"big": 3}[tenant] }}
 	gated(t, cfg, func(t *testing.T, g *Gate) {
 		running, _, err := g.ask(&GateRequest{ID: "first"})
 		if err != nil {

@@ -25,7 +25,6 @@ func anyCore(t *rapid.T) sim.CorePlan {
 	}
 	p.Core.Watermark = rapid.SampledFrom([]float64{-1, 0, 0.1, 0.4}).Draw(t, "watermark")
 	p.Core.CrossAdapter = rapid.Bool().Draw(t, "cross")
-	p.Core.Quantum = rapid.IntRange(1, 200).Draw(t, "quantum")
 	p.Core.Weights = func(tenant string) int { return len(tenant) }
 	p.Core.Aging, p.Core.AgingCeiling = time.Duration(rapid.IntRange(0, 3).Draw(t, "aging"))*40*time.Millisecond, rapid.IntRange(-1, 3).Draw(t, "ceiling")
 	p.Core.MaxWaitingBytes = rapid.SampledFrom([]int64{0, 500, 5000}).Draw(t, "bytes")

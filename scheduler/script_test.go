@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite what the scripts expect")
 // TestScripts plays testdata/*.txt: commands, then ----, then what the Core says. Read them: they are the behaviour.
 //
 //	core blocks=5 block=16 running=4 waiting=8 budget=1024 chunk=0
-//	     watermark=0 (percent) cross=0 quantum=0 aging=0 ceiling=0 bytes=0 (waiting) · state=0 kv=0 host=0 (bytes), a token computes in 1000 ns and a byte is carried in 1
+//	     watermark=0 (percent) cross=0 aging=0 ceiling=0 bytes=0 (waiting) · state=0 kv=0 host=0 (bytes), a token computes in 1000 ns and a byte is carried in 1
 //	add NAME prio=0 at=0 prompt=N new=N adapter= draft=0 share=OTHER:N deadline=0 tenant= hybrid=0   the first N tokens are OTHER's
 //	step stop=NAME accept=N at=0 assemble and commit; accept: draft tokens that are right, default all
 //	assemble · commit … · abort · cancel NAME · events · stats
@@ -139,7 +139,7 @@ func (p *player) create(a arguments) {
 	p.core, err = NewCore(CoreConfig{
 		Blocks: a.number("blocks", 100), BlockSize: a.number("block", 16), MaxRunning: a.number("running", 16),
 		MaxWaiting: a.number("waiting", 16), TokenBudget: a.number("budget", 1024), ChunkTokens: a.number("chunk", 0),
-		Watermark: float64(a.number("watermark", 0)) / 100, CrossAdapter: a["cross"] == "1", Quantum: a.number("quantum", 0),
+		Watermark: float64(a.number("watermark", 0)) / 100, CrossAdapter: a["cross"] == "1",
 		Weights: func(tenant string) int { return len(tenant) }, Aging: Time(a.number("aging", 0)), AgingCeiling: a.number("ceiling", 0),
 		SSMStateBytes: int64(a.number("state", 0)), KVTokenBytes: int64(a.number("kv", 0)), HostBytes: int64(a.number("host", 0)),
 		MaxWaitingBytes: int64(a.number("bytes", 0)), PrefillRate: 1e6, LinkBandwidth: 1e9,

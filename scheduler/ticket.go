@@ -20,6 +20,8 @@ type Ticket struct {
 	others   int // tokens of other prompts that were to be prefilled when it was admitted
 	waited   time.Duration
 	admitted Time
+	tenant   string
+	paid     int         // what its tenant was charged for it at the start; 0 is nothing
 	step     int         // tokens that one step may add to a sequence: 1, and the draft where it is speculated
 	whole    bool        // its answer comes at once
 	yielded  atomic.Bool // as yielding, for who asks without the lock
@@ -53,7 +55,7 @@ func (t *Ticket) victim() bool { return t.mayYield && !t.yielding }
 // start makes r run; it fits. Caller holds gateMu.
 func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
 	t := g.blank(r.Spare)
-	t.gate, t.id, t.rank, t.waited, t.admitted = g, r.ID, place, now-queued, now
+	t.gate, t.id, t.rank, t.waited, t.admitted, t.tenant = g, r.ID, place, now-queued, now, r.Tenant
 	t.shape, t.generated, t.maxNew, t.step, t.whole = r.shape(), r.Resume, r.MaxNew, g.stepOf(r), r.Whole
 	t.others, t.mayYield, t.deadline, t.watch = g.filling, r.Victim, maxTime, r.Watcher
 	if !r.Deadline.IsZero() {
@@ -238,6 +240,7 @@ func (t *Ticket) settled(now Time) {
 	g := t.gate
 	g.totals.finished++
 	g.rates.drain.mark(now)
+	t.settleCost()
 	if t.first == 0 {
 		return
 	}

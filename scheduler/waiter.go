@@ -161,12 +161,15 @@ func (g *Gate) letIn(now Time) {
 			g.hold(w, now)
 			return
 		}
+		cost := 0
 		if !w.req.Paid {
-			g.waiting.charge(w, g.uncached(&w.req, reuse))
+			cost = g.cost(&w.req, reuse)
+			g.waiting.charge(w, cost)
 		}
 		place := rank{w.lane.level, w.rank.arrival, w.rank.id}
 		g.dequeue(w)
 		w.ticket = g.start(&w.req, place, w.queued, now)
+		w.ticket.paid = cost
 		close(w.settled)
 	}
 }

@@ -62,7 +62,7 @@ func mixed() CorePlan {
 func aging() CorePlan {
 	p := CorePlan{Name: "aging", Core: small, Load: base}
 	p.seen()
-	p.Core.Aging, p.Core.AgingCeiling, p.Core.Quantum, p.Core.MaxWaiting = 700*time.Millisecond, 3, 100, 200
+	p.Core.Aging, p.Core.AgingCeiling, p.Core.MaxWaiting = 700*time.Millisecond, 3, 200
 	p.Load.Priorities, p.Load.Gap, p.Load.Burst, p.Load.Failures = 5, 23*time.Millisecond, 3, 0.02
 	return p
 }
@@ -74,7 +74,7 @@ var weights = map[string]int{"acme": 1, "birch": 2, "cobalt": 4, "dune": 1}
 func sharing() CorePlan {
 	p := CorePlan{Name: "sharing", Core: small, Load: base}
 	p.seen()
-	p.Core.Quantum, p.Core.Weights, p.Core.MaxWaiting = 60, func(tenant string) int { return weights[tenant] }, 120
+	p.Core.Weights, p.Core.MaxWaiting = func(tenant string) int { return weights[tenant] }, 120
 	p.Load.Tenants, p.Load.Gap, p.Load.Burst, p.Load.Cancelled = len(weights), 40*time.Millisecond, 8, 0.2
 	return p
 }

@@ -100,7 +100,7 @@ func GatePlans(requests int) []GatePlan {
 	crowded.Name, crowded.Gate.Blocks, crowded.Load.Priorities, crowded.Load.Deadlines = "few blocks", 60, 3, 0.3
 	crowded.Load.Cancelled, crowded.Load.Patience, crowded.Load.Tenants = 0.1, 10*time.Second, 3
 	shared := crowded
-	shared.Name, shared.Gate.Quantum, shared.Gate.Aging, shared.Gate.AgingCeiling = "shares and age", 256, 5*time.Second, 2
+	shared.Name, shared.Gate.Aging, shared.Gate.AgingCeiling = "shares and age", 5*time.Second, 2
 	shared.Gate.Weights = func(tenant string) int { return 1 + len(tenant)%3 }
 	sparing := shared
 	sparing.Name, sparing.Gate.Redo = "work done again is bounded", 0.03

@@ -2,17 +2,19 @@ package sim
 
 import "fmt"
 
-// shares checks the bound of deficit round robin: in any time in which two tenants have somebody waiting, the tokens that
-// they started, each over its weight, change against each other by less than two quanta and two largest requests.
+// shares checks the bound of fair queueing: in any time in which two tenants have somebody waiting, the tokens that they started,
+// each over its weight, change against each other by no more than the largest request of each.
 type shares struct {
 	on      bool
-	quantum float64
 	weights []float64
 	waiting []int     // by tenant: accepted, and in no batch yet
 	tokens  []float64 // by tenant: started, over its weight
 	largest []float64 // by tenant: request, over its weight
 	apart   [][]span  // by two tenants, the lower first
 }
+
+// rounded is what a scheduler's rounding may add.
+const rounded = 0.01
 
 // span is between which values a difference was while both had somebody waiting.
 type span struct {
@@ -23,7 +25,7 @@ type span struct {
 func newShares(plan *CorePlan) shares {
 	n := plan.Load.Tenants
 	s := shares{
-		on: plan.Seen && plan.Load.Priorities == 1 && plan.Core.Aging == 0 && plan.Core.Weights != nil, quantum: float64(plan.Core.Quantum),
+		on:      plan.Seen && plan.Load.Priorities == 1 && plan.Core.Aging == 0 && plan.Core.Weights != nil,
 		waiting: make([]int, n), tokens: make([]float64, n), largest: make([]float64, n), apart: make([][]span, n),
 	}
 	for i := range n {
@@ -49,9 +51,9 @@ func (s *shares) started(tenant, tokens int) error {
 	for i := range s.waiting {
 		s.widen(i, tenant)
 		lower, upper := min(i, tenant), max(i, tenant)
-		apart, bound := s.apart[lower][upper], 2*s.quantum+s.largest[i]+s.largest[tenant]
-		if i != tenant && apart.high-apart.low >= bound {
-			return fmt.Errorf("shares: between %s and %s it went from %.1f to %.1f, less than %.1f is allowed",
+		apart, bound := s.apart[lower][upper], s.largest[i]+s.largest[tenant]+rounded
+		if i != tenant && apart.high-apart.low > bound {
+			return fmt.Errorf("shares: between %s and %s it went from %.1f to %.1f, %.1f is allowed",
 				tenants[lower], tenants[upper], apart.low, apart.high, bound)
 		}
 	}
