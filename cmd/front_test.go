@@ -69,7 +69,7 @@ func TestASmuggledRequestIsNotHeard(t *testing.T) {
 	} {
 		conn := w.dial()
 		const smuggled = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
-		fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"+framing, len(smuggled), smuggled)
+		fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n"+framing, len(smuggled), smuggled)
 		answer, err := io.ReadAll(conn)
 		if n := strings.Count(string(answer), "HTTP/1.1 "); err != nil || n != 1 || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
 			t.Errorf("%s: %d answers: %s %v", name, n, answer, err)

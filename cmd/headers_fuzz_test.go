@@ -39,7 +39,7 @@ func FuzzClientHeaders(f *testing.F) {
 	w := newWorld(f, smallWorld, smallEngines())
 	data := w.house.server.DataHandler()
 	ask := func(header http.Header) *httptest.ResponseRecorder {
-		r := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(hello))
+		r := posted("/v1/chat/completions", hello)
 		maps.Copy(r.Header, header)
 		r.Header.Set("X-Request-Id", "fuzz")
 		rec := httptest.NewRecorder()

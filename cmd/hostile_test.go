@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"runtime"
 	"strings"
@@ -83,11 +84,11 @@ func TestNoInputCostsMoreThanAHundredTimesItsSize(t *testing.T) {
 		dialled -= e.conns.Load()
 	}
 	for name, body := range hostileBodies() {
-		r, rec := httptest.NewRequest("POST", "/v1/route", strings.NewReader(body)), httptest.NewRecorder()
+		r, rec := posted("/v1/route", body), httptest.NewRecorder()
 		if data.ServeHTTP(rec, r); rec.Code == 200 {
 			continue
 		}
-		r, rec = httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(body)), httptest.NewRecorder()
+		r, rec = posted("/v1/chat/completions", body), httptest.NewRecorder()
 		if data.ServeHTTP(rec, r); rec.Code != 400 && rec.Code != 404 {
 			t.Errorf("%s: status %d", name, rec.Code)
 		}
@@ -114,7 +115,7 @@ func withinAHundredTimes(t *testing.T, w *world) {
 	t.Helper()
 	data := w.house.server.DataHandler()
 	route := func(body string) (int, uint64) {
-		r, rec := httptest.NewRequest("POST", "/v1/route", strings.NewReader(body)), httptest.NewRecorder()
+		r, rec := posted("/v1/route", body), httptest.NewRecorder()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		data.ServeHTTP(rec, r)
@@ -131,4 +132,11 @@ func withinAHundredTimes(t *testing.T, w *world) {
 		}
 	}
 	t.Logf("at most %.1f bytes for a byte", worst)
+}
+
+// posted is a request for an answer, as a client sends it.
+func posted(path, body string) *http.Request {
+	r := httptest.NewRequest("POST", path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	return r
 }

@@ -135,9 +135,14 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 }
 
 // dial opens a connection of a client that minds no protocol.
-func (w *world) dial() net.Conn {
+func (w *world) dial() net.Conn { return w.dialAt(w.data) }
+
+// dialAdmin is dial for the operators' listener.
+func (w *world) dialAdmin() net.Conn { return w.dialAt(w.admin) }
+
+func (w *world) dialAt(url string) net.Conn {
 	w.t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(w.data, "http://"))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -152,7 +157,7 @@ func TestWhoIsSlowLosesTheConnection(t *testing.T) {
 	for name, sent := range map[string]string{
 		"half a head": "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nX-Slow: ",
 		"idle":        "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n",
-		"outcome":     "POST /v1/outcomes HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{",
+		"outcome":     "POST /v1/outcomes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{",
 	} {
 		conn := w.dial()
 		fmt.Fprint(conn, sent)
@@ -172,7 +177,7 @@ func TestAWriteTimeoutIsOfOneAnswer(t *testing.T) {
 	conn := w.dial()
 	answers := bufio.NewReader(conn)
 	for _, body := range []string{hello, `{"model":"none"}`, streamed(hello), `{`, hello} {
-		fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		resp, err := http.ReadResponse(answers, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -183,8 +188,20 @@ func TestAWriteTimeoutIsOfOneAnswer(t *testing.T) {
 		time.Sleep(150 * time.Millisecond)
 	}
 	w.fault("systems-0", `{"kind":"hang"}`)
-	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nX-Deadline-Ms: 300\r\nContent-Length: %d\r\n\r\n%s", len(systems), systems)
+	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Deadline-Ms: 300\r\nContent-Length: %d\r\n\r\n%s", len(systems), systems)
 	if resp, err := http.ReadResponse(answers, nil); err != nil || resp.StatusCode != 504 {
 		t.Errorf("an error later than a write may take: %v %v", resp, err)
 	}
+}
+
+// A crowd of one tenant's keys has no other's forgotten.
+func TestIdempotencyKeysAreForgottenByTenant(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "auth.tenants[0].name=acme", "auth.tenants[0].key_sha256="+keySHA, "limits.idempotency_keys=2")
+	auth := []string{"Authorization", "Bearer " + key, "Idempotency-Key", "theirs"}
+	w.post("/v1/chat/completions", hello, auth...)
+	for i := range 5 {
+		w.post("/v1/chat/completions", hello, "Idempotency-Key", fmt.Sprint(i))
+	}
+	resp, answer := w.post("/v1/chat/completions", systems, auth...)
+	checkError(t, resp, answer, 409, gateway.CodeIdempotencyConflict, "Idempotency-Key")
 }

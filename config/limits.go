@@ -48,7 +48,7 @@ type Limits struct {
 	RetryBudget float64 `yaml:"retry_budget" default:"0.10" range:"0..1"`
 	// Receipts kept in memory for each tenant, oldest dropped first.
 	Receipts int `yaml:"receipts" default:"10000" range:"0..10000000"`
-	// Idempotency keys remembered, oldest dropped first.
+	// Idempotency keys remembered for each tenant, oldest dropped first.
 	IdempotencyKeys int `yaml:"idempotency_keys" default:"10000" range:"0..10000000"`
 	// Memory for the tokens and block hashes of prompts' beginnings, over all specialists whose tokenizer is a file; 0 = none.
 	TokenizerCache Size `yaml:"tokenizer_cache" default:"64MiB" range:"0..1TiB"`

@@ -32,7 +32,7 @@ func (s *Server) AdminHandler() http.Handler {
 	if s.pprof {
 		profiles(e)
 	}
-	return e
+	return s.certain(e.ServeHTTP)
 }
 
 func profiles(e *gin.Engine) {
@@ -48,6 +48,11 @@ func profiles(e *gin.Engine) {
 // operator lets pass who knows the admin token.
 func (s *Server) operator(c *gin.Context) {
 	if s.adminToken == "" {
+		return
+	}
+	if len(c.Request.Header["Authorization"]) > 1 {
+		s.refuse(c, repeated("Authorization"))
+		c.Abort()
 		return
 	}
 	key, _ := bearer(c.GetHeader("Authorization"))

@@ -96,6 +96,9 @@ func (t *Tenants) named(name string) *Tenant {
 // Identify returns the tenant of r. A key that is given must be known, unless no keys are configured at all.
 // The key's digest is compared by map lookup: what leaks by timing is about a SHA-256 digest, not about the key.
 func (t *Tenants) Identify(r *http.Request) (*Tenant, *Error) {
+	if len(r.Header["Authorization"]) > 1 {
+		return nil, repeated("Authorization")
+	}
 	return t.identify(r.Header.Get("Authorization"))
 }
 

@@ -8,7 +8,8 @@ type heads struct {
 	encoding      string
 	contentType   string
 	explain       string
-	asks          bool // there is one of those below
+	repeated      string // the name of a field above that is given more than once, where two readers could go by different ones; "" is none
+	asks          bool   // there is one of those below
 	// These may be given once at most, or their readers refuse: see headerToken.
 	intent, adapter, session, priority, deadline, ttftDeadline, idempotency []string
 }
@@ -44,16 +45,24 @@ func (h *heads) read(name string, values []string) {
 	case "X-Request-Id":
 		h.requestID = values[0]
 	case "Authorization":
-		h.authorization = values[0]
+		h.authorization = h.once(name, values)
 	case "Content-Encoding":
-		h.encoding = values[0]
+		h.encoding = h.once(name, values)
 	case "Content-Type":
-		h.contentType = values[0]
+		h.contentType = h.once(name, values)
 	case "X-Explain":
 		h.explain = values[0]
 	default:
 		h.ask(name, values)
 	}
+}
+
+// once returns the first value, and notes a second.
+func (h *heads) once(name string, values []string) string {
+	if len(values) > 1 {
+		h.repeated = name
+	}
+	return values[0]
 }
 
 // ask takes down a field in which a client speaks to the router.

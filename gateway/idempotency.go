@@ -10,8 +10,10 @@ import (
 // idempotency refuses a second request under an Idempotency-Key that is still being answered, or that was used for another
 // body. Answers are not kept: the same key with the same body, sent after the first has ended, runs again.
 type idempotency struct {
-	mu   sync.Mutex
-	keys *lru.Cache[string, *claim] // bounded: the key used longest ago is forgotten first
+	keep int // keys of each tenant
+
+	mu      sync.Mutex
+	tenants map[string]*lru.Cache[string, *claim] // each bounded: its key used longest ago is forgotten first; tenants come of the configuration
 }
 
 type claim struct {
@@ -20,11 +22,20 @@ type claim struct {
 }
 
 func newIdempotency(keep int) *idempotency {
-	keys, err := lru.New[string, *claim](max(keep, 1))
-	if err != nil {
-		panic(err) // only for a size below one
+	return &idempotency{keep: max(keep, 1), tenants: map[string]*lru.Cache[string, *claim]{}}
+}
+
+// keys returns a tenant's. Under mu.
+func (i *idempotency) keys(tenant string) *lru.Cache[string, *claim] {
+	keys := i.tenants[tenant]
+	if keys == nil {
+		var err error
+		if keys, err = lru.New[string, *claim](i.keep); err != nil {
+			panic(err) // only for a size below one
+		}
+		i.tenants[tenant] = keys
 	}
-	return &idempotency{keys: keys}
+	return keys
 }
 
 // take claims key for body; the returned func ends the claim.
@@ -32,8 +43,8 @@ func (i *idempotency) take(tenant, key string, body []byte) (func(), *Error) {
 	sum := xxh3.Hash128(body)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	id := tenant + "\x00" + key
-	if c, ok := i.keys.Get(id); ok {
+	keys := i.keys(tenant)
+	if c, ok := keys.Get(key); ok {
 		if c.open {
 			return nil, fail(CodeIdempotencyConflict, "Idempotency-Key", "a request under this key is still being answered")
 		}
@@ -42,7 +53,7 @@ func (i *idempotency) take(tenant, key string, body []byte) (func(), *Error) {
 		}
 	}
 	c := &claim{body: sum, open: true}
-	i.keys.Add(id, c)
+	keys.Add(key, c)
 	return func() {
 		i.mu.Lock()
 		c.open = false

@@ -38,6 +38,9 @@ func (x *exchange) checkHead() (err *Error) {
 	if err := checkHead(x.heads.size, x.rt.Limits.HeaderBytes); err != nil {
 		return err
 	}
+	if x.heads.repeated != "" {
+		return repeated(x.heads.repeated)
+	}
 	if x.tenant, err = x.rt.Tenants.identify(x.heads.authorization); err != nil {
 		return err
 	}
@@ -81,7 +84,7 @@ func checkMedia(enc, ct string) *Error {
 	if enc != "" && enc != "identity" {
 		return fail(CodeUnsupportedMediaType, "Content-Encoding", "the body must not be compressed")
 	}
-	if ct == "" || ct == "application/json" {
+	if ct == "application/json" {
 		return nil
 	}
 	if media, _, err := mime.ParseMediaType(ct); err != nil || media != "application/json" {
@@ -123,13 +126,18 @@ func (x *exchange) readIntent() (err *Error) {
 	return err
 }
 
+// repeated refuses a field that may be given once.
+func repeated(name string) *Error {
+	return fail(CodeInvalidValue, name, "the header is given more than once")
+}
+
 // headerToken returns a header's single value: printable, and at most maxHeaderValue bytes.
 func headerToken(values []string, name string) (string, *Error) {
 	if len(values) == 0 {
 		return "", nil
 	}
 	if len(values) > 1 {
-		return "", fail(CodeInvalidValue, name, "the header is given more than once")
+		return "", repeated(name)
 	}
 	v := values[0]
 	if len(v) > maxHeaderValue {

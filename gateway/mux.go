@@ -11,7 +11,7 @@ import (
 // DataHandler answers the clients' listener. What is asked for all the time does not go through the router, which finds the same.
 func (s *Server) DataHandler() http.Handler {
 	rest := s.router()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return s.certain(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method != http.MethodPost:
 		case r.URL.Path == chatPath:

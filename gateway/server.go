@@ -26,7 +26,7 @@ type Options struct {
 	Index      Index
 	Knobs      *slo.Knobs
 	Receipts   int // kept a tenant
-	Keys       int // idempotency keys kept
+	Keys       int // idempotency keys kept a tenant
 	AdminToken string
 	Pprof      bool
 	Reload     func(context.Context) error // POST /admin/reload

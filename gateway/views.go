@@ -105,6 +105,10 @@ func (s *Server) readOutcome(c *gin.Context, within time.Duration) ([]byte, *Err
 // outcome takes a verdict on an answer into the specialist's correctness window. One verdict of a kind counts for a receipt:
 // the same again changes nothing.
 func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
+	if len(c.Request.Header["Content-Type"]) > 1 {
+		s.refuse(c, repeated("Content-Type"))
+		return
+	}
 	if err := checkMedia(c.GetHeader("Content-Encoding"), c.GetHeader("Content-Type")); err != nil {
 		s.refuse(c, err)
 		return
