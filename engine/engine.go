@@ -33,10 +33,6 @@ type Request struct {
 	// Again is asked whether the request may be sent once more where a kept connection was lost with it, so that the engine may have
 	// begun to work on it. Nil is yes.
 	Again func() bool
-
-	// Spare is an earlier answer of any Client, closed and in nobody's hands any more: its memory may become that of this request's.
-	// Nil is none.
-	Spare Response
 }
 
 // Field is one header field.

@@ -18,7 +18,7 @@ import (
 
 // Blame goes by what could have caused the end of an attempt: every row of the table, as it comes to it.
 func TestBlameGoesByWhoCouldHaveCausedIt(t *testing.T) {
-	x := &exchange{memory: new(memory)}
+	x := new(exchange)
 	refused := func(status int) error { return x.refusedBy(refusal{status: status, message: "no"}) }
 	said := func(code, kind string) error {
 		return x.unusable(&sse.EngineError{Message: "no", Type: kind, Code: code})

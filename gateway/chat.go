@@ -198,7 +198,7 @@ func (x *exchange) serve() error {
 	}
 	last := &plan.Steps[len(plan.Steps)-1]
 	x.answering, x.answerer, x.protocol = last.Name, x.rt.Replicas[last.Ranked[0].Host], x.sp.protocol()
-	bounds := routing.Bounds{MaxAttempts: x.rt.Limits.MaxAttempts, Budget: x.calls.retry}
+	bounds := routing.Bounds{MaxAttempts: x.rt.Limits.MaxAttempts, Budget: x.mayRetry}
 	if x.sp.Executor != nil {
 		return x.sp.Executor(bounds).Execute(x.ctx, plan, x)
 	}
@@ -240,7 +240,7 @@ func (x *exchange) timer(now time.Time) func() time.Duration {
 	since := int64(now.Sub(x.s.began))
 	last := x.sp.timed.Load()
 	if x.dry || x.intent.Explain || since-last >= int64(timedEvery) && x.sp.timed.CompareAndSwap(last, since) {
-		return x.calls.since
+		return x.since
 	}
 	return nil
 }
@@ -250,7 +250,7 @@ func (x *exchange) facts(now time.Time, f *routing.Facts) {
 	f.Kind = nameOf(x.kind)
 	f.Now, f.TTFT, f.Total = now, timeLeft(now, x.intent.TTFTDeadline), timeLeft(now, x.intent.Deadline)
 	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.id, x.sp.Name, x.verdict.Adapter, x.tenant.Name, x.salt()
-	f.Session, f.Body, f.Member, f.Text, f.Pieces = x.intent.Session, x.body, x.calls.member, x.calls.render, x.calls.pieces
+	f.Session, f.Body, f.Member, f.Text, f.Pieces = x.intent.Session, x.body, x.member, x.renderPrompt, x.promptPieces
 	f.Priority, f.MaxTokens, f.Stream, f.Dry = x.intent.Priority, max(x.req.MaxTokens, 0), x.stream, x.dry
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -61,7 +60,7 @@ func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error)
 		return err
 	}
 	for ; ; began = x.since() {
-		x.turn.ctx = x.past.context(ctx)
+		x.turn.ctx = newTurnContext(ctx)
 		if err = x.enter(ctx, began); err != nil {
 			return err
 		}
@@ -81,11 +80,8 @@ func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error)
 // enter asks the replica's Gate, from began on since the arrival. A request of higher priority may take the place back until the
 // first token.
 func (x *exchange) enter(ctx context.Context, began time.Duration) error {
-	if x.cont != nil && x.route != nil { // the Gate reads the chain of a stream that may give way, longer than the route's memory is ours
-		x.prompt.Chain = slices.Clone(x.prompt.Chain)
-	}
 	now := x.at(began)
-	r := scheduler.GateRequest{Now: now, Spare: x.past.place()}
+	r := scheduler.GateRequest{Now: now}
 	x.admissionRequest(&r, x.turn.leg)
 	if x.turn.ctx != nil {
 		r.Watcher = x.turn.ctx
@@ -209,7 +205,6 @@ func (x *exchange) request(r *engine.Request, hop *Hop, segments [][]byte, budge
 	x.hint(hop)
 	r.Method, r.Path, r.Segments, r.RequestID, r.Stream = "POST", hop.Path, segments, x.id, hop.Stream
 	r.Bearer, r.Fields, r.HeaderTimeout, r.IdleTimeout, r.Again = hop.Replica.APIKey, hop.Fields, budget, budget, x.s.again
-	r.Spare, x.spent = x.spent, nil
 	if r.At = x.turn.asked; x.beside != nil {
 		r.At = time.Time{} // that one has been waited for
 	}

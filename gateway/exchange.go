@@ -3,7 +3,7 @@ package gateway
 import (
 	"context"
 	"net/http"
-	"sync"
+	"slices"
 	"time"
 
 	"octet/calibration"
@@ -13,11 +13,12 @@ import (
 	"octet/routing"
 	"octet/routing/index"
 	"octet/scheduler"
+	"octet/slo"
 )
 
-// exchange is one request and its answer. It lives in a pool; nothing of it outlives end but its memory.
+// exchange is one request and its answer. It is made for it and never used again: its turn's context, the loop that carries its stream
+// and the server's own goroutines may hold it for a moment longer than it lasts.
 type exchange struct {
-	*memory
 	s       *Server
 	rt      *Runtime
 	w       http.ResponseWriter
@@ -43,9 +44,9 @@ type exchange struct {
 	demoted string       // who would have answered, where another stands in
 	probe   string       // the demoted specialist that is owed a copy of this request
 
-	sp     *Specialist // who is asked now
-	route  *routing.Context
-	prompt Footprint
+	sp     *Specialist      // who is asked now
+	route  *routing.Context // nil between plans, and once a stream has begun
+	prompt Footprint        // its chain lies in route's memory, while there is a route
 
 	answering string   // the plan's last step
 	answerer  *Replica // the first in rank for it
@@ -91,6 +92,16 @@ type exchange struct {
 	gone       bool // the client left
 	abort      bool // close the connection without a proper end
 
+	turn    turn
+	held    []turn // places of earlier steps, kept for the last one's first token
+	scanner sse.Scanner
+	gaps    slo.Gaps // of a stream
+	answer  *[]byte  // a unary one, in a buffer of answers; nil before it is read
+	head    fields   // of the answer
+	undo    []func() // run last to first by end
+
+	draft     Receipt // until it is put away
+	result    Result  // of a request without a receipt
 	receipt   *Receipt
 	receiptNo string // its id
 	opened    bool   // it counts among the open requests
@@ -110,26 +121,12 @@ type intent struct {
 	Explain      bool
 }
 
-var (
-	exchanges = sync.Pool{New: func() any {
-		x := &exchange{memory: new(memory)}
-		x.calls = calls{x.since, x.renderPrompt, x.promptPieces, x.member, x.mayRetry}
-		return x
-	}}
-	questions = sync.Pool{New: func() any { return new(question) }}
-)
-
-// begin takes an exchange for a request from the pool.
+// begin makes the exchange of a request.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
-	x := exchanges.Get().(*exchange)
-	x.s, x.rt, x.w, x.r = s, s.runtime.Load(), w, r
-	x.ctl = control{w}
+	x := &exchange{s: s, rt: s.runtime.Load(), w: w, r: r, ctl: control{w}, question: questions.Get().(*question)}
 	x.arrival = s.arrival(w)
 	x.readHeads()
-	if x.question == nil {
-		x.question = questions.Get().(*question)
-	}
-	x.receiptNo = x.freshID()
+	x.receiptNo = s.newID()
 	if x.id = givenID(x.heads.requestID); x.id == "" {
 		x.id = x.receiptNo // who names no request names it by its receipt
 	}
@@ -148,7 +145,7 @@ func (s *Server) arrival(w http.ResponseWriter) time.Time {
 // atEnd registers f to run when the exchange ends, in the reverse order of registration.
 func (x *exchange) atEnd(f func()) { x.undo = append(x.undo, f) }
 
-// end gives back everything that the exchange holds. The buffers stay with it for the next request.
+// end gives back everything that the exchange holds.
 func (x *exchange) end() {
 	x.settle(errAbandoned) // nothing is held any more unless there was a panic
 	x.shadow.forgo()
@@ -157,19 +154,11 @@ func (x *exchange) end() {
 		x.undo[i]()
 	}
 	x.leaveRoom()
-	x.restRoute()
+	x.dropRoute()
 	x.out.drop()
-	held := int64(len(x.kept))
-	if q := x.question; q != nil {
-		held += q.counted
-		q.wipe()
-	}
-	x.s.bodies.Add(-held)
-	x.memory.wipe()
-	mem, q := x.memory, x.question
-	*x = exchange{}
-	x.memory, x.question = mem, q
-	exchanges.Put(x)
+	x.s.bodies.Add(-int64(len(x.kept)))
+	x.dropQuestion()
+	x.dropAnswer()
 }
 
 // leaveRoom counts the request out.
@@ -182,33 +171,24 @@ func (x *exchange) leaveRoom() {
 	}
 }
 
-// openRoute begins a routing, in the memory of the one before where there is any.
+// openRoute begins a routing, which ends the one before.
 func (x *exchange) openRoute() (facts *routing.Facts) {
-	switch {
-	case x.route != nil:
-		x.route.Rest()
-	case x.resting != nil:
-		x.route, x.resting = x.resting, nil
-	default:
-		x.route, facts = routing.Open()
-		return facts
-	}
-	return x.route.Wake()
+	x.dropRoute()
+	x.route, facts = routing.Open()
+	return facts
 }
 
-// restRoute ends the routing; its memory stays with the exchange's.
-func (x *exchange) restRoute() {
-	if x.route != nil {
-		x.route.Rest()
-		x.route, x.resting = nil, x.route
-	}
-}
-
+// dropRoute ends the routing. A stream that could be resumed keeps the prompt's chain, which it shows to a Gate then.
 func (x *exchange) dropRoute() {
-	if x.route != nil {
-		x.route.Release()
-		x.route = nil
+	if x.route == nil {
+		return
 	}
+	chain := x.prompt.Chain
+	if x.prompt.Chain = nil; x.cont != nil {
+		x.prompt.Chain = slices.Clone(chain)
+	}
+	x.route.Release()
+	x.route = nil
 }
 
 // since returns the time since the request's arrival: one look at one clock.

@@ -20,14 +20,12 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		ttft, total  time.Duration
 	}) {
 		x := &exchange{
-			memory: new(memory),
-			s:      &Server{now: func() time.Time { return now }}, sp: &Specialist{Name: "debug"}, tenant: &Tenant{Name: "acme"}, kind: kind,
+			s: &Server{now: func() time.Time { return now }}, sp: &Specialist{Name: "debug"}, tenant: &Tenant{Name: "acme"}, kind: kind,
 			question: &question{body: []byte(body)}, id: "r1", intent: in, stream: true, verdict: classifier.Verdict{Adapter: "gdb-v2"},
 		}
 		if err := wire.Parse(kind, x.body, wire.Limits{Depth: 64, Messages: 100}, &x.req); err != nil {
 			t.Fatal(err)
 		}
-		x.calls.render, x.calls.pieces = x.renderPrompt, x.promptPieces
 		var f routing.Facts
 		x.facts(now, &f)
 		if f.RequestID != "r1" || f.Specialist != "debug" || f.Adapter != "gdb-v2" || f.Tenant != "acme" || f.Session != "s" || f.Priority != 7 ||

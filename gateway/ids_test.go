@@ -19,17 +19,14 @@ func TestHexDigitsAreThoseOfTheNumber(t *testing.T) {
 	}
 }
 
-// An exchange gives out each id once, whoever had its memory before.
 func TestNoIDIsGivenTwice(t *testing.T) {
 	seen := map[string]bool{}
-	for range 10 {
-		m := new(memory)
-		for range 3 * idsAtOnce {
-			id := m.freshID()
-			if len(id) != idLength || !wellFormed(id) || seen[id] {
-				t.Fatalf("%q, seen before: %v", id, seen[id])
-			}
-			seen[id] = true
+	s := new(Server)
+	for range 1000 {
+		id := s.newID()
+		if len(id) != idLength || !wellFormed(id) || seen[id] {
+			t.Fatalf("%q, seen before: %v", id, seen[id])
 		}
+		seen[id] = true
 	}
 }

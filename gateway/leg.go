@@ -48,7 +48,7 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 	}
 	for {
 		if !hop.Unasked && !hop.Beside {
-			x.turn.ctx = x.past.context(ctx)
+			x.turn.ctx = newTurnContext(ctx)
 		}
 		if !hop.NoPlace {
 			if err = x.enter(ctx, x.since()); err != nil {

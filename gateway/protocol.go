@@ -70,6 +70,7 @@ func (plain) Forget() bool                { return false }
 func (x *exchange) prepare(h *Hop, s *routing.Step, rep *Replica) {
 	*h = Hop{}
 	h.Step, h.Last, h.Replica, h.Answerer = *s, s.Name == x.answering, rep, x.answerer
+	h.Step.Ranked = nil // in the route's memory, which ends before the step's attempts do
 	h.Client, h.Kind, h.RequestID, h.Path, h.Stream = &x.req, x.kind, x.id, x.path(), x.stream
 	h.Edits = x.edits(rep, h.edited[:0])
 }

@@ -34,14 +34,6 @@ type Receipt struct {
 	verdicts *verdicts // nil where nobody can give any yet
 }
 
-// wiped is an empty receipt in the memory of an earlier one.
-func (r *Receipt) wiped() *Receipt {
-	r.Routing, r.Outcomes, r.verdicts = nil, nil, nil
-	r.Attempts, r.legs, r.refs = r.Attempts[:0], r.legs[:0], r.refs[:0]
-	r.Result = Result{}
-	return r
-}
-
 // Asked is what the client said.
 type Asked struct {
 	Model          string `json:"model"`

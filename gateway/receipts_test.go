@@ -25,11 +25,9 @@ func TestAReceiptThatWasFoundIsNotWrittenOver(t *testing.T) {
 			tenant := fmt.Sprint("t", writer)
 			held := map[string]*Receipt{}
 			var ids []string
-			draft := new(Receipt)
 			for i := range 2000 {
 				id := fmt.Sprint("r-", writer, "-", i)
-				draft = draft.wiped()
-				draft.ID, draft.RequestID = id, id
+				draft := &Receipt{ID: id, RequestID: id}
 				draft.Attempts = append(draft.Attempts, Attempt{Replica: id, Specialist: id})
 				keep(rs, tenant, draft)
 				ids = append(ids, id)

@@ -13,9 +13,8 @@ import (
 
 // openReceipt starts the record of this request's decision.
 func (x *exchange) openReceipt() {
-	r := x.draft.wiped()
+	r := &x.draft
 	r.ID, r.RequestID, r.Time, r.kind = x.receiptNo, x.id, x.arrival, x.kind
-	r.Prompt = Prompt{}
 	x.asked(&r.Asked)
 	x.decision(&r.Decision)
 	x.receipt = r
@@ -177,7 +176,6 @@ func (x *exchange) putAway() {
 
 // sumUp returns what came of the request: the receipt's, where there is one.
 func (x *exchange) sumUp(total time.Duration) *Result {
-	x.result = Result{}
 	r, cached := &x.result, &x.usage.CachedTokens
 	if x.receipt != nil {
 		r, cached = &x.receipt.Result, &x.receipt.cached

@@ -201,18 +201,15 @@ func (s *Server) shutdown(data listening) error {
 const idLength = 32
 
 // newID returns 16 random bytes as hex.
-func (s *Server) newID() string { return newIDs(1) }
-
-// newIDs returns n ids in a row, idsAtOnce at most, out of one allocation. They come of the runtime's ChaCha8: nobody can tell the next.
-func newIDs(n int) string {
-	var room [idsAtOnce * idLength]byte
-	text := room[:min(n, idsAtOnce)*idLength]
+// newID comes of the runtime's ChaCha8: nobody can tell the next.
+func (s *Server) newID() string {
+	var text [idLength]byte
 	for at := 0; at < len(text); at += 16 {
 		r := rand.Uint64()
 		binary.LittleEndian.PutUint64(text[at:], hexDigits(uint32(r)))
 		binary.LittleEndian.PutUint64(text[at+8:], hexDigits(uint32(r>>32)))
 	}
-	return string(text)
+	return string(text[:])
 }
 
 // hexDigits returns the eight digits of v, a byte each, the lowest in the lowest.

@@ -27,7 +27,6 @@ type turn struct {
 	resp    engine.Response   // nil before the head
 	ctx     *turnContext      // ends with the request, or when the place is taken back; nil before the engine is asked
 	over    bool              // the ticket is given back: it ended with its whole answer
-	unheard bool              // nobody was to be told of ctx's end
 	ended   time.Duration     // when it was over, since the request's arrival; 0 was not timed
 	heard   bool              // the client has something of this engine's answer
 	handed  bool              // the engine was sent a prompt that another has computed
@@ -43,6 +42,7 @@ func (x *exchange) begins(rep *Replica, at *Attempt, step *routing.Step) {
 	t.rep, t.at, t.leg = rep, at, step == nil
 	if step != nil {
 		t.step = *step
+		t.step.Ranked = nil // in the route's memory
 	}
 }
 
@@ -53,7 +53,7 @@ func (t *turn) leave() {
 		t.resp = nil
 	}
 	if t.ctx != nil {
-		t.unheard = t.ctx.cancel(nil)
+		t.ctx.cancel(nil)
 	}
 	if t.ticket != nil && !t.over {
 		t.ticket.Release()
@@ -75,17 +75,7 @@ func (x *exchange) settle(err error) {
 	if t.rep == nil {
 		return
 	}
-	if t.resp != nil {
-		x.spent = t.resp
-	}
-	ticket := t.ticket
 	t.leave()
-	if t.over {
-		x.past.ticket = ticket
-		if t.unheard {
-			x.past.ctx = t.ctx
-		}
-	}
 	verdict := verdictOf(err)
 	if t.unasked && err == nil {
 		verdict = fleet.Cancelled

@@ -49,14 +49,17 @@ const mostHeld = 2 << 10
 
 // collect reads a whole body, at most response_bytes of it.
 func (x *exchange) collect(resp engine.Response) ([]byte, error) {
-	body := x.answer[:0]
+	if x.answer == nil {
+		x.answer = answers.Get().(*[]byte)
+	}
+	body := (*x.answer)[:0]
 	for {
 		piece, err := resp.Next()
 		if int64(len(body)+len(piece)) > x.rt.Limits.ResponseBytes {
 			return nil, fmt.Errorf("%w has more than %d bytes", errLongAnswer, x.rt.Limits.ResponseBytes)
 		}
 		body = append(body, piece...)
-		x.answer = body
+		*x.answer = body
 		if errors.Is(err, io.EOF) {
 			return body, nil
 		}

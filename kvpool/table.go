@@ -3,6 +3,8 @@ package kvpool
 import (
 	"fmt"
 	"slices"
+
+	"octet/internal/poison"
 )
 
 // Table is one sequence's block table: entry i holds tokens i·BlockSize … (i+1)·BlockSize-1. The zero Table is empty.
@@ -71,6 +73,12 @@ func (t *Table) Len() int { return len(t.blocks) }
 
 // Room is how many blocks t can have without more memory.
 func (t *Table) Room() int { return cap(t.blocks) }
+
+// Poison overwrites the memory of an empty t, where that is built in.
+func (t *Table) Poison() {
+	poison.Words(t.blocks[:0])
+	poison.Values(t.spans[:0])
+}
 
 // Reserve makes room in the table itself for n blocks, so that Extend to n does not allocate. It takes no block.
 func (t *Table) Reserve(n int) {

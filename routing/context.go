@@ -61,6 +61,8 @@ type Context struct {
 	last   time.Duration        // when the running stage began; only with now
 }
 
+// contexts are used again: a Context is one goroutine's, selections that run side by side have ended when Plan returns, and what was obtained
+// from it is void from Release on, which poison shows.
 var contexts = sync.Pool{New: func() any { return &Context{running: outside} }}
 
 // Acquire returns an empty Context for one request and one specialist. A second choice of specialist gets another.
@@ -73,25 +75,14 @@ func Acquire(f Facts) *Context {
 // Open is Acquire for who writes the facts in place: all are zero, and are left alone once the Context is used.
 func Open() (*Context, *Facts) {
 	c := contexts.Get().(*Context)
-	return c, c.Wake()
-}
-
-// Wake begins anew with a Context that rests; its facts are as those of Open.
-func (c *Context) Wake() *Facts {
 	c.generation++
 	c.released = false
-	return &c.facts
+	return c, &c.facts
 }
 
 // Release gives the Context back. Nothing obtained from it may be used from then on: slot values, Decisions, Plans.
 // Releasing twice is a bug and panics.
 func (c *Context) Release() {
-	c.Rest()
-	contexts.Put(c)
-}
-
-// Rest is Release for who keeps the Context for another request, and wakes it then.
-func (c *Context) Rest() {
 	if c.released {
 		panic("routing: a Context was released twice")
 	}
@@ -103,6 +94,8 @@ func (c *Context) Rest() {
 	c.ranked, c.steps, c.records = c.ranked[:0], c.steps[:0], c.records[:0]
 	c.traced, c.now = false, nil
 	c.unfork()
+	c.poison()
+	contexts.Put(c)
 }
 
 // Candidates sets the replicas that this request may see.

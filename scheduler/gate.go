@@ -37,15 +37,15 @@ type GateConfig struct {
 
 // GateRequest is what a Gate must know to admit.
 type GateRequest struct {
-	ID           string // for people
-	Priority     int    // larger is more urgent
-	Chain        []kvpool.BlockHash
-	PromptTokens int       // of the first prompt
-	Rest         Rest      // the further prompts of a list
-	N            int       // sequences that are generated from each prompt; 0 is one
-	MaxNew       int       // tokens of a sequence at most, those of Resume included; 0 is not stated
-	Deadline     time.Time // of the whole answer; zero is none
-	TTFTDeadline time.Time // of the first token; zero is none
+	ID           string             // for people
+	Priority     int                // larger is more urgent
+	Chain        []kvpool.BlockHash // read while it is asked only: the Gate keeps a copy
+	PromptTokens int                // of the first prompt
+	Rest         Rest               // the further prompts of a list
+	N            int                // sequences that are generated from each prompt; 0 is one
+	MaxNew       int                // tokens of a sequence at most, those of Resume included; 0 is not stated
+	Deadline     time.Time          // of the whole answer; zero is none
+	TTFTDeadline time.Time          // of the first token; zero is none
 	Adapter      string
 	Tenant       string
 	Draft        int       // speculative window, tokens; 0 is none. Without room for all of it the request runs unspeculated
@@ -58,7 +58,6 @@ type GateRequest struct {
 	Paid         bool      // it ran before: its tenant's share has paid for it
 	Watcher      Watcher   // told like the one of Ticket.Watch, from the first moment on; nil is nobody
 	Now          time.Time // what the Gate's clock says, where the caller has looked; zero is that the Gate looks
-	Spare        *Ticket   // one that ended and is in nobody's hands any more: its memory becomes that of this request's. Nil is none
 }
 
 // check panics on counts that no request has: wherever they come from, they were checked before.
@@ -96,6 +95,7 @@ type Gate struct {
 	crowd      crowd
 	debtors    []*Ticket // of the running: who is owed blocks, oldest debt first; then nothing is free
 	tables     tables
+	chains     chains
 	blanks     []Ticket // for the next
 	totals     totals
 	held       bool // the head of the queue may fit by now although nobody left: a deadline's slack changes with every token and moment

@@ -22,7 +22,6 @@ type gateWorld struct {
 	tickets   map[int]*Ticket
 	waiters   map[int]*waiter
 	displaced int // who has to leave a full queue by now; 0 is nobody
-	spares    []*Ticket
 }
 
 func newGateWorld(d *dice) (*gateWorld, error) {
@@ -57,9 +56,6 @@ func (w *gateWorld) ask(d *dice) error {
 	probe := w.gate.Probe(r)
 	if again := w.gate.Probe(r); again != probe {
 		return fmt.Errorf("probe says %v, then %v", probe, again)
-	}
-	if last := len(w.spares) - 1; last >= 0 && w.asked%3 > 0 {
-		r.Spare, w.spares = w.spares[last], w.spares[:last]
 	}
 	t, waiter, err := w.gate.ask(&r)
 	if state := w.settled(t, err); probe.State != state {
@@ -207,7 +203,6 @@ func (w *gateWorld) touch(d *dice, op, key int) {
 		t.Release()
 		t.Release()
 		delete(w.tickets, key)
-		w.spares = append(w.spares, t)
 		w.naive.release(mirror)
 	}
 }

@@ -28,7 +28,7 @@ type Ticket struct {
 
 	// guarded by gate.gateMu
 	id        string             // of its request, for people, while it runs
-	chain     []kvpool.BlockHash // of its prompt, while it runs: what others may share
+	chain     []kvpool.BlockHash // of its prompt, while it runs: what others may share. A copy in the gate's own memory
 	giveUp    chan struct{}      // closed when it has to give way; nil until somebody asks for it
 	watch     Watcher            // told when it has to give way; nil is nobody
 	table     *kvpool.Table      // nil without a pool, and after its end
@@ -54,7 +54,7 @@ func (t *Ticket) victim() bool { return t.mayYield && !t.yielding }
 
 // start makes r run; it fits. Caller holds gateMu.
 func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
-	t := g.blank(r.Spare)
+	t := g.blank()
 	t.gate, t.id, t.rank, t.waited, t.admitted, t.tenant = g, r.ID, place, now-queued, now, r.Tenant
 	t.shape, t.generated, t.maxNew, t.step, t.whole = r.shape(), r.Resume, r.MaxNew, g.stepOf(r), r.Whole
 	t.others, t.mayYield, t.deadline, t.watch = g.filling, r.Victim, maxTime, r.Watcher
@@ -63,7 +63,7 @@ func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
 	}
 	if g.pool != nil {
 		n := g.holds(r, t.step)
-		t.table, t.chain = g.tables.take(), g.reusable(r)
+		t.table, t.chain = g.tables.take(), g.chains.copy(g.reusable(r))
 		t.table.Reserve(n)
 		t.reused = g.pool.Share(t.table, t.chain)
 		g.pool.Extend(t.table, n)
@@ -81,13 +81,9 @@ func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
 	return t
 }
 
-// blank returns a ticket that nobody has: spare's memory, or one of sixteen that are made at a time, for a quarter of the work; one that
-// is held on to keeps them all in memory, but nothing that they pointed to. Caller holds gateMu.
-func (g *Gate) blank(spare *Ticket) *Ticket {
-	if spare != nil {
-		*spare = Ticket{}
-		return spare
-	}
+// blank returns a new ticket: one of sixteen that are made at a time, for a quarter of the work; one that is held on to keeps them all
+// in memory, but nothing that they pointed to. None is used twice: a preemption may still be told to its holder. Caller holds gateMu.
+func (g *Gate) blank() *Ticket {
 	if len(g.blanks) == 0 {
 		g.blanks = make([]Ticket, 16)
 	}
@@ -279,6 +275,7 @@ func (t *Ticket) leave(now Time) {
 		g.reserved -= t.ahead()
 		g.pool.Release(t.table)
 		g.tables.keep(t.table)
+		g.chains.keep(t.chain)
 		t.table, t.chain = nil, nil
 	}
 }

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -34,6 +35,7 @@ func (w *waiter) gone() bool { return w.at < 0 }
 // enqueue puts r in the queue and, where it is the head now, has others make room for it. Caller holds gateMu.
 func (g *Gate) enqueue(r *GateRequest, place rank, now Time) *waiter {
 	w := &waiter{seat: newSeat[*waiter](place, r.Tenant), gate: g, req: *r, queued: now, expires: g.expiry(r, now), tail: -1, settled: make(chan struct{})}
+	w.req.Chain = slices.Clone(r.Chain)
 	g.waiting.push(w, now)
 	if r.Resume == 0 {
 		g.leaving.push(place.reversed(), leaver{w})

@@ -87,7 +87,6 @@ func exchangeOctet(b *testing.B, url string, body []byte) {
 			_, err = resp.Next()
 		}
 		_ = resp.Close()
-		r.Spare = resp
 	}
 }
 

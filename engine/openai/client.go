@@ -137,18 +137,9 @@ func (c *Client) exchange(ctx context.Context, cn *conn, o *order) (*Response, e
 		}
 		return nil, err
 	}
-	resp := o.room()
-	*resp = Response{client: c, conn: cn, ctx: ctx, watch: watch, status: cn.head.status, frame: cn.head.framing(o.Method)}
+	resp := &Response{client: c, conn: cn, ctx: ctx, watch: watch, status: cn.head.status, frame: cn.head.framing(o.Method)}
 	resp.SetIdle(o.IdleTimeout)
 	return resp, nil
-}
-
-// room is where the answer goes.
-func (o *order) room() *Response {
-	if spare, ok := o.Spare.(*Response); ok && spare != nil && spare.conn == nil && spare.err != nil {
-		return spare
-	}
-	return new(Response)
 }
 
 // earlyAnswer is how long an engine that broke off the reading of a request is given to say why.

@@ -185,32 +185,3 @@ func TestUnusableConfigsAreRefused(t *testing.T) {
 		}
 	}
 }
-
-// An answer takes the memory of one that is closed, and of no other.
-func TestASpareIsUsedOnceItIsClosed(t *testing.T) {
-	c := dialUp(t, Config{URL: listen(t, each(ok))})
-	var spare engine.Response = (*Response)(nil)
-	for range 4 {
-		r := post("{}")
-		r.Spare = spare
-		open, err := c.Do(context.Background(), r)
-		if err != nil || spare != (*Response)(nil) && open != spare {
-			t.Fatal(open, spare, err)
-		}
-		r.Spare = open
-		other, err := c.Do(context.Background(), r)
-		if err != nil || other == open {
-			t.Fatal("an answer that is open was taken for a spare", err)
-		}
-		for _, resp := range []engine.Response{other, open} {
-			if body, err := drain(resp); body != "ok" || err != nil || resp.Status() != 200 {
-				t.Errorf("%q %v", body, err)
-			}
-			_, _ = resp.Close(), resp.Close()
-			if _, err := resp.Next(); !errors.Is(err, io.EOF) {
-				t.Error(err)
-			}
-		}
-		spare = open
-	}
-}

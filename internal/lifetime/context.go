@@ -10,7 +10,8 @@ import (
 // Listener wants to be told when a context has ended. It is a pointer: who it is decides what Unlisten takes back.
 type Listener interface{ ContextEnded() }
 
-// Context ends with its parent, or when it is cancelled. It is used in place: Begin it, and do not copy it.
+// Context ends with its parent, or when it is cancelled. It is used in place: Begin it, and do not copy it. Its memory must not be
+// used for another one: a timer, a parent or a listener that has begun to call it may do so after Cancel has returned.
 type Context struct {
 	context.Context             // the parent
 	up              *Context    // which it is or wraps, else nil
@@ -166,14 +167,12 @@ func (c *Context) watch() {
 func (c *Context) ContextEnded() { c.Cancel(nil) }
 
 // Cancel ends the context for a reason, nil being none in particular. Where it or its parent has ended before, that stays the reason.
-// It reports whether it ended c, and nobody was to be told.
-func (c *Context) Cancel(why error) (unheard bool) {
+func (c *Context) Cancel(why error) {
 	c.kin.Lock()
 	if c.over.Load() {
 		c.kin.Unlock()
-		return false
+		return
 	}
-	unheard = c.done == nil && c.first == nil && len(c.others) == 0
 	c.end(why)
 	first, others, leave := c.first, c.others, c.leave
 	c.first, c.others, c.leave = nil, nil, nil
@@ -187,7 +186,6 @@ func (c *Context) Cancel(why error) (unheard bool) {
 	if leave != nil {
 		leave()
 	}
-	return unheard
 }
 
 // end is Cancel before anybody is told. Under kin.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -172,32 +173,39 @@ func TestWatchingATurnAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Whoever ends a context is told whether anybody may still look at it.
-func TestCancelSaysWhetherAnybodyListens(t *testing.T) {
-	begun := func(parent context.Context) *Context {
-		c := new(Context)
-		c.Begin(parent)
-		return c
-	}
-	parent := begun(t.Context())
-	for name, touch := range map[string]func(c *Context) (unheard bool){
-		"nobody":            func(*Context) bool { return true },
-		"whoever has left":  func(c *Context) bool { return c.AfterFunc(func() {})() },
-		"whoever looks on":  func(c *Context) bool { _ = c.Err(); return true },
-		"a listener":        func(c *Context) bool { c.AfterFunc(func() {}); return false },
-		"a second listener": func(c *Context) bool { stop := c.AfterFunc(func() {}); c.AfterFunc(func() {}); stop(); return false },
-		"a channel":         func(c *Context) bool { c.Done(); return false },
-		"a child":           func(c *Context) bool { begun(c).Done(); return false },
-		"one of another make": func(c *Context) bool {
-			ctx, cancel := context.WithCancel(c)
-			t.Cleanup(cancel)
-			return ctx == nil
+// The end of a parent that comes while its child is cancelled, and is heard late, changes nothing but the child: what is begun next stays.
+func TestALateEndChangesNothing(t *testing.T) {
+	ends := map[string]func() (context.Context, func()){
+		"of another make": func() (context.Context, func()) { return context.WithCancel(t.Context()) },
+		"of ours": func() (context.Context, func()) {
+			c := new(Context)
+			c.Begin(t.Context())
+			return c, func() { c.Cancel(nil) }
 		},
-		"whoever ended it before": func(c *Context) bool { c.Cancel(nil); return false },
-	} {
-		c := begun(parent)
-		if want := touch(c); c.Cancel(nil) != want {
-			t.Errorf("%s: %t", name, !want)
+	}
+	for name, parent := range ends {
+		var late sync.WaitGroup
+		for range 5000 {
+			ctx, end := parent()
+			first := new(Context)
+			first.Begin(ctx)
+			w := Listen(first, silent{})
+			late.Go(end)
+			first.Cancel(nil)
+			w.Stop()
+			next := new(Context)
+			next.Begin(t.Context())
+			runtime.Gosched()
+			if next.Err() != nil {
+				t.Fatalf("a parent %s: the next context has ended: %v", name, next.Err())
+			}
+			next.Cancel(nil)
 		}
+		late.Wait()
 	}
 }
+
+// silent is a Listener that does nothing.
+type silent struct{}
+
+func (silent) ContextEnded() {}

@@ -1,0 +1,6 @@
+//go:build !poison
+
+package poison
+
+// On says whether memory is overwritten.
+const On = false
