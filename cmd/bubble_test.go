@@ -101,7 +101,7 @@ func (b *bubble) dial(ctx context.Context, url string) (net.Conn, error) {
 
 // serve runs the gateway as the command does, but for the transports: cache events come by the in-process source.
 func (b *bubble) serve(yaml string) {
-	cfg, err := config.Parse("bubble.yaml", []byte(yaml), config.Options{Presets: plugins.Presets(), Sets: []string{"events.nats.url=nats://127.0.0.1:1", "shadow.stream="}})
+	cfg, err := config.Parse("bubble.yaml", []byte(yaml), config.Options{Presets: plugins.Presets(), Sets: []string{"events.nats.url=nats://127.0.0.1:1", "shadow.stream=", "admin.hosts[0]=admin"}})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func TestEveryResponseHeaderStandsOnTheWireAsTheContractSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Adapters: []string{"gdb-v2"}}, {Name: "systems-0", Model: "systems"}})
 		b.serve(`
-auth: {anonymous: true}
+auth: {anonymous: true, tenants: [{name: judge, key_sha256: ` + keySHA + `}]}
 intents: {review: {shadow_threshold: 0.85}}
 specialists:
   - {name: debug, tokenizer: builtin, adapters: [{name: gdb-v2}], slo: {min_samples: 4, correctness: {floor: 0.5, min_samples: 4}}, replicas: [{name: debug-0, url: "http://debug-0"}]}
@@ -44,7 +44,7 @@ specialists:
 		h.holds("nothing is known yet", customer{stream: true, model: "debug", text: "x", tokens: 8}, always)
 		for i := range 4 {
 			receipt := h.of(customer{stream: true, model: "debug", text: "x", tokens: 8})["X-Receipt-Id"]
-			resp, err := b.ask(t.Context(), "POST", "http://data/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":"compile","pass":%t}`, receipt, i > 0))
+			resp, err := b.ask(t.Context(), "POST", "http://data/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":"compile","pass":%t}`, receipt, i > 0), "Authorization", "Bearer "+key)
 			if err != nil || resp.StatusCode >= 300 {
 				t.Fatalf("%v %v", resp, err)
 			}
@@ -82,7 +82,7 @@ func (h *headings) of(q customer, lines ...string) map[string]string {
 	defer conn.Close()
 	h.asked++
 	body := q.body()
-	lines = append(lines, "Host: data", "Connection: close", "Content-Type: application/json", fmt.Sprint("Content-Length: ", len(body)), fmt.Sprint("X-Request-Id: h", h.asked))
+	lines = append(lines, "Host: data", "Authorization: Bearer "+key, "Connection: close", "Content-Type: application/json", fmt.Sprint("Content-Length: ", len(body)), fmt.Sprint("X-Request-Id: h", h.asked))
 	if _, err := io.WriteString(conn, "POST /v1/chat/completions HTTP/1.1\r\n"+strings.Join(lines, "\r\n")+"\r\n\r\n"+body); err != nil {
 		h.b.t.Fatal(err)
 	}

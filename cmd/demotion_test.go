@@ -34,6 +34,14 @@ func judgedEngines() []emulator.Config {
 	}
 }
 
+// newJudgedWorld is judgedWorld, asked by a tenant that judges.
+func newJudgedWorld(t *testing.T, sets ...string) *world {
+	t.Helper()
+	w := newWorld(t, judgedWorld, judgedEngines(), keyed(sets...)...)
+	w.key = key
+	return w
+}
+
 // answered asks for an answer and returns its receipt and head.
 func (w *world) answered(body string, headers ...string) (string, *http.Response) {
 	w.t.Helper()
@@ -69,7 +77,7 @@ func (w *world) demote(name string) {
 
 // MEGA-59, MEGA-60, MEGA-66: the breaker is the request path's own. The house has no dashboard and nothing that watches.
 func TestADemotedSpecialistIsStoodInForUntilItsProbesAreGood(t *testing.T) {
-	w := newWorld(t, judgedWorld, judgedEngines())
+	w := newJudgedWorld(t)
 	w.demote("debug")
 	id, resp := w.answered(hello)
 	if by, who := resp.Header.Get("X-Routed-By"), resp.Header.Get("X-Specialist"); by != "fallback" || who != "systems" {
@@ -109,7 +117,7 @@ func (w *world) recover(t *testing.T, name string) {
 
 // MEGA-60: where nobody is left to stand in the answer is breaker_open, for the intent and the model alike.
 func TestWhereAllAreDemotedTheBreakerIsOpen(t *testing.T) {
-	w := newWorld(t, judgedWorld, judgedEngines(), "intents.debug.specialist=debug")
+	w := newJudgedWorld(t, "intents.debug.specialist=debug")
 	w.demote("systems")
 	w.demote("debug")
 	for name, body := range map[string]string{"model": hello, "intent": `{"max_tokens":2,"messages":[{"role":"user","content":"x"}]}`} {
@@ -131,7 +139,7 @@ func codeOf(t *testing.T, answer []byte) string {
 
 // A refused request has a receipt and no answer: a verdict on it counts nowhere.
 func TestVerdictsOnRequestsWithoutAnAnswerDoNotCount(t *testing.T) {
-	w := newWorld(t, judgedWorld, judgedEngines())
+	w := newJudgedWorld(t)
 	resp, _ := w.post("/v1/chat/completions", hello, "X-Intent", "codegen", "X-Priority", "-100")
 	if resp.StatusCode != 200 {
 		t.Fatalf("status %d", resp.StatusCode)
@@ -150,7 +158,7 @@ func TestVerdictsOnRequestsWithoutAnAnswerDoNotCount(t *testing.T) {
 
 // MEGA-63, MEGA-64, MEGA-65: what a load does is in the knobs, with who set it and why; an operator puts it back without a deploy.
 func TestLoadShowsInTheKnobsAndYieldsToTheOperator(t *testing.T) {
-	w := newWorld(t, judgedWorld, judgedEngines())
+	w := newJudgedWorld(t)
 	w.house.knobs.Adjust("escalation.debug", slo.Override{Value: 2, By: "escalation", Why: "a test"})
 	w.house.knobs.Adjust("load_floor.debug", slo.Override{Value: 10, By: "escalation", Why: "a test"})
 	resp, answer := w.post("/v1/chat/completions", hello)

@@ -18,7 +18,8 @@ var deployed = []string{"../deploy/prometheus/rules.yml", "../deploy/grafana/oct
 // with the labels that they tell it apart by.
 func TestAGatewayTellsEveryMetricThatIsLookedAt(t *testing.T) {
 	world := strings.Replace(smallWorld, "    context: 4096\n", "    context: 4096\n    slo: {min_samples: 1, correctness: {floor: 0.5, min_samples: 1}}\n", 1)
-	w := newWorld(t, world, smallEngines())
+	w := newWorld(t, world, smallEngines(), keyed()...)
+	w.key = key
 	for range 3 {
 		resp, _ := w.post("/v1/chat/completions", `{"model":"debug","max_tokens":6,"stream":true,"messages":[{"role":"user","content":"x"}]}`, "X-Intent", "review")
 		w.post("/v1/outcomes", `{"receipt":"`+resp.Header.Get("X-Receipt-Id")+`","kind":"compile","pass":true}`)

@@ -255,13 +255,13 @@ func TestAnIndexOutlivesItsGateway(t *testing.T) {
 	defer p.Close()
 	file := filepath.Join(t.TempDir(), "index.snapshot")
 	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(p, p), "events.redis.addr="+server.Addr, "events.snapshot.file="+file, "events.snapshot.interval=100ms",
-		"admin.token=sesame")
+		"admin.token=a sesame that opens")
 	w.follows("an iterator that dangles")
 	if err := w.house.save(file); err != nil {
 		t.Fatal(err)
 	}
 	want := w.house.index.Digest()
-	for name, from := range map[string]config.Snapshot{"the file": {File: file}, "a peer": {Peer: w.admin, PeerToken: "sesame"}} {
+	for name, from := range map[string]config.Snapshot{"the file": {File: file}, "a peer": {Peer: w.admin, PeerToken: "a sesame that opens"}} {
 		h, err := newHouse(w.house.cfg, testLog(t))
 		if err != nil {
 			t.Fatal(err)

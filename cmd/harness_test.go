@@ -34,7 +34,8 @@ type world struct {
 	local   *events.Local
 	stop    context.CancelFunc // as SIGTERM
 	ended   chan error
-	wired   bool // events come by the configured sources
+	wired   bool   // events come by the configured sources
+	key     string // of the tenant that asks; "" is none
 }
 
 // emulated is one engine of a world.
@@ -206,6 +207,7 @@ func (w *world) ask(ctx context.Context, path, body string, headers ...string) *
 		w.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	w.authorize(req)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
@@ -215,6 +217,18 @@ func (w *world) ask(ctx context.Context, path, body string, headers ...string) *
 	}
 	w.t.Cleanup(func() { resp.Body.Close() })
 	return resp
+}
+
+// keyed are the settings under which a request with key is the tenant judge's, whose verdicts count.
+func keyed(sets ...string) []string {
+	return append([]string{"auth.tenants[0].name=judge", "auth.tenants[0].key_sha256=" + keySHA}, sets...)
+}
+
+// authorize has the world's tenant ask.
+func (w *world) authorize(r *http.Request) {
+	if w.key != "" {
+		r.Header.Set("Authorization", "Bearer "+w.key)
+	}
 }
 
 // post is ask with the whole answer read.
@@ -231,7 +245,12 @@ func (w *world) post(path, body string, headers ...string) (*http.Response, []by
 // get reads a path of a listener as JSON into v.
 func (w *world) get(url string, v any) int {
 	w.t.Helper()
-	resp, err := http.Get(url)
+	req, err := http.NewRequestWithContext(w.t.Context(), "GET", url, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.authorize(req)
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		w.t.Fatal(err)
 	}

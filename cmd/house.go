@@ -156,7 +156,7 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 func (h *house) options(cfg *config.Config) gateway.Options {
 	o := gateway.Options{
 		Log: h.log, Metrics: h.metrics, Index: h.index, Knowledge: knowledge{h}, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
-		AdminToken: cfg.Admin.Token, Pprof: cfg.Admin.Pprof, Reload: h.reload, Digest: digester(cfg.HashSeed), Probation: h.probation,
+		AdminToken: cfg.Admin.Token, AdminHosts: adminHosts(cfg), Pprof: cfg.Admin.Pprof, Reload: h.reload, Digest: digester(cfg.HashSeed), Probation: h.probation,
 		Front: gateway.Front(cfg.Front),
 	}
 	if h.verifier != nil {
@@ -171,7 +171,7 @@ func (h *house) options(cfg *config.Config) gateway.Options {
 // furnish builds the Runtime of cfg and the residents that it needs. On an error nothing has changed: whatever can fail comes
 // before whatever changes something.
 func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runtime, []*resident, error) {
-	rt := &gateway.Runtime{Intents: intentNames(cfg), Judges: cfg.Outcomes.Tenants, Limits: limits(cfg), Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
+	rt := &gateway.Runtime{Intents: intentNames(cfg), Judges: judgesOf(cfg), Origins: cfg.Auth.Origins, Limits: limits(cfg), Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
 	var err error
 	if rt.Shadow, err = shadowOf(cfg); err != nil {
 		return nil, nil, fmt.Errorf("%w: shadow.judge: %w", errConfig, err)

@@ -17,14 +17,14 @@ import (
 func TestVerdictsOutliveTheGateway(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "verdicts.json")
 	sets := []string{"outcomes.file=" + file, "outcomes.interval=100ms"}
-	first := newWorld(t, judgedWorld, judgedEngines(), sets...)
+	first := newJudgedWorld(t, sets...)
 	first.demote("debug")
 	before := first.house.boards["debug"].board.Report().Correctness
 	eventually(t, "the file", func() bool {
 		text, err := os.ReadFile(file)
 		return err == nil && bytes.Contains(text, []byte("shadow-only"))
 	})
-	second := newWorld(t, judgedWorld, judgedEngines(), sets...)
+	second := newJudgedWorld(t, sets...)
 	if _, resp := second.answered(hello); resp.Header.Get("X-Specialist") != "systems" {
 		t.Error("the demotion is forgotten")
 	}

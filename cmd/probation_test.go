@@ -17,6 +17,9 @@ import (
 func (w *world) again(sets ...string) {
 	w.t.Helper()
 	text := fmt.Sprintf(shadowWorld, w.engines["debug-0"].url, w.engines["systems-0"].url)
+	if w.key != "" {
+		sets = keyed(sets...)
+	}
 	cfg, err := config.Parse("world.yaml", []byte(text), config.Options{Presets: plugins.Presets(), Sets: append(w.sets(), sets...)})
 	if err != nil {
 		w.t.Fatal(err)
@@ -45,7 +48,8 @@ func (w *world) fresh() (names []string) {
 // MEGA-67: a specialist of another version shares its intents with its fallback, and whatever either answers is shadowed by the
 // other, until enough of its answers were judged. Who names it gets it.
 func TestARefreshedSpecialistBeginsOnProbation(t *testing.T) {
-	w, file := newShadowWorld(t, proseEngines())
+	w, file := newShadowWorld(t, proseEngines(), keyed()...)
+	w.key = key
 	if len(w.fresh()) != 0 {
 		t.Fatalf("fresh at the start: %v", w.fresh())
 	}

@@ -36,7 +36,8 @@ specialists:
     slo: {correctness: {floor: 0.9, min_samples: 5, recover_for: 100ms, probe_share: 1}}
     replicas: [{url: '%s', engine: openai, blocks: 512}]
   - {name: systems, replicas: [{url: '%s', engine: openai, blocks: 512}]}
-`, compiles(t, &sound), compiles(t, &sound)), nil)
+`, compiles(t, &sound), compiles(t, &sound)), nil, keyed()...)
+	w.key = key
 	verdict := func(receipt, of string, pass bool) int {
 		resp, _ := w.post("/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":"review","pass":%v,"specialist":%q}`, receipt, pass, of))
 		return resp.StatusCode

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"reflect"
 	"sync"
 	"syscall"
 
@@ -183,7 +184,7 @@ func (h *house) warnOfRestart(cfg *config.Config) {
 		name    string
 		changed bool
 	}{
-		{"listen", old.Listen != cfg.Listen}, {"front", old.Front != cfg.Front}, {"admin", old.Admin != cfg.Admin}, {"log", old.Log != cfg.Log}, {"fleet", old.Fleet != cfg.Fleet},
+		{"listen", old.Listen != cfg.Listen}, {"front", old.Front != cfg.Front}, {"admin", !reflect.DeepEqual(old.Admin, cfg.Admin)}, {"log", old.Log != cfg.Log}, {"fleet", old.Fleet != cfg.Fleet},
 		{"hash_seed", old.HashSeed != cfg.HashSeed}, {"events", !sameEvents(old, cfg)},
 		{"shadow.stream and shadow.file", !sameCalibration(&old.Shadow, &cfg.Shadow)},
 	} {

@@ -211,7 +211,8 @@ func TestAnArtefactThatWasTrainedOfflineTakesOverShadowsToo(t *testing.T) {
 func TestNothingLearnsFromLiveTraffic(t *testing.T) {
 	dir := t.TempDir()
 	served := builtinFile(t, dir)
-	w, file := newBuiltinWorld(t, "router.classifier.model="+served)
+	w, file := newBuiltinWorld(t, keyed("router.classifier.model="+served)...)
+	w.key = key
 	state := func() string {
 		var all strings.Builder
 		for _, text := range requests {

@@ -341,7 +341,8 @@ func (w *world) decision(text string) string {
 
 // MEGA-15: what the stream says of all requests is enough to tell what a threshold would cost, and of which answers passed.
 func TestTheStreamTellsOfAllConfidencesAndOfVerdicts(t *testing.T) {
-	w, file := newShadowWorld(t, proseEngines())
+	w, file := newShadowWorld(t, proseEngines(), keyed()...)
+	w.key = key
 	resp, _ := w.post("/v1/chat/completions", asking("unsure 0.90", false), "X-Intent", "review")
 	if r, answer := w.post("/v1/outcomes", `{"receipt":"`+resp.Header.Get("X-Receipt-Id")+`","kind":"compile","pass":true}`); r.StatusCode != 200 {
 		t.Fatalf("%s", answer)

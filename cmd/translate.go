@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -80,7 +81,7 @@ func adapterNames(sp config.Specialist) []string {
 }
 
 // anonymousTenant is the name of requests without a key.
-const anonymousTenant = "anonymous"
+const anonymousTenant = config.Anonymous
 
 func (h *house) newTenants(cfg *config.Config) (*gateway.Tenants, error) {
 	earlier, sharing := h.tenants, h.sharing
@@ -100,6 +101,22 @@ func (h *house) newTenants(cfg *config.Config) (*gateway.Tenants, error) {
 		Name: anonymousTenant, PriorityMax: a.PriorityMax, MaxStreams: a.MaxStreams,
 		RequestsPerSecond: a.Rate.RequestsPerSecond, Burst: a.Rate.Burst, TokensPerMinute: int(a.Rate.TokensPerMinute),
 	}, earlier, sharing)
+}
+
+func judgesOf(cfg *config.Config) gateway.Judges {
+	return gateway.Judges{Whose: gateway.Verdicts(cfg.Auth.Verdicts), Names: cfg.Outcomes.Tenants}
+}
+
+// adminHosts are the names by which the admin listener is called: those that are configured, and the address that it listens on.
+func adminHosts(cfg *config.Config) []string {
+	hosts := make([]string, 0, len(cfg.Admin.Hosts)+1)
+	for _, name := range cfg.Admin.Hosts {
+		hosts = append(hosts, strings.ToLower(name))
+	}
+	if host, _, err := net.SplitHostPort(cfg.Listen.Admin); err == nil && host != "" {
+		hosts = append(hosts, strings.ToLower(host))
+	}
+	return hosts
 }
 
 // tenantWeights are the tenants' shares of a busy replica.

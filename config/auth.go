@@ -8,6 +8,11 @@ type Auth struct {
 	Anonymous bool `yaml:"anonymous" default:"true"`
 	// What requests without a key may ask for.
 	AnonymousLimits AnonymousLimits `yaml:"anonymous_limits"`
+	// Whose POST /v1/outcomes count: of tenants with a key, on any answer (tenants) or on answers to themselves (own); or nobody's. Requests
+	// without a key never judge.
+	Verdicts string `yaml:"verdicts" default:"own" enum:"tenants own none"`
+	// Origins, such as https://chat.example.com, whose pages may send requests without a key; pages of the listener's own host always may.
+	Origins []string `yaml:"origins" form:"origin"`
 	// Callers with a key.
 	Tenants []Tenant `yaml:"tenants"`
 	// Has all gateways count rates together; absent = each for itself.

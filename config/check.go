@@ -11,6 +11,9 @@ import (
 // Routed is what a client asks for as a model to let the router choose; no specialist may take the name.
 const Routed = "octet"
 
+// Anonymous is what requests without a key are called; no tenant may take the name.
+const Anonymous = "anonymous"
+
 // check notes every fault that only shows when keys are seen together. Empty names have been noted where they were read.
 func check(c *Config, r *report, presets []string) {
 	checkListeners(c, r)
@@ -34,15 +37,25 @@ func checkShadow(c *Config, r *report) {
 	}
 }
 
-// checkJudges notes judges that nobody could be: a tenant's name, or anonymous.
+// checkJudges notes judges that could never judge.
 func checkJudges(c *Config, r *report) {
 	for i, name := range c.Outcomes.Tenants {
 		is := func(t Tenant) bool { return t.Name == name }
-		if name != "" && name != "anonymous" && !slices.ContainsFunc(c.Auth.Tenants, is) {
-			r.addAt(item("outcomes.tenants", i), CodeUnknownName, "there is no tenant %q", clip(name))
+		path := item("outcomes.tenants", i)
+		switch {
+		case name == Anonymous:
+			r.addAt(path, CodeConflict, "requests without a key never judge: anybody could demote a specialist")
+		case name != "" && !slices.ContainsFunc(c.Auth.Tenants, is):
+			r.addAt(path, CodeUnknownName, "there is no tenant %q", clip(name))
 		}
 	}
+	if len(c.Outcomes.Tenants) > 0 && c.Auth.Verdicts == "none" {
+		r.addAt("outcomes.tenants", CodeConflict, "auth.verdicts is none: nobody's verdicts count")
+	}
 }
+
+// leastToken is the length of the shortest secret that is accepted, in bytes.
+const leastToken = 16
 
 func checkListeners(c *Config, r *report) {
 	if clash(c.Listen.Data, c.Listen.Admin) {
@@ -50,6 +63,9 @@ func checkListeners(c *Config, r *report) {
 	}
 	if c.Events.GRPC != nil && (clash(c.Events.GRPC.Listen, c.Listen.Data) || clash(c.Events.GRPC.Listen, c.Listen.Admin)) {
 		r.addAt("events.grpc.listen", CodeConflict, "the event listener needs an address of its own")
+	}
+	if n := len(c.Admin.Token); n > 0 && n < leastToken {
+		r.addAt("admin.token", CodeOutOfRange, "a token of %d bytes is soon guessed; at least %d", n, leastToken)
 	}
 	if c.Admin.Token == "" && !loopback(c.Listen.Admin) {
 		r.addAt("admin.token", CodeAdminExposed, "without a token the admin listener must be on loopback, not on %s", clip(c.Listen.Admin))

@@ -51,8 +51,11 @@ type Listen struct {
 
 // Admin guards the admin listener. An empty token is accepted only where the listener is on loopback.
 type Admin struct {
-	// Bearer token of the admin listener; ${VAR} reads it from the environment.
+	// Bearer token of the admin listener, at least 16 bytes; ${VAR} reads it from the environment.
 	Token string `yaml:"token"`
+	// Names by which it may be called without a token, besides loopback ones and the address that it listens on: a page that leads a name of
+	// its own here reads nothing.
+	Hosts []string `yaml:"hosts" form:"host"`
 	// Serves /debug/pprof/ on the admin listener.
 	Pprof bool `yaml:"pprof"`
 }

@@ -196,7 +196,7 @@ func TestAGatewayTellsSoManyReplicasApart(t *testing.T) {
 func TestPortsThatAreFreelyChosenNeverClash(t *testing.T) {
 	parsed(t, small+"listen: {data: 127.0.0.1:0, admin: 127.0.0.1:0}\nevents: {grpc: {listen: 127.0.0.1:0}}\n")
 	parsed(t, small+"listen: {data: 127.0.0.1:80, admin: 127.0.0.2:80}\n")
-	parsed(t, small+"listen: {data: 0.0.0.0:80, admin: 0.0.0.0:81}\nadmin: {token: secret}\n")
+	parsed(t, small+"listen: {data: 0.0.0.0:80, admin: 0.0.0.0:81}\nadmin: {token: a secret of twenty}\n")
 }
 
 // A bomb of aliases, a million faults and a megabyte of nesting cost what a large file costs.

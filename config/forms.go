@@ -14,6 +14,8 @@ var forms = map[string]func(text string) *problem{
 	"sha256":  formSHA256,
 	"salt":    formSalt,
 	"listen":  formListen,
+	"host":    formHost,
+	"origin":  formOrigin,
 	"addr":    formAddr,
 	"url":     formURL,
 	"path":    formPath,
@@ -61,6 +63,23 @@ func formSHA256(text string) *problem {
 
 // formListen wants an address to listen on; port 0 picks a free one, an empty host is every interface.
 func formListen(text string) *problem { return address(text, 0) }
+
+// formHost wants a name or an address without a port.
+func formHost(text string) *problem {
+	if text == "" || strings.ContainsAny(text, "/@[] \t") || strings.Contains(text, ":") && net.ParseIP(text) == nil {
+		return wrong(CodeBadAddress, "%q is not a host's name or address without a port", clip(text))
+	}
+	return nil
+}
+
+// formOrigin wants what browsers say in Origin: a scheme and a host.
+func formOrigin(text string) *problem {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != text {
+		return wrong(CodeBadURL, "%q is not an origin such as https://chat.example.com", clip(text))
+	}
+	return nil
+}
 
 // formAddr wants an address to dial.
 func formAddr(text string) *problem {

@@ -34,16 +34,16 @@ func TestOverridesChangeOneKey(t *testing.T) {
 		}},
 		{"one item more", "specialists[0].replicas[1].url=http://h:9", "OCTET_SPECIALISTS__0__REPLICAS__1__URL=http://h:9", func(c *Config) bool { return c.Specialists[0].Replicas[1].Name == "a-1" }},
 		{"a free key with a dash", "intents.build-fix.priority_floor=3", "OCTET_INTENTS__BUILD_FIX__PRIORITY_FLOOR=3", func(c *Config) bool { return c.Intents["build-fix"].PriorityFloor == 3 }},
-		{"text that looks like a number", "admin.token=123", "OCTET_ADMIN__TOKEN=123", func(c *Config) bool { return c.Admin.Token == "123" }},
-		{"text with YAML's signs, taken whole", "admin.token=a: #b", "OCTET_ADMIN__TOKEN=a: #b", func(c *Config) bool { return c.Admin.Token == "a: #b" }},
-		{"quoted text", `admin.token="x\ty"`, `OCTET_ADMIN__TOKEN="x\ty"`, func(c *Config) bool { return c.Admin.Token == "x\ty" }},
-		{"a variable", "admin.token=${SECRET}", "OCTET_ADMIN__TOKEN=${SECRET}", func(c *Config) bool { return c.Admin.Token == "s3" }},
+		{"text that looks like a number", "admin.token=1234567890123456", "OCTET_ADMIN__TOKEN=1234567890123456", func(c *Config) bool { return c.Admin.Token == "1234567890123456" }},
+		{"text with YAML's signs, taken whole", "admin.token=a: #b, and so on", "OCTET_ADMIN__TOKEN=a: #b, and so on", func(c *Config) bool { return c.Admin.Token == "a: #b, and so on" }},
+		{"quoted text", `admin.token="x\ty, and so on yet"`, `OCTET_ADMIN__TOKEN="x\ty, and so on yet"`, func(c *Config) bool { return c.Admin.Token == "x\ty, and so on yet" }},
+		{"a variable", "admin.token=${SECRET}", "OCTET_ADMIN__TOKEN=${SECRET}", func(c *Config) bool { return c.Admin.Token == "s3 of twenty bytes ." }},
 		{"nothing", "shadow.stream=", "OCTET_SHADOW__STREAM=", func(c *Config) bool { return c.Shadow.Stream == "" }},
 		{"null is the default", "limits.drain=null", "OCTET_LIMITS__DRAIN=null", func(c *Config) bool { return c.Limits.Drain == 30*time.Second }},
 		{"null turns a section off", "events.redis=null", "OCTET_EVENTS__REDIS=~", func(c *Config) bool { return c.Events.Redis == nil }},
 		{"a key of the top", "hash_seed=0x10", "OCTET_HASH_SEED=0x10", func(c *Config) bool { return c.HashSeed == 16 }},
 	} {
-		for how, o := range map[string]Options{"--set": {Sets: []string{row.set}, Environ: []string{"SECRET=s3"}}, "environment": {Environ: []string{row.variable, "SECRET=s3"}}} {
+		for how, o := range map[string]Options{"--set": {Sets: []string{row.set}, Environ: []string{"SECRET=s3 of twenty bytes ."}}, "environment": {Environ: []string{row.variable, "SECRET=s3 of twenty bytes ."}}} {
 			c, err := Parse("test.yaml", []byte(text), o)
 			if err != nil {
 				t.Errorf("%s by %s: %v", row.name, how, err)

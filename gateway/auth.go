@@ -19,6 +19,7 @@ type Tenant struct {
 	Specialists    []string // allowed; empty is all
 	CacheSalt      string   // "" shares prefix caches with other tenants without one
 	MaxStreams     int      // 0 is unbounded
+	keyless        bool     // it is what requests without a key are
 	requests       *quota
 	tokens         *quota
 	streams        *atomic.Int64 // open now, if there is a bound
@@ -58,6 +59,7 @@ func NewTenants(list []TenantConfig, anonymous *TenantConfig, earlier *Tenants, 
 	}
 	if anonymous != nil {
 		t.anonymous = newTenant(*anonymous, earlier, sharing)
+		t.anonymous.keyless = true
 	}
 	return t, nil
 }

@@ -8,6 +8,8 @@ type heads struct {
 	encoding      string
 	contentType   string
 	explain       string
+	origin        string
+	fetchSite     string
 	repeated      string // the name of a field above that is given more than once, where two readers could go by different ones; "" is none
 	asks          bool   // there is one of those below
 	// These may be given once at most, or their readers refuse: see headerToken.
@@ -52,6 +54,10 @@ func (h *heads) read(name string, values []string) {
 		h.contentType = h.once(name, values)
 	case "X-Explain":
 		h.explain = values[0]
+	case "Origin":
+		h.origin = h.once(name, values)
+	case "Sec-Fetch-Site":
+		h.fetchSite = h.once(name, values)
 	default:
 		h.ask(name, values)
 	}

@@ -44,6 +44,9 @@ func (x *exchange) checkHead() (err *Error) {
 	if x.tenant, err = x.rt.Tenants.identify(x.heads.authorization); err != nil {
 		return err
 	}
+	if err := x.checkOrigin(); err != nil {
+		return err
+	}
 	if open := x.s.open.Add(1); open > int64(x.rt.Limits.MaxStreams) {
 		x.s.open.Add(-1)
 		return fail(CodeOverloaded, "", fmt.Sprintf("%d requests are open, limits.max_streams is %d", open-1, x.rt.Limits.MaxStreams))

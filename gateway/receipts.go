@@ -3,7 +3,6 @@ package gateway
 import (
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"octet/classifier"
@@ -153,6 +152,8 @@ type Outcome struct {
 	Specialist string    `json:"specialist,omitempty"` // that was sent a copy; "" is who answered
 	Pass       bool      `json:"pass"`
 	Time       time.Time `json:"time"`
+
+	by string // the tenant that gave it; "" is the gateway's own judge
 }
 
 // tell makes r what it says in full, and its own.
@@ -176,35 +177,4 @@ func (r *Receipt) copied() *Receipt {
 	c.verdicts = r.verdicts
 	c.tell()
 	return c
-}
-
-// verdicts are what was said of an answer. Safe for concurrent use.
-type verdicts struct {
-	mu   sync.Mutex
-	list []Outcome
-}
-
-func (v *verdicts) all() []Outcome {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return slices.Clone(v.list)
-}
-
-// maxOutcomes bounds the kinds of verdict that one receipt takes.
-const maxOutcomes = 8
-
-// add adds o unless a verdict of its kind is there; it reports whether it was added.
-func (v *verdicts) add(o Outcome) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.list) == maxOutcomes {
-		return false
-	}
-	for _, known := range v.list {
-		if known.Kind == o.Kind && known.Specialist == o.Specialist {
-			return false
-		}
-	}
-	v.list = append(v.list, o)
-	return true
 }

@@ -22,7 +22,8 @@ type Runtime struct {
 	Generation  uint64
 	Cascade     *classifier.Cascade
 	Intents     []string // declared names, for knobs and metrics
-	Judges      []string // tenants whose verdicts count; none is all
+	Judges      Judges   // whose verdicts on answers count
+	Origins     []string // of pages that may send requests without a key
 	Specialists []*Specialist
 	Tenants     *Tenants
 	Limits      Limits

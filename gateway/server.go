@@ -28,6 +28,7 @@ type Options struct {
 	Receipts   int // kept a tenant
 	Keys       int // idempotency keys kept a tenant
 	AdminToken string
+	AdminHosts []string // what the admin listener is called besides loopback names, in lower case
 	Pprof      bool
 	Reload     func(context.Context) error // POST /admin/reload
 	Now        func() time.Time            // default time.Now
@@ -69,6 +70,7 @@ type Server struct {
 	knobs       *slo.Knobs
 	verifier    Verifier // or nil
 	adminToken  string
+	adminHosts  []string
 	pprof       bool
 	reload      func(context.Context) error
 	now         func() time.Time
@@ -96,7 +98,7 @@ type Server struct {
 // New returns a Server for rt.
 func New(rt *Runtime, o Options) *Server {
 	s := &Server{
-		front: o.Front, log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, verifier: o.Verifier, adminToken: o.AdminToken, pprof: o.Pprof, reload: o.Reload, now: o.Now, probation: o.Probation,
+		front: o.Front, log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, verifier: o.Verifier, adminToken: o.AdminToken, adminHosts: o.AdminHosts, pprof: o.Pprof, reload: o.Reload, now: o.Now, probation: o.Probation,
 		receipts: newReceipts(o.Receipts), idempotency: newIdempotency(o.Keys), retries: newRetryBudget(rt.Limits.RetryBudget),
 	}
 	s.since = func(t time.Time) time.Duration { return s.now().Sub(t) }

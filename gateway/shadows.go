@@ -106,7 +106,7 @@ func (a *shadows) run(ctx context.Context, sh *shadow) {
 	}()
 	answer, err := a.ask(ctx, sh)
 	if err == nil && sh.probe {
-		a.s.judgeCopy(sh.sp, sh.asked, string(answer.Text))
+		a.s.judgeCopy(sh, string(answer.Text))
 	}
 	if err == nil {
 		err = a.compare(ctx, sh, answer)

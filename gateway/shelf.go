@@ -1,6 +1,10 @@
 package gateway
 
-import "sync"
+import (
+	"maps"
+	"slices"
+	"sync"
+)
 
 // receipts keeps the newest receipts of every tenant.
 type receipts struct {
@@ -42,6 +46,19 @@ func (rs *receipts) find(tenant, id string) *Receipt {
 		return nil
 	}
 	return g.find(id)
+}
+
+// search returns any tenant's receipt of that id, nil when there is none (any more).
+func (rs *receipts) search(id string) *Receipt {
+	rs.mu.Lock()
+	rings := slices.Collect(maps.Values(rs.rings))
+	rs.mu.Unlock()
+	for _, g := range rings { // an id is one tenant's
+		if r := g.find(id); r != nil {
+			return r
+		}
+	}
+	return nil
 }
 
 // ring holds one tenant's receipts, the oldest of which makes room. A receipt is a few hundred bytes behind those of the one before it:

@@ -1,10 +1,6 @@
 package gateway
 
-import (
-	"time"
-
-	"octet/slo"
-)
+import "octet/slo"
 
 // Verifier gives verdicts on answers, some time, where it can.
 type Verifier interface {
@@ -42,16 +38,26 @@ func (x *exchange) toBeJudged() []byte {
 // haveJudged offers an answer to the judge. Its verdict comes when the exchange is long gone.
 func (x *exchange) haveJudged(text []byte) {
 	s, rt, r := x.s, x.rt, x.receipt.copied()
-	s.verifier.Offer(string(text), func(pass bool) { s.judge(rt, r, verifierKind, pass) })
+	s.verifier.Offer(string(text), func(pass bool) {
+		s.judge(rt, r, Outcome{Kind: verifierKind, Pass: pass, Time: s.now()})
+	})
 }
 
-// judgeCopy offers a specialist's answer to the copy of a request that was asked at a time: how a demoted one recovers. Its
-// verdict counts for that specialist.
-func (s *Server) judgeCopy(sp *Specialist, asked time.Time, answer string) {
+// judgeCopy offers a specialist's answer to the copy of a request: how a demoted one recovers. Its verdict counts for that
+// specialist, as one sample with what is said of the copy by the receipt of the request, once there is one.
+func (s *Server) judgeCopy(sh *shadow, answer string) {
 	if s.verifier == nil || answer == "" || int64(len(answer)) > s.verifier.Largest() {
 		return
 	}
-	s.verifier.Offer(answer, func(pass bool) { sp.judged(slo.Verdict{Answered: asked, Pass: pass}) })
+	sp, asked, tenant, receipt := sh.sp, sh.asked, sh.tenant, sh.example.Receipt
+	s.verifier.Offer(answer, func(pass bool) {
+		o := Outcome{Kind: verifierKind, Specialist: sp.Name, Pass: pass, Time: s.now()}
+		if r := s.receipts.find(tenant, receipt); r != nil {
+			sp.weigh(r, o)
+			return
+		}
+		sp.judged(slo.Verdict{Answered: asked, Pass: pass})
+	})
 }
 
 // judged counts a verdict on an answer of the specialist.

@@ -94,6 +94,9 @@ func (b *Board) ObserveEndAt(now time.Time, preempted bool) {
 // Outcome counts a verdict on an answer, for the rate that is published and for the Breaker.
 func (b *Board) Outcome(v Verdict) { b.breaker.Count(v, b.cfg.Now()) }
 
+// Overturn has an answer that passed by one voter's verdict fail by another's.
+func (b *Board) Overturn(v Verdict, passedBy string) { b.breaker.Overturn(v, passedBy, b.cfg.Now()) }
+
 // roll empties the slots that are older than the window. Under mu.
 func (b *Board) roll(now time.Time) {
 	for from, to := b.ring.advance(now, slots); from < to; from++ {

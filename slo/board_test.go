@@ -55,7 +55,7 @@ func TestHeadersHaveTheContractsNamesAndFormats(t *testing.T) {
 		b.ObserveAdmission(b.cfg.Now(), 40*time.Millisecond)
 		b.ObserveITL(10*time.Millisecond, 20*time.Millisecond)
 		b.ObserveEnd(i%100 == 0)
-		b.Outcome(Verdict{b.cfg.Now(), i >= 11})
+		b.Outcome(Verdict{Answered: b.cfg.Now(), Pass: i >= 11})
 	}
 	c.advance(1500 * time.Millisecond)
 	for name, form := range map[string]string{
@@ -92,7 +92,7 @@ func TestAValueWithTooFewSamplesIsAbsent(t *testing.T) {
 		"X-SLO-ITL-Ms":                func(b *Board) { b.ObserveITL(time.Second) },
 		"X-SLO-Admission-TTFT-P95-Ms": func(b *Board) { b.ObserveAdmission(b.cfg.Now(), time.Second) },
 		"X-SLO-Preempted-Once":        func(b *Board) { b.ObserveEnd(true) },
-		"X-SLO-Correctness":           func(b *Board) { b.Outcome(Verdict{b.cfg.Now(), true}) },
+		"X-SLO-Correctness":           func(b *Board) { b.Outcome(Verdict{Answered: b.cfg.Now(), Pass: true}) },
 	} {
 		c := newClock()
 		b := board(c)
@@ -250,11 +250,11 @@ func TestCorrectnessLooksBackOverItsOwnWindow(t *testing.T) {
 	c := newClock()
 	b := board(c)
 	for range 50 {
-		b.Outcome(Verdict{b.cfg.Now(), false})
+		b.Outcome(Verdict{Answered: b.cfg.Now(), Pass: false})
 	}
 	c.advance(23 * time.Hour)
 	for range 50 {
-		b.Outcome(Verdict{b.cfg.Now(), true})
+		b.Outcome(Verdict{Answered: b.cfg.Now(), Pass: true})
 	}
 	if r := b.Report().Correctness; r.Samples != 100 || *r.Rate != 0.5 {
 		t.Errorf("got %d, %v", r.Samples, *r.Rate)
@@ -273,7 +273,7 @@ func TestARateIsNeverShownAboveAFloorThatItMisses(t *testing.T) {
 	c := newClock()
 	b := board(c)
 	for i := range 10_000 {
-		b.Outcome(Verdict{b.cfg.Now(), i >= 501})
+		b.Outcome(Verdict{Answered: b.cfg.Now(), Pass: i >= 501})
 	}
 	if got := shown(b)["X-SLO-Correctness"]; !strings.HasPrefix(got, "rate=0.949, floor=0.950") {
 		t.Errorf("got %s", got)
@@ -331,7 +331,7 @@ func TestBoardsShareNothing(t *testing.T) {
 	for range 20 {
 		a.ObserveTTFT(a.cfg.Now(), time.Second)
 		a.ObserveITL(time.Second)
-		a.Outcome(Verdict{a.cfg.Now(), true})
+		a.Outcome(Verdict{Answered: a.cfg.Now(), Pass: true})
 	}
 	if r := b.Report(); r.Samples != 0 || r.ITL.Samples != 0 || r.Correctness.Samples != 0 {
 		t.Errorf("got %+v", r)
@@ -350,7 +350,7 @@ func TestConcurrentUseLosesNothing(t *testing.T) {
 				b.ObserveTTFT(b.cfg.Now(), time.Millisecond)
 				b.ObserveAdmission(b.cfg.Now(), time.Millisecond)
 				b.ObserveEnd(i%2 == 0)
-				b.Outcome(Verdict{b.cfg.Now(), true})
+				b.Outcome(Verdict{Answered: b.cfg.Now(), Pass: true})
 				g.Add(time.Millisecond)
 				_ = b.Headers()
 				if i%100 == 0 {

@@ -22,11 +22,12 @@ func (s Duty) String() string { return [...]string{"primary", "shadow-only"}[s] 
 type Verdict struct {
 	Answered time.Time // when the answer was asked for: where in the window it counts
 	Pass     bool
+	By       string // the tenant that judges; "" is the gateway's own judge, whose share of a window is not bounded
 }
 
 // Breaker is the correctness breaker of one specialist. Safe for concurrent use; Standing takes no lock while it is Primary.
 //
-//	          rate certainly below the floor
+//	          rate certainly below the floor, with and without the bound on each voter's share
 //	Primary ──────────────────────────────────▶ ShadowOnly
 //	   ▲                                            │ probes: at least min_samples of them, rate at the floor or above
 //	   └────────────────────────────────────────────┘ for recover_for on end
@@ -44,8 +45,8 @@ type Breaker struct {
 	probedAt atomic.Int64 // unix nanoseconds
 
 	mu       sync.Mutex
-	rolling  tally     // all verdicts of the window: the rate that is published
-	evidence tally     // those on answers since begun: what the breaker goes by
+	rolling  votes     // all verdicts of the window: the rate that is published
+	evidence votes     // those on answers since begun: what the breaker goes by
 	begun    time.Time // the last demotion or Refresh; zero is none
 	changed  time.Time
 	newest   time.Time // arrival of the last probe's verdict
@@ -55,7 +56,7 @@ type Breaker struct {
 func newBreaker(c CorrectnessConfig, now time.Time) *Breaker {
 	return &Breaker{
 		floor: c.Floor, least: c.MinSamples, recoverFor: c.RecoverFor, probeEvery: max(int(1/c.ProbeShare+0.5), 1),
-		rolling: newTally(c.Window, correctnessSlots, now), evidence: newTally(c.Window, correctnessSlots, now),
+		rolling: newVotes(c, now), evidence: newVotes(c, now),
 	}
 }
 
@@ -77,14 +78,25 @@ func (l *Breaker) Standing(now time.Time) Duty {
 
 // Count takes a verdict into the windows and draws the consequences.
 func (l *Breaker) Count(v Verdict, now time.Time) {
+	l.weigh(v, now, func(w *votes) { w.add(now, v) })
+}
+
+// Overturn has an answer that counts as passed by one voter's verdict count as failed by v's: an answer is one sample, however many
+// kinds of verdict it gets, and passes when all of them pass.
+func (l *Breaker) Overturn(v Verdict, passedBy string, now time.Time) {
+	l.weigh(v, now, func(w *votes) { w.overturn(now, v, passedBy) })
+}
+
+// weigh changes the windows by what v says and draws the consequences.
+func (l *Breaker) weigh(v Verdict, now time.Time, change func(*votes)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rolling.addAt(now, v.Answered, v.Pass)
+	change(&l.rolling)
 	if v.Answered.Before(l.begun) {
 		return // late: of the specialist as it was
 	}
 	l.recover(now)
-	l.evidence.addAt(now, v.Answered, v.Pass)
+	change(&l.evidence)
 	if Duty(l.standing.Load()) == Primary {
 		l.demote(now)
 		return
@@ -95,8 +107,7 @@ func (l *Breaker) Count(v Verdict, now time.Time) {
 
 // demote ends Primary when even the most that the rate could be is below the floor. Under mu.
 func (l *Breaker) demote(now time.Time) {
-	c := l.evidence.sum(now)
-	if _, high := c.wilson(); c.all < l.least || high >= l.floor || l.cooling(now) {
+	if l.cooling(now) || !l.evidence.below(now, l.floor, l.least) {
 		return
 	}
 	l.evidence.reset(now)
@@ -106,8 +117,7 @@ func (l *Breaker) demote(now time.Time) {
 
 // watch starts the way back when the probes' rate comes up to the floor, and ends it when the rate falls below. Under mu.
 func (l *Breaker) watch(now time.Time) {
-	c := l.evidence.sum(now)
-	switch healthy := c.all >= l.least && c.rate() >= l.floor; {
+	switch healthy := l.evidence.reaches(now, l.floor, l.least); {
 	case !healthy:
 		l.due.Store(0)
 	case l.due.Load() == 0:
@@ -122,8 +132,7 @@ func (l *Breaker) recover(now time.Time) {
 	if due == 0 || now.UnixNano() < due || l.cooling(now) {
 		return
 	}
-	c := l.evidence.sum(now)
-	if c.all < l.least || c.rate() < l.floor || now.Sub(l.newest) > 2*l.recoverFor+time.Second {
+	if !l.evidence.reaches(now, l.floor, l.least) || now.Sub(l.newest) > 2*l.recoverFor+time.Second {
 		l.due.Store(0)
 		return
 	}
@@ -186,7 +195,7 @@ type BreakerState struct {
 	Standing    string    `json:"standing"`
 	Fresh       bool      `json:"fresh"` // too few verdicts to tell
 	Floor       float64   `json:"floor"`
-	Samples     int       `json:"samples"` // verdicts that the breaker goes by: of a demoted one, those on its probes
+	Samples     int       `json:"samples"` // verdicts that the breaker goes by, no voter above half: of a demoted one, those on its probes
 	Passed      int       `json:"passed"`
 	MinSamples  int       `json:"min_samples"`
 	Low         float64   `json:"low"`                  // the true rate is between low and high, with 95 % confidence
@@ -201,7 +210,7 @@ func (l *Breaker) State(now time.Time) BreakerState {
 	standing := l.Standing(now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.evidence.sum(now)
+	c := l.evidence.fair(now)
 	s := BreakerState{
 		Standing: standing.String(), Fresh: c.all < l.least, Floor: l.floor, Samples: c.all, Passed: c.hold, MinSamples: l.least, Since: l.changed, Transitions: l.moves,
 	}
@@ -212,9 +221,9 @@ func (l *Breaker) State(now time.Time) BreakerState {
 	return s
 }
 
-// tally returns what the window holds.
+// tally returns what the window holds, no voter above half of it.
 func (l *Breaker) tally(now time.Time) count {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.rolling.sum(now)
+	return l.rolling.fair(now)
 }

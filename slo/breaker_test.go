@@ -126,7 +126,7 @@ func TestADemotedLaneIsGuaranteedProbes(t *testing.T) {
 	if l.Probe(now) {
 		t.Error("a primary was probed")
 	}
-	l.Count(Verdict{now, false}, now)
+	l.Count(Verdict{Answered: now, Pass: false}, now)
 	probed := func(n int, gap time.Duration) (hits int) {
 		for range n {
 			now = now.Add(gap)
@@ -152,7 +152,7 @@ func TestLaneIsSafeForConcurrentUse(t *testing.T) {
 		all.Go(func() {
 			for i := range 5000 {
 				now := time.Now()
-				b.Outcome(Verdict{now, (i/100+g)%2 == 0})
+				b.Outcome(Verdict{Answered: now, Pass: (i/100+g)%2 == 0})
 				b.Breaker().Standing(now)
 				b.Breaker().Probe(now)
 				if i%500 == 0 {
@@ -171,7 +171,7 @@ func BenchmarkBreakerDecision(b *testing.B) {
 		b.Run(s.String(), func(b *testing.B) {
 			l := newBreaker(CorrectnessConfig{Floor: 0.9, Window: time.Hour, MinSamples: 10, RecoverFor: time.Hour, ProbeShare: 0.1}, now)
 			for range 10 * int(s) {
-				l.Count(Verdict{now, false}, now)
+				l.Count(Verdict{Answered: now, Pass: false}, now)
 			}
 			b.ReportAllocs()
 			for b.Loop() {

@@ -23,6 +23,7 @@ type Slot struct {
 	At   time.Time `json:"at"` // when the while began
 	Pass int       `json:"pass"`
 	All  int       `json:"all"`
+	By   string    `json:"by,omitempty"` // the tenant that gave them; "" is the gateway's own judge, and files of before
 }
 
 // Save returns what Restore needs. A way back that is under way begins anew after it.
@@ -33,11 +34,6 @@ func (l *Breaker) Save(now time.Time) Saved {
 		Standing: Duty(l.standing.Load()).String(), Changed: l.changed, Begun: l.begun,
 		Rolling: l.rolling.saved(now), Evidence: l.evidence.saved(now),
 	}
-}
-
-func (t *tally) saved(now time.Time) (slots []Slot) {
-	t.each(now, func(at time.Time, c count) { slots = append(slots, Slot{At: at, Pass: c.hold, All: c.all}) })
-	return slots
 }
 
 // Restore makes the lane what it was when s was saved; what has left the window since is left out. ErrSaved, with nothing
@@ -65,13 +61,6 @@ func (l *Breaker) Restore(s Saved, now time.Time) error {
 	}
 	l.standing.Store(uint32(to))
 	return nil
-}
-
-func (t *tally) restore(slots []Slot, now time.Time) {
-	t.reset(now)
-	for _, s := range slots {
-		t.merge(now, s.At, count{hold: s.Pass, all: s.All})
-	}
 }
 
 // earlier keeps a clock that was ahead from freezing a lane.

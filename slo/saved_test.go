@@ -13,14 +13,14 @@ func TestALaneIsItselfAfterARestart(t *testing.T) {
 	now := newClock().at
 	l := newBreaker(c, now)
 	for range 30 {
-		l.Count(Verdict{now, true}, now)
+		l.Count(Verdict{Answered: now, Pass: true}, now)
 	}
 	now = now.Add(20 * time.Hour)
 	failed := 0
 	for ; l.Standing(now) == Primary; failed++ {
-		l.Count(Verdict{now, false}, now)
+		l.Count(Verdict{Answered: now, Pass: false}, now)
 	}
-	l.Count(Verdict{now, true}, now)
+	l.Count(Verdict{Answered: now, Pass: true}, now)
 	text, err := json.Marshal(l.Save(now))
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestALaneIsItselfAfterARestart(t *testing.T) {
 		t.Errorf("25 hours after the first verdicts: %v", got)
 	}
 	for range 10 {
-		again.Count(Verdict{now, true}, now)
+		again.Count(Verdict{Answered: now, Pass: true}, now)
 	}
 	if now = now.Add(time.Minute); again.Standing(now) != Primary {
 		t.Error("it cannot recover after a restart")
@@ -54,7 +54,7 @@ func TestALaneIsItselfAfterARestart(t *testing.T) {
 func TestRestoreRefusesWhatNobodySaved(t *testing.T) {
 	now := newClock().at
 	l := newBreaker(CorrectnessConfig{Floor: 0.9, Window: time.Hour, MinSamples: 10, ProbeShare: 1}, now)
-	for _, s := range []Saved{{}, {Standing: "gone"}, {Standing: "primary", Rolling: []Slot{{now, 2, 1}}}, {Standing: "primary", Evidence: []Slot{{now, -1, 1}}}} {
+	for _, s := range []Saved{{}, {Standing: "gone"}, {Standing: "primary", Rolling: []Slot{{At: now, Pass: 2, All: 1}}}, {Standing: "primary", Evidence: []Slot{{At: now, Pass: -1, All: 1}}}} {
 		if err := l.Restore(s, now); !errors.Is(err, ErrSaved) {
 			t.Errorf("%+v: %v", s, err)
 		}

@@ -87,6 +87,20 @@ func (t *tally) merge(now, at time.Time, c count) {
 	into.hold += c.hold
 }
 
+// take takes back one event that held, of the slot of a time; false, and nothing, if there is none.
+func (t *tally) take(now, at time.Time) bool {
+	t.roll(now)
+	slot := min(t.ring.slot(at), t.ring.now)
+	n := int64(len(t.slots))
+	from := &t.slots[(slot%n+n)%n]
+	if slot <= t.ring.now-n || from.hold == 0 {
+		return false
+	}
+	from.all--
+	from.hold--
+	return true
+}
+
 // reset forgets everything.
 func (t *tally) reset(now time.Time) {
 	t.roll(now)

@@ -1,0 +1,136 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"octet/gateway/wire"
+)
+
+// maxOutcome bounds the body of POST /v1/outcomes, in bytes.
+const maxOutcome = 16 << 10
+
+func (s *Server) readOutcome(c *gin.Context, within time.Duration) ([]byte, *Error) {
+	ctl := http.NewResponseController(c.Writer)
+	_ = ctl.SetReadDeadline(s.now().Add(within)) // not every transport has deadlines
+	body, err := io.ReadAll(io.LimitReader(c.Request.Body, maxOutcome+1))
+	switch {
+	case err != nil:
+		return nil, bodyError(err)
+	case len(body) > maxOutcome:
+		return nil, fail(CodePayloadTooLarge, "", fmt.Sprintf("an outcome is at most %d bytes", maxOutcome))
+	}
+	_ = ctl.SetReadDeadline(time.Time{})
+	return body, nil
+}
+
+// outcome takes a verdict on an answer into the specialist's correctness window. One verdict of a kind counts for a receipt:
+// the same again changes nothing.
+func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
+	if len(c.Request.Header["Content-Type"]) > 1 {
+		s.refuse(c, repeated("Content-Type"))
+		return
+	}
+	if err := checkMedia(c.GetHeader("Content-Encoding"), c.GetHeader("Content-Type")); err != nil {
+		s.refuse(c, err)
+		return
+	}
+	body, err := s.readOutcome(c, rt.Limits.BodyTimeout)
+	if err != nil {
+		s.refuse(c, err)
+		return
+	}
+	o, bad := parseOutcome(body)
+	if bad != nil {
+		s.refuse(c, asError(bad))
+		return
+	}
+	r := s.judgeable(rt, t, o.Receipt)
+	if r == nil {
+		s.refuse(c, fail(CodeReceiptNotFound, "receipt", "no receipt of that id is kept for this key"))
+		return
+	}
+	if err := rt.Judges.permit(t); err != nil {
+		s.refuse(c, err)
+		return
+	}
+	verdict := Outcome{Kind: o.Kind, Pass: *o.Pass, Time: s.now(), by: t.Name}
+	if o.Specialist != "" && o.Specialist != r.Result.Specialist {
+		verdict.Specialist = o.Specialist
+		s.outcomeOfCopy(c, rt, r, verdict)
+		return
+	}
+	c.JSON(http.StatusOK, gin.H{"receipt": r.ID, "counted": s.judge(rt, r, verdict)})
+}
+
+// judgeable returns the receipt that a tenant may judge, nil if there is none.
+func (s *Server) judgeable(rt *Runtime, t *Tenant, id string) *Receipt {
+	if rt.Judges.Whose == VerdictsTenants && !t.keyless {
+		return s.receipts.search(id)
+	}
+	return s.receipts.find(t.Name, id)
+}
+
+// outcomeOfCopy takes a verdict on the answer of a specialist that was sent a copy of the request: a reader of the calibration stream
+// has seen it. So a demoted specialist recovers where no verifier judges its probes.
+func (s *Server) outcomeOfCopy(c *gin.Context, rt *Runtime, r *Receipt, o Outcome) {
+	sp := rt.Specialist(o.Specialist)
+	if sp == nil || o.Specialist != r.Decision.Shadow {
+		s.refuse(c, fail(CodeInvalidValue, "specialist", fmt.Sprintf("%s neither answered this request nor was sent a copy of it", o.Specialist)))
+		return
+	}
+	c.JSON(http.StatusOK, gin.H{"receipt": r.ID, "counted": sp.weigh(r, o)})
+}
+
+// judge counts a verdict for the specialist that answered. It reports whether it did: not a second of its kind, and none on a
+// request that has no answer.
+func (s *Server) judge(rt *Runtime, r *Receipt, o Outcome) bool {
+	sp := rt.Specialist(r.Result.Specialist)
+	if sp == nil || r.Result.Status != http.StatusOK || !sp.weigh(r, o) {
+		return false
+	}
+	s.judged(rt, r, o)
+	return true
+}
+
+type outcomeBody struct {
+	Receipt string `json:"receipt"`
+	Kind    string `json:"kind"`
+	Pass    *bool  `json:"pass"`
+
+	Specialist string `json:"specialist"` // whose answer it is of; "" is who answered
+}
+
+func parseOutcome(body []byte) (o outcomeBody, err error) {
+	err = json.Unmarshal(body, &o, json.RejectUnknownMembers(true))
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return o, fail(CodeDuplicateKey, "", err.Error())
+	case !wire.Valid(body, 8):
+		return o, fail(CodeInvalidJSON, "", "the body is not one JSON object")
+	case err != nil:
+		return o, fail(CodeInvalidRequest, "", "the body must be {\"receipt\", \"kind\", \"pass\", optionally \"specialist\"}: "+err.Error())
+	}
+	for _, f := range []struct {
+		name    string
+		missing bool
+	}{{"receipt", o.Receipt == ""}, {"kind", o.Kind == ""}, {"pass", o.Pass == nil}} {
+		if f.missing {
+			return o, fail(CodeMissingParameter, f.name, f.name+" is required")
+		}
+	}
+	switch {
+	case len(o.Kind) > 64:
+		return o, fail(CodeInvalidValue, "kind", "kind is at most 64 bytes")
+	case reservedKind(o.Kind):
+		return o, fail(CodeInvalidValue, "kind", fmt.Sprintf("%q is the kind of the gateway's own verdicts", o.Kind))
+	}
+	return o, nil
+}
