@@ -51,13 +51,16 @@ type house struct {
 	web       *http.Client                      // to engines' and peers' snapshots
 	fleet     *fleet.Fleet
 	residency *adapters.Residency
-	knobs     *slo.Knobs
-	targets   atomic.Pointer[map[string]events.Target] // by replica name; replaced whole
-	tokens    *tokenizers
-	weights   atomic.Pointer[map[string]int] // of tenants' shares; replaced whole
-	outcomes  *prometheus.CounterVec         // of the classifier
-	examples  *records.Stream                // the calibration stream; nil where there is none
-	probation *slo.Probation
+	// identities is what engines have said of themselves.
+	identities *identities
+	contexts   sync.Map // of *atomic.Int64: tokens that a request may hold, by specialist
+	knobs      *slo.Knobs
+	targets    atomic.Pointer[map[string]events.Target] // by replica name; replaced whole
+	tokens     *tokenizers
+	weights    atomic.Pointer[map[string]int] // of tenants' shares; replaced whole
+	outcomes   *prometheus.CounterVec         // of the classifier
+	examples   *records.Stream                // the calibration stream; nil where there is none
+	probation  *slo.Probation
 
 	mu         sync.Mutex // one furnish at a time; guards all below
 	cfg        *config.Config
@@ -86,7 +89,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
 		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)), outcomes: newOutcomes(),
-		residents: map[string]*resident{}, boards: map[string]board{}, web: newWeb(),
+		residents: map[string]*resident{}, boards: map[string]board{}, identities: newIdentities(), web: newWeb(),
 	}
 	h.metrics.Register(h.outcomes)
 	guesses, err := approx.New(approx.Config{TTL: cfg.Events.Approximate.TTL, Blocks: cfg.Events.Approximate.Blocks})
@@ -171,6 +174,7 @@ func (h *house) options(cfg *config.Config) gateway.Options {
 // furnish builds the Runtime of cfg and the residents that it needs. On an error nothing has changed: whatever can fail comes
 // before whatever changes something.
 func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runtime, []*resident, error) {
+	cfg = h.identify(ctx, cfg)
 	rt := &gateway.Runtime{Intents: intentNames(cfg), Judges: judgesOf(cfg), Origins: cfg.Auth.Origins, Limits: limits(cfg), Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
 	var err error
 	if rt.Shadow, err = shadowOf(cfg); err != nil {
@@ -195,6 +199,7 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 	if err != nil {
 		return nil, nil, err
 	}
+	h.measureContexts(cfg, staying)
 	h.patterns.Store(&patterns)
 	h.generation++
 	rt.Generation = h.generation

@@ -37,6 +37,7 @@ func (h *house) Probe(ctx context.Context, member *fleet.Replica) error {
 	}
 	if err != nil {
 		h.tokens.checks.away(name)
+		h.identities.away(r.key.origin())
 		if member.Healthy() {
 			h.log.Warn("probe failed", "replica", name, "error", err)
 		} else {
@@ -48,8 +49,11 @@ func (h *house) Probe(ctx context.Context, member *fleet.Replica) error {
 	return nil
 }
 
-// learn asks a healthy engine for the size of its pool and for its adapters where nobody knows them yet.
+// learn asks a healthy engine what is not known yet: what it is, the size of its pool, its adapters.
 func (h *house) learn(ctx context.Context, cfg *config.Config, r *resident) {
+	if !h.identities.current(r.key.origin()) {
+		h.meet(ctx, cfg, r)
+	}
 	if r.blocks == 0 {
 		if blocks := reportedBlocks(ctx, r.client, r.key.blockSize); blocks > 0 {
 			h.fit(ctx, r.key.name, blocks)

@@ -49,7 +49,7 @@ func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist
 	name, b := sp.Name, h.board(sp)
 	watch := h.routes.measure(name, p.profiles...)
 	return &gateway.Specialist{
-		Name: name, BlockSize: sp.BlockSize, Context: sp.Context, Draft: sp.Scheduler.SpeculativeWindow, Adapters: adapterNames(*sp), Created: h.started.Unix(),
+		Name: name, BlockSize: sp.BlockSize, Context: h.contextOf(name).Load, Draft: sp.Scheduler.SpeculativeWindow, Adapters: adapterNames(*sp), Created: h.started.Unix(),
 		Version: sp.Version, Versions: adapterVersions(sp), Fallback: sp.Fallback,
 		Board: b.board, Load: b.load, Workflow: p.workflow, Protocol: p.protocol,
 		Fleet:     h.fleet.View(name).Snapshot,

@@ -35,9 +35,19 @@ type resident struct {
 
 // residence is what must stay the same for a replica to keep its slot, its connections and its breaker.
 type residence struct {
-	specialist, name, url, engine, apiKey, health string
-	blockSize                                     int    // tokens
-	scheme                                        hashes // that prompts are hashed by
+	specialist, name, url, model, engine, apiKey, health string
+	blockSize                                            int    // tokens
+	scheme                                               hashes // that prompts are hashed by
+}
+
+func (k residence) origin() origin { return origin{k.url, k.model} }
+
+// kind is what the replica is taken for: where nothing has told its kind, a server of the OpenAI API and no more.
+func (k residence) kind() string {
+	if k.engine == autoEngine {
+		return "openai"
+	}
+	return k.engine
 }
 
 // gateBounds may change while a Gate stays.
@@ -81,7 +91,7 @@ func (h *house) moveIn(ctx context.Context, cfg *config.Config) (map[string]*res
 
 // resident returns the resident for one replica of the configuration, without a Gate yet where it is new.
 func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.Replica) (*resident, error) {
-	key := residence{sp.Name, rep.Name, rep.URL, rep.Engine, rep.APIKey, rep.HealthPath, sp.BlockSize, promptHashes(sp)}
+	key := residence{sp.Name, rep.Name, rep.URL, rep.Model, rep.Engine, rep.APIKey, rep.HealthPath, sp.BlockSize, promptHashes(sp)}
 	blocks, err := poolSize(sp, rep)
 	if err != nil {
 		return nil, err
@@ -89,9 +99,10 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 	r := &resident{key: key, blocks: blocks, bounds: boundsOf(cfg, sp, rep), events: rep.Events, hashes: engineHashes(sp, rep)}
 	r.replica = &gateway.Replica{
 		MaxWaiting: r.bounds.maxWaiting,
-		Name:       rep.Name, Model: rep.Model, Engine: rep.Engine, APIKey: rep.APIKey, ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,
+		Name:       rep.Name, Model: rep.Model, Engine: key.kind(), APIKey: rep.APIKey, ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,
 		PrefillHeader: rep.PrefillHeader, Opaque: opaque(rep.Name),
-		Tokens: func() gateway.TokenCheck { return h.tokens.checks.state(rep.Name) },
+		Contradiction: func() string { return h.contradiction(key) },
+		Tokens:        func() gateway.TokenCheck { return h.tokens.checks.state(rep.Name) },
 	}
 	if old := h.residents[rep.Name]; old != nil && old.key == key {
 		r.client, r.replica.Client, r.replica.Host, r.replica.Accuracy = old.client, old.client, old.replica.Host, old.replica.Accuracy
@@ -182,7 +193,7 @@ func (h *house) open(cfg *config.Config, staying map[string]*resident) error {
 func (h *house) enlist(cfg *config.Config, r *resident) error {
 	sp, rep := find(cfg, r.key.name)
 	member, err := h.fleet.Put(fleet.Spec{
-		Name: rep.Name, Specialist: sp.Name, URL: rep.URL, Model: rep.Model, Engine: rep.Engine, Role: rep.Role, Labels: rep.Labels,
+		Name: rep.Name, Specialist: sp.Name, URL: rep.URL, Model: rep.Model, Engine: r.key.kind(), Role: rep.Role, Labels: rep.Labels,
 		Host: r.replica.Host, Blocks: rep.Blocks, BlockSize: sp.BlockSize, MaxRunning: r.bounds.maxRunning, HasEvents: publishes(cfg, rep),
 	})
 	if err != nil {

@@ -11,8 +11,9 @@ type Replica struct {
 	URL string `yaml:"url" required:"true" form:"url"`
 	// Unique in the file; default the specialist's name and the position, as debug-0.
 	Name string `yaml:"name" form:"name"`
-	// What it is: decides its quirks, its metric names and the sign of its priority.
-	Engine string `yaml:"engine" default:"vllm" enum:"vllm sglang llamacpp openai"`
+	// What it is: decides its quirks, its metric names and the sign of its priority. auto = found out by asking it; openai is any other
+	// server of the OpenAI API.
+	Engine string `yaml:"engine" default:"auto" enum:"auto vllm sglang llamacpp openai"`
 	// The name the engine knows the model by; default the specialist's.
 	Model string `yaml:"model"`
 	// Bearer token the engine wants; ${VAR} reads it from the environment.

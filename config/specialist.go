@@ -2,6 +2,9 @@ package config
 
 import "time"
 
+// UnknownContext is the context of a specialist, in tokens, where neither the file nor an engine says.
+const UnknownContext = 32768
+
 // Specialist is one model of the ensemble with its own scheduler, pool, profile and published SLO.
 type Specialist struct {
 	// What clients put in "model"; unique. "octet" is taken: it means routed.
@@ -18,8 +21,8 @@ type Specialist struct {
 	HashSeed string `yaml:"hash_seed"`
 	// Who takes primary traffic while this one is demoted; empty = nobody. Chains are followed, cycles refused.
 	Fallback string `yaml:"fallback" form:"name"`
-	// Longest prompt and answer together, in tokens.
-	Context int `yaml:"context" default:"32768" range:"1..16777216"`
+	// Longest prompt and answer together, in tokens; 0 = the longest that its engines say they take, 32768 while none says.
+	Context int `yaml:"context" default:"0" range:"0..16777216"`
 	// A name under profiles, or a preset's.
 	Profile string `yaml:"profile" default:"default" form:"name"`
 	// How many replicas work on one request: one (single); one that computes the prompt and one that answers

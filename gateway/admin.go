@@ -54,6 +54,8 @@ func (s *Server) knowsToken(authorization string) bool {
 // ReplicaState is one replica in GET /admin/state.
 type ReplicaState struct {
 	Name       string `json:"name"`
+	Engine     string `json:"engine"`                // the kind it is taken for
+	Says       string `json:"engine_says,omitempty"` // the kind that the engine says it is of, where that is another
 	Healthy    bool   `json:"healthy"`
 	Draining   bool   `json:"draining"`
 	Breaker    string `json:"breaker"`
@@ -124,7 +126,7 @@ func (rt *Runtime) stateOf(sp *Specialist) SpecialistState {
 func (rep *Replica) state() ReplicaState {
 	g := rep.Gate.Stats()
 	return ReplicaState{
-		Name: rep.Name, Healthy: rep.Fleet.Healthy(), Draining: rep.Fleet.Draining(), Breaker: rep.Fleet.State(), InFlight: rep.Fleet.Load().InFlight,
+		Name: rep.Name, Engine: rep.Engine, Says: rep.contradiction(), Healthy: rep.Fleet.Healthy(), Draining: rep.Fleet.Draining(), Breaker: rep.Fleet.State(), InFlight: rep.Fleet.Load().InFlight,
 		Total: g.Total, Free: g.Free, Used: g.Used, Reserved: g.Reserved, Cached: g.Cached,
 		Waiting: g.Waiting, Running: g.Running, Preempting: g.Preempting, Shadow: int(rep.Shadows.Load()),
 	}

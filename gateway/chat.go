@@ -168,8 +168,8 @@ func (x *exchange) classify() error {
 
 // checkLength refuses answers that cannot fit in the specialist's context however short the prompt is.
 func (x *exchange) checkLength(sp *Specialist) error {
-	if sp.Context > 0 && x.req.MaxTokens >= sp.Context {
-		return fail(CodeContextLength, "max_tokens", fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.req.MaxTokens, sp.Name, sp.Context))
+	if sp.context() > 0 && x.req.MaxTokens >= sp.context() {
+		return fail(CodeContextLength, "max_tokens", fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.req.MaxTokens, sp.Name, sp.context()))
 	}
 	return nil
 }
@@ -280,9 +280,9 @@ func (x *exchange) salt() string {
 // checkPrompt refuses prompts that leave no room for an answer.
 func (x *exchange) checkPrompt() error {
 	want := x.prompt.Tokens + max(x.req.MaxTokens, 1)
-	if x.sp.Context > 0 && x.prompt.Exact && want > x.sp.Context {
+	if x.sp.context() > 0 && x.prompt.Exact && want > x.sp.context() {
 		return fail(CodeContextLength, "messages", fmt.Sprintf("%d prompt tokens and %d to generate exceed the context of %s, %d",
-			x.prompt.Tokens, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.Context))
+			x.prompt.Tokens, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.context()))
 	}
 	if x.attempts == 0 && !x.dry && x.tenant.tokens != nil {
 		if err := x.tenant.Charge(x.now(), x.prompt.Tokens); err != nil {

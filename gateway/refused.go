@@ -11,6 +11,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/sse"
+	"octet/gateway/wire"
 )
 
 // What an attempt may end in besides the engine package's errors.
@@ -31,6 +32,7 @@ type refusal struct {
 	status  int // of HTTP, or what the error object says in its place
 	message string
 	after   time.Duration // of Retry-After; 0 is unknown
+	long    bool          // it says that the request is longer than the engine's context
 }
 
 // leastBusy is what a client is told of an engine that says itself to be busy, and neither it nor the Gate knows for how long:
@@ -39,13 +41,16 @@ const leastBusy = time.Second
 
 // engineRefused is the error of an engine's answer other than 200.
 func (x *exchange) engineRefused(resp engine.Response) error {
-	return x.refusedBy(refusal{resp.Status(), refusalMessage(resp), secondsOf(resp.Header("Retry-After"))})
+	message, long := refusalMessage(resp)
+	return x.refusedBy(refusal{resp.Status(), message, secondsOf(resp.Header("Retry-After")), long})
 }
 
 // refusedBy turns an engine's error into ours: a mistake of the client's passes through with the engine's words, an engine
 // that is busy is another replica's turn, anything else is the engine's failure.
 func (x *exchange) refusedBy(r refusal) error {
 	switch status := r.status; {
+	case r.long && status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable:
+		return x.tooLong()
 	case status == http.StatusNotFound:
 		return &Error{Code: CodeModelNotFound, Param: "model", Message: r.message, cause: errMistaken}
 	case status == http.StatusRequestEntityTooLarge:
@@ -60,6 +65,16 @@ func (x *exchange) refusedBy(r refusal) error {
 		return &Error{Code: CodeUpstreamProtocolError, Message: r.message, cause: fmt.Errorf("%w: status %d", engine.ErrProtocol, status)}
 	}
 	return &Error{Code: CodeInvalidRequest, Message: r.message, cause: errMistaken}
+}
+
+// tooLong is the error of a request that an engine finds longer than its context.
+func (x *exchange) tooLong() *Error {
+	param := "messages"
+	if x.kind == wire.Completion {
+		param = "prompt"
+	}
+	return &Error{Code: CodeContextLength, Param: param, cause: errMistaken,
+		Message: "prompt and answer together are longer than the context of " + x.sp.Name}
 }
 
 // isOurs reports whether a status of the 400 family is about what the gateway itself adds to a request, or does not do.
@@ -94,7 +109,8 @@ func (x *exchange) unusable(err error) error {
 	if x.turn.heard || !errors.As(err, &said) {
 		return broke(err)
 	}
-	return x.refusedBy(refusal{status: statusOfObject(said), message: wordsOf(said)})
+	long := engine.IsContextOverflow(said.Type, said.Code, said.Message)
+	return x.refusedBy(refusal{status: statusOfObject(said), message: wordsOf(said), long: long})
 }
 
 // broke is what a scanner's error means within an answer that has begun.
@@ -140,8 +156,9 @@ func statusOfObject(said *sse.EngineError) int {
 	return http.StatusInternalServerError
 }
 
-// refusalMessage reads the message of an OpenAI error body; engines differ in whether it is nested.
-func refusalMessage(resp engine.Response) string {
+// refusalMessage reads the message of an OpenAI error body, and whether it says that the request is longer than the engine's
+// context. Engines differ in whether they nest it, and in whether a code is a number.
+func refusalMessage(resp engine.Response) (message string, long bool) {
 	var body []byte
 	for len(body) < maxRefusal {
 		piece, err := resp.Next()
@@ -150,18 +167,23 @@ func refusalMessage(resp engine.Response) string {
 			break
 		}
 	}
-	var parsed struct {
-		Error struct {
-			Message string `json:"message"`
-		} `json:"error"`
+	type object struct {
 		Message string `json:"message"`
+		Type    any    `json:"type"`
+		Code    any    `json:"code"`
+	}
+	var parsed struct {
+		Error object `json:"error"`
+		object
 	}
 	_ = json.Unmarshal(body, &parsed) // not JSON: the status has to do
-	switch {
-	case parsed.Error.Message != "":
-		return parsed.Error.Message
-	case parsed.Message != "":
-		return parsed.Message
+	said := parsed.Error
+	if said.Message == "" {
+		said = parsed.object
 	}
-	return fmt.Sprintf("the engine answered with status %d", resp.Status())
+	long = engine.IsContextOverflow(fmt.Sprint(said.Type), fmt.Sprint(said.Code), said.Message)
+	if said.Message == "" {
+		said.Message = fmt.Sprintf("the engine answered with status %d", resp.Status())
+	}
+	return said.Message, long
 }

@@ -33,7 +33,7 @@ var stateful = []string{
 
 // continuable says whether this replica's engine could go on with the answer from its text alone.
 func (x *exchange) continuable(rep *Replica) bool {
-	if !x.stream || !x.req.Continuable() || slices.ContainsFunc(stateful, func(name string) bool { return x.req.Raw(name) != nil }) {
+	if !x.stream || rep.contradiction() != "" || !x.req.Continuable() || slices.ContainsFunc(stateful, func(name string) bool { return x.req.Raw(name) != nil }) {
 		return false
 	}
 	if x.kind == wire.Completion {

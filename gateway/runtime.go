@@ -129,7 +129,7 @@ type Specialist struct {
 	Version   string            // as declared; "" where nobody did
 	Versions  map[string]string // the same of its adapters
 	Fallback  string            // who stands in for it; "" is nobody
-	Context   int               // tokens, prompt and answer together; 0 is unbounded
+	Context   func() int64      // tokens, prompt and answer together, at most; nil or 0 is unbounded
 	Draft     int               // tokens that its engines may draft ahead; 0 is none
 	Adapters  []string
 	Created   int64 // unix seconds, for /v1/models
@@ -159,6 +159,14 @@ type Specialist struct {
 	step  *slo.Dial    // its knobs
 	floor *slo.Dial
 	field fields // of an answer's head: its name
+}
+
+// context is the longest prompt and answer together, in tokens; 0 is unbounded.
+func (sp *Specialist) context() int {
+	if sp.Context == nil {
+		return 0
+	}
+	return int(sp.Context())
 }
 
 func (sp *Specialist) protocol() Protocol {
@@ -194,10 +202,18 @@ type Replica struct {
 	PrefillHeader   bool              // its engine has the prompt computed where X-Prefiller-Host-Port says
 	BootstrapPort   int               // where an SGLang prefill engine is met; 0 without
 	Engine          string            // vllm | sglang | llamacpp | openai
+	Contradiction   func() string     // the kind that its engine says it is of, where that is another; nil where none asks
 	Opaque          string            // what clients see as X-Replica
 	MaxWaiting      int               // that the Gate lets wait
 	Shadows         atomic.Int32      // shadow requests that it answers now
 	Tokens          func() TokenCheck // nil where nobody compares
+}
+
+func (rep *Replica) contradiction() string {
+	if rep.Contradiction == nil {
+		return ""
+	}
+	return rep.Contradiction()
 }
 
 // TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored approximately.

@@ -71,7 +71,7 @@ func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) 
 	var prompt Footprint
 	sh.sp.Footprint(c.View(), &prompt)
 	prompt.Chain = append(prompt.Chain[:0:0], prompt.Chain...) // it outlives the route
-	if sh.sp.Context > 0 && prompt.Tokens+max(sh.req.MaxTokens, 1) > sh.sp.Context {
+	if sh.sp.context() > 0 && prompt.Tokens+max(sh.req.MaxTokens, 1) > sh.sp.context() {
 		return nil, Footprint{}, 0, fmt.Errorf("%w: %d prompt tokens", errShadowPlace, prompt.Tokens)
 	}
 	for _, at := range plan.Steps[len(plan.Steps)-1].Ranked {

@@ -15,7 +15,8 @@ type model struct {
 	Object  string `json:"object"`
 	Created int64  `json:"created"`
 	OwnedBy string `json:"owned_by"`
-	Parent  string `json:"parent,omitempty"` // the specialist of an adapter
+	Parent  string `json:"parent,omitempty"`        // the specialist of an adapter
+	Context int    `json:"max_model_len,omitempty"` // tokens of prompt and answer together
 }
 
 // models lists what a tenant may name as `model`: octet, then the specialists and their adapters in configured order.
@@ -25,9 +26,9 @@ func (rt *Runtime) models(t *Tenant) []model {
 		if !t.Permits(sp.Name) {
 			continue
 		}
-		list = append(list, model{ID: sp.Name, Object: "model", Created: sp.Created, OwnedBy: "octet"})
+		list = append(list, model{ID: sp.Name, Object: "model", Created: sp.Created, OwnedBy: "octet", Context: sp.context()})
 		for _, adapter := range sp.Adapters {
-			list = append(list, model{ID: sp.Name + ":" + adapter, Object: "model", Created: sp.Created, OwnedBy: "octet", Parent: sp.Name})
+			list = append(list, model{ID: sp.Name + ":" + adapter, Object: "model", Created: sp.Created, OwnedBy: "octet", Parent: sp.Name, Context: sp.context()})
 		}
 		list[0].Created = max(list[0].Created, sp.Created)
 	}

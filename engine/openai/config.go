@@ -16,7 +16,7 @@ var ErrConfig = errors.New("openai: unusable configuration")
 // Config says how to reach one replica. Only URL is required; a zero field takes the default named beside it.
 type Config struct {
 	URL        string                                      // http or https, host, optional port, optional path that every request's path is put under
-	Engine     string                                      // vllm | sglang | llamacpp | openai; default vllm. Where probes and adapters differ
+	Engine     string                                      // vllm | sglang | llamacpp | openai | auto; default vllm. Where probes and adapters differ
 	HealthPath string                                      // what a probe asks for; default the kind's own
 	Bearer     string                                      // sent where a request carries none of its own
 	TLS        *tls.Config                                 // for https; nil is the system's roots

@@ -28,6 +28,7 @@ var dialects = map[string]dialect{
 	},
 	"llamacpp": {health: "/health", tokenize: "/tokenize", template: "/apply-template", metrics: "/metrics"},
 	"openai":   {health: modelsPath},
+	Auto:       {health: "/health", metrics: "/metrics"},
 }
 
 const modelsPath = "/v1/models"

@@ -43,7 +43,11 @@ const (
 // Probe returns nil when the engine says that it is healthy: status 200 of its health path. Otherwise a *StatusError, or
 // why there was no answer.
 func (c *Client) Probe(ctx context.Context) error {
-	_, err := c.ask(ctx, "GET", c.dialect.health, nil, maxAnswer)
+	path, otherwise := c.probePath()
+	_, err := c.ask(ctx, "GET", path, nil, maxAnswer)
+	if otherwise != "" && errors.Is(err, ErrUnsupported) {
+		_, err = c.ask(ctx, "GET", otherwise, nil, maxAnswer)
+	}
 	return err
 }
 
@@ -53,6 +57,7 @@ type Model struct {
 	Root        string `json:"root"`          // where its weights come from, as vLLM says: the path of an adapter
 	Parent      string `json:"parent"`        // of an adapter: the model that it adapts
 	MaxModelLen int    `json:"max_model_len"` // tokens; 0 when the engine does not say
+	OwnedBy     string `json:"owned_by"`      // vLLM, SGLang and llama.cpp name themselves
 }
 
 // Models returns what the engine serves, adapters included, in the engine's order.

@@ -1,0 +1,158 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/go-json-experiment/json"
+
+	"octet/engine"
+)
+
+// Auto is the Config.Engine of a replica whose kind is not known yet. Its health path is /health, or the model list where
+// there is none.
+const Auto = "auto"
+
+// Identity is what an engine says of itself.
+type Identity struct {
+	Kind  string // vllm, sglang, llamacpp; openai where nothing tells
+	Sure  bool   // it names itself, so a declared kind other than Kind is wrong
+	Limit int    // tokens of prompt and answer together; 0 where it does not say
+}
+
+// owners are the kinds by what their model lists give as the owner.
+var owners = map[string]string{"vllm": "vllm", "sglang": "sglang", "llamacpp": "llamacpp"}
+
+// prefixes are the kinds by what their metrics' names begin with.
+var prefixes = map[string]string{"vllm:": "vllm", "sglang:": "sglang", "llamacpp:": "llamacpp"}
+
+// Identify asks an engine what it is and how long its context for the model is: the owner in its model list, else the names of
+// its metrics, else the paths that only one kind has. At most five questions; an error where the engine cannot be reached.
+func (c *Client) Identify(ctx context.Context, model string) (Identity, error) {
+	list, err := c.Models(ctx)
+	if err != nil && !answered(err) {
+		return Identity{}, err
+	}
+	id := Identity{Kind: "openai", Limit: limitOf(list, model)}
+	switch owner := ownerOf(list); {
+	case owners[owner] != "":
+		id.Kind, id.Sure = owners[owner], true
+	case owner == emulated: // plays every kind, and sends what vLLM sends unless it is told otherwise
+		id.Kind = "vllm"
+	default:
+		id.Kind, id.Sure, err = c.kindByPaths(ctx)
+		if err != nil {
+			return Identity{}, err
+		}
+	}
+	if id.Kind == "llamacpp" {
+		id.Limit, err = c.slotContext(ctx)
+	}
+	return id, err
+}
+
+// answered reports whether err is about an answer of the engine's, which was only not what was asked for.
+func answered(err error) bool {
+	var status *StatusError
+	return errors.As(err, &status) || errors.Is(err, engine.ErrProtocol)
+}
+
+// emulated is the owner that emulated engines name. A gateway of ours names it too, and lists a model of that name.
+const emulated = "octet"
+
+// ownerOf returns the first owner in a model list; empty for a gateway of ours and where none is named.
+func ownerOf(list []Model) string {
+	owner := ""
+	for _, m := range list {
+		if m.ID == emulated {
+			return ""
+		}
+		if owner == "" {
+			owner = m.OwnedBy
+		}
+	}
+	return owner
+}
+
+// limitOf returns the context that a model list gives for a model, or for the only one that it gives any for.
+func limitOf(list []Model, model string) int {
+	limit := 0
+	for _, m := range list {
+		if m.ID == model {
+			return m.MaxModelLen
+		}
+		limit = max(limit, m.MaxModelLen)
+	}
+	return limit
+}
+
+// kindByPaths looks for what only one kind of engine has.
+func (c *Client) kindByPaths(ctx context.Context) (kind string, sure bool, err error) {
+	metrics, err := c.ask(ctx, "GET", "/metrics", nil, maxMetrics)
+	if err != nil && !answered(err) {
+		return "", false, err
+	}
+	for line := range bytes.Lines(metrics) {
+		for prefix, kind := range prefixes {
+			if bytes.HasPrefix(line, []byte(prefix)) {
+				return kind, true, nil
+			}
+		}
+	}
+	for _, p := range [...]struct{ path, kind, member string }{
+		{"/props", "llamacpp", "default_generation_settings"}, {"/server_info", "sglang", "tp_size"},
+		{"/get_server_info", "sglang", "tp_size"}, {"/version", "vllm", "version"},
+	} {
+		body, err := c.ask(ctx, "GET", p.path, nil, maxAnswer)
+		if err != nil && !answered(err) {
+			return "", false, err
+		}
+		if hasMember(body, p.member) {
+			return p.kind, p.kind != "vllm", nil // others have a /version too
+		}
+	}
+	return "openai", false, nil
+}
+
+// hasMember reports whether body is a JSON object with a member of that name.
+func hasMember(body []byte, name string) bool {
+	var object map[string]any
+	if json.Unmarshal(body, &object) != nil {
+		return false
+	}
+	_, ok := object[name]
+	return ok
+}
+
+// slotContext returns the context of one of llama.cpp's slots, which is what a request may fill; 0 where it does not say.
+func (c *Client) slotContext(ctx context.Context) (int, error) {
+	body, err := c.ask(ctx, "GET", "/props", nil, maxAnswer)
+	if err != nil {
+		if answered(err) {
+			return 0, nil
+		}
+		return 0, err
+	}
+	var props struct {
+		Defaults struct {
+			Context int `json:"n_ctx"`
+		} `json:"default_generation_settings"`
+		Context int `json:"n_ctx"`
+	}
+	if json.Unmarshal(body, &props) != nil {
+		return 0, nil
+	}
+	if props.Defaults.Context > 0 {
+		return props.Defaults.Context, nil
+	}
+	return max(props.Context, 0), nil
+}
+
+// probePath returns where health is asked, and where it is asked of an engine that does not know that path; empty for none.
+func (c *Client) probePath() (path, otherwise string) {
+	if c.cfg.Engine == Auto && c.cfg.HealthPath == "" {
+		return c.dialect.health, modelsPath
+	}
+	return c.dialect.health, ""
+}
