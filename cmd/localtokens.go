@@ -70,12 +70,12 @@ func (l *local) render(dst []byte, f *routing.Facts, now time.Time) (rendered, e
 	r := parsedRequests.Get().(*wire.Request)
 	defer func() { r.Reset(); parsedRequests.Put(r) }()
 	if f.Kind != "completion" {
-		if err := wire.Parse(wire.Chat, f.Body, wire.Limits{Messages: 1 << 20}, r); err != nil {
+		if err := wire.Parse(wire.Chat, f.Body, wire.Judged, r); err != nil {
 			return rendered{}, err
 		}
 		return l.chat(dst, r.Raw, now)
 	}
-	if err := wire.Parse(wire.Completion, f.Body, wire.Limits{Messages: 1 << 20}, r); err != nil {
+	if err := wire.Parse(wire.Completion, f.Body, wire.Judged, r); err != nil {
 		return rendered{}, err
 	}
 	return completion(dst, r)

@@ -15,6 +15,7 @@ import (
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/plugins"
+	"octet/scheduler"
 )
 
 // buildPatterns builds how every specialist's requests are executed, by specialist.
@@ -65,7 +66,11 @@ func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist
 }
 
 func footprint(v routing.View, f *gateway.Footprint) {
-	f.Chain, f.Tokens, f.Exact = plugins.BlockHashes.Get(v), plugins.PromptTokens.Get(v), !plugins.Chunks.Get(v)
+	f.Chain, f.Tokens = plugins.BlockHashes.Get(v), plugins.PromptTokens.Get(v)
+	others := plugins.Others.Get(v)
+	f.Exact = !plugins.Chunks.Get(v) && !others.Guessed
+	f.Rest = scheduler.Rest{Prompts: others.Prompts, Tokens: others.Tokens, Blocks: others.Blocks, Tail: others.Tail}
+	f.Longest = others.Longest
 }
 
 // tiers returns where a replica holds the first so many blocks of the prompt, as its events tell.

@@ -234,7 +234,7 @@ func llamaQuestion(ctx context.Context, c *openai.Client, f *routing.Facts) ([]b
 	if f.Kind == "completion" {
 		kind = wire.Completion
 	}
-	if err := wire.Parse(kind, f.Body, wire.Limits{Messages: 1 << 20}, &r); err != nil {
+	if err := wire.Parse(kind, f.Body, wire.Judged, &r); err != nil {
 		return nil, err
 	}
 	if kind == wire.Completion {

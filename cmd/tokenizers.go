@@ -34,10 +34,11 @@ type tokenizers struct {
 	checks *checks
 }
 
-// tokenizer is a specialist's. Where it is neither local nor builtin, its engines are asked.
+// tokenizer is a specialist's. Where it is neither local nor builtin nor deaf, its engines are asked.
 type tokenizer struct {
 	*local
 	builtin  bool
+	deaf     bool               // to text: prompts that come as token ids are all it knows
 	scheme   *enginehash.Scheme // by which its prompts are hashed; nil is our own
 	model    string
 	replicas []checkedReplica // asked one after the other, from a different one each time
@@ -119,11 +120,11 @@ func (t *tokenizers) set(cfg *config.Config, residents map[string]*resident, fil
 		case one.local != nil:
 			t.checks.expect(one)
 		case sp.Tokenizer == "none":
-			continue
+			one.deaf = true
 		case sp.Tokenizer == "builtin":
 			one.builtin = true
 		case kind != "vllm" && kind != "sglang":
-			continue // their /tokenize knows no chat template, and they publish no events to meet
+			one.deaf = true // their /tokenize knows no chat template, and they publish no events to meet
 		}
 		by[sp.Name] = one
 	}
@@ -147,11 +148,13 @@ func (t *tokenizers) Tokenize(ctx context.Context, _ string, f *routing.Facts, d
 // Chain implements plugins.Chained.
 func (t *tokenizers) Chain(ctx context.Context, f *routing.Facts, from plugins.Root, p *plugins.Prompt) (err error) {
 	one := (*t.by.Load())[f.Specialist]
-	if one == nil || one.local != nil && t.checks.noneExact(one.replicas) {
+	if one == nil {
 		return plugins.ErrNoTokenizer
 	}
 	if given, ok := givenTokens(f, p.Tokens); ok {
 		p.Tokens = given
+	} else if one.deaf || one.local != nil && t.checks.noneExact(one.replicas) {
+		return plugins.ErrNoTokenizer
 	} else if one.local != nil {
 		return t.locally(one, f, from, p)
 	} else if one.builtin {
@@ -202,13 +205,16 @@ func (t *tokenizers) locally(one *tokenizer, f *routing.Facts, from plugins.Root
 	return nil
 }
 
-// givenTokens appends the token ids of a completion whose prompt came as ids; false for any other request.
+// givenTokens appends the token ids of a completion whose first prompt came as ids; false for any other request.
 func givenTokens(f *routing.Facts, dst []uint32) ([]uint32, bool) {
-	if f.Kind != "completion" {
+	switch {
+	case f.Kind != "completion":
 		return dst, false
+	case f.Prompts != nil:
+		return f.Prompts.PromptTokens(0, dst)
 	}
 	var r wire.Request
-	if wire.Parse(wire.Completion, f.Body, wire.Limits{Messages: 1 << 20}, &r) != nil || r.Prompts() != 1 {
+	if wire.Parse(wire.Completion, f.Body, wire.Judged, &r) != nil {
 		return dst, false
 	}
 	return r.PromptTokens(0, dst)
@@ -248,8 +254,11 @@ func question(model string, f *routing.Facts) ([]byte, error) {
 	if f.Kind == "completion" {
 		kind, keys = wire.Completion, []string{"prompt", "add_special_tokens"}
 	}
-	if err := wire.Parse(kind, f.Body, wire.Limits{Messages: 1 << 20}, &r); err != nil {
+	if err := wire.Parse(kind, f.Body, wire.Judged, &r); err != nil {
 		return nil, err
+	}
+	if r.Prompts() > 1 {
+		return nil, plugins.ErrNoTokenizer // engines tokenize one prompt a question
 	}
 	body := append([]byte(`{"model":`), strconv.Quote(model)...)
 	for _, key := range keys {

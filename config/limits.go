@@ -14,6 +14,16 @@ type Limits struct {
 	JSONDepth int `yaml:"json_depth" default:"64" range:"2..1000"`
 	// Messages in one chat request.
 	Messages int `yaml:"messages" default:"4096" range:"1..1000000"`
+	// Prompts in one completion request: strings, or lists of token ids.
+	Prompts int `yaml:"prompts" default:"1024" range:"1..65536"`
+	// n and best_of: answers to each prompt, which the engine generates side by side.
+	Choices int `yaml:"choices" default:"128" range:"1..1024"`
+	// Stop strings of one request.
+	StopStrings int `yaml:"stop_strings" default:"64" range:"1..65536"`
+	// Entries of any other list or object that is a parameter: stop_token_ids, logit_bias, tools, documents.
+	ListEntries int `yaml:"list_entries" default:"4096" range:"1..1000000"`
+	// Size of any one parameter that is neither messages, nor prompts, nor tools: a schema, a grammar, documents.
+	ParameterBytes Size `yaml:"parameter_bytes" default:"1MiB" range:"64..1GiB"`
 	// Bodies that are held at once, by requests that wait and by streams that another replica could go on with, before 503.
 	QueueBytes Size `yaml:"queue_bytes" default:"512MiB" range:"1KiB..1TiB"`
 	// Time in a replica's queue before 429; for a stream that gave way and waits to go on, before its error event.

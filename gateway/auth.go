@@ -172,7 +172,8 @@ func (t *Tenant) Charge(now time.Time, n int) *Error {
 	return nil
 }
 
-// Spend takes n tokens that were generated already; the balance may go below zero.
-func (t *Tenant) Spend(now time.Time, n int) {
-	t.tokens.spend(now, n)
+// Settle takes what a request has cost beyond what Charge took of charged tokens for it, or gives back what it cost less; the balance
+// may go below zero.
+func (t *Tenant) Settle(now time.Time, charged, cost int) {
+	t.tokens.spend(now, cost-t.tokens.takes(charged))
 }

@@ -251,6 +251,7 @@ func (x *exchange) facts(now time.Time, f *routing.Facts) {
 	f.Now, f.TTFT, f.Total = now, timeLeft(now, x.intent.TTFTDeadline), timeLeft(now, x.intent.Deadline)
 	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.id, x.sp.Name, x.verdict.Adapter, x.tenant.Name, x.salt()
 	f.Session, f.Body, f.Member, f.Text, f.Pieces = x.intent.Session, x.body, x.member, x.renderPrompt, x.promptPieces
+	f.Prompts = promptsOf(&x.req)
 	f.Priority, f.MaxTokens, f.Stream, f.Dry = x.intent.Priority, max(x.req.MaxTokens, 0), x.stream, x.dry
 }
 
@@ -279,17 +280,31 @@ func (x *exchange) salt() string {
 
 // checkPrompt refuses prompts that leave no room for an answer.
 func (x *exchange) checkPrompt() error {
-	want := x.prompt.Tokens + max(x.req.MaxTokens, 1)
+	prompt := x.prompt.longest()
+	want := prompt + max(x.req.MaxTokens, 1)
 	if x.sp.context() > 0 && x.prompt.Exact && want > x.sp.context() {
-		return fail(CodeContextLength, "messages", fmt.Sprintf("%d prompt tokens and %d to generate exceed the context of %s, %d",
-			x.prompt.Tokens, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.context()))
+		return fail(CodeContextLength, x.promptMember(), fmt.Sprintf("%d prompt tokens and %d to generate exceed the context of %s, %d",
+			prompt, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.context()))
 	}
-	if x.attempts == 0 && !x.dry && x.tenant.tokens != nil {
+	if x.charged == 0 && !x.dry && x.tenant.tokens != nil {
 		if err := x.tenant.Charge(x.now(), x.prompt.Tokens); err != nil {
 			return err
 		}
+		x.charged = x.prompt.Tokens
 	}
 	return nil
+}
+
+// cost is the tokens that the request took of its tenant's rate: by the engine's usage, where it came, else as far as is known here. A
+// request that no engine took up costs nothing.
+func (x *exchange) cost() int {
+	switch {
+	case !x.admitted:
+		return 0
+	case x.usage.PromptTokens > 0:
+		return x.usage.PromptTokens + max(x.usage.CompletionTokens, x.handedOut)
+	}
+	return x.prompt.Tokens + x.handedOut
 }
 
 // mayRetry says whether another replica may be tried after a failure: for free where no engine has worked, else on the budget.

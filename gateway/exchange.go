@@ -89,6 +89,7 @@ type exchange struct {
 	judge      bool  // the verifier does
 	failure    *Error
 	admitted   bool // it got a place, once at least
+	charged    int  // tokens that its tenant's rate was asked for
 	gone       bool // the client left
 	abort      bool // close the connection without a proper end
 
@@ -212,7 +213,8 @@ func (x *exchange) moment() time.Duration {
 // admissionRequest makes r what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg before it.
 // All else of r is zero.
 func (x *exchange) admissionRequest(r *scheduler.GateRequest, leg bool) {
-	r.ID, r.Priority, r.Chain, r.PromptTokens, r.MaxNew = x.id, x.intent.Priority, x.prompt.Chain, x.prompt.Tokens, max(x.req.MaxTokens, 0)
+	r.ID, r.Priority = x.id, x.intent.Priority
+	x.prompt.asked(r, &x.req)
 	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.intent.Deadline, x.intent.TTFTDeadline, x.verdict.Adapter, x.tenant.Name, x.arrival
 	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.stream, x.preempted < mostPreemptions, x.handedOut
 	r.Elsewhere, r.Draft = x.elsewhere, x.sp.Draft

@@ -201,9 +201,17 @@ func (x *exchange) read(kind wire.Kind) error {
 }
 
 func (x *exchange) parse() error {
-	err := wire.Parse(x.kind, x.body, wire.Limits{Depth: x.rt.Limits.JSONDepth, Messages: x.rt.Limits.Messages}, &x.req)
+	err := wire.Parse(x.kind, x.body, x.rt.Limits.ofBody(), &x.req)
 	x.stream, x.most, x.maxTokens = x.req.Stream, mostOutput(&x.req), x.req.MaxTokens
 	return err
+}
+
+// ofBody is what a body is judged by.
+func (l *Limits) ofBody() wire.Limits {
+	return wire.Limits{
+		Depth: l.JSONDepth, Messages: l.Messages, Prompts: l.Prompts, Choices: l.Choices, Entries: l.Entries, Stops: l.Stops,
+		Bytes: l.ParameterBytes,
+	}
 }
 
 // mostOutput bounds the events of output in a stream of answers to r: an engine sends one for a token, or for several. 0 is

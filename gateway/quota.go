@@ -68,10 +68,29 @@ func (q *quota) take(now time.Time, n int) (wait time.Duration, ok bool) {
 	return 0, r.OK()
 }
 
-// spend takes n that are gone already; the balance may go below zero.
+// mostOwed bounds a debt, in bursts.
+const mostOwed = 1024
+
+// spend takes n that are gone already; the balance may go below zero, by mostOwed bursts at once. Below 0 it gives back what take took
+// too much of; a shared count takes nothing back.
 func (q *quota) spend(now time.Time, n int) {
-	if q == nil || n <= 0 || q.shared != nil && q.shared.Spend(q.bucket, q.per, q.burst, min(n, q.burst)) == nil {
+	if q == nil || n == 0 || q.shared != nil && (n < 0 || q.shared.Spend(q.bucket, q.per, q.burst, min(n, q.burst)) == nil) {
 		return
 	}
-	q.own.ReserveN(now, min(n, q.own.Burst()))
+	burst := q.own.Burst()
+	for n = min(n, mostOwed*burst); n > burst; n -= burst {
+		q.own.ReserveN(now, burst) // more than a burst at once is not taken at all
+	}
+	q.own.ReserveN(now, n)
+}
+
+// takes is what take takes of n.
+func (q *quota) takes(n int) int {
+	if q == nil {
+		return 0
+	}
+	if q.shared != nil {
+		return min(n, q.burst)
+	}
+	return min(n, q.own.Burst())
 }

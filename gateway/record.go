@@ -158,7 +158,9 @@ func (x *exchange) close() {
 	if x.sp != nil && x.failure == nil {
 		x.sp.Board.ObserveEndAt(now, x.preempted > 0)
 		x.rememberConversation()
-		x.tenant.Spend(now, x.handedOut)
+	}
+	if x.charged > 0 || x.admitted {
+		x.tenant.Settle(now, x.charged, x.cost())
 	}
 }
 

@@ -92,8 +92,9 @@ func (x *exchange) readEither() error {
 	var bad *wire.Error
 	if errors.As(err, &bad) && bad.Param == "messages" && bad.Code == string(CodeMissingParameter) {
 		x.kind = wire.Completion
-		if again := x.parse(); again == nil {
-			return nil
+		again := x.parse()
+		if again == nil || !(errors.As(again, &bad) && bad.Param == "prompt" && bad.Code == string(CodeMissingParameter)) {
+			return again
 		}
 	}
 	return err
@@ -150,14 +151,14 @@ func (x *exchange) member(name string) []byte { return x.req.Raw(name) }
 // frames are what renderPrompt puts around messages: their newlines are in no wording.
 var frames = wire.FramesOf(engine.OpenTurn, engine.CloseTurn)
 
-// renderPrompt appends the prompt as an engine with our own chat template sees it.
+// renderPrompt appends the prompt, the first one of a list, as an engine with our own chat template sees it.
 func renderPrompt(kind wire.Kind, req *wire.Request, dst []byte) []byte {
 	if kind == wire.Completion {
-		for i := range req.Prompts() {
-			text, _ := req.PromptText(i)
-			dst = append(dst, text...)
+		if req.Prompts() == 0 {
+			return dst
 		}
-		return dst
+		text, _ := req.PromptText(0)
+		return append(dst, text...)
 	}
 	for i := range req.Messages() {
 		dst = engine.OpenTurn(dst, req.Role(i))

@@ -178,9 +178,11 @@ func (sp *Specialist) protocol() Protocol {
 
 // Footprint is what a prompt will occupy.
 type Footprint struct {
-	Chain  []kvpool.BlockHash
-	Tokens int  // of the prompt
-	Exact  bool // Tokens was counted by the engine's tokenizer, not estimated from text
+	Chain   []kvpool.BlockHash // of the first prompt
+	Tokens  int                // of all prompts
+	Exact   bool               // Tokens was counted by the engine's tokenizer, not estimated from text
+	Rest    scheduler.Rest     // of Tokens: what comes behind the first prompt of a list
+	Longest int                // tokens of the longest prompt of a list; 0 of one prompt
 }
 
 // Replica is one engine as the gateway dispatches to it.
@@ -236,6 +238,11 @@ type Limits struct {
 	KeepaliveTimeout time.Duration // of a connection without a request
 	JSONDepth        int
 	Messages         int
+	Prompts          int // of one completion
+	Choices          int // n and best_of
+	Entries          int // of any other list or object of a body
+	Stops            int // stop strings
+	ParameterBytes   int // of a parameter that is neither messages, nor prompts, nor tools
 	MaxStreams       int
 	MaxAttempts      int
 	Continuations    int     // of one stream, after engines that died

@@ -71,7 +71,7 @@ func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) 
 	var prompt Footprint
 	sh.sp.Footprint(c.View(), &prompt)
 	prompt.Chain = append(prompt.Chain[:0:0], prompt.Chain...) // it outlives the route
-	if sh.sp.context() > 0 && prompt.Tokens+max(sh.req.MaxTokens, 1) > sh.sp.context() {
+	if sh.sp.context() > 0 && prompt.longest()+max(sh.req.MaxTokens, 1) > sh.sp.context() {
 		return nil, Footprint{}, 0, fmt.Errorf("%w: %d prompt tokens", errShadowPlace, prompt.Tokens)
 	}
 	for _, at := range plan.Steps[len(plan.Steps)-1].Ranked {
@@ -90,15 +90,16 @@ func (sh *shadow) facts() routing.Facts {
 	}
 	return routing.Facts{
 		Now: sh.of.s.now(), RequestID: sh.id, Specialist: sh.sp.Name, Tenant: sh.tenant, Salt: sh.salt, Kind: kind,
-		Body: sh.body, Text: sh.render, Pieces: sh.pieces, Priority: priorityShadow, MaxTokens: max(sh.req.MaxTokens, 0), Stream: sh.stream, Dry: true,
+		Body: sh.body, Text: sh.render, Pieces: sh.pieces, Prompts: promptsOf(&sh.req), Priority: priorityShadow, MaxTokens: max(sh.req.MaxTokens, 0), Stream: sh.stream, Dry: true,
 	}
 }
 
 func (sh *shadow) admission(prompt Footprint) scheduler.GateRequest {
-	return scheduler.GateRequest{
-		ID: sh.id, Priority: priorityShadow, Chain: prompt.Chain, PromptTokens: prompt.Tokens, MaxNew: max(sh.req.MaxTokens, 0),
-		Tenant: sh.tenant, Victim: true, AtOnce: true, Whole: !sh.stream, Draft: sh.sp.Draft,
+	r := scheduler.GateRequest{
+		ID: sh.id, Priority: priorityShadow, Tenant: sh.tenant, Victim: true, AtOnce: true, Whole: !sh.stream, Draft: sh.sp.Draft,
 	}
+	prompt.asked(&r, &sh.req)
+	return r
 }
 
 func (sh *shadow) edits(rep *Replica) []wire.Edit {

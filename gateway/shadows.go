@@ -156,6 +156,5 @@ func (sh *shadow) pieces() [][]byte { return sh.req.Wording(nil, frames) }
 
 // parse reads the copy of the body, which the exchange has found good.
 func (sh *shadow) parse() error {
-	l := sh.rt.Limits
-	return wire.Parse(sh.kind, sh.body, wire.Limits{Depth: l.JSONDepth, Messages: l.Messages}, &sh.req)
+	return wire.Parse(sh.kind, sh.body, sh.rt.Limits.ofBody(), &sh.req)
 }

@@ -23,7 +23,9 @@ type Facts struct {
 	Text func(dst []byte) []byte
 	// Pieces returns the prompt in a wording that prompts share if and only if they mean the same, in pieces, which live as long as
 	// the request. Nil when there is none.
-	Pieces    func() [][]byte
+	Pieces func() [][]byte
+	// Prompts are a completion's. Of several, Text and Pieces are the first. Nil for a chat, and where Body is to be parsed.
+	Prompts   Prompts
 	Priority  int // larger is more urgent
 	MaxTokens int // tokens to generate at most; 0 is unknown
 	Stream    bool
@@ -35,6 +37,16 @@ type Facts struct {
 	Replica string
 	// Dry asks for a decision that will not be carried out: plugins with a state (a rotation, a random source) leave it alone.
 	Dry bool
+}
+
+// Prompts are the prompts of one completion.
+type Prompts interface {
+	// Prompts is how many there are.
+	Prompts() int
+	// PromptTokens appends the token ids of prompt i to dst; false where it is text.
+	PromptTokens(i int, dst []uint32) ([]uint32, bool)
+	// PromptPieces returns prompt i, if it is text, as Facts.Pieces have it, until the next call.
+	PromptPieces(i int) [][]byte
 }
 
 // Context carries one request through its Selectors: facts, candidates and slots. One goroutine at a time uses it.

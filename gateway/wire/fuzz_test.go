@@ -84,7 +84,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(s, true)
 	}
 	var r Request
-	lim := Limits{Depth: 16, Messages: 3}
+	lim := Limits{Depth: 16, Messages: 3, Prompts: 4, Choices: 128}
 	f.Fuzz(func(t *testing.T, body string, completion bool) {
 		kind := Chat
 		if completion {
@@ -98,11 +98,11 @@ func TestBodiesOfEveryKindAreReadAlikeByEveryMeans(t *testing.T) {
 	var r Request
 	byEveryMeans(t, func(t *testing.T) {
 		for _, body := range seeds {
-			checkAgainstOracle(t, Chat, []byte(body), Limits{Depth: 16, Messages: 3}, &r)
-			checkAgainstOracle(t, Completion, []byte(body), Limits{Depth: 16, Messages: 3}, &r)
+			checkAgainstOracle(t, Chat, []byte(body), Limits{Depth: 16, Messages: 3, Prompts: 4, Choices: 128}, &r)
+			checkAgainstOracle(t, Completion, []byte(body), Limits{Depth: 16, Messages: 3, Prompts: 4, Choices: 128}, &r)
 		}
 		for kind, body := range kinds(2000) {
-			checkAgainstOracle(t, Chat, body, Limits{Depth: 64, Messages: 4096}, &r)
+			checkAgainstOracle(t, Chat, body, Limits{}.orDefaults(), &r)
 			if err := Parse(Chat, body, Limits{}, &r); err != nil {
 				t.Errorf("%s: %v", kind, err)
 			}
@@ -124,7 +124,7 @@ func TestAChangedByteIsJudgedLikeTheOracleByEveryMeans(t *testing.T) {
 			for range 300 {
 				changed := bytes.Clone(body)
 				changed[rng.IntN(len(changed))] = "\"\\\\{}[]:,u0d\x00\n \x80\xc3\xff"[rng.IntN(18)]
-				checkAgainstOracle(t, Chat, changed, Limits{Depth: 64, Messages: 4096}, &r)
+				checkAgainstOracle(t, Chat, changed, Limits{}.orDefaults(), &r)
 			}
 		}
 	})

@@ -39,7 +39,7 @@ func (p *parser) messages() {
 	n := 0
 	for ; p.More(); n++ {
 		if n >= p.lim.Messages {
-			p.excess(n, "messages")
+			p.excess(n, p.lim.Messages, "messages")
 			continue
 		}
 		p.index(n)

@@ -60,7 +60,7 @@ func acceptable(kind Kind, v any, lim Limits) bool {
 	}
 	checks := []bool{
 		is[string](body["model"]), is[bool](body["stream"]), is[object](body["stream_options"]),
-		within(body["max_tokens"], 1, maxInt), within(body["max_completion_tokens"], 1, maxInt), within(body["n"], 1, 128),
+		within(body["max_tokens"], 1, maxInt), within(body["max_completion_tokens"], 1, maxInt), within(body["n"], 1, int64(lim.Choices)),
 		ranged(body["temperature"], 0, 2, false), ranged(body["top_p"], 0, 1, true), ranged(body["typical_p"], 0, 1, true),
 		within(body["seed"], -math.MaxInt64, math.MaxInt64), is[bool](body["use_beam_search"]), stopOK(body["stop"]), formatOK(body["response_format"]),
 		stringsOK(body["repo_snippets"], lim.Messages), stringsOK(body["tool_outputs"], lim.Messages), optionsOK(body["stream_options"]),
@@ -73,8 +73,8 @@ func acceptable(kind Kind, v any, lim Limits) bool {
 	if kind == Chat {
 		checks = append(checks, chatChecks(body, lim)...)
 	} else {
-		checks = append(checks, promptOK(body["prompt"], lim.Messages), body["suffix"] == nil, is[bool](body["echo"]),
-			within(body["best_of"], 1, 128), within(body["logprobs"], 0, maxInt))
+		checks = append(checks, promptOK(body["prompt"], lim.Prompts), body["suffix"] == nil, is[bool](body["echo"]),
+			within(body["best_of"], 1, int64(lim.Choices)), within(body["logprobs"], 0, maxInt))
 	}
 	return !slices.Contains(checks, false)
 }

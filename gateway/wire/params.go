@@ -65,7 +65,7 @@ var sharedParams = map[string]reader{
 	"stream_options":        (*parser).streamOptions,
 	"max_tokens":            func(p *parser) { p.integer(1, maxInt, &p.r.maxTokens) },
 	"max_completion_tokens": func(p *parser) { p.integer(1, maxInt, &p.r.maxCompletionTokens) },
-	"n":                     func(p *parser) { p.integer(1, 128, &p.r.N) },
+	"n":                     func(p *parser) { p.integer(1, p.lim.Choices, &p.r.N) },
 	"temperature":           func(p *parser) { p.float(interval{0, 2, false}, &p.r.Temperature) },
 	"top_p":                 func(p *parser) { p.float(interval{0, 1, true}, &p.r.TopP) },
 	"typical_p":             func(p *parser) { p.float(interval{0, 1, true}, &p.r.TypicalP) },
@@ -121,6 +121,6 @@ var completionParams = map[string]reader{
 	"prompt":   (*parser).prompt,
 	"suffix":   unsupported,
 	"echo":     func(p *parser) { p.boolean(&p.r.Echo) },
-	"best_of":  func(p *parser) { p.integer(1, 128, &p.r.BestOf) },
+	"best_of":  func(p *parser) { p.integer(1, p.lim.Choices, &p.r.BestOf) },
 	"logprobs": (*parser).completionLogprobs,
 }

@@ -34,15 +34,9 @@ type parser struct {
 }
 
 func (p *parser) begin(r *Request, body []byte, lim Limits) {
-	if lim.Depth <= 0 {
-		lim.Depth = 64
-	}
-	if lim.Messages <= 0 {
-		lim.Messages = 4096
-	}
-	p.r, p.lim = r, lim
+	p.r, p.lim = r, lim.orDefaults()
 	p.keys = &p.names
-	p.start(body, lim.Depth)
+	p.start(body, p.lim.Depth)
 }
 
 func (p *parser) reset() {

@@ -47,8 +47,8 @@ func (p *parser) promptArray() {
 // promptElement reads one prompt of several.
 func (p *parser) promptElement(n int, kind byte) {
 	switch {
-	case n >= p.lim.Messages:
-		p.excess(n, "prompts")
+	case n >= p.lim.Prompts:
+		p.excess(n, p.lim.Prompts, "prompts")
 	case kind == '"':
 		p.r.prompts = append(p.r.prompts, prompt{text: p.text()})
 	case kind == '[':

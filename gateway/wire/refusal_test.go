@@ -169,7 +169,7 @@ func TestAWrongCaseNamesTheRightParameter(t *testing.T) {
 
 func TestListsAreBounded(t *testing.T) {
 	var r Request
-	lim := Limits{Messages: 2}
+	lim := Limits{Messages: 2, Prompts: 2}
 	one := `{"role":"user","content":"x"},`
 	for kind, bodies := range map[Kind][]string{
 		Chat:       {`{"messages":[` + strings.TrimSuffix(strings.Repeat(one, 3), ",") + `]}`, user(`,"repo_snippets":["a","b","c"]`)},

@@ -11,7 +11,28 @@ const (
 // Limits bound what a body may hold; a zero field stands for its default.
 type Limits struct {
 	Depth    int // nested containers, the body itself being one; default 64
-	Messages int // messages, prompts, and entries of each octet extra; default 4096
+	Messages int // messages, and entries of each octet extra; default 4096
+	Prompts  int // prompts of one completion; default 1024
+	Choices  int // answers to one prompt, and best_of; default 128
+	Entries  int // entries of any other list or object that is a parameter; default 4096
+	Stops    int // stop strings; default 64
+	Bytes    int // of a parameter that is neither messages, nor prompts, nor tools; default 1 MiB
+}
+
+// Judged are the Limits for a body that was judged before.
+var Judged = Limits{Messages: maxInt, Prompts: maxInt, Choices: maxInt, Entries: maxInt, Stops: maxInt, Bytes: maxInt}
+
+// orDefaults is l with the defaults in place of zeros.
+func (l Limits) orDefaults() Limits {
+	for _, field := range [...]struct {
+		n    *int
+		most int
+	}{{&l.Depth, 64}, {&l.Messages, 4096}, {&l.Prompts, 1024}, {&l.Choices, 128}, {&l.Entries, 4096}, {&l.Stops, 64}, {&l.Bytes, 1 << 20}} {
+		if *field.n <= 0 {
+			*field.n = field.most
+		}
+	}
+	return l
 }
 
 // Policy is how the next token is chosen.

@@ -130,7 +130,7 @@ func (p *parser) strings(dst *[]text) {
 	p.Enter('[')
 	for i := 0; p.More(); i++ {
 		if i >= p.lim.Messages {
-			p.excess(i, "entries")
+			p.excess(i, p.lim.Messages, "entries")
 			continue
 		}
 		p.index(i)
@@ -143,9 +143,9 @@ func (p *parser) strings(dst *[]text) {
 }
 
 // excess skips element i, which is beyond the limit, and refuses the first of such.
-func (p *parser) excess(i int, what string) {
-	if i == p.lim.Messages {
-		p.refuse(CodeInvalidValue, fmt.Sprintf("has more than %d %s", p.lim.Messages, what))
+func (p *parser) excess(i, most int, what string) {
+	if i == most {
+		p.refuse(CodeInvalidValue, fmt.Sprintf("has more than %d %s", most, what))
 	}
 	p.Skip()
 }

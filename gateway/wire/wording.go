@@ -25,18 +25,13 @@ func FramesOf(open func(dst []byte, role string) []byte, shut func(dst []byte) [
 }
 
 // Wording appends the prompt in pieces, which live as long as the body and until the next Wording, Parse or Reset: the wordings of all
-// messages in their frames, each with a newline between its parts; of a completion those of its text prompts, and nothing else.
+// messages in their frames, each with a newline between its parts; of a completion that of its first prompt, if it is text, and nothing else.
 func (r *Request) Wording(dst [][]byte, f *Frames) [][]byte {
-	w := wording{r: r, pieces: dst}
 	r.worded = r.worded[:0]
 	if r.Kind == Completion {
-		for i := range r.prompts {
-			if r.prompts[i].tokens == 0 {
-				w.add(r.prompts[i].text)
-			}
-		}
-		return w.end()
+		return r.PromptWording(0, dst)
 	}
+	w := wording{r: r, pieces: dst}
 	frames := &f.first
 	for i := range r.messages {
 		m := &r.messages[i]
@@ -45,6 +40,15 @@ func (r *Request) Wording(dst [][]byte, f *Frames) [][]byte {
 		frames = &f.next
 	}
 	r.worded = append(r.worded, f.last...)
+	return w.end()
+}
+
+// PromptWording appends the wording of a completion's prompt i, if it is text, in pieces that live as long as those of Wording.
+func (r *Request) PromptWording(i int, dst [][]byte) [][]byte {
+	w := wording{r: r, pieces: dst, done: len(r.worded)}
+	if i < len(r.prompts) && r.prompts[i].tokens == 0 {
+		w.add(r.prompts[i].text)
+	}
 	return w.end()
 }
 

@@ -23,6 +23,7 @@ func slowPrompt(kind Kind, turns []string, messages int) (prompt string) {
 	for i, turn := range turns[:messages] {
 		role, plain, _ := strings.Cut(turn, ": ")
 		switch {
+		case kind == Completion && i > 0: // of a list, the first prompt
 		case kind == Completion:
 			prompt += slowWording(plain)
 		case i > 0:

@@ -27,23 +27,20 @@ func newBlockHashes(d Deps) routing.Factory {
 }
 
 // Writes implements routing.Preparer.
-func (*blockHashes) Writes() []routing.AnySlot { return reads(BlockHashes, PromptTokens) }
+func (*blockHashes) Writes() []routing.AnySlot { return reads(BlockHashes, PromptTokens, Others) }
 
 // Prepare implements routing.Preparer. It never fails; without a block size there is no chain, only the count.
 func (b *blockHashes) Prepare(_ context.Context, c *routing.Context) error {
 	v := c.View()
 	f, size := v.Facts(), Fleet.Get(v).BlockSize()
 	chain := BlockHashes.Spare(c)[:0]
-	root, hasher := b.roots.of(f), b.roots.hasher
+	root, hasher, length := b.roots.of(f), b.roots.hasher, 0
 	if Chunks.Get(v) {
-		pieces, length := Pieces.Get(v), 0
-		for _, piece := range pieces {
-			length += len(piece)
-		}
+		pieces := Pieces.Get(v)
 		if size > 0 {
 			chain = hasher.PiecesChain(chain, root, pieces, size*b.bytesPerToken)
 		}
-		PromptTokens.Put(c, (length+b.bytesPerToken-1)/b.bytesPerToken)
+		length = b.guess(pieces)
 	} else {
 		tokens := Tokens.Get(v)
 		if size > 0 {
@@ -52,8 +49,14 @@ func (b *blockHashes) Prepare(_ context.Context, c *routing.Context) error {
 			}
 			chain = hasher.Chain(chain, root, tokens[len(chain)*size:], size)
 		}
-		PromptTokens.Put(c, len(tokens))
+		length = len(tokens)
 	}
+	if f.Prompts != nil && f.Prompts.Prompts() > 1 {
+		others := b.others(f, size, length)
+		Others.Put(c, others)
+		length += others.Tokens
+	}
+	PromptTokens.Put(c, length)
 	BlockHashes.Put(c, chain)
 	return nil
 }

@@ -18,7 +18,7 @@ func Complete(spec routing.ProfileSpec, admission bool) routing.ProfileSpec {
 	}
 	spec.Given = append(slices.Clone(spec.Given), Fleet)
 	if position(spec.Prepare, "block-hashes") >= 0 {
-		spec.Wanted = append(slices.Clone(spec.Wanted), BlockHashes, PromptTokens, Chunks)
+		spec.Wanted = append(slices.Clone(spec.Wanted), BlockHashes, PromptTokens, Chunks, Others)
 	}
 	return spec
 }

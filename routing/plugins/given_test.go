@@ -61,7 +61,7 @@ func (w *world) decide(spec routing.ProfileSpec, g given) (routing.Decision, *ro
 	w.t.Helper()
 	c := w.request(g.facts)
 	spec.Given = append(g.put(c), plugins.Fleet)
-	spec.Wanted = []routing.AnySlot{routing.Optional(plugins.PromptTokens), routing.Optional(plugins.Chunks)}
+	spec.Wanted = []routing.AnySlot{routing.Optional(plugins.PromptTokens), routing.Optional(plugins.Chunks), routing.Optional(plugins.Others)}
 	if spec.Name = "p"; spec.Pick.Name == "" {
 		spec.Pick.Name = "max-score"
 	}

@@ -13,7 +13,7 @@ var (
 	Fleet = routing.NewSlot[*fleet.Snapshot]("fleet")
 	// Near is the replica that this decision should be near to, such as the one that prefills. Written by a workflow, if at all.
 	Near = routing.NewSlot[index.HostID]("near")
-	// Tokens is the prompt as the engine's tokenizer has it. Unwritten when text stands for it.
+	// Tokens is the first prompt as the engine's tokenizer has it. Unwritten when text stands for it.
 	Tokens = routing.NewSlot[[]uint32]("tokens")
 	// Hashes is the beginning of the chain of Tokens, as far as it came with them.
 	Hashes = routing.NewSlot[[]kvpool.BlockHash]("hashes")
@@ -21,10 +21,12 @@ var (
 	Pieces = routing.NewSlot[[][]byte]("pieces")
 	// Chunks says that text chunks stand for token blocks: the chain is ours alone and its token count an estimate.
 	Chunks = routing.NewSlot[bool]("chunks")
-	// BlockHashes is the prompt's chain: one hash for each full block.
+	// BlockHashes is the first prompt's chain: one hash for each full block.
 	BlockHashes = routing.NewSlot[[]kvpool.BlockHash]("block_hashes")
-	// PromptTokens is the length of the prompt.
+	// PromptTokens is the length of all prompts: there are several of a list alone.
 	PromptTokens = routing.NewSlot[int]("prompt_tokens")
+	// Others are the prompts behind the first. Unwritten where there is one prompt.
+	Others = routing.NewSlot[Rest]("others")
 	// Depths is, by host, the number of leading blocks of the chain that the replica holds. Only candidates count.
 	Depths = routing.NewSlot[*[index.MaxHosts]uint16]("depths")
 	// TierDepths is how the blocks of Depths are spread over tiers. Only candidates count.
@@ -42,6 +44,16 @@ var (
 	// Forecasts is, by host, what the request would meet there. Only candidates count.
 	Forecasts = routing.NewSlot[*[index.MaxHosts]Forecast]("forecasts")
 )
+
+// Rest is what the prompts of a list need beside the first.
+type Rest struct {
+	Prompts int
+	Tokens  int  // of all of them
+	Blocks  int  // full blocks that no earlier prompt of the list has, each counted once
+	Tail    int  // tokens behind the full blocks of a prompt: the most of any
+	Longest int  // tokens of the longest prompt, the first included
+	Guessed bool // some of the lengths are estimated from text
+}
 
 // Asker is who asks, and how urgently.
 type Asker struct {

@@ -36,8 +36,8 @@ type Prompt struct {
 // ErrNoTokenizer is a specialist without a tokenizer: text chunks stand for token blocks.
 var ErrNoTokenizer = errors.New("plugins: no tokenizer")
 
-// tokenize writes Tokens and what is known of their Hashes, or Pieces and Chunks where tokens are not to be had or not worth
-// their price: without a tokenizer, where it fails, and where no replica publishes cache events, since then only our own
+// tokenize writes Tokens and what is known of their Hashes, of the first prompt where there are several, or Pieces and Chunks where
+// tokens are not to be had or not worth their price; a prompt that comes as token ids has its tokens always: without a tokenizer, where it fails, and where no replica publishes cache events, since then only our own
 // chains meet.
 type tokenize struct {
 	named
@@ -65,6 +65,9 @@ func (t *tokenize) Prepare(ctx context.Context, c *routing.Context) error {
 			return ctx.Err()
 		}
 	}
+	if given(c, facts) {
+		return nil
+	}
 	var pieces [][]byte
 	if facts.Pieces != nil {
 		pieces = facts.Pieces()
@@ -72,6 +75,18 @@ func (t *tokenize) Prepare(ctx context.Context, c *routing.Context) error {
 	Pieces.Put(c, pieces)
 	Chunks.Put(c, true)
 	return nil
+}
+
+// given writes the tokens of a prompt that came as token ids; false for any other.
+func given(c *routing.Context, f *routing.Facts) bool {
+	if f.Prompts == nil {
+		return false
+	}
+	tokens, ok := f.Prompts.PromptTokens(0, Tokens.Spare(c)[:0])
+	if ok {
+		Tokens.Put(c, tokens)
+	}
+	return ok
 }
 
 // exactly writes the tokens, and their hashes as far as they come with them; false when there are none.

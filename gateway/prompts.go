@@ -1,0 +1,52 @@
+package gateway
+
+import (
+	"octet/gateway/wire"
+	"octet/routing"
+	"octet/scheduler"
+)
+
+// prompts are a completion's, for the pipeline.
+type prompts struct {
+	*wire.Request
+	pieces [][]byte
+}
+
+// PromptPieces implements routing.Prompts.
+func (p *prompts) PromptPieces(i int) [][]byte {
+	p.pieces = p.PromptWording(i, p.pieces[:0])
+	return p.pieces
+}
+
+// promptsOf returns the prompts of req; nil for a chat.
+func promptsOf(req *wire.Request) routing.Prompts {
+	if req.Kind != wire.Completion {
+		return nil
+	}
+	return &prompts{Request: req}
+}
+
+// sequences is how many answers an engine generates for each prompt of r, side by side.
+func sequences(r *wire.Request) int { return max(r.N, r.BestOf, 1) }
+
+// asked makes r, which is zero, what the Gate is to know of the prompts of req and of how long the answers may be.
+func (f *Footprint) asked(r *scheduler.GateRequest, req *wire.Request) {
+	r.Chain, r.PromptTokens, r.Rest, r.N = f.Chain, f.Tokens-f.Rest.Tokens, f.Rest, sequences(req)
+	r.MaxNew = max(req.MaxTokens, 0)
+}
+
+// promptMember names the member of the body that holds the prompt.
+func (x *exchange) promptMember() string {
+	if x.kind == wire.Completion {
+		return "prompt"
+	}
+	return "messages"
+}
+
+// longest is the tokens of the longest prompt: each has to fit in a context by itself.
+func (f *Footprint) longest() int {
+	if f.Rest.Prompts == 0 {
+		return f.Tokens
+	}
+	return f.Longest
+}
