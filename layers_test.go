@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,8 +21,8 @@ var mayImport = map[string][]string{
 	"routing/plugins":            {"routing", "routing/index", "routing/approx", "routing/fleet", "adapters", "slo", "kvpool"},
 	"routing/events":             {"routing/events/octetkvpb", "routing/index", "kvpool"},
 	"routing/events/enginehash":  {"kvpool"},
-	"routing/events/redisstream": {"routing/events", "routing/index", "kvpool"},
-	"routing/events/natsstream":  {"routing/events", "routing/index", "kvpool"},
+	"routing/events/redisstream": {"internal/redisclient", "routing/events", "routing/index", "kvpool"},
+	"routing/events/natsstream":  {"internal/natsclient", "routing/events", "routing/index", "kvpool"},
 	"routing/events/zmqstream":   {"routing/events", "routing/events/zmtp", "routing/index"},
 	"routing/events/grpcstream":  {"routing/events", "routing/events/octetkvpb", "routing/index", "kvpool"},
 	"classifier/train":           {"classifier/model"},
@@ -31,7 +33,8 @@ var mayImport = map[string][]string{
 	"engine/emulator":            {"engine", "engine/bpe", "engine/chattemplate", "engine/emulator/prose", "engine/emulator/tiny", "scheduler", "kvpool", "routing/events", "routing/index"},
 	"gateway/sse":                {"gateway/wire"},
 	"gateway/front":              {"internal/field", "internal/lifetime", "internal/hangup", "internal/sock"},
-	"calibration/records":        {"calibration"},
+	"calibration/records":        {"calibration", "internal/natsclient", "internal/redisclient"},
+	"gateway/sharedrates":        {"internal/redisclient"},
 	"calibration/judge":          {"calibration"},
 	"examples/geo":               {"routing", "routing/index", "routing/fleet", "routing/plugins"},
 	"gateway": {"gateway/front", "gateway/wire", "gateway/sse", "calibration", "classifier", "routing", "routing/index", "routing/fleet", "scheduler", "kvpool",
@@ -94,5 +97,24 @@ func ours(t *testing.T) (all []pkg) {
 			t.Fatal(err)
 		}
 		all = append(all, p)
+	}
+}
+
+// Libraries that allocate by what a server says are spoken to through one package each, which bounds it.
+func TestClientsOfServersAreMadeInOnePlace(t *testing.T) {
+	for call, room := range map[string]string{"redis.NewClient(": "internal/redisclient/", "nats.Connect(": "internal/natsclient/"} {
+		err := filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, room) {
+				return err
+			}
+			source, err := os.ReadFile(path)
+			if strings.Contains(string(source), call) {
+				t.Errorf("%s calls %s", path, call)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

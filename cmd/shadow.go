@@ -100,7 +100,7 @@ func calibrationRedis(r *config.Redis, name string, length int64) (*records.Redi
 }
 
 func calibrationNATS(n *config.NATS, subject string) records.NATSConfig {
-	return records.NATSConfig{URL: n.URL, Subject: subject, Creds: n.Creds, CA: n.CA}
+	return records.NATSConfig{URL: n.URL, Subject: subject, Creds: n.Creds, CA: n.CA, MaxMessage: int64(n.MaxMessage)}
 }
 
 // digester returns the keyed hash by which records name texts: the same text has the same in every gateway of a cell.

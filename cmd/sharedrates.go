@@ -14,7 +14,7 @@ func (h *house) shareRates(c *config.SharedRates) {
 		return
 	}
 	h.rates = sharedrates.New(sharedrates.Config{
-		Addr: c.Addr, Username: c.Username, Password: c.Password, DB: c.DB, Timeout: c.Timeout,
+		Addr: c.Addr, Username: c.Username, Password: c.Password, DB: c.DB, MaxReply: int64(c.MaxReply), Timeout: c.Timeout,
 		Changed: func(away error) {
 			if away != nil {
 				h.log.Warn("shared rates cannot be asked: each gateway goes by its part of them", "redis", c.Addr, "error", away)

@@ -54,7 +54,9 @@ func consumersOf(cfg *config.Config) (map[string]supply, error) {
 }
 
 func redisConfig(r *config.Redis) (redisstream.Config, error) {
-	c := redisstream.Config{Addr: r.Addr, Username: r.Username, Password: r.Password, Stream: r.Stream, MaxLen: r.MaxLen, Secret: events.Secret(r.Key)}
+	c := redisstream.Config{
+		Addr: r.Addr, Username: r.Username, Password: r.Password, Stream: r.Stream, MaxReply: int64(r.MaxReply), MaxLen: r.MaxLen, Secret: events.Secret(r.Key),
+	}
 	if !r.TLS && r.CA == "" {
 		return c, nil
 	}
@@ -64,7 +66,9 @@ func redisConfig(r *config.Redis) (redisstream.Config, error) {
 }
 
 func natsConfig(n *config.NATS) natsstream.Config {
-	return natsstream.Config{URL: n.URL, Subject: n.Subject, Stream: n.Stream, Creds: n.Creds, CA: n.CA, Secret: events.Secret(n.Key)}
+	return natsstream.Config{
+		URL: n.URL, Subject: n.Subject, Stream: n.Stream, Creds: n.Creds, CA: n.CA, MaxMessage: int64(n.MaxMessage), Secret: events.Secret(n.Key),
+	}
 }
 
 func grpcConfig(g *config.GRPC) (grpcstream.Config, error) {

@@ -32,6 +32,8 @@ type SharedRates struct {
 	DB int `yaml:"db" default:"0" range:"0..1000000"`
 	// Time it may take to answer.
 	Timeout time.Duration `yaml:"timeout" default:"20ms" range:"1ms..10s"`
+	// What one answer of it may take.
+	MaxReply Size `yaml:"max_reply" default:"1MiB" range:"64KiB..1GiB"`
 	// Gateways that share the rates.
 	Gateways int `yaml:"gateways" default:"2" range:"1..10000"`
 }

@@ -68,6 +68,8 @@ type Redis struct {
 	Key string `yaml:"key"`
 	// Entries the stream keeps, about.
 	MaxLen int64 `yaml:"maxlen" default:"100000" range:"100..1000000000"`
+	// What one answer of the server may take; a longer one ends the connection before memory is taken for it.
+	MaxReply Size `yaml:"max_reply" default:"64MiB" range:"16MiB..1GiB"`
 }
 
 // NATS is one JetStream stream with a subject a replica.
@@ -80,10 +82,12 @@ type NATS struct {
 	Stream string `yaml:"stream" default:"OCTET_KV" form:"name"`
 	// Path of a credentials file; empty = none.
 	Creds string `yaml:"creds"`
-	// Path of a PEM file with the roots to trust instead of the system's; for tls:// and wss:// servers.
+	// Path of a PEM file with the roots to trust instead of the system's; for tls:// servers.
 	CA string `yaml:"ca"`
 	// As that of redis: the secret of the seals, in the messages' header Octet-Seal.
 	Key string `yaml:"key"`
+	// What one message of the server may take, headers included; a longer one ends the connection before memory is taken for it.
+	MaxMessage Size `yaml:"max_message" default:"16MiB" range:"9MiB..1GiB"`
 }
 
 // GRPC is a listener for engines that push their events.

@@ -57,7 +57,7 @@ func TestEveryFaultIsNamedWithItsPathCodeAndLine(t *testing.T) {
 		{"no port", "listen: {data: localhost}", `listen.data: bad_address: "localhost" is not host:port (line 3)`},
 		{"a port beyond the last", "listen: {data: 'h:65536'}", `listen.data: bad_address: "65536" is not a port between 0 and 65535 (line 3)`},
 		{"an address to dial without a host", "events: {redis: {addr: ':6379'}}", `events.redis.addr: bad_address: ":6379" names no host (line 3)`},
-		{"another scheme", "events: {nats: {url: 'http://h:4222'}}", "events.nats.url: bad_url: want nats://host:port, or tls, ws or wss (line 3)"},
+		{"another scheme", "events: {nats: {url: 'http://h:4222'}}", "events.nats.url: bad_url: want nats://host:port, or tls://host:port (line 3)"},
 		{"a subject with a hole", "events: {nats: {subject: octet..kv}}", `events.nats.subject: bad_value: "octet..kv" is not a NATS subject such as octet.kv.> (line 3)`},
 		{"no hash", "auth: {tenants: [{name: t, key_sha256: abc}]}", "auth.tenants[0].key_sha256: bad_value: want 64 hex digits, the SHA-256 of the key, found 3 characters (line 3)"},
 

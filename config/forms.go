@@ -147,8 +147,8 @@ func formZMQ(text string) *problem {
 
 func formNATS(text string) *problem {
 	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss" {
-		return wrong(CodeBadURL, "want nats://host:port, or tls, ws or wss")
+	if err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls" {
+		return wrong(CodeBadURL, "want nats://host:port, or tls://host:port")
 	}
 	return urlPort(u)
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"octet/internal/natsclient"
 )
 
 // NATSConfig is a subject of a server. What shall be kept of it is a JetStream's of the operator that covers the subject.
@@ -13,6 +15,8 @@ type NATSConfig struct {
 	Subject string
 	Creds   string // path of a credentials file; "" is none
 	CA      string // path of a PEM file with the roots to trust; "" is the system's
+
+	MaxMessage int64 // bytes of one message that the server may send; 0 is natsclient.DefaultMaxMessage
 }
 
 // NATS publishes records to a subject.
@@ -34,14 +38,8 @@ func NewNATS(cfg NATSConfig) (*NATS, error) {
 const dialTimeout = 5 * time.Second
 
 func (c NATSConfig) dial(options ...nats.Option) (*nats.Conn, error) {
-	options = append(options, nats.Timeout(dialTimeout), nats.Name("octet calibration"))
-	if c.Creds != "" {
-		options = append(options, nats.UserCredentials(c.Creds))
-	}
-	if c.CA != "" {
-		options = append(options, nats.RootCAs(c.CA))
-	}
-	return nats.Connect(c.URL, options...)
+	options = append(options, nats.Name("octet calibration"))
+	return natsclient.Connect(natsclient.Config{URL: c.URL, Creds: c.Creds, CA: c.CA, MaxMessage: c.MaxMessage, Timeout: dialTimeout}, options...)
 }
 
 // Name implements Sink.

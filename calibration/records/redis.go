@@ -2,9 +2,12 @@ package records
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/redis/go-redis/v9"
+
+	"octet/internal/redisclient"
 )
 
 // field is the one of an entry.
@@ -36,8 +39,13 @@ const page = 512
 // Lines reads the whole stream from its start. It ends with the last entry that is there, or with an error.
 func (r *Redis) Lines(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
+		at := int64(page)
 		for from := "-"; ; {
-			entries, err := r.client.XRangeN(ctx, r.stream, from, "+", page).Result()
+			entries, err := r.client.XRangeN(ctx, r.stream, from, "+", at).Result()
+			if errors.Is(err, redisclient.ErrReply) && at > 1 {
+				at /= 2 // too many long ones for one answer
+				continue
+			}
 			if err != nil {
 				yield(nil, err)
 				return
@@ -49,7 +57,7 @@ func (r *Redis) Lines(ctx context.Context) iter.Seq2[[]byte, error] {
 				}
 				from = "(" + e.ID
 			}
-			if len(entries) < page {
+			if int64(len(entries)) < at {
 				return
 			}
 		}

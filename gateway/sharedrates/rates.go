@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-redis/redis_rate/v10"
 	"github.com/redis/go-redis/v9"
+
+	"octet/internal/redisclient"
 )
 
 // ErrAway is what Take and Spend return while Redis cannot be asked. Callers go by what they know themselves.
@@ -23,6 +25,7 @@ type Config struct {
 	Password string
 	DB       int
 	Prefix   string           // octet: before each bucket's name
+	MaxReply int64            // 1 MiB: bytes of one answer
 	Timeout  time.Duration    // 20 ms for one question
 	Retry    time.Duration    // 1 s without questions after a failure
 	Changed  func(away error) // told when Redis goes away and, with nil, when it is back; nil tells nobody
@@ -44,13 +47,16 @@ func New(c Config) *Rates {
 	if c.Retry <= 0 {
 		c.Retry = time.Second
 	}
+	if c.MaxReply <= 0 {
+		c.MaxReply = 1 << 20
+	}
 	if c.Prefix == "" {
 		c.Prefix = "octet:"
 	}
-	client := redis.NewClient(&redis.Options{
-		Addr: c.Addr, Username: c.Username, Password: c.Password, DB: c.DB, MaxRetries: -1, ContextTimeoutEnabled: true,
+	client := redisclient.New(redis.Options{
+		Addr: c.Addr, Username: c.Username, Password: c.Password, DB: c.DB,
 		DialTimeout: c.Timeout, ReadTimeout: c.Timeout, WriteTimeout: c.Timeout,
-	})
+	}, c.MaxReply)
 	return &Rates{cfg: c, client: client, limiter: redis_rate.NewLimiter(client)}
 }
 

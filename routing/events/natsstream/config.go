@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"octet/internal/natsclient"
 	"octet/routing/events"
 )
 
@@ -44,6 +45,8 @@ type Config struct {
 
 	Key    events.SealKey // what the publisher's messages are sealed with; "" seals none
 	Secret events.Secret  // what the consumer wants seals by; "" wants none
+
+	MaxMessage int64 // bytes of one message that the server may send; 0 is natsclient.DefaultMaxMessage
 
 	MaxMsgs  int64 // messages that a stream created here keeps; 0 is DefaultMaxMsgs
 	MaxBytes int64 // bytes that it keeps; 0 is DefaultMaxBytes
@@ -99,16 +102,10 @@ func (c Config) base() string {
 // only where trying again would not help.
 func (c Config) dial(options ...nats.Option) (*nats.Conn, error) {
 	options = append(options,
-		nats.Timeout(dialTimeout), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.IgnoreAuthErrorAbort(),
+		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.IgnoreAuthErrorAbort(),
 		nats.CustomReconnectDelay(redialDelay),
 	)
-	if c.Creds != "" {
-		options = append(options, nats.UserCredentials(c.Creds))
-	}
-	if c.CA != "" {
-		options = append(options, nats.RootCAs(c.CA))
-	}
-	conn, err := nats.Connect(c.URL, options...)
+	conn, err := natsclient.Connect(natsclient.Config{URL: c.URL, Creds: c.Creds, CA: c.CA, MaxMessage: c.MaxMessage, Timeout: dialTimeout}, options...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}

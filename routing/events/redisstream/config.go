@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"octet/internal/redisclient"
 	"octet/routing/events"
 )
 
@@ -37,6 +37,7 @@ type Config struct {
 	Password string
 	TLS      *tls.Config // nil speaks plain TCP
 	Stream   string      // the key; "" is DefaultStream
+	MaxReply int64       // bytes of one reply; 0 is redisclient.DefaultMaxReply
 	MaxLen   int64       // entries that the publisher lets the stream keep, about; 0 is DefaultMaxLen
 
 	Publisher string         // whom the publisher's entries name; "" is events.HostName
@@ -66,16 +67,10 @@ func (c Config) filled() (Config, error) {
 	return c, nil
 }
 
-// Client returns a client of at most conns connections that tries nothing twice: its callers do. It connects when first used, and
-// leaves nothing behind once it is closed.
+// Client returns a client of at most conns connections, see redisclient.New.
 func (c Config) Client(conns int) *redis.Client {
-	o := &redis.Options{
-		Addr: c.Addr, Username: c.Username, Password: c.Password, TLSConfig: c.TLS,
-		PoolSize: conns, MaxRetries: -1, DialerRetries: 1,
-		DialTimeout: dialTimeout, ReadTimeout: replyTimeout, WriteTimeout: replyTimeout, ContextTimeoutEnabled: true,
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-		DisableIdentity:          true,
-	}
-	o.Dialer = orDead(redis.NewDialer(o))
-	return redis.NewClient(o)
+	return redisclient.New(redis.Options{
+		Addr: c.Addr, Username: c.Username, Password: c.Password, TLSConfig: c.TLS, PoolSize: conns,
+		DialTimeout: dialTimeout, ReadTimeout: replyTimeout, WriteTimeout: replyTimeout,
+	}, c.MaxReply)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"octet/internal/redisclient"
 	"octet/routing/events"
 )
 
@@ -52,7 +53,7 @@ func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
 		}
 		<-closed
 	}()
-	r := reader{Consumer: c, client: client, lane: lane, cursor: start}
+	r := reader{Consumer: c, client: client, lane: lane, cursor: start, count: readCount}
 	for wait := events.NewBackoff(); ctx.Err() == nil; {
 		if err := r.step(ctx); err != nil {
 			c.meter.Failed()
@@ -72,6 +73,7 @@ type reader struct {
 	client *redis.Client
 	lane   events.Carrier
 	cursor string // id of the last entry that was read
+	count  int64  // entries that are asked for: fewer after an answer that was too long, until one comes
 	check  bool   // the server may be another one now: look where its stream ends before reading on
 }
 
@@ -89,10 +91,15 @@ func (r *reader) step(ctx context.Context) error {
 		r.check = true // a quiet stream may be a deleted one
 		return nil
 	}
+	if errors.Is(err, redisclient.ErrReply) && r.shorten(ctx) {
+		r.meter.Failed()
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("redisstream: reading %s: %w", r.config.Stream, err)
 	}
 	r.meter.Up()
+	r.count = min(2*r.count, readCount)
 	for _, s := range streams {
 		for _, entry := range s.Messages {
 			r.take(entry)
@@ -107,9 +114,34 @@ func (r *reader) read(ctx context.Context) ([]redis.XStream, error) {
 	ctx, cancel := context.WithTimeout(ctx, readBlock+replyTimeout)
 	defer cancel()
 	return r.client.XRead(ctx, &redis.XReadArgs{
-		Streams: []string{r.config.Stream, r.cursor}, Count: readCount, Block: readBlock,
+		Streams: []string{r.config.Stream, r.cursor}, Count: r.count, Block: readBlock,
 	}).Result()
 }
+
+// shorten asks for less after an answer beyond its bounds. A single entry that is too long is no batch: it is passed over by its id,
+// where the server tells it. It reports whether another answer is to be expected now.
+func (r *reader) shorten(ctx context.Context) bool {
+	if r.count > 1 {
+		r.count /= 2
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
+	defer cancel()
+	after := "(" + r.cursor
+	if r.cursor == start {
+		after = "-"
+	}
+	id, err := r.client.Eval(ctx, nextID, []string{r.config.Stream}, after).Text()
+	if err != nil || !before(r.cursor, id) {
+		return false
+	}
+	r.cursor = id
+	r.meter.Skipped()
+	return true
+}
+
+// nextID is a script that returns the id of the entry after one, without what it holds.
+const nextID = `local e = redis.call('XRANGE', KEYS[1], ARGV[1], '+', 'COUNT', 1); return e[1] and e[1][1]`
 
 // rewind sets the cursor back to the start when the stream ends before it, or is not there: then it is not the one that the
 // cursor was read from.
