@@ -87,7 +87,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	}
 	h := &house{
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
-		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg))),
+		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval)),
 		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)), outcomes: newOutcomes(),
 		residents: map[string]*resident{}, boards: map[string]board{}, identities: newIdentities(), web: newWeb(),
 	}

@@ -54,8 +54,11 @@ type Limits struct {
 	MaxAttempts int `yaml:"max_attempts" default:"3" range:"1..16"`
 	// Times that one stream whose engine died after its first byte goes on at another replica, where its text is enough to; 0 = never.
 	Continuations int `yaml:"continuations" default:"2" range:"0..16"`
-	// Share of all requests that may be retries; a stream that goes on elsewhere is one.
+	// Share of the last minute's requests, or of those in flight where they are more, that retries may be; a stream that goes on
+	// elsewhere is one. Free are retries where no engine has worked, and one for each request that an engine's death struck.
 	RetryBudget float64 `yaml:"retry_budget" default:"0.10" range:"0..1"`
+	// Retries within a minute that are allowed however few requests there are.
+	RetryBurst int `yaml:"retry_burst" default:"10" range:"0..1000000"`
 	// Receipts kept in memory for each tenant, oldest dropped first.
 	Receipts int `yaml:"receipts" default:"10000" range:"0..10000000"`
 	// Idempotency keys remembered for each tenant, oldest dropped first.

@@ -67,6 +67,8 @@ type Fleet struct {
 	UnhealthyAfter int `yaml:"unhealthy_after" default:"2" range:"1..100"`
 	// Good probes in a row that make it healthy again.
 	HealthyAfter int `yaml:"healthy_after" default:"1" range:"1..100"`
+	// Time between two deaths of one engine after which the requests that it had in flight go on beside the retry budget.
+	DeathInterval time.Duration `yaml:"death_interval" default:"10s" range:"10ms..1h"`
 	// The availability breaker of each replica.
 	Breaker Breaker `yaml:"breaker"`
 }

@@ -42,7 +42,7 @@ var causes = [...]struct {
 	{errDrained, byGateway},
 	{errAbandoned, byGateway},
 	{errHandover, byGateway}, // of another replica, whose own turn ends by itself
-	{errNoBudget, byGateway},
+	{routing.ErrNoBudget, byGateway},
 	{scheduler.ErrRefused, byGateway},
 	{routing.ErrNotTried, byGateway},
 	{fleet.ErrBreakerOpen, byGateway},

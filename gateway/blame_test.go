@@ -41,7 +41,7 @@ func TestBlameGoesByWhoCouldHaveCausedIt(t *testing.T) {
 		{"drained", errDrained, byGateway, fleet.Cancelled},
 		{"abandoned", errAbandoned, byGateway, fleet.Cancelled},
 		{"the engine beside it failed", errHandover, byGateway, fleet.Cancelled},
-		{"no budget", errNoBudget, byGateway, fleet.Cancelled},
+		{"no budget", routing.ErrNoBudget, byGateway, fleet.Cancelled},
 		{"the Gate refused", &scheduler.Refusal{Reason: scheduler.ErrQueueFull}, byGateway, fleet.Cancelled},
 		{"no place for a stream that goes on", errNoPlace, byGateway, fleet.Cancelled},
 		{"not tried", fmt.Errorf("%w: slot 1", routing.ErrNotTried), byGateway, fleet.Cancelled},

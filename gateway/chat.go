@@ -86,7 +86,7 @@ func (x *exchange) run(kind wire.Kind) error {
 	if err := x.read(kind); err != nil { // the body, once
 		return err
 	}
-	x.s.retries.earn()
+	x.s.retries.earn(x.arrival)
 	if err := x.claimKey(); err != nil { // Idempotency-Key
 		return err
 	}
@@ -306,6 +306,3 @@ func (x *exchange) cost() int {
 	}
 	return x.prompt.Tokens + x.handedOut
 }
-
-// mayRetry says whether another replica may be tried after a failure: for free where no engine has worked, else on the budget.
-func (x *exchange) mayRetry() bool { return !x.started && (x.free || x.s.retries.take()) }

@@ -38,7 +38,6 @@ func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	if x.stream && (err == nil || errors.Is(err, errPreempted) && x.unfinished()) {
 		return nil
 	}
-	x.free = x.free || errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrLocal) // nothing was sent
 	x.settle(err)
 	if err == nil || x.started {
 		return err

@@ -94,25 +94,6 @@ func TestAnErrorIsOneLineOfJSON(t *testing.T) {
 	}
 }
 
-func TestTheRetryBudgetIsAShareOfRequests(t *testing.T) {
-	b := newRetryBudget(0.1)
-	for b.take() {
-	}
-	for range 95 {
-		b.earn()
-	}
-	n := 0
-	for b.take() {
-		n++
-	}
-	if n != 9 {
-		t.Errorf("95 requests paid for %d retries, want 9", n)
-	}
-	if none := newRetryBudget(0); none.take() {
-		t.Error("a budget of zero paid for a retry")
-	}
-}
-
 func TestReceiptsForgetTheOldestOfTheirTenantOnly(t *testing.T) {
 	rs := newReceipts(3)
 	for i := range 5 {

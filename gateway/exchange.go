@@ -65,6 +65,10 @@ type exchange struct {
 	takeovers int              // attempts to go on with a stream whose engine died
 	died      index.HostBitmap // replicas whose engines died under this stream
 	free      bool             // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
+	struck    bool             // it failed as its engine died
+	spared    bool             // one that did has been followed by another beside the retry budget
+	busy      bool             // its engine refused it as one too many
+	forsaken  string           // why a stream whose engine died found no other: elsewhere | budget; "" while it has not
 	elsewhere bool             // a second choice may answer: a long wait is offered back for it
 	predicted int              // tokens of the prompt that the index believes the replica to hold
 	preempted int              // times that a place was given back

@@ -19,7 +19,7 @@ var (
 	bytesDesc    = prometheus.NewDesc("octet_index_bytes", "Memory of the index, about.", nil, nil)
 	evictedDesc  = prometheus.NewDesc("octet_index_evicted_blocks_total", "Blocks that the index forgot to make room for others.", nil, nil)
 	openDesc     = prometheus.NewDesc("octet_open_requests", "Requests being answered.", nil, nil)
-	budgetDesc   = prometheus.NewDesc("octet_retry_budget", "Retries that may be made now.", nil, nil)
+	budgetDesc   = prometheus.NewDesc("octet_retry_budget", "Retries that may be made now beside those that are free: of the last minute's requests, or those in flight, a share, less the retries of that minute.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -41,7 +41,7 @@ func (g gauges) Collect(out chan<- prometheus.Metric) {
 	emit(out, bytesDesc, float64(st.Bytes))
 	out <- prometheus.MustNewConstMetric(evictedDesc, prometheus.CounterValue, float64(st.Evicted))
 	emit(out, openDesc, float64(g.s.open.Load()))
-	emit(out, budgetDesc, float64(g.s.retries.level.Load())/1000)
+	emit(out, budgetDesc, float64(g.s.retries.left(g.s.now())))
 }
 
 func (g gauges) replica(out chan<- prometheus.Metric, rep *Replica) {

@@ -13,6 +13,8 @@ type Metrics struct {
 	errors   *prometheus.CounterVec   // code
 	attempts *prometheus.CounterVec   // specialist, outcome: failed attempts
 	resumed  *prometheus.CounterVec   // specialist, outcome: complete | failed
+	retries  *prometheus.CounterVec   // by
+	lost     *prometheus.CounterVec   // specialist, why
 	intents  *prometheus.HistogramVec // intent
 	each     *specialists
 	panics   prometheus.Counter
@@ -34,6 +36,8 @@ func NewMetrics(version, commit, buildRef string) *Metrics {
 		errors:   counters("octet_errors_total", "Requests that ended in a typed error, by code.", "code"),
 		attempts: counters("octet_attempts_failed_total", "Attempts on a replica that failed, by the code they would end in.", "specialist", "outcome"),
 		resumed:  counters("octet_continued_total", "Streams that went on at another replica after their engine died, by how they ended.", "specialist", "outcome"),
+		retries:  counters("octet_retries_total", "Retries, by what paid for them: free | death | budget; refused were not made.", "by"),
+		lost:     counters("octet_streams_lost_total", "Streams that ended with their engine after the first byte: kind cannot go on from its text | budget | attempts | elsewhere no other took it.", "specialist", "why"),
 		intents:  histograms("octet_intent_duration_seconds", "Arrival to the end of the answer, by declared intent.", latency[:], "intent"),
 		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "octet_panics_total", Help: "Requests that ended in a panic of ours."}),
 	}
@@ -42,7 +46,7 @@ func NewMetrics(version, commit, buildRef string) *Metrics {
 	m.judged = counters("octet_shadow_judge_total", "Comparisons that a judge was asked about: ok, or why it has no say.", "outcome")
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octet_build_info", Help: "1, by what was built."}, []string{"version", "commit", "build_ref"})
 	info.WithLabelValues(version, commit, buildRef).Set(1)
-	m.registry.MustRegister(m.each, m.errors, m.attempts, m.resumed, m.intents, m.panics, m.shadows, m.compared, m.judged, info)
+	m.registry.MustRegister(m.each, m.errors, m.attempts, m.resumed, m.retries, m.lost, m.intents, m.panics, m.shadows, m.compared, m.judged, info)
 	return m
 }
 

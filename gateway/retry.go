@@ -1,45 +1,98 @@
 package gateway
 
-import "sync/atomic"
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
 
-// retryBudget bounds retries to a share of requests, over the whole gateway: when everything fails, retries must not double
-// the load. It is a bucket in thousandths of a retry: each request adds share, each retry takes one.
+// retryBudget bounds the retries of the whole gateway: when everything fails, they must not double the load. Within a minute they
+// are at most a share of its requests, or of the requests in flight where those are more; a few are always allowed.
+// Not on the budget is what costs no engine anything, and what an engine's death struck: see mayTry.
 type retryBudget struct {
-	share atomic.Int64 // thousandths added by each request
-	level atomic.Int64 // thousandths
+	open  *atomic.Int64 // requests in flight
+	share atomic.Int64  // thousandths of a retry for each request
+	burst atomic.Int64  // retries within a minute that any gateway may make
+
+	newest atomic.Int64 // number of the span that counts now
+	spans  [retrySpans]retrySpan
+	mu     sync.Mutex // of what looks at several spans
 }
 
-// reserve is what the bucket holds at most, and starts with: a quiet gateway may retry that often in a row.
-const reserve = 10_000
+// retrySpan counts a part of the last minute.
+type retrySpan struct{ requests, retries atomic.Int64 }
 
-func newRetryBudget(share float64) *retryBudget {
-	b := &retryBudget{}
-	b.setShare(share)
-	if share > 0 {
-		b.level.Store(reserve)
+// A minute and the span that has just begun are counted in so many spans of so many seconds.
+const (
+	retrySpans  = 13
+	spanSeconds = 5
+)
+
+func newRetryBudget(open *atomic.Int64) *retryBudget { return &retryBudget{open: open} }
+
+func (b *retryBudget) set(share float64, burst int) {
+	b.share.Store(int64(share * 1000))
+	b.burst.Store(int64(burst))
+}
+
+// earn counts a request that came at a time.
+func (b *retryBudget) earn(at time.Time) { b.span(at).requests.Add(1) }
+
+// span returns what counts at a time that is about now.
+func (b *retryBudget) span(at time.Time) *retrySpan {
+	n := at.Unix() / spanSeconds
+	if newest := b.newest.Load(); n <= newest {
+		n = newest
+	} else {
+		b.turn(n)
 	}
-	return b
+	return &b.spans[n%retrySpans]
 }
 
-func (b *retryBudget) setShare(share float64) { b.share.Store(int64(share * 1000)) }
-
-// earn adds one request's share.
-func (b *retryBudget) earn() {
-	share := b.share.Load()
-	if share > 0 && b.level.Load() < reserve && b.level.Add(share) > reserve {
-		b.level.Store(reserve)
+// turn forgets the spans that are older than a minute in span n.
+func (b *retryBudget) turn(n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := max(b.newest.Load()+1, n-retrySpans+1); i <= n; i++ {
+		s := &b.spans[i%retrySpans]
+		s.requests.Store(0)
+		s.retries.Store(0)
+		b.newest.Store(i)
 	}
 }
 
-// take spends one retry if the bucket holds one.
-func (b *retryBudget) take() bool {
-	for {
-		have := b.level.Load()
-		if have < 1000 {
-			return false
-		}
-		if b.level.CompareAndSwap(have, have-1000) {
-			return true
-		}
-	}
+// left returns how many retries may be made now.
+func (b *retryBudget) left(now time.Time) int64 {
+	b.span(now)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rest()
 }
+
+// rest needs b.mu.
+func (b *retryBudget) rest() int64 {
+	share, requests, retries := b.share.Load(), int64(0), int64(0)
+	if share == 0 {
+		return 0
+	}
+	for i := range b.spans {
+		requests += b.spans[i].requests.Load()
+		retries += b.spans[i].retries.Load()
+	}
+	return max(0, max(b.burst.Load(), share*max(requests, b.open.Load())/1000)-retries)
+}
+
+// take spends one retry if one is left.
+func (b *retryBudget) take(now time.Time) bool {
+	s := b.span(now)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rest() < 1 {
+		return false
+	}
+	s.retries.Add(1)
+	return true
+}
+
+// note counts a retry that was made beside the budget and leaves less of it to others.
+func (b *retryBudget) note(now time.Time) { b.span(now).retries.Add(1) }

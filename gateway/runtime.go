@@ -246,7 +246,8 @@ type Limits struct {
 	MaxStreams       int
 	MaxAttempts      int
 	Continuations    int     // of one stream, after engines that died
-	RetryBudget      float64 // retries as a share of requests
+	RetryBudget      float64 // retries as a share of a minute's requests, or of those in flight
+	RetryBurst       int     // retries within a minute, however few requests there are
 	BodyTimeout      time.Duration
 	AnswerTimeout    time.Duration // of a unary answer
 	MaxQueueWait     time.Duration // at a replica's Gate

@@ -99,14 +99,15 @@ type Server struct {
 func New(rt *Runtime, o Options) *Server {
 	s := &Server{
 		front: o.Front, log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, verifier: o.Verifier, adminToken: o.AdminToken, adminHosts: o.AdminHosts, pprof: o.Pprof, reload: o.Reload, now: o.Now, probation: o.Probation,
-		receipts: newReceipts(o.Receipts), idempotency: newIdempotency(o.Keys), retries: newRetryBudget(rt.Limits.RetryBudget),
+		receipts: newReceipts(o.Receipts), idempotency: newIdempotency(o.Keys),
 	}
+	s.retries = newRetryBudget(&s.open)
 	s.since = func(t time.Time) time.Duration { return s.now().Sub(t) }
 	if s.now == nil {
 		s.now, s.since, s.ownClock = time.Now, time.Since, true // time.Since asks one clock, not two
 	}
 	s.began = s.now().Add(-time.Hour)
-	s.again = s.retries.take
+	s.again = func() bool { return s.retries.take(s.now()) }
 	s.cutOff, s.cut = context.WithCancelCause(context.Background())
 	if s.probation == nil {
 		s.probation = slo.NewProbation()
@@ -127,7 +128,7 @@ func (s *Server) Serve(rt *Runtime) {
 			s.adjust(sp, sp.Load.State()) // a new one begins at Normal, whatever the one before had set
 		}
 	}
-	s.retries.setShare(rt.Limits.RetryBudget)
+	s.retries.set(rt.Limits.RetryBudget, rt.Limits.RetryBurst)
 	s.conversations.resize(rt.Stickiness.Conversations)
 	s.runtime.Store(rt)
 }

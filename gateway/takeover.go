@@ -12,8 +12,6 @@ import (
 	"octet/scheduler"
 )
 
-var errNoBudget = errors.New("no retry budget left")
-
 // errNoPlace is a replica that had no place in the time that an engine has for a first token.
 var errNoPlace error = &scheduler.Refusal{Reason: scheduler.ErrQueueFull, Detail: "no place in time for a stream that goes on"}
 
@@ -43,7 +41,27 @@ func (x *exchange) moveOn(died error) error {
 	case x.ctx.Err() != nil:
 		return cause(x.ctx, err)
 	}
+	x.forsaken = "elsewhere"
+	if errors.Is(err, routing.ErrNoBudget) {
+		x.forsaken = "budget"
+	}
 	return fmt.Errorf("%w; going on elsewhere: %v", died, err) //nolint:errorlint // what befell the stream is the first
+}
+
+// countLost counts a stream that ends because its engine failed, by why it does not go on.
+func (x *exchange) countLost(err error) {
+	if !x.started || x.scanner.Done() || causeOf(err) != byReplica {
+		return
+	}
+	why := x.forsaken
+	switch {
+	case why != "":
+	case x.cont == nil || x.takeovers < x.rt.Limits.Continuations:
+		why = "kind"
+	default:
+		why = "attempts"
+	}
+	x.s.metrics.lost.WithLabelValues(x.sp.Name, why).Inc()
 }
 
 // takeover is the Dispatcher of a stream that goes on elsewhere.
@@ -65,11 +83,11 @@ func (t *takeover) run() error {
 		x.prompt.Tokens, x.prompt.Exact = prompt.Tokens, true
 	}
 	x.protocol.Forget()
-	if !x.s.retries.take() {
-		return errNoBudget
+	if !x.mayTry() {
+		return routing.ErrNoBudget
 	}
 	last := routing.Plan{Steps: plan.Steps[len(plan.Steps)-1:]}
-	bounds := routing.Bounds{MaxAttempts: x.rt.Limits.Continuations - x.takeovers, Budget: func() bool { return x.free || x.s.retries.take() }}
+	bounds := routing.Bounds{MaxAttempts: x.rt.Limits.Continuations - x.takeovers, Budget: x.mayTry}
 	return routing.SequentialExecutor(bounds).Execute(x.ctx, last, t)
 }
 

@@ -75,6 +75,7 @@ func (x *exchange) settle(err error) {
 	if t.rep == nil {
 		return
 	}
+	x.learns(err)
 	t.leave()
 	verdict := verdictOf(err)
 	if t.unasked && err == nil {
@@ -111,6 +112,7 @@ func (x *exchange) follows(err error) error {
 		case x.outlives(err):
 			err = x.moveOn(err)
 		default:
+			x.countLost(err)
 			x.settle(err)
 			return err
 		}

@@ -15,6 +15,8 @@ var (
 	// ErrNotTried: nothing was sent (an open breaker, a replica that went away). The next in rank is up, and neither the
 	// attempts nor the budget are charged.
 	ErrNotTried = errors.New("routing: not tried")
+	// ErrNoBudget: another replica was not tried because Bounds.Budget does not allow it. An Executor wraps it, beside the last error.
+	ErrNoBudget = errors.New("routing: no retry budget left")
 )
 
 // ErrSkipped is what Execute returns when a step of policy Skip failed and no step came after it: nothing was served.
@@ -87,7 +89,7 @@ func (b Bounds) run(ctx context.Context, s Step, d Dispatcher) (err error) {
 	attempts, granted := 0, true // granted: the next attempt is paid for
 	for _, to := range s.Ranked {
 		if !granted && !b.afford() {
-			return fmt.Errorf("no retry budget left: %w", err)
+			return fmt.Errorf("%w: %w", ErrNoBudget, err)
 		}
 		granted = true
 		last := err

@@ -72,7 +72,7 @@ func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, er
 		return nil, ended(ctx)
 	}
 	o := order{r, begin, momentOf(r.At)}
-	sent := false
+	var sent error // why a kept connection was lost with the request; nil: it was not
 	for idle := c.idle(); idle != nil; idle = c.idle() {
 		resp, err := c.exchange(ctx, idle, &o)
 		if err == nil {
@@ -85,13 +85,13 @@ func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, er
 		if !errors.As(err, &gone) {
 			return nil, err
 		}
-		if sent = gone.sent; sent && r.Again != nil && !r.Again() {
-			return nil, err
+		if gone.sent {
+			sent = err
 		}
 		break
 	}
-	resp, err := c.anew(ctx, &o)
-	if sent && errors.Is(err, engine.ErrConnect) {
+	resp, err := c.anew(ctx, &o, sent)
+	if sent != nil && errors.Is(err, engine.ErrConnect) {
 		err = fmt.Errorf("%w: the engine went away with the request, and then: %v", engine.ErrReset, err) //nolint:errorlint // it must not match ErrConnect: something was sent
 	}
 	return answer(resp, err)
@@ -116,11 +116,16 @@ func (c *Client) idle() *conn {
 	}
 }
 
-// anew is an exchange on a new connection.
-func (c *Client) anew(ctx context.Context, o *order) (*Response, error) {
+// anew is an exchange on a new connection. Of a request that was lost with another before, the engine that can be reached may
+// have begun on it, so o.Again decides: where it does not allow it, lost is returned.
+func (c *Client) anew(ctx context.Context, o *order, lost error) (*Response, error) {
 	cn, err := c.dial(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if lost != nil && o.Again != nil && !o.Again() {
+		cn.close()
+		return nil, lost
 	}
 	o.at = now()
 	return c.exchange(ctx, cn, o)

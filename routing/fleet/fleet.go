@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/zeebo/xxh3"
 
@@ -25,7 +26,9 @@ var (
 type Fleet struct {
 	config Breaker
 	states states
-	snaps  atomic.Pointer[map[string]*Snapshot] // by specialist; replaced whole
+
+	deathEvery time.Duration                        // between two deaths of a replica's engine that count
+	snaps      atomic.Pointer[map[string]*Snapshot] // by specialist; replaced whole
 
 	mu       sync.Mutex
 	replicas map[string]*Replica // by name; guarded by mu
@@ -40,9 +43,12 @@ type Option func(*Fleet)
 // WithBreaker sets the availability breakers' parameters; zero fields keep their defaults.
 func WithBreaker(b Breaker) Option { return func(f *Fleet) { f.config = b } }
 
+// WithDeathInterval sets the least time between two deaths of an engine that count: see Flight.Struck. The default is 10 s.
+func WithDeathInterval(d time.Duration) Option { return func(f *Fleet) { f.deathEvery = d } }
+
 // New returns an empty Fleet.
 func New(options ...Option) *Fleet {
-	f := &Fleet{replicas: map[string]*Replica{}, pools: map[string]*pool{}, views: map[string]*View{}, changed: make(chan struct{})}
+	f := &Fleet{deathEvery: 10 * time.Second, replicas: map[string]*Replica{}, pools: map[string]*pool{}, views: map[string]*View{}, changed: make(chan struct{})}
 	for _, o := range options {
 		o(f)
 	}

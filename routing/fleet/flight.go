@@ -78,6 +78,7 @@ func (f *Flight) FirstToken(now time.Time) {
 	f.replica.prefills.done(f.prefill, now)
 	if f.begun {
 		f.replica.pace.firstToken(f.ahead, now.Sub(f.began))
+		f.replica.deaths.lives(f.began)
 	}
 }
 

@@ -7,8 +7,9 @@ type watch struct {
 	wake      chan struct{} // buffered 1: asks for a probe soon
 }
 
-// OnSuccess says that the replica answered as it should. It costs two atomic loads while all is well.
+// OnSuccess says that the replica answered as it should. It costs three atomic loads while all is well.
 func (r *Replica) OnSuccess() {
+	r.busy.idle()
 	if r.streak.Load() != 0 || !r.Healthy() {
 		r.hear(true)
 	}

@@ -24,6 +24,8 @@ type Replica struct {
 	source  atomic.Pointer[func() Load]
 	sampled sampled
 	pace    pace
+	deaths  deaths
+	busy    busy
 	key     uint64                // see Key
 	watch   atomic.Pointer[watch] // nil while no Monitor watches
 
@@ -35,7 +37,7 @@ type Replica struct {
 // newReplica needs f.mu.
 func newReplica(s Spec, f *Fleet) *Replica {
 	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{}), key: xxh3.HashString(s.Name)}
-	r.breaker = newBreaker(f.config, r)
+	r.breaker, r.deaths.every = newBreaker(f.config, r), f.deathEvery
 	return r
 }
 

@@ -1,0 +1,43 @@
+package fleet
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// A replica that refuses a request as one too many is busy for as long as it says, at least leastBusy, and twice as long each time
+// that it says so without having answered any, up to mostBusy.
+const (
+	leastBusy = time.Second
+	mostBusy  = 32 * time.Second
+)
+
+// busy is when a replica last said that it takes no more requests.
+type busy struct {
+	until atomic.Int64 // unix nanoseconds; 0 is not busy
+	times atomic.Int64 // since the last answer
+}
+
+// OnBusy says that the replica refused a request for want of room, and asked to be left alone for a time; 0 is unknown.
+func (r *Replica) OnBusy(now time.Time, after time.Duration) {
+	if r.Busy(now) {
+		return
+	}
+	times := r.busy.times.Add(1)
+	again := min(leastBusy<<min(times-1, 5), mostBusy)
+	r.busy.until.Store(now.Add(max(after, again)).UnixNano())
+}
+
+// Busy reports whether the replica has said lately that it takes no more requests.
+func (r *Replica) Busy(now time.Time) bool {
+	until := r.busy.until.Load()
+	return until != 0 && now.UnixNano() < until
+}
+
+// idle forgets that the replica was busy.
+func (b *busy) idle() {
+	if b.times.Load() != 0 {
+		b.times.Store(0)
+		b.until.Store(0)
+	}
+}
