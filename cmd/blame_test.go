@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -66,7 +67,10 @@ func TestAParameterOpensNoBreaker(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	w.fault("systems-0", `{"kind":"overrun","k":40,"times":20}`)
 	for range 20 {
-		w.post("/v1/chat/completions", streamed(systems))
+		_, answer := w.post("/v1/chat/completions", streamed(systems), "X-Request-Id", "one")
+		if s := readStream(bytes.NewReader(answer)); !s.done || s.text != indexText("one", 12) || !bytes.Contains(answer, []byte(`"finish_reason":"length"`)) {
+			t.Fatalf("%+v in %s", s, answer)
+		}
 	}
 	if rep, _ := w.house.fleet.Find("systems-0"); rep.State() != "closed" {
 		t.Errorf("the breaker is %s", rep.State())

@@ -3,14 +3,15 @@ package engine
 // Kind says what one kind of engine offers and accepts. Code that depends on the kind of an engine asks for a field of it
 // and does not compare names.
 type Kind struct {
-	Name string // as the configuration spells it
+	Name    string // as the configuration spells it
+	Streams Streams
 }
 
 // kinds is the one table of engine kinds.
 var kinds = [...]Kind{
-	{Name: "vllm"},
-	{Name: "sglang"},
-	{Name: "llamacpp"},
+	{Name: "vllm", Streams: Streams{Counted: CountsUsage, Chats: true, Completions: true}},
+	{Name: "sglang", Streams: Streams{Counted: CountsUsage, Completions: true}},
+	{Name: "llamacpp", Streams: Streams{Counted: CountsTimings, Completions: true}},
 	{Name: "openai"},
 }
 

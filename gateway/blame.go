@@ -49,7 +49,6 @@ var causes = [...]struct {
 	{engine.ErrLocal, byGateway},
 
 	{errMistaken, byRequest},
-	{errOverrun, byRequest}, // the engine obeyed a parameter that asks for more
 	{errLongAnswer, byRequest},
 	{sse.ErrEventTooLarge, byRequest},
 

@@ -55,7 +55,6 @@ func TestBlameGoesByWhoCouldHaveCausedIt(t *testing.T) {
 		{"422", refused(422), byRequest, fleet.Succeeded},
 		{"400 as the first event", said("400", "BadRequestError"), byRequest, fleet.Succeeded},
 		{"a type alone as the first event", said("", "invalid_request_error"), byRequest, fleet.Succeeded},
-		{"more tokens than asked for", errOverrun, byRequest, fleet.Cancelled},
 		{"an answer over response_bytes", fmt.Errorf("%w has more", errLongAnswer), byRequest, fleet.Cancelled},
 		{"an event over event_bytes", broke(fmt.Errorf("%w: 2 MiB", sse.ErrEventTooLarge)), byRequest, fleet.Cancelled},
 		{"429", refused(429), byLoad, fleet.Cancelled},

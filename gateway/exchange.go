@@ -80,7 +80,7 @@ type exchange struct {
 	status     int
 	handedOut  int // tokens that reached the client
 	maxTokens  int // that were asked for; below 0 is unbounded
-	most       int // events of output that a stream's engine may send; 0 is unbounded
+	most       int // tokens of each choice that a stream's client may get; 0 is unbounded
 	out        outbox
 	came       time.Duration // from arrival until the events at hand came; 0 is not known yet
 	wrote      time.Duration // until those before came

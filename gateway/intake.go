@@ -214,15 +214,6 @@ func (l *Limits) ofBody() wire.Limits {
 	}
 }
 
-// mostOutput bounds the events of output in a stream of answers to r: an engine sends one for a token, or for several. 0 is
-// unbounded: a tool call's token may be several events, and an echo is none of the answer's.
-func mostOutput(r *wire.Request) int {
-	if r.MaxTokens <= 0 || r.Tools || r.Echo {
-		return 0
-	}
-	return r.MaxTokens * max(r.N, r.BestOf, 1) * max(r.Prompts(), 1)
-}
-
 // requestID returns given when it is well formed, else a new one.
 func requestID(given string, fresh func() string) string {
 	if id := givenID(given); id != "" {

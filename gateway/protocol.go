@@ -48,7 +48,7 @@ type Hop struct {
 	Handed  bool           // the last step's engine takes a prompt that it has not computed
 
 	room   [1]engine.Field // of Fields
-	edited [1]wire.Edit    // of Edits
+	edited [2]wire.Edit    // of Edits
 
 	// What Answer may say.
 	Hold         bool // the replica keeps the prompt's blocks until the last step's first token
@@ -73,4 +73,7 @@ func (x *exchange) prepare(h *Hop, s *routing.Step, rep *Replica) {
 	h.Step.Ranked = nil // in the route's memory, which ends before the step's attempts do
 	h.Client, h.Kind, h.RequestID, h.Path, h.Stream = &x.req, x.kind, x.id, x.path(), x.stream
 	h.Edits = x.edits(rep, h.edited[:0])
+	if h.Last && h.Stream {
+		h.Edits = x.countEdits(rep, h.Edits)
+	}
 }

@@ -20,7 +20,6 @@ var (
 	errEngineBusy   = errors.New("the engine is overloaded")
 	errEngineFailed = errors.New("the engine reported a failure of its own")
 	errAbandoned    = errors.New("abandoned")
-	errOverrun      = fmt.Errorf("%w: more tokens than were asked for", engine.ErrProtocol)
 	errLongAnswer   = fmt.Errorf("%w: the answer", engine.ErrTooLarge)
 )
 

@@ -2,9 +2,8 @@ package gateway
 
 import (
 	"bytes"
-	"strconv"
+	"slices"
 
-	"octet/gateway/sse"
 	"octet/gateway/wire"
 )
 
@@ -16,9 +15,9 @@ type cut struct {
 
 // chunkView is where in a chunk's JSON stands what a rejoined stream must say differently.
 type chunkView struct {
-	id, born           cut
-	prompt, completion cut // of the usage; to 0 is none
-	opening            bool
+	id, born                          cut
+	prompt, completion, total, cached cut // of the usage; to 0 is none
+	opening                           bool
 }
 
 const chunkDepth = 64
@@ -65,35 +64,21 @@ func (c *continuation) join(dst, event []byte) []byte {
 		return dst
 	}
 	v.id.with, v.born.with = c.id, c.born
-	v.prompt.with, v.completion.with = shifted(data, v.prompt, -c.base), shifted(data, v.completion, c.base)
+	c.account(data, &v)
 	dst = append(dst, event[:at]...)
 	return append(v.splice(dst, data), event[at+len(data):]...)
 }
 
-// shifted is the number at k, more by n and not below 0.
-func shifted(data []byte, k cut, n int) []byte {
-	was, err := strconv.Atoi(string(data[k.from:k.to]))
-	if err != nil {
-		return data[k.from:k.to]
-	}
-	return strconv.AppendInt(nil, int64(max(0, was+n)), 10)
-}
-
 // splice appends data with the cuts made, in the order in which they stand.
 func (v *chunkView) splice(dst, data []byte) []byte {
+	cuts := [...]cut{v.id, v.born, v.prompt, v.completion, v.total, v.cached}
+	slices.SortFunc(cuts[:], func(a, b cut) int { return a.from - b.from })
 	done := 0
-	for range 4 {
-		var next *cut
-		for _, k := range []*cut{&v.id, &v.born, &v.prompt, &v.completion} {
-			if k.to > 0 && k.with != nil && k.from >= done && (next == nil || k.from < next.from) {
-				next = k
-			}
+	for _, k := range cuts {
+		if k.to > 0 && k.with != nil && k.from >= done {
+			dst = append(append(dst, data[done:k.from]...), k.with...)
+			done = k.to
 		}
-		if next == nil {
-			break
-		}
-		dst = append(append(dst, data[done:next.from]...), next.with...)
-		done = next.to
 	}
 	return append(dst, data[done:]...)
 }
@@ -158,9 +143,29 @@ func (v *chunkView) usage(c *wire.Cursor) {
 			v.prompt = value(c)
 		case "completion_tokens":
 			v.completion = value(c)
+		case "total_tokens":
+			v.total = value(c)
+		case "prompt_tokens_details":
+			v.details(c)
 		default:
 			c.Skip()
 		}
+	}
+}
+
+// details reads prompt_tokens_details, which is null where the engine does not tell.
+func (v *chunkView) details(c *wire.Cursor) {
+	if c.Peek() != '{' {
+		c.Skip()
+		return
+	}
+	c.Enter('{')
+	for name, more := c.Key(); more; name, more = c.Key() {
+		if string(name) == "cached_tokens" {
+			v.cached = value(c)
+			continue
+		}
+		c.Skip()
 	}
 }
 
@@ -168,14 +173,4 @@ func (v *chunkView) usage(c *wire.Cursor) {
 func opens(choices []byte) bool {
 	return bytes.Contains(choices, []byte(`"role"`)) && !bytes.Contains(choices, []byte(`"finish_reason":"`)) &&
 		(bytes.Contains(choices, []byte(`"content":""`)) || bytes.Contains(choices, []byte(`"content":null`)) || !bytes.Contains(choices, []byte(`"content"`)))
-}
-
-// whole is the usage of the whole answer, of which u is the last engine's part.
-func (x *exchange) whole(u sse.Usage) sse.Usage {
-	if n := x.base(); n > 0 {
-		u.PromptTokens = max(0, u.PromptTokens-n)
-		u.CompletionTokens += n
-		u.CachedTokens = min(u.CachedTokens, u.PromptTokens)
-	}
-	return u
 }

@@ -17,7 +17,7 @@ var errDone = errors.New("the stream is complete")
 
 // openStream reads an engine's event stream until the client has its first byte of it.
 func (x *exchange) openStream() error {
-	x.scanner.Reset(x.overheard(x.continuing()))
+	x.scanner.Reset(x.scanning())
 	if !x.started {
 		x.gaps.Reset(x.sp.Board)
 	}
@@ -34,7 +34,8 @@ func (x *exchange) openStream() error {
 	return nil
 }
 
-// relay passes the rest of the stream to the client as it comes: whole events only, by reference, counted but not rewritten.
+// relay passes the rest of the stream to the client as it comes: whole events only, by reference where nothing is left out of
+// them, and no more tokens than were asked for.
 // It ends in exactly one of the engine's [DONE], passed on, or an error; or errSettles.
 func (x *exchange) relay() error {
 	if x.scanner.Done() {
@@ -89,9 +90,6 @@ func (x *exchange) take(piece []byte) error {
 		return x.clientGone(err)
 	}
 	out, bad := x.scanner.Feed(piece)
-	if x.most > 0 && x.base()+x.scanner.Tokens() > x.most {
-		return errOverrun
-	}
 	if err := x.pass(out); err != nil {
 		return err
 	}
@@ -265,6 +263,8 @@ func (x *exchange) finishStream() error {
 	if err := x.push(); err != nil {
 		return err
 	}
-	drain(x.turn.resp)
+	if !x.scanner.Cut() { // else the engine has more to say, which is for nobody
+		drain(x.turn.resp)
+	}
 	return nil
 }

@@ -19,6 +19,7 @@ type continuation struct {
 	said   []byte // the text so far, as the inside of a JSON string
 	pieces int    // events of the present engine that brought text
 	base   int    // tokens that engines before the present one have brought
+	prompt int    // the prompt's tokens as the first engine counted them; 0 is unknown
 	later  bool   // the present engine is not the first that the client has heard
 	id     []byte // raw, as the first engine's chunks have them
 	born   []byte
@@ -38,9 +39,9 @@ func (x *exchange) continuable(rep *Replica) bool {
 	}
 	if x.kind == wire.Completion {
 		prompt := x.req.Raw("prompt")
-		return rep.Engine != "openai" && len(prompt) > 0 && prompt[0] == '"'
+		return rep.streams().Completions && len(prompt) > 0 && prompt[0] == '"'
 	}
-	return rep.Engine == "vllm" // goes on with a last message that is the assistant's
+	return rep.streams().Chats
 }
 
 // continuing makes the scanner keep what a continuation needs.
@@ -80,7 +81,7 @@ func (x *exchange) base() int {
 // secure pins a stream that cannot be taken up, at the latest when its first byte is about to go out. False when it has been
 // told to give way before and nobody has seen anything of it: then it begins again.
 func (x *exchange) secure() bool {
-	if x.cont != nil && x.cont.pieces == x.scanner.Tokens() {
+	if x.cont != nil && x.cont.pieces == x.scanner.Events() && x.countKnown() {
 		return true
 	}
 	x.cont = x.cont.orphaned()
@@ -130,7 +131,7 @@ func (x *exchange) resume(ctx context.Context) (err error) {
 	for {
 		x.turn.leave()
 		x.preempted++
-		x.cont.handOver(x.handedOut)
+		x.handOver()
 		x.turn.ctx = newTurnContext(ctx)
 		if err = x.enterInTime(ctx); err != nil {
 			return err
@@ -141,8 +142,16 @@ func (x *exchange) resume(ctx context.Context) (err error) {
 	}
 }
 
-// handOver says that another engine is to go on behind the client's first n tokens.
-func (c *continuation) handOver(n int) { c.base, c.pieces, c.later = n, 0, true }
+// handOver says that another engine is to go on behind the tokens that the client has.
+func (x *exchange) handOver() {
+	c := x.cont
+	if u, told := x.scanner.Usage(); c.base == 0 && told {
+		c.prompt = u.PromptTokens
+	} else if c.base == 0 && x.prompt.Exact {
+		c.prompt = x.prompt.Tokens
+	}
+	c.base, c.pieces, c.later = x.handedOut, 0, true
+}
 
 // continued are the edits that make an engine go on after what the client has.
 func (x *exchange) continued(edits []wire.Edit) []wire.Edit {

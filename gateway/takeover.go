@@ -19,7 +19,7 @@ var errNoPlace error = &scheduler.Refusal{Reason: scheduler.ErrQueueFull, Detail
 // the client has is all that another engine needs.
 func (x *exchange) outlives(err error) bool {
 	broke := causeOf(err) == byReplica || errors.Is(err, engine.ErrProtocol)
-	return broke && x.turn.rep != nil && x.unfinished() && x.cont.base+x.cont.pieces == x.handedOut &&
+	return broke && x.turn.rep != nil && x.unfinished() && x.cont.pieces == x.scanner.Events() && x.base()+x.scanner.Tokens() == x.handedOut &&
 		x.takeovers < x.rt.Limits.Continuations && x.ctx.Err() == nil
 }
 
@@ -28,7 +28,7 @@ func (x *exchange) outlives(err error) bool {
 func (x *exchange) moveOn(died error) error {
 	x.died.Set(x.turn.rep.Host)
 	x.settle(died)
-	x.cont.handOver(x.handedOut)
+	x.handOver()
 	if err := x.reread(); err != nil {
 		return err
 	}

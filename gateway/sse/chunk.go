@@ -20,7 +20,20 @@ type chunk struct {
 	flat        bool // … whose fields are the object's own
 
 	ends [holdings]int // where each value ends that is held; 0 is nowhere
+
+	choices   int  // elements of choices
+	index     int  // of the last of them
+	predicted int  // tokens so far by timings, as llama.cpp has them
+	choicesAt span // the value
+	finishAt  span // the value of the last choice's finish_reason
+	usageAt   span // the member, from behind the value before it
+	timings   span // likewise
+
+	usageValue, completion, total span // the usage, and numbers in it
 }
+
+// span is where something is in the data; to 0 is nowhere.
+type span struct{ from, to int }
 
 // choice is one element of choices, whose members come in any order.
 type choice struct {
@@ -43,12 +56,23 @@ func (k *chunk) read(data []byte) bool {
 		return false
 	}
 	c.Enter('{')
+	behind := c.Offset()
 	for name, ok := c.Key(); ok; name, ok = c.Key() {
 		switch string(name) {
 		case "choices":
-			k.choices(&c)
+			c.Peek()
+			k.choicesAt.from = c.Offset()
+			k.readChoices(&c)
+			k.choicesAt.to = c.Offset()
 		case "usage":
+			c.Peek()
+			k.usageValue.from = c.Offset()
 			k.readUsage(&c)
+			k.usageValue.to = c.Offset()
+			k.usageAt = span{behind, c.Offset()}
+		case "timings":
+			k.readTimings(&c)
+			k.timings = span{behind, c.Offset()}
 		case "error":
 			ch := c.Peek()
 			k.failed = k.failed || ch != 'n' && ch != 'f'
@@ -59,6 +83,7 @@ func (k *chunk) read(data []byte) bool {
 		default:
 			c.Skip()
 		}
+		behind = c.Offset()
 	}
 	return c.End()
 }
@@ -78,12 +103,13 @@ func member(c *wire.Cursor) bool {
 	return ok
 }
 
-func (k *chunk) choices(c *wire.Cursor) {
+func (k *chunk) readChoices(c *wire.Cursor) {
 	if c.Peek() != '[' {
 		c.Skip()
 		return
 	}
 	for c.Enter('['); c.More(); {
+		k.choices++
 		k.choice(c)
 	}
 }
@@ -104,13 +130,17 @@ func (k *chunk) choice(c *wire.Cursor) {
 		case "text":
 			ch.say(k.piece(c), c.Offset())
 		case "finish_reason":
+			c.Peek()
+			k.finishAt.from = c.Offset()
 			if raw := quoted(c); len(raw) > 0 {
 				k.finish, k.ends[holdsFinish] = raw, c.Offset()
 			}
+			k.finishAt.to = c.Offset()
 		default:
 			c.Skip()
 		}
 	}
+	k.index = ch.index
 	if ch.index == 0 && len(ch.text) > 0 {
 		k.text, k.ends[holdsText] = ch.text, ch.end
 	}

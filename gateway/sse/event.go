@@ -14,8 +14,9 @@ type fields struct {
 
 // event judges a whole event and notes what it says; false when it ends the stream.
 func (s *Scanner) event(event []byte) bool {
+	s.edits = s.edits[:0]
 	if data, ok := s.onlyData(event); ok {
-		return s.data(data, false)
+		return s.data(event, data, false)
 	}
 	var f fields
 	nl := newNewlines(event)
@@ -30,7 +31,7 @@ func (s *Scanner) event(event []byte) bool {
 	if len(f.data) == 0 {
 		return true
 	}
-	return s.data(f.data, f.failed)
+	return s.data(event, f.data, f.failed)
 }
 
 // onlyData is the data of an event of a single data line that ends in LF: almost every event.
@@ -101,9 +102,11 @@ func isWord(name []byte) bool {
 }
 
 // data notes what the data of one event says; false when it ends the stream.
-func (s *Scanner) data(data []byte, failed bool) bool {
-	if text, ok := s.shape.match(data); ok && !failed {
-		s.spoken(text)
+func (s *Scanner) data(event, data []byte, failed bool) bool {
+	if m := s.shape.data(data); !failed && m.size > 0 && s.spoken(m) {
+		if m.hide.to > 0 {
+			s.leaveOut(event, data, m.hide)
+		}
 		return true
 	}
 	if string(bytes.TrimSpace(data)) == "[DONE]" {
@@ -120,23 +123,12 @@ func (s *Scanner) data(data []byte, failed bool) bool {
 		s.err = s.engine
 		return false
 	}
-	s.note(data, &c)
-	return true
-}
-
-func (s *Scanner) note(data []byte, c *chunk) {
-	if c.output {
-		s.tokens++
-	}
 	s.reasoned = s.reasoned || c.reasoning
 	if c.hasUsage {
 		s.usage, s.hasUsage = c.usage, true
 	}
-	if len(c.finish) > 0 {
-		s.finish = finishName(c.finish)
-	}
-	s.collect(c.text)
-	s.shape.learn(data, c)
+	s.judge(event, data, &c)
+	return true
 }
 
 func (s *Scanner) collect(raw []byte) {

@@ -8,6 +8,20 @@ type Options struct {
 	// engine wrote it, valid during the call. Pieces joined are still the inside of a JSON string; wire.AppendUnquoted gives
 	// the plain text. Nil collects nothing.
 	Text func(raw []byte)
+
+	Choices int // that were asked for; 0 is one
+	Most    int // tokens that were asked for of each: what goes beyond is cut off; 0 is unbounded
+
+	// Told says that an event was asked to tell how many tokens its choice has brought: in a usage, or in timings. Without it an
+	// event of output is a token.
+	Told bool
+
+	// What was asked for on the way, and not by the client, is not given out: the usage of events with choices, the event that
+	// has a usage and no choices, the timings of events before the last. HideLast says that the usage of a last event with
+	// choices is such a one though no event before had one.
+	HideUsage, HideLast, HideTotals, HideTimings bool
+
+	Totals bool // the client wants an event with the usage at the end
 }
 
 const (
@@ -35,7 +49,12 @@ type Scanner struct {
 	err   error
 	shape shape
 
-	tokens   int
+	tally    tally
+	wasCut   bool
+	running  bool   // an event before the last had a usage
+	edits    []edit // of the event at hand
+	piece    edited // what of the piece at hand is given out
+	mended   edited // likewise of the carry
 	reasoned bool
 	usage    Usage
 	hasUsage bool
@@ -53,11 +72,14 @@ func (s *Scanner) Reset(o Options) {
 	if cap(joined) > keepCarry {
 		joined = nil
 	}
-	*s = Scanner{opts: o, carry: carry[:0], joined: joined[:0]}
+	s.piece.begin(0)
+	s.mended.begin(0)
+	*s = Scanner{opts: o, carry: carry[:0], joined: joined[:0], edits: s.edits[:0], piece: s.piece, mended: s.mended}
 }
 
-// Feed takes the next piece and returns what may go to the client now, out[0] first: whole events, as they came. out[0]
-// is the scanner's own and valid until the next call, out[1] is part of p. What comes after the last whole event is kept.
+// Feed takes the next piece and returns what may go to the client now, out[0] first: whole events, as they came, but for what
+// Options leave out or cut. out[0] is the scanner's own and valid until the next call, out[1] is part of p or likewise. What
+// comes after the last whole event is kept.
 //
 // err is ErrGarbage, ErrEventTooLarge (both may come wrapped) or an *EngineError, once the events before are in out, and
 // stays. After [DONE], which is not in out, or an error, out is empty.
@@ -70,11 +92,12 @@ func (s *Scanner) Feed(p []byte) (out [2][]byte, err error) {
 	i := 0
 	if len(s.carry) > 0 {
 		i = s.complete(p, &nl)
-		out[0] = s.carry[:s.given:s.given]
+		out[0] = s.mended.upTo(s.carry, 0, s.given)
 	}
 	if !s.ended() {
+		s.piece.begin(i)
 		end := s.run(p, i, &nl)
-		out[1] = p[i:end:end]
+		out[1] = s.piece.upTo(p, i, end)
 	}
 	if s.ended() {
 		s.carry, s.given = s.carry[:0], 0
@@ -84,32 +107,48 @@ func (s *Scanner) Feed(p []byte) (out [2][]byte, err error) {
 
 func (s *Scanner) ended() bool { return s.done || s.err != nil }
 
-// alike takes the events at the beginning of p that have the shape of the last: almost all of most streams. It returns where
-// the rest begins, which may have it too where it is not whole.
-func (s *Scanner) alike(p []byte) (i int) {
+// alike takes the events of p from i on that have the shape of the last: almost all of most streams. It returns where the rest
+// begins, which may have it too where it is not whole.
+func (s *Scanner) alike(p []byte, i int) int {
 	if s.frame != (frame{}) {
-		return 0
+		return i
 	}
 	for i < len(p) {
-		text, size := s.shape.event(p[i:])
-		if size == 0 || size > s.mostEvent() {
+		m := s.shape.event(p[i:])
+		if m.size == 0 || m.size > s.mostEvent() || !s.spoken(m) {
 			return i
 		}
-		s.spoken(text)
-		i += size
+		if m.hide.to > 0 {
+			s.piece.replace(p, i+m.hide.from, i+m.hide.to, "")
+		}
+		i += m.size
 	}
 	return i
 }
 
-// spoken notes the text of an event that has the last one's shape.
-func (s *Scanner) spoken(text []byte) {
-	s.tokens++
+// spoken notes what an event says that has the last one's shape; false where it goes beyond what was asked for.
+func (s *Scanner) spoken(m match) bool {
+	p := &s.tally.first
+	if s.shape.choice > 0 && s.shape.choice < s.opts.Choices {
+		p = s.tally.of(s.shape.choice)
+	}
+	told := s.believed(p, m.count, m.counted)
+	tokens := p.next(told)
+	if p.cut || s.opts.Most > 0 && tokens > s.opts.Most {
+		return false
+	}
+	s.tally.add(p, tokens, told >= 0)
+	if m.counted {
+		s.usage, s.hasUsage = s.shape.usage, true
+		s.usage.CompletionTokens = m.count
+	}
 	if s.shape.reasoning {
 		s.reasoned = true
 	}
 	if s.shape.collect {
-		s.collect(text)
+		s.collect(m.text)
 	}
+	return true
 }
 
 // tidy drops from the carry what went out.
@@ -132,17 +171,19 @@ func (s *Scanner) complete(p []byte, nl *newlines) int {
 		return end
 	}
 	s.carry = append(s.carry, p[:end]...)
+	s.mended.begin(0)
 	if whole && s.take(s.carry) {
 		s.given = len(s.carry)
+		s.mended.apply(s.carry, 0, s.edits)
 	}
 	return end
 }
 
 // run takes the whole events of p from i on, carries the rest, and returns where the last event that may go out ends.
 func (s *Scanner) run(p []byte, i int, nl *newlines) int {
-	for i < len(p) {
-		if n := s.alike(p[i:]); n > 0 {
-			i += n
+	for i < len(p) && !s.done {
+		if n := s.alike(p, i); n > i {
+			i = n
 			continue
 		}
 		if s.frame.swallow(p[i]) {
@@ -160,6 +201,7 @@ func (s *Scanner) run(p []byte, i int, nl *newlines) int {
 		if !s.take(p[i:end]) {
 			return i
 		}
+		s.piece.apply(p, i, s.edits)
 		i = end
 	}
 	return i
@@ -188,18 +230,27 @@ func (s *Scanner) mostEvent() int {
 	return defaultMaxEvent
 }
 
-// Done reports whether [DONE] came.
+// Done reports whether the stream is over: [DONE] came, or all choices were cut or had ended before.
 func (s *Scanner) Done() bool { return s.done }
+
+// Cut reports whether the stream is over because of Options.Most: its engine may have more to say.
+func (s *Scanner) Cut() bool { return s.wasCut }
 
 // Pending is the number of bytes held of an event that has not ended.
 func (s *Scanner) Pending() int { return len(s.carry) - s.given }
 
-// Tokens is the number of events that brought output: text, reasoning, refusal or tool call of any choice. An event is
-// one token with most engines, several with those that coalesce: usage has the last word.
-func (s *Scanner) Tokens() int { return s.tokens }
+// Events is the number of events that brought output: text, reasoning, refusal or tool call of any choice.
+func (s *Scanner) Events() int { return s.tally.events }
+
+// Tokens is the number of tokens that these events have brought, of all choices: as the engine told with each, else one an
+// event. Tokens whose text is held back for a later event are not among them, unless others in their event are not held back.
+func (s *Scanner) Tokens() int { return s.tally.total }
+
+// Told reports whether every event so far that brought output told of its tokens.
+func (s *Scanner) Told() bool { return s.tally.untold == 0 }
 
 // FirstToken reports whether any output came.
-func (s *Scanner) FirstToken() bool { return s.tokens > 0 }
+func (s *Scanner) FirstToken() bool { return s.tally.events > 0 }
 
 // Reasoned reports whether any output was reasoning, which is not among the Text.
 func (s *Scanner) Reasoned() bool { return s.reasoned }

@@ -191,12 +191,12 @@ func TestFeedAllocatesNothing(t *testing.T) {
 	plain := chunkOf(`"delta":{"content":"token "}`)
 	for name, stream := range map[string]string{
 		"alike": strings.Repeat(plain, 40), "unlike": strings.Repeat(chunkOf(`"delta":{"content":"a"},"x":1`)+plain+chunkOf(`"delta":{},"finish_reason":"stop"`), 15),
-		"usage": strings.Repeat(`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}`+"\n\n", 30),
+		"told": strings.Repeat(told(0, "a", "null", 1)+told(0, "b", "null", 2), 20), "usage": strings.Repeat(`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}`+"\n\n", 30),
 	} {
 		for _, n := range []int{1 << 20, 100} {
 			s := Scanner{}
 			n = min(n, len(stream))
-			s.Reset(Options{Text: func([]byte) {}})
+			s.Reset(Options{Text: func([]byte) {}, Told: true, HideUsage: true})
 			feed := func() {
 				for rest := []byte(stream); len(rest) > 0; rest = rest[min(n, len(rest)):] {
 					if _, err := s.Feed(rest[:min(n, len(rest))]); err != nil {
@@ -216,9 +216,9 @@ func TestAChunkLikeTheOneBeforeIsNotWalkedAgain(t *testing.T) {
 	var s Scanner
 	for _, text := range []string{"a", "some longer text", `\"`} {
 		event := chunkOf(`"delta":{"content":"` + text + `"}`)
-		got, ok := s.shape.match([]byte(strings.TrimSpace(event[len("data: "):])))
-		if s.Tokens() > 0 && (!ok || string(got) != text) {
-			t.Errorf("%s: matched %q, %v", text, got, ok)
+		m := s.shape.data([]byte(strings.TrimSpace(event[len("data: "):])))
+		if s.Tokens() > 0 && (m.size == 0 || string(m.text) != text) {
+			t.Errorf("%s: matched %+v", text, m)
 		}
 		if _, err := s.Feed([]byte(event)); err != nil {
 			t.Fatal(err)

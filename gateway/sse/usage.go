@@ -16,8 +16,15 @@ func (k *chunk) readUsage(c *wire.Cursor) {
 			k.usage.PromptTokens, _ = c.Int()
 			k.ends[holdsPrompt] = c.Offset()
 		case "completion_tokens":
+			c.Peek()
+			k.completion.from = c.Offset()
 			k.usage.CompletionTokens, _ = c.Int()
-			k.ends[holdsCompletion] = c.Offset()
+			k.ends[holdsCompletion], k.completion.to = c.Offset(), c.Offset()
+		case "total_tokens":
+			c.Peek()
+			k.total.from = c.Offset()
+			c.Skip()
+			k.total.to = c.Offset()
 		case "prompt_tokens_details":
 			k.cached(c)
 		default:
@@ -40,6 +47,22 @@ func (k *chunk) cached(c *wire.Cursor) {
 		}
 		k.usage.CachedTokens, k.usage.CachedKnown = c.Int()
 		k.ends[holdsCached] = c.Offset()
+	}
+}
+
+// readTimings reads llama.cpp's timings.
+func (k *chunk) readTimings(c *wire.Cursor) {
+	if c.Peek() != '{' {
+		c.Skip()
+		return
+	}
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		if string(name) != "predicted_n" {
+			c.Skip()
+			continue
+		}
+		k.predicted, _ = c.Int()
 	}
 }
 

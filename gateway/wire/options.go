@@ -41,13 +41,19 @@ func (p *parser) streamOptions() {
 			p.Skip()
 			continue
 		}
-		p.under("include_usage")
-		p.boolean(&p.r.StreamOptions.IncludeUsage)
+		option, into := "include_usage", &p.r.StreamOptions.IncludeUsage
+		if string(p.bytes(name)) != option {
+			option, into = "continuous_usage_stats", &p.r.StreamOptions.ContinuousUsage
+		}
+		p.under(option)
+		p.boolean(into)
 		p.up()
 	}
 }
 
-func isStreamOption(name []byte) bool { return string(name) == "include_usage" }
+func isStreamOption(name []byte) bool {
+	return string(name) == "include_usage" || string(name) == "continuous_usage_stats"
+}
 
 func (p *parser) seed() {
 	if p.Null() {

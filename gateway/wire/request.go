@@ -61,7 +61,10 @@ type Params struct {
 	N         int // 1 unless given
 	BestOf    int // 1 unless given
 
-	StreamOptions struct{ IncludeUsage bool }
+	StreamOptions struct {
+		IncludeUsage    bool
+		ContinuousUsage bool // with IncludeUsage: in every event
+	}
 
 	Temperature, TopP, TypicalP Number
 

@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"unicode/utf8"
 )
 
@@ -108,34 +107,32 @@ func (s *splicer) insert(pieces []byte, e *Edit) []byte {
 
 var comma = []byte{','}
 
-// UsageEdit is the edit that makes an engine report usage at the end of a stream; false when the body asks for it already.
-// Other stream options stay as they are.
-func (r *Request) UsageEdit() (Edit, bool) {
-	if r.StreamOptions.IncludeUsage {
+// RunningUsage is the edit that makes an engine report usage in every event of a stream and at its end; false where the body
+// asks for that already. Other stream options stay as they are.
+func (r *Request) RunningUsage() (Edit, bool) {
+	const key, asked = "stream_options", `{"include_usage":true,"continuous_usage_stats":true`
+	if r.StreamOptions.IncludeUsage && r.StreamOptions.ContinuousUsage {
 		return Edit{}, false
 	}
-	const key, asked = "stream_options", `"include_usage":true`
-	options := r.Raw(key)
-	if len(options) == 0 || options[0] != '{' {
-		return Edit{key, []byte("{" + asked + "}")}, true
-	}
-	c := NewCursor(options, maxEditDepth)
-	n := 0
-	for c.Enter('{'); ; n++ {
-		name, ok := c.Key()
-		if !ok {
-			break
-		}
-		c.Peek()
-		start := c.Offset()
-		if c.Skip(); string(name) == "include_usage" {
-			return Edit{key, slices.Concat(options[:start], []byte("true"), options[c.Offset():])}, true
+	raw := []byte(asked)
+	if options := r.Raw(key); len(options) > 0 && options[0] == '{' {
+		c := NewCursor(options, maxEditDepth)
+		c.Enter('{')
+		for name, ok := c.Key(); ok; name, ok = c.Key() {
+			known := isStreamOption(name)
+			if !known {
+				raw = append(append(AppendQuoted(append(raw, ','), name), ':'), bytes.TrimSpace(c.skipped())...)
+				continue
+			}
+			c.Skip()
 		}
 	}
-	rest := bytes.TrimLeft(options[1:], " \t\r\n")
-	sep := ","
-	if n == 0 {
-		sep = ""
-	}
-	return Edit{key, slices.Concat([]byte("{"+asked+sep), rest)}, true
+	return Edit{key, append(raw, '}')}, true
+}
+
+// skipped reads one value and returns it as it stands.
+func (c *Cursor) skipped() []byte {
+	from := c.i
+	c.Skip()
+	return c.b[from:c.i]
 }

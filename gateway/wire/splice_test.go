@@ -74,18 +74,21 @@ func TestEarlierSplicesStayGood(t *testing.T) {
 	}
 }
 
-func TestUsageEditKeepsOtherStreamOptions(t *testing.T) {
+func TestRunningUsageKeepsOtherStreamOptions(t *testing.T) {
+	const asked = `{"include_usage":true,"continuous_usage_stats":true`
 	for options, want := range map[string]string{
-		``:                          `{"include_usage":true}`,
-		`,"stream_options":null`:    `{"include_usage":true}`,
-		`,"stream_options":{ }`:     `{"include_usage":true}`,
-		`,"stream_options":{"a":1}`: `{"include_usage":true,"a":1}`,
-		`,"stream_options":{"a":{"include_usage":0}, "include_usage": false ,"b":2}`: `{"a":{"include_usage":0}, "include_usage": true ,"b":2}`,
-		`,"stream_options":{"include_usage":null}`:                                   `{"include_usage":true}`,
-		`,"stream_options":{"include_usage":true}`:                                   ``,
+		``:                          asked + `}`,
+		`,"stream_options":null`:    asked + `}`,
+		`,"stream_options":{ }`:     asked + `}`,
+		`,"stream_options":{"a":1}`: asked + `,"a":1}`,
+		`,"stream_options":{"a":{"include_usage":0}, "include_usage": false ,"b\"c": 2 }`:    asked + `,"a":{"include_usage":0},"b\"c":2}`,
+		`,"stream_options":{"include_usage":null}`:                                           asked + `}`,
+		`,"stream_options":{"include_usage":true}`:                                           asked + `}`,
+		`,"stream_options":{"continuous_usage_stats":true}`:                                  asked + `}`,
+		`,"stream_options":{"include_usage":true,"continuous_usage_stats":true,"other":[1]}`: ``,
 	} {
-		e, ok := mustParse(t, Chat, user(options)).UsageEdit()
-		if string(e.Raw) != want || ok != (want != "") {
+		e, ok := mustParse(t, Chat, user(options)).RunningUsage()
+		if string(e.Raw) != want || ok != (want != "") || ok && !Valid(e.Raw, 8) {
 			t.Errorf("%s: edit %s %v, want %s", options, e.Raw, ok, want)
 		}
 	}

@@ -1,0 +1,28 @@
+package engine
+
+// Streams says how the streams of a kind of engine are counted, and which of them the engine goes on with where another engine
+// has begun them.
+//
+// An engine goes on from the text that came. That text is tokenized anew, and may become other tokens than those it was
+// generated as: at vLLM where the tokens are not those that its tokenizer would make of the text, and in chats where the
+// template trims the last message; at SGLang and llama.cpp likewise in completions, which is all that they go on with. Bytes
+// that were no UTF-8 came as U+FFFD, and go on as that, at every kind. The count is exact all the same; what follows is then
+// what the model says after that text. Where an event brings several tokens (vLLM's and SGLang's --stream-interval), or a
+// request has stop strings, some of the tokens that were told may have text that the engine still held back: it is generated
+// again, and the answer is shorter than max_tokens by as many tokens, never longer.
+type Streams struct {
+	Counted     Counting
+	Chats       bool // it goes on with a chat whose last message is the assistant's
+	Completions bool // it goes on with a prompt of text
+}
+
+// Counting is how the events of a stream tell how many tokens their choice has brought so far.
+type Counting uint8
+
+// The ways in which streams are counted. Where nothing tells, an event of output is taken for a token, and an answer with
+// max_tokens is not gone on with.
+const (
+	CountsNothing Counting = iota
+	CountsUsage            // a usage in every event, asked for by stream_options.continuous_usage_stats
+	CountsTimings          // timings.predicted_n in every event, asked for by timings_per_token
+)

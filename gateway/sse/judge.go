@@ -1,0 +1,162 @@
+package sse
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// judge notes what a chunk says, and the edits of its event that follow: what the client did not ask for is left out, and so
+// is what goes beyond Options.Most.
+func (s *Scanner) judge(event, data []byte, c *chunk) {
+	p := s.tally.of(s.choiceOf(c))
+	told := s.told(c, p)
+	tokens := p.tokens
+	if c.output {
+		tokens = p.next(told)
+	}
+	switch {
+	case p.cut && c.choices == 1:
+		s.drop(event)
+		return
+	case c.output && c.choices == 1 && s.opts.Most > 0 && tokens > s.opts.Most:
+		s.cut(event, data, c, p)
+		return
+	}
+	if c.output {
+		s.tally.add(p, tokens, told >= 0)
+	}
+	if len(c.finish) > 0 {
+		s.finish = finishName(c.finish)
+		s.tally.end(p)
+	}
+	s.hide(event, data, c)
+	s.over(event, data, c)
+	s.collect(c.text)
+	s.shape.learn(data, c, s.hides(c))
+}
+
+// choiceOf returns the choice that a chunk is counted for. One that was not asked for is counted with the first.
+func (s *Scanner) choiceOf(c *chunk) int {
+	if c.index < 0 || c.index >= max(s.opts.Choices, 1) {
+		return 0
+	}
+	return c.index
+}
+
+// told is how many tokens the chunk says that its choice has brought, -1 where it does not say.
+func (s *Scanner) told(c *chunk, p *part) int {
+	if c.timings.to > 0 && c.predicted > 0 {
+		return s.believed(p, c.predicted, c.choices == 1)
+	}
+	return s.believed(p, c.usage.CompletionTokens, c.choices == 1 && c.completion.to > 0)
+}
+
+// mostAtOnce is how many tokens one event may bring: a count beyond is nonsense.
+const mostAtOnce = 1 << 14
+
+// believed is a count that an event of p told, -1 where it did not, was not asked to, or cannot be right.
+func (s *Scanner) believed(p *part, count int, told bool) int {
+	if !told || !s.opts.Told || count < 0 || count > p.tokens+mostAtOnce {
+		return -1
+	}
+	return count
+}
+
+// hides reports whether the chunk has a count that was asked for on the way, and not by the client. The usage in a last chunk
+// whose stream had none before is no such count: it is what a client gets that asked for the usage at the end.
+func (s *Scanner) hides(c *chunk) bool {
+	if !s.opts.HideUsage || c.choices == 0 || c.usageAt.to == 0 {
+		return false
+	}
+	s.running = s.running || len(c.finish) == 0
+	return s.running || s.opts.HideLast
+}
+
+// hide edits out what the client did not ask for.
+func (s *Scanner) hide(event, data []byte, c *chunk) {
+	switch {
+	case s.hides(c):
+		s.leaveOut(event, data, c.usageAt)
+	case s.opts.HideTotals && c.hasUsage && c.choices == 0:
+		s.drop(event)
+	case s.opts.HideTimings && c.timings.to > 0 && len(c.finish) == 0:
+		s.leaveOut(event, data, c.timings)
+	}
+}
+
+// cut ends a choice at what was asked for: the event that goes beyond it says so instead of what it brought.
+func (s *Scanner) cut(event, data []byte, c *chunk, p *part) {
+	p.cut = true
+	s.tally.cut++
+	s.tally.end(p)
+	s.finish = "length"
+	at, ok := offset(event, data)
+	if !ok || c.texts != 1 || c.finishAt.to == 0 {
+		s.drop(event)
+	} else {
+		s.edits = append(s.edits, edit{at + c.at, at + c.at + c.size, ""}, edit{at + c.finishAt.from, at + c.finishAt.to, `"length"`})
+		if s.hide(event, data, c); !s.hides(c) {
+			s.recount(at, c, p.tokens)
+		}
+	}
+	s.over(event, data, c)
+}
+
+// over ends the stream where a choice was cut and no other goes on.
+func (s *Scanner) over(event, data []byte, c *chunk) {
+	if s.tally.cut > 0 && s.tally.ended >= max(s.opts.Choices, 1) && !s.done {
+		s.done, s.wasCut = true, true
+		s.totals(event, data, c)
+	}
+}
+
+// recount has the usage of an event say what its choice has brought.
+func (s *Scanner) recount(at int, c *chunk, tokens int) {
+	for _, n := range []struct {
+		where span
+		count int
+	}{{c.completion, tokens}, {c.total, c.usage.PromptTokens + tokens}} {
+		if n.where.to > 0 {
+			s.edits = append(s.edits, edit{at + n.where.from, at + n.where.to, strconv.Itoa(n.count)})
+		}
+	}
+}
+
+// totals adds the chunk that says what the stream took, which its engine does not come to any more, for a client that wants it.
+func (s *Scanner) totals(event, data []byte, c *chunk) {
+	s.usage = Usage{PromptTokens: c.usage.PromptTokens, CompletionTokens: s.tally.total}
+	if s.hasUsage = c.completion.to > 0 && c.choicesAt.to > 0; !s.hasUsage || !s.opts.Totals {
+		return
+	}
+	usage := `{"prompt_tokens":` + strconv.Itoa(s.usage.PromptTokens) + `,"completion_tokens":` + strconv.Itoa(s.tally.total) +
+		`,"total_tokens":` + strconv.Itoa(s.usage.PromptTokens+s.tally.total) + `}`
+	edits := []edit{{c.choicesAt.from, c.choicesAt.to, "[]"}, {c.usageValue.from, c.usageValue.to, usage}}
+	var e edited
+	e.apply(data, 0, edits)
+	s.edits = append(s.edits, edit{len(event), len(event), "data: " + string(e.upTo(data, 0, len(data))) + eventEnd})
+}
+
+// drop leaves a whole event out.
+func (s *Scanner) drop(event []byte) { s.edits = append(s.edits, edit{0, len(event), ""}) }
+
+// leaveOut leaves a member out, which begins behind the value before it.
+func (s *Scanner) leaveOut(event, data []byte, member span) {
+	at, ok := offset(event, data)
+	if !ok {
+		return // several lines of data, as no engine writes them
+	}
+	to := member.to
+	if data[member.from-1] == '{' { // the first: the comma is behind it
+		rest := bytes.TrimLeft(data[to:], " \t\r\n")
+		if len(rest) > 0 && rest[0] == ',' {
+			to = len(data) - len(rest) + 1
+		}
+	}
+	s.edits = append(s.edits, edit{at + member.from, at + to, ""})
+}
+
+// offset returns where in an event its data begins, false where the data was joined elsewhere.
+func offset(event, data []byte) (at int, ok bool) {
+	at = bytes.Index(event, data)
+	return at, at >= 0
+}
