@@ -21,12 +21,14 @@ type beliefs struct {
 	told   atomic.Pointer[index.HostBitmap]  // replicas whose events were heard, in their present slots
 	silent atomic.Pointer[index.HostBitmap]  // replicas whose sources are unreachable for too long, or whose events do not fit
 	differ *atomic.Pointer[index.HostBitmap] // replicas whose engine tokenizes otherwise than we do
+	salts  atomic.Pointer[index.HostBitmap]  // replicas whose events leave open whose prompts they tell of
 }
 
 func newBeliefs(x *index.Indexer, a *approx.Index, ttl time.Duration, differ *atomic.Pointer[index.HostBitmap]) *beliefs {
 	b := &beliefs{index: x, approx: a, ttl: ttl, now: time.Now, differ: differ}
 	b.told.Store(&index.HostBitmap{})
 	b.silent.Store(&index.HostBitmap{})
+	b.salts.Store(&index.HostBitmap{})
 	return b
 }
 
@@ -35,9 +37,22 @@ func (b *beliefs) Apply(batch index.Batch) index.Outcome {
 	out := b.index.Apply(batch)
 	if out == index.Applied || out == index.Gap {
 		b.hear(batch.Host)
-		b.approx.Heard(batch)
+		b.settle(batch)
 	}
 	return out
+}
+
+// settle has what is known end what was guessed. Events that say no salt do not: only that a cache is empty is true of all salts.
+func (b *beliefs) settle(batch index.Batch) {
+	if !b.salts.Load().Has(batch.Host) {
+		b.approx.Heard(batch)
+		return
+	}
+	for i := range batch.Ops {
+		if k := batch.Ops[i].Kind; k == index.Clear || k == index.Shutdown {
+			b.approx.Forget(batch.Host)
+		}
+	}
 }
 
 // Resync implements events.Applier.
@@ -60,7 +75,9 @@ func (b *beliefs) hear(id index.HostID) {
 		fresh := *old
 		fresh.Set(id)
 		if b.told.CompareAndSwap(old, &fresh) {
-			b.approx.Last(id, b.ttl)
+			if !b.salts.Load().Has(id) {
+				b.approx.Last(id, b.ttl)
+			}
 			return
 		}
 	}
@@ -103,7 +120,12 @@ func (b *beliefs) DepthsAt(chain []kvpool.BlockHash, among index.HostBitmap, now
 }
 
 // guessed are the replicas whose events say nothing of our chains.
-func (b *beliefs) guessed() index.HostBitmap { return b.silent.Load().Or(*b.differ.Load()) }
+func (b *beliefs) guessed() index.HostBitmap {
+	return b.silent.Load().Or(*b.differ.Load()).Or(*b.salts.Load())
+}
+
+// doubt says of which replicas the events leave open whose blocks they tell of.
+func (b *beliefs) doubt(hosts index.HostBitmap) { b.salts.Store(&hosts) }
 
 // Routed notes where a prompt was sent.
 func (b *beliefs) Routed(id index.HostID, chain []kvpool.BlockHash) { b.routedAt(id, chain, b.now()) }

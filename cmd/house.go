@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	crand "crypto/rand"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -62,6 +63,8 @@ type house struct {
 	examples   *records.Stream                // the calibration stream; nil where there is none
 	probation  *slo.Probation
 
+	drawn []byte // the secret of salts where the configuration has none
+
 	mu         sync.Mutex // one furnish at a time; guards all below
 	cfg        *config.Config
 	generation uint64
@@ -89,7 +92,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval)),
 		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)), outcomes: newOutcomes(),
-		residents: map[string]*resident{}, boards: map[string]board{}, identities: newIdentities(), web: newWeb(),
+		drawn: []byte(crand.Text()), residents: map[string]*resident{}, boards: map[string]board{}, identities: newIdentities(), web: newWeb(),
 	}
 	h.metrics.Register(h.outcomes)
 	guesses, err := approx.New(approx.Config{TTL: cfg.Events.Approximate.TTL, Blocks: cfg.Events.Approximate.Blocks})
@@ -211,6 +214,7 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 // settle makes the residents of cfg those of the house and of rt, and returns those who have to go.
 func (h *house) settle(cfg *config.Config, rt *gateway.Runtime, staying map[string]*resident) (gone []*resident) {
 	targets := make(map[string]events.Target, len(staying))
+	h.beliefs.doubt(saltless(cfg, staying))
 	for name, r := range staying {
 		rt.Replicas[r.replica.Host] = r.replica
 		targets[name] = h.targetOf(cfg, name, r)

@@ -85,12 +85,12 @@ func adapterNames(sp config.Specialist) []string {
 const anonymousTenant = config.Anonymous
 
 func (h *house) newTenants(cfg *config.Config) (*gateway.Tenants, error) {
-	earlier, sharing := h.tenants, h.sharing
+	earlier, sharing, secret := h.tenants, h.sharing, h.saltSecret(cfg)
 	list := make([]gateway.TenantConfig, len(cfg.Auth.Tenants))
 	for i, t := range cfg.Auth.Tenants {
 		list[i] = gateway.TenantConfig{
 			Name: t.Name, KeySHA256: t.KeySHA256, PriorityMax: t.PriorityMax, RefusePriority: t.PriorityPolicy == "refuse",
-			Specialists: t.Specialists, CacheSalt: t.CacheSalt, MaxStreams: t.MaxStreams,
+			Specialists: t.Specialists, CacheSalt: t.CacheSalt, Secret: secret, ShareCache: cfg.Auth.ShareCache, MaxStreams: t.MaxStreams,
 			RequestsPerSecond: t.Rate.RequestsPerSecond, Burst: t.Rate.Burst, TokensPerMinute: int(t.Rate.TokensPerMinute),
 		}
 	}
@@ -99,9 +99,23 @@ func (h *house) newTenants(cfg *config.Config) (*gateway.Tenants, error) {
 	}
 	a := cfg.Auth.AnonymousLimits
 	return gateway.NewTenants(list, &gateway.TenantConfig{
-		Name: anonymousTenant, PriorityMax: a.PriorityMax, MaxStreams: a.MaxStreams,
+		Name: anonymousTenant, Secret: secret, PriorityMax: a.PriorityMax, MaxStreams: a.MaxStreams,
 		RequestsPerSecond: a.Rate.RequestsPerSecond, Burst: a.Rate.Burst, TokensPerMinute: int(a.Rate.TokensPerMinute),
 	}, earlier, sharing)
+}
+
+// saltSecret is what tenants' cache salts are derived from: the configured secret, else one that this process has drawn.
+func (h *house) saltSecret(cfg *config.Config) []byte {
+	if cfg.Auth.Secret != "" {
+		return []byte(cfg.Auth.Secret)
+	}
+	return h.drawn
+}
+
+// salts reports whether prompts of some tenant are kept apart from others' in the engines' caches.
+func salts(cfg *config.Config) bool {
+	has := func(t config.Tenant) bool { return t.CacheSalt != "" || !cfg.Auth.ShareCache }
+	return slices.ContainsFunc(cfg.Auth.Tenants, has)
 }
 
 func judgesOf(cfg *config.Config) gateway.Judges {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"octet/config"
+	"octet/engine"
 	"octet/routing/events"
 	"octet/routing/index"
 )
@@ -82,10 +83,25 @@ func (h *house) targetOf(cfg *config.Config, name string, r *resident) events.Ta
 	if r.events == nil || r.events.Source != "any" {
 		to.Patience = cfg.Events.BindFor
 	}
+	to.Salts = salts(cfg)
 	if scheme := h.schemes.of(r.hashes); scheme != nil {
 		to.Scheme, to.Named = scheme, r.key.scheme != hashes{}
 	}
 	return to
+}
+
+// saltless returns the replicas whose engines know no salts, while some prompts have one: what their events tell of could be any
+// tenant's, so no prompt is held against it.
+func saltless(cfg *config.Config, residents map[string]*resident) (all index.HostBitmap) {
+	if !salts(cfg) {
+		return all
+	}
+	for _, r := range residents {
+		if kind, _ := engine.KindOf(r.replica.Engine); !kind.TakesSalt {
+			all.Set(r.replica.Host)
+		}
+	}
+	return all
 }
 
 // carries says whether a source may bring a replica's events.

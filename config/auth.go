@@ -4,6 +4,12 @@ import "time"
 
 // Auth says who may call. With no tenants everyone is the anonymous tenant.
 type Auth struct {
+	// What tenants' cache salts are derived from, at least 16 bytes; ${VAR} reads it from the environment. Empty = drawn at each start: what
+	// engines have cached for tenants is then found no more. Gateways before the same engines share one.
+	Secret string `yaml:"secret"`
+	// Tenants without a cache_salt share prefix caches with one another and with requests without a key, and are told what the others'
+	// prompts have left there. False: each has a salt of its own.
+	ShareCache bool `yaml:"share_cache"`
 	// Requests without a key are served, under anonymous_limits. False: a key is required.
 	Anonymous bool `yaml:"anonymous" default:"true"`
 	// What requests without a key may ask for.
@@ -65,7 +71,8 @@ type Tenant struct {
 	Weight int `yaml:"weight" default:"1" range:"1..1000"`
 	// The specialists it may use; empty = all.
 	Specialists []string `yaml:"specialists" form:"name"`
-	// Secret that separates its cached prefixes from everyone else's; empty = shared with the others that have none.
+	// Secret that separates its cached prefixes from everyone else's, sent to engines as it is; empty = derived from auth.secret and its
+	// name, unless auth.share_cache is true.
 	CacheSalt string `yaml:"cache_salt" form:"salt"`
 	// Streams it may hold open at once; 0 = limits.max_streams alone.
 	MaxStreams int `yaml:"max_streams" default:"0" range:"0..1000000"`

@@ -5,12 +5,14 @@ package engine
 type Kind struct {
 	Name    string // as the configuration spells it
 	Streams Streams
+
+	TakesSalt bool // it keeps prefix caches apart by the body's cache_salt, and its cache events say by which
 }
 
 // kinds is the one table of engine kinds.
 var kinds = [...]Kind{
-	{Name: "vllm", Streams: Streams{Counted: CountsUsage, Chats: true, Completions: true}},
-	{Name: "sglang", Streams: Streams{Counted: CountsUsage, Completions: true}},
+	{Name: "vllm", TakesSalt: true, Streams: Streams{Counted: CountsUsage, Chats: true, Completions: true}},
+	{Name: "sglang", TakesSalt: true, Streams: Streams{Counted: CountsUsage, Completions: true}},
 	{Name: "llamacpp", Streams: Streams{Counted: CountsTimings, Completions: true}},
 	{Name: "openai"},
 }

@@ -17,7 +17,8 @@ type Tenant struct {
 	PriorityMax    int
 	RefusePriority bool     // over PriorityMax: refuse instead of clamp
 	Specialists    []string // allowed; empty is all
-	CacheSalt      string   // "" shares prefix caches with other tenants without one
+	CacheSalt      string   // see Salt
+	secret         []byte   // that salts are derived from
 	MaxStreams     int      // 0 is unbounded
 	keyless        bool     // it is what requests without a key are
 	requests       *quota
@@ -34,6 +35,8 @@ type TenantConfig struct {
 	RefusePriority    bool
 	Specialists       []string
 	CacheSalt         string
+	Secret            []byte // that salts are derived from
+	ShareCache        bool   // without a CacheSalt it shares its cache with all that have none; else it has a salt of its own
 	MaxStreams        int
 	RequestsPerSecond float64 // 0 is unlimited
 	Burst             int
@@ -65,9 +68,12 @@ func NewTenants(list []TenantConfig, anonymous *TenantConfig, earlier *Tenants, 
 }
 
 func newTenant(c TenantConfig, earlier *Tenants, sharing Sharing) *Tenant {
+	if c.CacheSalt == "" && c.KeySHA256 != "" && !c.ShareCache {
+		c.CacheSalt = deriveSalt(c.Secret, "tenant", c.Name)
+	}
 	t := &Tenant{
 		Name: c.Name, PriorityMax: c.PriorityMax, RefusePriority: c.RefusePriority, Specialists: c.Specialists,
-		CacheSalt: c.CacheSalt, MaxStreams: c.MaxStreams,
+		CacheSalt: c.CacheSalt, secret: c.Secret, MaxStreams: c.MaxStreams,
 		requests: newQuota(c.Name+":requests", c.RequestsPerSecond, c.Burst, sharing),
 		tokens:   newQuota(c.Name+":tokens", float64(c.TokensPerMinute)/60, c.TokensPerMinute, sharing),
 		streams:  new(atomic.Int64),

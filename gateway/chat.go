@@ -249,7 +249,7 @@ func (x *exchange) timer(now time.Time) func() time.Duration {
 func (x *exchange) facts(now time.Time, f *routing.Facts) {
 	f.Kind = nameOf(x.kind)
 	f.Now, f.TTFT, f.Total = now, timeLeft(now, x.intent.TTFTDeadline), timeLeft(now, x.intent.Deadline)
-	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.id, x.sp.Name, x.verdict.Adapter, x.tenant.Name, x.salt()
+	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.id, x.sp.Name, x.verdict.Adapter, x.tenant.Name, x.salted().salt
 	f.Session, f.Body, f.Member, f.Text, f.Pieces = x.intent.Session, x.body, x.member, x.renderPrompt, x.promptPieces
 	f.Prompts = promptsOf(&x.req)
 	f.Priority, f.MaxTokens, f.Stream, f.Dry = x.intent.Priority, max(x.req.MaxTokens, 0), x.stream, x.dry
@@ -264,18 +264,6 @@ func timeLeft(now, deadline time.Time) time.Duration {
 		return left
 	}
 	return -1
-}
-
-// salt keeps prefix caches apart: the tenant's, else what the client asks its engine for.
-func (x *exchange) salt() string {
-	if x.tenant.CacheSalt != "" {
-		return x.tenant.CacheSalt
-	}
-	raw := x.req.Raw("cache_salt")
-	if len(raw) < 2 || raw[0] != '"' {
-		return ""
-	}
-	return string(wire.AppendUnquoted(nil, raw[1:len(raw)-1]))
 }
 
 // checkPrompt refuses prompts that leave no room for an answer.

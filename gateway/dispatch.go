@@ -260,10 +260,7 @@ func (x *exchange) edits(rep *Replica, edits []wire.Edit) []wire.Edit {
 	if rep.ForwardPriority && x.intent.Priority != 0 {
 		edits = append(edits, wire.Edit{Key: "priority", Raw: strconv.AppendInt(nil, int64(enginePriority(rep.Engine, x.intent.Priority)), 10)})
 	}
-	if x.tenant.CacheSalt != "" {
-		edits = append(edits, wire.Edit{Key: "cache_salt", Raw: wire.AppendQuoted(nil, x.tenant.CacheSalt)})
-	}
-	return x.continued(edits)
+	return x.continued(x.salted().edits(rep, edits))
 }
 
 // adapted is the name by which the engine knows an adapter: vLLM lists it beside the model, SGLang takes it behind the model's

@@ -18,8 +18,7 @@ type shadow struct {
 	sp       *Specialist // who is asked
 	id       string
 	tenant   string
-	salt     string
-	extra    []wire.Edit // what the tenant's key adds to the body
+	salted   salted
 	kind     wire.Kind
 	stream   bool
 	probe    bool // owed to a demoted specialist: its answer is judged
@@ -52,11 +51,8 @@ func (x *exchange) dispatchShadow() {
 		return
 	}
 	sh := &shadow{
-		of: &x.s.shadows, rt: x.rt, sp: sp, id: x.id, tenant: x.tenant.Name, salt: x.salt(), kind: x.kind, stream: x.stream,
+		of: &x.s.shadows, rt: x.rt, sp: sp, id: x.id, tenant: x.tenant.Name, salted: x.salted(), kind: x.kind, stream: x.stream,
 		probe: name == x.probe, asked: x.s.now(), primary: make(chan calibration.Answer, 1), review: calibration.RulesFor(x.verdict.Intent, x.rt.Shadow.Tolerance),
-	}
-	if x.tenant.CacheSalt != "" {
-		sh.extra = append(sh.extra, wire.Edit{Key: "cache_salt", Raw: wire.AppendQuoted(nil, x.tenant.CacheSalt)})
 	}
 	if sh.of.begin(sh, x.body) {
 		sh.example = x.exampleFor(sp)

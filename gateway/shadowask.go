@@ -89,7 +89,7 @@ func (sh *shadow) facts() routing.Facts {
 		kind = "completion"
 	}
 	return routing.Facts{
-		Now: sh.of.s.now(), RequestID: sh.id, Specialist: sh.sp.Name, Tenant: sh.tenant, Salt: sh.salt, Kind: kind,
+		Now: sh.of.s.now(), RequestID: sh.id, Specialist: sh.sp.Name, Tenant: sh.tenant, Salt: sh.salted.salt, Kind: kind,
 		Body: sh.body, Text: sh.render, Pieces: sh.pieces, Prompts: promptsOf(&sh.req), Priority: priorityShadow, MaxTokens: max(sh.req.MaxTokens, 0), Stream: sh.stream, Dry: true,
 	}
 }
@@ -110,7 +110,7 @@ func (sh *shadow) edits(rep *Replica) []wire.Edit {
 	if rep.ForwardPriority {
 		edits = append(edits, wire.Edit{Key: "priority", Raw: strconv.AppendInt(nil, int64(enginePriority(rep.Engine, priorityShadow)), 10)})
 	}
-	return append(edits, sh.extra...)
+	return sh.salted.edits(rep, edits)
 }
 
 // call sends the body and reads the answer, in memory that is bounded.

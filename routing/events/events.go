@@ -29,6 +29,7 @@ type Event struct {
 	Root      bool     // Hashes[0] is the first block of a chain
 	Tokens    []uint32 // Registered: token ids of all Hashes, BlockSize each; may be empty for offload tiers
 	BlockSize int      // tokens a block
+	Saltless  bool     // not on the wire: its publisher cannot say a salt, so that none says nothing
 }
 
 // Batch is what one replica published at one moment: the unit of order.

@@ -31,6 +31,9 @@ type Target struct {
 	// Scheme is how the engine is said to hash; nil: nobody said. What it publishes with tokens is compared, and what differs is counted.
 	Scheme Scheme
 
+	// Salts: prompts of some tenants are kept apart by a salt. What an event tells that cannot say one may be anybody's.
+	Salts bool
+
 	// Named: prompts of the specialist are hashed as Scheme does, so that the engine's hash of a block says what it holds.
 	Named bool
 }

@@ -91,6 +91,10 @@ func (m *mapping) change(e *Event, to Target, hasher kvpool.Hasher) {
 // not known or the sizes do not fit, are remembered as such: when they go nothing happens, and nothing can follow them.
 func (m *mapping) register(e *Event, to Target, hasher kvpool.Hasher) {
 	m.verify(e, to.Scheme)
+	if to.Salts && e.Saltless && e.Root {
+		m.unsaid(e)
+		return
+	}
 	if to.Named {
 		m.registerNamed(e, to, hasher)
 		return
@@ -112,6 +116,15 @@ func (m *mapping) register(e *Event, to Target, hasher kvpool.Hasher) {
 		} else if len(e.Tokens) == 0 || tellable {
 			m.tally.orphans.Add(1)
 		}
+	}
+}
+
+// unsaid remembers blocks of which it is not known by which salt they are kept apart: nothing can follow them.
+func (m *mapping) unsaid(e *Event) {
+	m.odd = true
+	m.tally.unmappable.Add(uint64(len(e.Hashes)))
+	for _, h := range e.Hashes {
+		m.arrive(h, e.Tier, content{})
 	}
 }
 

@@ -31,6 +31,7 @@ type raw struct {
 	lora      bool // loraID was given
 	medium    string
 	salt      string
+	saltless  bool    // an array of before salts were said
 	extras    []extra // of each block; nil where none has any
 	group     int64
 	spec      string // what the group's blocks are; "" is not said
@@ -48,6 +49,9 @@ var order = map[string][]string{
 		"kv_cache_spec_kind"},
 	removed: {"block_hashes", "medium", "group_idx"},
 }
+
+// saltsFrom is how many fields an array has that says by which salt blocks are kept apart, in its extra_keys.
+const saltsFrom = 8
 
 // read takes one event off b.
 func (r *raw) read(b []byte) ([]byte, error) {
@@ -86,6 +90,7 @@ func (r *raw) readArray(b []byte) ([]byte, error) {
 		return b, err
 	}
 	names := order[r.kind]
+	r.saltless = r.kind == stored && int(n)-1 < saltsFrom
 	for i := range int(n) - 1 {
 		name := ""
 		if i < len(names) {

@@ -39,7 +39,7 @@ func (d *decoder) store(out []events.Event, r *raw) []events.Event {
 	told := r.told(adapter, salt)
 	e := events.Event{
 		Kind: events.Registered, Tier: tier(r.medium), Adapter: adapter, Salt: salt,
-		Parent: r.parent, Root: r.root, BlockSize: int(r.blockSize),
+		Parent: r.parent, Root: r.root, BlockSize: int(r.blockSize), Saltless: r.saltless && r.root && salt == "",
 	}
 	if told > 0 {
 		e.Hashes, e.Tokens = r.hashes[:told:told], r.tokens[:told*e.BlockSize]
