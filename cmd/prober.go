@@ -56,7 +56,7 @@ func (h *house) learn(ctx context.Context, cfg *config.Config, r *resident) {
 	}
 	if r.blocks == 0 {
 		if blocks := reportedBlocks(ctx, r.client, r.key.blockSize); blocks > 0 {
-			h.fit(ctx, r.key.name, blocks)
+			h.fit(ctx, r, blocks)
 		}
 	}
 	h.tokens.meet(ctx, r.key.specialist, r.key.name, h.log)
@@ -66,9 +66,10 @@ func (h *house) learn(ctx context.Context, cfg *config.Config, r *resident) {
 }
 
 // fit gives a replica a Gate of the size that its engine has told. Requests at the old one end there.
-func (h *house) fit(ctx context.Context, name string, blocks int) {
+func (h *house) fit(ctx context.Context, asked *resident, blocks int) {
+	name := asked.key.name
 	h.mu.Lock()
-	if r := h.residents[name]; r != nil && r.blocks == 0 {
+	if r := h.residents[name]; r != nil && r.client == asked.client && r.blocks == 0 {
 		r.reported = blocks
 	}
 	cfg := h.cfg
@@ -98,6 +99,11 @@ func (h *house) learnAdapters(ctx context.Context, sp *config.Specialist, r *res
 		if has {
 			loaded = append(loaded, a.Name)
 		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now := h.residents[r.key.name]; now == nil || now.client != r.client {
+		return // its slot may be another's by now
 	}
 	if err := h.residency.Replace(uint16(r.replica.Host), loaded); err != nil {
 		h.log.Warn("adapters", "replica", r.key.name, "error", err)

@@ -53,15 +53,12 @@ func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist
 		Name: name, BlockSize: sp.BlockSize, Context: h.contextOf(name).Load, Draft: sp.Scheduler.SpeculativeWindow, Adapters: adapterNames(*sp), Created: h.started.Unix(),
 		Version: sp.Version, Versions: adapterVersions(sp), Fallback: sp.Fallback,
 		Board: b.board, Load: b.load, Workflow: p.workflow, Protocol: p.protocol,
-		Fleet:     h.fleet.View(name).Snapshot,
 		Planned:   watch.planned,
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,
 		Depths:    plugins.Depths.Get,
 		Tiers:     h.tiers,
-		Routed: func(v routing.View, host index.HostID, now time.Time) {
-			h.beliefs.routedAt(host, plugins.BlockHashes.Get(v), now)
-		},
+		Routed:    h.routed,
 	}
 }
 
@@ -73,12 +70,28 @@ func footprint(v routing.View, f *gateway.Footprint) {
 	f.Longest = others.Longest
 }
 
+// routed notes which prompt a replica was sent. What was noted in a slot that has been given away meanwhile takes the other guesses of
+// that slot with it: nothing of one replica is believed of the next.
+func (h *house) routed(v routing.View, r *gateway.Replica, now time.Time) {
+	if r.Fleet.Departed() {
+		return
+	}
+	h.beliefs.routedAt(r.Host, plugins.BlockHashes.Get(v), now)
+	if r.Fleet.Departed() {
+		h.beliefs.approx.Forget(r.Host)
+	}
+}
+
 // tiers returns where a replica holds the first so many blocks of the prompt, as its events tell.
 func (h *house) tiers(v routing.View, host index.HostID, blocks int) gateway.InTiers {
 	if !h.beliefs.told.Load().Has(host) {
 		return gateway.InTiers{}
 	}
-	return h.index.InTiers(host, plugins.BlockHashes.Get(v), blocks)
+	held := h.index.InTiers(host, plugins.BlockHashes.Get(v), blocks)
+	if gone := plugins.Fleet.Get(v).Departed(); gone.Has(host) {
+		return gateway.InTiers{}
+	}
+	return held
 }
 
 // profileSpec returns a profile of the configuration, or a preset. Admission by blocks needs the prompt's chain always.

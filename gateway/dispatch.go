@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -18,10 +17,7 @@ import (
 // Dispatch is one replica's turn. At the last step it goes up to the answer's first byte: breaker, admission, engine. Until
 // then its errors are retryable; from then on respond follows the answer to its end. Any other step ends here, see leg.
 func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.HostID, _ int) error {
-	rep := x.rt.Replicas[host]
-	if rep == nil {
-		return fmt.Errorf("%w: slot %d left the fleet", routing.ErrNotTried, host)
-	}
+	rep := x.rt.Replicas[host] // of the generation whose plan names host
 	x.free = true
 	began := x.moment()
 	at := x.openAttempt(s.Name, rep, host, began)
@@ -117,7 +113,7 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 		x.turn.asked = now
 	}
 	if x.sp.Routed != nil && x.route != nil {
-		x.sp.Routed(x.route.View(), x.turn.rep.Host, now)
+		x.sp.Routed(x.route.View(), x.turn.rep, now)
 	}
 	return nil
 }

@@ -77,7 +77,15 @@ func (rt *Runtime) Seal() *Runtime {
 			rt.names[h] = rep.Name
 		}
 	}
+	members := map[string][]*fleet.Replica{}
+	for _, rep := range &rt.Replicas {
+		if rep != nil && rep.Fleet != nil {
+			name := rep.Fleet.Spec().Specialist
+			members[name] = append(members[name], rep.Fleet)
+		}
+	}
 	for _, sp := range rt.Specialists {
+		sp.fleet = fleet.NewSnapshot(members[sp.Name]...)
 		sp.field = fields(nil).text("X-Specialist: ", sp.Name)
 		rt.byName[sp.Name] = sp
 	}
@@ -135,7 +143,6 @@ type Specialist struct {
 	Created   int64 // unix seconds, for /v1/models
 	Board     *slo.Board
 	Load      *slo.Escalation // nil is never escalated
-	Fleet     func() *fleet.Snapshot
 	Workflow  routing.Workflow
 	// Executor carries out the Workflow's plans; nil is step after step.
 	Executor func(routing.Bounds) routing.Executor
@@ -152,8 +159,9 @@ type Specialist struct {
 	// Tiers returns in which tiers replica h holds the first so many blocks of the prompt; nil: nobody knows.
 	Tiers func(v routing.View, h index.HostID, blocks int) InTiers
 	// Routed is told of each prompt that a replica was sent, once it has a place there, and when; nil: nobody wants to know.
-	Routed  func(v routing.View, h index.HostID, now time.Time)
+	Routed  func(v routing.View, r *Replica, now time.Time)
 	handles *specialistMetrics
+	fleet   *fleet.Snapshot // its replicas of this generation, made by Seal
 
 	timed atomic.Int64 // when a decision was timed last, since Server.began
 	step  *slo.Dial    // its knobs

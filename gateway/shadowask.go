@@ -59,11 +59,10 @@ func (cancel givesWay) Preempted() { cancel(errPreempted) }
 // choose runs the specialist's pipeline as a dry run, which leaves no trace in what it learns, and takes the best replica whose
 // breaker is closed: a shadow is no probe.
 func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) {
-	snapshot := sh.sp.Fleet()
 	c := routing.Acquire(sh.facts())
 	defer c.Release()
-	c.Candidates(snapshot.Hosts)
-	sh.sp.Seed(c, snapshot)
+	c.Candidates(sh.sp.fleet.Hosts)
+	sh.sp.Seed(c, sh.sp.fleet)
 	plan, err := sh.sp.Workflow.Plan(ctx, c)
 	if err != nil {
 		return nil, Footprint{}, 0, fmt.Errorf("%w: %w", errShadowPlace, err)

@@ -41,6 +41,8 @@ type states struct {
 	down     bits // probes or connections fail
 	draining bits // takes no new requests
 	tripped  bits // its breaker is not closed
+
+	departures atomic.Uint64 // replicas that have left, counted before their bits are another's
 }
 
 // forget makes h look like a new replica.

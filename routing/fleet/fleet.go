@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
 	"octet/routing/index"
 )
 
@@ -33,7 +31,6 @@ type Fleet struct {
 	mu       sync.Mutex
 	replicas map[string]*Replica // by name; guarded by mu
 	pools    map[string]*pool    // by specialist; guarded by mu
-	views    map[string]*View    // by specialist; guarded by mu
 	changed  chan struct{}       // closed and replaced by each change; guarded by mu
 }
 
@@ -48,7 +45,7 @@ func WithDeathInterval(d time.Duration) Option { return func(f *Fleet) { f.death
 
 // New returns an empty Fleet.
 func New(options ...Option) *Fleet {
-	f := &Fleet{deathEvery: 10 * time.Second, replicas: map[string]*Replica{}, pools: map[string]*pool{}, views: map[string]*View{}, changed: make(chan struct{})}
+	f := &Fleet{deathEvery: 10 * time.Second, replicas: map[string]*Replica{}, pools: map[string]*pool{}, changed: make(chan struct{})}
 	for _, o := range options {
 		o(f)
 	}
@@ -106,26 +103,7 @@ func (f *Fleet) Snapshot(specialist string) *Snapshot {
 	if s, ok := (*f.snaps.Load())[specialist]; ok {
 		return s
 	}
-	return &Snapshot{states: &f.states}
-}
-
-// View is the replicas of one specialist, always the present ones.
-type View struct{ snapshot atomic.Pointer[Snapshot] }
-
-// Snapshot returns the replicas as they are now. It costs a load.
-func (v *View) Snapshot() *Snapshot { return v.snapshot.Load() }
-
-// View returns Snapshot of a specialist, for who asks for it often.
-func (f *Fleet) View(specialist string) *View {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	v := f.views[specialist]
-	if v == nil {
-		v = new(View)
-		v.snapshot.Store(f.Snapshot(specialist))
-		f.views[specialist] = v
-	}
-	return v
+	return NewSnapshot()
 }
 
 // Find returns the replica of that name.
@@ -187,19 +165,14 @@ func (f *Fleet) poolOf(specialist string) *pool {
 
 // publish makes the snapshots anew. It needs f.mu.
 func (f *Fleet) publish() {
-	snaps := map[string]*Snapshot{}
+	members, snaps := map[string][]*Replica{}, map[string]*Snapshot{}
 	for _, r := range f.sorted() {
-		s, ok := snaps[r.spec.Specialist]
-		if !ok {
-			s = &Snapshot{states: &f.states, blockSize: r.spec.BlockSize, key: xxh3.HashString(r.spec.Specialist)}
-			snaps[r.spec.Specialist] = s
-		}
-		s.add(r)
+		members[r.spec.Specialist] = append(members[r.spec.Specialist], r)
+	}
+	for specialist, of := range members {
+		snaps[specialist] = NewSnapshot(of...)
 	}
 	f.snaps.Store(&snaps)
-	for specialist, v := range f.views {
-		v.snapshot.Store(f.Snapshot(specialist))
-	}
 	close(f.changed)
 	f.changed = make(chan struct{})
 }

@@ -215,24 +215,3 @@ func BenchmarkSnapshot(b *testing.B) {
 		}
 	}
 }
-
-func TestAViewIsAlwaysThePresentSnapshot(t *testing.T) {
-	f := fleet.New()
-	early := f.View("debug")
-	if early.Snapshot().Len() != 0 {
-		t.Errorf("%d replicas of nobody", early.Snapshot().Len())
-	}
-	for h := range index.HostID(3) {
-		put(t, f, spec("debug", h))
-		put(t, f, spec("build", h+100))
-		if s := f.Snapshot("debug"); early.Snapshot() != s || f.View("debug").Snapshot() != s || s.Len() != int(h)+1 {
-			t.Fatalf("%d replicas, want %d", early.Snapshot().Len(), h+1)
-		}
-	}
-	for h := range index.HostID(3) {
-		f.Remove(spec("debug", h).Name)
-	}
-	if early.Snapshot().Len() != 0 || f.View("build").Snapshot().Len() != 3 {
-		t.Errorf("%d replicas are left", early.Snapshot().Len())
-	}
-}

@@ -21,6 +21,7 @@ type Replica struct {
 	spec    Spec
 	pool    *pool
 	gone    chan struct{} // closed when it leaves the Fleet
+	last    atomic.Pointer[state]
 	source  atomic.Pointer[func() Load]
 	sampled sampled
 	pace    pace
@@ -44,11 +45,29 @@ func newReplica(s Spec, f *Fleet) *Replica {
 // Spec returns the replica's configuration, read-only.
 func (r *Replica) Spec() *Spec { return &r.spec }
 
+// state is what a replica's bits said when it left the Fleet; later they are those of the next replica in its slot.
+type state struct{ down, draining bool }
+
 // Healthy reports whether probes and connections succeed, as far as is known.
-func (r *Replica) Healthy() bool { return !r.states.down.has(r.spec.Host) }
+func (r *Replica) Healthy() bool {
+	down := r.states.down.has(r.spec.Host)
+	if last := r.last.Load(); last != nil { // looked at after the bit, which was its own otherwise
+		return !last.down
+	}
+	return !down
+}
 
 // Draining reports whether the replica takes no new requests.
-func (r *Replica) Draining() bool { return r.states.draining.has(r.spec.Host) }
+func (r *Replica) Draining() bool {
+	draining := r.states.draining.has(r.spec.Host)
+	if last := r.last.Load(); last != nil { // likewise
+		return last.draining
+	}
+	return draining
+}
+
+// Departed reports whether the replica has left the Fleet: its slot is, or may soon be, another's.
+func (r *Replica) Departed() bool { return r.last.Load() != nil }
 
 // SetDraining starts or ends draining. Requests in flight are not touched. Nothing happens once the replica left the Fleet.
 func (r *Replica) SetDraining(on bool) {
@@ -89,10 +108,12 @@ func (r *Replica) Tokens() int { return int(r.ledger.tokens.Load()) }
 // Pace returns how fast the replica was lately.
 func (r *Replica) Pace() Pace { return r.pace.load() }
 
-// leave closes gone: from its return on, no bit is changed on behalf of r.
+// leave closes gone: from its return on, no bit is changed on behalf of r, or looked at.
 func (r *Replica) leave() {
 	r.stateMu.Lock()
 	defer r.stateMu.Unlock()
+	r.last.Store(&state{!r.Healthy(), r.Draining()})
+	r.states.departures.Add(1)
 	close(r.gone)
 }
 

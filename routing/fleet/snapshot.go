@@ -1,21 +1,42 @@
 package fleet
 
-import "octet/routing/index"
+import (
+	"sync/atomic"
 
-// Snapshot is the replicas of one specialist at one moment: what one request may see. Its membership is immutable; health,
-// draining and breakers are read as they are at the time of the call.
+	"github.com/zeebo/xxh3"
+
+	"octet/routing/index"
+)
+
+// Snapshot is some replicas of one specialist: what the requests of one configuration may see. Its membership is immutable; health, draining
+// and breakers are read as they are at the time of the call. A replica that has left the Fleet stays in it, in the state in which it left,
+// whoever has its slot by now.
 type Snapshot struct {
 	Hosts index.HostBitmap
 
 	states    *states
+	whole     atomic.Uint64 // departures of the Fleet of which none was a member
 	replicas  [index.MaxHosts]*Replica
 	prefill   index.HostBitmap // can prefill
 	decode    index.HostBitmap // can decode
 	both      index.HostBitmap // can do either
 	prepares  index.HostBitmap // can make tokens of prompts for others
 	events    index.HostBitmap // publish cache events
-	blockSize int              // tokens, of the replica with the lowest host
+	blockSize int              // tokens, of the first replica
 	key       uint64
+}
+
+// NewSnapshot returns the snapshot of replicas of one specialist and one Fleet, no two in one slot.
+func NewSnapshot(members ...*Replica) *Snapshot {
+	if len(members) == 0 {
+		return &Snapshot{states: new(states)}
+	}
+	first := members[0]
+	s := &Snapshot{states: first.states, blockSize: first.spec.BlockSize, key: xxh3.HashString(first.spec.Specialist)}
+	for _, r := range members {
+		s.add(r)
+	}
+	return s
 }
 
 // Replica returns the replica at h, nil when h is not in Hosts.
@@ -24,19 +45,44 @@ func (s *Snapshot) Replica(h index.HostID) *Replica { return s.replicas[h] }
 // Len returns the number of replicas.
 func (s *Snapshot) Len() int { return s.Hosts.Count() }
 
+// Departed returns the replicas that have left the Fleet. What is known by their slots is of others: it must be looked up before Departed
+// is asked, and left aside for these. None of a nil Snapshot.
+func (s *Snapshot) Departed() (gone index.HostBitmap) {
+	if s == nil {
+		return gone
+	}
+	departures := s.states.departures.Load()
+	if departures == s.whole.Load() {
+		return gone
+	}
+	for h := range s.Hosts.All() {
+		if s.replicas[h].Departed() {
+			gone.Set(h)
+		}
+	}
+	if gone.Empty() {
+		s.whole.Store(departures)
+	}
+	return gone
+}
+
 // Available returns the replicas that are healthy and not draining.
 func (s *Snapshot) Available() index.HostBitmap {
-	if s.states.down.empty() && s.states.draining.empty() {
-		return s.Hosts
+	now := s.Hosts
+	if !s.states.down.empty() || !s.states.draining.empty() {
+		now = now.AndNot(s.states.down.load()).AndNot(s.states.draining.load())
 	}
-	return s.Hosts.AndNot(s.states.down.load()).AndNot(s.states.draining.load())
+	gone := s.Departed()
+	for h := range gone.All() {
+		if now.Clear(h); s.replicas[h].Healthy() && !s.replicas[h].Draining() {
+			now.Set(h)
+		}
+	}
+	return now
 }
 
 // KeepAvailable takes out of hosts whoever is not in Available, and reports whether that was anybody.
 func (s *Snapshot) KeepAvailable(hosts *index.HostBitmap) bool {
-	if s.states.down.empty() && s.states.draining.empty() {
-		return hosts.Keep(&s.Hosts)
-	}
 	now := s.Available()
 	return hosts.Keep(&now)
 }
@@ -44,12 +90,12 @@ func (s *Snapshot) KeepAvailable(hosts *index.HostBitmap) bool {
 // NoneTripped says that all breakers of the whole fleet are closed: then Tripped is empty.
 func (s *Snapshot) NoneTripped() bool { return s.states.tripped.empty() }
 
-// Tripped returns the replicas whose breaker is not closed.
+// Tripped returns the replicas whose breaker is not closed. That of a replica that has left is asked by Take alone.
 func (s *Snapshot) Tripped() (none index.HostBitmap) {
 	if s.states.tripped.empty() {
 		return none
 	}
-	return s.Hosts.And(s.states.tripped.load())
+	return s.Hosts.And(s.states.tripped.load()).AndNot(s.Departed())
 }
 
 // Prefill returns the replicas that can prefill.

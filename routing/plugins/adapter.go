@@ -19,7 +19,9 @@ type adapter struct {
 }
 
 func newAdapter(d Deps) routing.Factory {
-	return func(*routing.Params) routing.Plugin { return &adapter{named{"adapter", nil}, d.Adapters} }
+	return func(*routing.Params) routing.Plugin {
+		return &adapter{named{"adapter", reads(routing.Optional(Fleet))}, d.Adapters}
+	}
 }
 
 // Filter implements routing.Filter.
@@ -34,6 +36,8 @@ func (a *adapter) Narrow(v routing.View, left *index.HostBitmap) bool {
 	if f.Adapter == "" || a.adapters == nil {
 		return false
 	}
-	*left = a.adapters.Serving(f.Specialist, f.Adapter, *left)
+	serving := a.adapters.Serving(f.Specialist, f.Adapter, *left)
+	gone := Fleet.Get(v).Departed() // nothing is known of these any more: they are kept
+	*left = serving.Or(left.And(gone))
 	return true
 }

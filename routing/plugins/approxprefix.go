@@ -24,7 +24,7 @@ type approxPrefix struct {
 func newApproxPrefix(d Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		p.Need("a memory of what was routed where", d.Guesses != nil)
-		return approxPrefix{named{"approx-prefix", reads(BlockHashes)}, d.Guesses}
+		return approxPrefix{named{"approx-prefix", reads(BlockHashes, routing.Optional(Fleet))}, d.Guesses}
 	}
 }
 
@@ -36,7 +36,10 @@ func (s approxPrefix) Score(v routing.View, hosts []index.HostID, out []float64)
 	}
 	var depths [index.MaxHosts]uint16
 	s.guesses.Depths(chain, index.HostSet(hosts...), v.Facts().Now, &depths)
+	gone := Fleet.Get(v).Departed()
 	for i, h := range hosts {
-		out[i] = float64(depths[h]) / float64(len(chain))
+		if !gone.Has(h) {
+			out[i] = float64(depths[h]) / float64(len(chain))
+		}
 	}
 }

@@ -40,13 +40,14 @@ func (s loraAffinity) Score(v routing.View, hosts []index.HostID, out []float64)
 	}
 	replicas := Fleet.Get(v)
 	for i, h := range hosts {
-		out[i] = s.rate(adapter, h, replicas.Replica(h).Reported())
+		loaded := s.resident != nil && s.resident.Resident(uint16(h), adapter)
+		r := replicas.Replica(h)
+		out[i] = rateAdapter(adapter, loaded && !r.Departed(), r.Reported())
 	}
 }
 
-// rate follows what the engine reports; where it reports no adapters, only who has them loaded is known, and nobody is full.
-func (s loraAffinity) rate(adapter string, h index.HostID, said *fleet.Reported) float64 {
-	loaded := s.resident != nil && s.resident.Resident(uint16(h), adapter)
+// rateAdapter follows what the engine reports; where it reports no adapters, only who has them loaded is known, and nobody is full.
+func rateAdapter(adapter string, loaded bool, said *fleet.Reported) float64 {
 	switch {
 	case loaded, said.Runs(adapter):
 		return adapterHere

@@ -35,7 +35,7 @@ func newPrefixDepths(d Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		p.Need("a block index", d.Index != nil)
 		guesser, _ := d.Index.(Guesser)
-		return &prefixDepths{named{"prefix-depths", reads(BlockHashes)}, d.Index, guesser}
+		return &prefixDepths{named{"prefix-depths", reads(BlockHashes, routing.Optional(Fleet))}, d.Index, guesser}
 	}
 }
 
@@ -63,6 +63,10 @@ func (p *prefixDepths) Prepare(_ context.Context, c *routing.Context) error {
 			p.guesser.DepthsAt(chain, among, c.View().Facts().Now, depths)
 		} else {
 			p.index.Depths(chain, among, depths)
+		}
+		gone := Fleet.Get(c.View()).Departed() // what their slots hold is another's
+		for h := range gone.All() {
+			depths[h] = 0
 		}
 	}
 	Depths.Put(c, depths)
