@@ -189,7 +189,8 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 	if rt.Tenants, err = h.newTenants(cfg); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errConfig, err)
 	}
-	patterns, err := h.buildPatterns(cfg)
+	prompts := &edition{tokenizers: h.tokens}
+	patterns, err := h.buildPatterns(cfg, prompts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -207,7 +208,7 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 	h.generation++
 	rt.Generation = h.generation
 	gone := h.settle(cfg, rt, staying)
-	h.tokens.set(cfg, staying, files, &h.schemes)
+	prompts.set(cfg, staying, files, &h.schemes)
 	return rt.Seal(), gone, nil
 }
 

@@ -18,10 +18,10 @@ import (
 	"octet/scheduler"
 )
 
-// buildPatterns builds how every specialist's requests are executed, by specialist.
-func (h *house) buildPatterns(cfg *config.Config) (map[string]pattern, error) {
+// buildPatterns builds how every specialist's requests are executed, by specialist, with the tokenizers of their generation.
+func (h *house) buildPatterns(cfg *config.Config, by *edition) (map[string]pattern, error) {
 	registry := plugins.Registry(plugins.Deps{
-		Index: h.beliefs, Tiers: h.index, Guesses: h.beliefs.approx, Hasher: h.hasher, Tokenizer: h.tokens, Adapters: serving{h.residency}, Resident: h.residency,
+		Index: h.beliefs, Tiers: h.index, Guesses: h.beliefs.approx, Hasher: h.hasher, Tokenizer: by, Adapters: serving{h.residency}, Resident: h.residency,
 		Sessions: h.sessions, Seed: uint64(h.started.UnixNano()),
 	})
 	patterns := make(map[string]pattern, len(cfg.Specialists))

@@ -29,8 +29,9 @@ type checks struct {
 
 // check is what is known of one replica; guarded by checks.mu.
 type check struct {
-	host  index.HostID
-	local uint64 // the tokenizer that it was compared with
+	host   index.HostID
+	client *openai.Client // whose answers are compared: a late one of the replica that had the name before says nothing
+	local  uint64         // the tokenizer that it was compared with
 	gateway.TokenCheck
 }
 
@@ -71,8 +72,8 @@ func (c *checks) expect(t *tokenizer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range t.replicas {
-		if known := c.by[r.name]; known == nil || known.local != t.local.id || known.host != r.host {
-			c.by[r.name] = &check{host: r.host, local: t.local.id, TokenCheck: gateway.TokenCheck{State: unchecked}}
+		if known := c.by[r.name]; known == nil || known.local != t.local.id || known.client != r.client {
+			c.by[r.name] = &check{host: r.host, client: r.client, local: t.local.id, TokenCheck: gateway.TokenCheck{State: unchecked}}
 		}
 	}
 	c.publish()
@@ -129,11 +130,11 @@ func (c *checks) away(replica string) {
 }
 
 // note takes the outcome of one comparison in, and reports whether the replica was not known to differ and now is.
-func (c *checks) note(replica string, local uint64, difference error) (news bool) {
+func (c *checks) note(r checkedReplica, local uint64, difference error) (news bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := c.by[replica]
-	if k == nil || k.local != local {
+	k := c.by[r.name]
+	if k == nil || k.local != local || k.client != r.client {
 		return false
 	}
 	k.Checked++
@@ -150,10 +151,10 @@ func (c *checks) note(replica string, local uint64, difference error) (news bool
 }
 
 // unknowable notes that an engine cannot say how it tokenizes.
-func (c *checks) unknowable(replica string) {
+func (c *checks) unknowable(r checkedReplica) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k := c.by[replica]; k != nil && k.State == unchecked {
+	if k := c.by[r.name]; k != nil && k.client == r.client && k.State == unchecked {
 		k.State, k.Reason = unknown, "the engine has no /tokenize"
 	}
 }
@@ -197,7 +198,7 @@ func (c *checks) run(ctx context.Context, log *slog.Logger) {
 			if s.of.toolless.CompareAndSwap(false, true) {
 				log.Warn("the engine renders tools otherwise: prompts with tools are scored approximately", "replica", r.name, "difference", difference)
 			}
-		case c.note(r.name, s.of.local.id, difference):
+		case c.note(r, s.of.local.id, difference):
 			log.Warn("the engine tokenizes otherwise: the replica is scored approximately", "replica", r.name, "difference", difference)
 		}
 	}

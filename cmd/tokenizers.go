@@ -28,7 +28,7 @@ import (
 type tokenizers struct {
 	hasher kvpool.Hasher
 	ours   tokens.Hasher                         // the same
-	by     atomic.Pointer[map[string]*tokenizer] // by specialist; replaced whole
+	by     atomic.Pointer[map[string]*tokenizer] // by specialist, of the configuration in force; replaced whole
 	cache  atomic.Pointer[tokens.Cache]
 	bytes  int // of cache; guarded by house.mu
 	checks *checks
@@ -106,8 +106,14 @@ func (t *tokenizers) load(cfg *config.Config) (map[string]*local, error) {
 	return files, nil
 }
 
-// set takes the tokenizers of a new generation in.
-func (t *tokenizers) set(cfg *config.Config, residents map[string]*resident, files map[string]*local, known *schemes) {
+// edition is the tokenizers of one generation of the configuration: what its requests say goes to no engine but its own.
+type edition struct {
+	*tokenizers
+	by map[string]*tokenizer // by specialist; set before the generation's first request
+}
+
+// set makes t that of cfg, which is in force from now on.
+func (t *edition) set(cfg *config.Config, residents map[string]*resident, files map[string]*local, known *schemes) {
 	by := make(map[string]*tokenizer, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
@@ -133,21 +139,22 @@ func (t *tokenizers) set(cfg *config.Config, residents map[string]*resident, fil
 		t.bytes = n
 		t.cache.Store(tokens.New(n))
 	}
-	t.by.Store(&by)
+	t.by = by
+	t.tokenizers.by.Store(&by)
 }
 
 var texts = sync.Pool{New: func() any { return new([]byte) }}
 
 // Tokenize implements plugins.Tokenizer.
-func (t *tokenizers) Tokenize(ctx context.Context, _ string, f *routing.Facts, dst []uint32) ([]uint32, error) {
+func (t *edition) Tokenize(ctx context.Context, _ string, f *routing.Facts, dst []uint32) ([]uint32, error) {
 	p := plugins.Prompt{Tokens: dst}
 	err := t.Chain(ctx, f, plugins.Root{}, &p)
 	return p.Tokens, err
 }
 
 // Chain implements plugins.Chained.
-func (t *tokenizers) Chain(ctx context.Context, f *routing.Facts, from plugins.Root, p *plugins.Prompt) (err error) {
-	one := (*t.by.Load())[f.Specialist]
+func (t *edition) Chain(ctx context.Context, f *routing.Facts, from plugins.Root, p *plugins.Prompt) (err error) {
+	one := t.by[f.Specialist]
 	if one == nil {
 		return plugins.ErrNoTokenizer
 	}

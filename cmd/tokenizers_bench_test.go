@@ -21,8 +21,7 @@ func BenchmarkExactTokens(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	t := newTokenizers(kvpool.NewHasher(1))
-	t.by.Store(&map[string]*tokenizer{"stl": {local: l, replicas: []checkedReplica{{name: "r", host: 1}}}})
+	t := &edition{newTokenizers(kvpool.NewHasher(1)), map[string]*tokenizer{"stl": {local: l, replicas: []checkedReplica{{name: "r", host: 1}}}}}
 	t.cache.Store(tokens.New(1 << 30))
 	var head strings.Builder
 	head.WriteString(`{"model":"stl","messages":[{"role":"system","content":"Be brief."}`)

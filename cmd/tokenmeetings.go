@@ -31,15 +31,16 @@ func (t *tokenizers) meet(ctx context.Context, specialist, replica string, log *
 	if at < 0 {
 		return
 	}
-	differences, err := one.meet(ctx, one.replicas[at])
+	asked := one.replicas[at]
+	differences, err := one.meet(ctx, asked)
 	if errors.Is(err, openai.ErrUnsupported) {
-		t.checks.unknowable(replica)
+		t.checks.unknowable(asked)
 	}
 	if err != nil {
 		return // the next probe asks again
 	}
 	for _, difference := range differences {
-		if t.checks.note(replica, one.local.id, difference) {
+		if t.checks.note(asked, one.local.id, difference) {
 			log.Warn("the engine tokenizes otherwise: the replica is scored approximately", "replica", replica, "difference", difference)
 		}
 	}
