@@ -48,12 +48,13 @@ func (w *world) vacated() {
 
 // slow is a request whose body stops half way until it is told to go on.
 type slow struct {
-	t    *testing.T
-	conn net.Conn
-	rest string
+	t       *testing.T
+	conn    net.Conn
+	answers *bufio.Reader
+	rest    string
 }
 
-// begin sends the head and half of the body.
+// begin sends the head, and half of the body once the gateway has asked for it: by then a configuration has admitted the request.
 func (w *world) begin(t *testing.T, path, body string, fields ...string) *slow {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.data, "http://"))
@@ -61,23 +62,34 @@ func (w *world) begin(t *testing.T, path, body string, fields ...string) *slow {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: octet\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", path, len(body))
+	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: octet\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n", path, len(body))
 	for _, f := range fields {
 		head += f + "\r\n"
 	}
-	if _, err := io.WriteString(conn, head+"\r\n"+body[:len(body)/2]); err != nil {
+	answers := bufio.NewReader(conn)
+	if _, err := io.WriteString(conn, head+"\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	return &slow{t, conn, body[len(body)/2:]}
+	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
+		t.Fatal(line, err)
+	}
+	if _, err := answers.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, body[:len(body)/2]); err != nil {
+		t.Fatal(err)
+	}
+	return &slow{t, conn, answers, body[len(body)/2:]}
 }
 
 // finish sends the rest and reads the answer.
 func (s *slow) finish() (*http.Response, string) {
 	s.t.Helper()
+	defer s.conn.Close()
 	if _, err := io.WriteString(s.conn, s.rest); err != nil {
 		s.t.Fatal(err)
 	}
-	resp, err := http.ReadResponse(bufio.NewReader(s.conn), &http.Request{Method: "POST"})
+	resp, err := http.ReadResponse(s.answers, &http.Request{Method: "POST"})
 	if err != nil {
 		s.t.Fatal(err)
 	}

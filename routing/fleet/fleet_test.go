@@ -215,3 +215,34 @@ func BenchmarkSnapshot(b *testing.B) {
 		}
 	}
 }
+
+// A snapshot outlives its replicas: one that left stays as it was when it left, whatever befalls the next one in its slot.
+func TestASnapshotKnowsItsReplicasWhoeverHasTheirSlots(t *testing.T) {
+	f, rs := filled(t, 3)
+	s := f.Snapshot("debug")
+	rs[1].SetDraining(true)
+	if gone := s.Departed(); !gone.Empty() {
+		t.Fatalf("%v are gone", gone)
+	}
+	f.Remove("debug-0")
+	f.Remove("debug-1")
+	if s.Departed() != index.HostSet(0, 1) || s.Available() != index.HostSet(0, 2) {
+		t.Errorf("%v are gone, %v available", s.Departed(), s.Available())
+	}
+	next := [2]*fleet.Replica{put(t, f, spec("build", 0)), put(t, f, spec("build", 1))}
+	next[0].SetDraining(true)
+	if s.Available() != index.HostSet(0, 2) || rs[0].Draining() || !rs[1].Draining() || next[1].Draining() {
+		t.Errorf("%v are available after others took the slots", s.Available())
+	}
+	all := index.HostSet(0, 1, 2)
+	if s.KeepAvailable(&all); all != index.HostSet(0, 2) {
+		t.Errorf("%v are kept", all)
+	}
+	if now := f.Snapshot("build"); !now.Departed().Empty() || now.Available() != index.HostSet(1) {
+		t.Errorf("of the next ones %v are gone, %v available", now.Departed(), now.Available())
+	}
+	var none *fleet.Snapshot
+	if gone := none.Departed(); !gone.Empty() {
+		t.Errorf("%v are gone from none", gone)
+	}
+}
