@@ -39,7 +39,7 @@ func (x *exchange) mayTry() bool {
 
 // othersIdle reports whether a replica of the specialist has not said lately that it is busy.
 func (x *exchange) othersIdle(now time.Time) bool {
-	s := x.sp.Fleet()
+	s := x.sp.fleet
 	hosts := s.Available()
 	for h := range hosts.All() {
 		if !s.Replica(h).Busy(now) {
