@@ -41,7 +41,7 @@ func (m eventMetrics) Collect(out chan<- prometheus.Metric) {
 		gauge(out, sourceLag, s.Lag.Seconds(), name)
 		count(out, sourceBatches, s.Messages, name)
 		for kind, n := range map[string]uint64{
-			"bad": s.Bad, "refused": s.Refused, "failure": s.Failures, "reconnect": s.Reconnects, "rewind": s.Rewinds, "dropped": s.Dropped, "replayed": s.Replayed,
+			"bad": s.Bad, "refused": s.Refused, "failure": s.Failures, "reconnect": s.Reconnects, "rewind": s.Rewinds, "dropped": s.Dropped, "replayed": s.Replayed, "panic": s.Panics,
 		} {
 			count(out, sourceTroubles, n, name, kind)
 		}
@@ -101,6 +101,7 @@ func bySource(stats map[string]events.ConsumerStats) map[string]sums {
 		s.Rewinds += st.Rewinds
 		s.Dropped += st.Dropped
 		s.Replayed += st.Replayed
+		s.Panics += st.Panics
 		s.Lag = max(s.Lag, st.Lag)
 		all[kind] = s
 	}

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -120,10 +121,32 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 	}
 	return func() {
 		cancel()
-		unplug()
-		running.Wait()
-		h.close()
+		ended := within(cfg.Limits.Stop, func() {
+			unplug()
+			running.Wait()
+			h.close()
+		})
+		if !ended {
+			h.log.Warn("what runs beside requests has not ended in time and is left behind", "limits.stop", cfg.Limits.Stop)
+		}
 	}, nil
+}
+
+// within reports whether f returns in time. Else it runs on.
+func within(most time.Duration, f func()) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	late := time.NewTimer(most)
+	defer late.Stop()
+	select {
+	case <-done:
+		return true
+	case <-late.C:
+		return false
+	}
 }
 
 // follow reloads on SIGHUP and whenever the file, or the classifier's artefact, changes.

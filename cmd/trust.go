@@ -29,10 +29,15 @@ func (h *house) watchSources(ctx context.Context, most time.Duration) {
 	tick := time.NewTicker(trustEvery)
 	defer tick.Stop()
 	heard := map[string]time.Time{}
+	panics := map[string]uint64{}
 	for {
 		now := time.Now()
 		stats := h.sourceStats()
 		for name, st := range stats {
+			if st.Panics > panics[name] {
+				h.log.Error("a source of cache events panicked and begins again", "source", name, "panic", st.LastPanic)
+			}
+			panics[name] = st.Panics
 			if _, known := heard[name]; st.Connected || !known {
 				heard[name] = now
 			}
@@ -40,6 +45,7 @@ func (h *house) watchSources(ctx context.Context, most time.Duration) {
 		for name := range heard {
 			if _, ok := stats[name]; !ok {
 				delete(heard, name)
+				delete(panics, name)
 			}
 		}
 		silent := h.silent(func(source string) bool { return now.Sub(heard[source]) > most }, heard)

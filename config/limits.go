@@ -48,6 +48,8 @@ type Limits struct {
 	WriteTimeout time.Duration `yaml:"write_timeout" default:"30s" range:"1ms..24h"`
 	// Grace for open requests after SIGTERM.
 	Drain time.Duration `yaml:"drain" default:"30s" range:"0s..24h"`
+	// After that, for what runs beside requests to end: sources of events, the index's file. What takes longer is left behind.
+	Stop time.Duration `yaml:"stop" default:"10s" range:"100ms..1h"`
 	// Streams open at once, all tenants together.
 	MaxStreams int `yaml:"max_streams" default:"10000" range:"1..1000000"`
 	// Replicas tried for one request before its first byte.

@@ -15,6 +15,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -118,12 +119,17 @@ func (l *lane) run(ctx context.Context, timeout time.Duration) {
 	}
 }
 
-func (l *lane) write(ctx context.Context, line []byte, timeout time.Duration) error {
+func (l *lane) write(ctx context.Context, line []byte, timeout time.Duration) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	defer func() {
+		if r := recover(); r != nil { // a library's, by what its server has said
+			err = fmt.Errorf("records: writing to %s: panic: %v", l.sink.Name(), r)
+		}
+	}()
 	return l.sink.Write(ctx, line)
 }
 

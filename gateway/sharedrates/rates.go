@@ -101,7 +101,7 @@ func (r *Rates) ask(question func(context.Context) error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.Timeout)
 	defer cancel()
-	if err := question(ctx); err != nil {
+	if err := guarded(ctx, question); err != nil {
 		r.changed(time.Now().Add(r.cfg.Retry).UnixNano(), err)
 		return fmt.Errorf("%w: %w", ErrAway, err)
 	}
@@ -113,4 +113,14 @@ func (r *Rates) changed(again int64, away error) {
 	if was := r.again.Swap(again); (was == 0) != (again == 0) && r.cfg.Changed != nil {
 		r.cfg.Changed(away)
 	}
+}
+
+// guarded is question, whose panic, by what the server has said, is an error.
+func guarded(ctx context.Context, question func(context.Context) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return question(ctx)
 }

@@ -170,6 +170,30 @@ func (f *Feed) shelf(replica string) *shelf {
 func (f *Feed) put(s *shelf, l *lane, source string, b Batch) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	whole := false
+	defer func() {
+		if !whole {
+			f.disown(s, b.Replica)
+		}
+	}()
+	ok := f.take(s, l, source, b)
+	whole = true
+	return ok
+}
+
+// disown ends what is known of a replica in the middle of a change that panicked: nothing of it can be relied on. The next batch begins anew,
+// and is a gap, so the replica is stale until it is made whole. Under s.mu.
+func (f *Feed) disown(s *shelf, replica string) {
+	s.gone = true
+	f.feedMu.Lock()
+	defer f.feedMu.Unlock()
+	if f.shelves[replica] == s {
+		delete(f.shelves, replica)
+	}
+}
+
+// take is put under s.mu.
+func (f *Feed) take(s *shelf, l *lane, source string, b Batch) bool {
 	if s.gone {
 		return false
 	}

@@ -46,6 +46,10 @@ func (l *Local) Close() error {
 
 // Consume implements Consumer. Several may consume at once; each batch goes to one of them.
 func (l *Local) Consume(ctx context.Context, sink Sink) error {
+	return Persist(ctx, &l.meter, func() error { return l.consume(ctx, sink) })
+}
+
+func (l *Local) consume(ctx context.Context, sink Sink) error {
 	lane := OpenLane(sink)
 	defer lane.Close()
 	l.meter.Up()

@@ -16,6 +16,8 @@ type ConsumerStats struct {
 	Rewinds    uint64        // times that the stream was found begun anew, and was read from its start
 	Dropped    uint64        // messages for which there was no room; each is a gap that is then read again, where that can be
 	Replayed   uint64        // batches that were asked for again and came
+	Panics     uint64        // of its own code or of a library; each ended a connection
+	LastPanic  string        // with its stack; "" is none
 	Lag        time.Duration // from when the transport took the last message to when it was read here; two machines' clocks
 }
 
@@ -23,7 +25,8 @@ type ConsumerStats struct {
 type Meter struct {
 	connected, ever                                       atomic.Bool
 	messages, bad, refused, failures, reconnects, rewound atomic.Uint64
-	dropped, replayed                                     atomic.Uint64
+	dropped, replayed, panics                             atomic.Uint64
+	lastPanic                                             atomic.Pointer[string]
 	lag                                                   atomic.Int64 // nanoseconds
 }
 
@@ -66,9 +69,22 @@ func (m *Meter) Lost() { m.dropped.Add(1) }
 // Recovered notes a batch that was asked for again and came.
 func (m *Meter) Recovered() { m.replayed.Add(1) }
 
+// Panicked notes a panic, by what Guard has made of it.
+func (m *Meter) Panicked(err error) {
+	text := err.Error()
+	m.lastPanic.Store(&text)
+	m.panics.Add(1)
+}
+
 // Stats returns the counts so far.
 func (m *Meter) Stats() ConsumerStats {
+	panics, last := m.panics.Load(), ""
+	if p := m.lastPanic.Load(); p != nil {
+		last = *p
+	}
 	return ConsumerStats{
+		Panics:     panics,
+		LastPanic:  last,
 		Connected:  m.connected.Load(),
 		Messages:   m.messages.Load(),
 		Bad:        m.bad.Load(),

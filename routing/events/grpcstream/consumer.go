@@ -63,6 +63,10 @@ func (c *Consumer) at(a net.Addr) {
 
 // Consume implements events.Consumer: it serves until ctx ends, and then returns ctx.Err(); ErrConfig where it cannot listen.
 func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
+	return events.Persist(ctx, &c.meter, func() error { return c.consume(ctx, sink) })
+}
+
+func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 	l := c.config.Listener
 	if l == nil {
 		var err error
@@ -114,8 +118,17 @@ type service struct {
 	sink events.Sink
 }
 
-// Publish implements octetkvpb.EventsServer.
+// Publish implements octetkvpb.EventsServer. A panic ends its stream alone.
 func (s *service) Publish(stream grpc.BidiStreamingServer[octetkvpb.Batch, octetkvpb.Ack]) error {
+	err := events.Guard(func() error { return s.publish(stream) })
+	if errors.Is(err, events.ErrPanic) {
+		s.meter.Panicked(err)
+		return status.Error(codes.Internal, "the batch could not be taken")
+	}
+	return err
+}
+
+func (s *service) publish(stream grpc.BidiStreamingServer[octetkvpb.Batch, octetkvpb.Ack]) error {
 	if s.open.Add(1) > MaxStreams {
 		s.open.Add(-1)
 		return status.Error(codes.ResourceExhausted, "too many streams")

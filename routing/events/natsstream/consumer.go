@@ -39,6 +39,10 @@ func (c *Consumer) Stats() events.ConsumerStats { return c.meter.Stats() }
 
 // Consume implements events.Consumer: it returns ctx.Err() when ctx ends, or ErrConfig. Each call has a connection of its own.
 func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
+	return events.Persist(ctx, &c.meter, func() error { return c.consume(ctx, sink) })
+}
+
+func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 	ended := make(chan struct{})
 	conn, err := c.config.dial(
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { c.meter.Down() }),

@@ -39,6 +39,10 @@ func (c *Consumer) Stats() events.ConsumerStats { return c.meter.Stats() }
 // Consume implements events.Consumer: it returns ctx.Err(), when ctx ends. Each call reads with a cursor and a connection of
 // its own.
 func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
+	return events.Persist(ctx, &c.meter, func() error { return c.consume(ctx, sink) })
+}
+
+func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 	lane := events.OpenLane(sink)
 	defer lane.Close()
 	defer c.meter.Down()

@@ -2,8 +2,10 @@ package zmqstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"octet/routing/events"
@@ -33,6 +35,10 @@ func (c *Consumer) Stats() events.ConsumerStats { return c.meter.Stats() }
 
 // Consume implements events.Consumer: it returns ctx.Err() when ctx ends, or ErrConfig when it cannot listen. One at a time.
 func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
+	return events.Persist(ctx, &c.meter, func() error { return c.consume(ctx, sink) })
+}
+
+func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 	lane := events.OpenLane(sink)
 	defer lane.Close()
 	defer c.meter.Down()
@@ -100,29 +106,52 @@ func (c *Consumer) dial(ctx context.Context) (*zmtp.Conn, error) {
 	return c.live.Dial(ctx, "SUB", limits())
 }
 
-// accept hands over the connections of engines that dial. A new one ends the one before it, which may be half dead, where it comes from the
-// same host; from any other it is turned away until the one before it has ended.
+// maxGreeting is how many peers may introduce themselves at once; further ones wait to be accepted.
+const maxGreeting = 256
+
+// accept hands over the connections of engines that dial, each as soon as it has introduced itself: a silent peer delays no other.
 func (c *Consumer) accept(ctx context.Context, l net.Listener, incoming chan<- *zmtp.Conn) {
+	var greeting sync.WaitGroup
+	defer greeting.Wait()
+	room := make(chan struct{}, maxGreeting)
 	for {
+		room <- struct{}{}
 		peer, err := l.Accept()
 		if err != nil {
 			return
 		}
-		conn, err := zmtp.Open(peer, "SUB", limits())
-		if err != nil {
-			_ = peer.Close() // not an engine
-			continue
-		}
-		if !c.seat.take(conn) {
-			c.meter.Denied()
-			_ = conn.Close() // another engine
-			continue
-		}
-		select {
-		case incoming <- conn:
-		case <-ctx.Done():
-			_ = conn.Close() // nobody takes it any more
-			return
-		}
+		greeting.Go(func() {
+			defer func() { <-room }()
+			err := events.Guard(func() error { return c.greet(ctx, peer, incoming) })
+			if errors.Is(err, events.ErrPanic) {
+				c.meter.Panicked(err)
+				_ = peer.Close() // it may be open still
+			}
+		})
+	}
+}
+
+// greet hears who dials. A new connection ends the one before it, which may be half dead, where it comes from the same host; from any other it
+// is turned away until the one before it has ended.
+func (c *Consumer) greet(ctx context.Context, peer net.Conn, incoming chan<- *zmtp.Conn) error {
+	stop := context.AfterFunc(ctx, func() { _ = peer.Close() })
+	conn, err := zmtp.Open(peer, "SUB", limits())
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = peer.Close() // not an engine, or everything ends
+		return err
+	}
+	if !c.seat.take(conn) {
+		c.meter.Denied()
+		return conn.Close() // another engine
+	}
+	select {
+	case incoming <- conn:
+		return nil
+	case <-ctx.Done():
+		_ = conn.Close() // nobody takes it any more
+		return ctx.Err()
 	}
 }

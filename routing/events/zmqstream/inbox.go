@@ -2,6 +2,7 @@ package zmqstream
 
 import (
 	"encoding/binary"
+	"errors"
 	"sync/atomic"
 
 	"octet/routing/events"
@@ -27,11 +28,16 @@ func newInbox() *inbox { return &inbox{queue: make(chan message, inboxSize)} }
 // fill reads until the connection fails.
 func (b *inbox) fill(conn *zmtp.Conn, meter *events.Meter) {
 	defer close(b.queue)
+	if b.err = events.Guard(func() error { return b.read(conn, meter) }); errors.Is(b.err, events.ErrPanic) {
+		meter.Panicked(b.err)
+	}
+}
+
+func (b *inbox) read(conn *zmtp.Conn, meter *events.Meter) error {
 	for {
 		frames, err := conn.Receive()
 		if err != nil {
-			b.err = err
-			return
+			return err
 		}
 		m, ok := parse(frames)
 		if !ok {
