@@ -32,13 +32,13 @@ var mayImport = map[string][]string{
 	"engine/emulator/tiny":       {"kvpool"},
 	"engine/emulator":            {"engine", "engine/bpe", "engine/chattemplate", "engine/emulator/prose", "engine/emulator/tiny", "scheduler", "kvpool", "routing/events", "routing/index"},
 	"gateway/sse":                {"gateway/wire"},
-	"gateway/front":              {"internal/field", "internal/lifetime", "internal/hangup", "internal/sock"},
+	"gateway/front":              {"internal/contain", "internal/field", "internal/lifetime", "internal/hangup", "internal/sock"},
 	"calibration/records":        {"calibration", "internal/natsclient", "internal/redisclient"},
 	"gateway/sharedrates":        {"internal/redisclient"},
 	"calibration/judge":          {"calibration"},
 	"examples/geo":               {"routing", "routing/index", "routing/fleet", "routing/plugins"},
 	"gateway": {"gateway/front", "gateway/wire", "gateway/sse", "calibration", "classifier", "routing", "routing/index", "routing/fleet", "scheduler", "kvpool",
-		"adapters", "engine", "slo", "internal/lifetime"},
+		"adapters", "engine", "slo", "internal/contain", "internal/lifetime"},
 }
 
 // everywhere may be seen by every room.

@@ -3,6 +3,8 @@ package cmd
 import (
 	"context"
 	"time"
+
+	"octet/internal/contain"
 )
 
 // periodically calls do once every period, until ctx ends. What do is late for is not made up for.
@@ -14,7 +16,7 @@ func periodically(ctx context.Context, period time.Duration, do func(now time.Ti
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			do(now)
+			contain.Do(contain.Task, func() { do(now) })
 		}
 	}
 }

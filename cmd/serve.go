@@ -50,7 +50,9 @@ type source struct {
 
 // serve runs the gateway until ctx ends and it is drained. ready, if any, is told the addresses in use.
 func serve(ctx context.Context, cfg *config.Config, from source, ready func(data, admin net.Addr)) error {
-	h, err := newHouse(cfg, logger(cfg.Log, os.Stderr))
+	log := logger(cfg.Log, os.Stderr)
+	slog.SetDefault(log) // what tells of contained panics has no other
+	h, err := newHouse(cfg, log)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,18 @@ type Limits struct {
 	ParameterBytes Size `yaml:"parameter_bytes" default:"1MiB" range:"64..1GiB"`
 	// Bodies that are held at once, by requests that wait and by streams that another replica could go on with, before 503.
 	QueueBytes Size `yaml:"queue_bytes" default:"512MiB" range:"1KiB..1TiB"`
+	// Request bodies on their way at once: those that were not whole when their heads were read. They take no places among max_streams.
+	// Beyond it the one that is on its way for longest is given up: 503.
+	ArrivingBodies int `yaml:"arriving_bodies" default:"4096" range:"1..1000000"`
+	// Received of bodies on their way, before the one that is on its way for longest is given up: 503.
+	ArrivingBytes Size `yaml:"arriving_bytes" default:"512MiB" range:"1KiB..1TiB"`
+	// The part of both that one tenant, or one client address (IPv6: one /64), may have; beyond it its own longest is given up: 429.
+	ArrivingShare float64 `yaml:"arriving_share" default:"0.5" range:"0.01..1"`
+	// Connections of clients, all addresses together, under max_streams or not; the process' limit of open files may make it less. Beyond it
+	// one without a request makes room, else the new one is refused: 503.
+	Connections int `yaml:"connections" default:"20000" range:"1..1000000"`
+	// Connections of one client address (IPv6: one /64); beyond it: 429.
+	ConnectionsPerAddress int `yaml:"connections_per_address" default:"2000" range:"1..1000000"`
 	// Time in a replica's queue before 429; for a stream that gave way and waits to go on, before its error event.
 	MaxQueueWait time.Duration `yaml:"max_queue_wait" default:"30s" range:"0s..1h"`
 	// Time a client may take to send a request's head; the connection of one that takes longer is closed, with a 408 by front: octet.

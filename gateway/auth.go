@@ -151,15 +151,19 @@ func (t *Tenant) Permits(specialist string) bool {
 	return len(t.Specialists) == 0 || slices.Contains(t.Specialists, specialist)
 }
 
-// Take charges one request to the tenant's rates and streams; giveBack gives the stream back.
+// Take charges one request to the tenant's rates.
 func (t *Tenant) Take(now time.Time) *Error {
+	if wait, ok := t.requests.take(now, 1); !ok {
+		return &Error{Code: CodeQuotaExceeded, Message: "the key's request rate is used up", RetryAfter: wait}
+	}
+	return nil
+}
+
+// Enter takes one of the tenant's streams; giveBack gives it back.
+func (t *Tenant) Enter() *Error {
 	if t.MaxStreams > 0 && t.streams.Add(1) > int64(t.MaxStreams) {
 		t.streams.Add(-1)
 		return fail(CodeQuotaExceeded, "", fmt.Sprintf("%d requests of this key are already open: its max_streams", t.MaxStreams))
-	}
-	if wait, ok := t.requests.take(now, 1); !ok {
-		t.giveBack()
-		return &Error{Code: CodeQuotaExceeded, Message: "the key's request rate is used up", RetryAfter: wait}
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package gateway
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 // A reload counts on: what a tenant holds open before it is held after it, whichever of the two gives it back.
@@ -17,19 +16,19 @@ func TestATenantsStreamsOutliveAReload(t *testing.T) {
 		}
 		return table
 	}
-	first, now := load(nil), time.Now()
+	first := load(nil)
 	before, after := first.named("acme"), load(first).named("acme")
-	if refused := before.Take(now); refused != nil {
+	if refused := before.Enter(); refused != nil {
 		t.Fatal(refused)
 	}
-	if refused := after.Take(now); refused != nil {
+	if refused := after.Enter(); refused != nil {
 		t.Fatal(refused)
 	}
-	if refused := after.Take(now); refused == nil || refused.Code != CodeQuotaExceeded {
+	if refused := after.Enter(); refused == nil || refused.Code != CodeQuotaExceeded {
 		t.Fatalf("a third of two: %v", refused)
 	}
 	before.giveBack()
-	if refused := after.Take(now); refused != nil {
+	if refused := after.Enter(); refused != nil {
 		t.Errorf("what was given back is not there: %v", refused)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/sse"
+	"octet/internal/contain"
 	"octet/routing"
 )
 
@@ -47,6 +48,7 @@ func (x *exchange) sendBeside(attempt *turnContext) error {
 	client, done, accepted := b.rep.Client, b.done, b.accepted
 	go func() {
 		defer close(done)
+		defer contain.End(contain.Leg, func() { attempt.cancel(errHandover) })
 		if drainLeg(ctx, client, r, accepted) != nil && ctx.Err() == nil {
 			attempt.cancel(errHandover)
 		}

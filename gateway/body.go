@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"time"
@@ -15,10 +16,27 @@ type atHand interface{ AtHand() bool }
 // lender is a body that can be had where it was received, until the handler returns.
 type lender interface{ Lend() ([]byte, bool) }
 
-func (x *exchange) readBody() *Error {
-	limit := x.rt.Limits.BodyBytes
-	if x.r.ContentLength > limit {
-		return tooLarge(limit)
+// interrupter is a body whose reader can be woken from elsewhere.
+type interrupter interface{ Interrupt() }
+
+// expect counts the body of r among those on their way, unless it is at hand: nil.
+func (s *Server) expect(r *http.Request, ctl control, rt *Runtime, t *Tenant) *upload {
+	if at, told := r.Body.(atHand); told && at.AtHand() {
+		return nil
+	}
+	return s.inbound.begin(rt.Limits.Inbound, t.Name, addressOf(r.RemoteAddr), func() {
+		if body, ok := r.Body.(interrupter); ok {
+			body.Interrupt()
+			return
+		}
+		_ = ctl.SetReadDeadline(time.Unix(1, 0)) // not every transport has deadlines
+	})
+}
+
+// readBody reads the body; u is nil where it is at hand.
+func (x *exchange) readBody(u *upload) *Error {
+	if x.r.ContentLength > x.rt.Limits.BodyBytes {
+		return tooLarge(x.rt.Limits.BodyBytes)
 	}
 	if from, ok := x.r.Body.(lender); ok {
 		if body, lent := from.Lend(); lent {
@@ -26,11 +44,19 @@ func (x *exchange) readBody() *Error {
 			return x.countBody(len(body))
 		}
 	}
-	at, told := x.r.Body.(atHand)
-	waits := !told || !at.AtHand()
-	if waits {
-		_ = x.ctl.SetReadDeadline(x.arrival.Add(x.rt.Limits.BodyTimeout)) // not every transport has deadlines
+	if u == nil {
+		return x.readAll(nil)
 	}
+	_ = x.ctl.SetReadDeadline(x.arrival.Add(x.rt.Limits.BodyTimeout)) // not every transport has deadlines
+	if err := x.readAll(u); err != nil {
+		return err
+	}
+	_ = x.ctl.SetReadDeadline(time.Time{}) // else it stays: net/http reads on after an early answer
+	return nil
+}
+
+// readAll reads the body to its end; u is nil where it is at hand.
+func (x *exchange) readAll(u *upload) *Error {
 	body := x.room[:0]
 	for {
 		if len(body) == cap(body) {
@@ -39,20 +65,16 @@ func (x *exchange) readBody() *Error {
 		n, err := x.r.Body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		x.room, x.body = body, body
-		if int64(len(body)) > limit {
-			return tooLarge(limit)
+		if int64(len(body)) > x.rt.Limits.BodyBytes {
+			return tooLarge(x.rt.Limits.BodyBytes)
 		}
-		if err := x.countBody(n); err != nil {
-			return err
+		if refused := x.s.inbound.grow(u, n); refused != nil {
+			return refused
 		}
-		if err == io.EOF {
-			if !waits {
-				return nil
-			}
-			_ = x.ctl.SetReadDeadline(time.Time{}) // else it stays: net/http reads on after an early answer
-			return nil
-		}
-		if err != nil {
+		switch {
+		case err == io.EOF:
+			return x.countBody(len(body))
+		case err != nil:
 			return bodyError(err)
 		}
 	}

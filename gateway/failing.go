@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"octet/engine"
+	"octet/internal/contain"
 )
 
 // lateDeadline says deadline where the first-token budget that ran out was the client's own.
@@ -55,7 +56,7 @@ func (x *exchange) errorEvent(e *Error) []byte {
 // recover turns a panic into internal_error for this request alone.
 func (x *exchange) recover() {
 	if p := recover(); p != nil {
-		x.s.panicked(x.id, p)
+		contain.Note(contain.Request, p, "request_id", x.id)
 		x.fail(fail(CodeInternal, "", "internal error"))
 	}
 }

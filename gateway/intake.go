@@ -15,7 +15,8 @@ import (
 // maxHeaderValue bounds opaque header values, such as session keys, in bytes.
 const maxHeaderValue = 256
 
-// admit is step 1 of the straight line: who asks, may they, and what do the headers say. Nothing of the body is read yet.
+// admit is step 1 of the straight line: who asks, may they, and what do the headers say. Nothing of the body is read yet, and no place
+// is taken: see countIn.
 func (x *exchange) admit() *Error {
 	if err := x.checkHead(); err != nil {
 		return err
@@ -23,17 +24,41 @@ func (x *exchange) admit() *Error {
 	if err := x.readIntent(); err != nil {
 		return err
 	}
-	if err := x.tenant.Take(x.arrival); err != nil {
+	if x.s.open.Load() >= int64(x.rt.Limits.MaxStreams) { // its body need not be read
+		return x.full()
+	}
+	return x.tenant.Take(x.arrival)
+}
+
+// countIn takes a place among the open requests, and among the tenant's, for a request whose body is whole. end gives both back.
+func (x *exchange) countIn() *Error {
+	x.opened = true
+	if x.s.open.Add(1) > int64(x.rt.Limits.MaxStreams) {
+		return x.full()
+	}
+	if x.s.shut.Load() {
+		return x.isDraining()
+	}
+	if err := x.tenant.Enter(); err != nil {
 		return err
 	}
 	x.taken = true
 	return nil
 }
 
+func (x *exchange) full() *Error {
+	most := x.rt.Limits.MaxStreams
+	return fail(CodeOverloaded, "", fmt.Sprintf("%d requests are open: limits.max_streams", most))
+}
+
+func (x *exchange) isDraining() *Error {
+	x.w.Header().Set("Connection", "close")
+	return fail(CodeDraining, "", "the gateway is shutting down")
+}
+
 func (x *exchange) checkHead() (err *Error) {
 	if x.s.draining.Load() {
-		x.w.Header().Set("Connection", "close")
-		return fail(CodeDraining, "", "the gateway is shutting down")
+		return x.isDraining()
 	}
 	if err := checkHead(x.heads.size, x.rt.Limits.HeaderBytes); err != nil {
 		return err
@@ -47,11 +72,6 @@ func (x *exchange) checkHead() (err *Error) {
 	if err := x.checkOrigin(); err != nil {
 		return err
 	}
-	if open := x.s.open.Add(1); open > int64(x.rt.Limits.MaxStreams) {
-		x.s.open.Add(-1)
-		return fail(CodeOverloaded, "", fmt.Sprintf("%d requests are open, limits.max_streams is %d", open-1, x.rt.Limits.MaxStreams))
-	}
-	x.opened = true
 	return checkMedia(x.heads.encoding, x.heads.contentType)
 }
 
@@ -191,10 +211,15 @@ func (x *exchange) readDeadline(values []string, name string) (time.Time, *Error
 	return x.arrival.Add(time.Duration(ms) * time.Millisecond), nil
 }
 
-// read reads and parses the body: once, into the exchange's own buffer.
+// read reads and parses the body: once, into the exchange's own buffer. The request is open from when its body is whole.
 func (x *exchange) read(kind wire.Kind) error {
 	x.kind = kind
-	if err := x.readBody(); err != nil {
+	u := x.s.expect(x.r, x.ctl, x.rt, x.tenant)
+	defer x.s.inbound.end(u) // not before it counts among the open requests: a drain sees it all the time
+	if err := x.readBody(u); err != nil {
+		return err
+	}
+	if err := x.countIn(); err != nil {
 		return err
 	}
 	return x.parse()

@@ -17,11 +17,16 @@ import (
 // maxOutcome bounds the body of POST /v1/outcomes, in bytes.
 const maxOutcome = 16 << 10
 
-func (s *Server) readOutcome(c *gin.Context, within time.Duration) ([]byte, *Error) {
-	ctl := http.NewResponseController(c.Writer)
-	_ = ctl.SetReadDeadline(s.now().Add(within)) // not every transport has deadlines
+func (s *Server) readOutcome(c *gin.Context, rt *Runtime, t *Tenant) ([]byte, *Error) {
+	ctl := control{c.Writer}
+	u := s.expect(c.Request, ctl, rt, t)
+	defer s.inbound.end(u)
+	_ = ctl.SetReadDeadline(s.now().Add(rt.Limits.BodyTimeout)) // not every transport has deadlines
 	body, err := io.ReadAll(io.LimitReader(c.Request.Body, maxOutcome+1))
+	refused := s.inbound.grow(u, len(body))
 	switch {
+	case refused != nil:
+		return nil, refused
 	case err != nil:
 		return nil, bodyError(err)
 	case len(body) > maxOutcome:
@@ -42,7 +47,7 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
 		s.refuse(c, err)
 		return
 	}
-	body, err := s.readOutcome(c, rt.Limits.BodyTimeout)
+	body, err := s.readOutcome(c, rt, t)
 	if err != nil {
 		s.refuse(c, err)
 		return

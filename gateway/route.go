@@ -43,8 +43,8 @@ type Admission struct {
 	RetryAfterMs int64  `json:"retry_after_ms,omitempty"`
 }
 
-// explain runs the straight line up to the point where something would happen, and says what would. No rate, window,
-// receipt or replica changes.
+// explain runs the straight line up to the point where something would happen, and says what would. It counts as a request in the
+// tenant's rate and among what is open; no window, receipt or replica changes.
 func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 	x := s.begin(w, r)
 	defer x.end()
@@ -65,10 +65,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 }
 
 func (x *exchange) explain() (*Explanation, error) {
-	if err := x.checkHead(); err != nil {
-		return nil, err
-	}
-	if err := x.readIntent(); err != nil {
+	if err := x.admit(); err != nil {
 		return nil, err
 	}
 	if err := x.readEither(); err != nil {

@@ -241,7 +241,8 @@ type Limits struct {
 	HeaderBytes      int
 	HeaderFields     int   // of one request; 0 is no limit. net/http has none
 	QueueBytes       int64 // of all bodies that are held
-	EventBytes       int   // of one event of an engine's stream; 0 is 1 MiB
+	Inbound          Inbound
+	EventBytes       int // of one event of an engine's stream; 0 is 1 MiB
 	HeaderTimeout    time.Duration
 	KeepaliveTimeout time.Duration // of a connection without a request
 	JSONDepth        int

@@ -10,6 +10,7 @@ import (
 
 	"octet/calibration"
 	"octet/gateway/wire"
+	"octet/internal/contain"
 )
 
 // Shadow bounds the second opinions of one configuration. With MaxConcurrent 0 there are none.
@@ -99,11 +100,7 @@ func (a *shadows) fly(sh *shadow) {
 
 // run is one shadow's life: its own answer, then the primary's, then what the two come to.
 func (a *shadows) run(ctx context.Context, sh *shadow) {
-	defer func() {
-		if p := recover(); p != nil {
-			a.s.panicked(sh.id, p)
-		}
-	}()
+	defer contain.End(contain.Shadow, nil)
 	answer, err := a.ask(ctx, sh)
 	if err == nil && sh.probe {
 		a.s.judgeCopy(sh, string(answer.Text))

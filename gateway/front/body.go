@@ -57,6 +57,13 @@ func (b *body) Fields() (names, values []string, ok bool) {
 	return b.c.names, b.c.values, !b.c.twice && len(b.c.values) == len(b.c.header)
 }
 
+// Interrupt has a read that waits for more of the body fail, and the next one that would, with os.ErrDeadlineExceeded. It may be called
+// from anywhere while the handler runs.
+func (b *body) Interrupt() {
+	b.c.peer.Or(hurried)
+	b.c.wake()
+}
+
 // Close makes further reads fail. What is unread is dealt with when the handler has returned.
 func (b *body) Close() error {
 	b.closed = true
@@ -114,6 +121,9 @@ func (b *body) take(p []byte) (n int, err error) {
 // fail records how the body ended.
 func (b *body) fail(err error) error {
 	b.err = err
+	if b.c.peer.Load()&hurried != 0 {
+		b.c.peer.And(^hurried) // what is read from now on is not the handler's
+	}
 	if b.ended = errors.Is(err, io.EOF); b.ended {
 		b.c.release()
 		b.c.settled()

@@ -12,14 +12,16 @@ import (
 	"syscall"
 	"time"
 
+	"octet/internal/contain"
 	"octet/internal/lifetime"
 )
 
 // What is known of the peer, as bits.
 const (
-	gone   uint32 = 1 << iota // it has closed its side, or reset
-	owing                     // the rest of a request's body is still to come, and whoever reads it learns that the peer is gone
-	closes                    // Close has struck
+	gone    uint32 = 1 << iota // it has closed its side, or reset
+	owing                      // the rest of a request's body is still to come, and whoever reads it learns that the peer is gone
+	closes                     // Close has struck
+	hurried                    // Interrupt has: the body's reader is not to wait any more
 )
 
 // conn is one connection. Its own goroutine runs everything but left and cut.
@@ -31,7 +33,6 @@ type conn struct {
 	id      uint64
 	watched bool // the watch will tell when the peer is gone
 	born    time.Time
-	heard   bool // something has come
 	nudged  bool // guarded by server.mu: it was woken to find that the server is closing
 	peer    atomic.Uint32
 	ctx     lifetime.Context // of its requests
@@ -119,21 +120,40 @@ func after(now time.Time, d time.Duration) time.Time {
 	return now.Add(d)
 }
 
-// serve is the connection's life.
+// serve is the connection's life. A panic outside of a handler ends it alone.
 func (c *conn) serve() {
+	left := false
 	defer func() {
-		if f := c.later; f != nil {
-			c.later = nil
-			go c.carryOn(f)
-			return
+		if !left {
+			c.wreck()
 		}
-		c.end()
 	}()
+	defer contain.End(contain.Connection, nil)
 	for c.await() == pending {
 		if !c.handle() || c.later != nil {
-			return
+			break
 		}
 	}
+	c.leave()
+	left = true
+}
+
+// leave is the end of serve: of the connection, or of its goroutine alone.
+func (c *conn) leave() {
+	if f := c.later; f != nil {
+		c.later = nil
+		go c.carryOn(f)
+		return
+	}
+	c.end()
+}
+
+// wreck ends the connection whatever state it is in; its memory is nobody's any more.
+func (c *conn) wreck() {
+	defer contain.End(contain.Connection, nil)
+	c.server.forget(c)
+	_ = c.nc.Close() // it is given up
+	c.ctx.Cancel(nil)
 }
 
 // end gives back what the connection holds, whatever ended it.
@@ -196,7 +216,7 @@ func (c *conn) wait() error {
 // took counts n bytes that were received.
 func (c *conn) took(n int) {
 	c.w += n
-	c.resting, c.heard = false, true
+	c.resting = false
 }
 
 // advance answers what requests are whole, and says what is missing then.
@@ -241,18 +261,9 @@ func (c *conn) park() bool {
 	return !c.leaves()
 }
 
-// leaves reports whether the server is closing, and the connection ends with it as it is without a request. One that has sent nothing
-// yet has graceOfNew to do so. It is asked once the wait for more is armed: Shutdown wakes who waits, once, and he comes by here again.
-func (c *conn) leaves() bool {
-	if !c.server.closing.Load() {
-		return false
-	}
-	if most := c.born.Add(graceOfNew); !c.heard && (c.limit.IsZero() || most.Before(c.limit)) {
-		c.limit = most
-		c.arm()
-	}
-	return c.resting
-}
+// leaves reports whether the server is closing: then a connection that has sent no whole head ends at once. It is asked when the wait
+// for more is armed: Shutdown wakes what waits, once, and it comes by here again.
+func (c *conn) leaves() bool { return c.server.closing.Load() }
 
 // cutShort ends a connection on which no more will come, for what cause.
 func (c *conn) cutShort(err error) verdict {

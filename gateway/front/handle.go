@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"octet/internal/contain"
 )
 
 // handle answers the request that was parsed, and reports whether the connection goes on.
@@ -38,6 +40,7 @@ func (c *conn) guard(f func()) (ok bool) {
 			return
 		}
 		if p := recover(); p != nil && p != any(http.ErrAbortHandler) {
+			contain.Tally(contain.Request)
 			c.server.logf("front: panic serving %s: %v\n%s", c.req.RemoteAddr, p, debug.Stack())
 		}
 	}()

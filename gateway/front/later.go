@@ -1,5 +1,7 @@
 package front
 
+import "octet/internal/contain"
+
 // Later has f called when the handler has returned, on a goroutine whose stack is as deep as f needs it and no deeper: what an
 // answer that stays open for long keeps of the handler is what f keeps. The answer ends when f returns true; f may panic as a
 // handler may. The connection is f's alone meanwhile: there is still one goroutine.
@@ -16,6 +18,18 @@ func (a *answer) Again(f func() (over bool)) {
 
 // carryOn is what is left of the connection's life once its handler has returned before its answer was whole.
 func (c *conn) carryOn(f func() (over bool)) {
+	sound := false
+	defer func() {
+		if !sound {
+			c.wreck()
+		}
+	}()
+	defer contain.End(contain.Connection, nil)
+	c.carry(f)
+	sound = true
+}
+
+func (c *conn) carry(f func() (over bool)) {
 	over := true
 	if !c.guard(func() { over = f() }) {
 		c.abandon()

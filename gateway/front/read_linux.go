@@ -58,8 +58,14 @@ func (c *conn) serveReady(fd uintptr) bool {
 		if c.verdict = c.advance(); c.verdict != starved {
 			return true
 		}
-		if !c.full && c.watched && c.peer.Load() == 0 {
-			return c.parked()
+		if c.full || !c.watched || c.peer.Load() != 0 {
+			continue
+		}
+		if c.parked() {
+			return true
+		}
+		if c.peer.Load() == 0 { // else the peer has left meanwhile, and what wakes this for it may be undone by the deadline just set
+			return false
 		}
 	}
 }
@@ -99,7 +105,11 @@ func (c *conn) onTarget(fd uintptr) bool {
 	n, errno := sock.Read(fd, c.target)
 	if errno == syscall.EAGAIN {
 		c.arm()
-		return false
+		if c.peer.Load()&hurried == 0 {
+			return false
+		}
+		c.failed = os.ErrDeadlineExceeded // its wake may be undone by the deadline just set
+		return true
 	}
 	c.got, c.failed = n, readError(n, errno)
 	return true

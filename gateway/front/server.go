@@ -136,10 +136,7 @@ func (s *Server) left(id uint64) {
 	}
 }
 
-// graceOfNew is how long a connection that has sent nothing counts as about to ask.
-const graceOfNew = 5 * time.Second
-
-// Shutdown stops accepting, closes connections as they are without a request, and returns when none is left or ctx ends.
+// Shutdown stops accepting, closes connections as they are without a request's whole head, and returns when none is left or ctx ends.
 // Answers say Connection: close from now on.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopAccepting()

@@ -44,9 +44,8 @@ func TestShutdownClosesTheIdleAndLetsTheBusyFinish(t *testing.T) {
 	if rest, err := io.ReadAll(resting); err != nil || strings.Contains(string(rest), "HTTP") {
 		t.Errorf("an idle connection ended with %q, %v", rest, err)
 	}
-	fmt.Fprint(waiting, "\r\n")
-	if resp, err := http.ReadResponse(bufio.NewReader(waiting), nil); err != nil || !resp.Close {
-		t.Errorf("an answer while shutting down: %v %v", resp, err)
+	if rest, err := io.ReadAll(waiting); err != nil || len(rest) > 0 {
+		t.Errorf("half a head ended with %q, %v", rest, err)
 	}
 	if nc, err := net.Dial("tcp", address); err == nil {
 		t.Error("a new connection was accepted")

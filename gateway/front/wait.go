@@ -26,7 +26,7 @@ func (c *conn) again(err error) bool {
 	}
 	c.armed = c.limit
 	_ = c.nc.SetReadDeadline(c.armed) // fails on a closed connection, as the read will
-	return c.peer.Load()&closes == 0
+	return c.peer.Load()&(closes|hurried) == 0
 }
 
 // receive waits for bytes for p, until limit.
@@ -42,6 +42,9 @@ func (c *conn) receive(p []byte) (int, error) {
 func (c *conn) readInto(p []byte) (int, error) {
 	if c.raw == nil {
 		c.arm()
+		if c.peer.Load()&hurried != 0 {
+			return 0, os.ErrDeadlineExceeded
+		}
 		return c.nc.Read(p)
 	}
 	c.target, c.got, c.failed = p, 0, nil

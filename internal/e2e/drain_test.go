@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -105,5 +106,34 @@ func TestADrainEndsAfterItsGrace(t *testing.T) {
 	}
 	if code := p.code(); code != 0 || time.Since(begun) < 300*time.Millisecond {
 		t.Errorf("exit code %d after %v:\n%s", code, time.Since(begun), p.output())
+	}
+}
+
+// Connections without a whole head do not keep a drain, or make it a failure, and neither does a body that never comes.
+func TestADrainOfConnectionsWithoutARequestExitsWithZero(t *testing.T) {
+	for _, front := range []string{"octet"} {
+		for name, c := range map[string]struct {
+			sent, drain string
+			cut         bool
+		}{
+			"silent":      {"", "20s", false},
+			"half a head": {"GET /livez HTTP/1.1\r\nHost", "20s", false},
+			"idle":        {"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n", "20s", false},
+			"half a body": {"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{", "300ms", true},
+		} {
+			url := engine(t, "debug")
+			p, data, _, _ := gateway(t, "front: "+front+"\n"+fmt.Sprintf(strings.Replace(gatewayYAML, "20s", c.drain, 1), url))
+			conn, err := net.Dial("tcp", strings.TrimPrefix(data, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			fmt.Fprint(conn, c.sent)
+			time.Sleep(100 * time.Millisecond)
+			code := p.stop(syscall.SIGTERM)
+			if cut := strings.Contains(p.output(), "connections are cut"); code != 0 || cut != c.cut {
+				t.Errorf("%s, %s: exit code %d, cut %v:\n%s", front, name, code, cut, p.output())
+			}
+		}
 	}
 }

@@ -3,6 +3,8 @@ package hangup
 import (
 	"os"
 	"syscall"
+
+	"octet/internal/contain"
 )
 
 // Supported says whether a Watch can be had on this system.
@@ -48,7 +50,7 @@ func (w *Watch) collect(fd uintptr) (over bool) {
 			return true
 		}
 		for _, e := range w.events[:n] {
-			w.report(uint64(uint32(e.Fd)) | uint64(uint32(e.Pad))<<32)
+			contain.Do(contain.Watch, func() { w.report(uint64(uint32(e.Fd)) | uint64(uint32(e.Pad))<<32) })
 		}
 		if n < len(w.events) {
 			return false

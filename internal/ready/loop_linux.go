@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
+
+	"octet/internal/contain"
 )
 
 // Supported says whether a Loop can be had on this system.
@@ -129,15 +131,22 @@ func (l *Loop) Close() {
 
 func (l *Loop) run() {
 	for {
-		err := l.raw.Read(l.serve)
+		err := l.wait()
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			break
 		}
-		l.sweep(time.Now())
+		contain.Do(contain.Stream, func() { l.sweep(time.Now()) })
 	}
 	for _, k := range l.all() {
 		l.end(k, ErrClosed)
 	}
+}
+
+// wait serves until the next sweep is due, or the loop ends. A panic of the loop's own ends the round: what it has missed is found, or
+// ended, by the sweep.
+func (l *Loop) wait() (err error) {
+	defer contain.End(contain.Stream, func() { err = os.ErrDeadlineExceeded })
+	return l.raw.Read(l.serve)
 }
 
 func (l *Loop) all() (list []*slot) {
@@ -248,5 +257,5 @@ func (l *Loop) end(k *slot, why error) {
 	_ = l.raw.Control(func(epoll uintptr) { // fails on what is closed
 		_ = syscall.EpollCtl(int(epoll), syscall.EPOLL_CTL_DEL, k.fd, nil) // likewise
 	})
-	k.stream.End(why)
+	contain.Do(contain.Stream, func() { k.stream.End(why) })
 }

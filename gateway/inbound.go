@@ -1,0 +1,196 @@
+package gateway
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"sync"
+	"sync/atomic"
+)
+
+// Inbound bounds the bodies that are on their way: those that were not whole when their heads were read.
+type Inbound struct {
+	Bodies int     // 0 is no bound
+	Bytes  int64   // received of them; 0 is no bound
+	Share  float64 // of both, that one tenant or one address may have; 0 is all
+}
+
+// inbound are the bodies on their way. They take no places among the open requests: bodies that never come cannot fill those. Where
+// there are too many, in all or of one tenant or address, the one that is on its way for longest gives way: whatever its sender does,
+// new ones come in, and what arrives quickly is not what is struck. The zero value is ready.
+type inbound struct {
+	n atomic.Int64 // uploads; changed under mu
+
+	mu      sync.Mutex
+	oldest  *upload // guarded by mu, as all below; nil is none
+	newest  *upload
+	all     sum
+	tenants map[string]*sum // without those that have nothing on the way
+	sources map[netip.Addr]*sum
+}
+
+// sum is of some of them.
+type sum struct {
+	bodies int
+	bytes  int64
+}
+
+func (s *sum) add(bodies int, bytes int64) {
+	s.bodies += bodies
+	s.bytes += bytes
+}
+
+func (s *sum) exceeds(l Inbound, share float64) bool {
+	return l.Bodies > 0 && float64(s.bodies) > max(share*float64(l.Bodies), 1) || l.Bytes > 0 && float64(s.bytes) > share*float64(l.Bytes)
+}
+
+// upload is one body on its way. Its fields are guarded by the inbound's mu.
+type upload struct {
+	limits       Inbound
+	tenant       string
+	source       netip.Addr
+	bytes        int64
+	interrupt    func()
+	refused      *Error // it had to give way; then it is in no list
+	older, newer *upload
+}
+
+func (b *inbound) count() int64 { return b.n.Load() }
+
+// begin counts a body that is to be waited for. interrupt has its reader look at grow; it is called under the lock, so that it never
+// meets the connection's next request, and must not wait.
+func (b *inbound) begin(l Inbound, tenant string, source netip.Addr, interrupt func()) *upload {
+	if l.Share <= 0 {
+		l.Share = 1
+	}
+	u := &upload{limits: l, tenant: tenant, source: source, interrupt: interrupt}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.tenants == nil {
+		b.tenants, b.sources = map[string]*sum{}, map[netip.Addr]*sum{}
+	}
+	if u.older = b.newest; u.older != nil {
+		u.older.newer = u
+	} else {
+		b.oldest = u
+	}
+	b.newest = u
+	b.add(u, 1, 0)
+	b.trim(u)
+	return u
+}
+
+// grow counts n more bytes of a body, and returns why it is to be given up; nil otherwise, and for a nil upload.
+func (b *inbound) grow(u *upload, n int) *Error {
+	if u == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if u.refused == nil && n > 0 {
+		u.bytes += int64(n)
+		b.add(u, 0, int64(n))
+		b.trim(u)
+	}
+	return u.refused
+}
+
+// end forgets a body that is whole, or given up. It does nothing for a nil upload.
+func (b *inbound) end(u *upload) {
+	if u == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if u.refused == nil {
+		b.remove(u)
+	}
+}
+
+// add changes the sums that u counts in. Under mu.
+func (b *inbound) add(u *upload, bodies int, bytes int64) {
+	b.all.add(bodies, bytes)
+	addTo(b.tenants, u.tenant, bodies, bytes)
+	addTo(b.sources, u.source, bodies, bytes)
+	b.n.Add(int64(bodies))
+}
+
+func addTo[K comparable](sums map[K]*sum, of K, bodies int, bytes int64) {
+	s := sums[of]
+	if s == nil {
+		s = new(sum)
+		sums[of] = s
+	}
+	if s.add(bodies, bytes); s.bodies == 0 {
+		delete(sums, of)
+	}
+}
+
+// trim has the oldest give way until nothing that u counts in is beyond its bound. Under mu.
+func (b *inbound) trim(u *upload) {
+	l := u.limits
+	for u.refused == nil && b.all.exceeds(l, 1) {
+		b.giveWay(func(*upload) bool { return true }, fail(CodeOverloaded, "", fmt.Sprintf(
+			"the body took long to come, and others wait: limits.arriving_bodies is %d, limits.arriving_bytes %d", l.Bodies, l.Bytes)))
+	}
+	for u.refused == nil && b.tenants[u.tenant].exceeds(l, l.Share) {
+		b.giveWay(func(o *upload) bool { return o.tenant == u.tenant }, fail(CodeQuotaExceeded, "",
+			"the body took long to come, and others of this key wait: its share is limits.arriving_share"))
+	}
+	for u.refused == nil && b.sources[u.source].exceeds(l, l.Share) {
+		b.giveWay(func(o *upload) bool { return o.source == u.source }, fail(CodeQuotaExceeded, "",
+			"the body took long to come, and others of this address wait: its share is limits.arriving_share"))
+	}
+}
+
+// giveWay gives up the oldest of some. Under mu; there is one.
+func (b *inbound) giveWay(of func(*upload) bool, why *Error) {
+	u := b.oldest
+	for !of(u) {
+		u = u.newer
+	}
+	b.remove(u)
+	why.cause = os.ErrDeadlineExceeded // as for any other body that is late: the client has not left
+	u.refused = why
+	u.interrupt()
+}
+
+// remove takes u out of the list and the sums. Under mu.
+func (b *inbound) remove(u *upload) {
+	if u.older != nil {
+		u.older.newer = u.newer
+	} else {
+		b.oldest = u.newer
+	}
+	if u.newer != nil {
+		u.newer.older = u.older
+	} else {
+		b.newest = u.older
+	}
+	u.older, u.newer = nil, nil
+	b.add(u, -1, -u.bytes)
+}
+
+// addressOf is the address of a client as its connection has it; of IPv6 the network of 64 bits, which one host has to itself.
+func addressOf(remote string) netip.Addr {
+	at, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return netip.Addr{}
+	}
+	addr := at.Addr().Unmap().WithZone("")
+	if addr.Is6() {
+		net, _ := addr.Prefix(64) // 64 bits are not too many
+		return net.Addr()
+	}
+	return addr
+}
+
+// Inbound returns how many bodies are on their way: of heads that were read, and not whole yet.
+func (s *Server) Inbound() int { return int(s.inbound.count()) }
+
+// InboundBytes returns what was received of them.
+func (s *Server) InboundBytes() int64 {
+	s.inbound.mu.Lock()
+	defer s.inbound.mu.Unlock()
+	return s.inbound.all.bytes
+}

@@ -1,0 +1,22 @@
+package gateway
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"octet/internal/contain"
+)
+
+// panics tells what panics have ended, of the process: each is a fault of ours that was contained.
+type panics struct{}
+
+var panicsDesc = prometheus.NewDesc("octet_panics_total", "Panics of ours, by what each one ended.", []string{"where"}, nil)
+
+// Describe implements prometheus.Collector.
+func (panics) Describe(out chan<- *prometheus.Desc) { out <- panicsDesc }
+
+// Collect implements prometheus.Collector.
+func (panics) Collect(out chan<- prometheus.Metric) {
+	for p := range contain.Places {
+		out <- prometheus.MustNewConstMetric(panicsDesc, prometheus.CounterValue, float64(contain.Count(p)), p.String())
+	}
+}
