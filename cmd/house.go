@@ -90,7 +90,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	}
 	h := &house{
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
-		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval)),
+		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval), fleet.WithHealthChange(logsHealth(log))),
 		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)), outcomes: newOutcomes(),
 		drawn: []byte(crand.Text()), residents: map[string]*resident{}, boards: map[string]board{}, identities: newIdentities(), web: newWeb(),
 	}
@@ -178,7 +178,7 @@ func (h *house) options(cfg *config.Config) gateway.Options {
 // before whatever changes something.
 func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runtime, []*resident, error) {
 	cfg = h.identify(ctx, cfg)
-	rt := &gateway.Runtime{Intents: intentNames(cfg), Judges: judgesOf(cfg), Origins: cfg.Auth.Origins, Limits: limits(cfg), Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
+	rt := &gateway.Runtime{Intents: intentNames(cfg), Judges: judgesOf(cfg), Origins: cfg.Auth.Origins, Limits: limits(cfg), ReadyWhen: cfg.Fleet.ReadyWhen, Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
 	var err error
 	if rt.Shadow, err = shadowOf(cfg); err != nil {
 		return nil, nil, fmt.Errorf("%w: shadow.judge: %w", errConfig, err)

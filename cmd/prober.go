@@ -38,13 +38,13 @@ func (h *house) Probe(ctx context.Context, member *fleet.Replica) error {
 	if err != nil {
 		h.tokens.checks.away(name)
 		h.identities.away(r.key.origin())
-		if member.Healthy() {
-			h.log.Warn("probe failed", "replica", name, "error", err)
-		} else {
+		r.tellFailure(h.log, err)
+		if !member.Healthy() {
 			h.feed.Release(name)
 		}
 		return err
 	}
+	r.failing.Store(nil)
 	h.learn(ctx, cfg, r)
 	return nil
 }

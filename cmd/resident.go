@@ -7,6 +7,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -25,7 +26,8 @@ type resident struct {
 	replica *gateway.Replica
 	key     residence
 	client  *openai.Client
-	blocks  int // of its Gate; 0 where nobody knows yet
+	failing atomic.Pointer[string] // what the log was told of its probes, which fail; nil while they do not
+	blocks  int                    // of its Gate; 0 where nobody knows yet
 	bounds  gateBounds
 	events  *config.ReplicaEvents // nil: none of its own
 	hashes  hashes                // of the engine; zero where nobody said

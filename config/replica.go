@@ -69,6 +69,8 @@ type Fleet struct {
 	HealthyAfter int `yaml:"healthy_after" default:"1" range:"1..100"`
 	// Time between two deaths of one engine after which the requests that it had in flight go on beside the retry budget.
 	DeathInterval time.Duration `yaml:"death_interval" default:"10s" range:"10ms..1h"`
+	// When /readyz says 200: while any specialist has a replica that serves, or all have one.
+	ReadyWhen string `yaml:"ready_when" default:"any" enum:"any all"`
 	// The availability breaker of each replica.
 	Breaker Breaker `yaml:"breaker"`
 }

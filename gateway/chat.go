@@ -51,6 +51,7 @@ func bare(w http.ResponseWriter) http.ResponseWriter {
 func (x *exchange) respond(kind wire.Kind) (begun bool) {
 	defer x.recover()
 	err := x.run(kind)
+	x.resolve(err == nil)
 	if err == nil && x.turn.rep != nil {
 		return true
 	}

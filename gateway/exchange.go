@@ -68,6 +68,7 @@ type exchange struct {
 	struck    bool             // it failed as its engine died
 	spared    bool             // one that did has been followed by another beside the retry budget
 	busy      bool             // its engine refused it as one too many
+	doubts    []doubt          // failures of which it is not known yet whose fault they are
 	forsaken  string           // why a stream whose engine died found no other: elsewhere | budget; "" while it has not
 	elsewhere bool             // a second choice may answer: a long wait is offered back for it
 	predicted int              // tokens of the prompt that the index believes the replica to hold
@@ -153,6 +154,7 @@ func (x *exchange) atEnd(f func()) { x.undo = append(x.undo, f) }
 // end gives back everything that the exchange holds.
 func (x *exchange) end() {
 	x.settle(errAbandoned) // nothing is held any more unless there was a panic
+	x.resolve(false)
 	x.shadow.forgo()
 	x.handBack()
 	for i := len(x.undo) - 1; i >= 0; i-- {

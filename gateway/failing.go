@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"errors"
+	"math/rand/v2"
 	"os"
+	"time"
 
 	"octet/engine"
 	"octet/internal/contain"
@@ -24,7 +26,7 @@ func (x *exchange) fail(err error) {
 		x.gone, x.abort = true, true
 		return
 	}
-	e := asError(err)
+	e := x.promising(asError(err))
 	x.failure, x.seen = e, 0
 	if !x.started {
 		x.armWrite(x.since())
@@ -40,6 +42,18 @@ func (x *exchange) fail(err error) {
 	_ = x.out.put(x.w, x.errorEvent(e)) // the close that follows says the same, less politely
 	_ = x.push()
 }
+
+// promising adds when a replica of the specialist may serve again to an error that none does, as far as probes and breakers tell.
+func (x *exchange) promising(e *Error) *Error {
+	none := e.Code == CodeNoHealthyReplica || e.Code == CodeBreakerOpen || e.Code == CodeOverloaded
+	if none && e.RetryAfter == 0 && x.sp != nil {
+		e.RetryAfter = spread(x.sp.Fleet().Recovery(x.now()))
+	}
+	return e
+}
+
+// spread makes a wait up to a quarter longer, so that clients that were sent away together do not come back together.
+func spread(d time.Duration) time.Duration { return d + time.Duration(float64(d)/4*rand.Float64()) }
 
 func (x *exchange) receiptID() string {
 	if x.receipt == nil || x.dry {

@@ -86,5 +86,9 @@ func (s *Server) ready(c *gin.Context) {
 		s.refuse(c, fail(CodeDraining, "", "the gateway is shutting down"))
 		return
 	}
+	if e := s.runtime.Load().unready(s.now()); e != nil {
+		s.refuse(c, e)
+		return
+	}
 	c.String(http.StatusOK, "ready\n")
 }

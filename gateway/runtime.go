@@ -30,6 +30,7 @@ type Runtime struct {
 	Shadow      Shadow
 	Probation   Probation
 	Stickiness  Stickiness
+	ReadyWhen   string                   // any | all specialists
 	Replicas    [index.MaxHosts]*Replica // by slot; nil where there is none
 	names       *[index.MaxHosts]string  // of Replicas: what receipts hold on to
 	byName      map[string]*Specialist

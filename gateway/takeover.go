@@ -34,6 +34,7 @@ func (x *exchange) moveOn(died error) error {
 	}
 	t := takeover{x: x}
 	err := t.run()
+	x.resolve(err == nil)
 	x.slim()
 	switch {
 	case err == nil:

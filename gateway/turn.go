@@ -78,6 +78,9 @@ func (x *exchange) settle(err error) {
 	x.learns(err)
 	t.leave()
 	verdict := verdictOf(err)
+	if !t.heard && errors.Is(err, errEngineFailed) {
+		x.doubt()
+	}
 	if t.unasked && err == nil {
 		verdict = fleet.Cancelled
 	}

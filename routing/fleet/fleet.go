@@ -26,6 +26,7 @@ type Fleet struct {
 	states states
 
 	deathEvery time.Duration                        // between two deaths of a replica's engine that count
+	turned     func(r *Replica, healthy bool)       // nil if there is none
 	snaps      atomic.Pointer[map[string]*Snapshot] // by specialist; replaced whole
 
 	mu       sync.Mutex
@@ -42,6 +43,11 @@ func WithBreaker(b Breaker) Option { return func(f *Fleet) { f.config = b } }
 
 // WithDeathInterval sets the least time between two deaths of an engine that count: see Flight.Struck. The default is 10 s.
 func WithDeathInterval(d time.Duration) Option { return func(f *Fleet) { f.deathEvery = d } }
+
+// WithHealthChange has f called, on any goroutine, each time that a replica becomes healthy or ceases to be.
+func WithHealthChange(f func(r *Replica, healthy bool)) Option {
+	return func(fl *Fleet) { fl.turned = f }
+}
 
 // New returns an empty Fleet.
 func New(options ...Option) *Fleet {

@@ -1,15 +1,23 @@
 package fleet
 
+import (
+	"sync/atomic"
+	"time"
+)
+
 // watch is what a Monitor lends to a replica that it watches.
 type watch struct {
 	unhealthy int           // failures in a row that mark down
 	healthy   int           // successes in a row that bring back
+	interval  time.Duration // between probes
+	next      atomic.Int64  // unix nanoseconds of the next one
 	wake      chan struct{} // buffered 1: asks for a probe soon
 }
 
-// OnSuccess says that the replica answered as it should. It costs three atomic loads while all is well.
+// OnSuccess says that the replica answered as it should. It costs four atomic loads while all is well.
 func (r *Replica) OnSuccess() {
 	r.busy.idle()
+	r.suspects.clear()
 	if r.streak.Load() != 0 || !r.Healthy() {
 		r.hear(true)
 	}
@@ -35,8 +43,16 @@ func (r *Replica) hear(ok bool) {
 	if w == nil {
 		return
 	}
+	if r.weigh(w, ok) && r.turned != nil {
+		r.turned(r, ok)
+	}
+}
+
+// weigh changes the replica's health where enough signs in a row say so, and reports whether it did.
+func (r *Replica) weigh(w *watch, ok bool) (changed bool) {
 	r.stateMu.Lock()
 	defer r.stateMu.Unlock()
+	before := r.Healthy()
 	switch {
 	case r.isGone():
 	case ok:
@@ -47,6 +63,7 @@ func (r *Replica) hear(ok bool) {
 			r.states.down.set(r.spec.Host)
 		}
 	}
+	return r.Healthy() != before
 }
 
 // heal needs r.stateMu.

@@ -55,11 +55,15 @@ func (m Monitor) Run(ctx context.Context) {
 
 // observe probes r until ctx ends or r leaves the Fleet.
 func (m Monitor) observe(ctx context.Context, r *Replica) {
-	w := &watch{unhealthy: m.Unhealthy, healthy: m.HealthyAfter, wake: make(chan struct{}, 1)}
+	w := &watch{unhealthy: m.Unhealthy, healthy: m.HealthyAfter, interval: m.Interval, wake: make(chan struct{}, 1)}
 	r.watch.Store(w)
 	defer r.watch.Store(nil)
 	next := time.NewTimer(0)
 	defer next.Stop()
+	in := func(pause time.Duration) {
+		w.next.Store(time.Now().Add(pause).UnixNano())
+		next.Reset(pause)
+	}
 	soon := false // next has been brought forward
 	for {
 		select {
@@ -69,7 +73,7 @@ func (m Monitor) observe(ctx context.Context, r *Replica) {
 			return
 		case <-w.wake:
 			if !soon {
-				next.Reset(m.Interval / 10)
+				in(m.Interval / 10)
 			}
 			soon = true
 			continue
@@ -78,7 +82,7 @@ func (m Monitor) observe(ctx context.Context, r *Replica) {
 		if err := m.probe(ctx, r); ctx.Err() == nil && !errors.Is(err, ErrUntold) {
 			r.hear(err == nil)
 		}
-		next.Reset(m.pause())
+		in(m.pause())
 		soon = false
 	}
 }

@@ -27,8 +27,11 @@ type Replica struct {
 	pace    pace
 	deaths  deaths
 	busy    busy
-	key     uint64                // see Key
-	watch   atomic.Pointer[watch] // nil while no Monitor watches
+
+	suspects suspects
+	turned   func(r *Replica, healthy bool) // nil if there is none
+	key      uint64                         // see Key
+	watch    atomic.Pointer[watch]          // nil while no Monitor watches
 
 	// stateMu orders changes of the replica's bits, and of gone: once gone is closed they are another's.
 	stateMu sync.Mutex
@@ -38,7 +41,7 @@ type Replica struct {
 // newReplica needs f.mu.
 func newReplica(s Spec, f *Fleet) *Replica {
 	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{}), key: xxh3.HashString(s.Name)}
-	r.breaker, r.deaths.every = newBreaker(f.config, r), f.deathEvery
+	r.breaker, r.deaths.every, r.turned = newBreaker(f.config, r), f.deathEvery, f.turned
 	return r
 }
 

@@ -1,0 +1,23 @@
+package gateway
+
+import "time"
+
+// ReadyAll is the ReadyWhen of a gateway that is ready only while every specialist has a replica that serves.
+const ReadyAll = "all"
+
+// unready returns why nothing can be served; nil if any specialist can, or all of them, as ReadyWhen says.
+func (rt *Runtime) unready(now time.Time) *Error {
+	e, serving := fail(CodeNoHealthyReplica, "", "no replica serves"), 0
+	for _, sp := range rt.Specialists {
+		s := sp.Fleet()
+		if s.Serves() {
+			serving++
+		} else if back := s.Recovery(now); e.RetryAfter == 0 || back > 0 && back < e.RetryAfter {
+			e.RetryAfter = back
+		}
+	}
+	if serving == len(rt.Specialists) || serving > 0 && rt.ReadyWhen != ReadyAll {
+		return nil
+	}
+	return e
+}

@@ -1,0 +1,60 @@
+package fleet
+
+import (
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+)
+
+// Recovery estimates the time until the replica may serve again: until enough probes can have been good, and its breaker lets a
+// request through. 0 is unknown, as it is where the replica drains, or serves.
+func (r *Replica) Recovery(now time.Time) time.Duration {
+	if r.Draining() {
+		return 0
+	}
+	back := r.breaker.rest(now)
+	if r.Healthy() {
+		return back
+	}
+	w := r.watch.Load()
+	if w == nil {
+		return 0
+	}
+	r.stateMu.Lock()
+	missing := max(w.healthy-r.passed, 1)
+	r.stateMu.Unlock()
+	next := max(time.Duration(w.next.Load()-now.UnixNano()), time.Millisecond)
+	return max(back, next+time.Duration(missing-1)*w.interval)
+}
+
+// rest returns how long the breaker stays open.
+func (b *breaker) rest(now time.Time) time.Duration {
+	cb := b.cb.Load()
+	if cb.State() != gobreaker.StateOpen {
+		return 0
+	}
+	opened := cb.made.Add(time.Duration(cb.began.Load()))
+	return max(opened.Add(b.config.OpenFor).Sub(now), time.Millisecond)
+}
+
+// Recovery estimates the time until the first of the replicas that cannot serve now can; 0 is unknown.
+func (s *Snapshot) Recovery(now time.Time) (soonest time.Duration) {
+	for h := range s.Hosts.All() {
+		if back := s.replicas[h].Recovery(now); back > 0 && (soonest == 0 || back < soonest) {
+			soonest = back
+		}
+	}
+	return soonest
+}
+
+// Serves reports whether a replica that can bring answers takes requests now.
+func (s *Snapshot) Serves() bool {
+	hosts := s.Available()
+	hosts.Keep(&s.decode)
+	for h := range hosts.All() {
+		if s.replicas[h].Admits() {
+			return true
+		}
+	}
+	return false
+}
