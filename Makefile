@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: help run build test unit sim-core lint fmt vet bench bench-gateway pgo sim fuzz fuzz-front soak proto clean
+.PHONY: help run build test unit sim-core lint fmt vet bench bench-gateway pgo sim fuzz fuzz-front soak takeover proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -76,6 +76,9 @@ fuzz-front: ## ten million random scripts, played to net/http and to the gateway
 
 soak: build ## mixed traffic for 25 minutes through the binary while engines are killed, every token checked; ARGS='-for 60s -kill 5s'
 	go run ./internal/soak -octet $(BIN)/octet $(ARGS)
+
+takeover: build ## streams over two real engines that run here, one of them killed, every text compared; ARGS='-engine URL,EVENTS,REPLAY -engine …'
+	go run ./internal/soak/takeover -octet $(BIN)/octet $(ARGS)
 
 proto: ## generate the event schema's Go code
 	cd tools/protogen && go run . ../.. routing/events/octetkv.proto routing/events/snapshot.proto
