@@ -14,6 +14,7 @@ import (
 
 // mayImport is the house's plan: each room, and the rooms it may see. A room that is not here may see none of ours.
 var mayImport = map[string][]string{
+	"config":                     {"internal/dialing"},
 	"routing":                    {"kvpool", "routing/index"},
 	"routing/index":              {"kvpool"},
 	"routing/fleet":              {"routing/index"},
@@ -27,7 +28,7 @@ var mayImport = map[string][]string{
 	"routing/events/grpcstream":  {"routing/events", "routing/events/octetkvpb", "routing/index", "kvpool"},
 	"classifier/train":           {"classifier/model"},
 	"scheduler":                  {"kvpool"},
-	"engine/openai":              {"engine", "internal/field", "internal/lifetime", "internal/hangup", "internal/ready", "internal/sock"},
+	"engine/openai":              {"engine", "internal/dialing", "internal/field", "internal/lifetime", "internal/hangup", "internal/ready", "internal/sock"},
 	"engine/tokens":              {"engine/bpe", "kvpool"},
 	"engine/emulator/tiny":       {"kvpool"},
 	"engine/emulator":            {"engine", "engine/bpe", "engine/chattemplate", "engine/emulator/prose", "engine/emulator/tiny", "scheduler", "kvpool", "routing/events", "routing/index"},

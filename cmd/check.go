@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"os"
+	"os/exec"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +56,31 @@ func load(path string, sets []string) (*config.Config, error) {
 	if faults := modelFaults(path, cfg); faults != nil {
 		return nil, faults
 	}
+	if faults := commandFaults(path, cfg); faults != nil {
+		return nil, faults
+	}
 	return cfg, nil
+}
+
+// commandFaults looks for the commands that the gateway would run.
+func commandFaults(path string, cfg *config.Config) error {
+	all := &config.Faults{File: path}
+	look := func(at string, command []string) {
+		if len(command) == 0 {
+			return
+		}
+		if _, err := exec.LookPath(command[0]); err != nil {
+			all.List = append(all.List, config.Fault{Path: at, Code: config.CodeUnreadable, Message: err.Error()})
+		}
+	}
+	if cfg.Outcomes.Verifier.Sample > 0 {
+		look("outcomes.verifier.command", cfg.Outcomes.Verifier.Command)
+	}
+	look("shadow.judge.command", cfg.Shadow.Judge.Command)
+	if len(all.List) == 0 {
+		return nil
+	}
+	return all
 }
 
 // tokenizerFaults reads every tokenizer that is a file.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"octet/config"
 	"octet/gateway"
 	"octet/gateway/sharedrates"
+	"octet/internal/dialing"
 	"octet/internal/ready"
 	"octet/kvpool"
 	"octet/routing/approx"
@@ -63,6 +65,7 @@ type house struct {
 	examples   *records.Stream                // the calibration stream; nil where there is none
 	probation  *slo.Probation
 
+	via   string // what this gateway calls itself to engines
 	drawn []byte // the secret of salts where the configuration has none
 
 	mu         sync.Mutex // one furnish at a time; guards all below
@@ -92,7 +95,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval), fleet.WithHealthChange(logsHealth(log))),
 		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)), outcomes: newOutcomes(),
-		drawn: []byte(crand.Text()), residents: map[string]*resident{}, boards: map[string]board{}, identities: newIdentities(), web: newWeb(),
+		via: crand.Text(), drawn: []byte(crand.Text()), residents: map[string]*resident{}, boards: map[string]board{}, identities: newIdentities(), web: newWeb(),
 	}
 	h.metrics.Register(h.outcomes)
 	guesses, err := approx.New(approx.Config{TTL: cfg.Events.Approximate.TTL, Blocks: cfg.Events.Approximate.Blocks})
@@ -121,7 +124,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 // newWeb returns the client that asks engines and peers for snapshots. It follows no redirect: one would carry the key to where the
 // configuration does not point.
 func newWeb() *http.Client {
-	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: stay}
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Control: dialing.Control}).DialContext}, CheckRedirect: stay}
 }
 
 // stay has a redirect be the answer.
@@ -162,7 +165,7 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 func (h *house) options(cfg *config.Config) gateway.Options {
 	o := gateway.Options{
 		Log: h.log, Metrics: h.metrics, Index: h.index, Knowledge: knowledge{h}, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
-		AdminToken: cfg.Admin.Token, AdminHosts: adminHosts(cfg), Pprof: cfg.Admin.Pprof, Reload: h.reload, Digest: digester(cfg.HashSeed), Probation: h.probation,
+		Via: h.via, AdminToken: cfg.Admin.Token, AdminHosts: adminHosts(cfg), Pprof: cfg.Admin.Pprof, Reload: h.reload, Digest: digester(cfg.HashSeed), Probation: h.probation,
 		Front: gateway.Front(cfg.Front),
 	}
 	if h.verifier != nil {

@@ -136,7 +136,7 @@ func (h *house) identify(ctx context.Context, cfg *config.Config) *config.Config
 // askIdentity asks one engine, on a connection of its own.
 func (h *house) askIdentity(ctx context.Context, cfg *config.Config, rep *config.Replica) {
 	asked := clientConfig(cfg, rep)
-	asked.Engine = openai.Auto
+	asked.Engine, asked.Via = openai.Auto, h.via
 	client, err := openai.New(h.dial.reaching(rep.URL, asked))
 	if err != nil {
 		return // what is wrong with the URL is said where the replica is built

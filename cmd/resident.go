@@ -114,7 +114,7 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 		return r, nil
 	}
 	engine := clientConfig(cfg, rep)
-	engine.Loops = &h.loops
+	engine.Loops, engine.Via = &h.loops, h.via
 	if r.client, err = openai.New(h.dial.reaching(rep.URL, engine)); err != nil {
 		return nil, err
 	}

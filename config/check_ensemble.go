@@ -86,6 +86,11 @@ func checkReplicas(c *Config, r *report) {
 			where := item(path+".replicas", j)
 			replicas.take(replica.Name, where+".name")
 			urls.take(sameURL(replica.URL), where+".url")
+			for _, own := range []string{c.Listen.Data, c.Listen.Admin} {
+				if leadsTo(replica.URL, own) {
+					r.addAt(where+".url", CodeConflict, "%q is this gateway's own address %s: a request would come back for ever", clip(replica.URL), clip(own))
+				}
+			}
 			if total++; total == MaxReplicas+1 {
 				r.addAt(where, CodeTooMany, "one gateway can tell %d replicas apart; further ones need a gateway of their own", MaxReplicas)
 			}

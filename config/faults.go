@@ -34,6 +34,7 @@ const (
 	CodeConflict      = "conflict"       // two settings that cannot both hold
 	CodeTooMany       = "too_many"       // more replicas than one gateway can tell apart, or faults than are listed
 	CodeAdminExposed  = "admin_exposed"  // an open admin listener beyond loopback
+	CodeExposed       = "exposed"        // an open listener beyond loopback
 	CodeReservedName  = "reserved_name"  // a name that already means something
 )
 

@@ -3,9 +3,13 @@ package config
 import (
 	"encoding/hex"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
+
+	"octet/internal/dialing"
 )
 
 // forms are the checks that a form tag names. "text" wants nothing but not to be emptied.
@@ -86,8 +90,11 @@ func formAddr(text string) *problem {
 	if p := address(text, 1); p != nil {
 		return p
 	}
-	if host, _, _ := net.SplitHostPort(text); host == "" {
+	switch host, _, _ := net.SplitHostPort(text); {
+	case host == "":
 		return wrong(CodeBadAddress, "%q names no host", clip(text))
+	case linkLocal(host):
+		return wrong(CodeBadAddress, "%q is a link-local address, which is no server's of ours", clip(text))
 	}
 	return nil
 }
@@ -111,10 +118,31 @@ func formURL(text string) *problem {
 		return wrong(CodeBadURL, "%q is not an http or https URL", clip(text))
 	case u.Hostname() == "":
 		return wrong(CodeBadURL, "%q names no host", clip(text))
+	case linkLocal(u.Hostname()):
+		return wrong(CodeBadURL, "%q is a link-local address, which is no engine's", clip(u.Hostname()))
+	case oddPath(u.EscapedPath()):
+		return wrong(CodeBadURL, "the path of %q has empty, dot or escaped segments", clip(text))
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return wrong(CodeBadURL, "a replica's URL has no user, query or fragment; api_key is a key of its own")
 	}
 	return urlPort(u)
+}
+
+// linkLocal reports whether a host is written as a link-local address; what names resolve to is looked at when they are dialled.
+func linkLocal(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && dialing.LinkLocal(ip)
+}
+
+// oddPath reports whether a path may mean another one to those that it passes: it has empty, dot or escaped segments.
+func oddPath(path string) bool {
+	for i, segment := range strings.Split(path, "/") {
+		inside := i > 0 && segment == "" && i < strings.Count(path, "/")
+		if inside || segment == "." || segment == ".." || strings.ContainsAny(segment, "%\\;") || strings.IndexFunc(segment, unicode.IsControl) >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func urlPort(u *url.URL) *problem {
@@ -128,7 +156,7 @@ func urlPort(u *url.URL) *problem {
 }
 
 func formPath(text string) *problem {
-	if text[0] != '/' || strings.ContainsAny(text, " \r\n?#") {
+	if text[0] != '/' || strings.ContainsAny(text, " \r\n?#") || oddPath(text) {
 		return wrong(CodeBadValue, "%q is not a path such as /health", clip(text))
 	}
 	return nil

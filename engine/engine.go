@@ -35,6 +35,9 @@ type Request struct {
 	Again func() bool
 }
 
+// Via is the header in which gateways say that a request has come through them.
+const Via = "X-Octet-Via"
+
 // Field is one header field.
 type Field struct{ Name, Value string }
 

@@ -21,6 +21,7 @@ func (s *Server) AdminHandler() http.Handler {
 	e.GET("/admin/index", s.indexState)
 	e.GET("/admin/index/snapshot", s.indexSnapshot)
 	e.GET("/admin/breakers", s.breakers)
+	e.GET("/admin/receipts/:id", s.anyReceipt)
 	e.GET("/admin/knobs", s.listKnobs)
 	e.PUT("/admin/knobs/:name", s.setKnob)
 	e.DELETE("/admin/knobs/:name", s.clearKnob)

@@ -198,6 +198,7 @@ func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
 // request makes r what hop's engine is asked.
 func (x *exchange) request(r *engine.Request, hop *Hop, segments [][]byte, budget time.Duration) {
 	x.hint(hop)
+	x.passVia(hop)
 	r.Method, r.Path, r.Segments, r.RequestID, r.Stream = "POST", hop.Path, segments, x.id, hop.Stream
 	r.Bearer, r.Fields, r.HeaderTimeout, r.IdleTimeout, r.Again = hop.Replica.APIKey, hop.Fields, budget, budget, x.s.again
 	if r.At = x.turn.asked; x.beside != nil {

@@ -83,6 +83,7 @@ type Error struct {
 	RetryAfter time.Duration // 0: unknown or pointless, and then not sent
 	status     int           // of HTTP itself, where it says more than the code's; 0 is the code's
 	cause      error
+	words      string // an engine's own, for the operator alone
 }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }

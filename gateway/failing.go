@@ -47,7 +47,7 @@ func (x *exchange) fail(err error) {
 func (x *exchange) promising(e *Error) *Error {
 	none := e.Code == CodeNoHealthyReplica || e.Code == CodeBreakerOpen || e.Code == CodeOverloaded
 	if none && e.RetryAfter == 0 && x.sp != nil {
-		e.RetryAfter = spread(x.sp.Fleet().Recovery(x.now()))
+		e.RetryAfter = spread(x.sp.fleet.Recovery(x.now()))
 	}
 	return e
 }

@@ -1,5 +1,7 @@
 package gateway
 
+import "octet/engine"
+
 // heads are the fields of a request's head that mean something to the gateway, found in one pass; all in their first value.
 type heads struct {
 	size          int // bytes of the whole head, the request line included
@@ -14,6 +16,7 @@ type heads struct {
 	asks          bool   // there is one of those below
 	// These may be given once at most, or their readers refuse: see headerToken.
 	intent, adapter, session, priority, deadline, ttftDeadline, idempotency []string
+	via                                                                     []string // see checkVia
 }
 
 // listed is what a request's body may say of its head: what the header's map says, sooner.
@@ -54,6 +57,8 @@ func (h *heads) read(name string, values []string) {
 		h.contentType = h.once(name, values)
 	case "X-Explain":
 		h.explain = values[0]
+	case engine.Via:
+		h.via = append(h.via, values...)
 	case "Origin":
 		h.origin = h.once(name, values)
 	case "Sec-Fetch-Site":

@@ -72,6 +72,9 @@ func (x *exchange) checkHead() (err *Error) {
 	if err := x.checkOrigin(); err != nil {
 		return err
 	}
+	if err := x.checkVia(); err != nil {
+		return err
+	}
 	return checkMedia(x.heads.encoding, x.heads.contentType)
 }
 

@@ -9,7 +9,7 @@ const ReadyAll = "all"
 func (rt *Runtime) unready(now time.Time) *Error {
 	e, serving := fail(CodeNoHealthyReplica, "", "no replica serves"), 0
 	for _, sp := range rt.Specialists {
-		s := sp.Fleet()
+		s := sp.fleet
 		if s.Serves() {
 			serving++
 		} else if back := s.Recovery(now); e.RetryAfter == 0 || back > 0 && back < e.RetryAfter {

@@ -81,7 +81,7 @@ func (x *exchange) closeAttempt(at *Attempt, err error) {
 	at.Ms = toMs(x.seen) - at.Ms
 	at.Outcome = outcomeOK
 	if err != nil {
-		at.Outcome, at.Detail = outcomeOf(err), err.Error()
+		at.Outcome, at.Detail = outcomeOf(err), detail(err)
 		x.s.metrics.attemptFailed(x.sp.Name, at.Outcome)
 	}
 }

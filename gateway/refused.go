@@ -44,26 +44,26 @@ func (x *exchange) engineRefused(resp engine.Response) error {
 	return x.refusedBy(refusal{resp.Status(), message, secondsOf(resp.Header("Retry-After")), long})
 }
 
-// refusedBy turns an engine's error into ours: a mistake of the client's passes through with the engine's words, an engine
-// that is busy is another replica's turn, anything else is the engine's failure.
+// refusedBy turns an engine's error into ours: a mistake of the client's is told as one, an engine that is busy is another
+// replica's turn, anything else is the engine's failure. See inOurWords for what becomes of its words.
 func (x *exchange) refusedBy(r refusal) error {
 	switch status := r.status; {
 	case r.long && status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable:
 		return x.tooLong()
 	case status == http.StatusNotFound:
-		return &Error{Code: CodeModelNotFound, Param: "model", Message: r.message, cause: errMistaken}
+		return x.inOurWords(&Error{Code: CodeModelNotFound, Param: "model", cause: errMistaken}, r.message)
 	case status == http.StatusRequestEntityTooLarge:
-		return &Error{Code: CodePayloadTooLarge, Message: r.message, cause: errMistaken}
+		return x.inOurWords(&Error{Code: CodePayloadTooLarge, cause: errMistaken}, r.message)
 	case status == http.StatusTooManyRequests:
-		return &Error{Code: CodeQueueFull, Message: r.message, RetryAfter: x.busyFor(r), cause: errEngineBusy}
+		return x.inOurWords(&Error{Code: CodeQueueFull, RetryAfter: x.busyFor(r), cause: errEngineBusy}, r.message)
 	case status == http.StatusServiceUnavailable:
-		return &Error{Code: CodeOverloaded, Message: r.message, RetryAfter: x.busyFor(r), cause: errEngineBusy}
+		return x.inOurWords(&Error{Code: CodeOverloaded, RetryAfter: x.busyFor(r), cause: errEngineBusy}, r.message)
 	case status >= 500:
-		return &Error{Code: CodeUpstreamReset, Message: r.message, cause: fmt.Errorf("%w: status %d", errEngineFailed, status)}
+		return x.inOurWords(&Error{Code: CodeUpstreamReset, cause: fmt.Errorf("%w: status %d", errEngineFailed, status)}, r.message)
 	case status < 400, isOurs(status):
-		return &Error{Code: CodeUpstreamProtocolError, Message: r.message, cause: fmt.Errorf("%w: status %d", engine.ErrProtocol, status)}
+		return x.inOurWords(&Error{Code: CodeUpstreamProtocolError, cause: fmt.Errorf("%w: status %d", engine.ErrProtocol, status)}, r.message)
 	}
-	return &Error{Code: CodeInvalidRequest, Message: r.message, cause: errMistaken}
+	return x.inOurWords(&Error{Code: CodeInvalidRequest, cause: errMistaken}, r.message)
 }
 
 // tooLong is the error of a request that an engine finds longer than its context.
@@ -116,7 +116,7 @@ func (x *exchange) unusable(err error) error {
 func broke(err error) error {
 	var said *sse.EngineError
 	if errors.As(err, &said) {
-		return &Error{Code: CodeUpstreamReset, Message: said.Error(), cause: fmt.Errorf("%w: %w", errEngineFailed, said)}
+		return &Error{Code: CodeUpstreamReset, Message: sentences[CodeUpstreamReset], words: clipWords(wordsOf(said)), cause: fmt.Errorf("%w: %w", errEngineFailed, said)}
 	}
 	return fmt.Errorf("%w: %w", engine.ErrProtocol, err)
 }

@@ -24,8 +24,9 @@ type Options struct {
 	Metrics    *Metrics
 	Index      Index
 	Knobs      *slo.Knobs
-	Receipts   int // kept a tenant
-	Keys       int // idempotency keys kept a tenant
+	Receipts   int    // kept a tenant
+	Keys       int    // idempotency keys kept a tenant
+	Via        string // what this gateway calls itself to engines; a request that says so is refused
 	AdminToken string
 	AdminHosts []string // what the admin listener is called besides loopback names, in lower case
 	Pprof      bool
@@ -68,6 +69,7 @@ type Server struct {
 	knowledge   Knowledge // or nil
 	knobs       *slo.Knobs
 	verifier    Verifier // or nil
+	via         string
 	adminToken  string
 	adminHosts  []string
 	pprof       bool
@@ -99,7 +101,7 @@ type Server struct {
 // New returns a Server for rt.
 func New(rt *Runtime, o Options) *Server {
 	s := &Server{
-		front: o.Front, log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, verifier: o.Verifier, adminToken: o.AdminToken, adminHosts: o.AdminHosts, pprof: o.Pprof, reload: o.Reload, now: o.Now, probation: o.Probation,
+		front: o.Front, log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, verifier: o.Verifier, via: o.Via, adminToken: o.AdminToken, adminHosts: o.AdminHosts, pprof: o.Pprof, reload: o.Reload, now: o.Now, probation: o.Probation,
 		receipts: newReceipts(o.Receipts), idempotency: newIdempotency(o.Keys),
 	}
 	s.retries = newRetryBudget(&s.open)

@@ -18,6 +18,7 @@ type Config struct {
 	URL        string                                      // http or https, host, optional port, optional path that every request's path is put under
 	Engine     string                                      // vllm | sglang | llamacpp | openai | auto; default vllm. Where probes and adapters differ
 	HealthPath string                                      // what a probe asks for; default the kind's own
+	Via        string                                      // who asks: sent with every request, so that one that comes back is known; "" is not sent
 	Bearer     string                                      // sent where a request carries none of its own
 	TLS        *tls.Config                                 // for https; nil is the system's roots
 	Dial       func(ctx context.Context) (net.Conn, error) // nil is TCP to URL's host

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"octet/engine"
+	"octet/internal/dialing"
 	"octet/internal/field"
 )
 
@@ -46,7 +47,8 @@ func parseEndpoint(raw string) (endpoint, error) {
 }
 
 func (e endpoint) dial(ctx context.Context) (net.Conn, error) {
-	return new(net.Dialer).DialContext(ctx, "tcp", e.address)
+	d := net.Dialer{Control: dialing.Control}
+	return d.DialContext(ctx, "tcp", e.address)
 }
 
 // tlsFor returns base made fit for one host and for HTTP/1.1 alone.

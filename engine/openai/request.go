@@ -82,6 +82,7 @@ func (c *Client) openingOf(r *engine.Request) (*opening, error) {
 func (c *Client) open(r *engine.Request) *opening {
 	line := r.Method + " " + c.at.prefix + r.Path
 	text := []byte(line + " HTTP/1.1\r\nHost: " + c.at.host + "\r\nUser-Agent: octet\r\n")
+	text = appendLine(text, engine.Via+": ", c.cfg.Via)
 	if r.Stream {
 		text = append(text, "Accept: text/event-stream\r\n"...)
 	}

@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// What an engine says of itself may name addresses, paths and keys. Clients are told what it comes to in our words; the engine's own
+// stay with the error, for the log and the operator's copy of the receipt.
+
+// sentences are our words for what an engine refuses, by the code that it comes to.
+var sentences = map[Code]string{
+	CodeModelNotFound:         "the engine does not know this model",
+	CodePayloadTooLarge:       "the engine finds the request too large",
+	CodeQueueFull:             "the engine has no place for the request now",
+	CodeOverloaded:            "the engine takes no requests now",
+	CodeUpstreamReset:         "the engine failed",
+	CodeUpstreamProtocolError: "the engine does not take requests as the gateway sends them",
+	CodeInvalidRequest:        "the engine refuses the request",
+}
+
+// inOurWords makes e, which an engine's words led to, one that can be told: a sentence of ours, and the member of the client's own body
+// that the words name, if any.
+func (x *exchange) inOurWords(e *Error, words string) *Error {
+	e.Message, e.words = sentences[e.Code], clipWords(words)
+	if e.Param == "" && e.Code == CodeInvalidRequest {
+		e.Param = x.memberIn(words)
+	}
+	if e.Param != "" && e.Code == CodeInvalidRequest {
+		e.Message = fmt.Sprintf("the engine refuses the request for its %q", e.Param)
+	}
+	return e
+}
+
+// memberIn returns the longest name in an engine's words that is a member of the client's body; "" if there is none. It tells the
+// client nothing that it has not sent.
+func (x *exchange) memberIn(words string) (member string) {
+	inName := func(r rune) bool {
+		return r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+	}
+	for _, word := range strings.FieldsFunc(clipWords(words), func(r rune) bool { return !inName(r) }) {
+		if len(word) > max(len(member), 2) && x.req.Raw(word) != nil {
+			member = word
+		}
+	}
+	return member
+}
+
+// mostWords bounds what is kept of an engine's words, in bytes.
+const mostWords = 1 << 10
+
+func clipWords(words string) string {
+	if len(words) <= mostWords {
+		return words
+	}
+	end := mostWords
+	for end > 0 && !utf8.RuneStart(words[end]) {
+		end--
+	}
+	return words[:end] + "…"
+}
+
+// detail is what the operator is told of an error: its own words, and the engine's.
+func detail(err error) string {
+	if e, ok := err.(*Error); ok && e.words != "" { //nolint:errorlint // the words of an error inside are in Error's
+		return e.Error() + ": " + e.words
+	}
+	return err.Error()
+}
+
+// forClient returns r without what tells of the operator's engines: addresses, and engines' own words.
+func (r *Receipt) forClient() *Receipt {
+	for i := range r.Attempts {
+		r.Attempts[i].Detail = ""
+		if r.Attempts[i].Fallback != "" {
+			r.Attempts[i].Fallback = "what another engine had computed could not be used"
+		}
+	}
+	return r
+}
