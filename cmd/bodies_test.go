@@ -133,3 +133,37 @@ func TestADecisionAloneIsRatedLikeARequest(t *testing.T) {
 	resp, answer := w.post("/v1/route", hello)
 	checkError(t, resp, answer, 503, gateway.CodeOverloaded, "")
 }
+
+// Connections are bounded, of all clients and of one address, and one too many is told in the contract's shape.
+func TestConnectionsAreBounded(t *testing.T) {
+	for _, front := range []string{"octet", "nethttp"} {
+		for _, c := range []struct {
+			limit  string
+			status int
+			code   gateway.Code
+		}{
+			{"limits.connections=2", 503, gateway.CodeOverloaded},
+			{"limits.connections_per_address=2", 429, gateway.CodeQuotaExceeded},
+		} {
+			t.Run(front+" "+c.limit, func(t *testing.T) {
+				w := newWorld(t, smallWorld, smallEngines(), "front="+front, c.limit)
+				for range 2 {
+					w.begun(len(systems), systems[:7])
+				}
+				eventually(t, "the heads are read", func() bool { return w.house.server.Inbound() == 2 })
+				conn := w.dial()
+				resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				answer, _ := io.ReadAll(resp.Body)
+				if resp.StatusCode != c.status || !strings.Contains(string(answer), string(c.code)) || !strings.Contains(string(answer), strings.Split(c.limit, "=")[0]) {
+					t.Errorf("status %d: %s", resp.StatusCode, answer)
+				}
+				if status := w.get(w.admin+"/admin/state", nil); status != 200 {
+					t.Errorf("the admin listener says %d", status)
+				}
+			})
+		}
+	}
+}

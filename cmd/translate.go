@@ -39,6 +39,7 @@ func limits(cfg *config.Config) gateway.Limits {
 		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes), HeaderFields: l.HeaderFields, JSONDepth: l.JSONDepth, Messages: l.Messages,
 		Prompts: l.Prompts, Choices: l.Choices, Entries: l.ListEntries, Stops: l.StopStrings, ParameterBytes: int(l.ParameterBytes),
 		MaxStreams: l.MaxStreams, MaxAttempts: l.MaxAttempts, Continuations: l.Continuations, RetryBudget: l.RetryBudget, RetryBurst: l.RetryBurst,
+		Connections: l.Connections, ConnectionsPerAddress: l.ConnectionsPerAddress,
 		Inbound:    gateway.Inbound{Bodies: l.ArrivingBodies, Bytes: int64(l.ArrivingBytes), Share: l.ArrivingShare},
 		QueueBytes: int64(l.QueueBytes), EventBytes: int(l.EventBytes), HeaderTimeout: l.HeaderTimeout, KeepaliveTimeout: l.KeepaliveTimeout,
 		BodyTimeout: l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout, IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain, MaxQueueWait: l.MaxQueueWait,

@@ -34,6 +34,7 @@ func (s *Server) dataServer() listening {
 			BaseContext: s.cutOff, Handler: s.DataHandler(), Refuse: s.refuseHead, ErrorLog: s.debugLog(),
 			ReadHeaderTimeout: limits.HeaderTimeout, IdleTimeout: limits.KeepaliveTimeout, WriteTimeout: limits.WriteTimeout,
 			MaxHeaderBytes: max(leastHead, 2*limits.HeaderBytes), MaxFields: limits.HeaderFields,
+			MaxConnections: s.mostConnections(), MaxPerAddress: limits.ConnectionsPerAddress,
 		}
 	}
 	if s.front != FrontNetHTTP {
@@ -41,7 +42,7 @@ func (s *Server) dataServer() listening {
 	}
 	data := s.httpServer(s.DataHandler())
 	data.WriteTimeout = limits.WriteTimeout // from a request's head on; an answer sets its own with every write
-	return data
+	return &plainServer{Server: data, most: s.mostConnections(), mostOfOne: limits.ConnectionsPerAddress, newID: s.newID}
 }
 
 // leastHead is what a server takes of a head at least, in bytes: up to there checkHeader answers, and names the limit.
@@ -63,6 +64,10 @@ func (s *Server) debugLog() *log.Logger { return slog.NewLogLogger(s.log.Handler
 func (s *Server) refuseHead(w http.ResponseWriter, status int, message string) {
 	e := fail(CodeInvalidRequest, "", message)
 	switch status {
+	case http.StatusServiceUnavailable:
+		e.Code = CodeOverloaded
+	case http.StatusTooManyRequests:
+		e.Code = CodeQuotaExceeded
 	case http.StatusRequestTimeout:
 		e.Code = CodeRequestTimeout
 	case http.StatusRequestHeaderFieldsTooLarge:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"sync/atomic"
@@ -21,6 +22,7 @@ const (
 	gone    uint32 = 1 << iota // it has closed its side, or reset
 	owing                      // the rest of a request's body is still to come, and whoever reads it learns that the peer is gone
 	closes                     // Close has struck
+	leaving                    // it is to make room for another, as soon as it has no request
 	hurried                    // Interrupt has: the body's reader is not to wait any more
 )
 
@@ -35,6 +37,8 @@ type conn struct {
 	born    time.Time
 	nudged  bool // guarded by server.mu: it was woken to find that the server is closing
 	peer    atomic.Uint32
+	waits   atomic.Int64     // since when, in ns of Unix, there has been no whole head; 0 while a request is being answered
+	source  netip.Addr       // by which it counts
 	ctx     lifetime.Context // of its requests
 
 	page    *[inSize]byte   // from the pool; nil while nothing is held
@@ -63,21 +67,22 @@ type conn struct {
 	failed  error
 	verdict verdict
 
-	blank  *http.Request // with ctx and nothing else
-	req    *http.Request
-	url    url.URL
-	header http.Header
-	values []string // of header
-	names  []string // of values
-	twice  bool     // a field of header came more than once
-	habit  *habit   // nil before the second request
-	asked  bool     // there was a first
-	post   bool     // the request before was a POST
-	last   bool     // the client wants no answer after this one
-	body   body
-	answer answer
-	later  func() (over bool) // what answers on when the handler has returned; nil is nothing
-	linger bool               // what was not read would make the close a reset, and the answer may be lost with it
+	blank    *http.Request // with ctx and nothing else
+	req      *http.Request
+	url      url.URL
+	header   http.Header
+	values   []string // of header
+	names    []string // of values
+	twice    bool     // a field of header came more than once
+	habit    *habit   // nil before the second request
+	asked    bool     // there was a first
+	headSize int      // of the last head, in bytes
+	post     bool     // the request before was a POST
+	last     bool     // the client wants no answer after this one
+	body     body
+	answer   answer
+	later    func() (over bool) // what answers on when the handler has returned; nil is nothing
+	linger   bool               // what was not read would make the close a reset, and the answer may be lost with it
 }
 
 // verdict is what a connection needs next.
@@ -90,7 +95,8 @@ const (
 )
 
 func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{server: s, nc: nc, raw: rawOf(nc), born: time.Now()}
+	c := &conn{server: s, nc: nc, raw: rawOf(nc), born: time.Now(), source: sourceOf(nc.RemoteAddr())}
+	c.waits.Store(c.born.UnixNano())
 	if c.raw != nil {
 		_ = c.raw.Control(func(fd uintptr) { c.fd = fd }) // fails on a closed connection, as all else will
 	}
@@ -249,21 +255,26 @@ func (c *conn) park() bool {
 			c.resize(false)
 		}
 		if !c.inHead {
-			c.inHead, c.limit = true, after(time.Now(), c.server.ReadHeaderTimeout)
+			now := time.Now()
+			c.inHead, c.limit = true, after(now, c.server.ReadHeaderTimeout)
+			c.waits.CompareAndSwap(0, now.UnixNano())
 		}
 	default:
 		c.release()
 		if !c.inHead && !c.resting {
-			c.resting, c.limit = true, after(c.answer.now(), c.server.IdleTimeout)
+			now := c.answer.now()
+			c.resting, c.limit = true, after(now, c.server.IdleTimeout)
+			c.waits.Store(now.UnixNano())
+			c.forgetLarge()
 		}
 	}
 	c.arm()
 	return !c.leaves()
 }
 
-// leaves reports whether the server is closing: then a connection that has sent no whole head ends at once. It is asked when the wait
-// for more is armed: Shutdown wakes what waits, once, and it comes by here again.
-func (c *conn) leaves() bool { return c.server.closing.Load() }
+// leaves reports whether the server is closing, or the connection has to make room: then one that has sent no whole head ends at once. It
+// is asked when the wait for more is armed: what waits is woken, once, and comes by here again.
+func (c *conn) leaves() bool { return c.server.closing.Load() || c.peer.Load()&leaving != 0 }
 
 // cutShort ends a connection on which no more will come, for what cause.
 func (c *conn) cutShort(err error) verdict {

@@ -44,13 +44,13 @@ func TestAPanicOutsideOfAHandlerEndsItsConnectionAlone(t *testing.T) {
 	}
 }
 
-// leaving is a connection whose peer is found to have left just before a deadline is set.
-type leaving struct {
+// departing is a connection whose peer is found to have left just before a deadline is set.
+type departing struct {
 	net.Conn
 	before func()
 }
 
-func (l *leaving) SetReadDeadline(t time.Time) error {
+func (l *departing) SetReadDeadline(t time.Time) error {
 	if before := l.before; before != nil {
 		l.before = nil
 		before()
@@ -75,7 +75,7 @@ func TestAClientThatLeavesAsItsConnectionIsParkedIsLetGo(t *testing.T) {
 	s.conns = map[uint64]*conn{}
 	c := newConn(s, nc)
 	c.watched = true // and the test is the watch
-	c.nc = &leaving{nc, c.left}
+	c.nc = &departing{nc, c.left}
 	fmt.Fprint(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	_ = client.CloseWrite()
 	time.Sleep(50 * time.Millisecond) // the poller hears of both

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -75,6 +76,7 @@ func (c *conn) readHead() (whole bool, bad *refusal) {
 func (c *conn) repeat(end int) *refusal {
 	head := string(c.buf[c.r : c.r+end]) // the one copy that all strings of the request share
 	c.r += end
+	c.headSize = end
 	c.scan, c.inHead = scan{}, false
 	c.blankRequest()
 	h := c.habit
@@ -100,4 +102,20 @@ func (c *conn) repeat(end int) *refusal {
 		h.remember(head, length, &f, c)
 	}
 	return bad
+}
+
+// largeHead is what an idle connection may keep of the last head, in bytes.
+const largeHead = 2 << 10
+
+// forgetLarge has a connection that waits for its next request keep nothing of a large head: what it is spared by a head like the one
+// before is not worth that memory, of which a client that is silent could pin as much as it likes.
+func (c *conn) forgetLarge() {
+	if c.headSize <= largeHead {
+		return
+	}
+	c.headSize, c.asked, c.habit = 0, false, nil
+	c.header, c.values, c.names = http.Header{}, nil, nil
+	c.url = url.URL{}
+	c.blankRequest()
+	c.answer.header = http.Header{}
 }

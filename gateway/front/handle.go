@@ -11,7 +11,8 @@ import (
 
 // handle answers the request that was parsed, and reports whether the connection goes on.
 func (c *conn) handle() bool {
-	c.answer.begin(c.last || c.server.closing.Load())
+	c.waits.Store(0)
+	c.answer.begin(c.last || c.leaves())
 	c.inHead, c.resting, c.limit = false, false, time.Time{}
 	c.writeBy = after(c.answer.began, c.server.WriteTimeout)
 	switch {
@@ -94,7 +95,7 @@ func (c *conn) finish() bool {
 	if c.peer.Load()&owing != 0 {
 		c.peer.And(^owing)
 	}
-	return !c.server.closing.Load()
+	return !c.leaves()
 }
 
 // owe puts off the end of the context until the body is read: who reads it sees for himself that the client is gone.

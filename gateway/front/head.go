@@ -60,6 +60,7 @@ func (c *conn) tooLarge(head int) *refusal {
 func (c *conn) parse(end int) *refusal {
 	head := string(c.buf[c.r : c.r+end-2]) // the one copy that all strings of the request share
 	c.r += end
+	c.headSize = end
 	c.scan, c.skipped, c.inHead = scan{}, 0, false
 	clear(c.header)
 	c.values, c.names, c.twice = c.values[:0], c.names[:0], false

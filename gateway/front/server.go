@@ -28,9 +28,11 @@ type Server struct {
 	WriteTimeout      time.Duration // from a request's head on, unless the handler sets another deadline
 	MaxHeaderBytes    int           // of request line and fields; 0 is 1 MiB
 	MaxFields         int           // of a head
+	MaxConnections    int           // open at once; 0 is no limit
+	MaxPerAddress     int           // of one address, for IPv6 of one network of 64 bits; 0 is no limit
 
 	// Refuse answers for the server itself what is no request that a handler could see; nil answers in plain text. The status is
-	// 400, 408, 417, 431, 501 or 505. The connection ends after it.
+	// 400, 408, 417, 429, 431, 501, 503 or 505. The connection ends after it.
 	Refuse   func(w http.ResponseWriter, status int, message string)
 	ErrorLog *log.Logger // of panics and failed accepts; nil is the standard logger
 
@@ -41,8 +43,9 @@ type Server struct {
 	listeners map[net.Listener]struct{}
 	conns     map[uint64]*conn // by id
 	last      uint64           // id
-	watch     *hangup.Watch    // nil before the first socket
-	over      bool             // nobody is served any more
+	seats     seats
+	watch     *hangup.Watch // nil before the first socket
+	over      bool          // nobody is served any more
 }
 
 // Serve accepts connections from l until Shutdown or Close, and returns http.ErrServerClosed then. It closes l.
@@ -88,7 +91,11 @@ func (s *Server) open(l net.Listener) error {
 // start serves nc on a goroutine of its own.
 func (s *Server) start(nc net.Conn) {
 	c := newConn(s, nc)
-	w, err := s.enlist(c)
+	w, no, err := s.enlist(c)
+	if no != nil {
+		s.turnAway(c, no)
+		return
+	}
 	if err != nil {
 		s.logf("front: connection from %s: %v", nc.RemoteAddr(), err)
 		_ = nc.Close() // never served
@@ -98,32 +105,38 @@ func (s *Server) start(nc net.Conn) {
 	go c.serve()
 }
 
-// enlist counts c among the connections, and returns the watch that sockets are under; nil for what is none.
-func (s *Server) enlist(c *conn) (w *hangup.Watch, err error) {
+// enlist counts c among the connections, and returns the watch that sockets are under; nil for what is none. no is why c gets no seat.
+func (s *Server) enlist(c *conn) (w *hangup.Watch, no *refusal, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
-		return nil, http.ErrServerClosed
+		return nil, nil, http.ErrServerClosed
 	}
 	if c.raw != nil {
 		if s.watch == nil {
 			if s.watch, err = hangup.New(s.left); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		w = s.watch
 	}
+	if no = s.seat(c); no != nil {
+		return nil, no, nil
+	}
 	s.last++
 	c.id = s.last
 	s.conns[c.id] = c
-	return w, nil
+	return w, nil, nil
 }
 
 // forget drops c, which is closed.
 func (s *Server) forget(c *conn) {
 	s.mu.Lock()
-	delete(s.conns, c.id)
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	if s.conns[c.id] == c {
+		delete(s.conns, c.id)
+		s.unseat(c)
+	}
 }
 
 // left is told by the watch that a client has closed its side.

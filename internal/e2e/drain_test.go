@@ -111,7 +111,7 @@ func TestADrainEndsAfterItsGrace(t *testing.T) {
 
 // Connections without a whole head do not keep a drain, or make it a failure, and neither does a body that never comes.
 func TestADrainOfConnectionsWithoutARequestExitsWithZero(t *testing.T) {
-	for _, front := range []string{"octet"} {
+	for _, front := range []string{"octet", "nethttp"} {
 		for name, c := range map[string]struct {
 			sent, drain string
 			cut         bool

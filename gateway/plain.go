@@ -1,0 +1,161 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// plainServer is Go's own server with the bounds on connections that package front has of itself: see front.Server. Where all places are
+// taken, one that rests, or is new and silent, makes room; else the new one is told, in as much as its socket takes at once, and closed.
+type plainServer struct {
+	*http.Server
+	most, mostOfOne int
+	newID           func() string // of a request
+
+	mu    sync.Mutex
+	conns map[*plainConn]struct{} // guarded by mu, as all of a plainConn
+	of    map[netip.Addr]int
+}
+
+// plainConn is one connection.
+type plainConn struct {
+	net.Conn
+	server *plainServer
+	source netip.Addr
+	since  time.Time // it has had no request; zero while it has one
+	closed bool
+}
+
+// Serve implements listening.
+func (p *plainServer) Serve(l net.Listener) error {
+	p.ConnState = p.changed
+	return p.Server.Serve(&plainListener{l, p})
+}
+
+// Shutdown implements listening. New connections that are silent are closed with those that rest: net/http waits for them.
+func (p *plainServer) Shutdown(ctx context.Context) error {
+	p.SetKeepAlivesEnabled(false) // what ends its request now is closed
+	p.mu.Lock()
+	var resting []*plainConn
+	for c := range p.conns {
+		if !c.since.IsZero() {
+			resting = append(resting, c)
+		}
+	}
+	p.mu.Unlock()
+	for _, c := range resting {
+		_ = c.Close() // it is given up
+	}
+	return p.Server.Shutdown(ctx)
+}
+
+// changed is told by net/http.
+func (p *plainServer) changed(nc net.Conn, s http.ConnState) {
+	c, ok := nc.(*plainConn)
+	if !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch s {
+	case http.StateIdle:
+		c.since = time.Now()
+	case http.StateActive:
+		c.since = time.Time{}
+	}
+}
+
+// Close closes the connection and gives its place back.
+func (c *plainConn) Close() error {
+	c.server.mu.Lock()
+	if !c.closed {
+		c.closed = true
+		delete(c.server.conns, c)
+		if c.server.of[c.source]--; c.server.of[c.source] <= 0 {
+			delete(c.server.of, c.source)
+		}
+	}
+	c.server.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// CloseWrite closes the sending side: net/http looks for it.
+func (c *plainConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// enter gives nc a place, or says why not, and which connection is to make room.
+func (p *plainServer) enter(nc net.Conn) (c, leaves *plainConn, no *Error) {
+	source := addressOf(nc.RemoteAddr().String())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.conns == nil {
+		p.conns, p.of = map[*plainConn]struct{}{}, map[netip.Addr]int{}
+	}
+	if p.mostOfOne > 0 && p.of[source] >= p.mostOfOne {
+		return nil, nil, fail(CodeQuotaExceeded, "", "too many connections of this address are open: limits.connections_per_address")
+	}
+	if p.most > 0 && len(p.conns) >= p.most {
+		if leaves = p.longest(); leaves == nil {
+			return nil, nil, fail(CodeOverloaded, "", "too many connections are open: limits.connections")
+		}
+	}
+	c = &plainConn{Conn: nc, server: p, source: source, since: time.Now()}
+	p.conns[c] = struct{}{}
+	p.of[source]++
+	return c, leaves, nil
+}
+
+// longest returns the one without a request for longest, of some that are looked at; nil if there is none. Under mu.
+func (p *plainServer) longest() (c *plainConn) {
+	looked := 0
+	for o := range p.conns {
+		if !o.since.IsZero() && (c == nil || o.since.Before(c.since)) {
+			c = o
+		}
+		if looked++; looked == 64 {
+			break
+		}
+	}
+	return c
+}
+
+// plainListener accepts what gets a place.
+type plainListener struct {
+	net.Listener
+	server *plainServer
+}
+
+// Accept implements net.Listener.
+func (l *plainListener) Accept() (net.Conn, error) {
+	for {
+		nc, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c, leaves, no := l.server.enter(nc)
+		if leaves != nil {
+			_ = leaves.Close() // it is given up
+		}
+		if no == nil {
+			return c, nil
+		}
+		turnAway(nc, no.appendJSON(nil, l.server.newID()), no.Status())
+	}
+}
+
+// turnAway tells why a connection is not served, and closes it.
+func turnAway(nc net.Conn, body []byte, status int) {
+	_ = nc.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // a new socket has room for so little
+	_, _ = fmt.Fprintf(nc, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
+		status, http.StatusText(status), len(body), body)
+	_ = nc.Close() // nobody is interested in how
+}
