@@ -30,6 +30,10 @@ type GateConfig struct {
 	Aging        time.Duration
 	AgingCeiling int
 
+	// Promised returns how many are expected back that were sent away and are at least as urgent as priority; nil is nobody. While there
+	// are any, the last of what there is to wait in is kept for those who return: a quarter at most. It is called under the Gate's lock.
+	Promised func(priority int, now time.Time) float64
+
 	// Redo bounds what preemption has the engine compute again, to a share of its time; 0 is no bound. Beyond it who is more
 	// urgent waits for the next place that comes free by itself, unless that would be too late for its deadline.
 	Redo float64
@@ -55,6 +59,7 @@ type GateRequest struct {
 	AtOnce       bool      // neither waits nor has anybody give way: what cannot start at once is refused, and was not offered
 	Whole        bool      // its answer comes at once, so that nobody will say when its prefill was over
 	Arrived      time.Time // its place among equals; zero is now. A resumed request brings its first one
+	Returns      bool      // it was sent away, and comes in the time that it was told
 	Paid         bool      // it ran before: its tenant's share has paid for it
 	Watcher      Watcher   // told like the one of Ticket.Watch, from the first moment on; nil is nobody
 	Now          time.Time // what the Gate's clock says, where the caller has looked; zero is that the Gate looks
@@ -105,6 +110,7 @@ type Gate struct {
 
 	now         func() time.Time
 	jitter      func() float64
+	promised    func(priority int, now time.Time) float64
 	origin      time.Time // of every Time above
 	maxWaiting  int
 	maxWait     time.Duration
@@ -125,7 +131,7 @@ func NewGate(cfg GateConfig) (*Gate, error) {
 			ErrConfig, cfg.Blocks, cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Aging, cfg.Redo)
 	}
 	g := &Gate{
-		now: cfg.Now, jitter: cfg.Jitter, origin: cfg.Now(),
+		now: cfg.Now, jitter: cfg.Jitter, promised: cfg.Promised, origin: cfg.Now(),
 		maxRunning: cfg.MaxRunning, maxWaiting: cfg.MaxWaiting, maxWait: cfg.MaxWait, lowest: math.MaxInt,
 		waiting: backlog[*waiter]{weight: cfg.Weights, aging: cfg.Aging, ceiling: cfg.AgingCeiling},
 	}
@@ -196,7 +202,7 @@ func (g *Gate) ask(r *GateRequest) (*Ticket, *waiter, error) {
 		return g.pass(r, place, now), nil, nil
 	}
 	if answer := g.otherwise(r, place, head, fits, now); answer.State == Refused {
-		return nil, nil, refusal(r, answer)
+		return nil, nil, g.refusal(r, answer, now)
 	}
 	g.displace(place, now)
 	return nil, g.enqueue(r, place, now), nil

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -51,7 +50,7 @@ func (g *Gate) otherwise(r *GateRequest, place rank, head, fits bool, now Time) 
 		return Answer{State: Refused, Reason: ErrQueueFull}
 	case head && g.wouldYield(r, place, now):
 		return g.mayWait(r, 0, now)
-	case r.Resume == 0 && g.waiting.len() >= g.maxWaiting && !g.displaces(place):
+	case r.Resume == 0 && g.waiting.len() >= g.maxWaiting-g.keptPlaces(r, now) && !g.displaces(place):
 		return g.full(r, &n, now)
 	}
 	return g.mayWait(r, g.turn(r, &n, now), now)
@@ -72,14 +71,15 @@ func (g *Gate) full(r *GateRequest, n *newcomer, now Time) Answer {
 // mayWait says whether a request whose turn comes after wait may wait for it.
 func (g *Gate) mayWait(r *GateRequest, wait time.Duration, now Time) Answer {
 	late := g.slack(r, g.reuse(r), wait, now)
-	tooLong := g.maxWait > 0 && wait > g.maxWait && r.Resume == 0
+	longest := g.maxWait - g.keptTime(r, now)
+	tooLong := g.maxWait > 0 && wait > longest && r.Resume == 0
 	switch {
 	case late < 0 && late+wait < 0: // not even with an empty queue
 		return Answer{State: Refused, Reason: ErrDeadline}
 	case late < 0:
 		return Answer{State: Refused, Reason: ErrDeadline, RetryAfter: g.later(-late)}
 	case tooLong:
-		return Answer{State: Refused, Reason: ErrQueueFull, RetryAfter: g.later(wait - g.maxWait)}
+		return Answer{State: Refused, Reason: ErrQueueFull, RetryAfter: g.later(wait - longest)}
 	case r.Elsewhere && g.maxWait > 0 && wait > g.maxWait/longWait:
 		return Answer{State: Refused, Reason: ErrQueueFull, RetryAfter: g.later(wait), Offered: true}
 	}
@@ -205,9 +205,4 @@ func (g *Gate) later(d time.Duration) time.Duration {
 		d += time.Duration(float64(d) / 4 * g.jitter())
 	}
 	return min(d, retryCap)
-}
-
-func refusal(r *GateRequest, a Answer) *Refusal {
-	return &Refusal{Reason: a.Reason, RetryAfter: a.RetryAfter, Offered: a.Offered,
-		Detail: fmt.Sprintf("%s: %d prompt and %d new tokens at priority %d", r.ID, r.PromptTokens+r.Rest.Tokens+r.Resume, r.MaxNew, r.Priority)}
 }

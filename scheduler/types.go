@@ -67,6 +67,8 @@ var (
 type Refusal struct {
 	Reason     error         // a grain
 	RetryAfter time.Duration // 0 is unknown or pointless
+	Every      time.Duration // between the places that come free after RetryAfter, for those who are sent away after this one; 0 is unknown
+	Room       int           // how many can wait
 	Detail     string
 	Offered    bool // it may still wait here, but somewhere else may be sooner: ask again without GateRequest.Elsewhere
 }

@@ -126,7 +126,7 @@ func (g *Gate) refuse(w *waiter, reason error, now Time) {
 	g.dequeue(w)
 	n := g.waiting.newcomer(w.rank, w.tenant, now)
 	retry := g.later(g.turn(&w.req, &n, now))
-	w.refused = refusal(&w.req, Answer{Reason: reason, RetryAfter: retry})
+	w.refused = g.refusal(&w.req, Answer{Reason: reason, RetryAfter: retry}, now)
 	close(w.settled)
 }
 
