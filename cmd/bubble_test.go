@@ -26,6 +26,7 @@ type bubble struct {
 	admin   *memory
 	engines map[string]*inBubble // by replica name, which is also its host
 	local   *events.Local        // brings the cache events
+	term    func()               // begins the drain
 	client  *http.Client         // dials the gateway as "data" and "admin", and engines by their names
 }
 
@@ -122,6 +123,7 @@ func (b *bubble) serve(yaml string) {
 	var running sync.WaitGroup
 	running.Go(func() { _ = b.local.Consume(ctx, b.house.feed) })
 	term, sigterm := context.WithCancel(context.Background())
+	b.term = sigterm
 	ended := make(chan error, 1)
 	go func() { ended <- b.house.server.Run(term, b.data, b.admin) }()
 	b.t.Cleanup(func() {

@@ -73,6 +73,7 @@ type house struct {
 	generation uint64
 	residents  map[string]*resident // by replica name
 	boards     map[string]board     // by specialist
+	books      map[string]books     // likewise
 	tenants    *gateway.Tenants
 	server     *gateway.Server // nil until the first Runtime is served
 
@@ -95,7 +96,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
 		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval), fleet.WithHealthChange(logsHealth(log))),
 		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)), outcomes: newOutcomes(),
-		via: crand.Text(), drawn: []byte(crand.Text()), residents: map[string]*resident{}, boards: map[string]board{}, identities: newIdentities(), web: newWeb(),
+		via: crand.Text(), drawn: []byte(crand.Text()), residents: map[string]*resident{}, boards: map[string]board{}, books: map[string]books{}, identities: newIdentities(), web: newWeb(),
 	}
 	h.metrics.Register(h.outcomes)
 	guesses, err := approx.New(approx.Config{TTL: cfg.Events.Approximate.TTL, Blocks: cfg.Events.Approximate.Blocks})

@@ -47,12 +47,12 @@ func (h *house) specialists(cfg *config.Config, patterns map[string]pattern) []*
 }
 
 func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist {
-	name, b := sp.Name, h.board(sp)
+	name, b, away := sp.Name, h.board(sp), h.book(sp.Name)
 	watch := h.routes.measure(name, p.profiles...)
 	return &gateway.Specialist{
 		Name: name, BlockSize: sp.BlockSize, Context: h.contextOf(name).Load, Draft: sp.Scheduler.SpeculativeWindow, Adapters: adapterNames(*sp), Created: h.started.Unix(),
 		Version: sp.Version, Versions: adapterVersions(sp), Fallback: sp.Fallback,
-		Board: b.board, Load: b.load, Workflow: p.workflow, Protocol: p.protocol,
+		Board: b.board, Load: b.load, Away: away.full, Shed: away.shed, Aging: sp.Scheduler.Aging, Workflow: p.workflow, Protocol: p.protocol,
 		Planned:   watch.planned,
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,

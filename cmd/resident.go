@@ -177,7 +177,7 @@ func (h *house) open(cfg *config.Config, staying map[string]*resident) error {
 		}
 		shape := r.bounds.config()
 		shape.Blocks, shape.BlockSize, shape.Now, shape.Jitter = r.blocks, r.key.blockSize, time.Now, jitter
-		shape.Weights, shape.AgingCeiling = h.weight, gateway.PriorityMost
+		shape.Weights, shape.AgingCeiling, shape.Promised = h.weight, gateway.PriorityMost, h.book(r.key.specialist).full.Expected
 		gate, err := scheduler.NewGate(shape)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.key.name, err)

@@ -15,6 +15,7 @@ import (
 	"octet/engine/openai"
 	"octet/gateway"
 	"octet/routing/fleet"
+	"octet/scheduler"
 	"octet/slo"
 )
 
@@ -197,5 +198,20 @@ func (h *house) board(sp *config.Specialist) board {
 		_ = b.board.Breaker().Restore(old.board.Breaker().Save(now), now) // saved a moment ago: it can be restored
 	}
 	h.boards[sp.Name] = b
+	return b
+}
+
+// books are of those whom one specialist has sent away. They outlive a configuration.
+type books struct {
+	full *scheduler.Book // its replicas had no place
+	shed *scheduler.Book // its load had raised the floor
+}
+
+func (h *house) book(specialist string) books {
+	b, ok := h.books[specialist]
+	if !ok {
+		b = books{scheduler.NewBook(time.Second), scheduler.NewBook(time.Second)}
+		h.books[specialist] = b
+	}
 	return b
 }

@@ -101,7 +101,7 @@ func (x *exchange) run(kind wire.Kind) error {
 	if err != nil && x.goesOn(err) {
 		err = x.serveSecond(err)
 	}
-	return err
+	return x.sendAway(err)
 }
 
 // serveSecond has the second choice answer where the first refused. Where the first had only offered the request back for
@@ -190,6 +190,7 @@ func (x *exchange) serve() error {
 	if x.sp == nil {
 		return fail(CodeModelNotFound, "model", fmt.Sprintf("there is no specialist %q", x.verdict.Specialist))
 	}
+	x.comesBack()
 	plan, err := x.plan()
 	if err != nil {
 		return err

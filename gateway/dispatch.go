@@ -97,8 +97,10 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	switch {
 	case err == nil:
 	case errors.Is(context.Cause(ctx), errDeadline):
-		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: "the deadline passed in the queue"}
+		after, every := x.turn.rep.Gate.Vacancy()
+		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, RetryAfter: after, Every: every, Detail: "the deadline passed in the queue"}
 	default:
+		x.turnedAway.refused(err)
 		return cause(ctx, err)
 	}
 	x.free = false

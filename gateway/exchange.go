@@ -77,6 +77,9 @@ type exchange struct {
 	queued    time.Duration
 	seen      time.Duration // when something was timed since the arrival, for moment; 0 is used up
 
+	turnedAway away        // by the replicas of the specialist that is asked now
+	returnsTo  *Specialist // sent it away, and it comes when it was told to; nil is none
+
 	started    bool // the head of the answer is out: from here on only an error event can tell of a failure
 	status     int
 	handedOut  int // tokens that reached the client
@@ -174,7 +177,9 @@ func (x *exchange) leaveRoom() {
 		x.tenant.giveBack()
 	}
 	if x.opened {
-		x.s.open.Add(-1)
+		if open := x.s.open.Add(-1); x.taken && x.s.seats.matter(open, x.rt.Limits.MaxStreams) {
+			x.s.seats.left(x.since())
+		}
 	}
 }
 
@@ -223,7 +228,7 @@ func (x *exchange) admissionRequest(r *scheduler.GateRequest, leg bool) {
 	x.prompt.asked(r, &x.req)
 	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.intent.Deadline, x.intent.TTFTDeadline, x.verdict.Adapter, x.tenant.Name, x.arrival
 	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.stream, x.preempted < mostPreemptions, x.handedOut
-	r.Elsewhere, r.Draft = x.elsewhere, x.sp.Draft
+	r.Elsewhere, r.Draft, r.Returns = x.elsewhere, x.sp.Draft, x.returnsTo == x.sp
 	if leg { // the prompt, and the one token that shows that it is computed
 		r.MaxNew, r.Draft, r.Elsewhere = 1, 0, false
 	}

@@ -43,17 +43,20 @@ func (x *exchange) countIn() *Error {
 		return err
 	}
 	x.taken = true
+	x.s.seats.taken(x)
 	return nil
 }
 
 func (x *exchange) full() *Error {
 	most := x.rt.Limits.MaxStreams
-	return fail(CodeOverloaded, "", fmt.Sprintf("%d requests are open: limits.max_streams", most))
+	e := fail(CodeOverloaded, "", fmt.Sprintf("%d requests are open: limits.max_streams", most))
+	e.RetryAfter = x.s.seats.full(most, x.now())
+	return e
 }
 
 func (x *exchange) isDraining() *Error {
 	x.w.Header().Set("Connection", "close")
-	return fail(CodeDraining, "", "the gateway is shutting down")
+	return x.s.drainingError()
 }
 
 func (x *exchange) checkHead() (err *Error) {

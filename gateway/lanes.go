@@ -57,6 +57,7 @@ func (x *exchange) countOffer() {
 func (x *exchange) countAdmission() {
 	if !x.admitted {
 		x.admitted = true
+		x.heard()
 		x.sp.handles.admitted[bandOf(x.intent.Priority)].Add(1)
 	}
 }
@@ -123,10 +124,15 @@ func (x *exchange) divert() {
 func (x *exchange) checkFloor(sp *Specialist) error {
 	floor, overridden, _ := x.knobs().floor.Own()
 	var wait time.Duration
-	if load := x.s.loadFloor(sp, x.verdict.Intent); !overridden && load > int(floor) {
+	load := x.s.loadFloor(sp, x.verdict.Intent)
+	raised := !overridden && load > int(floor)
+	if raised {
 		floor, wait = float64(load), jittered(sp.Load.RetryAfter())
 	}
 	if x.intent.Priority >= int(floor) {
+		return nil
+	}
+	if raised && x.patient(sp, load, &wait) {
 		return nil
 	}
 	return &Error{

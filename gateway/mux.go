@@ -83,7 +83,7 @@ func (s *Server) identified(h func(*gin.Context, *Runtime, *Tenant)) gin.Handler
 
 func (s *Server) ready(c *gin.Context) {
 	if s.draining.Load() {
-		s.refuse(c, fail(CodeDraining, "", "the gateway is shutting down"))
+		s.refuse(c, s.drainingError())
 		return
 	}
 	if e := s.runtime.Load().unready(s.now()); e != nil {

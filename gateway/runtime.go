@@ -144,6 +144,9 @@ type Specialist struct {
 	Created   int64 // unix seconds, for /v1/models
 	Board     *slo.Board
 	Load      *slo.Escalation // nil is never escalated
+	Away      *scheduler.Book // of those whom its replicas sent away, its Gates know it too; nil: Retry-After is a Gate's own
+	Shed      *scheduler.Book // of those whom its load sent away; nil: nobody gets past its floor by age
+	Aging     time.Duration   // for which coming back is worth a step of priority; 0 is never
 	Workflow  routing.Workflow
 	// Executor carries out the Workflow's plans; nil is step after step.
 	Executor func(routing.Bounds) routing.Executor

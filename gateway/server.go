@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"octet/routing/index"
+	"octet/scheduler"
 	"octet/slo"
 )
 
@@ -90,6 +91,8 @@ type Server struct {
 	draining      atomic.Bool
 	shut          atomic.Bool  // no request begins any more
 	inbound       inbound      // bodies on their way
+	drained       atomic.Int64 // when the drain is over at the latest, ns since began; 0 before it has begun
+	seats         seats
 	open          atomic.Int64 // requests being answered
 	bodies        atomic.Int64 // bytes of the bodies that they hold
 	began         time.Time    // an hour before it did: the first decisions are timed
@@ -115,6 +118,7 @@ func New(rt *Runtime, o Options) *Server {
 	if s.probation == nil {
 		s.probation = slo.NewProbation()
 	}
+	s.seats.away = scheduler.NewBook(retryGrain)
 	s.conversations = newConversations(rt.Stickiness.Conversations)
 	s.shadows.open(s, o)
 	s.metrics.Register(gauges{s}, sloGauges{s})
@@ -160,8 +164,9 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 
 // drain is the orderly end. The admin listener stays up until the data listener is done.
 func (s *Server) drain(servers []listening) error {
-	s.draining.Store(true)
 	grace := s.runtime.Load().Limits.Drain
+	s.drained.Store(int64(s.now().Add(grace).Sub(s.began)))
+	s.draining.Store(true)
 	s.log.Info("draining", "open", s.open.Load(), "grace", grace)
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
