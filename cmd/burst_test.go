@@ -236,8 +236,9 @@ func TestTheGatewaysOwnBoundsSayWhenToComeBack(t *testing.T) {
 				}
 				var told []time.Duration
 				for i := range 5 {
-					q.id = fmt.Sprint("further", i)
-					code, after := b.pause(q.body())
+					further := q
+					further.id = fmt.Sprint("further", i)
+					code, after := b.pause(further.body())
 					if code != tt.code || after == 0 {
 						t.Errorf("%s, Retry-After %v", code, after)
 					}

@@ -31,7 +31,9 @@ func (r *coreRun) spared(head *life, now map[uint64]*life, before *scheduler.Sta
 	held := map[kvpool.BlockID]bool{}
 	for _, l := range r.watch.running {
 		if l.Priority >= most || l.yielded >= mostYields {
-			r.hold(held, l)
+			for _, id := range l.table { // what it shares is its own too, before it has computed anything
+				held[id] = true
+			}
 		} else {
 			lower++
 		}
