@@ -13,6 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"octet/config"
+	"octet/engine"
 	"octet/engine/openai"
 	"octet/gateway"
 	"octet/kvpool"
@@ -102,7 +103,7 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 	r.replica = &gateway.Replica{
 		MaxWaiting: r.bounds.maxWaiting,
 		Name:       rep.Name, Model: rep.Model, Engine: key.kind(), APIKey: rep.APIKey, ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,
-		PrefillHeader: rep.PrefillHeader, Opaque: opaque(rep.Name),
+		PrefillHeader: rep.PrefillHeader, PassUnknown: passesUnknown(rep, key.kind()), Opaque: opaque(rep.Name),
 		Contradiction: func() string { return h.contradiction(key) },
 		Tokens:        func() gateway.TokenCheck { return h.tokens.checks.state(rep.Name) },
 	}
@@ -113,14 +114,23 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 		}
 		return r, nil
 	}
-	engine := clientConfig(cfg, rep)
-	engine.Loops, engine.Via = &h.loops, h.via
-	if r.client, err = openai.New(h.dial.reaching(rep.URL, engine)); err != nil {
+	client := clientConfig(cfg, rep)
+	client.Loops, client.Via = &h.loops, h.via
+	if r.client, err = openai.New(h.dial.reaching(rep.URL, client)); err != nil {
 		return nil, err
 	}
 	r.replica.Client, r.replica.Accuracy = r.client, new(gateway.Accuracy)
 	r.replica.Host, err = h.slot()
 	return r, err
+}
+
+// passesUnknown says whether a replica of a kind is sent what its kind is not known to take.
+func passesUnknown(rep *config.Replica, kind string) bool {
+	if rep.PassUnknown != nil {
+		return *rep.PassUnknown
+	}
+	k, _ := engine.KindOf(kind)
+	return k.PassUnknown
 }
 
 // dialer connects to the engine at a URL.

@@ -63,7 +63,8 @@ func (w *world) held() int {
 	return all[0].Used + all[0].Reserved
 }
 
-// Whatever a body asks for several times over holds the blocks of all of it at the Gate: counted before by one sequence of no tokens.
+// Whatever a body asks for several times over holds the blocks of all of it at the Gate: counted before by one
+// sequence of no tokens.
 func TestSequencesHoldTheirBlocksFromTheBodyToThePool(t *testing.T) {
 	for _, tokenizer := range []string{"builtin", "none"} {
 		w := wide(t, tokenizer)
@@ -142,8 +143,8 @@ func TestTokenIdsMeetTheEnginesEvents(t *testing.T) {
 	}
 }
 
-// A tenant's token rate is charged for all prompts and all answers: by the engine's usage, once it is known. What a balance is
-// shows in how long the next request has to wait.
+// A tenant's token rate is charged for all prompts and all answers: by the engine's usage, once it is known. What a
+// balance is shows in how long the next request has to wait.
 func TestATokenRateCountsWhatTheEngineCounted(t *testing.T) {
 	auth := []string{"Authorization", "Bearer " + key}
 	for name, c := range map[string]struct {

@@ -302,6 +302,7 @@ func (w *world) hangUp(ctx context.Context, body string) {
 		w.t.Error(err)
 		return
 	}
+	req.Header.Set("Content-Type", "application/json")
 	if resp, err := http.DefaultClient.Do(req); err == nil {
 		resp.Body.Close()
 	}

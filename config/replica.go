@@ -30,6 +30,9 @@ type Replica struct {
 	BootstrapPort int `yaml:"bootstrap_port" default:"8998" range:"1..65535"`
 	// It reads x-prefiller-host-port, as llm-d's routing sidecar does: the gateway names who prefills there, and does not ask itself.
 	PrefillHeader bool `yaml:"prefill_header"`
+	// Parameters that its kind of engine is not known to have are passed on; default true for openai and for auto that found nothing else. Never
+	// those that redirect a request, run code or load tensors in an engine, or name its slots.
+	PassUnknown *bool `yaml:"pass_unknown"`
 	// The request's priority is passed on, in the engine's own sign. Only for engines started with priority scheduling.
 	ForwardPriority bool `yaml:"forward_priority"`
 	// Free labels for label filters.

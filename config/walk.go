@@ -64,10 +64,12 @@ func (d *decoder) value(n *yaml.Node, path string, k key, out reflect.Value) {
 	}
 }
 
-// section decodes an optional section: being there is what turns it on.
+// section decodes an optional section, or an optional value: being there is what turns it on.
 func (d *decoder) section(n *yaml.Node, path string, k key, out reflect.Value) {
 	fresh := reflect.New(out.Type().Elem())
-	preset(fresh.Elem())
+	if fresh.Elem().Kind() == reflect.Struct {
+		preset(fresh.Elem())
+	}
 	d.value(n, path, k, fresh.Elem())
 	out.Set(fresh)
 }

@@ -7,14 +7,17 @@ type Kind struct {
 	Streams Streams
 
 	TakesSalt bool // it keeps prefix caches apart by the body's cache_salt, and its cache events say by which
+
+	Bit         Kinds // by which Members name it
+	PassUnknown bool  // its replicas pass on what Members do not have for it, unless the configuration says otherwise
 }
 
 // kinds is the one table of engine kinds.
 var kinds = [...]Kind{
-	{Name: "vllm", TakesSalt: true, Streams: Streams{Counted: CountsUsage, Chats: true, Completions: true}},
-	{Name: "sglang", TakesSalt: true, Streams: Streams{Counted: CountsUsage, Completions: true}},
-	{Name: "llamacpp", Streams: Streams{Counted: CountsTimings, Completions: true}},
-	{Name: "openai"},
+	{Name: "vllm", Bit: VLLM, TakesSalt: true, Streams: Streams{Counted: CountsUsage, Chats: true, Completions: true}},
+	{Name: "sglang", Bit: SGLang, TakesSalt: true, Streams: Streams{Counted: CountsUsage, Completions: true}},
+	{Name: "llamacpp", Bit: LlamaCpp, Streams: Streams{Counted: CountsTimings, Completions: true}},
+	{Name: "openai", Bit: OpenAI, PassUnknown: true},
 }
 
 // KindOf returns the kind of that name, and false if there is none.

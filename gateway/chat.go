@@ -10,7 +10,7 @@ import (
 	"octet/classifier"
 	"octet/gateway/wire"
 	"octet/routing"
-	"octet/routing/fleet"
+	"octet/routing/index"
 	"octet/scheduler"
 )
 
@@ -212,8 +212,12 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.handBack()
 	began := x.since()
 	now := x.at(began)
+	hosts, none := x.rt.takers(x.sp.fleet.Hosts, &x.req)
+	if none != nil {
+		return routing.Plan{}, none
+	}
 	x.facts(now, x.openRoute())
-	x.candidates(x.sp.fleet)
+	x.candidates(hosts)
 	x.route.EnableTrace(x.timer(now))
 	x.sp.Seed(x.route, x.sp.fleet)
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
@@ -223,13 +227,13 @@ func (x *exchange) plan() (routing.Plan, error) {
 	return plan, err
 }
 
-// candidates lets the request see whose engines have not died under it.
-func (x *exchange) candidates(s *fleet.Snapshot) {
+// candidates lets the request see those of hosts whose engines have not died under it.
+func (x *exchange) candidates(hosts index.HostBitmap) {
 	if x.died.Empty() {
-		x.route.Candidates(s.Hosts)
+		x.route.Candidates(hosts)
 		return
 	}
-	x.route.Candidates(s.Hosts.AndNot(x.died))
+	x.route.Candidates(hosts.AndNot(x.died))
 }
 
 // timedEvery is how long after one decision of a specialist another has the time of every plugin taken, beside those that are

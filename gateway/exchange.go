@@ -230,6 +230,6 @@ func (x *exchange) admissionRequest(r *scheduler.GateRequest, leg bool) {
 	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.stream, x.preempted < mostPreemptions, x.handedOut
 	r.Elsewhere, r.Draft, r.Returns = x.elsewhere, x.sp.Draft, x.returnsTo == x.sp
 	if leg { // the prompt, and the one token that shows that it is computed
-		r.MaxNew, r.Draft, r.Elsewhere = 1, 0, false
+		r.MaxNew, r.N, r.Draft, r.Elsewhere = 1, 1, 0, false
 	}
 }

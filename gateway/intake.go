@@ -241,7 +241,7 @@ func (x *exchange) parse() error {
 func (l *Limits) ofBody() wire.Limits {
 	return wire.Limits{
 		Depth: l.JSONDepth, Messages: l.Messages, Prompts: l.Prompts, Choices: l.Choices, Entries: l.Entries, Stops: l.Stops,
-		Bytes: l.ParameterBytes,
+		Bytes: l.ParameterBytes, Members: vocabulary,
 	}
 }
 

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"strconv"
+
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/scheduler"
@@ -33,6 +35,14 @@ func sequences(r *wire.Request) int { return max(r.N, r.BestOf, 1) }
 func (f *Footprint) asked(r *scheduler.GateRequest, req *wire.Request) {
 	r.Chain, r.PromptTokens, r.Rest, r.N = f.Chain, f.Tokens-f.Rest.Tokens, f.Rest, sequences(req)
 	r.MaxNew = max(req.MaxTokens, 0)
+}
+
+// oneCount has both names of the most tokens say one number, the one that is counted here: engines differ in which they obey.
+func oneCount(req *wire.Request, edits []wire.Edit) []wire.Edit {
+	if !req.CountsDiffer() {
+		return edits
+	}
+	return append(edits, wire.Edit{Key: "max_tokens", Raw: strconv.AppendInt(nil, int64(req.MaxTokens), 10)})
 }
 
 // promptMember names the member of the body that holds the prompt.

@@ -73,7 +73,13 @@ func (x *exchange) prepare(h *Hop, s *routing.Step, rep *Replica) {
 	h.Step.Ranked = nil // in the route's memory, which ends before the step's attempts do
 	h.Client, h.Kind, h.RequestID, h.Path, h.Stream = &x.req, x.kind, x.id, x.path(), x.stream
 	h.Edits = x.edits(rep, h.edited[:0])
-	if h.Last && h.Stream {
+	if !h.Last {
+		return
+	}
+	if x.base() == 0 {
+		h.Edits = oneCount(&x.req, h.Edits)
+	}
+	if h.Stream {
 		h.Edits = x.countEdits(rep, h.Edits)
 	}
 }

@@ -161,11 +161,12 @@ func (x *exchange) continued(edits []wire.Edit) []wire.Edit {
 	}
 	edits = append(edits, wire.Edit{Key: "continue_from", Raw: strconv.AppendInt(nil, int64(c.base), 10)})
 	if x.req.MaxTokens > 0 {
-		limit := "max_tokens"
-		if x.req.Raw("max_completion_tokens") != nil {
-			limit = "max_completion_tokens"
+		left := strconv.AppendInt(nil, int64(x.req.MaxTokens-c.base), 10)
+		for _, limit := range [...]string{"max_tokens", "max_completion_tokens"} {
+			if x.req.Raw(limit) != nil {
+				edits = append(edits, wire.Edit{Key: limit, Raw: left})
+			}
 		}
-		edits = append(edits, wire.Edit{Key: limit, Raw: strconv.AppendInt(nil, int64(x.req.MaxTokens-c.base), 10)})
 	}
 	if x.kind == wire.Completion {
 		prompt := x.req.Raw("prompt")

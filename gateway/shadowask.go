@@ -61,7 +61,11 @@ func (cancel givesWay) Preempted() { cancel(errPreempted) }
 func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) {
 	c := routing.Acquire(sh.facts())
 	defer c.Release()
-	c.Candidates(sh.sp.fleet.Hosts)
+	hosts, none := sh.rt.takers(sh.sp.fleet.Hosts, &sh.req)
+	if none != nil {
+		return nil, Footprint{}, 0, fmt.Errorf("%w: %w", errShadowPlace, none)
+	}
+	c.Candidates(hosts)
 	sh.sp.Seed(c, sh.sp.fleet)
 	plan, err := sh.sp.Workflow.Plan(ctx, c)
 	if err != nil {
@@ -109,7 +113,7 @@ func (sh *shadow) edits(rep *Replica) []wire.Edit {
 	if rep.ForwardPriority {
 		edits = append(edits, wire.Edit{Key: "priority", Raw: strconv.AppendInt(nil, int64(enginePriority(rep.Engine, priorityShadow)), 10)})
 	}
-	return sh.salted.edits(rep, edits)
+	return oneCount(&sh.req, sh.salted.edits(rep, edits))
 }
 
 // call sends the body and reads the answer, in memory that is bounded.

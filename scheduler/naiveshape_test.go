@@ -8,8 +8,8 @@ import (
 	"octet/kvpool"
 )
 
-// naiveMore is what a request generates beside one sequence of one prompt, written out: every further prompt by its length and by how
-// many of its full blocks an earlier one has.
+// naiveMore is what a request generates beside one sequence of one prompt, written out: every further prompt by its
+// length and by how many of its full blocks an earlier one has.
 type naiveMore struct {
 	n       int // sequences of each prompt
 	prompts []naivePrompt
@@ -59,7 +59,8 @@ func (m naiveMore) rest(size int) Rest {
 	return r
 }
 
-// needs counts the blocks of all sequences one by one: the prompt's full ones once, and behind them each sequence's own.
+// needs counts the blocks of all sequences one by one: the prompt's full ones once, and behind them each sequence's
+// own.
 func (m *naiveGate) needs(s *simple, more naiveMore, said, step int) (blocks int) {
 	size, each := m.cfg.BlockSize, more.each(said)+step
 	if more.sequences() == 1 {

@@ -16,7 +16,8 @@ type Rest struct {
 //	n = 2         a x    and behind them each sequence has its own
 //	              a y
 //
-// All sequences of a request are taken to be equally long: engines generate them side by side, and give back those that are done.
+// All sequences of a request are taken to be equally long: engines generate them side by side, and give back those
+// that are done.
 type shape struct {
 	prompt int // tokens of the first prompt
 	n      int // sequences of each prompt
@@ -47,12 +48,15 @@ func (s *shape) blocks(p *kvpool.Pool, each int) int {
 	return first + s.rest.Blocks + s.n*s.rest.Prompts*p.Blocks(s.rest.Tail+each)
 }
 
-// exceeds reports whether so many blocks hold nowhere near what s has, so that nobody need reckon with numbers beyond them.
+// exceeds reports whether so many blocks hold nowhere near what s has, so that nobody need reckon with numbers beyond
+// them.
 func (s *shape) exceeds(blocks, size int) bool {
-	return max(s.prompt, s.rest.Tokens) > blocks*size || max(s.n, s.rest.Prompts, s.rest.Blocks) > blocks || s.sequences() > blocks
+	return max(s.prompt, s.rest.Tokens) > blocks*size || max(s.n, s.rest.Prompts, s.rest.Blocks) > blocks ||
+		s.sequences() > blocks
 }
 
-// apart returns the tokens of the further prompts that have to be computed: what they share with an earlier one is computed once.
+// apart returns the tokens of the further prompts that have to be computed: what they share with an earlier one is
+// computed once.
 func (s *shape) apart(p *kvpool.Pool) int {
 	if p == nil {
 		return s.rest.Tokens

@@ -78,13 +78,18 @@ var seeds = []string{
 	`{"x":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `,"prompt":""}`,
 }
 
+// fuzzLimits are narrow ones, with a vocabulary.
+var fuzzLimits = Limits{Depth: 16, Messages: 3, Prompts: 4, Choices: 128, Entries: 3, Stops: 2, Bytes: 200, Members: testWords}
+
+var fullLimits = Limits{}.orDefaults()
+
 func FuzzParse(f *testing.F) {
-	for _, s := range seeds {
+	for _, s := range append(seeds, wordBodies()...) {
 		f.Add(s, false)
 		f.Add(s, true)
 	}
 	var r Request
-	lim := Limits{Depth: 16, Messages: 3, Prompts: 4, Choices: 128}
+	lim := fuzzLimits
 	f.Fuzz(func(t *testing.T, body string, completion bool) {
 		kind := Chat
 		if completion {
@@ -98,11 +103,11 @@ func TestBodiesOfEveryKindAreReadAlikeByEveryMeans(t *testing.T) {
 	var r Request
 	byEveryMeans(t, func(t *testing.T) {
 		for _, body := range seeds {
-			checkAgainstOracle(t, Chat, []byte(body), Limits{Depth: 16, Messages: 3, Prompts: 4, Choices: 128}, &r)
-			checkAgainstOracle(t, Completion, []byte(body), Limits{Depth: 16, Messages: 3, Prompts: 4, Choices: 128}, &r)
+			checkAgainstOracle(t, Chat, []byte(body), fuzzLimits, &r)
+			checkAgainstOracle(t, Completion, []byte(body), fuzzLimits, &r)
 		}
 		for kind, body := range kinds(2000) {
-			checkAgainstOracle(t, Chat, body, Limits{}.orDefaults(), &r)
+			checkAgainstOracle(t, Chat, body, fullLimits, &r)
 			if err := Parse(Chat, body, Limits{}, &r); err != nil {
 				t.Errorf("%s: %v", kind, err)
 			}
@@ -124,7 +129,7 @@ func TestAChangedByteIsJudgedLikeTheOracleByEveryMeans(t *testing.T) {
 			for range 300 {
 				changed := bytes.Clone(body)
 				changed[rng.IntN(len(changed))] = "\"\\\\{}[]:,u0d\x00\n \x80\xc3\xff"[rng.IntN(18)]
-				checkAgainstOracle(t, Chat, changed, Limits{}.orDefaults(), &r)
+				checkAgainstOracle(t, Chat, changed, fullLimits, &r)
 			}
 		}
 	})
@@ -154,11 +159,12 @@ func checkAgainstOracle(t *testing.T, kind Kind, body []byte, lim Limits, r *Req
 		t.Fatalf("%q: %v, but the strict parser takes it", body, err)
 	}
 	v := decoded(t, body)
-	if want := acceptable(kind, v, lim); want != (err == nil) {
+	if want := acceptable(kind, v, lim) && sizesOK(body, lim); want != (err == nil) {
 		t.Fatalf("%q: got %v, the oracle accepts: %v", body, err, want)
 	}
 	if err == nil {
 		checkValues(t, v.(object), r)
+		checkTakers(t, v.(object), lim, r)
 	}
 }
 

@@ -131,7 +131,7 @@ func (p *parser) messageMember(d *draft, name text) {
 	if known < 0 {
 		p.once(name)
 		p.refuseCase(plain, isMessageMember)
-		p.Skip()
+		p.inside(name, nil)
 		return
 	}
 	if d.read>>known&1 != 0 {
@@ -201,6 +201,10 @@ func (p *parser) contentParts() {
 	p.Enter('[')
 	n := 0
 	for ; p.More(); n++ {
+		if n >= p.lim.Entries {
+			p.excess(n, p.lim.Entries, "parts")
+			continue
+		}
 		p.index(n)
 		p.contentPart()
 		p.up()
@@ -217,6 +221,8 @@ func (p *parser) contentPart() {
 	at := p.i
 	var kind, body text
 	var typed, filled bool
+	var stray string // a member that reaches no engine
+	var strayAt int
 	if !p.object("must be a part object") {
 		return
 	}
@@ -224,6 +230,9 @@ func (p *parser) contentPart() {
 		plain := p.bytes(name)
 		if !isPartMember(plain) {
 			p.refuseCase(plain, isPartMember)
+			if p.refuses(plain, p.print) && p.Peek() != 'n' && stray == "" {
+				stray, strayAt = clipped(plain), p.i
+			}
 			p.Skip()
 			continue
 		}
@@ -243,6 +252,10 @@ func (p *parser) contentPart() {
 		p.refuseAt(at, CodeUnsupportedContent, "is not text, and only text is supported")
 	case !filled:
 		p.refuseMissing(at, "text")
+	case stray != "":
+		p.under(stray)
+		p.refuseAt(strayAt, CodeUnsupportedParameter, "reaches no engine")
+		p.up()
 	default:
 		p.r.parts = append(p.r.parts, body)
 	}

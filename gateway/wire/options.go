@@ -36,23 +36,23 @@ func (p *parser) streamOptions() {
 		return
 	}
 	for name, ok := p.key(); ok; name, ok = p.key() {
-		if plain := p.bytes(name); !isStreamOption(plain) {
-			p.refuseCase(plain, isStreamOption)
+		switch plain := p.bytes(name); string(plain) {
+		case "include_usage":
+			p.under("include_usage")
+			p.boolean(&p.r.StreamOptions.IncludeUsage)
+		case "continuous_usage_stats":
+			p.under("continuous_usage_stats")
+			p.boolean(&p.r.StreamOptions.ContinuousUsage)
+		case "include_obfuscation":
+			p.under("include_obfuscation")
+			p.boolean(new(bool))
+		default:
+			p.under(clipped(plain))
+			p.refuse(CodeUnsupportedParameter, "is not supported")
 			p.Skip()
-			continue
 		}
-		option, into := "include_usage", &p.r.StreamOptions.IncludeUsage
-		if string(p.bytes(name)) != option {
-			option, into = "continuous_usage_stats", &p.r.StreamOptions.ContinuousUsage
-		}
-		p.under(option)
-		p.boolean(into)
 		p.up()
 	}
-}
-
-func isStreamOption(name []byte) bool {
-	return string(name) == "include_usage" || string(name) == "continuous_usage_stats"
 }
 
 func (p *parser) seed() {
@@ -72,13 +72,10 @@ func (p *parser) stop() {
 		p.Skip()
 		p.r.Stop = true
 	case '[':
-		p.Enter('[')
-		for i := 0; p.More(); i++ {
+		p.bounded(p.lim.Stops, "", func(*parser) {
 			p.r.Stop = true
-			p.index(i)
 			p.typed('"', "must be a string")
-			p.up()
-		}
+		})
 	case 'n':
 		p.Null()
 	default:
@@ -99,14 +96,17 @@ func (p *parser) responseFormat() {
 	var kind text
 	seen := false
 	for name, ok := p.key(); ok; name, ok = p.key() {
-		if string(p.bytes(name)) != "type" {
+		switch string(p.bytes(name)) {
+		case "type":
+			p.under("type")
+			seen = true
+			p.requiredString(&kind)
+			p.up()
+		case "json_schema", "schema", "structures", "triggers", "format", "grammar", "at_least_one", "stop_after_first":
 			p.Skip()
-			continue
+		default:
+			p.stranger(name)
 		}
-		p.under("type")
-		seen = true
-		p.requiredString(&kind)
-		p.up()
 	}
 	if !seen {
 		p.refuseMissing(at, "type")
@@ -118,17 +118,17 @@ func (p *parser) tools() {
 	if p.Null() {
 		return
 	}
-	if p.Peek() != '[' {
-		p.refuse(CodeInvalidValue, "must be an array of objects")
-		p.Skip()
-		return
-	}
-	p.Enter('[')
-	for i := 0; p.More(); i++ {
-		p.r.Tools = true
-		p.index(i)
-		p.typed('{', "must be an object")
-		p.up()
+	p.entries("must be an array of objects", (*parser).tool)
+}
+
+// tool passes one tool, which must have nothing that is refused everywhere: an engine that calls tools itself would
+// go there.
+func (p *parser) tool() {
+	p.r.Tools = true
+	if p.object("must be an object") {
+		for name, ok := p.key(); ok; name, ok = p.key() {
+			p.inside(name, nil)
+		}
 	}
 }
 
@@ -153,21 +153,16 @@ func (p *parser) modalities() {
 	if p.Null() {
 		return
 	}
-	if p.Peek() != '[' {
-		p.refuse(CodeInvalidValue, "must be an array of strings")
-		p.Skip()
-		return
-	}
-	p.Enter('[')
-	for i := 0; p.More(); i++ {
+	beyond := -1
+	p.entries("must be an array of strings", func(*parser) {
 		at := p.i
-		p.index(i)
 		var t text
-		p.requiredString(&t)
-		p.up()
-		if string(p.bytes(p.plain(t))) != "text" {
-			p.refuseAt(at, CodeUnsupportedParameter, "beyond text is not supported")
+		if p.requiredString(&t) && string(p.bytes(p.plain(t))) != "text" {
+			beyond = at
 		}
+	})
+	if beyond >= 0 {
+		p.refuseAt(beyond, CodeUnsupportedParameter, "beyond text is not supported")
 	}
 }
 

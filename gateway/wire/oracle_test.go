@@ -55,14 +55,14 @@ type object = map[string]any
 // acceptable judges the meaning of a decoded body slowly: one check per parameter, over the decoded values.
 func acceptable(kind Kind, v any, lim Limits) bool {
 	body, ok := v.(object)
-	if !ok || wrongCase(kind, body) {
+	if !ok || wrongCase(kind, body, lim) {
 		return false
 	}
 	checks := []bool{
 		is[string](body["model"]), is[bool](body["stream"]), is[object](body["stream_options"]),
 		within(body["max_tokens"], 1, maxInt), within(body["max_completion_tokens"], 1, maxInt), within(body["n"], 1, int64(lim.Choices)),
 		ranged(body["temperature"], 0, 2, false), ranged(body["top_p"], 0, 1, true), ranged(body["typical_p"], 0, 1, true),
-		within(body["seed"], -math.MaxInt64, math.MaxInt64), is[bool](body["use_beam_search"]), stopOK(body["stop"]), formatOK(body["response_format"]),
+		within(body["seed"], -math.MaxInt64, math.MaxInt64), is[bool](body["use_beam_search"]), stopOK(body["stop"], lim.Stops), formatOK(body["response_format"], lim),
 		stringsOK(body["repo_snippets"], lim.Messages), stringsOK(body["tool_outputs"], lim.Messages), optionsOK(body["stream_options"]),
 	}
 	checks = append(checks, is[string](body["cache_salt"]))
@@ -76,15 +76,15 @@ func acceptable(kind Kind, v any, lim Limits) bool {
 		checks = append(checks, promptOK(body["prompt"], lim.Prompts), body["suffix"] == nil, is[bool](body["echo"]),
 			within(body["best_of"], 1, int64(lim.Choices)), within(body["logprobs"], 0, maxInt))
 	}
-	return !slices.Contains(checks, false)
+	return !slices.Contains(checks, false) && countsOK(body) && wordsOK(kind, body, lim)
 }
 
 func chatChecks(body object, lim Limits) []bool {
 	store, _ := body["store"].(bool)
 	return []bool{
-		messagesOK(body["messages"], lim.Messages), is[bool](body["logprobs"]), within(body["top_logprobs"], 0, maxInt),
-		objectsOK(body["tools"]), objectsOK(body["functions"]), choiceOK(body["tool_choice"]), choiceOK(body["function_call"]),
-		body["audio"] == nil, body["web_search_options"] == nil, is[bool](body["store"]) && !store, modalitiesOK(body["modalities"]),
+		messagesOK(body["messages"], lim), is[bool](body["logprobs"]), within(body["top_logprobs"], 0, maxInt),
+		toolsOK(body["tools"], lim), toolsOK(body["functions"], lim), choiceOK(body["tool_choice"]), choiceOK(body["function_call"]),
+		body["audio"] == nil, body["web_search_options"] == nil, is[bool](body["store"]) && !store, modalitiesOK(body["modalities"], lim.Entries), is[bool](body["echo"]), within(body["best_of"], 1, int64(lim.Choices)),
 	}
 }
 
@@ -119,9 +119,26 @@ func all(v any, ok func(any) bool) bool {
 func isString(v any) bool { return v != nil && is[string](v) }
 func isObject(v any) bool { return v != nil && is[object](v) }
 
-func stopOK(v any) bool { return is[string](v) || all(v, isString) }
+func stopOK(v any, most int) bool { return is[string](v) || all(v, isString) && few(v, most) }
 
-func objectsOK(v any) bool { return v == nil || all(v, isObject) }
+func few(v any, most int) bool {
+	list, _ := v.([]any)
+	return len(list) <= most
+}
+
+// clean reports whether an object has no member that reaches no engine.
+func clean(v any, lim Limits) bool {
+	for name, value := range v.(object) {
+		if value != nil && banned(lim, name) {
+			return false
+		}
+	}
+	return true
+}
+
+func toolsOK(v any, lim Limits) bool {
+	return v == nil || all(v, isObject) && few(v, lim.Entries) && all(v, func(e any) bool { return clean(e, lim) })
+}
 
 func choiceOK(v any) bool { return is[string](v) || is[object](v) }
 
@@ -130,36 +147,38 @@ func stringsOK(v any, most int) bool {
 	return v == nil || all(v, isString) && len(list) <= most
 }
 
-func modalitiesOK(v any) bool { return v == nil || all(v, func(e any) bool { return e == "text" }) }
+func modalitiesOK(v any, most int) bool {
+	return v == nil || all(v, func(e any) bool { return e == "text" }) && few(v, most)
+}
 
-func formatOK(v any) bool {
+func formatOK(v any, lim Limits) bool {
 	format, ok := v.(object)
-	return v == nil || ok && isString(format["type"])
+	return v == nil || ok && isString(format["type"]) && clean(v, lim)
 }
 
 func optionsOK(v any) bool {
 	options, _ := v.(object)
 	for name := range options {
-		if name != "include_usage" && fold(name) == "include_usage" {
+		if !slices.Contains([]string{"include_usage", "continuous_usage_stats", "include_obfuscation"}, name) || !is[bool](options[name]) {
 			return false
 		}
 	}
-	return is[bool](options["include_usage"])
+	return true
 }
 
-func messagesOK(v any, most int) bool {
+func messagesOK(v any, lim Limits) bool {
 	list, _ := v.([]any)
-	return len(list) > 0 && len(list) <= most && all(v, messageOK)
+	return len(list) > 0 && len(list) <= lim.Messages && all(v, func(e any) bool { return messageOK(e, lim) })
 }
 
-func messageOK(v any) bool {
+func messageOK(v any, lim Limits) bool {
 	m, ok := v.(object)
 	role, named := m["role"].(string)
 	if !ok || !named || !slices.Contains(roles[:], role) || !is[string](m["name"]) || !is[string](m["tool_call_id"]) {
 		return false
 	}
 	for name := range m {
-		if !isMessageMember([]byte(name)) && isMessageMember([]byte(fold(name))) {
+		if !isMessageMember([]byte(name)) && (isMessageMember([]byte(fold(name))) || m[name] != nil && banned(lim, name)) {
 			return false
 		}
 	}
@@ -171,13 +190,13 @@ func messageOK(v any) bool {
 		return role == "assistant" && calls
 	}
 	parts, _ := m["content"].([]any)
-	return isString(m["content"]) || len(parts) > 0 && all(m["content"], partOK)
+	return isString(m["content"]) || len(parts) > 0 && len(parts) <= lim.Entries && all(m["content"], func(e any) bool { return partOK(e, lim) })
 }
 
-func partOK(v any) bool {
+func partOK(v any, lim Limits) bool {
 	part, _ := v.(object)
 	for name := range part {
-		if !isPartMember([]byte(name)) && isPartMember([]byte(fold(name))) {
+		if !isPartMember([]byte(name)) && (isPartMember([]byte(fold(name))) || part[name] != nil && banned(lim, name)) {
 			return false
 		}
 	}
@@ -215,9 +234,13 @@ func fold(name string) string {
 	}, name)
 }
 
-func wrongCase(kind Kind, body object) bool {
+func knows(kind Kind, lim Limits, name string) *entry {
+	return lim.Members.of(kind).find([]byte(name), printOf([]byte(name)))
+}
+
+func wrongCase(kind Kind, body object, lim Limits) bool {
 	for name := range body {
-		if paramOf(kind, []byte(name)) == nil && paramOf(kind, []byte(fold(name))) != nil {
+		if knows(kind, lim, name) == nil && knows(kind, lim, fold(name)) != nil {
 			return true
 		}
 	}

@@ -3,61 +3,10 @@ package wire
 // reader reads the value of one parameter; the path is the parameter's name.
 type reader func(p *parser)
 
-// paramOf finds who reads a top-level member; nil for one that passes through unread.
-func paramOf(kind Kind, name []byte) *entry { return paramBy(kind, name, printOf(name)) }
-
-// paramBy is paramOf for a name whose print is known.
-func paramBy(kind Kind, name []byte, print uint64) *entry {
-	if kind == Completion {
-		return allOfCompletion.find(name, print)
-	}
-	return allOfChat.find(name, print)
+// longParams hold prompts and tools: other limits bound them than Limits.Bytes.
+var longParams = map[string]bool{
+	"messages": true, "prompt": true, "tools": true, "functions": true, "repo_snippets": true, "tool_outputs": true,
 }
-
-// table finds readers by name: in slots, so that a look costs less than one into a map.
-type table [64][]entry
-
-type entry struct {
-	print uint64 // of the name
-	name  string
-	read  reader
-	bit   uint64 // one of its own in the table
-}
-
-// slotOf spreads prints by Fibonacci hashing.
-func slotOf(print uint64) uint64 { return print * 0x9E3779B97F4A7C15 >> 58 }
-
-// tableOf makes one table of several; of two with one name the first counts.
-func tableOf(all ...map[string]reader) *table {
-	t := new(table)
-	bit := uint64(1)
-	for _, params := range all {
-		for name, read := range params {
-			print := printOf([]byte(name))
-			if t.find([]byte(name), print) != nil {
-				continue
-			}
-			t[slotOf(print)] = append(t[slotOf(print)], entry{print, name, read, bit})
-			if bit <<= 1; bit == 0 {
-				panic("wire: more than 63 parameters")
-			}
-		}
-	}
-	return t
-}
-
-func (t *table) find(name []byte, print uint64) *entry {
-	slot := t[slotOf(print)]
-	for i := range slot {
-		e := &slot[i]
-		if e.print == print && len(e.name) == len(name) && (len(name) <= 8 || e.name == string(name)) {
-			return e
-		}
-	}
-	return nil
-}
-
-var allOfChat, allOfCompletion = tableOf(chatParams, sharedParams), tableOf(completionParams, sharedParams)
 
 var sharedParams = map[string]reader{
 	"model":                 (*parser).modelName,
@@ -86,6 +35,8 @@ var sharedParams = map[string]reader{
 	"repo_snippets":         func(p *parser) { p.strings(&p.r.snippets) },
 	"tool_outputs":          func(p *parser) { p.strings(&p.r.outputs) },
 	"cache_salt":            (*parser).salt,
+	"min_tokens":            func(p *parser) { p.integer(0, maxInt, &p.r.minTokens) },
+	"ignore_eos":            func(p *parser) { p.boolean(&p.r.endless) },
 
 	// What an engine would obey and a client must not decide: its place in the queue, its rank, where KV blocks come from, and
 	// whose request it is.
@@ -115,6 +66,8 @@ var chatParams = map[string]reader{
 	"audio":              unsupported,
 	"web_search_options": unsupported,
 	"store":              (*parser).store,
+	"echo":               func(p *parser) { p.boolean(&p.r.Echo) },
+	"best_of":            func(p *parser) { p.integer(1, p.lim.Choices, &p.r.BestOf) },
 }
 
 var completionParams = map[string]reader{

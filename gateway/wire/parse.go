@@ -1,6 +1,9 @@
 package wire
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Parse reads body into r in one pass. The error is always an *Error; r is of no use after one. r aliases body.
 func Parse(kind Kind, body []byte, lim Limits, r *Request) error {
@@ -25,6 +28,7 @@ type parser struct {
 	Cursor
 	path
 	names   keySet
+	table   *table // of the vocabulary
 	r       *Request
 	lim     Limits
 	folded  []byte // scratch of refuseCase
@@ -36,6 +40,7 @@ type parser struct {
 func (p *parser) begin(r *Request, body []byte, lim Limits) {
 	p.r, p.lim = r, lim.orDefaults()
 	p.keys = &p.names
+	p.table = lim.Members.of(r.Kind)
 	p.start(body, p.lim.Depth)
 }
 
@@ -47,7 +52,8 @@ func (p *parser) reset() {
 	}
 	p.Cursor = Cursor{}
 	p.arena = arena
-	p.r, p.depth, p.read = nil, 0, 0
+	p.r, p.table, p.depth, p.read = nil, nil, 0, 0
+	p.lim.Members = nil
 	p.refused = Error{}
 	if len(p.model) > keepItems {
 		p.model = ""
@@ -70,19 +76,31 @@ func (p *parser) members() {
 
 func (p *parser) member(name text) {
 	plain := p.bytes(name)
-	known := paramBy(p.r.Kind, plain, p.print)
+	known := p.table.find(plain, p.print)
 	if known == nil {
 		p.once(name)
-		p.refuseCase(plain, func(folded []byte) bool { return paramOf(p.r.Kind, folded) != nil })
-		p.Skip()
+		p.refuseCase(plain, func(folded []byte) bool { return p.table.find(folded, printOf(folded)) != nil })
+		p.stranger(name)
 		return
 	}
-	if p.read&known.bit != 0 {
-		p.repeated()
+	start := p.i
+	if known.takers != everyTaker && p.Peek() != 'n' && known.takers != 0 {
+		p.r.takers &= known.takers
 	}
-	p.read |= known.bit
 	p.under(known.name)
-	known.read(p)
+	if known.read != nil {
+		if p.read&known.bit != 0 {
+			p.repeated()
+		}
+		p.read |= known.bit
+		known.read(p)
+	} else {
+		p.once(name)
+		p.shaped(known.member)
+	}
+	if p.i-start > p.lim.Bytes && !known.long {
+		p.refuseAt(start, CodeInvalidValue, fmt.Sprintf("is longer than %d bytes", p.lim.Bytes))
+	}
 	p.up()
 }
 
@@ -93,12 +111,31 @@ func (p *parser) settle() {
 	if r.maxCompletionTokens >= 0 {
 		r.MaxTokens = r.maxCompletionTokens
 	}
+	p.settleEnd()
 	switch {
 	case r.Kind == Chat && len(r.messages) == 0:
 		p.refuseMissing(r.opening, "messages")
 	case r.Kind == Completion && len(r.prompts) == 0:
 		p.refuseMissing(r.opening, "prompt")
 	}
+}
+
+// settleEnd refuses answers that would go on beyond what is counted.
+func (p *parser) settleEnd() {
+	r := p.r
+	if r.minTokens > r.MaxTokens && r.MaxTokens >= 0 {
+		p.refuseAs("min_tokens", "is more than the most that may be generated")
+	}
+	if r.endless && r.MaxTokens < 0 {
+		p.refuseAs("ignore_eos", "needs max_tokens, without which nothing ends the answer")
+	}
+}
+
+// refuseAs notes that the value of a top-level member that was read does not go with others.
+func (p *parser) refuseAs(member, message string) {
+	p.under(member)
+	p.refuseAt(p.r.opening, CodeInvalidValue, message)
+	p.up()
 }
 
 func (p *parser) verdict() error {

@@ -17,6 +17,8 @@ type Limits struct {
 	Entries  int // entries of any other list or object that is a parameter; default 4096
 	Stops    int // stop strings; default 64
 	Bytes    int // of a parameter that is neither messages, nor prompts, nor tools; default 1 MiB
+
+	Members *Vocabulary // nil: what Parse does not read is passed over
 }
 
 // Judged are the Limits for a body that was judged before.
@@ -24,15 +26,16 @@ var Judged = Limits{Messages: maxInt, Prompts: maxInt, Choices: maxInt, Entries:
 
 // orDefaults is l with the defaults in place of zeros.
 func (l Limits) orDefaults() Limits {
-	for _, field := range [...]struct {
-		n    *int
-		most int
-	}{{&l.Depth, 64}, {&l.Messages, 4096}, {&l.Prompts, 1024}, {&l.Choices, 128}, {&l.Entries, 4096}, {&l.Stops, 64}, {&l.Bytes, 1 << 20}} {
-		if *field.n <= 0 {
-			*field.n = field.most
-		}
-	}
+	l.Depth, l.Messages, l.Prompts = or(l.Depth, 64), or(l.Messages, 4096), or(l.Prompts, 1024)
+	l.Choices, l.Entries, l.Stops, l.Bytes = or(l.Choices, 128), or(l.Entries, 4096), or(l.Stops, 64), or(l.Bytes, 1<<20)
 	return l
+}
+
+func or(n, otherwise int) int {
+	if n <= 0 {
+		return otherwise
+	}
+	return n
 }
 
 // Policy is how the next token is chosen.
@@ -77,7 +80,9 @@ type Params struct {
 	Stop       bool // a stop string or several
 	Seed       bool
 
-	maxTokens, maxCompletionTokens int // as given; -1 unset
+	maxTokens, maxCompletionTokens int  // as given; -1 unset
+	minTokens                      int  // 0 unless given
+	endless                        bool // ignore_eos
 }
 
 // Request is one parsed body. It is made to be reused: Parse forgets what was there before. Not safe for concurrent use,
@@ -92,6 +97,8 @@ type Request struct {
 	outputs  []text // tool_outputs
 	members  []member
 	opening  int    // index of the body's '{'
+	takers   uint32 // engines that take every member that is known
+	unknown  string // path of the first member that is not; "" is none
 	pieces   []byte // small pieces made by Splice
 	p        parser
 	worded   []byte // what Wording has copied
@@ -136,6 +143,11 @@ func (r *Request) Continuable() bool {
 	return !several && !r.Tools && !r.Structured && !r.Logprobs && !r.Echo
 }
 
+// CountsDiffer reports whether max_tokens and max_completion_tokens are both given, and say different numbers.
+func (r *Request) CountsDiffer() bool {
+	return r.maxTokens >= 0 && r.maxCompletionTokens >= 0 && r.maxTokens != r.maxCompletionTokens
+}
+
 // Raw returns the value of a top-level member as it stands in the body, nil when there is none.
 func (r *Request) Raw(name string) []byte {
 	if m := r.member(name); m != nil {
@@ -157,6 +169,7 @@ func (r *Request) member(name string) *member {
 // Reset lets go of the body and of buffers that an unusual one has swollen.
 func (r *Request) Reset() {
 	r.p.reset()
+	r.takers, r.unknown = everyTaker, ""
 	r.Params = Params{MaxTokens: -1, N: 1, BestOf: 1, maxTokens: -1, maxCompletionTokens: -1}
 	r.messages, r.parts, r.prompts = kept(r.messages), kept(r.parts), kept(r.prompts)
 	r.snippets, r.outputs = kept(r.snippets), kept(r.outputs)

@@ -119,8 +119,7 @@ func (r *Request) RunningUsage() (Edit, bool) {
 		c := NewCursor(options, maxEditDepth)
 		c.Enter('{')
 		for name, ok := c.Key(); ok; name, ok = c.Key() {
-			known := isStreamOption(name)
-			if !known {
+			if asked := string(name) == "include_usage" || string(name) == "continuous_usage_stats"; !asked {
 				raw = append(append(AppendQuoted(append(raw, ','), name), ':'), bytes.TrimSpace(c.skipped())...)
 				continue
 			}

@@ -77,15 +77,15 @@ func TestEarlierSplicesStayGood(t *testing.T) {
 func TestRunningUsageKeepsOtherStreamOptions(t *testing.T) {
 	const asked = `{"include_usage":true,"continuous_usage_stats":true`
 	for options, want := range map[string]string{
-		``:                          asked + `}`,
-		`,"stream_options":null`:    asked + `}`,
-		`,"stream_options":{ }`:     asked + `}`,
-		`,"stream_options":{"a":1}`: asked + `,"a":1}`,
-		`,"stream_options":{"a":{"include_usage":0}, "include_usage": false ,"b\"c": 2 }`:    asked + `,"a":{"include_usage":0},"b\"c":2}`,
-		`,"stream_options":{"include_usage":null}`:                                           asked + `}`,
-		`,"stream_options":{"include_usage":true}`:                                           asked + `}`,
-		`,"stream_options":{"continuous_usage_stats":true}`:                                  asked + `}`,
-		`,"stream_options":{"include_usage":true,"continuous_usage_stats":true,"other":[1]}`: ``,
+		``:                       asked + `}`,
+		`,"stream_options":null`: asked + `}`,
+		`,"stream_options":{ }`:  asked + `}`,
+		`,"stream_options":{"include_obfuscation":true}`:                                                    asked + `,"include_obfuscation":true}`,
+		`,"stream_options":{"include_obfuscation": false , "include_usage": false }`:                        asked + `,"include_obfuscation":false}`,
+		`,"stream_options":{"include_usage":null}`:                                                          asked + `}`,
+		`,"stream_options":{"include_usage":true}`:                                                          asked + `}`,
+		`,"stream_options":{"continuous_usage_stats":true}`:                                                 asked + `}`,
+		`,"stream_options":{"include_usage":true,"continuous_usage_stats":true,"include_obfuscation":null}`: ``,
 	} {
 		e, ok := mustParse(t, Chat, user(options)).RunningUsage()
 		if string(e.Raw) != want || ok != (want != "") || ok && !Valid(e.Raw, 8) {

@@ -14,9 +14,9 @@ func (b *blockHashes) guess(pieces [][]byte) int {
 	return (length + b.bytesPerToken - 1) / b.bytesPerToken
 }
 
-// others returns what the prompts behind the first need, whose length is first: blocks that several begin with are counted once.
-// Prompts that came as text are guessed, whatever tokenizer there is: their engine may be asked for one prompt's tokens, not for
-// a thousand's. One pass over all prompts, and one hash kept for each full block.
+// others returns what the prompts behind the first need, whose length is first: blocks that several begin with are
+// counted once. Prompts that came as text are guessed, whatever tokenizer there is: their engine may be asked for one
+// prompt's tokens, not for a thousand's. One pass over all prompts, and one hash kept for each full block.
 func (b *blockHashes) others(f *routing.Facts, size, first int) Rest {
 	l := list{b: b, f: f, size: size, seen: map[kvpool.BlockHash]bool{}}
 	n := f.Prompts.Prompts()
