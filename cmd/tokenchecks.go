@@ -30,7 +30,7 @@ type checks struct {
 // check is what is known of one replica; guarded by checks.mu.
 type check struct {
 	host   index.HostID
-	client *openai.Client // whose answers are compared: a late one of the replica that had the name before says nothing
+	client *openai.Client // whose answers are compared
 	local  uint64         // the tokenizer that it was compared with
 	gateway.TokenCheck
 }
@@ -40,6 +40,7 @@ type checkedReplica struct {
 	name, engine string
 	client       *openai.Client
 	host         index.HostID
+	check        *check // that its answers count for: nothing, once another replica has its name
 }
 
 // sample is one prompt of a request, and its tokens as we have them.
@@ -71,10 +72,12 @@ func newChecks() *checks {
 func (c *checks) expect(t *tokenizer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, r := range t.replicas {
+	for i := range t.replicas {
+		r := &t.replicas[i]
 		if known := c.by[r.name]; known == nil || known.local != t.local.id || known.client != r.client {
 			c.by[r.name] = &check{host: r.host, client: r.client, local: t.local.id, TokenCheck: gateway.TokenCheck{State: unchecked}}
 		}
+		r.check = c.by[r.name]
 	}
 	c.publish()
 }
@@ -134,7 +137,7 @@ func (c *checks) note(r checkedReplica, local uint64, difference error) (news bo
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := c.by[r.name]
-	if k == nil || k.local != local || k.client != r.client {
+	if k == nil || k.local != local || k != r.check {
 		return false
 	}
 	k.Checked++
@@ -154,7 +157,7 @@ func (c *checks) note(r checkedReplica, local uint64, difference error) (news bo
 func (c *checks) unknowable(r checkedReplica) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k := c.by[r.name]; k != nil && k.client == r.client && k.State == unchecked {
+	if k := c.by[r.name]; k != nil && k == r.check && k.State == unchecked {
 		k.State, k.Reason = unknown, "the engine has no /tokenize"
 	}
 }

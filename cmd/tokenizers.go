@@ -120,7 +120,7 @@ func (t *edition) set(cfg *config.Config, residents map[string]*resident, files 
 		one := &tokenizer{local: files[sp.Name], scheme: known.of(promptHashes(sp)), model: sp.Replicas[0].Model, timeout: sp.TokenizerTimeout, sample: sampler{share: sp.TokenizerCheck}}
 		for j := range sp.Replicas {
 			r := residents[sp.Replicas[j].Name]
-			one.replicas = append(one.replicas, checkedReplica{r.key.name, r.key.engine, r.client, r.replica.Host})
+			one.replicas = append(one.replicas, checkedReplica{name: r.key.name, engine: r.key.engine, client: r.client, host: r.replica.Host})
 		}
 		switch kind := sp.Replicas[0].Engine; {
 		case one.local != nil:
