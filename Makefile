@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: help run build test unit sim-core lint fmt vet bench bench-gateway pgo sim fuzz fuzz-front soak takeover proto clean
+.PHONY: help run build test test-poison test-plain proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo sim fuzz fuzz-front soak takeover proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,20 @@ unit: ## every test under the race detector; says how many were skipped and why
 	go test -tags hosts512 ./routing/index
 	@set -o pipefail; go test -race -pgo=off -timeout 10m -json $(PKGS) > .cache/test.json; code=$$?; \
 	go run ./internal/testreport < .cache/test.json || code=1; exit $$code
+
+test-poison: ## every test with memory overwritten as soon as it is given back, before it is used again: see internal/poison
+	@mkdir -p .cache
+	@set -o pipefail; go test -tags poison -pgo=off -timeout 15m -json $(PKGS) > .cache/test-poison.json; code=$$?; \
+	go run ./internal/testreport < .cache/test-poison.json || code=1; exit $$code
+
+# The packages with files that are others under the race detector, and what lies on a request's way.
+PLAIN := ./internal/sock ./routing/index ./internal/lifetime ./internal/ready ./internal/hangup ./routing/fleet ./scheduler ./engine/openai ./gateway/front ./gateway
+test-plain: ## the files that serve, without the race detector, on one, two and four processors: see reuse_test.go
+	for n in 1 2 4; do GOMAXPROCS=$$n go test -count 1 -short -timeout 10m $(PLAIN) || exit 1; done
+	for n in 1 4; do GOMAXPROCS=$$n go test -count 1 -short -timeout 10m ./cmd || exit 1; done
+
+proof-deadlines: ## deadlines around the time that answers take, hang-ups in every phase and 200 reloads beside 60 bystanders, for ten minutes; ARGS='-for 60s' for less
+	go run ./internal/soak/deadlines $(ARGS)
 
 sim-core: ## ten million steps of a Core and half a million admissions of a Gate in virtual time, every promise checked; one round in ten twice
 	@mkdir -p .cache

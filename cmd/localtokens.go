@@ -81,6 +81,7 @@ func (l *local) render(dst []byte, f *routing.Facts, now time.Time) (rendered, e
 	return completion(dst, r)
 }
 
+// parsedRequests are used again: a parsed request is one rendering's, which copies what it takes from it.
 var parsedRequests = sync.Pool{New: func() any { return new(wire.Request) }}
 
 // ours says whether a request, of which member returns top-level members, leaves its prompt to be made here.

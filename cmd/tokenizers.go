@@ -17,6 +17,7 @@ import (
 	"octet/engine/openai"
 	"octet/engine/tokens"
 	"octet/gateway/wire"
+	"octet/internal/poison"
 	"octet/kvpool"
 	"octet/routing"
 	"octet/routing/events/enginehash"
@@ -143,7 +144,13 @@ func (t *edition) set(cfg *config.Config, residents map[string]*resident, files 
 	t.tokenizers.by.Store(&by)
 }
 
+// texts are used again: a text is rendered, tokenized and compared within one call, and who keeps it copies it.
 var texts = sync.Pool{New: func() any { return new([]byte) }}
+
+func dropText(buf *[]byte) {
+	poison.Bytes(*buf)
+	texts.Put(buf)
+}
 
 // Tokenize implements plugins.Tokenizer.
 func (t *edition) Tokenize(ctx context.Context, _ string, f *routing.Facts, dst []uint32) ([]uint32, error) {
@@ -166,7 +173,7 @@ func (t *edition) Chain(ctx context.Context, f *routing.Facts, from plugins.Root
 		return t.locally(one, f, from, p)
 	} else if one.builtin {
 		buf := texts.Get().(*[]byte)
-		defer texts.Put(buf)
+		defer dropText(buf)
 		*buf = f.Text((*buf)[:0])
 		p.Tokens = engine.Tokenize(p.Tokens, *buf)
 	} else if p.Tokens, err = one.ask(ctx, f, p.Tokens); err != nil {
@@ -189,7 +196,7 @@ func (t *tokenizers) native(one *tokenizer, f *routing.Facts) *enginehash.Prompt
 // locally renders and tokenizes in the gateway, and puts a sample of what comes out before the engines.
 func (t *tokenizers) locally(one *tokenizer, f *routing.Facts, from plugins.Root, p *plugins.Prompt) error {
 	buf := texts.Get().(*[]byte)
-	defer texts.Put(buf)
+	defer dropText(buf)
 	r, err := one.render((*buf)[:0], f, time.Now())
 	if err != nil {
 		return err

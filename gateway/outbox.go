@@ -3,6 +3,8 @@ package gateway
 import (
 	"net/http"
 	"sync"
+
+	"octet/internal/poison"
 )
 
 // outbox holds what a stream has for its client until the engine has nothing more at hand, so that a burst of events goes out by
@@ -17,6 +19,7 @@ type outbox struct {
 
 const outboxSize = 32 << 10
 
+// outboxes are used again: a page is its outbox's alone until drop, which follows on a write that has returned; nothing else is given it.
 var outboxes = sync.Pool{New: func() any { return new([outboxSize]byte) }}
 
 // put takes part, which must stay as it is until the next call of settle.
@@ -96,6 +99,7 @@ func (o *outbox) try(to settler) error {
 // drop lets go of what is held.
 func (o *outbox) drop() {
 	if o.page != nil {
+		poison.Bytes(o.page[:])
 		outboxes.Put(o.page)
 	}
 	o.lone, o.staged, o.page = nil, nil, nil

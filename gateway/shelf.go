@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"octet/internal/poison"
 )
 
 // receipts keeps the newest receipts of every tenant.
@@ -177,9 +179,10 @@ func (g *ring) slot() int {
 	return i
 }
 
-// retire makes the oldest page, which holds nothing any more, one that may be used again.
+// retire makes the oldest page, which holds nothing any more, one that may be used again: all that is read of it is read, and copied, under mu.
 func (g *ring) retire(p *page) {
 	clear(p.refs)
+	poison.Bytes(p.text)
 	p.text, p.refs = p.text[:0], p.refs[:0]
 	if len(g.pages) == 1 {
 		return // it goes on as the newest

@@ -30,9 +30,6 @@ type backlog[T seated[T]] struct {
 	lanes   []*lane[T] // highest level first; somebody waits in each
 
 	weight func(tenant string) int // at least 1 is used; nil is 1
-
-	spareLanes    []*lane[T]
-	spareAccounts []*account[T]
 }
 
 // seated is what can wait: it has a place in a backlog.
@@ -103,7 +100,7 @@ func (b *backlog[T]) enter(s T, level int) {
 	l.waiting++
 	p.lane, p.account = l, a
 	a.requests.push(p.rank.amongEquals(), s)
-	l.settle(b, a)
+	l.settle(a)
 	b.rise(s)
 }
 
@@ -122,7 +119,7 @@ func (b *backlog[T]) leave(s T) {
 	a.requests.remove(s)
 	l.waiting--
 	p.lane, p.account = nil, nil
-	l.settle(b, a)
+	l.settle(a)
 	if l.waiting == 0 {
 		b.shut(l)
 	}
@@ -131,13 +128,13 @@ func (b *backlog[T]) leave(s T) {
 // charge has the tenant of s pay what it costs: s, which still waits, is about to start.
 func (b *backlog[T]) charge(s T, cost int) {
 	p := s.place()
-	p.lane.charge(b, p.account, cost)
+	p.lane.charge(p.account, cost)
 }
 
 // bill is charge for one that starts past those who wait at its level.
 func (b *backlog[T]) bill(n *newcomer, cost int) {
 	if l := b.find(n.level); l != nil {
-		l.charge(b, l.account(b, n.tenant), cost)
+		l.charge(l.account(b, n.tenant), cost)
 	}
 }
 
@@ -146,7 +143,7 @@ func (b *backlog[T]) bill(n *newcomer, cost int) {
 func (b *backlog[T]) amend(level int, tenant string, more int) {
 	if l := b.find(level); l != nil && more != 0 {
 		a := l.account(b, tenant)
-		l.move(b, a, max(l.now, a.tag+a.worth(more)))
+		l.move(a, max(l.now, a.tag+a.worth(more)))
 	}
 }
 
@@ -202,24 +199,15 @@ func (b *backlog[T]) find(level int) *lane[T] {
 func (b *backlog[T]) lane(level int) *lane[T] {
 	i, ok := slices.BinarySearchFunc(b.lanes, level, func(l *lane[T], level int) int { return level - l.level })
 	if !ok {
-		l, reused := pop(&b.spareLanes)
-		if !reused {
-			l = &lane[T]{accounts: make(map[string]*account[T])}
-		}
-		l.level, l.now, l.turn = level, 0, 0
-		b.lanes = slices.Insert(b.lanes, i, l)
+		b.lanes = slices.Insert(b.lanes, i, &lane[T]{level: level, accounts: make(map[string]*account[T])})
 	}
 	return b.lanes[i]
 }
 
 // shut takes out a lane in which nobody waits any more: what is owed there is owed to nobody.
 func (b *backlog[T]) shut(l *lane[T]) {
-	for l.owing.len() > 0 {
-		l.close(b, l.owing.pop())
-	}
 	i := slices.Index(b.lanes, l)
 	b.lanes = slices.Delete(b.lanes, i, i+1)
-	b.spareLanes = append(b.spareLanes, l)
 }
 
 // weigh returns the weight of a tenant.

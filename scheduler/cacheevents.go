@@ -1,12 +1,16 @@
 package scheduler
 
-import "octet/kvpool"
+import (
+	"octet/internal/poison"
+	"octet/kvpool"
+)
 
 // TakeEvents returns the blocks that came to and left the prefix cache since the last call, in order.
 // The slice is valid until the next call; the tokens that it points to never change.
 // A Core keeps events until they are taken: a caller that wants none takes and drops them each step.
 func (c *Core) TakeEvents() []BlockEvent {
 	taken := c.events
+	poison.Values(c.spare) // void from now on, as said above; a Core and what it returns are one goroutine's
 	c.events, c.spare = c.spare[:0], taken
 	return taken
 }

@@ -40,11 +40,7 @@ func (l *lane[T]) account(b *backlog[T], tenant string) *account[T] {
 	if a := l.accounts[tenant]; a != nil {
 		return a
 	}
-	a, reused := pop(&b.spareAccounts)
-	if !reused {
-		a = &account[T]{}
-	}
-	a.tenant, a.weight, a.tag, a.at = tenant, b.weigh(tenant), l.now, -1
+	a := &account[T]{tenant: tenant, weight: b.weigh(tenant), tag: l.now, at: -1}
 	l.accounts[tenant] = a
 	return a
 }
@@ -59,24 +55,24 @@ func (l *lane[T]) tagOf(tenant string) tag {
 
 // charge has a pay for a start, and brings the lane's time to it, unless one that was not next starts: then to whoever is. A start
 // moves a on, whatever it costs.
-func (l *lane[T]) charge(b *backlog[T], a *account[T], cost int) {
+func (l *lane[T]) charge(a *account[T], cost int) {
 	l.now = max(l.now, min(a.tag, l.tenants.topRank().arrival))
-	l.move(b, a, a.tag+max(1, a.worth(cost)))
+	l.move(a, a.tag+max(1, a.worth(cost)))
 	for l.owing.len() > 0 && l.owing.topRank().arrival <= l.now {
-		l.close(b, l.owing.pop())
+		l.close(l.owing.pop())
 	}
 }
 
 // move gives a another tag, and the last turn among those who have the same.
-func (l *lane[T]) move(b *backlog[T], a *account[T], to tag) {
+func (l *lane[T]) move(a *account[T], to tag) {
 	l.take(a)
 	l.turn++
 	a.tag, a.turn = to, l.turn
-	l.settle(b, a)
+	l.settle(a)
 }
 
 // settle puts a where it belongs now. Its turn begins anew when somebody waits for it again.
-func (l *lane[T]) settle(b *backlog[T], a *account[T]) {
+func (l *lane[T]) settle(a *account[T]) {
 	waits := a.requests.len() > 0
 	if a.at >= 0 && waits != a.owing {
 		return
@@ -91,7 +87,7 @@ func (l *lane[T]) settle(b *backlog[T], a *account[T]) {
 		a.owing = true
 		l.owing.push(a.rank(), a)
 	default:
-		l.close(b, a)
+		l.close(a)
 	}
 }
 
@@ -108,8 +104,7 @@ func (l *lane[T]) take(a *account[T]) {
 }
 
 // close forgets a, which is in neither queue.
-func (l *lane[T]) close(b *backlog[T], a *account[T]) {
+func (l *lane[T]) close(a *account[T]) {
 	a.owing = false
 	delete(l.accounts, a.tenant)
-	b.spareAccounts = append(b.spareAccounts, a)
 }

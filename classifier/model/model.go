@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
+
+	"octet/internal/poison"
 )
 
 // Model computes a distribution over labels. It is immutable and safe for concurrent use.
@@ -25,7 +27,7 @@ type Model struct {
 	weights []int8    // rows × labels
 	dense   []float32 // dense inputs × labels
 
-	desks sync.Pool // of *desk
+	desks sync.Pool // of *desk. Used again: a desk is one call's of Probabilities, which returns numbers alone
 }
 
 // desk is what one text is worked out on.
@@ -83,7 +85,18 @@ func (m *Model) Probabilities(text []byte, out []float64) {
 	for i := range m.labels {
 		out[i] = float64((1-m.doubt)*out[i]) + m.doubt/float64(len(m.labels))
 	}
+	d.poison()
 	m.desks.Put(d)
+}
+
+// poison overwrites what is written anew for each text, where that is built in.
+func (d *desk) poison() {
+	poison.Bytes(d.cut)
+	if poison.On {
+		for i := range d.sums {
+			d.sums[i] = math.NaN()
+		}
+	}
 }
 
 // sum leaves the labels' sums on the desk.

@@ -1,6 +1,10 @@
 package bpe
 
-import "sync"
+import (
+	"sync"
+
+	"octet/internal/poison"
+)
 
 // Tokenizer is one model's tokenizer. Safe for concurrent use.
 type Tokenizer struct {
@@ -25,6 +29,7 @@ const (
 	Inside              // anywhere else, at a Cut
 )
 
+// scratches are used again: a scratch is one Encode's, which returns ids alone.
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // Encode appends the ids of text, which begins at a place, to dst: added tokens that stand in it become their ids wherever
@@ -89,6 +94,9 @@ func (s *scratch) release() {
 	if cap(s.rules) > maxScratch || cap(s.text) > maxScratch {
 		*s = scratch{}
 	}
+	poison.Words(s.rules)
+	poison.Bytes(s.text)
+	poison.Values(s.stretches)
 	scratches.Put(s)
 }
 

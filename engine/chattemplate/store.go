@@ -3,6 +3,8 @@ package chattemplate
 import (
 	"slices"
 	"sync"
+
+	"octet/internal/poison"
 )
 
 // store is the memory of the values that a chat's JSON becomes, used for one chat after another. Its values alias the JSON and
@@ -23,6 +25,7 @@ const (
 	keptValues = 1 << 14
 )
 
+// stores are used again: a store is one Render's, and what it rendered is a copy.
 var stores = sync.Pool{New: func() any { return new(store) }}
 
 // release forgets all values, and what an unusual chat has swollen.
@@ -30,6 +33,8 @@ func (s *store) release() {
 	if cap(s.texts) > keptTexts || cap(s.vals)+cap(s.stack)+cap(s.names) > keptValues || cap(s.dicts) > keptValues {
 		*s = store{}
 	}
+	poison.Bytes(s.texts)
+	poison.Values(s.vals)
 	clear(s.vals)
 	clear(s.dicts)
 	clear(s.names[:cap(s.names)])

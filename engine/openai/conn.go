@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/internal/poison"
 	"octet/internal/sock"
 )
 
@@ -18,6 +19,8 @@ import (
 // none, where the connection can be waited for without one.
 const bufferSize = 4 << 10
 
+// buffers and burstBuffers are used again: a buffer is one connection's alone, whose owner gives it back by rest, and pieces of an answer in it
+// are void then, as Next, Feed and Carry say.
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 // burstSize is what an exchange reads into while its engine sends more than bufferSize at a time, in bytes.
@@ -134,10 +137,12 @@ func (c *conn) rest() {
 		c.kept = nil
 	}
 	if c.fixed != nil {
+		poison.Bytes(c.fixed[:])
 		buffers.Put(c.fixed)
 		c.fixed = nil
 	}
 	if c.burst != nil {
+		poison.Bytes(c.burst[:])
 		burstBuffers.Put(c.burst)
 		c.burst = nil
 	}

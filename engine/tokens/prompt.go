@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"octet/engine/bpe"
+	"octet/internal/poison"
 	"octet/kvpool"
 )
 
@@ -14,6 +15,7 @@ type Prompt struct {
 	Chain  []kvpool.BlockHash
 }
 
+// walks are used again: a walk is one Encode's, and forget drops all that it refers to.
 var walks = sync.Pool{New: func() any { return new(walk) }}
 
 // Encode adds the tokens and the chain of text, a whole rendered prompt, to p, which is empty but for its memory, and returns
@@ -44,7 +46,10 @@ func (c *Cache) Encode(p *Prompt, t *bpe.Tokenizer, h Hasher, root Root, text []
 }
 
 // forget lets go of what w was used for.
-func (w *walk) forget() { *w = walk{passed: w.passed[:0]} }
+func (w *walk) forget() {
+	poison.Values(w.passed)
+	*w = walk{passed: w.passed[:0]}
+}
 
 // chunks encodes what is left of the text, and returns the chunks that it is made of but for the last, which may go on.
 func (w *walk) chunks() (fresh []*chunk) {

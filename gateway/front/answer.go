@@ -8,12 +8,14 @@ import (
 	"sync"
 	"time"
 
+	"octet/internal/poison"
 	"octet/internal/sock"
 )
 
 // outSize is what of an answer is held before it is sent, in bytes, with its head.
 const outSize = 4 << 10
 
+// outPages are used again: a page is one answer's alone, and system calls have taken what is in it when they return.
 var outPages = sync.Pool{New: func() any { return new([outSize]byte) }}
 
 // How a page is laid out. An answer's head grows from its beginning, and is moved up to what follows when it is sent; a
@@ -70,9 +72,15 @@ func (a *answer) begin(closing bool) {
 // drop lets go of what was not sent.
 func (a *answer) drop() {
 	if a.page != nil {
-		outPages.Put(a.page)
+		giveBack(a.page)
 	}
 	a.page, a.buf, a.head, a.from = nil, nil, 0, 0
+}
+
+// giveBack takes a page of outPages back.
+func giveBack(page *[outSize]byte) {
+	poison.Bytes(page[:])
+	outPages.Put(page)
 }
 
 func (a *answer) hold() {

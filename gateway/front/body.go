@@ -157,7 +157,7 @@ func (b *body) discard() bool {
 		return false
 	}
 	page := inPages.Get().(*[inSize]byte)
-	defer inPages.Put(page)
+	defer inPages.Put(page) // nothing but discard has seen it
 	for read := 0; read <= mostUnread; {
 		n, err := b.read(page[:])
 		if err != nil {

@@ -1,6 +1,10 @@
 package front
 
-import "sync"
+import (
+	"sync"
+
+	"octet/internal/poison"
+)
 
 // What a connection reads into, in bytes: most requests whole, and those of connections that had a larger one before.
 const (
@@ -9,6 +13,8 @@ const (
 	mostHead = 4 << 10 // of which a head takes so much, hardly ever more
 )
 
+// Pages are used again: a connection alone holds its page, strings of heads are copies, and a body that was lent in it is its handler's
+// until that returns, before which the page is not given back.
 var (
 	inPages   = sync.Pool{New: func() any { return new([inSize]byte) }}
 	widePages = sync.Pool{New: func() any { return new([wideSize]byte) }}
@@ -56,9 +62,11 @@ func (c *conn) resize(large bool) {
 	c.hold()
 	c.w = copy(c.buf, unread)
 	if page != nil {
+		poison.Bytes(page[:])
 		inPages.Put(page)
 	}
 	if wide != nil {
+		poison.Bytes(wide[:])
 		widePages.Put(wide)
 	}
 }
@@ -73,10 +81,12 @@ func (c *conn) release() {
 
 func (c *conn) dropPage() {
 	if c.page != nil {
+		poison.Bytes(c.page[:])
 		inPages.Put(c.page)
 		c.page = nil
 	}
 	if c.wide != nil {
+		poison.Bytes(c.wide[:])
 		widePages.Put(c.wide)
 		c.wide = nil
 	}

@@ -32,7 +32,7 @@ func (a *answer) Pass(p []byte) error {
 	if n < len(b) {
 		a.passRest(b[n:], errno)
 	}
-	outPages.Put(page)
+	giveBack(page)
 	return a.err
 }
 
@@ -58,7 +58,7 @@ func (a *answer) TryPass(p []byte) error {
 	case n < len(b):
 		a.owed = bytes.Clone(b[n:])
 	}
-	outPages.Put(page)
+	giveBack(page)
 	if a.owed != nil {
 		return ErrFull
 	}

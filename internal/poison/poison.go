@@ -7,6 +7,9 @@ package poison
 // Byte is what bytes are overwritten with: no digit, no letter, no white space, and not valid in UTF-8 or JSON.
 const Byte = 0xfe
 
+// Word is eight of them.
+const Word = 0xfefefefefefefefe
+
 // Bytes overwrites all of b's memory, that behind its length included.
 func Bytes(b []byte) {
 	if On {
@@ -17,10 +20,7 @@ func Bytes(b []byte) {
 // Words overwrites all of the numbers' memory with numbers whose every byte is Byte.
 func Words[N ~uint16 | ~uint32 | ~uint64 | ~int32](s []N) {
 	if On {
-		var word uint64
-		for range 8 {
-			word = word<<8 | Byte
-		}
+		word := uint64(Word)
 		fill(s[:cap(s)], N(word))
 	}
 }

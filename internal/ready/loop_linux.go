@@ -107,7 +107,8 @@ func (l *Loop) enter(k *slot) bool {
 	return true
 }
 
-// exit reports whether k was there.
+// exit reports whether k was there. Its place may be another's from now on: an event that is still told of it wakes that one in vain, and what
+// is kept in turns and again is the slot itself, which is never used again.
 func (l *Loop) exit(k *slot) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 // mostParts is how many parts one system call takes.
 const mostParts = 8
 
-// writer is one write under way. It lives in a pool, so that a connection costs nothing while it writes nothing.
+// writer is one write under way, so that a connection costs nothing while it writes nothing.
 type writer struct {
 	out   func(fd uintptr) bool
 	parts [][]byte // left to write
@@ -19,6 +19,7 @@ type writer struct {
 	errno syscall.Errno
 }
 
+// writers are used again: RawConn.Write calls a writer on its own goroutine, and no more when it has returned; what was written is dropped then.
 var writers = sync.Pool{New: func() any {
 	w := new(writer)
 	w.out = w.write

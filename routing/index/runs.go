@@ -74,6 +74,7 @@ func (t *runTree) borrow() *shape {
 	return &shape{}
 }
 
+// giveBack takes a shape back: it is the writer's, who holds mu, and no reader's.
 func (t *runTree) giveBack(s *shape) { t.spare = append(t.spare, s) }
 
 // room makes sure that a change of a run of n blocks finds the memory that it takes, into however many it is cut.

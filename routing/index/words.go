@@ -3,6 +3,8 @@ package index
 import (
 	"fmt"
 	"unsafe"
+
+	"octet/internal/poison"
 )
 
 const (
@@ -151,8 +153,15 @@ func (w *words) take(class int) uint32 {
 	return pos
 }
 
-// put takes an array back.
+// put takes an array back, which may be used again at once: a reader that still looks at it finds that the run's seq has gone on, and throws
+// away what it has read.
 func (w *words) put(pos uint32, class int) {
+	if poison.On {
+		words := w.array(pos, classSizes[class])
+		for i := range words {
+			put64(&words[i], poison.Word)
+		}
+	}
 	put64(&w.array(pos, 1)[0], uint64(w.free[class]))
 	w.free[class] = pos
 	w.idle += classSizes[class]
