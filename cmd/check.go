@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"octet/gateway"
 	"octet/gateway/front"
 	"octet/routing/plugins"
+	"octet/slo/verify"
 )
 
 func checkCommand() *cobra.Command {
@@ -26,6 +28,11 @@ func checkCommand() *cobra.Command {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %d specialists, %d replicas\n", args[0], len(cfg.Specialists), countReplicas(cfg))
 			if gateway.Front(cfg.Front) == gateway.FrontOctet && !front.Supported {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: front: octet needs Linux; here Go's own server answers clients\n", args[0])
+			}
+			if cfg.Outcomes.Verifier.Sample > 0 {
+				if _, err := openVerifier(cfg); errors.Is(err, verify.ErrIsolation) {
+					fmt.Fprintf(cmd.OutOrStdout(), "%s: outcomes.verifier is off here: %v\n", args[0], err)
+				}
 			}
 			return nil
 		},

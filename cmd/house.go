@@ -116,7 +116,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 		return nil, err
 	}
 	h.shareRates(cfg.Auth.Shared)
-	if h.verifier, err = newVerifier(cfg); err != nil {
+	if h.verifier, err = newVerifier(cfg, log); err != nil {
 		return nil, err
 	}
 	return h, h.openCalibration(cfg)

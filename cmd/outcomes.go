@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"time"
 
@@ -26,15 +27,25 @@ type remembered struct {
 	Specialists map[string]slo.Saved `json:"specialists"`
 }
 
-// newVerifier returns the gateway's own judge, nil where none is configured.
-func newVerifier(cfg *config.Config) (*verify.Verifier, error) {
-	c := cfg.Outcomes.Verifier
-	if c.Sample == 0 {
+// newVerifier returns the gateway's own judge; nil if none is configured, or if this system cannot shut its command off, which is
+// said once.
+func newVerifier(cfg *config.Config, log *slog.Logger) (*verify.Verifier, error) {
+	if cfg.Outcomes.Verifier.Sample == 0 {
 		return nil, nil //nolint:nilnil // no judge is no fault, and nobody asks one that is not there
 	}
+	v, err := openVerifier(cfg)
+	if errors.Is(err, verify.ErrIsolation) {
+		log.Warn("outcomes.verifier is off: no answer is judged here", "error", err)
+		return nil, nil //nolint:nilnil // likewise
+	}
+	return v, err
+}
+
+func openVerifier(cfg *config.Config) (*verify.Verifier, error) {
+	c := cfg.Outcomes.Verifier
 	v, err := verify.New(verify.Config{
 		Sample: c.Sample, Command: c.Command, Languages: c.Languages, File: c.File, Timeout: c.Timeout, Memory: int64(c.Memory), Output: int64(c.Output),
-		Workers: c.Workers, Waiting: c.Waiting,
+		Reads: c.Reads, Scratch: int64(c.Scratch), Processes: c.Processes, Workers: c.Workers, Waiting: c.Waiting,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: outcomes.verifier: %w", errConfig, err)

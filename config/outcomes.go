@@ -14,8 +14,9 @@ type Outcomes struct {
 	Verifier Verifier `yaml:"verifier"`
 }
 
-// Verifier judges a sample of answers by a command that is run on the code in them, away from the requests. Its commands have
-// no network: where the system cannot take it from them, nothing is run.
+// Verifier judges a sample of answers by a command that is run on the code in them, away from the requests. Its commands see a toolchain,
+// read-only, and a small file system in memory: no other file, no network, no process. Where the system cannot do that nothing is
+// judged, and the log says so at the start.
 type Verifier struct {
 	// Share of the answers that are judged; 0 = none.
 	Sample float64 `yaml:"sample" default:"0" range:"0..1"`
@@ -31,6 +32,12 @@ type Verifier struct {
 	Memory Size `yaml:"memory" default:"1GiB" range:"16MiB..1TiB"`
 	// Largest file it may write, and largest answer that is judged.
 	Output Size `yaml:"output" default:"1MiB" range:"1KiB..1GiB"`
+	// Paths of the host that it sees, read-only, besides a toolchain in the usual places (/usr/bin, /usr/lib, /usr/include and their like).
+	Reads []string `yaml:"reads" form:"path"`
+	// Size of the file system in memory that it works in.
+	Scratch Size `yaml:"scratch" default:"64MiB" range:"1MiB..16GiB"`
+	// Processes that one command may be at once.
+	Processes int `yaml:"processes" default:"64" range:"16..4096"`
 	// Commands at once; further answers wait.
 	Workers int `yaml:"workers" default:"1" range:"1..256"`
 	// Answers that wait at most; further ones are not judged.

@@ -17,7 +17,7 @@ import (
 // Errors of New.
 var (
 	ErrCommand   = errors.New("verify: the command cannot be run")
-	ErrIsolation = errors.New("verify: this system does not let us take the network from a command")
+	ErrIsolation = errors.New("verify: this system does not let us shut a command off from files, network and processes")
 )
 
 // Config is what is run, and within which bounds. A zero field takes the default named beside it.
@@ -29,6 +29,9 @@ type Config struct {
 	Timeout   time.Duration // 10 s
 	Memory    int64         // bytes of each process; 1 GiB
 	Output    int64         // bytes of each file it writes; 1 MiB
+	Reads     []string      // what it sees of the host's files besides a toolchain in the usual places; read-only
+	Scratch   int64         // bytes of the file system that it writes to; 64 MiB
+	Processes int           // that it may run at once; 64
 	Workers   int           // 1
 	Waiting   int           // 64
 }
@@ -38,6 +41,8 @@ func (c Config) withDefaults() Config {
 	c.Timeout = cmp.Or(c.Timeout, 10*time.Second)
 	c.Memory = cmp.Or(c.Memory, 1<<30)
 	c.Output = cmp.Or(c.Output, 1<<20)
+	c.Scratch = cmp.Or(c.Scratch, 64<<20)
+	c.Processes = cmp.Or(c.Processes, 64)
 	c.Workers = max(c.Workers, 1)
 	c.Waiting = cmp.Or(c.Waiting, 64)
 	return c
@@ -71,14 +76,18 @@ func New(c Config) (*Verifier, error) {
 	}
 	c.Command = append([]string{path}, c.Command[1:]...)
 	v := &Verifier{cfg: c, queue: make(chan job, c.Waiting)}
-	probe := exec.Command("/bin/sh", "-c", "exit 0")
-	if err := isolate(probe); err != nil {
-		return nil, err
+	return v, v.probe()
+}
+
+// probe closes a cage around the command, on nothing: what it says of that is not looked at.
+func (v *Verifier) probe() error {
+	ctx, cancel := context.WithTimeout(context.Background(), v.cfg.Timeout)
+	defer cancel()
+	_, err := v.cage().run(ctx, "")
+	if errors.Is(err, ErrIsolation) {
+		return err
 	}
-	if err := probe.Run(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrIsolation, err)
-	}
-	return v, nil
+	return nil
 }
 
 // Wants says whether the next answer is one of the sample: evenly spread, without chance.
@@ -142,56 +151,28 @@ func (v *Verifier) Judge(ctx context.Context, answer string) (pass bool, err err
 	if code == "" {
 		return false, ErrNoCode
 	}
-	dir, err := os.MkdirTemp("", "octet-verify-*")
-	if err != nil {
-		return false, fmt.Errorf("%w: %w", ErrCommand, err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // a temporary directory: the system sweeps what is left
-	if err := os.WriteFile(filepath.Join(dir, v.cfg.File), []byte(code), 0o600); err != nil {
-		return false, fmt.Errorf("%w: %w", ErrCommand, err)
-	}
-	return v.run(ctx, dir)
-}
-
-func (v *Verifier) run(ctx context.Context, dir string) (pass bool, err error) {
 	inTime, cancel := context.WithTimeout(ctx, v.cfg.Timeout)
 	defer cancel()
-	cmd := exec.CommandContext(inTime, "/bin/sh", append([]string{"-c", v.bounds(), "sh"}, v.arguments()...)...)
-	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "LC_ALL=C"}
-	if err := isolate(cmd); err != nil {
-		return false, err
-	}
-	err = cmd.Run()
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return true, nil
-	case ctx.Err() != nil:
+	pass, err = v.cage().run(inTime, code)
+	if ctx.Err() != nil {
 		return false, ctx.Err()
-	case !errors.As(err, &exit), exit.ExitCode() == notStarted, exit.ExitCode() == notFound:
-		return false, fmt.Errorf("%w: %w", ErrCommand, err)
 	}
-	return false, nil
+	return pass, err
 }
 
-// What a shell exits with when it cannot start a command.
-const (
-	notStarted = 126
-	notFound   = 127
-)
-
-// bounds is a shell's line that bounds what comes after it: address space, CPU time and the size of files.
-func (v *Verifier) bounds() string {
-	const kib, block = 1 << 10, 512
-	seconds := int64(v.cfg.Timeout/time.Second) + 1
-	return fmt.Sprintf(`ulimit -c 0 && ulimit -v %d && ulimit -t %d && ulimit -f %d || exit %d; exec "$@"`,
-		v.cfg.Memory/kib, seconds, max(v.cfg.Output/block, 1), notStarted)
+// cage is what the command sees and may use.
+func (v *Verifier) cage() cage {
+	c := &v.cfg
+	return cage{
+		Paths: append(append([]string{}, toolchain...), c.Reads...), File: c.File, Command: append([]string{c.Command[0]}, v.arguments()...),
+		Path: os.Getenv("PATH"), Scratch: c.Scratch, Memory: c.Memory, Output: c.Output, Seconds: int64(c.Timeout/time.Second) + 1,
+		Processes: c.Processes, Own: os.Getuid() == 0,
+	}
 }
 
 func (v *Verifier) arguments() []string {
-	args, placed := make([]string, 0, len(v.cfg.Command)+1), false
-	for _, a := range v.cfg.Command {
+	args, placed := make([]string, 0, len(v.cfg.Command)), false
+	for _, a := range v.cfg.Command[1:] {
 		placed = placed || strings.Contains(a, "{}")
 		args = append(args, strings.ReplaceAll(a, "{}", v.cfg.File))
 	}
