@@ -9,20 +9,18 @@ import (
 	"testing"
 
 	"octet/gateway"
-	"octet/gateway/front"
 )
-
-// onOurFront is a world whose data listener is the gateway's own.
-func onOurFront(t *testing.T, sets ...string) *world {
-	if !front.Supported {
-		t.Skip("this system has what net/http needs, and no more")
-	}
-	return newWorld(t, smallWorld, smallEngines(), append(sets, "front=octet")...)
-}
 
 // What is no request at all is answered in the contract's shape too.
 func TestWhatIsNoRequestIsRefusedInTheContractsShape(t *testing.T) {
-	w := onOurFront(t, "limits.header_timeout=150ms", "limits.header_fields=16")
+	for _, front := range []string{"octet", "nethttp"} {
+		t.Run(front, func(t *testing.T) {
+			refusesWhatIsNoRequest(t, newWorld(t, smallWorld, smallEngines(), "limits.header_timeout=150ms", "limits.header_fields=16", "front="+front))
+		})
+	}
+}
+
+func refusesWhatIsNoRequest(t *testing.T, w *world) {
 	const post = "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n"
 	for _, c := range []struct {
 		name, head string
@@ -60,7 +58,12 @@ func TestWhatIsNoRequestIsRefusedInTheContractsShape(t *testing.T) {
 
 // A second request hidden in the first one's body is the first one's body.
 func TestASmuggledRequestIsNotHeard(t *testing.T) {
-	w := onOurFront(t)
+	for _, front := range []string{"octet", "nethttp"} {
+		t.Run(front, func(t *testing.T) { hearsNothingSmuggled(t, newWorld(t, smallWorld, smallEngines(), "front="+front)) })
+	}
+}
+
+func hearsNothingSmuggled(t *testing.T, w *world) {
 	for name, framing := range map[string]string{
 		"length":        "Content-Length: %d\r\n\r\n%s",
 		"chunked":       "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",

@@ -8,7 +8,7 @@ type Limits struct {
 	BodyBytes Size `yaml:"body_bytes" default:"8MiB" range:"1KiB..1GiB"`
 	// Request line and headers together.
 	HeaderBytes Size `yaml:"header_bytes" default:"32KiB" range:"1KiB..1MiB"`
-	// Header fields of one request, under front: octet.
+	// Header fields of one request.
 	HeaderFields int `yaml:"header_fields" default:"256" range:"16..100000"`
 	// Nesting of the request's JSON.
 	JSONDepth int `yaml:"json_depth" default:"64" range:"2..1000"`
@@ -40,7 +40,7 @@ type Limits struct {
 	ConnectionsPerAddress int `yaml:"connections_per_address" default:"2000" range:"1..1000000"`
 	// Time in a replica's queue before 429; for a stream that gave way and waits to go on, before its error event.
 	MaxQueueWait time.Duration `yaml:"max_queue_wait" default:"30s" range:"0s..1h"`
-	// Time a client may take to send a request's head; the connection of one that takes longer is closed, with a 408 by front: octet.
+	// Time a client may take to send a request's head; the connection of one that takes longer is closed, with a 408.
 	HeaderTimeout time.Duration `yaml:"header_timeout" default:"10s" range:"1ms..1h"`
 	// Time that a client's connection may be open without a request.
 	KeepaliveTimeout time.Duration `yaml:"keepalive_timeout" default:"2m" range:"1ms..24h"`

@@ -40,9 +40,10 @@ func (s *Server) dataServer() listening {
 	if s.front != FrontNetHTTP {
 		s.log.Warn("front: octet needs Linux; Go's own server answers clients")
 	}
-	data := s.httpServer(s.DataHandler())
+	data := s.httpServer(s.refusing(s.DataHandler()))
 	data.WriteTimeout = limits.WriteTimeout // from a request's head on; an answer sets its own with every write
-	return &plainServer{Server: data, most: s.mostConnections(), mostOfOne: limits.ConnectionsPerAddress, newID: s.newID}
+	return &plainServer{Server: data, most: s.mostConnections(), mostOfOne: limits.ConnectionsPerAddress, newID: s.newID,
+		maxHead: max(leastHead, 2*limits.HeaderBytes), maxFields: limits.HeaderFields}
 }
 
 // leastHead is what a server takes of a head at least, in bytes: up to there checkHeader answers, and names the limit.

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"octet/gateway/front"
 )
 
 // plainServer is Go's own server with the bounds on connections that package front has of itself: see front.Server. Where all places are
@@ -16,6 +18,8 @@ type plainServer struct {
 	*http.Server
 	most, mostOfOne int
 	newID           func() string // of a request
+	maxHead         int           // of a head, in bytes
+	maxFields       int           // of a head
 
 	mu    sync.Mutex
 	conns map[*plainConn]struct{} // guarded by mu, as all of a plainConn
@@ -33,7 +37,7 @@ type plainConn struct {
 
 // Serve implements listening.
 func (p *plainServer) Serve(l net.Listener) error {
-	p.ConnState = p.changed
+	p.ConnState, p.ConnContext = p.changed, connected
 	return p.Server.Serve(&plainListener{l, p})
 }
 
@@ -52,6 +56,29 @@ func (p *plainServer) Shutdown(ctx context.Context) error {
 		_ = c.Close() // it is given up
 	}
 	return p.Server.Shutdown(ctx)
+}
+
+// refusing answers for h what stands for a request that was refused.
+func (s *Server) refusing(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, ok := r.Context().Value(plainKey{}).(*plainConn); ok {
+			if strict, ok := c.Conn.(*front.Strict); ok {
+				if status, text, refused := strict.Refused(r.RequestURI); refused {
+					s.refuseHead(w, status, text)
+					return
+				}
+			}
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// plainKey is what a request's context has its connection under.
+type plainKey struct{}
+
+// connected is told by net/http.
+func connected(ctx context.Context, nc net.Conn) context.Context {
+	return context.WithValue(ctx, plainKey{}, nc)
 }
 
 // changed is told by net/http.
@@ -108,7 +135,7 @@ func (p *plainServer) enter(nc net.Conn) (c, leaves *plainConn, no *Error) {
 			return nil, nil, fail(CodeOverloaded, "", "too many connections are open: limits.connections")
 		}
 	}
-	c = &plainConn{Conn: nc, server: p, source: source, since: time.Now()}
+	c = &plainConn{Conn: front.NewStrict(nc, p.maxHead, p.maxFields), server: p, source: source, since: time.Now()}
 	p.conns[c] = struct{}{}
 	p.of[source]++
 	return c, leaves, nil

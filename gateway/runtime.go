@@ -244,7 +244,7 @@ type Limits struct {
 	BodyBytes             int64
 	ResponseBytes         int64 // of a unary answer
 	HeaderBytes           int
-	HeaderFields          int // of one request; 0 is no limit. net/http has none
+	HeaderFields          int // of one request; 0 is no limit
 	Connections           int // of clients
 	ConnectionsPerAddress int
 	QueueBytes            int64 // of all bodies that are held

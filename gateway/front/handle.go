@@ -12,6 +12,9 @@ import (
 // handle answers the request that was parsed, and reports whether the connection goes on.
 func (c *conn) handle() bool {
 	c.waits.Store(0)
+	if c.peer.Load()&leaving != 0 {
+		c.server.stays(c)
+	}
 	c.answer.begin(c.last || c.leaves())
 	c.inHead, c.resting, c.limit = false, false, time.Time{}
 	c.writeBy = after(c.answer.began, c.server.WriteTimeout)

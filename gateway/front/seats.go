@@ -11,8 +11,9 @@ import (
 // seats bound the connections of a server: all, and those of each address. Where all are taken, one that waits without a whole head makes
 // room for a new one. Its fields are guarded by the server's mu, but for turned.
 type seats struct {
-	of     map[netip.Addr]int // without addresses that have none
-	turned atomic.Int32       // connections that are being told why they are not served
+	of      map[netip.Addr]int // without addresses that have none
+	parting int                // connections that are making room, and are not gone yet
+	turned  atomic.Int32       // connections that are being told why they are not served
 }
 
 const (
@@ -22,6 +23,7 @@ const (
 
 var (
 	errSeats      = &refusal{503, "too many connections are open: limits.connections"}
+	errParting    = &refusal{503, errSeats.text} // one is about to be free
 	errSeatsOfOne = &refusal{429, "too many connections of this address are open: limits.connections_per_address"}
 )
 
@@ -32,8 +34,10 @@ func (s *Server) seat(c *conn) *refusal {
 	if most := s.MaxPerAddress; most > 0 && s.seats.of[c.source] >= most {
 		return errSeatsOfOne
 	}
-	// Those that make room still count until they are gone: so many more than the bound are there at most.
-	if most := s.MaxConnections; most > 0 && len(s.conns) >= most && (len(s.conns) >= most+mostTurned || !s.makeRoom()) {
+	if most := s.MaxConnections; most > 0 && len(s.conns) >= most && (len(s.conns) >= most+mostParting(most) || !s.makeRoom()) {
+		if s.seats.parting > 0 {
+			return errParting
+		}
 		return errSeats
 	}
 	if s.seats.of == nil {
@@ -43,8 +47,23 @@ func (s *Server) seat(c *conn) *refusal {
 	return nil
 }
 
+// mostParting is how many connections beyond the bound there may be at most, while those that make room are not gone yet.
+func mostParting(most int) int { return min(max(most/8, 1), 64) }
+
+// stays has a connection that was to make room not do so, as its request came first.
+func (s *Server) stays(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.peer.And(^leaving)&leaving != 0 {
+		s.seats.parting--
+	}
+}
+
 // unseat is seat's end. Under mu.
 func (s *Server) unseat(c *conn) {
+	if c.peer.And(^leaving)&leaving != 0 {
+		s.seats.parting--
+	}
 	if s.seats.of[c.source]--; s.seats.of[c.source] <= 0 {
 		delete(s.seats.of, c.source)
 	}
@@ -68,6 +87,7 @@ func (s *Server) makeRoom() bool {
 		return false
 	}
 	longest.peer.Or(leaving)
+	s.seats.parting++
 	longest.wake()
 	return true
 }

@@ -88,10 +88,18 @@ func (s *Server) open(l net.Listener) error {
 	return nil
 }
 
+// mostTries is how often, a millisecond apart, a connection looks for the seat of one that is making room. Others wait in the kernel
+// meanwhile.
+const mostTries = 100
+
 // start serves nc on a goroutine of its own.
 func (s *Server) start(nc net.Conn) {
 	c := newConn(s, nc)
 	w, no, err := s.enlist(c)
+	for tries := 0; no == errParting && tries < mostTries; tries++ {
+		time.Sleep(time.Millisecond)
+		w, no, err = s.enlist(c)
+	}
 	if no != nil {
 		s.turnAway(c, no)
 		return
