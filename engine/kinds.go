@@ -14,7 +14,7 @@ type Kind struct {
 
 // kinds is the one table of engine kinds.
 var kinds = [...]Kind{
-	{Name: "vllm", Bit: VLLM, TakesSalt: true, Streams: Streams{Counted: CountsUsage, Chats: true, Completions: true}},
+	{Name: "vllm", Bit: VLLM, TakesSalt: true, Streams: Streams{Counted: CountsUsage, Chats: true, Completions: true, IDs: true}},
 	{Name: "sglang", Bit: SGLang, TakesSalt: true, Streams: Streams{Counted: CountsUsage, Completions: true}},
 	{Name: "llamacpp", Bit: LlamaCpp, Streams: Streams{Counted: CountsTimings, Completions: true}},
 	{Name: "openai", Bit: OpenAI, PassUnknown: true},

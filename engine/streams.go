@@ -3,10 +3,11 @@ package engine
 // Streams says how the streams of a kind of engine are counted, and which of them the engine goes on with where another engine
 // has begun them.
 //
-// An engine goes on from the text that came. That text is tokenized anew, and may become other tokens than those it was
-// generated as: at vLLM where the tokens are not those that its tokenizer would make of the text, and in chats where the
-// template trims the last message; at SGLang and llama.cpp likewise in completions, which is all that they go on with. Bytes
-// that were no UTF-8 came as U+FFFD, and go on as that, at every kind. The count is exact all the same; what follows is then
+// A completion at vLLM goes on from the ids of its tokens, where each event has brought one, and there is no stop string:
+// exactly. All else goes on from the text that came. That is tokenized anew, and may become other tokens than those it was
+// generated as: where the tokens are not those that the tokenizer would make of prompt and text together, most of all where
+// the two meet, and in chats where the template trims the last message. Bytes that were no UTF-8 came as U+FFFD, and go on as
+// that. The count is exact all the same; what follows is then
 // what the model says after that text. Where an event brings several tokens (vLLM's and SGLang's --stream-interval), or a
 // request has stop strings, some of the tokens that were told may have text that the engine still held back: it is generated
 // again, and the answer is shorter than max_tokens by as many tokens, never longer.
@@ -14,6 +15,7 @@ type Streams struct {
 	Counted     Counting
 	Chats       bool // it goes on with a chat whose last message is the assistant's
 	Completions bool // it goes on with a prompt of text
+	IDs         bool // return_token_ids brings the ids of a completion's prompt and tokens, from which it goes on exactly
 }
 
 // Counting is how the events of a stream tell how many tokens their choice has brought so far.

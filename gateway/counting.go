@@ -10,7 +10,7 @@ import (
 
 // A stream is counted in tokens, as its engine tells with each event: growth at the Gate, quotas, the time between tokens and
 // continuations all go by this one count. What was asked of the engine for it, and not by the client, does not reach the
-// client. return_token_ids would tell as much, at the cost of the prompt's ids in the first event.
+// client.
 
 // streams is what the replica's kind says of its streams; nothing of a kind that is not known.
 func (r *Replica) streams() engine.Streams {
@@ -20,6 +20,9 @@ func (r *Replica) streams() engine.Streams {
 
 // countEdits appends what makes an engine tell, in every event of its answer, how many tokens have come.
 func (x *exchange) countEdits(rep *Replica, edits []wire.Edit) []wire.Edit {
+	if x.goesOnByIDs(rep) && x.req.Raw(idsMember) == nil {
+		edits = append(edits, wire.Edit{Key: idsMember, Raw: []byte("true")})
+	}
 	switch rep.streams().Counted {
 	case engine.CountsUsage:
 		if e, ok := x.req.RunningUsage(); ok {
@@ -48,6 +51,10 @@ func (x *exchange) scanning() sse.Options {
 	o.HideTimings = counted == engine.CountsTimings && x.req.Raw(timingsMember) == nil
 	o.Choices = max(x.req.N, 1) * max(x.req.Prompts(), 1)
 	o.Totals = options.IncludeUsage && x.req.Prompts() <= 1
+	if x.goesOnByIDs(x.turn.rep) {
+		o.IDs, o.HideIDs = x.cont.keepIDs, x.req.Raw(idsMember) == nil
+		o.HidePrompt = o.HideIDs || x.base() > 0
+	}
 	if x.most > 0 {
 		o.Most = max(x.most-x.base(), 1)
 	}

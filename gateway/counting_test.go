@@ -78,3 +78,45 @@ func TestEachKindIsAskedForItsCount(t *testing.T) {
 		}
 	}
 }
+
+// A completion whose engine tells the ids of its tokens goes on from them, where they are just what the client has.
+func TestACompletionGoesOnFromItsTokenIDs(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		feed func(c *continuation)
+		base int
+		want string
+	}{
+		{"one a time", func(c *continuation) {
+			c.keepIDs([]byte("1,2"), []byte("3"), true)
+			c.keepIDs(nil, []byte("4"), true)
+		}, 2, "[1,2,3,4]"},
+		{"a character in two", func(c *continuation) {
+			c.keepIDs([]byte("1"), []byte("3"), true)
+			c.keepIDs(nil, []byte("4"), false)
+			c.keepIDs(nil, []byte("5"), true)
+			c.keepIDs(nil, []byte("6"), false)
+		}, 3, "[1,3,4,5]"},
+		{"several at last", func(c *continuation) {
+			c.keepIDs([]byte("1"), []byte("3"), true)
+			c.keepIDs(nil, []byte("4,5,6"), true)
+		}, 4, ""},
+		{"several, then one", func(c *continuation) {
+			c.keepIDs([]byte("1"), []byte("3,4"), true)
+			c.keepIDs(nil, []byte("5"), true)
+		}, 3, "[1,3,4,5]"},
+		{"fewer than were counted", func(c *continuation) { c.keepIDs([]byte("1"), []byte("3"), true) }, 2, ""},
+		{"none", func(*continuation) {}, 2, ""},
+		{"behind what went on from text", func(c *continuation) {
+			c.ids = tokenIDs{from: 2}
+			c.keepIDs([]byte("1,9,8"), []byte("5"), true)
+		}, 3, "[1,9,8,5]"},
+	} {
+		c := new(continuation)
+		tt.feed(c)
+		c.base = tt.base
+		if got := string(c.idsSoFar()); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}

@@ -17,6 +17,7 @@ const mostPreemptions = 4
 // that no engine could take up from its text has none, and is pinned from its first byte on.
 type continuation struct {
 	said   []byte // the text so far, as the inside of a JSON string
+	ids    tokenIDs
 	pieces int    // events of the present engine that brought text
 	base   int    // tokens that engines before the present one have brought
 	prompt int    // the prompt's tokens as the first engine counted them; 0 is unknown
@@ -52,7 +53,9 @@ func (x *exchange) continuing() sse.Options {
 	}
 	if c.pieces = 0; c.base == 0 {
 		c.said = c.said[:0] // nobody has seen what came before
+		c.ids = tokenIDs{}
 	}
+	c.ids.ahead, c.ids.late = nil, 0
 	most := int(x.rt.Limits.BodyBytes) // of a body that a client could not have sent either
 	o.Text = func(raw []byte) { c.keep(raw, most) }
 	return o
@@ -63,7 +66,7 @@ func (c *continuation) keep(raw []byte, most int) {
 	switch {
 	case c.pieces < 0:
 	case len(c.said)+len(raw) > most:
-		c.pieces, c.said = -1, nil
+		c.pieces, c.said, c.ids = -1, nil, tokenIDs{}
 	default:
 		c.said = append(c.said, raw...)
 		c.pieces++
@@ -93,7 +96,8 @@ func (c *continuation) orphaned() *continuation {
 	if c == nil {
 		return nil
 	}
-	if c.pieces, c.said = -1, nil; !c.later {
+	c.pieces, c.said, c.ids = -1, nil, tokenIDs{}
+	if !c.later {
 		return nil
 	}
 	return c
@@ -169,6 +173,10 @@ func (x *exchange) continued(edits []wire.Edit) []wire.Edit {
 		}
 	}
 	if x.kind == wire.Completion {
+		if ids := c.idsSoFar(); ids != nil {
+			return append(edits, wire.Edit{Key: "prompt", Raw: ids})
+		}
+		c.ids = tokenIDs{from: c.base} // the engine makes its own of the text
 		prompt := x.req.Raw("prompt")
 		return append(edits, wire.Edit{Key: "prompt", Raw: slices.Concat(prompt[:len(prompt)-1], c.said, []byte{'"'})})
 	}

@@ -72,15 +72,26 @@ func (s *shape) event(c *choice, text []byte, ids []uint32) []byte {
 	} else {
 		s.buf = append(append(append(s.buf, '"'), c.finish...), '"')
 	}
-	if s.ids {
-		if !s.chat && c.tokens == len(ids) {
-			s.buf = appendIDs(append(s.buf, `,"prompt_token_ids":`...), s.ask.prompts[c.prompt].tokens)
+	if !s.chat {
+		var prompt []uint32
+		if c.tokens == len(ids) {
+			prompt = s.ask.prompts[c.prompt].tokens
 		}
-		s.buf = appendIDs(append(s.buf, `,"token_ids":`...), ids)
+		s.list(`,"prompt_token_ids":`, prompt)
 	}
+	s.list(`,"token_ids":`, ids)
 	s.buf = append(s.buf, `}]`...)
 	s.closed(c, c.tokens)
 	return s.buf
+}
+
+// list adds a member with token ids; null where there are none or they were not asked for.
+func (s *shape) list(member string, ids []uint32) {
+	if s.buf = append(s.buf, member...); s.ids && len(ids) > 0 {
+		s.buf = appendIDs(s.buf, ids)
+		return
+	}
+	s.buf = append(s.buf, `null`...)
 }
 
 func appendIDs(dst []byte, ids []uint32) []byte {

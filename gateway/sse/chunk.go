@@ -30,6 +30,7 @@ type chunk struct {
 	timings   span // likewise
 
 	usageValue, completion, total span // the usage, and numbers in it
+	ids, promptIDs                span // lists of token ids of the last choice: of this event, and of its prompt
 }
 
 // span is where something is in the data; to 0 is nowhere.
@@ -129,6 +130,10 @@ func (k *chunk) choice(c *wire.Cursor) {
 			k.delta(c, &ch)
 		case "text":
 			ch.say(k.piece(c), c.Offset())
+		case "token_ids":
+			k.ids = list(c)
+		case "prompt_token_ids":
+			k.promptIDs = list(c)
 		case "finish_reason":
 			c.Peek()
 			k.finishAt.from = c.Offset()
@@ -144,6 +149,16 @@ func (k *chunk) choice(c *wire.Cursor) {
 	if ch.index == 0 && len(ch.text) > 0 {
 		k.text, k.ends[holdsText] = ch.text, ch.end
 	}
+}
+
+// list skips a value and returns where it is, nowhere unless it is a list of something.
+func list(c *wire.Cursor) (at span) {
+	first := c.Peek()
+	from := c.Offset()
+	if c.Skip(); first == '[' && c.Offset() > from+len("[]") {
+		return span{from, c.Offset()}
+	}
+	return at
 }
 
 func (k *chunk) delta(c *wire.Cursor, ch *choice) {

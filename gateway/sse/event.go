@@ -107,6 +107,9 @@ func (s *Scanner) data(event, data []byte, failed bool) bool {
 		if m.hide.to > 0 {
 			s.leaveOut(event, data, m.hide)
 		}
+		if s.opts.HideIDs {
+			s.hideList(event, data, m.ids)
+		}
 		return true
 	}
 	if string(bytes.TrimSpace(data)) == "[DONE]" {

@@ -31,6 +31,7 @@ func (s *Scanner) judge(event, data []byte, c *chunk) {
 	}
 	s.hide(event, data, c)
 	s.over(event, data, c)
+	s.identify(data, c)
 	s.collect(c.text)
 	s.shape.learn(data, c, s.hides(c))
 }
@@ -74,6 +75,12 @@ func (s *Scanner) hides(c *chunk) bool {
 
 // hide edits out what the client did not ask for.
 func (s *Scanner) hide(event, data []byte, c *chunk) {
+	if s.opts.HideIDs {
+		s.hideList(event, data, c.ids)
+	}
+	if s.opts.HidePrompt {
+		s.hideList(event, data, c.promptIDs)
+	}
 	switch {
 	case s.hides(c):
 		s.leaveOut(event, data, c.usageAt)
@@ -134,6 +141,25 @@ func (s *Scanner) totals(event, data []byte, c *chunk) {
 	var e edited
 	e.apply(data, 0, edits)
 	s.edits = append(s.edits, edit{len(event), len(event), "data: " + string(e.upTo(data, 0, len(data))) + eventEnd})
+}
+
+// identify hands on the token ids of a chunk.
+func (s *Scanner) identify(data []byte, c *chunk) {
+	if s.opts.IDs == nil || c.choices != 1 || c.index != 0 || c.ids.to == 0 {
+		return
+	}
+	var prompt []byte
+	if c.promptIDs.to > 0 {
+		prompt = data[c.promptIDs.from+1 : c.promptIDs.to-1]
+	}
+	s.opts.IDs(prompt, data[c.ids.from+1:c.ids.to-1], c.output)
+}
+
+// hideList makes a list of token ids null.
+func (s *Scanner) hideList(event, data []byte, list span) {
+	if at, ok := offset(event, data); ok && list.to > 0 {
+		s.edits = append(s.edits, edit{at + list.from, at + list.to, "null"})
+	}
 }
 
 // drop leaves a whole event out.

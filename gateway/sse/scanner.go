@@ -9,6 +9,11 @@ type Options struct {
 	// the plain text. Nil collects nothing.
 	Text func(raw []byte)
 
+	// IDs is called with the token ids of each event of choice 0 that has some, and of its prompt in the first: what is between
+	// their brackets, valid during the call, in the order of the events. spoken says that the event brought text. Nil collects
+	// nothing.
+	IDs func(prompt, ids []byte, spoken bool)
+
 	Choices int // that were asked for; 0 is one
 	Most    int // tokens that were asked for of each: what goes beyond is cut off; 0 is unbounded
 
@@ -20,6 +25,8 @@ type Options struct {
 	// has a usage and no choices, the timings of events before the last. HideLast says that the usage of a last event with
 	// choices is such a one though no event before had one.
 	HideUsage, HideLast, HideTotals, HideTimings bool
+	HideIDs                                      bool // token ids become null, as where they were not asked for
+	HidePrompt                                   bool // likewise the prompt's
 
 	Totals bool // the client wants an event with the usage at the end
 }
@@ -118,6 +125,9 @@ func (s *Scanner) alike(p []byte, i int) int {
 		if m.size == 0 || m.size > s.mostEvent() || !s.spoken(m) {
 			return i
 		}
+		if m.ids.to > 0 && s.opts.HideIDs {
+			s.piece.replace(p, i+m.ids.from, i+m.ids.to, "null")
+		}
 		if m.hide.to > 0 {
 			s.piece.replace(p, i+m.hide.from, i+m.hide.to, "")
 		}
@@ -138,6 +148,9 @@ func (s *Scanner) spoken(m match) bool {
 		return false
 	}
 	s.tally.add(p, tokens, told >= 0)
+	if m.ids.to > 0 && s.opts.IDs != nil && s.shape.choice == 0 {
+		s.opts.IDs(nil, m.list, true)
+	}
 	if m.counted {
 		s.usage, s.hasUsage = s.shape.usage, true
 		s.usage.CompletionTokens = m.count

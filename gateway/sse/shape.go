@@ -18,9 +18,11 @@ type shape struct {
 	collect   bool // it is text of choice 0
 	choice    int  // whose it is
 
-	before  [2]int // bytes of the tail before each of its numbers, from the one before
-	numbers int    // in the tail
-	counts  int    // which of them is the choice's tokens so far
+	before  [3]int // bytes of the tail before each of its values that differ, from the one before
+	values  int    // that differ: a list of token ids, then the numbers of a usage
+	listed  bool   // the first of them is a list
+	numbers int    // of the usage
+	counts  int    // which of the values is the choice's tokens so far
 	usage   Usage  // of the chunk, where there are numbers
 	hidden  span   // what of the tail is not given out, from its begin and from its end; empty is nothing
 }
@@ -34,7 +36,9 @@ type match struct {
 	size    int    // of the event, or of its data; 0 is no match
 	count   int    // its usage says so many tokens
 	counted bool
-	hide    span // what is not given out
+	hide    span   // what is not given out
+	ids     span   // the list of token ids; to 0 is none
+	list    []byte // what is between its brackets
 }
 
 // event matches the event that p begins with.
@@ -58,7 +62,7 @@ func (h *shape) match(p, head []byte, less int) match {
 		return match{}
 	}
 	end, escaped := quotedEnd(p, len(head))
-	size, count := h.after(p[end:], less)
+	size, count, ids := h.after(p[end:], less)
 	if end == len(head) || size == 0 {
 		return match{}
 	}
@@ -66,33 +70,70 @@ func (h *shape) match(p, head []byte, less int) match {
 	if escaped && !wire.ValidQuoted(m.text) {
 		return match{}
 	}
+	if h.listed {
+		m.ids = span{end + ids.from, end + ids.to}
+		m.list = p[m.ids.from+1 : m.ids.to-1]
+	}
 	if h.hidden.to > 0 {
-		m.hide = span{end + h.hidden.from, m.size - h.hidden.to + less}
+		m.hide = span{end + h.hidden.from + ids.to - ids.from, m.size - h.hidden.to + less}
 	}
 	return m
 }
 
 // after matches what comes behind the text; size 0 is otherwise.
-func (h *shape) after(p []byte, less int) (size, count int) {
+func (h *shape) after(p []byte, less int) (size, count int, ids span) {
 	fixed := h.around[h.head : h.head+h.tail-less]
-	for i := range h.numbers {
+	for i := range h.values {
 		n := h.before[i]
 		if len(p)-size < n || !bytes.Equal(p[size:size+n], fixed[:n]) {
-			return 0, 0
+			return 0, 0, span{}
 		}
 		size, fixed = size+n, fixed[n:]
-		value, whole, digits := number(p[size:])
-		if !whole || digits == 0 {
-			return 0, 0
+		value, n := h.value(p[size:], i)
+		if n == 0 {
+			return 0, 0, span{}
 		}
-		if size += digits; i == h.counts {
+		switch {
+		case i == 0 && h.listed:
+			ids = span{size, size + n}
+		case i == h.counts:
 			count = value
 		}
+		size += n
 	}
 	if len(p)-size < len(fixed) || !bytes.Equal(p[size:size+len(fixed)], fixed) {
+		return 0, 0, span{}
+	}
+	return size + len(fixed), count, ids
+}
+
+// value reads what p begins with as the i-th value that differs; size 0 is none.
+func (h *shape) value(p []byte, i int) (n, size int) {
+	if i == 0 && h.listed {
+		return 0, plainList(p)
+	}
+	n, whole, size := number(p)
+	if !whole {
 		return 0, 0
 	}
-	return size + len(fixed), count
+	return n, size
+}
+
+// plainList returns the length of the list of integers that p begins with, written without spaces; 0 for anything else.
+func plainList(p []byte) int {
+	if len(p) == 0 || p[0] != '[' {
+		return 0
+	}
+	for i := 1; i < len(p); i++ {
+		_, whole, digits := number(p[i:])
+		if i += digits; !whole || digits == 0 || i >= len(p) || p[i] != ',' && p[i] != ']' {
+			return 0
+		}
+		if p[i] == ']' {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // quotedEnd returns where the quoted text ends that goes on at i: at its quote, or at what may not be in it; and whether there
@@ -118,15 +159,20 @@ func (h *shape) learn(data []byte, c *chunk, hide bool) {
 	const lead = "data: "
 	behind := c.at + c.size // the text
 	counted := c.hasUsage && c.choices == 1 && c.completion.from > behind && c.total.from > behind && data[c.usageAt.from] == ','
-	if c.timings.to > 0 || c.hasUsage && !counted || len(lead)+len(data)+len(eventEnd) > len(h.around) {
+	listed := c.ids.from > behind && c.choices == 1
+	if c.timings.to > 0 || c.hasUsage && !counted || c.ids.to > 0 && !listed || c.promptIDs.to > 0 || len(lead)+len(data)+len(eventEnd) > len(h.around) {
 		return
 	}
 	around := append(append(h.around[:0], lead...), data[:c.at]...)
 	h.lead, h.head, h.numbers, h.usage, h.hidden = len(lead), len(around), 0, c.usage, span{}
+	h.values, h.listed = 0, listed
+	if listed {
+		behind, around = h.differs(data, around, behind, c.ids)
+	}
 	if counted {
-		behind, around = h.learnNumbers(data, c, around)
-		if hide {
-			h.hidden = span{c.usageAt.from - c.at - c.size, len(data) - c.usageAt.to + len(eventEnd)}
+		behind, around = h.learnNumbers(data, c, around, behind)
+		if hide { // from the text's end, without the length of a list between
+			h.hidden = span{c.usageAt.from - c.at - c.size - (c.ids.to - c.ids.from), len(data) - c.usageAt.to + len(eventEnd)}
 		}
 	}
 	around = append(append(around, data[behind:]...), eventEnd...)
@@ -134,18 +180,20 @@ func (h *shape) learn(data []byte, c *chunk, hide bool) {
 	h.reasoning, h.collect, h.choice = c.reasoning, len(c.text) > 0, c.index
 }
 
-// learnNumbers appends what is between the text and the last number of the usage, and returns where that ends.
-func (h *shape) learnNumbers(data []byte, c *chunk, around []byte) (behind int, _ []byte) {
-	numbers := [...]span{c.completion, c.total}
-	h.numbers, h.counts = len(numbers), 0
-	if c.total.from < c.completion.from {
-		numbers[0], numbers[1], h.counts = c.total, c.completion, 1
+// learnNumbers takes on the numbers of a usage.
+func (h *shape) learnNumbers(data []byte, c *chunk, around []byte, behind int) (int, []byte) {
+	first, second := c.completion, c.total
+	h.numbers, h.counts = 2, h.values
+	if second.from < first.from {
+		first, second, h.counts = second, first, h.values+1
 	}
-	behind = c.at + c.size
-	for i, n := range numbers {
-		h.before[i] = n.from - behind
-		around = append(around, data[behind:n.from]...)
-		behind = n.to
-	}
-	return behind, around
+	behind, around = h.differs(data, around, behind, first)
+	return h.differs(data, around, behind, second)
+}
+
+// differs takes on a value that is not the same each time: what is before it is appended to around, and it is passed.
+func (h *shape) differs(data, around []byte, behind int, value span) (int, []byte) {
+	h.before[h.values] = value.from - behind
+	h.values++
+	return value.to, append(around, data[behind:value.from]...)
 }

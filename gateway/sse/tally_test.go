@@ -169,3 +169,47 @@ func TestACountThatCannotBeRightIsNotBelieved(t *testing.T) {
 		t.Errorf("%d tokens, told %v", s.Tokens(), s.Told())
 	}
 }
+
+// identified is a completion's chunk as vLLM sends it where token ids were asked for as well.
+func identified(text string, tokens int, ids ...int) string {
+	list := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(ids), "[]")), ",")
+	prompt := "null"
+	if tokens == len(ids) {
+		prompt = "[353,311]"
+	}
+	return fmt.Sprintf(`data: {"id":"a","choices":[{"index":0,"text":%q,"logprobs":null,"finish_reason":null,"prompt_token_ids":%s,"token_ids":[%s]}],`+
+		`"usage":{"prompt_tokens":2,"total_tokens":%d,"completion_tokens":%d}}`+"\n\n", text, prompt, list, 2+tokens, tokens)
+}
+
+func TestTokenIDsAreHandedOnAndNotGivenOut(t *testing.T) {
+	var stream, want strings.Builder
+	for i := range 30 {
+		text := strings.Repeat("x", i%4)
+		event := identified(text, 2*i+2, 10*i, 11*i)
+		stream.WriteString(event)
+		at, end := strings.Index(event, `"prompt_token_ids"`), strings.Index(event, `}],"usage"`)
+		want.WriteString(event[:at] + `"prompt_token_ids":null,"token_ids":null}]}` + "\n\n")
+		if end < at {
+			t.Fatal(event)
+		}
+	}
+	for _, n := range cuts {
+		var prompts, ids []string
+		spoken := 0
+		o := Options{Told: true, HideUsage: true, HideIDs: true, HidePrompt: true, IDs: func(p, i []byte, s bool) {
+			if prompts, ids = append(prompts, string(p)), append(ids, string(i)); s {
+				spoken++
+			}
+		}}
+		out, s := inPieces(t, o, stream.String(), n)
+		if out != want.String() || s.Tokens() != 60 {
+			t.Fatalf("in pieces of %d: %d tokens, gave\n%s", n, s.Tokens(), out)
+		}
+		if len(ids) != 30 || ids[7] != "70,77" || prompts[0] != "353,311" || prompts[1] != "" || spoken != 22 {
+			t.Errorf("in pieces of %d: ids %q of prompts %q, %d with text", n, ids, prompts, spoken)
+		}
+		if out, _ = inPieces(t, Options{Told: true}, stream.String(), n); out != stream.String() {
+			t.Fatalf("in pieces of %d gave\n%s", n, out)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -83,8 +84,42 @@ func (o options) serve(dir string) (gateway *program.Program, url string, err er
 		gateway.Kill()
 		return nil, "", err
 	}
-	time.Sleep(2 * time.Second) // probes and the engines' events
+	if err := o.healthy("http://" + at[2]); err != nil {
+		gateway.Kill()
+		return nil, "", err
+	}
 	return gateway, "http://" + at[1], nil
+}
+
+// healthy waits until the gateway has probed every engine and found it well.
+func (o options) healthy(admin string) error {
+	var state struct {
+		Specialists []struct {
+			Replicas []struct{ Healthy bool }
+		}
+	}
+	for range 300 {
+		resp, err := client.Get(admin + "/admin/state")
+		if err != nil {
+			return err
+		}
+		err = json.NewDecoder(resp.Body).Decode(&state)
+		resp.Body.Close()
+		well := 0
+		for _, s := range state.Specialists {
+			for _, r := range s.Replicas {
+				if r.Healthy {
+					well++
+				}
+			}
+		}
+		if err == nil && well == len(o.engines) {
+			time.Sleep(2 * time.Second) // the engines' events
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return fmt.Errorf("not every engine is well: %+v", state)
 }
 
 // configuration is the defaults, but for what names this fleet.
