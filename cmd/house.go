@@ -92,10 +92,11 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
+	hasher := kvpool.NewHasher(hashSeed(cfg))
 	h := &house{
 		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
-		hasher: kvpool.NewHasher(cfg.HashSeed), index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval), fleet.WithHealthChange(logsHealth(log))),
-		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(kvpool.NewHasher(cfg.HashSeed)), outcomes: newOutcomes(),
+		hasher: hasher, index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval), fleet.WithHealthChange(logsHealth(log))),
+		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(hasher), outcomes: newOutcomes(),
 		via: crand.Text(), drawn: []byte(crand.Text()), residents: map[string]*resident{}, boards: map[string]board{}, books: map[string]books{}, identities: newIdentities(), web: newWeb(),
 	}
 	h.metrics.Register(h.outcomes)

@@ -113,6 +113,9 @@ func clash(a, b string) bool {
 
 // checkEvents notes sources that cannot be read, or that nobody may speak by.
 func checkEvents(c *Config, r *report) {
+	if c.Events.Snapshot.Peer != "" && c.HashSeed == 0 {
+		r.addAt("hash_seed", CodeConflict, "a peer's snapshot is of no use under a seed of one's own: both gateways set the same one")
+	}
 	if g := c.Events.GRPC; g != nil {
 		if (g.Cert == "") != (g.Key == "") {
 			r.addAt("events.grpc.key", CodeConflict, "a certificate needs its key, and a key its certificate")

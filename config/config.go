@@ -37,7 +37,8 @@ type Config struct {
 	Outcomes Outcomes `yaml:"outcomes"`
 	// The bounds of /metrics.
 	Metrics Metrics `yaml:"metrics"`
-	// Seeds the keyed block hash. Gateways that share a cell use the same one; another value forgets every cached chain.
+	// Seeds the keyed block hash; another value forgets every cached chain. 0 = drawn at the start, and kept by events.snapshot.file. Gateways
+	// that take over each other's snapshots set the same one.
 	HashSeed uint64 `yaml:"hash_seed"`
 }
 

@@ -84,6 +84,8 @@ type exchange struct {
 	status     int
 	handedOut  int // tokens that reached the client
 	maxTokens  int // that were asked for; below 0 is unbounded
+	prompts    int // in the body
+	answers    int // that were asked for, to each of them
 	most       int // tokens of each choice that a stream's client may get; 0 is unbounded
 	out        outbox
 	came       time.Duration // from arrival until the events at hand came; 0 is not known yet

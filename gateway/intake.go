@@ -234,6 +234,7 @@ func (x *exchange) read(kind wire.Kind) error {
 func (x *exchange) parse() error {
 	err := wire.Parse(x.kind, x.body, x.rt.Limits.ofBody(), &x.req)
 	x.stream, x.most, x.maxTokens = x.req.Stream, mostOutput(&x.req), x.req.MaxTokens
+	x.prompts, x.answers = max(x.req.Prompts(), 1), sequences(&x.req)
 	return err
 }
 

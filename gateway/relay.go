@@ -252,8 +252,8 @@ func (x *exchange) left() bool {
 
 // finishStream writes [DONE], then lets the connection to the engine come to its proper end so that it can be used again.
 func (x *exchange) finishStream() error {
-	usage, _ := x.scanner.Usage()
-	x.usage = x.whole(usage)
+	usage, _ := x.usageTold()
+	x.usage = x.extent().believe(x.whole(usage))
 	x.finish = x.scanner.FinishReason()
 	x.noteCached(usage)
 	x.turn.ticket.Release() // before the client can see the end: whoever asks next finds the blocks free

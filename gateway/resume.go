@@ -149,7 +149,7 @@ func (x *exchange) resume(ctx context.Context) (err error) {
 // handOver says that another engine is to go on behind the tokens that the client has.
 func (x *exchange) handOver() {
 	c := x.cont
-	if u, told := x.scanner.Usage(); c.base == 0 && told {
+	if u, told := x.usageTold(); c.base == 0 && told {
 		c.prompt = u.PromptTokens
 	} else if c.base == 0 && x.prompt.Exact {
 		c.prompt = x.prompt.Tokens

@@ -159,7 +159,8 @@ func (sh *shadow) readWhole(resp engine.Response, p *place) (calibration.Answer,
 	if err != nil {
 		return calibration.Answer{}, err
 	}
-	p.ticket.Answered(said.Usage.CompletionTokens)
+	most := extentOf(sh.sp, sh.req.MaxTokens, sequences(&sh.req), max(sh.req.Prompts(), 1))
+	p.ticket.Answered(most.believe(said.Usage).CompletionTokens)
 	if int64(len(said.Text)) > sh.rt.Shadow.AnswerBytes {
 		return calibration.Answer{}, errLong
 	}

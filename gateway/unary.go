@@ -20,7 +20,7 @@ func (x *exchange) relayUnary() error {
 	if err != nil {
 		return x.unusable(err)
 	}
-	usage, since := answer.Usage, x.since()
+	usage, since := x.extent().believe(answer.Usage), x.since()
 	now := x.at(since)
 	if !ticket.Complete(usage.CompletionTokens, x.cachedFor(usage), now) {
 		return errPreempted

@@ -26,6 +26,9 @@ var seed0 = keysOf(0)
 // NewHasher returns a Hasher keyed by seed.
 func NewHasher(seed uint64) Hasher { return Hasher{seed: seed, words: keysOf(seed)} }
 
+// Seed returns what the Hasher is keyed by.
+func (h Hasher) Seed() uint64 { return h.seed }
+
 func (h Hasher) keys() *keys {
 	if h.words == nil {
 		return seed0

@@ -366,12 +366,33 @@ func crowd(m *prefixMap, n int) (hashes []BlockHash) {
 	return hashes
 }
 
-// The multiplier and the high bits of Fibonacci hashing, with 256 slots.
-func TestHomesAreSpreadByFibonacciHashing(t *testing.T) {
-	m := newPrefixMap(128)
-	for h, want := range []int{0, 158, 60, 218} {
-		if got := m.home(BlockHash(h)); got != want || len(m.slots) != 256 {
-			t.Errorf("home of %d among %d is %d, want %d", h, len(m.slots), got, want)
+// probes is how many slots are looked at for h.
+func (m *prefixMap) probes(h BlockHash) int {
+	n := 1
+	for i := m.home(h); m.slots[i].hash != h || m.slots[i].block == 0; i = (i + 1) & (len(m.slots) - 1) {
+		n++
+	}
+	return n
+}
+
+// B6: contents whose homes are one slot by a multiplication that everybody knows made a lookup as long as the table.
+func TestChosenHashesAreFoundAsFastAsOthers(t *testing.T) {
+	const blocks, inverse = 1 << 14, 0xF1DE83E19937733D // of 2^64/φ, modulo 2^64
+	for name, chosen := range map[string]func(i uint64) BlockHash{
+		"one home by Fibonacci": func(i uint64) BlockHash { return BlockHash(i * inverse) },
+		"consecutive":           func(i uint64) BlockHash { return BlockHash(i) },
+		"high bits alone":       func(i uint64) BlockHash { return BlockHash(i << 50) },
+	} {
+		m := newPrefixMap(blocks)
+		for i := range uint64(blocks) {
+			m.add(chosen(i), BlockID(i))
+		}
+		sum := 0
+		for i := range uint64(blocks) {
+			sum += m.probes(chosen(i))
+		}
+		if mean := float64(sum) / blocks; mean > 4 {
+			t.Errorf("%s: %.1f slots in the mean", name, mean)
 		}
 	}
 }

@@ -1,16 +1,22 @@
 package kvpool
 
-import "math/bits"
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"math/bits"
+	"sync"
+)
 
 // prefixMap finds the block that holds a content. It never grows: the pool's size bounds what it holds.
 //
-// Open addressing with linear probing at a load of at most 1/2, home slots by Fibonacci hashing (multiply by 2^64/φ,
-// keep the high bits; Knuth 6.4), deletion by moving the rest of the cluster back (Knuth 6.4, algorithm R), so there are
+// Open addressing with linear probing at a load of at most 1/2, home slots by a multiplication under a secret of the process's own
+// (wyhash's folded product), so that nobody who chooses contents can choose where they lie; deletion by moving the rest of the cluster back (Knuth 6.4, algorithm R), so there are
 // no tombstones and nothing decays over the life of a process.
 type prefixMap struct {
 	slots []prefixSlot // length a power of two
 	shift uint         // 64 - log2(len(slots))
 	used  int          // slots in use
+	keys  [2]uint64
 }
 
 type prefixSlot struct {
@@ -20,11 +26,19 @@ type prefixSlot struct {
 
 func newPrefixMap(blocks int) prefixMap {
 	width := max(1, bits.Len(uint(2*blocks-1)))
-	return prefixMap{slots: make([]prefixSlot, 1<<width), shift: uint(64 - width)}
+	return prefixMap{slots: make([]prefixSlot, 1<<width), shift: uint(64 - width), keys: secrets()}
 }
 
+// secrets are the keys of this process's maps, drawn at random: where a content lies decides nothing but how fast it is found.
+var secrets = sync.OnceValue(func() [2]uint64 {
+	var drawn [16]byte
+	_, _ = rand.Read(drawn[:]) // never fails
+	return [2]uint64{binary.NativeEndian.Uint64(drawn[:]), binary.NativeEndian.Uint64(drawn[8:]) | 1}
+})
+
 func (m *prefixMap) home(h BlockHash) int {
-	return int(uint64(h) * 0x9E3779B97F4A7C15 >> (m.shift & 63))
+	high, low := bits.Mul64(uint64(h)^m.keys[0], m.keys[1])
+	return int((high ^ low) >> (m.shift & 63))
 }
 
 // find returns the block that holds h.

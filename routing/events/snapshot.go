@@ -31,7 +31,9 @@ func (f *Feed) Save(w io.Writer) error {
 	sum := xxh3.New()
 	buffered := bufio.NewWriter(w)
 	out := io.MultiWriter(buffered, sum)
-	if _, err := protodelim.MarshalTo(out, &octetkvpb.Head{Version: snapshotVersion, Root: f.root()}); err != nil {
+	head := &octetkvpb.Head{Version: snapshotVersion, Root: f.root()}
+	carrySeed(head, f.hasher.Seed())
+	if _, err := protodelim.MarshalTo(out, head); err != nil {
 		return fmt.Errorf("events: saving: %w", err)
 	}
 	for _, name := range f.names() {
