@@ -40,8 +40,12 @@ func (x *exchange) sendBeside(attempt *turnContext) error {
 	if err != nil {
 		return err
 	}
+	budget, err := x.patience()
+	if err != nil {
+		return err
+	}
 	r := new(engine.Request)
-	x.request(r, hop, [][]byte{slices.Concat(segments...)}, x.legBudget()) // a copy: it may outlive the question
+	x.request(r, hop, [][]byte{slices.Concat(segments...)}, budget) // a copy: it may outlive the question
 	r.IdleTimeout = x.rt.Limits.TTFTTimeout
 	ctx, cancel := context.WithCancel(x.ctx)
 	b.cancel, b.done, b.accepted = cancel, make(chan struct{}), make(chan struct{})

@@ -253,11 +253,19 @@ func (x *exchange) timer(now time.Time) func() time.Duration {
 // facts writes what plugins may know of the request. f is zero: it is written in place, member by member.
 func (x *exchange) facts(now time.Time, f *routing.Facts) {
 	f.Kind = nameOf(x.kind)
-	f.Now, f.TTFT, f.Total = now, timeLeft(now, x.intent.TTFTDeadline), timeLeft(now, x.intent.Deadline)
+	f.Now, f.TTFT, f.Total = now, x.ttftLeft(now), timeLeft(now, x.intent.Deadline)
 	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.id, x.sp.Name, x.verdict.Adapter, x.tenant.Name, x.salted().salt
 	f.Session, f.Body, f.Member, f.Text, f.Pieces = x.intent.Session, x.body, x.member, x.renderPrompt, x.promptPieces
 	f.Prompts = promptsOf(&x.req)
 	f.Priority, f.MaxTokens, f.Stream, f.Dry = x.intent.Priority, max(x.req.MaxTokens, 0), x.stream, x.dry
+}
+
+// ttftLeft is timeLeft of the first token's deadline, which is none once the client has its first token.
+func (x *exchange) ttftLeft(now time.Time) time.Duration {
+	if x.handedOut > 0 {
+		return 0
+	}
+	return timeLeft(now, x.intent.TTFTDeadline)
 }
 
 // timeLeft is 0 where there is no deadline, and not 0 where there is one.

@@ -141,7 +141,7 @@ func (x *exchange) call() error {
 	if err != nil {
 		return err
 	}
-	if t.resp, err = x.ask(t.ctx, hop, x.firstTokenBudget()); err != nil {
+	if t.resp, err = x.ask(t.ctx, hop); err != nil {
 		return cause(t.ctx, x.lateDeadline(err))
 	}
 	switch {
@@ -180,7 +180,11 @@ func (x *exchange) lastHop() (*Hop, error) {
 }
 
 // ask patches the body for a replica and sends it. Everything else of it is forwarded as it came.
-func (x *exchange) ask(ctx context.Context, hop *Hop, budget time.Duration) (engine.Response, error) {
+func (x *exchange) ask(ctx context.Context, hop *Hop) (engine.Response, error) {
+	budget, err := x.patience()
+	if err != nil {
+		return nil, err
+	}
 	segments, err := x.segmentsOf(hop, x.segments[:0])
 	if err != nil {
 		return nil, err
@@ -198,14 +202,12 @@ func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
 }
 
 // request makes r what hop's engine is asked.
-func (x *exchange) request(r *engine.Request, hop *Hop, segments [][]byte, budget time.Duration) {
+func (x *exchange) request(r *engine.Request, hop *Hop, segments [][]byte, budget patience) {
 	x.hint(hop)
 	x.passVia(hop)
 	r.Method, r.Path, r.Segments, r.RequestID, r.Stream = "POST", hop.Path, segments, x.id, hop.Stream
-	r.Bearer, r.Fields, r.HeaderTimeout, r.IdleTimeout, r.Again = hop.Replica.APIKey, hop.Fields, budget, budget, x.s.again
-	if r.At = x.turn.asked; x.beside != nil {
-		r.At = time.Time{} // that one has been waited for
-	}
+	r.Bearer, r.Fields, r.Again = hop.Replica.APIKey, hop.Fields, x.s.again
+	r.At, r.HeaderTimeout, r.IdleTimeout = budget.from, budget.limit, budget.limit
 }
 
 func (x *exchange) path() string { return pathOf(x.kind) }
@@ -229,19 +231,6 @@ func pathOf(kind wire.Kind) string {
 		return completionPath
 	}
 	return chatPath
-}
-
-// firstTokenBudget is how long the engine may take until its first byte: of a unary answer, which shows nothing before its
-// end, that is the whole answer.
-func (x *exchange) firstTokenBudget() time.Duration {
-	if !x.stream {
-		return x.rt.Limits.AnswerTimeout
-	}
-	budget := x.rt.Limits.TTFTTimeout
-	if !x.intent.TTFTDeadline.IsZero() && x.handedOut == 0 {
-		budget = min(budget, max(x.intent.TTFTDeadline.Sub(x.now()), time.Millisecond))
-	}
-	return budget
 }
 
 // edits appends the members of the body that must change for this replica.

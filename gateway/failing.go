@@ -6,18 +6,8 @@ import (
 	"os"
 	"time"
 
-	"octet/engine"
 	"octet/internal/contain"
 )
-
-// lateDeadline says deadline where the first-token budget that ran out was the client's own.
-func (x *exchange) lateDeadline(err error) error {
-	ttft := x.intent.TTFTDeadline
-	if errors.Is(err, engine.ErrTimeout) && x.handedOut == 0 && !ttft.IsZero() && !x.s.now().Before(ttft) {
-		return errTTFTDeadline
-	}
-	return err
-}
 
 // fail ends the exchange with a typed error: as the whole answer, or, once an answer has begun, as the last event of the
 // stream and an abnormal close.

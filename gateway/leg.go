@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"octet/engine"
 	"octet/gateway/sse"
@@ -84,7 +83,7 @@ func (x *exchange) callLeg(hop *Hop) error {
 		defer t.ticket.Watch(nil)
 	}
 	var err error
-	if t.resp, err = x.ask(t.ctx, hop, x.legBudget()); err != nil {
+	if t.resp, err = x.ask(t.ctx, hop); err != nil {
 		return cause(t.ctx, x.lateDeadline(err))
 	}
 	if t.resp.Status() != 200 {
@@ -111,15 +110,6 @@ func (x *exchange) callLeg(hop *Hop) error {
 		x.prompt.Tokens, x.prompt.Exact = hop.PromptTokens, true
 	}
 	return nil
-}
-
-// legBudget is how long an engine may take for the answer of a leg: all of it comes before the client's first token.
-func (x *exchange) legBudget() time.Duration {
-	budget := x.rt.Limits.TTFTTimeout
-	if x.stream && !x.intent.TTFTDeadline.IsZero() {
-		budget = min(budget, max(x.intent.TTFTDeadline.Sub(x.now()), time.Millisecond))
-	}
-	return budget
 }
 
 // hold keeps the turn's place beyond the turn: its engine keeps the blocks for the last step's.

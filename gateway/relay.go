@@ -23,6 +23,9 @@ func (x *exchange) openStream() error {
 	}
 	x.turn.heard, x.tidy = false, x.tidied()
 	for !x.turn.heard {
+		if err := x.hurry(); err != nil {
+			return err
+		}
 		if err := x.step(); err != nil {
 			return err
 		}

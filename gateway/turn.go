@@ -28,6 +28,7 @@ type turn struct {
 	ctx     *turnContext      // ends with the request, or when the place is taken back; nil before the engine is asked
 	over    bool              // the ticket is given back: it ended with its whole answer
 	ended   time.Duration     // when it was over, since the request's arrival; 0 was not timed
+	hurried bool              // the engine was given what is left of the client's first-token deadline
 	heard   bool              // the client has something of this engine's answer
 	handed  bool              // the engine was sent a prompt that another has computed
 	forgot  bool              // it was asked again without
@@ -35,10 +36,8 @@ type turn struct {
 
 // begins makes it a replica's turn at a step; at none it is one before the last.
 func (x *exchange) begins(rep *Replica, at *Attempt, step *routing.Step) {
+	x.settle(errAbandoned) // nothing, unless an attempt was left without its end
 	t := &x.turn
-	if t.rep != nil {
-		*t = turn{}
-	}
 	t.rep, t.at, t.leg = rep, at, step == nil
 	if step != nil {
 		t.step = *step
