@@ -18,6 +18,9 @@ type beliefs struct {
 	now    func() time.Time
 	ttl    time.Duration // of what was routed to replicas with events
 
+	cleared func(index.HostID)            // told when a replica's cache is empty; set before the first batch
+	epochs  [index.MaxHosts]atomic.Uint64 // of the last batches, and one; 0 is none yet
+
 	told   atomic.Pointer[index.HostBitmap]  // replicas whose events were heard, in their present slots
 	silent atomic.Pointer[index.HostBitmap]  // replicas whose sources are unreachable for too long, or whose events do not fit
 	differ *atomic.Pointer[index.HostBitmap] // replicas whose engine tokenizes otherwise than we do
@@ -26,6 +29,7 @@ type beliefs struct {
 
 func newBeliefs(x *index.Indexer, a *approx.Index, ttl time.Duration, differ *atomic.Pointer[index.HostBitmap]) *beliefs {
 	b := &beliefs{index: x, approx: a, ttl: ttl, now: time.Now, differ: differ}
+	b.cleared = func(index.HostID) {}
 	b.told.Store(&index.HostBitmap{})
 	b.silent.Store(&index.HostBitmap{})
 	b.salts.Store(&index.HostBitmap{})
@@ -38,8 +42,22 @@ func (b *beliefs) Apply(batch index.Batch) index.Outcome {
 	if out == index.Applied || out == index.Gap {
 		b.hear(batch.Host)
 		b.settle(batch)
+		b.heedClear(batch)
 	}
 	return out
+}
+
+// heedClear tells of a cache that is empty: its engine says so, or is in another life.
+func (b *beliefs) heedClear(batch index.Batch) {
+	last := b.epochs[batch.Host].Swap(batch.Epoch + 1)
+	empty := last != 0 && last != batch.Epoch+1
+	for i := range batch.Ops {
+		k := batch.Ops[i].Kind
+		empty = empty || k == index.Clear || k == index.Shutdown
+	}
+	if empty {
+		b.cleared(batch.Host)
+	}
 }
 
 // settle has what is known end what was guessed. Events that say no salt do not: only that a cache is empty is true of all salts.
@@ -93,9 +111,17 @@ func (b *beliefs) begin(id index.HostID, ttl time.Duration, blocks int) {
 			break
 		}
 	}
+	b.epochs[id].Store(0)
 	b.approx.Forget(id)
 	b.approx.Last(id, ttl)
 	b.approx.Bound(id, blocks)
+}
+
+// held returns how many leading blocks of chain one replica is taken to hold.
+func (b *beliefs) held(chain []kvpool.BlockHash, id index.HostID) int {
+	var out [index.MaxHosts]uint16
+	b.Depths(chain, index.HostSet(id), &out)
+	return int(out[id])
 }
 
 // Stale implements events.Applier and plugins.Index: replicas that are judged by their load.
@@ -185,5 +211,15 @@ func sourceView(st events.ConsumerStats) map[string]any {
 	return map[string]any{
 		"connected": st.Connected, "messages": st.Messages, "bad": st.Bad, "refused": st.Refused, "failures": st.Failures, "reconnects": st.Reconnects,
 		"rewinds": st.Rewinds, "dropped": st.Dropped, "replayed": st.Replayed, "panics": st.Panics, "lag_ms": st.Lag.Milliseconds(),
+	}
+}
+
+// cleared has the Gate of a replica forget what its engine's cache has lost.
+func (h *house) cleared(id index.HostID) {
+	if h.server == nil {
+		return
+	}
+	if rep := h.server.Runtime().Replicas[id]; rep != nil && rep.Gate != nil {
+		rep.Gate.Cleared()
 	}
 }

@@ -105,6 +105,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 		return nil, err
 	}
 	h.beliefs = newBeliefs(x, guesses, cfg.Events.Approximate.PredictTTL, &h.tokens.checks.differing)
+	h.beliefs.cleared = h.cleared
 	h.targets.Store(&map[string]events.Target{})
 	h.weights.Store(&map[string]int{})
 	h.patterns.Store(&map[string]pattern{})

@@ -57,8 +57,11 @@ func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,
 		Depths:    plugins.Depths.Get,
-		Tiers:     h.tiers,
-		Routed:    h.routed,
+		Held: func(v routing.View, host index.HostID) int {
+			return h.beliefs.held(plugins.BlockHashes.Get(v), host)
+		},
+		Tiers:  h.tiers,
+		Routed: h.routed,
 	}
 }
 

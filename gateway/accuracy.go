@@ -61,10 +61,10 @@ func kept(predicted, delivered int) string {
 
 // notePredicted holds the hit that the answering replica was picked for against what its engine delivered.
 func (x *exchange) notePredicted(delivered int) {
-	if x.predicted == 0 {
+	if x.foretold <= 0 {
 		return
 	}
-	became := kept(x.predicted, delivered)
+	became := kept(x.foretold, delivered)
 	x.sp.handles.predicted.note(became)
 	x.turn.rep.Accuracy.note(became)
 }

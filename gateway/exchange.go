@@ -77,6 +77,7 @@ type exchange struct {
 	queued    time.Duration
 	seen      time.Duration // when something was timed since the arrival, for moment; 0 is used up
 
+	foretold   int         // predicted, in the engine's tokens: what the client and the receipt are told; below 0 is not known
 	turnedAway away        // by the replicas of the specialist that is asked now
 	returnsTo  *Specialist // sent it away, and it comes when it was told to; nil is none
 

@@ -124,7 +124,9 @@ func (x *exchange) writeHead(now time.Time, length int) {
 	} else {
 		f = f.number("X-Attempts: ", x.attempts).number("X-Queue-Ms: ", int(x.queued.Milliseconds()))
 	}
-	f = f.number("X-Cached-Tokens: ", x.cachedTokens())
+	if x.foretold >= 0 {
+		f = f.number("X-Cached-Tokens: ", x.foretold)
+	}
 	f = append(f, x.sp.Board.LinesAt(now)...)
 	if x.intent.Explain {
 		f = f.text("Server-Timing: ", x.timings())
@@ -140,14 +142,6 @@ func (x *exchange) identify(f fields) fields {
 		f = f.line("X-Receipt-Id: ", id)
 	}
 	return f
-}
-
-// cachedTokens is the prediction: from the index where the replica's events are followed, else from the Gate's model.
-func (x *exchange) cachedTokens() int {
-	if x.predicted > 0 {
-		return x.predicted
-	}
-	return min(x.turn.ticket.Reused()*x.sp.BlockSize, x.prompt.Tokens)
 }
 
 // timings renders Server-Timing, in milliseconds since the request's arrival.

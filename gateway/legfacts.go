@@ -142,5 +142,8 @@ func (sp *Specialist) predicted(v routing.View, h index.HostID) int {
 	if depths := sp.depths(v); depths != nil {
 		return int(depths[h])
 	}
+	if sp.Held != nil { // where there was nothing to choose, nobody has looked
+		return sp.Held(v, h)
+	}
 	return 0
 }

@@ -58,9 +58,10 @@ func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duratio
 // openAttempt records the start of a replica's turn, so long after the arrival.
 func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID, began time.Duration) *Attempt {
 	x.predicted = x.predict(host)
+	x.foretell()
 	x.receipt.Attempts = append(x.receipt.Attempts, Attempt{})
 	at := &x.receipt.Attempts[len(x.receipt.Attempts)-1]
-	at.Specialist, at.Step, at.Replica, at.PredictedTokens, at.Ms = x.sp.Name, step, rep.Name, x.predicted, toMs(began)
+	at.Specialist, at.Step, at.Replica, at.PredictedTokens, at.Ms = x.sp.Name, step, rep.Name, max(0, x.foretold), toMs(began)
 	return at
 }
 
@@ -125,6 +126,7 @@ func (x *exchange) cachedFor(u sse.Usage) int {
 func (x *exchange) noteDelivered(u sse.Usage) {
 	if x.cachedFor(u) >= 0 {
 		x.turn.at.delivered = u.CachedTokens
+		x.noteRatio(u)
 		x.turn.at.DeliveredTokens = &x.turn.at.delivered
 		x.notePredicted(u.CachedTokens)
 	}

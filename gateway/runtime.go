@@ -160,6 +160,8 @@ type Specialist struct {
 	Footprint func(v routing.View, f *Footprint)
 	// Depths returns, by replica, how many leading blocks of the prompt it is believed to hold; nil: nobody knows.
 	Depths func(v routing.View) *[index.MaxHosts]uint16
+	// Held returns the same of one replica, for decisions that needed no depths; nil: nobody knows.
+	Held func(v routing.View, h index.HostID) int
 	// Tiers returns in which tiers replica h holds the first so many blocks of the prompt; nil: nobody knows.
 	Tiers func(v routing.View, h index.HostID, blocks int) InTiers
 	// Routed is told of each prompt that a replica was sent, once it has a place there, and when; nil: nobody wants to know.

@@ -17,6 +17,7 @@ type specialistMetrics struct {
 	offered, admitted [len(bands)]atomic.Uint64 // by bandOf
 	pass, fail        atomic.Uint64
 	predicted         Accuracy
+	ratio             tokenRatio
 
 	mu    sync.Mutex
 	ended endings // guarded by mu

@@ -44,6 +44,7 @@ type Ticket struct {
 	mayYield  bool               // may be preempted
 	filling   bool               // uncached counts in gate.filling
 	yielding  bool
+	outdated  bool // the engine's cache was cleared while it ran
 	away      bool // thought away, while it is asked for whom it could make room
 	released  bool
 	index     int // in gate.tickets
@@ -274,6 +275,9 @@ func (t *Ticket) leave(now Time) {
 	if g.pool != nil {
 		g.reserved -= t.ahead()
 		g.pool.Release(t.table)
+		if t.outdated {
+			g.forget()
+		}
 		g.tables.keep(t.table)
 		g.chains.keep(t.chain)
 		t.table, t.chain = nil, nil
