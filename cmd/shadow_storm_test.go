@@ -59,6 +59,7 @@ func (w *world) storm(ctx context.Context, i int) {
 		w.t.Error(err)
 		return
 	}
+	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Intent", "review")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
