@@ -50,7 +50,6 @@ func (w *world) bystand(ctx context.Context, n int) {
 			}
 		}
 		q := question{id: fmt.Sprintf("calm-%d-%d", n, i), tokens: 4 + rng.IntN(12), stream: rng.IntN(2) == 0, model: models[rng.IntN(len(models))]}
-		began := time.Now()
 		a, err := line.ask(&q)
 		switch {
 		case ctx.Err() != nil:
@@ -61,8 +60,6 @@ func (w *world) bystand(ctx context.Context, n int) {
 			line = nil
 		default:
 			w.calm.Add(1)
-			took := int64(time.Since(began)) * 10 / int64(q.tokens)
-			w.usual.Store((w.usual.Load()*15 + took) / 16) // of ten tokens; a lost store is another's
 		}
 	}
 }
@@ -84,8 +81,8 @@ func (w *world) beLate(ctx context.Context, n int) {
 				usual := float64(max(w.usual.Load(), int64(time.Millisecond)))
 				i++
 				asked = append(asked, question{
-					id: fmt.Sprintf("late-%d-%d", n, i), tokens: 10, stream: rng.IntN(4) == 0, model: models[rng.IntN(len(models))],
-					deadline: time.Duration(usual * (0.3 + 1.4*rng.Float64())),
+					id: fmt.Sprintf("late-%d-%d", n, i), tokens: 1 + rng.IntN(3), stream: rng.IntN(8) == 0, model: models[rng.IntN(len(models))],
+					deadline: time.Duration(usual*(0.6+0.8*rng.Float64())) + time.Millisecond,
 				})
 			}
 			whole = w.askLate(ctx, line, asked)
@@ -104,7 +101,7 @@ func (w *world) askLate(ctx context.Context, line *line, asked []question) bool 
 		return false
 	}
 	for i := range asked {
-		q := &asked[i]
+		q, began := &asked[i], time.Now()
 		a, err := line.read()
 		if ctx.Err() != nil {
 			return false
@@ -113,6 +110,7 @@ func (w *world) askLate(ctx context.Context, line *line, asked []question) bool 
 		switch {
 		case err == nil && a.status == 200 && a.text == want && !a.failed:
 			w.whole.Add(1)
+			w.usual.Store((w.usual.Load()*31 + int64(time.Since(began))) / 32) // a lost store is another's
 		case a.text != "" && !strings.HasPrefix(want, a.text), a.id != "" && a.id != q.id:
 			w.violation("%s: another's answer: id %q, %q", q.id, a.id, a.text)
 		case a.status == 500 || strings.Contains(a.rest, "internal_error"):
