@@ -78,11 +78,11 @@ func (w *world) beLate(ctx context.Context, n int) {
 		for whole := true; whole && ctx.Err() == nil; {
 			var asked []question
 			for range 1 + rng.IntN(pipelined) {
-				usual := float64(max(w.usual.Load(), int64(time.Millisecond)))
+				usual := float64(min(max(w.usual.Load(), int64(time.Millisecond)), int64(time.Second)))
 				i++
 				asked = append(asked, question{
 					id: fmt.Sprintf("late-%d-%d", n, i), tokens: 1 + rng.IntN(3), stream: rng.IntN(8) == 0, model: models[rng.IntN(len(models))],
-					deadline: time.Duration(usual*(0.6+0.8*rng.Float64())) + time.Millisecond,
+					deadline: time.Duration(usual * (0.7 + 0.6*rng.Float64())),
 				})
 			}
 			whole = w.askLate(ctx, line, asked)
@@ -91,7 +91,8 @@ func (w *world) beLate(ctx context.Context, n int) {
 	}
 }
 
-// askLate reports whether the connection goes on.
+// askLate reports whether the connection goes on. Each answer that came in time shortens the deadlines, each that did not makes them longer: they
+// stay where one in two is met.
 func (w *world) askLate(ctx context.Context, line *line, asked []question) bool {
 	var all strings.Builder
 	for i := range asked {
@@ -101,7 +102,7 @@ func (w *world) askLate(ctx context.Context, line *line, asked []question) bool 
 		return false
 	}
 	for i := range asked {
-		q, began := &asked[i], time.Now()
+		q := &asked[i]
 		a, err := line.read()
 		if ctx.Err() != nil {
 			return false
@@ -110,7 +111,7 @@ func (w *world) askLate(ctx context.Context, line *line, asked []question) bool 
 		switch {
 		case err == nil && a.status == 200 && a.text == want && !a.failed:
 			w.whole.Add(1)
-			w.usual.Store((w.usual.Load()*31 + int64(time.Since(began))) / 32) // a lost store is another's
+			w.usual.Add(-w.usual.Load() / 100)
 		case a.text != "" && !strings.HasPrefix(want, a.text), a.id != "" && a.id != q.id:
 			w.violation("%s: another's answer: id %q, %q", q.id, a.id, a.text)
 		case a.status == 500 || strings.Contains(a.rest, "internal_error"):
@@ -119,6 +120,7 @@ func (w *world) askLate(ctx context.Context, line *line, asked []question) bool 
 			w.cut.Add(1)
 		default:
 			w.typed.Add(1)
+			w.usual.Add(w.usual.Load()/100 + 1)
 		}
 		if err != nil {
 			return false

@@ -26,7 +26,7 @@ type world struct {
 	stop        context.CancelFunc // of the engines
 
 	calm, whole, typed, cut, hung, reloaded atomic.Int64
-	usual                                   atomic.Int64 // ns that an answer to a request with a deadline takes now
+	usual                                   atomic.Int64 // ns: deadlines lie about it
 
 	mu         sync.Mutex
 	violated   int      // guarded by mu
