@@ -101,12 +101,6 @@ func (t *tally) take(now, at time.Time) bool {
 	return true
 }
 
-// reset forgets everything.
-func (t *tally) reset(now time.Time) {
-	t.roll(now)
-	clear(t.slots)
-}
-
 // each calls f with the counts that are not empty and the begin of their slots, oldest first.
 func (t *tally) each(now time.Time, f func(at time.Time, c count)) {
 	t.roll(now)

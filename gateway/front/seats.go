@@ -29,8 +29,6 @@ var (
 
 // seat counts c, or says why not. Under mu.
 func (s *Server) seat(c *conn) *refusal {
-	if s.over {
-	}
 	if most := s.MaxPerAddress; most > 0 && s.seats.of[c.source] >= most {
 		return errSeatsOfOne
 	}

@@ -151,14 +151,24 @@ func quotedEnd(p []byte, i int) (end int, escaped bool) {
 	return len(p), escaped
 }
 
+// counted reports whether a chunk's usage can be skipped: it is of one choice and stands behind the text, as a member of its own.
+func (c *chunk) counted(data []byte, behind int) bool {
+	return c.hasUsage && c.choices == 1 && c.completion.from > behind && c.total.from > behind && data[c.usageAt.from] == ','
+}
+
+// ordinary reports whether a chunk is one text on one line, and does not end its choice.
+func ordinary(data []byte, c *chunk) bool {
+	return c.texts == 1 && !c.otherOutput && len(c.finish) == 0 && bytes.IndexByte(data, '\n') < 0
+}
+
 // learn takes on the shape of a chunk, where it is one. hide says that its usage is not given out.
 func (h *shape) learn(data []byte, c *chunk, hide bool) {
-	if c.texts != 1 || c.otherOutput || len(c.finish) > 0 || bytes.IndexByte(data, '\n') >= 0 { // several lines, joined
+	if !ordinary(data, c) {
 		return
 	}
 	const lead = "data: "
 	behind := c.at + c.size // the text
-	counted := c.hasUsage && c.choices == 1 && c.completion.from > behind && c.total.from > behind && data[c.usageAt.from] == ','
+	counted := c.counted(data, behind)
 	listed := c.ids.from > behind && c.choices == 1
 	if c.timings.to > 0 || c.hasUsage && !counted || c.ids.to > 0 && !listed || c.promptIDs.to > 0 || len(lead)+len(data)+len(eventEnd) > len(h.around) {
 		return

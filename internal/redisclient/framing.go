@@ -157,6 +157,11 @@ func (f *framing) aggregate(kind byte, count []byte) error {
 	case n > MaxElements:
 		return fmt.Errorf("%d elements in a reply of at most %d", n, MaxElements)
 	}
+	return f.begin(kind, n)
+}
+
+// begin begins an aggregate of n entries.
+func (f *framing) begin(kind byte, n int64) error {
 	of := n
 	switch kind {
 	case '|':
@@ -167,13 +172,13 @@ func (f *framing) aggregate(kind byte, count []byte) error {
 	if err := f.count(of); err != nil {
 		return err
 	}
-	if n == 0 && kind == '|' {
+	switch {
+	case n > 0:
+		return f.push(kind, n)
+	case kind == '|': // no value, so nothing ends with it
 		return nil
 	}
-	if n == 0 {
-		return f.value()
-	}
-	return f.push(kind, n)
+	return f.value()
 }
 
 func (f *framing) push(kind byte, left int64) error {

@@ -52,7 +52,7 @@ func freePort() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }() // only its port is of use
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	return port, err
 }

@@ -41,7 +41,7 @@ func soak(o options) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // what is left is the system's to clear
 	binary, err := filepath.Abs(o.octet)
 	if err != nil {
 		return err

@@ -34,7 +34,8 @@ func (b *blockHashes) Prepare(_ context.Context, c *routing.Context) error {
 	v := c.View()
 	f, size := v.Facts(), Fleet.Get(v).BlockSize()
 	chain := BlockHashes.Spare(c)[:0]
-	root, hasher, length := b.roots.of(f), b.roots.hasher, 0
+	root, hasher := b.roots.of(f), b.roots.hasher
+	var length int // tokens
 	if Chunks.Get(v) {
 		pieces := Pieces.Get(v)
 		if size > 0 {

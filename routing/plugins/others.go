@@ -40,7 +40,8 @@ type list struct {
 }
 
 func (l *list) add(i int) {
-	root, length := l.b.roots.of(l.f), 0
+	root := l.b.roots.of(l.f)
+	var length int // tokens
 	var given bool
 	l.ids, given = l.f.Prompts.PromptTokens(i, l.ids[:0])
 	if l.chain = l.chain[:0]; given {

@@ -107,26 +107,31 @@ func (w *world) askLate(ctx context.Context, line *line, asked []question) bool 
 		if ctx.Err() != nil {
 			return false
 		}
-		want := q.want()
-		switch {
-		case err == nil && a.status == 200 && a.text == want && !a.failed:
-			w.whole.Add(1)
-			w.usual.Add(-w.usual.Load() / 100)
-		case a.text != "" && !strings.HasPrefix(want, a.text), a.id != "" && a.id != q.id:
-			w.violation("%s: another's answer: id %q, %q", q.id, a.id, a.text)
-		case a.status == 500 || strings.Contains(a.rest, "internal_error"):
-			w.violation("%s: status %d: %s", q.id, a.status, a.rest)
-		case err != nil:
-			w.cut.Add(1)
-		default:
-			w.typed.Add(1)
-			w.usual.Add(w.usual.Load()/100 + 1)
-		}
+		w.judgeLate(q, a, err)
 		if err != nil {
 			return false
 		}
 	}
 	return true
+}
+
+// judgeLate counts an answer to a question with a deadline, and says what must not be.
+func (w *world) judgeLate(q *question, a answer, err error) {
+	want := q.want()
+	switch {
+	case err == nil && a.status == 200 && a.text == want && !a.failed:
+		w.whole.Add(1)
+		w.usual.Add(-w.usual.Load() / 100)
+	case a.text != "" && !strings.HasPrefix(want, a.text), a.id != "" && a.id != q.id:
+		w.violation("%s: another's answer: id %q, %q", q.id, a.id, a.text)
+	case a.status == 500 || strings.Contains(a.rest, "internal_error"):
+		w.violation("%s: status %d: %s", q.id, a.status, a.rest)
+	case err != nil:
+		w.cut.Add(1)
+	default:
+		w.typed.Add(1)
+		w.usual.Add(w.usual.Load()/100 + 1)
+	}
 }
 
 // hangUp leaves in every phase: within the head, within the body, before the answer, within it.

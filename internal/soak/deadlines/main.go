@@ -44,7 +44,7 @@ func prove(o options) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // what is left is the system's to clear
 	if o.octet == "" {
 		o.octet = filepath.Join(dir, "octet")
 		if err := program.Build(context.Background(), o.octet); err != nil {

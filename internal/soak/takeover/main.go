@@ -57,7 +57,7 @@ func run(o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // what is left is the system's to clear
 	gateway, url, err := o.serve(dir)
 	if err != nil {
 		return err
