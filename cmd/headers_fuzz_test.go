@@ -14,6 +14,7 @@ import (
 var spoken = []string{
 	"x-intent", "x-priority", "x-deadline-ms", "x-ttft-deadline-ms", "x-adapter", "x-session-id", "x-request-id", "x-explain",
 	"authorization", "content-type", "content-encoding", "content-length", "idempotency-key", "host",
+	"origin", "sec-fetch-site", "x-octet-via", // a page of another site, and a request that has come round, are refused
 }
 
 // meddling are names by which somebody might try to be somebody else, or to choose who answers.

@@ -279,6 +279,7 @@ func TestSLOsAreAbsentUntilThereIsSomethingToSay(t *testing.T) {
 
 func TestAConnectionToAnEngineIsUsedAgain(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "fleet.probe_interval=1h")
+	before := w.engines["systems-0"].conns.Load() // that it was asked on what it is
 	for range 10 {
 		for _, body := range []string{systems, streamed(systems)} {
 			if resp, answer := w.post("/v1/chat/completions", body); resp.StatusCode != 200 {
@@ -286,7 +287,7 @@ func TestAConnectionToAnEngineIsUsedAgain(t *testing.T) {
 			}
 		}
 	}
-	if n := w.engines["systems-0"].conns.Load(); n > 2 { // the first probe may be under way beside the first request
+	if n := w.engines["systems-0"].conns.Load() - before; n > 2 { // the first probe may be under way beside the first request
 		t.Errorf("20 requests, one after the other, took %d connections", n)
 	}
 }

@@ -43,7 +43,7 @@ func (x *exchange) foretell() {
 
 // noteRatio learns from what an engine says of a prompt whose tokens nobody else has counted.
 func (x *exchange) noteRatio(u sse.Usage) {
-	if !x.prompt.Exact && u.PromptTokens > 0 && x.prompt.Tokens > 0 && x.req.Prompts() <= 1 {
+	if !x.prompt.Exact && u.PromptTokens > 0 && x.prompt.Tokens > 0 && x.prompts <= 1 {
 		x.sp.handles.ratio.note(x.prompt.Tokens, u.PromptTokens)
 	}
 }
