@@ -46,7 +46,7 @@ func (w *gateWorld) ask(d *dice) error {
 	for i := range tokens {
 		tokens[i] = uint32(word*100 + i)
 	}
-	more := rollMore(d, w.cfg.BlockSize)
+	more := rollMore(d, w.cfg.BlockSize, prompt)
 	r.N, r.Rest = more.n, more.rest(w.cfg.BlockSize)
 	h := kvpool.NewHasher(3)
 	r.Chain = h.Chain(nil, 9, tokens, w.cfg.BlockSize)

@@ -136,7 +136,7 @@ func (t *Ticket) share() float64 { return float64(t.shape.sequences()) / float64
 // progress returns the tokens of t that the engine holds.
 func (t *Ticket) progress(now Time) float64 {
 	if t.first != 0 {
-		return float64(t.shape.tokens() + t.generated)
+		return float64(t.shape.prompt + t.shape.apart(t.gate.pool) + t.generated)
 	}
 	part := 1.0
 	if whole := t.prefillTime(); whole > 0 {

@@ -182,7 +182,7 @@ func (m *naiveGate) price(t *naiveTicket) float64 {
 		return math.Inf(1)
 	}
 	size := m.cfg.BlockSize
-	has, kept := float64(len(t.tokens)+t.more.tokens()+t.said), 0
+	has, kept := float64(len(t.tokens)+t.more.uncached(size)+t.said), 0
 	if !t.first {
 		part := 1.0
 		if whole := m.prefill(t.key); whole > 0 {

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -87,15 +88,23 @@ func (m *naiveGate) sequences() (n int) {
 	return n
 }
 
-// rollMore is nothing more for most requests.
-func rollMore(d *dice, size int) (m naiveMore) {
+// rollMore is nothing more for most requests, else often a list of prompts that are the first again but for their tails.
+// A further prompt shares no more full blocks than the longest of those before it has.
+func rollMore(d *dice, size, first int) (m naiveMore) {
 	if d.roll(4) > 0 {
 		return m
 	}
 	m.n = d.roll(4)
-	for range d.roll(3) {
+	alike, earlier := d.roll(2) > 0, (first-1)/size
+	for range d.roll(5) {
+		if alike {
+			m.prompts = append(m.prompts, naivePrompt{first, earlier})
+			continue
+		}
 		length := 1 + d.roll(2*size+2)
-		m.prompts = append(m.prompts, naivePrompt{length, d.roll((length-1)/size + 1)})
+		full := (length - 1) / size
+		m.prompts = append(m.prompts, naivePrompt{length, d.roll(min(earlier, full) + 1)})
+		earlier = max(earlier, full)
 	}
 	return m
 }
@@ -181,6 +190,37 @@ func TestAnswersThatDoNotFitInThePoolAreRefused(t *testing.T) {
 		chain := []kvpool.BlockHash(nil)
 		if a := g.Probe(GateRequest{ID: "r", N: n, PromptTokens: 100, MaxNew: 8000, Chain: chain}); a.State != want {
 			t.Errorf("%d answers of 8,000 tokens: %v (%v)", n, a.State, a.Reason)
+		}
+	}
+}
+
+// What a list's prompts share is held once, so that they may have more tokens together than the pool has; numbers that no
+// pool holds are refused without being reckoned with.
+func TestAListIsTooLargeByWhatItHoldsNotByItsTokens(t *testing.T) {
+	const huge = math.MaxInt
+	for _, c := range []struct {
+		blocks, size int
+		r            GateRequest
+		want         State
+	}{
+		{3, 3, GateRequest{PromptTokens: 1, Rest: Rest{Prompts: 2, Tokens: 11, Tail: 1}}, Admitted}, // drawn
+		{3, 3, GateRequest{PromptTokens: 1, Rest: Rest{Prompts: 2, Tokens: 10, Tail: 2}}, Admitted}, // drawn
+		{5, 3, GateRequest{PromptTokens: 8, Rest: Rest{Prompts: 2, Tokens: 16, Tail: 2}}, Admitted},
+		{4, 3, GateRequest{PromptTokens: 8, Rest: Rest{Prompts: 2, Tokens: 16, Tail: 2}}, Refused},
+		{1560, 16, GateRequest{PromptTokens: 1000, Rest: Rest{Prompts: 499, Tokens: 499_000, Blocks: 499 * 2, Tail: 8}}, Admitted},
+		{1559, 16, GateRequest{PromptTokens: 1000, Rest: Rest{Prompts: 499, Tokens: 499_000, Blocks: 499 * 2, Tail: 8}}, Refused},
+		{40, 16, GateRequest{PromptTokens: 1, Rest: Rest{Prompts: 1, Tokens: huge, Tail: 1}}, Refused},
+		{40, 16, GateRequest{PromptTokens: 1, Rest: Rest{Prompts: 1, Tokens: 1, Tail: huge}}, Refused},
+		{40, 16, GateRequest{PromptTokens: 1, Rest: Rest{Prompts: 1, Tokens: 1, Blocks: huge}}, Refused},
+		{40, 16, GateRequest{PromptTokens: 1, Rest: Rest{Prompts: huge, Tokens: huge, Tail: 1}}, Refused},
+		{40, 16, GateRequest{PromptTokens: 1, N: huge, Rest: Rest{Prompts: 1, Tokens: 1, Tail: 1}}, Refused},
+	} {
+		g, err := NewGate(GateConfig{Blocks: c.blocks, BlockSize: c.size, MaxRunning: 1000, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := g.Probe(c.r); a.State != c.want || a.State == Refused && a.Reason != ErrExceedsPool {
+			t.Errorf("%d blocks of %d, %d tokens, %d each, and %+v: %v (%v)", c.blocks, c.size, c.r.PromptTokens, c.r.N, c.r.Rest, a.State, a.Reason)
 		}
 	}
 }
