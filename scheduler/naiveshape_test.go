@@ -224,3 +224,21 @@ func TestAListIsTooLargeByWhatItHoldsNotByItsTokens(t *testing.T) {
 		}
 	}
 }
+
+// A list that shares much loses little for what it frees: what its prompts share would be computed again once.
+func TestAListIsAVictimForWhatItHolds(t *testing.T) {
+	gated(t, GateConfig{Blocks: 40, BlockSize: 16, MaxRunning: 10, MaxWaiting: 1}, func(t *testing.T, g *Gate) {
+		alike := Rest{Prompts: 4, Tokens: 4 * 160, Tail: 16}
+		list := admitted(t, g, GateRequest{ID: "list", PromptTokens: 160, Rest: alike, Victim: true}) // 224 tokens in 19 blocks
+		one := admitted(t, g, GateRequest{ID: "one", PromptTokens: 320, Victim: true})                // 320 in 21
+		list.FirstToken()
+		one.FirstToken()
+		got := waits(t, g, GateRequest{ID: "urgent", PromptTokens: 100, Priority: 1})
+		if !told(list) || told(one) {
+			t.Errorf("told to go: the list %t, the other %t", told(list), told(one))
+		}
+		list.Release()
+		one.Release()
+		wantTicket(t, got).Release()
+	})
+}
