@@ -56,7 +56,7 @@ func (c *Client) tell(ctx context.Context, path string, order map[string]string)
 	verdict := struct {
 		Success *bool `json:"success"`
 	}{}
-	if json.Unmarshal(text, &verdict) == nil && verdict.Success != nil && !*verdict.Success {
+	if readAnswer(text, &verdict) == nil && verdict.Success != nil && !*verdict.Success {
 		return &StatusError{Status: 400, Message: errorMessage(text)}
 	}
 	return nil

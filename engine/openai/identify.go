@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"octet/engine"
 )
@@ -117,12 +117,12 @@ func (c *Client) kindByPaths(ctx context.Context) (kind string, sure bool, err e
 
 // hasMember reports whether body is a JSON object with a member of that name.
 func hasMember(body []byte, name string) bool {
-	var object map[string]any
-	if json.Unmarshal(body, &object) != nil {
-		return false
-	}
-	_, ok := object[name]
-	return ok
+	found := false
+	err := members(body, func(member string, _ jsontext.Value) error {
+		found = found || member == name
+		return nil
+	})
+	return err == nil && found
 }
 
 // slotContext returns the context of one of llama.cpp's slots, which is what a request may fill; 0 where it does not say.
@@ -140,7 +140,7 @@ func (c *Client) slotContext(ctx context.Context) (int, error) {
 		} `json:"default_generation_settings"`
 		Context int `json:"n_ctx"`
 	}
-	if json.Unmarshal(body, &props) != nil {
+	if readAnswer(body, &props) != nil {
 		return 0, nil
 	}
 	if props.Defaults.Context > 0 {

@@ -10,10 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
-
 	"octet/engine"
 )
 
@@ -21,13 +17,6 @@ import (
 type reading struct {
 	field Field
 	into  func(m *Metrics, series []sample)
-}
-
-// sample is one series: the largest value that one data-parallel rank reports, for the tensor-parallel ranks below it
-// report the same thing again.
-type sample struct {
-	labels map[string]string
-	value  float64
 }
 
 // readings are the metric names that engines use for what we read. Where an engine renamed one, both stand here.
@@ -86,11 +75,11 @@ func sum(series []sample) (total float64) {
 func geometry(m *Metrics, series []sample) {
 	blocks, size := 0, 0
 	for _, s := range series {
-		n, err := strconv.Atoi(s.labels["num_gpu_blocks"])
+		n, err := strconv.Atoi(s.label("num_gpu_blocks"))
 		if err != nil || n <= 0 || n > math.MaxInt32 {
 			return
 		}
-		each, err := strconv.Atoi(s.labels["block_size"])
+		each, err := strconv.Atoi(s.label("block_size"))
 		if err != nil || each <= 0 || size != 0 && each != size {
 			return
 		}
@@ -103,15 +92,17 @@ func geometry(m *Metrics, series []sample) {
 // adapters reads the newest of the series that vLLM leaves side by side, each valued with its time.
 func adapters(m *Metrics, series []sample) {
 	newest := slices.MaxFunc(series, func(a, b sample) int {
-		return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.labels["running_lora_adapters"], b.labels["running_lora_adapters"]))
+		return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.label("running_lora_adapters"), b.label("running_lora_adapters")))
 	})
-	most, err := strconv.Atoi(newest.labels["max_lora"])
+	most, err := strconv.Atoi(newest.label("max_lora"))
 	if err != nil || most < 0 {
 		return
 	}
-	m.MaxAdapters = most
-	m.RunningAdapters = list(newest.labels["running_lora_adapters"])
-	m.WaitingAdapters = list(newest.labels["waiting_lora_adapters"])
+	running, waiting := newest.label("running_lora_adapters"), newest.label("waiting_lora_adapters")
+	if max(strings.Count(running, ","), strings.Count(waiting, ",")) >= maxAdapters {
+		return
+	}
+	m.MaxAdapters, m.RunningAdapters, m.WaitingAdapters = most, list(running), list(waiting)
 	m.has |= HasAdapters
 }
 
@@ -125,16 +116,15 @@ func list(text string) (names []string) {
 	return names
 }
 
-// parseMetrics reads a metrics page in Prometheus' text format.
+// parseMetrics reads a metrics page in Prometheus' text format: ErrTooLarge where more of its series are read than maxSeries.
 func parseMetrics(page []byte) (Metrics, error) {
-	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(known(page)))
+	families, err := known(page)
 	if err != nil {
 		return Metrics{}, fmt.Errorf("%w: metrics: %w", engine.ErrProtocol, err)
 	}
 	var m Metrics
 	for _, name := range slices.Sorted(maps.Keys(families)) {
-		if s := samples(families[name].GetMetric()); len(s) > 0 {
+		if s := samples(families[name]); len(s) > 0 {
 			readings[name].into(&m, s)
 			m.has |= readings[name].field
 		}
@@ -142,49 +132,48 @@ func parseMetrics(page []byte) (Metrics, error) {
 	return m, nil
 }
 
-// known returns the lines of page that are series of readings.
-func known(page []byte) []byte {
-	var kept []byte
+// known returns the series of readings that page has.
+func known(page []byte) (map[string][]sample, error) {
+	families := make(map[string][]sample, len(readings))
+	count := 0
 	for line := range bytes.Lines(page) {
-		end := bytes.IndexAny(line, "{ \t\r\n")
+		line = bytes.TrimRight(line, "\r\n")
+		end := bytes.IndexAny(line, "{ \t")
 		if end < 0 {
 			end = len(line)
 		}
-		if _, ok := readings[string(line[:end])]; ok {
-			kept = append(append(kept, bytes.TrimRight(line, "\r\n")...), '\n')
+		if _, ok := readings[string(line[:end])]; !ok { // nothing is copied
+			continue
 		}
+		name := string(line[:end])
+		if count++; count > maxSeries {
+			return nil, fmt.Errorf("%w: more than %d series", engine.ErrTooLarge, maxSeries)
+		}
+		s, err := parseSeries(line[end:])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		families[name] = append(families[name], s)
 	}
-	return kept
+	return families, nil
 }
 
 // samples returns one sample for each data-parallel rank and, of info metrics, each set of labels. What cannot be a count is
 // left out.
-func samples(series []*dto.Metric) []sample {
-	var out []sample
+func samples(series []sample) []sample {
+	out := series[:0]
 	at := make(map[string]int)
 	for _, s := range series {
-		v := s.GetUntyped().GetValue()
-		if math.IsNaN(v) || v < 0 || v > 1<<53 {
+		if math.IsNaN(s.value) || s.value < 0 || s.value > 1<<53 {
 			continue
 		}
-		labels := make(map[string]string, len(s.GetLabel()))
-		for _, l := range s.GetLabel() {
-			labels[l.GetName()] = l.GetValue()
-		}
-		key := rank(labels)
+		key := s.rank()
 		if i, again := at[key]; again {
-			out[i].value = max(out[i].value, v)
+			out[i].value = max(out[i].value, s.value)
 			continue
 		}
 		at[key] = len(out)
-		out = append(out, sample{labels, v})
+		out = append(out, s)
 	}
 	return out
-}
-
-// rank tells the series apart that count different things.
-func rank(labels map[string]string) string {
-	return strings.Join([]string{
-		labels["engine"], labels["dp_rank"], labels["model_name"], labels["running_lora_adapters"], labels["waiting_lora_adapters"],
-	}, "\x00")
 }

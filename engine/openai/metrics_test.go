@@ -3,9 +3,15 @@ package openai
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 
 	"octet/engine"
 )
@@ -152,6 +158,36 @@ func FuzzMetricsPages(f *testing.F) {
 		m, err := parseMetrics(text)
 		if err == nil && (m.Running < 0 || m.Waiting < 0 || m.KVUsage < 0 || m.KVUsage > 1 || m.Blocks < 0 || m.BlockSize < 0 || m.CapacityTokens < 0) {
 			t.Errorf("%q: %+v", text, m)
+		}
+	})
+}
+
+// A line that Prometheus' own parser takes is read as it reads it.
+func FuzzSeriesAreReadAsPrometheusReadsThem(f *testing.F) {
+	for _, text := range []string{
+		` 1`, `{engine="0",model_name="a\\b\"c\nd"} 1e3 1700000000`, `{ a = "b" , block_size="16", } +Inf`, `{} 0x10`, `{engine="é"}	-0`, `{a="}"} NaN`, ` 1 2 3`, ` 1_0`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, rest string) {
+		if strings.ContainsAny(rest, "\r\n") || rest == "" || !strings.ContainsAny(rest[:1], "{ \t") {
+			return
+		}
+		parser := expfmt.NewTextParser(model.LegacyValidation)
+		families, err := parser.TextToMetricFamilies(strings.NewReader("m" + rest + "\n"))
+		if err != nil || len(families["m"].GetMetric()) != 1 || len(rest) > maxValue {
+			_, _ = parseSeries([]byte(rest))
+			return
+		}
+		theirs := families["m"].GetMetric()[0]
+		ours, err := parseSeries([]byte(rest))
+		if value := theirs.GetUntyped().GetValue(); err != nil || ours.value != value && !(math.IsNaN(value) && math.IsNaN(ours.value)) {
+			t.Fatalf("%q: %v, %v; it is %v", rest, ours.value, err, value)
+		}
+		for _, l := range theirs.GetLabel() {
+			if slices.Contains(readLabels, l.GetName()) && ours.label(l.GetName()) != l.GetValue() {
+				t.Fatalf("%q: %s is %q, not %q", rest, l.GetName(), ours.label(l.GetName()), l.GetValue())
+			}
 		}
 	})
 }

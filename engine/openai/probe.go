@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/go-json-experiment/json"
-
 	"octet/engine"
 )
 
@@ -31,14 +29,6 @@ func (e *StatusError) Unwrap() error {
 	}
 	return nil
 }
-
-// Bounds on what an engine may answer to a question of ours, in bytes.
-const (
-	maxAnswer  = 1 << 20
-	maxTokens  = 32 << 20 // ids and, where an engine sends them unasked, strings of a million tokens
-	maxMetrics = 8 << 20
-	maxMessage = 200
-)
 
 // Probe returns nil when the engine says that it is healthy: status 200 of its health path. Otherwise a *StatusError, or
 // why there was no answer.
@@ -67,9 +57,9 @@ func (c *Client) Models(ctx context.Context) ([]Model, error) {
 		return nil, err
 	}
 	var list struct {
-		Data []Model `json:"data"`
+		Data modelList `json:"data"`
 	}
-	if err := json.Unmarshal(body, &list); err != nil {
+	if err := readAnswer(body, &list); err != nil {
 		return nil, fmt.Errorf("%w: model list: %w", engine.ErrProtocol, err)
 	}
 	return list.Data, nil
@@ -124,9 +114,9 @@ func errorMessage(body []byte) string {
 		} `json:"error"`
 		Message string `json:"message"`
 	}
-	message := string(body)
-	if json.Unmarshal(body, &said) == nil {
-		message = said.Error.Message + said.Message
+	if readAnswer(body, &said) == nil {
+		message := said.Error.Message + said.Message
+		return message[:min(len(message), maxMessage)]
 	}
-	return message[:min(len(message), maxMessage)]
+	return string(body[:min(len(body), maxMessage)])
 }

@@ -5,9 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"octet/engine"
@@ -37,7 +36,7 @@ func (c *Client) ApplyTemplate(ctx context.Context, body []byte) (string, error)
 	var answer struct {
 		Prompt *string `json:"prompt"`
 	}
-	if err := json.Unmarshal(text, &answer); err != nil || answer.Prompt == nil {
+	if err := readAnswer(text, &answer); err != nil || answer.Prompt == nil {
 		return "", fmt.Errorf("%w: apply-template: %w", engine.ErrProtocol, errors.Join(errNoPrompt, err))
 	}
 	return *answer.Prompt, nil
@@ -55,44 +54,21 @@ var (
 	errTokenID  = errors.New("a token id is not a number of 32 bits")
 )
 
-// appendTokens appends the ids of the member "tokens" of a JSON object. What else is in it is checked to be JSON and
-// dropped.
+// appendTokens appends the ids of the member "tokens" of a JSON object, which is there once. What else is in it is checked to
+// be JSON and dropped.
 func appendTokens(dst []uint32, text []byte) ([]uint32, error) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(text))
-	if open, err := d.ReadToken(); err != nil || open.Kind() != '{' {
-		return nil, errors.Join(errNoTokens, err)
-	}
-	found := false
-	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return nil, err
-		}
-		wanted := name.String() == "tokens" // before the next read, which voids it
-		value, err := d.ReadValue()
-		if err == nil && wanted {
-			found = true
+	found := 0
+	err := members(text, func(name string, value jsontext.Value) (err error) {
+		if name == "tokens" {
+			found++
 			dst, err = appendIDs(dst, value)
 		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if !found {
-		return nil, errNoTokens
-	}
-	return dst, closes(d)
-}
-
-// closes reads the end of the object and makes sure that nothing follows it.
-func closes(d *jsontext.Decoder) error {
-	if _, err := d.ReadToken(); err != nil {
 		return err
+	})
+	if err == nil && found != 1 {
+		err = errNoTokens
 	}
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return errors.Join(errors.New("something follows the answer"), err)
-	}
-	return nil
+	return dst, err
 }
 
 // appendIDs reads a list that is known to be JSON: as an id takes decimal digits only, whatever stands between digits and
@@ -101,6 +77,11 @@ func appendIDs(dst []uint32, list []byte) ([]uint32, error) {
 	if list[0] != '[' {
 		return nil, errNoTokens
 	}
+	commas := bytes.Count(list, []byte{','})
+	if commas >= maxIDs {
+		return nil, fmt.Errorf("%w: more than %d token ids", engine.ErrTooLarge, maxIDs)
+	}
+	dst = slices.Grow(dst, commas+1)
 	var id uint64
 	digits := 0
 	for _, c := range list[1:] {
