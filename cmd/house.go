@@ -110,6 +110,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	h.weights.Store(&map[string]int{})
 	h.patterns.Store(&map[string]pattern{})
 	h.feed = events.NewFeed(h.beliefs, h.hasher, h.target)
+	h.feed.SnapshotRoom(int64(cfg.Events.IndexMemory))
 	h.sockets = &sockets{feed: h.feed, log: log, open: map[string]*socket{}}
 	h.metrics.Register(tokenMetrics{h.tokens})
 	h.metrics.Register(eventMetrics{h})

@@ -69,7 +69,8 @@ type Feed struct {
 	hasher  kvpool.Hasher
 	resolve func(replica string) (Target, bool)
 	now     func() time.Time
-	limit   int // engine blocks a replica
+	limit   int   // engine blocks a replica
+	room    int64 // bytes of a snapshot while it is read
 	tally   tally
 
 	feedMu  sync.RWMutex
@@ -93,8 +94,12 @@ type shelf struct {
 // called under a lock of the feed, for every batch, and must not call the feed. A replica that moves to another slot begins
 // anew there.
 func NewFeed(x Applier, hasher kvpool.Hasher, resolve func(replica string) (Target, bool)) *Feed {
-	return &Feed{index: x, hasher: hasher, resolve: resolve, now: time.Now, limit: MaxBlocks, shelves: map[string]*shelf{}}
+	return &Feed{index: x, hasher: hasher, resolve: resolve, now: time.Now, limit: MaxBlocks, room: index.DefaultMaxBytes, shelves: map[string]*shelf{}}
 }
+
+// SnapshotRoom bounds what of a snapshot is in memory while Load reads it, in bytes: index.DefaultMaxBytes unless it is called, which is before
+// Load.
+func (f *Feed) SnapshotRoom(bytes int64) { f.room = bytes }
 
 // Deliver implements Sink for whoever says nothing about the order in which its batches come: several transports at once, say.
 // Events that cannot be applied are left out and counted, see Sift; a batch that does not pass Check is dropped. One that comes early is held back until those before it have come, or until MaxEarly of them wait. A transport that

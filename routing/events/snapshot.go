@@ -9,11 +9,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 	"google.golang.org/protobuf/encoding/protodelim"
-	"google.golang.org/protobuf/proto"
 
-	"octet/kvpool"
 	"octet/routing/events/octetkvpb"
-	"octet/routing/index"
 )
 
 // ErrSnapshot is what Load says of what it cannot use.
@@ -22,7 +19,8 @@ var ErrSnapshot = errors.New("events: bad snapshot")
 const (
 	snapshotVersion = 2
 	partBlocks      = 8192    // that Save puts into one part
-	maxPart         = 8 << 20 // bytes of a part that Load takes
+	maxPart         = 8 << 20 // bytes of a part that Load takes; it allocates for a part as its bytes come
+	maxKeys         = 4 << 10 // bytes of what a replica's hashes are made of, see Target
 )
 
 // Save writes what is known of every replica that is not stale, for Load. Replicas are looked at one after the other, each at one moment of
@@ -118,31 +116,20 @@ func appendBlock(p *octetkvpb.Part, hash uint64, b *block) {
 	p.Flags = append(p.Flags, flags)
 }
 
-// restored is one replica of a snapshot.
-type restored struct {
-	head   *octetkvpb.Part
-	blocks []named
-}
-
-type named struct {
-	hash uint64
-	block
-}
-
 // Load takes over what Save has written: of every replica that is known, of the same specialist and block size, and of which nothing later was
 // applied. It returns how many those were. Nothing is taken over of a snapshot that is not whole or of another hash seed: ErrSnapshot.
+// Meanwhile it takes at most what SnapshotRoom allows, and some parts; replicas for which there is no more room count as full.
 func (f *Feed) Load(r io.Reader) (replicas int, err error) {
 	all, err := f.read(r)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrSnapshot, err)
 	}
 	for _, old := range all {
-		h := old.head
-		to, ok := f.resolve(h.Replica)
-		if !ok || to.keys() != h.Specialist || to.BlockSize != int(h.BlockSize) {
+		to, ok := f.resolve(old.replica)
+		if !ok || to.keys() != old.keys || to.BlockSize != old.blockSize {
 			continue
 		}
-		err := f.replace(h.Replica, h.Epoch, h.Seq, func(*sequence) bool { return true }, func(s *shelf) { s.restore(old) })
+		err := f.replace(old.replica, old.epoch, old.seq, func(*sequence) bool { return true }, func(s *shelf) { s.restore(old) })
 		if err == nil {
 			replicas++
 		}
@@ -152,8 +139,9 @@ func (f *Feed) Load(r io.Reader) (replicas int, err error) {
 
 // restore fills an empty mapping. Under s.mu.
 func (s *shelf) restore(old restored) {
-	s.mark = old.head.Mark
+	s.mark = old.mark
 	m := &s.held
+	m.full = old.cut
 	for _, b := range old.blocks {
 		if _, twice := m.blocks[b.hash]; twice || !m.room() {
 			m.full = m.full || !twice
@@ -167,94 +155,4 @@ func (s *shelf) restore(old restored) {
 			m.depart(b.hash)
 		}
 	}
-}
-
-// read reads a snapshot to its end, and keeps what is of replicas that are known.
-func (f *Feed) read(r io.Reader) (all []restored, err error) {
-	in := &summed{in: bufio.NewReader(r), sum: xxh3.New()}
-	var head octetkvpb.Head
-	if err := in.message(&head); err != nil {
-		return nil, err
-	}
-	if head.Version != snapshotVersion || head.Root != f.root() {
-		return nil, fmt.Errorf("version %d, or another hash seed", head.Version)
-	}
-	var open *restored
-	for {
-		before := in.sum.Sum64()
-		p := new(octetkvpb.Part)
-		if err := in.message(p); err != nil {
-			return nil, err
-		}
-		if p.Replica == "" {
-			if open != nil || p.Sum != before {
-				return nil, errors.New("it does not add up")
-			}
-			return all, nil
-		}
-		if open == nil {
-			open = &restored{head: p}
-		}
-		_, wanted := f.resolve(open.head.Replica)
-		if err := open.add(p, wanted, f.limit); err != nil {
-			return nil, err
-		}
-		if p.End {
-			if wanted {
-				all = append(all, *open)
-			}
-			open = nil
-		}
-	}
-}
-
-// add takes the blocks of a part, or looks at them only.
-func (r *restored) add(p *octetkvpb.Part, keep bool, limit int) error {
-	n := len(p.Hashes)
-	if p.Replica != r.head.Replica || len(p.Spans) != n || len(p.Flags) != n || len(p.Copies) != n*index.Tiers {
-		return errors.New("a part that does not fit")
-	}
-	ours := p.Ours
-	for i, hash := range p.Hashes {
-		b := block{copies: [index.Tiers]uint32(p.Copies[i*index.Tiers:])}
-		b.first, b.doubt, b.loose = p.Flags[i]&flagFirst != 0, p.Flags[i]&flagDoubt != 0, p.Flags[i]&flagLoose != 0
-		if span := uint64(p.Spans[i]); span > 0 {
-			if uint64(len(ours)) < span+1 {
-				return errors.New("a block that is cut off")
-			}
-			b.chain = make([]kvpool.BlockHash, span+1)
-			for j := range b.chain {
-				b.chain[j] = kvpool.BlockHash(ours[j])
-			}
-			ours = ours[span+1:]
-		}
-		if keep && len(r.blocks) <= limit+keepDeparted {
-			r.blocks = append(r.blocks, named{hash, b})
-		}
-	}
-	return nil
-}
-
-// summed reads messages and sums up their bytes.
-type summed struct {
-	in  *bufio.Reader
-	sum *xxh3.Hasher
-}
-
-func (s *summed) message(m proto.Message) error {
-	return protodelim.UnmarshalOptions{MaxSize: maxPart}.UnmarshalFrom(s, m)
-}
-
-func (s *summed) Read(b []byte) (int, error) {
-	n, err := s.in.Read(b)
-	_, _ = s.sum.Write(b[:n]) // never fails
-	return n, err
-}
-
-func (s *summed) ReadByte() (byte, error) {
-	c, err := s.in.ReadByte()
-	if err == nil {
-		_, _ = s.sum.Write([]byte{c}) // never fails
-	}
-	return c, err
 }

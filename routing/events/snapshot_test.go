@@ -150,6 +150,9 @@ func FuzzLoad(f *testing.F) {
 		if _, err := feed.read(bytes.NewReader(data)); err == nil && len(data) == 0 {
 			t.Fatal("nothing is a snapshot")
 		}
+		if got := allocated(func() { _, _ = feed.read(bytes.NewReader(data)) }); got > snapshotAllowed(len(data)) {
+			t.Fatalf("%d bytes made %d", len(data), got)
+		}
 		if _, err := feed.Load(bytes.NewReader(data)); err != nil && !errors.Is(err, ErrSnapshot) {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"google.golang.org/protobuf/encoding/protodelim"
+	"github.com/zeebo/xxh3"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"octet/routing/events/octetkvpb"
@@ -23,7 +23,8 @@ func carrySeed(head *octetkvpb.Head, seed uint64) {
 // SnapshotSeed reads the hash seed from the beginning of a snapshot. It fails with ErrSnapshot where there is none.
 func SnapshotSeed(r io.Reader) (uint64, error) {
 	var head octetkvpb.Head
-	if err := (protodelim.UnmarshalOptions{MaxSize: maxPart}).UnmarshalFrom(bufio.NewReader(r), &head); err != nil {
+	in := &summed{in: bufio.NewReader(r), sum: xxh3.New()}
+	if err := in.message(&head, false); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrSnapshot, err)
 	}
 	number, kind, n := protowire.ConsumeTag(head.ProtoReflect().GetUnknown())
