@@ -202,7 +202,7 @@ func (k knowledge) Sources() map[string]any {
 		"batches": st.Batches, "applied": st.Applied, "duplicates": st.Duplicates, "old_epochs": st.OldEpochs, "gaps": st.Gaps, "resyncs": st.Resyncs,
 		"unknown": st.Unknown, "foreign": st.Foreign, "invalid": st.Invalid, "refused_events": st.RefusedEvents,
 		"orphans": st.Orphans, "unmappable": st.Unmappable, "conflicts": st.Conflicts, "verified": st.Verified, "mismatched": st.Mismatched,
-		"voices": k.feed.Voices(), "held": st.Held, "blocks": st.Blocks, "full": st.Full, "lag_ms": st.Lag.Milliseconds(),
+		"voices": k.feed.Voices(), "held": st.Held, "waiting_bytes": st.Waiting, "crowded": st.Crowded, "blocks": st.Blocks, "full": st.Full, "lag_ms": st.Lag.Milliseconds(),
 	}
 	return all
 }

@@ -22,6 +22,7 @@ var (
 	feedRefused    = prometheus.NewDesc("octet_index_refused_events_total", "Cache events that were left out of the batch they came in: over a limit, or incomplete.", nil, nil)
 	feedLag        = prometheus.NewDesc("octet_index_lag_seconds", "From an engine's clock to the index, of the batch applied last.", nil, nil)
 	feedWaiting    = prometheus.NewDesc("octet_index_waiting_batches", "Batches that wait for one before them.", nil, nil)
+	feedBytes      = prometheus.NewDesc("octet_index_waiting_bytes", "Bytes of events.index_memory that those batches take, with blocks of engines whose content is not known.", nil, nil)
 	guessBlocks    = prometheus.NewDesc("octet_approximate_blocks", "Blocks that count for replicas because prompts were routed there.", nil, nil)
 	guessRouted    = prometheus.NewDesc("octet_approximate_routed_blocks_total", "Blocks of prompts that were routed.", nil, nil)
 	guessFound     = prometheus.NewDesc("octet_approximate_found_blocks_total", "Of those, the leading ones that had been routed to the same replica before.", nil, nil)
@@ -29,7 +30,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (eventMetrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{sourceUp, sourceLag, sourceBatches, sourceTroubles, feedBatches, feedBlocks, feedRefused, feedLag, feedWaiting, guessBlocks, guessRouted, guessFound} {
+	for _, d := range []*prometheus.Desc{sourceUp, sourceLag, sourceBatches, sourceTroubles, feedBatches, feedBlocks, feedRefused, feedLag, feedWaiting, feedBytes, guessBlocks, guessRouted, guessFound} {
 		out <- d
 	}
 }
@@ -57,7 +58,7 @@ func (m eventMetrics) feed(out chan<- prometheus.Metric) {
 	f := m.h.feed.Stats()
 	for outcome, n := range map[string]uint64{
 		"applied": f.Applied, "duplicate": f.Duplicates, "old_epoch": f.OldEpochs, "gap": f.Gaps, "resync": f.Resyncs, "unknown": f.Unknown,
-		"foreign": f.Foreign, "dead": f.Dead, "invalid": f.Invalid,
+		"foreign": f.Foreign, "dead": f.Dead, "invalid": f.Invalid, "crowded": f.Crowded,
 	} {
 		count(out, feedBatches, n, outcome)
 	}
@@ -69,6 +70,7 @@ func (m eventMetrics) feed(out chan<- prometheus.Metric) {
 	count(out, feedRefused, f.RefusedEvents)
 	gauge(out, feedLag, f.Lag.Seconds())
 	gauge(out, feedWaiting, float64(f.Held))
+	gauge(out, feedBytes, float64(f.Waiting))
 }
 
 func gauge(out chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {

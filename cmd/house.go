@@ -88,7 +88,8 @@ type board struct {
 }
 
 func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
-	x, err := index.New(index.Config{MaxBytes: int64(cfg.Events.IndexMemory)})
+	account := index.NewAccount(int64(cfg.Events.IndexMemory))
+	x, err := index.New(index.Config{Account: account})
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +112,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	h.patterns.Store(&map[string]pattern{})
 	h.feed = events.NewFeed(h.beliefs, h.hasher, h.target)
 	h.feed.SnapshotRoom(int64(cfg.Events.IndexMemory))
+	h.feed.Within(account)
 	h.sockets = &sockets{feed: h.feed, log: log, open: map[string]*socket{}}
 	h.metrics.Register(tokenMetrics{h.tokens})
 	h.metrics.Register(eventMetrics{h})

@@ -4,7 +4,9 @@ import "time"
 
 // Events are the block index and the shared streams of cache events that feed it. A section that is absent is a source that is off.
 type Events struct {
-	// What the block index may take. When it is full, what was not asked for lately is evicted: its replicas then count as holding less than they do.
+	// What the block index may take, with the batches that wait to be told to it and the blocks that engines name without their content. When it
+	// is full, what was not asked for lately is evicted: its replicas then count as holding less than they do. What waits has a sixteenth of it in
+	// any case and a quarter at most, one replica an eighth of that; a batch without room to wait is a gap.
 	IndexMemory Size `yaml:"index_memory" default:"4GiB" range:"16MiB..16TiB"`
 	// Redis Streams.
 	Redis *Redis `yaml:"redis"`

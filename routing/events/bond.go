@@ -23,7 +23,8 @@ type Speaker struct {
 type bond struct {
 	voices         []voice // one a source; none: whoever comes first
 	rivals         []*rival
-	batches, bytes int            // that all rivals have parked
+	purse          *purse
+	batches, bytes int            // that all rivals have parked; bytes are charged to purse
 	recent         [maxRecent]sum // of batches applied last, by number
 }
 
@@ -43,8 +44,9 @@ type rival struct {
 
 type parked struct {
 	Batch
-	lane *lane
-	sum  sum
+	lane  *lane
+	sum   sum
+	bytes int
 }
 
 // sum is a batch's number and what it says.
@@ -113,25 +115,40 @@ func (b *bond) rival(source, name string) *rival {
 	return r
 }
 
-// park keeps a batch of somebody who is not bound, where there is room.
-func (b *bond) park(source string, p parked) {
-	bytes := weight(&p.Batch)
-	if b.batches == maxParked || b.bytes+bytes > maxOwed {
-		return
+// park keeps a batch of a speaker who is not bound, within a replica's bounds for those. It reports false where the account has no room for it.
+func (b *bond) park(source string, p parked) bool {
+	p.bytes = weight(&p.Batch)
+	if b.batches == maxParked || b.bytes+p.bytes > maxOwed {
+		return true
 	}
-	if r := b.rival(source, p.By.Name); r != nil {
+	r := b.rival(source, p.By.Name)
+	if r == nil {
+		return true
+	}
+	kept := b.purse.take(p.bytes, anyPart)
+	if kept {
 		r.parked = append(r.parked, p)
-		b.batches, b.bytes = b.batches+1, b.bytes+bytes
+		b.batches, b.bytes = b.batches+1, b.bytes+p.bytes
 	}
+	b.prune()
+	return kept
 }
 
-// weight is about what a batch takes in memory.
-func weight(b *Batch) (bytes int) {
-	bytes = 256
-	for i := range b.Events {
-		bytes += 160 + 8*len(b.Events[i].Hashes) + 4*len(b.Events[i].Tokens)
-	}
-	return bytes
+// unpark gives back what a parked batch has taken.
+func (b *bond) unpark(p *parked) {
+	b.batches, b.bytes = b.batches-1, b.bytes-p.bytes
+	b.purse.give(p.bytes)
+}
+
+// prune drops the rivals that have nothing parked.
+func (b *bond) prune() {
+	b.rivals = slices.DeleteFunc(b.rivals, func(r *rival) bool { return len(r.parked) == 0 })
+}
+
+// restart forgets everything.
+func (b *bond) restart() {
+	b.purse.give(b.bytes)
+	*b = bond{purse: b.purse}
 }
 
 // bind makes a rival one who speaks, and returns what it has parked. Alone, it takes everybody's place.
@@ -141,7 +158,7 @@ func (b *bond) bind(r *rival, alone bool) []parked {
 	}
 	b.voices = append(b.voices, r.voice)
 	for i := range r.parked {
-		b.batches, b.bytes = b.batches-1, b.bytes-weight(&r.parked[i].Batch)
+		b.unpark(&r.parked[i])
 	}
 	b.rivals = slices.DeleteFunc(b.rivals, func(x *rival) bool { return x == r })
 	return r.parked
@@ -154,11 +171,11 @@ func (b *bond) expire(epoch uint64) {
 			if p.Epoch >= epoch {
 				return false
 			}
-			b.batches, b.bytes = b.batches-1, b.bytes-weight(&p.Batch)
+			b.unpark(&p)
 			return true
 		})
 	}
-	b.rivals = slices.DeleteFunc(b.rivals, func(r *rival) bool { return len(r.parked) == 0 })
+	b.prune()
 }
 
 // successor returns the rival that tells of the latest life; nil where there is none.

@@ -228,6 +228,7 @@ func (c *chaos) compare() {
 	if c.x.Digest() != truth.Digest() {
 		c.t.Fatalf("after %d changes, %d crashes and %d moves the index holds something else than the engines", c.ops, c.crashes, c.moves)
 	}
+	checkLedger(c.t, c.feed)
 	if err := c.x.Check(); err != nil {
 		c.t.Fatal(err)
 	}

@@ -8,8 +8,8 @@
 //
 //	 1. A batch is applied at most once and whole, and each replica's batches in the order of (epoch, seq), whatever transports bring
 //	    them, in whatever interleaving. What one transport loses another may bring, as long as it is behind.
-//	 2. A gap is taken as soon as no lane that carries the replica can fill it any more, or MaxEarly batches wait. Then the
-//	    index is told, which marks the replica stale. Nothing waits by the clock.
+//	 2. A gap is taken as soon as no lane that carries the replica can fill it any more, or MaxEarly batches wait, or there is no room
+//	    for one that waits. Then the index is told, which marks the replica stale. Nothing waits by the clock.
 //	 3. The order is settled before the mapping is touched: repetitions and batches of an earlier life change nothing.
 //	 4. A later epoch empties the mapping, and the index with it, even while its own first batch is still missing.
 //	 5. A block of ours is in a tier of the index exactly while some engine block that stands for it has a copy in that tier.
@@ -22,7 +22,8 @@
 //	    ours would be there only while all its parts are, and engines that page by the token are better served by an index
 //	    block size of their own.
 //	 9. Whoever publishes, memory is bounded: a message by the limits, a replica by MaxBlocks and MaxEarly, and names that nobody
-//	    knows are not kept.
+//	    knows are not kept. Batches that wait, for whatever reason, and blocks of unknown content are charged by the byte to one account
+//	    with the index, and a replica to a share of that.
 //	10. Each replica is spoken for by one publisher a source, whoever was first: what others say in its name changes nothing, and is counted.
 //	    That ends with the replica's life, or when all of them have been silent for the Target's Patience; somebody else's later life, which was
 //	    kept meanwhile, is then believed. Another source is heard as well once it brings the same batches. Sources have names of the gateway's

@@ -71,6 +71,7 @@ type Feed struct {
 	now     func() time.Time
 	limit   int   // engine blocks a replica
 	room    int64 // bytes of a snapshot while it is read
+	account *index.Account
 	tally   tally
 
 	feedMu  sync.RWMutex
@@ -85,6 +86,7 @@ type shelf struct {
 	order  sequence
 	held   mapping
 	bond   bond
+	purse  purse  // of order, held and bond
 	mark   uint64 // of the batch applied last
 
 	refused uint64 // events of batches applied that were left out
@@ -92,18 +94,18 @@ type shelf struct {
 
 // NewFeed returns a Feed that writes to x. resolve says where a replica's blocks go, or that no such replica is known; it is
 // called under a lock of the feed, for every batch, and must not call the feed. A replica that moves to another slot begins
-// anew there.
+// anew there. What waits is taken from an account of its own, as large as an index is by default; see Within.
 func NewFeed(x Applier, hasher kvpool.Hasher, resolve func(replica string) (Target, bool)) *Feed {
-	return &Feed{index: x, hasher: hasher, resolve: resolve, now: time.Now, limit: MaxBlocks, room: index.DefaultMaxBytes, shelves: map[string]*shelf{}}
+	return &Feed{
+		index: x, hasher: hasher, resolve: resolve, now: time.Now, limit: MaxBlocks, room: index.DefaultMaxBytes,
+		account: index.NewAccount(index.DefaultMaxBytes), shelves: map[string]*shelf{},
+	}
 }
 
-// SnapshotRoom bounds what of a snapshot is in memory while Load reads it, in bytes: index.DefaultMaxBytes unless it is called, which is before
-// Load.
-func (f *Feed) SnapshotRoom(bytes int64) { f.room = bytes }
-
 // Deliver implements Sink for whoever says nothing about the order in which its batches come: several transports at once, say.
-// Events that cannot be applied are left out and counted, see Sift; a batch that does not pass Check is dropped. One that comes early is held back until those before it have come, or until MaxEarly of them wait. A transport that
-// keeps the order opens a lane instead, so that a gap shows at once.
+// Events that cannot be applied are left out and counted, see Sift; a batch that does not pass Check is dropped. One that comes early is held back
+// until those before it have come, or until MaxEarly of them wait or there is no room for it. A transport that keeps the order opens a lane
+// instead, so that a gap shows at once.
 func (f *Feed) Deliver(b Batch) { f.deliver(nil, "", b) }
 
 // Open implements Merger.
@@ -130,6 +132,7 @@ func (f *Feed) Forget(replica string) {
 	}
 	s.gone = true
 	s.held.wipe()
+	s.purse.empty()
 	f.feedMu.Lock()
 	defer f.feedMu.Unlock()
 	delete(f.shelves, replica)
@@ -165,7 +168,7 @@ func (f *Feed) shelf(replica string) *shelf {
 	f.feedMu.Lock()
 	defer f.feedMu.Unlock()
 	if s = f.shelves[replica]; s == nil {
-		s = &shelf{held: newMapping(f.limit, &f.tally)}
+		s = newShelf(f)
 		f.shelves[replica] = s
 	}
 	return s
@@ -190,6 +193,7 @@ func (f *Feed) put(s *shelf, l *lane, source string, b Batch) bool {
 // and is a gap, so the replica is stale until it is made whole. Under s.mu.
 func (f *Feed) disown(s *shelf, replica string) {
 	s.gone = true
+	s.purse.empty()
 	f.feedMu.Lock()
 	defer f.feedMu.Unlock()
 	if f.shelves[replica] == s {
@@ -225,7 +229,8 @@ func (s *shelf) move(to Target) {
 	if !anew {
 		return
 	}
-	s.mark, s.bond = 0, bond{}
+	s.mark = 0
+	s.bond.restart()
 	s.order.restart()
 	s.held.wipe()
 }
@@ -245,6 +250,10 @@ func (f *Feed) admit(s *shelf, l *lane, b Batch) {
 		s.order.wait(b)
 	}
 	f.drain(s)
+	if !s.order.stay(b.Seq) {
+		f.tally.crowded.Add(1)
+		f.drain(s)
+	}
 	if s.order.limbo() {
 		// The replica has started anew, and what it holds now is not known yet. What it held is gone.
 		f.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch})

@@ -33,6 +33,7 @@ func FuzzFeed(f *testing.F) {
 		feed := NewFeed(x, hasher, func(r string) (Target, bool) { return to, known && r == "e" })
 		feed.now = func() time.Time { return now }
 		feed.limit = 32
+		feed.Within(index.NewAccount(int64(16+p.next(200)) << 10))
 		ways := []Carrier{feed.From("redis").Open(), feed.From("nats").Open(), feed.From("grpc").Open(), OpenLane(feed)}
 		for len(p.code) > 0 {
 			switch p.next(12) {
@@ -59,13 +60,14 @@ func FuzzFeed(f *testing.F) {
 			}
 			known = true
 			checkShelf(t, feed)
+			checkLedger(t, feed)
 		}
 		if err := x.Check(); err != nil {
 			t.Fatal(err)
 		}
 		known = false
 		feed.Forget("e")
-		if st := feed.Stats(); st.Blocks != 0 || st.Held != 0 || len(feed.shelves) != 0 {
+		if st := feed.Stats(); st.Blocks != 0 || st.Held != 0 || st.Waiting != 0 || len(feed.shelves) != 0 {
 			t.Fatalf("%+v", st)
 		}
 	})

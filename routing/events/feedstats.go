@@ -22,26 +22,28 @@ type FeedStats struct {
 	Invalid    uint64 // batches that do not pass Check; no transport of ours lets one through
 	Refused    uint64 // batches that the index had seen though the feed had not: after a snapshot
 
+	Crowded       uint64 // batches for which there was no room to wait: what was missing before them was given up, or they were
 	RefusedEvents uint64 // of batches that were applied, left out: over a limit, or incomplete
 
 	Orphans    uint64 // registered blocks whose content cannot be told, because the block before them is not known
 	Unmappable uint64 // registered blocks of a size that is no multiple of ours
-	Ignored    uint64 // registered blocks beyond MaxBlocks
+	Ignored    uint64 // registered blocks beyond MaxBlocks, or of unknown content and without room
 	Conflicts  uint64 // blocks that were registered with two contents
 	Verified   uint64 // registered blocks that were compared with what the engine's scheme calls them
 	Mismatched uint64 // of those, the ones that are called something else: another scheme, seed or salt than is configured
 	Strangers  uint64 // evictions of what was never registered
 
-	Held   int           // batches that wait for one before them, now
-	Blocks int           // engine blocks that are mapped, now
-	Full   []string      // replicas that hold more than MaxBlocks, in order of name
-	Lag    time.Duration // from the publisher's clock to ours, of the batch applied last
+	Held    int           // batches that wait for one before them, now
+	Waiting int64         // bytes that those, what rivals have parked and blocks of unknown content take, now
+	Blocks  int           // engine blocks that are mapped, now
+	Full    []string      // replicas of which blocks had to be ignored for want of room, in order of name
+	Lag     time.Duration // from the publisher's clock to ours, of the batch applied last
 }
 
 // tally is the running part of FeedStats.
 type tally struct {
 	batches, applied, duplicates, oldEpochs, gaps, unknown, foreign, resyncs, dead, invalid, refused atomic.Uint64
-	refusedEvents, orphans, unmappable, ignored, conflicts, strangers, verified, mismatched          atomic.Uint64
+	crowded, refusedEvents, orphans, unmappable, ignored, conflicts, strangers, verified, mismatched atomic.Uint64
 	blocks                                                                                           atomic.Int64
 	lag                                                                                              atomic.Int64 // nanoseconds
 }
@@ -52,11 +54,11 @@ func (f *Feed) Stats() FeedStats {
 	st := FeedStats{
 		Batches: t.batches.Load(), Applied: t.applied.Load(), Duplicates: t.duplicates.Load(), OldEpochs: t.oldEpochs.Load(),
 		Gaps: t.gaps.Load(), Unknown: t.unknown.Load(), Foreign: t.foreign.Load(), Resyncs: t.resyncs.Load(), Dead: t.dead.Load(), Invalid: t.invalid.Load(), Refused: t.refused.Load(),
-		RefusedEvents: t.refusedEvents.Load(),
-		Orphans:       t.orphans.Load(), Unmappable: t.unmappable.Load(), Ignored: t.ignored.Load(),
+		Crowded: t.crowded.Load(), RefusedEvents: t.refusedEvents.Load(),
+		Orphans: t.orphans.Load(), Unmappable: t.unmappable.Load(), Ignored: t.ignored.Load(),
 		Conflicts: t.conflicts.Load(), Strangers: t.strangers.Load(),
 		Verified: t.verified.Load(), Mismatched: t.mismatched.Load(),
-		Blocks: int(t.blocks.Load()), Lag: time.Duration(t.lag.Load()),
+		Waiting: f.account.Waiting(), Blocks: int(t.blocks.Load()), Lag: time.Duration(t.lag.Load()),
 	}
 	f.feedMu.RLock()
 	names := make(map[string]*shelf, len(f.shelves))

@@ -34,7 +34,9 @@ func (f *Feed) hear(s *shelf, l *lane, source string, b *Batch) bool {
 	}
 	f.tally.foreign.Add(1)
 	if b.Epoch > s.order.epoch || v == nil {
-		s.bond.park(source, parked{*b, l, sumOf(b)})
+		if !s.bond.park(source, parked{Batch: *b, lane: l, sum: sumOf(b)}) {
+			f.tally.crowded.Add(1)
+		}
 	}
 	return false
 }

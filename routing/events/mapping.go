@@ -34,6 +34,9 @@ type content struct {
 // end is our hash that stands for everything up to and with the block.
 func (c *content) end() kvpool.BlockHash { return c.chain[len(c.chain)-1] }
 
+// orphan reports whether it is not known what b holds, as nothing of what came told.
+func (b *block) orphan() bool { return b.chain == nil && !b.doubt }
+
 func (b *block) gone() bool { return b.copies == [index.Tiers]uint32{} }
 
 // mapping knows one replica's cache in the engine's terms and in ours, and gathers what changes in ours.
@@ -42,17 +45,19 @@ func (b *block) gone() bool { return b.copies == [index.Tiers]uint32{} }
 type mapping struct {
 	limit    int
 	tally    *tally
+	purse    *purse           // what orphans are charged to
+	orphans  int              // blocks that orphan says so of
 	blocks   map[uint64]block // by engine hash; those that departed recently included
 	ours     map[kvpool.BlockHash][index.Tiers]uint32
 	departed []uint64   // engine hashes whose last copy went, oldest first; some may be back
-	full     bool       // a block was ignored for want of room, since the last wipe
+	full     bool       // a block was ignored for want of room, of blocks or of bytes, since the last wipe
 	odd      bool       // blocks came whose size does not fit ours, since the last wipe
 	alien    bool       // blocks came that are called otherwise than the scheme calls them, since the last wipe
 	ops      []index.Op // what changed since begin, in order; its memory is used again
 }
 
-func newMapping(limit int, t *tally) mapping {
-	return mapping{limit: limit, tally: t, blocks: map[uint64]block{}, ours: map[kvpool.BlockHash][index.Tiers]uint32{}}
+func newMapping(limit int, t *tally, p *purse) mapping {
+	return mapping{limit: limit, tally: t, purse: p, blocks: map[uint64]block{}, ours: map[kvpool.BlockHash][index.Tiers]uint32{}}
 }
 
 // wipe forgets everything, and gives its memory back.
@@ -61,7 +66,8 @@ func (m *mapping) wipe() {
 		return
 	}
 	m.tally.blocks.Add(-int64(len(m.blocks)))
-	fresh := newMapping(m.limit, m.tally)
+	m.purse.give(m.orphans * orphanBytes)
+	fresh := newMapping(m.limit, m.tally, m.purse)
 	fresh.ops = m.ops
 	*m = fresh
 }
@@ -177,12 +183,13 @@ func (m *mapping) registerChain(e *Event, i int, before kvpool.BlockHash, to Tar
 // room for it.
 func (m *mapping) arrive(hash uint64, tier index.Tier, c content) block {
 	b, ok := m.blocks[hash]
-	if !ok && !m.room() {
+	if !ok && (!m.room() || c.chain == nil && !m.adopt()) {
 		m.full = true
 		m.tally.ignored.Add(1)
 		return block{}
 	}
 	if c.chain != nil {
+		m.release(ok && b.orphan())
 		m.learn(&b, c)
 	}
 	b.copies[tier]++
@@ -267,6 +274,8 @@ func (m *mapping) bury() {
 }
 
 func (m *mapping) remove(hash uint64) {
+	b := m.blocks[hash]
+	m.release(b.orphan())
 	delete(m.blocks, hash)
 	m.tally.blocks.Add(-1)
 }

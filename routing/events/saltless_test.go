@@ -9,7 +9,7 @@ import (
 // Where some prompts have a salt, blocks whose event cannot say one are nobody's: they are known to be there, and stand for no prompt.
 func TestBlocksOfWhichNoSaltCanBeSaidStandForNoPrompt(t *testing.T) {
 	for salts, want := range map[bool]int{false: 2, true: 0} {
-		m := newMapping(100, &tally{})
+		m := newMapping(100, &tally{}, nil)
 		to := Target{Specialist: "debug", BlockSize: 2, Salts: salts}
 		e := Event{Kind: Registered, Hashes: []uint64{1, 2}, Root: true, Tokens: []uint32{1, 2, 3, 4}, BlockSize: 2, Saltless: true}
 		m.change(&e, to, kvpool.NewHasher(7))

@@ -10,7 +10,7 @@ const maxHeld = 1024
 
 // sequence puts one replica's batches in order. It mirrors the index's own rules (a later epoch begins anew, what is at or
 // below the last one is a repetition, a first number is 0 or 1) and adds patience: a batch that comes early waits while
-// another transport may still bring the missing one.
+// another transport may still bring the missing one, and there is room.
 type sequence struct {
 	started bool // epoch is meaningful
 	seen    bool // last is meaningful
@@ -18,10 +18,18 @@ type sequence struct {
 	emptied bool // the index knows of the epoch, though nothing of it was applied yet
 	epoch   uint64
 	last    uint64           // applied last, in this epoch
-	early   map[uint64]Batch // by Seq, all above last; at most MaxEarly between calls
+	early   map[uint64]early // by Seq, all above last; at most MaxEarly between calls
+	purse   *purse           // what early is charged to
+	hurry   bool             // there is no room to wait: all of early is applied, whatever is missing before it
 
 	reached   map[*lane]uint64 // the largest Seq of this epoch that each lane has brought; only lanes that carry this replica
 	unordered bool             // someone who promises no order carries it as well
+}
+
+// early is a batch that waits.
+type early struct {
+	Batch
+	bytes int // charged for it; 0 while it is not said that it stays
 }
 
 // placing is where a batch stands.
@@ -36,7 +44,10 @@ const (
 
 // restart forgets everything but who carries the replica.
 func (q *sequence) restart() {
-	*q = sequence{reached: q.reached, unordered: q.unordered}
+	for _, b := range q.early {
+		q.purse.give(b.bytes)
+	}
+	*q = sequence{reached: q.reached, unordered: q.unordered, purse: q.purse}
 	for l := range q.reached {
 		q.reached[l] = 0
 	}
@@ -74,26 +85,48 @@ func (q *sequence) note(l *lane, seq uint64) {
 // wait adds a batch that place did not turn down.
 func (q *sequence) wait(b Batch) {
 	if q.early == nil {
-		q.early = map[uint64]Batch{}
+		q.early = map[uint64]early{}
 	}
-	q.early[b.Seq] = b
+	q.early[b.Seq] = early{Batch: b}
+}
+
+// stay charges for a batch if it still waits. It reports false where there is no room for it: then next gives up what is missing, until nothing
+// waits.
+func (q *sequence) stay(seq uint64) bool {
+	b, waits := q.early[seq]
+	if !waits || b.bytes > 0 {
+		return true
+	}
+	if b.bytes = weight(&b.Batch); !q.purse.take(b.bytes, anyPart) {
+		q.hurry = true
+		return false
+	}
+	q.early[seq] = b
+	return true
+}
+
+// drop takes a batch out of those that wait.
+func (q *sequence) drop(seq uint64) Batch {
+	b := q.early[seq]
+	q.purse.give(b.bytes)
+	delete(q.early, seq)
+	return b.Batch
 }
 
 // next takes out the waiting batch that is to be applied now, and says whether some before it were given up. There is none
 // while the lowest one waits for what may still come.
 func (q *sequence) next() (b Batch, gap, ok bool) {
-	if q.hold = q.hold && len(q.early) <= maxHeld; q.hold || len(q.early) == 0 {
+	q.hurry = q.hurry && len(q.early) > 0
+	if q.hold = q.hold && len(q.early) <= maxHeld && !q.hurry; q.hold || len(q.early) == 0 {
 		return Batch{}, false, false
 	}
 	seq := q.lowest()
 	gap = !q.follows(seq)
-	if gap && len(q.early) <= MaxEarly && q.mayCome(seq) {
+	if gap && !q.hurry && len(q.early) <= MaxEarly && q.mayCome(seq) {
 		return Batch{}, false, false
 	}
-	b = q.early[seq]
-	delete(q.early, seq)
 	q.seen, q.last = true, seq
-	return b, gap, true
+	return q.drop(seq), gap, true
 }
 
 func (q *sequence) lowest() uint64 {
@@ -142,7 +175,7 @@ func (q *sequence) jump(epoch, seq uint64) bool {
 	q.started, q.seen, q.hold, q.emptied, q.epoch, q.last = true, true, false, false, epoch, seq
 	for early := range q.early {
 		if early <= seq {
-			delete(q.early, early)
+			q.drop(early)
 		}
 	}
 	return true

@@ -143,7 +143,7 @@ func (s *shelf) restore(old restored) {
 	m := &s.held
 	m.full = old.cut
 	for _, b := range old.blocks {
-		if _, twice := m.blocks[b.hash]; twice || !m.room() {
+		if _, twice := m.blocks[b.hash]; twice || !m.room() || b.orphan() && !m.adopt() {
 			m.full = m.full || !twice
 			continue
 		}

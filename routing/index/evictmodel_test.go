@@ -39,7 +39,7 @@ var shortages = []struct {
 		x.tree.mem.limit -= 2500 * elsewhereBytes
 	}},
 	{"everything", func(x *Indexer) {
-		x.tree.mem.limit = x.tree.mem.used.Load()
+		x.tree.mem.limit = x.tree.mem.used()
 		x.tree.words.next = x.tree.words.end - 600
 		x.tree.top = uint32(x.tree.runs.chunks()<<runBits - spareIDs - 20)
 	}},
@@ -51,7 +51,7 @@ func widen(x *Indexer, n uint64) {
 	for i := range x.tree.full.segs {
 		x.tree.full.rebuild(&x.tree.full.segs[i], &x.tree.full.fill[i], n)
 	}
-	x.tree.mem.limit = x.tree.mem.used.Load() + 3000*elsewhereBytes
+	x.tree.mem.limit = x.tree.mem.used() + 3000*elsewhereBytes
 }
 
 func newCramped(t *testing.T, seed uint64, impose func(*Indexer)) *cramped {

@@ -12,7 +12,7 @@ import (
 // Indexer knows which replica holds which block: the index that serves. Safe for concurrent use. Queries take no lock; changes
 // take turns, and none waits for a query.
 //
-// It takes at most Config.MaxBytes. When a Store would take more, runs that are not in use are evicted (see the package comment),
+// It takes at most Config.MaxBytes, or what its Account allows. When a Store would take more, runs that are not in use are evicted (see the package comment),
 // so that the index knows less than the replicas hold, never more. What finds no room in spite of that is not recorded
 // (Stats.Refused). Removing always works; where even the note of what is left behind a hole finds no room, that is forgotten too.
 //
@@ -33,7 +33,7 @@ func New(c Config) (*Indexer, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Indexer{slots: newSlots(c), tree: newRunTree(c.MaxBytes)}
+	x := &Indexer{slots: newSlots(c), tree: newRunTree(c.Account)}
 	x.tree.parted = x.parted
 	for i := range x.hosts {
 		x.hosts[i].salt = factDigest(golden, kvpool.BlockHash(i), 0)

@@ -7,9 +7,8 @@ import (
 
 // memory is the account of what an Indexer has mapped. What it keeps on the heap (tier maps) is charged by estimate.
 type memory struct {
-	limit int64
-	used  atomic.Int64
-	all   []pages // to unmap in the end
+	*Account
+	all []pages // to unmap in the end
 }
 
 // take charges n bytes of the heap and reports whether the limit allows them.
@@ -20,15 +19,14 @@ func (m *memory) extend(n int64) bool { return m.charge(n, m.mapped()) }
 
 func (m *memory) mapped() int64 { return m.limit - m.limit/16 }
 
-func (m *memory) charge(n, limit int64) bool {
-	if m.used.Add(n) > limit {
-		m.used.Add(-n)
-		return false
-	}
-	return true
+// spares reports whether n bytes could be mapped once back bytes were given back.
+func (m *memory) spares(n, back int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.fits(n-back, m.mapped())
 }
 
-func (m *memory) give(n int64) { m.used.Add(-n) }
+func (m *memory) give(n int64) { m.charge(-n, m.limit) }
 
 // release unmaps everything.
 func (m *memory) release() {

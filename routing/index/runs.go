@@ -48,8 +48,8 @@ type runTree struct {
 // spareIDs is how many run ids are free before a change begins: more than any change takes.
 const spareIDs = 2 * MaxHosts
 
-func newRunTree(limit int64) *runTree {
-	t := &runTree{mem: &memory{limit: limit}, top: 1, parted: func(HostID, []kvpool.BlockHash) {}}
+func newRunTree(a *Account) *runTree {
+	t := &runTree{mem: &memory{Account: a}, top: 1, parted: func(HostID, []kvpool.BlockHash) {}}
 	t.runs = newSlab(t.mem, runSize<<runBits)
 	t.words = newWords(t.mem)
 	t.arrays = t.words.slab

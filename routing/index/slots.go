@@ -23,6 +23,8 @@ type Config struct {
 	Hosts    int   // slots, at most MaxHosts; 0 = MaxHosts
 	Sweeps   int   // sweeps that run side by side; 0 = 2
 	MaxBytes int64 // that an Indexer takes before it evicts; 0 = DefaultMaxBytes
+
+	Account *Account // what an Indexer takes is taken from; nil = one of MaxBytes, for it alone
 }
 
 // filled returns c with its defaults, ErrConfig when it cannot be.
@@ -43,6 +45,9 @@ func (c Config) filled() (Config, error) {
 	}
 	if c.MaxBytes == 0 {
 		c.MaxBytes = DefaultMaxBytes
+	}
+	if c.Account == nil {
+		c.Account = &Account{limit: c.MaxBytes}
 	}
 	return c, nil
 }

@@ -35,7 +35,7 @@ func (x *Indexer) Stats() (st Stats) {
 		st.Blocks += n
 	}
 	t.mu.RUnlock()
-	st.Bytes = t.mem.used.Load()
+	st.Bytes = t.mem.used()
 	st.Lookups, st.Hints = x.lookups.load(), x.hints.Load()
 	return st
 }

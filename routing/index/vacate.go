@@ -9,7 +9,7 @@ import "slices"
 // twice, and forgets those that are in the way.
 func (t *runTree) makeWay(n int64) bool {
 	const chunks = 2
-	if !forgets || !t.words.slack() || t.mem.used.Load()-chunks<<chunkBits+n > t.mem.mapped() {
+	if !forgets || !t.words.slack() || !t.mem.spares(n, chunks<<chunkBits) {
 		return false
 	}
 	for range chunks {

@@ -1,0 +1,91 @@
+package events
+
+import (
+	"unsafe"
+
+	"octet/routing/index"
+)
+
+const (
+	replicaPart = 8 // a replica takes at most an eighth of what may wait
+	anyPart     = 1 // batches may take all of that
+	orphansPart = 2 // and blocks of unknown content half, so that they leave room for batches
+
+	batchBytes  = 256 // of a batch by itself, with its place in a map
+	eventBytes  = int(unsafe.Sizeof(Event{})) + 40
+	orphanBytes = 150 // of a block of unknown content in a mapping
+)
+
+// Within has the feed take what waits from a, the account of its index. It is called before anything is delivered.
+func (f *Feed) Within(a *index.Account) { f.account = a }
+
+// SnapshotRoom bounds what of a snapshot is in memory while Load reads it, in bytes: index.DefaultMaxBytes unless it is called, which is before
+// Load.
+func (f *Feed) SnapshotRoom(bytes int64) { f.room = bytes }
+
+// purse is what one replica's batches that wait and its orphans have taken from the account. A nil purse has no bounds. Guarded by the
+// shelf's mu.
+type purse struct {
+	account *index.Account
+	taken   int64
+}
+
+// take charges n bytes. It reports false, and charges nothing, where the replica or all together have no room for them; part is which part of
+// the room there is for what they are for.
+func (p *purse) take(n int, part int64) bool {
+	if p == nil {
+		return true
+	}
+	if p.taken+int64(n) > p.account.Share()/replicaPart/part || !p.account.Wait(int64(n), part) {
+		return false
+	}
+	p.taken += int64(n)
+	return true
+}
+
+// give gives n bytes back.
+func (p *purse) give(n int) {
+	if p == nil || n == 0 {
+		return
+	}
+	p.taken -= int64(n)
+	p.account.Release(int64(n))
+}
+
+// empty gives everything back. Nothing of the replica is used any more.
+func (p *purse) empty() { p.give(int(p.taken)) }
+
+// weight is about what a batch takes in memory, and no less than what sumOf writes of it.
+func weight(b *Batch) (bytes int) {
+	bytes = batchBytes + len(b.Replica) + len(b.By.Name) + cap(b.Events)*eventBytes
+	for i := range b.Events {
+		e := &b.Events[i]
+		bytes += 8*cap(e.Hashes) + 4*cap(e.Tokens) + len(e.Adapter) + len(e.Salt)
+	}
+	return bytes
+}
+
+// adopt makes room for one more orphan.
+func (m *mapping) adopt() bool {
+	if !m.purse.take(orphanBytes, orphansPart) {
+		return false
+	}
+	m.orphans++
+	return true
+}
+
+// release gives back what an orphan has taken, if there was one.
+func (m *mapping) release(orphan bool) {
+	if orphan {
+		m.orphans--
+		m.purse.give(orphanBytes)
+	}
+}
+
+// newShelf returns a shelf of f's for a replica of which nothing was heard yet.
+func newShelf(f *Feed) *shelf {
+	s := &shelf{purse: purse{account: f.account}}
+	s.held = newMapping(f.limit, &f.tally, &s.purse)
+	s.order.purse, s.bond.purse = &s.purse, &s.purse
+	return s
+}
