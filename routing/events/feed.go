@@ -189,18 +189,6 @@ func (f *Feed) put(s *shelf, l *lane, source string, b Batch) bool {
 	return ok
 }
 
-// disown ends what is known of a replica in the middle of a change that panicked: nothing of it can be relied on. The next batch begins anew,
-// and is a gap, so the replica is stale until it is made whole. Under s.mu.
-func (f *Feed) disown(s *shelf, replica string) {
-	s.gone = true
-	s.purse.empty()
-	f.feedMu.Lock()
-	defer f.feedMu.Unlock()
-	if f.shelves[replica] == s {
-		delete(f.shelves, replica)
-	}
-}
-
 // take is put under s.mu.
 func (f *Feed) take(s *shelf, l *lane, source string, b Batch) bool {
 	if s.gone {

@@ -89,3 +89,15 @@ func newShelf(f *Feed) *shelf {
 	s.order.purse, s.bond.purse = &s.purse, &s.purse
 	return s
 }
+
+// disown ends what is known of a replica in the middle of a change that panicked: nothing of it can be relied on. The next batch begins anew,
+// and is a gap, so the replica is stale until it is made whole. Under s.mu.
+func (f *Feed) disown(s *shelf, replica string) {
+	s.gone = true
+	s.purse.empty()
+	f.feedMu.Lock()
+	defer f.feedMu.Unlock()
+	if f.shelves[replica] == s {
+		delete(f.shelves, replica)
+	}
+}
