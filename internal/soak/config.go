@@ -16,7 +16,7 @@ func (f *fleet) configuration() string {
 	}
 	b.WriteString("specialists:\n")
 	for _, s := range specialists {
-		fmt.Fprintf(&b, "  - name: %s\n    tokenizer: builtin\n", s.name)
+		fmt.Fprintf(&b, "  - name: %s\n    tokenizer: %s\n", s.name, s.tokenizer)
 		if len(s.adapters) > 0 {
 			b.WriteString("    adapters:\n")
 		}

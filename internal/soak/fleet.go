@@ -32,15 +32,16 @@ type fleet struct {
 // specialist is a model, how many engines have it, and of what kind the gateway takes them to be.
 type specialist struct {
 	name, kind string
+	tokenizer  string
 	engines    int
 	resumable  bool // its streams go on at another engine
 	adapters   []string
 }
 
 var specialists = []specialist{
-	{name: "alpha", kind: "vllm", engines: 3, resumable: true},
-	{name: "beta", kind: "vllm", engines: 2, resumable: true, adapters: []string{"red", "blue"}},
-	{name: "gamma", kind: "openai", engines: 2},
+	{name: "alpha", kind: "auto", tokenizer: "builtin", engines: 3, resumable: true},
+	{name: "beta", kind: "vllm", tokenizer: "engine", engines: 2, resumable: true, adapters: []string{"red", "blue"}},
+	{name: "gamma", kind: "openai", tokenizer: "none", engines: 2},
 }
 
 // tenants are those of the configuration, before them the clients without a key.
