@@ -28,7 +28,7 @@ func main() {
 	flag.StringVar(&o.octet, "octet", "", "the binary (required)")
 	flag.StringVar(&o.model, "model", "coder", "the engines' model")
 	flag.StringVar(&o.kind, "kind", "chats", "chats or completions")
-	flag.Var(&o.engines, "engine", "URL of an engine, and after commas its events and their replay: http://…,tcp://…,tcp://…; repeated. The first is killed")
+	flag.Var(&o.engines, "engine", "URL of an engine, and after commas its events and their replay: http://…,tcp://…,tcp://…; repeated. The one with the most streams is killed")
 	flag.IntVar(&o.streams, "streams", 40, "streams at once")
 	flag.IntVar(&o.tokens, "tokens", 300, "of each, at most")
 	flag.Float64Var(&o.at, "at", 0.4, "how much of all texts has come when the engine is killed")
@@ -58,12 +58,12 @@ func run(o options, out io.Writer) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // what is left is the system's to clear
-	gateway, url, err := o.serve(dir)
+	gateway, url, admin, err := o.serve(dir)
 	if err != nil {
 		return err
 	}
 	defer gateway.Kill()
-	got, err := disturbed(o, questions, want, url)
+	got, err := disturbed(o, questions, want, url, admin)
 	if err != nil {
 		return err
 	}
@@ -71,24 +71,25 @@ func run(o options, out io.Writer) error {
 }
 
 // serve starts the gateway and waits until it serves.
-func (o options) serve(dir string) (gateway *program.Program, url string, err error) {
+func (o options) serve(dir string) (gateway *program.Program, url, admin string, err error) {
 	path := filepath.Join(dir, "octet.yaml")
 	if err := os.WriteFile(path, []byte(o.configuration()), 0o600); err != nil {
-		return nil, "", err
+		return nil, "", "", err
 	}
 	if gateway, err = program.Start(o.octet, "serve", "--config", path); err != nil {
-		return nil, "", err
+		return nil, "", "", err
 	}
 	at, err := gateway.Await(`msg=serving data=(\S+) admin=(\S+)`, 30*time.Second)
 	if err != nil {
 		gateway.Kill()
-		return nil, "", err
+		return nil, "", "", err
 	}
-	if err := o.healthy("http://" + at[2]); err != nil {
+	url, admin = "http://"+at[1], "http://"+at[2]
+	if err := o.healthy(admin); err != nil {
 		gateway.Kill()
-		return nil, "", err
+		return nil, "", "", err
 	}
-	return gateway, "http://" + at[1], nil
+	return gateway, url, admin, nil
 }
 
 // healthy waits until the gateway has probed every engine and found it well.
@@ -125,7 +126,7 @@ func (o options) healthy(admin string) error {
 // configuration is the defaults, but for what names this fleet.
 func (o options) configuration() string {
 	var b strings.Builder
-	b.WriteString("listen: {data: 127.0.0.1:0, admin: 127.0.0.1:0}\nfleet: {probe_interval: 500ms}\nlimits: {retry_budget: 1}\nspecialists:\n")
+	b.WriteString("listen: {data: 127.0.0.1:0, admin: 127.0.0.1:0}\nfleet: {probe_interval: 500ms}\nspecialists:\n")
 	fmt.Fprintf(&b, "  - name: %s\n    block_size: 32\n    replicas:\n", o.model)
 	for i, e := range o.engines {
 		fmt.Fprintf(&b, "      - {url: %q, name: engine-%d, engine: vllm, blocks: 4096", e.url, i)
@@ -137,22 +138,55 @@ func (o options) configuration() string {
 	return b.String()
 }
 
-// disturbed asks for all texts at once through the gateway, and kills the first engine when the part of them has come that o.at
+// busiest returns the engine that answers the most requests of the gateway now, by its place among o.engines.
+func busiest(admin string) (engine int, err error) {
+	var state struct {
+		Specialists []struct {
+			Replicas []struct {
+				Open int `json:"in_flight"`
+			}
+		}
+	}
+	resp, err := client.Get(admin + "/admin/state")
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	if err := json.NewDecoder(resp.Body).Decode(&state); err != nil {
+		return 0, err
+	}
+	all := state.Specialists[0].Replicas
+	for i := range all {
+		if all[i].Open > all[engine].Open {
+			engine = i
+		}
+	}
+	return engine, nil
+}
+
+// disturbed asks for all texts at once through the gateway, and kills the busiest engine when the part of them has come that o.at
 // says.
-func disturbed(o options, questions []question, want []answer, url string) ([]answer, error) {
+func disturbed(o options, questions []question, want []answer, url, admin string) ([]answer, error) {
 	total := 0
 	for _, w := range want {
 		total += len(w.text)
 	}
-	victim, err := listenerOf(o.engines[0].url)
-	if err != nil {
-		return nil, err
+	victims := make([]process, len(o.engines))
+	for i, e := range o.engines {
+		var err error
+		if victims[i], err = listenerOf(e.url); err != nil {
+			return nil, err
+		}
 	}
 	var once sync.Once
 	var killed error
-	heard := counter{due: int(o.at * float64(total)), then: func() { once.Do(func() { killed = victim.kill() }) }}
+	strike := func() {
+		i, err := busiest(admin)
+		killed = errors.Join(err, victims[i].kill())
+	}
+	heard := counter{due: int(o.at * float64(total)), then: func() { once.Do(strike) }}
 	got := make([]answer, len(questions))
-	err = abreast(questions, func(i int) error {
+	err := abreast(questions, func(i int) error {
 		got[i] = questions[i].stream(url, &heard)
 		return nil
 	})
