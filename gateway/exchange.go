@@ -66,6 +66,7 @@ type exchange struct {
 	died      index.HostBitmap // replicas whose engines died under this stream
 	free      bool             // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
 	struck    bool             // it failed as its engine died
+	shows     bool             // it is the first request that this death struck
 	spared    bool             // one that did has been followed by another beside the retry budget
 	busy      bool             // its engine refused it as one too many
 	doubts    []doubt          // failures of which it is not known yet whose fault they are

@@ -27,6 +27,9 @@ func (x *exchange) mayTry() bool {
 		by = paidByNothing
 	case x.struck && !x.spared && x.s.retries.share.Load() > 0: // no share is no retries
 		by, x.spared = paidByDeath, true
+		if x.shows { // a storm of engines that have answered nothing yet stays within the share
+			x.s.retries.note(now)
+		}
 	case x.busy && x.othersIdle(now):
 		by = paidByNothing
 		x.s.retries.note(now)
@@ -53,14 +56,14 @@ func (x *exchange) othersIdle(now time.Time) bool {
 func (x *exchange) learns(err error) {
 	t := &x.turn
 	x.free = x.free || errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrLocal) // nothing was sent
-	x.struck, x.busy = false, errors.Is(err, errEngineBusy)
+	x.struck, x.shows, x.busy = false, false, errors.Is(err, errEngineBusy)
 	switch {
 	case err == nil:
 		t.flight.Lives()
 	case x.busy:
 		t.rep.Fleet.OnBusy(x.now(), retryAfterOf(err))
 	case causeOf(err) == byReplica:
-		x.struck = t.flight.Struck(x.now())
+		x.struck, x.shows = t.flight.Struck(x.now())
 	}
 }
 

@@ -7,40 +7,42 @@ import (
 )
 
 // deaths tells requests that were struck together, by the death of their engine, from those that failed one by one: an engine dies
-// when it fails a request after it has answered others, and what it had in flight at that moment dies with it. So an engine that
-// fails everything dies once, and one that fails every other request dies no more often than once in an interval.
+// when it fails a request after it has answered others, or before it has answered any, and what it had in flight at that moment dies
+// with it. So an engine that fails everything dies once, and one that fails every other request dies no more often than once in an
+// interval.
 type deaths struct {
 	every time.Duration // between two deaths that count
-	alive atomic.Bool   // a request that was sent after the last death has been answered
+	dead  atomic.Bool   // no request that was sent after the last death has been answered
 
 	mu   sync.Mutex
 	last time.Time // when the first request of those that the last death struck was lost; guarded by mu
 }
 
-// struck reports whether a request that was sent at began, and was lost now, was lost by a death.
-func (d *deaths) struck(began, now time.Time) bool {
+// struck reports whether a request that was sent at began, and was lost now, was lost by a death, and whether it is the first one
+// that this death struck.
+func (d *deaths) struck(began, now time.Time) (struck, first bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if began.Before(d.last) {
-		return true
+		return true, false
 	}
-	if !d.alive.Load() || !d.last.IsZero() && now.Sub(d.last) < d.every {
-		return false
+	if d.dead.Load() || !d.last.IsZero() && now.Sub(d.last) < d.every {
+		return false, false
 	}
 	d.last = now
-	d.alive.Store(false)
-	return true
+	d.dead.Store(true)
+	return true, true
 }
 
 // lives notes that a request that was sent at began is answered.
 func (d *deaths) lives(began time.Time) {
-	if d.alive.Load() {
+	if !d.dead.Load() {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if began.After(d.last) {
-		d.alive.Store(true)
+		d.dead.Store(false)
 	}
 }
 
@@ -51,7 +53,11 @@ func (f *Flight) Lives() {
 	}
 }
 
-// Struck reports whether the request, which its replica has failed now, was in flight when the replica's engine died.
-func (f *Flight) Struck(now time.Time) bool {
-	return f.replica != nil && f.begun && f.replica.deaths.struck(f.began, now)
+// Struck reports whether the request, which its replica has failed now, was in flight when the replica's engine died, and whether
+// it is the first one that showed it.
+func (f *Flight) Struck(now time.Time) (struck, first bool) {
+	if f.replica == nil || !f.begun {
+		return false, false
+	}
+	return f.replica.deaths.struck(f.began, now)
 }
