@@ -20,7 +20,7 @@ const maxFile = 128 << 20
 
 // file is the part of a tokenizer.json that decides about ids.
 type file struct {
-	Added        []addedEntry   `json:"added_tokens"`
+	Added        addedEntries   `json:"added_tokens"`
 	Normalizer   component      `json:"normalizer"`
 	PreTokenizer component      `json:"pre_tokenizer"`
 	Post         component      `json:"post_processor"`
@@ -54,21 +54,21 @@ type modelEntry struct {
 
 // component is a normalizer, pre-tokenizer or post-processor of any type.
 type component struct {
-	Type           string      `json:"type"`
-	Normalizers    []component `json:"normalizers"`
-	PreTokenizers  []component `json:"pretokenizers"`
-	Processors     []component `json:"processors"`
-	Prepend        string      `json:"prepend"`
-	Pattern        match       `json:"pattern"`
-	Content        string      `json:"content"`
-	Behavior       string      `json:"behavior"`
-	Invert         bool        `json:"invert"`
-	AddPrefixSpace *bool       `json:"add_prefix_space"`
-	UseRegex       *bool       `json:"use_regex"`
-	Individual     bool        `json:"individual_digits"`
-	Replacement    string      `json:"replacement"`
-	PrependScheme  string      `json:"prepend_scheme"`
-	Split          *bool       `json:"split"`
+	Type           string     `json:"type"`
+	Normalizers    components `json:"normalizers"`
+	PreTokenizers  components `json:"pretokenizers"`
+	Processors     components `json:"processors"`
+	Prepend        string     `json:"prepend"`
+	Pattern        match      `json:"pattern"`
+	Content        string     `json:"content"`
+	Behavior       string     `json:"behavior"`
+	Invert         bool       `json:"invert"`
+	AddPrefixSpace *bool      `json:"add_prefix_space"`
+	UseRegex       *bool      `json:"use_regex"`
+	Individual     bool       `json:"individual_digits"`
+	Replacement    string     `json:"replacement"`
+	PrependScheme  string     `json:"prepend_scheme"`
+	Split          *bool      `json:"split"`
 
 	Single  []piece                 `json:"single"`
 	Special map[string]specialEntry `json:"special_tokens"`

@@ -188,6 +188,9 @@ func FuzzUnmarshal(f *testing.F) {
 	f.Add([]byte("\x0a\x01r\x2a\x02\x08\x03"))
 	f.Add([]byte(`{"replica":"r","events":[{"kind":2,"hashes":[1]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		if got := allocated(func() { _, _ = Unmarshal(data) }); got > 100*uint64(len(data))+64<<10 { // also what a gRPC message decodes to
+			t.Fatalf("%d bytes made %d", len(data), got)
+		}
 		b, err := Unmarshal(data)
 		if err != nil {
 			if !errors.Is(err, ErrBatch) {

@@ -22,7 +22,8 @@ const (
 	// those that come back before the gateway has noticed that they went.
 	MaxStreams = 1024
 
-	streamsAConn = 64 // of one connection
+	maxAck       = 4 << 10 // bytes of an Ack; a batch may have events.MaxMessageBytes. More ends the stream before memory is taken for it
+	streamsAConn = 64      // of one connection
 	idleAfter    = 15 * time.Second
 	goneAfter    = 10 * time.Second // without an answer to a ping
 	answerWithin = 2 * time.Second  // of an Ack

@@ -39,7 +39,8 @@ func NewPublisher(c PublisherConfig) (*Publisher, error) {
 		creds = credentials.NewTLS(c.TLS)
 	}
 	conn, err := grpc.NewClient("passthrough:///"+c.Addr,
-		grpc.WithTransportCredentials(creds), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{})),
+		grpc.WithTransportCredentials(creds), grpc.WithDefaultCallOptions(
+			grpc.ForceCodecV2(codec{}), grpc.MaxCallRecvMsgSize(maxAck), grpc.MaxCallSendMsgSize(events.MaxMessageBytes)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: idleAfter, Timeout: goneAfter}),
 		grpc.WithIdleTimeout(0),
 	)
