@@ -151,7 +151,7 @@ func busiest(admin string) (engine int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // only read
+	defer resp.Body.Close()
 	if err := json.NewDecoder(resp.Body).Decode(&state); err != nil {
 		return 0, err
 	}
