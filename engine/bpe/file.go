@@ -96,16 +96,17 @@ type specialEntry struct {
 // rule is one merge: "left right", or ["left", "right"].
 type rule struct{ left, right string }
 
-// UnmarshalJSON takes both forms.
-func (r *rule) UnmarshalJSON(raw []byte) error {
+// UnmarshalJSONFrom takes both forms, by the decoder that reads the file: one of its own for each rule takes many times its bytes.
+func (r *rule) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var parts []string
-	if jsontext.Value(raw).Kind() == '[' {
-		if err := json.Unmarshal(raw, &parts); err != nil {
+	if d.PeekKind() == '[' {
+		var err error
+		if parts, err = readList[string](d, 2); err != nil {
 			return err
 		}
 	} else {
 		var line string
-		if err := json.Unmarshal(raw, &line); err != nil {
+		if err := json.UnmarshalDecode(d, &line); err != nil {
 			return err
 		}
 		for i := 1; i < len(line)-1; i++ {
@@ -116,7 +117,7 @@ func (r *rule) UnmarshalJSON(raw []byte) error {
 		}
 	}
 	if len(parts) != 2 {
-		return fmt.Errorf("%s is not a merge of two tokens", raw[:min(len(raw), 60)])
+		return errors.New("not a merge of two tokens")
 	}
 	r.left, r.right = parts[0], parts[1]
 	return nil
