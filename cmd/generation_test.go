@@ -125,6 +125,13 @@ specialists:
   - {name: open, tokenizer: none, replicas: [{url: '%s', engine: openai}]}
   - {name: private, tokenizer: none, replicas: [{url: '%s', engine: openai}]}
 `
+	privateAndOpen = `
+auth: {anonymous: true, tenants: [{name: acme, key_sha256: ` + keySHA + `, specialists: [open]}]}
+fleet: {probe_interval: 50ms}
+specialists:
+  - {name: private, tokenizer: none, replicas: [{url: '%[2]s', engine: openai}]}
+  - {name: open, tokenizer: none, replicas: [{url: '%[1]s', engine: openai}]}
+`
 	openAlone = `
 auth: {anonymous: true, tenants: [{name: acme, key_sha256: ` + keySHA + `, specialists: [open]}]}
 fleet: {probe_interval: 50ms}
@@ -238,7 +245,11 @@ func TestTwoHundredReloadsUnderLoadMisdirectNothing(t *testing.T) {
 	slots := map[index.HostID]map[string]bool{}
 	for i := range reloads {
 		at := engines[(i+1)%2]
-		w.reload(openAndPrivate, at[0], at[1])
+		order := openAndPrivate // slots are given in the file's order
+		if i/5%2 == 1 {
+			order = privateAndOpen
+		}
+		w.reload(order, at[0], at[1])
 		for name, r := range w.house.residents {
 			if slots[r.replica.Host] == nil {
 				slots[r.replica.Host] = map[string]bool{}
