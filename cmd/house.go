@@ -227,6 +227,7 @@ func (h *house) settle(cfg *config.Config, rt *gateway.Runtime, staying map[stri
 	h.beliefs.doubt(saltless(cfg, staying))
 	for name, r := range staying {
 		rt.Replicas[r.replica.Host] = r.replica
+		h.warnOf(r.key)
 		targets[name] = h.targetOf(cfg, name, r)
 	}
 	for name, r := range h.residents {

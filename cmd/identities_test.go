@@ -100,6 +100,9 @@ func TestAContradictedEnginesStreamsAreNotContinued(t *testing.T) {
 		if engine, says := w.engineOf(); engine != "vllm" || (says == "llamacpp") == continued {
 			t.Errorf("%s: taken for %s, says %q", owner, engine, says)
 		}
+		if unsaid := w.house.identities.warn(w.house.residents["debug-0"].key.origin()); unsaid != continued {
+			t.Errorf("%s: it was logged: %v", owner, !unsaid)
+		}
 		_, body := w.post("/v1/chat/completions", `{"model":"debug","stream":true,"messages":[{"role":"user","content":"x"}]}`)
 		if s := readStream(strings.NewReader(string(body))); s.done || s.failed == nil {
 			t.Errorf("%s: %s", owner, body)

@@ -2,9 +2,7 @@ package gateway
 
 import (
 	"errors"
-	"math/rand/v2"
 	"os"
-	"time"
 
 	"octet/internal/contain"
 )
@@ -37,13 +35,10 @@ func (x *exchange) fail(err error) {
 func (x *exchange) promising(e *Error) *Error {
 	none := e.Code == CodeNoHealthyReplica || e.Code == CodeBreakerOpen || e.Code == CodeOverloaded
 	if none && e.RetryAfter == 0 && x.sp != nil {
-		e.RetryAfter = spread(x.sp.fleet.Recovery(x.now()))
+		e.RetryAfter = jittered(x.sp.fleet.Recovery(x.now()))
 	}
 	return e
 }
-
-// spread makes a wait up to a quarter longer, so that clients that were sent away together do not come back together.
-func spread(d time.Duration) time.Duration { return d + time.Duration(float64(d)/4*rand.Float64()) }
 
 func (x *exchange) receiptID() string {
 	if x.receipt == nil || x.dry {

@@ -141,7 +141,7 @@ func (x *exchange) checkFloor(sp *Specialist) error {
 	}
 }
 
-// jittered spreads those who come back over a quarter of the time more.
+// jittered makes a wait up to a quarter longer, so that clients that were sent away together do not come back together.
 func jittered(d time.Duration) time.Duration {
 	return d + time.Duration(float64(d)/4*rand.Float64())
 }
