@@ -170,8 +170,10 @@ func (f *flow) bound(l *limit, t time.Time) error {
 	if l.at = t; l.timer != nil {
 		l.timer.Stop()
 	}
-	if !t.IsZero() {
-		l.timer = time.AfterFunc(time.Until(t), f.wake)
+	// A time that has come needs no timer: the Broadcast below tells it. Go 1.26 also runs such a timer at once, and two
+	// goroutines of one bubble that do so share the bubble's race context, which ends the process under the race detector.
+	if wait := time.Until(t); !t.IsZero() && wait > 0 {
+		l.timer = time.AfterFunc(wait, f.wake)
 	}
 	f.change.Broadcast()
 	return nil

@@ -58,32 +58,38 @@ func (m Monitor) observe(ctx context.Context, r *Replica) {
 	w := &watch{unhealthy: m.Unhealthy, healthy: m.HealthyAfter, interval: m.Interval, wake: make(chan struct{}, 1)}
 	r.watch.Store(w)
 	defer r.watch.Store(nil)
-	next := time.NewTimer(0)
-	defer next.Stop()
-	in := func(pause time.Duration) {
-		w.next.Store(time.Now().Add(pause).UnixNano())
-		next.Reset(pause)
-	}
-	soon := false // next has been brought forward
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-r.gone:
-			return
-		case <-w.wake:
-			if !soon {
-				in(m.Interval / 10)
-			}
-			soon = true
-			continue
-		case <-next.C:
-		}
 		if err := m.probe(ctx, r); ctx.Err() == nil && !errors.Is(err, ErrUntold) {
 			r.hear(err == nil)
 		}
-		in(m.pause())
-		soon = false
+		if !m.rest(ctx, r, w) {
+			return
+		}
+	}
+}
+
+// rest waits until the next probe of r is due: a pause, or a tenth of Interval once w was woken. It is false when there is
+// none, as ctx has ended or r has left the Fleet.
+func (m Monitor) rest(ctx context.Context, r *Replica, w *watch) bool {
+	pause := m.pause()
+	w.next.Store(time.Now().Add(pause).UnixNano())
+	due := time.NewTimer(pause)
+	defer due.Stop()
+	for woken := false; ; {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-r.gone:
+			return false
+		case <-w.wake:
+			if !woken {
+				w.next.Store(time.Now().Add(m.Interval / 10).UnixNano())
+				due.Reset(m.Interval / 10)
+			}
+			woken = true
+		case <-due.C:
+			return true
+		}
 	}
 }
 
