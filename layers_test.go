@@ -14,12 +14,13 @@ import (
 
 // mayImport is the house's plan: each room, and the rooms it may see. A room that is not here may see none of ours.
 var mayImport = map[string][]string{
-	"config":                     {"internal/dialing"},
-	"routing":                    {"kvpool", "routing/index"},
-	"routing/index":              {"kvpool"},
-	"routing/fleet":              {"routing/index"},
-	"routing/approx":             {"kvpool", "routing/index"},
-	"routing/plugins":            {"routing", "routing/index", "routing/approx", "routing/fleet", "adapters", "slo", "kvpool"},
+	"config":         {"internal/dialing"},
+	"routing":        {"kvpool", "routing/index"},
+	"routing/index":  {"kvpool"},
+	"routing/fleet":  {"routing/index"},
+	"routing/approx": {"kvpool", "routing/index"},
+	"routing/plugins": {"routing", "routing/index", "routing/approx", "routing/fleet", "adapters", "slo",
+		"kvpool"},
 	"routing/events":             {"routing/events/octetkvpb", "routing/index", "kvpool"},
 	"routing/events/enginehash":  {"kvpool"},
 	"routing/events/redisstream": {"internal/redisclient", "routing/events", "routing/index", "kvpool"},
@@ -28,17 +29,21 @@ var mayImport = map[string][]string{
 	"routing/events/grpcstream":  {"routing/events", "routing/events/octetkvpb", "routing/index", "kvpool"},
 	"classifier/train":           {"classifier/model"},
 	"scheduler":                  {"kvpool"},
-	"engine/openai":              {"engine", "internal/dialing", "internal/field", "internal/lifetime", "internal/hangup", "internal/ready", "internal/sock"},
-	"engine/tokens":              {"engine/bpe", "kvpool"},
-	"engine/emulator/tiny":       {"kvpool"},
-	"engine/emulator":            {"engine", "engine/bpe", "engine/chattemplate", "engine/emulator/prose", "engine/emulator/tiny", "scheduler", "kvpool", "routing/events", "routing/index"},
-	"gateway/sse":                {"gateway/wire"},
-	"gateway/front":              {"internal/contain", "internal/field", "internal/lifetime", "internal/hangup", "internal/sock"},
-	"calibration/records":        {"calibration", "internal/natsclient", "internal/redisclient"},
-	"gateway/sharedrates":        {"internal/redisclient"},
-	"calibration/judge":          {"calibration"},
-	"examples/geo":               {"routing", "routing/index", "routing/fleet", "routing/plugins"},
-	"gateway": {"gateway/front", "gateway/wire", "gateway/sse", "calibration", "classifier", "routing", "routing/index", "routing/fleet", "scheduler", "kvpool",
+	"engine/openai": {"engine", "internal/dialing", "internal/field", "internal/lifetime",
+		"internal/hangup", "internal/ready", "internal/sock"},
+	"engine/tokens":        {"engine/bpe", "kvpool"},
+	"engine/emulator/tiny": {"kvpool"},
+	"engine/emulator": {"engine", "engine/bpe", "engine/chattemplate", "engine/emulator/prose",
+		"engine/emulator/tiny", "scheduler", "kvpool", "routing/events", "routing/index"},
+	"gateway/sse": {"gateway/wire"},
+	"gateway/front": {"internal/contain", "internal/field", "internal/lifetime", "internal/hangup",
+		"internal/sock"},
+	"calibration/records": {"calibration", "internal/natsclient", "internal/redisclient"},
+	"gateway/sharedrates": {"internal/redisclient"},
+	"calibration/judge":   {"calibration"},
+	"examples/geo":        {"routing", "routing/index", "routing/fleet", "routing/plugins"},
+	"gateway": {"gateway/front", "gateway/wire", "gateway/sse", "calibration", "classifier", "routing", "routing/index",
+		"routing/fleet", "scheduler", "kvpool",
 		"adapters", "engine", "slo", "internal/contain", "internal/lifetime"},
 }
 
@@ -46,7 +51,8 @@ var mayImport = map[string][]string{
 var everywhere = []string{"internal/poison"}
 
 // quiet rooms have no logger, no metrics and no global randomness of their own.
-var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "routing/approx", "classifier", "classifier/model", "classifier/train", "calibration"}
+var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "routing/approx", "classifier",
+	"classifier/model", "classifier/train", "calibration"}
 
 type pkg struct {
 	ImportPath string
@@ -61,7 +67,8 @@ func TestArrowsPointDownOnly(t *testing.T) {
 			continue
 		}
 		for _, path := range p.Imports {
-			if seen, of := strings.CutPrefix(path, "octet/"); of && !slices.Contains(mayImport[room], seen) && !slices.Contains(everywhere, seen) {
+			if seen, of := strings.CutPrefix(path, "octet/"); of && !slices.Contains(mayImport[room], seen) &&
+				!slices.Contains(everywhere, seen) {
 				t.Errorf("%s imports %s", room, seen)
 			}
 		}
@@ -103,9 +110,11 @@ func ours(t *testing.T) (all []pkg) {
 
 // Libraries that allocate by what a server says are spoken to through one package each, which bounds it.
 func TestClientsOfServersAreMadeInOnePlace(t *testing.T) {
-	for call, room := range map[string]string{"redis.NewClient(": "internal/redisclient/", "nats.Connect(": "internal/natsclient/"} {
+	for call, room := range map[string]string{"redis.NewClient(": "internal/redisclient/",
+		"nats.Connect(": "internal/natsclient/"} {
 		err := filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, room) {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+				strings.HasPrefix(path, room) {
 				return err
 			}
 			source, err := os.ReadFile(path)

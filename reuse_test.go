@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Memory that is used again is where faults hide that no other test sees: each pool says, in the comment above it or on its line, why nothing else
-// can hold what is in it.
+// Memory that is used again is where faults hide that no other test sees: each pool says, in the comment above it or on
+// its line, why nothing else can hold what is in it.
 func TestWhatIsUsedAgainSaysWhy(t *testing.T) {
 	pools, why := 0, regexp.MustCompile(`(?i)used again`)
 	for path, text := range sources(t) {
@@ -31,12 +31,13 @@ func TestWhatIsUsedAgainSaysWhy(t *testing.T) {
 	}
 }
 
-// differsUnderRace are the files that are other ones under the race detector, and why. What they do there is not what serves: `make test-plain`
-// runs the packages of the first.
+// differsUnderRace are the files that are other ones under the race detector, and why. What they do there is not what
+// serves: `make test-plain` runs the packages of the first.
 var differsUnderRace = map[string]string{
-	"internal/sock/sock_linux.go":       "system calls of which Go's scheduler, and so the detector, is not told",
-	"internal/sock/sock_told.go":        "the same calls by package syscall, which the detector watches",
-	"routing/index/descend_free.go":     "readers that take no lock: they read what is being written, find that out, and read again",
+	"internal/sock/sock_linux.go": "system calls of which Go's scheduler, and so the detector, is not told",
+	"internal/sock/sock_told.go":  "the same calls by package syscall, which the detector watches",
+	"routing/index/descend_free.go": "readers that take no lock: they read what is being written, find that out, " +
+		"and read again",
 	"routing/index/descend_race.go":     "the same reads under the writer's lock",
 	"routing/index/memory_mmap.go":      "memory outside of Go's heap, which the detector has no shadow of",
 	"routing/index/memory_heap.go":      "the same memory on the heap",
@@ -71,7 +72,8 @@ func TestFilesThatDifferUnderRaceAreNamedAndWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path := range differsUnderRace {
-		if dir := filepath.Dir(path); !strings.HasSuffix(path, "_test.go") && !strings.Contains(string(plain), "./"+dir) {
+		if dir := filepath.Dir(path); !strings.HasSuffix(path, "_test.go") &&
+			!strings.Contains(string(plain), "./"+dir) {
 			t.Errorf("make test-plain does not run %s", dir)
 		}
 	}
@@ -85,7 +87,8 @@ func sources(t *testing.T) map[string]string {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (slices.Contains([]string{"bench", "tools", "testdata"}, path) || strings.HasPrefix(d.Name(), ".") && path != "."):
+		case d.IsDir() && (slices.Contains([]string{"bench", "tools", "testdata"}, path) ||
+			strings.HasPrefix(d.Name(), ".") && path != "."):
 			return filepath.SkipDir
 		case filepath.Ext(path) != ".go" || path == "reuse_test.go":
 			return nil

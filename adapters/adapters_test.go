@@ -23,7 +23,8 @@ func TestRegistryKnowsWhatIsDeclaredAndNothingElse(t *testing.T) {
 	for _, c := range []struct {
 		specialist, adapter string
 		want                bool
-	}{{"debug", "gdb-v2", true}, {"debug", "asan", true}, {"build", "asan", true}, {"build", "gdb-v2", false}, {"debug", "", false}, {"", "", false}} {
+	}{{"debug", "gdb-v2", true}, {"debug", "asan", true}, {"build", "asan", true}, {"build", "gdb-v2", false},
+		{"debug", "", false}, {"", "", false}} {
 		if got := r.Known(c.specialist, c.adapter); got != c.want {
 			t.Errorf("Known(%q, %q) = %v", c.specialist, c.adapter, got)
 		}
@@ -56,7 +57,8 @@ func TestNewRegistryReportsEveryFaultAtOnce(t *testing.T) {
 
 func TestResidencyRefusesWhatPassesItsBounds(t *testing.T) {
 	r := adapters.NewResidency(adapters.Bounds{Adapters: 3, PerHost: 2})
-	for _, err := range []error{r.MarkLoaded(0, "a"), r.MarkLoaded(0, "b"), r.MarkLoaded(0, "b"), r.MarkLoaded(1, "c")} {
+	for _, err := range []error{r.MarkLoaded(0, "a"), r.MarkLoaded(0, "b"), r.MarkLoaded(0, "b"),
+		r.MarkLoaded(1, "c")} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,8 +110,10 @@ func TestResidencyEqualsASetOfPairs(t *testing.T) {
 		for h := range uint16(6) {
 			for i := range 5 {
 				q := pair{h, fmt.Sprint("a", i)}
-				if r.Resident(h, q.name) != oracle[q] || slices.Contains(r.LoadedOn(q.name), h) != oracle[q] || slices.Contains(r.On(h), q.name) != oracle[q] {
-					t.Fatalf("%v: Resident %v, LoadedOn %v, On %v, want %v", q, r.Resident(h, q.name), r.LoadedOn(q.name), r.On(h), oracle[q])
+				if r.Resident(h, q.name) != oracle[q] || slices.Contains(r.LoadedOn(q.name), h) != oracle[q] ||
+					slices.Contains(r.On(h), q.name) != oracle[q] {
+					t.Fatalf("%v: Resident %v, LoadedOn %v, On %v, want %v", q, r.Resident(h, q.name),
+						r.LoadedOn(q.name), r.On(h), oracle[q])
 				}
 			}
 		}

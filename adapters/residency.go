@@ -18,8 +18,8 @@ type Bounds struct {
 	PerHost  int // adapters on one host; default 256
 }
 
-// Residency knows which adapters are loaded on which hosts. Reads take no lock and do not allocate; each change copies what
-// it changes, for changes are as rare as loads. Safe for concurrent use.
+// Residency knows which adapters are loaded on which hosts. Reads take no lock and do not allocate; each change copies
+// what it changes, for changes are as rare as loads. Safe for concurrent use.
 type Residency struct {
 	bounds  Bounds
 	loaded  atomic.Pointer[loads]

@@ -65,7 +65,8 @@ func nginxWith(name, limits string) kind {
 	path, missing := program("nginx")
 	return kind{name: name, missing: missing, command: func(dir, listen, engine string) ([]string, error) {
 		file := filepath.Join(dir, "nginx.conf")
-		return []string{path, "-p", dir, "-e", "stderr", "-c", file}, writeFile(file, fmt.Sprintf(nginxConfig, dir, engine, listen, limits))
+		return []string{path, "-p", dir, "-e", "stderr", "-c", file},
+			writeFile(file, fmt.Sprintf(nginxConfig, dir, engine, listen, limits))
 	}}
 }
 

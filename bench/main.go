@@ -1,5 +1,6 @@
-// Command bench compares gateways on one machine in one run: Octet, nginx, HAProxy, httputil.ReverseProxy, bare gin and Bifrost's
-// core, each on the gateways' core, before an engine that answers instantly, which shares the other core with the client.
+// Command bench compares gateways on one machine in one run: Octet, nginx, HAProxy, httputil.ReverseProxy, bare gin and
+// Bifrost's core, each on the gateways' core, before an engine that answers instantly, which shares the other core with
+// the client.
 package main
 
 import (
@@ -48,8 +49,11 @@ func main() {
 	flag.Func("rows", "the only rows to measure, by comma", list(&o.rows))
 	flag.StringVar(&baseline, "against", baseline, "the gateway that ratios are to")
 	flag.StringVar(&o.out, "json", "", "file for the report as JSON")
-	flag.BoolVar(&countInstructions, "instructions", false, "count thousands of instructions outside of the kernel where rows have processor time; needs a processor that counts them")
-	flag.StringVar(&o.profiles, "profiles", "", "directory for processor profiles of Octet, one for each row; they cost a little themselves")
+	flag.BoolVar(&countInstructions, "instructions", false,
+		"count thousands of instructions outside of the kernel where rows have processor time; needs a processor "+
+			"that counts them")
+	flag.StringVar(&o.profiles, "profiles", "",
+		"directory for processor profiles of Octet, one for each row; they cost a little themselves")
 	flag.Parse()
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

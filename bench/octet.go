@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// octet is a build of the gateway, with all that it does for every request switched on: two replicas to choose from, their
-// blocks counted, prompts hashed, an index of what was routed where, the scheduler, breakers, windows, receipts, metrics.
+// octet is a build of the gateway, with all that it does for every request switched on: two replicas to choose from,
+// their blocks counted, prompts hashed, an index of what was routed where, the scheduler, breakers, windows, receipts,
+// metrics.
 func octet(name, binary string) kind { return octetWith(name, binary, "", "") }
 
 // octetOnNetHTTP has Go's own server in front of the same gateway.
@@ -27,15 +28,16 @@ func octetWith(name, binary, sections, scheduler string) kind {
 		if err := writeFile(filepath.Join(dir, adminFile), admin); err != nil {
 			return nil, err
 		}
-		return []string{binary, "serve", "--config", file}, writeFile(file, octetConfig(listen, admin, engine, sections, scheduler))
+		return []string{binary, "serve", "--config", file},
+			writeFile(file, octetConfig(listen, admin, engine, sections, scheduler))
 	}}
 }
 
 // tokenizerFile has a chat template beside it. Its vocabulary is small, so that a text is more tokens than a model's.
 const tokenizerFile = "../engine/bpe/testdata/octet.json"
 
-// octetExact renders and tokenizes what it is asked, for replicas whose cache events would meet it. What it remembers of prompts
-// is bounded so that it knows what all begin with, and not how each ends.
+// octetExact renders and tokenizes what it is asked, for replicas whose cache events would meet it. What it remembers
+// of prompts is bounded so that it knows what all begin with, and not how each ends.
 func octetExact(name, binary string) kind {
 	return kind{name: name, command: func(dir, listen, engine string) ([]string, error) {
 		file, err := filepath.Abs(tokenizerFile)
@@ -56,14 +58,16 @@ func octetExact(name, binary string) kind {
 		if err != nil {
 			return nil, err
 		}
-		exact := strings.ReplaceAll(string(text), "tokenizer: none", fmt.Sprintf("context: 1048576, tokenizer: %q, tokenizer_check: 0", file))
+		exact := strings.ReplaceAll(string(text), "tokenizer: none",
+			fmt.Sprintf("context: 1048576, tokenizer: %q, tokenizer_check: 0", file))
 		return args, writeFile(args[len(args)-1], exact)
 	}}
 }
 
 // octetRated refuses everything but the first request: the tenant's rate.
 func octetRated(binary string) kind {
-	return octetWith("octet", binary, "auth: {anonymous: true, anonymous_limits: {rate: {requests_per_second: 0.001, burst: 1}}}\n", "")
+	return octetWith("octet", binary,
+		"auth: {anonymous: true, anonymous_limits: {rate: {requests_per_second: 0.001, burst: 1}}}\n", "")
 }
 
 // octetFull refuses what finds no place: each of the two replicas has one.

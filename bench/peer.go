@@ -37,7 +37,8 @@ func start(k kind, dir, core, engine string) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir = filepath.Join(dir, fmt.Sprintf("%s-%s", strings.ReplaceAll(k.name, "/", "-"), addr[strings.LastIndex(addr, ":")+1:]))
+	dir = filepath.Join(dir, fmt.Sprintf("%s-%s", strings.ReplaceAll(k.name, "/", "-"),
+		addr[strings.LastIndex(addr, ":")+1:]))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}

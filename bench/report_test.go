@@ -10,7 +10,8 @@ import (
 func TestRatiosAreTakenRoundByRound(t *testing.T) {
 	f := figures{"nginx": {1, 10, 2, 4}, "octet": {2, 30, math.NaN(), 12}}
 	l := line(row{name: "unary-1k"}, f)
-	if got := l.Gateways["octet"]; got.Ratio != 3 || got.Median != 12 || !slices.Equal(got.Rounds, []float64{2, 30, 12}) {
+	if got := l.Gateways["octet"]; got.Ratio != 3 || got.Median != 12 ||
+		!slices.Equal(got.Rounds, []float64{2, 30, 12}) {
 		t.Errorf("%+v", got)
 	}
 	if got := l.Gateways["nginx"].Ratio; got != 1 {
@@ -19,7 +20,8 @@ func TestRatiosAreTakenRoundByRound(t *testing.T) {
 }
 
 func TestTableNamesWhatIsMissing(t *testing.T) {
-	r := Report{Missing: map[string]string{"haproxy": "not installed"}, Lines: []Line{line(row{name: "unary-1k", floor: 1.5, aim: 1.15}, figures{"nginx": {12.71}})}}
+	r := Report{Missing: map[string]string{"haproxy": "not installed"},
+		Lines: []Line{line(row{name: "unary-1k", floor: 1.5, aim: 1.15}, figures{"nginx": {12.71}})}}
 	var b strings.Builder
 	if err := r.writeTable(&b, []string{"nginx", "haproxy"}); err != nil {
 		t.Fatal(err)

@@ -29,7 +29,8 @@ type bench struct {
 	conns  int           // of a closed loop
 }
 
-// cpuOf returns the processor time that the peer uses for each of what work counts; or, where instructions are counted, those.
+// cpuOf returns the processor time that the peer uses for each of what work counts; or, where instructions are counted,
+// those.
 func cpuOf(p *peer, work func() (int, error)) (float64, error) {
 	if countInstructions {
 		return instructionsOf(p, work)
@@ -91,7 +92,8 @@ func unaryCPU(model string, size int) func(*bench, *peer) (float64, error) {
 	}
 }
 
-// talkCPU is microseconds of processor time for the next turn of a conversation of 64 KiB, of which all but a tenth was asked before.
+// talkCPU is microseconds of processor time for the next turn of a conversation of 64 KiB, of which all but a tenth was
+// asked before.
 func talkCPU(b *bench, p *peer) (float64, error) {
 	r := load.Requests{Addr: p.addr, Bodies: load.Talk("template", 64<<10), Status: 200}
 	if err := b.warm(r); err != nil {
@@ -103,7 +105,8 @@ func talkCPU(b *bench, p *peer) (float64, error) {
 	})
 }
 
-// requestRate is requests a second in a closed loop; the client and the engine share the other core, and may be what bounds it.
+// requestRate is requests a second in a closed loop; the client and the engine share the other core, and may be what
+// bounds it.
 func requestRate(b *bench, p *peer) (float64, error) {
 	r := ask(p, "template", 1<<10, false)
 	if err := b.warm(r); err != nil {
@@ -164,15 +167,16 @@ func burstCPU(b *bench, p *peer) (float64, error) {
 	}
 	return cpuOf(p, func() (int, error) {
 		got, err := r.Closed(8, b.span)
-		if want := got.Requests * (burstEvents + 1); err == nil && (got.Events < want-got.Requests || got.Events > want+got.Requests) {
+		if want := got.Requests * (burstEvents + 1); err == nil &&
+			(got.Events < want-got.Requests || got.Events > want+got.Requests) {
 			return 0, fmt.Errorf("%d streams had %d events", got.Requests, got.Events)
 		}
 		return got.Events, err
 	})
 }
 
-// streamMemory is KiB of resident memory for an open stream: the slope from few to many, so that what a process has anyway does
-// not count.
+// streamMemory is KiB of resident memory for an open stream: the slope from few to many, so that what a process has
+// anyway does not count.
 func streamMemory(b *bench, p *peer) (float64, error) {
 	const few, many = 500, 3000
 	b.engine.Play(origin.Script{Hold: true})

@@ -2,8 +2,8 @@ package calibration
 
 import "bytes"
 
-// extractCode returns the code in an answer: what stands in its fences, else all of it where it reads like code. A fence that
-// is not closed goes on to the end, as in an answer that was cut short.
+// extractCode returns the code in an answer: what stands in its fences, else all of it where it reads like code. A
+// fence that is not closed goes on to the end, as in an answer that was cut short.
 func extractCode(text []byte) []byte {
 	var code []byte
 	var fence []byte // that is open
@@ -47,7 +47,8 @@ func looksLikeCode(text []byte) bool {
 			continue
 		}
 		lines++
-		if bytes.IndexByte([]byte(";{}"), line[len(line)-1]) >= 0 || line[0] == '#' && bytes.Contains(line, []byte("include")) {
+		if bytes.IndexByte([]byte(";{}"), line[len(line)-1]) >= 0 || line[0] == '#' &&
+			bytes.Contains(line, []byte("include")) {
 			code++
 		}
 	}

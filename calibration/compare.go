@@ -58,10 +58,12 @@ type Answer struct {
 
 // Comparison is what came of it.
 type Comparison struct {
-	Class    Class   `json:"class"`
-	Method   Method  `json:"method"`
-	Distance float64 `json:"distance"`        // normalised edit distance of what was compared: 0 is the same, 1 nothing in common
-	Judge    string  `json:"judge,omitempty"` // why a judge that was asked has no say in it; empty where none was, or it has
+	Class  Class  `json:"class"`
+	Method Method `json:"method"`
+	// normalised edit distance of what was compared: 0 is the same, 1 nothing in common
+	Distance float64 `json:"distance"`
+	// why a judge that was asked has no say in it; empty where none was, or it has
+	Judge string `json:"judge,omitempty"`
 }
 
 // Tolerance is the distance up to which answers agree.

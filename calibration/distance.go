@@ -1,10 +1,10 @@
 package calibration
 
-// editDistance returns the Levenshtein distance of a and b over the length of the longer one: 0 is the same, 1 nothing in
-// common. Two empty ones are the same.
+// editDistance returns the Levenshtein distance of a and b over the length of the longer one: 0 is the same, 1 nothing
+// in common. Two empty ones are the same.
 //
-// The columns of the table are computed 64 rows at a time as words of bits (Myers 1999, in Hyyrö's form for the distance of
-// whole sequences): O(len(a) × len(b) / 64).
+// The columns of the table are computed 64 rows at a time as words of bits (Myers 1999, in Hyyrö's form for the
+// distance of whole sequences): O(len(a) × len(b) / 64).
 func editDistance(a, b []uint64) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -18,8 +18,8 @@ func editDistance(a, b []uint64) float64 {
 	return float64(newColumn(a).distance(b)) / float64(len(b))
 }
 
-// column is one column of the table, as differences between neighbouring rows: bit i of plus is set where row i+1 is one more
-// than row i, bit i of minus where it is one less.
+// column is one column of the table, as differences between neighbouring rows: bit i of plus is set where row i+1 is
+// one more than row i, bit i of minus where it is one less.
 type column struct {
 	rows        int
 	at          map[uint64][]uint64 // token → the rows where the pattern has it
@@ -31,8 +31,9 @@ type column struct {
 func newColumn(pattern []uint64) *column {
 	n := (len(pattern) + 63) / 64
 	c := &column{
-		rows: len(pattern), at: make(map[uint64][]uint64), none: make([]uint64, n), plus: make([]uint64, n), minus: make([]uint64, n),
-		last: 1 << ((len(pattern) - 1) % 64),
+		rows: len(pattern), at: make(map[uint64][]uint64), none: make([]uint64, n), plus: make([]uint64, n),
+		minus: make([]uint64, n),
+		last:  1 << ((len(pattern) - 1) % 64),
 	}
 	for i, token := range pattern {
 		if c.at[token] == nil {

@@ -1,5 +1,5 @@
-// Package calibration is what second opinions are good for: it compares two answers to one request, defines the records that
-// come of it, and reads them back to say what they are evidence of.
+// Package calibration is what second opinions are good for: it compares two answers to one request, defines the records
+// that come of it, and reads them back to say what they are evidence of.
 //
 //	primary's answer ─┐                                        ┌─▶ reliability, expected calibration error
 //	                  ├─▶ Compare ─▶ Example ═ stream ═▶ Study ─┼─▶ thresholds: cost, caught, recommended

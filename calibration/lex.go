@@ -118,7 +118,8 @@ func lineEnd(code []byte) int {
 	return len(code)
 }
 
-// literal returns the length of the string or character that code begins with, to the end of its line where nothing ends it.
+// literal returns the length of the string or character that code begins with, to the end of its line where nothing
+// ends it.
 func literal(code []byte) int {
 	quote := code[0]
 	if quote != '"' && quote != '\'' {

@@ -35,7 +35,8 @@ func (e *evidence) promotions(least int) []Promotion {
 }
 
 func (s *score) promotion(d duel, least int) Promotion {
-	p := Promotion{Shadow: d.shadow, Primary: d.primary, Wins: s.wins, Losses: s.losses, Same: s.ties, Undecided: s.open, Advice: Wait}
+	p := Promotion{Shadow: d.shadow, Primary: d.primary, Wins: s.wins, Losses: s.losses, Same: s.ties,
+		Undecided: s.open, Advice: Wait}
 	decided := s.wins + s.losses
 	p.Low, p.High = wilson(s.wins, decided)
 	switch {

@@ -12,13 +12,14 @@ type Recommendation struct {
 	Threshold *float64 `json:"threshold"` // null where nothing can be recommended
 	Low       *float64 `json:"low"`       // of its 95 % interval
 	High      *float64 `json:"high"`
-	// Censored says that disagreements are frequent up to the highest threshold that was in force: the right one may be higher.
+	// Censored says that disagreements are frequent up to the highest threshold that was in force: the right one may be
+	// higher.
 	Censored bool   `json:"censored"`
 	Why      string `json:"why"`
 }
 
-// recommend looks for the confidence from which on fewer than the goal's share of second opinions differ, under a rate that can
-// only fall with confidence. Its interval is a bootstrap's.
+// recommend looks for the confidence from which on fewer than the goal's share of second opinions differ, under a rate
+// that can only fall with confidence. Its interval is a bootstrap's.
 func (e *evidence) recommend(g Goal) Recommendation {
 	if n := len(e.samples); n < g.MinSamples {
 		return Recommendation{Why: fmt.Sprintf("%d comparisons, at least %d are needed", n, g.MinSamples)}
@@ -30,7 +31,9 @@ func (e *evidence) recommend(g Goal) Recommendation {
 	r := Recommendation{Threshold: &at, Low: &low, High: &high, Censored: at >= e.highest}
 	r.Why = fmt.Sprintf("from %.3f on, fewer than %.0f %% of second opinions differ", at, 100*g.Disagreement)
 	if r.Censored {
-		r.Why = fmt.Sprintf("up to %.3f, the highest threshold that was in force, at least %.0f %% differ: try a higher one for a time", e.highest, 100*g.Disagreement)
+		r.Why = fmt.Sprintf(
+			"up to %.3f, the highest threshold that was in force, at least %.0f %% differ: try a higher one for a time",
+			e.highest, 100*g.Disagreement)
 	}
 	return r
 }
@@ -58,9 +61,9 @@ func (e *evidence) interval(sorted []sample, g Goal) (low, high float64) {
 	return found[len(found)*25/1000], found[min(len(found)*975/1000, len(found)-1)]
 }
 
-// crossing returns the confidence from which on the fitted rate of disagreement is below the goal; the highest threshold where
-// that is not seen of enough samples. The fit is the best one that does not rise (pool adjacent violators). samples are sorted by
-// confidence.
+// crossing returns the confidence from which on the fitted rate of disagreement is below the goal; the highest
+// threshold where that is not seen of enough samples. The fit is the best one that does not rise (pool adjacent
+// violators). samples are sorted by confidence.
 func (e *evidence) crossing(samples []sample, g Goal) float64 {
 	left := len(samples)
 	for _, b := range falling(samples) {

@@ -74,8 +74,8 @@ type Text struct {
 // Buckets are those of a Tally: bucket i counts confidences in [i, i+1) hundredths, the last one 1 itself too.
 const Buckets = 100
 
-// Tally counts the confidences of all requests of an intent that the classifier decided since the Tally before, shadowed or not:
-// what a threshold costs follows from it.
+// Tally counts the confidences of all requests of an intent that the classifier decided since the Tally before,
+// shadowed or not: what a threshold costs follows from it.
 type Tally struct {
 	Intent    string          `json:"intent"`
 	Threshold float64         `json:"threshold"` // in force
@@ -115,7 +115,8 @@ func Parse(line []byte) (Record, error) {
 
 func (r *Record) check() error {
 	switch {
-	case r.Example != nil && (!r.Example.Class.known() || !probable(r.Example.Confidence) || !(r.Example.Threshold >= 0 && r.Example.Threshold <= 1)):
+	case r.Example != nil && (!r.Example.Class.known() || !probable(r.Example.Confidence) ||
+		!(r.Example.Threshold >= 0 && r.Example.Threshold <= 1)):
 		return fmt.Errorf("%w: an example of class %.32q", ErrRecord, r.Example.Class)
 	case r.Verdict != nil && !probable(r.Verdict.Confidence):
 		return fmt.Errorf("%w: a verdict with the confidence %v", ErrRecord, *r.Verdict.Confidence)

@@ -4,7 +4,8 @@ import "math"
 
 // Reliability holds confidences against what became of the answers: of those given with 0.8, do eight in ten hold?
 type Reliability struct {
-	Basis   string           `json:"basis"` // verdicts (on answers), or agreement (with second opinions, of shadowed requests alone)
+	// verdicts (on answers), or agreement (with second opinions, of shadowed requests alone)
+	Basis   string           `json:"basis"`
 	Samples int              `json:"samples"`
 	ECE     *float64         `json:"ece"` // expected calibration error; null without samples
 	Bins    []ReliabilityBin `json:"bins"`
@@ -21,8 +22,8 @@ type ReliabilityBin struct {
 
 const reliabilityBins = 10
 
-// reliability bins trials by confidence. The error is the mean distance of confidence and what held, weighted by samples (Guo et
-// al. 2017). Empty bins are left out.
+// reliability bins trials by confidence. The error is the mean distance of confidence and what held, weighted by
+// samples (Guo et al. 2017). Empty bins are left out.
 func reliability(trials []trial, basis string) Reliability {
 	r := Reliability{Basis: basis, Samples: len(trials), Bins: []ReliabilityBin{}}
 	var bins [reliabilityBins]ReliabilityBin

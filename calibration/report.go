@@ -9,8 +9,8 @@ import (
 
 // Goal is what a report is asked for.
 type Goal struct {
-	// Disagreement is the share of requests at which a shadow is worth its cost: thresholds are recommended where fewer than that
-	// disagree above.
+	// Disagreement is the share of requests at which a shadow is worth its cost: thresholds are recommended where fewer
+	// than that disagree above.
 	Disagreement float64
 	MinSamples   int // comparisons, or decided duels, below which nothing is recommended
 	Resamples    int // of the bootstrap behind a recommendation's interval
@@ -22,7 +22,8 @@ var ErrGoal = errors.New("calibration: a goal that cannot be met")
 
 func (g Goal) check() error {
 	if !(g.Disagreement > 0 && g.Disagreement < 1) || g.MinSamples < 1 || g.Resamples < 1 || g.Resamples > 100_000 {
-		return fmt.Errorf("%w: disagreement %v, %d samples, %d resamples", ErrGoal, g.Disagreement, g.MinSamples, g.Resamples)
+		return fmt.Errorf("%w: disagreement %v, %d samples, %d resamples", ErrGoal, g.Disagreement, g.MinSamples,
+			g.Resamples)
 	}
 	return nil
 }
@@ -79,7 +80,8 @@ type ThresholdCost struct {
 	Shadowed  *float64 `json:"shadowed"` // share of all requests that would get a shadow; null where no tally says
 	Caught    *float64 `json:"caught"`   // share of the observed disagreements below it; null without any
 	Wasted    *float64 `json:"wasted"`   // share of the shadows below it that agreed; null without any
-	Observed  bool     `json:"observed"` // a threshold this high was in force; beyond, disagreements are unseen and Caught is of those seen
+	// a threshold this high was in force; beyond, disagreements are unseen and Caught is of those seen
+	Observed bool `json:"observed"`
 }
 
 // costs sweeps thresholds in steps of a twentieth, and the one in force.
@@ -119,7 +121,8 @@ func (e *evidence) cost(threshold float64) ThresholdCost {
 		}
 	}
 	return ThresholdCost{
-		Threshold: threshold, Shadowed: share(below, requests), Caught: share(caught, disagreements), Wasted: share(agreed, shadows),
+		Threshold: threshold, Shadowed: share(below, requests), Caught: share(caught, disagreements),
+		Wasted:   share(agreed, shadows),
 		Observed: threshold <= e.highest+1e-9,
 	}
 }

@@ -11,17 +11,21 @@ const (
 	objects
 )
 
-// phrases are what reviews say, in lower case. Where several stand in a text the last one counts: verdicts come at the end.
-// Longer ones stand before those that they contain.
+// phrases are what reviews say, in lower case. Where several stand in a text the last one counts: verdicts come at the
+// end. Longer ones stand before those that they contain.
 var phrases = []struct {
 	text string
 	says opinion
 }{
-	{"do not approve", objects}, {"don't approve", objects}, {"cannot approve", objects}, {"can't approve", objects}, {"not approved", objects},
-	{"do not merge", objects}, {"don't merge", objects}, {"not ready to merge", objects}, {"not safe to merge", objects},
-	{"request changes", objects}, {"requesting changes", objects}, {"changes requested", objects}, {"needs changes", objects}, {"needs work", objects},
+	{"do not approve", objects}, {"don't approve", objects}, {"cannot approve", objects}, {"can't approve", objects},
+	{"not approved", objects},
+	{"do not merge", objects}, {"don't merge", objects}, {"not ready to merge", objects},
+	{"not safe to merge", objects},
+	{"request changes", objects}, {"requesting changes", objects}, {"changes requested", objects},
+	{"needs changes", objects}, {"needs work", objects},
 	{"reject", objects}, {"must be fixed", objects}, {"nack", objects},
-	{"approve", approves}, {"lgtm", approves}, {"looks good to me", approves}, {"ready to merge", approves}, {"safe to merge", approves},
+	{"approve", approves}, {"lgtm", approves}, {"looks good to me", approves}, {"ready to merge", approves},
+	{"safe to merge", approves},
 	{"no issues found", approves}, {"no problems found", approves}, {"ship it", approves},
 }
 

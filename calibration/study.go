@@ -124,7 +124,8 @@ func (e *evidence) verdict(v *Verdict) {
 	}
 }
 
-// trials are what the confidences are held against: verdicts on answers, else whether a second opinion was the same or worse.
+// trials are what the confidences are held against: verdicts on answers, else whether a second opinion was the same or
+// worse.
 func (e *evidence) trials() (all []trial, basis string) {
 	if len(e.judged) > 0 {
 		return e.judged, "verdicts"
@@ -138,7 +139,8 @@ func (e *evidence) trials() (all []trial, basis string) {
 func sortedLanes(m map[Lane]*score) []Lane { return slices.SortedFunc(maps.Keys(m), compareLanes) }
 
 func compareLanes(a, b Lane) int {
-	return cmp.Or(cmp.Compare(a.Specialist, b.Specialist), cmp.Compare(a.Adapter, b.Adapter), cmp.Compare(a.Version, b.Version))
+	return cmp.Or(cmp.Compare(a.Specialist, b.Specialist), cmp.Compare(a.Adapter, b.Adapter),
+		cmp.Compare(a.Version, b.Version))
 }
 
 func sortedDuels(m map[duel]*score) []duel {

@@ -18,7 +18,8 @@ import (
 
 var goal = Goal{Disagreement: 0.2, MinSamples: 30, Resamples: 400, Seed: 1}
 
-// made is a stream in which a second opinion differs with probability 1 - confidence, and is then better two times in three.
+// made is a stream in which a second opinion differs with probability 1 - confidence, and is then better two times in
+// three.
 func made(n int, threshold float64) []Record {
 	r := rand.New(rand.NewPCG(7, 7))
 	tally := Tally{Intent: "review", Threshold: threshold}
@@ -30,7 +31,8 @@ func made(n int, threshold float64) []Record {
 			continue
 		}
 		e := Example{Intent: "review", Confidence: &p, Threshold: threshold, Cause: ByThreshold,
-			Primary: Lane{Specialist: "algo"}, Shadow: Lane{Specialist: "debug", Version: "2"}, Comparison: Comparison{Class: Agree}}
+			Primary: Lane{Specialist: "algo"}, Shadow: Lane{Specialist: "debug", Version: "2"},
+			Comparison: Comparison{Class: Agree}}
 		if r.Float64() > p {
 			if e.Class = ShadowBetter; r.IntN(3) == 0 {
 				e.Class = PrimaryBetter
@@ -58,14 +60,15 @@ func studied(t *testing.T, all []Record) IntentReport {
 	return report.Intents[0]
 }
 
-// MEGA-15: from the stream alone come what each threshold costs and catches, which to set and how surely, and who has earned a
-// promotion.
+// MEGA-15: from the stream alone come what each threshold costs and catches, which to set and how surely, and who has
+// earned a promotion.
 func TestAStreamIsEnoughToTuneThresholdsAndPromote(t *testing.T) {
 	r := studied(t, made(20000, 1))
 	if r.Requests != 20000 || r.Comparisons != 20000 || r.Threshold != 1 {
 		t.Errorf("%d requests, %d comparisons, threshold %v", r.Requests, r.Comparisons, r.Threshold)
 	}
-	if got := r.Recommended; got.Threshold == nil || *got.Low > 0.8 || *got.High < 0.8 || *got.High-*got.Low > 0.15 || got.Censored {
+	if got := r.Recommended; got.Threshold == nil || *got.Low > 0.8 || *got.High < 0.8 || *got.High-*got.Low > 0.15 ||
+		got.Censored {
 		t.Errorf("a fifth differ at 0.8: recommended %v", got)
 	}
 	if ece := *r.Reliability.ECE; ece > 0.02 || r.Reliability.Basis != "agreement" || len(r.Reliability.Bins) != 10 {
@@ -77,7 +80,8 @@ func TestAStreamIsEnoughToTuneThresholdsAndPromote(t *testing.T) {
 			t.Errorf("threshold %v costs %v and catches %v, want %v", c.Threshold, *c.Shadowed, *c.Caught, caught)
 		}
 	}
-	if p := r.Promotions; len(p) != 1 || p[0].Advice != Promote || p[0].Shadow.Version != "2" || p[0].Wins < p[0].Losses {
+	if p := r.Promotions; len(p) != 1 || p[0].Advice != Promote || p[0].Shadow.Version != "2" ||
+		p[0].Wins < p[0].Losses {
 		t.Errorf("%+v", p)
 	}
 }
@@ -103,21 +107,26 @@ func TestVerdictsOnAnswersCountBeforeSecondOpinions(t *testing.T) {
 	sure := 0.9
 	all := made(100, 1)
 	for i := range 40 {
-		all = append(all, Record{V: Version, Verdict: &Verdict{Intent: "review", Lane: Lane{Specialist: "algo"}, Confidence: &sure, Kind: "compile", Pass: i%2 == 0}})
+		all = append(all, Record{V: Version,
+			Verdict: &Verdict{Intent: "review", Lane: Lane{Specialist: "algo"}, Confidence: &sure, Kind: "compile",
+				Pass: i%2 == 0}})
 	}
 	r := studied(t, all)
 	if rel := r.Reliability; rel.Basis != "verdicts" || rel.Samples != 40 || math.Abs(*rel.ECE-0.4) > 1e-9 {
 		t.Errorf("%+v", rel)
 	}
-	if c := r.Correctness; len(c) != 1 || c[0].Passed != 20 || c[0].Samples != 40 || c[0].Low > 0.36 || c[0].High < 0.64 {
+	if c := r.Correctness; len(c) != 1 || c[0].Passed != 20 || c[0].Samples != 40 || c[0].Low > 0.36 ||
+		c[0].High < 0.64 {
 		t.Errorf("%+v", c)
 	}
 }
 
 func TestWhatIsNoRecordIsCountedAndLeftOut(t *testing.T) {
 	var s Study
-	for _, line := range []string{"", "{", `{"v":1}`, `{"v":2,"tally":{}}`, `{"v":1,"example":{"class":"agree"},"tally":{}}`, `{"v":1,"example":{"class":"maybe"}}`,
-		`{"v":1,"example":{"class":"agree","confidence":1.5}}`, `{"v":1,"verdict":{"confidence":-1}}`, `{"v":1,"example":{"class":"agree","threshold":2}}`, "\xff\x00"} {
+	for _, line := range []string{"", "{", `{"v":1}`, `{"v":2,"tally":{}}`,
+		`{"v":1,"example":{"class":"agree"},"tally":{}}`, `{"v":1,"example":{"class":"maybe"}}`,
+		`{"v":1,"example":{"class":"agree","confidence":1.5}}`, `{"v":1,"verdict":{"confidence":-1}}`,
+		`{"v":1,"example":{"class":"agree","threshold":2}}`, "\xff\x00"} {
 		s.Line([]byte(line))
 		if _, err := Parse([]byte(line)); !errors.Is(err, ErrRecord) {
 			t.Errorf("%q: %v", line, err)
@@ -153,7 +162,8 @@ func TestAReportReadsAsTextJSONAndPlot(t *testing.T) {
 	if err := errors.Join(report.WriteText(&text), report.WriteSVG(&plot)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"review: 2000 requests", "recommended: 0.", "in force", "not observed", "debug (2) as the shadow of algo", "promote"} {
+	for _, want := range []string{"review: 2000 requests", "recommended: 0.", "in force", "not observed",
+		"debug (2) as the shadow of algo", "promote"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
 		}

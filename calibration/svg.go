@@ -18,7 +18,8 @@ const (
 // WriteSVG plots, for each intent, its reliability and what thresholds cost and catch.
 func (r Report) WriteSVG(w io.Writer) error {
 	var c canvas
-	c.line(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="11">`, plotWide, max(1, len(r.Intents))*rowSpan)
+	c.line(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="11">`,
+		plotWide, max(1, len(r.Intents))*rowSpan)
 	c.line(`<rect width="100%%" height="100%%" fill="white"/>`)
 	for i := range r.Intents {
 		c.top = i*rowSpan + margin
@@ -47,9 +48,11 @@ func (c *canvas) intent(r *IntentReport) {
 		ece = fmt.Sprintf("calibration error %.3f", *r.Reliability.ECE)
 	}
 	c.frame(fmt.Sprintf("%s: %s (%s)", r.Intent, ece, r.Reliability.Basis), "confidence")
-	c.line(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#999" stroke-dasharray="4 3"/>`, c.x(0), c.y(0), c.x(1), c.y(1))
+	c.line(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#999" stroke-dasharray="4 3"/>`, c.x(0), c.y(0),
+		c.x(1), c.y(1))
 	for _, b := range r.Reliability.Bins {
-		c.line(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#56b4e9" fill-opacity="0.6"/>`, c.x(b.Low), c.y(b.Held), c.x(b.High)-c.x(b.Low)-1, c.y(0)-c.y(b.Held))
+		c.line(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#56b4e9" fill-opacity="0.6"/>`, c.x(b.Low),
+			c.y(b.Held), c.x(b.High)-c.x(b.Low)-1, c.y(0)-c.y(b.Held))
 		c.line(`<circle cx="%.1f" cy="%.1f" r="3" fill="#0072b2"/>`, c.x(b.Confidence), c.y(b.Held))
 	}
 	c.left = margin + panel + 2*margin
@@ -60,7 +63,8 @@ func (c *canvas) intent(r *IntentReport) {
 	c.legend(1, "#009e73", "disagreements caught")
 	c.mark(r.Threshold, "#000")
 	if rec := r.Recommended; rec.Threshold != nil {
-		c.line(`<rect x="%.1f" y="%.1f" width="%.1f" height="%d" fill="#cc79a7" fill-opacity="0.25"/>`, c.x(*rec.Low), c.y(1), c.x(*rec.High)-c.x(*rec.Low), panel)
+		c.line(`<rect x="%.1f" y="%.1f" width="%.1f" height="%d" fill="#cc79a7" fill-opacity="0.25"/>`, c.x(*rec.Low),
+			c.y(1), c.x(*rec.High)-c.x(*rec.Low), panel)
 		c.mark(*rec.Threshold, "#cc79a7")
 	}
 }
@@ -90,15 +94,18 @@ func (c *canvas) curve(costs []ThresholdCost, colour string, of func(ThresholdCo
 			fmt.Fprintf(&points, "%.1f,%.1f ", c.x(t.Threshold), c.y(*v))
 		}
 	}
-	c.line(`<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>`, colour, strings.TrimSpace(points.String()))
+	c.line(`<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>`, colour,
+		strings.TrimSpace(points.String()))
 }
 
 func (c *canvas) mark(at float64, colour string) {
-	c.line(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-dasharray="4 3"/>`, c.x(at), c.y(1), c.x(at), c.y(0), colour)
+	c.line(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-dasharray="4 3"/>`, c.x(at), c.y(1),
+		c.x(at), c.y(0), colour)
 }
 
 func (c *canvas) legend(i int, colour, text string) {
 	y := c.top + 16 + 16*i
-	c.line(`<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s" stroke-width="3"/>`, c.x(0.04), y-4, c.x(0.1), y-4, colour)
+	c.line(`<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s" stroke-width="3"/>`, c.x(0.04), y-4, c.x(0.1), y-4,
+		colour)
 	c.line(`<text x="%.1f" y="%d">%s</text>`, c.x(0.12), y, text)
 }

@@ -18,9 +18,11 @@ func (r Report) WriteText(w io.Writer) error {
 }
 
 func (r *IntentReport) write(t io.Writer) {
-	fmt.Fprintf(t, "\n%s: %d requests decided by the classifier, %d comparisons, threshold %.2f\n", r.Intent, r.Requests, r.Comparisons, r.Threshold)
+	fmt.Fprintf(t, "\n%s: %d requests decided by the classifier, %d comparisons, threshold %.2f\n", r.Intent,
+		r.Requests, r.Comparisons, r.Threshold)
 	fmt.Fprintf(t, "  recommended: %s\n", r.Recommended)
-	fmt.Fprintf(t, "  calibration error %s over %d samples (%s)\n", percent(r.Reliability.ECE), r.Reliability.Samples, r.Reliability.Basis)
+	fmt.Fprintf(t, "  calibration error %s over %d samples (%s)\n", percent(r.Reliability.ECE), r.Reliability.Samples,
+		r.Reliability.Basis)
 	if len(r.Reliability.Bins) > 0 {
 		fmt.Fprintln(t, "\tconfidence\tsamples\tmean\theld\t")
 	}
@@ -29,10 +31,12 @@ func (r *IntentReport) write(t io.Writer) {
 	}
 	fmt.Fprintln(t, "\tthreshold\tshadowed\tcaught\tagreed\t\t")
 	for _, c := range r.Thresholds {
-		fmt.Fprintf(t, "\t%.2f\t%s\t%s\t%s\t%s\t\n", c.Threshold, percent(c.Shadowed), percent(c.Caught), percent(c.Wasted), r.remark(c))
+		fmt.Fprintf(t, "\t%.2f\t%s\t%s\t%s\t%s\t\n", c.Threshold, percent(c.Shadowed), percent(c.Caught),
+			percent(c.Wasted), r.remark(c))
 	}
 	for _, p := range r.Promotions {
-		fmt.Fprintf(t, "  %s as the shadow of %s: %d better, %d worse, %d the same, %d open: %s, %s\n", p.Shadow, p.Primary, p.Wins, p.Losses, p.Same, p.Undecided, p.Advice, p.Why)
+		fmt.Fprintf(t, "  %s as the shadow of %s: %d better, %d worse, %d the same, %d open: %s, %s\n", p.Shadow,
+			p.Primary, p.Wins, p.Losses, p.Same, p.Undecided, p.Advice, p.Why)
 	}
 	for _, c := range r.Correctness {
 		fmt.Fprintf(t, "  %s: %d of %d passed (%.1f–%.1f %%)\n", c.Lane, c.Passed, c.Samples, 100*c.Low, 100*c.High)

@@ -29,7 +29,8 @@ func (c *Cascade) ask(in *Input, v *Verdict) error {
 	first, second := best(probabilities)
 	if reject > probabilities[first] {
 		if c.cfg.RejectRefuses {
-			return fmt.Errorf("%w: the reject class has %.3f, %s %.3f", ErrNoSpecialist, reject, c.cfg.Specialists[first], probabilities[first])
+			return fmt.Errorf("%w: the reject class has %.3f, %s %.3f", ErrNoSpecialist, reject,
+				c.cfg.Specialists[first], probabilities[first])
 		}
 		v.Confidence = probabilities[first]
 		c.fall(v, "reject class", nil)

@@ -58,8 +58,10 @@ func BenchmarkClassify(b *testing.B) {
 // BenchmarkScan is the scanner alone on 1 MiB of each kind of text, the worst ones included.
 func BenchmarkScan(b *testing.B) {
 	for name, unit := range map[string]string{
-		"prose": prose, "one-letter": "a", "quotes": `"\"`, "apostrophes": "'", "slashes": "/*", "raw": `R"x(`, "packs": "...", "hashes": "#",
-		"templates": "template<class T>struct x<T>:std::true_type{};", "frames": "#0  0x0 in f () at a.cc:1\n", "dollars": "$(AAAA",
+		"prose": prose, "one-letter": "a", "quotes": `"\"`, "apostrophes": "'", "slashes": "/*", "raw": `R"x(`,
+		"packs": "...", "hashes": "#",
+		"templates": "template<class T>struct x<T>:std::true_type{};", "frames": "#0  0x0 in f () at a.cc:1\n",
+		"dollars": "$(AAAA",
 	} {
 		text := []byte(strings.Repeat(unit, 1<<20/len(unit)+1)[:1<<20])
 		b.Run(name, func(b *testing.B) {

@@ -13,21 +13,29 @@ import (
 func TestTheTrainedModelSpreadsProbabilityOverTheSpecialistsAndReject(t *testing.T) {
 	c := cascade(t, func(c *Config) { c.Model = builtin(t) })
 	for _, row := range []struct{ text, want string }{
-		{"A bounded lock-free MPMC ring with compare_exchange_weak and acquire/release: where can two producers race?", "concurrency"},
-		{"My arena allocator returns misaligned pointers; how do I bump to alignof(T) before I carve a chunk off the page?", "memory"},
-		{"Which iterators does erase on std::unordered_map invalidate, and does rehash move the nodes between buckets?", "stl"},
-		{"Non-blocking sockets on epoll: recv returns EAGAIN though the peer has closed the TCP connection. Which errno?", "systems"},
+		{"A bounded lock-free MPMC ring with compare_exchange_weak and acquire/release: where can two producers race?",
+			"concurrency"},
+		{
+			"My arena allocator returns misaligned pointers; how do I bump to alignof(T) before I carve a chunk off " +
+				"the page?", "memory"},
+		{"Which iterators does erase on std::unordered_map invalidate, and does rehash move the nodes between buckets?",
+			"stl"},
+		{
+			"Non-blocking sockets on epoll: recv returns EAGAIN though the peer has closed the TCP connection. Which " +
+				"errno?", "systems"},
 	} {
 		v, err := c.Classify(Input{Text: []byte(row.text)})
 		if err != nil || v.Specialist != row.want || v.RoutedBy != ByClassifier || v.Degraded != nil {
-			t.Errorf("%.40s: %s by %s, %.2f, %v, %v", row.text, v.Specialist, v.RoutedBy, v.Probabilities, v.Degraded, err)
+			t.Errorf("%.40s: %s by %s, %.2f, %v, %v", row.text, v.Specialist, v.RoutedBy, v.Probabilities, v.Degraded,
+				err)
 			continue
 		}
 		total := 0.0
 		for _, p := range v.Probabilities {
 			total += p
 		}
-		if len(v.Probabilities) != len(eight) || total <= 0.5 || total > 1 || v.Confidence != slices.Max(v.Probabilities) || v.Second == "" {
+		if len(v.Probabilities) != len(eight) || total <= 0.5 || total > 1 ||
+			v.Confidence != slices.Max(v.Probabilities) || v.Second == "" {
 			t.Errorf("%.40s: %+v", row.text, v)
 		}
 	}
@@ -37,7 +45,8 @@ func TestTheTrainedModelSpreadsProbabilityOverTheSpecialistsAndReject(t *testing
 func TestWhatBelongsToNobodyIsRejectedAndNotDegraded(t *testing.T) {
 	for _, text := range []string{
 		"Simmer the onions in butter, add the rice and a glass of wine, and stir until it is creamy.",
-		"fn main() {\n    let mut names: Vec<String> = Vec::new();\n    names.push(String::from(\"Ada\"));\n    println!(\"{:?}\", names);\n}\n",
+		"fn main() {\n    let mut names: Vec<String> = Vec::new();\n    names.push(String::from(\"Ada\"));\n    " +
+			"println!(\"{:?}\", names);\n}\n",
 		"Write a friendly letter to my neighbour about the garden party on Saturday.",
 	} {
 		v, err := cascade(t, func(c *Config) { c.Model = builtin(t) }).Classify(Input{Text: []byte(text)})
@@ -61,11 +70,13 @@ func TestAnEnsembleOfOtherNamesTakesTheLabelsThatItNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := c.Classify(Input{Text: []byte("std::mutex and condition_variable: two threads miss the notify and wait for ever")})
+	v, err := c.Classify(Input{
+		Text: []byte("std::mutex and condition_variable: two threads miss the notify and wait for ever")})
 	if err != nil || v.Specialist != "locks" {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	v, err = c.Classify(Input{Text: []byte("shortest paths in a weighted graph with Dijkstra and a binary heap of vertices")})
+	v, err = c.Classify(Input{
+		Text: []byte("shortest paths in a weighted graph with Dijkstra and a binary heap of vertices")})
 	if err != nil || v.Specialist != "rest" || v.Rule != "reject class" {
 		t.Fatalf("what no specialist is for: %+v, %v", v, err)
 	}
@@ -74,8 +85,10 @@ func TestAnEnsembleOfOtherNamesTakesTheLabelsThatItNames(t *testing.T) {
 func TestNoTextBreaksTheCascade(t *testing.T) {
 	c := cascade(t, func(c *Config) { c.Model = builtin(t) })
 	for name, text := range map[string][]byte{
-		"empty": nil, "blanks": []byte(" \n\t\r\n"), "binary": {0, 255, 254, 128, 1, '=', '=', '\n'}, "invalid UTF-8": []byte("\xc3\x28\xa0\xa1 \xe2\x82"),
-		"one letter": bytes.Repeat([]byte("a"), 100<<20), "one sign": bytes.Repeat([]byte("<"), 8<<20), "newlines": bytes.Repeat([]byte("\n"), 8<<20),
+		"empty": nil, "blanks": []byte(" \n\t\r\n"), "binary": {0, 255, 254, 128, 1, '=', '=', '\n'},
+		"invalid UTF-8": []byte("\xc3\x28\xa0\xa1 \xe2\x82"),
+		"one letter":    bytes.Repeat([]byte("a"), 100<<20), "one sign": bytes.Repeat([]byte("<"), 8<<20),
+		"newlines":   bytes.Repeat([]byte("\n"), 8<<20),
 		"long lines": []byte(strings.Repeat("x_y ", 1<<20)),
 	} {
 		v, err := c.Classify(Input{Text: text})
@@ -86,7 +99,8 @@ func TestNoTextBreaksTheCascade(t *testing.T) {
 }
 
 func FuzzClassify(f *testing.F) {
-	for _, s := range []string{"", prose, sfinae, trace, "\x00\xff", "R\"(", "/*", "''''", "a_B9__c std::", strings.Repeat("#", 100)} {
+	for _, s := range []string{"", prose, sfinae, trace, "\x00\xff", "R\"(", "/*", "''''", "a_B9__c std::",
+		strings.Repeat("#", 100)} {
 		f.Add([]byte(s), "user")
 	}
 	c, err := New(Config{Specialists: eight, Fallback: "algo", Detectors: true, Model: builtin(f)})

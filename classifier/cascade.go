@@ -12,7 +12,8 @@ import (
 // Routed is the model that lets the cascade choose; an empty model means the same.
 const Routed = "octet"
 
-// Unspecified is the intent of a request that declares none. An entry of this name in Config.Intents holds its thresholds.
+// Unspecified is the intent of a request that declares none. An entry of this name in Config.Intents holds its
+// thresholds.
 const Unspecified = "unspecified"
 
 // Errors of Classify, each about what the request declared.
@@ -134,8 +135,9 @@ func New(c Config) (*Cascade, error) {
 		return nil, err
 	}
 	return &Cascade{
-		cfg: c, models: lanesOf(&c), intents: intentsOf(&c), unspecified: intent{IntentConfig: c.Intents[Unspecified], name: Unspecified},
-		detectors: bind(detectors[:], c.Specialists), hints: bind(hints[:], c.Specialists),
+		cfg: c, models: lanesOf(&c), intents: intentsOf(&c),
+		unspecified: intent{IntentConfig: c.Intents[Unspecified], name: Unspecified},
+		detectors:   bind(detectors[:], c.Specialists), hints: bind(hints[:], c.Specialists),
 	}, nil
 }
 
@@ -168,7 +170,8 @@ func (c *Cascade) begin(intent string, v *Verdict) error {
 	if to == nil {
 		return fmt.Errorf("%w: %.64q", ErrUnknownIntent, intent)
 	}
-	v.Intent, v.ShadowThreshold, v.DivertThreshold, v.PriorityFloor, v.Confidence = to.name, to.ShadowThreshold, to.DivertThreshold, to.PriorityFloor, math.NaN()
+	v.Intent, v.ShadowThreshold, v.DivertThreshold, v.PriorityFloor, v.Confidence = to.name, to.ShadowThreshold,
+		to.DivertThreshold, to.PriorityFloor, math.NaN()
 	return nil
 }
 
@@ -209,8 +212,8 @@ func (c *Cascade) route(in *Input, v *Verdict) error {
 	return nil
 }
 
-// Reads reports whether Classify would look at the text of a request that declares this model and this intent: where not, it
-// need not be given any.
+// Reads reports whether Classify would look at the text of a request that declares this model and this intent: where
+// not, it need not be given any.
 func (c *Cascade) Reads(model, intent string) bool {
 	if model != "" && model != Routed {
 		return false

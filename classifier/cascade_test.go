@@ -50,7 +50,8 @@ func cascade(t *testing.T, change func(*Config)) *Cascade {
 	return c
 }
 
-// MEGA-01, MEGA-07, MEGA-08, MEGA-09, MEGA-10: who decides, rule by rule, for one text that several rules have an opinion on.
+// MEGA-01, MEGA-07, MEGA-08, MEGA-09, MEGA-10: who decides, rule by rule, for one text that several rules have an
+// opinion on.
 func TestTheFirstRuleThatCanSayDecides(t *testing.T) {
 	quiet := "how do I sort a list of names"
 	for _, row := range []struct {
@@ -64,20 +65,36 @@ func TestTheFirstRuleThatCanSayDecides(t *testing.T) {
 		cues   bool
 		broken bool
 	}{
-		{name: "a model wins over intent, detector and classifier", in: Input{Model: "stl", Intent: "debug", Text: []byte(trace)}, model: &fake{out: sure}, want: "stl", by: "model"},
-		{name: "a model brings its adapter", in: Input{Model: "debug:gdb-v2"}, model: &fake{out: sure}, want: "debug", by: "model", adapt: "gdb-v2"},
-		{name: "a model and the same adapter in the header agree", in: Input{Model: "debug:gdb-v2", Adapter: "gdb-v2"}, want: "debug", by: "model", adapt: "gdb-v2"},
-		{name: "an intent that maps wins over detector and classifier", in: Input{Model: "octet", Intent: "build", Text: []byte(trace)}, model: &fake{out: sure}, want: "build", by: "intent"},
-		{name: "an intent that maps takes an adapter", in: Input{Intent: "debug", Adapter: "gdb-v2"}, want: "debug", by: "intent", adapt: "gdb-v2"},
-		{name: "a detector wins over the classifier", in: Input{Model: "octet", Text: []byte(trace)}, model: &fake{out: sure}, want: "debug", by: "detector", cues: true},
-		{name: "an intent that maps to nobody goes on to detectors", in: Input{Intent: "review", Text: []byte(trace)}, model: &fake{out: sure}, want: "debug", by: "detector", cues: true},
-		{name: "the classifier decides what no rule does", in: Input{Text: []byte(quiet)}, model: &fake{out: sure, reject: 0.05}, want: "memory", by: "classifier", asked: 1},
-		{name: "routed with an adapter of the specialist that was found", in: Input{Adapter: "arena", Text: []byte(quiet)}, model: &fake{out: sure, reject: 0.05}, want: "memory", by: "classifier", adapt: "arena", asked: 1},
-		{name: "the reject class is the fallback's", in: Input{Text: []byte(quiet)}, model: &fake{out: make([]float64, 8), reject: 1}, want: "algo", by: "fallback", asked: 1},
-		{name: "a broken classifier is the fallback's, and says so", in: Input{Text: []byte(quiet)}, model: &fake{err: errors.New("no weights")}, want: "algo", by: "fallback", asked: 1, broken: true},
-		{name: "an absent classifier likewise", in: Input{Text: []byte(quiet)}, want: "algo", by: "fallback", broken: true},
+		{name: "a model wins over intent, detector and classifier",
+			in: Input{Model: "stl", Intent: "debug", Text: []byte(trace)}, model: &fake{out: sure}, want: "stl",
+			by: "model"},
+		{name: "a model brings its adapter", in: Input{Model: "debug:gdb-v2"}, model: &fake{out: sure}, want: "debug",
+			by: "model", adapt: "gdb-v2"},
+		{name: "a model and the same adapter in the header agree", in: Input{Model: "debug:gdb-v2", Adapter: "gdb-v2"},
+			want: "debug", by: "model", adapt: "gdb-v2"},
+		{name: "an intent that maps wins over detector and classifier",
+			in: Input{Model: "octet", Intent: "build", Text: []byte(trace)}, model: &fake{out: sure}, want: "build",
+			by: "intent"},
+		{name: "an intent that maps takes an adapter", in: Input{Intent: "debug", Adapter: "gdb-v2"}, want: "debug",
+			by: "intent", adapt: "gdb-v2"},
+		{name: "a detector wins over the classifier", in: Input{Model: "octet", Text: []byte(trace)},
+			model: &fake{out: sure}, want: "debug", by: "detector", cues: true},
+		{name: "an intent that maps to nobody goes on to detectors", in: Input{Intent: "review", Text: []byte(trace)},
+			model: &fake{out: sure}, want: "debug", by: "detector", cues: true},
+		{name: "the classifier decides what no rule does", in: Input{Text: []byte(quiet)},
+			model: &fake{out: sure, reject: 0.05}, want: "memory", by: "classifier", asked: 1},
+		{name: "routed with an adapter of the specialist that was found",
+			in: Input{Adapter: "arena", Text: []byte(quiet)}, model: &fake{out: sure, reject: 0.05}, want: "memory",
+			by: "classifier", adapt: "arena", asked: 1},
+		{name: "the reject class is the fallback's", in: Input{Text: []byte(quiet)},
+			model: &fake{out: make([]float64, 8), reject: 1}, want: "algo", by: "fallback", asked: 1},
+		{name: "a broken classifier is the fallback's, and says so", in: Input{Text: []byte(quiet)},
+			model: &fake{err: errors.New("no weights")}, want: "algo", by: "fallback", asked: 1, broken: true},
+		{name: "an absent classifier likewise", in: Input{Text: []byte(quiet)}, want: "algo", by: "fallback",
+			broken: true},
 		{name: "no text at all is the fallback's", in: Input{}, want: "algo", by: "fallback", broken: true},
-		{name: "unspecified is no intent", in: Input{Intent: "unspecified", Text: []byte(trace)}, want: "debug", by: "detector", cues: true},
+		{name: "unspecified is no intent", in: Input{Intent: "unspecified", Text: []byte(trace)}, want: "debug",
+			by: "detector", cues: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := cascade(t, func(cfg *Config) {
@@ -90,7 +107,8 @@ func TestTheFirstRuleThatCanSayDecides(t *testing.T) {
 				t.Fatal(err)
 			}
 			if v.Specialist != row.want || v.RoutedBy.String() != row.by || v.Adapter != row.adapt {
-				t.Errorf("%s:%s by %s, want %s:%s by %s", v.Specialist, v.Adapter, v.RoutedBy, row.want, row.adapt, row.by)
+				t.Errorf("%s:%s by %s, want %s:%s by %s", v.Specialist, v.Adapter, v.RoutedBy, row.want, row.adapt,
+					row.by)
 			}
 			if row.model != nil && row.model.asked != row.asked {
 				t.Errorf("the classifier was asked %d times, want %d", row.model.asked, row.asked)
@@ -107,7 +125,8 @@ func TestADeclaredModelOrIntentNeverReadsTheText(t *testing.T) {
 	c := cascade(t, nil)
 	looks := 0
 	c.detectors = []*detector{{name: "counting", target: "debug", unless: func(sheet) bool { looks++; return true }}}
-	for _, in := range []Input{{Model: "stl"}, {Model: "debug:gdb-v2"}, {Intent: "debug"}, {Model: "octet", Intent: "build"}} {
+	for _, in := range []Input{{Model: "stl"}, {Model: "debug:gdb-v2"}, {Intent: "debug"},
+		{Model: "octet", Intent: "build"}} {
 		in.Text = []byte(trace)
 		if _, err := c.Classify(in); err != nil || looks != 0 {
 			t.Fatalf("%+v: %v, %d looks", in, err, looks)
@@ -133,7 +152,8 @@ func TestWhatIsNotThereIsRefused(t *testing.T) {
 		{"an unknown intent beside a known model", Input{Model: "debug", Intent: "poem"}, ErrUnknownIntent},
 		{"an adapter of another specialist", Input{Model: "debug", Adapter: "arena"}, ErrUnknownAdapter},
 		{"two adapters", Input{Model: "debug:gdb-v2", Adapter: "arena"}, ErrUnknownAdapter},
-		{"an adapter that the routed specialist lacks", Input{Adapter: "arena", Text: []byte(trace)}, ErrUnknownAdapter},
+		{"an adapter that the routed specialist lacks", Input{Adapter: "arena", Text: []byte(trace)},
+			ErrUnknownAdapter},
 		{"an adapter that the fallback lacks", Input{Adapter: "gdb-v2"}, ErrUnknownAdapter},
 	} {
 		if v, err := cascade(t, nil).Classify(row.in); !errors.Is(err, row.want) || v.Specialist != "" {
@@ -174,7 +194,8 @@ func TestAShadowIsNamedBelowTheIntentsThreshold(t *testing.T) {
 		if err != nil || v.Specialist != "memory" || v.Second != "algo" || !v.SecondViable || v.Confidence != 0.5 {
 			t.Fatalf("%+v, %v", v, err)
 		}
-		if v.Shadow != row.shadow || v.ShadowThreshold != row.below || v.DivertThreshold != row.divert || v.PriorityFloor != row.floor {
+		if v.Shadow != row.shadow || v.ShadowThreshold != row.below || v.DivertThreshold != row.divert ||
+			v.PriorityFloor != row.floor {
 			t.Errorf("%q: %+v", row.intent, v)
 		}
 	}
@@ -187,7 +208,8 @@ func TestTheSecondChoiceAnswersOnlyWhereItIsViable(t *testing.T) {
 		t.Error("0.50 is not below 0.40")
 	}
 	d, diverted := v.Divert(0.6)
-	if !diverted || d.Specialist != "algo" || d.Second != "memory" || d.RoutedBy.String() != "divert" || d.Shadow != "" || d.SecondViable {
+	if !diverted || d.Specialist != "algo" || d.Second != "memory" || d.RoutedBy.String() != "divert" ||
+		d.Shadow != "" || d.SecondViable {
 		t.Errorf("%+v", d)
 	}
 	if _, again := d.Divert(1); again {
@@ -230,7 +252,8 @@ func TestTiesGoToTheLowerSpecialist(t *testing.T) {
 
 // MEGA-05: an ensemble of one, of other names, has no detectors that are not its own.
 func TestAnyEnsembleWorks(t *testing.T) {
-	c, err := New(Config{Specialists: []string{"coder"}, Fallback: "coder", Detectors: true, Model: &fake{out: []float64{1}}})
+	c, err := New(Config{Specialists: []string{"coder"}, Fallback: "coder", Detectors: true,
+		Model: &fake{out: []float64{1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,8 +270,10 @@ func TestABrokenEnsembleIsRefused(t *testing.T) {
 		"the router's name":   {Specialists: []string{"octet"}, Fallback: "octet"},
 		"a name with a colon": {Specialists: []string{"a:b"}, Fallback: "a:b"},
 		"no fallback":         {Specialists: []string{"a"}},
-		"an intent to nobody": {Specialists: []string{"a"}, Fallback: "a", Intents: map[string]IntentConfig{"x": {Specialist: "b"}}},
-		"nothing declared":    {Specialists: []string{"a"}, Fallback: "a", Intents: map[string]IntentConfig{Unspecified: {Specialist: "a"}}},
+		"an intent to nobody": {Specialists: []string{"a"}, Fallback: "a",
+			Intents: map[string]IntentConfig{"x": {Specialist: "b"}}},
+		"nothing declared": {Specialists: []string{"a"}, Fallback: "a",
+			Intents: map[string]IntentConfig{Unspecified: {Specialist: "a"}}},
 	} {
 		if _, err := New(cfg); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -279,13 +304,15 @@ func TestNamesOfRules(t *testing.T) {
 
 func TestTextThatIsNotReadChangesNothing(t *testing.T) {
 	c, err := New(Config{
-		Specialists: []string{"debug", "stl"}, Adapters: map[string][]string{"debug": {"gdb"}}, Fallback: "stl", Detectors: true,
-		Intents: map[string]IntentConfig{"crash": {Specialist: "debug"}, "ask": {}, Unspecified: {}},
+		Specialists: []string{"debug", "stl"}, Adapters: map[string][]string{"debug": {"gdb"}}, Fallback: "stl",
+		Detectors: true,
+		Intents:   map[string]IntentConfig{"crash": {Specialist: "debug"}, "ask": {}, Unspecified: {}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace := []Turn{{Role: "user", Text: []byte("==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x602\n    #0 0x1 in f a.cc:1\n")}}
+	trace := []Turn{{Role: "user",
+		Text: []byte("==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x602\n    #0 0x1 in f a.cc:1\n")}}
 	differed := false
 	for _, model := range []string{"", Routed, "debug", "debug:gdb", "debug:", "stl:gdb", "nobody"} {
 		for _, intent := range []string{"", Unspecified, "crash", "ask", "none"} {

@@ -56,9 +56,11 @@ const (
 
 // cueNames are how cues appear in receipts.
 var cueNames = [cues]string{
-	cueSanitizer: "sanitizer-report", cueRuntimeError: "runtime-error", cueValgrind: "valgrind", cueFrame: "stack-frame",
+	cueSanitizer: "sanitizer-report", cueRuntimeError: "runtime-error", cueValgrind: "valgrind",
+	cueFrame:    "stack-frame",
 	cueDebugger: "debugger", cueCrash: "crash",
-	cueBuildError: "build-error", cueBuildStopped: "build-stopped", cueBuildOutput: "build-output", cueLinker: "linker-error",
+	cueBuildError: "build-error", cueBuildStopped: "build-stopped", cueBuildOutput: "build-output",
+	cueLinker:    "linker-error",
 	cueBuildStep: "build-statement", cueBuildName: "build-variable",
 	cueInstantiation: "instantiation-error", cueDiagnostic: "compiler-error",
 	cueTemplateHead: "template-head", cueSpecialised: "specialisation", cueMeta: "metafunction", cueTrait: "type-trait",

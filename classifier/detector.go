@@ -38,7 +38,8 @@ func (d *detector) sees(seen *sheet) bool {
 
 // cues names what spoke for the detector, the strongest first.
 func (d *detector) cues(seen *sheet) []string {
-	spoke := slices.DeleteFunc(slices.Clone(d.evidence), func(e evidence) bool { return e.points < 0 || seen[e.cue] == 0 })
+	spoke := slices.DeleteFunc(slices.Clone(d.evidence),
+		func(e evidence) bool { return e.points < 0 || seen[e.cue] == 0 })
 	slices.SortStableFunc(spoke, func(a, b evidence) int {
 		return cmp.Compare(b.points*int(min(seen[b.cue], b.most)), a.points*int(min(seen[a.cue], a.most)))
 	})

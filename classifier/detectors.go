@@ -4,7 +4,8 @@ package classifier
 var metaprogramming = []evidence{
 	{cueMeta, 3, many}, {cueConstraint, 3, many}, {cueSpecialised, 3, many}, {cueTrait, 2, many}, {cuePack, 2, many},
 	{cueTemplateHead, 1, many}, {cueDeduction, 1, many}, {cueMember, 1, many},
-	{cueRuntime, -3, many}, {cueAssertion, -2, many}, {cueContainer, -2, many}, {cueAlgorithm, -2, many}, {cueRange, -2, many},
+	{cueRuntime, -3, many}, {cueAssertion, -2, many}, {cueContainer, -2, many}, {cueAlgorithm, -2, many},
+	{cueRange, -2, many},
 	{cueOwnership, -2, many}, {cueAllocate, -2, many}, {cueAtomic, -2, many}, {cueThread, -2, many},
 }
 
@@ -33,8 +34,9 @@ const many = 1 << 20
 var detectors = [...]detector{
 	{
 		name: "sanitizer-trace", target: "debug", precision: 0.955, fires: 3,
-		evidence: []evidence{{cueSanitizer, 3, many}, {cueRuntimeError, 3, many}, {cueValgrind, 2, many}, {cueFrame, 1, many}},
-		unless:   func(s sheet) bool { return s[cueSanitizer]+s[cueRuntimeError]+s[cueValgrind] == 0 },
+		evidence: []evidence{{cueSanitizer, 3, many}, {cueRuntimeError, 3, many}, {cueValgrind, 2, many},
+			{cueFrame, 1, many}},
+		unless: func(s sheet) bool { return s[cueSanitizer]+s[cueRuntimeError]+s[cueValgrind] == 0 },
 	},
 	{
 		name: "stack-trace", target: "debug", precision: 0.974, fires: 2,
@@ -66,8 +68,8 @@ var detectors = [...]detector{
 	},
 }
 
-// hints are too often wrong to overrule a trained model, and right more often than a fallback: they are asked where there
-// is no model, or it failed. Measured as the detectors were.
+// hints are too often wrong to overrule a trained model, and right more often than a fallback: they are asked where
+// there is no model, or it failed. Measured as the detectors were.
 //
 //	metaprogramming  78/94  (1/2)   sfinae-header's evidence, from 8 points on
 //	synchronisation  14/18  (9/10)
@@ -83,14 +85,16 @@ var hints = [...]detector{
 		name: "synchronisation", target: "concurrency", precision: 0.750, fires: 6,
 		evidence: []evidence{
 			{cueThread, 1, many}, {cueAtomic, 1, many},
-			{cueContainer, -2, many}, {cueAlgorithm, -2, many}, {cueRange, -2, many}, {cueOwnership, -2, many}, {cueAllocate, -2, many},
+			{cueContainer, -2, many}, {cueAlgorithm, -2, many}, {cueRange, -2, many}, {cueOwnership, -2, many},
+			{cueAllocate, -2, many},
 		},
 	},
 	{
 		name: "ownership", target: "memory", precision: 0.929, fires: 8,
 		evidence: []evidence{
 			{cueOwnership, 1, many}, {cueAllocate, 1, many},
-			{cueContainer, -2, many}, {cueAlgorithm, -2, many}, {cueRange, -2, many}, {cueThread, -2, many}, {cueAtomic, -2, many},
+			{cueContainer, -2, many}, {cueAlgorithm, -2, many}, {cueRange, -2, many}, {cueThread, -2, many},
+			{cueAtomic, -2, many},
 		},
 	},
 	{

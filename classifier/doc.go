@@ -9,10 +9,11 @@
 //
 // Invariants:
 //
-//  1. Precedence is fixed. The first rule that can say decides; none after it is asked, and none before is reconsidered.
+//  1. Precedence is fixed. The first rule that can say decides; none after it is asked, and none before is
+//     reconsidered.
 //  2. A declared model, or an intent that leads to a specialist, costs no look at the text.
-//  3. The scanner passes each byte once and looks ahead a bounded number of times: its cost is linear in the text whatever
-//     it holds, at most 32 KiB are read of a request, and it allocates nothing.
+//  3. The scanner passes each byte once and looks ahead a bounded number of times: its cost is linear in the text
+//     whatever it holds, at most 32 KiB are read of a request, and it allocates nothing.
 //  4. A detector's target is a name: it applies only where the ensemble has that specialist. Its confidence is its
 //     measured precision, not a feeling.
 //  5. "Belongs to nobody" (reject) and "could not say" (no model, or a broken one) are told apart: the latter sets

@@ -17,7 +17,8 @@ func ExampleCascade_Classify() {
 		fmt.Println(err)
 		return
 	}
-	crash := []byte("(gdb) bt\n#0  0x00007f in raise () from /lib/libc.so.6\n#1  0x0000555 in drain (q=0x0) at queue.cpp:88\n")
+	crash := []byte(
+		"(gdb) bt\n#0  0x00007f in raise () from /lib/libc.so.6\n#1  0x0000555 in drain (q=0x0) at queue.cpp:88\n")
 	for _, in := range []classifier.Input{
 		{Model: "template", Text: crash},
 		{Intent: "build-fix", Text: crash},

@@ -99,7 +99,8 @@ func TestDetectorsAreAsPreciseAsTheyClaim(t *testing.T) {
 			t.Fatalf("%s never fires", d.name)
 		}
 		if math.Abs(found.precision()-d.precision) > 0.001 {
-			t.Errorf("%s claims %.3f, and has %.3f: %d of %d, wrong on %v", d.name, d.precision, found.precision(), found.right, found.fired, found.wrong)
+			t.Errorf("%s claims %.3f, and has %.3f: %d of %d, wrong on %v", d.name, d.precision, found.precision(),
+				found.right, found.fired, found.wrong)
 		}
 		fired[d.target] += found.fired
 		right[d.target] += found.right

@@ -41,18 +41,20 @@ func checkRules(rules []Rule, specialists []string) error {
 		}
 		for j, l := range r.Literals {
 			if len(l) < MinLiteralSize || len(l) > MaxLiteralSize || slices.Contains(r.Literals[:j], l) {
-				return fmt.Errorf("%w: %s has the literal %.140q, twice or not of %d to %d bytes", ErrRule, r.Name, l, MinLiteralSize, MaxLiteralSize)
+				return fmt.Errorf("%w: %s has the literal %.140q, twice or not of %d to %d bytes", ErrRule, r.Name, l,
+					MinLiteralSize, MaxLiteralSize)
 			}
 		}
 	}
 	if len(rules) > MaxRules || literals > MaxLiterals {
-		return fmt.Errorf("%w: %d rules with %d literals, at most %d with %d", ErrRule, len(rules), literals, MaxRules, MaxLiterals)
+		return fmt.Errorf("%w: %d rules with %d literals, at most %d with %d", ErrRule, len(rules), literals, MaxRules,
+			MaxLiterals)
 	}
 	return nil
 }
 
-// follow asks the configured rules in their order; the first that fires makes v its verdict. Nobody has measured one: the
-// verdict has no confidence.
+// follow asks the configured rules in their order; the first that fires makes v its verdict. Nobody has measured one:
+// the verdict has no confidence.
 func (c *Cascade) follow(in *Input, v *Verdict) bool {
 	if len(c.cfg.Rules) == 0 {
 		return false

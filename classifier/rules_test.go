@@ -31,7 +31,8 @@ func TestConfiguredRulesDecideBeforeTheDetectorsAndAfterTheIntent(t *testing.T) 
 			if err != nil || v.Specialist != row.want || v.Rule != row.rule {
 				t.Errorf("%s, detectors %v: %s by %q, %v", row.name, detectors, v.Specialist, v.Rule, err)
 			}
-			if strings.HasPrefix(row.rule, "rule") && (v.RoutedBy != ByDetector || !math.IsNaN(v.Confidence) || len(v.Cues) == 0) {
+			if strings.HasPrefix(row.rule, "rule") &&
+				(v.RoutedBy != ByDetector || !math.IsNaN(v.Confidence) || len(v.Cues) == 0) {
 				t.Errorf("%s: %+v", row.name, v)
 			}
 		}
@@ -48,10 +49,14 @@ func TestRulesThatCouldCostTooMuchAreRefused(t *testing.T) {
 		literals = append(literals, strings.Repeat("l", i%100+2)+string(rune('a'+i/100)))
 	}
 	for name, rules := range map[string][]Rule{
-		"no name": {{"", "algo", []string{"xx"}, 1}}, "a name twice": {{"a", "algo", []string{"xx"}, 1}, {"a", "algo", []string{"yy"}, 1}},
-		"nobody": {{"a", "nobody", []string{"xx"}, 1}}, "no literal": {{"a", "algo", nil, 1}}, "more than there are": {{"a", "algo", []string{"xx"}, 2}},
-		"always": {{"a", "algo", []string{"xx"}, 0}}, "short": {{"a", "algo", []string{"x"}, 1}}, "long": {{"a", "algo", []string{strings.Repeat("x", 129)}, 1}},
-		"a literal twice": {{"a", "algo", []string{"xx", "xx"}, 2}}, "too many": many, "too many literals": {{"a", "algo", literals, 1}},
+		"no name":      {{"", "algo", []string{"xx"}, 1}},
+		"a name twice": {{"a", "algo", []string{"xx"}, 1}, {"a", "algo", []string{"yy"}, 1}},
+		"nobody":       {{"a", "nobody", []string{"xx"}, 1}}, "no literal": {{"a", "algo", nil, 1}},
+		"more than there are": {{"a", "algo", []string{"xx"}, 2}},
+		"always":              {{"a", "algo", []string{"xx"}, 0}}, "short": {{"a", "algo", []string{"x"}, 1}},
+		"long":            {{"a", "algo", []string{strings.Repeat("x", 129)}, 1}},
+		"a literal twice": {{"a", "algo", []string{"xx", "xx"}, 2}}, "too many": many,
+		"too many literals": {{"a", "algo", literals, 1}},
 	} {
 		_, err := New(Config{Specialists: eight, Fallback: "algo", Rules: rules})
 		if !errors.Is(err, ErrRule) {

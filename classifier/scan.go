@@ -205,7 +205,8 @@ func (s *scanner) raw() bool {
 // punctuation passes an operator; "..." behind an identifier and before what may follow a pack is an expansion.
 func (s *scanner) punctuation(c byte) {
 	if c == '.' && s.peek(1) == '.' && s.peek(2) == '.' {
-		if next := s.after(3); (next == '>' || next == ')' || next == ',') && (classes[s.prev] == letter || s.prev == ')' || s.prev == '>') {
+		if next := s.after(3); (next == '>' || next == ')' || next == ',') &&
+			(classes[s.prev] == letter || s.prev == ')' || s.prev == '>') {
 			s.seen[cuePack]++
 		}
 		s.pass(3)

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Stay returns the verdict for a conversation that held has answered so far, and whether it stays there: it does unless the
-// specialist now preferred is more probable by more than cost, which is what the lost cache and a margin are worth as a
-// probability. What was declared always wins. The specialist that was preferred becomes the second choice.
+// Stay returns the verdict for a conversation that held has answered so far, and whether it stays there: it does unless
+// the specialist now preferred is more probable by more than cost, which is what the lost cache and a margin are worth
+// as a probability. What was declared always wins. The specialist that was preferred becomes the second choice.
 func (c *Cascade) Stay(v Verdict, held string, cost float64) (Verdict, bool) {
 	at := slices.Index(c.cfg.Specialists, held)
 	if at < 0 || held == v.Specialist || v.Adapter != "" || v.RoutedBy == ByModel || v.RoutedBy == ByIntent {
@@ -28,8 +28,8 @@ func (c *Cascade) Stay(v Verdict, held string, cost float64) (Verdict, bool) {
 	return v, true
 }
 
-// gain is by how much more probable v's specialist is than the one at an index. A detector's measured precision leaves the rest to
-// all others; a verdict without a probability gains nothing.
+// gain is by how much more probable v's specialist is than the one at an index. A detector's measured precision leaves
+// the rest to all others; a verdict without a probability gains nothing.
 func (c *Cascade) gain(v *Verdict, at int) float64 {
 	switch {
 	case v.Probabilities != nil:

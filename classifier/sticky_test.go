@@ -21,9 +21,11 @@ func TestAConversationStaysUnlessTheGainExceedsTheCost(t *testing.T) {
 		stays  bool
 		viable bool
 	}{
-		"a small gain":                {v: by(ByClassifier, 0.45, 0.45, 0.40, 0.15), held: "b", cost: 0.1, stays: true, viable: true},
-		"a large gain":                {v: by(ByClassifier, 0.45, 0.45, 0.20, 0.35), held: "b", cost: 0.1},
-		"a large gain, a dear cache":  {v: by(ByClassifier, 0.45, 0.45, 0.20, 0.35), held: "b", cost: 0.3, stays: true, viable: true},
+		"a small gain": {v: by(ByClassifier, 0.45, 0.45, 0.40, 0.15), held: "b", cost: 0.1, stays: true,
+			viable: true},
+		"a large gain": {v: by(ByClassifier, 0.45, 0.45, 0.20, 0.35), held: "b", cost: 0.1},
+		"a large gain, a dear cache": {v: by(ByClassifier, 0.45, 0.45, 0.20, 0.35), held: "b", cost: 0.3, stays: true,
+			viable: true},
 		"it is there already":         {v: by(ByClassifier, 0.45, 0.45, 0.40, 0.15), held: "a", cost: 0.1},
 		"who held it is gone":         {v: by(ByClassifier, 0.45, 0.45, 0.40, 0.15), held: "z", cost: 0.1},
 		"a declared model":            {v: by(ByModel, math.NaN()), held: "b", cost: 1},
@@ -37,7 +39,8 @@ func TestAConversationStaysUnlessTheGainExceedsTheCost(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 			continue
 		}
-		if stays && (got.Specialist != row.held || got.Second != "a" || got.SecondViable != row.viable || got.Shadow != "" || got.RoutedBy != row.v.RoutedBy) {
+		if stays && (got.Specialist != row.held || got.Second != "a" || got.SecondViable != row.viable ||
+			got.Shadow != "" || got.RoutedBy != row.v.RoutedBy) {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if !stays && got.Specialist != "a" {

@@ -8,8 +8,8 @@ const (
 )
 
 // read hands out the parts of the input that say what it is about, the newest first, at most maxRead bytes together.
-// These are the last user turn and what tools answered after it; what the assistant and the system said is not asked for.
-// What the user says weighs most: a tool's answer takes a quarter of the room that is left.
+// These are the last user turn and what tools answered after it; what the assistant and the system said is not asked
+// for. What the user says weighs most: a tool's answer takes a quarter of the room that is left.
 func (in Input) read(see func(part []byte)) {
 	left := maxRead
 	if len(in.Turns) == 0 {
@@ -33,7 +33,8 @@ func (in Input) read(see func(part []byte)) {
 	}
 }
 
-// excerpt hands out text, or its head and its tail cut at line ends where it is longer than limit, and returns how much.
+// excerpt hands out text, or its head and its tail cut at line ends where it is longer than limit, and returns how
+// much.
 func excerpt(text []byte, limit int, see func(part []byte)) int {
 	if len(text) <= limit {
 		see(text)

@@ -14,9 +14,14 @@ func TestTheLastUserTurnAndWhatToolsAnsweredIsRead(t *testing.T) {
 		want  string
 	}{
 		{"one turn", []Turn{{"user", []byte("why?")}}, "why?"},
-		{"the last long turn alone", []Turn{{"user", []byte("old")}, {"assistant", []byte("answer")}, {"user", []byte(long)}}, long},
-		{"a short turn with those before it", []Turn{{"system", []byte("be brief")}, {"user", []byte("first")}, {"assistant", []byte("answer")}, {"user", []byte("and why?")}}, "and why?\n\nfirst"},
-		{"what a tool said after it", []Turn{{"user", []byte("old")}, {"user", []byte(long)}, {"assistant", []byte("calling")}, {"tool", []byte("said " + long)}}, "said " + long + "\n\n" + long},
+		{"the last long turn alone",
+			[]Turn{{"user", []byte("old")}, {"assistant", []byte("answer")}, {"user", []byte(long)}}, long},
+		{"a short turn with those before it",
+			[]Turn{{"system", []byte("be brief")}, {"user", []byte("first")}, {"assistant", []byte("answer")},
+				{"user", []byte("and why?")}}, "and why?\n\nfirst"},
+		{"what a tool said after it",
+			[]Turn{{"user", []byte("old")}, {"user", []byte(long)}, {"assistant", []byte("calling")},
+				{"tool", []byte("said " + long)}}, "said " + long + "\n\n" + long},
 		{"nobody asked", []Turn{{"system", []byte("be brief")}, {"assistant", []byte("hello")}}, ""},
 	} {
 		if got := string(Input{Turns: row.turns, Text: []byte("not read")}.gather()); got != row.want {
@@ -37,11 +42,13 @@ func TestALongAnswerOfAToolLeavesTheRoomToTheUser(t *testing.T) {
 func TestALongTextIsReadAtItsHeadAndItsTail(t *testing.T) {
 	text := []byte("first\n" + strings.Repeat(strings.Repeat("x", 99)+"\n", 10_000) + "last")
 	got := Input{Text: text}.gather()
-	if !bytes.HasPrefix(got, []byte("first\n")) || !bytes.HasSuffix(got, []byte("last")) || len(got) > maxRead+2 || len(got) < maxRead-300 {
+	if !bytes.HasPrefix(got, []byte("first\n")) || !bytes.HasSuffix(got, []byte("last")) || len(got) > maxRead+2 ||
+		len(got) < maxRead-300 {
 		t.Fatalf("%d bytes, %q … %q", len(got), got[:10], got[len(got)-10:])
 	}
 	model := &fake{out: sure, reject: 0.05}
-	if _, err := cascade(t, func(c *Config) { c.Model = model }).Classify(Input{Text: text}); err != nil || len(model.text) != len(got) {
+	if _, err := cascade(t, func(c *Config) { c.Model = model }).Classify(Input{Text: text}); err != nil ||
+		len(model.text) != len(got) {
 		t.Fatalf("the model reads %d bytes: %v", len(model.text), err)
 	}
 }

@@ -30,11 +30,12 @@ type Verdict struct {
 	RoutedBy   RoutedBy
 	Rule       string // for people: `model "debug"`, `detector sanitizer-trace` …
 
-	Probabilities []float64 // one a specialist in the order of Config.Specialists; nil when no distribution was computed
-	Confidence    float64   // top-1 probability, or a detector's measured precision; NaN when there is none
-	Second        string    // the next best; empty when there is no distribution
-	SecondViable  bool      // Second is probable enough to answer instead
-	Shadow        string    // who gets a shadow copy; empty = nobody
+	// one a specialist in the order of Config.Specialists; nil when no distribution was computed
+	Probabilities []float64
+	Confidence    float64 // top-1 probability, or a detector's measured precision; NaN when there is none
+	Second        string  // the next best; empty when there is no distribution
+	SecondViable  bool    // Second is probable enough to answer instead
+	Shadow        string  // who gets a shadow copy; empty = nobody
 
 	Intent          string // as declared; Unspecified when none was
 	ShadowThreshold float64
@@ -53,8 +54,8 @@ func (v Verdict) Divert(threshold float64) (Verdict, bool) {
 	return v.toSecond("confidence below the divert threshold"), true
 }
 
-// SecondChoice returns the verdict for the second choice, whatever the confidence, when it is viable: for a first choice
-// that refused before its first byte.
+// SecondChoice returns the verdict for the second choice, whatever the confidence, when it is viable: for a first
+// choice that refused before its first byte.
 func (v Verdict) SecondChoice() (Verdict, bool) {
 	if !v.SecondViable {
 		return v, false
@@ -62,8 +63,8 @@ func (v Verdict) SecondChoice() (Verdict, bool) {
 	return v.toSecond("the first choice refused"), true
 }
 
-// InPlace returns the verdict for who stands in for a specialist that may not answer. The stand-in may be the second choice, which
-// is then none any more.
+// InPlace returns the verdict for who stands in for a specialist that may not answer. The stand-in may be the second
+// choice, which is then none any more.
 func (v Verdict) InPlace(standIn string) Verdict {
 	if v.Second == standIn {
 		v.Second, v.SecondViable = "", false

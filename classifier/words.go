@@ -37,8 +37,8 @@ func (s *scanner) word() {
 	s.prev = 'a'
 }
 
-// message reads and passes a diagnostic, whose first word, of n bytes, stands here: to the end of its line, or as far as
-// messages are read.
+// message reads and passes a diagnostic, whose first word, of n bytes, stands here: to the end of its line, or as far
+// as messages are read.
 func (s *scanner) message(n int) {
 	text := s.rest(n)
 	text = text[:min(len(text), maxMessage)]

@@ -60,8 +60,8 @@ func (w *world) page(url string) string {
 	return string(text)
 }
 
-// MOD2-52: what the index believes may be stale by the lag of the events. Where the lag is less than the time between requests,
-// the pick has what was predicted in at least 95 of 100 cases, though blocks are evicted all the time.
+// MOD2-52: what the index believes may be stale by the lag of the events. Where the lag is less than the time between
+// requests, the pick has what was predicted in at least 95 of 100 cases, though blocks are evicted all the time.
 func TestThePickHoldsWhatWasPredictedUnderChurn(t *testing.T) {
 	one := func(name string) emulator.Config {
 		return emulator.Config{Name: name, Model: "debug", Blocks: 64, Step: time.Millisecond, PrefillTPS: 2e5}
@@ -70,7 +70,8 @@ func TestThePickHoldsWhatWasPredictedUnderChurn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(52, 1))
 	for range 150 { // of 24 subjects with some 13 blocks each, which is more than twice of what both pools hold
 		about := fmt.Sprint("subject ", rng.IntN(24), strings.Repeat(" why does it crash", 35))
-		resp, answer := w.post("/v1/chat/completions", fmt.Sprintf(`{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":%q}]}`, about))
+		resp, answer := w.post("/v1/chat/completions",
+			fmt.Sprintf(`{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":%q}]}`, about))
 		if resp.StatusCode != 200 {
 			t.Fatalf("%d %s", resp.StatusCode, answer)
 		}

@@ -23,29 +23,45 @@ func TestAmbiguousHeadsAreRefused(t *testing.T) {
 			code                   gateway.Code
 			param                  string
 		}{
-			"one of each":             {"POST", "/v1/chat/completions", typed + auth, 200, "", ""},
-			"two keys":                {"POST", "/v1/chat/completions", typed + auth + "Authorization: Bearer other\r\n", 400, gateway.CodeInvalidValue, "Authorization"},
-			"a key twice":             {"POST", "/v1/route", typed + auth + auth, 400, gateway.CodeInvalidValue, "Authorization"},
-			"two keys for a list":     {"GET", "/v1/models", auth + auth, 400, gateway.CodeInvalidValue, "Authorization"},
-			"two keys for a verdict":  {"POST", "/v1/outcomes", typed + auth + auth, 400, gateway.CodeInvalidValue, "Authorization"},
-			"two types":               {"POST", "/v1/chat/completions", typed + typed + auth, 400, gateway.CodeInvalidValue, "Content-Type"},
-			"two types for a verdict": {"POST", "/v1/outcomes", typed + typed + auth, 400, gateway.CodeInvalidValue, "Content-Type"},
-			"no type":                 {"POST", "/v1/chat/completions", auth, 415, gateway.CodeUnsupportedMediaType, "Content-Type"},
-			"no type of a completion": {"POST", "/v1/completions", auth, 415, gateway.CodeUnsupportedMediaType, "Content-Type"},
-			"no type of a route":      {"POST", "/v1/route", auth, 415, gateway.CodeUnsupportedMediaType, "Content-Type"},
-			"no type of a verdict":    {"POST", "/v1/outcomes", auth, 415, gateway.CodeUnsupportedMediaType, "Content-Type"},
-			"a form":                  {"POST", "/v1/chat/completions", "Content-Type: text/plain\r\n" + auth, 415, gateway.CodeUnsupportedMediaType, "Content-Type"},
-			"an encoded slash":        {"POST", "/v1%2Fchat/completions", typed + auth, 400, gateway.CodeInvalidRequest, ""},
-			"in lower case":           {"POST", "/v1/chat%2fcompletions", typed + auth, 400, gateway.CodeInvalidRequest, ""},
-			"an encoded backslash":    {"POST", "/v1%5Cchat/completions", typed + auth, 400, gateway.CodeInvalidRequest, ""},
-			"encoded dots":            {"POST", "/v1/x/%2e%2E/chat/completions", typed + auth, 400, gateway.CodeInvalidRequest, ""},
-			"an encoded dot":          {"GET", "/v1/models/a%2eb", auth, 400, gateway.CodeInvalidRequest, ""},
-			"another encoded letter":  {"POST", "/v1/%63hat/completions", typed + auth, 200, "", ""},
-			"a slash in a query":      {"POST", "/v1/chat/completions?a=%2F", typed + auth, 200, "", ""},
+			"one of each": {"POST", "/v1/chat/completions", typed + auth, 200, "", ""},
+			"two keys": {"POST", "/v1/chat/completions",
+				typed + auth + "Authorization: Bearer other\r\n", 400, gateway.CodeInvalidValue, "Authorization"},
+			"a key twice": {"POST", "/v1/route", typed + auth + auth, 400, gateway.CodeInvalidValue,
+				"Authorization"},
+			"two keys for a list": {"GET", "/v1/models", auth + auth, 400, gateway.CodeInvalidValue,
+				"Authorization"},
+			"two keys for a verdict": {"POST", "/v1/outcomes", typed + auth + auth, 400, gateway.CodeInvalidValue,
+				"Authorization"},
+			"two types": {"POST", "/v1/chat/completions", typed + typed + auth, 400,
+				gateway.CodeInvalidValue, "Content-Type"},
+			"two types for a verdict": {"POST", "/v1/outcomes", typed + typed + auth, 400, gateway.CodeInvalidValue,
+				"Content-Type"},
+			"no type": {"POST", "/v1/chat/completions", auth, 415, gateway.CodeUnsupportedMediaType,
+				"Content-Type"},
+			"no type of a completion": {"POST", "/v1/completions", auth, 415, gateway.CodeUnsupportedMediaType,
+				"Content-Type"},
+			"no type of a route": {"POST", "/v1/route", auth, 415, gateway.CodeUnsupportedMediaType,
+				"Content-Type"},
+			"no type of a verdict": {"POST", "/v1/outcomes", auth, 415, gateway.CodeUnsupportedMediaType,
+				"Content-Type"},
+			"a form": {"POST", "/v1/chat/completions", "Content-Type: text/plain\r\n" + auth, 415,
+				gateway.CodeUnsupportedMediaType, "Content-Type"},
+			"an encoded slash": {"POST", "/v1%2Fchat/completions", typed + auth, 400, gateway.CodeInvalidRequest,
+				""},
+			"in lower case": {"POST", "/v1/chat%2fcompletions", typed + auth, 400, gateway.CodeInvalidRequest,
+				""},
+			"an encoded backslash": {"POST", "/v1%5Cchat/completions", typed + auth, 400, gateway.CodeInvalidRequest,
+				""},
+			"encoded dots": {"POST", "/v1/x/%2e%2E/chat/completions", typed + auth, 400,
+				gateway.CodeInvalidRequest, ""},
+			"an encoded dot":         {"GET", "/v1/models/a%2eb", auth, 400, gateway.CodeInvalidRequest, ""},
+			"another encoded letter": {"POST", "/v1/%63hat/completions", typed + auth, 200, "", ""},
+			"a slash in a query":     {"POST", "/v1/chat/completions?a=%2F", typed + auth, 200, "", ""},
 		} {
 			t.Run(front+" "+name, func(t *testing.T) {
 				conn := w.dial()
-				fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", c.method, c.target, c.fields, len(systems), systems)
+				fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", c.method, c.target,
+					c.fields, len(systems), systems)
 				resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 				if err != nil {
 					t.Fatal(err)
@@ -67,7 +83,8 @@ func TestAmbiguousHeadsAreRefused(t *testing.T) {
 func TestTheAdminListenerRefusesAmbiguousHeads(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "admin.token=0123456789abcdef")
 	for _, c := range []struct{ path, fields, code string }{
-		{"/admin/state", "Authorization: Bearer x\r\nAuthorization: Bearer 0123456789abcdef\r\n", string(gateway.CodeInvalidValue)},
+		{"/admin/state", "Authorization: Bearer x\r\nAuthorization: Bearer 0123456789abcdef\r\n",
+			string(gateway.CodeInvalidValue)},
 		{"/admin/%2e%2e/admin/state", "", string(gateway.CodeInvalidRequest)},
 	} {
 		conn := w.dialAdmin()

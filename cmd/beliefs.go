@@ -11,7 +11,8 @@ import (
 	"octet/routing/index"
 )
 
-// beliefs is what the gateway takes replicas to hold: what their events say, and what was routed there since or instead.
+// beliefs is what the gateway takes replicas to hold: what their events say, and what was routed there since or
+// instead.
 type beliefs struct {
 	index  *index.Indexer
 	approx *approx.Index
@@ -21,13 +22,15 @@ type beliefs struct {
 	cleared func(index.HostID)            // told when a replica's cache is empty; set before the first batch
 	epochs  [index.MaxHosts]atomic.Uint64 // of the last batches, and one; 0 is none yet
 
-	told   atomic.Pointer[index.HostBitmap]  // replicas whose events were heard, in their present slots
-	silent atomic.Pointer[index.HostBitmap]  // replicas whose sources are unreachable for too long, or whose events do not fit
+	told atomic.Pointer[index.HostBitmap] // replicas whose events were heard, in their present slots
+	// replicas whose sources are unreachable for too long, or whose events do not fit
+	silent atomic.Pointer[index.HostBitmap]
 	differ *atomic.Pointer[index.HostBitmap] // replicas whose engine tokenizes otherwise than we do
 	salts  atomic.Pointer[index.HostBitmap]  // replicas whose events leave open whose prompts they tell of
 }
 
-func newBeliefs(x *index.Indexer, a *approx.Index, ttl time.Duration, differ *atomic.Pointer[index.HostBitmap]) *beliefs {
+func newBeliefs(x *index.Indexer, a *approx.Index, ttl time.Duration,
+	differ *atomic.Pointer[index.HostBitmap]) *beliefs {
 	b := &beliefs{index: x, approx: a, ttl: ttl, now: time.Now, differ: differ}
 	b.cleared = func(index.HostID) {}
 	b.told.Store(&index.HostBitmap{})
@@ -60,7 +63,8 @@ func (b *beliefs) heedClear(batch index.Batch) {
 	}
 }
 
-// settle has what is known end what was guessed. Events that say no salt do not: only that a cache is empty is true of all salts.
+// settle has what is known end what was guessed. Events that say no salt do not: only that a cache is empty is true of
+// all salts.
 func (b *beliefs) settle(batch index.Batch) {
 	if !b.salts.Load().Has(batch.Host) {
 		b.approx.Heard(batch)
@@ -127,14 +131,15 @@ func (b *beliefs) held(chain []kvpool.BlockHash, id index.HostID) int {
 // Stale implements events.Applier and plugins.Index: replicas that are judged by their load.
 func (b *beliefs) Stale() index.HostBitmap { return b.index.Stale() }
 
-// Depths implements plugins.Index: what is known, and from there on what is guessed. Of replicas that have fallen silent, or whose
-// tokens are not ours, all is guessed.
+// Depths implements plugins.Index: what is known, and from there on what is guessed. Of replicas that have fallen
+// silent, or whose tokens are not ours, all is guessed.
 func (b *beliefs) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *[index.MaxHosts]uint16) {
 	b.DepthsAt(chain, among, b.now(), out)
 }
 
 // DepthsAt implements plugins.Guesser.
-func (b *beliefs) DepthsAt(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16) {
+func (b *beliefs) DepthsAt(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time,
+	out *[index.MaxHosts]uint16) {
 	if told := b.told.Load(); !told.Empty() {
 		if known := among.And(*told).AndNot(b.guessed()); !known.Empty() {
 			b.index.Depths(chain, known, out) // 0 for all others
@@ -199,18 +204,23 @@ func (k knowledge) Sources() map[string]any {
 	}
 	st := k.feed.Stats()
 	all["feed"] = map[string]any{
-		"batches": st.Batches, "applied": st.Applied, "duplicates": st.Duplicates, "old_epochs": st.OldEpochs, "gaps": st.Gaps, "resyncs": st.Resyncs,
+		"batches": st.Batches, "applied": st.Applied, "duplicates": st.Duplicates, "old_epochs": st.OldEpochs,
+		"gaps": st.Gaps, "resyncs": st.Resyncs,
 		"unknown": st.Unknown, "foreign": st.Foreign, "invalid": st.Invalid, "refused_events": st.RefusedEvents,
-		"orphans": st.Orphans, "unmappable": st.Unmappable, "conflicts": st.Conflicts, "verified": st.Verified, "mismatched": st.Mismatched,
-		"voices": k.feed.Voices(), "held": st.Held, "waiting_bytes": st.Waiting, "crowded": st.Crowded, "blocks": st.Blocks, "full": st.Full, "lag_ms": st.Lag.Milliseconds(),
+		"orphans": st.Orphans, "unmappable": st.Unmappable, "conflicts": st.Conflicts, "verified": st.Verified,
+		"mismatched": st.Mismatched,
+		"voices":     k.feed.Voices(), "held": st.Held, "waiting_bytes": st.Waiting, "crowded": st.Crowded,
+		"blocks": st.Blocks, "full": st.Full, "lag_ms": st.Lag.Milliseconds(),
 	}
 	return all
 }
 
 func sourceView(st events.ConsumerStats) map[string]any {
 	return map[string]any{
-		"connected": st.Connected, "messages": st.Messages, "bad": st.Bad, "refused": st.Refused, "failures": st.Failures, "reconnects": st.Reconnects,
-		"rewinds": st.Rewinds, "dropped": st.Dropped, "replayed": st.Replayed, "panics": st.Panics, "lag_ms": st.Lag.Milliseconds(),
+		"connected": st.Connected, "messages": st.Messages, "bad": st.Bad, "refused": st.Refused,
+		"failures": st.Failures, "reconnects": st.Reconnects,
+		"rewinds": st.Rewinds, "dropped": st.Dropped, "replayed": st.Replayed, "panics": st.Panics,
+		"lag_ms": st.Lag.Milliseconds(),
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"octet/engine/openai"
 )
 
-// B5: a chat that the engine's template refuses is that chat's own affair, and so is one that takes too long; an engine that fails
-// is left alone.
+// B5: a chat that the engine's template refuses is that chat's own affair, and so is one that takes too long; an engine
+// that fails is left alone.
 func TestAChatThatATemplateRefusesMutesNothing(t *testing.T) {
 	var status, asked atomic.Int32
 	engine := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -38,7 +38,8 @@ func TestAChatThatATemplateRefusesMutesNothing(t *testing.T) {
 		name   string
 		status int32
 		exact  bool // the next chat is
-	}{{"refused", 400, true}, {"refused as unprocessable", 422, true}, {"too long", 0, true}, {"not offered", 404, false}, {"failed", 500, false}} {
+	}{{"refused", 400, true}, {"refused as unprocessable", 422, true}, {"too long", 0, true},
+		{"not offered", 404, false}, {"failed", 500, false}} {
 		t.Run(c.name, func(t *testing.T) {
 			timeout := "specialists[1].tokenizer_timeout=1m"
 			if c.status == 0 {
@@ -68,7 +69,8 @@ func TestAParameterOpensNoBreaker(t *testing.T) {
 	w.fault("systems-0", `{"kind":"overrun","k":40,"times":20}`)
 	for range 20 {
 		_, answer := w.post("/v1/chat/completions", streamed(systems), "X-Request-Id", "one")
-		if s := readStream(bytes.NewReader(answer)); !s.done || s.text != indexText("one", 12) || !bytes.Contains(answer, []byte(`"finish_reason":"length"`)) {
+		if s := readStream(bytes.NewReader(answer)); !s.done || s.text != indexText("one", 12) ||
+			!bytes.Contains(answer, []byte(`"finish_reason":"length"`)) {
 			t.Fatalf("%+v in %s", s, answer)
 		}
 	}

@@ -16,7 +16,10 @@ import (
 func (w *world) begun(promised int, beginning string, fields ...string) net.Conn {
 	w.t.Helper()
 	conn := w.dial()
-	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s",
+	fmt.Fprintf(
+		conn,
+		"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%sContent-Length: "+
+			"%d\r\n\r\n%s",
 		strings.Join(fields, ""), promised, beginning)
 	return conn
 }
@@ -35,10 +38,12 @@ func answerOn(t *testing.T, conn net.Conn) (*http.Response, []byte) {
 	return resp, answer
 }
 
-// Bodies that have not come take no places among the open requests, of all or of a tenant: whoever promises them holds nobody up.
+// Bodies that have not come take no places among the open requests, of all or of a tenant: whoever promises them holds
+// nobody up.
 func TestBodiesThatHaveNotComeTakeNoPlaces(t *testing.T) {
 	for _, front := range []string{"octet", "nethttp"} {
-		w := newWorld(t, smallWorld, smallEngines(), "front="+front, "limits.max_streams=4", "auth.anonymous_limits.max_streams=4")
+		w := newWorld(t, smallWorld, smallEngines(), "front="+front, "limits.max_streams=4",
+			"auth.anonymous_limits.max_streams=4")
 		var promised []net.Conn
 		for range 20 {
 			promised = append(promised, w.begun(len(systems), systems[:7]))
@@ -61,8 +66,8 @@ func TestBodiesThatHaveNotComeTakeNoPlaces(t *testing.T) {
 	}
 }
 
-// Bodies on their way are bounded in number and bytes, of all and of one sender; the one that is on its way for longest gives way, so that
-// slow ones cannot keep new ones out however often they are begun anew.
+// Bodies on their way are bounded in number and bytes, of all and of one sender; the one that is on its way for longest
+// gives way, so that slow ones cannot keep new ones out however often they are begun anew.
 func TestBodiesOnTheirWayAreBounded(t *testing.T) {
 	const long = 3 << 10
 	body := strings.Replace(systems, `"x"`, `"`+strings.Repeat("x", long)+`"`, 1)
@@ -75,7 +80,8 @@ func TestBodiesOnTheirWayAreBounded(t *testing.T) {
 		code   gateway.Code
 	}{
 		{"number", []string{"limits.arriving_bodies=4", "limits.arriving_share=1"}, 7, 4, 503, gateway.CodeOverloaded},
-		{"bytes", []string{"limits.arriving_bytes=10KiB", "limits.arriving_share=1"}, long, 3, 503, gateway.CodeOverloaded},
+		{"bytes", []string{"limits.arriving_bytes=10KiB", "limits.arriving_share=1"}, long, 3, 503,
+			gateway.CodeOverloaded},
 		{"a share of the number", []string{"limits.arriving_bodies=8"}, 7, 4, 429, gateway.CodeQuotaExceeded},
 		{"a share of the bytes", []string{"limits.arriving_bytes=20KiB"}, long, 3, 429, gateway.CodeQuotaExceeded},
 	} {
@@ -85,7 +91,8 @@ func TestBodiesOnTheirWayAreBounded(t *testing.T) {
 				var slow []net.Conn
 				for i := range c.fits + 3 {
 					slow = append(slow, w.begun(len(body), body[:c.sent]))
-					eventually(t, "it is on its way", func() bool { return w.house.server.InboundBytes() == int64(c.sent*min(i+1, c.fits)) })
+					eventually(t, "it is on its way",
+						func() bool { return w.house.server.InboundBytes() == int64(c.sent*min(i+1, c.fits)) })
 				}
 				for _, conn := range slow[:3] {
 					resp, answer := answerOn(t, conn)
@@ -111,7 +118,8 @@ func TestBodiesOnTheirWayAreBounded(t *testing.T) {
 
 // A decision alone counts like a request: in the tenant's rate, and among what is open.
 func TestADecisionAloneIsRatedLikeARequest(t *testing.T) {
-	w := newWorld(t, smallWorld, smallEngines(), "auth.anonymous_limits.rate.requests_per_second=1", "auth.anonymous_limits.rate.burst=3")
+	w := newWorld(t, smallWorld, smallEngines(), "auth.anonymous_limits.rate.requests_per_second=1",
+		"auth.anonymous_limits.rate.burst=3")
 	refused := 0
 	for range 20 {
 		resp, answer := w.post("/v1/route", systems)
@@ -157,7 +165,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 					t.Fatal(err)
 				}
 				answer, _ := io.ReadAll(resp.Body)
-				if resp.StatusCode != c.status || !strings.Contains(string(answer), string(c.code)) || !strings.Contains(string(answer), strings.Split(c.limit, "=")[0]) {
+				if resp.StatusCode != c.status || !strings.Contains(string(answer), string(c.code)) ||
+					!strings.Contains(string(answer), strings.Split(c.limit, "=")[0]) {
 					t.Errorf("status %d: %s", resp.StatusCode, answer)
 				}
 				if status := w.get(w.admin+"/admin/state", nil); status != 200 {

@@ -31,7 +31,8 @@ type voiceFlags struct{ name, key string }
 func (v *voiceFlags) define(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&v.name, "publisher", "", "whom entries on a Redis stream name as theirs (default: this host)")
-	flags.StringVar(&v.key, "events-key", os.Getenv("OCTET_EVENTS_KEY"), "the replica's key, to seal what goes to Redis and NATS (default $OCTET_EVENTS_KEY)")
+	flags.StringVar(&v.key, "events-key", os.Getenv("OCTET_EVENTS_KEY"),
+		"the replica's key, to seal what goes to Redis and NATS (default $OCTET_EVENTS_KEY)")
 }
 
 func (v voiceFlags) redis(c redisstream.Config) (events.Publisher, error) {
@@ -55,12 +56,14 @@ func bridgeCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.from.Replica, "replica", "", "the replica's name in the gateways' configuration")
 	flags.StringVar(&f.from.Endpoint, "zmq", "", "the engine's PUB socket; tcp://*:PORT waits for an engine that dials")
-	flags.StringVar(&f.from.Replay, "zmq-replay", "", "the engine's replay socket; without it an interruption cannot be repaired")
+	flags.StringVar(&f.from.Replay, "zmq-replay", "",
+		"the engine's replay socket; without it an interruption cannot be repaired")
 	flags.StringVar(&f.from.Topic, "zmq-topic", "", "what its messages' topics begin with")
 	flags.StringVar(&f.redis.Addr, "redis", "", "write to the Redis server at this address")
 	flags.StringVar(&f.redis.Stream, "stream", redisstream.DefaultStream, "the Redis stream")
 	flags.StringVar(&f.redis.Username, "redis-user", "", "its ACL user")
-	flags.StringVar(&f.redis.Password, "redis-password", os.Getenv("OCTET_REDIS_PASSWORD"), "and the password (default $OCTET_REDIS_PASSWORD)")
+	flags.StringVar(&f.redis.Password, "redis-password", os.Getenv("OCTET_REDIS_PASSWORD"),
+		"and the password (default $OCTET_REDIS_PASSWORD)")
 	flags.StringVar(&f.redis.CA, "redis-ca", "", "speak TLS, and trust the roots of this PEM file")
 	flags.Int64Var(&f.redis.MaxLen, "maxlen", redisstream.DefaultMaxLen, "entries that the stream keeps, about")
 	flags.StringVar(&f.nats.URL, "nats", "", "write to the NATS server at this URL")
@@ -69,7 +72,8 @@ func bridgeCommand() *cobra.Command {
 	flags.StringVar(&f.nats.CA, "nats-ca", "", "trust the roots of this PEM file")
 	f.voice.define(c)
 	flags.StringVar(&f.grpc.Addr, "grpc", "", "write to the gateway's gRPC listener at this address")
-	flags.StringVar(&f.grpc.Token, "grpc-token", os.Getenv("OCTET_EVENTS_TOKEN"), "the token it wants (default $OCTET_EVENTS_TOKEN)")
+	flags.StringVar(&f.grpc.Token, "grpc-token", os.Getenv("OCTET_EVENTS_TOKEN"),
+		"the token it wants (default $OCTET_EVENTS_TOKEN)")
 	return c
 }
 
@@ -124,8 +128,8 @@ func (f bridgeFlags) publishers() (all fanOut, err error) {
 	return all, nil
 }
 
-// span writes what an engine publishes. It holds nothing back: while the other side is away the engine is not read on, and what its socket
-// then drops is read again from its replay.
+// span writes what an engine publishes. It holds nothing back: while the other side is away the engine is not read on,
+// and what its socket then drops is read again from its replay.
 type span struct {
 	ctx context.Context // of the bridge, whose only work this is
 	to  events.Publisher

@@ -17,8 +17,9 @@ import (
 	"octet/routing/plugins"
 )
 
-// bubble is a whole gateway before emulated engines inside a synctest bubble: real HTTP over connections that are memory, in a
-// time that passes only when nobody has anything to do. No machine is too slow for it, and a minute takes a few seconds.
+// bubble is a whole gateway before emulated engines inside a synctest bubble: real HTTP over connections that are
+// memory, in a time that passes only when nobody has anything to do. No machine is too slow for it, and a minute takes
+// a few seconds.
 type bubble struct {
 	t       testing.TB
 	house   *house
@@ -39,10 +40,12 @@ type inBubble struct {
 
 // newBubble starts engines, and no gateway yet. All ends with the test.
 func newBubble(t testing.TB, engines []emulator.Config) *bubble {
-	b := &bubble{t: t, data: newMemory(), admin: newMemory(), engines: map[string]*inBubble{}, local: events.NewLocal(1 << 12)}
-	transport := &http.Transport{MaxIdleConnsPerHost: 1 << 12, DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
-		return b.dial(ctx, "http://"+strings.TrimSuffix(addr, ":80"))
-	}}
+	b := &bubble{t: t, data: newMemory(), admin: newMemory(), engines: map[string]*inBubble{},
+		local: events.NewLocal(1 << 12)}
+	transport := &http.Transport{MaxIdleConnsPerHost: 1 << 12,
+		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			return b.dial(ctx, "http://"+strings.TrimSuffix(addr, ":80"))
+		}}
 	b.client = &http.Client{Transport: transport}
 	for _, c := range engines {
 		b.start(c)
@@ -78,7 +81,8 @@ func (e *inBubble) boasting() http.Handler {
 		if strings.HasPrefix(r.URL.Path, "/v1/") && r.Method == http.MethodPost {
 			e.asked.Add(1)
 		}
-		for _, name := range []string{"X-Specialist", "X-Receipt-Id", "X-Slo-Ttft-Ms", "X-Shadow", "X-Confidence", "X-Served-By", "Server"} {
+		for _, name := range []string{"X-Specialist", "X-Receipt-Id", "X-Slo-Ttft-Ms", "X-Shadow", "X-Confidence",
+			"X-Served-By", "Server"} {
 			w.Header().Set(name, "the engine")
 		}
 		engine.ServeHTTP(w, r)
@@ -102,7 +106,9 @@ func (b *bubble) dial(ctx context.Context, url string) (net.Conn, error) {
 
 // serve runs the gateway as the command does, but for the transports: cache events come by the in-process source.
 func (b *bubble) serve(yaml string) {
-	cfg, err := config.Parse("bubble.yaml", []byte(yaml), config.Options{Presets: plugins.Presets(), Sets: []string{"events.nats.url=nats://127.0.0.1:1", "shadow.stream=", "admin.hosts[0]=admin"}})
+	cfg, err := config.Parse("bubble.yaml", []byte(yaml),
+		config.Options{Presets: plugins.Presets(),
+			Sets: []string{"events.nats.url=nats://127.0.0.1:1", "shadow.stream=", "admin.hosts[0]=admin"}})
 	if err != nil {
 		b.t.Fatal(err)
 	}

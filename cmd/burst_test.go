@@ -99,20 +99,24 @@ func (c *burst) used() float64 {
 	return float64(sum) / float64(n) / 16
 }
 
-// A crowd of twenty times the places comes at once over HTTP. All who are sent away are told when to come back, who comes then is
-// answered, and the engines have work meanwhile; also where all ask the same, so that nothing tells them apart.
+// A crowd of twenty times the places comes at once over HTTP. All who are sent away are told when to come back, who
+// comes then is answered, and the engines have work meanwhile; also where all ask the same, so that nothing tells them
+// apart.
 func TestABurstThatObeysIsAnsweredAtItsFirstRetry(t *testing.T) {
 	for name, tt := range map[string]struct {
 		twins bool
 		stay  int // of ten, who never come back
 		heard float64
 		used  float64
-	}{"all obey": {heard: 0.8, used: 0.9}, "all look alike": {twins: true, heard: 0.8, used: 0.9}, "three in ten stay away": {stay: 3, heard: 0.8, used: 0.8}} {
+	}{"all obey": {heard: 0.8, used: 0.9}, "all look alike": {twins: true, heard: 0.8, used: 0.9},
+		"three in ten stay away": {stay: 3, heard: 0.8, used: 0.8}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var engines []emulator.Config
 				for _, name := range []string{"debug-0", "debug-1"} {
-					engines = append(engines, emulator.Config{Name: name, Model: "debug", Blocks: 2048, MaxRunning: 8, PrefillTPS: 8000, Step: 20 * time.Millisecond, StepPerSeq: 250 * time.Microsecond})
+					engines = append(engines,
+						emulator.Config{Name: name, Model: "debug", Blocks: 2048, MaxRunning: 8, PrefillTPS: 8000,
+							Step: 20 * time.Millisecond, StepPerSeq: 250 * time.Microsecond})
 				}
 				b := newBubble(t, engines)
 				b.serve(burstWorld)
@@ -131,7 +135,9 @@ func TestABurstThatObeysIsAnsweredAtItsFirstRetry(t *testing.T) {
 					for reading.Err() == nil {
 						time.Sleep(20 * time.Millisecond)
 						c.mu.Lock()
-						c.readings = append(c.readings, running{time.Since(c.began), b.engines["debug-0"].Stats().Running + b.engines["debug-1"].Stats().Running})
+						c.readings = append(c.readings,
+							running{time.Since(c.began),
+								b.engines["debug-0"].Stats().Running + b.engines["debug-1"].Stats().Running})
 						c.mu.Unlock()
 					}
 				})
@@ -141,7 +147,9 @@ func TestABurstThatObeysIsAnsweredAtItsFirstRetry(t *testing.T) {
 				all.Wait()
 				stop()
 				reader.Wait()
-				t.Logf("%d sent away, %d untold, %d came back until %v, %d of them answered at once, else %v; %.3f of the places used",
+				t.Logf(
+					"%d sent away, %d untold, %d came back until %v, %d of them answered at once, else %v; %.3f of "+
+						"the places used",
 					c.away, c.untold, c.came, c.last, c.heard, c.otherwise, c.used())
 				if c.untold > 0 || c.came == 0 || float64(c.heard) < tt.heard*float64(c.came) || c.used() < tt.used {
 					t.Errorf("want %.2f answered and %.2f used", tt.heard, tt.used)
@@ -169,18 +177,21 @@ func (b *bubble) pause(body string, headers ...string) (code string, after time.
 	return customer{}.read(resp).failed, time.Duration(seconds) * time.Second
 }
 
-// One whom the floor of load refuses, and who comes back when told, again and again, is heard when age has lifted it to the floor: known by
-// its session, or by asking the same. Who comes for the first time then is refused as ever, and so is everybody where there is no aging.
+// One whom the floor of load refuses, and who comes back when told, again and again, is heard when age has lifted it to
+// the floor: known by its session, or by asking the same. Who comes for the first time then is refused as ever, and so
+// is everybody where there is no aging.
 func TestWhatComesBackLongEnoughPassesTheFloorOfLoad(t *testing.T) {
 	for name, tt := range map[string]struct {
 		aging  string
 		header []string
 		heard  bool
-	}{"by its session": {"1s", []string{"X-Session-Id", "patient"}, true}, "by what it asks": {"1s", nil, true}, "no aging": {"0s", nil, false}} {
+	}{"by its session": {"1s", []string{"X-Session-Id", "patient"}, true}, "by what it asks": {"1s", nil, true},
+		"no aging": {"0s", nil, false}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBubble(t, overloadEngines())
-				b.serve(strings.Replace(overloadWorld, "max_waiting: 128}\n    slo", "max_waiting: 128, aging: "+tt.aging+"}\n    slo", 1))
+				b.serve(strings.Replace(overloadWorld, "max_waiting: 128}\n    slo",
+					"max_waiting: 128, aging: "+tt.aging+"}\n    slo", 1))
 				time.Sleep(time.Second)
 				storm, end := context.WithCancel(t.Context())
 				var asking sync.WaitGroup
@@ -213,19 +224,23 @@ func TestWhatComesBackLongEnoughPassesTheFloorOfLoad(t *testing.T) {
 	}
 }
 
-// Where a filter on load has removed every replica, limits.max_streams are open, or the gateway is about to end, refusals say when to
-// come back as well: each behind the one before.
+// Where a filter on load has removed every replica, limits.max_streams are open, or the gateway is about to end,
+// refusals say when to come back as well: each behind the one before.
 func TestTheGatewaysOwnBoundsSayWhenToComeBack(t *testing.T) {
 	for name, tt := range map[string]struct{ world, code string }{
 		"max_streams": {strings.Replace(oneplace, "limits: {", "limits: {max_streams: 6, ", 1), "overloaded"},
-		"concurrency": {oneplace + "    profile: few\nprofiles:\n  few: {filter: [health, {concurrency: {max: 1}}], score: [{least-load: 1}], pick: max-score}\n", "overloaded"},
+		"concurrency": {oneplace +
+			"    profile: few\nprofiles:\n  few: {filter: [health, {concurrency: {max: 1}}], score: [{least-load: " +
+			"1}], pick: max-score}\n", "overloaded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Blocks: 512, MaxRunning: 1, Step: 20 * time.Millisecond}})
+				b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Blocks: 512, MaxRunning: 1,
+					Step: 20 * time.Millisecond}})
 				b.serve(strings.Replace(tt.world, "WAIT", "30s", 1))
 				time.Sleep(time.Second)
-				q := customer{id: "q", stream: true, model: "debug", text: "x", words: 4, tokens: 100} // some two seconds each
+				// some two seconds each
+				q := customer{id: "q", stream: true, model: "debug", text: "x", words: 4, tokens: 100}
 				var all sync.WaitGroup
 				for range 6 { // what is measured before
 					b.served(q)
@@ -256,7 +271,8 @@ func TestTheGatewaysOwnBoundsSayWhenToComeBack(t *testing.T) {
 // While it drains the gateway says when it will be gone.
 func TestADrainSaysWhenItIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Blocks: 512, MaxRunning: 1, Step: 20 * time.Millisecond}})
+		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Blocks: 512, MaxRunning: 1,
+			Step: 20 * time.Millisecond}})
 		b.serve(strings.NewReplacer("WAIT", "30s", "limits: {", "limits: {drain: 7s, ").Replace(oneplace))
 		time.Sleep(time.Second)
 		q := customer{id: "q", stream: true, model: "debug", text: "x", words: 4, tokens: 200}

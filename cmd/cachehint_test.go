@@ -28,8 +28,8 @@ func (w *world) hinted(replica, of string) int {
 	return 0
 }
 
-// MOD2-43: the engine that is picked is told what the index believes it to hold, and holds just that. A prompt that nobody holds
-// comes without, and what a client says of itself does not arrive.
+// MOD2-43: the engine that is picked is told what the index believes it to hold, and holds just that. A prompt that
+// nobody holds comes without, and what a client says of itself does not arrive.
 func TestTheEngineIsToldWhatItIsBelievedToHold(t *testing.T) {
 	w := newWorld(t, fmt.Sprintf(pair, "", ""), pairOf())
 	cold, _ := w.post("/v1/chat/completions", lengthy("a hint"), "X-Octet-Cache-Hint", "blocks=7, tokens=112")
@@ -43,7 +43,8 @@ func TestTheEngineIsToldWhatItIsBelievedToHold(t *testing.T) {
 		at := r.Attempts[0]
 		before := map[string]int{"unary": 0, "streamed": 1}[mode]
 		tokens := at.PredictedTokens
-		for of, want := range map[string]int{"requests": 1, "tokens": tokens, "blocks": tokens / 16, "gpu": tokens / 16, "cpu": 0} {
+		for of, want := range map[string]int{"requests": 1, "tokens": tokens, "blocks": tokens / 16, "gpu": tokens / 16,
+			"cpu": 0} {
 			if got := w.hinted(at.Replica, of); got != want*(before+1) || tokens == 0 {
 				t.Errorf("%s: told of %d %s, want %d", mode, got, of, want*(before+1))
 			}

@@ -11,8 +11,8 @@ import (
 	"octet/scheduler"
 )
 
-// calibrate has every Gate hear what its engine says of its load, once every interval, until ctx ends. An engine is asked
-// only when it has answered: a slow one is asked less often, and nobody waits for it.
+// calibrate has every Gate hear what its engine says of its load, once every interval, until ctx ends. An engine is
+// asked only when it has answered: a slow one is asked less often, and nobody waits for it.
 func (h *house) calibrate(ctx context.Context, every, timeout time.Duration) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
@@ -70,7 +70,8 @@ func observed(m openai.Metrics, err error) scheduler.Observed {
 	}
 	return scheduler.Observed{
 		KVUsage: m.KVUsage, Running: m.Running, Waiting: m.Waiting, Preemptions: m.Preemptions,
-		HasUsage: m.Has(openai.HasKVUsage), HasLoad: m.Has(openai.HasRunning | openai.HasWaiting), HasPreemptions: m.Has(openai.HasPreemptions),
+		HasUsage: m.Has(openai.HasKVUsage), HasLoad: m.Has(openai.HasRunning | openai.HasWaiting),
+		HasPreemptions: m.Has(openai.HasPreemptions),
 	}
 }
 
@@ -80,8 +81,10 @@ func reported(m openai.Metrics, err error, ours int) *fleet.Reported {
 		return new(fleet.Reported)
 	}
 	return &fleet.Reported{
-		Running: m.Running, Waiting: m.Waiting, Others: max(0, m.Running-ours), HasLoad: m.Has(openai.HasRunning | openai.HasWaiting),
+		Running: m.Running, Waiting: m.Waiting, Others: max(0, m.Running-ours),
+		HasLoad: m.Has(openai.HasRunning | openai.HasWaiting),
 		KVUsage: m.KVUsage, HasUsage: m.Has(openai.HasKVUsage),
-		HasAdapters: m.Has(openai.HasAdapters), MaxAdapters: m.MaxAdapters, RunningAdapters: m.RunningAdapters, WaitingAdapters: m.WaitingAdapters,
+		HasAdapters: m.Has(openai.HasAdapters), MaxAdapters: m.MaxAdapters, RunningAdapters: m.RunningAdapters,
+		WaitingAdapters: m.WaitingAdapters,
 	}
 }

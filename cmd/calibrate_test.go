@@ -15,7 +15,8 @@ func TestAGateHearsOfLoadThatIsNotItsOwn(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	body := `{"model":"systems","stream":true,"max_tokens":3000,"prompt":"` + strings.Repeat("word ", 600) + `"}`
-	req, err := http.NewRequestWithContext(ctx, "POST", w.engines["systems-0"].url+"/v1/completions", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, "POST", w.engines["systems-0"].url+"/v1/completions",
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,8 @@ func TestAGateHearsOfLoadThatIsNotItsOwn(t *testing.T) {
 	}
 	defer page.Body.Close()
 	text, _ := io.ReadAll(page.Body)
-	for _, series := range []string{"octet_offered_total{", "octet_admitted_total{", "octet_gate_model_error{of=\"blocks\"", "octet_gate_withheld_blocks{"} {
+	for _, series := range []string{"octet_offered_total{", "octet_admitted_total{",
+		"octet_gate_model_error{of=\"blocks\"", "octet_gate_withheld_blocks{"} {
 		if !strings.Contains(string(text), series) {
 			t.Errorf("no %s", series)
 		}

@@ -34,9 +34,12 @@ func calibrateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "calibrate [FILE...]",
 		Short: "What second opinions say: confidences, thresholds and promotions, from the calibration stream",
-		Long: "Reads the records that shadow traffic has left: files of JSON lines, gzipped or not (- is standard input), a Redis stream (--redis),\n" +
-			"what a JetStream keeps of a NATS subject (--nats), or what a configuration names (--config). It reports, for each intent, how far confidences can be trusted, what each threshold would\n" +
-			"have cost and caught, which one to set, and which specialist has earned another's place. It changes nothing.",
+		Long: "Reads the records that shadow traffic has left: files of JSON lines, gzipped or not (- is standard " +
+			"input), a Redis stream (--redis),\n" +
+			"what a JetStream keeps of a NATS subject (--nats), or what a configuration names (--config). It " +
+			"reports, for each intent, how far confidences can be trusted, what each threshold would\n" +
+			"have cost and caught, which one to set, and which specialist has earned another's place. It changes " +
+			"nothing.",
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := c.Flags()
@@ -46,11 +49,14 @@ func calibrateCommand() *cobra.Command {
 	flags.StringVar(&f.nats.URL, "nats", "", "URL of the NATS server that has a JetStream of the subject")
 	flags.StringVar(&f.nats.Subject, "subject", "octet:shadow", "the records' subject, with --nats")
 	flags.StringVar(&f.nats.Creds, "creds", "", "credentials file, with --nats; as events.nats.creds")
-	flags.StringVar(&f.nats.CA, "ca", "", "PEM file with the roots to trust instead of the system's, with --nats; as events.nats.ca")
+	flags.StringVar(&f.nats.CA, "ca", "",
+		"PEM file with the roots to trust instead of the system's, with --nats; as events.nats.ca")
 	flags.IntVar(&f.most, "max-records", 1_000_000, "records of a server that are read, the oldest first")
 	flags.DurationVar(&f.patience, "max-time", 5*time.Minute, "for reading from servers; what takes longer fails")
-	flags.Float64Var(&f.goal.Disagreement, "disagreement", 0.2, "share of differing second opinions at which a shadow is worth its cost")
-	flags.IntVar(&f.goal.MinSamples, "min-samples", 30, "comparisons, or decided duels, below which nothing is recommended")
+	flags.Float64Var(&f.goal.Disagreement, "disagreement", 0.2,
+		"share of differing second opinions at which a shadow is worth its cost")
+	flags.IntVar(&f.goal.MinSamples, "min-samples", 30,
+		"comparisons, or decided duels, below which nothing is recommended")
 	flags.IntVar(&f.goal.Resamples, "resamples", 1000, "of the bootstrap behind a recommendation's interval")
 	flags.Uint64Var(&f.goal.Seed, "seed", 1, "of the bootstrap")
 	flags.StringVar(&f.svg, "svg", "", "file for the plots")
@@ -112,14 +118,16 @@ func (f *calibrateFlags) read(cmd *cobra.Command, files []string, study *calibra
 // errLongRead is a server whose records took longer than --max-time.
 var errLongRead = errors.New("the records were not read within --max-time")
 
-// readConfigured reads the file of a configuration with those that were turned over, the oldest first; without one its Redis
-// stream, and without that its NATS subject.
-func (f *calibrateFlags) readConfigured(ctx context.Context, notes io.Writer, cfg *config.Config, study *calibration.Study) error {
+// readConfigured reads the file of a configuration with those that were turned over, the oldest first; without one its
+// Redis stream, and without that its NATS subject.
+func (f *calibrateFlags) readConfigured(ctx context.Context, notes io.Writer, cfg *config.Config,
+	study *calibration.Study) error {
 	c := cfg.Shadow
 	switch {
 	case c.File != "":
 		for i := c.FileKeep; i >= 1; i-- {
-			if err := readRecords(nil, fmt.Sprintf("%s.%d", c.File, i), study); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if err := readRecords(nil, fmt.Sprintf("%s.%d", c.File, i), study); err != nil &&
+				!errors.Is(err, os.ErrNotExist) {
 				return err
 			}
 		}
@@ -137,7 +145,8 @@ func (f *calibrateFlags) readConfigured(ctx context.Context, notes io.Writer, cf
 	return fmt.Errorf("%w: it names neither shadow.file nor a Redis or NATS server", errConfig)
 }
 
-// readRecords reads one file of JSON lines. A line of any length is read in pieces; what is no record is counted by the study.
+// readRecords reads one file of JSON lines. A line of any length is read in pieces; what is no record is counted by the
+// study.
 func readRecords(stdin io.Reader, path string, study *calibration.Study) error {
 	in := stdin
 	if path != "-" {
@@ -172,13 +181,15 @@ func readRecords(stdin io.Reader, path string, study *calibration.Study) error {
 const longestRecord = 256 << 20
 
 // readRedis reads a whole stream and closes it.
-func (f *calibrateFlags) readRedis(ctx context.Context, notes io.Writer, r *records.Redis, study *calibration.Study) error {
+func (f *calibrateFlags) readRedis(ctx context.Context, notes io.Writer, r *records.Redis,
+	study *calibration.Study) error {
 	defer func() { _ = r.Close() }() // it was only read
 	return f.readLines(notes, "redis", r.Lines(ctx), study)
 }
 
 // readLines reads a server's records to their end, or as many as are wanted; that there are more is noted.
-func (f *calibrateFlags) readLines(notes io.Writer, from string, lines iter.Seq2[[]byte, error], study *calibration.Study) error {
+func (f *calibrateFlags) readLines(notes io.Writer, from string, lines iter.Seq2[[]byte, error],
+	study *calibration.Study) error {
 	n := 0
 	for line, err := range lines {
 		if err != nil {

@@ -49,7 +49,8 @@ func TestCalibrateReadsWhatShadowsLeft(t *testing.T) {
 		t.Log(err)
 	}
 	dir := t.TempDir()
-	fromFile, err := calibrate(t, nil, file, "--min-samples=5", "--json", filepath.Join(dir, "r.json"), "--svg", filepath.Join(dir, "r.svg"))
+	fromFile, err := calibrate(t, nil, file, "--min-samples=5", "--json", filepath.Join(dir, "r.json"), "--svg",
+		filepath.Join(dir, "r.svg"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,8 @@ func TestCalibrateReadsWhatShadowsLeft(t *testing.T) {
 	if err != nil || fromRedis != fromFile {
 		t.Errorf("%v: Redis\n%s\nfile\n%s", err, fromRedis, fromFile)
 	}
-	for _, want := range []string{"review: 6 requests decided by the classifier, 6 comparisons, threshold 0.85", "recommended: 0.85", "systems as the shadow of debug"} {
+	for _, want := range []string{"review: 6 requests decided by the classifier, 6 comparisons, threshold 0.85",
+		"recommended: 0.85", "systems as the shadow of debug"} {
 		if !strings.Contains(fromFile, want) {
 			t.Errorf("no %q in\n%s", want, fromFile)
 		}
@@ -67,7 +69,8 @@ func TestCalibrateReadsWhatShadowsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r calibration.Report
-	if err := json.Unmarshal(text, &r); err != nil || r.Intents[0].Intent != "review" || !r.Intents[0].Recommended.Censored {
+	if err := json.Unmarshal(text, &r); err != nil || r.Intents[0].Intent != "review" ||
+		!r.Intents[0].Recommended.Censored {
 		t.Errorf("%v: %s", err, text)
 	}
 	if plot, err := os.ReadFile(filepath.Join(dir, "r.svg")); err != nil || !bytes.HasPrefix(plot, []byte("<svg")) {
@@ -83,7 +86,8 @@ func TestCalibrateReadsWhatShadowsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{zipped}, {"-"}, {"--config", w.fileConfig(dir, file)}} {
-		if got, err := calibrate(t, bytes.NewReader(lines), append(args, "--min-samples=5")...); err != nil || got != fromFile {
+		if got, err := calibrate(t, bytes.NewReader(lines), append(args, "--min-samples=5")...); err != nil ||
+			got != fromFile {
 			t.Errorf("%v: %v\n%s", args, err, got)
 		}
 	}
@@ -92,7 +96,8 @@ func TestCalibrateReadsWhatShadowsLeft(t *testing.T) {
 // fileConfig writes a configuration whose calibration file is file.
 func (w *world) fileConfig(dir, file string) string {
 	path := filepath.Join(dir, "octet.yaml")
-	text := fmt.Sprintf("shadow: {file: %q}\nspecialists: [{name: a, replicas: [{url: %q}]}]\n", file, w.engines["debug-0"].url)
+	text := fmt.Sprintf("shadow: {file: %q}\nspecialists: [{name: a, replicas: [{url: %q}]}]\n", file,
+		w.engines["debug-0"].url)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
@@ -101,12 +106,16 @@ func (w *world) fileConfig(dir, file string) string {
 
 func TestCalibrateSaysWhatItCannotRead(t *testing.T) {
 	dir := t.TempDir()
-	for _, args := range [][]string{{}, {filepath.Join(dir, "none")}, {"--redis", "127.0.0.1:1"}, {"--nats", "nats://127.0.0.1:1"}, {"-", "--max-records=0"}, {"--nats", "nats://127.0.0.1:1", "--creds", filepath.Join(dir, "none")}, {"--config", filepath.Join(dir, "none")}, {"-", "--disagreement=2"}} {
+	for _, args := range [][]string{{}, {filepath.Join(dir, "none")}, {"--redis", "127.0.0.1:1"},
+		{"--nats", "nats://127.0.0.1:1"}, {"-", "--max-records=0"},
+		{"--nats", "nats://127.0.0.1:1", "--creds", filepath.Join(dir, "none")},
+		{"--config", filepath.Join(dir, "none")}, {"-", "--disagreement=2"}} {
 		if out, err := calibrate(t, strings.NewReader(""), args...); err == nil || out != "" {
 			t.Errorf("%v: %v %s", args, err, out)
 		}
 	}
-	if out, err := calibrate(t, strings.NewReader("garbage\n"), "-"); err != nil || !strings.Contains(out, "0 records, 1 lines skipped") {
+	if out, err := calibrate(t, strings.NewReader("garbage\n"), "-"); err != nil ||
+		!strings.Contains(out, "0 records, 1 lines skipped") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -114,7 +123,8 @@ func TestCalibrateSaysWhatItCannotRead(t *testing.T) {
 // keptSubject starts a NATS server whose JetStream keeps the subject of calibration records.
 func keptSubject(t *testing.T) (url string) {
 	t.Helper()
-	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
+		StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +142,8 @@ func keptSubject(t *testing.T) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "SHADOWS", Subjects: []string{"octet:shadow"}}); err != nil {
+	if _, err := js.CreateStream(t.Context(),
+		jetstream.StreamConfig{Name: "SHADOWS", Subjects: []string{"octet:shadow"}}); err != nil {
 		t.Fatal(err)
 	}
 	return srv.ClientURL()
@@ -157,16 +168,19 @@ func TestCalibrateReadsANATSSubject(t *testing.T) {
 		t.Fatalf("%v: %s", err, want)
 	}
 	configured := filepath.Join(t.TempDir(), "octet.yaml")
-	text := fmt.Sprintf("events: {nats: {url: %q}}\nspecialists: [{name: a, replicas: [{url: %q}]}]\n", url, w.engines["debug-0"].url)
+	text := fmt.Sprintf("events: {nats: {url: %q}}\nspecialists: [{name: a, replicas: [{url: %q}]}]\n", url,
+		w.engines["debug-0"].url)
 	if err := os.WriteFile(configured, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"--nats", url}, {"--nats", url, "--subject", "octet:shadow"}, {"--config", configured}} {
+	for _, args := range [][]string{{"--nats", url}, {"--nats", url, "--subject", "octet:shadow"},
+		{"--config", configured}} {
 		if got, err := calibrate(t, nil, append(args, "--min-samples=5")...); err != nil || got != want {
 			t.Errorf("%v: %v\n%s\nthe file\n%s", args, err, got, want)
 		}
 	}
-	if got, err := calibrate(t, nil, "--nats", url, "--max-records=3"); err != nil || !strings.Contains(got, "3 records") {
+	if got, err := calibrate(t, nil, "--nats", url, "--max-records=3"); err != nil ||
+		!strings.Contains(got, "3 records") {
 		t.Errorf("%v: %s", err, got)
 	}
 	if got, err := calibrate(t, nil, "--nats", url, "--max-time=1ns"); !errors.Is(err, errLongRead) || got != "" {

@@ -39,8 +39,8 @@ func readModel(path string) (*model.Model, error) {
 	return model.New(a)
 }
 
-// boundModel returns the configured model for the configured specialists. It is nil, without an error, where the builtin one
-// knows none of them: such an ensemble has no classifier.
+// boundModel returns the configured model for the configured specialists. It is nil, without an error, where the
+// builtin one knows none of them: such an ensemble has no classifier.
 func boundModel(cfg *config.Config) (*model.Bound, error) {
 	m, err := readModel(cfg.Router.Classifier.Model)
 	if err != nil {
@@ -77,8 +77,8 @@ func modelFaults(path string, cfg *config.Config) error {
 	return &config.Faults{File: path, List: []config.Fault{fault}}
 }
 
-// timed is a model whose verdicts are counted, and worth nothing where they come late. A model's cost is bounded by what
-// it reads, so a late verdict is noticed when it is there.
+// timed is a model whose verdicts are counted, and worth nothing where they come late. A model's cost is bounded by
+// what it reads, so a late verdict is noticed when it is there.
 type timed struct {
 	model    classifier.Model
 	timeout  time.Duration
@@ -106,7 +106,8 @@ func (j *timed) Classify(text []byte, out []float64) (reject float64, err error)
 
 func newOutcomes() *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "octet_classifier_total", Help: "Texts that the trained classifier was asked about, by outcome; all but answered are the fallback's.",
+		Name: "octet_classifier_total",
+		Help: "Texts that the trained classifier was asked about, by outcome; all but answered are the fallback's.",
 	}, []string{"outcome"})
 	for _, outcome := range []string{"answered", "failed", "timeout"} {
 		v.WithLabelValues(outcome)

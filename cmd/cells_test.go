@@ -31,13 +31,14 @@ func newCell(t *testing.T, name, redis string) *world {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = p.Close() })
-		engines[i] = emulator.Config{Name: fmt.Sprint(name, "-", i), Model: "debug", Blocks: 512, Step: engines[i].Step, PrefillTPS: engines[i].PrefillTPS, Publisher: p}
+		engines[i] = emulator.Config{Name: fmt.Sprint(name, "-", i), Model: "debug", Blocks: 512, Step: engines[i].Step,
+			PrefillTPS: engines[i].PrefillTPS, Publisher: p}
 	}
 	return newWiredWorld(t, fmt.Sprintf(cell, name), engines, "events.redis.addr="+redis)
 }
 
-// MOD2-29: a cell is a gateway with replicas of its own. Two of them read one stream of events: each knows just what its own
-// engines hold, and has no entry, no slot and no state for those of the other.
+// MOD2-29: a cell is a gateway with replicas of its own. Two of them read one stream of events: each knows just what
+// its own engines hold, and has no entry, no slot and no state for those of the other.
 func TestCellsThatShareAStreamKnowTheirOwnReplicasAlone(t *testing.T) {
 	server := redistest.Start(t)
 	cells := map[string]*world{"east": newCell(t, "east", server.Addr), "west": newCell(t, "west", server.Addr)}
@@ -49,7 +50,8 @@ func TestCellsThatShareAStreamKnowTheirOwnReplicasAlone(t *testing.T) {
 	cells["west"].post("/v1/chat/completions", lengthy("only in the west"))
 	for name, w := range cells {
 		w.exact()
-		eventually(t, name+" has read what the other's engines said", func() bool { return w.house.feed.Stats().Unknown > 0 })
+		eventually(t, name+" has read what the other's engines said",
+			func() bool { return w.house.feed.Stats().Unknown > 0 })
 		held := 0
 		for _, e := range w.engines {
 			held += e.State().Cached

@@ -25,9 +25,11 @@ func checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %d specialists, %d replicas\n", args[0], len(cfg.Specialists), countReplicas(cfg))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %d specialists, %d replicas\n", args[0], len(cfg.Specialists),
+				countReplicas(cfg))
 			if gateway.Front(cfg.Front) == gateway.FrontOctet && !front.Supported {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: front: octet needs Linux; here Go's own server answers clients\n", args[0])
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: front: octet needs Linux; here Go's own server answers clients\n",
+					args[0])
 			}
 			if cfg.Outcomes.Verifier.Sample > 0 {
 				if _, err := openVerifier(cfg); errors.Is(err, verify.ErrIsolation) {
@@ -99,7 +101,9 @@ func tokenizerFaults(path string, cfg *config.Config) error {
 			continue
 		}
 		if _, err := loadLocal(sp, nil); err != nil {
-			all.List = append(all.List, config.Fault{Path: fmt.Sprintf("specialists[%d].tokenizer", i), Code: config.CodeUnreadable, Message: err.Error()})
+			all.List = append(all.List,
+				config.Fault{Path: fmt.Sprintf("specialists[%d].tokenizer", i), Code: config.CodeUnreadable,
+					Message: err.Error()})
 		}
 	}
 	if len(all.List) == 0 {

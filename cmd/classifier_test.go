@@ -22,7 +22,8 @@ import (
 func labelledFile(t *testing.T, dir, name string, seed uint64) string {
 	t.Helper()
 	dice := rand.New(rand.NewPCG(seed, 0))
-	words := map[string]string{"Debug": "crash trace frame core", "Systems": "socket file kernel pipe", "reject": "soup bread piano holiday"}
+	words := map[string]string{"Debug": "crash trace frame core", "Systems": "socket file kernel pipe",
+		"reject": "soup bread piano holiday"}
 	var out bytes.Buffer
 	for i := range 90 {
 		label := []string{"Debug", "Systems", "reject"}[i%3]
@@ -31,7 +32,8 @@ func labelledFile(t *testing.T, dir, name string, seed uint64) string {
 		for range 6 {
 			text += own[dice.IntN(4)] + " and "
 		}
-		_ = json.NewEncoder(&out).Encode(map[string]string{"text": text, "label": label, "source": fmt.Sprint(name, i/3%3), "tier": "E"})
+		_ = json.NewEncoder(&out).Encode(map[string]string{"text": text, "label": label,
+			"source": fmt.Sprint(name, i/3%3), "tier": "E"})
 	}
 	path := filepath.Join(dir, name+".jsonl")
 	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
@@ -80,7 +82,8 @@ func TestTrainAndEvaluateOnTheCommandLine(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"macro_f1", "top1", "top2", "ece", "coverage_at_95", "samples", "per_class", "reject", "tiers", "reliability", "cascade"} {
+	for _, key := range []string{"macro_f1", "top1", "top2", "ece", "coverage_at_95", "samples", "per_class", "reject",
+		"tiers", "reliability", "cascade"} {
 		if report[key] == nil {
 			t.Errorf("no %s in %s", key, out)
 		}
@@ -101,8 +104,10 @@ func TestTrainingAndEvaluatingOnWhatCannotBeUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"evaluate", filepath.Join(dir, "none")}, {"evaluate", bad}, {"evaluate", good, "--model", bad}, {"evaluate", good, "--model", filepath.Join(dir, "none")},
-		{"train", "--data", bad, "--dev", good, "--out", filepath.Join(dir, "x")}, {"train", "--data", good, "--dev", bad, "--out", filepath.Join(dir, "x")},
+		{"evaluate", filepath.Join(dir, "none")}, {"evaluate", bad}, {"evaluate", good, "--model", bad},
+		{"evaluate", good, "--model", filepath.Join(dir, "none")},
+		{"train", "--data", bad, "--dev", good, "--out", filepath.Join(dir, "x")},
+		{"train", "--data", good, "--dev", bad, "--out", filepath.Join(dir, "x")},
 		{"train", "--data", good, "--dev", good, "--out", filepath.Join(dir, "x"), "--concepts", bad},
 		{"train", "--data", good, "--dev", good, "--out", filepath.Join(dir, "x"), "--examples", bad},
 	} {
@@ -140,7 +145,8 @@ func TestAClassifierThatDoesNotFitIsAFaultOfTheFile(t *testing.T) {
 		}
 		_, err := load(file, nil)
 		var faults *config.Faults
-		if errors.As(err, &faults); row.path == "" && err != nil || row.path != "" && (faults == nil || faults.List[0].Path != row.path || faults.List[0].Code != row.code) {
+		if errors.As(err, &faults); row.path == "" && err != nil || row.path != "" &&
+			(faults == nil || faults.List[0].Path != row.path || faults.List[0].Code != row.code) {
 			t.Errorf("%s: %v", row.name, err)
 		}
 	}
@@ -163,7 +169,8 @@ func (m slowModel) Classify([]byte, []float64) (float64, error) {
 
 func TestAModelThatIsLateOrBrokenIsCountedApart(t *testing.T) {
 	outcomes := newOutcomes()
-	for how, want := range map[string]error{"late": errSlow, "fails": model.ErrArtefact, "panics": errPanic, "answers": nil} {
+	for how, want := range map[string]error{"late": errSlow, "fails": model.ErrArtefact, "panics": errPanic,
+		"answers": nil} {
 		j := &timed{slowModel{how}, 10 * time.Millisecond, outcomes}
 		if how == "answers" {
 			j.timeout = time.Minute
@@ -184,7 +191,8 @@ func TestAModelThatIsLateOrBrokenIsCountedApart(t *testing.T) {
 func TestAnUndeclaredRequestGoesWhereTheArtefactSaysAndAnotherArtefactIsTakenOver(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "router.classifier.timeout=10s")
 	ask := func(text string) (by, who string) {
-		resp, _ := w.post("/v1/chat/completions", fmt.Sprintf(`{"max_tokens":2,"messages":[{"role":"user","content":%q}]}`, text))
+		resp, _ := w.post("/v1/chat/completions",
+			fmt.Sprintf(`{"max_tokens":2,"messages":[{"role":"user","content":%q}]}`, text))
 		return resp.Header.Get("X-Routed-By"), resp.Header.Get("X-Specialist")
 	}
 	if by, who := ask("Non-blocking sockets on epoll: recv returns EAGAIN though the peer closed the TCP connection."); by != "classifier" || who != "systems" {
@@ -239,9 +247,12 @@ func TestAnotherArtefactAtTheSamePathIsNoticed(t *testing.T) {
 
 // MEGA-08
 func TestAConfiguredRuleRoutesAndABadOneIsAFault(t *testing.T) {
-	w := newWorld(t, smallWorld, smallEngines(), `router.rules[0].name=gpu`, `router.rules[0].specialist=systems`, `router.rules[0].literals[0]=cudaMalloc`)
-	resp, answer := w.post("/v1/chat/completions", `{"max_tokens":2,"messages":[{"role":"user","content":"why does cudaMalloc fail?"}]}`)
-	if by, who := resp.Header.Get("X-Routed-By"), resp.Header.Get("X-Specialist"); by != "detector" || who != "systems" || resp.Header.Get("X-Confidence") != "" {
+	w := newWorld(t, smallWorld, smallEngines(), `router.rules[0].name=gpu`, `router.rules[0].specialist=systems`,
+		`router.rules[0].literals[0]=cudaMalloc`)
+	resp, answer := w.post("/v1/chat/completions",
+		`{"max_tokens":2,"messages":[{"role":"user","content":"why does cudaMalloc fail?"}]}`)
+	if by, who := resp.Header.Get("X-Routed-By"), resp.Header.Get("X-Specialist"); by != "detector" ||
+		who != "systems" || resp.Header.Get("X-Confidence") != "" {
 		t.Fatalf("%s by %s: %s", who, by, answer)
 	}
 	file := filepath.Join(t.TempDir(), "octet.yaml")
@@ -254,7 +265,8 @@ func TestAConfiguredRuleRoutesAndABadOneIsAFault(t *testing.T) {
 		"{name: a, specialist: coder, literals: [xx], at_least: 2}": "router.rules[0].at_least",
 		"{name: a, specialist: coder, literals: []}":                "router.rules",
 	} {
-		yaml := "specialists: [{name: coder, replicas: [{url: \"http://127.0.0.1:1\"}]}]\nrouter: {rules: [" + rule + "]}\n"
+		yaml := "specialists: [{name: coder, replicas: [{url: \"http://127.0.0.1:1\"}]}]\nrouter: {rules: [" + rule +
+			"]}\n"
 		if err := os.WriteFile(file, []byte(yaml), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +278,8 @@ func TestAConfiguredRuleRoutesAndABadOneIsAFault(t *testing.T) {
 	}
 }
 
-// What a model was trained on says nothing of how it does on what it has not seen: evaluate counts such texts, and says so.
+// What a model was trained on says nothing of how it does on what it has not seen: evaluate counts such texts, and says
+// so.
 func TestEvaluateTellsTextsThatTheModelWasTrainedOn(t *testing.T) {
 	dir := t.TempDir()
 	artefact := smallModel(t, dir, "small.octet", "1")

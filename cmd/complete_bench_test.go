@@ -34,8 +34,9 @@ specialists:
      replicas: [{url: "http://127.0.0.1:1/c", blocks: 65536}, {url: "http://127.0.0.1:1/d", blocks: 65536}]}
 `
 
-// BenchmarkComplete is what one request costs the gateway itself: from handler to handler, without sockets and without an HTTP
-// server, before an engine that has its answer at hand. Known prompts were all asked before; of new ones the user's part was not.
+// BenchmarkComplete is what one request costs the gateway itself: from handler to handler, without sockets and without
+// an HTTP server, before an engine that has its answer at hand. Known prompts were all asked before; of new ones the
+// user's part was not.
 func BenchmarkComplete(b *testing.B) {
 	for _, size := range []int{1 << 10, 64 << 10} {
 		for _, stream := range []bool{false, true} {
@@ -54,8 +55,10 @@ func benchComplete(b *testing.B, body []byte, fresh bool) {
 	defer cancel()
 	mark := bytes.LastIndex(body, []byte("00000000"))
 	r := (&http.Request{
-		Method: "POST", URL: &url.URL{Path: "/v1/chat/completions"}, RequestURI: "/v1/chat/completions", Host: "127.0.0.1", ContentLength: int64(len(body)),
-		ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"application/json"}, "Content-Length": {fmt.Sprint(len(body))}},
+		Method: "POST", URL: &url.URL{Path: "/v1/chat/completions"}, RequestURI: "/v1/chat/completions",
+		Host: "127.0.0.1", ContentLength: int64(len(body)),
+		ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}, "Content-Length": {fmt.Sprint(len(body))}},
 	}).WithContext(ctx)
 	w := &benchWriter{header: http.Header{}}
 	sent := new(benchReader)
@@ -81,10 +84,13 @@ func benchComplete(b *testing.B, body []byte, fresh bool) {
 	}
 }
 
-// benchBody is a chat of so many bytes: lines of code, with escapes as code has them; the user's part begins with eight zeroes.
+// benchBody is a chat of so many bytes: lines of code, with escapes as code has them; the user's part begins with eight
+// zeroes.
 func benchBody(size int, stream bool) []byte {
-	frame := `{"model":"template","stream":` + fmt.Sprint(stream) + `,"max_tokens":16,"messages":[{"role":"system","content":"%s"},{"role":"user","content":"00000000%s"}]}`
-	line := `template <typename T> requires std::is_integral_v<T> auto add(T a, T b) -> T { return a + b; } // \"sum\"\n`
+	frame := `{"model":"template","stream":` + fmt.Sprint(stream) +
+		`,"max_tokens":16,"messages":[{"role":"system","content":"%s"},{"role":"user","content":"00000000%s"}]}`
+	line :=
+		`template <typename T> requires std::is_integral_v<T> auto add(T a, T b) -> T { return a + b; } // \"sum\"\n`
 	room := size - len(frame)
 	half := strings.Repeat(line, room/2/len(line))
 	return []byte(fmt.Sprintf(frame, half, half+strings.Repeat("x", room-2*len(half))))

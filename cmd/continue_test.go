@@ -35,7 +35,8 @@ func speaking(text string) []emulator.Config {
 func (w *world) receiptOf(h http.Header) *gateway.Receipt {
 	w.t.Helper()
 	var raw json.RawMessage
-	eventually(w.t, "the receipt", func() bool { return w.get(w.data+"/v1/receipts/"+h.Get("X-Receipt-Id"), &raw) == 200 })
+	eventually(w.t, "the receipt",
+		func() bool { return w.get(w.data+"/v1/receipts/"+h.Get("X-Receipt-Id"), &raw) == 200 })
 	r := new(gateway.Receipt)
 	if err := json.Unmarshal(raw, r); err != nil {
 		w.t.Fatal(err)
@@ -43,13 +44,14 @@ func (w *world) receiptOf(h http.Header) *gateway.Receipt {
 	return r
 }
 
-// Promise 1: a stream whose engine dies goes on at another replica, and is the stream of an engine that lived: one head, one
-// identity, one account, no token lost, repeated or another's.
+// Promise 1: a stream whose engine dies goes on at another replica, and is the stream of an engine that lived: one
+// head, one identity, one account, no token lost, repeated or another's.
 func TestAStreamWhoseEngineDiesGoesOnElsewhere(t *testing.T) {
 	for _, text := range []string{emulator.TextIndex, emulator.TextTiny} {
 		for path, body := range continuable {
 			t.Run(text+path, func(t *testing.T) {
-				w := newWorld(t, smallWorld, speaking(text), "limits.idle_timeout=300ms", "limits.retry_budget=1", "fleet.breaker.failures=100")
+				w := newWorld(t, smallWorld, speaking(text), "limits.idle_timeout=300ms", "limits.retry_budget=1",
+					"fleet.breaker.failures=100")
 				_, whole := w.post(path, body, "X-Request-Id", "alone")
 				want := strings.ReplaceAll(string(whole), "alone", "cut")
 				for _, death := range deaths {
@@ -59,12 +61,14 @@ func TestAStreamWhoseEngineDiesGoesOnElsewhere(t *testing.T) {
 						}
 						w.diesOnce("debug", death, k)
 						resp, got := w.post(path, body, "X-Request-Id", "cut")
-						if s := readStream(strings.NewReader(string(got))); resp.StatusCode != 200 || !s.done || !s.clean {
+						if s := readStream(strings.NewReader(string(got))); resp.StatusCode != 200 || !s.done ||
+							!s.clean {
 							t.Fatalf("%s after %d: status %d, %+v", death, k, resp.StatusCode, s)
 						}
 						sameStream(t, want, string(got))
 						if r := w.receiptOf(resp.Header); k > 0 && r.Result.Continued != 1 || len(r.Attempts) != 2 {
-							t.Errorf("%s after %d: %d continuations, attempts %+v", death, k, r.Result.Continued, r.Attempts)
+							t.Errorf("%s after %d: %d continuations, attempts %+v", death, k, r.Result.Continued,
+								r.Attempts)
 						}
 					}
 				}
@@ -84,7 +88,8 @@ func (w *world) diesOnce(specialist, fault string, k int) {
 // next is the replica that would be asked now.
 func (w *world) next(specialist string) string {
 	w.t.Helper()
-	resp, err := http.Post(w.data+"/v1/route", "application/json", strings.NewReader(fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"x"}]}`, specialist)))
+	resp, err := http.Post(w.data+"/v1/route", "application/json",
+		strings.NewReader(fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"x"}]}`, specialist)))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -101,7 +106,8 @@ func TestTheReceiptTellsOfAnEngineThatDied(t *testing.T) {
 	w.fault("debug-0", `{"kind":"die_after_tokens","k":3,"times":1}`)
 	resp, _ := w.post("/v1/chat/completions", continuable["/v1/chat/completions"], "X-Request-Id", "cut")
 	r := w.receiptOf(resp.Header)
-	if n := len(r.Attempts); n != 2 || r.Attempts[0].Outcome != string(gateway.CodeUpstreamReset) || r.Attempts[1].Outcome != "ok" ||
+	if n := len(r.Attempts); n != 2 || r.Attempts[0].Outcome != string(gateway.CodeUpstreamReset) ||
+		r.Attempts[1].Outcome != "ok" ||
 		r.Attempts[0].Replica == r.Attempts[1].Replica {
 		t.Fatalf("attempts %+v", r.Attempts)
 	}
@@ -110,8 +116,8 @@ func TestTheReceiptTellsOfAnEngineThatDied(t *testing.T) {
 	}
 }
 
-// Beyond limits.continuations, without retry budget, without another replica, or with an answer whose text does not say all, an
-// engine's death is a typed error.
+// Beyond limits.continuations, without retry budget, without another replica, or with an answer whose text does not say
+// all, an engine's death is a typed error.
 func TestAStreamThatCannotGoOnEndsInATypedError(t *testing.T) {
 	chat := continuable["/v1/chat/completions"]
 	with := func(member string) string { return strings.Replace(chat, "{", "{"+member+",", 1) }
@@ -135,7 +141,8 @@ func TestAStreamThatCannotGoOnEndsInATypedError(t *testing.T) {
 			resp := w.ask(t.Context(), "/v1/chat/completions", c.body, "X-Request-Id", "cut")
 			all, err := io.ReadAll(resp.Body)
 			s := readStream(strings.NewReader(string(all)))
-			if err == nil || s.done || s.failed == nil || s.failed.Error.Code != string(gateway.CodeUpstreamReset) || s.text != indexText("cut", c.said) {
+			if err == nil || s.done || s.failed == nil || s.failed.Error.Code != string(gateway.CodeUpstreamReset) ||
+				s.text != indexText("cut", c.said) {
 				t.Errorf("%v: %+v", err, s)
 			}
 			eventually(t, "ledgers at their baseline", w.quiet)
@@ -145,7 +152,8 @@ func TestAStreamThatCannotGoOnEndsInATypedError(t *testing.T) {
 
 // Promise 6: a stream that could go on waits for a place no longer than an engine may take for a first token.
 func TestAStreamDoesNotWaitForeverToGoOn(t *testing.T) {
-	w := newWorld(t, smallWorld, slowEngines(), "specialists[0].scheduler.max_running=1", "limits.ttft_timeout=300ms", "limits.idle_timeout=5s")
+	w := newWorld(t, smallWorld, slowEngines(), "specialists[0].scheduler.max_running=1", "limits.ttft_timeout=300ms",
+		"limits.idle_timeout=5s")
 	body := continuable["/v1/chat/completions"]
 	w.fault("debug-0", `{"kind":"die_after_tokens","k":39}`)
 	w.fault("debug-1", `{"kind":"hang_after_tokens","k":1}`)
@@ -157,7 +165,8 @@ func TestAStreamDoesNotWaitForeverToGoOn(t *testing.T) {
 	eventually(t, "the first one runs", func() bool { return w.gate("debug-0").Stats().Running == 1 })
 	other := w.ask(t.Context(), "/v1/chat/completions", body)
 	s := readStream(bytes.NewReader(<-cut))
-	if s.done || s.failed == nil || s.failed.Error.Code != string(gateway.CodeUpstreamReset) || s.text != indexText("cut", 39) {
+	if s.done || s.failed == nil || s.failed.Error.Code != string(gateway.CodeUpstreamReset) ||
+		s.text != indexText("cut", 39) {
 		t.Errorf("%+v", s)
 	}
 	other.Body.Close()

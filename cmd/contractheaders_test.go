@@ -17,21 +17,26 @@ import (
 
 // always are the headers of every answer, and what each looks like, to the letter.
 var always = map[string]string{
-	"X-Request-Id": `h\d+`, "X-Receipt-Id": `[0-9a-f]{32}`, "X-Specialist": `debug|systems`, "X-Replica": `[0-9a-f]{1,8}`, "X-Routed-By": `model|intent|classifier`,
+	"X-Request-Id": `h\d+`, "X-Receipt-Id": `[0-9a-f]{32}`, "X-Specialist": `debug|systems`,
+	"X-Replica": `[0-9a-f]{1,8}`, "X-Routed-By": `model|intent|classifier`,
 	"X-Attempts": `1`, "X-Queue-Ms": `\d+`, "X-Cached-Tokens": `\d+`, "X-SLO-Window": `5m, samples=\d+, age=\d+`,
 }
 
 // measured are those that are there once enough was seen.
 var measuredHeaders = map[string]string{
-	"X-SLO-TTFT-Ms": `p50=\d+, p95=\d+, p99=\d+`, "X-SLO-ITL-Ms": `p50=\d+, p95=\d+, p99=\d+`, "X-SLO-Admission-TTFT-P95-Ms": `\d+`,
-	"X-SLO-Correctness": `rate=0\.750, floor=0\.500, samples=4, window=24h`, "X-SLO-Preempted-Once": `0\.\d{3}`,
+	"X-SLO-TTFT-Ms": `p50=\d+, p95=\d+, p99=\d+`, "X-SLO-ITL-Ms": `p50=\d+, p95=\d+, p99=\d+`,
+	"X-SLO-Admission-TTFT-P95-Ms": `\d+`,
+	"X-SLO-Correctness":           `rate=0\.750, floor=0\.500, samples=4, window=24h`,
+	"X-SLO-Preempted-Once":        `0\.\d{3}`,
 }
 
-// MEGA-51, MEGA-52, MEGA-53, MEGA-54, MEGA-55, MEGA-56, MEGA-57: the response headers of the contract in full, as they stand on the wire: each in its form, once, in its
-// case; what has too few samples is absent, and so is whatever an engine says of itself.
+// MEGA-51, MEGA-52, MEGA-53, MEGA-54, MEGA-55, MEGA-56, MEGA-57: the response headers of the contract in full, as they
+// stand on the wire: each in its form, once, in its case; what has too few samples is absent, and so is whatever an
+// engine says of itself.
 func TestEveryResponseHeaderStandsOnTheWireAsTheContractSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Adapters: []string{"gdb-v2"}}, {Name: "systems-0", Model: "systems"}})
+		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Adapters: []string{"gdb-v2"}},
+			{Name: "systems-0", Model: "systems"}})
 		b.serve(`
 auth: {anonymous: true, tenants: [{name: judge, key_sha256: ` + keySHA + `}]}
 intents: {review: {shadow_threshold: 0.85}}
@@ -44,7 +49,9 @@ specialists:
 		h.holds("nothing is known yet", customer{stream: true, model: "debug", text: "x", tokens: 8}, always)
 		for i := range 4 {
 			receipt := h.of(customer{stream: true, model: "debug", text: "x", tokens: 8})["X-Receipt-Id"]
-			resp, err := b.ask(t.Context(), "POST", "http://data/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":"compile","pass":%t}`, receipt, i > 0), "Authorization", "Bearer "+key)
+			resp, err := b.ask(t.Context(), "POST", "http://data/v1/outcomes",
+				fmt.Sprintf(`{"receipt":%q,"kind":"compile","pass":%t}`, receipt, i > 0), "Authorization",
+				"Bearer "+key)
 			if err != nil || resp.StatusCode >= 300 {
 				t.Fatalf("%v %v", resp, err)
 			}
@@ -61,8 +68,10 @@ specialists:
 		withAdapter["X-SLO-Window"] = always["X-SLO-Window"]
 		h.holds("an adapter", customer{model: "debug:gdb-v2", text: "x", tokens: 8}, withAdapter)
 		unsure := maps.Clone(always)
-		unsure["X-Confidence"], unsure["X-Shadow"], unsure["Server-Timing"] = `0\.\d{3}`, "debug", `route;dur=[\d.]+, queue;dur=[\d.]+, first;dur=[\d.]+`
-		h.holds("an unsure one", customer{model: "octet", text: unsureOfSystems, tokens: 8}, unsure, "X-Intent: review", "X-Explain: 1")
+		unsure["X-Confidence"], unsure["X-Shadow"], unsure["Server-Timing"] = `0\.\d{3}`, "debug",
+			`route;dur=[\d.]+, queue;dur=[\d.]+, first;dur=[\d.]+`
+		h.holds("an unsure one", customer{model: "octet", text: unsureOfSystems, tokens: 8}, unsure, "X-Intent: review",
+			"X-Explain: 1")
 	})
 }
 
@@ -82,8 +91,11 @@ func (h *headings) of(q customer, lines ...string) map[string]string {
 	defer conn.Close()
 	h.asked++
 	body := q.body()
-	lines = append(lines, "Host: data", "Authorization: Bearer "+key, "Connection: close", "Content-Type: application/json", fmt.Sprint("Content-Length: ", len(body)), fmt.Sprint("X-Request-Id: h", h.asked))
-	if _, err := io.WriteString(conn, "POST /v1/chat/completions HTTP/1.1\r\n"+strings.Join(lines, "\r\n")+"\r\n\r\n"+body); err != nil {
+	lines = append(lines, "Host: data", "Authorization: Bearer "+key, "Connection: close",
+		"Content-Type: application/json", fmt.Sprint("Content-Length: ", len(body)),
+		fmt.Sprint("X-Request-Id: h", h.asked))
+	if _, err := io.WriteString(conn,
+		"POST /v1/chat/completions HTTP/1.1\r\n"+strings.Join(lines, "\r\n")+"\r\n\r\n"+body); err != nil {
 		h.b.t.Fatal(err)
 	}
 	answer, err := io.ReadAll(conn)

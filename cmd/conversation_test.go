@@ -18,10 +18,11 @@ func talk(turns ...string) string {
 	return string(body)
 }
 
-// A conversation keeps its specialist while another is better by no more than the cache and the margin are worth; it is known by
-// its session, and else by its beginning. What is declared wins.
+// A conversation keeps its specialist while another is better by no more than the cache and the margin are worth; it is
+// known by its session, and else by its beginning. What is declared wins.
 func TestAConversationKeepsItsSpecialist(t *testing.T) {
-	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0.1", "router.stickiness.per_1k_tokens=0")
+	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0.1",
+		"router.stickiness.per_1k_tokens=0")
 	who := func(body string, headers ...string) string {
 		t.Helper()
 		resp, answer := w.post("/v1/chat/completions", body, headers...)
@@ -61,7 +62,9 @@ func TestAConversationKeepsItsSpecialist(t *testing.T) {
 // conversation does not touch it.
 func TestAStreamEndsWhereItBegan(t *testing.T) {
 	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0")
-	resp := w.ask(t.Context(), "/v1/chat/completions", `{"model":"octet","stream":true,"max_tokens":300,"messages":[{"role":"user","content":"unsure 0.90"}]}`, "X-Session-Id", "s")
+	resp := w.ask(t.Context(), "/v1/chat/completions",
+		`{"model":"octet","stream":true,"max_tokens":300,"messages":[{"role":"user","content":"unsure 0.90"}]}`,
+		"X-Session-Id", "s")
 	if by, _ := w.post("/v1/chat/completions", talk("unsure 0.20"), "X-Session-Id", "s"); by.Header.Get("X-Specialist") != "systems" {
 		t.Errorf("the later request went to %q", by.Header.Get("X-Specialist"))
 	}
@@ -69,14 +72,17 @@ func TestAStreamEndsWhereItBegan(t *testing.T) {
 	if _, err := whole.ReadFrom(resp.Body); err != nil {
 		t.Fatal(err)
 	}
-	if s := readStream(bytes.NewReader(whole.Bytes())); !s.done || resp.Header.Get("X-Specialist") != "debug" || bytes.Contains(whole.Bytes(), []byte(`"model":"systems"`)) {
+	if s := readStream(bytes.NewReader(whole.Bytes())); !s.done || resp.Header.Get("X-Specialist") != "debug" ||
+		bytes.Contains(whole.Bytes(), []byte(`"model":"systems"`)) {
 		t.Errorf("%q: %+v", resp.Header.Get("X-Specialist"), s)
 	}
 }
 
-// A completion keeps its specialist by the longest beginning that is an earlier prompt, at any byte, and not by what many share.
+// A completion keeps its specialist by the longest beginning that is an earlier prompt, at any byte, and not by what
+// many share.
 func TestACompletionKeepsItsSpecialistByItsBeginning(t *testing.T) {
-	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0.1", "router.stickiness.per_1k_tokens=0")
+	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0.1",
+		"router.stickiness.per_1k_tokens=0")
 	who := func(prompt string, headers ...string) string {
 		t.Helper()
 		body, _ := json.Marshal(map[string]any{"model": "octet", "max_tokens": 4, "prompt": prompt})
@@ -103,9 +109,11 @@ func TestACompletionKeepsItsSpecialistByItsBeginning(t *testing.T) {
 	}
 }
 
-// Told anew with every word, a completion stays where its first words went, though its text alone would be somebody else's.
+// Told anew with every word, a completion stays where its first words went, though its text alone would be somebody
+// else's.
 func TestACompletionIsNotMovedByATrifle(t *testing.T) {
-	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0.1", "router.stickiness.per_1k_tokens=0")
+	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0.1",
+		"router.stickiness.per_1k_tokens=0")
 	prompt := "a text without a number is the first one's, by far."
 	for i, more := range []string{"", " It goes on for a while.", " unsure 0.46 comes late", " and it ends."} {
 		prompt += more

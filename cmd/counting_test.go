@@ -32,8 +32,8 @@ func usageOf(t *testing.T, stream string) (prompt, completion, total, cached int
 	return prompt, completion, total, cached
 }
 
-// Engines that send several tokens an event, or hold back what is no whole character: an answer that goes on elsewhere has no
-// token more or less than was asked for, and its usage is that of an engine that lived.
+// Engines that send several tokens an event, or hold back what is no whole character: an answer that goes on elsewhere
+// has no token more or less than was asked for, and its usage is that of an engine that lived.
 func TestAContinuedStreamIsCountedInTokens(t *testing.T) {
 	for name, set := range map[string]func(*emulator.Config){
 		"one token an event": func(*emulator.Config) {},
@@ -57,9 +57,11 @@ func TestAContinuedStreamIsCountedInTokens(t *testing.T) {
 						t.Fatalf("after %d: %+v", k, s)
 					}
 					if p, c, n, cached := usageOf(t, string(got)); p != prompt || c != 40 || n != p+c || cached > p {
-						t.Errorf("after %d: %d prompt tokens, alone %d; %d generated, %d in all, %d cached", k, p, prompt, c, n, cached)
+						t.Errorf("after %d: %d prompt tokens, alone %d; %d generated, %d in all, %d cached", k, p,
+							prompt, c, n, cached)
 					}
-					if r := w.receiptOf(resp.Header); r.Result.CompletionTokens != 40 || r.Result.PromptTokens != prompt || r.Result.Continued != 1 {
+					if r := w.receiptOf(resp.Header); r.Result.CompletionTokens != 40 ||
+						r.Result.PromptTokens != prompt || r.Result.Continued != 1 {
 						t.Errorf("after %d: %+v", k, r.Result)
 					}
 				}
@@ -69,8 +71,8 @@ func TestAContinuedStreamIsCountedInTokens(t *testing.T) {
 	}
 }
 
-// Where an event ends within a character, the engine has counted a token whose text it still held: that is said again, and what
-// was asked for is not exceeded.
+// Where an event ends within a character, the engine has counted a token whose text it still held: that is said again,
+// and what was asked for is not exceeded.
 func TestACountAheadOfItsTextExceedsNothing(t *testing.T) {
 	engines := smallEngines()
 	for i := range engines {

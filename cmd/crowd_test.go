@@ -87,13 +87,15 @@ func (s share) p99() time.Duration {
 
 // The questions, and how the builtin classifier takes them with only these two specialists.
 const (
-	sureOfDebug     = "My mutex deadlocks, how do I find out why with gdb"
-	unsureOfDebug   = "I debug a signal handler that writes to a pipe"                             // 0.49, then systems 0.37
-	unsureOfSystems = "read from a file descriptor until EOF, the process crashes with a segfault" // 0.57, then debug 0.26
+	sureOfDebug = "My mutex deadlocks, how do I find out why with gdb"
+	// 0.49, then systems 0.37
+	unsureOfDebug = "I debug a signal handler that writes to a pipe"
+	// 0.57, then debug 0.26
+	unsureOfSystems = "read from a file descriptor until EOF, the process crashes with a segfault"
 )
 
-// next is the n-th customer: of ten six are of priority -10, three of 0 and one of 10. Which are streams, how long they are and
-// who obeys is drawn, in the same order in every run.
+// next is the n-th customer: of ten six are of priority -10, three of 0 and one of 10. Which are streams, how long they
+// are and who obeys is drawn, in the same order in every run.
 func next(n int, draw *rand.Rand) customer {
 	c := customer{
 		id: fmt.Sprint("c", n), priority: -10, model: "debug", text: sureOfDebug,
@@ -120,7 +122,8 @@ func (c customer) body() string {
 	for range c.words {
 		filler.WriteString(" log")
 	}
-	return fmt.Sprintf(`{"model":%q,"max_tokens":%d,"stream":%t,"stream_options":{"include_usage":true},"messages":[{"role":"system","content":%q},{"role":"user","content":%q}]}`,
+	return fmt.Sprintf(
+		`{"model":%q,"max_tokens":%d,"stream":%t,"stream_options":{"include_usage":true},"messages":[{"role":"system","content":%q},{"role":"user","content":%q}]}`,
 		c.model, c.tokens, c.stream, filler.String(), c.text)
 }
 
@@ -138,7 +141,8 @@ func (c customer) headers() []string {
 	return h
 }
 
-// measure is how many tokens a second debug's engines say when all their places are always taken, and nobody stands before them.
+// measure is how many tokens a second debug's engines say when all their places are always taken, and nobody stands
+// before them.
 func (c *crowd) measure(d time.Duration) float64 {
 	var said, mu = 0, sync.Mutex{}
 	var all sync.WaitGroup
@@ -149,7 +153,8 @@ func (c *crowd) measure(d time.Duration) float64 {
 			for n := 0; time.Now().Before(until); n++ {
 				q := next(n, draw)
 				q.id, q.model = fmt.Sprintf("m%d-%d", i, n), "debug"
-				resp, err := c.b.ask(context.Background(), http.MethodPost, fmt.Sprintf("http://debug-%d/v1/chat/completions", i%2), q.body())
+				resp, err := c.b.ask(context.Background(), http.MethodPost,
+					fmt.Sprintf("http://debug-%d/v1/chat/completions", i%2), q.body())
 				if err != nil {
 					c.b.t.Error(err)
 					return
@@ -184,7 +189,8 @@ func (c *crowd) arrive(load float64, d time.Duration) {
 func (c *crowd) besides(until time.Duration) {
 	c.asking.Go(func() {
 		for n := 0; time.Since(c.begun) < until; n++ {
-			q := customer{id: fmt.Sprint("s", n), model: "octet", text: unsureOfSystems, words: 30, tokens: 20, stream: n%2 == 0}
+			q := customer{id: fmt.Sprint("s", n), model: "octet", text: unsureOfSystems, words: 30, tokens: 20,
+				stream: n%2 == 0}
 			c.asking.Go(func() { c.once(q) })
 			time.Sleep(500 * time.Millisecond)
 		}
@@ -215,7 +221,8 @@ func (c *crowd) insist(q customer) {
 // once asks once, and returns when it asks again; below 0 is never.
 func (c *crowd) once(q customer) time.Duration {
 	asked := time.Now()
-	resp, err := c.b.ask(context.Background(), http.MethodPost, "http://data/v1/chat/completions", q.body(), q.headers()...)
+	resp, err := c.b.ask(context.Background(), http.MethodPost, "http://data/v1/chat/completions", q.body(),
+		q.headers()...)
 	if err != nil {
 		c.note(func() { c.wrong = append(c.wrong, err.Error()) })
 		return -1
@@ -257,7 +264,8 @@ func (c *crowd) note(f func()) {
 // read takes an answer to its end.
 func (c customer) read(resp *http.Response) answered {
 	defer resp.Body.Close()
-	a := answered{customer: c, specialist: resp.Header.Get("X-Specialist"), routedBy: resp.Header.Get("X-Routed-By"), shadow: resp.Header.Get("X-Shadow"), receipt: resp.Header.Get("X-Receipt-Id")}
+	a := answered{customer: c, specialist: resp.Header.Get("X-Specialist"), routedBy: resp.Header.Get("X-Routed-By"),
+		shadow: resp.Header.Get("X-Shadow"), receipt: resp.Header.Get("X-Receipt-Id")}
 	if c.stream && resp.StatusCode == http.StatusOK {
 		a.readStream(resp.Body)
 		return a

@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// decisions are the distributions of all specialists' decisions. Each decision is in up to three of them, so they are counted
-// together, under one lock, and made into metrics when somebody asks.
+// decisions are the distributions of all specialists' decisions. Each decision is in up to three of them, so they are
+// counted together, under one lock, and made into metrics when somebody asks.
 type decisions struct {
 	total, ratio, bytes *prometheus.Desc // specialist
 	bounds              [distributions][]float64
@@ -57,10 +57,13 @@ func newDecisions(quick []float64) *decisions {
 	}
 	return &decisions{
 		total: desc("octet_scheduler_e2e_duration_seconds", "Time of a whole routing decision."),
-		ratio: desc("octet_prefix_indexer_hit_ratio", "Share of the prompt's blocks that the picked replica is believed to hold."),
-		bytes: desc("octet_prefix_indexer_hit_bytes", "About how much of the prompt the picked replica is believed to hold."),
+		ratio: desc("octet_prefix_indexer_hit_ratio",
+			"Share of the prompt's blocks that the picked replica is believed to hold."),
+		bytes: desc("octet_prefix_indexer_hit_bytes",
+			"About how much of the prompt the picked replica is believed to hold."),
 		bounds: [distributions][]float64{
-			ofTime: quick, ofRatio: {0, .1, .2, .3, .4, .5, .6, .7, .8, .9, .99}, ofBytes: prometheus.ExponentialBuckets(256, 4, 9),
+			ofTime: quick, ofRatio: {0, .1, .2, .3, .4, .5, .6, .7, .8, .9, .99},
+			ofBytes: prometheus.ExponentialBuckets(256, 4, 9),
 		},
 		all: map[string]*decided{},
 	}

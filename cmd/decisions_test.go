@@ -23,7 +23,8 @@ func TestDecisionsAreDistributedAsHistogramsWouldHaveIt(t *testing.T) {
 		own[i] = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "x", Buckets: bounds})
 	}
 	for range 5000 {
-		took, ratio, bytes := time.Duration(draw.Int64N(1<<uint(draw.IntN(30))+1)), float64(draw.IntN(21))/20, draw.IntN(1<<uint(draw.IntN(28))+1)
+		took, ratio, bytes := time.Duration(draw.Int64N(1<<uint(draw.IntN(30))+1)), float64(draw.IntN(21))/20,
+			draw.IntN(1<<uint(draw.IntN(28))+1)
 		own[ofTime].Observe(took.Seconds())
 		if draw.IntN(4) == 0 {
 			d.without(took)

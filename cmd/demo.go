@@ -36,10 +36,12 @@ func demoCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8080", "data listener; port 0 picks a free one")
 	c.Flags().StringVar(&f.admin, "admin", "127.0.0.1:8081", "admin listener; port 0 picks a free one")
-	c.Flags().StringVar(&f.redis, "redis", "", "carry cache events over the Redis server at this address instead of the embedded NATS")
+	c.Flags().StringVar(&f.redis, "redis", "",
+		"carry cache events over the Redis server at this address instead of the embedded NATS")
 	c.Flags().DurationVar(&f.step, "step", 10*time.Millisecond, "one decode step of the emulated engines")
 	c.Flags().StringVar(&f.text, "text", emulator.TextProse, "what the emulated engines say: prose or index")
-	c.Flags().StringArrayVar(&f.sets, "set", nil, "override one key of the reference configuration: path=value; may be repeated")
+	c.Flags().StringArrayVar(&f.sets, "set", nil,
+		"override one key of the reference configuration: path=value; may be repeated")
 	return c
 }
 
@@ -79,8 +81,10 @@ func demo(ctx context.Context, f demoFlags, out io.Writer) error {
 // engine is one emulated engine of the demo.
 func (f demoFlags) engine(sp *config.Specialist, rep *config.Replica, p events.Publisher) emulator.Config {
 	c := emulator.Config{
-		Name: rep.Name, Model: rep.Model, BlockSize: sp.BlockSize, Blocks: rep.Blocks, MaxRunning: sp.Scheduler.MaxRunning,
-		TokenBudget: max(sp.Scheduler.ChunkedPrefillTokens, sp.Scheduler.MaxRunning), Step: f.step, Text: f.text, Publisher: p,
+		Name: rep.Name, Model: rep.Model, BlockSize: sp.BlockSize, Blocks: rep.Blocks,
+		MaxRunning:  sp.Scheduler.MaxRunning,
+		TokenBudget: max(sp.Scheduler.ChunkedPrefillTokens, sp.Scheduler.MaxRunning), Step: f.step, Text: f.text,
+		Publisher: p,
 	}
 	for _, a := range sp.Adapters {
 		c.Adapters = append(c.Adapters, a.Name)
@@ -152,7 +156,8 @@ func (f demoFlags) fabric() (fabric, error) {
 }
 
 func startNATS(dir string) (*server.Server, error) {
-	nats, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true})
+	nats, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
+		StoreDir: dir, NoSigs: true, NoLog: true})
 	if err != nil {
 		return nil, err
 	}

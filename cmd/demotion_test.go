@@ -75,12 +75,14 @@ func (w *world) demote(name string) {
 	}
 }
 
-// MEGA-59, MEGA-60, MEGA-66: the breaker is the request path's own. The house has no dashboard and nothing that watches.
+// MEGA-59, MEGA-60, MEGA-66: the breaker is the request path's own. The house has no dashboard and nothing that
+// watches.
 func TestADemotedSpecialistIsStoodInForUntilItsProbesAreGood(t *testing.T) {
 	w := newJudgedWorld(t)
 	w.demote("debug")
 	id, resp := w.answered(hello)
-	if by, who := resp.Header.Get("X-Routed-By"), resp.Header.Get("X-Specialist"); by != "fallback" || who != "systems" {
+	if by, who := resp.Header.Get("X-Routed-By"), resp.Header.Get("X-Specialist"); by != "fallback" ||
+		who != "systems" {
 		t.Errorf("answered by %s, routed by %s", who, by)
 	}
 	var r gateway.Receipt
@@ -110,7 +112,8 @@ func (w *world) recover(t *testing.T, name string) {
 		Specialists map[string]struct{ Correctness slo.BreakerState }
 	}
 	w.get(w.admin+"/admin/breakers", &state)
-	if c := state.Specialists[name].Correctness; c.Standing != "shadow-only" || c.Samples != 10 || c.RecoversAt.IsZero() {
+	if c := state.Specialists[name].Correctness; c.Standing != "shadow-only" || c.Samples != 10 ||
+		c.RecoversAt.IsZero() {
 		t.Errorf("on its way back: %+v", c)
 	}
 }
@@ -120,7 +123,8 @@ func TestWhereAllAreDemotedTheBreakerIsOpen(t *testing.T) {
 	w := newJudgedWorld(t, "intents.debug.specialist=debug")
 	w.demote("systems")
 	w.demote("debug")
-	for name, body := range map[string]string{"model": hello, "intent": `{"max_tokens":2,"messages":[{"role":"user","content":"x"}]}`} {
+	for name, body := range map[string]string{"model": hello,
+		"intent": `{"max_tokens":2,"messages":[{"role":"user","content":"x"}]}`} {
 		resp, answer := w.post("/v1/chat/completions", body, "X-Intent", "debug")
 		if resp.StatusCode != 503 || codeOf(t, answer) != "breaker_open" {
 			t.Errorf("%s: status %d: %s", name, resp.StatusCode, answer)
@@ -156,7 +160,8 @@ func TestVerdictsOnRequestsWithoutAnAnswerDoNotCount(t *testing.T) {
 	}
 }
 
-// MEGA-63, MEGA-64, MEGA-65: what a load does is in the knobs, with who set it and why; an operator puts it back without a deploy.
+// MEGA-63, MEGA-64, MEGA-65: what a load does is in the knobs, with who set it and why; an operator puts it back
+// without a deploy.
 func TestLoadShowsInTheKnobsAndYieldsToTheOperator(t *testing.T) {
 	w := newJudgedWorld(t)
 	w.house.knobs.Adjust("escalation.debug", slo.Override{Value: 2, By: "escalation", Why: "a test"})
@@ -172,14 +177,16 @@ func TestLoadShowsInTheKnobsAndYieldsToTheOperator(t *testing.T) {
 	w.get(w.admin+"/admin/knobs", &shown)
 	seen := 0
 	for _, k := range shown.Knobs {
-		if k.Name == "load_floor.debug" && k.Value == 10 && k.Set != nil && k.Set.By == "escalation" && k.Override == nil {
+		if k.Name == "load_floor.debug" && k.Value == 10 && k.Set != nil && k.Set.By == "escalation" &&
+			k.Override == nil {
 			seen++
 		}
 	}
 	if seen != 1 {
 		t.Errorf("knobs: %+v", shown)
 	}
-	if err := w.house.knobs.Set("escalation.debug", slo.Override{Value: 0, By: "me", Until: time.Now().Add(time.Minute)}); err != nil {
+	if err := w.house.knobs.Set("escalation.debug",
+		slo.Override{Value: 0, By: "me", Until: time.Now().Add(time.Minute)}); err != nil {
 		t.Fatal(err)
 	}
 	w.answered(hello)

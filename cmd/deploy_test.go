@@ -14,14 +14,18 @@ import (
 // deployed are the files that name our metrics.
 var deployed = []string{"../deploy/prometheus/rules.yml", "../deploy/grafana/octet.json", "../deploy/TRIAGE.md"}
 
-// MEGA-51, MEGA-52, MEGA-53, MEGA-54, MEGA-55, MEGA-65, MEGA-74, MEGA-75, MEGA-76: whatever the alerts, the dashboard and the triage look at is told by a gateway that has seen some of everything,
-// with the labels that they tell it apart by.
+// MEGA-51, MEGA-52, MEGA-53, MEGA-54, MEGA-55, MEGA-65, MEGA-74, MEGA-75, MEGA-76: whatever the alerts, the dashboard
+// and the triage look at is told by a gateway that has seen some of everything, with the labels that they tell it apart
+// by.
 func TestAGatewayTellsEveryMetricThatIsLookedAt(t *testing.T) {
-	world := strings.Replace(smallWorld, "    context: 4096\n", "    context: 4096\n    slo: {min_samples: 1, correctness: {floor: 0.5, min_samples: 1}}\n", 1)
+	world := strings.Replace(smallWorld, "    context: 4096\n",
+		"    context: 4096\n    slo: {min_samples: 1, correctness: {floor: 0.5, min_samples: 1}}\n", 1)
 	w := newWorld(t, world, smallEngines(), keyed()...)
 	w.key = key
 	for range 3 {
-		resp, _ := w.post("/v1/chat/completions", `{"model":"debug","max_tokens":6,"stream":true,"messages":[{"role":"user","content":"x"}]}`, "X-Intent", "review")
+		resp, _ := w.post("/v1/chat/completions",
+			`{"model":"debug","max_tokens":6,"stream":true,"messages":[{"role":"user","content":"x"}]}`, "X-Intent",
+			"review")
 		w.post("/v1/outcomes", `{"receipt":"`+resp.Header.Get("X-Receipt-Id")+`","kind":"compile","pass":true}`)
 	}
 	for _, replica := range []string{"debug-0", "debug-1"} {
@@ -39,7 +43,8 @@ func TestAGatewayTellsEveryMetricThatIsLookedAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		used := map[string]bool{}
-		for _, m := range regexp.MustCompile(`\b(octet_[a-z_]+)(\{[^}]*\})?`).FindAllStringSubmatch(strings.ReplaceAll(string(text), `\"`, `"`), -1) {
+		for _, m := range regexp.MustCompile(`\b(octet_[a-z_]+)(\{[^}]*\})?`).FindAllStringSubmatch(
+			strings.ReplaceAll(string(text), `\"`, `"`), -1) {
 			used[m[0]] = true
 		}
 		for _, use := range slices.Sorted(maps.Keys(used)) {
@@ -48,7 +53,8 @@ func TestAGatewayTellsEveryMetricThatIsLookedAt(t *testing.T) {
 				t.Errorf("%s: nobody tells %s", file, name)
 			}
 			for _, label := range regexp.MustCompile(`([a-z]+)(=~?|!=)"([^"]*)"`).FindAllStringSubmatch(selector, -1) {
-				if !strings.Contains(told[name], label[1]+`="`) || label[2] == "=" && !strings.Contains(told[name], label[1]+`="`+label[3]+`"`) {
+				if !strings.Contains(told[name], label[1]+`="`) || label[2] == "=" &&
+					!strings.Contains(told[name], label[1]+`="`+label[3]+`"`) {
 					t.Errorf("%s: %s has no such label", file, use)
 				}
 			}

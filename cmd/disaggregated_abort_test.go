@@ -44,9 +44,11 @@ func (w *world) running(replica string) int {
 func TestAClientThatLeavesFreesBothReplicas(t *testing.T) {
 	w := newWorld(t, halves, halvesEngines())
 	for _, phase := range []struct{ replica, fault string }{
-		{"p-0", `{"kind":"hang"}`}, {"d-0", `{"kind":"hang"}`}, {"d-0", `{"kind":"hang_after_tokens","k":3}`}, {"d-0", `{"kind":"slow"}`},
+		{"p-0", `{"kind":"hang"}`}, {"d-0", `{"kind":"hang"}`}, {"d-0", `{"kind":"hang_after_tokens","k":3}`},
+		{"d-0", `{"kind":"slow"}`},
 	} {
-		for _, body := range []string{long("debug", phase.replica+phase.fault, ""), streamed(long("debug", phase.fault+phase.replica, ""))} {
+		for _, body := range []string{long("debug", phase.replica+phase.fault, ""),
+			streamed(long("debug", phase.fault+phase.replica, ""))} {
 			w.fault(phase.replica, phase.fault)
 			w.leave(body, phase.replica)
 			w.clearFaults(phase.replica)
@@ -62,7 +64,8 @@ func TestThePrefillReplicaIsHeldUntilTheFirstToken(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	go func() {
-		req, _ := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions", strings.NewReader(streamed(long("debug", "held", ""))))
+		req, _ := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions",
+			strings.NewReader(streamed(long("debug", "held", ""))))
 		req.Header.Set("Content-Type", "application/json")
 		if resp, err := http.DefaultClient.Do(req); err == nil {
 			resp.Body.Close()
@@ -89,8 +92,8 @@ func TestThePrefillReplicaIsHeldUntilTheFirstToken(t *testing.T) {
 	w.baseline()
 }
 
-// Many at once, some of whom leave, on engines some of which fail: every answer is whole and its own, or a typed error, and
-// nothing stays taken.
+// Many at once, some of whom leave, on engines some of which fail: every answer is whole and its own, or a typed error,
+// and nothing stays taken.
 func TestManyDisaggregatedAnswersUnderFaultsAndAborts(t *testing.T) {
 	w := newWorld(t, halves, halvesEngines(), "limits.max_queue_wait=10s")
 	want := map[string]string{}
@@ -110,7 +113,8 @@ func TestManyDisaggregatedAnswersUnderFaultsAndAborts(t *testing.T) {
 			if i%4 == 3 {
 				time.AfterFunc(time.Duration(i)*time.Millisecond, cancel)
 			}
-			req, _ := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions", strings.NewReader(streamed(long("debug", salt, ""))))
+			req, _ := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions",
+				strings.NewReader(streamed(long("debug", salt, ""))))
 			req.Header.Set("Content-Type", "application/json")
 			resp, err := http.DefaultClient.Do(req)
 			if err != nil {

@@ -41,7 +41,8 @@ func TestTwinsDoNotWaitForEachOther(t *testing.T) {
 	for i := range 24 {
 		asking.Go(func() {
 			began, id := time.Now(), fmt.Sprint("twin", i)
-			req, _ := http.NewRequestWithContext(t.Context(), "POST", w.data+"/v1/chat/completions", strings.NewReader(streamed(long("debug", id, ""))))
+			req, _ := http.NewRequestWithContext(t.Context(), "POST", w.data+"/v1/chat/completions",
+				strings.NewReader(streamed(long("debug", id, ""))))
 			req.Header.Set("Content-Type", "application/json")
 			req.Header.Set("X-Request-Id", id)
 			resp, err := http.DefaultClient.Do(req)
@@ -77,7 +78,8 @@ func TestEachStepHasItsProfile(t *testing.T) {
 	w := newWorld(t, twins, []emulator.Config{{Name: "debug-0", Model: "debug"}, {Name: "debug-1", Model: "debug"}})
 	_, resp := w.says("unary", long("debug", "profiles", ""))
 	r := w.receipt(resp)
-	if len(r.Routing) != 2 || r.Routing[0].Trace.Profile != "fair" || r.Routing[0].Trace.Role != "prefill" || r.Routing[1].Trace.Profile != "even" || r.Routing[1].Trace.Role != "decode" {
+	if len(r.Routing) != 2 || r.Routing[0].Trace.Profile != "fair" || r.Routing[0].Trace.Role != "prefill" ||
+		r.Routing[1].Trace.Profile != "even" || r.Routing[1].Trace.Role != "decode" {
 		t.Errorf("routing %+v", r.Routing)
 	}
 }
@@ -85,12 +87,15 @@ func TestEachStepHasItsProfile(t *testing.T) {
 // MOD3-42, MOD3-48: by the preset, who decodes is near who prefills, with everything else equal.
 func TestWhoDecodesIsNearWhoPrefills(t *testing.T) {
 	zoned := strings.NewReplacer("workflow: disaggregated", "workflow: disaggregated\n    profile: disaggregated",
-		"name: p-0,", "name: p-0, labels: {region: r, zone: a},", "name: p-1,", "name: p-1, labels: {region: r, zone: b},",
-		"name: d-0,", "name: d-0, labels: {region: r, zone: b},", "name: d-1,", "name: d-1, labels: {region: r, zone: a},").Replace(halves)
+		"name: p-0,", "name: p-0, labels: {region: r, zone: a},", "name: p-1,",
+		"name: p-1, labels: {region: r, zone: b},",
+		"name: d-0,", "name: d-0, labels: {region: r, zone: b},", "name: d-1,",
+		"name: d-1, labels: {region: r, zone: a},").Replace(halves)
 	w := newWorld(t, zoned, halvesEngines())
 	for i := range 3 {
 		_, resp := w.says("unary", long("debug", fmt.Sprint("near", i), ""))
-		if a := attempts(w.receipt(resp)); a != "prefill:p-0=ok, decode:d-1=ok" && a != "prefill:p-1=ok, decode:d-0=ok" {
+		if a := attempts(w.receipt(resp)); a != "prefill:p-0=ok, decode:d-1=ok" &&
+			a != "prefill:p-1=ok, decode:d-0=ok" {
 			t.Errorf("attempts %s: not in one zone", a)
 		}
 	}

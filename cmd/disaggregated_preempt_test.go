@@ -12,7 +12,8 @@ import (
 func TestAPrefillGivesWayAndBeginsAgain(t *testing.T) {
 	solo := regexp.MustCompile(`(?m)^.*name: p-1.*\n`).ReplaceAllString(halves, "")
 	engines := halvesEngines()
-	w := newWorld(t, solo, append(engines[:1:1], engines[2:]...), "specialists[0].scheduler.max_running=1", "limits.ttft_timeout=10s", "limits.max_queue_wait=10s")
+	w := newWorld(t, solo, append(engines[:1:1], engines[2:]...), "specialists[0].scheduler.max_running=1",
+		"limits.ttft_timeout=10s", "limits.max_queue_wait=10s")
 	want, _ := w.says("unary", long("alone", "low", ""))
 	w.fault("p-0", `{"kind":"hang"}`)
 	said := make(chan string, 1)
@@ -36,11 +37,13 @@ func TestAPrefillGivesWayAndBeginsAgain(t *testing.T) {
 	w.baseline()
 }
 
-// A stream of two replicas that gives way after its first token goes on from its text, on the replica that answers, alone.
+// A stream of two replicas that gives way after its first token goes on from its text, on the replica that answers,
+// alone.
 func TestADisaggregatedStreamGivesWayAndGoesOn(t *testing.T) {
 	solo := regexp.MustCompile(`(?m)^.*name: [pd]-1.*\n`).ReplaceAllString(halves, "")
 	engines := halvesEngines()
-	w := newWorld(t, solo, []emulator.Config{engines[0], engines[2], engines[4]}, "specialists[0].scheduler.max_running=1", "limits.max_queue_wait=10s", "limits.idle_timeout=5s")
+	w := newWorld(t, solo, []emulator.Config{engines[0], engines[2], engines[4]},
+		"specialists[0].scheduler.max_running=1", "limits.max_queue_wait=10s", "limits.idle_timeout=5s")
 	want, _ := w.says("unary", long("alone", "low", ""))
 	urgent, _ := w.says("unary", long("alone", "urgent", ""))
 	w.fault("d-0", `{"kind":"slow"}`)

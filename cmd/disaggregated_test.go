@@ -34,14 +34,16 @@ specialists:
 // halvesEngines think: what they say follows from every key and value before it.
 func halvesEngines() (all []emulator.Config) {
 	for _, name := range []string{"p-0", "p-1", "d-0", "d-1", "alone-0"} {
-		all = append(all, emulator.Config{Name: name, Model: "debug", Blocks: 256, Step: time.Millisecond, PrefillTPS: 2e5, Text: emulator.TextTiny, KVTransferPerBlock: -1, KVLease: time.Second})
+		all = append(all, emulator.Config{Name: name, Model: "debug", Blocks: 256, Step: time.Millisecond,
+			PrefillTPS: 2e5, Text: emulator.TextTiny, KVTransferPerBlock: -1, KVLease: time.Second})
 	}
 	return all
 }
 
 // long is a chat of some 120 tokens, different from any other by its salt.
 func long(model, salt string, extra string) string {
-	return fmt.Sprintf(`{"model":%q,"max_tokens":24,%s"messages":[{"role":"user","content":%q}]}`, model, extra, salt+strings.Repeat(" why does it crash", 30))
+	return fmt.Sprintf(`{"model":%q,"max_tokens":24,%s"messages":[{"role":"user","content":%q}]}`, model, extra,
+		salt+strings.Repeat(" why does it crash", 30))
 }
 
 // says asks for an answer and returns its text; the answer must be whole.
@@ -134,32 +136,40 @@ func TestShortAndWarmPromptsStayWithOneReplica(t *testing.T) {
 	eventually(t, "the index follows", func() bool { return w.house.index.Stats().Entries >= 7 })
 	_, resp = w.says("unary", long("debug", "again ", ""))
 	r = w.receipt(resp)
-	if a := attempts(r); first != "prefill:p-0=ok, decode:d-0=ok" || a != "decode:d-0=ok" || !strings.HasPrefix(r.Routing[0].Skipped, "warm: ") {
+	if a := attempts(r); first != "prefill:p-0=ok, decode:d-0=ok" || a != "decode:d-0=ok" ||
+		!strings.HasPrefix(r.Routing[0].Skipped, "warm: ") {
 		t.Errorf("warm: attempts %s, then %s, %+v", first, a, r.Routing[0].Skipped)
 	}
 	w.baseline()
 }
 
-// MOD3-20, MOD3-46: whatever goes wrong, wherever and whenever, the client gets the whole answer that one replica would have
-// given, or, where an answer that it has begun to see may not go on elsewhere, a typed error. No place and no block stays taken.
+// MOD3-20, MOD3-46: whatever goes wrong, wherever and whenever, the client gets the whole answer that one replica would
+// have given, or, where an answer that it has begun to see may not go on elsewhere, a typed error. No place and no
+// block stays taken.
 func TestFaultsOfEitherReplicaAtEveryPhase(t *testing.T) {
 	for _, c := range []struct {
 		replica, fault string
 		unary, stream  string // attempts
 		broken         gateway.Code
 	}{
-		{"p-0", `{"kind":"die_before_headers","times":2}`, "prefill:p-0=upstream_reset, prefill:p-1=ok, decode:d-0=ok", "", ""},
+		{"p-0", `{"kind":"die_before_headers","times":2}`, "prefill:p-0=upstream_reset, prefill:p-1=ok, decode:d-0=ok",
+			"", ""},
 		{"p-0", `{"kind":"die_after_headers"}`, "prefill:p-0=upstream_reset, prefill:p-1=ok, decode:d-0=ok", "", ""},
 		{"p-0", `{"kind":"die_after_tokens"}`, "prefill:p-0=upstream_reset, prefill:p-1=ok, decode:d-0=ok", "", ""},
 		{"p-0", `{"kind":"garbage"}`, "prefill:p-0=upstream_protocol_error, prefill:p-1=ok, decode:d-0=ok", "", ""},
 		{"p-0", `{"kind":"error_event"}`, "prefill:p-0=upstream_reset, prefill:p-1=ok, decode:d-0=ok", "", ""},
 		{"p-0", `{"kind":"hang"}`, "prefill:p-0=upstream_timeout, decode:d-0=ok", "", ""},
-		{"d-0", `{"kind":"die_before_headers","times":2}`, "prefill:p-0=ok, decode:d-0=upstream_reset, decode:d-1=ok", "", ""},
-		{"d-0", `{"kind":"die_after_headers"}`, "prefill:p-0=ok, decode:d-0=upstream_reset, decode:d-1=ok (again)", "", ""},
+		{"d-0", `{"kind":"die_before_headers","times":2}`, "prefill:p-0=ok, decode:d-0=upstream_reset, decode:d-1=ok",
+			"", ""},
+		{"d-0", `{"kind":"die_after_headers"}`, "prefill:p-0=ok, decode:d-0=upstream_reset, decode:d-1=ok (again)", "",
+			""},
 		{"d-0", `{"kind":"error_event"}`, "prefill:p-0=ok, decode:d-0=ok (again)", "", ""},
-		{"d-0", `{"kind":"garbage"}`, "prefill:p-0=ok, decode:d-0=upstream_protocol_error, decode:d-1=ok (again)", "", ""},
-		{"d-0", `{"kind":"die_after_tokens","k":3}`, "prefill:p-0=ok, decode:d-0=upstream_reset, decode:d-1=ok (again)", "prefill:p-0=ok, decode:d-0=upstream_reset", gateway.CodeUpstreamReset},
-		{"d-0", `{"kind":"hang_after_tokens","k":3}`, "", "prefill:p-0=ok, decode:d-0=upstream_timeout", gateway.CodeUpstreamTimeout},
+		{"d-0", `{"kind":"garbage"}`, "prefill:p-0=ok, decode:d-0=upstream_protocol_error, decode:d-1=ok (again)", "",
+			""},
+		{"d-0", `{"kind":"die_after_tokens","k":3}`, "prefill:p-0=ok, decode:d-0=upstream_reset, decode:d-1=ok (again)",
+			"prefill:p-0=ok, decode:d-0=upstream_reset", gateway.CodeUpstreamReset},
+		{"d-0", `{"kind":"hang_after_tokens","k":3}`, "", "prefill:p-0=ok, decode:d-0=upstream_timeout",
+			gateway.CodeUpstreamTimeout},
 	} {
 		t.Run(c.replica+" "+c.fault, func(t *testing.T) {
 			w := newWorld(t, halves, halvesEngines())

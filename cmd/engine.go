@@ -48,35 +48,51 @@ func engineCommand() *cobra.Command {
 	flags.IntVar(&f.config.Blocks, "blocks", 4096, "KV blocks in the pool")
 	flags.IntVar(&f.config.MaxRunning, "max-running", 64, "sequences in one batch")
 	flags.IntVar(&f.config.MaxWaiting, "max-waiting", 1024, "sequences in the queue before 429")
-	flags.IntVar(&f.config.MaxModelLen, "max-model-len", 0, "tokens of prompt and answer together (default 32768, at most the pool)")
+	flags.IntVar(&f.config.MaxModelLen, "max-model-len", 0,
+		"tokens of prompt and answer together (default 32768, at most the pool)")
 	flags.Float64Var(&f.config.PrefillTPS, "prefill-tps", 8000, "prompt tokens computed in a second")
 	flags.DurationVar(&f.config.Step, "step", 10*time.Millisecond, "one decode step")
-	flags.IntVar(&f.config.StreamInterval, "stream-interval", 1, "tokens in one event of a stream, the first event apart")
-	flags.BoolVar(&f.config.SplitCharacters, "split-characters", false, "some tokens are part of a character: their text comes with the next token's")
-	flags.StringVar(&f.config.Text, "text", "", "what it says: index, prose or tiny (default index, with a tokenizer prose)")
-	flags.StringVar(&f.config.Tokenizer, "tokenizer", "", "tokenizer.json whose ids are the engine's; it says prose then (default: a tokenizer of its own)")
-	flags.StringVar(&f.config.ChatTemplate, "chat-template", "", "the tokenizer's chat template: .jinja or tokenizer_config.json (default: beside it)")
+	flags.IntVar(&f.config.StreamInterval, "stream-interval", 1,
+		"tokens in one event of a stream, the first event apart")
+	flags.BoolVar(&f.config.SplitCharacters, "split-characters", false,
+		"some tokens are part of a character: their text comes with the next token's")
+	flags.StringVar(&f.config.Text, "text", "",
+		"what it says: index, prose or tiny (default index, with a tokenizer prose)")
+	flags.StringVar(&f.config.Tokenizer, "tokenizer", "",
+		"tokenizer.json whose ids are the engine's; it says prose then (default: a tokenizer of its own)")
+	flags.StringVar(&f.config.ChatTemplate, "chat-template", "",
+		"the tokenizer's chat template: .jinja or tokenizer_config.json (default: beside it)")
 	flags.IntVar(&f.config.Draft, "draft", 0, "tiny: tokens guessed and verified in a step of a sequence")
 	flags.BoolVar(&f.config.Hybrid, "hybrid", false, "tiny: one of the layers is an SSM")
 	flags.BoolVar(&f.config.CrossAdapter, "cross-adapter", false, "a step may hold the sequences of several adapters")
-	flags.StringVar(&f.config.Mode, "disaggregation-mode", "", "prefill or decode: one of two engines that meet for each request, as SGLang's do")
-	flags.DurationVar(&f.config.KVLease, "kv-lease", 30*time.Second, "how long a prompt computed for another engine is kept for it")
-	flags.DurationVar(&f.config.PrefillerTimeout, "prefiller-timeout", 5*time.Second, "how long the engine that a request's X-Prefiller-Host-Port names may take")
-	flags.StringSliceVar(&f.config.Adapters, "adapter", nil, "LoRA adapter that is loaded from the start; may be repeated")
+	flags.StringVar(&f.config.Mode, "disaggregation-mode", "",
+		"prefill or decode: one of two engines that meet for each request, as SGLang's do")
+	flags.DurationVar(&f.config.KVLease, "kv-lease", 30*time.Second,
+		"how long a prompt computed for another engine is kept for it")
+	flags.DurationVar(&f.config.PrefillerTimeout, "prefiller-timeout", 5*time.Second,
+		"how long the engine that a request's X-Prefiller-Host-Port names may take")
+	flags.StringSliceVar(&f.config.Adapters, "adapter", nil,
+		"LoRA adapter that is loaded from the start; may be repeated")
 	flags.Uint64Var(&f.config.Seed, "seed", 0, "of its block hashes and prose")
 	f.voice.define(c)
-	flags.StringVar(&f.hashes.scheme, "hash-scheme", "", "what its events call blocks: as vLLM (sha256, sha256_cbor, xxhash, xxhash_cbor) or SGLang (sglang) hashes them")
+	flags.StringVar(&f.hashes.scheme, "hash-scheme", "",
+		"what its events call blocks: as vLLM (sha256, sha256_cbor, xxhash, xxhash_cbor) or SGLang (sglang) hashes "+
+			"them")
 	flags.StringVar(&f.hashes.seed, "hash-seed", "0", "the PYTHONHASHSEED of that vLLM")
 	flags.BoolVar(&f.config.Tokenless, "tokenless", false, "its events do not say which tokens a block holds")
 	flags.StringVar(&f.redis, "redis", "", "publish cache events to the Redis server at this address")
 	flags.StringVar(&f.stream, "stream", "octet:kv", "the Redis stream")
 	flags.StringVar(&f.nats, "nats", "", "publish cache events to the NATS server at this URL")
-	flags.StringVar(&f.zmq.Endpoint, "zmq", "", "publish cache events on this ZMQ endpoint as vLLM does; tcp://*:5557, or tcp://host:port of a gateway that listens")
+	flags.StringVar(&f.zmq.Endpoint, "zmq", "",
+		"publish cache events on this ZMQ endpoint as vLLM does; tcp://*:5557, or tcp://host:port of a gateway that "+
+			"listens")
 	flags.StringVar(&f.zmq.Replay, "zmq-replay", "", "replay lost ones on this ZMQ endpoint")
 	flags.StringVar(&f.zmq.Topic, "zmq-topic", "", "topic of the ZMQ messages")
-	flags.StringVar(&f.layout, "zmq-layout", string(zmqstream.Maps), "how they are written: map, or array as before vLLM 0.23")
+	flags.StringVar(&f.layout, "zmq-layout", string(zmqstream.Maps),
+		"how they are written: map, or array as before vLLM 0.23")
 	flags.StringVar(&f.grpc.Addr, "grpc", "", "publish cache events to the gateway's gRPC listener at this address")
-	flags.StringVar(&f.grpc.Token, "grpc-token", os.Getenv("OCTET_EVENTS_TOKEN"), "the token it wants (default $OCTET_EVENTS_TOKEN)")
+	flags.StringVar(&f.grpc.Token, "grpc-token", os.Getenv("OCTET_EVENTS_TOKEN"),
+		"the token it wants (default $OCTET_EVENTS_TOKEN)")
 	return c
 }
 

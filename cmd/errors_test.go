@@ -14,7 +14,8 @@ import (
 	"octet/gateway"
 )
 
-// Every code of the contract's table that one request can provoke; the others have tests of their own: seen collects them.
+// Every code of the contract's table that one request can provoke; the others have tests of their own: seen collects
+// them.
 func TestEveryRefusalIsTyped(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "limits.body_bytes=64KiB", "limits.json_depth=16")
 	deep := strings.Repeat("[", 40) + strings.Repeat("]", 40)
@@ -36,21 +37,32 @@ func TestEveryRefusalIsTyped(t *testing.T) {
 		{"missing", path, `{"model":"debug"}`, 400, gateway.CodeMissingParameter, "messages", nil},
 		{"invalid value", path, chat(`,"temperature":"hot"`), 400, gateway.CodeInvalidValue, "temperature", nil},
 		{"unsupported", path, chat(`,"store":true`), 400, gateway.CodeUnsupportedParameter, "store", nil},
-		{"picture", path, `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]}`, 400, gateway.CodeUnsupportedContent, "messages[0].content[0]", nil},
-		{"too long", path, chat(`,"model":"debug","max_tokens":5000`), 400, gateway.CodeContextLength, "max_tokens", nil},
-		{"larger than the pool", path, `{"model":"systems","messages":[{"role":"user","content":"` + strings.Repeat("word ", 9000) + `"}]}`, 400, gateway.CodeExceedsPool, "", nil},
+		{"picture", path, `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]}`,
+			400, gateway.CodeUnsupportedContent, "messages[0].content[0]", nil},
+		{"too long", path, chat(`,"model":"debug","max_tokens":5000`), 400, gateway.CodeContextLength, "max_tokens",
+			nil},
+		{"larger than the pool", path,
+			`{"model":"systems","messages":[{"role":"user","content":"` + strings.Repeat("word ", 9000) + `"}]}`, 400,
+			gateway.CodeExceedsPool, "", nil},
 		{"bad priority", path, chat(""), 400, gateway.CodeInvalidValue, "X-Priority", []string{"X-Priority", "101"}},
-		{"bad deadline", path, chat(""), 400, gateway.CodeInvalidValue, "X-Deadline-Ms", []string{"X-Deadline-Ms", "soon"}},
+		{"bad deadline", path, chat(""), 400, gateway.CodeInvalidValue, "X-Deadline-Ms",
+			[]string{"X-Deadline-Ms", "soon"}},
 		{"unknown intent", path, chat(""), 400, gateway.CodeInvalidValue, "X-Intent", []string{"X-Intent", "poetry"}},
-		{"long session", path, chat(""), 400, gateway.CodeInvalidValue, "X-Session-Id", []string{"X-Session-Id", strings.Repeat("s", 257)}},
+		{"long session", path, chat(""), 400, gateway.CodeInvalidValue, "X-Session-Id",
+			[]string{"X-Session-Id", strings.Repeat("s", 257)}},
 		{"unknown model", path, chat(`,"model":"gpt"`), 404, gateway.CodeModelNotFound, "model", nil},
-		{"unknown adapter", path, chat(`,"model":"debug"`), 404, gateway.CodeModelNotFound, "X-Adapter", []string{"X-Adapter", "none"}},
+		{"unknown adapter", path, chat(`,"model":"debug"`), 404, gateway.CodeModelNotFound, "X-Adapter",
+			[]string{"X-Adapter", "none"}},
 		{"unknown path", "/v1/nothing", chat(""), 404, gateway.CodeRouteNotFound, "", nil},
-		{"unknown receipt", "/v1/outcomes", `{"receipt":"none","kind":"compile","pass":true}`, 404, gateway.CodeReceiptNotFound, "receipt", nil},
+		{"unknown receipt", "/v1/outcomes", `{"receipt":"none","kind":"compile","pass":true}`, 404,
+			gateway.CodeReceiptNotFound, "receipt", nil},
 		{"wrong method", "/v1/models", chat(""), 405, gateway.CodeMethodNotAllowed, "", nil},
-		{"too large", path, chat(`,"x":"` + strings.Repeat("x", 70<<10) + `"`), 413, gateway.CodePayloadTooLarge, "", nil},
-		{"not json by type", path, chat(""), 415, gateway.CodeUnsupportedMediaType, "Content-Type", []string{"Content-Type", "text/plain"}},
-		{"header too large", path, chat(""), 431, gateway.CodeHeaderTooLarge, "", []string{"X-Filler", strings.Repeat("x", 40<<10)}},
+		{"too large", path, chat(`,"x":"` + strings.Repeat("x", 70<<10) + `"`), 413, gateway.CodePayloadTooLarge, "",
+			nil},
+		{"not json by type", path, chat(""), 415, gateway.CodeUnsupportedMediaType, "Content-Type",
+			[]string{"Content-Type", "text/plain"}},
+		{"header too large", path, chat(""), 431, gateway.CodeHeaderTooLarge, "",
+			[]string{"X-Filler", strings.Repeat("x", 40<<10)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			resp, answer := w.post(c.path, c.body, append(c.headers, "X-Request-Id", "err-1")...)
@@ -71,9 +83,11 @@ func checkError(t testing.TB, resp *http.Response, answer []byte, status int, co
 		got = *e.Error.Param
 	}
 	if resp.StatusCode != status || e.Error.Code != string(code) || got != param {
-		t.Errorf("status %d, code %s, param %q; want %d, %s, %q: %s", resp.StatusCode, e.Error.Code, got, status, code, param, answer)
+		t.Errorf("status %d, code %s, param %q; want %d, %s, %q: %s", resp.StatusCode, e.Error.Code, got, status, code,
+			param, answer)
 	}
-	if e.Error.Message == "" || e.Error.Type == "" || e.RequestID == "" || e.RequestID != resp.Header.Get("X-Request-Id") {
+	if e.Error.Message == "" || e.Error.Type == "" || e.RequestID == "" ||
+		e.RequestID != resp.Header.Get("X-Request-Id") {
 		t.Errorf("error object %s, X-Request-Id %q", answer, resp.Header.Get("X-Request-Id"))
 	}
 }
@@ -81,7 +95,8 @@ func checkError(t testing.TB, resp *http.Response, answer []byte, status int, co
 const key, keySHA = "sesame", "d0c04f4b1951e4aeaaec8223ed2039e542f3aae805a6fa7f6d794e5afff5d272"
 
 func tenants(more string) []string {
-	return []string{"auth.anonymous=false", `auth.tenants[0].name=acme`, "auth.tenants[0].key_sha256=" + keySHA, "auth.tenants[0].priority_max=5", more}
+	return []string{"auth.anonymous=false", `auth.tenants[0].name=acme`, "auth.tenants[0].key_sha256=" + keySHA,
+		"auth.tenants[0].priority_max=5", more}
 }
 
 func TestKeysDecideWhoMayDoWhat(t *testing.T) {
@@ -97,7 +112,8 @@ func TestKeysDecideWhoMayDoWhat(t *testing.T) {
 		}
 	})
 	t.Run("a salt of its own", func(t *testing.T) {
-		w := newWorld(t, smallWorld, smallEngines(), append(tenants("auth.tenants[0].cache_salt=pepper"), "auth.anonymous=true")...)
+		w := newWorld(t, smallWorld, smallEngines(),
+			append(tenants("auth.tenants[0].cache_salt=pepper"), "auth.anonymous=true")...)
 		body := chatOf(strings.Repeat("one prefix, two tenants; ", 40))
 		w.post("/v1/chat/completions", body)
 		eventually(t, "the index follows", func() bool { return w.house.index.Stats().Entries > 10 })
@@ -105,8 +121,10 @@ func TestKeysDecideWhoMayDoWhat(t *testing.T) {
 			before := w.house.index.Stats().Entries
 			resp, answer := w.post("/v1/chat/completions", body, auth...)
 			delivered := between(string(answer), `"cached_tokens":`, "}")
-			if resp.Header.Get("X-Cached-Tokens") != delivered || want == "0" && delivered != "0" || want == "*" && delivered == "0" {
-				t.Errorf("request %d: predicted %s, delivered %s, want %s", i, resp.Header.Get("X-Cached-Tokens"), delivered, want)
+			if resp.Header.Get("X-Cached-Tokens") != delivered || want == "0" && delivered != "0" || want == "*" &&
+				delivered == "0" {
+				t.Errorf("request %d: predicted %s, delivered %s, want %s", i, resp.Header.Get("X-Cached-Tokens"),
+					delivered, want)
 			}
 			eventually(t, "the index follows", func() bool { return i > 0 || w.house.index.Stats().Entries > before })
 		}
@@ -153,7 +171,8 @@ func TestAnIdempotencyKeyIsOneRequestAtATime(t *testing.T) {
 
 // MEGA-62
 func TestAFullSchedulerRefusesHonestly(t *testing.T) {
-	w := newWorld(t, smallWorld, smallEngines(), "specialists[1].scheduler.max_running=1", "specialists[1].scheduler.max_waiting=1", "limits.max_queue_wait=300ms")
+	w := newWorld(t, smallWorld, smallEngines(), "specialists[1].scheduler.max_running=1",
+		"specialists[1].scheduler.max_waiting=1", "limits.max_queue_wait=300ms")
 	w.fault("systems-0", `{"kind":"hang_after_tokens","k":1,"times":0}`)
 	body := `{"model":"systems","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"x"}]}`
 	ctx, leave := context.WithCancel(t.Context())
@@ -180,7 +199,8 @@ func TestAFullSchedulerRefusesHonestly(t *testing.T) {
 func TestAPoolThatStaysFullIsSaidToBeFull(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "limits.max_queue_wait=200ms")
 	w.fault("systems-0", `{"kind":"hang_after_tokens","k":1,"times":0}`)
-	body := `{"model":"systems","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"` + strings.Repeat("word ", 6000) + `"}]}`
+	body := `{"model":"systems","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"` +
+		strings.Repeat("word ", 6000) + `"}]}`
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	w.ask(ctx, "/v1/chat/completions", strings.Replace(body, "word", "first", 1))
@@ -193,7 +213,8 @@ func TestAPoolThatStaysFullIsSaidToBeFull(t *testing.T) {
 func TestAPriorityFloorThrottlesTheLow(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	put := func(method, body string) int {
-		req, err := http.NewRequestWithContext(t.Context(), method, w.admin+"/admin/knobs/priority_floor.review", strings.NewReader(body))
+		req, err := http.NewRequestWithContext(t.Context(), method, w.admin+"/admin/knobs/priority_floor.review",
+			strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,11 +245,15 @@ func TestASlowBodyIsARequestTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+	fmt.Fprintf(
+		conn,
+		"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "+
+			"100\r\n\r\n{")
 	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 	buf := make([]byte, 4096)
 	n, _ := conn.Read(buf)
-	if answer := string(buf[:n]); !strings.HasPrefix(answer, "HTTP/1.1 408") || !strings.Contains(answer, string(gateway.CodeRequestTimeout)) {
+	if answer := string(buf[:n]); !strings.HasPrefix(answer, "HTTP/1.1 408") ||
+		!strings.Contains(answer, string(gateway.CodeRequestTimeout)) {
 		t.Errorf("answer %q", answer)
 	}
 }
@@ -281,16 +306,18 @@ func TestMetricsSayWhatWasBuilt(t *testing.T) {
 	}
 }
 
-// MEGA-27, MEGA-29: every replica has a Gate of its own and nothing is shared above them, so that one specialist's overload
-// leaves another's admission alone.
+// MEGA-27, MEGA-29: every replica has a Gate of its own and nothing is shared above them, so that one specialist's
+// overload leaves another's admission alone.
 func TestOneSpecialistsOverloadIsNobodyElses(t *testing.T) {
-	w := newWorld(t, smallWorld, smallEngines(), "specialists[1].scheduler.max_running=1", "specialists[1].scheduler.max_waiting=50")
+	w := newWorld(t, smallWorld, smallEngines(), "specialists[1].scheduler.max_running=1",
+		"specialists[1].scheduler.max_waiting=50")
 	w.fault("systems-0", `{"kind":"hang_after_tokens","k":1,"times":0}`)
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	for range 20 {
 		go func() {
-			req, _ := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions", strings.NewReader(streamed(strings.Replace(hello, "debug", "systems", 1))))
+			req, _ := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions",
+				strings.NewReader(streamed(strings.Replace(hello, "debug", "systems", 1))))
 			req.Header.Set("Content-Type", "application/json")
 			if resp, err := http.DefaultClient.Do(req); err == nil {
 				resp.Body.Close()
@@ -299,7 +326,9 @@ func TestOneSpecialistsOverloadIsNobodyElses(t *testing.T) {
 	}
 	gate := w.house.server.Runtime().Replicas[w.house.residents["systems-0"].replica.Host].Gate
 	eventually(t, "systems is overloaded", func() bool { return gate.Stats().Waiting > 10 })
-	if resp, answer := w.post("/v1/chat/completions", hello); resp.StatusCode != 200 || resp.Header.Get("X-Queue-Ms") != "0" {
-		t.Errorf("debug: status %d after %s ms in the queue: %s", resp.StatusCode, resp.Header.Get("X-Queue-Ms"), answer)
+	if resp, answer := w.post("/v1/chat/completions", hello); resp.StatusCode != 200 ||
+		resp.Header.Get("X-Queue-Ms") != "0" {
+		t.Errorf("debug: status %d after %s ms in the queue: %s", resp.StatusCode, resp.Header.Get("X-Queue-Ms"),
+			answer)
 	}
 }

@@ -50,7 +50,10 @@ func (f evaluateFlags) run(path string, out, errs io.Writer) error {
 		return trainingFault(err)
 	}
 	if report.Seen > 0 {
-		fmt.Fprintf(errs, "%d of %d texts are of sources that this model was trained on; these figures do not say how it does on others\n", report.Seen, report.Samples)
+		fmt.Fprintf(
+			errs,
+			"%d of %d texts are of sources that this model was trained on; these figures do not say how it does on "+
+				"others\n", report.Seen, report.Samples)
 	}
 	if f.svg != "" {
 		if err := os.WriteFile(f.svg, report.Diagram(), 0o644); err != nil {
@@ -95,7 +98,8 @@ func printReport(out io.Writer, r *train.Report) error {
 		name  string
 		value float64
 	}{
-		{"macro-F1", r.MacroF1}, {"top-1", r.Top1}, {"top-2", r.Top2}, {"ECE", r.ECE}, {"coverage at 95 %", r.CoverageAt},
+		{"macro-F1", r.MacroF1}, {"top-1", r.Top1}, {"top-2", r.Top2}, {"ECE", r.ECE},
+		{"coverage at 95 %", r.CoverageAt},
 		{"reject precision", r.Reject.Precision}, {"reject recall", r.Reject.Recall},
 	} {
 		fmt.Fprintf(w, "%s\t%.3f\n", row.name, row.value)

@@ -32,8 +32,8 @@ type tally struct {
 	Precision float64 `json:"precision"`
 }
 
-// evaluateCascade sends samples through a cascade whose specialists are the model's labels in lower case, as detectors name
-// them. Reject is a specialist of its own here: the fallback.
+// evaluateCascade sends samples through a cascade whose specialists are the model's labels in lower case, as detectors
+// name them. Reject is a specialist of its own here: the fallback.
 func evaluateCascade(m *model.Model, samples []train.Sample) (*cascadeReport, error) {
 	c := classifier.Config{Detectors: true, Fallback: model.Reject}
 	for _, l := range m.Labels() {

@@ -36,7 +36,8 @@ specialists:
 func pairOf(publishers ...events.Publisher) []emulator.Config {
 	all := make([]emulator.Config, 2)
 	for i := range all {
-		all[i] = emulator.Config{Name: fmt.Sprint("debug-", i), Model: "debug", Blocks: 512, Step: time.Millisecond, PrefillTPS: 200000}
+		all[i] = emulator.Config{Name: fmt.Sprint("debug-", i), Model: "debug", Blocks: 512, Step: time.Millisecond,
+			PrefillTPS: 200000}
 		if i < len(publishers) {
 			all[i].Publisher = publishers[i]
 		}
@@ -46,7 +47,8 @@ func pairOf(publishers ...events.Publisher) []emulator.Config {
 
 // lengthy is a chat of many blocks about a subject.
 func lengthy(about string) string {
-	return `{"model":"debug","max_tokens":8,"messages":[{"role":"user","content":"` + strings.Repeat(about+" and again ", 60) + `"}]}`
+	return `{"model":"debug","max_tokens":8,"messages":[{"role":"user","content":"` +
+		strings.Repeat(about+" and again ", 60) + `"}]}`
 }
 
 // exact waits until the index holds what each engine has cached, is not stale, and says so.
@@ -58,12 +60,14 @@ func (w *world) exact() {
 		eventually(w.t, name+" is known exactly", func() bool {
 			state = w.house.index.Host(host)
 			s := e.State()
-			return state.Blocks == s.Cached && state.LastSeq+1 >= s.Seq && state.Epoch != 0 && !state.Stale && w.house.beliefs.trust(host) == trustExact
+			return state.Blocks == s.Cached && state.LastSeq+1 >= s.Seq && state.Epoch != 0 && !state.Stale &&
+				w.house.beliefs.trust(host) == trustExact
 		})
 	}
 }
 
-// follows asks twice, and fails unless the second request goes where the first went and is predicted to find its prompt there.
+// follows asks twice, and fails unless the second request goes where the first went and is predicted to find its prompt
+// there.
 func (w *world) follows(about string) {
 	w.t.Helper()
 	first, _ := w.post("/v1/chat/completions", lengthy(about))
@@ -82,7 +86,8 @@ func (w *world) follows(about string) {
 
 func zmqEngine(t *testing.T) (p *zmqstream.Publisher, keys string) {
 	t.Helper()
-	p, err := zmqstream.NewPublisher(zmqstream.PublisherConfig{Endpoint: "tcp://127.0.0.1:0", Replay: "tcp://127.0.0.1:0", Topic: "kv@127.0.0.1@debug"})
+	p, err := zmqstream.NewPublisher(zmqstream.PublisherConfig{Endpoint: "tcp://127.0.0.1:0",
+		Replay: "tcp://127.0.0.1:0", Topic: "kv@127.0.0.1@debug"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,10 +156,13 @@ events: {grpc: {publishers: [{token: one, replicas: [debug-0]}, {token: two, rep
 	}
 	defer thief.Close()
 	before := w.house.index.Digest()
-	if err := thief.Publish(t.Context(), events.Batch{Replica: "debug-0", Epoch: 1 << 62, Seq: 1, Events: []events.Event{{Kind: events.Cleared}}}); err == nil {
+	if err := thief.Publish(t.Context(),
+		events.Batch{Replica: "debug-0", Epoch: 1 << 62, Seq: 1,
+			Events: []events.Event{{Kind: events.Cleared}}}); err == nil {
 		t.Error("debug-1 spoke for debug-0")
 	}
-	w.house.feed.From("redis").Deliver(events.Batch{Replica: "debug-0", Epoch: 1 << 62, Seq: 1, Events: []events.Event{{Kind: events.Cleared}}})
+	w.house.feed.From("redis").Deliver(events.Batch{Replica: "debug-0", Epoch: 1 << 62, Seq: 1,
+		Events: []events.Event{{Kind: events.Cleared}}})
 	if w.house.index.Digest() != before || w.house.feed.Stats().Foreign != 1 {
 		t.Error("somebody else was heard")
 	}
@@ -165,7 +173,8 @@ func TestABridgeCarriesAnEnginesZMQIntoRedis(t *testing.T) {
 	a, _ := zmqEngine(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var f bridgeFlags
-	f.from = zmqstream.Config{Replica: "debug-0", Endpoint: "tcp://" + a.Addr().String(), Replay: "tcp://" + a.ReplayAddr().String()}
+	f.from = zmqstream.Config{Replica: "debug-0", Endpoint: "tcp://" + a.Addr().String(),
+		Replay: "tcp://" + a.ReplayAddr().String()}
 	f.redis.Addr, f.redis.Stream, f.redis.MaxLen = server.Addr, "octet:kv", 10000
 	ended := make(chan error, 1)
 	go func() { ended <- bridge(ctx, f) }()
@@ -254,14 +263,16 @@ func TestAnIndexOutlivesItsGateway(t *testing.T) {
 	}
 	defer p.Close()
 	file := filepath.Join(t.TempDir(), "index.snapshot")
-	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(p, p), "events.redis.addr="+server.Addr, "events.snapshot.file="+file, "events.snapshot.interval=100ms",
+	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(p, p), "events.redis.addr="+server.Addr,
+		"events.snapshot.file="+file, "events.snapshot.interval=100ms",
 		"admin.token=a sesame that opens")
 	w.follows("an iterator that dangles")
 	if err := w.house.save(file); err != nil {
 		t.Fatal(err)
 	}
 	want := w.house.index.Digest()
-	for name, from := range map[string]config.Snapshot{"the file": {File: file}, "a peer": {Peer: w.admin, PeerToken: "a sesame that opens"}} {
+	for name, from := range map[string]config.Snapshot{"the file": {File: file},
+		"a peer": {Peer: w.admin, PeerToken: "a sesame that opens"}} {
 		h, err := newHouse(w.house.cfg, testLog(t))
 		if err != nil {
 			t.Fatal(err)
@@ -280,7 +291,8 @@ func TestAnIndexOutlivesItsGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.close()
-	if _, err := h.fetch(t.Context(), config.Snapshot{Peer: w.admin}); err == nil || !strings.Contains(err.Error(), "401") {
+	if _, err := h.fetch(t.Context(), config.Snapshot{Peer: w.admin}); err == nil ||
+		!strings.Contains(err.Error(), "401") {
 		t.Errorf("without the token: %v", err)
 	}
 	if err := h.save(filepath.Join(file, "nowhere")); err == nil {
@@ -301,7 +313,8 @@ func TestEnginesWithoutEventsAreScoredByWhatWasRoutedThere(t *testing.T) {
 	first, _ := w.post("/v1/chat/completions", lengthy("a template error"))
 	for range 4 {
 		again, _ := w.post("/v1/chat/completions", lengthy("a template error"))
-		if again.Header.Get("X-Replica") != first.Header.Get("X-Replica") || again.Header.Get("X-Cached-Tokens") == "0" {
+		if again.Header.Get("X-Replica") != first.Header.Get("X-Replica") ||
+			again.Header.Get("X-Cached-Tokens") == "0" {
 			t.Errorf("%v then %v", first.Header, again.Header)
 		}
 	}
@@ -323,7 +336,8 @@ func TestASourceThatIsGoneForLongIsNotTrusted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(p, p), "events.redis.addr="+server.Addr, "events.trust_for=1s")
+	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(p, p), "events.redis.addr="+server.Addr,
+		"events.trust_for=1s")
 	w.follows("a bad cast")
 	host := w.house.residents["debug-0"].replica.Host
 	server.Kill()
@@ -336,7 +350,8 @@ func TestCommandLinesOfEnginesAndBridgesAreChecked(t *testing.T) {
 	for _, args := range [][]string{
 		{"bridge"}, {"bridge", "--zmq", "tcp://127.0.0.1:1", "--replica", "r"}, {"bridge", "--redis", "127.0.0.1:1"},
 		{"bridge", "--redis", "127.0.0.1:1", "--zmq", "x", "--replica", "r"},
-		{"engine", "--zmq", "nowhere"}, {"engine", "--zmq-replay", "tcp://127.0.0.1:0"}, {"engine", "--zmq", "tcp://127.0.0.1:0", "--zmq-layout", "xml"},
+		{"engine", "--zmq", "nowhere"}, {"engine", "--zmq-replay", "tcp://127.0.0.1:0"},
+		{"engine", "--zmq", "tcp://127.0.0.1:0", "--zmq-layout", "xml"},
 	} {
 		root := rootCommand()
 		root.SetArgs(args)

@@ -47,13 +47,15 @@ func (f explainFlags) run(cmd *cobra.Command, prompt string) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(cmd.Context(), http.MethodPost, strings.TrimRight(f.server, "/")+"/v1/route", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(cmd.Context(), http.MethodPost, strings.TrimRight(f.server, "/")+"/v1/route",
+		bytes.NewReader(body))
 	if err != nil {
 		return usageError{err}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	for name, value := range map[string]string{
-		"X-Intent": f.intent, "X-Priority": f.priority, "X-Deadline-Ms": f.deadline, "X-Adapter": f.adapter, "X-Session-Id": f.session,
+		"X-Intent": f.intent, "X-Priority": f.priority, "X-Deadline-Ms": f.deadline, "X-Adapter": f.adapter,
+		"X-Session-Id": f.session,
 	} {
 		if value != "" {
 			req.Header.Set(name, value)
@@ -84,7 +86,8 @@ func (f explainFlags) run(cmd *cobra.Command, prompt string) error {
 func (f explainFlags) request(in io.Reader, prompt string) ([]byte, error) {
 	switch f.body {
 	case "":
-		return json.Marshal(map[string]any{"model": f.model, "messages": []map[string]string{{"role": "user", "content": prompt}}})
+		return json.Marshal(map[string]any{"model": f.model,
+			"messages": []map[string]string{{"role": "user", "content": prompt}}})
 	case "-":
 		return io.ReadAll(in)
 	}

@@ -19,13 +19,15 @@ func (w *world) explained(args ...string) string {
 	return out.String()
 }
 
-// A table names, for every step, the pick, why a step is left out, and every candidate's verdicts and scores, raw and weighted.
+// A table names, for every step, the pick, why a step is left out, and every candidate's verdicts and scores, raw and
+// weighted.
 func TestExplainShowsEveryStepOfAWorkflow(t *testing.T) {
 	w := newWorld(t, halves, halvesEngines(), "specialists[0].profile=cache-aware")
 	before := w.engines["p-0"].Stats()
 	table := w.explained("--body", long("debug", "explain", ""))
 	for _, want := range []string{
-		"step        prefill    on failure skip\nreplica     p-0", "step        decode     on failure retry\nreplica     d-0", "admission   admitted",
+		"step        prefill    on failure skip\nreplica     p-0",
+		"step        decode     on failure retry\nreplica     d-0", "admission   admitted",
 		"candidate   removed by  cache-affinity", "d-0         role", "p-1                     0.000 (0.000)",
 	} {
 		if !strings.Contains(squeezed(table), squeezed(want)) {
@@ -38,7 +40,8 @@ func TestExplainShowsEveryStepOfAWorkflow(t *testing.T) {
 	if after := w.engines["p-0"].Stats(); after != before {
 		t.Errorf("explaining ran something: %+v", after)
 	}
-	if table = w.explained("--model", "alone", "x"); strings.Contains(table, "step") || !strings.Contains(squeezed(table), "replica alone-0 0 tokens cached, by prediction\nadmission admitted") {
+	if table = w.explained("--model", "alone", "x"); strings.Contains(table, "step") ||
+		!strings.Contains(squeezed(table), "replica alone-0 0 tokens cached, by prediction\nadmission admitted") {
 		t.Errorf("a single step:\n%s", table)
 	}
 }
@@ -54,7 +57,8 @@ func squeezed(text string) string {
 
 // The receipt holds what was believed and what was delivered: the pick's hit, the best one, the regret between them.
 func TestReceiptsTellPredictedAndDeliveredHits(t *testing.T) {
-	w := newWorld(t, halves, halvesEngines(), "specialists[0].disaggregation.min_prompt_tokens=100000", "specialists[0].profile=least-load")
+	w := newWorld(t, halves, halvesEngines(), "specialists[0].disaggregation.min_prompt_tokens=100000",
+		"specialists[0].profile=least-load")
 	body := long("debug", "regret", "")
 	w.says("unary", body)
 	eventually(t, "the index follows", func() bool { return w.house.index.Stats().Entries >= 7 })
@@ -71,10 +75,12 @@ func TestReceiptsTellPredictedAndDeliveredHits(t *testing.T) {
 	_, resp = w.says("unary", body)
 	r := w.receipt(resp)
 	last := r.Routing[len(r.Routing)-1]
-	if a := r.Attempts[0]; a.PredictedTokens == 0 || a.DeliveredTokens == nil || *a.DeliveredTokens != a.PredictedTokens {
+	if a := r.Attempts[0]; a.PredictedTokens == 0 || a.DeliveredTokens == nil ||
+		*a.DeliveredTokens != a.PredictedTokens {
 		t.Errorf("predicted %d, delivered %v", a.PredictedTokens, a.DeliveredTokens)
 	}
-	if h := last.Hit; h == nil || h.Replica != "d-0" || h.Chosen != r.Attempts[0].PredictedTokens || h.Best != h.Chosen || h.Regret != 0 {
+	if h := last.Hit; h == nil || h.Replica != "d-0" || h.Chosen != r.Attempts[0].PredictedTokens ||
+		h.Best != h.Chosen || h.Regret != 0 {
 		t.Errorf("hit %+v", h)
 	}
 

@@ -11,8 +11,8 @@ import (
 	"octet/routing"
 )
 
-// printExplanation shows a decision as people read it: who and why, then for every step of the workflow each candidate on a
-// line.
+// printExplanation shows a decision as people read it: who and why, then for every step of the workflow each candidate
+// on a line.
 func printExplanation(out io.Writer, e *gateway.Explanation) error {
 	d := e.Decision
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

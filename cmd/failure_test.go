@@ -22,10 +22,12 @@ func TestAnEngineThatDiesBeforeTheFirstByteIsReplaced(t *testing.T) {
 			mode := map[bool]string{true: "unary", false: "streamed"}[body == hello]
 			t.Run(fault+" "+mode, func(t *testing.T) {
 				w := newWorld(t, smallWorld, smallEngines(), "fleet.probe_interval=1h")
-				w.fault("debug-0", fmt.Sprintf(`{"kind":%q,"times":1}`, fault)) // ties go to the lowest replica: it is first
+				// ties go to the lowest replica: it is first
+				w.fault("debug-0", fmt.Sprintf(`{"kind":%q,"times":1}`, fault))
 				resp, answer := w.post("/v1/chat/completions", body, "X-Request-Id", "retry")
 				if attempts := resp.Header.Get("X-Attempts"); attempts != "2" && fault != "die_before_headers" {
-					t.Errorf("%s attempts", attempts) // a kept-alive connection that closes unheard is replaced within the attempt
+					// a kept-alive connection that closes unheard is replaced within the attempt
+					t.Errorf("%s attempts", attempts)
 				}
 				if resp.StatusCode != 200 || contentOf(mode, answer) != indexText("retry", 12) {
 					t.Errorf("status %d after %s attempts: %s", resp.StatusCode, resp.Header.Get("X-Attempts"), answer)
@@ -67,7 +69,8 @@ func TestAStreamThatBreaksEndsInATypedError(t *testing.T) {
 			w.fault("systems-0", fmt.Sprintf(`{"kind":%q,"k":3,"times":1}`, c.fault))
 			resp := w.ask(t.Context(), "/v1/chat/completions", streamed(systems), "X-Request-Id", "broken")
 			s := readStream(resp.Body)
-			if resp.StatusCode != 200 || s.done || s.clean || s.failed == nil || s.failed.Error.Code != string(c.code) || s.failed.RequestID != "broken" {
+			if resp.StatusCode != 200 || s.done || s.clean || s.failed == nil ||
+				s.failed.Error.Code != string(c.code) || s.failed.RequestID != "broken" {
 				t.Errorf("status %d, done %v, clean end %v, error %+v", resp.StatusCode, s.done, s.clean, s.failed)
 			}
 			if s.text != indexText("broken", 3) {
@@ -110,7 +113,8 @@ func TestAClientThatLeavesFreesItsBlocks(t *testing.T) {
 			w.fault("systems-0", fault)
 			ctx, leave := context.WithCancel(t.Context())
 			go func() {
-				req, _ := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions", strings.NewReader(body))
+				req, _ := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions",
+					strings.NewReader(body))
 				req.Header.Set("Content-Type", "application/json")
 				if resp, err := http.DefaultClient.Do(req); err == nil {
 					readStream(resp.Body)
@@ -143,8 +147,10 @@ func TestAClientThatDoesNotReadIsLetGo(t *testing.T) {
 func TestReservedHeadersAreNeverHonoured(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	resp, answer := w.post("/v1/chat/completions", hello,
-		"X-Gateway-Destination-Endpoint", "127.0.0.1:1", "x_gateway_destination_endpoint", "127.0.0.1:1", "X-Prefiller-Host-Port", "127.0.0.1:1",
-		"X-Data-Parallel-Rank", "7", "X-Tenant", "root", "X-Shadow", "systems", "Connection", "X-Specialist", "X-Specialist", "systems")
+		"X-Gateway-Destination-Endpoint", "127.0.0.1:1", "x_gateway_destination_endpoint", "127.0.0.1:1",
+		"X-Prefiller-Host-Port", "127.0.0.1:1",
+		"X-Data-Parallel-Rank", "7", "X-Tenant", "root", "X-Shadow", "systems", "Connection", "X-Specialist",
+		"X-Specialist", "systems")
 	if resp.StatusCode != 200 || resp.Header.Get("X-Specialist") != "debug" || resp.Header.Get("X-Shadow") != "" {
 		t.Errorf("status %d, %v: %s", resp.StatusCode, resp.Header, answer)
 	}
@@ -166,13 +172,14 @@ func TestAnOpenStreamCostsThreeGoroutinesAtMost(t *testing.T) {
 	t.Logf("%d streams hold %d goroutines of the gateway", streams, after-before)
 }
 
-// ownGoroutines counts the goroutines that are the gateway's: its handlers, its connections' readers and whatever it starts.
-// The test's clients and the engines live in the same process and are told apart by what is on their stacks.
+// ownGoroutines counts the goroutines that are the gateway's: its handlers, its connections' readers and whatever it
+// starts. The test's clients and the engines live in the same process and are told apart by what is on their stacks.
 func ownGoroutines() (n int) {
 	buf := make([]byte, 64<<20)
 	for stack := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
 		switch {
-		case strings.Contains(stack, "octet/gateway."), strings.Contains(stack, "octet/engine/openai."), strings.Contains(stack, "octet/scheduler.(*Gate)"):
+		case strings.Contains(stack, "octet/gateway."), strings.Contains(stack, "octet/engine/openai."),
+			strings.Contains(stack, "octet/scheduler.(*Gate)"):
 			n++ // a handler, or what it started
 		case strings.Contains(stack, "backgroundRead"):
 			n++ // of a server's connection: an engine's or the gateway's, one for each stream on either side
@@ -188,7 +195,8 @@ func TestLoadIsSpreadWhenNothingIsCached(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for i := range 6 {
-		body := fmt.Sprintf(`{"model":"debug","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"request %d"}]}`, i)
+		body := fmt.Sprintf(
+			`{"model":"debug","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"request %d"}]}`, i)
 		resp := w.ask(t.Context(), "/v1/chat/completions", body)
 		seen[resp.Header.Get("X-Replica")]++
 	}

@@ -44,7 +44,8 @@ var unheard = []engineFault{
 	{emulator.Fault{Kind: emulator.BadHead}, gateway.CodeUpstreamProtocolError, gateway.CodeUpstreamProtocolError, 0},
 	{emulator.Fault{Kind: emulator.HalfHead}, gateway.CodeUpstreamReset, gateway.CodeUpstreamReset, 0},
 	{emulator.Fault{Kind: emulator.HugeHead}, gateway.CodeUpstreamProtocolError, gateway.CodeUpstreamProtocolError, 0},
-	{emulator.Fault{Kind: emulator.Status, K: 302}, gateway.CodeUpstreamProtocolError, gateway.CodeUpstreamProtocolError, 0},
+	{emulator.Fault{Kind: emulator.Status, K: 302}, gateway.CodeUpstreamProtocolError,
+		gateway.CodeUpstreamProtocolError, 0},
 	{emulator.Fault{Kind: emulator.Status, K: 400}, gateway.CodeInvalidRequest, gateway.CodeInvalidRequest, 0},
 	{emulator.Fault{Kind: emulator.Status, K: 404}, gateway.CodeModelNotFound, gateway.CodeModelNotFound, 0},
 	{emulator.Fault{Kind: emulator.Status, K: 413}, gateway.CodePayloadTooLarge, gateway.CodePayloadTooLarge, 0},
@@ -68,19 +69,21 @@ func matrix() []engineFault {
 }
 
 func impatient(more ...string) []string {
-	return append([]string{"limits.idle_timeout=150ms", "limits.ttft_timeout=150ms", "limits.answer_timeout=250ms", "limits.response_bytes=1MiB",
+	return append([]string{"limits.idle_timeout=150ms", "limits.ttft_timeout=150ms", "limits.answer_timeout=250ms",
+		"limits.response_bytes=1MiB",
 		"limits.retry_budget=1", "fleet.breaker.failures=1000", "fleet.probe_interval=1h"}, more...)
 }
 
-// Promises 1 and 2: whatever an engine does, in whichever phase, an answer ends in exactly one of complete or a typed error, says
-// not a token that is not its own, and leaves neither blocks nor goroutines behind.
+// Promises 1 and 2: whatever an engine does, in whichever phase, an answer ends in exactly one of complete or a typed
+// error, says not a token that is not its own, and leaves neither blocks nor goroutines behind.
 func TestEveryFaultInEveryPhaseEndsInOneVerdict(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), impatient()...)
 	baseline := 0
 	for _, mode := range []string{"streamed", "unary"} {
 		for _, f := range matrix() {
 			t.Run(fmt.Sprintf("%s %d %s", f.Kind, f.K, mode), func(t *testing.T) {
-				w.fault("systems-0", fmt.Sprintf(`{"kind":%q,"k":%d,"times":0}`, f.Kind, f.K)) // every time: a retry meets it too
+				// every time: a retry meets it too
+				w.fault("systems-0", fmt.Sprintf(`{"kind":%q,"k":%d,"times":0}`, f.Kind, f.K))
 				resp, body, clean := w.verdictOf(t, systems, mode)
 				f.judge(t, mode, resp, body, clean)
 				eventually(t, "ledgers at their baseline", w.quiet)
@@ -117,9 +120,11 @@ func (f engineFault) judge(t *testing.T, mode string, resp *http.Response, body 
 	case mode == "streamed" && resp.StatusCode == 200:
 		s := readStream(strings.NewReader(body))
 		whole := code == "" && s.done && clean && s.failed == nil
-		broken := code != "" && !s.done && !clean && s.failed != nil && s.failed.Error.Code == string(code) && strings.Count(body, `"error"`) == 1
+		broken := code != "" && !s.done && !clean && s.failed != nil && s.failed.Error.Code == string(code) &&
+			strings.Count(body, `"error"`) == 1
 		if whole == broken || s.text != text {
-			t.Errorf("done %v, clean end %v, error %+v, want code %q; text %q, want %q", s.done, clean, s.failed, code, s.text, text)
+			t.Errorf("done %v, clean end %v, error %+v, want code %q; text %q, want %q", s.done, clean, s.failed, code,
+				s.text, text)
 		}
 	case code == "":
 		if resp.StatusCode != 200 || !clean || !json.Valid([]byte(body)) {
@@ -140,8 +145,8 @@ func param(code gateway.Code) string {
 	return ""
 }
 
-// Promise 1: with another replica the same faults cost the client nothing, unless all the tokens were out, or the engine took the
-// whole time for a first token, or it refused what the client sent, or it said more than is read.
+// Promise 1: with another replica the same faults cost the client nothing, unless all the tokens were out, or the
+// engine took the whole time for a first token, or it refused what the client sent, or it said more than is read.
 func TestEveryFaultIsAnotherReplicasTurn(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), impatient()...)
 	body := strings.Replace(systems, "systems", "debug", 1)
@@ -158,7 +163,9 @@ func TestEveryFaultIsAnotherReplicasTurn(t *testing.T) {
 				next := w.next("debug")
 				w.fault(next, fmt.Sprintf(`{"kind":%q,"k":%d,"times":0}`, f.Kind, f.K))
 				resp, answer, clean := w.verdictOf(t, body, mode)
-				if resp.StatusCode != 200 || !clean || contentOf(mode, []byte(answer)) != indexText("one", matrixTokens) && (f.Kind != emulator.Overrun || mode == "streamed") {
+				if resp.StatusCode != 200 || !clean ||
+					contentOf(mode, []byte(answer)) != indexText("one", matrixTokens) &&
+						(f.Kind != emulator.Overrun || mode == "streamed") {
 					t.Errorf("status %d, clean end %v: %s", resp.StatusCode, clean, answer)
 				}
 				w.clearFaults(next)
@@ -173,7 +180,8 @@ func TestAnAnswerThatIsGivenUpInAnyPhaseLeavesNothingBehind(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "limits.idle_timeout=10s", "limits.ttft_timeout=10s")
 	w.post("/v1/chat/completions", systems) // everything has started
 	before := ownGoroutines()
-	for _, phase := range []string{`"hang"`, `"hang_after_tokens","k":0`, `"hang_after_tokens","k":1`, `"hang_after_tokens","k":3`, `"hang_after_tokens","k":12`, `"slow"`} {
+	for _, phase := range []string{`"hang"`, `"hang_after_tokens","k":0`, `"hang_after_tokens","k":1`,
+		`"hang_after_tokens","k":3`, `"hang_after_tokens","k":12`, `"slow"`} {
 		for _, body := range []string{systems, streamed(systems)} {
 			w.fault("systems-0", `{"times":0,"kind":`+phase+`}`)
 			w.leaves(body)
@@ -185,7 +193,8 @@ func TestAnAnswerThatIsGivenUpInAnyPhaseLeavesNothingBehind(t *testing.T) {
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
-	eventually(t, fmt.Sprintf("goroutines at their baseline of %d", before), func() bool { return ownGoroutines() <= before })
+	eventually(t, fmt.Sprintf("goroutines at their baseline of %d", before),
+		func() bool { return ownGoroutines() <= before })
 }
 
 // leaves asks and goes away as soon as an engine works for the answer.
@@ -224,7 +233,8 @@ func (w *world) outOfTime(body string) {
 		checkError(w.t, resp, answer, 504, gateway.CodeDeadlineExceeded, "")
 		return
 	}
-	if s := readStream(strings.NewReader(string(answer))); err == nil || s.done || s.failed == nil || s.failed.Error.Code != string(gateway.CodeDeadlineExceeded) {
+	if s := readStream(strings.NewReader(string(answer))); err == nil || s.done || s.failed == nil ||
+		s.failed.Error.Code != string(gateway.CodeDeadlineExceeded) {
 		w.t.Errorf("%v: %.200s", err, answer)
 	}
 }

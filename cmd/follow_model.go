@@ -16,8 +16,9 @@ type stamp struct {
 	size     int64
 }
 
-// followModel calls onChange when the file of the configured artefact has become another one, until ctx ends. A file that is
-// gone is waited for; one that is half written fails its checksum and is read again once it has changed further.
+// followModel calls onChange when the file of the configured artefact has become another one, until ctx ends. A file
+// that is gone is waited for; one that is half written fails its checksum and is read again once it has changed
+// further.
 func (h *house) followModel(ctx context.Context, onChange func()) {
 	last := h.modelStamp()
 	periodically(ctx, lookEvery, func(time.Time) {

@@ -15,7 +15,9 @@ import (
 func TestWhatIsNoRequestIsRefusedInTheContractsShape(t *testing.T) {
 	for _, front := range []string{"octet", "nethttp"} {
 		t.Run(front, func(t *testing.T) {
-			refusesWhatIsNoRequest(t, newWorld(t, smallWorld, smallEngines(), "limits.header_timeout=150ms", "limits.header_fields=16", "front="+front))
+			refusesWhatIsNoRequest(t,
+				newWorld(t, smallWorld, smallEngines(), "limits.header_timeout=150ms", "limits.header_fields=16",
+					"front="+front))
 		})
 	}
 }
@@ -33,7 +35,8 @@ func refusesWhatIsNoRequest(t *testing.T, w *world) {
 		{"no host", "GET /livez HTTP/1.1\r\n\r\n", 400, gateway.CodeInvalidRequest},
 		{"another version", "GET /livez HTTP/2.0\r\nHost: x\r\n\r\n", 505, gateway.CodeInvalidRequest},
 		{"another coding", post + "Transfer-Encoding: gzip\r\n\r\n", 501, gateway.CodeInvalidRequest},
-		{"two framings", post + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", 400, gateway.CodeInvalidRequest},
+		{"two framings", post + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", 400,
+			gateway.CodeInvalidRequest},
 		{"two lengths", post + "Content-Length: 5\r\nContent-Length: 5\r\n\r\n12345", 400, gateway.CodeInvalidRequest},
 		{"a folded field", post + "X-Folded: a\r\n b\r\n\r\n", 400, gateway.CodeInvalidRequest},
 		{"a line feed", post + "X-Bare: a\n\r\n", 400, gateway.CodeInvalidRequest},
@@ -59,7 +62,10 @@ func refusesWhatIsNoRequest(t *testing.T, w *world) {
 // A second request hidden in the first one's body is the first one's body.
 func TestASmuggledRequestIsNotHeard(t *testing.T) {
 	for _, front := range []string{"octet", "nethttp"} {
-		t.Run(front, func(t *testing.T) { hearsNothingSmuggled(t, newWorld(t, smallWorld, smallEngines(), "front="+front)) })
+		t.Run(front, func(t *testing.T) {
+			hearsNothingSmuggled(t,
+				newWorld(t, smallWorld, smallEngines(), "front="+front))
+		})
 	}
 }
 
@@ -72,9 +78,13 @@ func hearsNothingSmuggled(t *testing.T, w *world) {
 	} {
 		conn := w.dial()
 		const smuggled = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
-		fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n"+framing, len(smuggled), smuggled)
+		fmt.Fprintf(
+			conn,
+			"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n"+
+				framing, len(smuggled), smuggled)
 		answer, err := io.ReadAll(conn)
-		if n := strings.Count(string(answer), "HTTP/1.1 "); err != nil || n != 1 || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
+		if n := strings.Count(string(answer), "HTTP/1.1 "); err != nil || n != 1 ||
+			!strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
 			t.Errorf("%s: %d answers: %s %v", name, n, answer, err)
 		}
 	}

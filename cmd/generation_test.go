@@ -19,12 +19,14 @@ import (
 	"octet/routing/plugins"
 )
 
-// Generations: what is in a slot changes under requests that an earlier configuration has admitted. They are answered by that one's replicas.
+// Generations: what is in a slot changes under requests that an earlier configuration has admitted. They are answered
+// by that one's replicas.
 
 // reload brings a configuration in force.
 func (w *world) reload(yaml string, args ...any) {
 	w.t.Helper()
-	cfg, err := config.Parse("next.yaml", fmt.Appendf(nil, yaml, args...), config.Options{Presets: plugins.Presets(), Sets: w.sets()})
+	cfg, err := config.Parse("next.yaml", fmt.Appendf(nil, yaml, args...),
+		config.Options{Presets: plugins.Presets(), Sets: w.sets()})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -54,7 +56,8 @@ type slow struct {
 	rest    string
 }
 
-// begin sends the head, and half of the body once the gateway has asked for it: by then a configuration has admitted the request.
+// begin sends the head, and half of the body once the gateway has asked for it: by then a configuration has admitted
+// the request.
 func (w *world) begin(t *testing.T, path, body string, fields ...string) *slow {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.data, "http://"))
@@ -62,7 +65,9 @@ func (w *world) begin(t *testing.T, path, body string, fields ...string) *slow {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: octet\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n", path, len(body))
+	head := fmt.Sprintf(
+		"POST %s HTTP/1.1\r\nHost: octet\r\nContent-Type: application/json\r\nExpect: "+
+			"100-continue\r\nContent-Length: %d\r\n", path, len(body))
 	for _, f := range fields {
 		head += f + "\r\n"
 	}
@@ -110,13 +115,16 @@ func from(t *testing.T, name string) string {
 			return
 		}
 		_, _ = io.Copy(io.Discard, r.Body)
-		fmt.Fprintf(w, `{"choices":[{"index":0,"message":{"role":"assistant","content":"from %s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`, name)
+		fmt.Fprintf(
+			w,
+			`{"choices":[{"index":0,"message":{"role":"assistant","content":"from %s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`, name)
 	}))
 	t.Cleanup(engine.Close)
 	return engine.URL
 }
 
-// The slots of three generations, in which the first two have a place each: open and private; open alone; open, where private was.
+// The slots of three generations, in which the first two have a place each: open and private; open alone; open, where
+// private was.
 const (
 	openAndPrivate = `
 auth: {anonymous: true, tenants: [{name: acme, key_sha256: ` + keySHA + `, specialists: [open]}]}
@@ -140,12 +148,13 @@ specialists:
 `
 )
 
-// A tenant's request is answered by the replicas of the configuration that admitted it, though its body takes two reloads and what is in
-// their slots by then is, or was, another tenant's.
+// A tenant's request is answered by the replicas of the configuration that admitted it, though its body takes two
+// reloads and what is in their slots by then is, or was, another tenant's.
 func TestABodyThatTakesTwoReloadsIsAnsweredByItsOwnSpecialist(t *testing.T) {
 	open, private := from(t, "open"), from(t, "private")
 	w := newWorld(t, fmt.Sprintf(openAndPrivate, open, private), nil)
-	slow := w.begin(t, "/v1/chat/completions", `{"model":"open","messages":[{"role":"user","content":"mine"}]}`, "Authorization: Bearer "+key)
+	slow := w.begin(t, "/v1/chat/completions", `{"model":"open","messages":[{"role":"user","content":"mine"}]}`,
+		"Authorization: Bearer "+key)
 	was := w.house.residents["private-0"].replica.Host
 	w.reload(openAlone, open)
 	w.vacated()
@@ -182,7 +191,8 @@ specialists:
   - {name: debug, tokenizer: builtin, context: 4096, adapters: [{name: gdb-v2}], replicas: [{url: '%s', blocks: 512, forward_priority: true}, {url: '%s', blocks: 512, forward_priority: true}]}
 `
 
-// A stream whose engine dies goes on at the other replica of the configuration that admitted it, not at what has had the slots since.
+// A stream whose engine dies goes on at the other replica of the configuration that admitted it, not at what has had
+// the slots since.
 func TestATakeoverAfterTwoReloadsStaysWithItsGeneration(t *testing.T) {
 	w := newWorld(t, smallWorld, speaking(emulator.TextIndex), "limits.idle_timeout=1m", "limits.retry_budget=1")
 	dying := w.next("debug")
@@ -207,13 +217,14 @@ func TestATakeoverAfterTwoReloadsStaysWithItsGeneration(t *testing.T) {
 	rest, err := io.ReadAll(lines)
 	s := readStream(strings.NewReader(read.String() + string(rest)))
 	r := w.receiptOf(resp.Header)
-	if err != nil || !s.done || s.text != indexText("cut", 40) || len(r.Attempts) != 2 || r.Attempts[1].Replica == dying || !strings.HasPrefix(r.Attempts[1].Replica, "debug-") {
+	if err != nil || !s.done || s.text != indexText("cut", 40) || len(r.Attempts) != 2 ||
+		r.Attempts[1].Replica == dying || !strings.HasPrefix(r.Attempts[1].Replica, "debug-") {
 		t.Errorf("%v, %+v, attempts %+v", err, s, r.Attempts)
 	}
 }
 
-// Two hundred reloads, each of which moves every replica to a slot that another specialist's has left, refuse and misdirect nothing: short
-// requests, and bodies that take some reloads.
+// Two hundred reloads, each of which moves every replica to a slot that another specialist's has left, refuse and
+// misdirect nothing: short requests, and bodies that take some reloads.
 func TestTwoHundredReloadsUnderLoadMisdirectNothing(t *testing.T) {
 	reloads := 200
 	if testing.Short() {
@@ -228,10 +239,12 @@ func TestTwoHundredReloadsUnderLoadMisdirectNothing(t *testing.T) {
 	var over atomic.Bool
 	var answered atomic.Int64
 	for i := range 6 {
-		model, bearer := [2]string{"open", "private"}[i%2], [2]string{"Authorization: Bearer " + key, "X-Priority: 0"}[i%2]
+		model, bearer := [2]string{"open", "private"}[i%2],
+			[2]string{"Authorization: Bearer " + key, "X-Priority: 0"}[i%2]
 		clients.Go(func() {
 			for !over.Load() {
-				request := w.begin(t, "/v1/chat/completions", `{"model":"`+model+`","messages":[{"role":"user","content":"mine"}]}`, bearer)
+				request := w.begin(t, "/v1/chat/completions",
+					`{"model":"`+model+`","messages":[{"role":"user","content":"mine"}]}`, bearer)
 				if i < 4 {
 					time.Sleep(time.Duration(i) * 40 * time.Millisecond) // of reloads
 				}

@@ -23,8 +23,8 @@ import (
 	"octet/routing/plugins"
 )
 
-// world is a gateway on real sockets before emulated engines on real sockets, all in this process. Cache events come by the
-// in-process source.
+// world is a gateway on real sockets before emulated engines on real sockets, all in this process. Cache events come by
+// the in-process source.
 type world struct {
 	t       testing.TB
 	house   *house
@@ -69,7 +69,8 @@ specialists:
 // smallEngines are the engines of smallWorld.
 func smallEngines() []emulator.Config {
 	one := func(name, model string) emulator.Config {
-		return emulator.Config{Name: name, Model: model, Blocks: 512, Step: time.Millisecond, PrefillTPS: 200000, Adapters: []string{"gdb-v2"}}
+		return emulator.Config{Name: name, Model: model, Blocks: 512, Step: time.Millisecond, PrefillTPS: 200000,
+			Adapters: []string{"gdb-v2"}}
 	}
 	return []emulator.Config{one("debug-0", "debug"), one("debug-1", "debug"), one("systems-0", "systems")}
 }
@@ -88,7 +89,8 @@ func newWiredWorld(t testing.TB, yaml string, engines []emulator.Config, sets ..
 
 func openWorld(t testing.TB, wired bool, yaml string, engines []emulator.Config, sets ...string) *world {
 	t.Helper()
-	w := &world{t: t, wired: wired, engines: map[string]*emulated{}, local: events.NewLocal(1 << 12), ended: make(chan error, 1)}
+	w := &world{t: t, wired: wired, engines: map[string]*emulated{}, local: events.NewLocal(1 << 12),
+		ended: make(chan error, 1)}
 	urls := make([]any, len(engines))
 	for i, c := range engines {
 		if c.Publisher == nil && !wired {
@@ -97,8 +99,9 @@ func openWorld(t testing.TB, wired bool, yaml string, engines []emulator.Config,
 		e := w.engine(c)
 		w.engines[e.State().Name], urls[i] = e, e.url
 	}
-	cfg, err := config.Parse("world.yaml", []byte(fmt.Sprintf(yaml, urls...)), config.Options{Presets: plugins.Presets(),
-		Sets: append(w.sets(), sets...)})
+	cfg, err := config.Parse("world.yaml", []byte(fmt.Sprintf(yaml, urls...)),
+		config.Options{Presets: plugins.Presets(),
+			Sets: append(w.sets(), sets...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +115,8 @@ func (w *world) sets() []string {
 	if !w.wired {
 		all = append(all, "events.nats.url=nats://127.0.0.1:1")
 	}
-	if front := os.Getenv("OCTET_TEST_FRONT"); front != "" { // octet or nethttp: every test of this package, with that one
+	if front := os.Getenv("OCTET_TEST_FRONT"); front != "" {
+		// octet or nethttp: every test of this package, with that one
 		all = append(all, "front="+front)
 	}
 	return all
@@ -356,13 +360,15 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// quiet reports whether the ledgers of Gates, fleet and engines are back at their baseline: nothing held, nobody waiting.
+// quiet reports whether the ledgers of Gates, fleet and engines are back at their baseline: nothing held, nobody
+// waiting.
 func (w *world) quiet() bool {
 	for _, rep := range w.house.server.Runtime().Replicas {
 		if rep == nil {
 			continue
 		}
-		if s := rep.Gate.Stats(); s.Used+s.Reserved+s.Waiting+s.Running+s.Preempting != 0 || s.Free != s.Total || rep.Gate.Check() != nil {
+		if s := rep.Gate.Stats(); s.Used+s.Reserved+s.Waiting+s.Running+s.Preempting != 0 || s.Free != s.Total ||
+			rep.Gate.Check() != nil {
 			return false
 		}
 		if l := rep.Fleet.Load(); l.InFlight+l.Backlog+l.Tokens != 0 {

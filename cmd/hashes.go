@@ -24,7 +24,8 @@ func engineHashes(sp *config.Specialist, rep *config.Replica) hashes {
 	return hashes{rep.Events.HashScheme, rep.Events.HashSeed}
 }
 
-// schemes are the engines' hash schemes that are in use, one of a kind, so that replicas keep theirs over a reload. Owned by house.mu.
+// schemes are the engines' hash schemes that are in use, one of a kind, so that replicas keep theirs over a reload.
+// Owned by house.mu.
 type schemes map[hashes]*enginehash.Scheme
 
 // of returns a scheme; nil for none.

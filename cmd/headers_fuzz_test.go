@@ -12,24 +12,32 @@ import (
 
 // spoken are the headers in which a client may speak to the gateway; all others change nothing.
 var spoken = []string{
-	"x-intent", "x-priority", "x-deadline-ms", "x-ttft-deadline-ms", "x-adapter", "x-session-id", "x-request-id", "x-explain",
+	"x-intent", "x-priority", "x-deadline-ms", "x-ttft-deadline-ms", "x-adapter", "x-session-id", "x-request-id",
+	"x-explain",
 	"authorization", "content-type", "content-encoding", "content-length", "idempotency-key", "host",
 	"origin", "sec-fetch-site", "x-octet-via", // a page of another site, and a request that has come round, are refused
 }
 
 // meddling are names by which somebody might try to be somebody else, or to choose who answers.
 var meddling = []string{
-	"x-gateway-destination-endpoint", "x-gateway-destination-endpoint-subset", "X-Gateway-Destination-Endpoint-Served", "x_gateway_destination_endpoint",
-	"x-prefiller-host-port", "X_Prefiller_Host_Port", "x-prefiller-host-ports", "x-data-parallel-host-port", "x-data-parallel-rank", "X-DATA-PARALLEL-RANK",
-	"x-tenant", "X-Tenant-Id", "x_tenant", "x-octet-tenant", "x-shadow", "X_Shadow", "x-shadow-of", "x-specialist", "X-Specialist", "x-replica", "x-routed-by",
-	"x-attempts", "x-cached-tokens", "x-receipt-id", "x-queue-ms", "x-slo-ttft-ms", "x-confidence", "server-timing", "x-gateway-model-name", "x-gateway-inference-objective",
-	"x-gateway-inference-fairness-id", "x-request-priority", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "forwarded", "via", "te", "trailer", "upgrade",
-	"connection", "keep-alive", "proxy-connection", "proxy-authorization", "transfer-encoding", "expect", "cookie", "origin", "referer", "x-vllm-priority",
-	"x-envoy-original-dst-host", "x-session-token", "x-lora-adapter", "x_priority", "x_deadline_ms", "X-Intent ", "", " ", ":authority", "x\x00y", "é",
+	"x-gateway-destination-endpoint", "x-gateway-destination-endpoint-subset", "X-Gateway-Destination-Endpoint-Served",
+	"x_gateway_destination_endpoint",
+	"x-prefiller-host-port", "X_Prefiller_Host_Port", "x-prefiller-host-ports", "x-data-parallel-host-port",
+	"x-data-parallel-rank", "X-DATA-PARALLEL-RANK",
+	"x-tenant", "X-Tenant-Id", "x_tenant", "x-octet-tenant", "x-shadow", "X_Shadow", "x-shadow-of", "x-specialist",
+	"X-Specialist", "x-replica", "x-routed-by",
+	"x-attempts", "x-cached-tokens", "x-receipt-id", "x-queue-ms", "x-slo-ttft-ms", "x-confidence", "server-timing",
+	"x-gateway-model-name", "x-gateway-inference-objective",
+	"x-gateway-inference-fairness-id", "x-request-priority", "x-forwarded-for", "x-forwarded-host", "x-real-ip",
+	"forwarded", "via", "te", "trailer", "upgrade",
+	"connection", "keep-alive", "proxy-connection", "proxy-authorization", "transfer-encoding", "expect", "cookie",
+	"origin", "referer", "x-vllm-priority",
+	"x-envoy-original-dst-host", "x-session-token", "x-lora-adapter", "x_priority", "x_deadline_ms", "X-Intent ", "",
+	" ", ":authority", "x\x00y", "é",
 }
 
-// Promise 4: whatever else a client puts into a header, in whatever case, with _ for -, once or often, listed in Connection or
-// not, the answer is the same and the engine hears none of it.
+// Promise 4: whatever else a client puts into a header, in whatever case, with _ for -, once or often, listed in
+// Connection or not, the answer is the same and the engine hears none of it.
 //
 // GAIE-06
 func FuzzClientHeaders(f *testing.F) {
@@ -76,7 +84,8 @@ func FuzzClientHeaders(f *testing.F) {
 			return
 		}
 		h := rec.Header()
-		if rec.Code != 200 || h.Get("X-Specialist") != "debug" || h.Get("X-Shadow") != "" || h.Get("X-Routed-By") != "model" || h.Get("X-Request-Id") != "fuzz" {
+		if rec.Code != 200 || h.Get("X-Specialist") != "debug" || h.Get("X-Shadow") != "" ||
+			h.Get("X-Routed-By") != "model" || h.Get("X-Request-Id") != "fuzz" {
 			t.Fatalf("%q: %q: status %d, %v: %s", name, value, rec.Code, h, rec.Body)
 		}
 		got := heard()

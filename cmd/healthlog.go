@@ -21,8 +21,8 @@ func logsHealth(log *slog.Logger) func(*fleet.Replica, bool) {
 	}
 }
 
-// tellFailure tells the log of a failed probe: once for each kind of failure in a row, and of an engine that is still loading its
-// model as such.
+// tellFailure tells the log of a failed probe: once for each kind of failure in a row, and of an engine that is still
+// loading its model as such.
 func (r *resident) tellFailure(log *slog.Logger, err error) {
 	what := "probe failed"
 	if loading(err) {
@@ -41,5 +41,6 @@ func (r *resident) tellFailure(log *slog.Logger, err error) {
 // loading reports whether an engine says that its model is not loaded yet, as llama.cpp does.
 func loading(err error) bool {
 	var said *openai.StatusError
-	return errors.As(err, &said) && said.Status == http.StatusServiceUnavailable && strings.Contains(strings.ToLower(said.Message), "loading")
+	return errors.As(err, &said) && said.Status == http.StatusServiceUnavailable &&
+		strings.Contains(strings.ToLower(said.Message), "loading")
 }

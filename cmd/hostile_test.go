@@ -31,19 +31,25 @@ func hostileBodies() map[string]string {
 	}
 	call := `{"type":"function","function":{"name":"f","arguments":"{\"a\":[[[{}]],0]}"}}`
 	return map[string]string{
-		"letters":            chat(letters(200_000)),
-		"tool calls":         `{"messages":[{"role":"assistant","content":null,"tool_calls":[` + strings.Repeat(call+",", 3000) + call + `]}]}`,
-		"tools":              member(`"tools":[` + strings.TrimSuffix(strings.Repeat(`{"type":"function","function":{"name":"f","parameters":{"a":[0,0,0]}}},`, 3000), ",") + `]`),
-		"template's own":     member(`"chat_template_kwargs":{` + many(`"%d":[[]],`, 20_000) + `}`),
-		"deep arrays":        member(`"x":` + strings.Repeat("[", 200_000)),
-		"deep objects":       strings.Repeat(`{"a":`, 60_000),
-		"100k members":       member(many(`"%d":0,`, 100_000)),
-		"repeated members":   member(strings.Repeat(`"a":0,`, 50_000) + `"b":0`),
-		"escaped names":      member(many(`"\u0061%d":0,`, 30_000)),
-		"many messages":      `{"messages":[` + strings.TrimSuffix(strings.Repeat(`{"role":"user","content":"x"},`, 4096), ",") + `]}`,
-		"too many messages":  `{"messages":[` + strings.TrimSuffix(strings.Repeat(`{"role":"user","content":"x"},`, 30_000), ",") + `]}`,
-		"empty parts":        `{"messages":[{"role":"user","content":[` + strings.Repeat(`{},`, 60_000) + `{}]}]}`,
-		"text parts":         `{"messages":[{"role":"user","content":[` + strings.TrimSuffix(strings.Repeat(`{"type":"text","text":"x"},`, 4000), ",") + `]}]}`,
+		"letters": chat(letters(200_000)),
+		"tool calls": `{"messages":[{"role":"assistant","content":null,"tool_calls":[` +
+			strings.Repeat(call+",", 3000) + call + `]}]}`,
+		"tools": member(`"tools":[` +
+			strings.TrimSuffix(strings.Repeat(`{"type":"function","function":{"name":"f","parameters":{"a":[0,0,0]}}},`,
+				3000), ",") + `]`),
+		"template's own":   member(`"chat_template_kwargs":{` + many(`"%d":[[]],`, 20_000) + `}`),
+		"deep arrays":      member(`"x":` + strings.Repeat("[", 200_000)),
+		"deep objects":     strings.Repeat(`{"a":`, 60_000),
+		"100k members":     member(many(`"%d":0,`, 100_000)),
+		"repeated members": member(strings.Repeat(`"a":0,`, 50_000) + `"b":0`),
+		"escaped names":    member(many(`"\u0061%d":0,`, 30_000)),
+		"many messages": `{"messages":[` + strings.TrimSuffix(strings.Repeat(`{"role":"user","content":"x"},`,
+			4096), ",") + `]}`,
+		"too many messages": `{"messages":[` + strings.TrimSuffix(strings.Repeat(`{"role":"user","content":"x"},`,
+			30_000), ",") + `]}`,
+		"empty parts": `{"messages":[{"role":"user","content":[` + strings.Repeat(`{},`, 60_000) + `{}]}]}`,
+		"text parts": `{"messages":[{"role":"user","content":[` +
+			strings.TrimSuffix(strings.Repeat(`{"type":"text","text":"x"},`, 4000), ",") + `]}]}`,
 		"no messages":        `{"messages":[` + strings.Repeat(`0,`, 100_000) + `0]}`,
 		"one word":           chat(strings.Repeat("x", 200_000)),
 		"one-letter words":   chat(strings.Repeat("x ", 100_000)),
@@ -73,8 +79,8 @@ func hostileBodies() map[string]string {
 	}
 }
 
-// Promise 3: whatever a client sends, what the gateway allocates to read, decide and route it is no more than 100 times its size;
-// and nothing is dialled for what is refused.
+// Promise 3: whatever a client sends, what the gateway allocates to read, decide and route it is no more than 100 times
+// its size; and nothing is dialled for what is refused.
 func TestNoInputCostsMoreThanAHundredTimesItsSize(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "fleet.probe_interval=1h")
 	withinAHundredTimes(t, w)
@@ -104,7 +110,8 @@ func TestNoInputCostsMoreThanAHundredTimesItsSize(t *testing.T) {
 
 // The same where prompts are rendered and tokenized in the gateway.
 func TestNoInputCostsMoreThanAHundredTimesItsSizeInTokens(t *testing.T) {
-	w := learnedWorld(t, nil, "fleet.probe_interval=1h", "specialists[0].context=1048576", "specialists[0].tokenizer_check=0", "limits.tokenizer_cache=1MiB")
+	w := learnedWorld(t, nil, "fleet.probe_interval=1h", "specialists[0].context=1048576",
+		"specialists[0].tokenizer_check=0", "limits.tokenizer_cache=1MiB")
 	withinAHundredTimes(t, w)
 	if w.house.tokens.cache.Load().Stats().Prompts < 10 {
 		t.Error("hardly a prompt was tokenized")

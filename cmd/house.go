@@ -95,10 +95,14 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	}
 	hasher := kvpool.NewHasher(hashSeed(cfg))
 	h := &house{
-		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(), started: time.Now(),
-		hasher: hasher, index: x, sessions: plugins.NewSessions(0), fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval), fleet.WithHealthChange(logsHealth(log))),
+		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(),
+		started: time.Now(),
+		hasher:  hasher, index: x, sessions: plugins.NewSessions(0),
+		fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval),
+			fleet.WithHealthChange(logsHealth(log))),
 		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(hasher), outcomes: newOutcomes(),
-		via: crand.Text(), drawn: []byte(crand.Text()), residents: map[string]*resident{}, boards: map[string]board{}, books: map[string]books{}, identities: newIdentities(), web: newWeb(),
+		via: crand.Text(), drawn: []byte(crand.Text()), residents: map[string]*resident{}, boards: map[string]board{},
+		books: map[string]books{}, identities: newIdentities(), web: newWeb(),
 	}
 	h.metrics.Register(h.outcomes)
 	guesses, err := approx.New(approx.Config{TTL: cfg.Events.Approximate.TTL, Blocks: cfg.Events.Approximate.Blocks})
@@ -127,10 +131,11 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	return h, h.openCalibration(cfg)
 }
 
-// newWeb returns the client that asks engines and peers for snapshots. It follows no redirect: one would carry the key to where the
-// configuration does not point.
+// newWeb returns the client that asks engines and peers for snapshots. It follows no redirect: one would carry the key
+// to where the configuration does not point.
 func newWeb() *http.Client {
-	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Control: dialing.Control}).DialContext}, CheckRedirect: stay}
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: (&net.Dialer{Control: dialing.Control}).DialContext}, CheckRedirect: stay}
 }
 
 // stay has a redirect be the answer.
@@ -164,14 +169,17 @@ func (h *house) apply(ctx context.Context, cfg *config.Config) error {
 		h.server = gateway.New(rt, h.options(cfg))
 	}
 	h.moveOut(gone)
-	h.log.Info("configuration in force", "generation", rt.Generation, "specialists", len(rt.Specialists), "replicas", len(h.residents))
+	h.log.Info("configuration in force", "generation", rt.Generation, "specialists", len(rt.Specialists), "replicas",
+		len(h.residents))
 	return nil
 }
 
 func (h *house) options(cfg *config.Config) gateway.Options {
 	o := gateway.Options{
-		Log: h.log, Metrics: h.metrics, Index: h.index, Knowledge: knowledge{h}, Knobs: h.knobs, Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
-		Via: h.via, AdminToken: cfg.Admin.Token, AdminHosts: adminHosts(cfg), Pprof: cfg.Admin.Pprof, Reload: h.reload, Digest: digester(cfg.HashSeed), Probation: h.probation,
+		Log: h.log, Metrics: h.metrics, Index: h.index, Knowledge: knowledge{h}, Knobs: h.knobs,
+		Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
+		Via: h.via, AdminToken: cfg.Admin.Token, AdminHosts: adminHosts(cfg), Pprof: cfg.Admin.Pprof, Reload: h.reload,
+		Digest: digester(cfg.HashSeed), Probation: h.probation,
 		Front: gateway.Front(cfg.Front),
 	}
 	if h.verifier != nil {
@@ -183,11 +191,12 @@ func (h *house) options(cfg *config.Config) gateway.Options {
 	return o
 }
 
-// furnish builds the Runtime of cfg and the residents that it needs. On an error nothing has changed: whatever can fail comes
-// before whatever changes something.
+// furnish builds the Runtime of cfg and the residents that it needs. On an error nothing has changed: whatever can fail
+// comes before whatever changes something.
 func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runtime, []*resident, error) {
 	cfg = h.identify(ctx, cfg)
-	rt := &gateway.Runtime{Intents: intentNames(cfg), Judges: judgesOf(cfg), Origins: cfg.Auth.Origins, Limits: limits(cfg), ReadyWhen: cfg.Fleet.ReadyWhen, Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
+	rt := &gateway.Runtime{Intents: intentNames(cfg), Judges: judgesOf(cfg), Origins: cfg.Auth.Origins,
+		Limits: limits(cfg), ReadyWhen: cfg.Fleet.ReadyWhen, Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
 	var err error
 	if rt.Shadow, err = shadowOf(cfg); err != nil {
 		return nil, nil, fmt.Errorf("%w: shadow.judge: %w", errConfig, err)

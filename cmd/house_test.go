@@ -18,7 +18,8 @@ func TestAReplicaThatRestartsIsIndexedAgain(t *testing.T) {
 	epoch := w.house.index.Host(host).Epoch
 	eventually(t, "the engine has published", func() bool { epoch = w.house.index.Host(host).Epoch; return epoch != 0 })
 	last := w.house.index.Host(host).LastSeq
-	w.house.feed.Deliver(events.Batch{Replica: "systems-0", Epoch: epoch, Seq: last + 1, Events: []events.Event{{Kind: events.Shutdown}}})
+	w.house.feed.Deliver(events.Batch{Replica: "systems-0", Epoch: epoch, Seq: last + 1,
+		Events: []events.Event{{Kind: events.Shutdown}}})
 	if w.house.index.Alive().Has(host) {
 		t.Fatal("the slot lives on after a shutdown")
 	}
@@ -48,10 +49,12 @@ specialists:
 		t.Fatal(err)
 	}
 	after := w.house.residents["debug-0"]
-	if after.replica.Gate != before.replica.Gate || after.client != before.client || after.replica.Host != before.replica.Host {
+	if after.replica.Gate != before.replica.Gate || after.client != before.client ||
+		after.replica.Host != before.replica.Host {
 		t.Error("debug-0 was replaced though nothing essential changed")
 	}
-	if moved := w.house.residents["debug-1"]; moved.replica.Host == before.replica.Host || moved.replica.Client == w.house.residents["debug-0"].replica.Client {
+	if moved := w.house.residents["debug-1"]; moved.replica.Host == before.replica.Host ||
+		moved.replica.Client == w.house.residents["debug-0"].replica.Client {
 		t.Error("debug-1 has another URL and is still the old one")
 	}
 	if w.house.index.Alive().Has(gone) || w.house.residents["systems-0"] != nil {
@@ -104,7 +107,8 @@ func TestAFileThatCannotServeIsRefusedBeforeAnythingMoves(t *testing.T) {
 	}
 	defer h.close()
 	generation := h.server.Runtime().Generation
-	for _, bad := range []string{good + "profiles: {mine: {score: [{least-load: 1}], pick: nobody}}\n", good + good, "specialists: []\n"} {
+	for _, bad := range []string{good + "profiles: {mine: {score: [{least-load: 1}], pick: nobody}}\n", good + good,
+		"specialists: []\n"} {
 		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}

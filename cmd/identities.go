@@ -86,8 +86,9 @@ func (s *identities) keep(cfg *config.Config) {
 	}
 }
 
-// limit returns the longest context that an engine of the specialist has told, in tokens; 0 where none has. Engines whose context
-// is as long as their pool do not count: admission knows the pool. pool returns the tokens of a replica's, 0 where it is unknown.
+// limit returns the longest context that an engine of the specialist has told, in tokens; 0 where none has. Engines
+// whose context is as long as their pool do not count: admission knows the pool. pool returns the tokens of a
+// replica's, 0 where it is unknown.
 func (s *identities) limit(sp *config.Specialist, pool func(replica string) int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,8 +104,9 @@ func (s *identities) limit(sp *config.Specialist, pool func(replica string) int)
 
 func originOf(rep *config.Replica) origin { return origin{rep.URL, rep.Model} }
 
-// identify returns cfg with the kind that each replica of engine auto has said to be of, where it has. Engines that have not been
-// asked yet are asked, for firstLook at the most; those that do not answer stay auto until their probes find them.
+// identify returns cfg with the kind that each replica of engine auto has said to be of, where it has. Engines that
+// have not been asked yet are asked, for firstLook at the most; those that do not answer stay auto until their probes
+// find them.
 func (h *house) identify(ctx context.Context, cfg *config.Config) *config.Config {
 	ctx, cancel := context.WithTimeout(ctx, firstLook)
 	defer cancel()
@@ -172,7 +174,9 @@ func (h *house) meet(ctx context.Context, cfg *config.Config, r *resident) {
 // warnOf logs, once, that an engine is of another kind than it is taken for.
 func (h *house) warnOf(k residence) {
 	if says := h.contradiction(k); says != "" && h.identities.warn(k.origin()) {
-		h.log.Warn("the engine is of another kind than declared, so its streams are not continued: set engine to what it is, or to auto",
+		h.log.Warn(
+			"the engine is of another kind than declared, so its streams are not continued: set engine to what it "+
+				"is, or to auto",
 			"replica", k.name, "declared", k.engine, "engine", says)
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"octet/slo"
 )
 
-// MEGA-64, MEGA-65: the floor is that of the intent which loads the specialist, for what asks that specialist; others' stays. It
-// shows in the knobs and the metrics, an operator puts it back for a time, and it goes by itself when the load has gone.
+// MEGA-64, MEGA-65: the floor is that of the intent which loads the specialist, for what asks that specialist; others'
+// stays. It shows in the knobs and the metrics, an operator puts it back for a time, and it goes by itself when the
+// load has gone.
 func TestLoadRaisesTheFloorOfTheIntentThatLoads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, overloadEngines())
@@ -24,7 +25,8 @@ func TestLoadRaisesTheFloorOfTheIntentThatLoads(t *testing.T) {
 		var asking sync.WaitGroup
 		asking.Go(func() { b.besiege(storm, &asking) })
 		time.Sleep(8 * time.Second)
-		if k := b.knob("priority_floor.codegen"); k.Value != 0 || k.Set == nil || k.Set.By != "escalation" || k.Set.Why != "it loads debug" {
+		if k := b.knob("priority_floor.codegen"); k.Value != 0 || k.Set == nil || k.Set.By != "escalation" ||
+			k.Set.Why != "it loads debug" {
 			t.Errorf("the intent that loads: %+v", k)
 		}
 		if k := b.knob("priority_floor.review"); k.Value != slo.LeastPriority || k.Set != nil {
@@ -34,10 +36,12 @@ func TestLoadRaisesTheFloorOfTheIntentThatLoads(t *testing.T) {
 			t.Errorf("the metric says %v", v)
 		}
 		for _, c := range []struct{ model, intent, priority, want string }{
-			{"debug", "codegen", "-10", "priority_floor"}, {"debug", "codegen", "10", ""}, {"debug", "review", "-10", "queued or served"},
+			{"debug", "codegen", "-10", "priority_floor"}, {"debug", "codegen", "10", ""},
+			{"debug", "review", "-10", "queued or served"},
 			{"systems", "codegen", "-10", ""},
 		} {
-			if got := b.code(c.model, c.intent, c.priority); got != c.want && (c.want != "queued or served" || got == "priority_floor") {
+			if got := b.code(c.model, c.intent, c.priority); got != c.want &&
+				(c.want != "queued or served" || got == "priority_floor") {
 				t.Errorf("%s of %s at %s: %q", c.intent, c.model, c.priority, got)
 			}
 		}
@@ -61,13 +65,15 @@ func TestLoadRaisesTheFloorOfTheIntentThatLoads(t *testing.T) {
 // besiege asks debug for far more than it can do, until ctx ends: codegen at -10 and 0, and now and then review.
 func (b *bubble) besiege(ctx context.Context, asking *sync.WaitGroup) {
 	for n := 0; ctx.Err() == nil; n++ {
-		q := customer{id: fmt.Sprint("b", n), priority: -10 * (n % 2), model: "debug", text: sureOfDebug, words: 30, tokens: 40}
+		q := customer{id: fmt.Sprint("b", n), priority: -10 * (n % 2), model: "debug", text: sureOfDebug, words: 30,
+			tokens: 40}
 		intent := "codegen"
 		if n%20 == 0 {
 			intent = "review"
 		}
 		asking.Go(func() {
-			resp, err := b.ask(context.Background(), http.MethodPost, "http://data/v1/chat/completions", q.body(), append(q.headers(), "X-Intent", intent)...)
+			resp, err := b.ask(context.Background(), http.MethodPost, "http://data/v1/chat/completions", q.body(),
+				append(q.headers(), "X-Intent", intent)...)
 			if err != nil {
 				b.t.Error(err)
 				return
@@ -103,7 +109,8 @@ func (b *bubble) put(knob, body string) {
 // code is what a request of an intent meets at a model: an error's code, "" is an answer.
 func (b *bubble) code(model, intent, priority string) string {
 	q := customer{id: "asked", model: model, text: sureOfDebug, words: 5, tokens: 4}
-	resp, err := b.ask(context.Background(), http.MethodPost, "http://data/v1/chat/completions", q.body(), "X-Intent", intent, "X-Priority", priority)
+	resp, err := b.ask(context.Background(), http.MethodPost, "http://data/v1/chat/completions", q.body(), "X-Intent",
+		intent, "X-Priority", priority)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -21,7 +21,8 @@ const (
 	artefactMode = 0o644
 )
 
-// restore takes over what was known before: from the file, else from a peer. Neither has to be there: what is missing comes by the streams.
+// restore takes over what was known before: from the file, else from a peer. Neither has to be there: what is missing
+// comes by the streams.
 func (h *house) restore(ctx context.Context, c config.Snapshot) {
 	if c.File != "" {
 		n, err := h.load(c.File)
@@ -56,7 +57,8 @@ func (h *house) load(path string) (int, error) {
 func (h *house) fetch(ctx context.Context, c config.Snapshot) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, peerTimeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.Peer, "/")+"/admin/index/snapshot", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.Peer, "/")+"/admin/index/snapshot",
+		nil)
 	if err != nil {
 		return 0, err
 	}

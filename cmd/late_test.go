@@ -28,14 +28,16 @@ func echoing(t *testing.T) string {
 		_, word, _ := strings.Cut(string(body), "mine: ")
 		word, _, _ = strings.Cut(word, `"`)
 		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
-		fmt.Fprintf(w, `{"choices":[{"index":0,"message":{"role":"assistant","content":"yours: %s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`, word)
+		fmt.Fprintf(
+			w,
+			`{"choices":[{"index":0,"message":{"role":"assistant","content":"yours: %s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`, word)
 	}))
 	t.Cleanup(engine.Close)
 	return engine.URL
 }
 
-// Requests whose deadlines pass about when their answers come end themselves alone: whoever asks beside them, or after them on the same connection,
-// is answered whole, with his own answer.
+// Requests whose deadlines pass about when their answers come end themselves alone: whoever asks beside them, or after
+// them on the same connection, is answered whole, with his own answer.
 func TestALateEndOfOneRequestEndsNoOther(t *testing.T) {
 	w := newWorld(t, fmt.Sprintf(openAlone, echoing(t)), nil)
 	var clients sync.WaitGroup
@@ -56,7 +58,10 @@ func TestALateEndOfOneRequestEndsNoOther(t *testing.T) {
 					deadline = fmt.Sprintf("X-Deadline-Ms: %d\r\n", 1+rand.IntN(4))
 				}
 				body := `{"model":"open","messages":[{"role":"user","content":"mine: ` + id + `"}]}`
-				fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: octet\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s", deadline, len(body), body)
+				fmt.Fprintf(
+					conn,
+					"POST /v1/chat/completions HTTP/1.1\r\nHost: octet\r\nContent-Type: "+
+						"application/json\r\n%sContent-Length: %d\r\n\r\n%s", deadline, len(body), body)
 				resp, err := http.ReadResponse(answers, &http.Request{Method: http.MethodPost})
 				if err != nil {
 					t.Error(id, err)
@@ -65,7 +70,8 @@ func TestALateEndOfOneRequestEndsNoOther(t *testing.T) {
 				text, err := io.ReadAll(resp.Body)
 				own := strings.Contains(string(text), "yours: "+id+`"`)
 				switch {
-				case err != nil, resp.StatusCode == 500, resp.StatusCode == 200 && !own, deadline == "" && resp.StatusCode != 200:
+				case err != nil, resp.StatusCode == 500, resp.StatusCode == 200 && !own, deadline == "" &&
+					resp.StatusCode != 200:
 					t.Errorf("%s %q: status %d, %v: %s", id, deadline, resp.StatusCode, err, text)
 				case resp.StatusCode == 200:
 					calm.Add(1)

@@ -27,17 +27,28 @@ func TestEveryLimitRefusesByItsName(t *testing.T) {
 		param, says       string
 		headers           []string
 	}{
-		{"limits.body_bytes=4KiB", "", chat(long), "", 413, gateway.CodePayloadTooLarge, "", "limits.body_bytes, 4096", nil},
-		{"limits.header_bytes=2KiB", "", chat("x"), "", 431, gateway.CodeHeaderTooLarge, "", "limits.header_bytes is 2048", []string{"X-Filler", long}},
-		{"limits.header_bytes=2KiB", "?" + long, chat("x"), "", 431, gateway.CodeHeaderTooLarge, "", "limits.header_bytes is 2048", nil},
-		{"limits.json_depth=8", "", strings.Replace(chat("x"), "{", `{"x":[[[[[[[[1]]]]]]]],`, 1), "", 400, gateway.CodeJSONTooDeep, "", "too deep", nil},
-		{"limits.messages=2", "", `{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"user","content":"c"}]}`, "",
+		{"limits.body_bytes=4KiB", "", chat(long), "", 413, gateway.CodePayloadTooLarge, "", "limits.body_bytes, 4096",
+			nil},
+		{"limits.header_bytes=2KiB", "", chat("x"), "", 431, gateway.CodeHeaderTooLarge, "",
+			"limits.header_bytes is 2048", []string{"X-Filler", long}},
+		{"limits.header_bytes=2KiB", "?" + long, chat("x"), "", 431, gateway.CodeHeaderTooLarge, "",
+			"limits.header_bytes is 2048", nil},
+		{"limits.json_depth=8", "", strings.Replace(chat("x"), "{", `{"x":[[[[[[[[1]]]]]]]],`, 1), "", 400,
+			gateway.CodeJSONTooDeep, "", "too deep", nil},
+		{"limits.messages=2", "",
+			`{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"user","content":"c"}]}`,
+			"",
 			400, gateway.CodeInvalidValue, "messages", "more than 2 messages", nil},
-		{"limits.queue_bytes=1KiB", "", chat(long), "", 503, gateway.CodeOverloaded, "", "limits.queue_bytes is 1024", nil},
-		{"limits.response_bytes=1KiB", "", chat("x"), `{"kind":"flood"}`, 502, gateway.CodeUpstreamProtocolError, "", "could not be understood", nil},
-		{"limits.event_bytes=1KiB", "", streamed(chat("x")), `{"kind":"flood"}`, 502, gateway.CodeUpstreamProtocolError, "", "could not be understood", nil},
-		{"limits.ttft_timeout=100ms", "", streamed(chat("x")), `{"kind":"hang"}`, 504, gateway.CodeUpstreamTimeout, "", "in time", nil},
-		{"limits.answer_timeout=100ms", "", chat("x"), `{"kind":"hang"}`, 504, gateway.CodeUpstreamTimeout, "", "in time", nil},
+		{"limits.queue_bytes=1KiB", "", chat(long), "", 503, gateway.CodeOverloaded, "", "limits.queue_bytes is 1024",
+			nil},
+		{"limits.response_bytes=1KiB", "", chat("x"), `{"kind":"flood"}`, 502, gateway.CodeUpstreamProtocolError, "",
+			"could not be understood", nil},
+		{"limits.event_bytes=1KiB", "", streamed(chat("x")), `{"kind":"flood"}`, 502, gateway.CodeUpstreamProtocolError,
+			"", "could not be understood", nil},
+		{"limits.ttft_timeout=100ms", "", streamed(chat("x")), `{"kind":"hang"}`, 504, gateway.CodeUpstreamTimeout, "",
+			"in time", nil},
+		{"limits.answer_timeout=100ms", "", chat("x"), `{"kind":"hang"}`, 504, gateway.CodeUpstreamTimeout, "",
+			"in time", nil},
 	} {
 		t.Run(c.limit, func(t *testing.T) {
 			w := newWorld(t, smallWorld, smallEngines(), c.limit)
@@ -58,7 +69,8 @@ func TestEveryLimitRefusesByItsName(t *testing.T) {
 func TestQueueBytesAreGivenBack(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "limits.queue_bytes=8KiB")
 	w.fault("systems-0", `{"kind":"hang_after_tokens","k":1}`)
-	body := `{"model":"systems","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"` + strings.Repeat("x", 5<<10) + `"}]}`
+	body := `{"model":"systems","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"` +
+		strings.Repeat("x", 5<<10) + `"}]}`
 	first := w.ask(t.Context(), "/v1/chat/completions", body)
 	resp, answer := w.post("/v1/chat/completions", body)
 	checkError(t, resp, answer, 503, gateway.CodeOverloaded, "")
@@ -99,14 +111,16 @@ func TestOneTenantsStreamsAreBounded(t *testing.T) {
 
 func TestAttemptsAreBounded(t *testing.T) {
 	for _, most := range []int{1, 2, 3} {
-		w := newWorld(t, smallWorld, smallEngines(), fmt.Sprint("limits.max_attempts=", most), "limits.retry_budget=1", "fleet.breaker.failures=1000", "fleet.probe_interval=1h")
+		w := newWorld(t, smallWorld, smallEngines(), fmt.Sprint("limits.max_attempts=", most), "limits.retry_budget=1",
+			"fleet.breaker.failures=1000", "fleet.probe_interval=1h")
 		for _, name := range []string{"debug-0", "debug-1"} {
 			w.fault(name, `{"kind":"die_before_headers","times":0}`)
 		}
 		resp, answer := w.post("/v1/chat/completions", hello)
 		checkError(t, resp, answer, 502, gateway.CodeUpstreamReset, "")
 		var receipt struct{ Attempts []any }
-		eventually(t, "the receipt", func() bool { return w.get(w.data+"/v1/receipts/"+resp.Header.Get("X-Receipt-Id"), &receipt) == 200 })
+		eventually(t, "the receipt",
+			func() bool { return w.get(w.data+"/v1/receipts/"+resp.Header.Get("X-Receipt-Id"), &receipt) == 200 })
 		if len(receipt.Attempts) != min(most, 2) { // there are two replicas
 			t.Errorf("%d attempts, where limits.max_attempts is %d", len(receipt.Attempts), most)
 		}
@@ -153,11 +167,13 @@ func (w *world) dialAt(url string) net.Conn {
 
 // A client that is slow with a head, with a small body, or that keeps a connection for nothing, loses it.
 func TestWhoIsSlowLosesTheConnection(t *testing.T) {
-	w := newWorld(t, smallWorld, smallEngines(), "limits.header_timeout=150ms", "limits.keepalive_timeout=150ms", "limits.body_timeout=150ms")
+	w := newWorld(t, smallWorld, smallEngines(), "limits.header_timeout=150ms", "limits.keepalive_timeout=150ms",
+		"limits.body_timeout=150ms")
 	for name, sent := range map[string]string{
 		"half a head": "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nX-Slow: ",
 		"idle":        "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n",
-		"outcome":     "POST /v1/outcomes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{",
+		"outcome": "POST /v1/outcomes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " +
+			"50\r\n\r\n{",
 	} {
 		conn := w.dial()
 		fmt.Fprint(conn, sent)
@@ -177,7 +193,10 @@ func TestAWriteTimeoutIsOfOneAnswer(t *testing.T) {
 	conn := w.dial()
 	answers := bufio.NewReader(conn)
 	for _, body := range []string{hello, `{"model":"none"}`, streamed(hello), `{`, hello} {
-		fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		fmt.Fprintf(
+			conn,
+			"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "+
+				"%d\r\n\r\n%s", len(body), body)
 		resp, err := http.ReadResponse(answers, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +207,10 @@ func TestAWriteTimeoutIsOfOneAnswer(t *testing.T) {
 		time.Sleep(150 * time.Millisecond)
 	}
 	w.fault("systems-0", `{"kind":"hang"}`)
-	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Deadline-Ms: 300\r\nContent-Length: %d\r\n\r\n%s", len(systems), systems)
+	fmt.Fprintf(
+		conn,
+		"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Deadline-Ms: "+
+			"300\r\nContent-Length: %d\r\n\r\n%s", len(systems), systems)
 	if resp, err := http.ReadResponse(answers, nil); err != nil || resp.StatusCode != 504 {
 		t.Errorf("an error later than a write may take: %v %v", resp, err)
 	}
@@ -196,7 +218,8 @@ func TestAWriteTimeoutIsOfOneAnswer(t *testing.T) {
 
 // A crowd of one tenant's keys has no other's forgotten.
 func TestIdempotencyKeysAreForgottenByTenant(t *testing.T) {
-	w := newWorld(t, smallWorld, smallEngines(), "auth.tenants[0].name=acme", "auth.tenants[0].key_sha256="+keySHA, "limits.idempotency_keys=2")
+	w := newWorld(t, smallWorld, smallEngines(), "auth.tenants[0].name=acme", "auth.tenants[0].key_sha256="+keySHA,
+		"limits.idempotency_keys=2")
 	auth := []string{"Authorization", "Bearer " + key, "Idempotency-Key", "theirs"}
 	w.post("/v1/chat/completions", hello, auth...)
 	for i := range 5 {

@@ -29,7 +29,8 @@ func TestAnAnswerComesWholeAndSaysWhoGaveIt(t *testing.T) {
 				t.Errorf("text %q, want %q", got, want)
 			}
 			for name, want := range map[string]string{
-				"X-Request-Id": id, "X-Specialist": "debug", "X-Routed-By": "model", "X-Attempts": "1", "X-Queue-Ms": "0", "X-Cached-Tokens": "*", "X-Replica": "*", "X-Receipt-Id": "*",
+				"X-Request-Id": id, "X-Specialist": "debug", "X-Routed-By": "model", "X-Attempts": "1",
+				"X-Queue-Ms": "0", "X-Cached-Tokens": "*", "X-Replica": "*", "X-Receipt-Id": "*",
 				"X-SLO-Window": "*",
 			} {
 				if got := resp.Header.Get(name); got != want && (want != "*" || got == "") {
@@ -61,7 +62,8 @@ func contentOf(mode string, answer []byte) string {
 func TestCompletionsTakeTextAndTokenIds(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	for _, prompt := range []string{`"int main() {"`, `[1,2,3,4,5]`, `["int main() {"]`} {
-		resp, answer := w.post("/v1/completions", `{"model":"systems","max_tokens":3,"stream":true,"prompt":`+prompt+`}`, "X-Request-Id", "c1")
+		resp, answer := w.post("/v1/completions",
+			`{"model":"systems","max_tokens":3,"stream":true,"prompt":`+prompt+`}`, "X-Request-Id", "c1")
 		if s := readStream(bytes.NewReader(answer)); resp.StatusCode != 200 || !s.done || s.text != indexText("c1", 3) {
 			t.Errorf("prompt %s: status %d, %s", prompt, resp.StatusCode, answer)
 		}
@@ -71,7 +73,8 @@ func TestCompletionsTakeTextAndTokenIds(t *testing.T) {
 // MEGA-07, MEGA-08, MEGA-09
 func TestRulesDecideInTheirOrder(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
-	trace := `==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000014\n    #0 0x4f8b1a in Node::next() list.cpp:42:10\n    #1 0x4f8b1b in main list.cpp:50:3`
+	trace :=
+		`==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000014\n    #0 0x4f8b1a in Node::next() list.cpp:42:10\n    #1 0x4f8b1b in main list.cpp:50:3`
 	chat := func(model, text string) string {
 		return fmt.Sprintf(`{"model":%q,"max_tokens":2,"messages":[{"role":"user","content":"%s"}]}`, model, text)
 	}
@@ -86,7 +89,8 @@ func TestRulesDecideInTheirOrder(t *testing.T) {
 			headers = []string{"X-Intent", c.intent}
 		}
 		resp, answer := w.post("/v1/chat/completions", c.body, headers...)
-		if by, who := resp.Header.Get("X-Routed-By"), resp.Header.Get("X-Specialist"); by != c.by || who != c.specialist {
+		if by, who := resp.Header.Get("X-Routed-By"), resp.Header.Get("X-Specialist"); by != c.by ||
+			who != c.specialist {
 			t.Errorf("%s: %s by %s, want %s by %s: %s", c.name, who, by, c.specialist, c.by, answer)
 		}
 	}
@@ -122,7 +126,8 @@ func TestAFollowUpGoesWhereItsPrefixIs(t *testing.T) {
 
 // chatOf is a chat of one user turn; parts says whether its content comes in parts.
 func chatOf(text string) string {
-	return fmt.Sprintf(`{"model":"debug","max_tokens":4,"messages":[{"role":"system","content":"be brief"},{"role":"user","content":%q}]}`, text)
+	return fmt.Sprintf(
+		`{"model":"debug","max_tokens":4,"messages":[{"role":"system","content":"be brief"},{"role":"user","content":%q}]}`, text)
 }
 
 // MEGA-35: the same prompt under another adapter, or content in parts, must meet the engine's own blocks or none.
@@ -141,22 +146,30 @@ func TestPredictionsEqualDeliveriesForEveryShapeOfPrompt(t *testing.T) {
 			eventually(t, "the index follows", func() bool { return w.house.index.Stats().Entries > before })
 			resp, answer := w.post(path, body)
 			delivered := between(string(answer), `"cached_tokens":`, "}")
-			if predicted := resp.Header.Get("X-Cached-Tokens"); predicted != strings.TrimSpace(delivered) || predicted == "0" {
+			if predicted := resp.Header.Get("X-Cached-Tokens"); predicted != strings.TrimSpace(delivered) ||
+				predicted == "0" {
 				t.Errorf("predicted %s, delivered %s", predicted, delivered)
 			}
 		})
 	}
 }
 
-// shapes are requests that say the same in different ways; each begins differently, so that none meets another's blocks.
+// shapes are requests that say the same in different ways; each begins differently, so that none meets another's
+// blocks.
 func shapes(long string) map[string]string {
 	return map[string]string{
-		"parts":   fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":[{"type":"text","text":"parts"},{"type":"text","text":%q},{"type":"text","text":"and"},{"type":"text","text":"more"}]}]}`, long),
-		"escapes": fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":%q}]}`, "escapes"+long+"\n\t\"ü\" \\ 漢字"),
-		"tool":    fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"system","content":"tool %s"},{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"ok"}]}`, long),
-		"salt":    fmt.Sprintf(`{"model":"systems","max_tokens":2,"cache_salt":"pepper","messages":[{"role":"user","content":%q}]}`, "salt"+long),
-		"prompt":  `{"model":"systems","max_tokens":2,"prompt":"` + long + `"}`,
-		"tokens":  `{"model":"systems","max_tokens":2,"prompt":[` + strings.TrimSuffix(strings.Repeat("7,8,9,", 30), ",") + `]}`,
+		"parts": fmt.Sprintf(
+			`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":[{"type":"text","text":"parts"},{"type":"text","text":%q},{"type":"text","text":"and"},{"type":"text","text":"more"}]}]}`, long),
+		"escapes": fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":%q}]}`,
+			"escapes"+long+"\n\t\"ü\" \\ 漢字"),
+		"tool": fmt.Sprintf(
+			`{"model":"systems","max_tokens":2,"messages":[{"role":"system","content":"tool %s"},{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"ok"}]}`, long),
+		"salt": fmt.Sprintf(
+			`{"model":"systems","max_tokens":2,"cache_salt":"pepper","messages":[{"role":"user","content":%q}]}`,
+			"salt"+long),
+		"prompt": `{"model":"systems","max_tokens":2,"prompt":"` + long + `"}`,
+		"tokens": `{"model":"systems","max_tokens":2,"prompt":[` + strings.TrimSuffix(strings.Repeat("7,8,9,", 30),
+			",") + `]}`,
 	}
 }
 
@@ -174,8 +187,10 @@ func TestAdaptersDoNotShareAPrefix(t *testing.T) {
 	w.post("/v1/chat/completions", body)
 	eventually(t, "the index follows", func() bool { return w.house.index.Stats().Entries > 10 })
 	resp, answer := w.post("/v1/chat/completions", body, "X-Adapter", "gdb-v2")
-	if resp.Header.Get("X-Adapter") != "gdb-v2" || resp.Header.Get("X-Cached-Tokens") != "0" || between(string(answer), `"cached_tokens":`, "}") != "0" {
-		t.Errorf("adapter %q, predicted %s cached tokens: %s", resp.Header.Get("X-Adapter"), resp.Header.Get("X-Cached-Tokens"), answer)
+	if resp.Header.Get("X-Adapter") != "gdb-v2" || resp.Header.Get("X-Cached-Tokens") != "0" ||
+		between(string(answer), `"cached_tokens":`, "}") != "0" {
+		t.Errorf("adapter %q, predicted %s cached tokens: %s", resp.Header.Get("X-Adapter"),
+			resp.Header.Get("X-Cached-Tokens"), answer)
 	}
 }
 
@@ -188,7 +203,8 @@ func TestRouteExplainsAndChangesNothing(t *testing.T) {
 	if err := json.Unmarshal(answer, &e); err != nil || resp.StatusCode != 200 {
 		t.Fatalf("status %d, %v: %s", resp.StatusCode, err, answer)
 	}
-	if e.Decision.Specialist != "debug" || e.Replica == "" || e.Admission == nil || e.Admission.Answer != "admitted" || len(e.Routing.Trace.Candidates) != 2 {
+	if e.Decision.Specialist != "debug" || e.Replica == "" || e.Admission == nil || e.Admission.Answer != "admitted" ||
+		len(e.Routing.Trace.Candidates) != 2 {
 		t.Errorf("explanation %s", answer)
 	}
 	if after := metricsOf(t, w); after != before {
@@ -231,7 +247,8 @@ func TestAReceiptTellsTheWholeStoryToItsOwnerOnly(t *testing.T) {
 		Routing  []gateway.RoutingRecord
 	}
 	eventually(t, "the receipt", func() bool { return w.get(w.data+"/v1/receipts/"+id, &r) == 200 })
-	if r.Decision.RoutedBy != "model" || len(r.Attempts) != 1 || r.Attempts[0].Outcome != "ok" || !r.Result.Done || r.Result.CompletionTokens != 12 {
+	if r.Decision.RoutedBy != "model" || len(r.Attempts) != 1 || r.Attempts[0].Outcome != "ok" || !r.Result.Done ||
+		r.Result.CompletionTokens != 12 {
 		t.Errorf("receipt %+v", r)
 	}
 	if len(r.Routing) != 1 || len(r.Routing[0].Trace.Candidates) != 2 || len(r.Routing[0].Trace.Stages) == 0 {
@@ -270,7 +287,8 @@ func TestSLOsAreAbsentUntilThereIsSomethingToSay(t *testing.T) {
 	}
 	eventually(t, "SLO headers", func() bool {
 		resp, _ = w.post("/v1/chat/completions", streamed(hello))
-		return resp.Header.Get("X-SLO-TTFT-Ms") != "" && resp.Header.Get("X-SLO-ITL-Ms") != "" && resp.Header.Get("X-SLO-Admission-TTFT-P95-Ms") != ""
+		return resp.Header.Get("X-SLO-TTFT-Ms") != "" && resp.Header.Get("X-SLO-ITL-Ms") != "" &&
+			resp.Header.Get("X-SLO-Admission-TTFT-P95-Ms") != ""
 	})
 	if status := w.get(w.data+"/v1/slo/debug", nil); status != 200 {
 		t.Errorf("/v1/slo/debug is status %d", status)
@@ -287,7 +305,8 @@ func TestAConnectionToAnEngineIsUsedAgain(t *testing.T) {
 			}
 		}
 	}
-	if n := w.engines["systems-0"].conns.Load() - before; n > 2 { // the first probe may be under way beside the first request
+	if n := w.engines["systems-0"].conns.Load() - before; n > 2 {
+		// the first probe may be under way beside the first request
 		t.Errorf("20 requests, one after the other, took %d connections", n)
 	}
 }

@@ -53,14 +53,16 @@ func loadLocal(sp *config.Specialist, old *local) (*local, error) {
 	return &local{files, locals.Add(1), t, l.Template}, nil
 }
 
-// rendered is a prompt's text. around: it is no rendered chat, and has the tokenizer's ids around it; tools: it holds tools.
+// rendered is a prompt's text. around: it is no rendered chat, and has the tokenizer's ids around it; tools: it holds
+// tools.
 type rendered struct {
 	text          []byte
 	around, tools bool
 }
 
 // elsewhere are what a request may ask its engine to do to the prompt, and that is not done here.
-var elsewhere = [...]string{"chat_template", "continue_final_message", "documents", "mm_processor_kwargs", "echo", "suffix"}
+var elsewhere = [...]string{"chat_template", "continue_final_message", "documents", "mm_processor_kwargs", "echo",
+	"suffix"}
 
 // render writes the prompt of f to dst. ErrNoTokenizer for a request that only its engine can render.
 func (l *local) render(dst []byte, f *routing.Facts, now time.Time) (rendered, error) {

@@ -32,7 +32,8 @@ func learnedWorld(t *testing.T, change func(*emulator.Config), sets ...string) *
 			change(&engines[i])
 		}
 	}
-	return newWorld(t, smallWorld, engines, append([]string{"specialists[0].tokenizer=" + bpeFile, "specialists[1].tokenizer=" + bpeFile}, sets...)...)
+	return newWorld(t, smallWorld, engines,
+		append([]string{"specialists[0].tokenizer=" + bpeFile, "specialists[1].tokenizer=" + bpeFile}, sets...)...)
 }
 
 func (w *world) metrics() string {
@@ -52,7 +53,8 @@ func (w *world) tokenState(replica string) gateway.TokenCheck {
 	return w.house.tokens.checks.state(replica)
 }
 
-// What the gateway makes of a request is, token for token, what the engine computes, and so what it predicts to be cached is.
+// What the gateway makes of a request is, token for token, what the engine computes, and so what it predicts to be
+// cached is.
 func TestLocalTokensMeetTheEnginesBlocks(t *testing.T) {
 	w := learnedWorld(t, nil, "specialists[0].profile=cache-aware", "specialists[1].profile=cache-aware")
 	for name, body := range shapes(strings.Repeat("std::map<int, int> it's; ", 40)) {
@@ -76,17 +78,20 @@ func TestLocalTokensMeetTheEnginesBlocks(t *testing.T) {
 	}
 }
 
-// Over the turns of a conversation, answers included, what is predicted is what is delivered, and each turn costs its new text.
+// Over the turns of a conversation, answers included, what is predicted is what is delivered, and each turn costs its
+// new text.
 func TestAConversationIsPredictedTurnByTurn(t *testing.T) {
 	w := learnedWorld(t, nil, "specialists[0].profile=cache-aware")
 	type message struct {
 		Role    string `json:"role"`
 		Content string `json:"content"`
 	}
-	talk := []message{{"system", "You know operating systems. " + strings.Repeat("Be exact about memory, threads and files. ", 40)}}
+	talk := []message{{"system",
+		"You know operating systems. " + strings.Repeat("Be exact about memory, threads and files. ", 40)}}
 	tokens := 0
 	for turn := range 5 {
-		talk = append(talk, message{"user", fmt.Sprintf("Question %d: why does epoll_wait(fd, ev, 10, -1) return 0? It's odd.\n\n\tint n = 0;", turn)})
+		talk = append(talk, message{"user",
+			fmt.Sprintf("Question %d: why does epoll_wait(fd, ev, 10, -1) return 0? It's odd.\n\n\tint n = 0;", turn)})
 		body, err := json.Marshal(map[string]any{"model": "debug", "messages": talk, "max_tokens": 300})
 		if err != nil {
 			t.Fatal(err)
@@ -147,7 +152,8 @@ func TestLocalTokensAreTheEnginesOwn(t *testing.T) {
 	}
 }
 
-// A replica whose template is another is found out when it is met, shown, and scored by text chunks; the others stay exact.
+// A replica whose template is another is found out when it is met, shown, and scored by text chunks; the others stay
+// exact.
 func TestAReplicaThatTokenizesOtherwiseIsScoredApproximately(t *testing.T) {
 	w := learnedWorld(t, func(c *emulator.Config) {
 		switch c.Name {
@@ -161,7 +167,8 @@ func TestAReplicaThatTokenizesOtherwiseIsScoredApproximately(t *testing.T) {
 		eventually(t, name+" is found out", func() bool { return w.tokenState(name).State == approximate })
 	}
 	eventually(t, "debug-0 is found equal", func() bool { return w.tokenState("debug-0").State == exact })
-	if differing := *w.house.tokens.checks.differing.Load(); differing.Count() != 2 || differing.Has(w.house.residents["debug-0"].replica.Host) {
+	if differing := *w.house.tokens.checks.differing.Load(); differing.Count() != 2 ||
+		differing.Has(w.house.residents["debug-0"].replica.Host) {
 		t.Errorf("%v differ", differing)
 	}
 	var route struct{ Prompt struct{ Exact bool } }
@@ -188,7 +195,10 @@ func TestAReplicaThatTokenizesOtherwiseIsScoredApproximately(t *testing.T) {
 func TestSamplesFindWhatMeetingDoesNot(t *testing.T) {
 	w := learnedWorld(t, nil, "specialists[1].tokenizer_check=1")
 	eventually(t, "systems-0 is met", func() bool { return w.tokenState("systems-0").State == exact })
-	other := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { fmt.Fprint(rw, `{"tokens":[1,2,3]}`) }))
+	other := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter,
+		_ *http.Request) {
+		fmt.Fprint(rw, `{"tokens":[1,2,3]}`)
+	}))
 	defer other.Close()
 	client, err := openai.New(openai.Config{URL: other.URL})
 	if err != nil {
@@ -196,7 +206,8 @@ func TestSamplesFindWhatMeetingDoesNot(t *testing.T) {
 	}
 	one := (*w.house.tokens.by.Load())["systems"]
 	one.replicas[0].client = client
-	w.post("/v1/chat/completions", `{"model":"systems","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"name":"f"}}],"max_tokens":2}`)
+	w.post("/v1/chat/completions",
+		`{"model":"systems","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"name":"f"}}],"max_tokens":2}`)
 	eventually(t, "tools are found out", one.toolless.Load)
 	if s := w.tokenState("systems-0"); s.State != exact {
 		t.Errorf("%+v", s)
@@ -249,11 +260,13 @@ func TestALlamaServerIsComparedInTwoSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := checkedReplica{engine: "llamacpp", client: client}
-	for i, want := range []uint32{uint32(len("<|im_start|>…")), 0, 0, uint32(len("int main() {\r\n  return 0;\r\n}\n"))} {
+	for i, want := range []uint32{uint32(len("<|im_start|>…")), 0, 0,
+		uint32(len("int main() {\r\n  return 0;\r\n}\n"))} {
 		if want == 0 {
 			continue
 		}
-		if difference, err := compare(t.Context(), "m", r, &meetings[i], []uint32{want}); difference != nil || err != nil {
+		if difference, err := compare(t.Context(), "m", r, &meetings[i], []uint32{want}); difference != nil ||
+			err != nil {
 			t.Errorf("%d: %v, %v", i, difference, err)
 		}
 	}
@@ -265,7 +278,8 @@ func TestALlamaServerIsComparedInTwoSteps(t *testing.T) {
 	}
 }
 
-// A file that is missing or not understood is a fault with its path, for `octet check` and on a reload, which changes nothing.
+// A file that is missing or not understood is a fault with its path, for `octet check` and on a reload, which changes
+// nothing.
 func TestABadTokenizerFileIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -276,14 +290,20 @@ func TestABadTokenizerFileIsNamed(t *testing.T) {
 		return path
 	}
 	for name, c := range map[string]struct{ tokenizer, template, want string }{
-		"missing":      {dir + "/none.json", "", "none.json"},
-		"unsupported":  {write("wp.json", `{"pre_tokenizer":{"type":"ByteLevel"},"model":{"type":"WordPiece","vocab":{"a":0}}}`), "", "WordPiece"},
-		"no template":  {write("bare.json", `{"pre_tokenizer":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{"a":0},"merges":[]}}`), "", "chat_template"},
+		"missing": {dir + "/none.json", "", "none.json"},
+		"unsupported": {write("wp.json",
+			`{"pre_tokenizer":{"type":"ByteLevel"},"model":{"type":"WordPiece","vocab":{"a":0}}}`), "", "WordPiece"},
+		"no template": {write("bare.json",
+			`{"pre_tokenizer":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{"a":0},"merges":[]}}`), "",
+			"chat_template"},
 		"bad template": {bpeFile, write("bad.jinja", "{% nope %}"), "nope"},
 	} {
-		yaml := fmt.Sprintf("specialists:\n  - {name: a, tokenizer: %q, chat_template: %q, replicas: [{url: \"http://127.0.0.1:9\"}]}\n", c.tokenizer, c.template)
+		yaml := fmt.Sprintf(
+			"specialists:\n  - {name: a, tokenizer: %q, chat_template: %q, replicas: [{url: "+
+				"\"http://127.0.0.1:9\"}]}\n", c.tokenizer, c.template)
 		_, err := load(write("octet.yaml", yaml), nil)
-		if err == nil || !strings.Contains(err.Error(), "specialists[0].tokenizer") || !strings.Contains(err.Error(), c.want) {
+		if err == nil || !strings.Contains(err.Error(), "specialists[0].tokenizer") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := config.Parse("x", []byte(yaml), config.Options{}); err != nil {
@@ -291,7 +311,9 @@ func TestABadTokenizerFileIsNamed(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"bultin", "tokenizer.json"} {
-		if _, err := config.Parse("x", []byte("specialists:\n  - {name: a, tokenizer: "+bad+", replicas: [{url: \"http://127.0.0.1:9\"}]}\n"), config.Options{}); err == nil {
+		if _, err := config.Parse("x",
+			[]byte("specialists:\n  - {name: a, tokenizer: "+bad+", replicas: [{url: \"http://127.0.0.1:9\"}]}\n"),
+			config.Options{}); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}

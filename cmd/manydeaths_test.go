@@ -37,10 +37,11 @@ type struckCrowd struct {
 	well, kind, lost atomic.Int32 // kind: broken streams of a kind that cannot go on
 }
 
-// With one of three engines killed under many requests, all end well but streams of a kind that cannot go on, which are counted:
-// unary answers begin anew, streams go on from their text, whatever the retry budget.
+// With one of three engines killed under many requests, all end well but streams of a kind that cannot go on, which are
+// counted: unary answers begin anew, streams go on from their text, whatever the retry budget.
 func TestADeathWithManyInFlightCostsNoAnswer(t *testing.T) {
-	sizes := map[int]time.Duration{90: 50 * time.Millisecond, 300: 100 * time.Millisecond} // of a step, so that the machine keeps up
+	// of a step, so that the machine keeps up
+	sizes := map[int]time.Duration{90: 50 * time.Millisecond, 300: 100 * time.Millisecond}
 	if os.Getenv("OCTET_TEST_CROWDS") == "1" {
 		sizes[1000] = 400 * time.Millisecond
 	}
@@ -48,13 +49,16 @@ func TestADeathWithManyInFlightCostsNoAnswer(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			var engines []emulator.Config
 			for i := range 3 {
-				engines = append(engines, emulator.Config{Name: fmt.Sprint("debug-", i), Model: "debug", Blocks: 65536, MaxRunning: 2048, Step: step, PrefillTPS: 1e7})
+				engines = append(engines,
+					emulator.Config{Name: fmt.Sprint("debug-", i), Model: "debug", Blocks: 65536, MaxRunning: 2048,
+						Step: step, PrefillTPS: 1e7})
 			}
 			w := newWorld(t, crowdWorld, engines)
 			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: n}}
 			t.Cleanup(client.CloseIdleConnections)
 			for range 12 { // all have answered before
-				w.post("/v1/chat/completions", `{"model":"debug","max_tokens":1,"messages":[{"role":"user","content":"x"}]}`)
+				w.post("/v1/chat/completions",
+					`{"model":"debug","max_tokens":1,"messages":[{"role":"user","content":"x"}]}`)
 			}
 			var c struckCrowd
 			var all sync.WaitGroup
@@ -62,12 +66,14 @@ func TestADeathWithManyInFlightCostsNoAnswer(t *testing.T) {
 				all.Go(func() { w.oneOf(client, i, &c) })
 			}
 			running := func(name string) int { return w.gate(name).Stats().Running }
-			eventually(t, "all are in flight", func() bool { return running("debug-0")+running("debug-1")+running("debug-2") == n })
+			eventually(t, "all are in flight",
+				func() bool { return running("debug-0")+running("debug-1")+running("debug-2") == n })
 			time.Sleep(5 * step) // streams of some have begun
 			struck := running("debug-1")
 			w.engines["debug-1"].kill()
 			all.Wait()
-			t.Logf("%d in flight, %d of them struck: %d ended well, %d of a kind that cannot go on, %d lost", n, struck, c.well.Load(), c.kind.Load(), c.lost.Load())
+			t.Logf("%d in flight, %d of them struck: %d ended well, %d of a kind that cannot go on, %d lost", n, struck,
+				c.well.Load(), c.kind.Load(), c.lost.Load())
 			if struck < n/5 || int(c.lost.Load())*1000 > n || c.kind.Load() == 0 {
 				t.Errorf("%d struck, %d lost, %d of a kind that cannot go on", struck, c.lost.Load(), c.kind.Load())
 			}
@@ -79,9 +85,11 @@ func TestADeathWithManyInFlightCostsNoAnswer(t *testing.T) {
 	}
 }
 
-// oneOf is the i-th request of a crowd: streams of chats and completions, unary answers, and some streams that have a seed.
+// oneOf is the i-th request of a crowd: streams of chats and completions, unary answers, and some streams that have a
+// seed.
 func (w *world) oneOf(client *http.Client, i int, c *struckCrowd) {
-	id, path, kind := fmt.Sprint("r", i), "/v1/chat/completions", `"stream":true,"messages":[{"role":"user","content":"x"}]`
+	id, path, kind := fmt.Sprint("r", i), "/v1/chat/completions",
+		`"stream":true,"messages":[{"role":"user","content":"x"}]`
 	seeded := i%15 == 0
 	switch {
 	case seeded:

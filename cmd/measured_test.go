@@ -13,13 +13,16 @@ import (
 	"octet/slo"
 )
 
-// MEGA-51, MEGA-52, MEGA-53, MEGA-58: TTFT is from a request's arrival to its first token, its wait in the queue included; admission to
-// first token is without that wait; ITL is between the tokens after it. By an engine whose times are known to the millisecond.
+// MEGA-51, MEGA-52, MEGA-53, MEGA-58: TTFT is from a request's arrival to its first token, its wait in the queue
+// included; admission to first token is without that wait; ITL is between the tokens after it. By an engine whose times
+// are known to the millisecond.
 func TestWhatIsPublishedIsWhatTheEngineTook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const step, perToken = 20 * time.Millisecond, time.Millisecond // of decode, of prefill
-		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Blocks: 512, MaxRunning: 1, Step: step, StepPerSeq: -1, PrefillTPS: 1000, AdapterSwap: -1}})
-		b.serve(strings.NewReplacer("WAIT", "30s", "tokenizer: builtin", "tokenizer: builtin\n    slo: {min_samples: 1}").Replace(oneplace))
+		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Blocks: 512, MaxRunning: 1, Step: step,
+			StepPerSeq: -1, PrefillTPS: 1000, AdapterSwap: -1}})
+		b.serve(strings.NewReplacer("WAIT", "30s", "tokenizer: builtin",
+			"tokenizer: builtin\n    slo: {min_samples: 1}").Replace(oneplace))
 		time.Sleep(time.Second)
 		first := customer{id: "a", stream: true, model: "debug", text: "x", words: 40, tokens: 50}
 		second := first
@@ -43,8 +46,9 @@ func TestWhatIsPublishedIsWhatTheEngineTook(t *testing.T) {
 			got  *float64
 			want time.Duration
 		}{
-			"TTFT p50": {r.TTFT.P50, prefill}, "TTFT p99": {r.TTFT.P99, queued}, "admission p95": {r.Admission.P95, prefill},
-			"ITL p50": {r.ITL.P50, step}, "ITL p99": {r.ITL.P99, step},
+			"TTFT p50": {r.TTFT.P50, prefill}, "TTFT p99": {r.TTFT.P99, queued},
+			"admission p95": {r.Admission.P95, prefill},
+			"ITL p50":       {r.ITL.P50, step}, "ITL p99": {r.ITL.P99, step},
 		} {
 			if want := float64(c.want) / 1e6; c.got == nil || math.Abs(*c.got-want) > 0.02*want {
 				t.Errorf("%s is %v, the engine took %v", what, c.got, c.want)

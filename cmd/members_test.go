@@ -35,8 +35,10 @@ func hear(t *testing.T) *listener {
 		e.body.Store(&text)
 		e.asked.Add(1)
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"id":"1","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],`+
-			`"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`)
+		_, _ = io.WriteString(
+			w,
+			`{"id":"1","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],`+
+				`"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`)
 	})}
 	go func() { _ = server.Serve(l) }()
 	t.Cleanup(func() { _ = server.Close() })
@@ -50,11 +52,16 @@ func kindsWorld(t *testing.T, sets ...string) (*world, map[string]*listener) {
 	engines := map[string]*listener{}
 	for _, kind := range []string{"vllm", "sglang", "llamacpp", "openai"} {
 		engines[kind] = hear(t)
-		yaml += fmt.Sprintf("  - {name: %s, tokenizer: none, replicas: [{url: %q, engine: %s}]}\n", kind, engines[kind].url, kind)
+		yaml += fmt.Sprintf("  - {name: %s, tokenizer: none, replicas: [{url: %q, engine: %s}]}\n", kind,
+			engines[kind].url, kind)
 	}
 	engines["open"], engines["strict"] = hear(t), hear(t)
-	yaml += fmt.Sprintf("  - {name: open, tokenizer: none, replicas: [{url: %q, engine: llamacpp, pass_unknown: true}]}\n", engines["open"].url)
-	yaml += fmt.Sprintf("  - {name: strict, tokenizer: none, replicas: [{url: %q, engine: openai, pass_unknown: false}]}\n", engines["strict"].url)
+	yaml += fmt.Sprintf(
+		"  - {name: open, tokenizer: none, replicas: [{url: %q, engine: llamacpp, pass_unknown: true}]}\n",
+		engines["open"].url)
+	yaml += fmt.Sprintf(
+		"  - {name: strict, tokenizer: none, replicas: [{url: %q, engine: openai, pass_unknown: false}]}\n",
+		engines["strict"].url)
 	return newWorld(t, yaml, nil, sets...), engines
 }
 
@@ -119,10 +126,12 @@ func wrongFor(m *engine.Member) []string {
 func TestAMemberReachesTheKindsOfEngineThatTakeIt(t *testing.T) {
 	w, engines := kindsWorld(t)
 	kinds := map[string]engine.Kinds{
-		"vllm": engine.VLLM, "sglang": engine.SGLang, "llamacpp": engine.LlamaCpp, "strict": engine.OpenAI, "openai": engine.Every, "open": engine.Every,
+		"vllm": engine.VLLM, "sglang": engine.SGLang, "llamacpp": engine.LlamaCpp, "strict": engine.OpenAI,
+		"openai": engine.Every, "open": engine.Every,
 	}
 	ask := func(specialist, member, value string) (status int, e errorBody) {
-		body := fmt.Sprintf(`{"model":%q,"max_tokens":4,%q:%s,"messages":[{"role":"user","content":"x"}]}`, specialist, member, value)
+		body := fmt.Sprintf(`{"model":%q,"max_tokens":4,%q:%s,"messages":[{"role":"user","content":"x"}]}`, specialist,
+			member, value)
 		resp, answer := w.post("/v1/chat/completions", body)
 		_ = json.Unmarshal(answer, &e)
 		return resp.StatusCode, e
@@ -143,13 +152,15 @@ func TestAMemberReachesTheKindsOfEngineThatTakeIt(t *testing.T) {
 				if status != 200 || !reached || !strings.Contains(*engines[name].body.Load(), said) {
 					t.Errorf("%s at %s: status %d, reached: %t (%+v)", m.Name, name, status, reached, e.Error)
 				}
-			case status != 400 || reached || e.Error.Code != "unsupported_parameter" || e.Error.Param == nil || *e.Error.Param != m.Name:
+			case status != 400 || reached || e.Error.Code != "unsupported_parameter" || e.Error.Param == nil ||
+				*e.Error.Param != m.Name:
 				t.Errorf("%s at %s: status %d, reached: %t, %+v", m.Name, name, status, reached, e.Error)
 			}
 		}
 		for _, value := range wrongFor(m) {
 			before := engines["openai"].asked.Load()
-			if status, e := ask("openai", m.Name, value); m.By != 0 && (status != 400 || e.Error.Code != "invalid_value" || engines["openai"].asked.Load() > before) {
+			if status, e := ask("openai", m.Name, value); m.By != 0 &&
+				(status != 400 || e.Error.Code != "invalid_value" || engines["openai"].asked.Load() > before) {
 				t.Errorf("%s: %.40s: status %d, %+v", m.Name, value, status, e.Error)
 			}
 		}
@@ -161,22 +172,28 @@ func TestAMemberReachesTheKindsOfEngineThatTakeIt(t *testing.T) {
 
 func TestAnUnknownMemberReachesReplicasThatPassItOn(t *testing.T) {
 	w, engines := kindsWorld(t)
-	for specialist, want := range map[string]int{"vllm": 400, "sglang": 400, "llamacpp": 400, "strict": 400, "openai": 200, "open": 200} {
+	for specialist, want := range map[string]int{"vllm": 400, "sglang": 400, "llamacpp": 400, "strict": 400,
+		"openai": 200, "open": 200} {
 		for member, refused := range map[string]bool{
 			`"my_extension":{"a":[1]}`: false, `"response_format":{"type":"text","my_extension":1}`: false,
-			`"litellm_params":{}`: true, `"aws_region":"x"`: true, `"stream_options":{"my_extension":1}`: true, `"tools":[{"type":"mcp","server_url":"http://x"}]`: true,
-			`"chat_template_kwargs":{"chat_template":"{{ x }}"}`: true, `"response_format":{"type":"text","api_base":"x"}`: true,
+			`"litellm_params":{}`: true, `"aws_region":"x"`: true, `"stream_options":{"my_extension":1}`: true,
+			`"tools":[{"type":"mcp","server_url":"http://x"}]`:   true,
+			`"chat_template_kwargs":{"chat_template":"{{ x }}"}`: true,
+			`"response_format":{"type":"text","api_base":"x"}`:   true,
 		} {
 			expected := want
 			if refused {
 				expected = 400
 			}
 			before := engines[specialist].asked.Load()
-			resp, answer := w.post("/v1/chat/completions", `{"model":"`+specialist+`",`+member+`,"messages":[{"role":"user","content":"x"}]}`)
-			if reached := engines[specialist].asked.Load() > before; resp.StatusCode != expected || reached != (expected == 200) {
+			resp, answer := w.post("/v1/chat/completions",
+				`{"model":"`+specialist+`",`+member+`,"messages":[{"role":"user","content":"x"}]}`)
+			if reached := engines[specialist].asked.Load() > before; resp.StatusCode != expected ||
+				reached != (expected == 200) {
 				t.Errorf("%s at %s: status %d, reached: %t: %s", member, specialist, resp.StatusCode, reached, answer)
 			}
-			if expected == 400 && (codeOf(t, answer) != "unsupported_parameter" || !strings.Contains(string(answer), `"param":"`)) {
+			if expected == 400 && (codeOf(t, answer) != "unsupported_parameter" ||
+				!strings.Contains(string(answer), `"param":"`)) {
 				t.Errorf("%s at %s: %s", member, specialist, answer)
 			}
 		}
@@ -186,18 +203,21 @@ func TestAnUnknownMemberReachesReplicasThatPassItOn(t *testing.T) {
 // Of replicas of several kinds a request goes to those that take all of it, at the first attempt and after a failure.
 func TestARequestGoesToTheReplicasThatTakeIt(t *testing.T) {
 	vllm, llama := hear(t), hear(t)
-	yaml := `{auth: {anonymous: true}, specialists: [{name: mixed, tokenizer: none, replicas: [{url: %q, engine: vllm}, {url: %q, engine: llamacpp}]}]}`
+	yaml :=
+		`{auth: {anonymous: true}, specialists: [{name: mixed, tokenizer: none, replicas: [{url: %q, engine: vllm}, {url: %q, engine: llamacpp}]}]}`
 	w := newWorld(t, fmt.Sprintf(yaml, vllm.url, llama.url), nil)
 	for range 10 {
 		for member, want := range map[string]*listener{`"dry_base":2`: llama, `"bad_words":["x"]`: vllm} {
 			before := want.asked.Load()
-			resp, answer := w.post("/v1/chat/completions", `{"model":"mixed",`+member+`,"messages":[{"role":"user","content":"x"}]}`)
+			resp, answer := w.post("/v1/chat/completions",
+				`{"model":"mixed",`+member+`,"messages":[{"role":"user","content":"x"}]}`)
 			if resp.StatusCode != 200 || want.asked.Load() != before+1 {
 				t.Fatalf("%s: status %d: %s", member, resp.StatusCode, answer)
 			}
 		}
 	}
-	resp, answer := w.post("/v1/chat/completions", `{"model":"mixed","dry_base":2,"bad_words":["x"],"messages":[{"role":"user","content":"x"}]}`)
+	resp, answer := w.post("/v1/chat/completions",
+		`{"model":"mixed","dry_base":2,"bad_words":["x"],"messages":[{"role":"user","content":"x"}]}`)
 	if resp.StatusCode != 400 || codeOf(t, answer) != "unsupported_parameter" {
 		t.Errorf("members that no one kind takes: status %d: %s", resp.StatusCode, answer)
 	}
@@ -208,23 +228,31 @@ func TestARequestGoesToTheReplicasThatTakeIt(t *testing.T) {
 			rep.Fleet.SetDraining(true)
 		}
 	}
-	resp, answer = w.post("/v1/chat/completions", `{"model":"mixed","dry_base":2,"messages":[{"role":"user","content":"x"}]}`)
+	resp, answer = w.post("/v1/chat/completions",
+		`{"model":"mixed","dry_base":2,"messages":[{"role":"user","content":"x"}]}`)
 	if resp.StatusCode != 503 || vllm.asked.Load() != asked {
-		t.Errorf("without the replica that takes it: status %d, the other was asked: %t: %s", resp.StatusCode, vllm.asked.Load() != asked, answer)
+		t.Errorf("without the replica that takes it: status %d, the other was asked: %t: %s", resp.StatusCode,
+			vllm.asked.Load() != asked, answer)
 	}
 }
 
 // Every list and string of a body has a bound, and each bound a key.
 func TestCountsAndSizesOfParametersAreBounded(t *testing.T) {
-	w, engines := kindsWorld(t, "limits.stop_strings=2", "limits.list_entries=2", "limits.parameter_bytes=64", "limits.choices=3", "limits.prompts=2", "limits.messages=2")
+	w, engines := kindsWorld(t, "limits.stop_strings=2", "limits.list_entries=2", "limits.parameter_bytes=64",
+		"limits.choices=3", "limits.prompts=2", "limits.messages=2")
 	message := `"messages":[{"role":"user","content":"x"}]`
 	long := `"` + strings.Repeat("a", 80) + `"`
 	for body, param := range map[string]string{
-		`"stop":["a","b"],` + message: "", `"stop":["a","b","c"],` + message: "stop", `"stop":` + long + `,` + message: "stop",
-		`"tools":[{},{},{}],` + message: "tools", `"stop_token_ids":[1,2,3],` + message: "stop_token_ids",
-		`"logit_bias":{"1":1,"2":1,"3":1},` + message: "logit_bias", `"metadata":{"a":1,"b":1,"c":1},` + message: "metadata",
-		`"documents":[{},{},{}],` + message: "documents", `"guided_json":` + long + `,` + message: "guided_json", `"user":` + long + `,` + message: "user",
-		`"grammar":` + long + `,` + message: "grammar", `"n":4,` + message: "n", `"best_of":4,` + message: "best_of",
+		`"stop":["a","b"],` + message: "", `"stop":["a","b","c"],` + message: "stop",
+		`"stop":` + long + `,` + message: "stop",
+		`"tools":[{},{},{}],` + message:  "tools", `"stop_token_ids":[1,2,3],` + message: "stop_token_ids",
+		`"logit_bias":{"1":1,"2":1,"3":1},` + message: "logit_bias",
+		`"metadata":{"a":1,"b":1,"c":1},` + message:   "metadata",
+		`"documents":[{},{},{}],` + message:           "documents",
+		`"guided_json":` + long + `,` + message:       "guided_json",
+		`"user":` + long + `,` + message:              "user",
+		`"grammar":` + long + `,` + message:           "grammar", `"n":4,` + message: "n",
+		`"best_of":4,` + message: "best_of",
 		`"messages":[{"role":"user","content":"x"},{"role":"user","content":"x"},{"role":"user","content":"x"}]`:                    "messages",
 		`"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"a"},{"type":"text","text":"a"}]}]`: "messages[0].content",
 		`"prompt":["a","b","c"]`: "prompt", `"prompt":[[1],[2],[3]]`: "prompt", `"prompt":[1,2,3,4]`: "",
@@ -239,7 +267,9 @@ func TestCountsAndSizesOfParametersAreBounded(t *testing.T) {
 		resp, answer := w.post(path, `{"model":"openai",`+body+`}`)
 		var e errorBody
 		_ = json.Unmarshal(answer, &e)
-		if param == "" && resp.StatusCode != 200 || param != "" && (resp.StatusCode != 400 || e.Error.Code != "invalid_value" || e.Error.Param == nil || *e.Error.Param != param) {
+		if param == "" && resp.StatusCode != 200 || param != "" &&
+			(resp.StatusCode != 400 || e.Error.Code != "invalid_value" || e.Error.Param == nil ||
+				*e.Error.Param != param) {
 			t.Errorf("%.60s: status %d, want a fault at %q: %s", body, resp.StatusCode, param, answer)
 		}
 		if reached := engines["openai"].asked.Load() > before; reached != (param == "") {

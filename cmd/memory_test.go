@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// memory is a listener whose connections are memory. Unlike net.Pipe they hold what nobody has read yet, as sockets do; unlike
-// bufconn's a deadline that was lifted never strikes.
+// memory is a listener whose connections are memory. Unlike net.Pipe they hold what nobody has read yet, as sockets do;
+// unlike bufconn's a deadline that was lifted never strikes.
 type memory struct {
 	coming chan net.Conn // unbuffered: a dial succeeds when it is accepted
 	closed chan struct{}
@@ -170,8 +170,9 @@ func (f *flow) bound(l *limit, t time.Time) error {
 	if l.at = t; l.timer != nil {
 		l.timer.Stop()
 	}
-	// A time that has come needs no timer: the Broadcast below tells it. Go 1.26 also runs such a timer at once, and two
-	// goroutines of one bubble that do so share the bubble's race context, which ends the process under the race detector.
+	// A time that has come needs no timer: the Broadcast below tells it. Go 1.26 also runs such a timer at once, and
+	// two goroutines of one bubble that do so share the bubble's race context, which ends the process under the race
+	// detector.
 	if wait := time.Until(t); !t.IsZero() && wait > 0 {
 		l.timer = time.AfterFunc(wait, f.wake)
 	}

@@ -17,8 +17,8 @@ func worldWith(profile, profiles string) string {
 	return profiles + strings.Replace(smallWorld, "    context: 4096", "    context: 4096\n    profile: "+profile, 1)
 }
 
-// DYN-09, DYN-10, DYN-21: one key turns KV routing on; each request then goes to the one replica that the cost names, and follows what
-// the engines say that they hold.
+// DYN-09, DYN-10, DYN-21: one key turns KV routing on; each request then goes to the one replica that the cost names,
+// and follows what the engines say that they hold.
 func TestDynamoKVIsOneKey(t *testing.T) {
 	w := newWorld(t, worldWith("dynamo-kv", ""), smallEngines())
 	body := chatOf(strings.Repeat("a shared and rather long preamble of a conversation; ", 20))
@@ -26,8 +26,10 @@ func TestDynamoKVIsOneKey(t *testing.T) {
 	eventually(t, "the index follows", func() bool { return w.house.index.Stats().Entries > 10 })
 	for range 3 {
 		again, _ := w.post("/v1/chat/completions", body)
-		if again.Header.Get("X-Replica") != first.Header.Get("X-Replica") || again.Header.Get("X-Cached-Tokens") == "0" {
-			t.Errorf("went to %s with %s cached, the prefix is at %s", again.Header.Get("X-Replica"), again.Header.Get("X-Cached-Tokens"), first.Header.Get("X-Replica"))
+		if again.Header.Get("X-Replica") != first.Header.Get("X-Replica") ||
+			again.Header.Get("X-Cached-Tokens") == "0" {
+			t.Errorf("went to %s with %s cached, the prefix is at %s", again.Header.Get("X-Replica"),
+				again.Header.Get("X-Cached-Tokens"), first.Header.Get("X-Replica"))
 		}
 	}
 	_, answer := w.post("/v1/route", body)
@@ -57,7 +59,9 @@ func TestEveryPresetServes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, yaml, smallEngines())
 			for i := range 4 {
-				resp, answer := w.post("/v1/chat/completions", `{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":"hello"}]}`, "X-Session-Id", fmt.Sprint(i%2))
+				resp, answer := w.post("/v1/chat/completions",
+					`{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":"hello"}]}`, "X-Session-Id",
+					fmt.Sprint(i%2))
 				if resp.StatusCode != 200 || name == "direct" && resp.Header.Get("X-Replica") != opaque("debug-1") {
 					t.Errorf("status %d from %s: %s", resp.StatusCode, resp.Header.Get("X-Replica"), answer)
 				}
@@ -69,9 +73,11 @@ func TestEveryPresetServes(t *testing.T) {
 
 // DYN-13: over HTTP an unknown replica is an error as well, and never another replica.
 func TestAPinnedReplicaThatIsUnknownIsAnError(t *testing.T) {
-	w := newWorld(t, worldWith("pinned", "profiles: {pinned: {filter: [health], pick: {direct: {replica: debug-9}}}}\n"), smallEngines())
+	w := newWorld(t, worldWith("pinned",
+		"profiles: {pinned: {filter: [health], pick: {direct: {replica: debug-9}}}}\n"), smallEngines())
 	resp, answer := w.post("/v1/chat/completions", `{"model":"debug","messages":[{"role":"user","content":"hello"}]}`)
-	if resp.StatusCode != 503 || !strings.Contains(string(answer), `"no_healthy_replica"`) || !strings.Contains(string(answer), "debug-9") {
+	if resp.StatusCode != 503 || !strings.Contains(string(answer), `"no_healthy_replica"`) ||
+		!strings.Contains(string(answer), "debug-9") {
 		t.Errorf("status %d: %s", resp.StatusCode, answer)
 	}
 }
@@ -86,9 +92,12 @@ func TestClientsMakeNoSeries(t *testing.T) {
 		return series
 	}
 	send := func(i int) {
-		w.post("/v1/chat/completions", `{"model":"debug","max_tokens":1,"messages":[{"role":"user","content":"hello"}]}`,
-			"X-Session-Id", fmt.Sprint("session-", i), "X-Request-Id", fmt.Sprint("request-", i), "X-Adapter", []string{"", "gdb-v2"}[i%2])
-		w.post("/v1/chat/completions", fmt.Sprintf(`{"model":"nobody-%d","messages":[{"role":"user","content":"hello"}]}`, i))
+		w.post("/v1/chat/completions",
+			`{"model":"debug","max_tokens":1,"messages":[{"role":"user","content":"hello"}]}`,
+			"X-Session-Id", fmt.Sprint("session-", i), "X-Request-Id", fmt.Sprint("request-", i), "X-Adapter",
+			[]string{"", "gdb-v2"}[i%2])
+		w.post("/v1/chat/completions",
+			fmt.Sprintf(`{"model":"nobody-%d","messages":[{"role":"user","content":"hello"}]}`, i))
 		w.post("/v1/chat/completions", `{"model":"debug","messages":[]}`, "X-Intent", fmt.Sprint("intent-", i))
 	}
 	for i := range 8 {
@@ -99,8 +108,10 @@ func TestClientsMakeNoSeries(t *testing.T) {
 		send(100 + i)
 	}
 	for _, series := range names() {
-		configured := strings.Contains(series, `pod="debug-`)                                          // the first pick of a replica makes its series
-		published := regexp.MustCompile(`^octet_slo_[a-z_]+{.*specialist="debug"`).MatchString(series) // absent until there are samples
+		// the first pick of a replica makes its series
+		configured := strings.Contains(series, `pod="debug-`)
+		// absent until there are samples
+		published := regexp.MustCompile(`^octet_slo_[a-z_]+{.*specialist="debug"`).MatchString(series)
 		if !slices.Contains(before, series) && !configured && !published {
 			t.Errorf("a new series: %s", series)
 		}

@@ -11,7 +11,8 @@ import (
 	"octet/routing/events/zmqstream"
 )
 
-// namedPair is a pair of engines that hash as a vLLM does and keep their tokens to themselves, and a tenant with caches of its own.
+// namedPair is a pair of engines that hash as a vLLM does and keep their tokens to themselves, and a tenant with caches
+// of its own.
 const namedPair = `
 auth: {anonymous: true, tenants: [{name: acme, key_sha256: afacab3575137afa4e00d9cbcafcb14c9ae25f779d964eb0ea5b2c4eb5dfd163, cache_salt: s4lt}]}
 events: {approximate: {ttl: 0s, predict_ttl: 0s}}
@@ -39,18 +40,22 @@ func newNamedWorld(t *testing.T, scheme, seed, told, toldSeed string, layout zmq
 	engines := pairOf()
 	keys := make([]any, len(engines))
 	for i := range engines {
-		p, err := zmqstream.NewPublisher(zmqstream.PublisherConfig{Endpoint: "tcp://127.0.0.1:0", Replay: "tcp://127.0.0.1:0", Layout: layout})
+		p, err := zmqstream.NewPublisher(zmqstream.PublisherConfig{Endpoint: "tcp://127.0.0.1:0",
+			Replay: "tcp://127.0.0.1:0", Layout: layout})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = p.Close() })
-		engines[i].Publisher, engines[i].Namer, engines[i].Tokenless, engines[i].Adapters = p, namer, true, []string{"gdb-v2"}
-		keys[i] = fmt.Sprintf(`, engine: %s, events: {zmq: "tcp://%s", replay: "tcp://%s"}`, map[bool]string{true: "sglang", false: "vllm"}[told == "sglang"], p.Addr(), p.ReplayAddr())
+		engines[i].Publisher, engines[i].Namer, engines[i].Tokenless, engines[i].Adapters = p, namer, true,
+			[]string{"gdb-v2"}
+		keys[i] = fmt.Sprintf(`, engine: %s, events: {zmq: "tcp://%s", replay: "tcp://%s"}`,
+			map[bool]string{true: "sglang", false: "vllm"}[told == "sglang"], p.Addr(), p.ReplayAddr())
 	}
 	return newWiredWorld(t, fmt.Sprintf(namedPair, append([]any{told, toldSeed}, keys...)...), engines)
 }
 
-// saved asks and returns how many of the prompt's tokens were predicted to be cached, and how many the engine says were.
+// saved asks and returns how many of the prompt's tokens were predicted to be cached, and how many the engine says
+// were.
 func (w *world) saved(body string, headers ...string) (predicted, really int, replica string) {
 	w.t.Helper()
 	resp, answer := w.post("/v1/chat/completions", body, headers...)
@@ -82,8 +87,9 @@ func (w *world) known(body string, headers ...string) (blocks, best int) {
 	return route.Prompt.Blocks, route.Routing.Hit.Best / 16
 }
 
-// Engines that name blocks by their own hashes and tell no tokens are routed to as exactly as those that tell them: whoever has the longest
-// beginning of a prompt gets it, base model, adapters and tenants apart, and it is known how much is cached there. MOD2-39, DYN-10, GAIE-24
+// Engines that name blocks by their own hashes and tell no tokens are routed to as exactly as those that tell them:
+// whoever has the longest beginning of a prompt gets it, base model, adapters and tenants apart, and it is known how
+// much is cached there. MOD2-39, DYN-10, GAIE-24
 func TestPromptsAreHashedAsTheirEnginesDo(t *testing.T) {
 	for _, scheme := range []string{"sha256_cbor", "sha256", "xxhash_cbor"} {
 		t.Run(scheme, func(t *testing.T) {
@@ -103,8 +109,11 @@ func TestPromptsAreHashedAsTheirEnginesDo(t *testing.T) {
 				blocks, shared := w.known(longer, headers...)
 				predicted, really, replica := w.saved(longer, headers...)
 				w.exact()
-				if _, best := w.known(longer, headers...); shared == 0 || shared*16 != really || predicted != really || best != blocks || replica != first {
-					t.Errorf("%v: at %s, not %s, %d tokens were cached and %d predicted; of %d blocks %d were known, and then %d", headers, replica, first, really, predicted, blocks, shared, best)
+				if _, best := w.known(longer, headers...); shared == 0 || shared*16 != really || predicted != really ||
+					best != blocks || replica != first {
+					t.Errorf(
+						"%v: at %s, not %s, %d tokens were cached and %d predicted; of %d blocks %d were known, and "+
+							"then %d", headers, replica, first, really, predicted, blocks, shared, best)
 				}
 				if st := w.house.feed.Stats(); st.Orphans+st.Unmappable+st.Conflicts > 0 {
 					t.Errorf("after %d: %+v", i, st)
@@ -134,7 +143,8 @@ func TestANewGatewayKnowsWhatItNeverRouted(t *testing.T) {
 	later := &world{t: t, wired: true, engines: w.engines, local: w.local, ended: make(chan error, 1)}
 	later.serve(w.house.cfg)
 	later.exact()
-	if predicted, really, replica := later.saved(lengthy("a stack overflow")); predicted == 0 || predicted < really || replica != first {
+	if predicted, really, replica := later.saved(lengthy("a stack overflow")); predicted == 0 || predicted < really ||
+		replica != first {
 		t.Errorf("%d predicted and %d cached at %s, want them at %s", predicted, really, replica, first)
 	}
 }

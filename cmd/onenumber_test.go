@@ -15,7 +15,8 @@ import (
 	"octet/routing/index"
 )
 
-// toldCached asks, and returns what the head, the receipt and the engine say was cached of the prompt; below 0 is nothing.
+// toldCached asks, and returns what the head, the receipt and the engine say was cached of the prompt; below 0 is
+// nothing.
 func (b *bubble) toldCached(q customer) (head, receipt, delivered int) {
 	b.t.Helper()
 	resp, err := b.ask(context.Background(), http.MethodPost, "http://data/v1/chat/completions", q.body())
@@ -43,14 +44,16 @@ func (b *bubble) toldCached(q customer) (head, receipt, delivered int) {
 }
 
 func aloneBubble(t *testing.T, tokenizer string) *bubble {
-	b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Blocks: 512, MaxRunning: 1, Step: 20 * time.Millisecond}})
+	b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Blocks: 512, MaxRunning: 1,
+		Step: 20 * time.Millisecond}})
 	b.serve(strings.NewReplacer("WAIT", "30s", "tokenizer: builtin", "tokenizer: "+tokenizer).Replace(oneplace))
 	time.Sleep(time.Second)
 	return b
 }
 
-// What the head predicts is what the receipt says was predicted: the index's number, also where a specialist has one replica, so that
-// there is nothing to choose; and with exact tokens and events it is what the engine delivers, 0 after its cache was cleared.
+// What the head predicts is what the receipt says was predicted: the index's number, also where a specialist has one
+// replica, so that there is nothing to choose; and with exact tokens and events it is what the engine delivers, 0 after
+// its cache was cleared.
 func TestThePredictionIsOneNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := aloneBubble(t, "builtin")
@@ -64,7 +67,8 @@ func TestThePredictionIsOneNumber(t *testing.T) {
 	})
 }
 
-// A cache that its engine has cleared is empty for the Gate too, and for what is told to clients; an engine's next life likewise.
+// A cache that its engine has cleared is empty for the Gate too, and for what is told to clients; an engine's next life
+// likewise.
 func TestTheGateHearsCleared(t *testing.T) {
 	for name, batch := range map[string]index.Batch{
 		"cleared": {Ops: []index.Op{{Kind: index.Clear}}}, "another life": {Epoch: 1, Seq: 1},
@@ -100,8 +104,8 @@ func TestTheGateHearsCleared(t *testing.T) {
 	}
 }
 
-// Where chunks of text stand for tokens a prediction is told in the engine's tokens, once it has said how many its prompts have, and not
-// told before.
+// Where chunks of text stand for tokens a prediction is told in the engine's tokens, once it has said how many its
+// prompts have, and not told before.
 func TestAPredictionOfTextIsInTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := aloneBubble(t, "none")

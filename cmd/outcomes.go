@@ -27,8 +27,8 @@ type remembered struct {
 	Specialists map[string]slo.Saved `json:"specialists"`
 }
 
-// newVerifier returns the gateway's own judge; nil if none is configured, or if this system cannot shut its command off, which is
-// said once.
+// newVerifier returns the gateway's own judge; nil if none is configured, or if this system cannot shut its command
+// off, which is said once.
 func newVerifier(cfg *config.Config, log *slog.Logger) (*verify.Verifier, error) {
 	if cfg.Outcomes.Verifier.Sample == 0 {
 		return nil, nil //nolint:nilnil // no judge is no fault, and nobody asks one that is not there
@@ -44,7 +44,8 @@ func newVerifier(cfg *config.Config, log *slog.Logger) (*verify.Verifier, error)
 func openVerifier(cfg *config.Config) (*verify.Verifier, error) {
 	c := cfg.Outcomes.Verifier
 	v, err := verify.New(verify.Config{
-		Sample: c.Sample, Command: c.Command, Languages: c.Languages, File: c.File, Timeout: c.Timeout, Memory: int64(c.Memory), Output: int64(c.Output),
+		Sample: c.Sample, Command: c.Command, Languages: c.Languages, File: c.File, Timeout: c.Timeout,
+		Memory: int64(c.Memory), Output: int64(c.Output),
 		Reads: c.Reads, Scratch: int64(c.Scratch), Processes: c.Processes, Workers: c.Workers, Waiting: c.Waiting,
 	})
 	if err != nil {

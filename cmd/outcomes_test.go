@@ -48,11 +48,14 @@ func coder(t *testing.T) string {
 		if bytes.Contains(body, []byte(`"stream":true`)) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\n", text)
-			fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+			fmt.Fprint(
+				w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"choices":[{"index":0,"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":9}}`, text)
+		fmt.Fprintf(
+			w,
+			`{"choices":[{"index":0,"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":9}}`, text)
 	}))
 	t.Cleanup(engine.Close)
 	return engine.URL
@@ -60,8 +63,10 @@ func coder(t *testing.T) string {
 
 // MEGA-54: the gateway's own judge compiles what clients were told, streamed and whole, and counts for who answered.
 func TestTheVerifierJudgesWhatClientsWereTold(t *testing.T) {
-	yaml := "auth: {anonymous: true}\noutcomes: {verifier: {sample: 1, command: [sh, -c, '! grep -q \"f( {\" $1', sh, '{}']}}\n" +
-		"specialists: [{name: debug, replicas: [{url: '" + coder(t) + "', engine: openai, blocks: 512}]}]\n"
+	yaml :=
+		"auth: {anonymous: true}\noutcomes: {verifier: {sample: 1, command: [sh, -c, '! grep -q \"f( {\" $1', sh, " +
+			"'{}']}}\n" +
+			"specialists: [{name: debug, replicas: [{url: '" + coder(t) + "', engine: openai, blocks: 512}]}]\n"
 	w := newWorld(t, yaml, nil)
 	for range 2 {
 		w.answered(hello)

@@ -45,7 +45,8 @@ const (
 func overloadEngines() (all []emulator.Config) {
 	for _, name := range []string{"debug-0", "debug-1", "systems-0"} {
 		all = append(all, emulator.Config{
-			Name: name, Model: name[:len(name)-2], Blocks: 512, MaxRunning: overloadRunning, PrefillTPS: overloadTPS, Step: overloadStep, StepPerSeq: overloadPerSeq,
+			Name: name, Model: name[:len(name)-2], Blocks: 512, MaxRunning: overloadRunning, PrefillTPS: overloadTPS,
+			Step: overloadStep, StepPerSeq: overloadPerSeq,
 		})
 	}
 	return all
@@ -69,7 +70,8 @@ func storm(t *testing.T) *crowd {
 	c.begun = time.Now()
 	c.besides(stormEnds)
 	c.arrive(0.5, stormBegins-2*time.Second)
-	time.Sleep(time.Until(c.begun.Add(stormBegins))) // all is answered, so that the work from here on is these requests' alone
+	// all is answered, so that the work from here on is these requests' alone
+	time.Sleep(time.Until(c.begun.Add(stormBegins)))
 	before := c.work()
 	c.strike(stormEnds)
 	c.arrive(5, stormEnds-stormBegins)
@@ -83,9 +85,9 @@ func storm(t *testing.T) *crowd {
 	return c
 }
 
-// MEGA-62, MEGA-63, MEGA-64: the whole gateway over HTTP at five times what its engines can do. They give nine tenths of what they
-// can, in answers that come whole and in time; nobody urgent is late or refused while the least urgent are; hardly any work is
-// for nothing; and ten seconds after it is as if nothing had been.
+// MEGA-62, MEGA-63, MEGA-64: the whole gateway over HTTP at five times what its engines can do. They give nine tenths
+// of what they can, in answers that come whole and in time; nobody urgent is late or refused while the least urgent
+// are; hardly any work is for nothing; and ten seconds after it is as if nothing had been.
 func TestFiveTimesTheLoadLeavesTheEnginesTheirWorkAndTheUrgentTheirDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := storm(t)
@@ -94,9 +96,12 @@ func TestFiveTimesTheLoadLeavesTheEnginesTheirWorkAndTheUrgentTheirDeadlines(t *
 		deserved := c.deserved(stormBegins, allEnds)
 		waste := float64(c.worked-deserved) / float64(c.deserved(stormBegins, stormEnds))
 		was, is := c.within(0, stormBegins).p99(), c.asked(backBy, allEnds).p99()
-		t.Logf("capacity %.0f tokens/s; goodput %.3f of it; engine work 1 + %.3f of the answers'; p99 %v before, %v during, %v from ten seconds after",
+		t.Logf(
+			"capacity %.0f tokens/s; goodput %.3f of it; engine work 1 + %.3f of the answers'; p99 %v before, %v "+
+				"during, %v from ten seconds after",
 			c.perSecond, goodput, waste, was, during.p99(), is)
-		t.Logf("%d answers; %d urgent, %d of them missed; refused %v; asked again %v; %s", len(c.answers), c.urgent, len(c.misses), c.refused, c.retried, c.step.Why())
+		t.Logf("%d answers; %d urgent, %d of them missed; refused %v; asked again %v; %s", len(c.answers), c.urgent,
+			len(c.misses), c.refused, c.retried, c.step.Why())
 		if goodput < 0.9 {
 			t.Errorf("goodput %.3f of capacity", goodput)
 		}
@@ -116,8 +121,8 @@ func TestFiveTimesTheLoadLeavesTheEnginesTheirWorkAndTheUrgentTheirDeadlines(t *
 	})
 }
 
-// checkOrder holds what must be true besides the figures: escalation came and went, unsure requests and shadows obeyed it, no
-// answer was wrong, and nothing is left behind.
+// checkOrder holds what must be true besides the figures: escalation came and went, unsure requests and shadows obeyed
+// it, no answer was wrong, and nothing is left behind.
 func (c *crowd) checkOrder() {
 	c.b.t.Helper()
 	if c.step.Step != slo.Throttling {
@@ -138,7 +143,8 @@ func (c *crowd) checkOrder() {
 	if !c.b.quiet() {
 		c.b.t.Error("ledgers are not at their baseline")
 	}
-	before, during, after := c.shadowed(0, stormBegins), c.shadowed(stormBegins+5*time.Second, stormEnds), c.shadowed(allEnds, time.Hour)
+	before, during, after := c.shadowed(0, stormBegins), c.shadowed(stormBegins+5*time.Second, stormEnds),
+		c.shadowed(allEnds, time.Hour)
 	if before == 0 || during > 0 || after == 0 {
 		c.b.t.Errorf("copies sent to debug: %d before the storm, %d during it, %d after it", before, during, after)
 	}
@@ -157,7 +163,8 @@ func (c *crowd) shadowed(from, to time.Duration) (n int) {
 func (c *crowd) strike(until time.Duration) {
 	c.asking.Go(func() {
 		for time.Since(c.begun) < until {
-			resp, err := c.b.ask(context.Background(), http.MethodPost, "http://debug-1/admin/faults", `{"kind":"die_after_tokens","k":3,"times":2}`)
+			resp, err := c.b.ask(context.Background(), http.MethodPost, "http://debug-1/admin/faults",
+				`{"kind":"die_after_tokens","k":3,"times":2}`)
 			if err != nil {
 				c.b.t.Error(err)
 				return
@@ -191,7 +198,8 @@ func (c *crowd) asked(from, to time.Duration) (s share) {
 // diverted counts whom the load sent to their second choice before the first could have refused them.
 func (c *crowd) diverted(from, to time.Duration) (n int) {
 	for _, a := range c.answers {
-		if a.routedBy == "divert" && a.asked >= from && a.asked < to && strings.Contains(c.b.read("http://data/v1/receipts/"+a.receipt), "below the divert threshold") {
+		if a.routedBy == "divert" && a.asked >= from && a.asked < to &&
+			strings.Contains(c.b.read("http://data/v1/receipts/"+a.receipt), "below the divert threshold") {
 			n++
 		}
 	}

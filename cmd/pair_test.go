@@ -12,7 +12,8 @@ import (
 )
 
 // pairs is halves with engines that meet for each request, as SGLang's do. Alone, neither of a pair can answer.
-var pairs = strings.NewReplacer("role: prefill", "role: prefill, engine: sglang", "role: decode", "role: decode, engine: sglang",
+var pairs = strings.NewReplacer("role: prefill", "role: prefill, engine: sglang", "role: decode",
+	"role: decode, engine: sglang",
 	"min_prompt_tokens: 64, min_uncached_tokens: 32", "min_prompt_tokens: 0, min_uncached_tokens: 0").Replace(halves)
 
 // newPairs starts a world of pairs; each engine that prefills is met where it listens.
@@ -20,7 +21,8 @@ func newPairs(t *testing.T) *world { return pairsOf(t, pairs) }
 
 func pairsOf(t *testing.T, yaml string) *world {
 	engines := halvesEngines()
-	engines[0].Mode, engines[1].Mode, engines[2].Mode, engines[3].Mode = emulator.ModePrefill, emulator.ModePrefill, emulator.ModeDecode, emulator.ModeDecode
+	engines[0].Mode, engines[1].Mode, engines[2].Mode, engines[3].Mode = emulator.ModePrefill, emulator.ModePrefill,
+		emulator.ModeDecode, emulator.ModeDecode
 	w := newWorld(t, yaml, engines, "limits.ttft_timeout=2s")
 	for _, rep := range w.house.server.Runtime().Replicas {
 		if rep != nil {
@@ -41,7 +43,8 @@ func TestAPairThatMeetsGivesTheAnswerOfOne(t *testing.T) {
 		for _, salt := range []string{"", "long"} {
 			body := func(model string) string {
 				if salt == "" {
-					return fmt.Sprintf(`{"model":%q,"max_tokens":9,"messages":[{"role":"user","content":%q}]}`, model, mode)
+					return fmt.Sprintf(`{"model":%q,"max_tokens":9,"messages":[{"role":"user","content":%q}]}`, model,
+						mode)
 				}
 				return long(model, mode, "")
 			}

@@ -15,22 +15,26 @@ import (
 	"octet/routing"
 )
 
-// secondThoughts is a pattern that the gateway does not know: one replica drafts, another answers with the draft before it.
+// secondThoughts is a pattern that the gateway does not know: one replica drafts, another answers with the draft before
+// it.
 type secondThoughts struct {
 	draft string
 	seen  int // whole events of the answer
 }
 
-// Request implements gateway.Protocol: the draft is another request (mutation), the answer has the draft in it (injection).
+// Request implements gateway.Protocol: the draft is another request (mutation), the answer has the draft in it
+// (injection).
 func (p *secondThoughts) Request(h *gateway.Hop) error {
 	if h.Step.Name == "draft" {
 		h.Stream = false
-		h.Edits = append(h.Edits, wire.Edit{Key: "stream", Raw: []byte("false")}, wire.Edit{Key: "max_tokens", Raw: []byte("5")})
+		h.Edits = append(h.Edits, wire.Edit{Key: "stream", Raw: []byte("false")},
+			wire.Edit{Key: "max_tokens", Raw: []byte("5")})
 		return nil
 	}
 	messages := bytes.TrimSuffix(h.Client.Raw("messages"), []byte("]"))
 	turn, err := json.Marshal(map[string]string{"role": "assistant", "content": p.draft})
-	h.Edits = append(h.Edits, wire.Edit{Key: "messages", Raw: append(append(bytes.Clone(messages), ','), append(turn, ']')...)})
+	h.Edits = append(h.Edits,
+		wire.Edit{Key: "messages", Raw: append(append(bytes.Clone(messages), ','), append(turn, ']')...)})
 	return err
 }
 
@@ -62,13 +66,15 @@ func (e counted) Execute(ctx context.Context, p routing.Plan, d routing.Dispatch
 	return e.Executor.Execute(ctx, p, d)
 }
 
-// MOD3-45, MOD3-47: a new pattern is a Workflow, an Executor and what its steps say to each other. The handlers are as they were.
+// MOD3-45, MOD3-47: a new pattern is a Workflow, an Executor and what its steps say to each other. The handlers are as
+// they were.
 func TestANewPatternNeedsNoNewHandler(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	rt := *w.house.server.Runtime()
 	sp := *rt.Specialist("debug")
 	var executed atomic.Int32
-	workflow, err := routing.NewFlow(routing.Leg{Name: "draft", Selector: selectorOf(sp.Workflow)}, routing.Leg{Name: "answer", Selector: selectorOf(sp.Workflow)})
+	workflow, err := routing.NewFlow(routing.Leg{Name: "draft", Selector: selectorOf(sp.Workflow)},
+		routing.Leg{Name: "answer", Selector: selectorOf(sp.Workflow)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +97,8 @@ func TestANewPatternNeedsNoNewHandler(t *testing.T) {
 		}
 		// the question is 12 tokens or so; the draft's five and their turn come on top
 		if r.Result.PromptTokens < r.Prompt.Tokens+5 {
-			t.Errorf("the answer's prompt has %d tokens, the client's %d: no draft in it", r.Result.PromptTokens, r.Prompt.Tokens)
+			t.Errorf("the answer's prompt has %d tokens, the client's %d: no draft in it", r.Result.PromptTokens,
+				r.Prompt.Tokens)
 		}
 	}
 	if n := executed.Load(); n != 4 {

@@ -25,21 +25,32 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	readyDesc      = desc("octet_pool_ready_pods", "Replicas that are healthy and not draining.", "specialist")
-	meanKVDesc     = desc("octet_pool_average_kv_cache_utilization", "Mean used part of the replicas' KV pools.", "specialist")
-	meanQueueDesc  = desc("octet_pool_average_queue_size", "Mean number of requests waiting for a replica.", "specialist")
-	podQueueDesc   = desc("octet_pool_per_pod_queue_size", "Requests waiting for a replica.", "specialist", "replica")
-	meanRunDesc    = desc("octet_pool_average_running_requests", "Mean number of requests that a replica's engine is batching.", "specialist")
-	backlogDesc    = desc("octet_replica_backlog_tokens", "Prompt tokens on their way to a replica that it has yet to compute, as predicted.", "specialist", "replica")
-	inFlightDesc   = desc("octet_replica_tokens_in_flight", "Tokens, of prompts and answers, of the requests at a replica.", "specialist", "replica")
-	sizeDesc       = desc("octet_prefix_indexer_size", "Blocks that are known to be held (exact), and replicas' blocks that are guessed to be since they were routed there.", "index")
-	panicsDesc     = desc("octet_plugin_panics_total", "Panics of a plugin; each was one request's 500.", "specialist", "extension_point", "plugin_name")
-	outOfRangeDesc = desc("octet_plugin_scores_clamped_total", "Scores outside of 0 … 1, not a number included, that were clamped.", "specialist", "extension_point", "plugin_name")
+	readyDesc  = desc("octet_pool_ready_pods", "Replicas that are healthy and not draining.", "specialist")
+	meanKVDesc = desc("octet_pool_average_kv_cache_utilization", "Mean used part of the replicas' KV pools.",
+		"specialist")
+	meanQueueDesc = desc("octet_pool_average_queue_size", "Mean number of requests waiting for a replica.",
+		"specialist")
+	podQueueDesc = desc("octet_pool_per_pod_queue_size", "Requests waiting for a replica.", "specialist", "replica")
+	meanRunDesc  = desc("octet_pool_average_running_requests",
+		"Mean number of requests that a replica's engine is batching.", "specialist")
+	backlogDesc = desc("octet_replica_backlog_tokens",
+		"Prompt tokens on their way to a replica that it has yet to compute, as predicted.", "specialist", "replica")
+	inFlightDesc = desc("octet_replica_tokens_in_flight",
+		"Tokens, of prompts and answers, of the requests at a replica.", "specialist", "replica")
+	sizeDesc = desc("octet_prefix_indexer_size",
+		"Blocks that are known to be held (exact), and replicas' blocks that are guessed to be since they were "+
+			"routed there.", "index")
+	panicsDesc = desc("octet_plugin_panics_total", "Panics of a plugin; each was one request's 500.", "specialist",
+		"extension_point", "plugin_name")
+	outOfRangeDesc = desc("octet_plugin_scores_clamped_total",
+		"Scores outside of 0 … 1, not a number included, that were clamped.", "specialist", "extension_point",
+		"plugin_name")
 )
 
 // Describe implements prometheus.Collector.
 func (g poolGauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{readyDesc, meanKVDesc, meanQueueDesc, podQueueDesc, meanRunDesc, backlogDesc, inFlightDesc, sizeDesc, panicsDesc, outOfRangeDesc} {
+	for _, d := range []*prometheus.Desc{readyDesc, meanKVDesc, meanQueueDesc, podQueueDesc, meanRunDesc, backlogDesc,
+		inFlightDesc, sizeDesc, panicsDesc, outOfRangeDesc} {
 		out <- d
 	}
 }
@@ -53,7 +64,8 @@ func (g poolGauges) Collect(out chan<- prometheus.Metric) {
 		for _, s := range pluginStats(p.profiles) {
 			emit(out, panicsDesc, prometheus.CounterValue, float64(s.Panics), specialist, string(s.Stage), s.Plugin)
 			if s.Stage == routing.StageScore {
-				emit(out, outOfRangeDesc, prometheus.CounterValue, float64(s.OutOfRange), specialist, string(s.Stage), s.Plugin)
+				emit(out, outOfRangeDesc, prometheus.CounterValue, float64(s.OutOfRange), specialist, string(s.Stage),
+					s.Plugin)
 			}
 		}
 	}
@@ -87,7 +99,8 @@ func emit(out chan<- prometheus.Metric, d *prometheus.Desc, kind prometheus.Valu
 func pluginStats(profiles []*routing.Profile) (all []routing.PluginStats) {
 	for _, p := range profiles {
 		for _, s := range p.Stats() {
-			i := slices.IndexFunc(all, func(o routing.PluginStats) bool { return o.Stage == s.Stage && o.Plugin == s.Plugin })
+			i := slices.IndexFunc(all,
+				func(o routing.PluginStats) bool { return o.Stage == s.Stage && o.Plugin == s.Plugin })
 			if i < 0 {
 				all = append(all, s)
 				continue

@@ -21,13 +21,15 @@ func newSidecars(t *testing.T, patience time.Duration) *world {
 	return newWorld(t, sidecars, engines, "limits.ttft_timeout=20s", "limits.answer_timeout=20s")
 }
 
-// prefilled returns for how many requests a named engine computed the prompt (remote), or the answering one after all (local).
+// prefilled returns for how many requests a named engine computed the prompt (remote), or the answering one after all
+// (local).
 func (w *world) prefilled(where string) (n int) {
 	w.t.Helper()
 	for name := range w.engines {
 		for line := range strings.Lines(w.page(w.engines[name].url)) {
 			var k int
-			if _, err := fmt.Sscanf(line, `octet_engine_prefiller_total{engine="0",model_name="debug",prefill="`+where+`"} %d`, &k); err == nil {
+			if _, err := fmt.Sscanf(line,
+				`octet_engine_prefiller_total{engine="0",model_name="debug",prefill="`+where+`"} %d`, &k); err == nil {
 				n += k
 			}
 		}
@@ -35,8 +37,8 @@ func (w *world) prefilled(where string) (n int) {
 	return n
 }
 
-// GAIE-34, GAIE-37: the request goes to the replica that decodes, with a header that says who prefills; its engine has the
-// prompt computed there before it decodes. The answer is that of one replica, token for token.
+// GAIE-34, GAIE-37: the request goes to the replica that decodes, with a header that says who prefills; its engine has
+// the prompt computed there before it decodes. The answer is that of one replica, token for token.
 func TestADecodeEngineThatIsToldWhoPrefillsAsksItself(t *testing.T) {
 	w := newSidecars(t, 10*time.Second)
 	for i, mode := range []string{"unary", "streamed", "unary", "streamed"} {
@@ -68,7 +70,8 @@ func TestBothReplicasHoldAPlaceForAHeader(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r, _ := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions", strings.NewReader(long("debug", "held", "")))
+		r, _ := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions",
+			strings.NewReader(long("debug", "held", "")))
 		r.Header.Set("Content-Type", "application/json")
 		if resp, err := http.DefaultClient.Do(r); err == nil {
 			resp.Body.Close()
@@ -89,8 +92,8 @@ func TestBothReplicasHoldAPlaceForAHeader(t *testing.T) {
 	w.baseline()
 }
 
-// Whatever becomes of the engine that is named, the answer is whole; and what the answering engine itself does wrong is seen
-// here, as ever. GAIE-37
+// Whatever becomes of the engine that is named, the answer is whole; and what the answering engine itself does wrong is
+// seen here, as ever. GAIE-37
 func TestAnAnswerOutlivesThePrefillerItNames(t *testing.T) {
 	const fine = "prefill:p-0=ok, decode:d-0=ok"
 	for _, c := range []struct {
@@ -104,7 +107,8 @@ func TestAnAnswerOutlivesThePrefillerItNames(t *testing.T) {
 		{"p-0", `{"kind":"error_event"}`, fine, 0},
 		{"p-0", `{"kind":"hang"}`, fine, 0},
 		{"p-0", "", fine, 0}, // it is gone altogether
-		{"d-0", `{"kind":"die_before_headers","times":2}`, "prefill:p-0=ok, decode:d-0=upstream_reset, decode:d-1=ok", 1},
+		{"d-0", `{"kind":"die_before_headers","times":2}`, "prefill:p-0=ok, decode:d-0=upstream_reset, decode:d-1=ok",
+			1},
 		{"d-0", `{"kind":"error_event"}`, "prefill:p-0=ok, decode:d-0=ok (again)", 1},
 	} {
 		for _, mode := range []string{"unary", "streamed"} {
@@ -148,7 +152,8 @@ func TestAClientCannotNameAPrefiller(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.says("unary", `{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":"short"}]}`, "X-Prefiller-Host-Port", at.Host)
+	w.says("unary", `{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":"short"}]}`,
+		"X-Prefiller-Host-Port", at.Host)
 	w.says("unary", long("alone", "x", ""), "X-Prefiller-Host-Port", at.Host)
 	if n := w.prefilled("remote") + w.prefilled("local"); n != 0 || w.engines["p-1"].Stats().PromptTokens != 0 {
 		t.Errorf("%d requests named a prefiller", n)

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// present writes figures as a report command is asked to: as JSON alone to w where path is "-", else as JSON into the file at
-// path, if there is one, and as text by asText.
+// present writes figures as a report command is asked to: as JSON alone to w where path is "-", else as JSON into the
+// file at path, if there is one, and as text by asText.
 func present(w io.Writer, path string, figures any, asText func() error) error {
 	asJSON := func(w io.Writer) error {
 		e := json.NewEncoder(w)

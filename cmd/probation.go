@@ -24,7 +24,8 @@ func terms(cfg *config.Config) []slo.Term {
 		need := sp.SLO.Correctness.MinSamples
 		all = append(all, slo.Term{Entrant: slo.Entrant{Specialist: sp.Name}, Version: sp.Version, Need: need})
 		for _, a := range sp.Adapters {
-			all = append(all, slo.Term{Entrant: slo.Entrant{Specialist: sp.Name, Adapter: a.Name}, Version: a.Version, Need: need})
+			all = append(all, slo.Term{Entrant: slo.Entrant{Specialist: sp.Name, Adapter: a.Name}, Version: a.Version,
+				Need: need})
 		}
 	}
 	return all

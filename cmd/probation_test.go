@@ -20,7 +20,8 @@ func (w *world) again(sets ...string) {
 	if w.key != "" {
 		sets = keyed(sets...)
 	}
-	cfg, err := config.Parse("world.yaml", []byte(text), config.Options{Presets: plugins.Presets(), Sets: append(w.sets(), sets...)})
+	cfg, err := config.Parse("world.yaml", []byte(text),
+		config.Options{Presets: plugins.Presets(), Sets: append(w.sets(), sets...)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -45,8 +46,8 @@ func (w *world) fresh() (names []string) {
 	return names
 }
 
-// MEGA-67: a specialist of another version shares its intents with its fallback, and whatever either answers is shadowed by the
-// other, until enough of its answers were judged. Who names it gets it.
+// MEGA-67: a specialist of another version shares its intents with its fallback, and whatever either answers is
+// shadowed by the other, until enough of its answers were judged. Who names it gets it.
 func TestARefreshedSpecialistBeginsOnProbation(t *testing.T) {
 	w, file := newShadowWorld(t, proseEngines(), keyed()...)
 	w.key = key
@@ -60,7 +61,8 @@ func TestARefreshedSpecialistBeginsOnProbation(t *testing.T) {
 	served := map[string]int{}
 	var receipts []string
 	for i := range 40 {
-		resp, _ := w.post("/v1/chat/completions", asking("sure", false), "X-Intent", "debug", "X-Request-Id", fmt.Sprintf("r%d", i))
+		resp, _ := w.post("/v1/chat/completions", asking("sure", false), "X-Intent", "debug", "X-Request-Id",
+			fmt.Sprintf("r%d", i))
 		by, shadow := resp.Header.Get("X-Specialist"), resp.Header.Get("X-Shadow")
 		if by == shadow || shadow == "" {
 			t.Fatalf("by %q, shadow %q", by, shadow)
@@ -106,7 +108,8 @@ func TestARotatedAdapterBeginsOnProbation(t *testing.T) {
 		t.Errorf("a fresh adapter: %v", resp.Header)
 	}
 	e := w.example(file, 1)
-	if e.Primary != (calibration.Lane{Specialist: "debug", Adapter: "gdb-v2", Version: "b"}) || e.Shadow != (calibration.Lane{Specialist: "debug"}) {
+	if e.Primary != (calibration.Lane{Specialist: "debug", Adapter: "gdb-v2", Version: "b"}) ||
+		e.Shadow != (calibration.Lane{Specialist: "debug"}) {
 		t.Errorf("%+v", e)
 	}
 	if resp, _ := w.post("/v1/chat/completions", strings.Replace(adapted, ":gdb-v2", "", 1)); resp.Header.Get("X-Shadow") != "" {

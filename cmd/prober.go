@@ -12,8 +12,8 @@ import (
 	"octet/routing/fleet"
 )
 
-// reportedBlocks returns the size of an engine's KV pool as it says itself, in blocks of blockSize tokens; 0 when it does not, or
-// not in time.
+// reportedBlocks returns the size of an engine's KV pool as it says itself, in blocks of blockSize tokens; 0 when it
+// does not, or not in time.
 func reportedBlocks(ctx context.Context, c *openai.Client, blockSize int) int {
 	m, err := c.Scrape(ctx)
 	if err != nil {

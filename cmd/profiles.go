@@ -18,10 +18,12 @@ import (
 	"octet/scheduler"
 )
 
-// buildPatterns builds how every specialist's requests are executed, by specialist, with the tokenizers of their generation.
+// buildPatterns builds how every specialist's requests are executed, by specialist, with the tokenizers of their
+// generation.
 func (h *house) buildPatterns(cfg *config.Config, by *edition) (map[string]pattern, error) {
 	registry := plugins.Registry(plugins.Deps{
-		Index: h.beliefs, Tiers: h.index, Guesses: h.beliefs.approx, Hasher: h.hasher, Tokenizer: by, Adapters: serving{h.residency}, Resident: h.residency,
+		Index: h.beliefs, Tiers: h.index, Guesses: h.beliefs.approx, Hasher: h.hasher, Tokenizer: by,
+		Adapters: serving{h.residency}, Resident: h.residency,
 		Sessions: h.sessions, Seed: uint64(h.started.UnixNano()),
 	})
 	patterns := make(map[string]pattern, len(cfg.Specialists))
@@ -50,9 +52,11 @@ func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist
 	name, b, away := sp.Name, h.board(sp), h.book(sp.Name)
 	watch := h.routes.measure(name, p.profiles...)
 	return &gateway.Specialist{
-		Name: name, BlockSize: sp.BlockSize, Context: h.contextOf(name).Load, Draft: sp.Scheduler.SpeculativeWindow, Adapters: adapterNames(*sp), Created: h.started.Unix(),
+		Name: name, BlockSize: sp.BlockSize, Context: h.contextOf(name).Load, Draft: sp.Scheduler.SpeculativeWindow,
+		Adapters: adapterNames(*sp), Created: h.started.Unix(),
 		Version: sp.Version, Versions: adapterVersions(sp), Fallback: sp.Fallback,
-		Board: b.board, Load: b.load, Away: away.full, Shed: away.shed, Aging: sp.Scheduler.Aging, Workflow: p.workflow, Protocol: p.protocol,
+		Board: b.board, Load: b.load, Away: away.full, Shed: away.shed, Aging: sp.Scheduler.Aging, Workflow: p.workflow,
+		Protocol:  p.protocol,
 		Planned:   watch.planned,
 		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
 		Footprint: footprint,
@@ -73,8 +77,8 @@ func footprint(v routing.View, f *gateway.Footprint) {
 	f.Longest = others.Longest
 }
 
-// routed notes which prompt a replica was sent. What was noted in a slot that has been given away meanwhile takes the other guesses of
-// that slot with it: nothing of one replica is believed of the next.
+// routed notes which prompt a replica was sent. What was noted in a slot that has been given away meanwhile takes the
+// other guesses of that slot with it: nothing of one replica is believed of the next.
 func (h *house) routed(v routing.View, r *gateway.Replica, now time.Time) {
 	if r.Fleet.Departed() {
 		return
@@ -107,7 +111,8 @@ func profileSpec(cfg *config.Config, name string) routing.ProfileSpec {
 }
 
 func fromConfig(name string, p config.Profile) routing.ProfileSpec {
-	spec := routing.ProfileSpec{Name: name, Prepare: pluginSpecs(p.Prepare), Filter: pluginSpecs(p.Filter), Pick: pluginSpec(p.Pick)}
+	spec := routing.ProfileSpec{Name: name, Prepare: pluginSpecs(p.Prepare), Filter: pluginSpecs(p.Filter),
+		Pick: pluginSpec(p.Pick)}
 	for _, s := range p.Score {
 		spec.Score = append(spec.Score, routing.WeightedSpec{PluginSpec: pluginSpec(s), Weight: s.Weight})
 	}
@@ -157,7 +162,8 @@ func profileFaults(path string, cfg *config.Config) error {
 
 // faultOf is a fault of a profile's composition as one of the file.
 func faultOf(cfg *config.Config, f routing.Fault) config.Fault {
-	out := config.Fault{Path: f.Pos, Code: string(f.Code), Message: f.Message, Profile: f.Profile, Plugin: f.Plugin, Slot: f.Slot}
+	out := config.Fault{Path: f.Pos, Code: string(f.Code), Message: f.Message, Profile: f.Profile, Plugin: f.Plugin,
+		Slot: f.Slot}
 	p := cfg.Profiles[f.Profile]
 	for _, ref := range slices.Concat(p.Prepare, p.Filter, p.Score, []config.PluginRef{p.Pick}) {
 		if ref.Path == f.Pos && ref.Line > 0 {
@@ -168,7 +174,8 @@ func faultOf(cfg *config.Config, f routing.Fault) config.Fault {
 	return out
 }
 
-// serving answers the adapter filter: the replicas that have the adapter loaded; where none is known to, all may be tried.
+// serving answers the adapter filter: the replicas that have the adapter loaded; where none is known to, all may be
+// tried.
 type serving struct{ residency *adapters.Residency }
 
 // Serving implements plugins.Adapters.

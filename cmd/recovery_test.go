@@ -18,14 +18,17 @@ func compiles(t *testing.T, good *atomic.Bool) string {
 			code = `int f() { return 1; }`
 		}
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"choices":[{"index":0,"message":{"role":"assistant","content":"%scpp\n%s\n%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":9}}`,
+		fmt.Fprintf(
+			w,
+			`{"choices":[{"index":0,"message":{"role":"assistant","content":"%scpp\n%s\n%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":9}}`,
 			"```", code, "```")
 	}))
 	t.Cleanup(engine.Close)
 	return engine.URL
 }
 
-// MEGA-60, MEGA-61: without a verifier its probes are judged from outside, by the receipt of the request that they are copies of.
+// MEGA-60, MEGA-61: without a verifier its probes are judged from outside, by the receipt of the request that they are
+// copies of.
 func TestProbesAreJudgedFromOutside(t *testing.T) {
 	var sound atomic.Bool
 	w := newWorld(t, fmt.Sprintf(`
@@ -39,7 +42,8 @@ specialists:
 `, compiles(t, &sound), compiles(t, &sound)), nil, keyed()...)
 	w.key = key
 	verdict := func(receipt, of string, pass bool) int {
-		resp, _ := w.post("/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":"review","pass":%v,"specialist":%q}`, receipt, pass, of))
+		resp, _ := w.post("/v1/outcomes",
+			fmt.Sprintf(`{"receipt":%q,"kind":"review","pass":%v,"specialist":%q}`, receipt, pass, of))
 		return resp.StatusCode
 	}
 	eventually(t, "the fallback to answer", func() bool {
@@ -59,8 +63,8 @@ specialists:
 	})
 }
 
-// MEGA-59, MEGA-60, MEGA-61: the whole way by itself. The verifier finds the code wrong, the fallback answers, every request is copied
-// to the demoted specialist, and when its copies are found right for a while it answers again.
+// MEGA-59, MEGA-60, MEGA-61: the whole way by itself. The verifier finds the code wrong, the fallback answers, every
+// request is copied to the demoted specialist, and when its copies are found right for a while it answers again.
 func TestASpecialistIsDemotedAndRecoversByItself(t *testing.T) {
 	var broken, sound atomic.Bool
 	sound.Store(true)

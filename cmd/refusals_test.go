@@ -20,7 +20,8 @@ import (
 	"octet/routing/fleet"
 )
 
-// refuser is an engine that refuses requests that hold its word, by a status or by an error object as the first event of a stream.
+// refuser is an engine that refuses requests that hold its word, by a status or by an error object as the first event
+// of a stream.
 type refuser struct {
 	status atomic.Int32 // 0 refuses nothing
 	event  atomic.Bool
@@ -45,10 +46,13 @@ func (m *refuser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"error":{"message":"no","type":"T","code":%d}}`, status)
 	case strings.Contains(string(body), `"stream":true`):
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"yes\"}}]}\n\n"+
-			"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		_, _ = io.WriteString(
+			w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"yes\"}}]}\n\n"+
+				"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 	default:
-		_, _ = io.WriteString(w, `{"choices":[{"index":0,"message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`)
+		_, _ = io.WriteString(
+			w,
+			`{"choices":[{"index":0,"message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`)
 	}
 }
 
@@ -110,8 +114,10 @@ func TestARefusalOfAllEnginesIsTypedAndBlamesNone(t *testing.T) {
 			code   gateway.Code
 			after  bool
 		}{
-			{429, 429, gateway.CodeQueueFull, true}, {503, 503, gateway.CodeOverloaded, true}, {500, 502, gateway.CodeUpstreamReset, false},
-			{400, 400, gateway.CodeInvalidRequest, false}, {422, 400, gateway.CodeInvalidRequest, false}, {413, 413, gateway.CodePayloadTooLarge, false},
+			{429, 429, gateway.CodeQueueFull, true}, {503, 503, gateway.CodeOverloaded, true},
+			{500, 502, gateway.CodeUpstreamReset, false},
+			{400, 400, gateway.CodeInvalidRequest, false}, {422, 400, gateway.CodeInvalidRequest, false},
+			{413, 413, gateway.CodePayloadTooLarge, false},
 		} {
 			for _, e := range engines[:2] {
 				e.status.Store(c.status)
@@ -119,7 +125,8 @@ func TestARefusalOfAllEnginesIsTypedAndBlamesNone(t *testing.T) {
 			}
 			for i := range 12 {
 				resp, answer := w.post("/v1/chat/completions", streamed(fmt.Sprintf(bad, i)))
-				if after := resp.Header.Get("Retry-After"); (after != "") != c.after || strings.Contains(string(answer), "lost") {
+				if after := resp.Header.Get("Retry-After"); (after != "") != c.after ||
+					strings.Contains(string(answer), "lost") {
 					t.Errorf("%d: Retry-After %q: %s", c.status, after, answer)
 				}
 				checkError(t, resp, answer, c.want, c.code, "")
@@ -134,8 +141,8 @@ func TestARefusalOfAllEnginesIsTypedAndBlamesNone(t *testing.T) {
 	}
 }
 
-// Where no other replica can tell whose fault it is, one request that fails again and again says nothing of its replica, and
-// different ones do.
+// Where no other replica can tell whose fault it is, one request that fails again and again says nothing of its
+// replica, and different ones do.
 func TestALoneReplicaIsJudgedByDifferentRequests(t *testing.T) {
 	w, engines := newRefusingWorld(t, 1)
 	engines[0].status.Store(500)
@@ -232,11 +239,13 @@ func TestRecoveriesAndLoadingAreLoggedOnce(t *testing.T) {
 		}
 		gone := errors.New("connection refused")
 		load := &openai.StatusError{Status: 503, Message: "Loading model"}
-		s := &scripted{results: []error{nil, gone, gone, gone, load, load, load, nil, nil, nil, gone, gone, gone, nil}, log: log}
+		s := &scripted{results: []error{nil, gone, gone, gone, load, load, load, nil, nil, nil, gone, gone, gone, nil},
+			log: log}
 		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
 		defer cancel()
 		fleet.Monitor{Fleet: f, Prober: s, Interval: time.Second, Unhealthy: 2, HealthyAfter: 2}.Run(ctx)
-		for what, want := range map[string]int{"probe failed": 2, "replica down": 2, "replica loads its model": 1, "replica recovered": 2} {
+		for what, want := range map[string]int{"probe failed": 2, "replica down": 2, "replica loads its model": 1,
+			"replica recovered": 2} {
 			if n := strings.Count(out.String(), what); n != want {
 				t.Errorf("%q was logged %d times, want %d:\n%s", what, n, want, out.String())
 			}

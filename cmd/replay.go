@@ -31,19 +31,23 @@ type replayFlags struct {
 	parallel  int
 }
 
-// oracleProfile is the default profile over one cache that holds everything: the bound for what a policy can gain by caching.
+// oracleProfile is the default profile over one cache that holds everything: the bound for what a policy can gain by
+// caching.
 const oracleProfile = "oracle"
 
 // versus are the profiles that are compared where none are named.
-var versus = []string{"default", "dynamo-kv", "epp-default", "consistent-hash", "least-load", "round-robin", "random", oracleProfile}
+var versus = []string{"default", "dynamo-kv", "epp-default", "consistent-hash", "least-load", "round-robin", "random",
+	oracleProfile}
 
 func replayCommand() *cobra.Command {
 	f := replayFlags{Config: replay.Default()}
 	c := &cobra.Command{
 		Use:   "replay TRACE",
 		Short: "The real router, scheduler and index over a trace in virtual time, to compare profiles",
-		Long: "Replays a trace (Mooncake's JSON lines or Azure's CSV, gzipped or not) once for each profile and prints what became of it.\n" +
-			"A profile is a preset, a name under profiles of --config, or oracle: the default with an infinite cache shared by all.",
+		Long: "Replays a trace (Mooncake's JSON lines or Azure's CSV, gzipped or not) once for each profile and " +
+			"prints what became of it.\n" +
+			"A profile is a preset, a name under profiles of --config, or oracle: the default with an infinite cache " +
+			"shared by all.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
@@ -65,13 +69,15 @@ func (f *replayFlags) register(c *cobra.Command) {
 	flags.DurationVar(&f.EventDelay, "event-delay", 0, "from a change of a replica's cache to the index")
 	flags.Float64Var(&f.Timing.Prefill, "prefill-rate", f.Timing.Prefill, "prompt tokens a second of an engine")
 	flags.DurationVar(&f.Timing.Step, "step-time", f.Timing.Step, "fixed part of an engine's step")
-	flags.DurationVar(&f.Timing.Decode, "decode-time", f.Timing.Decode, "a step's time for each sequence that gets a token")
+	flags.DurationVar(&f.Timing.Decode, "decode-time", f.Timing.Decode,
+		"a step's time for each sequence that gets a token")
 	flags.IntVar(&f.Budget, "token-budget", f.Budget, "tokens that a step computes at most")
 	flags.IntVar(&f.Chunk, "chunk-tokens", f.Chunk, "tokens of one prompt that a step computes at most")
 	flags.IntVar(&f.MaxRunning, "max-running", f.MaxRunning, "sequences in a batch")
 	flags.DurationVar(&f.Goal.TTFT, "ttft-goal", f.Goal.TTFT, "time to first token that counts as good")
 	flags.DurationVar(&f.Goal.TPOT, "tpot-goal", f.Goal.TPOT, "mean time between tokens that counts as good")
-	flags.BoolVar(&f.capacity, "capacity", false, "also find the rate up to which nine in ten first tokens meet the goal")
+	flags.BoolVar(&f.capacity, "capacity", false,
+		"also find the rate up to which nine in ten first tokens meet the goal")
 	flags.IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "profiles that are replayed at once")
 	flags.StringVar(&f.svg, "svg", "", "file for a plot of the times to first token")
 	flags.StringVar(&f.json, "json", "", "file for the figures; - is standard output, without the table")
@@ -106,7 +112,8 @@ func (f *replayFlags) run(cmd *cobra.Command, path string) error {
 		return usageError{err}
 	}
 	out := replayed{
-		Trace: filepath.Base(path), Replicas: f.Replicas, Blocks: f.Blocks, BlockSize: f.BlockSize, Seed: f.Seed, From: f.from, To: f.to,
+		Trace: filepath.Base(path), Replicas: f.Replicas, Blocks: f.Blocks, BlockSize: f.BlockSize, Seed: f.Seed,
+		From: f.from, To: f.to,
 	}
 	if err := f.compare(cmd.Context(), trace, contenders, &out); err != nil {
 		return err
@@ -135,7 +142,8 @@ func (f *replayFlags) contenders() ([]replay.Contender, error) {
 			spec, ok = plugins.Preset("default")
 		}
 		if !ok {
-			return nil, usageError{fmt.Errorf("there is no profile %q: want one of %s, %s, or of --config", name, strings.Join(plugins.Presets(), ", "), oracleProfile)}
+			return nil, usageError{fmt.Errorf("there is no profile %q: want one of %s, %s, or of --config", name,
+				strings.Join(plugins.Presets(), ", "), oracleProfile)}
 		}
 		all[i].Spec = spec
 	}
@@ -163,7 +171,8 @@ func readTrace(path string) ([]replay.Request, error) {
 }
 
 // compare replays the trace for every contender, f.parallel at once.
-func (f *replayFlags) compare(ctx context.Context, trace []replay.Request, contenders []replay.Contender, out *replayed) error {
+func (f *replayFlags) compare(ctx context.Context, trace []replay.Request, contenders []replay.Contender,
+	out *replayed) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	out.Results = make([]replay.Result, len(contenders))
@@ -193,7 +202,8 @@ func (f *replayFlags) compare(ctx context.Context, trace []replay.Request, conte
 	return f.cause(ctx)
 }
 
-// cause says why a comparison ended early; nil when it did not. Profiles that cannot be built are the configuration's fault.
+// cause says why a comparison ended early; nil when it did not. Profiles that cannot be built are the configuration's
+// fault.
 func (f *replayFlags) cause(ctx context.Context) error {
 	err := context.Cause(ctx)
 	var faults routing.Faults
@@ -206,7 +216,10 @@ func (f *replayFlags) cause(ctx context.Context) error {
 func (f *replayFlags) report(w io.Writer, out *replayed) error {
 	if f.svg != "" {
 		title := fmt.Sprintf("%s, %d replicas, rate %g, seed %d", out.Trace, out.Replicas, f.Rate, out.Seed)
-		err := writeFile(f.svg, func(w io.Writer) error { return replay.WriteSVG(w, title, f.Goal.TTFT.Seconds(), out.Results) })
+		err := writeFile(f.svg, func(w io.Writer) error {
+			return replay.WriteSVG(w, title, f.Goal.TTFT.Seconds(),
+				out.Results)
+		})
 		if err != nil {
 			return err
 		}

@@ -52,19 +52,22 @@ func replayOnce(t *testing.T, args ...string) (string, error) {
 func TestReplayComparesProfilesAndRepeatsItself(t *testing.T) {
 	trace, dir := traceFile(t, 90, ""), t.TempDir()
 	svg, figures := filepath.Join(dir, "plot.svg"), filepath.Join(dir, "figures.json")
-	args := []string{trace, "--profiles", "default,random,oracle,dynamo-kv", "--replicas", "3", "--rate", "2", "--seed", "7", "--capacity", "--ttft-goal", "500ms", "--svg", svg, "--json", figures}
+	args := []string{trace, "--profiles", "default,random,oracle,dynamo-kv", "--replicas", "3", "--rate", "2", "--seed",
+		"7", "--capacity", "--ttft-goal", "500ms", "--svg", svg, "--json", figures}
 	table, err := replayOnce(t, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"hit %", "TTFT", "ITL", "tokens/s", "good %", "imbalance", "capacity", "default", "random", "oracle", "dynamo-kv"} {
+	for _, want := range []string{"hit %", "TTFT", "ITL", "tokens/s", "good %", "imbalance", "capacity", "default",
+		"random", "oracle", "dynamo-kv"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, table)
 		}
 	}
 	first := contents(t, svg, figures)
 	var out replayed
-	if err := json.Unmarshal(first[1], &out); err != nil || len(out.Results) != 4 || out.Results[0].Requests != 90 || out.Capacities["default"] <= 0 {
+	if err := json.Unmarshal(first[1], &out); err != nil || len(out.Results) != 4 || out.Results[0].Requests != 90 ||
+		out.Capacities["default"] <= 0 {
 		t.Errorf("%v: %+v", err, out)
 	}
 	if again, err := replayOnce(t, args...); err != nil || again != table {
@@ -73,7 +76,8 @@ func TestReplayComparesProfilesAndRepeatsItself(t *testing.T) {
 	if !slices.EqualFunc(first, contents(t, svg, figures), bytes.Equal) {
 		t.Error("the same seed gives two plots or two sets of figures")
 	}
-	if alone, err := replayOnce(t, trace, "--profiles", "default", "--json", "-"); err != nil || !json.Valid([]byte(alone)) {
+	if alone, err := replayOnce(t, trace, "--profiles", "default", "--json", "-"); err != nil ||
+		!json.Valid([]byte(alone)) {
 		t.Errorf("%v: %s", err, alone)
 	}
 }
@@ -101,7 +105,8 @@ func TestReplayTakesProfilesOfAConfiguration(t *testing.T) {
 	if err != nil || !strings.Contains(out, "mine") {
 		t.Errorf("%v: %s", err, out)
 	}
-	if _, err := replayOnce(t, traceFile(t, 9, ""), "--config", path, "--profiles", "bad"); err == nil || report(err, false) != exitConfig {
+	if _, err := replayOnce(t, traceFile(t, 9, ""), "--config", path, "--profiles", "bad"); err == nil ||
+		report(err, false) != exitConfig {
 		t.Errorf("a profile that cannot be built: %v", err)
 	}
 }
@@ -150,14 +155,19 @@ func TestReplayNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// What the default profile reads of a replica is real: measured from first tokens that went by, and nothing is left of requests
-// that are over.
+// What the default profile reads of a replica is real: measured from first tokens that went by, and nothing is left of
+// requests that are over.
 func TestServingMeasuresTheRateThatRoutingReads(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	long := strings.Repeat("why does it crash ", 100)
 	for i := range 6 {
-		w.post("/v1/chat/completions", fmt.Sprintf(`{"model":"systems","stream":true,"max_tokens":2,"messages":[{"role":"user","content":"%d %s"}]}`, i, long))
-		w.post("/v1/chat/completions", fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":"whole %d %s"}]}`, i, long))
+		w.post("/v1/chat/completions",
+			fmt.Sprintf(
+				`{"model":"systems","stream":true,"max_tokens":2,"messages":[{"role":"user","content":"%d %s"}]}`, i,
+				long))
+		w.post("/v1/chat/completions",
+			fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":"whole %d %s"}]}`, i,
+				long))
 	}
 	r, ok := w.house.fleet.Find("systems-0")
 	if !ok {

@@ -32,7 +32,8 @@ type resident struct {
 	bounds  gateBounds
 	events  *config.ReplicaEvents // nil: none of its own
 	hashes  hashes                // of the engine; zero where nobody said
-	// reported is what the engine said of its pool after the start; guarded by house.mu, taken up by the next generation.
+	// reported is what the engine said of its pool after the start; guarded by house.mu, taken up by the next
+	// generation.
 	reported int
 }
 
@@ -61,7 +62,8 @@ type gateBounds struct {
 }
 
 func (b gateBounds) config() scheduler.GateConfig {
-	return scheduler.GateConfig{MaxRunning: b.maxRunning, MaxWaiting: b.maxWaiting, MaxWait: b.maxWait, Aging: b.aging, Redo: b.redo}
+	return scheduler.GateConfig{MaxRunning: b.maxRunning, MaxWaiting: b.maxWaiting, MaxWait: b.maxWait, Aging: b.aging,
+		Redo: b.redo}
 }
 
 // errFull is a fleet with no slot left in the index: removed replicas keep theirs until they are swept.
@@ -94,21 +96,25 @@ func (h *house) moveIn(ctx context.Context, cfg *config.Config) (map[string]*res
 
 // resident returns the resident for one replica of the configuration, without a Gate yet where it is new.
 func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.Replica) (*resident, error) {
-	key := residence{sp.Name, rep.Name, rep.URL, rep.Model, rep.Engine, rep.APIKey, rep.HealthPath, sp.BlockSize, promptHashes(sp)}
+	key := residence{sp.Name, rep.Name, rep.URL, rep.Model, rep.Engine, rep.APIKey, rep.HealthPath, sp.BlockSize,
+		promptHashes(sp)}
 	blocks, err := poolSize(sp, rep)
 	if err != nil {
 		return nil, err
 	}
-	r := &resident{key: key, blocks: blocks, bounds: boundsOf(cfg, sp, rep), events: rep.Events, hashes: engineHashes(sp, rep)}
+	r := &resident{key: key, blocks: blocks, bounds: boundsOf(cfg, sp, rep), events: rep.Events,
+		hashes: engineHashes(sp, rep)}
 	r.replica = &gateway.Replica{
 		MaxWaiting: r.bounds.maxWaiting,
-		Name:       rep.Name, Model: rep.Model, Engine: key.kind(), APIKey: rep.APIKey, ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,
+		Name:       rep.Name, Model: rep.Model, Engine: key.kind(), APIKey: rep.APIKey,
+		ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,
 		PrefillHeader: rep.PrefillHeader, PassUnknown: passesUnknown(rep, key.kind()), Opaque: opaque(rep.Name),
 		Contradiction: func() string { return h.contradiction(key) },
 		Tokens:        func() gateway.TokenCheck { return h.tokens.checks.state(rep.Name) },
 	}
 	if old := h.residents[rep.Name]; old != nil && old.key == key {
-		r.client, r.replica.Client, r.replica.Host, r.replica.Accuracy = old.client, old.client, old.replica.Host, old.replica.Accuracy
+		r.client, r.replica.Client, r.replica.Host, r.replica.Accuracy = old.client, old.client, old.replica.Host,
+			old.replica.Accuracy
 		if blocks == 0 {
 			r.blocks = max(old.blocks, old.reported)
 		}
@@ -162,8 +168,8 @@ func (h *house) vacate(fresh []*resident) {
 	}
 }
 
-// look asks the engines of new residents for the size of their pools where the configuration does not say. Engines that do
-// not answer in time are asked again by their probes; until then only their running requests are counted.
+// look asks the engines of new residents for the size of their pools where the configuration does not say. Engines that
+// do not answer in time are asked again by their probes; until then only their running requests are counted.
 func (h *house) look(ctx context.Context, fresh []*resident) {
 	ctx, cancel := context.WithTimeout(ctx, firstLook)
 	defer cancel()
@@ -187,7 +193,8 @@ func (h *house) open(cfg *config.Config, staying map[string]*resident) error {
 		}
 		shape := r.bounds.config()
 		shape.Blocks, shape.BlockSize, shape.Now, shape.Jitter = r.blocks, r.key.blockSize, time.Now, jitter
-		shape.Weights, shape.AgingCeiling, shape.Promised = h.weight, gateway.PriorityMost, h.book(r.key.specialist).full.Expected
+		shape.Weights, shape.AgingCeiling, shape.Promised = h.weight, gateway.PriorityMost,
+			h.book(r.key.specialist).full.Expected
 		gate, err := scheduler.NewGate(shape)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.key.name, err)
@@ -205,8 +212,10 @@ func (h *house) open(cfg *config.Config, staying map[string]*resident) error {
 func (h *house) enlist(cfg *config.Config, r *resident) error {
 	sp, rep := find(cfg, r.key.name)
 	member, err := h.fleet.Put(fleet.Spec{
-		Name: rep.Name, Specialist: sp.Name, URL: rep.URL, Model: rep.Model, Engine: r.key.kind(), Role: rep.Role, Labels: rep.Labels,
-		Host: r.replica.Host, Blocks: rep.Blocks, BlockSize: sp.BlockSize, MaxRunning: r.bounds.maxRunning, HasEvents: publishes(cfg, rep),
+		Name: rep.Name, Specialist: sp.Name, URL: rep.URL, Model: rep.Model, Engine: r.key.kind(), Role: rep.Role,
+		Labels: rep.Labels,
+		Host:   r.replica.Host, Blocks: rep.Blocks, BlockSize: sp.BlockSize, MaxRunning: r.bounds.maxRunning,
+		HasEvents: publishes(cfg, rep),
 	})
 	if err != nil {
 		return err
@@ -218,10 +227,11 @@ func (h *house) enlist(cfg *config.Config, r *resident) error {
 	return nil
 }
 
-// loadOf is what a Gate knows now, with what only the engine could know when it was last asked: who else is there, and its pool
-// where the Gate has no model of it. Who waits at the Gate the replica counts itself.
+// loadOf is what a Gate knows now, with what only the engine could know when it was last asked: who else is there, and
+// its pool where the Gate has no model of it. Who waits at the Gate the replica counts itself.
 func loadOf(s scheduler.Stats, said *fleet.Reported) fleet.Load {
-	l := fleet.Load{Waiting: said.Waiting, Running: s.Running + said.Others, Preempting: s.Preempting, KVUsage: said.KVUsage}
+	l := fleet.Load{Waiting: said.Waiting, Running: s.Running + said.Others, Preempting: s.Preempting,
+		KVUsage: said.KVUsage}
 	if s.Total > 0 {
 		l.KVUsage = float64(s.Total-s.Free) / float64(s.Total)
 	}
@@ -243,7 +253,8 @@ func find(cfg *config.Config, replica string) (*config.Specialist, *config.Repli
 
 // publishes says whether cache events can reach us from a replica.
 func publishes(cfg *config.Config, rep *config.Replica) bool {
-	return cfg.Events.Redis != nil || cfg.Events.NATS != nil || cfg.Events.GRPC != nil || rep.Events != nil && rep.Events.ZMQ != ""
+	return cfg.Events.Redis != nil || cfg.Events.NATS != nil || cfg.Events.GRPC != nil || rep.Events != nil &&
+		rep.Events.ZMQ != ""
 }
 
 // poolSize returns a replica's KV blocks where the configuration says, by number or by arithmetic; 0 where it does not.
@@ -258,8 +269,10 @@ func poolSize(sp *config.Specialist, rep *config.Replica) (int, error) {
 	}
 	states := running * int64(sp.Hybrid.SSMStateBytes)
 	blocks, err := kvpool.Size(
-		kvpool.Memory{HBM: int64(sp.HBM.Total), Weights: int64(sp.HBM.Weights), ActivationReserve: int64(sp.HBM.ActivationReserve) + states},
-		kvpool.Geometry{Layers: g.Layers, KVHeads: g.KVHeads, HeadDim: g.HeadDim, DTypeBytes: g.DTypeBytes, AttentionLayers: g.AttentionLayers},
+		kvpool.Memory{HBM: int64(sp.HBM.Total), Weights: int64(sp.HBM.Weights),
+			ActivationReserve: int64(sp.HBM.ActivationReserve) + states},
+		kvpool.Geometry{Layers: g.Layers, KVHeads: g.KVHeads, HeadDim: g.HeadDim, DTypeBytes: g.DTypeBytes,
+			AttentionLayers: g.AttentionLayers},
 		sp.BlockSize)
 	if err != nil {
 		return 0, fmt.Errorf("%w: hbm: %w", errConfig, err)
@@ -268,7 +281,8 @@ func poolSize(sp *config.Specialist, rep *config.Replica) (int, error) {
 }
 
 func boundsOf(cfg *config.Config, sp *config.Specialist, rep *config.Replica) gateBounds {
-	b := gateBounds{sp.Scheduler.MaxRunning, sp.Scheduler.MaxWaiting, cfg.Limits.MaxQueueWait, sp.Scheduler.Aging, sp.Scheduler.RedoShare}
+	b := gateBounds{sp.Scheduler.MaxRunning, sp.Scheduler.MaxWaiting, cfg.Limits.MaxQueueWait, sp.Scheduler.Aging,
+		sp.Scheduler.RedoShare}
 	if rep.MaxRunning > 0 {
 		b.maxRunning = rep.MaxRunning
 	}

@@ -54,7 +54,8 @@ func TestAPreemptedStreamGoesOnWhereItWas(t *testing.T) {
 			resp := w.ask(t.Context(), path, body, "X-Priority", "-5", "X-Request-Id", "low")
 			got := until(t, resp.Body, "⟦low:9⟧")
 			high, answer := w.post("/v1/chat/completions", streamed(systems), "X-Priority", "5", "X-Request-Id", "high")
-			if s := readStream(strings.NewReader(string(answer))); high.StatusCode != 200 || s.text != indexText("high", 12) {
+			if s := readStream(strings.NewReader(string(answer))); high.StatusCode != 200 ||
+				s.text != indexText("high", 12) {
 				t.Errorf("the urgent one: status %d: %s", high.StatusCode, answer)
 			}
 			rest, err := io.ReadAll(resp.Body)
@@ -131,14 +132,16 @@ func TestNobodyGivesWayMoreThanFourTimes(t *testing.T) {
 
 // What no engine could take up from its text is pinned from its first byte on.
 func TestWhatTheTextDoesNotShowIsNotPreempted(t *testing.T) {
-	for _, member := range []string{`"tools":[{"type":"function","function":{"name":"f"}}]`, `"response_format":{"type":"json_object"}`, `"seed":1`, `"n":2`} {
+	for _, member := range []string{`"tools":[{"type":"function","function":{"name":"f"}}]`,
+		`"response_format":{"type":"json_object"}`, `"seed":1`, `"n":2`} {
 		w := newWorld(t, smallWorld, slowEngines(), "specialists[1].scheduler.max_running=1")
 		body := strings.Replace(resumable["/v1/chat/completions"], "{", "{"+member+",", 1)
 		resp := w.ask(t.Context(), "/v1/chat/completions", body, "X-Priority", "-5", "X-Request-Id", "low")
 		got := until(t, resp.Body, "⟦low:3⟧")
 		w.post("/v1/chat/completions", streamed(systems), "X-Priority", "5", "X-Request-Id", "high")
 		rest, _ := io.ReadAll(resp.Body)
-		if s := readStream(strings.NewReader(got + string(rest))); !s.done || !strings.Contains(s.text, "⟦low:59⟧") {
+		if s := readStream(strings.NewReader(got + string(rest))); !s.done ||
+			!strings.Contains(s.text, "⟦low:59⟧") {
 			t.Errorf("%s: %+v", member, s)
 		}
 		if n := w.gate("systems-0").Stats().Preemptions; n != 0 {

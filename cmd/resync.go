@@ -100,7 +100,8 @@ func (h *house) resyncOne(ctx context.Context, name string, rep *config.Replica,
 	defer resp.Body.Close()
 	switch resp.StatusCode {
 	case http.StatusOK:
-	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusUnauthorized, http.StatusForbidden:
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusUnauthorized,
+		http.StatusForbidden:
 		return errNoSnapshot
 	default:
 		return fmt.Errorf("it answers %s", resp.Status)

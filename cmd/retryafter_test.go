@@ -16,18 +16,20 @@ import (
 // tells asks and returns the error's code and what Retry-After says, in whole seconds; "" is nothing.
 func (b *bubble) tells(q customer) (code, after string) {
 	b.t.Helper()
-	resp, err := b.ask(context.Background(), http.MethodPost, "http://data/v1/chat/completions", q.body(), q.headers()...)
+	resp, err := b.ask(context.Background(), http.MethodPost, "http://data/v1/chat/completions", q.body(),
+		q.headers()...)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return q.read(resp).failed, resp.Header.Get("Retry-After")
 }
 
-// MEGA-44, MEGA-46, MEGA-62: Retry-After is the time after which there is a place, from the measured drain; where no time would help
-// there is none.
+// MEGA-44, MEGA-46, MEGA-62: Retry-After is the time after which there is a place, from the measured drain; where no
+// time would help there is none.
 func TestRetryAfterIsWhenItPaysToComeBackAndAbsentWhereItNeverDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Blocks: 512, MaxRunning: 1, Step: 20 * time.Millisecond}})
+		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Blocks: 512, MaxRunning: 1,
+			Step: 20 * time.Millisecond}})
 		b.serve(strings.Replace(strings.Replace(oneplace, "WAIT", "30s", 1), "max_waiting: 8", "max_waiting: 4", 1))
 		time.Sleep(time.Second)
 		q := customer{id: "q", stream: true, model: "debug", text: "x", words: 4, tokens: 100} // some two seconds each
@@ -53,7 +55,8 @@ func TestRetryAfterIsWhenItPaysToComeBackAndAbsentWhereItNeverDoes(t *testing.T)
 		time.Sleep(100 * time.Millisecond)
 		code, after := b.tells(q)
 		seconds, err := strconv.Atoi(after)
-		if code != "queue_full" || err != nil || seconds < 2 || seconds > 4 { // one leaves in 1.9 s; an eighth and up to a quarter more, rounded up
+		if code != "queue_full" || err != nil || seconds < 2 || seconds > 4 {
+			// one leaves in 1.9 s; an eighth and up to a quarter more, rounded up
 			t.Errorf("a full queue: %s, Retry-After %q", code, after)
 		}
 		late := q

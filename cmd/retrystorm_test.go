@@ -11,17 +11,19 @@ import (
 	"time"
 )
 
-// When everything fails, retries are a tenth of a minute's requests: engines in trouble are not asked twice or three times over,
-// and every client is told.
+// When everything fails, retries are a tenth of a minute's requests: engines in trouble are not asked twice or three
+// times over, and every client is told.
 func TestRetriesStayWithinTheFleetsBudgetWhenEverythingFails(t *testing.T) {
-	for _, fault := range []string{`"die_before_headers"`, `"die_after_headers"`, `"garbage"`, `"error_event"`, `"status","k":500`, `"status","k":503`, `"status","k":429`} {
+	for _, fault := range []string{`"die_before_headers"`, `"die_after_headers"`, `"garbage"`, `"error_event"`,
+		`"status","k":500`, `"status","k":503`, `"status","k":429`} {
 		t.Run(fault, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBubble(t, overloadEngines())
 				b.serve(strings.Replace(overloadWorld, "intents:", "fleet: {breaker: {failures: 10000}}\nintents:", 1))
 				time.Sleep(time.Second)
 				for _, e := range []string{"debug-0", "debug-1"} {
-					resp, err := b.ask(t.Context(), http.MethodPost, "http://"+e+"/admin/faults", fmt.Sprintf(`{"kind":%s,"times":0}`, fault))
+					resp, err := b.ask(t.Context(), http.MethodPost, "http://"+e+"/admin/faults",
+						fmt.Sprintf(`{"kind":%s,"times":0}`, fault))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -30,9 +32,11 @@ func TestRetriesStayWithinTheFleetsBudgetWhenEverythingFails(t *testing.T) {
 				const requests = 600
 				var all sync.WaitGroup
 				for i := range requests {
-					q := customer{id: fmt.Sprint("r", i), stream: i%2 == 0, model: "debug", text: "x", words: 4, tokens: 10}
+					q := customer{id: fmt.Sprint("r", i), stream: i%2 == 0, model: "debug", text: "x", words: 4,
+						tokens: 10}
 					all.Go(func() {
-						if a := b.served(q); !slices.Contains([]string{"upstream_reset", "upstream_protocol_error", "overloaded", "queue_full"}, a.failed) {
+						if a := b.served(q); !slices.Contains([]string{"upstream_reset", "upstream_protocol_error",
+							"overloaded", "queue_full"}, a.failed) {
 							t.Errorf("%s: %q", q.id, a.failed)
 						}
 					})

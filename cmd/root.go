@@ -37,7 +37,8 @@ func run(args []string) int {
 	ctx, stop := untilSignal()
 	defer stop()
 	root := rootCommand()
-	asJSON := root.PersistentFlags().Bool("json-faults", false, "report what is wrong with a configuration as JSON, one object a line")
+	asJSON := root.PersistentFlags().Bool("json-faults", false,
+		"report what is wrong with a configuration as JSON, one object a line")
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -75,7 +76,8 @@ func rootCommand() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(serveCommand(), demoCommand(), engineCommand(), bridgeCommand(), checkCommand(), explainCommand(), replayCommand(), trainCommand(), evaluateCommand(), calibrateCommand())
+	root.AddCommand(serveCommand(), demoCommand(), engineCommand(), bridgeCommand(), checkCommand(), explainCommand(),
+		replayCommand(), trainCommand(), evaluateCommand(), calibrateCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	return root
 }

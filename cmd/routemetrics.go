@@ -16,7 +16,8 @@ import (
 // bytesPerToken is what a token of a prompt is taken to be, where bytes are asked for and tokens are known.
 const bytesPerToken = 4
 
-// routeMetrics are the series of routing decisions. Labels are names from the configuration and of plugins, nothing of a client.
+// routeMetrics are the series of routing decisions. Labels are names from the configuration and of plugins, nothing of
+// a client.
 type routeMetrics struct {
 	attempts  *prometheus.CounterVec   // status, model, pod, namespace, port
 	plugin    *prometheus.HistogramVec // extension_point, plugin_type, plugin_name
@@ -27,10 +28,12 @@ func newRouteMetrics() *routeMetrics {
 	quick := prometheus.ExponentialBuckets(1e-6, 4, 10) // 1 µs to 0.26 s
 	return &routeMetrics{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "octet_scheduler_attempts_total", Help: "Routing decisions, by outcome and by the replica that was picked."},
+			Name: "octet_scheduler_attempts_total",
+			Help: "Routing decisions, by outcome and by the replica that was picked."},
 			[]string{"status", "model", "pod", "namespace", "port"}),
 		plugin: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "octet_plugin_duration_seconds", Help: "Time of one plugin in one decision, of a thousand decisions a second at most.", Buckets: quick},
+			Name: "octet_plugin_duration_seconds",
+			Help: "Time of one plugin in one decision, of a thousand decisions a second at most.", Buckets: quick},
 			[]string{"extension_point", "plugin_type", "plugin_name"}),
 		decisions: newDecisions(quick),
 	}

@@ -13,8 +13,8 @@ import (
 	"octet/gateway"
 )
 
-// told is what POST /v1/route says of the cache for a tenant's prompt, "" being a request without a key: the largest of all the places
-// where it could show.
+// told is what POST /v1/route says of the cache for a tenant's prompt, "" being a request without a key: the largest of
+// all the places where it could show.
 func (w *world) told(tenant, body string) int {
 	w.t.Helper()
 	resp, answer := w.post("/v1/route", body, keyOf(tenant)...)
@@ -43,7 +43,8 @@ func (w *world) cached(tenant, body string) string {
 }
 
 func longPrompt(topic, more string) string {
-	return fmt.Sprintf(`{"model":"debug","max_tokens":2,%s"messages":[{"role":"user","content":%q}]}`, more, strings.Repeat(topic+" is a secret; ", 80))
+	return fmt.Sprintf(`{"model":"debug","max_tokens":2,%s"messages":[{"role":"user","content":%q}]}`, more,
+		strings.Repeat(topic+" is a secret; ", 80))
 }
 
 // C1: with a guess of another's prompt anybody was told how much of it is right, 16 tokens at a time.
@@ -126,18 +127,21 @@ func hearsSalts(t *testing.T, salt *atomic.Pointer[string]) string {
 		}
 		salt.Store(said.Salt)
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`)
+		fmt.Fprint(
+			w,
+			`{"choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`)
 	}))
 	t.Cleanup(engine.Close)
 	return engine.URL
 }
 
-// An engine that keeps caches apart by a salt is sent the tenant's, the same each time; others are sent none of ours. A client's own
-// word reaches no engine.
+// An engine that keeps caches apart by a salt is sent the tenant's, the same each time; others are sent none of ours. A
+// client's own word reaches no engine.
 func TestSaltsGoToTheEnginesThatTakeThem(t *testing.T) {
 	for kind, takes := range map[string]bool{"vllm": true, "sglang": true, "llamacpp": false, "openai": false} {
 		var salt atomic.Pointer[string]
-		yaml := "specialists: [{name: debug, tokenizer: none, replicas: [{url: '" + hearsSalts(t, &salt) + "', engine: " + kind + ", blocks: 512}]}]\n"
+		yaml := "specialists: [{name: debug, tokenizer: none, replicas: [{url: '" + hearsSalts(t,
+			&salt) + "', engine: " + kind + ", blocks: 512}]}]\n"
 		w := newWorld(t, yaml, nil, twoTenants("auth.secret=a secret of twenty")...)
 		heard := func(tenant, more string) string {
 			w.answered(longPrompt("x", more), keyOf(tenant)...)
@@ -147,7 +151,8 @@ func TestSaltsGoToTheEnginesThatTakeThem(t *testing.T) {
 			return ""
 		}
 		acme, rival, nobody := heard("acme", ""), heard("rival", ""), heard("", "")
-		if nobody != "" || (acme != "") != takes || (rival != "") != takes || takes && acme == rival || acme != heard("acme", "") {
+		if nobody != "" || (acme != "") != takes || (rival != "") != takes || takes && acme == rival ||
+			acme != heard("acme", "") {
 			t.Errorf("%s is told %q, %q and %q", kind, acme, rival, nobody)
 		}
 		said := map[string]bool{}
@@ -160,8 +165,8 @@ func TestSaltsGoToTheEnginesThatTakeThem(t *testing.T) {
 	}
 }
 
-// What the events of an engine tell that do not say a salt may be any tenant's: with tenants such a replica is scored by what was
-// routed there, each tenant's prompts apart.
+// What the events of an engine tell that do not say a salt may be any tenant's: with tenants such a replica is scored
+// by what was routed there, each tenant's prompts apart.
 func TestEventsWithoutSaltsTellNobodyOfOthers(t *testing.T) {
 	for name, c := range map[string]struct {
 		sets  []string

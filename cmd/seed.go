@@ -9,8 +9,8 @@ import (
 	"octet/routing/events"
 )
 
-// hashSeed is the seed of block hashes: the configured one; else that of the snapshot that is on disk, which is of no use under another;
-// else one drawn at random, so that nobody outside can choose prompts by their hashes.
+// hashSeed is the seed of block hashes: the configured one; else that of the snapshot that is on disk, which is of no
+// use under another; else one drawn at random, so that nobody outside can choose prompts by their hashes.
 func hashSeed(cfg *config.Config) uint64 {
 	if cfg.HashSeed != 0 {
 		return cfg.HashSeed

@@ -26,7 +26,8 @@ specialists:
 
 // wide is a world of one engine that is slow enough to be looked at.
 func wide(t *testing.T, tokenizer string, sets ...string) *world {
-	engine := emulator.Config{Name: "debug-0", Model: "debug", Blocks: 20000, MaxRunning: 256, Step: 20 * time.Millisecond, PrefillTPS: 1e6}
+	engine := emulator.Config{Name: "debug-0", Model: "debug", Blocks: 20000, MaxRunning: 256,
+		Step: 20 * time.Millisecond, PrefillTPS: 1e6}
 	return newWorld(t, fmt.Sprintf(wideWorld, tokenizer), []emulator.Config{engine}, sets...)
 }
 
@@ -169,8 +170,10 @@ func TestATokenRateCountsWhatTheEngineCounted(t *testing.T) {
 				return
 			}
 			wait, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
-			if want := (c.cost + 1 - 600) / 10; resp.StatusCode != 429 || wait > want+1 || wait < want-15 { // a slow machine's clock runs on
-				t.Errorf("status %d, Retry-After %d s, want 429 and about %d s: %s", resp.StatusCode, wait, want, answer)
+			if want := (c.cost + 1 - 600) / 10; resp.StatusCode != 429 || wait > want+1 || wait < want-15 {
+				// a slow machine's clock runs on
+				t.Errorf("status %d, Retry-After %d s, want 429 and about %d s: %s", resp.StatusCode, wait, want,
+					answer)
 			}
 		})
 	}

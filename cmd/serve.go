@@ -112,7 +112,8 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 	unplug := h.sockets.start(ctx)
 	f := cfg.Fleet
 	monitor := fleet.Monitor{
-		Fleet: h.fleet, Prober: h, Jitter: jitter, Interval: f.ProbeInterval, Timeout: f.ProbeTimeout, Unhealthy: f.UnhealthyAfter, HealthyAfter: f.HealthyAfter,
+		Fleet: h.fleet, Prober: h, Jitter: jitter, Interval: f.ProbeInterval, Timeout: f.ProbeTimeout,
+		Unhealthy: f.UnhealthyAfter, HealthyAfter: f.HealthyAfter,
 	}
 	running.Go(func() { monitor.Run(ctx) })
 	running.Go(func() { h.calibrate(ctx, f.ScrapeInterval, f.ProbeTimeout) })
@@ -129,7 +130,8 @@ func (h *house) background(cfg *config.Config, from source) (stop func(), err er
 			h.close()
 		})
 		if !ended {
-			h.log.Warn("what runs beside requests has not ended in time and is left behind", "limits.stop", cfg.Limits.Stop)
+			h.log.Warn("what runs beside requests has not ended in time and is left behind", "limits.stop",
+				cfg.Limits.Stop)
 		}
 	}, nil
 }
@@ -209,7 +211,9 @@ func (h *house) warnOfRestart(cfg *config.Config) {
 		name    string
 		changed bool
 	}{
-		{"listen", old.Listen != cfg.Listen}, {"front", old.Front != cfg.Front}, {"admin", !reflect.DeepEqual(old.Admin, cfg.Admin)}, {"log", old.Log != cfg.Log}, {"fleet", old.Fleet != cfg.Fleet},
+		{"listen", old.Listen != cfg.Listen}, {"front", old.Front != cfg.Front},
+		{"admin", !reflect.DeepEqual(old.Admin, cfg.Admin)}, {"log", old.Log != cfg.Log},
+		{"fleet", old.Fleet != cfg.Fleet},
 		{"hash_seed", old.HashSeed != cfg.HashSeed}, {"events", !sameEvents(old, cfg)},
 		{"shadow.stream and shadow.file", !sameCalibration(&old.Shadow, &cfg.Shadow)},
 	} {

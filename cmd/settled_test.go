@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// An open stream holds no goroutine of the gateway, while its engine is silent and while it speaks; and each gets its own text,
-// a proper end, and everything is given back.
+// An open stream holds no goroutine of the gateway, while its engine is silent and while it speaks; and each gets its
+// own text, a proper end, and everything is given back.
 func TestOpenStreamsHoldNoGoroutines(t *testing.T) {
 	const streams = 40
-	w := newWorld(t, smallWorld, slowEngines(), "specialists[1].scheduler.max_running=64", "specialists[1].context=100000")
+	w := newWorld(t, smallWorld, slowEngines(), "specialists[1].scheduler.max_running=64",
+		"specialists[1].context=100000")
 	before := ownGoroutines()
 	var all sync.WaitGroup
 	open := make(chan struct{}, streams)
@@ -24,7 +25,8 @@ func TestOpenStreamsHoldNoGoroutines(t *testing.T) {
 		all.Go(func() {
 			_, _ = resp.Body.Read(make([]byte, 1))
 			open <- struct{}{}
-			if s := readStream(resp.Body); !s.done || !s.clean || !strings.HasSuffix(s.text, fmt.Sprintf("⟦%s:89⟧", id)) {
+			if s := readStream(resp.Body); !s.done || !s.clean ||
+				!strings.HasSuffix(s.text, fmt.Sprintf("⟦%s:89⟧", id)) {
 				t.Errorf("%s: done %v, clean %v, %d events", id, s.done, s.clean, s.events)
 			}
 		})

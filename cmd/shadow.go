@@ -40,7 +40,8 @@ func stickinessOf(cfg *config.Config) gateway.Stickiness {
 func shadowOf(cfg *config.Config) (gateway.Shadow, error) {
 	c := cfg.Shadow
 	out := gateway.Shadow{
-		MaxConcurrent: c.MaxConcurrent, Timeout: c.Timeout, AnswerBytes: int64(c.AnswerBytes), MaxWaiting: c.MaxWaiting, TallyInterval: c.TallyInterval, KeepText: c.Prompts == "text",
+		MaxConcurrent: c.MaxConcurrent, Timeout: c.Timeout, AnswerBytes: int64(c.AnswerBytes), MaxWaiting: c.MaxWaiting,
+		TallyInterval: c.TallyInterval, KeepText: c.Prompts == "text",
 		Tolerance: calibration.Tolerance{Text: c.Tolerance.Text, Code: c.Tolerance.Code},
 	}
 	var by *judge.Judge
@@ -85,7 +86,8 @@ func openCalibration(cfg *config.Config) (*records.Stream, error) {
 	if len(sinks) == 0 {
 		return nil, errNoStream
 	}
-	return records.Open(records.Bounds{Queue: c.Queue, WriteTimeout: c.WriteTimeout, CloseTimeout: c.CloseTimeout}, sinks...), nil
+	return records.Open(records.Bounds{Queue: c.Queue, WriteTimeout: c.WriteTimeout, CloseTimeout: c.CloseTimeout},
+		sinks...), nil
 }
 
 // errNoStream is a configuration that keeps no calibration records.
@@ -116,7 +118,8 @@ func digester(seed uint64) func([]byte) string {
 // streamMetrics show what has become of calibration records.
 type streamMetrics struct{ stream *records.Stream }
 
-var recordsDesc = prometheus.NewDesc("octet_calibration_records_total", "Calibration records, by sink and by what became of them.", []string{"sink", "outcome"}, nil)
+var recordsDesc = prometheus.NewDesc("octet_calibration_records_total",
+	"Calibration records, by sink and by what became of them.", []string{"sink", "outcome"}, nil)
 
 // Describe implements prometheus.Collector.
 func (m streamMetrics) Describe(out chan<- *prometheus.Desc) { out <- recordsDesc }
@@ -124,13 +127,15 @@ func (m streamMetrics) Describe(out chan<- *prometheus.Desc) { out <- recordsDes
 // Collect implements prometheus.Collector.
 func (m streamMetrics) Collect(out chan<- prometheus.Metric) {
 	for sink, c := range m.stream.Counts() {
-		for outcome, n := range map[string]uint64{"written": c.Written, "dropped_full": c.Full, "dropped_failed": c.Failed} {
+		for outcome, n := range map[string]uint64{"written": c.Written, "dropped_full": c.Full,
+			"dropped_failed": c.Failed} {
 			out <- prometheus.MustNewConstMetric(recordsDesc, prometheus.CounterValue, float64(n), sink, outcome)
 		}
 	}
 }
 
 func sameCalibration(a, b *config.Shadow) bool {
-	return a.Stream == b.Stream && a.StreamLength == b.StreamLength && a.File == b.File && a.FileBytes == b.FileBytes && a.FileKeep == b.FileKeep &&
+	return a.Stream == b.Stream && a.StreamLength == b.StreamLength && a.File == b.File && a.FileBytes == b.FileBytes &&
+		a.FileKeep == b.FileKeep &&
 		a.Queue == b.Queue && a.WriteTimeout == b.WriteTimeout && a.CloseTimeout == b.CloseTimeout
 }

@@ -37,7 +37,9 @@ func newBuiltinWorld(t *testing.T, sets ...string) (*world, string) {
 	t.Helper()
 	var engines []emulator.Config
 	for _, name := range builtinNames {
-		engines = append(engines, emulator.Config{Name: name + "-0", Model: name, Blocks: 512, Step: time.Millisecond, PrefillTPS: 200000, Text: emulator.TextProse})
+		engines = append(engines,
+			emulator.Config{Name: name + "-0", Model: name, Blocks: 512, Step: time.Millisecond, PrefillTPS: 200000,
+				Text: emulator.TextProse})
 	}
 	file := filepath.Join(t.TempDir(), "calibration.jsonl")
 	return newWorld(t, builtinWorld, engines, append([]string{"shadow.file=" + file}, sets...)...), file
@@ -45,11 +47,14 @@ func newBuiltinWorld(t *testing.T, sets ...string) (*world, string) {
 
 // requests are what people ask, sure and unsure ones.
 var requests = []string{
-	"Non-blocking sockets on epoll: recv returns EAGAIN though the peer closed the TCP connection. Which errno do I look at?",
+	"Non-blocking sockets on epoll: recv returns EAGAIN though the peer closed the TCP connection. Which errno do I " +
+		"look at?",
 	"A bounded lock-free MPMC ring with compare_exchange_weak and acquire/release: where can two producers race?",
 	"My arena allocator returns misaligned pointers; how do I bump to alignof(T) before I carve a chunk off the page?",
-	"The process hangs after fork because a mutex was held by another thread; which handle is leaked, and who closes the pipe?",
-	"A shared_ptr's control block is freed twice when two threads reset it; is the count atomic, and where does malloc abort?",
+	"The process hangs after fork because a mutex was held by another thread; which handle is leaked, and who closes " +
+		"the pipe?",
+	"A shared_ptr's control block is freed twice when two threads reset it; is the count atomic, and where does " +
+		"malloc abort?",
 	"Print a backtrace from a signal handler without malloc, and wait for the worker thread to end.",
 	"The thread pool's queue grows for ever and the page cache is full: what should I look at first?",
 	"A timer callback reads from a freed buffer after the connection was closed.",
@@ -94,9 +99,10 @@ func shippedOpinion(t *testing.T, text string) (o opinion) {
 	return o
 }
 
-// MEGA-06, MEGA-10, MEGA-11, MEGA-12, MEGA-13, MEGA-14, MEGA-17: with the model that ships, by each intent's default threshold, none for who declares none. What it is
-// less sure of than the intent asks gets a second opinion of the next best, whose difference is an example with the whole
-// distribution; what is surer gets none; what belongs to nobody is the fallback's, without one.
+// MEGA-06, MEGA-10, MEGA-11, MEGA-12, MEGA-13, MEGA-14, MEGA-17: with the model that ships, by each intent's default
+// threshold, none for who declares none. What it is less sure of than the intent asks gets a second opinion of the next
+// best, whose difference is an example with the whole distribution; what is surer gets none; what belongs to nobody is
+// the fallback's, without one.
 func TestTheShippedModelDecidesWhoGetsASecondOpinion(t *testing.T) {
 	w, file := newBuiltinWorld(t)
 	shadowed, alone, rejected := 0, 0, 0
@@ -104,7 +110,8 @@ func TestTheShippedModelDecidesWhoGetsASecondOpinion(t *testing.T) {
 		o := shippedOpinion(t, text)
 		for intent, threshold := range map[string]float64{"codegen": 0.3, "review": 0.85, "": 0} {
 			resp, answer := w.post("/v1/chat/completions", asking(text, i%2 == 0), "X-Intent", intent)
-			who, by, shadow := resp.Header.Get("X-Specialist"), resp.Header.Get("X-Routed-By"), resp.Header.Get("X-Shadow")
+			who, by, shadow := resp.Header.Get("X-Specialist"), resp.Header.Get("X-Routed-By"),
+				resp.Header.Get("X-Shadow")
 			if resp.StatusCode != 200 {
 				t.Fatalf("status %d: %s", resp.StatusCode, answer)
 			}
@@ -131,14 +138,17 @@ func TestTheShippedModelDecidesWhoGetsASecondOpinion(t *testing.T) {
 				continue
 			}
 			e := w.example(file, shadowed)
-			if e.Primary.Specialist != o.first || e.Shadow.Specialist != o.second || e.Cause != calibration.ByThreshold || e.Threshold != threshold ||
-				*e.Confidence != o.p[o.first] || !sameProbabilities(e.Probabilities, o.p) || !e.Class.Disagrees() || e.Receipt != resp.Header.Get("X-Receipt-Id") {
+			if e.Primary.Specialist != o.first || e.Shadow.Specialist != o.second ||
+				e.Cause != calibration.ByThreshold || e.Threshold != threshold ||
+				*e.Confidence != o.p[o.first] || !sameProbabilities(e.Probabilities, o.p) || !e.Class.Disagrees() ||
+				e.Receipt != resp.Header.Get("X-Receipt-Id") {
 				t.Errorf("%q: %.40s left %+v, the model says %+v", intent, text, e, o)
 			}
 		}
 	}
 	if shadowed < 5 || alone < 5 || rejected > len(requests) {
-		t.Errorf("%d with a second opinion, %d without, %d of nobody: these requests show too little", shadowed, alone, rejected)
+		t.Errorf("%d with a second opinion, %d without, %d of nobody: these requests show too little", shadowed, alone,
+			rejected)
 	}
 	eventually(t, "ledgers at their baseline", w.quiet)
 }
@@ -155,11 +165,13 @@ func sameProbabilities(a, b map[string]float64) bool {
 // MEGA-10: where the configuration says refuse, what belongs to nobody is answered 422.
 func TestWhatTheShippedModelRejectsIsRefusedWhereTheConfigSaysSo(t *testing.T) {
 	w, _ := newBuiltinWorld(t, "router.reject=refuse")
-	resp, answer := w.post("/v1/chat/completions", asking("Simmer the onions in butter and add the rice, then stir for twenty minutes.", false))
+	resp, answer := w.post("/v1/chat/completions",
+		asking("Simmer the onions in butter and add the rice, then stir for twenty minutes.", false))
 	if resp.StatusCode != 422 || !bytes.Contains(answer, []byte("no_specialist")) {
 		t.Errorf("status %d: %s", resp.StatusCode, answer)
 	}
-	if resp, _ := w.post("/v1/chat/completions", asking(requests[0], false)); resp.StatusCode != 200 || resp.Header.Get("X-Specialist") != "systems" {
+	if resp, _ := w.post("/v1/chat/completions", asking(requests[0], false)); resp.StatusCode != 200 ||
+		resp.Header.Get("X-Specialist") != "systems" {
 		t.Errorf("status %d from %q", resp.StatusCode, resp.Header.Get("X-Specialist"))
 	}
 }
@@ -178,8 +190,8 @@ func builtinFile(t *testing.T, dir string) string {
 	return path
 }
 
-// MEGA-19: an artefact that was trained offline takes the shipped one's place while the gateway runs, shadows included: by another
-// path, and at the same path.
+// MEGA-19: an artefact that was trained offline takes the shipped one's place while the gateway runs, shadows included:
+// by another path, and at the same path.
 func TestAnArtefactThatWasTrainedOfflineTakesOverShadowsToo(t *testing.T) {
 	dir := t.TempDir()
 	w, file := newBuiltinWorld(t, "router.classifier.model="+builtinFile(t, dir))
@@ -206,8 +218,8 @@ func TestAnArtefactThatWasTrainedOfflineTakesOverShadowsToo(t *testing.T) {
 	}
 }
 
-// MEGA-18, MEGA-77: second opinions that differ, verdicts that fail and hundreds of answers teach nobody anything: the artefact's
-// bytes, every probability, every threshold and knob, and what an engine drafts ahead are what they were.
+// MEGA-18, MEGA-77: second opinions that differ, verdicts that fail and hundreds of answers teach nobody anything: the
+// artefact's bytes, every probability, every threshold and knob, and what an engine drafts ahead are what they were.
 func TestNothingLearnsFromLiveTraffic(t *testing.T) {
 	dir := t.TempDir()
 	served := builtinFile(t, dir)
@@ -230,7 +242,8 @@ func TestNothingLearnsFromLiveTraffic(t *testing.T) {
 	before := state()
 	for i := range 60 {
 		resp, _ := w.post("/v1/chat/completions", asking(requests[i%len(requests)], i%2 == 0), "X-Intent", "review")
-		w.post("/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":"review","pass":%v}`, resp.Header.Get("X-Receipt-Id"), i%7 == 0))
+		w.post("/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":"review","pass":%v}`, resp.Header.Get("X-Receipt-Id"),
+			i%7 == 0))
 	}
 	eventually(t, "second opinions that differ", func() bool {
 		examples, _, verdicts := recordsOf(t, file)

@@ -42,7 +42,8 @@ func TestAJudgeLabelsExamples(t *testing.T) {
 
 // A judge that hangs or lies has no say: the rules' class stands, and what was wrong is counted.
 func TestAJudgeThatHangsOrLiesIsCounted(t *testing.T) {
-	for fault, script := range map[string]string{"timeout": "sleep 30", "lied": `echo '{"better":"a"}'`, "failed": "exit 1"} {
+	for fault, script := range map[string]string{"timeout": "sleep 30", "lied": `echo '{"better":"a"}'`,
+		"failed": "exit 1"} {
 		w, e := judging(t, script)
 		if e.Judge != fault || e.Method == calibration.ByJudge || e.Label != "" {
 			t.Errorf("%s: %+v", fault, e)
@@ -53,9 +54,11 @@ func TestAJudgeThatHangsOrLiesIsCounted(t *testing.T) {
 	}
 }
 
-// Where the client leaves, or its answer fails, there is nothing to compare with: the shadow ends at once and leaves no example.
+// Where the client leaves, or its answer fails, there is nothing to compare with: the shadow ends at once and leaves no
+// example.
 func TestAShadowEndsWithARequestThatHasNoAnswer(t *testing.T) {
-	w, file := newShadowWorld(t, proseEngines(), "shadow.timeout=30s", "limits.ttft_timeout=300ms", "limits.answer_timeout=300ms")
+	w, file := newShadowWorld(t, proseEngines(), "shadow.timeout=30s", "limits.ttft_timeout=300ms",
+		"limits.answer_timeout=300ms")
 	w.fault("systems-0", `{"kind":"hang"}`)
 	w.fault("debug-0", `{"kind":"hang","times":1}`)
 	ctx, leave := context.WithCancel(t.Context())
@@ -91,9 +94,11 @@ func TestAnAnswerTooLongToCompareIsNotHeld(t *testing.T) {
 	w.unsure()
 	for _, stream := range []bool{true, false} {
 		body := strings.Replace(asking("unsure 0.60", stream), `"max_tokens":40`, `"max_tokens":300`, 1)
-		if resp, answer := w.post("/v1/chat/completions", body, "X-Intent", "review"); resp.StatusCode != 200 || len(answer) < 2000 {
+		if resp, answer := w.post("/v1/chat/completions", body, "X-Intent", "review"); resp.StatusCode != 200 ||
+			len(answer) < 2000 {
 			t.Errorf("status %d: %d bytes: %.300s", resp.StatusCode, len(answer), answer)
 		}
 	}
-	eventually(t, "both are too long", func() bool { return w.counted(`octet_shadows_total{outcome="too_long",specialist="systems"} 2`) })
+	eventually(t, "both are too long",
+		func() bool { return w.counted(`octet_shadows_total{outcome="too_long",specialist="systems"} 2`) })
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A storm of unsure requests, some of whose clients leave, before an engine that fails now and then: every answer is whole or a
-// typed error, all ledgers come back to their baseline, and there is a place for the next shadow.
+// A storm of unsure requests, some of whose clients leave, before an engine that fails now and then: every answer is
+// whole or a typed error, all ledgers come back to their baseline, and there is a place for the next shadow.
 func TestAStormOfShadowsLeavesNothingBehind(t *testing.T) {
 	w, file := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=3", "shadow.timeout=1s")
 	w.fault("systems-0", `{"kind":"hang","times":2}`)
@@ -42,7 +42,8 @@ func TestAStormOfShadowsLeavesNothingBehind(t *testing.T) {
 
 // calm clears the faults of an engine.
 func (w *world) calm(replica string) {
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodDelete, w.engines[replica].url+"/admin/faults", http.NoBody)
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodDelete, w.engines[replica].url+"/admin/faults",
+		http.NoBody)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -54,7 +55,8 @@ func (w *world) calm(replica string) {
 }
 
 func (w *world) storm(ctx context.Context, i int) {
-	req, err := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions", strings.NewReader(asking(fmt.Sprintf("unsure 0.60 %d", i), i%2 == 0)))
+	req, err := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions",
+		strings.NewReader(asking(fmt.Sprintf("unsure 0.60 %d", i), i%2 == 0)))
 	if err != nil {
 		w.t.Error(err)
 		return

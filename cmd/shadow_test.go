@@ -19,8 +19,8 @@ import (
 	"octet/slo"
 )
 
-// unsureModel is as sure as the text says: of "unsure 0.40" it is 0.40 sure that it is the first specialist's, and the second's
-// is most of the rest.
+// unsureModel is as sure as the text says: of "unsure 0.40" it is 0.40 sure that it is the first specialist's, and the
+// second's is most of the rest.
 type unsureModel struct{}
 
 // Classify implements classifier.Model.
@@ -49,7 +49,8 @@ specialists:
 
 func proseEngines() []emulator.Config {
 	one := func(name, model string) emulator.Config {
-		return emulator.Config{Name: name, Model: model, Blocks: 512, Step: time.Millisecond, PrefillTPS: 200000, Text: emulator.TextProse, Adapters: []string{"gdb-v2"}}
+		return emulator.Config{Name: name, Model: model, Blocks: 512, Step: time.Millisecond, PrefillTPS: 200000,
+			Text: emulator.TextProse, Adapters: []string{"gdb-v2"}}
 	}
 	return []emulator.Config{one("debug-0", "debug"), one("systems-0", "systems")}
 }
@@ -70,7 +71,8 @@ func (w *world) unsure() {
 		Adapters: map[string][]string{"debug": {"gdb-v2"}}, Intents: map[string]classifier.IntentConfig{},
 	}
 	for name, in := range w.house.cfg.Intents {
-		cfg.Intents[name] = classifier.IntentConfig{Specialist: in.Specialist, ShadowThreshold: in.ShadowThreshold, DivertThreshold: in.DivertThreshold, PriorityFloor: in.PriorityFloor}
+		cfg.Intents[name] = classifier.IntentConfig{Specialist: in.Specialist, ShadowThreshold: in.ShadowThreshold,
+			DivertThreshold: in.DivertThreshold, PriorityFloor: in.PriorityFloor}
 	}
 	cascade, err := classifier.New(cfg)
 	if err != nil {
@@ -82,12 +84,14 @@ func (w *world) unsure() {
 }
 
 func asking(text string, stream bool) string {
-	body, _ := json.Marshal(map[string]any{"model": "octet", "stream": stream, "max_tokens": 40, "messages": []map[string]string{{"role": "user", "content": text}}})
+	body, _ := json.Marshal(map[string]any{"model": "octet", "stream": stream, "max_tokens": 40,
+		"messages": []map[string]string{{"role": "user", "content": text}}})
 	return string(body)
 }
 
 // recordsOf reads a calibration file.
-func recordsOf(t testing.TB, file string) (examples []calibration.Example, tallies []calibration.Tally, verdicts []calibration.Verdict) {
+func recordsOf(t testing.TB, file string) (examples []calibration.Example, tallies []calibration.Tally,
+	verdicts []calibration.Verdict) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -122,8 +126,8 @@ func (w *world) example(file string, n int) calibration.Example {
 	return examples[n-1]
 }
 
-// MEGA-11, MEGA-12, MEGA-13, MEGA-14: below the intent's threshold the second choice gets a copy, and what the two come to is a
-// labelled example; the client's answer is the primary's alone.
+// MEGA-11, MEGA-12, MEGA-13, MEGA-14: below the intent's threshold the second choice gets a copy, and what the two come
+// to is a labelled example; the client's answer is the primary's alone.
 func TestAnUnsureRequestIsAnsweredByTwoAndTheirDifferenceIsAnExample(t *testing.T) {
 	w, file := newShadowWorld(t, proseEngines())
 	n := 0
@@ -132,7 +136,8 @@ func TestAnUnsureRequestIsAnsweredByTwoAndTheirDifferenceIsAnExample(t *testing.
 			intent, text string
 			shadowed     bool
 		}{
-			{"review", "unsure 0.80", true}, {"codegen", "unsure 0.80", false}, {"codegen", "unsure 0.25", true}, {"", "unsure 0.10", false},
+			{"review", "unsure 0.80", true}, {"codegen", "unsure 0.80", false}, {"codegen", "unsure 0.25", true},
+			{"", "unsure 0.10", false},
 		} {
 			if row.text == "unsure 0.25" {
 				row.text = "unsure 0.29 of systems" // the second specialist leads; the first is its shadow
@@ -159,8 +164,10 @@ func TestAnUnsureRequestIsAnsweredByTwoAndTheirDifferenceIsAnExample(t *testing.
 			}
 			n++
 			e := w.example(file, n)
-			if e.Intent != row.intent || e.Primary.Specialist != primary || e.Shadow.Specialist != shadow || !e.Class.Disagrees() || e.Cause != calibration.ByThreshold ||
-				*e.Confidence != 0.8 || e.Threshold != 0.85 || e.Prompt.Text != "" || e.Prompt.Hash == "" || e.Answers.Primary.Bytes == 0 || e.Receipt != resp.Header.Get("X-Receipt-Id") {
+			if e.Intent != row.intent || e.Primary.Specialist != primary || e.Shadow.Specialist != shadow ||
+				!e.Class.Disagrees() || e.Cause != calibration.ByThreshold ||
+				*e.Confidence != 0.8 || e.Threshold != 0.85 || e.Prompt.Text != "" || e.Prompt.Hash == "" ||
+				e.Answers.Primary.Bytes == 0 || e.Receipt != resp.Header.Get("X-Receipt-Id") {
 				t.Errorf("%+v: %+v", row, e)
 			}
 		}
@@ -171,13 +178,17 @@ func TestAnUnsureRequestIsAnsweredByTwoAndTheirDifferenceIsAnExample(t *testing.
 // MEGA-17: the bytes of an answer come from one specialist, whatever the other one does meanwhile.
 func TestAShadowIsNeverInTheAnswer(t *testing.T) {
 	w, file := newShadowWorld(t, proseEngines(), "shadow.prompts=text")
-	_, alone := w.post("/v1/chat/completions", strings.Replace(asking("unsure 0.60 twice", false), `"octet"`, `"debug"`, 1), "X-Request-Id", "same")
-	_, both := w.post("/v1/chat/completions", asking("unsure 0.60 twice", false), "X-Request-Id", "same", "X-Intent", "review")
+	_, alone := w.post("/v1/chat/completions",
+		strings.Replace(asking("unsure 0.60 twice", false), `"octet"`, `"debug"`, 1), "X-Request-Id", "same")
+	_, both := w.post("/v1/chat/completions", asking("unsure 0.60 twice", false), "X-Request-Id", "same", "X-Intent",
+		"review")
 	e := w.example(file, 1)
-	if textOf(t, both) != textOf(t, alone) || e.Answers.Primary.Text != textOf(t, both) || e.Answers.Shadow.Text == e.Answers.Primary.Text {
+	if textOf(t, both) != textOf(t, alone) || e.Answers.Primary.Text != textOf(t, both) ||
+		e.Answers.Shadow.Text == e.Answers.Primary.Text {
 		t.Errorf("%s\nbeside a shadow\n%s\nexample %+v", alone, both, e)
 	}
-	if !w.counted(`octet_requests_total{specialist="systems",status="200"} 0`) || !w.counted(`octet_tokens_total{kind="completion",specialist="systems"} 0`) {
+	if !w.counted(`octet_requests_total{specialist="systems",status="200"} 0`) ||
+		!w.counted(`octet_tokens_total{kind="completion",specialist="systems"} 0`) {
 		t.Error("a shadow counts as a request")
 	}
 }
@@ -207,7 +218,8 @@ func TestAShadowThatHangsDelaysNobody(t *testing.T) {
 	w, file := newShadowWorld(t, proseEngines(), "shadow.timeout=2s")
 	w.fault("systems-0", `{"kind":"hang"}`)
 	resp, answer := w.post("/v1/chat/completions", asking("unsure 0.60", true), "X-Intent", "review")
-	if s := readStream(bytes.NewReader(answer)); resp.StatusCode != 200 || !s.done || resp.Header.Get("X-Shadow") != "systems" {
+	if s := readStream(bytes.NewReader(answer)); resp.StatusCode != 200 || !s.done ||
+		resp.Header.Get("X-Shadow") != "systems" {
 		t.Errorf("status %d, shadow %q, %+v", resp.StatusCode, resp.Header.Get("X-Shadow"), s)
 	}
 	var state struct {
@@ -247,7 +259,8 @@ func TestShadowsKeepToTheirBudget(t *testing.T) {
 	}
 }
 
-// A shadow takes no place that somebody waits for or runs in, and gives its own to whoever comes, the least urgent included.
+// A shadow takes no place that somebody waits for or runs in, and gives its own to whoever comes, the least urgent
+// included.
 func TestAShadowIsShedFirst(t *testing.T) {
 	w, _ := newShadowWorld(t, proseEngines(), "shadow.timeout=10s", "specialists[1].scheduler.max_running=1")
 	w.fault("systems-0", `{"kind":"hang","times":1}`)
@@ -274,8 +287,11 @@ func TestAShadowIsShedFirst(t *testing.T) {
 	if resp, _ := w.post("/v1/chat/completions", unsure, "X-Intent", "review"); resp.StatusCode != 200 {
 		t.Errorf("where there is no place for a shadow: status %d", resp.StatusCode)
 	}
-	eventually(t, "the shadow is refused", func() bool { return w.counted(`octet_shadows_total{outcome="no_place",specialist="systems"} 1`) })
-	if s, c := held.Stats(), held.Calibration(); s.Waiting != 0 || s.Running != 1 || s.Preempting != 0 || c.Offered != 3 { // it did not even queue
+	eventually(t, "the shadow is refused",
+		func() bool { return w.counted(`octet_shadows_total{outcome="no_place",specialist="systems"} 1`) })
+	if s, c := held.Stats(), held.Calibration(); s.Waiting != 0 || s.Running != 1 || s.Preempting != 0 ||
+		c.Offered != 3 {
+		// it did not even queue
 		t.Errorf("%+v, %d offered", s, c.Offered)
 	}
 }
@@ -340,12 +356,14 @@ func (w *world) decision(text string) string {
 	return string(e.Decision)
 }
 
-// MEGA-15: what the stream says of all requests is enough to tell what a threshold would cost, and of which answers passed.
+// MEGA-15: what the stream says of all requests is enough to tell what a threshold would cost, and of which answers
+// passed.
 func TestTheStreamTellsOfAllConfidencesAndOfVerdicts(t *testing.T) {
 	w, file := newShadowWorld(t, proseEngines(), keyed()...)
 	w.key = key
 	resp, _ := w.post("/v1/chat/completions", asking("unsure 0.90", false), "X-Intent", "review")
-	if r, answer := w.post("/v1/outcomes", `{"receipt":"`+resp.Header.Get("X-Receipt-Id")+`","kind":"compile","pass":true}`); r.StatusCode != 200 {
+	if r, answer := w.post("/v1/outcomes",
+		`{"receipt":"`+resp.Header.Get("X-Receipt-Id")+`","kind":"compile","pass":true}`); r.StatusCode != 200 {
 		t.Fatalf("%s", answer)
 	}
 	w.post("/v1/chat/completions", asking("unsure 0.80", false), "X-Intent", "review")
@@ -355,10 +373,12 @@ func TestTheStreamTellsOfAllConfidencesAndOfVerdicts(t *testing.T) {
 	w.ended <- nil
 	_ = w.house.examples.Close()
 	_, tallies, verdicts := recordsOf(t, file)
-	if len(tallies) != 1 || tallies[0].Counts[90]+tallies[0].Counts[89] != 1 || tallies[0].Counts[80] != 1 || tallies[0].Threshold != 0.85 {
+	if len(tallies) != 1 || tallies[0].Counts[90]+tallies[0].Counts[89] != 1 || tallies[0].Counts[80] != 1 ||
+		tallies[0].Threshold != 0.85 {
 		t.Errorf("%+v", tallies)
 	}
-	if len(verdicts) != 1 || !verdicts[0].Pass || verdicts[0].Kind != "compile" || verdicts[0].Intent != "review" || verdicts[0].Lane.Specialist != "debug" || *verdicts[0].Confidence != 0.9 {
+	if len(verdicts) != 1 || !verdicts[0].Pass || verdicts[0].Kind != "compile" || verdicts[0].Intent != "review" ||
+		verdicts[0].Lane.Specialist != "debug" || *verdicts[0].Confidence != 0.9 {
 		t.Errorf("%+v", verdicts)
 	}
 }

@@ -14,10 +14,12 @@ func (h *house) shareRates(c *config.SharedRates) {
 		return
 	}
 	h.rates = sharedrates.New(sharedrates.Config{
-		Addr: c.Addr, Username: c.Username, Password: c.Password, DB: c.DB, MaxReply: int64(c.MaxReply), Timeout: c.Timeout,
+		Addr: c.Addr, Username: c.Username, Password: c.Password, DB: c.DB, MaxReply: int64(c.MaxReply),
+		Timeout: c.Timeout,
 		Changed: func(away error) {
 			if away != nil {
-				h.log.Warn("shared rates cannot be asked: each gateway goes by its part of them", "redis", c.Addr, "error", away)
+				h.log.Warn("shared rates cannot be asked: each gateway goes by its part of them", "redis", c.Addr,
+					"error", away)
 				return
 			}
 			h.log.Info("shared rates are back", "redis", c.Addr)
@@ -25,7 +27,8 @@ func (h *house) shareRates(c *config.SharedRates) {
 	})
 	h.sharing = gateway.Sharing{Rates: h.rates, Gateways: c.Gateways}
 	h.metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "octet_shared_rates_away", Help: "1 while the Redis that counts rates cannot be asked, and gateways go by their parts of them.",
+		Name: "octet_shared_rates_away",
+		Help: "1 while the Redis that counts rates cannot be asked, and gateways go by their parts of them.",
 	}, func() float64 {
 		if h.rates.Away() {
 			return 1

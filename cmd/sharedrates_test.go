@@ -14,7 +14,8 @@ specialists:
     replicas: [{url: "%s", blocks: 512}]
 `
 
-// Two gateways and one Redis: four requests are four, wherever they come in. Without the Redis each lets its half through.
+// Two gateways and one Redis: four requests are four, wherever they come in. Without the Redis each lets its half
+// through.
 func TestGatewaysShareTheirTenantsRates(t *testing.T) {
 	server := redistest.Start(t)
 	sets := []string{"auth.shared.addr=" + server.Addr, "auth.shared.timeout=2s"}

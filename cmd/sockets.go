@@ -45,7 +45,8 @@ func sourceOf(replica string, e *config.ReplicaEvents) string {
 	return e.Source
 }
 
-// retire ends the consumers of replicas that are gone, have moved or listen elsewhere now. What it ended delivers nothing more.
+// retire ends the consumers of replicas that are gone, have moved or listen elsewhere now. What it ended delivers
+// nothing more.
 func (s *sockets) retire(staying map[string]*resident) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,12 +7,12 @@ import (
 	"octet/routing/index"
 )
 
-// tidyEvery is how soon a slot whose replica has gone is swept, and given back where the replica is to return: sooner than an
-// engine restarts.
+// tidyEvery is how soon a slot whose replica has gone is swept, and given back where the replica is to return: sooner
+// than an engine restarts.
 const tidyEvery = 50 * time.Millisecond
 
-// tidy sweeps slots whose replicas have gone or shut down, until ctx ends. A resident that shut down gets its slot back empty,
-// for the epoch that its next start begins.
+// tidy sweeps slots whose replicas have gone or shut down, until ctx ends. A resident that shut down gets its slot back
+// empty, for the epoch that its next start begins.
 func (h *house) tidy(ctx context.Context) {
 	periodically(ctx, tidyEvery, func(time.Time) {
 		for host := range h.index.Unswept().All() {

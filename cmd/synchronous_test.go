@@ -13,7 +13,8 @@ import (
 
 // newPairsPickedBy is newPairs with a profile for who prefills.
 func newPairsPickedBy(t *testing.T, profile string) *world {
-	yaml := strings.Replace(pairs, "prefill: {attempts: 2}", "accept_timeout: 20s, prefill: {attempts: 2, profile: "+profile+"}", 1)
+	yaml := strings.Replace(pairs, "prefill: {attempts: 2}",
+		"accept_timeout: 20s, prefill: {attempts: 2, profile: "+profile+"}", 1)
 	if yaml == pairs {
 		t.Fatal("the configuration has no prefill leg any more")
 	}
@@ -33,10 +34,11 @@ func (w *world) armed(role string) (n int) {
 	return n
 }
 
-// DYN-19: where device-aware, power-of-two or least-load picks who prefills, the prefill is under way before the decode is asked;
-// any other profile has both asked at once.
+// DYN-19: where device-aware, power-of-two or least-load picks who prefills, the prefill is under way before the decode
+// is asked; any other profile has both asked at once.
 func TestPrefillThatLoadPicksIsAskedFirst(t *testing.T) {
-	for profile, first := range map[string]bool{"device-aware": true, "power-of-two": true, "least-load": true, "cache-aware": false, "round-robin": false} {
+	for profile, first := range map[string]bool{"device-aware": true, "power-of-two": true, "least-load": true,
+		"cache-aware": false, "round-robin": false} {
 		t.Run(profile, func(t *testing.T) {
 			w := newPairsPickedBy(t, profile)
 			for _, mode := range []string{"unary", "streamed"} {
@@ -53,7 +55,8 @@ func TestPrefillThatLoadPicksIsAskedFirst(t *testing.T) {
 			ctx, leave := context.WithCancel(t.Context())
 			var asking sync.WaitGroup
 			asking.Go(func() {
-				r, _ := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions", strings.NewReader(long("debug", "first", "")))
+				r, _ := http.NewRequestWithContext(ctx, "POST", w.data+"/v1/chat/completions",
+					strings.NewReader(long("debug", "first", "")))
 				r.Header.Set("Content-Type", "application/json")
 				if resp, err := http.DefaultClient.Do(r); err == nil {
 					resp.Body.Close()
@@ -80,7 +83,8 @@ func TestPrefillThatLoadPicksIsAskedFirst(t *testing.T) {
 
 // An engine that fails before it has taken its part costs the decoding one nothing: it is not asked. DYN-19
 func TestAPrefillThatIsNotTakenIsSeenBeforeTheDecodeIsAsked(t *testing.T) {
-	for _, fault := range []string{`{"kind":"die_before_headers","times":2}`, `{"kind":"error_event"}`, `{"kind":"die_after_tokens"}`} {
+	for _, fault := range []string{`{"kind":"die_before_headers","times":2}`, `{"kind":"error_event"}`,
+		`{"kind":"die_after_tokens"}`} {
 		for _, mode := range []string{"unary", "streamed"} {
 			t.Run(fault+mode, func(t *testing.T) {
 				w := newPairsPickedBy(t, "least-load")

@@ -23,14 +23,16 @@ specialists:
 `
 	var engines []emulator.Config
 	for i := range 4 {
-		engines = append(engines, emulator.Config{Name: fmt.Sprint("debug-", i), Model: "debug", Blocks: 512, MaxRunning: 4})
+		engines = append(engines,
+			emulator.Config{Name: fmt.Sprint("debug-", i), Model: "debug", Blocks: 512, MaxRunning: 4})
 	}
 	w := newWorld(t, four, engines)
 	body := continuable["/v1/chat/completions"]
 	w.post("/v1/chat/completions", body)
 	eventually(t, "ledgers at their baseline", w.quiet)
 	baseline := ownGoroutines()
-	for _, fault := range []string{`"die_before_headers"`, `"die_after_headers"`, `"error_event"`, `"garbage"`, `"hang"`, `"status","k":500`, `"status","k":429`, `"bad_head"`} {
+	for _, fault := range []string{`"die_before_headers"`, `"die_after_headers"`, `"error_event"`, `"garbage"`,
+		`"hang"`, `"status","k":500`, `"status","k":429`, `"bad_head"`} {
 		for _, failing := range []int{2, 3} {
 			first := w.next("debug")
 			w.fault(first, `{"kind":"die_after_tokens","k":3,"times":1}`)
@@ -44,7 +46,8 @@ specialists:
 			resp, answer := w.post("/v1/chat/completions", body, "X-Request-Id", "cut")
 			s := readStream(strings.NewReader(string(answer)))
 			late := fault == `"hang"` // the time of the stream is up with it
-			if resp.StatusCode != 200 || failing == 2 && !s.done && !late || !s.done && s.failed == nil || !strings.HasPrefix(indexText("cut", 40), s.text) {
+			if resp.StatusCode != 200 || failing == 2 && !s.done && !late || !s.done && s.failed == nil ||
+				!strings.HasPrefix(indexText("cut", 40), s.text) {
 				t.Errorf("%s at %d: status %d, %+v", fault, failing, resp.StatusCode, s)
 			}
 			w.forgetFaults()
@@ -59,7 +62,8 @@ specialists:
 			})
 		}
 	}
-	eventually(t, fmt.Sprintf("goroutines at their baseline of %d", baseline), func() bool { return ownGoroutines() <= baseline+4 })
+	eventually(t, fmt.Sprintf("goroutines at their baseline of %d", baseline),
+		func() bool { return ownGoroutines() <= baseline+4 })
 }
 
 func (w *world) forgetFaults() {

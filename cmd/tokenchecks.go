@@ -17,8 +17,8 @@ import (
 	"octet/routing/index"
 )
 
-// checks compare what a local tokenizer makes of prompts with what the engines' own /tokenize says: when an engine is met,
-// and then by sample. A replica that differs is scored approximately until it, or the tokenizer, starts anew.
+// checks compare what a local tokenizer makes of prompts with what the engines' own /tokenize says: when an engine is
+// met, and then by sample. A replica that differs is scored approximately until it, or the tokenizer, starts anew.
 type checks struct {
 	samples   chan sample                      // taken by run; one too many is dropped
 	differing atomic.Pointer[index.HostBitmap] // of by
@@ -75,7 +75,8 @@ func (c *checks) expect(t *tokenizer) {
 	for i := range t.replicas {
 		r := &t.replicas[i]
 		if known := c.by[r.name]; known == nil || known.local != t.local.id || known.client != r.client {
-			c.by[r.name] = &check{host: r.host, client: r.client, local: t.local.id, TokenCheck: gateway.TokenCheck{State: unchecked}}
+			c.by[r.name] = &check{host: r.host, client: r.client, local: t.local.id,
+				TokenCheck: gateway.TokenCheck{State: unchecked}}
 		}
 		r.check = c.by[r.name]
 	}
@@ -199,16 +200,20 @@ func (c *checks) run(ctx context.Context, log *slog.Logger) {
 		case err != nil: // an engine that does not answer is the probes' affair
 		case difference != nil && s.tools:
 			if s.of.toolless.CompareAndSwap(false, true) {
-				log.Warn("the engine renders tools otherwise: prompts with tools are scored approximately", "replica", r.name, "difference", difference)
+				log.Warn("the engine renders tools otherwise: prompts with tools are scored approximately", "replica",
+					r.name, "difference", difference)
 			}
 		case c.note(r, s.of.local.id, difference):
-			log.Warn("the engine tokenizes otherwise: the replica is scored approximately", "replica", r.name, "difference", difference)
+			log.Warn("the engine tokenizes otherwise: the replica is scored approximately", "replica", r.name,
+				"difference", difference)
 		}
 	}
 }
 
-// compare asks a replica for the tokens of a prompt. difference says how they are not ids; err that there was no answer.
-func compare(ctx context.Context, model string, r checkedReplica, f *routing.Facts, ids []uint32) (difference, err error) {
+// compare asks a replica for the tokens of a prompt. difference says how they are not ids; err that there was no
+// answer.
+func compare(ctx context.Context, model string, r checkedReplica, f *routing.Facts, ids []uint32) (difference,
+	err error) {
 	body, err := question(model, f)
 	if err == nil && r.engine == "llamacpp" {
 		body, err = llamaQuestion(ctx, r.client, f)

@@ -24,8 +24,8 @@ import (
 	"octet/routing/plugins"
 )
 
-// tokenizers turn prompts into the tokens that a specialist's engines see: by the model's own files, by our own tokenizer,
-// which emulated engines share, or by the /tokenize of the specialist's own engines, asked in turn.
+// tokenizers turn prompts into the tokens that a specialist's engines see: by the model's own files, by our own
+// tokenizer, which emulated engines share, or by the /tokenize of the specialist's own engines, asked in turn.
 type tokenizers struct {
 	hasher kvpool.Hasher
 	ours   tokens.Hasher                         // the same
@@ -69,8 +69,8 @@ func (m *muted) covers(now time.Time, question []byte) bool {
 	return m != nil && len(question) >= m.from && now.Before(m.until)
 }
 
-// silenced returns what a failure means for other questions: nil where the question itself may be why, as with a chat that the
-// engine's template refuses. One that took too long speaks for those that are as long.
+// silenced returns what a failure means for other questions: nil where the question itself may be why, as with a chat
+// that the engine's template refuses. One that took too long speaks for those that are as long.
 func silenced(err error, question []byte) *muted {
 	var said *openai.StatusError
 	switch {
@@ -107,7 +107,8 @@ func (t *tokenizers) load(cfg *config.Config) (map[string]*local, error) {
 	return files, nil
 }
 
-// edition is the tokenizers of one generation of the configuration: what its requests say goes to no engine but its own.
+// edition is the tokenizers of one generation of the configuration: what its requests say goes to no engine but its
+// own.
 type edition struct {
 	*tokenizers
 	by map[string]*tokenizer // by specialist; set before the generation's first request
@@ -118,10 +119,12 @@ func (t *edition) set(cfg *config.Config, residents map[string]*resident, files 
 	by := make(map[string]*tokenizer, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
-		one := &tokenizer{local: files[sp.Name], scheme: known.of(promptHashes(sp)), model: sp.Replicas[0].Model, timeout: sp.TokenizerTimeout, sample: sampler{share: sp.TokenizerCheck}}
+		one := &tokenizer{local: files[sp.Name], scheme: known.of(promptHashes(sp)), model: sp.Replicas[0].Model,
+			timeout: sp.TokenizerTimeout, sample: sampler{share: sp.TokenizerCheck}}
 		for j := range sp.Replicas {
 			r := residents[sp.Replicas[j].Name]
-			one.replicas = append(one.replicas, checkedReplica{name: r.key.name, engine: r.key.engine, client: r.client, host: r.replica.Host})
+			one.replicas = append(one.replicas,
+				checkedReplica{name: r.key.name, engine: r.key.engine, client: r.client, host: r.replica.Host})
 		}
 		switch kind := sp.Replicas[0].Engine; {
 		case one.local != nil:
@@ -185,12 +188,14 @@ func (t *edition) Chain(ctx context.Context, f *routing.Facts, from plugins.Root
 	return nil
 }
 
-// native returns what hashes a prompt as its engines do; nil where our own way does. Of what nobody knows how engines hash it no block is found.
+// native returns what hashes a prompt as its engines do; nil where our own way does. Of what nobody knows how engines
+// hash it no block is found.
 func (t *tokenizers) native(one *tokenizer, f *routing.Facts) *enginehash.Prompt {
 	if one.scheme == nil || !one.scheme.Knows(f.Adapter, f.Salt) {
 		return nil
 	}
-	return &enginehash.Prompt{Scheme: one.scheme, Within: t.hasher.Root(f.Specialist, "", ""), Adapter: f.Adapter, Salt: f.Salt}
+	return &enginehash.Prompt{Scheme: one.scheme, Within: t.hasher.Root(f.Specialist, "", ""), Adapter: f.Adapter,
+		Salt: f.Salt}
 }
 
 // locally renders and tokenizes in the gateway, and puts a sample of what comes out before the engines.
@@ -264,7 +269,8 @@ func (t *tokenizer) ask(ctx context.Context, f *routing.Facts, dst []uint32) ([]
 // question is the body of POST /tokenize for a request: what decides about its prompt.
 func question(model string, f *routing.Facts) ([]byte, error) {
 	var r wire.Request
-	kind, keys := wire.Chat, []string{"messages", "tools", "chat_template_kwargs", "add_generation_prompt", "continue_final_message"}
+	kind, keys := wire.Chat, []string{"messages", "tools", "chat_template_kwargs", "add_generation_prompt",
+		"continue_final_message"}
 	if f.Kind == "completion" {
 		kind, keys = wire.Completion, []string{"prompt", "add_special_tokens"}
 	}

@@ -14,14 +14,15 @@ import (
 	"octet/routing/plugins"
 )
 
-// BenchmarkExactTokens is what exact tokens cost a request of 64 KiB in 41 messages, all but the last tenth of which was asked
-// before: from the parsed body to tokens and hashes.
+// BenchmarkExactTokens is what exact tokens cost a request of 64 KiB in 41 messages, all but the last tenth of which
+// was asked before: from the parsed body to tokens and hashes.
 func BenchmarkExactTokens(b *testing.B) {
 	l, err := loadLocal(&config.Specialist{Tokenizer: bpeFile}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	t := &edition{newTokenizers(kvpool.NewHasher(1)), map[string]*tokenizer{"stl": {local: l, replicas: []checkedReplica{{name: "r", host: 1}}}}}
+	t := &edition{newTokenizers(kvpool.NewHasher(1)),
+		map[string]*tokenizer{"stl": {local: l, replicas: []checkedReplica{{name: "r", host: 1}}}}}
 	t.cache.Store(tokens.New(1 << 30))
 	var head strings.Builder
 	head.WriteString(`{"model":"stl","messages":[{"role":"system","content":"Be brief."}`)
@@ -56,7 +57,9 @@ func BenchmarkExactTokens(b *testing.B) {
 func turnOf(i int) string {
 	var out strings.Builder
 	for n := 0; out.Len() < 1600; n++ {
-		fmt.Fprintf(&out, "%d. In line %d of main.cpp, std::vector<std::size_t> v%d(n); is moved from, and then read: why?\n", n, i*7+n, i)
+		fmt.Fprintf(
+			&out, "%d. In line %d of main.cpp, std::vector<std::size_t> v%d(n); is moved from, and then read: why?\n",
+			n, i*7+n, i)
 	}
 	return out.String()
 }

@@ -34,7 +34,8 @@ func TestTheEnginesTokenizerMeetsItsOwnBlocks(t *testing.T) {
 
 func TestATokenizerThatFailsIsLeftAloneForAWhile(t *testing.T) {
 	var asked atomic.Int32
-	w := newWorld(t, smallWorld, smallEngines(), "specialists[1].tokenizer=engine", "specialists[1].tokenizer_timeout=1m")
+	w := newWorld(t, smallWorld, smallEngines(), "specialists[1].tokenizer=engine",
+		"specialists[1].tokenizer_timeout=1m")
 	broken := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
 		rw.WriteHeader(http.StatusInternalServerError)

@@ -15,9 +15,12 @@ import (
 
 // meetings are the prompts that an engine is asked about when it is met: what tokenizers and templates differ in.
 var meetings = [...]routing.Facts{
-	{Kind: "chat", Body: []byte(`{"messages":[{"role":"user","content":" Why does this not compile?\n\n\tstd::vector<int> v{1,22,333,4444};  // it's 2026, don't you'LL\n"}]}`)},
-	{Kind: "chat", Body: []byte(`{"messages":[{"role":"user","content":"é ñ 漢字、かな 🎉 \u00a0x"},{"role":"assistant","content":"Yes. "},{"role":"user","content":"<b>&amp;</b>  end"}]}`)},
-	{Kind: "chat", Body: []byte(`{"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]}`)},
+	{Kind: "chat", Body: []byte(
+		`{"messages":[{"role":"user","content":" Why does this not compile?\n\n\tstd::vector<int> v{1,22,333,4444};  // it's 2026, don't you'LL\n"}]}`)},
+	{Kind: "chat", Body: []byte(
+		`{"messages":[{"role":"user","content":"é ñ 漢字、かな 🎉 \u00a0x"},{"role":"assistant","content":"Yes. "},{"role":"user","content":"<b>&amp;</b>  end"}]}`)},
+	{Kind: "chat", Body: []byte(
+		`{"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]}`)},
 	{Kind: "completion", Body: []byte(`{"prompt":"int main() {\r\n  return 0;\r\n}\n"}`)},
 }
 
@@ -41,7 +44,8 @@ func (t *tokenizers) meet(ctx context.Context, specialist, replica string, log *
 	}
 	for _, difference := range differences {
 		if t.checks.note(asked, one.local.id, difference) {
-			log.Warn("the engine tokenizes otherwise: the replica is scored approximately", "replica", replica, "difference", difference)
+			log.Warn("the engine tokenizes otherwise: the replica is scored approximately", "replica", replica,
+				"difference", difference)
 		}
 	}
 }
@@ -55,7 +59,8 @@ func (t *tokenizer) meet(ctx context.Context, r checkedReplica) (differences []e
 		}
 		difference, err := compare(ctx, t.model, r, &meetings[i], t.ids(text))
 		var refused *openai.StatusError
-		if errors.As(err, &refused) && (refused.Status == http.StatusBadRequest || refused.Status == http.StatusUnprocessableEntity) {
+		if errors.As(err, &refused) &&
+			(refused.Status == http.StatusBadRequest || refused.Status == http.StatusUnprocessableEntity) {
 			difference, err = fmt.Errorf("it refuses what is rendered here: %w", refused), nil
 		}
 		if err != nil {

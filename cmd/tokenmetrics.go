@@ -6,10 +6,15 @@ import "github.com/prometheus/client_golang/prometheus"
 type tokenMetrics struct{ t *tokenizers }
 
 var (
-	tokenExactDesc  = prometheus.NewDesc("octet_tokenizer_exact", "1 unless the engine tokenizes otherwise than we do, which makes the replica scored approximately.", []string{"replica"}, nil)
-	tokenChecksDesc = prometheus.NewDesc("octet_tokenizer_checks_total", "Prompts whose tokens were compared with the engine's own.", []string{"replica", "result"}, nil)
-	tokenTextDesc   = prometheus.NewDesc("octet_tokenizer_text_bytes_total", "Prompt text tokenized in the gateway: encoded, or remembered from an earlier prompt.", []string{"source"}, nil)
-	tokenBytesDesc  = prometheus.NewDesc("octet_tokenizer_cache_bytes", "Memory of the cache of prompts' beginnings.", nil, nil)
+	tokenExactDesc = prometheus.NewDesc("octet_tokenizer_exact",
+		"1 unless the engine tokenizes otherwise than we do, which makes the replica scored approximately.",
+		[]string{"replica"}, nil)
+	tokenChecksDesc = prometheus.NewDesc("octet_tokenizer_checks_total",
+		"Prompts whose tokens were compared with the engine's own.", []string{"replica", "result"}, nil)
+	tokenTextDesc = prometheus.NewDesc("octet_tokenizer_text_bytes_total",
+		"Prompt text tokenized in the gateway: encoded, or remembered from an earlier prompt.", []string{"source"}, nil)
+	tokenBytesDesc = prometheus.NewDesc("octet_tokenizer_cache_bytes", "Memory of the cache of prompts' beginnings.",
+		nil, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -27,7 +32,8 @@ func (m tokenMetrics) Collect(out chan<- prometheus.Metric) {
 		return
 	}
 	s := cache.Stats()
-	out <- prometheus.MustNewConstMetric(tokenTextDesc, prometheus.CounterValue, float64(s.TextBytes-s.ReusedBytes), "encoded")
+	out <- prometheus.MustNewConstMetric(tokenTextDesc, prometheus.CounterValue, float64(s.TextBytes-s.ReusedBytes),
+		"encoded")
 	out <- prometheus.MustNewConstMetric(tokenTextDesc, prometheus.CounterValue, float64(s.ReusedBytes), "remembered")
 	out <- prometheus.MustNewConstMetric(tokenBytesDesc, prometheus.GaugeValue, float64(s.Bytes))
 }
@@ -42,7 +48,9 @@ func (m tokenMetrics) checks(out chan<- prometheus.Metric) {
 			trust = 0
 		}
 		out <- prometheus.MustNewConstMetric(tokenExactDesc, prometheus.GaugeValue, trust, replica)
-		out <- prometheus.MustNewConstMetric(tokenChecksDesc, prometheus.CounterValue, float64(k.Checked-k.Differed), replica, "same")
-		out <- prometheus.MustNewConstMetric(tokenChecksDesc, prometheus.CounterValue, float64(k.Differed), replica, "different")
+		out <- prometheus.MustNewConstMetric(tokenChecksDesc, prometheus.CounterValue, float64(k.Checked-k.Differed),
+			replica, "same")
+		out <- prometheus.MustNewConstMetric(tokenChecksDesc, prometheus.CounterValue, float64(k.Differed), replica,
+			"different")
 	}
 }

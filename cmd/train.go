@@ -23,22 +23,29 @@ type trainFlags struct {
 func trainCommand() *cobra.Command {
 	var f trainFlags
 	c := &cobra.Command{
-		Use:   "train --data FILE {--dev FILE | --folds N} --out FILE",
-		Short: "Train a classifier on labelled texts (JSONL, gzipped or not: text, label, source, tier) and calibrate it on others",
-		Long: "Trains on --data and calibrates on --dev, whose sources are others. With --folds N it trains on both, and calibrates on what models say\n" +
-			"that were trained without the families of sources that they are asked about: of \"organisation/repository\" the organisation is the family.\n" +
+		Use: "train --data FILE {--dev FILE | --folds N} --out FILE",
+		Short: "Train a classifier on labelled texts (JSONL, gzipped or not: text, label, source, tier) and " +
+			"calibrate it on others",
+		Long: "Trains on --data and calibrates on --dev, whose sources are others. With --folds N it trains on both, " +
+			"and calibrates on what models say\n" +
+			"that were trained without the families of sources that they are asked about: of " +
+			"\"organisation/repository\" the organisation is the family.\n" +
 			"The families are dealt into N folds; one that is more than an N-th of all texts is never left out.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout()) },
 	}
 	c.Flags().StringVar(&f.data, "data", "", "labelled texts to train on")
-	c.Flags().StringVar(&f.dev, "dev", "", "labelled texts of other sources, to calibrate on; with --folds they are trained on as well")
-	c.Flags().IntVar(&f.folds, "folds", 0, "calibrate by cross-validation over the families of sources, in so many folds; 0 = on --dev")
+	c.Flags().StringVar(&f.dev, "dev", "",
+		"labelled texts of other sources, to calibrate on; with --folds they are trained on as well")
+	c.Flags().IntVar(&f.folds, "folds", 0,
+		"calibrate by cross-validation over the families of sources, in so many folds; 0 = on --dev")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "the same data and seed give the same bytes")
 	c.Flags().StringVar(&f.out, "out", "", "where the artefact goes; for router.classifier.model")
 	c.Flags().StringVar(&f.svg, "svg", "", "write the reliability diagram to this file")
-	c.Flags().StringVar(&f.concepts, "concepts", builtinModel, "groups of words to look for: builtin (those of C++), or a file")
-	c.Flags().StringVar(&f.examples, "examples", builtinModel, "more to train on: builtin (other languages and matters, for reject), none, or a file as --data")
+	c.Flags().StringVar(&f.concepts, "concepts", builtinModel,
+		"groups of words to look for: builtin (those of C++), or a file")
+	c.Flags().StringVar(&f.examples, "examples", builtinModel,
+		"more to train on: builtin (other languages and matters, for reject), none, or a file as --data")
 	for _, name := range []string{"data", "out"} {
 		_ = c.MarkFlagRequired(name) // the flag is there
 	}

@@ -23,7 +23,8 @@ import (
 
 func breakerConfig(cfg *config.Config) fleet.Breaker {
 	b := cfg.Fleet.Breaker
-	return fleet.Breaker{Failures: b.Failures, Window: b.Window, OpenFor: b.OpenFor, Probes: b.Probes, Ratio: b.Ratio, MinRequests: b.MinRequests, MaxEjected: b.MaxEjected}
+	return fleet.Breaker{Failures: b.Failures, Window: b.Window, OpenFor: b.OpenFor, Probes: b.Probes, Ratio: b.Ratio,
+		MinRequests: b.MinRequests, MaxEjected: b.MaxEjected}
 }
 
 func clientConfig(cfg *config.Config, rep *config.Replica) openai.Config {
@@ -37,13 +38,18 @@ func clientConfig(cfg *config.Config, rep *config.Replica) openai.Config {
 func limits(cfg *config.Config) gateway.Limits {
 	l := cfg.Limits
 	return gateway.Limits{
-		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes), HeaderFields: l.HeaderFields, JSONDepth: l.JSONDepth, Messages: l.Messages,
-		Prompts: l.Prompts, Choices: l.Choices, Entries: l.ListEntries, Stops: l.StopStrings, ParameterBytes: int(l.ParameterBytes),
-		MaxStreams: l.MaxStreams, MaxAttempts: l.MaxAttempts, Continuations: l.Continuations, RetryBudget: l.RetryBudget, RetryBurst: l.RetryBurst,
+		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes),
+		HeaderFields: l.HeaderFields, JSONDepth: l.JSONDepth, Messages: l.Messages,
+		Prompts: l.Prompts, Choices: l.Choices, Entries: l.ListEntries, Stops: l.StopStrings,
+		ParameterBytes: int(l.ParameterBytes),
+		MaxStreams:     l.MaxStreams, MaxAttempts: l.MaxAttempts, Continuations: l.Continuations,
+		RetryBudget: l.RetryBudget, RetryBurst: l.RetryBurst,
 		Connections: l.Connections, ConnectionsPerAddress: l.ConnectionsPerAddress,
 		Inbound:    gateway.Inbound{Bodies: l.ArrivingBodies, Bytes: int64(l.ArrivingBytes), Share: l.ArrivingShare},
-		QueueBytes: int64(l.QueueBytes), EventBytes: int(l.EventBytes), HeaderTimeout: l.HeaderTimeout, KeepaliveTimeout: l.KeepaliveTimeout,
-		BodyTimeout: l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout, IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain, MaxQueueWait: l.MaxQueueWait,
+		QueueBytes: int64(l.QueueBytes), EventBytes: int(l.EventBytes), HeaderTimeout: l.HeaderTimeout,
+		KeepaliveTimeout: l.KeepaliveTimeout,
+		BodyTimeout:      l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout,
+		IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain, MaxQueueWait: l.MaxQueueWait,
 	}
 }
 
@@ -52,7 +58,8 @@ func intentNames(cfg *config.Config) []string { return slices.Sorted(maps.Keys(c
 func newCascade(cfg *config.Config, outcomes *prometheus.CounterVec) (*classifier.Cascade, error) {
 	c := classifier.Config{
 		Adapters: map[string][]string{}, Intents: map[string]classifier.IntentConfig{}, Detectors: cfg.Router.Detectors,
-		Fallback: cfg.Router.Fallback, RejectRefuses: cfg.Router.Reject == "refuse", Viable: cfg.Router.Classifier.Viable,
+		Fallback: cfg.Router.Fallback, RejectRefuses: cfg.Router.Reject == "refuse",
+		Viable: cfg.Router.Classifier.Viable,
 	}
 	for _, sp := range cfg.Specialists {
 		c.Specialists = append(c.Specialists, sp.Name)
@@ -60,7 +67,8 @@ func newCascade(cfg *config.Config, outcomes *prometheus.CounterVec) (*classifie
 	}
 	for name, in := range cfg.Intents {
 		c.Intents[name] = classifier.IntentConfig{
-			Specialist: in.Specialist, ShadowThreshold: in.ShadowThreshold, DivertThreshold: in.DivertThreshold, PriorityFloor: in.PriorityFloor,
+			Specialist: in.Specialist, ShadowThreshold: in.ShadowThreshold, DivertThreshold: in.DivertThreshold,
+			PriorityFloor: in.PriorityFloor,
 		}
 	}
 	for _, r := range cfg.Router.Rules {
@@ -92,9 +100,12 @@ func (h *house) newTenants(cfg *config.Config) (*gateway.Tenants, error) {
 	list := make([]gateway.TenantConfig, len(cfg.Auth.Tenants))
 	for i, t := range cfg.Auth.Tenants {
 		list[i] = gateway.TenantConfig{
-			Name: t.Name, KeySHA256: t.KeySHA256, PriorityMax: t.PriorityMax, RefusePriority: t.PriorityPolicy == "refuse",
-			Specialists: t.Specialists, CacheSalt: t.CacheSalt, Secret: secret, ShareCache: cfg.Auth.ShareCache, MaxStreams: t.MaxStreams,
-			RequestsPerSecond: t.Rate.RequestsPerSecond, Burst: t.Rate.Burst, TokensPerMinute: int(t.Rate.TokensPerMinute),
+			Name: t.Name, KeySHA256: t.KeySHA256, PriorityMax: t.PriorityMax,
+			RefusePriority: t.PriorityPolicy == "refuse",
+			Specialists:    t.Specialists, CacheSalt: t.CacheSalt, Secret: secret, ShareCache: cfg.Auth.ShareCache,
+			MaxStreams:        t.MaxStreams,
+			RequestsPerSecond: t.Rate.RequestsPerSecond, Burst: t.Rate.Burst,
+			TokensPerMinute: int(t.Rate.TokensPerMinute),
 		}
 	}
 	if !cfg.Auth.Anonymous {
@@ -107,7 +118,8 @@ func (h *house) newTenants(cfg *config.Config) (*gateway.Tenants, error) {
 	}, earlier, sharing)
 }
 
-// saltSecret is what tenants' cache salts are derived from: the configured secret, else one that this process has drawn.
+// saltSecret is what tenants' cache salts are derived from: the configured secret, else one that this process has
+// drawn.
 func (h *house) saltSecret(cfg *config.Config) []byte {
 	if cfg.Auth.Secret != "" {
 		return []byte(cfg.Auth.Secret)
@@ -125,7 +137,8 @@ func judgesOf(cfg *config.Config) gateway.Judges {
 	return gateway.Judges{Whose: gateway.Verdicts(cfg.Auth.Verdicts), Names: cfg.Outcomes.Tenants}
 }
 
-// adminHosts are the names by which the admin listener is called: those that are configured, and the address that it listens on.
+// adminHosts are the names by which the admin listener is called: those that are configured, and the address that it
+// listens on.
 func adminHosts(cfg *config.Config) []string {
 	hosts := make([]string, 0, len(cfg.Admin.Hosts)+1)
 	for _, name := range cfg.Admin.Hosts {
@@ -153,13 +166,15 @@ func sloConfig(sp *config.Specialist) slo.Config {
 	c := sp.SLO.Correctness
 	return slo.Config{
 		Window: sp.SLO.Window, MinSamples: sp.SLO.MinSamples,
-		Correctness: slo.CorrectnessConfig{Floor: c.Floor, Window: c.Window, MinSamples: c.MinSamples, RecoverFor: cmp.Or(c.RecoverFor, -1), ProbeShare: c.ProbeShare},
+		Correctness: slo.CorrectnessConfig{Floor: c.Floor, Window: c.Window, MinSamples: c.MinSamples,
+			RecoverFor: cmp.Or(c.RecoverFor, -1), ProbeShare: c.ProbeShare},
 	}
 }
 
 func escalationConfig(sp *config.Specialist) slo.EscalationConfig {
 	e := sp.SLO.Escalation
-	return slo.EscalationConfig{Divert: e.Divert, Relax: e.Relax, Shed: e.Shed, Ease: e.Ease, Hold: e.Hold, Calm: e.Calm}
+	return slo.EscalationConfig{Divert: e.Divert, Relax: e.Relax, Shed: e.Shed, Ease: e.Ease, Hold: e.Hold,
+		Calm: e.Calm}
 }
 
 // knobs are the thresholds and floors that operators may override, with the configured values as defaults.

@@ -55,7 +55,8 @@ func consumersOf(cfg *config.Config) (map[string]supply, error) {
 
 func redisConfig(r *config.Redis) (redisstream.Config, error) {
 	c := redisstream.Config{
-		Addr: r.Addr, Username: r.Username, Password: r.Password, Stream: r.Stream, MaxReply: int64(r.MaxReply), MaxLen: r.MaxLen, Secret: events.Secret(r.Key),
+		Addr: r.Addr, Username: r.Username, Password: r.Password, Stream: r.Stream, MaxReply: int64(r.MaxReply),
+		MaxLen: r.MaxLen, Secret: events.Secret(r.Key),
 	}
 	if !r.TLS && r.CA == "" {
 		return c, nil
@@ -67,7 +68,8 @@ func redisConfig(r *config.Redis) (redisstream.Config, error) {
 
 func natsConfig(n *config.NATS) natsstream.Config {
 	return natsstream.Config{
-		URL: n.URL, Subject: n.Subject, Stream: n.Stream, Creds: n.Creds, CA: n.CA, MaxMessage: int64(n.MaxMessage), Secret: events.Secret(n.Key),
+		URL: n.URL, Subject: n.Subject, Stream: n.Stream, Creds: n.Creds, CA: n.CA, MaxMessage: int64(n.MaxMessage),
+		Secret: events.Secret(n.Key),
 	}
 }
 

@@ -23,8 +23,8 @@ func (h *house) sourceStats() map[string]events.ConsumerStats {
 	return all
 }
 
-// watchSources keeps the set of replicas whose events tell nothing: all that could carry them has been unreachable for longer than that, or
-// they do not fit. Without any source there is nothing to fall silent.
+// watchSources keeps the set of replicas whose events tell nothing: all that could carry them has been unreachable for
+// longer than that, or they do not fit. Without any source there is nothing to fall silent.
 func (h *house) watchSources(ctx context.Context, most time.Duration) {
 	tick := time.NewTicker(trustEvery)
 	defer tick.Stop()
@@ -85,7 +85,8 @@ func (h *house) silent(down func(source string) bool, sources map[string]time.Ti
 
 // targetOf says where a resident's blocks go, who may tell of them, and what they are called.
 func (h *house) targetOf(cfg *config.Config, name string, r *resident) events.Target {
-	to := events.Target{Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize, Source: sourceOf(name, r.events)}
+	to := events.Target{Host: r.replica.Host, Specialist: r.key.specialist, BlockSize: r.key.blockSize,
+		Source: sourceOf(name, r.events)}
 	if r.events == nil || r.events.Source != "any" {
 		to.Patience = cfg.Events.BindFor
 	}
@@ -96,8 +97,8 @@ func (h *house) targetOf(cfg *config.Config, name string, r *resident) events.Ta
 	return to
 }
 
-// saltless returns the replicas whose engines know no salts, while some prompts have one: what their events tell of could be any
-// tenant's, so no prompt is held against it.
+// saltless returns the replicas whose engines know no salts, while some prompts have one: what their events tell of
+// could be any tenant's, so no prompt is held against it.
 func saltless(cfg *config.Config, residents map[string]*resident) (all index.HostBitmap) {
 	if !salts(cfg) {
 		return all

@@ -22,20 +22,25 @@ func boaster(t *testing.T) string {
 		case !bytes.Contains(body, []byte("messages")):
 		case bytes.Contains(body, []byte(`"stream":true`)):
 			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\n")
+			fmt.Fprint(
+				w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\n")
 			fmt.Fprint(w, "data: {\"choices\":[],"+usage+"}\n\ndata: [DONE]\n\n")
 		default:
 			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprint(w, `{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],`+usage+`}`)
+			fmt.Fprint(
+				w, `{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],`+
+					usage+`}`)
 		}
 	}))
 	t.Cleanup(engine.Close)
 	return engine.URL
 }
 
-// B12: what an engine says of its usage empties the Gate's model of its cache, and a tenant's rate, no further than what can be.
+// B12: what an engine says of its usage empties the Gate's model of its cache, and a tenant's rate, no further than
+// what can be.
 func TestSecAUsageThatIsNonsense(t *testing.T) {
-	w := newWorld(t, "auth: {anonymous: true}\nspecialists: [{name: debug, context: 4096, replicas: [{url: '"+boaster(t)+"', engine: openai, blocks: 512}]}]\n", nil)
+	w := newWorld(t, "auth: {anonymous: true}\nspecialists: [{name: debug, context: 4096, replicas: [{url: '"+
+		boaster(t)+"', engine: openai, blocks: 512}]}]\n", nil)
 	body := `{"model":"debug","max_tokens":8,"messages":[{"role":"user","content":"hello there"}]}`
 	for _, body := range []string{body, streamed(body)} {
 		resp, answer := w.post("/v1/chat/completions", body)
@@ -44,7 +49,8 @@ func TestSecAUsageThatIsNonsense(t *testing.T) {
 		}
 		var r gateway.Receipt
 		eventually(t, "a receipt", func() bool {
-			return w.get(w.data+"/v1/receipts/"+resp.Header.Get("X-Receipt-Id"), &r) == http.StatusOK && r.Result.Finish != ""
+			return w.get(w.data+"/v1/receipts/"+resp.Header.Get("X-Receipt-Id"), &r) == http.StatusOK &&
+				r.Result.Finish != ""
 		})
 		if r.Result.PromptTokens > 4096 || r.Result.CompletionTokens > 8 {
 			t.Errorf("%+v", r.Result)

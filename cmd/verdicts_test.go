@@ -32,7 +32,8 @@ func (w *world) say(tenant, receipt, kind string, pass bool) (status int, counte
 	if tenant != "" {
 		headers = as(tenant)
 	}
-	resp, answer := w.post("/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":%q,"pass":%v}`, receipt, kind, pass), headers...)
+	resp, answer := w.post("/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":%q,"pass":%v}`, receipt, kind, pass),
+		headers...)
 	var said struct{ Counted bool }
 	if err := json.Unmarshal(answer, &said); err != nil {
 		w.t.Fatalf("status %d: %s", resp.StatusCode, answer)
@@ -91,8 +92,8 @@ func TestWhoseVerdictsCountIsTheOperatorsToSay(t *testing.T) {
 	}
 }
 
-// An answer is one sample, however many kinds of verdict it gets: it passes when all of them pass. The gateway's own kind is not
-// for others to take.
+// An answer is one sample, however many kinds of verdict it gets: it passes when all of them pass. The gateway's own
+// kind is not for others to take.
 func TestAnAnswerIsOneSample(t *testing.T) {
 	w := newWorld(t, judgedWorld, judgedEngines(), twoTenants()...)
 	id, _ := w.answered(toDebug, as("acme")...)
@@ -142,10 +143,11 @@ func TestPagesOfOtherSitesAreRefusedWithoutAKey(t *testing.T) {
 		headers []string
 		status  int
 	}{
-		"a program":                  {nil, 200},
-		"its own page":               {[]string{"Origin", "http://" + host, "Sec-Fetch-Site", "same-origin"}, 200},
-		"a page behind a proxy":      {[]string{"Origin", "https://" + host}, 200},
-		"a page that is allowed":     {[]string{"Origin", "https://chat.example.com", "Sec-Fetch-Site", "cross-site"}, 200},
+		"a program":             {nil, 200},
+		"its own page":          {[]string{"Origin", "http://" + host, "Sec-Fetch-Site", "same-origin"}, 200},
+		"a page behind a proxy": {[]string{"Origin", "https://" + host}, 200},
+		"a page that is allowed": {[]string{"Origin", "https://chat.example.com", "Sec-Fetch-Site", "cross-site"},
+			200},
 		"a foreign page":             {[]string{"Origin", "https://evil.example"}, 403},
 		"a foreign page on the host": {[]string{"Origin", "http://127.0.0.1:1"}, 403},
 		"a page without an origin":   {[]string{"Origin", "null"}, 403},
@@ -181,7 +183,8 @@ func TestTheAdminListenerBelievesNoForeignPage(t *testing.T) {
 			{"a browser that says so", "GET", "", []string{"Sec-Fetch-Site", "cross-site"}, 403},
 			{"a form", "POST", "", []string{"Content-Type", "text/plain;charset=UTF-8"}, 415},
 			{"a name led here", "GET", "evil.example", nil, map[bool]int{true: 403, false: 200}[open]},
-			{"a page of a name led here", "POST", "evil.example:8081", []string{"Origin", "http://evil.example:8081"}, map[bool]int{true: 403, false: 200}[open]},
+			{"a page of a name led here", "POST", "evil.example:8081", []string{"Origin", "http://evil.example:8081"},
+				map[bool]int{true: 403, false: 200}[open]},
 		} {
 			path := map[string]string{"GET": "/admin/state", "POST": "/admin/drain/debug-0"}[c.method]
 			req, _ := http.NewRequest(c.method, w.admin+path, nil)

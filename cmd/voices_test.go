@@ -56,12 +56,14 @@ func TestAnImpostorOnTheSharedStreamIsNotHeard(t *testing.T) {
 	if w.house.index.Digest() != before {
 		t.Error("the impostor was heard")
 	}
-	if bound, rivals := w.voices("debug-0"); strings.Join(bound, " ") != "redis/host-a" || strings.Join(rivals, " ") != "redis/host-b" {
+	if bound, rivals := w.voices("debug-0"); strings.Join(bound, " ") != "redis/host-a" ||
+		strings.Join(rivals, " ") != "redis/host-b" {
 		t.Errorf("bound %v, rivals %v", bound, rivals)
 	}
 	w.follows("a use after free, again")
 	w.engines["debug-0"].kill()
-	eventually(t, "the next one is heard", func() bool { bound, _ := w.voices("debug-0"); return strings.Join(bound, " ") == "redis/host-b" })
+	eventually(t, "the next one is heard",
+		func() bool { bound, _ := w.voices("debug-0"); return strings.Join(bound, " ") == "redis/host-b" })
 }
 
 // With a secret, what is not sealed with the replica's own key is not read at all; who is bound does not matter then.
@@ -76,7 +78,8 @@ func TestSealedEventsAreReadAndOthersAreNot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(own("debug-0"), own("debug-1")), "events.redis.addr="+server.Addr, "events.redis.key=sesame")
+	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(own("debug-0"), own("debug-1")),
+		"events.redis.addr="+server.Addr, "events.redis.key=sesame")
 	w.follows("a missing virtual destructor")
 	var seen struct {
 		Sources map[string]map[string]any
@@ -89,12 +92,14 @@ func TestSealedEventsAreReadAndOthersAreNot(t *testing.T) {
 
 func TestWhereAnyMaySpeakEverybodyIsHeard(t *testing.T) {
 	server := redistest.Start(t)
-	p, other := redisAs(t, redisstream.Config{Addr: server.Addr, Publisher: "host-a"}), redisAs(t, redisstream.Config{Addr: server.Addr, Publisher: "host-b"})
+	p, other := redisAs(t, redisstream.Config{Addr: server.Addr, Publisher: "host-a"}),
+		redisAs(t, redisstream.Config{Addr: server.Addr, Publisher: "host-b"})
 	any := ", events: {source: any}"
 	w := newWiredWorld(t, fmt.Sprintf(pair, any, any), pairOf(p, p), "events.redis.addr="+server.Addr)
 	w.follows("a narrowing conversion")
 	if err := other.Publish(t.Context(), forged("debug-0", 1<<62)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is heard", func() bool { return w.house.index.Host(w.house.residents["debug-0"].replica.Host).Epoch == 1<<62 })
+	eventually(t, "it is heard",
+		func() bool { return w.house.index.Host(w.house.residents["debug-0"].replica.Host).Epoch == 1<<62 })
 }

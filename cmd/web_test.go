@@ -8,8 +8,8 @@ import (
 	"octet/config"
 )
 
-// An engine that redirects a snapshot's reader gets no key carried elsewhere: not to another port of its own host either, where Go's
-// client would keep it.
+// An engine that redirects a snapshot's reader gets no key carried elsewhere: not to another port of its own host
+// either, where Go's client would keep it.
 func TestASnapshotsReaderFollowsNoRedirect(t *testing.T) {
 	asked := 0
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked++ }))

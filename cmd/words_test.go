@@ -26,7 +26,10 @@ func refusing(t *testing.T, status int) string {
 		}
 		if status == 200 { // an error object as the first event
 			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprintf(w, "data: {\"error\":{\"message\":%q,\"type\":\"InternalServerError\",\"code\":500}}\n\ndata: [DONE]\n\n", secretWords)
+			fmt.Fprintf(
+				w,
+				"data: {\"error\":{\"message\":%q,\"type\":\"InternalServerError\",\"code\":500}}\n\ndata: [DONE]\n\n",
+				secretWords)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -37,10 +40,12 @@ func refusing(t *testing.T, status int) string {
 	return engine.URL
 }
 
-// C8: engines' words, with addresses, keys and paths in them, went to clients and into their receipts. The operator still reads them.
+// C8: engines' words, with addresses, keys and paths in them, went to clients and into their receipts. The operator
+// still reads them.
 func TestAnEnginesWordsAreForItsOperator(t *testing.T) {
 	for _, status := range []int{200, 400, 401, 404, 413, 422, 429, 500, 503} {
-		yaml := "specialists: [{name: debug, tokenizer: none, replicas: [{url: '" + refusing(t, status) + "', blocks: 512}]}]\n"
+		yaml := "specialists: [{name: debug, tokenizer: none, replicas: [{url: '" + refusing(t,
+			status) + "', blocks: 512}]}]\n"
 		w := newWorld(t, yaml, nil)
 		for _, body := range []string{toDebug, streamed(toDebug)} {
 			if status == 200 && body == toDebug {
@@ -53,7 +58,8 @@ func TestAnEnginesWordsAreForItsOperator(t *testing.T) {
 			if own != 200 || all != 200 {
 				t.Fatalf("%d: receipts: %d and %d", status, own, all)
 			}
-			for where, text := range map[string]string{"answer": string(answer), "receipt": ownBody, "head": fmt.Sprint(resp.Header)} {
+			for where, text := range map[string]string{"answer": string(answer), "receipt": ownBody,
+				"head": fmt.Sprint(resp.Header)} {
 				if strings.Contains(text, "sk-very-secret") || strings.Contains(text, "10.1.2.3") {
 					t.Errorf("%d: the %s has the engine's words: %s", status, where, text)
 				}
@@ -92,7 +98,8 @@ func TestAReceiptTellsClientsNoAddress(t *testing.T) {
 	}
 	address := l.Addr().String()
 	l.Close()
-	w := newWorld(t, "specialists: [{name: debug, tokenizer: none, replicas: [{url: 'http://"+address+"', blocks: 512}]}]\n", nil)
+	w := newWorld(t, "specialists: [{name: debug, tokenizer: none, replicas: [{url: 'http://"+address+
+		"', blocks: 512}]}]\n", nil)
 	resp, answer := w.post("/v1/chat/completions", toDebug)
 	_, text := w.read(w.data + "/v1/receipts/" + resp.Header.Get("X-Receipt-Id"))
 	if all := string(answer) + text; strings.Contains(all, address) || strings.Contains(all, "dial tcp") {
@@ -122,7 +129,8 @@ func TestARequestThatComesBackEndsAtOnce(t *testing.T) {
 		_, _ = io.Copy(w, resp.Body)
 	}))
 	t.Cleanup(mirror.Close)
-	yaml := "limits: {max_attempts: 1}\nspecialists: [{name: debug, tokenizer: none, replicas: [{url: '" + mirror.URL + "', blocks: 4096}]}]\n"
+	yaml := "limits: {max_attempts: 1}\nspecialists: [{name: debug, tokenizer: none, replicas: [{url: '" + mirror.URL +
+		"', blocks: 4096}]}]\n"
 	w := newWorld(t, yaml, nil)
 	data.Store(&w.data)
 	for _, body := range []string{toDebug, streamed(toDebug)} {

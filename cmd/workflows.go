@@ -47,11 +47,12 @@ func (b *builder) pattern() (pattern, error) {
 	if b.synchronous() {
 		accept = b.sp.Disaggregation.AcceptTimeout
 	}
-	return pattern{w, b.built, func() gateway.Protocol { return &gateway.Handover{Room: rand.Int64, Accept: accept} }}, err
+	return pattern{w, b.built, func() gateway.Protocol { return &gateway.Handover{Room: rand.Int64, Accept: accept} }},
+		err
 }
 
-// synchronous reports whether who prefills is picked by its load alone, as power-of-two, device-aware and least-load do: then
-// that engine is asked before the one that answers, also where the two could be asked at once.
+// synchronous reports whether who prefills is picked by its load alone, as power-of-two, device-aware and least-load
+// do: then that engine is asked before the one that answers, also where the two could be asked at once.
 func (b *builder) synchronous() bool {
 	name := b.sp.Disaggregation.Prefill.Profile
 	if name == "" {
@@ -89,7 +90,8 @@ func (b *builder) legs() (legs []routing.Leg, err error) {
 
 // fill sets what is configured of a leg.
 func (b *builder) fill(l *routing.Leg, c config.Leg, role routing.Role) (err error) {
-	l.OnFailure = map[string]routing.FailurePolicy{"retry": routing.Retry, "skip": routing.Skip, "fail": routing.Fail}[c.OnFailure]
+	l.OnFailure = map[string]routing.FailurePolicy{"retry": routing.Retry, "skip": routing.Skip,
+		"fail": routing.Fail}[c.OnFailure]
 	l.Tries = c.Attempts
 	l.Selector, err = b.profile(c.Profile, role)
 	return err

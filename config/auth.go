@@ -4,20 +4,22 @@ import "time"
 
 // Auth says who may call. With no tenants everyone is the anonymous tenant.
 type Auth struct {
-	// What tenants' cache salts are derived from, at least 16 bytes; ${VAR} reads it from the environment. Empty = drawn at each start: what
-	// engines have cached for tenants is then found no more. Gateways before the same engines share one.
+	// What tenants' cache salts are derived from, at least 16 bytes; ${VAR} reads it from the environment. Empty =
+	// drawn at each start: what engines have cached for tenants is then found no more. Gateways before the same engines
+	// share one.
 	Secret string `yaml:"secret"`
-	// Tenants without a cache_salt share prefix caches with one another and with requests without a key, and are told what the others'
-	// prompts have left there. False: each has a salt of its own.
+	// Tenants without a cache_salt share prefix caches with one another and with requests without a key, and are told
+	// what the others' prompts have left there. False: each has a salt of its own.
 	ShareCache bool `yaml:"share_cache"`
 	// Requests without a key are served, under anonymous_limits. False: a key is required.
 	Anonymous bool `yaml:"anonymous" default:"true"`
 	// What requests without a key may ask for.
 	AnonymousLimits AnonymousLimits `yaml:"anonymous_limits"`
-	// Whose POST /v1/outcomes count: of tenants with a key, on any answer (tenants) or on answers to themselves (own); or nobody's. Requests
-	// without a key never judge.
+	// Whose POST /v1/outcomes count: of tenants with a key, on any answer (tenants) or on answers to themselves (own);
+	// or nobody's. Requests without a key never judge.
 	Verdicts string `yaml:"verdicts" default:"own" enum:"tenants own none"`
-	// Origins, such as https://chat.example.com, whose pages may send requests without a key; pages of the listener's own host always may.
+	// Origins, such as https://chat.example.com, whose pages may send requests without a key; pages of the listener's
+	// own host always may.
 	Origins []string `yaml:"origins" form:"origin"`
 	// Callers with a key.
 	Tenants []Tenant `yaml:"tenants"`
@@ -25,8 +27,8 @@ type Auth struct {
 	Shared *SharedRates `yaml:"shared"`
 }
 
-// SharedRates is a Redis in which gateways count what their tenants use. While it cannot be asked each gateway goes by its part
-// of every rate, and says so.
+// SharedRates is a Redis in which gateways count what their tenants use. While it cannot be asked each gateway goes by
+// its part of every rate, and says so.
 type SharedRates struct {
 	// host:port of the Redis.
 	Addr string `yaml:"addr" required:"true" form:"addr"`
@@ -66,13 +68,13 @@ type Tenant struct {
 	PriorityMax int `yaml:"priority_max" default:"100" range:"-100..100"`
 	// A higher X-Priority is lowered to the ceiling (clamp) or answered 403 priority_not_allowed (refuse).
 	PriorityPolicy string `yaml:"priority_policy" default:"clamp" enum:"clamp refuse"`
-	// Its share of a busy replica among those who wait at one priority: prompt tokens that no cache saves, over the weight, are
-	// even between tenants.
+	// Its share of a busy replica among those who wait at one priority: prompt tokens that no cache saves, over the
+	// weight, are even between tenants.
 	Weight int `yaml:"weight" default:"1" range:"1..1000"`
 	// The specialists it may use; empty = all.
 	Specialists []string `yaml:"specialists" form:"name"`
-	// Secret that separates its cached prefixes from everyone else's, sent to engines as it is; empty = derived from auth.secret and its
-	// name, unless auth.share_cache is true.
+	// Secret that separates its cached prefixes from everyone else's, sent to engines as it is; empty = derived from
+	// auth.secret and its name, unless auth.share_cache is true.
 	CacheSalt string `yaml:"cache_salt" form:"salt"`
 	// Streams it may hold open at once; 0 = limits.max_streams alone.
 	MaxStreams int `yaml:"max_streams" default:"0" range:"0..1000000"`

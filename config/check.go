@@ -15,7 +15,8 @@ const Routed = "octet"
 // Anonymous is what requests without a key are called; no tenant may take the name.
 const Anonymous = "anonymous"
 
-// check notes every fault that only shows when keys are seen together. Empty names have been noted where they were read.
+// check notes every fault that only shows when keys are seen together. Empty names have been noted where they were
+// read.
 func check(c *Config, r *report, presets []string) {
 	checkListeners(c, r)
 	checkAuth(c, r)
@@ -60,9 +61,11 @@ const leastToken = 16
 
 func checkListeners(c *Config, r *report) {
 	if clash(c.Listen.Data, c.Listen.Admin) {
-		r.addAt("listen.admin", CodeConflict, "the admin listener needs an address of its own, not the data listener's %s", clip(c.Listen.Data))
+		r.addAt("listen.admin", CodeConflict,
+			"the admin listener needs an address of its own, not the data listener's %s", clip(c.Listen.Data))
 	}
-	if c.Events.GRPC != nil && (clash(c.Events.GRPC.Listen, c.Listen.Data) || clash(c.Events.GRPC.Listen, c.Listen.Admin)) {
+	if c.Events.GRPC != nil &&
+		(clash(c.Events.GRPC.Listen, c.Listen.Data) || clash(c.Events.GRPC.Listen, c.Listen.Admin)) {
 		r.addAt("events.grpc.listen", CodeConflict, "the event listener needs an address of its own")
 	}
 	if n := len(c.Admin.Token); n > 0 && n < leastToken {
@@ -70,7 +73,8 @@ func checkListeners(c *Config, r *report) {
 	}
 	checkEventListener(c, r)
 	if c.Admin.Token == "" && !loopback(c.Listen.Admin) {
-		r.addAt("admin.token", CodeAdminExposed, "without a token the admin listener must be on loopback, not on %s", clip(c.Listen.Admin))
+		r.addAt("admin.token", CodeAdminExposed, "without a token the admin listener must be on loopback, not on %s",
+			clip(c.Listen.Admin))
 	}
 }
 
@@ -80,7 +84,9 @@ func checkEventListener(c *Config, r *report) {
 	if g == nil || loopback(g.Listen) || len(g.Publishers) > 0 && g.Cert != "" || g.ClientCA != "" {
 		return
 	}
-	r.addAt("events.grpc.listen", CodeExposed, "on %s anybody could say what replicas hold: it needs client_ca, or publishers behind cert and key", clip(g.Listen))
+	r.addAt("events.grpc.listen", CodeExposed,
+		"on %s anybody could say what replicas hold: it needs client_ca, or publishers behind cert and key",
+		clip(g.Listen))
 }
 
 // leadsTo reports whether a replica's URL is one of our own listeners, as far as it can be told without asking.
@@ -98,7 +104,8 @@ func leadsTo(replica, listener string) bool {
 		return false
 	}
 	at := net.JoinHostPort(u.Hostname(), port)
-	return strings.EqualFold(u.Hostname(), host) || wildcard(u.Hostname()) || loopback(at) && (wildcard(host) || loopback(listener) && (u.Hostname() == "localhost" || host == "localhost"))
+	return strings.EqualFold(u.Hostname(), host) || wildcard(u.Hostname()) || loopback(at) &&
+		(wildcard(host) || loopback(listener) && (u.Hostname() == "localhost" || host == "localhost"))
 }
 
 // clash reports whether two listeners cannot both be had: one port, and one host or a wildcard. Port 0 never clashes.
@@ -108,13 +115,15 @@ func clash(a, b string) bool {
 	if errA != nil || errB != nil || portA != portB || strings.Trim(portA, "0") == "" {
 		return false
 	}
-	return hostA == hostB || wildcard(hostA) || wildcard(hostB) || loopback(a) && loopback(b) && !(net.ParseIP(hostA) != nil && net.ParseIP(hostB) != nil)
+	return hostA == hostB || wildcard(hostA) || wildcard(hostB) || loopback(a) && loopback(b) &&
+		!(net.ParseIP(hostA) != nil && net.ParseIP(hostB) != nil)
 }
 
 // checkEvents notes sources that cannot be read, or that nobody may speak by.
 func checkEvents(c *Config, r *report) {
 	if c.Events.Snapshot.Peer != "" && c.HashSeed == 0 {
-		r.addAt("hash_seed", CodeConflict, "a peer's snapshot is of no use under a seed of one's own: both gateways set the same one")
+		r.addAt("hash_seed", CodeConflict,
+			"a peer's snapshot is of no use under a seed of one's own: both gateways set the same one")
 	}
 	if g := c.Events.GRPC; g != nil {
 		if (g.Cert == "") != (g.Key == "") {
@@ -133,7 +142,8 @@ func checkEvents(c *Config, r *report) {
 			path := item(item("specialists", i)+".replicas", j) + ".events"
 			checkReplicaEvents(rep.Events, path, r)
 			if rep.Events.ZMQ == "" && off[rep.Events.Source] {
-				r.addAt(path+".source", CodeConflict, "nobody may speak for it but %s, and there is no events.%s", rep.Events.Source, rep.Events.Source)
+				r.addAt(path+".source", CodeConflict, "nobody may speak for it but %s, and there is no events.%s",
+					rep.Events.Source, rep.Events.Source)
 			}
 		}
 	}
@@ -144,7 +154,9 @@ func checkReplicaEvents(e *ReplicaEvents, path string, r *report) {
 		r.addAt(path+".zmq", CodeConflict, "replay, topic and source: zmq need the PUB socket's endpoint")
 	}
 	if e.ZMQ != "" && e.Source != "auto" && e.Source != "zmq" {
-		r.addAt(path+".source", CodeConflict, "a replica with a ZMQ socket of its own is heard by that alone: its numbers would clash with those of %s", e.Source)
+		r.addAt(path+".source", CodeConflict,
+			"a replica with a ZMQ socket of its own is heard by that alone: its numbers would clash with those of %s",
+			e.Source)
 	}
 }
 
@@ -190,7 +202,8 @@ func checkTenant(t *Tenant, path string, salts map[string]string, r *report) {
 		r.addAt(path+".key_sha256", CodeBadValue, "this is the SHA-256 of an empty key, which anybody has")
 	}
 	if first, taken := salts[t.CacheSalt]; taken && t.CacheSalt != "" {
-		r.addAt(path+".cache_salt", CodeDuplicateName, "the salt is that of %s: two tenants with one salt share what they have cached", first)
+		r.addAt(path+".cache_salt", CodeDuplicateName,
+			"the salt is that of %s: two tenants with one salt share what they have cached", first)
 	}
 	salts[t.CacheSalt] = path
 }
@@ -200,7 +213,8 @@ func checkRouter(c *Config, r *report) {
 		path := join("intents", name) + ".specialist"
 		specialist := c.Intents[name].Specialist
 		if name == Unspecified && specialist != "" {
-			r.addAt(path, CodeConflict, "requests that declare no intent are routed; router.fallback takes what nothing else does")
+			r.addAt(path, CodeConflict,
+				"requests that declare no intent are routed; router.fallback takes what nothing else does")
 			continue
 		}
 		checkKnown(c, r, specialist, path)
@@ -212,7 +226,8 @@ func checkRouter(c *Config, r *report) {
 		rules.take(rule.Name, path+".name")
 		checkKnown(c, r, rule.Specialist, path+".specialist")
 		if rule.AtLeast > len(rule.Literals) {
-			r.addAt(path+".at_least", CodeConflict, "%d of %d literals can never be there", rule.AtLeast, len(rule.Literals))
+			r.addAt(path+".at_least", CodeConflict, "%d of %d literals can never be there", rule.AtLeast,
+				len(rule.Literals))
 		}
 		checkLiterals(rule.Literals, path+".literals", r)
 	}
@@ -227,7 +242,8 @@ const (
 func checkLiterals(literals []string, path string, r *report) {
 	for i, l := range literals {
 		if len(l) < minLiteral || len(l) > maxLiteral {
-			r.addAt(item(path, i), CodeOutOfRange, "a literal of %d bytes, want %d to %d", len(l), minLiteral, maxLiteral)
+			r.addAt(item(path, i), CodeOutOfRange, "a literal of %d bytes, want %d to %d", len(l), minLiteral,
+				maxLiteral)
 		}
 		if slices.Contains(literals[:i], l) {
 			r.addAt(item(path, i), CodeDuplicateName, "%q is there already", clip(l))
@@ -266,7 +282,8 @@ func checkProfiles(c *Config, r *report, presets []string) {
 			{".disaggregation.prefill.profile", d.Prefill.Profile}, {".disaggregation.decode_profile", d.DecodeProfile},
 		} {
 			if ref.profile != "" && !slices.Contains(known, ref.profile) {
-				r.addAt(at+ref.path, CodeUnknownName, "there is no profile %q%s", clip(ref.profile), didYouMean(ref.profile, known))
+				r.addAt(at+ref.path, CodeUnknownName, "there is no profile %q%s", clip(ref.profile),
+					didYouMean(ref.profile, known))
 			}
 		}
 	}

@@ -12,7 +12,8 @@ func checkSpecialist(c *Config, i int, r *report) {
 		r.addAt(path+".name", CodeReservedName, "%q already has a meaning", s.Name)
 	}
 	if s.Context > 0 && s.Context < s.BlockSize {
-		r.addAt(path+".context", CodeConflict, "a context of %d tokens is smaller than a block of %d", s.Context, s.BlockSize)
+		r.addAt(path+".context", CodeConflict, "a context of %d tokens is smaller than a block of %d", s.Context,
+			s.BlockSize)
 	}
 	adapters := newNames(r, CodeDuplicateName)
 	for j, a := range s.Adapters {
@@ -20,7 +21,8 @@ func checkSpecialist(c *Config, i int, r *report) {
 	}
 	for j, rep := range s.Replicas {
 		if rep.PrefillHeader && rep.Role != "decode" && rep.Role != "both" {
-			r.addAt(item(path+".replicas", j)+".prefill_header", CodeConflict, "a replica of role %s answers nobody: who answers has its prompts computed elsewhere", rep.Role)
+			r.addAt(item(path+".replicas", j)+".prefill_header", CodeConflict,
+				"a replica of role %s answers nobody: who answers has its prompts computed elsewhere", rep.Role)
 		}
 	}
 	checkHashes(s, path, r)
@@ -38,7 +40,8 @@ func checkEscalation(e Escalation, path string, r *report) {
 		r.addAt(path+".ease", CodeConflict, "%v is not below shed, %v", e.Ease, e.Shed)
 	}
 	if e.Shed < e.Divert {
-		r.addAt(path+".shed", CodeConflict, "%v is below divert, %v: the second step comes after the first", e.Shed, e.Divert)
+		r.addAt(path+".shed", CodeConflict, "%v is below divert, %v: the second step comes after the first", e.Shed,
+			e.Divert)
 	}
 }
 
@@ -47,15 +50,16 @@ func checkHBM(s *Specialist, path string, r *report) {
 		return
 	}
 	if rest := s.HBM.Total - s.HBM.Weights - s.HBM.ActivationReserve; s.HBM.Total > 0 && rest <= 0 {
-		r.addAt(path+".total", CodeConflict, "%s leaves nothing for KV beside weights of %s and a reserve of %s", s.HBM.Total, s.HBM.Weights, s.HBM.ActivationReserve)
+		r.addAt(path+".total", CodeConflict, "%s leaves nothing for KV beside weights of %s and a reserve of %s",
+			s.HBM.Total, s.HBM.Weights, s.HBM.ActivationReserve)
 	}
 	if g := s.HBM.Geometry; g.Layers > 0 && g.AttentionLayers > g.Layers {
 		r.addAt(path+".geometry.attention_layers", CodeConflict, "%d of %d layers", g.AttentionLayers, g.Layers)
 	}
 }
 
-// checkRoles notes an ensemble of halves that nobody puts together: prefill alone never answers, decode alone never starts,
-// and both do so only where the workflow has them work together.
+// checkRoles notes an ensemble of halves that nobody puts together: prefill alone never answers, decode alone never
+// starts, and both do so only where the workflow has them work together.
 func checkRoles(s *Specialist, path string, r *report) {
 	has := func(role string) bool {
 		return slices.ContainsFunc(s.Replicas, func(r Replica) bool { return r.Role == role })
@@ -69,7 +73,8 @@ func checkRoles(s *Specialist, path string, r *report) {
 	case !prefill:
 		r.addAt(path+".replicas", CodeConflict, "every replica of %s is for preprocess: none could answer", s.Name)
 	case s.Workflow == "single":
-		r.addAt(path+".workflow", CodeConflict, "single needs a replica of role both: those of %s do one part each, which is disaggregated", s.Name)
+		r.addAt(path+".workflow", CodeConflict,
+			"single needs a replica of role both: those of %s do one part each, which is disaggregated", s.Name)
 	case s.Workflow == "three-step" && !has("preprocess"):
 		r.addAt(path+".workflow", CodeConflict, "three-step needs a replica of role preprocess or both")
 	}
@@ -77,7 +82,8 @@ func checkRoles(s *Specialist, path string, r *report) {
 
 // checkReplicas checks names and URLs over the whole file, and how many replicas there are.
 func checkReplicas(c *Config, r *report) {
-	specialists, replicas, urls := newNames(r, CodeDuplicateName), newNames(r, CodeDuplicateName), newNames(r, CodeDuplicateURL)
+	specialists, replicas, urls := newNames(r, CodeDuplicateName), newNames(r, CodeDuplicateName),
+		newNames(r, CodeDuplicateURL)
 	total := 0
 	for i, s := range c.Specialists {
 		path := item("specialists", i)
@@ -88,11 +94,14 @@ func checkReplicas(c *Config, r *report) {
 			urls.take(sameURL(replica.URL), where+".url")
 			for _, own := range []string{c.Listen.Data, c.Listen.Admin} {
 				if leadsTo(replica.URL, own) {
-					r.addAt(where+".url", CodeConflict, "%q is this gateway's own address %s: a request would come back for ever", clip(replica.URL), clip(own))
+					r.addAt(where+".url", CodeConflict,
+						"%q is this gateway's own address %s: a request would come back for ever", clip(replica.URL),
+						clip(own))
 				}
 			}
 			if total++; total == MaxReplicas+1 {
-				r.addAt(where, CodeTooMany, "one gateway can tell %d replicas apart; further ones need a gateway of their own", MaxReplicas)
+				r.addAt(where, CodeTooMany,
+					"one gateway can tell %d replicas apart; further ones need a gateway of their own", MaxReplicas)
 			}
 		}
 	}
@@ -143,5 +152,6 @@ func noteCycle(c *Config, r *report, cycle []int) {
 	for i, member := range turned {
 		names[i] = c.Specialists[member].Name
 	}
-	r.addAt(item("specialists", turned[0])+".fallback", CodeCycle, "fallbacks lead in a circle: %s", strings.Join(names, " -> "))
+	r.addAt(item("specialists", turned[0])+".fallback", CodeCycle, "fallbacks lead in a circle: %s",
+		strings.Join(names, " -> "))
 }

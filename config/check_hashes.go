@@ -6,12 +6,15 @@ import "strconv"
 func checkHashes(s *Specialist, path string, r *report) {
 	checkScheme(s.HashScheme, s.HashSeed, "octet", path, r)
 	if s.HashScheme != "octet" && s.Tokenizer == "none" {
-		r.addAt(path+".tokenizer", CodeConflict, "chunks of text have none of the hashes that engines give to tokens: hash_scheme %s needs a tokenizer", s.HashScheme)
+		r.addAt(path+".tokenizer", CodeConflict,
+			"chunks of text have none of the hashes that engines give to tokens: hash_scheme %s needs a tokenizer",
+			s.HashScheme)
 	}
 	for j := range s.Replicas {
 		rep, at := &s.Replicas[j], item(path+".replicas", j)
 		if wrongEngine(s.HashScheme, rep.Engine) {
-			r.addAt(at+".engine", CodeConflict, "%s does not hash as hash_scheme %s of its specialist says", rep.Engine, s.HashScheme)
+			r.addAt(at+".engine", CodeConflict, "%s does not hash as hash_scheme %s of its specialist says", rep.Engine,
+				s.HashScheme)
 		}
 		if rep.Events == nil {
 			continue
@@ -22,7 +25,9 @@ func checkHashes(s *Specialist, path string, r *report) {
 		case wrongEngine(rep.Events.HashScheme, rep.Engine):
 			r.addAt(at+".events.hash_scheme", CodeConflict, "%s does not hash so", rep.Engine)
 		case s.HashScheme != "octet" && (rep.Events.HashScheme != s.HashScheme || rep.Events.HashSeed != s.HashSeed):
-			r.addAt(at+".events.hash_scheme", CodeConflict, "prompts are hashed by another scheme or seed: hash_scheme and hash_seed of the specialist hold for all its replicas")
+			r.addAt(at+".events.hash_scheme", CodeConflict,
+				"prompts are hashed by another scheme or seed: hash_scheme and hash_seed of the specialist hold for "+
+					"all its replicas")
 		}
 	}
 }
@@ -32,7 +37,8 @@ func checkScheme(scheme, seed, none, path string, r *report) {
 	seeded := scheme != none && scheme != "sglang"
 	switch {
 	case seeded && seed == "":
-		r.addAt(path+".hash_seed", CodeConflict, "without PYTHONHASHSEED a vLLM draws its hashes at random: %s needs it here and there", scheme)
+		r.addAt(path+".hash_seed", CodeConflict,
+			"without PYTHONHASHSEED a vLLM draws its hashes at random: %s needs it here and there", scheme)
 	case !seeded && seed != "":
 		r.addAt(path+".hash_seed", CodeConflict, "hash_scheme %s has no seed", scheme)
 	case seeded && seed != "random" && !isHashSeed(seed):

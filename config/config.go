@@ -7,8 +7,8 @@ import _ "embed"
 type Config struct {
 	// Where the two listeners are.
 	Listen Listen `yaml:"listen"`
-	// Who speaks HTTP on the data listener: octet is the gateway's own connection loop, nethttp is Go's. Elsewhere than on Linux it is
-	// Go's in any case.
+	// Who speaks HTTP on the data listener: octet is the gateway's own connection loop, nethttp is Go's. Elsewhere than
+	// on Linux it is Go's in any case.
 	Front string `yaml:"front" default:"octet" enum:"octet nethttp"`
 	// The admin listener's own token and switches.
 	Admin Admin `yaml:"admin"`
@@ -37,8 +37,8 @@ type Config struct {
 	Outcomes Outcomes `yaml:"outcomes"`
 	// The bounds of /metrics.
 	Metrics Metrics `yaml:"metrics"`
-	// Seeds the keyed block hash; another value forgets every cached chain. 0 = drawn at the start, and kept by events.snapshot.file. Gateways
-	// that take over each other's snapshots set the same one.
+	// Seeds the keyed block hash; another value forgets every cached chain. 0 = drawn at the start, and kept by
+	// events.snapshot.file. Gateways that take over each other's snapshots set the same one.
 	HashSeed uint64 `yaml:"hash_seed"`
 }
 
@@ -54,8 +54,8 @@ type Listen struct {
 type Admin struct {
 	// Bearer token of the admin listener, at least 16 bytes; ${VAR} reads it from the environment.
 	Token string `yaml:"token"`
-	// Names by which it may be called without a token, besides loopback ones and the address that it listens on: a page that leads a name of
-	// its own here reads nothing.
+	// Names by which it may be called without a token, besides loopback ones and the address that it listens on: a page
+	// that leads a name of its own here reads nothing.
 	Hosts []string `yaml:"hosts" form:"host"`
 	// Serves /debug/pprof/ on the admin listener.
 	Pprof bool `yaml:"pprof"`

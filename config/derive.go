@@ -48,7 +48,8 @@ func (c *Config) derive(r *report) {
 // those names, where the ensemble has them.
 func builtinIntents(c *Config) map[string]Intent {
 	intents := map[string]Intent{}
-	for name, specialist := range map[string]string{"codegen": "", "debug": "debug", "build-fix": "build", "review": ""} {
+	for name, specialist := range map[string]string{"codegen": "", "debug": "debug", "build-fix": "build",
+		"review": ""} {
 		if !slices.ContainsFunc(c.Specialists, func(s Specialist) bool { return s.Name == specialist }) {
 			specialist = ""
 		}

@@ -13,8 +13,8 @@
 //
 //  1. Load and Parse return either a Config without faults or a *Faults with all of them, in file order, never a part.
 //  2. A fault's path is exact: the keys and indices that lead to it, specialists[2].replicas[0].url.
-//  3. Nothing is guessed: unknown keys, keys that come twice, values of another type, numbers out of range and variables
-//     that are not set are faults.
+//  3. Nothing is guessed: unknown keys, keys that come twice, values of another type, numbers out of range and
+//     variables that are not set are faults.
 //  4. A load costs at most 1 MiB of text and 50,000 nodes with aliases expanded, whatever is in the file.
 //  5. Every key has a tag with its default and bounds; the schema is generated from them, and reference.yaml shows it.
 //  6. The package imports no other room and has no state: what others know by name comes in through Options.

@@ -34,7 +34,8 @@ func document(text []byte) (*yaml.Node, *Fault) {
 	}
 	if err == nil {
 		at := place{line: second.Line, column: second.Column}
-		return nil, &Fault{Path: rootPath, Code: CodeMultiDocument, Message: "one document a file" + at.suffix(), Line: at.line, Column: at.column}
+		return nil, &Fault{Path: rootPath, Code: CodeMultiDocument, Message: "one document a file" + at.suffix(),
+			Line: at.line, Column: at.column}
 	}
 	root := first.Content[0]
 	if root.Kind == yaml.ScalarNode && root.Tag == nullTag {
@@ -43,7 +44,8 @@ func document(text []byte) (*yaml.Node, *Fault) {
 	return root, nil
 }
 
-// next reads one document. The parser reports some impossible states by panicking: on hostile input they are syntax errors.
+// next reads one document. The parser reports some impossible states by panicking: on hostile input they are syntax
+// errors.
 func next(in *yaml.Decoder) (doc *yaml.Node, err error) {
 	defer func() {
 		if bug := recover(); bug != nil {
@@ -80,8 +82,8 @@ var (
 	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
 )
 
-// syntaxFault reads the parser's error. The parser leaves out the line where it is the first, counts lines from 0 in the
-// errors of its grammar but from 1 in those of its tokens, and names no line for an anchor.
+// syntaxFault reads the parser's error. The parser leaves out the line where it is the first, counts lines from 0 in
+// the errors of its grammar but from 1 in those of its tokens, and names no line for an anchor.
 func syntaxFault(err error, text []byte) *Fault {
 	message, line := err.Error(), 1
 	if parts := syntaxLine.FindStringSubmatch(message); parts != nil {

@@ -39,7 +39,8 @@ func (d *decoder) own(n *yaml.Node, path string, seen map[string]place) []entry 
 			continue
 		}
 		if first, twice := seen[name.Value]; twice {
-			d.add(at, join(path, name.Value), CodeDuplicateKey, "the key was given before%s; given again", first.suffix())
+			d.add(at, join(path, name.Value), CodeDuplicateKey, "the key was given before%s; given again",
+				first.suffix())
 			continue
 		}
 		seen[name.Value] = at

@@ -2,11 +2,13 @@ package config
 
 import "time"
 
-// Events are the block index and the shared streams of cache events that feed it. A section that is absent is a source that is off.
+// Events are the block index and the shared streams of cache events that feed it. A section that is absent is a source
+// that is off.
 type Events struct {
-	// What the block index may take, with the batches that wait to be told to it and the blocks that engines name without their content. When it
-	// is full, what was not asked for lately is evicted: its replicas then count as holding less than they do. What waits has a sixteenth of it in
-	// any case and a quarter at most, one replica an eighth of that; a batch without room to wait is a gap.
+	// What the block index may take, with the batches that wait to be told to it and the blocks that engines name
+	// without their content. When it is full, what was not asked for lately is evicted: its replicas then count as
+	// holding less than they do. What waits has a sixteenth of it in any case and a quarter at most, one replica an
+	// eighth of that; a batch without room to wait is a gap.
 	IndexMemory Size `yaml:"index_memory" default:"4GiB" range:"16MiB..16TiB"`
 	// Redis Streams.
 	Redis *Redis `yaml:"redis"`
@@ -18,13 +20,15 @@ type Events struct {
 	Approximate Approximate `yaml:"approximate"`
 	// What is known of the caches outlives a restart.
 	Snapshot Snapshot `yaml:"snapshot"`
-	// Where a stale replica is asked for all that it holds; engines that have no such thing answer 404. Empty = none is asked.
+	// Where a stale replica is asked for all that it holds; engines that have no such thing answer 404. Empty = none is
+	// asked.
 	ResyncPath string `yaml:"resync_path" default:"/admin/kv" form:"path"`
 	// A replica whose sources are all unreachable for longer is scored by what was routed there, until one is back.
 	TrustFor time.Duration `yaml:"trust_for" default:"30s" range:"1s..24h"`
-	// Who speaks for a replica first is bound to it, by one name a source: what others say in its name is not heard until it has been silent for
-	// so long, or the replica has ended or is unhealthy. 0 = whoever speaks is heard. Names are: of Redis entries their field publisher, of NATS
-	// messages their subject, of gRPC streams the token, else the certificate, else the host.
+	// Who speaks for a replica first is bound to it, by one name a source: what others say in its name is not heard
+	// until it has been silent for so long, or the replica has ended or is unhealthy. 0 = whoever speaks is heard.
+	// Names are: of Redis entries their field publisher, of NATS messages their subject, of gRPC streams the token,
+	// else the certificate, else the host.
 	BindFor time.Duration `yaml:"bind_for" default:"30s" range:"0s..24h"`
 }
 
@@ -64,9 +68,9 @@ type Redis struct {
 	TLS bool `yaml:"tls"`
 	// Path of a PEM file with the roots to trust instead; implies tls.
 	CA string `yaml:"ca"`
-	// The secret of the replicas' seals: then an entry counts only under the seal of the replica that it tells of. A replica's key is
-	// HMAC-SHA256 of its name under this, in hex: printf %s debug-0 | openssl dgst -sha256 -hmac "$KEY". ${VAR} reads it from the
-	// environment; empty = no seals are wanted.
+	// The secret of the replicas' seals: then an entry counts only under the seal of the replica that it tells of. A
+	// replica's key is HMAC-SHA256 of its name under this, in hex: printf %s debug-0 | openssl dgst -sha256 -hmac
+	// "$KEY". ${VAR} reads it from the environment; empty = no seals are wanted.
 	Key string `yaml:"key"`
 	// Entries the stream keeps, about.
 	MaxLen int64 `yaml:"maxlen" default:"100000" range:"100..1000000000"`
@@ -88,7 +92,8 @@ type NATS struct {
 	CA string `yaml:"ca"`
 	// As that of redis: the secret of the seals, in the messages' header Octet-Seal.
 	Key string `yaml:"key"`
-	// What one message of the server may take, headers included; a longer one ends the connection before memory is taken for it.
+	// What one message of the server may take, headers included; a longer one ends the connection before memory is
+	// taken for it.
 	MaxMessage Size `yaml:"max_message" default:"16MiB" range:"9MiB..1GiB"`
 }
 
@@ -126,7 +131,8 @@ type Shadow struct {
 	AnswerBytes Size `yaml:"answer_bytes" default:"256KiB" range:"1KiB..16MiB"`
 	// Shadows that have answered and wait for the ends of their primaries; further ones are not compared.
 	MaxWaiting int `yaml:"max_waiting" default:"64" range:"0..100000"`
-	// The Redis stream, or NATS subject, of the calibration records, at the server of events.redis and events.nats; empty = none.
+	// The Redis stream, or NATS subject, of the calibration records, at the server of events.redis and events.nats;
+	// empty = none.
 	Stream string `yaml:"stream" default:"octet:shadow"`
 	// Entries that the Redis stream keeps, about.
 	StreamLength int64 `yaml:"stream_length" default:"100000" range:"100..1000000000"`
@@ -160,8 +166,8 @@ type Tolerance struct {
 	Code float64 `yaml:"code" default:"0.25" range:"0..1"`
 }
 
-// Judge is asked on standard input, or by POST: {"intent","prompt","a","b"}. It answers {"better"}: a, b, same or unclear. It is
-// asked twice, with the answers swapped; who contradicts himself has no say.
+// Judge is asked on standard input, or by POST: {"intent","prompt","a","b"}. It answers {"better"}: a, b, same or
+// unclear. It is asked twice, with the answers swapped; who contradicts himself has no say.
 type Judge struct {
 	// The program and its arguments.
 	Command []string `yaml:"command" form:"text"`

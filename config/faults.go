@@ -47,8 +47,9 @@ const (
 
 // Fault is one thing that is wrong, and where.
 type Fault struct {
-	Path    string `json:"path"`              // specialists[2].replicas[0].url; "." is the whole file
-	Code    string `json:"code"`              // one of the Code constants, or of those of routing for what is wrong with a profile
+	Path string `json:"path"` // specialists[2].replicas[0].url; "." is the whole file
+	// one of the Code constants, or of those of routing for what is wrong with a profile
+	Code    string `json:"code"`
 	Message string `json:"message"`           // ends with (line N), or with the override that set the value
 	Line    int    `json:"line,omitempty"`    // 1-based; 0 = not in the file
 	Column  int    `json:"column,omitempty"`  // 1-based; 0 = not in the file
@@ -148,7 +149,8 @@ func (r *report) err(file string) error {
 		}
 	}
 	if r.more > 0 {
-		r.faults = append(r.faults, Fault{Path: rootPath, Code: CodeTooMany, Message: fmt.Sprintf("and %d more", r.more)})
+		r.faults = append(r.faults,
+			Fault{Path: rootPath, Code: CodeTooMany, Message: fmt.Sprintf("and %d more", r.more)})
 	}
 	return &Faults{File: file, List: r.faults}
 }

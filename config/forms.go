@@ -41,14 +41,17 @@ func formName(text string) *problem {
 		ok = letterOrDigit(text[i]) || strings.IndexByte("._-", text[i]) >= 0
 	}
 	if !ok {
-		return wrong(CodeBadValue, "%q is not a name: a letter or digit, then letters, digits, '.', '_' or '-', at most %d", clip(text), maxName)
+		return wrong(CodeBadValue,
+			"%q is not a name: a letter or digit, then letters, digits, '.', '_' or '-', at most %d", clip(text),
+			maxName)
 	}
 	return nil
 }
 
 func letterOrDigit(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' }
 
-// maxSalt is how many bytes a cache_salt may have: an engine's cache event that names a longer one is left out of the index.
+// maxSalt is how many bytes a cache_salt may have: an engine's cache event that names a longer one is left out of the
+// index.
 const maxSalt = 256
 
 func formSalt(text string) *problem {
@@ -128,7 +131,8 @@ func formURL(text string) *problem {
 	return urlPort(u)
 }
 
-// linkLocal reports whether a host is written as a link-local address; what names resolve to is looked at when they are dialled.
+// linkLocal reports whether a host is written as a link-local address; what names resolve to is looked at when they are
+// dialled.
 func linkLocal(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && dialing.LinkLocal(ip)
@@ -138,7 +142,8 @@ func linkLocal(host string) bool {
 func oddPath(path string) bool {
 	for i, segment := range strings.Split(path, "/") {
 		inside := i > 0 && segment == "" && i < strings.Count(path, "/")
-		if inside || segment == "." || segment == ".." || strings.ContainsAny(segment, "%\\;") || strings.IndexFunc(segment, unicode.IsControl) >= 0 {
+		if inside || segment == "." || segment == ".." || strings.ContainsAny(segment, "%\\;") ||
+			strings.IndexFunc(segment, unicode.IsControl) >= 0 {
 			return true
 		}
 	}
@@ -199,5 +204,6 @@ func formTokenizer(text string) *problem {
 	case text == "auto", text == "engine", text == "builtin", text == "none", strings.Contains(text, "/"):
 		return nil
 	}
-	return wrong(CodeBadValue, "%q is not auto, engine, builtin, none, or the path of a tokenizer.json, such as ./tokenizer.json", clip(text))
+	return wrong(CodeBadValue,
+		"%q is not auto, engine, builtin, none, or the path of a tokenizer.json, such as ./tokenizer.json", clip(text))
 }

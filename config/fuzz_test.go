@@ -17,7 +17,8 @@ func FuzzParse(f *testing.F) {
 	f.Add("? {a: b}\n: !!binary x\n---\n", "a.b.c[0][1]=<<")
 	f.Add("specialists: [&s {name: s, replicas: [{url: http://h}]}, *s, {<<: [*s]}]", "specialists[1].name=t")
 	f.Fuzz(func(t *testing.T, text, set string) {
-		c, err := Parse("fuzz", []byte(text), Options{Sets: []string{set}, Environ: []string{"A=b", "OCTET_" + set}, Presets: presets})
+		c, err := Parse("fuzz", []byte(text),
+			Options{Sets: []string{set}, Environ: []string{"A=b", "OCTET_" + set}, Presets: presets})
 		if err == nil {
 			if len(c.Specialists) == 0 || c.Router.Fallback == "" || len(c.Specialists[0].Replicas) == 0 {
 				t.Fatalf("not whole: %+v", c)

@@ -24,17 +24,19 @@ type Limits struct {
 	ListEntries int `yaml:"list_entries" default:"4096" range:"1..1000000"`
 	// Size of any one parameter that is neither messages, nor prompts, nor tools: a schema, a grammar, documents.
 	ParameterBytes Size `yaml:"parameter_bytes" default:"1MiB" range:"64..1GiB"`
-	// Bodies that are held at once, by requests that wait and by streams that another replica could go on with, before 503.
+	// Bodies that are held at once, by requests that wait and by streams that another replica could go on with, before
+	// 503.
 	QueueBytes Size `yaml:"queue_bytes" default:"512MiB" range:"1KiB..1TiB"`
-	// Request bodies on their way at once: those that were not whole when their heads were read. They take no places among max_streams.
-	// Beyond it the one that is on its way for longest is given up: 503.
+	// Request bodies on their way at once: those that were not whole when their heads were read. They take no places
+	// among max_streams. Beyond it the one that is on its way for longest is given up: 503.
 	ArrivingBodies int `yaml:"arriving_bodies" default:"4096" range:"1..1000000"`
 	// Received of bodies on their way, before the one that is on its way for longest is given up: 503.
 	ArrivingBytes Size `yaml:"arriving_bytes" default:"512MiB" range:"1KiB..1TiB"`
-	// The part of both that one tenant, or one client address (IPv6: one /64), may have; beyond it its own longest is given up: 429.
+	// The part of both that one tenant, or one client address (IPv6: one /64), may have; beyond it its own longest is
+	// given up: 429.
 	ArrivingShare float64 `yaml:"arriving_share" default:"0.5" range:"0.01..1"`
-	// Connections of clients, all addresses together, under max_streams or not; the process' limit of open files may make it less. Beyond it
-	// one without a request makes room, else the new one is refused: 503.
+	// Connections of clients, all addresses together, under max_streams or not; the process' limit of open files may
+	// make it less. Beyond it one without a request makes room, else the new one is refused: 503.
 	Connections int `yaml:"connections" default:"20000" range:"1..1000000"`
 	// Connections of one client address (IPv6: one /64); beyond it: 429.
 	ConnectionsPerAddress int `yaml:"connections_per_address" default:"2000" range:"1..1000000"`
@@ -52,7 +54,8 @@ type Limits struct {
 	EventBytes Size `yaml:"event_bytes" default:"1MiB" range:"1KiB..1GiB"`
 	// Time an engine may take for a whole answer that is not streamed.
 	AnswerTimeout time.Duration `yaml:"answer_timeout" default:"10m" range:"1ms..24h"`
-	// Time from dispatch to the first token of a streamed answer; and for a place, for one that goes on, there or at another replica.
+	// Time from dispatch to the first token of a streamed answer; and for a place, for one that goes on, there or at
+	// another replica.
 	TTFTTimeout time.Duration `yaml:"ttft_timeout" default:"60s" range:"1ms..24h"`
 	// Silence of an engine between two tokens of a stream: the bound on inter-token latency.
 	IdleTimeout time.Duration `yaml:"idle_timeout" default:"30s" range:"1ms..24h"`
@@ -60,16 +63,19 @@ type Limits struct {
 	WriteTimeout time.Duration `yaml:"write_timeout" default:"30s" range:"1ms..24h"`
 	// Grace for open requests after SIGTERM.
 	Drain time.Duration `yaml:"drain" default:"30s" range:"0s..24h"`
-	// After that, for what runs beside requests to end: sources of events, the index's file. What takes longer is left behind.
+	// After that, for what runs beside requests to end: sources of events, the index's file. What takes longer is left
+	// behind.
 	Stop time.Duration `yaml:"stop" default:"10s" range:"100ms..1h"`
 	// Streams open at once, all tenants together.
 	MaxStreams int `yaml:"max_streams" default:"10000" range:"1..1000000"`
 	// Replicas tried for one request before its first byte.
 	MaxAttempts int `yaml:"max_attempts" default:"3" range:"1..16"`
-	// Times that one stream whose engine died after its first byte goes on at another replica, where its text is enough to; 0 = never.
+	// Times that one stream whose engine died after its first byte goes on at another replica, where its text is enough
+	// to; 0 = never.
 	Continuations int `yaml:"continuations" default:"2" range:"0..16"`
-	// Share of the last minute's requests, or of those in flight where they are more, that retries may be; a stream that goes on
-	// elsewhere is one. Free are retries where no engine has worked, and one for each request that an engine's death struck.
+	// Share of the last minute's requests, or of those in flight where they are more, that retries may be; a stream
+	// that goes on elsewhere is one. Free are retries where no engine has worked, and one for each request that an
+	// engine's death struck.
 	RetryBudget float64 `yaml:"retry_budget" default:"0.10" range:"0..1"`
 	// Retries within a minute that are allowed however few requests there are.
 	RetryBurst int `yaml:"retry_burst" default:"10" range:"0..1000000"`
@@ -77,6 +83,7 @@ type Limits struct {
 	Receipts int `yaml:"receipts" default:"10000" range:"0..10000000"`
 	// Idempotency keys remembered for each tenant, oldest dropped first.
 	IdempotencyKeys int `yaml:"idempotency_keys" default:"10000" range:"0..10000000"`
-	// Memory for the tokens and block hashes of prompts' beginnings, over all specialists whose tokenizer is a file; 0 = none.
+	// Memory for the tokens and block hashes of prompts' beginnings, over all specialists whose tokenizer is a file; 0
+	// = none.
 	TokenizerCache Size `yaml:"tokenizer_cache" default:"64MiB" range:"0..1TiB"`
 }

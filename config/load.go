@@ -54,7 +54,8 @@ func Parse(name string, text []byte, o Options) (*Config, error) {
 	preset(reflect.ValueOf(c).Elem())
 	d.value(root, "", key{}, reflect.ValueOf(c).Elem())
 	if d.budget < 0 {
-		whole := Fault{Path: rootPath, Code: CodeTooComplex, Message: fmt.Sprintf("more than %d nodes, aliases expanded", maxNodes)}
+		whole := Fault{Path: rootPath, Code: CodeTooComplex,
+			Message: fmt.Sprintf("more than %d nodes, aliases expanded", maxNodes)}
 		return nil, &Faults{File: name, List: []Fault{whole}}
 	}
 	c.derive(&d.report)

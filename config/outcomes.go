@@ -8,15 +8,16 @@ type Outcomes struct {
 	File string `yaml:"file"`
 	// How often that file is written.
 	Interval time.Duration `yaml:"interval" default:"30s" range:"100ms..24h"`
-	// Of the tenants that auth.verdicts lets judge, those that do; empty = all. Who may judge may have a specialist demoted.
+	// Of the tenants that auth.verdicts lets judge, those that do; empty = all. Who may judge may have a specialist
+	// demoted.
 	Tenants []string `yaml:"tenants" form:"name"`
 	// The gateway's own judge, beside those that call POST /v1/outcomes.
 	Verifier Verifier `yaml:"verifier"`
 }
 
-// Verifier judges a sample of answers by a command that is run on the code in them, away from the requests. Its commands see a toolchain,
-// read-only, and a small file system in memory: no other file, no network, no process. Where the system cannot do that nothing is
-// judged, and the log says so at the start.
+// Verifier judges a sample of answers by a command that is run on the code in them, away from the requests. Its
+// commands see a toolchain, read-only, and a small file system in memory: no other file, no network, no process. Where
+// the system cannot do that nothing is judged, and the log says so at the start.
 type Verifier struct {
 	// Share of the answers that are judged; 0 = none.
 	Sample float64 `yaml:"sample" default:"0" range:"0..1"`
@@ -32,7 +33,8 @@ type Verifier struct {
 	Memory Size `yaml:"memory" default:"1GiB" range:"16MiB..1TiB"`
 	// Largest file it may write, and largest answer that is judged.
 	Output Size `yaml:"output" default:"1MiB" range:"1KiB..1GiB"`
-	// Paths of the host that it sees, read-only, besides a toolchain in the usual places (/usr/bin, /usr/lib, /usr/include and their like).
+	// Paths of the host that it sees, read-only, besides a toolchain in the usual places (/usr/bin, /usr/lib,
+	// /usr/include and their like).
 	Reads []string `yaml:"reads" form:"path"`
 	// Size of the file system in memory that it works in.
 	Scratch Size `yaml:"scratch" default:"64MiB" range:"1MiB..16GiB"`

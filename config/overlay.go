@@ -54,7 +54,8 @@ func overlay(d *decoder, root *yaml.Node, o Options) {
 		at := place{line: overlayLine + len(overrides), origin: "--set " + clip(path)}
 		steps, parsed := parsePath(path)
 		if !ok || !parsed {
-			d.add(at, orRoot(clip(path)), CodeBadOverride, "want path=value with a path such as specialists[0].block_size")
+			d.add(at, orRoot(clip(path)), CodeBadOverride,
+				"want path=value with a path such as specialists[0].block_size")
 			continue
 		}
 		overrides = append(overrides, override{steps: steps, value: value, at: at})
@@ -111,8 +112,8 @@ func (d *decoder) apply(root *yaml.Node, o override) {
 	}
 }
 
-// scalarNode reads the text of an override as one YAML scalar: in quotes, or plain and then taken whole, so that neither
-// a "#" nor a ": " cuts a secret short. Nothing at all is empty text; null takes a key back to its default.
+// scalarNode reads the text of an override as one YAML scalar: in quotes, or plain and then taken whole, so that
+// neither a "#" nor a ": " cuts a secret short. Nothing at all is empty text; null takes a key back to its default.
 func scalarNode(text string) (*yaml.Node, *problem) {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Value: text}
 	if quoted := len(text) > 1 && (text[0] == '"' || text[0] == '\''); quoted {
@@ -159,7 +160,8 @@ func (d *decoder) slot(n *yaml.Node, s step, fresh *yaml.Node) (**yaml.Node, *pr
 			return nil, wrong(CodeBadOverride, "this is no list")
 		}
 		if s.index > len(n.Content) {
-			return nil, wrong(CodeBadOverride, "the list has %d items; the next one is [%d]", len(n.Content), len(n.Content))
+			return nil, wrong(CodeBadOverride, "the list has %d items; the next one is [%d]", len(n.Content),
+				len(n.Content))
 		}
 		if s.index == len(n.Content) {
 			n.Content = append(n.Content, fresh)

@@ -10,7 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// variablePrefix begins the name of every variable that may override a key; variableDot stands for the dots of its path.
+// variablePrefix begins the name of every variable that may override a key; variableDot stands for the dots of its
+// path.
 const (
 	variablePrefix = "OCTET_"
 	variableDot    = "__"
@@ -41,7 +42,8 @@ func upper(name string) string {
 	}, strings.ToUpper(name))
 }
 
-// stepsOfVariable finds the path that an OCTET_ variable means, along the types and, for free keys, the file's own names.
+// stepsOfVariable finds the path that an OCTET_ variable means, along the types and, for free keys, the file's own
+// names.
 func stepsOfVariable(name string, root *yaml.Node) ([]step, *problem) {
 	var steps []step
 	t, n, prefix := reflect.TypeFor[Config](), root, variablePrefix
@@ -86,7 +88,8 @@ func stepOf(part, prefix string, t reflect.Type, n *yaml.Node) (step, reflect.Ty
 		}
 		return step{}, nil, wrong(CodeBadOverride, "%q is not an index; a list's items are counted from 0", clip(part))
 	default:
-		return step{}, nil, wrong(CodeUnknownKey, "%s is a value, nothing is under it", strings.TrimSuffix(prefix, variableDot))
+		return step{}, nil, wrong(CodeUnknownKey, "%s is a value, nothing is under it",
+			strings.TrimSuffix(prefix, variableDot))
 	}
 	return step{}, nil, wrong(CodeUnknownKey, "this variable means no key%s", didYouMean(prefix+part, names))
 }

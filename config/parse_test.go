@@ -29,7 +29,8 @@ func parsed(t *testing.T, text string, environ ...string) *Config {
 // MEGA-04, MEGA-31: the reference is the eight-specialist ensemble with the block sizes of its table.
 func TestTheReferenceIsTheEightSpecialistEnsemble(t *testing.T) {
 	c := parsed(t, string(Example()))
-	want := map[string]int{"template": 8, "stl": 8, "algo": 16, "memory": 16, "concurrency": 16, "systems": 16, "build": 16, "debug": 16}
+	want := map[string]int{"template": 8, "stl": 8, "algo": 16, "memory": 16, "concurrency": 16, "systems": 16,
+		"build": 16, "debug": 16}
 	got := map[string]int{}
 	for _, s := range c.Specialists {
 		got[s.Name] = s.BlockSize
@@ -84,17 +85,22 @@ func empty(v any) bool {
 // MEGA-05: one specialist is an ensemble; everything else has a default.
 func TestTheLeastFileIsEnough(t *testing.T) {
 	c := parsed(t, small)
-	if c.Router.Fallback != "coder" || c.Specialists[0].Replicas[0].Name != "coder-0" || c.Specialists[0].SLO.Correctness.Window != 24*time.Hour {
+	if c.Router.Fallback != "coder" || c.Specialists[0].Replicas[0].Name != "coder-0" ||
+		c.Specialists[0].SLO.Correctness.Window != 24*time.Hour {
 		t.Errorf("%+v", c)
 	}
-	if c.Limits.BodyBytes != 8<<20 || c.Limits.RetryBudget != 0.10 || c.Fleet.Breaker.Failures != 5 || c.Events.Redis != nil {
+	if c.Limits.BodyBytes != 8<<20 || c.Limits.RetryBudget != 0.10 || c.Fleet.Breaker.Failures != 5 ||
+		c.Events.Redis != nil {
 		t.Errorf("%+v", c.Limits)
 	}
 }
 
 // MEGA-13: thresholds go by intent; codegen low, review high, given ones stand.
 func TestThresholdsHaveDefaultsByIntent(t *testing.T) {
-	c := parsed(t, small+"intents:\n  codegen:\n  review: {shadow_threshold: 0.0}\n  poem: {divert_threshold: 0.1, priority_floor: 5}\n  unspecified: {shadow_threshold: 0.6}\n")
+	c := parsed(
+		t, small+
+			"intents:\n  codegen:\n  review: {shadow_threshold: 0.0}\n  poem: {divert_threshold: 0.1, "+
+			"priority_floor: 5}\n  unspecified: {shadow_threshold: 0.6}\n")
 	want := map[string]Intent{
 		"codegen":     {ShadowThreshold: 0.30, DivertThreshold: 0.20, PriorityFloor: -100},
 		"review":      {ShadowThreshold: 0, DivertThreshold: 0.40, PriorityFloor: -100},
@@ -115,17 +121,21 @@ func TestProfilesKeepNamesWeightsAndParameters(t *testing.T) {
     pick: {random: {seed: 1, name: "${WHO}"}}
 `, "WHO=me")
 	want := Profile{
-		Prepare: []PluginRef{{Name: "tokenize", Line: 5, Path: "profiles.mine.prepare[0]"}, {Name: "block-hashes", Params: map[string]any{"seed": 7}, Line: 5, Path: "profiles.mine.prepare[1]"}},
+		Prepare: []PluginRef{{Name: "tokenize", Line: 5, Path: "profiles.mine.prepare[0]"},
+			{Name: "block-hashes", Params: map[string]any{"seed": 7}, Line: 5, Path: "profiles.mine.prepare[1]"}},
 		Filter: []PluginRef{
 			{Name: "health", Line: 6, Path: "profiles.mine.filter[0]"},
-			{Name: "concurrency", Params: map[string]any{"max": 64, "of": []any{"a", 2, map[string]any{"deep": true}}}, Line: 6, Path: "profiles.mine.filter[1]"},
+			{Name: "concurrency", Params: map[string]any{"max": 64, "of": []any{"a", 2, map[string]any{"deep": true}}},
+				Line: 6, Path: "profiles.mine.filter[1]"},
 		},
 		Score: []PluginRef{
 			{Name: "cache-affinity", Weight: 3, Line: 7, Path: "profiles.mine.score[0]"},
-			{Name: "least-load", Weight: 0.5, Params: map[string]any{"penalty": 1.5}, Line: 7, Path: "profiles.mine.score[1]"},
+			{Name: "least-load", Weight: 0.5, Params: map[string]any{"penalty": 1.5}, Line: 7,
+				Path: "profiles.mine.score[1]"},
 			{Name: "queue-depth", Weight: 1, Line: 7, Path: "profiles.mine.score[2]"},
 		},
-		Pick: PluginRef{Name: "random", Params: map[string]any{"seed": 1, "name": "me"}, Line: 8, Path: "profiles.mine.pick"},
+		Pick: PluginRef{Name: "random", Params: map[string]any{"seed": 1, "name": "me"}, Line: 8,
+			Path: "profiles.mine.pick"},
 	}
 	if diff := cmp.Diff(want, c.Profiles["mine"]); diff != "" {
 		t.Error(diff)
@@ -153,7 +163,8 @@ specialists:
   - {<<: [*common, {context: 64}], name: b, block_size: 32, replicas: &r [{url: http://h:2}]}
 `)
 	a, b := c.Specialists[0], c.Specialists[1]
-	if a.BlockSize != 8 || a.Scheduler.MaxRunning != 3 || b.BlockSize != 32 || b.Context != 64 || b.Scheduler.MaxWaiting != 4 {
+	if a.BlockSize != 8 || a.Scheduler.MaxRunning != 3 || b.BlockSize != 32 || b.Context != 64 ||
+		b.Scheduler.MaxWaiting != 4 {
 		t.Errorf("%+v\n%+v", a, b)
 	}
 }
@@ -180,18 +191,21 @@ func TestLoadReadsAFileAndNamesOneThatItCannotRead(t *testing.T) {
 
 func TestSizesReadAndPrint(t *testing.T) {
 	for text, want := range map[string]Size{
-		"0": 0, "4096": 4096, "8MiB": 8 << 20, "8 mib": 8 << 20, "1.5GiB": 3 << 29, "40GB": 40e9, "2kb": 2000, "7B": 7, "9223372036854775807": 1<<63 - 1, "1PiB": 1 << 50,
+		"0": 0, "4096": 4096, "8MiB": 8 << 20, "8 mib": 8 << 20, "1.5GiB": 3 << 29, "40GB": 40e9, "2kb": 2000, "7B": 7,
+		"9223372036854775807": 1<<63 - 1, "1PiB": 1 << 50,
 	} {
 		if got, err := ParseSize(text); err != nil || got != want {
 			t.Errorf("%q is %d, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "MiB", "-1", "-1KiB", "1XB", "1e400", "nan", "inf", "0x10", "1_000", "9223372036854775808", "8192PiB", "1 2"} {
+	for _, text := range []string{"", "MiB", "-1", "-1KiB", "1XB", "1e400", "nan", "inf", "0x10", "1_000",
+		"9223372036854775808", "8192PiB", "1 2"} {
 		if got, err := ParseSize(text); err == nil {
 			t.Errorf("%q is %d", text, got)
 		}
 	}
-	for size, want := range map[Size]string{0: "0", 1: "1", 1024: "1KiB", 8 << 20: "8MiB", 3 << 29: "1536MiB", 1 << 50: "1PiB", 1000: "1000"} {
+	for size, want := range map[Size]string{0: "0", 1: "1", 1024: "1KiB", 8 << 20: "8MiB", 3 << 29: "1536MiB",
+		1 << 50: "1PiB", 1000: "1000"} {
 		if got := size.String(); got != want {
 			t.Errorf("%d prints %q", size, got)
 		}
@@ -203,13 +217,15 @@ func TestSuggestions(t *testing.T) {
 	for _, row := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"same", "same", 0}, {"limits", "limit", 1}, {"replcias", "replicas", 1}, {"abc", "xyz", 3}, {strings.Repeat("a", 100), "a", 100}} {
+	}{{"", "", 0}, {"", "abc", 3}, {"same", "same", 0}, {"limits", "limit", 1}, {"replcias", "replicas", 1},
+		{"abc", "xyz", 3}, {strings.Repeat("a", 100), "a", 100}} {
 		if got := distance(row.a, row.b); got != row.want || distance(row.b, row.a) != row.want {
 			t.Errorf("%q to %q is %d", row.a, row.b, got)
 		}
 	}
 	known := []string{"debug", "build", "template"}
-	for word, want := range map[string]string{"debgu": `; did you mean "debug"?`, "x": "; known: debug, build, template"} {
+	for word, want := range map[string]string{"debgu": `; did you mean "debug"?`,
+		"x": "; known: debug, build, template"} {
 		if got := didYouMean(word, known); got != want {
 			t.Errorf("%q: %q", word, got)
 		}

@@ -137,7 +137,8 @@ func (d *decoder) bare(n *yaml.Node, path string) any {
 	case nullTag:
 		return nil
 	default:
-		d.addAt(path, CodeWrongType, "parameters are text, numbers, true or false, lists and mappings, not %s", describe(n))
+		d.addAt(path, CodeWrongType, "parameters are text, numbers, true or false, lists and mappings, not %s",
+			describe(n))
 	}
 	return nil
 }

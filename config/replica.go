@@ -11,8 +11,8 @@ type Replica struct {
 	URL string `yaml:"url" required:"true" form:"url"`
 	// Unique in the file; default the specialist's name and the position, as debug-0.
 	Name string `yaml:"name" form:"name"`
-	// What it is: decides its quirks, its metric names and the sign of its priority. auto = found out by asking it; openai is any other
-	// server of the OpenAI API.
+	// What it is: decides its quirks, its metric names and the sign of its priority. auto = found out by asking it;
+	// openai is any other server of the OpenAI API.
 	Engine string `yaml:"engine" default:"auto" enum:"auto vllm sglang llamacpp openai"`
 	// The name the engine knows the model by; default the specialist's.
 	Model string `yaml:"model"`
@@ -28,10 +28,12 @@ type Replica struct {
 	Role string `yaml:"role" default:"both" enum:"both prefill decode preprocess"`
 	// Where the engines that decode meet an SGLang engine that prefills: its --disaggregation-bootstrap-port.
 	BootstrapPort int `yaml:"bootstrap_port" default:"8998" range:"1..65535"`
-	// It reads x-prefiller-host-port, as llm-d's routing sidecar does: the gateway names who prefills there, and does not ask itself.
+	// It reads x-prefiller-host-port, as llm-d's routing sidecar does: the gateway names who prefills there, and does
+	// not ask itself.
 	PrefillHeader bool `yaml:"prefill_header"`
-	// Parameters that its kind of engine is not known to have are passed on; default true for openai and for auto that found nothing else. Never
-	// those that redirect a request, run code or load tensors in an engine, or name its slots.
+	// Parameters that its kind of engine is not known to have are passed on; default true for openai and for auto that
+	// found nothing else. Never those that redirect a request, run code or load tensors in an engine, or name its
+	// slots.
 	PassUnknown *bool `yaml:"pass_unknown"`
 	// The request's priority is passed on, in the engine's own sign. Only for engines started with priority scheduling.
 	ForwardPriority bool `yaml:"forward_priority"`
@@ -49,10 +51,11 @@ type ReplicaEvents struct {
 	Replay string `yaml:"replay" form:"zmq"`
 	// What the topics of its messages begin with; empty = any.
 	Topic string `yaml:"topic"`
-	// The one source that may speak for it: what others say in its name is dropped. auto = zmq where that is set, else any.
+	// The one source that may speak for it: what others say in its name is dropped. auto = zmq where that is set, else
+	// any.
 	Source string `yaml:"source" default:"auto" enum:"auto any redis nats grpc zmq"`
-	// How the engine hashes its blocks: what it publishes with tokens is compared, and differences are counted. unknown = as its specialist's
-	// prompts are hashed; not compared where that is our own way.
+	// How the engine hashes its blocks: what it publishes with tokens is compared, and differences are counted. unknown
+	// = as its specialist's prompts are hashed; not compared where that is our own way.
 	HashScheme string `yaml:"hash_scheme" default:"unknown" enum:"unknown sha256 sha256_cbor xxhash xxhash_cbor sglang"`
 	// The PYTHONHASHSEED that it runs with: required with vLLM's schemes.
 	HashSeed string `yaml:"hash_seed"`
@@ -70,7 +73,8 @@ type Fleet struct {
 	UnhealthyAfter int `yaml:"unhealthy_after" default:"2" range:"1..100"`
 	// Good probes in a row that make it healthy again.
 	HealthyAfter int `yaml:"healthy_after" default:"1" range:"1..100"`
-	// Time between two deaths of one engine after which the requests that it had in flight go on beside the retry budget.
+	// Time between two deaths of one engine after which the requests that it had in flight go on beside the retry
+	// budget.
 	DeathInterval time.Duration `yaml:"death_interval" default:"10s" range:"10ms..1h"`
 	// When /readyz says 200: while any specialist has a replica that serves, or all have one.
 	ReadyWhen string `yaml:"ready_when" default:"any" enum:"any all"`

@@ -37,7 +37,8 @@ type Router struct {
 	Classifier Classifier `yaml:"classifier"`
 	// Rules of one's own, at most 64; the first that holds decides.
 	Rules []Rule `yaml:"rules"`
-	// Structural detectors (sanitizer traces, CMake and linker errors, SFINAE-heavy headers …) decide before the classifier.
+	// Structural detectors (sanitizer traces, CMake and linker errors, SFINAE-heavy headers …) decide before the
+	// classifier.
 	Detectors bool `yaml:"detectors" default:"true"`
 	// Who answers where the classifier is broken, absent or unsure; default the first specialist.
 	Fallback string `yaml:"fallback" form:"name"`
@@ -49,12 +50,12 @@ type Router struct {
 	Probation Probation `yaml:"probation"`
 }
 
-// Stickiness keeps a conversation (a session, else what begins with an earlier request: of a chat its messages, of a completion its
-// prompt, of which the first MiB counts) where its cache is. It
-// moves when the specialist now preferred is more probable by more than the cost of the cache and the margin. What a request
-// declares always wins.
+// Stickiness keeps a conversation (a session, else what begins with an earlier request: of a chat its messages, of a
+// completion its prompt, of which the first MiB counts) where its cache is. It moves when the specialist now preferred
+// is more probable by more than the cost of the cache and the margin. What a request declares always wins.
 type Stickiness struct {
-	// The probability by which another specialist must be better, beside the cost of the cache; 1 = conversations never move.
+	// The probability by which another specialist must be better, beside the cost of the cache; 1 = conversations never
+	// move.
 	Margin float64 `yaml:"margin" default:"0.1" range:"0..1"`
 	// What 1000 tokens that would be computed again cost, as a probability.
 	PerThousandTokens float64 `yaml:"per_1k_tokens" default:"0.02" range:"0..1"`
@@ -62,15 +63,16 @@ type Stickiness struct {
 	Conversations int `yaml:"conversations" default:"65536" range:"0..10000000"`
 }
 
-// Probation is how a fresh lane begins: a specialist or adapter whose declared version is another than before, until as many of
-// its answers were judged as its correctness needs.
+// Probation is how a fresh lane begins: a specialist or adapter whose declared version is another than before, until as
+// many of its answers were judged as its correctness needs.
 type Probation struct {
 	// Takes the place of the intent's shadow_threshold for requests that a fresh lane answers, where it is higher.
 	ShadowThreshold float64 `yaml:"shadow_threshold" default:"1" range:"0..1"`
-	// Share of its requests that a fresh lane with a fallback answers itself; the fallback answers the others. What names it as
-	// its model is always its own.
+	// Share of its requests that a fresh lane with a fallback answers itself; the fallback answers the others. What
+	// names it as its model is always its own.
 	Share float64 `yaml:"share" default:"0.5" range:"0..1"`
-	// Where versions and verdicts so far are remembered over a restart; empty = the versions at the start count as known.
+	// Where versions and verdicts so far are remembered over a restart; empty = the versions at the start count as
+	// known.
 	File string `yaml:"file"`
 }
 

@@ -107,7 +107,8 @@ func describeType(t reflect.Type, k key, comments map[string]string) object {
 	case t == reflect.TypeFor[time.Duration]():
 		return bounded(object{"type": "string", "pattern": `^([0-9.]+(ns|us|µs|ms|s|m|h))+$|^0$`}, t, k)
 	case t == reflect.TypeFor[Size]():
-		return bounded(object{"type": []string{"string", "integer"}, "pattern": `^[0-9.]+ ?([KkMmGgTtPp]i?)?[Bb]?$`}, t, k)
+		return bounded(object{"type": []string{"string", "integer"}, "pattern": `^[0-9.]+ ?([KkMmGgTtPp]i?)?[Bb]?$`}, t,
+			k)
 	case isPlugin(t):
 		return object{"anyOf": []object{{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}}}
 	}

@@ -20,7 +20,8 @@ var units = []struct {
 	{"PB", 1e15}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1},
 }
 
-// ParseSize reads "8MiB", "1.5 GB" or "4096". It fails on a negative size, an unknown unit, or more than an int64 holds.
+// ParseSize reads "8MiB", "1.5 GB" or "4096". It fails on a negative size, an unknown unit, or more than an int64
+// holds.
 func ParseSize(text string) (Size, error) {
 	number, scale := strings.TrimSpace(text), 1.0
 	for _, u := range units {

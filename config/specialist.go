@@ -13,35 +13,38 @@ type Specialist struct {
 	Version string `yaml:"version"`
 	// Tokens a KV block holds; the engine's own.
 	BlockSize int `yaml:"block_size" default:"16" range:"1..1024"`
-	// How its prompts' blocks are hashed. octet = our own way; engines' events must then say which tokens a block holds. Any other is the
-	// engines' own, of all its replicas: their hashes say what a block holds, and events need no tokens. What vLLM calls its
-	// --prefix-caching-hash-algo, or sglang. A long prompt costs 0.35 µs a block, where octet costs 0.015.
+	// How its prompts' blocks are hashed. octet = our own way; engines' events must then say which tokens a block
+	// holds. Any other is the engines' own, of all its replicas: their hashes say what a block holds, and events need
+	// no tokens. What vLLM calls its --prefix-caching-hash-algo, or sglang. A long prompt costs 0.35 µs a block, where
+	// octet costs 0.015.
 	HashScheme string `yaml:"hash_scheme" default:"octet" enum:"octet sha256 sha256_cbor xxhash xxhash_cbor sglang"`
 	// The PYTHONHASHSEED that its vLLM engines run with: required with their schemes.
 	HashSeed string `yaml:"hash_seed"`
 	// Who takes primary traffic while this one is demoted; empty = nobody. Chains are followed, cycles refused.
 	Fallback string `yaml:"fallback" form:"name"`
-	// Longest prompt and answer together, in tokens; 0 = the longest that its engines say they take, 32768 while none says.
+	// Longest prompt and answer together, in tokens; 0 = the longest that its engines say they take, 32768 while none
+	// says.
 	Context int `yaml:"context" default:"0" range:"0..16777216"`
 	// A name under profiles, or a preset's.
 	Profile string `yaml:"profile" default:"default" form:"name"`
 	// How many replicas work on one request: one (single); one that computes the prompt and one that answers
 	// (disaggregated); before these, one that makes tokens of the prompt (three-step).
 	Workflow string `yaml:"workflow" default:"single" enum:"single disaggregated three-step"`
-	// When a prompt is worth a replica of its own, and what happens when that fails. Of no effect where workflow is single.
+	// When a prompt is worth a replica of its own, and what happens when that fails. Of no effect where workflow is
+	// single.
 	Disaggregation Disaggregation `yaml:"disaggregation"`
-	// Where prompts become tokens: in the gateway by the model's tokenizer.json (its path, with a "/"), in the gateway as
-	// emulated engines do it (builtin), by the engine's /tokenize (engine), not at all (none: chunks of text stand for
-	// tokens), or whichever is available (auto).
+	// Where prompts become tokens: in the gateway by the model's tokenizer.json (its path, with a "/"), in the gateway
+	// as emulated engines do it (builtin), by the engine's /tokenize (engine), not at all (none: chunks of text stand
+	// for tokens), or whichever is available (auto).
 	Tokenizer string `yaml:"tokenizer" default:"auto" form:"tokenizer"`
-	// The Jinja chat template beside a tokenizer.json: a .jinja file, or a tokenizer_config.json. Empty = chat_template.jinja
-	// in the same directory, else tokenizer_config.json there.
+	// The Jinja chat template beside a tokenizer.json: a .jinja file, or a tokenizer_config.json. Empty =
+	// chat_template.jinja in the same directory, else tokenizer_config.json there.
 	ChatTemplate string `yaml:"chat_template"`
-	// Share of prompts that were tokenized in the gateway and are compared with what the engine's /tokenize says, beside the
-	// comparison at connect. After a difference the replica is scored approximately.
+	// Share of prompts that were tokenized in the gateway and are compared with what the engine's /tokenize says,
+	// beside the comparison at connect. After a difference the replica is scored approximately.
 	TokenizerCheck float64 `yaml:"tokenizer_check" default:"0.01" range:"0..1"`
-	// Time an engine's /tokenize may take; text chunks stand for tokens after it. After a failure it is not asked for ten
-	// times as long.
+	// Time an engine's /tokenize may take; text chunks stand for tokens after it. After a failure it is not asked for
+	// ten times as long.
 	TokenizerTimeout time.Duration `yaml:"tokenizer_timeout" default:"500ms" range:"1ms..1m"`
 	// The bounds of each replica's queue and batch.
 	Scheduler Scheduler `yaml:"scheduler"`
@@ -65,8 +68,8 @@ type Scheduler struct {
 	MaxWaiting int `yaml:"max_waiting" default:"1024" range:"0..1000000"`
 	// Waiting this long is worth one step of priority; 0s = never.
 	Aging time.Duration `yaml:"aging" default:"0s" range:"0s..24h"`
-	// Share of a replica's time for computing again what preempted requests had; beyond it the more urgent wait for the next
-	// place, unless that would cost them a deadline. 0 = no bound.
+	// Share of a replica's time for computing again what preempted requests had; beyond it the more urgent wait for the
+	// next place, unless that would cost them a deadline. 0 = no bound.
 	RedoShare float64 `yaml:"redo_share" default:"0.03" range:"0..1"`
 	// Draft tokens that admission reserves for one request; 0 = no speculation.
 	SpeculativeWindow int `yaml:"speculative_window" default:"0" range:"0..64"`
@@ -128,9 +131,9 @@ type SLO struct {
 	Escalation Escalation `yaml:"escalation"`
 }
 
-// Escalation relieves a specialist under load, step by step: first unsure requests go to their second choice and shadows are
-// suspended, then requests of the least urgent priority are refused. Pressure is the share of its queue that is taken, or of
-// max_queue_wait that it would keep a request waiting, whichever is larger.
+// Escalation relieves a specialist under load, step by step: first unsure requests go to their second choice and
+// shadows are suspended, then requests of the least urgent priority are refused. Pressure is the share of its queue
+// that is taken, or of max_queue_wait that it would keep a request waiting, whichever is larger.
 type Escalation struct {
 	// Pressure at which unsure requests are diverted.
 	Divert float64 `yaml:"divert" default:"0.5" range:"0.01..1"`

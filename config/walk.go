@@ -91,7 +91,8 @@ func (d *decoder) record(n *yaml.Node, path string, out reflect.Value) {
 			for i, k := range keys {
 				names[i] = k.name
 			}
-			d.add(e.at, join(path, e.key), CodeUnknownKey, "there is no key %q here%s", clip(e.key), didYouMean(e.key, names))
+			d.add(e.at, join(path, e.key), CodeUnknownKey, "there is no key %q here%s", clip(e.key),
+				didYouMean(e.key, names))
 			continue
 		}
 		d.value(e.value, join(path, e.key), keys[i], out.Field(keys[i].field))

@@ -101,7 +101,8 @@ func TestAlertsAreOnMetricsThatExist(t *testing.T) {
 			records = append(records, r.Record)
 			continue
 		}
-		if row, err := strconv.Atoi(r.Labels["triage"]); err != nil || row < 1 || row > 7 || r.Annotations["summary"] == "" {
+		if row, err := strconv.Atoi(r.Labels["triage"]); err != nil || row < 1 || row > 7 ||
+			r.Annotations["summary"] == "" {
 			t.Errorf("%s names no row of the dashboard, or says nothing: %v", r.Alert, r.Labels)
 		}
 		for _, used := range regexp.MustCompile(`octet:[a-z0-9:]+`).FindAllString(r.Expr, -1) {
@@ -144,7 +145,8 @@ func TestTheDashboardFollowsTheTriage(t *testing.T) {
 // MEGA-56: no latency is shown or alerted on but by specialist.
 func TestNoLatencyIsTheEnsembles(t *testing.T) {
 	check := func(where, expr string) {
-		if regexp.MustCompile(`octet_(ttft|request_duration)_seconds`).MatchString(expr) && !strings.Contains(expr, "by (specialist") {
+		if regexp.MustCompile(`octet_(ttft|request_duration)_seconds`).MatchString(expr) &&
+			!strings.Contains(expr, "by (specialist") {
 			t.Errorf("%s adds specialists up: %s", where, expr)
 		}
 	}

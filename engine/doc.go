@@ -1,5 +1,5 @@
-// Package engine says what a replica is to the rest of the house, and holds the two facts that a replica and the gateway in
-// front of it must agree on to the byte: how a chat becomes a prompt, and how a prompt becomes tokens.
+// Package engine says what a replica is to the rest of the house, and holds the two facts that a replica and the
+// gateway in front of it must agree on to the byte: how a chat becomes a prompt, and how a prompt becomes tokens.
 //
 //	messages ──RenderChat──▶ prompt text ──Tokenize──▶ token ids ──(kvpool.Hasher)──▶ block hashes
 //	           template.go                 tokenizer.go

@@ -8,8 +8,10 @@ import (
 
 // Sentinels that callers branch on. A wrapped cause is for people.
 var (
-	ErrConnect  = errors.New("engine: cannot connect")       // nothing of the request reached the engine: safe to try elsewhere
-	ErrLocal    = errors.New("engine: no means to connect")  // this process or host lacks descriptors, ports or memory: the replica has no part in it
+	// nothing of the request reached the engine: safe to try elsewhere
+	ErrConnect = errors.New("engine: cannot connect")
+	// this process or host lacks descriptors, ports or memory: the replica has no part in it
+	ErrLocal    = errors.New("engine: no means to connect")
 	ErrReset    = errors.New("engine: connection lost")      // the engine went away after the request was sent
 	ErrProtocol = errors.New("engine: protocol violated")    // what came back is not HTTP, or not what was promised
 	ErrTimeout  = errors.New("engine: no answer in time")    // header or idle timeout
@@ -26,12 +28,13 @@ type Request struct {
 	Bearer    string   // sent as Authorization when not empty; the client's own is never forwarded
 	Fields    []Field  // further header fields, ours alone: nothing of the client's
 
-	At            time.Time     // about now, where the caller has looked at the clock (time.Now): HeaderTimeout counts from it. Zero is unknown
+	// about now, where the caller has looked at the clock (time.Now): HeaderTimeout counts from it. Zero is unknown
+	At            time.Time
 	HeaderTimeout time.Duration // until the response head; 0 is the client's default
 	IdleTimeout   time.Duration // between reads of the body; 0 is the client's default
 
-	// Again is asked whether the request may be sent once more where a kept connection was lost with it, so that the engine may have
-	// begun to work on it. Nil is yes.
+	// Again is asked whether the request may be sent once more where a kept connection was lost with it, so that the
+	// engine may have begun to work on it. Nil is yes.
 	Again func() bool
 }
 

@@ -1,7 +1,7 @@
 package engine
 
-// Kind says what one kind of engine offers and accepts. Code that depends on the kind of an engine asks for a field of it
-// and does not compare names.
+// Kind says what one kind of engine offers and accepts. Code that depends on the kind of an engine asks for a field of
+// it and does not compare names.
 type Kind struct {
 	Name    string // as the configuration spells it
 	Streams Streams
@@ -14,7 +14,8 @@ type Kind struct {
 
 // kinds is the one table of engine kinds.
 var kinds = [...]Kind{
-	{Name: "vllm", Bit: VLLM, TakesSalt: true, Streams: Streams{Counted: CountsUsage, Chats: true, Completions: true, IDs: true}},
+	{Name: "vllm", Bit: VLLM, TakesSalt: true,
+		Streams: Streams{Counted: CountsUsage, Chats: true, Completions: true, IDs: true}},
 	{Name: "sglang", Bit: SGLang, TakesSalt: true, Streams: Streams{Counted: CountsUsage, Completions: true}},
 	{Name: "llamacpp", Bit: LlamaCpp, Streams: Streams{Counted: CountsTimings, Completions: true}},
 	{Name: "openai", Bit: OpenAI, PassUnknown: true},

@@ -156,7 +156,8 @@ var answerMembers = []Member{
 // How the prompt is made, and kept.
 var templateMembers = []Member{
 	{Name: "chat_template_kwargs", By: VLLM | SGLang | LlamaCpp, Form: Object, Not: []string{
-		"tokenize", "tokenizer", "tokenizer_kwargs", "processor_kwargs", "return_tensors", "return_dict", "conversation",
+		"tokenize", "tokenizer", "tokenizer_kwargs", "processor_kwargs", "return_tensors", "return_dict",
+		"conversation",
 		"messages", "padding", "truncation", "max_length",
 	}},
 	{Name: "add_generation_prompt", By: VLLM | LlamaCpp, Form: Flag},

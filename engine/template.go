@@ -20,8 +20,8 @@ const (
 //	<|role|>
 //	content<|end|>
 //
-// for each message, and what ending says after them. Content is put in as it is: it may hold the template's own marks, and
-// then means what it says.
+// for each message, and what ending says after them. Content is put in as it is: it may hold the template's own marks,
+// and then means what it says.
 func RenderChat(dst []byte, messages []Message, ending Ending) []byte {
 	for i, m := range messages {
 		dst = OpenTurn(dst, m.Role)
@@ -36,7 +36,8 @@ func RenderChat(dst []byte, messages []Message, ending Ending) []byte {
 	return dst
 }
 
-// OpenTurn appends what stands before a message of role. With CloseTurn it renders a chat that is at hand in another form.
+// OpenTurn appends what stands before a message of role. With CloseTurn it renders a chat that is at hand in another
+// form.
 func OpenTurn(dst []byte, role string) []byte {
 	dst = append(dst, "<|"...)
 	dst = append(dst, role...)

@@ -69,7 +69,8 @@ func FuzzRenderChat(f *testing.F) {
 			}
 		}
 		short := engine.RenderChat(nil, chat, engine.OpenAnswer)
-		grown := append(chat, engine.Message{Role: "assistant", Content: answer}, engine.Message{Role: "user", Content: "more"})
+		grown := append(chat, engine.Message{Role: "assistant", Content: answer},
+			engine.Message{Role: "user", Content: "more"})
 		if long := engine.RenderChat(nil, grown, engine.OpenAnswer); !bytes.HasPrefix(long, short) {
 			t.Fatalf("%q does not start with %q", long, short)
 		}

@@ -26,11 +26,12 @@ func TokenID(piece []byte) uint32 {
 }
 
 // Piece returns the length in bytes of the first piece of text, which must not be empty. The pieces are those of a GPT
-// pre-tokenizer: letters or punctuation with an optional space before them, up to three digits, or white space, of which
-// the last space goes with the word that follows. No piece but a mark is longer than 8 bytes; UTF-8 sequences may be cut.
+// pre-tokenizer: letters or punctuation with an optional space before them, up to three digits, or white space, of
+// which the last space goes with the word that follows. No piece but a mark is longer than 8 bytes; UTF-8 sequences may
+// be cut.
 //
-// A mark is ⟦…⟧ without white space or another ⟦ inside. It is one piece whatever its length, so that text which an
-// emulated engine generated comes back as the very tokens that it was generated as.
+// A mark is ⟦…⟧ without white space or another ⟦ inside. It is one piece whatever its length, so that text
+// which an emulated engine generated comes back as the very tokens that it was generated as.
 func Piece(text []byte) int {
 	switch first := text[0]; classes[first] {
 	case digit:

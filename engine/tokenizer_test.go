@@ -150,14 +150,16 @@ func slowPiece(text string) int {
 		return min(n, 8)
 	}
 	n := length(4)
-	if next := text[n:]; next != "" && text[n-1] == ' ' && n > 1 && !strings.HasPrefix(next, "⟦") && (next[0] < '0' || next[0] > '9') {
+	if next := text[n:]; next != "" && text[n-1] == ' ' && n > 1 && !strings.HasPrefix(next, "⟦") &&
+		(next[0] < '0' || next[0] > '9') {
 		n--
 	}
 	return min(n, 8)
 }
 
 // alphabet is made of what makes boundaries.
-var alphabet = []string{"a", "foo", "_", " ", " ", "  ", "\n", "\t", "7", "1234", "(", ");", "é", "⟦", "⟧", "⟦r:1⟧", "concurrency", "\xe2", "\x9f", "\xff", "\v", ":"}
+var alphabet = []string{"a", "foo", "_", " ", " ", "  ", "\n", "\t", "7", "1234", "(", ");", "é", "⟦", "⟧",
+	"⟦r:1⟧", "concurrency", "\xe2", "\x9f", "\xff", "\v", ":"}
 
 func randomText(rng *rand.Rand) string {
 	var b strings.Builder

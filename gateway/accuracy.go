@@ -2,8 +2,8 @@ package gateway
 
 import "sync/atomic"
 
-// Accuracy counts what became of the hits that were predicted of one replica, or one specialist: whether the engine delivered all of the cached
-// tokens, a part, or none. Safe for concurrent use; a nil one counts nothing.
+// Accuracy counts what became of the hits that were predicted of one replica, or one specialist: whether the engine
+// delivered all of the cached tokens, a part, or none. Safe for concurrent use; a nil one counts nothing.
 type Accuracy struct{ all, part, none atomic.Uint64 }
 
 // HitAccuracy is an Accuracy at one moment.

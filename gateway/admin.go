@@ -102,7 +102,8 @@ func (s *Server) state(c *gin.Context) {
 			}
 		}
 	}
-	c.JSON(http.StatusOK, gin.H{"generation": rt.Generation, "open": s.open.Load(), "draining": s.draining.Load(), "specialists": list})
+	c.JSON(http.StatusOK, gin.H{"generation": rt.Generation, "open": s.open.Load(), "draining": s.draining.Load(),
+		"specialists": list})
 }
 
 func (rt *Runtime) stateOf(sp *Specialist) SpecialistState {
@@ -128,7 +129,8 @@ func (rt *Runtime) stateOf(sp *Specialist) SpecialistState {
 func (rep *Replica) state() ReplicaState {
 	g := rep.Gate.Stats()
 	return ReplicaState{
-		Name: rep.Name, Engine: rep.Engine, Says: rep.contradiction(), Healthy: rep.Fleet.Healthy(), Draining: rep.Fleet.Draining(), Breaker: rep.Fleet.State(), InFlight: rep.Fleet.Load().InFlight,
+		Name: rep.Name, Engine: rep.Engine, Says: rep.contradiction(), Healthy: rep.Fleet.Healthy(),
+		Draining: rep.Fleet.Draining(), Breaker: rep.Fleet.State(), InFlight: rep.Fleet.Load().InFlight,
 		Total: g.Total, Free: g.Free, Used: g.Used, Reserved: g.Reserved, Cached: g.Cached,
 		Waiting: g.Waiting, Running: g.Running, Preempting: g.Preempting, Shadow: int(rep.Shadows.Load()),
 	}
@@ -142,7 +144,8 @@ func (s *Server) indexState(c *gin.Context) {
 		}
 	}
 	st := s.index.Stats()
-	out := gin.H{"digest": fmt.Sprintf("%016x", s.index.Digest()), "entries": st.Entries, "bytes": st.Bytes, "evicted": st.Evicted, "refused": st.Refused, "replicas": replicas}
+	out := gin.H{"digest": fmt.Sprintf("%016x", s.index.Digest()), "entries": st.Entries, "bytes": st.Bytes,
+		"evicted": st.Evicted, "refused": st.Refused, "replicas": replicas}
 	if s.knowledge != nil {
 		out["sources"] = s.knowledge.Sources()
 	}
@@ -152,7 +155,8 @@ func (s *Server) indexState(c *gin.Context) {
 func (s *Server) replicaIndex(rep *Replica) gin.H {
 	h := s.index.Host(rep.Host)
 	out := gin.H{
-		"tokens": rep.tokens(), "slot": rep.Host, "epoch": h.Epoch, "last_seq": h.LastSeq, "stale": h.Stale, "gaps": h.Gaps, "resyncs": h.Resyncs, "blocks": h.Blocks,
+		"tokens": rep.tokens(), "slot": rep.Host, "epoch": h.Epoch, "last_seq": h.LastSeq, "stale": h.Stale,
+		"gaps": h.Gaps, "resyncs": h.Resyncs, "blocks": h.Blocks,
 		"events": rep.Fleet.Spec().HasEvents, "hit_accuracy": rep.Accuracy.Read(),
 	}
 	if s.knowledge != nil {
@@ -161,7 +165,8 @@ func (s *Server) replicaIndex(rep *Replica) gin.H {
 	return out
 }
 
-// indexSnapshot hands all that is known of the caches to another gateway. What fails on the way shows there: the end is missing.
+// indexSnapshot hands all that is known of the caches to another gateway. What fails on the way shows there: the end is
+// missing.
 func (s *Server) indexSnapshot(c *gin.Context) {
 	if s.knowledge == nil {
 		s.refuse(c, fail(CodeRouteNotFound, "", "this gateway has no snapshot to give"))

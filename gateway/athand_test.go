@@ -32,8 +32,10 @@ func TestOnlyABodyThatIsWaitedForHasADeadline(t *testing.T) {
 		w := &deadlines{ResponseWriter: httptest.NewRecorder()}
 		r := httptest.NewRequest("POST", "/", nil)
 		r.Body, r.ContentLength = body, 2
-		x := &exchange{s: &Server{}, rt: &Runtime{Limits: Limits{BodyBytes: 10}}, r: r, ctl: control{w}, question: &question{}}
-		if err := x.readBody(x.s.expect(r, x.ctl, x.rt, &Tenant{})); err != nil || string(x.body) != "{}" || w.set != want {
+		x := &exchange{s: &Server{}, rt: &Runtime{Limits: Limits{BodyBytes: 10}}, r: r, ctl: control{w},
+			question: &question{}}
+		if err := x.readBody(x.s.expect(r, x.ctl, x.rt, &Tenant{})); err != nil || string(x.body) != "{}" ||
+			w.set != want {
 			t.Errorf("%q, %v, %d deadlines, want %d", x.body, err, w.set, want)
 		}
 	}

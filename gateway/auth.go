@@ -29,14 +29,15 @@ type Tenant struct {
 
 // TenantConfig is one tenant of the configuration.
 type TenantConfig struct {
-	Name              string
-	KeySHA256         string // 64 hex digits; unused for the anonymous tenant
-	PriorityMax       int
-	RefusePriority    bool
-	Specialists       []string
-	CacheSalt         string
-	Secret            []byte // that salts are derived from
-	ShareCache        bool   // without a CacheSalt it shares its cache with all that have none; else it has a salt of its own
+	Name           string
+	KeySHA256      string // 64 hex digits; unused for the anonymous tenant
+	PriorityMax    int
+	RefusePriority bool
+	Specialists    []string
+	CacheSalt      string
+	Secret         []byte // that salts are derived from
+	// without a CacheSalt it shares its cache with all that have none; else it has a salt of its own
+	ShareCache        bool
 	MaxStreams        int
 	RequestsPerSecond float64 // 0 is unlimited
 	Burst             int
@@ -49,8 +50,8 @@ type Tenants struct {
 	anonymous *Tenant // nil when a key is required
 }
 
-// NewTenants builds the table; anonymous nil means that a key is required. Limiters of earlier tenants with the same name
-// and the same rates are kept, and what they hold open, so that a reload does not refill anybody's quota.
+// NewTenants builds the table; anonymous nil means that a key is required. Limiters of earlier tenants with the same
+// name and the same rates are kept, and what they hold open, so that a reload does not refill anybody's quota.
 func NewTenants(list []TenantConfig, anonymous *TenantConfig, earlier *Tenants, sharing Sharing) (*Tenants, error) {
 	t := &Tenants{byKey: make(map[[sha256.Size]byte]*Tenant, len(list))}
 	for _, c := range list {
@@ -141,7 +142,8 @@ func (t *Tenant) Clamp(priority int) (int, *Error) {
 		return priority, nil
 	}
 	if t.RefusePriority {
-		return 0, fail(CodePriorityNotAllowed, "X-Priority", fmt.Sprintf("the highest priority of this key is %d", t.PriorityMax))
+		return 0, fail(CodePriorityNotAllowed, "X-Priority",
+			fmt.Sprintf("the highest priority of this key is %d", t.PriorityMax))
 	}
 	return t.PriorityMax, nil
 }
@@ -163,7 +165,8 @@ func (t *Tenant) Take(now time.Time) *Error {
 func (t *Tenant) Enter() *Error {
 	if t.MaxStreams > 0 && t.streams.Add(1) > int64(t.MaxStreams) {
 		t.streams.Add(-1)
-		return fail(CodeQuotaExceeded, "", fmt.Sprintf("%d requests of this key are already open: its max_streams", t.MaxStreams))
+		return fail(CodeQuotaExceeded, "",
+			fmt.Sprintf("%d requests of this key are already open: its max_streams", t.MaxStreams))
 	}
 	return nil
 }
@@ -174,7 +177,8 @@ func (t *Tenant) giveBack() {
 	}
 }
 
-// Charge takes n tokens from the tenant's token rate before they are spent; a prompt larger than the burst takes all of it.
+// Charge takes n tokens from the tenant's token rate before they are spent; a prompt larger than the burst takes all of
+// it.
 func (t *Tenant) Charge(now time.Time, n int) *Error {
 	if wait, ok := t.tokens.take(now, n); !ok {
 		return &Error{Code: CodeQuotaExceeded, Message: "the key's token rate is used up", RetryAfter: wait}
@@ -182,8 +186,8 @@ func (t *Tenant) Charge(now time.Time, n int) *Error {
 	return nil
 }
 
-// Settle takes what a request has cost beyond what Charge took of charged tokens for it, or gives back what it cost less; the balance
-// may go below zero.
+// Settle takes what a request has cost beyond what Charge took of charged tokens for it, or gives back what it cost
+// less; the balance may go below zero.
 func (t *Tenant) Settle(now time.Time, charged, cost int) {
 	t.tokens.spend(now, cost-t.tokens.takes(charged))
 }

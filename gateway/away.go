@@ -48,8 +48,8 @@ func (a *away) every() time.Duration {
 	return time.Duration(float64(time.Second) / a.rate)
 }
 
-// caller is what tells this request when it comes again: its tenant, session, key and body. Without session and key those of one
-// tenant that ask the same look alike.
+// caller is what tells this request when it comes again: its tenant, session, key and body. Without session and key
+// those of one tenant that ask the same look alike.
 func (x *exchange) caller() scheduler.Caller {
 	h := xxh3.HashString(x.tenant.Name)
 	exact := false
@@ -131,7 +131,8 @@ type seats struct {
 	took atomic.Int64 // ns, a fading mean; 0 is not known
 }
 
-// matter says whether one that leaves so many open is worth a look at the clock: while most seats are taken, and the first.
+// matter says whether one that leaves so many open is worth a look at the clock: while most seats are taken, and the
+// first.
 func (s *seats) matter(open int64, most int) bool { return open > int64(most)/2 || s.took.Load() == 0 }
 
 // left notes how long one has stayed. Two at once may count as one.
@@ -169,8 +170,8 @@ func (s *Server) drainingError() *Error {
 // shedMemory is for how long after its time one that a floor has sent away is known again.
 const shedMemory = time.Minute
 
-// patient reports whether the request, which a floor of load refuses, has come back for so long that its age lifts it to the floor. If not,
-// its first time is remembered, and wait is no longer than until then.
+// patient reports whether the request, which a floor of load refuses, has come back for so long that its age lifts it
+// to the floor. If not, its first time is remembered, and wait is no longer than until then.
 func (x *exchange) patient(sp *Specialist, floor int, wait *time.Duration) bool {
 	if sp.Aging == 0 || sp.Shed == nil {
 		return false
@@ -189,6 +190,7 @@ func (x *exchange) patient(sp *Specialist, floor int, wait *time.Duration) bool 
 		return true
 	}
 	*wait = min(*wait, heard.Sub(now))
-	*wait = sp.Shed.Tell(&scheduler.Sent{Caller: c, Priority: x.intent.Priority, After: *wait, Keep: shedMemory}, first, now)
+	*wait = sp.Shed.Tell(&scheduler.Sent{Caller: c, Priority: x.intent.Priority, After: *wait, Keep: shedMemory}, first,
+		now)
 	return false
 }

@@ -13,8 +13,8 @@ import (
 	"octet/routing"
 )
 
-// beside is a leg whose request goes out together with the last step's: the two engines find each other, and only the last
-// step's answer matters. Its goroutine is the exchange's, which waits for it.
+// beside is a leg whose request goes out together with the last step's: the two engines find each other, and only the
+// last step's answer matters. Its goroutine is the exchange's, which waits for it.
 type beside struct {
 	step     routing.Step
 	rep      *Replica
@@ -24,7 +24,8 @@ type beside struct {
 	accepted chan struct{} // closed when the engine has taken it
 }
 
-// sendBeside sends the leg that waits for the last step, if there is one. When it fails, it ends the last step's attempt.
+// sendBeside sends the leg that waits for the last step, if there is one. When it fails, it ends the last step's
+// attempt.
 func (x *exchange) sendBeside(attempt *turnContext) error {
 	b := x.beside
 	if b == nil {
@@ -61,7 +62,8 @@ func (x *exchange) sendBeside(attempt *turnContext) error {
 	return b.await(attempt, hop.Accept)
 }
 
-// await returns when the engine has taken the leg, at the latest after most. The error is why the attempt has ended meanwhile.
+// await returns when the engine has taken the leg, at the latest after most. The error is why the attempt has ended
+// meanwhile.
 func (b *beside) await(ctx *turnContext, most time.Duration) error {
 	if most <= 0 {
 		return nil
@@ -77,7 +79,8 @@ func (b *beside) await(ctx *turnContext, most time.Duration) error {
 	return ctx.cause()
 }
 
-// drainLeg sends r and reads the answer to its end, for nothing but how it ends. It closes accepted when the engine has taken r.
+// drainLeg sends r and reads the answer to its end, for nothing but how it ends. It closes accepted when the engine has
+// taken r.
 func drainLeg(ctx context.Context, c engine.Client, r *engine.Request, accepted chan<- struct{}) error {
 	resp, err := c.Do(ctx, r)
 	if err != nil {

@@ -26,8 +26,8 @@ func (p party) String() string {
 	return [...]string{"gateway", "client", "request", "load", "replica"}[p]
 }
 
-// causes is the one table of what ends attempts and which party could have caused it. The first row that an error matches
-// counts: an error may wrap several, and what the replica cannot have caused comes first.
+// causes is the one table of what ends attempts and which party could have caused it. The first row that an error
+// matches counts: an error may wrap several, and what the replica cannot have caused comes first.
 var causes = [...]struct {
 	err error
 	by  party
@@ -72,8 +72,8 @@ func causeOf(err error) party {
 	return byGateway
 }
 
-// verdictOf says whether an attempt that ended with err speaks for its replica, against it, or neither. A mistake of the
-// client's that the engine told of is an answer as it should be.
+// verdictOf says whether an attempt that ended with err speaks for its replica, against it, or neither. A mistake of
+// the client's that the engine told of is an answer as it should be.
 func verdictOf(err error) fleet.Outcome {
 	switch {
 	case err == nil, errors.Is(err, errMistaken):

@@ -32,7 +32,8 @@ func TestBlameGoesByWhoCouldHaveCausedIt(t *testing.T) {
 	}{
 		{"the answer is whole", nil, byGateway, fleet.Succeeded},
 		{"the deadline of the request", errDeadline, byClient, fleet.Cancelled},
-		{"the deadline within an engine's error", fmt.Errorf("%w: %w", engine.ErrReset, errDeadline), byClient, fleet.Cancelled},
+		{"the deadline within an engine's error", fmt.Errorf("%w: %w", engine.ErrReset, errDeadline), byClient,
+			fleet.Cancelled},
 		{"the first token's deadline", errTTFTDeadline, byClient, fleet.Cancelled},
 		{"a deadline without a cause", context.DeadlineExceeded, byClient, fleet.Cancelled},
 		{"the client left", context.Canceled, byClient, fleet.Cancelled},

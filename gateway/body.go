@@ -83,8 +83,8 @@ func (x *exchange) readAll(u *upload) *Error {
 // firstRoom is the least that a body's buffer begins with, unless all of it is known to be shorter.
 const firstRoom = 4096
 
-// roomFor is by how much a full buffer grows: as bytes arrive, so that a claimed length costs nothing. The one byte beyond it
-// is where the end is read.
+// roomFor is by how much a full buffer grows: as bytes arrive, so that a claimed length costs nothing. The one byte
+// beyond it is where the end is read.
 func roomFor(claimed int64, held int) int {
 	if held == 0 && 0 <= claimed && claimed < firstRoom {
 		return int(claimed) + 1
@@ -96,7 +96,8 @@ func roomFor(claimed int64, held int) int {
 func (x *exchange) countBody(n int) *Error {
 	x.counted += int64(n)
 	if held, most := x.s.bodies.Add(int64(n)), x.rt.Limits.QueueBytes; held > most && most > 0 {
-		return fail(CodeOverloaded, "", fmt.Sprintf("open requests hold %d bytes, limits.queue_bytes is %d", held, most))
+		return fail(CodeOverloaded, "",
+			fmt.Sprintf("open requests hold %d bytes, limits.queue_bytes is %d", held, most))
 	}
 	return nil
 }
@@ -107,7 +108,8 @@ func tooLarge(limit int64) *Error {
 
 func bodyError(err error) *Error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return &Error{Code: CodeRequestTimeout, Message: "the body did not arrive within limits.body_timeout", cause: err}
+		return &Error{Code: CodeRequestTimeout, Message: "the body did not arrive within limits.body_timeout",
+			cause: err}
 	}
 	return &Error{Code: CodeInvalidRequest, Message: "the body could not be read", cause: err}
 }

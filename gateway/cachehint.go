@@ -7,15 +7,17 @@ import (
 	"octet/routing/index"
 )
 
-// cacheHint is the header that tells an engine what it is believed to hold of the prompt that comes with it, so that it can
-// fetch in time what lies in a slower tier: "blocks=12, gpu=10, cpu=2, tokens=192". Tiers that hold none are left out, and so
-// is the whole header where nothing is held. Blocks that were routed there and of which no event has told yet are in no tier.
+// cacheHint is the header that tells an engine what it is believed to hold of the prompt that comes with it, so that it
+// can fetch in time what lies in a slower tier: "blocks=12, gpu=10, cpu=2, tokens=192". Tiers that hold none are left
+// out, and so is the whole header where nothing is held. Blocks that were routed there and of which no event has told
+// yet are in no tier.
 const cacheHint = "X-Octet-Cache-Hint"
 
 // InTiers is how many of a prompt's leading blocks a replica holds in each tier, by the fastest that has them.
 type InTiers [index.Tiers]int
 
-// hint adds what the replica is believed to hold. It asks the index for this one replica, and only where there is a hit.
+// hint adds what the replica is believed to hold. It asks the index for this one replica, and only where there is a
+// hit.
 func (x *exchange) hint(hop *Hop) {
 	if x.route == nil || hop.NoPlace || x.base() > 0 {
 		return

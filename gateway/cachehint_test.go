@@ -15,7 +15,8 @@ func TestACacheHintNamesTheTiersThatHoldAnything(t *testing.T) {
 		"blocks=3, ssd=3, tokens=48":           {3, 48, InTiers{0, 0, 3}},
 		"blocks=5, tokens=80":                  {5, 80, InTiers{}}, // a guess
 		"blocks=0, tokens=9223372036854775807": {0, math.MaxInt, InTiers{}},
-		"blocks=9223372036854775807, gpu=9223372036854775807, cpu=9223372036854775807, ssd=9223372036854775807, tokens=9223372036854775807": {
+		"blocks=9223372036854775807, gpu=9223372036854775807, cpu=9223372036854775807, ssd=9223372036854775807, " +
+			"tokens=9223372036854775807": {
 			math.MaxInt, math.MaxInt, InTiers{math.MaxInt, math.MaxInt, math.MaxInt}},
 	} {
 		if got := hintValue(c.blocks, c.tokens, c.held); got != want {

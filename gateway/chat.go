@@ -104,8 +104,8 @@ func (x *exchange) run(kind wire.Kind) error {
 	return x.sendAway(err)
 }
 
-// serveSecond has the second choice answer where the first refused. Where the first had only offered the request back for
-// its long wait, and the second refuses too, it waits at the first.
+// serveSecond has the second choice answer where the first refused. Where the first had only offered the request back
+// for its long wait, and the second refuses too, it waits at the first.
 func (x *exchange) serveSecond(refused error) error {
 	var no *scheduler.Refusal
 	first, offered := x.verdict, errors.As(refused, &no) && no.Offered
@@ -170,15 +170,17 @@ func (x *exchange) classify() error {
 // checkLength refuses answers that cannot fit in the specialist's context however short the prompt is.
 func (x *exchange) checkLength(sp *Specialist) error {
 	if sp.context() > 0 && x.req.MaxTokens >= sp.context() {
-		return fail(CodeContextLength, "max_tokens", fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.req.MaxTokens, sp.Name, sp.context()))
+		return fail(CodeContextLength, "max_tokens",
+			fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.req.MaxTokens, sp.Name, sp.context()))
 	}
 	return nil
 }
 
-// goesOn says whether the second choice is to be tried: once, on a refusal that another specialist may not share, before the
-// first byte.
+// goesOn says whether the second choice is to be tried: once, on a refusal that another specialist may not share,
+// before the first byte.
 func (x *exchange) goesOn(err error) bool {
-	return !x.started && errors.Is(err, scheduler.ErrRefused) && !errors.Is(err, scheduler.ErrExceedsPool) && x.hasSecond()
+	return !x.started && errors.Is(err, scheduler.ErrRefused) && !errors.Is(err, scheduler.ErrExceedsPool) &&
+		x.hasSecond()
 }
 
 // hasSecond says whether there is a second choice, which the verdict called viable.
@@ -236,8 +238,8 @@ func (x *exchange) candidates(hosts index.HostBitmap) {
 	x.route.Candidates(hosts.AndNot(x.died))
 }
 
-// timedEvery is how long after one decision of a specialist another has the time of every plugin taken, beside those that are
-// to be explained: at most a thousand a second pay for it.
+// timedEvery is how long after one decision of a specialist another has the time of every plugin taken, beside those
+// that are to be explained: at most a thousand a second pay for it.
 const timedEvery = time.Millisecond
 
 // timer is what times the plugins of this decision; nil is nobody.
@@ -254,7 +256,8 @@ func (x *exchange) timer(now time.Time) func() time.Duration {
 func (x *exchange) facts(now time.Time, f *routing.Facts) {
 	f.Kind = nameOf(x.kind)
 	f.Now, f.TTFT, f.Total = now, x.ttftLeft(now), timeLeft(now, x.intent.Deadline)
-	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.id, x.sp.Name, x.verdict.Adapter, x.tenant.Name, x.salted().salt
+	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.id, x.sp.Name, x.verdict.Adapter, x.tenant.Name,
+		x.salted().salt
 	f.Session, f.Body, f.Member, f.Text, f.Pieces = x.intent.Session, x.body, x.member, x.renderPrompt, x.promptPieces
 	f.Prompts = promptsOf(&x.req)
 	f.Priority, f.MaxTokens, f.Stream, f.Dry = x.intent.Priority, max(x.req.MaxTokens, 0), x.stream, x.dry
@@ -284,8 +287,9 @@ func (x *exchange) checkPrompt() error {
 	prompt := x.prompt.longest()
 	want := prompt + max(x.req.MaxTokens, 1)
 	if x.sp.context() > 0 && x.prompt.Exact && want > x.sp.context() {
-		return fail(CodeContextLength, x.promptMember(), fmt.Sprintf("%d prompt tokens and %d to generate exceed the context of %s, %d",
-			prompt, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.context()))
+		return fail(CodeContextLength, x.promptMember(),
+			fmt.Sprintf("%d prompt tokens and %d to generate exceed the context of %s, %d",
+				prompt, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.context()))
 	}
 	if x.charged == 0 && !x.dry && x.tenant.tokens != nil {
 		if err := x.tenant.Charge(x.now(), x.prompt.Tokens); err != nil {
@@ -296,8 +300,8 @@ func (x *exchange) checkPrompt() error {
 	return nil
 }
 
-// cost is the tokens that the request took of its tenant's rate: by the engine's usage, where it came, else as far as is known here. A
-// request that no engine took up costs nothing.
+// cost is the tokens that the request took of its tenant's rate: by the engine's usage, where it came, else as far as
+// is known here. A request that no engine took up costs nothing.
 func (x *exchange) cost() int {
 	switch {
 	case !x.admitted:

@@ -12,18 +12,21 @@ func (a *shadows) conclude(ctx context.Context, sh *shadow, primary, answer cali
 	prompt := sh.render(nil)
 	e.Comparison = sh.review.Compare(primary, answer)
 	if judge := sh.rt.Shadow.Judge; judge != nil {
-		e.Comparison = a.judged(ctx, judge, e.Comparison, calibration.Case{Intent: e.Intent, Prompt: prompt, Primary: primary.Text, Shadow: answer.Text})
+		e.Comparison = a.judged(ctx, judge, e.Comparison,
+			calibration.Case{Intent: e.Intent, Prompt: prompt, Primary: primary.Text, Shadow: answer.Text})
 	}
 	e.Label = e.Winner(e.Primary.Specialist, e.Shadow.Specialist)
 	keep := sh.rt.Shadow.KeepText
 	e.Prompt = a.text(prompt, "", keep)
-	e.Answers = calibration.Answers{Primary: a.text(primary.Text, primary.Finish, keep), Shadow: a.text(answer.Text, answer.Finish, keep)}
+	e.Answers = calibration.Answers{Primary: a.text(primary.Text, primary.Finish, keep),
+		Shadow: a.text(answer.Text, answer.Finish, keep)}
 	a.s.metrics.compared.WithLabelValues(e.Intent, string(e.Class)).Inc()
 	a.offer(calibration.Record{Example: &e})
 }
 
 // judged is what a judge makes of what the rules said. One that fails, or contradicts itself, has no say.
-func (a *shadows) judged(ctx context.Context, judge Judge, c calibration.Comparison, cs calibration.Case) calibration.Comparison {
+func (a *shadows) judged(ctx context.Context, judge Judge, c calibration.Comparison,
+	cs calibration.Case) calibration.Comparison {
 	class, err := judge.Judge(ctx, cs)
 	if err != nil {
 		c.Judge = calibration.JudgeFault(err)

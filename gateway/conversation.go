@@ -10,8 +10,8 @@ import (
 	"octet/gateway/wire"
 )
 
-// Stickiness is what moving a conversation to another specialist costs, as a probability. With no Conversations nothing is
-// remembered.
+// Stickiness is what moving a conversation to another specialist costs, as a probability. With no Conversations nothing
+// is remembered.
 type Stickiness struct {
 	Margin            float64
 	PerThousandTokens float64
@@ -22,9 +22,9 @@ func (s Stickiness) cost(tokens int) float64 {
 	return s.Margin + s.PerThousandTokens*float64(tokens)/1000
 }
 
-// conversations remember which specialist answered each of them last. A conversation is known by its session, else by its
-// longest beginning that is an earlier request: of a chat whole messages, of a completion any part of its text. A request leaves one
-// entry; the longest unused goes first. Safe for concurrent use.
+// conversations remember which specialist answered each of them last. A conversation is known by its session, else by
+// its longest beginning that is an earlier request: of a chat whole messages, of a completion any part of its text. A
+// request leaves one entry; the longest unused goes first. Safe for concurrent use.
 type conversations struct{ last *lru.Cache[uint64, seat] }
 
 // seat is where a conversation was answered.
@@ -62,8 +62,8 @@ func (x *exchange) stay() {
 	x.verdict, _ = x.rt.Cascade.Stay(x.verdict, at.specialist, rules.cost(at.tokens))
 }
 
-// findConversation looks for the conversation that the request goes on with, and notes by what later ones will find it. A request
-// whose specialist is declared is known by its session alone: its text is not read.
+// findConversation looks for the conversation that the request goes on with, and notes by what later ones will find it.
+// A request whose specialist is declared is known by its session alone: its text is not read.
 func (x *exchange) findConversation(declared bool) (seat, bool) {
 	tenant := xxh3.HashString(x.tenant.Name)
 	if x.intent.Session != "" {
@@ -99,8 +99,8 @@ func (x *exchange) findMessages(key uint64) (seat, bool) {
 	return seat{}, false
 }
 
-// findText looks for the longest beginning of a completion's prompt that is an earlier one: a look a mark, and for each that is
-// known a hash of what stands between two marks.
+// findText looks for the longest beginning of a completion's prompt that is an earlier one: a look a mark, and for each
+// that is known a hash of what stands between two marks.
 func (x *exchange) findText(key uint64) (seat, bool) {
 	if x.req.Prompts() != 1 {
 		return seat{}, false
@@ -151,10 +151,12 @@ func (x *exchange) rememberConversation() {
 	}
 }
 
-// abreast is how many texts with the same last mark are remembered: such as different short questions behind one long preamble.
+// abreast is how many texts with the same last mark are remembered: such as different short questions behind one long
+// preamble.
 const abreast = 4
 
-// note remembers at by a key. A text has one of the places behind its last mark's: its own, else a free one, else that of another.
+// note remembers at by a key. A text has one of the places behind its last mark's: its own, else a free one, else that
+// of another.
 func (c *conversations) note(key uint64, at seat) {
 	if at.length == 0 {
 		c.last.Add(key, at)

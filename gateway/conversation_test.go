@@ -13,7 +13,8 @@ import (
 // asker is a request of a tenant as far as conversations look at it.
 func asker(t testing.TB, s *Server, kind wire.Kind, body string) *exchange {
 	t.Helper()
-	x := &exchange{s: s, tenant: &Tenant{Name: "acme"}, kind: kind, question: &question{body: []byte(body)}, sp: &Specialist{}}
+	x := &exchange{s: s, tenant: &Tenant{Name: "acme"}, kind: kind, question: &question{body: []byte(body)},
+		sp: &Specialist{}}
 	if err := wire.Parse(kind, x.body, wire.Limits{Depth: 64, Messages: 100}, &x.req); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,8 @@ func TestCompletionsAreFoundAsANaiveSearchFindsThem(t *testing.T) {
 		}
 		want := ""
 		for n, e := range earlier {
-			if len(e) < len(text) && strings.HasPrefix(text, e) && len(e) >= firstMark && (want == "" || len(e) >= len(earlier[ordinal(want)])) {
+			if len(e) < len(text) && strings.HasPrefix(text, e) && len(e) >= firstMark &&
+				(want == "" || len(e) >= len(earlier[ordinal(want)])) {
 				want = fmt.Sprint(n)
 			}
 		}
@@ -146,7 +148,8 @@ func TestConversationsAreBounded(t *testing.T) {
 	if found(t, s, made(99, 50_000)+"on") != "debug" || found(t, s, made(89, 50_000)+"on") != "" {
 		t.Error("not the longest unused are forgotten")
 	}
-	for _, body := range []string{`{"prompt":["` + strings.Repeat("a", 99) + `","b"]}`, `{"prompt":[1,2,3,4,5,6,7,8]}`, `{"prompt":"short"}`} {
+	for _, body := range []string{`{"prompt":["` + strings.Repeat("a", 99) + `","b"]}`, `{"prompt":[1,2,3,4,5,6,7,8]}`,
+		`{"prompt":"short"}`} {
 		x := asker(t, s, wire.Completion, body)
 		if at, ok := x.findConversation(false); ok || x.conversation != 0 {
 			t.Errorf("%s belongs to %+v", body, at)
@@ -162,13 +165,15 @@ func TestAChatIsKnownByItsMessages(t *testing.T) {
 	x.findConversation(false)
 	x.sp.Name = "debug"
 	x.rememberConversation()
-	next := `{"messages":[` + question + `,{"role":"assistant","content":"so"},{"role":"user","content":"and?"}],` + extras + `}`
+	next := `{"messages":[` + question + `,{"role":"assistant","content":"so"},{"role":"user","content":"and?"}],` +
+		extras + `}`
 	if at, ok := asker(t, s, wire.Chat, next).findConversation(false); !ok || at.specialist != "debug" {
 		t.Errorf("%+v %v", at, ok)
 	}
 }
 
-// BenchmarkConversation is the search among many for one that goes on from an earlier one, and for one that nobody knows.
+// BenchmarkConversation is the search among many for one that goes on from an earlier one, and for one that nobody
+// knows.
 func BenchmarkConversation(b *testing.B) {
 	for _, size := range []int{1 << 10, 16 << 10, 128 << 10, 4 << 20} {
 		s := &Server{conversations: newConversations(1 << 16)}

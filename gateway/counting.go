@@ -8,9 +8,9 @@ import (
 	"octet/gateway/wire"
 )
 
-// A stream is counted in tokens, as its engine tells with each event: growth at the Gate, quotas, the time between tokens and
-// continuations all go by this one count. What was asked of the engine for it, and not by the client, does not reach the
-// client.
+// A stream is counted in tokens, as its engine tells with each event: growth at the Gate, quotas, the time between
+// tokens and continuations all go by this one count. What was asked of the engine for it, and not by the client, does
+// not reach the client.
 
 // streams is what the replica's kind says of its streams; nothing of a kind that is not known.
 func (r *Replica) streams() engine.Streams {
@@ -61,8 +61,9 @@ func (x *exchange) scanning() sse.Options {
 	return o
 }
 
-// mostOutput bounds the tokens of each choice in answers to r. 0 is unbounded: a tool call's token may be several events, an
-// echo is none of the answer's, and of several answers of which the best is chosen nothing tells which tokens are whose.
+// mostOutput bounds the tokens of each choice in answers to r. 0 is unbounded: a tool call's token may be several
+// events, an echo is none of the answer's, and of several answers of which the best is chosen nothing tells which
+// tokens are whose.
 func mostOutput(r *wire.Request) int {
 	if r.MaxTokens <= 0 || r.Tools || r.Echo || r.BestOf > 1 || r.Beam {
 		return 0
@@ -70,12 +71,12 @@ func mostOutput(r *wire.Request) int {
 	return r.MaxTokens
 }
 
-// countKnown reports whether the tokens so far are known as exactly as a continuation needs: an answer without max_tokens can do
-// with a count of events.
+// countKnown reports whether the tokens so far are known as exactly as a continuation needs: an answer without
+// max_tokens can do with a count of events.
 func (x *exchange) countKnown() bool { return x.maxTokens <= 0 || x.scanner.Told() }
 
-// account makes the usage in a chunk of a later engine the request's: the prompt as it was first counted, and the completion as
-// all engines brought it.
+// account makes the usage in a chunk of a later engine the request's: the prompt as it was first counted, and the
+// completion as all engines brought it.
 func (c *continuation) account(data []byte, v *chunkView) {
 	prompt, known := numberAt(data, v.prompt)
 	if known {

@@ -14,7 +14,8 @@ import (
 // toldEvents are n chunks that say how many tokens have come, each of every tokens.
 func toldEvents(n, every int) (pieces [][]byte) {
 	for i := range n {
-		usage := fmt.Sprintf(`,"usage":{"prompt_tokens":10,"total_tokens":%d,"completion_tokens":%d}}`, 10+(i+1)*every, (i+1)*every)
+		usage := fmt.Sprintf(`,"usage":{"prompt_tokens":10,"total_tokens":%d,"completion_tokens":%d}}`, 10+(i+1)*every,
+			(i+1)*every)
 		pieces = append(pieces, append(bytes.TrimSuffix(event(i), []byte("}\n\n")), usage+"\n\n"...))
 	}
 	return append(pieces, []byte("data: [DONE]\n\n"))
@@ -52,7 +53,8 @@ func TestWhatNothingCountsIsNotGoneOnWith(t *testing.T) {
 		x := stage(t, &sink{header: http.Header{}})
 		x.turn.rep.Engine, x.maxTokens, x.cont = "vllm", tt.most, new(continuation)
 		x.rt.Limits.BodyBytes = 1 << 20
-		if err := x.play(&tape{pieces: tt.pieces[:30], end: io.ErrUnexpectedEOF}); err == nil || x.unfinished() != tt.kept {
+		if err := x.play(&tape{pieces: tt.pieces[:30], end: io.ErrUnexpectedEOF}); err == nil ||
+			x.unfinished() != tt.kept {
 			t.Errorf("%s: %v, can go on: %v", tt.name, err, x.unfinished())
 		}
 	}
@@ -66,7 +68,8 @@ func TestEachKindIsAskedForItsCount(t *testing.T) {
 		"openai":   ``,
 	} {
 		x := stage(t, &sink{header: http.Header{}})
-		if err := wire.Parse(wire.Chat, []byte(`{"messages":[{"role":"user","content":"x"}],"stream":true}`), wire.Limits{}, &x.req); err != nil {
+		if err := wire.Parse(wire.Chat, []byte(`{"messages":[{"role":"user","content":"x"}],"stream":true}`),
+			wire.Limits{}, &x.req); err != nil {
 			t.Fatal(err)
 		}
 		got := ""

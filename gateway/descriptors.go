@@ -2,15 +2,16 @@ package gateway
 
 import "syscall"
 
-// Descriptors that are neither a client's nor for an answer from an engine: listeners, the admin listener's connections, probes, sources
-// of events, files.
+// Descriptors that are neither a client's nor for an answer from an engine: listeners, the admin listener's
+// connections, probes, sources of events, files.
 const (
 	reservedFiles   = 64
 	filesPerReplica = 4
 )
 
-// mostConnections is how many connections of clients may be open: limits.connections, and no more than leaves as many descriptors for
-// connections to engines, beside the reserve. So engines are reached, and operators answered, whatever clients hold open.
+// mostConnections is how many connections of clients may be open: limits.connections, and no more than leaves as many
+// descriptors for connections to engines, beside the reserve. So engines are reached, and operators answered, whatever
+// clients hold open.
 func (s *Server) mostConnections() int {
 	rt, files, replicas := s.runtime.Load(), openFiles(), 0
 	for _, rep := range &rt.Replicas {
@@ -20,7 +21,8 @@ func (s *Server) mostConnections() int {
 	}
 	most, room := rt.Limits.Connections, connectionsWithin(files, replicas)
 	if files > 0 && (most == 0 || room < most) {
-		s.log.Warn("fewer connections than limits.connections: the process may not open enough files", "connections", room, "files", files)
+		s.log.Warn("fewer connections than limits.connections: the process may not open enough files", "connections",
+			room, "files", files)
 		return room
 	}
 	return most

@@ -14,8 +14,9 @@ import (
 	"octet/scheduler"
 )
 
-// Dispatch is one replica's turn. At the last step it goes up to the answer's first byte: breaker, admission, engine. Until
-// then its errors are retryable; from then on respond follows the answer to its end. Any other step ends here, see leg.
+// Dispatch is one replica's turn. At the last step it goes up to the answer's first byte: breaker, admission, engine.
+// Until then its errors are retryable; from then on respond follows the answer to its end. Any other step ends here,
+// see leg.
 func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.HostID, _ int) error {
 	rep := x.rt.Replicas[host] // of the generation whose plan names host
 	x.free = true
@@ -44,12 +45,13 @@ func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.Host
 // elsewhere says whether another replica may do better.
 func elsewhere(err error) bool {
 	return errors.Is(err, scheduler.ErrRefused) && !errors.Is(err, scheduler.ErrDeadline) ||
-		errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrLocal) || errors.Is(err, engine.ErrReset) || errors.Is(err, engine.ErrProtocol) ||
+		errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrLocal) || errors.Is(err, engine.ErrReset) ||
+		errors.Is(err, engine.ErrProtocol) ||
 		errors.Is(err, errEngineFailed) || errors.Is(err, errEngineBusy) || errors.Is(err, errHandover)
 }
 
-// attempt gets the answer of one replica under way. Preempted before anybody has seen anything of it, it queues again; after
-// that, see resume.
+// attempt gets the answer of one replica under way. Preempted before anybody has seen anything of it, it queues again;
+// after that, see resume.
 func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error) {
 	if err = x.turn.rep.Fleet.TakeAt(&x.turn.permit, x.at(began)); err != nil {
 		return err
@@ -72,8 +74,8 @@ func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error)
 	}
 }
 
-// enter asks the replica's Gate, from began on since the arrival. A request of higher priority may take the place back until the
-// first token.
+// enter asks the replica's Gate, from began on since the arrival. A request of higher priority may take the place back
+// until the first token.
 func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	now := x.at(began)
 	r := scheduler.GateRequest{Now: now}
@@ -98,7 +100,8 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	case err == nil:
 	case errors.Is(context.Cause(ctx), errDeadline):
 		after, every := x.turn.rep.Gate.Vacancy()
-		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, RetryAfter: after, Every: every, Detail: "the deadline passed in the queue"}
+		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, RetryAfter: after, Every: every,
+			Detail: "the deadline passed in the queue"}
 	default:
 		x.turnedAway.refused(err)
 		return cause(ctx, err)
@@ -120,7 +123,8 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	return nil
 }
 
-// demand is what the replica whose turn it is has to do, as far as anybody knows: what it already gave of the answer included.
+// demand is what the replica whose turn it is has to do, as far as anybody knows: what it already gave of the answer
+// included.
 func (x *exchange) demand() fleet.Demand {
 	tokens := x.prompt.Tokens + x.handedOut
 	d := fleet.Demand{Prompt: tokens, Uncached: tokens - x.predicted, Whole: !x.stream && !x.turn.leg}
@@ -167,7 +171,8 @@ func cause(ctx context.Context, err error) error {
 // Preempted ends the attempt: its ticket has to give way.
 func (c *turnContext) Preempted() { c.cancel(errPreempted) }
 
-// lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier steps.
+// lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier
+// steps.
 func (x *exchange) lastHop() (*Hop, error) {
 	hop := &x.turn.hop
 	x.prepare(hop, &x.turn.step, x.turn.rep)
@@ -246,13 +251,14 @@ func (x *exchange) edits(rep *Replica, edits []wire.Edit) []wire.Edit {
 		edits = append(edits, wire.Edit{Key: "model", Raw: quoted})
 	}
 	if rep.ForwardPriority && x.intent.Priority != 0 {
-		edits = append(edits, wire.Edit{Key: "priority", Raw: strconv.AppendInt(nil, int64(enginePriority(rep.Engine, x.intent.Priority)), 10)})
+		edits = append(edits, wire.Edit{Key: "priority",
+			Raw: strconv.AppendInt(nil, int64(enginePriority(rep.Engine, x.intent.Priority)), 10)})
 	}
 	return x.continued(x.salted().edits(rep, edits))
 }
 
-// adapted is the name by which the engine knows an adapter: vLLM lists it beside the model, SGLang takes it behind the model's
-// name, and would answer any other from the model alone.
+// adapted is the name by which the engine knows an adapter: vLLM lists it beside the model, SGLang takes it behind the
+// model's name, and would answer any other from the model alone.
 func (r *Replica) adapted(adapter string) string {
 	if r.Engine == "sglang" {
 		return r.Model + ":" + adapter

@@ -6,8 +6,8 @@ import (
 	"octet/routing/fleet"
 )
 
-// doubt is the report of a replica that it failed by itself, before anything of its answer was passed on. The fault is the replica's or
-// the request's: what other replicas make of the request decides.
+// doubt is the report of a replica that it failed by itself, before anything of its answer was passed on. The fault is
+// the replica's or the request's: what other replicas make of the request decides.
 type doubt struct {
 	rep    *fleet.Replica
 	permit fleet.Permit
@@ -16,13 +16,14 @@ type doubt struct {
 
 // doubt keeps the turn's permit until it is known whose fault its end was.
 func (x *exchange) doubt() {
-	x.doubts = append(x.doubts, doubt{x.turn.rep.Fleet, x.turn.permit, xxh3.Hash(x.body) ^ xxh3.HashString(x.tenant.Name)})
+	x.doubts = append(x.doubts,
+		doubt{x.turn.rep.Fleet, x.turn.permit, xxh3.Hash(x.body) ^ xxh3.HashString(x.tenant.Name)})
 	x.turn.permit = fleet.Permit{}
 }
 
-// resolve settles the doubts. Where another replica served the request they are the replicas' failures. Where two replicas failed
-// it alike, it is the request's fault and nobody else's. Where no other could be asked, a replica that fails different requests,
-// and answers none in between, has failed.
+// resolve settles the doubts. Where another replica served the request they are the replicas' failures. Where two
+// replicas failed it alike, it is the request's fault and nobody else's. Where no other could be asked, a replica that
+// fails different requests, and answers none in between, has failed.
 func (x *exchange) resolve(served bool) {
 	alike := false
 	for i := range x.doubts {

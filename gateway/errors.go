@@ -69,8 +69,9 @@ var statusOf = map[Code]int{
 	CodeModelNotFound: 404, CodeRouteNotFound: 404, CodeReceiptNotFound: 404,
 	CodeMethodNotAllowed: 405, CodeRequestTimeout: 408, CodeIdempotencyConflict: 409,
 	CodePayloadTooLarge: 413, CodeUnsupportedMediaType: 415, CodeHeaderTooLarge: 431, CodeNoSpecialist: 422,
-	CodeQueueFull: 429, CodeKVExhausted: 429, CodeDeadlineUnachievable: 429, CodePriorityFloor: 429, CodeQuotaExceeded: 429,
-	CodeInternal: 500, CodeUpstreamReset: 502, CodeUpstreamProtocolError: 502,
+	CodeQueueFull: 429, CodeKVExhausted: 429, CodeDeadlineUnachievable: 429, CodePriorityFloor: 429,
+	CodeQuotaExceeded: 429,
+	CodeInternal:      500, CodeUpstreamReset: 502, CodeUpstreamProtocolError: 502,
 	CodeNoHealthyReplica: 503, CodeBreakerOpen: 503, CodeDraining: 503, CodeOverloaded: 503,
 	CodeDeadlineExceeded: 504, CodeUpstreamTimeout: 504,
 }

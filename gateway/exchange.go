@@ -16,8 +16,8 @@ import (
 	"octet/slo"
 )
 
-// exchange is one request and its answer. It is made for it and never used again: its turn's context, the loop that carries its stream
-// and the server's own goroutines may hold it for a moment longer than it lasts.
+// exchange is one request and its answer. It is made for it and never used again: its turn's context, the loop that
+// carries its stream and the server's own goroutines may hold it for a moment longer than it lasts.
 type exchange struct {
 	s       *Server
 	rt      *Runtime
@@ -64,21 +64,23 @@ type exchange struct {
 	attempts  int
 	takeovers int              // attempts to go on with a stream whose engine died
 	died      index.HostBitmap // replicas whose engines died under this stream
-	free      bool             // the last attempt failed before any engine worked for it: trying elsewhere costs nothing
-	struck    bool             // it failed as its engine died
-	shows     bool             // it is the first request that this death struck
-	spared    bool             // one that did has been followed by another beside the retry budget
-	busy      bool             // its engine refused it as one too many
-	doubts    []doubt          // failures of which it is not known yet whose fault they are
-	forsaken  string           // why a stream whose engine died found no other: elsewhere | budget; "" while it has not
-	elsewhere bool             // a second choice may answer: a long wait is offered back for it
-	predicted int              // tokens of the prompt that the index believes the replica to hold
-	preempted int              // times that a place was given back
+	// the last attempt failed before any engine worked for it: trying elsewhere costs nothing
+	free      bool
+	struck    bool    // it failed as its engine died
+	shows     bool    // it is the first request that this death struck
+	spared    bool    // one that did has been followed by another beside the retry budget
+	busy      bool    // its engine refused it as one too many
+	doubts    []doubt // failures of which it is not known yet whose fault they are
+	forsaken  string  // why a stream whose engine died found no other: elsewhere | budget; "" while it has not
+	elsewhere bool    // a second choice may answer: a long wait is offered back for it
+	predicted int     // tokens of the prompt that the index believes the replica to hold
+	preempted int     // times that a place was given back
 	routed    time.Duration
 	queued    time.Duration
 	seen      time.Duration // when something was timed since the arrival, for moment; 0 is used up
 
-	foretold   int         // predicted, in the engine's tokens: what the client and the receipt are told; below 0 is not known
+	// predicted, in the engine's tokens: what the client and the receipt are told; below 0 is not known
+	foretold   int
 	turnedAway away        // by the replicas of the specialist that is asked now
 	returnsTo  *Specialist // sent it away, and it comes when it was told to; nil is none
 
@@ -147,7 +149,8 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	return x
 }
 
-// arrival is now, for a request that is just taken up: where the server that w is of has looked at the clock, that will do.
+// arrival is now, for a request that is just taken up: where the server that w is of has looked at the clock, that will
+// do.
 func (s *Server) arrival(w http.ResponseWriter) time.Time {
 	if at, ok := w.(interface{ Began() time.Time }); ok && s.ownClock {
 		return at.Began()
@@ -225,12 +228,13 @@ func (x *exchange) moment() time.Duration {
 	return x.since()
 }
 
-// admissionRequest makes r what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg before it.
-// All else of r is zero.
+// admissionRequest makes r what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg
+// before it. All else of r is zero.
 func (x *exchange) admissionRequest(r *scheduler.GateRequest, leg bool) {
 	r.ID, r.Priority = x.id, x.intent.Priority
 	x.prompt.asked(r, &x.req)
-	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.intent.Deadline, x.intent.TTFTDeadline, x.verdict.Adapter, x.tenant.Name, x.arrival
+	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.intent.Deadline, x.intent.TTFTDeadline,
+		x.verdict.Adapter, x.tenant.Name, x.arrival
 	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.stream, x.preempted < mostPreemptions, x.handedOut
 	r.Elsewhere, r.Draft, r.Returns = x.elsewhere, x.sp.Draft, x.returnsTo == x.sp
 	if leg { // the prompt, and the one token that shows that it is computed

@@ -11,8 +11,8 @@ import (
 	"octet/routing"
 )
 
-// GAIE-04, MOD3-51: what plugins know of a request is its model, its body by kind, and what its headers ask for; the clock is the
-// gateway's.
+// GAIE-04, MOD3-51: what plugins know of a request is its model, its body by kind, and what its headers ask for; the
+// clock is the gateway's.
 func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 	now := time.Unix(1000, 0)
 	facts := func(kind wire.Kind, body string, in intent) (got struct {
@@ -20,15 +20,18 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		ttft, total  time.Duration
 	}) {
 		x := &exchange{
-			s: &Server{now: func() time.Time { return now }}, sp: &Specialist{Name: "debug"}, tenant: &Tenant{Name: "acme"}, kind: kind,
-			question: &question{body: []byte(body)}, id: "r1", intent: in, stream: true, verdict: classifier.Verdict{Adapter: "gdb-v2"},
+			s: &Server{now: func() time.Time { return now }}, sp: &Specialist{Name: "debug"},
+			tenant: &Tenant{Name: "acme"}, kind: kind,
+			question: &question{body: []byte(body)}, id: "r1", intent: in, stream: true,
+			verdict: classifier.Verdict{Adapter: "gdb-v2"},
 		}
 		if err := wire.Parse(kind, x.body, wire.Limits{Depth: 64, Messages: 100}, &x.req); err != nil {
 			t.Fatal(err)
 		}
 		var f routing.Facts
 		x.facts(now, &f)
-		if f.RequestID != "r1" || f.Specialist != "debug" || f.Adapter != "gdb-v2" || f.Tenant != "acme" || f.Session != "s" || f.Priority != 7 ||
+		if f.RequestID != "r1" || f.Specialist != "debug" || f.Adapter != "gdb-v2" || f.Tenant != "acme" ||
+			f.Session != "s" || f.Priority != 7 ||
 			f.MaxTokens != 5 || !f.Stream || f.Dry || f.Replica != "" || !f.Now.Equal(now) || string(f.Body) != body {
 			t.Errorf("%+v", f)
 		}
@@ -38,12 +41,15 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		got.kind, got.prompt, got.ttft, got.total = f.Kind, string(f.Text(nil)), f.TTFT, f.Total
 		return got
 	}
-	asked := intent{Session: "s", Priority: 7, TTFTDeadline: now.Add(200 * time.Millisecond), Deadline: now.Add(3 * time.Second)}
+	asked := intent{Session: "s", Priority: 7, TTFTDeadline: now.Add(200 * time.Millisecond),
+		Deadline: now.Add(3 * time.Second)}
 	chat := facts(wire.Chat, `{"model":"debug","max_tokens":5,"messages":[{"role":"user","content":"why"}]}`, asked)
-	if chat.kind != "chat" || !strings.Contains(chat.prompt, "why") || chat.ttft != 200*time.Millisecond || chat.total != 3*time.Second {
+	if chat.kind != "chat" || !strings.Contains(chat.prompt, "why") || chat.ttft != 200*time.Millisecond ||
+		chat.total != 3*time.Second {
 		t.Errorf("a chat: %+v", chat)
 	}
-	done := facts(wire.Completion, `{"model":"debug","max_tokens":5,"prompt":"why"}`, intent{Session: "s", Priority: 7, Deadline: now})
+	done := facts(wire.Completion, `{"model":"debug","max_tokens":5,"prompt":"why"}`,
+		intent{Session: "s", Priority: 7, Deadline: now})
 	if done.kind != "completion" || done.prompt != "why" || done.ttft != 0 || done.total >= 0 {
 		t.Errorf("a completion that is late already: %+v", done)
 	}

@@ -7,10 +7,11 @@ import (
 	"octet/internal/contain"
 )
 
-// fail ends the exchange with a typed error: as the whole answer, or, once an answer has begun, as the last event of the
-// stream and an abnormal close.
+// fail ends the exchange with a typed error: as the whole answer, or, once an answer has begun, as the last event of
+// the stream and an abnormal close.
 func (x *exchange) fail(err error) {
-	if x.left() && !errors.Is(err, os.ErrDeadlineExceeded) { // a body that is late looks to net/http like a client that left
+	if x.left() && !errors.Is(err, os.ErrDeadlineExceeded) {
+		// a body that is late looks to net/http like a client that left
 		x.gone, x.abort = true, true
 		return
 	}
@@ -31,7 +32,8 @@ func (x *exchange) fail(err error) {
 	_ = x.push()
 }
 
-// promising adds when a replica of the specialist may serve again to an error that none does, as far as probes and breakers tell.
+// promising adds when a replica of the specialist may serve again to an error that none does, as far as probes and
+// breakers tell.
 func (x *exchange) promising(e *Error) *Error {
 	none := e.Code == CodeNoHealthyReplica || e.Code == CodeBreakerOpen || e.Code == CodeOverloaded
 	if none && e.RetryAfter == 0 && x.sp != nil {

@@ -11,7 +11,8 @@ type feeder interface {
 	Feed(piece func([]byte) error, pause func() error) error
 }
 
-// feed calls piece with each piece of an answer, and pause where nothing more is at hand; until either fails or the answer ends.
+// feed calls piece with each piece of an answer, and pause where nothing more is at hand; until either fails or the
+// answer ends.
 func feed(resp engine.Response, piece func([]byte) error, pause func() error) error {
 	if f, ok := resp.(feeder); ok {
 		return f.Feed(piece, pause)

@@ -22,13 +22,14 @@ const (
 	StepDecode     = "decode"     // the answer
 )
 
-// Handover is the Protocol of disaggregated serving: one replica makes tokens of the prompt, one computes its keys and values,
-// and the one that answers goes on from there. vLLM's engines pull (kv_transfer_params), SGLang's meet at a bootstrap server,
-// and engines behind a routing sidecar are told by a header whom to ask.
+// Handover is the Protocol of disaggregated serving: one replica makes tokens of the prompt, one computes its keys and
+// values, and the one that answers goes on from there. vLLM's engines pull (kv_transfer_params), SGLang's meet at a
+// bootstrap server, and engines behind a routing sidecar are told by a header whom to ask.
 type Handover struct {
 	Room func() int64 // of SGLang's meetings, none like another; not negative
-	// Accept is how long the engine that answers is asked after the one that prefills has taken its part, at the latest; 0 is that
-	// both are asked at once. Engines that meet cannot wait for more: the one is done when the other has come.
+	// Accept is how long the engine that answers is asked after the one that prefills has taken its part, at the
+	// latest; 0 is that both are asked at once. Engines that meet cannot wait for more: the one is done when the other
+	// has come.
 	Accept time.Duration
 
 	tokens []byte // the prompt as the body of the next steps has it, raw; nil is as the client sent it
@@ -101,7 +102,8 @@ var (
 	// soon has an engine answer as a stream, whose head says that it has taken the request.
 	soon = []member{{"stream", "true", true}, {"stream_options", "null", false}}
 	// oneToken has an engine compute a prompt and stop at its first token.
-	oneToken = []member{{"max_tokens", "1", true}, {"max_completion_tokens", "1", false}, {"min_tokens", "0", false}, {"n", "1", false}, {"best_of", "1", false}}
+	oneToken = []member{{"max_tokens", "1", true}, {"max_completion_tokens", "1", false}, {"min_tokens", "0", false},
+		{"n", "1", false}, {"best_of", "1", false}}
 )
 
 func (h *Hop) set(members []member) {
@@ -145,7 +147,8 @@ func (o *Handover) prefill(h *Hop) error {
 	return nil
 }
 
-// prefillerHeader names the engine that is to compute the prompt to the one that answers, in the manner of llm-d's sidecar.
+// prefillerHeader names the engine that is to compute the prompt to the one that answers, in the manner of llm-d's
+// sidecar.
 const prefillerHeader = "X-Prefiller-Host-Port"
 
 // announce leaves it to the answering engine to have the prompt computed by this replica, which keeps a place for it.

@@ -25,12 +25,15 @@ func hopOf(t testing.TB, step, engine, body string) *Hop {
 		t.Fatal(err)
 	}
 	f := fleet.New()
-	member, err := f.Put(fleet.Spec{Name: "r", Specialist: "s", URL: "http://10.1.2.3:30000", Role: fleet.RoleDecode, BlockSize: 16})
+	member, err := f.Put(fleet.Spec{Name: "r", Specialist: "s", URL: "http://10.1.2.3:30000", Role: fleet.RoleDecode,
+		BlockSize: 16})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &Hop{
-		Step: routing.Step{Name: step}, Replica: &Replica{Name: "r", Model: "m", Engine: engine, Fleet: member, BootstrapPort: 8998}, Client: r, Kind: kind, RequestID: "id",
+		Step:    routing.Step{Name: step},
+		Replica: &Replica{Name: "r", Model: "m", Engine: engine, Fleet: member, BootstrapPort: 8998}, Client: r,
+		Kind: kind, RequestID: "id",
 		Path: "/v1", Stream: r.Stream,
 	}
 }
@@ -67,7 +70,8 @@ const (
 // What goes out, member by member, as vLLM's and SGLang's engines take it.
 func TestWhatTheEnginesOfAHandoverAreSent(t *testing.T) {
 	pull, meet := &Handover{}, &Handover{Room: func() int64 { return 77 }}
-	params := `{"do_remote_prefill":true,"do_remote_decode":false,"remote_block_ids":[[1,2]],"remote_engine_id":"e","remote_port":5600,"later":{"more":[1]}}`
+	params :=
+		`{"do_remote_prefill":true,"do_remote_decode":false,"remote_block_ids":[[1,2]],"remote_engine_id":"e","remote_port":5600,"later":{"more":[1]}}`
 	for _, c := range []struct {
 		name string
 		of   *Handover
@@ -75,16 +79,23 @@ func TestWhatTheEnginesOfAHandoverAreSent(t *testing.T) {
 		want string
 	}{
 		{"tokens", &Handover{}, hopOf(t, StepPreprocess, "vllm", plainBody), `{"model":"m","prompt":"x y"}`},
-		{"tokens of a chat", &Handover{}, hopOf(t, StepPreprocess, "sglang", chatBody), `{"model":"m","messages":[{"role":"user","content":"x"}]}`},
+		{"tokens of a chat", &Handover{}, hopOf(t, StepPreprocess, "sglang", chatBody),
+			`{"model":"m","messages":[{"role":"user","content":"x"}]}`},
 		{"prefill by vLLM", pull, hopOf(t, StepPrefill, "vllm", chatBody), `{"model":"debug","stream":false,"stream_options":null,"max_tokens":1,"max_completion_tokens":1,"min_tokens":0,"n":1,
 			"messages":[{"role":"user","content":"x"}],"top_k":3,"kv_transfer_params":{"do_remote_decode":true,"do_remote_prefill":false,"remote_engine_id":null,"remote_block_ids":null,"remote_host":null,"remote_port":null}}`},
 		{"decode without", pull, hopOf(t, StepDecode, "vllm", plainBody), plainBody},
-		{"decode by vLLM", &Handover{params: []byte(params)}, hopOf(t, StepDecode, "vllm", plainBody), `{"model":"debug","prompt":"x y","kv_transfer_params":` + params + `}`},
-		{"decode by another kind", &Handover{params: []byte(params)}, hopOf(t, StepDecode, "llamacpp", plainBody), plainBody},
-		{"decode from tokens", &Handover{tokens: []byte("[7,8]")}, hopOf(t, StepDecode, "vllm", plainBody), `{"model":"debug","prompt":[7,8]}`},
-		{"tokens are not for chats", &Handover{tokens: []byte("[7,8]")}, hopOf(t, StepDecode, "vllm", chatBody), chatBody},
-		{"prefill by SGLang", meet, hopOf(t, StepPrefill, "sglang", plainBody), `{"model":"debug","prompt":"x y","bootstrap_host":"10.1.2.3","bootstrap_port":8998,"bootstrap_room":77}`},
-		{"decode by SGLang", meet, hopOf(t, StepDecode, "sglang", plainBody), `{"model":"debug","prompt":"x y","bootstrap_host":"10.1.2.3","bootstrap_port":8998,"bootstrap_room":77}`},
+		{"decode by vLLM", &Handover{params: []byte(params)}, hopOf(t, StepDecode, "vllm", plainBody),
+			`{"model":"debug","prompt":"x y","kv_transfer_params":` + params + `}`},
+		{"decode by another kind", &Handover{params: []byte(params)}, hopOf(t, StepDecode, "llamacpp", plainBody),
+			plainBody},
+		{"decode from tokens", &Handover{tokens: []byte("[7,8]")}, hopOf(t, StepDecode, "vllm", plainBody),
+			`{"model":"debug","prompt":[7,8]}`},
+		{"tokens are not for chats", &Handover{tokens: []byte("[7,8]")}, hopOf(t, StepDecode, "vllm", chatBody),
+			chatBody},
+		{"prefill by SGLang", meet, hopOf(t, StepPrefill, "sglang", plainBody),
+			`{"model":"debug","prompt":"x y","bootstrap_host":"10.1.2.3","bootstrap_port":8998,"bootstrap_room":77}`},
+		{"decode by SGLang", meet, hopOf(t, StepDecode, "sglang", plainBody),
+			`{"model":"debug","prompt":"x y","bootstrap_host":"10.1.2.3","bootstrap_port":8998,"bootstrap_room":77}`},
 	} {
 		if err := c.of.Request(c.hop); err != nil {
 			t.Errorf("%s: %v", c.name, err)
@@ -116,8 +127,10 @@ func TestReplicasThatHaveNoPartInAHandoverAreNotTried(t *testing.T) {
 // Whatever an engine answers, the next step's request is one that can be sent, or the step has failed.
 func FuzzHandoverTakesAnyAnswer(f *testing.F) {
 	for _, seed := range []string{
-		``, `{}`, `[]`, `{"kv_transfer_params":null}`, `{"kv_transfer_params":{"do_remote_prefill":true,"remote_block_ids":[[1]]}}`, `{"tokens":[1,2,3],"count":3}`,
-		`{"kv_transfer_params":{"a":1,"a":2}}`, `{"kv_transfer_params":{"a":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}}`, `{"tokens":[1e5,-2,"7"]}`, `{"tokens":[]}`, "{\"kv_transfer_params\":{\"\xff\":1}}",
+		``, `{}`, `[]`, `{"kv_transfer_params":null}`,
+		`{"kv_transfer_params":{"do_remote_prefill":true,"remote_block_ids":[[1]]}}`, `{"tokens":[1,2,3],"count":3}`,
+		`{"kv_transfer_params":{"a":1,"a":2}}`, `{"kv_transfer_params":{"a":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}}`,
+		`{"tokens":[1e5,-2,"7"]}`, `{"tokens":[]}`, "{\"kv_transfer_params\":{\"\xff\":1}}",
 	} {
 		f.Add([]byte(seed))
 	}

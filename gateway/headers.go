@@ -79,8 +79,8 @@ type starter interface {
 	Start(status int, length int64, lines []byte)
 }
 
-// sendHead sends the head of an answer with a body of length bytes, -1 being unknown: f, and what who stands between has set in
-// w's header.
+// sendHead sends the head of an answer with a body of length bytes, -1 being unknown: f, and what who stands between
+// has set in w's header.
 func sendHead(w http.ResponseWriter, status, length int, f fields) {
 	h := w.Header()
 	if s, ok := w.(starter); ok && len(h) == 0 {
@@ -101,7 +101,8 @@ const (
 	eventAnswer = "Content-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
 )
 
-// writeHead sends the head of a successful answer: the contract's headers, and nothing that the engine said about itself.
+// writeHead sends the head of a successful answer: the contract's headers, and nothing that the engine said about
+// itself.
 func (x *exchange) writeHead(now time.Time, length int) {
 	kind := jsonAnswer
 	if x.stream {
@@ -146,7 +147,8 @@ func (x *exchange) identify(f fields) fields {
 
 // timings renders Server-Timing, in milliseconds since the request's arrival.
 func (x *exchange) timings() string {
-	return fmt.Sprintf("route;dur=%.3f, queue;dur=%.3f, first;dur=%.3f", toMs(x.routed), toMs(x.queued), toMs(x.since()))
+	return fmt.Sprintf("route;dur=%.3f, queue;dur=%.3f, first;dur=%.3f", toMs(x.routed), toMs(x.queued),
+		toMs(x.since()))
 }
 
 // writeError sends a typed error as the whole answer.

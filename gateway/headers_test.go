@@ -34,7 +34,8 @@ func (s *starting) parsed(t *testing.T) http.Header {
 	for s.lines != "" {
 		line, rest, ok := strings.Cut(s.lines, "\r\n")
 		name, value, named := strings.Cut(line, ": ")
-		if !ok || !named || strings.ContainsAny(name, " \t\r\n:") || strings.ContainsAny(value, "\r\n") || len(h[name]) > 0 {
+		if !ok || !named || strings.ContainsAny(name, " \t\r\n:") || strings.ContainsAny(value, "\r\n") ||
+			len(h[name]) > 0 {
 			t.Fatalf("bad line %q", line)
 		}
 		h[name], s.lines = []string{value}, rest
@@ -66,7 +67,8 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 		"unary":  func(x *exchange) { x.stream = false },
 		"stream": func(*exchange) {},
 		"explained, classified, with an adapter": func(x *exchange) {
-			x.stream, x.intent.Explain, x.attempts, x.queued, x.predicted = false, true, 3, 1234567*time.Microsecond, 4096
+			x.stream, x.intent.Explain, x.attempts, x.queued, x.predicted = false, true, 3, 1234567*time.Microsecond,
+				4096
 			x.verdict = classifier.Verdict{Adapter: "lora", RoutedBy: classifier.ByClassifier, Confidence: 0.98765}
 			x.receipt = &Receipt{ID: "r-1"}
 		},
@@ -100,7 +102,8 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 				x.w = w
 				x.writeHead(now, length)
 			}
-			if diff := cmp.Diff(asWritten(t, plain.header), asWritten(t, direct.parsed(t))); diff != "" || direct.status != http.StatusOK {
+			if diff := cmp.Diff(asWritten(t, plain.header), asWritten(t, direct.parsed(t))); diff != "" ||
+				direct.status != http.StatusOK {
 				t.Errorf("status %d (-header +start):\n%s", direct.status, diff)
 			}
 			want := maps.Clone(plain.header)
@@ -114,12 +117,15 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 
 func TestAnErrorIsTheSameForEveryWriter(t *testing.T) {
 	s := stage(t, &sink{header: http.Header{}}).s
-	for _, e := range []*Error{fail(CodeInvalidAPIKey, "", "no"), fail(CodeInvalidRequest, "messages", "odd\r\n"), {Code: CodeOverloaded, RetryAfter: 1500 * time.Millisecond}} {
+	for _, e := range []*Error{fail(CodeInvalidAPIKey, "", "no"), fail(CodeInvalidRequest, "messages", "odd\r\n"),
+		{Code: CodeOverloaded, RetryAfter: 1500 * time.Millisecond}} {
 		recorded, direct := httptest.NewRecorder(), &starting{sink: sink{header: http.Header{}, keep: true}}
 		s.writeError(recorded, "id\r\nX: y", "r", e)
 		s.writeError(direct, "id\r\nX: y", "r", e)
-		if diff := cmp.Diff(asWritten(t, recorded.Header()), asWritten(t, direct.parsed(t))); diff != "" || direct.status != recorded.Code || direct.body.String() != recorded.Body.String() {
-			t.Errorf("%v: status %d and %d, %q and %q (-header +start):\n%s", e, recorded.Code, direct.status, recorded.Body, &direct.body, diff)
+		if diff := cmp.Diff(asWritten(t, recorded.Header()), asWritten(t, direct.parsed(t))); diff != "" ||
+			direct.status != recorded.Code || direct.body.String() != recorded.Body.String() {
+			t.Errorf("%v: status %d and %d, %q and %q (-header +start):\n%s", e, recorded.Code, direct.status,
+				recorded.Body, &direct.body, diff)
 		}
 	}
 }

@@ -2,7 +2,8 @@ package gateway
 
 import "octet/engine"
 
-// heads are the fields of a request's head that mean something to the gateway, found in one pass; all in their first value.
+// heads are the fields of a request's head that mean something to the gateway, found in one pass; all in their first
+// value.
 type heads struct {
 	size          int // bytes of the whole head, the request line included
 	requestID     string
@@ -12,8 +13,9 @@ type heads struct {
 	explain       string
 	origin        string
 	fetchSite     string
-	repeated      string // the name of a field above that is given more than once, where two readers could go by different ones; "" is none
-	asks          bool   // there is one of those below
+	// the name of a field above that is given more than once, where two readers could go by different ones; "" is none
+	repeated string
+	asks     bool // there is one of those below
 	// These may be given once at most, or their readers refuse: see headerToken.
 	intent, adapter, session, priority, deadline, ttftDeadline, idempotency []string
 	via                                                                     []string // see checkVia

@@ -9,7 +9,8 @@ import (
 
 // Regret is lost / (novel + lost), over eligible candidates.
 func TestRegretIsTheShareOfComputingThatAnotherWouldHaveSpared(t *testing.T) {
-	trace := &routing.Trace{Candidates: []routing.CandidateTrace{{Host: 0, Replica: "a"}, {Host: 1, Replica: "b"}, {Host: 2, Replica: "c", RemovedBy: "health"}}}
+	trace := &routing.Trace{Candidates: []routing.CandidateTrace{{Host: 0, Replica: "a"}, {Host: 1, Replica: "b"},
+		{Host: 2, Replica: "c", RemovedBy: "health"}}}
 	for _, c := range []struct {
 		pick   int
 		want   Hit

@@ -7,13 +7,14 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// idempotency refuses a second request under an Idempotency-Key that is still being answered, or that was used for another
-// body. Answers are not kept: the same key with the same body, sent after the first has ended, runs again.
+// idempotency refuses a second request under an Idempotency-Key that is still being answered, or that was used for
+// another body. Answers are not kept: the same key with the same body, sent after the first has ended, runs again.
 type idempotency struct {
 	keep int // keys of each tenant
 
-	mu      sync.Mutex
-	tenants map[string]*lru.Cache[string, *claim] // each bounded: its key used longest ago is forgotten first; tenants come of the configuration
+	mu sync.Mutex
+	// each bounded: its key used longest ago is forgotten first; tenants come of the configuration
+	tenants map[string]*lru.Cache[string, *claim]
 }
 
 type claim struct {
@@ -46,7 +47,8 @@ func (i *idempotency) take(tenant, key string, body []byte) (func(), *Error) {
 	keys := i.keys(tenant)
 	if c, ok := keys.Get(key); ok {
 		if c.open {
-			return nil, fail(CodeIdempotencyConflict, "Idempotency-Key", "a request under this key is still being answered")
+			return nil, fail(CodeIdempotencyConflict, "Idempotency-Key",
+				"a request under this key is still being answered")
 		}
 		if c.body != sum {
 			return nil, fail(CodeIdempotencyConflict, "Idempotency-Key", "this key was used for another request")

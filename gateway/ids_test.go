@@ -13,7 +13,8 @@ func TestHexDigitsAreThoseOfTheNumber(t *testing.T) {
 		v := rand.Uint32()
 		var text [8]byte
 		binary.BigEndian.PutUint64(text[:], hexDigits(v))
-		if got, err := strconv.ParseUint(string(text[:]), 16, 32); err != nil || uint32(got) != v || strings.ToLower(string(text[:])) != string(text[:]) {
+		if got, err := strconv.ParseUint(string(text[:]), 16, 32); err != nil || uint32(got) != v ||
+			strings.ToLower(string(text[:])) != string(text[:]) {
 			t.Fatalf("%08x is written %q", v, text)
 		}
 	}

@@ -15,9 +15,10 @@ type Inbound struct {
 	Share  float64 // of both, that one tenant or one address may have; 0 is all
 }
 
-// inbound are the bodies on their way. They take no places among the open requests: bodies that never come cannot fill those. Where
-// there are too many, in all or of one tenant or address, the one that is on its way for longest gives way: whatever its sender does,
-// new ones come in, and what arrives quickly is not what is struck. The zero value is ready.
+// inbound are the bodies on their way. They take no places among the open requests: bodies that never come cannot fill
+// those. Where there are too many, in all or of one tenant or address, the one that is on its way for longest gives
+// way: whatever its sender does, new ones come in, and what arrives quickly is not what is struck. The zero value is
+// ready.
 type inbound struct {
 	n atomic.Int64 // uploads; changed under mu
 
@@ -41,7 +42,8 @@ func (s *sum) add(bodies int, bytes int64) {
 }
 
 func (s *sum) exceeds(l Inbound, share float64) bool {
-	return l.Bodies > 0 && float64(s.bodies) > max(share*float64(l.Bodies), 1) || l.Bytes > 0 && float64(s.bytes) > share*float64(l.Bytes)
+	return l.Bodies > 0 && float64(s.bodies) > max(share*float64(l.Bodies), 1) || l.Bytes > 0 &&
+		float64(s.bytes) > share*float64(l.Bytes)
 }
 
 // upload is one body on its way. Its fields are guarded by the inbound's mu.
@@ -57,8 +59,8 @@ type upload struct {
 
 func (b *inbound) count() int64 { return b.n.Load() }
 
-// begin counts a body that is to be waited for. interrupt has its reader look at grow; it is called under the lock, so that it never
-// meets the connection's next request, and must not wait.
+// begin counts a body that is to be waited for. interrupt has its reader look at grow; it is called under the lock, so
+// that it never meets the connection's next request, and must not wait.
 func (b *inbound) begin(l Inbound, tenant string, source netip.Addr, interrupt func()) *upload {
 	if l.Share <= 0 {
 		l.Share = 1
@@ -131,7 +133,8 @@ func (b *inbound) trim(u *upload) {
 	l := u.limits
 	for u.refused == nil && b.all.exceeds(l, 1) {
 		b.giveWay(func(*upload) bool { return true }, fail(CodeOverloaded, "", fmt.Sprintf(
-			"the body took long to come, and others wait: limits.arriving_bodies is %d, limits.arriving_bytes %d", l.Bodies, l.Bytes)))
+			"the body took long to come, and others wait: limits.arriving_bodies is %d, limits.arriving_bytes %d",
+			l.Bodies, l.Bytes)))
 	}
 	for u.refused == nil && b.tenants[u.tenant].exceeds(l, l.Share) {
 		b.giveWay(func(o *upload) bool { return o.tenant == u.tenant }, fail(CodeQuotaExceeded, "",
@@ -171,7 +174,8 @@ func (b *inbound) remove(u *upload) {
 	b.add(u, -1, -u.bytes)
 }
 
-// addressOf is the address of a client as its connection has it; of IPv6 the network of 64 bits, which one host has to itself.
+// addressOf is the address of a client as its connection has it; of IPv6 the network of 64 bits, which one host has to
+// itself.
 func addressOf(remote string) netip.Addr {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // maxHeaderValue bounds opaque header values, such as session keys, in bytes.
 const maxHeaderValue = 256
 
-// admit is step 1 of the straight line: who asks, may they, and what do the headers say. Nothing of the body is read yet, and no place
-// is taken: see countIn.
+// admit is step 1 of the straight line: who asks, may they, and what do the headers say. Nothing of the body is read
+// yet, and no place is taken: see countIn.
 func (x *exchange) admit() *Error {
 	if err := x.checkHead(); err != nil {
 		return err
@@ -30,7 +30,8 @@ func (x *exchange) admit() *Error {
 	return x.tenant.Take(x.arrival)
 }
 
-// countIn takes a place among the open requests, and among the tenant's, for a request whose body is whole. end gives both back.
+// countIn takes a place among the open requests, and among the tenant's, for a request whose body is whole. end gives
+// both back.
 func (x *exchange) countIn() *Error {
 	x.opened = true
 	if x.s.open.Add(1) > int64(x.rt.Limits.MaxStreams) {
@@ -170,7 +171,8 @@ func headerToken(values []string, name string) (string, *Error) {
 	}
 	v := values[0]
 	if len(v) > maxHeaderValue {
-		return "", fail(CodeInvalidValue, name, fmt.Sprintf("the value is %d bytes, the limit is %d", len(v), maxHeaderValue))
+		return "", fail(CodeInvalidValue, name,
+			fmt.Sprintf("the value is %d bytes, the limit is %d", len(v), maxHeaderValue))
 	}
 	for i := range len(v) {
 		if v[i] < ' ' || v[i] == 0x7f {
@@ -212,12 +214,14 @@ func (x *exchange) readDeadline(values []string, name string) (time.Time, *Error
 	}
 	ms, bad := strconv.ParseInt(v, 10, 64)
 	if bad != nil || ms < 1 || ms > maxDeadline.Milliseconds() {
-		return time.Time{}, fail(CodeInvalidValue, name, fmt.Sprintf("the deadline must be whole milliseconds from 1 to %d", maxDeadline.Milliseconds()))
+		return time.Time{}, fail(CodeInvalidValue, name,
+			fmt.Sprintf("the deadline must be whole milliseconds from 1 to %d", maxDeadline.Milliseconds()))
 	}
 	return x.arrival.Add(time.Duration(ms) * time.Millisecond), nil
 }
 
-// read reads and parses the body: once, into the exchange's own buffer. The request is open from when its body is whole.
+// read reads and parses the body: once, into the exchange's own buffer. The request is open from when its body is
+// whole.
 func (x *exchange) read(kind wire.Kind) error {
 	x.kind = kind
 	u := x.s.expect(x.r, x.ctl, x.rt, x.tenant)
@@ -241,7 +245,8 @@ func (x *exchange) parse() error {
 // ofBody is what a body is judged by.
 func (l *Limits) ofBody() wire.Limits {
 	return wire.Limits{
-		Depth: l.JSONDepth, Messages: l.Messages, Prompts: l.Prompts, Choices: l.Choices, Entries: l.Entries, Stops: l.Stops,
+		Depth: l.JSONDepth, Messages: l.Messages, Prompts: l.Prompts, Choices: l.Choices, Entries: l.Entries,
+		Stops: l.Stops,
 		Bytes: l.ParameterBytes, Members: vocabulary,
 	}
 }

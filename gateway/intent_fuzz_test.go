@@ -10,9 +10,12 @@ import (
 )
 
 var numbers = []string{
-	"", "0", "1", "-1", "+1", "100", "101", "-100", "-101", "-0", "+0", "007", "1.0", "1e3", "0x10", " 5", "5 ", "5ms", "five", "٣", "1_000", "--1", "+-1", "+", "-",
-	"86400000", "86400001", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809", "99999999999999999999999999999999", "NaN", "Inf",
-	"0000000000000000000000000000000000000000000001", "1\x00", "\x7f1", "1,2", "1;2", "\t1", "1\n", "½", "１", "1.", ".1", "1/1", "0b1", "0o7", "1e400", "null", "true", "{}", "30000",
+	"", "0", "1", "-1", "+1", "100", "101", "-100", "-101", "-0", "+0", "007", "1.0", "1e3", "0x10", " 5", "5 ", "5ms",
+	"five", "٣", "1_000", "--1", "+-1", "+", "-",
+	"86400000", "86400001", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
+	"-9223372036854775809", "99999999999999999999999999999999", "NaN", "Inf",
+	"0000000000000000000000000000000000000000000001", "1\x00", "\x7f1", "1,2", "1;2", "\t1", "1\n", "½", "１", "1.",
+	".1", "1/1", "0b1", "0o7", "1e400", "null", "true", "{}", "30000",
 }
 
 // Priorities and deadlines are whole numbers in their range, or a typed error: held against arithmetic without bounds.
@@ -24,9 +27,11 @@ func FuzzIntentHeaders(f *testing.F) {
 	}
 	arrival := time.Unix(1_800_000_000, 0)
 	f.Fuzz(func(t *testing.T, priority, deadline, ttft string) {
-		x := &exchange{rt: &Runtime{}, tenant: &Tenant{PriorityMax: 10}, arrival: arrival, r: httptest.NewRequest("POST", "/", nil)}
+		x := &exchange{rt: &Runtime{}, tenant: &Tenant{PriorityMax: 10}, arrival: arrival,
+			r: httptest.NewRequest("POST", "/", nil)}
 		h := http.Header{}
-		for name, v := range map[string]string{"X-Priority": priority, "X-Deadline-Ms": deadline, "X-Ttft-Deadline-Ms": ttft} {
+		for name, v := range map[string]string{"X-Priority": priority, "X-Deadline-Ms": deadline,
+			"X-Ttft-Deadline-Ms": ttft} {
 			if v != "" {
 				h[name] = []string{v}
 			}
@@ -49,7 +54,8 @@ func FuzzIntentHeaders(f *testing.F) {
 		if x.intent.Asked != int(p) || x.intent.Priority != min(int(p), 10) {
 			t.Fatalf("%q: asked %d, in use %d", priority, x.intent.Asked, x.intent.Priority)
 		}
-		if msUntil(arrival, x.intent.Deadline) != d || msUntil(arrival, x.intent.TTFTDeadline) != l || x.intent.Deadline.IsZero() != (deadline == "") {
+		if msUntil(arrival, x.intent.Deadline) != d || msUntil(arrival, x.intent.TTFTDeadline) != l ||
+			x.intent.Deadline.IsZero() != (deadline == "") {
 			t.Fatalf("%q, %q: %v, %v", deadline, ttft, x.intent.Deadline, x.intent.TTFTDeadline)
 		}
 	})
@@ -63,7 +69,8 @@ func inRange(s string, least, most int64) (int64, bool) {
 		return 0, true
 	}
 	n, ok := new(big.Int).SetString(s, 10)
-	if !decimal.MatchString(s) || !ok || n.Cmp(big.NewInt(least)) < 0 || n.Cmp(big.NewInt(most)) > 0 || len(s) > maxHeaderValue {
+	if !decimal.MatchString(s) || !ok || n.Cmp(big.NewInt(least)) < 0 || n.Cmp(big.NewInt(most)) > 0 ||
+		len(s) > maxHeaderValue {
 		return 0, false
 	}
 	return n.Int64(), true

@@ -55,7 +55,8 @@ func (s *Server) override(body io.Reader) (slo.Override, error) {
 	}
 	var k knobBody
 	if err := json.Unmarshal(text, &k, json.RejectUnknownMembers(true)); err != nil {
-		return slo.Override{}, fail(CodeInvalidRequest, "", "the body must be {\"value\", \"by\", \"why\", \"for\"}: "+err.Error())
+		return slo.Override{}, fail(CodeInvalidRequest, "",
+			"the body must be {\"value\", \"by\", \"why\", \"for\"}: "+err.Error())
 	}
 	if k.Value == nil {
 		return slo.Override{}, fail(CodeMissingParameter, "value", "value is required")

@@ -9,8 +9,8 @@ import (
 	"octet/slo"
 )
 
-// relieve is step 3: who stands in for a demoted specialist, who answers for one under load, and who has to come back later.
-// It reads what is in force without a lock and needs nobody who watches.
+// relieve is step 3: who stands in for a demoted specialist, who answers for one under load, and who has to come back
+// later. It reads what is in force without a lock and needs nobody who watches.
 func (x *exchange) relieve() error {
 	if err := x.standIn(); err != nil {
 		return err
@@ -62,7 +62,8 @@ func (x *exchange) countAdmission() {
 	}
 }
 
-// standIn replaces a demoted specialist by the first of its fallbacks that may answer. breaker_open where there is none.
+// standIn replaces a demoted specialist by the first of its fallbacks that may answer. breaker_open where there is
+// none.
 func (x *exchange) standIn() error {
 	first := x.lane()
 	if !first.Board.Breaker().Demoted() {
@@ -86,10 +87,12 @@ func (x *exchange) standIn() error {
 			return nil
 		}
 	}
-	return fail(CodeBreakerOpen, "", fmt.Sprintf("%s is demoted for its correctness, and nobody can stand in", first.Name))
+	return fail(CodeBreakerOpen, "",
+		fmt.Sprintf("%s is demoted for its correctness, and nobody can stand in", first.Name))
 }
 
-// copyToDemoted makes the shadow of a request the probe that is owed to a demoted specialist. Who answers gets no copy of it.
+// copyToDemoted makes the shadow of a request the probe that is owed to a demoted specialist. Who answers gets no copy
+// of it.
 func (x *exchange) copyToDemoted() {
 	switch {
 	case x.probe != "":
@@ -102,11 +105,12 @@ func (x *exchange) copyToDemoted() {
 // mayAnswer says whether a specialist is one of the tenant's, and none that is demoted.
 func (x *exchange) mayAnswer(name string) bool {
 	sp := x.rt.Specialist(name)
-	return sp != nil && x.tenant.Permits(name) && (!sp.Board.Breaker().Demoted() || sp.Board.Breaker().Standing(x.s.now()) == slo.Primary)
+	return sp != nil && x.tenant.Permits(name) &&
+		(!sp.Board.Breaker().Demoted() || sp.Board.Breaker().Standing(x.s.now()) == slo.Primary)
 }
 
-// divert lets the second choice answer for a first one under load, where the verdict was unsure and the second is not under
-// load itself.
+// divert lets the second choice answer for a first one under load, where the verdict was unsure and the second is not
+// under load itself.
 func (x *exchange) divert() {
 	threshold, ok := x.knobs().divert.Value()
 	if !ok {
@@ -119,8 +123,9 @@ func (x *exchange) divert() {
 	x.verdict = second
 }
 
-// checkFloor refuses priorities below what is served: the intent's floor as it is configured or as an operator has set it, and
-// where none has, as the load of the specialist that it asks has raised it. Another specialist serves the same intent as ever.
+// checkFloor refuses priorities below what is served: the intent's floor as it is configured or as an operator has set
+// it, and where none has, as the load of the specialist that it asks has raised it. Another specialist serves the same
+// intent as ever.
 func (x *exchange) checkFloor(sp *Specialist) error {
 	floor, overridden, _ := x.knobs().floor.Own()
 	var wait time.Duration
@@ -152,8 +157,8 @@ func (s *Server) step(sp *Specialist) int {
 	return int(v)
 }
 
-// loadFloor is the floor in force for an intent's requests to a specialist: that of its escalation's last step, for the intents
-// that load it. An operator's floor of the specialist is for all.
+// loadFloor is the floor in force for an intent's requests to a specialist: that of its escalation's last step, for the
+// intents that load it. An operator's floor of the specialist is for all.
 func (s *Server) loadFloor(sp *Specialist, intent string) int {
 	floor, overridden := s.highestFloor(sp)
 	if floor > slo.LeastPriority && !overridden && !sp.Load.Loads(intent) {
@@ -171,8 +176,8 @@ func (s *Server) highestFloor(sp *Specialist) (floor int, overridden bool) {
 	return int(v), overridden
 }
 
-// shadowAllowed says whether a copy of a request may go to a specialist now: not while it is under load, but for the probes by
-// which a demoted one recovers.
+// shadowAllowed says whether a copy of a request may go to a specialist now: not while it is under load, but for the
+// probes by which a demoted one recovers.
 func (s *Server) shadowAllowed(sp *Specialist, probe bool) bool {
 	return probe || s.step(sp) == slo.Normal
 }

@@ -17,7 +17,8 @@ func lanes(t *testing.T) (*Server, *Runtime) {
 	all := slo.IntentKnobs("codegen", 0.3, 0.6)
 	for _, name := range []string{"a", "b", "c"} {
 		board := slo.NewBoard(slo.Config{Correctness: slo.CorrectnessConfig{Floor: 0.9, MinSamples: 5}})
-		rt.Specialists = append(rt.Specialists, &Specialist{Name: name, Board: board, Load: slo.NewEscalation(slo.EscalationConfig{})})
+		rt.Specialists = append(rt.Specialists,
+			&Specialist{Name: name, Board: board, Load: slo.NewEscalation(slo.EscalationConfig{})})
 		all = append(all, slo.SpecialistKnobs(name)...)
 	}
 	rt.Specialists[0].Fallback, rt.Specialists[1].Fallback, rt.Specialists[2].Fallback = "b", "c", "a"
@@ -42,7 +43,8 @@ func relieved(s *Server, rt *Runtime, confidence float64, priority int, allowed 
 	x := &exchange{s: s, rt: rt, receipt: &Receipt{}, tenant: &Tenant{Specialists: allowed}, question: &question{}}
 	x.intent.Priority = priority
 	x.verdict = classifier.Verdict{
-		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b", SecondViable: !math.IsNaN(confidence),
+		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b",
+		SecondViable: !math.IsNaN(confidence),
 	}
 	x.decision(&x.receipt.Decision)
 	return x, x.relieve()
@@ -55,17 +57,21 @@ func TestTheFirstFallbackThatMayAnswerStandsIn(t *testing.T) {
 		allowed []string
 		want    string // "" is breaker_open
 	}{
-		"nobody demoted": {nil, nil, "a"}, "one": {[]string{"a"}, nil, "b"}, "two": {[]string{"a", "b"}, nil, "c"}, "all": {[]string{"a", "b", "c"}, nil, ""},
-		"another": {[]string{"b"}, nil, "a"}, "not the tenant's": {[]string{"a"}, []string{"a", "c"}, "c"}, "none the tenant's": {[]string{"a"}, []string{"a"}, ""},
+		"nobody demoted": {nil, nil, "a"}, "one": {[]string{"a"}, nil, "b"}, "two": {[]string{"a", "b"}, nil, "c"},
+		"all":     {[]string{"a", "b", "c"}, nil, ""},
+		"another": {[]string{"b"}, nil, "a"}, "not the tenant's": {[]string{"a"}, []string{"a", "c"}, "c"},
+		"none the tenant's": {[]string{"a"}, []string{"a"}, ""},
 	} {
 		s, rt := lanes(t)
 		demoted(rt, test.demoted...)
 		x, err := relieved(s, rt, 0.9, 0, test.allowed...)
 		var refused *Error
 		switch {
-		case test.want == "" && (!errors.As(err, &refused) || refused.Code != CodeBreakerOpen || refused.Status() != 503):
+		case test.want == "" && (!errors.As(err, &refused) || refused.Code != CodeBreakerOpen ||
+			refused.Status() != 503):
 			t.Errorf("%s: %v", name, err)
-		case test.want != "" && (err != nil || x.verdict.Specialist != test.want || x.receipt.Decision.Specialist != test.want):
+		case test.want != "" && (err != nil || x.verdict.Specialist != test.want ||
+			x.receipt.Decision.Specialist != test.want):
 			t.Errorf("%s: %s answers, %v", name, x.verdict.Specialist, err)
 		case test.want != "" && test.want != "a" && (x.demoted != "a" || x.verdict.RoutedBy != classifier.ByFallback):
 			t.Errorf("%s: %+v", name, x.verdict)
@@ -73,8 +79,8 @@ func TestTheFirstFallbackThatMayAnswerStandsIn(t *testing.T) {
 	}
 }
 
-// MEGA-63: under load, and only then, the second choice takes what the router was unsure about, unless it is demoted, under load
-// itself, or not the tenant's.
+// MEGA-63: under load, and only then, the second choice takes what the router was unsure about, unless it is demoted,
+// under load itself, or not the tenant's.
 func TestLoadDivertsWhatWasUnsure(t *testing.T) {
 	unsure, sure := 0.5, 0.7
 	for name, test := range map[string]struct {
@@ -97,7 +103,8 @@ func TestLoadDivertsWhatWasUnsure(t *testing.T) {
 		s, rt := lanes(t)
 		test.set(s, rt)
 		x, err := relieved(s, rt, test.confidence, 0)
-		if err != nil || x.verdict.Specialist != test.want || (test.want == "b") != (x.verdict.RoutedBy == classifier.ByDivert) {
+		if err != nil || x.verdict.Specialist != test.want ||
+			(test.want == "b") != (x.verdict.RoutedBy == classifier.ByDivert) {
 			t.Errorf("%s: %s answers, routed by %v, %v", name, x.verdict.Specialist, x.verdict.RoutedBy, err)
 		}
 	}
@@ -132,7 +139,8 @@ func TestTheHigherFloorBindsUnlessAnOperatorSaysOtherwise(t *testing.T) {
 		}
 		_, err := relieved(s, rt, 0.9, test.priority)
 		var refused *Error
-		if errors.As(err, &refused); (err == nil) != test.served || err != nil && (refused.Code != CodePriorityFloor || (refused.RetryAfter > 0) != test.wait) {
+		if errors.As(err, &refused); (err == nil) != test.served || err != nil &&
+			(refused.Code != CodePriorityFloor || (refused.RetryAfter > 0) != test.wait) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

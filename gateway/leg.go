@@ -137,8 +137,8 @@ func (x *exchange) handBack() {
 	}
 }
 
-// yieldHeld gives back places on replicas that others decode on before the exchange waits for another: who waits holding what
-// others wait for could wait in a circle.
+// yieldHeld gives back places on replicas that others decode on before the exchange waits for another: who waits
+// holding what others wait for could wait in a circle.
 func (x *exchange) yieldHeld(r *scheduler.GateRequest) {
 	if x.turn.leg || x.turn.rep.Gate.Probe(*r).State != scheduler.Waiting {
 		return
@@ -150,9 +150,9 @@ func (x *exchange) yieldHeld(r *scheduler.GateRequest) {
 	}
 }
 
-// doWithout reports whether the last step is to be asked again because of what was handed over: its engine answered that it
-// cannot, or the engine beside it failed, and the client has seen nothing. The two of a pair meet once more; after that, and
-// in all other cases, the last step does without.
+// doWithout reports whether the last step is to be asked again because of what was handed over: its engine answered
+// that it cannot, or the engine beside it failed, and the client has seen nothing. The two of a pair meet once more;
+// after that, and in all other cases, the last step does without.
 func (x *exchange) doWithout(err error) bool {
 	if err == nil {
 		return false

@@ -23,7 +23,8 @@ type legFacts struct {
 	err          string // what ended the plan; "" where nothing did
 	tokens       int    // of the prompt
 	pick         int    // the host, or noPick
-	held         []byte // two for the blocks of the prompt that each candidate is believed to hold, ascending by host; none: nobody knows
+	// two for the blocks of the prompt that each candidate is believed to hold, ascending by host; none: nobody knows
+	held []byte
 }
 
 // noPick is past all hosts.
@@ -126,8 +127,8 @@ func (l *legFacts) hit(t *routing.Trace) Hit {
 	return h
 }
 
-// servable returns how many tokens of a prompt a replica serves from a cache that holds so many of its blocks: whole blocks, and never
-// the last token, which engines compute again even of a prompt that they hold whole.
+// servable returns how many tokens of a prompt a replica serves from a cache that holds so many of its blocks: whole
+// blocks, and never the last token, which engines compute again even of a prompt that they hold whole.
 func servable(blocks, tokens, size int) int { return min(blocks, max(tokens-1, 0)/size) * size }
 
 func (sp *Specialist) depths(v routing.View) *[index.MaxHosts]uint16 {

@@ -32,7 +32,8 @@ func (s *Server) dataServer() listening {
 	if s.front != FrontNetHTTP && front.Supported {
 		return &front.Server{
 			BaseContext: s.cutOff, Handler: s.DataHandler(), Refuse: s.refuseHead, ErrorLog: s.debugLog(),
-			ReadHeaderTimeout: limits.HeaderTimeout, IdleTimeout: limits.KeepaliveTimeout, WriteTimeout: limits.WriteTimeout,
+			ReadHeaderTimeout: limits.HeaderTimeout, IdleTimeout: limits.KeepaliveTimeout,
+			WriteTimeout:   limits.WriteTimeout,
 			MaxHeaderBytes: max(leastHead, 2*limits.HeaderBytes), MaxFields: limits.HeaderFields,
 			MaxConnections: s.mostConnections(), MaxPerAddress: limits.ConnectionsPerAddress,
 		}
@@ -42,7 +43,8 @@ func (s *Server) dataServer() listening {
 	}
 	data := s.httpServer(s.refusing(s.DataHandler()))
 	data.WriteTimeout = limits.WriteTimeout // from a request's head on; an answer sets its own with every write
-	return &plainServer{Server: data, most: s.mostConnections(), mostOfOne: limits.ConnectionsPerAddress, newID: s.newID,
+	return &plainServer{Server: data, most: s.mostConnections(), mostOfOne: limits.ConnectionsPerAddress,
+		newID:   s.newID,
 		maxHead: max(leastHead, 2*limits.HeaderBytes), maxFields: limits.HeaderFields}
 }
 

@@ -32,19 +32,31 @@ func bandOf(priority int) int { return 1 + min(max(priority, -1), 1) }
 func NewMetrics(version, commit, buildRef string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(), each: newSpecialists(),
-		errors:   counters("octet_errors_total", "Requests that ended in a typed error, by code.", "code"),
-		attempts: counters("octet_attempts_failed_total", "Attempts on a replica that failed, by the code they would end in.", "specialist", "outcome"),
-		resumed:  counters("octet_continued_total", "Streams that went on at another replica after their engine died, by how they ended.", "specialist", "outcome"),
-		retries:  counters("octet_retries_total", "Retries, by what paid for them: free | death | budget; refused were not made.", "by"),
-		lost:     counters("octet_streams_lost_total", "Streams that ended with their engine after the first byte: kind cannot go on from its text | budget | attempts | elsewhere no other took it.", "specialist", "why"),
-		intents:  histograms("octet_intent_duration_seconds", "Arrival to the end of the answer, by declared intent.", latency[:], "intent"),
+		errors: counters("octet_errors_total", "Requests that ended in a typed error, by code.", "code"),
+		attempts: counters("octet_attempts_failed_total",
+			"Attempts on a replica that failed, by the code they would end in.", "specialist", "outcome"),
+		resumed: counters("octet_continued_total",
+			"Streams that went on at another replica after their engine died, by how they ended.", "specialist",
+			"outcome"),
+		retries: counters("octet_retries_total",
+			"Retries, by what paid for them: free | death | budget; refused were not made.", "by"),
+		lost: counters("octet_streams_lost_total",
+			"Streams that ended with their engine after the first byte: kind cannot go on from its text | budget | "+
+				"attempts | elsewhere no other took it.", "specialist", "why"),
+		intents: histograms("octet_intent_duration_seconds", "Arrival to the end of the answer, by declared intent.",
+			latency[:], "intent"),
 	}
-	m.shadows = counters("octet_shadows_total", "Shadow requests that were wanted, by what became of them.", "specialist", "outcome")
-	m.compared = counters("octet_shadow_comparisons_total", "Answers compared with a shadow's, by what came of it.", "intent", "class")
-	m.judged = counters("octet_shadow_judge_total", "Comparisons that a judge was asked about: ok, or why it has no say.", "outcome")
-	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octet_build_info", Help: "1, by what was built."}, []string{"version", "commit", "build_ref"})
+	m.shadows = counters("octet_shadows_total", "Shadow requests that were wanted, by what became of them.",
+		"specialist", "outcome")
+	m.compared = counters("octet_shadow_comparisons_total", "Answers compared with a shadow's, by what came of it.",
+		"intent", "class")
+	m.judged = counters("octet_shadow_judge_total",
+		"Comparisons that a judge was asked about: ok, or why it has no say.", "outcome")
+	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octet_build_info", Help: "1, by what was built."},
+		[]string{"version", "commit", "build_ref"})
 	info.WithLabelValues(version, commit, buildRef).Set(1)
-	m.registry.MustRegister(m.each, m.errors, m.attempts, m.resumed, m.retries, m.lost, m.intents, panics{}, m.shadows, m.compared, m.judged, info)
+	m.registry.MustRegister(m.each, m.errors, m.attempts, m.resumed, m.retries, m.lost, m.intents, panics{}, m.shadows,
+		m.compared, m.judged, info)
 	return m
 }
 

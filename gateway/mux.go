@@ -8,7 +8,8 @@ import (
 	"octet/gateway/wire"
 )
 
-// DataHandler answers the clients' listener. What is asked for all the time does not go through the router, which finds the same.
+// DataHandler answers the clients' listener. What is asked for all the time does not go through the router, which finds
+// the same.
 func (s *Server) DataHandler() http.Handler {
 	rest := s.router()
 	return s.certain(func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,8 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// crossSite reports whether a browser says that another site's page sends a request to host. Programs say nothing of that.
+// crossSite reports whether a browser says that another site's page sends a request to host. Programs say nothing of
+// that.
 func crossSite(origin, fetchSite, host string, allowed []string) bool {
 	if origin != "" && slices.Contains(allowed, origin) {
 		return false
@@ -20,7 +21,8 @@ func crossSite(origin, fetchSite, host string, allowed []string) bool {
 	return fetchSite == "cross-site" || origin != "" && !sameHost(origin, host)
 }
 
-// sameHost reports whether an Origin is of the host that the request names, whatever stands in between and ends its TLS.
+// sameHost reports whether an Origin is of the host that the request names, whatever stands in between and ends its
+// TLS.
 func sameHost(origin, host string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" {
@@ -35,17 +37,18 @@ func withoutPort(host, scheme string) string {
 	return strings.TrimSuffix(host, port)
 }
 
-// checkOrigin refuses requests without a key that a page of another site has its visitor's browser send. With a key no browser
-// sends any without asking first, and the answer to that is no.
+// checkOrigin refuses requests without a key that a page of another site has its visitor's browser send. With a key no
+// browser sends any without asking first, and the answer to that is no.
 func (x *exchange) checkOrigin() *Error {
 	if x.tenant.keyless && crossSite(x.heads.origin, x.heads.fetchSite, x.r.Host, x.rt.Origins) {
-		return fail(CodePermissionDenied, "Origin", "pages of other sites need a key here, or their origin under auth.origins")
+		return fail(CodePermissionDenied, "Origin",
+			"pages of other sites need a key here, or their origin under auth.origins")
 	}
 	return nil
 }
 
-// fromPage refuses what a page of another site has an operator's browser send to the admin listener: a foreign Origin, a form, or,
-// without a token, a name of that site's own that it has led here (DNS rebinding).
+// fromPage refuses what a page of another site has an operator's browser send to the admin listener: a foreign Origin,
+// a form, or, without a token, a name of that site's own that it has led here (DNS rebinding).
 func (s *Server) fromPage(r *http.Request) *Error {
 	switch {
 	case crossSite(r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site"), r.Host, nil):
@@ -53,7 +56,8 @@ func (s *Server) fromPage(r *http.Request) *Error {
 	case r.Method == http.MethodPost && formType(r.Header.Get("Content-Type")):
 		return fail(CodeUnsupportedMediaType, "Content-Type", "a body must be application/json")
 	case s.adminToken == "" && !s.knownHost(r.Host):
-		return fail(CodePermissionDenied, "Host", "without admin.token the admin listener is called by a loopback name, its address, or one of admin.hosts")
+		return fail(CodePermissionDenied, "Host",
+			"without admin.token the admin listener is called by a loopback name, its address, or one of admin.hosts")
 	}
 	return nil
 }

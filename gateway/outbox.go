@@ -7,8 +7,8 @@ import (
 	"octet/internal/poison"
 )
 
-// outbox holds what a stream has for its client until the engine has nothing more at hand, so that a burst of events goes out by
-// one write. A lone event is held by reference and copied by nobody here.
+// outbox holds what a stream has for its client until the engine has nothing more at hand, so that a burst of events
+// goes out by one write. A lone event is held by reference and copied by nobody here.
 type outbox struct {
 	lone   []byte // the first, while it is alone: the engine's memory, see settle
 	staged []byte // in page
@@ -19,7 +19,8 @@ type outbox struct {
 
 const outboxSize = 32 << 10
 
-// outboxes are used again: a page is its outbox's alone until drop, which follows on a write that has returned; nothing else is given it.
+// outboxes are used again: a page is its outbox's alone until drop, which follows on a write that has returned; nothing
+// else is given it.
 var outboxes = sync.Pool{New: func() any { return new([outboxSize]byte) }}
 
 // put takes part, which must stay as it is until the next call of settle.

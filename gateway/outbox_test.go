@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Whatever is put and whenever it is emptied, it goes out once and in order, though the memory that it was given is used again.
+// Whatever is put and whenever it is emptied, it goes out once and in order, though the memory that it was given is
+// used again.
 func TestAnOutboxSendsWhatItWasGiven(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 200 {

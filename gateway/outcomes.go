@@ -36,8 +36,8 @@ func (s *Server) readOutcome(c *gin.Context, rt *Runtime, t *Tenant) ([]byte, *E
 	return body, nil
 }
 
-// outcome takes a verdict on an answer into the specialist's correctness window. One verdict of a kind counts for a receipt:
-// the same again changes nothing.
+// outcome takes a verdict on an answer into the specialist's correctness window. One verdict of a kind counts for a
+// receipt: the same again changes nothing.
 func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
 	if len(c.Request.Header["Content-Type"]) > 1 {
 		s.refuse(c, repeated("Content-Type"))
@@ -83,19 +83,20 @@ func (s *Server) judgeable(rt *Runtime, t *Tenant, id string) *Receipt {
 	return s.receipts.find(t.Name, id)
 }
 
-// outcomeOfCopy takes a verdict on the answer of a specialist that was sent a copy of the request: a reader of the calibration stream
-// has seen it. So a demoted specialist recovers where no verifier judges its probes.
+// outcomeOfCopy takes a verdict on the answer of a specialist that was sent a copy of the request: a reader of the
+// calibration stream has seen it. So a demoted specialist recovers where no verifier judges its probes.
 func (s *Server) outcomeOfCopy(c *gin.Context, rt *Runtime, r *Receipt, o Outcome) {
 	sp := rt.Specialist(o.Specialist)
 	if sp == nil || o.Specialist != r.Decision.Shadow {
-		s.refuse(c, fail(CodeInvalidValue, "specialist", fmt.Sprintf("%s neither answered this request nor was sent a copy of it", o.Specialist)))
+		s.refuse(c, fail(CodeInvalidValue, "specialist",
+			fmt.Sprintf("%s neither answered this request nor was sent a copy of it", o.Specialist)))
 		return
 	}
 	c.JSON(http.StatusOK, gin.H{"receipt": r.ID, "counted": sp.weigh(r, o)})
 }
 
-// judge counts a verdict for the specialist that answered. It reports whether it did: not a second of its kind, and none on a
-// request that has no answer.
+// judge counts a verdict for the specialist that answered. It reports whether it did: not a second of its kind, and
+// none on a request that has no answer.
 func (s *Server) judge(rt *Runtime, r *Receipt, o Outcome) bool {
 	sp := rt.Specialist(r.Result.Specialist)
 	if sp == nil || r.Result.Status != http.StatusOK || !sp.weigh(r, o) {
@@ -121,7 +122,8 @@ func parseOutcome(body []byte) (o outcomeBody, err error) {
 	case !wire.Valid(body, 8):
 		return o, fail(CodeInvalidJSON, "", "the body is not one JSON object")
 	case err != nil:
-		return o, fail(CodeInvalidRequest, "", "the body must be {\"receipt\", \"kind\", \"pass\", optionally \"specialist\"}: "+err.Error())
+		return o, fail(CodeInvalidRequest, "",
+			"the body must be {\"receipt\", \"kind\", \"pass\", optionally \"specialist\"}: "+err.Error())
 	}
 	for _, f := range []struct {
 		name    string

@@ -13,7 +13,8 @@ import (
 	"octet/slo"
 )
 
-// One replica in virtual time: places for 16, a prefill of 20 ms and 32 tokens of 10 ms, so that it can do 47 requests a second.
+// One replica in virtual time: places for 16, a prefill of 20 ms and 32 tokens of 10 ms, so that it can do 47 requests
+// a second.
 const (
 	places    = 16
 	prefillOf = 20 * time.Millisecond
@@ -51,7 +52,8 @@ func (o *overload) ask(priority int, deadline time.Duration) {
 		o.refuse(priority, "floor")
 		return
 	}
-	ask := scheduler.GateRequest{ID: "r", Priority: priority, PromptTokens: 64, MaxNew: tokens, Arrived: asked, Victim: true}
+	ask := scheduler.GateRequest{ID: "r", Priority: priority, PromptTokens: 64, MaxNew: tokens, Arrived: asked,
+		Victim: true}
 	if deadline > 0 {
 		ask.Deadline = asked.Add(deadline)
 	}
@@ -116,7 +118,8 @@ func (o *overload) compute(t *scheduler.Ticket) bool {
 	return true
 }
 
-// offer sends a steady load for a while: of ten requests six are of priority -10, three of 0 and one of 10, which has a deadline.
+// offer sends a steady load for a while: of ten requests six are of priority -10, three of 0 and one of 10, which has a
+// deadline.
 func (o *overload) offer(rate float64, for_ time.Duration) {
 	gap := time.Duration(float64(time.Second) / rate)
 	for i := range int(for_ / gap) {
@@ -147,11 +150,13 @@ func (o *overload) p99(from, to time.Duration) time.Duration {
 // MEGA-62, MEGA-63, MEGA-64: five times what the replica can do, for a minute.
 func TestAnOverloadOfFiveTimesShedsTheLeastUrgentAndIsOverWhenItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gate, err := scheduler.NewGate(scheduler.GateConfig{Blocks: 1024, BlockSize: 16, MaxRunning: places, MaxWaiting: 256, MaxWait: waits, Now: time.Now})
+		gate, err := scheduler.NewGate(scheduler.GateConfig{Blocks: 1024, BlockSize: 16, MaxRunning: places,
+			MaxWaiting: 256, MaxWait: waits, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := &overload{gate: gate, load: slo.NewEscalation(slo.EscalationConfig{}), begun: time.Now(), refused: map[string]int{}, late: map[int]int{}}
+		o := &overload{gate: gate, load: slo.NewEscalation(slo.EscalationConfig{}), begun: time.Now(),
+			refused: map[string]int{}, late: map[int]int{}}
 		rep := &Replica{Gate: gate, MaxWaiting: 256}
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
@@ -174,7 +179,8 @@ func TestAnOverloadOfFiveTimesShedsTheLeastUrgentAndIsOverWhenItIs(t *testing.T)
 		defer o.mu.Unlock()
 		once := time.Duration(during+places) * (prefillOf + tokens*tokenOf) // those at work count for what they have
 		t.Logf("capacity %.0f/s; during: %d, of work %v for %v; %v; refused %v, late %v; p99 %v before, %v after; %+v",
-			capacity, during, work, once, state.Why(), o.refused, o.late, o.p99(0, 20*time.Second), o.p99(90*time.Second, 110*time.Second), o.load.State())
+			capacity, during, work, once, state.Why(), o.refused, o.late, o.p99(0, 20*time.Second),
+			o.p99(90*time.Second, 110*time.Second), o.load.State())
 		if want := 0.9 * capacity * 60; float64(during) < want {
 			t.Errorf("goodput %d, want %.0f at least", during, want)
 		}

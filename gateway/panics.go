@@ -9,7 +9,8 @@ import (
 // panics tells what panics have ended, of the process: each is a fault of ours that was contained.
 type panics struct{}
 
-var panicsDesc = prometheus.NewDesc("octet_panics_total", "Panics of ours, by what each one ended.", []string{"where"}, nil)
+var panicsDesc = prometheus.NewDesc("octet_panics_total", "Panics of ours, by what each one ended.", []string{"where"},
+	nil)
 
 // Describe implements prometheus.Collector.
 func (panics) Describe(out chan<- *prometheus.Desc) { out <- panicsDesc }

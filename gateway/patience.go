@@ -13,10 +13,10 @@ type patience struct {
 	limit time.Duration
 }
 
-// patience reckons how long the engine whose turn it is may take, and from when: ttft_timeout and answer_timeout from dispatch, a
-// first-token deadline of the client's from now, which it was compared with. It is the rest of that deadline only before the client
-// has its first token; where there is no rest, nothing is sent. Of a unary answer, which shows nothing before its end, it is for all of it;
-// of a leg too, which is over before the client's first token.
+// patience reckons how long the engine whose turn it is may take, and from when: ttft_timeout and answer_timeout from
+// dispatch, a first-token deadline of the client's from now, which it was compared with. It is the rest of that
+// deadline only before the client has its first token; where there is no rest, nothing is sent. Of a unary answer,
+// which shows nothing before its end, it is for all of it; of a leg too, which is over before the client's first token.
 func (x *exchange) patience() (patience, error) {
 	t := &x.turn
 	t.hurried = false
@@ -53,7 +53,8 @@ func (x *exchange) owesFirstToken() bool {
 	return x.stream && x.handedOut == 0 && !x.intent.TTFTDeadline.IsZero()
 }
 
-// hurry bounds the next read by what is left of the client's first-token deadline, where that is what the engine was given.
+// hurry bounds the next read by what is left of the client's first-token deadline, where that is what the engine was
+// given.
 func (x *exchange) hurry() error {
 	if !x.turn.hurried || !x.owesFirstToken() {
 		return nil

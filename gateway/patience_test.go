@@ -9,8 +9,8 @@ import (
 	"octet/engine"
 )
 
-// A first-token budget is counted from the moment at which it was reckoned: what passed between the admission and that moment is
-// not taken off it twice, and when it ends, it is the client's deadline.
+// A first-token budget is counted from the moment at which it was reckoned: what passed between the admission and that
+// moment is not taken off it twice, and when it ends, it is the client's deadline.
 func TestABudgetIsCountedFromWhenItWasReckoned(t *testing.T) {
 	zero := time.Now()
 	for _, c := range []struct {
@@ -25,15 +25,20 @@ func TestABudgetIsCountedFromWhenItWasReckoned(t *testing.T) {
 		{"a deadline", 5 * time.Second, false, false, 0, 2 * time.Second, 3 * time.Second, true, false},
 		{"a deadline at a leg", 5 * time.Second, true, false, 0, 2 * time.Second, 3 * time.Second, true, false},
 		{"a deadline after ttft_timeout", 90 * time.Second, false, false, 0, 60 * time.Second, 0, false, false},
-		{"a deadline just before ttft_timeout", 59 * time.Second, false, false, 0, 56 * time.Second, 3 * time.Second, true, false},
+		{"a deadline just before ttft_timeout", 59 * time.Second, false, false, 0, 56 * time.Second, 3 * time.Second,
+			true, false},
 		{"a deadline that has passed", time.Second, false, false, 0, 0, 0, false, true},
-		{"one that has passed, of a stream that goes on", time.Second, false, false, 7, 60 * time.Second, 0, false, false},
-		{"one that has passed, at a leg of a stream that goes on", time.Second, true, false, 7, 60 * time.Second, 0, false, false},
+		{"one that has passed, of a stream that goes on", time.Second, false, false, 7, 60 * time.Second, 0, false,
+			false},
+		{"one that has passed, at a leg of a stream that goes on", time.Second, true, false, 7, 60 * time.Second, 0,
+			false, false},
 		{"a unary answer", 5 * time.Second, false, true, 0, 600 * time.Second, 0, false, false},
 	} {
-		s := &Server{ownClock: true, now: func() time.Time { return zero.Add(3 * time.Second) }} // the question was made for 3 s
+		// the question was made for 3 s
+		s := &Server{ownClock: true, now: func() time.Time { return zero.Add(3 * time.Second) }}
 		s.since = func(at time.Time) time.Duration { return s.now().Sub(at) }
-		x := &exchange{s: s, rt: &Runtime{Limits: Limits{TTFTTimeout: time.Minute, AnswerTimeout: 10 * time.Minute}}, arrival: zero}
+		x := &exchange{s: s, rt: &Runtime{Limits: Limits{TTFTTimeout: time.Minute, AnswerTimeout: 10 * time.Minute}},
+			arrival: zero}
 		x.turn.asked, x.turn.leg, x.stream, x.handedOut = zero, c.leg, !c.unary, c.handed
 		if c.deadline != 0 {
 			x.intent.TTFTDeadline = zero.Add(c.deadline)

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// pen writes what is kept of a receipt at the end of b, and reads it from its beginning. What is read was written: it is not checked.
+// pen writes what is kept of a receipt at the end of b, and reads it from its beginning. What is read was written: it
+// is not checked.
 type pen struct{ b []byte }
 
 var le = binary.LittleEndian

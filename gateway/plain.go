@@ -12,8 +12,9 @@ import (
 	"octet/gateway/front"
 )
 
-// plainServer is Go's own server with the bounds on connections that package front has of itself: see front.Server. Where all places are
-// taken, one that rests, or is new and silent, makes room; else the new one is told, in as much as its socket takes at once, and closed.
+// plainServer is Go's own server with the bounds on connections that package front has of itself: see front.Server.
+// Where all places are taken, one that rests, or is new and silent, makes room; else the new one is told, in as much as
+// its socket takes at once, and closed.
 type plainServer struct {
 	*http.Server
 	most, mostOfOne int
@@ -41,7 +42,8 @@ func (p *plainServer) Serve(l net.Listener) error {
 	return p.Server.Serve(&plainListener{l, p})
 }
 
-// Shutdown implements listening. New connections that are silent are closed with those that rest: net/http waits for them.
+// Shutdown implements listening. New connections that are silent are closed with those that rest: net/http waits for
+// them.
 func (p *plainServer) Shutdown(ctx context.Context) error {
 	p.SetKeepAlivesEnabled(false) // what ends its request now is closed
 	p.mu.Lock()
@@ -128,7 +130,8 @@ func (p *plainServer) enter(nc net.Conn) (c, leaves *plainConn, no *Error) {
 		p.conns, p.of = map[*plainConn]struct{}{}, map[netip.Addr]int{}
 	}
 	if p.mostOfOne > 0 && p.of[source] >= p.mostOfOne {
-		return nil, nil, fail(CodeQuotaExceeded, "", "too many connections of this address are open: limits.connections_per_address")
+		return nil, nil, fail(CodeQuotaExceeded, "",
+			"too many connections of this address are open: limits.connections_per_address")
 	}
 	if p.most > 0 && len(p.conns) >= p.most {
 		if leaves = p.longest(); leaves == nil {
@@ -182,7 +185,8 @@ func (l *plainListener) Accept() (net.Conn, error) {
 // turnAway tells why a connection is not served, and closes it.
 func turnAway(nc net.Conn, body []byte, status int) {
 	_ = nc.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // a new socket has room for so little
-	_, _ = fmt.Fprintf(nc, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
+	_, _ = fmt.Fprintf(
+		nc, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
 		status, http.StatusText(status), len(body), body)
 	_ = nc.Close() // nobody is interested in how
 }

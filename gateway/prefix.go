@@ -12,8 +12,8 @@ const (
 	markRatio  = 4       // the next mark is 1/2^markRatio further, about
 )
 
-// nextMark is the mark behind the one at a place: every 16 bytes at first, then in steps that grow with the text, so that a text
-// has 16 marks for each doubling of its length. They are the same in every text.
+// nextMark is the mark behind the one at a place: every 16 bytes at first, then in steps that grow with the text, so
+// that a text has 16 marks for each doubling of its length. They are the same in every text.
 func nextMark(at int) int {
 	if at == 0 {
 		return firstMark

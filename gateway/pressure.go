@@ -7,8 +7,8 @@ import (
 	"octet/slo"
 )
 
-// Escalate takes every specialist's pressure and sets its knobs, and those of the intents that load it. To be called often, and by
-// one goroutine: requests read what it has set and never wait for it.
+// Escalate takes every specialist's pressure and sets its knobs, and those of the intents that load it. To be called
+// often, and by one goroutine: requests read what it has set and never wait for it.
 func (s *Server) Escalate(now time.Time) {
 	rt := s.runtime.Load()
 	defer s.raiseIntents(rt)
@@ -38,8 +38,8 @@ type raised struct {
 	why   string
 }
 
-// raiseIntents puts the floors that specialists under load demand into the knobs of the intents that load them: of several, the
-// highest. What nobody demands any more goes back to what is configured.
+// raiseIntents puts the floors that specialists under load demand into the knobs of the intents that load them: of
+// several, the highest. What nobody demands any more goes back to what is configured.
 func (s *Server) raiseIntents(rt *Runtime) {
 	demanded := map[string]raised{}
 	for _, sp := range rt.Specialists {
@@ -55,7 +55,8 @@ func (s *Server) raiseIntents(rt *Runtime) {
 	for intent, is := range demanded {
 		if s.floors[intent] != is {
 			own, _ := s.knobs.Default(slo.PriorityFloor + intent)
-			s.knobs.Adjust(slo.PriorityFloor+intent, slo.Override{Value: max(own, float64(is.floor)), By: "escalation", Why: is.why})
+			s.knobs.Adjust(slo.PriorityFloor+intent,
+				slo.Override{Value: max(own, float64(is.floor)), By: "escalation", Why: is.why})
 		}
 	}
 	for intent := range s.floors {
@@ -75,15 +76,17 @@ func (r raised) least() int {
 }
 
 func (s *Server) tell(sp *Specialist, st slo.EscalationState) {
-	s.log.Warn("load escalation", "specialist", sp.Name, "step", st.Step, "priority_floor", st.Floor, "pressure", st.Pressure)
+	s.log.Warn("load escalation", "specialist", sp.Name, "step", st.Step, "priority_floor", st.Floor, "pressure",
+		st.Pressure)
 }
 
-// pressure is what a new request of no priority would meet at the specialist: the least of its replicas in the role that is
-// nearest to its end. Replicas that cannot be asked are the availability breaker's affair.
+// pressure is what a new request of no priority would meet at the specialist: the least of its replicas in the role
+// that is nearest to its end. Replicas that cannot be asked are the availability breaker's affair.
 func (rt *Runtime) pressure(sp *Specialist) float64 {
 	least := map[string]float64{}
 	for _, rep := range &rt.Replicas {
-		if rep == nil || rep.Fleet.Spec().Specialist != sp.Name || !rep.Fleet.Healthy() || rep.Fleet.Draining() || !rep.Fleet.Admits() {
+		if rep == nil || rep.Fleet.Spec().Specialist != sp.Name || !rep.Fleet.Healthy() || rep.Fleet.Draining() ||
+			!rep.Fleet.Admits() {
 			continue
 		}
 		role, p := rep.Fleet.Spec().Role, rep.pressure(rt.Limits.MaxQueueWait)
@@ -104,7 +107,8 @@ func (rep *Replica) pressure(maxWait time.Duration) float64 {
 	if rep.MaxWaiting > 0 {
 		p = float64(rep.Gate.Stats().Waiting) / float64(rep.MaxWaiting)
 	}
-	switch a := rep.Gate.Probe(scheduler.GateRequest{ID: "pressure", Priority: PriorityLeast, PromptTokens: 1, MaxNew: 1}); {
+	switch a := rep.Gate.Probe(scheduler.GateRequest{ID: "pressure", Priority: PriorityLeast, PromptTokens: 1,
+		MaxNew: 1}); {
 	case a.State == scheduler.Refused:
 		return 1
 	case a.State == scheduler.Waiting && maxWait > 0:

@@ -16,11 +16,12 @@ type Probation struct {
 	Share           float64 // of their requests that they answer themselves where they have a fallback
 }
 
-// shareOut gives a part of what would go to a fresh specialist to its fallback, so that no intent is its alone. A session stays
-// on one side. Who names the specialist or an adapter gets it.
+// shareOut gives a part of what would go to a fresh specialist to its fallback, so that no intent is its alone. A
+// session stays on one side. Who names the specialist or an adapter gets it.
 func (x *exchange) shareOut() {
 	v := &x.verdict
-	if v.RoutedBy == classifier.ByModel || v.Adapter != "" || !x.s.probation.Fresh(slo.Entrant{Specialist: v.Specialist}) {
+	if v.RoutedBy == classifier.ByModel || v.Adapter != "" ||
+		!x.s.probation.Fresh(slo.Entrant{Specialist: v.Specialist}) {
 		return
 	}
 	sp := x.lane()
@@ -51,14 +52,16 @@ func (rt *Runtime) probability(v *classifier.Verdict, name string) float64 {
 	return math.NaN()
 }
 
-// probationShadow says who gets a shadow because a lane is fresh: of what the fresh one answers its second choice, its fallback,
-// or, of an adapter, the specialist without it; of what another answers in a fresh one's place, the fresh one.
+// probationShadow says who gets a shadow because a lane is fresh: of what the fresh one answers its second choice, its
+// fallback, or, of an adapter, the specialist without it; of what another answers in a fresh one's place, the fresh
+// one.
 func (x *exchange) probationShadow(v *classifier.Verdict) (string, calibration.Cause) {
 	p := x.s.probation
 	switch {
 	case v.RoutedBy == classifier.ByFallback && v.Second != "" && p.Fresh(slo.Entrant{Specialist: v.Second}):
 		return v.Second, calibration.ByProbation
-	case !p.Fresh(slo.Entrant{Specialist: v.Specialist, Adapter: v.Adapter}) || v.Confidence >= x.rt.Probation.ShadowThreshold || x.rt.Probation.ShadowThreshold == 0:
+	case !p.Fresh(slo.Entrant{Specialist: v.Specialist, Adapter: v.Adapter}) ||
+		v.Confidence >= x.rt.Probation.ShadowThreshold || x.rt.Probation.ShadowThreshold == 0:
 		return "", ""
 	case v.Adapter != "":
 		return v.Specialist, calibration.ByProbation
@@ -78,6 +81,7 @@ func (s *Server) judged(rt *Runtime, r *Receipt, o Outcome) {
 		s.log.Info("a probation is over", "specialist", d.Specialist, "adapter", d.Adapter)
 	}
 	s.shadows.offer(calibration.Record{Verdict: &calibration.Verdict{
-		Receipt: r.ID, Intent: d.intent, Lane: rt.lane(d.Specialist, d.Adapter), Confidence: d.Confidence, Kind: o.Kind, Pass: o.Pass,
+		Receipt: r.ID, Intent: d.intent, Lane: rt.lane(d.Specialist, d.Adapter), Confidence: d.Confidence, Kind: o.Kind,
+		Pass: o.Pass,
 	}})
 }

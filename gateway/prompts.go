@@ -37,7 +37,8 @@ func (f *Footprint) asked(r *scheduler.GateRequest, req *wire.Request) {
 	r.MaxNew = max(req.MaxTokens, 0)
 }
 
-// oneCount has both names of the most tokens say one number, the one that is counted here: engines differ in which they obey.
+// oneCount has both names of the most tokens say one number, the one that is counted here: engines differ in which they
+// obey.
 func oneCount(req *wire.Request, edits []wire.Edit) []wire.Edit {
 	if !req.CountsDiffer() {
 		return edits

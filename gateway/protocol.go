@@ -9,19 +9,19 @@ import (
 	"octet/routing"
 )
 
-// Protocol is how the steps of one request's plan work together over HTTP: what each is sent, and what of its answer the
-// steps after it get. It is made for one request and used by one goroutine at a time. A new pattern of execution is a Workflow
-// with a Protocol; the handlers stay as they are.
+// Protocol is how the steps of one request's plan work together over HTTP: what each is sent, and what of its answer
+// the steps after it get. It is made for one request and used by one goroutine at a time. A new pattern of execution is
+// a Workflow with a Protocol; the handlers stay as they are.
 type Protocol interface {
-	// Request changes what a step sends to h.Replica, for each attempt anew. ErrNotTried ends the attempt before anything is
-	// asked: this replica has no part in the step.
+	// Request changes what a step sends to h.Replica, for each attempt anew. ErrNotTried ends the attempt before
+	// anything is asked: this replica has no part in the step.
 	Request(h *Hop) error
 	// Answer takes the whole answer of a step before the last; body is valid during the call.
 	Answer(h *Hop, body []byte) error
 	// Events returns what the client gets for whole events of the last step's stream; valid until the next call.
 	Events(events []byte) []byte
-	// Forget drops what earlier steps handed over, and reports whether there was anything: the last step is then asked anew
-	// and does without.
+	// Forget drops what earlier steps handed over, and reports whether there was anything: the last step is then asked
+	// anew and does without.
 	Forget() bool
 }
 
@@ -44,8 +44,9 @@ type Hop struct {
 	NoPlace bool           // the step computes no KV: it needs no place in the replica's batch
 	Beside  bool           // sent together with the last step and not waited for: the engines find each other
 	Accept  time.Duration  // Beside: the last step waits so long for the engine to take this one; 0 is not at all
-	Unasked bool           // nothing is sent: the last step's engine asks in its own time; the place is held as with Hold
-	Handed  bool           // the last step's engine takes a prompt that it has not computed
+	// nothing is sent: the last step's engine asks in its own time; the place is held as with Hold
+	Unasked bool
+	Handed  bool // the last step's engine takes a prompt that it has not computed
 
 	room   [1]engine.Field // of Fields
 	edited [2]wire.Edit    // of Edits

@@ -8,7 +8,8 @@ import (
 	"octet/internal/poison"
 )
 
-// question is what the client sent and what is made of it for an engine. A stream that has begun has no more use for it.
+// question is what the client sent and what is made of it for an engine. A stream that has begun has no more use for
+// it.
 type question struct {
 	body     []byte // as received: in room, or the server's until the handler returns
 	room     []byte
@@ -21,8 +22,9 @@ type question struct {
 	counted  int64    // bytes of the body that count among those that are held
 }
 
-// questions are used again: an engine's client is done with the body when its Do has returned, and whatever else outlives the handler (a
-// shadow, a leg beside the last one, a receipt, a stream that could be resumed) has copied what it keeps.
+// questions are used again: an engine's client is done with the body when its Do has returned, and whatever else
+// outlives the handler (a shadow, a leg beside the last one, a receipt, a stream that could be resumed) has copied what
+// it keeps.
 var questions = sync.Pool{New: func() any { return new(question) }}
 
 // dropQuestion lets go of the body. Only the buffers are kept, for another request.
@@ -61,8 +63,9 @@ func reuse(buf []byte) []byte {
 	return buf[:0]
 }
 
-// answers are buffers for unary answers. They are used again: a buffer is one exchange's from collect to end, and who is handed what is in it
-// (the client's writer, a Protocol, the scanner, said) has copied or sent it when the call returns.
+// answers are buffers for unary answers. They are used again: a buffer is one exchange's from collect to end, and who
+// is handed what is in it (the client's writer, a Protocol, the scanner, said) has copied or sent it when the call
+// returns.
 var answers = sync.Pool{New: func() any { return new([]byte) }}
 
 // dropAnswer gives the buffer back.

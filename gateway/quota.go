@@ -49,8 +49,8 @@ func (q *quota) keep(old *quota) {
 	}
 }
 
-// take takes n, or all that fits where that is less, if it is there; else it says how long until it would be. Where the shared
-// count cannot be asked, it is this gateway's own part that counts.
+// take takes n, or all that fits where that is less, if it is there; else it says how long until it would be. Where the
+// shared count cannot be asked, it is this gateway's own part that counts.
 func (q *quota) take(now time.Time, n int) (wait time.Duration, ok bool) {
 	if q == nil {
 		return 0, true
@@ -71,10 +71,11 @@ func (q *quota) take(now time.Time, n int) (wait time.Duration, ok bool) {
 // mostOwed bounds a debt, in bursts.
 const mostOwed = 1024
 
-// spend takes n that are gone already; the balance may go below zero, by mostOwed bursts at once. Below 0 it gives back what take took
-// too much of; a shared count takes nothing back.
+// spend takes n that are gone already; the balance may go below zero, by mostOwed bursts at once. Below 0 it gives back
+// what take took too much of; a shared count takes nothing back.
 func (q *quota) spend(now time.Time, n int) {
-	if q == nil || n == 0 || q.shared != nil && (n < 0 || q.shared.Spend(q.bucket, q.per, q.burst, min(n, q.burst)) == nil) {
+	if q == nil || n == 0 || q.shared != nil &&
+		(n < 0 || q.shared.Spend(q.bucket, q.per, q.burst, min(n, q.burst)) == nil) {
 		return
 	}
 	burst := q.own.Burst()

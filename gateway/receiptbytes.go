@@ -10,8 +10,8 @@ import (
 	"octet/gateway/wire"
 )
 
-// appendTo appends what readReceipt reads: what is of one size, then texts and lists. Verdicts on the answer are none of it, nor is what
-// legs refer to.
+// appendTo appends what readReceipt reads: what is of one size, then texts and lists. Verdicts on the answer are none
+// of it, nor is what legs refer to.
 func (r *Receipt) appendTo(b []byte) []byte {
 	at := len(b)
 	p := pen{append(b, sized[:]...)}
@@ -105,7 +105,8 @@ func (r *Receipt) putSized(t *[len(sized)]byte) {
 	le.PutUint32(t[108:], uint32(a.TTFTDeadlineMs))
 	t[112], t[113], t[114] = byte(r.kind), byte(a.policy), byte(r.Decision.routedBy)
 	t[offFlags] = flag8(a.Session, saysSession) | flag8(a.Stream, saysStream) | flag8(r.Prompt.Exact, saysExact) |
-		flag8(r.Decision.SecondViable, saysViable) | flag8(e.Done, saysDone) | flag8(e.CachedTokens != nil, saysCached) |
+		flag8(r.Decision.SecondViable, saysViable) | flag8(e.Done, saysDone) | flag8(e.CachedTokens != nil,
+		saysCached) |
 		flag8(r.hasRare(), saysRare) | flag8(len(r.Decision.Cues)+len(r.Decision.probabilities) > 0, saysGuesses)
 }
 
@@ -114,8 +115,10 @@ func (r *Receipt) readSized(t *[len(sized)]byte) {
 	r.Time, r.Decision.confidence = time.Unix(0, int64(le.Uint64(t[0:]))), math.Float64frombits(le.Uint64(t[8:]))
 	e.TTFTMs, e.TotalMs = math.Float64frombits(le.Uint64(t[16:])), math.Float64frombits(le.Uint64(t[24:]))
 	e.RouteUs = math.Float64frombits(le.Uint64(t[32:]))
-	e.PromptTokens, e.CompletionTokens, r.cached = int(le.Uint64(t[40:])), int(le.Uint64(t[48:])), int(le.Uint64(t[56:]))
-	a.MaxTokens, r.Prompt.Tokens, r.Prompt.Blocks = int(le.Uint64(t[64:])), int(le.Uint64(t[72:])), int(le.Uint32(t[80:]))
+	e.PromptTokens, e.CompletionTokens, r.cached = int(le.Uint64(t[40:])), int(le.Uint64(t[48:])),
+		int(le.Uint64(t[56:]))
+	a.MaxTokens, r.Prompt.Tokens, r.Prompt.Blocks = int(le.Uint64(t[64:])), int(le.Uint64(t[72:])),
+		int(le.Uint32(t[80:]))
 	e.Status, e.Continued, e.Preempted = int(le.Uint32(t[84:])), int(le.Uint32(t[88:])), int(le.Uint32(t[92:]))
 	a.Priority, a.PriorityInUse = int(int32(le.Uint32(t[96:]))), int(int32(le.Uint32(t[100:])))
 	a.DeadlineMs, a.TTFTDeadlineMs = int64(le.Uint32(t[104:])), int64(le.Uint32(t[108:]))
@@ -153,13 +156,15 @@ func (p *pen) readTexts(r *Receipt) {
 // rare are the texts that are mostly empty.
 func (r *Receipt) rare() []*string {
 	a, d := &r.Asked, &r.Decision
-	return []*string{&a.Intent, &a.Adapter, &d.Adapter, &d.Second, &d.Shadow, &d.Demoted, &d.Probe, &r.Result.Code, &r.Result.Specialist}
+	return []*string{&a.Intent, &a.Adapter, &d.Adapter, &d.Second, &d.Shadow, &d.Demoted, &d.Probe, &r.Result.Code,
+		&r.Result.Specialist}
 }
 
 // hasRare says whether one of them is not: who answered counts where it is not who was chosen.
 func (r *Receipt) hasRare() bool {
 	a, d := &r.Asked, &r.Decision
-	return len(a.Intent)|len(a.Adapter)|len(d.Adapter)|len(d.Second)|len(d.Shadow)|len(d.Demoted)|len(d.Probe)|len(r.Result.Code) != 0 ||
+	return len(a.Intent)|len(a.Adapter)|len(d.Adapter)|len(d.Second)|len(d.Shadow)|len(d.Demoted)|len(d.Probe)|len(
+		r.Result.Code) != 0 ||
 		r.Result.Specialist != d.Specialist
 }
 
@@ -172,7 +177,8 @@ const (
 )
 
 func (p *pen) attempt(a *Attempt, chosen string) {
-	says := flag8(a.DeliveredTokens != nil, saysDelivered) | flag8(a.Specialist == chosen, saysChosen) | flag8(a.Step != "", saysStep) |
+	says := flag8(a.DeliveredTokens != nil, saysDelivered) | flag8(a.Specialist == chosen,
+		saysChosen) | flag8(a.Step != "", saysStep) |
 		flag8(a.Fallback != "" || a.Detail != "" || a.Outcome != outcomeOK, saysMore)
 	b := le.AppendUint64(append(p.b, says), math.Float64bits(a.QueueMs))
 	b = le.AppendUint64(b, math.Float64bits(a.Ms))

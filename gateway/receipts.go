@@ -19,8 +19,8 @@ type Receipt struct {
 	Asked     Asked     `json:"asked"`
 	Decision  Decision  `json:"decision"`
 	Prompt    Prompt    `json:"prompt"`
-	// Routing holds, for every specialist that was tried in turn, each candidate's verdicts and scores. It is written when it is
-	// asked for: see tell.
+	// Routing holds, for every specialist that was tried in turn, each candidate's verdicts and scores. It is written
+	// when it is asked for: see tell.
 	Routing  []RoutingRecord `json:"routing"`
 	Attempts []Attempt       `json:"attempts"`
 	Result   Result          `json:"result"`
@@ -63,7 +63,8 @@ type Decision struct {
 	SecondViable  bool               `json:"second_viable,omitempty"`
 	Shadow        string             `json:"shadow,omitempty"`
 	Demoted       string             `json:"demoted,omitempty"` // who would have answered; Specialist stands in
-	Probe         string             `json:"probe,omitempty"`   // the demoted specialist that is owed a copy of this request
+	// the demoted specialist that is owed a copy of this request
+	Probe string `json:"probe,omitempty"`
 
 	intent        string              // as the cascade took it
 	routedBy      classifier.RoutedBy // what RoutedBy is told from
@@ -106,11 +107,12 @@ type RoutingRecord struct {
 
 // Hit is what the index believed of the prefix cache when a replica was picked.
 type Hit struct {
-	Replica     string  `json:"replica"` // the pick
-	Chosen      int     `json:"chosen"`  // tokens of the prompt that it holds
-	Best        int     `json:"best"`    // tokens that the eligible replica holds that holds most
-	BestReplica string  `json:"best_replica"`
-	Regret      float64 `json:"regret"` // lost / (novel + lost): the share of what is computed that some eligible replica holds
+	Replica     string `json:"replica"` // the pick
+	Chosen      int    `json:"chosen"`  // tokens of the prompt that it holds
+	Best        int    `json:"best"`    // tokens that the eligible replica holds that holds most
+	BestReplica string `json:"best_replica"`
+	// lost / (novel + lost): the share of what is computed that some eligible replica holds
+	Regret float64 `json:"regret"`
 }
 
 // Attempt is one replica's turn.
@@ -123,8 +125,9 @@ type Attempt struct {
 	DeliveredTokens *int    `json:"delivered_cached_tokens,omitempty"` // of its own cache, where the engine says
 	Outcome         string  `json:"outcome"`                           // ok, or the error's code
 	Detail          string  `json:"detail,omitempty"`
-	Fallback        string  `json:"fallback,omitempty"` // why it was asked again without what another engine had computed
-	Ms              float64 `json:"ms"`
+	// why it was asked again without what another engine had computed
+	Fallback string  `json:"fallback,omitempty"`
+	Ms       float64 `json:"ms"`
 
 	delivered int // what DeliveredTokens may point to
 }
@@ -142,8 +145,9 @@ type Result struct {
 	TTFTMs           float64 `json:"ttft_ms,omitempty"`
 	TotalMs          float64 `json:"total_ms"`
 	RouteUs          float64 `json:"route_us"`
-	Continued        int     `json:"continued,omitempty"` // attempts to go on after an engine's death; each is among the attempts
-	Preempted        int     `json:"preempted"`
+	// attempts to go on after an engine's death; each is among the attempts
+	Continued int `json:"continued,omitempty"`
+	Preempted int `json:"preempted"`
 }
 
 // Outcome is a verdict on an answer.

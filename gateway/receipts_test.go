@@ -15,7 +15,8 @@ import (
 
 func keep(rs *receipts, tenant string, r *Receipt) { rs.ring(tenant).put(r) }
 
-// A receipt that somebody has asked for stays what it was, however many come after it; it is found while it is kept and not after.
+// A receipt that somebody has asked for stays what it was, however many come after it; it is found while it is kept and
+// not after.
 func TestAReceiptThatWasFoundIsNotWrittenOver(t *testing.T) {
 	const most = 8
 	rs := newReceipts(most)
@@ -56,7 +57,8 @@ func TestAReceiptThatWasFoundIsNotWrittenOver(t *testing.T) {
 	all.Wait()
 }
 
-// What is read back says what was written, of receipts of all sizes on pages of all sizes, the newest of which are all found.
+// What is read back says what was written, of receipts of all sizes on pages of all sizes, the newest of which are all
+// found.
 func TestAReceiptIsReadAsItWasWritten(t *testing.T) {
 	for _, most := range []int{1, 2, 3, 300} {
 		checkReading(t, most)
@@ -122,7 +124,8 @@ func legOfNothing(rng *rand.Rand) []byte {
 func randomReceipt(rng *rand.Rand, id string) *Receipt {
 	text := func() string { return strings.Repeat("x", max(0, rng.IntN(40)-20)*(1+rng.IntN(2)*rng.IntN(20))) }
 	r := new(Receipt)
-	for _, s := range append(r.rare(), &r.RequestID, &r.Asked.Model, &r.Decision.Specialist, &r.Decision.Rule, &r.Decision.intent, &r.Result.Finish) {
+	for _, s := range append(r.rare(), &r.RequestID, &r.Asked.Model, &r.Decision.Specialist, &r.Decision.Rule,
+		&r.Decision.intent, &r.Result.Finish) {
 		*s = text()
 	}
 	r.ID, r.RequestID = id, r.RequestID+"q"
@@ -133,7 +136,8 @@ func randomReceipt(rng *rand.Rand, id string) *Receipt {
 		}
 		r.Result.Specialist = r.Decision.Specialist
 	}
-	for _, n := range []*int{&r.Result.PromptTokens, &r.Result.CompletionTokens, &r.cached, &r.Asked.MaxTokens, &r.Prompt.Tokens} {
+	for _, n := range []*int{&r.Result.PromptTokens, &r.Result.CompletionTokens, &r.cached, &r.Asked.MaxTokens,
+		&r.Prompt.Tokens} {
 		*n = rng.IntN(1<<(1+rng.IntN(40))) - rng.IntN(200)
 	}
 	for _, n := range []*int{&r.Prompt.Blocks, &r.Result.Status, &r.Result.Continued, &r.Result.Preempted} {
@@ -143,10 +147,12 @@ func randomReceipt(rng *rand.Rand, id string) *Receipt {
 	for _, n := range []*float64{&r.Decision.confidence, &r.Result.TTFTMs, &r.Result.TotalMs, &r.Result.RouteUs} {
 		*n = rng.NormFloat64()
 	}
-	for _, b := range []*bool{&r.Asked.Session, &r.Asked.Stream, &r.Prompt.Exact, &r.Decision.SecondViable, &r.Result.Done} {
+	for _, b := range []*bool{&r.Asked.Session, &r.Asked.Stream, &r.Prompt.Exact, &r.Decision.SecondViable,
+		&r.Result.Done} {
 		*b = rng.IntN(2) == 0
 	}
-	r.kind, r.Asked.policy, r.Decision.routedBy = wire.Kind(rng.IntN(2)), wire.Policy(rng.IntN(3)), classifier.RoutedBy(rng.IntN(7))
+	r.kind, r.Asked.policy, r.Decision.routedBy = wire.Kind(rng.IntN(2)), wire.Policy(rng.IntN(3)),
+		classifier.RoutedBy(rng.IntN(7))
 	r.Time = time.Unix(rng.Int64N(1e9), rng.Int64N(1e9))
 	r.Asked.DeadlineMs, r.Asked.TTFTDeadlineMs = rng.Int64N(1e6), rng.Int64N(1e6)
 	if rng.IntN(2) == 0 {
@@ -160,7 +166,8 @@ func randomReceipt(rng *rand.Rand, id string) *Receipt {
 	}
 	r.Attempts = []Attempt{}
 	for range rng.IntN(3) {
-		a := Attempt{Specialist: text(), Step: text(), Replica: text(), Outcome: "ok", QueueMs: rng.Float64(), Ms: rng.Float64(), PredictedTokens: rng.IntN(1000), Fallback: text()}
+		a := Attempt{Specialist: text(), Step: text(), Replica: text(), Outcome: "ok", QueueMs: rng.Float64(),
+			Ms: rng.Float64(), PredictedTokens: rng.IntN(1000), Fallback: text()}
 		if rng.IntN(2) == 0 {
 			a.Specialist, a.Outcome, a.Detail = r.Decision.Specialist, text(), text()
 		}

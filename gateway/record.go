@@ -40,7 +40,8 @@ func (x *exchange) decision(d *Decision) {
 	v := &x.verdict
 	*d = Decision{}
 	d.Specialist, d.Adapter, d.routedBy, d.Rule, d.Cues = v.Specialist, v.Adapter, v.RoutedBy, v.Rule, v.Cues
-	d.Second, d.SecondViable, d.Shadow, d.Demoted, d.Probe, d.intent = v.Second, v.SecondViable, v.Shadow, x.demoted, x.probe, v.Intent
+	d.Second, d.SecondViable, d.Shadow, d.Demoted, d.Probe, d.intent = v.Second, v.SecondViable, v.Shadow, x.demoted,
+		x.probe, v.Intent
 	d.confidence, d.probabilities, d.among = v.Confidence, v.Probabilities, x.rt.Specialists
 }
 
@@ -61,7 +62,8 @@ func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID, beg
 	x.foretell()
 	x.receipt.Attempts = append(x.receipt.Attempts, Attempt{})
 	at := &x.receipt.Attempts[len(x.receipt.Attempts)-1]
-	at.Specialist, at.Step, at.Replica, at.PredictedTokens, at.Ms = x.sp.Name, step, rep.Name, max(0, x.foretold), toMs(began)
+	at.Specialist, at.Step, at.Replica, at.PredictedTokens, at.Ms = x.sp.Name, step, rep.Name, max(0, x.foretold),
+		toMs(began)
 	return at
 }
 
@@ -113,8 +115,8 @@ func (x *exchange) noteCached(u sse.Usage) {
 	x.noteDelivered(u)
 }
 
-// cachedFor is what the engine says it had cached of the prompt, -1 where that says nothing of the replica's own cache, as of a
-// prompt that was handed over.
+// cachedFor is what the engine says it had cached of the prompt, -1 where that says nothing of the replica's own cache,
+// as of a prompt that was handed over.
 func (x *exchange) cachedFor(u sse.Usage) int {
 	if u.CachedKnown && x.base() == 0 && !x.turn.handed {
 		return u.CachedTokens
@@ -185,7 +187,8 @@ func (x *exchange) sumUp(total time.Duration) *Result {
 		r, cached = &x.receipt.Result, &x.receipt.cached
 	}
 	r.Status, r.Finish, r.Done, r.CompletionTokens = x.status, x.finish, x.failure == nil && !x.abort, x.handedOut
-	r.PromptTokens, r.TTFTMs, r.TotalMs, r.RouteUs = x.usage.PromptTokens, toMs(x.ttft), toMs(total), float64(x.routed.Nanoseconds())/1e3
+	r.PromptTokens, r.TTFTMs, r.TotalMs, r.RouteUs = x.usage.PromptTokens, toMs(x.ttft), toMs(total),
+		float64(x.routed.Nanoseconds())/1e3
 	r.Preempted, r.Continued = x.preempted, x.takeovers
 	if x.sp != nil {
 		r.Specialist = x.sp.Name

@@ -26,7 +26,8 @@ var (
 // maxRefusal bounds how much of an engine's error body is read, in bytes.
 const maxRefusal = 64 << 10
 
-// refusal is an engine's own error in place of an answer: a status other than 200, or an error object as the first event.
+// refusal is an engine's own error in place of an answer: a status other than 200, or an error object as the first
+// event.
 type refusal struct {
 	status  int // of HTTP, or what the error object says in its place
 	message string
@@ -34,8 +35,8 @@ type refusal struct {
 	long    bool          // it says that the request is longer than the engine's context
 }
 
-// leastBusy is what a client is told of an engine that says itself to be busy, and neither it nor the Gate knows for how long:
-// the least that the header can say.
+// leastBusy is what a client is told of an engine that says itself to be busy, and neither it nor the Gate knows for
+// how long: the least that the header can say.
 const leastBusy = time.Second
 
 // engineRefused is the error of an engine's answer other than 200.
@@ -44,8 +45,8 @@ func (x *exchange) engineRefused(resp engine.Response) error {
 	return x.refusedBy(refusal{resp.Status(), message, secondsOf(resp.Header("Retry-After")), long})
 }
 
-// refusedBy turns an engine's error into ours: a mistake of the client's is told as one, an engine that is busy is another
-// replica's turn, anything else is the engine's failure. See inOurWords for what becomes of its words.
+// refusedBy turns an engine's error into ours: a mistake of the client's is told as one, an engine that is busy is
+// another replica's turn, anything else is the engine's failure. See inOurWords for what becomes of its words.
 func (x *exchange) refusedBy(r refusal) error {
 	switch status := r.status; {
 	case r.long && status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable:
@@ -59,9 +60,11 @@ func (x *exchange) refusedBy(r refusal) error {
 	case status == http.StatusServiceUnavailable:
 		return x.inOurWords(&Error{Code: CodeOverloaded, RetryAfter: x.busyFor(r), cause: errEngineBusy}, r.message)
 	case status >= 500:
-		return x.inOurWords(&Error{Code: CodeUpstreamReset, cause: fmt.Errorf("%w: status %d", errEngineFailed, status)}, r.message)
+		return x.inOurWords(&Error{Code: CodeUpstreamReset,
+			cause: fmt.Errorf("%w: status %d", errEngineFailed, status)}, r.message)
 	case status < 400, isOurs(status):
-		return x.inOurWords(&Error{Code: CodeUpstreamProtocolError, cause: fmt.Errorf("%w: status %d", engine.ErrProtocol, status)}, r.message)
+		return x.inOurWords(&Error{Code: CodeUpstreamProtocolError,
+			cause: fmt.Errorf("%w: status %d", engine.ErrProtocol, status)}, r.message)
 	}
 	return x.inOurWords(&Error{Code: CodeInvalidRequest, cause: errMistaken}, r.message)
 }
@@ -78,10 +81,12 @@ func (x *exchange) tooLong() *Error {
 
 // isOurs reports whether a status of the 400 family is about what the gateway itself adds to a request, or does not do.
 func isOurs(status int) bool {
-	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired || status == http.StatusRequestTimeout
+	return status == http.StatusUnauthorized || status == http.StatusForbidden ||
+		status == http.StatusProxyAuthRequired || status == http.StatusRequestTimeout
 }
 
-// busyFor is what a client is told of an engine that is busy: what the engine says, else when the Gate expects a place there.
+// busyFor is what a client is told of an engine that is busy: what the engine says, else when the Gate expects a place
+// there.
 func (x *exchange) busyFor(r refusal) time.Duration {
 	if r.after > 0 {
 		return r.after
@@ -101,8 +106,8 @@ func secondsOf(field string) time.Duration {
 	return min(time.Duration(n)*time.Second, mostRetryAfter)
 }
 
-// unusable is what a scanner's error means: the engine's own error object, by its code where it came in place of an answer, or
-// something that is no answer at all.
+// unusable is what a scanner's error means: the engine's own error object, by its code where it came in place of an
+// answer, or something that is no answer at all.
 func (x *exchange) unusable(err error) error {
 	var said *sse.EngineError
 	if x.turn.heard || !errors.As(err, &said) {
@@ -116,7 +121,8 @@ func (x *exchange) unusable(err error) error {
 func broke(err error) error {
 	var said *sse.EngineError
 	if errors.As(err, &said) {
-		return &Error{Code: CodeUpstreamReset, Message: sentences[CodeUpstreamReset], words: clipWords(wordsOf(said)), cause: fmt.Errorf("%w: %w", errEngineFailed, said)}
+		return &Error{Code: CodeUpstreamReset, Message: sentences[CodeUpstreamReset], words: clipWords(wordsOf(said)),
+			cause: fmt.Errorf("%w: %w", errEngineFailed, said)}
 	}
 	return fmt.Errorf("%w: %w", engine.ErrProtocol, err)
 }
@@ -133,13 +139,15 @@ var objectTypes = []struct {
 	part   string
 	status int
 }{
-	{"ratelimit", http.StatusTooManyRequests}, {"toomany", http.StatusTooManyRequests}, {"overloaded", http.StatusServiceUnavailable},
-	{"unavailable", http.StatusServiceUnavailable}, {"notfound", http.StatusNotFound}, {"badrequest", http.StatusBadRequest},
+	{"ratelimit", http.StatusTooManyRequests}, {"toomany", http.StatusTooManyRequests},
+	{"overloaded", http.StatusServiceUnavailable},
+	{"unavailable", http.StatusServiceUnavailable}, {"notfound", http.StatusNotFound},
+	{"badrequest", http.StatusBadRequest},
 	{"invalidrequest", http.StatusBadRequest}, {"exceedcontext", http.StatusBadRequest},
 }
 
-// statusOfObject returns the status that an error object stands for: its code where that is one, else by its type; 500 where
-// neither tells.
+// statusOfObject returns the status that an error object stands for: its code where that is one, else by its type; 500
+// where neither tells.
 func statusOfObject(said *sse.EngineError) int {
 	if n, err := strconv.Atoi(said.Code); err == nil && n >= 400 && n < 600 {
 		return n
@@ -155,8 +163,8 @@ func statusOfObject(said *sse.EngineError) int {
 	return http.StatusInternalServerError
 }
 
-// refusalMessage reads the message of an OpenAI error body, and whether it says that the request is longer than the engine's
-// context. Engines differ in whether they nest it, and in whether a code is a number.
+// refusalMessage reads the message of an OpenAI error body, and whether it says that the request is longer than the
+// engine's context. Engines differ in whether they nest it, and in whether a code is a number.
 func refusalMessage(resp engine.Response) (message string, long bool) {
 	var body []byte
 	for len(body) < maxRefusal {

@@ -31,8 +31,8 @@ func (c *continuation) remember(events []byte) {
 	}
 }
 
-// joined returns the events of a later engine as the first one would have gone on: without the chunk that opens a message,
-// under the first one's id and time, and with the usage of the whole. Valid until the next call.
+// joined returns the events of a later engine as the first one would have gone on: without the chunk that opens a
+// message, under the first one's id and time, and with the usage of the whole. Valid until the next call.
 func (c *continuation) joined(events []byte) []byte {
 	c.event = c.event[:0]
 	for len(events) > 0 {
@@ -172,5 +172,6 @@ func (v *chunkView) details(c *wire.Cursor) {
 // opens reports whether choices only open a message: they name a role, and bring neither text nor an end.
 func opens(choices []byte) bool {
 	return bytes.Contains(choices, []byte(`"role"`)) && !bytes.Contains(choices, []byte(`"finish_reason":"`)) &&
-		(bytes.Contains(choices, []byte(`"content":""`)) || bytes.Contains(choices, []byte(`"content":null`)) || !bytes.Contains(choices, []byte(`"content"`)))
+		(bytes.Contains(choices, []byte(`"content":""`)) || bytes.Contains(choices, []byte(`"content":null`)) ||
+			!bytes.Contains(choices, []byte(`"content"`)))
 }

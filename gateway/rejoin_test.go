@@ -12,11 +12,15 @@ func TestALaterEngineSpeaksAsTheFirst(t *testing.T) {
 	const opening = `data: {"id":"two","created":9,"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}`
 	for _, tt := range []struct{ said, want string }{
 		{opening + "\n\n", ""},
-		{opening + "\r\n\r\n" + `data: {"id":"two","choices":[{"delta":{"content":"a"}}]}` + "\r\n\r\n", `data: {"id":"one","choices":[{"delta":{"content":"a"}}]}` + "\r\n\r\n"},
-		{`data: {"created":9,"id":"two","choices":[{"text":"\"role\""}],"usage":null}` + "\n\n", `data: {"created":7,"id":"one","choices":[{"text":"\"role\""}],"usage":null}` + "\n\n"},
+		{opening + "\r\n\r\n" + `data: {"id":"two","choices":[{"delta":{"content":"a"}}]}` + "\r\n\r\n",
+			`data: {"id":"one","choices":[{"delta":{"content":"a"}}]}` + "\r\n\r\n"},
+		{`data: {"created":9,"id":"two","choices":[{"text":"\"role\""}],"usage":null}` + "\n\n",
+			`data: {"created":7,"id":"one","choices":[{"text":"\"role\""}],"usage":null}` + "\n\n"},
 		{": ping\n\n", ": ping\n\n"},
-		{`data: {"usage":{"prompt_tokens":30,"total_tokens":35,"completion_tokens":5},"id":"two"}` + "\n\n", `data: {"usage":{"prompt_tokens":20,"total_tokens":35,"completion_tokens":15},"id":"one"}` + "\n\n"},
-		{`data: {"usage":{"completion_tokens":1.5,"prompt_tokens":4}}` + "\n\n", `data: {"usage":{"completion_tokens":1.5,"prompt_tokens":0}}` + "\n\n"},
+		{`data: {"usage":{"prompt_tokens":30,"total_tokens":35,"completion_tokens":5},"id":"two"}` + "\n\n",
+			`data: {"usage":{"prompt_tokens":20,"total_tokens":35,"completion_tokens":15},"id":"one"}` + "\n\n"},
+		{`data: {"usage":{"completion_tokens":1.5,"prompt_tokens":4}}` + "\n\n",
+			`data: {"usage":{"completion_tokens":1.5,"prompt_tokens":0}}` + "\n\n"},
 		{"data: {\ndata: }\n\n", "data: {\ndata: }\n\n"},
 	} {
 		if got := string(c.joined([]byte(tt.said))); got != tt.want {

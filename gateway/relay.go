@@ -37,9 +37,9 @@ func (x *exchange) openStream() error {
 	return nil
 }
 
-// relay passes the rest of the stream to the client as it comes: whole events only, by reference where nothing is left out of
-// them, and no more tokens than were asked for.
-// It ends in exactly one of the engine's [DONE], passed on, or an error; or errSettles.
+// relay passes the rest of the stream to the client as it comes: whole events only, by reference where nothing is left
+// out of them, and no more tokens than were asked for. It ends in exactly one of the engine's [DONE], passed on, or an
+// error; or errSettles.
 func (x *exchange) relay() error {
 	if x.scanner.Done() {
 		return x.relayed(errDone)
@@ -253,7 +253,8 @@ func (x *exchange) left() bool {
 	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), errDrained)
 }
 
-// finishStream writes [DONE], then lets the connection to the engine come to its proper end so that it can be used again.
+// finishStream writes [DONE], then lets the connection to the engine come to its proper end so that it can be used
+// again.
 func (x *exchange) finishStream() error {
 	usage, _ := x.usageTold()
 	x.usage = x.extent().believe(x.whole(usage))

@@ -19,11 +19,16 @@ func wireSeeds() []string {
 	text := chunk(`"delta":{"content":"a"}`)
 	const done = "data: [DONE]\n\n"
 	pieces := []string{
-		"", text, strings.Repeat(text, 3), chunk(`"delta":{"role":"assistant","content":""}`), chunk(`"delta":{"content":"é\u00e9\""}`),
-		chunk(`"delta":{"reasoning_content":"hm"}`), chunk(`"delta":{"tool_calls":[{"index":0}]}`), chunk(`"delta":{},"finish_reason":"stop"`),
-		chunk(`"text":"x"`), `data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}` + "\n\n", ": ping\n\n", "\n\n", "event: error\n\n",
-		"data: {\"error\":{\"message\":\"m\",\"code\":500}}\n\n", "data: {\"half\":", "data: oops\n\n", "\x00\xff\xfe", "<html>\n\n",
-		strings.ReplaceAll(text, "\n", "\r\n"), "data: {\ndata: }\n\n", "data: {} {}\n\n", `data: {"id":{},"created":[],"choices":7,"usage":1}` + "\n\n",
+		"", text, strings.Repeat(text, 3), chunk(`"delta":{"role":"assistant","content":""}`),
+		chunk(`"delta":{"content":"é\u00e9\""}`),
+		chunk(`"delta":{"reasoning_content":"hm"}`), chunk(`"delta":{"tool_calls":[{"index":0}]}`),
+		chunk(`"delta":{},"finish_reason":"stop"`),
+		chunk(`"text":"x"`), `data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}` + "\n\n",
+		": ping\n\n", "\n\n", "event: error\n\n",
+		"data: {\"error\":{\"message\":\"m\",\"code\":500}}\n\n", "data: {\"half\":", "data: oops\n\n", "\x00\xff\xfe",
+		"<html>\n\n",
+		strings.ReplaceAll(text, "\n", "\r\n"), "data: {\ndata: }\n\n", "data: {} {}\n\n",
+		`data: {"id":{},"created":[],"choices":7,"usage":1}` + "\n\n",
 		strings.Repeat("x", 5000), "data: " + strings.Repeat("[", 200) + "\n\n",
 	}
 	var all []string
@@ -75,7 +80,8 @@ func FuzzRelay(f *testing.F) {
 		cut, saidCut := relayed(t, input, 1+max(n, -n)%97, true)
 		plain, _ := relayed(t, input, max(1, len(input)), false)
 		if cut != whole || plain != whole || said != saidCut {
-			t.Fatalf("whole %+.300v, cut %+.300v, not kept %+.300v; kept %.300q and %.300q of %.300q", whole, cut, plain, said, saidCut, input)
+			t.Fatalf("whole %+.300v, cut %+.300v, not kept %+.300v; kept %.300q and %.300q of %.300q", whole, cut,
+				plain, said, saidCut, input)
 		}
 		complete := whole.Code == ""
 		events := whole.Out
@@ -143,10 +149,12 @@ func TestAStreamThatExceedsWhatWasAskedForIsCut(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
 	x.most = 5
-	if err := x.play(&tape{pieces: events(9), end: io.ErrUnexpectedEOF}); err != nil || x.handedOut != 5 || x.finish != "length" {
+	if err := x.play(&tape{pieces: events(9), end: io.ErrUnexpectedEOF}); err != nil || x.handedOut != 5 ||
+		x.finish != "length" {
 		t.Errorf("%v after %d tokens, finish %q", err, x.handedOut, x.finish)
 	}
-	end := strings.NewReplacer("token 5", "", `"finish_reason":null`, `"finish_reason":"length"`).Replace(string(event(5)))
+	end := strings.NewReplacer("token 5", "", `"finish_reason":null`,
+		`"finish_reason":"length"`).Replace(string(event(5)))
 	if want := fmt.Sprintf("%s%s%s%s%s%s%s", event(0), event(1), event(2), event(3), event(4), end, doneEvent); w.body.String() != want {
 		t.Errorf("the client got %s", w.body.String())
 	}

@@ -57,7 +57,9 @@ func (s *sink) Write(b []byte) (int, error) {
 
 // event is a chunk as vLLM sends it.
 func event(i int) []byte {
-	return fmt.Appendf(nil, `data: {"id":"chatcmpl-7d3f","object":"chat.completion.chunk","created":1795218989,"model":"debug","choices":[{"index":0,"delta":{"content":"token %d"},"logprobs":null,"finish_reason":null}]}`+"\n\n", i)
+	return fmt.Appendf(
+		nil,
+		`data: {"id":"chatcmpl-7d3f","object":"chat.completion.chunk","created":1795218989,"model":"debug","choices":[{"index":0,"delta":{"content":"token %d"},"logprobs":null,"finish_reason":null}]}`+"\n\n", i)
 }
 
 func events(n int) (pieces [][]byte) {
@@ -70,7 +72,8 @@ func events(n int) (pieces [][]byte) {
 // stage is an exchange that has come as far as its engine's answer.
 func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 	tb.Helper()
-	gate, err := scheduler.NewGate(scheduler.GateConfig{Blocks: 1 << 16, BlockSize: 16, MaxRunning: 8, MaxWaiting: 8, Now: time.Now})
+	gate, err := scheduler.NewGate(scheduler.GateConfig{Blocks: 1 << 16, BlockSize: 16, MaxRunning: 8, MaxWaiting: 8,
+		Now: time.Now})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -79,8 +82,10 @@ func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 		tb.Fatal(err)
 	}
 	sp := &Specialist{Name: "debug", BlockSize: 16, Board: slo.NewBoard(slo.Config{})}
-	rt := &Runtime{Specialists: []*Specialist{sp}, Limits: Limits{WriteTimeout: time.Minute, IdleTimeout: time.Minute, MaxStreams: 10}}
-	s := New(rt.Seal(), Options{Log: slog.New(slog.DiscardHandler), Metrics: NewMetrics("", "", ""), Index: noIndex{}, Knobs: knobs, Receipts: 1, Keys: 1})
+	rt := &Runtime{Specialists: []*Specialist{sp},
+		Limits: Limits{WriteTimeout: time.Minute, IdleTimeout: time.Minute, MaxStreams: 10}}
+	s := New(rt.Seal(), Options{Log: slog.New(slog.DiscardHandler), Metrics: NewMetrics("", "", ""), Index: noIndex{},
+		Knobs: knobs, Receipts: 1, Keys: 1})
 	r := httptest.NewRequest("POST", "/v1/chat/completions", nil)
 	x := s.begin(w, r)
 	x.sp, x.tenant, x.kind = sp, &Tenant{Name: "t"}, wire.Chat

@@ -13,8 +13,8 @@ import (
 // mostPreemptions is how often one request gives way; then it keeps its place to the end.
 const mostPreemptions = 4
 
-// continuation is what a stream keeps so that its answer can go on elsewhere in time: the text that the client has. A stream
-// that no engine could take up from its text has none, and is pinned from its first byte on.
+// continuation is what a stream keeps so that its answer can go on elsewhere in time: the text that the client has. A
+// stream that no engine could take up from its text has none, and is pinned from its first byte on.
 type continuation struct {
 	said   []byte // the text so far, as the inside of a JSON string
 	ids    tokenIDs
@@ -35,7 +35,8 @@ var stateful = []string{
 
 // continuable says whether this replica's engine could go on with the answer from its text alone.
 func (x *exchange) continuable(rep *Replica) bool {
-	if !x.stream || rep.contradiction() != "" || !x.req.Continuable() || slices.ContainsFunc(stateful, func(name string) bool { return x.req.Raw(name) != nil }) {
+	if !x.stream || rep.contradiction() != "" || !x.req.Continuable() ||
+		slices.ContainsFunc(stateful, func(name string) bool { return x.req.Raw(name) != nil }) {
 		return false
 	}
 	if x.kind == wire.Completion {
@@ -81,8 +82,8 @@ func (x *exchange) base() int {
 	return x.cont.base
 }
 
-// secure pins a stream that cannot be taken up, at the latest when its first byte is about to go out. False when it has been
-// told to give way before and nobody has seen anything of it: then it begins again.
+// secure pins a stream that cannot be taken up, at the latest when its first byte is about to go out. False when it has
+// been told to give way before and nobody has seen anything of it: then it begins again.
 func (x *exchange) secure() bool {
 	if x.cont != nil && x.cont.pieces == x.scanner.Events() && x.countKnown() {
 		return true
@@ -116,18 +117,20 @@ func (x *exchange) rejoined(events []byte) []byte {
 
 // unfinished says whether an answer that has begun could go on with another token from its text.
 func (x *exchange) unfinished() bool {
-	return x.cont != nil && x.cont.pieces >= 0 && x.started && !x.scanner.Done() && x.scanner.FinishReason() == "" && x.handedOut != x.maxTokens
+	return x.cont != nil && x.cont.pieces >= 0 && x.started && !x.scanner.Done() && x.scanner.FinishReason() == "" &&
+		x.handedOut != x.maxTokens
 }
 
-// told says whether the place is wanted by somebody more urgent and this is a moment to give it up: with a whole number of
-// tokens out, and more to come. A stream is asked with each piece, so that waiting for the answer costs no goroutine.
+// told says whether the place is wanted by somebody more urgent and this is a moment to give it up: with a whole number
+// of tokens out, and more to come. A stream is asked with each piece, so that waiting for the answer costs no
+// goroutine.
 func (x *exchange) told() bool {
 	return x.unfinished() && x.turn.ticket.Yielding()
 }
 
 // resume gives the place up and asks for it again, as often as it takes, until the answer goes on. The client's stream
-// stays open and does not notice more than a pause: each at most of limits.max_queue_wait, or, where nobody may queue, of
-// limits.ttft_timeout. After that it is refused as others in the queue are.
+// stays open and does not notice more than a pause: each at most of limits.max_queue_wait, or, where nobody may queue,
+// of limits.ttft_timeout. After that it is refused as others in the queue are.
 func (x *exchange) resume(ctx context.Context) (err error) {
 	if err = x.reread(); err != nil {
 		return err
@@ -182,7 +185,9 @@ func (x *exchange) continued(edits []wire.Edit) []wire.Edit {
 	}
 	messages := x.req.Raw("messages")
 	return append(edits,
-		wire.Edit{Key: "messages", Raw: slices.Concat(messages[:len(messages)-1], []byte(`,{"role":"assistant","content":"`), c.said, []byte(`"}]`))},
+		wire.Edit{Key: "messages",
+			Raw: slices.Concat(messages[:len(messages)-1], []byte(`,{"role":"assistant","content":"`), c.said,
+				[]byte(`"}]`))},
 		wire.Edit{Key: "continue_final_message", Raw: []byte("true")},
 		wire.Edit{Key: "add_generation_prompt", Raw: []byte("false")})
 }

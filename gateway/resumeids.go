@@ -21,8 +21,8 @@ type tokenIDs struct {
 	loose  bool   // an event brought several: the text of the last may not have come
 }
 
-// goesOnByIDs reports whether this replica's engine tells the ids from which the answer could go on. With a stop string an engine
-// holds text back, which it would not say again behind its ids.
+// goesOnByIDs reports whether this replica's engine tells the ids from which the answer could go on. With a stop string
+// an engine holds text back, which it would not say again behind its ids.
 func (x *exchange) goesOnByIDs(rep *Replica) bool {
 	return x.cont != nil && x.kind == wire.Completion && rep.streams().IDs && !x.req.Stop
 }
@@ -42,7 +42,8 @@ func (c *continuation) keepIDs(prompt, ids []byte, spoken bool) {
 	t.ahead, t.late, t.loose = t.ahead[:0], 0, n > 1
 }
 
-// idsSoFar is the prompt with all of the answer so far, as ids; nil where they are not known to be just what the client has.
+// idsSoFar is the prompt with all of the answer so far, as ids; nil where they are not known to be just what the client
+// has.
 func (c *continuation) idsSoFar() []byte {
 	if t := &c.ids; len(t.prompt) > 0 && t.from+t.count == c.base && !t.loose {
 		return slices.Concat([]byte{'['}, t.prompt, t.said, []byte{']'})

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// retryBudget bounds the retries of the whole gateway: when everything fails, they must not double the load. Within a minute they
-// are at most a share of its requests, or of the requests in flight where those are more; a few are always allowed.
-// Not on the budget is what costs no engine anything, and what an engine's death struck: see mayTry.
+// retryBudget bounds the retries of the whole gateway: when everything fails, they must not double the load. Within a
+// minute they are at most a share of its requests, or of the requests in flight where those are more; a few are always
+// allowed. Not on the budget is what costs no engine anything, and what an engine's death struck: see mayTry.
 type retryBudget struct {
 	open  *atomic.Int64 // requests in flight
 	share atomic.Int64  // thousandths of a retry for each request

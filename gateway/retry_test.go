@@ -13,7 +13,8 @@ func drained(b *retryBudget, now time.Time) (n int) {
 	return n
 }
 
-// Of the requests of the last minute, or of those in flight where they are more, a share may be retries; a few always may.
+// Of the requests of the last minute, or of those in flight where they are more, a share may be retries; a few always
+// may.
 func TestTheRetryBudgetIsAShareOfAMinutesRequests(t *testing.T) {
 	var open atomic.Int64
 	b, now := newRetryBudget(&open), time.Unix(1e9, 0)

@@ -43,8 +43,8 @@ type Admission struct {
 	RetryAfterMs int64  `json:"retry_after_ms,omitempty"`
 }
 
-// explain runs the straight line up to the point where something would happen, and says what would. It counts as a request in the
-// tenant's rate and among what is open; no window, receipt or replica changes.
+// explain runs the straight line up to the point where something would happen, and says what would. It counts as a
+// request in the tenant's rate and among what is open; no window, receipt or replica changes.
 func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 	x := s.begin(w, r)
 	defer x.end()
@@ -90,7 +90,8 @@ func (x *exchange) readEither() error {
 	if errors.As(err, &bad) && bad.Param == "messages" && bad.Code == string(CodeMissingParameter) {
 		x.kind = wire.Completion
 		again := x.parse()
-		if again == nil || !(errors.As(again, &bad) && bad.Param == "prompt" && bad.Code == string(CodeMissingParameter)) {
+		if again == nil || !(errors.As(again, &bad) && bad.Param == "prompt" &&
+			bad.Code == string(CodeMissingParameter)) {
 			return again
 		}
 	}
@@ -99,7 +100,8 @@ func (x *exchange) readEither() error {
 
 func (x *exchange) explanation(plan routing.Plan) *Explanation {
 	r := x.receipt
-	e := &Explanation{RequestID: x.id, Asked: r.Asked, Decision: r.Decision, Prompt: r.Prompt, Routing: r.Routing[len(r.Routing)-1]}
+	e := &Explanation{RequestID: x.id, Asked: r.Asked, Decision: r.Decision, Prompt: r.Prompt,
+		Routing: r.Routing[len(r.Routing)-1]}
 	for _, record := range r.Routing {
 		e.Steps = append(e.Steps, x.stepExplanation(plan, record))
 	}
@@ -129,7 +131,8 @@ func (x *exchange) stepExplanation(plan routing.Plan, record RoutingRecord) Step
 }
 
 func admission(a scheduler.Answer) *Admission {
-	out := &Admission{Answer: a.State.String(), EstimateMs: a.Estimate.Milliseconds(), RetryAfterMs: a.RetryAfter.Milliseconds()}
+	out := &Admission{Answer: a.State.String(), EstimateMs: a.Estimate.Milliseconds(),
+		RetryAfterMs: a.RetryAfter.Milliseconds()}
 	if a.Reason != nil {
 		out.Reason = a.Reason.Error()
 	}

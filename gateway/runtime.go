@@ -17,7 +17,8 @@ import (
 	"octet/slo"
 )
 
-// Runtime is all that one config generation decides. It is immutable once served: a request keeps the one that admitted it.
+// Runtime is all that one config generation decides. It is immutable once served: a request keeps the one that admitted
+// it.
 type Runtime struct {
 	Generation  uint64
 	Cascade     *classifier.Cascade
@@ -46,7 +47,8 @@ func (rt *Runtime) connect(knobs *slo.Knobs) {
 	rt.knobs = make(map[string]*intentKnobs, len(rt.Intents)+1)
 	for _, name := range append(rt.Intents[:len(rt.Intents):len(rt.Intents)], classifier.Unspecified) {
 		rt.knobs[name] = &intentKnobs{
-			shadow: knobs.Dial(slo.ShadowThreshold + name), divert: knobs.Dial(slo.DivertThreshold + name), floor: knobs.Dial(slo.PriorityFloor + name),
+			shadow: knobs.Dial(slo.ShadowThreshold + name), divert: knobs.Dial(slo.DivertThreshold + name),
+			floor: knobs.Dial(slo.PriorityFloor + name),
 		}
 	}
 	rt.unspecified = rt.knobs[classifier.Unspecified]
@@ -144,10 +146,11 @@ type Specialist struct {
 	Created   int64 // unix seconds, for /v1/models
 	Board     *slo.Board
 	Load      *slo.Escalation // nil is never escalated
-	Away      *scheduler.Book // of those whom its replicas sent away, its Gates know it too; nil: Retry-After is a Gate's own
-	Shed      *scheduler.Book // of those whom its load sent away; nil: nobody gets past its floor by age
-	Aging     time.Duration   // for which coming back is worth a step of priority; 0 is never
-	Workflow  routing.Workflow
+	// of those whom its replicas sent away, its Gates know it too; nil: Retry-After is a Gate's own
+	Away     *scheduler.Book
+	Shed     *scheduler.Book // of those whom its load sent away; nil: nobody gets past its floor by age
+	Aging    time.Duration   // for which coming back is worth a step of priority; 0 is never
+	Workflow routing.Workflow
 	// Executor carries out the Workflow's plans; nil is step after step.
 	Executor func(routing.Bounds) routing.Executor
 	// Protocol is how the steps of one request's plan work together; nil is not at all.
@@ -164,7 +167,8 @@ type Specialist struct {
 	Held func(v routing.View, h index.HostID) int
 	// Tiers returns in which tiers replica h holds the first so many blocks of the prompt; nil: nobody knows.
 	Tiers func(v routing.View, h index.HostID, blocks int) InTiers
-	// Routed is told of each prompt that a replica was sent, once it has a place there, and when; nil: nobody wants to know.
+	// Routed is told of each prompt that a replica was sent, once it has a place there, and when; nil: nobody wants to
+	// know.
 	Routed  func(v routing.View, r *Replica, now time.Time)
 	handles *specialistMetrics
 	fleet   *fleet.Snapshot // its replicas of this generation, made by Seal
@@ -215,15 +219,16 @@ type Replica struct {
 
 	Host            index.HostID
 	ForwardPriority bool
-	PassUnknown     bool              // bodies reach it with members that its kind of engine is not known to have
-	PrefillHeader   bool              // its engine has the prompt computed where X-Prefiller-Host-Port says
-	BootstrapPort   int               // where an SGLang prefill engine is met; 0 without
-	Engine          string            // vllm | sglang | llamacpp | openai
-	Contradiction   func() string     // the kind that its engine says it is of, where that is another; nil where none asks
-	Opaque          string            // what clients see as X-Replica
-	MaxWaiting      int               // that the Gate lets wait
-	Shadows         atomic.Int32      // shadow requests that it answers now
-	Tokens          func() TokenCheck // nil where nobody compares
+	PassUnknown     bool   // bodies reach it with members that its kind of engine is not known to have
+	PrefillHeader   bool   // its engine has the prompt computed where X-Prefiller-Host-Port says
+	BootstrapPort   int    // where an SGLang prefill engine is met; 0 without
+	Engine          string // vllm | sglang | llamacpp | openai
+	// the kind that its engine says it is of, where that is another; nil where none asks
+	Contradiction func() string
+	Opaque        string            // what clients see as X-Replica
+	MaxWaiting    int               // that the Gate lets wait
+	Shadows       atomic.Int32      // shadow requests that it answers now
+	Tokens        func() TokenCheck // nil where nobody compares
 }
 
 func (rep *Replica) contradiction() string {
@@ -233,7 +238,8 @@ func (rep *Replica) contradiction() string {
 	return rep.Contradiction()
 }
 
-// TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored approximately.
+// TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored
+// approximately.
 type TokenCheck struct {
 	State    string `json:"state"` // unchecked | unknown | exact | approximate
 	Reason   string `json:"reason,omitempty"`

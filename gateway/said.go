@@ -5,8 +5,8 @@ import (
 	"octet/gateway/wire"
 )
 
-// said is the text that a client was told, kept once for all who look at it after: the verifier, and who compares it with a second
-// opinion. A nil said keeps nothing. The exchange's.
+// said is the text that a client was told, kept once for all who look at it after: the verifier, and who compares it
+// with a second opinion. A nil said keeps nothing. The exchange's.
 type said struct {
 	raw   []byte // the inside of a JSON string
 	most  int64  // bytes that anybody has a use for
@@ -22,7 +22,8 @@ func (x *exchange) keepSaid(most int64) {
 	x.said.most = max(x.said.most, most)
 }
 
-// overheard makes a scanner keep the text, beside what o wants. An answer of which nobody has seen anything begins anew.
+// overheard makes a scanner keep the text, beside what o wants. An answer of which nobody has seen anything begins
+// anew.
 func (x *exchange) overheard(o sse.Options) sse.Options {
 	kept, other := x.said, o.Text
 	if kept == nil {

@@ -13,9 +13,9 @@ import (
 // saltKey is the member of a body that keeps prefix caches apart, where an engine knows it.
 const saltKey = "cache_salt"
 
-// Salt returns what a tenant's prompts are kept apart by, in the engines' caches and in what is known of them: the tenant's own salt,
-// or, if the client asks for one, that one bound to its tenant, so that no client can say another tenant's. "" is the cache that
-// requests without a key share, and tenants under auth.share_cache.
+// Salt returns what a tenant's prompts are kept apart by, in the engines' caches and in what is known of them: the
+// tenant's own salt, or, if the client asks for one, that one bound to its tenant, so that no client can say another
+// tenant's. "" is the cache that requests without a key share, and tenants under auth.share_cache.
 func (t *Tenant) Salt(asked string) string {
 	if asked == "" {
 		return t.CacheSalt
@@ -50,7 +50,8 @@ func (x *exchange) salted() salted {
 	return salted{salt: x.tenant.Salt(asked), asked: asked != ""}
 }
 
-// edits appends the member of the body by which a replica's engine keeps caches apart. One whose kind cannot is sent none of ours.
+// edits appends the member of the body by which a replica's engine keeps caches apart. One whose kind cannot is sent
+// none of ours.
 func (s salted) edits(rep *Replica, edits []wire.Edit) []wire.Edit {
 	kind, _ := engine.KindOf(rep.Engine) // of one that is not known nothing is
 	if s.salt == "" || !s.asked && !kind.TakesSalt {

@@ -104,7 +104,9 @@ type Server struct {
 // New returns a Server for rt.
 func New(rt *Runtime, o Options) *Server {
 	s := &Server{
-		front: o.Front, log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs, verifier: o.Verifier, via: o.Via, adminToken: o.AdminToken, adminHosts: o.AdminHosts, pprof: o.Pprof, reload: o.Reload, now: o.Now, probation: o.Probation,
+		front: o.Front, log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs,
+		verifier: o.Verifier, via: o.Via, adminToken: o.AdminToken, adminHosts: o.AdminHosts, pprof: o.Pprof,
+		reload: o.Reload, now: o.Now, probation: o.Probation,
 		receipts: newReceipts(o.Receipts), idempotency: newIdempotency(o.Keys),
 	}
 	s.retries = newRetryBudget(&s.open)
@@ -143,8 +145,8 @@ func (s *Server) Serve(rt *Runtime) {
 // Runtime returns what is served now.
 func (s *Server) Runtime() *Runtime { return s.runtime.Load() }
 
-// Run serves both listeners until ctx ends, then drains: new requests are refused, open ones have limits.drain to finish,
-// what is left then ends with a typed error. It returns nil after a clean drain.
+// Run serves both listeners until ctx ends, then drains: new requests are refused, open ones have limits.drain to
+// finish, what is left then ends with a typed error. It returns nil after a clean drain.
 func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 	defer s.shadows.close()
 	s.shadows.running.Go(func() { s.shadows.keepTallies(s.shadows.ctx) })
@@ -178,8 +180,8 @@ func (s *Server) drain(servers []listening) error {
 	return err
 }
 
-// settle waits for open requests. New ones on open connections are refused with `draining` meanwhile, and new connections
-// too, so the listener is not closed before the last answer is out.
+// settle waits for open requests. New ones on open connections are refused with `draining` meanwhile, and new
+// connections too, so the listener is not closed before the last answer is out.
 func (s *Server) settle(ctx context.Context, data listening) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -216,7 +218,8 @@ func (s *Server) shutdown(data listening) error {
 	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()
 	err := data.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) { // a client that takes no answer, or sends no body, does not make the drain a failure
+	if errors.Is(err, context.DeadlineExceeded) {
+		// a client that takes no answer, or sends no body, does not make the drain a failure
 		s.log.Warn("drain: connections are cut that did not end")
 		return nil
 	}
@@ -258,11 +261,13 @@ func (s *Server) logEnd(x *exchange, r *Result) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", x.id), slog.Int("status", r.Status), slog.String("code", r.Code), slog.Float64("ms", r.TotalMs),
+		slog.String("request_id", x.id), slog.Int("status", r.Status), slog.String("code", r.Code),
+		slog.Float64("ms", r.TotalMs),
 		slog.Int("tokens", r.CompletionTokens), slog.Int("attempts", x.attempts),
 	}
 	if x.sp != nil {
-		attrs = append(attrs, slog.String("specialist", x.sp.Name), slog.String("routed_by", x.verdict.RoutedBy.String()))
+		attrs = append(attrs, slog.String("specialist", x.sp.Name),
+			slog.String("routed_by", x.verdict.RoutedBy.String()))
 	}
 	if x.failure != nil && x.failure.cause != nil {
 		attrs = append(attrs, slog.String("cause", x.failure.cause.Error()))

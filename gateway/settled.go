@@ -6,11 +6,12 @@ import (
 	"octet/gateway/front"
 )
 
-// A stream that has gone on for a while settles: its goroutine ends, and what its engine sends is passed on by a loop that does so
-// for many, one after the other. Whatever befalls it but events that its client's socket has room for is for a goroutine again.
+// A stream that has gone on for a while settles: its goroutine ends, and what its engine sends is passed on by a loop
+// that does so for many, one after the other. Whatever befalls it but events that its client's socket has room for is
+// for a goroutine again.
 
-// restsToSettle is how often an engine must have sent little at a time, and no more, until a stream settles that was unsettled by a
-// burst or by a slow client. littleBytes is little.
+// restsToSettle is how often an engine must have sent little at a time, and no more, until a stream settles that was
+// unsettled by a burst or by a slow client. littleBytes is little.
 const (
 	restsToSettle = 16
 	littleBytes   = 2 << 10
@@ -31,7 +32,8 @@ type carrier interface {
 // errSettles is no failure: the stream can do without a goroutine.
 var errSettles = errors.New("the stream settles")
 
-// settles says, where nothing is at hand after so many bytes, whether the stream is to do without a goroutine from here on.
+// settles says, where nothing is at hand after so many bytes, whether the stream is to do without a goroutine from here
+// on.
 func (x *exchange) settles(size int) bool {
 	switch {
 	case x.settled == nil || x.beside != nil || len(x.held) > 0:
@@ -47,7 +49,8 @@ func (x *exchange) settles(size int) bool {
 	return ok && x.settled.CanTry()
 }
 
-// onward runs part of a stream, and the rest: at its end, or where the stream has settled, it returns whether it is over.
+// onward runs part of a stream, and the rest: at its end, or where the stream has settled, it returns whether it is
+// over.
 func (x *exchange) onward(part func() error) (over bool) {
 	for x.runGuarded(part) {
 		x.out.boundless = true

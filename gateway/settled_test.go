@@ -126,7 +126,8 @@ func ride(t *testing.T, seed uint64, pieces [][]byte, breaks error) (w *carriage
 	rng := rand.New(rand.NewPCG(seed, 7))
 	w = &carriage{sink: sink{header: http.Header{}, keep: true}, rng: rng, over: make(chan bool, 1)}
 	x := stage(t, w)
-	member, err := fleet.New().Put(fleet.Spec{Name: "debug-0", Specialist: "debug", URL: "http://10.1.2.3:30000", Role: fleet.RoleDecode, BlockSize: 16})
+	member, err := fleet.New().Put(fleet.Spec{Name: "debug-0", Specialist: "debug", URL: "http://10.1.2.3:30000",
+		Role: fleet.RoleDecode, BlockSize: 16})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,8 @@ func TestASettledStreamThatBreaksSaysSo(t *testing.T) {
 			got := w.body.Bytes()
 			last := got[bytes.LastIndex(got, []byte("data: ")):]
 			want := bytes.Join(events(2000), nil)
-			if proper || !bytes.Contains(last, []byte(code)) || !bytes.HasPrefix(want, bytes.TrimSuffix(got, last)) || bytes.Count(got, []byte(`"error"`)) != 1 {
+			if proper || !bytes.Contains(last, []byte(code)) || !bytes.HasPrefix(want, bytes.TrimSuffix(got, last)) ||
+				bytes.Count(got, []byte(`"error"`)) != 1 {
 				t.Fatalf("%s, seed %d: proper %v, ends in %s", code, seed, proper, last)
 			}
 		}

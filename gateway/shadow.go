@@ -10,8 +10,8 @@ import (
 	"octet/gateway/wire"
 )
 
-// shadow is a second opinion on one request: the same body, asked of another specialist, for nobody to see. The exchange
-// that it belongs to never waits for it; its goroutine is the Server's.
+// shadow is a second opinion on one request: the same body, asked of another specialist, for nobody to see. The
+// exchange that it belongs to never waits for it; its goroutine is the Server's.
 type shadow struct {
 	of       *shadows
 	rt       *Runtime
@@ -39,8 +39,8 @@ const (
 	standDropped // it was not sent
 )
 
-// dispatchShadow begins the second opinion that the verdict asks for, if there is a place for one. It costs a copy of the body and
-// waits for nothing.
+// dispatchShadow begins the second opinion that the verdict asks for, if there is a place for one. It costs a copy of
+// the body and waits for nothing.
 func (x *exchange) dispatchShadow() {
 	name := x.verdict.Shadow
 	if name == "" || !x.comparable() {
@@ -51,8 +51,10 @@ func (x *exchange) dispatchShadow() {
 		return
 	}
 	sh := &shadow{
-		of: &x.s.shadows, rt: x.rt, sp: sp, id: x.id, tenant: x.tenant.Name, salted: x.salted(), kind: x.kind, stream: x.stream,
-		probe: name == x.probe, asked: x.s.now(), primary: make(chan calibration.Answer, 1), review: calibration.RulesFor(x.verdict.Intent, x.rt.Shadow.Tolerance),
+		of: &x.s.shadows, rt: x.rt, sp: sp, id: x.id, tenant: x.tenant.Name, salted: x.salted(), kind: x.kind,
+		stream: x.stream,
+		probe:  name == x.probe, asked: x.s.now(), primary: make(chan calibration.Answer, 1),
+		review: calibration.RulesFor(x.verdict.Intent, x.rt.Shadow.Tolerance),
 	}
 	if sh.of.begin(sh, x.body) {
 		sh.example = x.exampleFor(sp)
@@ -74,14 +76,16 @@ func (x *exchange) exampleFor(sp *Specialist) calibration.Example {
 	d := &x.receipt.Decision
 	d.tell()
 	return calibration.Example{
-		Receipt: x.receipt.ID, Intent: v.Intent, RoutedBy: d.RoutedBy, Confidence: d.Confidence, Probabilities: d.Probabilities,
-		Primary: x.rt.lane(v.Specialist, v.Adapter), Shadow: calibration.Lane{Specialist: sp.Name, Version: sp.Version},
-		Threshold: v.ShadowThreshold, Cause: x.shadowCause,
+		Receipt: x.receipt.ID, Intent: v.Intent, RoutedBy: d.RoutedBy, Confidence: d.Confidence,
+		Probabilities: d.Probabilities,
+		Primary:       x.rt.lane(v.Specialist, v.Adapter),
+		Shadow:        calibration.Lane{Specialist: sp.Name, Version: sp.Version},
+		Threshold:     v.ShadowThreshold, Cause: x.shadowCause,
 	}
 }
 
-// shadowFor says who gets a shadow copy of a request, and why: the second choice of a classifier that is less sure than the
-// intent's threshold in force asks. A fresh lane's rules are probation's.
+// shadowFor says who gets a shadow copy of a request, and why: the second choice of a classifier that is less sure than
+// the intent's threshold in force asks. A fresh lane's rules are probation's.
 func (x *exchange) shadowFor(v *classifier.Verdict) (string, calibration.Cause) {
 	if t, ok := x.knobs().shadow.Value(); ok { // an operator's, or the configured one
 		v.ShadowThreshold = t
@@ -94,8 +98,8 @@ func (x *exchange) shadowFor(v *classifier.Verdict) (string, calibration.Cause) 
 	}
 }
 
-// name returns who was sent a shadow, or is about to be as far as is known now: the client's answer does not wait to see it sent.
-// A nil shadow is nobody's.
+// name returns who was sent a shadow, or is about to be as far as is known now: the client's answer does not wait to
+// see it sent. A nil shadow is nobody's.
 func (sh *shadow) name() string {
 	if sh == nil || sh.standing.Load() == standDropped {
 		return ""

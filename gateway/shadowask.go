@@ -31,7 +31,8 @@ func (sh *shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	if err != nil {
 		return calibration.Answer{}, err
 	}
-	flight := rep.Fleet.Route(fleet.Demand{Prompt: prompt.Tokens, Uncached: prompt.Tokens - predicted, Whole: !sh.stream})
+	flight := rep.Fleet.Route(fleet.Demand{Prompt: prompt.Tokens, Uncached: prompt.Tokens - predicted,
+		Whole: !sh.stream})
 	defer flight.Land()
 	ticket, err := rep.Gate.Admit(ctx, sh.admission(prompt))
 	if err != nil {
@@ -56,8 +57,8 @@ type givesWay context.CancelCauseFunc
 // Preempted implements scheduler.Watcher.
 func (cancel givesWay) Preempted() { cancel(errPreempted) }
 
-// choose runs the specialist's pipeline as a dry run, which leaves no trace in what it learns, and takes the best replica whose
-// breaker is closed: a shadow is no probe.
+// choose runs the specialist's pipeline as a dry run, which leaves no trace in what it learns, and takes the best
+// replica whose breaker is closed: a shadow is no probe.
 func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) {
 	c := routing.Acquire(sh.facts())
 	defer c.Release()
@@ -92,14 +93,17 @@ func (sh *shadow) facts() routing.Facts {
 		kind = "completion"
 	}
 	return routing.Facts{
-		Now: sh.of.s.now(), RequestID: sh.id, Specialist: sh.sp.Name, Tenant: sh.tenant, Salt: sh.salted.salt, Kind: kind,
-		Body: sh.body, Text: sh.render, Pieces: sh.pieces, Prompts: promptsOf(&sh.req), Priority: priorityShadow, MaxTokens: max(sh.req.MaxTokens, 0), Stream: sh.stream, Dry: true,
+		Now: sh.of.s.now(), RequestID: sh.id, Specialist: sh.sp.Name, Tenant: sh.tenant, Salt: sh.salted.salt,
+		Kind: kind,
+		Body: sh.body, Text: sh.render, Pieces: sh.pieces, Prompts: promptsOf(&sh.req), Priority: priorityShadow,
+		MaxTokens: max(sh.req.MaxTokens, 0), Stream: sh.stream, Dry: true,
 	}
 }
 
 func (sh *shadow) admission(prompt Footprint) scheduler.GateRequest {
 	r := scheduler.GateRequest{
-		ID: sh.id, Priority: priorityShadow, Tenant: sh.tenant, Victim: true, AtOnce: true, Whole: !sh.stream, Draft: sh.sp.Draft,
+		ID: sh.id, Priority: priorityShadow, Tenant: sh.tenant, Victim: true, AtOnce: true, Whole: !sh.stream,
+		Draft: sh.sp.Draft,
 	}
 	prompt.asked(&r, &sh.req)
 	return r
@@ -111,7 +115,8 @@ func (sh *shadow) edits(rep *Replica) []wire.Edit {
 		edits = append(edits, wire.Edit{Key: "model", Raw: wire.AppendQuoted(nil, rep.Model)})
 	}
 	if rep.ForwardPriority {
-		edits = append(edits, wire.Edit{Key: "priority", Raw: strconv.AppendInt(nil, int64(enginePriority(rep.Engine, priorityShadow)), 10)})
+		edits = append(edits, wire.Edit{Key: "priority",
+			Raw: strconv.AppendInt(nil, int64(enginePriority(rep.Engine, priorityShadow)), 10)})
 	}
 	return oneCount(&sh.req, sh.salted.edits(rep, edits))
 }
@@ -124,7 +129,8 @@ func (sh *shadow) call(ctx context.Context, rep *Replica, p *place) (calibration
 	}
 	timeout := sh.rt.Shadow.Timeout
 	resp, err := rep.Client.Do(ctx, &engine.Request{
-		Method: "POST", Path: pathOf(sh.kind), Segments: segments, RequestID: sh.id, Stream: sh.stream, Bearer: rep.APIKey,
+		Method: "POST", Path: pathOf(sh.kind), Segments: segments, RequestID: sh.id, Stream: sh.stream,
+		Bearer:        rep.APIKey,
 		HeaderTimeout: timeout, IdleTimeout: timeout,
 	})
 	if err != nil {

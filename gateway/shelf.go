@@ -63,8 +63,8 @@ func (rs *receipts) search(id string) *Receipt {
 	return nil
 }
 
-// ring holds one tenant's receipts, the oldest of which makes room. A receipt is a few hundred bytes behind those of the one before it:
-// whoever writes it meets no memory but what comes next, and the collector has nothing to look at.
+// ring holds one tenant's receipts, the oldest of which makes room. A receipt is a few hundred bytes behind those of
+// the one before it: whoever writes it meets no memory but what comes next, and the collector has nothing to look at.
 type ring struct {
 	keep  int
 	mu    sync.Mutex
@@ -179,7 +179,8 @@ func (g *ring) slot() int {
 	return i
 }
 
-// retire makes the oldest page, which holds nothing any more, one that may be used again: all that is read of it is read, and copied, under mu.
+// retire makes the oldest page, which holds nothing any more, one that may be used again: all that is read of it is
+// read, and copied, under mu.
 func (g *ring) retire(p *page) {
 	clear(p.refs)
 	poison.Bytes(p.text)

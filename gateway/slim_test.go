@@ -7,7 +7,8 @@ import (
 	"octet/gateway/wire"
 )
 
-// A stream that could go on elsewhere keeps its body, counted, and nothing else of the question; however often it goes on.
+// A stream that could go on elsewhere keeps its body, counted, and nothing else of the question; however often it goes
+// on.
 func TestASlimStreamKeepsItsBodyAndItsCount(t *testing.T) {
 	const body = `{"model":"debug","stream":true,"max_tokens":7,"messages":[{"role":"user","content":"why?"}]}`
 	x := stage(t, &sink{header: http.Header{}})
@@ -29,7 +30,8 @@ func TestASlimStreamKeepsItsBodyAndItsCount(t *testing.T) {
 		if err := x.reread(); err != nil {
 			t.Fatal(err)
 		}
-		if string(x.body) != body || x.req.Model != "debug" || x.maxTokens != 7 || x.kept != nil || s.bodies.Load() != int64(len(body)) {
+		if string(x.body) != body || x.req.Model != "debug" || x.maxTokens != 7 || x.kept != nil ||
+			s.bodies.Load() != int64(len(body)) {
 			t.Fatalf("back came %q, %d bytes are counted", x.body, s.bodies.Load())
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"octet/slo"
 )
 
-// sloGauges read the breakers, the escalations and the published windows at the moment of a scrape. Each is one specialist's: no
-// latency of the ensemble exists.
+// sloGauges read the breakers, the escalations and the published windows at the moment of a scrape. Each is one
+// specialist's: no latency of the ensemble exists.
 type sloGauges struct{ s *Server }
 
 func specialistDesc(name, help string, labels ...string) *prometheus.Desc {
@@ -18,25 +18,36 @@ func specialistDesc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	demotedDesc  = specialistDesc("octet_lane_demoted", "1 while a specialist is demoted for its correctness, and others stand in.")
-	movesDesc    = specialistDesc("octet_lane_transitions_total", "Demotions and recoveries.")
-	rateDesc     = specialistDesc("octet_correctness_rate", "Pass rate over the correctness window; absent with too few verdicts.")
-	floorDesc    = specialistDesc("octet_correctness_floor", "The least pass rate that a specialist owes.")
-	samplesDesc  = specialistDesc("octet_correctness_samples", "Verdicts in the correctness window.")
-	stepDesc     = specialistDesc("octet_load_step", "Step of the load escalation in force: 0 normal, 1 diverting, 2 throttling.")
+	demotedDesc = specialistDesc("octet_lane_demoted",
+		"1 while a specialist is demoted for its correctness, and others stand in.")
+	movesDesc = specialistDesc("octet_lane_transitions_total", "Demotions and recoveries.")
+	rateDesc  = specialistDesc("octet_correctness_rate",
+		"Pass rate over the correctness window; absent with too few verdicts.")
+	floorDesc   = specialistDesc("octet_correctness_floor", "The least pass rate that a specialist owes.")
+	samplesDesc = specialistDesc("octet_correctness_samples", "Verdicts in the correctness window.")
+	stepDesc    = specialistDesc("octet_load_step",
+		"Step of the load escalation in force: 0 normal, 1 diverting, 2 throttling.")
 	pressureDesc = specialistDesc("octet_load_pressure", "How near a new request is to a refusal: 1 is one.")
 	lowestDesc   = specialistDesc("octet_load_floor", "Least priority that is served under load; -100 is every one.")
-	intentFloor  = prometheus.NewDesc("octet_intent_floor", "Least priority of an intent that is served, by configuration, an operator, or where it loads a specialist; -100 is every one.", []string{"intent"}, nil)
-	intentDivert = prometheus.NewDesc("octet_intent_divert_threshold", "Confidence below which a request of an intent goes to its second choice while its first is under load.", []string{"intent"}, nil)
-	publishDesc  = specialistDesc("octet_slo_ms", "Published percentiles over the rolling window; absent with too few samples.", "of", "quantile")
-	intentDesc   = specialistDesc("octet_slo_intent_ttft_ms", "Published time to the first token by declared intent.", "intent", "quantile")
-	onceDesc     = specialistDesc("octet_slo_preempted_once", "Share of answers that were preempted at least once: transparency, no objective.")
+	intentFloor  = prometheus.NewDesc("octet_intent_floor",
+		"Least priority of an intent that is served, by configuration, an operator, or where it loads a specialist; "+
+			"-100 is every one.", []string{"intent"}, nil)
+	intentDivert = prometheus.NewDesc("octet_intent_divert_threshold",
+		"Confidence below which a request of an intent goes to its second choice while its first is under load.",
+		[]string{"intent"}, nil)
+	publishDesc = specialistDesc("octet_slo_ms",
+		"Published percentiles over the rolling window; absent with too few samples.", "of", "quantile")
+	intentDesc = specialistDesc("octet_slo_intent_ttft_ms", "Published time to the first token by declared intent.",
+		"intent", "quantile")
+	onceDesc = specialistDesc("octet_slo_preempted_once",
+		"Share of answers that were preempted at least once: transparency, no objective.")
 )
 
 // Describe implements prometheus.Collector.
 func (g sloGauges) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		demotedDesc, movesDesc, rateDesc, floorDesc, samplesDesc, stepDesc, pressureDesc, lowestDesc, intentFloor, intentDivert, publishDesc, intentDesc, onceDesc,
+		demotedDesc, movesDesc, rateDesc, floorDesc, samplesDesc, stepDesc, pressureDesc, lowestDesc, intentFloor,
+		intentDivert, publishDesc, intentDesc, onceDesc,
 	} {
 		out <- d
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// specialistMetrics counts what one specialist's requests come to. What is known when a request ends is counted together, under one
-// lock, and all is made into metrics when somebody asks. Safe for concurrent use.
+// specialistMetrics counts what one specialist's requests come to. What is known when a request ends is counted
+// together, under one lock, and all is made into metrics when somebody asks. Safe for concurrent use.
 type specialistMetrics struct {
 	since             time.Time
 	offered, admitted [len(bands)]atomic.Uint64 // by bandOf
@@ -107,16 +107,20 @@ func newSpecialists() *specialists {
 		return prometheus.NewDesc(name, help, append([]string{"specialist"}, labels...), nil)
 	}
 	return &specialists{
-		offered:  desc("octet_specialist_offered_total", "Requests that a specialist was to answer, by priority: below, at or above 0.", "band"),
-		admitted: desc("octet_specialist_admitted_total", "Of these, those that got a place at a replica; far below offered is a specialist, or a priority, that starves.", "band"),
+		offered: desc("octet_specialist_offered_total",
+			"Requests that a specialist was to answer, by priority: below, at or above 0.", "band"),
+		admitted: desc("octet_specialist_admitted_total",
+			"Of these, those that got a place at a replica; far below offered is a specialist, or a priority, that "+
+				"starves.", "band"),
 		ok:       desc(requestsName, requestsHelp, "status"),
 		tokens:   desc("octet_tokens_total", "Tokens, by kind.", "kind"),
 		verdicts: desc("octet_verdicts_total", "Verdicts on answers.", "result"),
-		hits:     desc("octet_predicted_hits_total", "Answers for which cached tokens were predicted, by how many of them the engine delivered.", "kept"),
-		ttft:     desc("octet_ttft_seconds", "Arrival to first token of streamed answers."),
-		total:    desc("octet_request_duration_seconds", "Arrival to the end of the answer."),
-		failed:   counters(requestsName, requestsHelp, "specialist", "status"),
-		all:      map[string]*specialistMetrics{},
+		hits: desc("octet_predicted_hits_total",
+			"Answers for which cached tokens were predicted, by how many of them the engine delivered.", "kept"),
+		ttft:   desc("octet_ttft_seconds", "Arrival to first token of streamed answers."),
+		total:  desc("octet_request_duration_seconds", "Arrival to the end of the answer."),
+		failed: counters(requestsName, requestsHelp, "specialist", "status"),
+		all:    map[string]*specialistMetrics{},
 	}
 }
 
@@ -152,7 +156,8 @@ func (s *specialists) Collect(to chan<- prometheus.Metric) {
 
 func (s *specialists) collect(to chan<- prometheus.Metric, name string, m *specialistMetrics) {
 	count := func(d *prometheus.Desc, n uint64, label string) {
-		to <- prometheus.MustNewConstMetricWithCreatedTimestamp(d, prometheus.CounterValue, float64(n), m.since, name, label)
+		to <- prometheus.MustNewConstMetricWithCreatedTimestamp(d, prometheus.CounterValue, float64(n), m.since, name,
+			label)
 	}
 	for i, band := range bands {
 		count(s.offered, m.offered[i].Load(), band)

@@ -33,7 +33,8 @@ func TestSpecialistsAreCountedAsPrometheusWould(t *testing.T) {
 	for i := range 3000 {
 		sp := &Specialist{Name: names[rng.IntN(2)]}
 		sp.handles = m.specialist(sp.Name)
-		r := Result{Status: []int{200, 200, 503, 499}[rng.IntN(4)], PromptTokens: rng.IntN(5000), CompletionTokens: rng.IntN(900)}
+		r := Result{Status: []int{200, 200, 503, 499}[rng.IntN(4)], PromptTokens: rng.IntN(5000),
+			CompletionTokens: rng.IntN(900)}
 		took := time.Duration(rng.ExpFloat64() * float64(time.Second))
 		if i < len(latency) {
 			took = time.Duration(latency[i] * 1e9) // upon a bound

@@ -13,18 +13,20 @@ import (
 )
 
 // errNoPlace is a replica that had no place in the time that an engine has for a first token.
-var errNoPlace error = &scheduler.Refusal{Reason: scheduler.ErrQueueFull, Detail: "no place in time for a stream that goes on"}
+var errNoPlace error = &scheduler.Refusal{Reason: scheduler.ErrQueueFull,
+	Detail: "no place in time for a stream that goes on"}
 
-// outlives reports whether a stream that broke with err is to go on at another replica: its engine failed, and the text that
-// the client has is all that another engine needs.
+// outlives reports whether a stream that broke with err is to go on at another replica: its engine failed, and the text
+// that the client has is all that another engine needs.
 func (x *exchange) outlives(err error) bool {
 	broke := causeOf(err) == byReplica || errors.Is(err, engine.ErrProtocol)
-	return broke && x.turn.rep != nil && x.unfinished() && x.cont.pieces == x.scanner.Events() && x.base()+x.scanner.Tokens() == x.handedOut &&
+	return broke && x.turn.rep != nil && x.unfinished() && x.cont.pieces == x.scanner.Events() &&
+		x.base()+x.scanner.Tokens() == x.handedOut &&
 		x.takeovers < x.rt.Limits.Continuations && x.ctx.Err() == nil
 }
 
-// moveOn leaves an engine that died and has another replica go on behind what the client has. On nil the stream is under way
-// again. While no other replica takes it, the first engine's death is what the client is told.
+// moveOn leaves an engine that died and has another replica go on behind what the client has. On nil the stream is
+// under way again. While no other replica takes it, the first engine's death is what the client is told.
 func (x *exchange) moveOn(died error) error {
 	x.died.Set(x.turn.rep.Host)
 	x.settle(died)
@@ -71,8 +73,8 @@ type takeover struct {
 	broke error // how the attempt ended that got as far as the stream: follow knows what is to be done
 }
 
-// run routes anew, without the replicas that died, and takes the answering step down its ranking. The steps before it are left
-// out: what they handed over was for the engine that died.
+// run routes anew, without the replicas that died, and takes the answering step down its ranking. The steps before it
+// are left out: what they handed over was for the engine that died.
 func (t *takeover) run() error {
 	x := t.x
 	prompt := x.prompt
@@ -124,7 +126,8 @@ func (x *exchange) takeUp(ctx context.Context) (err error) {
 	return x.call()
 }
 
-// enterInTime is enter with a bound: a stream that has begun is refused by no queue, and its client waits in the middle of a word.
+// enterInTime is enter with a bound: a stream that has begun is refused by no queue, and its client waits in the middle
+// of a word.
 func (x *exchange) enterInTime(ctx context.Context) error {
 	within, cancel := context.WithTimeoutCause(ctx, x.rt.Limits.TTFTTimeout, errNoPlace)
 	defer cancel()

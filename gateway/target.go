@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// twofold says whether a request's target has a path that two readers may take for different ones: a slash, a backslash or a dot that
-// is encoded. What stands between a client and us may let pass by one reading what is answered by the other.
+// twofold says whether a request's target has a path that two readers may take for different ones: a slash, a backslash
+// or a dot that is encoded. What stands between a client and us may let pass by one reading what is answered by the
+// other.
 func twofold(target string) bool {
 	for {
 		at := strings.IndexAny(target, "%?")

@@ -8,9 +8,9 @@ import (
 	"octet/gateway/wire"
 )
 
-// tidy brings the events of engines that write streams in their own way into the form that OpenAI's clients rely on: the first
-// delta of a choice names its role, and the usage comes, for who has asked for it, in a chunk of its own without choices. All
-// else passes as it is.
+// tidy brings the events of engines that write streams in their own way into the form that OpenAI's clients rely on:
+// the first delta of a choice names its role, and the usage comes, for who has asked for it, in a chunk of its own
+// without choices. All else passes as it is.
 type tidy struct {
 	roles bool // there are deltas that need one
 	usage bool // it was asked for

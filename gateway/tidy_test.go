@@ -35,7 +35,8 @@ func slowTidy(events []byte, roles, usage bool, choices int) (out []any) {
 			}
 			index, _ := choice["index"].(float64)
 			i := int(index)
-			if choice == nil || float64(i) != index || seen[i] || i < 0 || i >= wideChoices || !roles || len(seen) >= choices {
+			if choice == nil || float64(i) != index || seen[i] || i < 0 || i >= wideChoices || !roles ||
+				len(seen) >= choices {
 				continue
 			}
 			seen[i] = true
@@ -103,13 +104,19 @@ func tidySeeds(tb testing.TB) []string {
 	}
 	all := append(wireSeeds(), string(recorded))
 	for _, choice := range []string{
-		`{"delta":{},"finish_reason":"stop"}`, `{"delta":{"role":null},"index":0}`, `{"delta":{"content":"x","role":null},"index":1},{"delta":{"content":"y"},"index":0}`,
-		`{"delta":{"role":"assistant"}},{"index":0,"delta":{"content":"b"}}`, `{"delta":null,"index":0}`, `{"delta":{"content":"a"},"index":-1}`, `{"delta":{"content":"a"},"index":255},{"delta":{"content":"a"},"index":256}`,
-		`7`, ``, `{"text":"a","index":0,"finish_reason":"length"}`, `{"delta":{ "content" : "a" } , "finish_reason" : "stop"}`,
+		`{"delta":{},"finish_reason":"stop"}`, `{"delta":{"role":null},"index":0}`,
+		`{"delta":{"content":"x","role":null},"index":1},{"delta":{"content":"y"},"index":0}`,
+		`{"delta":{"role":"assistant"}},{"index":0,"delta":{"content":"b"}}`, `{"delta":null,"index":0}`,
+		`{"delta":{"content":"a"},"index":-1}`,
+		`{"delta":{"content":"a"},"index":255},{"delta":{"content":"a"},"index":256}`,
+		`7`, ``, `{"text":"a","index":0,"finish_reason":"length"}`,
+		`{"delta":{ "content" : "a" } , "finish_reason" : "stop"}`,
 	} {
 		chunk := `"id":"x","object":"chat.completion.chunk","created":7,"model":"m","choices":[` + choice + `]`
-		all = append(all, "data: {"+chunk+"}\n\n", "data: {"+chunk+`,"usage":{"prompt_tokens":3}}`+"\n\n", `data: {"usage":{"prompt_tokens":3},`+chunk+"}\n\n",
-			`data: { "usage" : {} , `+chunk+` }`+"\r\n\r\n", `data: {"usage":null,`+chunk+"}\n\n", `data: {"timings":{},"usage":{"a":1} ,`+chunk+"}\n\n")
+		all = append(all, "data: {"+chunk+"}\n\n", "data: {"+chunk+`,"usage":{"prompt_tokens":3}}`+"\n\n",
+			`data: {"usage":{"prompt_tokens":3},`+chunk+"}\n\n",
+			`data: { "usage" : {} , `+chunk+` }`+"\r\n\r\n", `data: {"usage":null,`+chunk+"}\n\n",
+			`data: {"timings":{},"usage":{"a":1} ,`+chunk+"}\n\n")
 	}
 	return all
 }
@@ -136,7 +143,8 @@ func FuzzTidy(f *testing.F) {
 	})
 }
 
-// A llama.cpp server's stream, as recorded, is what OpenAI's own clients understand: a role first, and the usage by itself.
+// A llama.cpp server's stream, as recorded, is what OpenAI's own clients understand: a role first, and the usage by
+// itself.
 func TestALlamaServersStreamIsTidied(t *testing.T) {
 	recorded, err := os.ReadFile("sse/testdata/llamacpp_chat_stream.txt")
 	if err != nil {
@@ -148,8 +156,11 @@ func TestALlamaServersStreamIsTidied(t *testing.T) {
 		want   []string
 		never  []string
 	}{
-		"with usage":    {"llamacpp", true, []string{`"delta":{"role":"assistant","content":`, `"choices":[],"usage":{"completion_tokens":6`, `"timings"`}, nil},
-		"without":       {"llamacpp", false, []string{`"delta":{"role":"assistant","content":`, `"timings"`}, []string{`"usage"`}},
+		"with usage": {"llamacpp", true,
+			[]string{`"delta":{"role":"assistant","content":`, `"choices":[],"usage":{"completion_tokens":6`,
+				`"timings"`}, nil},
+		"without": {"llamacpp", false, []string{`"delta":{"role":"assistant","content":`, `"timings"`},
+			[]string{`"usage"`}},
 		"vLLM is as is": {"vllm", true, []string{string(recorded)}, []string{`"role"`}},
 	} {
 		w := &sink{header: http.Header{}, keep: true}

@@ -6,8 +6,8 @@ import (
 	"octet/gateway/sse"
 )
 
-// tokenRatio is how many tokens of its engines a specialist's prompts have for each that chunks of their text stand for: a fading mean over
-// what engines say of prompts.
+// tokenRatio is how many tokens of its engines a specialist's prompts have for each that chunks of their text stand
+// for: a fading mean over what engines say of prompts.
 type tokenRatio struct {
 	mu     sync.Mutex
 	chunks float64 // guarded by mu, as is tokens

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// What an engine says of itself may name addresses, paths and keys. Clients are told what it comes to in our words; the engine's own
-// stay with the error, for the log and the operator's copy of the receipt.
+// What an engine says of itself may name addresses, paths and keys. Clients are told what it comes to in our words; the
+// engine's own stay with the error, for the log and the operator's copy of the receipt.
 
 // sentences are our words for what an engine refuses, by the code that it comes to.
 var sentences = map[Code]string{
@@ -20,8 +20,8 @@ var sentences = map[Code]string{
 	CodeInvalidRequest:        "the engine refuses the request",
 }
 
-// inOurWords makes e, which an engine's words led to, one that can be told: a sentence of ours, and the member of the client's own body
-// that the words name, if any.
+// inOurWords makes e, which an engine's words led to, one that can be told: a sentence of ours, and the member of the
+// client's own body that the words name, if any.
 func (x *exchange) inOurWords(e *Error, words string) *Error {
 	e.Message, e.words = sentences[e.Code], clipWords(words)
 	if e.Param == "" && e.Code == CodeInvalidRequest {
@@ -33,8 +33,8 @@ func (x *exchange) inOurWords(e *Error, words string) *Error {
 	return e
 }
 
-// memberIn returns the longest name in an engine's words that is a member of the client's body; "" if there is none. It tells the
-// client nothing that it has not sent.
+// memberIn returns the longest name in an engine's words that is a member of the client's body; "" if there is none. It
+// tells the client nothing that it has not sent.
 func (x *exchange) memberIn(words string) (member string) {
 	inName := func(r rune) bool {
 		return r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'

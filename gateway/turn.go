@@ -94,8 +94,8 @@ func (x *exchange) settle(err error) {
 	x.turn = turn{}
 }
 
-// follow relays the rest of a stream that has begun, through every preemption and every death of an engine, to its end, or until
-// it settles.
+// follow relays the rest of a stream that has begun, through every preemption and every death of an engine, to its end,
+// or until it settles.
 func (x *exchange) follow() error {
 	x.slim()
 	return x.follows(x.relay())
@@ -124,7 +124,8 @@ func (x *exchange) follows(err error) error {
 	}
 }
 
-// slim lets go of what only a retry would need; a continuation needs the body, and the prompt's chain, which enter has kept.
+// slim lets go of what only a retry would need; a continuation needs the body, and the prompt's chain, which enter has
+// kept.
 func (x *exchange) slim() {
 	if x.cont != nil && x.question != nil {
 		x.kept = bytes.Clone(x.body)

@@ -6,8 +6,8 @@ import (
 	"octet/internal/lifetime"
 )
 
-// turnContext is the context of one turn: it ends with the request's, or when it is cancelled, which it must be. Each turn makes its own:
-// a deadline, a hang-up or a preemption may still be about to end it when the turn is over.
+// turnContext is the context of one turn: it ends with the request's, or when it is cancelled, which it must be. Each
+// turn makes its own: a deadline, a hang-up or a preemption may still be about to end it when the turn is over.
 type turnContext struct{ lifetime.Context }
 
 func newTurnContext(parent context.Context) *turnContext {

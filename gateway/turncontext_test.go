@@ -21,7 +21,10 @@ func TestATurnsContextEndsAsTheStandardOneDoes(t *testing.T) {
 		"request, for nought": func(_, request func(error)) { request(nil) },
 	}
 	watches := map[string]func(ctx context.Context, fired *int) func() bool{
-		"AfterFunc": func(ctx context.Context, fired *int) func() bool { return context.AfterFunc(ctx, func() { *fired++ }) },
+		"AfterFunc": func(ctx context.Context,
+			fired *int) func() bool {
+			return context.AfterFunc(ctx, func() { *fired++ })
+		},
 		"its own": func(ctx context.Context, fired *int) func() bool {
 			if own, ok := ctx.(*turnContext); ok {
 				return own.AfterFunc(func() { *fired++ })
@@ -39,7 +42,8 @@ func TestATurnsContextEndsAsTheStandardOneDoes(t *testing.T) {
 		done, stopped     bool
 		fired             int
 	}
-	observe := func(make func(context.Context) (context.Context, func(error), func() error), end func(turn, request func(error)), watch func(context.Context, *int) func() bool, late bool) (s seen) {
+	observe := func(make func(context.Context) (context.Context, func(error), func() error),
+		end func(turn, request func(error)), watch func(context.Context, *int) func() bool, late bool) (s seen) {
 		synctest.Test(t, func(*testing.T) {
 			parent, request := context.WithCancelCause(context.Background())
 			ctx, turn, cause := make(parent)

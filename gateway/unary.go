@@ -8,8 +8,8 @@ import (
 	"octet/engine"
 )
 
-// relayUnary reads the engine's whole answer, then passes it on unchanged. Nothing is sent before all of it is here, so that
-// an engine that dies half way costs the client time but never a broken answer.
+// relayUnary reads the engine's whole answer, then passes it on unchanged. Nothing is sent before all of it is here, so
+// that an engine that dies half way costs the client time but never a broken answer.
 func (x *exchange) relayUnary() error {
 	ticket := x.turn.ticket
 	body, err := x.collect(x.turn.resp)

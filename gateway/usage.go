@@ -5,8 +5,8 @@ import "octet/gateway/sse"
 // longestContext is more tokens than any engine's context holds: what is believed where the specialist's is not known.
 const longestContext = 1 << 24
 
-// extent is the most that an answer can have come to, in tokens. What an engine's usage says beyond that is not believed: it would empty
-// the Gate's model of a cache, a tenant's budget, and the mean length of answers.
+// extent is the most that an answer can have come to, in tokens. What an engine's usage says beyond that is not
+// believed: it would empty the Gate's model of a cache, a tenant's budget, and the mean length of answers.
 type extent struct {
 	prompt, completion int // of all sequences together
 }
@@ -16,7 +16,8 @@ func (x *exchange) extent() extent {
 	return extentOf(x.sp, x.maxTokens, x.answers, x.prompts)
 }
 
-// extentOf is the extent of so many answers of at most most tokens, 0 where nothing bounds them, to each of so many prompts.
+// extentOf is the extent of so many answers of at most most tokens, 0 where nothing bounds them, to each of so many
+// prompts.
 func extentOf(sp *Specialist, most, answers, prompts int) extent {
 	context := sp.context()
 	if context <= 0 {

@@ -12,8 +12,8 @@ import (
 // Verdicts says whose verdicts on answers count, from outside.
 type Verdicts string
 
-// Whose verdicts count: of tenants with a key on any answer, on answers to themselves, or nobody's. Requests without a key never
-// judge: a window that anybody can fill says nothing.
+// Whose verdicts count: of tenants with a key on any answer, on answers to themselves, or nobody's. Requests without a
+// key never judge: a window that anybody can fill says nothing.
 const (
 	VerdictsTenants Verdicts = "tenants"
 	VerdictsOwn     Verdicts = "own"
@@ -52,7 +52,8 @@ func (v *verdicts) all() []Outcome {
 	return slices.Clone(v.list)
 }
 
-// maxOutcomes bounds the kinds of verdict that one receipt takes from outside; the gateway's own judge always has a place.
+// maxOutcomes bounds the kinds of verdict that one receipt takes from outside; the gateway's own judge always has a
+// place.
 const maxOutcomes = 8
 
 // effect is what a verdict does to the one sample that an answer is.
@@ -91,8 +92,8 @@ func (v *verdicts) add(o Outcome) (e effect, passedBy string) {
 	return e, passedBy
 }
 
-// weigh counts a verdict on the specialist's answer. All kinds of verdict on one answer are one sample, which passes when all of
-// them pass. It reports whether the verdict was taken.
+// weigh counts a verdict on the specialist's answer. All kinds of verdict on one answer are one sample, which passes
+// when all of them pass. It reports whether the verdict was taken.
 func (sp *Specialist) weigh(r *Receipt, o Outcome) bool {
 	v := slo.Verdict{Answered: r.Time, Pass: o.Pass, By: o.by}
 	switch e, passedBy := r.verdicts.add(o); e {

@@ -8,7 +8,8 @@ type Verifier interface {
 	Wants() bool
 	// Largest is the length of the longest answer that is judged, in bytes.
 	Largest() int64
-	// Offer takes an answer without waiting; verdict is called from another goroutine, or never. False: there was no room.
+	// Offer takes an answer without waiting; verdict is called from another goroutine, or never. False: there was no
+	// room.
 	Offer(answer string, verdict func(pass bool)) bool
 }
 
@@ -43,8 +44,8 @@ func (x *exchange) haveJudged(text []byte) {
 	})
 }
 
-// judgeCopy offers a specialist's answer to the copy of a request: how a demoted one recovers. Its verdict counts for that
-// specialist, as one sample with what is said of the copy by the receipt of the request, once there is one.
+// judgeCopy offers a specialist's answer to the copy of a request: how a demoted one recovers. Its verdict counts for
+// that specialist, as one sample with what is said of the copy by the receipt of the request, once there is one.
 func (s *Server) judgeCopy(sh *shadow, answer string) {
 	if s.verifier == nil || answer == "" || int64(len(answer)) > s.verifier.Largest() {
 		return

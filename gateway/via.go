@@ -13,7 +13,8 @@ var errLoop = errors.New("the request has come through this gateway already")
 // mostHops is how many gateways a request may have come through.
 const mostHops = 8
 
-// checkVia refuses a request that comes back: a replica's URL leads to this gateway, by whatever way, and each round would begin another.
+// checkVia refuses a request that comes back: a replica's URL leads to this gateway, by whatever way, and each round
+// would begin another.
 func (x *exchange) checkVia() *Error {
 	if len(x.heads.via) == 0 {
 		return nil
@@ -21,7 +22,9 @@ func (x *exchange) checkVia() *Error {
 	hops := hopsOf(x.heads.via)
 	for _, hop := range hops {
 		if hop == x.s.via || len(hops) > mostHops {
-			return &Error{Code: CodeUpstreamProtocolError, Message: "the request has come back to a gateway that it came through: a replica is that gateway", cause: errLoop}
+			return &Error{Code: CodeUpstreamProtocolError,
+				Message: "the request has come back to a gateway that it came through: a replica is that gateway",
+				cause:   errLoop}
 		}
 	}
 	return nil

@@ -26,9 +26,11 @@ func (rt *Runtime) models(t *Tenant) []model {
 		if !t.Permits(sp.Name) {
 			continue
 		}
-		list = append(list, model{ID: sp.Name, Object: "model", Created: sp.Created, OwnedBy: "octet", Context: sp.context()})
+		list = append(list, model{ID: sp.Name, Object: "model", Created: sp.Created, OwnedBy: "octet",
+			Context: sp.context()})
 		for _, adapter := range sp.Adapters {
-			list = append(list, model{ID: sp.Name + ":" + adapter, Object: "model", Created: sp.Created, OwnedBy: "octet", Parent: sp.Name, Context: sp.context()})
+			list = append(list, model{ID: sp.Name + ":" + adapter, Object: "model", Created: sp.Created,
+				OwnedBy: "octet", Parent: sp.Name, Context: sp.context()})
 		}
 		list[0].Created = max(list[0].Created, sp.Created)
 	}

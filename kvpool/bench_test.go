@@ -109,7 +109,8 @@ func BenchmarkTextChain(b *testing.B) {
 	}
 }
 
-// BenchmarkShare takes and gives back a prompt that is cached whole, and two blocks for its answer; ns/block is the figure.
+// BenchmarkShare takes and gives back a prompt that is cached whole, and two blocks for its answer; ns/block is the
+// figure.
 func BenchmarkShare(b *testing.B) {
 	for _, n := range []int{16, 256, 1024} {
 		b.Run(fmt.Sprintf("blocks=%d", n), func(b *testing.B) {
@@ -140,7 +141,8 @@ func BenchmarkShare(b *testing.B) {
 func BenchmarkPiecesChain(b *testing.B) {
 	for _, size := range []int{1 << 10, 64 << 10} {
 		text := bytes.Repeat([]byte("0123456789abcdef"), size/32)
-		pieces := [][]byte{[]byte("<|system|>\n"), text, []byte("<|end|>\n<|user|>\n"), text[3:], []byte("<|end|>\n<|assistant|>\n")}
+		pieces := [][]byte{[]byte("<|system|>\n"), text, []byte("<|end|>\n<|user|>\n"), text[3:],
+			[]byte("<|end|>\n<|assistant|>\n")}
 		for _, as := range []string{"pieces", "joined"} {
 			b.Run(fmt.Sprintf("bytes=%d/%s", size, as), func(b *testing.B) {
 				var h Hasher

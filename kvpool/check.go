@@ -30,12 +30,14 @@ func (p *Pool) Check() error {
 				return fmt.Errorf("%w: block %d is not at %d of run %d: %+v", ErrCorrupt, id, b.at, b.run, *one)
 			}
 			if named, ok := p.prefix.find(b.hash); !ok || named != BlockID(id) {
-				return fmt.Errorf("%w: block %d holds %#x, which the map says is at %d (%t)", ErrCorrupt, id, uint64(b.hash), named, ok)
+				return fmt.Errorf("%w: block %d holds %#x, which the map says is at %d (%t)", ErrCorrupt, id,
+					uint64(b.hash), named, ok)
 			}
 		}
 	}
 	if used != p.Used() || cached != p.prefix.used {
-		return fmt.Errorf("%w: %d blocks in use and %d with content, counted %d and %d", ErrCorrupt, used, cached, p.Used(), p.prefix.used)
+		return fmt.Errorf("%w: %d blocks in use and %d with content, counted %d and %d", ErrCorrupt, used, cached,
+			p.Used(), p.prefix.used)
 	}
 	return p.checkRuns(cached)
 }
@@ -59,7 +61,8 @@ func (p *Pool) checkIdle() error {
 		prev = at
 	}
 	if idle != p.runs.idle || prev != p.runs.all[0].prev {
-		return fmt.Errorf("%w: %d blocks are idle, counted %d; the last run is %d, and not %d", ErrCorrupt, idle, p.runs.idle, prev, p.runs.all[0].prev)
+		return fmt.Errorf("%w: %d blocks are idle, counted %d; the last run is %d, and not %d", ErrCorrupt, idle,
+			p.runs.idle, prev, p.runs.all[0].prev)
 	}
 	return nil
 }
@@ -78,7 +81,8 @@ func (p *Pool) checkRuns(cached int) error {
 		}
 	}
 	if sum != cached || unused != 0 || idle != p.runs.idle {
-		return fmt.Errorf("%w: runs of %d blocks, %d of them idle, counted %d and %d; %d unused runs too many", ErrCorrupt, sum, idle, cached, p.runs.idle, unused)
+		return fmt.Errorf("%w: runs of %d blocks, %d of them idle, counted %d and %d; %d unused runs too many",
+			ErrCorrupt, sum, idle, cached, p.runs.idle, unused)
 	}
 	return nil
 }
@@ -97,8 +101,10 @@ func (p *Pool) CheckTables(tables iter.Seq[*Table]) error {
 			n := 1
 			if id > private {
 				n = int(p.runs.all[id].size)
-				if i+n > len(blocks) || !slices.Equal(blocks[i:i+n], p.runs.blocks(id)) || i < t.covered && i+n > t.covered {
-					return fmt.Errorf("%w: a table lists %v from %d on, %d of them by runs, which is not run %+v", ErrCorrupt, blocks, i, t.covered, p.runs.all[id])
+				if i+n > len(blocks) || !slices.Equal(blocks[i:i+n], p.runs.blocks(id)) || i < t.covered &&
+					i+n > t.covered {
+					return fmt.Errorf("%w: a table lists %v from %d on, %d of them by runs, which is not run %+v",
+						ErrCorrupt, blocks, i, t.covered, p.runs.all[id])
 				}
 			}
 			for ; n > 0; n-- {

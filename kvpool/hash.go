@@ -9,7 +9,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// BlockHash names the content of one full KV block together with everything before it: equal hashes mean equal prefixes.
+// BlockHash names the content of one full KV block together with everything before it: equal hashes mean equal
+// prefixes.
 type BlockHash uint64
 
 // Hasher computes chained block hashes under a seed. The zero Hasher has seed 0 and is ready to use.
@@ -66,8 +67,8 @@ func (h Hasher) Chain(dst []BlockHash, root BlockHash, tokens []uint32, blockSiz
 // Digest is where a chain of an engine's own hash function stands. What is in it is that function's affair.
 type Digest [32]byte
 
-// Extend appends to chain, the hashes of a prompt's leading blocks under root, those of all full blocks of tokens, which come next.
-// It has no use for a Digest.
+// Extend appends to chain, the hashes of a prompt's leading blocks under root, those of all full blocks of tokens,
+// which come next. It has no use for a Digest.
 func (h Hasher) Extend(chain []BlockHash, root BlockHash, _ *Digest, tokens []uint32, blockSize int) []BlockHash {
 	if n := len(chain); n > 0 {
 		root = chain[n-1]
@@ -75,9 +76,10 @@ func (h Hasher) Extend(chain []BlockHash, root BlockHash, _ *Digest, tokens []ui
 	return h.Chain(chain, root, tokens, blockSize)
 }
 
-// Named returns the hash of a block that its engine's own chained hash function calls name. Those functions know nothing of specialists:
-// within is what keeps them apart, the root of the specialist alone. Two names never have one hash within the same; where the seed is not known
-// nobody can choose names whose hashes are alike (MurmurHash3's finalizer, a bijection).
+// Named returns the hash of a block that its engine's own chained hash function calls name. Those functions know
+// nothing of specialists: within is what keeps them apart, the root of the specialist alone. Two names never have one
+// hash within the same; where the seed is not known nobody can choose names whose hashes are alike (MurmurHash3's
+// finalizer, a bijection).
 func Named(within BlockHash, name uint64) BlockHash {
 	h := uint64(within) ^ name
 	h = (h ^ h>>33) * 0xff51afd7ed558ccd
@@ -107,7 +109,8 @@ func (k *keys) chunks(dst []BlockHash, root BlockHash, text []byte, chunkBytes i
 	return dst
 }
 
-// tokenBytes views tokens as bytes without a copy. Only little-endian machines are supported; a test fails on any other.
+// tokenBytes views tokens as bytes without a copy. Only little-endian machines are supported; a test fails on any
+// other.
 func tokenBytes(tokens []uint32) []byte {
 	if len(tokens) == 0 {
 		return nil

@@ -74,7 +74,8 @@ func TestRootsKeepSpecialistsAdaptersAndTenantsApart(t *testing.T) {
 }
 
 func TestPartialBlocksHaveNoHash(t *testing.T) {
-	for _, c := range []struct{ tokens, blockSize, blocks int }{{0, 16, 0}, {15, 16, 0}, {16, 16, 1}, {31, 16, 1}, {32, 16, 2}, {7, 1, 7}} {
+	for _, c := range []struct{ tokens, blockSize, blocks int }{{0, 16, 0}, {15, 16, 0}, {16, 16, 1}, {31, 16, 1},
+		{32, 16, 2}, {7, 1, 7}} {
 		if got := len(chainOf(sequential(c.tokens, 0), c.blockSize)); got != c.blocks {
 			t.Errorf("%d tokens in blocks of %d: %d hashes, want %d", c.tokens, c.blockSize, got, c.blocks)
 		}
@@ -88,7 +89,8 @@ func TestChainAppendsToWhatIsThere(t *testing.T) {
 	if got := h.Chain(first, root, sequential(16, 0), 16); len(got) != 2 || got[0] != 42 {
 		t.Fatalf("chain is %x", got)
 	}
-	if got := h.TextChain(first, root, []byte("abcdef"), 4); len(got) != 2 || got[0] != 42 || got[1] != h.NextBytes(root, []byte("abcd")) {
+	if got := h.TextChain(first, root, []byte("abcdef"), 4); len(got) != 2 || got[0] != 42 ||
+		got[1] != h.NextBytes(root, []byte("abcd")) {
 		t.Fatalf("text chain is %x", got)
 	}
 }
@@ -127,8 +129,8 @@ func TestTokensAreHashedLittleEndian(t *testing.T) {
 	}
 }
 
-// A chain is a function of its root and of all tokens so far, however it is cut; another token, root or seed anywhere makes all that follows other.
-// MOD2-36, MOD2-37
+// A chain is a function of its root and of all tokens so far, however it is cut; another token, root or seed anywhere
+// makes all that follows other. MOD2-36, MOD2-37
 func FuzzChain(f *testing.F) {
 	f.Add([]byte("0123456789abcdef0123456789abcdef"), uint8(2), uint8(1), uint8(5), uint64(7))
 	f.Add([]byte{}, uint8(16), uint8(0), uint8(0), uint64(0))
@@ -160,7 +162,8 @@ func FuzzChain(f *testing.F) {
 			}
 		}
 		tokens[at]--
-		if h.Chain(nil, h.Root("a", "", "bc"), tokens, blockSize)[0] == whole[0] || NewHasher(seed+1).Chain(nil, root, tokens, blockSize)[0] == whole[0] {
+		if h.Chain(nil, h.Root("a", "", "bc"), tokens, blockSize)[0] == whole[0] ||
+			NewHasher(seed+1).Chain(nil, root, tokens, blockSize)[0] == whole[0] {
 			t.Fatal("another root or seed makes the same block")
 		}
 	})

@@ -1,8 +1,8 @@
 package kvpool
 
 // Loss returns what releasing t would free, and how many leading blocks of chain some other table would still hold, so
-// that they are sure to be found again. Cached blocks that nobody else holds are not counted: whoever is short of blocks
-// takes them next. Chain names what t's first blocks hold. One step a run and one a private block.
+// that they are sure to be found again. Cached blocks that nobody else holds are not counted: whoever is short of
+// blocks takes them next. Chain names what t's first blocks hold. One step a run and one a private block.
 func (p *Pool) Loss(t *Table, chain []BlockHash) (freed, kept int) {
 	t.write()
 	for i := 0; i < len(t.blocks); {
@@ -30,7 +30,8 @@ func (p *Pool) Loss(t *Table, chain []BlockHash) (freed, kept int) {
 	return freed, kept
 }
 
-// listed returns the run that t, which is written, lists from block i on, and how many blocks it is; of a private block none and 1.
+// listed returns the run that t, which is written, lists from block i on, and how many blocks it is; of a private block
+// none and 1.
 func (p *Pool) listed(t *Table, i int) (*run, int) {
 	if id := p.blocks[t.blocks[i]].run; id > private {
 		one := &p.runs.all[id]

@@ -265,7 +265,8 @@ func play(blocks, letter int, ops [][3]int) error {
 func TestPoolDoesWhatTheOracleDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [3]int {
-			return [3]int{rapid.IntRange(0, 6).Draw(t, "op"), rapid.IntRange(0, oracleTables-1).Draw(t, "table"), rapid.IntRange(0, 1<<oracleDepth-1).Draw(t, "arg")}
+			return [3]int{rapid.IntRange(0, 6).Draw(t, "op"), rapid.IntRange(0, oracleTables-1).Draw(t, "table"),
+				rapid.IntRange(0, 1<<oracleDepth-1).Draw(t, "arg")}
 		}), 60, 300).Draw(t, "ops")
 		letter := rapid.SampledFrom([]int{1, 3, 16}).Draw(t, "letter")
 		if err := play(letter*rapid.IntRange(1, 24).Draw(t, "blocks"), letter, ops); err != nil {
@@ -274,7 +275,8 @@ func TestPoolDoesWhatTheOracleDoes(t *testing.T) {
 	})
 }
 
-// Chains that no hash function makes, with names twice and in any order: what is shared is then nobody's promise, but the ledger holds.
+// Chains that no hash function makes, with names twice and in any order: what is shared is then nobody's promise, but
+// the ledger holds.
 func TestNamesOutOfOrderLeaveTheLedgerWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := NewPool(rapid.IntRange(1, 40).Draw(t, "blocks"), 4)

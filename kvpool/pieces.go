@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// PiecesChain is TextChain of the text that pieces are when joined. Only chunks that several pieces have a part of are copied.
+// PiecesChain is TextChain of the text that pieces are when joined. Only chunks that several pieces have a part of are
+// copied.
 func (h Hasher) PiecesChain(dst []BlockHash, root BlockHash, pieces [][]byte, chunkBytes int) []BlockHash {
 	if chunkBytes < 1 {
 		panic(fmt.Sprintf("kvpool: hashing chunks of %d bytes", chunkBytes))

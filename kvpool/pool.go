@@ -52,7 +52,8 @@ func NewPool(blocks, blockSize int) (*Pool, error) {
 	return p, nil
 }
 
-// OnEvict has f called with the name of each content that leaves the cache, at the moment it does. f must not use the pool.
+// OnEvict has f called with the name of each content that leaves the cache, at the moment it does. f must not use the
+// pool.
 func (p *Pool) OnEvict(f func(BlockHash)) { p.onEvict = f }
 
 // BlockSize returns the tokens a block holds.
@@ -94,9 +95,9 @@ func (p *Pool) Match(chain []BlockHash) (n int) {
 	return n
 }
 
-// Fits reports whether a table of n blocks could be had now, sharing what is cached of chain, and how many it would share.
-// An idle cached block that is shared is not free any more, so it is not counted twice.
-// Where even that many hits could not help, one probe says so: a blocked long prompt costs nothing to ask for again.
+// Fits reports whether a table of n blocks could be had now, sharing what is cached of chain, and how many it would
+// share. An idle cached block that is shared is not free any more, so it is not counted twice. Where even that many
+// hits could not help, one probe says so: a blocked long prompt costs nothing to ask for again.
 func (p *Pool) Fits(chain []BlockHash, n int) (reuse int, ok bool) {
 	if short := n - p.Free(); short > 0 {
 		if short > len(chain) {
@@ -135,7 +136,8 @@ func (p *Pool) take(ids []BlockID) {
 	}
 }
 
-// evict sets ids to the end of the run that is idle for longest, and returns how many blocks that are, all that it has at most.
+// evict sets ids to the end of the run that is idle for longest, and returns how many blocks that are, all that it has
+// at most.
 func (p *Pool) evict(ids []BlockID) int {
 	first := p.runs.all[0].next
 	one, own := &p.runs.all[first], p.runs.blocks(first)
@@ -160,8 +162,8 @@ func (p *Pool) evict(ids []BlockID) int {
 	return n
 }
 
-// give takes a reference back from each of ids, which are whole runs and private blocks, last first: content becomes idle and is
-// evicted last, an empty block is taken next.
+// give takes a reference back from each of ids, which are whole runs and private blocks, last first: content becomes
+// idle and is evicted last, an empty block is taken next.
 func (p *Pool) give(ids []BlockID) {
 	for i := len(ids); i > 0; {
 		id := ids[i-1]

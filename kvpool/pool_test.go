@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// The cases with their numbers are those of engines in use (block 0 is an ordinary block here). Where this pool is meant
-// to differ: a content is cached once, not once for each copy (TestSecondCopyOfAContentStaysPrivate); there is no switch
-// that turns the cache off, but a salt of one's own (TestOwnSaltNeverHits); there is no reset, since a pool that shall be
-// empty is a new pool; and hit rates over a window are for whoever reads the totals.
+// The cases with their numbers are those of engines in use (block 0 is an ordinary block here). Where this pool is
+// meant to differ: a content is cached once, not once for each copy (TestSecondCopyOfAContentStaysPrivate); there is no
+// switch that turns the cache off, but a salt of one's own (TestOwnSaltNeverHits); there is no reset, since a pool that
+// shall be empty is a new pool; and hit rates over a window are for whoever reads the totals.
 
 // fixture is a pool with named tables, checked after every step.
 type fixture struct {
@@ -37,7 +37,8 @@ func (f *fixture) check() {
 	}
 }
 
-// prompt allocates as an engine does: what is cached is shared, never the last token, the rest is fresh; all of it is computed.
+// prompt allocates as an engine does: what is cached is shared, never the last token, the rest is fresh; all of it is
+// computed.
 func (f *fixture) prompt(tokens []uint32) (t *Table, reused int) {
 	f.Helper()
 	t = &Table{}
@@ -128,7 +129,8 @@ func TestLeastRecentlyReleasedContentGoesFirst(t *testing.T) {
 	if n := f.Match(chainOf(sequential(16, 0), 16)); n != 1 {
 		t.Fatalf("matched %d", n)
 	}
-	f.release(func() *Table { again, _ := f.prompt(append(sequential(16, 0), 7)); return again }()) // touches 0, takes 1's block
+	// touches 0, takes 1's block
+	f.release(func() *Table { again, _ := f.prompt(append(sequential(16, 0), 7)); return again }())
 	got := [3]int{}
 	for i := range got {
 		got[i] = f.Match(chainOf(sequential(16, uint32(1000*i)), 16))
@@ -151,7 +153,8 @@ func TestDecodeFillsThePartialBlockBeforeItTakesAnother(t *testing.T) {
 		}
 		f.check()
 		if table.Len() != c.blocks || f.Cached() != c.cached {
-			t.Errorf("%d tokens: %d blocks and %d cached, want %d and %d", c.tokens, table.Len(), f.Cached(), c.blocks, c.cached)
+			t.Errorf("%d tokens: %d blocks and %d cached, want %d and %d", c.tokens, table.Len(), f.Cached(), c.blocks,
+				c.cached)
 		}
 	}
 }
@@ -197,9 +200,9 @@ func TestOwnSaltNeverHits(t *testing.T) {
 	}
 }
 
-// Deviation from engines that list a content once for each physical copy: here the first copy is the shared one, a second
-// stays private, and when the first is evicted the content leaves the cache. So one eviction is always one removal, and
-// who follows the events needs no count.
+// Deviation from engines that list a content once for each physical copy: here the first copy is the shared one, a
+// second stays private, and when the first is evicted the content leaves the cache. So one eviction is always one
+// removal, and who follows the events needs no count.
 func TestSecondCopyOfAContentStaysPrivate(t *testing.T) {
 	f := newFixture(t, 4, 16)
 	chain := chainOf(sequential(16, 0), 16)

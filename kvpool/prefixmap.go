@@ -9,9 +9,10 @@ import (
 
 // prefixMap finds the block that holds a content. It never grows: the pool's size bounds what it holds.
 //
-// Open addressing with linear probing at a load of at most 1/2, home slots by a multiplication under a secret of the process's own
-// (wyhash's folded product), so that nobody who chooses contents can choose where they lie; deletion by moving the rest of the cluster back (Knuth 6.4, algorithm R), so there are
-// no tombstones and nothing decays over the life of a process.
+// Open addressing with linear probing at a load of at most 1/2, home slots by a multiplication under a secret of the
+// process's own (wyhash's folded product), so that nobody who chooses contents can choose where they lie; deletion by
+// moving the rest of the cluster back (Knuth 6.4, algorithm R), so there are no tombstones and nothing decays over the
+// life of a process.
 type prefixMap struct {
 	slots []prefixSlot // length a power of two
 	shift uint         // 64 - log2(len(slots))
@@ -29,7 +30,8 @@ func newPrefixMap(blocks int) prefixMap {
 	return prefixMap{slots: make([]prefixSlot, 1<<width), shift: uint(64 - width), keys: secrets()}
 }
 
-// secrets are the keys of this process's maps, drawn at random: where a content lies decides nothing but how fast it is found.
+// secrets are the keys of this process's maps, drawn at random: where a content lies decides nothing but how fast it is
+// found.
 var secrets = sync.OnceValue(func() [2]uint64 {
 	var drawn [16]byte
 	_, _ = rand.Read(drawn[:]) // never fails

@@ -5,16 +5,18 @@ import "fmt"
 // runBlocks is how many blocks a run has at most.
 const runBlocks = 64
 
-// run is a stretch of one chain whose blocks were told apart by nobody so far: exactly the same tables list them, all of them or none.
-// So they have one count of references, become free together, and leave the cache last first.
+// run is a stretch of one chain whose blocks were told apart by nobody so far: exactly the same tables list them, all
+// of them or none. So they have one count of references, become free together, and leave the cache last first.
 type run struct {
-	last       BlockHash // of its blocks
-	size       int32     // blocks; 0 is an unused run
-	refs       int32     // tables that list it
-	drops      int32     // scratch of Imagined, zero between uses
-	prev, next runID     // neighbours among the idle, meaningful while refs is 0; next of an unused run is the next unused
-	follow     runID     // the one that was shared behind it last; it may be another one by now
-	rest       runID     // what was cut off its end last; meaningful for who lists more than size blocks from its first on
+	last  BlockHash // of its blocks
+	size  int32     // blocks; 0 is an unused run
+	refs  int32     // tables that list it
+	drops int32     // scratch of Imagined, zero between uses
+	// neighbours among the idle, meaningful while refs is 0; next of an unused run is the next unused
+	prev, next runID
+	follow     runID // the one that was shared behind it last; it may be another one by now
+	// what was cut off its end last; meaningful for who lists more than size blocks from its first on
+	rest runID
 }
 
 // runID is a run's index. Run 0 is the sentinel of the idle: behind it is who is evicted first.
@@ -26,7 +28,8 @@ type runs struct {
 	ids    [][runBlocks]BlockID // of each run, its blocks
 	unused runID                // 0 is none
 	idle   int                  // blocks of the idle runs
-	hints  [256]runID           // by a byte of its first block: a run that was looked for lately; it may be another one by now
+	// by a byte of its first block: a run that was looked for lately; it may be another one by now
+	hints [256]runID
 }
 
 // newRuns makes room for what blocks come to where runs are a quarter full. More is made when there are more.
@@ -78,8 +81,9 @@ type stretch struct {
 	at, n int
 }
 
-// stretch finds how far chain goes on in the run that holds its first block, which mostly is the one that was behind before the last
-// time, else one that was looked for lately; before 0 is none. Hashes are cumulative: where one is equal all before it are.
+// stretch finds how far chain goes on in the run that holds its first block, which mostly is the one that was behind
+// before the last time, else one that was looked for lately; before 0 is none. Hashes are cumulative: where one is
+// equal all before it are.
 func (p *Pool) stretch(chain []BlockHash, before runID) stretch {
 	r := &p.runs
 	if id := r.all[before].follow; r.all[id].begins(chain) {
@@ -126,7 +130,8 @@ func (p *Pool) part(s stretch) runID {
 	return s.run
 }
 
-// split cuts a run, and returns what is from at on. An idle one keeps its place: its end is evicted before its beginning.
+// split cuts a run, and returns what is from at on. An idle one keeps its place: its end is evicted before its
+// beginning.
 func (p *Pool) split(head runID, at int) runID {
 	tail := p.runs.add(p.runs.all[head].refs)
 	from, to := &p.runs.all[head], &p.runs.all[tail]

@@ -28,9 +28,11 @@ func (g Geometry) BytesPerToken() int64 {
 }
 
 // Size returns how many blocks of blockSize tokens fit into what is left of the device: (HBM - weights - reserve) /
-// (bytes a token × block size), rounded down. It is computed once: a pool never grows, since each growth would be a stall.
+// (bytes a token × block size), rounded down. It is computed once: a pool never grows, since each growth would be a
+// stall.
 //
-// Worked numbers for an 80 GiB device with 14 GiB of weights and 6 GiB of reserve, which leaves 60 GiB, at 16 tokens a block:
+// Worked numbers for an 80 GiB device with 14 GiB of weights and 6 GiB of reserve, which leaves 60 GiB, at 16 tokens a
+// block:
 //
 //	model                  layers  with KV  KV heads  head dim  dtype   a token    a block    blocks      tokens
 //	7B dense, MHA              32       32        32       128   bf16   512 KiB      8 MiB     7,680     122,880
@@ -38,7 +40,8 @@ func (g Geometry) BytesPerToken() int64 {
 //	7B hybrid, 1 of 8          32        4         8       128   bf16    16 KiB    256 KiB   245,760   3,932,160
 //
 // The hybrid holds eight times the tokens of the GQA model of its size; what it pays per sequence instead (SSM and
-// convolution state, bytes a layer whatever the length) belongs into ActivationReserve, for as many sequences as may run.
+// convolution state, bytes a layer whatever the length) belongs into ActivationReserve, for as many sequences as may
+// run.
 func Size(m Memory, g Geometry, blockSize int) (blocks int, err error) {
 	switch {
 	case g.Layers < 1 || g.KVHeads < 1 || g.HeadDim < 1 || g.DTypeBytes < 1:

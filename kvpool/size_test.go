@@ -22,7 +22,8 @@ func TestPoolSizeFollowsMemoryAndGeometry(t *testing.T) {
 	}{
 		{"7B dense, MHA", Geometry{Layers: 32, KVHeads: 32, HeadDim: 128, DTypeBytes: 2}, 512 * kib, 7_680},
 		{"7B dense, GQA", Geometry{Layers: 32, KVHeads: 8, HeadDim: 128, DTypeBytes: 2}, 128 * kib, 30_720},
-		{"7B hybrid", Geometry{Layers: 32, KVHeads: 8, HeadDim: 128, DTypeBytes: 2, AttentionLayers: 4}, 16 * kib, 245_760},
+		{"7B hybrid", Geometry{Layers: 32, KVHeads: 8, HeadDim: 128, DTypeBytes: 2, AttentionLayers: 4}, 16 * kib,
+			245_760},
 		{"7B dense, GQA, fp8", Geometry{Layers: 32, KVHeads: 8, HeadDim: 128, DTypeBytes: 1}, 64 * kib, 61_440},
 	} {
 		if got := c.geometry.BytesPerToken(); got != c.perToken {
@@ -40,7 +41,8 @@ func TestPoolSizeFollowsMemoryAndGeometry(t *testing.T) {
 func TestPoolSizeRoundsDown(t *testing.T) {
 	g := Geometry{Layers: 1, KVHeads: 1, HeadDim: 1, DTypeBytes: 1} // 2 bytes a token
 	for left, want := range map[int64]int{32: 1, 63: 1, 64: 2} {
-		if got, err := Size(Memory{HBM: 100 + left, Weights: 60, ActivationReserve: 40}, g, 16); err != nil || got != want {
+		if got, err := Size(Memory{HBM: 100 + left, Weights: 60, ActivationReserve: 40}, g, 16); err != nil ||
+			got != want {
 			t.Errorf("%d bytes: %d blocks (%v), want %d", left, got, err, want)
 		}
 	}
@@ -53,11 +55,12 @@ func TestImpossibleSizesAreRefused(t *testing.T) {
 		geometry  Geometry
 		blockSize int
 	}{
-		"no layers":                      {device, Geometry{KVHeads: 8, HeadDim: 128, DTypeBytes: 2}, 16},
-		"no heads":                       {device, Geometry{Layers: 32, HeadDim: 128, DTypeBytes: 2}, 16},
-		"no dimension":                   {device, Geometry{Layers: 32, KVHeads: 8, DTypeBytes: 2}, 16},
-		"no bytes":                       {device, Geometry{Layers: 32, KVHeads: 8, HeadDim: 128}, 16},
-		"more attention than layers":     {device, Geometry{Layers: 32, KVHeads: 8, HeadDim: 128, DTypeBytes: 2, AttentionLayers: 33}, 16},
+		"no layers":    {device, Geometry{KVHeads: 8, HeadDim: 128, DTypeBytes: 2}, 16},
+		"no heads":     {device, Geometry{Layers: 32, HeadDim: 128, DTypeBytes: 2}, 16},
+		"no dimension": {device, Geometry{Layers: 32, KVHeads: 8, DTypeBytes: 2}, 16},
+		"no bytes":     {device, Geometry{Layers: 32, KVHeads: 8, HeadDim: 128}, 16},
+		"more attention than layers": {device,
+			Geometry{Layers: 32, KVHeads: 8, HeadDim: 128, DTypeBytes: 2, AttentionLayers: 33}, 16},
 		"no block":                       {device, g, 0},
 		"negative weights":               {Memory{HBM: gib, Weights: -gib}, g, 16},
 		"weights larger than the device": {Memory{HBM: gib, Weights: 2 * gib}, g, 16},

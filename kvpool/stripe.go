@@ -14,28 +14,32 @@ const golden = 0x9E3779B97F4A7C15
 
 // keys are the first eight numbers of SplitMix64 (Steele, Lea, Flood, 2014) from a seed.
 //
-// A stripe's content is the sum of four products of two words each. To every word a key of its own is added before, and both halves of a
-// product's 128 bits are XORed into one after. It does not depend on what was before, so that a processor works at many stripes at once.
-// What follows its parent takes an XOR, a rotation and a multiplication by five, 3 cycles, and they alone wait for the stripe before.
+// A stripe's content is the sum of four products of two words each. To every word a key of its own is added before, and
+// both halves of a product's 128 bits are XORed into one after. It does not depend on what was before, so that a
+// processor works at many stripes at once. What follows its parent takes an XOR, a rotation and a multiplication by
+// five, 3 cycles, and they alone wait for the stripe before.
 //
 //	sum = Σ fold(word[2i] + key[2i], word[2i+1] + key[2i+1])     content = sum ^ sum<<24
 //	next = 5 · rotate(parent ^ content, 27)
 //
-// The products are those of NH (Black, Halevi, Krawczyk, Krovetz, Rogaway: UMAC, 1999) on words of 64 bits, as in VHASH (Krovetz, Dai,
-// 2007); folding them is from wyhash and XXH3. Under random keys, the whole products of two words and of two others are the same once in
-// 2^64, whatever the words are, and as often one word is a zero that hides the other. For sums of folded products no bound is proven; a
-// seed of 64 bits could not give a better one than 2^-64. Tokens below 2^17 are no weaker than noise: on 32 bits, NH has 2^52 sums for them.
+// The products are those of NH (Black, Halevi, Krawczyk, Krovetz, Rogaway: UMAC, 1999) on words of 64 bits, as in VHASH
+// (Krovetz, Dai, 2007); folding them is from wyhash and XXH3. Under random keys, the whole products of two words and of
+// two others are the same once in 2^64, whatever the words are, and as often one word is a zero that hides the other.
+// For sums of folded products no bound is proven; a seed of 64 bits could not give a better one than 2^-64. Tokens
+// below 2^17 are no weaker than noise: on 32 bits, NH has 2^52 sums for them.
 //
-// The lower bits of a sum are the better ones for blocks that only count up; the shift has them make all bits of a hash even. What follows
-// two parents that are not the same is not the same: a step can be undone. It spreads little of what is in the parent alone, and need not: parents are
-// hashes.
+// The lower bits of a sum are the better ones for blocks that only count up; the shift has them make all bits of a hash
+// even. What follows two parents that are not the same is not the same: a step can be undone. It spreads little of what
+// is in the parent alone, and need not: parents are hashes.
 //
-// A polynomial of the contents modulo 2^64 would allow many steps at once. But there, blocks that change places 2^n blocks apart have n+2
-// bits less to tell, and 1024 blocks of two kinds in the order of Thue and Morse have the hash of the opposite order under every seed. With
-// a rotation between XOR and product, there is no such ring: in a model of 12 bits, whose collisions can be counted, changed places at all
-// distances, runs of one block and that order are as rare as chance (TestStepsOfAModelCollideByChance).
+// A polynomial of the contents modulo 2^64 would allow many steps at once. But there, blocks that change places 2^n
+// blocks apart have n+2 bits less to tell, and 1024 blocks of two kinds in the order of Thue and Morse have the hash of
+// the opposite order under every seed. With a rotation between XOR and product, there is no such ring: in a model of 12
+// bits, whose collisions can be counted, changed places at all distances, runs of one block and that order are as rare
+// as chance (TestStepsOfAModelCollideByChance).
 //
-// A block of more or less than a stripe has its length added to its parent. It is a step for each stripe, the last one filled with zeroes.
+// A block of more or less than a stripe has its length added to its parent. It is a step for each stripe, the last one
+// filled with zeroes.
 type keys [8]uint64
 
 func keysOf(seed uint64) *keys {
@@ -64,8 +68,8 @@ func (k *keys) next(parent BlockHash, block []byte) BlockHash {
 	return parent
 }
 
-// chainByWords sets dst to the hashes of as many stripes, which are a block each. It is next without a call a block, which would double
-// its cost.
+// chainByWords sets dst to the hashes of as many stripes, which are a block each. It is next without a call a block,
+// which would double its cost.
 func (k *keys) chainByWords(dst []BlockHash, parent BlockHash, all [][stripe]byte) {
 	all = all[:len(dst)]
 	for i := range all {

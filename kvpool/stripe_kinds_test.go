@@ -88,14 +88,16 @@ func smallTokens(dst []BlockHash, n int) []BlockHash {
 
 // plain is a text of which no 64 bytes are there twice.
 func plain(bytes int) (text []byte) {
-	words := []string{"the ", "request ", "of ", "a ", "client ", "returns ", "an ", "error, ", "when ", "it ", "is\n", "not ", "there. "}
+	words := []string{"the ", "request ", "of ", "a ", "client ", "returns ", "an ", "error, ", "when ", "it ", "is\n",
+		"not ", "there. "}
 	for seed := uint64(1); len(text) < bytes; seed = seed*6364136223846793005 + 1442695040888963407 {
 		text = append(text, words[seed>>33%13]...)
 	}
 	return text[:bytes]
 }
 
-// oneByte changes one letter of a block of text, to each of 64 others at each place, and a letter of the block before it that is as often another.
+// oneByte changes one letter of a block of text, to each of 64 others at each place, and a letter of the block before
+// it that is as often another.
 func oneByte(dst []BlockHash, n int) []BlockHash {
 	var h Hasher
 	for i := 0; n > 0; i++ {
@@ -132,7 +134,8 @@ func swappedWords(dst []BlockHash, n int) []BlockHash {
 	return dst[:from+n]
 }
 
-// swappedBlocks changes two blocks of a prompt about that are a power of two apart; what is behind them is what could be alike.
+// swappedBlocks changes two blocks of a prompt about that are a power of two apart; what is behind them is what could
+// be alike.
 func swappedBlocks(dst []BlockHash, n int) []BlockHash {
 	var h Hasher
 	text, from := plain(64*1100), len(dst)

@@ -15,8 +15,8 @@ func modelStep(s, content uint) uint {
 	return s & (1<<modelBits - 1)
 }
 
-// Blocks that change places at any distance, runs of one block, and two blocks in the order of Thue and Morse and in the opposite order: what
-// makes a polynomial modulo a power of two collide is as rare as chance.
+// Blocks that change places at any distance, runs of one block, and two blocks in the order of Thue and Morse and in
+// the opposite order: what makes a polynomial modulo a power of two collide is as rare as chance.
 func TestStepsOfAModelCollideByChance(t *testing.T) {
 	const rounds, length = 1 << 15, 256
 	rng := rand.New(rand.NewPCG(9, 10))
@@ -52,7 +52,8 @@ func TestStepsOfAModelCollideByChance(t *testing.T) {
 		}
 		// Where a is b, in one of 2^12 cases, swapped and opposite are no other blocks.
 		if swapped[i] > 6*chance || opposite[i] > 6*chance || returned[i] > 4*chance*divisors+3*chance {
-			t.Errorf("after %d blocks: %d swapped, %d opposite, %d returned collide; %d are chance", i+1, swapped[i], opposite[i], returned[i], chance)
+			t.Errorf("after %d blocks: %d swapped, %d opposite, %d returned collide; %d are chance", i+1, swapped[i],
+				opposite[i], returned[i], chance)
 		}
 	}
 }

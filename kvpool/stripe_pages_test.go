@@ -12,7 +12,8 @@ import (
 func pages(t *testing.T, n int) []byte {
 	t.Helper()
 	size := os.Getpagesize()
-	all, err := syscall.Mmap(-1, 0, (n+2)*size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	all, err := syscall.Mmap(-1, 0, (n+2)*size, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		t.Skip("no memory map:", err)
 	}

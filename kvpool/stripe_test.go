@@ -18,7 +18,8 @@ func slowNext(seed uint64, parent BlockHash, block []byte) BlockHash {
 	for padded := append(slices.Clone(block), make([]byte, (64-len(block)%64)%64)...); len(padded) > 0; padded = padded[64:] {
 		sum := uint64(0)
 		for i := 0; i < 8; i += 2 {
-			sum += slowFold(binary.LittleEndian.Uint64(padded[8*i:])+k[i], binary.LittleEndian.Uint64(padded[8*i+8:])+k[i+1])
+			sum += slowFold(binary.LittleEndian.Uint64(padded[8*i:])+k[i],
+				binary.LittleEndian.Uint64(padded[8*i+8:])+k[i+1])
 		}
 		h ^= sum ^ sum<<24
 		h = (h<<27 | h>>37) * 5
@@ -32,7 +33,8 @@ func slowFold(a, b uint64) uint64 {
 	return low.Uint64() ^ p.Rsh(p, 64).Uint64()
 }
 
-// Every routine has the values of the portable one, wherever text and hashes begin and end, and touches nothing else: there is no memory around them.
+// Every routine has the values of the portable one, wherever text and hashes begin and end, and touches nothing else:
+// there is no memory around them.
 func TestChainsAreTheSameByEveryMeans(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	text, hashes := pages(t, 3), pages(t, 1)
@@ -92,7 +94,8 @@ func checkDefinition(t *testing.T, h Hasher, root BlockHash, text []byte, size i
 	for i, got := range chain {
 		block := text[i*size : (i+1)*size]
 		if want := slowNext(h.seed, root, block); got != want || h.NextBytes(root, block) != want {
-			t.Fatalf("block %d of %d bytes is %#x, step by step %#x, by definition %#x", i, size, got, h.NextBytes(root, block), want)
+			t.Fatalf("block %d of %d bytes is %#x, step by step %#x, by definition %#x", i, size, got,
+				h.NextBytes(root, block), want)
 		}
 		root = got
 	}
@@ -187,7 +190,8 @@ func TestBlocksKeepParentsApart(t *testing.T) {
 	}
 }
 
-// Sixteen million blocks, without the race detector, that a weak hash would confuse: none are alike, and each half of the hash is as good as 32 random bits.
+// Sixteen million blocks, without the race detector, that a weak hash would confuse: none are alike, and each half of
+// the hash is as good as 32 random bits.
 func TestStructuredBlocksDoNotCollide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("sorts sixteen million hashes")

@@ -7,8 +7,9 @@ import (
 	"octet/internal/poison"
 )
 
-// Table is one sequence's block table: entry i holds tokens i·BlockSize … (i+1)·BlockSize-1. The zero Table is empty.
-// It belongs to one pool; its capacity is kept when it is emptied. Of a run it lists all blocks, one after the other, or none.
+// Table is one sequence's block table: entry i holds tokens i·BlockSize … (i+1)·BlockSize-1. The zero Table is
+// empty. It belongs to one pool; its capacity is kept when it is emptied. Of a run it lists all blocks, one after the
+// other, or none.
 //
 // The blocks that it begins with are written down only when somebody asks for them: until then they are spans.
 type Table struct {
@@ -18,8 +19,8 @@ type Table struct {
 	pool    *Pool // of the spans
 }
 
-// span is the blocks from the first one of a run on that a table came to list as one. Parts of them may be runs of their own by now: each is
-// the rest of the one before.
+// span is the blocks from the first one of a run on that a table came to list as one. Parts of them may be runs of
+// their own by now: each is the rest of the one before.
 type span struct {
 	run runID
 	n   int32 // blocks
@@ -166,7 +167,8 @@ func (p *Pool) sealCovered(t *Table, b *block, id BlockID) {
 	t.cover(b.run, 1)
 }
 
-// join puts b, block id, at the end of a run, that of the block before it in its table: where no other table lists it, and it has room.
+// join puts b, block id, at the end of a run, that of the block before it in its table: where no other table lists it,
+// and it has room.
 func (p *Pool) join(b *block, to runID, id BlockID) bool {
 	one := &p.runs.all[to]
 	if one.refs > 1 || one.size >= runBlocks {

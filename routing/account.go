@@ -46,8 +46,8 @@ func (c *Context) Selections() []LegSelection {
 	return all
 }
 
-// Account is a LegSelection that is told when it is asked for: until then it is the bare facts. Leg, Skipped and Profile outlive the
-// Context, and Facts lies where the caller had it put.
+// Account is a LegSelection that is told when it is asked for: until then it is the bare facts. Leg, Skipped and
+// Profile outlive the Context, and Facts lies where the caller had it put.
 type Account struct {
 	Leg     string // "" where there is only one
 	Skipped string // why the leg gives no step; "" where it does
@@ -90,8 +90,8 @@ func (p *Profile) Retell(facts []byte) *Trace {
 
 var le = binary.LittleEndian
 
-// appendFacts appends what read reads: four counts (a filter is below 256), who the candidates were, who was left after each cut, totals, scores, times. Who
-// passed the filters follows from the cuts.
+// appendFacts appends what read reads: four counts (a filter is below 256), who the candidates were, who was left after
+// each cut, totals, scores, times. Who passed the filters follows from the cuts.
 func (r *record) appendFacts(b []byte, hoisted []lap) []byte {
 	laps := min(len(hoisted)+len(r.laps), math.MaxUint8)
 	b = le.AppendUint64(b, uint64(len(r.cuts))|uint64(laps)<<8|uint64(len(r.total))<<16|uint64(len(r.raw))<<32)

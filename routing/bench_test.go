@@ -16,8 +16,8 @@ import (
 // began is when the requests that are in flight began.
 var began = time.Unix(1000, 0)
 
-// BenchmarkSelect is the default profile's decision with the prompt's hashes given: 32 blocks, of which the first quarter is shared
-// by one in 50 of all prompts, each prompt on 4 replicas.
+// BenchmarkSelect is the default profile's decision with the prompt's hashes given: 32 blocks, of which the first
+// quarter is shared by one in 50 of all prompts, each prompt on 4 replicas.
 func BenchmarkSelect(b *testing.B) {
 	for _, replicas := range []int{8, 16, 32, 64, 128, 256} {
 		b.Run(fmt.Sprintf("replicas=%d", replicas), func(b *testing.B) { benchmarkSelect(b, replicas, 32) })
@@ -90,7 +90,8 @@ func fill(b *testing.B, ix *index.Indexer, chains [][]kvpool.BlockHash, replicas
 func benchFleet(b *testing.B, replicas int, draw *rand.Rand) *fleet.Snapshot {
 	f := fleet.New()
 	for h := range replicas {
-		r, err := f.Put(fleet.Spec{Name: fmt.Sprint("debug-", h), Specialist: "debug", Host: index.HostID(h), BlockSize: 16, HasEvents: true})
+		r, err := f.Put(fleet.Spec{Name: fmt.Sprint("debug-", h), Specialist: "debug", Host: index.HostID(h),
+			BlockSize: 16, HasEvents: true})
 		if err != nil {
 			b.Fatal(err)
 		}

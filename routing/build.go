@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Build checks spec whole and resolves it. The error is Faults, with everything that is wrong; a profile that is built cannot
-// fail for its composition later. Plugins may hold state per profile (a rotation): build one profile for each specialist.
+// Build checks spec whole and resolves it. The error is Faults, with everything that is wrong; a profile that is built
+// cannot fail for its composition later. Plugins may hold state per profile (a rotation): build one profile for each
+// specialist.
 func Build(spec ProfileSpec, reg Registry) (*Profile, error) {
 	b := builder{spec: spec, reg: reg}
 	b.instantiate()

@@ -95,14 +95,16 @@ func TestBuildFindsEveryKindOfFault(t *testing.T) {
 		spec spec
 		want []fault
 	}{
-		"nothing wrong": {spec{Prepare: named("writes-total", "total-label"), Score: score("reads-label"), Pick: best}, nil},
+		"nothing wrong": {spec{Prepare: named("writes-total", "total-label"), Score: score("reads-label"), Pick: best},
+			nil},
 		// MOD3-30
 		"missing writer": {spec{Score: score("reads-total"), Pick: best},
 			[]fault{{routing.CodeMissingWriter, "reads-total", "total", "profiles.p.score[0]"}}},
 		"missing writer for the caller": {spec{Pick: best, Wanted: slots(total)},
 			[]fault{{routing.CodeMissingWriter, "", "total", "profiles.p.wanted"}}},
-		"given is written":           {spec{Score: score("reads-total"), Pick: best, Given: slots(total)}, nil},
-		"optional needs no writer":   {spec{Prepare: named("maybe-label"), Score: score("reads-total", "maybe-other"), Pick: best}, nil},
+		"given is written": {spec{Score: score("reads-total"), Pick: best, Given: slots(total)}, nil},
+		"optional needs no writer": {spec{Prepare: named("maybe-label"), Score: score("reads-total", "maybe-other"),
+			Pick: best}, nil},
 		"wanted, optional, unwriten": {spec{Pick: best, Wanted: slots(routing.Optional(total))}, nil},
 		// MOD3-31
 		"missing plugin": {spec{Filter: named("needy"), Pick: best},
@@ -118,7 +120,8 @@ func TestBuildFindsEveryKindOfFault(t *testing.T) {
 		"wrong order": {spec{Prepare: named("total-label", "writes-total"), Score: score("reads-label"), Pick: best},
 			[]fault{{routing.CodeWrongOrder, "total-label", "total", "profiles.p.prepare[0]"}}},
 		"wrong order of an optional read": {
-			spec{Prepare: named("maybe-label", "other-label"), Score: score("reads-total"), Pick: best, Given: slots(other)},
+			spec{Prepare: named("maybe-label", "other-label"), Score: score("reads-total"), Pick: best,
+				Given: slots(other)},
 			[]fault{{routing.CodeWrongOrder, "maybe-label", "label", "profiles.p.prepare[0]"}}},
 		"wrong order beside a cycle": {
 			spec{Prepare: named("total-label", "label-total", "writes-total"), Pick: best},
@@ -128,7 +131,8 @@ func TestBuildFindsEveryKindOfFault(t *testing.T) {
 		// MOD3-34
 		"two writers": {spec{Prepare: named("writes-total", "writes-too"), Score: score("reads-total"), Pick: best},
 			[]fault{{routing.CodeTwoWriters, "writes-too", "total", "profiles.p.prepare[1]"}}},
-		"given and written": {spec{Prepare: named("writes-total"), Score: score("reads-total"), Pick: best, Given: slots(total)},
+		"given and written": {spec{Prepare: named("writes-total"), Score: score("reads-total"), Pick: best,
+			Given: slots(total)},
 			[]fault{{routing.CodeTwoWriters, "writes-total", "total", "profiles.p.prepare[0]"}}},
 		"written, never read": {spec{Prepare: named("writes-total"), Pick: best},
 			[]fault{{routing.CodeUnusedWrite, "writes-total", "total", "profiles.p.prepare[0]"}}},
@@ -140,16 +144,23 @@ func TestBuildFindsEveryKindOfFault(t *testing.T) {
 			[]fault{{routing.CodeTypeConflict, "reads-total", "total", "profiles.p.score[0]"}}},
 		"weights": {spec{Score: []routing.WeightedSpec{weighted("maybe-other", 0)}, Pick: best},
 			[]fault{{routing.CodeWeight, "maybe-other", "", "profiles.p.score[0]"}}},
-		"no picker":           {spec{}, []fault{{routing.CodeNoPicker, "", "", "profiles.p.pick"}}},
-		"a picker too many":   {spec{Filter: named("best"), Pick: best}, []fault{{routing.CodeManyPickers, "best", "", "profiles.p.filter[0]"}}},
-		"a picker misplaced":  {spec{Filter: named("best")}, []fault{{routing.CodeWrongStage, "best", "", "profiles.p.filter[0]"}, {routing.CodeNoPicker, "", "", "profiles.p.pick"}}},
-		"a filter that picks": {spec{Pick: routing.PluginSpec{Name: "keep"}}, []fault{{routing.CodeWrongStage, "keep", "", "profiles.p.pick"}}},
+		"no picker": {spec{}, []fault{{routing.CodeNoPicker, "", "", "profiles.p.pick"}}},
+		"a picker too many": {spec{Filter: named("best"), Pick: best},
+			[]fault{{routing.CodeManyPickers, "best", "", "profiles.p.filter[0]"}}},
+		"a picker misplaced": {spec{Filter: named("best")},
+			[]fault{{routing.CodeWrongStage, "best", "", "profiles.p.filter[0]"},
+				{routing.CodeNoPicker, "", "", "profiles.p.pick"}}},
+		"a filter that picks": {spec{Pick: routing.PluginSpec{Name: "keep"}},
+			[]fault{{routing.CodeWrongStage, "keep", "", "profiles.p.pick"}}},
 		"a scorer twice": {spec{Score: score("maybe-other", "maybe-other"), Pick: best},
 			[]fault{{routing.CodeDuplicatePlugin, "maybe-other", "", "profiles.p.score[1]"}}},
-		"unknown plugin": {spec{Filter: named("kepe"), Pick: best}, []fault{{routing.CodeUnknownPlugin, "kepe", "", "profiles.p.filter[0]"}}},
-		"unknown scorer, who may be the reader": {spec{Prepare: named("writes-total"), Score: score("nobody"), Pick: best},
+		"unknown plugin": {spec{Filter: named("kepe"), Pick: best},
+			[]fault{{routing.CodeUnknownPlugin, "kepe", "", "profiles.p.filter[0]"}}},
+		"unknown scorer, who may be the reader": {spec{Prepare: named("writes-total"), Score: score("nobody"),
+			Pick: best},
 			[]fault{{routing.CodeUnknownPlugin, "nobody", "", "profiles.p.score[0]"}}},
-		"unknown preparer, whose slots are anyone's guess": {spec{Prepare: named("nobody"), Score: score("reads-total"), Pick: best},
+		"unknown preparer, whose slots are anyone's guess": {spec{Prepare: named("nobody"), Score: score("reads-total"),
+			Pick: best},
 			[]fault{{routing.CodeUnknownPlugin, "nobody", "", "profiles.p.prepare[0]"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +174,8 @@ func TestBuildFindsEveryKindOfFault(t *testing.T) {
 
 func TestWeightsMustBePositiveNumbers(t *testing.T) {
 	for _, w := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		spec := routing.ProfileSpec{Name: "p", Score: []routing.WeightedSpec{weighted("maybe-other", w)}, Pick: routing.PluginSpec{Name: "best"}}
+		spec := routing.ProfileSpec{Name: "p", Score: []routing.WeightedSpec{weighted("maybe-other", w)},
+			Pick: routing.PluginSpec{Name: "best"}}
 		if fs := faultsOf(t, spec); len(fs) != 1 || fs[0].Code != routing.CodeWeight {
 			t.Errorf("weight %v: %v", w, fs)
 		}
@@ -201,7 +213,8 @@ func TestBuildReportsEverythingAtOnceForMachines(t *testing.T) {
 		t.Error(diff)
 	}
 	if lines := strings.Split(err.Error(), "\n"); len(lines) != 10 ||
-		lines[6] != "profiles.mine.score[0]: weight_not_positive: reads-total has weight -1, want a finite number over 0" {
+		lines[6] != "profiles.mine.score[0]: weight_not_positive: reads-total has weight -1, want a finite number "+
+			"over 0" {
 		t.Errorf("as text:\n%v", err)
 	}
 }
@@ -218,7 +231,8 @@ func TestParametersTakeWhatDecodersMakeOfNumbers(t *testing.T) {
 	for _, v := range []any{int(3), int64(3), uint64(3), float64(3)} {
 		var n int
 		var f float64
-		_, err := routing.Build(routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "x", Params: map[string]any{"n": v, "f": v}}},
+		_, err := routing.Build(routing.ProfileSpec{Name: "p",
+			Pick: routing.PluginSpec{Name: "x", Params: map[string]any{"n": v, "f": v}}},
 			routing.Registry{"x": func(p *routing.Params) routing.Plugin {
 				n, f = p.Int("n", 0, 0, 9), p.Float("f", 0, 0, 9)
 				return best("x")
@@ -228,7 +242,8 @@ func TestParametersTakeWhatDecodersMakeOfNumbers(t *testing.T) {
 		}
 	}
 	for _, v := range []any{3.5, math.NaN(), math.Inf(1), -1, "3", true, nil} {
-		_, err := routing.Build(routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "x", Params: map[string]any{"n": v}}},
+		_, err := routing.Build(routing.ProfileSpec{Name: "p",
+			Pick: routing.PluginSpec{Name: "x", Params: map[string]any{"n": v}}},
 			routing.Registry{"x": func(p *routing.Params) routing.Plugin {
 				p.Int("n", 0, 0, 9)
 				return best("x")

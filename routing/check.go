@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The slot graph: who writes what, who reads it, and whether that can be in the order given. Slots meet by name here, so that
-// one name with two types is one fault and not a missing writer beside it.
+// The slot graph: who writes what, who reads it, and whether that can be in the order given. Slots meet by name here,
+// so that one name with two types is one fault and not a missing writer beside it.
 
 // writer is where a slot's value comes from.
 type writer struct {
@@ -54,7 +54,8 @@ func (b *builder) checkWriters() map[string]writer {
 	for i, p := range b.parts {
 		for _, u := range p.writes {
 			if w, taken := writers[u.name]; taken {
-				b.fault(p.slotFault(CodeTwoWriters, u), "%s writes slot %q, which %s writes too", p.plugin.Name(), u.name, b.writerName(w))
+				b.fault(p.slotFault(CodeTwoWriters, u), "%s writes slot %q, which %s writes too", p.plugin.Name(),
+					u.name, b.writerName(w))
 				continue
 			}
 			writers[u.name] = writer{i, u}
@@ -101,14 +102,15 @@ func (b *builder) checkUnused(writers map[string]writer) {
 	for i, p := range b.parts {
 		for _, u := range p.writes {
 			if writers[u.name].part == i && !read[u.name] {
-				b.fault(p.slotFault(CodeUnusedWrite, u), "%s writes slot %q, which nothing reads", p.plugin.Name(), u.name)
+				b.fault(p.slotFault(CodeUnusedWrite, u), "%s writes slot %q, which nothing reads", p.plugin.Name(),
+					u.name)
 			}
 		}
 	}
 }
 
-// checkOrder finds Preparers that read a slot before it is written: a cycle where no order would do, else a wrong order.
-// Later stages read after all Preparers and cannot be out of order.
+// checkOrder finds Preparers that read a slot before it is written: a cycle where no order would do, else a wrong
+// order. Later stages read after all Preparers and cannot be out of order.
 func (b *builder) checkOrder(writers map[string]writer) {
 	after := b.edges(writers)
 	looped := make([]bool, len(b.parts))

@@ -17,25 +17,28 @@ type Facts struct {
 	Session    string // stickiness key; "" is none
 	Kind       string // "chat" or "completion"
 	Body       []byte // as received
-	// Member returns the value of a top-level member of Body as it stands there, nil when there is none. Nil: Body is to be parsed.
+	// Member returns the value of a top-level member of Body as it stands there, nil when there is none. Nil: Body is
+	// to be parsed.
 	Member func(name string) []byte
 	// Text appends the rendered prompt to dst. Nil when there is none.
 	Text func(dst []byte) []byte
-	// Pieces returns the prompt in a wording that prompts share if and only if they mean the same, in pieces, which live as long as
-	// the request. Nil when there is none.
+	// Pieces returns the prompt in a wording that prompts share if and only if they mean the same, in pieces, which
+	// live as long as the request. Nil when there is none.
 	Pieces func() [][]byte
-	// Prompts are a completion's. Of several, Text and Pieces are the first. Nil for a chat, and where Body is to be parsed.
+	// Prompts are a completion's. Of several, Text and Pieces are the first. Nil for a chat, and where Body is to be
+	// parsed.
 	Prompts   Prompts
 	Priority  int // larger is more urgent
 	MaxTokens int // tokens to generate at most; 0 is unknown
 	Stream    bool
 	Now       time.Time // of the decision; plugins have no other clock
-	// TTFT and Total are what the caller wants to wait at most from Now on, for the first token and for the whole answer; 0 is
-	// no wish, negative is too late already.
+	// TTFT and Total are what the caller wants to wait at most from Now on, for the first token and for the whole
+	// answer; 0 is no wish, negative is too late already.
 	TTFT, Total time.Duration
 	// Replica is the name of the one replica that the caller wants; "" leaves the choice to the profile.
 	Replica string
-	// Dry asks for a decision that will not be carried out: plugins with a state (a rotation, a random source) leave it alone.
+	// Dry asks for a decision that will not be carried out: plugins with a state (a rotation, a random source) leave it
+	// alone.
 	Dry bool
 }
 
@@ -73,8 +76,8 @@ type Context struct {
 	last   time.Duration        // when the running stage began; only with now
 }
 
-// contexts are used again: a Context is one goroutine's, selections that run side by side have ended when Plan returns, and what was obtained
-// from it is void from Release on, which poison shows.
+// contexts are used again: a Context is one goroutine's, selections that run side by side have ended when Plan returns,
+// and what was obtained from it is void from Release on, which poison shows.
 var contexts = sync.Pool{New: func() any { return &Context{running: outside} }}
 
 // Acquire returns an empty Context for one request and one specialist. A second choice of specialist gets another.

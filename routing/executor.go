@@ -12,10 +12,11 @@ import (
 var (
 	// ErrRetryable: the try failed and nothing of it reached the client, so another replica may take the request.
 	ErrRetryable = errors.New("routing: may be tried elsewhere")
-	// ErrNotTried: nothing was sent (an open breaker, a replica that went away). The next in rank is up, and neither the
-	// attempts nor the budget are charged.
+	// ErrNotTried: nothing was sent (an open breaker, a replica that went away). The next in rank is up, and neither
+	// the attempts nor the budget are charged.
 	ErrNotTried = errors.New("routing: not tried")
-	// ErrNoBudget: another replica was not tried because Bounds.Budget does not allow it. An Executor wraps it, beside the last error.
+	// ErrNoBudget: another replica was not tried because Bounds.Budget does not allow it. An Executor wraps it, beside
+	// the last error.
 	ErrNoBudget = errors.New("routing: no retry budget left")
 )
 
@@ -36,8 +37,8 @@ type Bounds struct {
 	MaxAttempts int         // dispatches of one step at most; 0 is one for each ranked replica
 }
 
-// Dispatcher sends one step of a request to one replica and sees it through: the last step to where the client has its answer
-// under way, any other to its end. attempt counts from 1 within a step.
+// Dispatcher sends one step of a request to one replica and sees it through: the last step to where the client has its
+// answer under way, any other to its end. attempt counts from 1 within a step.
 type Dispatcher interface {
 	Dispatch(ctx context.Context, s Step, host index.HostID, attempt int) error
 }
@@ -45,8 +46,8 @@ type Dispatcher interface {
 // SingleExecutor carries out plans of one step.
 type SingleExecutor Bounds
 
-// Execute tries the ranked replicas in order until one succeeds. It goes on only after ErrRetryable, within MaxAttempts and
-// Budget, or after ErrNotTried; it stops when ctx ends. The error is the last one that Dispatch returned.
+// Execute tries the ranked replicas in order until one succeeds. It goes on only after ErrRetryable, within MaxAttempts
+// and Budget, or after ErrNotTried; it stops when ctx ends. The error is the last one that Dispatch returned.
 func (e SingleExecutor) Execute(ctx context.Context, p Plan, d Dispatcher) error {
 	if len(p.Steps) != 1 || len(p.Steps[0].Ranked) == 0 {
 		return fmt.Errorf("%w: %d steps, want one with a ranking", ErrPlan, len(p.Steps))
@@ -61,9 +62,9 @@ func (e SingleExecutor) Execute(ctx context.Context, p Plan, d Dispatcher) error
 // SequentialExecutor carries out plans of any number of steps, each when the one before it has ended.
 type SequentialExecutor Bounds
 
-// Execute runs the steps in order, each down its ranking like SingleExecutor. A step that fails ends the plan with its last
-// error, unless its policy is Skip and ctx goes on: then the next step runs without it. Where the last step is skipped,
-// nothing was served: ErrSkipped.
+// Execute runs the steps in order, each down its ranking like SingleExecutor. A step that fails ends the plan with its
+// last error, unless its policy is Skip and ctx goes on: then the next step runs without it. Where the last step is
+// skipped, nothing was served: ErrSkipped.
 func (e SequentialExecutor) Execute(ctx context.Context, p Plan, d Dispatcher) error {
 	if len(p.Steps) == 0 {
 		return fmt.Errorf("%w: no step", ErrPlan)
@@ -112,7 +113,8 @@ func (b Bounds) afford() bool { return b.Budget == nil || b.Budget() }
 
 // again reports whether the next in rank is up after err.
 func (b Bounds) again(ctx context.Context, s Step, err error, attempts int) bool {
-	return errors.Is(err, ErrRetryable) && ctx.Err() == nil && attempts < s.tries() && (b.MaxAttempts == 0 || attempts < b.MaxAttempts)
+	return errors.Is(err, ErrRetryable) && ctx.Err() == nil && attempts < s.tries() &&
+		(b.MaxAttempts == 0 || attempts < b.MaxAttempts)
 }
 
 // tries returns how many replicas the step may be tried on.

@@ -28,7 +28,8 @@ func (d *dispatches) Dispatch(_ context.Context, _ routing.Step, host index.Host
 }
 
 func plan(policy routing.FailurePolicy) routing.Plan {
-	return routing.Plan{Steps: []routing.Step{{OnFailure: policy, Ranked: []routing.Scored{{Host: 4}, {Host: 2}, {Host: 7}, {Host: 1}}}}}
+	return routing.Plan{Steps: []routing.Step{{OnFailure: policy,
+		Ranked: []routing.Scored{{Host: 4}, {Host: 2}, {Host: 7}, {Host: 1}}}}}
 }
 
 // MOD3-17, MOD3-18, MOD3-20, MOD3-44
@@ -44,20 +45,33 @@ func TestSingleExecutorGoesDownTheRanking(t *testing.T) {
 		calls    []string
 		want     error
 	}{
-		"the best answers":             {answers: []error{nil}, calls: []string{"4#1"}},
-		"the third answers":            {answers: []error{retryable, retryable, nil}, calls: []string{"4#1", "2#2", "7#3"}},
-		"a final failure":              {answers: []error{retryable, final}, calls: []string{"4#1", "2#2"}, want: final},
-		"all fail":                     {answers: []error{retryable, retryable, retryable, retryable}, calls: []string{"4#1", "2#2", "7#3", "1#4"}, want: retryable},
-		"attempts run out":             {executor: routing.SingleExecutor{MaxAttempts: 2}, answers: []error{retryable, retryable}, calls: []string{"4#1", "2#2"}, want: retryable},
-		"no budget":                    {executor: routing.SingleExecutor{Budget: no}, answers: []error{retryable}, calls: []string{"4#1"}, want: retryable},
-		"the first try costs none":     {executor: routing.SingleExecutor{Budget: no}, answers: []error{nil}, calls: []string{"4#1"}},
-		"budget":                       {executor: routing.SingleExecutor{Budget: yes}, answers: []error{retryable, nil}, calls: []string{"4#1", "2#2"}},
-		"what was not tried is free":   {executor: routing.SingleExecutor{Budget: no, MaxAttempts: 1}, answers: []error{closed, closed, nil}, calls: []string{"4#1", "2#1", "7#1"}},
-		"none was tried":               {answers: []error{closed, closed, closed, closed}, calls: []string{"4#1", "2#1", "7#1", "1#1"}, want: closed},
-		"the failure outweighs":        {answers: []error{retryable, closed, closed, closed}, calls: []string{"4#1", "2#2", "7#2", "1#2"}, want: retryable},
-		"policy fail":                  {policy: routing.Fail, answers: []error{retryable}, calls: []string{"4#1"}, want: retryable},
-		"policy skip":                  {policy: routing.Skip, answers: []error{retryable}, calls: []string{"4#1"}, want: routing.ErrSkipped},
-		"policy skip keeps the cause":  {policy: routing.Skip, answers: []error{final}, calls: []string{"4#1"}, want: final},
+		"the best answers": {answers: []error{nil}, calls: []string{"4#1"}},
+		"the third answers": {answers: []error{retryable, retryable, nil},
+			calls: []string{"4#1", "2#2", "7#3"}},
+		"a final failure": {answers: []error{retryable, final}, calls: []string{"4#1", "2#2"},
+			want: final},
+		"all fail": {answers: []error{retryable, retryable, retryable, retryable},
+			calls: []string{"4#1", "2#2", "7#3", "1#4"}, want: retryable},
+		"attempts run out": {executor: routing.SingleExecutor{MaxAttempts: 2},
+			answers: []error{retryable, retryable}, calls: []string{"4#1", "2#2"}, want: retryable},
+		"no budget": {executor: routing.SingleExecutor{Budget: no}, answers: []error{retryable},
+			calls: []string{"4#1"}, want: retryable},
+		"the first try costs none": {executor: routing.SingleExecutor{Budget: no}, answers: []error{nil},
+			calls: []string{"4#1"}},
+		"budget": {executor: routing.SingleExecutor{Budget: yes},
+			answers: []error{retryable, nil}, calls: []string{"4#1", "2#2"}},
+		"what was not tried is free": {executor: routing.SingleExecutor{Budget: no, MaxAttempts: 1},
+			answers: []error{closed, closed, nil}, calls: []string{"4#1", "2#1", "7#1"}},
+		"none was tried": {answers: []error{closed, closed, closed, closed},
+			calls: []string{"4#1", "2#1", "7#1", "1#1"}, want: closed},
+		"the failure outweighs": {answers: []error{retryable, closed, closed, closed},
+			calls: []string{"4#1", "2#2", "7#2", "1#2"}, want: retryable},
+		"policy fail": {policy: routing.Fail, answers: []error{retryable}, calls: []string{"4#1"},
+			want: retryable},
+		"policy skip": {policy: routing.Skip, answers: []error{retryable}, calls: []string{"4#1"},
+			want: routing.ErrSkipped},
+		"policy skip keeps the cause": {policy: routing.Skip, answers: []error{final}, calls: []string{"4#1"},
+			want: final},
 		"policy skip may also succeed": {policy: routing.Skip, answers: []error{nil}, calls: []string{"4#1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -86,14 +100,16 @@ func TestExecutionStopsWhenTheClientLeaves(t *testing.T) {
 	for _, answer := range []error{routing.ErrRetryable, routing.ErrNotTried} {
 		ctx, cancel := context.WithCancel(t.Context())
 		d := &dispatches{answers: []error{answer, nil}, end: cancel}
-		if err := (routing.SingleExecutor{}).Execute(ctx, plan(routing.Retry), d); !errors.Is(err, answer) || len(d.calls) != 1 {
+		if err := (routing.SingleExecutor{}).Execute(ctx, plan(routing.Retry), d); !errors.Is(err, answer) ||
+			len(d.calls) != 1 {
 			t.Errorf("%v: %v after %v", answer, err, d.calls)
 		}
 	}
 }
 
 func TestSingleExecutorTakesPlansOfOneStep(t *testing.T) {
-	for _, p := range []routing.Plan{{}, {Steps: make([]routing.Step, 1)}, {Steps: append(plan(routing.Retry).Steps, plan(routing.Retry).Steps...)}} {
+	for _, p := range []routing.Plan{{}, {Steps: make([]routing.Step, 1)},
+		{Steps: append(plan(routing.Retry).Steps, plan(routing.Retry).Steps...)}} {
 		if err := (routing.SingleExecutor{}).Execute(t.Context(), p, nil); !errors.Is(err, routing.ErrPlan) {
 			t.Errorf("%d steps: %v", len(p.Steps), err)
 		}
@@ -106,7 +122,8 @@ func TestSingleMakesAPlanOfOneStep(t *testing.T) {
 		routing.Registry{"best": as(best("best")), "drop": as(without("drop", 0))})
 	w := routing.Single(p)
 	got, err := w.Plan(t.Context(), request(t, 3))
-	want := routing.Plan{Steps: []routing.Step{{Role: routing.RoleBoth, OnFailure: routing.Retry, Ranked: []routing.Scored{{Host: 1}, {Host: 2}}}}}
+	want := routing.Plan{Steps: []routing.Step{{Role: routing.RoleBoth, OnFailure: routing.Retry,
+		Ranked: []routing.Scored{{Host: 1}, {Host: 2}}}}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}

@@ -81,7 +81,8 @@ func (w *Flow) Plan(ctx context.Context, c *Context) (Plan, error) {
 	return Plan{Steps: steps}, nil
 }
 
-// steps notes how every leg went, those excepted that an error came before, and returns the steps of those that give one.
+// steps notes how every leg went, those excepted that an error came before, and returns the steps of those that give
+// one.
 func (w *Flow) steps(c *Context, outcomes []outcome) []Step {
 	n := len(c.steps)
 	for i := range outcomes {
@@ -91,7 +92,9 @@ func (w *Flow) steps(c *Context, outcomes []outcome) []Step {
 		}
 		c.selections = append(c.selections, selection{leg: s.Name, skipped: o.why(), in: o.in, record: o.record})
 		if o.why() == "" {
-			c.steps = append(c.steps, Step{Name: s.Name, Role: o.decision.Role, Ranked: o.decision.Ranked, OnFailure: s.OnFailure, Tries: s.Tries})
+			c.steps = append(c.steps,
+				Step{Name: s.Name, Role: o.decision.Role, Ranked: o.decision.Ranked, OnFailure: s.OnFailure,
+					Tries: s.Tries})
 		}
 	}
 	return c.steps[n:len(c.steps):len(c.steps)]

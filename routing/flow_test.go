@@ -25,27 +25,30 @@ var toNear = routing.Pick{Slot: nearTo, Put: func(c *routing.Context, h index.Ho
 
 // counting prepares a slot, counts, and fails when any candidate was looked at before.
 func counting(name string, runs *int, reads ...routing.AnySlot) fakePreparer {
-	return fakePreparer{fake{name: name, reads: reads, writes: []routing.AnySlot{numbers}}, func(_ context.Context, c *routing.Context) error {
-		*runs++
-		numbers.Put(c, []int{1, 2, 3})
-		return nil
-	}}
+	return fakePreparer{fake{name: name, reads: reads, writes: []routing.AnySlot{numbers}},
+		func(_ context.Context, c *routing.Context) error {
+			*runs++
+			numbers.Put(c, []int{1, 2, 3})
+			return nil
+		}}
 }
 
 // nearest scores 1 for the host beside the one picked before: hosts 0 and 1 are neighbours, as are 2 and 3.
 func nearest(name string) fakeScorer {
-	return fakeScorer{fake{name: name, reads: []routing.AnySlot{routing.Optional(nearTo)}}, func(v routing.View, hosts []index.HostID, out []float64) {
-		for i, h := range hosts {
-			if nearTo.Has(v) && h/2 == nearTo.Get(v)/2 {
-				out[i] = 1
+	return fakeScorer{fake{name: name, reads: []routing.AnySlot{routing.Optional(nearTo)}},
+		func(v routing.View, hosts []index.HostID, out []float64) {
+			for i, h := range hosts {
+				if nearTo.Has(v) && h/2 == nearTo.Get(v)/2 {
+					out[i] = 1
+				}
 			}
-		}
-	}}
+		}}
 }
 
 // reader scores by a slot, so that it is not written in vain.
 func reader(name string, slot routing.AnySlot) fakeScorer {
-	return fakeScorer{fake{name: name, reads: []routing.AnySlot{slot}}, func(routing.View, []index.HostID, []float64) {}}
+	return fakeScorer{fake{name: name, reads: []routing.AnySlot{slot}},
+		func(routing.View, []index.HostID, []float64) {}}
 }
 
 func spec(name string, role routing.Role, given ...routing.AnySlot) routing.ProfileSpec {
@@ -64,7 +67,8 @@ func flow(t testing.TB, legs ...routing.Leg) *routing.Flow {
 // pd is a prefill leg over even hosts and a decode leg over odd ones, with what both prepare.
 func pd(t testing.TB, runs *int, decode ...routing.WeightedSpec) (prefill, answer routing.Leg) {
 	reg := routing.Registry{
-		"best": as(best("best")), "count": as(counting("count", runs)), "reader": as(reader("reader", numbers)), "near": as(nearest("near")),
+		"best": as(best("best")), "count": as(counting("count", runs)), "reader": as(reader("reader", numbers)),
+		"near": as(nearest("near")),
 		"even": as(without("even", 1, 3)), "odd": as(without("odd", 0, 2)), "load": as(table("load", 0, 0.2, 0.9, 0.1)),
 	}
 	p, d := spec("p", routing.RolePrefill), spec("d", routing.RoleDecode, nearTo)
@@ -99,7 +103,8 @@ func TestADecodeSelectionIsDrawnToThePrefillPick(t *testing.T) {
 			t.Fatalf("%+v, %v, prepared %d times", got, err, runs)
 		}
 		p, d := got.Steps[0], got.Steps[1]
-		if p.Name != "prefill" || p.Role != routing.RolePrefill || p.Ranked[0].Host != 2 || p.OnFailure != routing.Skip || p.Tries != 2 {
+		if p.Name != "prefill" || p.Role != routing.RolePrefill || p.Ranked[0].Host != 2 ||
+			p.OnFailure != routing.Skip || p.Tries != 2 {
 			t.Errorf("prefill %+v", p)
 		}
 		if d.Name != "decode" || d.Role != routing.RoleDecode || d.Ranked[0].Host != c.best {
@@ -111,7 +116,8 @@ func TestADecodeSelectionIsDrawnToThePrefillPick(t *testing.T) {
 			t.Errorf("laps %v", laps)
 		}
 		told := ctx.Selections()
-		if len(told) != 2 || told[0].Leg != "prefill" || told[0].Trace.Profile != "p" || told[1].Trace.Profile != "d" || told[0].Trace.Stages[0].Plugin != "count" {
+		if len(told) != 2 || told[0].Leg != "prefill" || told[0].Trace.Profile != "p" || told[1].Trace.Profile != "d" ||
+			told[0].Trace.Stages[0].Plugin != "count" {
 			t.Errorf("told %+v", told)
 		}
 	}
@@ -138,16 +144,18 @@ func TestLegsThatNoSlotTiesSelectSideBySide(t *testing.T) {
 	var both sync.WaitGroup
 	both.Add(2)
 	meet := func(name string, slot routing.Slot[string]) fakePreparer {
-		return fakePreparer{fake{name: name, writes: []routing.AnySlot{slot}}, func(_ context.Context, c *routing.Context) error {
-			both.Done()
-			both.Wait()
-			slot.Put(c, name)
-			return nil
-		}}
+		return fakePreparer{fake{name: name, writes: []routing.AnySlot{slot}},
+			func(_ context.Context, c *routing.Context) error {
+				both.Done()
+				both.Wait()
+				slot.Put(c, name)
+				return nil
+			}}
 	}
 	left, right := routing.NewSlot[string]("left"), routing.NewSlot[string]("right")
 	reg := routing.Registry{
-		"best": as(best("best")), "a": as(meet("a", left)), "b": as(meet("b", right)), "ra": as(reader("ra", left)), "rb": as(reader("rb", right)),
+		"best": as(best("best")), "a": as(meet("a", left)), "b": as(meet("b", right)), "ra": as(reader("ra", left)),
+		"rb": as(reader("rb", right)),
 	}
 	a, b := spec("a", routing.RolePrefill), spec("b", routing.RoleDecode)
 	a.Prepare, a.Score = named("a"), []routing.WeightedSpec{weighted("ra", 1)}
@@ -171,18 +179,21 @@ func TestLegsThatNoSlotTiesSelectSideBySide(t *testing.T) {
 // What follows from a pick is prepared again after it, and whatever does not is prepared once.
 func TestWhatFollowsFromAPickIsPreparedAfterIt(t *testing.T) {
 	var seen []string
-	far := fakePreparer{fake{name: "far", reads: []routing.AnySlot{routing.Optional(nearTo)}, writes: []routing.AnySlot{distance}}, func(_ context.Context, c *routing.Context) error {
+	far := fakePreparer{fake{name: "far", reads: []routing.AnySlot{routing.Optional(nearTo)},
+		writes: []routing.AnySlot{distance}}, func(_ context.Context, c *routing.Context) error {
 		seen = append(seen, fmt.Sprint(nearTo.Has(c.View()), nearTo.Get(c.View())))
 		distance.Put(c, nil)
 		return nil
 	}}
 	runs := 0
-	reg := routing.Registry{"best": as(best("best")), "far": as(far), "rd": as(reader("rd", distance)), "count": as(counting("count", &runs)), "rn": as(reader("rn", numbers))}
+	reg := routing.Registry{"best": as(best("best")), "far": as(far), "rd": as(reader("rd", distance)),
+		"count": as(counting("count", &runs)), "rn": as(reader("rn", numbers))}
 	both := spec("both", routing.RolePrefill)
 	both.Prepare, both.Score = named("count", "far"), []routing.WeightedSpec{weighted("rd", 1), weighted("rn", 1)}
 	second := both
 	second.Role, second.Given = routing.RoleDecode, []routing.AnySlot{nearTo}
-	w := flow(t, routing.Leg{Name: "prefill", Selector: build(t, both, reg), Pick: toNear}, routing.Leg{Name: "decode", Selector: build(t, second, reg)})
+	w := flow(t, routing.Leg{Name: "prefill", Selector: build(t, both, reg), Pick: toNear},
+		routing.Leg{Name: "decode", Selector: build(t, second, reg)})
 	if _, err := w.Plan(t.Context(), request(t, 2)); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +238,8 @@ func TestALegIsLeftOutWhereItIsNotWorthIt(t *testing.T) {
 			if name == "cannot be" {
 				p := spec("p", routing.RolePrefill)
 				p.Filter = named("even", "none")
-				reg := routing.Registry{"best": as(best("best")), "even": as(without("even", 1, 3)), "none": as(without("none", 0, 2))}
+				reg := routing.Registry{"best": as(best("best")), "even": as(without("even", 1, 3)),
+					"none": as(without("none", 0, 2))}
 				prefill.Selector = build(t, p, reg)
 			}
 			ctx := request(t, 4)
@@ -250,20 +262,24 @@ func TestALegThatMustBeThereFailsThePlan(t *testing.T) {
 	prefill, decode := pd(t, &runs)
 	prefill.OnFailure = routing.Fail
 	ctx := request(t, 1) // host 0: nobody decodes
-	if _, err := flow(t, prefill, decode).Plan(t.Context(), ctx); !errors.Is(err, routing.ErrNoCandidate) || !strings.Contains(err.Error(), "odd") {
+	if _, err := flow(t, prefill, decode).Plan(t.Context(), ctx); !errors.Is(err, routing.ErrNoCandidate) ||
+		!strings.Contains(err.Error(), "odd") {
 		t.Errorf("%v", err)
 	}
 	if told := ctx.Selections(); len(told) != 2 || told[0].Skipped != "" || told[1].Skipped == "" {
 		t.Errorf("told %+v", told)
 	}
-	boom := fakePreparer{fake{name: "boom", writes: []routing.AnySlot{numbers}}, func(context.Context, *routing.Context) error { panic("boom") }}
+	boom := fakePreparer{fake{name: "boom", writes: []routing.AnySlot{numbers}},
+		func(context.Context, *routing.Context) error { panic("boom") }}
 	p := spec("p", routing.RolePrefill)
 	p.Prepare, p.Score = named("boom"), []routing.WeightedSpec{weighted("r", 1)}
-	leg := routing.Leg{Selector: build(t, p, routing.Registry{"best": as(best("best")), "boom": as(boom), "r": as(reader("r", numbers))})}
+	leg := routing.Leg{Selector: build(t, p,
+		routing.Registry{"best": as(best("best")), "boom": as(boom), "r": as(reader("r", numbers))})}
 	one, two := leg, leg
 	one.Name, two.Name, one.OnFailure = "one", "two", routing.Skip
 	var panicked *routing.PluginPanicError
-	if _, err := flow(t, one, two).Plan(t.Context(), request(t, 2)); !errors.As(err, &panicked) || panicked.Plugin != "boom" {
+	if _, err := flow(t, one, two).Plan(t.Context(), request(t, 2)); !errors.As(err, &panicked) ||
+		panicked.Plugin != "boom" {
 		t.Errorf("%v", err)
 	}
 }

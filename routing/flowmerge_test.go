@@ -9,11 +9,13 @@ import (
 	"octet/routing/index"
 )
 
-// GAIE-03: what several profiles decided becomes one result: a plan with a step for each that counts, in the order of the
-// legs, and the last of them answers. A profile that finds nobody, or whose pick turns out not to be worth it, is not in it.
+// GAIE-03: what several profiles decided becomes one result: a plan with a step for each that counts, in the order of
+// the legs, and the last of them answers. A profile that finds nobody, or whose pick turns out not to be worth it, is
+// not in it.
 func TestTheResultsOfSeveralProfilesMergeIntoOnePlan(t *testing.T) {
 	reg := routing.Registry{
-		"best": as(best("best")), "even": as(without("even", 1, 3)), "odd": as(without("odd", 0, 2)), "none": as(without("none", 0, 1, 2, 3)),
+		"best": as(best("best")), "even": as(without("even", 1, 3)), "odd": as(without("odd", 0, 2)),
+		"none": as(without("none", 0, 1, 2, 3)),
 		"load": as(table("load", 0.1, 0.2, 0.9, 0.4)),
 	}
 	leg := func(name, filter string, role routing.Role) routing.Leg {
@@ -39,7 +41,8 @@ func TestTheResultsOfSeveralProfilesMergeIntoOnePlan(t *testing.T) {
 			prefill := leg("prefill", c.filter, routing.RolePrefill)
 			prefill.OnFailure, prefill.Decider = routing.Skip, afterwards{c.late}
 			ctx := request(t, 4)
-			plan, err := flow(t, leg("encode", "even", routing.RolePreprocess), prefill, leg("decode", "odd", routing.RoleDecode)).Plan(t.Context(), ctx)
+			plan, err := flow(t, leg("encode", "even", routing.RolePreprocess), prefill,
+				leg("decode", "odd", routing.RoleDecode)).Plan(t.Context(), ctx)
 			if err != nil {
 				t.Fatal(err)
 			}

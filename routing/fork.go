@@ -2,8 +2,8 @@ package routing
 
 import "slices"
 
-// fork returns a Context for a selection that runs beside others: it sees all that c holds. What it writes comes to c by join;
-// no two selections that run side by side write the same slot, or read what the other writes.
+// fork returns a Context for a selection that runs beside others: it sees all that c holds. What it writes comes to c
+// by join; no two selections that run side by side write the same slot, or read what the other writes.
 func (c *Context) fork() *Context {
 	n := len(c.forks)
 	if n < cap(c.forks) {

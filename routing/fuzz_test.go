@@ -40,8 +40,8 @@ func (d *dice) slots() (s []routing.AnySlot) {
 	return s
 }
 
-// randomSpec draws a spec and the registry that its plugins come from. Now and then a name is in no registry, a weight is no
-// weight, or a plugin stands where it does not belong.
+// randomSpec draws a spec and the registry that its plugins come from. Now and then a name is in no registry, a weight
+// is no weight, or a plugin stands where it does not belong.
 func randomSpec(d *dice) (routing.ProfileSpec, routing.Registry) {
 	reg := routing.Registry{"best": as(best("best"))}
 	spec := routing.ProfileSpec{Name: "fuzz", Given: d.slots(), Wanted: d.slots(), AlwaysPrepare: d.roll(2) == 0}
@@ -54,7 +54,9 @@ func randomSpec(d *dice) (routing.ProfileSpec, routing.Registry) {
 	}
 	for i := range d.roll(6) {
 		w := d.slots()
-		spec.Prepare = append(spec.Prepare, name("prepare", i, as(fakePreparer{fake{name: fmt.Sprint("prepare", i), reads: d.slots(), writes: w}, putAll(w)})))
+		spec.Prepare = append(spec.Prepare,
+			name("prepare", i, as(fakePreparer{fake{name: fmt.Sprint("prepare", i), reads: d.slots(), writes: w},
+				putAll(w)})))
 	}
 	for i := range d.roll(3) {
 		f := keepAll(fmt.Sprint("filter", i))
@@ -64,7 +66,8 @@ func randomSpec(d *dice) (routing.ProfileSpec, routing.Registry) {
 	for i := range d.roll(3) {
 		s := table(fmt.Sprint("score", i), 0.5, 1, 0)
 		s.reads = d.slots()
-		spec.Score = append(spec.Score, routing.WeightedSpec{PluginSpec: name("score", i, as(s)), Weight: float64(d.roll(8)) - 0.5})
+		spec.Score = append(spec.Score,
+			routing.WeightedSpec{PluginSpec: name("score", i, as(s)), Weight: float64(d.roll(8)) - 0.5})
 	}
 	if d.roll(8) != 1 {
 		spec.Pick = routing.PluginSpec{Name: "best"}
@@ -204,7 +207,8 @@ func isOptional(s routing.AnySlot) bool {
 }
 
 func covered(reads []routing.AnySlot, written []string) bool {
-	return !slices.ContainsFunc(reads, func(s routing.AnySlot) bool { return !isOptional(s) && !slices.Contains(written, key(s)) })
+	return !slices.ContainsFunc(reads,
+		func(s routing.AnySlot) bool { return !isOptional(s) && !slices.Contains(written, key(s)) })
 }
 
 func meet(a, b []string) bool {

@@ -77,8 +77,8 @@ func lateSlots(l *Leg, profiles []*Profile) (late slotSet) {
 	return late
 }
 
-// behind returns the preparers that write wanted slots not yet settled, and those that these read from, and settles their
-// slots. Going backwards meets every reader before its writer.
+// behind returns the preparers that write wanted slots not yet settled, and those that these read from, and settles
+// their slots. Going backwards meets every reader before its writer.
 func (p *Profile) behind(wanted, settled *slotSet) (indices []int) {
 	need := *wanted
 	need.drop(settled)

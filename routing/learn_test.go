@@ -27,13 +27,15 @@ func (pupil) Why(routing.View) error { return routing.ErrUnknownReplica }
 func TestAPluginLearnsWhatWasPickedUnlessTheRequestIsDry(t *testing.T) {
 	var heard []index.HostID
 	nobody := false
-	teacher := fakePicker{fake{name: "pupil", reads: slots(routing.Optional(total))}, func(_ routing.View, scored []routing.Scored) []routing.Scored {
-		if nobody {
-			return nil
-		}
-		return scored[1:2]
-	}}
-	p := build(t, routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "pupil"}, Given: slots(total)}, routing.Registry{"pupil": as(pupil{teacher, &heard})})
+	teacher := fakePicker{fake{name: "pupil", reads: slots(routing.Optional(total))},
+		func(_ routing.View, scored []routing.Scored) []routing.Scored {
+			if nobody {
+				return nil
+			}
+			return scored[1:2]
+		}}
+	p := build(t, routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "pupil"}, Given: slots(total)},
+		routing.Registry{"pupil": as(pupil{teacher, &heard})})
 	ask := func(f routing.Facts, n int) error {
 		c := routing.Acquire(f)
 		defer c.Release()
@@ -42,15 +44,18 @@ func TestAPluginLearnsWhatWasPickedUnlessTheRequestIsDry(t *testing.T) {
 		_, err := p.Select(t.Context(), c)
 		return err
 	}
-	if err := errors.Join(ask(routing.Facts{}, 1), ask(routing.Facts{Dry: true}, 1)); err != nil || len(heard) != 1 || heard[0] != 1 {
+	if err := errors.Join(ask(routing.Facts{}, 1), ask(routing.Facts{Dry: true}, 1)); err != nil || len(heard) != 1 ||
+		heard[0] != 1 {
 		t.Errorf("heard %v, %v", heard, err)
 	}
 	var panicked *routing.PluginPanicError
-	if err := ask(routing.Facts{}, 13); !errors.As(err, &panicked) || panicked.Plugin != "pupil" || p.Stats()[0].Panics != 1 {
+	if err := ask(routing.Facts{}, 13); !errors.As(err, &panicked) || panicked.Plugin != "pupil" ||
+		p.Stats()[0].Panics != 1 {
 		t.Errorf("a panic while learning: %v", err)
 	}
 	nobody = true
-	if err := ask(routing.Facts{}, 1); !errors.Is(err, routing.ErrUnknownReplica) || !errors.Is(err, routing.ErrNoCandidate) || len(heard) != 1 {
+	if err := ask(routing.Facts{}, 1); !errors.Is(err, routing.ErrUnknownReplica) ||
+		!errors.Is(err, routing.ErrNoCandidate) || len(heard) != 1 {
 		t.Errorf("nobody picked: %v, heard %v", err, heard)
 	}
 }
@@ -91,7 +96,8 @@ func TestParametersAreStrict(t *testing.T) {
 	var g got
 	reg := routing.Registry{"best": as(best("best")), "tuned": func(p *routing.Params) routing.Plugin {
 		g = got{
-			on: p.Bool("on", true), word: p.Text("word", "a", "a", "b"), free: p.Text("free", ""), list: p.Texts("list"),
+			on: p.Bool("on", true), word: p.Text("word", "a", "a", "b"), free: p.Text("free", ""),
+			list:  p.Texts("list"),
 			texts: p.Map("texts"), numbers: p.Numbers("numbers", 0, 1),
 		}
 		p.Parts("parts", func(part *routing.Params) {
@@ -103,7 +109,8 @@ func TestParametersAreStrict(t *testing.T) {
 		return keepAll("tuned")
 	}}
 	faults := func(params map[string]any) int {
-		_, err := routing.Build(routing.ProfileSpec{Name: "p", Filter: []routing.PluginSpec{{Name: "tuned", Params: params}}, Pick: routing.PluginSpec{Name: "best"}}, reg)
+		_, err := routing.Build(routing.ProfileSpec{Name: "p",
+			Filter: []routing.PluginSpec{{Name: "tuned", Params: params}}, Pick: routing.PluginSpec{Name: "best"}}, reg)
 		var fs routing.Faults
 		errors.As(err, &fs)
 		return len(fs)
@@ -111,16 +118,19 @@ func TestParametersAreStrict(t *testing.T) {
 	if n := faults(nil); n != 0 || !g.on || g.word != "a" || g.list != nil || g.texts != nil || g.numbers != nil {
 		t.Errorf("defaults: %d faults, %+v", n, g)
 	}
-	if n := faults(map[string]any{"on": false, "word": "b", "free": "x", "list": []any{"x", "y"}, "texts": map[string]any{"k": "v"},
+	if n := faults(map[string]any{"on": false, "word": "b", "free": "x", "list": []any{"x", "y"},
+		"texts":   map[string]any{"k": "v"},
 		"numbers": map[string]any{"k": 1}, "parts": []any{map[string]any{"n": 2}, map[string]any{}}}); n != 0 ||
-		g.on || g.word != "b" || g.free != "x" || len(g.list) != 2 || g.texts["k"] != "v" || g.numbers["k"] != 1 || g.parts != 3 {
+		g.on || g.word != "b" || g.free != "x" || len(g.list) != 2 || g.texts["k"] != "v" || g.numbers["k"] != 1 ||
+		g.parts != 3 {
 		t.Errorf("all given: %d faults, %+v", n, g)
 	}
 	if n := faults(map[string]any{"list": "one"}); n != 0 || len(g.list) != 1 {
 		t.Errorf("a single text: %+v", g)
 	}
 	for name, wrong := range map[string]any{
-		"on": "yes", "word": "c", "free": "", "list": []any{1}, "texts": map[string]any{"k": 1}, "numbers": map[string]any{"k": 2}, "parts": "x",
+		"on": "yes", "word": "c", "free": "", "list": []any{1}, "texts": map[string]any{"k": 1},
+		"numbers": map[string]any{"k": 2}, "parts": "x",
 	} {
 		if n := faults(map[string]any{name: wrong}); n != 1 {
 			t.Errorf("%s %v: %d faults", name, wrong, n)

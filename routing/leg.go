@@ -33,7 +33,8 @@ type Decider interface {
 	Reads() []AnySlot
 	// Before is asked before anything is selected. A reason leaves the leg out.
 	Before(v View) (reason string)
-	// After is asked when all legs have selected. last is the best candidate for the last step. A reason leaves the step out.
+	// After is asked when all legs have selected. last is the best candidate for the last step. A reason leaves the
+	// step out.
 	After(v View, last index.HostID) (reason string)
 }
 

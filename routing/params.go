@@ -57,7 +57,8 @@ func (p *Params) Bool(name string, def bool) bool {
 	return on
 }
 
-// Text returns the text under name, or def when it is absent. A fault where it is empty, or none of allowed where some are given.
+// Text returns the text under name, or def when it is absent. A fault where it is empty, or none of allowed where some
+// are given.
 func (p *Params) Text(name, def string, allowed ...string) string {
 	v, ok := p.take(name)
 	if !ok {
@@ -88,7 +89,8 @@ func (p *Params) Texts(name string) []string {
 	return texts
 }
 
-// Numbers returns the mapping from texts to numbers under name, or nil when it is absent. A fault unless lo <= each <= hi.
+// Numbers returns the mapping from texts to numbers under name, or nil when it is absent. A fault unless lo <= each <=
+// hi.
 func (p *Params) Numbers(name string, lo, hi float64) map[string]float64 {
 	v, ok := p.take(name)
 	if !ok {

@@ -6,7 +6,8 @@ import (
 	"octet/routing/index"
 )
 
-// Plugin is one behaviour in a profile. Plugins serve many requests at once: what state they hold is safe for concurrent use.
+// Plugin is one behaviour in a profile. Plugins serve many requests at once: what state they hold is safe for
+// concurrent use.
 type Plugin interface {
 	// Name is the name under which the plugin is registered.
 	Name() string
@@ -46,7 +47,8 @@ type Scorer interface {
 // Picker chooses.
 type Picker interface {
 	Plugin
-	// Pick returns one or more of scored, best first. It may reorder scored, which ascends by host, and return a part of it.
+	// Pick returns one or more of scored, best first. It may reorder scored, which ascends by host, and return a part
+	// of it.
 	Pick(v View, scored []Scored) []Scored
 }
 
@@ -58,8 +60,8 @@ type Needer interface {
 
 // Learner is a Plugin that wants to know what came of a decision.
 type Learner interface {
-	// Learn is told which replica was picked first, after every Select that is not dry. A retry may still serve the request
-	// elsewhere.
+	// Learn is told which replica was picked first, after every Select that is not dry. A retry may still serve the
+	// request elsewhere.
 	Learn(v View, picked index.HostID)
 }
 

@@ -72,7 +72,8 @@ func (p *Profile) rank(ctx context.Context, c *Context) (ranked []Scored, err er
 	return ranked, nil
 }
 
-// prepare runs the Preparers, but for those whose slots are there and those that nobody needs where there is nothing to choose.
+// prepare runs the Preparers, but for those whose slots are there and those that nobody needs where there is nothing to
+// choose.
 func (p *Profile) prepare(ctx context.Context, c *Context, r *record) error {
 	prepared, single := c.prepared != slotSet{}, c.candidates.Count() <= 1
 	if !prepared && !single {

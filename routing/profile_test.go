@@ -22,13 +22,18 @@ func TestADecisionGoesPrepareFilterScorePick(t *testing.T) {
 		Name: "p", Prepare: named("p1", "p2"), Filter: named("f1", "f2"), Pick: routing.PluginSpec{Name: "pick"},
 		Score: []routing.WeightedSpec{weighted("s1", 1), weighted("s2", 1)}, Wanted: slots(label),
 	}, routing.Registry{
-		"p1":   as(fakePreparer{fake{name: "p1", writes: slots(total)}, func(context.Context, *routing.Context) error { note("p1"); return nil }}),
-		"p2":   as(fakePreparer{fake{name: "p2", reads: slots(total), writes: slots(label)}, func(context.Context, *routing.Context) error { note("p2"); return nil }}),
-		"f1":   as(fakeFilter{fake{name: "f1"}, func(_ routing.View, in index.HostBitmap) index.HostBitmap { note("f1"); return in }}),
-		"f2":   as(fakeFilter{fake{name: "f2"}, func(_ routing.View, in index.HostBitmap) index.HostBitmap { note("f2"); return in }}),
-		"s1":   as(fakeScorer{fake{name: "s1"}, func(routing.View, []index.HostID, []float64) { note("s1") }}),
-		"s2":   as(fakeScorer{fake{name: "s2"}, func(routing.View, []index.HostID, []float64) { note("s2") }}),
-		"pick": as(fakePicker{fake{name: "pick"}, func(_ routing.View, s []routing.Scored) []routing.Scored { note("pick"); return s }}),
+		"p1": as(fakePreparer{fake{name: "p1", writes: slots(total)},
+			func(context.Context, *routing.Context) error { note("p1"); return nil }}),
+		"p2": as(fakePreparer{fake{name: "p2", reads: slots(total), writes: slots(label)},
+			func(context.Context, *routing.Context) error { note("p2"); return nil }}),
+		"f1": as(fakeFilter{fake{name: "f1"},
+			func(_ routing.View, in index.HostBitmap) index.HostBitmap { note("f1"); return in }}),
+		"f2": as(fakeFilter{fake{name: "f2"},
+			func(_ routing.View, in index.HostBitmap) index.HostBitmap { note("f2"); return in }}),
+		"s1": as(fakeScorer{fake{name: "s1"}, func(routing.View, []index.HostID, []float64) { note("s1") }}),
+		"s2": as(fakeScorer{fake{name: "s2"}, func(routing.View, []index.HostID, []float64) { note("s2") }}),
+		"pick": as(fakePicker{fake{name: "pick"},
+			func(_ routing.View, s []routing.Scored) []routing.Scored { note("pick"); return s }}),
 	})
 	if _, err := p.Select(t.Context(), request(t, 3)); err != nil {
 		t.Fatal(err)
@@ -41,21 +46,25 @@ func TestADecisionGoesPrepareFilterScorePick(t *testing.T) {
 // chain is a registry where "double" is behind "count", and counts how often they ran.
 func chain(counts map[string]int) routing.Registry {
 	return routing.Registry{
-		"count": as(fakePreparer{fake{name: "count", writes: slots(total)}, func(_ context.Context, c *routing.Context) error {
-			counts["count"]++
-			total.Put(c, 21)
-			return nil
-		}}),
-		"double": as(fakePreparer{fake{name: "double", reads: slots(total), writes: slots(label)}, func(_ context.Context, c *routing.Context) error {
-			counts["double"]++
-			return nil // it may leave its slot unwritten
-		}}),
-		"fit": as(fakeFilter{fake{name: "fit", reads: slots(total)}, func(v routing.View, in index.HostBitmap) index.HostBitmap {
-			counts["fit"]++
-			return in
-		}}),
-		"score": as(fakeScorer{fake{name: "score", reads: slots(label)}, func(routing.View, []index.HostID, []float64) { counts["score"]++ }}),
-		"best":  as(best("best")),
+		"count": as(fakePreparer{fake{name: "count", writes: slots(total)},
+			func(_ context.Context, c *routing.Context) error {
+				counts["count"]++
+				total.Put(c, 21)
+				return nil
+			}}),
+		"double": as(fakePreparer{fake{name: "double", reads: slots(total), writes: slots(label)},
+			func(_ context.Context, c *routing.Context) error {
+				counts["double"]++
+				return nil // it may leave its slot unwritten
+			}}),
+		"fit": as(fakeFilter{fake{name: "fit", reads: slots(total)},
+			func(v routing.View, in index.HostBitmap) index.HostBitmap {
+				counts["fit"]++
+				return in
+			}}),
+		"score": as(fakeScorer{fake{name: "score", reads: slots(label)},
+			func(routing.View, []index.HostID, []float64) { counts["score"]++ }}),
+		"best": as(best("best")),
 	}
 }
 
@@ -77,9 +86,11 @@ func TestPreparersRunOncePerRequest(t *testing.T) {
 }
 
 func TestASecondSelectLeavesTheFirstDecisionAlone(t *testing.T) {
-	up := build(t, routing.ProfileSpec{Name: "up", Score: []routing.WeightedSpec{weighted("up", 1)}, Pick: routing.PluginSpec{Name: "best"}},
+	up := build(t, routing.ProfileSpec{Name: "up", Score: []routing.WeightedSpec{weighted("up", 1)},
+		Pick: routing.PluginSpec{Name: "best"}},
 		routing.Registry{"up": as(table("up", 0, .5, 1)), "best": as(best("best"))})
-	down := build(t, routing.ProfileSpec{Name: "down", Score: []routing.WeightedSpec{weighted("down", 1)}, Pick: routing.PluginSpec{Name: "best"}},
+	down := build(t, routing.ProfileSpec{Name: "down", Score: []routing.WeightedSpec{weighted("down", 1)},
+		Pick: routing.PluginSpec{Name: "best"}},
 		routing.Registry{"down": as(table("down", 1, .5, 0)), "best": as(best("best"))})
 	c := request(t, 3)
 	first, _ := up.Select(t.Context(), c)
@@ -100,11 +111,13 @@ func TestASingleCandidateIsCheap(t *testing.T) {
 		hosts  int
 		want   map[string]int
 	}{
-		"one candidate":                        {hosts: 1, want: map[string]int{}},
-		"one candidate, a filter reads":        {hosts: 1, filter: named("fit"), want: map[string]int{"count": 1, "fit": 1}},
-		"one candidate, the caller must read":  {hosts: 1, always: true, want: map[string]int{"count": 1, "double": 1}},
-		"two candidates":                       {hosts: 2, want: map[string]int{"count": 1, "double": 1, "score": 1}},
-		"two candidates of which one is left":  {hosts: 2, filter: named("drop"), want: map[string]int{"count": 1, "double": 1}},
+		"one candidate": {hosts: 1, want: map[string]int{}},
+		"one candidate, a filter reads": {hosts: 1, filter: named("fit"),
+			want: map[string]int{"count": 1, "fit": 1}},
+		"one candidate, the caller must read": {hosts: 1, always: true, want: map[string]int{"count": 1, "double": 1}},
+		"two candidates":                      {hosts: 2, want: map[string]int{"count": 1, "double": 1, "score": 1}},
+		"two candidates of which one is left": {hosts: 2, filter: named("drop"),
+			want: map[string]int{"count": 1, "double": 1}},
 		"no candidate pays for nothing at all": {hosts: 0, always: true, filter: named("fit"), want: map[string]int{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +144,8 @@ func TestASingleCandidateIsCheap(t *testing.T) {
 // GAIE-08
 func TestWhenNoneIsLeftTheErrorNamesTheFilter(t *testing.T) {
 	scored := false
-	p := build(t, routing.ProfileSpec{Name: "p", Filter: named("a", "b", "c", "d"), Pick: routing.PluginSpec{Name: "best"},
+	p := build(t, routing.ProfileSpec{Name: "p", Filter: named("a", "b", "c", "d"),
+		Pick:  routing.PluginSpec{Name: "best"},
 		Score: []routing.WeightedSpec{weighted("s", 1)},
 	}, routing.Registry{
 		"a": as(without("a", 0, 1)), "b": as(keepAll("b")), "c": as(without("c", 2, 3, 4)), "d": as(without("d", 0)),
@@ -156,10 +170,12 @@ func TestWhenNoneIsLeftTheErrorNamesTheFilter(t *testing.T) {
 }
 
 func TestAFilterCannotAddCandidates(t *testing.T) {
-	p := build(t, routing.ProfileSpec{Name: "p", Filter: named("greedy"), Pick: routing.PluginSpec{Name: "best"}}, routing.Registry{
-		"greedy": as(fakeFilter{fake{name: "greedy"}, func(routing.View, index.HostBitmap) index.HostBitmap { return hosts(256) }}),
-		"best":   as(best("best")),
-	})
+	p := build(t, routing.ProfileSpec{Name: "p", Filter: named("greedy"), Pick: routing.PluginSpec{Name: "best"}},
+		routing.Registry{
+			"greedy": as(fakeFilter{fake{name: "greedy"},
+				func(routing.View, index.HostBitmap) index.HostBitmap { return hosts(256) }}),
+			"best": as(best("best")),
+		})
 	if d, err := p.Select(t.Context(), request(t, 3)); err != nil || d.Eligible != hosts(3) || len(d.Ranked) != 3 {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -178,8 +194,11 @@ func TestTheFinalScoreIsTheWeightedSum(t *testing.T) {
 
 // GAIE-09
 func TestScoresOutOfRangeAreClampedAndCounted(t *testing.T) {
-	p := build(t, routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "best"}, Score: []routing.WeightedSpec{weighted("wild", 3)}}, routing.Registry{"wild": as(table("wild", 2, -1, math.NaN(), math.Inf(1), math.Inf(-1), 0.5, 0, 1)), "best": as(fakePicker{
-		fake{name: "best"}, func(_ routing.View, s []routing.Scored) []routing.Scored { return s }})})
+	p := build(t, routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "best"},
+		Score: []routing.WeightedSpec{weighted("wild", 3)}},
+		routing.Registry{"wild": as(table("wild", 2, -1, math.NaN(), math.Inf(1), math.Inf(-1), 0.5, 0, 1)),
+			"best": as(fakePicker{
+				fake{name: "best"}, func(_ routing.View, s []routing.Scored) []routing.Scored { return s }})})
 	d, err := p.Select(t.Context(), request(t, 8))
 	if err != nil {
 		t.Fatal(err)
@@ -204,12 +223,17 @@ func TestAPanicFailsItsOwnRequestOnly(t *testing.T) {
 				}
 			}
 			p := build(t, routing.ProfileSpec{Name: "p", Prepare: named("prepare"), Filter: named("filter"),
-				Score: []routing.WeightedSpec{weighted("score", 1)}, Pick: routing.PluginSpec{Name: "pick"}, Wanted: slots(total),
+				Score: []routing.WeightedSpec{weighted("score", 1)}, Pick: routing.PluginSpec{Name: "pick"},
+				Wanted: slots(total),
 			}, routing.Registry{
-				"prepare": as(fakePreparer{fake{name: "prepare", writes: slots(total)}, func(context.Context, *routing.Context) error { boom("prepare"); return nil }}),
-				"filter":  as(fakeFilter{fake{name: "filter"}, func(_ routing.View, in index.HostBitmap) index.HostBitmap { boom("filter"); return in }}),
-				"score":   as(fakeScorer{fake{name: "score"}, func(routing.View, []index.HostID, []float64) { boom("score") }}),
-				"pick":    as(fakePicker{fake{name: "pick"}, func(_ routing.View, s []routing.Scored) []routing.Scored { boom("pick"); return s }}),
+				"prepare": as(fakePreparer{fake{name: "prepare", writes: slots(total)},
+					func(context.Context, *routing.Context) error { boom("prepare"); return nil }}),
+				"filter": as(fakeFilter{fake{name: "filter"},
+					func(_ routing.View, in index.HostBitmap) index.HostBitmap { boom("filter"); return in }}),
+				"score": as(fakeScorer{fake{name: "score"},
+					func(routing.View, []index.HostID, []float64) { boom("score") }}),
+				"pick": as(fakePicker{fake{name: "pick"},
+					func(_ routing.View, s []routing.Scored) []routing.Scored { boom("pick"); return s }}),
 			})
 			d, err := p.Select(t.Context(), request(t, 2))
 			var panicked *routing.PluginPanicError
@@ -236,7 +260,8 @@ func TestAPickerChoosesAmongCandidatesOnly(t *testing.T) {
 		"the same twice": func(s []routing.Scored) []routing.Scored { return []routing.Scored{s[0], s[0]} },
 	} {
 		p := build(t, routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "odd"}}, routing.Registry{
-			"odd": as(fakePicker{fake{name: "odd"}, func(_ routing.View, s []routing.Scored) []routing.Scored { return pick(s) }})})
+			"odd": as(fakePicker{fake{name: "odd"},
+				func(_ routing.View, s []routing.Scored) []routing.Scored { return pick(s) }})})
 		var panicked *routing.PluginPanicError
 		if _, err := p.Select(t.Context(), request(t, 2)); !errors.As(err, &panicked) || panicked.Plugin != "odd" {
 			t.Errorf("%s: %v", name, err)
@@ -245,14 +270,16 @@ func TestAPickerChoosesAmongCandidatesOnly(t *testing.T) {
 	p := build(t, routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "shy"}}, routing.Registry{
 		"shy": as(fakePicker{fake{name: "shy"}, func(routing.View, []routing.Scored) []routing.Scored { return nil }})})
 	var none *routing.NoCandidateError
-	if _, err := p.Select(t.Context(), request(t, 2)); !errors.As(err, &none) || none.Filter != "shy" || none.Removed != 2 {
+	if _, err := p.Select(t.Context(), request(t, 2)); !errors.As(err, &none) || none.Filter != "shy" ||
+		none.Removed != 2 {
 		t.Errorf("a picker that takes none: %v", err)
 	}
 }
 
 func TestAPreparerThatFailsEndsTheSelect(t *testing.T) {
 	cause := errors.New("no disk")
-	p := build(t, routing.ProfileSpec{Name: "p", Prepare: named("bad"), Pick: routing.PluginSpec{Name: "best"}, Wanted: slots(total)},
+	p := build(t, routing.ProfileSpec{Name: "p", Prepare: named("bad"), Pick: routing.PluginSpec{Name: "best"},
+		Wanted: slots(total)},
 		routing.Registry{"best": as(best("best")), "bad": as(fakePreparer{fake{name: "bad", writes: slots(total)},
 			func(context.Context, *routing.Context) error { return cause }})})
 	_, err := p.Select(t.Context(), request(t, 2))
@@ -263,13 +290,15 @@ func TestAPreparerThatFailsEndsTheSelect(t *testing.T) {
 }
 
 func TestAPluginSeesFactsCandidatesAndRole(t *testing.T) {
-	p := build(t, routing.ProfileSpec{Name: "p", Role: routing.RoleDecode, Filter: named("look"), Pick: routing.PluginSpec{Name: "best"}},
-		routing.Registry{"best": as(best("best")), "look": as(fakeFilter{fake{name: "look"}, func(v routing.View, in index.HostBitmap) index.HostBitmap {
-			if v.Facts().Specialist != "debug" || v.Candidates() != hosts(2) || v.Role() != routing.RoleDecode {
-				t.Errorf("facts %+v, candidates %v, role %v", v.Facts(), v.Candidates(), v.Role())
-			}
-			return in
-		}})})
+	p := build(t, routing.ProfileSpec{Name: "p", Role: routing.RoleDecode, Filter: named("look"),
+		Pick: routing.PluginSpec{Name: "best"}},
+		routing.Registry{"best": as(best("best")),
+			"look": as(fakeFilter{fake{name: "look"}, func(v routing.View, in index.HostBitmap) index.HostBitmap {
+				if v.Facts().Specialist != "debug" || v.Candidates() != hosts(2) || v.Role() != routing.RoleDecode {
+					t.Errorf("facts %+v, candidates %v, role %v", v.Facts(), v.Candidates(), v.Role())
+				}
+				return in
+			}})})
 	if d, err := p.Select(t.Context(), request(t, 2)); err != nil || d.Role != routing.RoleDecode {
 		t.Errorf("%+v, %v", d, err)
 	}

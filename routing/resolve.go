@@ -34,8 +34,8 @@ func (b *builder) profile() *Profile {
 	return p
 }
 
-// markAlways finds the Preparers that run for a single candidate too: those behind the filters and the picker and, if asked
-// for, behind what the caller wants. Going backwards meets every reader before its writer.
+// markAlways finds the Preparers that run for a single candidate too: those behind the filters and the picker and, if
+// asked for, behind what the caller wants. Going backwards meets every reader before its writer.
 func (b *builder) markAlways(p *Profile) {
 	needed := p.picker.unit.reads
 	for _, f := range p.filters {

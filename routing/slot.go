@@ -9,8 +9,8 @@ import (
 // maxSlots bounds the slots of one process: it is the width of a slotSet.
 const maxSlots = 256
 
-// Slot is a typed place in a request's Context. Its name and type are its identity: two NewSlot calls with the same name and
-// type give the same slot; with the same name and another type, two slots that no profile may use together.
+// Slot is a typed place in a request's Context. Its name and type are its identity: two NewSlot calls with the same
+// name and type give the same slot; with the same name and another type, two slots that no profile may use together.
 type Slot[T any] struct {
 	id   uint16 // index into Context.cells; 0 is no slot
 	info *slotInfo
@@ -35,14 +35,15 @@ type slotUse struct {
 	optional bool
 }
 
-// declared holds the slots of the process. Slots are package variables, so it only grows while packages are initialised.
+// declared holds the slots of the process. Slots are package variables, so it only grows while packages are
+// initialised.
 var declared struct {
 	mu  sync.Mutex
 	all []*slotInfo // guarded by mu; ids are positions plus one
 }
 
-// NewSlot declares a slot. It is meant for package variables: it takes a lock and searches. It panics on an empty name and
-// when the process has more than 255 slots.
+// NewSlot declares a slot. It is meant for package variables: it takes a lock and searches. It panics on an empty name
+// and when the process has more than 255 slots.
 func NewSlot[T any](name string) Slot[T] {
 	if name == "" {
 		panic("routing: a slot without a name")
@@ -66,8 +67,9 @@ func NewSlot[T any](name string) Slot[T] {
 // Name returns the slot's name.
 func (s Slot[T]) Name() string { return s.use().name }
 
-// Put writes v into the slot of this request. Only a Preparer that declares the slot in Writes may, or the caller outside of a
-// Select; anything else is a bug and panics. It allocates when this pooled Context meets the slot for the first time.
+// Put writes v into the slot of this request. Only a Preparer that declares the slot in Writes may, or the caller
+// outside of a Select; anything else is a bug and panics. It allocates when this pooled Context meets the slot for the
+// first time.
 func (s Slot[T]) Put(c *Context, v T) {
 	if !c.running.writes.has(s.id) {
 		c.running.trespass("writes", s.id)
@@ -79,7 +81,8 @@ func (s Slot[T]) Put(c *Context, v T) {
 	place.value, place.written = v, c.generation
 }
 
-// Get returns what was put in the slot in this request, or the zero value. Only a plugin that declares the slot may read it.
+// Get returns what was put in the slot in this request, or the zero value. Only a plugin that declares the slot may
+// read it.
 func (s Slot[T]) Get(v View) (value T) {
 	if place := s.read(v); place != nil {
 		value = place.value
@@ -109,8 +112,8 @@ func (s Slot[T]) Has(v View) bool {
 	return place != nil && place.written == v.c.generation
 }
 
-// Spare returns the value that the slot held in an earlier request of this pooled Context, or the zero value: a buffer to
-// fill and Put again. Nothing else refers to it. It is the zero value once the slot is written in this request.
+// Spare returns the value that the slot held in an earlier request of this pooled Context, or the zero value: a buffer
+// to fill and Put again. Nothing else refers to it. It is the zero value once the slot is written in this request.
 func (s Slot[T]) Spare(c *Context) (value T) {
 	if place := s.cell(c); place != nil && place.written != c.generation {
 		return place.value
@@ -166,8 +169,8 @@ type cell[T any] struct {
 	written uint64 // generation of the Context in which value was put
 }
 
-// Optional declares a read that a profile may leave without a writer. Where there is a writer, order and type are checked as
-// for any other read.
+// Optional declares a read that a profile may leave without a writer. Where there is a writer, order and type are
+// checked as for any other read.
 func Optional(s AnySlot) AnySlot {
 	u := s.use()
 	u.optional = true

@@ -115,7 +115,8 @@ func TestAPluginTouchesOnlySlotsThatItDeclares(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := build(t, routing.ProfileSpec{
-				Name: "p", Prepare: named("nosy"), Pick: routing.PluginSpec{Name: "best"}, Wanted: []routing.AnySlot{total},
+				Name: "p", Prepare: named("nosy"), Pick: routing.PluginSpec{Name: "best"},
+				Wanted: []routing.AnySlot{total},
 			}, routing.Registry{"best": as(best("best")), "nosy": as(fakePreparer{
 				fake{name: "nosy", writes: []routing.AnySlot{total}},
 				func(_ context.Context, c *routing.Context) error { do(c); return nil },
@@ -132,13 +133,15 @@ func TestAPluginTouchesOnlySlotsThatItDeclares(t *testing.T) {
 // MOD3-29: a Scorer that writes and a read into the wrong type do not compile; the same code without the fault does.
 func TestWrongSlotAccessDoesNotCompile(t *testing.T) {
 	out, err := exec.Command("go", "vet",
-		"./testdata/compile/correct", "./testdata/compile/scorerwrites", "./testdata/compile/wrongtype").CombinedOutput()
+		"./testdata/compile/correct", "./testdata/compile/scorerwrites",
+		"./testdata/compile/wrongtype").CombinedOutput()
 	text := string(out)
 	if err == nil {
 		t.Fatal("everything compiles")
 	}
 	for _, want := range []string{
-		"scorerwrites.go:16:12: cannot use v (variable of struct type routing.View) as *routing.Context value in argument to words.Put",
+		"scorerwrites.go:16:12: cannot use v (variable of struct type routing.View) as *routing.Context value in " +
+			"argument to words.Put",
 		"wrongtype.go:10:10: cannot use words.Get(v) (value of type []string) as string value",
 	} {
 		if !strings.Contains(text, want) {

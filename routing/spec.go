@@ -11,8 +11,8 @@ type ProfileSpec struct {
 
 	Given  []AnySlot // slots that the caller puts before Select
 	Wanted []AnySlot // slots that the caller reads after Select; each needs a writer
-	// AlwaysPrepare has the Preparers behind Wanted run for every request. Otherwise they are skipped, like all that no Filter
-	// and no Picker needs, where there is a single candidate and so nothing to choose.
+	// AlwaysPrepare has the Preparers behind Wanted run for every request. Otherwise they are skipped, like all that no
+	// Filter and no Picker needs, where there is a single candidate and so nothing to choose.
 	AlwaysPrepare bool
 }
 
@@ -32,8 +32,8 @@ type WeightedSpec struct {
 // Registry maps plugin names, aliases included, to what makes them.
 type Registry map[string]Factory
 
-// Factory makes a plugin. It reads every parameter that it knows through p, which collects the faults, and returns a plugin
-// even where p has some: its slots are checked all the same.
+// Factory makes a plugin. It reads every parameter that it knows through p, which collects the faults, and returns a
+// plugin even where p has some: its slots are checked all the same.
 type Factory func(p *Params) Plugin
 
 // Stage is a step of a decision.

@@ -85,8 +85,8 @@ func (s *Scores) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// EnableTrace has Trace return how the Selects that follow went, with the time that each plugin took, by a clock that never
-// goes back; nil takes no times.
+// EnableTrace has Trace return how the Selects that follow went, with the time that each plugin took, by a clock that
+// never goes back; nil takes no times.
 func (c *Context) EnableTrace(now func() time.Duration) { c.traced, c.now = true, now }
 
 // Timed says whether the plugins' times are taken.
@@ -101,8 +101,8 @@ func (c *Context) Trace() *Trace {
 	return r.trace(stagesOf(nil, r.laps))
 }
 
-// EachLap calls f with the time that each plugin of this request took so far, in the order in which they ran. Nothing for a
-// Select that came before EnableTrace.
+// EachLap calls f with the time that each plugin of this request took so far, in the order in which they ran. Nothing
+// for a Select that came before EnableTrace.
 func (c *Context) EachLap(f func(stage Stage, plugin string, took time.Duration)) {
 	each := func(laps []lap) {
 		for _, l := range laps {
@@ -120,7 +120,8 @@ func (c *Context) EachLap(f func(stage Stage, plugin string, took time.Duration)
 	}
 }
 
-// record is what a Select leaves behind for a Trace. Its buffers are those that Select works in, so keeping it costs nothing.
+// record is what a Select leaves behind for a Trace. Its buffers are those that Select works in, so keeping it costs
+// nothing.
 type record struct {
 	profile    *Profile
 	candidates index.HostBitmap

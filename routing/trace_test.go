@@ -12,7 +12,8 @@ import (
 
 // traced is a profile of two filters and two scorers that leaves hosts 1, 2 and 3 of 0 … 4.
 func traced(t *testing.T) *routing.Profile {
-	return build(t, routing.ProfileSpec{Name: "p", Filter: named("health", "full"), Pick: routing.PluginSpec{Name: "best"},
+	return build(t, routing.ProfileSpec{Name: "p", Filter: named("health", "full"),
+		Pick:  routing.PluginSpec{Name: "best"},
 		Score: []routing.WeightedSpec{weighted("warm", 3), weighted("idle", 1)},
 	}, routing.Registry{"health": as(without("health", 0)), "full": as(without("full", 0, 4)), "best": as(best("best")),
 		"warm": as(table("warm", 1, 0, 0.5, 7, 1)), "idle": as(table("idle", 1, 1, 0.25, 0, 1))})

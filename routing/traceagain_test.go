@@ -31,7 +31,8 @@ func TestWhatIsToldLateSaysTheSame(t *testing.T) {
 		}
 		c.Release()
 		scribble(t, p)
-		got := []routing.LegSelection{{Leg: a.Leg, Skipped: a.Skipped, Trace: a.Profile.Retell(a.Facts[len("others"):])}}
+		got := []routing.LegSelection{{Leg: a.Leg, Skipped: a.Skipped,
+			Trace: a.Profile.Retell(a.Facts[len("others"):])}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("of %d candidates (-at once +late):\n%s", n, diff)
 		}

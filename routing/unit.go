@@ -70,9 +70,11 @@ func (u *preparer) run(ctx context.Context, c *Context, r *record) error {
 func (u *picker) check(picked []Scored, left *index.HostBitmap) {
 	var before index.HostBitmap
 	for _, s := range picked {
-		word, bit := s.Host>>6, uint64(1)<<(s.Host&63) // words, since a set that was just written in words stalls whoever copies it
+		// words, since a set that was just written in words stalls whoever copies it
+		word, bit := s.Host>>6, uint64(1)<<(s.Host&63)
 		if left[word]&^before[word]&bit == 0 {
-			panic(fmt.Sprintf("routing: %s picked replica %d, which is not a candidate or was picked before", u.name, s.Host))
+			panic(fmt.Sprintf("routing: %s picked replica %d, which is not a candidate or was picked before", u.name,
+				s.Host))
 		}
 		before[word] |= bit
 	}

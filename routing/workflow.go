@@ -10,7 +10,8 @@ type Workflow interface {
 	Plan(ctx context.Context, c *Context) (Plan, error)
 }
 
-// Plan is what is to be executed, step after step; the last step is the one that answers. Valid until the Context is released.
+// Plan is what is to be executed, step after step; the last step is the one that answers. Valid until the Context is
+// released.
 type Plan struct{ Steps []Step }
 
 // Step is one dispatch: to the best of Ranked, or to the next ones as OnFailure has it.

@@ -16,9 +16,9 @@ func (c *Core) fits(s *sequence) bool {
 	return ok
 }
 
-// admit starts the head of the queue if it fits and leaves the blocks that are due to others, taking all that its prompt and
-// first step need: a prefill that has begun is never short. A speculative request gets its whole draft window too, or starts
-// on the plain lane.
+// admit starts the head of the queue if it fits and leaves the blocks that are due to others, taking all that its
+// prompt and first step need: a prefill that has begun is never short. A speculative request gets its whole draft
+// window too, or starts on the plain lane.
 func (c *Core) admit(s *sequence, due int) bool {
 	if c.running >= c.cfg.MaxRunning {
 		return false
@@ -74,7 +74,8 @@ func (c *Core) reserve(s *sequence) {
 func (c *Core) extend(s *sequence, n int) {
 	had := s.table.Len()
 	if !c.pool.Extend(&s.table, n) {
-		panic(fmt.Sprintf("scheduler: %d has %d blocks and was promised %d, but %d are free", s.req.ID, had, n, c.pool.Free()))
+		panic(fmt.Sprintf("scheduler: %d has %d blocks and was promised %d, but %d are free", s.req.ID, had, n,
+			c.pool.Free()))
 	}
 	c.reserved += s.table.Len() - had
 }

@@ -2,9 +2,9 @@ package scheduler
 
 import "time"
 
-// Answered says that the whole answer came at once, n tokens of it, those of Resume included: what FirstToken and Grow say of
-// blocks, without what they say of time. How long prefill took and how fast tokens came cannot be told apart then, and a
-// prefill that seems to last as long as an answer would have deadlines refused that can be met.
+// Answered says that the whole answer came at once, n tokens of it, those of Resume included: what FirstToken and Grow
+// say of blocks, without what they say of time. How long prefill took and how fast tokens came cannot be told apart
+// then, and a prefill that seems to last as long as an answer would have deadlines refused that can be met.
 func (t *Ticket) Answered(n int) {
 	g := t.gate
 	g.gateMu.Lock()
@@ -29,8 +29,8 @@ func (t *Ticket) answered(n int, now Time) {
 	}
 }
 
-// concluded is answered for one who leaves at once: the blocks of its answer are not taken to be given back, unless content would have
-// had to go for them. Caller holds gateMu.
+// concluded is answered for one who leaves at once: the blocks of its answer are not taken to be given back, unless
+// content would have had to go for them. Caller holds gateMu.
 func (t *Ticket) concluded(n int, now Time) {
 	p := t.gate.pool
 	if p != nil && t.blocks(max(t.generated, n), 0)-t.table.Len() > p.Empty() {
@@ -42,9 +42,9 @@ func (t *Ticket) concluded(n int, now Time) {
 	t.begun = t.generated
 }
 
-// Complete is Pin, Answered, Cached and Release in one step, for an answer that came at once: nobody is let in, or told to give
-// way, in between. cached below 0 is not known, and now zero is what the Gate's clock says. False where t was told to give way before:
-// then nothing has changed.
+// Complete is Pin, Answered, Cached and Release in one step, for an answer that came at once: nobody is let in, or told
+// to give way, in between. cached below 0 is not known, and now zero is what the Gate's clock says. False where t was
+// told to give way before: then nothing has changed.
 func (t *Ticket) Complete(n, cached int, now time.Time) bool {
 	g := t.gate
 	g.gateMu.Lock()

@@ -23,7 +23,8 @@ func TestWholeAnswersDoNotPassForPrefill(t *testing.T) {
 		}
 		serve := func(g *Gate, end func(*Ticket)) {
 			for range 2 * rateSamples {
-				ticket, err := g.Admit(context.Background(), GateRequest{PromptTokens: 64, MaxNew: 500, Chain: []kvpool.BlockHash{1, 2, 3, 4}})
+				ticket, err := g.Admit(context.Background(),
+					GateRequest{PromptTokens: 64, MaxNew: 500, Chain: []kvpool.BlockHash{1, 2, 3, 4}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -79,7 +80,8 @@ func TestCompleteIsItsPartsInOneStep(t *testing.T) {
 					g.Reconcile(Observed{HasUsage: true, KVUsage: float64(i%7) / 8})
 				}
 				chain := []kvpool.BlockHash{1, 2, kvpool.BlockHash(i % 3), kvpool.BlockHash(100 + i)}
-				low, err := g.Admit(t.Context(), GateRequest{PromptTokens: 70, MaxNew: 40, Chain: chain, Victim: true, Whole: true})
+				low, err := g.Admit(t.Context(),
+					GateRequest{PromptTokens: 70, MaxNew: 40, Chain: chain, Victim: true, Whole: true})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -105,7 +107,10 @@ func TestCompleteIsItsPartsInOneStep(t *testing.T) {
 			}
 			return all
 		}
-		if got, want := fmt.Sprint(run(func(t *Ticket, n, cached int) bool { return t.Complete(n, cached, time.Time{}) })), fmt.Sprint(run(parts)); got != want {
+		if got, want := fmt.Sprint(run(func(t *Ticket, n,
+			cached int) bool {
+			return t.Complete(n, cached, time.Time{})
+		})), fmt.Sprint(run(parts)); got != want {
 			t.Errorf("in one step\n%s\nin parts\n%s", got, want)
 		}
 	})

@@ -3,8 +3,8 @@ package scheduler
 import "fmt"
 
 // Assemble reserves the blocks of the next step and returns it: the sequences of one adapter, decodes before prefill
-// chunks, in rank order. It settles nothing, so a batch that fails needs only [Core.Abort].
-// The batch is empty exactly when nothing is waiting or running; any other must be committed or aborted before the next.
+// chunks, in rank order. It settles nothing, so a batch that fails needs only [Core.Abort]. The batch is empty exactly
+// when nothing is waiting or running; any other must be committed or aborted before the next.
 //
 // Growing sequences come before new ones. Where blocks run out the least urgent running sequence gives way, the
 // cheapest among equals, and nothing new starts in a step that had to preempt.
@@ -30,7 +30,8 @@ func (c *Core) Assemble(now Time) Batch {
 	c.rotate(turn)
 	c.out = true
 	c.discarded = len(c.discards)
-	return Batch{Step: c.step, Adapter: turn.adapter, Items: c.items, Discards: c.discards[:c.discarded:c.discarded], Snapshots: c.snapshots}
+	return Batch{Step: c.step, Adapter: turn.adapter, Items: c.items, Discards: c.discards[:c.discarded:c.discarded],
+		Snapshots: c.snapshots}
 }
 
 // serve schedules the running sequences of the group whose turn it is. A group whose sequences all gave way is no more,
@@ -161,7 +162,8 @@ func (c *Core) schedule(s *sequence, mode Mode, n, draft int) {
 	c.slots = append(c.slots, s)
 	c.items = append(c.items, Item{
 		ID: s.req.ID, Mode: mode, Draft: draft, Start: s.computed, Tokens: s.tokens[s.computed:end:end],
-		Samples: end == len(s.tokens), Table: s.table.Blocks()[:c.pool.Blocks(end+draft)], Cached: s.cached, Batched: s.generated(),
+		Samples: end == len(s.tokens), Table: s.table.Blocks()[:c.pool.Blocks(end+draft)], Cached: s.cached,
+		Batched: s.generated(),
 		Adapter: s.req.Adapter, Restore: s.restoring,
 	})
 }

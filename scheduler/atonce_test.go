@@ -5,14 +5,15 @@ import (
 	"testing"
 )
 
-// What shall start at once or not at all waits for nobody, has nobody give way, and gives way to all above it; refused it was
-// not even offered, so that it makes no specialist look starved.
+// What shall start at once or not at all waits for nobody, has nobody give way, and gives way to all above it; refused
+// it was not even offered, so that it makes no specialist look starved.
 func TestWhatStartsAtOnceOrNotAtAllTakesNoPlace(t *testing.T) {
 	gated(t, GateConfig{Blocks: 8, BlockSize: 16, MaxRunning: 2, MaxWaiting: 9}, func(t *testing.T, g *Gate) {
 		aside := GateRequest{ID: "aside", Priority: -101, PromptTokens: 60, MaxNew: 10, Victim: true, AtOnce: true}
 		low := admitted(t, g, GateRequest{ID: "low", Priority: -100, PromptTokens: 10, MaxNew: 10, Victim: true})
 		first := admitted(t, g, aside)
-		for _, r := range []GateRequest{aside, {ID: "urgent", Priority: 9, PromptTokens: 60, MaxNew: 10, AtOnce: true}} {
+		for _, r := range []GateRequest{aside,
+			{ID: "urgent", Priority: 9, PromptTokens: 60, MaxNew: 10, AtOnce: true}} {
 			if _, err := g.Admit(t.Context(), r); !errors.Is(err, ErrQueueFull) {
 				t.Errorf("%s: %v", r.ID, err)
 			}

@@ -11,15 +11,16 @@ import (
 //	level 2 ▶ tenants a 300 · b 420 (the tag of its next start) ▶ each by arrival
 //	level 0 ▶ tenants a  80 · c 190 …
 //
-// A level is a priority, lifted by age. Within one, tenants share by start-time fair queueing (Goyal, Vin and Cheng 1996) over
-// what requests cost: the tenant with the least tag is next, and a start moves its tag on by the request's cost over the
-// tenant's weight. Who comes begins at the tag of the last start, so that nothing is saved up while a tenant is away, and what
-// it owes is kept until the others have caught up. There is no quantum, so a tenant of small requests is as well off beside
-// large ones as beside its like:
+// A level is a priority, lifted by age. Within one, tenants share by start-time fair queueing (Goyal, Vin and Cheng
+// 1996) over what requests cost: the tenant with the least tag is next, and a start moves its tag on by the request's
+// cost over the tenant's weight. Who comes begins at the tag of the last start, so that nothing is saved up while a
+// tenant is away, and what it owes is kept until the others have caught up. There is no quantum, so a tenant of small
+// requests is as well off beside large ones as beside its like:
 //
 //   - Between two tenants that both have somebody waiting, costs started over weight differ by no more than the largest
 //     request of each, over its weight.
-//   - A tenant below its share, that is without a debt, waits for at most one request of each other tenant of its level.
+//   - A tenant below its share, that is without a debt, waits for at most one request of each other tenant of its
+//     level.
 //
 // All is O(log waiting).
 type backlog[T seated[T]] struct {
@@ -138,8 +139,8 @@ func (b *backlog[T]) bill(n *newcomer, cost int) {
 	}
 }
 
-// amend changes what a tenant has paid for at a level, where others still wait: a request cost so much more, or less, than was
-// thought when it started. Nobody gets ahead of the present by that.
+// amend changes what a tenant has paid for at a level, where others still wait: a request cost so much more, or less,
+// than was thought when it started. Nobody gets ahead of the present by that.
 func (b *backlog[T]) amend(level int, tenant string, more int) {
 	if l := b.find(level); l != nil && more != 0 {
 		a := l.account(b, tenant)

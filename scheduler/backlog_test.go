@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Between two tenants that have somebody waiting all the time, the tokens that they started, each over its weight, differ by
-// no more than the largest request of each.
+// Between two tenants that have somebody waiting all the time, the tokens that they started, each over its weight,
+// differ by no more than the largest request of each.
 func TestTenantsShareWithinTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		weights := rapid.SliceOfN(rapid.IntRange(1, 5), 2, 5).Draw(t, "weights")
@@ -21,7 +21,8 @@ func TestTenantsShareWithinTheBound(t *testing.T) {
 		id, started := uint64(0), make([]int, len(weights))
 		add := func(tenant string) {
 			id++
-			b.push(&sequence{seat: newSeat[*sequence](rank{0, Time(id), id}, tenant), req: Request{ID: id, Tenant: tenant}}, 0)
+			b.push(&sequence{seat: newSeat[*sequence](rank{0, Time(id), id}, tenant),
+				req: Request{ID: id, Tenant: tenant}}, 0)
 		}
 		for i := range weights {
 			add(string(rune('a' + i)))
@@ -85,17 +86,19 @@ func TestLeavingPaysNoDebt(t *testing.T) {
 	}
 }
 
-// However many wait more urgently, and however many come, who has waited (ceiling - priority) x aging is behind only those
-// who had come by then. Without aging it would never start.
+// However many wait more urgently, and however many come, who has waited (ceiling - priority) x aging is behind only
+// those who had come by then. Without aging it would never start.
 func TestAgingBoundsWaiting(t *testing.T) {
 	for _, aging := range []Time{0, 10} {
 		t.Run(fmt.Sprint(int64(aging)), func(t *testing.T) {
-			c, err := NewCore(CoreConfig{Blocks: 100, BlockSize: 4, MaxRunning: 1, MaxWaiting: 1000, TokenBudget: 100, Aging: aging, AgingCeiling: 5})
+			c, err := NewCore(CoreConfig{Blocks: 100, BlockSize: 4, MaxRunning: 1, MaxWaiting: 1000, TokenBudget: 100,
+				Aging: aging, AgingCeiling: 5})
 			if err != nil {
 				t.Fatal(err)
 			}
 			add := func(id uint64, priority int, now Time) {
-				if _, err := c.Add(Request{ID: id, Tokens: []uint32{uint32(id), 1, 2}, Priority: priority, Arrival: now, MaxNew: 1}, now); err != nil {
+				if _, err := c.Add(Request{ID: id, Tokens: []uint32{uint32(id), 1, 2}, Priority: priority, Arrival: now,
+					MaxNew: 1}, now); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -89,7 +89,8 @@ func BenchmarkCoreQueue(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				id++
-				if _, err := c.Add(Request{ID: id, Tokens: prompt, Arrival: Time(id * 7919 % 100_000), Priority: -int(id % 7), MaxNew: 1}, 0); err != nil {
+				if _, err := c.Add(Request{ID: id, Tokens: prompt, Arrival: Time(id * 7919 % 100_000),
+					Priority: -int(id % 7), MaxNew: 1}, 0); err != nil {
 					b.Fatal(err)
 				}
 				c.Cancel(id)
@@ -107,8 +108,8 @@ func benchGate(b *testing.B) *Gate {
 	return g
 }
 
-// BenchmarkGateAdmit is Admit, FirstToken and Release of a prompt of 512 tokens: uncontended, as the most urgent of 10,000
-// that wait for blocks, and through the queue.
+// BenchmarkGateAdmit is Admit, FirstToken and Release of a prompt of 512 tokens: uncontended, as the most urgent of
+// 10,000 that wait for blocks, and through the queue.
 func BenchmarkGateAdmit(b *testing.B) {
 	var h kvpool.Hasher
 	chain := h.Chain(nil, 1, make([]uint32, 512), 16)
@@ -192,8 +193,8 @@ func crowdGate(b *testing.B, g *Gate, n int) (stop func()) {
 	}
 }
 
-// BenchmarkCoreVictims is the choice among 512 running sequences of 132 blocks each, which is what a preemption adds to its
-// step: all of one priority, spread over seven, and where not even all would do.
+// BenchmarkCoreVictims is the choice among 512 running sequences of 132 blocks each, which is what a preemption adds to
+// its step: all of one priority, spread over seven, and where not even all would do.
 func BenchmarkCoreVictims(b *testing.B) {
 	for _, bench := range []struct{ priorities, short, chosen int }{{1, 1, 1}, {7, 1, 1}, {1, 1 << 20, 0}} {
 		b.Run(fmt.Sprintf("priorities=%d,chosen=%d", bench.priorities, bench.chosen), func(b *testing.B) {
@@ -216,8 +217,8 @@ func BenchmarkCoreVictims(b *testing.B) {
 	}
 }
 
-// BenchmarkGateLongPrompt is Admit, Answered and Release of a prompt of 1024 blocks in a full cache: one of 32 that are known,
-// half of it common to all, and one whose second half is new each time.
+// BenchmarkGateLongPrompt is Admit, Answered and Release of a prompt of 1024 blocks in a full cache: one of 32 that are
+// known, half of it common to all, and one whose second half is new each time.
 func BenchmarkGateLongPrompt(b *testing.B) {
 	const blocks = 1024
 	var h kvpool.Hasher
@@ -243,7 +244,9 @@ func BenchmarkGateLongPrompt(b *testing.B) {
 				b.StopTimer()
 				chain = prompt(i, chain)
 				b.StartTimer()
-				t, err := g.Admit(b.Context(), GateRequest{ID: "bench", Chain: chain, PromptTokens: blocks * 16, MaxNew: 16, Whole: true, Victim: true})
+				t, err := g.Admit(b.Context(),
+					GateRequest{ID: "bench", Chain: chain, PromptTokens: blocks * 16, MaxNew: 16, Whole: true,
+						Victim: true})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -261,8 +264,8 @@ func BenchmarkGateLongPrompt(b *testing.B) {
 	}
 }
 
-// BenchmarkGateAnswer is what an answer that comes at once asks of a Gate: Admit, Watch and Complete, of a prompt of 16 blocks that
-// is known.
+// BenchmarkGateAnswer is what an answer that comes at once asks of a Gate: Admit, Watch and Complete, of a prompt of 16
+// blocks that is known.
 func BenchmarkGateAnswer(b *testing.B) {
 	g := benchGate(b)
 	var h kvpool.Hasher
@@ -270,7 +273,8 @@ func BenchmarkGateAnswer(b *testing.B) {
 	preempted, arrived := hears(func() {}), time.Now()
 	for _, deadline := range []bool{false, true} {
 		b.Run(fmt.Sprintf("deadline=%t", deadline), func(b *testing.B) {
-			r := GateRequest{ID: "bench", Chain: chain, PromptTokens: 16*16 + 8, MaxNew: 16, Whole: true, Victim: true, Tenant: "bench", Arrived: arrived}
+			r := GateRequest{ID: "bench", Chain: chain, PromptTokens: 16*16 + 8, MaxNew: 16, Whole: true, Victim: true,
+				Tenant: "bench", Arrived: arrived}
 			if deadline {
 				r.Deadline = time.Now().Add(time.Hour)
 			}

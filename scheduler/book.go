@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// Book is who was sent away from one crowd of engines, told when to come back, and has not come yet. What they were told are
-// reservations of places to come, given out in the order of departures, so that a crowd comes back as places come free:
+// Book is who was sent away from one crowd of engines, told when to come back, and has not come yet. What they were
+// told are reservations of places to come, given out in the order of departures, so that a crowd comes back as places
+// come free:
 //
 //	t₀ + after        + every        + every         …
 //	   first ▲   second ▲     third ▲                    each behind those who are away and as urgent
 //
-// Of those who were told a part never comes, and that part is measured: so many more are told the same time. Who comes in
-// its time is let into what Gates keep free for it, see GateConfig.Promised; who does not loses its place soon after, and
-// while anybody asks a free place in an engine is kept for nobody. The zero value is not ready. Safe for concurrent use;
-// pure: the time is the caller's.
+// Of those who were told a part never comes, and that part is measured: so many more are told the same time. Who comes
+// in its time is let into what Gates keep free for it, see GateConfig.Promised; who does not loses its place soon
+// after, and while anybody asks a free place in an engine is kept for nobody. The zero value is not ready. Safe for
+// concurrent use; pure: the time is the caller's.
 type Book struct {
 	away atomic.Int64 // promises that are open, for whoever asks without the lock
 
@@ -72,12 +73,14 @@ const (
 	mostPromises = 1 << 16
 	// longestPromise bounds what a Book tells.
 	longestPromise = 10 * time.Minute
-	// comesBack is the part of those told that is thought to come back before any has; after about bookMemory of them it is as measured.
+	// comesBack is the part of those told that is thought to come back before any has; after about bookMemory of them
+	// it is as measured.
 	comesBack  = 0.85
 	bookMemory = 32
 	// leastKept bounds how many are told one time.
 	leastKept = 0.1
-	// lapseShare is the part of the time that was told for which a promise outlives it, within lapseLeast and lapseMost.
+	// lapseShare is the part of the time that was told for which a promise outlives it, within lapseLeast and
+	// lapseMost.
 	lapseShare = 8
 	lapseLeast = 250 * time.Millisecond
 	lapseMost  = 5 * time.Second
@@ -116,8 +119,8 @@ func (b *Book) expected(priority int) float64 {
 // share is the part of those who were told that comes back.
 func (b *Book) share() float64 { return max(leastKept, b.kept/b.seen) }
 
-// Tell notes that s is sent away, and returns when it is to come back: never before another one that is as urgent and was sent away
-// earlier. first is when it was sent away for the first time; 0 of After is 0.
+// Tell notes that s is sent away, and returns when it is to come back: never before another one that is as urgent and
+// was sent away earlier. first is when it was sent away for the first time; 0 of After is 0.
 func (b *Book) Tell(s *Sent, first, now time.Time) time.Duration {
 	if s.After <= 0 {
 		return 0
@@ -133,12 +136,14 @@ func (b *Book) Tell(s *Sent, first, now time.Time) time.Duration {
 	wait := s.After + span(float64(s.Every)*(ahead+spare)*(1+stretch))
 	told := b.grains(min(wait, longestPromise))
 	if len(b.lapsing.slots) < mostPromises {
-		b.note(&reservation{id: s.ID, priority: s.Priority, first: first, due: now.Add(told), told: told, at: -1, among: -1}, s.Keep)
+		b.note(&reservation{id: s.ID, priority: s.Priority, first: first, due: now.Add(told), told: told, at: -1,
+			among: -1}, s.Keep)
 	}
 	return told
 }
 
-// stretch is by how much places are told later than they are due: an estimate that is a little short would send all away twice.
+// stretch is by how much places are told later than they are due: an estimate that is a little short would send all
+// away twice.
 const stretch = 1.0 / 32
 
 // grains rounds d up.

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// crowdPlan is a crowd before one engine: bursts of clients who come at once, and come back when they are told to, or never.
+// crowdPlan is a crowd before one engine: bursts of clients who come at once, and come back when they are told to, or
+// never.
 type crowdPlan struct {
 	places, queue int
 	wait          time.Duration // longest in the queue; 0 is no bound
@@ -59,7 +60,8 @@ var crowdOrigin = time.Unix(1000, 0)
 func newCrowdRun(t *testing.T, p crowdPlan, seed uint64) *crowdRun {
 	c := &crowdRun{crowdPlan: p, t: t, book: NewBook(p.grain), dice: rand.New(rand.NewPCG(seed, 6))}
 	gate, err := NewGate(GateConfig{
-		MaxRunning: p.places, MaxWaiting: p.queue, MaxWait: p.wait, Now: func() time.Time { return crowdOrigin.Add(c.now) },
+		MaxRunning: p.places, MaxWaiting: p.queue, MaxWait: p.wait,
+		Now:    func() time.Time { return crowdOrigin.Add(c.now) },
 		Jitter: c.dice.Float64, Promised: c.book.Expected,
 	})
 	if err != nil {
@@ -193,8 +195,9 @@ func (c *crowdRun) used() float64 {
 	return float64(busy) / float64(c.ended-c.begun) / float64(c.places)
 }
 
-// A crowd that is sent away at once comes back one after the other, as places come free: who obeys is let in at the first retry, and
-// meanwhile the engine's places are used. Where a part never comes back its places are others', or told twice once that is known.
+// A crowd that is sent away at once comes back one after the other, as places come free: who obeys is let in at the
+// first retry, and meanwhile the engine's places are used. Where a part never comes back its places are others', or
+// told twice once that is known.
 func TestACrowdThatObeysGetsInAtItsFirstRetry(t *testing.T) {
 	base := crowdPlan{places: 16, queue: 64, service: 2 * time.Second, noise: 0.2, burst: 400, bursts: 1, obeys: 1}
 	with := func(change func(*crowdPlan)) crowdPlan {
@@ -206,18 +209,31 @@ func TestACrowdThatObeysGetsInAtItsFirstRetry(t *testing.T) {
 		plan        crowdPlan
 		heard, used float64 // at least
 	}{
-		"all obey":                        {base, 0.8, 0.9},
-		"all obey, whole seconds":         {with(func(p *crowdPlan) { p.grain = time.Second }), 0.8, 0.9},
-		"all obey, and look alike":        {with(func(p *crowdPlan) { p.twins, p.grain = true, time.Second }), 0.8, 0.9},
-		"a wait of five seconds":          {with(func(p *crowdPlan) { p.queue, p.wait = 1000, 5*time.Second }), 0.8, 0.9},
-		"few places, short queue":         {with(func(p *crowdPlan) { p.places, p.queue, p.burst = 4, 8, 80 }), 0.8, 0.9},
-		"three bursts":                    {with(func(p *crowdPlan) { p.bursts, p.pause, p.burst = 3, 10*time.Second, 200 }), 0.8, 0.9},
-		"others pass by":                  {with(func(p *crowdPlan) { p.passing = 100 * time.Millisecond }), 0.8, 0.9},
-		"nine in ten":                     {with(func(p *crowdPlan) { p.obeys = 0.9 }), 0.8, 0.9},
-		"half, once":                      {with(func(p *crowdPlan) { p.obeys = 0.5 }), 0.8, 0.65},
-		"half, and others pass by":        {with(func(p *crowdPlan) { p.obeys, p.passing = 0.5, 100*time.Millisecond }), 0.8, 0.9},
-		"half, of bursts again and again": {with(func(p *crowdPlan) { p.obeys, p.bursts, p.pause, p.burst = 0.5, 12, 8*time.Second, 150 }), 0.8, 0.85},
-		"none, of bursts again and again": {with(func(p *crowdPlan) { p.obeys, p.bursts, p.pause, p.burst = 0, 12, 8*time.Second, 150 }), 0, 0.8},
+		"all obey":                {base, 0.8, 0.9},
+		"all obey, whole seconds": {with(func(p *crowdPlan) { p.grain = time.Second }), 0.8, 0.9},
+		"all obey, and look alike": {with(func(p *crowdPlan) { p.twins, p.grain = true, time.Second }), 0.8,
+			0.9},
+		"a wait of five seconds": {with(func(p *crowdPlan) { p.queue, p.wait = 1000, 5*time.Second }), 0.8,
+			0.9},
+		"few places, short queue": {with(func(p *crowdPlan) { p.places, p.queue, p.burst = 4, 8, 80 }), 0.8,
+			0.9},
+		"three bursts": {with(func(p *crowdPlan) {
+			p.bursts, p.pause, p.burst = 3, 10*time.Second,
+				200
+		}), 0.8, 0.9},
+		"others pass by": {with(func(p *crowdPlan) { p.passing = 100 * time.Millisecond }), 0.8, 0.9},
+		"nine in ten":    {with(func(p *crowdPlan) { p.obeys = 0.9 }), 0.8, 0.9},
+		"half, once":     {with(func(p *crowdPlan) { p.obeys = 0.5 }), 0.8, 0.65},
+		"half, and others pass by": {with(func(p *crowdPlan) { p.obeys, p.passing = 0.5, 100*time.Millisecond }),
+			0.8, 0.9},
+		"half, of bursts again and again": {with(func(p *crowdPlan) {
+			p.obeys, p.bursts, p.pause, p.burst = 0.5, 12,
+				8*time.Second, 150
+		}), 0.8, 0.85},
+		"none, of bursts again and again": {with(func(p *crowdPlan) {
+			p.obeys, p.bursts, p.pause, p.burst = 0, 12,
+				8*time.Second, 150
+		}), 0, 0.8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			heard, used := 1.0, 1.0
@@ -228,14 +244,17 @@ func TestACrowdThatObeysGetsInAtItsFirstRetry(t *testing.T) {
 					heard = min(heard, float64(c.heard)/float64(c.obeyed))
 				}
 				used = min(used, c.used())
-				t.Logf("seed %d: %d sent away, %d came back, %d of them heard, %d more refusals, %.3f of the places used, over %v",
+				t.Logf(
+					"seed %d: %d sent away, %d came back, %d of them heard, %d more refusals, %.3f of the places "+
+						"used, over %v",
 					seed, c.sent, c.obeyed, c.heard, c.again, c.used(), c.ended-c.begun)
 				if c.sent == 0 || c.book.Away() > c.burst*c.bursts {
 					t.Fatalf("%d sent away, %d still are", c.sent, c.book.Away())
 				}
 			}
 			if heard < tt.heard || used < tt.used {
-				t.Errorf("%.3f heard at the first retry, want %.2f; %.3f of the places used, want %.2f", heard, tt.heard, used, tt.used)
+				t.Errorf("%.3f heard at the first retry, want %.2f; %.3f of the places used, want %.2f", heard,
+					tt.heard, used, tt.used)
 			}
 		})
 	}

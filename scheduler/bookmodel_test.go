@@ -7,8 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A Book beside a list that is searched from end to end: whom it knows, whom it has forgotten, how many are away at each priority, and
-// that nobody is told an earlier time than one before it who is as urgent, while the engines say the same.
+// A Book beside a list that is searched from end to end: whom it knows, whom it has forgotten, how many are away at
+// each priority, and that nobody is told an earlier time than one before it who is as urgent, while the engines say the
+// same.
 func TestABookIsAListOfWhoIsAway(t *testing.T) {
 	type entry struct {
 		id       uint64
@@ -34,7 +35,8 @@ func TestABookIsAListOfWhoIsAway(t *testing.T) {
 			c := Caller{ID: uint64(rapid.IntRange(1, 4).Draw(t, "id"))}
 			switch rapid.IntRange(0, 2).Draw(t, "does") {
 			case 0, 1:
-				s := Sent{Caller: c, Priority: rapid.IntRange(0, 2).Draw(t, "priority"), After: 100 * time.Millisecond, Every: 200 * time.Millisecond, Room: 8}
+				s := Sent{Caller: c, Priority: rapid.IntRange(0, 2).Draw(t, "priority"), After: 100 * time.Millisecond,
+					Every: 200 * time.Millisecond, Room: 8}
 				ahead := 0
 				for _, e := range list {
 					if e.priority >= s.Priority {

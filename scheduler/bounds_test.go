@@ -19,7 +19,8 @@ func mustCore(t *testing.T, cfg CoreConfig) *Core {
 
 // The queue is bounded by bytes: 100 tokens and their 25 hashes are 600.
 func TestQueueIsBoundedByBytes(t *testing.T) {
-	c := mustCore(t, CoreConfig{Blocks: 100, BlockSize: 4, MaxRunning: 4, MaxWaiting: 100, TokenBudget: 500, MaxWaitingBytes: 1500})
+	c := mustCore(t, CoreConfig{Blocks: 100, BlockSize: 4, MaxRunning: 4, MaxWaiting: 100, TokenBudget: 500,
+		MaxWaitingBytes: 1500})
 	for id := range uint64(2) {
 		if _, err := c.Add(asking(id, 100, 5), 0); err != nil {
 			t.Fatal(err)
@@ -63,8 +64,8 @@ func TestImpossibleCoresAreRefused(t *testing.T) {
 	}
 }
 
-// MEGA-38, MEGA-42: in the same memory a hybrid holds more sequences at once than a dense model of its size, although each
-// of its sequences has its state beside the pool.
+// MEGA-38, MEGA-42: in the same memory a hybrid holds more sequences at once than a dense model of its size, although
+// each of its sequences has its state beside the pool.
 func TestHybridHoldsMoreSequencesInTheSameMemory(t *testing.T) {
 	const (
 		layers, attention = 32, 4

@@ -33,7 +33,8 @@ func (c *Core) Check() error {
 		}
 	}
 	if running != c.running || running > c.cfg.MaxRunning || reserved != c.reserved {
-		return fmt.Errorf("%w: %d running (at most %d) reserve %d, counted %d and %d", ErrCorrupt, running, c.cfg.MaxRunning, reserved, c.running, c.reserved)
+		return fmt.Errorf("%w: %d running (at most %d) reserve %d, counted %d and %d", ErrCorrupt, running,
+			c.cfg.MaxRunning, reserved, c.running, c.reserved)
 	}
 	if err := c.checkWaiting(); err != nil {
 		return err
@@ -48,13 +49,17 @@ func (c *Core) checkRunning(g *group, i int, s *sequence) error {
 	case i > 0 && !g.running[i-1].rank.before(s.rank):
 		return fmt.Errorf("%w: %d runs out of order", ErrCorrupt, s.req.ID)
 	case s.computed >= len(s.tokens) || s.table.Len() < c.pool.Blocks(s.computed):
-		return fmt.Errorf("%w: %d has computed %d of %d tokens in %d blocks", ErrCorrupt, s.req.ID, s.computed, len(s.tokens), s.table.Len())
+		return fmt.Errorf("%w: %d has computed %d of %d tokens in %d blocks", ErrCorrupt, s.req.ID, s.computed,
+			len(s.tokens), s.table.Len())
 	case s.preemptions > pinAfter || s.table.Len() < c.promised(s):
-		return fmt.Errorf("%w: %d gave way %d times and has %d blocks", ErrCorrupt, s.req.ID, s.preemptions, s.table.Len())
+		return fmt.Errorf("%w: %d gave way %d times and has %d blocks", ErrCorrupt, s.req.ID, s.preemptions,
+			s.table.Len())
 	case s.restoring && (s.computed != s.kept || s.host == 0) || !s.restoring && s.host != 0:
-		return fmt.Errorf("%w: %d runs with %d bytes of %d tokens in the host, restoring: %t", ErrCorrupt, s.req.ID, s.host, s.kept, s.restoring)
+		return fmt.Errorf("%w: %d runs with %d bytes of %d tokens in the host, restoring: %t", ErrCorrupt, s.req.ID,
+			s.host, s.kept, s.restoring)
 	case s.generated() >= s.req.MaxNew || !c.out && s.slot >= 0:
-		return fmt.Errorf("%w: %d has %d of %d tokens, slot %d", ErrCorrupt, s.req.ID, s.generated(), s.req.MaxNew, s.slot)
+		return fmt.Errorf("%w: %d has %d of %d tokens, slot %d", ErrCorrupt, s.req.ID, s.generated(), s.req.MaxNew,
+			s.slot)
 	}
 	return nil
 }
@@ -62,8 +67,10 @@ func (c *Core) checkRunning(g *group, i int, s *sequence) error {
 func (c *Core) checkWaiting() error {
 	preempted, bytes := 0, int64(0)
 	for s := range c.waiting.all() {
-		if s.table.Len() != 0 || s.computed != 0 || s.slot >= 0 || s.group != nil || s.restoring || c.live[s.req.ID] != s {
-			return fmt.Errorf("%w: %d waits with %d blocks, %d computed, slot %d", ErrCorrupt, s.req.ID, s.table.Len(), s.computed, s.slot)
+		if s.table.Len() != 0 || s.computed != 0 || s.slot >= 0 || s.group != nil || s.restoring ||
+			c.live[s.req.ID] != s {
+			return fmt.Errorf("%w: %d waits with %d blocks, %d computed, slot %d", ErrCorrupt, s.req.ID, s.table.Len(),
+				s.computed, s.slot)
 		}
 		if s.preempted {
 			preempted++
@@ -74,8 +81,10 @@ func (c *Core) checkWaiting() error {
 	if bytes != c.waitingBytes || bytes > c.cfg.MaxWaitingBytes {
 		return fmt.Errorf("%w: %d bytes wait, counted %d", ErrCorrupt, bytes, c.waitingBytes)
 	}
-	if preempted != c.preempted || c.waiting.len()-preempted > c.cfg.MaxWaiting || c.waiting.len()+c.running != len(c.live) {
-		return fmt.Errorf("%w: %d wait (%d preempted, counted %d), %d run, %d live", ErrCorrupt, c.waiting.len(), preempted, c.preempted, c.running, len(c.live))
+	if preempted != c.preempted || c.waiting.len()-preempted > c.cfg.MaxWaiting ||
+		c.waiting.len()+c.running != len(c.live) {
+		return fmt.Errorf("%w: %d wait (%d preempted, counted %d), %d run, %d live", ErrCorrupt, c.waiting.len(),
+			preempted, c.preempted, c.running, len(c.live))
 	}
 	return nil
 }
@@ -86,7 +95,8 @@ func (c *Core) checkHost() error {
 		bytes += s.host
 	}
 	if bytes != c.host || bytes > c.cfg.HostBytes {
-		return fmt.Errorf("%w: copies of %d bytes in the host, counted %d of %d", ErrCorrupt, bytes, c.host, c.cfg.HostBytes)
+		return fmt.Errorf("%w: copies of %d bytes in the host, counted %d of %d", ErrCorrupt, bytes, c.host,
+			c.cfg.HostBytes)
 	}
 	return nil
 }
@@ -119,7 +129,8 @@ func (b *backlog[T]) check() error {
 		}
 	}
 	if count != b.count || lifting != b.rising.len() {
-		return fmt.Errorf("%w: %d wait, counted %d; %d will be lifted, queued %d", ErrCorrupt, count, b.count, lifting, b.rising.len())
+		return fmt.Errorf("%w: %d wait, counted %d; %d will be lifted, queued %d", ErrCorrupt, count, b.count, lifting,
+			b.rising.len())
 	}
 	return b.rising.check()
 }
@@ -129,7 +140,8 @@ func (l *lane[T]) check() error {
 	for _, t := range l.tenants.slots {
 		a := t.item
 		if t.rank != a.rank() || l.accounts[a.tenant] != a || a.tag < l.now || a.owing || a.requests.len() == 0 {
-			return fmt.Errorf("%w: tenant %q is to start at %d (now %d), owing %t", ErrCorrupt, a.tenant, a.tag, l.now, a.owing)
+			return fmt.Errorf("%w: tenant %q is to start at %d (now %d), owing %t", ErrCorrupt, a.tenant, a.tag, l.now,
+				a.owing)
 		}
 		if err := a.requests.check(); err != nil {
 			return err

@@ -3,8 +3,8 @@ package scheduler
 import "fmt"
 
 // Commit settles the batch that is out with one result for each item: computed blocks become shareable, sampled tokens
-// are appended and returned, rejected drafts give their blocks back, and what ended is released.
-// The outputs are in batch order and valid until the next Commit. Results of requests that were cancelled meanwhile are ignored.
+// are appended and returned, rejected drafts give their blocks back, and what ended is released. The outputs are in
+// batch order and valid until the next Commit. Results of requests that were cancelled meanwhile are ignored.
 func (c *Core) Commit(b Batch, rs []Result, now Time) []Output {
 	c.back(b)
 	if len(rs) != len(b.Items) {
@@ -25,8 +25,8 @@ func (c *Core) Commit(b Batch, rs []Result, now Time) []Output {
 	return c.outputs
 }
 
-// Abort ends a batch that the engine did not compute. What Assemble reserved for it is free again; nothing else changed,
-// so the requests are as they were and run again in their next turn, unless the caller cancels them.
+// Abort ends a batch that the engine did not compute. What Assemble reserved for it is free again; nothing else
+// changed, so the requests are as they were and run again in their next turn, unless the caller cancels them.
 func (c *Core) Abort(b Batch) {
 	c.back(b)
 	c.unsaved()
@@ -54,7 +54,8 @@ func checkResult(it *Item, r *Result) error {
 		most = 1 + it.Draft
 	}
 	if r.ID != it.ID || len(r.Tokens) > most || it.Samples && len(r.Tokens) == 0 {
-		return fmt.Errorf("%d tokens for %d, expected 1 to %d for %d (samples: %t)", len(r.Tokens), r.ID, most, it.ID, it.Samples)
+		return fmt.Errorf("%d tokens for %d, expected 1 to %d for %d (samples: %t)", len(r.Tokens), r.ID, most, it.ID,
+			it.Samples)
 	}
 	return nil
 }
@@ -69,7 +70,8 @@ func (c *Core) settle(s *sequence, it *Item, r *Result, now Time) {
 		if i == len(r.Tokens)-1 {
 			finish = s.finish(r.Stop)
 		}
-		c.outputs = append(c.outputs, Output{ID: s.req.ID, Index: s.generated(), Token: token, Finish: finish, Cached: s.cached})
+		c.outputs = append(c.outputs,
+			Output{ID: s.req.ID, Index: s.generated(), Token: token, Finish: finish, Cached: s.cached})
 		s.tokens = append(s.tokens, token)
 	}
 	c.advance(s, computed)

@@ -20,13 +20,14 @@ type CoreConfig struct {
 
 	MaxWaitingBytes int64   // of the prompts that wait and their hashes; 0 is 256 MiB
 	Watermark       float64 // of the pool, kept free by admissions while others run; 0 is 0.02, below 0 is none
-	CrossAdapter    bool    // one batch may hold any adapters: fuller batches, but everybody pays for the largest of them
+	// one batch may hold any adapters: fuller batches, but everybody pays for the largest of them
+	CrossAdapter bool
 
 	Weights func(tenant string) int // of the tenants' shares within a priority; pure; nil or below 1 is 1
 
-	// Aging lifts who waits by one priority for each such time, to AgingCeiling at most; 0 is none. So from its arrival +
-	// (AgingCeiling - priority) × Aging on, a request is behind nobody of its tenant who came later with a priority up to
-	// AgingCeiling, and behind other tenants' for no more than their shares.
+	// Aging lifts who waits by one priority for each such time, to AgingCeiling at most; 0 is none. So from its arrival
+	// + (AgingCeiling - priority) × Aging on, a request is behind nobody of its tenant who came later with a priority
+	// up to AgingCeiling, and behind other tenants' for no more than their shares.
 	Aging        time.Duration
 	AgingCeiling int
 
@@ -60,9 +61,11 @@ func (c CoreConfig) checkOptions() error {
 	case c.MaxWaitingBytes < 0 || c.Aging < 0:
 		return fmt.Errorf("%w: %d bytes waiting, aging every %v", ErrConfig, c.MaxWaitingBytes, c.Aging)
 	case !(c.Watermark < 1) || !(c.PrefillRate >= 0) || !(c.LinkBandwidth >= 0):
-		return fmt.Errorf("%w: a watermark of %v, %v tokens and %v bytes a second", ErrConfig, c.Watermark, c.PrefillRate, c.LinkBandwidth)
+		return fmt.Errorf("%w: a watermark of %v, %v tokens and %v bytes a second", ErrConfig, c.Watermark,
+			c.PrefillRate, c.LinkBandwidth)
 	case c.SSMStateBytes < 0 || c.KVTokenBytes < 0 || c.HostBytes < 0:
-		return fmt.Errorf("%w: %d bytes of state, %d a token, %d in the host", ErrConfig, c.SSMStateBytes, c.KVTokenBytes, c.HostBytes)
+		return fmt.Errorf("%w: %d bytes of state, %d a token, %d in the host", ErrConfig, c.SSMStateBytes,
+			c.KVTokenBytes, c.HostBytes)
 	}
 	return nil
 }
@@ -148,10 +151,12 @@ func (c *Core) Add(r Request, now Time) (Answer, error) {
 		return Answer{}, err
 	}
 	s := &sequence{
-		seat: newSeat[*sequence](rank{r.Priority, r.Arrival, r.ID}, r.Tenant), req: r, prompt: len(r.Tokens), tokens: r.Tokens, slot: -1,
+		seat: newSeat[*sequence](rank{r.Priority, r.Arrival, r.ID}, r.Tenant), req: r, prompt: len(r.Tokens),
+		tokens: r.Tokens, slot: -1,
 	}
 	if !r.Hybrid {
-		s.chain = c.hasher.Chain(make([]kvpool.BlockHash, 0, len(r.Tokens)/c.cfg.BlockSize), r.Root, r.Tokens, c.cfg.BlockSize)
+		s.chain = c.hasher.Chain(make([]kvpool.BlockHash, 0, len(r.Tokens)/c.cfg.BlockSize), r.Root, r.Tokens,
+			c.cfg.BlockSize)
 	}
 	c.live[r.ID] = s
 	c.waitingBytes += c.promptBytes(&r)
@@ -166,7 +171,8 @@ func (c *Core) Add(r Request, now Time) (Answer, error) {
 func (c *Core) accept(r *Request, now Time) error {
 	switch {
 	case len(r.Tokens) == 0 || r.MaxNew < 1 || r.Draft < 0:
-		return fmt.Errorf("%w: %d of %d tokens, %d new, draft of %d", ErrInvalid, r.ID, len(r.Tokens), r.MaxNew, r.Draft)
+		return fmt.Errorf("%w: %d of %d tokens, %d new, draft of %d", ErrInvalid, r.ID, len(r.Tokens), r.MaxNew,
+			r.Draft)
 	case r.Hybrid && c.cfg.SSMStateBytes == 0:
 		return fmt.Errorf("%w: %d is a hybrid, and here nothing has state", ErrInvalid, r.ID)
 	case c.live[r.ID] != nil:
@@ -180,7 +186,8 @@ func (c *Core) accept(r *Request, now Time) error {
 		return &Refusal{Reason: ErrDeadline, Detail: fmt.Sprintf("%v ago", now-r.Deadline)}
 	}
 	if fresh := c.waiting.len() - c.preempted; fresh >= c.cfg.MaxWaiting {
-		return &Refusal{Reason: ErrQueueFull, RetryAfter: c.drain.retryAfter(1, now), Detail: fmt.Sprintf("%d are waiting", fresh)}
+		return &Refusal{Reason: ErrQueueFull, RetryAfter: c.drain.retryAfter(1, now),
+			Detail: fmt.Sprintf("%d are waiting", fresh)}
 	}
 	if bytes := c.promptBytes(r); bytes > c.cfg.MaxWaitingBytes-c.waitingBytes {
 		return &Refusal{Reason: ErrQueueFull, RetryAfter: c.drain.retryAfter(1, now),
@@ -217,7 +224,8 @@ func (c *Core) Cancel(id uint64) bool {
 // Stats returns the present picture.
 func (c *Core) Stats() Stats {
 	return Stats{
-		Total: c.pool.Total(), Free: c.pool.Free(), Used: c.pool.Used() - c.reserved, Reserved: c.reserved, Cached: c.pool.Cached(),
+		Total: c.pool.Total(), Free: c.pool.Free(), Used: c.pool.Used() - c.reserved, Reserved: c.reserved,
+		Cached:  c.pool.Cached(),
 		Waiting: c.waiting.len(), Running: c.running, Preempting: c.preempted,
 		Preemptions: c.totals.preemptions, Admitted: c.totals.admitted, Finished: c.totals.finished,
 		CachedTokens: c.totals.cachedTokens, PromptTokens: c.totals.promptTokens,

@@ -39,7 +39,8 @@ type world struct {
 
 func newWorld(d *dice) (*world, error) {
 	cfg := CoreConfig{
-		Blocks: 4 + d.roll(20), BlockSize: []int{4, 1, 2, 3}[d.roll(4)], MaxRunning: 1 + d.roll(6), MaxWaiting: 1 + d.roll(8), Seed: 5,
+		Blocks: 4 + d.roll(20), BlockSize: []int{4, 1, 2, 3}[d.roll(4)], MaxRunning: 1 + d.roll(6),
+		MaxWaiting: 1 + d.roll(8), Seed: 5,
 	}
 	cfg.TokenBudget = cfg.MaxRunning + d.roll(30)
 	cfg.ChunkTokens = d.roll(cfg.TokenBudget + 1)
@@ -48,7 +49,8 @@ func newWorld(d *dice) (*world, error) {
 	cfg.Weights = func(tenant string) int { return len(tenant) }
 	cfg.Aging, cfg.AgingCeiling = Time(d.roll(3)*10), d.roll(3)-1
 	cfg.PrefillRate, cfg.LinkBandwidth = 1000, 100_000
-	cfg.SSMStateBytes, cfg.KVTokenBytes, cfg.HostBytes = 50+int64(d.roll(3)*300), int64(d.roll(2)*5), int64(d.roll(3)*700)
+	cfg.SSMStateBytes, cfg.KVTokenBytes, cfg.HostBytes = 50+int64(d.roll(3)*300), int64(d.roll(2)*5),
+		int64(d.roll(3)*700)
 	core, err := NewCore(cfg)
 	if err != nil {
 		return nil, err
@@ -64,7 +66,8 @@ func (w *world) request(d *dice) Request {
 	w.next++
 	r := Request{
 		ID: w.next, Adapter: []string{"", "", "a", "b"}[d.roll(4)], Priority: d.roll(3) - 1, Arrival: Time(d.roll(20)),
-		MaxNew: 1 + d.roll(12), Draft: []int{0, 0, 1, 3}[d.roll(4)], Tenant: []string{"", "a", "bbb"}[d.roll(3)], Hybrid: d.roll(4) == 1,
+		MaxNew: 1 + d.roll(12), Draft: []int{0, 0, 1, 3}[d.roll(4)], Tenant: []string{"", "a", "bbb"}[d.roll(3)],
+		Hybrid: d.roll(4) == 1,
 	}
 	r.Root = kvpool.NewHasher(w.cfg.Seed).Root("debug", r.Adapter, "")
 	word := d.roll(3)
@@ -148,7 +151,8 @@ func (w *world) step(d *dice) error {
 func (w *world) compareBatch(b Batch, adapter string, items []naiveItem) error {
 	var got []naiveItem
 	for _, it := range b.Items {
-		got = append(got, naiveItem{it.ID, it.Mode, it.Start, len(it.Tokens), it.Draft, it.Samples, fmt.Sprint(it.Table)})
+		got = append(got, naiveItem{it.ID, it.Mode, it.Start, len(it.Tokens), it.Draft, it.Samples,
+			fmt.Sprint(it.Table)})
 	}
 	if !slices.Equal(got, items) || len(items) > 0 && b.Adapter != adapter {
 		return fmt.Errorf("batch of %q %+v, naively of %q %+v", b.Adapter, got, adapter, items)
@@ -205,7 +209,8 @@ func (w *world) checkOrder(before map[uint64]place) error {
 		for b, other := range before {
 			started := !was.running && was.group != nil
 			same := was.lane == other.lane && was.req.Tenant == other.req.Tenant && other.preemptions == other.gaveWay
-			if started && !other.running && other.group == nil && same && w.cfg.Aging == 0 && other.rank.before(was.rank) {
+			if started && !other.running && other.group == nil && same && w.cfg.Aging == 0 &&
+				other.rank.before(was.rank) {
 				return fmt.Errorf("%d started before %d", a, b)
 			}
 		}
@@ -237,7 +242,8 @@ func (w *world) check() error {
 	s := w.core.Stats()
 	free, running, waiting := w.naive.stats()
 	if s.Free != free || s.Running != running || s.Waiting != waiting || s.Cached != len(w.naive.content) {
-		return fmt.Errorf("%+v, naively %d free, %d running, %d waiting, %d cached", s, free, running, waiting, len(w.naive.content))
+		return fmt.Errorf("%+v, naively %d free, %d running, %d waiting, %d cached", s, free, running, waiting,
+			len(w.naive.content))
 	}
 	if s.HostBytes != w.naive.host {
 		return fmt.Errorf("%d bytes in the host, naively %d", s.HostBytes, w.naive.host)
@@ -290,7 +296,8 @@ func simulate(bytes []byte) error {
 	return w.drain(d)
 }
 
-// drain proves that there is no livelock: all that is live ends within the steps that its tokens take one after another.
+// drain proves that there is no livelock: all that is live ends within the steps that its tokens take one after
+// another.
 func (w *world) drain(d *dice) error {
 	most := 0
 	for _, id := range w.live {
@@ -314,9 +321,10 @@ func (w *world) drain(d *dice) error {
 	return nil
 }
 
-// MEGA-21, MEGA-22, MEGA-23, MEGA-24, MEGA-25, MEGA-26, MEGA-30, MEGA-34, MEGA-35, MEGA-48, MEGA-49, MEGA-70, MEGA-72: the Core decides what the naive one decides, its invariants hold after every
-// step, its events tell exactly what is cached, everything accepted ends, and each answer is token for token what the
-// request would have got alone: with reuse, chunks, neighbours, preemption, drafts, failures and cancels around it.
+// MEGA-21, MEGA-22, MEGA-23, MEGA-24, MEGA-25, MEGA-26, MEGA-30, MEGA-34, MEGA-35, MEGA-48, MEGA-49, MEGA-70, MEGA-72:
+// the Core decides what the naive one decides, its invariants hold after every step, its events tell exactly what is
+// cached, everything accepted ends, and each answer is token for token what the request would have got alone: with
+// reuse, chunks, neighbours, preemption, drafts, failures and cancels around it.
 func TestCoreDoesWhatTheNaiveOneDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		if err := simulate(rapid.SliceOfN(rapid.Byte(), 200, 1500).Draw(t, "bytes")); err != nil {

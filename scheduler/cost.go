@@ -40,7 +40,8 @@ func (c *Core) carry(bytes int64) time.Duration {
 // that this would free.
 //
 //   - Pure attention computes again what no other sequence keeps in the prefix cache.
-//   - A hybrid copies its state out and back, or computes everything again: its blocks are worth nothing without the state.
+//   - A hybrid copies its state out and back, or computes everything again: its blocks are worth nothing without the
+//     state.
 //
 // The first grows with the length alone. The second has a fixed part, which makes a short hybrid the dearer victim, and
 // a flatter slope, which makes a long one the cheaper. Whether and where they cross depends on the sizes and rates.
@@ -69,8 +70,8 @@ func (c *Core) victim(s *sequence) victim {
 	return victim{s, float64(cost) / float64(freed)}
 }
 
-// before reports whether a gives way before b, which is as urgent: who is cheaper a freed block; then pure attention; then who
-// comes last.
+// before reports whether a gives way before b, which is as urgent: who is cheaper a freed block; then pure attention;
+// then who comes last.
 func (a *victim) before(b *victim) bool {
 	if a.price != b.price {
 		return a.price < b.price

@@ -75,8 +75,8 @@ func TestStepGoesFromAssembleToCommit(t *testing.T) {
 	}
 }
 
-// BenchmarkPrefixLookup is what it costs to find a cached prompt of 4,096 tokens, hashing included, against computing it
-// anew at 10,000 tokens a second (MEGA-37). The ratio is the figure.
+// BenchmarkPrefixLookup is what it costs to find a cached prompt of 4,096 tokens, hashing included, against computing
+// it anew at 10,000 tokens a second (MEGA-37). The ratio is the figure.
 func BenchmarkPrefixLookup(b *testing.B) {
 	const n, rate = 4096, 10_000.0
 	pool, err := kvpool.NewPool(n/16+1, 16)

@@ -11,7 +11,8 @@ import (
 
 // Two prompts are computed together, in chunks under a budget, and then decoded side by side.
 func ExampleCore() {
-	core, err := scheduler.NewCore(scheduler.CoreConfig{Blocks: 16, BlockSize: 4, MaxRunning: 4, MaxWaiting: 8, TokenBudget: 8})
+	core, err := scheduler.NewCore(scheduler.CoreConfig{Blocks: 16, BlockSize: 4, MaxRunning: 4, MaxWaiting: 8,
+		TokenBudget: 8})
 	if err != nil {
 		panic(err)
 	}
@@ -28,7 +29,8 @@ func ExampleCore() {
 		}
 		results := make([]scheduler.Result, len(batch.Items))
 		for i, item := range batch.Items {
-			fmt.Printf("step %d: %v of %d, tokens %d to %d\n", batch.Step, item.Mode, item.ID, item.Start, item.Start+len(item.Tokens)-1)
+			fmt.Printf("step %d: %v of %d, tokens %d to %d\n", batch.Step, item.Mode, item.ID, item.Start,
+				item.Start+len(item.Tokens)-1)
 			results[i].ID = item.ID
 			if item.Samples {
 				results[i].Tokens = []uint32{42}

@@ -46,8 +46,8 @@ func (w *fairWorld) start(t *rapid.T) *seatOf {
 	return s
 }
 
-// The published bound: whoever comes without a debt is behind at most one request of each other tenant, however small its own
-// are and however large theirs, and whatever was started before it came.
+// The published bound: whoever comes without a debt is behind at most one request of each other tenant, however small
+// its own are and however large theirs, and whatever was started before it came.
 func TestATenantBelowItsShareWaitsForOneRequestOfEachOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newFairWorld(t)
@@ -81,14 +81,15 @@ func TestATenantBelowItsShareWaitsForOneRequestOfEachOther(t *testing.T) {
 		ahead := map[string]int{}
 		for got := w.start(t); got != s; got = w.start(t) {
 			if ahead[got.tenant]++; ahead[got.tenant] > 1 {
-				t.Fatalf("%d of %q (up to %d each) start before one of %d", ahead[got.tenant], got.tenant, w.costs[got.tenant], s.cost)
+				t.Fatalf("%d of %q (up to %d each) start before one of %d", ahead[got.tenant], got.tenant,
+					w.costs[got.tenant], s.cost)
 			}
 		}
 	})
 }
 
-// A prompt of 40 tokens before an engine that starts one at a time, behind sixty of another tenant that are as short: it is not their
-// number that it waits for.
+// A prompt of 40 tokens before an engine that starts one at a time, behind sixty of another tenant that are as short:
+// it is not their number that it waits for.
 func TestAShortPromptIsNotBehindFiftyOfAnothers(t *testing.T) {
 	for _, size := range []int{40, 2000} {
 		gated(t, GateConfig{MaxRunning: 1, MaxWaiting: 100}, func(t *testing.T, g *Gate) {
@@ -98,7 +99,8 @@ func TestAShortPromptIsNotBehindFiftyOfAnothers(t *testing.T) {
 			}
 			var queue []*waiter
 			for i := range 60 {
-				queue = append(queue, queues(t, g, GateRequest{ID: fmt.Sprint("h", i), Tenant: "heavy", PromptTokens: size}))
+				queue = append(queue, queues(t, g,
+					GateRequest{ID: fmt.Sprint("h", i), Tenant: "heavy", PromptTokens: size}))
 			}
 			if n := g.waiting.newcomer(rank{}, "light", 0); g.waiting.aheadOf(&n) > 2 {
 				t.Errorf("%d are said to be ahead", g.waiting.aheadOf(&n))
@@ -121,7 +123,8 @@ func TestAShortPromptIsNotBehindFiftyOfAnothers(t *testing.T) {
 	}
 }
 
-// A request pays for its answer too: who has long ones starts fewer. One that ends before all that it asked for has the rest back.
+// A request pays for its answer too: who has long ones starts fewer. One that ends before all that it asked for has the
+// rest back.
 func TestARequestPaysForItsAnswer(t *testing.T) {
 	for _, said := range []int{2, 400} {
 		gated(t, GateConfig{MaxRunning: 1, MaxWaiting: 200}, func(t *testing.T, g *Gate) {

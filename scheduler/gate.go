@@ -23,19 +23,20 @@ type GateConfig struct {
 
 	Weights func(tenant string) int // of the tenants' shares within a priority; nil or below 1 is 1
 
-	// Aging lifts who waits by one priority for each such time, to AgingCeiling at most; 0 is none. So from its arrival +
-	// (AgingCeiling - priority) × Aging on, a request is behind nobody of its tenant who came later with a priority up to
-	// AgingCeiling, and behind other tenants' for no more than their shares. It takes nobody's place in the engine by that, but
-	// once it runs it gives way only to who is more urgent than that.
+	// Aging lifts who waits by one priority for each such time, to AgingCeiling at most; 0 is none. So from its arrival
+	// + (AgingCeiling - priority) × Aging on, a request is behind nobody of its tenant who came later with a priority
+	// up to AgingCeiling, and behind other tenants' for no more than their shares. It takes nobody's place in the
+	// engine by that, but once it runs it gives way only to who is more urgent than that.
 	Aging        time.Duration
 	AgingCeiling int
 
-	// Promised returns how many are expected back that were sent away and are at least as urgent as priority; nil is nobody. While there
-	// are any, the last of what there is to wait in is kept for those who return: a quarter at most. It is called under the Gate's lock.
+	// Promised returns how many are expected back that were sent away and are at least as urgent as priority; nil is
+	// nobody. While there are any, the last of what there is to wait in is kept for those who return: a quarter at
+	// most. It is called under the Gate's lock.
 	Promised func(priority int, now time.Time) float64
 
-	// Redo bounds what preemption has the engine compute again, to a share of its time; 0 is no bound. Beyond it who is more
-	// urgent waits for the next place that comes free by itself, unless that would be too late for its deadline.
+	// Redo bounds what preemption has the engine compute again, to a share of its time; 0 is no bound. Beyond it who is
+	// more urgent waits for the next place that comes free by itself, unless that would be too late for its deadline.
 	Redo float64
 }
 
@@ -52,30 +53,34 @@ type GateRequest struct {
 	TTFTDeadline time.Time          // of the first token; zero is none
 	Adapter      string
 	Tenant       string
-	Draft        int       // speculative window, tokens; 0 is none. Without room for all of it the request runs unspeculated
-	Elsewhere    bool      // another specialist may answer it: a long wait is offered back as a Refusal that is Offered
-	Resume       int       // tokens already generated, replayed behind the prompt
-	Victim       bool      // may be preempted
-	AtOnce       bool      // neither waits nor has anybody give way: what cannot start at once is refused, and was not offered
-	Whole        bool      // its answer comes at once, so that nobody will say when its prefill was over
-	Arrived      time.Time // its place among equals; zero is now. A resumed request brings its first one
-	Returns      bool      // it was sent away, and comes in the time that it was told
-	Paid         bool      // it ran before: its tenant's share has paid for it
-	Watcher      Watcher   // told like the one of Ticket.Watch, from the first moment on; nil is nobody
-	Now          time.Time // what the Gate's clock says, where the caller has looked; zero is that the Gate looks
+	// speculative window, tokens; 0 is none. Without room for all of it the request runs unspeculated
+	Draft     int
+	Elsewhere bool // another specialist may answer it: a long wait is offered back as a Refusal that is Offered
+	Resume    int  // tokens already generated, replayed behind the prompt
+	Victim    bool // may be preempted
+	// neither waits nor has anybody give way: what cannot start at once is refused, and was not offered
+	AtOnce  bool
+	Whole   bool      // its answer comes at once, so that nobody will say when its prefill was over
+	Arrived time.Time // its place among equals; zero is now. A resumed request brings its first one
+	Returns bool      // it was sent away, and comes in the time that it was told
+	Paid    bool      // it ran before: its tenant's share has paid for it
+	Watcher Watcher   // told like the one of Ticket.Watch, from the first moment on; nil is nobody
+	Now     time.Time // what the Gate's clock says, where the caller has looked; zero is that the Gate looks
 }
 
 // check panics on counts that no request has: wherever they come from, they were checked before.
 func (r *GateRequest) check() {
 	o := &r.Rest
 	if min(r.PromptTokens, r.MaxNew, r.Resume, r.Draft, r.N, o.Prompts, o.Tokens, o.Blocks, o.Tail) < 0 {
-		panic(fmt.Sprintf("scheduler: %s of %d prompt, %d new, %d resumed and %d drafted tokens, %d sequences each, and %+v",
-			r.ID, r.PromptTokens, r.MaxNew, r.Resume, r.Draft, r.N, *o))
+		panic(
+			fmt.Sprintf(
+				"scheduler: %s of %d prompt, %d new, %d resumed and %d drafted tokens, %d sequences each, and %+v",
+				r.ID, r.PromptTokens, r.MaxNew, r.Resume, r.Draft, r.N, *o))
 	}
 }
 
-// Gate admits requests to an engine that batches itself. It models the engine's pool, prefix cache included, and lets in
-// what the model says will fit. Safe for concurrent use.
+// Gate admits requests to an engine that batches itself. It models the engine's pool, prefix cache included, and lets
+// in what the model says will fit. Safe for concurrent use.
 //
 // Every method is one short critical section. Nobody waits under the lock: a waiter sleeps on a channel of its own, and
 // whoever makes room wakes those whom it admits and no other.
@@ -103,20 +108,22 @@ type Gate struct {
 	chains     chains
 	blanks     []Ticket // for the next
 	totals     totals
-	held       bool // the head of the queue may fit by now although nobody left: a deadline's slack changes with every token and moment
-	waiting    backlog[*waiter]
-	thrift     thrift
-	rates      rates
+	// the head of the queue may fit by now although nobody left: a deadline's slack changes with every token and moment
+	held    bool
+	waiting backlog[*waiter]
+	thrift  thrift
+	rates   rates
 
-	now         func() time.Time
-	jitter      func() float64
-	promised    func(priority int, now time.Time) float64
-	origin      time.Time // of every Time above
-	maxWaiting  int
-	maxWait     time.Duration
-	leaving     queue[leaver] // the waiting again, last first: who goes when the queue is full. Those who resume are not in it
-	priced      []concession  // scratch of candidates
-	yielding    []*Ticket     // of the running: who was told to give way
+	now        func() time.Time
+	jitter     func() float64
+	promised   func(priority int, now time.Time) float64
+	origin     time.Time // of every Time above
+	maxWaiting int
+	maxWait    time.Duration
+	// the waiting again, last first: who goes when the queue is full. Those who resume are not in it
+	leaving     queue[leaver]
+	priced      []concession // scratch of candidates
+	yielding    []*Ticket    // of the running: who was told to give way
 	forecast    forecast
 	calibration calibration
 }
@@ -127,7 +134,8 @@ func NewGate(cfg GateConfig) (*Gate, error) {
 		return nil, fmt.Errorf("%w: a gate needs a clock", ErrConfig)
 	}
 	if cfg.Blocks < 0 || !cfg.bounded() {
-		return nil, fmt.Errorf("%w: %d blocks, %d running, %d waiting for %v, aging every %v, %v of the time for work done again",
+		return nil, fmt.Errorf(
+			"%w: %d blocks, %d running, %d waiting for %v, aging every %v, %v of the time for work done again",
 			ErrConfig, cfg.Blocks, cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Aging, cfg.Redo)
 	}
 	g := &Gate{
@@ -151,19 +159,20 @@ func (c *GateConfig) bounded() bool {
 	return c.MaxRunning >= 1 && c.MaxWaiting >= 0 && c.MaxWait >= 0 && c.Aging >= 0 && c.Redo >= 0 && c.Redo <= 1
 }
 
-// Admit returns a ticket when r may run: its prompt and one step fit, its deadline can be met, and nobody in the engine is
-// pushed past its own. Where one of these fails, this is tried, in this order:
+// Admit returns a ticket when r may run: its prompt and one step fit, its deadline can be met, and nobody in the engine
+// is pushed past its own. Where one of these fails, this is tried, in this order:
 //
-//  1. Strictly less urgent ones give way, if r then starts; beyond the share of Redo only where r's deadline is lost otherwise.
-//  2. It waits its turn, by priority, then by its tenant's share, then by arrival: if the queue has a place, or somebody strictly less urgent in it who
-//     leaves for r, and the wait is within bounds.
+//  1. Strictly less urgent ones give way, if r then starts; beyond the share of Redo only where r's deadline is lost
+//     otherwise.
+//  2. It waits its turn, by priority, then by its tenant's share, then by arrival: if the queue has a place, or
+//     somebody strictly less urgent in it who leaves for r, and the wait is within bounds.
 //  3. A long wait is offered back where r could go elsewhere.
 //  4. It is refused, with the time after which its like has a place.
 //
 // Of these a request AtOnce is left with the last.
 //
-// It returns a *Refusal when r may not even wait, when it has waited too long, when somebody more urgent needed its place in
-// the queue, or when its deadline cannot be met; ctx's error when ctx ends first.
+// It returns a *Refusal when r may not even wait, when it has waited too long, when somebody more urgent needed its
+// place in the queue, or when its deadline cannot be met; ctx's error when ctx ends first.
 func (g *Gate) Admit(ctx context.Context, r GateRequest) (*Ticket, error) {
 	t, w, err := g.Ask(ctx, &r)
 	if w != nil {
@@ -220,12 +229,15 @@ func (g *Gate) Probe(r GateRequest) Answer {
 	return answer
 }
 
-// Reconfigure changes the bounds: of cfg count MaxRunning, MaxWaiting, MaxWait, Aging and Redo. Those who run or wait already keep
-// what they have; who fits now is let in. It panics on bounds that NewGate would refuse.
+// Reconfigure changes the bounds: of cfg count MaxRunning, MaxWaiting, MaxWait, Aging and Redo. Those who run or wait
+// already keep what they have; who fits now is let in. It panics on bounds that NewGate would refuse.
 func (g *Gate) Reconfigure(cfg GateConfig) {
 	if !cfg.bounded() {
-		panic(fmt.Sprintf("scheduler: reconfiguring to %d running, %d waiting for %v, aging every %v, %v of the time for work done again",
-			cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Aging, cfg.Redo))
+		panic(
+			fmt.Sprintf(
+				"scheduler: reconfiguring to %d running, %d waiting for %v, aging every %v, %v of the time for work "+
+					"done again",
+				cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Aging, cfg.Redo))
 	}
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()
@@ -276,8 +288,8 @@ func (g *Gate) preempting() int {
 
 func (g *Gate) elapsed() Time { return g.moment(g.now()) }
 
-// moment returns the Time of a reading of the clock; a zero one is made now. It never goes back: whoever looked earlier may come
-// later. Caller holds gateMu.
+// moment returns the Time of a reading of the clock; a zero one is made now. It never goes back: whoever looked earlier
+// may come later. Caller holds gateMu.
 func (g *Gate) moment(at time.Time) Time {
 	if at.IsZero() {
 		at = g.now()

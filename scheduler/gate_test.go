@@ -100,7 +100,8 @@ func TestGateAdmitsWhatFitsWithOneStep(t *testing.T) {
 	for _, c := range []struct {
 		prompt, n, resume int
 		want              error
-	}{{63, 0, 0, nil}, {64, 0, 0, ErrExceedsPool}, {10, 54, 0, nil}, {10, 55, 0, ErrExceedsPool}, {10, 54, 53, nil}, {10, 0, 54, ErrExceedsPool}, {10, math.MaxInt, 0, ErrExceedsPool}, {math.MaxInt, 0, 0, ErrExceedsPool}} {
+	}{{63, 0, 0, nil}, {64, 0, 0, ErrExceedsPool}, {10, 54, 0, nil}, {10, 55, 0, ErrExceedsPool}, {10, 54, 53, nil},
+		{10, 0, 54, ErrExceedsPool}, {10, math.MaxInt, 0, ErrExceedsPool}, {math.MaxInt, 0, 0, ErrExceedsPool}} {
 		gated(t, GateConfig{Blocks: 4, BlockSize: 16, MaxRunning: 1}, func(t *testing.T, g *Gate) {
 			ticket, err := g.Admit(t.Context(), GateRequest{PromptTokens: c.prompt, MaxNew: c.n, Resume: c.resume})
 			if c.want != nil {
@@ -131,7 +132,8 @@ func TestGateServesInOrder(t *testing.T) {
 		holder := admitted(t, g, ofBlocks(10))
 		var order []string
 		var all sync.WaitGroup
-		for i, r := range []GateRequest{{ID: "c", Priority: 0}, {ID: "d", Priority: 0}, {ID: "e", Priority: -1}, {ID: "a", Priority: 2}, {ID: "b", Priority: 0, Arrived: time.Now().Add(-time.Second)}} {
+		for i, r := range []GateRequest{{ID: "c", Priority: 0}, {ID: "d", Priority: 0}, {ID: "e", Priority: -1},
+			{ID: "a", Priority: 2}, {ID: "b", Priority: 0, Arrived: time.Now().Add(-time.Second)}} {
 			r.PromptTokens = 16*9 - 1 - i
 			all.Go(func() {
 				ticket := admitted(t, g, r)
@@ -200,27 +202,31 @@ func TestWaitsEndWithTheirReason(t *testing.T) {
 	}{
 		{"blocks were missing", 8, ofBlocks(5), time.Second, ErrKVExhausted},
 		{"a place was missing", 1, ofBlocks(1), time.Second, ErrQueueFull},
-		{"the deadline passes", 8, GateRequest{PromptTokens: 100, Deadline: time.Now().Add(0)}, 300 * time.Millisecond, ErrDeadline},
-		{"the first token's deadline passes", 8, GateRequest{PromptTokens: 100, TTFTDeadline: time.Now()}, 300 * time.Millisecond, ErrDeadline},
-		{"a resumed request has its first token", 8, GateRequest{PromptTokens: 100, Resume: 3, TTFTDeadline: time.Now()}, time.Second, ErrKVExhausted},
+		{"the deadline passes", 8, GateRequest{PromptTokens: 100, Deadline: time.Now().Add(0)}, 300 * time.Millisecond,
+			ErrDeadline},
+		{"the first token's deadline passes", 8, GateRequest{PromptTokens: 100, TTFTDeadline: time.Now()},
+			300 * time.Millisecond, ErrDeadline},
+		{"a resumed request has its first token", 8,
+			GateRequest{PromptTokens: 100, Resume: 3, TTFTDeadline: time.Now()}, time.Second, ErrKVExhausted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			gated(t, GateConfig{Blocks: 10, BlockSize: 16, MaxRunning: c.running, MaxWaiting: 9, MaxWait: time.Second}, func(t *testing.T, g *Gate) {
-				if !c.r.Deadline.IsZero() {
-					c.r.Deadline = time.Now().Add(c.after)
-				}
-				if !c.r.TTFTDeadline.IsZero() {
-					c.r.TTFTDeadline = time.Now().Add(300 * time.Millisecond)
-				}
-				holder := admitted(t, g, ofBlocks(8))
-				start := time.Now()
-				_, err := g.Admit(t.Context(), c.r)
-				wantError(t, err, c.want)
-				if took := time.Since(start); took != c.after {
-					t.Errorf("refused after %v, want %v", took, c.after)
-				}
-				holder.Release()
-			})
+			gated(t, GateConfig{Blocks: 10, BlockSize: 16, MaxRunning: c.running, MaxWaiting: 9, MaxWait: time.Second},
+				func(t *testing.T, g *Gate) {
+					if !c.r.Deadline.IsZero() {
+						c.r.Deadline = time.Now().Add(c.after)
+					}
+					if !c.r.TTFTDeadline.IsZero() {
+						c.r.TTFTDeadline = time.Now().Add(300 * time.Millisecond)
+					}
+					holder := admitted(t, g, ofBlocks(8))
+					start := time.Now()
+					_, err := g.Admit(t.Context(), c.r)
+					wantError(t, err, c.want)
+					if took := time.Since(start); took != c.after {
+						t.Errorf("refused after %v, want %v", took, c.after)
+					}
+					holder.Release()
+				})
 		})
 	}
 }
@@ -284,7 +290,8 @@ func TestTicketsEndOnceAndThenDoNothing(t *testing.T) {
 
 func TestUnknownPoolCountsRequestsOnly(t *testing.T) {
 	gated(t, GateConfig{MaxRunning: 2, MaxWaiting: 2}, func(t *testing.T, g *Gate) {
-		huge := GateRequest{ID: "huge", PromptTokens: 1 << 30, MaxNew: 1 << 30, Victim: true, Chain: make([]kvpool.BlockHash, 9)}
+		huge := GateRequest{ID: "huge", PromptTokens: 1 << 30, MaxNew: 1 << 30, Victim: true,
+			Chain: make([]kvpool.BlockHash, 9)}
 		a, b := admitted(t, g, huge), admitted(t, g, huge)
 		a.FirstToken()
 		a.Grow(1 << 20)
@@ -356,7 +363,8 @@ func TestReleaseWakesOnlyWhomItLetsIn(t *testing.T) {
 
 // Under the race detector: many goroutines ask, grow, are preempted and come back, give up and run out of time.
 func TestGateIsSafeFromManyGoroutines(t *testing.T) {
-	g, err := NewGate(GateConfig{Blocks: 40, BlockSize: 4, MaxRunning: 6, MaxWaiting: 20, MaxWait: 2 * time.Millisecond, Now: time.Now, Jitter: rand.Float64})
+	g, err := NewGate(GateConfig{Blocks: 40, BlockSize: 4, MaxRunning: 6, MaxWaiting: 20, MaxWait: 2 * time.Millisecond,
+		Now: time.Now, Jitter: rand.Float64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,7 +389,8 @@ func TestGateIsSafeFromManyGoroutines(t *testing.T) {
 }
 
 func useGate(ctx context.Context, g *Gate, dice *rand.Rand) {
-	r := GateRequest{PromptTokens: 1 + dice.IntN(60), MaxNew: dice.IntN(40), Priority: dice.IntN(3), Victim: dice.IntN(2) == 0}
+	r := GateRequest{PromptTokens: 1 + dice.IntN(60), MaxNew: dice.IntN(40), Priority: dice.IntN(3),
+		Victim: dice.IntN(2) == 0}
 	if dice.IntN(3) == 0 {
 		r.Deadline = time.Now().Add(time.Millisecond)
 	}

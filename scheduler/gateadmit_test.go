@@ -16,9 +16,11 @@ func TestADeadlineIsJudgedAtThePresentQueue(t *testing.T) {
 		}
 		holder := admitted(t, g, GateRequest{ID: "holder", PromptTokens: 10, MaxNew: 6})
 		first := waits(t, g, GateRequest{ID: "first", PromptTokens: 10, MaxNew: 6})
-		for within, want := range map[time.Duration]State{290 * time.Millisecond: Refused, 310 * time.Millisecond: Waiting} {
+		for within, want := range map[time.Duration]State{290 * time.Millisecond: Refused,
+			310 * time.Millisecond: Waiting} {
 			a := g.Probe(GateRequest{PromptTokens: 10, MaxNew: 6, Deadline: time.Now().Add(within)})
-			if a.State != want || want == Refused && (a.Reason != ErrDeadline || a.RetryAfter == 0) || want == Waiting && !near(a.Estimate, 200*time.Millisecond) {
+			if a.State != want || want == Refused && (a.Reason != ErrDeadline || a.RetryAfter == 0) ||
+				want == Waiting && !near(a.Estimate, 200*time.Millisecond) {
 				t.Errorf("within %v: %+v", within, a)
 			}
 		}
@@ -30,14 +32,15 @@ func TestADeadlineIsJudgedAtThePresentQueue(t *testing.T) {
 	})
 }
 
-// MEGA-45: one more slows everybody; who has a deadline in the engine is not pushed past it, and whoever must wait for that
-// gets in when it is done.
+// MEGA-45: one more slows everybody; who has a deadline in the engine is not pushed past it, and whoever must wait for
+// that gets in when it is done.
 func TestNobodyInFlightIsPushedPastItsDeadline(t *testing.T) {
 	gated(t, GateConfig{MaxRunning: 8, MaxWaiting: 9}, func(t *testing.T, g *Gate) {
 		for n := range 16 { // a token takes 10ms for each that is there
 			together(t, g, 1+n%4)
 		}
-		urgent := admitted(t, g, GateRequest{ID: "bound", PromptTokens: 10, MaxNew: 101, Deadline: time.Now().Add(2500 * time.Millisecond)})
+		urgent := admitted(t, g, GateRequest{ID: "bound", PromptTokens: 10, MaxNew: 101,
+			Deadline: time.Now().Add(2500 * time.Millisecond)})
 		urgent.FirstToken() // 100 tokens in 2.5s: company of two at most
 		second := admitted(t, g, GateRequest{ID: "second", PromptTokens: 10, MaxNew: 101})
 		second.FirstToken()
@@ -75,7 +78,8 @@ func together(t *testing.T, g *Gate, n int) {
 // MEGA-48: the whole draft window or the lane without; never a draft on borrowed blocks.
 func TestADraftWindowIsHeldWholeOrNotAtAll(t *testing.T) {
 	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
-		r := GateRequest{ID: "drafting", PromptTokens: 60, MaxNew: 20, Draft: 8} // 4 blocks and a step, 5 with the window
+		// 4 blocks and a step, 5 with the window
+		r := GateRequest{ID: "drafting", PromptTokens: 60, MaxNew: 20, Draft: 8}
 		whole := admitted(t, g, r)
 		if s := g.Stats(); !whole.Speculative() || s.Reserved != 5 {
 			t.Errorf("speculative %t, %+v", whole.Speculative(), s)
@@ -132,7 +136,8 @@ func TestAFullQueueDisplacesItsLeastUrgent(t *testing.T) {
 			serve(t, g, 10, 2, 50*time.Millisecond, 50*time.Millisecond)
 		}
 		holder := admitted(t, g, GateRequest{PromptTokens: 10, MaxNew: 2, Priority: 9})
-		early, late := waits(t, g, GateRequest{ID: "early", PromptTokens: 10}), waits(t, g, GateRequest{ID: "late", PromptTokens: 10})
+		early, late := waits(t, g, GateRequest{ID: "early", PromptTokens: 10}),
+			waits(t, g, GateRequest{ID: "late", PromptTokens: 10})
 		if a := g.Probe(GateRequest{PromptTokens: 10}); a.State != Refused {
 			t.Errorf("an equal: %+v", a)
 		}
@@ -166,10 +171,11 @@ func TestAdmittedMeansMet(t *testing.T) {
 	for noise, most := range map[float64]float64{0: 0, 0.2: 0.01} {
 		promised, missed := 0, 0
 		for seed := range uint64(20) {
-			gated(t, GateConfig{Blocks: 400, BlockSize: 16, MaxRunning: 4, MaxWaiting: 50}, func(t *testing.T, g *Gate) {
-				p, m := deadlined(t, g, rand.New(rand.NewPCG(seed, 4)), noise)
-				promised, missed = promised+p, missed+m
-			})
+			gated(t, GateConfig{Blocks: 400, BlockSize: 16, MaxRunning: 4, MaxWaiting: 50},
+				func(t *testing.T, g *Gate) {
+					p, m := deadlined(t, g, rand.New(rand.NewPCG(seed, 4)), noise)
+					promised, missed = promised+p, missed+m
+				})
 		}
 		if promised < 500 || float64(missed) > most*float64(promised) {
 			t.Errorf("noise %v: %d of %d deadlines missed", noise, missed, promised)

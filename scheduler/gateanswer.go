@@ -20,8 +20,8 @@ func (g *Gate) answer(r *GateRequest, place rank, now Time) Answer {
 	return g.otherwise(r, place, head, fits, now)
 }
 
-// atOnce reports whether r would be the next to start, whether it fits now, and whether now is too late for its deadlines.
-// Caller holds gateMu.
+// atOnce reports whether r would be the next to start, whether it fits now, and whether now is too late for its
+// deadlines. Caller holds gateMu.
 func (g *Gate) atOnce(r *GateRequest, place rank, now Time) (head, fits, late bool) {
 	if g.exceeds(r) {
 		return false, false, false
@@ -56,7 +56,8 @@ func (g *Gate) otherwise(r *GateRequest, place rank, head, fits bool, now Time) 
 	return g.mayWait(r, g.turn(r, &n, now), now)
 }
 
-// full is the answer where the queue has no place: r may come back when it has one and r's deadline leaves time to wait in it.
+// full is the answer where the queue has no place: r may come back when it has one and r's deadline leaves time to wait
+// in it.
 func (g *Gate) full(r *GateRequest, n *newcomer, now Time) Answer {
 	vacancy := g.vacancy(r, n, now)
 	if a := g.mayWait(r, g.turn(r, n, now), now); a.State == Refused {
@@ -108,8 +109,8 @@ func (g *Gate) fits(r *GateRequest, now Time) (reuse int, ok bool) {
 	return g.pool.Fits(g.reusable(r), g.blocks(r))
 }
 
-// fitsAtOnce is fits, where the blocks that r would share matter to its deadlines alone: without any, what is free by itself
-// answers for a long prompt without a look at its chain.
+// fitsAtOnce is fits, where the blocks that r would share matter to its deadlines alone: without any, what is free by
+// itself answers for a long prompt without a look at its chain.
 func (g *Gate) fitsAtOnce(r *GateRequest, now Time) (reuse int, ok bool) {
 	if g.pool != nil && r.Deadline.IsZero() && r.TTFTDeadline.IsZero() && g.blocks(r) <= g.pool.Free() {
 		return 0, g.vacant(r, now)
@@ -137,8 +138,8 @@ func (g *Gate) holds(r *GateRequest, step int) int {
 	return s.blocks(g.pool, s.each(r.Resume)+step)
 }
 
-// stepOf returns the tokens that one step of r, which fits, may add: its whole draft window where that fits too, else it
-// goes by the lane that does not speculate.
+// stepOf returns the tokens that one step of r, which fits, may add: its whole draft window where that fits too, else
+// it goes by the lane that does not speculate.
 func (g *Gate) stepOf(r *GateRequest) int {
 	if r.Draft == 0 || g.pool == nil {
 		return 1 + r.Draft
@@ -149,8 +150,8 @@ func (g *Gate) stepOf(r *GateRequest) int {
 	return 1
 }
 
-// reusable returns the blocks that r may share: full blocks of its prompt, but never the last token before the first one
-// sampled, which must be computed.
+// reusable returns the blocks that r may share: full blocks of its prompt, but never the last token before the first
+// one sampled, which must be computed.
 func (g *Gate) reusable(r *GateRequest) []kvpool.BlockHash {
 	size := g.pool.BlockSize()
 	full := min(r.PromptTokens, max(0, r.PromptTokens+r.Resume-1)) / size
@@ -197,8 +198,9 @@ func (g *Gate) uncached(r *GateRequest, reuse int) int {
 	return n
 }
 
-// later makes a Retry-After of the estimate d; 0 stays unknown. It is an eighth longer than it takes, so that who comes back
-// does not come just before, and up to a quarter more, so that those who were sent away together do not come together.
+// later makes a Retry-After of the estimate d; 0 stays unknown. It is an eighth longer than it takes, so that who comes
+// back does not come just before, and up to a quarter more, so that those who were sent away together do not come
+// together.
 func (g *Gate) later(d time.Duration) time.Duration {
 	d += d / 8
 	if g.jitter != nil {

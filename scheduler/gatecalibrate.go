@@ -43,10 +43,11 @@ const (
 	preempted   = 32 // an engine that had to preempt holds one part in so many more than was thought
 )
 
-// Reconcile corrects the model by what the engine says. What it holds beyond the model is put down to other gateways where it
-// has more requests than ours, and else to the model: that is an error, and a margin follows it, a quarter of the pool at
-// most, which fades when the error has gone. Both are withheld: they count as reserved, nobody is admitted into them, and
-// growth may use them before it goes into debt. An engine that does not tell its usage is believed nothing.
+// Reconcile corrects the model by what the engine says. What it holds beyond the model is put down to other gateways
+// where it has more requests than ours, and else to the model: that is an error, and a margin follows it, a quarter of
+// the pool at most, which fades when the error has gone. Both are withheld: they count as reserved, nobody is admitted
+// into them, and growth may use them before it goes into debt. An engine that does not tell its usage is believed
+// nothing.
 func (g *Gate) Reconcile(o Observed) {
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"octet/kvpool"
 )
 
-// A Gate is asked with a chain in memory that is the next request's as soon as it has answered. What it believes to be cached is its own
-// request's prompt, whether that has found a place at once or waited for it.
+// A Gate is asked with a chain in memory that is the next request's as soon as it has answered. What it believes to be
+// cached is its own request's prompt, whether that has found a place at once or waited for it.
 func TestTheGateReadsNoChainAfterItWasAsked(t *testing.T) {
 	for name, queued := range map[string]bool{"at once": false, "from the queue": true} {
 		t.Run(name, func(t *testing.T) {
@@ -28,7 +28,8 @@ func TestTheGateReadsNoChainAfterItWasAsked(t *testing.T) {
 				}
 				ticket.FirstToken()
 				ticket.Release()
-				for chain, want := range map[*[6]kvpool.BlockHash]int{(*[6]kvpool.BlockHash)(own): 5, (*[6]kvpool.BlockHash)(foreign): 0} {
+				for chain, want := range map[*[6]kvpool.BlockHash]int{(*[6]kvpool.BlockHash)(own): 5,
+					(*[6]kvpool.BlockHash)(foreign): 0} {
 					next := admitted(t, g, GateRequest{ID: "next", PromptTokens: 24, Chain: chain[:]})
 					if next.Reused() != want {
 						t.Errorf("%d blocks of %d are cached, want %d", next.Reused(), chain[0], want)

@@ -25,15 +25,16 @@ func (g *Gate) Check() error {
 	return g.checkHead()
 }
 
-// checkHead proves that nobody waits who could start: but for one whom a deadline held back, and who is let in with the next
-// token or question.
+// checkHead proves that nobody waits who could start: but for one whom a deadline held back, and who is let in with the
+// next token or question.
 func (g *Gate) checkHead() error {
 	if g.waiting.len() == 0 || g.held {
 		return nil
 	}
 	w := g.waiting.top()
 	if _, fits := g.fits(&w.req, g.elapsed()); fits {
-		return fmt.Errorf("%w: %s waits and fits: %d running, %d blocks free", ErrCorrupt, w.req.ID, len(g.tickets), g.unused())
+		return fmt.Errorf("%w: %s waits and fits: %d running, %d blocks free", ErrCorrupt, w.req.ID, len(g.tickets),
+			g.unused())
 	}
 	return nil
 }
@@ -68,7 +69,8 @@ func (g *Gate) checkBlocks() error {
 		}
 	}
 	if reserved != g.reserved || owed != g.owed || debtors != len(g.debtors) {
-		return fmt.Errorf("%w: reserved %d, owed %d to %d, counted %d, %d, %d", ErrCorrupt, reserved, owed, debtors, g.reserved, g.owed, len(g.debtors))
+		return fmt.Errorf("%w: reserved %d, owed %d to %d, counted %d, %d, %d", ErrCorrupt, reserved, owed, debtors,
+			g.reserved, g.owed, len(g.debtors))
 	}
 	if owed > 0 && g.pool.Free() > 0 {
 		return fmt.Errorf("%w: %d blocks are owed and %d are free", ErrCorrupt, owed, g.pool.Free())
@@ -86,12 +88,15 @@ func (g *Gate) checkTickets() error {
 		if t.filling {
 			filling += t.uncached
 		}
-		if t.released || t.index != i || t.victim() && t.rank.priority < g.lowest || t.owed < 0 || t.owed > 0 != slices.Contains(g.debtors, t) {
-			return fmt.Errorf("%w: ticket %s at %d of %d: priority %d, lowest %d, yielding %t, owed %d", ErrCorrupt, t.id, t.index, i, t.rank.priority, g.lowest, t.yielding, t.owed)
+		if t.released || t.index != i || t.victim() && t.rank.priority < g.lowest || t.owed < 0 ||
+			t.owed > 0 != slices.Contains(g.debtors, t) {
+			return fmt.Errorf("%w: ticket %s at %d of %d: priority %d, lowest %d, yielding %t, owed %d", ErrCorrupt,
+				t.id, t.index, i, t.rank.priority, g.lowest, t.yielding, t.owed)
 		}
 	}
 	if g.Preempting() != (g.preempting() > 0) {
-		return fmt.Errorf("%w: %d have to give way or are owed blocks, told: %t", ErrCorrupt, g.preempting(), g.Preempting())
+		return fmt.Errorf("%w: %d have to give way or are owed blocks, told: %t", ErrCorrupt, g.preempting(),
+			g.Preempting())
 	}
 	if yielding != len(g.yielding) || filling != g.filling || sequences != g.sequences {
 		return fmt.Errorf("%w: %d yield, counted %d; %d tokens to prefill, counted %d; %d sequences, counted %d",

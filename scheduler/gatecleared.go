@@ -2,9 +2,9 @@ package scheduler
 
 import "octet/kvpool"
 
-// Cleared says that the engine's prefix cache is empty: it was reset, or the engine began anew. Nothing that the model holds for nobody is
-// found any more, and what running requests hold is forgotten when they end, with all that is held for nobody then: the model
-// may know less than the engine has, and after that never more.
+// Cleared says that the engine's prefix cache is empty: it was reset, or the engine began anew. Nothing that the model
+// holds for nobody is found any more, and what running requests hold is forgotten when they end, with all that is held
+// for nobody then: the model may know less than the engine has, and after that never more.
 func (g *Gate) Cleared() {
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()

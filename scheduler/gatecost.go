@@ -1,11 +1,12 @@
 package scheduler
 
-// mostSpoken bounds what a token of an answer is held to cost, in tokens of a prompt: beyond it the measurement is of something else.
+// mostSpoken bounds what a token of an answer is held to cost, in tokens of a prompt: beyond it the measurement is of
+// something else.
 const mostSpoken = 256
 
-// cost is what r takes from its tenant's share: the tokens of its prompt that no cache saves, and those of its answer, as long as
-// answers are and no longer than it asks for, in tokens of a prompt that take the engine as long. An answer that is over costs what it
-// was, see settleCost.
+// cost is what r takes from its tenant's share: the tokens of its prompt that no cache saves, and those of its answer,
+// as long as answers are and no longer than it asks for, in tokens of a prompt that take the engine as long. An answer
+// that is over costs what it was, see settleCost.
 func (g *Gate) cost(r *GateRequest, reuse int) int {
 	answer := g.rates.tokens(r.MaxNew)
 	if usual := g.rates.length.value(); usual > 0 {
@@ -15,7 +16,8 @@ func (g *Gate) cost(r *GateRequest, reuse int) int {
 	return g.uncached(r, reuse) + int(max(0, answer*float64(s.sequences())-float64(r.Resume))*g.spoken())
 }
 
-// spoken is what one token of an answer costs: its part of a step among as many sequences as run now, in tokens of a prompt. 1 until both are measured.
+// spoken is what one token of an answer costs: its part of a step among as many sequences as run now, in tokens of a
+// prompt. 1 until both are measured.
 func (g *Gate) spoken() float64 {
 	slope, ok := g.rates.prefill.slope()
 	if !ok || slope <= 0 || !g.rates.prefill.known() || !g.rates.pace.known() {
@@ -37,8 +39,8 @@ func (g *Gate) pass(r *GateRequest, place rank, now Time) *Ticket {
 	return t
 }
 
-// settleCost has t's tenant pay what t cost beyond what it has paid at the start, or has it back: answers end before all that they
-// asked for. Caller holds gateMu.
+// settleCost has t's tenant pay what t cost beyond what it has paid at the start, or has it back: answers end before
+// all that they asked for. Caller holds gateMu.
 func (t *Ticket) settleCost() {
 	if t.paid == 0 || t.gate.waiting.len() == 0 {
 		return

@@ -10,8 +10,9 @@ func (g *Gate) displaces(place rank) bool {
 	return g.maxWaiting > 0 && g.leaving.len() > 0 && g.leaving.top().w.rank.priority < place.priority
 }
 
-// displace makes a place in a full queue for one who was let wait: the last of the least urgent is refused, where that is
-// somebody less urgent. Who takes a place in the engine from others or resumes may be one too many. Caller holds gateMu.
+// displace makes a place in a full queue for one who was let wait: the last of the least urgent is refused, where that
+// is somebody less urgent. Who takes a place in the engine from others or resumes may be one too many. Caller holds
+// gateMu.
 func (g *Gate) displace(place rank, now Time) {
 	if g.waiting.len() >= g.maxWaiting && g.displaces(place) {
 		g.refuse(g.leaving.top().w, ErrQueueFull, now)

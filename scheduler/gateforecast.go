@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// forecast is when those who run now will be done, as far as the rates tell. It is made anew when somebody came or went, and
-// else at most every forecastAge, so that a crowd that is sent away at once costs one.
+// forecast is when those who run now will be done, as far as the rates tell. It is made anew when somebody came or
+// went, and else at most every forecastAge, so that a crowd that is sent away at once costs one.
 type forecast struct {
 	ends  []departure // earliest first
 	made  Time
@@ -53,8 +53,8 @@ func (g *Gate) departures(now Time) *forecast {
 }
 
 // turn estimates the time until r, which comes as n, starts: those before it are played through in order over the
-// departures to come, each taking and giving back what it asks for. Without rates it is the measured drain; 0 is unknown.
-// Caller holds gateMu.
+// departures to come, each taking and giving back what it asks for. Without rates it is the measured drain; 0 is
+// unknown. Caller holds gateMu.
 func (g *Gate) turn(r *GateRequest, n *newcomer, now Time) time.Duration {
 	f := g.departures(now)
 	service := g.rates.service.value()
@@ -72,7 +72,8 @@ func (g *Gate) turn(r *GateRequest, n *newcomer, now Time) time.Duration {
 	return max(1, p.at-now)
 }
 
-// nextPlace estimates the time until r starts that is the next to, if nobody gives way for it; 0 is unknown. Caller holds gateMu.
+// nextPlace estimates the time until r starts that is the next to, if nobody gives way for it; 0 is unknown. Caller
+// holds gateMu.
 func (g *Gate) nextPlace(r *GateRequest, now Time) time.Duration {
 	f := g.departures(now)
 	if !f.known || g.rates.service.value() == 0 {
@@ -109,7 +110,8 @@ func (g *Gate) playBefore(n *newcomer, p *future) (count int) {
 	return count
 }
 
-// vacancy estimates the time until the queue has one place more: its head starts. That is r, which comes as n, where nobody waits.
+// vacancy estimates the time until the queue has one place more: its head starts. That is r, which comes as n, where
+// nobody waits.
 func (g *Gate) vacancy(r *GateRequest, n *newcomer, now Time) time.Duration {
 	if g.waiting.len() > 0 {
 		w := g.waiting.top()
@@ -143,7 +145,8 @@ func (p *future) start(g *Gate, r *GateRequest) {
 	}
 	p.places -= more
 	p.free -= held
-	ends := p.at + g.rates.laterFirstToken(g.uncached(r, 0)) + g.rates.rest(max(0, r.MaxNew-s.each(r.Resume)), g.sequences)
+	ends := p.at + g.rates.laterFirstToken(g.uncached(r, 0)) + g.rates.rest(max(0, r.MaxNew-s.each(r.Resume)),
+		g.sequences)
 	i, _ := slices.BinarySearchFunc(p.f.play, ends, func(d departure, at Time) int { return int(d.at - at) })
 	p.f.play = slices.Insert(p.f.play, i, departure{ends, held, more})
 }

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// keptShare is the part of the places to wait in, and of the longest wait, that is kept for those who return: one in so many at most.
+// keptShare is the part of the places to wait in, and of the longest wait, that is kept for those who return: one in so
+// many at most.
 const keptShare = 4
 
 // expected returns how many are expected back before r may take what is kept for them.
@@ -48,7 +49,8 @@ func (g *Gate) room(every time.Duration) int {
 	return g.maxWaiting
 }
 
-// Vacancy returns when the next place comes free, and the time between those after it; 0 is unknown. A request may still not fit it.
+// Vacancy returns when the next place comes free, and the time between those after it; 0 is unknown. A request may
+// still not fit it.
 func (g *Gate) Vacancy() (after, every time.Duration) {
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()
@@ -62,7 +64,8 @@ func (g *Gate) Vacancy() (after, every time.Duration) {
 
 func (g *Gate) refusal(r *GateRequest, a Answer, now Time) *Refusal {
 	no := &Refusal{Reason: a.Reason, RetryAfter: a.RetryAfter, Offered: a.Offered,
-		Detail: fmt.Sprintf("%s: %d prompt and %d new tokens at priority %d", r.ID, r.PromptTokens+r.Rest.Tokens+r.Resume, r.MaxNew, r.Priority)}
+		Detail: fmt.Sprintf("%s: %d prompt and %d new tokens at priority %d", r.ID,
+			r.PromptTokens+r.Rest.Tokens+r.Resume, r.MaxNew, r.Priority)}
 	if no.RetryAfter > 0 {
 		no.Every = g.interval(now)
 		no.Room = g.room(no.Every)

@@ -27,11 +27,13 @@ type gateWorld struct {
 func newGateWorld(d *dice) (*gateWorld, error) {
 	w := &gateWorld{now: time.Unix(1, 0), tickets: map[int]*Ticket{}, waiters: map[int]*waiter{}}
 	w.cfg = GateConfig{
-		Blocks: 3 + d.roll(14), BlockSize: 1 + d.roll(4), MaxRunning: 1 + d.roll(6), MaxWaiting: d.roll(7), Now: func() time.Time { return w.now },
+		Blocks: 3 + d.roll(14), BlockSize: 1 + d.roll(4), MaxRunning: 1 + d.roll(6), MaxWaiting: d.roll(7),
+		Now: func() time.Time { return w.now },
 	}
 	g, err := NewGate(w.cfg)
 	w.gate = g
-	w.naive = &naiveGate{naive: newNaive(CoreConfig{Blocks: w.cfg.Blocks, BlockSize: w.cfg.BlockSize, MaxRunning: w.cfg.MaxRunning, TokenBudget: 1, Seed: 3})}
+	w.naive = &naiveGate{naive: newNaive(CoreConfig{Blocks: w.cfg.Blocks, BlockSize: w.cfg.BlockSize,
+		MaxRunning: w.cfg.MaxRunning, TokenBudget: 1, Seed: 3})}
 	w.naive.prefill = func(key int) time.Duration { return w.tickets[key].prefillTime() }
 	return w, err
 }
@@ -40,7 +42,8 @@ func (w *gateWorld) ask(d *dice) error {
 	w.asked++
 	word, prompt := d.roll(3), 1+d.roll(3*w.cfg.BlockSize+2)
 	r := GateRequest{
-		ID: fmt.Sprint(w.asked), Priority: d.roll(3), PromptTokens: prompt, MaxNew: d.roll(10), Resume: max(0, d.roll(8)-4), Victim: d.roll(2) == 0,
+		ID: fmt.Sprint(w.asked), Priority: d.roll(3), PromptTokens: prompt, MaxNew: d.roll(10),
+		Resume: max(0, d.roll(8)-4), Victim: d.roll(2) == 0,
 	}
 	tokens := make([]uint32, prompt)
 	for i := range tokens {
@@ -66,7 +69,8 @@ func (w *gateWorld) ask(d *dice) error {
 		arrival = r.Arrived.Sub(time.Unix(1, 0))
 	}
 	mirror := &naiveWaiter{
-		key: w.asked, rank: rank{r.Priority, arrival, uint64(w.asked)}, request: Request{Tokens: tokens, Root: 9}, resume: r.Resume, victim: r.Victim, more: more,
+		key: w.asked, rank: rank{r.Priority, arrival, uint64(w.asked)}, request: Request{Tokens: tokens, Root: 9},
+		resume: r.Resume, victim: r.Victim, more: more,
 	}
 	return w.compareAsk(r, mirror, t, waiter, err)
 }
@@ -83,7 +87,8 @@ func (w *gateWorld) settled(t *Ticket, err error) State {
 
 func (w *gateWorld) compareAsk(r GateRequest, mirror *naiveWaiter, t *Ticket, waiter *waiter, err error) error {
 	alone := simple{tokens: mirror.request.Tokens}
-	large := max(w.naive.needs(&alone, mirror.more, r.Resume, 1), w.naive.needs(&alone, mirror.more, 0, r.MaxNew)) > w.cfg.Blocks
+	large := max(w.naive.needs(&alone, mirror.more, r.Resume, 1),
+		w.naive.needs(&alone, mirror.more, 0, r.MaxNew)) > w.cfg.Blocks
 	if errors.Is(err, ErrExceedsPool) != large {
 		return fmt.Errorf("%+v: %v, too large: %t", r, err, large)
 	}
@@ -92,7 +97,8 @@ func (w *gateWorld) compareAsk(r GateRequest, mirror *naiveWaiter, t *Ticket, wa
 	}
 	first := len(w.naive.waiting) == 0 || mirror.rank.before(w.naive.waiting[0].rank)
 	starts := first && w.naive.fits(mirror)
-	full := !starts && len(w.naive.waiting) >= w.cfg.MaxWaiting && r.Resume == 0 && !(first && w.naive.copied().wouldStart(mirror))
+	full := !starts && len(w.naive.waiting) >= w.cfg.MaxWaiting && r.Resume == 0 &&
+		!(first && w.naive.copied().wouldStart(mirror))
 	out := w.naive.displaced(mirror, w.cfg.MaxWaiting)
 	full = full && out == nil
 	if errors.Is(err, ErrQueueFull) != full || (t != nil) != starts {
@@ -104,7 +110,8 @@ func (w *gateWorld) compareAsk(r GateRequest, mirror *naiveWaiter, t *Ticket, wa
 		w.tickets[mirror.key] = t
 	case !full:
 		if out != nil && len(w.naive.waiting) >= w.cfg.MaxWaiting {
-			w.displaced, w.naive.waiting = out.key, slices.DeleteFunc(w.naive.waiting, func(o *naiveWaiter) bool { return o == out })
+			w.displaced, w.naive.waiting = out.key,
+				slices.DeleteFunc(w.naive.waiting, func(o *naiveWaiter) bool { return o == out })
 		}
 		w.naive.waiting = append(w.naive.waiting, mirror)
 		w.waiters[mirror.key] = waiter

@@ -2,7 +2,8 @@ package scheduler
 
 import "time"
 
-// NextEnd estimates the time until one of the requests in the engine ends, as a Retry-After; 0 is unknown. It changes nothing.
+// NextEnd estimates the time until one of the requests in the engine ends, as a Retry-After; 0 is unknown. It changes
+// nothing.
 func (g *Gate) NextEnd() time.Duration {
 	g.gateMu.Lock()
 	defer g.gateMu.Unlock()

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// crowd integrates the number of sequences in the engine over time, so that a pace can be put down to the company it had.
+// crowd integrates the number of sequences in the engine over time, so that a pace can be put down to the company it
+// had.
 type crowd struct {
 	sum  float64 // sequences × ns, up to at
 	at   Time
@@ -19,7 +20,8 @@ func (c *crowd) tick(now Time, size int) {
 
 func (c *crowd) until(now Time) float64 { return c.sum + float64(c.size)*float64(now-c.at) }
 
-// sped puts the time since t's tokens were last told down to the came further ones and to who was there. Caller holds gateMu.
+// sped puts the time since t's tokens were last told down to the came further ones and to who was there. Caller holds
+// gateMu.
 func (t *Ticket) sped(came int, now Time) {
 	g := t.gate
 	took, sum := float64(now-t.told), g.crowd.until(now)
@@ -39,8 +41,8 @@ func (t *Ticket) perToken(took float64, n int) float64 {
 	return took * float64(t.shape.sequences()) / float64(n)
 }
 
-// left estimates the tokens that each of t's sequences has to generate, after the first where that is to come: all it asked for, which errs to the side of its deadline, or as
-// many as others had.
+// left estimates the tokens that each of t's sequences has to generate, after the first where that is to come: all it
+// asked for, which errs to the side of its deadline, or as many as others had.
 func (t *Ticket) left() float64 {
 	had := t.shape.each(max(t.generated, t.begun))
 	if t.first == 0 {
@@ -62,7 +64,8 @@ func (t *Ticket) prefillTime() time.Duration {
 	return t.gate.rates.firstToken(t.uncached, t.others)
 }
 
-// ends estimates when t will be done at the present pace, always in the future; false where nothing is measured of it yet.
+// ends estimates when t will be done at the present pace, always in the future; false where nothing is measured of it
+// yet.
 func (t *Ticket) ends(now Time) (Time, bool) {
 	r := &t.gate.rates
 	if t.first == 0 && !r.prefill.known() {
@@ -79,10 +82,10 @@ func (t *Ticket) ends(now Time) (Time, bool) {
 	return now + span(pace), true // any token may be its last
 }
 
-// ceiling returns how many sequences may be in the engine so that nobody in it is pushed past its own deadline: one more slows all by
-// the measured slope of pace over company, and who has a deadline must bear that down to its last token. Who could not
-// make it even as things are holds nobody back; who makes it only without any doubt holds back further ones. Whoever was
-// told to give way, or is thought away, does not count: running is how many are there then.
+// ceiling returns how many sequences may be in the engine so that nobody in it is pushed past its own deadline: one
+// more slows all by the measured slope of pace over company, and who has a deadline must bear that down to its last
+// token. Who could not make it even as things are holds nobody back; who makes it only without any doubt holds back
+// further ones. Whoever was told to give way, or is thought away, does not count: running is how many are there then.
 // Linear in the running, and free where none of them has a deadline or company costs nothing. Caller holds gateMu.
 func (g *Gate) ceiling(running int, now Time) int {
 	if g.bound == 0 || !g.rates.pace.known() {

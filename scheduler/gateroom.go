@@ -8,8 +8,9 @@ import (
 	"octet/kvpool"
 )
 
-// makeRoom tells victims that are strictly less urgent than head to give way, in the order of candidates: as few as make it
-// fit, and nobody if not even all of them would. Those who were told before are counted first. Caller holds gateMu.
+// makeRoom tells victims that are strictly less urgent than head to give way, in the order of candidates: as few as
+// make it fit, and nobody if not even all of them would. Those who were told before are counted first. Caller holds
+// gateMu.
 func (g *Gate) makeRoom(head *waiter, now Time) {
 	before, enough := g.choose(&head.req, head.rank, now)
 	g.thrift.again = 0
@@ -27,7 +28,8 @@ func (g *Gate) makeRoom(head *waiter, now Time) {
 	g.pressed()
 }
 
-// wouldYield reports whether others would give way for r at the head of the queue, so that it starts. It changes nothing.
+// wouldYield reports whether others would give way for r at the head of the queue, so that it starts. It changes
+// nothing.
 func (g *Gate) wouldYield(r *GateRequest, place rank, now Time) bool {
 	before, enough := g.choose(r, place, now)
 	if enough && len(g.yielding) > before {
@@ -67,8 +69,8 @@ type concession struct {
 	price float64 // tokens to compute again for a freed block
 }
 
-// candidates returns who may be told to give way and is below priority, in that order: the less urgent; then who has the
-// fewest tokens to compute again for a freed block; then who came last. The slice is valid until the next call.
+// candidates returns who may be told to give way and is below priority, in that order: the less urgent; then who has
+// the fewest tokens to compute again for a freed block; then who came last. The slice is valid until the next call.
 func (g *Gate) candidates(priority int, now Time) []concession {
 	g.priced = g.priced[:0]
 	for _, t := range g.tickets {
@@ -93,8 +95,8 @@ func bySign(first bool) int {
 }
 
 // price returns the tokens that the engine would compute again for t, for each block that its giving way frees. What
-// others keep in the prefix cache is not lost; of a prefill under way as much is as its time is over. All requests of an engine
-// are of one model, so that recurrent state, where it has any, weighs the same on each.
+// others keep in the prefix cache is not lost; of a prefill under way as much is as its time is over. All requests of
+// an engine are of one model, so that recurrent state, where it has any, weighs the same on each.
 func (t *Ticket) price(now Time) float64 {
 	lost := t.progress(now) + t.unsaid(now)
 	if t.gate.pool == nil {
@@ -118,8 +120,8 @@ func (t *Ticket) yield() (freed, kept int) {
 	return freed, kept * size
 }
 
-// unsaid is what the tokens weigh that an answer which comes whole has by now and nobody has heard of, in tokens of prefill
-// that take the engine as long: they are said again from the first.
+// unsaid is what the tokens weigh that an answer which comes whole has by now and nobody has heard of, in tokens of
+// prefill that take the engine as long: they are said again from the first.
 func (t *Ticket) unsaid(now Time) float64 {
 	if !t.whole || !t.gate.rates.prefill.known() {
 		return 0
@@ -145,7 +147,8 @@ func (t *Ticket) progress(now Time) float64 {
 	return float64(t.computed) + part*float64(t.uncached)
 }
 
-// outranked reports whether anybody may be told to give way for one of place. Linear in the running where that was so lately.
+// outranked reports whether anybody may be told to give way for one of place. Linear in the running where that was so
+// lately.
 func (g *Gate) outranked(place rank) bool {
 	if g.lowest >= place.priority {
 		return false

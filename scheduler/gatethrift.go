@@ -2,9 +2,9 @@ package scheduler
 
 import "time"
 
-// thrift bounds the work that preemption has an engine do again: to a share of the engine's time, with a reserve for bursts.
-// Beyond it a more urgent request waits for the next place that comes free by itself, unless that would be too late for its
-// deadline.
+// thrift bounds the work that preemption has an engine do again: to a share of the engine's time, with a reserve for
+// bursts. Beyond it a more urgent request waits for the next place that comes free by itself, unless that would be too
+// late for its deadline.
 type thrift struct {
 	share float64 // of the engine's time; 0 is no bound
 	left  float64 // ns of work that may still be thrown away; below zero once the last of it was
@@ -12,8 +12,8 @@ type thrift struct {
 	again Time    // when whoever was denied is to be thought of again; 0 is nobody
 }
 
-// thriftMemory is the engine's time whose share a Gate saves up while nobody is preempted. It owes no more than that either: one
-// victim that was dear does not make the urgent wait for longer.
+// thriftMemory is the engine's time whose share a Gate saves up while nobody is preempted. It owes no more than that
+// either: one victim that was dear does not make the urgent wait for longer.
 const thriftMemory = 20 * time.Second
 
 // allow sets the share. A Gate begins with all that it can save.
@@ -34,8 +34,8 @@ func (s *thrift) earn(now Time) {
 // due reports whether it is time to think again of whoever was denied.
 func (s *thrift) due(now Time) bool { return s.again != 0 && now >= s.again }
 
-// affords reports whether others may give way for r, which would be the next to start. If not it returns when that may have
-// changed. Caller holds gateMu.
+// affords reports whether others may give way for r, which would be the next to start. If not it returns when that may
+// have changed. Caller holds gateMu.
 func (g *Gate) affords(r *GateRequest, now Time) (again Time, ok bool) {
 	if g.thrift.share == 0 {
 		return 0, true
@@ -53,8 +53,8 @@ func (g *Gate) affords(r *GateRequest, now Time) (again Time, ok bool) {
 	return now + min(poor, max(spare, time.Millisecond)), false
 }
 
-// forgone is the engine's time that is lost with t's place, as far as the rates tell: an answer that comes whole begins anew,
-// a stream has its prompt and what it has said computed again.
+// forgone is the engine's time that is lost with t's place, as far as the rates tell: an answer that comes whole begins
+// anew, a stream has its prompt and what it has said computed again.
 func (t *Ticket) forgone(now Time) time.Duration {
 	g := t.gate
 	if t.whole {

@@ -43,7 +43,8 @@ func warm(t *testing.T, g *Gate) {
 	}
 }
 
-// Within its share a Gate preempts as it always does; beyond it the urgent wait for the next place, unless their deadline forbids it.
+// Within its share a Gate preempts as it always does; beyond it the urgent wait for the next place, unless their
+// deadline forbids it.
 func TestBeyondItsShareAGatePreemptsForDeadlinesAlone(t *testing.T) {
 	gated(t, thrifty, func(t *testing.T, g *Gate) {
 		warm(t, g)
@@ -69,7 +70,8 @@ func TestBeyondItsShareAGatePreemptsForDeadlinesAlone(t *testing.T) {
 			t.Error("preempted though the share is spent")
 		}
 		soon := high
-		soon.Deadline = time.Now().Add(1200*time.Millisecond + 2500*time.Millisecond) // 2 s to serve it, and half a second of doubt
+		// 2 s to serve it, and half a second of doubt
+		soon.Deadline = time.Now().Add(1200*time.Millisecond + 2500*time.Millisecond)
 		if !preempts(soon) {
 			t.Error("the share cost a deadline")
 		}
@@ -114,7 +116,8 @@ func TestWorkDoneAgainStaysWithinItsShare(t *testing.T) {
 		var lost atomic.Int64 // ns: of a second of prefill, as much as was done
 		draw := rand.New(rand.NewPCG(4, 2))
 		for range 600 {
-			r := GateRequest{ID: "r", PromptTokens: 100, MaxNew: 11, Priority: draw.IntN(3), Victim: true, Arrived: time.Now()}
+			r := GateRequest{ID: "r", PromptTokens: 100, MaxNew: 11, Priority: draw.IntN(3), Victim: true,
+				Arrived: time.Now()}
 			all.Go(func() {
 				for {
 					ticket, err := g.Admit(t.Context(), r)
@@ -138,7 +141,8 @@ func TestWorkDoneAgainStaysWithinItsShare(t *testing.T) {
 		s := g.Stats()
 		most := time.Duration(cfg.Redo*float64(time.Since(begun)+thriftMemory)) + 2*time.Second
 		if s.Preemptions == 0 || time.Duration(lost.Load()) > most {
-			t.Errorf("%d preemptions in %v: %v of work, %v are allowed", s.Preemptions, time.Since(begun), time.Duration(lost.Load()), most)
+			t.Errorf("%d preemptions in %v: %v of work, %v are allowed", s.Preemptions, time.Since(begun),
+				time.Duration(lost.Load()), most)
 		}
 	})
 }
@@ -166,7 +170,8 @@ func TestAnAnswerThatComesWholeIsPricedByWhatItHasSaid(t *testing.T) {
 	})
 }
 
-// A victim that cost more than is ever saved up is paid for in the time that saves so much, and the urgent wait no longer.
+// A victim that cost more than is ever saved up is paid for in the time that saves so much, and the urgent wait no
+// longer.
 func TestADearVictimIsPaidForInBoundedTime(t *testing.T) {
 	s := thrift{}
 	s.allow(0.05, 0)

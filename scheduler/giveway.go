@@ -20,8 +20,8 @@ func (t *Ticket) Yielding() bool { return t.yielded.Load() }
 // Watcher is who is to be told that a ticket has to give way.
 type Watcher interface{ Preempted() }
 
-// Watch has w told, by a goroutine of its own, when Preempted is closed, or at once where it is; until the next Watch. A nil w
-// ends the watch: it may still be hearing of it then, but is not told any more.
+// Watch has w told, by a goroutine of its own, when Preempted is closed, or at once where it is; until the next Watch.
+// A nil w ends the watch: it may still be hearing of it then, but is not told any more.
 func (t *Ticket) Watch(w Watcher) {
 	t.gate.gateMu.Lock()
 	t.watch = w

@@ -35,7 +35,8 @@ func (a *account[T]) rank() rank { return rank{0, a.tag, a.turn} }
 // worth is by how much a cost moves a's tag.
 func (a *account[T]) worth(cost int) tag { return tag(cost) * tagUnit / tag(a.weight) }
 
-// account returns a tenant's, which is new, and owes nothing, where the lane has none. A new one is in neither queue: settle puts it there.
+// account returns a tenant's, which is new, and owes nothing, where the lane has none. A new one is in neither queue:
+// settle puts it there.
 func (l *lane[T]) account(b *backlog[T], tenant string) *account[T] {
 	if a := l.accounts[tenant]; a != nil {
 		return a
@@ -53,8 +54,8 @@ func (l *lane[T]) tagOf(tenant string) tag {
 	return l.now
 }
 
-// charge has a pay for a start, and brings the lane's time to it, unless one that was not next starts: then to whoever is. A start
-// moves a on, whatever it costs.
+// charge has a pay for a start, and brings the lane's time to it, unless one that was not next starts: then to whoever
+// is. A start moves a on, whatever it costs.
 func (l *lane[T]) charge(a *account[T], cost int) {
 	l.now = max(l.now, min(a.tag, l.tenants.topRank().arrival))
 	l.move(a, a.tag+max(1, a.worth(cost)))

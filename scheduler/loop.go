@@ -16,9 +16,10 @@ type StepEngine interface {
 
 // LoopConfig is a Core and what it is fed with.
 type LoopConfig struct {
-	Core    CoreConfig
-	Now     func() Time        // required
-	Publish func([]BlockEvent) // takes each step's cache events, in order; must not block, nor keep the slice; nil drops them
+	Core CoreConfig
+	Now  func() Time // required
+	// takes each step's cache events, in order; must not block, nor keep the slice; nil drops them
+	Publish func([]BlockEvent)
 }
 
 // commandBound lets a burst of submits in without a goroutine switch each. Beyond it submitters wait, which is the back

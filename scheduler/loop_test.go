@@ -296,8 +296,10 @@ func TestRefusalsReachWhoSubmits(t *testing.T) {
 		for _, c := range []struct {
 			r     Request
 			grain error
-		}{{asking(3, 6, 5), ErrQueueFull}, {asking(4, 300, 5), ErrExceedsPool}, {asking(5, 0, 5), ErrInvalid}, {asking(2, 6, 5), ErrInvalid}} {
-			if _, err := l.Submit(t.Context(), c.r); !errors.Is(err, c.grain) || errors.Is(err, ErrRefused) == (c.grain == ErrInvalid) {
+		}{{asking(3, 6, 5), ErrQueueFull}, {asking(4, 300, 5), ErrExceedsPool}, {asking(5, 0, 5), ErrInvalid},
+			{asking(2, 6, 5), ErrInvalid}} {
+			if _, err := l.Submit(t.Context(), c.r); !errors.Is(err, c.grain) ||
+				errors.Is(err, ErrRefused) == (c.grain == ErrInvalid) {
 				t.Errorf("%d: %v, want %v", c.r.ID, err, c.grain)
 			}
 		}
@@ -419,8 +421,13 @@ func TestRunningTwiceAndImpossibleConfigs(t *testing.T) {
 		t.Errorf("no clock: %v", err)
 	}
 	for _, spoil := range []func(c *CoreConfig){
-		func(c *CoreConfig) { c.Blocks = 0 }, func(c *CoreConfig) { c.BlockSize = 0 }, func(c *CoreConfig) { c.MaxRunning = 0 },
-		func(c *CoreConfig) { c.MaxWaiting = -1 }, func(c *CoreConfig) { c.TokenBudget = c.MaxRunning - 1 }, func(c *CoreConfig) { c.ChunkTokens = 65 },
+		func(c *CoreConfig) { c.Blocks = 0 }, func(c *CoreConfig) { c.BlockSize = 0 }, func(c *CoreConfig) {
+			c.MaxRunning = 0
+		},
+		func(c *CoreConfig) { c.MaxWaiting = -1 }, func(c *CoreConfig) { c.TokenBudget = c.MaxRunning - 1 }, func(
+			c *CoreConfig) {
+			c.ChunkTokens = 65
+		},
 	} {
 		c := loopSize
 		spoil(&c)
@@ -464,7 +471,8 @@ func TestLoopIsSafeFromManyGoroutines(t *testing.T) {
 			for i := range uint64(30) {
 				r := asking(worker*1000+i, 1+dice.IntN(30), 1+dice.IntN(20))
 				r.Priority, r.Draft = dice.IntN(3), dice.IntN(3)
-				s, err := l.Submit(ctx, Request{ID: r.ID, Tokens: slices.Clone(r.Tokens), Root: 1, MaxNew: r.MaxNew, Priority: r.Priority, Draft: r.Draft})
+				s, err := l.Submit(ctx, Request{ID: r.ID, Tokens: slices.Clone(r.Tokens), Root: 1, MaxNew: r.MaxNew,
+					Priority: r.Priority, Draft: r.Draft})
 				if err != nil {
 					t.Error(err)
 					return
@@ -474,14 +482,16 @@ func TestLoopIsSafeFromManyGoroutines(t *testing.T) {
 					s.Cancel()
 					continue
 				}
-				if tokens, err := listen(s); !errors.Is(err, ErrEngine) && (err != io.EOF || !slices.Equal(tokens, alone(r))) {
+				if tokens, err := listen(s); !errors.Is(err, ErrEngine) &&
+					(err != io.EOF || !slices.Equal(tokens, alone(r))) {
 					t.Errorf("%d said %v (%v), want %v", r.ID, tokens, err, alone(r))
 				}
 			}
 		})
 	}
 	all.Wait()
-	for until := time.Now().Add(10 * time.Second); l.Stats().Used > 0 && time.Now().Before(until); { // the last Cancel may be under way
+	for until := time.Now().Add(10 * time.Second); l.Stats().Used > 0 && time.Now().Before(until); {
+		// the last Cancel may be under way
 		time.Sleep(time.Millisecond)
 	}
 	cancel()

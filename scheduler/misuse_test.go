@@ -23,7 +23,8 @@ func TestMisuseOfACorePanicsWithNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantPanic(t, "settling step 0 of 0 items, but step 0 of 0 is the last (out: false)", func() { c.Commit(Batch{}, nil, 0) })
+	wantPanic(t, "settling step 0 of 0 items, but step 0 of 0 is the last (out: false)",
+		func() { c.Commit(Batch{}, nil, 0) })
 	if _, err := c.Add(asking(7, 5, 5), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,8 @@ func TestMisuseOfACorePanicsWithNumbers(t *testing.T) {
 	c, _ = NewCore(loopSize)
 	_, _ = c.Add(asking(7, 5, 5), 0)
 	b = c.Assemble(0)
-	wantPanic(t, "step 1: 1 tokens for 8, expected 1 to 1 for 7", func() { c.Commit(b, []Result{{ID: 8, Tokens: []uint32{1}}}, 0) })
+	wantPanic(t, "step 1: 1 tokens for 8, expected 1 to 1 for 7",
+		func() { c.Commit(b, []Result{{ID: 8, Tokens: []uint32{1}}}, 0) })
 }
 
 func TestMisuseOfAGatePanicsWithNumbers(t *testing.T) {
@@ -48,7 +50,8 @@ func TestMisuseOfAGatePanicsWithNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantPanic(t, "reconfiguring to 0 running", func() { g.Reconfigure(GateConfig{MaxWaiting: 1}) })
-	wantPanic(t, "x of -1 prompt, 2 new, 3 resumed and 0 drafted tokens", func() { g.Probe(GateRequest{ID: "x", PromptTokens: -1, MaxNew: 2, Resume: 3}) })
+	wantPanic(t, "x of -1 prompt, 2 new, 3 resumed and 0 drafted tokens",
+		func() { g.Probe(GateRequest{ID: "x", PromptTokens: -1, MaxNew: 2, Resume: 3}) })
 	if _, err := g.Admit(t.Context(), GateRequest{}); err != nil { // the lock is not held
 		t.Error(err)
 	}

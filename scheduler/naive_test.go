@@ -52,7 +52,8 @@ type naiveItem struct {
 
 func newNaive(cfg CoreConfig) *naive {
 	cfg = cfg.filled()
-	m := &naive{cfg: cfg, lanes: map[int]*naiveLane{}, refs: map[kvpool.BlockID]int{}, content: map[kvpool.BlockID]kvpool.BlockHash{}}
+	m := &naive{cfg: cfg, lanes: map[int]*naiveLane{}, refs: map[kvpool.BlockID]int{},
+		content: map[kvpool.BlockID]kvpool.BlockHash{}}
 	for id := range kvpool.BlockID(cfg.Blocks) {
 		m.free = append(m.free, id)
 	}
@@ -180,7 +181,8 @@ func (m *naive) tryAdmit(s *simple, draft, due int) bool {
 	if s.gaveWay >= pinAfter {
 		need = m.blocks(s.prompt + s.MaxNew)
 	}
-	if len(m.sorted(true)) > 0 && need-shared+max(due, int(m.cfg.Watermark*float64(m.cfg.Blocks))) > len(m.free) || !m.extend(s, need) {
+	if len(m.sorted(true)) > 0 && need-shared+max(due, int(m.cfg.Watermark*float64(m.cfg.Blocks))) > len(m.free) ||
+		!m.extend(s, need) {
 		for _, id := range s.table {
 			m.refs[id]--
 		}
@@ -304,7 +306,8 @@ func (m *naive) serve(adapter string, budget *int) {
 	for _, s := range mine() {
 		s.held = len(s.table)
 		if s.running && s.decoding() && !m.extend(s, m.blocks(s.computed+1)) {
-			for _, v := range m.choose(s.Priority, s, func(c *naive) bool { return c.extend(c.find(s.ID), m.blocks(s.computed+1)) }) {
+			for _, v := range m.choose(s.Priority, s,
+				func(c *naive) bool { return c.extend(c.find(s.ID), m.blocks(s.computed+1)) }) {
 				m.giveWay(v)
 			}
 			if s.running {

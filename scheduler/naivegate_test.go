@@ -88,7 +88,8 @@ func (m *naiveGate) enough(w *naiveWaiter) bool {
 func (m *naiveGate) fits(w *naiveWaiter) bool { return m.debt() == 0 && m.copied().enough(w) }
 
 func (m *naiveGate) begin(w *naiveWaiter) {
-	t := &naiveTicket{simple: simple{Request: w.request, tokens: w.request.Tokens}, key: w.key, more: w.more, rank: w.rank, victim: w.victim, said: w.resume, resume: w.resume, began: m.now}
+	t := &naiveTicket{simple: simple{Request: w.request, tokens: w.request.Tokens}, key: w.key, more: w.more,
+		rank: w.rank, victim: w.victim, said: w.resume, resume: w.resume, began: m.now}
 	need := m.share(&t.simple, w.more, w.resume)
 	t.uncached = len(t.tokens) + w.more.uncached(m.cfg.BlockSize) + w.resume - t.computed
 	if !m.extend(&t.simple, len(t.table)+need) {
@@ -100,7 +101,8 @@ func (m *naiveGate) begin(w *naiveWaiter) {
 func (m *naiveGate) settle() {
 	for {
 		slices.SortFunc(m.waiting, func(a, b *naiveWaiter) int {
-			return cmp.Or(cmp.Compare(b.rank.priority, a.rank.priority), cmp.Compare(a.rank.arrival, b.rank.arrival), cmp.Compare(a.rank.id, b.rank.id))
+			return cmp.Or(cmp.Compare(b.rank.priority, a.rank.priority), cmp.Compare(a.rank.arrival, b.rank.arrival),
+				cmp.Compare(a.rank.id, b.rank.id))
 		})
 		if len(m.waiting) == 0 {
 			return
@@ -115,7 +117,8 @@ func (m *naiveGate) settle() {
 	}
 }
 
-// displaced returns who leaves a full queue for w: the last that is strictly less urgent and resumes nothing; nil for nobody.
+// displaced returns who leaves a full queue for w: the last that is strictly less urgent and resumes nothing; nil for
+// nobody.
 func (m *naiveGate) displaced(w *naiveWaiter, most int) (last *naiveWaiter) {
 	for _, o := range m.waiting {
 		if o.resume == 0 && most > 0 && (last == nil || last.rank.before(o.rank)) {
@@ -152,7 +155,8 @@ func (m *naiveGate) preemptFor(head *naiveWaiter) {
 		prices[t] = m.price(t)
 	}
 	slices.SortFunc(lower, func(a, b *naiveTicket) int {
-		return cmp.Or(cmp.Compare(a.rank.priority, b.rank.priority), cmp.Compare(prices[a], prices[b]), cmp.Compare(b.rank.arrival, a.rank.arrival), cmp.Compare(b.rank.id, a.rank.id))
+		return cmp.Or(cmp.Compare(a.rank.priority, b.rank.priority), cmp.Compare(prices[a], prices[b]),
+			cmp.Compare(b.rank.arrival, a.rank.arrival), cmp.Compare(b.rank.id, a.rank.id))
 	})
 	for n := range len(lower) + 1 {
 		c := m.copied()

@@ -57,7 +57,8 @@ func (m *naive) copying(s *simple) time.Duration {
 
 func (m *naive) worthSaving(s *simple) bool {
 	bytes := m.cfg.SSMStateBytes + m.cfg.KVTokenBytes*int64(s.computed)
-	return s.Hybrid && !s.restoring && s.computed > 0 && m.host+bytes <= m.cfg.HostBytes && m.copying(s) < m.compute(s.computed)
+	return s.Hybrid && !s.restoring && s.computed > 0 && m.host+bytes <= m.cfg.HostBytes &&
+		m.copying(s) < m.compute(s.computed)
 }
 
 // choose returns who gives way so that fits on a copy, of those at most as urgent as priority.

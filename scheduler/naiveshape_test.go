@@ -88,8 +88,8 @@ func (m *naiveGate) sequences() (n int) {
 	return n
 }
 
-// rollMore is nothing more for most requests, else often a list of prompts that are the first again but for their tails.
-// A further prompt shares no more full blocks than the longest of those before it has.
+// rollMore is nothing more for most requests, else often a list of prompts that are the first again but for their
+// tails. A further prompt shares no more full blocks than the longest of those before it has.
 func rollMore(d *dice, size, first int) (m naiveMore) {
 	if d.roll(4) > 0 {
 		return m
@@ -130,11 +130,13 @@ func TestGateHoldsWhatAllSequencesNeed(t *testing.T) {
 		{"128 answers that grow", 600, 100, naiveMore{n: 128}, 37 + 128, 37 + 128*7},
 		{"500 prompts", 1000, 8, naiveMore{prompts: prompts}, 500 * 63, 500 * 63},
 		{"500 prompts that begin alike", 1000, 8, naiveMore{prompts: alike}, 63 + 499*3, 63 + 499*3},
-		{"two answers to three prompts", 16, 16, naiveMore{n: 2, prompts: []naivePrompt{{length: 33}, {length: 1}}}, 2*2 + 2 + 4, 2*2 + 2 + 2*2 + 2*2},
+		{"two answers to three prompts", 16, 16, naiveMore{n: 2, prompts: []naivePrompt{{length: 33}, {length: 1}}},
+			2*2 + 2 + 4, 2*2 + 2 + 2*2 + 2*2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			now := time.Unix(1, 0)
-			g, err := NewGate(GateConfig{Blocks: 40_000, BlockSize: 16, MaxRunning: 1000, Now: func() time.Time { return now }})
+			g, err := NewGate(GateConfig{Blocks: 40_000, BlockSize: 16, MaxRunning: 1000,
+				Now: func() time.Time { return now }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,7 +184,8 @@ func TestARequestOfManySequencesRunsWhenNothingElseDoes(t *testing.T) {
 
 func TestAnswersThatDoNotFitInThePoolAreRefused(t *testing.T) {
 	now := time.Unix(1, 0)
-	g, err := NewGate(GateConfig{Blocks: 512, BlockSize: 16, MaxRunning: 256, MaxWaiting: 4, Now: func() time.Time { return now }})
+	g, err := NewGate(GateConfig{Blocks: 512, BlockSize: 16, MaxRunning: 256, MaxWaiting: 4,
+		Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,8 +197,8 @@ func TestAnswersThatDoNotFitInThePoolAreRefused(t *testing.T) {
 	}
 }
 
-// What a list's prompts share is held once, so that they may have more tokens together than the pool has; numbers that no
-// pool holds are refused without being reckoned with.
+// What a list's prompts share is held once, so that they may have more tokens together than the pool has; numbers that
+// no pool holds are refused without being reckoned with.
 func TestAListIsTooLargeByWhatItHoldsNotByItsTokens(t *testing.T) {
 	const huge = math.MaxInt
 	for _, c := range []struct {
@@ -207,8 +210,10 @@ func TestAListIsTooLargeByWhatItHoldsNotByItsTokens(t *testing.T) {
 		{3, 3, GateRequest{PromptTokens: 1, Rest: Rest{Prompts: 2, Tokens: 10, Tail: 2}}, Admitted}, // drawn
 		{5, 3, GateRequest{PromptTokens: 8, Rest: Rest{Prompts: 2, Tokens: 16, Tail: 2}}, Admitted},
 		{4, 3, GateRequest{PromptTokens: 8, Rest: Rest{Prompts: 2, Tokens: 16, Tail: 2}}, Refused},
-		{1560, 16, GateRequest{PromptTokens: 1000, Rest: Rest{Prompts: 499, Tokens: 499_000, Blocks: 499 * 2, Tail: 8}}, Admitted},
-		{1559, 16, GateRequest{PromptTokens: 1000, Rest: Rest{Prompts: 499, Tokens: 499_000, Blocks: 499 * 2, Tail: 8}}, Refused},
+		{1560, 16, GateRequest{PromptTokens: 1000, Rest: Rest{Prompts: 499, Tokens: 499_000, Blocks: 499 * 2, Tail: 8}},
+			Admitted},
+		{1559, 16, GateRequest{PromptTokens: 1000, Rest: Rest{Prompts: 499, Tokens: 499_000, Blocks: 499 * 2, Tail: 8}},
+			Refused},
 		{40, 16, GateRequest{PromptTokens: 1, Rest: Rest{Prompts: 1, Tokens: huge, Tail: 1}}, Refused},
 		{40, 16, GateRequest{PromptTokens: 1, Rest: Rest{Prompts: 1, Tokens: 1, Tail: huge}}, Refused},
 		{40, 16, GateRequest{PromptTokens: 1, Rest: Rest{Prompts: 1, Tokens: 1, Blocks: huge}}, Refused},
@@ -220,7 +225,8 @@ func TestAListIsTooLargeByWhatItHoldsNotByItsTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a := g.Probe(c.r); a.State != c.want || a.State == Refused && a.Reason != ErrExceedsPool {
-			t.Errorf("%d blocks of %d, %d tokens, %d each, and %+v: %v (%v)", c.blocks, c.size, c.r.PromptTokens, c.r.N, c.r.Rest, a.State, a.Reason)
+			t.Errorf("%d blocks of %d, %d tokens, %d each, and %+v: %v (%v)", c.blocks, c.size, c.r.PromptTokens, c.r.N,
+				c.r.Rest, a.State, a.Reason)
 		}
 	}
 }
@@ -229,8 +235,9 @@ func TestAListIsTooLargeByWhatItHoldsNotByItsTokens(t *testing.T) {
 func TestAListIsAVictimForWhatItHolds(t *testing.T) {
 	gated(t, GateConfig{Blocks: 40, BlockSize: 16, MaxRunning: 10, MaxWaiting: 1}, func(t *testing.T, g *Gate) {
 		alike := Rest{Prompts: 4, Tokens: 4 * 160, Tail: 16}
-		list := admitted(t, g, GateRequest{ID: "list", PromptTokens: 160, Rest: alike, Victim: true}) // 224 tokens in 19 blocks
-		one := admitted(t, g, GateRequest{ID: "one", PromptTokens: 320, Victim: true})                // 320 in 21
+		// 224 tokens in 19 blocks
+		list := admitted(t, g, GateRequest{ID: "list", PromptTokens: 160, Rest: alike, Victim: true})
+		one := admitted(t, g, GateRequest{ID: "one", PromptTokens: 320, Victim: true}) // 320 in 21
 		list.FirstToken()
 		one.FirstToken()
 		got := waits(t, g, GateRequest{ID: "urgent", PromptTokens: 100, Priority: 1})

@@ -22,7 +22,8 @@ type paged struct {
 }
 
 func newPaged(blocks, size int) *paged {
-	return &paged{size: size, cells: make([]uint64, blocks*size), states: map[uint64][]uint64{}, host: map[uint64]copied{}, hybrids: map[uint64]bool{}}
+	return &paged{size: size, cells: make([]uint64, blocks*size), states: map[uint64][]uint64{},
+		host: map[uint64]copied{}, hybrids: map[uint64]bool{}}
 }
 
 func mix(a, b uint64) uint64 {

@@ -2,8 +2,8 @@ package scheduler
 
 import "time"
 
-// plane is a line with a second cause: y = fixed + slope × x + lag × a. An engine that computes prompts one after the other
-// keeps a prompt waiting for those before it; one that computes them side by side does not, and its lag is 0.
+// plane is a line with a second cause: y = fixed + slope × x + lag × a. An engine that computes prompts one after the
+// other keeps a prompt waiting for those before it; one that computes them side by side does not, and its lag is 0.
 type plane struct {
 	line
 	a, aa, xa, ay float64 // faded sums
@@ -25,7 +25,8 @@ func (p *plane) usual() float64 {
 	return p.a / p.n
 }
 
-// at estimates the y of x and a as a time; 0 is unknown. Where the observations cannot tell what a costs it is the line's.
+// at estimates the y of x and a as a time; 0 is unknown. Where the observations cannot tell what a costs it is the
+// line's.
 func (p *plane) at(x, a float64) time.Duration {
 	if !p.known() {
 		return 0

@@ -48,8 +48,8 @@ func (b *backlog[T]) leads(n *newcomer) bool {
 	return l.tagOf(n.tenant) < a.tag
 }
 
-// aheadOf returns how many are served before n, about: of its own level each other tenant has its share while n's is served,
-// as if all requests cost the same.
+// aheadOf returns how many are served before n, about: of its own level each other tenant has its share while n's is
+// served, as if all requests cost the same.
 func (b *backlog[T]) aheadOf(n *newcomer) int {
 	count, l := b.ahead(n.level+1), b.find(n.level)
 	if l == nil {

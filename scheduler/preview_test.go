@@ -28,7 +28,8 @@ func (b *backlog[T]) serve(cost func(T) int) T {
 	return s
 }
 
-// MEGA-22: what is foreseen is what comes: the preview plays the turns that the backlog then takes, and changes nothing.
+// MEGA-22: what is foreseen is what comes: the preview plays the turns that the backlog then takes, and changes
+// nothing.
 func TestPreviewIsWhatComes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := backlog[*seatOf]{weight: func(tenant string) int { return int(tenant[0]-'a') + 1 }}
@@ -72,9 +73,11 @@ func TestPreviewIsWhatComes(t *testing.T) {
 	})
 }
 
-// MEGA-22: tenants that wait at one Gate share it by their weights, in uncached prompt tokens, whatever order they came in.
+// MEGA-22: tenants that wait at one Gate share it by their weights, in uncached prompt tokens, whatever order they came
+// in.
 func TestTenantsShareAGate(t *testing.T) {
-	cfg := GateConfig{MaxRunning: 1, MaxWaiting: 100, Weights: func(tenant string) int { return map[string]int{"big": 3}[tenant] }}
+	cfg := GateConfig{MaxRunning: 1, MaxWaiting: 100,
+		Weights: func(tenant string) int { return map[string]int{"big": 3}[tenant] }}
 	gated(t, cfg, func(t *testing.T, g *Gate) {
 		running, _, err := g.ask(&GateRequest{ID: "first"})
 		if err != nil {
@@ -114,15 +117,16 @@ func queues(t *testing.T, g *Gate, r GateRequest) *waiter {
 	return w
 }
 
-// MEGA-22: however many come more urgently, who has waited (ceiling - priority) × aging is behind only those who had come by then;
-// and nobody who runs gives way to age.
+// MEGA-22: however many come more urgently, who has waited (ceiling - priority) × aging is behind only those who had
+// come by then; and nobody who runs gives way to age.
 func TestAgingBoundsWaitingAtAGate(t *testing.T) {
 	for name, tt := range map[string]struct {
 		aging, later Time
 		want         Time
 	}{"none": {0, 0, -1}, "from the start": {10, 10, 50}, "switched on": {0, 10, 50}, "switched off": {10, 0, -1}} {
 		var now Time
-		cfg := GateConfig{MaxRunning: 1, MaxWaiting: 1000, Aging: tt.aging, AgingCeiling: 5, Now: func() time.Time { return time.Unix(1, 0).Add(now) }}
+		cfg := GateConfig{MaxRunning: 1, MaxWaiting: 1000, Aging: tt.aging, AgingCeiling: 5,
+			Now: func() time.Time { return time.Unix(1, 0).Add(now) }}
 		g, err := NewGate(cfg)
 		if err != nil {
 			t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"octet/scheduler"
 )
 
-// anyCore draws sizes and loads that the fixed simulations do not have: tiny pools, blocks of one token, chunks that never
-// align, more adapters than places, engines that mostly fail.
+// anyCore draws sizes and loads that the fixed simulations do not have: tiny pools, blocks of one token, chunks that
+// never align, more adapters than places, engines that mostly fail.
 func anyCore(t *rapid.T) sim.CorePlan {
 	running := rapid.IntRange(1, 9).Draw(t, "running")
 	p := sim.CorePlan{Name: "any", CheckEvery: 7, Core: scheduler.CoreConfig{
@@ -26,19 +26,26 @@ func anyCore(t *rapid.T) sim.CorePlan {
 	p.Core.Watermark = rapid.SampledFrom([]float64{-1, 0, 0.1, 0.4}).Draw(t, "watermark")
 	p.Core.CrossAdapter = rapid.Bool().Draw(t, "cross")
 	p.Core.Weights = func(tenant string) int { return len(tenant) }
-	p.Core.Aging, p.Core.AgingCeiling = time.Duration(rapid.IntRange(0, 3).Draw(t, "aging"))*40*time.Millisecond, rapid.IntRange(-1, 3).Draw(t, "ceiling")
+	p.Core.Aging, p.Core.AgingCeiling = time.Duration(rapid.IntRange(0, 3).Draw(t, "aging"))*40*time.Millisecond,
+		rapid.IntRange(-1, 3).Draw(t, "ceiling")
 	p.Core.MaxWaitingBytes = rapid.SampledFrom([]int64{0, 500, 5000}).Draw(t, "bytes")
-	p.Core.SSMStateBytes, p.Core.KVTokenBytes = rapid.SampledFrom([]int64{1, 400, 3000}).Draw(t, "state"), rapid.SampledFrom([]int64{0, 30}).Draw(t, "kv")
-	p.Core.HostBytes, p.Core.LinkBandwidth = rapid.SampledFrom([]int64{0, 3000, 100_000}).Draw(t, "host"), rapid.SampledFrom([]float64{0, 1e6}).Draw(t, "link")
-	p.Cost = sim.Cost{Step: time.Millisecond, Prefill: 50 * time.Microsecond, Decode: 100 * time.Microsecond, Noise: 0.2}
+	p.Core.SSMStateBytes, p.Core.KVTokenBytes = rapid.SampledFrom([]int64{1, 400, 3000}).Draw(t, "state"),
+		rapid.SampledFrom([]int64{0, 30}).Draw(t, "kv")
+	p.Core.HostBytes, p.Core.LinkBandwidth = rapid.SampledFrom([]int64{0, 3000, 100_000}).Draw(t, "host"),
+		rapid.SampledFrom([]float64{0, 1e6}).Draw(t, "link")
+	p.Cost = sim.Cost{Step: time.Millisecond, Prefill: 50 * time.Microsecond, Decode: 100 * time.Microsecond,
+		Noise: 0.2}
 	p.Load = sim.Shape{
-		Requests: 60, Gap: time.Duration(rapid.IntRange(1, 40).Draw(t, "gap ms")) * time.Millisecond, Burst: rapid.IntRange(1, 12).Draw(t, "burst"),
-		Prompt: rapid.IntRange(1, 8).Draw(t, "prompt"), PromptMost: 60, Prefixes: 3, PrefixLen: rapid.IntRange(1, 30).Draw(t, "prefix"),
-		Shared: 0.6, Answer: rapid.IntRange(1, 20).Draw(t, "answer"),
+		Requests: 60, Gap: time.Duration(rapid.IntRange(1, 40).Draw(t, "gap ms")) * time.Millisecond,
+		Burst:  rapid.IntRange(1, 12).Draw(t, "burst"),
+		Prompt: rapid.IntRange(1, 8).Draw(t, "prompt"), PromptMost: 60, Prefixes: 3,
+		PrefixLen: rapid.IntRange(1, 30).Draw(t, "prefix"),
+		Shared:    0.6, Answer: rapid.IntRange(1, 20).Draw(t, "answer"),
 		Adapters: rapid.IntRange(1, 5).Draw(t, "adapters"), Tenants: rapid.IntRange(1, 4).Draw(t, "tenants"),
 		Priorities: rapid.IntRange(1, 4).Draw(t, "priorities"), Draft: rapid.IntRange(0, 4).Draw(t, "draft"),
 		Cancelled: 0.2, Patience: 50 * time.Millisecond, Deadlines: 0.2, Slack: 400 * time.Millisecond,
-		Hybrids: rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(t, "hybrids"), Failures: rapid.SampledFrom([]float64{0, 0.1, 0.7}).Draw(t, "failures"),
+		Hybrids:  rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(t, "hybrids"),
+		Failures: rapid.SampledFrom([]float64{0, 0.1, 0.7}).Draw(t, "failures"),
 	}
 	if p.Seen && !p.Core.CrossAdapter {
 		p.Load.Adapters = 1
@@ -46,7 +53,8 @@ func anyCore(t *rapid.T) sim.CorePlan {
 	return p
 }
 
-// MEGA-22, MEGA-24, MEGA-25, MEGA-26, MEGA-28, MEGA-35, MEGA-48, MEGA-49: what package sim checks, at any size and load.
+// MEGA-22, MEGA-24, MEGA-25, MEGA-26, MEGA-28, MEGA-35, MEGA-48, MEGA-49: what package sim checks, at any size and
+// load.
 func TestProofCoreOfAnySizeKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plan := anyCore(t)

@@ -32,8 +32,8 @@ type queued interface {
 
 // queue is a priority queue with removal: push, pop and remove are O(log n) and do not allocate in the steady state.
 //
-// A 4-ary heap (Knuth 5.2.3, exercise 28): half the levels of a binary one, and the children of a node lie side by side.
-// Ranks are kept in the heap itself, so that comparing does not touch the requests.
+// A 4-ary heap (Knuth 5.2.3, exercise 28): half the levels of a binary one, and the children of a node lie side by
+// side. Ranks are kept in the heap itself, so that comparing does not touch the requests.
 type queue[T queued] struct {
 	slots []slot[T]
 }

@@ -8,8 +8,8 @@ const rateMemory = 1 - 1.0/32
 // rateSamples is how many observations make a rate known. Unknown rates never refuse anybody.
 const rateSamples = 4
 
-// line measures y = fixed + slope × x: least squares over observations that fade exponentially. A mean rate would promise
-// nonsense for a long prompt after short ones, whose time is nearly all fixed.
+// line measures y = fixed + slope × x: least squares over observations that fade exponentially. A mean rate would
+// promise nonsense for a long prompt after short ones, whose time is nearly all fixed.
 type line struct {
 	n, x, y, xx, xy float64 // faded sums
 	seen            int
@@ -26,7 +26,8 @@ func (l *line) observe(x, y float64) {
 
 func (l *line) known() bool { return l.seen >= rateSamples }
 
-// slope is what one more x costs, never negative; false where all observations had about one x, so that nobody can know.
+// slope is what one more x costs, never negative; false where all observations had about one x, so that nobody can
+// know.
 func (l *line) slope() (float64, bool) {
 	meanX := l.x / l.n
 	spread := l.xx/l.n - meanX*meanX
@@ -36,8 +37,8 @@ func (l *line) slope() (float64, bool) {
 	return max(0, (l.xy/l.n-meanX*l.y/l.n)/spread), true
 }
 
-// duration estimates the y of x as a time; 0 is unknown. Where there is no slope to know it is the mean, scaled down for a
-// smaller x and not up for a larger one, so that it errs to the side of admitting.
+// duration estimates the y of x as a time; 0 is unknown. Where there is no slope to know it is the mean, scaled down
+// for a smaller x and not up for a larger one, so that it errs to the side of admitting.
 func (l *line) duration(x float64) time.Duration {
 	if !l.known() {
 		return 0
@@ -79,8 +80,9 @@ func (m *mean) value() float64 {
 	return m.sum / m.weight
 }
 
-// doubtful is how many mean errors of past estimates are added to an estimate that is a promise. Twice the mean error is
-// the most that an evenly spread one has, and 1.6 standard deviations of a bell; the rest is for what rates cannot see.
+// doubtful is how many mean errors of past estimates are added to an estimate that is a promise. Twice the mean error
+// is the most that an evenly spread one has, and 1.6 standard deviations of a bell; the rest is for what rates cannot
+// see.
 const doubtful = 2.5
 
 // rates is what a Gate has measured of its engine. Nothing of it is configured.
@@ -89,8 +91,9 @@ type rates struct {
 	service mean // ns from admission to the end
 	drain   drain
 
-	prefill plane // admission to first token in ns, over uncached tokens, and those of prefills that were under way then
-	pace    line  // ns a token after the first, over requests in the engine at the time
+	// admission to first token in ns, over uncached tokens, and those of prefills that were under way then
+	prefill plane
+	pace    line // ns a token after the first, over requests in the engine at the time
 
 	prefillError, paceError mean // part by which estimates were wrong, either way
 }
@@ -106,8 +109,8 @@ func (r *rates) laterFirstToken(uncached int) time.Duration {
 	return r.prefill.at(float64(uncached), r.prefill.usual())
 }
 
-// rest estimates the time for the tokens after the first of n while running requests are in the engine; n 0 is as many as
-// requests had lately. 0 is unknown.
+// rest estimates the time for the tokens after the first of n while running requests are in the engine; n 0 is as many
+// as requests had lately. 0 is unknown.
 func (r *rates) rest(n, running int) time.Duration {
 	return span(r.pace.level(float64(running)) * max(0, r.tokens(n)-1))
 }

@@ -61,7 +61,8 @@ func TestOneSizeOfPromptGivesALowerBound(t *testing.T) {
 	for range 50 {
 		l.observe(20, float64(15*time.Millisecond))
 	}
-	for n, want := range map[int]time.Duration{10: 7500 * time.Microsecond, 20: 15 * time.Millisecond, 8000: 15 * time.Millisecond} {
+	for n, want := range map[int]time.Duration{10: 7500 * time.Microsecond, 20: 15 * time.Millisecond,
+		8000: 15 * time.Millisecond} {
 		if got := l.duration(float64(n)); got < want-time.Microsecond || got > want+time.Microsecond {
 			t.Errorf("%d tokens take %v, want %v", n, got, want)
 		}
@@ -101,12 +102,17 @@ func TestDeadlinesAreRefusedByMeasuredRates(t *testing.T) {
 		}{
 			{"first token in time", GateRequest{PromptTokens: 1000, TTFTDeadline: in(120 * time.Millisecond)}, true},
 			{"first token late", GateRequest{PromptTokens: 1000, TTFTDeadline: in(100 * time.Millisecond)}, false},
-			{"resumed: the first token was long ago", GateRequest{PromptTokens: 1000, Resume: 1, TTFTDeadline: in(time.Millisecond)}, true},
-			{"answer in time", GateRequest{PromptTokens: 1000, MaxNew: 100, Deadline: in(1200 * time.Millisecond)}, true},
+			{"resumed: the first token was long ago",
+				GateRequest{PromptTokens: 1000, Resume: 1, TTFTDeadline: in(time.Millisecond)}, true},
+			{"answer in time", GateRequest{PromptTokens: 1000, MaxNew: 100, Deadline: in(1200 * time.Millisecond)},
+				true},
 			{"answer late", GateRequest{PromptTokens: 1000, MaxNew: 100, Deadline: in(1000 * time.Millisecond)}, false},
-			{"half of the answer is there", GateRequest{PromptTokens: 1000, MaxNew: 100, Resume: 50, Deadline: in(700 * time.Millisecond)}, true},
-			{"length not stated: as others had, 21", GateRequest{PromptTokens: 1000, Deadline: in(330 * time.Millisecond)}, true},
-			{"length not stated and late", GateRequest{PromptTokens: 1000, Deadline: in(290 * time.Millisecond)}, false},
+			{"half of the answer is there",
+				GateRequest{PromptTokens: 1000, MaxNew: 100, Resume: 50, Deadline: in(700 * time.Millisecond)}, true},
+			{"length not stated: as others had, 21",
+				GateRequest{PromptTokens: 1000, Deadline: in(330 * time.Millisecond)}, true},
+			{"length not stated and late", GateRequest{PromptTokens: 1000, Deadline: in(290 * time.Millisecond)},
+				false},
 		}
 		for _, c := range asked {
 			if a := g.Probe(c.r); a.State != Admitted {
@@ -136,7 +142,8 @@ func TestDeadlinesAreRefusedByMeasuredRates(t *testing.T) {
 
 // Retry-After and estimates are the measured drain, for the place in the queue; unknown is 0.
 func TestRetryAfterIsTheMeasuredDrain(t *testing.T) {
-	gated(t, GateConfig{Blocks: 100, BlockSize: 16, MaxRunning: 1, MaxWaiting: 2, Jitter: func() float64 { return 0.5 }}, func(t *testing.T, g *Gate) {
+	gated(t, GateConfig{Blocks: 100, BlockSize: 16, MaxRunning: 1, MaxWaiting: 2,
+		Jitter: func() float64 { return 0.5 }}, func(t *testing.T, g *Gate) {
 		held := admitted(t, g, ofBlocks(1))
 		first := waits(t, g, ofBlocks(1))
 		if a := g.Probe(ofBlocks(1)); a.State != Waiting || a.Estimate != 0 {
@@ -152,7 +159,8 @@ func TestRetryAfterIsTheMeasuredDrain(t *testing.T) {
 		if p := g.Probe(ofBlocks(1)); p.State != Waiting || !near(p.Estimate, 200*time.Millisecond) {
 			t.Errorf("second in the queue: %v in %v", p.State, p.Estimate)
 		}
-		if p := g.Probe(GateRequest{Priority: 2, PromptTokens: 1}); p.State != Waiting || !near(p.Estimate, 100*time.Millisecond) {
+		if p := g.Probe(GateRequest{Priority: 2, PromptTokens: 1}); p.State != Waiting ||
+			!near(p.Estimate, 100*time.Millisecond) {
 			t.Errorf("first in the queue: %v in %v", p.State, p.Estimate)
 		}
 		late := g.Probe(GateRequest{PromptTokens: 1, Deadline: time.Now().Add(150 * time.Millisecond), MaxNew: 1})
@@ -192,7 +200,8 @@ func TestHeadWhoseDeadlinePassedIsNotLetIn(t *testing.T) {
 
 func TestImpossibleGatesAreRefused(t *testing.T) {
 	for _, cfg := range []GateConfig{
-		{MaxRunning: 1}, {MaxRunning: 0, Now: time.Now}, {MaxRunning: 1, MaxWaiting: -1, Now: time.Now}, {MaxRunning: 1, MaxWait: -1, Now: time.Now},
+		{MaxRunning: 1}, {MaxRunning: 0, Now: time.Now}, {MaxRunning: 1, MaxWaiting: -1, Now: time.Now},
+		{MaxRunning: 1, MaxWait: -1, Now: time.Now},
 		{MaxRunning: 1, Blocks: -1, Now: time.Now}, {MaxRunning: 1, Blocks: 4, Now: time.Now},
 	} {
 		if _, err := NewGate(cfg); !errors.Is(err, ErrConfig) {
@@ -238,14 +247,16 @@ func TestCoreEstimatesFromItsDrain(t *testing.T) {
 	}
 }
 
-// MEGA-50: an engine that computes prompts one after the other keeps a prompt waiting for those before it, and that is measured.
+// MEGA-50: an engine that computes prompts one after the other keeps a prompt waiting for those before it, and that is
+// measured.
 func TestPrefillTimeCountsPromptsBefore(t *testing.T) {
 	const token = 100 * time.Microsecond
 	for name, lag := range map[string]time.Duration{"one after the other": token, "side by side": 0} {
 		var p plane
 		for i := range 200 {
 			own, others := 50+i*37%400, i*61%900
-			p.observe(float64(own), float64(others), float64(15*time.Millisecond+time.Duration(own)*token+time.Duration(others)*lag))
+			p.observe(float64(own), float64(others),
+				float64(15*time.Millisecond+time.Duration(own)*token+time.Duration(others)*lag))
 		}
 		for _, n := range [][2]int{{20, 0}, {500, 0}, {20, 900}, {3000, 5000}} {
 			want := 15*time.Millisecond + time.Duration(n[0])*token + time.Duration(n[1])*lag

@@ -62,9 +62,9 @@ func (c *Core) stop(s *sequence) {
 	c.running--
 }
 
-// preempt sends a running sequence back to where it was in the queue: its blocks are freed, its generated tokens and its
-// arrival are kept, and what is still cached when it returns need not be computed again. A hybrid
-// leaves a copy of its state where that is the cheaper way.
+// preempt sends a running sequence back to where it was in the queue: its blocks are freed, its generated tokens and
+// its arrival are kept, and what is still cached when it returns need not be computed again. A hybrid leaves a copy of
+// its state where that is the cheaper way.
 func (c *Core) preempt(s *sequence) {
 	if s.slot >= 0 {
 		panic(fmt.Sprintf("scheduler: preempting %d, which is item %d of step %d", s.req.ID, s.slot, c.step))

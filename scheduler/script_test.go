@@ -140,8 +140,10 @@ func (p *player) create(a arguments) {
 		Blocks: a.number("blocks", 100), BlockSize: a.number("block", 16), MaxRunning: a.number("running", 16),
 		MaxWaiting: a.number("waiting", 16), TokenBudget: a.number("budget", 1024), ChunkTokens: a.number("chunk", 0),
 		Watermark: float64(a.number("watermark", 0)) / 100, CrossAdapter: a["cross"] == "1",
-		Weights: func(tenant string) int { return len(tenant) }, Aging: Time(a.number("aging", 0)), AgingCeiling: a.number("ceiling", 0),
-		SSMStateBytes: int64(a.number("state", 0)), KVTokenBytes: int64(a.number("kv", 0)), HostBytes: int64(a.number("host", 0)),
+		Weights: func(tenant string) int { return len(tenant) }, Aging: Time(a.number("aging", 0)),
+		AgingCeiling:  a.number("ceiling", 0),
+		SSMStateBytes: int64(a.number("state", 0)), KVTokenBytes: int64(a.number("kv", 0)),
+		HostBytes:       int64(a.number("host", 0)),
 		MaxWaitingBytes: int64(a.number("bytes", 0)), PrefillRate: 1e6, LinkBandwidth: 1e9,
 	})
 	if err != nil {
@@ -164,7 +166,8 @@ func (p *player) add(name string, a arguments) {
 	answer, err := p.core.Add(Request{
 		ID: id, Tokens: tokens, Root: p.core.hasher.Root("debug", a["adapter"], ""), Adapter: a["adapter"],
 		Priority: a.number("prio", 0), Arrival: Time(a.number("at", 0)), MaxNew: a.number("new", 100),
-		Draft: a.number("draft", 0), Deadline: Time(a.number("deadline", 0)), Tenant: a["tenant"], Hybrid: a["hybrid"] == "1",
+		Draft: a.number("draft", 0), Deadline: Time(a.number("deadline", 0)), Tenant: a["tenant"],
+		Hybrid: a["hybrid"] == "1",
 	}, Time(a.number("at", 0)))
 	if err != nil {
 		p.say("%s: %v", name, err)
@@ -240,7 +243,8 @@ func (p *player) commit(a arguments) {
 // state says who is where, in order, and whose the blocks are.
 func (p *player) state() {
 	s := p.core.Stats()
-	p.say("   running [%s] waiting [%s] free %d used %d reserved %d", p.running(), p.waiting(), s.Free, s.Used, s.Reserved)
+	p.say("   running [%s] waiting [%s] free %d used %d reserved %d", p.running(), p.waiting(), s.Free, s.Used,
+		s.Reserved)
 }
 
 func (p *player) running() string {
@@ -282,6 +286,7 @@ func (p *player) events() {
 		if e.IsRoot {
 			parent = "first of its chain"
 		}
-		p.say("stored %04x, %s, tokens %x to %x, adapter %q", uint16(e.Hash), parent, e.Tokens[0], e.Tokens[len(e.Tokens)-1], e.Adapter)
+		p.say("stored %04x, %s, tokens %x to %x, adapter %q", uint16(e.Hash), parent, e.Tokens[0],
+			e.Tokens[len(e.Tokens)-1], e.Adapter)
 	}
 }

@@ -37,8 +37,9 @@ func (s *sequence) remaining() int { return len(s.tokens) - s.computed }
 func (s *sequence) decoding() bool { return s.remaining() == 1 && s.generated() > 0 }
 
 // reusable returns the blocks that an admission may share: whole ones, and never the last token, which must be computed
-// for a token to be sampled. A hybrid shares nothing: blocks are of no use to it without the state at their end, and the only
-// state that is kept is its own. Its chain stays empty, so its blocks are never named, shared or published either.
+// for a token to be sampled. A hybrid shares nothing: blocks are of no use to it without the state at their end, and
+// the only state that is kept is its own. Its chain stays empty, so its blocks are never named, shared or published
+// either.
 func (s *sequence) reusable(blockSize int) []kvpool.BlockHash {
 	return s.chain[:min(len(s.chain), (len(s.tokens)-1)/blockSize)]
 }

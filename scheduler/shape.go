@@ -48,8 +48,8 @@ func (s *shape) blocks(p *kvpool.Pool, each int) int {
 	return first + s.rest.Blocks + s.n*s.rest.Prompts*p.Blocks(s.rest.Tail+each)
 }
 
-// exceeds reports whether so many blocks hold nowhere near what s has: numbers beyond them are not reckoned with. Prompts
-// that share blocks may have more tokens together than the blocks hold, but none may alone.
+// exceeds reports whether so many blocks hold nowhere near what s has: numbers beyond them are not reckoned with.
+// Prompts that share blocks may have more tokens together than the blocks hold, but none may alone.
 func (s *shape) exceeds(blocks, size int) bool {
 	o, longest := &s.rest, blocks*size
 	return max(s.prompt, o.Tail) > longest || max(s.n, o.Prompts, o.Blocks) > blocks || o.Tokens/longest > o.Prompts ||

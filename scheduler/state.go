@@ -3,12 +3,15 @@ package scheduler
 import "octet/kvpool"
 
 // Snapshot says that a hybrid sequence gave way in this step: the engine copies its recurrent state, and the keys and
-// values of its tokens, to host memory before it writes anything of the step. It keeps the copy until a step that brings it
-// back ([Item.Restore]) is computed, or until it is discarded. A step that fails leaves recurrent state as it was before.
+// values of its tokens, to host memory before it writes anything of the step. It keeps the copy until a step that
+// brings it back ([Item.Restore]) is computed, or until it is discarded. A step that fails leaves recurrent state as it
+// was before.
 type Snapshot struct {
 	ID     uint64
-	Tokens int              // computed; the state is the one behind the last of them
-	Table  []kvpool.BlockID // their blocks, which already belong to others; read-only, valid until Commit: nobody who gave way starts in the same step
+	Tokens int // computed; the state is the one behind the last of them
+	// their blocks, which already belong to others; read-only, valid until Commit: nobody who gave way starts in the
+	// same step
+	Table []kvpool.BlockID
 }
 
 // stateBytes returns what a snapshot of s takes in host memory.
@@ -37,7 +40,8 @@ func (c *Core) save(s *sequence) {
 		c.host += s.host
 		c.totals.snapshots++
 		c.saved = append(c.saved, s)
-		c.snapshots = append(c.snapshots, Snapshot{ID: s.req.ID, Tokens: s.kept, Table: s.table.Blocks()[:c.pool.Blocks(s.kept)]})
+		c.snapshots = append(c.snapshots,
+			Snapshot{ID: s.req.ID, Tokens: s.kept, Table: s.table.Blocks()[:c.pool.Blocks(s.kept)]})
 	}
 }
 

@@ -26,7 +26,8 @@ type Stream struct {
 func (s *Stream) ID() uint64 { return s.id }
 
 // Next returns the next token as soon as there is one. After the finishing one it returns io.EOF; a stream that ends
-// otherwise returns ErrCancelled, ErrEngine (wrapping the engine's error) or ErrClosed. ctx ends the wait, not the stream.
+// otherwise returns ErrCancelled, ErrEngine (wrapping the engine's error) or ErrClosed. ctx ends the wait, not the
+// stream.
 func (s *Stream) Next(ctx context.Context) (Output, error) {
 	for {
 		if s.next < len(s.read) {
@@ -59,8 +60,8 @@ func (s *Stream) fetch() error {
 	return s.err
 }
 
-// Cancel ends the stream and frees its blocks at once, in mid-step too. What came before can still be read; nothing comes
-// after it. Idempotent; does nothing to a stream that has ended.
+// Cancel ends the stream and frees its blocks at once, in mid-step too. What came before can still be read; nothing
+// comes after it. Idempotent; does nothing to a stream that has ended.
 func (s *Stream) Cancel() {
 	if !s.end(ErrCancelled) {
 		return

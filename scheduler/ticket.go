@@ -8,7 +8,8 @@ import (
 	"octet/kvpool"
 )
 
-// Ticket is one request's place in the engine. Every method may be called from any goroutine, and after Release does nothing.
+// Ticket is one request's place in the engine. Every method may be called from any goroutine, and after Release does
+// nothing.
 type Ticket struct {
 	gate     *Gate
 	rank     rank // its priority is what age had made of it when it started
@@ -27,22 +28,23 @@ type Ticket struct {
 	yielded  atomic.Bool // as yielding, for who asks without the lock
 
 	// guarded by gate.gateMu
-	id        string             // of its request, for people, while it runs
-	chain     []kvpool.BlockHash // of its prompt, while it runs: what others may share. A copy in the gate's own memory
-	giveUp    chan struct{}      // closed when it has to give way; nil until somebody asks for it
-	watch     Watcher            // told when it has to give way; nil is nobody
-	table     *kvpool.Table      // nil without a pool, and after its end
-	computed  int                // tokens of the first prompt, and behind it, that the engine holds by now, as far as the model knows
-	filled    int                // blocks that are computed, likewise, of all sequences
-	generated int                // tokens of all sequences, those of Resume included
-	owed      int                // blocks that it should hold and does not
-	first     Time               // when the first token came; 0 is not yet
-	told      Time               // when generated was last told
-	crowd     float64            // gate.crowd then
-	begun     int                // generated with the first token; 0 before
-	estimate  float64            // pace that was estimated then, ns a token
-	mayYield  bool               // may be preempted
-	filling   bool               // uncached counts in gate.filling
+	id     string             // of its request, for people, while it runs
+	chain  []kvpool.BlockHash // of its prompt, while it runs: what others may share. A copy in the gate's own memory
+	giveUp chan struct{}      // closed when it has to give way; nil until somebody asks for it
+	watch  Watcher            // told when it has to give way; nil is nobody
+	table  *kvpool.Table      // nil without a pool, and after its end
+	// tokens of the first prompt, and behind it, that the engine holds by now, as far as the model knows
+	computed  int
+	filled    int     // blocks that are computed, likewise, of all sequences
+	generated int     // tokens of all sequences, those of Resume included
+	owed      int     // blocks that it should hold and does not
+	first     Time    // when the first token came; 0 is not yet
+	told      Time    // when generated was last told
+	crowd     float64 // gate.crowd then
+	begun     int     // generated with the first token; 0 before
+	estimate  float64 // pace that was estimated then, ns a token
+	mayYield  bool    // may be preempted
+	filling   bool    // uncached counts in gate.filling
 	yielding  bool
 	outdated  bool // the engine's cache was cleared while it ran
 	away      bool // thought away, while it is asked for whom it could make room
@@ -82,8 +84,9 @@ func (g *Gate) start(r *GateRequest, place rank, queued, now Time) *Ticket {
 	return t
 }
 
-// blank returns a new ticket: one of sixteen that are made at a time, for a quarter of the work; one that is held on to keeps them all
-// in memory, but nothing that they pointed to. None is used twice: a preemption may still be told to its holder. Caller holds gateMu.
+// blank returns a new ticket: one of sixteen that are made at a time, for a quarter of the work; one that is held on to
+// keeps them all in memory, but nothing that they pointed to. None is used twice: a preemption may still be told to its
+// holder. Caller holds gateMu.
 func (g *Gate) blank() *Ticket {
 	if len(g.blanks) == 0 {
 		g.blanks = make([]Ticket, 16)
@@ -117,8 +120,8 @@ func (t *Ticket) Reused() int { return t.reused }
 // Waited returns the time in the queue.
 func (t *Ticket) Waited() time.Duration { return t.waited }
 
-// FirstToken says that the prefill is over: the prompt's blocks can be shared from now on, and the time it took feeds the
-// rates. Idempotent.
+// FirstToken says that the prefill is over: the prompt's blocks can be shared from now on, and the time it took feeds
+// the rates. Idempotent.
 func (t *Ticket) FirstToken() {
 	g := t.gate
 	g.gateMu.Lock()
@@ -167,7 +170,8 @@ func (t *Ticket) awaited() {
 	}
 }
 
-// blocks returns what t holds when it has generated so many tokens and each sequence may have so many more. There must be a pool.
+// blocks returns what t holds when it has generated so many tokens and each sequence may have so many more. There must
+// be a pool.
 func (t *Ticket) blocks(generated, more int) int {
 	return t.shape.blocks(t.gate.pool, t.shape.each(generated)+more)
 }
@@ -185,8 +189,9 @@ func (t *Ticket) ahead() int {
 	return max(0, t.table.Len()-t.filled)
 }
 
-// Grow says how many tokens were generated so far, by all sequences together, those of Resume included. Meant for block boundaries, where the engine
-// takes another block; it never waits. Where the model has none left the ticket is in debt until somebody leaves.
+// Grow says how many tokens were generated so far, by all sequences together, those of Resume included. Meant for block
+// boundaries, where the engine takes another block; it never waits. Where the model has none left the ticket is in debt
+// until somebody leaves.
 func (t *Ticket) Grow(tokens int) {
 	g := t.gate
 	g.gateMu.Lock()

@@ -67,10 +67,11 @@ var (
 type Refusal struct {
 	Reason     error         // a grain
 	RetryAfter time.Duration // 0 is unknown or pointless
-	Every      time.Duration // between the places that come free after RetryAfter, for those who are sent away after this one; 0 is unknown
-	Room       int           // how many can wait
-	Detail     string
-	Offered    bool // it may still wait here, but somewhere else may be sooner: ask again without GateRequest.Elsewhere
+	// between the places that come free after RetryAfter, for those who are sent away after this one; 0 is unknown
+	Every   time.Duration
+	Room    int // how many can wait
+	Detail  string
+	Offered bool // it may still wait here, but somewhere else may be sooner: ask again without GateRequest.Elsewhere
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%v: %v: %s", ErrRefused, r.Reason, r.Detail) }
@@ -93,9 +94,10 @@ func (m Mode) String() string { return [...]string{"prefill", "decode", "spec_ve
 
 // Item is one request's part of a step.
 type Item struct {
-	ID      uint64
-	Mode    Mode
-	Draft   int              // SpecVerify: tokens the engine may propose and verify after Tokens; Table has room for them
+	ID   uint64
+	Mode Mode
+	// SpecVerify: tokens the engine may propose and verify after Tokens; Table has room for them
+	Draft   int
 	Start   int              // position of Tokens[0] in the sequence
 	Tokens  []uint32         // to compute in this step; read-only, valid until Commit
 	Samples bool             // the last position yields a token (false for all but the last chunk of a prefill)
@@ -103,7 +105,8 @@ type Item struct {
 	Cached  int              // prompt tokens that were found in the prefix cache
 	Batched int              // generated so far
 	Adapter string           // of this request
-	Restore bool             // first copy back what Snapshot took: the state, and keys and values up to Start into Table
+	// first copy back what Snapshot took: the state, and keys and values up to Start into Table
+	Restore bool
 }
 
 // Batch is one step of the engine.
@@ -112,7 +115,8 @@ type Batch struct {
 	Adapter string // of every item; "" where cross-adapter batches are on
 	Items   []Item
 
-	// Host memory, in the order in which an engine must do it, and before anything of Items is written. Valid until Commit.
+	// Host memory, in the order in which an engine must do it, and before anything of Items is written. Valid until
+	// Commit.
 	Discards  []uint64   // copies that will not be wanted any more, known to the engine or not
 	Snapshots []Snapshot // copies to take
 }
@@ -163,5 +167,6 @@ type Stats struct {
 	CachedTokens, PromptTokens  uint64 // totals over admitted requests: hits / queries
 	Snapshots, Restores         uint64 // copies of hybrid sequences to host memory and back; Loop and Core only
 	HostBytes                   int64  // that these copies take
-	WaitingBytes                int64  // that the waiting prompts take, without those of preempted requests; Loop and Core only
+	// that the waiting prompts take, without those of preempted requests; Loop and Core only
+	WaitingBytes int64
 }

@@ -34,7 +34,8 @@ func (w *waiter) gone() bool { return w.at < 0 }
 
 // enqueue puts r in the queue and, where it is the head now, has others make room for it. Caller holds gateMu.
 func (g *Gate) enqueue(r *GateRequest, place rank, now Time) *waiter {
-	w := &waiter{seat: newSeat[*waiter](place, r.Tenant), gate: g, req: *r, queued: now, expires: g.expiry(r, now), tail: -1, settled: make(chan struct{})}
+	w := &waiter{seat: newSeat[*waiter](place, r.Tenant), gate: g, req: *r, queued: now, expires: g.expiry(r, now),
+		tail: -1, settled: make(chan struct{})}
 	w.req.Chain = slices.Clone(r.Chain)
 	g.waiting.push(w, now)
 	if r.Resume == 0 {
@@ -144,7 +145,8 @@ func (g *Gate) abandon(w *waiter) {
 	}
 }
 
-// letIn settles the head of the queue while it fits, or it is too late for it, and wakes nobody else. Caller holds gateMu.
+// letIn settles the head of the queue while it fits, or it is too late for it, and wakes nobody else. Caller holds
+// gateMu.
 func (g *Gate) letIn(now Time) {
 	g.held = false
 	g.waiting.lift(now)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// MEGA-65: what the gateway sets by itself shows, with why; an operator's value goes before it, for a time, and it is there again
-// after.
+// MEGA-65: what the gateway sets by itself shows, with why; an operator's value goes before it, for a time, and it is
+// there again after.
 func TestAnOperatorGoesBeforeTheGatewayForATime(t *testing.T) {
 	c := newClock()
 	k, err := NewKnobs(c.now, SpecialistKnobs("debug")...)
@@ -27,7 +27,8 @@ func TestAnOperatorGoesBeforeTheGatewayForATime(t *testing.T) {
 	}
 	value(0, true)
 	s := k.List()[1]
-	if s.Value != 0 || s.Override == nil || s.Override.By != "ann" || s.Set == nil || s.Set.Value != 7 || s.Set.Why != "step 2" {
+	if s.Value != 0 || s.Override == nil || s.Override.By != "ann" || s.Set == nil || s.Set.Value != 7 ||
+		s.Set.Why != "step 2" {
 		t.Errorf("listed as %+v", s)
 	}
 	c.advance(time.Minute)

@@ -34,7 +34,8 @@ func (c *clock) advance(d time.Duration) {
 }
 
 func board(c *clock) *Board {
-	return NewBoard(Config{Window: 5 * time.Minute, MinSamples: 20, Correctness: CorrectnessConfig{Floor: 0.95, MinSamples: 20}, Now: c.now})
+	return NewBoard(Config{Window: 5 * time.Minute, MinSamples: 20,
+		Correctness: CorrectnessConfig{Floor: 0.95, MinSamples: 20}, Now: c.now})
 }
 
 // shown are the headers by name.
@@ -111,7 +112,8 @@ func TestAValueWithTooFewSamplesIsAbsent(t *testing.T) {
 		}
 	}
 	text, _ := json.Marshal(board(newClock()).Report())
-	for _, absent := range []string{`"p50_ms":null`, `"p95_ms":null`, `"p99_ms":null`, `"fraction":null`, `"rate":null`} {
+	for _, absent := range []string{`"p50_ms":null`, `"p95_ms":null`, `"p99_ms":null`, `"fraction":null`,
+		`"rate":null`} {
 		if !strings.Contains(string(text), absent) {
 			t.Errorf("%s is not in %s", absent, text)
 		}
@@ -129,8 +131,10 @@ func TestQuantilesAreWithinTwoPercentOfTheExactOnes(t *testing.T) {
 	for name, draw := range map[string]func() time.Duration{
 		"uniform":     func() time.Duration { return time.Duration(r.Int64N(int64(time.Minute))) },
 		"exponential": func() time.Duration { return time.Duration(r.ExpFloat64() * float64(200*time.Millisecond)) },
-		"log-normal":  func() time.Duration { return time.Duration(math.Exp(r.NormFloat64()*3) * float64(time.Millisecond)) },
-		"constant":    func() time.Duration { return 12345 * time.Microsecond },
+		"log-normal": func() time.Duration {
+			return time.Duration(math.Exp(r.NormFloat64()*3) * float64(time.Millisecond))
+		},
+		"constant": func() time.Duration { return 12345 * time.Microsecond },
 		"two humps": func() time.Duration {
 			return []time.Duration{time.Millisecond, 10 * time.Second}[r.IntN(2)] + time.Duration(r.Int64N(1000))
 		},
@@ -362,7 +366,8 @@ func TestConcurrentUseLosesNothing(t *testing.T) {
 	}
 	wg.Wait()
 	r := b.Report()
-	for name, n := range map[string]int{"ttft": r.TTFT.Samples, "itl": r.ITL.Samples, "admission": r.Admission.Samples, "ends": r.Preempted.Samples, "outcomes": r.Correctness.Samples} {
+	for name, n := range map[string]int{"ttft": r.TTFT.Samples, "itl": r.ITL.Samples, "admission": r.Admission.Samples,
+		"ends": r.Preempted.Samples, "outcomes": r.Correctness.Samples} {
 		if n != workers*each {
 			t.Errorf("%s: %d", name, n)
 		}
@@ -371,8 +376,10 @@ func TestConcurrentUseLosesNothing(t *testing.T) {
 
 func TestWindowsAreWrittenWithoutUnitsThatAreZero(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		5 * time.Minute: "5m", 24 * time.Hour: "24h", 90 * time.Minute: "1h30m", 30 * time.Second: "30s", 90 * time.Second: "1m30s",
-		10 * time.Minute: "10m", time.Hour + time.Second: "1h0m1s", 20 * time.Hour: "20h", 500 * time.Millisecond: "500ms",
+		5 * time.Minute: "5m", 24 * time.Hour: "24h", 90 * time.Minute: "1h30m", 30 * time.Second: "30s",
+		90 * time.Second: "1m30s",
+		10 * time.Minute: "10m", time.Hour + time.Second: "1h0m1s", 20 * time.Hour: "20h",
+		500 * time.Millisecond: "500ms",
 	} {
 		if got := span(d); got != want {
 			t.Errorf("%v: %s, want %s", d, got, want)

@@ -25,7 +25,8 @@ type Verdict struct {
 	By       string // the tenant that judges; "" is the gateway's own judge, whose share of a window is not bounded
 }
 
-// Breaker is the correctness breaker of one specialist. Safe for concurrent use; Standing takes no lock while it is Primary.
+// Breaker is the correctness breaker of one specialist. Safe for concurrent use; Standing takes no lock while it is
+// Primary.
 //
 //	          rate certainly below the floor, with and without the bound on each voter's share
 //	Primary ──────────────────────────────────▶ ShadowOnly
@@ -81,8 +82,8 @@ func (l *Breaker) Count(v Verdict, now time.Time) {
 	l.weigh(v, now, func(w *votes) { w.add(now, v) })
 }
 
-// Overturn has an answer that counts as passed by one voter's verdict count as failed by v's: an answer is one sample, however many
-// kinds of verdict it gets, and passes when all of them pass.
+// Overturn has an answer that counts as passed by one voter's verdict count as failed by v's: an answer is one sample,
+// however many kinds of verdict it gets, and passes when all of them pass.
 func (l *Breaker) Overturn(v Verdict, passedBy string, now time.Time) {
 	l.weigh(v, now, func(w *votes) { w.overturn(now, v, passedBy) })
 }
@@ -115,7 +116,8 @@ func (l *Breaker) demote(now time.Time) {
 	l.change(ShadowOnly, now)
 }
 
-// watch starts the way back when the probes' rate comes up to the floor, and ends it when the rate falls below. Under mu.
+// watch starts the way back when the probes' rate comes up to the floor, and ends it when the rate falls below. Under
+// mu.
 func (l *Breaker) watch(now time.Time) {
 	switch healthy := l.evidence.reaches(now, l.floor, l.least); {
 	case !healthy:
@@ -125,8 +127,8 @@ func (l *Breaker) watch(now time.Time) {
 	}
 }
 
-// recover makes the specialist Primary again when its way back is at its end. Where nothing was heard of it for twice the
-// time, it begins anew with the next verdict: silence is not health. Under mu.
+// recover makes the specialist Primary again when its way back is at its end. Where nothing was heard of it for twice
+// the time, it begins anew with the next verdict: silence is not health. Under mu.
 func (l *Breaker) recover(now time.Time) {
 	due := l.due.Load()
 	if due == 0 || now.UnixNano() < due || l.cooling(now) {
@@ -154,8 +156,8 @@ func (l *Breaker) change(to Duty, now time.Time) {
 // probeAtLeast is how long a demoted specialist waits for a probe at most, while requests of its come in.
 const probeAtLeast = 10 * time.Second
 
-// Probe says whether a request that would have been the specialist's has to be copied to it, so that it can recover: a fixed
-// share of them, and the first after ten seconds without. Never while it is Primary.
+// Probe says whether a request that would have been the specialist's has to be copied to it, so that it can recover: a
+// fixed share of them, and the first after ten seconds without. Never while it is Primary.
 func (l *Breaker) Probe(now time.Time) bool {
 	if Duty(l.standing.Load()) == Primary {
 		return false
@@ -171,16 +173,16 @@ func (l *Breaker) Probe(now time.Time) bool {
 	return true
 }
 
-// Fresh says whether the window holds too little to tell how good the specialist is: it is to be shadowed more, and "no history"
-// is not "healthy".
+// Fresh says whether the window holds too little to tell how good the specialist is: it is to be shadowed more, and "no
+// history" is not "healthy".
 func (l *Breaker) Fresh(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.evidence.sum(now).all < l.least
 }
 
-// Refresh forgets the verdicts, as for a new adapter or new weights: what was said of the old ones says nothing of these. The
-// standing stays, and a demoted specialist has its way back before it.
+// Refresh forgets the verdicts, as for a new adapter or new weights: what was said of the old ones says nothing of
+// these. The standing stays, and a demoted specialist has its way back before it.
 func (l *Breaker) Refresh(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -192,10 +194,11 @@ func (l *Breaker) Refresh(now time.Time) {
 
 // BreakerState is a Breaker as GET /admin/breakers shows it.
 type BreakerState struct {
-	Standing    string    `json:"standing"`
-	Fresh       bool      `json:"fresh"` // too few verdicts to tell
-	Floor       float64   `json:"floor"`
-	Samples     int       `json:"samples"` // verdicts that the breaker goes by, no voter above half: of a demoted one, those on its probes
+	Standing string  `json:"standing"`
+	Fresh    bool    `json:"fresh"` // too few verdicts to tell
+	Floor    float64 `json:"floor"`
+	// verdicts that the breaker goes by, no voter above half: of a demoted one, those on its probes
+	Samples     int       `json:"samples"`
 	Passed      int       `json:"passed"`
 	MinSamples  int       `json:"min_samples"`
 	Low         float64   `json:"low"`                  // the true rate is between low and high, with 95 % confidence
@@ -212,7 +215,8 @@ func (l *Breaker) State(now time.Time) BreakerState {
 	defer l.mu.Unlock()
 	c := l.evidence.fair(now)
 	s := BreakerState{
-		Standing: standing.String(), Fresh: c.all < l.least, Floor: l.floor, Samples: c.all, Passed: c.hold, MinSamples: l.least, Since: l.changed, Transitions: l.moves,
+		Standing: standing.String(), Fresh: c.all < l.least, Floor: l.floor, Samples: c.all, Passed: c.hold,
+		MinSamples: l.least, Since: l.changed, Transitions: l.moves,
 	}
 	s.Low, s.High = c.wilson()
 	if due := l.due.Load(); due != 0 {

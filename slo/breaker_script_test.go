@@ -104,7 +104,8 @@ func (s *stage) expect(words []string) error {
 	state := s.breaker.State(s.now)
 	fresh := len(words) > 1 && words[1] == "fresh"
 	if state.Standing != words[0] || state.Standing == "primary" && state.Fresh != fresh {
-		return fmt.Errorf("it is %s, fresh %v, with %d of %d verdicts", state.Standing, state.Fresh, state.Passed, state.Samples)
+		return fmt.Errorf("it is %s, fresh %v, with %d of %d verdicts", state.Standing, state.Fresh, state.Passed,
+			state.Samples)
 	}
 	return nil
 }

@@ -18,15 +18,16 @@ var series = map[string]func(r *rand.Rand, n int, s Duty) bool{
 	"always bad":            func(*rand.Rand, int, Duty) bool { return false },
 }
 
-// MEGA-61: whatever the verdicts, there is at most one change in a cool-down, only between the two standings, and none upwards
-// without min_samples probes at the floor or above. The oracle keeps every verdict.
+// MEGA-61: whatever the verdicts, there is at most one change in a cool-down, only between the two standings, and none
+// upwards without min_samples probes at the floor or above. The oracle keeps every verdict.
 func TestNoSeriesMakesALaneFlap(t *testing.T) {
 	const recoverFor, least, floor = 10 * time.Minute, 20, 0.9
 	for name, next := range series {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(7, 7))
 			now := newClock().at
-			l := newBreaker(CorrectnessConfig{Floor: floor, Window: 24 * time.Hour, MinSamples: least, RecoverFor: recoverFor, ProbeShare: 0.1}, now)
+			l := newBreaker(CorrectnessConfig{Floor: floor, Window: 24 * time.Hour, MinSamples: least,
+				RecoverFor: recoverFor, ProbeShare: 0.1}, now)
 			var changed time.Time
 			var seen []bool // since the last change
 			was := Primary
@@ -49,7 +50,8 @@ func TestNoSeriesMakesALaneFlap(t *testing.T) {
 					was, changed, seen = is, now, nil
 				}
 			}
-			if name == "coin at the floor" && l.moves > 20 || name == "always bad" && (l.moves != 1 || was != ShadowOnly) {
+			if name == "coin at the floor" && l.moves > 20 || name == "always bad" &&
+				(l.moves != 1 || was != ShadowOnly) {
 				t.Errorf("%d changes in %v", l.moves, now.Sub(newClock().at))
 			}
 		})
@@ -75,13 +77,15 @@ func judge(t *testing.T, was, is Duty, now, changed time.Time, seen []bool) {
 	}
 }
 
-// A rate at the floor is no breach: the demotions of a healthy specialist are the false alarms of a 95 % bound, not more.
+// A rate at the floor is no breach: the demotions of a healthy specialist are the false alarms of a 95 % bound, not
+// more.
 func TestAHealthySpecialistIsSeldomDemoted(t *testing.T) {
 	demoted := 0
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		now := newClock().at
-		l := newBreaker(CorrectnessConfig{Floor: 0.95, Window: 24 * time.Hour, MinSamples: 50, RecoverFor: time.Minute, ProbeShare: 0.1}, now)
+		l := newBreaker(CorrectnessConfig{Floor: 0.95, Window: 24 * time.Hour, MinSamples: 50, RecoverFor: time.Minute,
+			ProbeShare: 0.1}, now)
 		for range 2000 {
 			now = now.Add(time.Second)
 			l.Count(Verdict{Answered: now, Pass: r.Float64() < 0.975}, now)
@@ -112,7 +116,8 @@ func TestWilsonsIntervalIsTheScoreTests(t *testing.T) {
 				}
 				return in
 			}
-			if wantLow, wantHigh := edge(p, 0), edge(p, 1); math.Abs(low-wantLow) > 1e-9 || math.Abs(high-wantHigh) > 1e-9 {
+			if wantLow, wantHigh := edge(p, 0), edge(p, 1); math.Abs(low-wantLow) > 1e-9 ||
+				math.Abs(high-wantHigh) > 1e-9 {
 				t.Fatalf("%d of %d: [%v, %v], want [%v, %v]", hold, all, low, high, wantLow, wantHigh)
 			}
 		}
@@ -122,7 +127,8 @@ func TestWilsonsIntervalIsTheScoreTests(t *testing.T) {
 // MEGA-67: a demoted specialist is guaranteed its probes: a share of many requests, and each of few.
 func TestADemotedLaneIsGuaranteedProbes(t *testing.T) {
 	now := newClock().at
-	l := newBreaker(CorrectnessConfig{Floor: 0.9, Window: time.Hour, MinSamples: 1, RecoverFor: time.Minute, ProbeShare: 0.1}, now)
+	l := newBreaker(CorrectnessConfig{Floor: 0.9, Window: time.Hour, MinSamples: 1, RecoverFor: time.Minute,
+		ProbeShare: 0.1}, now)
 	if l.Probe(now) {
 		t.Error("a primary was probed")
 	}
@@ -169,7 +175,8 @@ func BenchmarkBreakerDecision(b *testing.B) {
 	now := time.Now()
 	for _, s := range []Duty{Primary, ShadowOnly} {
 		b.Run(s.String(), func(b *testing.B) {
-			l := newBreaker(CorrectnessConfig{Floor: 0.9, Window: time.Hour, MinSamples: 10, RecoverFor: time.Hour, ProbeShare: 0.1}, now)
+			l := newBreaker(CorrectnessConfig{Floor: 0.9, Window: time.Hour, MinSamples: 10, RecoverFor: time.Hour,
+				ProbeShare: 0.1}, now)
 			for range 10 * int(s) {
 				l.Count(Verdict{Answered: now, Pass: false}, now)
 			}

@@ -9,8 +9,8 @@ import (
 // remember is how long a class of priority counts as one that asks: between one and two of it.
 const remember = 10 * time.Second
 
-// classes knows which priorities have lately asked: a bit each, in two halves that take turns. note takes no lock; the rest is
-// called under the owner's.
+// classes knows which priorities have lately asked: a bit each, in two halves that take turns. note takes no lock; the
+// rest is called under the owner's.
 type classes struct {
 	halves [2][4]atomic.Uint64
 	now    atomic.Uint32 // the half that is written
@@ -45,8 +45,8 @@ func (c *classes) turn(now time.Time) {
 
 func (c *classes) word(i int) uint64 { return c.halves[0][i].Load() | c.halves[1][i].Load() }
 
-// above returns the floor that shuts out one class more than floor does: the second of the classes that pass it now. Where
-// fewer than two pass, floor.
+// above returns the floor that shuts out one class more than floor does: the second of the classes that pass it now.
+// Where fewer than two pass, floor.
 func (c *classes) above(floor int) int {
 	passing := 0
 	for at := max(floor-LeastPriority, 0); at < 256; at++ {
@@ -60,7 +60,8 @@ func (c *classes) above(floor int) int {
 	return floor
 }
 
-// below returns the floor that lets one class more pass than floor does, LeastPriority where nobody would be left outside.
+// below returns the floor that lets one class more pass than floor does, LeastPriority where nobody would be left
+// outside.
 func (c *classes) below(floor int) int {
 	at := floor - LeastPriority - 1
 	for i := at / 64; i >= 0 && at >= 0; i-- {

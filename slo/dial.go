@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Dial is one knob's place, found once: to read it costs no look-up and takes no lock. A nil Dial, and one whose knob is not
-// defined, say that there is no such knob.
+// Dial is one knob's place, found once: to read it costs no look-up and takes no lock. A nil Dial, and one whose knob
+// is not defined, say that there is no such knob.
 type Dial struct {
 	now      func() time.Time
 	knob     atomic.Pointer[Knob]     // nil: not defined

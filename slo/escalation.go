@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// EscalationConfig is when a specialist under load is relieved, and when no more. Pressure is a share of what its queue may
-// hold or of how long it may keep anybody waiting, whichever is nearer to its end: 1 is a refusal. A zero field takes the
-// default named beside it.
+// EscalationConfig is when a specialist under load is relieved, and when no more. Pressure is a share of what its queue
+// may hold or of how long it may keep anybody waiting, whichever is nearer to its end: 1 is a refusal. A zero field
+// takes the default named beside it.
 type EscalationConfig struct {
 	Divert, Relax float64       // 0.50, 0.25: step 1 is entered at Divert and left at Relax
 	Shed, Ease    float64       // 0.80, 0.50: step 2 is entered at Shed and left at Ease
@@ -46,10 +46,11 @@ const (
 // LeastPriority is the floor that lets everybody pass.
 const LeastPriority = -100
 
-// Escalation is one specialist's answer to load. The steps go up and down one at a time. In step 2 the floor of priority goes
-// up by one class that has lately asked, again for every Hold that the pressure lasts, and never above the most urgent class:
-// where all ask with the same priority nobody is throttled, for the queue's bounds are then the fairer ones. It goes down the
-// same way, by one class for every Calm. The floor is that of the intents whose requests load the specialist.
+// Escalation is one specialist's answer to load. The steps go up and down one at a time. In step 2 the floor of
+// priority goes up by one class that has lately asked, again for every Hold that the pressure lasts, and never above
+// the most urgent class: where all ask with the same priority nobody is throttled, for the queue's bounds are then the
+// fairer ones. It goes down the same way, by one class for every Calm. The floor is that of the intents whose requests
+// load the specialist.
 //
 // Safe for concurrent use. Step, Floor and Loads take no lock.
 type Escalation struct {
@@ -80,8 +81,8 @@ func (e *Escalation) Step() int { return int(e.step.Load()) }
 // Floor returns the least priority that is served.
 func (e *Escalation) Floor() int { return int(e.floor.Load()) }
 
-// Loads says whether an intent is one of those whose requests load the specialist: of what has lately asked, the most frequent
-// that make up nine tenths. Where nobody has asked, each is.
+// Loads says whether an intent is one of those whose requests load the specialist: of what has lately asked, the most
+// frequent that make up nine tenths. Where nobody has asked, each is.
 func (e *Escalation) Loads(intent string) bool { return e.loads.has(intent) }
 
 // Intents returns those intents by name.
@@ -93,7 +94,8 @@ func (e *Escalation) Offer(intent string, priority int) {
 	e.loads.note(intent)
 }
 
-// Observe takes the present pressure and draws the consequences. Call it often: a condition counts as lasting between two calls.
+// Observe takes the present pressure and draws the consequences. Call it often: a condition counts as lasting between
+// two calls.
 func (e *Escalation) Observe(pressure float64, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -187,7 +189,8 @@ type EscalationState struct {
 func (e *Escalation) State() EscalationState {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := EscalationState{Step: e.Step(), Pressure: e.pressure, Floor: e.Floor(), Since: e.changed, Transitions: e.moves, Intents: e.Intents()}
+	s := EscalationState{Step: e.Step(), Pressure: e.pressure, Floor: e.Floor(), Since: e.changed, Transitions: e.moves,
+		Intents: e.Intents()}
 	s.Enter, s.Leave = e.bounds()
 	return s
 }

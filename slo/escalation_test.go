@@ -82,8 +82,8 @@ func press(e *Escalation, words []string, now time.Time) (time.Time, error) {
 	return now, err
 }
 
-// Whatever the pressure and whoever asks: steps change by one; none goes up without Hold at its entry or down without Calm at its
-// leave; the floor is a class's, lets the most urgent class pass, and stands in step 2 only.
+// Whatever the pressure and whoever asks: steps change by one; none goes up without Hold at its entry or down without
+// Calm at its leave; the floor is a class's, lets the most urgent class pass, and stands in step 2 only.
 func TestEscalationMakesLegalMovesOnly(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -113,7 +113,8 @@ func TestEscalationMakesLegalMovesOnly(t *testing.T) {
 			up := e.Step() > step || e.Floor() > floor
 			down := e.Step() < step || e.Floor() < floor
 			if up && now.Sub(lastUp) < time.Second || down && now.Sub(lastDown) < 5*time.Second {
-				t.Fatalf("seed %d: %d/%d to %d/%d, %v and %v after the condition began", seed, step, floor, e.Step(), e.Floor(), now.Sub(lastUp), now.Sub(lastDown))
+				t.Fatalf("seed %d: %d/%d to %d/%d, %v and %v after the condition began", seed, step, floor, e.Step(),
+					e.Floor(), now.Sub(lastUp), now.Sub(lastDown))
 			}
 			if e.Step() != step { // its conditions are others
 				lastUp, lastDown = now, now
@@ -124,7 +125,8 @@ func TestEscalationMakesLegalMovesOnly(t *testing.T) {
 
 func legal(t *testing.T, e *Escalation, step, floor int, asked map[int]time.Time, now time.Time) {
 	t.Helper()
-	if d := e.Step() - step; d < -1 || d > 1 || e.Step() < 0 || e.Step() > 2 || (e.Step() == Throttling) != (e.Floor() != LeastPriority) {
+	if d := e.Step() - step; d < -1 || d > 1 || e.Step() < 0 || e.Step() > 2 ||
+		(e.Step() == Throttling) != (e.Floor() != LeastPriority) {
 		t.Fatalf("from %d, floor %d, to %d, floor %d", step, floor, e.Step(), e.Floor())
 	}
 	if e.Floor() <= floor {

@@ -2,8 +2,8 @@ package slo
 
 import "time"
 
-// Gaps gathers the times between one stream's tokens, so that the token path seldom takes the Board's lock. Not safe for
-// concurrent use. The zero value gathers for no board and drops what it is given.
+// Gaps gathers the times between one stream's tokens, so that the token path seldom takes the Board's lock. Not safe
+// for concurrent use. The zero value gathers for no board and drops what it is given.
 type Gaps struct {
 	board *Board
 	n     int

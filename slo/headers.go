@@ -21,8 +21,8 @@ type publication struct {
 	lines   []byte // the same as they go over the wire
 }
 
-// Headers returns the headers that every answer of this specialist carries, in the contract's order, at most 250 ms old.
-// A value with too few samples is absent; X-SLO-Window never is. The slice is shared: do not modify it.
+// Headers returns the headers that every answer of this specialist carries, in the contract's order, at most 250 ms
+// old. A value with too few samples is absent; X-SLO-Window never is. The slice is shared: do not modify it.
 func (b *Board) Headers() []Header { return b.publishedAt(b.cfg.Now()).headers }
 
 // LinesAt is Headers as they go over the wire, each "Name: value\r\n", for a caller who knows the time.
@@ -66,7 +66,8 @@ func render(r Report, cfg Config) []Header {
 	}
 	if c := r.Correctness; c.Rate != nil {
 		rate := math.Floor(*c.Rate*1000+1e-6) / 1000 // never rounded up to a floor that it misses
-		add("X-SLO-Correctness", fmt.Sprintf("rate=%.3f, floor=%.3f, samples=%d, window=%s", rate, c.Floor, c.Samples, span(cfg.Correctness.Window)))
+		add("X-SLO-Correctness", fmt.Sprintf("rate=%.3f, floor=%.3f, samples=%d, window=%s", rate, c.Floor, c.Samples,
+			span(cfg.Correctness.Window)))
 	}
 	if f := r.Preempted.Fraction; f != nil {
 		add("X-SLO-Preempted-Once", strconv.FormatFloat(*f, 'f', 3, 64))

@@ -32,7 +32,8 @@ const (
 	DivertThreshold = "divert_threshold." // below this confidence, under escalation, the second choice answers
 	PriorityFloor   = "priority_floor."   // requests of a lower priority are refused
 	LoadStep        = "escalation."       // the step of a specialist's escalation
-	LoadFloor       = "load_floor."       // in its last step, requests of a lower priority and of the intents that load it are refused
+	// in its last step, requests of a lower priority and of the intents that load it are refused
+	LoadFloor = "load_floor."
 )
 
 // IntentKnobs returns the three knobs of one intent. The floor's default lets every priority pass.
@@ -69,7 +70,8 @@ type KnobState struct {
 	Min      float64   `json:"min"`
 	Max      float64   `json:"max"`
 	Override *Override `json:"override,omitempty"` // an operator's; nil is none
-	Set      *Override `json:"set,omitempty"`      // what the gateway set by itself: in force unless there is an override
+	// what the gateway set by itself: in force unless there is an override
+	Set *Override `json:"set,omitempty"`
 }
 
 // Knobs are the knobs of one gateway. Reading takes no lock and allocates nothing. Safe for concurrent use.
@@ -123,8 +125,8 @@ func (k *Knobs) Define(knobs ...Knob) error {
 
 func (k Knob) allows(v float64) bool { return v >= k.Min && v <= k.Max && !math.IsNaN(v) }
 
-// Dial returns a knob's place for whoever reads it often. It stays good when the knobs are defined anew, and may be asked for
-// before its knob is.
+// Dial returns a knob's place for whoever reads it often. It stays good when the knobs are defined anew, and may be
+// asked for before its knob is.
 func (k *Knobs) Dial(name string) *Dial {
 	if d := (*k.table.Load())[name]; d != nil {
 		return d
@@ -170,8 +172,8 @@ func (k *Knobs) Default(name string) (float64, bool) {
 	return knob.Default, true
 }
 
-// Adjust is how the gateway itself sets a knob that no operator has; the default puts it back. Values out of the knob's range
-// are brought into it. Of a knob that is not there nothing becomes.
+// Adjust is how the gateway itself sets a knob that no operator has; the default puts it back. Values out of the knob's
+// range are brought into it. Of a knob that is not there nothing becomes.
 func (k *Knobs) Adjust(name string, o Override) {
 	k.changeMu.Lock()
 	defer k.changeMu.Unlock()

@@ -38,10 +38,12 @@ func TestAnOverrideHoldsUntilItsTimeAndIsVisible(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := k.List()
-	if len(list) != 3 || list[0].Name != "divert_threshold.codegen" || list[1].Name != "priority_floor.codegen" || list[2].Name != "shadow_threshold.codegen" {
+	if len(list) != 3 || list[0].Name != "divert_threshold.codegen" || list[1].Name != "priority_floor.codegen" ||
+		list[2].Name != "shadow_threshold.codegen" {
 		t.Fatalf("got %v", list)
 	}
-	if s := list[0]; s.Value != 0.6 || s.Default != 0.2 || s.Override.By != "ann" || s.Override.Why != "spike" || s.Override.Since != c.now() || s.Override.Until != until {
+	if s := list[0]; s.Value != 0.6 || s.Default != 0.2 || s.Override.By != "ann" || s.Override.Why != "spike" ||
+		s.Override.Since != c.now() || s.Override.Until != until {
 		t.Errorf("got %+v", s)
 	}
 	c.advance(time.Minute - 1)
@@ -117,7 +119,8 @@ func TestANewConfigKeepsTheOverridesThatItStillAllows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := k.Define(Knob{Name: "shadow_threshold.codegen", Default: 0.5, Max: 1}, Knob{Name: "divert_threshold.codegen", Default: 0.5, Min: 0.2, Max: 1})
+	err := k.Define(Knob{Name: "shadow_threshold.codegen", Default: 0.5, Max: 1},
+		Knob{Name: "divert_threshold.codegen", Default: 0.5, Min: 0.2, Max: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +133,8 @@ func TestANewConfigKeepsTheOverridesThatItStillAllows(t *testing.T) {
 	if _, ok := k.Value("priority_floor.codegen"); ok {
 		t.Error("a knob that the config dropped is still there")
 	}
-	for _, bad := range [][]Knob{{{Name: "a", Max: 1}, {Name: "a", Max: 1}}, {{Max: 1}}, {{Name: "a", Default: 2, Max: 1}}, {{Name: "a", Default: math.NaN(), Max: 1}}} {
+	for _, bad := range [][]Knob{{{Name: "a", Max: 1}, {Name: "a", Max: 1}}, {{Max: 1}},
+		{{Name: "a", Default: 2, Max: 1}}, {{Name: "a", Default: math.NaN(), Max: 1}}} {
 		if err := k.Define(bad...); !errors.Is(err, ErrKnob) {
 			t.Errorf("%v: %v", bad, err)
 		}

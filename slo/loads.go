@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// loadShare is the part of a specialist's requests that those intents make which are said to load it. What the rest asks is too
-// little for its refusal to help.
+// loadShare is the part of a specialist's requests that those intents make which are said to load it. What the rest
+// asks is too little for its refusal to help.
 const loadShare = 0.9
 
-// loads knows whose requests load a specialist: how many each intent has lately sent, in two halves that take turns, as those of
-// classes do. note and has take no lock; the rest is called under the owner's.
+// loads knows whose requests load a specialist: how many each intent has lately sent, in two halves that take turns, as
+// those of classes do. note and has take no lock; the rest is called under the owner's.
 type loads struct {
 	counts atomic.Pointer[[]*halves] // of those who have asked; the slice is never modified
 	now    atomic.Uint32
@@ -94,7 +94,8 @@ func (l *loads) weigh() {
 			all += n
 		}
 	}
-	most := slices.SortedFunc(maps.Keys(sent), func(a, b string) int { return cmp.Or(cmp.Compare(sent[b], sent[a]), cmp.Compare(a, b)) })
+	most := slices.SortedFunc(maps.Keys(sent),
+		func(a, b string) int { return cmp.Or(cmp.Compare(sent[b], sent[a]), cmp.Compare(a, b)) })
 	heavy, sum := most[:0], uint64(0)
 	for _, intent := range most {
 		if float64(sum) >= loadShare*float64(all) {

@@ -30,8 +30,9 @@ type Trial struct {
 	Need    int    `json:"need"`
 }
 
-// Probation knows which lanes are fresh: declared with another version than before, or for the first time, and not judged often
-// enough since. No history is not health: time alone ends no probation. Safe for concurrent use; Fresh takes no lock.
+// Probation knows which lanes are fresh: declared with another version than before, or for the first time, and not
+// judged often enough since. No history is not health: time alone ends no probation. Safe for concurrent use; Fresh
+// takes no lock.
 type Probation struct {
 	fresh atomic.Pointer[map[Entrant]bool] // never modified
 
@@ -58,7 +59,8 @@ func (p *Probation) Declare(terms ...Term) {
 		s := p.lanes[t.Entrant]
 		switch {
 		case s == nil:
-			p.lanes[t.Entrant] = &Trial{Entrant: t.Entrant, Version: t.Version, Fresh: p.begun && t.Need > 0, Need: t.Need}
+			p.lanes[t.Entrant] = &Trial{Entrant: t.Entrant, Version: t.Version, Fresh: p.begun && t.Need > 0,
+				Need: t.Need}
 		case s.Version != t.Version:
 			*s = Trial{Entrant: t.Entrant, Version: t.Version, Fresh: t.Need > 0, Need: t.Need}
 		default:

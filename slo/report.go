@@ -55,8 +55,9 @@ func (b *Board) Report() Report {
 func (b *Board) read(now time.Time) Report {
 	b.roll(now)
 	r := Report{
-		WindowSeconds: b.cfg.Window.Seconds(), MinSamples: b.cfg.MinSamples, AgeMs: max(now.Sub(b.newest).Milliseconds(), 0),
-		TTFT: b.latency(&b.ttft), ITL: b.latency(&b.itl), Admission: b.latency(&b.admission),
+		WindowSeconds: b.cfg.Window.Seconds(), MinSamples: b.cfg.MinSamples,
+		AgeMs: max(now.Sub(b.newest).Milliseconds(), 0),
+		TTFT:  b.latency(&b.ttft), ITL: b.latency(&b.itl), Admission: b.latency(&b.admission),
 	}
 	r.Samples = r.TTFT.Samples
 	ends := b.ends.sum(now)

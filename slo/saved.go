@@ -23,7 +23,8 @@ type Slot struct {
 	At   time.Time `json:"at"` // when the while began
 	Pass int       `json:"pass"`
 	All  int       `json:"all"`
-	By   string    `json:"by,omitempty"` // the tenant that gave them; "" is the gateway's own judge, and files of before
+	// the tenant that gave them; "" is the gateway's own judge, and files of before
+	By string `json:"by,omitempty"`
 }
 
 // Save returns what Restore needs. A way back that is under way begins anew after it.
@@ -36,8 +37,8 @@ func (l *Breaker) Save(now time.Time) Saved {
 	}
 }
 
-// Restore makes the lane what it was when s was saved; what has left the window since is left out. ErrSaved, with nothing
-// changed, where s is not possible.
+// Restore makes the lane what it was when s was saved; what has left the window since is left out. ErrSaved, with
+// nothing changed, where s is not possible.
 func (l *Breaker) Restore(s Saved, now time.Time) error {
 	if s.Standing != Primary.String() && s.Standing != ShadowOnly.String() {
 		return fmt.Errorf("%w: standing %.32q", ErrSaved, s.Standing)

@@ -54,7 +54,9 @@ func TestALaneIsItselfAfterARestart(t *testing.T) {
 func TestRestoreRefusesWhatNobodySaved(t *testing.T) {
 	now := newClock().at
 	l := newBreaker(CorrectnessConfig{Floor: 0.9, Window: time.Hour, MinSamples: 10, ProbeShare: 1}, now)
-	for _, s := range []Saved{{}, {Standing: "gone"}, {Standing: "primary", Rolling: []Slot{{At: now, Pass: 2, All: 1}}}, {Standing: "primary", Evidence: []Slot{{At: now, Pass: -1, All: 1}}}} {
+	for _, s := range []Saved{{}, {Standing: "gone"},
+		{Standing: "primary", Rolling: []Slot{{At: now, Pass: 2, All: 1}}},
+		{Standing: "primary", Evidence: []Slot{{At: now, Pass: -1, All: 1}}}} {
 		if err := l.Restore(s, now); !errors.Is(err, ErrSaved) {
 			t.Errorf("%+v: %v", s, err)
 		}

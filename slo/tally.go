@@ -13,7 +13,8 @@ func newRing(window time.Duration, n int, start time.Time) ring {
 	return ring{span: max(window/time.Duration(n), 1), start: start}
 }
 
-// advance moves to now and returns the slots that must be emptied on the way, newest last, at most n of them: [from, to).
+// advance moves to now and returns the slots that must be emptied on the way, newest last, at most n of them: [from,
+// to).
 func (r *ring) advance(now time.Time, n int) (from, to int64) {
 	at := int64(now.Sub(r.start) / r.span)
 	if at <= r.now {

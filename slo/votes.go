@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// votes counts verdicts over the last while, apart by voter, so that no tenant's need weigh more than all others' together.
+// votes counts verdicts over the last while, apart by voter, so that no tenant's need weigh more than all others'
+// together.
 type votes struct {
 	window time.Duration
 	slots  int
@@ -17,7 +18,8 @@ type votes struct {
 }
 
 func newVotes(c CorrectnessConfig, now time.Time) votes {
-	return votes{window: c.Window, slots: correctnessSlots, least: max((c.MinSamples+1)/2, 1), by: map[string]*tally{}, since: now}
+	return votes{window: c.Window, slots: correctnessSlots, least: max((c.MinSamples+1)/2, 1), by: map[string]*tally{},
+		since: now}
 }
 
 // of returns a voter's tally.
@@ -34,8 +36,8 @@ func (v *votes) of(voter string) *tally {
 // add counts one verdict in the slot of its answer.
 func (v *votes) add(now time.Time, d Verdict) { v.of(d.By).addAt(now, d.Answered, d.Pass) }
 
-// overturn makes of one answer that passed by a voter's verdict one that fails by another's. Nothing changes if the first has
-// left the window.
+// overturn makes of one answer that passed by a voter's verdict one that fails by another's. Nothing changes if the
+// first has left the window.
 func (v *votes) overturn(now time.Time, d Verdict, passedBy string) {
 	if v.of(passedBy).take(now, d.Answered) {
 		v.of(d.By).addAt(now, d.Answered, false)
@@ -56,9 +58,9 @@ func (v *votes) sum(now time.Time) (total count) {
 	return total
 }
 
-// fair returns the verdicts with none but the gateway's own judge above half: a voter with more than all others counts as much as
-// they do. While the others have given fewer than half of what a decision needs, a voter is as good as alone, and counts in full:
-// otherwise one verdict of another tenant could silence it.
+// fair returns the verdicts with none but the gateway's own judge above half: a voter with more than all others counts
+// as much as they do. While the others have given fewer than half of what a decision needs, a voter is as good as
+// alone, and counts in full: otherwise one verdict of another tenant could silence it.
 func (v *votes) fair(now time.Time) count {
 	total := v.sum(now)
 	for voter, t := range v.by {

@@ -9,7 +9,8 @@ import (
 
 func votingBreaker(least int) (*Breaker, time.Time) {
 	now := newClock().at
-	return newBreaker(CorrectnessConfig{Floor: 0.6, Window: 24 * time.Hour, MinSamples: least, RecoverFor: time.Minute, ProbeShare: 1}, now), now
+	return newBreaker(CorrectnessConfig{Floor: 0.6, Window: 24 * time.Hour, MinSamples: least, RecoverFor: time.Minute,
+		ProbeShare: 1}, now), now
 }
 
 func give(l *Breaker, now time.Time, by string, pass bool, n int) {
@@ -18,8 +19,8 @@ func give(l *Breaker, now time.Time, by string, pass bool, n int) {
 	}
 }
 
-// However much one tenant says, it is half of a window in which others speak; the gateway's own judge is not bounded, and a tenant
-// that is as good as alone is not either.
+// However much one tenant says, it is half of a window in which others speak; the gateway's own judge is not bounded,
+// and a tenant that is as good as alone is not either.
 func TestNoTenantIsMoreThanHalfOfAWindow(t *testing.T) {
 	for name, c := range map[string]struct {
 		loud, others, own int
@@ -71,7 +72,8 @@ func TestADemotionHoldsWithAndWithoutTheBound(t *testing.T) {
 	}
 }
 
-// An answer is one sample: a second kind that fails takes the pass back, whoever had given it, and is the failing voter's.
+// An answer is one sample: a second kind that fails takes the pass back, whoever had given it, and is the failing
+// voter's.
 func TestAnOverturnedAnswerIsOneSample(t *testing.T) {
 	l, now := votingBreaker(10)
 	give(l, now, "", true, 3)

@@ -29,8 +29,8 @@ var bins = func() *mapping.CubicallyInterpolatedMapping {
 	return m
 }()
 
-// window is the distribution of a duration over the last while: the store of one DDSketch for each tenth of it, merged on
-// read. Durations are positive, so that no sketch needs its other two parts.
+// window is the distribution of a duration over the last while: the store of one DDSketch for each tenth of it, merged
+// on read. Durations are positive, so that no sketch needs its other two parts.
 type window struct {
 	slots [slots]*store.CollapsingLowestDenseStore
 	sum   *store.CollapsingLowestDenseStore // of the slots, as of the last merge

@@ -30,8 +30,8 @@ func dial(addr string) (*conn, error) {
 	return &conn{Conn: c}, nil
 }
 
-// begin sends a request and reads at least the head of its answer, whose status has to be the given one. It returns what
-// came of the body.
+// begin sends a request and reads at least the head of its answer, whose status has to be the given one. It returns
+// what came of the body.
 func (c *conn) begin(request []byte, status int) (head, body []byte, err error) {
 	if _, err := c.Write(request); err != nil {
 		return nil, nil, err

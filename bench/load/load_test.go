@@ -22,7 +22,8 @@ func engine(t *testing.T) *origin.Engine {
 func TestEveryEventOfABurstIsCountedOnce(t *testing.T) {
 	e := engine(t)
 	e.Play(origin.Script{Events: 1000})
-	got, err := Requests{Addr: e.Addr(), Bodies: Chat("template", 1<<10, true), Status: 200}.Closed(3, 50*time.Millisecond)
+	got, err := Requests{Addr: e.Addr(), Bodies: Chat("template", 1<<10, true), Status: 200}.Closed(3,
+		50*time.Millisecond)
 	if err != nil || got.Requests == 0 || got.Events != got.Requests*1001 { // and [DONE]
 		t.Fatalf("%d streams had %d events: %v", got.Requests, got.Events, err)
 	}

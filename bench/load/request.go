@@ -23,8 +23,8 @@ func Chat(model string, size int, stream bool) [][]byte {
 // talks is how many conversations Talk goes on with: more than a bounded memory of prompts holds the ends of.
 const talks = 512
 
-// Talk returns requests of about size bytes in 41 messages, of which all but the last four, a tenth of the bytes, are the same in
-// all of them.
+// Talk returns requests of about size bytes in 41 messages, of which all but the last four, a tenth of the bytes, are
+// the same in all of them.
 func Talk(model string, size int) [][]byte {
 	const turns = 40
 	var head strings.Builder
@@ -50,7 +50,9 @@ func Talk(model string, size int) [][]byte {
 
 // prose is size bytes of words, code and numbers, others for each seed.
 func prose(size, seed int) string {
-	words := strings.Fields("why does the vector copy here and not move it when a lane is full const auto& x = lanes[i]; return std::move(x); (see line of) if (n < 0) { throw; }")
+	words := strings.Fields(
+		"why does the vector copy here and not move it when a lane is full const auto& x = lanes[i]; return " +
+			"std::move(x); (see line of) if (n < 0) { throw; }")
 	rng := rand.New(rand.NewPCG(uint64(seed), 1))
 	var out strings.Builder
 	for out.Len() < size {
@@ -61,16 +63,19 @@ func prose(size, seed int) string {
 }
 
 func post(body string) []byte {
-	return fmt.Appendf(nil, "POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nUser-Agent: bench\r\nAccept: */*\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	return fmt.Appendf(
+		nil, "POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nUser-Agent: bench\r\nAccept: */*\r\n"+
+			"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
 func chatBody(model string, size int, stream bool, variant int) string {
 	most := 16
 	if stream {
-		most = 8192 // more than any stream here is read for: an engine that says more than it was asked is no longer believed
+		// more than any stream here is read for: an engine that says more than it was asked is no longer believed
+		most = 8192
 	}
-	frame := `{"model":"` + model + `","stream":` + fmt.Sprint(stream) + `,"max_tokens":` + fmt.Sprint(most) + `,"messages":[{"role":"system","content":"%s"},{"role":"user","content":"%s"}]}`
+	frame := `{"model":"` + model + `","stream":` + fmt.Sprint(stream) + `,"max_tokens":` + fmt.Sprint(most) +
+		`,"messages":[{"role":"system","content":"%s"},{"role":"user","content":"%s"}]}`
 	room := max(size-len(frame), 2)
 	return fmt.Sprintf(frame, text(room/2, "common"), text(room-room/2, fmt.Sprint("variant ", variant)))
 }

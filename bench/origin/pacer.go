@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// pacer writes one event to each of many streams at their pace, spread evenly over it, from one goroutine: a timer for each
-// stream would be the largest cost of the machine.
+// pacer writes one event to each of many streams at their pace, spread evenly over it, from one goroutine: a timer for
+// each stream would be the largest cost of the machine.
 type pacer struct {
 	mu      sync.Mutex
 	streams []net.Conn // nil where one has ended

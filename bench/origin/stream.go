@@ -15,16 +15,19 @@ const (
 )
 
 var (
-	models = whole(`{"object":"list","data":[{"id":"template","object":"model","created":1700000000,"owned_by":"bench"}]}`)
-	answer = whole(`{"id":"chatcmpl-7","object":"chat.completion","created":1700000000,"model":"template","choices":[{"index":0,` +
-		`"message":{"role":"assistant","content":"std::vector<int> v; v.reserve(64); // sixteen tokens or so"},"finish_reason":"stop"}],` +
-		`"usage":{"prompt_tokens":250,"completion_tokens":16,"total_tokens":266}}`)
+	models = whole(
+		`{"object":"list","data":[{"id":"template","object":"model","created":1700000000,"owned_by":"bench"}]}`)
+	answer = whole(
+		`{"id":"chatcmpl-7","object":"chat.completion","created":1700000000,"model":"template","choices":[{"index":0,` +
+			`"message":{"role":"assistant","content":"std::vector<int> v; v.reserve(64); // sixteen tokens or so"},"finish_reason":"stop"}],` +
+			`"usage":{"prompt_tokens":250,"completion_tokens":16,"total_tokens":266}}`)
 	oneEvent = chunk(event)
 	end      = chunk(last) + chunk("data: [DONE]\n\n") + "0\r\n\r\n"
 )
 
 func whole(body string) string {
-	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body),
+		body)
 }
 
 func chunk(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }

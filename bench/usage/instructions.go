@@ -11,13 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Counter counts the instructions that processes execute outside of the kernel: unlike time, as good as the same on a busy machine.
+// Counter counts the instructions that processes execute outside of the kernel: unlike time, as good as the same on a
+// busy machine.
 type Counter struct{ fds []int }
 
 // Instructions begins to count those of all threads that pids have now, and of the threads that these start.
 func Instructions(pids []int) (*Counter, error) {
 	attr := unix.PerfEventAttr{
-		Type: unix.PERF_TYPE_HARDWARE, Config: unix.PERF_COUNT_HW_INSTRUCTIONS, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
+		Type: unix.PERF_TYPE_HARDWARE, Config: unix.PERF_COUNT_HW_INSTRUCTIONS,
+		Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
 		Bits: unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv,
 	}
 	c := new(Counter)

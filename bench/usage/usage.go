@@ -28,8 +28,8 @@ func Family(pid int) []int {
 	return all
 }
 
-// CPU returns the processor time of pids so far, to the nanosecond: the kernel's clock of each process, which counts threads
-// that have ended and nothing that other processes did to the machine.
+// CPU returns the processor time of pids so far, to the nanosecond: the kernel's clock of each process, which counts
+// threads that have ended and nothing that other processes did to the machine.
 func CPU(pids []int) (time.Duration, error) {
 	var sum time.Duration
 	for _, pid := range pids {

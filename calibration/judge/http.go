@@ -20,7 +20,8 @@ func Service(url string, timeout time.Duration) (*Judge, error) {
 		return nil, fmt.Errorf("judge: url %q, %v", url, timeout)
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Judge{service{url, &http.Client{CheckRedirect: stay, Transport: &http.Transport{DisableKeepAlives: true}}}, timeout}, nil
+	return &Judge{service{url, &http.Client{CheckRedirect: stay, Transport: &http.Transport{DisableKeepAlives: true}}},
+		timeout}, nil
 }
 
 func (s service) ask(ctx context.Context, question []byte) ([]byte, error) {

@@ -4,8 +4,8 @@
 //
 // Invariants:
 //
-//  1. A judge does not know which answer the client got: they are a and b, and it is asked a second time with the two swapped.
-//     One that contradicts itself has no say (calibration.ErrJudgeLied).
+//  1. A judge does not know which answer the client got: they are a and b, and it is asked a second time with the two
+//     swapped. One that contradicts itself has no say (calibration.ErrJudgeLied).
 //  2. A judge that hangs is ended when its time is over, with all that it has started (calibration.ErrJudgeSlow).
 //  3. What it says is read up to maxVerdict bytes; anything but the one object is a lie.
 package judge

@@ -40,10 +40,14 @@ func TestACommandJudges(t *testing.T) {
 		script string
 		class  calibration.Class
 	}{
-		"prefers by what it reads": {`q=$(cat); case "$q" in *'"a":"GOOD"'*) echo '{"better":"a"}';; *) echo '{"better":"b"}';; esac`, calibration.PrimaryBetter},
-		"prefers the other":        {`q=$(cat); case "$q" in *'"a":"GOOD"'*) echo '{"better":"b"}';; *) echo '{"better":"a"}';; esac`, calibration.ShadowBetter},
-		"both are the same":        {`cat >/dev/null; echo '{"better":"same"}'`, calibration.Agree},
-		"cannot say":               {`echo '{"better":"unclear","why":"taste"}'`, calibration.Differ},
+		"prefers by what it reads": {
+			`q=$(cat); case "$q" in *'"a":"GOOD"'*) echo '{"better":"a"}';; *) echo '{"better":"b"}';; esac`,
+			calibration.PrimaryBetter},
+		"prefers the other": {
+			`q=$(cat); case "$q" in *'"a":"GOOD"'*) echo '{"better":"b"}';; *) echo '{"better":"a"}';; esac`,
+			calibration.ShadowBetter},
+		"both are the same": {`cat >/dev/null; echo '{"better":"same"}'`, calibration.Agree},
+		"cannot say":        {`echo '{"better":"unclear","why":"taste"}'`, calibration.Differ},
 	} {
 		if got, err := script(t, row.script, 10*time.Second).Judge(t.Context(), two); err != nil || got != row.class {
 			t.Errorf("%s: %s, %v", name, got, err)
@@ -65,7 +69,8 @@ func TestAJudgeThatLiesHasNoSay(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := script(t, `echo '{"better":"same"}'; exit 3`, 10*time.Second).Judge(t.Context(), two); err == nil || calibration.JudgeFault(err) != "failed" {
+	if _, err := script(t, `echo '{"better":"same"}'; exit 3`, 10*time.Second).Judge(t.Context(), two); err == nil ||
+		calibration.JudgeFault(err) != "failed" {
 		t.Errorf("a judge that fails: %v", err)
 	}
 	gone, err := Command([]string{"/nowhere/judge"}, time.Second)
@@ -133,7 +138,8 @@ func TestAServiceJudges(t *testing.T) {
 			t.Fatal(err)
 		}
 		class, err := j.Judge(t.Context(), two)
-		if err != nil && calibration.JudgeFault(err) != want || err == nil && (want != "" || class != calibration.PrimaryBetter) {
+		if err != nil && calibration.JudgeFault(err) != want || err == nil &&
+			(want != "" || class != calibration.PrimaryBetter) {
 			t.Errorf("%s: %s, %v", path, class, err)
 		}
 	}

@@ -36,7 +36,8 @@ func NewFile(cfg FileConfig) (*File, error) {
 // Name implements Sink.
 func (f *File) Name() string { return "file" }
 
-// open opens the file at its end. A line that an earlier process left unfinished is finished there, to be skipped by readers.
+// open opens the file at its end. A line that an earlier process left unfinished is finished there, to be skipped by
+// readers.
 func (f *File) open() error {
 	file, err := os.OpenFile(f.cfg.Path, os.O_CREATE|os.O_RDWR|os.O_APPEND, fileMode)
 	if err != nil {

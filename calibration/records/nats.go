@@ -9,7 +9,8 @@ import (
 	"octet/internal/natsclient"
 )
 
-// NATSConfig is a subject of a server. What shall be kept of it is a JetStream's of the operator that covers the subject.
+// NATSConfig is a subject of a server. What shall be kept of it is a JetStream's of the operator that covers the
+// subject.
 type NATSConfig struct {
 	URL     string
 	Subject string
@@ -39,7 +40,8 @@ const dialTimeout = 5 * time.Second
 
 func (c NATSConfig) dial(options ...nats.Option) (*nats.Conn, error) {
 	options = append(options, nats.Name("octet calibration"))
-	return natsclient.Connect(natsclient.Config{URL: c.URL, Creds: c.Creds, CA: c.CA, MaxMessage: c.MaxMessage, Timeout: dialTimeout}, options...)
+	return natsclient.Connect(natsclient.Config{URL: c.URL, Creds: c.Creds, CA: c.CA, MaxMessage: c.MaxMessage,
+		Timeout: dialTimeout}, options...)
 }
 
 // Name implements Sink.

@@ -22,8 +22,8 @@ const handful = 64
 // forgetAfter is how long the server remembers a reader that is gone without a word.
 const forgetAfter = time.Minute
 
-// Lines reads all records that a JetStream of the server has of the subject, the oldest first. It ends with the last that was
-// there when it began, or with an error, ctx's included. It leaves nothing behind at the server.
+// Lines reads all records that a JetStream of the server has of the subject, the oldest first. It ends with the last
+// that was there when it began, or with an error, ctx's included. It leaves nothing behind at the server.
 func (c NATSConfig) Lines(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if err := c.each(ctx, func(line []byte) bool { return yield(line, nil) }); err != nil {
@@ -48,7 +48,8 @@ func (c NATSConfig) each(ctx context.Context, see func([]byte) bool) error {
 		return errors.Join(fmt.Errorf("%w %q: %w", ErrNotKept, c.Subject, err), context.Cause(ctx))
 	}
 	source, err := js.CreateConsumer(ctx, stream, jetstream.ConsumerConfig{
-		FilterSubject: c.Subject, AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: forgetAfter, MemoryStorage: true,
+		FilterSubject: c.Subject, AckPolicy: jetstream.AckNonePolicy, InactiveThreshold: forgetAfter,
+		MemoryStorage: true,
 	})
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", stream, err)

@@ -16,9 +16,11 @@ import (
 )
 
 // jetStream starts a server whose streams are those of configs, and returns the way to it.
-func jetStream(t *testing.T, change func(*server.Options), configs ...jetstream.StreamConfig) (*server.Server, jetstream.JetStream) {
+func jetStream(t *testing.T, change func(*server.Options), configs ...jetstream.StreamConfig) (*server.Server,
+	jetstream.JetStream) {
 	t.Helper()
-	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true}
+	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(),
+		NoLog: true, NoSigs: true}
 	var options []nats.Option
 	if change != nil {
 		change(o)
@@ -70,8 +72,8 @@ func collect(ctx context.Context, c NATSConfig) (lines []string, err error) {
 	return lines, nil
 }
 
-// MEGA-15: what a JetStream keeps of the subject is read in its order, over several pages, and other subjects are not; nothing of
-// the reader stays at the server.
+// MEGA-15: what a JetStream keeps of the subject is read in its order, over several pages, and other subjects are not;
+// nothing of the reader stays at the server.
 func TestAKeptSubjectIsReadToItsEnd(t *testing.T) {
 	srv, js := jetStream(t, nil, jetstream.StreamConfig{Name: "KEPT", Subjects: []string{"octet:shadow", "other"}})
 	c := NATSConfig{URL: srv.ClientURL(), Subject: "octet:shadow"}
@@ -129,7 +131,8 @@ func TestASubjectThatNobodyKeepsIsAnError(t *testing.T) {
 	if lines, err := collect(t.Context(), NATSConfig{URL: srv.ClientURL(), Subject: "s"}); !errors.Is(err, ErrNotKept) || lines != nil {
 		t.Errorf("%v %q", err, lines)
 	}
-	bare, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
+	bare, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true,
+		NoSigs: true})
 	if err != nil {
 		t.Fatal(err)
 	}

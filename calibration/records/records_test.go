@@ -58,7 +58,8 @@ func TestAFileIsTurnedOver(t *testing.T) {
 		t.Error("a closed stream takes records", err)
 	}
 	last := wholeLines(t, path)
-	if all := slices.Concat(wholeLines(t, path+".2"), wholeLines(t, path+".1"), last); all[len(all)-1] != "15" || all[0] == "0" {
+	if all := slices.Concat(wholeLines(t, path+".2"), wholeLines(t, path+".1"), last); all[len(all)-1] != "15" ||
+		all[0] == "0" {
 		t.Errorf("%v", all)
 	}
 	if _, err := os.Stat(path + ".3"); !errors.Is(err, os.ErrNotExist) {
@@ -116,7 +117,8 @@ func TestAnUnfinishedLineIsEnded(t *testing.T) {
 }
 
 func TestAPathThatCannotBeOpenedIsKnownAtTheStart(t *testing.T) {
-	for _, c := range []FileConfig{{Path: t.TempDir(), Bytes: 1}, {Path: filepath.Join(t.TempDir(), "no", "file"), Bytes: 1}, {Bytes: 1}, {Path: "x"}} {
+	for _, c := range []FileConfig{{Path: t.TempDir(), Bytes: 1},
+		{Path: filepath.Join(t.TempDir(), "no", "file"), Bytes: 1}, {Bytes: 1}, {Path: "x"}} {
 		if f, err := NewFile(c); err == nil {
 			t.Errorf("%+v was opened: %v", c, f.Close())
 		}
@@ -133,9 +135,11 @@ func (*stuck) Write(ctx context.Context, _ []byte) error {
 }
 func (s *stuck) Close() error { s.closed = true; return nil }
 
-// Whoever offers never waits, for a sink that hangs either: its queue fills, the rest is dropped and counted, others go on.
+// Whoever offers never waits, for a sink that hangs either: its queue fills, the rest is dropped and counted, others go
+// on.
 func TestASinkThatHangsBlocksNobody(t *testing.T) {
-	for name, bounds := range map[string]Bounds{"by default": {}, "as bounded": {Queue: 3, WriteTimeout: time.Hour, CloseTimeout: time.Minute}} {
+	for name, bounds := range map[string]Bounds{"by default": {},
+		"as bounded": {Queue: 3, WriteTimeout: time.Hour, CloseTimeout: time.Minute}} {
 		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { hang(t, bounds) }) })
 	}
 }
@@ -166,7 +170,8 @@ func hang(t *testing.T, b Bounds) {
 	}
 }
 
-// MEGA-14: records come back from a Redis stream as they went in; what comes while the server is down is dropped and counted.
+// MEGA-14: records come back from a Redis stream as they went in; what comes while the server is down is dropped and
+// counted.
 func TestARedisStreamKeepsRecords(t *testing.T) {
 	srv := redistest.Start(t)
 	r := NewRedis(redis.NewClient(&redis.Options{Addr: srv.Addr, PoolSize: 1, MaxRetries: -1}), "octet:shadow", 10000)
@@ -212,7 +217,8 @@ func waitFor(t *testing.T, s *Stream, ok func(Counts) bool) {
 
 // MEGA-14
 func TestANATSSubjectCarriesRecords(t *testing.T) {
-	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
+	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true,
+		NoSigs: true})
 	if err != nil {
 		t.Fatal(err)
 	}

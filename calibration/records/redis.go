@@ -30,7 +30,8 @@ func (r *Redis) Name() string { return "redis" }
 
 // Write implements Sink.
 func (r *Redis) Write(ctx context.Context, line []byte) error {
-	return r.client.XAdd(ctx, &redis.XAddArgs{Stream: r.stream, MaxLen: r.length, Approx: true, Values: []any{field, line}}).Err()
+	return r.client.XAdd(ctx,
+		&redis.XAddArgs{Stream: r.stream, MaxLen: r.length, Approx: true, Values: []any{field, line}}).Err()
 }
 
 // page is how many entries are read at once.

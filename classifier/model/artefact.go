@@ -45,13 +45,14 @@ type Artefact struct {
 
 // Origin says what an artefact was made from: for people.
 type Origin struct {
-	Seed    uint64             `json:"seed"`
-	Data    string             `json:"data"` // hash of the texts and labels that it was trained on
-	Samples int                `json:"samples"`
-	Sources int                `json:"sources"`
-	Keys    []uint32           `json:"source_keys,omitempty"` // SourceKey of each source, ascending
-	Folds   int                `json:"folds,omitempty"`       // of the cross-validation that it was calibrated by; 0: on a split of its own
-	Figures map[string]float64 `json:"figures,omitempty"`     // on the texts that it was calibrated by
+	Seed    uint64   `json:"seed"`
+	Data    string   `json:"data"` // hash of the texts and labels that it was trained on
+	Samples int      `json:"samples"`
+	Sources int      `json:"sources"`
+	Keys    []uint32 `json:"source_keys,omitempty"` // SourceKey of each source, ascending
+	// of the cross-validation that it was calibrated by; 0: on a split of its own
+	Folds   int                `json:"folds,omitempty"`
+	Figures map[string]float64 `json:"figures,omitempty"` // on the texts that it was calibrated by
 }
 
 type header struct {
@@ -68,7 +69,8 @@ type header struct {
 // Encode returns the artefact as bytes: magic, format, checksum, length of the header, header as JSON, arrays in little
 // endian.
 func (a *Artefact) Encode() ([]byte, error) {
-	head, err := json.Marshal(header{a.Labels, a.Temperature, a.Doubt, a.Bias, a.Concepts, len(a.Keys), len(a.Dense), a.Origin})
+	head, err := json.Marshal(header{a.Labels, a.Temperature, a.Doubt, a.Bias, a.Concepts, len(a.Keys), len(a.Dense),
+		a.Origin})
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +113,11 @@ func Decode(raw []byte) (*Artefact, error) {
 	}
 	labels := len(h.Labels)
 	if want := h.Rows*(12+labels) + 4*h.Dense; len(rest) != want {
-		return nil, fmt.Errorf("%w: %d bytes of weights, and %d rows of %d labels have %d", ErrArtefact, len(rest), h.Rows, labels, want)
+		return nil, fmt.Errorf("%w: %d bytes of weights, and %d rows of %d labels have %d", ErrArtefact, len(rest),
+			h.Rows, labels, want)
 	}
-	a := &Artefact{Labels: h.Labels, Temperature: h.Temperature, Doubt: h.Doubt, Bias: h.Bias, Concepts: h.Concepts, Origin: h.Origin}
+	a := &Artefact{Labels: h.Labels, Temperature: h.Temperature, Doubt: h.Doubt, Bias: h.Bias, Concepts: h.Concepts,
+		Origin: h.Origin}
 	a.Keys = make([]uint32, h.Rows)
 	for i := range a.Keys {
 		a.Keys[i] = binary.LittleEndian.Uint32(rest[4*i:])
@@ -171,9 +175,11 @@ func (a *Artefact) check() error {
 		return err
 	}
 	if len(a.Bias) != len(a.Labels) || len(a.Dense)%len(a.Labels) != 0 {
-		return fmt.Errorf("%w: %d biases and %d dense weights for %d labels", ErrArtefact, len(a.Bias), len(a.Dense), len(a.Labels))
+		return fmt.Errorf("%w: %d biases and %d dense weights for %d labels", ErrArtefact, len(a.Bias), len(a.Dense),
+			len(a.Labels))
 	}
-	if !(a.Temperature > 0) || !(a.Doubt >= 0 && a.Doubt < 1) || !finite64(append([]float64{a.Temperature}, a.Bias...)) {
+	if !(a.Temperature > 0) || !(a.Doubt >= 0 && a.Doubt < 1) ||
+		!finite64(append([]float64{a.Temperature}, a.Bias...)) {
 		return fmt.Errorf("%w: temperature %v, doubt %v, biases %v", ErrArtefact, a.Temperature, a.Doubt, a.Bias)
 	}
 	if !finite(a.Rarity) || !finite(a.Scales) || !finite(a.Dense) {

@@ -61,11 +61,14 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func TestAnArtefactThatMakesNoSenseIsAnError(t *testing.T) {
 	for name, spoil := range map[string]func(*Artefact){
-		"no reject":             func(a *Artefact) { a.Labels[2] = "C" },
-		"a label twice":         func(a *Artefact) { a.Labels[1] = "A" },
-		"a label without name":  func(a *Artefact) { a.Labels[1] = "" },
-		"one label":             func(a *Artefact) { a.Labels = []string{Reject} },
-		"too many labels":       func(a *Artefact) { a.Labels = append(strings.Fields(strings.Repeat("x ", 64)), Reject) },
+		"no reject":            func(a *Artefact) { a.Labels[2] = "C" },
+		"a label twice":        func(a *Artefact) { a.Labels[1] = "A" },
+		"a label without name": func(a *Artefact) { a.Labels[1] = "" },
+		"one label":            func(a *Artefact) { a.Labels = []string{Reject} },
+		"too many labels": func(a *Artefact) {
+			a.Labels = append(strings.Fields(strings.Repeat("x ", 64)),
+				Reject)
+		},
 		"a bias too few":        func(a *Artefact) { a.Bias = a.Bias[:2] },
 		"a bias without bounds": func(a *Artefact) { a.Bias[0] = 1e300 },
 		"no temperature":        func(a *Artefact) { a.Temperature = 0 },
@@ -97,10 +100,13 @@ func TestAnArtefactThatMakesNoSenseIsAnError(t *testing.T) {
 
 func TestConceptsThatMakeNoSenseAreErrors(t *testing.T) {
 	for name, list := range map[string]string{
-		"no kind": "locks: mutex", "another kind": "regex x: a.*b", "no colon": "words locks mutex", "no name": "words : mutex", "a name of two": "words a b: c",
-		"not quoted": "texts x: fn", "not closed": `texts x: "fn`, "empty": `texts x: ""`, "long": `texts x: "` + strings.Repeat("y", 65) + `"`,
-		"words after texts": "texts x: \"a\"\nwords y: b", "too many groups": strings.Repeat("words x: y\n", maxGroups+1),
-		"too many terms": "words x: " + strings.Join(numbers(maxTerms+1), " "),
+		"no kind": "locks: mutex", "another kind": "regex x: a.*b", "no colon": "words locks mutex",
+		"no name": "words : mutex", "a name of two": "words a b: c",
+		"not quoted": "texts x: fn", "not closed": `texts x: "fn`, "empty": `texts x: ""`,
+		"long":              `texts x: "` + strings.Repeat("y", 65) + `"`,
+		"words after texts": "texts x: \"a\"\nwords y: b",
+		"too many groups":   strings.Repeat("words x: y\n", maxGroups+1),
+		"too many terms":    "words x: " + strings.Join(numbers(maxTerms+1), " "),
 	} {
 		if _, err := NewReader(list); !errors.Is(err, ErrConcepts) {
 			t.Errorf("%s: %v", name, err)
@@ -118,8 +124,8 @@ func numbers(n int) (words []string) {
 	return words
 }
 
-// Whatever the bytes say, an artefact is an error or a model that answers: the checksum is set right, so that the fuzzer
-// gets past it.
+// Whatever the bytes say, an artefact is an error or a model that answers: the checksum is set right, so that the
+// fuzzer gets past it.
 func FuzzDecode(f *testing.F) {
 	whole := encoded(f, toy(f, "a few words, and a mutex"))
 	f.Add(whole)

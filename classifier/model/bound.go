@@ -22,8 +22,8 @@ type Bound struct {
 }
 
 // Bind has each label lead to the specialist that named has for it, else to the one of its own name, upper and lower
-// case alike. What a label without a specialist gets belongs to none of them: it counts as reject. ErrLabels: named speaks
-// of a label or of a specialist that is not there. ErrForeign: no label leads anywhere.
+// case alike. What a label without a specialist gets belongs to none of them: it counts as reject. ErrLabels: named
+// speaks of a label or of a specialist that is not there. ErrForeign: no label leads anywhere.
 func (m *Model) Bind(specialists []string, named map[string]string) (*Bound, error) {
 	for _, l := range slices.Sorted(maps.Keys(named)) {
 		if l == Reject || !slices.Contains(m.labels, l) {

@@ -20,8 +20,10 @@ func TestLabelsLeadToSpecialists(t *testing.T) {
 		{"by name, in any case", []string{"b", "a"}, nil, []float64{plain[1], plain[0]}, plain[2]},
 		{"one that no label is for", []string{"a", "x", "b"}, nil, []float64{plain[0], 0, plain[1]}, plain[2]},
 		{"a label for nobody is reject's", []string{"a"}, nil, []float64{plain[0]}, plain[1] + plain[2]},
-		{"two labels for one", []string{"all", "b"}, map[string]string{"A": "all", "B": "all"}, []float64{plain[0] + plain[1], 0}, plain[2]},
-		{"named before its namesake", []string{"a", "z"}, map[string]string{"A": "z"}, []float64{0, plain[0]}, plain[1] + plain[2]},
+		{"two labels for one", []string{"all", "b"}, map[string]string{"A": "all", "B": "all"},
+			[]float64{plain[0] + plain[1], 0}, plain[2]},
+		{"named before its namesake", []string{"a", "z"}, map[string]string{"A": "z"}, []float64{0, plain[0]},
+			plain[1] + plain[2]},
 	} {
 		b, err := m.Bind(row.specialists, row.named)
 		if err != nil {

@@ -60,8 +60,8 @@ func headOf(text string) (head uint64) {
 	return head
 }
 
-// parseConcepts reads a list, one group a line: `words NAME: word two+words …` or `texts NAME: "literal" …`, where a
-// literal is quoted as in Go. Blank lines and lines that begin with # are passed.
+// parseConcepts reads a list, one group a line: `words NAME: word two+words …` or `texts NAME: "literal" …`, where
+// a literal is quoted as in Go. Blank lines and lines that begin with # are passed.
 func parseConcepts(list string) (*concepts, error) {
 	var c concepts
 	words := map[string][]uint16{}
@@ -91,7 +91,8 @@ func parseConcepts(list string) (*concepts, error) {
 				return nil, fmt.Errorf("%w: line %d: %w", ErrConcepts, number, err)
 			}
 		default:
-			return nil, fmt.Errorf("%w: line %d: %q is neither words nor texts, or words after texts", ErrConcepts, number, kind)
+			return nil, fmt.Errorf("%w: line %d: %q is neither words nor texts, or words after texts", ErrConcepts,
+				number, kind)
 		}
 	}
 	return &c, c.index(order, words)
@@ -119,7 +120,8 @@ func (c *concepts) addLiterals(members string, group uint16) error {
 		}
 		text, err := strconv.Unquote(quoted)
 		if err != nil || text == "" || len(text) > maxLiteral || len(c.literals) == maxLiterals {
-			return fmt.Errorf("the literal %.40s is empty or longer than %d bytes, or one of more than %d", quoted, maxLiteral, maxLiterals)
+			return fmt.Errorf("the literal %.40s is empty or longer than %d bytes, or one of more than %d", quoted,
+				maxLiteral, maxLiterals)
 		}
 		bucket := &c.single[text[0]]
 		if len(text) > 1 {

@@ -24,7 +24,8 @@ func toy(tb testing.TB, texts ...string) *Artefact {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a := &Artefact{Labels: []string{"A", "B", Reject}, Temperature: 1.3, Doubt: 0.04, Bias: []float64{0.1, -0.2, 0.3}, Concepts: toyConcepts, Origin: Origin{Seed: 7, Data: "d"}}
+	a := &Artefact{Labels: []string{"A", "B", Reject}, Temperature: 1.3, Doubt: 0.04, Bias: []float64{0.1, -0.2, 0.3},
+		Concepts: toyConcepts, Origin: Origin{Seed: 7, Data: "d"}}
 	dice := rand.New(rand.NewPCG(1, 2))
 	for _, text := range texts {
 		for i, k := range r.Vector(text).Keys {
@@ -105,8 +106,10 @@ func slow(a *Artefact, text string) []float64 {
 
 func TestTheModelIsWhatItsDefinitionSays(t *testing.T) {
 	texts := []string{
-		sampleCode, "", "_", "aB", "HTTPServer2_go x", "let mut fn println!(x) !!", "mutex lock lock condition_variable, ConditionVariable malloc",
-		"1'000 0x1F 3.14e-9 a1b2", "\xff\xfe invalid \xc3\x28", "\x00binary\x01", strings.Repeat("arena lock ", 300), "::<aVeryLongTai ::<aVeryLongTail::<aVeryLongTail!", "!",
+		sampleCode, "", "_", "aB", "HTTPServer2_go x", "let mut fn println!(x) !!",
+		"mutex lock lock condition_variable, ConditionVariable malloc",
+		"1'000 0x1F 3.14e-9 a1b2", "\xff\xfe invalid \xc3\x28", "\x00binary\x01", strings.Repeat("arena lock ", 300),
+		"::<aVeryLongTai ::<aVeryLongTail::<aVeryLongTail!", "!",
 	}
 	a := toy(t, texts...)
 	m := built(t, a)
@@ -193,7 +196,8 @@ func TestTheBuiltinModelIsWhole(t *testing.T) {
 }
 
 func FuzzProbabilities(f *testing.F) {
-	for _, s := range []string{"", sampleCode, "\x00\xff", "a_B9__c std::", "let mut println!(", strings.Repeat("x", 20000)} {
+	for _, s := range []string{"", sampleCode, "\x00\xff", "a_B9__c std::", "let mut println!(",
+		strings.Repeat("x", 20000)} {
 		f.Add([]byte(s))
 	}
 	a := toy(f, sampleCode, "let mut x_y = 1")

@@ -109,7 +109,8 @@ func (n *notes) match(text string, c *concepts) {
 	head := headOf(text)
 	for _, l := range c.begins[opening(text[0], text[1])] {
 		lit := &c.literals[l]
-		if (head^lit.head)&lit.mask == 0 && (len(lit.text) <= 8 || strings.HasPrefix(text, lit.text)) && len(lit.text) <= len(text) {
+		if (head^lit.head)&lit.mask == 0 && (len(lit.text) <= 8 || strings.HasPrefix(text, lit.text)) &&
+			len(lit.text) <= len(text) {
 			n.literal(l, c)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 // The reading of a text by its definition: regular expressions over Latin-1, so that a byte is a letter.
 
 var (
-	tokenForm = regexp.MustCompile("(?s)[A-Za-z\u0080-\u00ff_][0-9A-Za-z\u0080-\u00ff_]*|[0-9][0-9A-Za-z\u0080-\u00ff_.']*|[!-/:-@\\[-^`{-\x7f]{1,2}")
+	tokenForm = regexp.MustCompile(
+		"(?s)[A-Za-z\u0080-\u00ff_][0-9A-Za-z\u0080-\u00ff_]*|[0-9][0-9A-Za-z\u0080-\u00ff_.']*|[!-/:-@\\[-^`{-\x7f]{1,2}")
 )
 
 func latin1(text string) string {
@@ -56,7 +57,8 @@ func slowTokens(text string) (words, tokens []string) {
 	return words, tokens
 }
 
-// slowParts splits where the kind of the bytes changes, at every _, and before an upper-case letter behind a lower-case one.
+// slowParts splits where the kind of the bytes changes, at every _, and before an upper-case letter behind a lower-case
+// one.
 func slowParts(word string) (parts []string) {
 	marked := regexp.MustCompile(`([a-z])([A-Z])`).ReplaceAllString(word, "${1}_${2}")
 	for _, run := range regexp.MustCompile("[0-9]+|[A-Za-z\u0080-\u00ff]+").FindAllString(marked, -1) {
@@ -77,7 +79,8 @@ func slowInputs(list, text string, tokens []string) map[int]float64 {
 		}
 	}
 	starts := slowStarts(text)
-	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(list), "\n"), func(l string) bool { return l == "" || l[0] == '#' })
+	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(list), "\n"),
+		func(l string) bool { return l == "" || l[0] == '#' })
 	literal := slots * len(lines)
 	for g, line := range lines {
 		kind, members, _ := strings.Cut(line, ": ")

@@ -14,9 +14,9 @@ type settings struct {
 	doubt       float64
 }
 
-// settle fits what is added to the sum of reject so that the answers are the most likely, then the temperature and the doubt so
-// that they are true. Only reject is moved: the kinds of texts that belong to nobody are endless, so a fit always has too few of
-// them. It is moved by maxShift at most, since the share of such texts here is not the world's.
+// settle fits what is added to the sum of reject so that the answers are the most likely, then the temperature and the
+// doubt so that they are true. Only reject is moved: the kinds of texts that belong to nobody are endless, so a fit
+// always has too few of them. It is moved by maxShift at most, since the share of such texts here is not the world's.
 func settle(answers []answer, reject int) settings {
 	least, shift := math.Inf(1), 0.0
 	for step := -10; step <= 10; step++ {
@@ -35,8 +35,8 @@ const (
 	hottest = 3
 )
 
-// leastLoss is the logarithmic loss at the best temperature when reject is moved by shift. The loss has one valley over the
-// inverse temperature, which is searched by thirds.
+// leastLoss is the logarithmic loss at the best temperature when reject is moved by shift. The loss has one valley over
+// the inverse temperature, which is searched by thirds.
 func leastLoss(answers []answer, reject int, shift float64) float64 {
 	at := func(inverse float64) (loss float64) {
 		for i := range answers {
@@ -72,8 +72,8 @@ func (a *answer) heated(t float64, reject int, shift float64) float64 {
 	return math.Log(total) - math.Log(max(own, 1e-12))/t
 }
 
-// truest is the temperature, and the doubt in hundredths, at which the probability of the first choice says best how often
-// it is right: one figure a text, and the one that a client sees.
+// truest is the temperature, and the doubt in hundredths, at which the probability of the first choice says best how
+// often it is right: one figure a text, and the one that a client sees.
 func truest(answers []answer, reject int, shift float64) (temperature, doubt float64) {
 	least := math.Inf(1)
 	for t := coldest; t <= hottest; t *= 1.02 {
@@ -97,8 +97,8 @@ func truest(answers []answer, reject int, shift float64) (temperature, doubt flo
 	return temperature, doubt
 }
 
-// top is the largest probability of an answer at a temperature, with the sum of reject moved by shift, and whether it is
-// the true label's.
+// top is the largest probability of an answer at a temperature, with the sum of reject moved by shift, and whether it
+// is the true label's.
 func (a *answer) top(t float64, reject int, shift float64) (p float64, right bool) {
 	total, first := 0.0, 0
 	for c, q := range a.probabilities {

@@ -75,7 +75,8 @@ func newFit(vectors []model.Vector, sources []string, labels, dense int) *fit {
 	}
 	slices.Sort(f.keys)
 	for _, k := range f.keys {
-		f.rarity = append(f.rarity, float32(math.Pow(math.Log(float64(len(vectors)+1)/float64(all[k].texts+1)), rarePower)))
+		f.rarity = append(f.rarity,
+			float32(math.Pow(math.Log(float64(len(vectors)+1)/float64(all[k].texts+1)), rarePower)))
 	}
 	return f
 }
@@ -121,8 +122,8 @@ func (f *fit) example(v model.Vector) (e example) {
 	return e
 }
 
-// run goes over the examples, in a new order each time, and leaves them shuffled. Each sight is of a random half of the words, so
-// that no text is told by few of them: what tells a source's texts apart is often not there elsewhere.
+// run goes over the examples, in a new order each time, and leaves them shuffled. Each sight is of a random half of the
+// words, so that no text is told by few of them: what tells a source's texts apart is often not there elsewhere.
 func (f *fit) run(examples []example, seed uint64) {
 	order, chance := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 2))
 	slopes := make([]float64, f.labels)
@@ -196,7 +197,8 @@ func (f *fit) predict(e *example, out []float64) {
 
 // artefact rounds the weights of rows to 8 bits, with a scale a row.
 func (f *fit) artefact() *model.Artefact {
-	a := &model.Artefact{Keys: f.keys, Rarity: f.rarity, Bias: f.bias, Temperature: 1, Dense: f.weights[len(f.keys)*f.labels:]}
+	a := &model.Artefact{Keys: f.keys, Rarity: f.rarity, Bias: f.bias, Temperature: 1,
+		Dense: f.weights[len(f.keys)*f.labels:]}
 	a.Weights = make([]int8, len(f.keys)*f.labels)
 	for row := range f.keys {
 		weights := f.weights[row*f.labels : (row+1)*f.labels]

@@ -28,8 +28,9 @@ type share struct {
 	whole  float64
 }
 
-// deal gives each sample one of n folds, families together, so that each fold has about as much of every label. A family with
-// more texts than a fold's part would leave too little to train on: it is always trained on, and never asked about.
+// deal gives each sample one of n folds, families together, so that each fold has about as much of every label. A
+// family with more texts than a fold's part would leave too little to train on: it is always trained on, and never
+// asked about.
 func deal(samples []Sample, labels []string, n int) []int {
 	of := map[string]int{}
 	load := make([][]float64, n)
@@ -93,9 +94,10 @@ func families(samples []Sample, labels []string) []share {
 	return all
 }
 
-// crossed is what samples are said to be by models that were trained without their families, in the order of folds, and which
-// fold each of them is of. What no fold has is not asked about.
-func crossed(c Config, samples []Sample, labels []string, reader *model.Reader) (answers []answer, of []int, err error) {
+// crossed is what samples are said to be by models that were trained without their families, in the order of folds, and
+// which fold each of them is of. What no fold has is not asked about.
+func crossed(c Config, samples []Sample, labels []string, reader *model.Reader) (answers []answer, of []int,
+	err error) {
 	folds := deal(samples, labels, c.Folds)
 	for k := range c.Folds {
 		var learnt, asked []Sample

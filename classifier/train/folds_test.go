@@ -72,7 +72,8 @@ func TestLabelsAreSpreadOverTheFolds(t *testing.T) {
 
 // With folds all texts are trained on, and what is reported is of models that have not seen a text's family.
 func TestCrossValidationLearnsFromAllAndJudgesTheUnseen(t *testing.T) {
-	c := Config{Train: orgs(), Dev: made(9, "other/one", "other/two"), Concepts: "words locks: mutex deadlock", Seed: 1, Folds: 3}
+	c := Config{Train: orgs(), Dev: made(9, "other/one", "other/two"), Concepts: "words locks: mutex deadlock", Seed: 1,
+		Folds: 3}
 	a, r, err := Run(c)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +84,8 @@ func TestCrossValidationLearnsFromAllAndJudgesTheUnseen(t *testing.T) {
 			held++
 		}
 	}
-	if a.Origin.Samples != len(c.Train)+len(c.Dev) || a.Origin.Sources != 26 || a.Origin.Folds != 3 || r.Samples != held || len(r.Folds) != 3 || r.MacroF1 < 0.99 {
+	if a.Origin.Samples != len(c.Train)+len(c.Dev) || a.Origin.Sources != 26 || a.Origin.Folds != 3 ||
+		r.Samples != held || len(r.Folds) != 3 || r.MacroF1 < 0.99 {
 		t.Errorf("%+v\n%d held out, %+v", a.Origin, held, r)
 	}
 	for i, f := range r.Folds {
@@ -102,7 +104,8 @@ func TestCrossValidationLearnsFromAllAndJudgesTheUnseen(t *testing.T) {
 	}
 }
 
-// What only a family of its own says is not known when it is judged: a cross-validation that leaked would be right about it.
+// What only a family of its own says is not known when it is judged: a cross-validation that leaked would be right
+// about it.
 func TestNothingOfAFamilyIsLearntBeforeItIsJudged(t *testing.T) {
 	dice := rand.New(rand.NewPCG(5, 5))
 	var samples []Sample
@@ -110,7 +113,9 @@ func TestNothingOfAFamilyIsLearntBeforeItIsJudged(t *testing.T) {
 	for f := range 12 {
 		for i := range 40 { // in each family the words that tell its labels are its own, in two sources
 			label := labels[i%3]
-			samples = append(samples, Sample{Text: fmt.Sprintf("zz%c%c and %c", 'a'+f, 'a'+i%3, 'a'+dice.IntN(9)), Label: label, Source: fmt.Sprintf("org%d/%d", f, i%2)})
+			samples = append(samples,
+				Sample{Text: fmt.Sprintf("zz%c%c and %c", 'a'+f, 'a'+i%3, 'a'+dice.IntN(9)), Label: label,
+					Source: fmt.Sprintf("org%d/%d", f, i%2)})
 		}
 	}
 	_, r, err := Run(Config{Train: samples, Seed: 1, Folds: 4})
@@ -185,7 +190,8 @@ func TestAFoldIsCalibratedByTheOthers(t *testing.T) {
 	}
 	out := nested(answers, of, 2)
 	if sure, unsure := out[200].probabilities[0], out[0].probabilities[0]; sure < 0.9 || unsure > 0.6 {
-		t.Errorf("the fold beside one that is always right says %.2f, that beside one that is right half the time %.2f", sure, unsure)
+		t.Errorf("the fold beside one that is always right says %.2f, that beside one that is right half the time %.2f",
+			sure, unsure)
 	}
 	for _, a := range out {
 		if sum := a.probabilities[0] + a.probabilities[1] + a.probabilities[2]; math.Abs(sum-1) > 1e-9 {

@@ -13,20 +13,23 @@ const bins = 15 // of the reliability diagram
 
 // Report is how a model does on labelled texts.
 type Report struct {
-	MacroF1    float64          `json:"macro_f1"`
-	Top1       float64          `json:"top1"`
-	Top2       float64          `json:"top2"`
-	ECE        float64          `json:"ece"`            // expected calibration error of the first choice, 15 bins of equal width
-	CoverageAt float64          `json:"coverage_at_95"` // share of texts that can be decided, the surest first, with 95 % right
-	LogLoss    float64          `json:"log_loss"`
-	Samples    int              `json:"samples"`
-	Seen       int              `json:"seen"` // of sources that the model was trained on: the figures say nothing of others then
-	Reject     Score            `json:"reject"`
-	PerClass   map[string]Score `json:"per_class"`
-	Tiers      map[string]Tier  `json:"tiers,omitempty"`
-	Bins       []Bin            `json:"reliability"`
-	Misread    map[string]int   `json:"confusion,omitempty"` // "label>answer" to how many; only those that were wrong
-	Folds      []Fold           `json:"folds,omitempty"`     // of a cross-validation
+	MacroF1 float64 `json:"macro_f1"`
+	Top1    float64 `json:"top1"`
+	Top2    float64 `json:"top2"`
+	// expected calibration error of the first choice, 15 bins of equal width
+	ECE float64 `json:"ece"`
+	// share of texts that can be decided, the surest first, with 95 % right
+	CoverageAt float64 `json:"coverage_at_95"`
+	LogLoss    float64 `json:"log_loss"`
+	Samples    int     `json:"samples"`
+	// of sources that the model was trained on: the figures say nothing of others then
+	Seen     int              `json:"seen"`
+	Reject   Score            `json:"reject"`
+	PerClass map[string]Score `json:"per_class"`
+	Tiers    map[string]Tier  `json:"tiers,omitempty"`
+	Bins     []Bin            `json:"reliability"`
+	Misread  map[string]int   `json:"confusion,omitempty"` // "label>answer" to how many; only those that were wrong
+	Folds    []Fold           `json:"folds,omitempty"`     // of a cross-validation
 }
 
 // Fold is how the models did that were trained without a part of the families of sources, on that part.
@@ -88,7 +91,8 @@ func ask(m *model.Model, samples []Sample) ([]answer, error) {
 	for i, s := range samples {
 		label := slices.Index(m.Labels(), s.Label)
 		if label < 0 {
-			return nil, fmt.Errorf("%w: sample %d has the label %.64q, and the model knows %q", ErrData, i+1, s.Label, m.Labels())
+			return nil, fmt.Errorf("%w: sample %d has the label %.64q, and the model knows %q", ErrData, i+1, s.Label,
+				m.Labels())
 		}
 		answers[i] = answer{label, s.Tier, make([]float64, len(m.Labels()))}
 		m.Probabilities([]byte(s.Text), answers[i].probabilities)
@@ -97,7 +101,8 @@ func ask(m *model.Model, samples []Sample) ([]answer, error) {
 }
 
 func report(answers []answer, labels []string) *Report {
-	r := &Report{Samples: len(answers), PerClass: map[string]Score{}, Tiers: map[string]Tier{}, Misread: map[string]int{}}
+	r := &Report{Samples: len(answers), PerClass: map[string]Score{}, Tiers: map[string]Tier{},
+		Misread: map[string]int{}}
 	n := float64(len(answers))
 	for i := range answers {
 		a := &answers[i]
@@ -164,7 +169,8 @@ func scores(answers []answer, labels int) []Score {
 	}
 	out := make([]Score, labels)
 	for c := range out {
-		out[c] = Score{Precision: right[c] / max(said[c], 1), Recall: right[c] / max(true_[c], 1), Samples: int(true_[c])}
+		out[c] = Score{Precision: right[c] / max(said[c], 1), Recall: right[c] / max(true_[c], 1),
+			Samples: int(true_[c])}
 		out[c].F1 = 2 * right[c] / max(said[c]+true_[c], 1)
 	}
 	return out
@@ -189,7 +195,8 @@ func tier(answers []answer, labels []string) (t Tier) {
 // share is right.
 func coverage(answers []answer, precision float64) (right, covered float64) {
 	order := slices.Clone(answers)
-	slices.SortStableFunc(order, func(a, b answer) int { return cmp.Compare(slices.Max(b.probabilities), slices.Max(a.probabilities)) })
+	slices.SortStableFunc(order,
+		func(a, b answer) int { return cmp.Compare(slices.Max(b.probabilities), slices.Max(a.probabilities)) })
 	n := float64(len(order))
 	for i := range order {
 		if order[i].first() == order[i].label {

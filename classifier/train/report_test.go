@@ -17,7 +17,8 @@ import (
 // ten answers whose figures are worked out by hand.
 func ten() []answer {
 	return []answer{
-		{0, "E", []float64{0.9, 0.05, 0.05}}, {0, "E", []float64{0.8, 0.1, 0.1}}, {0, "-", []float64{0.2, 0.7, 0.1}}, {0, "-", []float64{0.3, 0.3, 0.4}},
+		{0, "E", []float64{0.9, 0.05, 0.05}}, {0, "E", []float64{0.8, 0.1, 0.1}}, {0, "-", []float64{0.2, 0.7, 0.1}},
+		{0, "-", []float64{0.3, 0.3, 0.4}},
 		{1, "E", []float64{0.1, 0.85, 0.05}}, {1, "-", []float64{0.6, 0.3, 0.1}}, {1, "-", []float64{0.05, 0.9, 0.05}},
 		{2, "E", []float64{0.1, 0.1, 0.8}}, {2, "-", []float64{0.25, 0.3, 0.45}}, {2, "-", []float64{0.5, 0.3, 0.2}},
 	}
@@ -27,9 +28,12 @@ func TestTheReportIsWhatIsWorkedOutByHand(t *testing.T) {
 	r := report(ten(), []string{"A", "B", model.Reject})
 	// A: right 2, said 4, true 4; B: right 2, said 3, true 3; reject: right 2, said 3, true 3.
 	for name, row := range map[string][2]float64{
-		"top-1": {r.Top1, 0.6}, "top-2": {r.Top2, 0.9}, "macro-F1": {r.MacroF1, (0.5 + 2.0/3 + 2.0/3) / 3}, "reject recall": {r.Reject.Recall, 2.0 / 3},
-		"reject precision": {r.Reject.Precision, 2.0 / 3}, "A's F1": {r.PerClass["A"].F1, 0.5}, "coverage": {r.CoverageAt, 0.5}, "E's top-1": {r.Tiers["E"].Top1, 1},
-		"E's coverage": {r.Tiers["E"].CoverageAt, 1}, "the rest's top-1": {r.Tiers["-"].Top1, 2.0 / 6}, "misread": {float64(r.Misread["A>B"]), 1},
+		"top-1": {r.Top1, 0.6}, "top-2": {r.Top2, 0.9}, "macro-F1": {r.MacroF1, (0.5 + 2.0/3 + 2.0/3) / 3},
+		"reject recall":    {r.Reject.Recall, 2.0 / 3},
+		"reject precision": {r.Reject.Precision, 2.0 / 3}, "A's F1": {r.PerClass["A"].F1, 0.5},
+		"coverage": {r.CoverageAt, 0.5}, "E's top-1": {r.Tiers["E"].Top1, 1},
+		"E's coverage": {r.Tiers["E"].CoverageAt, 1}, "the rest's top-1": {r.Tiers["-"].Top1, 2.0 / 6},
+		"misread": {float64(r.Misread["A>B"]), 1},
 		// Bins of a fifteenth: 0.4 and 0.45 (6), 0.5 (7), 0.6 (9), 0.7 (10), 0.8 twice and 0.85 (12), 0.9 twice (13).
 		"ECE": {r.ECE, (math.Abs(0.85-1) + 0.5 + 0.6 + 0.7 + math.Abs(2.45-3) + math.Abs(1.8-2)) / 10},
 	} {
@@ -45,7 +49,8 @@ func TestTheReportIsWhatIsWorkedOutByHand(t *testing.T) {
 func TestCalibrationMakesAnswersTrue(t *testing.T) {
 	var answers []answer
 	for i := range 1000 { // one label in twenty is wrong: sure of 0.99, right 0.95; sure of 0.6, right 0.59
-		answers = append(answers, answer{i % 20 / 19, "", []float64{0.99, 0.005, 0.005}}, answer{i % 100 / 59, "", []float64{0.6, 0.3, 0.1}})
+		answers = append(answers, answer{i % 20 / 19, "", []float64{0.99, 0.005, 0.005}},
+			answer{i % 100 / 59, "", []float64{0.6, 0.3, 0.1}})
 	}
 	heat, doubt := truest(answers, 2, 0)
 	for i, want := range []float64{0.95, 0.59} {
@@ -54,7 +59,8 @@ func TestCalibrationMakesAnswersTrue(t *testing.T) {
 			t.Errorf("temperature %v, doubt %v: sure of %v, right %v", heat, doubt, p, want)
 		}
 	}
-	if p, right := (&answer{2, "", []float64{0.4, 0.1, 0.35}}).top(1, 2, 0.5); !right || math.Abs(p-0.35*math.Exp(0.5)/(0.5+0.35*math.Exp(0.5))) > 1e-9 {
+	if p, right := (&answer{2, "", []float64{0.4, 0.1, 0.35}}).top(1, 2, 0.5); !right ||
+		math.Abs(p-0.35*math.Exp(0.5)/(0.5+0.35*math.Exp(0.5))) > 1e-9 {
 		t.Errorf("reject moved to the top: %v, %v", p, right)
 	}
 }
@@ -102,19 +108,24 @@ func TestTheDiagramIsWellFormed(t *testing.T) {
 }
 
 func TestLabelledTextsAreReadZippedOrNot(t *testing.T) {
-	plain := "{\"text\":\"a\",\"label\":\"X\",\"source\":\"s\",\"tier\":\"E\",\"more\":1}\n\n{\"text\":\"b\",\"label\":\"Y\"}\n"
+	plain :=
+		"{\"text\":\"a\",\"label\":\"X\",\"source\":\"s\",\"tier\":\"E\",\"more\":1}\n\n{\"text\":\"b\"," +
+			"\"label\":\"Y\"}\n"
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	_, _ = z.Write([]byte(plain))
 	_ = z.Close()
-	for name, from := range map[string]io.Reader{"plain": strings.NewReader(plain), "zipped": bytes.NewReader(zipped.Bytes())} {
+	for name, from := range map[string]io.Reader{"plain": strings.NewReader(plain),
+		"zipped": bytes.NewReader(zipped.Bytes())} {
 		samples, err := Parse(from)
-		if err != nil || len(samples) != 2 || samples[0] != (Sample{"a", "X", "s", "E"}) || samples[1].Source != "line 3" {
+		if err != nil || len(samples) != 2 || samples[0] != (Sample{"a", "X", "s", "E"}) ||
+			samples[1].Source != "line 3" {
 			t.Errorf("%s: %+v, %v", name, samples, err)
 		}
 	}
 	for name, text := range map[string]string{
-		"nothing": "", "no JSON": "{\"text\":\n", "no label": `{"text":"a"}`, "a number for a text": `{"text":1,"label":"X"}`, "a long line": strings.Repeat("x", maxLine+1),
+		"nothing": "", "no JSON": "{\"text\":\n", "no label": `{"text":"a"}`,
+		"a number for a text": `{"text":1,"label":"X"}`, "a long line": strings.Repeat("x", maxLine+1),
 		"cut gzip": zipped.String()[:zipped.Len()/2], "gzip in name": "\x1f\x8bxx",
 	} {
 		if _, err := Parse(strings.NewReader(text)); !errors.Is(err, ErrData) {

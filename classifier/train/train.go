@@ -22,16 +22,16 @@ type Config struct {
 	Concepts string
 	Seed     uint64
 
-	// Folds has Dev trained on as well. What calibrates, and the report, are then what each text is said to be by models that have
-	// seen nothing of its family of sources: the families are dealt into so many folds, and all but one trained on in turn. 0 is
-	// none, else at least 2.
+	// Folds has Dev trained on as well. What calibrates, and the report, are then what each text is said to be by
+	// models that have seen nothing of its family of sources: the families are dealt into so many folds, and all but
+	// one trained on in turn. 0 is none, else at least 2.
 	Folds int
 }
 
 const maxFolds = 100
 
-// Run trains a model, calibrates it and returns it with its report: on Dev, or on what Folds left out. Errors wrap ErrData or
-// model.ErrConcepts.
+// Run trains a model, calibrates it and returns it with its report: on Dev, or on what Folds left out. Errors wrap
+// ErrData or model.ErrConcepts.
 func Run(c Config) (*model.Artefact, *Report, error) {
 	samples := c.Train
 	if c.Folds > 0 {

@@ -19,7 +19,8 @@ import (
 func made(seed uint64, sources ...string) (samples []Sample) {
 	dice := rand.New(rand.NewPCG(seed, 0))
 	words := map[string][]string{
-		"Locks": {"mutex", "deadlock", "atomic", "fence"}, "Trees": {"root", "leaf", "branch", "depth"}, model.Reject: {"soup", "bread", "holiday", "piano"},
+		"Locks": {"mutex", "deadlock", "atomic", "fence"}, "Trees": {"root", "leaf", "branch", "depth"},
+		model.Reject: {"soup", "bread", "holiday", "piano"},
 	}
 	for _, source := range sources {
 		for _, label := range []string{"Locks", "Trees", model.Reject} {
@@ -37,7 +38,8 @@ func made(seed uint64, sources ...string) (samples []Sample) {
 
 func trained(t *testing.T, seed uint64) (*model.Artefact, *Report) {
 	t.Helper()
-	a, r, err := Run(Config{Train: made(1, "one", "two", "three"), Dev: made(2, "four"), Concepts: "words locks: mutex deadlock", Seed: seed})
+	a, r, err := Run(Config{Train: made(1, "one", "two", "three"), Dev: made(2, "four"),
+		Concepts: "words locks: mutex deadlock", Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,8 @@ func TestTrainingLearnsWhatSourcesShare(t *testing.T) {
 			t.Error("a word of one source alone was learnt")
 		}
 	}
-	if a.Origin.Samples != 108 || a.Origin.Sources != 3 || a.Origin.Seed != 1 || len(a.Origin.Data) != 16 || a.Origin.Figures["macro_f1"] != r.MacroF1 {
+	if a.Origin.Samples != 108 || a.Origin.Sources != 3 || a.Origin.Seed != 1 || len(a.Origin.Data) != 16 ||
+		a.Origin.Figures["macro_f1"] != r.MacroF1 {
 		t.Errorf("%+v", a.Origin)
 	}
 }
@@ -79,15 +82,16 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// The shipped model is trained on all texts, so what it says of them proves nothing: its figures are of models that had not seen the
-// family of the text. The aims are those for repositories that it has not seen.
+// The shipped model is trained on all texts, so what it says of them proves nothing: its figures are of models that had
+// not seen the family of the text. The aims are those for repositories that it has not seen.
 func TestTheBuiltinModelCarriesFiguresOfTheUnseen(t *testing.T) {
 	m, err := model.Builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := m.Origin()
-	if f := o.Figures; o.Folds != 6 || o.Sources != 66 || f["macro_f1"] < 0.62 || f["top2"] < 0.80 || f["reject_recall"] < 0.85 || f["ece"] > 0.04 {
+	if f := o.Figures; o.Folds != 6 || o.Sources != 66 || f["macro_f1"] < 0.62 || f["top2"] < 0.80 ||
+		f["reject_recall"] < 0.85 || f["ece"] > 0.04 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -115,7 +119,8 @@ func TestWhatTrainAloneTeachesIsGoodEnoughOnDev(t *testing.T) {
 	easy := r.Tiers["E"]
 	t.Logf("macro-F1 %.3f (E %.3f), top-2 %.3f, reject %.2f at %.2f, ECE %.3f, coverage on E %.2f",
 		r.MacroF1, easy.MacroF1, r.Top2, r.Reject.Recall, r.Reject.Precision, r.ECE, easy.CoverageAt)
-	if r.MacroF1 < 0.62 || easy.MacroF1 < 0.80 || r.Top2 < 0.80 || r.Reject.Recall < 0.85 || r.Reject.Precision < 0.75 || r.ECE > 0.04 || easy.CoverageAt < 0.25 {
+	if r.MacroF1 < 0.62 || easy.MacroF1 < 0.80 || r.Top2 < 0.80 || r.Reject.Recall < 0.85 ||
+		r.Reject.Precision < 0.75 || r.ECE > 0.04 || easy.CoverageAt < 0.25 {
 		t.Error("below the aims")
 	}
 }
@@ -222,7 +227,8 @@ func TestASourcesWeightGrowsSlowerThanItsTexts(t *testing.T) {
 	for _, e := range examples {
 		mean += e.weight / float32(len(examples))
 	}
-	if ratio := examples[1000].weight / examples[0].weight; math.Abs(float64(ratio)-math.Pow(1000, damping)) > 0.01 || math.Abs(float64(mean)-1) > 1e-3 {
+	if ratio := examples[1000].weight / examples[0].weight; math.Abs(float64(ratio)-math.Pow(1000, damping)) > 0.01 ||
+		math.Abs(float64(mean)-1) > 1e-3 {
 		t.Fatalf("%v times the weight of one of a thousand, mean %v", ratio, mean)
 	}
 }
@@ -230,7 +236,8 @@ func TestASourcesWeightGrowsSlowerThanItsTexts(t *testing.T) {
 func TestAugmentedTextsKeepTheirLabels(t *testing.T) {
 	samples := made(3, "a", "b", "c", "d")
 	more := augment(slices.Clone(samples), 1)
-	if n := len(more) - len(samples); n < len(samples)/4 || n > len(samples)*3/4 || !slices.Equal(more[:len(samples)], samples) {
+	if n := len(more) - len(samples); n < len(samples)/4 || n > len(samples)*3/4 ||
+		!slices.Equal(more[:len(samples)], samples) {
 		t.Fatalf("%d of %d added", n, len(samples))
 	}
 	if !slices.Equal(more, augment(slices.Clone(samples), 1)) {

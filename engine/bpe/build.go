@@ -56,7 +56,9 @@ func readSplitter(c *component) (p splitter, err error) {
 // readSequence takes a Split or Digits, and ByteLevel behind it.
 func (p *splitter) readSequence(parts []component) error {
 	if len(parts) != 2 || parts[1].Type != "ByteLevel" || parts[1].AddPrefixSpace == nil || *parts[1].AddPrefixSpace {
-		return fmt.Errorf("%w: pre_tokenizer Sequence of anything but a Split or Digits and a ByteLevel without add_prefix_space", ErrUnsupported)
+		return fmt.Errorf(
+			"%w: pre_tokenizer Sequence of anything but a Split or Digits and a ByteLevel without add_prefix_space",
+			ErrUnsupported)
 	}
 	first, bare := &parts[0], parts[1].UseRegex != nil && !*parts[1].UseRegex
 	switch {
@@ -79,7 +81,8 @@ func (p *splitter) readSplit(c *component) error {
 	if c.Pattern.Regex != nil {
 		p.pattern, known = patterns[*c.Pattern.Regex]
 	}
-	whole := c.Behavior == "Isolated" && !c.Invert || c.Behavior == "Removed" && c.Invert // each pattern matches all of a text
+	// each pattern matches all of a text
+	whole := c.Behavior == "Isolated" && !c.Invert || c.Behavior == "Removed" && c.Invert
 	switch {
 	case c.Pattern.Regex == nil:
 		return fmt.Errorf("%w: a Split by a plain string", ErrUnsupported)
@@ -150,10 +153,12 @@ func (t *Tokenizer) addTokens(list []addedEntry) (err error) {
 	return err
 }
 
-// cutsAtSpaces reports whether no token, rule or normalizer goes across the place before a ' ' behind what is no white space.
+// cutsAtSpaces reports whether no token, rule or normalizer goes across the place before a ' ' behind what is no white
+// space.
 func (t *Tokenizer) cutsAtSpaces(list []addedEntry) bool {
 	across := slices.ContainsFunc(list, func(e addedEntry) bool {
-		return strings.Contains(strings.TrimLeft(e.Content, " "), " ") || strings.Contains(strings.TrimLeft(e.Content, metaspaceMark), metaspaceMark)
+		return strings.Contains(strings.TrimLeft(e.Content, " "), " ") ||
+			strings.Contains(strings.TrimLeft(e.Content, metaspaceMark), metaspaceMark)
 	})
 	words := !t.splitter.sentence || t.splitter.each || t.splitter.runs
 	return !across && words && t.normalizer.spaceSafe()

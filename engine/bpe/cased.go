@@ -1,7 +1,7 @@
 package bpe
 
-// The two alternatives of o200k for a word of letters, of characters that count as upper case (U), as lower case (W) or as
-// both: U*W+ and, where that fails, U+W*; each with a leading character if there can be one, else without.
+// The two alternatives of o200k for a word of letters, of characters that count as upper case (U), as lower case (W) or
+// as both: U*W+ and, where that fails, U+W*; each with a leading character if there can be one, else without.
 
 const (
 	likeUpper = upper | caseless | mark
@@ -29,8 +29,8 @@ func (p *pattern) casedWord(t *classTable, text []byte, leads bool, size int) in
 	return end
 }
 
-// lowered returns the end of U*W+ at text[from], 0 when it does not match. As U* takes all it can and then gives back, it
-// ends behind the run of W that follows the run of U, else behind the last of U that is in W as well.
+// lowered returns the end of U*W+ at text[from], 0 when it does not match. As U* takes all it can and then gives back,
+// it ends behind the run of W that follows the run of U, else behind the last of U that is in W as well.
 func lowered(t *classTable, text []byte, from int) (end int) {
 	i := from
 	for {
@@ -58,7 +58,8 @@ func uppered(t *classTable, text []byte, from int) int {
 	return t.run(text, end, likeLower)
 }
 
-// contraction returns the length of the English contraction that text begins with, 0 for none. In any case, a long s is an s.
+// contraction returns the length of the English contraction that text begins with, 0 for none. In any case, a long s is
+// an s.
 func (p *pattern) contraction(text []byte) int {
 	if len(text) < 2 || text[0] != '\'' {
 		return 0

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// class is what a character is to the splitting patterns: one of the bits below, or none for punctuation, symbols and the like.
+// class is what a character is to the splitting patterns: one of the bits below, or none for punctuation, symbols and
+// the like.
 type class uint8
 
 const (

@@ -51,7 +51,8 @@ func cutAnywhere(t *testing.T, one *Tokenizer, text []byte, from int) (cut int) 
 
 // Texts made of what tokens are made of are cut anywhere, and the parts' ids are the whole's.
 func TestCutsAreSafeAmongTokensThatOverlap(t *testing.T) {
-	parts := []string{"<", "a", ">", "b", "<a>", "<a>b", "b<a", "aba", ">>", "=", "[x]", "k(y)", ")", "(y)", "bb", " ", "  ", "\n", "x", "1", "the", "hi", "▁", "<s>", "</s>", "é", "\u00a0", "<|im_end|>"}
+	parts := []string{"<", "a", ">", "b", "<a>", "<a>b", "b<a", "aba", ">>", "=", "[x]", "k(y)", ")", "(y)", "bb", " ",
+		"  ", "\n", "x", "1", "the", "hi", "▁", "<s>", "</s>", "é", "\u00a0", "<|im_end|>"}
 	rng := rand.New(rand.NewPCG(8, 9))
 	for i, one := range cutters(t) {
 		cuts := 0

@@ -96,7 +96,8 @@ type specialEntry struct {
 // rule is one merge: "left right", or ["left", "right"].
 type rule struct{ left, right string }
 
-// UnmarshalJSONFrom takes both forms, by the decoder that reads the file: one of its own for each rule takes many times its bytes.
+// UnmarshalJSONFrom takes both forms, by the decoder that reads the file: one of its own for each rule takes many times
+// its bytes.
 func (r *rule) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var parts []string
 	if d.PeekKind() == '[' {
@@ -150,7 +151,8 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Parse reads the text of a tokenizer.json: ErrFormat for what is none, ErrUnsupported for one whose ids would not be exact.
+// Parse reads the text of a tokenizer.json: ErrFormat for what is none, ErrUnsupported for one whose ids would not be
+// exact.
 func Parse(text []byte) (*Tokenizer, error) {
 	var f file
 	if err := json.Unmarshal(text, &f, jsontext.AllowDuplicateNames(true)); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bounds on the lists of a tokenizer.json whose entries take many times their bytes in memory. With them, reading a file allocates
-// by its bytes alone; what its numbers say, ids above all, sizes nothing.
+// Bounds on the lists of a tokenizer.json whose entries take many times their bytes in memory. With them, reading a
+// file allocates by its bytes alone; what its numbers say, ids above all, sizes nothing.
 const (
 	maxParts = 256     // of one normalizer, pre-tokenizer or post-processor
 	maxAdded = 1 << 16 // added tokens

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// merges tells for two adjacent tokens what they become and how soon. Open addressing over a power of two, at most half full.
+// merges tells for two adjacent tokens what they become and how soon. Open addressing over a power of two, at most half
+// full.
 type merges struct {
 	slots []merge
 	shift uint
@@ -66,8 +67,8 @@ type scratch struct {
 	text       []byte // normalised
 }
 
-// merge applies the rules to the symbols in ids: always the rule of the lowest rank, and of those the leftmost. It returns
-// the tokens, in place.
+// merge applies the rules to the symbols in ids: always the rule of the lowest rank, and of those the leftmost. It
+// returns the tokens, in place.
 func (s *scratch) merge(m *merges, ids []uint32) []uint32 {
 	switch {
 	case len(ids) < 2:

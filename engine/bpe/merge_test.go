@@ -22,8 +22,8 @@ func naiveMerge(m *merges, ids []uint32) []uint32 {
 	}
 }
 
-// However the rules follow on each other, and even where a token comes of several rules, both ways to merge do what looking
-// for the lowest rule again and again does.
+// However the rules follow on each other, and even where a token comes of several rules, both ways to merge do what
+// looking for the lowest rule again and again does.
 func TestMergingIsExactForAnyRules(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2))
 	var s scratch
@@ -46,7 +46,8 @@ func TestMergingIsExactForAnyRules(t *testing.T) {
 	}
 }
 
-// What is merged by stretches is what looking for the lowest rule again and again gives, whatever the order of the rules.
+// What is merged by stretches is what looking for the lowest rule again and again gives, whatever the order of the
+// rules.
 func TestMergingByStretchesIsExactForAnyRules(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 15))
 	var s scratch

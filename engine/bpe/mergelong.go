@@ -2,8 +2,9 @@ package bpe
 
 import "slices"
 
-// queue holds the places of a long word where a rule applies, by rank: the lowest rank first and, within one, from the left.
-// There are far fewer ranks than places, and places mostly come in order, so it costs little more than a pass for each rank.
+// queue holds the places of a long word where a rule applies, by rank: the lowest rank first and, within one, from the
+// left. There are far fewer ranks than places, and places mostly come in order, so it costs little more than a pass for
+// each rank.
 type queue struct {
 	at    map[uint32]int // the list of a rank
 	lists []list
@@ -109,8 +110,8 @@ func (q *queue) pop() uint32 {
 	}
 }
 
-// mergeLong is merge for words of any length: a list of symbols, and the places where rules apply by rank. A place whose rule
-// has changed since it was noted is passed over.
+// mergeLong is merge for words of any length: a list of symbols, and the places where rules apply by rank. A place
+// whose rule has changed since it was noted is passed over.
 func (s *scratch) mergeLong(m *merges, ids []uint32) []uint32 {
 	s.rules = append(s.rulesOf(m, ids), never)
 	s.link(len(ids))
@@ -130,7 +131,8 @@ func (s *scratch) mergeLong(m *merges, ids []uint32) []uint32 {
 	return kept
 }
 
-// mergeRank applies the rule of the lowest rank wherever it applies, or until a place comes up that may be before the next.
+// mergeRank applies the rule of the lowest rank wherever it applies, or until a place comes up that may be before the
+// next.
 func (s *scratch) mergeRank(m *merges, ids []uint32) {
 	rank, places := s.queue.take()
 	done := 0

@@ -48,8 +48,8 @@ func readNormalizer(c *component) (n normalizer, err error) {
 	return n, nil
 }
 
-// apply returns text normalised: itself where nothing changes, else new or in the memory of buf, which it may grow. A text
-// that goes on a segment whose beginning was encoded before (inside) has nothing put in front.
+// apply returns text normalised: itself where nothing changes, else new or in the memory of buf, which it may grow. A
+// text that goes on a segment whose beginning was encoded before (inside) has nothing put in front.
 func (n *normalizer) apply(buf *[]byte, text []byte, inside bool) []byte {
 	for _, s := range n.steps {
 		switch {

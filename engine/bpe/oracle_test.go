@@ -12,8 +12,8 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// oracle is a tokenizer that does by the letter what the file says: a real regular expression, and the lowest merge looked
-// for anew after every merge, over strings.
+// oracle is a tokenizer that does by the letter what the file says: a real regular expression, and the lowest merge
+// looked for anew after every merge, over strings.
 type oracle struct {
 	regex    *regexp2.Regexp
 	ranks    map[[2]string]int
@@ -108,11 +108,16 @@ func (o *oracle) words(text string) (words []string) {
 
 // texts are texts in which the patterns differ.
 var texts = []string{
-	"", " ", "  ", "\n", " \n ", "\r\n\r\n  x", "a", "it's IT'S we'Ve'll 'S'T 'x '", "Hello, world!  How are  you?\n\n\nFine.",
-	"1234567 12 3\t4", "x=1;y=22;z=333;w=4444;", "\tif (a[i] <= b->c) { return std::vector<int>{}; }\n", "été naïve ÀÉÎ ñ", "漢字かな交じり文。日本語、テキスト",
-	"\u00a0nbsp\u3000wide\u2003em", "e\u0301 cafe\u0301 \u0301\u0301x", "ﬁ ﬀ ß ſ 's", "CamelCaseHTTPServer fooBar ABCdef", "a//b///c \\n // comment\n/// doc\r\n",
-	"👍🏽 emoji 👩‍👩‍👧 🇩🇪", "²³¼ ٣٤٥ १२३ Ⅷ", "ǅungla ǈ ʰ ª º", "<|im_start|>user\nhi <|im_end|>\n<|im_start|>assistant\n", "<|im_<|im_end|>|>", "don't  'reLL'd",
-	strings.Repeat("a", 300), strings.Repeat("ab ", 100), strings.Repeat("\n", 70), strings.Repeat("=", 200), strings.Repeat("x1", 100),
+	"", " ", "  ", "\n", " \n ", "\r\n\r\n  x", "a", "it's IT'S we'Ve'll 'S'T 'x '",
+	"Hello, world!  How are  you?\n\n\nFine.",
+	"1234567 12 3\t4", "x=1;y=22;z=333;w=4444;", "\tif (a[i] <= b->c) { return std::vector<int>{}; }\n",
+	"été naïve ÀÉÎ ñ", "漢字かな交じり文。日本語、テキスト",
+	"\u00a0nbsp\u3000wide\u2003em", "e\u0301 cafe\u0301 \u0301\u0301x", "ﬁ ﬀ ß ſ 's",
+	"CamelCaseHTTPServer fooBar ABCdef", "a//b///c \\n // comment\n/// doc\r\n",
+	"👍🏽 emoji 👩‍👩‍👧 🇩🇪", "²³¼ ٣٤٥ १२३ Ⅷ", "ǅungla ǈ ʰ ª º",
+	"<|im_start|>user\nhi <|im_end|>\n<|im_start|>assistant\n", "<|im_<|im_end|>|>", "don't  'reLL'd",
+	strings.Repeat("a", 300), strings.Repeat("ab ", 100), strings.Repeat("\n", 70), strings.Repeat("=", 200),
+	strings.Repeat("x1", 100),
 }
 
 // A pattern's scanner finds the words that its regular expression finds.
@@ -153,7 +158,8 @@ func FuzzScannersMatchTheirExpressions(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if !utf8.ValidString(text) || len(text) > 2000 || strings.ContainsRune(text, 'ſ') || strings.ContainsRune(text, utf8.RuneError) {
+		if !utf8.ValidString(text) || len(text) > 2000 || strings.ContainsRune(text, 'ſ') ||
+			strings.ContainsRune(text, utf8.RuneError) {
 			return
 		}
 		for i := range all {
@@ -198,7 +204,8 @@ func FuzzEncodingIsByTheLetter(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if !utf8.ValidString(text) || len(text) > 3000 || strings.ContainsAny(text, "ſ\uFFFD") || fast.nfc(text) != text {
+		if !utf8.ValidString(text) || len(text) > 3000 || strings.ContainsAny(text, "ſ\uFFFD") ||
+			fast.nfc(text) != text {
 			return
 		}
 		got := fast.Encode(nil, []byte(text), Start)

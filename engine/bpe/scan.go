@@ -1,10 +1,11 @@
 package bpe
 
-// pattern is one of the splitting patterns that models use, as a scanner. A word's end depends on the text from the word's
-// beginning alone, and every character is in a word.
+// pattern is one of the splitting patterns that models use, as a scanner. A word's end depends on the text from the
+// word's beginning alone, and every character is in a word.
 type pattern struct {
-	fold     bool  // contractions match in any case, and before all else
-	cased    bool  // a word of letters changes from upper to lower case at most once, and has its contraction at its end
+	fold bool // contractions match in any case, and before all else
+	// a word of letters changes from upper to lower case at most once, and has its contraction at its end
+	cased    bool
 	english  bool  // there are contractions at all
 	lead     bool  // a character that is no letter, number or line's end may begin a word of letters; else only ' ' may
 	digits   int   // of a number's piece at most; 0 is any
@@ -47,7 +48,8 @@ func llama3(digits int, words class) pattern {
 
 func o200k(digits int, english bool) pattern {
 	return pattern{
-		fold: true, cased: true, english: english, lead: true, digits: digits, lineEnds: true, slashes: true, lines: true, letters: letter,
+		fold: true, cased: true, english: english, lead: true, digits: digits, lineEnds: true, slashes: true,
+		lines: true, letters: letter,
 	}
 }
 
@@ -118,8 +120,8 @@ func (p *pattern) punctuation(t *classTable, text []byte, i int) int {
 	return i
 }
 
-// spaces returns the length of the word of white space that text begins with: up to the last line's end, else without the
-// last character where a word follows.
+// spaces returns the length of the word of white space that text begins with: up to the last line's end, else without
+// the last character where a word follows.
 func (p *pattern) spaces(t *classTable, text []byte) int {
 	end, last, line := 0, 0, 0 // of the run, of all of it but its last character, of its last line's end
 	for {

@@ -15,14 +15,19 @@ const sentenceModel = `{"type":"BPE","unk_token":"<unk>","fuse_unk":true,"byte_f
 const sentenceAdded = `"added_tokens":[
 	{"id":1,"content":"<s>","special":true,"normalized":false},{"id":2,"content":"</s>","special":true,"normalized":false,"rstrip":true}],`
 
-// The three ways in which a file says that spaces are ▁ and where one is put in front, with and without words of their own.
+// The three ways in which a file says that spaces are ▁ and where one is put in front, with and without words of
+// their own.
 var sentenceFiles = []string{
 	`{` + sentenceAdded + `"normalizer":{"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"▁"},
 		{"type":"Replace","pattern":{"String":" "},"content":"▁"}]},"pre_tokenizer":null,"post_processor":{"type":"TemplateProcessing",
 		"single":[{"SpecialToken":{"id":"<s>","type_id":0}},{"Sequence":{"id":"A","type_id":0}}],"special_tokens":{"<s>":{"id":"<s>","ids":[1],"tokens":["<s>"]}}},
 		"model":` + sentenceModel + `}`,
-	`{` + sentenceAdded + `"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":false},"model":` + sentenceModel + `}`,
-	`{` + sentenceAdded + `"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"always"},"model":` + sentenceModel + `}`,
+	`{` + sentenceAdded +
+		`"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":false},"model":` +
+		sentenceModel + `}`,
+	`{` + sentenceAdded +
+		`"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"always"},"model":` + sentenceModel +
+		`}`,
 }
 
 func TestSentenceVocabulariesBeginWordsWithTheirMark(t *testing.T) {
@@ -32,7 +37,8 @@ func TestSentenceVocabulariesBeginWordsWithTheirMark(t *testing.T) {
 		want []uint32
 	}{
 		{0, "the hi", []uint32{13, 15}},
-		{0, "hi  the", []uint32{15, 6, 13}},     // all of a run but its last go by themselves: ▁ ▁the, as the rule for ▁t comes first
+		// all of a run but its last go by themselves: ▁ ▁the, as the rule for ▁t comes first
+		{0, "hi  the", []uint32{15, 6, 13}},
 		{0, "hi   hi", []uint32{15, 16, 15}},    // and two of them are one
 		{0, "é\n", []uint32{6, 4, 5, 3}},        // bytes where there is no such character
 		{0, "字x", []uint32{6, 0}},               // and one unknown where there are no such bytes
@@ -86,27 +92,34 @@ func TestFilesThatAreNotUnderstoodAreRefused(t *testing.T) {
 		text string
 		want error
 	}{
-		"not JSON":        {`{"model":`, ErrFormat},
-		"no model":        {`{}`, ErrUnsupported},
-		"no vocabulary":   {`{` + level + `"model":{"type":"BPE","vocab":{},"merges":[]}}`, ErrFormat},
-		"WordPiece":       {`{` + level + `"model":{"type":"WordPiece","vocab":{"a":0}}}`, ErrUnsupported},
-		"merge":           {`{` + level + `"model":{"type":"BPE","vocab":{"a":0},"merges":["a b"]}}`, ErrFormat},
-		"half a merge":    {`{` + level + `"model":{"type":"BPE","vocab":{"a":0},"merges":["a"]}}`, ErrFormat},
-		"id":              {`{` + level + `"model":{"type":"BPE","vocab":{"a":4294967295},"merges":[]}}`, ErrFormat},
-		"two of an id":    {`{` + level + `"model":{"type":"BPE","vocab":{"a":0,"b":0},"merges":[]}}`, ErrFormat},
-		"unknown token":   {`{` + level + `"model":{"type":"BPE","unk_token":"u","vocab":{"a":0},"merges":[]}}`, ErrFormat},
-		"dropout":         {`{` + level + `"model":{"type":"BPE","dropout":0.1,"vocab":{"a":0},"merges":[]}}`, ErrUnsupported},
-		"subword prefix":  {`{` + level + `"model":{"type":"BPE","continuing_subword_prefix":"##","vocab":{"a":0},"merges":[]}}`, ErrUnsupported},
-		"normalizer":      {`{"normalizer":{"type":"Lowercase"},` + level + model + `}`, ErrUnsupported},
-		"pattern":         {`{"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":"\\w+"},"behavior":"Isolated"},{"type":"ByteLevel","add_prefix_space":false,"use_regex":false}]},` + model + `}`, ErrUnsupported},
-		"pre-tokenizer":   {`{"pre_tokenizer":{"type":"BertPreTokenizer"},` + model + `}`, ErrUnsupported},
-		"metaspace":       {`{"pre_tokenizer":{"type":"Metaspace","replacement":"_"},` + model + `}`, ErrUnsupported},
-		"scheme":          {`{"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"x"},` + model + `}`, ErrUnsupported},
-		"post-processor":  {`{` + level + `"post_processor":{"type":"BertProcessing"},` + model + `}`, ErrUnsupported},
-		"single word":     {`{"added_tokens":[{"id":1,"content":"x","single_word":true}],` + level + model + `}`, ErrUnsupported},
-		"no content":      {`{"added_tokens":[{"id":1,"content":""}],` + level + model + `}`, ErrFormat},
-		"truncation":      {`{"truncation":{"max_length":5},` + level + model + `}`, ErrUnsupported},
-		"missing special": {`{` + level + `"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>"}}],"special_tokens":{}},` + model + `}`, ErrFormat},
+		"not JSON":      {`{"model":`, ErrFormat},
+		"no model":      {`{}`, ErrUnsupported},
+		"no vocabulary": {`{` + level + `"model":{"type":"BPE","vocab":{},"merges":[]}}`, ErrFormat},
+		"WordPiece":     {`{` + level + `"model":{"type":"WordPiece","vocab":{"a":0}}}`, ErrUnsupported},
+		"merge":         {`{` + level + `"model":{"type":"BPE","vocab":{"a":0},"merges":["a b"]}}`, ErrFormat},
+		"half a merge":  {`{` + level + `"model":{"type":"BPE","vocab":{"a":0},"merges":["a"]}}`, ErrFormat},
+		"id":            {`{` + level + `"model":{"type":"BPE","vocab":{"a":4294967295},"merges":[]}}`, ErrFormat},
+		"two of an id":  {`{` + level + `"model":{"type":"BPE","vocab":{"a":0,"b":0},"merges":[]}}`, ErrFormat},
+		"unknown token": {`{` + level + `"model":{"type":"BPE","unk_token":"u","vocab":{"a":0},"merges":[]}}`,
+			ErrFormat},
+		"dropout": {`{` + level + `"model":{"type":"BPE","dropout":0.1,"vocab":{"a":0},"merges":[]}}`,
+			ErrUnsupported},
+		"subword prefix": {`{` + level +
+			`"model":{"type":"BPE","continuing_subword_prefix":"##","vocab":{"a":0},"merges":[]}}`, ErrUnsupported},
+		"normalizer": {`{"normalizer":{"type":"Lowercase"},` + level + model + `}`, ErrUnsupported},
+		"pattern": {
+			`{"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":"\\w+"},"behavior":"Isolated"},{"type":"ByteLevel","add_prefix_space":false,"use_regex":false}]},` + model + `}`, ErrUnsupported},
+		"pre-tokenizer": {`{"pre_tokenizer":{"type":"BertPreTokenizer"},` + model + `}`, ErrUnsupported},
+		"metaspace":     {`{"pre_tokenizer":{"type":"Metaspace","replacement":"_"},` + model + `}`, ErrUnsupported},
+		"scheme": {`{"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"x"},` + model +
+			`}`, ErrUnsupported},
+		"post-processor": {`{` + level + `"post_processor":{"type":"BertProcessing"},` + model + `}`, ErrUnsupported},
+		"single word": {`{"added_tokens":[{"id":1,"content":"x","single_word":true}],` + level + model + `}`,
+			ErrUnsupported},
+		"no content": {`{"added_tokens":[{"id":1,"content":""}],` + level + model + `}`, ErrFormat},
+		"truncation": {`{"truncation":{"max_length":5},` + level + model + `}`, ErrUnsupported},
+		"missing special": {`{` + level +
+			`"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>"}}],"special_tokens":{}},` + model + `}`, ErrFormat},
 	} {
 		if _, err := Parse([]byte(c.text)); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)

@@ -11,9 +11,9 @@ type stretch struct {
 // maxStretches is the most of them that a long word is merged by. Finding the lowest rule takes a look at each.
 const maxStretches = 32
 
-// mergeStretches is merge for long words of few stretches, such as a megabyte of spaces: a rule is applied to a whole stretch
-// at once. It returns false, and leaves ids alone, for a word of many stretches, and where the rules come in such an order that
-// they must be applied one by one.
+// mergeStretches is merge for long words of few stretches, such as a megabyte of spaces: a rule is applied to a whole
+// stretch at once. It returns false, and leaves ids alone, for a word of many stretches, and where the rules come in
+// such an order that they must be applied one by one.
 func (s *scratch) mergeStretches(m *merges, ids []uint32) ([]uint32, bool) {
 	all, ok := s.stretchesOf(ids)
 	for ok {
@@ -35,7 +35,8 @@ func (s *scratch) mergeStretches(m *merges, ids []uint32) ([]uint32, bool) {
 // stretchesOf returns the stretches of ids; false when they are too many.
 func (s *scratch) stretchesOf(ids []uint32) ([]stretch, bool) {
 	if s.stretches == nil {
-		s.stretches = make([]stretch, 0, maxStretches+1) // a rule adds one at most, before it is found to be one too many
+		// a rule adds one at most, before it is found to be one too many
+		s.stretches = make([]stretch, 0, maxStretches+1)
 	}
 	all := s.stretches[:0]
 	for _, id := range ids {
@@ -69,8 +70,8 @@ func lowest(m *merges, all []stretch) (at int, rule uint64, inside bool) {
 	return at, rule, inside
 }
 
-// halve applies a rule inside of stretch at, from the left to the right. It returns false when a pair that comes up on the way
-// would have to be merged first.
+// halve applies a rule inside of stretch at, from the left to the right. It returns false when a pair that comes up on
+// the way would have to be merged first.
 func halve(m *merges, all []stretch, at int, rule uint64) ([]stretch, bool) {
 	token, id, n := uint32(rule), all[at].id, all[at].n
 	first := min(m.rule(token, id), m.rule(token, token))
@@ -86,7 +87,8 @@ func halve(m *merges, all []stretch, at int, rule uint64) ([]stretch, bool) {
 // meet merges the last symbol of stretch at and the first of the next into a token.
 func meet(all []stretch, at int, token uint32) []stretch {
 	left, right := all[at], all[at+1]
-	return slices.Replace(all, at, at+2, stretch{left.id, left.n - 1}, stretch{token, 1}, stretch{right.id, right.n - 1})
+	return slices.Replace(all, at, at+2, stretch{left.id, left.n - 1}, stretch{token, 1},
+		stretch{right.id, right.n - 1})
 }
 
 // coalesced has no empty stretches, and no two of one symbol side by side.

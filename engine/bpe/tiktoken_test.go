@@ -10,8 +10,8 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// tiktokenFile is a tokenizer.json with the vocabulary of a tiktoken encoding, converted as Hugging Face does: the ranks
-// become merges of the two parts that each token is made of when only the ranks before it are known.
+// tiktokenFile is a tokenizer.json with the vocabulary of a tiktoken encoding, converted as Hugging Face does: the
+// ranks become merges of the two parts that each token is made of when only the ranks before it are known.
 func tiktokenFile(tb testing.TB, codec tokenizer.Codec, size uint, regex string) []byte {
 	tb.Helper()
 	vocab, ranks := map[string]uint32{}, map[string]int{}

@@ -32,8 +32,8 @@ const (
 // scratches are used again: a scratch is one Encode's, which returns ids alone.
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// Encode appends the ids of text, which begins at a place, to dst: added tokens that stand in it become their ids wherever
-// they come from, as they do in engines, which tokenize the chat after it is rendered.
+// Encode appends the ids of text, which begins at a place, to dst: added tokens that stand in it become their ids
+// wherever they come from, as they do in engines, which tokenize the chat after it is rendered.
 func (t *Tokenizer) Encode(dst []uint32, text []byte, at Place) []uint32 {
 	s := scratches.Get().(*scratch)
 	defer s.release()
@@ -124,8 +124,8 @@ func (t *Tokenizer) Plain() (*Tokenizer, error) {
 	return &plain, nil
 }
 
-// Spelling returns the bytes that a token stands for, and false for an id that is none. The bytes of the ids of a text, put
-// together, are the text where the tokenizer is byte-level and normalises nothing. Read-only.
+// Spelling returns the bytes that a token stands for, and false for an id that is none. The bytes of the ids of a text,
+// put together, are the text where the tokenizer is byte-level and normalises nothing. Read-only.
 func (t *Tokenizer) Spelling(id uint32) (string, bool) {
 	s, ok := t.vocabulary.spelling[id]
 	return s, ok

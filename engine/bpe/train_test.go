@@ -13,7 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/octet.json anew")
 
-// smallFile is a tokenizer of our own, in the manner of Qwen: trained on the text of this project's documents and config.
+// smallFile is a tokenizer of our own, in the manner of Qwen: trained on the text of this project's documents and
+// config.
 const smallFile = "testdata/octet.json"
 
 const smallRegex = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
@@ -22,7 +23,8 @@ const smallRegex = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|
 func TestSmallTokenizerIsWellFormed(t *testing.T) {
 	if *update {
 		var corpus []byte
-		for _, pattern := range []string{"../../*.md", "../../config/*.yaml", "../../scheduler/*.go", "../../gateway/*.go", "../emulator/prose/*.txt"} {
+		for _, pattern := range []string{"../../*.md", "../../config/*.yaml", "../../scheduler/*.go",
+			"../../gateway/*.go", "../emulator/prose/*.txt"} {
 			files, err := filepath.Glob(pattern)
 			if err != nil {
 				t.Fatal(err)
@@ -128,20 +130,25 @@ func tokenizerJSON(vocab map[string]uint32, rules [][2]string) []byte {
 	}
 	var specials []entry
 	for i, content := range []string{"<|endoftext|>", "<|im_start|>", "<|im_end|>"} {
-		specials = append(specials, entry{"id": len(vocab) + i, "content": content, "special": true, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false})
+		specials = append(specials,
+			entry{"id": len(vocab) + i, "content": content, "special": true, "single_word": false, "lstrip": false,
+				"rstrip": false, "normalized": false})
 	}
 	level := entry{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": false}
 	var out strings.Builder
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(entry{
-		"version": "1.0", "truncation": nil, "padding": nil, "added_tokens": specials, "normalizer": entry{"type": "NFC"},
+		"version": "1.0", "truncation": nil, "padding": nil, "added_tokens": specials,
+		"normalizer": entry{"type": "NFC"},
 		"pre_tokenizer": entry{"type": "Sequence", "pretokenizers": []entry{
 			{"type": "Split", "pattern": entry{"Regex": smallRegex}, "behavior": "Isolated", "invert": false}, level,
 		}},
 		"post_processor": level, "decoder": level,
-		"model": entry{"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": "", "end_of_word_suffix": "",
-			"fuse_unk": false, "byte_fallback": false, "ignore_merges": false, "vocab": vocab, "merges": merges},
+		"model": entry{"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": "",
+			"end_of_word_suffix": "",
+			"fuse_unk":           false, "byte_fallback": false, "ignore_merges": false, "vocab": vocab,
+			"merges": merges},
 	})
 	return []byte(out.String())
 }

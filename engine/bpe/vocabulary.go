@@ -186,7 +186,8 @@ func (m *modelEntry) check() error {
 	seen := make(map[uint32]string, len(m.Vocab))
 	for token, id := range m.Vocab {
 		if other, taken := seen[id]; taken || id > maxID {
-			return fmt.Errorf("%w: the id of %q is %d, the largest is %d and that of %q the same", ErrFormat, token, id, maxID, other)
+			return fmt.Errorf("%w: the id of %q is %d, the largest is %d and that of %q the same", ErrFormat, token, id,
+				maxID, other)
 		}
 		seen[id] = token
 	}
@@ -203,7 +204,8 @@ func (m *modelEntry) rules() (*merges, error) {
 		right, ok2 := m.Vocab[r.right]
 		token, ok3 := m.Vocab[r.left+r.right]
 		if !ok1 || !ok2 || !ok3 {
-			return nil, fmt.Errorf("%w: merge %d, %q with %q, is not in the vocabulary", ErrFormat, rank, r.left, r.right)
+			return nil, fmt.Errorf("%w: merge %d, %q with %q, is not in the vocabulary", ErrFormat, rank, r.left,
+				r.right)
 		}
 		out.add(left, right, uint32(rank), token)
 	}

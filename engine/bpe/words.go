@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// wordTable finds the ids of words. Words of up to shortBytes bytes lie in open addressing over a power of two, at most half
-// full, keyed by themselves: one cache line answers for nearly all that texts are made of.
+// wordTable finds the ids of words. Words of up to shortBytes bytes lie in open addressing over a power of two, at most
+// half full, keyed by themselves: one cache line answers for nearly all that texts are made of.
 type wordTable struct {
 	slots []wordSlot
 	shift uint

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The table knows what a map knows, of words that differ in a byte of zero, in their last byte or in their length alone.
+// The table knows what a map knows, of words that differ in a byte of zero, in their last byte or in their length
+// alone.
 func TestWordsAreFoundAsInAMap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	word := func() string {

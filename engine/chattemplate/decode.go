@@ -11,8 +11,8 @@ import (
 // maxDepth bounds how deep values may nest.
 const maxDepth = 64
 
-// decoder reads JSON as a template sees it: objects keep their order, the last of members of one name counts, and a number
-// that is whole is an int. What it makes is of a store, and aliases the JSON.
+// decoder reads JSON as a template sees it: objects keep their order, the last of members of one name counts, and a
+// number that is whole is an int. What it makes is of a store, and aliases the JSON.
 type decoder struct {
 	*store
 	src []byte

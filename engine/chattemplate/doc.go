@@ -1,12 +1,12 @@
-// Package chattemplate renders a chat as a model's own Jinja template does, byte for byte as Hugging Face's transformers
-// render it: trim_blocks and lstrip_blocks, Python's values, tojson with the request's order of keys, raise_exception and
-// strftime_now.
+// Package chattemplate renders a chat as a model's own Jinja template does, byte for byte as Hugging Face's
+// transformers render it: trim_blocks and lstrip_blocks, Python's values, tojson with the request's order of keys,
+// raise_exception and strftime_now.
 //
 //	source ──layout──▶ segments ──reader──▶ statements, of expressions ──Render(messages, tools, …)──▶ prompt text
 //	         whitespace.go        statement.go, loop.go    expr.go, postfix.go, ops.go, methods.go, filters.go, tests.go
 //
-// A chat's JSON is read where it lies (decode.go) into memory that is used again (store.go). What templates do for every message
-// has short cuts (quick.go), which a template that is read plainly does without.
+// A chat's JSON is read where it lies (decode.go) into memory that is used again (store.go). What templates do for
+// every message has short cuts (quick.go), which a template that is read plainly does without.
 //
 // It knows the part of Jinja that chat templates use; what it does not know is refused when the template is read. The
 // libraries at hand take other ways in what such templates hold: an index from the end, the order of a mapping's items.

@@ -13,7 +13,8 @@ type token struct {
 }
 
 // operators, the longer ones first.
-var operators = []string{"==", "!=", "<=", ">=", "//", "**", "+", "-", "*", "/", "%", "~", "<", ">", "=", ".", ",", ":", "|", "(", ")", "[", "]", "{", "}"}
+var operators = []string{"==", "!=", "<=", ">=", "//", "**", "+", "-", "*", "/", "%", "~", "<", ">", "=", ".", ",", ":",
+	"|", "(", ")", "[", "]", "{", "}"}
 
 // lex cuts the inside of a tag into tokens.
 func lex(s string) (out []token) {
@@ -89,7 +90,8 @@ func lexString(s string) (token, string) {
 
 // escape writes what the escape behind a backslash stands for and returns its length.
 func escape(out *strings.Builder, s string) int {
-	plain := map[byte]string{'n': "\n", 't': "\t", 'r': "\r", 'b': "\b", 'f': "\f", 'v': "\v", 'a': "\a", '0': "\x00", '\\': "\\", '\'': "'", '"': "\"", '\n': ""}
+	plain := map[byte]string{'n': "\n", 't': "\t", 'r': "\r", 'b': "\b", 'f': "\f", 'v': "\v", 'a': "\a", '0': "\x00",
+		'\\': "\\", '\'': "'", '"': "\"", '\n': ""}
 	if text, ok := plain[s[0]]; ok {
 		out.WriteString(text)
 		return 1

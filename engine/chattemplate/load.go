@@ -22,7 +22,8 @@ type Loaded struct {
 	Plain bool
 }
 
-// tokenizerConfig is a tokenizer_config.json: chat_template, split_special_tokens and bos_token with its like matter here.
+// tokenizerConfig is a tokenizer_config.json: chat_template, split_special_tokens and bos_token with its like matter
+// here.
 type tokenizerConfig map[string]jsontext.Value
 
 // Load reads the chat template of the tokenizer at tokenizerPath: the one at path where that is not empty, else

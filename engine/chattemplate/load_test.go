@@ -28,12 +28,18 @@ func TestTheTemplateStandsBesideTheTokenizer(t *testing.T) {
 		path  string // of chat_template, in the directory
 		want  string
 	}{
-		"in the config":        {map[string]string{"tokenizer_config.json": config + `"chat_template":"{{ bos_token }}c{{ eos_token }}{{ pad_token }}"}`}, "", "<b>c<e>"},
-		"of several":           {map[string]string{"tokenizer_config.json": config + `"chat_template":[{"name":"tool_use","template":"t"},{"name":"default","template":"d"}]}`}, "", "d"},
-		"in a file of its own": {map[string]string{"tokenizer_config.json": config + `"chat_template":"c"}`, "chat_template.jinja": "{{ bos_token }}j"}, "", "<b>j"},
-		"without a config":     {map[string]string{"chat_template.jinja": "j{{ bos_token }}"}, "", "j"},
-		"named":                {map[string]string{"tokenizer_config.json": config + `"chat_template":"c"}`, "mine.jinja": "m{{ eos_token }}"}, "mine.jinja", "m<e>"},
-		"another config":       {map[string]string{"other.json": `{"chat_template":"o"}`}, "other.json", "o"},
+		"in the config": {
+			map[string]string{"tokenizer_config.json": config +
+				`"chat_template":"{{ bos_token }}c{{ eos_token }}{{ pad_token }}"}`}, "", "<b>c<e>"},
+		"of several": {
+			map[string]string{"tokenizer_config.json": config +
+				`"chat_template":[{"name":"tool_use","template":"t"},{"name":"default","template":"d"}]}`}, "", "d"},
+		"in a file of its own": {map[string]string{"tokenizer_config.json": config + `"chat_template":"c"}`,
+			"chat_template.jinja": "{{ bos_token }}j"}, "", "<b>j"},
+		"without a config": {map[string]string{"chat_template.jinja": "j{{ bos_token }}"}, "", "j"},
+		"named": {map[string]string{"tokenizer_config.json": config + `"chat_template":"c"}`,
+			"mine.jinja": "m{{ eos_token }}"}, "mine.jinja", "m<e>"},
+		"another config": {map[string]string{"other.json": `{"chat_template":"o"}`}, "other.json", "o"},
 	} {
 		path := files(t, c.texts)
 		given := c.path
@@ -57,13 +63,14 @@ func TestAMissingTemplateIsNamed(t *testing.T) {
 		given string
 		want  error
 	}{
-		"nothing":           {nil, "", ErrTemplate},
-		"a config without":  {map[string]string{"tokenizer_config.json": `{}`}, "", ErrTemplate},
-		"no JSON":           {map[string]string{"tokenizer_config.json": `{`}, "", ErrTemplate},
-		"a bad template":    {map[string]string{"chat_template.jinja": `{% nope %}`}, "", ErrTemplate},
-		"a missing file":    {nil, "/nowhere/x.jinja", fs.ErrNotExist},
-		"a missing config":  {nil, "/nowhere/x.json", fs.ErrNotExist},
-		"several, no usual": {map[string]string{"tokenizer_config.json": `{"chat_template":[{"name":"x","template":"t"}]}`}, "", ErrTemplate},
+		"nothing":          {nil, "", ErrTemplate},
+		"a config without": {map[string]string{"tokenizer_config.json": `{}`}, "", ErrTemplate},
+		"no JSON":          {map[string]string{"tokenizer_config.json": `{`}, "", ErrTemplate},
+		"a bad template":   {map[string]string{"chat_template.jinja": `{% nope %}`}, "", ErrTemplate},
+		"a missing file":   {nil, "/nowhere/x.jinja", fs.ErrNotExist},
+		"a missing config": {nil, "/nowhere/x.json", fs.ErrNotExist},
+		"several, no usual": {map[string]string{
+			"tokenizer_config.json": `{"chat_template":[{"name":"x","template":"t"}]}`}, "", ErrTemplate},
 	} {
 		path := files(t, c.texts)
 		if _, err := Load(path, c.given); !errors.Is(err, c.want) || !strings.Contains(err.Error(), "/") {

@@ -95,8 +95,10 @@ func position(items []any, i, depth int) *dict {
 	}
 	n := len(items)
 	return &dict{
-		keys: []string{"index", "index0", "first", "last", "length", "revindex", "revindex0", "depth", "depth0", "previtem", "nextitem"},
-		vals: []any{i + 1, i, i == 0, i == n-1, n, n - i, n - i - 1, depth, depth - 1, near(i - 1), near(i + 1)}, space: true,
+		keys: []string{"index", "index0", "first", "last", "length", "revindex", "revindex0", "depth", "depth0",
+			"previtem", "nextitem"},
+		vals:  []any{i + 1, i, i == 0, i == n-1, n, n - i, n - i - 1, depth, depth - 1, near(i - 1), near(i + 1)},
+		space: true,
 	}
 }
 

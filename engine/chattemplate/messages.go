@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// messages are the messages of a chat as engines hand them to a template: contents as text, or as parts where the template
-// wants them, and the arguments of tool calls as values.
+// messages are the messages of a chat as engines hand them to a template: contents as text, or as parts where the
+// template wants them, and the arguments of tool calls as values.
 func (t *Template) messages(s *store, raw []byte) (*list, error) {
 	v, err := s.decode(raw)
 	if err != nil {
@@ -123,7 +123,8 @@ func parseArguments(s *store, function *dict) error {
 // strftime writes a time as C does in the C locale, of the directives that templates use.
 func strftime(now time.Time, format string) string {
 	layouts := map[byte]string{
-		'a': "Mon", 'A': "Monday", 'b': "Jan", 'B': "January", 'd': "02", 'e': "_2", 'H': "15", 'I': "03", 'j': "002", 'm': "01", 'M': "04",
+		'a': "Mon", 'A': "Monday", 'b': "Jan", 'B': "January", 'd': "02", 'e': "_2", 'H': "15", 'I': "03", 'j': "002",
+		'm': "01", 'M': "04",
 		'p': "PM", 'S': "05", 'y': "06", 'Y': "2006", 'z': "-0700", 'Z': "MST", 'F': "2006-01-02", 'T': "15:04:05",
 	}
 	var out strings.Builder

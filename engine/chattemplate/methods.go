@@ -136,11 +136,15 @@ var stringMethods = map[string]func(*frame, string, args) any{
 	"capitalize":   func(f *frame, s string, _ args) any { return f.made(capitalize(s)) },
 	"find":         func(f *frame, s string, a args) any { return place(f, s, strings.Index(s, a.text(0, "sub"))) },
 	"rfind":        func(f *frame, s string, a args) any { return place(f, s, strings.LastIndex(s, a.text(0, "sub"))) },
-	"count":        func(f *frame, s string, a args) any { f.step(len(s) >> 6); return strings.Count(s, a.text(0, "sub")) },
-	"join":         func(f *frame, s string, a args) any { return join(f, iterate(f, a.take(0, "iterable", nil)), s) },
-	"isdigit":      func(f *frame, s string, _ args) any { return all(f, s, unicode.IsDigit) },
-	"isalpha":      func(f *frame, s string, _ args) any { return all(f, s, unicode.IsLetter) },
-	"isspace":      func(f *frame, s string, _ args) any { return all(f, s, isSpace) },
+	"count": func(f *frame, s string,
+		a args) any {
+		f.step(len(s) >> 6)
+		return strings.Count(s, a.text(0, "sub"))
+	},
+	"join":    func(f *frame, s string, a args) any { return join(f, iterate(f, a.take(0, "iterable", nil)), s) },
+	"isdigit": func(f *frame, s string, _ args) any { return all(f, s, unicode.IsDigit) },
+	"isalpha": func(f *frame, s string, _ args) any { return all(f, s, unicode.IsLetter) },
+	"isspace": func(f *frame, s string, _ args) any { return all(f, s, isSpace) },
 }
 
 // isSpace is what Python's strip takes for white space.

@@ -157,4 +157,5 @@ func (p *parser) test(e expr) expr {
 	return func(f *frame) any { return check(f, e(f), read(f)) != negated }
 }
 
-var reserved = map[string]bool{"else": true, "or": true, "and": true, "if": true, "is": true, "in": true, "not": true, "recursive": true}
+var reserved = map[string]bool{"else": true, "or": true, "and": true, "if": true, "is": true, "in": true, "not": true,
+	"recursive": true}

@@ -1,7 +1,7 @@
 package chattemplate
 
-// Short cuts through what templates do for every message. They give what the plain way gives, bounds included; a plain template
-// takes none of them, and is what they are held to.
+// Short cuts through what templates do for every message. They give what the plain way gives, bounds included; a plain
+// template takes none of them, and is what they are held to.
 
 // printingSum prints what operands add up to, texts one by one.
 func printingSum(operands []expr) statement {

@@ -19,23 +19,38 @@ func sources(tb testing.TB) []string {
 	}
 	all := []string{
 		"{% for m in messages %}{{ loop }}{{ loop.index }}{% endfor %}",
-		"{% for m in messages %}{{ loop.index0 + 1 }}{{ loop.first }}{{ loop.last }}{{ loop.length }}{{ loop.revindex }}{{ loop.depth }}{{ loop.nothing is defined }}{% endfor %}",
-		"{% for m in messages %}{% for c in m.content %}{{ loop.depth0 }}{{ loop.depth }}{{ loop['index'] }}{{ c }}{% endfor %}{{ loop.index }}{% endfor %}",
-		"{% for m in messages %}{% set x = loop %}{% for c in messages %}{{ x.index }}{{ loop.index }}{{ loop.depth }}{% endfor %}{% endfor %}",
+		"{% for m in messages %}{{ loop.index0 + 1 }}{{ loop.first }}{{ loop.last }}{{ loop.length }}{{ " +
+			"loop.revindex }}{{ loop.depth }}{{ loop.nothing is defined }}{% endfor %}",
+		"{% for m in messages %}{% for c in m.content %}{{ loop.depth0 }}{{ loop.depth }}{{ loop['index'] }}{{ c " +
+			"}}{% endfor %}{{ loop.index }}{% endfor %}",
+		"{% for m in messages %}{% set x = loop %}{% for c in messages %}{{ x.index }}{{ loop.index }}{{ loop.depth " +
+			"}}{% endfor %}{% endfor %}",
 		"{% for m in messages %}{% set loop = m %}{{ loop.role }}{{ loop.index }}{% endfor %}",
 		"{% for loop in messages %}{{ loop.role }}{{ loop.index }}{% endfor %}",
-		"{% for m in messages %}{% set loop.index = 7 %}{{ loop.index }}{{ loop.index0 }}{% for n in messages %}{{ loop.depth }}{% endfor %}{% endfor %}",
-		"{% for m in messages %}{% set loop.depth = 'x' %}{% for n in messages %}{{ loop.depth }}{% endfor %}{% endfor %}",
-		"{{ loop.index }}", "{{ loop is defined }}", "{% set loop = messages[0] %}{{ loop.role }}{% for m in messages %}{{ loop.depth }}{% endfor %}",
-		"{% set ns = namespace(f=none) %}{% for m in messages %}{% set x = m.role %}{% macro f() %}{{ x }}{{ loop.index }}{% endmacro %}{% if loop.first %}{% set ns.f = f %}{% endif %}{% endfor %}{{ ns.f() }}",
-		"{% macro f(m) %}{{ loop is defined }}{{ m.role + m.content }}{% endmacro %}{% for m in messages %}{{ f(m) + '|' }}{% endfor %}",
-		"{% for m in messages %}{% if not x is defined %}{% set x = m.role %}{% endif %}{{ x }}{% endfor %}{{ x is defined }}",
-		"{{ messages[0].role + 1 }}", "{{ 1 + messages|length + 2.5 }}", "{{ 'a' + 'b' + 1 }}", "{{ nothing + 'a' }}", "{{ [1] + [2] }}", "{{ 'a' + nothing.b + 1 }}",
-		"{{ messages[0].content + ('a' + 'b') + 'c' - 1 }}", "{{ ('a' + 'b') }}", "{{ 'a' + 'b' if messages else 'c' }}", "{{ messages[0].items + 'a' }}", "{{ messages[0].role == messages[1].role }}",
-		"{% for m in messages %}{{ m.get('x', 'y') + m.role }}{{ m.items()|length }}{{ m.nothing }}{{ m.role.upper() + '.' }}{% break %}{% endfor %}",
-		"{% for m in messages %}{{ m.content + m.content + m.content + m.content + m.content + m.content + m.content + m.content + m.content + '9' }}{% endfor %}",
+		"{% for m in messages %}{% set loop.index = 7 %}{{ loop.index }}{{ loop.index0 }}{% for n in messages %}{{ " +
+			"loop.depth }}{% endfor %}{% endfor %}",
+		"{% for m in messages %}{% set loop.depth = 'x' %}{% for n in messages %}{{ loop.depth }}{% endfor %}{% " +
+			"endfor %}",
+		"{{ loop.index }}", "{{ loop is defined }}",
+		"{% set loop = messages[0] %}{{ loop.role }}{% for m in messages %}{{ loop.depth }}{% endfor %}",
+		"{% set ns = namespace(f=none) %}{% for m in messages %}{% set x = m.role %}{% macro f() %}{{ x }}{{ " +
+			"loop.index }}{% endmacro %}{% if loop.first %}{% set ns.f = f %}{% endif %}{% endfor %}{{ ns.f() }}",
+		"{% macro f(m) %}{{ loop is defined }}{{ m.role + m.content }}{% endmacro %}{% for m in messages %}{{ f(m) + " +
+			"'|' }}{% endfor %}",
+		"{% for m in messages %}{% if not x is defined %}{% set x = m.role %}{% endif %}{{ x }}{% endfor %}{{ x is " +
+			"defined }}",
+		"{{ messages[0].role + 1 }}", "{{ 1 + messages|length + 2.5 }}", "{{ 'a' + 'b' + 1 }}", "{{ nothing + 'a' }}",
+		"{{ [1] + [2] }}", "{{ 'a' + nothing.b + 1 }}",
+		"{{ messages[0].content + ('a' + 'b') + 'c' - 1 }}", "{{ ('a' + 'b') }}",
+		"{{ 'a' + 'b' if messages else 'c' }}", "{{ messages[0].items + 'a' }}",
+		"{{ messages[0].role == messages[1].role }}",
+		"{% for m in messages %}{{ m.get('x', 'y') + m.role }}{{ m.items()|length }}{{ m.nothing }}{{ m.role.upper() " +
+			"+ '.' }}{% break %}{% endfor %}",
+		"{% for m in messages %}{{ m.content + m.content + m.content + m.content + m.content + m.content + m.content " +
+			"+ m.content + m.content + '9' }}{% endfor %}",
 		"{% for i in range(70) %}{% for m in messages %}{{ i ~ 'x' + m.content * 400 }}{% endfor %}{% endfor %}",
-		"{% for m in messages if m.role != 'user' %}{{ loop.index }}{{ m.role + '\n' }}{% else %}none{{ loop is defined }}{% endfor %}",
+		"{% for m in messages if m.role != 'user' %}{{ loop.index }}{{ m.role + '\n' }}{% else %}none{{ loop is " +
+			"defined }}{% endfor %}",
 	}
 	for _, file := range files {
 		source, err := os.ReadFile(file)
@@ -73,19 +88,22 @@ func same(t *testing.T, source string, c Chat) {
 }
 
 var chats = []string{
-	talk, plain, calls, "[]", `[{"role":"user"},{"role":"assistant"},{"role":"user","name":"n"}]`, `[{"role":"user"}]`, `[{"role":"assistant","content":null,"tool_calls":[]},{"role":"system","content":""}]`,
+	talk, plain, calls, "[]", `[{"role":"user"},{"role":"assistant"},{"role":"user","name":"n"}]`, `[{"role":"user"}]`,
+	`[{"role":"assistant","content":null,"tool_calls":[]},{"role":"system","content":""}]`,
 	`[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b\n"}]},{"role":"assistant","content":"\u00e9\t"},{"content":"c","role":"tool"}]`,
 	`[{"role":"system","content":"s"},{"role":"user","content":"u","content":"v","index":1},{"role":"assistant","content":"a","reasoning_content":"r"},{"role":"user","content":"w"}]`,
 }
 
 func TestShortCutsGiveWhatThePlainWayGives(t *testing.T) {
-	long := `[{"role":"user","content":"` + strings.Repeat("long\\n", 40_000) + `"},{"role":"assistant","content":"` + strings.Repeat("x", 100_000) + `"}]`
+	long := `[{"role":"user","content":"` + strings.Repeat("long\\n",
+		40_000) + `"},{"role":"assistant","content":"` + strings.Repeat("x", 100_000) + `"}]`
 	for _, source := range sources(t) {
 		for _, messages := range append(chats, long) {
 			for _, open := range []bool{true, false} {
 				same(t, source, Chat{Messages: []byte(messages), Open: open, Now: friday})
 			}
-			same(t, source, Chat{Messages: []byte(messages), Tools: []byte(tools), Extra: []byte(`{"loop":5,"x":"y","messages":1}`), Now: friday})
+			same(t, source, Chat{Messages: []byte(messages), Tools: []byte(tools),
+				Extra: []byte(`{"loop":5,"x":"y","messages":1}`), Now: friday})
 		}
 	}
 }
@@ -93,7 +111,9 @@ func TestShortCutsGiveWhatThePlainWayGives(t *testing.T) {
 // Both take as many steps, and so end where there are no more.
 func TestShortCutsAreBoundedAsThePlainWayIs(t *testing.T) {
 	source := func(n int) string {
-		return fmt.Sprintf("{%% for i in range(%d) %%}{%% for j in range(6) %%}{{ 'a' + 'b' }}{%% if loop.first == i %%}x{%% endif %%}{%% endfor %%}{%% endfor %%}", n)
+		return fmt.Sprintf(
+			"{%% for i in range(%d) %%}{%% for j in range(6) %%}{{ 'a' + 'b' }}{%% if loop.first == i %%}x{%% endif "+
+				"%%}{%% endfor %%}{%% endfor %%}", n)
 	}
 	steps := func(n int) int {
 		one, err := read(source(n), nil, true)

@@ -23,7 +23,8 @@ type reader struct {
 	plain    bool // no short cuts
 }
 
-// block reads statements up to a tag that begins with one of ends, which it returns opened; "" at the end of the template.
+// block reads statements up to a tag that begins with one of ends, which it returns opened; "" at the end of the
+// template.
 func (r *reader) block(ends ...string) (body []statement, word string, p *parser) {
 	if r.depth++; r.depth > maxInner {
 		throw(ErrTemplate, "blocks nest more than %d deep", maxInner)

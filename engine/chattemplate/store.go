@@ -7,8 +7,8 @@ import (
 	"octet/internal/poison"
 )
 
-// store is the memory of the values that a chat's JSON becomes, used for one chat after another. Its values alias the JSON and
-// the store, and end with the rendering that they were made for. The zero store is ready to use.
+// store is the memory of the values that a chat's JSON becomes, used for one chat after another. Its values alias the
+// JSON and the store, and end with the rendering that they were made for. The zero store is ready to use.
 type store struct {
 	texts []byte // of strings with escapes; replaced, never moved, while anything aliases it
 	vals  []any

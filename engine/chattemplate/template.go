@@ -21,7 +21,8 @@ type Template struct {
 	parts   bool   // it goes through the parts of a content: text is given to it as a list of one part
 }
 
-// Chat is what a template renders. Messages, Tools and Extra are JSON as it came, and stay as they are while it is rendered.
+// Chat is what a template renders. Messages, Tools and Extra are JSON as it came, and stay as they are while it is
+// rendered.
 type Chat struct {
 	Messages []byte
 	Tools    []byte // nil when there are none
@@ -84,7 +85,8 @@ func (t *Template) variables(s *store, c Chat) (*scope, error) {
 		}
 	}
 	vars := &scope{
-		names: []string{"messages", "tools", "documents", "add_generation_prompt"}, vals: []any{messages, tools, nil, c.Open}, parent: t.globals,
+		names: []string{"messages", "tools", "documents", "add_generation_prompt"},
+		vals:  []any{messages, tools, nil, c.Open}, parent: t.globals,
 	}
 	return vars, s.further(vars, c.Extra)
 }
@@ -169,7 +171,8 @@ func numbers(f *frame, a args) any {
 
 // wantsParts reports whether a template goes through the parts of a message's content, as those of models that see do.
 func wantsParts(source string) bool {
-	for _, of := range []string{"message['content']", `message["content"]`, "message.content", "msg.content", "m.content", "content"} {
+	for _, of := range []string{"message['content']", `message["content"]`, "message.content", "msg.content",
+		"m.content", "content"} {
 		if strings.Contains(source, " in "+of+" %}") || strings.Contains(source, " in "+of+" -%}") {
 			return true
 		}

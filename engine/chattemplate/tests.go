@@ -27,9 +27,11 @@ var tests = map[string]test{
 		return arithmetic(f, "%", v, a.take(0, "num", nil)) == 0
 	},
 	"in":      func(f *frame, v any, a args) bool { return contains(f, a.take(0, "seq", nil), v) },
-	"equalto": comparing("=="), "eq": comparing("=="), "==": comparing("=="), "sameas": comparing("=="), "ne": comparing("!="), "!=": comparing("!="),
+	"equalto": comparing("=="), "eq": comparing("=="), "==": comparing("=="), "sameas": comparing("=="),
+	"ne": comparing("!="), "!=": comparing("!="),
 	"lt": comparing("<"), "lessthan": comparing("<"), "<": comparing("<"), "le": comparing("<="), "<=": comparing("<="),
-	"gt": comparing(">"), "greaterthan": comparing(">"), ">": comparing(">"), "ge": comparing(">="), ">=": comparing(">="),
+	"gt": comparing(">"), "greaterthan": comparing(">"), ">": comparing(">"), "ge": comparing(">="),
+	">=": comparing(">="),
 }
 
 // sequence holds of what can be gone through, a text and what is missing included, as in Jinja.

@@ -33,7 +33,8 @@ func (e *Emulator) State() State {
 	return State{
 		Name: e.cfg.Name, Model: e.cfg.Model, Epoch: e.cfg.Epoch, Seq: e.outbox.posted(), Lost: e.outbox.lost.Load(),
 		Total: s.Total, Free: s.Free, Used: s.Used, Reserved: s.Reserved, Cached: s.Cached,
-		Waiting: s.Waiting, Running: s.Running, Preempting: s.Preempting, Preemptions: s.Preemptions, Live: e.sequences.live(),
+		Waiting: s.Waiting, Running: s.Running, Preempting: s.Preempting, Preemptions: s.Preemptions,
+		Live:     e.sequences.live(),
 		Exported: e.exports.held(),
 	}
 }
@@ -79,7 +80,8 @@ func (e *Emulator) version(w http.ResponseWriter, _ *http.Request) {
 // resetCache forgets the prefix cache as far as anyone can tell: like vLLM only while no block is in use.
 func (e *Emulator) resetCache(w http.ResponseWriter, _ *http.Request) {
 	if !e.resetPrefixCache() {
-		writeProblem(w, &problem{Message: "The prefix cache is in use.", Type: "ConflictError", Code: http.StatusConflict})
+		writeProblem(w, &problem{Message: "The prefix cache is in use.", Type: "ConflictError",
+			Code: http.StatusConflict})
 		return
 	}
 	_, _ = fmt.Fprint(w)

@@ -68,8 +68,10 @@ func (an *answer) submit(ctx context.Context, c *choice) (err error) {
 	defer e.cacheMu.RUnlock()
 	c.id = e.sequences.add(c.seq)
 	c.stream, err = e.loop.Submit(ctx, scheduler.Request{
-		ID: c.id, Tokens: append([]uint32(nil), a.prompts[c.prompt].tokens...), Root: e.root(a.adapter, a.body.CacheSalt),
-		Adapter: a.adapter.name, Salt: a.body.CacheSalt, Priority: -a.body.Priority, MaxNew: limit, Draft: e.cfg.Draft, Hybrid: e.cfg.Hybrid,
+		ID: c.id, Tokens: append([]uint32(nil), a.prompts[c.prompt].tokens...),
+		Root:    e.root(a.adapter, a.body.CacheSalt),
+		Adapter: a.adapter.name, Salt: a.body.CacheSalt, Priority: -a.body.Priority, MaxNew: limit, Draft: e.cfg.Draft,
+		Hybrid: e.cfg.Hybrid,
 	})
 	if err != nil {
 		e.sequences.remove(c.id)
@@ -150,8 +152,8 @@ func (an *answer) merge(ctx context.Context, take func(token) error) error {
 	return nil
 }
 
-// deliver hands what c's stream gave to take, and reports whether c has ended. After its last token the stream may still
-// give tokens (beyond a stop string) and then an error, of which none matters.
+// deliver hands what c's stream gave to take, and reports whether c has ended. After its last token the stream may
+// still give tokens (beyond a stop string) and then an error, of which none matters.
 func (an *answer) deliver(c *choice, out scheduler.Output, err error, take func(token) error) (ended bool, _ error) {
 	switch {
 	case c.finish != "":
@@ -173,7 +175,8 @@ func (an *answer) token(c *choice, out scheduler.Output) (token, error) {
 	var own bool
 	c.text, own = c.seq.spell(c.text[:0], c.tokens, out.Token)
 	if !own || out.Index != c.tokens {
-		return token{}, fmt.Errorf("%w: choice %d got token %d as its number %d for number %d", scheduler.ErrEngine, c.index, out.Token, out.Index, c.tokens)
+		return token{}, fmt.Errorf("%w: choice %d got token %d as its number %d for number %d", scheduler.ErrEngine,
+			c.index, out.Token, out.Index, c.tokens)
 	}
 	c.tokens, c.cached = c.tokens+1, out.Cached
 	if c.seq.fetched { // as vLLM counts them: whole blocks, and never the last token

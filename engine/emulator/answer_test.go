@@ -9,7 +9,8 @@ import (
 	"octet/scheduler"
 )
 
-// What the scheduler must never do is noticed when it does: promise 1 is about tokens of the right request, each once, in order.
+// What the scheduler must never do is noticed when it does: promise 1 is about tokens of the right request, each once,
+// in order.
 func TestALostRepeatedOrForeignTokenEndsTheAnswer(t *testing.T) {
 	e, err := New(Config{})
 	if err != nil {

@@ -41,7 +41,8 @@ func TestUnaryAndStreamedAnswersAreTheSameText(t *testing.T) {
 func TestProseEndsByItself(t *testing.T) {
 	c := fast()
 	c.Text, c.Blocks = "prose", 512
-	got := start(t, c).whole("/v1/chat/completions", "", `{"model":"debug","messages":[{"role":"user","content":"who frees conn_state?"}]}`)
+	got := start(t, c).whole("/v1/chat/completions", "",
+		`{"model":"debug","messages":[{"role":"user","content":"who frees conn_state?"}]}`)
 	if u := got.Usage.CompletionTokens; *got.Choices[0].FinishReason != "stop" || u < 40 || u > 160 {
 		t.Errorf("%d tokens, then %s", u, *got.Choices[0].FinishReason)
 	}
@@ -62,10 +63,12 @@ func TestAStreamHasTheShapeOfTheEngineItStandsFor(t *testing.T) {
 	if c := chunks[1].Choices[0]; c.Delta.Content != "⟦a:0⟧" || c.FinishReason != nil {
 		t.Errorf("second chunk %+v", c)
 	}
-	if c := chunks[2].Choices[0]; c.Delta.Content != "⟦a:1⟧" || c.FinishReason == nil || *c.FinishReason != "length" {
+	if c := chunks[2].Choices[0]; c.Delta.Content != "⟦a:1⟧" || c.FinishReason == nil ||
+		*c.FinishReason != "length" {
 		t.Errorf("third chunk %+v", c)
 	}
-	if c := chunks[3]; len(c.Choices) != 0 || c.Usage == nil || c.Usage.CompletionTokens != 2 || c.Usage.TotalTokens != c.Usage.PromptTokens+2 {
+	if c := chunks[3]; len(c.Choices) != 0 || c.Usage == nil || c.Usage.CompletionTokens != 2 ||
+		c.Usage.TotalTokens != c.Usage.PromptTokens+2 {
 		t.Errorf("usage chunk %+v", c)
 	}
 	for _, c := range chunks {
@@ -124,9 +127,12 @@ func TestAPromptSeenBeforeIsCached(t *testing.T) {
 func TestTheNextTurnFindsTheAnswerInTheCache(t *testing.T) {
 	r := start(t, fast())
 	turn := `{"role":"user","content":"hello, hello, hello"}`
-	first := r.whole("/v1/chat/completions", "t", fmt.Sprintf(`{"model":"debug","max_tokens":20,"messages":[%s]}`, turn))
+	first := r.whole("/v1/chat/completions", "t",
+		fmt.Sprintf(`{"model":"debug","max_tokens":20,"messages":[%s]}`, turn))
 	answer := first.Choices[0].Message.Content
-	second := r.whole("/v1/chat/completions", "u", fmt.Sprintf(`{"model":"debug","max_tokens":1,"messages":[%s,{"role":"assistant","content":%q},%s]}`, turn, answer, turn))
+	second := r.whole("/v1/chat/completions", "u",
+		fmt.Sprintf(`{"model":"debug","max_tokens":1,"messages":[%s,{"role":"assistant","content":%q},%s]}`, turn,
+			answer, turn))
 	if all := first.Usage.PromptTokens + 19; second.Usage.Details.CachedTokens != all/4*4 {
 		t.Errorf("%d of %d tokens were cached", second.Usage.Details.CachedTokens, all)
 	}
@@ -136,12 +142,15 @@ func TestTheNextTurnFindsTheAnswerInTheCache(t *testing.T) {
 func TestAnAdapterNeverReusesAnothersBlocks(t *testing.T) {
 	r := start(t, fast())
 	cached := func(model, salt string) int {
-		return r.whole("/v1/completions", "", fmt.Sprintf(`{"model":%q,"cache_salt":%q,"max_tokens":1,"prompt":"%s"}`, model, salt, strings.Repeat("token ", 20))).Usage.Details.CachedTokens
+		return r.whole("/v1/completions", "",
+			fmt.Sprintf(`{"model":%q,"cache_salt":%q,"max_tokens":1,"prompt":"%s"}`, model, salt,
+				strings.Repeat("token ", 20))).Usage.Details.CachedTokens
 	}
 	for _, c := range []struct {
 		model, salt string
 		want        int
-	}{{"debug", "", 0}, {"debug", "", 20}, {"gdb-v2", "", 0}, {"asan", "", 0}, {"gdb-v2", "", 20}, {"debug", "acme", 0}, {"debug", "acme", 20}, {"gdb-v2", "acme", 0}} {
+	}{{"debug", "", 0}, {"debug", "", 20}, {"gdb-v2", "", 0}, {"asan", "", 0}, {"gdb-v2", "", 20}, {"debug", "acme", 0},
+		{"debug", "acme", 20}, {"gdb-v2", "acme", 0}} {
 		if got := cached(c.model, c.salt); got != c.want {
 			t.Errorf("%s salted %q: %d tokens cached, not %d", c.model, c.salt, got, c.want)
 		}
@@ -191,7 +200,8 @@ func TestAClientThatLeavesFreesItsBlocksAtOnce(t *testing.T) {
 		left := make(chan struct{})
 		go func() {
 			defer close(left)
-			resp, err := r.post(ctx, "/v1/completions", "", `{"model":"debug","n":3,"max_tokens":200,"prompt":"p","stream":`+stream+`}`)
+			resp, err := r.post(ctx, "/v1/completions", "",
+				`{"model":"debug","n":3,"max_tokens":200,"prompt":"p","stream":`+stream+`}`)
 			if err == nil {
 				_, _ = io.Copy(io.Discard, resp.Body)
 				resp.Body.Close()
@@ -217,7 +227,8 @@ func TestRequestsOnSeveralAdaptersAreAllAnswered(t *testing.T) {
 			id := fmt.Sprint("r", i)
 			var status int
 			var text string
-			resp, err := r.post(t.Context(), "/v1/completions", id, fmt.Sprintf(`{"model":%q,"max_tokens":8,"prompt":"p%d"}`, model, i))
+			resp, err := r.post(t.Context(), "/v1/completions", id,
+				fmt.Sprintf(`{"model":%q,"max_tokens":8,"prompt":"p%d"}`, model, i))
 			if err == nil {
 				b, _ := io.ReadAll(resp.Body)
 				resp.Body.Close()

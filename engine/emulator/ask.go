@@ -29,11 +29,12 @@ type ask struct {
 	maxNew  []int // tokens to generate at most, a prompt each
 	body    *body
 
-	hint                    cacheHint      // what the gateway believes to be cached of the prompt
-	prefiller, path, bearer string         // which engine is to compute the prompt, and how it is asked; "" is none
-	raw                     []byte         // the body as it came; only with a prefiller
-	local                   net.Addr       // where it came in
-	received                *tiny.Snapshot // the prompt as another engine computed it; nil without, and where nothing is computed
+	hint                    cacheHint // what the gateway believes to be cached of the prompt
+	prefiller, path, bearer string    // which engine is to compute the prompt, and how it is asked; "" is none
+	raw                     []byte    // the body as it came; only with a prefiller
+	local                   net.Addr  // where it came in
+	// the prompt as another engine computed it; nil without, and where nothing is computed
+	received *tiny.Snapshot
 }
 
 // readAsk decodes and checks a request to /v1/chat/completions (chat) or /v1/completions.
@@ -81,7 +82,8 @@ func (b *body) refuse() error {
 	case b.ContinueFrom < 0:
 		return badRequest("continue_from", "continue_from must not be negative, got %d.", b.ContinueFrom)
 	case b.ContinueFinalMessage && (b.AddGenerationPrompt == nil || *b.AddGenerationPrompt):
-		return badRequest("continue_final_message", "Cannot set both `continue_final_message` and `add_generation_prompt` to True.")
+		return badRequest("continue_final_message",
+			"Cannot set both `continue_final_message` and `add_generation_prompt` to True.")
 	case len(b.Stop) > 16:
 		return badRequest("stop", "at most 16 stop strings, got %d.", len(b.Stop))
 	}
@@ -107,7 +109,8 @@ func (e *Emulator) fill(a *ask) (err error) {
 		a.n = *a.body.N
 	}
 	if a.n < 1 || a.n*len(a.prompts) > maxChoices {
-		return badRequest("n", "n must be at least 1, and at most %d choices in all, got %d for %d prompts.", maxChoices, a.n, len(a.prompts))
+		return badRequest("n", "n must be at least 1, and at most %d choices in all, got %d for %d prompts.",
+			maxChoices, a.n, len(a.prompts))
 	}
 	for _, p := range a.prompts {
 		limit, err := e.answerLimit(a, len(p.tokens))
@@ -147,9 +150,12 @@ func (e *Emulator) answerLimit(a *ask, prompt int) (int, error) {
 	case prompt == 0:
 		return 0, badRequest("prompt", "The decoder prompt cannot be empty")
 	case a.body.ContinueFrom >= prompt && a.body.ContinueFrom > 0:
-		return 0, badRequest("continue_from", "continue_from is %d, but the prompt has %d tokens.", a.body.ContinueFrom, prompt)
+		return 0, badRequest("continue_from", "continue_from is %d, but the prompt has %d tokens.", a.body.ContinueFrom,
+			prompt)
 	case room < 1:
-		return 0, badRequest("prompt", "This model's maximum context length is %d tokens. However, your request has %d input tokens. Please reduce the length of the input messages.", e.cfg.MaxModelLen, prompt)
+		return 0, badRequest("prompt",
+			"This model's maximum context length is %d tokens. However, your request has %d input tokens. Please "+
+				"reduce the length of the input messages.", e.cfg.MaxModelLen, prompt)
 	case asked == nil && e.cfg.Text != TextProse:
 		return min(room, endlessMaxNew), nil
 	case asked == nil:
@@ -157,13 +163,16 @@ func (e *Emulator) answerLimit(a *ask, prompt int) (int, error) {
 	case *asked < 1:
 		return 0, badRequest("max_tokens", "max_tokens must be at least 1, got %d.", *asked)
 	case *asked > room:
-		return 0, badRequest("max_tokens", "'max_tokens' or 'max_completion_tokens' is too large: %d. This model's maximum context length is %d tokens and your request has %d input tokens (%d > %d - %d).",
+		return 0, badRequest("max_tokens",
+			"'max_tokens' or 'max_completion_tokens' is too large: %d. This model's maximum context length is %d "+
+				"tokens and your request has %d input tokens (%d > %d - %d).",
 			*asked, e.cfg.MaxModelLen, prompt, *asked, e.cfg.MaxModelLen, prompt)
 	}
 	return *asked, nil
 }
 
-// requestID returns the client's X-Request-Id when it is printable and short enough to stand in every token, else a new one.
+// requestID returns the client's X-Request-Id when it is printable and short enough to stand in every token, else a new
+// one.
 func (e *Emulator) requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	wellFormed := id != "" && len(id) <= maxRequestID

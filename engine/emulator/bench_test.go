@@ -8,7 +8,8 @@ import (
 	"octet/engine/emulator"
 )
 
-// BenchmarkStream measures what a streamed token costs from the scheduler to a client that only reads, without any model time.
+// BenchmarkStream measures what a streamed token costs from the scheduler to a client that only reads, without any
+// model time.
 func BenchmarkStream(b *testing.B) {
 	r := benchRig(b)
 	b.ReportAllocs()

@@ -13,8 +13,8 @@ import (
 
 const maxBody = 64 << 20 // bytes
 
-// body is what a completion or chat request may say. Fields that change nothing about emulated text (temperature, tools,
-// response_format, …) and fields that are unknown are accepted and have no effect, as with vLLM.
+// body is what a completion or chat request may say. Fields that change nothing about emulated text (temperature,
+// tools, response_format, …) and fields that are unknown are accepted and have no effect, as with vLLM.
 type body struct {
 	Model    string         `json:"model"`
 	Prompt   jsontext.Value `json:"prompt"`
@@ -32,8 +32,8 @@ type body struct {
 
 	AddGenerationPrompt  *bool `json:"add_generation_prompt"`
 	ContinueFinalMessage bool  `json:"continue_final_message"`
-	// ContinueFrom is ours: the last so many prompt tokens are an answer's beginning that was generated earlier, and the
-	// answer goes on with its token number ContinueFrom.
+	// ContinueFrom is ours: the last so many prompt tokens are an answer's beginning that was generated earlier, and
+	// the answer goes on with its token number ContinueFrom.
 	ContinueFrom int `json:"continue_from"`
 
 	Tools        jsontext.Value `json:"tools"`

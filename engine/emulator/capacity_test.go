@@ -16,7 +16,9 @@ func TestAnswersAreExactUnderKVPressure(t *testing.T) {
 	for i := range 6 {
 		asks.Go(func() {
 			id := fmt.Sprint("p", i)
-			chunks := r.stream("/v1/completions", id, fmt.Sprintf(`{"model":"debug","max_tokens":100,"stream":true,"prompt":"%s%d"}`, strings.Repeat("w ", 19), i))
+			chunks := r.stream("/v1/completions", id,
+				fmt.Sprintf(`{"model":"debug","max_tokens":100,"stream":true,"prompt":"%s%d"}`,
+					strings.Repeat("w ", 19), i))
 			if got := texts(chunks)[0]; got != marks(id, 0, 100) {
 				t.Errorf("%s said %q", id, got)
 			}
@@ -40,7 +42,8 @@ func TestAFullQueueIsRefusedAsTheSimulatorDoes(t *testing.T) {
 		r.eventually("one more", func() bool { s := r.e.State(); return s.Running+s.Waiting == i+1 })
 	}
 	status, text := r.ask("/v1/completions", "", body)
-	if want := `{"error":{"message":"Failed to enqueue request, waiting requests queue is full","type":"RateLimitError","param":null,"code":429}}`; status != 429 || text != want {
+	if want :=
+		`{"error":{"message":"Failed to enqueue request, waiting requests queue is full","type":"RateLimitError","param":null,"code":429}}`; status != 429 || text != want {
 		t.Errorf("%d %s", status, text)
 	}
 	asks.Wait()
@@ -55,7 +58,8 @@ func TestLowerPriorityValuesAreServedSooner(t *testing.T) {
 	order := make(chan int, 3)
 	for i, priority := range []int{-9, 9, 0} { // the first runs, the others wait
 		asks.Go(func() {
-			r.whole("/v1/completions", "", fmt.Sprintf(`{"model":"debug","max_tokens":20,"prompt":"p","priority":%d}`, priority))
+			r.whole("/v1/completions", "",
+				fmt.Sprintf(`{"model":"debug","max_tokens":20,"prompt":"p","priority":%d}`, priority))
 			order <- priority
 		})
 		r.eventually("one more", func() bool { s := r.e.State(); return s.Running+s.Waiting == i+1 })
@@ -74,7 +78,9 @@ func TestWhatCannotBeServedIsRefusedAsVLLMDoes(t *testing.T) {
 		status     int
 		says       string
 	}{
-		{"/v1/completions", `{"model":"gpt","prompt":"p"}`, 404, `{"error":{"message":"The model ` + "`gpt`" + ` does not exist.","type":"NotFoundError","param":"model","code":404}}`},
+		{"/v1/completions", `{"model":"gpt","prompt":"p"}`, 404,
+			`{"error":{"message":"The model ` + "`gpt`" +
+				` does not exist.","type":"NotFoundError","param":"model","code":404}}`},
 		{"/v1/completions", `{"model":"debug","prompt":"` + long + `"}`, 400, "maximum context length is 256 tokens"},
 		{"/v1/completions", `{"model":"debug","prompt":"p","max_tokens":1000}`, 400, "is too large: 1000"},
 		{"/v1/completions", `{"model":"debug","prompt":"p","max_tokens":0}`, 400, "at least 1"},
@@ -95,9 +101,14 @@ func TestWhatCannotBeServedIsRefusedAsVLLMDoes(t *testing.T) {
 		{"/v1/completions", `{"model":"debug","prompt":"p","prompt":"q"}`, 400, "invalid JSON"},
 		{"/v1/chat/completions", `{"model":"debug","messages":[]}`, 400, "at least one message"},
 		{"/v1/chat/completions", `{"model":"debug","messages":[{"content":"x"}]}`, 400, "role"},
-		{"/v1/chat/completions", `{"model":"debug","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, 400, "text only"},
-		{"/v1/chat/completions", `{"model":"debug","logprobs":true,"messages":[{"role":"user","content":"x"}]}`, 400, "logprobs"},
-		{"/v1/chat/completions", `{"model":"debug","continue_final_message":true,"messages":[{"role":"user","content":"x"}]}`, 400, "continue_final_message"},
+		{"/v1/chat/completions", `{"model":"debug","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, 400,
+			"text only"},
+		{"/v1/chat/completions", `{"model":"debug","logprobs":true,"messages":[{"role":"user","content":"x"}]}`, 400,
+			"logprobs"},
+		{
+			"/v1/chat/completions",
+			`{"model":"debug","continue_final_message":true,"messages":[{"role":"user","content":"x"}]}`, 400,
+			"continue_final_message"},
 		{"/tokenize", `{"model":"debug"}`, 400, "prompt or messages"},
 		{"/detokenize", `{"tokens":[1]}`, 501, "one-way"},
 		{"/v1/load_lora_adapter", `{"lora_name":"x"}`, 400, "must be provided"},
@@ -114,10 +125,13 @@ func TestWhatCannotBeServedIsRefusedAsVLLMDoes(t *testing.T) {
 func TestFieldsThatChangeNothingAreAccepted(t *testing.T) {
 	r := start(t, fast())
 	for _, field := range []string{
-		`"temperature":0`, `"top_p":0.5`, `"tools":[{"type":"function"}]`, `"response_format":{"type":"json_object"}`, `"stop":null`,
-		`"logprobs":false`, `"user":"u"`, `"unknown":{"a":[1]}`, `"stream_options":null`, `"priority":-3`, `"model":"debug"`,
+		`"temperature":0`, `"top_p":0.5`, `"tools":[{"type":"function"}]`, `"response_format":{"type":"json_object"}`,
+		`"stop":null`,
+		`"logprobs":false`, `"user":"u"`, `"unknown":{"a":[1]}`, `"stream_options":null`, `"priority":-3`,
+		`"model":"debug"`,
 	} {
-		if status, text := r.ask("/v1/chat/completions", "", `{"max_tokens":1,"messages":[{"role":"user","content":null}],`+field+`}`); status != http.StatusOK {
+		if status, text := r.ask("/v1/chat/completions", "",
+			`{"max_tokens":1,"messages":[{"role":"user","content":null}],`+field+`}`); status != http.StatusOK {
 			t.Errorf("%s: %d %s", field, status, text)
 		}
 	}

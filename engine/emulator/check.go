@@ -13,8 +13,10 @@ func (c Config) check() error {
 			faults = append(faults, fmt.Errorf("%w: %s", ErrConfig, fmt.Sprintf(format, args...)))
 		}
 	}
-	bad(c.Text != TextTiny && c.Text != TextIndex && c.Text != TextProse, "text mode %q is none of index, prose, tiny", c.Text)
-	bad(c.Text == TextTiny && c.Blocks*c.BlockSize > maxTinyTokens, "a tiny model of %d tokens, more than %d", c.Blocks*c.BlockSize, maxTinyTokens)
+	bad(c.Text != TextTiny && c.Text != TextIndex && c.Text != TextProse, "text mode %q is none of index, prose, tiny",
+		c.Text)
+	bad(c.Text == TextTiny && c.Blocks*c.BlockSize > maxTinyTokens, "a tiny model of %d tokens, more than %d",
+		c.Blocks*c.BlockSize, maxTinyTokens)
 	bad(c.Text != TextTiny && (c.Draft != 0 || c.Hybrid), "draft or hybrid in text mode %q", c.Text)
 	bad(c.Mode != "" && c.Mode != ModePrefill && c.Mode != ModeDecode, "mode %q is neither prefill nor decode", c.Mode)
 	bad(c.Tokenizer != "" && c.Text != TextProse, "a tokenizer in text mode %q, which has tokens of its own", c.Text)
@@ -23,7 +25,8 @@ func (c Config) check() error {
 	bad(c.BlockSize < 1 || c.Blocks < 1, "a pool of %d blocks of %d tokens", c.Blocks, c.BlockSize)
 	bad(c.MaxRunning < 1 || c.MaxWaiting < 1, "max running %d, max waiting %d", c.MaxRunning, c.MaxWaiting)
 	bad(c.TokenBudget < c.MaxRunning, "a budget of %d tokens a step for %d sequences", c.TokenBudget, c.MaxRunning)
-	bad(c.MaxModelLen < 2 || c.MaxModelLen > c.Blocks*c.BlockSize, "max model len %d in a pool of %d tokens", c.MaxModelLen, c.Blocks*c.BlockSize)
+	bad(c.MaxModelLen < 2 || c.MaxModelLen > c.Blocks*c.BlockSize, "max model len %d in a pool of %d tokens",
+		c.MaxModelLen, c.Blocks*c.BlockSize)
 	bad(c.StreamInterval < 1, "%d tokens an event", c.StreamInterval)
 	bad(!(c.PrefillTPS > 0), "prefill of %v tokens a second", c.PrefillTPS)
 	for _, f := range c.Faults {

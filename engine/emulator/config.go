@@ -17,7 +17,8 @@ var ErrConfig = errors.New("emulator: invalid config")
 const (
 	TextIndex = "index" // token i of request R is ⟦R:i⟧
 	TextProse = "prose" // readable C++ answers in the manner of the specialist that Model names
-	TextTiny  = "tiny"  // what a transformer with random weights says: words without sense that follow from every token before
+	// what a transformer with random weights says: words without sense that follow from every token before
+	TextTiny = "tiny"
 )
 
 const (
@@ -38,9 +39,10 @@ type Config struct {
 	TokenBudget int // tokens computed in one step, over all sequences; default 2048, at least MaxRunning
 	MaxModelLen int // tokens of prompt and answer together; default 32768, at most the pool
 
-	PrefillTPS         float64       // prompt tokens computed in a second; default 8000
-	Step               time.Duration // one decode step of one sequence; default 10 ms, negative is none
-	StepPerSeq         time.Duration // what each further sequence adds to a decode step; default 100 µs, negative is none
+	PrefillTPS float64       // prompt tokens computed in a second; default 8000
+	Step       time.Duration // one decode step of one sequence; default 10 ms, negative is none
+	// what each further sequence adds to a decode step; default 100 µs, negative is none
+	StepPerSeq         time.Duration
 	AdapterSwap        time.Duration // a step on another adapter than the one before; default 5 ms, negative is none
 	KVTransferPerBlock time.Duration // fetching a block that another engine computed; default 50 µs, negative is none
 
@@ -52,10 +54,11 @@ type Config struct {
 	// ChatTemplate is that of its template, "" the one beside it. It says prose.
 	Tokenizer, ChatTemplate string
 
-	Text         string // TextIndex (default), TextProse or TextTiny
-	Draft        int    // TextTiny: tokens guessed and verified in a step of a sequence; 0 is none
-	Hybrid       bool   // TextTiny: one of the layers is an SSM, so that nothing is shared and who gives way is copied to host memory
-	CrossAdapter bool   // a step may hold the sequences of any adapters, and none costs a swap
+	Text  string // TextIndex (default), TextProse or TextTiny
+	Draft int    // TextTiny: tokens guessed and verified in a step of a sequence; 0 is none
+	// TextTiny: one of the layers is an SSM, so that nothing is shared and who gives way is copied to host memory
+	Hybrid       bool
+	CrossAdapter bool // a step may hold the sequences of any adapters, and none costs a swap
 
 	StreamInterval  int  // tokens in one event of a stream, the first event apart; default 1
 	SplitCharacters bool // some tokens are part of a character: their text comes with the next token's
@@ -67,7 +70,8 @@ type Config struct {
 	Namer     Namer // what its events call blocks; nil is by our own hashes
 	Tokenless bool  // its events do not say which tokens a block holds
 
-	Epoch     uint64           // of the events; default the wall clock in nanoseconds, so that it grows with every start
+	// of the events; default the wall clock in nanoseconds, so that it grows with every start
+	Epoch     uint64
 	Publisher events.Publisher // carries the cache events; nil is none. It stays the caller's to close
 
 	fetch func(context.Context, *ask) (*parcel, error) // in place of HTTP; nil outside of tests
@@ -126,7 +130,8 @@ func or[T comparable](field *T, value T) {
 // core returns what the scheduler is to be.
 func (c Config) core() scheduler.CoreConfig {
 	core := scheduler.CoreConfig{
-		Blocks: c.Blocks, BlockSize: c.BlockSize, MaxRunning: c.MaxRunning, MaxWaiting: c.MaxWaiting, TokenBudget: c.TokenBudget, Seed: c.Seed,
+		Blocks: c.Blocks, BlockSize: c.BlockSize, MaxRunning: c.MaxRunning, MaxWaiting: c.MaxWaiting,
+		TokenBudget: c.TokenBudget, Seed: c.Seed,
 		CrossAdapter: c.CrossAdapter,
 	}
 	if c.Hybrid {

@@ -1,6 +1,6 @@
 // Package emulator is an OpenAI server as an LLM engine is one, without the network: its scheduler, its paged KV cache,
-// its prefix hits, preemptions and cache events are the real thing. What it says is read from a script, or computed by a
-// model that is tiny; how long it takes is a model of time.
+// its prefix hits, preemptions and cache events are the real thing. What it says is read from a script, or computed by
+// a model that is tiny; how long it takes is a model of time.
 //
 //	HTTP ──▶ ask ──▶ scheduler.Loop ──Batch──▶ model.Step   asks the mind what is said, and takes as long as the batch would
 //	 ▲                │   │    ▲                  │
@@ -9,23 +9,24 @@
 //	  (faults)        └─ block events ──▶ outbox  └─▶ thinker   tiny: a transformer over the blocks of the batch's tables
 //	                                        └──▶ events.Publisher
 //
-// What a voice says is a pure function of its request and of the token's index: the step computes the token's id from it and
-// the handler the token's text, so neither waits for the other, and a preempted sequence goes on where it was. What the
-// thinker says follows from all tokens before and from the adapter, greedily: temperature, seed and n change nothing, and it
-// is the same with and without prefix reuse, neighbours, chunks, preemption and drafts if, and only if, the paging is right.
-// Its time counts as part of the step's.
+// What a voice says is a pure function of its request and of the token's index: the step computes the token's id from
+// it and the handler the token's text, so neither waits for the other, and a preempted sequence goes on where it was.
+// What the thinker says follows from all tokens before and from the adapter, greedily: temperature, seed and n change
+// nothing, and it is the same with and without prefix reuse, neighbours, chunks, preemption and drafts if, and only if,
+// the paging is right. Its time counts as part of the step's.
 //
-// A prompt may be computed by one engine for another: its keys and values wait beside the pool, for a lease, until the other
-// fetches them over HTTP, by vLLM's kv_transfer_params or in a room as SGLang's pairs do. An engine that cannot fetch them
-// fails the request before anything of the answer; it never computes the prompt on the quiet.
+// A prompt may be computed by one engine for another: its keys and values wait beside the pool, for a lease, until the
+// other fetches them over HTTP, by vLLM's kv_transfer_params or in a room as SGLang's pairs do. An engine that cannot
+// fetch them fails the request before anything of the answer; it never computes the prompt on the quiet.
 //
 // Invariants:
 //
-//  1. A handler writes the tokens of a sequence in the order of their indices, and each only when its id is the one that the
-//     request's own voice says there, or for a thinker one of the vocabulary: a lost, repeated or foreign token ends the
-//     answer with an error.
+//  1. A handler writes the tokens of a sequence in the order of their indices, and each only when its id is the one
+//     that the request's own voice says there, or for a thinker one of the vocabulary: a lost, repeated or foreign
+//     token ends the answer with an error.
 //  2. When a handler returns, however it ends, the blocks of its sequences are free or on their way to be.
-//  3. Event batches are numbered 1, 2, 3 … from the start of Run, the first being Cleared; a batch that is lost is a gap.
+//  3. Event batches are numbered 1, 2, 3 … from the start of Run, the first being Cleared; a batch that is lost is a
+//     gap.
 //  4. Nothing that a client or a transport does blocks the scheduler's loop.
 //  5. The text of an answer, put back between the chat template's marks, is the tokens that it was generated as.
 //  6. What is fetched is of the same model, adapter, salt and tokens, and is fetched once.

@@ -42,7 +42,8 @@ func New(c Config) (*Emulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Emulator{cfg: c, started: time.Now(), sequences: newSequences(), author: newAuthor(c.Model), outbox: newOutbox(c), exports: newExports(c)}
+	e := &Emulator{cfg: c, started: time.Now(), sequences: newSequences(), author: newAuthor(c.Model),
+		outbox: newOutbox(c), exports: newExports(c)}
 	if e.tongue, err = newTongue(c); err != nil {
 		return nil, err
 	}
@@ -50,7 +51,8 @@ func New(c Config) (*Emulator, error) {
 	if e.shelf, err = newShelf(c.Model, c.Adapters); err != nil {
 		return nil, err
 	}
-	e.loop, err = scheduler.NewLoop(scheduler.LoopConfig{Core: c.core(), Now: e.now, Publish: e.outbox.changed}, e.model())
+	e.loop, err = scheduler.NewLoop(scheduler.LoopConfig{Core: c.core(), Now: e.now, Publish: e.outbox.changed},
+		e.model())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
@@ -122,8 +124,8 @@ func (e *Emulator) root(l lora, salt string) kvpool.BlockHash {
 	return e.shelf.root(kvpool.NewHasher(e.cfg.Seed+uint64(e.cache)), l, salt)
 }
 
-// resetPrefixCache makes every cached block unreachable by hanging all later chains on other roots; the blocks themselves
-// are evicted in time. It does nothing and reports false while any sequence is here.
+// resetPrefixCache makes every cached block unreachable by hanging all later chains on other roots; the blocks
+// themselves are evicted in time. It does nothing and reports false while any sequence is here.
 func (e *Emulator) resetPrefixCache() bool {
 	e.cacheMu.Lock()
 	defer e.cacheMu.Unlock()

@@ -19,7 +19,8 @@ import (
 func fast() emulator.Config {
 	return emulator.Config{
 		Name: "debug-0", Model: "debug", Blocks: 64, BlockSize: 4, MaxRunning: 8, MaxWaiting: 16,
-		PrefillTPS: 1e9, Step: 50 * time.Microsecond, StepPerSeq: -1, AdapterSwap: -1, Epoch: 7, Adapters: []string{"gdb-v2", "asan"},
+		PrefillTPS: 1e9, Step: 50 * time.Microsecond, StepPerSeq: -1, AdapterSwap: -1, Epoch: 7,
+		Adapters: []string{"gdb-v2", "asan"},
 	}
 }
 

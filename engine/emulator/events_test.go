@@ -95,7 +95,8 @@ func TestReplayedEventsAreTheCache(t *testing.T) {
 	for i := range 10 { // 10 × 60 tokens over a pool of 256: blocks are shared, evicted and taken away
 		asks.Go(func() {
 			model := []string{"debug", "gdb-v2"}[i%2]
-			body := fmt.Sprintf(`{"model":%q,"cache_salt":"s%d","max_tokens":20,"prompt":"%s %d"}`, model, i%3, strings.Repeat("shared ", 30), i%4)
+			body := fmt.Sprintf(`{"model":%q,"cache_salt":"s%d","max_tokens":20,"prompt":"%s %d"}`, model, i%3,
+				strings.Repeat("shared ", 30), i%4)
 			if got := r.whole("/v1/completions", "", body); got.Usage.CompletionTokens != 20 {
 				t.Errorf("%+v", got)
 			}
@@ -152,7 +153,8 @@ func TestTheLastBatchIsAShutdown(t *testing.T) {
 	if err := e.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("Run: %v", err)
 	}
-	if b := rec.all(); len(b) != 2 || b[0].Events[0].Kind != events.Cleared || b[1].Events[0].Kind != events.Shutdown || b[1].Seq != 2 {
+	if b := rec.all(); len(b) != 2 || b[0].Events[0].Kind != events.Cleared || b[1].Events[0].Kind != events.Shutdown ||
+		b[1].Seq != 2 {
 		t.Errorf("%+v", b)
 	}
 }

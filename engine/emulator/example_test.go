@@ -21,7 +21,8 @@ func Example() {
 	go func() { stopped <- e.Run(ctx) }()
 	server := httptest.NewServer(e.Handler())
 
-	req, _ := http.NewRequest("POST", server.URL+"/v1/completions", strings.NewReader(`{"model":"debug","prompt":"why?","max_tokens":3}`))
+	req, _ := http.NewRequest("POST", server.URL+"/v1/completions",
+		strings.NewReader(`{"model":"debug","prompt":"why?","max_tokens":3}`))
 	req.Header.Set("X-Request-Id", "r7")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

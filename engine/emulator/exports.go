@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// exports holds the prompts that were computed here for other engines, in memory beside the pool, each until it is fetched or
-// its lease ends. Safe for concurrent use.
+// exports holds the prompts that were computed here for other engines, in memory beside the pool, each until it is
+// fetched or its lease ends. Safe for concurrent use.
 type exports struct {
 	limit int // blocks at most
 	lease time.Duration

@@ -17,19 +17,21 @@ const (
 	DieAfterTokens   = "die_after_tokens"   // K tokens arrive, then a reset; half the body when not streamed
 	Hang             = "hang"               // not a byte, until the client leaves
 	HangAfterTokens  = "hang_after_tokens"  // K tokens, then not a byte until the client leaves
-	Garbage          = "garbage"            // K tokens, then bytes that are neither SSE nor JSON, and a clean end of the body
-	ErrorEvent       = "error_event"        // K tokens, then an error object and [DONE]; status 500 when not streamed
-	Slow             = "slow"               // ten steps between two tokens
-	Close            = "close"              // K tokens, then the connection closes, and the body is not at its end
-	Cut              = "cut"                // K tokens, then a proper end of the body, without [DONE]; nothing of a body that is not streamed
-	HalfEvent        = "half_event"         // K tokens, then half of an event, then a reset
-	Flood            = "flood"              // K tokens, then two MiB of an event or a body that has no end
-	BadFrame         = "bad_frame"          // K tokens, then bytes where the length of a chunk should be
-	Overrun          = "overrun"            // K tokens more than were asked for
-	Status           = "status"             // status K and an error object instead of an answer
-	BadHead          = "bad_head"           // bytes that are no HTTP instead of an answer
-	HugeHead         = "huge_head"          // a head of two MiB
-	HalfHead         = "half_head"          // half of a head, then the connection closes
+	// K tokens, then bytes that are neither SSE nor JSON, and a clean end of the body
+	Garbage    = "garbage"
+	ErrorEvent = "error_event" // K tokens, then an error object and [DONE]; status 500 when not streamed
+	Slow       = "slow"        // ten steps between two tokens
+	Close      = "close"       // K tokens, then the connection closes, and the body is not at its end
+	// K tokens, then a proper end of the body, without [DONE]; nothing of a body that is not streamed
+	Cut       = "cut"
+	HalfEvent = "half_event" // K tokens, then half of an event, then a reset
+	Flood     = "flood"      // K tokens, then two MiB of an event or a body that has no end
+	BadFrame  = "bad_frame"  // K tokens, then bytes where the length of a chunk should be
+	Overrun   = "overrun"    // K tokens more than were asked for
+	Status    = "status"     // status K and an error object instead of an answer
+	BadHead   = "bad_head"   // bytes that are no HTTP instead of an answer
+	HugeHead  = "huge_head"  // a head of two MiB
+	HalfHead  = "half_head"  // half of a head, then the connection closes
 )
 
 var faultKinds = []string{
@@ -40,9 +42,10 @@ var faultKinds = []string{
 // Fault is something that goes wrong with the next Times requests; 0 is with every one until the faults are cleared.
 // An answer that is shorter than K tokens is struck after its last token, before [DONE].
 type Fault struct {
-	Kind  string `json:"kind"`
-	K     int    `json:"k"` // tokens of all choices that pass first, where the kind lets tokens pass; see the kinds for others
-	Times int    `json:"times"`
+	Kind string `json:"kind"`
+	// tokens of all choices that pass first, where the kind lets tokens pass; see the kinds for others
+	K     int `json:"k"`
+	Times int `json:"times"`
 }
 
 func (f Fault) check() error {

@@ -28,7 +28,8 @@ func (r *rig) meet(wait time.Duration, stream bool) (o outcome) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), wait)
 	defer cancel()
-	resp, err := r.post(ctx, "/v1/completions", "f", fmt.Sprintf(`{"model":"debug","max_tokens":6,"prompt":"p","stream":%v}`, stream))
+	resp, err := r.post(ctx, "/v1/completions", "f",
+		fmt.Sprintf(`{"model":"debug","max_tokens":6,"prompt":"p","stream":%v}`, stream))
 	if err != nil {
 		return outcome{broken: true}
 	}
@@ -117,7 +118,8 @@ func TestFaultsStrikeUnaryAnswersAsTheySay(t *testing.T) {
 		t.Run(fmt.Sprint(c.fault.Kind, c.fault.K), func(t *testing.T) {
 			r := armedRig(t, c.fault)
 			got := r.meet(wait(c.fault), false)
-			if got.status != c.status || got.broken != c.broken || !strings.Contains(got.text, c.holds) || c.lacks != "" && strings.Contains(got.text, c.lacks) {
+			if got.status != c.status || got.broken != c.broken || !strings.Contains(got.text, c.holds) ||
+				c.lacks != "" && strings.Contains(got.text, c.lacks) {
 				t.Errorf("got %+v", got)
 			}
 			if got := r.meet(time.Minute, false); got.status != 200 || !strings.Contains(got.text, marks("f", 0, 6)) {
@@ -205,7 +207,8 @@ func TestAFaultEndsAllChoicesOfItsRequest(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	r.quiet()
-	if chunks, done, err := readEvents(t, resp.Body); len(chunks) != 5 || chunks[4].Error == nil || !done || err != nil {
+	if chunks, done, err := readEvents(t, resp.Body); len(chunks) != 5 || chunks[4].Error == nil || !done ||
+		err != nil {
 		t.Errorf("%d chunks, done %v, %v", len(chunks), done, err)
 	}
 }

@@ -56,7 +56,8 @@ func (l *ledger) register(e *events.Event) {
 		} else {
 			l.count++
 			l.blocks[h] = &held{
-				hash: h, parent: parent, root: root, adapter: e.Adapter, salt: e.Salt, tokens: e.Tokens[i*e.BlockSize : (i+1)*e.BlockSize], copies: 1, came: l.count,
+				hash: h, parent: parent, root: root, adapter: e.Adapter, salt: e.Salt,
+				tokens: e.Tokens[i*e.BlockSize : (i+1)*e.BlockSize], copies: 1, came: l.count,
 			}
 		}
 		parent, root = h, false
@@ -97,7 +98,8 @@ func (l *ledger) chains(blockSize int) (all []events.Event) {
 
 func (h *held) event(blockSize int) events.Event {
 	return events.Event{
-		Kind: events.Registered, Adapter: h.adapter, Salt: h.salt, Hashes: []uint64{h.hash}, Parent: h.parent, Root: h.root,
+		Kind: events.Registered, Adapter: h.adapter, Salt: h.salt, Hashes: []uint64{h.hash}, Parent: h.parent,
+		Root:   h.root,
 		Tokens: h.tokens, BlockSize: blockSize,
 	}
 }
@@ -119,8 +121,8 @@ func (o *outbox) snapshot() []events.Batch {
 	return lines
 }
 
-// showCache answers with all that is cached, as registrations: batches in the schema's JSON, one a line, all numbered as the last one that
-// was published.
+// showCache answers with all that is cached, as registrations: batches in the schema's JSON, one a line, all numbered
+// as the last one that was published.
 func (e *Emulator) showCache(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	for _, b := range e.outbox.snapshot() {

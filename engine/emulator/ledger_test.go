@@ -42,7 +42,8 @@ func TestASnapshotEqualsTheEventsBeforeIt(t *testing.T) {
 				e = events.Event{Kind: events.Evicted, Hashes: []uint64{leaves[i]}}
 				leaves = append(leaves[:i], leaves[i+1:]...)
 			default:
-				e = events.Event{Kind: events.Registered, Root: true, BlockSize: 2, Salt: []string{"", "acme"}[rng.IntN(2)]}
+				e = events.Event{Kind: events.Registered, Root: true, BlockSize: 2,
+					Salt: []string{"", "acme"}[rng.IntN(2)]}
 				if len(leaves) > 0 && rng.IntN(2) == 0 {
 					i := rng.IntN(len(leaves))
 					e.Root, e.Parent = false, leaves[i]

@@ -12,12 +12,14 @@ import (
 
 // vLLM's own buckets, in seconds.
 var (
-	ttftBuckets = []float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560}
-	itlBuckets  = []float64{.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80}
-	e2eBuckets  = []float64{.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680}
+	ttftBuckets = []float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160,
+		640, 2560}
+	itlBuckets = []float64{.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80}
+	e2eBuckets = []float64{.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680}
 )
 
-// meters are the engine's metrics under vLLM's names: what is counted here, and what is asked of the engine at a scrape.
+// meters are the engine's metrics under vLLM's names: what is counted here, and what is asked of the engine at a
+// scrape.
 type meters struct {
 	registry          *prometheus.Registry
 	prompt, generated prometheus.Counter
@@ -38,7 +40,8 @@ func newMeters(e *Emulator) *meters {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels})
 	}
 	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
-		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets, ConstLabels: labels})
+		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets,
+			ConstLabels: labels})
 	}
 	prompt := counter("vllm:prompt_tokens_total", "Number of prefill tokens processed.")
 	generated := counter("vllm:generation_tokens_total", "Number of generation tokens processed.")
@@ -49,10 +52,12 @@ func newMeters(e *Emulator) *meters {
 		Name: "vllm:request_success_total", Help: "Count of successfully processed requests.", ConstLabels: labels,
 	}, []string{"finished_reason"})
 	hinted := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "octet_engine_hinted_total", Help: "What requests said of the cache: requests, tokens, blocks, and blocks by tier.", ConstLabels: labels,
+		Name: "octet_engine_hinted_total",
+		Help: "What requests said of the cache: requests, tokens, blocks, and blocks by tier.", ConstLabels: labels,
 	}, []string{"of"})
 	prefilled := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "octet_engine_prefiller_total", Help: "Requests that named a prefiller, by where their prompt was computed.", ConstLabels: labels,
+		Name: "octet_engine_prefiller_total",
+		Help: "Requests that named a prefiller, by where their prompt was computed.", ConstLabels: labels,
 	}, []string{"prefill"})
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(prompt, generated, ttft, itl, e2e, finished, hinted, prefilled, newGauges(e, labels))
@@ -93,15 +98,18 @@ func newGauges(e *Emulator, labels prometheus.Labels) *gauges {
 		return prometheus.NewDesc(name, help, variable, labels)
 	}
 	return &gauges{
-		e:           e,
-		running:     desc("vllm:num_requests_running", "Number of requests in model execution batches."),
-		waiting:     desc("vllm:num_requests_waiting", "Number of requests waiting to be processed."),
-		usage:       desc("vllm:kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage."),
-		queries:     desc("vllm:prefix_cache_queries_total", "Prefix cache queries, in terms of number of queried tokens."),
+		e:       e,
+		running: desc("vllm:num_requests_running", "Number of requests in model execution batches."),
+		waiting: desc("vllm:num_requests_waiting", "Number of requests waiting to be processed."),
+		usage:   desc("vllm:kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage."),
+		queries: desc("vllm:prefix_cache_queries_total",
+			"Prefix cache queries, in terms of number of queried tokens."),
 		hits:        desc("vllm:prefix_cache_hits_total", "Prefix cache hits, in terms of number of cached tokens."),
 		preemptions: desc("vllm:num_preemptions_total", "Cumulative number of preemption from the engine."),
-		cacheConfig: desc("vllm:cache_config_info", "Information of the LLMEngine CacheConfig.", "block_size", "num_gpu_blocks"),
-		loraInfo:    desc("vllm:lora_requests_info", "Running stats on lora requests.", "max_lora", "running_lora_adapters", "waiting_lora_adapters"),
+		cacheConfig: desc("vllm:cache_config_info", "Information of the LLMEngine CacheConfig.", "block_size",
+			"num_gpu_blocks"),
+		loraInfo: desc("vllm:lora_requests_info", "Running stats on lora requests.", "max_lora",
+			"running_lora_adapters", "waiting_lora_adapters"),
 	}
 }
 

@@ -22,7 +22,8 @@ func newMind(c Config, s *sequences) mind {
 		return &reciter{sequences: s}
 	}
 	m := tinyModel(c)
-	return &thinker{sequences: s, engine: tiny.NewEngine(m, c.Blocks, c.BlockSize), host: make(map[uint64]*tiny.Snapshot)}
+	return &thinker{sequences: s, engine: tiny.NewEngine(m, c.Blocks, c.BlockSize),
+		host: make(map[uint64]*tiny.Snapshot)}
 }
 
 // tinyModel draws the weights from the model's name, so that all replicas of a model go on with each other's answers.
@@ -41,7 +42,8 @@ type reciter struct {
 
 // Say samples one token for each item that yields one.
 func (m *reciter) Say(ctx context.Context, b scheduler.Batch) ([]scheduler.Result, error) {
-	m.results, m.sampled = m.results[:0], slices.Grow(m.sampled[:0], len(b.Items)) // grown at once: results point into it
+	// grown at once: results point into it
+	m.results, m.sampled = m.results[:0], slices.Grow(m.sampled[:0], len(b.Items))
 	for _, it := range b.Items {
 		r := scheduler.Result{ID: it.ID}
 		if it.Samples {
@@ -66,8 +68,8 @@ func (m *reciter) sample(it scheduler.Item) (token uint32, stop bool) {
 	return q.voice.Token(it.Batched), end > 0 && it.Batched >= end-1
 }
 
-// thinker computes. What it says follows from the batch alone: a sequence whose client has left is computed like any other,
-// for its blocks may be shared once the step is settled. Owned by Step.
+// thinker computes. What it says follows from the batch alone: a sequence whose client has left is computed like any
+// other, for its blocks may be shared once the step is settled. Owned by Step.
 type thinker struct {
 	engine    *tiny.Engine
 	sequences *sequences
@@ -97,10 +99,11 @@ func (m *thinker) Say(ctx context.Context, b scheduler.Batch) ([]scheduler.Resul
 	return m.results, nil
 }
 
-// span returns what is to be computed of an item: all of it, or, of a prompt that another engine has computed, nothing but
-// the token that the answer's first one is sampled from. The rest is put in its place here.
+// span returns what is to be computed of an item: all of it, or, of a prompt that another engine has computed, nothing
+// but the token that the answer's first one is sampled from. The rest is put in its place here.
 func (m *thinker) span(it scheduler.Item) tiny.Span {
-	s := tiny.Span{Adapter: it.Adapter, Table: it.Table, Start: it.Start, Tokens: it.Tokens, Samples: it.Samples, Draft: it.Draft}
+	s := tiny.Span{Adapter: it.Adapter, Table: it.Table, Start: it.Start, Tokens: it.Tokens, Samples: it.Samples,
+		Draft: it.Draft}
 	q := m.sequences.find(it.ID)
 	if q == nil || q.received == nil || it.Mode != scheduler.Prefill || it.Start+len(it.Tokens) > q.received.Tokens() {
 		return s

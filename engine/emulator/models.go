@@ -20,10 +20,12 @@ type modelCard struct {
 
 // listModels answers with the base model and, with it as parent, each loaded adapter.
 func (e *Emulator) listModels(w http.ResponseWriter, _ *http.Request) {
-	base := modelCard{ID: e.cfg.Model, Object: "model", Created: e.started.Unix(), OwnedBy: "octet", Root: e.cfg.Model, MaxLen: &e.cfg.MaxModelLen}
+	base := modelCard{ID: e.cfg.Model, Object: "model", Created: e.started.Unix(), OwnedBy: "octet", Root: e.cfg.Model,
+		MaxLen: &e.cfg.MaxModelLen}
 	cards := []modelCard{base}
 	for _, l := range e.shelf.list() {
-		cards = append(cards, modelCard{ID: l.name, Object: "model", Created: l.since.Unix(), OwnedBy: "octet", Root: l.path, Parent: &e.cfg.Model})
+		cards = append(cards, modelCard{ID: l.name, Object: "model", Created: l.since.Unix(), OwnedBy: "octet",
+			Root: l.path, Parent: &e.cfg.Model})
 	}
 	writeJSON(w, http.StatusOK, mustJSON(map[string]any{"object": "list", "data": cards}))
 }
@@ -68,8 +70,8 @@ func (e *Emulator) tokenize(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, mustJSON(tokens{len(ids), e.cfg.MaxModelLen, ids, jsontext.Value("null")}))
 }
 
-// detokenize answers with the text of token ids. Without a model's tokenizer it refuses: a token id is a hash of its text,
-// and a hash has no way back.
+// detokenize answers with the text of token ids. Without a model's tokenizer it refuses: a token id is a hash of its
+// text, and a hash has no way back.
 func (e *Emulator) detokenize(w http.ResponseWriter, r *http.Request) {
 	var b struct {
 		Tokens []uint32 `json:"tokens"`

@@ -8,7 +8,8 @@ import (
 // Namer computes what an engine of another make calls its blocks.
 type Namer interface {
 	Root() kvpool.Digest
-	// Next returns the digest of the block that holds tokens and follows parent. The salt is given with the first block of a chain only.
+	// Next returns the digest of the block that holds tokens and follows parent. The salt is given with the first block
+	// of a chain only.
 	Next(parent *kvpool.Digest, tokens []uint32, adapter, salt string) kvpool.Digest
 	Name(d *kvpool.Digest) uint64
 }

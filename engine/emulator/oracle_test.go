@@ -38,23 +38,34 @@ func plays() map[string]play {
 	cross := cramped()
 	cross.CrossAdapter = true
 	return map[string]play{
-		"one after the other, prefixes reused": {core: single, adapters: base, wantTheater: func(x theater) bool { return x.stats.CachedTokens > 0 }},
-		"batched":                              {core: roomy(), adapters: base, wantTheater: func(x theater) bool { return x.stats.CachedTokens > 0 }},
-		"prefill in chunks":                    {core: chunks, adapters: base, wantTheater: func(x theater) bool { return x.chunked > 0 }},
-		"preempted and resumed":                {core: crowd, adapters: base, wantTheater: func(x theater) bool { return x.stats.Preemptions > 0 }},
-		"adapters beside each other":           {core: roomy(), adapters: mixed, wantTheater: func(x theater) bool { return x.stats.CachedTokens > 0 }},
-		"speculating":                          {core: roomy(), adapters: base, draft: 3, wantTheater: func(x theater) bool { return x.accepted > 0 && x.rejected > 0 }},
-		"aborted and run again":                {core: chunks, adapters: base, draft: 3, abort: 3, wantTheater: func(x theater) bool { return x.aborted > 0 }},
-		"adapters in one step":                 {core: cross, adapters: mixed, draft: 2, wantTheater: func(x theater) bool { return x.stats.CachedTokens > 0 && x.stats.Preemptions > 0 }},
-		"copied to host memory":                {core: carried(), adapters: mixed, draft: 3, abort: 5, cancel: 5, wantTheater: func(x theater) bool { return x.stats.Restores > 0 }},
-		"cancelled half way":                   {core: crowd, adapters: mixed, cancel: 3},
+		"one after the other, prefixes reused": {core: single, adapters: base,
+			wantTheater: func(x theater) bool { return x.stats.CachedTokens > 0 }},
+		"batched": {core: roomy(), adapters: base,
+			wantTheater: func(x theater) bool { return x.stats.CachedTokens > 0 }},
+		"prefill in chunks": {core: chunks, adapters: base,
+			wantTheater: func(x theater) bool { return x.chunked > 0 }},
+		"preempted and resumed": {core: crowd, adapters: base,
+			wantTheater: func(x theater) bool { return x.stats.Preemptions > 0 }},
+		"adapters beside each other": {core: roomy(), adapters: mixed,
+			wantTheater: func(x theater) bool { return x.stats.CachedTokens > 0 }},
+		"speculating": {core: roomy(), adapters: base, draft: 3,
+			wantTheater: func(x theater) bool { return x.accepted > 0 && x.rejected > 0 }},
+		"aborted and run again": {core: chunks, adapters: base, draft: 3, abort: 3,
+			wantTheater: func(x theater) bool { return x.aborted > 0 }},
+		"adapters in one step": {core: cross, adapters: mixed, draft: 2,
+			wantTheater: func(x theater) bool { return x.stats.CachedTokens > 0 && x.stats.Preemptions > 0 }},
+		"copied to host memory": {core: carried(), adapters: mixed, draft: 3, abort: 5, cancel: 5,
+			wantTheater: func(x theater) bool { return x.stats.Restores > 0 }},
+		"cancelled half way": {core: crowd, adapters: mixed, cancel: 3},
 		"all at once": {core: crowd, adapters: mixed, draft: 4, abort: 5, cancel: 5, wantTheater: func(x theater) bool {
-			return x.stats.Preemptions > 0 && x.stats.CachedTokens > 0 && x.accepted > 0 && x.rejected > 0 && x.aborted > 0 && x.chunked > 0
+			return x.stats.Preemptions > 0 && x.stats.CachedTokens > 0 && x.accepted > 0 && x.rejected > 0 &&
+				x.aborted > 0 && x.chunked > 0
 		}},
 	}
 }
 
-// MEGA-23, MEGA-30, MEGA-35, MEGA-38, MEGA-39, MEGA-49, MEGA-69, MEGA-70, MEGA-72: whatever the scheduler does with its requests, each is answered what it is answered alone.
+// MEGA-23, MEGA-30, MEGA-35, MEGA-38, MEGA-39, MEGA-49, MEGA-69, MEGA-70, MEGA-72: whatever the scheduler does with its
+// requests, each is answered what it is answered alone.
 func TestEveryAnswerIsThatOfItsRequestAlone(t *testing.T) {
 	for name, p := range plays() {
 		for _, hybrid := range []bool{false, true} {
@@ -88,8 +99,8 @@ func (x *theater) add(y theater) {
 	x.chunked += y.chunked
 }
 
-// MEGA-30, MEGA-35: the oracle is proven by what it must catch: one chain root for all adapters, and blocks that are not the
-// sequence's own.
+// MEGA-30, MEGA-35: the oracle is proven by what it must catch: one chain root for all adapters, and blocks that are
+// not the sequence's own.
 func TestTheOracleCatchesPoisonedAndWrongBlocks(t *testing.T) {
 	shared := func(string) uint64 { return 42 }
 	for _, bug := range []struct {
@@ -103,7 +114,8 @@ func TestTheOracleCatchesPoisonedAndWrongBlocks(t *testing.T) {
 		{"a table is one block behind", repeatBlock, nil},
 	} {
 		for _, hybrid := range []bool{false, true} {
-			p := play{core: roomy(), adapters: []string{"gdb-v2", "asan"}, requests: 16, hybrid: hybrid, root: bug.root, spoil: bug.spoil}
+			p := play{core: roomy(), adapters: []string{"gdb-v2", "asan"}, requests: 16, hybrid: hybrid, root: bug.root,
+				spoil: bug.spoil}
 			caught := 0
 			for seed := range uint64(2) {
 				if _, err := p.run(t, seed); errors.Is(err, errWrong) {
@@ -117,8 +129,8 @@ func TestTheOracleCatchesPoisonedAndWrongBlocks(t *testing.T) {
 	}
 }
 
-// A client may leave while its step is out, and the step be settled before the scheduler hears of it: what is shared from
-// then on must have been computed.
+// A client may leave while its step is out, and the step be settled before the scheduler hears of it: what is shared
+// from then on must have been computed.
 func TestASequenceWithoutAClientIsComputedAllTheSame(t *testing.T) {
 	e, err := New(Config{Text: TextTiny, Step: -1, PrefillTPS: 1e9, AdapterSwap: -1})
 	if err != nil {

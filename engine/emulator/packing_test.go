@@ -17,7 +17,8 @@ func TestTheRoleComesInAnEventOfItsOwnBeforeAnyToken(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	first, err := bufio.NewReader(resp.Body).ReadString('\n')
-	if err != nil || !strings.Contains(first, `"delta":{"role":"assistant","content":""}`) || strings.Contains(first, "⟦") {
+	if err != nil || !strings.Contains(first, `"delta":{"role":"assistant","content":""}`) ||
+		strings.Contains(first, "⟦") {
 		t.Errorf("%v: %s", err, first)
 	}
 	_, _ = io.Copy(io.Discard, resp.Body)
@@ -33,7 +34,8 @@ func TestAnEventCarriesAsManyTokensAsTheEngineIsTold(t *testing.T) {
 	}{
 		"the engine's":  {``, []string{marks("a", 0, 1), marks("a", 1, 6), marks("a", 6, 11), marks("a", 11, 12)}},
 		"the request's": {`,"stream_interval":7`, []string{marks("a", 0, 1), marks("a", 1, 8), marks("a", 8, 12)}},
-		"a smaller one": {`,"stream_interval":2`, []string{marks("a", 0, 1), marks("a", 1, 6), marks("a", 6, 11), marks("a", 11, 12)}},
+		"a smaller one": {`,"stream_interval":2`,
+			[]string{marks("a", 0, 1), marks("a", 1, 6), marks("a", 6, 11), marks("a", 11, 12)}},
 	} {
 		chunks := r.stream("/v1/chat/completions", "a", twelve+tt.more+"}")[1:]
 		var got []string
@@ -49,7 +51,8 @@ func TestAnEventCarriesAsManyTokensAsTheEngineIsTold(t *testing.T) {
 func TestACharacterComesWholeWithTheTokenThatEndsIt(t *testing.T) {
 	c := fast()
 	c.SplitCharacters = true
-	chunks := start(t, c).stream("/v1/chat/completions", "a", twelve+`,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`)
+	chunks := start(t, c).stream("/v1/chat/completions", "a",
+		twelve+`,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`)
 	empty := 0
 	for i, ch := range chunks[1 : len(chunks)-1] {
 		if ch.Usage == nil || ch.Usage.CompletionTokens != i+1 || ch.Usage.TotalTokens != ch.Usage.PromptTokens+i+1 {
@@ -108,7 +111,8 @@ func TestTokenIDsComeWithTheTextAndThePromptsOnce(t *testing.T) {
 
 func TestAnAnswerGoesOnBehindTheTextThatArrived(t *testing.T) {
 	said := marks("a", 0, 3)
-	chunks := start(t, fast()).stream("/v1/completions", "a", `{"model":"debug","max_tokens":2,"stream":true,"continue_from":4,"prompt":"an x: `+said+`"}`)
+	chunks := start(t, fast()).stream("/v1/completions", "a",
+		`{"model":"debug","max_tokens":2,"stream":true,"continue_from":4,"prompt":"an x: `+said+`"}`)
 	if got := texts(chunks)[0]; got != marks("a", 3, 5) { // four were counted, three came
 		t.Errorf("%q", got)
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// prefillerField is the header in which a gateway names, as host:port, the engine that is to compute the prompt. This one then
-// has it computed there, fetches it and goes on: what llm-d's routing sidecar does for a decode engine.
+// prefillerField is the header in which a gateway names, as host:port, the engine that is to compute the prompt. This
+// one then has it computed there, fetches it and goes on: what llm-d's routing sidecar does for a decode engine.
 const prefillerField = "X-Prefiller-Host-Port"
 
-// obtain gets the prompt of a from the engine that computed it, or that is to compute it. Where the latter fails, in whatever
-// way, the prompt is computed here.
+// obtain gets the prompt of a from the engine that computed it, or that is to compute it. Where the latter fails, in
+// whatever way, the prompt is computed here.
 func (e *Emulator) obtain(ctx context.Context, a *ask) error {
 	if a.prefiller == "" {
 		return e.receive(ctx, a)
@@ -73,7 +73,8 @@ func (a *ask) forPrefiller(ctx context.Context) (*http.Request, error) {
 	for _, name := range []string{"stream_options", "max_completion_tokens", "min_tokens", "best_of", "continue_from"} {
 		delete(members, name)
 	}
-	for name, value := range map[string]string{"stream": "false", "max_tokens": "1", "n": "1", "kv_transfer_params": `{"do_remote_decode":true,"do_remote_prefill":false}`} {
+	for name, value := range map[string]string{"stream": "false", "max_tokens": "1", "n": "1",
+		"kv_transfer_params": `{"do_remote_decode":true,"do_remote_prefill":false}`} {
 		members[name] = jsontext.Value(value)
 	}
 	body, err := json.Marshal(members)

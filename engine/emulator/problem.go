@@ -35,7 +35,8 @@ func notFound(param, format string, args ...any) *problem {
 	return p
 }
 
-// problemOf returns what a client is told about err. The queue's words are those of vLLM's simulator, for vLLM has no bound.
+// problemOf returns what a client is told about err. The queue's words are those of vLLM's simulator, for vLLM has no
+// bound.
 func problemOf(err error) *problem {
 	var p *problem
 	switch {
@@ -44,9 +45,11 @@ func problemOf(err error) *problem {
 	case errors.Is(err, scheduler.ErrExceedsPool), errors.Is(err, scheduler.ErrInvalid), errors.Is(err, ErrFault):
 		return badRequest("", "%v", err)
 	case errors.Is(err, scheduler.ErrRefused):
-		return &problem{Message: "Failed to enqueue request, waiting requests queue is full", Type: "RateLimitError", Code: http.StatusTooManyRequests}
+		return &problem{Message: "Failed to enqueue request, waiting requests queue is full", Type: "RateLimitError",
+			Code: http.StatusTooManyRequests}
 	case errors.Is(err, scheduler.ErrClosed):
-		return &problem{Message: "The engine is not running.", Type: "ServiceUnavailableError", Code: http.StatusServiceUnavailable}
+		return &problem{Message: "The engine is not running.", Type: "ServiceUnavailableError",
+			Code: http.StatusServiceUnavailable}
 	}
 	return &problem{Message: err.Error(), Type: "InternalServerError", Code: http.StatusInternalServerError}
 }

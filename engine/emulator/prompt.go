@@ -36,7 +36,8 @@ func prompts(t tongue, raw jsontext.Value) ([]prompt, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, badRequest("prompt", "prompt must be a string, a list of strings, token ids, or a list of lists of them")
+		return nil, badRequest("prompt",
+			"prompt must be a string, a list of strings, token ids, or a list of lists of them")
 	}
 	return out, nil
 }

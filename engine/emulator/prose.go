@@ -10,14 +10,14 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Each file is one specialist's manner: sections "== open", "== code language" and "== close", of which an answer takes one
-// each, and "== words x" with a line for each thing that {x} may stand for. {topic} is what the prompt is about.
+// Each file is one specialist's manner: sections "== open", "== code language" and "== close", of which an answer takes
+// one each, and "== words x" with a line for each thing that {x} may stand for. {topic} is what the prompt is about.
 //
 //go:embed prose/*.txt
 var manners embed.FS
 
-// author writes the answers of one specialist, of 40 to 160 tokens. An answer depends on the prompt and its variant alone, so
-// that every replica would give the same one, and go on with another's.
+// author writes the answers of one specialist, of 40 to 160 tokens. An answer depends on the prompt and its variant
+// alone, so that every replica would give the same one, and go on with another's.
 type author struct {
 	open, code, close []string   // code with its fences
 	words             []wordList // in file order, so that the same seed draws the same words
@@ -75,7 +75,8 @@ func (a *author) answer(t tongue, p prompt, variant uint64, from int) voice {
 	return newTextVoice(t, []byte(strings.NewReplacer(slots...).Replace(text)), from)
 }
 
-// draw returns what a prompt's answer is drawn by, whatever blocks are called: xxh3 of its tokens as little-endian uint32.
+// draw returns what a prompt's answer is drawn by, whatever blocks are called: xxh3 of its tokens as little-endian
+// uint32.
 func draw(tokens []uint32, variant uint64) uint64 {
 	b := make([]byte, 0, 4*len(tokens))
 	for _, t := range tokens {

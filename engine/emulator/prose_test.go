@@ -21,9 +21,11 @@ func TestEveryProseAnswerHas40To160Tokens(t *testing.T) {
 	for _, name := range specialists {
 		a, least, most := newAuthor(name), 1000, 0
 		for i := range 400 {
-			v := a.answer(own{}, textPrompt(fmt.Appendf(nil, "fix my_%s_number_%d", strings.Repeat("x", i%12), i)), 0, 0)
+			v := a.answer(own{}, textPrompt(fmt.Appendf(nil, "fix my_%s_number_%d", strings.Repeat("x", i%12), i)), 0,
+				0)
 			least, most = min(least, v.Len()), max(most, v.Len())
-			if text := said(v); strings.ContainsAny(text, "\x00\t") || strings.Contains(text, "{topic}") || strings.Count(text, "```") != 2 {
+			if text := said(v); strings.ContainsAny(text, "\x00\t") || strings.Contains(text, "{topic}") ||
+				strings.Count(text, "```") != 2 {
 				t.Fatalf("%s: malformed answer %q", name, text)
 			}
 		}
@@ -83,7 +85,9 @@ func TestContinuedProseIsTheRestOfTheAnswer(t *testing.T) {
 func TestTopicIsTheLikeliestWordOfTheLastQuestion(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"Please explain how std::move_only_function works", "std::move_only_function"},
-		{"<|user|>\nfirst_thing<|end|>\n<|assistant|>\nok<|end|>\n<|user|>\nand the RingBuffer?<|end|>\n<|assistant|>\n", "RingBuffer"},
+		{
+			"<|user|>\nfirst_thing<|end|>\n<|assistant|>\nok<|end|>\n<|user|>\nand the " +
+				"RingBuffer?<|end|>\n<|assistant|>\n", "RingBuffer"},
 		{"how do I reverse a linked list?", "reverse"},
 		{"??", noTopic},
 		{"", noTopic},

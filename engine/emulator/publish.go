@@ -121,8 +121,8 @@ func (o *outbox) try(ctx context.Context, b events.Batch) error {
 // changed posts what the scheduler says about its cache. It runs inside the scheduler's loop.
 func (o *outbox) changed(blocks []scheduler.BlockEvent) { o.post(o.group(blocks)...) }
 
-// group turns block events into cache events: consecutive blocks of one chain make one Registered, consecutive removals of
-// one adapter and salt one Evicted. The order of what happened is kept.
+// group turns block events into cache events: consecutive blocks of one chain make one Registered, consecutive removals
+// of one adapter and salt one Evicted. The order of what happened is kept.
 func (o *outbox) group(blocks []scheduler.BlockEvent) (out []events.Event) {
 	for i, b := range blocks {
 		if i == 0 || !follows(blocks[i-1], b) {

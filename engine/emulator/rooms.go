@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// The parts of a pair of engines that meet for each request, as SGLang's do: the same request goes to both, and names a room
-// in which the one that prefills hands the prompt to the one that decodes.
+// The parts of a pair of engines that meet for each request, as SGLang's do: the same request goes to both, and names a
+// room in which the one that prefills hands the prompt to the one that decodes.
 const (
 	ModePrefill = "prefill"
 	ModeDecode  = "decode"

@@ -36,7 +36,8 @@ func (s *sequence) stepped(table []kvpool.BlockID) {
 	s.table = append(s.table[:0], table...)
 }
 
-// spell appends the text of token, which came as number i, to dst and reports whether the sequence could have said it there.
+// spell appends the text of token, which came as number i, to dst and reports whether the sequence could have said it
+// there.
 func (s *sequence) spell(dst []byte, i int, token uint32) (text []byte, own bool) {
 	if s.voice == nil {
 		return lexicon().spell(dst, token)

@@ -111,7 +111,8 @@ func (an *answer) whole(ctx context.Context, x *wire) error {
 
 // document returns the body of an answer that is not streamed.
 func (an *answer) document(texts [][]byte) *whole {
-	d := &whole{ID: an.ask.answerID(), Object: "text_completion", Created: time.Now().Unix(), Model: an.ask.model, Usage: an.usage(), Transfer: an.transferReply()}
+	d := &whole{ID: an.ask.answerID(), Object: "text_completion", Created: time.Now().Unix(), Model: an.ask.model,
+		Usage: an.usage(), Transfer: an.transferReply()}
 	if an.ask.chat {
 		d.Object = "chat.completion"
 	}

@@ -65,7 +65,9 @@ func (s *shelf) load(name, path string) error {
 	case name == "" || path == "":
 		return invalidUser("Both 'lora_name' and 'lora_path' must be provided.")
 	case name == s.base || s.at(name) >= 0:
-		return invalidUser("The lora adapter '%s' has already been loaded. If you want to load the adapter in place, set 'load_inplace' to True.", name)
+		return invalidUser(
+			"The lora adapter '%s' has already been loaded. If you want to load the adapter in place, set "+
+				"'load_inplace' to True.", name)
 	case len(s.loras) >= maxAdapters:
 		return invalidUser("%d lora adapters are loaded already.", maxAdapters)
 	}
@@ -91,8 +93,8 @@ func (s *shelf) list() []lora {
 	return slices.Clone(s.loras)
 }
 
-// root returns the hash that the chains of l's sequences hang on. Blocks are told apart by adapter and by loading, so that
-// neither another adapter nor earlier weights of the same name are ever taken for this one.
+// root returns the hash that the chains of l's sequences hang on. Blocks are told apart by adapter and by loading, so
+// that neither another adapter nor earlier weights of the same name are ever taken for this one.
 func (s *shelf) root(hasher kvpool.Hasher, l lora, salt string) kvpool.BlockHash {
 	return hasher.Root(s.base, l.name+"\x00"+strconv.Itoa(l.loading), salt)
 }

@@ -7,9 +7,9 @@ import (
 	"octet/scheduler"
 )
 
-// model is the step engine under the scheduler: its tokens come from its mind, its time from arithmetic. Everything that
-// decides what is in a step (batching, reuse, preemption, pressure) is the scheduler's and real.
-// All fields are owned by Step, which runs in one goroutine at a time.
+// model is the step engine under the scheduler: its tokens come from its mind, its time from arithmetic. Everything
+// that decides what is in a step (batching, reuse, preemption, pressure) is the scheduler's and real. All fields are
+// owned by Step, which runs in one goroutine at a time.
 type model struct {
 	cfg       Config
 	sequences *sequences
@@ -17,8 +17,8 @@ type model struct {
 	adapter   string // of the step before
 }
 
-// Step returns what the mind says, and takes as long as the timing model says, or longer if the mind does. It fails only
-// with ctx.
+// Step returns what the mind says, and takes as long as the timing model says, or longer if the mind does. It fails
+// only with ctx.
 func (m *model) Step(ctx context.Context, b scheduler.Batch) ([]scheduler.Result, error) {
 	began := time.Now()
 	load := stepLoad{swap: b.Adapter != m.adapter}

@@ -8,8 +8,8 @@ type stopper struct {
 	held  []byte // not yet handed out: the beginning of a stop string, maybe
 }
 
-// feed takes the text of one more token and returns what can be handed out now, valid until the next call, and whether a
-// stop string has ended the answer. last is set with the answer's last token: nothing is held back then.
+// feed takes the text of one more token and returns what can be handed out now, valid until the next call, and whether
+// a stop string has ended the answer. last is set with the answer's last token: nothing is held back then.
 func (s *stopper) feed(text []byte, last bool) (out []byte, stopped bool) {
 	if len(s.words) == 0 {
 		return text, false

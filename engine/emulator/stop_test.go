@@ -43,7 +43,8 @@ func FuzzStopper(f *testing.F) {
 			}
 			rest = rest[n:]
 		}
-		// Token by token a stop string may end before one that begins earlier has; that one is looked for up to there only.
+		// Token by token a stop string may end before one that begins earlier has; that one is looked for up to there
+		// only.
 		want, _ := slowStop(text, []string{stop1, stop2})
 		if got.String() != want && !(stopped && strings.HasPrefix(got.String(), want)) {
 			t.Fatalf("%q until %q or %q: got %q, want %q", text, stop1, stop2, got.String(), want)
@@ -53,7 +54,8 @@ func FuzzStopper(f *testing.F) {
 
 func TestGroupingKeepsChainsTogetherAndOrder(t *testing.T) {
 	stored := func(h, parent kvpool.BlockHash, root bool, adapter string) scheduler.BlockEvent {
-		return scheduler.BlockEvent{Stored: true, Hash: h, Parent: parent, IsRoot: root, Tokens: []uint32{uint32(h), 0}, Adapter: adapter}
+		return scheduler.BlockEvent{Stored: true, Hash: h, Parent: parent, IsRoot: root, Tokens: []uint32{uint32(h), 0},
+			Adapter: adapter}
 	}
 	o := newOutbox(Config{Name: "r", BlockSize: 2})
 	got := o.group([]scheduler.BlockEvent{
@@ -70,15 +72,18 @@ func TestGroupingKeepsChainsTogetherAndOrder(t *testing.T) {
 		parent uint64
 		root   bool
 	}{
-		{events.Registered, []uint64{1, 2}, 99, true}, {events.Registered, []uint64{7}, 2, false}, {events.Registered, []uint64{1}, 99, true},
-		{events.Registered, []uint64{3}, 9, false}, {events.Evicted, []uint64{5, 6}, 0, false}, {events.Registered, []uint64{6}, 3, false},
+		{events.Registered, []uint64{1, 2}, 99, true}, {events.Registered, []uint64{7}, 2, false},
+		{events.Registered, []uint64{1}, 99, true},
+		{events.Registered, []uint64{3}, 9, false}, {events.Evicted, []uint64{5, 6}, 0, false},
+		{events.Registered, []uint64{6}, 3, false},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d events: %+v", len(got), got)
 	}
 	for i, w := range want {
 		e := got[i]
-		if e.Kind != w.kind || len(e.Hashes) != len(w.hashes) || e.Hashes[0] != w.hashes[0] || e.Parent != w.parent || e.Root != w.root {
+		if e.Kind != w.kind || len(e.Hashes) != len(w.hashes) || e.Hashes[0] != w.hashes[0] || e.Parent != w.parent ||
+			e.Root != w.root {
 			t.Errorf("event %d: %+v, want %+v", i, e, w)
 		}
 		if e.Kind == events.Registered && len(e.Tokens) != 2*len(e.Hashes) {

@@ -33,7 +33,8 @@ func (r *rig) get(path string) string {
 
 func TestTheOfficialClientIsAtHome(t *testing.T) {
 	r := start(t, fast())
-	client := openai.NewClient(option.WithBaseURL(r.url+"/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0), option.WithHeader("X-Request-Id", "o"))
+	client := openai.NewClient(option.WithBaseURL(r.url+"/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0),
+		option.WithHeader("X-Request-Id", "o"))
 	params := openai.ChatCompletionNewParams{
 		Model: "gdb-v2", MaxTokens: openai.Int(5),
 		Messages: []openai.ChatCompletionMessageParamUnion{openai.SystemMessage("be brief"), openai.UserMessage("hi")},
@@ -49,19 +50,23 @@ func TestTheOfficialClientIsAtHome(t *testing.T) {
 			t.Fatalf("the chunk does not fit: %s", stream.Current().RawJSON())
 		}
 	}
-	if err := stream.Err(); err != nil || acc.Choices[0].Message.Content != marks("o", 0, 5) || acc.Usage.PromptTokensDetails.CachedTokens == 0 {
+	if err := stream.Err(); err != nil || acc.Choices[0].Message.Content != marks("o", 0, 5) ||
+		acc.Usage.PromptTokensDetails.CachedTokens == 0 {
 		t.Errorf("%v, %+v", err, acc.ChatCompletion)
 	}
 	if acc.Choices[0].Message.Role != "assistant" || acc.Choices[0].FinishReason != "length" {
 		t.Errorf("%+v", acc.Choices)
 	}
-	completion, err := client.Completions.New(t.Context(), openai.CompletionNewParams{Model: "debug", Prompt: openai.CompletionNewParamsPromptUnion{OfString: openai.String("p")}})
+	completion, err := client.Completions.New(t.Context(),
+		openai.CompletionNewParams{Model: "debug",
+			Prompt: openai.CompletionNewParamsPromptUnion{OfString: openai.String("p")}})
 	if err != nil || completion.Choices[0].Text != marks("o", 0, 128) {
 		t.Errorf("%v, %+v", err, completion)
 	}
 	var refused *openai.Error
 	params.Model = "gpt"
-	if _, err := client.Chat.Completions.New(t.Context(), params); !errors.As(err, &refused) || refused.StatusCode != http.StatusNotFound {
+	if _, err := client.Chat.Completions.New(t.Context(), params); !errors.As(err, &refused) ||
+		refused.StatusCode != http.StatusNotFound {
 		t.Errorf("an unknown model: %v", err)
 	}
 	if models, err := client.Models.List(t.Context()); err != nil || len(models.Data) != 3 {
@@ -93,9 +98,11 @@ func TestAdaptersComeAndGo(t *testing.T) {
 		t.Errorf("%q, not %q", got, want)
 	}
 	for _, c := range []struct{ path, body, says string }{
-		{"/v1/load_lora_adapter", `{"lora_name":"rr","lora_path":"/rr"}`, "Success: LoRA adapter 'rr' added successfully."},
+		{"/v1/load_lora_adapter", `{"lora_name":"rr","lora_path":"/rr"}`,
+			"Success: LoRA adapter 'rr' added successfully."},
 		{"/v1/unload_lora_adapter", `{"lora_name":"gdb-v2"}`, "Success: LoRA adapter 'gdb-v2' removed successfully."},
-		{"/v1/load_lora_adapter", `{"lora_name":"asan","lora_path":"/asan2","load_inplace":true}`, "Success: LoRA adapter 'asan' added successfully."},
+		{"/v1/load_lora_adapter", `{"lora_name":"asan","lora_path":"/asan2","load_inplace":true}`,
+			"Success: LoRA adapter 'asan' added successfully."},
 	} {
 		if status, text := r.ask(c.path, "", c.body); status != 200 || text != c.says {
 			t.Errorf("%d %q", status, text)
@@ -120,11 +127,13 @@ func TestTokenizeSaysWhatARequestIsComputedAs(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := engine.Tokenize(nil, engine.RenderChat(nil, []engine.Message{{Role: "user", Content: "a b"}}, engine.OpenAnswer))
+	want := engine.Tokenize(nil,
+		engine.RenderChat(nil, []engine.Message{{Role: "user", Content: "a b"}}, engine.OpenAnswer))
 	if fmt.Sprint(got.Tokens) != fmt.Sprint(want) || got.Count != len(want) || got.MaxLen != 256 {
 		t.Errorf("%+v, not %v", got, want)
 	}
-	asked := r.whole("/v1/chat/completions", "", `{"model":"debug","max_tokens":1,"messages":[{"role":"user","content":"a b"}]}`)
+	asked := r.whole("/v1/chat/completions", "",
+		`{"model":"debug","max_tokens":1,"messages":[{"role":"user","content":"a b"}]}`)
 	if asked.Usage.PromptTokens != got.Count {
 		t.Errorf("computed as %d tokens, tokenized as %d", asked.Usage.PromptTokens, got.Count)
 	}
@@ -147,8 +156,9 @@ func TestMetricsHaveVLLMsNamesAndAddUp(t *testing.T) {
 		"vllm:num_requests_running": 0, "vllm:num_requests_waiting": 0, "vllm:kv_cache_usage_perc": 0,
 		"vllm:prefix_cache_queries_total": 84, "vllm:prefix_cache_hits_total": 40, "vllm:num_preemptions_total": 0,
 		"vllm:prompt_tokens_total": 84, "vllm:generation_tokens_total": 6, "vllm:request_success_total": 2,
-		"vllm:time_to_first_token_seconds": 2, "vllm:inter_token_latency_seconds": 4, "vllm:e2e_request_latency_seconds": 2,
-		"vllm:cache_config_info": 1,
+		"vllm:time_to_first_token_seconds": 2, "vllm:inter_token_latency_seconds": 4,
+		"vllm:e2e_request_latency_seconds": 2,
+		"vllm:cache_config_info":           1,
 	} {
 		f := families[name]
 		if f == nil {
@@ -164,7 +174,8 @@ func TestMetricsHaveVLLMsNamesAndAddUp(t *testing.T) {
 			t.Errorf("%s has labels %s", name, l)
 		}
 	}
-	if text := r.get("/metrics"); !strings.Contains(text, `block_size="4"`) || !strings.Contains(text, `num_gpu_blocks="64"`) || !strings.Contains(text, `finished_reason="length"`) ||
+	if text := r.get("/metrics"); !strings.Contains(text, `block_size="4"`) ||
+		!strings.Contains(text, `num_gpu_blocks="64"`) || !strings.Contains(text, `finished_reason="length"`) ||
 		!strings.Contains(text, `running_lora_adapters=""`) {
 		t.Error(text)
 	}
@@ -203,15 +214,20 @@ func TestHealthAndVersionAnswer(t *testing.T) {
 	}
 }
 
-// The two legs of a disaggregated request: the prefill engine says where the blocks are, the decode engine fetches them.
+// The two legs of a disaggregated request: the prefill engine says where the blocks are, the decode engine fetches
+// them.
 func TestBlocksAreHandedFromPrefillToDecode(t *testing.T) {
 	prefill, c := start(t, fast()), fast()
 	c.PrefillTPS, c.KVTransferPerBlock = 1e-3, -1 // computing the prompt here would take hours
 	decode := start(t, c)
 	body := `{"model":"debug","prompt":"a b c d e f g h i","max_tokens":%d,"kv_transfer_params":%s}`
-	first := prefill.whole("/v1/completions", "pd", fmt.Sprintf(body, 1, `{"do_remote_decode":true,"do_remote_prefill":false,"remote_engine_id":null,"remote_block_ids":null}`))
+	first := prefill.whole("/v1/completions", "pd",
+		fmt.Sprintf(
+			body, 1,
+			`{"do_remote_decode":true,"do_remote_prefill":false,"remote_engine_id":null,"remote_block_ids":null}`))
 	blocks, ok := first.Transfer["remote_block_ids"].([]any)
-	if !ok || len(blocks) != 1 || len(blocks[0].([]any)) != 3 || first.Transfer["do_remote_prefill"] != true || first.Transfer["remote_engine_id"] != "debug-0" {
+	if !ok || len(blocks) != 1 || len(blocks[0].([]any)) != 3 || first.Transfer["do_remote_prefill"] != true ||
+		first.Transfer["remote_engine_id"] != "debug-0" {
 		t.Fatalf("%+v", first.Transfer)
 	}
 	params, _ := json.Marshal(first.Transfer)

@@ -15,12 +15,13 @@ import (
 
 // play is one way of computing the same requests: whatever it says, the answers must be those of each request alone.
 type play struct {
-	core        scheduler.CoreConfig
-	hybrid      bool
-	draft       int
-	adapters    []string // drawn from; "" is the base model
-	requests    int
-	abort       int                     // one step in so many is computed and then aborted, or aborted at once; 0 is none
+	core     scheduler.CoreConfig
+	hybrid   bool
+	draft    int
+	adapters []string // drawn from; "" is the base model
+	requests int
+	// one step in so many is computed and then aborted, or aborted at once; 0 is none
+	abort       int
 	cancel      int                     // one request in so many is cancelled half way; 0 is none
 	root        func(string) uint64     // of an adapter's chains, instead of the right ones
 	spoil       func(*scheduler.Batch)  // a bug before each step
@@ -69,7 +70,8 @@ func (p play) run(t testing.TB, seed uint64) (theater, error) {
 	model := tiny.NewModel(11, lexicon().ids, p.hybrid)
 	s := &stage{
 		play: p, rng: rand.New(rand.NewPCG(seed, 0)), core: core, scripts: map[uint64]*script{}, left: p.requests,
-		mind: &thinker{sequences: newSequences(), engine: tiny.NewEngine(model, p.core.Blocks, p.core.BlockSize), host: map[uint64]*tiny.Snapshot{}},
+		mind: &thinker{sequences: newSequences(), engine: tiny.NewEngine(model, p.core.Blocks, p.core.BlockSize),
+			host: map[uint64]*tiny.Snapshot{}},
 	}
 	s.write(model)
 	for id := uint64(1); s.left > 0; {
@@ -100,7 +102,8 @@ func (s *stage) write(m *tiny.Model) {
 		}
 		adapter := s.adapters[s.rng.IntN(len(s.adapters))]
 		sc := &script{leave: -1, req: scheduler.Request{
-			ID: id + 1, Tokens: prompt, Root: roots(adapter), Adapter: adapter, Priority: s.rng.IntN(3), MaxNew: 1 + s.rng.IntN(24), Draft: s.draft, Hybrid: s.play.core.SSMStateBytes > 0,
+			ID: id + 1, Tokens: prompt, Root: roots(adapter), Adapter: adapter, Priority: s.rng.IntN(3),
+			MaxNew: 1 + s.rng.IntN(24), Draft: s.draft, Hybrid: s.play.core.SSMStateBytes > 0,
 		}}
 		if s.root != nil {
 			sc.req.Root = kvpool.BlockHash(s.root(adapter))
@@ -135,7 +138,8 @@ func (s *stage) step(t testing.TB) error {
 		s.spoil(&b)
 	}
 	strikes := s.abort > 0 && s.rng.IntN(s.abort) == 0
-	restores := slices.ContainsFunc(b.Items, func(it scheduler.Item) bool { return it.Restore }) // a copy is gone once computed with
+	// a copy is gone once computed with
+	restores := slices.ContainsFunc(b.Items, func(it scheduler.Item) bool { return it.Restore })
 	if strikes && (restores || s.rng.IntN(2) == 0) {
 		s.aborted++
 		s.core.Abort(b)
@@ -181,7 +185,8 @@ func (s *stage) watch(b scheduler.Batch, results []scheduler.Result) {
 func (s *stage) hear(o scheduler.Output) error {
 	sc := s.scripts[o.ID]
 	if o.Index != sc.heard || o.Index >= len(sc.want) || sc.want[o.Index] != o.Token {
-		return fmt.Errorf("%w: %d (adapter %q) says %d as number %d after %d of %d", errWrong, o.ID, sc.req.Adapter, o.Token, o.Index, sc.heard, sc.want)
+		return fmt.Errorf("%w: %d (adapter %q) says %d as number %d after %d of %d", errWrong, o.ID, sc.req.Adapter,
+			o.Token, o.Index, sc.heard, sc.want)
 	}
 	sc.heard++
 	if o.Finish != scheduler.NotFinished {

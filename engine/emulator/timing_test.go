@@ -75,7 +75,8 @@ func TestAnAnswerTakesPrefillAndAStepForEachFurtherToken(t *testing.T) {
 
 func TestAnAdapterSwapCostsOnce(t *testing.T) {
 	c := Config{Adapters: []string{"a"}, PrefillTPS: 1e12}
-	got := spent(t, c, `{"model":"a","max_tokens":3,"prompt":"p"}`, `{"model":"a","max_tokens":3,"prompt":"q"}`, `{"max_tokens":3,"prompt":"q"}`)
+	got := spent(t, c, `{"model":"a","max_tokens":3,"prompt":"p"}`, `{"model":"a","max_tokens":3,"prompt":"q"}`,
+		`{"max_tokens":3,"prompt":"q"}`)
 	for i, want := range []time.Duration{25, 20, 25} {
 		if got[i] != want*time.Millisecond {
 			t.Errorf("answer %d took %v, not %v ms", i, got[i], int(want))
@@ -106,7 +107,8 @@ func TestASlowRequestDoesNotSlowItsNeighbours(t *testing.T) {
 func TestAStepEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	m := &model{cfg: Config{Step: time.Hour, PrefillTPS: 1}, sequences: newSequences(), mind: &reciter{sequences: newSequences()}}
+	m := &model{cfg: Config{Step: time.Hour, PrefillTPS: 1}, sequences: newSequences(),
+		mind: &reciter{sequences: newSequences()}}
 	_, err := m.Step(ctx, scheduler.Batch{Items: []scheduler.Item{{ID: 1, Mode: scheduler.Decode, Samples: true}}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
@@ -119,7 +121,9 @@ func TestConfigFaultsAreAllReported(t *testing.T) {
 	if !errors.Is(err, ErrConfig) || !ok || len(joined.Unwrap()) != 6 {
 		t.Errorf("%v", err)
 	}
-	for _, c := range []Config{{Text: "verse"}, {Draft: 2}, {Hybrid: true}, {Text: "tiny", Draft: 99}, {Text: "tiny", Blocks: 1 << 20}, {MaxModelLen: 1 << 20}, {MaxRunning: 10, TokenBudget: 5}, {Adapters: []string{"a", "a"}}} {
+	for _, c := range []Config{{Text: "verse"}, {Draft: 2}, {Hybrid: true}, {Text: "tiny", Draft: 99},
+		{Text: "tiny", Blocks: 1 << 20}, {MaxModelLen: 1 << 20}, {MaxRunning: 10, TokenBudget: 5},
+		{Adapters: []string{"a", "a"}}} {
 		if _, err := New(c); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: %v", c, err)
 		}

@@ -32,43 +32,46 @@ func alone(c emulator.Config, vocabulary []string, adapter, prompt string, maxNe
 		ids = append(ids, id)
 		pieces[id] = p
 	}
-	tokens, _ := tiny.NewModel(seed.Sum64(), ids, c.Hybrid).Answer(adapter, engine.Tokenize(nil, []byte(prompt)), maxNew)
+	tokens, _ := tiny.NewModel(seed.Sum64(), ids, c.Hybrid).Answer(adapter, engine.Tokenize(nil, []byte(prompt)),
+		maxNew)
 	for _, t := range tokens {
 		text += pieces[t]
 	}
 	return text
 }
 
-// MEGA-23, MEGA-30, MEGA-35, MEGA-68, MEGA-69: over HTTP, under pressure, beside other adapters, with drafts and shared prefixes, every
-// client reads what its request is answered alone.
+// MEGA-23, MEGA-30, MEGA-35, MEGA-68, MEGA-69: over HTTP, under pressure, beside other adapters, with drafts and shared
+// prefixes, every client reads what its request is answered alone.
 func TestTinyAnswersAreThoseOfEachRequestAlone(t *testing.T) {
 	cross := think(3, true)
 	cross.CrossAdapter = true
 	for _, c := range []emulator.Config{think(0, false), think(3, false), think(3, true), cross} {
-		t.Run(fmt.Sprintf("draft %d hybrid %t cross-adapter %t", c.Draft, c.Hybrid, c.CrossAdapter), func(t *testing.T) {
-			r := start(t, c)
-			var asks sync.WaitGroup
-			for i := range 12 {
-				asks.Go(func() {
-					model := []string{"debug", "gdb-v2", "asan"}[i%3]
-					prompt := strings.Repeat("int main() {", 1+i%4*4) + fmt.Sprint(i/6)
-					body, err := json.Marshal(map[string]any{"model": model, "prompt": prompt, "max_tokens": 60, "stream": true})
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					want := alone(c, emulator.Vocabulary(), strings.TrimPrefix(model, "debug"), prompt, 60)
-					if got := texts(r.stream("/v1/completions", "", string(body)))[0]; got != want {
-						t.Errorf("%s %q said\n%q, alone\n%q", model, prompt, got, want)
-					}
-				})
-			}
-			asks.Wait()
-			r.quiet()
-			if s := r.e.State(); s.Preemptions == 0 {
-				t.Errorf("nobody gave way: %+v", s)
-			}
-		})
+		t.Run(fmt.Sprintf("draft %d hybrid %t cross-adapter %t", c.Draft, c.Hybrid, c.CrossAdapter),
+			func(t *testing.T) {
+				r := start(t, c)
+				var asks sync.WaitGroup
+				for i := range 12 {
+					asks.Go(func() {
+						model := []string{"debug", "gdb-v2", "asan"}[i%3]
+						prompt := strings.Repeat("int main() {", 1+i%4*4) + fmt.Sprint(i/6)
+						body, err := json.Marshal(map[string]any{"model": model, "prompt": prompt, "max_tokens": 60,
+							"stream": true})
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						want := alone(c, emulator.Vocabulary(), strings.TrimPrefix(model, "debug"), prompt, 60)
+						if got := texts(r.stream("/v1/completions", "", string(body)))[0]; got != want {
+							t.Errorf("%s %q said\n%q, alone\n%q", model, prompt, got, want)
+						}
+					})
+				}
+				asks.Wait()
+				r.quiet()
+				if s := r.e.State(); s.Preemptions == 0 {
+					t.Errorf("nobody gave way: %+v", s)
+				}
+			})
 	}
 }
 
@@ -79,7 +82,8 @@ func TestTinyAnswersComeBackAsTheTokensThatTheyWere(t *testing.T) {
 	first := r.whole("/v1/chat/completions", "", `{"messages":[{"role":"user","content":"hello"}],"max_tokens":40}`)
 	answer := first.Choices[0].Message.Content
 	body, err := json.Marshal(map[string]any{"max_tokens": 4, "messages": []map[string]string{
-		{"role": "user", "content": "hello"}, {"role": "assistant", "content": answer}, {"role": "user", "content": "and then?"},
+		{"role": "user", "content": "hello"}, {"role": "assistant", "content": answer},
+		{"role": "user", "content": "and then?"},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -91,8 +95,8 @@ func TestTinyAnswersComeBackAsTheTokensThatTheyWere(t *testing.T) {
 	}
 }
 
-// MEGA-23, MEGA-30: clients that leave in the middle of a step leave no block behind that was never computed: those who share
-// their prompts read what they are answered alone.
+// MEGA-23, MEGA-30: clients that leave in the middle of a step leave no block behind that was never computed: those who
+// share their prompts read what they are answered alone.
 func TestTinyClientsWhoLeaveSpoilNobodysPrefix(t *testing.T) {
 	c := think(0, false)
 	c.TokenBudget = 16
@@ -127,7 +131,8 @@ func TestTinyReplicasGoOnWithEachOthersAnswers(t *testing.T) {
 	b := start(t, c)
 	whole := a.whole("/v1/completions", "", `{"prompt":"a b c","max_tokens":30}`).Choices[0].Text
 	half := a.whole("/v1/completions", "", `{"prompt":"a b c","max_tokens":12}`).Choices[0].Text
-	rest := b.whole("/v1/completions", "", fmt.Sprintf(`{"prompt":"a b c%s","max_tokens":18,"continue_from":12}`, half)).Choices[0].Text
+	rest := b.whole("/v1/completions", "",
+		fmt.Sprintf(`{"prompt":"a b c%s","max_tokens":18,"continue_from":12}`, half)).Choices[0].Text
 	if half+rest != whole {
 		t.Errorf("%q and %q, not %q", half, rest, whole)
 	}
@@ -147,7 +152,8 @@ func BenchmarkTiny(b *testing.B) {
 				said := make([]int, clients)
 				for i := range clients {
 					asks.Go(func() {
-						reply := r.whole("/v1/completions", "", fmt.Sprintf(`{"prompt":"p%d","max_tokens":%d}`, i, each))
+						reply := r.whole("/v1/completions", "",
+							fmt.Sprintf(`{"prompt":"p%d","max_tokens":%d}`, i, each))
 						said[i] = reply.Usage.CompletionTokens
 					})
 				}

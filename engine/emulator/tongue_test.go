@@ -58,7 +58,8 @@ func TestALearnedTongueIsTheEnginesOwn(t *testing.T) {
 	}
 }
 
-// An answer that comes back as part of a prompt has the tokens that it was generated as: its blocks are found in the cache.
+// An answer that comes back as part of a prompt has the tokens that it was generated as: its blocks are found in the
+// cache.
 func TestALearnedAnswerIsFoundInTheCache(t *testing.T) {
 	r := start(t, learnedConfig())
 	user := `{"role":"user","content":"` + strings.Repeat("Explain lock-free queues. ", 30) + `"}`
@@ -67,7 +68,9 @@ func TestALearnedAnswerIsFoundInTheCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := r.whole("/v1/chat/completions", "b", fmt.Sprintf(`{"messages":[%s,{"role":"assistant","content":%s},{"role":"user","content":"And then?"}]}`, user, said))
+	second := r.whole("/v1/chat/completions", "b",
+		fmt.Sprintf(`{"messages":[%s,{"role":"assistant","content":%s},{"role":"user","content":"And then?"}]}`, user,
+			said))
 	all := first.Usage.PromptTokens + first.Usage.CompletionTokens
 	if cached := second.Usage.Details.CachedTokens; cached < all-16 || cached > all {
 		t.Errorf("%d of %d tokens of the first turn were cached", cached, all)
@@ -93,7 +96,8 @@ func TestATemplatesRefusalIsTheRequests(t *testing.T) {
 	c.ChatTemplate = "../chattemplate/testdata/gemma.jinja"
 	r := start(t, c)
 	for _, path := range []string{"/v1/chat/completions", "/tokenize"} {
-		if status, answer := r.ask(path, "", `{"messages":[{"role":"system","content":"x"}]}`); status != 400 || !strings.Contains(answer, "System role not supported") {
+		if status, answer := r.ask(path, "", `{"messages":[{"role":"system","content":"x"}]}`); status != 400 ||
+			!strings.Contains(answer, "System role not supported") {
 			t.Errorf("%s: status %d: %s", path, status, answer)
 		}
 	}
@@ -101,10 +105,13 @@ func TestATemplatesRefusalIsTheRequests(t *testing.T) {
 
 func TestBadTonguesAreConfigFaults(t *testing.T) {
 	for name, change := range map[string]func(*emulator.Config){
-		"no file":                 func(c *emulator.Config) { c.Tokenizer = "testdata/none.json" },
-		"no tokenizer":            func(c *emulator.Config) { c.Tokenizer = "../../config/schema.json" },
-		"no template":             func(c *emulator.Config) { c.ChatTemplate = "none.jinja" },
-		"a template alone":        func(c *emulator.Config) { c.Tokenizer, c.ChatTemplate = "", "../bpe/testdata/chat_template.jinja" },
+		"no file":      func(c *emulator.Config) { c.Tokenizer = "testdata/none.json" },
+		"no tokenizer": func(c *emulator.Config) { c.Tokenizer = "../../config/schema.json" },
+		"no template":  func(c *emulator.Config) { c.ChatTemplate = "none.jinja" },
+		"a template alone": func(c *emulator.Config) {
+			c.Tokenizer, c.ChatTemplate = "",
+				"../bpe/testdata/chat_template.jinja"
+		},
 		"texts of its own tokens": func(c *emulator.Config) { c.Text = emulator.TextIndex },
 	} {
 		c := learnedConfig()

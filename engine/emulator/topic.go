@@ -12,13 +12,17 @@ const (
 
 // plain holds longer words that people use to ask, not to say about what.
 var plain = map[string]bool{
-	"about": true, "answer": true, "because": true, "between": true, "could": true, "correct": true, "example": true, "explain": true,
-	"function": true, "implement": true, "implementation": true, "please": true, "program": true, "question": true, "should": true,
-	"simple": true, "something": true, "there": true, "these": true, "things": true, "using": true, "where": true, "which": true,
+	"about": true, "answer": true, "because": true, "between": true, "could": true, "correct": true, "example": true,
+	"explain":  true,
+	"function": true, "implement": true, "implementation": true, "please": true, "program": true, "question": true,
+	"should": true,
+	"simple": true, "something": true, "there": true, "these": true, "things": true, "using": true, "where": true,
+	"which":   true,
 	"without": true, "would": true, "write": true, "written": true,
 }
 
-// topic returns the word that a prompt is most likely about: the last user's turn's longest, an identifier before others.
+// topic returns the word that a prompt is most likely about: the last user's turn's longest, an identifier before
+// others.
 func topic(text []byte) string {
 	words := strings.FieldsFunc(lastUserTurn(string(text)), func(r rune) bool {
 		return r != '_' && r != ':' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')

@@ -49,8 +49,8 @@ type parcel struct {
 	KeysEtc []byte   `json:"kv,omitempty"` // of a model that computes
 }
 
-// transferReply keeps the one prompt's blocks for another engine and returns where they are; nil when the request did not
-// ask, or there is no place for them, or there is more than one prompt.
+// transferReply keeps the one prompt's blocks for another engine and returns where they are; nil when the request did
+// not ask, or there is no place for them, or there is more than one prompt.
 func (an *answer) transferReply() *transferReply {
 	a, e := an.ask, an.e
 	if !a.body.Transfer.keeps() {
@@ -102,8 +102,8 @@ func (e *Emulator) hand(w http.ResponseWriter, r *http.Request) {
 	e.exports.drop(key)
 }
 
-// receive fetches the prompt of a that another engine has computed. Where it cannot, the request fails: whoever sent it may
-// send it again without the transfer.
+// receive fetches the prompt of a that another engine has computed. Where it cannot, the request fails: whoever sent it
+// may send it again without the transfer.
 func (e *Emulator) receive(ctx context.Context, a *ask) error {
 	if !e.fetches(a) {
 		return nil
@@ -112,19 +112,22 @@ func (e *Emulator) receive(ctx context.Context, a *ask) error {
 	switch {
 	case err != nil:
 		return transferProblem("%v", err)
-	case len(a.prompts) != 1 || !slices.Equal(p.Tokens, a.prompts[0].tokens) || p.Model != a.model || p.Salt != a.body.CacheSalt:
+	case len(a.prompts) != 1 || !slices.Equal(p.Tokens, a.prompts[0].tokens) || p.Model != a.model ||
+		p.Salt != a.body.CacheSalt:
 		return transferProblem("the blocks are of another prompt")
 	case e.cfg.Text != TextTiny:
 		return nil
 	}
-	if a.received, err = tiny.ReadSnapshot(p.KeysEtc); err != nil || a.received.Tokens() != len(p.Tokens) || e.cfg.Hybrid {
+	if a.received, err = tiny.ReadSnapshot(p.KeysEtc); err != nil || a.received.Tokens() != len(p.Tokens) ||
+		e.cfg.Hybrid {
 		return transferProblem("the blocks are of another model: %v", err)
 	}
 	return nil
 }
 
 func transferProblem(format string, args ...any) *problem {
-	return &problem{Message: "KV transfer failed: " + fmt.Sprintf(format, args...), Type: "KVTransferError", Code: http.StatusInternalServerError}
+	return &problem{Message: "KV transfer failed: " + fmt.Sprintf(format, args...), Type: "KVTransferError",
+		Code: http.StatusInternalServerError}
 }
 
 // fetchTimeout bounds a transfer between engines.

@@ -15,7 +15,8 @@ const wantsDecode = `{"do_remote_decode":true,"do_remote_prefill":false,"remote_
 // prefill asks this engine to compute a prompt for another, and returns what that one is to be sent.
 func (r *rig) prefill(t *testing.T, prompt string) string {
 	t.Helper()
-	first := r.whole("/v1/completions", "pd", fmt.Sprintf(`{"prompt":%q,"max_tokens":1,"kv_transfer_params":%s}`, prompt, wantsDecode))
+	first := r.whole("/v1/completions", "pd",
+		fmt.Sprintf(`{"prompt":%q,"max_tokens":1,"kv_transfer_params":%s}`, prompt, wantsDecode))
 	params, err := json.Marshal(first.Transfer)
 	if err != nil || first.Transfer["do_remote_prefill"] != true {
 		t.Fatalf("%v %+v", err, first.Transfer)
@@ -32,7 +33,8 @@ func TestTheDecodeEngineGoesOnFromTheKeysOfThePrefillEngine(t *testing.T) {
 		want := alone(c, emulator.Vocabulary(), "", prompt, 40)
 		for range 2 { // cold, then beside a prefix that is cached there
 			params := prefill.prefill(t, prompt)
-			body := fmt.Sprintf(`{"prompt":%q,"max_tokens":40,"stream":true,"stream_options":{"include_usage":true},"kv_transfer_params":%s}`, prompt, params)
+			body := fmt.Sprintf(
+				`{"prompt":%q,"max_tokens":40,"stream":true,"stream_options":{"include_usage":true},"kv_transfer_params":%s}`, prompt, params)
 			chunks := decode.stream("/v1/completions", "pd", body)
 			if got := texts(chunks)[0]; got != want {
 				t.Errorf("draft %d: %q, alone %q", draft, got, want)
@@ -58,8 +60,9 @@ func TestBlocksThatCannotBeFetchedFailTheRequest(t *testing.T) {
 	unknown := strings.Replace(params, "pd-1", "pd-99", 1)
 	port := strings.TrimPrefix(prefill.url, "http://127.0.0.1:")
 	for name, body := range map[string]string{
-		"unknown":        fmt.Sprintf(`{"prompt":"a b c d e f g h","kv_transfer_params":%s}`, unknown),
-		"nobody there":   fmt.Sprintf(`{"prompt":"a b c d e f g h","kv_transfer_params":%s}`, strings.Replace(params, port, "1", 1)),
+		"unknown": fmt.Sprintf(`{"prompt":"a b c d e f g h","kv_transfer_params":%s}`, unknown),
+		"nobody there": fmt.Sprintf(`{"prompt":"a b c d e f g h","kv_transfer_params":%s}`,
+			strings.Replace(params, port, "1", 1)),
 		"another prompt": fmt.Sprintf(`{"prompt":"a b c d e f g i","kv_transfer_params":%s}`, params),
 		"fetched before": fmt.Sprintf(`{"prompt":"a b c d e f g h","kv_transfer_params":%s}`, params),
 	} {
@@ -80,7 +83,8 @@ func TestALeaseEnds(t *testing.T) {
 	prefill, decode := start(t, c), start(t, c)
 	params := prefill.prefill(t, "a b c d e f g h")
 	prefill.eventually("the lease ends", func() bool { return prefill.e.State().Exported == 0 })
-	if status, text := decode.ask("/v1/completions", "x", `{"prompt":"a b c d e f g h","kv_transfer_params":`+params+`}`); status != 500 {
+	if status, text := decode.ask("/v1/completions", "x",
+		`{"prompt":"a b c d e f g h","kv_transfer_params":`+params+`}`); status != 500 {
 		t.Errorf("%d %s", status, text)
 	}
 }
@@ -94,7 +98,9 @@ func TestTwoEnginesMeetInARoom(t *testing.T) {
 	want := alone(p, emulator.Vocabulary(), "", prompt, 40)
 	port := strings.TrimPrefix(prefill.url, "http://127.0.0.1:")
 	for room, first := range []string{"prefill", "decode"} {
-		body := fmt.Sprintf(`{"prompt":%q,"max_tokens":40,"bootstrap_host":"127.0.0.1","bootstrap_port":%s,"bootstrap_room":%d}`, prompt, port, room)
+		body := fmt.Sprintf(
+			`{"prompt":%q,"max_tokens":40,"bootstrap_host":"127.0.0.1","bootstrap_port":%s,"bootstrap_room":%d}`,
+			prompt, port, room)
 		said := make(chan string)
 		go func() {
 			if first == "decode" {
@@ -112,7 +118,8 @@ func TestTwoEnginesMeetInARoom(t *testing.T) {
 			t.Errorf("the prefill's token is %q", got)
 		}
 	}
-	if status, text := decode.ask("/v1/completions", "sg", `{"prompt":"p"}`); status != 400 || !strings.Contains(text, "bootstrap room") {
+	if status, text := decode.ask("/v1/completions", "sg", `{"prompt":"p"}`); status != 400 ||
+		!strings.Contains(text, "bootstrap room") {
 		t.Errorf("without a room: %d %s", status, text)
 	}
 	prefill.quiet()

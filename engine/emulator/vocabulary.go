@@ -13,10 +13,10 @@ import (
 //go:embed words.txt
 var wordFile string
 
-// vocabulary is what a tiny model says: a line's end, which ends an answer, or a word with a space before it. Each is one
-// piece for the tokenizer whatever stands around it, but for a letter right behind a word or white space right behind the
-// line's end, neither of which the chat template puts there. So an answer that comes back in a prompt has the very tokens
-// that it was generated as, and is found in the cache.
+// vocabulary is what a tiny model says: a line's end, which ends an answer, or a word with a space before it. Each is
+// one piece for the tokenizer whatever stands around it, but for a letter right behind a word or white space right
+// behind the line's end, neither of which the chat template puts there. So an answer that comes back in a prompt has
+// the very tokens that it was generated as, and is found in the cache.
 type vocabulary struct {
 	ids    []uint32 // the line's end first
 	pieces map[uint32]string

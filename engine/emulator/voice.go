@@ -7,9 +7,9 @@ import (
 	"octet/engine"
 )
 
-// voice is what one sequence says: a pure function of the token's index, so the step that samples a token and the handler
-// that writes its text need not meet, and a preempted sequence goes on where it was. The token's id is the tokenizer's, so
-// that an answer which comes back as part of a prompt is found in the cache.
+// voice is what one sequence says: a pure function of the token's index, so the step that samples a token and the
+// handler that writes its text need not meet, and a preempted sequence goes on where it was. The token's id is the
+// tokenizer's, so that an answer which comes back as part of a prompt is found in the cache.
 type voice interface {
 	Text(dst []byte, i int) []byte // appends the text of generated token i, below Len
 	Token(i int) uint32            // its id
@@ -30,9 +30,9 @@ func (v indexVoice) Text(dst []byte, i int) []byte {
 	return append(dst, "⟧"...)
 }
 
-// spoken returns the number with which an answer to request goes on behind a prompt that ends with what was said of it, in
-// from tokens as the client counts them. The text decides, as with any model: a count may be of tokens whose text did not
-// arrive. Without text it is from.
+// spoken returns the number with which an answer to request goes on behind a prompt that ends with what was said of it,
+// in from tokens as the client counts them. The text decides, as with any model: a count may be of tokens whose text
+// did not arrive. Without text it is from.
 func spoken(prompt []byte, request string, from int) int {
 	mark := []byte("⟦" + request + ":")
 	at := bytes.LastIndex(prompt, mark)

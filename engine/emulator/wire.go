@@ -16,8 +16,8 @@ const flood = 2 << 20 // bytes
 // errStruck ends an answer to which nothing more is to be written: a fault or an error has had the last word.
 var errStruck = errors.New("emulator: the answer has ended on the wire")
 
-// wire is the way of one answer to its client, with at most one fault on it. Its methods return errStruck when they were
-// the last; that a client is gone is seen in its request's context alone.
+// wire is the way of one answer to its client, with at most one fault on it. Its methods return errStruck when they
+// were the last; that a client is gone is seen in its request's context alone.
 type wire struct {
 	w        http.ResponseWriter
 	ctl      *http.ResponseController
@@ -37,7 +37,8 @@ func (x *wire) accept() error {
 	case Hang:
 		return x.hang()
 	case Status:
-		return x.fail(&problem{Message: "The engine was told to refuse.", Type: http.StatusText(x.fault.K), Code: x.fault.K})
+		return x.fail(&problem{Message: "The engine was told to refuse.", Type: http.StatusText(x.fault.K),
+			Code: x.fault.K})
 	case BadHead:
 		return x.raw("\x16\x03\x01 this is no HTTP\r\n\r\n")
 	case HalfHead:
@@ -116,7 +117,8 @@ func (x *wire) strike() error {
 		x.send([]byte("\x00\xff\xfe{\"id\": [not json\n\ndata: {\"choices\":[{\n\n"))
 		return errStruck
 	case ErrorEvent:
-		return x.fail(&problem{Message: "EngineCore encountered an issue.", Type: "InternalServerError", Code: http.StatusInternalServerError})
+		return x.fail(&problem{Message: "EngineCore encountered an issue.", Type: "InternalServerError",
+			Code: http.StatusInternalServerError})
 	}
 	return nil
 }

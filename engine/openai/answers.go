@@ -12,8 +12,8 @@ import (
 	"octet/engine"
 )
 
-// Bounds on an engine's answer to a question of ours. Bytes bound what is read, counts what is made of it: reading an answer
-// allocates at most 20 times its bytes and a mebibyte, whatever is in it.
+// Bounds on an engine's answer to a question of ours. Bytes bound what is read, counts what is made of it: reading an
+// answer allocates at most 20 times its bytes and a mebibyte, whatever is in it.
 const (
 	maxAnswer   = 1 << 20  // bytes
 	maxTokens   = 32 << 20 // bytes: ids and, where an engine sends them unasked, strings of a million tokens
@@ -25,14 +25,14 @@ const (
 	maxAdapters = 4096     // that a metrics page names
 )
 
-// readAnswer decodes what an engine has answered. A name that comes twice is no fault: finding those out costs many times the
-// answer's bytes where it has many names.
+// readAnswer decodes what an engine has answered. A name that comes twice is no fault: finding those out costs many
+// times the answer's bytes where it has many names.
 func readAnswer(text []byte, into any) error {
 	return json.Unmarshal(text, into, jsontext.AllowDuplicateNames(true))
 }
 
-// members visits what is in a JSON object, of which nothing is copied: values are void after the visit. It returns the first
-// error of visit, or why text is none.
+// members visits what is in a JSON object, of which nothing is copied: values are void after the visit. It returns the
+// first error of visit, or why text is none.
 func members(text []byte, visit func(name string, value jsontext.Value) error) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
 	if open, err := d.ReadToken(); err != nil || open.Kind() != '{' {

@@ -78,14 +78,16 @@ func TestAnswersAllocateByTheirBytes(t *testing.T) {
 		"series allowed":     series(maxSeries, 0),
 		"labels allowed":     series(maxSeries, 128),
 		"labels of many":     series(40_000, 30),
-		"names of adapters":  `vllm:lora_requests_info{max_lora="4",running_lora_adapters="` + strings.Repeat("a,", 1<<20) + `",waiting_lora_adapters=""} 1` + "\n",
+		"names of adapters": `vllm:lora_requests_info{max_lora="4",running_lora_adapters="` + strings.Repeat("a,",
+			1<<20) + `",waiting_lora_adapters=""} 1` + "\n",
 	} {
 		for as, read := range readers {
 			t.Run(name+" as "+as, func(t *testing.T) {
 				body := []byte(text)
 				var err error
 				if got := allocated(func() { err = read(body) }); got > allowed(len(body)) {
-					t.Errorf("%d bytes made %d, %.1f times as many (%v)", len(body), got, float64(got)/float64(len(body)), err)
+					t.Errorf("%d bytes made %d, %.1f times as many (%v)", len(body), got,
+						float64(got)/float64(len(body)), err)
 				}
 			})
 		}
@@ -102,13 +104,15 @@ func TestAnswersOverACountAreRefused(t *testing.T) {
 	if _, err := c.Models(ctx); !errors.Is(err, engine.ErrProtocol) || !errors.Is(err, engine.ErrTooLarge) {
 		t.Errorf("models: %v", err)
 	}
-	if ids, err := c.Tokenize(ctx, []uint32{7}, []byte("{}")); len(ids) != 1 || !errors.Is(err, engine.ErrProtocol) || !errors.Is(err, engine.ErrTooLarge) {
+	if ids, err := c.Tokenize(ctx, []uint32{7}, []byte("{}")); len(ids) != 1 || !errors.Is(err, engine.ErrProtocol) ||
+		!errors.Is(err, engine.ErrTooLarge) {
 		t.Errorf("tokens: %d, %v", len(ids), err)
 	}
 	if _, err := c.Scrape(ctx); !errors.Is(err, engine.ErrProtocol) || !errors.Is(err, engine.ErrTooLarge) {
 		t.Errorf("metrics: %v", err)
 	}
-	c, _ = page(t, "vllm", map[string]string{"GET /v1/models": `{"data":[{"id":"x"}` + strings.Repeat(`,{"id":"a"}`, maxModels-1) + `]}`})
+	c, _ = page(t, "vllm", map[string]string{"GET /v1/models": `{"data":[{"id":"x"}` + strings.Repeat(`,{"id":"a"}`,
+		maxModels-1) + `]}`})
 	if list, err := c.Models(ctx); len(list) != maxModels || err != nil {
 		t.Errorf("%d models, %v", len(list), err)
 	}
@@ -116,8 +120,10 @@ func TestAnswersOverACountAreRefused(t *testing.T) {
 
 func FuzzAnswersAllocateByWhatCame(f *testing.F) {
 	for _, text := range []string{
-		`{"data":[{"id":"a","max_model_len":8192},{}]}`, `{"tokens":[1,2],"count":2}`, `{"error":{"message":"no"}}`, `{"tp_size":8}`,
-		"vllm:num_requests_running{engine=\"0\"} 1.0\n", `vllm:lora_requests_info{max_lora="4",running_lora_adapters="a,b"} 1` + "\n",
+		`{"data":[{"id":"a","max_model_len":8192},{}]}`, `{"tokens":[1,2],"count":2}`, `{"error":{"message":"no"}}`,
+		`{"tp_size":8}`,
+		"vllm:num_requests_running{engine=\"0\"} 1.0\n",
+		`vllm:lora_requests_info{max_lora="4",running_lora_adapters="a,b"} 1` + "\n",
 	} {
 		f.Add([]byte(text), uint16(1))
 		f.Add([]byte(text), uint16(50))
@@ -128,7 +134,8 @@ func FuzzAnswersAllocateByWhatCame(f *testing.F) {
 		}
 		n := min(1+int(times), max(1, (64<<10)/len(piece)))
 		repeated := strings.Repeat(string(piece), n)
-		for _, text := range []string{repeated, `{"data":[` + repeated + `{}]}`, `{"tokens":[` + repeated + `1]}`, "vllm:num_requests_running{" + repeated + "} 1\n"} {
+		for _, text := range []string{repeated, `{"data":[` + repeated + `{}]}`, `{"tokens":[` + repeated + `1]}`,
+			"vllm:num_requests_running{" + repeated + "} 1\n"} {
 			body := []byte(text)
 			for as, read := range readers {
 				if got := allocated(func() { _ = read(body) }); got > allowed(len(body)) {

@@ -14,8 +14,8 @@ import (
 	"octet/internal/lifetime"
 )
 
-// instant is an engine that answers each request at once with text, and costs next to nothing itself: it knows how long the
-// requests are.
+// instant is an engine that answers each request at once with text, and costs next to nothing itself: it knows how long
+// the requests are.
 func instant(b *testing.B, bodySize int, text string) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -58,7 +58,8 @@ func answerAll(c net.Conn, bodySize int, text []byte) {
 
 const unary = "HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nServer: uvicorn\r\nContent-Type: application/json\r\nContent-Length: 300\r\n\r\n"
 
-// BenchmarkExchange is a request of a given size and a short unary answer; net/http's Transport does the same beside it.
+// BenchmarkExchange is a request of a given size and a short unary answer; net/http's Transport does the same beside
+// it.
 func BenchmarkExchange(b *testing.B) {
 	for _, size := range []struct {
 		name  string
@@ -73,7 +74,8 @@ func BenchmarkExchange(b *testing.B) {
 
 func exchangeOctet(b *testing.B, url string, body []byte) {
 	c := dialUp(b, Config{URL: url})
-	r := &engine.Request{Method: "POST", Path: "/v1/completions", Segments: [][]byte{body}, RequestID: "0123456789abcdef"}
+	r := &engine.Request{Method: "POST", Path: "/v1/completions", Segments: [][]byte{body},
+		RequestID: "0123456789abcdef"}
 	ctx := new(lifetime.Context) // as the gateway's are
 	ctx.Begin(context.Background())
 	defer ctx.Cancel(nil)

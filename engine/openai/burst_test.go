@@ -39,7 +39,8 @@ func TestAnEngineThatRunsAheadIsReadInLargerPieces(t *testing.T) {
 		if cn := resp.(*Response).conn; cn.burst == nil {
 			t.Error("no larger buffer was taken")
 		}
-		if err := resp.Close(); err != nil || body != text || first > bufferSize || largest <= bufferSize || largest > burstSize {
+		if err := resp.Close(); err != nil || body != text || first > bufferSize || largest <= bufferSize ||
+			largest > burstSize {
 			t.Errorf("the same: %v, first %d bytes, largest %d: %v", body == text, first, largest, err)
 		}
 		if cn := cl.bottom(); cn == nil || cn.burst != nil || cn.buf != nil {

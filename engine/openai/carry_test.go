@@ -60,11 +60,14 @@ func TestCarrySaysWhatNextSays(t *testing.T) {
 		rst  bool
 		want error
 	}{
-		"whole":                {[]string{chunking + "5\r\nhello\r\n", "6\r\n world\r\n0\r\n\r\n"}, false, io.EOF},
-		"counted":              {[]string{counting + "01234", "56789"}, false, io.EOF},
-		"until close":          {[]string{"HTTP/1.0 200 OK\r\n\r\nhello", " world"}, false, io.EOF},
-		"larger than a page":   {[]string{chunking + "5\r\nhello\r\n", "11170\r\n" + strings.Repeat("0123456789", 7000), "\r\n0\r\n\r\n"}, false, io.EOF},
-		"a burst":              {[]string{chunking + "5\r\nhello\r\n", "111700\r\n" + strings.Repeat("0123456789abcdef", 70000), "\r\n", "5\r\nhello\r\n", "0\r\n\r\n"}, false, io.EOF},
+		"whole":       {[]string{chunking + "5\r\nhello\r\n", "6\r\n world\r\n0\r\n\r\n"}, false, io.EOF},
+		"counted":     {[]string{counting + "01234", "56789"}, false, io.EOF},
+		"until close": {[]string{"HTTP/1.0 200 OK\r\n\r\nhello", " world"}, false, io.EOF},
+		"larger than a page": {[]string{chunking + "5\r\nhello\r\n", "11170\r\n" + strings.Repeat("0123456789", 7000),
+			"\r\n0\r\n\r\n"}, false, io.EOF},
+		"a burst": {[]string{chunking + "5\r\nhello\r\n",
+			"111700\r\n" + strings.Repeat("0123456789abcdef", 70000), "\r\n", "5\r\nhello\r\n", "0\r\n\r\n"}, false,
+			io.EOF},
 		"cut within a chunk":   {[]string{chunking + "5\r\nhello\r\n", "9\r\n wor"}, false, engine.ErrReset},
 		"cut between chunks":   {[]string{chunking + "5\r\nhello\r\n", "6\r\n world\r\n"}, false, engine.ErrReset},
 		"cut within a count":   {[]string{counting + "0123"}, false, engine.ErrReset},
@@ -102,8 +105,10 @@ func TestCarrySaysWhatNextSays(t *testing.T) {
 			}
 			body, rides, err := ridden(t, second)
 			_ = second.Close()
-			if !errors.Is(err, c.want) || wantErr != nil && !errors.Is(wantErr, c.want) || body != wantBody && !c.rst || rides == 0 {
-				t.Errorf("carried %d bytes in %d rides, %v; by Next %d bytes, %v", len(body), rides, err, len(wantBody), wantErr)
+			if !errors.Is(err, c.want) || wantErr != nil && !errors.Is(wantErr, c.want) || body != wantBody && !c.rst ||
+				rides == 0 {
+				t.Errorf("carried %d bytes in %d rides, %v; by Next %d bytes, %v", len(body), rides, err, len(wantBody),
+					wantErr)
 			}
 			if got := cl.idleCount(); got != idle {
 				t.Errorf("%d connections can be used again, want %d", got, idle)
@@ -141,7 +146,8 @@ func TestEveryCarriedStreamGetsItsOwn(t *testing.T) {
 			}
 			body, _, err := ridden(t, resp)
 			_ = resp.Close()
-			if err != io.EOF || strings.Count(body, fmt.Sprintf("data: stream %d event ", 2+n)) != 200 || strings.Count(body, "data:") != 200 {
+			if err != io.EOF || strings.Count(body, fmt.Sprintf("data: stream %d event ", 2+n)) != 200 ||
+				strings.Count(body, "data:") != 200 {
 				t.Errorf("stream %d: %d bytes, %v", 2+n, len(body), err)
 			}
 		})
@@ -168,7 +174,8 @@ func TestTheEndOfTheContextEndsACarriedAnswer(t *testing.T) {
 		}()
 		r, end := resp.(*Response), make(chan error, 1)
 		err = r.Feed(func([]byte) error { return nil }, func() error { return errPaused })
-		if err == errPaused && r.Carry(func([]byte) error { return nil }, func() error { return nil }, func(why error) { end <- why }) {
+		if err == errPaused && r.Carry(func([]byte) error { return nil }, func() error { return nil },
+			func(why error) { end <- why }) {
 			select {
 			case err = <-end:
 			case <-time.After(5 * time.Second):

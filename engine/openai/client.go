@@ -60,8 +60,8 @@ type order struct {
 }
 
 // Do sends r and returns once the head of the answer is here, whatever its status. The body follows by Response.Next.
-// An idle connection that the engine has closed meanwhile is not used; one that turns out to be dead before any byte of an
-// answer is replaced by a new one, once, where r.Again allows it.
+// An idle connection that the engine has closed meanwhile is not used; one that turns out to be dead before any byte of
+// an answer is replaced by a new one, once, where r.Again allows it.
 func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, error) {
 	sock.Batch() // before anything is touched that sending needs again
 	begin, err := c.openingOf(r)
@@ -92,7 +92,8 @@ func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, er
 	}
 	resp, err := c.anew(ctx, &o, sent)
 	if sent != nil && errors.Is(err, engine.ErrConnect) {
-		err = fmt.Errorf("%w: the engine went away with the request, and then: %v", engine.ErrReset, err) //nolint:errorlint // it must not match ErrConnect: something was sent
+		err = fmt.Errorf("%w: the engine went away with the request, and then: %v", engine.ErrReset,
+			err) //nolint:errorlint // it must not match ErrConnect: something was sent
 	}
 	return answer(resp, err)
 }
@@ -105,7 +106,8 @@ func answer(resp *Response, err error) (engine.Response, error) {
 	return resp, nil
 }
 
-// idle returns an idle connection that is alive as far as can be seen, or will be looked at by ask; nil when there is none.
+// idle returns an idle connection that is alive as far as can be seen, or will be looked at by ask; nil when there is
+// none.
 func (c *Client) idle() *conn {
 	for {
 		cn := c.pool.take()
@@ -116,8 +118,8 @@ func (c *Client) idle() *conn {
 	}
 }
 
-// anew is an exchange on a new connection. Of a request that was lost with another before, the engine that can be reached may
-// have begun on it, so o.Again decides: where it does not allow it, lost is returned.
+// anew is an exchange on a new connection. Of a request that was lost with another before, the engine that can be
+// reached may have begun on it, so o.Again decides: where it does not allow it, lost is returned.
 func (c *Client) anew(ctx context.Context, o *order, lost error) (*Response, error) {
 	cn, err := c.dial(ctx)
 	if err != nil {
@@ -142,7 +144,8 @@ func (c *Client) exchange(ctx context.Context, cn *conn, o *order) (*Response, e
 		}
 		return nil, err
 	}
-	resp := &Response{client: c, conn: cn, ctx: ctx, watch: watch, status: cn.head.status, frame: cn.head.framing(o.Method)}
+	resp := &Response{client: c, conn: cn, ctx: ctx, watch: watch, status: cn.head.status,
+		frame: cn.head.framing(o.Method)}
 	resp.SetIdle(o.IdleTimeout)
 	return resp, nil
 }
@@ -203,8 +206,8 @@ func writeFailed(n int64, err error) error {
 	return &lostError{cause: err, sent: n > 0}
 }
 
-// Close closes the idle connections; those in use are closed when their answers are. Do after Close still works, but keeps
-// no connection.
+// Close closes the idle connections; those in use are closed when their answers are. Do after Close still works, but
+// keeps no connection.
 func (c *Client) Close() error {
 	c.pool.close()
 	return nil

@@ -33,10 +33,12 @@ func TestRequestSaysWhatTheCallerMeantAndNothingElse(t *testing.T) {
 	got := <-seen
 	text, _ := io.ReadAll(got.Body)
 	want := http.Header{
-		"User-Agent": {"octet"}, "Accept": {"text/event-stream"}, "X-Request-Id": {"req-1"}, "Authorization": {"Bearer secret"},
-		"Content-Type": {"application/json"}, "Content-Length": {"7"},
+		"User-Agent": {"octet"}, "Accept": {"text/event-stream"}, "X-Request-Id": {"req-1"},
+		"Authorization": {"Bearer secret"},
+		"Content-Type":  {"application/json"}, "Content-Length": {"7"},
 	}
-	if got.Method != "POST" || got.URL.Path != "/base/path/v1/completions" || string(text) != `{"a":1}` || got.ContentLength != 7 {
+	if got.Method != "POST" || got.URL.Path != "/base/path/v1/completions" || string(text) != `{"a":1}` ||
+		got.ContentLength != 7 {
 		t.Errorf("got %s %s %q", got.Method, got.URL, text)
 	}
 	if "http://"+got.Host != url {
@@ -67,7 +69,8 @@ func TestRequestWithoutOptionsUsesTheDefaults(t *testing.T) {
 		}
 	}
 	get, empty := <-seen, <-seen
-	if get.Header.Get("Authorization") != "Bearer default" || get.Header.Get("Content-Length") != "" || get.URL.RawQuery != "x=1" {
+	if get.Header.Get("Authorization") != "Bearer default" || get.Header.Get("Content-Length") != "" ||
+		get.URL.RawQuery != "x=1" {
 		t.Errorf("got %v %v", get.URL, get.Header)
 	}
 	if empty.Header.Get("Content-Length") != "0" {
@@ -87,7 +90,8 @@ func TestNoValueCanAddALineToARequest(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range []*engine.Request{{Method: "", Path: "/"}, {Method: "GET"}, {Method: "GET", Path: "x"}, {Method: "GET", Path: "http://h/"}} {
+	for _, r := range []*engine.Request{{Method: "", Path: "/"}, {Method: "GET"}, {Method: "GET", Path: "x"},
+		{Method: "GET", Path: "http://h/"}} {
 		if _, err := c.Do(context.Background(), r); !errors.Is(err, ErrRequest) {
 			t.Errorf("%+v: %v", r, err)
 		}
@@ -115,7 +119,8 @@ func TestLargeBodiesArriveWholeAndSegmentsStayUntouched(t *testing.T) {
 		if _, body, err := exchange(c, r); err != nil || body != "ok" {
 			t.Fatalf("%d: %q %v", size, body, err)
 		}
-		if want := append(bytes.Clone(half), half[:len(half)/2]...); !bytes.Equal(<-got, want) || !bytes.Equal(half, before) {
+		if want := append(bytes.Clone(half), half[:len(half)/2]...); !bytes.Equal(<-got, want) ||
+			!bytes.Equal(half, before) {
 			t.Errorf("%d: the body was changed", size)
 		}
 	}
@@ -125,13 +130,15 @@ func TestLargeBodiesArriveWholeAndSegmentsStayUntouched(t *testing.T) {
 }
 
 func TestHeadersAreFoundInAnyCase(t *testing.T) {
-	c := dialUp(t, Config{URL: listen(t, each("HTTP/1.1 200 OK\r\nX-A:  one \t\r\nx-a: two\r\nX-Ab: ab\r\nX-Empty:\r\nContent-Length: 0\r\n\r\n"))})
+	c := dialUp(t, Config{URL: listen(t,
+		each("HTTP/1.1 200 OK\r\nX-A:  one \t\r\nx-a: two\r\nX-Ab: ab\r\nX-Empty:\r\nContent-Length: 0\r\n\r\n"))})
 	resp, err := c.Do(context.Background(), post("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Close()
-	for name, want := range map[string]string{"x-a": "one", "X-A": "one", "X-AB": "ab", "X": "", "x-empty": "", "X-Absent": "", "content-length": "0"} {
+	for name, want := range map[string]string{"x-a": "one", "X-A": "one", "X-AB": "ab", "X": "", "x-empty": "",
+		"X-Absent": "", "content-length": "0"} {
 		if got := resp.Header(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
@@ -164,7 +171,8 @@ func TestTLSVerifiesTheEngineAndReusesItsConnection(t *testing.T) {
 }
 
 func TestUnusableConfigsAreRefused(t *testing.T) {
-	for _, url := range []string{"", "ftp://h", "http://", "http://:80", "h:80", "http://u:p@h", "http://h/?q", "http://h/#f", "http://\x01", "http://h h/"} {
+	for _, url := range []string{"", "ftp://h", "http://", "http://:80", "h:80", "http://u:p@h", "http://h/?q",
+		"http://h/#f", "http://\x01", "http://h h/"} {
 		if _, err := New(Config{URL: url}); !errors.Is(err, ErrConfig) {
 			t.Errorf("%q: %v", url, err)
 		}
@@ -178,7 +186,8 @@ func TestUnusableConfigsAreRefused(t *testing.T) {
 		}
 	}
 	for url, want := range map[string]string{
-		"http://h": "h:80", "https://h": "h:443", "http://[::1]:8000/a/": "[::1]:8000", "https://10.0.0.1:8443": "10.0.0.1:8443",
+		"http://h": "h:80", "https://h": "h:443", "http://[::1]:8000/a/": "[::1]:8000",
+		"https://10.0.0.1:8443": "10.0.0.1:8443",
 	} {
 		if c, err := New(Config{URL: url}); err != nil || c.at.address != want {
 			t.Errorf("%q: %v %v", url, c, err)

@@ -15,14 +15,17 @@ var ErrConfig = errors.New("openai: unusable configuration")
 
 // Config says how to reach one replica. Only URL is required; a zero field takes the default named beside it.
 type Config struct {
-	URL        string                                      // http or https, host, optional port, optional path that every request's path is put under
-	Engine     string                                      // vllm | sglang | llamacpp | openai | auto; default vllm. Where probes and adapters differ
-	HealthPath string                                      // what a probe asks for; default the kind's own
-	Via        string                                      // who asks: sent with every request, so that one that comes back is known; "" is not sent
-	Bearer     string                                      // sent where a request carries none of its own
-	TLS        *tls.Config                                 // for https; nil is the system's roots
-	Dial       func(ctx context.Context) (net.Conn, error) // nil is TCP to URL's host
-	Loops      *ready.Loops                                // that carry streams; nil carries none
+	// http or https, host, optional port, optional path that every request's path is put under
+	URL string
+	// vllm | sglang | llamacpp | openai | auto; default vllm. Where probes and adapters differ
+	Engine     string
+	HealthPath string // what a probe asks for; default the kind's own
+	// who asks: sent with every request, so that one that comes back is known; "" is not sent
+	Via    string
+	Bearer string                                      // sent where a request carries none of its own
+	TLS    *tls.Config                                 // for https; nil is the system's roots
+	Dial   func(ctx context.Context) (net.Conn, error) // nil is TCP to URL's host
+	Loops  *ready.Loops                                // that carry streams; nil carries none
 
 	DialTimeout   time.Duration // 5 s, TLS handshake included
 	HeaderTimeout time.Duration // 60 s from the end of the request to the response's head

@@ -15,12 +15,12 @@ import (
 	"octet/internal/sock"
 )
 
-// bufferSize is what an exchange reads into, in bytes: some twenty tokens' events. An answer that waits for its engine holds
-// none, where the connection can be waited for without one.
+// bufferSize is what an exchange reads into, in bytes: some twenty tokens' events. An answer that waits for its engine
+// holds none, where the connection can be waited for without one.
 const bufferSize = 4 << 10
 
-// buffers and burstBuffers are used again: a buffer is one connection's alone, whose owner gives it back by rest, and pieces of an answer in it
-// are void then, as Next, Feed and Carry say.
+// buffers and burstBuffers are used again: a buffer is one connection's alone, whose owner gives it back by rest, and
+// pieces of an answer in it are void then, as Next, Feed and Carry say.
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 // burstSize is what an exchange reads into while its engine sends more than bufferSize at a time, in bytes.
@@ -148,8 +148,8 @@ func (c *conn) rest() {
 	}
 }
 
-// widen has the next read take more at once where the last one filled its buffer. All that was received must be taken; what
-// aliases the buffer is void.
+// widen has the next read take more at once where the last one filled its buffer. All that was received must be taken;
+// what aliases the buffer is void.
 func (c *conn) widen() {
 	if c.w == len(c.buf) && c.burst == nil && c.fixed != nil {
 		c.burst = burstBuffers.Get().(*[burstSize]byte)
@@ -205,8 +205,8 @@ func (c *conn) unread() []byte { return c.buf[c.r:c.w] }
 // read receives what there is into the free part of buf, which must not be empty. It waits for the first byte until the
 // given time: ErrTimeout. When ctx ends, that is the error.
 //
-// Deadlines are lazy: one that is armed for an earlier time is left alone and, when it strikes, set anew. A stream of tokens
-// thus costs no timer.
+// Deadlines are lazy: one that is armed for an earlier time is left alone and, when it strikes, set anew. A stream of
+// tokens thus costs no timer.
 func (c *conn) read(ctx context.Context, until moment) error {
 	if c.readBy == 0 || until < c.readBy {
 		c.armRead(until)

@@ -28,7 +28,8 @@ func parseEndpoint(raw string) (endpoint, error) {
 	if err != nil {
 		return endpoint{}, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	e := endpoint{host: u.Host, name: u.Hostname(), prefix: strings.TrimRight(u.EscapedPath(), "/"), secure: u.Scheme == "https"}
+	e := endpoint{host: u.Host, name: u.Hostname(), prefix: strings.TrimRight(u.EscapedPath(), "/"),
+		secure: u.Scheme == "https"}
 	port := u.Port()
 	switch {
 	case u.Scheme != "http" && !e.secure:
@@ -87,7 +88,8 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 	return nil, fmt.Errorf("%w: %w", engine.ErrConnect, err)
 }
 
-// endsBefore reports whether the deadline that binds the child is its parent's: a timeout says nothing of the replica then.
+// endsBefore reports whether the deadline that binds the child is its parent's: a timeout says nothing of the replica
+// then.
 func endsBefore(parent, child context.Context) bool {
 	own, ok := parent.Deadline()
 	bound, _ := child.Deadline()

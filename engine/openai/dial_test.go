@@ -40,13 +40,15 @@ func deaf(t *testing.T) string {
 	}
 }
 
-// B3: the dialer has a timer of its own for a client's deadline, which fires before the context ends. That says nothing of the replica.
+// B3: the dialer has a timer of its own for a client's deadline, which fires before the context ends. That says nothing
+// of the replica.
 func TestManyShortDeadlinesDuringDialsBlameNoReplica(t *testing.T) {
 	c := dialUp(t, Config{URL: "http://" + deaf(t)})
 	var all sync.WaitGroup
 	for i := range 400 {
 		all.Go(func() {
-			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Duration(1+i%20)*time.Millisecond, context.DeadlineExceeded)
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Duration(1+i%20)*time.Millisecond,
+				context.DeadlineExceeded)
 			defer cancel()
 			_, err := c.Do(ctx, post("x"))
 			if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, engine.ErrConnect) {
@@ -65,16 +67,19 @@ func TestManyShortDeadlinesDuringDialsBlameNoReplica(t *testing.T) {
 
 // What this process or its host has run out of is no replica's fault, wherever it shows.
 func TestAWantOfOurOwnIsNoReplicasFault(t *testing.T) {
-	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS, syscall.ENOMEM} {
+	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS,
+		syscall.ENOMEM} {
 		wanting := func(context.Context) (net.Conn, error) {
 			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", errno)}
 		}
 		c := dialUp(t, Config{URL: "http://h", Dial: wanting})
-		if _, err := c.Do(t.Context(), post("x")); !errors.Is(err, engine.ErrLocal) || errors.Is(err, engine.ErrConnect) {
+		if _, err := c.Do(t.Context(), post("x")); !errors.Is(err, engine.ErrLocal) ||
+			errors.Is(err, engine.ErrConnect) {
 			t.Errorf("%v at a dial: %v", errno, err)
 		}
 		for _, n := range []int64{0, 5} {
-			if err := writeFailed(n, os.NewSyscallError("write", errno)); !errors.Is(err, engine.ErrLocal) || errors.Is(err, engine.ErrReset) {
+			if err := writeFailed(n, os.NewSyscallError("write", errno)); !errors.Is(err, engine.ErrLocal) ||
+				errors.Is(err, engine.ErrReset) {
 				t.Errorf("%v after %d bytes: %v", errno, n, err)
 			}
 		}

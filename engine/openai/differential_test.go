@@ -15,12 +15,13 @@ import (
 	"octet/engine"
 )
 
-// stricter are the reasons for which we refuse what net/http accepts. Nothing else may differ, and nothing may differ the
-// other way round.
+// stricter are the reasons for which we refuse what net/http accepts. Nothing else may differ, and nothing may differ
+// the other way round.
 //
 // net/http takes a bare LF for the end of a head's line, folds header lines, lets a field name end in spaces, takes any
-// number for a status and any version, lets Transfer-Encoding win over Content-Length and ignores it in HTTP/1.0; it skips
-// an odd trailer and has no bound on the number of lines. Each is a way to read one stream of bytes as two different answers.
+// number for a status and any version, lets Transfer-Encoding win over Content-Length and ignores it in HTTP/1.0; it
+// skips an odd trailer and has no bound on the number of lines. Each is a way to read one stream of bytes as two
+// different answers.
 var stricter = []string{
 	"bare LF in the head", "bad status line", "unknown HTTP version", "not an HTTP/1 answer", "bad header line",
 	"Content-Length beside Transfer-Encoding", "Transfer-Encoding in HTTP/1.0", "bad trailer", "bad chunk framing",
@@ -60,7 +61,8 @@ type outcome struct {
 }
 
 func ours(text []byte, n int) (o outcome) {
-	c, _ := New(Config{URL: "http://h", MaxIdle: -1, Dial: func(context.Context) (net.Conn, error) { return &script{text: text, n: n}, nil }})
+	c, _ := New(Config{URL: "http://h", MaxIdle: -1,
+		Dial: func(context.Context) (net.Conn, error) { return &script{text: text, n: n}, nil }})
 	resp, err := c.Do(context.Background(), &engine.Request{Method: "GET", Path: "/"})
 	if err != nil {
 		return outcome{err: err}
@@ -95,7 +97,8 @@ func compare(t *testing.T, text []byte, n int) {
 	t.Helper()
 	a, b := ours(text, n), theirs(text)
 	if a.err == nil && b.err != nil {
-		if strings.Contains(b.err.Error(), "too much non-data") || strings.Contains(b.err.Error(), "suspiciously long trailer") {
+		if strings.Contains(b.err.Error(), "too much non-data") ||
+			strings.Contains(b.err.Error(), "suspiciously long trailer") {
 			return // net/http's bounds on what is no body differ from ours
 		}
 		t.Fatalf("%q: accepted as %d %q, net/http says %v", text, a.status, a.body, b.err)
@@ -126,19 +129,31 @@ func compare(t *testing.T, text []byte, n int) {
 
 var answers = []string{
 	ok, counting + "0123456789", chunking + "5\r\nhello\r\n0\r\n\r\n", chunking + "5;x=y\r\nhello\r\n0\r\nA: b\r\n\r\n",
-	"HTTP/1.0 200 OK\r\n\r\nuntil close", "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 304 Not Modified\r\nContent-Length: 3\r\n\r\n",
-	"HTTP/1.1 100 Continue\r\n\r\n" + ok, "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n",
-	"HTTP/1.1 429 Too Many\r\nRetry-After:  7 \r\nretry-after: 8\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
-	"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length:2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\nok",
-	"HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n0\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nx",
+	"HTTP/1.0 200 OK\r\n\r\nuntil close", "HTTP/1.1 204 No Content\r\n\r\n",
+	"HTTP/1.1 304 Not Modified\r\nContent-Length: 3\r\n\r\n",
+	"HTTP/1.1 100 Continue\r\n\r\n" + ok, "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n",
+	"HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n",
+	"HTTP/1.1 429 Too Many\r\nRetry-After:  7 \r\nretry-after: 8\r\nContent-Type: " +
+		"application/json\r\nContent-Length: 2\r\n\r\n{}",
+	"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length:2\r\n\r\nok",
+	"HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\nok",
+	"HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\nok",
+	"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
+	"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n0\r\n\r\n",
+	"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nx",
 	"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nTrailer: A\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\r\n\r\n", "HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", "HTTP/1.1 200 OK\r\nA : b\r\n\r\n",
-	"HTTP/1.1 200 OK\nContent-Length: 2\n\nok", "HTTP/1.1 200 OK\r\n: x\r\n\r\n", "HTTP/1.1 200 OK\r\nA\r\n\r\n", "HTTP/1.1 200 OK\r\nA: \x01\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nA: \xff\r\n\r\n", "HTTP/1.1 000 OK\r\n\r\n", "HTTP/1.1 999 OK\r\n\r\n", "HTTP/1.1 +20 OK\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n", "HTTP/1.2 200 OK\r\n\r\n",
-	"HTTP/1.1 101 Switching Protocols\r\n\r\n", chunking + "5\nhello\r\n0\r\n\r\n", chunking + "5 \r\nhello\r\n0\r\n\r\n", chunking + " 5\r\nhello\r\n0\r\n\r\n", chunking + "5\r\nhello\n\n0\r\n\r\n",
-	chunking + "5\r\nhello\r\n0\r\n\n", chunking + "5\r\nhello\r\n0\r\nA : b\r\n\r\n", chunking + "ffffffffffffffff\r\nx", chunking + "1;\x00\r\nx\r\n0\r\n\r\n", "", "\r\n", "HTTP", "garbage",
+	"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	"HTTP/1.1 200 OK\r\nTrailer: A\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\r\n\r\n",
+	"HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", "HTTP/1.1 200 OK\r\nA : b\r\n\r\n",
+	"HTTP/1.1 200 OK\nContent-Length: 2\n\nok", "HTTP/1.1 200 OK\r\n: x\r\n\r\n", "HTTP/1.1 200 OK\r\nA\r\n\r\n",
+	"HTTP/1.1 200 OK\r\nA: \x01\r\n\r\n",
+	"HTTP/1.1 200 OK\r\nA: \xff\r\n\r\n", "HTTP/1.1 000 OK\r\n\r\n", "HTTP/1.1 999 OK\r\n\r\n",
+	"HTTP/1.1 +20 OK\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n", "HTTP/1.2 200 OK\r\n\r\n",
+	"HTTP/1.1 101 Switching Protocols\r\n\r\n", chunking + "5\nhello\r\n0\r\n\r\n",
+	chunking + "5 \r\nhello\r\n0\r\n\r\n", chunking + " 5\r\nhello\r\n0\r\n\r\n", chunking + "5\r\nhello\n\n0\r\n\r\n",
+	chunking + "5\r\nhello\r\n0\r\n\n", chunking + "5\r\nhello\r\n0\r\nA : b\r\n\r\n",
+	chunking + "ffffffffffffffff\r\nx", chunking + "1;\x00\r\nx\r\n0\r\n\r\n", "", "\r\n", "HTTP", "garbage",
 }
 
 func TestTheParserAgreesWithNetHTTPByteForByte(t *testing.T) {

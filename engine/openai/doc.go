@@ -4,10 +4,9 @@
 //	         pool.go    │ none, dead    request.go, conn.go    head.go   frame.go   response.go
 //	                    └──▶ dial                                 Close: whole body? back to the pool : closed
 //
-// It is an HTTP/1.1 client of its own, because net/http's costs two goroutines for each open answer and ten times as many
-// allocations (BenchmarkExchange runs both).
-// Against net/http it is stricter, never laxer: what it accepts, net/http accepts with the same status and body. What it
-// refuses beyond net/http is listed in differential_test.go.
+// It is an HTTP/1.1 client of its own, because net/http's costs two goroutines for each open answer and ten times as
+// many allocations (BenchmarkExchange runs both). Against net/http it is stricter, never laxer: what it accepts,
+// net/http accepts with the same status and body. What it refuses beyond net/http is listed in differential_test.go.
 //
 // Invariants:
 //
@@ -17,7 +16,8 @@
 //  3. A connection goes back to the pool only after a whole, well framed answer that does not forbid it, with nothing
 //     received beyond that answer, and with its context still alive.
 //  4. io.EOF follows a proper end alone: a body cut short is ErrReset, a broken frame ErrProtocol.
-//  5. An open answer holds one connection and no goroutine, and by Next one buffer, by Feed none while it waits; neither allocates.
-//     All connections of a Client on which a Feed has waited are watched for their end by one goroutine, which goes with the last.
+//  5. An open answer holds one connection and no goroutine, and by Next one buffer, by Feed none while it waits;
+//     neither allocates. All connections of a Client on which a Feed has waited are watched for their end by one
+//     goroutine, which goes with the last.
 //  6. Nothing that a caller passes can add a line to a request.
 package openai

@@ -24,8 +24,8 @@ func isLocal(err error) bool {
 	return slices.ContainsFunc(shortages[:], func(shortage error) bool { return errors.Is(err, shortage) })
 }
 
-// lostError is a connection that ended before any byte of an answer: ErrReset, or ErrConnect when nothing was sent either;
-// ErrLocal where the replica had no part in it.
+// lostError is a connection that ended before any byte of an answer: ErrReset, or ErrConnect when nothing was sent
+// either; ErrLocal where the replica had no part in it.
 type lostError struct {
 	cause error
 	sent  bool // part of the request at least was written

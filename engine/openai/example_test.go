@@ -27,7 +27,8 @@ func Example() {
 	defer client.Close()
 
 	resp, err := client.Do(context.Background(), &engine.Request{
-		Method: "POST", Path: "/v1/completions", Segments: [][]byte{[]byte(`{"prompt":"hi","stream":true}`)}, Stream: true,
+		Method: "POST", Path: "/v1/completions", Segments: [][]byte{[]byte(`{"prompt":"hi","stream":true}`)},
+		Stream: true,
 	})
 	if err != nil {
 		fmt.Println("elsewhere, then:", errors.Is(err, engine.ErrConnect))

@@ -23,56 +23,64 @@ var faults = map[string]struct {
 	want error
 	body string // received before the fault
 }{
-	"dies before the head":            {"", "close", engine.ErrReset, ""},
-	"resets before the head":          {"", "reset", engine.ErrReset, ""},
-	"hangs before the head":           {"", "hang", engine.ErrTimeout, ""},
-	"dies within the status line":     {"HTTP/1.1 2", "close", engine.ErrReset, ""},
-	"dies within a header":            {"HTTP/1.1 200 OK\r\nContent-Le", "close", engine.ErrReset, ""},
-	"dies before the empty line":      {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n", "close", engine.ErrReset, ""},
-	"hangs within the head":           {"HTTP/1.1 200 OK\r\n", "hang", engine.ErrTimeout, ""},
-	"hangs after 100":                 {"HTTP/1.1 100 Continue\r\n\r\n", "hang", engine.ErrTimeout, ""},
-	"dies after 100":                  {"HTTP/1.1 100 Continue\r\n\r\n", "close", engine.ErrReset, ""},
-	"switches protocols":              {"HTTP/1.1 101 Switching Protocols\r\n\r\n", "hang", engine.ErrProtocol, ""},
-	"never stops saying 100":          {strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100), "hang", engine.ErrProtocol, ""},
-	"garbage that would wait":         {"garbage", "hang", engine.ErrProtocol, ""},
-	"one byte of garbage":             {"\x16", "hang", engine.ErrProtocol, ""},
-	"garbage that ends":               {"garbage\r\n\r\n", "close", engine.ErrProtocol, ""},
-	"an event without a head":         {"data: x\n\n", "hang", engine.ErrProtocol, ""},
-	"HTTP/2":                          {"HTTP/2.0 200 OK\r\n\r\n", "close", engine.ErrProtocol, ""},
-	"bare LF":                         {"HTTP/1.1 200 OK\nContent-Length: 0\n\n", "hang", engine.ErrProtocol, ""},
-	"a folded header":                 {"HTTP/1.1 200 OK\r\nA: b\r\n c: d\r\nContent-Length: 0\r\n\r\n", "hang", engine.ErrProtocol, ""},
-	"two lengths":                     {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "hang", engine.ErrProtocol, ""},
-	"length and chunks":               {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", "hang", engine.ErrProtocol, ""},
-	"an unknown encoding":             {"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", "hang", engine.ErrProtocol, ""},
-	"a head without end":              {"HTTP/1.1 200 OK\r\nX: " + long, "hang", engine.ErrTooLarge, ""},
-	"a large head":                    {"HTTP/1.1 200 OK\r\nX: " + long + "\r\n\r\n", "hang", engine.ErrTooLarge, ""},
-	"too many headers":                {"HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", 129) + "\r\n", "hang", engine.ErrTooLarge, ""},
-	"dies after the head":             {counting, "close", engine.ErrReset, ""},
-	"dies before the counted end":     {counting + "123456789", "close", engine.ErrReset, "123456789"},
-	"resets before the counted end":   {counting + "12345", "reset", engine.ErrReset, "12345"},
-	"hangs before the counted end":    {counting + "12345", "hang", engine.ErrTimeout, "12345"},
-	"dies after the chunked head":     {chunking, "close", engine.ErrReset, ""},
-	"dies within a chunk's size":      {chunking + "5\r\nhello\r\n1", "close", engine.ErrReset, "hello"},
-	"dies within a chunk":             {chunking + "5\r\nhel", "close", engine.ErrReset, "hel"},
-	"dies between chunks":             {chunking + "5\r\nhello\r\n", "close", engine.ErrReset, "hello"},
-	"dies before the last CRLF":       {chunking + "5\r\nhello\r\n0\r\n", "close", engine.ErrReset, "hello"},
-	"dies within the trailer":         {chunking + "5\r\nhello\r\n0\r\nA: b", "close", engine.ErrReset, "hello"},
-	"resets within a chunk":           {chunking + "5\r\nhel", "reset", engine.ErrReset, "hel"},
-	"hangs between chunks":            {chunking + "5\r\nhello\r\n", "hang", engine.ErrTimeout, "hello"},
-	"a chunk without size":            {chunking + "\r\nhello", "hang", engine.ErrProtocol, ""},
-	"a size that is no number":        {chunking + "5\r\nhello\r\nx\r\n", "hang", engine.ErrProtocol, "hello"},
-	"a size out of range":             {chunking + "8000000000000000\r\n", "hang", engine.ErrProtocol, ""},
-	"a size of too many digits":       {chunking + "00000000000000005\r\n", "hang", engine.ErrProtocol, ""},
-	"a chunk longer than its size":    {chunking + "2\r\nhello\r\n", "hang", engine.ErrProtocol, "he"},
-	"a bare LF after a size":          {chunking + "5\nhello\r\n", "hang", engine.ErrProtocol, ""},
-	"a bare CR after a size":          {chunking + "5\rhello\r\n", "hang", engine.ErrProtocol, ""},
-	"an extension without end":        {chunking + "5;" + long, "hang", engine.ErrTooLarge, ""},
-	"a trailer without end":           {chunking + "0\r\nA: " + long, "hang", engine.ErrTooLarge, ""},
-	"a trailer that is no header":     {chunking + "0\r\nfoo\r\n\r\n", "hang", engine.ErrProtocol, ""},
-	"dies in a body until the end":    {"HTTP/1.0 200 OK\r\n\r\nhello", "reset", engine.ErrReset, "hello"},
-	"hangs in a body until the end":   {"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello", "hang", engine.ErrTimeout, "hello"},
-	"a status of two digits":          {"HTTP/1.1 20 OK\r\n\r\n", "hang", engine.ErrProtocol, ""},
-	"a space before a header's colon": {"HTTP/1.1 200 OK\r\nContent-Length : 0\r\n\r\n", "hang", engine.ErrProtocol, ""},
+	"dies before the head":        {"", "close", engine.ErrReset, ""},
+	"resets before the head":      {"", "reset", engine.ErrReset, ""},
+	"hangs before the head":       {"", "hang", engine.ErrTimeout, ""},
+	"dies within the status line": {"HTTP/1.1 2", "close", engine.ErrReset, ""},
+	"dies within a header":        {"HTTP/1.1 200 OK\r\nContent-Le", "close", engine.ErrReset, ""},
+	"dies before the empty line":  {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n", "close", engine.ErrReset, ""},
+	"hangs within the head":       {"HTTP/1.1 200 OK\r\n", "hang", engine.ErrTimeout, ""},
+	"hangs after 100":             {"HTTP/1.1 100 Continue\r\n\r\n", "hang", engine.ErrTimeout, ""},
+	"dies after 100":              {"HTTP/1.1 100 Continue\r\n\r\n", "close", engine.ErrReset, ""},
+	"switches protocols":          {"HTTP/1.1 101 Switching Protocols\r\n\r\n", "hang", engine.ErrProtocol, ""},
+	"never stops saying 100": {strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100), "hang",
+		engine.ErrProtocol, ""},
+	"garbage that would wait": {"garbage", "hang", engine.ErrProtocol, ""},
+	"one byte of garbage":     {"\x16", "hang", engine.ErrProtocol, ""},
+	"garbage that ends":       {"garbage\r\n\r\n", "close", engine.ErrProtocol, ""},
+	"an event without a head": {"data: x\n\n", "hang", engine.ErrProtocol, ""},
+	"HTTP/2":                  {"HTTP/2.0 200 OK\r\n\r\n", "close", engine.ErrProtocol, ""},
+	"bare LF":                 {"HTTP/1.1 200 OK\nContent-Length: 0\n\n", "hang", engine.ErrProtocol, ""},
+	"a folded header": {"HTTP/1.1 200 OK\r\nA: b\r\n c: d\r\nContent-Length: 0\r\n\r\n", "hang",
+		engine.ErrProtocol, ""},
+	"two lengths": {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "hang",
+		engine.ErrProtocol, ""},
+	"length and chunks": {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"hang", engine.ErrProtocol, ""},
+	"an unknown encoding": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", "hang",
+		engine.ErrProtocol, ""},
+	"a head without end": {"HTTP/1.1 200 OK\r\nX: " + long, "hang", engine.ErrTooLarge, ""},
+	"a large head":       {"HTTP/1.1 200 OK\r\nX: " + long + "\r\n\r\n", "hang", engine.ErrTooLarge, ""},
+	"too many headers": {"HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", 129) + "\r\n", "hang",
+		engine.ErrTooLarge, ""},
+	"dies after the head":           {counting, "close", engine.ErrReset, ""},
+	"dies before the counted end":   {counting + "123456789", "close", engine.ErrReset, "123456789"},
+	"resets before the counted end": {counting + "12345", "reset", engine.ErrReset, "12345"},
+	"hangs before the counted end":  {counting + "12345", "hang", engine.ErrTimeout, "12345"},
+	"dies after the chunked head":   {chunking, "close", engine.ErrReset, ""},
+	"dies within a chunk's size":    {chunking + "5\r\nhello\r\n1", "close", engine.ErrReset, "hello"},
+	"dies within a chunk":           {chunking + "5\r\nhel", "close", engine.ErrReset, "hel"},
+	"dies between chunks":           {chunking + "5\r\nhello\r\n", "close", engine.ErrReset, "hello"},
+	"dies before the last CRLF":     {chunking + "5\r\nhello\r\n0\r\n", "close", engine.ErrReset, "hello"},
+	"dies within the trailer":       {chunking + "5\r\nhello\r\n0\r\nA: b", "close", engine.ErrReset, "hello"},
+	"resets within a chunk":         {chunking + "5\r\nhel", "reset", engine.ErrReset, "hel"},
+	"hangs between chunks":          {chunking + "5\r\nhello\r\n", "hang", engine.ErrTimeout, "hello"},
+	"a chunk without size":          {chunking + "\r\nhello", "hang", engine.ErrProtocol, ""},
+	"a size that is no number":      {chunking + "5\r\nhello\r\nx\r\n", "hang", engine.ErrProtocol, "hello"},
+	"a size out of range":           {chunking + "8000000000000000\r\n", "hang", engine.ErrProtocol, ""},
+	"a size of too many digits":     {chunking + "00000000000000005\r\n", "hang", engine.ErrProtocol, ""},
+	"a chunk longer than its size":  {chunking + "2\r\nhello\r\n", "hang", engine.ErrProtocol, "he"},
+	"a bare LF after a size":        {chunking + "5\nhello\r\n", "hang", engine.ErrProtocol, ""},
+	"a bare CR after a size":        {chunking + "5\rhello\r\n", "hang", engine.ErrProtocol, ""},
+	"an extension without end":      {chunking + "5;" + long, "hang", engine.ErrTooLarge, ""},
+	"a trailer without end":         {chunking + "0\r\nA: " + long, "hang", engine.ErrTooLarge, ""},
+	"a trailer that is no header":   {chunking + "0\r\nfoo\r\n\r\n", "hang", engine.ErrProtocol, ""},
+	"dies in a body until the end":  {"HTTP/1.0 200 OK\r\n\r\nhello", "reset", engine.ErrReset, "hello"},
+	"hangs in a body until the end": {"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello", "hang", engine.ErrTimeout,
+		"hello"},
+	"a status of two digits": {"HTTP/1.1 20 OK\r\n\r\n", "hang", engine.ErrProtocol, ""},
+	"a space before a header's colon": {"HTTP/1.1 200 OK\r\nContent-Length : 0\r\n\r\n", "hang", engine.ErrProtocol,
+		""},
 }
 
 var long = strings.Repeat("x", 40_000)
@@ -103,7 +111,8 @@ func TestEveryFaultOfAnEngineHasItsError(t *testing.T) {
 			if !errors.Is(err, c.want) || body != c.body {
 				t.Errorf("got %q, %v; want %q, %v", body, err, c.body, c.want)
 			}
-			for _, other := range []error{engine.ErrConnect, engine.ErrReset, engine.ErrProtocol, engine.ErrTimeout, engine.ErrTooLarge} {
+			for _, other := range []error{engine.ErrConnect, engine.ErrReset, engine.ErrProtocol, engine.ErrTimeout,
+				engine.ErrTooLarge} {
 				if other != c.want && errors.Is(err, other) {
 					t.Errorf("%v is %v, too", err, other)
 				}
@@ -125,10 +134,11 @@ func TestNothingSentIsErrConnect(t *testing.T) {
 	if _, _, err := exchange(refusing, post("{}")); !errors.Is(err, engine.ErrConnect) {
 		t.Errorf("refused: %v", err)
 	}
-	slow := dialUp(t, Config{URL: "http://h", DialTimeout: time.Millisecond, Dial: func(ctx context.Context) (net.Conn, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}})
+	slow := dialUp(t, Config{URL: "http://h", DialTimeout: time.Millisecond,
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
 	if _, _, err := exchange(slow, post("{}")); !errors.Is(err, engine.ErrConnect) {
 		t.Errorf("dial timeout: %v", err)
 	}
@@ -158,7 +168,8 @@ func TestAnAnswerBeforeTheEndOfTheRequestIsRead(t *testing.T) {
 }
 
 func TestInformationalAnswersAreSkipped(t *testing.T) {
-	c := dialUp(t, Config{URL: listen(t, each("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"+ok))})
+	c := dialUp(t, Config{URL: listen(t,
+		each("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"+ok))})
 	for range 2 {
 		if status, body, err := exchange(c, post("{}")); status != 200 || body != "ok" || err != nil {
 			t.Fatalf("got %d %q %v", status, body, err)

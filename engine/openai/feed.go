@@ -11,8 +11,8 @@ import (
 	"octet/internal/sock"
 )
 
-// parts is how many parts an idle timeout is waited for in, so that a stream of tokens arms no timer: Feed's strikes at most one
-// part late.
+// parts is how many parts an idle timeout is waited for in, so that a stream of tokens arms no timer: Feed's strikes at
+// most one part late.
 const parts = 8
 
 // feeding is a Response that is being fed to its reader.
@@ -24,12 +24,13 @@ type feeding struct {
 	err   error // why it ends
 }
 
-// Feed calls piece with what Next would return, one after the other, and pause whenever nothing more is at hand and it is about
-// to wait for the engine. It returns the first error: of piece or pause, whereupon Feed or Next may go on behind that piece; or
-// of the body, as Next does, io.EOF at its proper end.
+// Feed calls piece with what Next would return, one after the other, and pause whenever nothing more is at hand and it
+// is about to wait for the engine. It returns the first error: of piece or pause, whereupon Feed or Next may go on
+// behind that piece; or of the body, as Next does, io.EOF at its proper end.
 //
-// It is the cheap way to read a stream: one system call and no timer an event, one goroutine switch, and no buffer while it waits.
-// The idle timeout may strike an eighth of itself late. Neither piece nor pause may use r, but for SetIdle.
+// It is the cheap way to read a stream: one system call and no timer an event, one goroutine switch, and no buffer
+// while it waits. The idle timeout may strike an eighth of itself late. Neither piece nor pause may use r, but for
+// SetIdle.
 func (r *Response) Feed(piece func([]byte) error, pause func() error) error {
 	f := &feeding{Response: r, piece: piece, pause: pause}
 	if r.conn == nil || r.conn.lazy == nil || r.err != nil {
@@ -116,9 +117,9 @@ func (f *feeding) wait() error {
 	}
 }
 
-// serve reads and hands on until there is nothing to read: false. True is the end, with f.err. A read that leaves room has taken
-// all there was, and what comes next wakes the poller: it is not asked in vain. The connection's end alone may have come with the
-// bytes, unnoticed; the watch then sets gone before it wakes the reader.
+// serve reads and hands on until there is nothing to read: false. True is the end, with f.err. A read that leaves room
+// has taken all there was, and what comes next wakes the poller: it is not asked in vain. The connection's end alone
+// may have come with the bytes, unnoticed; the watch then sets gone before it wakes the reader.
 func (f *feeding) serve(fd uintptr) bool {
 	c := f.conn
 	for {

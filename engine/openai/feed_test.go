@@ -39,16 +39,17 @@ func TestFeedSaysWhatNextSays(t *testing.T) {
 		rst  bool
 		want error
 	}{
-		"whole":                {[]string{chunking + "5\r\nhello\r\n", "6\r\n world\r\n0\r\n\r\n"}, false, io.EOF},
-		"whole at once":        {[]string{chunking + "5\r\nhello\r\n0\r\n\r\n"}, false, io.EOF},
-		"counted":              {[]string{counting + "01234", "56789"}, false, io.EOF},
-		"until close":          {[]string{"HTTP/1.0 200 OK\r\n\r\nhello", " world"}, false, io.EOF},
-		"larger than a buffer": {[]string{chunking, "11170\r\n" + strings.Repeat("0123456789", 7000), "\r\n0\r\n\r\n"}, false, io.EOF},
-		"cut within a chunk":   {[]string{chunking + "5\r\nhello\r\n", "9\r\n wor"}, false, engine.ErrReset},
-		"cut between chunks":   {[]string{chunking + "5\r\nhello\r\n", "6\r\n world\r\n"}, false, engine.ErrReset},
-		"cut within a count":   {[]string{counting + "0123"}, false, engine.ErrReset},
-		"reset":                {[]string{chunking + "5\r\nhello\r\n"}, true, engine.ErrReset},
-		"bad framing":          {[]string{chunking + "5\r\nhello\r\n", "5\r\nworldXX"}, false, engine.ErrProtocol},
+		"whole":         {[]string{chunking + "5\r\nhello\r\n", "6\r\n world\r\n0\r\n\r\n"}, false, io.EOF},
+		"whole at once": {[]string{chunking + "5\r\nhello\r\n0\r\n\r\n"}, false, io.EOF},
+		"counted":       {[]string{counting + "01234", "56789"}, false, io.EOF},
+		"until close":   {[]string{"HTTP/1.0 200 OK\r\n\r\nhello", " world"}, false, io.EOF},
+		"larger than a buffer": {[]string{chunking, "11170\r\n" + strings.Repeat("0123456789", 7000), "\r\n0\r\n\r\n"},
+			false, io.EOF},
+		"cut within a chunk": {[]string{chunking + "5\r\nhello\r\n", "9\r\n wor"}, false, engine.ErrReset},
+		"cut between chunks": {[]string{chunking + "5\r\nhello\r\n", "6\r\n world\r\n"}, false, engine.ErrReset},
+		"cut within a count": {[]string{counting + "0123"}, false, engine.ErrReset},
+		"reset":              {[]string{chunking + "5\r\nhello\r\n"}, true, engine.ErrReset},
+		"bad framing":        {[]string{chunking + "5\r\nhello\r\n", "5\r\nworldXX"}, false, engine.ErrProtocol},
 	} {
 		for _, blocking := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, blocking=%v", name, blocking), func(t *testing.T) {
@@ -87,7 +88,8 @@ func TestFeedSaysWhatNextSays(t *testing.T) {
 				}
 				body, _, err := fed(second)
 				_ = second.Close()
-				if !errors.Is(err, c.want) || wantErr != nil && !errors.Is(wantErr, c.want) || body != wantBody && !c.rst {
+				if !errors.Is(err, c.want) || wantErr != nil && !errors.Is(wantErr, c.want) || body != wantBody &&
+					!c.rst {
 					t.Errorf("fed %d bytes, %v; by Next %d bytes, %v", len(body), err, len(wantBody), wantErr)
 				}
 			})

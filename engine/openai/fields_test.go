@@ -18,7 +18,8 @@ func TestFieldsOfARequestAreCheckedAndSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := engine.Request{Method: "POST", Path: "/", Fields: []engine.Field{{Name: "X-Octet-Cache-Hint", Value: "blocks=3, tokens=48"}}}
+	good := engine.Request{Method: "POST", Path: "/",
+		Fields: []engine.Field{{Name: "X-Octet-Cache-Hint", Value: "blocks=3, tokens=48"}}}
 	if err := check(&good); err != nil {
 		t.Error(err)
 	}
@@ -26,7 +27,8 @@ func TestFieldsOfARequestAreCheckedAndSent(t *testing.T) {
 		t.Errorf("%q", head)
 	}
 	for _, bad := range []engine.Field{
-		{Name: "X-A", Value: "b\r\nX-C: d"}, {Name: "X-A", Value: "b\x00"}, {Name: "X-A: b\r\nX-C", Value: "d"}, {Name: "", Value: "b"}, {Name: "X-A", Value: ""},
+		{Name: "X-A", Value: "b\r\nX-C: d"}, {Name: "X-A", Value: "b\x00"}, {Name: "X-A: b\r\nX-C", Value: "d"},
+		{Name: "", Value: "b"}, {Name: "X-A", Value: ""},
 		{Name: "Content-Length", Value: "9"}, {Name: "Transfer-Encoding", Value: "chunked"},
 	} {
 		r := good
@@ -45,7 +47,8 @@ func TestAnOpeningIsOfItsRequestAlone(t *testing.T) {
 	}
 	for range 2 {
 		for _, method := range []string{"POST", "GET"} {
-			for _, path := range []string{"/a", "/b", "/v1/chat/completions", "/v1/chat/completiont", "/12345678901234567"} {
+			for _, path := range []string{"/a", "/b", "/v1/chat/completions", "/v1/chat/completiont",
+				"/12345678901234567"} {
 				for _, bearer := range []string{"", "house", "guest"} {
 					for _, stream := range []bool{false, true} {
 						checkOpening(t, c, &engine.Request{Method: method, Path: path, Bearer: bearer, Stream: stream})
@@ -54,7 +57,9 @@ func TestAnOpeningIsOfItsRequestAlone(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []engine.Request{{Method: "P T", Path: "/a"}, {Method: "GET", Path: "a"}, {Method: "GET", Path: "/a b"}, {Method: "GET", Path: "/a", Bearer: "\n"}, {Method: "GET", Path: "/a", RequestID: "\n"}} {
+	for _, bad := range []engine.Request{{Method: "P T", Path: "/a"}, {Method: "GET", Path: "a"},
+		{Method: "GET", Path: "/a b"}, {Method: "GET", Path: "/a", Bearer: "\n"},
+		{Method: "GET", Path: "/a", RequestID: "\n"}} {
 		if _, err := c.openingOf(&bad); !errors.Is(err, ErrRequest) {
 			t.Errorf("%v: %v", bad, err)
 		}
@@ -90,12 +95,15 @@ func TestLengthsAreWrittenAndRead(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"", "0", "00", "9", "10", "+1", "-1", "1_0", " 1", "1a", "a", "9223372036854775807", "9223372036854775808", "9223372036854775809", "9223372036854775810",
-		"18446744073709551615", "18446744073709551616", "18446744073709551617", "92233720368547758070", "99999999999999999999", "0009223372036854775807", "/", ":",
+		"", "0", "00", "9", "10", "+1", "-1", "1_0", " 1", "1a", "a", "9223372036854775807", "9223372036854775808",
+		"9223372036854775809", "9223372036854775810",
+		"18446744073709551615", "18446744073709551616", "18446744073709551617", "92233720368547758070",
+		"99999999999999999999", "0009223372036854775807", "/", ":",
 	} {
 		h := head{length: -1}
 		want, refused := strconv.ParseUint(s, 10, 63)
-		if err := h.contentLength([]byte(s)); (err != nil) != (refused != nil) || err == nil && h.length != int64(want) {
+		if err := h.contentLength([]byte(s)); (err != nil) != (refused != nil) || err == nil &&
+			h.length != int64(want) {
 			t.Errorf("%q is read as %d: %v", s, h.length, err)
 		}
 	}

@@ -14,8 +14,8 @@ const (
 	maxTrailer   = 8 << 10 // the whole trailer
 )
 
-// frame finds where a body is in what was received. It looks at each byte of framing by itself, so that it does not matter
-// how the bytes were cut on their way, and keeps nothing of what it was given.
+// frame finds where a body is in what was received. It looks at each byte of framing by itself, so that it does not
+// matter how the bytes were cut on their way, and keeps nothing of what it was given.
 type frame struct {
 	state state
 	left  int64 // bytes of the body, or of the chunk, that are still to come; the chunk's size while that is read
@@ -42,8 +42,8 @@ const (
 	whole
 )
 
-// take consumes the first used bytes of b. It returns the next stretch of the body, which lies within them; io.EOF when the
-// body has ended; nothing of either when all of b was framing and more must come.
+// take consumes the first used bytes of b. It returns the next stretch of the body, which lies within them; io.EOF when
+// the body has ended; nothing of either when all of b was framing and more must come.
 func (f *frame) take(b []byte) (piece []byte, used int, err error) {
 	switch f.state {
 	case untilClose:

@@ -76,7 +76,8 @@ func FuzzFrameIsTheSameHoweverTheBytesAreCut(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, n uint8) {
 		whole, wholeErr := feed(frame{state: size}, text, len(text)+1)
 		cut, cutErr := feed(frame{state: size}, text, int(n)+1)
-		if !bytes.Equal(whole, cut) || (wholeErr == nil) != (cutErr == nil) || wholeErr != nil && wholeErr.Error() != cutErr.Error() {
+		if !bytes.Equal(whole, cut) || (wholeErr == nil) != (cutErr == nil) || wholeErr != nil &&
+			wholeErr.Error() != cutErr.Error() {
 			t.Errorf("%q %v, by %d %q %v", whole, wholeErr, n, cut, cutErr)
 		}
 	})

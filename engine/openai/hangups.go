@@ -7,8 +7,9 @@ import (
 	"octet/internal/hangup"
 )
 
-// hangups tells connections of a Client when their engine has closed or reset them: those on which a goroutine has waited for the rest
-// of a stream. No other needs it, and each arrival on a watched one costs the kernel a look at two lists. It runs while there are any.
+// hangups tells connections of a Client when their engine has closed or reset them: those on which a goroutine has
+// waited for the rest of a stream. No other needs it, and each arrival on a watched one costs the kernel a look at two
+// lists. It runs while there are any.
 type hangups struct {
 	mu    sync.Mutex
 	watch *hangup.Watch    // nil without connections, or where it cannot be had

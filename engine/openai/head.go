@@ -13,8 +13,8 @@ import (
 // maxFields bounds the header lines of a response.
 const maxFields = 128
 
-// head is the head of a response. Lines end in CRLF and nothing else, none is folded, no field name holds a space, and how
-// long the body is follows from at most one statement of the engine's.
+// head is the head of a response. Lines end in CRLF and nothing else, none is folded, no field name holds a space, and
+// how long the body is follows from at most one statement of the engine's.
 type head struct {
 	status    int
 	length    int64 // Content-Length; -1 when not stated
@@ -26,8 +26,8 @@ type head struct {
 
 const versionPrefix = "HTTP/1."
 
-// headEnd returns the length of the head that b begins with, its empty line included; 0 when more must come. The first seen
-// bytes were looked at by an earlier call. What cannot become a head is refused as soon as it shows.
+// headEnd returns the length of the head that b begins with, its empty line included; 0 when more must come. The first
+// seen bytes were looked at by an earlier call. What cannot become a head is refused as soon as it shows.
 func headEnd(b []byte, seen int) (int, error) {
 	if n := min(len(b), len(versionPrefix)); string(b[:n]) != versionPrefix[:n] {
 		return 0, protocolError("not an HTTP/1 answer")

@@ -10,8 +10,8 @@ import (
 	"octet/engine"
 )
 
-// Auto is the Config.Engine of a replica whose kind is not known yet. Its health path is /health, or the model list where
-// there is none.
+// Auto is the Config.Engine of a replica whose kind is not known yet. Its health path is /health, or the model list
+// where there is none.
 const Auto = "auto"
 
 // Identity is what an engine says of itself.
@@ -27,8 +27,9 @@ var owners = map[string]string{"vllm": "vllm", "sglang": "sglang", "llamacpp": "
 // prefixes are the kinds by what their metrics' names begin with.
 var prefixes = map[string]string{"vllm:": "vllm", "sglang:": "sglang", "llamacpp:": "llamacpp"}
 
-// Identify asks an engine what it is and how long its context for the model is: the owner in its model list, else the names of
-// its metrics, else the paths that only one kind has. At most five questions; an error where the engine cannot be reached.
+// Identify asks an engine what it is and how long its context for the model is: the owner in its model list, else the
+// names of its metrics, else the paths that only one kind has. At most five questions; an error where the engine cannot
+// be reached.
 func (c *Client) Identify(ctx context.Context, model string) (Identity, error) {
 	list, err := c.Models(ctx)
 	if err != nil && !answered(err) {
@@ -125,7 +126,8 @@ func hasMember(body []byte, name string) bool {
 	return err == nil && found
 }
 
-// slotContext returns the context of one of llama.cpp's slots, which is what a request may fill; 0 where it does not say.
+// slotContext returns the context of one of llama.cpp's slots, which is what a request may fill; 0 where it does not
+// say.
 func (c *Client) slotContext(ctx context.Context) (int, error) {
 	body, err := c.ask(ctx, "GET", "/props", nil, maxAnswer)
 	if err != nil {
@@ -149,7 +151,8 @@ func (c *Client) slotContext(ctx context.Context) (int, error) {
 	return max(props.Context, 0), nil
 }
 
-// probePath returns where health is asked, and where it is asked of an engine that does not know that path; empty for none.
+// probePath returns where health is asked, and where it is asked of an engine that does not know that path; empty for
+// none.
 func (c *Client) probePath() (path, otherwise string) {
 	if c.cfg.Engine == Auto && c.cfg.HealthPath == "" {
 		return c.dialect.health, modelsPath

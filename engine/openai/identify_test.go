@@ -10,25 +10,38 @@ import (
 // Each engine is told by one of its marks alone.
 func TestAnEngineIsKnownByWhatItSaysOfItself(t *testing.T) {
 	models := func(owner, limit string) string {
-		return fmt.Sprintf(`{"object":"list","data":[{"id":"m","object":"model","owned_by":%q,"max_model_len":%s}]}`, owner, limit)
+		return fmt.Sprintf(`{"object":"list","data":[{"id":"m","object":"model","owned_by":%q,"max_model_len":%s}]}`,
+			owner, limit)
 	}
 	for name, c := range map[string]struct {
 		paths map[string]string
 		want  Identity
 	}{
-		"vLLM by its list":          {map[string]string{"/v1/models": models("vllm", "4096")}, Identity{"vllm", true, 4096}},
-		"SGLang by its list":        {map[string]string{"/v1/models": models("sglang", "8192")}, Identity{"sglang", true, 8192}},
-		"llama.cpp by its list":     {map[string]string{"/v1/models": models("llamacpp", "null"), "/props": `{"default_generation_settings":{"n_ctx":2048},"n_ctx":8192}`}, Identity{"llamacpp", true, 2048}},
-		"llama.cpp without props":   {map[string]string{"/v1/models": models("llamacpp", "null")}, Identity{"llamacpp", true, 0}},
-		"vLLM by its metrics":       {map[string]string{"/v1/models": models("me", "4096"), "/metrics": "# HELP x\nvllm:num_requests_running 0\n"}, Identity{"vllm", true, 4096}},
-		"SGLang by its metrics":     {map[string]string{"/metrics": "sglang:num_running_reqs 0\n"}, Identity{"sglang", true, 0}},
-		"llama.cpp by its props":    {map[string]string{"/props": `{"default_generation_settings":{"n_ctx":512}}`}, Identity{"llamacpp", true, 512}},
-		"SGLang by its server info": {map[string]string{"/get_server_info": `{"tp_size":1}`}, Identity{"sglang", true, 0}},
-		"perhaps vLLM":              {map[string]string{"/version": `{"version":"0.9"}`}, Identity{"vllm", false, 0}},
-		"an emulated engine":        {map[string]string{"/v1/models": models("octet", "1024")}, Identity{"vllm", false, 1024}},
-		"a gateway of ours":         {map[string]string{"/v1/models": `{"data":[{"id":"octet","owned_by":"octet"},{"id":"m","owned_by":"octet"}]}`}, Identity{"openai", false, 0}},
-		"a list that is none":       {map[string]string{"/v1/models": `[1`}, Identity{"openai", false, 0}},
-		"anything else":             {map[string]string{"/v1/models": models("me", "null"), "/version": `"7"`, "/props": `[]`}, Identity{"openai", false, 0}},
+		"vLLM by its list": {map[string]string{"/v1/models": models("vllm", "4096")},
+			Identity{"vllm", true, 4096}},
+		"SGLang by its list": {map[string]string{"/v1/models": models("sglang", "8192")},
+			Identity{"sglang", true, 8192}},
+		"llama.cpp by its list": {map[string]string{"/v1/models": models("llamacpp", "null"),
+			"/props": `{"default_generation_settings":{"n_ctx":2048},"n_ctx":8192}`}, Identity{"llamacpp", true, 2048}},
+		"llama.cpp without props": {map[string]string{"/v1/models": models("llamacpp", "null")},
+			Identity{"llamacpp", true, 0}},
+		"vLLM by its metrics": {map[string]string{"/v1/models": models("me", "4096"),
+			"/metrics": "# HELP x\nvllm:num_requests_running 0\n"}, Identity{"vllm", true, 4096}},
+		"SGLang by its metrics": {map[string]string{"/metrics": "sglang:num_running_reqs 0\n"},
+			Identity{"sglang", true, 0}},
+		"llama.cpp by its props": {map[string]string{"/props": `{"default_generation_settings":{"n_ctx":512}}`},
+			Identity{"llamacpp", true, 512}},
+		"SGLang by its server info": {map[string]string{"/get_server_info": `{"tp_size":1}`},
+			Identity{"sglang", true, 0}},
+		"perhaps vLLM": {map[string]string{"/version": `{"version":"0.9"}`}, Identity{"vllm", false, 0}},
+		"an emulated engine": {map[string]string{"/v1/models": models("octet", "1024")},
+			Identity{"vllm", false, 1024}},
+		"a gateway of ours": {map[string]string{
+			"/v1/models": `{"data":[{"id":"octet","owned_by":"octet"},{"id":"m","owned_by":"octet"}]}`},
+			Identity{"openai", false, 0}},
+		"a list that is none": {map[string]string{"/v1/models": `[1`}, Identity{"openai", false, 0}},
+		"anything else": {map[string]string{"/v1/models": models("me", "null"), "/version": `"7"`,
+			"/props": `[]`}, Identity{"openai", false, 0}},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, ok := c.paths[r.URL.Path]

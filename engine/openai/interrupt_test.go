@@ -64,8 +64,8 @@ func TestTheEndOfTheContextInterruptsEveryPhase(t *testing.T) {
 	}
 }
 
-// overtaken is a connection on which the context ends, and its interrupt strikes, right before the nth arming of a deadline
-// takes effect: the arming undoes the interrupt. Whoever then reads or writes would wait for nobody.
+// overtaken is a connection on which the context ends, and its interrupt strikes, right before the nth arming of a
+// deadline takes effect: the arming undoes the interrupt. Whoever then reads or writes would wait for nobody.
 type overtaken struct {
 	script
 	t      *testing.T
@@ -141,8 +141,8 @@ func TestAContextThatEndsAfterTheAnswerSpoilsOnlyReuse(t *testing.T) {
 	}
 }
 
-// A deadline that is armed for an earlier time must not cut a longer wait, and a shorter wait must not last as long as a
-// deadline that is armed for later. In virtual time, so to the nanosecond.
+// A deadline that is armed for an earlier time must not cut a longer wait, and a shorter wait must not last as long as
+// a deadline that is armed for later. In virtual time, so to the nanosecond.
 func TestIdleTimeoutsAreExactThoughDeadlinesAreLazy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dial, _, wait := memory(chunking)
@@ -211,7 +211,8 @@ func TestOpenStreamsHoldNoGoroutine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if held := runtime.NumGoroutine() - before - streams; held > 1 { // the engine's side has one each; all are watched by one
+	if held := runtime.NumGoroutine() - before - streams; held > 1 {
+		// the engine's side has one each; all are watched by one
 		t.Errorf("%d goroutines for %d streams", held, streams)
 	}
 }

@@ -116,7 +116,8 @@ func each(text string) func(*peer) {
 }
 
 func post(body string) *engine.Request {
-	return &engine.Request{Method: "POST", Path: "/v1/completions", Segments: [][]byte{[]byte(body)}, HeaderTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second}
+	return &engine.Request{Method: "POST", Path: "/v1/completions", Segments: [][]byte{[]byte(body)},
+		HeaderTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second}
 }
 
 // exchange is one whole exchange: status, body and how it ended.

@@ -19,7 +19,8 @@ type label struct{ name, value string }
 
 // readLabels are the labels that something is read from. Others are looked through and cost nothing.
 var readLabels = []string{
-	"engine", "dp_rank", "model_name", "num_gpu_blocks", "block_size", "max_lora", "running_lora_adapters", "waiting_lora_adapters",
+	"engine", "dp_rank", "model_name", "num_gpu_blocks", "block_size", "max_lora", "running_lora_adapters",
+	"waiting_lora_adapters",
 }
 
 // label returns the value of one of readLabels; "" where the series does not have it.
@@ -33,14 +34,15 @@ func (s sample) label(name string) string {
 // rank tells the series apart that count different things.
 func (s sample) rank() string {
 	return strings.Join([]string{
-		s.label("engine"), s.label("dp_rank"), s.label("model_name"), s.label("running_lora_adapters"), s.label("waiting_lora_adapters"),
+		s.label("engine"), s.label("dp_rank"), s.label("model_name"), s.label("running_lora_adapters"),
+		s.label("waiting_lora_adapters"),
 	}, "\x00")
 }
 
 var errSeries = errors.New("a series is not labels, a value and perhaps a time")
 
-// parseSeries reads what follows a metric's name on its line, in Prometheus' text format: {name="value",…} where there are labels,
-// a value, and perhaps a time, which is dropped.
+// parseSeries reads what follows a metric's name on its line, in Prometheus' text format: {name="value",…} where
+// there are labels, a value, and perhaps a time, which is dropped.
 func parseSeries(text []byte) (s sample, err error) {
 	text = bytes.TrimLeft(text, " \t")
 	if len(text) > 0 && text[0] == '{' {

@@ -71,7 +71,8 @@ func sum(series []sample) (total float64) {
 	return total
 }
 
-// geometry reads the pool's size off the labels of an info metric. Ranks that disagree on the block size leave it unknown.
+// geometry reads the pool's size off the labels of an info metric. Ranks that disagree on the block size leave it
+// unknown.
 func geometry(m *Metrics, series []sample) {
 	blocks, size := 0, 0
 	for _, s := range series {
@@ -92,7 +93,8 @@ func geometry(m *Metrics, series []sample) {
 // adapters reads the newest of the series that vLLM leaves side by side, each valued with its time.
 func adapters(m *Metrics, series []sample) {
 	newest := slices.MaxFunc(series, func(a, b sample) int {
-		return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.label("running_lora_adapters"), b.label("running_lora_adapters")))
+		return cmp.Or(cmp.Compare(a.value, b.value),
+			cmp.Compare(a.label("running_lora_adapters"), b.label("running_lora_adapters")))
 	})
 	most, err := strconv.Atoi(newest.label("max_lora"))
 	if err != nil || most < 0 {
@@ -116,7 +118,8 @@ func list(text string) (names []string) {
 	return names
 }
 
-// parseMetrics reads a metrics page in Prometheus' text format: ErrTooLarge where more of its series are read than maxSeries.
+// parseMetrics reads a metrics page in Prometheus' text format: ErrTooLarge where more of its series are read than
+// maxSeries.
 func parseMetrics(page []byte) (Metrics, error) {
 	families, err := known(page)
 	if err != nil {
@@ -158,8 +161,8 @@ func known(page []byte) (map[string][]sample, error) {
 	return families, nil
 }
 
-// samples returns one sample for each data-parallel rank and, of info metrics, each set of labels. What cannot be a count is
-// left out.
+// samples returns one sample for each data-parallel rank and, of info metrics, each set of labels. What cannot be a
+// count is left out.
 func samples(series []sample) []sample {
 	out := series[:0]
 	at := make(map[string]int)

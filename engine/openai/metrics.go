@@ -40,8 +40,8 @@ const (
 // Has reports whether the engine told all of f.
 func (m *Metrics) Has(f Field) bool { return m.has&f == f }
 
-// Pool is the size of the KV cache in blocks of blockSize tokens, as far as the engine tells: vLLM counts blocks of its own size,
-// SGLang tokens. 0 is unknown.
+// Pool is the size of the KV cache in blocks of blockSize tokens, as far as the engine tells: vLLM counts blocks of its
+// own size, SGLang tokens. 0 is unknown.
 func (m *Metrics) Pool(blockSize int) int {
 	switch {
 	case m.Has(HasBlocks|HasBlockSize) && blockSize > 0:
@@ -52,8 +52,8 @@ func (m *Metrics) Pool(blockSize int) int {
 	return m.Blocks
 }
 
-// Scrape reads the engine's metrics page: vLLM's names, old and new, with and without _total; SGLang's; llama.cpp's. What
-// is not known there is not read, so that nothing else on the page can break it.
+// Scrape reads the engine's metrics page: vLLM's names, old and new, with and without _total; SGLang's; llama.cpp's.
+// What is not known there is not read, so that nothing else on the page can break it.
 func (c *Client) Scrape(ctx context.Context) (Metrics, error) {
 	body, err := c.ask(ctx, "GET", c.dialect.metrics, nil, maxMetrics)
 	if err != nil {

@@ -26,8 +26,9 @@ var metricPages = map[string]struct {
 }{
 	"a vLLM-compatible simulator, recorded": {
 		file: "testdata/vllm_like_metrics.txt",
-		want: Metrics{Running: 4, Waiting: 6, KVUsage: 0.5, Blocks: 32, BlockSize: 16, QueriedTokens: 1500, CachedTokens: 128, MaxAdapters: 2, RunningAdapters: []string{"code-lora"}},
-		has:  all &^ (HasCapacityTokens | HasPreemptions),
+		want: Metrics{Running: 4, Waiting: 6, KVUsage: 0.5, Blocks: 32, BlockSize: 16, QueriedTokens: 1500,
+			CachedTokens: 128, MaxAdapters: 2, RunningAdapters: []string{"code-lora"}},
+		has: all &^ (HasCapacityTokens | HasPreemptions),
 	},
 	"llama.cpp, recorded": {
 		file: "testdata/llamacpp_metrics.txt",
@@ -51,13 +52,15 @@ vllm:cache_config_info{block_size="16",engine="1",num_gpu_blocks="1024",sliding_
 vllm:lora_requests_info{max_lora="4",running_lora_adapters="a, b",waiting_lora_adapters="c"} 1.7e+09
 `,
 		want: Metrics{
-			Running: 7, Waiting: 1, KVUsage: 0.30000000000000004, Blocks: 2024, BlockSize: 16, Preemptions: 5, QueriedTokens: 1_000_000, CachedTokens: 250_000,
+			Running: 7, Waiting: 1, KVUsage: 0.30000000000000004, Blocks: 2024, BlockSize: 16, Preemptions: 5,
+			QueriedTokens: 1_000_000, CachedTokens: 250_000,
 			MaxAdapters: 4, RunningAdapters: []string{"a", "b"}, WaitingAdapters: []string{"c"},
 		},
 		has: all &^ HasCapacityTokens,
 	},
 	"an older vLLM": {
-		text: "vllm:gpu_cache_usage_perc{model_name=\"m\"} 0.25\r\nvllm:num_preemptions{model_name=\"m\"} 2\r\nvllm:num_requests_running 1\r\n" +
+		text: "vllm:gpu_cache_usage_perc{model_name=\"m\"} 0.25\r\nvllm:num_preemptions{model_name=\"m\"} " +
+			"2\r\nvllm:num_requests_running 1\r\n" +
 			"vllm:gpu_prefix_cache_queries_total 90\nvllm:gpu_prefix_cache_hits_total 30\n",
 		want: Metrics{KVUsage: 0.25, Preemptions: 2, Running: 1, QueriedTokens: 90, CachedTokens: 30},
 		has:  HasKVUsage | HasPreemptions | HasRunning | HasQueriedTokens | HasCachedTokens,
@@ -75,8 +78,9 @@ sglang:kv_available_tokens{model_name="m"} 100
 sglang:kv_evictable_tokens{model_name="m"} 200
 sglang:kv_used_tokens{model_name="m"} 300
 `,
-		want: Metrics{Running: 7, Waiting: 9, KVUsage: 0.75, Preemptions: 4, QueriedTokens: 100, CachedTokens: 40, CapacityTokens: 600},
-		has:  all &^ (HasBlocks | HasBlockSize | HasAdapters),
+		want: Metrics{Running: 7, Waiting: 9, KVUsage: 0.75, Preemptions: 4, QueriedTokens: 100, CachedTokens: 40,
+			CapacityTokens: 600},
+		has: all &^ (HasBlocks | HasBlockSize | HasAdapters),
 	},
 	"values that say nothing": {
 		text: `vllm:num_requests_running NaN
@@ -138,7 +142,8 @@ func TestAPoolIsCountedInTheBlocksAskedFor(t *testing.T) {
 }
 
 func TestABrokenSeriesOfOursIsAnError(t *testing.T) {
-	for _, text := range []string{"vllm:num_requests_running x\n", "vllm:num_requests_running{a=1} 2\n", "vllm:num_requests_running{a=\"b\" 2\n", "vllm:num_requests_running\n"} {
+	for _, text := range []string{"vllm:num_requests_running x\n", "vllm:num_requests_running{a=1} 2\n",
+		"vllm:num_requests_running{a=\"b\" 2\n", "vllm:num_requests_running\n"} {
 		cl, _ := page(t, "vllm", map[string]string{"GET /metrics": text})
 		if _, err := cl.Scrape(context.Background()); !errors.Is(err, engine.ErrProtocol) {
 			t.Errorf("%q: %v", text, err)
@@ -156,7 +161,8 @@ func FuzzMetricsPages(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := parseMetrics(text)
-		if err == nil && (m.Running < 0 || m.Waiting < 0 || m.KVUsage < 0 || m.KVUsage > 1 || m.Blocks < 0 || m.BlockSize < 0 || m.CapacityTokens < 0) {
+		if err == nil && (m.Running < 0 || m.Waiting < 0 || m.KVUsage < 0 || m.KVUsage > 1 || m.Blocks < 0 ||
+			m.BlockSize < 0 || m.CapacityTokens < 0) {
 			t.Errorf("%q: %+v", text, m)
 		}
 	})
@@ -165,7 +171,8 @@ func FuzzMetricsPages(f *testing.F) {
 // A line that Prometheus' own parser takes is read as it reads it.
 func FuzzSeriesAreReadAsPrometheusReadsThem(f *testing.F) {
 	for _, text := range []string{
-		` 1`, `{engine="0",model_name="a\\b\"c\nd"} 1e3 1700000000`, `{ a = "b" , block_size="16", } +Inf`, `{} 0x10`, `{engine="é"}	-0`, `{a="}"} NaN`, ` 1 2 3`, ` 1_0`,
+		` 1`, `{engine="0",model_name="a\\b\"c\nd"} 1e3 1700000000`, `{ a = "b" , block_size="16", } +Inf`, `{} 0x10`,
+		`{engine="é"}	-0`, `{a="}"} NaN`, ` 1 2 3`, ` 1_0`,
 	} {
 		f.Add(text)
 	}
@@ -181,7 +188,8 @@ func FuzzSeriesAreReadAsPrometheusReadsThem(f *testing.F) {
 		}
 		theirs := families["m"].GetMetric()[0]
 		ours, err := parseSeries([]byte(rest))
-		if value := theirs.GetUntyped().GetValue(); err != nil || ours.value != value && !(math.IsNaN(value) && math.IsNaN(ours.value)) {
+		if value := theirs.GetUntyped().GetValue(); err != nil || ours.value != value &&
+			!(math.IsNaN(value) && math.IsNaN(ours.value)) {
 			t.Fatalf("%q: %v, %v; it is %v", rest, ours.value, err, value)
 		}
 		for _, l := range theirs.GetLabel() {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// moment is a time, in nanoseconds since shortly before the process began; 0 is never. It is read from one clock, where time.Now
-// reads two, and compared by one instruction.
+// moment is a time, in nanoseconds since shortly before the process began; 0 is never. It is read from one clock, where
+// time.Now reads two, and compared by one instruction.
 type moment int64
 
 var began = time.Now().Add(-time.Second)

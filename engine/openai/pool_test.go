@@ -241,7 +241,8 @@ func TestARequestThatMayHaveArrivedIsSentAgainByLeaveOnly(t *testing.T) {
 		r.Again = func() bool { questions++; return leave }
 		_, _, err := exchange(c, r)
 		if errors.Is(err, engine.ErrReset) == leave || questions != 1 || (asked.Load() == 3) != leave {
-			t.Errorf("leave %t: %v, asked for it %d times, the engine got %d requests", leave, err, questions, asked.Load())
+			t.Errorf("leave %t: %v, asked for it %d times, the engine got %d requests", leave, err, questions,
+				asked.Load())
 		}
 	}
 }
@@ -385,7 +386,8 @@ func TestTakeNeverHandsOutAConnectionPastItsAge(t *testing.T) {
 					p.put(c)
 				}
 				p.close()
-				if _, err := ours.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) || p.count != 0 || p.take() != nil {
+				if _, err := ours.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) || p.count != 0 ||
+					p.take() != nil {
 					t.Errorf("not closed: %v", err)
 				}
 				_, _ = far.Close(), theirs.Close()

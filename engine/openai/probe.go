@@ -30,8 +30,8 @@ func (e *StatusError) Unwrap() error {
 	return nil
 }
 
-// Probe returns nil when the engine says that it is healthy: status 200 of its health path. Otherwise a *StatusError, or
-// why there was no answer.
+// Probe returns nil when the engine says that it is healthy: status 200 of its health path. Otherwise a *StatusError,
+// or why there was no answer.
 func (c *Client) Probe(ctx context.Context) error {
 	path, otherwise := c.probePath()
 	_, err := c.ask(ctx, "GET", path, nil, maxAnswer)

@@ -39,7 +39,8 @@ func page(t *testing.T, kind string, pages map[string]string) (*Client, *[]strin
 
 func TestProbeTellsHealthyFromEverythingElse(t *testing.T) {
 	ctx := context.Background()
-	for kind, path := range map[string]string{"vllm": "/health", "sglang": "/health", "llamacpp": "/health", "openai": "/v1/models"} {
+	for kind, path := range map[string]string{"vllm": "/health", "sglang": "/health", "llamacpp": "/health",
+		"openai": "/v1/models"} {
 		c, _ := page(t, kind, map[string]string{"GET " + path: ""})
 		if err := c.Probe(ctx); err != nil {
 			t.Errorf("%s: %v", kind, err)
@@ -50,7 +51,9 @@ func TestProbeTellsHealthyFromEverythingElse(t *testing.T) {
 	if err := own.Probe(ctx); err != nil || (*seen)[0] != "GET /ready" {
 		t.Errorf("own path: %v, asked %q", err, *seen)
 	}
-	c, _ = page(t, "llamacpp", map[string]string{"GET /health": `503 {"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`})
+	c, _ = page(t, "llamacpp",
+		map[string]string{
+			"GET /health": `503 {"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`})
 	var said *StatusError
 	if err := c.Probe(ctx); !errors.As(err, &said) || said.Status != 503 || said.Message != "Loading model" {
 		t.Errorf("got %v", err)
@@ -86,9 +89,12 @@ func TestTokenizeReadsEveryEnginesAnswer(t *testing.T) {
 
 func TestTokenizeRefusesWhatIsNotAListOfIDs(t *testing.T) {
 	for _, text := range []string{
-		``, `[]`, `{}`, `null`, `{"tokens":null}`, `{"tokens":"1"}`, `{"tokens":[-1]}`, `{"tokens":[1.5]}`, `{"tokens":[1e3]}`, `{"tokens":["1"]}`,
-		`{"tokens":[[1]]}`, `{"tokens":[{"id":1,"piece":"a"}]}`, `{"tokens":[4294967296]}`, `{"tokens":[99999999999]}`, `{"tokens":[null]}`, `{"tokens":[true]}`,
-		`{"tokens":[1,2]`, `{"tokens":[1,]}`, `{"tokens":[1],"tokens":[2]}`, `{"tokens":[1]}x`, `{"tokens":[1]}{}`, "{\"tokens\":[1],\"a\":\"\xff\"}", `{"count":0}`,
+		``, `[]`, `{}`, `null`, `{"tokens":null}`, `{"tokens":"1"}`, `{"tokens":[-1]}`, `{"tokens":[1.5]}`,
+		`{"tokens":[1e3]}`, `{"tokens":["1"]}`,
+		`{"tokens":[[1]]}`, `{"tokens":[{"id":1,"piece":"a"}]}`, `{"tokens":[4294967296]}`, `{"tokens":[99999999999]}`,
+		`{"tokens":[null]}`, `{"tokens":[true]}`,
+		`{"tokens":[1,2]`, `{"tokens":[1,]}`, `{"tokens":[1],"tokens":[2]}`, `{"tokens":[1]}x`, `{"tokens":[1]}{}`,
+		"{\"tokens\":[1],\"a\":\"\xff\"}", `{"count":0}`,
 	} {
 		c, _ := page(t, "vllm", map[string]string{"POST /tokenize": text})
 		got, err := c.Tokenize(context.Background(), []uint32{7}, []byte("{}"))
@@ -117,7 +123,8 @@ func TestModelsListsAdaptersWithTheirBase(t *testing.T) {
 		{"id":"base","object":"model","root":"/models/base","parent":null,"max_model_len":8192,"permission":[{}]},
 		{"id":"gdb-v2","object":"model","root":"/models/gdb-v2","parent":"base","max_model_len":null}]}`})
 	got, err := c.Models(context.Background())
-	want := []Model{{ID: "base", Root: "/models/base", MaxModelLen: 8192}, {ID: "gdb-v2", Root: "/models/gdb-v2", Parent: "base"}}
+	want := []Model{{ID: "base", Root: "/models/base", MaxModelLen: 8192},
+		{ID: "gdb-v2", Root: "/models/gdb-v2", Parent: "base"}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v %v", got, err)
 	}
@@ -150,16 +157,27 @@ func TestLoadingAnAdapterEndsWithItServedOrAnError(t *testing.T) {
 		want  error
 		asked string
 	}{
-		"vLLM loads":              {"vllm", map[string]string{"POST /v1/load_lora_adapter": "Success: LoRA adapter 'a' added."}, nil, `POST /v1/load_lora_adapter {"lora_name":"a","lora_path":"/m/a"}`},
-		"SGLang loads":            {"sglang", map[string]string{"POST /load_lora_adapter": `{"success":true}`}, nil, `POST /load_lora_adapter {"lora_name":"a","lora_path":"/m/a"}`},
-		"SGLang says no in a 200": {"sglang", map[string]string{"POST /load_lora_adapter": `{"success":false,"message":"no room"}`}, ErrAdapter, ""},
-		"SGLang says no":          {"sglang", map[string]string{"POST /load_lora_adapter": `400 {"success":false}`}, ErrAdapter, ""},
-		"loaded already":          {"vllm", map[string]string{"POST /v1/load_lora_adapter": refusal, "GET /v1/models": `{"data":[{"id":"a","root":"/m/a"}]}`}, nil, ""},
-		"loaded from elsewhere":   {"vllm", map[string]string{"POST /v1/load_lora_adapter": refusal, "GET /v1/models": `{"data":[{"id":"a","root":"/old"}]}`}, ErrAdapter, ""},
-		"refused":                 {"vllm", map[string]string{"POST /v1/load_lora_adapter": refusal, "GET /v1/models": `{"data":[{"id":"b"}]}`}, ErrAdapter, ""},
-		"refused, list broken":    {"vllm", map[string]string{"POST /v1/load_lora_adapter": refusal}, ErrAdapter, ""},
-		"switched off":            {"vllm", nil, ErrUnsupported, ""},
-		"no such thing":           {"llamacpp", nil, ErrUnsupported, ""},
+		"vLLM loads": {"vllm",
+			map[string]string{"POST /v1/load_lora_adapter": "Success: LoRA adapter 'a' added."}, nil,
+			`POST /v1/load_lora_adapter {"lora_name":"a","lora_path":"/m/a"}`},
+		"SGLang loads": {"sglang", map[string]string{"POST /load_lora_adapter": `{"success":true}`}, nil,
+			`POST /load_lora_adapter {"lora_name":"a","lora_path":"/m/a"}`},
+		"SGLang says no in a 200": {"sglang",
+			map[string]string{"POST /load_lora_adapter": `{"success":false,"message":"no room"}`}, ErrAdapter, ""},
+		"SGLang says no": {"sglang", map[string]string{"POST /load_lora_adapter": `400 {"success":false}`},
+			ErrAdapter, ""},
+		"loaded already": {"vllm",
+			map[string]string{"POST /v1/load_lora_adapter": refusal,
+				"GET /v1/models": `{"data":[{"id":"a","root":"/m/a"}]}`}, nil, ""},
+		"loaded from elsewhere": {"vllm",
+			map[string]string{"POST /v1/load_lora_adapter": refusal,
+				"GET /v1/models": `{"data":[{"id":"a","root":"/old"}]}`}, ErrAdapter, ""},
+		"refused": {"vllm",
+			map[string]string{"POST /v1/load_lora_adapter": refusal, "GET /v1/models": `{"data":[{"id":"b"}]}`},
+			ErrAdapter, ""},
+		"refused, list broken": {"vllm", map[string]string{"POST /v1/load_lora_adapter": refusal}, ErrAdapter, ""},
+		"switched off":         {"vllm", nil, ErrUnsupported, ""},
+		"no such thing":        {"llamacpp", nil, ErrUnsupported, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cl, seen := page(t, c.kind, c.pages)
@@ -179,11 +197,13 @@ func TestUnloadingAnAdapterEndsWithItGoneOrAnError(t *testing.T) {
 		pages map[string]string
 		want  error
 	}{
-		"unloads":    {map[string]string{"POST /v1/unload_lora_adapter": "ok"}, nil},
-		"not loaded": {map[string]string{"POST /v1/unload_lora_adapter": unknown, "GET /v1/models": `{"data":[]}`}, nil},
-		"stays":      {map[string]string{"POST /v1/unload_lora_adapter": unknown, "GET /v1/models": `{"data":[{"id":"a"}]}`}, ErrAdapter},
-		"unclear":    {map[string]string{"POST /v1/unload_lora_adapter": "400 no"}, ErrAdapter},
-		"broken":     {map[string]string{"POST /v1/unload_lora_adapter": "500 no"}, &StatusError{500, "no"}},
+		"unloads": {map[string]string{"POST /v1/unload_lora_adapter": "ok"}, nil},
+		"not loaded": {map[string]string{"POST /v1/unload_lora_adapter": unknown, "GET /v1/models": `{"data":[]}`},
+			nil},
+		"stays": {map[string]string{"POST /v1/unload_lora_adapter": unknown,
+			"GET /v1/models": `{"data":[{"id":"a"}]}`}, ErrAdapter},
+		"unclear": {map[string]string{"POST /v1/unload_lora_adapter": "400 no"}, ErrAdapter},
+		"broken":  {map[string]string{"POST /v1/unload_lora_adapter": "500 no"}, &StatusError{500, "no"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cl, _ := page(t, "vllm", c.pages)

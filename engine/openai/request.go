@@ -41,7 +41,8 @@ func checkFields(fields []engine.Field) error {
 	return nil
 }
 
-// opening is how the heads of requests of one kind begin. They are few, as paths and keys are configured, and alike to the byte.
+// opening is how the heads of requests of one kind begin. They are few, as paths and keys are configured, and alike to
+// the byte.
 type opening struct {
 	text                 string
 	method, path, bearer string // parts of text

@@ -11,8 +11,8 @@ import (
 	"octet/internal/lifetime"
 )
 
-// Response is an answer whose head is here. It implements engine.Response, and beyond it Feed, which a relay looks for by
-// interface. One goroutine at a time may use it; to end it from another, end its context.
+// Response is an answer whose head is here. It implements engine.Response, and beyond it Feed, which a relay looks for
+// by interface. One goroutine at a time may use it; to end it from another, end its context.
 type Response struct {
 	client *Client
 	conn   *conn // nil once closed
@@ -48,9 +48,9 @@ func (r *Response) SetIdle(d time.Duration) {
 	r.idle = d
 }
 
-// Next returns the next stretch of the body: never empty, at most a buffer or a chunk, valid until the next call of Next or
-// Close. It reads from the connection only when nothing of the body is at hand. io.EOF comes after a proper end and never
-// together with bytes. After ctx has ended it is ctx's error and cause.
+// Next returns the next stretch of the body: never empty, at most a buffer or a chunk, valid until the next call of
+// Next or Close. It reads from the connection only when nothing of the body is at hand. io.EOF comes after a proper end
+// and never together with bytes. After ctx has ended it is ctx's error and cause.
 func (r *Response) Next() ([]byte, error) {
 	for r.err == nil {
 		piece, used, err := r.frame.take(r.conn.unread())
@@ -93,8 +93,8 @@ func (r *Response) fill() error {
 	return fmt.Errorf("%w: within the body", engine.ErrReset)
 }
 
-// Close frees the connection: to the pool when the whole body was received, if not by Next then by what is at hand; closed
-// otherwise. Idempotent.
+// Close frees the connection: to the pool when the whole body was received, if not by Next then by what is at hand;
+// closed otherwise. Idempotent.
 func (r *Response) Close() error {
 	c := r.conn
 	if c == nil {

@@ -12,9 +12,9 @@ import (
 	"octet/engine"
 )
 
-// Tokenize appends to dst the token ids that the engine's own tokenizer gives for body, a request in the engine's terms:
-// vLLM and SGLang take {"model","prompt"} or {"model","messages"}, llama.cpp {"content","add_special"}. On error dst comes
-// back as it was.
+// Tokenize appends to dst the token ids that the engine's own tokenizer gives for body, a request in the engine's
+// terms: vLLM and SGLang take {"model","prompt"} or {"model","messages"}, llama.cpp {"content","add_special"}. On error
+// dst comes back as it was.
 func (c *Client) Tokenize(ctx context.Context, dst []uint32, body []byte) ([]uint32, error) {
 	text, err := c.ask(ctx, "POST", c.dialect.tokenize, body, maxTokens)
 	if err != nil {
@@ -54,8 +54,8 @@ var (
 	errTokenID  = errors.New("a token id is not a number of 32 bits")
 )
 
-// appendTokens appends the ids of the member "tokens" of a JSON object, which is there once. What else is in it is checked to
-// be JSON and dropped.
+// appendTokens appends the ids of the member "tokens" of a JSON object, which is there once. What else is in it is
+// checked to be JSON and dropped.
 func appendTokens(dst []uint32, text []byte) ([]uint32, error) {
 	found := 0
 	err := members(text, func(name string, value jsontext.Value) (err error) {
@@ -71,8 +71,8 @@ func appendTokens(dst []uint32, text []byte) ([]uint32, error) {
 	return dst, err
 }
 
-// appendIDs reads a list that is known to be JSON: as an id takes decimal digits only, whatever stands between digits and
-// is not a comma or white space makes it something else.
+// appendIDs reads a list that is known to be JSON: as an id takes decimal digits only, whatever stands between digits
+// and is not a comma or white space makes it something else.
 func appendIDs(dst []uint32, list []byte) ([]uint32, error) {
 	if list[0] != '[' {
 		return nil, errNoTokens

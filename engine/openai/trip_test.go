@@ -163,10 +163,13 @@ func TestEveryDeadConnectionIsPassedOver(t *testing.T) {
 // Answers of changing form, one after another on one connection, are each read as on a connection of their own.
 func TestAHabitNeverOutlivesItself(t *testing.T) {
 	answers := []string{
-		ok, ok, ok, "HTTP/1.1 500 NO\r\nContent-Length: 2\r\n\r\nno", ok, ok, counting + "0123456789", ok, chunking + "2\r\nok\r\n0\r\n\r\n", chunking + "5\r\nhello\r\n0\r\n\r\n", ok,
+		ok, ok, ok, "HTTP/1.1 500 NO\r\nContent-Length: 2\r\n\r\nno", ok, ok, counting + "0123456789", ok,
+		chunking + "2\r\nok\r\n0\r\n\r\n", chunking + "5\r\nhello\r\n0\r\n\r\n", ok,
 		"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes", "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nbyes",
-		"HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno", "HTTP/1.1 404 No\r\nContent-Length: 3\r\nA: b\r\n\r\nnoo", "HTTP/1.1 204 No Content\r\nA: b\r\n\r\n",
-		"HTTP/1.1 204 No Content\r\nA: c\r\n\r\n", ok, "HTTP/1.1 100 Continue\r\n\r\n" + ok, ok, "HTTP/1.1 200 OK\r\nConnection: x\r\nContent-Length: 2\r\n\r\nok",
+		"HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno", "HTTP/1.1 404 No\r\nContent-Length: 3\r\nA: b\r\n\r\nnoo",
+		"HTTP/1.1 204 No Content\r\nA: b\r\n\r\n",
+		"HTTP/1.1 204 No Content\r\nA: c\r\n\r\n", ok, "HTTP/1.1 100 Continue\r\n\r\n" + ok, ok,
+		"HTTP/1.1 200 OK\r\nConnection: x\r\nContent-Length: 2\r\n\r\nok",
 		"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
 	}
 	next := make(chan string, 1)
@@ -191,8 +194,11 @@ func TestAHabitNeverOutlivesItself(t *testing.T) {
 // A habit does not make what no head may be into one.
 func TestAKeptEnginesBadHeadIsRefused(t *testing.T) {
 	for _, bad := range []string{
-		"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: \x012\r\n\r\nok",
-		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 2\n\nok", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2 2\r\n\r\nok",
+		"HTTP/1.1 200 OK\r\nContent-Length: \x012\r\n\r\nok",
+		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok",
+		"HTTP/1.1 200 OK\r\nContent-Length: 2\n\nok",
+		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n",
 	} {
 		c := keptConn(t, Config{}, func(p *peer) {
 			p.request()
@@ -230,8 +236,8 @@ func TestAHeadThatComesInPiecesIsReadOnAKeptConnection(t *testing.T) {
 	}
 }
 
-// Answers that come at once, after a moment, in two pieces, with the connection's end or in its stead: none is waited for in vain,
-// and none is another's.
+// Answers that come at once, after a moment, in two pieces, with the connection's end or in its stead: none is waited
+// for in vain, and none is another's.
 func TestNoAnswerIsMissedOnKeptConnections(t *testing.T) {
 	c := dialUp(t, Config{URL: listen(t, func(p *peer) {
 		for n := 0; ; n++ {

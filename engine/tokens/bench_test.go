@@ -13,7 +13,8 @@ import (
 func prose(tb testing.TB, n int) []byte {
 	tb.Helper()
 	var all []byte
-	for _, name := range []string{"../../README.md", "../../scheduler/core.go", "../../gateway/chat.go", "../../config/reference.yaml"} {
+	for _, name := range []string{"../../README.md", "../../scheduler/core.go", "../../gateway/chat.go",
+		"../../config/reference.yaml"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			tb.Fatal(err)
@@ -49,7 +50,8 @@ func BenchmarkPrompt(b *testing.B) {
 		i := 0
 		for b.Loop() {
 			i++ // every turn is another one
-			copy(fresh[len(text)*9/10+8:], []byte{byte('a' + i%26), byte('a' + i/26%26), byte('a' + i/676%26), byte('a' + i/17576%26)})
+			copy(fresh[len(text)*9/10+8:],
+				[]byte{byte('a' + i%26), byte('a' + i/26%26), byte('a' + i/676%26), byte('a' + i/17576%26)})
 			p = Prompt{p.Tokens[:0], p.Chain[:0]}
 			c.Encode(&p, one, hasher, root(""), fresh)
 		}

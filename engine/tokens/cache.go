@@ -44,9 +44,11 @@ type Stats struct {
 
 // Hasher hashes the blocks of a prompt along its chain.
 type Hasher interface {
-	// Extend appends to chain, the hashes of a prompt's leading blocks, those of all full blocks of tokens, which come next. root is
-	// what the chain hangs on. digest is the Hasher's own: where chain is not empty it is what Extend left there with chain's last.
-	Extend(chain []kvpool.BlockHash, root kvpool.BlockHash, digest *kvpool.Digest, tokens []uint32, blockSize int) []kvpool.BlockHash
+	// Extend appends to chain, the hashes of a prompt's leading blocks, those of all full blocks of tokens, which come
+	// next. root is what the chain hangs on. digest is the Hasher's own: where chain is not empty it is what Extend
+	// left there with chain's last.
+	Extend(chain []kvpool.BlockHash, root kvpool.BlockHash, digest *kvpool.Digest, tokens []uint32,
+		blockSize int) []kvpool.BlockHash
 }
 
 // Root is what a prompt's beginning is remembered for.
@@ -78,7 +80,8 @@ func (c *chunk) size() int { return overhead + len(c.text) + 4*len(c.tokens) + 8
 // New returns a Cache of at most so many bytes.
 func New(bytes int) *Cache {
 	c := &Cache{bytes: bytes}
-	c.chunks, _ = simplelru.NewLRU[place, *chunk](math.MaxInt, nil) // the bound is in bytes; it fails for a size below 1 only
+	// the bound is in bytes; it fails for a size below 1 only
+	c.chunks, _ = simplelru.NewLRU[place, *chunk](math.MaxInt, nil)
 	return c
 }
 

@@ -1,5 +1,5 @@
-// Package tokens turns a rendered prompt into its tokens and the chain of its blocks' hashes, and remembers both for every
-// beginning that it has seen, so that a follow-up turn costs its new text only.
+// Package tokens turns a rendered prompt into its tokens and the chain of its blocks' hashes, and remembers both for
+// every beginning that it has seen, so that a follow-up turn costs its new text only.
 //
 //	text ──bpe.Cut──▶ chunk ─▶ chunk ─▶ chunk ─▶ rest
 //	                    │        │        └ new: encoded, and remembered behind its parent

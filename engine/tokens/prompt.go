@@ -18,8 +18,8 @@ type Prompt struct {
 // walks are used again: a walk is one Encode's, and forget drops all that it refers to.
 var walks = sync.Pool{New: func() any { return new(walk) }}
 
-// Encode adds the tokens and the chain of text, a whole rendered prompt, to p, which is empty but for its memory, and returns
-// how many bytes of text were remembered. A nil Cache remembers nothing.
+// Encode adds the tokens and the chain of text, a whole rendered prompt, to p, which is empty but for its memory, and
+// returns how many bytes of text were remembered. A nil Cache remembers nothing.
 func (c *Cache) Encode(p *Prompt, t *bpe.Tokenizer, h Hasher, root Root, text []byte) (reused int) {
 	w := walks.Get().(*walk)
 	defer walks.Put(w)
@@ -63,7 +63,8 @@ func (w *walk) chunks() (fresh []*chunk) {
 		w.Tokens = w.t.Encode(w.Tokens, w.text[w.at:end], w.place)
 		w.hash()
 		fresh = append(fresh, &chunk{
-			text: string(w.text[w.at:end]), tokens: slices.Clone(w.Tokens[tokens:]), hashes: slices.Clone(w.Chain[hashes:]), digest: w.digest,
+			text: string(w.text[w.at:end]), tokens: slices.Clone(w.Tokens[tokens:]),
+			hashes: slices.Clone(w.Chain[hashes:]), digest: w.digest,
 		})
 		w.at, w.place = end, next
 	}
@@ -80,5 +81,6 @@ func (w *walk) hash() {
 	if w.root.BlockSize == 0 {
 		return
 	}
-	w.Chain = w.hasher.Extend(w.Chain, w.root.Chain, &w.digest, w.Tokens[len(w.Chain)*w.root.BlockSize:], w.root.BlockSize)
+	w.Chain = w.hasher.Extend(w.Chain, w.root.Chain, &w.digest, w.Tokens[len(w.Chain)*w.root.BlockSize:],
+		w.root.BlockSize)
 }

@@ -52,7 +52,8 @@ func check(tb testing.TB, c *Cache, t *bpe.Tokenizer, r Root, text []byte) (reus
 	reused = c.Encode(&p, t, hasher, r, text)
 	want := whole(t, r, text)
 	if !slices.Equal(p.Tokens, want.Tokens) || !slices.Equal(p.Chain, want.Chain) {
-		tb.Errorf("%d bytes, %d reused: %d tokens and %d hashes are not the %d and %d of the whole", len(text), reused, len(p.Tokens), len(p.Chain), len(want.Tokens), len(want.Chain))
+		tb.Errorf("%d bytes, %d reused: %d tokens and %d hashes are not the %d and %d of the whole", len(text), reused,
+			len(p.Tokens), len(p.Chain), len(want.Tokens), len(want.Chain))
 	}
 	return reused
 }
@@ -61,7 +62,8 @@ func check(tb testing.TB, c *Cache, t *bpe.Tokenizer, r Root, text []byte) (reus
 func turns(n, size int) []byte {
 	var b bytes.Buffer
 	for i := range n {
-		fmt.Fprintf(&b, "<|im_start|>user\nturn %d %s<|im_end|>\n", i, strings.Repeat("of a talk, (it's 2026)\n\t", size/24))
+		fmt.Fprintf(&b, "<|im_start|>user\nturn %d %s<|im_end|>\n", i,
+			strings.Repeat("of a talk, (it's 2026)\n\t", size/24))
 	}
 	return b.Bytes()
 }
@@ -95,7 +97,8 @@ func TestMessagesWithoutSpacesAreCutAtTheirEnds(t *testing.T) {
 // links hashes blocks along a digest, as engines of another make do.
 type links struct{ Hasher }
 
-func (links) Extend(chain []kvpool.BlockHash, root kvpool.BlockHash, digest *kvpool.Digest, tokens []uint32, blockSize int) []kvpool.BlockHash {
+func (links) Extend(chain []kvpool.BlockHash, root kvpool.BlockHash, digest *kvpool.Digest, tokens []uint32,
+	blockSize int) []kvpool.BlockHash {
 	if len(chain) == 0 {
 		*digest = kvpool.Digest{byte(root)}
 	}
@@ -122,7 +125,8 @@ func TestAChainGoesOnFromItsDigest(t *testing.T) {
 			(*Cache)(nil).Encode(&want, one, links{}, r, text)
 			whole := links{}.Extend(nil, r.Chain, new(kvpool.Digest), p.Tokens, r.BlockSize)
 			if !slices.Equal(p.Chain, want.Chain) || !slices.Equal(p.Chain, whole) || n > 2 && reused == 0 {
-				t.Errorf("turn %d: %d bytes reused, %d blocks are not the %d of the whole", n, reused, len(p.Chain), len(whole))
+				t.Errorf("turn %d: %d bytes reused, %d blocks are not the %d of the whole", n, reused, len(p.Chain),
+					len(whole))
 			}
 		}
 	}
@@ -211,8 +215,8 @@ func TestManyMayUseTheCacheAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// Whatever conversations come one after the other, and wherever the later one parts from the earlier one, what comes out is
-// what the whole gives.
+// Whatever conversations come one after the other, and wherever the later one parts from the earlier one, what comes
+// out is what the whole gives.
 func FuzzCachedIsWhole(f *testing.F) {
 	one := tokenizer(f)
 	readme, err := os.ReadFile("../../README.md")

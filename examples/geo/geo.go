@@ -3,9 +3,11 @@
 //  1. Implement it: Nearest, in this file.
 //  2. Register it: Register puts it beside the others.
 //  3. Add it to a profile.
-//  4. Give it a weight: both in the example's profile, score: [{geo-nearest: {lat: 50.1, lon: 8.7, weight: 2}}, {least-load: 1}].
+//  4. Give it a weight: both in the example's profile, score: [{geo-nearest: {lat: 50.1, lon: 8.7, weight: 2}},
+//     {least-load: 1}].
 //
-// Nothing else changes: no other plugin knows of it, and a mistake in its slots or parameters keeps the program from starting.
+// Nothing else changes: no other plugin knows of it, and a mistake in its slots or parameters keeps the program from
+// starting.
 package geo
 
 import (
@@ -18,8 +20,8 @@ import (
 	"octet/routing/plugins"
 )
 
-// Nearest scores 1 for a replica at its place, down to 0 at the other side of the globe. Replicas say where they are by the labels
-// lat and lon, in degrees; one that does not is taken to be on the other side.
+// Nearest scores 1 for a replica at its place, down to 0 at the other side of the globe. Replicas say where they are by
+// the labels lat and lon, in degrees; one that does not is taken to be on the other side.
 type Nearest struct{ lat, lon float64 }
 
 // Register adds the plugin to a registry. Its parameters are lat and lon [0], in degrees.

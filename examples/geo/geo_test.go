@@ -20,7 +20,8 @@ func profile(lat, lon any) routing.ProfileSpec {
 		Name:   "near-me",
 		Filter: []routing.PluginSpec{{Name: "health"}},
 		Score: []routing.WeightedSpec{
-			{PluginSpec: routing.PluginSpec{Name: "geo-nearest", Params: map[string]any{"lat": lat, "lon": lon}}, Weight: 2},
+			{PluginSpec: routing.PluginSpec{Name: "geo-nearest", Params: map[string]any{"lat": lat, "lon": lon}},
+				Weight: 2},
 			{PluginSpec: routing.PluginSpec{Name: "least-load"}, Weight: 1},
 		},
 		Pick: routing.PluginSpec{Name: "max-score"},
@@ -38,8 +39,9 @@ func world(t testing.TB) *fleet.Snapshot {
 	t.Helper()
 	f := fleet.New()
 	for h, at := range [][2]string{{"50.1", "8.7"}, {"38.9", "-77.5"}, {"35.7", "139.7"}, {"", ""}} {
-		_, err := f.Put(fleet.Spec{Name: fmt.Sprint("debug-", h), Specialist: "debug", Host: index.HostID(h), BlockSize: 16,
-			Labels: map[string]string{"lat": at[0], "lon": at[1]}})
+		_, err := f.Put(fleet.Spec{Name: fmt.Sprint("debug-", h), Specialist: "debug", Host: index.HostID(h),
+			BlockSize: 16,
+			Labels:    map[string]string{"lat": at[0], "lon": at[1]}})
 		if err != nil {
 			t.Fatal(err)
 		}

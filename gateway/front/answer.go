@@ -99,7 +99,8 @@ func (a *answer) now() time.Time { return a.began.Add(time.Since(a.began)) }
 // Header returns the fields to be sent; what is changed after WriteHeader is not.
 func (a *answer) Header() http.Header { return a.header }
 
-// WriteHeader takes down the status and the fields. One below 200, but for 101, is sent at once and precedes the answer.
+// WriteHeader takes down the status and the fields. One below 200, but for 101, is sent at once and precedes the
+// answer.
 func (a *answer) WriteHeader(status int) {
 	switch {
 	case status < 100 || status > 999:
@@ -114,9 +115,10 @@ func (a *answer) WriteHeader(status int) {
 	}
 }
 
-// Start is WriteHeader for a handler that has its fields as they go over the wire: lines, each with its CRLF. They are taken as they
-// are, and sent beside nothing that Header has. None of them is Content-Length, which length stands for, -1 being unknown, nor
-// Content-Encoding, Transfer-Encoding, Trailer, Connection or Date; one is Content-Type. status is that of an answer with a body.
+// Start is WriteHeader for a handler that has its fields as they go over the wire: lines, each with its CRLF. They are
+// taken as they are, and sent beside nothing that Header has. None of them is Content-Length, which length stands for,
+// -1 being unknown, nor Content-Encoding, Transfer-Encoding, Trailer, Connection or Date; one is Content-Type. status
+// is that of an answer with a body.
 func (a *answer) Start(status int, length int64, lines []byte) {
 	if a.wrote {
 		a.WriteHeader(status) // which complains
@@ -159,8 +161,8 @@ func (a *answer) inform(status int) {
 	a.drop()
 }
 
-// Write sends body bytes where they are more than a page holds with those before; else they wait for Flush or the handler's
-// return, so that who has a short answer whole finds the handler's work done.
+// Write sends body bytes where they are more than a page holds with those before; else they wait for Flush or the
+// handler's return, so that who has a short answer whole finds the handler's work done.
 func (a *answer) Write(p []byte) (int, error) {
 	if !a.wrote {
 		a.WriteHeader(http.StatusOK)
@@ -193,7 +195,8 @@ func (a *answer) WriteString(s string) (int, error) { return a.Write([]byte(s)) 
 // Flush sends what is held.
 func (a *answer) Flush() { _ = a.FlushError() }
 
-// FlushError sends what is held: the head, and the body so far as one chunk. One system call, and none where nothing is held.
+// FlushError sends what is held: the head, and the body so far as one chunk. One system call, and none where nothing is
+// held.
 func (a *answer) FlushError() error {
 	if !a.wrote {
 		a.WriteHeader(http.StatusOK)

@@ -12,17 +12,19 @@ import (
 	"time"
 )
 
-// BenchmarkFront is one request and its answer of a kilobyte each, on one of 16 connections in turn: ours beside net/http, with the
-// timeouts that the gateway sets. The client writes bytes and counts bytes.
+// BenchmarkFront is one request and its answer of a kilobyte each, on one of 16 connections in turn: ours beside
+// net/http, with the timeouts that the gateway sets. The client writes bytes and counts bytes.
 func BenchmarkFront(b *testing.B) {
 	for name, serve := range map[string]func(net.Listener, http.Handler) io.Closer{
 		"octet": func(l net.Listener, h http.Handler) io.Closer {
-			s := &Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, WriteTimeout: 30 * time.Second}
+			s := &Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+				WriteTimeout: 30 * time.Second}
 			go func() { _ = s.Serve(l) }()
 			return s
 		},
 		"nethttp": func(l net.Listener, h http.Handler) io.Closer {
-			s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, WriteTimeout: 30 * time.Second}
+			s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+				WriteTimeout: 30 * time.Second}
 			go func() { _ = s.Serve(l) }()
 			return s
 		},
@@ -48,8 +50,12 @@ func benchFront(b *testing.B, serve func(net.Listener, http.Handler) io.Closer) 
 		room <- buf
 	}))
 	defer s.Close()
-	request := fmt.Appendf(nil, "POST /v1/chat/completions HTTP/1.1\r\nHost: gateway.example:8080\r\nUser-Agent: bench\r\nAccept: application/json\r\n"+
-		"Content-Type: application/json\r\nAuthorization: Bearer 0123456789abcdef\r\nContent-Length: 1024\r\n\r\n%s", bytes.Repeat([]byte("x"), 1024))
+	request := fmt.Appendf(nil,
+		"POST /v1/chat/completions HTTP/1.1\r\nHost: gateway.example:8080\r\nUser-Agent: bench\r\nAccept: "+
+			"application/json\r\n"+
+			"Content-Type: application/json\r\nAuthorization: Bearer 0123456789abcdef\r\nContent-Length: "+
+			"1024\r\n\r\n%s",
+		bytes.Repeat([]byte("x"), 1024))
 	var conns [16]net.Conn
 	for i := range conns {
 		conns[i] = dial(b, l.Addr().String())
@@ -63,7 +69,8 @@ func benchFront(b *testing.B, serve func(net.Listener, http.Handler) io.Closer) 
 		if _, err := nc.Write(request); err != nil {
 			b.Fatal(err)
 		}
-		for n := 0; n < 1024 || !bytes.Contains(answer[:n], []byte("\r\n\r\n")) || n < bytes.Index(answer[:n], []byte("\r\n\r\n"))+4+1024; {
+		for n := 0; n < 1024 || !bytes.Contains(answer[:n], []byte("\r\n\r\n")) ||
+			n < bytes.Index(answer[:n], []byte("\r\n\r\n"))+4+1024; {
 			m, err := nc.Read(answer[n:])
 			if err != nil {
 				b.Fatal(err)

@@ -37,8 +37,9 @@ func (b *body) large() bool {
 	return !b.chunked && b.left > inSize-mostHead && b.left < wideSize-mostHead
 }
 
-// Lend returns all of the body where it was received and nothing of it is read. It lies in the connection's buffer, and is the handler's
-// until that returns. False where it is to be read: it is not at hand, or much shorter than the buffer that it would hold.
+// Lend returns all of the body where it was received and nothing of it is read. It lies in the connection's buffer, and
+// is the handler's until that returns. False where it is to be read: it is not at hand, or much shorter than the buffer
+// that it would hold.
 func (b *body) Lend() ([]byte, bool) {
 	c, n := b.c, int(b.left)
 	if b.closed || b.err != nil || !b.AtHand() || n < len(c.buf)/4 {
@@ -51,14 +52,14 @@ func (b *body) Lend() ([]byte, bool) {
 	return p, true
 }
 
-// Fields returns the request's header without its map: names, and their values beside them; false where that would not tell all. It
-// is what came, whatever a handler has made of the map.
+// Fields returns the request's header without its map: names, and their values beside them; false where that would not
+// tell all. It is what came, whatever a handler has made of the map.
 func (b *body) Fields() (names, values []string, ok bool) {
 	return b.c.names, b.c.values, !b.c.twice && len(b.c.values) == len(b.c.header)
 }
 
-// Interrupt has a read that waits for more of the body fail, and the next one that would, with os.ErrDeadlineExceeded. It may be called
-// from anywhere while the handler runs.
+// Interrupt has a read that waits for more of the body fail, and the next one that would, with os.ErrDeadlineExceeded.
+// It may be called from anywhere while the handler runs.
 func (b *body) Interrupt() {
 	b.c.peer.Or(hurried)
 	b.c.wake()
@@ -140,7 +141,8 @@ func (b *body) encourage() error {
 	return b.c.send([]byte("HTTP/1.1 100 Continue\r\n\r\n"))
 }
 
-// mostUnread is how much of a body that its handler did not want is read and thrown away, for the connection's sake, in bytes.
+// mostUnread is how much of a body that its handler did not want is read and thrown away, for the connection's sake, in
+// bytes.
 const mostUnread = 256 << 10
 
 // tooMuch says that the rest is certainly not going to be read.

@@ -13,8 +13,8 @@ const (
 	mostHead = 4 << 10 // of which a head takes so much, hardly ever more
 )
 
-// Pages are used again: a connection alone holds its page, strings of heads are copies, and a body that was lent in it is its handler's
-// until that returns, before which the page is not given back.
+// Pages are used again: a connection alone holds its page, strings of heads are copies, and a body that was lent in it
+// is its handler's until that returns, before which the page is not given back.
 var (
 	inPages   = sync.Pool{New: func() any { return new([inSize]byte) }}
 	widePages = sync.Pool{New: func() any { return new([wideSize]byte) }}

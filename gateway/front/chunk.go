@@ -47,7 +47,8 @@ func (b *body) lineAtHand() bool {
 	return bytes.IndexByte(unread, '\n') >= 0
 }
 
-// nextChunk reads up to the bytes of the next chunk, and past the end of the chunk before; io.EOF is the end of the body.
+// nextChunk reads up to the bytes of the next chunk, and past the end of the chunk before; io.EOF is the end of the
+// body.
 func (b *body) nextChunk() error {
 	if b.inChunk {
 		if _, err := b.c.line(len("\r\n")); err != nil {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// stricter are the reasons for which ours may refuse what net/http takes, each with the oracle that must find it in the input.
+// stricter are the reasons for which ours may refuse what net/http takes, each with the oracle that must find it in the
+// input.
 var stricter = map[*refusal]func(s *script) bool{
 	errBareLF: func(s *script) bool {
 		for i, b := range s.input {
@@ -27,8 +28,9 @@ var stricter = map[*refusal]func(s *script) bool{
 	errVersion:      in(`HTTP/1\.[2-9]\r\n|PRI \* HTTP/2\.0\r\n`),
 	errHeadCut:      func(s *script) bool { return s.ending == endings[0] },
 	errHeadLate:     func(s *script) bool { return s.ending == endings[1] },
-	errChunk:        in(`\n[0-9a-fA-F]+[ \t]+(;[^\n]*)?\r\n|\n[0-9a-fA-F]+;[^\n]*[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\n[0-9a-fA-F]{16}`),
-	errTrailers:     in(`\n0+(;[^\n]*)?\r\n[^\r]`),
+	errChunk: in(
+		`\n[0-9a-fA-F]+[ \t]+(;[^\n]*)?\r\n|\n[0-9a-fA-F]+;[^\n]*[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\n[0-9a-fA-F]{16}`),
+	errTrailers: in(`\n0+(;[^\n]*)?\r\n[^\r]`),
 }
 
 func in(pattern string) func(*script) bool {
@@ -45,14 +47,16 @@ func reasonOf(text string) *refusal {
 	return nil
 }
 
-// compare returns what is wrong with ours, beside theirs; "" is nothing. why names the strictness that explains a difference.
+// compare returns what is wrong with ours, beside theirs; "" is nothing. why names the strictness that explains a
+// difference.
 func compare(s *script, theirs, ours *heard) (wrong, why string) {
 	for i, r := range ours.answers {
 		if r.problem != "" {
 			return fmt.Sprintf("our answer %d is not proper: %s", i, r.problem), ""
 		}
 	}
-	if n := len(ours.answers); n > 0 && ours.answers[n-1].whole && !ours.answers[n-1].close && !ours.aborted && ours.left == "" && !ours.asked && !quits(ours) {
+	if n := len(ours.answers); n > 0 && ours.answers[n-1].whole && !ours.answers[n-1].close && !ours.aborted &&
+		ours.left == "" && !ours.asked && !quits(ours) {
 		return "our connection was given up without a word", ""
 	}
 	return compareRequests(s, theirs, ours)
@@ -67,7 +71,8 @@ func quits(h *heard) bool {
 var misdeclared = regexp.MustCompile(`^[^ ]* "/do/[^"]*[lLz]`)
 
 // broken are the ends of bodies that are told apart by ours alone, within trailers.
-var broken = strings.NewReplacer(" unexpected EOF\n", " broken\n", " i/o timeout\n", " broken\n", " connection reset by peer\n", " broken\n", " malformed\n", " broken\n")
+var broken = strings.NewReplacer(" unexpected EOF\n", " broken\n", " i/o timeout\n", " broken\n",
+	" connection reset by peer\n", " broken\n", " malformed\n", " broken\n")
 
 func compareRequests(s *script, theirs, ours *heard) (wrong, why string) {
 	for i, request := range ours.requests {
@@ -98,7 +103,8 @@ func explainRefusal(s *script, theirs, ours *heard) (wrong, why string) {
 		if bad := reasonIn(ours.answers[n-1]); bad != nil && stricter[bad](s) {
 			return compareAnswers(theirs.answers, ours.answers, n-1), bad.text
 		}
-		return fmt.Sprintf("ours refused what theirs took: %s\n%s", ours.answers[n-1].body, theirs.requests[len(ours.requests)]), ""
+		return fmt.Sprintf("ours refused what theirs took: %s\n%s", ours.answers[n-1].body,
+			theirs.requests[len(ours.requests)]), ""
 	}
 	if i := len(ours.requests) - 1; i >= 0 && ours.unread[i] && n > 0 && ours.answers[n-1].close {
 		return compareAnswers(theirs.answers, ours.answers, n), "unread body, ours closes"
@@ -111,8 +117,8 @@ func explainRefusal(s *script, theirs, ours *heard) (wrong, why string) {
 
 var rest = regexp.MustCompile(`\n[^\n]{0,3}$`)
 
-// unreadFault is what ours may have found in a body that no handler read to its end, and closed for; "" is nothing. OPTIONS * has
-// no handler of ours.
+// unreadFault is what ours may have found in a body that no handler read to its end, and closed for; "" is nothing.
+// OPTIONS * has no handler of ours.
 func unreadFault(s *script, ours *heard) string {
 	i := len(ours.requests) - 1
 	if (i < 0 || !ours.unread[i]) && !strings.Contains(string(s.input), "OPTIONS * ") {
@@ -148,7 +154,8 @@ func compareEnds(s *script, theirs, ours *heard) (wrong, why string) {
 		if bad := reasonIn(oo[n-1]); bad != nil && stricter[bad](s) {
 			return compareAnswers(to, oo, n-1), bad.text
 		}
-		if bad := oo[n-1].body; (strings.Contains(bad, errRequestLine.text) || strings.Contains(bad, errBareLF.text)) && rest.Match(s.input) {
+		if bad := oo[n-1].body; (strings.Contains(bad, errRequestLine.text) || strings.Contains(bad, errBareLF.text)) &&
+			rest.Match(s.input) {
 			return compareAnswers(to, oo, n-1), "up to three bytes at the end" // theirs waits for four before it looks
 		}
 		return "ours refused, theirs did not: " + oo[n-1].body, ""
@@ -176,15 +183,16 @@ func compareEnds(s *script, theirs, ours *heard) (wrong, why string) {
 	return compareLast(s, ours, to[n-1], oo[n-1])
 }
 
-// bothWays says whether the last request is one of HTTP/1.0 that names keep-alive and is to be the last all the same, because it
-// names close too, or because keep-alive is not a word of the list by itself. Theirs looks for the word in the first
-// Connection field alone, and then tells its handler that the request is the last and stays; ours closes.
+// bothWays says whether the last request is one of HTTP/1.0 that names keep-alive and is to be the last all the same,
+// because it names close too, or because keep-alive is not a word of the list by itself. Theirs looks for the word in
+// the first Connection field alone, and then tells its handler that the request is the last and stays; ours closes.
 func bothWays(h *heard) bool {
 	if len(h.requests) == 0 {
 		return false
 	}
 	last := h.requests[len(h.requests)-1]
-	return strings.Contains(last, " HTTP/1.0 1.0 ") && strings.Contains(last, " close=true\n") && stayers.MatchString(last)
+	return strings.Contains(last, " HTTP/1.0 1.0 ") && strings.Contains(last, " close=true\n") &&
+		stayers.MatchString(last)
 }
 
 var stayers = regexp.MustCompile(`(?i)\nConnection: \[.*keep-alive`)
@@ -198,7 +206,8 @@ func compareLast(s *script, ours *heard, t, o reply) (wrong, why string) {
 	case o.close && bothWays(ours):
 		return "", "HTTP/1.0, keep-alive beside something else"
 	case o.close && (quits(ours) || strings.Contains(string(s.input), "OPTIONS * ")):
-		return "", "unread body, ours closes" // theirs has seen its end beside its last bytes, or forgets that it was cut short
+		// theirs has seen its end beside its last bytes, or forgets that it was cut short
+		return "", "unread body, ours closes"
 	}
 	return fmt.Sprintf("the last answer closes: theirs %v, ours %v", t.close, o.close), ""
 }

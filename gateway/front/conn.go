@@ -19,11 +19,12 @@ import (
 
 // What is known of the peer, as bits.
 const (
-	gone    uint32 = 1 << iota // it has closed its side, or reset
-	owing                      // the rest of a request's body is still to come, and whoever reads it learns that the peer is gone
-	closes                     // Close has struck
-	leaving                    // it is to make room for another, as soon as it has no request
-	hurried                    // Interrupt has: the body's reader is not to wait any more
+	gone uint32 = 1 << iota // it has closed its side, or reset
+	// the rest of a request's body is still to come, and whoever reads it learns that the peer is gone
+	owing
+	closes  // Close has struck
+	leaving // it is to make room for another, as soon as it has no request
+	hurried // Interrupt has: the body's reader is not to wait any more
 )
 
 // conn is one connection. Its own goroutine runs everything but left and cut.
@@ -37,9 +38,10 @@ type conn struct {
 	born    time.Time
 	nudged  bool // guarded by server.mu: it was woken to find that the server is closing
 	peer    atomic.Uint32
-	waits   atomic.Int64     // since when, in ns of Unix, there has been no whole head; 0 while a request is being answered
-	source  netip.Addr       // by which it counts
-	ctx     lifetime.Context // of its requests
+	// since when, in ns of Unix, there has been no whole head; 0 while a request is being answered
+	waits  atomic.Int64
+	source netip.Addr       // by which it counts
+	ctx    lifetime.Context // of its requests
 
 	page    *[inSize]byte   // from the pool; nil while nothing is held
 	wide    *[wideSize]byte // likewise; one of both at most
@@ -174,8 +176,8 @@ func (c *conn) end() {
 	c.server.forget(c)
 }
 
-// await receives until a request waits for its handler, or the connection is over. Requests that come whole are answered on
-// the way, without the connection ever being asked in vain whether there is more.
+// await receives until a request waits for its handler, or the connection is over. Requests that come whole are
+// answered on the way, without the connection ever being asked in vain whether there is more.
 func (c *conn) await() verdict {
 	if c.r < c.w {
 		if v := c.advance(); v != starved {
@@ -272,8 +274,8 @@ func (c *conn) park() bool {
 	return !c.leaves()
 }
 
-// leaves reports whether the server is closing, or the connection has to make room: then one that has sent no whole head ends at once. It
-// is asked when the wait for more is armed: what waits is woken, once, and comes by here again.
+// leaves reports whether the server is closing, or the connection has to make room: then one that has sent no whole
+// head ends at once. It is asked when the wait for more is armed: what waits is woken, once, and comes by here again.
 func (c *conn) leaves() bool { return c.server.closing.Load() || c.peer.Load()&leaving != 0 }
 
 // cutShort ends a connection on which no more will come, for what cause.

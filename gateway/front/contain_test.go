@@ -58,8 +58,8 @@ func (l *departing) SetReadDeadline(t time.Time) error {
 	return l.Conn.SetReadDeadline(t)
 }
 
-// A client that leaves between the look at whether it has and the wait for more is let go at once: its end came with the last bytes,
-// so nothing else tells of it.
+// A client that leaves between the look at whether it has and the wait for more is let go at once: its end came with
+// the last bytes, so nothing else tells of it.
 func TestAClientThatLeavesAsItsConnectionIsParkedIsLetGo(t *testing.T) {
 	s := &Server{Handler: http.HandlerFunc(echo), IdleTimeout: time.Hour}
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -13,7 +13,8 @@ import (
 )
 
 var (
-	fuzzCount   = flag.Int("fuzzcount", 20000, "scripts that TestOursHearsWhatTheirsHears runs; 10000000 is the proof that the front may serve")
+	fuzzCount = flag.Int("fuzzcount", 20000,
+		"scripts that TestOursHearsWhatTheirsHears runs; 10000000 is the proof that the front may serve")
 	fuzzSeed    = flag.Uint64("fuzzseed", 1, "of the first worker's scripts")
 	fuzzWorkers = flag.Int("fuzzworkers", 1, "that run side by side")
 	fuzzFaults  = flag.Int("fuzzfaults", 3, "that are shown before a worker gives up")
@@ -33,8 +34,8 @@ func (y *tally) add(why string) {
 	y.mu.Unlock()
 }
 
-// Random scripts, played to net/http and to ours, which must hear the same requests and give the same answers, but for what
-// ours refuses for a reason that is listed and that an oracle finds in the script.
+// Random scripts, played to net/http and to ours, which must hear the same requests and give the same answers, but for
+// what ours refuses for a reason that is listed and that an oracle finds in the script.
 func TestOursHearsWhatTheirsHears(t *testing.T) {
 	y := &tally{why: map[string]int{}}
 	var working sync.WaitGroup
@@ -44,7 +45,8 @@ func TestOursHearsWhatTheirsHears(t *testing.T) {
 	}
 	working.Wait()
 	if testing.Verbose() {
-		fmt.Fprintf(os.Stderr, "%d scripts, %d requests heard by both, %v\n", y.done.Load(), y.requests.Load(), time.Since(start).Round(time.Second))
+		fmt.Fprintf(os.Stderr, "%d scripts, %d requests heard by both, %v\n", y.done.Load(), y.requests.Load(),
+			time.Since(start).Round(time.Second))
 		for _, why := range slices.Sorted(maps.Keys(y.why)) {
 			fmt.Fprintf(os.Stderr, "%9d %s\n", y.why[why], why)
 		}
@@ -68,7 +70,8 @@ func (y *tally) work(t *testing.T, seed uint64, count int) {
 		if wrong == "" {
 			continue
 		}
-		t.Errorf("seed %d, script %d, ending %v, cuts %v:\n%q\n%s", seed, i, s.ending, s.cuts, s.input[:min(len(s.input), 3000)], wrong)
+		t.Errorf("seed %d, script %d, ending %v, cuts %v:\n%q\n%s", seed, i, s.ending, s.cuts,
+			s.input[:min(len(s.input), 3000)], wrong)
 		if faults++; faults >= *fuzzFaults {
 			return
 		}

@@ -136,7 +136,8 @@ func newPair() *pair {
 	quiet := log.New(io.Discard, "", 0)
 	p.theirs = &http.Server{Handler: p, MaxHeaderBytes: headLimit, ErrorLog: quiet}
 	p.ours = &Server{Handler: p, MaxHeaderBytes: headLimit, MaxFields: fieldLimit, ErrorLog: quiet}
-	p.prompt = &Server{Handler: p, MaxHeaderBytes: headLimit, MaxFields: fieldLimit, ErrorLog: quiet, ReadHeaderTimeout: 1, IdleTimeout: 1}
+	p.prompt = &Server{Handler: p, MaxHeaderBytes: headLimit, MaxFields: fieldLimit, ErrorLog: quiet,
+		ReadHeaderTimeout: 1, IdleTimeout: 1}
 	go func() {
 		defer close(p.ended)
 		_ = p.theirs.Serve(p)
@@ -195,7 +196,8 @@ func (h *heard) read(c *scripted) {
 // take takes what was answered.
 func (h *heard) take(out []byte) {
 	h.answers, h.left = replies(out)
-	h.answers = slices.DeleteFunc(h.answers, func(r reply) bool { return r.minor == "0" && r.status < 200 }) // net/http sends them; HTTP/1.0 knows none
+	// net/http sends them; HTTP/1.0 knows none
+	h.answers = slices.DeleteFunc(h.answers, func(r reply) bool { return r.minor == "0" && r.status < 200 })
 }
 
 // ServeHTTP writes down what it is asked, then does what the path's last part says, a letter at a time.
@@ -207,7 +209,8 @@ func (p *pair) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.unread = append(h.unread, r.Body != http.NoBody)
 	a := &act{w: w, r: r, seen: render(r)}
 	if p.late {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // the script has no clock: what fails to come is late at once
+		// the script has no clock: what fails to come is late at once
+		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
 	}
 	defer func() {
 		h.requests[at] = a.seen.String()
@@ -223,8 +226,12 @@ func (p *pair) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // render is all of a request that a handler can see, but its body.
 func render(r *http.Request) *strings.Builder {
 	b := new(strings.Builder)
-	fmt.Fprintf(b, "%s %q %s %d.%d host=%q length=%d te=%v close=%v\nurl scheme=%q opaque=%q host=%q path=%q raw=%q query=%q force=%v\n",
-		r.Method, r.RequestURI, r.Proto, r.ProtoMajor, r.ProtoMinor, r.Host, r.ContentLength, r.TransferEncoding, r.Close,
+	fmt.Fprintf(
+		b,
+		"%s %q %s %d.%d host=%q length=%d te=%v close=%v\nurl scheme=%q opaque=%q host=%q path=%q raw=%q query=%q "+
+			"force=%v\n",
+		r.Method, r.RequestURI, r.Proto, r.ProtoMajor, r.ProtoMinor, r.Host, r.ContentLength, r.TransferEncoding,
+		r.Close,
 		r.URL.Scheme, r.URL.Opaque, r.URL.Host, r.URL.Path, r.URL.RawPath, r.URL.RawQuery, r.URL.ForceQuery)
 	names := make([]string, 0, len(r.Header))
 	for name := range r.Header {
@@ -371,7 +378,8 @@ func (a *act) read(most int) {
 
 // class is what kind of error ended a body.
 func class(err error) string {
-	for _, known := range []error{nil, io.EOF, io.ErrUnexpectedEOF, os.ErrDeadlineExceeded, errReset, http.ErrBodyReadAfterClose} {
+	for _, known := range []error{nil, io.EOF, io.ErrUnexpectedEOF, os.ErrDeadlineExceeded, errReset,
+		http.ErrBodyReadAfterClose} {
 		if errors.Is(err, known) {
 			return fmt.Sprint(known)
 		}

@@ -37,8 +37,8 @@ func printable(s string) bool { return field.IsValue(s) }
 func trim(s string) string    { return field.Trim(s) }
 func plainPath(s string) bool { return s != "" && s[0] == '/' && all(s, pathByte) }
 
-// canonical returns a field's name as net/http spells it; "" is none. It allocates only for names that are spelt otherwise
-// and that few clients send.
+// canonical returns a field's name as net/http spells it; "" is none. It allocates only for names that are spelt
+// otherwise and that few clients send.
 func canonical(name string) string {
 	upper, as := true, true
 	for i := range len(name) {
@@ -79,12 +79,18 @@ func respell(name string) string {
 var common = func() map[string]string {
 	m := map[string]string{}
 	for _, name := range []string{
-		"Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Authorization", "Cache-Control", "Connection", "Content-Encoding",
-		"Content-Length", "Content-Type", "Cookie", "Date", "Dnt", "Expect", "Forwarded", "Host", "Idempotency-Key", "If-None-Match", "Keep-Alive",
-		"Openai-Organization", "Openai-Project", "Origin", "Pragma", "Referer", "Te", "Traceparent", "Tracestate", "Trailer", "Transfer-Encoding",
-		"Upgrade", "User-Agent", "Via", "X-Adapter", "X-Api-Key", "X-Deadline-Ms", "X-Explain", "X-Forwarded-For", "X-Forwarded-Host",
-		"X-Forwarded-Proto", "X-Intent", "X-Priority", "X-Real-Ip", "X-Request-Id", "X-Session-Id", "X-Stainless-Arch", "X-Stainless-Async",
-		"X-Stainless-Lang", "X-Stainless-Os", "X-Stainless-Package-Version", "X-Stainless-Read-Timeout", "X-Stainless-Retry-Count",
+		"Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Authorization", "Cache-Control",
+		"Connection", "Content-Encoding",
+		"Content-Length", "Content-Type", "Cookie", "Date", "Dnt", "Expect", "Forwarded", "Host", "Idempotency-Key",
+		"If-None-Match", "Keep-Alive",
+		"Openai-Organization", "Openai-Project", "Origin", "Pragma", "Referer", "Te", "Traceparent", "Tracestate",
+		"Trailer", "Transfer-Encoding",
+		"Upgrade", "User-Agent", "Via", "X-Adapter", "X-Api-Key", "X-Deadline-Ms", "X-Explain", "X-Forwarded-For",
+		"X-Forwarded-Host",
+		"X-Forwarded-Proto", "X-Intent", "X-Priority", "X-Real-Ip", "X-Request-Id", "X-Session-Id", "X-Stainless-Arch",
+		"X-Stainless-Async",
+		"X-Stainless-Lang", "X-Stainless-Os", "X-Stainless-Package-Version", "X-Stainless-Read-Timeout",
+		"X-Stainless-Retry-Count",
 		"X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Timeout", "X-Ttft-Deadline-Ms",
 	} {
 		m[name] = name

@@ -184,7 +184,8 @@ func (c *conn) expect(f *framing, old bool) *refusal {
 	return nil
 }
 
-// listed reports whether a list has the word, which is in lower case, between any of the separators and blanks around it.
+// listed reports whether a list has the word, which is in lower case, between any of the separators and blanks around
+// it.
 func listed(list, word, separators string) bool {
 	for list != "" {
 		part := list

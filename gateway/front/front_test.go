@@ -71,7 +71,10 @@ func TestRequestsOfAllSizesAreEchoedOnOneConnection(t *testing.T) {
 }
 
 func TestPipelinedRequestsAreAnsweredInOrder(t *testing.T) {
-	address := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.URL.Path) })})
+	address := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		fmt.Fprint(w, r.URL.Path)
+	})})
 	nc, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)

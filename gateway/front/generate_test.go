@@ -21,31 +21,46 @@ func (g *generator) one(in int) bool           { return g.IntN(in) == 0 }
 
 var (
 	methods  = strings.Split("GET GET POST POST POST POST HEAD PUT OPTIONS DELETE CONNECT PRI get G(T P\x00ST", " ")
-	versions = strings.Split("HTTP/1.1 HTTP/1.1 HTTP/1.1 HTTP/1.1 HTTP/1.1 HTTP/1.1 HTTP/1.0 HTTP/1.0 HTTP/1.2 HTTP/2.0 HTTP/0.9 http/1.1 HTTP/1.10 HTTP/01.1 HTTP/1 HTTP HTTP/1.1\t", " ")
-	targets  = []string{
-		"/", "*", "//x/y", "/a?b=c", "/a?", "/%41", "/%zz", "/a%2Fb", "/a b", "/\x01", "/\xff", "", "http://h/p?q", "http://h:80", "http://h:x/", "h:443",
-		"/a#f", "https://u@h/", "/a;b", "/[", "?q", "a", "/\x7f", "http:///p", "/a/../b", "/\u212a", "http://[::1]/", "/%", "file:p",
+	versions = strings.Split(
+		"HTTP/1.1 HTTP/1.1 HTTP/1.1 HTTP/1.1 HTTP/1.1 HTTP/1.1 HTTP/1.0 HTTP/1.0 HTTP/1.2 HTTP/2.0 HTTP/0.9 http/1.1 "+
+			"HTTP/1.10 HTTP/01.1 HTTP/1 HTTP HTTP/1.1\t", " ")
+	targets = []string{
+		"/", "*", "//x/y", "/a?b=c", "/a?", "/%41", "/%zz", "/a%2Fb", "/a b", "/\x01", "/\xff", "", "http://h/p?q",
+		"http://h:80", "http://h:x/", "h:443",
+		"/a#f", "https://u@h/", "/a;b", "/[", "?q", "a", "/\x7f", "http:///p", "/a/../b", "/\u212a", "http://[::1]/",
+		"/%", "file:p",
 	}
 	letters = "aaaahhxewwWBflzLtnck123499pq"
 	fields  = []string{
-		"Host: b", "Host:", "Host: a b", "Host: a\x00", "Host: \u00e9", "host: c", "X-A: 1", "x-lower-case: v", "X-A:2", "X-Tab:\t v \t", "X-Empty:", "X-8bit: \xff\x80",
-		"X-Nul: \x00", "X-Ctl: a\x01b", "X-Del: \x7f", "X-CR: a\rb", "X Y: v", "X-Y : v", ": v", "nocolon", "X\xc3: v", "X\x00: v", " X-Lead: v", "\tX: v",
-		"Connection: close", "Connection: keep-alive", "Connection: Close", "Connection: close, te", "Connection: te , keep-alive", "Connection: xclose", "Connection: close x",
-		"Connection: clo\u017fe", "Connection:", "Expect: 100-continue", "Expect: 100-Continue", "Expect: 200-ok", "Expect:", "Expect: x, 100-continue", "Expect: 100-continuex",
-		"Pragma: no-cache", "Cache-Control: x", "Pragma: no-cache, x", "Trailer: X-T", "Trailer: Content-Length", "Trailer: X,Transfer-Encoding", "TE: trailers", "Upgrade: h2c",
-		"Content-Type: application/json", "Transfer-Encoding", "Content-Length", "Cookie: a=b; c=d", "X-Fold: a\r\n b", "X-Fold:\r\n\tb", "Proxy-Connection: close", "Keep-Alive: 5",
+		"Host: b", "Host:", "Host: a b", "Host: a\x00", "Host: \u00e9", "host: c", "X-A: 1", "x-lower-case: v", "X-A:2",
+		"X-Tab:\t v \t", "X-Empty:", "X-8bit: \xff\x80",
+		"X-Nul: \x00", "X-Ctl: a\x01b", "X-Del: \x7f", "X-CR: a\rb", "X Y: v", "X-Y : v", ": v", "nocolon", "X\xc3: v",
+		"X\x00: v", " X-Lead: v", "\tX: v",
+		"Connection: close", "Connection: keep-alive", "Connection: Close", "Connection: close, te",
+		"Connection: te , keep-alive", "Connection: xclose", "Connection: close x",
+		"Connection: clo\u017fe", "Connection:", "Expect: 100-continue", "Expect: 100-Continue", "Expect: 200-ok",
+		"Expect:", "Expect: x, 100-continue", "Expect: 100-continuex",
+		"Pragma: no-cache", "Cache-Control: x", "Pragma: no-cache, x", "Trailer: X-T", "Trailer: Content-Length",
+		"Trailer: X,Transfer-Encoding", "TE: trailers", "Upgrade: h2c",
+		"Content-Type: application/json", "Transfer-Encoding", "Content-Length", "Cookie: a=b; c=d", "X-Fold: a\r\n b",
+		"X-Fold:\r\n\tb", "Proxy-Connection: close", "Keep-Alive: 5",
 	}
 	lengths = []string{
-		"%d", "%d", "%d", "%d", " %d ", "+%d", "-%d", "0x%x", "%d,%[1]d", "%d, 6", "", "0%d", "00000000000000000000%d", "99999999999999999999", "9223372036854775807", "%d;x", "%d.0",
+		"%d", "%d", "%d", "%d", " %d ", "+%d", "-%d", "0x%x", "%d,%[1]d", "%d, 6", "", "0%d", "00000000000000000000%d",
+		"99999999999999999999", "9223372036854775807", "%d;x", "%d.0",
 		"\v%d", "%d\r\nContent-Length: %[1]d", "%d\r\nContent-Length: 3", "%d_0", "1e1", "\u0661",
 	}
 	codings = []string{
-		"chunked", "chunked", "chunked", "chunked", "Chunked", " chunked ", "xchunked", "chunked, chunked", "identity", "gzip, chunked", "chun\u212aed", "\vchunked", "chunked\r\nTransfer-Encoding: chunked",
+		"chunked", "chunked", "chunked", "chunked", "Chunked", " chunked ", "xchunked", "chunked, chunked", "identity",
+		"gzip, chunked", "chun\u212aed", "\vchunked", "chunked\r\nTransfer-Encoding: chunked",
 		"chunked\r\nTransfer-Encoding: x", "", "chunked;q=1", "\"chunked\"", "chunked,", "chunked\x00",
 	}
-	codingNames = strings.Split("Transfer-Encoding Transfer-Encoding Transfer-Encoding Transfer-Encoding transfer-encoding TRANSFER-ENCODING Transfer_Encoding Transfer-Encoding\t X-Transfer-Encoding", " ")
-	lineEnds    = []string{"\n", "\r", "\r\r\n", "\n\r\n", "", "\r\n\r\n", " \r\n"}
-	extensions  = []string{";a=b", ";", ";a=\"b;c\"", " ;x", ";\x01", ";a\rb", ";\xff", "\t", " ", ";" + strings.Repeat("y", 300)}
+	codingNames = strings.Split(
+		"Transfer-Encoding Transfer-Encoding Transfer-Encoding Transfer-Encoding transfer-encoding TRANSFER-ENCODING "+
+			"Transfer_Encoding Transfer-Encoding\t X-Transfer-Encoding", " ")
+	lineEnds   = []string{"\n", "\r", "\r\r\n", "\n\r\n", "", "\r\n\r\n", " \r\n"}
+	extensions = []string{";a=b", ";", ";a=\"b;c\"", " ;x", ";\x01", ";a\rb", ";\xff", "\t", " ",
+		";" + strings.Repeat("y", 300)}
 )
 
 // script writes one, which is valid until the next.
@@ -76,8 +91,9 @@ func (g *generator) script() *script {
 	return s
 }
 
-// repeat asks again and again what was written from there on, every other time with a byte of it changed, but for the first two most
-// often: what is remembered of one head must not be taken for the next one's, and there is more to remember of the third.
+// repeat asks again and again what was written from there on, every other time with a byte of it changed, but for the
+// first two most often: what is remembered of one head must not be taken for the next one's, and there is more to
+// remember of the third.
 func (g *generator) repeat(from int) {
 	like := bytes.Clone(g.buf[from:])
 	if len(like) > 2<<10 {
@@ -150,7 +166,8 @@ func (g *generator) ordinary() string {
 	if g.one(4) {
 		return g.pick(fields)
 	}
-	return g.pick([]string{"X-A: 1", "Accept: */*", "content-type: application/json", "User-Agent: g", "Connection: keep-alive", "X-A: 2"})
+	return g.pick([]string{"X-A: 1", "Accept: */*", "content-type: application/json", "User-Agent: g",
+		"Connection: keep-alive", "X-A: 2"})
 }
 
 func (g *generator) space() {
@@ -238,7 +255,8 @@ func (g *generator) chunks(body []byte) {
 	g.line()
 	if g.one(8) {
 		for range 1 + g.IntN(2) {
-			g.field(g.pick([]string{"X-T: v", "x: y", "Content-Length: 5", "bad", " f: x", "X :y", ":", "X: \x01", "X-T:" + strings.Repeat("t", g.IntN(5000))}))
+			g.field(g.pick([]string{"X-T: v", "x: y", "Content-Length: 5", "bad", " f: x", "X :y", ":", "X: \x01",
+				"X-T:" + strings.Repeat("t", g.IntN(5000))}))
 		}
 	}
 	g.line()
@@ -256,7 +274,8 @@ func (g *generator) chunk(p []byte) {
 	case 3:
 		size = fmt.Sprintf("%x", max(0, len(p)+g.IntN(5)-2))
 	case 4:
-		size = g.pick([]string{"", "-1", "+1", "g", "ffffffffffffffff", "fffffffffffffffff", "7fffffffffffffff", "8000000000000000", "00000000000000001", "1 1", "\u0661"})
+		size = g.pick([]string{"", "-1", "+1", "g", "ffffffffffffffff", "fffffffffffffffff", "7fffffffffffffff",
+			"8000000000000000", "00000000000000001", "1 1", "\u0661"})
 	}
 	g.buf = append(g.buf, size...)
 	g.extend()

@@ -8,8 +8,8 @@ import (
 	"octet/internal/field"
 )
 
-// habit is what a connection's requests have in common. A head that is like the one before leaves the header map as it is, with other
-// values under its names. It begins with the second request: a connection for one remembers nothing.
+// habit is what a connection's requests have in common. A head that is like the one before leaves the header map as it
+// is, with other values under its names. It begins with the second request: a connection for one remembers nothing.
 type habit struct {
 	field.Habit
 	kept   int // fields that are in the header
@@ -44,8 +44,8 @@ func (h *habit) learn(spelt string, k kind) {
 	}
 }
 
-// keep makes a habit of the head that c has parsed, if it is fit for one: HTTP/1.1, each field there once, and its value where the
-// header has it.
+// keep makes a habit of the head that c has parsed, if it is fit for one: HTTP/1.1, each field there once, and its
+// value where the header has it.
 func (h *habit) keep(line string, c *conn) {
 	if h != nil && c.req.ProtoMinor == 1 && len(c.values) == h.kept && cap(c.values) == h.room {
 		h.Keep(line)
@@ -54,8 +54,8 @@ func (h *habit) keep(line string, c *conn) {
 	}
 }
 
-// readHead makes req of the head that is unread, and takes it; false is that more of it has to come. A header to which a field was
-// added, or from which one was taken, is begun anew.
+// readHead makes req of the head that is unread, and takes it; false is that more of it has to come. A header to which
+// a field was added, or from which one was taken, is begun anew.
 func (c *conn) readHead() (whole bool, bad *refusal) {
 	if h := c.habit; h != nil && c.scan.seen == 0 && c.skipped == 0 && len(c.header) == h.kept {
 		if c.resume(h) {
@@ -107,8 +107,8 @@ func (c *conn) repeat(end int) *refusal {
 // largeHead is what an idle connection may keep of the last head, in bytes.
 const largeHead = 2 << 10
 
-// forgetLarge has a connection that waits for its next request keep nothing of a large head: what it is spared by a head like the one
-// before is not worth that memory, of which a client that is silent could pin as much as it likes.
+// forgetLarge has a connection that waits for its next request keep nothing of a large head: what it is spared by a
+// head like the one before is not worth that memory, of which a client that is silent could pin as much as it likes.
 func (c *conn) forgetLarge() {
 	if c.headSize <= largeHead {
 		return

@@ -14,8 +14,9 @@ type scan struct {
 	lines int // the request line counts
 }
 
-// findHead returns the length of the head at the beginning of what is unread, its empty line included; 0 is not all here yet.
-// Up to four bytes of empty lines before it are passed over where the request before was a POST, as old clients send some.
+// findHead returns the length of the head at the beginning of what is unread, its empty line included; 0 is not all
+// here yet. Up to four bytes of empty lines before it are passed over where the request before was a POST, as old
+// clients send some.
 func (c *conn) findHead() (int, *refusal) {
 	c.skipEmptyLines()
 	unread := c.buf[c.r:c.w]

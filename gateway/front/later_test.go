@@ -16,15 +16,16 @@ import (
 // An answer that goes on after its handler is one answer, and its connection serves on.
 func TestAnAnswerGoesOnAfterItsHandler(t *testing.T) {
 	var handlers atomic.Int32
-	address := serve(t, &Server{IdleTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handlers.Add(1)
-		_, _ = io.WriteString(w, "early ")
-		_ = http.NewResponseController(w).Flush()
-		later(w, func() {
-			time.Sleep(time.Millisecond)
-			_, _ = io.WriteString(w, "late "+r.URL.Path)
-		})
-	})})
+	address := serve(t, &Server{IdleTimeout: time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			handlers.Add(1)
+			_, _ = io.WriteString(w, "early ")
+			_ = http.NewResponseController(w).Flush()
+			later(w, func() {
+				time.Sleep(time.Millisecond)
+				_, _ = io.WriteString(w, "late "+r.URL.Path)
+			})
+		})})
 	nc, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -53,11 +54,12 @@ func TestAnAnswerGoesOnAfterItsHandler(t *testing.T) {
 
 // Whatever gives up an answer that goes on later ends it as a handler's panic would.
 func TestAPanicLaterEndsTheAnswerWithoutAProperEnd(t *testing.T) {
-	address := serve(t, &Server{ErrorLog: log.New(io.Discard, "", 0), Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "early")
-		_ = http.NewResponseController(w).Flush()
-		later(w, func() { panic(http.ErrAbortHandler) })
-	})})
+	address := serve(t, &Server{ErrorLog: log.New(io.Discard, "", 0),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "early")
+			_ = http.NewResponseController(w).Flush()
+			later(w, func() { panic(http.ErrAbortHandler) })
+		})})
 	resp, err := http.Get("http://" + address)
 	if err != nil {
 		t.Fatal(err)
@@ -69,17 +71,19 @@ func TestAPanicLaterEndsTheAnswerWithoutAProperEnd(t *testing.T) {
 }
 
 func TestAHandlerThatPanicsHasNothingLater(t *testing.T) {
-	address := serve(t, &Server{ErrorLog: log.New(io.Discard, "", 0), Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		later(w, func() { t.Error("called") })
-		panic("no")
-	})})
+	address := serve(t, &Server{ErrorLog: log.New(io.Discard, "", 0),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			later(w, func() { t.Error("called") })
+			panic("no")
+		})})
 	if resp, err := http.Get("http://" + address); err == nil {
 		_ = resp.Body.Close()
 		t.Error(resp.Status)
 	}
 }
 
-// The context of an answer that goes on later ends when the client leaves, as a handler's does; and there is one goroutine.
+// The context of an answer that goes on later ends when the client leaves, as a handler's does; and there is one
+// goroutine.
 func TestAClientThatLeavesAnAnswerThatGoesOnLaterIsNoticed(t *testing.T) {
 	before := runtime.NumGoroutine()
 	noticed, open := make(chan struct{}), make(chan int, 1)

@@ -13,8 +13,8 @@ import (
 
 type lending interface{ Lend() ([]byte, bool) }
 
-// Bodies of all lengths, in pieces and in pipelines, are whole where they are lent, and stay what they are until the handler returns; what
-// goes on after it holds nothing of them.
+// Bodies of all lengths, in pieces and in pipelines, are whole where they are lent, and stay what they are until the
+// handler returns; what goes on after it holds nothing of them.
 func TestLentBodiesAreWholeUntilTheirHandlerReturns(t *testing.T) {
 	lent := 0
 	address := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -68,7 +68,8 @@ func TestLentBodiesAreWholeUntilTheirHandlerReturns(t *testing.T) {
 			if i%5 == 0 {
 				later = "X-Later: 1\r\n"
 			}
-			out = append(fmt.Appendf(out, "POST / HTTP/1.1\r\nHost: a\r\n%sContent-Length: %d\r\n\r\n", later, len(body)), body...)
+			out = append(fmt.Appendf(out, "POST / HTTP/1.1\r\nHost: a\r\n%sContent-Length: %d\r\n\r\n", later,
+				len(body)), body...)
 			bodies <- body
 			if rng.IntN(3) == 0 {
 				continue // with the next one

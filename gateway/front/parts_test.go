@@ -8,7 +8,8 @@ import (
 
 func TestNamesAreSpeltAsNetHTTPSpellsThem(t *testing.T) {
 	for name := range common {
-		for _, as := range []string{name, strings.ToLower(name), strings.ToUpper(name), strings.ToLower(name[:1]) + name[1:]} {
+		for _, as := range []string{name, strings.ToLower(name), strings.ToUpper(name),
+			strings.ToLower(name[:1]) + name[1:]} {
 			if got := canonical(as); got != name || got != textproto.CanonicalMIMEHeaderKey(as) {
 				t.Errorf("%q becomes %q", as, got)
 			}
@@ -40,8 +41,11 @@ func FuzzNamesAreSpeltAsNetHTTPSpellsThem(f *testing.F) {
 
 func TestChunkSizes(t *testing.T) {
 	for line, want := range map[string]int64{
-		"0": 0, "5": 5, "a": 10, "A": 10, "fF": 255, "0000000000000005": 5, "0fffffffffffffff": 1<<60 - 1, "fffffffffffffff": 1<<60 - 1, "5;a=b": 5, "5;": 5, "5;\t x": 5,
-		"": -1, "g": -1, "-1": -1, "+1": -1, "0x5": -1, " 5": -1, "5 ": -1, "5 ;a": -1, "1000000000000000": -1, "7fffffffffffffff": -1, "8000000000000000": -1, "00000000000000005": -1, "5;\x01": -1, "5;a\rb": -1, ";": -1, "5_0": -1,
+		"0": 0, "5": 5, "a": 10, "A": 10, "fF": 255, "0000000000000005": 5, "0fffffffffffffff": 1<<60 - 1,
+		"fffffffffffffff": 1<<60 - 1, "5;a=b": 5, "5;": 5, "5;\t x": 5,
+		"": -1, "g": -1, "-1": -1, "+1": -1, "0x5": -1, " 5": -1, "5 ": -1, "5 ;a": -1, "1000000000000000": -1,
+		"7fffffffffffffff": -1, "8000000000000000": -1, "00000000000000005": -1, "5;\x01": -1, "5;a\rb": -1, ";": -1,
+		"5_0": -1,
 	} {
 		got, ok := chunkSize(line)
 		if !ok {
@@ -58,8 +62,10 @@ func TestWordsInLists(t *testing.T) {
 		list, word, separators string
 		want                   bool
 	}{
-		{"close", "close", ",", true}, {"Close", "close", ",", true}, {"a, close ,b", "close", ",", true}, {"close x", "close", ",", false},
-		{"close x", "close", ", \t", true}, {"xclose", "close", ", \t", false}, {"clo\u017fe", "close", ",", false}, {"", "close", ",", false}, {",,close", "close", ",", true},
+		{"close", "close", ",", true}, {"Close", "close", ",", true}, {"a, close ,b", "close", ",", true},
+		{"close x", "close", ",", false},
+		{"close x", "close", ", \t", true}, {"xclose", "close", ", \t", false}, {"clo\u017fe", "close", ",", false},
+		{"", "close", ",", false}, {",,close", "close", ",", true},
 		{"chun\u212aed", "chunked", ",", false},
 	} {
 		if got := listed(c.list, c.word, c.separators); got != c.want {
@@ -69,7 +75,8 @@ func TestWordsInLists(t *testing.T) {
 }
 
 func TestValuesCannotBreakTheirLine(t *testing.T) {
-	for v, want := range map[string]string{"plain": "plain", " a ": "a", "a\r\nB: c": "a  B: c", "\n": "", "a\rb": "a b", "\r\na\r\n": "a", "": ""} {
+	for v, want := range map[string]string{"plain": "plain", " a ": "a", "a\r\nB: c": "a  B: c", "\n": "",
+		"a\rb": "a b", "\r\na\r\n": "a", "": ""} {
 		if got := string(appendValue(nil, v)); got != want {
 			t.Errorf("%q is sent as %q, want %q", v, got, want)
 		}

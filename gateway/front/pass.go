@@ -13,8 +13,8 @@ import (
 // chunkRow is the most that a chunk of a page has around its bytes.
 const chunkRow = len("fff\r\n") + len("\r\n")
 
-// Pass is Write and Flush in one. Where nothing is held, and the socket has room, it is one system call and nothing beside it: no
-// deadline is armed, for nothing is waited for.
+// Pass is Write and Flush in one. Where nothing is held, and the socket has room, it is one system call and nothing
+// beside it: no deadline is armed, for nothing is waited for.
 func (a *answer) Pass(p []byte) error {
 	if a.owed != nil {
 		a.catchUp()
@@ -36,8 +36,8 @@ func (a *answer) Pass(p []byte) error {
 	return a.err
 }
 
-// TryPass is Pass that does not wait. What the socket has no room for is kept, and reported as ErrFull: the next thing sent by
-// what may wait goes out behind it.
+// TryPass is Pass that does not wait. What the socket has no room for is kept, and reported as ErrFull: the next thing
+// sent by what may wait goes out behind it.
 func (a *answer) TryPass(p []byte) error {
 	switch {
 	case a.err != nil || len(p) == 0:
@@ -65,8 +65,8 @@ func (a *answer) TryPass(p []byte) error {
 	return a.err
 }
 
-// CanTry says whether TryPass may be called: while the body goes out in chunks, by the connection's own descriptor, and nothing is
-// held.
+// CanTry says whether TryPass may be called: while the body goes out in chunks, by the connection's own descriptor, and
+// nothing is held.
 func (a *answer) CanTry() bool { return a.canPass(1) }
 
 // catchUp sends what TryPass has kept.
@@ -83,7 +83,8 @@ var ErrFull = errors.New("front: the client's socket is full")
 
 // canPass says whether n bytes can go out as a chunk, past what holds back.
 func (a *answer) canPass(n int) bool {
-	return a.chunks && a.buf == nil && a.owed == nil && a.err == nil && a.c.raw != nil && sock.Fast && n > 0 && n <= outSize-chunkRow
+	return a.chunks && a.buf == nil && a.owed == nil && a.err == nil && a.c.raw != nil && sock.Fast && n > 0 &&
+		n <= outSize-chunkRow
 }
 
 // passRest sends what the socket had no room for, unless it failed.

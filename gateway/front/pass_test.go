@@ -27,7 +27,8 @@ func TestWhatIsPassedArrivesInOrder(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			to := w.(passing)
 			for range 3000 {
-				p := bytes.Repeat([]byte{'a' + byte(rng.IntN(26))}, rng.IntN([]int{20, 300, outSize + 20, 3 * outSize}[rng.IntN(4)]))
+				p := bytes.Repeat([]byte{'a' + byte(rng.IntN(26))},
+					rng.IntN([]int{20, 300, outSize + 20, 3 * outSize}[rng.IntN(4)]))
 				want.Write(p)
 				if rng.IntN(4) == 0 {
 					_, _ = to.Write(p)
@@ -104,7 +105,8 @@ type trying interface {
 	Again(f func() (over bool))
 }
 
-// What a socket has no room for is kept whole, cut anywhere, and goes out before all that comes after it, by whichever way.
+// What a socket has no room for is kept whole, cut anywhere, and goes out before all that comes after it, by whichever
+// way.
 func TestWhatIsTriedArrivesInOrder(t *testing.T) {
 	var want bytes.Buffer
 	full := 0
@@ -178,21 +180,22 @@ func (s *slowly) Read(p []byte) (int, error) {
 
 // An answer without a goroutine is the same answer, and its connection serves on.
 func TestAnAnswerGoesOnAgain(t *testing.T) {
-	address := serve(t, &Server{IdleTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "early ")
-		to := w.(trying)
-		_ = to.FlushError()
-		w.(interface{ Later(func() bool) }).Later(func() bool {
-			go func() {
-				_ = to.TryPass([]byte("late "))
-				to.Again(func() bool {
-					go to.Again(func() bool { return to.Pass([]byte("later")) == nil })
-					return false
-				})
-			}()
-			return false
-		})
-	})})
+	address := serve(t, &Server{IdleTimeout: time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "early ")
+			to := w.(trying)
+			_ = to.FlushError()
+			w.(interface{ Later(func() bool) }).Later(func() bool {
+				go func() {
+					_ = to.TryPass([]byte("late "))
+					to.Again(func() bool {
+						go to.Again(func() bool { return to.Pass([]byte("later")) == nil })
+						return false
+					})
+				}()
+				return false
+			})
+		})})
 	nc, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)

@@ -86,7 +86,8 @@ func TestWhoReadsABodyHearsThatItsClientHasLeftByTheError(t *testing.T) {
 		ended <- end{err, r.Context().Err()}
 		http.Error(w, "half a body", 400)
 	})})
-	for _, head := range []string{"Content-Length: 10\r\n\r\n12345", "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n", "Transfer-Encoding: chunked\r\n\r\na\r\n12345"} {
+	for _, head := range []string{"Content-Length: 10\r\n\r\n12345", "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n",
+		"Transfer-Encoding: chunked\r\n\r\na\r\n12345"} {
 		nc := dial(t, address)
 		fmt.Fprint(nc, "POST / HTTP/1.1\r\nHost: x\r\n"+head)
 		within(t, "the handler", began)
@@ -95,7 +96,8 @@ func TestWhoReadsABodyHearsThatItsClientHasLeftByTheError(t *testing.T) {
 		if !errors.Is(got.read, io.ErrUnexpectedEOF) || got.context != nil {
 			t.Errorf("%q: read %v, context %v", head, got.read, got.context)
 		}
-		if resp, err := http.ReadResponse(bufio.NewReader(nc), nil); err != nil || resp.StatusCode != 400 || !resp.Close {
+		if resp, err := http.ReadResponse(bufio.NewReader(nc), nil); err != nil || resp.StatusCode != 400 ||
+			!resp.Close {
 			t.Errorf("%q: %v %v", head, resp, err)
 		}
 	}
@@ -160,7 +162,8 @@ func TestAWriteToWhoHasLeftEndsTheContext(t *testing.T) {
 		}
 	})})
 	nc := dial(t, address)
-	fmt.Fprint(nc, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n") // and never a body: nothing but the write can tell
+	// and never a body: nothing but the write can tell
+	fmt.Fprint(nc, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n")
 	_ = nc.SetLinger(0)
 	nc.Close()
 	if err := within(t, "a failed write", ended); err == nil {

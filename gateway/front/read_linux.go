@@ -33,9 +33,9 @@ func readError(n int, errno syscall.Errno) error {
 	return nil
 }
 
-// onReady receives and answers until something else is needed than more bytes. A read that leaves room has taken all there
-// was, so the next arrival wakes the poller: no read is made to find nothing. The end of a connection alone may have come
-// with the bytes, unnoticed; the watch then sets gone before it wakes this.
+// onReady receives and answers until something else is needed than more bytes. A read that leaves room has taken all
+// there was, so the next arrival wakes the poller: no read is made to find nothing. The end of a connection alone may
+// have come with the bytes, unnoticed; the watch then sets gone before it wakes this.
 func (c *conn) onReady(fd uintptr) bool {
 	c.within = true
 	done := c.serveReady(fd)
@@ -64,14 +64,15 @@ func (c *conn) serveReady(fd uintptr) bool {
 		if c.parked() {
 			return true
 		}
-		if c.peer.Load() == 0 { // else the peer has left meanwhile, and what wakes this for it may be undone by the deadline just set
+		if c.peer.Load() == 0 {
+			// else the peer has left meanwhile, and what wakes this for it may be undone by the deadline just set
 			return false
 		}
 	}
 }
 
-// reach receives the rest of a body that filled a page, where that is there already and a wide one holds it, so that its request
-// is handled as the shorter ones are. It reports whether all of it is at hand then.
+// reach receives the rest of a body that filled a page, where that is there already and a wide one holds it, so that
+// its request is handled as the shorter ones are. It reports whether all of it is at hand then.
 func (c *conn) reach() bool {
 	b := &c.body
 	if !c.within || !c.full || b.chunked || b.expected || b.left > wideSize {

@@ -32,8 +32,8 @@ var (
 	errTrailers    = &refusal{400, "the trailers after the body are malformed or too large"}
 )
 
-// What net/http accepts, or answers with silence (errHeadLate). Each is a difference that two readers of the same bytes could be
-// played off against each other with, or no client of ours has a use for.
+// What net/http accepts, or answers with silence (errHeadLate). Each is a difference that two readers of the same bytes
+// could be played off against each other with, or no client of ours has a use for.
 var (
 	errBareLF       = &refusal{400, "a line of the header ends in LF alone"}
 	errFold         = &refusal{400, "a header field is folded over two lines"}

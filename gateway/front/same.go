@@ -12,8 +12,8 @@ type same struct {
 // mostDigits is how many digits a length surely has room for in 63 bits.
 const mostDigits = 18
 
-// locate returns the length of the head at the beginning of b, and where its digits lie; 0 is that it is another one, or not all
-// there.
+// locate returns the length of the head at the beginning of b, and where its digits lie; 0 is that it is another one,
+// or not all there.
 func (s *same) locate(b []byte) (end, from, to int, length int64) {
 	from = len(s.before)
 	if from == 0 || len(b) < from || string(b[:from]) != s.before {
@@ -29,7 +29,8 @@ func (s *same) locate(b []byte) (end, from, to int, length int64) {
 	return end, from, to, length
 }
 
-// resume makes req of the head that is unread where it is the one before but for its length, and takes it; false is that it is not.
+// resume makes req of the head that is unread where it is the one before but for its length, and takes it; false is
+// that it is not.
 func (c *conn) resume(h *habit) bool {
 	s := &h.same
 	unread := c.buf[c.r:c.w]
@@ -52,8 +53,8 @@ func (c *conn) resume(h *habit) bool {
 // place is where a field's value lies in a head, and among a connection's values.
 type place struct{ from, slot int }
 
-// remember has the next head like this one, which is made of the habit, told by comparing it, where nothing but a length says what
-// comes behind it.
+// remember has the next head like this one, which is made of the habit, told by comparing it, where nothing but a
+// length says what comes behind it.
 func (h *habit) remember(head string, length place, f *framing, c *conn) {
 	s := &h.same
 	s.before = ""

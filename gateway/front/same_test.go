@@ -24,7 +24,8 @@ func tell(r *http.Request) string {
 		names, values, told = from.Fields()
 	}
 	body, err := io.ReadAll(r.Body)
-	return fmt.Sprintf("%s %s %s %s %q %v %v %q=%q length %d %v close %v form %v body %q %v", r.Method, r.RequestURI, r.URL, r.Proto, r.Host, r.Header, told, names, values,
+	return fmt.Sprintf("%s %s %s %s %q %v %v %q=%q length %d %v close %v form %v body %q %v", r.Method, r.RequestURI,
+		r.URL, r.Proto, r.Host, r.Header, told, names, values,
 		r.ContentLength, r.TransferEncoding, r.Close, r.Form, body, err)
 }
 
@@ -40,24 +41,34 @@ func alike(rng *rand.Rand) string {
 	case 0:
 		return "GET /v1/models HTTP/1.1\r\nHost: a\r\n\r\n"
 	case 1:
-		return "POST /v1/chat HTTP/1.1\r\nHost: a\r\nAuthorization: k\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"
+		return "POST /v1/chat HTTP/1.1\r\nHost: a\r\nAuthorization: k\r\nTransfer-Encoding: " +
+			"chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"
 	case 2:
 		length = "00" + length
 	case 3:
 		length = " " + length + pick("", " ", "\t")
 	case 4:
-		return fmt.Sprintf("POST /v1/chat HTTP/1.1\r\nHost: a\r\nAuthorization: %s\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: %s\r\n\r\n%s", key, length, body)
+		return fmt.Sprintf(
+			"POST /v1/chat HTTP/1.1\r\nHost: a\r\nAuthorization: %s\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: "+
+				"%s\r\n\r\n%s", key, length, body)
 	case 5:
-		return fmt.Sprintf("POST /v1/chat HTTP/1.1\r\nHost: a\r\nContent-Length: %s\r\nAuthorization: %s\r\n\r\n%s", length, key, body)
+		return fmt.Sprintf("POST /v1/chat HTTP/1.1\r\nHost: a\r\nContent-Length: %s\r\nAuthorization: %s\r\n\r\n%s",
+			length, key, body)
 	case 6:
-		return fmt.Sprintf("POST /v1/chat?x=%s HTTP/1.1\r\nHost: a\r\nAuthorization: k\r\nContent-Length: %s\r\n\r\n%s", key, length, body)
+		return fmt.Sprintf("POST /v1/chat?x=%s HTTP/1.1\r\nHost: a\r\nAuthorization: k\r\nContent-Length: %s\r\n\r\n%s",
+			key, length, body)
 	case 7:
-		return "\r\n" + fmt.Sprintf("POST /v1/chat HTTP/1.1\r\nHost: a\r\nAuthorization: k\r\nContent-Length: %s\r\nAccept: *\r\n\r\n%s", length, body)
+		return "\r\n" + fmt.Sprintf(
+			"POST /v1/chat HTTP/1.1\r\nHost: a\r\nAuthorization: k\r\nContent-Length: %s\r\nAccept: *\r\n\r\n%s",
+			length, body)
 	}
-	return fmt.Sprintf("POST /v1/chat HTTP/1.1\r\nHost: a\r\nAuthorization: %s\r\nContent-Length: %s\r\nAccept: *\r\n\r\n%s", key, length, body)
+	return fmt.Sprintf(
+		"POST /v1/chat HTTP/1.1\r\nHost: a\r\nAuthorization: %s\r\nContent-Length: %s\r\nAccept: *\r\n\r\n%s", key,
+		length, body)
 }
 
-// What is heard of each of many requests that are much alike, on one connection, in pipelines and in pieces, is what is heard of it alone.
+// What is heard of each of many requests that are much alike, on one connection, in pipelines and in pieces, is what is
+// heard of it alone.
 func TestARequestLikeTheOneBeforeIsHeardAsIfItCameAlone(t *testing.T) {
 	said := make(chan string, 1)
 	address := serve(t, &Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -72,7 +83,8 @@ func TestARequestLikeTheOneBeforeIsHeardAsIfItCameAlone(t *testing.T) {
 		requests := []string{"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"}
 		for range 200 {
 			request := alike(rng)
-			if n := len(requests); n > 0 && strings.HasPrefix(requests[n-1], "GET") { // empty lines may follow a POST alone
+			if n := len(requests); n > 0 && strings.HasPrefix(requests[n-1], "GET") {
+				// empty lines may follow a POST alone
 				request = strings.TrimPrefix(request, "\r\n")
 			}
 			requests = append(requests, request)

@@ -8,8 +8,8 @@ import (
 	"octet/internal/contain"
 )
 
-// seats bound the connections of a server: all, and those of each address. Where all are taken, one that waits without a whole head makes
-// room for a new one. Its fields are guarded by the server's mu, but for turned.
+// seats bound the connections of a server: all, and those of each address. Where all are taken, one that waits without
+// a whole head makes room for a new one. Its fields are guarded by the server's mu, but for turned.
 type seats struct {
 	of      map[netip.Addr]int // without addresses that have none
 	parting int                // connections that are making room, and are not gone yet
@@ -32,7 +32,8 @@ func (s *Server) seat(c *conn) *refusal {
 	if most := s.MaxPerAddress; most > 0 && s.seats.of[c.source] >= most {
 		return errSeatsOfOne
 	}
-	if most := s.MaxConnections; most > 0 && len(s.conns) >= most && (len(s.conns) >= most+mostParting(most) || !s.makeRoom()) {
+	if most := s.MaxConnections; most > 0 && len(s.conns) >= most &&
+		(len(s.conns) >= most+mostParting(most) || !s.makeRoom()) {
 		if s.seats.parting > 0 {
 			return errParting
 		}
@@ -45,7 +46,8 @@ func (s *Server) seat(c *conn) *refusal {
 	return nil
 }
 
-// mostParting is how many connections beyond the bound there may be at most, while those that make room are not gone yet.
+// mostParting is how many connections beyond the bound there may be at most, while those that make room are not gone
+// yet.
 func mostParting(most int) int { return min(max(most/8, 1), 64) }
 
 // stays has a connection that was to make room not do so, as its request came first.
@@ -67,8 +69,8 @@ func (s *Server) unseat(c *conn) {
 	}
 }
 
-// makeRoom has the one leave that has waited for longest without a whole head, of some that are looked at; false is that there is none.
-// Under mu.
+// makeRoom has the one leave that has waited for longest without a whole head, of some that are looked at; false is
+// that there is none. Under mu.
 func (s *Server) makeRoom() bool {
 	var longest *conn
 	looked, since := 0, int64(0)

@@ -25,16 +25,17 @@ func asks(t *testing.T, nc net.Conn, path string) *http.Response {
 	return resp
 }
 
-// Where all seats are taken, a connection that waits without a whole head makes room: silent, idle, or in the middle of a head. One that is
-// being answered does not, and where there are such alone a new one is told.
+// Where all seats are taken, a connection that waits without a whole head makes room: silent, idle, or in the middle of
+// a head. One that is being answered does not, and where there are such alone a new one is told.
 func TestAConnectionWithoutASeatIsToldOrGetsAnIdleOnes(t *testing.T) {
 	begun, release := make(chan bool, 3), make(chan bool)
-	s := &Server{MaxConnections: 3, IdleTimeout: time.Hour, ReadHeaderTimeout: time.Hour, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/wait" {
-			begun <- true
-			<-release
-		}
-	})}
+	s := &Server{MaxConnections: 3, IdleTimeout: time.Hour, ReadHeaderTimeout: time.Hour,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/wait" {
+				begun <- true
+				<-release
+			}
+		})}
 	address := serve(t, s)
 	silent, half, idle := dial(t, address), dial(t, address), dial(t, address)
 	fmt.Fprint(half, "GET / HTTP/1.1\r\nHo")

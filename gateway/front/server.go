@@ -23,7 +23,9 @@ type Server struct {
 	Handler     http.Handler
 	BaseContext context.Context // of all requests; nil is Background
 
-	ReadHeaderTimeout time.Duration // for a head, from its first byte, or of a new connection from its start; and for the rest of a body that nobody read
+	// for a head, from its first byte, or of a new connection from its start; and for the rest of a body that nobody
+	// read
+	ReadHeaderTimeout time.Duration
 	IdleTimeout       time.Duration // for a connection without a request
 	WriteTimeout      time.Duration // from a request's head on, unless the handler sets another deadline
 	MaxHeaderBytes    int           // of request line and fields; 0 is 1 MiB
@@ -31,8 +33,8 @@ type Server struct {
 	MaxConnections    int           // open at once; 0 is no limit
 	MaxPerAddress     int           // of one address, for IPv6 of one network of 64 bits; 0 is no limit
 
-	// Refuse answers for the server itself what is no request that a handler could see; nil answers in plain text. The status is
-	// 400, 408, 417, 429, 431, 501, 503 or 505. The connection ends after it.
+	// Refuse answers for the server itself what is no request that a handler could see; nil answers in plain text. The
+	// status is 400, 408, 417, 429, 431, 501, 503 or 505. The connection ends after it.
 	Refuse   func(w http.ResponseWriter, status int, message string)
 	ErrorLog *log.Logger // of panics and failed accepts; nil is the standard logger
 
@@ -88,8 +90,8 @@ func (s *Server) open(l net.Listener) error {
 	return nil
 }
 
-// mostTries is how often, a millisecond apart, a connection looks for the seat of one that is making room. Others wait in the kernel
-// meanwhile.
+// mostTries is how often, a millisecond apart, a connection looks for the seat of one that is making room. Others wait
+// in the kernel meanwhile.
 const mostTries = 100
 
 // start serves nc on a goroutine of its own.
@@ -113,7 +115,8 @@ func (s *Server) start(nc net.Conn) {
 	go c.serve()
 }
 
-// enlist counts c among the connections, and returns the watch that sockets are under; nil for what is none. no is why c gets no seat.
+// enlist counts c among the connections, and returns the watch that sockets are under; nil for what is none. no is why
+// c gets no seat.
 func (s *Server) enlist(c *conn) (w *hangup.Watch, no *refusal, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,8 +160,8 @@ func (s *Server) left(id uint64) {
 	}
 }
 
-// Shutdown stops accepting, closes connections as they are without a request's whole head, and returns when none is left or ctx ends.
-// Answers say Connection: close from now on.
+// Shutdown stops accepting, closes connections as they are without a request's whole head, and returns when none is
+// left or ctx ends. Answers say Connection: close from now on.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopAccepting()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -173,7 +176,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// Close ends everything at once: listeners, connections, and the contexts of their requests. It does not wait for handlers.
+// Close ends everything at once: listeners, connections, and the contexts of their requests. It does not wait for
+// handlers.
 func (s *Server) Close() error {
 	s.stopAccepting()
 	s.mu.Lock()

@@ -105,13 +105,14 @@ func TestABaseContextsCauseReachesHandlers(t *testing.T) {
 	why := errors.New("the grace is over")
 	began, causes := make(chan bool, 1), make(chan error, 1)
 	base, cut := context.WithCancelCause(context.Background())
-	address := serve(t, &Server{BaseContext: base, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		began <- true
-		<-ctx.Done()
-		causes <- context.Cause(ctx)
-	})})
+	address := serve(t, &Server{BaseContext: base,
+		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			began <- true
+			<-ctx.Done()
+			causes <- context.Cause(ctx)
+		})})
 	fmt.Fprint(dial(t, address), "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	within(t, "the handler", began)
 	cut(why)
@@ -138,30 +139,33 @@ func TestCloseWaitsForNobody(t *testing.T) {
 
 func TestAPanicEndsItsConnectionAlone(t *testing.T) {
 	var said lockedBuffer
-	s := &Server{ErrorLog: log.New(&said, "", 0), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/abort", "/stream":
-			fmt.Fprint(w, "some of it")
-			if r.URL.Path == "/stream" {
-				_ = http.NewResponseController(w).Flush()
+	s := &Server{ErrorLog: log.New(&said, "", 0),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/abort", "/stream":
+				fmt.Fprint(w, "some of it")
+				if r.URL.Path == "/stream" {
+					_ = http.NewResponseController(w).Flush()
+				}
+				panic(http.ErrAbortHandler)
+			case "/panic":
+				panic("out of order")
 			}
-			panic(http.ErrAbortHandler)
-		case "/panic":
-			panic("out of order")
-		}
-		fmt.Fprint(w, "fine")
-	})}
+			fmt.Fprint(w, "fine")
+		})}
 	address := serve(t, s)
 	other := dial(t, address)
 	for path, want := range map[string]string{"/abort": "", "/panic": "", "/stream": "a\r\nsome of it\r\n"} {
 		nc := dial(t, address)
 		fmt.Fprintf(nc, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path)
 		out, err := io.ReadAll(nc)
-		if _, body, _ := bytes.Cut(out, []byte("\r\n\r\n")); err != nil || string(body) != want || len(out) > 0 != (want != "") {
+		if _, body, _ := bytes.Cut(out, []byte("\r\n\r\n")); err != nil || string(body) != want ||
+			len(out) > 0 != (want != "") {
 			t.Errorf("%s: %q, %v", path, out, err)
 		}
 	}
-	if log := said.String(); strings.Count(log, "panic serving") != 1 || !strings.Contains(log, "out of order") || !strings.Contains(log, "serving_test.go") {
+	if log := said.String(); strings.Count(log, "panic serving") != 1 || !strings.Contains(log, "out of order") ||
+		!strings.Contains(log, "serving_test.go") {
 		t.Errorf("logged: %s", log)
 	}
 	fmt.Fprint(other, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -233,19 +237,23 @@ func TestABodyIsAskedForWhenItIsFirstRead(t *testing.T) {
 	}
 }
 
-// What is left of a body is read for the connection's sake, up to a bound; beyond it the connection ends, in a way that leaves
-// the client time to read the answer.
+// What is left of a body is read for the connection's sake, up to a bound; beyond it the connection ends, in a way that
+// leaves the client time to read the answer.
 func TestABodyThatNobodyReadsCostsAtMostItsConnection(t *testing.T) {
-	s := &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }), ReadHeaderTimeout: time.Minute}
+	s := &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }),
+		ReadHeaderTimeout: time.Minute}
 	address := serve(t, s)
 	for _, size := range []int{1, 100 << 10, mostUnread - 1, mostUnread, 8 << 20} {
 		for _, chunked := range []bool{false, true} {
 			nc := dial(t, address)
 			go func() {
 				if chunked {
-					fmt.Fprintf(nc, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", size, make([]byte, size))
+					fmt.Fprintf(
+						nc, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
+						size, make([]byte, size))
 				} else {
-					fmt.Fprintf(nc, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", size, make([]byte, size))
+					fmt.Fprintf(nc, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", size,
+						make([]byte, size))
 				}
 				fmt.Fprint(nc, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 			}()
@@ -297,7 +305,8 @@ func TestAcceptingGoesOnWhenDescriptorsAreFreeAgain(t *testing.T) {
 }
 
 func TestRefusalsAreTheOwnersToWord(t *testing.T) {
-	address := serve(t, &Server{Handler: http.HandlerFunc(echo), MaxHeaderBytes: 100, MaxFields: 2, ReadHeaderTimeout: 50 * time.Millisecond,
+	address := serve(t, &Server{Handler: http.HandlerFunc(echo), MaxHeaderBytes: 100, MaxFields: 2,
+		ReadHeaderTimeout: 50 * time.Millisecond,
 		Refuse: func(w http.ResponseWriter, status int, message string) {
 			w.Header().Set("Content-Type", "text/x-refusal")
 			w.WriteHeader(status)
@@ -317,7 +326,8 @@ func TestRefusalsAreTheOwnersToWord(t *testing.T) {
 		nc := dial(t, address)
 		fmt.Fprint(nc, head)
 		resp, err := http.ReadResponse(bufio.NewReader(nc), nil)
-		if err != nil || resp.StatusCode != status || !resp.Close || resp.Header.Get("Content-Type") != "text/x-refusal" {
+		if err != nil || resp.StatusCode != status || !resp.Close ||
+			resp.Header.Get("Content-Type") != "text/x-refusal" {
 			t.Errorf("%q: %v %v", head, resp, err)
 		}
 	}

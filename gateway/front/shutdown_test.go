@@ -45,7 +45,8 @@ func (p *pipes) dial() net.Conn {
 	return ours
 }
 
-// What has sent no whole head is closed at once when the server shuts down: a new connection, half a head, and one that rests.
+// What has sent no whole head is closed at once when the server shuts down: a new connection, half a head, and one that
+// rests.
 func TestShutdownClosesAtOnceWhatHasNoWholeHead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Server{Handler: http.HandlerFunc(echo), ReadHeaderTimeout: time.Hour, IdleTimeout: time.Hour}
@@ -72,7 +73,8 @@ func TestShutdownClosesAtOnceWhatHasNoWholeHead(t *testing.T) {
 	})
 }
 
-// Whatever connections are doing when Shutdown begins, it is not kept waiting by one, and what was begun is answered whole.
+// Whatever connections are doing when Shutdown begins, it is not kept waiting by one, and what was begun is answered
+// whole.
 func TestShutdownComesBetweenAnyTwoStepsOfAConnection(t *testing.T) {
 	for round := range 40 {
 		s := &Server{Handler: http.HandlerFunc(echo), IdleTimeout: time.Hour, ReadHeaderTimeout: time.Hour}
@@ -84,7 +86,8 @@ func TestShutdownComesBetweenAnyTwoStepsOfAConnection(t *testing.T) {
 				answers := bufio.NewReader(nc)
 				body := strings.Repeat("b", 10<<(i%4*4))
 				for {
-					if _, err := fmt.Fprintf(nc, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+					if _, err := fmt.Fprintf(nc, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s",
+						len(body), body); err != nil {
 						return
 					}
 					resp, err := http.ReadResponse(answers, nil)

@@ -23,10 +23,12 @@ type startCase struct {
 
 func (c startCase) answer(w http.ResponseWriter, direct bool) {
 	if direct {
-		w.(*answer).Start(c.status, c.length, []byte("Content-Type: application/json\r\nX-Method: GET\r\nX-SLO-Window: 5m\r\n"))
+		w.(*answer).Start(c.status, c.length,
+			[]byte("Content-Type: application/json\r\nX-Method: GET\r\nX-SLO-Window: 5m\r\n"))
 	} else {
 		h := w.Header()
-		h["Content-Type"], h["X-Method"], h["X-SLO-Window"] = []string{"application/json"}, []string{"GET"}, []string{"5m"}
+		h["Content-Type"], h["X-Method"], h["X-SLO-Window"] = []string{"application/json"}, []string{"GET"},
+			[]string{"5m"}
 		if c.length >= 0 {
 			h["Content-Length"] = []string{fmt.Sprint(c.length)}
 		}
@@ -44,18 +46,26 @@ func (c startCase) answer(w http.ResponseWriter, direct bool) {
 func TestStartSendsWhatAHeaderWouldHaveSent(t *testing.T) {
 	short, long := "{}", strings.Repeat("0123456789abcdef", outSize/8)
 	for _, request := range []string{
-		"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n",
-		"GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc",
+		"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+		"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc",
 	} {
 		for _, c := range []startCase{
-			{length: 2, pieces: []string{short}}, {length: -1, pieces: []string{short}}, {length: -1, pieces: []string{short, short}, flush: true},
-			{length: int64(len(long)), pieces: []string{long}}, {length: -1, pieces: []string{short, long}}, {length: 4, pieces: []string{short, short}, flush: true},
-			{length: -1}, {length: 0}, {length: 3, pieces: []string{short}}, {length: 1, pieces: []string{short}}, {length: 2, pieces: []string{short}, status: 429},
+			{length: 2, pieces: []string{short}}, {length: -1, pieces: []string{short}},
+			{length: -1, pieces: []string{short, short}, flush: true},
+			{length: int64(len(long)), pieces: []string{long}}, {length: -1, pieces: []string{short, long}},
+			{length: 4, pieces: []string{short, short}, flush: true},
+			{length: -1}, {length: 0}, {length: 3, pieces: []string{short}}, {length: 1, pieces: []string{short}},
+			{length: 2, pieces: []string{short}, status: 429},
 		} {
 			c.request, c.status = request, max(c.status, 200)
 			var got [2]string
 			for i := range got {
-				address := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { c.answer(w, i == 1) })})
+				address := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter,
+					_ *http.Request) {
+					c.answer(w, i == 1)
+				})})
 				nc := dial(t, address)
 				fmt.Fprint(nc, request, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 				out, err := io.ReadAll(nc)

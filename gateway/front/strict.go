@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Strict is a connection for net/http's server on which it hears whole heads alone, of requests that a Server of this package would take:
-// what that refuses, two framings for one, never gets there. In its place comes a request that Refused knows, once what was asked before is
-// answered, and then the end. A body that is malformed ends in an error.
+// Strict is a connection for net/http's server on which it hears whole heads alone, of requests that a Server of this
+// package would take: what that refuses, two framings for one, never gets there. In its place comes a request that
+// Refused knows, once what was asked before is answered, and then the end. A body that is malformed ends in an error.
 type Strict struct {
 	net.Conn
 	c       *conn // whose parser reads the heads, and nothing else of it
@@ -194,7 +194,8 @@ const (
 // mostChunkLine bounds what is not data between two chunks, in bytes.
 const mostChunkLine = 4 << 10
 
-// take looks at the next bytes, and returns how many of them are the body's, and whether it ends with them; ok is that they can be.
+// take looks at the next bytes, and returns how many of them are the body's, and whether it ends with them; ok is that
+// they can be.
 func (k *chunkScan) take(b []byte) (n int, ended, ok bool) {
 	for n < len(b) {
 		if k.state == inChunk {

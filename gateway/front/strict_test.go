@@ -35,7 +35,8 @@ func serveStrict(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// Requests one after the other on a connection, in whatever framing and pieces, are heard by net/http as they were sent.
+// Requests one after the other on a connection, in whatever framing and pieces, are heard by net/http as they were
+// sent.
 func TestNetHTTPHearsThroughStrictWhatWasSent(t *testing.T) {
 	address, draw := serveStrict(t), rand.New(rand.NewPCG(1, 2))
 	for range 60 {

@@ -46,7 +46,8 @@ func TestAHeadThatDoesNotComeInTimeIsAnswered408(t *testing.T) {
 }
 
 func TestAConnectionWithoutARequestIsClosedSilently(t *testing.T) {
-	s := &Server{Handler: http.HandlerFunc(echo), ReadHeaderTimeout: 50 * time.Millisecond, IdleTimeout: 100 * time.Millisecond}
+	s := &Server{Handler: http.HandlerFunc(echo), ReadHeaderTimeout: 50 * time.Millisecond,
+		IdleTimeout: 100 * time.Millisecond}
 	address := serve(t, s)
 	for _, first := range []string{"", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"} {
 		nc := dial(t, address)
@@ -104,14 +105,15 @@ func TestABodyThatIsLateIsAnErrorOfItsReaderAlone(t *testing.T) {
 
 func TestAWriteTimeoutBoundsAnAnswerThatSetsNone(t *testing.T) {
 	ended := make(chan error, 1)
-	address := serve(t, &Server{WriteTimeout: 50 * time.Millisecond, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for {
-			if _, err := w.Write(make([]byte, 64<<10)); err != nil {
-				ended <- err
-				return
+	address := serve(t, &Server{WriteTimeout: 50 * time.Millisecond,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			for {
+				if _, err := w.Write(make([]byte, 64<<10)); err != nil {
+					ended <- err
+					return
+				}
 			}
-		}
-	})})
+		})})
 	fmt.Fprint(dial(t, address), "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	if err := within(t, "a failed write", ended); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error(err)

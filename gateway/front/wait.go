@@ -19,7 +19,8 @@ func (c *conn) arm() {
 	}
 }
 
-// again says whether a read that failed is to be tried again: a deadline struck that is not the true one, and is set anew.
+// again says whether a read that failed is to be tried again: a deadline struck that is not the true one, and is set
+// anew.
 func (c *conn) again(err error) bool {
 	if !errors.Is(err, os.ErrDeadlineExceeded) || !c.limit.IsZero() && !time.Now().Before(c.limit) {
 		return false
@@ -145,8 +146,8 @@ func (c *conn) lost(err error) error {
 	return err
 }
 
-// How long and how much is read of what a client still sends when its connection is to be closed, so that the close is not
-// a reset that takes the answer with it.
+// How long and how much is read of what a client still sends when its connection is to be closed, so that the close is
+// not a reset that takes the answer with it.
 const (
 	goodbyeTime  = 500 * time.Millisecond
 	goodbyeBytes = 1 << 20

@@ -66,8 +66,8 @@ func (r *Rates) Close() error { return r.client.Close() }
 // Away reports whether Redis could not be asked lately.
 func (r *Rates) Away() bool { return r.again.Load() != 0 }
 
-// Take takes n from a bucket that fills at a rate a second up to burst. A wait of more than 0 says that nothing was taken, and when
-// it could be.
+// Take takes n from a bucket that fills at a rate a second up to burst. A wait of more than 0 says that nothing was
+// taken, and when it could be.
 func (r *Rates) Take(bucket string, perSecond float64, burst, n int) (wait time.Duration, err error) {
 	err = r.ask(func(ctx context.Context) error {
 		said, err := r.limiter.AllowN(ctx, r.cfg.Prefix+bucket, limit(perSecond, burst), n)
@@ -96,7 +96,8 @@ func limit(perSecond float64, burst int) redis_rate.Limit {
 // ask puts one question, unless the last one failed a moment ago.
 func (r *Rates) ask(question func(context.Context) error) error {
 	again := r.again.Load()
-	if again != 0 && (time.Now().UnixNano() < again || !r.again.CompareAndSwap(again, time.Now().Add(r.cfg.Retry).UnixNano())) {
+	if again != 0 && (time.Now().UnixNano() < again ||
+		!r.again.CompareAndSwap(again, time.Now().Add(r.cfg.Retry).UnixNano())) {
 		return ErrAway
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.Timeout)

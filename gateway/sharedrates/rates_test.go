@@ -54,7 +54,8 @@ func TestGatewaysTogetherLetThroughNoMoreThanTheRate(t *testing.T) {
 func TestARedisThatIsAwayIsSeldomAskedAndComesBack(t *testing.T) {
 	server := redistest.Start(t)
 	var told []bool
-	r := New(Config{Addr: server.Addr, Timeout: time.Second, Retry: 50 * time.Millisecond, Changed: func(away error) { told = append(told, away != nil) }})
+	r := New(Config{Addr: server.Addr, Timeout: time.Second, Retry: 50 * time.Millisecond,
+		Changed: func(away error) { told = append(told, away != nil) }})
 	defer r.Close()
 	if _, err := r.Take("x", 1, 1, 1); err != nil {
 		t.Fatal(err)

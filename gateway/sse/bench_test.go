@@ -8,8 +8,9 @@ import (
 
 // event300 is a chunk of 300 bytes as vLLM writes it; n makes no two neighbours alike in the text.
 func event300(n int) string {
-	e := fmt.Sprintf(`data: {"id":"chatcmpl-0a1b2c3d4e5f60718293a4b5c6d7e8f9","object":"chat.completion.chunk","created":1795218989,`+
-		`"model":"debug","choices":[{"index":0,"delta":{"content":" tok%03d"},"logprobs":null,"finish_reason":null,"token_ids":null}],"usage":null,"system_fingerprint":"vllm-0"`, n%1000)
+	e := fmt.Sprintf(
+		`data: {"id":"chatcmpl-0a1b2c3d4e5f60718293a4b5c6d7e8f9","object":"chat.completion.chunk","created":1795218989,`+
+			`"model":"debug","choices":[{"index":0,"delta":{"content":" tok%03d"},"logprobs":null,"finish_reason":null,"token_ids":null}],"usage":null,"system_fingerprint":"vllm-0"`, n%1000)
 	return e + strings.Repeat(" ", 300-len(e)-3) + "}\n\n"
 }
 

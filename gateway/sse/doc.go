@@ -6,8 +6,8 @@
 //
 // Invariants:
 //
-//  1. Only whole events are given out, and their bytes are the engine's, but for what Options leave out or cut. What is given
-//     out, one after the other, is the input up to its last whole event, or to the event that ended the stream.
+//  1. Only whole events are given out, and their bytes are the engine's, but for what Options leave out or cut. What is
+//     given out, one after the other, is the input up to its last whole event, or to the event that ended the stream.
 //  2. However the input is cut into pieces, the same bytes go out, the same is counted and the same error comes.
 //  3. [DONE], an engine's error and garbage are never given out, and nothing after them is read.
 //  4. The carry holds at most one event, Options.MaxEvent bytes.

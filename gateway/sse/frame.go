@@ -9,8 +9,8 @@ type frame struct {
 	lines int  // lines of the event at hand that are not empty and have ended
 }
 
-// end returns the index after the event that goes on at p[i]: the first line end of an empty line. An LF that completes a
-// CRLF there is left to swallow. whole is false when p ends before the event does.
+// end returns the index after the event that goes on at p[i]: the first line end of an empty line. An LF that completes
+// a CRLF there is left to swallow. whole is false when p ends before the event does.
 func (f *frame) end(p []byte, i int, nl *newlines) (end int, whole bool) {
 	for i < len(p) {
 		if f.swallow(p[i]) {
@@ -41,7 +41,8 @@ func (f *frame) swallow(ch byte) bool {
 	return cr && ch == '\n'
 }
 
-// newlines looks for the line ends of p from left to right: each byte is seen at most once per kind, however often asked.
+// newlines looks for the line ends of p from left to right: each byte is seen at most once per kind, however often
+// asked.
 type newlines struct {
 	p      []byte
 	lf, cr int // the next of each at or after the last index asked for; -1 at first

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// judge notes what a chunk says, and the edits of its event that follow: what the client did not ask for is left out, and so
-// is what goes beyond Options.Most.
+// judge notes what a chunk says, and the edits of its event that follow: what the client did not ask for is left out,
+// and so is what goes beyond Options.Most.
 func (s *Scanner) judge(event, data []byte, c *chunk) {
 	p := s.tally.of(s.choiceOf(c))
 	told := s.told(c, p)
@@ -63,8 +63,8 @@ func (s *Scanner) believed(p *part, count int, told bool) int {
 	return count
 }
 
-// hides reports whether the chunk has a count that was asked for on the way, and not by the client. The usage in a last chunk
-// whose stream had none before is no such count: it is what a client gets that asked for the usage at the end.
+// hides reports whether the chunk has a count that was asked for on the way, and not by the client. The usage in a last
+// chunk whose stream had none before is no such count: it is what a client gets that asked for the usage at the end.
 func (s *Scanner) hides(c *chunk) bool {
 	if !s.opts.HideUsage || c.choices == 0 || c.usageAt.to == 0 {
 		return false
@@ -101,7 +101,8 @@ func (s *Scanner) cut(event, data []byte, c *chunk, p *part) {
 	if !ok || c.texts != 1 || c.finishAt.to == 0 {
 		s.drop(event)
 	} else {
-		s.edits = append(s.edits, edit{at + c.at, at + c.at + c.size, ""}, edit{at + c.finishAt.from, at + c.finishAt.to, `"length"`})
+		s.edits = append(s.edits, edit{at + c.at, at + c.at + c.size, ""},
+			edit{at + c.finishAt.from, at + c.finishAt.to, `"length"`})
 		if s.hide(event, data, c); !s.hides(c) {
 			s.recount(at, c, p.tokens)
 		}
@@ -129,13 +130,15 @@ func (s *Scanner) recount(at int, c *chunk, tokens int) {
 	}
 }
 
-// totals adds the chunk that says what the stream took, which its engine does not come to any more, for a client that wants it.
+// totals adds the chunk that says what the stream took, which its engine does not come to any more, for a client that
+// wants it.
 func (s *Scanner) totals(event, data []byte, c *chunk) {
 	s.usage = Usage{PromptTokens: c.usage.PromptTokens, CompletionTokens: s.tally.total}
 	if s.hasUsage = c.completion.to > 0 && c.choicesAt.to > 0; !s.hasUsage || !s.opts.Totals {
 		return
 	}
-	usage := `{"prompt_tokens":` + strconv.Itoa(s.usage.PromptTokens) + `,"completion_tokens":` + strconv.Itoa(s.tally.total) +
+	usage := `{"prompt_tokens":` + strconv.Itoa(s.usage.PromptTokens) + `,"completion_tokens":` +
+		strconv.Itoa(s.tally.total) +
 		`,"total_tokens":` + strconv.Itoa(s.usage.PromptTokens+s.tally.total) + `}`
 	edits := []edit{{c.choicesAt.from, c.choicesAt.to, "[]"}, {c.usageValue.from, c.usageValue.to, usage}}
 	var e edited

@@ -138,7 +138,8 @@ func (v *verdict) read(data string, failed, isEvent bool) (goesOn, known bool) {
 		return false, true
 	}
 	strict := jsontext.Value(data)
-	if !strict.IsValid(jsontext.AllowInvalidUTF8(true)) && strict.IsValid(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) {
+	if !strict.IsValid(jsontext.AllowInvalidUTF8(true)) &&
+		strict.IsValid(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) {
 		return false, false
 	}
 	if strings.Count(data, "[")+strings.Count(data, "{") > maxDepth {

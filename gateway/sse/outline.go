@@ -2,8 +2,8 @@ package sse
 
 import "octet/gateway/wire"
 
-// outline is the JSON of an answer that was walked, around the strings and numbers in it that another answer may have otherwise. An
-// answer with the same bytes around other strings and numbers says the same of its own.
+// outline is the JSON of an answer that was walked, around the strings and numbers in it that another answer may have
+// otherwise. An answer with the same bytes around other strings and numbers says the same of its own.
 type outline struct {
 	fixed string // all that is around them, in one place: who compares has not seen it for long
 	holes []hole
@@ -82,8 +82,8 @@ func (l *learner) value(name string) {
 	}
 }
 
-// decides says whether an answer may mean something else when a member of this name has another value; and it is so of what is
-// always the same, which is compared faster than read.
+// decides says whether an answer may mean something else when a member of this name has another value; and it is so of
+// what is always the same, which is compared faster than read.
 func decides(name string) bool {
 	switch name {
 	case "object", "error", "index", "role", "type":

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Streams are made of what engines send, with every member in a random place, whitespace and line ends of all kinds, and
-// now and then something wrong.
+// Streams are made of what engines send, with every member in a random place, whitespace and line ends of all kinds,
+// and now and then something wrong.
 func TestRandomStreamsAgreeWithTheOracleHoweverCut(t *testing.T) {
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 2))
@@ -44,7 +44,8 @@ func randomEvent(rng *rand.Rand, end string) string {
 	case 2:
 		return "data:" + space + strings.Replace(randomChunk(rng), ",", ","+end+"data: ", 1) + end
 	case 3:
-		return pick(rng, "data: [DONE]", "data:[DONE]", "data: {\"error\":{\"message\":\"m\",\"code\":1}}", "event: error"+end+"data: {}", "data: oops", "<p>", "data: 7", "data: "+strings.Repeat("x", 2000)) + end
+		return pick(rng, "data: [DONE]", "data:[DONE]", "data: {\"error\":{\"message\":\"m\",\"code\":1}}",
+			"event: error"+end+"data: {}", "data: oops", "<p>", "data: 7", "data: "+strings.Repeat("x", 2000)) + end
 	}
 	return "data:" + space + randomChunk(rng) + end
 }
@@ -60,7 +61,9 @@ func randomChunk(rng *rand.Rand) string {
 	}
 	members = append(members, `"choices":[`+strings.Join(choices, ",")+`]`)
 	if rng.IntN(4) == 0 {
-		members = append(members, `"usage":`+pick(rng, "null", `{"prompt_tokens":3,"completion_tokens":2}`, `{"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":1}}`))
+		members = append(members,
+			`"usage":`+pick(rng, "null", `{"prompt_tokens":3,"completion_tokens":2}`,
+				`{"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":1}}`))
 	}
 	if rng.IntN(6) == 0 {
 		rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
@@ -78,7 +81,8 @@ func randomChoice(rng *rand.Rand, index int) string {
 	case 1:
 		said = `"delta":{"tool_calls":` + pick(rng, "[]", "[{}]", "null") + `}`
 	}
-	members := []string{fmt.Sprintf(`"index":%d`, index), said, `"finish_reason":` + pick(rng, "null", "null", "null", `"stop"`, `""`)}
+	members := []string{fmt.Sprintf(`"index":%d`, index), said,
+		`"finish_reason":` + pick(rng, "null", "null", "null", `"stop"`, `""`)}
 	if rng.IntN(6) == 0 {
 		rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	}

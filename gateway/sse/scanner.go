@@ -4,26 +4,26 @@ package sse
 type Options struct {
 	MaxEvent int // bytes of one event; 0 is 1 MiB
 
-	// Text is called with every piece of generated text of choice 0, reasoning left out: the inside of a JSON string as the
-	// engine wrote it, valid during the call. Pieces joined are still the inside of a JSON string; wire.AppendUnquoted gives
-	// the plain text. Nil collects nothing.
+	// Text is called with every piece of generated text of choice 0, reasoning left out: the inside of a JSON string as
+	// the engine wrote it, valid during the call. Pieces joined are still the inside of a JSON string;
+	// wire.AppendUnquoted gives the plain text. Nil collects nothing.
 	Text func(raw []byte)
 
-	// IDs is called with the token ids of each event of choice 0 that has some, and of its prompt in the first: what is between
-	// their brackets, valid during the call, in the order of the events. spoken says that the event brought text. Nil collects
-	// nothing.
+	// IDs is called with the token ids of each event of choice 0 that has some, and of its prompt in the first: what is
+	// between their brackets, valid during the call, in the order of the events. spoken says that the event brought
+	// text. Nil collects nothing.
 	IDs func(prompt, ids []byte, spoken bool)
 
 	Choices int // that were asked for; 0 is one
 	Most    int // tokens that were asked for of each: what goes beyond is cut off; 0 is unbounded
 
-	// Told says that an event was asked to tell how many tokens its choice has brought: in a usage, or in timings. Without it an
-	// event of output is a token.
+	// Told says that an event was asked to tell how many tokens its choice has brought: in a usage, or in timings.
+	// Without it an event of output is a token.
 	Told bool
 
-	// What was asked for on the way, and not by the client, is not given out: the usage of events with choices, the event that
-	// has a usage and no choices, the timings of events before the last. HideLast says that the usage of a last event with
-	// choices is such a one though no event before had one.
+	// What was asked for on the way, and not by the client, is not given out: the usage of events with choices, the
+	// event that has a usage and no choices, the timings of events before the last. HideLast says that the usage of a
+	// last event with choices is such a one though no event before had one.
 	HideUsage, HideLast, HideTotals, HideTimings bool
 	HideIDs                                      bool // token ids become null, as where they were not asked for
 	HidePrompt                                   bool // likewise the prompt's
@@ -84,12 +84,12 @@ func (s *Scanner) Reset(o Options) {
 	*s = Scanner{opts: o, carry: carry[:0], joined: joined[:0], edits: s.edits[:0], piece: s.piece, mended: s.mended}
 }
 
-// Feed takes the next piece and returns what may go to the client now, out[0] first: whole events, as they came, but for what
-// Options leave out or cut. out[0] is the scanner's own and valid until the next call, out[1] is part of p or likewise. What
-// comes after the last whole event is kept.
+// Feed takes the next piece and returns what may go to the client now, out[0] first: whole events, as they came, but
+// for what Options leave out or cut. out[0] is the scanner's own and valid until the next call, out[1] is part of p or
+// likewise. What comes after the last whole event is kept.
 //
-// err is ErrGarbage, ErrEventTooLarge (both may come wrapped) or an *EngineError, once the events before are in out, and
-// stays. After [DONE], which is not in out, or an error, out is empty.
+// err is ErrGarbage, ErrEventTooLarge (both may come wrapped) or an *EngineError, once the events before are in out,
+// and stays. After [DONE], which is not in out, or an error, out is empty.
 func (s *Scanner) Feed(p []byte) (out [2][]byte, err error) {
 	if s.ended() {
 		return out, s.err
@@ -114,8 +114,8 @@ func (s *Scanner) Feed(p []byte) (out [2][]byte, err error) {
 
 func (s *Scanner) ended() bool { return s.done || s.err != nil }
 
-// alike takes the events of p from i on that have the shape of the last: almost all of most streams. It returns where the rest
-// begins, which may have it too where it is not whole.
+// alike takes the events of p from i on that have the shape of the last: almost all of most streams. It returns where
+// the rest begins, which may have it too where it is not whole.
 func (s *Scanner) alike(p []byte, i int) int {
 	if s.frame != (frame{}) {
 		return i
@@ -176,8 +176,8 @@ func (s *Scanner) tidy() {
 	s.carry = s.carry[:rest]
 }
 
-// complete goes on with the event begun in earlier pieces, and returns where p goes on after it; if it may go out, it is
-// given.
+// complete goes on with the event begun in earlier pieces, and returns where p goes on after it; if it may go out, it
+// is given.
 func (s *Scanner) complete(p []byte, nl *newlines) int {
 	end, whole := s.frame.end(p, 0, nl)
 	if s.tooLarge(len(s.carry) + end) {
@@ -255,8 +255,9 @@ func (s *Scanner) Pending() int { return len(s.carry) - s.given }
 // Events is the number of events that brought output: text, reasoning, refusal or tool call of any choice.
 func (s *Scanner) Events() int { return s.tally.events }
 
-// Tokens is the number of tokens that these events have brought, of all choices: as the engine told with each, else one an
-// event. Tokens whose text is held back for a later event are not among them, unless others in their event are not held back.
+// Tokens is the number of tokens that these events have brought, of all choices: as the engine told with each, else one
+// an event. Tokens whose text is held back for a later event are not among them, unless others in their event are not
+// held back.
 func (s *Scanner) Tokens() int { return s.tally.total }
 
 // Told reports whether every event so far that brought output told of its tokens.

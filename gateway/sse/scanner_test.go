@@ -24,7 +24,8 @@ func TestARecordedVLLMStreamIsCountedAndEndsAtDone(t *testing.T) {
 	var s Scanner
 	v := fed(&s, 0, stream)
 	want := verdict{
-		Out: strings.TrimSuffix(string(stream), "data: [DONE]\n\n"), Tokens: 8, Text: "one two three four five six seven eight", Finish: "length",
+		Out: strings.TrimSuffix(string(stream), "data: [DONE]\n\n"), Tokens: 8,
+		Text: "one two three four five six seven eight", Finish: "length",
 		Usage: Usage{PromptTokens: 13, CompletionTokens: 8, CachedKnown: true}, HasUsage: true, Done: true,
 	}
 	if v != want {
@@ -35,7 +36,8 @@ func TestARecordedVLLMStreamIsCountedAndEndsAtDone(t *testing.T) {
 func TestARecordedLlamaCppStreamHasItsUsageOnTheLastChunk(t *testing.T) {
 	var s Scanner
 	v := fed(&s, 0, recorded(t, "llamacpp_chat_stream.txt"))
-	if v.Tokens != 4 || v.Usage != (Usage{PromptTokens: 51, CompletionTokens: 6}) || v.Finish != "length" || !v.Done || v.Err != "" {
+	if v.Tokens != 4 || v.Usage != (Usage{PromptTokens: 51, CompletionTokens: 6}) || v.Finish != "length" || !v.Done ||
+		v.Err != "" {
 		t.Errorf("got %+v", v)
 	}
 	if !strings.HasPrefix(v.Text, "to7token") {
@@ -111,7 +113,8 @@ func TestAnErrorObjectIsKeptFromTheClientAndTold(t *testing.T) {
 
 func TestGarbageEndsTheStreamAfterWhatWasGood(t *testing.T) {
 	good := chunkOf(`"delta":{"content":"a"}`)
-	for _, bad := range []string{"data: oops", "data: 7", "data: [1]", `data: {"choices":[`, `data: {"a":1}}`, "<html>no</html>", "\x00\x01", `data: {"a":"` + "\x01" + `"}`, "data: {}\ndata: {}"} {
+	for _, bad := range []string{"data: oops", "data: 7", "data: [1]", `data: {"choices":[`, `data: {"a":1}}`,
+		"<html>no</html>", "\x00\x01", `data: {"a":"` + "\x01" + `"}`, "data: {}\ndata: {}"} {
 		var s Scanner
 		out, err := s.Feed([]byte(good + bad + "\n\n" + good))
 		if string(out[1]) != good || !errors.Is(err, ErrGarbage) || s.Tokens() != 1 {
@@ -160,7 +163,8 @@ func TestAMegabyteEventPassesHoweverCut(t *testing.T) {
 
 func TestTextIsThatOfTheFirstChoiceAndStaysJSON(t *testing.T) {
 	stream := chunkOf(`"delta":{"content":"say \"hi\"\n"}`) + chunkOf(`"delta":{"reasoning_content":"hm"}`) +
-		`data: {"choices":[{"index":1,"text":"other"}]}` + "\n\n" + chunkOf(`"delta":{"content":"\ud83d\ude00"}`) + chunkOf(`"delta":{"content":"`+"\x7f"+`"}`)
+		`data: {"choices":[{"index":1,"text":"other"}]}` + "\n\n" + chunkOf(`"delta":{"content":"\ud83d\ude00"}`) +
+		chunkOf(`"delta":{"content":"`+"\x7f"+`"}`)
 	var raw []byte
 	var s Scanner
 	s.Reset(Options{Text: func(p []byte) { raw = append(raw, p...) }})
@@ -178,7 +182,8 @@ func TestAResetScannerRemembersNothing(t *testing.T) {
 		s.Reset(Options{})
 		s.Feed([]byte(stream))
 		s.Reset(Options{})
-		if s.Tokens() != 0 || s.Done() || s.Pending() != 0 || s.FinishReason() != "" || s.EngineError() != nil || s.Reasoned() || cap(s.carry) > keepCarry {
+		if s.Tokens() != 0 || s.Done() || s.Pending() != 0 || s.FinishReason() != "" || s.EngineError() != nil ||
+			s.Reasoned() || cap(s.carry) > keepCarry {
 			t.Fatalf("%q left %+v", stream, s)
 		}
 		if out, err := s.Feed([]byte("data: {}\n\n")); err != nil || string(out[1]) != "data: {}\n\n" {
@@ -190,8 +195,11 @@ func TestAResetScannerRemembersNothing(t *testing.T) {
 func TestFeedAllocatesNothing(t *testing.T) {
 	plain := chunkOf(`"delta":{"content":"token "}`)
 	for name, stream := range map[string]string{
-		"alike": strings.Repeat(plain, 40), "unlike": strings.Repeat(chunkOf(`"delta":{"content":"a"},"x":1`)+plain+chunkOf(`"delta":{},"finish_reason":"stop"`), 15),
-		"told": strings.Repeat(told(0, "a", "null", 1)+told(0, "b", "null", 2), 20), "usage": strings.Repeat(`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}`+"\n\n", 30),
+		"alike": strings.Repeat(plain, 40),
+		"unlike": strings.Repeat(chunkOf(`"delta":{"content":"a"},"x":1`)+plain+
+			chunkOf(`"delta":{},"finish_reason":"stop"`), 15),
+		"told":  strings.Repeat(told(0, "a", "null", 1)+told(0, "b", "null", 2), 20),
+		"usage": strings.Repeat(`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}`+"\n\n", 30),
 	} {
 		for _, n := range []int{1 << 20, 100} {
 			s := Scanner{}

@@ -6,9 +6,9 @@ import (
 	"octet/gateway/wire"
 )
 
-// shape is the JSON around the text of the last chunk that brought one text and nothing else to note but, maybe, its usage so
-// far. A chunk with the same bytes around another string and other counts says the same of its own: a stream's chunks mostly
-// differ in nothing else, and comparing is many times cheaper than walking.
+// shape is the JSON around the text of the last chunk that brought one text and nothing else to note but, maybe, its
+// usage so far. A chunk with the same bytes around another string and other counts says the same of its own: a stream's
+// chunks mostly differ in nothing else, and comparing is many times cheaper than walking.
 type shape struct {
 	around    [512]byte // head, then tail without its numbers
 	head      int       // bytes before the text, with the field's name and the opening quote; 0 is no shape
@@ -136,8 +136,8 @@ func plainList(p []byte) int {
 	return 0
 }
 
-// quotedEnd returns where the quoted text ends that goes on at i: at its quote, or at what may not be in it; and whether there
-// is anything escaped in it, which may be wrong.
+// quotedEnd returns where the quoted text ends that goes on at i: at its quote, or at what may not be in it; and
+// whether there is anything escaped in it, which may be wrong.
 func quotedEnd(p []byte, i int) (end int, escaped bool) {
 	for ; i < len(p); i++ {
 		switch ch := p[i]; {
@@ -151,9 +151,11 @@ func quotedEnd(p []byte, i int) (end int, escaped bool) {
 	return len(p), escaped
 }
 
-// counted reports whether a chunk's usage can be skipped: it is of one choice and stands behind the text, as a member of its own.
+// counted reports whether a chunk's usage can be skipped: it is of one choice and stands behind the text, as a member
+// of its own.
 func (c *chunk) counted(data []byte, behind int) bool {
-	return c.hasUsage && c.choices == 1 && c.completion.from > behind && c.total.from > behind && data[c.usageAt.from] == ','
+	return c.hasUsage && c.choices == 1 && c.completion.from > behind && c.total.from > behind &&
+		data[c.usageAt.from] == ','
 }
 
 // ordinary reports whether a chunk is one text on one line, and does not end its choice.
@@ -170,7 +172,8 @@ func (h *shape) learn(data []byte, c *chunk, hide bool) {
 	behind := c.at + c.size // the text
 	counted := c.counted(data, behind)
 	listed := c.ids.from > behind && c.choices == 1
-	if c.timings.to > 0 || c.hasUsage && !counted || c.ids.to > 0 && !listed || c.promptIDs.to > 0 || len(lead)+len(data)+len(eventEnd) > len(h.around) {
+	if c.timings.to > 0 || c.hasUsage && !counted || c.ids.to > 0 && !listed || c.promptIDs.to > 0 ||
+		len(lead)+len(data)+len(eventEnd) > len(h.around) {
 		return
 	}
 	around := append(append(h.around[:0], lead...), data[:c.at]...)
@@ -182,7 +185,8 @@ func (h *shape) learn(data []byte, c *chunk, hide bool) {
 	if counted {
 		behind, around = h.learnNumbers(data, c, around, behind)
 		if hide { // from the text's end, without the length of a list between
-			h.hidden = span{c.usageAt.from - c.at - c.size - (c.ids.to - c.ids.from), len(data) - c.usageAt.to + len(eventEnd)}
+			h.hidden = span{c.usageAt.from - c.at - c.size - (c.ids.to - c.ids.from),
+				len(data) - c.usageAt.to + len(eventEnd)}
 		}
 	}
 	around = append(append(around, data[behind:]...), eventEnd...)

@@ -34,7 +34,8 @@ func (t *tally) of(index int) *part {
 	return p
 }
 
-// next is the count of p after an event of output that told so many tokens so far; below 0 it told nothing, and is one token.
+// next is the count of p after an event of output that told so many tokens so far; below 0 it told nothing, and is one
+// token.
 func (p *part) next(told int) int {
 	if told < 0 {
 		return p.tokens + 1

@@ -12,8 +12,11 @@ func told(index int, text, finish string, tokens int) string {
 	if finish != "null" {
 		finish = `"` + finish + `"`
 	}
-	return fmt.Sprintf(`data: {"id":"a","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":%d,"delta":{"content":%q},"logprobs":null,"finish_reason":%s,"token_ids":null}],`+
-		`"usage":{"prompt_tokens":8,"total_tokens":%d,"completion_tokens":%d,"completion_tokens_details":null}}`+"\n\n", index, text, finish, 8+tokens, tokens)
+	return fmt.Sprintf(
+		`data: {"id":"a","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":%d,"delta":{"content":%q},"logprobs":null,"finish_reason":%s,"token_ids":null}],`+
+			`"usage":{"prompt_tokens":8,"total_tokens":%d,"completion_tokens":%d,"completion_tokens_details":null}}`+
+			"\n\n",
+		index, text, finish, 8+tokens, tokens)
 }
 
 // untold is the same chunk where it was not asked for.
@@ -47,7 +50,8 @@ func inPieces(t *testing.T, o Options, stream string, n int) (out string, s *Sca
 var cuts = []int{1 << 20, 1, 7, 100, 300, 0, 0, 0}
 
 func TestTokensAreCountedAsTheEngineTells(t *testing.T) {
-	stream := told(0, "a", "null", 1) + told(0, "", "null", 2) + told(0, "bc", "null", 3) + told(0, "d e f", "null", 7) + told(0, "g", "null", 8) + told(0, "", "null", 9)
+	stream := told(0, "a", "null", 1) + told(0, "", "null", 2) + told(0, "bc", "null", 3) + told(0, "d e f", "null",
+		7) + told(0, "g", "null", 8) + told(0, "", "null", 9)
 	for _, n := range cuts {
 		_, s := inPieces(t, Options{Told: true}, stream, n)
 		if s.Tokens() != 8 || s.Events() != 4 || !s.Told() { // the ninth's text is not there yet
@@ -61,7 +65,8 @@ func TestTokensAreCountedAsTheEngineTells(t *testing.T) {
 
 func TestTheTimingsOfLlamaCppTellTheTokens(t *testing.T) {
 	event := func(text string, n int) string {
-		return fmt.Sprintf(`data: {"choices":[{"finish_reason":null,"index":0,"delta":{"content":%q}}],"id":"a","timings":{"prompt_n":5,"predicted_n":%d,"predicted_ms":1.5}}`+"\n\n", text, n)
+		return fmt.Sprintf(
+			`data: {"choices":[{"finish_reason":null,"index":0,"delta":{"content":%q}}],"id":"a","timings":{"prompt_n":5,"predicted_n":%d,"predicted_ms":1.5}}`+"\n\n", text, n)
 	}
 	stream := event("a", 1) + event("b", 2) + event("cd", 5)
 	out, s := inPieces(t, Options{Told: true, HideTimings: true}, stream, 50)
@@ -87,7 +92,8 @@ func TestWhatTheClientDidNotAskForIsNotGivenOut(t *testing.T) {
 		if u, ok := s.Usage(); !ok || u.CompletionTokens != 12 {
 			t.Errorf("usage %+v", u)
 		}
-		if out, _ = inPieces(t, Options{Told: true, HideUsage: true, HideLast: true, HideTotals: true}, stream.String()+totals, n); out != want.String() {
+		if out, _ = inPieces(t, Options{Told: true, HideUsage: true, HideLast: true, HideTotals: true},
+			stream.String()+totals, n); out != want.String() {
 			t.Fatalf("in pieces of %d gave\n%s", n, out)
 		}
 		if out, _ = inPieces(t, Options{Told: true}, stream.String()+totals, n); out != stream.String()+totals {
@@ -113,7 +119,8 @@ func TestAnAnswerIsCutAtTheTokenThatWasAskedFor(t *testing.T) {
 		}
 	}
 	whole := want.String() + untold(0, "", "length")
-	usage := `data: {"id":"a","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":8,"completion_tokens":5,"total_tokens":13}}` + "\n\n"
+	usage :=
+		`data: {"id":"a","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":8,"completion_tokens":5,"total_tokens":13}}` + "\n\n"
 	for _, n := range cuts {
 		o := Options{Told: true, Most: 5, HideUsage: true, HideLast: true, HideTotals: true}
 		out, s := inPieces(t, o, stream.String()+totals+"data: [DONE]\n\n", n)
@@ -134,7 +141,8 @@ func TestAnAnswerIsCutAtTheTokenThatWasAskedFor(t *testing.T) {
 func TestAnEventThatGoesBeyondIsLeftOutWhole(t *testing.T) {
 	stream := told(0, "a", "null", 1) + told(0, "bcdef", "null", 6) + told(0, "ghijk", "length", 11)
 	out, s := inPieces(t, Options{Told: true, Most: 8, HideUsage: true}, stream, 200)
-	if want := untold(0, "a", "null") + untold(0, "bcdef", "null") + untold(0, "", "length"); out != want || s.Tokens() != 6 {
+	if want := untold(0, "a", "null") + untold(0, "bcdef", "null") + untold(0, "", "length"); out != want ||
+		s.Tokens() != 6 {
 		t.Errorf("%d tokens in\n%s", s.Tokens(), out)
 	}
 }
@@ -156,7 +164,8 @@ func TestEachChoiceIsCutByItself(t *testing.T) {
 	}
 	want.WriteString(untold(1, "", "length") + untold(0, "", "stop"))
 	for _, n := range cuts {
-		out, s := inPieces(t, Options{Told: true, Choices: 2, Most: 4, HideUsage: true, HideLast: true, HideTotals: true}, stream.String(), n)
+		out, s := inPieces(t, Options{Told: true, Choices: 2, Most: 4, HideUsage: true, HideLast: true,
+			HideTotals: true}, stream.String(), n)
 		if out != want.String() || s.Tokens() != 7 || !s.Cut() { // no choice goes on
 			t.Fatalf("in pieces of %d: %d tokens, cut %v, gave\n%s", n, s.Tokens(), s.Cut(), out)
 		}
@@ -164,7 +173,8 @@ func TestEachChoiceIsCutByItself(t *testing.T) {
 }
 
 func TestACountThatCannotBeRightIsNotBelieved(t *testing.T) {
-	_, s := inPieces(t, Options{Told: true}, told(0, "a", "null", 1)+told(0, "b", "null", 1e15)+told(0, "c", "null", -4), 1000)
+	_, s := inPieces(t, Options{Told: true},
+		told(0, "a", "null", 1)+told(0, "b", "null", 1e15)+told(0, "c", "null", -4), 1000)
 	if s.Tokens() != 3 || s.Told() {
 		t.Errorf("%d tokens, told %v", s.Tokens(), s.Told())
 	}
@@ -177,8 +187,11 @@ func identified(text string, tokens int, ids ...int) string {
 	if tokens == len(ids) {
 		prompt = "[353,311]"
 	}
-	return fmt.Sprintf(`data: {"id":"a","choices":[{"index":0,"text":%q,"logprobs":null,"finish_reason":null,"prompt_token_ids":%s,"token_ids":[%s]}],`+
-		`"usage":{"prompt_tokens":2,"total_tokens":%d,"completion_tokens":%d}}`+"\n\n", text, prompt, list, 2+tokens, tokens)
+	return fmt.Sprintf(
+		`data: {"id":"a","choices":[{"index":0,"text":%q,"logprobs":null,"finish_reason":null,"prompt_token_ids":%s,"token_ids":[%s]}],`+
+			`"usage":{"prompt_tokens":2,"total_tokens":%d,"completion_tokens":%d}}`+"\n\n", text, prompt, list,
+		2+tokens,
+		tokens)
 }
 
 func TestTokenIDsAreHandedOnAndNotGivenOut(t *testing.T) {

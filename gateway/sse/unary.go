@@ -26,8 +26,8 @@ func (k *chunk) unary(body []byte) (Unary, error) {
 	return Unary{k.usage, finishName(k.finish), k.text}, nil
 }
 
-// Answers reads an engine's answers. They mostly differ in a few values, and comparing is many times cheaper than walking: what was
-// walked lends its outline to the next. The zero value is ready. Safe for concurrent use.
+// Answers reads an engine's answers. They mostly differ in a few values, and comparing is many times cheaper than
+// walking: what was walked lends its outline to the next. The zero value is ready. Safe for concurrent use.
 type Answers struct {
 	known  [2]atomic.Pointer[outline] // an engine that speaks and calls tools in turn has two
 	walked atomic.Uint32

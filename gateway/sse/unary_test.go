@@ -14,7 +14,8 @@ import (
 
 func TestScanUnaryReadsAWholeAnswer(t *testing.T) {
 	u, err := ScanUnary(recorded(t, "vllm_like_pd_prefill.json"))
-	if err != nil || u.Finish != "remote_decode" || u.Usage != (Usage{70, 70, 0, true}) || !strings.HasPrefix(string(u.Text), "word0 ") {
+	if err != nil || u.Finish != "remote_decode" || u.Usage != (Usage{70, 70, 0, true}) ||
+		!strings.HasPrefix(string(u.Text), "word0 ") {
 		t.Errorf("prefill: %+v %v", u, err)
 	}
 	u, err = ScanUnary(recorded(t, "vllm_like_pd_decode.json"))
@@ -76,7 +77,8 @@ func TestAnswersLikeTheOnesBeforeAreReadAsIfWalked(t *testing.T) {
 				body += pick(rng, "x", "}", " ", "{}", body)
 			case 0:
 				at := rng.IntN(len(body))
-				body = body[:at] + pick(rng, `"`, `\`, "0", "x", "{", "}", ",", "\n", "", "null") + body[min(len(body), at+rng.IntN(3)):]
+				body = body[:at] + pick(rng, `"`, `\`, "0", "x", "{", "}", ",", "\n", "",
+					"null") + body[min(len(body), at+rng.IntN(3)):]
 			case 1:
 				body = body[:rng.IntN(len(body)+1)]
 			}
@@ -88,29 +90,39 @@ func TestAnswersLikeTheOnesBeforeAreReadAsIfWalked(t *testing.T) {
 // answerForm returns answers with the same members in the same places.
 func answerForm(rng *rand.Rand) func() string {
 	text := func() string {
-		return pick(rng, "a", "a", "", `\n`, `\"}`, `\u00e9`, "é", `","finish_reason":"length`, strings.Repeat("long ", 30), strings.Repeat(`int a;\n`, 20))
+		return pick(rng, "a", "a", "", `\n`, `\"}`, `\u00e9`, "é", `","finish_reason":"length`,
+			strings.Repeat("long ", 30), strings.Repeat(`int a;\n`, 20))
 	}
 	number := func() string {
 		return pick(rng, "0", "7", "12", "4096", "-1", "1.5", "2e3", "123456789012345678901", "00")
 	}
-	members := []string{`"id":"%s"`, `"object":"chat.completion"`, `"created":%d`, `"choices":[%c]`, `"usage":` + pick(rng, "null", `{"prompt_tokens":%d,"completion_tokens":%d}`,
-		`{"prompt_tokens":%d,"completion_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d}}`, `{"completion_tokens":"%s","prompt_tokens":[%d],"prompt_tokens_details":null}`, `{"prompt_tokens":%d,"prompt_tokens":%d}`)}
-	members = append(members, []string{`"error":null`, `"error":"%s"`, `"timings":{"ms":%d,"index":1}`, `"obj\u0065ct":"%s"`, `"object":"error","message":"%s"`, `"pad":[]`, `"usage":{"completion_tokens":%d}`}[rng.IntN(7):][0])
+	members := []string{`"id":"%s"`, `"object":"chat.completion"`, `"created":%d`, `"choices":[%c]`,
+		`"usage":` + pick(rng, "null", `{"prompt_tokens":%d,"completion_tokens":%d}`,
+			`{"prompt_tokens":%d,"completion_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d}}`,
+			`{"completion_tokens":"%s","prompt_tokens":[%d],"prompt_tokens_details":null}`,
+			`{"prompt_tokens":%d,"prompt_tokens":%d}`)}
+	members = append(members,
+		[]string{`"error":null`, `"error":"%s"`, `"timings":{"ms":%d,"index":1}`, `"obj\u0065ct":"%s"`,
+			`"object":"error","message":"%s"`, `"pad":[]`, `"usage":{"completion_tokens":%d}`}[rng.IntN(7):][0])
 	if rng.IntN(2) == 0 {
 		rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	}
 	choices := make([]string, rng.IntN(3))
 	for i := range choices {
-		choices[i] = fmt.Sprintf(`{"index":%s,`, pick(rng, "0", "0", "1", "%d")) + pick(rng, `"text":"%s"`, `"message":{"role":"assistant","content":"%s"}`,
-			`"message":{"role":"%s","content":"%s","reasoning_content":"%s"}`, `"message":{"content":null,"tool_calls":[{"type":"function","function":{"name":"%s","arguments":"%s"}}]}`) +
+		choices[i] = fmt.Sprintf(`{"index":%s,`, pick(rng, "0", "0", "1", "%d")) + pick(rng, `"text":"%s"`,
+			`"message":{"role":"assistant","content":"%s"}`,
+			`"message":{"role":"%s","content":"%s","reasoning_content":"%s"}`,
+			`"message":{"content":null,"tool_calls":[{"type":"function","function":{"name":"%s","arguments":"%s"}}]}`) +
 			`,"logprobs":null,"finish_reason":` + pick(rng, `"%s"`, `"stop"`, "null", `"%f"`) + "}"
 	}
-	form := strings.ReplaceAll("{"+strings.Join(members, pick(rng, ",", ", "))+"}"+pick(rng, "", "\n"), "%c", strings.Join(choices, ","))
+	form := strings.ReplaceAll("{"+strings.Join(members, pick(rng, ",", ", "))+"}"+pick(rng, "", "\n"), "%c",
+		strings.Join(choices, ","))
 	return func() string {
 		var b strings.Builder
 		for i, part := range strings.Split(form, "%") {
 			if i > 0 {
-				b.WriteString(map[byte]func() string{'s': text, 'd': number, 'f': func() string { return pick(rng, "stop", "length", `st\u006fp`, "") }}[part[0]]())
+				b.WriteString(map[byte]func() string{'s': text, 'd': number,
+					'f': func() string { return pick(rng, "stop", "length", `st\u006fp`, "") }}[part[0]]())
 				part = part[1:]
 			}
 			b.WriteString(part)
@@ -134,12 +146,15 @@ func FuzzAnswersAreReadAsIfWalked(f *testing.F) {
 
 func TestAnAnswerLikeTheOneBeforeIsNotWalked(t *testing.T) {
 	answer := func(text string, tokens int, finish string) []byte {
-		return fmt.Appendf(nil, `{"id":"chatcmpl-%x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"%s","tool_calls":[]},"finish_reason":"%s"}],"usage":{"prompt_tokens":9,"completion_tokens":%d}}`, tokens, text, finish, tokens)
+		return fmt.Appendf(
+			nil,
+			`{"id":"chatcmpl-%x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"%s","tool_calls":[]},"finish_reason":"%s"}],"usage":{"prompt_tokens":9,"completion_tokens":%d}}`, tokens, text, finish, tokens)
 	}
 	var a Answers
 	for i := range 10 {
 		u, err := a.Scan(answer(strings.Repeat(`text\n`, i+1), 5*i, []string{"stop", "length"}[i%2]))
-		if err != nil || u.Usage.CompletionTokens != 5*i || len(u.Text) != 6*(i+1) || u.Finish != []string{"stop", "length"}[i%2] {
+		if err != nil || u.Usage.CompletionTokens != 5*i || len(u.Text) != 6*(i+1) ||
+			u.Finish != []string{"stop", "length"}[i%2] {
 			t.Fatalf("%+v, %v", u, err)
 		}
 	}
@@ -148,7 +163,8 @@ func TestAnAnswerLikeTheOneBeforeIsNotWalked(t *testing.T) {
 	}
 	a = Answers{}
 	for _, body := range []string{ // the third begins as the second, and ends as the first
-		`{"usage":{"prompt_tokens":5},"usage":{"prompt_tokens":null}}`, `{"usage":{"prompt_tokens":5}}`, `{"usage":{"prompt_tokens":6},"usage":{"prompt_tokens":null}}`,
+		`{"usage":{"prompt_tokens":5},"usage":{"prompt_tokens":null}}`, `{"usage":{"prompt_tokens":5}}`,
+		`{"usage":{"prompt_tokens":6},"usage":{"prompt_tokens":null}}`,
 	} {
 		checkUnary(t, &a, body)
 	}

@@ -7,7 +7,8 @@ import (
 	"octet/gateway/wire"
 )
 
-// text returns the length of the string that b begins with, its quotes included, and that is not all of b; 0 where there is none.
+// text returns the length of the string that b begins with, its quotes included, and that is not all of b; 0 where
+// there is none.
 func text(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0
@@ -32,8 +33,8 @@ func text(b []byte) int {
 // longest is how far text looks by itself, in bytes.
 const longest = 64
 
-// special sets the high bit of the first byte of w that is a quote, a backslash or a control character; of none where there is
-// none. Bytes above that one may be marked without being either.
+// special sets the high bit of the first byte of w that is a quote, a backslash or a control character; of none where
+// there is none. Bytes above that one may be marked without being either.
 func special(w uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	low := w ^ 2*ones // below '!' are the quote, which has changed places with the space, and what was below that
@@ -59,8 +60,8 @@ func within(c *wire.Cursor, b []byte) int {
 // mostDigits is how many digits any int has room for.
 const mostDigits = 18
 
-// number reads the number that b begins with, and that is not all of b; size is 0 where there is none. whole says that it is written
-// as an integer and fits; n is 0 if not.
+// number reads the number that b begins with, and that is not all of b; size is 0 where there is none. whole says that
+// it is written as an integer and fits; n is 0 if not.
 func number(b []byte) (n int, whole bool, size int) {
 	for i, ch := range b {
 		if ch-'0' <= 9 {

@@ -12,8 +12,9 @@ import (
 // chatBody is a chat request of about size bytes: code, as it comes, in the last message.
 func chatBody(size int) []byte {
 	const line = `for (auto it = std::begin(v); it != std::end(v); ++it) { sum += *it; } // \"running\" total\n`
-	head := `{"model":"octet","stream":true,"stream_options":{"include_usage":true},"temperature":0.2,"max_tokens":256,` +
-		`"messages":[{"role":"system","content":"You are a C++ expert."},{"role":"user","content":"`
+	head :=
+		`{"model":"octet","stream":true,"stream_options":{"include_usage":true},"temperature":0.2,"max_tokens":256,` +
+			`"messages":[{"role":"system","content":"You are a C++ expert."},{"role":"user","content":"`
 	tail := `"}]}`
 	n := max(0, size-len(head)-len(tail)) / len(line)
 	return []byte(head + strings.Repeat(line, n) + tail)
@@ -36,17 +37,24 @@ func kinds(size int) map[string][]byte {
 	const tool = `,{"type":"function","function":{"name":"read_file","description":"Reads a file.","strict":true,"parameters":{"type":"object",` +
 		`"properties":{"path":{"type":"string","description":"where the file is, from the root"},"limit":{"type":"integer","minimum":1}},"required":["path"]}}}`
 	return map[string][]byte{
-		"code":    chat(`template <typename T, std::size_t N> constexpr auto lane(const std::array<T, N>& in) -> std::array<T, N>; // common\n`),
-		"source":  []byte(`{"model":"octet","max_tokens":16,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"` + source(size) + `"}]}`),
-		"dense":   chat(`\tif (n < 0) {\n\t\tthrow std::runtime_error(\"none\");\n\t}\n`),
-		"json":    chat(`{\"id\": 17, \"path\": \"src/lane.cc\", \"text\": \"a \\\"lane\\\" is\\nfull\"},\n`),
-		"prose":   chat(`It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness. `),
-		"chinese": chat(`向量在这里为什么要复制而不是移动？请用简短的话说明原因，并给出改正后的代码。`),
-		"french":  chat(`Où est passé l'été ? Les élèves, déçus, l'ont cherché à la fenêtre. `),
-		"hex":     chat(`\u5411\u91cf\u5728\u8fd9\u91cc\u4e3a\u4ec0\u4e48 ok \ud83d\ude00`),
-		"spaces":  []byte(strings.NewReplacer(`":`, `": `, `,"`, `, "`, `,{`, `, {`).Replace(string(chat("plain words and nothing else. ")))),
-		"turns":   []byte(`{"model":"octet","max_tokens":16,"messages":[{"role":"system","content":"Be brief."}` + strings.Repeat(turn, max(1, size/len(turn))) + `]}`),
-		"tools":   []byte(`{"model":"octet","messages":[{"role":"user","content":"x"}],"tools":[` + strings.Repeat(tool, max(1, size/len(tool)))[1:] + `]}`),
+		"code": chat(
+			`template <typename T, std::size_t N> constexpr auto lane(const std::array<T, N>& in) -> std::array<T, N>; // common\n`),
+		"source": []byte(
+			`{"model":"octet","max_tokens":16,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"` + source(size) + `"}]}`),
+		"dense": chat(`\tif (n < 0) {\n\t\tthrow std::runtime_error(\"none\");\n\t}\n`),
+		"json":  chat(`{\"id\": 17, \"path\": \"src/lane.cc\", \"text\": \"a \\\"lane\\\" is\\nfull\"},\n`),
+		"prose": chat(
+			`It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness. `),
+		"chinese": chat(
+			`向量在这里为什么要复制而不是移动？请用简短的话说明原因，并给出改正后的代码。`),
+		"french": chat(`Où est passé l'été ? Les élèves, déçus, l'ont cherché à la fenêtre. `),
+		"hex":    chat(`\u5411\u91cf\u5728\u8fd9\u91cc\u4e3a\u4ec0\u4e48 ok \ud83d\ude00`),
+		"spaces": []byte(strings.NewReplacer(`":`, `": `, `,"`, `, "`, `,{`,
+			`, {`).Replace(string(chat("plain words and nothing else. ")))),
+		"turns": []byte(`{"model":"octet","max_tokens":16,"messages":[{"role":"system","content":"Be brief."}` +
+			strings.Repeat(turn, max(1, size/len(turn))) + `]}`),
+		"tools": []byte(`{"model":"octet","messages":[{"role":"user","content":"x"}],"tools":[` + strings.Repeat(tool,
+			max(1, size/len(tool)))[1:] + `]}`),
 	}
 }
 
@@ -57,7 +65,8 @@ func source(size int) string {
 	for s.Len() < size-100 {
 		s.WriteString(strings.Repeat(`\t`, rng.IntN(4)))
 		for range rng.IntN(9) {
-			s.WriteString([]string{"return ", "x := ", "len(buf) ", "if err != nil {", "// and so on ", "}", "f(a, b)", `\"word\" `, "== ", `\\n`}[rng.IntN(9+rng.IntN(2))])
+			s.WriteString([]string{"return ", "x := ", "len(buf) ", "if err != nil {", "// and so on ", "}", "f(a, b)",
+				`\"word\" `, "== ", `\\n`}[rng.IntN(9+rng.IntN(2))])
 		}
 		s.WriteString(`\n`)
 	}

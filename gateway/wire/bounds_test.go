@@ -22,21 +22,24 @@ var hostile = sync.OnceValue(func() map[string][]byte {
 	return map[string][]byte{
 		"100k members":        []byte(user("," + keys(`"%d":0,`, 100_000))),
 		"30k escaped members": []byte(user("," + keys(`"\u0061%d":0,`, 30_000))),
-		"nested 30k members":  []byte(user(`,"x":[{` + keys(`"%d":0,`, 15_000) + `},{` + keys(`"%d":0,`, 15_000) + `}]`)),
-		"objects of nine":     []byte(user(`,"x":[` + keys(`{"1":0,"2":0,"3":0,"4":0,"5":0,"6":0,"7":0,"8":0,"9":%d},`, 3_000) + `]`)),
-		"empty objects":       []byte(user(`,"x":[` + strings.Repeat(`{},`, 30_000) + `0]`)),
-		"deep arrays":         []byte(strings.Repeat("[", 1<<18)),
-		"deep objects":        []byte(strings.Repeat(`{"a":`, 1<<16)),
-		"long escapes":        []byte(text(strings.Repeat(`\u00e9`, 50_000))),
-		"backslashes":         []byte(text(strings.Repeat(`\\`, 150_000))),
-		"wrong messages":      []byte(`{"messages":[` + strings.Repeat(`0,`, 150_000) + `0]}`),
-		"empty parts":         []byte(`{"messages":[{"role":"user","content":[` + strings.Repeat(`{},`, 80_000) + `{}]}]}`),
-		"empty snippets":      []byte(user(`,"repo_snippets":[` + strings.Repeat(`"",`, 80_000) + `""]`)),
-		"tokens":              []byte(`{"prompt":[` + strings.Repeat(`0,`, 150_000) + `0]}`),
-		"escapes":             []byte(`{"messages":[{"role":"user","content":"` + strings.Repeat(`\/`, 1<<18) + `"}]}`),
-		"long number":         []byte(user(`,"temperature":0.` + strings.Repeat("0", 1<<18))),
-		"long model":          []byte(user(`,"model":"` + strings.Repeat("m", 1<<18) + `"`)),
-		"long name":           []byte(user(`,"` + strings.Repeat("M", 1<<18) + `":1`)),
+		"nested 30k members": []byte(user(`,"x":[{` + keys(`"%d":0,`, 15_000) + `},{` + keys(`"%d":0,`,
+			15_000) + `}]`)),
+		"objects of nine": []byte(user(`,"x":[` + keys(`{"1":0,"2":0,"3":0,"4":0,"5":0,"6":0,"7":0,"8":0,"9":%d},`,
+			3_000) + `]`)),
+		"empty objects":  []byte(user(`,"x":[` + strings.Repeat(`{},`, 30_000) + `0]`)),
+		"deep arrays":    []byte(strings.Repeat("[", 1<<18)),
+		"deep objects":   []byte(strings.Repeat(`{"a":`, 1<<16)),
+		"long escapes":   []byte(text(strings.Repeat(`\u00e9`, 50_000))),
+		"backslashes":    []byte(text(strings.Repeat(`\\`, 150_000))),
+		"wrong messages": []byte(`{"messages":[` + strings.Repeat(`0,`, 150_000) + `0]}`),
+		"empty parts": []byte(`{"messages":[{"role":"user","content":[` + strings.Repeat(`{},`,
+			80_000) + `{}]}]}`),
+		"empty snippets": []byte(user(`,"repo_snippets":[` + strings.Repeat(`"",`, 80_000) + `""]`)),
+		"tokens":         []byte(`{"prompt":[` + strings.Repeat(`0,`, 150_000) + `0]}`),
+		"escapes":        []byte(`{"messages":[{"role":"user","content":"` + strings.Repeat(`\/`, 1<<18) + `"}]}`),
+		"long number":    []byte(user(`,"temperature":0.` + strings.Repeat("0", 1<<18))),
+		"long model":     []byte(user(`,"model":"` + strings.Repeat("m", 1<<18) + `"`)),
+		"long name":      []byte(user(`,"` + strings.Repeat("M", 1<<18) + `":1`)),
 	}
 })
 
@@ -62,7 +65,8 @@ func TestMemoryIsASmallMultipleOfAnyBody(t *testing.T) {
 }
 
 func TestManyMembersCostFewProbesEach(t *testing.T) {
-	for name, least := range map[string]int{"100k members": 100_000, "30k escaped members": 30_000, "nested 30k members": 30_000, "objects of nine": 27_000} {
+	for name, least := range map[string]int{"100k members": 100_000, "30k escaped members": 30_000,
+		"nested 30k members": 30_000, "objects of nine": 27_000} {
 		r := mustParse(t, Chat, string(hostile()[name]))
 		k := &r.p.names
 		probes := 0
@@ -103,7 +107,8 @@ func TestAResetRequestKeepsOnlyModestBuffers(t *testing.T) {
 			r.Wording(nil, testFrames)
 		}
 		r.Reset()
-		held := cap(r.p.arena) + cap(r.worded) + 16*(cap(r.p.names.slots)+cap(r.members)+cap(r.parts)+cap(r.p.names.few)) + len(r.p.model)
+		held := cap(r.p.arena) + cap(r.worded) +
+			16*(cap(r.p.names.slots)+cap(r.members)+cap(r.parts)+cap(r.p.names.few)) + len(r.p.model)
 		if held > 2*keepArena+16*4*keepItems+keepItems || r.p.b != nil {
 			t.Fatalf("holds %d bytes", held)
 		}

@@ -30,7 +30,8 @@ func isFolded(name []byte) bool {
 // maxKnown is longer than any known name, in bytes, however it is spelt.
 const maxKnown = 96
 
-// appendFolded appends name in lower case, letters being what can fold to ASCII: A to Z, the long s and the Kelvin sign.
+// appendFolded appends name in lower case, letters being what can fold to ASCII: A to Z, the long s and the Kelvin
+// sign.
 func appendFolded(dst, name []byte) (folded []byte, changed bool) {
 	for _, r := range string(name) {
 		switch {

@@ -45,11 +45,14 @@ var seeds = []string{
 	`{"messages":[{"role":"user","content":[{"type":"text"}]}]}`,
 	`{"messages":[{"role":"user","content":[]}]}`,
 	`{"messages":[{"role":"wizard","content":"x"}]}`,
-	`{"messages":[{"role":"user","content":"x","role":"user"}]}`, `{"messages":[{"role":"user","content":"x","content":"y"}]}`,
+	`{"messages":[{"role":"user","content":"x","role":"user"}]}`,
+	`{"messages":[{"role":"user","content":"x","content":"y"}]}`,
 	`{"messages":[{"role": "system", "content": "x", "name": "n"}, {"role": "assistant", "content": "y", "tool_calls": []}]}`,
 	`{"messages":[{"role":"tool","content":"x\n","tool_call_id":"i"},{"role":"developer","content":""},{"role":"function","content":"f"}]}`,
-	`{"messages":[{"role":"user","content":"x`, `{"messages":[{"role":"user","content":"x","cont`, `{"messages":[{"role":"user","content":"`,
-	`{"messages":[{"content":"x"}]}`, `{"messages":[{"role":"user"}]}`, `{"messages":[]}`, `{"messages":[7]}`, `{"messages":{}}`, `{}`, `[]`, `null`, ``, `"x"`,
+	`{"messages":[{"role":"user","content":"x`, `{"messages":[{"role":"user","content":"x","cont`,
+	`{"messages":[{"role":"user","content":"`,
+	`{"messages":[{"content":"x"}]}`, `{"messages":[{"role":"user"}]}`, `{"messages":[]}`, `{"messages":[7]}`,
+	`{"messages":{}}`, `{}`, `[]`, `null`, ``, `"x"`,
 	`{"messages":[{"role":"user","content":"x"}],"n":0}`,
 	`{"messages":[{"role":"user","content":"x"}],"n":1.0}`,
 	`{"messages":[{"role":"user","content":"x"}],"n":128,"max_tokens":5,"max_completion_tokens":6,"seed":-3}`,
@@ -67,11 +70,14 @@ var seeds = []string{
 	`{"messages":[{"role":"user","content":"x"}],"response_format":{"type":"json_object"}}`,
 	`{"messages":[{"role":"user","content":"x"}],"response_format":{"type":"text"},"tool_choice":"none"}`,
 	`{"messages":[{"role":"user","content":"x"}],"modalities":["text","audio"]}`,
-	`{"messages":[{"role":"user","content":"x"}],"store":true}`, `{"messages":[{"role":"user","content":"x"}],"audio":{}}`,
+	`{"messages":[{"role":"user","content":"x"}],"store":true}`,
+	`{"messages":[{"role":"user","content":"x"}],"audio":{}}`,
 	`{"messages":[{"role":"user","content":"x"}],"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`,
 	`{"messages":[{"role":"user","content":"x"}],"repo_snippets":["a\n","b"],"tool_outputs":["c"]}`,
-	`{"prompt":"x"}`, `{"prompt":["a","b\t"]}`, `{"prompt":[1,2,3]}`, `{"prompt":[[1],[2,3]]}`, `{"prompt":[1,"a"]}`, `{"prompt":[[1],[]]}`,
-	`{"prompt":[-1]}`, `{"prompt":[2147483648]}`, `{"prompt":"x","suffix":"y"}`, `{"prompt":"x","echo":true,"best_of":2,"logprobs":0}`,
+	`{"prompt":"x"}`, `{"prompt":["a","b\t"]}`, `{"prompt":[1,2,3]}`, `{"prompt":[[1],[2,3]]}`, `{"prompt":[1,"a"]}`,
+	`{"prompt":[[1],[]]}`,
+	`{"prompt":[-1]}`, `{"prompt":[2147483648]}`, `{"prompt":"x","suffix":"y"}`,
+	`{"prompt":"x","echo":true,"best_of":2,"logprobs":0}`,
 	`{"prompt":[1,[2]]}`, `{"prompt":[]}`, `{"prompt":7}`, `{"prompt":[true]}`,
 	`{"x":[[[[[[[[[[]]]]]]]]]],"prompt":""}`,
 	`{"x":` + strings.Repeat("[", 63) + strings.Repeat("]", 63) + `,"prompt":""}`,
@@ -79,7 +85,8 @@ var seeds = []string{
 }
 
 // fuzzLimits are narrow ones, with a vocabulary.
-var fuzzLimits = Limits{Depth: 16, Messages: 3, Prompts: 4, Choices: 128, Entries: 3, Stops: 2, Bytes: 200, Members: testWords}
+var fuzzLimits = Limits{Depth: 16, Messages: 3, Prompts: 4, Choices: 128, Entries: 3, Stops: 2, Bytes: 200,
+	Members: testWords}
 
 var fullLimits = Limits{}.orDefaults()
 
@@ -299,7 +306,8 @@ func FuzzSplice(f *testing.F) {
 		}
 		edits := []Edit{{key1, []byte(raw1)}, {key2, []byte(raw2)}}
 		segments, err := r.Splice(edits, nil)
-		if bad := key1 == key2 || !utf8.ValidString(key1+" "+key2) || syntaxCode([]byte(raw1)) != "" || syntaxCode([]byte(raw2)) != ""; bad {
+		if bad := key1 == key2 || !utf8.ValidString(key1+" "+key2) || syntaxCode([]byte(raw1)) != "" ||
+			syntaxCode([]byte(raw2)) != ""; bad {
 			if err == nil {
 				t.Fatalf("edits %q were taken", edits)
 			}

@@ -86,7 +86,8 @@ func (k *keySet) addLarge(c *Cursor, name text, o *keyedAt) bool {
 	return k.put(c, keySlot{name, o.large})
 }
 
-// printOf is the same for equal names, and mostly another for others: always for one as long, of up to 8 bytes, without zeros.
+// printOf is the same for equal names, and mostly another for others: always for one as long, of up to 8 bytes, without
+// zeros.
 func printOf(name []byte) uint64 {
 	var front [16]byte
 	copy(front[:], name)

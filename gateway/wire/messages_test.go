@@ -7,9 +7,11 @@ import (
 
 func TestRolesAndMembersAreWhereTheirTablesSay(t *testing.T) {
 	for i, role := range roles {
-		for spaced, text := range []string{`"role":"` + role + `","content":"`, `"role": "` + role + `", "content": "`} {
+		for spaced, text := range []string{`"role":"` + role + `","content":"`,
+			`"role": "` + role + `", "content": "`} {
 			o := openingOf([]byte(text + `x"}`))
-			if roleOf([]byte(role)) != uint8(i) || o == nil || o.role != uint8(i) || o.said != text || openingOf([]byte(text[:len(text)-1]+"x")) != nil {
+			if roleOf([]byte(role)) != uint8(i) || o == nil || o.role != uint8(i) || o.said != text ||
+				openingOf([]byte(text[:len(text)-1]+"x")) != nil {
 				t.Errorf("%s, spaced %d: role %d, opening %+v", role, spaced, roleOf([]byte(role)), o)
 			}
 		}
@@ -52,7 +54,8 @@ func TestAMessageThatBeginsAsMostDoIsReadLikeAnyOther(t *testing.T) {
 
 func TestAMemberThatRepeatsBehindAnOpeningIsRefused(t *testing.T) {
 	var r Request
-	for _, again := range []string{`"role":"user"`, `"content":"x"`, `"rol\u0065":"user"`, `"name":"a","name":"b"`, `"x":1,"x":2`} {
+	for _, again := range []string{`"role":"user"`, `"content":"x"`, `"rol\u0065":"user"`, `"name":"a","name":"b"`,
+		`"x":1,"x":2`} {
 		body := `{"messages":[{"role":"user","content":"x",` + again + `}]}`
 		if e := asError(t, Parse(Chat, []byte(body), Limits{}, &r)); e.Code != CodeDuplicateKey {
 			t.Errorf("%s: %v", body, e)

@@ -34,8 +34,8 @@ func (c *Cursor) once(name text) bool {
 
 func (c *Cursor) repeated() { c.fail(CodeDuplicateKey, c.named, "a member name repeats") }
 
-// name moves to the next member and reads its name, which may repeat; false at the end of the open object. What most bodies
-// spell without spaces and escapes is read here, all else by nameOfAnyKind.
+// name moves to the next member and reads its name, which may repeat; false at the end of the open object. What most
+// bodies spell without spaces and escapes is read here, all else by nameOfAnyKind.
 func (c *Cursor) name() (text, bool) {
 	i := c.i
 	if !c.fresh {

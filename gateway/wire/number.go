@@ -68,8 +68,8 @@ func (c *Cursor) Int() (n int, ok bool) {
 	return integer(c.number())
 }
 
-// fewDigits is the value and the end of a number that is an integer without a sign and fits whatever its digits are; any other
-// ends where it begins.
+// fewDigits is the value and the end of a number that is an integer without a sign and fits whatever its digits are;
+// any other ends where it begins.
 func (c *Cursor) fewDigits() (n, end int) {
 	i := c.i
 	for ; i < len(c.b); i++ {
@@ -116,8 +116,8 @@ func float(num []byte) (float64, error) {
 	return strconv.ParseFloat(string(num), 64)
 }
 
-// shortFloat is the value of a number without sign and exponent that has at most 15 bytes: its digits and the power of ten that
-// divides them are floats exactly, so the quotient is the nearest.
+// shortFloat is the value of a number without sign and exponent that has at most 15 bytes: its digits and the power of
+// ten that divides them are floats exactly, so the quotient is the nearest.
 func shortFloat(num []byte) (x float64, ok bool) {
 	if len(num) > 15 {
 		return 0, false

@@ -6,8 +6,8 @@ type opening struct {
 	role uint8
 }
 
-// openings are those of every role, without spaces and with the ones that Python writes. The letter that a role begins with
-// tells them apart.
+// openings are those of every role, without spaces and with the ones that Python writes. The letter that a role begins
+// with tells them apart.
 var openings = func() (all [2][32]opening) {
 	for i, role := range roles {
 		all[0][role[0]&31] = opening{`"role":"` + role + `","content":"`, uint8(i)}

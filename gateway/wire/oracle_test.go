@@ -60,13 +60,18 @@ func acceptable(kind Kind, v any, lim Limits) bool {
 	}
 	checks := []bool{
 		is[string](body["model"]), is[bool](body["stream"]), is[object](body["stream_options"]),
-		within(body["max_tokens"], 1, maxInt), within(body["max_completion_tokens"], 1, maxInt), within(body["n"], 1, int64(lim.Choices)),
-		ranged(body["temperature"], 0, 2, false), ranged(body["top_p"], 0, 1, true), ranged(body["typical_p"], 0, 1, true),
-		within(body["seed"], -math.MaxInt64, math.MaxInt64), is[bool](body["use_beam_search"]), stopOK(body["stop"], lim.Stops), formatOK(body["response_format"], lim),
-		stringsOK(body["repo_snippets"], lim.Messages), stringsOK(body["tool_outputs"], lim.Messages), optionsOK(body["stream_options"]),
+		within(body["max_tokens"], 1, maxInt), within(body["max_completion_tokens"], 1, maxInt),
+		within(body["n"], 1, int64(lim.Choices)),
+		ranged(body["temperature"], 0, 2, false), ranged(body["top_p"], 0, 1, true),
+		ranged(body["typical_p"], 0, 1, true),
+		within(body["seed"], -math.MaxInt64, math.MaxInt64), is[bool](body["use_beam_search"]),
+		stopOK(body["stop"], lim.Stops), formatOK(body["response_format"], lim),
+		stringsOK(body["repo_snippets"], lim.Messages), stringsOK(body["tool_outputs"], lim.Messages),
+		optionsOK(body["stream_options"]),
 	}
 	checks = append(checks, is[string](body["cache_salt"]))
-	for _, name := range []string{"priority", "request_id", "rid", "data_parallel_rank", "routed_dp_rank", "disagg_prefill_dp_rank",
+	for _, name := range []string{"priority", "request_id", "rid", "data_parallel_rank", "routed_dp_rank",
+		"disagg_prefill_dp_rank",
 		"kv_transfer_params", "bootstrap_host", "bootstrap_port", "bootstrap_room", "lora_path", "vllm_xargs"} {
 		checks = append(checks, body[name] == nil)
 	}
@@ -83,8 +88,11 @@ func chatChecks(body object, lim Limits) []bool {
 	store, _ := body["store"].(bool)
 	return []bool{
 		messagesOK(body["messages"], lim), is[bool](body["logprobs"]), within(body["top_logprobs"], 0, maxInt),
-		toolsOK(body["tools"], lim), toolsOK(body["functions"], lim), choiceOK(body["tool_choice"]), choiceOK(body["function_call"]),
-		body["audio"] == nil, body["web_search_options"] == nil, is[bool](body["store"]) && !store, modalitiesOK(body["modalities"], lim.Entries), is[bool](body["echo"]), within(body["best_of"], 1, int64(lim.Choices)),
+		toolsOK(body["tools"], lim), toolsOK(body["functions"], lim), choiceOK(body["tool_choice"]),
+		choiceOK(body["function_call"]),
+		body["audio"] == nil, body["web_search_options"] == nil, is[bool](body["store"]) && !store,
+		modalitiesOK(body["modalities"], lim.Entries), is[bool](body["echo"]),
+		within(body["best_of"], 1, int64(lim.Choices)),
 	}
 }
 
@@ -159,7 +167,8 @@ func formatOK(v any, lim Limits) bool {
 func optionsOK(v any) bool {
 	options, _ := v.(object)
 	for name := range options {
-		if !slices.Contains([]string{"include_usage", "continuous_usage_stats", "include_obfuscation"}, name) || !is[bool](options[name]) {
+		if !slices.Contains([]string{"include_usage", "continuous_usage_stats", "include_obfuscation"}, name) ||
+			!is[bool](options[name]) {
 			return false
 		}
 	}
@@ -178,7 +187,8 @@ func messageOK(v any, lim Limits) bool {
 		return false
 	}
 	for name := range m {
-		if !isMessageMember([]byte(name)) && (isMessageMember([]byte(fold(name))) || m[name] != nil && banned(lim, name)) {
+		if !isMessageMember([]byte(name)) &&
+			(isMessageMember([]byte(fold(name))) || m[name] != nil && banned(lim, name)) {
 			return false
 		}
 	}
@@ -190,7 +200,8 @@ func messageOK(v any, lim Limits) bool {
 		return role == "assistant" && calls
 	}
 	parts, _ := m["content"].([]any)
-	return isString(m["content"]) || len(parts) > 0 && len(parts) <= lim.Entries && all(m["content"], func(e any) bool { return partOK(e, lim) })
+	return isString(m["content"]) || len(parts) > 0 && len(parts) <= lim.Entries &&
+		all(m["content"], func(e any) bool { return partOK(e, lim) })
 }
 
 func partOK(v any, lim Limits) bool {

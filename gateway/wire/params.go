@@ -38,8 +38,8 @@ var sharedParams = map[string]reader{
 	"min_tokens":            func(p *parser) { p.integer(0, maxInt, &p.r.minTokens) },
 	"ignore_eos":            func(p *parser) { p.boolean(&p.r.endless) },
 
-	// What an engine would obey and a client must not decide: its place in the queue, its rank, where KV blocks come from, and
-	// whose request it is.
+	// What an engine would obey and a client must not decide: its place in the queue, its rank, where KV blocks come
+	// from, and whose request it is.
 	"priority":               reserved,
 	"request_id":             reserved,
 	"rid":                    reserved,

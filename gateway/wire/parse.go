@@ -68,7 +68,8 @@ func (p *parser) members() {
 		start := p.i
 		p.member(name)
 		if n := len(p.r.members); n == cap(p.r.members) {
-			p.r.members = slices.Grow(p.r.members, max(16, n)) // doubling: a body of members alone stays a small multiple
+			// doubling: a body of members alone stays a small multiple
+			p.r.members = slices.Grow(p.r.members, max(16, n))
 		}
 		p.r.members = append(p.r.members, member{name, uint32(start), uint32(p.i)})
 	}

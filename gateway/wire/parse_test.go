@@ -17,10 +17,12 @@ func TestParseReadsWhatTheGatewayActsOn(t *testing.T) {
 	if err := Parse(Chat, []byte(body), Limits{}, &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Model != "debug:gdb-v2" || !r.Stream || !r.StreamOptions.IncludeUsage || r.MaxTokens != 20 || r.N != 2 || !r.Seed || !r.Stop {
+	if r.Model != "debug:gdb-v2" || !r.Stream || !r.StreamOptions.IncludeUsage || r.MaxTokens != 20 || r.N != 2 ||
+		!r.Seed || !r.Stop {
 		t.Errorf("read %+v", r.Params)
 	}
-	if !r.Tools || !r.ToolChoice || !r.Structured || !r.Logprobs || r.Continuable() || r.Temperature != (Number{0.5, true}) || r.TopP.Value != 0.9 {
+	if !r.Tools || !r.ToolChoice || !r.Structured || !r.Logprobs || r.Continuable() ||
+		r.Temperature != (Number{0.5, true}) || r.TopP.Value != 0.9 {
 		t.Errorf("read %+v", r.Params)
 	}
 	want := "developer: be brief|user: a\nb\t|repo_snippet: int main();|tool_output: ld: undefined \"x\""
@@ -46,8 +48,10 @@ func TestAnAbsentModelIsTheEmptyName(t *testing.T) {
 // MEGA-01: greedy, typical, temperature.
 func TestPolicyFollowsTheSamplingParameters(t *testing.T) {
 	for params, want := range map[string]Policy{
-		``: PolicyTemperature, `,"temperature":1`: PolicyTemperature, `,"temperature":0`: PolicyGreedy, `,"temperature":0.0,"typical_p":0.5`: PolicyGreedy,
-		`,"typical_p":0.9`: PolicyTypical, `,"temperature":0.7,"typical_p":0.9`: PolicyTypical, `,"temperature":null`: PolicyTemperature,
+		``: PolicyTemperature, `,"temperature":1`: PolicyTemperature, `,"temperature":0`: PolicyGreedy,
+		`,"temperature":0.0,"typical_p":0.5`: PolicyGreedy,
+		`,"typical_p":0.9`:                   PolicyTypical, `,"temperature":0.7,"typical_p":0.9`: PolicyTypical,
+		`,"temperature":null`: PolicyTemperature,
 	} {
 		if got := mustParse(t, Chat, user(params)).Policy(); got != want {
 			t.Errorf("%s: %v, want %v", params, got, want)
@@ -57,16 +61,22 @@ func TestPolicyFollowsTheSamplingParameters(t *testing.T) {
 
 func TestOnlyAPlainSingleAnswerIsContinuable(t *testing.T) {
 	for params, want := range map[string]bool{
-		``: true, `,"n":1,"tool_choice":"none","response_format":{"type":"text"},"tools":[],"logprobs":false,"guided_json":null`: true,
-		`,"n":2`: false, `,"tools":[{}]`: false, `,"functions":[{}]`: false, `,"response_format":{"type":"json_object"}`: false,
-		`,"guided_regex":"a+"`: false, `,"guided_regex":"a+","response_format":{"type":"text"}`: false, `,"logprobs":true`: false, `,"top_logprobs":1`: false, `,"use_beam_search":true`: false,
+		``: true,
+		`,"n":1,"tool_choice":"none","response_format":{"type":"text"},"tools":[],"logprobs":false,"guided_json":null`: true,
+		`,"n":2`: false, `,"tools":[{}]`: false, `,"functions":[{}]`: false,
+		`,"response_format":{"type":"json_object"}`:              false,
+		`,"guided_regex":"a+"`:                                   false,
+		`,"guided_regex":"a+","response_format":{"type":"text"}`: false,
+		`,"logprobs":true`:                                       false, `,"top_logprobs":1`: false,
+		`,"use_beam_search":true`: false,
 	} {
 		if got := mustParse(t, Chat, user(params)).Continuable(); got != want {
 			t.Errorf("%s: %v, want %v", params, got, want)
 		}
 	}
 	for body, want := range map[string]bool{
-		`{"prompt":"x"}`: true, `{"prompt":[1,2]}`: true, `{"prompt":["a","b"]}`: false, `{"prompt":"x","echo":true}`: false,
+		`{"prompt":"x"}`: true, `{"prompt":[1,2]}`: true, `{"prompt":["a","b"]}`: false,
+		`{"prompt":"x","echo":true}`: false,
 		`{"prompt":"x","best_of":2}`: false, `{"prompt":"x","logprobs":0}`: false,
 	} {
 		if got := mustParse(t, Completion, body).Continuable(); got != want {

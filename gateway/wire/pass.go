@@ -81,7 +81,8 @@ func sawOf(letter byte) seen {
 	return sawEscape
 }
 
-// escapeLen is the length of the escape at i, a surrogate pair being one; 0 for a bad one, a lone surrogate and any other byte.
+// escapeLen is the length of the escape at i, a surrogate pair being one; 0 for a bad one, a lone surrogate and any
+// other byte.
 func escapeLen(b []byte, i int) int {
 	switch {
 	case b[i] != '\\' || i+1 >= len(b):

@@ -110,7 +110,8 @@ func TestPassAgreesByEveryMeansAndStaysInBounds(t *testing.T) {
 
 // Four blocks at once begin where they may: at a multiple of 64 when an escape was seen, else anywhere.
 func TestPassAgreesWhereverAPieceFallsInALongText(t *testing.T) {
-	falling := []string{`\n`, `\"`, `\\`, `\\\\`, `\\\n`, `\\"`, `\n\\\"`, `\b`, `\/`, `\u00e9`, `\ud83d\ude00`, `\ud800`, `\q`, `\`, "\\\xee", "\\\xa2", "é", `"`, "\x1f", "\x80",
+	falling := []string{`\n`, `\"`, `\\`, `\\\\`, `\\\n`, `\\"`, `\n\\\"`, `\b`, `\/`, `\u00e9`, `\ud83d\ude00`,
+		`\ud800`, `\q`, `\`, "\\\xee", "\\\xa2", "é", `"`, "\x1f", "\x80",
 		"é" + strings.Repeat("a", 62) + `"`}
 	byEveryMeans(t, func(t *testing.T) {
 		page := page(t)
@@ -149,7 +150,8 @@ func inside(rng *rand.Rand, size int) (raw []byte) {
 	return raw
 }
 
-var wholes = []string{"some text ", `\n`, `\"`, `\\`, `\\\\\\`, `x`, strings.Repeat("y", 70), "é", `\t`, `\/`, `\b\f\r`, `\u0041`, `\ud83d\ude00`}
+var wholes = []string{"some text ", `\n`, `\"`, `\\`, `\\\\\\`, `x`, strings.Repeat("y", 70), "é", `\t`, `\/`,
+	`\b\f\r`, `\u0041`, `\ud83d\ude00`}
 
 func TestTextIsUnquotedAlikeByEveryMeansAndInBounds(t *testing.T) {
 	byEveryMeans(t, func(t *testing.T) {
@@ -166,7 +168,8 @@ func TestTextIsUnquotedAlikeByEveryMeansAndInBounds(t *testing.T) {
 					}
 					dst := to[len(to)-n-block:]
 					read, wrote := unquote(dst, src)
-					if read < n && (src[read] != '\\' || src[read+1] != 'u') || string(dst[:wrote]) != string(slowUnquoted(nil, src[:read])) {
+					if read < n && (src[read] != '\\' || src[read+1] != 'u') ||
+						string(dst[:wrote]) != string(slowUnquoted(nil, src[:read])) {
 						t.Fatalf("%q: %d read, %q written", src, read, dst[:wrote])
 					}
 				}
@@ -219,7 +222,8 @@ func checkString(t *testing.T, text []byte, start int) {
 	}
 }
 
-var pieces = []string{"x", "for (int i = 0; i < n; ++i) ", `\n`, `\"`, `\\`, `\u00e9`, `\ud83d\ude00`, `\ud800`, `\uzzzz`, `\q`, "é", "😀", `"`, "\n", "\xff", strings.Repeat("y", 63), strings.Repeat("z", 200)}
+var pieces = []string{"x", "for (int i = 0; i < n; ++i) ", `\n`, `\"`, `\\`, `\u00e9`, `\ud83d\ude00`, `\ud800`,
+	`\uzzzz`, `\q`, "é", "😀", `"`, "\n", "\xff", strings.Repeat("y", 63), strings.Repeat("z", 200)}
 
 func TestStringsAreReadByEveryMeansAsByteByByte(t *testing.T) {
 	byEveryMeans(t, func(t *testing.T) {

@@ -10,7 +10,8 @@ func (p *parser) prompt() {
 	case 'n':
 		p.Null()
 	default:
-		p.refuse(CodeInvalidValue, "must be a string, an array of strings or token ids, or an array of arrays of token ids")
+		p.refuse(CodeInvalidValue,
+			"must be a string, an array of strings or token ids, or an array of arrays of token ids")
 		p.Skip()
 	}
 }

@@ -172,11 +172,13 @@ func TestListsAreBounded(t *testing.T) {
 	lim := Limits{Messages: 2, Prompts: 2}
 	one := `{"role":"user","content":"x"},`
 	for kind, bodies := range map[Kind][]string{
-		Chat:       {`{"messages":[` + strings.TrimSuffix(strings.Repeat(one, 3), ",") + `]}`, user(`,"repo_snippets":["a","b","c"]`)},
+		Chat: {`{"messages":[` + strings.TrimSuffix(strings.Repeat(one, 3), ",") + `]}`,
+			user(`,"repo_snippets":["a","b","c"]`)},
 		Completion: {`{"prompt":["a","b","c"]}`, `{"prompt":[[1],[2],[3]]}`},
 	} {
 		for _, body := range bodies {
-			if e := asError(t, Parse(kind, []byte(body), lim, &r)); e.Code != CodeInvalidValue || !strings.Contains(e.Message, "more than 2") {
+			if e := asError(t, Parse(kind, []byte(body), lim, &r)); e.Code != CodeInvalidValue ||
+				!strings.Contains(e.Message, "more than 2") {
 				t.Errorf("%s: %v", body, e)
 			}
 		}

@@ -27,7 +27,8 @@ var Judged = Limits{Messages: maxInt, Prompts: maxInt, Choices: maxInt, Entries:
 // orDefaults is l with the defaults in place of zeros.
 func (l Limits) orDefaults() Limits {
 	l.Depth, l.Messages, l.Prompts = or(l.Depth, 64), or(l.Messages, 4096), or(l.Prompts, 1024)
-	l.Choices, l.Entries, l.Stops, l.Bytes = or(l.Choices, 128), or(l.Entries, 4096), or(l.Stops, 64), or(l.Bytes, 1<<20)
+	l.Choices, l.Entries, l.Stops, l.Bytes = or(l.Choices, 128), or(l.Entries, 4096), or(l.Stops, 64),
+		or(l.Bytes, 1<<20)
 	return l
 }
 
@@ -85,8 +86,8 @@ type Params struct {
 	endless                        bool // ignore_eos
 }
 
-// Request is one parsed body. It is made to be reused: Parse forgets what was there before. Not safe for concurrent use,
-// the reading methods included: they unescape on demand.
+// Request is one parsed body. It is made to be reused: Parse forgets what was there before. Not safe for concurrent
+// use, the reading methods included: they unescape on demand.
 type Request struct {
 	Params
 

@@ -2,8 +2,8 @@ package wire
 
 import "fmt"
 
-// MaxNameBytes bounds what becomes part of a block's hash and of an engine's cache events by its name: a cache_salt. Events
-// with longer names are refused.
+// MaxNameBytes bounds what becomes part of a block's hash and of an engine's cache events by its name: a cache_salt.
+// Events with longer names are refused.
 const MaxNameBytes = 256
 
 // salt checks a cache_salt, which passes through as it is.

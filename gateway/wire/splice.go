@@ -19,9 +19,9 @@ type cut struct {
 	insert   bool
 }
 
-// Splice appends to dst the body with the edits made, as segments in order: parts of the body as they are, the Raw of each
-// edit, and small pieces that live until the next Parse or Reset. A member that is there gets the new value in its place;
-// one that is not is inserted in front. Raw must be JSON, and a key UTF-8 and given once: anything else is an
+// Splice appends to dst the body with the edits made, as segments in order: parts of the body as they are, the Raw of
+// each edit, and small pieces that live until the next Parse or Reset. A member that is there gets the new value in its
+// place; one that is not is inserted in front. Raw must be JSON, and a key UTF-8 and given once: anything else is an
 // error, and dst is returned as it was. Without edits the one segment is the body.
 func (r *Request) Splice(edits []Edit, dst [][]byte) ([][]byte, error) {
 	s := splicer{b: r.p.b, dst: dst}
@@ -107,8 +107,8 @@ func (s *splicer) insert(pieces []byte, e *Edit) []byte {
 
 var comma = []byte{','}
 
-// RunningUsage is the edit that makes an engine report usage in every event of a stream and at its end; false where the body
-// asks for that already. Other stream options stay as they are.
+// RunningUsage is the edit that makes an engine report usage in every event of a stream and at its end; false where the
+// body asks for that already. Other stream options stay as they are.
 func (r *Request) RunningUsage() (Edit, bool) {
 	const key, asked = "stream_options", `{"include_usage":true,"continuous_usage_stats":true`
 	if r.StreamOptions.IncludeUsage && r.StreamOptions.ContinuousUsage {

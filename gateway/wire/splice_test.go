@@ -14,9 +14,12 @@ func TestSpliceChangesNothingElse(t *testing.T) {
 		edits []Edit
 		want  string
 	}{
-		{` {"model" : "octet" , "prompt":"p"} `, []Edit{{"model", []byte(`"debug"`)}}, ` {"model" : "debug" , "prompt":"p"} `},
-		{`{"prompt":"p"}`, []Edit{{"model", []byte(`"debug"`)}, {"priority", []byte(`3`)}}, `{"model":"debug","priority":3,"prompt":"p"}`},
-		{`{"prompt":"p","n":1}`, []Edit{{"a", []byte(`[]`)}, {"n", []byte(`2`)}, {"prompt", []byte(`"q"`)}}, `{"a":[],"prompt":"q","n":2}`},
+		{` {"model" : "octet" , "prompt":"p"} `, []Edit{{"model", []byte(`"debug"`)}},
+			` {"model" : "debug" , "prompt":"p"} `},
+		{`{"prompt":"p"}`, []Edit{{"model", []byte(`"debug"`)}, {"priority", []byte(`3`)}},
+			`{"model":"debug","priority":3,"prompt":"p"}`},
+		{`{"prompt":"p","n":1}`, []Edit{{"a", []byte(`[]`)}, {"n", []byte(`2`)}, {"prompt", []byte(`"q"`)}},
+			`{"a":[],"prompt":"q","n":2}`},
 		{`{"mod\u0065l":"x","prompt":"p"}`, []Edit{{"model", []byte(`"y"`)}}, `{"mod\u0065l":"y","prompt":"p"}`},
 		{`{"prompt":"p"}`, []Edit{{"a\"b", []byte(`0`)}}, `{"a\"b":0,"prompt":"p"}`},
 		{`{"prompt":"p"}`, nil, `{"prompt":"p"}`},
@@ -24,7 +27,8 @@ func TestSpliceChangesNothingElse(t *testing.T) {
 		r := mustParse(t, Completion, c.body)
 		segments, err := r.Splice(c.edits, nil)
 		for _, segment := range segments {
-			if cap(segment) != len(segment) && !slices.ContainsFunc(c.edits, func(e Edit) bool { return &e.Raw[0] == &segment[0] }) {
+			if cap(segment) != len(segment) &&
+				!slices.ContainsFunc(c.edits, func(e Edit) bool { return &e.Raw[0] == &segment[0] }) {
 				t.Errorf("an append to %s would write elsewhere", segment)
 			}
 		}
@@ -49,7 +53,8 @@ func TestSpliceAliasesTheBody(t *testing.T) {
 func TestSpliceRefusesWhatWouldNotParse(t *testing.T) {
 	r := mustParse(t, Completion, `{"prompt":"p"}`)
 	for _, edits := range [][]Edit{
-		{{"a", nil}}, {{"a", []byte(`{`)}}, {{"a", []byte(`1 2`)}}, {{"a", []byte(`{"x":1,"x":2}`)}}, {{"a", []byte("1")}, {"a", []byte("2")}}, {{"\xff", []byte("1")}},
+		{{"a", nil}}, {{"a", []byte(`{`)}}, {{"a", []byte(`1 2`)}}, {{"a", []byte(`{"x":1,"x":2}`)}},
+		{{"a", []byte("1")}, {"a", []byte("2")}}, {{"\xff", []byte("1")}},
 	} {
 		if segments, err := r.Splice(edits, nil); err == nil || segments != nil {
 			t.Errorf("%s was spliced", edits)
@@ -80,11 +85,16 @@ func TestRunningUsageKeepsOtherStreamOptions(t *testing.T) {
 		``:                       asked + `}`,
 		`,"stream_options":null`: asked + `}`,
 		`,"stream_options":{ }`:  asked + `}`,
-		`,"stream_options":{"include_obfuscation":true}`:                                                    asked + `,"include_obfuscation":true}`,
-		`,"stream_options":{"include_obfuscation": false , "include_usage": false }`:                        asked + `,"include_obfuscation":false}`,
-		`,"stream_options":{"include_usage":null}`:                                                          asked + `}`,
-		`,"stream_options":{"include_usage":true}`:                                                          asked + `}`,
-		`,"stream_options":{"continuous_usage_stats":true}`:                                                 asked + `}`,
+		`,"stream_options":{"include_obfuscation":true}`: asked +
+			`,"include_obfuscation":true}`,
+		`,"stream_options":{"include_obfuscation": false , "include_usage": false }`: asked +
+			`,"include_obfuscation":false}`,
+		`,"stream_options":{"include_usage":null}`: asked +
+			`}`,
+		`,"stream_options":{"include_usage":true}`: asked +
+			`}`,
+		`,"stream_options":{"continuous_usage_stats":true}`: asked +
+			`}`,
 		`,"stream_options":{"include_usage":true,"continuous_usage_stats":true,"include_obfuscation":null}`: ``,
 	} {
 		e, ok := mustParse(t, Chat, user(options)).RunningUsage()
@@ -99,7 +109,8 @@ func TestAppendQuotedIsReadBackAsItWas(t *testing.T) {
 	for r := range rune(0x300) {
 		every.WriteRune(r)
 	}
-	for _, s := range []string{"", "plain", `a"b\c/`, "\x00\x1f\x7f\n\r\t\b\f", "héllo 😀\uFFFD", every.String(), "bad\xff\xc3(\xe2\x82"} {
+	for _, s := range []string{"", "plain", `a"b\c/`, "\x00\x1f\x7f\n\r\t\b\f", "héllo 😀\uFFFD", every.String(),
+		"bad\xff\xc3(\xe2\x82"} {
 		quoted := AppendQuoted([]byte("#"), s)[1:]
 		var back string
 		if err := json.Unmarshal(quoted, &back); err != nil || back != string([]rune(s)) {

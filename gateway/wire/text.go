@@ -15,9 +15,10 @@ type text struct {
 type form uint8
 
 const (
-	formEscaped form = 1 << iota // in the body, with escapes; as sawEscape. Without: in the body, and plain as it stands
-	formArena                    // in the cursor's arena, plain
-	formLoose                    // formEscaped, and its wording is another; as sawLoose
+	// in the body, with escapes; as sawEscape. Without: in the body, and plain as it stands
+	formEscaped form = 1 << iota
+	formArena        // in the cursor's arena, plain
+	formLoose        // formEscaped, and its wording is another; as sawLoose
 )
 
 // text reads the string at c.i, which must be on its opening quote.
@@ -82,7 +83,8 @@ func (c *Cursor) body(i int) (end int, all seen) {
 	}
 }
 
-// escape judges the escape at i, which is none of one letter, and returns its length, a surrogate pair being one; 0 after a fault.
+// escape judges the escape at i, which is none of one letter, and returns its length, a surrogate pair being one; 0
+// after a fault.
 func (c *Cursor) escape(i int) int {
 	r, n := decodeEscape(c.b[i:])
 	if n == 0 {

@@ -41,7 +41,8 @@ func TestEveryLetterOfAnEscapeIsJudgedWhereverItStands(t *testing.T) {
 // Every \uXXXX is judged as one rune, wherever it stands and whatever one byte of it is.
 func TestHexadecimalEscapesAreJudgedWhereverTheyStand(t *testing.T) {
 	byEveryMeans(t, func(t *testing.T) {
-		for _, good := range []string{`\u0041`, `\uD7ff`, `\ud800`, `\uDBFF`, `\udc00`, `\ue000`, `\uFFFD`, `\uffff`, `\u00e9\u0301`, `\ud83d\ude00`, `\\u0041`} {
+		for _, good := range []string{`\u0041`, `\uD7ff`, `\ud800`, `\uDBFF`, `\udc00`, `\ue000`, `\uFFFD`, `\uffff`,
+			`\u00e9\u0301`, `\ud83d\ude00`, `\\u0041`} {
 			for at := range 140 {
 				b := []byte(strings.Repeat("x", at) + good + strings.Repeat("y", 140-at))
 				checkPass(t, b, 0)
@@ -56,7 +57,8 @@ func TestHexadecimalEscapesAreJudgedWhereverTheyStand(t *testing.T) {
 
 func TestSurrogatesAreJudgedByTwos(t *testing.T) {
 	byEveryMeans(t, func(t *testing.T) {
-		halves := []string{`\ud7FF`, `\ud800`, `\uD9ab`, `\udAff`, `\udbff`, `\uDBFF`, `\udc00`, `\uDcff`, `\udd00`, `\uDfff`, `\ue000`, `\u00d8`, `\n`, `x`}
+		halves := []string{`\ud7FF`, `\ud800`, `\uD9ab`, `\udAff`, `\udbff`, `\uDBFF`, `\udc00`, `\uDcff`, `\udd00`,
+			`\uDfff`, `\ue000`, `\u00d8`, `\n`, `x`}
 		for _, first := range halves {
 			for _, second := range halves {
 				for _, at := range []int{0, 10, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63} {
@@ -95,7 +97,8 @@ func TestInvalidUTF8IsFoundAnywhereInALongString(t *testing.T) {
 
 func TestUnquotingAgreesWithADecoder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	bits := []string{"a", "é", "😀", `\n`, `\t`, `\b`, `\f`, `\r`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\uD83D`, `\ude00`, `\ud83d\ude00`, `\uFFFD`, `\u0000`, strings.Repeat("z", 150)}
+	bits := []string{"a", "é", "😀", `\n`, `\t`, `\b`, `\f`, `\r`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\uD83D`,
+		`\ude00`, `\ud83d\ude00`, `\uFFFD`, `\u0000`, strings.Repeat("z", 150)}
 	for range 1500 {
 		var raw strings.Builder
 		for range rng.IntN(8) {
@@ -137,7 +140,8 @@ func TestTextIsUnescapedOnceAndStaysInPlace(t *testing.T) {
 	for _, n := range []int{1, 100} {
 		var b strings.Builder
 		for i := range n {
-			fmt.Fprintf(&b, `,{"role":"user","content":[{"type":"text","text":"\n%d"},{"type":"text","text":"plain"}]}`, i)
+			fmt.Fprintf(&b, `,{"role":"user","content":[{"type":"text","text":"\n%d"},{"type":"text","text":"plain"}]}`,
+				i)
 		}
 		body := []byte(`{"messages":[{"role":"us\u0065r","content":"\t"}` + b.String() + `]}`)
 		if err := Parse(Chat, body, Limits{}, &r); err != nil {
@@ -165,7 +169,8 @@ func TestACursorTakesAnEnginesLooseText(t *testing.T) {
 	if names != 2 || !c.End() {
 		t.Errorf("%d names, end %v", names, c.End())
 	}
-	if Valid([]byte("\"\xff\""), 4) || Valid([]byte(`{"a":1,"a":1}`), 4) || Valid([]byte(`[[]]`), 1) || !Valid([]byte(` [[]] `), 2) {
+	if Valid([]byte("\"\xff\""), 4) || Valid([]byte(`{"a":1,"a":1}`), 4) || Valid([]byte(`[[]]`), 1) ||
+		!Valid([]byte(` [[]] `), 2) {
 		t.Error("Valid is not strict")
 	}
 	if !utf8.Valid(AppendUnquoted(nil, []byte(`\ud800`))) {

@@ -12,8 +12,8 @@ const (
 	RoleOutput  = "tool_output"  // an entry of tool_outputs
 )
 
-// Turns appends everything that tells what a request is about: its messages or text prompts, then repo snippets and tool
-// outputs. Text is unescaped on the first call and kept; without escapes it is a part of the body.
+// Turns appends everything that tells what a request is about: its messages or text prompts, then repo snippets and
+// tool outputs. Text is unescaped on the first call and kept; without escapes it is a part of the body.
 func (r *Request) Turns(dst []Turn) []Turn {
 	r.EachMessage(func(role string, text []byte) { dst = append(dst, Turn{role, text}) })
 	for i := range r.snippets {
@@ -25,8 +25,8 @@ func (r *Request) Turns(dst []Turn) []Turn {
 	return dst
 }
 
-// EachMessage calls f with every message in order, or with every text prompt of a completion as a user's: what the engine
-// will read, and none of the octet extras. Text parts of one message come joined with a newline.
+// EachMessage calls f with every message in order, or with every text prompt of a completion as a user's: what the
+// engine will read, and none of the octet extras. Text parts of one message come joined with a newline.
 func (r *Request) EachMessage(f func(role string, text []byte)) {
 	for i := range r.messages {
 		m := &r.messages[i]
@@ -42,7 +42,8 @@ func (r *Request) EachMessage(f func(role string, text []byte)) {
 // Role is who says message i.
 func (r *Request) Role(i int) string { return roles[r.messages[i].role] }
 
-// AppendText appends the text of message i, its parts joined with a newline, as Turns gives it, and keeps nothing of it.
+// AppendText appends the text of message i, its parts joined with a newline, as Turns gives it, and keeps nothing of
+// it.
 func (r *Request) AppendText(dst []byte, i int) []byte {
 	m := &r.messages[i]
 	switch {

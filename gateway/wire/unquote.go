@@ -22,8 +22,8 @@ func AppendUnquoted(dst, raw []byte) []byte {
 	return dst
 }
 
-// unquoteByRuns writes to dst what raw stands for, up to an escape that is not of one letter. It is unquote for machines of which
-// nothing is known.
+// unquoteByRuns writes to dst what raw stands for, up to an escape that is not of one letter. It is unquote for
+// machines of which nothing is known.
 func unquoteByRuns(dst, raw []byte) (read, wrote int) {
 	out, rest := dst[:0], raw
 	for len(rest) > 0 {
@@ -41,8 +41,8 @@ func unquoteByRuns(dst, raw []byte) (read, wrote int) {
 	return len(raw) - len(rest), len(out)
 }
 
-// appendHexes appends what the \uXXXX at the front of raw stands for, and others right behind it, up to and with the first surrogate.
-// Their digits are good, and dst has room for as many bytes as raw has.
+// appendHexes appends what the \uXXXX at the front of raw stands for, and others right behind it, up to and with the
+// first surrogate. Their digits are good, and dst has room for as many bytes as raw has.
 func appendHexes(dst, raw []byte) (appended, rest []byte) {
 	n := len(dst)
 	dst = dst[:cap(dst)]

@@ -12,9 +12,9 @@ var (
 	hasAVX512 = hasAVX2 && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VBMI2 && cpu.X86.HasPOPCNT
 )
 
-// tables are what may stand behind a backslash by itself, each in the place of its last bits: twice in 64 places, without and
-// with the backslash and both without \/ and \b, and all in 128, where elsewhere is what no byte of the place is. The last 128
-// have their highest bit set for the bytes that stand by themselves.
+// tables are what may stand behind a backslash by itself, each in the place of its last bits: twice in 64 places,
+// without and with the backslash and both without \/ and \b, and all in 128, where elsewhere is what no byte of the
+// place is. The last 128 have their highest bit set for the bytes that stand by themselves.
 var tables = func() (t [384]byte) {
 	place(t[:64], `"fnrt`)
 	place(t[64:128], `"\fnrt`)
@@ -41,14 +41,14 @@ func place(table []byte, letters string) {
 //go:noescape
 func passAVX512(p *byte, n int, tables *[384]byte) (at int, saw uint64)
 
-// passAVX2 is passAVX512 for so many blocks, one at least, and stops at every hexadecimal escape. It stops within the blocks, or
-// where the next it would read is not whole.
+// passAVX2 is passAVX512 for so many blocks, one at least, and stops at every hexadecimal escape. It stops within the
+// blocks, or where the next it would read is not whole.
 //
 //go:noescape
 func passAVX2(p *byte, blocks int) (at int, saw uint64)
 
-// pass reads the inside of a string from b[i] on: over plain bytes and escapes, to the first byte that is neither. That is a
-// quote, a control character, the backslash of a bad escape or of a lone surrogate, or the end of b.
+// pass reads the inside of a string from b[i] on: over plain bytes and escapes, to the first byte that is neither. That
+// is a quote, a control character, the backslash of a bad escape or of a lone surrogate, or the end of b.
 func pass(b []byte, i int) (at int, saw seen) {
 	switch {
 	case len(b)-i < block/2 || !hasAVX2:
@@ -60,8 +60,8 @@ func pass(b []byte, i int) (at int, saw seen) {
 	return passInTurns(b, i)
 }
 
-// passInTurns is pass by passAVX2, and by words over what that does not know: hexadecimal escapes and what is close behind them,
-// and the last bytes.
+// passInTurns is pass by passAVX2, and by words over what that does not know: hexadecimal escapes and what is close
+// behind them, and the last bytes.
 func passInTurns(b []byte, i int) (at int, saw seen) {
 	for {
 		if blocks := (len(b) - i) / block; blocks > 0 {
@@ -79,8 +79,8 @@ func passInTurns(b []byte, i int) (at int, saw seen) {
 	}
 }
 
-// unquoteAVX512 writes to dst what the n bytes at src stand for, up to an escape that is not of one letter. It reads no byte
-// beyond them, and writes up to a block more than it says.
+// unquoteAVX512 writes to dst what the n bytes at src stand for, up to an escape that is not of one letter. It reads no
+// byte beyond them, and writes up to a block more than it says.
 //
 //go:noescape
 func unquoteAVX512(dst, src *byte, n int) (read, wrote int)
@@ -90,7 +90,8 @@ func unquoteAVX512(dst, src *byte, n int) (read, wrote int)
 //go:noescape
 func unquoteAVX2(dst, src *byte, blocks int, plain *[256]byte) (read, wrote int)
 
-// unquote writes to dst, which has room for a block more than raw, what raw stands for, up to an escape that is not of one letter.
+// unquote writes to dst, which has room for a block more than raw, what raw stands for, up to an escape that is not of
+// one letter.
 func unquote(dst, raw []byte) (read, wrote int) {
 	if len(raw) == 0 {
 		return 0, 0
@@ -106,8 +107,8 @@ func unquote(dst, raw []byte) (read, wrote int) {
 	return read + r, wrote + w
 }
 
-// validAVX512 judges the bytes at p as UTF-8, n of them, a block at least, but for a rune cut off at their end. The three bytes
-// before p must be the end of valid UTF-8.
+// validAVX512 judges the bytes at p as UTF-8, n of them, a block at least, but for a rune cut off at their end. The
+// three bytes before p must be the end of valid UTF-8.
 //
 //go:noescape
 func validAVX512(p *byte, n int) bool

@@ -6,16 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// A text has one wording: the inside of a JSON string with what must be escaped in its shortest form, and all else as it is.
-// Texts that mean the same have the same wording, and others another. Most bodies spell their texts so, which saves a copy.
+// A text has one wording: the inside of a JSON string with what must be escaped in its shortest form, and all else as
+// it is. Texts that mean the same have the same wording, and others another. Most bodies spell their texts so, which
+// saves a copy.
 
-// Frames are what a chat template puts around messages. Each must have a byte that no wording has, such as a control character.
+// Frames are what a chat template puts around messages. Each must have a byte that no wording has, such as a control
+// character.
 type Frames struct {
 	first, next [len(roles)][]byte // before a message, by its role
 	last        []byte
 }
 
-// FramesOf makes the frames of a template that opens a turn of each role and closes it, and ends with an open turn of the assistant.
+// FramesOf makes the frames of a template that opens a turn of each role and closes it, and ends with an open turn of
+// the assistant.
 func FramesOf(open func(dst []byte, role string) []byte, shut func(dst []byte) []byte) *Frames {
 	f := &Frames{last: open(shut(nil), "assistant")}
 	for i, role := range roles {
@@ -24,8 +27,9 @@ func FramesOf(open func(dst []byte, role string) []byte, shut func(dst []byte) [
 	return f
 }
 
-// Wording appends the prompt in pieces, which live as long as the body and until the next Wording, Parse or Reset: the wordings of all
-// messages in their frames, each with a newline between its parts; of a completion that of its first prompt, if it is text, and nothing else.
+// Wording appends the prompt in pieces, which live as long as the body and until the next Wording, Parse or Reset: the
+// wordings of all messages in their frames, each with a newline between its parts; of a completion that of its first
+// prompt, if it is text, and nothing else.
 func (r *Request) Wording(dst [][]byte, f *Frames) [][]byte {
 	r.worded = r.worded[:0]
 	if r.Kind == Completion {
@@ -43,7 +47,8 @@ func (r *Request) Wording(dst [][]byte, f *Frames) [][]byte {
 	return w.end()
 }
 
-// PromptWording appends the wording of a completion's prompt i, if it is text, in pieces that live as long as those of Wording.
+// PromptWording appends the wording of a completion's prompt i, if it is text, in pieces that live as long as those of
+// Wording.
 func (r *Request) PromptWording(i int, dst [][]byte) [][]byte {
 	w := wording{r: r, pieces: dst, done: len(r.worded)}
 	if i < len(r.prompts) && r.prompts[i].tokens == 0 {
@@ -72,7 +77,8 @@ func (w *wording) message(m *message) {
 	}
 }
 
-// longText is from how many bytes on a text is left where it lies: hashing what is cut costs as much as a copy of some hundred bytes.
+// longText is from how many bytes on a text is left where it lies: hashing what is cut costs as much as a copy of some
+// hundred bytes.
 const longText = 1 << 10
 
 func (w *wording) add(t text) {
@@ -96,8 +102,8 @@ func (w *wording) end() [][]byte {
 	return w.pieces
 }
 
-// appendWording appends the wording of raw, the inside of a valid JSON string, which is never longer than raw. A lone surrogate
-// becomes U+FFFD.
+// appendWording appends the wording of raw, the inside of a valid JSON string, which is never longer than raw. A lone
+// surrogate becomes U+FFFD.
 func appendWording(dst, raw []byte) []byte {
 	for {
 		n := bytes.IndexByte(raw, '\\')

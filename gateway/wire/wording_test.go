@@ -76,7 +76,8 @@ func FuzzWording(f *testing.F) {
 	for _, piece := range pieces {
 		f.Add(piece)
 	}
-	for _, raw := range []string{`\u0041\/\u002F`, `\u005c\u0022\u000a\u000A`, `\u001f\u001F\u007f`, `\ud83d\ude00\uFFFD`, `a\\u0041`, `\\\/`, strings.Repeat(`\n`, 70) + `\/`} {
+	for _, raw := range []string{`\u0041\/\u002F`, `\u005c\u0022\u000a\u000A`, `\u001f\u001F\u007f`,
+		`\ud83d\ude00\uFFFD`, `a\\u0041`, `\\\/`, strings.Repeat(`\n`, 70) + `\/`} {
 		f.Add(raw)
 	}
 	var r Request
@@ -85,8 +86,10 @@ func FuzzWording(f *testing.F) {
 
 func TestTextsThatMeanTheSameAreWordedAlike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
-	spellings := [][]string{{`\n`, `\u000a`, `\u000A`}, {`\"`, `\u0022`}, {`\\`, `\u005c`, `\u005C`}, {`/`, `\/`, `\u002f`}, {"é", `\u00e9`},
-		{"😀", `\ud83d\ude00`, `\uD83D\uDE00`}, {`\u0001`}, {`\u001f`, `\u001F`}, {"plain text, and more of it", "plain text\\u002c and more of it"}, {"向", `\u5411`}}
+	spellings := [][]string{{`\n`, `\u000a`, `\u000A`}, {`\"`, `\u0022`}, {`\\`, `\u005c`, `\u005C`},
+		{`/`, `\/`, `\u002f`}, {"é", `\u00e9`},
+		{"😀", `\ud83d\ude00`, `\uD83D\uDE00`}, {`\u0001`}, {`\u001f`, `\u001F`},
+		{"plain text, and more of it", "plain text\\u002c and more of it"}, {"向", `\u5411`}}
 	var a, b Request
 	byEveryMeans(t, func(t *testing.T) {
 		for range 2000 {
@@ -108,14 +111,16 @@ func TestTextsThatMeanTheSameAreWordedAlike(t *testing.T) {
 // Long texts are pieces of the body where that spells them as they are worded.
 func TestLongTextsAreWordedInTheirPlace(t *testing.T) {
 	long := strings.Repeat("a\\n\\\"b\\\"", 200)
-	body := []byte(`{"messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"` + long + `"},{"type":"text","text":"\/d"}]},` +
+	body := []byte(`{"messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"` +
+		long + `"},{"type":"text","text":"\/d"}]},` +
 		`{"role":"assistant","content":"` + long + `\/"}]}`)
 	var r Request
 	if err := Parse(Chat, body, Limits{}, &r); err != nil {
 		t.Fatal(err)
 	}
 	pieces := r.Wording(nil, testFrames)
-	if got, want := string(bytes.Join(pieces, []byte("|"))), "<system\ns>\n<user\n|"+long+`|\n/d`+">\n<assistant\n"+long+"/>\n<assistant\n"; got != want {
+	if got, want := string(bytes.Join(pieces, []byte("|"))),
+		"<system\ns>\n<user\n|"+long+`|\n/d`+">\n<assistant\n"+long+"/>\n<assistant\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if at := bytes.Index(body, []byte(long)); len(pieces) != 3 || &pieces[1][0] != &body[at] {

@@ -34,17 +34,28 @@ var testWords = NewVocabulary(testMembers, []string{"vertex_"})
 
 // wordSeeds are bodies of members of testWords.
 var wordSeeds = []string{
-	`"flag":true`, `"flag":1`, `"flag":null,"top_k":-1`, `"top_k":101`, `"top_k":1.5`, `"min_p":1e-3`, `"min_p":2`, `"word":"12345678"`, `"word":"123456789"`,
-	`"bad_words":"abcd"`, `"bad_words":["a","bcd"]`, `"bad_words":["abcde"]`, `"bad_words":["a","b","c","d"]`, `"stop_token_ids":[1,2]`, `"stop_token_ids":[100]`,
-	`"stop_token_ids":[1,2,3,4]`, `"stop_token_ids":1`, `"logit_bias":{"1":-100}`, `"logit_bias":{"1":101}`, `"logit_bias":{"1":1,"2":1,"3":1,"4":1}`,
-	`"logit_bias":[[1,2]]`, `"logit_bias":[1]`, `"metadata":{"api_base":"x"}`, `"metadata":{"a":1,"b":1,"c":1,"d":1}`, `"metadata":[]`,
-	`"chat_template_kwargs":{"enable_thinking":false}`, `"chat_template_kwargs":{"tokenize":true}`, `"chat_template_kwargs":{"chat_template":"x"}`,
-	`"chat_template_kwargs":{"tokenize":null}`, `"documents":[{"text":"x"}]`, `"documents":["x"]`, `"anything":[{"x":1}]`, `"grammar":"g"`, `"grammar":"` + strings.Repeat("g", 300) + `"`,
-	`"id_slot":0`, `"id_slot":null`, `"vertex_project":"x"`, `"vertex_project":null`, `"unknown":1`, `"unknown":null`, `"Api_Base":"x"`, `"\u0061pi_base":"x"`,
-	`"tools":[{"type":"function","api_base":"x"}]`, `"tools":[{},{},{},{}]`, `"stop":["a","b","c"]`, `"response_format":{"type":"text","vertex_x":1}`,
-	`"response_format":{"type":"text","other":1}`, `"stream_options":{"continuous_usage_stats":true}`, `"stream_options":{"other":1}`, `"ignore_eos":true`,
-	`"ignore_eos":true,"max_tokens":3`, `"min_tokens":4,"max_tokens":3`, `"min_tokens":3,"max_tokens":3`, `"max_tokens":3,"max_completion_tokens":3`,
-	`"messages":[{"role":"user","content":"x","api_base":"y"}]`, `"messages":[{"role":"user","content":[{"type":"text","text":"x","image_url":"y"}]}]`,
+	`"flag":true`, `"flag":1`, `"flag":null,"top_k":-1`, `"top_k":101`, `"top_k":1.5`, `"min_p":1e-3`, `"min_p":2`,
+	`"word":"12345678"`, `"word":"123456789"`,
+	`"bad_words":"abcd"`, `"bad_words":["a","bcd"]`, `"bad_words":["abcde"]`, `"bad_words":["a","b","c","d"]`,
+	`"stop_token_ids":[1,2]`, `"stop_token_ids":[100]`,
+	`"stop_token_ids":[1,2,3,4]`, `"stop_token_ids":1`, `"logit_bias":{"1":-100}`, `"logit_bias":{"1":101}`,
+	`"logit_bias":{"1":1,"2":1,"3":1,"4":1}`,
+	`"logit_bias":[[1,2]]`, `"logit_bias":[1]`, `"metadata":{"api_base":"x"}`, `"metadata":{"a":1,"b":1,"c":1,"d":1}`,
+	`"metadata":[]`,
+	`"chat_template_kwargs":{"enable_thinking":false}`, `"chat_template_kwargs":{"tokenize":true}`,
+	`"chat_template_kwargs":{"chat_template":"x"}`,
+	`"chat_template_kwargs":{"tokenize":null}`, `"documents":[{"text":"x"}]`, `"documents":["x"]`,
+	`"anything":[{"x":1}]`, `"grammar":"g"`, `"grammar":"` + strings.Repeat("g", 300) + `"`,
+	`"id_slot":0`, `"id_slot":null`, `"vertex_project":"x"`, `"vertex_project":null`, `"unknown":1`, `"unknown":null`,
+	`"Api_Base":"x"`, `"\u0061pi_base":"x"`,
+	`"tools":[{"type":"function","api_base":"x"}]`, `"tools":[{},{},{},{}]`, `"stop":["a","b","c"]`,
+	`"response_format":{"type":"text","vertex_x":1}`,
+	`"response_format":{"type":"text","other":1}`, `"stream_options":{"continuous_usage_stats":true}`,
+	`"stream_options":{"other":1}`, `"ignore_eos":true`,
+	`"ignore_eos":true,"max_tokens":3`, `"min_tokens":4,"max_tokens":3`, `"min_tokens":3,"max_tokens":3`,
+	`"max_tokens":3,"max_completion_tokens":3`,
+	`"messages":[{"role":"user","content":"x","api_base":"y"}]`,
+	`"messages":[{"role":"user","content":[{"type":"text","text":"x","image_url":"y"}]}]`,
 	`"messages":[{"role":"user","content":[{"type":"text","text":"x","cache_control":{}}]}]`,
 }
 
@@ -86,7 +97,8 @@ func countsOK(body object) bool {
 		most = count("max_tokens")
 	}
 	endless, _ := body["ignore_eos"].(bool)
-	return is[bool](body["ignore_eos"]) && within(body["min_tokens"], 0, maxInt) && (most < 0 || count("min_tokens") <= most) && !(endless && most < 0)
+	return is[bool](body["ignore_eos"]) && within(body["min_tokens"], 0, maxInt) &&
+		(most < 0 || count("min_tokens") <= most) && !(endless && most < 0)
 }
 
 // wordsOK judges the members that Parse reads by their forms.
@@ -109,7 +121,8 @@ func wordsOK(kind Kind, body object, lim Limits) bool {
 
 func formOK(m Member, v any, lim Limits) bool {
 	whole := func(v any) bool { return v != nil && within(v, int64(m.Lo), int64(m.Hi)) }
-	short := func(v any) bool { return isString(v) && (m.Hi == 0 || len(v.(string)) <= int(m.Hi)) } // seeds spell without escapes
+	// seeds spell without escapes
+	short := func(v any) bool { return isString(v) && (m.Hi == 0 || len(v.(string)) <= int(m.Hi)) }
 	switch m.Form {
 	case FormFlag:
 		return is[bool](v)
@@ -180,14 +193,17 @@ func checkTakers(t *testing.T, body object, lim Limits, r *Request) {
 	}
 	format, _ := body["response_format"].(object)
 	for name := range format {
-		unknown = unknown || !strings.Contains(" type json_schema schema structures triggers format grammar at_least_one stop_after_first ", " "+name+" ")
+		unknown = unknown || !strings.Contains(
+			" type json_schema schema structures triggers format grammar at_least_one stop_after_first ", " "+name+" ")
 	}
 	if (r.Unknown() != "") != unknown {
 		t.Fatalf("unknown %q, by the oracle there is one: %t", r.Unknown(), unknown)
 	}
 	for _, engine := range []uint32{one, two, three} {
-		if want := !unknown && takers&engine != 0; r.TakenBy(engine) != want || (r.NotTaken(engine, lim.Members) == "") != want {
-			t.Fatalf("engine %b takes the body: %t, not for %q; the oracle: %t", engine, r.TakenBy(engine), r.NotTaken(engine, lim.Members), want)
+		if want := !unknown && takers&engine != 0; r.TakenBy(engine) != want ||
+			(r.NotTaken(engine, lim.Members) == "") != want {
+			t.Fatalf("engine %b takes the body: %t, not for %q; the oracle: %t", engine, r.TakenBy(engine),
+				r.NotTaken(engine, lim.Members), want)
 		}
 	}
 }
@@ -206,7 +222,8 @@ func TestARefusedMemberIsNamedByItsPath(t *testing.T) {
 	var r Request
 	for body, param := range map[string]string{
 		`"id_slot":1`: "id_slot", `"vertex_x":1`: "vertex_x", `"tools":[{},{"api_base":"x"}]`: "tools[1].api_base",
-		`"chat_template_kwargs":{"tokenize":1}`: "chat_template_kwargs.tokenize", `"stream_options":{"x":1}`: "stream_options.x",
+		`"chat_template_kwargs":{"tokenize":1}`:                                              "chat_template_kwargs.tokenize",
+		`"stream_options":{"x":1}`:                                                           "stream_options.x",
 		`"response_format":{"type":"text","id_slot":1}`:                                      "response_format.id_slot",
 		`"messages":[{"role":"user","content":"x","chat_template":"y"}]`:                     "messages[0].chat_template",
 		`"messages":[{"role":"user","content":[{"type":"text","text":"x","image_url":{}}]}]`: "messages[0].content[0].image_url",

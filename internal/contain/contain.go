@@ -1,5 +1,5 @@
-// Package contain keeps a panic from ending more than what it struck: one connection, one stream, one event. What is contained is
-// counted by where, for the process as a whole, and logged with its stack: it is a fault of ours, always.
+// Package contain keeps a panic from ending more than what it struck: one connection, one stream, one event. What is
+// contained is counted by where, for the process as a whole, and logged with its stack: it is a fault of ours, always.
 package contain
 
 import (
@@ -43,8 +43,8 @@ func Note(p Place, value any, attrs ...any) {
 	slog.Error("panic", append(attrs, "in", p.String(), "panic", value, "stack", string(debug.Stack()))...)
 }
 
-// End contains a panic of the function that defers it, and calls then, unless it is nil, if there was one. It must be deferred
-// itself.
+// End contains a panic of the function that defers it, and calls then, unless it is nil, if there was one. It must be
+// deferred itself.
 func End(p Place, then func()) {
 	value := recover()
 	if value == nil {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// ErrLinkLocal is why a connection was not opened: link-local addresses are those of the machine's own surroundings, such as a cloud's
-// metadata service, and no engine's.
+// ErrLinkLocal is why a connection was not opened: link-local addresses are those of the machine's own surroundings,
+// such as a cloud's metadata service, and no engine's.
 var ErrLinkLocal = errors.New("a link-local address")
 
 // LinkLocal reports whether an IP address is link-local: 169.254.0.0/16 or fe80::/10, also as IPv6 writes the former.

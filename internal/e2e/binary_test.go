@@ -84,7 +84,8 @@ func (p *running) code() int {
 }
 
 func engine(t testing.TB, model string, more ...string) string {
-	args := append([]string{"engine", "--listen", "127.0.0.1:0", "--model", model, "--name", model + "-0", "--step", "2ms", "--blocks", "512"}, more...)
+	args := append([]string{"engine", "--listen", "127.0.0.1:0", "--model", model, "--name", model + "-0", "--step",
+		"2ms", "--blocks", "512"}, more...)
 	return start(t, args...).await(`(http://127\.0\.0\.1:\d+)`)[1]
 }
 
@@ -191,7 +192,8 @@ func TestARealOpenAIClientIsServed(t *testing.T) {
 	_, data, _, _ := gateway(t, fmt.Sprintf(gatewayYAML, engine(t, "debug", "--text", "prose")))
 	client := openai.NewClient(option.WithBaseURL(data+"/v1"), option.WithAPIKey("any"))
 	params := openai.ChatCompletionNewParams{
-		Model: "octet", MaxCompletionTokens: openai.Int(20), Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("why does it crash?")},
+		Model: "octet", MaxCompletionTokens: openai.Int(20),
+		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("why does it crash?")},
 	}
 	whole, err := client.Chat.Completions.New(t.Context(), params)
 	if err != nil || whole.Choices[0].Message.Content == "" {
@@ -213,7 +215,8 @@ func TestARealOpenAIClientIsServed(t *testing.T) {
 	}
 	params.Model = "none"
 	var api *openai.Error
-	if _, err = client.Chat.Completions.New(t.Context(), params); !errors.As(err, &api) || api.Code != "model_not_found" {
+	if _, err = client.Chat.Completions.New(t.Context(), params); !errors.As(err, &api) ||
+		api.Code != "model_not_found" {
 		t.Errorf("an unknown model: %v", err)
 	}
 }
@@ -281,7 +284,10 @@ func TestAReloadIsWholeOrNotAtAll(t *testing.T) {
 
 func TestCheckNamesEveryFaultAndExitsTwo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bad.yaml")
-	yaml := "limits: {drain: soon}\nspecialists:\n  - name: a\n    fallback: a\n    profile: mine\n    replicas: [{url: \"http://127.0.0.1:1\", rool: both}]\nprofiles:\n  mine: {score: [{least-load: 1}, {nothing: 1}], pick: max-score}\n"
+	yaml :=
+		"limits: {drain: soon}\nspecialists:\n  - name: a\n    fallback: a\n    profile: mine\n    replicas: [{url: " +
+			"\"http://127.0.0.1:1\", rool: both}]\nprofiles:\n  mine: {score: [{least-load: 1}, {nothing: 1}], pick: " +
+			"max-score}\n"
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +295,8 @@ func TestCheckNamesEveryFaultAndExitsTwo(t *testing.T) {
 	if code := p.code(); code != 2 {
 		t.Errorf("exit code %d", code)
 	}
-	for _, want := range []string{"limits.drain: ", "specialists[0].fallback: cycle: ", "specialists[0].replicas[0].rool: unknown_key: "} {
+	for _, want := range []string{"limits.drain: ", "specialists[0].fallback: cycle: ",
+		"specialists[0].replicas[0].rool: unknown_key: "} {
 		if !strings.Contains(p.output(), want) {
 			t.Errorf("no %q in\n%s", want, p.output())
 		}
@@ -304,7 +311,8 @@ func TestTheDemoRunsOnARealRedis(t *testing.T) {
 	redis := redistest.Start(t)
 	p := start(t, "demo", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--step", "1ms", "--redis", redis.Addr)
 	data := p.await(`data\s+(http://\S+)`)[1]
-	body := `{"model":"systems","max_tokens":3,"messages":[{"role":"user","content":"` + strings.Repeat("a long prompt of many words, ", 30) + `"}]}`
+	body := `{"model":"systems","max_tokens":3,"messages":[{"role":"user","content":"` +
+		strings.Repeat("a long prompt of many words, ", 30) + `"}]}`
 	eventually(t, "the index follows the events over Redis", func() bool {
 		resp, err := http.Post(data+"/v1/chat/completions", "application/json", strings.NewReader(body))
 		if err != nil {
@@ -320,6 +328,7 @@ func TestTheDemoRunsOnARealRedis(t *testing.T) {
 			}
 		}
 		_ = json.Unmarshal(answer, &said)
-		return resp.StatusCode == 200 && said.Usage.Details.Cached > 0 && resp.Header.Get("X-Cached-Tokens") == fmt.Sprint(said.Usage.Details.Cached)
+		return resp.StatusCode == 200 && said.Usage.Details.Cached > 0 &&
+			resp.Header.Get("X-Cached-Tokens") == fmt.Sprint(said.Usage.Details.Cached)
 	})
 }

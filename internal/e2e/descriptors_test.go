@@ -22,7 +22,8 @@ func scarceGateway(t *testing.T, files int, yaml string) (data, admin string) {
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	process, err := program.Start("/bin/sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" serve --config "$1"`, files), binary, path)
+	process, err := program.Start("/bin/sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" serve --config "$1"`, files),
+		binary, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,8 +32,8 @@ func scarceGateway(t *testing.T, files int, yaml string) (data, admin string) {
 	return "http://" + m[1], "http://" + m[2]
 }
 
-// Clients who hold connections open, far more than the process may have files, take nothing from anybody: engines are reached, operators are
-// answered, new clients too, and no replica is blamed.
+// Clients who hold connections open, far more than the process may have files, take nothing from anybody: engines are
+// reached, operators are answered, new clients too, and no replica is blamed.
 func TestIdleConnectionsTakeNoDescriptorsFromEnginesAndOperators(t *testing.T) {
 	for _, front := range []string{"octet", "nethttp"} {
 		t.Run(front, func(t *testing.T) {

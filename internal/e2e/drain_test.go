@@ -58,7 +58,8 @@ func TestADrainLosesNothing(t *testing.T) {
 	const streams = 1000
 	engine := engine(t, "debug", "--step", "150ms", "--max-running", "4096", "--blocks", "16384")
 	p, data, _, _ := gateway(t, fmt.Sprintf(crowdYAML, engine))
-	c := &crowd{t: t, client: &http.Client{Transport: &http.Transport{}}, url: data + "/v1/chat/completions", answers: make(chan string, streams)}
+	c := &crowd{t: t, client: &http.Client{Transport: &http.Transport{}}, url: data + "/v1/chat/completions",
+		answers: make(chan string, streams)}
 	defer c.client.CloseIdleConnections()
 	for range streams {
 		c.begun.Add(1)
@@ -101,7 +102,8 @@ func TestADrainEndsAfterItsGrace(t *testing.T) {
 	begun := time.Now()
 	_ = p.Signal(syscall.SIGTERM)
 	all, err := io.ReadAll(resp.Body)
-	if said := string(all); err == nil || strings.Contains(said, "[DONE]") || strings.Count(said, `"code":"draining"`) != 1 || strings.Count(said, "⟦") != 2 {
+	if said := string(all); err == nil || strings.Contains(said, "[DONE]") ||
+		strings.Count(said, `"code":"draining"`) != 1 || strings.Count(said, "⟦") != 2 {
 		t.Errorf("%v: %s", err, said)
 	}
 	if code := p.code(); code != 0 || time.Since(begun) < 300*time.Millisecond {
@@ -119,10 +121,13 @@ func TestADrainOfConnectionsWithoutARequestExitsWithZero(t *testing.T) {
 			"silent":      {"", "20s", false},
 			"half a head": {"GET /livez HTTP/1.1\r\nHost", "20s", false},
 			"idle":        {"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n", "20s", false},
-			"half a body": {"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{", "300ms", true},
+			"half a body": {
+				"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " +
+					"99\r\n\r\n{", "300ms", true},
 		} {
 			url := engine(t, "debug")
-			p, data, _, _ := gateway(t, "front: "+front+"\n"+fmt.Sprintf(strings.Replace(gatewayYAML, "20s", c.drain, 1), url))
+			p, data, _, _ := gateway(t,
+				"front: "+front+"\n"+fmt.Sprintf(strings.Replace(gatewayYAML, "20s", c.drain, 1), url))
 			conn, err := net.Dial("tcp", strings.TrimPrefix(data, "http://"))
 			if err != nil {
 				t.Fatal(err)

@@ -60,17 +60,20 @@ func cached(t *testing.T, url string) int {
 	return s.Cached
 }
 
-// Two engines, one read directly and one over a bridge and Redis; an engine and the gateway are killed on the way. DYN-10
+// Two engines, one read directly and one over a bridge and Redis; an engine and the gateway are killed on the way.
+// DYN-10
 func TestTheIndexFollowsEnginesThroughRestarts(t *testing.T) {
 	server := redistest.Start(t)
 	type ports struct{ http, live, replay string }
 	at := [2]ports{{port(t), port(t), port(t)}, {port(t), port(t), port(t)}}
 	run := func(i int) *running {
-		return start(t, "engine", "--listen", "127.0.0.1:"+at[i].http, "--name", fmt.Sprint("debug-", i), "--model", "debug", "--step", "1ms",
+		return start(t, "engine", "--listen", "127.0.0.1:"+at[i].http, "--name", fmt.Sprint("debug-", i), "--model",
+			"debug", "--step", "1ms",
 			"--zmq", "tcp://127.0.0.1:"+at[i].live, "--zmq-replay", "tcp://127.0.0.1:"+at[i].replay)
 	}
 	engines := [2]*running{run(0), run(1)}
-	start(t, "bridge", "--replica", "debug-1", "--zmq", "tcp://127.0.0.1:"+at[1].live, "--zmq-replay", "tcp://127.0.0.1:"+at[1].replay, "--redis", server.Addr)
+	start(t, "bridge", "--replica", "debug-1", "--zmq", "tcp://127.0.0.1:"+at[1].live, "--zmq-replay",
+		"tcp://127.0.0.1:"+at[1].replay, "--redis", server.Addr)
 	yaml := fmt.Sprintf(`
 listen: {data: 127.0.0.1:0, admin: 127.0.0.1:0}
 specialists:
@@ -94,8 +97,10 @@ events: {redis: {addr: %q}, snapshot: {file: %q}}
 	chat := func(n int) {
 		t.Helper()
 		for i := range n {
-			body := `{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":"` + strings.Repeat(fmt.Sprint("case ", i, " "), 100) + `"}]}`
-			eventually(t, "an answer", func() bool { code, _ := post(t, data+"/v1/chat/completions", body); return code == 200 })
+			body := `{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":"` +
+				strings.Repeat(fmt.Sprint("case ", i, " "), 100) + `"}]}`
+			eventually(t, "an answer",
+				func() bool { code, _ := post(t, data+"/v1/chat/completions", body); return code == 200 })
 		}
 	}
 	chat(6)

@@ -29,8 +29,8 @@ type reported struct{ Path, Code, Message, Profile, Plugin, Slot string }
 
 // GAIE-25: a scorer without its preparer is a fault too, nothing is made for it.
 //
-// MOD3-30, MOD3-33, MOD3-34, MOD3-35, MOD3-37: everything that is wrong is reported at once, for people and for programs, and the
-// program exits with 2.
+// MOD3-30, MOD3-33, MOD3-34, MOD3-35, MOD3-37: everything that is wrong is reported at once, for people and for
+// programs, and the program exits with 2.
 func TestEveryFaultOfEveryProfileKeepsTheProgramFromStarting(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "wrong.yaml")
 	if err := os.WriteFile(file, []byte(wrongProfiles), 0o600); err != nil {
@@ -71,7 +71,8 @@ func TestEveryFaultOfEveryProfileKeepsTheProgramFromStarting(t *testing.T) {
 			}
 		}
 		p = start(t, args...)
-		if code, out := p.code(), p.output(); code != 2 || !strings.Contains(out, "profiles.late.prepare[0]: wrong_order: ") {
+		if code, out := p.code(), p.output(); code != 2 ||
+			!strings.Contains(out, "profiles.late.prepare[0]: wrong_order: ") {
 			t.Errorf("%v: exit code %d, and for people:\n%s", args, code, out)
 		}
 	}

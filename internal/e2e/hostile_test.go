@@ -28,7 +28,8 @@ func limitedGateway(t testing.TB, yaml string) (p *running, data, admin string) 
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	process, err := program.Start("/bin/sh", "-c", fmt.Sprintf(`ulimit -v %d; exec "$0" serve --config "$1"`, maxVirtual), binary, path)
+	process, err := program.Start("/bin/sh", "-c",
+		fmt.Sprintf(`ulimit -v %d; exec "$0" serve --config "$1"`, maxVirtual), binary, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +51,10 @@ func (p *running) peak() int {
 	return n >> 10
 }
 
-// hostileServer says hello to whoever connects, and answers the first word of each line that asks for something by other.
-func hostileServer(t *testing.T, hello string, words *regexp.Regexp, other func(word string) string) (addr string, answered *atomic.Int64) {
+// hostileServer says hello to whoever connects, and answers the first word of each line that asks for something by
+// other.
+func hostileServer(t *testing.T, hello string, words *regexp.Regexp, other func(word string) string) (addr string,
+	answered *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -91,7 +94,8 @@ specialists:
     replicas: [{url: "%s"}]
 `
 
-// costsNothing fails unless the gateway serves, stays small, and ends by SIGTERM, with a server that has answered often.
+// costsNothing fails unless the gateway serves, stays small, and ends by SIGTERM, with a server that has answered
+// often.
 func costsNothing(t *testing.T, yaml string, answered *atomic.Int64) {
 	t.Helper()
 	p, data, _ := limitedGateway(t, yaml)
@@ -114,7 +118,8 @@ func TestAHostileRedisCostsNothing(t *testing.T) {
 	url := engine(t, "debug")
 	commands := regexp.MustCompile(`(?i)^(hello|client|auth|select|xread|xinfo|xadd|evalsha|eval|ping|multi|script)$`)
 	for _, reply := range []string{
-		"*9223372036854775807\r\n", "*1000000000\r\n", "$2000000000\r\n", "%1000000000\r\n", "~1000000000\r\n", ">1000000000\r\n", "|1000000000\r\n",
+		"*9223372036854775807\r\n", "*1000000000\r\n", "$2000000000\r\n", "%1000000000\r\n", "~1000000000\r\n",
+		">1000000000\r\n", "|1000000000\r\n",
 		strings.Repeat("*1\r\n", 1<<20),
 	} {
 		for _, toHello := range []bool{true, false} {
@@ -125,7 +130,8 @@ func TestAHostileRedisCostsNothing(t *testing.T) {
 					}
 					return reply
 				})
-				costsNothing(t, fmt.Sprintf(hostileYAML, "shared: {addr: "+strconv.Quote(addr)+"}", "redis: {addr: "+strconv.Quote(addr)+"}", url), answered)
+				costsNothing(t, fmt.Sprintf(hostileYAML, "shared: {addr: "+strconv.Quote(addr)+"}",
+					"redis: {addr: "+strconv.Quote(addr)+"}", url), answered)
 			})
 		}
 	}
@@ -155,7 +161,8 @@ func TestAHostileNATSCostsNothing(t *testing.T) {
 			if row.pong == "" {
 				answered.Store(5) // the client has left before it asks
 			}
-			costsNothing(t, fmt.Sprintf(hostileYAML, "anonymous: true", "nats: {url: "+strconv.Quote("nats://"+addr)+"}", url), answered)
+			costsNothing(t, fmt.Sprintf(hostileYAML, "anonymous: true",
+				"nats: {url: "+strconv.Quote("nats://"+addr)+"}", url), answered)
 		})
 	}
 }

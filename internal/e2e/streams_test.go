@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// BenchmarkOpenStreams reports the resident memory of the gateway's process for each open, quiet stream: the slope between
-// 250 and 1,250 of them.
+// BenchmarkOpenStreams reports the resident memory of the gateway's process for each open, quiet stream: the slope
+// between 250 and 1,250 of them.
 func BenchmarkOpenStreams(b *testing.B) {
 	const few, many = 250, 1250
 	yaml := `

@@ -1,4 +1,5 @@
-// Package field says what may stand in the lines of an HTTP/1.1 head (RFC 9110, section 5). It looks at eight bytes at a time.
+// Package field says what may stand in the lines of an HTTP/1.1 head (RFC 9110, section 5). It looks at eight bytes at
+// a time.
 package field
 
 import "math/bits"
@@ -18,7 +19,8 @@ func load[T Text](s T, at int) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// Control returns where the first control character of s is, the tab included, at or after at; len(s) where there is none.
+// Control returns where the first control character of s is, the tab included, at or after at; len(s) where there is
+// none.
 func Control[T Text](s T, at int) int {
 	for ; at+8 <= len(s); at += 8 {
 		if found := controls(load(s, at)); found != 0 {

@@ -75,7 +75,8 @@ func TestFoldKnowsAsciiAlone(t *testing.T) {
 	for _, c := range []struct {
 		s    string
 		want bool
-	}{{"Close", true}, {"CLOSE", true}, {"close", true}, {"closes", false}, {"clos", false}, {"cloſe", false}, {"c\x0cose", false}, {"", false}} {
+	}{{"Close", true}, {"CLOSE", true}, {"close", true}, {"closes", false}, {"clos", false}, {"cloſe", false},
+		{"c\x0cose", false}, {"", false}} {
 		if Fold(c.s, "close") != c.want || Fold([]byte(c.s), "close") != c.want {
 			t.Errorf("%q: want %v", c.s, c.want)
 		}

@@ -1,7 +1,8 @@
 package field
 
-// Habit is what the heads on one connection have in common: who speaks HTTP says the same in the same words, but for the values of
-// some fields. A head that is like the one before is found whole, and its values with it, in one pass that looks at each byte once.
+// Habit is what the heads on one connection have in common: who speaks HTTP says the same in the same words, but for
+// the values of some fields. A head that is like the one before is found whole, and its values with it, in one pass
+// that looks at each byte once.
 //
 // It is learnt from a head that was read with care: Forget, Learn for each field, Keep.
 type Habit struct {
@@ -39,8 +40,8 @@ func (h *Habit) Keep(line string) {
 // Fields returns the fields in their order.
 func (h *Habit) Fields() []Custom { return h.fields }
 
-// Locate returns the length of the head at the beginning of b, its empty line included; 0 is that it is not like the one before,
-// that a value of it holds a control character, or that it is not all there.
+// Locate returns the length of the head at the beginning of b, its empty line included; 0 is that it is not like the
+// one before, that a value of it holds a control character, or that it is not all there.
 func (h *Habit) Locate(b []byte) int {
 	at := len(h.line)
 	if at == 0 || len(b) < at || string(b[:at]) != h.line {

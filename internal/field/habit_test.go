@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// lines takes a head apart at its CRLFs: the first line, the names with their colons, and the values as they stand; false is that it
-// is not a whole one, or one that is not to be learnt from.
+// lines takes a head apart at its CRLFs: the first line, the names with their colons, and the values as they stand;
+// false is that it is not a whole one, or one that is not to be learnt from.
 func lines(head string) (first string, names, values []string, ok bool) {
 	text, _, whole := strings.Cut(head, "\r\n\r\n")
 	if !whole {
@@ -28,7 +28,8 @@ func lines(head string) (first string, names, values []string, ok bool) {
 	return first, names, values, true
 }
 
-// A head is located when, taken apart, it has the first line and the names of the one that was learnt; and its values are found then.
+// A head is located when, taken apart, it has the first line and the names of the one that was learnt; and its values
+// are found then.
 func checkHabit(t *testing.T, learnt, b string) {
 	t.Helper()
 	var h Habit
@@ -60,12 +61,18 @@ func checkHabit(t *testing.T, learnt, b string) {
 }
 
 var heads = []string{
-	"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: b\r\n\r\n", "GET / HTTP/1.1\r\nHost:\r\n\r\n", "GET / HTTP/1.1\r\nhost: a\r\n\r\n",
-	"GET / HTTP/1.1\r\nHost: a\r\nA: b\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nA: c\r\n\r\nand a body\r\n\r\n", "GET / HTTP/1.1\r\nA: c\r\nHost: a\r\n\r\n",
-	"GET /x HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\x00\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\tb\r\n\r\n",
-	"GET / HTTP/1.1\r\nHost: a\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\r\n\r\n", "GET / HTTP/1.1\r\nHost : a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n",
-	"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nDate: now\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 12345\r\nDate: then, again\r\n\r\n", "", "\r\n", "\r\n\r\n",
-	"GET / HTTP/1.1\r\n" + strings.Repeat("A: b\r\n", 32) + "\r\n", "GET / HTTP/1.1\r\n" + strings.Repeat("A: b\r\n", 33) + "\r\n",
+	"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: b\r\n\r\n", "GET / HTTP/1.1\r\nHost:\r\n\r\n",
+	"GET / HTTP/1.1\r\nhost: a\r\n\r\n",
+	"GET / HTTP/1.1\r\nHost: a\r\nA: b\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nA: c\r\n\r\nand a body\r\n\r\n",
+	"GET / HTTP/1.1\r\nA: c\r\nHost: a\r\n\r\n",
+	"GET /x HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\x00\r\n\r\n",
+	"GET / HTTP/1.1\r\nHost: a\tb\r\n\r\n",
+	"GET / HTTP/1.1\r\nHost: a\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\r\n\r\n", "GET / HTTP/1.1\r\nHost : a\r\n\r\n",
+	"GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n",
+	"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nDate: now\r\n\r\nok",
+	"HTTP/1.1 200 OK\r\nContent-Length: 12345\r\nDate: then, again\r\n\r\n", "", "\r\n", "\r\n\r\n",
+	"GET / HTTP/1.1\r\n" + strings.Repeat("A: b\r\n", 32) + "\r\n",
+	"GET / HTTP/1.1\r\n" + strings.Repeat("A: b\r\n", 33) + "\r\n",
 }
 
 func TestAHabitLocatesWhatIsLikeIt(t *testing.T) {

@@ -10,8 +10,9 @@ import (
 // Supported says whether a Watch can be had on this system.
 const Supported = true
 
-// Watch is one epoll instance for all its connections, each registered once, edge-triggered, for nothing but the end: what
-// arrives on a connection does not wake it. The instance itself is waited for in the runtime's poller, so no thread is held.
+// Watch is one epoll instance for all its connections, each registered once, edge-triggered, for nothing but the end:
+// what arrives on a connection does not wake it. The instance itself is waited for in the runtime's poller, so no
+// thread is held.
 type Watch struct {
 	file   *os.File
 	raw    syscall.RawConn
@@ -60,10 +61,11 @@ func (w *Watch) collect(fd uintptr) (over bool) {
 
 const edgeTriggered = 1 << 31 // syscall's constant is negative
 
-// Add watches raw until it is closed, and reports whether it does. An id that is never used twice makes sure that a late report
-// meets no other connection.
+// Add watches raw until it is closed, and reports whether it does. An id that is never used twice makes sure that a
+// late report meets no other connection.
 func (w *Watch) Add(raw syscall.RawConn, id uint64) bool {
-	event := syscall.EpollEvent{Events: syscall.EPOLLRDHUP | edgeTriggered, Fd: int32(uint32(id)), Pad: int32(uint32(id >> 32))}
+	event := syscall.EpollEvent{Events: syscall.EPOLLRDHUP | edgeTriggered, Fd: int32(uint32(id)),
+		Pad: int32(uint32(id >> 32))}
 	added := false
 	_ = w.raw.Control(func(epoll uintptr) { // fails on what is closed
 		_ = raw.Control(func(fd uintptr) {
@@ -73,5 +75,6 @@ func (w *Watch) Add(raw syscall.RawConn, id uint64) bool {
 	return added
 }
 
-// Close ends the watch, and waits for a report under way: it must not be called from one, nor under a lock that report takes.
+// Close ends the watch, and waits for a report under way: it must not be called from one, nor under a lock that report
+// takes.
 func (w *Watch) Close() { _ = w.file.Close() }

@@ -10,8 +10,9 @@ import (
 // Listener wants to be told when a context has ended. It is a pointer: who it is decides what Unlisten takes back.
 type Listener interface{ ContextEnded() }
 
-// Context ends with its parent, or when it is cancelled. It is used in place: Begin it, and do not copy it. Its memory must not be
-// used for another one: a timer, a parent or a listener that has begun to call it may do so after Cancel has returned.
+// Context ends with its parent, or when it is cancelled. It is used in place: Begin it, and do not copy it. Its memory
+// must not be used for another one: a timer, a parent or a listener that has begun to call it may do so after Cancel
+// has returned.
 type Context struct {
 	context.Context             // the parent
 	up              *Context    // which it is or wraps, else nil
@@ -166,7 +167,8 @@ func (c *Context) watch() {
 // ContextEnded ends c with its parent.
 func (c *Context) ContextEnded() { c.Cancel(nil) }
 
-// Cancel ends the context for a reason, nil being none in particular. Where it or its parent has ended before, that stays the reason.
+// Cancel ends the context for a reason, nil being none in particular. Where it or its parent has ended before, that
+// stays the reason.
 func (c *Context) Cancel(why error) {
 	c.kin.Lock()
 	if c.over.Load() {

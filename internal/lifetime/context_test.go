@@ -173,7 +173,8 @@ func TestWatchingATurnAllocatesNothing(t *testing.T) {
 	}
 }
 
-// The end of a parent that comes while its child is cancelled, and is heard late, changes nothing but the child: what is begun next stays.
+// The end of a parent that comes while its child is cancelled, and is heard late, changes nothing but the child: what
+// is begun next stays.
 func TestALateEndChangesNothing(t *testing.T) {
 	ends := map[string]func() (context.Context, func()){
 		"of another make": func() (context.Context, func()) { return context.WithCancel(t.Context()) },

@@ -1,5 +1,5 @@
-// Package natsclient makes every connection to a NATS server that the module has. The library allocates by the sizes that the server's
-// lines state, and keeps a line until it ends, so what arrives is measured on its way to it:
+// Package natsclient makes every connection to a NATS server that the module has. The library allocates by the sizes
+// that the server's lines state, and keeps a line until it ends, so what arrives is measured on its way to it:
 //
 //		server ─▶ TLS, where there is some ─▶ guard ─▶ framing ─▶ library
 //
@@ -21,7 +21,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Errors of this package. ErrProtocol is what a connection ends with where the server says more than it may, or nothing that is NATS.
+// Errors of this package. ErrProtocol is what a connection ends with where the server says more than it may, or nothing
+// that is NATS.
 var (
 	ErrConfig   = errors.New("natsclient: bad config")
 	ErrProtocol = errors.New("natsclient: bad protocol")
@@ -60,7 +61,8 @@ func Connect(c Config, options ...nats.Option) (*nats.Conn, error) {
 }
 
 func (c Config) dialer() (*dialer, error) {
-	d := &dialer{most: c.MaxMessage, timeout: c.Timeout, secure: c.CA != "", config: &tls.Config{MinVersion: tls.VersionTLS12}}
+	d := &dialer{most: c.MaxMessage, timeout: c.Timeout, secure: c.CA != "",
+		config: &tls.Config{MinVersion: tls.VersionTLS12}}
 	if d.most <= 0 {
 		d.most = DefaultMaxMessage
 	}

@@ -87,7 +87,8 @@ func cost(t *testing.T, url string) (taken uint64, lost error) {
 func TestAHostileServerCostsAnError(t *testing.T) {
 	for name, words := range hostile {
 		for when, url := range map[string]string{
-			"for INFO": serve(t, words, ""), "for PONG": serve(t, info, words), "later": serve(t, info, "PONG\r\n"+words),
+			"for INFO": serve(t, words, ""), "for PONG": serve(t, info, words),
+			"later": serve(t, info, "PONG\r\n"+words),
 		} {
 			t.Run(name+" "+when, func(t *testing.T) {
 				if taken, err := cost(t, url); err == nil || taken > 10*bound {
@@ -110,7 +111,8 @@ func TestAConnectionThatSaysTooMuchEndsByItsName(t *testing.T) {
 
 func TestOrdinaryWordsPassWhole(t *testing.T) {
 	for _, words := range []string{
-		info, "PING\r\n", "PONG\r\n", "+OK\r\n", "-ERR 'no'\r\n", "MSG a 1 5\r\nhello\r\n", "MSG a 1 b 0\r\n\r\n", "HMSG a 1 12 14\r\nNATS/1.0\r\n\r\nhi\r\n", "hmsg a 1 b 12 12\r\nNATS/1.0\r\n\r\n\r\n",
+		info, "PING\r\n", "PONG\r\n", "+OK\r\n", "-ERR 'no'\r\n", "MSG a 1 5\r\nhello\r\n", "MSG a 1 b 0\r\n\r\n",
+		"HMSG a 1 12 14\r\nNATS/1.0\r\n\r\nhi\r\n", "hmsg a 1 b 12 12\r\nNATS/1.0\r\n\r\n\r\n",
 	} {
 		for size := 1; size <= len(words); size++ {
 			f := framing{most: 64}

@@ -1,7 +1,9 @@
-// Package poison overwrites memory that is given back before it is used again, where Octet is built with the tag poison: what still
-// refers to it then reads nonsense at once, in every test, and not once in a million requests. Without the tag it does nothing.
+// Package poison overwrites memory that is given back before it is used again, where Octet is built with the tag
+// poison: what still refers to it then reads nonsense at once, in every test, and not once in a million requests.
+// Without the tag it does nothing.
 //
-// A place that recycles memory has two duties: it says in one line why nothing else can hold that memory, and it poisons the memory.
+// A place that recycles memory has two duties: it says in one line why nothing else can hold that memory, and it
+// poisons the memory.
 package poison
 
 // Byte is what bytes are overwritten with: no digit, no letter, no white space, and not valid in UTF-8 or JSON.

@@ -16,7 +16,8 @@ func TestWhatIsGivenBackIsOverwrittenWhereItIsBuiltSo(t *testing.T) {
 	if changed := !bytes.Equal(page, []byte("whole page")); changed != poison.On {
 		t.Errorf("%q", page)
 	}
-	if poison.On && (bytes.ContainsFunc(page, func(c rune) bool { return c < 0x80 }) || ids[2] != 0xfefefefefefefefe || names[1] != "") {
+	if poison.On && (bytes.ContainsFunc(page, func(c rune) bool { return c < 0x80 }) || ids[2] != 0xfefefefefefefefe ||
+		names[1] != "") {
 		t.Errorf("%x %x %q", page, ids, names)
 	}
 }

@@ -1,7 +1,8 @@
-// Package ready waits for many descriptors at once, and calls their owners in place, one after the other, on one goroutine: what
-// is waited for costs no stack, and what comes costs no switch of goroutines.
+// Package ready waits for many descriptors at once, and calls their owners in place, one after the other, on one
+// goroutine: what is waited for costs no stack, and what comes costs no switch of goroutines.
 //
-//  1. A Stream is the loop's from Add on, until End is called, once. Nobody else touches it, or closes its descriptor, meanwhile.
+//  1. A Stream is the loop's from Add on, until End is called, once. Nobody else touches it, or closes its descriptor,
+//     meanwhile.
 //  2. A turn of a Stream is one read, so that none starves another; it never waits.
 //  3. What panics in a turn ends its Stream alone.
 package ready
@@ -14,8 +15,8 @@ import (
 
 // Stream is who waits.
 type Stream interface {
-	// Ready reads once, into page, which is its own during the call, and handles what came. hung says that the peer has closed
-	// its side, or reset: then it is called until it leaves.
+	// Ready reads once, into page, which is its own during the call, and handles what came. hung says that the peer has
+	// closed its side, or reset: then it is called until it leaves.
 	Ready(page []byte, hung bool) Next
 
 	// End is called when the stream has left; why is nil where that was its own decision. It must not wait.

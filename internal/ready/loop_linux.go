@@ -107,8 +107,8 @@ func (l *Loop) enter(k *slot) bool {
 	return true
 }
 
-// exit reports whether k was there. Its place may be another's from now on: an event that is still told of it wakes that one in vain, and what
-// is kept in turns and again is the slot itself, which is never used again.
+// exit reports whether k was there. Its place may be another's from now on: an event that is still told of it wakes
+// that one in vain, and what is kept in turns and again is the slot itself, which is never used again.
 func (l *Loop) exit(k *slot) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,8 +143,8 @@ func (l *Loop) run() {
 	}
 }
 
-// wait serves until the next sweep is due, or the loop ends. A panic of the loop's own ends the round: what it has missed is found, or
-// ended, by the sweep.
+// wait serves until the next sweep is due, or the loop ends. A panic of the loop's own ends the round: what it has
+// missed is found, or ended, by the sweep.
 func (l *Loop) wait() (err error) {
 	defer contain.End(contain.Stream, func() { err = os.ErrDeadlineExceeded })
 	return l.raw.Read(l.serve)
@@ -207,7 +207,8 @@ func (l *Loop) serve(epoll uintptr) bool {
 // poll asks which descriptors are ready, and does not wait: the scheduler need not know of it.
 func (l *Loop) poll(epoll uintptr) (int, syscall.Errno) {
 	for {
-		n, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, epoll, uintptr(unsafe.Pointer(&l.events)), batch, 0, 0, 0)
+		n, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, epoll, uintptr(unsafe.Pointer(&l.events)), batch, 0,
+			0, 0)
 		if errno != syscall.EINTR {
 			return int(n), errno
 		}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Loops are as many loops as there are processors, each begun when it is first wanted. The zero value is ready; a nil one takes
-// nobody.
+// Loops are as many loops as there are processors, each begun when it is first wanted. The zero value is ready; a nil
+// one takes nobody.
 type Loops struct {
 	mu     sync.Mutex
 	loops  []*Loop // guarded by mu, as the rest

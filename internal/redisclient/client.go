@@ -1,5 +1,5 @@
-// Package redisclient makes every client of a Redis that the module has. The library allocates by the lengths that a reply states, so a
-// reply is measured on its way to it:
+// Package redisclient makes every client of a Redis that the module has. The library allocates by the lengths that a
+// reply states, so a reply is measured on its way to it:
 //
 //		server ─▶ guard ─▶ framing ─▶ library
 //
@@ -30,8 +30,8 @@ const (
 	maxLine         = 64 << 10 // bytes of a line: a status, a number, a length
 )
 
-// New returns a client by o, which connects when first used and leaves nothing behind once it is closed. It tries nothing twice: its callers
-// do. maxReply bounds one reply in bytes; 0 is DefaultMaxReply.
+// New returns a client by o, which connects when first used and leaves nothing behind once it is closed. It tries
+// nothing twice: its callers do. maxReply bounds one reply in bytes; 0 is DefaultMaxReply.
 func New(o redis.Options, maxReply int64) *redis.Client {
 	if maxReply <= 0 {
 		maxReply = DefaultMaxReply
@@ -57,7 +57,8 @@ func guarded(dial dialer, maxReply int64) dialer {
 	}
 }
 
-// guard is a connection whose replies are measured. Like any reader of one connection, the library reads it one call at a time.
+// guard is a connection whose replies are measured. Like any reader of one connection, the library reads it one call at
+// a time.
 type guard struct {
 	net.Conn
 	framing framing

@@ -9,9 +9,9 @@ import (
 
 type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// orDead returns dial, with its failures handed out as connections that fail. The client counts failed dials and, once they
-// are many, answers without dialling while a goroutine of its own dials once a second, which outlives Close. Here the
-// pauses are the caller's, and nothing outlives anything.
+// orDead returns dial, with its failures handed out as connections that fail. The client counts failed dials and, once
+// they are many, answers without dialling while a goroutine of its own dials once a second, which outlives Close. Here
+// the pauses are the caller's, and nothing outlives anything.
 func orDead(dial dialer) dialer {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := dial(ctx, network, addr)

@@ -199,8 +199,8 @@ func (f *framing) end(text bool) error {
 	return f.value()
 }
 
-// value follows the end of one value: it may be the last one of what it is in, and that of what that is in. What an attribute tells of comes
-// after it, so an attribute is no value.
+// value follows the end of one value: it may be the last one of what it is in, and that of what that is in. What an
+// attribute tells of comes after it, so an attribute is no value.
 func (f *framing) value() error {
 	for top := len(f.open) - 1; top >= 0; top-- {
 		if f.open[top].left == endless {

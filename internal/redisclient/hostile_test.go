@@ -13,8 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// hostile are answers that cost a client that believes them its memory, its stack or its life. Those that state a length state it alone;
-// those that go on for ever are long enough.
+// hostile are answers that cost a client that believes them its memory, its stack or its life. Those that state a
+// length state it alone; those that go on for ever are long enough.
 var hostile = map[string]string{
 	"an endless array":      "*9223372036854775807\r\n",
 	"a billion elements":    "*1000000000\r\n",
@@ -90,7 +90,8 @@ func TestAHostileServerCostsAnError(t *testing.T) {
 	for name, reply := range hostile {
 		for when, hello := range map[string]string{"to a command": greeting, "to HELLO": reply} {
 			t.Run(name+" "+when, func(t *testing.T) {
-				c := New(redis.Options{Addr: serve(t, hello, reply), PoolSize: 1, DialTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second}, bound)
+				c := New(redis.Options{Addr: serve(t, hello, reply), PoolSize: 1, DialTimeout: 5 * time.Second,
+					ReadTimeout: 5 * time.Second}, bound)
 				defer c.Close()
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				defer cancel()
@@ -99,7 +100,8 @@ func TestAHostileServerCostsAnError(t *testing.T) {
 				_, err := c.XRead(ctx, &redis.XReadArgs{Streams: []string{"s", "0"}, Block: -1}).Result()
 				_, again := c.Do(ctx, "ECHO", "x").Result()
 				runtime.ReadMemStats(&after)
-				ours := reply[1] != '?' && name != "many strings" // what the library does not read at all ends as its own error
+				// what the library does not read at all ends as its own error
+				ours := reply[1] != '?' && name != "many strings"
 				if err == nil || again == nil || ours && !errors.Is(err, ErrReply) {
 					t.Errorf("%v, then %v", err, again)
 				}
@@ -122,9 +124,12 @@ func TestFramingRefusesAllOfThem(t *testing.T) {
 
 func TestOrdinaryRepliesPassWhole(t *testing.T) {
 	for _, reply := range []string{
-		"+OK\r\n", "-ERR no\r\n", ":1\r\n", "$5\r\nhello\r\n", "$0\r\n\r\n", "$-1\r\n", "*-1\r\n", "*0\r\n", "_\r\n", ",1.5\r\n", "#t\r\n", "(12345\r\n",
-		"*2\r\n+a\r\n*1\r\n$1\r\nb\r\n", "%1\r\n+a\r\n:1\r\n", "~2\r\n:1\r\n:2\r\n", "!3\r\nERR\r\n", "=5\r\ntxt:a\r\n", ">2\r\n+x\r\n+y\r\n",
-		"|1\r\n+a\r\n+b\r\n+OK\r\n", "|0\r\n:1\r\n", "*2\r\n|1\r\n+a\r\n+b\r\n:1\r\n:2\r\n", "$?\r\n;2\r\nab\r\n;0\r\n", "*?\r\n:1\r\n:2\r\n.\r\n", "%?\r\n+a\r\n:1\r\n.\r\n",
+		"+OK\r\n", "-ERR no\r\n", ":1\r\n", "$5\r\nhello\r\n", "$0\r\n\r\n", "$-1\r\n", "*-1\r\n", "*0\r\n", "_\r\n",
+		",1.5\r\n", "#t\r\n", "(12345\r\n",
+		"*2\r\n+a\r\n*1\r\n$1\r\nb\r\n", "%1\r\n+a\r\n:1\r\n", "~2\r\n:1\r\n:2\r\n", "!3\r\nERR\r\n", "=5\r\ntxt:a\r\n",
+		">2\r\n+x\r\n+y\r\n",
+		"|1\r\n+a\r\n+b\r\n+OK\r\n", "|0\r\n:1\r\n", "*2\r\n|1\r\n+a\r\n+b\r\n:1\r\n:2\r\n", "$?\r\n;2\r\nab\r\n;0\r\n",
+		"*?\r\n:1\r\n:2\r\n.\r\n", "%?\r\n+a\r\n:1\r\n.\r\n",
 		"%0\r\n", "~0\r\n", "*1\r\n*0\r\n", "*1\r\n$-1\r\n",
 	} {
 		for size := 1; size <= len(reply); size++ {
@@ -145,7 +150,8 @@ func TestOrdinaryRepliesPassWhole(t *testing.T) {
 	}
 }
 
-// FuzzFraming: however the bytes are cut, framing judges them alike, and a reply that the library reads to its end is within the bounds.
+// FuzzFraming: however the bytes are cut, framing judges them alike, and a reply that the library reads to its end is
+// within the bounds.
 func FuzzFraming(f *testing.F) {
 	for _, reply := range hostile {
 		f.Add([]byte(reply[:min(len(reply), 64)]), 3)
@@ -166,7 +172,8 @@ func FuzzFraming(f *testing.F) {
 			t.Fatalf("whole %v, cut %v", want, got)
 		}
 		for _, s := range []*framing{&whole, &cut} {
-			if len(s.open) > MaxDepth || len(s.line) > maxLine || want == nil && (s.elements > MaxElements || s.skip > 4098) {
+			if len(s.open) > MaxDepth || len(s.line) > maxLine || want == nil &&
+				(s.elements > MaxElements || s.skip > 4098) {
 				t.Fatalf("%+v", s)
 			}
 		}
@@ -189,7 +196,8 @@ func readAll(t *testing.T, b []byte) {
 	}()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	o := redis.Options{PoolSize: 1, Protocol: 2, ReadTimeout: time.Second, MaxRetries: -1, DialerRetries: 1, DisableIdentity: true}
+	o := redis.Options{PoolSize: 1, Protocol: 2, ReadTimeout: time.Second, MaxRetries: -1, DialerRetries: 1,
+		DisableIdentity: true}
 	o.Dialer = guarded(func(context.Context, string, string) (net.Conn, error) { return ours, nil }, 4096)
 	c := redis.NewClient(&o)
 	_, _ = c.Do(context.Background(), "PING").Result()

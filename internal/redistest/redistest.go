@@ -57,8 +57,8 @@ func (s *Server) Kill() {
 	s.process = nil
 }
 
-// Restart kills the server if it runs, and runs it again on the same address: empty, or with what it kept on disk. What was
-// in memory is kept as well when empty is false and the server can still be asked to save it.
+// Restart kills the server if it runs, and runs it again on the same address: empty, or with what it kept on disk. What
+// was in memory is kept as well when empty is false and the server can still be asked to save it.
 func (s *Server) Restart(empty bool) {
 	s.t.Helper()
 	if empty {
@@ -73,7 +73,8 @@ func (s *Server) Restart(empty bool) {
 	}
 }
 
-// Pause stops the server where it is, as a machine does that is out of breath: its connections stay, and nobody answers. Resume lets it go on.
+// Pause stops the server where it is, as a machine does that is out of breath: its connections stay, and nobody
+// answers. Resume lets it go on.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 
 // Resume ends a Pause.
@@ -124,7 +125,8 @@ func (s *Server) choosePort() {
 
 // run starts the process and waits until it answers.
 func (s *Server) run() error {
-	args := append([]string{"--port", s.port, "--bind", "127.0.0.1", "--dir", s.dir, "--save", "", "--appendonly", "no"}, s.extra...)
+	args := append([]string{"--port", s.port, "--bind", "127.0.0.1", "--dir", s.dir, "--save", "", "--appendonly",
+		"no"}, s.extra...)
 	s.process = exec.Command("redis-server", args...)
 	if err := s.process.Start(); err != nil {
 		s.process = nil
@@ -139,8 +141,8 @@ func (s *Server) run() error {
 	return fmt.Errorf("redistest: redis-server on %s does not answer", s.Addr)
 }
 
-// answers reports whether our process listens, and not one that took the port before it: ours lives in our directory. One
-// that asks for a password is believed.
+// answers reports whether our process listens, and not one that took the port before it: ours lives in our directory.
+// One that asks for a password is believed.
 func (s *Server) answers() bool {
 	answer, err := s.ask("CONFIG", "GET", "dir")
 	return err == nil && (strings.Contains(answer, s.dir) || strings.HasPrefix(answer, "-NOAUTH"))

@@ -7,8 +7,8 @@ import (
 	"octet/routing/plugins"
 )
 
-// When all is answered no ledger holds anything, the index knows as many blocks as the caches hold, and the rate that routing reads is the
-// engines'.
+// When all is answered no ledger holds anything, the index knows as many blocks as the caches hold, and the rate that
+// routing reads is the engines'.
 func TestAReplayEndsAtItsBaseline(t *testing.T) {
 	var trace []Request
 	for i := range 200 {

@@ -12,9 +12,9 @@ const (
 	capacityExact = 0.005 // of Config.Rate
 )
 
-// Capacity returns the highest rate, as a multiple of the trace's own, at which nine in ten requests have their first token within
-// the goal; 0 where there is none down to a small part of c.Rate. It doubles or halves from c.Rate, then bisects: about a
-// dozen replays.
+// Capacity returns the highest rate, as a multiple of the trace's own, at which nine in ten requests have their first
+// token within the goal; 0 where there is none down to a small part of c.Rate. It doubles or halves from c.Rate, then
+// bisects: about a dozen replays.
 func Capacity(ctx context.Context, c Config, trace []Request, by Contender) (float64, error) {
 	meets := func(rate float64) (bool, error) {
 		c := c
@@ -38,7 +38,8 @@ func Capacity(ctx context.Context, c Config, trace []Request, by Contender) (flo
 	return low, err
 }
 
-// bracket returns a rate that meets the goal and a higher one that does not: 0 where none does, and twice the same where all do.
+// bracket returns a rate that meets the goal and a higher one that does not: 0 where none does, and twice the same
+// where all do.
 func bracket(rate float64, meets func(float64) (bool, error)) (low, high float64, err error) {
 	ok, err := meets(rate)
 	if err != nil {

@@ -27,8 +27,8 @@ type Config struct {
 	Goal       Goal
 }
 
-// Timing is how long an engine's step takes: reading the weights or computing the prompts, whichever is longer, and each
-// sequence's next token on top.
+// Timing is how long an engine's step takes: reading the weights or computing the prompts, whichever is longer, and
+// each sequence's next token on top.
 type Timing struct {
 	Prefill float64       // prompt tokens a second
 	Step    time.Duration // at least
@@ -69,9 +69,11 @@ func (c *Config) Check() error {
 func (c *Config) checkEngine() error {
 	switch {
 	case c.MaxRunning < 1 || c.Budget < c.MaxRunning || c.Chunk < 1 || c.Chunk > c.Budget:
-		return fmt.Errorf("%w: steps of %d tokens, %d of a prompt, for %d running requests", ErrConfig, c.Budget, c.Chunk, c.MaxRunning)
+		return fmt.Errorf("%w: steps of %d tokens, %d of a prompt, for %d running requests", ErrConfig, c.Budget,
+			c.Chunk, c.MaxRunning)
 	case !(c.Timing.Prefill >= 1) || c.Timing.Step <= 0 || c.Timing.Decode < 0:
-		return fmt.Errorf("%w: %v prompt tokens a second, steps of %v, %v a token", ErrConfig, c.Timing.Prefill, c.Timing.Step, c.Timing.Decode)
+		return fmt.Errorf("%w: %v prompt tokens a second, steps of %v, %v a token", ErrConfig, c.Timing.Prefill,
+			c.Timing.Step, c.Timing.Decode)
 	}
 	return nil
 }

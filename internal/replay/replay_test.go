@@ -46,14 +46,16 @@ func (s shape) trace(seed uint64) []replay.Request {
 		}
 		blocks := append([]uint64(nil), *talk...)
 		all = append(all, replay.Request{
-			At: at, Input: len(blocks)*replay.TraceBlock - dice.IntN(500), Output: 1 + dice.IntN(s.output), Blocks: blocks,
+			At: at, Input: len(blocks)*replay.TraceBlock - dice.IntN(500), Output: 1 + dice.IntN(s.output),
+			Blocks:  blocks,
 			Session: fmt.Sprint(blocks[s.system]),
 		})
 	}
 	return all
 }
 
-var busy = shape{requests: 700, gap: 130 * time.Millisecond, systems: 6, system: 4, turn: 4, output: 300, conversations: 60}
+var busy = shape{requests: 700, gap: 130 * time.Millisecond, systems: 6, system: 4, turn: 4, output: 300,
+	conversations: 60}
 
 func preset(t testing.TB, name string) replay.Contender {
 	t.Helper()
@@ -118,9 +120,8 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// A replay is worth believing only if it ranks what everybody ranks alike: chance, then load, then cache and load, then a cache
-// that forgets nothing.
-// DYN-22
+// A replay is worth believing only if it ranks what everybody ranks alike: chance, then load, then cache and load, then
+// a cache that forgets nothing. DYN-22
 func TestPoliciesRankAsTheyDoElsewhere(t *testing.T) {
 	for seed := range uint64(2) {
 		trace := busy.trace(seed)
@@ -132,19 +133,24 @@ func TestPoliciesRankAsTheyDoElsewhere(t *testing.T) {
 		random, load := mean("random", false), mean("least-load", false)
 		best, oracle := mean("default", false), mean("default", true)
 		if random < 1.3*load || load < 1.4*best || best < oracle {
-			t.Errorf("seed %d: random %.2f, least load %.2f, default %.2f, oracle %.2f s", seed, random, load, best, oracle)
+			t.Errorf("seed %d: random %.2f, least load %.2f, default %.2f, oracle %.2f s", seed, random, load, best,
+				oracle)
 		}
 	}
 }
 
 // TestTheDefaultHasTheShortestTail compares p90 at equal load, over loads that nobody tuned anything to.
 func TestTheDefaultHasTheShortestTail(t *testing.T) {
-	peers := []string{"dynamo-kv", "epp-default", "consistent-hash", "cache-aware", "least-load", "round-robin", "random"}
+	peers := []string{"dynamo-kv", "epp-default", "consistent-hash", "cache-aware", "least-load", "round-robin",
+		"random"}
 	for name, s := range map[string]shape{
-		"conversations":  busy,
-		"long prompts":   {requests: 300, gap: 400 * time.Millisecond, systems: 40, system: 2, turn: 14, output: 100, conversations: 30},
-		"one system":     {requests: 700, gap: 110 * time.Millisecond, systems: 1, system: 12, turn: 3, output: 200, conversations: 200},
-		"nothing reused": {requests: 700, gap: 150 * time.Millisecond, systems: 1, system: 0, turn: 8, output: 200, conversations: 1500},
+		"conversations": busy,
+		"long prompts": {requests: 300, gap: 400 * time.Millisecond, systems: 40, system: 2, turn: 14, output: 100,
+			conversations: 30},
+		"one system": {requests: 700, gap: 110 * time.Millisecond, systems: 1, system: 12, turn: 3, output: 200,
+			conversations: 200},
+		"nothing reused": {requests: 700, gap: 150 * time.Millisecond, systems: 1, system: 0, turn: 8, output: 200,
+			conversations: 1500},
 	} {
 		trace := s.trace(9)
 		best := run(t, replay.Default(), trace, preset(t, "default"))
@@ -173,7 +179,8 @@ func TestDelayedEventsCostLittle(t *testing.T) {
 func TestWhatDoesNotFitIsRefusedAndCounted(t *testing.T) {
 	c := replay.Default()
 	c.Blocks = 4
-	trace := []replay.Request{{Input: 5000, Output: 1, Blocks: make([]uint64, 10)}, {Input: 100, Output: 2, Blocks: []uint64{3}}}
+	trace := []replay.Request{{Input: 5000, Output: 1, Blocks: make([]uint64, 10)},
+		{Input: 100, Output: 2, Blocks: []uint64{3}}}
 	r := run(t, c, trace, preset(t, "default"))
 	if r.Refused != 1 || r.Goodput != 0.5 {
 		t.Errorf("%+v", r)
@@ -221,7 +228,8 @@ func TestImpossibleReplaysAreErrors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := replay.Run(t.Context(), replay.Default(), trace, replay.Contender{Name: "x", Spec: routing.ProfileSpec{Name: "x"}})
+	_, err := replay.Run(t.Context(), replay.Default(), trace,
+		replay.Contender{Name: "x", Spec: routing.ProfileSpec{Name: "x"}})
 	var faults routing.Faults
 	if !errors.As(err, &faults) {
 		t.Errorf("a profile without a picker: %v", err)
@@ -235,7 +243,8 @@ func TestImpossibleReplaysAreErrors(t *testing.T) {
 
 func TestThePlotNamesEveryProfile(t *testing.T) {
 	trace := busy.trace(4)[:50]
-	results := []replay.Result{run(t, replay.Default(), trace, preset(t, "default")), run(t, replay.Default(), trace, preset(t, "random"))}
+	results := []replay.Result{run(t, replay.Default(), trace, preset(t, "default")),
+		run(t, replay.Default(), trace, preset(t, "random"))}
 	results[1].Profile = "<&>"
 	var b strings.Builder
 	if err := replay.WriteSVG(&b, "a < b", 5, append(results, replay.Result{Profile: "empty"})); err != nil {

@@ -28,8 +28,9 @@ const never = scheduler.Time(1<<63 - 1)
 
 func newReplica(c *Config, host int, f *fleet.Fleet) (*replica, error) {
 	core, err := scheduler.NewCore(scheduler.CoreConfig{
-		Blocks: c.Blocks, BlockSize: c.BlockSize, MaxRunning: c.MaxRunning, MaxWaiting: 1 << 30, MaxWaitingBytes: 1 << 60,
-		TokenBudget: c.Budget, ChunkTokens: c.Chunk, Seed: c.Seed, PrefillRate: c.Timing.Prefill,
+		Blocks: c.Blocks, BlockSize: c.BlockSize, MaxRunning: c.MaxRunning, MaxWaiting: 1 << 30,
+		MaxWaitingBytes: 1 << 60,
+		TokenBudget:     c.Budget, ChunkTokens: c.Chunk, Seed: c.Seed, PrefillRate: c.Timing.Prefill,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)

@@ -22,7 +22,8 @@ const specialist = "replay"
 type Contender struct {
 	Name string
 	Spec routing.ProfileSpec // as configured; Run completes it
-	// Infinite gives all replicas one cache that holds everything that was ever computed: no policy does better by caching.
+	// Infinite gives all replicas one cache that holds everything that was ever computed: no policy does better by
+	// caching.
 	Infinite bool
 	Plugins  routing.Registry // beside the catalogue's; nil is none
 }
@@ -99,7 +100,8 @@ func newRun(c Config, trace []Request, by Contender) (*run, error) {
 	for i := range trace {
 		r.lives[i] = life{Request: &trace[i], at: time.Duration(float64(trace[i].At) / c.Rate), left: trace[i].Output}
 	}
-	registry := plugins.Registry(plugins.Deps{Index: r.depths(), Hasher: r.hasher, Tokenizer: tokenizer{r}, Seed: c.Seed})
+	registry := plugins.Registry(plugins.Deps{Index: r.depths(), Hasher: r.hasher, Tokenizer: tokenizer{r},
+		Seed: c.Seed})
 	maps.Copy(registry, by.Plugins)
 	r.profile, err = routing.Build(plugins.Complete(by.Spec, true), registry)
 	if err != nil {
@@ -217,7 +219,8 @@ func (r *run) publish(rep *replica) {
 func (r *run) arrive(i int) {
 	l := &r.lives[i]
 	r.prompt = appendPrompt(make([]uint32, 0, l.Input), l.Request, r.config.Seed)
-	c := routing.Acquire(routing.Facts{Specialist: specialist, Session: l.Session, Kind: "completion", Stream: true, Now: r.clock()})
+	c := routing.Acquire(routing.Facts{Specialist: specialist, Session: l.Session, Kind: "completion", Stream: true,
+		Now: r.clock()})
 	defer c.Release()
 	c.Candidates(r.snapshot.Hosts)
 	plugins.Fleet.Put(c, r.snapshot)

@@ -16,9 +16,11 @@ const (
 )
 
 // palette tells up to ten profiles apart, for the colour-blind too; then it begins again.
-var palette = [...]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#882255", "#999933", "#888888"}
+var palette = [...]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#882255",
+	"#999933", "#888888"}
 
-// WriteSVG plots, for each result, which share of the requests had its first token within which time. Time is logarithmic.
+// WriteSVG plots, for each result, which share of the requests had its first token within which time. Time is
+// logarithmic.
 func WriteSVG(w io.Writer, title string, goal float64, results []Result) error {
 	p := plot{low: 0.05, high: max(goal*2, 1)}
 	for _, r := range results {
@@ -26,7 +28,8 @@ func WriteSVG(w io.Writer, title string, goal float64, results []Result) error {
 			p.high = max(p.high, r.Curve[n-1])
 		}
 	}
-	p.line(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`, plotWidth, plotHeight)
+	p.line(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`,
+		plotWidth, plotHeight)
 	p.line(`<rect width="100%%" height="100%%" fill="white"/>`)
 	p.line(`<text x="%d" y="22" font-size="15">%s</text>`, plotLeft, html.EscapeString(title))
 	p.axes(goal)
@@ -69,7 +72,8 @@ func (p *plot) axes(goal float64) {
 			}
 		}
 	}
-	p.line(`<line x1="%.1f" y1="%d" x2="%.1f" y2="%.1f" stroke="#c00" stroke-dasharray="4 3"/>`, p.x(goal), plotTop, p.x(goal), bottom)
+	p.line(`<line x1="%.1f" y1="%d" x2="%.1f" y2="%.1f" stroke="#c00" stroke-dasharray="4 3"/>`, p.x(goal), plotTop,
+		p.x(goal), bottom)
 	p.line(`<text x="%d" y="%d">requests whose first token came within so long</text>`, plotLeft, plotHeight-12)
 }
 
@@ -79,7 +83,8 @@ func (p *plot) curve(i int, r *Result) {
 	for j, t := range r.Curve {
 		fmt.Fprintf(&points, "%.1f,%.1f ", p.x(t), p.y(float64(j)/float64(len(r.Curve)-1)))
 	}
-	p.line(`<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>`, colour, strings.TrimSpace(points.String()))
+	p.line(`<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>`, colour,
+		strings.TrimSpace(points.String()))
 	y := plotTop + 12 + 34*i
 	left := plotWidth - plotRight + 16
 	p.line(`<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="%s" stroke-width="3"/>`, left, y-4, left+20, y-4, colour)

@@ -18,8 +18,10 @@ type Request struct {
 	At     time.Duration // since the trace's first
 	Input  int           // tokens of the prompt
 	Output int           // tokens of the answer, at least 1
-	Blocks []uint64      // an id for each TraceBlock tokens of the prompt, the last one's perhaps fewer; equal ids are equal tokens
-	// Session is equal for the turns of one conversation: prompts of which each holds all full blocks of an earlier one.
+	// an id for each TraceBlock tokens of the prompt, the last one's perhaps fewer; equal ids are equal tokens
+	Blocks []uint64
+	// Session is equal for the turns of one conversation: prompts of which each holds all full blocks of an earlier
+	// one.
 	Session string
 }
 
@@ -52,9 +54,9 @@ func bad(line int, format string, args ...any) error {
 	return &TraceError{Line: line, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Read reads a trace of either format: Mooncake's, a JSON object a line with timestamp (ms), input_length, output_length and
-// hash_ids; or Azure's, CSV with TIMESTAMP, ContextTokens and GeneratedTokens, whose prompts share nothing. The requests come
-// back in order of arrival, the first at 0. The error is a *TraceError, or what r returned.
+// Read reads a trace of either format: Mooncake's, a JSON object a line with timestamp (ms), input_length,
+// output_length and hash_ids; or Azure's, CSV with TIMESTAMP, ContextTokens and GeneratedTokens, whose prompts share
+// nothing. The requests come back in order of arrival, the first at 0. The error is a *TraceError, or what r returned.
 func Read(r io.Reader) ([]Request, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	first, err := in.Peek(1)

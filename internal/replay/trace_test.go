@@ -110,7 +110,8 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 		for i, r := range all {
-			if r.At < 0 || i > 0 && r.At < all[i-1].At || r.Output < 1 || len(r.Blocks) != (r.Input+replay.TraceBlock-1)/replay.TraceBlock {
+			if r.At < 0 || i > 0 && r.At < all[i-1].At || r.Output < 1 ||
+				len(r.Blocks) != (r.Input+replay.TraceBlock-1)/replay.TraceBlock {
 				t.Fatalf("%+v", r)
 			}
 		}

@@ -128,7 +128,8 @@ func Cores(requests, workers int) Campaign {
 // Gates is the campaign of all loads of a Gate.
 func Gates(requests, workers int) Campaign {
 	plans := GatePlans(requests)
-	c := Campaign{Workers: workers, Run: func(plan int, seed uint64) (GateOutcome, error) { return RunGate(&plans[plan], seed) }}
+	c := Campaign{Workers: workers,
+		Run: func(plan int, seed uint64) (GateOutcome, error) { return RunGate(&plans[plan], seed) }}
 	for i := range plans {
 		c.Names = append(c.Names, plans[i].Name)
 	}

@@ -20,7 +20,8 @@ func (r *coreRun) conserve() error {
 		return fmt.Errorf("%d run, %d may", s.Running, r.plan.Core.MaxRunning)
 	}
 	if s.HostBytes != r.host.wanted {
-		return fmt.Errorf("host memory: %d bytes are counted, and the copies that somebody wants have %d", s.HostBytes, r.host.wanted)
+		return fmt.Errorf("host memory: %d bytes are counted, and the copies that somebody wants have %d", s.HostBytes,
+			r.host.wanted)
 	}
 	if r.plan.Seen && s.WaitingBytes != r.watch.waiting {
 		return fmt.Errorf("%d bytes are said to wait, it is %d", s.WaitingBytes, r.watch.waiting)
@@ -47,12 +48,14 @@ func (r *coreRun) baseline() error {
 	return r.core.Check()
 }
 
-// undone checks that a failed step left nothing, where it neither started nor stopped anybody: before is from before it.
+// undone checks that a failed step left nothing, where it neither started nor stopped anybody: before is from before
+// it.
 func (r *coreRun) undone(before *scheduler.Stats) error {
 	s := r.core.Stats()
 	same := s.Running == before.Running && s.Admitted == before.Admitted && s.Preemptions == before.Preemptions
 	if same && r.gone == 0 && (s.Free != before.Free || s.Reserved != before.Reserved) {
-		return fmt.Errorf("aborted: %d blocks are free and %d reserved, before the step %d and %d", s.Free, s.Reserved, before.Free, before.Reserved)
+		return fmt.Errorf("aborted: %d blocks are free and %d reserved, before the step %d and %d", s.Free, s.Reserved,
+			before.Free, before.Reserved)
 	}
 	return nil
 }

@@ -13,24 +13,26 @@ func (p *CorePlan) seen() {
 func growing() CorePlan {
 	p := CorePlan{Name: "growing", Core: small, Load: base}
 	p.seen()
-	p.Core.Blocks, p.Load.Answer, p.Load.Priorities, p.Load.Gap, p.Load.Failures = 40, 200, 3, 110*time.Millisecond, 0.03
+	p.Core.Blocks, p.Load.Answer, p.Load.Priorities, p.Load.Gap, p.Load.Failures = 40, 200, 3, 110*time.Millisecond,
+		0.03
 	return p
 }
 
-// windows drafts more than there are blocks for, in front of a queue of all priorities: windows do not fit, or what they
-// take is given back, and who has started is soon wanted for another.
+// windows drafts more than there are blocks for, in front of a queue of all priorities: windows do not fit, or what
+// they take is given back, and who has started is soon wanted for another.
 func windows() CorePlan {
 	p := CorePlan{Name: "windows", Core: small, Load: base}
 	p.seen()
-	p.Core.Blocks, p.Core.BlockSize, p.Load.Draft, p.Load.Priorities, p.Load.Answer, p.Load.PromptMost = 64, 4, 12, 8, 60, 120
+	p.Core.Blocks, p.Core.BlockSize, p.Load.Draft, p.Load.Priorities, p.Load.Answer, p.Load.PromptMost = 64, 4, 12, 8,
+		60, 120
 	p.Load.Gap, p.Load.Failures, p.Load.Cancelled, p.Load.Hybrids = 9*time.Millisecond, 0.05, 0.2, 0.4
 	p.Core.SSMStateBytes, p.Core.HostBytes, p.Core.Watermark = 1000, 100_000, -1
 	p.Core.Aging, p.Core.AgingCeiling = 300*time.Millisecond, 3
 	return p
 }
 
-// hybrids has sequences with recurrent state beside others, and host memory for a few of them: 1 ms of prefill is 33 tokens,
-// or 16 KB out and back.
+// hybrids has sequences with recurrent state beside others, and host memory for a few of them: 1 ms of prefill is 33
+// tokens, or 16 KB out and back.
 func hybrids() CorePlan {
 	p := CorePlan{Name: "hybrids", Core: small, Load: base}
 	p.Core.SSMStateBytes, p.Core.KVTokenBytes, p.Core.HostBytes, p.Core.LinkBandwidth = 30_000, 100, 90_000, 32_000_000
@@ -53,7 +55,8 @@ func mixed() CorePlan {
 	p := adapters()
 	p.Name = "mixed"
 	p.seen()
-	p.Core.CrossAdapter, p.Load.Gap, p.Load.Priorities, p.Core.Blocks, p.Load.Hybrids = true, 22*time.Millisecond, 3, 48, 0.2
+	p.Core.CrossAdapter, p.Load.Gap, p.Load.Priorities, p.Core.Blocks, p.Load.Hybrids = true, 22*time.Millisecond, 3,
+		48, 0.2
 	p.Core.SSMStateBytes = 1000 // and no host memory: they are computed again
 	return p
 }

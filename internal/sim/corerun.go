@@ -72,7 +72,8 @@ func newCoreRun(plan *CorePlan, seed uint64) (*coreRun, error) {
 		return nil, err
 	}
 	r := &coreRun{
-		plan: plan, core: core, load: NewWorkload(plan.Load, seed), dice: rand.New(rand.NewPCG(seed, 0x656e67)), live: map[uint64]*life{},
+		plan: plan, core: core, load: NewWorkload(plan.Load, seed), dice: rand.New(rand.NewPCG(seed, 0x656e67)),
+		live:   map[uint64]*life{},
 		memory: newMemory(plan.Core.Blocks, plan.Core.BlockSize), out: Outcome{Refused: map[string]int{}},
 		host: newHost(),
 	}

@@ -1,4 +1,5 @@
-// Package sim runs the scheduler in virtual time, under seeded load, and checks what the scheduler promises while it runs.
+// Package sim runs the scheduler in virtual time, under seeded load, and checks what the scheduler promises while it
+// runs.
 //
 //	Workload(seed) ──arrivals, cancellations──▶ Core ◀──steps──▶ engine of exact arithmetic, over a KV memory that is read back
 //	                                    └─────▶ Gate ◀──tokens── engine that batches itself, same arithmetic, optional noise
@@ -8,26 +9,31 @@
 // There is no wall clock and no order that is left to chance: the same seed gives the same trace hash on every run.
 //
 //  1. Conservation: free + used + reserved == total after every step; Check every CheckEvery steps and at the end.
-//  2. Paging: every position that a step reads holds the content that its sequence put there, whatever was shared, evicted,
-//     preempted, aborted, rejected, or copied to host memory and back meanwhile; nobody writes where another one writes or reads.
-//  3. Order: of one priority, adapter and tenant, requests start in the order of their arrival, as long as nobody gives way.
-//  4. Overtaking: a batch holds one adapter, or any where that is on, and of n adapters that could run each has one of any n
-//     consecutive batches.
+//  2. Paging: every position that a step reads holds the content that its sequence put there, whatever was shared,
+//     evicted, preempted, aborted, rejected, or copied to host memory and back meanwhile; nobody writes where another
+//     one writes or reads.
+//  3. Order: of one priority, adapter and tenant, requests start in the order of their arrival, as long as nobody gives
+//     way.
+//  4. Overtaking: a batch holds one adapter, or any where that is on, and of n adapters that could run each has one of
+//     any n consecutive batches.
 //  5. No starvation: what was accepted finishes, within a number of steps in proportion to the tokens that were open.
-//  6. Preemption: strictly less urgent ones only, and only for one that starts in the same step; or, where nobody starts, for
-//     the next block of one at least as urgent. Nobody gives way where less urgent ones alone could have made the room; nobody
-//     starts and gives way in one step, in either order; and nobody gives way a fifth time. At a Gate who took a place starts
-//     when the others have gone.
+//  6. Preemption: strictly less urgent ones only, and only for one that starts in the same step; or, where nobody
+//     starts, for the next block of one at least as urgent. Nobody gives way where less urgent ones alone could have
+//     made the room; nobody starts and gives way in one step, in either order; and nobody gives way a fifth time. At a
+//     Gate who took a place starts when the others have gone.
 //  7. When all is done the pool is as it was at the beginning.
 //
 // Of a Core only, the last three where a batch shows who runs:
 //
 //  8. Refusals are what the bounds of requests, bytes and blocks say, and nothing else is refused.
-//  9. Hybrids: the recurrent state is the one behind the position that a step starts at; a copy holds the whole sequence; the
-//     bytes in host memory are those of the copies that somebody wants, and within the bound; every other is told to go.
+//  9. Hybrids: the recurrent state is the one behind the position that a step starts at; a copy holds the whole
+//     sequence; the bytes in host memory are those of the copies that somebody wants, and within the bound; every other
+//     is told to go.
 //  10. Speculation: drafts are no more than can still be used, and what was rejected gives its blocks back.
-//  11. Aging: from its arrival + (ceiling - priority) × aging on, a request sees nobody of its tenant start who came later.
-//  12. Shares: while two tenants have somebody waiting, the tokens that they started, each over its weight, move apart by less
+//  11. Aging: from its arrival + (ceiling - priority) × aging on, a request sees nobody of its tenant start who came
+//     later.
+//  12. Shares: while two tenants have somebody waiting, the tokens that they started, each over its weight, move apart
+//     by less
 //     than two quanta and two largest requests.
 //  13. The bytes that wait are those of the requests that never started.
 package sim

@@ -8,7 +8,8 @@ import (
 
 // EDF serves the load of plan under seed on as many places as the engine has, earliest deadline first, knowing how long
 // everybody takes: whoever can be served in time together with all that were accepted before is accepted. Nobody is
-// interrupted; who has no deadline starts within the Gate's longest wait. It returns how many were served by their deadline.
+// interrupted; who has no deadline starts within the Gate's longest wait. It returns how many were served by their
+// deadline.
 //
 // This is what the queue's own order costs: a Gate serves by arrival, because clients rely on that.
 func EDF(plan *GatePlan, seed uint64) (served uint64) {

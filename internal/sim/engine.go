@@ -9,7 +9,8 @@ import (
 	"octet/scheduler"
 )
 
-// Cost is an engine's arithmetic: a step takes Step, and Prefill for each prompt token, and Decode for each token sampled.
+// Cost is an engine's arithmetic: a step takes Step, and Prefill for each prompt token, and Decode for each token
+// sampled.
 type Cost struct {
 	Step, Prefill, Decode time.Duration
 	Noise                 float64 // a step takes between 1-Noise and 1+Noise times that
@@ -26,8 +27,8 @@ func (c *Cost) of(prefill, decodes int, dice *rand.Rand) time.Duration {
 // garbage is what a rejected draft or a failed step leaves in the cache.
 const garbage = ^uint64(0)
 
-// memory is an engine's KV cache: one cell a position, holding a hash of all tokens up to it, so that a cell is right only
-// where the whole prefix is.
+// memory is an engine's KV cache: one cell a position, holding a hash of all tokens up to it, so that a cell is right
+// only where the whole prefix is.
 type memory struct {
 	cells     []uint64
 	written   []uint64 // by block: the last step that wrote it
@@ -48,7 +49,8 @@ func (m *memory) at(table []kvpool.BlockID, position int) *uint64 {
 func (m *memory) read(it *scheduler.Item, content []uint64, from, to int) error {
 	for p := from; p < to; p++ {
 		if got := *m.cell(it, p); got != content[p] {
-			return fmt.Errorf("position %d of %d reads another one's content in block %d", p, it.ID, it.Table[p/m.blockSize])
+			return fmt.Errorf("position %d of %d reads another one's content in block %d", p, it.ID,
+				it.Table[p/m.blockSize])
 		}
 	}
 	return nil

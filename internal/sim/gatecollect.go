@@ -8,7 +8,8 @@ import (
 	"octet/scheduler"
 )
 
-// collect waits until everybody who is inside Admit is in the queue, and settles the others in the order they had asked.
+// collect waits until everybody who is inside Admit is in the queue, and settles the others in the order they had
+// asked.
 func (r *gateRun) collect() error {
 	return r.collectUntil(func() bool { return true })
 }
@@ -52,7 +53,8 @@ func (r *gateRun) settle(v verdict) error {
 	for _, o := range r.waiting {
 		o.overtaken = o.overtaken || j.asked > o.asked
 		if o.Priority == j.Priority && o.Tenant == j.Tenant && (o.At < j.At || o.At == j.At && o.asked < j.asked) {
-			return fmt.Errorf("order: %d starts before %d, which came earlier, of the same priority and tenant", j.ID, o.ID)
+			return fmt.Errorf("order: %d starts before %d, which came earlier, of the same priority and tenant", j.ID,
+				o.ID)
 		}
 	}
 	j.ticket, j.admitted = v.ticket, r.now
@@ -97,7 +99,8 @@ func (r *gateRun) giveWay() error {
 			case r.plan.Gate.Aging > 0: // one came back between whom age had lifted
 				r.vain++
 			default:
-				return fmt.Errorf("preemption: %d of priority %d gave way, and nobody more urgent starts", j.ID, j.Priority)
+				return fmt.Errorf("preemption: %d of priority %d gave way, and nobody more urgent starts", j.ID,
+					j.Priority)
 			}
 			j.ticket, j.told, j.gaveWay = nil, 0, true
 			if err := r.ask(j); err != nil {
@@ -136,7 +139,8 @@ func (r *gateRun) told() (told []*job) {
 // head returns the most urgent who waits, of those the earliest; nil when nobody does.
 func (r *gateRun) head() (head *job) {
 	for _, j := range r.waiting {
-		if head == nil || j.Priority > head.Priority || j.Priority == head.Priority && (j.At < head.At || j.At == head.At && j.asked < head.asked) {
+		if head == nil || j.Priority > head.Priority || j.Priority == head.Priority &&
+			(j.At < head.At || j.At == head.At && j.asked < head.asked) {
 			head = j
 		}
 	}
@@ -155,8 +159,10 @@ func (r *gateRun) release(j *job) error {
 // conserve checks the ledger.
 func (r *gateRun) conserve() error {
 	s := r.gate.Stats()
-	if s.Free+s.Used+s.Reserved != s.Total || min(s.Free, s.Used, s.Reserved) < 0 || s.Running > r.plan.Gate.MaxRunning {
-		return fmt.Errorf("%d free + %d used + %d reserved of %d, %d running", s.Free, s.Used, s.Reserved, s.Total, s.Running)
+	if s.Free+s.Used+s.Reserved != s.Total || min(s.Free, s.Used, s.Reserved) < 0 ||
+		s.Running > r.plan.Gate.MaxRunning {
+		return fmt.Errorf("%d free + %d used + %d reserved of %d, %d running", s.Free, s.Used, s.Reserved, s.Total,
+			s.Running)
 	}
 	if r.plan.CheckEvery > 0 && r.asked%r.plan.CheckEvery == 0 {
 		return r.gate.Check()

@@ -9,8 +9,8 @@ import (
 // chunk is the most prompt tokens that the batching engine computes in one step.
 const chunk = 256
 
-// gateEngine is what a self-batching engine does to its requests. Either every request has its own pace, and an agenda says
-// when its next tokens come; or all advance together, step by step.
+// gateEngine is what a self-batching engine does to its requests. Either every request has its own pace, and an agenda
+// says when its next tokens come; or all advance together, step by step.
 type gateEngine struct {
 	plan     *GatePlan
 	tokens   agenda[*turn] // own pace

@@ -14,11 +14,12 @@ import (
 
 // GatePlan is one simulation of a Gate before an engine that batches itself.
 type GatePlan struct {
-	Name       string
-	Gate       scheduler.GateConfig // its clock is the simulation's
-	Load       Shape
-	Cost       Cost
-	Batching   bool   // the engine does steps, so that one request's pace depends on the others; else each has its own pace
+	Name string
+	Gate scheduler.GateConfig // its clock is the simulation's
+	Load Shape
+	Cost Cost
+	// the engine does steps, so that one request's pace depends on the others; else each has its own pace
+	Batching   bool
 	First      bool   // deadlines are of the first token
 	Warm       int    // the first requests have no deadlines: the Gate measures before it promises
 	CheckEvery uint64 // answers between two Checks; 0 is at the end only
@@ -54,9 +55,9 @@ type verdict struct {
 	err    error
 }
 
-// gateRun is a simulation under way. Requests that wait are goroutines inside Admit; the simulation goes on only when each
-// of them has come out, or is in the queue. A waiter's own timer runs on the wall clock, thousands of times slower than
-// this one: the simulation ends the wait itself when it is over.
+// gateRun is a simulation under way. Requests that wait are goroutines inside Admit; the simulation goes on only when
+// each of them has come out, or is in the queue. A waiter's own timer runs on the wall clock, thousands of times slower
+// than this one: the simulation ends the wait itself when it is over.
 type gateRun struct {
 	plan  *GatePlan
 	gate  *scheduler.Gate
@@ -114,12 +115,14 @@ type GateOutcome struct {
 	Late   uint64 // were let wait, and refused when it was too late, although nobody more urgent came between
 	Vain   uint64 // gave way, and nobody more urgent started: one came back between whom age had lifted
 	Oracle Verdict
-	EDF    uint64 // requests that EDF serves by their deadline; only of a load of one priority before an engine of own pace
+	// requests that EDF serves by their deadline; only of a load of one priority before an engine of own pace
+	EDF uint64
 }
 
 func newGateRun(plan *GatePlan, seed uint64) (*gateRun, error) {
 	r := &gateRun{
-		plan: plan, load: NewWorkload(plan.Load, seed), dice: rand.New(rand.NewPCG(seed, 0x656e67)), chain: kvpool.NewHasher(1),
+		plan: plan, load: NewWorkload(plan.Load, seed), dice: rand.New(rand.NewPCG(seed, 0x656e67)),
+		chain:    kvpool.NewHasher(1),
 		verdicts: make(chan verdict, plan.Gate.MaxWaiting+1), out: Outcome{Refused: map[string]int{}},
 		started: make([]uint64, max(plan.Load.Priorities, plan.Gate.AgingCeiling+1)),
 	}
@@ -194,8 +197,10 @@ func (r *gateRun) patience(j *job) scheduler.Time {
 
 func (r *gateRun) request(j *job) scheduler.GateRequest {
 	g := scheduler.GateRequest{
-		ID: strconv.FormatUint(j.ID, 10), Priority: j.Priority, PromptTokens: len(j.Tokens), MaxNew: j.MaxNew, Resume: j.generated,
-		Tenant: tenants[j.Tenant%len(tenants)], Victim: j.Deadline == 0 && j.Priority == 0, Arrived: origin.Add(j.At), Paid: j.gaveWay,
+		ID: strconv.FormatUint(j.ID, 10), Priority: j.Priority, PromptTokens: len(j.Tokens), MaxNew: j.MaxNew,
+		Resume: j.generated,
+		Tenant: tenants[j.Tenant%len(tenants)], Victim: j.Deadline == 0 && j.Priority == 0, Arrived: origin.Add(j.At),
+		Paid: j.gaveWay,
 	}
 	if size := r.plan.Gate.BlockSize; size > 0 {
 		g.Chain = r.chain.Chain(nil, root(j.Adapter), j.Tokens, size)

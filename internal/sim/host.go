@@ -7,14 +7,15 @@ import (
 	"octet/scheduler"
 )
 
-// host is what an engine of hybrid sequences holds beside its KV memory: a recurrent state for each sequence on the device,
-// and copies of sequences in host memory.
+// host is what an engine of hybrid sequences holds beside its KV memory: a recurrent state for each sequence on the
+// device, and copies of sequences in host memory.
 type host struct {
-	states  map[uint64]state // on the device, of requests that are here; never iterated
-	copies  map[uint64]copied
-	bytes   int64    // of the copies
-	wanted  int64    // of those that a request still waits for or runs on
-	discard []uint64 // copies that are not wanted any more, in the order in which the scheduler must tell; some not for the first time
+	states map[uint64]state // on the device, of requests that are here; never iterated
+	copies map[uint64]copied
+	bytes  int64 // of the copies
+	wanted int64 // of those that a request still waits for or runs on
+	// copies that are not wanted any more, in the order in which the scheduler must tell; some not for the first time
+	discard []uint64
 }
 
 // state is what a recurrence over so many positions left; the hash of the last position's content stands for it.
@@ -69,7 +70,8 @@ func (r *coreRun) copyOut(s *scheduler.Snapshot) error {
 	h, l := &r.host, r.live[s.ID]
 	_, twice := h.copies[s.ID]
 	if l == nil || !l.Hybrid || twice || s.Tokens != l.computed || h.states[s.ID].positions != s.Tokens {
-		return fmt.Errorf("host memory: %d tokens of %d are copied, %d are in its state; twice: %t", s.Tokens, s.ID, h.states[s.ID].positions, twice)
+		return fmt.Errorf("host memory: %d tokens of %d are copied, %d are in its state; twice: %t", s.Tokens, s.ID,
+			h.states[s.ID].positions, twice)
 	}
 	c := copied{state: h.states[s.ID], bytes: r.plan.Core.SSMStateBytes + int64(s.Tokens)*r.plan.Core.KVTokenBytes}
 	for p := range s.Tokens {
@@ -106,7 +108,8 @@ func (r *coreRun) recur(it *scheduler.Item, l *life) error {
 	}
 	s := r.host.states[l.ID]
 	if it.Cached > 0 || s.positions != it.Start || s.positions > 0 && s.content != l.content[it.Start-1] {
-		return fmt.Errorf("hybrid: %d computes from position %d on with the state of %d, and %d cached", l.ID, it.Start, s.positions, it.Cached)
+		return fmt.Errorf("hybrid: %d computes from position %d on with the state of %d, and %d cached", l.ID, it.Start,
+			s.positions, it.Cached)
 	}
 	return nil
 }

@@ -55,8 +55,9 @@ func (r *coreRun) shapeItem(b *scheduler.Batch, it *scheduler.Item) error {
 	return nil
 }
 
-// judge checks who gave way. Where it is seen: for a strictly more urgent one that starts now, or, where nobody starts, for
-// the next block of one that is at least as urgent. Nobody does so more than mostYields times, as far as it is seen.
+// judge checks who gave way. Where it is seen: for a strictly more urgent one that starts now, or, where nobody starts,
+// for the next block of one that is at least as urgent. Nobody does so more than mostYields times, as far as it is
+// seen.
 func (r *coreRun) judge(b *scheduler.Batch, before, after *scheduler.Stats) error {
 	if !r.plan.Seen {
 		return r.judgeReturns(b)
@@ -78,7 +79,8 @@ func (r *coreRun) judge(b *scheduler.Batch, before, after *scheduler.Stats) erro
 		}
 	}
 	if admitted := after.Admitted - before.Admitted; admitted != first {
-		return fmt.Errorf("preemption: %d were admitted, and %d of them start: the others gave way at once", admitted, first)
+		return fmt.Errorf("preemption: %d were admitted, and %d of them start: the others gave way at once", admitted,
+			first)
 	}
 	if len(heads) == 1 {
 		if err := r.spared(heads[0], now, before); err != nil {
@@ -94,7 +96,8 @@ func (r *coreRun) judge(b *scheduler.Batch, before, after *scheduler.Stats) erro
 	return err
 }
 
-// judgeGone checks those who ran before and do not now. The order does not matter: it counts, and reports one that is wrong.
+// judgeGone checks those who ran before and do not now. The order does not matter: it counts, and reports one that is
+// wrong.
 func (r *coreRun) judgeGone(now map[uint64]*life, started int) (gone uint64, err error) {
 	grows := math.MinInt
 	for _, l := range r.watch.running {
@@ -108,7 +111,9 @@ func (r *coreRun) judgeGone(now map[uint64]*life, started int) (gone uint64, err
 		}
 		gone++
 		if started != math.MinInt && l.Priority >= started || started == math.MinInt && l.Priority > grows {
-			err = fmt.Errorf("preemption: %d of priority %d gave way; of those that started or needed a block, the most urgent are of %d and %d",
+			err = fmt.Errorf(
+				"preemption: %d of priority %d gave way; of those that started or needed a block, the most urgent "+
+					"are of %d and %d",
 				id, l.Priority, started, grows)
 		}
 		if l.yielded++; l.yielded > mostYields {
@@ -144,7 +149,9 @@ func (r *coreRun) aged(l *life) error {
 		for _, o := range r.watch.queues[class{p, r.watch.line(l), l.Tenant}] {
 			due := o.At + scheduler.Time(c.AgingCeiling-p)*c.Aging
 			if o.At < l.At && r.now >= due && r.watch.running[o.ID] == nil {
-				return fmt.Errorf("aging: %d of priority %d starts, and %d of priority %d came earlier and was to be overtaken until %v only", l.ID, l.Priority, o.ID, p, due)
+				return fmt.Errorf(
+					"aging: %d of priority %d starts, and %d of priority %d came earlier and was to be overtaken "+
+						"until %v only", l.ID, l.Priority, o.ID, p, due)
 			}
 		}
 	}

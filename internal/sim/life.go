@@ -31,7 +31,8 @@ func (l *life) push(token uint32) {
 }
 
 func newLife(a *Arrival) *life {
-	l := &life{Arrival: *a, tokens: make([]uint32, 0, len(a.Tokens)+a.MaxNew), content: make([]uint64, 0, len(a.Tokens)+a.MaxNew)}
+	l := &life{Arrival: *a, tokens: make([]uint32, 0, len(a.Tokens)+a.MaxNew),
+		content: make([]uint64, 0, len(a.Tokens)+a.MaxNew)}
 	for _, token := range a.Tokens {
 		l.push(token)
 	}
@@ -54,7 +55,8 @@ func root(adapter int) kvpool.BlockHash { return kvpool.BlockHash(adapter + 1) }
 
 func (l *life) request(names []string) scheduler.Request {
 	return scheduler.Request{
-		ID: l.ID, Tokens: l.Tokens, Root: root(l.Adapter), Adapter: names[l.Adapter], Tenant: tenants[l.Tenant%len(tenants)],
+		ID: l.ID, Tokens: l.Tokens, Root: root(l.Adapter), Adapter: names[l.Adapter],
+		Tenant:   tenants[l.Tenant%len(tenants)],
 		Priority: l.Priority, Arrival: l.At, Deadline: l.Deadline, MaxNew: l.MaxNew, Draft: l.Draft, Hybrid: l.Hybrid,
 	}
 }

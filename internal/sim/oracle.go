@@ -13,8 +13,8 @@ type Verdict struct {
 	Wrongly uint64 // of those, would have been in time in their turn
 }
 
-// oracle judges by the true service times, which an engine of exact pace has. It keeps the queue's own order over the places
-// of the engine; nobody who runs is interrupted.
+// oracle judges by the true service times, which an engine of exact pace has. It keeps the queue's own order over the
+// places of the engine; nobody who runs is interrupted.
 type oracle struct {
 	Verdict
 	places int
@@ -89,7 +89,8 @@ const never = scheduler.Time(1 << 62)
 // claim is what j needs if nothing of its prompt is cached.
 func (e *gateEngine) claim(j *job) claim {
 	tokens := len(j.Tokens) + j.generated
-	c := claim{j.At, e.plan.Cost.Step + time.Duration(tokens)*e.plan.Cost.Prefill + e.pace()*time.Duration(j.Answer-j.generated-1), never}
+	c := claim{j.At, e.plan.Cost.Step + time.Duration(tokens)*e.plan.Cost.Prefill +
+		e.pace()*time.Duration(j.Answer-j.generated-1), never}
 	if j.promised {
 		c.deadline = j.Deadline
 	}

@@ -17,9 +17,9 @@ func (r *coreRun) seen(b *scheduler.Batch) {
 	}
 }
 
-// spared checks that nobody gave way to head while less urgent ones alone could have made room for it. now are those who run
-// after it. The sums are on the safe side: what head could share is not counted for it, nor blocks that a settled step may
-// have trimmed; and where a less urgent one needs its next block, somebody may have given way to that.
+// spared checks that nobody gave way to head while less urgent ones alone could have made room for it. now are those
+// who run after it. The sums are on the safe side: what head could share is not counted for it, nor blocks that a
+// settled step may have trimmed; and where a less urgent one needs its next block, somebody may have given way to that.
 func (r *coreRun) spared(head *life, now map[uint64]*life, before *scheduler.Stats) error {
 	most := math.MinInt
 	for id, l := range r.watch.running {
@@ -51,7 +51,9 @@ func (r *coreRun) spared(head *life, now map[uint64]*life, before *scheduler.Sta
 	}
 	kept := int(max(0, cmp.Or(r.plan.Core.Watermark, 0.02)) * float64(r.plan.Core.Blocks))
 	if need := r.blocks(head) + max(due, kept); lower > 0 && need <= free {
-		return fmt.Errorf("preemption: one of priority %d gave way to %d, and %d less urgent ones could have made %d blocks free of the %d it needs",
+		return fmt.Errorf(
+			"preemption: one of priority %d gave way to %d, and %d less urgent ones could have made %d blocks free "+
+				"of the %d it needs",
 			most, head.ID, lower, free, need)
 	}
 	return nil
@@ -69,7 +71,8 @@ func (r *coreRun) hold(held map[kvpool.BlockID]bool, l *life) (n int) {
 	return n
 }
 
-// blocks returns what l starts with: its tokens and one more, or, where it gave way as often as it may, its whole answer.
+// blocks returns what l starts with: its tokens and one more, or, where it gave way as often as it may, its whole
+// answer.
 func (r *coreRun) blocks(l *life) int {
 	tokens := len(l.tokens) + 1
 	if l.yielded >= mostYields {

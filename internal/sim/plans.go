@@ -11,11 +11,14 @@ var cost = Cost{Step: 5 * time.Millisecond, Prefill: 30 * time.Microsecond, Deco
 
 // base is a load that the engine can serve, of everything a little.
 var base = Shape{
-	Gap: 11 * time.Millisecond, Burst: 1, Prompt: 12, PromptMost: 400, Prefixes: 6, PrefixLen: 70, Shared: 0.5, Answer: 40,
-	Adapters: 1, Tenants: 3, Priorities: 1, Cancelled: 0.05, Patience: 2 * time.Second, Deadlines: 0.3, Slack: 8 * time.Second,
+	Gap: 11 * time.Millisecond, Burst: 1, Prompt: 12, PromptMost: 400, Prefixes: 6, PrefixLen: 70, Shared: 0.5,
+	Answer:   40,
+	Adapters: 1, Tenants: 3, Priorities: 1, Cancelled: 0.05, Patience: 2 * time.Second, Deadlines: 0.3,
+	Slack: 8 * time.Second,
 }
 
-var small = scheduler.CoreConfig{Blocks: 96, BlockSize: 16, MaxRunning: 12, MaxWaiting: 64, TokenBudget: 128, ChunkTokens: 64, Seed: 7}
+var small = scheduler.CoreConfig{Blocks: 96, BlockSize: 16, MaxRunning: 12, MaxWaiting: 64, TokenBudget: 128,
+	ChunkTokens: 64, Seed: 7}
 
 // CorePlans are the loads under which a Core is simulated, of so many requests each.
 func CorePlans(requests int) []CorePlan {
@@ -61,8 +64,8 @@ func failing() CorePlan {
 	return p
 }
 
-// outranking is the one whose preemptions are judged to the request: one adapter, prompts in one step, and the blocks of
-// the start last to the end.
+// outranking is the one whose preemptions are judged to the request: one adapter, prompts in one step, and the blocks
+// of the start last to the end.
 func outranking() CorePlan {
 	p := CorePlan{Name: "outranking", Core: small, Load: base}
 	p.Core.Blocks = 48
@@ -75,12 +78,14 @@ func outranking() CorePlan {
 var gateCost = Cost{Step: 100 * time.Millisecond, Prefill: 600 * time.Microsecond, Decode: 8 * time.Millisecond}
 
 var gateBase = Shape{
-	Gap: 310 * time.Millisecond, Burst: 1, Prompt: 12, PromptMost: 400, Prefixes: 6, PrefixLen: 70, Shared: 0.5, Answer: 40, Whole: true,
+	Gap: 310 * time.Millisecond, Burst: 1, Prompt: 12, PromptMost: 400, Prefixes: 6, PrefixLen: 70, Shared: 0.5,
+	Answer: 40, Whole: true,
 	Adapters: 1, Tenants: 1, Priorities: 1, Deadlines: 0.7, Slack: 28 * time.Second,
 }
 
 // gateSmall has more blocks than its places can need, so that time alone decides.
-var gateSmall = scheduler.GateConfig{Blocks: 600, BlockSize: 16, MaxRunning: 12, MaxWaiting: 200, MaxWait: 60 * time.Second}
+var gateSmall = scheduler.GateConfig{Blocks: 600, BlockSize: 16, MaxRunning: 12, MaxWaiting: 200,
+	MaxWait: 60 * time.Second}
 
 // exactly names the load whose promises must all be kept: what the Gate measured is what happens.
 const exactly = "exact"
@@ -89,7 +94,8 @@ const exactly = "exact"
 func GatePlans(requests int) []GatePlan {
 	exact := GatePlan{Name: exactly, Gate: gateSmall, Load: gateBase, Cost: gateCost}
 	urgent := exact
-	urgent.Name, urgent.Load.Priorities, urgent.Load.Burst, urgent.Load.Gap = "exact, 3 priorities", 3, 3, 3*exact.Load.Gap
+	urgent.Name, urgent.Load.Priorities, urgent.Load.Burst, urgent.Load.Gap = "exact, 3 priorities", 3, 3,
+		3*exact.Load.Gap
 	noisy := exact
 	noisy.Name, noisy.Cost.Noise = "noise of 20 %", 0.2
 	batching := exact
@@ -105,7 +111,8 @@ func GatePlans(requests int) []GatePlan {
 	sparing := shared
 	sparing.Name, sparing.Gate.Redo = "work done again is bounded", 0.03
 	prompt := batching // prompts are prefilled one after the other, and the first token is what is promised
-	prompt.Name, prompt.First, prompt.Load.PromptMost, prompt.Load.Prompt, prompt.Load.Slack = "first tokens", true, 1600, 60, 8*time.Second
+	prompt.Name, prompt.First, prompt.Load.PromptMost, prompt.Load.Prompt, prompt.Load.Slack = "first tokens", true,
+		1600, 60, 8*time.Second
 	prompt.Load.Answer, prompt.Load.Burst, prompt.Load.Gap = 20, 2, 1200*time.Millisecond
 	hurried := prompt
 	hurried.Name, hurried.Cost.Noise = "first tokens, noise of 20 %", 0.2

@@ -24,8 +24,8 @@ type attempt struct {
 	back    bool
 }
 
-// RunRetries loads a Gate under seed, asks at the end of the load what becomes of requests of several kinds, and watches
-// the refused ones until they came back. Asking changes nothing, so they do not hinder each other.
+// RunRetries loads a Gate under seed, asks at the end of the load what becomes of requests of several kinds, and
+// watches the refused ones until they came back. Asking changes nothing, so they do not hinder each other.
 func RunRetries(plan *GatePlan, seed uint64) (Retries, error) {
 	r, err := newGateRun(plan, seed)
 	if err != nil {
@@ -54,7 +54,8 @@ func RunRetries(plan *GatePlan, seed uint64) (Retries, error) {
 // turnedAway asks for requests of several sizes and deadlines, and returns those that are told to come back.
 func (r *gateRun) turnedAway(out *Retries) (open []*attempt) {
 	for i := range 12 {
-		a := &attempt{request: scheduler.GateRequest{ID: "probe", PromptTokens: 20 << (i % 3), MaxNew: 8 << (i % 3)}, slack: time.Duration(i) * 3 * time.Second}
+		a := &attempt{request: scheduler.GateRequest{ID: "probe", PromptTokens: 20 << (i % 3), MaxNew: 8 << (i % 3)},
+			slack: time.Duration(i) * 3 * time.Second}
 		answer := r.try(a)
 		switch {
 		case answer.State != scheduler.Refused:

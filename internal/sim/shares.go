@@ -2,8 +2,8 @@ package sim
 
 import "fmt"
 
-// shares checks the bound of fair queueing: in any time in which two tenants have somebody waiting, the tokens that they started,
-// each over its weight, change against each other by no more than the largest request of each.
+// shares checks the bound of fair queueing: in any time in which two tenants have somebody waiting, the tokens that
+// they started, each over its weight, change against each other by no more than the largest request of each.
 type shares struct {
 	on      bool
 	weights []float64

@@ -47,7 +47,8 @@ var workloads = map[string]uint64{
 func hashOf(w *Workload) uint64 {
 	var h trace
 	for a, ok := w.Next(); ok; a, ok = w.Next() {
-		h.add(a.ID, uint64(a.At), uint64(a.Adapter), uint64(a.Tenant), uint64(a.Priority), uint64(a.MaxNew), uint64(a.Answer))
+		h.add(a.ID, uint64(a.At), uint64(a.Adapter), uint64(a.Tenant), uint64(a.Priority), uint64(a.MaxNew),
+			uint64(a.Answer))
 		h.add(uint64(a.Draft), uint64(a.Deadline), uint64(a.GivesUp))
 		if a.Hybrid {
 			h.add(1)
@@ -59,8 +60,8 @@ func hashOf(w *Workload) uint64 {
 	return uint64(h)
 }
 
-// The promises of doc.go in every step of every load: MEGA-22, MEGA-23, MEGA-24, MEGA-25, MEGA-26, MEGA-28, MEGA-30, MEGA-33,
-// MEGA-35, MEGA-38, MEGA-39, MEGA-48, MEGA-49, MEGA-68, MEGA-69, MEGA-70, MEGA-72.
+// The promises of doc.go in every step of every load: MEGA-22, MEGA-23, MEGA-24, MEGA-25, MEGA-26, MEGA-28, MEGA-30,
+// MEGA-33, MEGA-35, MEGA-38, MEGA-39, MEGA-48, MEGA-49, MEGA-68, MEGA-69, MEGA-70, MEGA-72.
 func TestCoreKeepsItsPromisesUnderEveryLoad(t *testing.T) {
 	for _, plan := range CorePlans(2500) {
 		t.Run(plan.Name, func(t *testing.T) {
@@ -94,7 +95,8 @@ func TestSameSeedSameTrace(t *testing.T) {
 		b, again := RunCore(&plan, 3)
 		other, third := RunCore(&plan, 4)
 		if err != nil || again != nil || third != nil || a.Trace != b.Trace || a.Trace == other.Trace {
-			t.Errorf("%s: %#x, then %#x; another seed %#x (%v, %v, %v)", plan.Name, a.Trace, b.Trace, other.Trace, err, again, third)
+			t.Errorf("%s: %#x, then %#x; another seed %#x (%v, %v, %v)", plan.Name, a.Trace, b.Trace, other.Trace, err,
+				again, third)
 		}
 	}
 	for _, plan := range GatePlans(400) {
@@ -126,7 +128,8 @@ func TestCampaignDoesNotDependOnItsWorkers(t *testing.T) {
 // A run that is not the same the second time ends the campaign.
 func TestCampaignFailsWhereASeedHasTwoTraces(t *testing.T) {
 	runs := uint64(0)
-	c := Campaign{Names: []string{"fickle"}, Workers: 1, Again: 2, Enough: func(sum *Outcome) bool { return sum.Steps >= 4 }}
+	c := Campaign{Names: []string{"fickle"}, Workers: 1, Again: 2,
+		Enough: func(sum *Outcome) bool { return sum.Steps >= 4 }}
 	c.Run = func(_ int, seed uint64) (GateOutcome, error) {
 		runs++
 		return GateOutcome{Outcome: Outcome{Steps: 1, Trace: seed * runs}}, nil
@@ -139,22 +142,31 @@ func TestCampaignFailsWhereASeedHasTwoTraces(t *testing.T) {
 // The loads are worth their names: what they are to provoke happens.
 func TestLoadsProvokeWhatTheyAreFor(t *testing.T) {
 	provoked := map[string]func(*Outcome) bool{
-		"calm":        func(o *Outcome) bool { return o.Cancelled > 0 && o.Deadlines > 0 },
-		"bursty":      func(o *Outcome) bool { return o.Refused[scheduler.ErrQueueFull.Error()] > 0 },
-		"adapters":    func(o *Outcome) bool { return o.Steps > o.Admitted },
-		"pressure":    func(o *Outcome) bool { return o.Preempted > 100 && o.Refused[scheduler.ErrExceedsPool.Error()] > 0 },
+		"calm":     func(o *Outcome) bool { return o.Cancelled > 0 && o.Deadlines > 0 },
+		"bursty":   func(o *Outcome) bool { return o.Refused[scheduler.ErrQueueFull.Error()] > 0 },
+		"adapters": func(o *Outcome) bool { return o.Steps > o.Admitted },
+		"pressure": func(o *Outcome) bool {
+			return o.Preempted > 100 &&
+				o.Refused[scheduler.ErrExceedsPool.Error()] > 0
+		},
 		"speculative": func(o *Outcome) bool { return o.Preempted > 0 },
 		"failing":     func(o *Outcome) bool { return o.Aborted > 100 && o.Cancelled > 10 },
 		"outranking":  func(o *Outcome) bool { return o.Preempted > 10 },
 		"growing":     func(o *Outcome) bool { return o.Preempted > 100 && o.Aborted > 100 },
 		"windows":     func(o *Outcome) bool { return o.Preempted > 50 && o.Plain > 100 && o.Aborted > 100 },
-		"hybrids":     func(o *Outcome) bool { return o.Snapshots > 100 && o.Restores > 50 && o.Preempted > 2*o.Snapshots },
+		"hybrids": func(o *Outcome) bool {
+			return o.Snapshots > 100 && o.Restores > 50 &&
+				o.Preempted > 2*o.Snapshots
+		},
 		"copying": func(o *Outcome) bool {
 			return o.Snapshots > 30 && o.Restores > 10 && o.Aborted > 1000 && o.Cancelled > 100
 		},
-		"mixed":    func(o *Outcome) bool { return o.Preempted > 100 },
-		"aging":    func(o *Outcome) bool { return o.Preempted > 100 && o.Wait(0.99) < 10*time.Second },
-		"sharing":  func(o *Outcome) bool { return o.Refused[scheduler.ErrQueueFull.Error()] > 100 && o.Cancelled > 20 },
+		"mixed": func(o *Outcome) bool { return o.Preempted > 100 },
+		"aging": func(o *Outcome) bool { return o.Preempted > 100 && o.Wait(0.99) < 10*time.Second },
+		"sharing": func(o *Outcome) bool {
+			return o.Refused[scheduler.ErrQueueFull.Error()] > 100 &&
+				o.Cancelled > 20
+		},
 		"hoarding": func(o *Outcome) bool { return o.Refused[scheduler.ErrQueueFull.Error()] > 100 },
 	}
 	for _, plan := range CorePlans(2000) {

@@ -27,10 +27,11 @@ type Outcome struct {
 	Refused                                              map[string]int // by reason
 	Preempted                                            uint64
 	Snapshots, Restores                                  uint64 // of hybrid sequences to host memory, and back
-	Plain                                                uint64 // tokens that were decoded without drafts for want of blocks or budget
-	Deadlines, Misses                                    uint64 // promises that were given, and broken
-	Waits                                                []time.Duration
-	Trace                                                uint64
+	// tokens that were decoded without drafts for want of blocks or budget
+	Plain             uint64
+	Deadlines, Misses uint64 // promises that were given, and broken
+	Waits             []time.Duration
+	Trace             uint64
 }
 
 // Wait returns the q-quantile of the waits, by nearest rank; 0 when there were none.

@@ -32,7 +32,8 @@ func newWatch(plan *CorePlan) watch {
 		lines = 1
 	}
 	return watch{
-		cross: plan.Core.CrossAdapter, turns: uint64(min(lines, plan.Core.MaxRunning)), served: make([]uint64, lines), here: make([]int, lines),
+		cross: plan.Core.CrossAdapter, turns: uint64(min(lines, plan.Core.MaxRunning)), served: make([]uint64, lines),
+		here:   make([]int, lines),
 		queues: map[class][]*life{}, running: map[uint64]*life{}, shares: newShares(plan), drainEnd: math.MaxUint64,
 	}
 }
@@ -122,7 +123,8 @@ func (w *watch) turnsCome(waiting int, names []string) error {
 	}
 	for i, n := range w.here {
 		if gap := w.batches - max(w.served[i], w.queued); n > 0 && gap > w.turns {
-			return fmt.Errorf("overtaken: all of %s run, and were %d batches without a turn; the bound is %d", names[i], gap, w.turns)
+			return fmt.Errorf("overtaken: all of %s run, and were %d batches without a turn; the bound is %d", names[i],
+				gap, w.turns)
 		}
 	}
 	return nil
@@ -147,14 +149,16 @@ func (r *coreRun) observeItem(b *scheduler.Batch, it *scheduler.Item, preemption
 	w := &r.watch
 	l := r.live[it.ID]
 	if gap := w.batches - w.served[w.line(l)]; l.batch > 0 && l.gaveWay == preemptions && gap > w.turns {
-		return fmt.Errorf("overtaken: %s ran all the time, and was %d batches without a turn; the bound is %d", b.Adapter, gap, w.turns)
+		return fmt.Errorf("overtaken: %s ran all the time, and was %d batches without a turn; the bound is %d",
+			b.Adapter, gap, w.turns)
 	}
 	if l.batch == 0 {
 		if err := r.starts(it, l, preemptions); err != nil {
 			return err
 		}
 	}
-	r.trace.add(l.ID, uint64(it.Mode), uint64(it.Start), uint64(len(it.Tokens)), uint64(it.Draft), uint64(len(it.Table)))
+	r.trace.add(l.ID, uint64(it.Mode), uint64(it.Start), uint64(len(it.Tokens)), uint64(it.Draft),
+		uint64(len(it.Table)))
 	err := r.page(b, it, l)
 	l.batch, l.gaveWay = w.batches, preemptions
 	return err
@@ -165,7 +169,8 @@ func (r *coreRun) starts(it *scheduler.Item, l *life, preemptions uint64) error 
 	w := &r.watch
 	first := w.queues[w.classOf(l)][0]
 	if place := w.unqueue(l); place != 0 && first.preempts == preemptions {
-		return fmt.Errorf("order: %d starts before %d others of its class, of which %d is the first", l.ID, place, first.ID)
+		return fmt.Errorf("order: %d starts before %d others of its class, of which %d is the first", l.ID, place,
+			first.ID)
 	}
 	r.out.Waits = append(r.out.Waits, r.now-l.At)
 	if !r.plan.Seen {
@@ -178,12 +183,13 @@ func (r *coreRun) starts(it *scheduler.Item, l *life, preemptions uint64) error 
 	return w.shares.started(l.Tenant, len(l.Tokens)-it.Cached)
 }
 
-// page checks an item against the sequence and against the engine's memory: all that it reads where it starts, or starts
-// again; the last position where it goes on.
+// page checks an item against the sequence and against the engine's memory: all that it reads where it starts, or
+// starts again; the last position where it goes on.
 func (r *coreRun) page(b *scheduler.Batch, it *scheduler.Item, l *life) error {
 	end := it.Start + len(it.Tokens)
 	if end > len(l.tokens) || it.Samples != (end == len(l.tokens)) || it.Batched != l.generated() {
-		return fmt.Errorf("%d computes %d…%d of %d tokens, samples: %t", l.ID, it.Start, end, len(l.tokens), it.Samples)
+		return fmt.Errorf("%d computes %d…%d of %d tokens, samples: %t", l.ID, it.Start, end, len(l.tokens),
+			it.Samples)
 	}
 	for i, token := range it.Tokens {
 		if token != l.tokens[it.Start+i] {

@@ -74,7 +74,8 @@ func (w *Workload) Next() (Arrival, bool) {
 	}
 	w.pending--
 	w.drawn++
-	a := Arrival{ID: uint64(w.drawn), At: w.at, Adapter: w.dice.IntN(w.shape.Adapters), Tenant: w.dice.IntN(w.shape.Tenants)}
+	a := Arrival{ID: uint64(w.drawn), At: w.at, Adapter: w.dice.IntN(w.shape.Adapters),
+		Tenant: w.dice.IntN(w.shape.Tenants)}
 	a.Priority = min(bits.TrailingZeros32(w.dice.Uint32()), w.shape.Priorities-1)
 	a.Tokens = w.prompt()
 	a.MaxNew = 1 + w.dice.IntN(w.shape.Answer)

@@ -182,7 +182,8 @@ func (r *reply) ended(err error) outcome {
 	}
 	for i, c := range r.choices {
 		if c.tokens != r.q.tokens || c.rest != "" {
-			return outcome{end: "short", wrong: fmt.Sprintf("choice %d: %d tokens of %d, and %q", i, c.tokens, r.q.tokens, c.rest)}
+			return outcome{end: "short",
+				wrong: fmt.Sprintf("choice %d: %d tokens of %d, and %q", i, c.tokens, r.q.tokens, c.rest)}
 		}
 	}
 	if want := r.q.tokens * r.q.choices; r.usage >= 0 && r.usage != want {

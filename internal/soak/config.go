@@ -26,7 +26,10 @@ func (f *fleet) configuration() string {
 		b.WriteString("    replicas:\n")
 		for _, m := range f.engines {
 			if m.model == s.name {
-				fmt.Fprintf(&b, "      - {url: \"http://127.0.0.1:%s\", name: %s, engine: %s, events: {zmq: \"tcp://127.0.0.1:%s\", replay: \"tcp://127.0.0.1:%s\"}}\n",
+				fmt.Fprintf(
+					&b,
+					"      - {url: \"http://127.0.0.1:%s\", name: %s, engine: %s, events: {zmq: "+
+						"\"tcp://127.0.0.1:%s\", replay: \"tcp://127.0.0.1:%s\"}}\n",
 					m.port, m.name, s.kind, m.live, m.back)
 			}
 		}

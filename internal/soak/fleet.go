@@ -45,7 +45,8 @@ var specialists = []specialist{
 }
 
 // tenants are those of the configuration, before them the clients without a key.
-var tenants = []struct{ name, key string }{{}, {"heavy", "key-of-the-heavy-tenant"}, {"light", "key-of-the-light-tenant"}}
+var tenants = []struct{ name, key string }{{}, {"heavy", "key-of-the-heavy-tenant"},
+	{"light", "key-of-the-light-tenant"}}
 
 // freePort returns a TCP port that is free now.
 func freePort() (string, error) {
@@ -104,7 +105,8 @@ func (f *fleet) close() {
 
 // start starts the engine's process and waits until it listens.
 func (m *machine) start(binary string) error {
-	args := []string{"engine", "--listen", "127.0.0.1:" + m.port, "--name", m.name, "--model", m.model, "--step", "10ms",
+	args := []string{"engine", "--listen", "127.0.0.1:" + m.port, "--name", m.name, "--model", m.model, "--step",
+		"10ms",
 		"--blocks", "4096", "--zmq", "tcp://127.0.0.1:" + m.live, "--zmq-replay", "tcp://127.0.0.1:" + m.back}
 	for _, a := range m.adapters {
 		args = append(args, "--adapter", a)

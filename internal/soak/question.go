@@ -55,7 +55,8 @@ func ask(id string, draw *rand.Rand) question {
 
 // prompt draws what is asked: a chat, a text, a list of texts, token ids, or several choices.
 func (q *question) prompt(draw *rand.Rand) {
-	text := fmt.Sprintf("case %d: %s%s", draw.IntN(60), strings.Repeat("the iterator outlives its container. ", 5+draw.IntN(60)), q.id)
+	text := fmt.Sprintf("case %d: %s%s", draw.IntN(60),
+		strings.Repeat("the iterator outlives its container. ", 5+draw.IntN(60)), q.id)
 	q.path = "/v1/completions"
 	switch draw.IntN(8) {
 	case 0:
@@ -81,7 +82,8 @@ func (q *question) prompt(draw *rand.Rand) {
 
 func (q *question) chat(text string) {
 	q.path = "/v1/chat/completions"
-	q.body["messages"] = []map[string]string{{"role": "system", "content": "You find bugs."}, {"role": "user", "content": text}}
+	q.body["messages"] = []map[string]string{{"role": "system", "content": "You find bugs."},
+		{"role": "user", "content": text}}
 }
 
 func tokenIDs(draw *rand.Rand) []int {

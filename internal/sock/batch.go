@@ -5,8 +5,9 @@ import "runtime"
 // alone says that there is one processor to run on.
 var alone = runtime.GOMAXPROCS(0) == 1
 
-// Batch has what is sent next go out behind all that is ready to run: the sends of many requests then follow one another, and a
-// process that waits for them at another processor is woken once for all. Where nothing else is ready, it costs a turn of the scheduler.
+// Batch has what is sent next go out behind all that is ready to run: the sends of many requests then follow one
+// another, and a process that waits for them at another processor is woken once for all. Where nothing else is ready,
+// it costs a turn of the scheduler.
 //
 // With several processors it does nothing: the runtime would wake an idle one for the goroutine that stands back.
 func Batch() {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// With one processor what is ready comes to the point before the send before the first one sends; but for the rounds in which the
-// runtime looks elsewhere first, as it does now and then.
+// With one processor what is ready comes to the point before the send before the first one sends; but for the rounds in
+// which the runtime looks elsewhere first, as it does now and then.
 func TestBatchLetsAllThatIsReadyRunFirst(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer func(was bool) { alone = was }(alone)

@@ -16,7 +16,8 @@ const Fast = true
 // Read reads what there is on fd into p, which must not be empty. 0 without an error is the end.
 func Read(fd uintptr, p []byte) (int, syscall.Errno) {
 	for {
-		n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0, 0, 0)
+		n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))),
+			uintptr(len(p)), 0, 0, 0)
 		if errno != syscall.EINTR {
 			return count(n, errno)
 		}
@@ -26,7 +27,8 @@ func Read(fd uintptr, p []byte) (int, syscall.Errno) {
 // Write writes what there is room for.
 func Write(fd uintptr, p []byte) (int, syscall.Errno) {
 	for {
-		n, _, errno := syscall.RawSyscall6(syscall.SYS_SENDTO, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), syscall.MSG_NOSIGNAL, 0, 0)
+		n, _, errno := syscall.RawSyscall6(syscall.SYS_SENDTO, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))),
+			uintptr(len(p)), syscall.MSG_NOSIGNAL, 0, 0)
 		if errno != syscall.EINTR {
 			return count(n, errno)
 		}

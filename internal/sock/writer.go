@@ -19,15 +19,16 @@ type writer struct {
 	errno syscall.Errno
 }
 
-// writers are used again: RawConn.Write calls a writer on its own goroutine, and no more when it has returned; what was written is dropped then.
+// writers are used again: RawConn.Write calls a writer on its own goroutine, and no more when it has returned; what was
+// written is dropped then.
 var writers = sync.Pool{New: func() any {
 	w := new(writer)
 	w.out = w.write
 	return w
 }}
 
-// Send writes all of b, unless it fails, as nc.Write does: past the scheduler by raw, which is nc's own descriptor, or by nc where
-// raw is nil.
+// Send writes all of b, unless it fails, as nc.Write does: past the scheduler by raw, which is nc's own descriptor, or
+// by nc where raw is nil.
 func Send(nc net.Conn, raw syscall.RawConn, b []byte) (int, error) {
 	if raw == nil || !Fast {
 		return nc.Write(b)
@@ -75,8 +76,8 @@ func (w *writer) write(fd uintptr) bool {
 	return true
 }
 
-// WriteParts writes the parts, with one system call where there is room. It returns how many bytes it has written, and what is left of
-// the parts where it failed: EAGAIN is that there is no more room. It lets go of what it has written.
+// WriteParts writes the parts, with one system call where there is room. It returns how many bytes it has written, and
+// what is left of the parts where it failed: EAGAIN is that there is no more room. It lets go of what it has written.
 func WriteParts(fd uintptr, parts [][]byte) (written int, left [][]byte, errno syscall.Errno) {
 	for {
 		parts = drop(parts, 0)

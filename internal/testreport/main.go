@@ -1,6 +1,6 @@
-// Command testreport reads `go test -json` and prints what a person wants to see of it: failures with their output, a line
-// for each package, and one count of skipped tests by reason. With OCTET_REQUIRE_REDIS set, a test that
-// was skipped for want of redis-server is a failure.
+// Command testreport reads `go test -json` and prints what a person wants to see of it: failures with their output, a
+// line for each package, and one count of skipped tests by reason. With OCTET_REQUIRE_REDIS set, a test that was
+// skipped for want of redis-server is a failure.
 package main
 
 import (
@@ -92,9 +92,10 @@ func reason(output []string) string {
 
 // missesRedis says whether tests were skipped that must not be.
 func (r *report) missesRedis() bool {
-	return os.Getenv("OCTET_REQUIRE_REDIS") != "" && slices.ContainsFunc(slices.Collect(maps.Keys(r.reasons)), func(why string) bool {
-		return strings.HasPrefix(why, "SKIP-REDIS")
-	})
+	return os.Getenv("OCTET_REQUIRE_REDIS") != "" &&
+		slices.ContainsFunc(slices.Collect(maps.Keys(r.reasons)), func(why string) bool {
+			return strings.HasPrefix(why, "SKIP-REDIS")
+		})
 }
 
 // close prints the counts and returns the exit code.

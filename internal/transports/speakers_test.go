@@ -23,8 +23,8 @@ import (
 	"octet/routing/index"
 )
 
-// heist is how a replica publishes, who reads it, and how another one could try to speak in its name. That says whether it was turned
-// away at once.
+// heist is how a replica publishes, who reads it, and how another one could try to speak in its name. That says whether
+// it was turned away at once.
 type heist struct {
 	honest events.Publisher
 	reader interface {
@@ -41,18 +41,21 @@ var heists = map[string]func(t *testing.T) heist{
 	"redis, under its own name": func(t *testing.T) heist {
 		addr := redistest.Start(t).Addr
 		a, b := redisstream.Config{Addr: addr, Publisher: "host-a"}, redisstream.Config{Addr: addr, Publisher: "host-b"}
-		return heist{must(redisstream.NewPublisher(a)), must(redisstream.NewConsumer(a)), publishing(t, must(redisstream.NewPublisher(b)))}
+		return heist{must(redisstream.NewPublisher(a)), must(redisstream.NewConsumer(a)),
+			publishing(t, must(redisstream.NewPublisher(b)))}
 	},
 	"redis, with its own key": func(t *testing.T) heist {
 		addr := redistest.Start(t).Addr
 		a := redisstream.Config{Addr: addr, Key: secret.Key("debug-0"), Secret: secret}
 		b := redisstream.Config{Addr: addr, Key: secret.Key("debug-1")}
-		return heist{must(redisstream.NewPublisher(a)), must(redisstream.NewConsumer(a)), publishing(t, must(redisstream.NewPublisher(b)))}
+		return heist{must(redisstream.NewPublisher(a)), must(redisstream.NewConsumer(a)),
+			publishing(t, must(redisstream.NewPublisher(b)))}
 	},
 	"redis, without a key": func(t *testing.T) heist {
 		addr := redistest.Start(t).Addr
 		a := redisstream.Config{Addr: addr, Key: secret.Key("debug-0"), Secret: secret}
-		return heist{must(redisstream.NewPublisher(a)), must(redisstream.NewConsumer(a)), publishing(t, must(redisstream.NewPublisher(redisstream.Config{Addr: addr})))}
+		return heist{must(redisstream.NewPublisher(a)), must(redisstream.NewConsumer(a)),
+			publishing(t, must(redisstream.NewPublisher(redisstream.Config{Addr: addr})))}
 	},
 	"nats, on its own subject": func(t *testing.T) heist {
 		c := natsstream.Config{URL: natsURL(t)}
@@ -67,14 +70,17 @@ var heists = map[string]func(t *testing.T) heist{
 		url := natsURL(t)
 		a := natsstream.Config{URL: url, Key: secret.Key("debug-0"), Secret: secret}
 		b := natsstream.Config{URL: url, Key: secret.Key("debug-1")}
-		return heist{must(natsstream.NewPublisher(a)), must(natsstream.NewConsumer(a)), publishing(t, must(natsstream.NewPublisher(b)))}
+		return heist{must(natsstream.NewPublisher(a)), must(natsstream.NewConsumer(a)),
+			publishing(t, must(natsstream.NewPublisher(b)))}
 	},
 	"grpc, with its own token": func(t *testing.T) heist {
 		l := must(net.Listen("tcp", "127.0.0.1:0"))
 		addr := l.Addr().String()
-		tokens := []grpcstream.Token{{Token: "zero", Replicas: []string{"debug-0"}}, {Token: "one", Replicas: []string{"debug-1"}}}
+		tokens := []grpcstream.Token{{Token: "zero", Replicas: []string{"debug-0"}},
+			{Token: "one", Replicas: []string{"debug-1"}}}
 		return heist{
-			must(grpcstream.NewPublisher(grpcstream.PublisherConfig{Addr: addr, Token: "zero"})), must(grpcstream.NewConsumer(grpcstream.Config{Listener: l, Tokens: tokens})),
+			must(grpcstream.NewPublisher(grpcstream.PublisherConfig{Addr: addr, Token: "zero"})),
+			must(grpcstream.NewConsumer(grpcstream.Config{Listener: l, Tokens: tokens})),
 			publishing(t, must(grpcstream.NewPublisher(grpcstream.PublisherConfig{Addr: addr, Token: "one"}))),
 		}
 	},
@@ -83,7 +89,8 @@ var heists = map[string]func(t *testing.T) heist{
 		addr := l.Addr().String()
 		return heist{
 			must(grpcstream.NewPublisher(grpcstream.PublisherConfig{Addr: addr, Token: "zero"})),
-			must(grpcstream.NewConsumer(grpcstream.Config{Listener: l, Tokens: []grpcstream.Token{{Token: "zero"}, {Token: "one"}}})),
+			must(grpcstream.NewConsumer(grpcstream.Config{Listener: l,
+				Tokens: []grpcstream.Token{{Token: "zero"}, {Token: "one"}}})),
 			publishing(t, must(grpcstream.NewPublisher(grpcstream.PublisherConfig{Addr: addr, Token: "one"}))),
 		}
 	},
@@ -91,14 +98,16 @@ var heists = map[string]func(t *testing.T) heist{
 		l := must(net.Listen("tcp", "127.0.0.1:0"))
 		addr := l.Addr().String()
 		return heist{
-			must(grpcstream.NewPublisher(grpcstream.PublisherConfig{Addr: addr})), must(grpcstream.NewConsumer(grpcstream.Config{Listener: l})),
+			must(grpcstream.NewPublisher(grpcstream.PublisherConfig{Addr: addr})),
+			must(grpcstream.NewConsumer(grpcstream.Config{Listener: l})),
 			fromElsewhere(t, addr),
 		}
 	},
 }
 
 func natsURL(t *testing.T) string {
-	s := must(server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true}))
+	s := must(server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
+		StoreDir: t.TempDir(), NoLog: true, NoSigs: true}))
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	if !s.ReadyForConnections(10 * time.Second) {
@@ -116,7 +125,10 @@ func publishing(t *testing.T, p events.Publisher) func(events.Batch) error {
 func fromElsewhere(t *testing.T, addr string) func(events.Batch) error {
 	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
 	conn := must(grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, at string) (net.Conn, error) { return from.DialContext(ctx, "tcp", at) })))
+		grpc.WithContextDialer(func(ctx context.Context, at string) (net.Conn,
+			error) {
+			return from.DialContext(ctx, "tcp", at)
+		})))
 	t.Cleanup(func() { _ = conn.Close() })
 	return func(b events.Batch) error {
 		stream, err := octetkvpb.NewEventsClient(conn).Publish(t.Context())
@@ -125,7 +137,9 @@ func fromElsewhere(t *testing.T, addr string) func(events.Batch) error {
 		}
 		e := b.Events[len(b.Events)-1]
 		m := &octetkvpb.Batch{Replica: b.Replica, Epoch: b.Epoch, Seq: b.Seq, Events: []*octetkvpb.Event{
-			{Kind: octetkvpb.Event_CLEARED}, {Kind: octetkvpb.Event_REGISTERED, Hashes: e.Hashes, Root: true, Tokens: e.Tokens, BlockSize: uint32(e.BlockSize)},
+			{Kind: octetkvpb.Event_CLEARED},
+			{Kind: octetkvpb.Event_REGISTERED, Hashes: e.Hashes, Root: true, Tokens: e.Tokens,
+				BlockSize: uint32(e.BlockSize)},
 		}}
 		if err := stream.Send(m); err != nil {
 			return err
@@ -135,8 +149,8 @@ func fromElsewhere(t *testing.T, addr string) func(events.Batch) error {
 	}
 }
 
-// Whatever carries them, what one replica publishes in another one's name is refused and counted: in the other one's present life, in a later one
-// and once it has been quiet for a while. And the other one is heard on.
+// Whatever carries them, what one replica publishes in another one's name is refused and counted: in the other one's
+// present life, in a later one and once it has been quiet for a while. And the other one is heard on.
 func TestNoReplicaSpeaksForAnotherByAnyTransport(t *testing.T) {
 	for name, open := range heists {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +161,8 @@ func TestNoReplicaSpeaksForAnotherByAnyTransport(t *testing.T) {
 				t.Fatal(err)
 			}
 			target := events.Target{Host: 0, Specialist: "debug", BlockSize: 4, Patience: time.Minute}
-			feed := events.NewFeed(x, kvpool.Hasher{}, func(r string) (events.Target, bool) { return target, r == "debug-0" })
+			feed := events.NewFeed(x, kvpool.Hasher{},
+				func(r string) (events.Target, bool) { return target, r == "debug-0" })
 			source, _, _ := strings.Cut(name, ",")
 			defer run(t, h.reader, feed.From(source))()
 			refused := func() uint64 { return feed.Stats().Foreign + h.reader.Stats().Refused }
@@ -163,7 +178,8 @@ func TestNoReplicaSpeaksForAnotherByAnyTransport(t *testing.T) {
 			say()
 			for i, epoch := range []uint64{5, 6, 1 << 62, 5} {
 				before, was := x.Digest(), refused()
-				stolen := events.Batch{Replica: "debug-0", Epoch: epoch, Seq: seq + 1, Events: []events.Event{{Kind: events.Cleared}, block(1000 + uint64(i))}}
+				stolen := events.Batch{Replica: "debug-0", Epoch: epoch, Seq: seq + 1,
+					Events: []events.Event{{Kind: events.Cleared}, block(1000 + uint64(i))}}
 				eventually(t, "it is refused", func() bool {
 					_ = h.steal(stolen) // some are told at once that they may not
 					return refused() > was
@@ -182,5 +198,6 @@ func TestNoReplicaSpeaksForAnotherByAnyTransport(t *testing.T) {
 
 // block is a chain of one block of its own.
 func block(n uint64) events.Event {
-	return events.Event{Kind: events.Registered, Root: true, Hashes: []uint64{n}, Tokens: []uint32{uint32(n), 2, 3, 4}, BlockSize: 4}
+	return events.Event{Kind: events.Registered, Root: true, Hashes: []uint64{n}, Tokens: []uint32{uint32(n), 2, 3, 4},
+		BlockSize: 4}
 }

@@ -36,7 +36,8 @@ var transports = map[string]func(t *testing.T) transport{
 		return transport{must(redisstream.NewPublisher(c)), must(redisstream.NewConsumer(c))}
 	},
 	"nats": func(t *testing.T) transport {
-		s := must(server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true}))
+		s := must(server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
+			StoreDir: t.TempDir(), NoLog: true, NoSigs: true}))
 		s.Start()
 		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 		if !s.ReadyForConnections(10 * time.Second) {
@@ -50,7 +51,8 @@ var transports = map[string]func(t *testing.T) transport{
 		addr := l.Addr().String()
 		_ = l.Close() // it never accepted; the consumer listens there, again and again
 		return transport{
-			must(grpcstream.NewPublisher(grpcstream.PublisherConfig{Addr: addr})), must(grpcstream.NewConsumer(grpcstream.Config{Listen: addr})),
+			must(grpcstream.NewPublisher(grpcstream.PublisherConfig{Addr: addr})),
+			must(grpcstream.NewConsumer(grpcstream.Config{Listen: addr})),
 		}
 	},
 	"local": func(*testing.T) transport {
@@ -122,7 +124,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// Whatever carries them, an engine's events make the same index, and a gateway that goes and comes back has it again. MOD2-17, MOD2-18, DYN-10
+// Whatever carries them, an engine's events make the same index, and a gateway that goes and comes back has it again.
+// MOD2-17, MOD2-18, DYN-10
 func TestEveryTransportComesToTheSameIndex(t *testing.T) {
 	for name, open := range transports {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +142,8 @@ func TestEveryTransportComesToTheSameIndex(t *testing.T) {
 				}
 				b := engine.next()
 				direct.Deliver(b)
-				eventually(t, fmt.Sprint(b.Seq, " is published"), func() bool { return tr.publisher.Publish(t.Context(), b) == nil })
+				eventually(t, fmt.Sprint(b.Seq, " is published"),
+					func() bool { return tr.publisher.Publish(t.Context(), b) == nil })
 			}
 			eventually(t, "all is read", func() bool { return x.Host(0).LastSeq == 300 })
 			stop()
@@ -184,10 +188,11 @@ func TestTransportsAtOnceMakeUpForEachOthersLosses(t *testing.T) {
 	}
 }
 
-// An engine that lives long, over its own sockets, and others that speak in its name all the while: what the gateway keeps of it does not grow,
-// in its heap or beside it. MOD2-50
+// An engine that lives long, over its own sockets, and others that speak in its name all the while: what the gateway
+// keeps of it does not grow, in its heap or beside it. MOD2-50
 func TestMemoryIsFlatUnderChurn(t *testing.T) {
-	p := must(zmqstream.NewPublisher(zmqstream.PublisherConfig{Endpoint: "tcp://127.0.0.1:0", Replay: "tcp://127.0.0.1:0", Buffer: 100}))
+	p := must(zmqstream.NewPublisher(zmqstream.PublisherConfig{Endpoint: "tcp://127.0.0.1:0",
+		Replay: "tcp://127.0.0.1:0", Buffer: 100}))
 	defer p.Close()
 	x, feed := newCell(t)
 	defer run(t, must(zmqstream.NewConsumer(zmqstream.Config{

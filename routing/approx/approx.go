@@ -22,11 +22,13 @@ var ErrConfig = errors.New("approx: bad config")
 
 // Config bounds an Index.
 type Config struct {
-	TTL    time.Duration // how long a routed block counts; 0 = DefaultTTL
-	Blocks int           // kept for one replica whose pool's size is not known, at most about 150 bytes each; 0 = DefaultBlocks
+	TTL time.Duration // how long a routed block counts; 0 = DefaultTTL
+	// kept for one replica whose pool's size is not known, at most about 150 bytes each; 0 = DefaultBlocks
+	Blocks int
 }
 
-// Index is what was routed where. Safe for concurrent use; each replica has a lock of its own, which who asks takes only after something was heard of it.
+// Index is what was routed where. Safe for concurrent use; each replica has a lock of its own, which who asks takes
+// only after something was heard of it.
 type Index struct {
 	hosts [index.MaxHosts]host
 }
@@ -49,8 +51,8 @@ func New(c Config) (*Index, error) {
 	return x, nil
 }
 
-// Last sets how long what is routed to a replica counts from now on; 0 is not at all. What counted for another time is forgotten: what was
-// routed last has to be what counts longest.
+// Last sets how long what is routed to a replica counts from now on; 0 is not at all. What counted for another time is
+// forgotten: what was routed last has to be what counts longest.
 func (x *Index) Last(id index.HostID, ttl time.Duration) {
 	if int(id) >= len(x.hosts) {
 		return
@@ -76,7 +78,8 @@ func (x *Index) Bound(id index.HostID, blocks int) {
 	h.trim(math.MinInt64)
 }
 
-// Routed notes that a prompt of that chain was sent to a replica. Of a chain longer than the replica's bound the start is kept.
+// Routed notes that a prompt of that chain was sent to a replica. Of a chain longer than the replica's bound the start
+// is kept.
 func (x *Index) Routed(id index.HostID, chain []kvpool.BlockHash, now time.Time) {
 	if int(id) >= len(x.hosts) {
 		return
@@ -94,8 +97,8 @@ func (x *Index) Depths(chain []kvpool.BlockHash, among index.HostBitmap, now tim
 	x.Extend(chain, among, now, out)
 }
 
-// Extend raises out[h], for each h in among, by the blocks of chain from out[h] on that count for h, up to the first that does not: a
-// replica that is known to hold out[h] blocks is guessed to hold the rest.
+// Extend raises out[h], for each h in among, by the blocks of chain from out[h] on that count for h, up to the first
+// that does not: a replica that is known to hold out[h] blocks is guessed to hold the rest.
 func (x *Index) Extend(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16) {
 	chain = chain[:min(len(chain), 1<<16-1)]
 	at := now.UnixNano()
@@ -133,7 +136,8 @@ func (x *Index) Held(id index.HostID) int {
 	return x.hosts[id].held()
 }
 
-// Heard takes a batch that the index has applied: of the blocks that it names the truth is known now, and no guess needed.
+// Heard takes a batch that the index has applied: of the blocks that it names the truth is known now, and no guess
+// needed.
 func (x *Index) Heard(b index.Batch) {
 	if int(b.Host) >= len(x.hosts) {
 		return

@@ -207,7 +207,8 @@ func checkDepths(t *testing.T, longest, most, kinds int) {
 	rapid.Check(t, func(t *rapid.T) {
 		bound := rapid.IntRange(1, most).Draw(t, "bound")
 		x, _ := New(Config{TTL: ttl, Blocks: bound})
-		want := [2]oracle{{bound: bound, until: map[kvpool.BlockHash]time.Time{}}, {bound: bound, until: map[kvpool.BlockHash]time.Time{}}}
+		want := [2]oracle{{bound: bound, until: map[kvpool.BlockHash]time.Time{}},
+			{bound: bound, until: map[kvpool.BlockHash]time.Time{}}}
 		now := start
 		prompt := rapid.Custom(func(t *rapid.T) []kvpool.BlockHash {
 			var c []kvpool.BlockHash
@@ -258,8 +259,10 @@ func checkRuns(t *rapid.T, s *runs) {
 	if s.blocks > 0 {
 		last := int64(0)
 		for r := s.ends.newer; r != &s.ends; r = r.newer {
-			if until := r.until.Load(); len(r.blocks) == 0 || s.find(r.blocks[0]) != r || until < last || r.newer.older != r {
-				t.Fatalf("a run of %d blocks until %d after %d, its head leads to it: %v", len(r.blocks), until, last, s.find(r.blocks[0]) == r)
+			if until := r.until.Load(); len(r.blocks) == 0 || s.find(r.blocks[0]) != r || until < last ||
+				r.newer.older != r {
+				t.Fatalf("a run of %d blocks until %d after %d, its head leads to it: %v", len(r.blocks), until, last,
+					s.find(r.blocks[0]) == r)
 			}
 			n, blocks, last = n+1, blocks+len(r.blocks), r.until.Load()
 		}

@@ -1,6 +1,6 @@
-// Package approx remembers where prompts were sent, and takes it for what the replicas hold. It is the index of engines that
-// publish no events, and the forecast for those that do: a prompt counts from the moment it is routed until the engine's own
-// events tell.
+// Package approx remembers where prompts were sent, and takes it for what the replicas hold. It is the index of engines
+// that publish no events, and the forecast for those that do: a prompt counts from the moment it is routed until the
+// engine's own events tell.
 //
 //		route ─▶ Routed(host, chain) ─▶ ┌ host: runs of blocks ▶ expiry ┐ ─▶ Depths, Extend: leading blocks per replica
 //		events ─▶ Heard(batch) ───────▶ └ at most Blocks, TTL long      ┘

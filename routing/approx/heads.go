@@ -9,8 +9,8 @@ import (
 
 // heads finds runs by their first block. One writer at a time; who reads meanwhile may miss a run.
 //
-// Open addressing with linear probing at a load of at most 1/2, home slots by Fibonacci hashing, deletion by moving the rest of the cluster
-// back, as in kvpool's map of prefixes.
+// Open addressing with linear probing at a load of at most 1/2, home slots by Fibonacci hashing, deletion by moving the
+// rest of the cluster back, as in kvpool's map of prefixes.
 type heads struct {
 	slots []atomic.Pointer[run] // length a power of two
 	shift uint8                 // 64 - log2(len(slots))

@@ -18,8 +18,8 @@ type host struct {
 	mu    sync.Mutex
 	apart atomic.Bool // lru is not nil
 	runs  runs        // what is held, until something is heard; changed under mu
-	// What is held, block by block, from then on until nothing is left; else nil. Block ▶ when it stops to count, in nanoseconds.
-	// Its order is that of routing and of those times.
+	// What is held, block by block, from then on until nothing is left; else nil. Block ▶ when it stops to count, in
+	// nanoseconds. Its order is that of routing and of those times.
 	lru    *simplelru.LRU[kvpool.BlockHash, int64] // guarded by mu
 	latest int64                                   // the largest of those times; guarded by mu
 	bound  int                                     // blocks; guarded by mu
@@ -70,8 +70,8 @@ func (h *host) trim(now int64) {
 	}
 }
 
-// depth returns how many leading blocks of chain count at now, of which the first from are known to. It takes a lock only where blocks
-// are held one by one.
+// depth returns how many leading blocks of chain count at now, of which the first from are known to. It takes a lock
+// only where blocks are held one by one.
 func (h *host) depth(chain []kvpool.BlockHash, from int, now int64) int {
 	if heads := h.runs.heads.Load(); heads != nil {
 		return max(from, heads.leading(chain, now))
@@ -122,7 +122,8 @@ func (h *host) settle(blocks []kvpool.BlockHash) {
 	}
 }
 
-// separate holds block by block what was held in runs: who has a block need not have all before it from now on. Under mu.
+// separate holds block by block what was held in runs: who has a block need not have all before it from now on. Under
+// mu.
 func (h *host) separate() {
 	if h.lru != nil {
 		return

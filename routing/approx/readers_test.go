@@ -11,11 +11,13 @@ import (
 	"octet/routing/index"
 )
 
-// Readers take no lock: whatever is cut, joined, shortened, forgotten or held block by block meanwhile, nobody is told of a block that was not routed.
+// Readers take no lock: whatever is cut, joined, shortened, forgotten or held block by block meanwhile, nobody is told
+// of a block that was not routed.
 func TestReadersBesideAWriterSeeWhatWasRouted(t *testing.T) {
 	const routed, long = 40, 64
 	x := open(t, Config{Blocks: 100})
-	var prompts [6][]kvpool.BlockHash // of each, the first 40 blocks are routed; they part from each other at multiples of 5
+	// of each, the first 40 blocks are routed; they part from each other at multiples of 5
+	var prompts [6][]kvpool.BlockHash
 	for i := range prompts {
 		prompts[i] = append(chain(5*i, 1), chain(long-5*i, kvpool.BlockHash(1000*(i+1)))...)
 	}

@@ -8,11 +8,12 @@ import (
 	"octet/kvpool"
 )
 
-// runs are the blocks of chains that were routed to a replica of which nothing was heard, in stretches that were routed together
-// last: a prompt costs as many steps as it has stretches, not blocks. Who has a block has all before it. The zero runs are empty.
+// runs are the blocks of chains that were routed to a replica of which nothing was heard, in stretches that were routed
+// together last: a prompt costs as many steps as it has stretches, not blocks. Who has a block has all before it. The
+// zero runs are empty.
 //
-// One writer at a time. Readers take no lock: they see the heads, and of a run what never changes and when it stops to count. Who reads while a
-// run is cut or moved may see less than there is.
+// One writer at a time. Readers take no lock: they see the heads, and of a run what never changes and when it stops to
+// count. Who reads while a run is cut or moved may see less than there is.
 type runs struct {
 	heads  atomic.Pointer[heads] // nil where there is nothing
 	blocks int
@@ -59,8 +60,8 @@ func (h *heads) leading(chain []kvpool.BlockHash, now int64) (n int) {
 	return n
 }
 
-// route makes chain the most recent of all, its first block before its second, to count until a time. It returns how many of
-// its leading blocks counted at now.
+// route makes chain the most recent of all, its first block before its second, to count until a time. It returns how
+// many of its leading blocks counted at now.
 func (s *runs) route(chain []kvpool.BlockHash, now, until int64) (found int) {
 	s.path = s.path[:0]
 	for at := 0; at < len(chain); {
@@ -116,7 +117,8 @@ func (s *runs) add(r *run) {
 	h.put(r)
 }
 
-// cut returns the first n blocks of r as a run. What is left of r is one too, and is where r was. Neither keeps the other's memory.
+// cut returns the first n blocks of r as a run. What is left of r is one too, and is where r was. Neither keeps the
+// other's memory.
 func (s *runs) cut(r *run, n int) *run {
 	if n == len(r.blocks) {
 		return r

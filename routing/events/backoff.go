@@ -11,8 +11,8 @@ const (
 	backoffMost  = 2 * time.Second
 )
 
-// Backoff is the pause between two tries of one connection: doubled with each failure up to two seconds, and between half and
-// all of that at random, so that gateways do not come back together.
+// Backoff is the pause between two tries of one connection: doubled with each failure up to two seconds, and between
+// half and all of that at random, so that gateways do not come back together.
 type Backoff struct{ next time.Duration }
 
 // NewBackoff returns a Backoff at its shortest.

@@ -60,8 +60,9 @@ func (b *bond) of(source string) *voice {
 	return nil
 }
 
-// silent reports whether all who are bound had been silent for long when a batch came from source, taken at that time; source "" asks for
-// this moment. Streams are read at different places, so the silence of another source counts from when it was last heard here.
+// silent reports whether all who are bound had been silent for long when a batch came from source, taken at that time;
+// source "" asks for this moment. Streams are read at different places, so the silence of another source counts from
+// when it was last heard here.
 func (b *bond) silent(source string, at, now time.Time, long time.Duration) bool {
 	for i := range b.voices {
 		v := &b.voices[i]
@@ -115,7 +116,8 @@ func (b *bond) rival(source, name string) *rival {
 	return r
 }
 
-// park keeps a batch of a speaker who is not bound, within a replica's bounds for those. It reports false where the account has no room for it.
+// park keeps a batch of a speaker who is not bound, within a replica's bounds for those. It reports false where the
+// account has no room for it.
 func (b *bond) park(source string, p parked) bool {
 	p.bytes = weight(&p.Batch)
 	if b.batches == maxParked || b.bytes+p.bytes > maxOwed {

@@ -63,7 +63,8 @@ func (s *stage) knows(epoch, seq uint64, stale bool) {
 	s.t.Helper()
 	h := s.x.Host(debug0.Host)
 	if h.Epoch != epoch || h.LastSeq != seq || h.Stale != stale {
-		s.t.Fatalf("it is at %d of epoch %d, stale: %v; want %d of %d, %v; %+v, %+v", h.LastSeq, h.Epoch, h.Stale, seq, epoch, stale, s.feed.Voices(), s.feed.Stats())
+		s.t.Fatalf("it is at %d of epoch %d, stale: %v; want %d of %d, %v; %+v, %+v", h.LastSeq, h.Epoch, h.Stale, seq,
+			epoch, stale, s.feed.Voices(), s.feed.Stats())
 	}
 }
 
@@ -72,7 +73,8 @@ func (s *stage) pass(d time.Duration) {
 	s.feed.Settle()
 }
 
-// Replica B cannot speak as A: not in A's life, not in a later one, not by another source, whatever it says; and A is not disturbed. MOD2-39
+// Replica B cannot speak as A: not in A's life, not in a later one, not by another source, whatever it says; and A is
+// not disturbed. MOD2-39
 func TestWhoWasFirstIsHeardAndNobodyElse(t *testing.T) {
 	s := newStage(t)
 	a := s.actor("redis", "host-a", 7, 0)
@@ -80,7 +82,8 @@ func TestWhoWasFirstIsHeardAndNobodyElse(t *testing.T) {
 		a.says()
 	}
 	for _, b := range []*actor{
-		s.actor("redis", "host-b", 7, 5000), s.actor("redis", "host-b", 8, 5000), s.actor("redis", "", 9, 5000), s.actor("nats", "", 8, 5000),
+		s.actor("redis", "host-b", 7, 5000), s.actor("redis", "host-b", 8, 5000), s.actor("redis", "", 9, 5000),
+		s.actor("nats", "", 8, 5000),
 		s.actor("nats", "", 7, 5000), s.actor("grpc", "token b", 1<<62, 5000), s.actor("redis", "host-b", 6, 5000),
 	} {
 		for range 5 {
@@ -97,12 +100,14 @@ func TestWhoWasFirstIsHeardAndNobodyElse(t *testing.T) {
 	if st := s.feed.Stats(); st.Foreign < 50 || st.Gaps > 0 {
 		t.Errorf("%+v", st)
 	}
-	if v := s.feed.Voices()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-a"}) || len(v.Rivals) == 0 || len(v.Rivals) > maxRivals {
+	if v := s.feed.Voices()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-a"}) || len(v.Rivals) == 0 ||
+		len(v.Rivals) > maxRivals {
 		t.Errorf("%+v", v)
 	}
 }
 
-// A replica that comes back elsewhere is believed once its old place has been silent for long, and nothing that it said meanwhile is lost.
+// A replica that comes back elsewhere is believed once its old place has been silent for long, and nothing that it said
+// meanwhile is lost.
 func TestALaterLifeElsewhereIsHeardWhenTheFormerIsSilent(t *testing.T) {
 	s := newStage(t)
 	a, b := s.actor("redis", "host-a", 1, 0), s.actor("redis", "host-b", 2, 5000)
@@ -124,7 +129,8 @@ func TestALaterLifeElsewhereIsHeardWhenTheFormerIsSilent(t *testing.T) {
 	}
 }
 
-// In a stream that is read from its start the silence is measured by the stream's times, and not by how fast it is read.
+// In a stream that is read from its start the silence is measured by the stream's times, and not by how fast it is
+// read.
 func TestHistoryIsJudgedByItsOwnTimes(t *testing.T) {
 	s := newStage(t)
 	now := s.now
@@ -147,10 +153,12 @@ func TestHistoryIsJudgedByItsOwnTimes(t *testing.T) {
 	s.knows(2, 3, false)
 }
 
-// The end of a replica's life, and its being gone, are the end of the bond. Whoever comes next is heard, and what it said before is.
+// The end of a replica's life, and its being gone, are the end of the bond. Whoever comes next is heard, and what it
+// said before is.
 func TestTheBondEndsWithTheLife(t *testing.T) {
 	s := newStage(t)
-	a, b, c := s.actor("redis", "host-a", 1, 0), s.actor("redis", "host-b", 2, 5000), s.actor("redis", "host-c", 3, 7000)
+	a, b, c := s.actor("redis", "host-a", 1, 0), s.actor("redis", "host-b", 2, 5000),
+		s.actor("redis", "host-c", 3, 7000)
 	a.says()
 	b.says()
 	b.says()
@@ -188,7 +196,8 @@ func TestAnOpenStreamIsNotSilent(t *testing.T) {
 	s.knows(2, 1, false)
 }
 
-// Two sources that carry the same are both heard, from the first batch on that shows it: then what one loses the other brings. MOD2-18
+// Two sources that carry the same are both heard, from the first batch on that shows it: then what one loses the other
+// brings. MOD2-18
 func TestSourcesThatBringTheSameAreBothBound(t *testing.T) {
 	for name, ahead := range map[string]bool{"the second is behind": false, "the second is ahead": true} {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +223,8 @@ func TestSourcesThatBringTheSameAreBothBound(t *testing.T) {
 			a.seq = 9
 			a.says()
 			s.knows(1, 10, false)
-			if v := s.feed.Voices()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-a", "nats"}) || len(v.Rivals) != 0 {
+			if v := s.feed.Voices()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-a", "nats"}) ||
+				len(v.Rivals) != 0 {
 				t.Errorf("%+v", v)
 			}
 			b.epoch, b.seq = 2, 0
@@ -249,8 +259,8 @@ func TestRivalsAreBounded(t *testing.T) {
 	}
 }
 
-// Whatever honest and dishonest publishers do at whatever times, the index never holds what an impostor says while the one who is bound goes on
-// speaking, and what is parked is counted right.
+// Whatever honest and dishonest publishers do at whatever times, the index never holds what an impostor says while the
+// one who is bound goes on speaking, and what is parked is counted right.
 func TestNoImpostorIsHeardWhoeverComesWhen(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 5))
@@ -260,7 +270,8 @@ func TestNoImpostorIsHeardWhoeverComesWhen(t *testing.T) {
 		a.says()
 		var rivals []*actor
 		for i := range 6 {
-			rivals = append(rivals, s.actor([]string{"redis", "nats2", "grpc"}[i%3], fmt.Sprint("host-", i), 99+rng.Uint64N(3), 1_000_000))
+			rivals = append(rivals, s.actor([]string{"redis", "nats2", "grpc"}[i%3], fmt.Sprint("host-", i),
+				99+rng.Uint64N(3), 1_000_000))
 		}
 		for range 400 {
 			s.pass(time.Duration(rng.Int64N(int64(2 * time.Second))))
@@ -298,7 +309,8 @@ func TestNoImpostorIsHeardWhoeverComesWhen(t *testing.T) {
 			}
 		}
 		if batches != b.batches || bytes != b.bytes {
-			t.Fatalf("seed %d: %d batches of %d bytes are parked, %d of %d are counted", seed, batches, bytes, b.batches, b.bytes)
+			t.Fatalf("seed %d: %d batches of %d bytes are parked, %d of %d are counted", seed, batches, bytes,
+				b.batches, b.bytes)
 		}
 	}
 }
@@ -306,7 +318,8 @@ func TestNoImpostorIsHeardWhoeverComesWhen(t *testing.T) {
 func TestSealsAreAReplicasOwn(t *testing.T) {
 	const secret = Secret("sesame")
 	message := []byte("batch")
-	if got := secret.Key("debug-0"); got != "d353d4d8f3e6da813b3a20cebde314248d276972254e4850cbdbc8abb3e91096" { // as openssl says
+	if got := secret.Key("debug-0"); got != "d353d4d8f3e6da813b3a20cebde314248d276972254e4850cbdbc8abb3e91096" {
+		// as openssl says
 		t.Errorf("%s", got)
 	}
 	seal := secret.Key("debug-0").Seal(message)
@@ -317,8 +330,10 @@ func TestSealsAreAReplicasOwn(t *testing.T) {
 		secret  Secret
 		want    bool
 	}{
-		{"debug-0", "batch", seal, secret, true}, {"debug-1", "batch", seal, secret, false}, {"debug-0", "batcH", seal, secret, false},
-		{"debug-0", "batch", "", secret, false}, {"debug-0", "batch", seal[:63], secret, false}, {"debug-0", "batch", seal, "other", false},
+		{"debug-0", "batch", seal, secret, true}, {"debug-1", "batch", seal, secret, false},
+		{"debug-0", "batcH", seal, secret, false},
+		{"debug-0", "batch", "", secret, false}, {"debug-0", "batch", seal[:63], secret, false},
+		{"debug-0", "batch", seal, "other", false},
 		{"debug-0", "batch", "", "", true}, {"debug-0", "batch", secret.Key("debug-1").Seal(message), secret, false},
 	} {
 		if got := row.secret.Opens(row.replica, []byte(row.message), row.seal); got != row.want {

@@ -39,7 +39,8 @@ type chaos struct {
 }
 
 func newChaos(t *testing.T, seed uint64) *chaos {
-	c := &chaos{t: t, rng: rand.New(rand.NewPCG(seed, 9)), hosts: make([]index.HostID, chaosReplicas), logs: make([][]Batch, chaosReplicas)}
+	c := &chaos{t: t, rng: rand.New(rand.NewPCG(seed, 9)), hosts: make([]index.HostID, chaosReplicas),
+		logs: make([][]Batch, chaosReplicas)}
 	for i := range chaosReplicas {
 		e := newNamedEngine(t, seed*10+uint64(i), 4)
 		e.name, e.epoch = fmt.Sprint("e", i), 1
@@ -49,7 +50,8 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	return c
 }
 
-// boot starts a gateway of which nothing is left but what was saved. Its transports read on from anywhere before where they were.
+// boot starts a gateway of which nothing is left but what was saved. Its transports read on from anywhere before where
+// they were.
 func (c *chaos) boot() {
 	c.x = newIndex(c.t, chaosHosts)
 	c.feed = NewFeed(c.x, hasher, c.target)
@@ -74,7 +76,8 @@ func (c *chaos) boot() {
 func (c *chaos) target(replica string) (Target, bool) {
 	for i, e := range c.engines {
 		if e.name == replica {
-			return Target{Host: c.hosts[i], Specialist: "debug", BlockSize: 4, Scheme: e.scheme, Named: true, Patience: time.Hour}, true
+			return Target{Host: c.hosts[i], Specialist: "debug", BlockSize: 4, Scheme: e.scheme, Named: true,
+				Patience: time.Hour}, true
 		}
 	}
 	return Target{}, false
@@ -131,7 +134,8 @@ func (c *chaos) carry(way, i int) {
 // steal speaks in a replica's name, as somebody else.
 func (c *chaos) steal(i int) {
 	e := c.engines[i]
-	b := Batch{Replica: e.name, Epoch: e.epoch + c.rng.Uint64N(4), Seq: c.rng.Uint64N(e.seq + 3), By: Speaker{Name: "thief"}}
+	b := Batch{Replica: e.name, Epoch: e.epoch + c.rng.Uint64N(4), Seq: c.rng.Uint64N(e.seq + 3),
+		By: Speaker{Name: "thief"}}
 	b.Events = []Event{{Kind: Cleared}, {Kind: Registered, Hashes: e.names(e.texts[0]), Root: true}}
 	if c.feed.Voices()[e.name].Bound != nil && len(b.Events[1].Hashes) > 0 {
 		c.thief.Deliver(b)
@@ -174,7 +178,8 @@ func (c *chaos) save() {
 	c.saved = b.Bytes()
 }
 
-// quiet has both transports read all that is kept, at once, and whoever is stale is asked what it holds. Then the index is compared.
+// quiet has both transports read all that is kept, at once, and whoever is stale is asked what it holds. Then the index
+// is compared.
 func (c *chaos) quiet() {
 	c.t.Helper()
 	var reading sync.WaitGroup
@@ -226,7 +231,8 @@ func (c *chaos) compare() {
 		}
 	}
 	if c.x.Digest() != truth.Digest() {
-		c.t.Fatalf("after %d changes, %d crashes and %d moves the index holds something else than the engines", c.ops, c.crashes, c.moves)
+		c.t.Fatalf("after %d changes, %d crashes and %d moves the index holds something else than the engines", c.ops,
+			c.crashes, c.moves)
 	}
 	checkLedger(c.t, c.feed)
 	if err := c.x.Check(); err != nil {
@@ -244,9 +250,10 @@ func (e *namedEngine) snapshot() (held []Event) {
 	return held
 }
 
-// A million changes of caches, published by engines that crash and carried by two transports at once that lose, repeat and begin again, beside
-// somebody who brings them in no order and somebody who speaks in the engines' names, to gateways that are killed and start from
-// whatever was saved, with replicas that change slots: whenever all is read, the index holds what the engines hold. MOD2-13, MOD2-17, MOD2-18, MOD2-51, DYN-10
+// A million changes of caches, published by engines that crash and carried by two transports at once that lose, repeat
+// and begin again, beside somebody who brings them in no order and somebody who speaks in the engines' names, to
+// gateways that are killed and start from whatever was saved, with replicas that change slots: whenever all is read,
+// the index holds what the engines hold. MOD2-13, MOD2-17, MOD2-18, MOD2-51, DYN-10
 func TestAMillionChangesInDisorderLeaveTheTruth(t *testing.T) {
 	var total chaos
 	for seed := uint64(0); total.ops < chaosOps; seed++ {
@@ -260,9 +267,11 @@ func TestAMillionChangesInDisorderLeaveTheTruth(t *testing.T) {
 		if st := c.feed.Stats(); st.Conflicts+st.Unmappable+st.Invalid > 0 {
 			t.Fatalf("%+v", st)
 		}
-		total.ops, total.crashes, total.moves, total.restarts, total.resyncs = total.ops+c.ops, total.crashes+c.crashes, total.moves+c.moves, total.restarts+c.restarts, total.resyncs+c.resyncs
+		total.ops, total.crashes, total.moves, total.restarts, total.resyncs = total.ops+c.ops, total.crashes+c.crashes,
+			total.moves+c.moves, total.restarts+c.restarts, total.resyncs+c.resyncs
 	}
-	t.Logf("%d changes, %d crashes, %d moves, %d restarts, %d resyncs", total.ops, total.crashes, total.moves, total.restarts, total.resyncs)
+	t.Logf("%d changes, %d crashes, %d moves, %d restarts, %d resyncs", total.ops, total.crashes, total.moves,
+		total.restarts, total.resyncs)
 	if total.crashes == 0 || total.moves == 0 || total.restarts == 0 || total.resyncs == 0 {
 		t.Error("not everything happened")
 	}

@@ -5,7 +5,8 @@ import (
 	"octet/routing/index"
 )
 
-// claim tells the index that b is in tier now. What it holds there already is told again only inside a run, where it changes nothing.
+// claim tells the index that b is in tier now. What it holds there already is told again only inside a run, where it
+// changes nothing.
 func (m *mapping) claim(b *block, tier index.Tier) {
 	fresh := false
 	for _, h := range b.chain[1:] {
@@ -58,7 +59,8 @@ func (m *mapping) disclaimAll(b *block) {
 func (m *mapping) store(b *block, tier index.Tier) {
 	before := b.chain[0]
 	if n := len(m.ops); n > 0 && !b.first && !b.loose {
-		if op := &m.ops[n-1]; op.Kind == index.Store && op.Tier == tier && (op.RootKnown || op.HasParent) && endsIn(op.Blocks, before) {
+		if op := &m.ops[n-1]; op.Kind == index.Store && op.Tier == tier && (op.RootKnown || op.HasParent) &&
+			endsIn(op.Blocks, before) {
 			op.Blocks = append(op.Blocks, b.chain[1:]...)
 			return
 		}

@@ -23,7 +23,8 @@ var (
 
 // toWire returns the message of a batch that passed Check. It shares the batch's hashes and tokens.
 func toWire(b Batch) *octetkvpb.Batch {
-	m := &octetkvpb.Batch{Replica: b.Replica, Epoch: b.Epoch, Seq: b.Seq, Events: make([]*octetkvpb.Event, len(b.Events))}
+	m := &octetkvpb.Batch{Replica: b.Replica, Epoch: b.Epoch, Seq: b.Seq,
+		Events: make([]*octetkvpb.Event, len(b.Events))}
 	if !b.At.IsZero() {
 		m.At = timestamppb.New(b.At)
 	}

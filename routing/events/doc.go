@@ -31,11 +31,12 @@
 //	11. What a replica's mapping holds can be replaced as a whole: by what the engine says that it holds, of the same epoch only, or by what
 //	    a gateway has saved. Either way it goes on with the batch after that, and later events win over earlier knowledge.
 //
-// Tokens or names. By tokens, any engine is understood, whatever it hashes by, and a prompt's chain costs next to nothing; but an event without
-// tokens, or one whose parent was published before anybody listened, says nothing. By names, each block says by itself what it holds, on its
-// first mention, whoever routed what and whenever the gateway started; and where scheme or seed are not what was configured, no prompt
-// meets a name and the replica is taken to hold nothing. The alternative, to remember for each prompt that was routed what the engine will call
-// it, would know nothing of prompts that another gateway routed, of answers, or of anything before a restart. The price is paid by
-// the prompt: 0.35 µs a block of 16 where one of ours costs 0.015, for what engine/tokens does not remember of it. A specialist's block size
-// is then its engines' own; blocks of another are counted as unmappable.
+// Tokens or names. By tokens, any engine is understood, whatever it hashes by, and a prompt's chain costs next to
+// nothing; but an event without tokens, or one whose parent was published before anybody listened, says nothing. By
+// names, each block says by itself what it holds, on its first mention, whoever routed what and whenever the gateway
+// started; and where scheme or seed are not what was configured, no prompt meets a name and the replica is taken to
+// hold nothing. The alternative, to remember for each prompt that was routed what the engine will call it, would know
+// nothing of prompts that another gateway routed, of answers, or of anything before a restart. The price is paid by the
+// prompt: 0.35 µs a block of 16 where one of ours costs 0.015, for what engine/tokens does not remember of it. A
+// specialist's block size is then its engines' own; blocks of another are counted as unmappable.
 package events

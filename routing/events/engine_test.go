@@ -9,8 +9,8 @@ import (
 	"octet/routing/index"
 )
 
-// simEngine is an engine's cache as it really is: physical copies of blocks, with names of the engine's own, and no memory of
-// anything else. It publishes what it does.
+// simEngine is an engine's cache as it really is: physical copies of blocks, with names of the engine's own, and no
+// memory of anything else. It publishes what it does.
 type simEngine struct {
 	rng       *rand.Rand
 	name      string
@@ -65,7 +65,8 @@ func (s *simEngine) act() Event {
 
 func (s *simEngine) forget() { s.blocks, s.names = map[uint64]*simBlock{}, nil }
 
-// compute puts some blocks after another one, or at a chain's start. Few distinct tokens make the same blocks come often.
+// compute puts some blocks after another one, or at a chain's start. Few distinct tokens make the same blocks come
+// often.
 func (s *simEngine) compute() Event {
 	e := Event{Kind: Registered, Tier: s.tier(), BlockSize: s.blockSize}
 	at := &simBlock{adapter: [...]string{"", "gdb"}[s.rng.IntN(2)], salt: [...]string{"", "acme"}[s.rng.IntN(2)]}

@@ -40,8 +40,9 @@ type Batch struct {
 	At      time.Time // publisher's clock; for lag metrics only
 	Events  []Event
 	By      Speaker // not on the wire: its transport says
-	Mark    uint64  // not on the wire: what a transport recognises the batch by where publishers do not number their lives; 0 is none
-	Refused int     // not on the wire: events that came with the batch and were left out, see Sift
+	// not on the wire: what a transport recognises the batch by where publishers do not number their lives; 0 is none
+	Mark    uint64
+	Refused int // not on the wire: events that came with the batch and were left out, see Sift
 }
 
 // Position is how far a replica's batches were applied.
@@ -49,21 +50,21 @@ type Position struct {
 	Epoch, Seq, Mark uint64 // of the batch applied last
 }
 
-// Sink takes batches in the order in which one transport carries them. It is safe for concurrent use by several transports
-// and never blocks on anything but its own locks.
+// Sink takes batches in the order in which one transport carries them. It is safe for concurrent use by several
+// transports and never blocks on anything but its own locks.
 type Sink interface {
 	Deliver(b Batch)
 }
 
 // Consumer carries batches from a transport to a sink until ctx ends, each replica's in the order in which they were
-// published, by a lane that it opens with OpenLane. It reconnects by itself and returns only ctx.Err() or a configuration
-// error. Being one is all that a transport needs.
+// published, by a lane that it opens with OpenLane. It reconnects by itself and returns only ctx.Err() or a
+// configuration error. Being one is all that a transport needs.
 type Consumer interface {
 	Consume(ctx context.Context, sink Sink) error
 }
 
-// Publisher carries a replica's batches to a transport. It is safe for concurrent use. It keeps b's slices; nobody writes to
-// them after Publish.
+// Publisher carries a replica's batches to a transport. It is safe for concurrent use. It keeps b's slices; nobody
+// writes to them after Publish.
 type Publisher interface {
 	Publish(ctx context.Context, b Batch) error
 	Close() error

@@ -21,15 +21,17 @@ func smallest(t *testing.T, n int) *index.Indexer {
 				t.Fatal(err)
 			}
 		}
-		x.Apply(index.Batch{Seq: 1, Ops: []index.Op{{Kind: index.Store, Blocks: []kvpool.BlockHash{1}, RootKnown: true}}})
+		x.Apply(index.Batch{Seq: 1,
+			Ops: []index.Op{{Kind: index.Store, Blocks: []kvpool.BlockHash{1}, RootKnown: true}}})
 		if st := x.Stats(); st.Refused == 0 && st.Entries == 1 {
 			return x
 		}
 	}
 }
 
-// What the index evicted under a replica's feet neither confuses the Feed nor comes back by what it says later: whatever the replica is
-// said to hold it holds, in its life, after a restart from a snapshot, and after a snapshot of its own.
+// What the index evicted under a replica's feet neither confuses the Feed nor comes back by what it says later:
+// whatever the replica is said to hold it holds, in its life, after a restart from a snapshot, and after a snapshot of
+// its own.
 func TestFeedGoesOnOverAnIndexThatEvicts(t *testing.T) {
 	x := smallest(t, 4)
 	f := NewFeed(x, hasher, only("e", debug0))

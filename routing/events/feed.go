@@ -25,16 +25,20 @@ type Target struct {
 	// Source names the only source that may speak for the replica; "": any may. See Feed.From.
 	Source string
 
-	// Patience is how long who speaks for the replica may be silent before another may: see Speaker. 0: anybody may at any time.
+	// Patience is how long who speaks for the replica may be silent before another may: see Speaker. 0: anybody may at
+	// any time.
 	Patience time.Duration
 
-	// Scheme is how the engine is said to hash; nil: nobody said. What it publishes with tokens is compared, and what differs is counted.
+	// Scheme is how the engine is said to hash; nil: nobody said. What it publishes with tokens is compared, and what
+	// differs is counted.
 	Scheme Scheme
 
-	// Salts: prompts of some tenants are kept apart by a salt. What an event tells that cannot say one may be anybody's.
+	// Salts: prompts of some tenants are kept apart by a salt. What an event tells that cannot say one may be
+	// anybody's.
 	Salts bool
 
-	// Named: prompts of the specialist are hashed as Scheme does, so that the engine's hash of a block says what it holds.
+	// Named: prompts of the specialist are hashed as Scheme does, so that the engine's hash of a block says what it
+	// holds.
 	Named bool
 }
 
@@ -54,7 +58,8 @@ func (t Target) keys() string {
 	return fmt.Sprintf("%s as %v", t.Specialist, t.Scheme)
 }
 
-// Scheme computes an engine's own hashes of the full blocks of a prompt. It must be comparable, and no two of them have the same String.
+// Scheme computes an engine's own hashes of the full blocks of a prompt. It must be comparable, and no two of them have
+// the same String.
 type Scheme interface {
 	String() string
 	Chain(tokens []uint32, blockSize int, adapter, salt string) ([]uint64, error)
@@ -92,9 +97,10 @@ type shelf struct {
 	refused uint64 // events of batches applied that were left out
 }
 
-// NewFeed returns a Feed that writes to x. resolve says where a replica's blocks go, or that no such replica is known; it is
-// called under a lock of the feed, for every batch, and must not call the feed. A replica that moves to another slot begins
-// anew there. What waits is taken from an account of its own, as large as an index is by default; see Within.
+// NewFeed returns a Feed that writes to x. resolve says where a replica's blocks go, or that no such replica is known;
+// it is called under a lock of the feed, for every batch, and must not call the feed. A replica that moves to another
+// slot begins anew there. What waits is taken from an account of its own, as large as an index is by default; see
+// Within.
 func NewFeed(x Applier, hasher kvpool.Hasher, resolve func(replica string) (Target, bool)) *Feed {
 	return &Feed{
 		index: x, hasher: hasher, resolve: resolve, now: time.Now, limit: MaxBlocks, room: index.DefaultMaxBytes,
@@ -102,10 +108,10 @@ func NewFeed(x Applier, hasher kvpool.Hasher, resolve func(replica string) (Targ
 	}
 }
 
-// Deliver implements Sink for whoever says nothing about the order in which its batches come: several transports at once, say.
-// Events that cannot be applied are left out and counted, see Sift; a batch that does not pass Check is dropped. One that comes early is held back
-// until those before it have come, or until MaxEarly of them wait or there is no room for it. A transport that keeps the order opens a lane
-// instead, so that a gap shows at once.
+// Deliver implements Sink for whoever says nothing about the order in which its batches come: several transports at
+// once, say. Events that cannot be applied are left out and counted, see Sift; a batch that does not pass Check is
+// dropped. One that comes early is held back until those before it have come, or until MaxEarly of them wait or there
+// is no room for it. A transport that keeps the order opens a lane instead, so that a gap shows at once.
 func (f *Feed) Deliver(b Batch) { f.deliver(nil, "", b) }
 
 // Open implements Merger.
@@ -118,8 +124,8 @@ func (f *Feed) known(replica string) *shelf {
 	return f.shelves[replica]
 }
 
-// Forget is called after resolve stopped to know replica, or moved it. When it returns, nothing more reaches the slot where the
-// replica was, which can be retired. A replica that resolve still knows at the same place is left alone.
+// Forget is called after resolve stopped to know replica, or moved it. When it returns, nothing more reaches the slot
+// where the replica was, which can be retired. A replica that resolve still knows at the same place is left alone.
 func (f *Feed) Forget(replica string) {
 	s := f.known(replica)
 	if s == nil {

@@ -19,8 +19,8 @@ func (p *program) next(n int) int {
 	return b
 }
 
-// Whoever delivers what in which order, at which times, with snapshots, resyncs, lanes that close and replicas that go between: nothing panics,
-// the index is consistent, all bounds hold, and forgetting the replica leaves nothing.
+// Whoever delivers what in which order, at which times, with snapshots, resyncs, lanes that close and replicas that go
+// between: nothing panics, the index is consistent, all bounds hold, and forgetting the replica leaves nothing.
 func FuzzFeed(f *testing.F) {
 	f.Add([]byte{0, 1, 1, 1, 0, 0, 0, 1, 1, 2, 2, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
 	f.Add([]byte("the quick brown fox jumps over the lazy dog, again and again"))
@@ -83,7 +83,8 @@ func (p *program) batch(now time.Time) Batch {
 }
 
 func (p *program) event() Event {
-	e := Event{Kind: Kind(p.next(4)), Tier: index.Tier(p.next(index.Tiers)), Root: p.next(2) == 1, Parent: uint64(p.next(8)), BlockSize: 4 << p.next(2)}
+	e := Event{Kind: Kind(p.next(4)), Tier: index.Tier(p.next(index.Tiers)), Root: p.next(2) == 1,
+		Parent: uint64(p.next(8)), BlockSize: 4 << p.next(2)}
 	for range 1 + p.next(4) {
 		e.Hashes = append(e.Hashes, uint64(p.next(40)))
 	}
@@ -105,8 +106,10 @@ func checkShelf(t *testing.T, f *Feed) {
 				batches, bytes = batches+1, bytes+weight(&r.parked[i].Batch)
 			}
 		}
-		if batches != s.bond.batches || bytes != s.bond.bytes || batches > maxParked || bytes > maxOwed || len(s.bond.rivals) > maxRivals || len(s.bond.voices) > 3 {
-			t.Fatalf("%d batches of %d bytes are parked, %d of %d counted; %d voices", batches, bytes, s.bond.batches, s.bond.bytes, len(s.bond.voices))
+		if batches != s.bond.batches || bytes != s.bond.bytes || batches > maxParked || bytes > maxOwed ||
+			len(s.bond.rivals) > maxRivals || len(s.bond.voices) > 3 {
+			t.Fatalf("%d batches of %d bytes are parked, %d of %d counted; %d voices", batches, bytes, s.bond.batches,
+				s.bond.bytes, len(s.bond.voices))
 		}
 		if len(s.held.blocks) > f.limit || len(s.order.early) > maxHeld {
 			t.Fatalf("%d blocks, %d waiting", len(s.held.blocks), len(s.order.early))

@@ -69,7 +69,8 @@ func gpu(blocks ...kvpool.BlockHash) (all []fact) {
 }
 
 func stored(root bool, parent uint64, list []uint32, hashes ...uint64) Event {
-	return Event{Kind: Registered, Hashes: hashes, Parent: parent, Root: root, Tokens: list, BlockSize: len(list) / len(hashes)}
+	return Event{Kind: Registered, Hashes: hashes, Parent: parent, Root: root, Tokens: list,
+		BlockSize: len(list) / len(hashes)}
 }
 
 func evicted(hashes ...uint64) Event { return Event{Kind: Evicted, Hashes: hashes} }
@@ -86,7 +87,8 @@ func TestARoutedPromptFindsWhatTheEngineRegistered(t *testing.T) {
 	if depths[1] != 3 || depths[0] != 0 {
 		t.Fatalf("depths %d and %d, want 3 and 0", depths[1], depths[0])
 	}
-	for _, other := range [][]kvpool.BlockHash{chain("gdb", "", prompt), chain("", "acme", prompt), chain("", "", tokens(99, 12))} {
+	for _, other := range [][]kvpool.BlockHash{chain("gdb", "", prompt), chain("", "acme", prompt),
+		chain("", "", tokens(99, 12))} {
 		if b.x.Depths(other, among, &depths); depths[1] != 0 {
 			t.Errorf("a foreign chain has depth %d", depths[1])
 		}
@@ -341,7 +343,8 @@ func TestHashesOfAnotherSchemeAreCounted(t *testing.T) {
 		f := NewFeed(newIndex(t, 4), hasher, only("e", to))
 		f.Deliver(Batch{Replica: "e", Epoch: 1, Seq: 1, Events: []Event{
 			{Kind: Registered, Hashes: []uint64{10, 14}, Root: true, Tokens: tokens(10, 8), BlockSize: 4},
-			{Kind: Registered, Hashes: []uint64{99}, Parent: 14, Tokens: tokens(18, 4), BlockSize: 4}, // in the middle of a chain: nobody can tell
+			// in the middle of a chain: nobody can tell
+			{Kind: Registered, Hashes: []uint64{99}, Parent: 14, Tokens: tokens(18, 4), BlockSize: 4},
 		}})
 		if st := f.Stats(); st.Verified != row.verified || st.Mismatched != row.differ || st.Applied != 1 {
 			t.Errorf("%+v: %+v", row, st)

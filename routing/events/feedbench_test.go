@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// BenchmarkFeed applies batches of 16 blocks of 16 tokens, which come and go: by tokens and by names, with and without who speaks being bound.
+// BenchmarkFeed applies batches of 16 blocks of 16 tokens, which come and go: by tokens and by names, with and without
+// who speaks being bound.
 func BenchmarkFeed(b *testing.B) {
 	for _, named := range []bool{false, true} {
 		for _, patience := range []time.Duration{0, time.Minute} {
@@ -28,7 +29,8 @@ func BenchmarkFeed(b *testing.B) {
 							out.Hashes = append(out.Hashes, (seq-1000)<<8|i)
 						}
 					}
-					batch := Batch{Replica: "e", Epoch: 1, Seq: seq, Events: []Event{in, out}[:min(2, 1+len(out.Hashes))]}
+					batch := Batch{Replica: "e", Epoch: 1, Seq: seq,
+						Events: []Event{in, out}[:min(2, 1+len(out.Hashes))]}
 					lane.Deliver(batch)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/16, "ns/block")

@@ -22,7 +22,8 @@ type FeedStats struct {
 	Invalid    uint64 // batches that do not pass Check; no transport of ours lets one through
 	Refused    uint64 // batches that the index had seen though the feed had not: after a snapshot
 
-	Crowded       uint64 // batches for which there was no room to wait: what was missing before them was given up, or they were
+	// batches for which there was no room to wait: what was missing before them was given up, or they were
+	Crowded       uint64
 	RefusedEvents uint64 // of batches that were applied, left out: over a limit, or incomplete
 
 	Orphans    uint64 // registered blocks whose content cannot be told, because the block before them is not known
@@ -30,7 +31,8 @@ type FeedStats struct {
 	Ignored    uint64 // registered blocks beyond MaxBlocks, or of unknown content and without room
 	Conflicts  uint64 // blocks that were registered with two contents
 	Verified   uint64 // registered blocks that were compared with what the engine's scheme calls them
-	Mismatched uint64 // of those, the ones that are called something else: another scheme, seed or salt than is configured
+	// of those, the ones that are called something else: another scheme, seed or salt than is configured
+	Mismatched uint64
 	Strangers  uint64 // evictions of what was never registered
 
 	Held    int           // batches that wait for one before them, now
@@ -45,15 +47,18 @@ type tally struct {
 	batches, applied, duplicates, oldEpochs, gaps, unknown, foreign, resyncs, dead, invalid, refused atomic.Uint64
 	crowded, refusedEvents, orphans, unmappable, ignored, conflicts, strangers, verified, mismatched atomic.Uint64
 	blocks                                                                                           atomic.Int64
-	lag                                                                                              atomic.Int64 // nanoseconds
+	// nanoseconds
+	lag atomic.Int64
 }
 
 // Stats takes every replica's lock in turn, so it is no snapshot of one moment.
 func (f *Feed) Stats() FeedStats {
 	t := &f.tally
 	st := FeedStats{
-		Batches: t.batches.Load(), Applied: t.applied.Load(), Duplicates: t.duplicates.Load(), OldEpochs: t.oldEpochs.Load(),
-		Gaps: t.gaps.Load(), Unknown: t.unknown.Load(), Foreign: t.foreign.Load(), Resyncs: t.resyncs.Load(), Dead: t.dead.Load(), Invalid: t.invalid.Load(), Refused: t.refused.Load(),
+		Batches: t.batches.Load(), Applied: t.applied.Load(), Duplicates: t.duplicates.Load(),
+		OldEpochs: t.oldEpochs.Load(),
+		Gaps:      t.gaps.Load(), Unknown: t.unknown.Load(), Foreign: t.foreign.Load(), Resyncs: t.resyncs.Load(),
+		Dead: t.dead.Load(), Invalid: t.invalid.Load(), Refused: t.refused.Load(),
 		Crowded: t.crowded.Load(), RefusedEvents: t.refusedEvents.Load(),
 		Orphans: t.orphans.Load(), Unmappable: t.unmappable.Load(), Ignored: t.ignored.Load(),
 		Conflicts: t.conflicts.Load(), Strangers: t.strangers.Load(),
@@ -95,8 +100,9 @@ func (f *Feed) RefusedEvents(replica string) uint64 {
 	return s.refused
 }
 
-// Misfits returns the replicas whose events say nothing of our chains, as their engines are not what they were said to be: their blocks have
-// another size, or, where prompts are hashed as engines do, other names. That ends with their life, or when their cache is cleared.
+// Misfits returns the replicas whose events say nothing of our chains, as their engines are not what they were said to
+// be: their blocks have another size, or, where prompts are hashed as engines do, other names. That ends with their
+// life, or when their cache is cleared.
 func (f *Feed) Misfits() (all index.HostBitmap) {
 	for _, s := range f.all() {
 		s.mu.Lock()

@@ -8,10 +8,11 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// hear reports whether b is taken: its speaker is bound, or is so from now on. Who speaks first for a replica is bound to it, by one name a
-// source, until it says that the replica has ended, or it has been silent for the target's Patience. What anybody else says in the replica's
-// name changes nothing. Yet two kinds of it are kept, within bounds: what tells of a later life is taken up when the bound are silent; and what
-// another source brings is taken up, and the source bound as well, once it brings the very batch that the bound have brought. Under s.mu.
+// hear reports whether b is taken: its speaker is bound, or is so from now on. Who speaks first for a replica is bound
+// to it, by one name a source, until it says that the replica has ended, or it has been silent for the target's
+// Patience. What anybody else says in the replica's name changes nothing. Yet two kinds of it are kept, within bounds:
+// what tells of a later life is taken up when the bound are silent; and what another source brings is taken up, and the
+// source bound as well, once it brings the very batch that the bound have brought. Under s.mu.
 func (f *Feed) hear(s *shelf, l *lane, source string, b *Batch) bool {
 	if source == "" || s.target.Patience <= 0 {
 		return true
@@ -46,8 +47,8 @@ func (q *sequence) past(b *Batch) bool {
 	return q.started && (b.Epoch < q.epoch || b.Epoch == q.epoch && q.seen && b.Seq <= q.last)
 }
 
-// again takes what cannot change anything of somebody who is not bound. Who repeats what was applied lately, by another source, is bound from
-// then on; who says something else is refused. It reports whether b is to be taken.
+// again takes what cannot change anything of somebody who is not bound. Who repeats what was applied lately, by another
+// source, is bound from then on; who says something else is refused. It reports whether b is to be taken.
 func (f *Feed) again(s *shelf, l *lane, source string, b *Batch, another bool) bool {
 	if b.Epoch < s.order.epoch {
 		f.tally.oldEpochs.Add(1)
@@ -99,7 +100,8 @@ func (f *Feed) takeUp(s *shelf, all []parked) {
 	}
 }
 
-// heard follows what was just applied: the bond ends with the replica's life, and sources that brought the same are bound.
+// heard follows what was just applied: the bond ends with the replica's life, and sources that brought the same are
+// bound.
 func (f *Feed) heard(s *shelf, b *Batch) {
 	if s.target.Patience <= 0 {
 		return
@@ -129,7 +131,8 @@ func (f *Feed) settle(s *shelf, now time.Time) {
 	f.takeUp(s, s.bond.bind(r, true))
 }
 
-// Settle lets those take over who spoke for replicas whose own speakers have been silent for long. It is to be called now and then.
+// Settle lets those take over who spoke for replicas whose own speakers have been silent for long. It is to be called
+// now and then.
 func (f *Feed) Settle() {
 	now := f.now()
 	for _, s := range f.all() {
@@ -139,8 +142,8 @@ func (f *Feed) Settle() {
 	}
 }
 
-// Release is told that a replica is gone, whatever its speakers have said: who speaks next is bound, but where one still holds it by a lane that
-// is open.
+// Release is told that a replica is gone, whatever its speakers have said: who speaks next is bound, but where one
+// still holds it by a lane that is open.
 func (f *Feed) Release(replica string) {
 	s := f.known(replica)
 	if s == nil {
@@ -201,7 +204,8 @@ func sumOf(b *Batch) sum {
 	for i := range b.Events {
 		e := &b.Events[i]
 		out = append(out, byte(e.Kind), byte(e.Tier))
-		for _, n := range [...]uint64{e.Parent, uint64(e.BlockSize), uint64(len(e.Hashes)), uint64(len(e.Tokens)), uint64(len(e.Adapter)), uint64(len(e.Salt))} {
+		for _, n := range [...]uint64{e.Parent, uint64(e.BlockSize), uint64(len(e.Hashes)), uint64(len(e.Tokens)),
+			uint64(len(e.Adapter)), uint64(len(e.Salt))} {
 			out = binary.LittleEndian.AppendUint64(out, n)
 		}
 		out = append(append(out, e.Adapter...), e.Salt...)

@@ -1,20 +1,22 @@
 package events
 
-// Carrier is a Sink for one transport. A transport carries each replica's batches in the order in which they were published;
-// it may lose some, and it may begin again from an earlier one. Close tells that nothing more will come this way.
+// Carrier is a Sink for one transport. A transport carries each replica's batches in the order in which they were
+// published; it may lose some, and it may begin again from an earlier one. Close tells that nothing more will come this
+// way.
 type Carrier interface {
 	Sink
 	Close()
 }
 
-// Merger is a Sink that tells its transports apart, so that it knows whether another one can still bring what one has lost.
+// Merger is a Sink that tells its transports apart, so that it knows whether another one can still bring what one has
+// lost.
 type Merger interface {
 	Sink
 	Open() Carrier
 }
 
-// OpenLane returns the Carrier by which one Consume delivers to sink. Every Consumer opens one and closes it in the end; a
-// sink that is not a Merger is delivered to as it is.
+// OpenLane returns the Carrier by which one Consume delivers to sink. Every Consumer opens one and closes it in the
+// end; a sink that is not a Merger is delivered to as it is.
 func OpenLane(sink Sink) Carrier {
 	if m, ok := sink.(Merger); ok {
 		return m.Open()
@@ -22,8 +24,8 @@ func OpenLane(sink Sink) Carrier {
 	return plain{sink}
 }
 
-// From returns the feed as the source of that name delivers to it: a replica whose Target names another source does not hear it. The name
-// is the gateway's own, one for each place that batches come from; no publisher can choose it.
+// From returns the feed as the source of that name delivers to it: a replica whose Target names another source does not
+// hear it. The name is the gateway's own, one for each place that batches come from; no publisher can choose it.
 func (f *Feed) From(source string) Merger { return port{f, source} }
 
 // port is a feed as one source sees it.

@@ -19,19 +19,19 @@ const (
 // Within has the feed take what waits from a, the account of its index. It is called before anything is delivered.
 func (f *Feed) Within(a *index.Account) { f.account = a }
 
-// SnapshotRoom bounds what of a snapshot is in memory while Load reads it, in bytes: index.DefaultMaxBytes unless it is called, which is before
-// Load.
+// SnapshotRoom bounds what of a snapshot is in memory while Load reads it, in bytes: index.DefaultMaxBytes unless it is
+// called, which is before Load.
 func (f *Feed) SnapshotRoom(bytes int64) { f.room = bytes }
 
-// purse is what one replica's batches that wait and its orphans have taken from the account. A nil purse has no bounds. Guarded by the
-// shelf's mu.
+// purse is what one replica's batches that wait and its orphans have taken from the account. A nil purse has no bounds.
+// Guarded by the shelf's mu.
 type purse struct {
 	account *index.Account
 	taken   int64
 }
 
-// take charges n bytes. It reports false, and charges nothing, where the replica or all together have no room for them; part is which part of
-// the room there is for what they are for.
+// take charges n bytes. It reports false, and charges nothing, where the replica or all together have no room for them;
+// part is which part of the room there is for what they are for.
 func (p *purse) take(n int, part int64) bool {
 	if p == nil {
 		return true
@@ -90,8 +90,8 @@ func newShelf(f *Feed) *shelf {
 	return s
 }
 
-// disown ends what is known of a replica in the middle of a change that panicked: nothing of it can be relied on. The next batch begins anew,
-// and is a gap, so the replica is stale until it is made whole. Under s.mu.
+// disown ends what is known of a replica in the middle of a change that panicked: nothing of it can be relied on. The
+// next batch begins anew, and is a gap, so the replica is stale until it is made whole. Under s.mu.
 func (f *Feed) disown(s *shelf, replica string) {
 	s.gone = true
 	s.purse.empty()

@@ -28,7 +28,8 @@ func checkLedger(t *testing.T, f *Feed) (sum int64) {
 			}
 		}
 		if int64(kept) != s.purse.taken || s.purse.taken > f.account.Share()/replicaPart {
-			t.Fatalf("%s keeps %d bytes, %d are charged, %d allowed", name, kept, s.purse.taken, f.account.Share()/replicaPart)
+			t.Fatalf("%s keeps %d bytes, %d are charged, %d allowed", name, kept, s.purse.taken,
+				f.account.Share()/replicaPart)
 		}
 		sum += int64(kept)
 	}
@@ -86,7 +87,8 @@ func large(replica string, epoch, seq uint64, n int) Batch {
 	for i := range hashes {
 		hashes[i] = first + uint64(i) + 1
 	}
-	return Batch{Replica: replica, Epoch: epoch, Seq: seq, Events: []Event{stored(true, 0, tokens(uint32(seq)*7919, 4*n), hashes...)}}
+	return Batch{Replica: replica, Epoch: epoch, Seq: seq,
+		Events: []Event{stored(true, 0, tokens(uint32(seq)*7919, 4*n), hashes...)}}
 }
 
 func TestEarlyBatchesWaitWithinBytes(t *testing.T) {
@@ -104,7 +106,8 @@ func TestEarlyBatchesWaitWithinBytes(t *testing.T) {
 		most = max(most, c.feed.Stats().Waiting)
 	}
 	st := c.feed.Stats()
-	if st.Crowded != 1 || st.Gaps != 1 || st.Held != 1 || most < 1<<20 || c.x.Host(0).LastSeq != 2+MaxEarly || !c.x.Stale().Has(0) {
+	if st.Crowded != 1 || st.Gaps != 1 || st.Held != 1 || most < 1<<20 || c.x.Host(0).LastSeq != 2+MaxEarly ||
+		!c.x.Stale().Has(0) {
 		t.Errorf("%d bytes waited at most; %+v, %+v", most, st, c.x.Host(0))
 	}
 	slow.Deliver(large("e1", 1, 2, 10)) // the other replica has lost nothing
@@ -124,7 +127,8 @@ func TestHeldBatchesWaitWithinBytes(t *testing.T) {
 		most = max(most, c.feed.Stats().Waiting)
 	}
 	st := c.feed.Stats()
-	if st.Crowded != 1 || st.Gaps != 0 || st.Held != 0 || st.Waiting != 0 || most < 1<<20 || c.x.Host(0).LastSeq != 400 || c.x.Stale().Has(0) {
+	if st.Crowded != 1 || st.Gaps != 0 || st.Held != 0 || st.Waiting != 0 || most < 1<<20 ||
+		c.x.Host(0).LastSeq != 400 || c.x.Stale().Has(0) {
 		t.Errorf("%d bytes waited at most; %+v, %+v", most, st, c.x.Host(0))
 	}
 	if err := c.feed.Resync("e0", 1, 1, nil); err == nil {
@@ -148,7 +152,8 @@ func TestOrphansWaitWithinBytes(t *testing.T) {
 		c.check()
 	}
 	st := c.feed.Stats()
-	if st.Waiting > c.feed.account.Share()/replicaPart/orphansPart || st.Waiting < 1000*orphanBytes || st.Ignored == 0 || len(st.Full) != 1 {
+	if st.Waiting > c.feed.account.Share()/replicaPart/orphansPart || st.Waiting < 1000*orphanBytes ||
+		st.Ignored == 0 || len(st.Full) != 1 {
 		t.Fatalf("%+v", st)
 	}
 	slow.Deliver(orphans(Registered, batches))
@@ -158,7 +163,8 @@ func TestOrphansWaitWithinBytes(t *testing.T) {
 	}
 	slow.Deliver(large("e0", 1, batches+1, 1))
 	for i := range uint64(batches) {
-		fast.Deliver(Batch{Replica: "e0", Epoch: 1, Seq: batches + 3 + i, Events: []Event{evicted(orphans(Evicted, 1+i).Events[0].Hashes...)}})
+		fast.Deliver(Batch{Replica: "e0", Epoch: 1, Seq: batches + 3 + i,
+			Events: []Event{evicted(orphans(Evicted, 1+i).Events[0].Hashes...)}})
 		c.check()
 	}
 	if st := c.feed.Stats(); st.Waiting != 0 || st.Gaps != 0 {

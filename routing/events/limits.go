@@ -5,19 +5,20 @@ import (
 	"fmt"
 )
 
-// What a batch may hold. The bounds leave room for a step of the largest engines, and keep what a hostile message can cost
-// in memory to a small multiple of its size.
+// What a batch may hold. The bounds leave room for a step of the largest engines, and keep what a hostile message can
+// cost in memory to a small multiple of its size.
 const (
 	MaxMessageBytes = 8 << 20 // of one encoded batch, in either form
 	MaxEvents       = 1 << 16 // an encoded batch
-	MaxHashes       = 1 << 20 // a batch, all events together: more than MaxMessageBytes has room for at eight bytes each
-	MaxTokens       = 1 << 20 // a batch, all events together
-	MaxBlockSize    = 65536   // tokens a block
-	MaxNameBytes    = 256     // a replica's, adapter's or salt's
+	// a batch, all events together: more than MaxMessageBytes has room for at eight bytes each
+	MaxHashes    = 1 << 20
+	MaxTokens    = 1 << 20 // a batch, all events together
+	MaxBlockSize = 65536   // tokens a block
+	MaxNameBytes = 256     // a replica's, adapter's or salt's
 )
 
-// ErrBatch is the coarse grain of every error about a batch that cannot be encoded or decoded; one of the others below is
-// always beside it.
+// ErrBatch is the coarse grain of every error about a batch that cannot be encoded or decoded; one of the others below
+// is always beside it.
 var ErrBatch = errors.New("events: bad batch")
 
 // The fine grain.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Local carries batches inside one process: it is a Publisher and the Consumer of what is published to it. Its buffer is
-// bounded and publishing never waits: what does not fit is dropped, and its gap shows downstream.
+// Local carries batches inside one process: it is a Publisher and the Consumer of what is published to it. Its buffer
+// is bounded and publishing never waits: what does not fit is dropped, and its gap shows downstream.
 type Local struct {
 	queue  chan Batch
 	closed atomic.Bool
@@ -19,8 +19,8 @@ type Local struct {
 // NewLocal returns a Local that holds at most buffer batches, at least one.
 func NewLocal(buffer int) *Local { return &Local{queue: make(chan Batch, max(buffer, 1))} }
 
-// Publish implements Publisher. It fails with ErrFull when the buffer is full, ErrClosed after Close, and as Batch.Check does.
-// The batch is the consumer's from then on: the caller changes nothing in it any more.
+// Publish implements Publisher. It fails with ErrFull when the buffer is full, ErrClosed after Close, and as
+// Batch.Check does. The batch is the consumer's from then on: the caller changes nothing in it any more.
 func (l *Local) Publish(_ context.Context, b Batch) error {
 	if l.closed.Load() {
 		return ErrClosed

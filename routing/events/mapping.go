@@ -6,12 +6,14 @@ import (
 )
 
 const (
-	// MaxBlocks is how many engine blocks are mapped for one replica, about 150 bytes each. A replica that holds more is
-	// reported as full: its further blocks are not in the index, which then knows less than the engine holds and never more.
+	// MaxBlocks is how many engine blocks are mapped for one replica, about 150 bytes each. A replica that holds more
+	// is reported as full: its further blocks are not in the index, which then knows less than the engine holds and
+	// never more.
 	MaxBlocks = 1 << 20
 
-	// keepDeparted is how many blocks a replica's mapping remembers after their last copy has gone, so that they can be found
-	// again by their engine hash alone: a copy in an offload tier is often announced after the original was evicted.
+	// keepDeparted is how many blocks a replica's mapping remembers after their last copy has gone, so that they can be
+	// found again by their engine hash alone: a copy in an offload tier is often announced after the original was
+	// evicted.
 	keepDeparted = 1024
 )
 
@@ -24,8 +26,8 @@ type block struct {
 
 // content is what a block holds.
 type content struct {
-	// chain[0] is our hash of what comes before the block, chain[1:] are ours of the block itself: one, or several when the
-	// engine's blocks are larger. nil: it is not known what the block holds.
+	// chain[0] is our hash of what comes before the block, chain[1:] are ours of the block itself: one, or several when
+	// the engine's blocks are larger. nil: it is not known what the block holds.
 	chain []kvpool.BlockHash
 	first bool // chain[0] is the root
 	loose bool // chain[0] is nothing: it is not known what the block follows
@@ -41,7 +43,8 @@ func (b *block) gone() bool { return b.copies == [index.Tiers]uint32{} }
 
 // mapping knows one replica's cache in the engine's terms and in ours, and gathers what changes in ours.
 //
-// ours[h][t] is the number of engine blocks with a copy in tier t that h stands for; the index holds h in t while it is not 0.
+// ours[h][t] is the number of engine blocks with a copy in tier t that h stands for; the index holds h in t while it is
+// not 0.
 type mapping struct {
 	limit    int
 	tally    *tally
@@ -57,7 +60,8 @@ type mapping struct {
 }
 
 func newMapping(limit int, t *tally, p *purse) mapping {
-	return mapping{limit: limit, tally: t, purse: p, blocks: map[uint64]block{}, ours: map[kvpool.BlockHash][index.Tiers]uint32{}}
+	return mapping{limit: limit, tally: t, purse: p, blocks: map[uint64]block{},
+		ours: map[kvpool.BlockHash][index.Tiers]uint32{}}
 }
 
 // wipe forgets everything, and gives its memory back.
@@ -93,8 +97,9 @@ func (m *mapping) change(e *Event, to Target, hasher kvpool.Hasher) {
 	}
 }
 
-// register maps the blocks of e through their tokens. Blocks whose content cannot be told, because the block before them is
-// not known or the sizes do not fit, are remembered as such: when they go nothing happens, and nothing can follow them.
+// register maps the blocks of e through their tokens. Blocks whose content cannot be told, because the block before
+// them is not known or the sizes do not fit, are remembered as such: when they go nothing happens, and nothing can
+// follow them.
 func (m *mapping) register(e *Event, to Target, hasher kvpool.Hasher) {
 	m.verify(e, to.Scheme)
 	if to.Salts && e.Saltless && e.Root {
@@ -149,8 +154,8 @@ func (m *mapping) verify(e *Event, scheme Scheme) {
 	}
 }
 
-// misfit reports whether what the replica publishes says nothing of our chains: no block has fitted, or the names that chains are made of
-// are not the engine's.
+// misfit reports whether what the replica publishes says nothing of our chains: no block has fitted, or the names that
+// chains are made of are not the engine's.
 func (m *mapping) misfit(to Target) bool {
 	return m.odd && len(m.ours) == 0 || m.alien && to.Named
 }
@@ -179,8 +184,8 @@ func (m *mapping) registerChain(e *Event, i int, before kvpool.BlockHash, to Tar
 	}
 }
 
-// arrive counts one more copy of an engine block in tier. It returns the block as it is now; the zero block when there was no
-// room for it.
+// arrive counts one more copy of an engine block in tier. It returns the block as it is now; the zero block when there
+// was no room for it.
 func (m *mapping) arrive(hash uint64, tier index.Tier, c content) block {
 	b, ok := m.blocks[hash]
 	if !ok && (!m.room() || c.chain == nil && !m.adopt()) {
@@ -207,7 +212,8 @@ func (m *mapping) put(hash uint64, b block, known bool) {
 	}
 }
 
-// learn notes what b holds. When it was something else that is still there, nothing can be said of b any more: one name, two contents.
+// learn notes what b holds. When it was something else that is still there, nothing can be said of b any more: one
+// name, two contents.
 func (m *mapping) learn(b *block, c content) {
 	switch {
 	case b.chain != nil && b.end() == c.end():

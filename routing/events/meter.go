@@ -8,17 +8,19 @@ import (
 // ConsumerStats is what one consumer has seen since it was made.
 type ConsumerStats struct {
 	Connected  bool
-	Messages   uint64        // batches handed to the sink
-	Bad        uint64        // messages that were no batch, and were skipped
-	Refused    uint64        // batches of replicas that their publisher may not speak for, and that were skipped
-	Failures   uint64        // reads and connects that failed; each is followed by a pause and another try
-	Reconnects uint64        // times that the connection came back after it was lost
-	Rewinds    uint64        // times that the stream was found begun anew, and was read from its start
-	Dropped    uint64        // messages for which there was no room; each is a gap that is then read again, where that can be
-	Replayed   uint64        // batches that were asked for again and came
-	Panics     uint64        // of its own code or of a library; each ended a connection
-	LastPanic  string        // with its stack; "" is none
-	Lag        time.Duration // from when the transport took the last message to when it was read here; two machines' clocks
+	Messages   uint64 // batches handed to the sink
+	Bad        uint64 // messages that were no batch, and were skipped
+	Refused    uint64 // batches of replicas that their publisher may not speak for, and that were skipped
+	Failures   uint64 // reads and connects that failed; each is followed by a pause and another try
+	Reconnects uint64 // times that the connection came back after it was lost
+	Rewinds    uint64 // times that the stream was found begun anew, and was read from its start
+	// messages for which there was no room; each is a gap that is then read again, where that can be
+	Dropped   uint64
+	Replayed  uint64 // batches that were asked for again and came
+	Panics    uint64 // of its own code or of a library; each ended a connection
+	LastPanic string // with its stack; "" is none
+	// from when the transport took the last message to when it was read here; two machines' clocks
+	Lag time.Duration
 }
 
 // Meter counts for a Consumer. It is safe for concurrent use; the zero Meter is ready.

@@ -33,7 +33,8 @@ func only(name string, to Target) func(string) (Target, bool) {
 	return func(replica string) (Target, bool) { return to, replica == name }
 }
 
-// sameAsEngine compares the index with what the engine really holds: every fact, by the digest of an index that was told the truth.
+// sameAsEngine compares the index with what the engine really holds: every fact, by the digest of an index that was
+// told the truth.
 func sameAsEngine(t *testing.T, x *index.Indexer, s *simEngine, to Target) {
 	t.Helper()
 	truth := newIndex(t, int(to.Host)+1)
@@ -80,7 +81,8 @@ func TestTheIndexEqualsTheEnginesCacheWhateverTheBlockSizes(t *testing.T) {
 	}
 }
 
-// samePrefixes compares, for every chain of the engine, how deep the index believes it to be held, and where its blocks were said to stand.
+// samePrefixes compares, for every chain of the engine, how deep the index believes it to be held, and where its blocks
+// were said to stand.
 func samePrefixes(t *testing.T, x *index.Indexer, seen *shadow, s *simEngine, to Target) {
 	t.Helper()
 	truth := s.truth(to, hasher)

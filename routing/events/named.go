@@ -2,10 +2,12 @@ package events
 
 import "octet/kvpool"
 
-// registerNamed maps the blocks of e by their names alone, which the prompts' chains are made of: tokens are not needed, and a block whose
-// parent nobody has told of is as good as any. Names of blocks of another size are those of other chains.
+// registerNamed maps the blocks of e by their names alone, which the prompts' chains are made of: tokens are not
+// needed, and a block whose parent nobody has told of is as good as any. Names of blocks of another size are those of
+// other chains.
 //
-// What neither begins a chain nor names a parent, as offload tiers tell it, is in no order: each block stands for itself.
+// What neither begins a chain nor names a parent, as offload tiers tell it, is in no order: each block stands for
+// itself.
 func (m *mapping) registerNamed(e *Event, to Target, hasher kvpool.Hasher) {
 	if e.BlockSize != 0 && e.BlockSize != to.BlockSize {
 		m.tally.unmappable.Add(uint64(len(e.Hashes)))

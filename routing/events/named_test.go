@@ -13,8 +13,9 @@ import (
 	"octet/routing/index"
 )
 
-// namedEngine is an engine that hashes by a scheme of its own and tells no tokens. It caches what prompts are made of, each block in up to two
-// copies on the GPU, drops some to CPU memory, and forgets at random, ends before beginnings or not.
+// namedEngine is an engine that hashes by a scheme of its own and tells no tokens. It caches what prompts are made of,
+// each block in up to two copies on the GPU, drops some to CPU memory, and forgets at random, ends before beginnings or
+// not.
 type namedEngine struct {
 	rng    *rand.Rand
 	scheme *enginehash.Scheme
@@ -37,7 +38,8 @@ func newNamedEngine(t *testing.T, seed uint64, size int) *namedEngine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &namedEngine{rng: rand.New(rand.NewPCG(seed, 1)), scheme: scheme, size: size, name: "e", epoch: 1, copies: map[namedCopy]int{}}
+	e := &namedEngine{rng: rand.New(rand.NewPCG(seed, 1)), scheme: scheme, size: size, name: "e", epoch: 1,
+		copies: map[namedCopy]int{}}
 	for range 30 {
 		e.texts = append(e.texts, e.text())
 	}
@@ -83,7 +85,8 @@ func (e *namedEngine) step() Batch {
 		case 3: // an offload tier names no parents, and tells its blocks in any order
 			event.Tier, event.Root, event.Parent = index.CPU, false, 0
 			event.Hashes = slices.Clone(event.Hashes)
-			e.rng.Shuffle(len(event.Hashes), func(i, j int) { event.Hashes[i], event.Hashes[j] = event.Hashes[j], event.Hashes[i] })
+			e.rng.Shuffle(len(event.Hashes),
+				func(i, j int) { event.Hashes[i], event.Hashes[j] = event.Hashes[j], event.Hashes[i] })
 			event.Hashes = event.Hashes[:1+e.rng.IntN(len(event.Hashes))]
 		case 4:
 			if e.rng.IntN(40) == 0 {
@@ -132,8 +135,9 @@ func (e *namedEngine) truth(within kvpool.BlockHash) map[fact]bool {
 	return all
 }
 
-// The index holds what the engine holds, and a prompt hashed as the engine does finds how much of its beginning that is: after any events, from
-// the middle of the stream on, and again from a snapshot. MOD2-13, MOD2-17, MOD2-39, MOD2-44, DYN-10
+// The index holds what the engine holds, and a prompt hashed as the engine does finds how much of its beginning that
+// is: after any events, from the middle of the stream on, and again from a snapshot. MOD2-13, MOD2-17, MOD2-39,
+// MOD2-44, DYN-10
 func TestNamesAloneTellWhatAnEngineHolds(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -150,7 +154,8 @@ func TestNamesAloneTellWhatAnEngineHolds(t *testing.T) {
 					continue
 				}
 				if !maps.Equal(seen.held[to.Host], engine.truth(within)) {
-					t.Fatalf("after %d the index was told of %d blocks, the engine has %d", i, len(seen.held[to.Host]), len(engine.truth(within)))
+					t.Fatalf("after %d the index was told of %d blocks, the engine has %d", i, len(seen.held[to.Host]),
+						len(engine.truth(within)))
 				}
 				sameDepths(t, x, engine, to)
 			}
@@ -187,12 +192,14 @@ func sameDepths(t *testing.T, x *index.Indexer, engine *namedEngine, to Target) 
 		var out [index.MaxHosts]uint16
 		x.Depths(chain, index.HostSet(to.Host), &out)
 		if int(out[to.Host]) != engine.depth(text) {
-			t.Fatalf("of %d blocks the index knows of %d, the engine holds %d", len(chain), out[to.Host], engine.depth(text))
+			t.Fatalf("of %d blocks the index knows of %d, the engine holds %d", len(chain), out[to.Host],
+				engine.depth(text))
 		}
 	}
 }
 
-// A gateway that comes in the middle knows what it is told from there on, whatever went before: nothing hangs on an unknown parent.
+// A gateway that comes in the middle knows what it is told from there on, whatever went before: nothing hangs on an
+// unknown parent.
 func TestNamesNeedNoParents(t *testing.T) {
 	b := newBench(t)
 	to := debug0
@@ -204,7 +211,8 @@ func TestNamesNeedNoParents(t *testing.T) {
 	b.send(Event{Kind: Registered, Hashes: []uint64{10, 11}, Root: true})
 	depth := func() uint16 {
 		var out [index.MaxHosts]uint16
-		b.x.Depths([]kvpool.BlockHash{kvpool.Named(within, 10), kvpool.Named(within, 11), kvpool.Named(within, 12), kvpool.Named(within, 13)}, index.HostSet(debug0.Host), &out)
+		b.x.Depths([]kvpool.BlockHash{kvpool.Named(within, 10), kvpool.Named(within, 11), kvpool.Named(within, 12),
+			kvpool.Named(within, 13)}, index.HostSet(debug0.Host), &out)
 		return out[debug0.Host]
 	}
 	if depth() != 4 {

@@ -20,8 +20,8 @@ func Guard(f func() error) (err error) {
 	return f()
 }
 
-// Persist calls consume, which is to return when ctx ends. A panic ends what consume had open, is noted in m, and consume begins again after
-// a pause. It returns what consume returned, or ctx.Err().
+// Persist calls consume, which is to return when ctx ends. A panic ends what consume had open, is noted in m, and
+// consume begins again after a pause. It returns what consume returned, or ctx.Err().
 func Persist(ctx context.Context, m *Meter, consume func() error) error {
 	for wait := NewBackoff(); ; wait.Pause(ctx) {
 		err := Guard(consume)

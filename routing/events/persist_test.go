@@ -20,7 +20,8 @@ func TestAConsumerThatPanicsBeginsAgain(t *testing.T) {
 			}
 			return failed
 		})
-		if st := m.Stats(); !errors.Is(err, failed) || calls != 4 || st.Panics != 3 || !strings.Contains(st.LastPanic, "makeslice") {
+		if st := m.Stats(); !errors.Is(err, failed) || calls != 4 || st.Panics != 3 ||
+			!strings.Contains(st.LastPanic, "makeslice") {
 			t.Errorf("%v after %d calls, %+v", err, calls, st)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -69,7 +70,8 @@ func TestAPanicInABatchLeavesTheReplicaStaleAndNothingLocked(t *testing.T) {
 	if err := send(3, stored(false, 2, tokens(9, 4), 3)); err != nil || !x.Host(debug0.Host).Stale {
 		t.Errorf("%v, %+v", err, x.Host(debug0.Host))
 	}
-	if err := f.Resync("debug-0", 1, 3, []Event{stored(true, 0, tokens(1, 12), 1, 2, 3)}); err != nil || x.Host(debug0.Host).Stale || x.Host(debug0.Host).Blocks != 3 {
+	if err := f.Resync("debug-0", 1, 3, []Event{stored(true, 0, tokens(1, 12), 1, 2, 3)}); err != nil ||
+		x.Host(debug0.Host).Stale || x.Host(debug0.Host).Blocks != 3 {
 		t.Errorf("%v, %+v", err, x.Host(debug0.Host))
 	}
 	l.Close()

@@ -24,8 +24,8 @@ func (f *Feed) Position(replica string) (Position, bool) {
 	return Position{s.order.epoch, s.order.last, s.mark}, s.order.seen
 }
 
-// Hold keeps back what a replica publishes from now on, so that what it answers when it is asked afterwards is not outdated when it comes. A Resync ends
-// that, a new life of the replica, or the returned func; or that too much waits.
+// Hold keeps back what a replica publishes from now on, so that what it answers when it is asked afterwards is not
+// outdated when it comes. A Resync ends that, a new life of the replica, or the returned func; or that too much waits.
 func (f *Feed) Hold(replica string) (release func()) {
 	s := f.known(replica)
 	if s == nil {
@@ -43,10 +43,11 @@ func (f *Feed) Hold(replica string) (release func()) {
 	}
 }
 
-// Resync replaces all that is known of a replica's cache by what it holds after its batch seq of epoch: held, Registered events, parents before
-// their children. The replica is not stale any more, and goes on from there. It fails with ErrUnknown and ErrOutdated, changing nothing, and as
-// Batch.Check does. A snapshot of another epoch than the replica's events are of is outdated too, even where it is the later one: the events
-// may be numbered by another clock, a bridge's say, and after it they would all be old.
+// Resync replaces all that is known of a replica's cache by what it holds after its batch seq of epoch: held,
+// Registered events, parents before their children. The replica is not stale any more, and goes on from there. It fails
+// with ErrUnknown and ErrOutdated, changing nothing, and as Batch.Check does. A snapshot of another epoch than the
+// replica's events are of is outdated too, even where it is the later one: the events may be numbered by another clock,
+// a bridge's say, and after it they would all be old.
 func (f *Feed) Resync(replica string, epoch, seq uint64, held []Event) error {
 	for i := range held {
 		if err := held[i].check(); err != nil {
@@ -96,7 +97,8 @@ func stores(ops []index.Op) []index.TierBlocks {
 	held := make([]index.TierBlocks, 0, len(ops))
 	for _, op := range ops {
 		if op.Kind == index.Store {
-			held = append(held, index.TierBlocks{Tier: op.Tier, Blocks: op.Blocks, Parent: op.Parent, HasParent: op.HasParent, RootKnown: op.RootKnown})
+			held = append(held, index.TierBlocks{Tier: op.Tier, Blocks: op.Blocks, Parent: op.Parent,
+				HasParent: op.HasParent, RootKnown: op.RootKnown})
 		}
 	}
 	return held

@@ -7,14 +7,14 @@ import (
 	"os"
 )
 
-// Secret is what a gateway tells the seals of its replicas by. Each replica is given a key of its own, made of the secret and of its name, so that
-// it can speak for itself and for nobody else:
+// Secret is what a gateway tells the seals of its replicas by. Each replica is given a key of its own, made of the
+// secret and of its name, so that it can speak for itself and for nobody else:
 //
 //	key = hex( HMAC-SHA256( secret, name ))          printf %s debug-0 | openssl dgst -sha256 -hmac "$SECRET"
 //	seal = hex( HMAC-SHA256( key, the message ))
 //
-// A seal covers the replica's name and the batch's number, which are in the message, so a message that is sent again changes nothing. The
-// zero Secret asks for no seals.
+// A seal covers the replica's name and the batch's number, which are in the message, so a message that is sent again
+// changes nothing. The zero Secret asks for no seals.
 type Secret string
 
 // Key returns the key of a replica.

@@ -2,15 +2,16 @@ package events
 
 import "sync/atomic"
 
-// MaxEarly is how many batches of one replica wait for one before them. More than that, and the one before is given up: a gap.
+// MaxEarly is how many batches of one replica wait for one before them. More than that, and the one before is given up:
+// a gap.
 const MaxEarly = 64
 
 // maxHeld is how many batches of a replica wait while it is asked what it holds. More, and it is not waited for.
 const maxHeld = 1024
 
-// sequence puts one replica's batches in order. It mirrors the index's own rules (a later epoch begins anew, what is at or
-// below the last one is a repetition, a first number is 0 or 1) and adds patience: a batch that comes early waits while
-// another transport may still bring the missing one, and there is room.
+// sequence puts one replica's batches in order. It mirrors the index's own rules (a later epoch begins anew, what is at
+// or below the last one is a repetition, a first number is 0 or 1) and adds patience: a batch that comes early waits
+// while another transport may still bring the missing one, and there is room.
 type sequence struct {
 	started bool // epoch is meaningful
 	seen    bool // last is meaningful
@@ -22,8 +23,9 @@ type sequence struct {
 	purse   *purse           // what early is charged to
 	hurry   bool             // there is no room to wait: all of early is applied, whatever is missing before it
 
-	reached   map[*lane]uint64 // the largest Seq of this epoch that each lane has brought; only lanes that carry this replica
-	unordered bool             // someone who promises no order carries it as well
+	// the largest Seq of this epoch that each lane has brought; only lanes that carry this replica
+	reached   map[*lane]uint64
+	unordered bool // someone who promises no order carries it as well
 }
 
 // early is a batch that waits.
@@ -53,7 +55,8 @@ func (q *sequence) restart() {
 	}
 }
 
-// place says where b stands, and notes that l brought it. With a later epoch everything of the earlier one is forgotten.
+// place says where b stands, and notes that l brought it. With a later epoch everything of the earlier one is
+// forgotten.
 func (q *sequence) place(l *lane, b Batch) placing {
 	if q.started && b.Epoch < q.epoch {
 		return older
@@ -90,8 +93,8 @@ func (q *sequence) wait(b Batch) {
 	q.early[b.Seq] = early{Batch: b}
 }
 
-// stay charges for a batch if it still waits. It reports false where there is no room for it: then next gives up what is missing, until nothing
-// waits.
+// stay charges for a batch if it still waits. It reports false where there is no room for it: then next gives up what
+// is missing, until nothing waits.
 func (q *sequence) stay(seq uint64) bool {
 	b, waits := q.early[seq]
 	if !waits || b.bytes > 0 {
@@ -113,8 +116,8 @@ func (q *sequence) drop(seq uint64) Batch {
 	return b.Batch
 }
 
-// next takes out the waiting batch that is to be applied now, and says whether some before it were given up. There is none
-// while the lowest one waits for what may still come.
+// next takes out the waiting batch that is to be applied now, and says whether some before it were given up. There is
+// none while the lowest one waits for what may still come.
 func (q *sequence) next() (b Batch, gap, ok bool) {
 	q.hurry = q.hurry && len(q.early) > 0
 	if q.hold = q.hold && len(q.early) <= maxHeld && !q.hurry; q.hold || len(q.early) == 0 {
@@ -163,8 +166,8 @@ func (q *sequence) mayCome(seq uint64) bool {
 // limbo reports whether an epoch has begun of which nothing could be applied yet, and the index was not told.
 func (q *sequence) limbo() bool { return q.started && !q.seen && !q.emptied }
 
-// jump takes over a state of the replica from elsewhere, after the batch seq of epoch. It reports false, and changes nothing, where
-// something later was applied already.
+// jump takes over a state of the replica from elsewhere, after the batch seq of epoch. It reports false, and changes
+// nothing, where something later was applied already.
 func (q *sequence) jump(epoch, seq uint64) bool {
 	if q.started && (epoch < q.epoch || epoch == q.epoch && q.seen && seq < q.last) {
 		return false

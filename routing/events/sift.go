@@ -2,10 +2,11 @@ package events
 
 import "slices"
 
-// Sift takes the events out of b that cannot be applied, adds their number to b.Refused, and leaves the order of the others. Without
-// them the index knows less than the engine holds and never more: a registration may be left out, and so may a removal of what
-// cannot have been registered. Of other events only what counts is kept: what an eviction names besides hashes and tier is not
-// read. An event of an unknown kind stays, for Check to refuse the batch: it may be a removal. Sift never writes to the slice that b had.
+// Sift takes the events out of b that cannot be applied, adds their number to b.Refused, and leaves the order of the
+// others. Without them the index knows less than the engine holds and never more: a registration may be left out, and
+// so may a removal of what cannot have been registered. Of other events only what counts is kept: what an eviction
+// names besides hashes and tier is not read. An event of an unknown kind stays, for Check to refuse the batch: it may
+// be a removal. Sift never writes to the slice that b had.
 func (b *Batch) Sift() {
 	first := slices.IndexFunc(b.Events, func(e Event) bool { return e.check() != nil })
 	if first < 0 {
@@ -36,8 +37,8 @@ func (e *Event) reduce() bool {
 	return true
 }
 
-// join makes one of two events where b goes on with a: blocks of one chain, or removals from one tier. It reports false, and changes
-// nothing, where they are two things.
+// join makes one of two events where b goes on with a: blocks of one chain, or removals from one tier. It reports
+// false, and changes nothing, where they are two things.
 func (a *Event) join(b *Event) bool {
 	if a.Kind != b.Kind || a.Tier != b.Tier || len(a.Hashes) == 0 || len(b.Hashes) == 0 {
 		return false
@@ -57,12 +58,13 @@ func (a *Event) join(b *Event) bool {
 }
 
 func (a *Event) continuedBy(b *Event) bool {
-	return !b.Root && b.Parent == a.Hashes[len(a.Hashes)-1] && (a.Root || a.Parent != 0) && a.Adapter == b.Adapter && a.Salt == b.Salt &&
+	return !b.Root && b.Parent == a.Hashes[len(a.Hashes)-1] && (a.Root || a.Parent != 0) && a.Adapter == b.Adapter &&
+		a.Salt == b.Salt &&
 		a.BlockSize == b.BlockSize && (len(a.Tokens) == 0) == (len(b.Tokens) == 0)
 }
 
-// Append adds e to all. An event that goes on with the last one becomes part of that, so that engines which tell of each page by itself
-// make short batches. The memory of e's slices is the list's from then on.
+// Append adds e to all. An event that goes on with the last one becomes part of that, so that engines which tell of
+// each page by itself make short batches. The memory of e's slices is the list's from then on.
 func Append(all []Event, e Event) []Event {
 	if n := len(all); n > 0 && all[n-1].join(&e) {
 		return all

@@ -41,7 +41,8 @@ func TestARefusedEventCostsNoOther(t *testing.T) {
 	}
 }
 
-// What takes blocks away counts whatever it says besides: left out, it would leave the index with more than the engine holds.
+// What takes blocks away counts whatever it says besides: left out, it would leave the index with more than the engine
+// holds.
 func TestWhatTakesBlocksAwayIsNeverLeftOut(t *testing.T) {
 	for name, end := range map[string]Event{
 		"an eviction with a long salt":   {Kind: Evicted, Hashes: []uint64{1}, Salt: long},
@@ -109,8 +110,10 @@ func TestEventsThatGoOnAreOne(t *testing.T) {
 		joined bool
 	}{
 		"the next block": {next, true}, "another tier": {offloaded, false}, "another adapter": {other, false},
-		"another parent": {stored(false, 1, tokens(9, 4), 3), false}, "another chain": {stored(true, 0, tokens(9, 4), 3), false},
-		"no tokens": {Event{Kind: Registered, Hashes: []uint64{3}, Parent: 2, BlockSize: 4}, false}, "a removal": {evicted(3), false},
+		"another parent":          {stored(false, 1, tokens(9, 4), 3), false},
+		"another chain":           {stored(true, 0, tokens(9, 4), 3), false},
+		"no tokens":               {Event{Kind: Registered, Hashes: []uint64{3}, Parent: 2, BlockSize: 4}, false},
+		"a removal":               {evicted(3), false},
 		"a block of another size": {stored(false, 2, tokens(9, 8), 3), false},
 	} {
 		t.Run(name, func(t *testing.T) {

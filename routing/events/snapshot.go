@@ -23,8 +23,8 @@ const (
 	maxKeys         = 4 << 10 // bytes of what a replica's hashes are made of, see Target
 )
 
-// Save writes what is known of every replica that is not stale, for Load. Replicas are looked at one after the other, each at one moment of
-// its own.
+// Save writes what is known of every replica that is not stale, for Load. Replicas are looked at one after the other,
+// each at one moment of its own.
 func (f *Feed) Save(w io.Writer) error {
 	sum := xxh3.New()
 	buffered := bufio.NewWriter(w)
@@ -116,9 +116,10 @@ func appendBlock(p *octetkvpb.Part, hash uint64, b *block) {
 	p.Flags = append(p.Flags, flags)
 }
 
-// Load takes over what Save has written: of every replica that is known, of the same specialist and block size, and of which nothing later was
-// applied. It returns how many those were. Nothing is taken over of a snapshot that is not whole or of another hash seed: ErrSnapshot.
-// Meanwhile it takes at most what SnapshotRoom allows, and some parts; replicas for which there is no more room count as full.
+// Load takes over what Save has written: of every replica that is known, of the same specialist and block size, and of
+// which nothing later was applied. It returns how many those were. Nothing is taken over of a snapshot that is not
+// whole or of another hash seed: ErrSnapshot. Meanwhile it takes at most what SnapshotRoom allows, and some parts;
+// replicas for which there is no more room count as full.
 func (f *Feed) Load(r io.Reader) (replicas int, err error) {
 	all, err := f.read(r)
 	if err != nil {
@@ -129,7 +130,8 @@ func (f *Feed) Load(r io.Reader) (replicas int, err error) {
 		if !ok || to.keys() != old.keys || to.BlockSize != old.blockSize {
 			continue
 		}
-		err := f.replace(old.replica, old.epoch, old.seq, func(*sequence) bool { return true }, func(s *shelf) { s.restore(old) })
+		err := f.replace(old.replica, old.epoch, old.seq, func(*sequence) bool { return true },
+			func(s *shelf) { s.restore(old) })
 		if err == nil {
 			replicas++
 		}

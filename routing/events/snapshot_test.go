@@ -45,7 +45,8 @@ func TestASnapshotAndTheStreamAfterItEqualTheWholeStream(t *testing.T) {
 			t.Fatalf("%+v, %t", at, ok)
 		}
 		for old := uint64(1); old <= e.seq; old++ {
-			f.Deliver(Batch{Replica: "e", Epoch: e.epoch, Seq: old, Events: []Event{{Kind: Cleared}}}) // the stream is read from its start
+			// the stream is read from its start
+			f.Deliver(Batch{Replica: "e", Epoch: e.epoch, Seq: old, Events: []Event{{Kind: Cleared}}})
 		}
 		for range 200 {
 			b := e.step()
@@ -73,8 +74,9 @@ func TestSnapshotsOfOthersAreNotTakenOver(t *testing.T) {
 	moved := debug0
 	moved.Specialist = "build"
 	for name, f := range map[string]*Feed{
-		"another block size": NewFeed(newIndex(t, 4), hasher, only("e", other)), "another specialist": NewFeed(newIndex(t, 4), hasher, only("e", moved)),
-		"a stranger": NewFeed(newIndex(t, 4), hasher, only("other", debug0)),
+		"another block size": NewFeed(newIndex(t, 4), hasher, only("e", other)),
+		"another specialist": NewFeed(newIndex(t, 4), hasher, only("e", moved)),
+		"a stranger":         NewFeed(newIndex(t, 4), hasher, only("other", debug0)),
 	} {
 		if n, err := f.Load(bytes.NewReader(saved.Bytes())); n != 0 || err != nil {
 			t.Errorf("%s: %d replicas, %v", name, n, err)
@@ -138,7 +140,8 @@ func TestABrokenSnapshotChangesNothing(t *testing.T) {
 
 func FuzzLoad(f *testing.F) {
 	feed := NewFeed(newIndex(f, 4), hasher, only("e", debug0))
-	feed.Deliver(Batch{Replica: "e", Epoch: 1, Seq: 1, Events: []Event{{Kind: Registered, Hashes: []uint64{1, 2}, Root: true, Tokens: tokens(1, 8), BlockSize: 4}}})
+	feed.Deliver(Batch{Replica: "e", Epoch: 1, Seq: 1,
+		Events: []Event{{Kind: Registered, Hashes: []uint64{1, 2}, Root: true, Tokens: tokens(1, 8), BlockSize: 4}}})
 	var saved bytes.Buffer
 	if err := feed.Save(&saved); err != nil {
 		f.Fatal(err)
@@ -188,7 +191,9 @@ func TestResyncFromTheEngineRepairsAGap(t *testing.T) {
 		t.Errorf("nonsense: %v", err)
 	}
 	send(6, Event{Kind: Evicted, Hashes: []uint64{9}}) // waits in no one's way: the snapshot has it
-	if err := b.feed.Resync("debug-0", 1, 7, []Event{first, {Kind: Registered, Hashes: []uint64{3}, Parent: 2, Tokens: tokens(9, 4), BlockSize: 4}}); err != nil {
+	if err := b.feed.Resync("debug-0", 1, 7,
+		[]Event{first, {Kind: Registered, Hashes: []uint64{3}, Parent: 2, Tokens: tokens(9, 4),
+			BlockSize: 4}}); err != nil {
 		t.Fatal(err)
 	}
 	c := chain("", "", tokens(1, 12))
@@ -220,7 +225,8 @@ func TestWhatComesWhileAnEngineIsAskedWaits(t *testing.T) {
 	store(6)
 	store(7)
 	b.holds(one(1), one(5))
-	if err := b.feed.Resync("debug-0", 1, 6, []Event{{Kind: Registered, Hashes: []uint64{6}, Root: true, Tokens: tokens(60, 4), BlockSize: 4}}); err != nil {
+	if err := b.feed.Resync("debug-0", 1, 6,
+		[]Event{{Kind: Registered, Hashes: []uint64{6}, Root: true, Tokens: tokens(60, 4), BlockSize: 4}}); err != nil {
 		t.Fatal(err)
 	}
 	b.holds(one(6), one(7))
@@ -246,7 +252,8 @@ func TestOnlyItsOwnSourceSpeaksForAReplica(t *testing.T) {
 	bound.Source = "zmq/debug-0"
 	x := newIndex(t, 4)
 	f := NewFeed(x, hasher, only("e", bound))
-	b := Batch{Replica: "e", Epoch: 9, Seq: 1, Events: []Event{{Kind: Registered, Hashes: []uint64{1}, Root: true, Tokens: tokens(1, 4), BlockSize: 4}}}
+	b := Batch{Replica: "e", Epoch: 9, Seq: 1,
+		Events: []Event{{Kind: Registered, Hashes: []uint64{1}, Root: true, Tokens: tokens(1, 4), BlockSize: 4}}}
 	f.Deliver(b)
 	f.From("redis").Deliver(b)
 	l := f.From("grpc").Open()

@@ -29,7 +29,8 @@ func million(b *testing.B) (saved []byte, place func(string) (Target, bool)) {
 			for i := range tokens {
 				tokens[i] = uint32(int(hash)*31 + i)
 			}
-			f.Deliver(Batch{Replica: name, Epoch: 1, Seq: uint64(c + 1), Events: []Event{{Kind: Registered, Hashes: hashes, Root: true, Tokens: tokens, BlockSize: size}}})
+			f.Deliver(Batch{Replica: name, Epoch: 1, Seq: uint64(c + 1),
+				Events: []Event{{Kind: Registered, Hashes: hashes, Root: true, Tokens: tokens, BlockSize: size}}})
 		}
 	}
 	var out bytes.Buffer

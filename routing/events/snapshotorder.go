@@ -2,8 +2,8 @@ package events
 
 import "octet/kvpool"
 
-// each passes on all blocks: those with a copy, each chain from its beginning, so that it can be taken over as one run; and then
-// those that departed, oldest first.
+// each passes on all blocks: those with a copy, each chain from its beginning, so that it can be taken over as one run;
+// and then those that departed, oldest first.
 func (m *mapping) each(visit func(hash uint64, b *block)) {
 	next, open := m.links()
 	for len(open) > 0 {
@@ -29,8 +29,8 @@ func (m *mapping) each(visit func(hash uint64, b *block)) {
 	}
 }
 
-// links returns, by our hash, the blocks with a copy that go on from there, and those that begin a chain or whose beginning is not
-// here.
+// links returns, by our hash, the blocks with a copy that go on from there, and those that begin a chain or whose
+// beginning is not here.
 func (m *mapping) links() (next map[kvpool.BlockHash][]uint64, begin []uint64) {
 	ends := make(map[kvpool.BlockHash]bool, len(m.blocks))
 	for _, b := range m.blocks {

@@ -49,23 +49,27 @@ func written(t *testing.T, f *Feed, tail string, parts ...*octetkvpb.Part) []byt
 
 func TestASnapshotAllocatesByItsBytes(t *testing.T) {
 	feed := NewFeed(newIndex(t, 4), hasher, only("e", debug0))
-	long := &octetkvpb.Part{Replica: "e", End: true, Spans: []uint32{1 << 18}, Hashes: []uint64{1}, Flags: []uint32{0}, Copies: []uint32{1, 0, 0}, Ours: make([]uint64, 1<<18+1)}
+	long := &octetkvpb.Part{Replica: "e", End: true, Spans: []uint32{1 << 18}, Hashes: []uint64{1}, Flags: []uint32{0},
+		Copies: []uint32{1, 0, 0}, Ours: make([]uint64, 1<<18+1)}
 	for name, text := range map[string][]byte{
-		"a length and nothing":       append(written(t, feed, ""), "\xff\xff\xff\x03"...),
-		"only a length":              []byte("\xff\xff\xff\x03"),
-		"replicas without a block":   written(t, feed, strings.Repeat("\x05\x0a\x01e\x38\x01", 200_000)),
-		"strangers without a block":  written(t, feed, strings.Repeat("\x05\x0a\x01x\x38\x01", 200_000)),
-		"parts without a block":      written(t, feed, strings.Repeat("\x03\x0a\x01e", 200_000)),
-		"a span that is not there":   written(t, feed, "\x20\x0a\x01e\x42\x08aaaaaaaa\x4a\x05\xff\xff\xff\xff\x0f\x5a\x03\x01\x01\x01\x62\x01\x00\x38\x01"),
-		"columns of loose numbers":   written(t, feed, "\x83\x80\x40\x0a\x01e"+strings.Repeat("\x48\x01", 1<<19)),
-		"unknown fields":             written(t, feed, "\x83\x80\x40\x0a\x01e"+strings.Repeat("\x78\x01", 1<<19)),
-		"one block of many of ours":  written(t, feed, "", long),
-		"a stranger with many names": written(t, feed, "", &octetkvpb.Part{Replica: strings.Repeat("x", 1<<20), Specialist: strings.Repeat("y", 1<<20), End: true}),
+		"a length and nothing":      append(written(t, feed, ""), "\xff\xff\xff\x03"...),
+		"only a length":             []byte("\xff\xff\xff\x03"),
+		"replicas without a block":  written(t, feed, strings.Repeat("\x05\x0a\x01e\x38\x01", 200_000)),
+		"strangers without a block": written(t, feed, strings.Repeat("\x05\x0a\x01x\x38\x01", 200_000)),
+		"parts without a block":     written(t, feed, strings.Repeat("\x03\x0a\x01e", 200_000)),
+		"a span that is not there": written(t, feed,
+			"\x20\x0a\x01e\x42\x08aaaaaaaa\x4a\x05\xff\xff\xff\xff\x0f\x5a\x03\x01\x01\x01\x62\x01\x00\x38\x01"),
+		"columns of loose numbers":  written(t, feed, "\x83\x80\x40\x0a\x01e"+strings.Repeat("\x48\x01", 1<<19)),
+		"unknown fields":            written(t, feed, "\x83\x80\x40\x0a\x01e"+strings.Repeat("\x78\x01", 1<<19)),
+		"one block of many of ours": written(t, feed, "", long),
+		"a stranger with many names": written(t, feed, "",
+			&octetkvpb.Part{Replica: strings.Repeat("x", 1<<20), Specialist: strings.Repeat("y", 1<<20), End: true}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error
 			if got := allocated(func() { _, err = feed.read(bytes.NewReader(text)) }); got > snapshotAllowed(len(text)) {
-				t.Errorf("%d bytes made %d, %.1f times as many (%v)", len(text), got, float64(got)/float64(len(text)), err)
+				t.Errorf("%d bytes made %d, %.1f times as many (%v)", len(text), got, float64(got)/float64(len(text)),
+					err)
 			}
 			if got := allocated(func() { _, err = SnapshotSeed(bytes.NewReader(text)) }); got > snapshotAllowed(len(text)) {
 				t.Errorf("the seed of %d bytes made %d (%v)", len(text), got, err)
@@ -78,7 +82,9 @@ func TestASnapshotAllocatesByItsBytes(t *testing.T) {
 func TestASnapshotTakesNoMoreThanItsRoom(t *testing.T) {
 	feed := NewFeed(newIndex(t, 4), hasher, only("e", debug0))
 	const blocks = 4000
-	feed.Deliver(Batch{Replica: "e", Epoch: 1, Seq: 1, Events: []Event{{Kind: Registered, Hashes: upTo(blocks), Root: true, Tokens: tokens(1, 4*blocks), BlockSize: 4}}})
+	feed.Deliver(Batch{Replica: "e", Epoch: 1, Seq: 1,
+		Events: []Event{{Kind: Registered, Hashes: upTo(blocks), Root: true, Tokens: tokens(1, 4*blocks),
+			BlockSize: 4}}})
 	var saved bytes.Buffer
 	if err := feed.Save(&saved); err != nil {
 		t.Fatal(err)
@@ -97,7 +103,8 @@ func TestASnapshotTakesNoMoreThanItsRoom(t *testing.T) {
 		t.Error(err)
 	}
 	again := NewFeed(newIndex(t, 4), hasher, only("e", debug0))
-	if n, err := again.Load(bytes.NewReader(saved.Bytes())); n != 1 || err != nil || again.Stats().Blocks != blocks || again.known("e").held.full {
+	if n, err := again.Load(bytes.NewReader(saved.Bytes())); n != 1 || err != nil || again.Stats().Blocks != blocks ||
+		again.known("e").held.full {
 		t.Errorf("with room: %d replicas, %v, %d blocks", n, err, again.Stats().Blocks)
 	}
 }

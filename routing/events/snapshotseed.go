@@ -11,8 +11,8 @@ import (
 	"octet/routing/events/octetkvpb"
 )
 
-// seedField is the field of a snapshot's Head that says under which seed its chains are hashed: a gateway that draws its seed takes up the
-// one that its own snapshot was written under.
+// seedField is the field of a snapshot's Head that says under which seed its chains are hashed: a gateway that draws
+// its seed takes up the one that its own snapshot was written under.
 const seedField = 3
 
 func carrySeed(head *octetkvpb.Head, seed uint64) {

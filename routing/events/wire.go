@@ -18,8 +18,8 @@ const (
 	leastObject = 11 // bytes of an event in JSON: {"kind":3},
 )
 
-// Marshal returns b in protobuf's binary form, the same bytes for the same batch. It fails with ErrBatch where Unmarshal
-// would refuse the result.
+// Marshal returns b in protobuf's binary form, the same bytes for the same batch. It fails with ErrBatch where
+// Unmarshal would refuse the result.
 func Marshal(b Batch) ([]byte, error) {
 	if err := b.sendable(); err != nil {
 		return nil, err
@@ -62,10 +62,10 @@ func bounded(data []byte, err error) ([]byte, error) {
 	return data, nil
 }
 
-// Unmarshal reads either form of a batch: a leading '{' tells JSON, and begins no binary form. Fields that it does not know
-// are skipped. It fails with ErrBatch and one of ErrTooLarge, ErrMalformed and ErrInvalid, and holds at most a small
-// multiple of len(data) in memory meanwhile. Single events that cannot be applied are left out, see Sift. What it returns shares
-// nothing with data.
+// Unmarshal reads either form of a batch: a leading '{' tells JSON, and begins no binary form. Fields that it does not
+// know are skipped. It fails with ErrBatch and one of ErrTooLarge, ErrMalformed and ErrInvalid, and holds at most a
+// small multiple of len(data) in memory meanwhile. Single events that cannot be applied are left out, see Sift. What it
+// returns shares nothing with data.
 func Unmarshal(data []byte) (Batch, error) {
 	if len(data) > 0 && data[0] == '{' {
 		return UnmarshalJSON(data)
@@ -102,8 +102,8 @@ func decodeBinary(data []byte, m *octetkvpb.Batch) error {
 	return nil
 }
 
-// countEvents refuses a message with too many events, or with empty ones, before anything is allocated for them: an empty event
-// takes two bytes on the wire and three hundred in memory.
+// countEvents refuses a message with too many events, or with empty ones, before anything is allocated for them: an
+// empty event takes two bytes on the wire and three hundred in memory.
 func countEvents(data []byte) error {
 	for count := 0; len(data) > 0; {
 		number, kind, n := protowire.ConsumeTag(data)
@@ -127,7 +127,8 @@ func countEvents(data []byte) error {
 	return nil
 }
 
-// countObjects is countEvents for JSON, by the braces that events cannot do without. It is generous: names may hold some as well.
+// countObjects is countEvents for JSON, by the braces that events cannot do without. It is generous: names may hold
+// some as well.
 func countObjects(data []byte) error {
 	n := bytes.Count(data, []byte{'{'})
 	if n > 2*MaxEvents {

@@ -24,7 +24,8 @@ import (
 var sample = Batch{
 	Replica: "debug-0", Epoch: math.MaxUint64, Seq: 3, At: time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC),
 	Events: []Event{
-		{Kind: Registered, Adapter: "gdb-v2", Salt: "acme", Hashes: []uint64{11, math.MaxUint64}, Root: true, Tokens: []uint32{1, 2, 300, 4}, BlockSize: 2},
+		{Kind: Registered, Adapter: "gdb-v2", Salt: "acme", Hashes: []uint64{11, math.MaxUint64}, Root: true,
+			Tokens: []uint32{1, 2, 300, 4}, BlockSize: 2},
 		{Kind: Registered, Tier: index.CPU, Hashes: []uint64{12}, Parent: 11},
 		{Kind: Evicted, Tier: index.SSD, Hashes: []uint64{9}},
 		{Kind: Cleared},
@@ -188,7 +189,8 @@ func FuzzUnmarshal(f *testing.F) {
 	f.Add([]byte("\x0a\x01r\x2a\x02\x08\x03"))
 	f.Add([]byte(`{"replica":"r","events":[{"kind":2,"hashes":[1]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if got := allocated(func() { _, _ = Unmarshal(data) }); got > 100*uint64(len(data))+64<<10 { // also what a gRPC message decodes to
+		if got := allocated(func() { _, _ = Unmarshal(data) }); got > 100*uint64(len(data))+64<<10 {
+			// also what a gRPC message decodes to
 			t.Fatalf("%d bytes made %d", len(data), got)
 		}
 		b, err := Unmarshal(data)

@@ -8,7 +8,8 @@ import (
 	"octet/routing/index"
 )
 
-// While anybody is in, the set is never called empty, and once all changes are over it is called empty exactly when it is.
+// While anybody is in, the set is never called empty, and once all changes are over it is called empty exactly when it
+// is.
 func TestBitsAreCalledEmptyOnlyWhenTheyAre(t *testing.T) {
 	const stays = index.HostID(200)
 	var b bits

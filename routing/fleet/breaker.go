@@ -12,11 +12,11 @@ var ErrBreakerOpen = errors.New("fleet: breaker open")
 
 // Breaker is the parameters of the availability breakers. Zero fields take their defaults.
 //
-// A breaker opens on a failure, when Failures of them came in a row, or when Ratio of at least MinRequests failed within
-// Window. It stays open for OpenFor, then lets Probes requests through: when all succeed it closes, when one fails it opens
-// again. It opens only while fewer than max(1, floor(MaxEjected × replicas)) of its specialist's breakers are not closed: when
-// everything seems broken, trying the rest is better than refusing all. That one may always open keeps a lone broken replica
-// from being tried by everyone.
+// A breaker opens on a failure, when Failures of them came in a row, or when Ratio of at least MinRequests failed
+// within Window. It stays open for OpenFor, then lets Probes requests through: when all succeed it closes, when one
+// fails it opens again. It opens only while fewer than max(1, floor(MaxEjected × replicas)) of its specialist's
+// breakers are not closed: when everything seems broken, trying the rest is better than refusing all. That one may
+// always open keeps a lone broken replica from being tried by everyone.
 type Breaker struct {
 	Failures    int           // default 5
 	Ratio       float64       // of failures among settled requests; 0 is off
@@ -51,17 +51,18 @@ var (
 	errCancelled = errors.New("fleet: request cancelled")
 )
 
-// Permit is the right to send one request; it is one goroutine's, and used where it lies. It must be settled; settling again, or one
-// that nobody gave, does nothing. A Permit of a half-open breaker that is never settled keeps a probe's place for good.
+// Permit is the right to send one request; it is one goroutine's, and used where it lies. It must be settled; settling
+// again, or one that nobody gave, does nothing. A Permit of a half-open breaker that is never settled keeps a probe's
+// place for good.
 type Permit struct {
 	pass   *pass         // nil: settled
 	proof  time.Duration // of a probe: how long its answer must have been coming to count; 0 is no probe
 	coming time.Time     // since when it is
 }
 
-// Lives says that the answer to a request is coming; one goroutine calls it. A probe whose answer has been coming for as long as a
-// breaker stays open counts as a success from then on, however it ends: an answer that takes an hour does not keep a replica out
-// for an hour. For any other request it does nothing.
+// Lives says that the answer to a request is coming; one goroutine calls it. A probe whose answer has been coming for
+// as long as a breaker stays open counts as a success from then on, however it ends: an answer that takes an hour does
+// not keep a replica out for an hour. For any other request it does nothing.
 func (p *Permit) Lives(now time.Time) {
 	switch {
 	case p.proof == 0:

@@ -26,8 +26,8 @@ func settle(t *testing.T, r *fleet.Replica, o fleet.Outcome) {
 
 func fail(t *testing.T, r *fleet.Replica) { t.Helper(); settle(t, r, fleet.Failed) }
 
-// script plays one letter after the other and returns the state after each: f a failure, s a success, x a cancelled request,
-// r a request that has to be refused; digits let that many seconds pass, and a dot 50 ms.
+// script plays one letter after the other and returns the state after each: f a failure, s a success, x a cancelled
+// request, r a request that has to be refused; digits let that many seconds pass, and a dot 50 ms.
 func script(t *testing.T, b fleet.Breaker, letters string) string {
 	t.Helper()
 	_, rs := filled(t, 2, fleet.WithBreaker(b))
@@ -58,8 +58,9 @@ func script(t *testing.T, b fleet.Breaker, letters string) string {
 	return strings.Join(states, "")
 }
 
-// Cases of smg's circuit breaker and of gobreaker. Deviation: gobreaker's own test moves its clock by hand and finds the
-// breaker half-open at exactly 60 s; by a real clock it is half-open once the time has passed, so these wait a moment more.
+// Cases of smg's circuit breaker and of gobreaker. Deviation: gobreaker's own test moves its clock by hand and finds
+// the breaker half-open at exactly 60 s; by a real clock it is half-open once the time has passed, so these wait a
+// moment more.
 func TestBreakerGoesThroughItsStates(t *testing.T) {
 	for name, test := range map[string]struct {
 		breaker fleet.Breaker
@@ -67,14 +68,20 @@ func TestBreakerGoesThroughItsStates(t *testing.T) {
 		want    string
 	}{
 		"opens on the nth consecutive failure": {fleet.Breaker{Failures: 3}, "fffr", "CCOO"},
-		"half-open after the timeout":          {fleet.Breaker{Failures: 1, OpenFor: 100 * time.Millisecond}, "f.r..s", "OOOOHC"},
-		"closes after m successes":             {fleet.Breaker{Failures: 1, Probes: 2, OpenFor: 40 * time.Millisecond}, "f.ss", "OHHC"},
-		"a success resets the count":           {fleet.Breaker{Failures: 3}, "ffsff", "CCCCC"},
-		"a failed probe opens again":           {fleet.Breaker{Failures: 1, Probes: 2, OpenFor: 40 * time.Millisecond}, "f.sfr.ss", "OHHOOHHC"},
-		"five and one and six failures":        {fleet.Breaker{Failures: 6, OpenFor: 5900 * time.Millisecond}, "fffffsffffffr5r1", "CCCCCCCCCCCOOOOH"},
-		"ratio, window, many requests":         {fleet.Breaker{Failures: 99, Ratio: 0.6, MinRequests: 3, Window: 3 * time.Second}, "sfsfsfsfsf4fsf", "CCCCCCCCCCCCCO"},
-		"a cancelled request counts nothing":   {fleet.Breaker{Failures: 2}, "fxxxf", "CCCCO"},
-		"a cancelled probe gives its place":    {fleet.Breaker{Failures: 1, OpenFor: 40 * time.Millisecond}, "f.xxs", "OHHHC"},
+		"half-open after the timeout": {fleet.Breaker{Failures: 1, OpenFor: 100 * time.Millisecond}, "f.r..s",
+			"OOOOHC"},
+		"closes after m successes": {fleet.Breaker{Failures: 1, Probes: 2, OpenFor: 40 * time.Millisecond},
+			"f.ss", "OHHC"},
+		"a success resets the count": {fleet.Breaker{Failures: 3}, "ffsff", "CCCCC"},
+		"a failed probe opens again": {fleet.Breaker{Failures: 1, Probes: 2, OpenFor: 40 * time.Millisecond},
+			"f.sfr.ss", "OHHOOHHC"},
+		"five and one and six failures": {fleet.Breaker{Failures: 6, OpenFor: 5900 * time.Millisecond},
+			"fffffsffffffr5r1", "CCCCCCCCCCCOOOOH"},
+		"ratio, window, many requests": {fleet.Breaker{Failures: 99, Ratio: 0.6, MinRequests: 3,
+			Window: 3 * time.Second}, "sfsfsfsfsf4fsf", "CCCCCCCCCCCCCO"},
+		"a cancelled request counts nothing": {fleet.Breaker{Failures: 2}, "fxxxf", "CCCCO"},
+		"a cancelled probe gives its place": {fleet.Breaker{Failures: 1, OpenFor: 40 * time.Millisecond}, "f.xxs",
+			"OHHHC"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A replica that refuses a request as one too many is busy for as long as it says, at least leastBusy, and twice as long each time
-// that it says so without having answered any, up to mostBusy.
+// A replica that refuses a request as one too many is busy for as long as it says, at least leastBusy, and twice as
+// long each time that it says so without having answered any, up to mostBusy.
 const (
 	leastBusy = time.Second
 	mostBusy  = 32 * time.Second

@@ -19,12 +19,13 @@ type circuit struct {
 	counts bool                 // successes, for a ratio
 	single bool                 // no two requests may share a pass
 
-	// failed grows by one before and after each failure that is reported; clean is what it was when none counted any more.
+	// failed grows by one before and after each failure that is reported; clean is what it was when none counted any
+	// more.
 	failed, clean atomic.Uint64
 }
 
-// pass is gobreaker's word that a request may go. While the circuit is closed, all requests of one bucket share one: gobreaker
-// would tell them the same.
+// pass is gobreaker's word that a request may go. While the circuit is closed, all requests of one bucket share one:
+// gobreaker would tell them the same.
 type pass struct {
 	circuit *circuit
 	done    func(error)
@@ -83,8 +84,8 @@ func (p *pass) settle(o Outcome) {
 	}
 }
 
-// succeed reports a success. The ones that follow need not be as soon as no failure counts any more: all that a success does to a
-// closed circuit without a ratio is to end a row of failures.
+// succeed reports a success. The ones that follow need not be as soon as no failure counts any more: all that a success
+// does to a closed circuit without a ratio is to end a row of failures.
 func (c *circuit) succeed(p *pass) {
 	failed := c.failed.Load()
 	p.done(nil)

@@ -12,7 +12,8 @@ import (
 	"octet/routing/fleet"
 )
 
-// plainly is a gobreaker that is asked about every request and told of every end: what a replica's breaker must not differ from.
+// plainly is a gobreaker that is asked about every request and told of every end: what a replica's breaker must not
+// differ from.
 func plainly(b fleet.Breaker) *gobreaker.TwoStepCircuitBreaker[struct{}] {
 	cancelled := errors.New("cancelled")
 	return gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
@@ -33,13 +34,16 @@ type open struct {
 }
 
 func TestABreakerTripsWhenGobreakerAskedAboutEachRequestWould(t *testing.T) {
-	results := []error{fleet.Succeeded: nil, fleet.Failed: errors.New("failed"), fleet.Cancelled: errors.New("cancelled")}
+	results := []error{fleet.Succeeded: nil, fleet.Failed: errors.New("failed"),
+		fleet.Cancelled: errors.New("cancelled")}
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) {
 			draw := rand.New(rand.NewPCG(seed, 1))
 			b := fleet.Breaker{
-				Failures: 1 + draw.IntN(4), MinRequests: 4 + draw.IntN(8), Probes: 1 + draw.IntN(3), OpenFor: time.Second,
-				Window: []time.Duration{0, 3, time.Second, 3 * time.Second, 30 * time.Second}[draw.IntN(5)], Ratio: []float64{0, 0, 0.4}[draw.IntN(3)],
+				Failures: 1 + draw.IntN(4), MinRequests: 4 + draw.IntN(8), Probes: 1 + draw.IntN(3),
+				OpenFor: time.Second,
+				Window:  []time.Duration{0, 3, time.Second, 3 * time.Second, 30 * time.Second}[draw.IntN(5)],
+				Ratio:   []float64{0, 0, 0.4}[draw.IntN(3)],
 			}
 			_, rs := filled(t, 1, fleet.WithBreaker(b))
 			r, oracle := rs[0], plainly(b)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// deaths tells requests that were struck together, by the death of their engine, from those that failed one by one: an engine dies
-// when it fails a request after it has answered others, or before it has answered any, and what it had in flight at that moment dies
-// with it. So an engine that fails everything dies once, and one that fails every other request dies no more often than once in an
-// interval.
+// deaths tells requests that were struck together, by the death of their engine, from those that failed one by one: an
+// engine dies when it fails a request after it has answered others, or before it has answered any, and what it had in
+// flight at that moment dies with it. So an engine that fails everything dies once, and one that fails every other
+// request dies no more often than once in an interval.
 type deaths struct {
 	every time.Duration // between two deaths that count
 	dead  atomic.Bool   // no request that was sent after the last death has been answered
@@ -18,8 +18,8 @@ type deaths struct {
 	last time.Time // when the first request of those that the last death struck was lost; guarded by mu
 }
 
-// struck reports whether a request that was sent at began, and was lost now, was lost by a death, and whether it is the first one
-// that this death struck.
+// struck reports whether a request that was sent at began, and was lost now, was lost by a death, and whether it is the
+// first one that this death struck.
 func (d *deaths) struck(began, now time.Time) (struck, first bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -53,8 +53,8 @@ func (f *Flight) Lives() {
 	}
 }
 
-// Struck reports whether the request, which its replica has failed now, was in flight when the replica's engine died, and whether
-// it is the first one that showed it.
+// Struck reports whether the request, which its replica has failed now, was in flight when the replica's engine died,
+// and whether it is the first one that showed it.
 func (f *Flight) Struck(now time.Time) (struck, first bool) {
 	if f.replica == nil || !f.begun {
 		return false, false

@@ -40,7 +40,8 @@ func TestADeathStrikesWhatWasInFlight(t *testing.T) {
 		began, ended int
 		want         bool
 	}{
-		{"the first to be lost", 100, 1000, true}, {"in flight with it", 999, 1005, true}, {"sent afterwards", 1001, 1006, false},
+		{"the first to be lost", 100, 1000, true}, {"in flight with it", 999, 1005, true},
+		{"sent afterwards", 1001, 1006, false},
 		{"in flight with it, and lost late", 500, 5000, true}, {"sent long afterwards", 20000, 20001, false},
 	} {
 		if got := struckAt(r, at(c.began), at(c.ended)); got != c.want {

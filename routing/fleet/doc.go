@@ -13,7 +13,8 @@
 //  2. A Snapshot never changes in membership; the state of its replicas does.
 //  3. A host id belongs to one replica at a time.
 //  4. A replica starts healthy. Only a Monitor's watch marks it down, since only a Monitor brings it back.
-//  5. A breaker that is not closed holds one of its specialist's ejection places; there are max(1, floor(share × replicas)).
+//  5. A breaker that is not closed holds one of its specialist's ejection places; there are max(1, floor(share ×
+//     replicas)).
 //  6. What a Flight enters into a replica's ledger, its Land takes out: idle replicas weigh nothing.
 //  7. A half-open breaker lets exactly Probes requests through, and every permit is settled once.
 package fleet

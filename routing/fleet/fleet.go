@@ -41,7 +41,8 @@ type Option func(*Fleet)
 // WithBreaker sets the availability breakers' parameters; zero fields keep their defaults.
 func WithBreaker(b Breaker) Option { return func(f *Fleet) { f.config = b } }
 
-// WithDeathInterval sets the least time between two deaths of an engine that count: see Flight.Struck. The default is 10 s.
+// WithDeathInterval sets the least time between two deaths of an engine that count: see Flight.Struck. The default is
+// 10 s.
 func WithDeathInterval(d time.Duration) Option { return func(f *Fleet) { f.deathEvery = d } }
 
 // WithHealthChange has f called, on any goroutine, each time that a replica becomes healthy or ceases to be.
@@ -51,7 +52,8 @@ func WithHealthChange(f func(r *Replica, healthy bool)) Option {
 
 // New returns an empty Fleet.
 func New(options ...Option) *Fleet {
-	f := &Fleet{deathEvery: 10 * time.Second, replicas: map[string]*Replica{}, pools: map[string]*pool{}, changed: make(chan struct{})}
+	f := &Fleet{deathEvery: 10 * time.Second, replicas: map[string]*Replica{}, pools: map[string]*pool{},
+		changed: make(chan struct{})}
 	for _, o := range options {
 		o(f)
 	}
@@ -60,8 +62,9 @@ func New(options ...Option) *Fleet {
 	return f
 }
 
-// Put adds a replica, or replaces the one of the same name. An unchanged spec keeps its replica and its state; a changed one
-// starts anew, though draining when the old one was, and what the old one has in flight ends on the old one.
+// Put adds a replica, or replaces the one of the same name. An unchanged spec keeps its replica and its state; a
+// changed one starts anew, though draining when the old one was, and what the old one has in flight ends on the old
+// one.
 func (f *Fleet) Put(s Spec) (*Replica, error) {
 	if s.Role == "" {
 		s.Role = RoleBoth
@@ -135,7 +138,8 @@ func (f *Fleet) members() ([]*Replica, <-chan struct{}) {
 
 // sorted needs f.mu.
 func (f *Fleet) sorted() []*Replica {
-	return slices.SortedFunc(maps.Values(f.replicas), func(a, b *Replica) int { return cmp.Compare(a.spec.Host, b.spec.Host) })
+	return slices.SortedFunc(maps.Values(f.replicas),
+		func(a, b *Replica) int { return cmp.Compare(a.spec.Host, b.spec.Host) })
 }
 
 // checkHost needs f.mu.

@@ -50,10 +50,12 @@ func TestASnapshotHoldsOneSpecialistsReplicas(t *testing.T) {
 	put(t, f, spec("build", 0))
 	debug := f.Snapshot("debug")
 	if debug.Hosts != index.HostSet(1, 3, 200) || debug.Len() != 3 || debug.BlockSize() != 16 ||
-		debug.Prefill() != index.HostSet(3, 200) || debug.Decode() != index.HostSet(1, 200) || debug.Events() != index.HostSet(3) {
+		debug.Prefill() != index.HostSet(3, 200) || debug.Decode() != index.HostSet(1, 200) ||
+		debug.Events() != index.HostSet(3) {
 		t.Errorf("debug has %+v", debug.Hosts)
 	}
-	if debug.Replica(3).Spec().URL != "http://127.0.0.1:9001" || debug.Replica(200).Spec().Role != fleet.RoleBoth || debug.Replica(0) != nil {
+	if debug.Replica(3).Spec().URL != "http://127.0.0.1:9001" || debug.Replica(200).Spec().Role != fleet.RoleBoth ||
+		debug.Replica(0) != nil {
 		t.Error("a replica is not at its host")
 	}
 	if nobody := f.Snapshot("nobody"); nobody.Len() != 0 || !nobody.Available().Empty() || nobody.BlockSize() != 0 {
@@ -138,7 +140,8 @@ func TestANewReplicaInheritsNoState(t *testing.T) {
 	}
 	f.Remove("debug-0")
 	late.Settle(fleet.Failed) // the fifth in a row, but the host is another's by now
-	if r := put(t, f, spec("build", 0)); r.Draining() || !r.Healthy() || r.State() != "closed" || !f.Snapshot("build").Tripped().Empty() {
+	if r := put(t, f, spec("build", 0)); r.Draining() || !r.Healthy() || r.State() != "closed" ||
+		!f.Snapshot("build").Tripped().Empty() {
 		t.Error("the host's next replica starts with the state of the one before")
 	}
 	if rs[0].State() != "closed" {
@@ -216,7 +219,8 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 }
 
-// A snapshot outlives its replicas: one that left stays as it was when it left, whatever befalls the next one in its slot.
+// A snapshot outlives its replicas: one that left stays as it was when it left, whatever befalls the next one in its
+// slot.
 func TestASnapshotKnowsItsReplicasWhoeverHasTheirSlots(t *testing.T) {
 	f, rs := filled(t, 3)
 	s := f.Snapshot("debug")

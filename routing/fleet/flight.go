@@ -9,8 +9,8 @@ type Demand struct {
 	Whole    bool // the answer comes at once: nobody sees its first token
 }
 
-// Flight is one request's entry in the ledger of a replica: what it weighs from the moment it is sent there to its end. One
-// goroutine owns it. The zero Flight weighs nothing. Start is Route and Begin, for who need not wait in between.
+// Flight is one request's entry in the ledger of a replica: what it weighs from the moment it is sent there to its end.
+// One goroutine owns it. The zero Flight weighs nothing. Start is Route and Begin, for who need not wait in between.
 //
 //	Route ──▶ Begin ──▶ FirstToken ──▶ Grow … ──▶ Land
 //	backlog +uncached ───▶ −uncached

@@ -185,7 +185,8 @@ func TestReportedIsWhatWasSaidLast(t *testing.T) {
 	if r := all[0].Reported(); r.HasLoad || r.HasAdapters {
 		t.Errorf("%+v", r)
 	}
-	all[0].Reports(&fleet.Reported{HasAdapters: true, MaxAdapters: 2, RunningAdapters: []string{"a"}, WaitingAdapters: []string{"b"}})
+	all[0].Reports(&fleet.Reported{HasAdapters: true, MaxAdapters: 2, RunningAdapters: []string{"a"},
+		WaitingAdapters: []string{"b"}})
 	if r := all[0].Reported(); !r.Runs("a") || r.Runs("b") || !r.Queues("b") || r.Queues("a") {
 		t.Errorf("%+v", r)
 	}
@@ -215,7 +216,8 @@ func TestASampledSourceIsAskedWhenSomethingHappened(t *testing.T) {
 		r.Load()
 		got := r.Load()
 		requests, preempting := r.Queue()
-		if asked != i+1 || got.KVUsage != usage || got.Running != 2 || got.InFlight > 1 || got.Waiting != 3 || requests != got.InFlight+3 || !preempting {
+		if asked != i+1 || got.KVUsage != usage || got.Running != 2 || got.InFlight > 1 || got.Waiting != 3 ||
+			requests != got.InFlight+3 || !preempting {
 			t.Errorf("step %d: asked %d times, %+v, queue %d", i, asked, got, requests)
 		}
 	}

@@ -19,8 +19,8 @@ func (l *line) add(x, y float64) {
 
 func (l *line) known() bool { return l.seen >= lineSamples }
 
-// fit returns the best line with neither part below zero. Where all x were about the same, all of y is put down to them: a larger
-// one is never foretold to be as quick as the smaller ones were.
+// fit returns the best line with neither part below zero. Where all x were about the same, all of y is put down to
+// them: a larger one is never foretold to be as quick as the smaller ones were.
 func (l *line) fit() (fixed, slope float64) {
 	mx, my := l.x/l.n, l.y/l.n
 	spread := l.xx/l.n - mx*mx

@@ -16,16 +16,16 @@ type Load struct {
 	KVUsage    float64 // share of its KV pool in use, 0 … 1
 }
 
-// ledger is what a replica itself counts. Its parts change together and are read apart: a reader may see a request that has
-// left one of them and not yet the other.
+// ledger is what a replica itself counts. Its parts change together and are read apart: a reader may see a request that
+// has left one of them and not yet the other.
 type ledger struct {
 	counts          atomic.Uint64 // a tally
 	backlog, tokens atomic.Int64
 }
 
-// tally is three counts in one word, so that a request's step changes them together: requests in flight, requests waiting, and all that
-// happened. The first two have room for four million each; the third begins anew after a million, which is as good as never for who
-// compares it with what it was when he last looked.
+// tally is three counts in one word, so that a request's step changes them together: requests in flight, requests
+// waiting, and all that happened. The first two have room for four million each; the third begins anew after a million,
+// which is as good as never for who compares it with what it was when he last looked.
 type tally uint64
 
 const (
@@ -43,13 +43,15 @@ func (l *ledger) change(by tally) tally { return tally(l.counts.Add(uint64(by)))
 
 // sampled is what a source last said, kept until something happens at the replica.
 type sampled struct {
-	ask                          atomic.Pointer[func() Load] // nil: there is no source to sample
-	upTo                         atomic.Uint64               // the ledger's events when the source was asked last, plus 1
+	ask atomic.Pointer[func() Load] // nil: there is no source to sample
+	// the ledger's events when the source was asked last, plus 1
+	upTo                         atomic.Uint64
 	waiting, running, preempting atomic.Int64
 	kvUsage                      atomic.Uint64 // bits of float64
 }
 
-// refresh asks the source anew if something happened since. Who comes in between sees parts of two answers, each true lately.
+// refresh asks the source anew if something happened since. Who comes in between sees parts of two answers, each true
+// lately.
 func (r *Replica) refresh() {
 	s, now := &r.sampled, uint64(r.ledger.now().events())+1
 	if s.upTo.Load() == now {
@@ -76,22 +78,24 @@ func note(at *atomic.Int64, n int) {
 	}
 }
 
-// LoadFrom sets where Load comes from, each time that it is asked: something cheap that many goroutines may call. What the replica
-// itself counts, InFlight, Backlog and Tokens, is not taken from there, and its Waiting is in addition to the replica's own.
+// LoadFrom sets where Load comes from, each time that it is asked: something cheap that many goroutines may call. What
+// the replica itself counts, InFlight, Backlog and Tokens, is not taken from there, and its Waiting is in addition to
+// the replica's own.
 func (r *Replica) LoadFrom(source func() Load) { r.source.Store(&source) }
 
-// SampleFrom is LoadFrom for a source that only changes when something of this gateway's happens at the replica: it is asked again
-// after a Flight went on, a Begin, an End or a report, and not for each request that looks at the replica.
+// SampleFrom is LoadFrom for a source that only changes when something of this gateway's happens at the replica: it is
+// asked again after a Flight went on, a Begin, an End or a report, and not for each request that looks at the replica.
 func (r *Replica) SampleFrom(source func() Load) {
 	r.sampled.ask.Store(&source)
 	r.ledger.change(oneEvent)
 }
 
-// Queued is what Queue asks of a source: requests queued for a replica beside those that it counts itself, and whether any has to give
-// way.
+// Queued is what Queue asks of a source: requests queued for a replica beside those that it counts itself, and whether
+// any has to give way.
 type Queued func() (waiting int, preempting bool)
 
-// QueueFrom has Queue ask this source alone, each time: two loads, where the one of Load may take a lock. Both must say the same.
+// QueueFrom has Queue ask this source alone, each time: two loads, where the one of Load may take a lock. Both must say
+// the same.
 func (r *Replica) QueueFrom(source Queued) { r.queued.Store(&source) }
 
 // Load returns how busy the replica is: its source's answer, with what the replica itself counts.
@@ -110,7 +114,8 @@ func (r *Replica) Load() (l Load) {
 	return l
 }
 
-// Queue returns the requests in flight and waiting, and whether any has to give way: of Load, what nearly everybody asks for.
+// Queue returns the requests in flight and waiting, and whether any has to give way: of Load, what nearly everybody
+// asks for.
 func (r *Replica) Queue() (requests int, preempting bool) {
 	source := r.queued.Load()
 	if source == nil {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// ErrUntold is what a Prober returns, wrapped, when it could not ask: nothing is known of the replica that was not known before.
+// ErrUntold is what a Prober returns, wrapped, when it could not ask: nothing is known of the replica that was not
+// known before.
 var ErrUntold = errors.New("fleet: the probe says nothing of the replica")
 
 // Prober asks a replica whether it can serve. It returns when ctx ends at the latest.
@@ -29,8 +30,8 @@ type Monitor struct {
 	HealthyAfter int           // successes in a row that bring it back; default 2
 }
 
-// Run probes until ctx ends: at once, then every Interval, and sooner after a connection failed, though not within a tenth of
-// Interval. It has one goroutine for each replica, and returns when all have ended.
+// Run probes until ctx ends: at once, then every Interval, and sooner after a connection failed, though not within a
+// tenth of Interval. It has one goroutine for each replica, and returns when all have ended.
 func (m Monitor) Run(ctx context.Context) {
 	m = m.withDefaults()
 	var probing sync.WaitGroup
@@ -68,8 +69,8 @@ func (m Monitor) observe(ctx context.Context, r *Replica) {
 	}
 }
 
-// rest waits until the next probe of r is due: a pause, or a tenth of Interval once w was woken. It is false when there is
-// none, as ctx has ended or r has left the Fleet.
+// rest waits until the next probe of r is due: a pause, or a tenth of Interval once w was woken. It is false when there
+// is none, as ctx has ended or r has left the Fleet.
 func (m Monitor) rest(ctx context.Context, r *Replica, w *watch) bool {
 	pause := m.pause()
 	w.next.Store(time.Now().Add(pause).UnixNano())

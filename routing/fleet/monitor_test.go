@@ -24,7 +24,8 @@ type prober struct {
 }
 
 func newProber() *prober {
-	return &prober{sick: map[string]bool{}, hangs: map[string]bool{}, asked: map[string][]time.Duration{}, began: time.Now()}
+	return &prober{sick: map[string]bool{}, hangs: map[string]bool{}, asked: map[string][]time.Duration{},
+		began: time.Now()}
 }
 
 func (p *prober) Probe(ctx context.Context, r *fleet.Replica) error {
@@ -161,7 +162,8 @@ func TestProbesAreSpreadByJitter(t *testing.T) {
 		f, _ := filled(t, 1)
 		jitter := []float64{0, 0.5, 0.999}
 		next := 0
-		p := watched(t, f, fleet.Monitor{Interval: 10 * time.Second, Jitter: func() float64 { next++; return jitter[(next-1)%3] }})
+		p := watched(t, f, fleet.Monitor{Interval: 10 * time.Second,
+			Jitter: func() float64 { next++; return jitter[(next-1)%3] }})
 		time.Sleep(31 * time.Second)
 		want := []time.Duration{0, 9 * time.Second, 19 * time.Second, 29998 * time.Millisecond}
 		if diff := cmp.Diff(want, p.times("debug-0")); diff != "" {

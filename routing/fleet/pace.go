@@ -17,7 +17,8 @@ type Pace struct {
 // Known reports whether first tokens can be foretold.
 func (p Pace) Known() bool { return p.Fixed > 0 || p.PerToken > 0 }
 
-// TTFT foretells the time to a first token, in seconds, where so many tokens have to be computed before it. 0 is unknown.
+// TTFT foretells the time to a first token, in seconds, where so many tokens have to be computed before it. 0 is
+// unknown.
 func (p Pace) TTFT(tokens int) float64 { return p.Fixed + p.PerToken*float64(tokens) }
 
 // paceMemory is what is left of a measurement after a further one.

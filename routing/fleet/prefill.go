@@ -9,16 +9,17 @@ import (
 // Work is what a replica has yet to prefill for requests on their way to it or in it.
 type Work struct {
 	Tokens float64 // uncached prompt tokens, less what must be computed by now at Rate
-	Rate   float64 // prompt tokens a second, without what any prompt takes, measured from first token to first token; 0 is unknown
+	// prompt tokens a second, without what any prompt takes, measured from first token to first token; 0 is unknown
+	Rate float64
 }
 
-// Work returns what r has yet to prefill before a request that is sent there at now. It takes a lock only where something has
-// changed since it was asked last. Unlike Backlog it knows
-// that a long prompt that began long ago is nearly done.
+// Work returns what r has yet to prefill before a request that is sent there at now. It takes a lock only where
+// something has changed since it was asked last. Unlike Backlog it knows that a long prompt that began long ago is
+// nearly done.
 func (r *Replica) Work(now time.Time) Work { return r.prefills.work(now) }
 
-// prefills is the prompts of one replica without a first token, in the order in which they were sent, which is the order in
-// which engines compute them.
+// prefills is the prompts of one replica without a first token, in the order in which they were sent, which is the
+// order in which engines compute them.
 type prefills struct {
 	mu    sync.Mutex
 	stale atomic.Bool // something has changed since shown
@@ -43,7 +44,8 @@ type standing struct {
 type prefill struct {
 	name   uint64 // unique among those of a replica, for its life
 	tokens int    // to compute
-	whole  bool   // nobody sees its first token: it is done when its time is over, or when a later one's first token comes
+	// nobody sees its first token: it is done when its time is over, or when a later one's first token comes
+	whole bool
 }
 
 // route enters a prompt before it is sent, and names it.

@@ -64,7 +64,8 @@ func TestWorkShrinksWhileItIsDone(t *testing.T) {
 	wantWork(t, r, now, 0, 1000)
 }
 
-// An answer that comes whole shows no first token: its prompt is over with its time, or with the first token of a later one.
+// An answer that comes whole shows no first token: its prompt is over with its time, or with the first token of a later
+// one.
 func TestAPromptWhoseFirstTokenNobodySeesIsNotWaitedFor(t *testing.T) {
 	_, all := filled(t, 1)
 	r := all[0]
@@ -84,7 +85,8 @@ func TestAPromptWhoseFirstTokenNobodySeesIsNotWaitedFor(t *testing.T) {
 	wantWork(t, r, now, 0, 1000)
 }
 
-// oldWork is work told in the plainest way: what is open, in order of Begin, less what one engine did since its head began.
+// oldWork is work told in the plainest way: what is open, in order of Begin, less what one engine did since its head
+// began.
 type oldWork struct {
 	sent, queued []*sentPrompt
 	since        time.Time
@@ -153,7 +155,8 @@ func TestWorkIsThatOfAPlainList(t *testing.T) {
 	}
 }
 
-// What every prompt takes, however short, is not put down to its tokens: a replica that mostly answers from its cache is not slow.
+// What every prompt takes, however short, is not put down to its tokens: a replica that mostly answers from its cache
+// is not slow.
 func TestTheRateIsThatOfTokensAlone(t *testing.T) {
 	_, all := filled(t, 1)
 	r, now := all[0], time.Unix(0, 0)

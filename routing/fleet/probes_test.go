@@ -11,8 +11,9 @@ import (
 	"octet/routing/fleet"
 )
 
-// Ten thousand trials: requests of all kinds rush at a breaker that has just become half-open. Never are there more probes under
-// way than it has places, cancelled ones give theirs back, and it closes on as many successes as it has places, no fewer.
+// Ten thousand trials: requests of all kinds rush at a breaker that has just become half-open. Never are there more
+// probes under way than it has places, cancelled ones give theirs back, and it closes on as many successes as it has
+// places, no fewer.
 func TestNoExtraProbeInTenThousandConcurrentTrials(t *testing.T) {
 	const trials, rush, probes = 10_000, 6, 2
 	synctest.Test(t, func(t *testing.T) {
@@ -31,7 +32,8 @@ func TestNoExtraProbeInTenThousandConcurrentTrials(t *testing.T) {
 				t.Fatalf("trial %d: %d probes under way", trial, most)
 			}
 			if under != 0 || r.State() == "closed" && good < probes || r.State() == "half-open" && bad > 0 {
-				t.Fatalf("trial %d: %s after %d good and %d bad probes, %d under way", trial, r.State(), good, bad, under)
+				t.Fatalf("trial %d: %s after %d good and %d bad probes, %d under way", trial, r.State(), good, bad,
+					under)
 			}
 			if r.State() == "half-open" && !r.Admits() && good < probes {
 				t.Fatalf("trial %d: a cancelled probe kept its place: %d good", trial, good)

@@ -6,8 +6,8 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// Recovery estimates the time until the replica may serve again: until enough probes can have been good, and its breaker lets a
-// request through. 0 is unknown, as it is where the replica drains, or serves.
+// Recovery estimates the time until the replica may serve again: until enough probes can have been good, and its
+// breaker lets a request through. 0 is unknown, as it is where the replica drains, or serves.
 func (r *Replica) Recovery(now time.Time) time.Duration {
 	if r.Draining() {
 		return 0

@@ -40,7 +40,8 @@ type Replica struct {
 
 // newReplica needs f.mu.
 func newReplica(s Spec, f *Fleet) *Replica {
-	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{}), key: xxh3.HashString(s.Name)}
+	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{}),
+		key: xxh3.HashString(s.Name)}
 	r.breaker, r.deaths.every, r.turned = newBreaker(f.config, r), f.deathEvery, f.turned
 	return r
 }
@@ -72,7 +73,8 @@ func (r *Replica) Draining() bool {
 // Departed reports whether the replica has left the Fleet: its slot is, or may soon be, another's.
 func (r *Replica) Departed() bool { return r.last.Load() != nil }
 
-// SetDraining starts or ends draining. Requests in flight are not touched. Nothing happens once the replica left the Fleet.
+// SetDraining starts or ends draining. Requests in flight are not touched. Nothing happens once the replica left the
+// Fleet.
 func (r *Replica) SetDraining(on bool) {
 	r.stateMu.Lock()
 	defer r.stateMu.Unlock()
@@ -101,8 +103,8 @@ func (r *Replica) InFlight() int { return r.ledger.now().inFlight() }
 // Key is a hash of the replica's name: the same in every gateway and after every restart.
 func (r *Replica) Key() uint64 { return r.key }
 
-// Backlog returns the tokens that have to be computed for requests on their way to the replica or in it, before their first
-// tokens.
+// Backlog returns the tokens that have to be computed for requests on their way to the replica or in it, before their
+// first tokens.
 func (r *Replica) Backlog() int { return int(r.ledger.backlog.Load()) }
 
 // Tokens returns the tokens, of prompts and answers, of the requests on their way to the replica or in it.

@@ -8,9 +8,9 @@ import (
 	"octet/routing/index"
 )
 
-// Snapshot is some replicas of one specialist: what the requests of one configuration may see. Its membership is immutable; health, draining
-// and breakers are read as they are at the time of the call. A replica that has left the Fleet stays in it, in the state in which it left,
-// whoever has its slot by now.
+// Snapshot is some replicas of one specialist: what the requests of one configuration may see. Its membership is
+// immutable; health, draining and breakers are read as they are at the time of the call. A replica that has left the
+// Fleet stays in it, in the state in which it left, whoever has its slot by now.
 type Snapshot struct {
 	Hosts index.HostBitmap
 
@@ -45,8 +45,8 @@ func (s *Snapshot) Replica(h index.HostID) *Replica { return s.replicas[h] }
 // Len returns the number of replicas.
 func (s *Snapshot) Len() int { return s.Hosts.Count() }
 
-// Departed returns the replicas that have left the Fleet. What is known by their slots is of others: it must be looked up before Departed
-// is asked, and left aside for these. None of a nil Snapshot.
+// Departed returns the replicas that have left the Fleet. What is known by their slots is of others: it must be looked
+// up before Departed is asked, and left aside for these. None of a nil Snapshot.
 func (s *Snapshot) Departed() (gone index.HostBitmap) {
 	if s == nil {
 		return gone

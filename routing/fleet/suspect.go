@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// suspects are the requests that a replica has failed since it last answered one, where no other replica could tell whether the
-// request was at fault. The same request again says nothing more.
+// suspects are the requests that a replica has failed since it last answered one, where no other replica could tell
+// whether the request was at fault. The same request again says nothing more.
 type suspects struct {
 	some atomic.Bool // keys has any
 
@@ -15,8 +15,8 @@ type suspects struct {
 	keys []uint64 // at most as many as open a breaker; guarded by mu
 }
 
-// Suspect settles the permit of a request, known by key, that the replica reported as failed by itself: as a failure where the
-// request is another than those that it has failed since its last answer.
+// Suspect settles the permit of a request, known by key, that the replica reported as failed by itself: as a failure
+// where the request is another than those that it has failed since its last answer.
 func (r *Replica) Suspect(p *Permit, key uint64) {
 	if r.suspects.add(key, r.breaker.config.Failures) {
 		p.Settle(Failed)

@@ -7,9 +7,9 @@ const (
 	waitingKept  = 16 // the index leaves a sixteenth of it to what waits
 )
 
-// Account is one account of bytes for an index and for what waits to be told to it: together they never take more than its limit. An index
-// gives little of its memory back, so it leaves a sixteenth of the limit to what waits; what waits takes a quarter at most, however empty
-// the index is. Safe for concurrent use.
+// Account is one account of bytes for an index and for what waits to be told to it: together they never take more than
+// its limit. An index gives little of its memory back, so it leaves a sixteenth of the limit to what waits; what waits
+// takes a quarter at most, however empty the index is. Safe for concurrent use.
 type Account struct {
 	limit int64
 	kept  int64 // that the index leaves to what waits; 0 where nothing does
@@ -25,8 +25,8 @@ func NewAccount(limit int64) *Account { return &Account{limit: limit, kept: limi
 // Share returns how many bytes may wait at most.
 func (a *Account) Share() int64 { return a.limit / waitingShare }
 
-// Wait charges n bytes for what waits. It reports false, and charges nothing, where that would be more than the part-th part of what may wait
-// beside the index now: a part of 1 may take all of it, one of 2 leaves half of it to the others.
+// Wait charges n bytes for what waits. It reports false, and charges nothing, where that would be more than the part-th
+// part of what may wait beside the index now: a part of 1 may take all of it, one of 2 leaves half of it to the others.
 func (a *Account) Wait(n, part int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -58,7 +58,8 @@ func (a *Account) used() int64 {
 	return a.index
 }
 
-// charge takes n bytes for the index, unless everything together would then be more than limit. What is given back always fits.
+// charge takes n bytes for the index, unless everything together would then be more than limit. What is given back
+// always fits.
 func (a *Account) charge(n, limit int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

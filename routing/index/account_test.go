@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A full index leaves what waits its part, what waits leaves the index three quarters, and together they never take more than there is.
+// A full index leaves what waits its part, what waits leaves the index three quarters, and together they never take
+// more than there is.
 func TestAnIndexAndWhatWaitsKeepToOneAccount(t *testing.T) {
 	const limit = 16 << 20
 	a := NewAccount(limit)

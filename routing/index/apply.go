@@ -2,8 +2,9 @@ package index
 
 import "context"
 
-// Apply carries out b unless the replica's (epoch, seq) says that it is old. A greater epoch wipes what the replica held. A
-// batch that fits what is already there allocates nothing. Nothing of b is kept: its memory is the caller's again.
+// Apply carries out b unless the replica's (epoch, seq) says that it is old. A greater epoch wipes what the replica
+// held. A batch that fits what is already there allocates nothing. Nothing of b is kept: its memory is the caller's
+// again.
 func (x *Indexer) Apply(b Batch) Outcome {
 	if !x.exists(b.Host) {
 		return Dead
@@ -32,8 +33,9 @@ func (x *Indexer) Apply(b Batch) Outcome {
 	return out
 }
 
-// Resync replaces everything that the replica holds by a snapshot taken after its batch seq, and clears stale. A snapshot older than
-// the last batch is refused as Duplicate or OldEpoch: replaying the stream from there is up to the caller.
+// Resync replaces everything that the replica holds by a snapshot taken after its batch seq, and clears stale. A
+// snapshot older than the last batch is refused as Duplicate or OldEpoch: replaying the stream from there is up to the
+// caller.
 func (x *Indexer) Resync(id HostID, epoch, seq uint64, held []TierBlocks) Outcome {
 	if !x.exists(id) {
 		return Dead
@@ -99,5 +101,6 @@ func (x *Indexer) wipe(id HostID, h *copies) {
 	x.tree.mu.Lock()
 	h.clearTiers(x.tree.mem)
 	x.tree.mu.Unlock()
-	_ = x.tree.sweep(context.Background(), func() HostBitmap { return HostSet(id) }, func() bool { return x.tree.held[id] == 0 })
+	_ = x.tree.sweep(context.Background(), func() HostBitmap { return HostSet(id) },
+		func() bool { return x.tree.held[id] == 0 })
 }

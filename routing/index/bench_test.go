@@ -8,8 +8,8 @@ import (
 	"octet/kvpool"
 )
 
-// workload is a fleet's cache as traffic leaves it: prompts that share system prompts, each prompt on four replicas out of the
-// few that serve its system prompt.
+// workload is a fleet's cache as traffic leaves it: prompts that share system prompts, each prompt on four replicas out
+// of the few that serve its system prompt.
 type workload struct {
 	hosts   int
 	prompts []prompt
@@ -151,7 +151,8 @@ func BenchmarkIndexHoles(b *testing.B) {
 	}
 }
 
-// BenchmarkIndexApply evicts a prompt's own blocks from one of its replicas, tail first, and later stores them again: two batches.
+// BenchmarkIndexApply evicts a prompt's own blocks from one of its replicas, tail first, and later stores them again:
+// two batches.
 func BenchmarkIndexApply(b *testing.B) {
 	eachIndex(b, func(b *testing.B, l *loaded) {
 		const lag = 500 // evicted prompts at any time

@@ -16,8 +16,8 @@ import (
 
 var bigIndex = flag.Bool("index.100m", false, "also grow an index to 100 M blocks (about 3 GB)")
 
-// grown is an index that holds blocks in runs of length blocks, each on one of 64 replicas; the hash of what begins each is a
-// function of its number, so that asking reads no memory but the index's.
+// grown is an index that holds blocks in runs of length blocks, each on one of 64 replicas; the hash of what begins
+// each is a function of its number, so that asking reads no memory but the index's.
 type grown struct {
 	x      *Indexer
 	runs   int
@@ -51,9 +51,10 @@ func grow(n, length int) *grown {
 	return g
 }
 
-// BenchmarkIndexGrowth asks indexes of growing size for prompts of 16 and of 512 blocks, each one run, and reports what a block takes.
-// Any prompt that is held may be asked for (any), or one of as many as the smallest index has (few), whose lines then are in the
-// processor's caches whatever the size. The floor is the time of two loads that wait for each other, far apart in as much memory.
+// BenchmarkIndexGrowth asks indexes of growing size for prompts of 16 and of 512 blocks, each one run, and reports what
+// a block takes. Any prompt that is held may be asked for (any), or one of as many as the smallest index has (few),
+// whose lines then are in the processor's caches whatever the size. The floor is the time of two loads that wait for
+// each other, far apart in as much memory.
 func BenchmarkIndexGrowth(b *testing.B) {
 	sizes := []int{1e6, 1e7}
 	if *bigIndex {
@@ -77,7 +78,8 @@ func BenchmarkIndexGrowth(b *testing.B) {
 	}
 }
 
-// ask asks for one after the other of the first runs, in no order. The prompt's hashes are in the cache, as of one that was just hashed.
+// ask asks for one after the other of the first runs, in no order. The prompt's hashes are in the cache, as of one that
+// was just hashed.
 func (g *grown) ask(b *testing.B, runs int) {
 	var out [MaxHosts]uint16
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -88,7 +90,8 @@ func (g *grown) ask(b *testing.B, runs int) {
 	for b.Loop() {
 		head := g.head(rng.IntN(runs))
 		chain[0] = kvpool.BlockHash(factDigest(head, 0, 0))
-		chain[g.length-1] = kvpool.BlockHash(factDigest(head, kvpool.BlockHash(g.length-1), 0)) // all that is read where a whole run matches
+		// all that is read where a whole run matches
+		chain[g.length-1] = kvpool.BlockHash(factDigest(head, kvpool.BlockHash(g.length-1), 0))
 		g.x.Depths(chain, among, &out)
 	}
 	reportCPU(b, began)
@@ -137,7 +140,8 @@ func BenchmarkIndexLength(b *testing.B) {
 	chain := make([]kvpool.BlockHash, 0, 32)
 	for i := range short.runs {
 		chain = short.chain(short.head(i), chain[:0])
-		g.x.Apply(Batch{Host: HostID(i % 64), Seq: uint64(1<<31 + i), Ops: []Op{{Kind: Store, Blocks: chain, RootKnown: true}}})
+		g.x.Apply(Batch{Host: HostID(i % 64), Seq: uint64(1<<31 + i),
+			Ops: []Op{{Kind: Store, Blocks: chain, RootKnown: true}}})
 	}
 	b.Run("32", func(b *testing.B) { short.ask(b, g.runs) })
 	b.Run("1024", func(b *testing.B) { g.ask(b, g.runs) })
@@ -181,8 +185,8 @@ func BenchmarkIndexMixed(b *testing.B) {
 	}
 }
 
-// evictAndRestore takes prompts' own blocks off one of their replicas and gives them back, n prompts, and returns how many blocks
-// that moved.
+// evictAndRestore takes prompts' own blocks off one of their replicas and gives them back, n prompts, and returns how
+// many blocks that moved.
 func (l *loaded) evictAndRestore(n int) (blocks int) {
 	ops := make([]Op, 1)
 	var gone []kvpool.BlockHash

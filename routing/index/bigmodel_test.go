@@ -34,7 +34,8 @@ func (f facts) depth(h HostID, chain []kvpool.BlockHash) int {
 	return len(chain)
 }
 
-// crowd is a fleet with the traffic of many: prompts that share beginnings, holes, evictions in every order, epochs, deaths.
+// crowd is a fleet with the traffic of many: prompts that share beginnings, holes, evictions in every order, epochs,
+// deaths.
 type fleet struct {
 	t      *testing.T
 	rng    *rand.Rand

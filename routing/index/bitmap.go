@@ -30,7 +30,8 @@ func (b *HostBitmap) Clear(h HostID) { b[h>>6] &^= 1 << (h & 63) }
 
 // And returns the intersection.
 func (b HostBitmap) And(o HostBitmap) HostBitmap {
-	b[0], b[1], b[2], b[3] = b[0]&o[0], b[1]&o[1], b[2]&o[2], b[3]&o[3] // no build has fewer, and a loop costs four times as much
+	// no build has fewer, and a loop costs four times as much
+	b[0], b[1], b[2], b[3] = b[0]&o[0], b[1]&o[1], b[2]&o[2], b[3]&o[3]
 	for i := 4; i < Words; i++ {
 		b[i] &= o[i]
 	}
@@ -46,7 +47,8 @@ func (b *HostBitmap) Equal(o *HostBitmap) bool {
 	return differ == 0
 }
 
-// Keep takes out whoever is not in o, and reports whether that was anybody. It is And in place, and writes nothing where all stay.
+// Keep takes out whoever is not in o, and reports whether that was anybody. It is And in place, and writes nothing
+// where all stay.
 func (b *HostBitmap) Keep(o *HostBitmap) (fewer bool) {
 	for i := range b {
 		if gone := b[i] &^ o[i]; gone != 0 {

@@ -29,7 +29,8 @@ func TestSetsOfHostsDoWhatMapsDo(t *testing.T) {
 		fewer := kept.Keep(&b)
 		for h := range HostID(MaxHosts) {
 			same = same && inA[h] == inB[h]
-			if a.And(b).Has(h) != (inA[h] && inB[h]) || a.AndNot(b).Has(h) != (inA[h] && !inB[h]) || a.Or(b).Has(h) != (inA[h] || inB[h]) ||
+			if a.And(b).Has(h) != (inA[h] && inB[h]) || a.AndNot(b).Has(h) != (inA[h] && !inB[h]) ||
+				a.Or(b).Has(h) != (inA[h] || inB[h]) ||
 				kept.Has(h) != (inA[h] && inB[h]) {
 				t.Fatalf("host %d of %x and %x", h, a, b)
 			}

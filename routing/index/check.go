@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Check proves the index's invariants (see the package comment) and returns the breaches that it finds. It reads everything while
-// changes wait: for tests and operators, not for the request path.
+// Check proves the index's invariants (see the package comment) and returns the breaches that it finds. It reads
+// everything while changes wait: for tests and operators, not for the request path.
 func (x *Indexer) Check() error {
 	for i := range x.hosts {
 		x.hosts[i].mu.RLock()
@@ -47,10 +47,12 @@ func (t *runTree) check() error {
 		s.facts(func(h HostID, from, to int) { held[h] += to - from })
 	})
 	if runs != t.live || entries != t.entries || held != t.held {
-		faults = append(faults, fmt.Errorf("%d runs, %d blocks; counted %d, %d; held %v, counted %v", runs, entries, t.live, t.entries, held, t.held))
+		faults = append(faults, fmt.Errorf("%d runs, %d blocks; counted %d, %d; held %v, counted %v", runs, entries,
+			t.live, t.entries, held, t.held))
 	}
 	if t.heads.count() != runs || t.full.count() != entries {
-		faults = append(faults, fmt.Errorf("%d heads and %d blocks in the tables, want %d and %d", t.heads.count(), t.full.count(), runs, entries))
+		faults = append(faults, fmt.Errorf("%d heads and %d blocks in the tables, want %d and %d", t.heads.count(),
+			t.full.count(), runs, entries))
 	}
 	return errors.Join(faults...)
 }
@@ -59,7 +61,8 @@ func (t *runTree) check() error {
 func (t *runTree) checkRun(r *run) error {
 	hashes := blocksOf(t.hashes(r))
 	if uint64(hashes[0]) != r.first || uint64(hashes[len(hashes)-1]) != r.last || r.seq&1 != 0 {
-		return fmt.Errorf("a run from %x to %x, whose header says %x to %x, seq %d", hashes[0], hashes[len(hashes)-1], r.first, r.last, r.seq)
+		return fmt.Errorf("a run from %x to %x, whose header says %x to %x, seq %d", hashes[0], hashes[len(hashes)-1],
+			r.first, r.last, r.seq)
 	}
 	var g glimpse
 	if t.look(hashes, &g) != seen || g.n != len(hashes) {

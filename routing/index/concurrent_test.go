@@ -14,10 +14,9 @@ import (
 // steady are the replicas of the concurrent test that no batch touches while it runs; the others change all the time.
 const steady = 12
 
-// Guarantee 4: the depth of a replica that no change touches during a query is exact, whatever happens to the runs it shares
-// with others: of a million queries, with holes and while everything else changes, none is wrong. Under the race detector, which
-// makes everything slow, fewer are asked; OCTET_LONG says how many.
-// MOD2-04, MOD2-05, MOD2-48
+// Guarantee 4: the depth of a replica that no change touches during a query is exact, whatever happens to the runs it
+// shares with others: of a million queries, with holes and while everything else changes, none is wrong. Under the race
+// detector, which makes everything slow, fewer are asked; OCTET_LONG says how many. MOD2-04, MOD2-05, MOD2-48
 func TestDepthsOfUntouchedReplicasAreExactUnderChurn(t *testing.T) {
 	queries := 1_000_000
 	if lockedReads {
@@ -68,10 +67,11 @@ func TestDepthsOfUntouchedReplicasAreExactUnderChurn(t *testing.T) {
 	}
 }
 
-// churnOthers changes its half of the replicas that are not steady until stop: batches, new epochs, deaths, sweeps, and prompts that
-// nobody has seen, which make tables and slabs grow.
+// churnOthers changes its half of the replicas that are not steady until stop: batches, new epochs, deaths, sweeps, and
+// prompts that nobody has seen, which make tables and slabs grow.
 func churnOthers(f *fleet, writer int, stop chan struct{}) {
-	g := &fleet{t: f.t, rng: rand.New(rand.NewPCG(uint64(writer), 4)), x: f.x, facts: facts{}, chains: f.chains, hosts: f.hosts}
+	g := &fleet{t: f.t, rng: rand.New(rand.NewPCG(uint64(writer), 4)), x: f.x, facts: facts{}, chains: f.chains,
+		hosts: f.hosts}
 	g.epoch, g.seq = f.epoch, f.seq
 	var hasher kvpool.Hasher
 	for n := uint64(0); ; n++ {

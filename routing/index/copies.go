@@ -47,7 +47,8 @@ func (x *Indexer) store(id HostID, h *copies, op *Op) {
 	x.locate(id, h, op, blocks)
 }
 
-// store1 carries out a Store into another tier than the GPU's: which of the blocks are on the GPU has to be known first.
+// store1 carries out a Store into another tier than the GPU's: which of the blocks are on the GPU has to be known
+// first.
 func (x *Indexer) store1(id HostID, h *copies, op *Op) {
 	if h.elsewhere == nil {
 		h.elsewhere = map[kvpool.BlockHash]tierSet{}

@@ -42,10 +42,10 @@ type descent struct {
 
 // descend sets d.out[h] for each host of live that holds more than nothing of chain.
 //
-// It takes no lock. What it sees of a run is of one moment, and true of each replica that no change touches meanwhile: runs are
-// cut, lengthened and moved, but a block that somebody keeps is at every moment the head of a run, or inside of the run of the
-// block before it, and stays the one or becomes the other only in ways that a reader of the old may follow. A reader that meets
-// the writer too often waits for it.
+// It takes no lock. What it sees of a run is of one moment, and true of each replica that no change touches meanwhile:
+// runs are cut, lengthened and moved, but a block that somebody keeps is at every moment the head of a run, or inside
+// of the run of the block before it, and stays the one or becomes the other only in ways that a reader of the old may
+// follow. A reader that meets the writer too often waits for it.
 func (t *runTree) descend(d *descent) {
 	if lockedReads || !t.run(d, patience) {
 		t.mu.RLock()
@@ -203,8 +203,9 @@ func (t *runTree) glimpse(id uint32, chain []kvpool.BlockHash, g *glimpse) sight
 	return seen
 }
 
-// bisect returns how many blocks of chain, the first of which matches, the array at pos begins with. Hashes are cumulative: where
-// one is equal, all before it are. What it says of an array that was taken away means nothing, and harms nobody.
+// bisect returns how many blocks of chain, the first of which matches, the array at pos begins with. Hashes are
+// cumulative: where one is equal, all before it are. What it says of an array that was taken away means nothing, and
+// harms nobody.
 func (t *runTree) bisect(pos uint32, chain []kvpool.BlockHash) int {
 	dir := *t.arrays.dir.Load()
 	if int(pos>>wordBits) >= len(dir) || int(pos&(1<<wordBits-1))+len(chain) > 1<<wordBits {

@@ -2,5 +2,6 @@
 
 package index
 
-// lockedReads makes readers take the lock. The race detector cannot see that a reader who met the writer throws away what it saw.
+// lockedReads makes readers take the lock. The race detector cannot see that a reader who met the writer throws away
+// what it saw.
 const lockedReads = false

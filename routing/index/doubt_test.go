@@ -11,7 +11,8 @@ func TestHoleThatOpensDuringAQueryIsNotCredited(t *testing.T) {
 	chain := chainOf(32, "")
 	x := newIndex(t, chain, 16, 16)
 	suspects := x.suspects.load()
-	apply(t, x, 0, 2, Op{Kind: Remove, Blocks: chain[3:4]}, Op{Kind: Store, Blocks: chain[16:], Parent: chain[15], HasParent: true})
+	apply(t, x, 0, 2, Op{Kind: Remove, Blocks: chain[3:4]},
+		Op{Kind: Store, Blocks: chain[16:], Parent: chain[15], HasParent: true})
 	var out [MaxHosts]uint16
 	s := search{x: x, chain: chain, out: &out}
 	s.settle(HostSet(0, 1), suspects)
@@ -20,12 +21,14 @@ func TestHoleThatOpensDuringAQueryIsNotCredited(t *testing.T) {
 	}
 }
 
-// Doubt is raised before the first block changes and lowered after the last: a writer that is held up between finds it raised.
+// Doubt is raised before the first block changes and lowered after the last: a writer that is held up between finds it
+// raised.
 func TestDoubtOutlastsEveryChangeOfABatch(t *testing.T) {
 	chain := chainOf(32, "")
 	x := newIndex(t, chain, 32)
 	hole := chain[10:11]
-	for i, op := range []Op{{Kind: Remove, Blocks: hole}, {Kind: Store, Blocks: hole, Parent: chain[9], HasParent: true}} {
+	for i, op := range []Op{{Kind: Remove, Blocks: hole},
+		{Kind: Store, Blocks: hole, Parent: chain[9], HasParent: true}} {
 		s := &x.shards[shardOf(hole[0])]
 		s.mu.RLock()
 		done := make(chan Outcome)

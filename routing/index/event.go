@@ -13,13 +13,13 @@ const (
 	Shutdown
 )
 
-// Op is one change of one replica's cache. Each is idempotent: storing what is held and removing what is not change nothing,
-// and an Op of an unknown kind or tier changes nothing either.
+// Op is one change of one replica's cache. Each is idempotent: storing what is held and removing what is not change
+// nothing, and an Op of an unknown kind or tier changes nothing either.
 //
-// A Store says where its blocks stand in their chain. With HasParent, Blocks[0] follows Parent; with RootKnown it begins a
-// chain; and either way each later block follows the one before it. With neither, nothing is claimed, not even an order:
-// the facts count all the same, but while any of them is held each query scans this replica's chain block by block.
-// Hashes are cumulative, so a block has one parent: of two claims for one held block the first stands.
+// A Store says where its blocks stand in their chain. With HasParent, Blocks[0] follows Parent; with RootKnown it
+// begins a chain; and either way each later block follows the one before it. With neither, nothing is claimed, not even
+// an order: the facts count all the same, but while any of them is held each query scans this replica's chain block by
+// block. Hashes are cumulative, so a block has one parent: of two claims for one held block the first stands.
 type Op struct {
 	Kind      OpKind
 	Tier      Tier
@@ -54,11 +54,11 @@ type Location struct {
 	Extent
 }
 
-// Batch is what one replica published at one moment: the unit of order. Seq counts 1, 2, 3, … within an Epoch (a first Seq
-// of 0 is accepted too), and each start of the replica has a greater Epoch.
+// Batch is what one replica published at one moment: the unit of order. Seq counts 1, 2, 3, … within an Epoch (a
+// first Seq of 0 is accepted too), and each start of the replica has a greater Epoch.
 //
-// Who keeps batches while a slot may change hands names the Generation that it means (see HostState): a batch for another one is
-// Dead. 0 means whichever has the slot.
+// Who keeps batches while a slot may change hands names the Generation that it means (see HostState): a batch for
+// another one is Dead. 0 means whichever has the slot.
 type Batch struct {
 	Host       HostID
 	Generation uint32

@@ -2,8 +2,8 @@ package index
 
 import "sync/atomic"
 
-// patrol is how many ids the hand may pass before the next run goes whether or not it is in use. After sixteen times as many it
-// rests until the next op.
+// patrol is how many ids the hand may pass before the next run goes whether or not it is in use. After sixteen times as
+// many it rests until the next op.
 const patrol = 512
 
 // How often a run that is in use outlives the hand's coming by.
@@ -19,9 +19,10 @@ func (t *runTree) enter() { t.looks, t.pinned, t.before = 0, 0, t.evicted }
 // lossy reports whether something had to be forgotten in this op.
 func (t *runTree) lossy() bool { return t.evicted != t.before }
 
-// evict makes room: a hand goes round the runs in the order of their ids, takes one off the use of each that it comes to, and has
-// those of no use forgotten, until enough holds. It reports whether that came to hold before the hand had been round once for
-// this op. The pinned run is never forgotten; with a set of hosts, neither is what none of them holds.
+// evict makes room: a hand goes round the runs in the order of their ids, takes one off the use of each that it comes
+// to, and has those of no use forgotten, until enough holds. It reports whether that came to hold before the hand had
+// been round once for this op. The pinned run is never forgotten; with a set of hosts, neither is what none of them
+// holds.
 func (t *runTree) evict(hosts HostBitmap, enough func() bool) bool {
 	for t.victim(hosts) {
 		t.discard(t.hand)
@@ -78,8 +79,8 @@ func (t *runTree) use(r *run, n int) {
 	put64((*uint64)(&r.meta), uint64(r.meta&^useMask)|uint64(n)<<useShift)
 }
 
-// mark is what a reader does that saw m: once for each time that the hand comes by, so that readers seldom write. Who meets
-// somebody else there leaves it.
+// mark is what a reader does that saw m: once for each time that the hand comes by, so that readers seldom write. Who
+// meets somebody else there leaves it.
 func (r *run) mark(m meta, n int) {
 	atomic.CompareAndSwapUint64((*uint64)(&r.meta), uint64(m), uint64(m&^useMask|meta(n)<<useShift))
 }
@@ -91,8 +92,8 @@ func (t *runTree) keep(r *run, n int) {
 	}
 }
 
-// space makes sure that one array of n words can be handed out. Where as much as that had to be forgotten for it and is in pieces,
-// it reports false.
+// space makes sure that one array of n words can be handed out. Where as much as that had to be forgotten for it and is
+// in pieces, it reports false.
 func (t *runTree) space(n int) bool {
 	if t.words.fits(n) || forgets && t.words.shattered() && t.vacate(t.words.turn()) && t.words.fits(n) {
 		return true

@@ -71,8 +71,8 @@ func (s *served) hit(chain []kvpool.BlockHash) bool {
 	return false
 }
 
-// A quarter of the memory is asked for again and again, half of all prompts come once, and one time the whole memory goes by. The
-// index finds what a cache that forgets what was used longest ago would find.
+// A quarter of the memory is asked for again and again, half of all prompts come once, and one time the whole memory
+// goes by. The index finds what a cache that forgets what was used longest ago would find.
 func TestEvictionKeepsWhatIsAskedForAsWellAsLRUDoes(t *testing.T) {
 	const blocks, system = 32, 8
 	room := 4000 * blocks / 2
@@ -130,9 +130,8 @@ func TestEvictionKeepsWhatIsAskedForAsWellAsLRUDoes(t *testing.T) {
 	}
 }
 
-// The beginning of a chain is evicted, the rest is not: it counts for nobody until the beginning is back. Removals of what was
-// evicted change nothing.
-// MOD2-15
+// The beginning of a chain is evicted, the rest is not: it counts for nobody until the beginning is back. Removals of
+// what was evicted change nothing. MOD2-15
 func TestWhatFollowsAnEvictedBeginningGivesNoDepth(t *testing.T) {
 	trunk := chainOf(64, "")
 	var hasher kvpool.Hasher
@@ -235,7 +234,8 @@ func TestEvictionAllocatesNothing(t *testing.T) {
 	if got := testing.AllocsPerRun(2000, func() {
 		c := chains[n%len(chains)]
 		n++
-		for _, ops[0] = range []Op{{Blocks: c, RootKnown: true}, {Kind: Remove, Blocks: c[20:]}, {Blocks: c[20:], Parent: c[19], HasParent: true}} {
+		for _, ops[0] = range []Op{{Blocks: c, RootKnown: true}, {Kind: Remove, Blocks: c[20:]},
+			{Blocks: c[20:], Parent: c[19], HasParent: true}} {
 			seq++
 			x.Apply(Batch{Host: 1, Epoch: 2, Seq: seq, Ops: ops})
 			x.Depths(c, among, &out)
@@ -257,8 +257,8 @@ func count(yes bool) int {
 
 var _, _ prompts = (*lru)(nil), (*served)(nil)
 
-// One hundred prompts go on from one beginning, each asked for once, and the beginning is changed now and then: whatever the hand takes, it takes the
-// beginning last.
+// One hundred prompts go on from one beginning, each asked for once, and the beginning is changed now and then:
+// whatever the hand takes, it takes the beginning last.
 func TestBeginningsOutliveWhatFollowsThem(t *testing.T) {
 	trunk := chainOf(20, "")
 	x := newRuns(t, trunk, 20, 3)
@@ -286,8 +286,8 @@ func TestBeginningsOutliveWhatFollowsThem(t *testing.T) {
 	}
 }
 
-// Prompts are long for a while, then short, then long again: memory goes from arrays to headers, where it stays, but enough is left.
-// Who asks meanwhile is never told too much.
+// Prompts are long for a while, then short, then long again: memory goes from arrays to headers, where it stays, but
+// enough is left. Who asks meanwhile is never told too much.
 func TestMemoryFollowsTheLengthOfRuns(t *testing.T) {
 	if !forgets {
 		t.Skip("memory cannot be given back here")
@@ -322,7 +322,8 @@ func TestMemoryFollowsTheLengthOfRuns(t *testing.T) {
 			chain = g.chain(g.head(int(seq)), chain[:0])
 			x.Apply(Batch{Seq: seq, Ops: []Op{{Kind: Store, Blocks: chain, RootKnown: true}}})
 			if seq%64 == 0 {
-				x.Apply(Batch{Host: 1, Epoch: 1, Seq: seq, Ops: []Op{{Kind: Store, Blocks: known[:32], RootKnown: true}}})
+				x.Apply(Batch{Host: 1, Epoch: 1, Seq: seq,
+					Ops: []Op{{Kind: Store, Blocks: known[:32], RootKnown: true}}})
 				x.Apply(Batch{Host: 2, Epoch: 1, Seq: seq, Ops: []Op{{Kind: Store, Blocks: known, RootKnown: true}}})
 			}
 			if used := x.Stats().Bytes; used > 24<<20 {
@@ -343,7 +344,8 @@ func TestMemoryFollowsTheLengthOfRuns(t *testing.T) {
 		t.Error("the reader found nothing")
 	}
 	if short < 250_000 || again < long/6 {
-		t.Fatalf("%d blocks in long runs, then %d in short ones, then %d in long ones; %+v", long, short, again, x.Stats())
+		t.Fatalf("%d blocks in long runs, then %d in short ones, then %d in long ones; %+v", long, short, again,
+			x.Stats())
 	}
 	t.Logf("%d blocks in long runs, then %d in short ones, then %d in long ones; %+v", long, short, again, x.Stats())
 }

@@ -172,8 +172,8 @@ func (c *cramped) audit() {
 	})
 }
 
-// Whatever it is short of, the index stays within its limit and says nothing that is not so, of depths, tiers and places; what was
-// evicted does not come back by a removal; and when all replicas have gone, nothing is left.
+// Whatever it is short of, the index stays within its limit and says nothing that is not so, of depths, tiers and
+// places; what was evicted does not come back by a removal; and when all replicas have gone, nothing is left.
 func TestIndexThatEvictsSaysASubsetOfTheTruth(t *testing.T) {
 	for i, short := range shortages {
 		t.Run(short.name, func(t *testing.T) {

@@ -9,12 +9,13 @@ import (
 	"octet/kvpool"
 )
 
-// Indexer knows which replica holds which block: the index that serves. Safe for concurrent use. Queries take no lock; changes
-// take turns, and none waits for a query.
+// Indexer knows which replica holds which block: the index that serves. Safe for concurrent use. Queries take no lock;
+// changes take turns, and none waits for a query.
 //
-// It takes at most Config.MaxBytes, or what its Account allows. When a Store would take more, runs that are not in use are evicted (see the package comment),
-// so that the index knows less than the replicas hold, never more. What finds no room in spite of that is not recorded
-// (Stats.Refused). Removing always works; where even the note of what is left behind a hole finds no room, that is forgotten too.
+// It takes at most Config.MaxBytes, or what its Account allows. When a Store would take more, runs that are not in use
+// are evicted (see the package comment), so that the index knows less than the replicas hold, never more. What finds no
+// room in spite of that is not recorded (Stats.Refused). Removing always works; where even the note of what is left
+// behind a hole finds no room, that is forgotten too.
 //
 // Lock order: a host's mu, then the tree's, then a host's tiersMu.
 type Indexer struct {
@@ -42,11 +43,12 @@ func New(c Config) (*Indexer, error) {
 	return x, nil
 }
 
-// Depths sets out[h] to the number of leading blocks of chain that replica h holds, for each living h in among, and to 0 for
-// everybody else. chain begins where chains begin: chain[0] follows no block. It equals a block-by-block scan for any content that
-// came with true claims (see Op), takes one look for each stretch of the chain that was stored in one go or parts from others
-// there, whatever the chain's length and the number of replicas, takes no lock and allocates nothing. Blocks after the
-// 65,535th do not count. A change that meets a running query may show in part, in the depth of the replica that it is of.
+// Depths sets out[h] to the number of leading blocks of chain that replica h holds, for each living h in among, and to
+// 0 for everybody else. chain begins where chains begin: chain[0] follows no block. It equals a block-by-block scan for
+// any content that came with true claims (see Op), takes one look for each stretch of the chain that was stored in one
+// go or parts from others there, whatever the chain's length and the number of replicas, takes no lock and allocates
+// nothing. Blocks after the 65,535th do not count. A change that meets a running query may show in part, in the depth
+// of the replica that it is of.
 func (x *Indexer) Depths(chain []kvpool.BlockHash, among HostBitmap, out *[MaxHosts]uint16) {
 	if len(chain) == 0 {
 		*out = [MaxHosts]uint16{}
@@ -71,8 +73,9 @@ func (x *Indexer) Depths(chain []kvpool.BlockHash, among HostBitmap, out *[MaxHo
 	runtime.KeepAlive(ahead)
 }
 
-// Hint appends where replica h holds the first depth blocks of chain, in the fastest tier of each, and stops at the first that it
-// does not hold. It reads h's tier map, which no query does: ask for the winner only. Extent is zero where the replica gave none.
+// Hint appends where replica h holds the first depth blocks of chain, in the fastest tier of each, and stops at the
+// first that it does not hold. It reads h's tier map, which no query does: ask for the winner only. Extent is zero
+// where the replica gave none.
 func (x *Indexer) Hint(id HostID, chain []kvpool.BlockHash, depth int, dst []Location) []Location {
 	if !x.exists(id) || !x.alive.has(id) {
 		return dst
@@ -112,7 +115,8 @@ type copies struct {
 	resyncs    uint64             // guarded by mu
 	parting    []kvpool.BlockHash // guarded by mu; scratch
 
-	// Written under the tree's mu and either mu or tiersMu, which is all that an eviction takes; read under one of the three.
+	// Written under the tree's mu and either mu or tiersMu, which is all that an eviction takes; read under one of the
+	// three.
 	tiersMu   sync.RWMutex
 	elsewhere map[kvpool.BlockHash]tierSet // held blocks that are not in the GPU tier alone
 	extents   map[place]Extent             // only of copies whose extent was given

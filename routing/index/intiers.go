@@ -6,9 +6,9 @@ import (
 	"octet/kvpool"
 )
 
-// InTiers counts the leading blocks of chain, of the first depth, that replica h holds, each in the fastest tier that has it: what
-// Hint lists. It costs one query where nothing was ever put outside of h's GPU, which is the rule, and takes no lock there; else it
-// reads h's tier map, block by block.
+// InTiers counts the leading blocks of chain, of the first depth, that replica h holds, each in the fastest tier that
+// has it: what Hint lists. It costs one query where nothing was ever put outside of h's GPU, which is the rule, and
+// takes no lock there; else it reads h's tier map, block by block.
 func (x *Indexer) InTiers(id HostID, chain []kvpool.BlockHash, depth int) (held [Tiers]int) {
 	if !x.exists(id) || !x.alive.has(id) {
 		return held

@@ -26,7 +26,8 @@ func (r *rig) compareTiers(chain []kvpool.BlockHash) {
 			listed[at.Tier]++
 		}
 		if got := x.InTiers(h, chain, depth); got != want || listed != want {
-			r.t.Fatalf("host %d holds %v of the first %d of %x, the hint lists %v, want %v", h, got, depth, chain, listed, want)
+			r.t.Fatalf("host %d holds %v of the first %d of %x, the hint lists %v, want %v", h, got, depth, chain,
+				listed, want)
 		}
 	}
 }
@@ -43,7 +44,8 @@ func TestTheTierMapIsNotReadWhereAllIsOnTheGPU(t *testing.T) {
 		}
 		apply(t, x, h, 1, Op{Kind: Store, Blocks: chain, RootKnown: true})
 	}
-	apply(t, x, 1, 2, Op{Kind: Store, Tier: CPU, Blocks: chain[:3], RootKnown: true}, Op{Kind: Remove, Tier: GPU, Blocks: chain[1:3]})
+	apply(t, x, 1, 2, Op{Kind: Store, Tier: CPU, Blocks: chain[:3], RootKnown: true},
+		Op{Kind: Remove, Tier: GPU, Blocks: chain[1:3]})
 	x.hosts[0].mu.Lock() // whoever looks hangs
 	x.hosts[0].tiersMu.Lock()
 	if got := x.InTiers(0, chain, 10); got != [Tiers]int{10, 0, 0} || x.Stats().Hints != 0 {
@@ -59,8 +61,8 @@ func TestTheTierMapIsNotReadWhereAllIsOnTheGPU(t *testing.T) {
 	}
 }
 
-// BenchmarkInTiers is what a winner's cache hint costs: a chain of 512 that was stored in one go, all of it on the GPU or, of every
-// eighth block, a copy elsewhere too.
+// BenchmarkInTiers is what a winner's cache hint costs: a chain of 512 that was stored in one go, all of it on the GPU
+// or, of every eighth block, a copy elsewhere too.
 func BenchmarkInTiers(b *testing.B) {
 	for _, slower := range []bool{false, true} {
 		b.Run(map[bool]string{false: "gpu", true: "tiers"}[slower], func(b *testing.B) {

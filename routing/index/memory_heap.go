@@ -7,7 +7,8 @@ import "unsafe"
 // chunkBits is log2 of the bytes that a slab grows by.
 const chunkBits = 19
 
-// pages is memory that holds no pointers. Where it cannot be mapped, or should be seen by the race detector, it is the heap's.
+// pages is memory that holds no pointers. Where it cannot be mapped, or should be seen by the race detector, it is the
+// heap's.
 type pages struct{ base unsafe.Pointer }
 
 func mapPages(n int) (pages, error) {

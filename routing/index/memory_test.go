@@ -8,8 +8,8 @@ import (
 	"octet/kvpool"
 )
 
-// What comes takes the room of what was there, and of what is recorded, nothing is said that is not so. Room that was given back is
-// used again.
+// What comes takes the room of what was there, and of what is recorded, nothing is said that is not so. Room that was
+// given back is used again.
 func TestMemoryCapIsKeptAndAnswersNeverSayTooMuch(t *testing.T) {
 	const limit = 9 << 20
 	f := newFleet(t, 3, 30, 3000, 300)
@@ -56,7 +56,8 @@ func TestMemoryCapIsKeptAndAnswersNeverSayTooMuch(t *testing.T) {
 		f.x.Apply(Batch{Seq: f.seq[0], Ops: []Op{{Kind: Store, Blocks: c, RootKnown: true}}})
 	}
 	if st := f.x.Stats(); st.Refused != full.Refused || st.Evicted != full.Evicted || st.Bytes > limit {
-		t.Fatalf("an index that was emptied evicted %d and refused %d more", st.Evicted-full.Evicted, st.Refused-full.Refused)
+		t.Fatalf("an index that was emptied evicted %d and refused %d more", st.Evicted-full.Evicted,
+			st.Refused-full.Refused)
 	}
 	if err := f.x.Check(); err != nil {
 		t.Fatal(err)
@@ -70,12 +71,14 @@ func TestMemoryCapCoversTierMaps(t *testing.T) {
 	x.Admit(0)
 	for i := range uint64(300) {
 		c := chainOf(1000, fmt.Sprint(i))
-		x.Apply(Batch{Seq: i + 1, Ops: []Op{{Kind: Store, Tier: CPU, Blocks: c, RootKnown: true, Extents: make([]Extent, 1000)}}})
+		x.Apply(Batch{Seq: i + 1,
+			Ops: []Op{{Kind: Store, Tier: CPU, Blocks: c, RootKnown: true, Extents: make([]Extent, 1000)}}})
 		if st := x.Stats(); st.Bytes > limit {
 			t.Fatalf("%+v", st)
 		}
 	}
-	if st := x.Stats(); st.Evicted == 0 || st.Refused > 0 || st.Blocks < 50_000 || uint64(st.Blocks)+st.Evicted != 300_000 {
+	if st := x.Stats(); st.Evicted == 0 || st.Refused > 0 || st.Blocks < 50_000 ||
+		uint64(st.Blocks)+st.Evicted != 300_000 {
 		t.Fatalf("%+v", st)
 	}
 	if err := x.Check(); err != nil {
@@ -143,7 +146,8 @@ func TestRunIsCutWhenItsIslesOrPartsAreTooMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := 1 + h%7*50
-		apply(t, x, HostID(h), seq, Op{Kind: Store, Blocks: chain[at : at+30]}, Op{Kind: Store, Blocks: chain[at+32 : at+34]})
+		apply(t, x, HostID(h), seq, Op{Kind: Store, Blocks: chain[at : at+30]},
+			Op{Kind: Store, Blocks: chain[at+32 : at+34]})
 		if err := x.Check(); err != nil {
 			t.Fatalf("after host %d: %v", h, err)
 		}

@@ -19,18 +19,24 @@ func epochAndSeqDecideWhatABatchDoes(t *testing.T, make func(Config) (subject, e
 	for name, history := range map[string][]batch{
 		"in order from 1": {{1, 1, Store, Applied, false, 1, 0}, {1, 2, Store, Applied, false, 2, 0}},
 		"in order from 0": {{0, 0, Store, Applied, false, 1, 0}, {0, 1, Store, Applied, false, 2, 0}},
-		"seen before": {{1, 1, Store, Applied, false, 1, 0}, {1, 1, Store, Duplicate, false, 1, 0}, {1, 2, Store, Applied, false, 2, 0},
+		"seen before": {{1, 1, Store, Applied, false, 1, 0}, {1, 1, Store, Duplicate, false, 1, 0},
+			{1, 2, Store, Applied, false, 2, 0},
 			{1, 1, Clear, Duplicate, false, 2, 0}, {1, 0, Clear, Duplicate, false, 2, 0}},
-		"later epoch wipes": {{1, 1, Store, Applied, false, 1, 0}, {1, 2, Store, Applied, false, 2, 0}, {2, 1, Store, Applied, false, 1, 0},
+		"later epoch wipes": {{1, 1, Store, Applied, false, 1, 0}, {1, 2, Store, Applied, false, 2, 0},
+			{2, 1, Store, Applied, false, 1, 0},
 			{1, 3, Store, OldEpoch, false, 1, 0}},
-		"gap makes stale": {{1, 1, Store, Applied, false, 1, 0}, {1, 3, Store, Gap, true, 2, 1}, {1, 4, Store, Applied, true, 3, 1},
+		"gap makes stale": {{1, 1, Store, Applied, false, 1, 0}, {1, 3, Store, Gap, true, 2, 1},
+			{1, 4, Store, Applied, true, 3, 1},
 			{1, 2, Store, Duplicate, true, 3, 1}, {1, 9, Store, Gap, true, 4, 2}},
-		"late first is a gap":   {{1, 2, Store, Gap, true, 1, 1}},
-		"new epoch heals":       {{1, 5, Store, Gap, true, 1, 1}, {2, 1, Store, Applied, false, 1, 1}},
-		"new epoch with a gap":  {{1, 1, Store, Applied, false, 1, 0}, {2, 2, Store, Gap, true, 1, 1}},
-		"clear heals":           {{1, 5, Store, Gap, true, 1, 1}, {1, 6, Clear, Applied, false, 0, 1}, {1, 7, Store, Applied, false, 1, 1}},
-		"clear after a gap":     {{1, 1, Store, Applied, false, 1, 0}, {1, 5, Clear, Applied, false, 0, 1}},
-		"shutdown, then nobody": {{1, 1, Shutdown, Applied, false, 0, 0}, {1, 2, Store, Dead, false, 0, 0}, {1, 2, Shutdown, Dead, false, 0, 0}}, // MOD2-16
+		"late first is a gap":  {{1, 2, Store, Gap, true, 1, 1}},
+		"new epoch heals":      {{1, 5, Store, Gap, true, 1, 1}, {2, 1, Store, Applied, false, 1, 1}},
+		"new epoch with a gap": {{1, 1, Store, Applied, false, 1, 0}, {2, 2, Store, Gap, true, 1, 1}},
+		"clear heals": {{1, 5, Store, Gap, true, 1, 1}, {1, 6, Clear, Applied, false, 0, 1},
+			{1, 7, Store, Applied, false, 1, 1}},
+		"clear after a gap": {{1, 1, Store, Applied, false, 1, 0}, {1, 5, Clear, Applied, false, 0, 1}},
+		// MOD2-16
+		"shutdown, then nobody": {{1, 1, Shutdown, Applied, false, 0, 0}, {1, 2, Store, Dead, false, 0, 0},
+			{1, 2, Shutdown, Dead, false, 0, 0}},
 	} {
 		chain := chainOf(20, "")
 		x := seeded(t, make, nil)
@@ -44,7 +50,8 @@ func epochAndSeqDecideWhatABatchDoes(t *testing.T, make func(Config) (subject, e
 			}
 			out := x.Apply(Batch{Host: 7, Epoch: b.epoch, Seq: b.seq, Ops: []Op{op}})
 			h := x.Host(7)
-			if out != b.out || h.Stale != b.stale || h.Blocks != b.blocks || h.Gaps != b.gaps || x.Stale().Has(7) != b.stale {
+			if out != b.out || h.Stale != b.stale || h.Blocks != b.blocks || h.Gaps != b.gaps ||
+				x.Stale().Has(7) != b.stale {
 				t.Errorf("%s, batch %d: %s, %+v, want %+v", name, i, out, h, b)
 			}
 		}
@@ -60,7 +67,8 @@ func storingTheHeldAndRemovingTheAbsentChangeNothing(t *testing.T, make func(Con
 	chain := chainOf(6, "")
 	x := seeded(t, make, chain, 4)
 	digest, before := x.Digest(), x.Stats()
-	apply(t, x, 0, 2, Op{Kind: Store, Blocks: chain[:4], RootKnown: true}, Op{Kind: Remove, Blocks: chain[4:]}, Op{Kind: Remove, Tier: CPU, Blocks: chain[:2]})
+	apply(t, x, 0, 2, Op{Kind: Store, Blocks: chain[:4], RootKnown: true}, Op{Kind: Remove, Blocks: chain[4:]},
+		Op{Kind: Remove, Tier: CPU, Blocks: chain[:2]})
 	after := x.Stats()
 	after.Locked = before.Locked
 	if x.Digest() != digest || after != before {
@@ -79,7 +87,8 @@ func resyncReplacesEverythingAndClearsStale(t *testing.T, make func(Config) (sub
 	if !x.Stale().Has(0) {
 		t.Fatal("a gap left no stale mark")
 	}
-	snapshot := []TierBlocks{{Blocks: chain[:5], RootKnown: true}, {Tier: SSD, Blocks: chain[5:6], Parent: chain[4], HasParent: true}}
+	snapshot := []TierBlocks{{Blocks: chain[:5], RootKnown: true},
+		{Tier: SSD, Blocks: chain[5:6], Parent: chain[4], HasParent: true}}
 	for _, c := range []struct {
 		epoch, seq uint64
 		want       Outcome

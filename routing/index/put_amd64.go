@@ -1,7 +1,7 @@
 package index
 
-// put64 stores a word that readers may be loading. Stores become visible in program order here, so a plain one will do between
-// the atomic ones that begin and end a change.
+// put64 stores a word that readers may be loading. Stores become visible in program order here, so a plain one will do
+// between the atomic ones that begin and end a change.
 func put64(p *uint64, v uint64) { *p = v }
 
 // put32 is put64 for half a word.

@@ -16,8 +16,8 @@ func churn(ctx context.Context, wg *sync.WaitGroup, live func(round uint64)) {
 	})
 }
 
-// Host 0 never changes, 1 has a hole for good, 2 loses and regains its tail, 3 a block in the middle, 4 dies and returns.
-// MOD2-04, MOD2-05, MOD2-10, MOD2-48
+// Host 0 never changes, 1 has a hole for good, 2 loses and regains its tail, 3 a block in the middle, 4 dies and
+// returns. MOD2-04, MOD2-05, MOD2-10, MOD2-48
 func TestQueriesStayTrueWhileEventsAndSweepsRun(t *testing.T) {
 	eachKind(t, queriesStayTrue)
 }
@@ -50,7 +50,8 @@ func queriesStayTrue(t *testing.T, make func(Config) (subject, error)) {
 			var out [MaxHosts]uint16
 			for range 2000 {
 				x.Depths(chain, HostSet(0, 1, 2, 3, 4), &out)
-				if out[0] != 64 || out[1] != 20 || out[2] < 32 || out[2] > 64 || out[3] != 10 && out[3] != 64 || out[4] > 64 {
+				if out[0] != 64 || out[1] != 20 || out[2] < 32 || out[2] > 64 || out[3] != 10 && out[3] != 64 ||
+					out[4] > 64 {
 					t.Errorf("depths %v", out[:5])
 					return
 				}
@@ -66,8 +67,8 @@ func queriesStayTrue(t *testing.T, make func(Config) (subject, error)) {
 	}
 }
 
-// Each transport keeps the replica's order, so whichever is ahead leaves no gap and whichever is behind brings duplicates.
-// MOD2-05, MOD2-18
+// Each transport keeps the replica's order, so whichever is ahead leaves no gap and whichever is behind brings
+// duplicates. MOD2-05, MOD2-18
 func TestTwoTransportsWithOneHistoryLeaveWhatOneWould(t *testing.T) {
 	eachKind(t, twoTransports)
 }

@@ -8,8 +8,8 @@ type Ranked struct {
 	Depth uint16 // blocks
 }
 
-// Rank appends the hosts of among to dst, best first: the deeper before the shallower, of equals the lowest host first. Hosts of
-// depth 0 are in it, last. It allocates only when dst is too short.
+// Rank appends the hosts of among to dst, best first: the deeper before the shallower, of equals the lowest host first.
+// Hosts of depth 0 are in it, last. It allocates only when dst is too short.
 func Rank(depths *[MaxHosts]uint16, among HostBitmap, dst []Ranked) []Ranked {
 	from := len(dst)
 	for h := range among.All() {

@@ -14,8 +14,8 @@ const (
 	runBits  = chunkBits - 7 - (Words-4)/4 // log2 of the runs in a chunk
 )
 
-// run is a stretch of consecutive blocks, and who holds what of it: the header, whole cache lines outside the heap. The first line
-// is all that most queries read. Written by the writer alone, under seq; readers load every word atomically.
+// run is a stretch of consecutive blocks, and who holds what of it: the header, whole cache lines outside the heap. The
+// first line is all that most queries read. Written by the writer alone, under seq; readers load every word atomically.
 type run struct {
 	seq   uint32 // odd while the writer is at it
 	words uint32 // position of its hashes
@@ -28,8 +28,8 @@ type run struct {
 	parts [maxParts]uint32 // host<<16 | reach
 }
 
-// meta is what of a run fits into one word. A run that is not in use has the zero meta. Its use is all of a run that readers
-// write, by compare-and-swap; they may lose it to the writer, and he to them.
+// meta is what of a run fits into one word. A run that is not in use has the zero meta. Its use is all of a run that
+// readers write, by compare-and-swap; they may lose it to the writer, and he to them.
 type meta uint64
 
 const (

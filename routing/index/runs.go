@@ -21,10 +21,11 @@ type runTree struct {
 	full   *table // block → the run and its offset there
 	_      [64]byte
 
-	mu      sync.RWMutex
-	words   words
-	top     uint32   // run ids below it have been handed out; 0 never is
-	unused  []uint32 // ids below top that are free; who was evicted last is used first, so that what is new lies behind the hand
+	mu    sync.RWMutex
+	words words
+	top   uint32 // run ids below it have been handed out; 0 never is
+	// ids below top that are free; who was evicted last is used first, so that what is new lies behind the hand
+	unused  []uint32
 	walks   int      // sweeps under way
 	again   []uint32 // runs that came while there were any
 	live    int      // runs
@@ -140,7 +141,8 @@ func (t *runTree) free(id uint32, r *run) {
 	t.close(id, r)
 }
 
-// close takes a run's header and arrays back. What readers see of those from now on they throw away, for its seq has gone on.
+// close takes a run's header and arrays back. What readers see of those from now on they throw away, for its seq has
+// gone on.
 func (t *runTree) close(id uint32, r *run) {
 	m := r.meta
 	atomic.AddUint32(&r.seq, 1)

@@ -114,8 +114,8 @@ func (t *runTree) fit(id uint32, s *shape) {
 	}
 }
 
-// branch makes the blocks of a run from at on a run of their own, of shape s. The old one still has them; its shape is written later, so that
-// a reader finds them here or there. There is room.
+// branch makes the blocks of a run from at on a run of their own, of shape s. The old one still has them; its shape is
+// written later, so that a reader finds them here or there. There is room.
 func (t *runTree) branch(from uint32, at int, s *shape) {
 	for s.crowded() {
 		tail, mid := t.borrow(), s.middle()

@@ -8,8 +8,8 @@ const ahead = 32
 // crowd is up to how many replicas may be left behind by one that lengthens a run which they all hold.
 const crowd = maxParts / 2
 
-// store records that h holds blocks, each of which follows the one before it when chained, and the first of which follows
-// parent when followed. It returns how many of them are recorded: all, unless there is no room for what is new.
+// store records that h holds blocks, each of which follows the one before it when chained, and the first of which
+// follows parent when followed. It returns how many of them are recorded: all, unless there is no room for what is new.
 func (t *runTree) store(h HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed, chained bool) int {
 	for i := 0; i < len(blocks); {
 		rest := blocks[i:]
@@ -27,8 +27,8 @@ func (t *runTree) store(h HostID, blocks []kvpool.BlockHash, parent kvpool.Block
 	return len(blocks)
 }
 
-// storeSome records the first of blocks and those after it that are like it: known, in the same run, or new. It returns how many,
-// 0 when there is no room.
+// storeSome records the first of blocks and those after it that are like it: known, in the same run, or new. It returns
+// how many, 0 when there is no room.
 func (t *runTree) storeSome(h HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed bool) int {
 	id, off := t.find(blocks[0])
 	if id == 0 {
@@ -54,8 +54,8 @@ func (t *runTree) matching(id uint32, off int, blocks []kvpool.BlockHash) int {
 	return n
 }
 
-// plant records a stretch of new blocks, the first of which is in no run: it lengthens the run that it follows, or becomes
-// a run. It returns how many blocks that are, 0 when there is no room. Where memory is short the run is, too.
+// plant records a stretch of new blocks, the first of which is in no run: it lengthens the run that it follows, or
+// becomes a run. It returns how many blocks that are, 0 when there is no room. Where memory is short the run is, too.
 func (t *runTree) plant(h HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed bool) (n int) {
 	if followed {
 		n = t.follow(h, blocks, parent)
@@ -73,8 +73,8 @@ func (t *runTree) plant(h HostID, blocks []kvpool.BlockHash, parent kvpool.Block
 	return t.begin(h, blocks)
 }
 
-// follow finds the run of parent, which stays as long as what comes after it is being stored. Chains that part there make it part, too; else
-// it is lengthened by blocks where it may be, and follow returns how many those are.
+// follow finds the run of parent, which stays as long as what comes after it is being stored. Chains that part there
+// make it part, too; else it is lengthened by blocks where it may be, and follow returns how many those are.
 func (t *runTree) follow(h HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash) (n int) {
 	id, off := t.find(parent)
 	if t.pinned = id; id == 0 {
@@ -104,8 +104,8 @@ func (t *runTree) begin(h HostID, blocks []kvpool.BlockHash) (n int) {
 	return n
 }
 
-// adopt makes blocks a run whose holders are those of s, and returns how many of them: with a length in s all or none, without
-// one those before the first that is known already or finds no room. There is room for the run itself.
+// adopt makes blocks a run whose holders are those of s, and returns how many of them: with a length in s all or none,
+// without one those before the first that is known already or finds no room. There is room for the run itself.
 func (t *runTree) adopt(blocks []kvpool.BlockHash, s *shape) (n int) {
 	id, r := t.open(len(blocks))
 	n = t.fill(id, 0, blocks)
@@ -121,7 +121,8 @@ func (t *runTree) adopt(blocks []kvpool.BlockHash, s *shape) (n int) {
 	return n
 }
 
-// extends reports whether h may lengthen r: it holds all of it, there is space for more, and few others would be left behind.
+// extends reports whether h may lengthen r: it holds all of it, there is space for more, and few others would be left
+// behind.
 func (t *runTree) extends(r *run, h HostID) bool {
 	return r.full.Has(h) && r.meta.len() < maxRun && r.full.Count()-1+r.meta.parts() <= crowd
 }
@@ -151,8 +152,8 @@ func (t *runTree) extend(id uint32, h HostID, blocks []kvpool.BlockHash) int {
 	return n
 }
 
-// fill writes blocks into a run's array from off on, and into the table, up to the first that is there already or finds no
-// room. It returns how many that are. No reader sees them yet.
+// fill writes blocks into a run's array from off on, and into the table, up to the first that is there already or finds
+// no room. It returns how many that are. No reader sees them yet.
 func (t *runTree) fill(id uint32, off int, blocks []kvpool.BlockHash) int {
 	array := t.words.array(t.at(id).words, off+len(blocks))[off:]
 	for i, b := range blocks {
@@ -169,7 +170,8 @@ func (t *runTree) fill(id uint32, off int, blocks []kvpool.BlockHash) int {
 	return len(blocks)
 }
 
-// remove records that h does not hold blocks. It finds neighbours by comparing, in either direction, and the others by the table.
+// remove records that h does not hold blocks. It finds neighbours by comparing, in either direction, and the others by
+// the table.
 func (t *runTree) remove(h HostID, blocks []kvpool.BlockHash) {
 	for len(blocks) > 0 {
 		id, off := t.find(blocks[0])

@@ -224,7 +224,8 @@ func TestSweepWaitsForAPlaceAndCanBeFinishedLater(t *testing.T) {
 	}
 	<-x.sweeps
 	<-x.sweeps
-	if err := x.tree.sweep(ended, x.Unswept, func() bool { return false }); !errors.Is(err, context.Canceled) || x.Reusable(0) {
+	if err := x.tree.sweep(ended, x.Unswept, func() bool { return false }); !errors.Is(err, context.Canceled) ||
+		x.Reusable(0) {
 		t.Fatal(err)
 	}
 	if left := x.Stats().Entries; left != 2*sweepRuns {
@@ -241,7 +242,8 @@ func TestBatchForAnotherGenerationIsDead(t *testing.T) {
 	eachKind(t, func(t *testing.T, make func(Config) (subject, error)) {
 		chain := chainOf(4, "")
 		x := seeded(t, make, chain, 4)
-		late := Batch{Generation: x.Host(0).Generation, Seq: 2, Ops: []Op{{Kind: Store, Blocks: chain, RootKnown: true}}}
+		late := Batch{Generation: x.Host(0).Generation, Seq: 2,
+			Ops: []Op{{Kind: Store, Blocks: chain, RootKnown: true}}}
 		x.Retire(0)
 		if err := x.Sweep(t.Context(), 0); err != nil || x.Admit(0) != nil {
 			t.Fatal(err)
@@ -282,7 +284,8 @@ func TestBlocksNamedTwiceOrOutOfPlaceBreakNothing(t *testing.T) {
 		Op{Kind: Store, Blocks: []kvpool.BlockHash{c[3], c[2]}, Parent: c[3], HasParent: true},
 		Op{Kind: Store, Blocks: c[4:5], Parent: c[4], HasParent: true},
 		Op{Kind: Remove, Blocks: []kvpool.BlockHash{c[1], c[1], c[5]}})
-	apply(t, x, 1, 2, Op{Kind: Store, Blocks: c, RootKnown: true}, Op{Kind: Remove, Blocks: []kvpool.BlockHash{c[2], c[0], c[4]}})
+	apply(t, x, 1, 2, Op{Kind: Store, Blocks: c, RootKnown: true},
+		Op{Kind: Remove, Blocks: []kvpool.BlockHash{c[2], c[0], c[4]}})
 	if err := x.Check(); err != nil {
 		t.Fatal(err)
 	}

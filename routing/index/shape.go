@@ -22,9 +22,9 @@ func isleOf(w uint64) isle { return isle{HostID(w >> 32), uint16(w >> 16), uint1
 // stretch is a stretch of a run.
 type stretch struct{ from, to int }
 
-// shape is who holds what of a run, as a writer works on it: any set of (replica, block) facts. What a replica holds from the
-// first block on is its reach: all of the run (full) or a part of it. What it holds besides are its isles, each as long as can
-// be and none next to its reach.
+// shape is who holds what of a run, as a writer works on it: any set of (replica, block) facts. What a replica holds
+// from the first block on is its reach: all of the run (full) or a part of it. What it holds besides are its isles,
+// each as long as can be and none next to its reach.
 type shape struct {
 	len   int
 	full  HostBitmap
@@ -80,8 +80,8 @@ func (s *shape) hold(h HostID, from, to int) (gained int) {
 	return to - from - known
 }
 
-// absorb removes the isles of h that touch [from, to). It returns the end and, in begin, the beginning of all of them together
-// with [from, to), and how many blocks of that the isles had.
+// absorb removes the isles of h that touch [from, to). It returns the end and, in begin, the beginning of all of them
+// together with [from, to), and how many blocks of that the isles had.
 func (s *shape) absorb(h HostID, from, to int, begin *int) (end, known int) {
 	*begin, end = from, to
 	left := s.isles[:0]

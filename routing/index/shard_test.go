@@ -108,7 +108,8 @@ func queriesAndSteadyEventsAllocateNothing(t *testing.T, make func(Config) (subj
 	seq := uint64(1)
 	ops := [][]Op{
 		{{Kind: Remove, Blocks: chain[16:]}, {Kind: Store, Tier: CPU, Blocks: chain, RootKnown: true}},
-		{{Kind: Store, Blocks: chain[16:], Parent: chain[15], HasParent: true}, {Kind: Remove, Tier: CPU, Blocks: chain}},
+		{{Kind: Store, Blocks: chain[16:], Parent: chain[15], HasParent: true},
+			{Kind: Remove, Tier: CPU, Blocks: chain}},
 	}
 	if n := testing.AllocsPerRun(200, func() {
 		x.Depths(chain, x.Alive(), &out)

@@ -8,11 +8,12 @@ import (
 	"octet/kvpool"
 )
 
-// ShardedBlockIndexer knows which replica holds which block: the readable reference for Indexer, with the same contract. Safe
-// for concurrent use; queries take one shard's read lock at a time and nothing else. Its memory is bounded by what its
-// replicas hold, and by nothing else. Lock order: a host's mu, then one shard's mu.
+// ShardedBlockIndexer knows which replica holds which block: the readable reference for Indexer, with the same
+// contract. Safe for concurrent use; queries take one shard's read lock at a time and nothing else. Its memory is
+// bounded by what its replicas hold, and by nothing else. Lock order: a host's mu, then one shard's mu.
 type ShardedBlockIndexer struct {
-	shards [Shards]shard // first in a struct too large for a size class, which begins a page: each has its own cache line
+	// first in a struct too large for a size class, which begins a page: each has its own cache line
+	shards [Shards]shard
 	slots
 	suspects sharedSet // replicas whose blocks may have holes before them
 	lookups  counter
@@ -66,7 +67,8 @@ type counter [8]struct {
 
 func (c *counter) add(stripe uint8, n int) { c[stripe%uint8(len(c))].n.Add(uint64(n)) }
 
-// about is add without the lock on the bus, which costs as much as a look: of queries that meet here one may go uncounted.
+// about is add without the lock on the bus, which costs as much as a look: of queries that meet here one may go
+// uncounted.
 func (c *counter) about(stripe uint8, n int) {
 	if lockedReads {
 		c.add(stripe, n)

@@ -2,9 +2,9 @@ package index
 
 import "octet/kvpool"
 
-// Apply carries out b unless the replica's (epoch, seq) says that it is old. A greater epoch wipes what the replica held. Each
-// shard that b touches is locked once for up to maxHold of b's blocks; a batch that fits what is already there allocates nothing.
-// Nothing of b is kept: its memory is the caller's again.
+// Apply carries out b unless the replica's (epoch, seq) says that it is old. A greater epoch wipes what the replica
+// held. Each shard that b touches is locked once for up to maxHold of b's blocks; a batch that fits what is already
+// there allocates nothing. Nothing of b is kept: its memory is the caller's again.
 func (x *ShardedBlockIndexer) Apply(b Batch) Outcome {
 	h := x.host(b.Host)
 	if h == nil {
@@ -32,8 +32,9 @@ func (x *ShardedBlockIndexer) Apply(b Batch) Outcome {
 	return out
 }
 
-// Resync replaces everything that the replica holds by a snapshot taken after its batch seq, and clears stale. A snapshot older than
-// the last batch is refused as Duplicate or OldEpoch: replaying the stream from there is up to the caller.
+// Resync replaces everything that the replica holds by a snapshot taken after its batch seq, and clears stale. A
+// snapshot older than the last batch is refused as Duplicate or OldEpoch: replaying the stream from there is up to the
+// caller.
 func (x *ShardedBlockIndexer) Resync(id HostID, epoch, seq uint64, held []TierBlocks) Outcome {
 	h := x.host(id)
 	if h == nil {
@@ -73,8 +74,8 @@ func (x *ShardedBlockIndexer) apply(id HostID, h *host, op *Op) {
 	}
 }
 
-// publish brings the index and its marks to what h holds. A mark of doubt is raised before the first block changes and lowered
-// after the last, so that a query that sees the blocks sees the doubt.
+// publish brings the index and its marks to what h holds. A mark of doubt is raised before the first block changes and
+// lowered after the last, so that a query that sees the blocks sees the doubt.
 func (x *ShardedBlockIndexer) publish(id HostID, h *host) {
 	doubt, stale := h.tiers.detached > 0, h.order.stale
 	if doubt {

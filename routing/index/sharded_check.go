@@ -7,8 +7,8 @@ import (
 	"octet/kvpool"
 )
 
-// Check proves the index's invariants (see the package comment) and returns every breach. It reads everything under all hosts' locks:
-// for tests and operators, not for the request path.
+// Check proves the index's invariants (see the package comment) and returns every breach. It reads everything under all
+// hosts' locks: for tests and operators, not for the request path.
 func (x *ShardedBlockIndexer) Check() error {
 	for i := range x.hosts {
 		x.hosts[i].mu.RLock()
@@ -21,7 +21,8 @@ func (x *ShardedBlockIndexer) Check() error {
 			faults = append(faults, fmt.Errorf("host %d: %w", id, err))
 		}
 		if h.tiers.detached > 0 != x.suspects.has(id) && x.alive.has(id) {
-			faults = append(faults, fmt.Errorf("host %d: %d detached blocks, suspect %v", id, h.tiers.detached, x.suspects.has(id)))
+			faults = append(faults, fmt.Errorf("host %d: %d detached blocks, suspect %v", id, h.tiers.detached,
+				x.suspects.has(id)))
 		}
 		faults = append(faults, x.checkBits(id, h))
 	}
@@ -78,7 +79,8 @@ func (m *tierMap) check(salt uint64) error {
 		}
 	}
 	if held != m.held || detached != m.detached || digest != m.digest {
-		return fmt.Errorf("%d blocks, %d detached, digest %x; counted %d, %d, %x", held, detached, digest, m.held, m.detached, m.digest)
+		return fmt.Errorf("%d blocks, %d detached, digest %x; counted %d, %d, %x", held, detached, digest, m.held,
+			m.detached, m.digest)
 	}
 	return m.checkLinks()
 }

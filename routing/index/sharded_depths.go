@@ -6,10 +6,10 @@ import (
 	"octet/kvpool"
 )
 
-// Depths sets out[h] to the number of leading blocks of chain that replica h holds, for each living h in among, and to 0 for everybody else. It equals
-// a block-by-block scan for any content that came with true claims (see Op). It takes O(K log N) shard reads for K distinct
-// depths and N blocks, and at most N, whatever the number of replicas, and allocates nothing. Blocks after the 65,535th do not
-// count.
+// Depths sets out[h] to the number of leading blocks of chain that replica h holds, for each living h in among, and to
+// 0 for everybody else. It equals a block-by-block scan for any content that came with true claims (see Op). It takes
+// O(K log N) shard reads for K distinct depths and N blocks, and at most N, whatever the number of replicas, and
+// allocates nothing. Blocks after the 65,535th do not count.
 //
 // Replicas whose blocks are closed under "what comes before" are searched by halving. Of a suspect nothing follows from
 // holding a later block, so suspects are scanned from the first block on, all in one pass, which the others share while
@@ -43,8 +43,8 @@ func (s *search) holders(i int, hosts HostBitmap) HostBitmap {
 	return s.x.shards[shardOf(b)].holders(b).And(hosts)
 }
 
-// settle finds the depth of each of hosts, of which suspects were in doubt when the query began. Whoever came into doubt since
-// may have shown a later block without an earlier one, and is scanned in the end.
+// settle finds the depth of each of hosts, of which suspects were in doubt when the query began. Whoever came into
+// doubt since may have shown a later block without an earlier one, and is scanned in the end.
 func (s *search) settle(hosts, suspects HostBitmap) {
 	clean, depth := s.scan(hosts, suspects)
 	s.halve(clean, depth)
@@ -54,8 +54,8 @@ func (s *search) settle(hosts, suspects HostBitmap) {
 	}
 }
 
-// scan walks the chain while a suspect is left and settles whoever drops out. It returns who is left, none of them a suspect
-// unless the chain is at its end, and how many blocks they are known to hold.
+// scan walks the chain while a suspect is left and settles whoever drops out. It returns who is left, none of them a
+// suspect unless the chain is at its end, and how many blocks they are known to hold.
 func (s *search) scan(hosts, suspects HostBitmap) (left HostBitmap, depth int) {
 	for depth < len(s.chain) && !suspects.Empty() {
 		held := s.holders(depth, hosts)
@@ -72,8 +72,8 @@ type span struct {
 	lo, hi int
 }
 
-// halve settles hosts, all of them closed under "what comes before" and known to hold lo blocks. Groups split where a probe
-// tells them apart. One waits while the other goes on with half the span, which bounds the stack.
+// halve settles hosts, all of them closed under "what comes before" and known to hold lo blocks. Groups split where a
+// probe tells them apart. One waits while the other goes on with half the span, which bounds the stack.
 func (s *search) halve(hosts HostBitmap, lo int) {
 	var stack [18]span
 	stack[0] = span{hosts, lo, len(s.chain)}
@@ -98,8 +98,8 @@ func (s *search) halve(hosts HostBitmap, lo int) {
 	}
 }
 
-// probe picks the depth to ask g for next: the middle, but 1 once the chain's middle is missed, because most replicas that
-// lack the middle of a prompt hold nothing of it.
+// probe picks the depth to ask g for next: the middle, but 1 once the chain's middle is missed, because most replicas
+// that lack the middle of a prompt hold nothing of it.
 func (s *search) probe(g span) int {
 	if g.lo == 0 && g.hi < len(s.chain) {
 		return 1

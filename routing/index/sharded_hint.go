@@ -2,8 +2,9 @@ package index
 
 import "octet/kvpool"
 
-// Hint appends where replica h holds the first depth blocks of chain, in the fastest tier of each, and stops at the first that it
-// does not hold. It reads h's tier map, which no query does: ask for the winner only. Extent is zero where the replica gave none.
+// Hint appends where replica h holds the first depth blocks of chain, in the fastest tier of each, and stops at the
+// first that it does not hold. It reads h's tier map, which no query does: ask for the winner only. Extent is zero
+// where the replica gave none.
 func (x *ShardedBlockIndexer) Hint(id HostID, chain []kvpool.BlockHash, depth int, dst []Location) []Location {
 	h := x.host(id)
 	if h == nil || !x.alive.has(id) {

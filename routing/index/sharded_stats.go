@@ -37,13 +37,14 @@ func (x *ShardedBlockIndexer) Host(h HostID) HostState {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return HostState{
-		Generation: s.generation, Epoch: s.order.epoch, LastSeq: s.order.last, Stale: s.order.stale, Alive: x.alive.has(h),
-		Gaps: s.order.gaps, Resyncs: s.resyncs, Blocks: s.tiers.held, Detached: s.tiers.detached,
+		Generation: s.generation, Epoch: s.order.epoch, LastSeq: s.order.last, Stale: s.order.stale,
+		Alive: x.alive.has(h),
+		Gaps:  s.order.gaps, Resyncs: s.resyncs, Blocks: s.tiers.held, Detached: s.tiers.detached,
 	}
 }
 
-// Digest sums up all (host, block, tier) facts of living replicas: equal facts give equal digests, whatever the order in which
-// they came. Where blocks lie within a tier is not part of it.
+// Digest sums up all (host, block, tier) facts of living replicas: equal facts give equal digests, whatever the order
+// in which they came. Where blocks lie within a tier is not part of it.
 func (x *ShardedBlockIndexer) Digest() (sum uint64) {
 	for id := range x.alive.load().All() {
 		h := &x.hosts[id]

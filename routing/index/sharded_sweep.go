@@ -10,8 +10,9 @@ import (
 // sweepStep is how many blocks a sweep clears between looks at its ctx.
 const sweepStep = 4096
 
-// Admit puts slot h to use: an empty replica without an epoch, in every answer from now on. Admitting a living one changes nothing.
-// ErrOutOfRange beyond the cap, ErrUnswept while bits of the slot's last replica may be left; neither touches anybody else.
+// Admit puts slot h to use: an empty replica without an epoch, in every answer from now on. Admitting a living one
+// changes nothing. ErrOutOfRange beyond the cap, ErrUnswept while bits of the slot's last replica may be left; neither
+// touches anybody else.
 func (x *ShardedBlockIndexer) Admit(id HostID) error {
 	h := x.host(id)
 	if h == nil {
@@ -32,9 +33,10 @@ func (x *ShardedBlockIndexer) Admit(id HostID) error {
 	return nil
 }
 
-// Sweep clears the bits of the retired replica h, frees its tier maps and the entries without a living holder, and makes the
-// slot reusable. It holds a shard for maxHold blocks at a time, and no more than Config.Sweeps run side by side. When ctx ends
-// first the slot stays unswept and a later Sweep does the rest. ErrAlive when h is in use; nil when there is nothing to sweep.
+// Sweep clears the bits of the retired replica h, frees its tier maps and the entries without a living holder, and
+// makes the slot reusable. It holds a shard for maxHold blocks at a time, and no more than Config.Sweeps run side by
+// side. When ctx ends first the slot stays unswept and a later Sweep does the rest. ErrAlive when h is in use; nil when
+// there is nothing to sweep.
 func (x *ShardedBlockIndexer) Sweep(ctx context.Context, id HostID) error {
 	h := x.host(id)
 	if h == nil {

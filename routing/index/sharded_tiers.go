@@ -31,8 +31,8 @@ type place struct {
 	tier  Tier
 }
 
-// tierMap is what one replica holds, and where. It knows whether the replica's blocks are closed under "what comes before":
-// when detached is 0, whoever holds a block holds its whole prefix.
+// tierMap is what one replica holds, and where. It knows whether the replica's blocks are closed under "what comes
+// before": when detached is 0, whoever holds a block holds its whole prefix.
 type tierMap struct {
 	blocks   map[kvpool.BlockHash]residency
 	extents  map[place]Extent // only of copies whose extent was given
@@ -47,7 +47,8 @@ type claim struct {
 	parent kvpool.BlockHash
 }
 
-// hold records a copy of b in tier and reports whether b was not held in any tier before. It looks each of b and its parent up once.
+// hold records a copy of b in tier and reports whether b was not held in any tier before. It looks each of b and its
+// parent up once.
 func (m *tierMap) hold(b kvpool.BlockHash, tier Tier, c claim, salt uint64) bool {
 	if m.blocks == nil {
 		m.blocks = map[kvpool.BlockHash]residency{}

@@ -2,8 +2,8 @@ package index
 
 import "sync/atomic"
 
-// sharedSet is a HostBitmap that many goroutines change one bit at a time. Words are read one by one: a load that meets two
-// changes may see either.
+// sharedSet is a HostBitmap that many goroutines change one bit at a time. Words are read one by one: a load that meets
+// two changes may see either.
 type sharedSet [Words]atomic.Uint64
 
 // countedSet is a sharedSet that mostly is empty, which is one load to see.

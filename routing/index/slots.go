@@ -74,8 +74,8 @@ func (s *slots) Stale() (none HostBitmap) {
 	return s.stale.load().And(s.alive.load())
 }
 
-// Retire takes h out of every later answer, at once: one compare-and-swap, no lock. It reports whether h was alive. What h held
-// stays, masked, until Sweep.
+// Retire takes h out of every later answer, at once: one compare-and-swap, no lock. It reports whether h was alive.
+// What h held stays, masked, until Sweep.
 func (s *slots) Retire(id HostID) bool { return s.exists(id) && s.alive.clear(id) }
 
 // Unswept returns the retired slots that wait for their Sweep. It takes no lock.

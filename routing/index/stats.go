@@ -23,7 +23,8 @@ type HostState struct {
 	Gaps       uint64 // times events were found missing
 	Resyncs    uint64
 	Blocks     int // held in at least one tier
-	Detached   int // the reference alone: of these, how many are not known to have the block before them here, so that queries scan
+	// the reference alone: of these, how many are not known to have the block before them here, so that queries scan
+	Detached int
 }
 
 // Stats returns the index's size as of one moment.
@@ -52,13 +53,15 @@ func (x *Indexer) Host(id HostID) HostState {
 	held := x.tree.held[id]
 	x.tree.mu.RUnlock()
 	return HostState{
-		Generation: h.generation, Epoch: h.order.epoch, LastSeq: h.order.last, Stale: h.order.stale, Alive: x.alive.has(id),
-		Gaps: h.order.gaps, Resyncs: h.resyncs, Blocks: held,
+		Generation: h.generation, Epoch: h.order.epoch, LastSeq: h.order.last, Stale: h.order.stale,
+		Alive: x.alive.has(id),
+		Gaps:  h.order.gaps, Resyncs: h.resyncs, Blocks: held,
 	}
 }
 
-// Digest sums up all (host, block, tier) facts of living replicas: equal facts give equal digests, whatever the order in which
-// they came, here and in the reference. Where blocks lie within a tier is not part of it. It reads everything, while changes wait.
+// Digest sums up all (host, block, tier) facts of living replicas: equal facts give equal digests, whatever the order
+// in which they came, here and in the reference. Where blocks lie within a tier is not part of it. It reads everything,
+// while changes wait.
 func (x *Indexer) Digest() (sum uint64) {
 	alive := x.alive.load()
 	for i := range x.hosts {

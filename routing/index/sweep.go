@@ -8,8 +8,9 @@ import (
 // sweepRuns is how many runs a sweep looks at before it lets others in.
 const sweepRuns = 512
 
-// Admit puts slot h to use: an empty replica without an epoch, in every answer from now on. Admitting a living one changes nothing.
-// ErrOutOfRange beyond the cap, ErrUnswept while bits of the slot's last replica may be left; neither touches anybody else.
+// Admit puts slot h to use: an empty replica without an epoch, in every answer from now on. Admitting a living one
+// changes nothing. ErrOutOfRange beyond the cap, ErrUnswept while bits of the slot's last replica may be left; neither
+// touches anybody else.
 func (x *Indexer) Admit(id HostID) error {
 	if !x.exists(id) {
 		return x.outOfRange(id)
@@ -30,10 +31,10 @@ func (x *Indexer) Admit(id HostID) error {
 	return nil
 }
 
-// Sweep clears the bits of the retired replica h, frees its tier maps and the entries without a living holder, and makes the
-// slot reusable. It looks at every run, lets others in after each sweepRuns of them, and no more than Config.Sweeps run side by
-// side. When ctx ends first the slot stays unswept and a later Sweep does the rest. ErrAlive when h is in use; nil when there
-// is nothing to sweep.
+// Sweep clears the bits of the retired replica h, frees its tier maps and the entries without a living holder, and
+// makes the slot reusable. It looks at every run, lets others in after each sweepRuns of them, and no more than
+// Config.Sweeps run side by side. When ctx ends first the slot stays unswept and a later Sweep does the rest. ErrAlive
+// when h is in use; nil when there is nothing to sweep.
 func (x *Indexer) Sweep(ctx context.Context, id HostID) error {
 	if !x.exists(id) {
 		return x.outOfRange(id)
@@ -75,8 +76,8 @@ func (x *Indexer) vacate(id HostID, h *copies) {
 	x.used.clear(id)
 }
 
-// sweep takes all that the leaving hold off every run, until done says that nothing is left. It holds the lock for sweepRuns runs at
-// a time. What a run is cut in meanwhile may stand where it has been already: it goes there again.
+// sweep takes all that the leaving hold off every run, until done says that nothing is left. It holds the lock for
+// sweepRuns runs at a time. What a run is cut in meanwhile may stand where it has been already: it goes there again.
 func (t *runTree) sweep(ctx context.Context, leaving func() HostBitmap, done func() bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,8 +9,9 @@ import (
 	"octet/kvpool"
 )
 
-// An entry of a table names a block's place in 64 bits: the run (32), the offset in it (12) and a tag of the block's hash (20).
-// The hash itself stands in the run only: whoever finds a tag looks there. 0 is free; run 0 with a tag is a tombstone.
+// An entry of a table names a block's place in 64 bits: the run (32), the offset in it (12) and a tag of the block's
+// hash (20). The hash itself stands in the run only: whoever finds a tag looks there. 0 is free; run 0 with a tag is a
+// tombstone.
 const (
 	tombstone = 1 << 44
 	tagMask   = 0xfffff << 44
@@ -27,7 +28,8 @@ func entryOff(e uint64) int   { return int(e >> 32 & 0xfff) }
 // line is one bucket. While one of its slots is free, no entry that belongs into it stands in a later line.
 type line [lineSlots]uint64
 
-// lines are the buckets of one segment; n of them, a block's is the one at its share of the segment's part of the hash space.
+// lines are the buckets of one segment; n of them, a block's is the one at its share of the segment's part of the hash
+// space.
 type lines struct {
 	base  unsafe.Pointer
 	n     uint64
@@ -171,7 +173,8 @@ func (t *table) replace(p, old, e uint64) {
 	put64(&line[j], e)
 }
 
-// remove takes e out, which is there. A line that has no free slot gets none: entries that it had no room for are behind it.
+// remove takes e out, which is there. A line that has no free slot gets none: entries that it had no room for are
+// behind it.
 func (t *table) remove(p, e uint64) {
 	line, j := t.slot(p, e)
 	s := t.filling(p)

@@ -6,8 +6,8 @@ const (
 	growBy   = 2  // a segment grows by the half
 )
 
-// room makes sure that one more entry for p fits, and grows its segment for that. It reports false when the limit or the system
-// refuse; the latter is the end where nothing can be refused.
+// room makes sure that one more entry for p fits, and grows its segment for that. It reports false when the limit or
+// the system refuse; the latter is the end where nothing can be refused.
 func (t *table) room(p uint64) bool {
 	s, f := t.segment(p), t.filling(p)
 	l := s.Load()
@@ -28,7 +28,8 @@ func (t *table) room(p uint64) bool {
 	return t.cram(s, f)
 }
 
-// cram makes sure that one more entry fits into a segment that cannot grow, and frees it of its tombstones when those are in the way.
+// cram makes sure that one more entry fits into a segment that cannot grow, and frees it of its tombstones when those
+// are in the way.
 func (t *table) cram(s *segment, f *filling) bool {
 	slots := s.Load().n * lineSlots
 	if uint64(f.used-f.dead+1)*16 > slots*fillMost {

@@ -13,7 +13,8 @@ func TestBlockInTwoTiersSurvivesEvictionFromOne(t *testing.T) {
 func blockInTwoTiersSurvivesEvictionFromOne(t *testing.T, make func(Config) (subject, error)) {
 	chain := chainOf(4, "")
 	x := seeded(t, make, chain, 4)
-	apply(t, x, 0, 2, Op{Kind: Store, Tier: CPU, Blocks: chain[:3], RootKnown: true}, Op{Kind: Remove, Tier: GPU, Blocks: chain})
+	apply(t, x, 0, 2, Op{Kind: Store, Tier: CPU, Blocks: chain[:3], RootKnown: true},
+		Op{Kind: Remove, Tier: GPU, Blocks: chain})
 	if depths, _ := ask(x, chain, 1); depths[0] != 3 {
 		t.Fatalf("depth %d after the GPU copies went, want 3", depths[0])
 	}

@@ -29,8 +29,8 @@ func asking(t *testing.T, x *Indexer, current *atomic.Pointer[[]kvpool.BlockHash
 	readers.Wait()
 }
 
-// Host 1 lengthens and shortens the run that host 0 holds the first half of, so that its length and its holders change together.
-// MOD2-05
+// Host 1 lengthens and shortens the run that host 0 holds the first half of, so that its length and its holders change
+// together. MOD2-05
 func TestReaderNeverMixesTwoMomentsOfARun(t *testing.T) {
 	chain := chainOf(64, "")
 	x := newRuns(t, chain, 32, 32)
@@ -38,7 +38,8 @@ func TestReaderNeverMixesTwoMomentsOfARun(t *testing.T) {
 	current.Store(&chain)
 	asking(t, x, &current, 32, func() {
 		for seq := uint64(2); seq < uint64(patiently(200_000)); seq += 2 {
-			x.Apply(Batch{Host: 1, Seq: seq, Ops: []Op{{Kind: Store, Blocks: chain[32:], Parent: chain[31], HasParent: true}}})
+			x.Apply(Batch{Host: 1, Seq: seq,
+				Ops: []Op{{Kind: Store, Blocks: chain[32:], Parent: chain[31], HasParent: true}}})
 			x.Apply(Batch{Host: 1, Seq: seq + 1, Ops: []Op{{Kind: Remove, Blocks: chain[32:]}}})
 		}
 	})
@@ -77,9 +78,8 @@ func numbered(i int) []kvpool.BlockHash {
 	return c
 }
 
-// Host 0 holds all of each run, and so many others hold some that its header has no place left for them and it is cut in two, and the
-// halves again. The second half has to be found before the first is short of it.
-// MOD2-05
+// Host 0 holds all of each run, and so many others hold some that its header has no place left for them and it is cut
+// in two, and the halves again. The second half has to be found before the first is short of it. MOD2-05
 func TestReaderFindsEveryBlockOfARunThatIsCrowded(t *testing.T) {
 	const others = 3 * maxParts
 	x := newRuns(t, nil, 0, 0)
@@ -100,7 +100,8 @@ func TestReaderFindsEveryBlockOfARunThatIsCrowded(t *testing.T) {
 			x.Apply(Batch{Seq: uint64(i + 2), Ops: []Op{{Kind: Store, Blocks: c, RootKnown: true}}})
 			current.Store(&c)
 			for h := 1; h <= others; h++ {
-				x.Apply(Batch{Host: HostID(h), Seq: uint64(i + 1), Ops: []Op{{Kind: Store, Blocks: c[:1+h%63], RootKnown: true}}})
+				x.Apply(Batch{Host: HostID(h), Seq: uint64(i + 1),
+					Ops: []Op{{Kind: Store, Blocks: c[:1+h%63], RootKnown: true}}})
 			}
 		}
 	})
@@ -112,8 +113,8 @@ func TestReaderFindsEveryBlockOfARunThatIsCrowded(t *testing.T) {
 	}
 }
 
-// The lines that a reader looks at go out of use, and are emptied, while it does: what it does not find there may stand in the new ones.
-// MOD2-05
+// The lines that a reader looks at go out of use, and are emptied, while it does: what it does not find there may stand
+// in the new ones. MOD2-05
 func TestReaderLooksAgainWhereTheHeadTableWasSwapped(t *testing.T) {
 	x := newRuns(t, nil, 0)
 	chains := make([][]kvpool.BlockHash, 64)

@@ -2,11 +2,12 @@ package index
 
 import "slices"
 
-// Memory that was mapped for arrays while runs were long is what headers lack when they become short. So chunks of arrays are emptied
-// and given back. A chunk that is full of small arrays is emptied likewise when large ones are needed.
+// Memory that was mapped for arrays while runs were long is what headers lack when they become short. So chunks of
+// arrays are emptied and given back. A chunk that is full of small arrays is emptied likewise when large ones are
+// needed.
 
-// makeWay has arrays give back the room for n bytes, at most a chunk and a bit, where an eighth of all arrays lies idle. It looks at every run
-// twice, and forgets those that are in the way.
+// makeWay has arrays give back the room for n bytes, at most a chunk and a bit, where an eighth of all arrays lies
+// idle. It looks at every run twice, and forgets those that are in the way.
 func (t *runTree) makeWay(n int64) bool {
 	const chunks = 2
 	if !forgets || !t.words.slack() || !t.mem.spares(n, chunks<<chunkBits) {
@@ -20,8 +21,8 @@ func (t *runTree) makeWay(n int64) bool {
 	return true
 }
 
-// vacate forgets all runs whose hashes or isles lie in a chunk of arrays, and gives its room back. It reports false where one of them is
-// being worked on; the chunk's turn comes again.
+// vacate forgets all runs whose hashes or isles lie in a chunk of arrays, and gives its room back. It reports false
+// where one of them is being worked on; the chunk's turn comes again.
 func (t *runTree) vacate(chunk uint32) bool {
 	in := func(pos uint32) bool { return pos>>wordBits == chunk }
 	for id := uint32(1); id < t.top; id++ {

@@ -38,8 +38,8 @@ var classOf = func() (of [maxRun + 1]uint8) {
 	return of
 }()
 
-// words hands out arrays of 64-bit words by size class. Position 0 is never handed out. Owned by the writer; a reader follows
-// the positions that a run gives it.
+// words hands out arrays of 64-bit words by size class. Position 0 is never handed out. Owned by the writer; a reader
+// follows the positions that a run gives it.
 type words struct {
 	*slab
 	next, end uint32          // what of the newest chunk was not handed out yet
@@ -63,7 +63,8 @@ func (w *words) array(pos uint32, n int) []uint64 {
 
 // fits makes sure that one array of n words can be handed out to a new run.
 func (w *words) fits(n int) bool {
-	return w.free[classOf[n]] != 0 || int(w.end-w.next) >= reserve+n+n/2 || w.grow() || w.larger(int(classOf[n])) < classes
+	return w.free[classOf[n]] != 0 || int(w.end-w.next) >= reserve+n+n/2 || w.grow() ||
+		w.larger(int(classOf[n])) < classes
 }
 
 // larger returns the smallest class above class of which an array was taken back; classes when there is none.
@@ -73,8 +74,8 @@ func (w *words) larger(class int) int {
 	return class
 }
 
-// room makes sure that arrays of n words together can be handed out: from what is left of the newest chunk, else from a new one,
-// else from an array that was taken back.
+// room makes sure that arrays of n words together can be handed out: from what is left of the newest chunk, else from a
+// new one, else from an array that was taken back.
 func (w *words) room(n int) bool {
 	return int(w.end-w.next) >= n || w.grow() || w.recycle(n)
 }
@@ -153,8 +154,8 @@ func (w *words) take(class int) uint32 {
 	return pos
 }
 
-// put takes an array back, which may be used again at once: a reader that still looks at it finds that the run's seq has gone on, and throws
-// away what it has read.
+// put takes an array back, which may be used again at once: a reader that still looks at it finds that the run's seq
+// has gone on, and throws away what it has read.
 func (w *words) put(pos uint32, class int) {
 	if poison.On {
 		words := w.array(pos, classSizes[class])

@@ -11,8 +11,8 @@ type Adapters interface {
 	Serving(specialist, adapter string, among index.HostBitmap) index.HostBitmap
 }
 
-// adapter keeps the replicas that can serve the request's adapter. Where nothing is known of adapters all are kept, as for a
-// request without one.
+// adapter keeps the replicas that can serve the request's adapter. Where nothing is known of adapters all are kept, as
+// for a request without one.
 type adapter struct {
 	named
 	adapters Adapters

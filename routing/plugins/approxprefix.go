@@ -14,8 +14,8 @@ type Guesses interface {
 	Depths(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16)
 }
 
-// approxPrefix scores the share of the prompt's blocks that a replica is guessed to hold, since they were routed to it lately:
-// for engines that publish no events. All get 0 for a prompt without a full block.
+// approxPrefix scores the share of the prompt's blocks that a replica is guessed to hold, since they were routed to it
+// lately: for engines that publish no events. All get 0 for a prompt without a full block.
 type approxPrefix struct {
 	named
 	guesses Guesses

@@ -2,8 +2,8 @@ package plugins
 
 import "octet/routing"
 
-// best sorts the keep entries with the largest keys to the front, equals in the order given, and returns them. key is asked
-// once for each entry. O(n) for a short ranking, without an allocation for one of up to 16.
+// best sorts the keep entries with the largest keys to the front, equals in the order given, and returns them. key is
+// asked once for each entry. O(n) for a short ranking, without an allocation for one of up to 16.
 func best(scored []routing.Scored, keep int, key func(i int, s routing.Scored) float64) []routing.Scored {
 	var buf [16]float64
 	keys := buf[:0]

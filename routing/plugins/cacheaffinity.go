@@ -5,8 +5,8 @@ import (
 	"octet/routing/index"
 )
 
-// cacheAffinity scores the share of the prompt's blocks that a replica holds, those in slower tiers for less; with a length bonus,
-// also how many tokens those are. All get 0 for a prompt without a full block.
+// cacheAffinity scores the share of the prompt's blocks that a replica holds, those in slower tiers for less; with a
+// length bonus, also how many tokens those are. All get 0 for a prompt without a full block.
 //
 //	held = GPU + cpu_weight × CPU + ssd_weight × SSD, in blocks
 //	length_weight × min(1, held tokens / length_scale)² + (1 − length_weight) × held / blocks
@@ -17,9 +17,9 @@ type cacheAffinity struct {
 	cpu, ssd float64 // weights
 }
 
-// newCacheAffinity: length_weight (default 0) is the bonus for long matches; length_scale (default 8192) is how many tokens earn
-// all of it; cpu_weight and ssd_weight (default 1) are what a block in that tier is worth, of one in the GPU: with one of them below
-// 1 the profile needs tier-depths.
+// newCacheAffinity: length_weight (default 0) is the bonus for long matches; length_scale (default 8192) is how many
+// tokens earn all of it; cpu_weight and ssd_weight (default 1) are what a block in that tier is worth, of one in the
+// GPU: with one of them below 1 the profile needs tier-depths.
 func newCacheAffinity(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		s := &cacheAffinity{

@@ -38,20 +38,25 @@ func randomWorld(t *testing.T, draw *rand.Rand) (*world, given) {
 		g.facts.Adapter = "a"
 	}
 	for h := range index.HostID(n) {
-		w.put(fleet.Spec{Host: h, HasEvents: true, Labels: map[string]string{"device": []string{"cpu", "gpu", "tpu"}[draw.IntN(3)]}})
-		w.load(h, fleet.Load{InFlight: draw.IntN(4), Waiting: draw.IntN(1 << 20), Running: draw.IntN(3), Preempting: draw.IntN(2), KVUsage: draw.Float64()*3 - 1})
+		w.put(fleet.Spec{Host: h, HasEvents: true,
+			Labels: map[string]string{"device": []string{"cpu", "gpu", "tpu"}[draw.IntN(3)]}})
+		w.load(h, fleet.Load{InFlight: draw.IntN(4), Waiting: draw.IntN(1 << 20), Running: draw.IntN(3),
+			Preempting: draw.IntN(2), KVUsage: draw.Float64()*3 - 1})
 		w.busy(h, draw.IntN(5), draw.IntN(50))
-		w.replica(h).Reports(&fleet.Reported{HasAdapters: draw.IntN(2) == 0, MaxAdapters: draw.IntN(2), RunningAdapters: []string{"a", "b"}[:draw.IntN(3)], WaitingAdapters: []string{"a"}[:draw.IntN(2)]})
+		w.replica(h).Reports(&fleet.Reported{HasAdapters: draw.IntN(2) == 0, MaxAdapters: draw.IntN(2),
+			RunningAdapters: []string{"a", "b"}[:draw.IntN(3)], WaitingAdapters: []string{"a"}[:draw.IntN(2)]})
 		g.depths = append(g.depths, uint16(draw.IntN(g.blocks+1)))
 		g.distances = append(g.distances, uint8(draw.IntN(4)))
-		g.forecasts = append(g.forecasts, plugins.Forecast{TTFT: draw.Float64() * 10, ITL: draw.Float64(), Known: draw.IntN(3) > 0})
+		g.forecasts = append(g.forecasts,
+			plugins.Forecast{TTFT: draw.Float64() * 10, ITL: draw.Float64(), Known: draw.IntN(3) > 0})
 	}
 	return w, g
 }
 
 // given puts Depths only with a chain; a profile that takes them as given gets them always.
 func preparers(name string, reg routing.Registry) (refs []routing.PluginSpec) {
-	writers := map[string]string{"loads": "in-flight-load", "session_key": "session-key", "hash_key": "consistent-hash-key", "tenant": "tenant"}
+	writers := map[string]string{"loads": "in-flight-load", "session_key": "session-key",
+		"hash_key": "consistent-hash-key", "tenant": "tenant"}
 	need := map[string]bool{}
 	for _, s := range reg[name](&routing.Params{}).Reads() {
 		if writer := writers[s.Name()]; writer != "" {
@@ -88,7 +93,8 @@ func TestEveryScorerStaysInRange(t *testing.T) {
 // A filter only ever removes, and does not change when asked twice.
 func TestEveryFilterOnlyNarrows(t *testing.T) {
 	draw := rand.New(rand.NewPCG(23, 24))
-	params := map[string]map[string]any{"label-selector": {"matchLabels": map[string]any{"device": "gpu"}}, "prefix-cache-affinity": {"explore": 0}, "slo-headroom-tier": {"explore": 0}}
+	params := map[string]map[string]any{"label-selector": {"matchLabels": map[string]any{"device": "gpu"}},
+		"prefix-cache-affinity": {"explore": 0}, "slo-headroom-tier": {"explore": 0}}
 	for range 60 {
 		w, g := randomWorld(t, draw)
 		reg := plugins.Registry(w.deps)
@@ -115,8 +121,10 @@ func TestEveryPickerRanksCandidatesOnce(t *testing.T) {
 			if name == "direct" {
 				ref.Params = nil
 			}
-			p, err := routing.Build(routing.ProfileSpec{Name: "p", Prepare: preparers(name, reg), Pick: ref, Given: []routing.AnySlot{plugins.Fleet},
-				Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "kv-utilization"}, Weight: 1}}}, reg)
+			p, err := routing.Build(routing.ProfileSpec{Name: "p", Prepare: preparers(name, reg), Pick: ref,
+				Given: []routing.AnySlot{plugins.Fleet},
+				Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "kv-utilization"}, Weight: 1}}},
+				reg)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -71,7 +71,8 @@ func TestEveryPluginRefusesParametersThatItDoesNotTake(t *testing.T) {
 		"locality":         {"levels": []any{}},
 		"latency-headroom": {"ttft_weight": 0, "itl_weight": 0},
 		"consistent-hash":  {"load_factor": 0.5},
-		"label-selector":   {"matchExpressions": []any{map[string]any{"key": "a", "operator": "Exists", "values": []any{"b"}}}},
+		"label-selector": {"matchExpressions": []any{map[string]any{"key": "a", "operator": "Exists",
+			"values": []any{"b"}}}},
 	} {
 		if got := faultsOf(t, name, params); !slices.Contains(got, routing.CodeInvalidParameter) {
 			t.Errorf("%s takes %v", name, params)

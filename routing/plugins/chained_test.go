@@ -41,7 +41,8 @@ func TestHashesThatComeWithTheTokensBeginTheChain(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := w.deps.Hasher.Chain(nil, w.deps.Hasher.Root("debug", "gdb-v2", "acme"), plugins.Tokens.Get(v), 4)
-		if got := plugins.BlockHashes.Get(v); !slices.Equal(got, want) || len(want) < 3 || len(plugins.Hashes.Get(v)) != min(knows, len(want)) || tokenizer.calls != 1 {
+		if got := plugins.BlockHashes.Get(v); !slices.Equal(got, want) || len(want) < 3 ||
+			len(plugins.Hashes.Get(v)) != min(knows, len(want)) || tokenizer.calls != 1 {
 			t.Errorf("%d known: got %v, want %v, after %d calls", knows, got, want, tokenizer.calls)
 		}
 	}

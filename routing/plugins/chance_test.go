@@ -17,7 +17,8 @@ func (w *world) scoring(picker string, params map[string]any, scores []float64) 
 	w.t.Helper()
 	reg := plugins.Registry(w.deps)
 	reg["table"] = func(*routing.Params) routing.Plugin { return table(scores) }
-	p, err := routing.Build(routing.ProfileSpec{Name: "p", Given: []routing.AnySlot{plugins.Fleet, plugins.HashKey, plugins.Session},
+	p, err := routing.Build(routing.ProfileSpec{Name: "p",
+		Given: []routing.AnySlot{plugins.Fleet, plugins.HashKey, plugins.Session},
 		Pick:  routing.PluginSpec{Name: picker, Params: params},
 		Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "table"}, Weight: 1}}}, reg)
 	if err != nil {
@@ -62,7 +63,8 @@ func TestWeightedRandomIsProportional(t *testing.T) {
 func TestPowerOfTwoTakesTheBetterOfTwo(t *testing.T) {
 	w := newWorld(t, 5)
 	w.load(3, fleet.Load{InFlight: 1})
-	p := w.build(routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "power-of-two", Params: map[string]any{"seed": 5}}})
+	p := w.build(routing.ProfileSpec{Name: "p",
+		Pick: routing.PluginSpec{Name: "power-of-two", Params: map[string]any{"seed": 5}}})
 	counts := map[index.HostID]int{}
 	for range 2000 {
 		ranked := w.pick(p, routing.Facts{})

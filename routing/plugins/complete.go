@@ -9,8 +9,8 @@ import (
 // Complete returns spec with what the caller of its profile gives and reads filled in: the fleet is given; the prompt's
 // length, chain and how it was made are read where the profile prepares them.
 //
-// With admission the caller needs them for every request, to admit by blocks: the Preparers that are missing are put in, and
-// they run for a single candidate too.
+// With admission the caller needs them for every request, to admit by blocks: the Preparers that are missing are put
+// in, and they run for a single candidate too.
 func Complete(spec routing.ProfileSpec, admission bool) routing.ProfileSpec {
 	if admission {
 		spec.AlwaysPrepare = true

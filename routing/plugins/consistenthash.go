@@ -6,10 +6,10 @@ import (
 	"octet/routing"
 )
 
-// consistentHash ranks by a hash of the request's key and the replica's name: rendezvous hashing (Thaler and Ravishankar 1998),
-// so that a replica that comes or goes moves its own share of keys and no other, and all gateways agree. Replicas that have more
-// than their share in flight come after the others: bounded load (Mirrokni, Thorup and Zadimoghaddam 2018). A request without a
-// key goes by score.
+// consistentHash ranks by a hash of the request's key and the replica's name: rendezvous hashing (Thaler and
+// Ravishankar 1998), so that a replica that comes or goes moves its own share of keys and no other, and all gateways
+// agree. Replicas that have more than their share in flight come after the others: bounded load (Mirrokni, Thorup and
+// Zadimoghaddam 2018). A request without a key goes by score.
 type consistentHash struct {
 	named
 	factor float64
@@ -17,9 +17,9 @@ type consistentHash struct {
 	keep   int
 }
 
-// newConsistentHash: load_factor (default 1.25) is how many times the mean load a replica may have, 0 has no bound; within
-// (default 1e9) leaves to the hash only the candidates whose weighted sum is at most so much below the best: the others come
-// after, by score; keep as for max-score.
+// newConsistentHash: load_factor (default 1.25) is how many times the mean load a replica may have, 0 has no bound;
+// within (default 1e9) leaves to the hash only the candidates whose weighted sum is at most so much below the best: the
+// others come after, by score; keep as for max-score.
 func newConsistentHash(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		c := consistentHash{

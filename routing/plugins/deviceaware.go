@@ -9,8 +9,8 @@ import (
 	"octet/routing/index"
 )
 
-// deviceAware chooses among classes of devices, then within one: every candidate of the class with the least load for what it
-// can do scores over those of the next class; within a class, less load scores more.
+// deviceAware chooses among classes of devices, then within one: every candidate of the class with the least load for
+// what it can do scores over those of the next class; within a class, less load scores more.
 //
 //	load of a class = requests in flight at its candidates / (candidates × weight)
 type deviceAware struct {
@@ -20,14 +20,15 @@ type deviceAware struct {
 	other   float64 // of any class but cpu, which weighs 1
 }
 
-// newDeviceAware: label (default device) is the replicas' label that says what they run on; cpu_ratio (default 8) is how many
-// times as much as a cpu any other class does; weights gives classes weights of their own. A replica without the label is of the
-// class "".
+// newDeviceAware: label (default device) is the replicas' label that says what they run on; cpu_ratio (default 8) is
+// how many times as much as a cpu any other class does; weights gives classes weights of their own. A replica without
+// the label is of the class "".
 func newDeviceAware(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return deviceAware{
 			named: named{"device-aware", reads(Fleet)},
-			label: p.Text("label", "device"), other: p.Float("cpu_ratio", 8, 1e-6, 1e6), weights: p.Numbers("weights", 1e-6, 1e6),
+			label: p.Text("label", "device"), other: p.Float("cpu_ratio", 8, 1e-6, 1e6),
+			weights: p.Numbers("weights", 1e-6, 1e6),
 		}
 	}
 }
@@ -51,7 +52,10 @@ func (s deviceAware) Score(v routing.View, hosts []index.HostID, out []float64) 
 		c := &classes[i]
 		c.load /= float64(c.candidates) * s.weight(c.name)
 	}
-	slices.SortFunc(classes, func(a, b class) int { return cmp.Or(cmp.Compare(a.load, b.load), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(classes, func(a,
+		b class) int {
+		return cmp.Or(cmp.Compare(a.load, b.load), cmp.Compare(a.name, b.name))
+	})
 	for i, h := range hosts {
 		r := replicas.Replica(h)
 		rank := slices.IndexFunc(classes, func(c class) bool { return c.name == r.Spec().Labels[s.label] })

@@ -6,8 +6,8 @@ import (
 	"octet/routing"
 )
 
-// direct picks the replica that the caller names, and no other: one that is unknown, or that a filter removed, is an error and
-// never another replica.
+// direct picks the replica that the caller names, and no other: one that is unknown, or that a filter removed, is an
+// error and never another replica.
 type direct struct {
 	named
 	replica string

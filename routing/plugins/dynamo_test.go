@@ -15,8 +15,8 @@ func (w *world) busy(h index.HostID, backlog, blocks int) {
 	w.t.Cleanup(f.Land)
 }
 
-// DYN-03, DYN-05, DYN-06: the document's three workers cost 18, 10 and 11, the second is picked, and the scores are in the same
-// proportion. The prompt is as long for all, so its own blocks to hold shift all costs alike.
+// DYN-03, DYN-05, DYN-06: the document's three workers cost 18, 10 and 11, the second is picked, and the scores are in
+// the same proportion. The prompt is as long for all, so its own blocks to hold shift all costs alike.
 func TestDynamoKVPicksTheLowestCost(t *testing.T) {
 	w := newWorld(t, 3)
 	for h, blocks := range []int{10, 5, 9} {
@@ -55,8 +55,8 @@ func TestDynamoKVCountsWhatIsOnItsWay(t *testing.T) {
 	}
 }
 
-// DYN-07: requests that end only when all have come. A high weight sends more of them to where their prompt is, a low one spreads
-// them more evenly.
+// DYN-07: requests that end only when all have come. A high weight sends more of them to where their prompt is, a low
+// one spreads them more evenly.
 func TestTheOverlapWeightTradesReuseAgainstEvenLoad(t *testing.T) {
 	run := func(weight float64) (held, spread int) {
 		w := newWorld(t, 4)
@@ -64,7 +64,8 @@ func TestTheOverlapWeightTradesReuseAgainstEvenLoad(t *testing.T) {
 		for range 60 {
 			g := given{tokens: 64, depths: []uint16{14, 0, 0, 0}, blocks: 16}
 			d, _, err := w.decide(routing.ProfileSpec{Prepare: inFlightLoad(), Score: []routing.WeightedSpec{
-				{PluginSpec: routing.PluginSpec{Name: "dynamo-cost", Params: map[string]any{"overlap_score_weight": weight}}, Weight: 1}}}, g)
+				{PluginSpec: routing.PluginSpec{Name: "dynamo-cost",
+					Params: map[string]any{"overlap_score_weight": weight}}, Weight: 1}}}, g)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,19 +28,21 @@ type dynamoTerms struct {
 	backlog    bool    // count what others have to compute there
 }
 
-// newDynamoCost: overlap_score_weight (default 1) weighs blocks to compute against blocks to hold; overlap_credit (default 1) is
-// what a held block is worth in blocks to compute; host_credit and disk_credit (default that of overlap_credit) are the same in slower
-// tiers: with one of them the profile needs tier-depths; overlap_decay (default 0) devalues all where there is a backlog;
-// active_request_weight (default 0) is what a request in flight costs, in blocks; track_prefill (default true) counts what
-// requests already routed there have to compute.
+// newDynamoCost: overlap_score_weight (default 1) weighs blocks to compute against blocks to hold; overlap_credit
+// (default 1) is what a held block is worth in blocks to compute; host_credit and disk_credit (default that of
+// overlap_credit) are the same in slower tiers: with one of them the profile needs tier-depths; overlap_decay (default
+// 0) devalues all where there is a backlog; active_request_weight (default 0) is what a request in flight costs, in
+// blocks; track_prefill (default true) counts what requests already routed there have to compute.
 func newDynamoCost(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		credit := p.Float("overlap_credit", 1, 0, 1e6)
 		s := dynamoCost{
 			named{"dynamo-cost", reads(Fleet, Loads, BlockHashes, PromptTokens, Depths)},
 			dynamoTerms{
-				prefill: p.Float("overlap_score_weight", 1, 0, 1e6), credit: credit, host: p.Float("host_credit", credit, 0, 1e6), disk: p.Float("disk_credit", credit, 0, 1e6),
-				decay: p.Float("overlap_decay", 0, 0, 1e6), requests: p.Float("active_request_weight", 0, 0, 1e6), backlog: p.Bool("track_prefill", true),
+				prefill: p.Float("overlap_score_weight", 1, 0, 1e6), credit: credit,
+				host: p.Float("host_credit", credit, 0, 1e6), disk: p.Float("disk_credit", credit, 0, 1e6),
+				decay: p.Float("overlap_decay", 0, 0, 1e6), requests: p.Float("active_request_weight", 0, 0, 1e6),
+				backlog: p.Bool("track_prefill", true),
 			},
 		}
 		if s.tiered() {

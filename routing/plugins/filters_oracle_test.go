@@ -13,8 +13,9 @@ import (
 // removedBy is the slow, obvious chain of the presets' filters: who takes out a replica; "" is nobody.
 func removedBy(r *fleet.Replica, role routing.Role, most int) string {
 	can := map[string][]routing.Role{
-		fleet.RoleBoth: {routing.RoleBoth, routing.RolePrefill, routing.RoleDecode, routing.RolePreprocess}, fleet.RolePrefill: {routing.RolePrefill},
-		fleet.RoleDecode: {routing.RoleDecode}, fleet.RolePreprocess: {routing.RolePreprocess},
+		fleet.RoleBoth:    {routing.RoleBoth, routing.RolePrefill, routing.RoleDecode, routing.RolePreprocess},
+		fleet.RolePrefill: {routing.RolePrefill},
+		fleet.RoleDecode:  {routing.RoleDecode}, fleet.RolePreprocess: {routing.RolePreprocess},
 	}
 	able := false
 	for _, has := range can[r.Spec().Role] {
@@ -33,11 +34,12 @@ func removedBy(r *fleet.Replica, role routing.Role, most int) string {
 	return ""
 }
 
-// Whatever the states of the replicas are, those are left that each filter would keep by itself, and the trace names the first that
-// would not.
+// Whatever the states of the replicas are, those are left that each filter would keep by itself, and the trace names
+// the first that would not.
 func TestFiltersTogetherRemoveWhomEachWould(t *testing.T) {
 	draw := rand.New(rand.NewPCG(7, 8))
-	roles := []string{fleet.RoleBoth, fleet.RoleBoth, fleet.RoleBoth, fleet.RolePrefill, fleet.RoleDecode, fleet.RolePreprocess}
+	roles := []string{fleet.RoleBoth, fleet.RoleBoth, fleet.RoleBoth, fleet.RolePrefill, fleet.RoleDecode,
+		fleet.RolePreprocess}
 	for round := range 300 {
 		w := newWorld(t, 0, fleet.WithBreaker(fleet.Breaker{Failures: 1, MaxEjected: 1}))
 		calm := draw.IntN(3) == 0
@@ -52,8 +54,10 @@ func TestFiltersTogetherRemoveWhomEachWould(t *testing.T) {
 			}
 		}
 		role := routing.Role(draw.IntN(4))
-		p := w.build(routing.ProfileSpec{Name: "p", Role: role, Pick: routing.PluginSpec{Name: "max-score"}, Filter: []routing.PluginSpec{
-			{Name: "health"}, {Name: "role"}, {Name: "adapter"}, {Name: "breaker"}, {Name: "concurrency", Params: map[string]any{"max": 3}}}})
+		p := w.build(routing.ProfileSpec{Name: "p", Role: role, Pick: routing.PluginSpec{Name: "max-score"},
+			Filter: []routing.PluginSpec{
+				{Name: "health"}, {Name: "role"}, {Name: "adapter"}, {Name: "breaker"},
+				{Name: "concurrency", Params: map[string]any{"max": 3}}}})
 		c := w.request(routing.Facts{})
 		c.EnableTrace(nil)
 		d, err := p.Select(t.Context(), c)
@@ -67,7 +71,8 @@ func TestFiltersTogetherRemoveWhomEachWould(t *testing.T) {
 				want.Set(at.Host)
 			}
 		}
-		if err != nil && !errors.Is(err, routing.ErrNoCandidate) || (err == nil) == want.Empty() || err == nil && d.Eligible != want {
+		if err != nil && !errors.Is(err, routing.ErrNoCandidate) || (err == nil) == want.Empty() || err == nil &&
+			d.Eligible != want {
 			t.Fatalf("round %d: %v, %v are left, want %v", round, err, d.Eligible, want)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 // kept runs one filter for a role over all replicas and returns who is left; none when the filter left none.
 func (w *world) kept(filter routing.PluginSpec, role routing.Role, f routing.Facts) index.HostBitmap {
 	w.t.Helper()
-	p := w.build(routing.ProfileSpec{Name: "p", Role: role, Filter: []routing.PluginSpec{filter}, Pick: routing.PluginSpec{Name: "max-score"}})
+	p := w.build(routing.ProfileSpec{Name: "p", Role: role, Filter: []routing.PluginSpec{filter},
+		Pick: routing.PluginSpec{Name: "max-score"}})
 	d, err := p.Select(w.t.Context(), w.request(f))
 	var none *routing.NoCandidateError
 	if errors.As(err, &none) && none.Filter == filter.Name {
@@ -64,7 +65,8 @@ func TestConcurrencyCapsWhatIsInFlight(t *testing.T) {
 	for h, n := range []int{2, 3, 4} {
 		w.load(index.HostID(h), fleet.Load{InFlight: n, Running: 99})
 	}
-	for limit, want := range map[int]index.HostBitmap{2: {}, 3: index.HostSet(0), 4: index.HostSet(0, 1), 5: index.HostSet(0, 1, 2)} {
+	for limit, want := range map[int]index.HostBitmap{2: {}, 3: index.HostSet(0), 4: index.HostSet(0, 1),
+		5: index.HostSet(0, 1, 2)} {
 		spec := routing.PluginSpec{Name: "concurrency", Params: map[string]any{"max": limit}}
 		if got := w.kept(spec, routing.RoleBoth, routing.Facts{}); got != want {
 			t.Errorf("max %d: kept %v, want %v", limit, got, want)

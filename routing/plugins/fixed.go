@@ -7,7 +7,8 @@ import (
 	"octet/routing/index"
 )
 
-// fixed remembers which replicas of a snapshot satisfy what never changes about a replica, so that a request costs one load.
+// fixed remembers which replicas of a snapshot satisfy what never changes about a replica, so that a request costs one
+// load.
 type fixed struct {
 	holds func(*fleet.Spec) bool
 	last  atomic.Pointer[fixedAnswer]

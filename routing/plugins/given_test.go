@@ -61,7 +61,8 @@ func (w *world) decide(spec routing.ProfileSpec, g given) (routing.Decision, *ro
 	w.t.Helper()
 	c := w.request(g.facts)
 	spec.Given = append(g.put(c), plugins.Fleet)
-	spec.Wanted = []routing.AnySlot{routing.Optional(plugins.PromptTokens), routing.Optional(plugins.Chunks), routing.Optional(plugins.Others)}
+	spec.Wanted = []routing.AnySlot{routing.Optional(plugins.PromptTokens), routing.Optional(plugins.Chunks),
+		routing.Optional(plugins.Others)}
 	if spec.Name = "p"; spec.Pick.Name == "" {
 		spec.Pick.Name = "max-score"
 	}
@@ -96,7 +97,8 @@ func (w *world) rated(scorer string, params map[string]any, g given, prepare ...
 // left returns whom one filter leaves of all replicas.
 func (w *world) left(filter string, params map[string]any, g given, prepare ...routing.PluginSpec) index.HostBitmap {
 	w.t.Helper()
-	d, _, err := w.decide(routing.ProfileSpec{Prepare: prepare, Filter: []routing.PluginSpec{{Name: filter, Params: params}}}, g)
+	d, _, err := w.decide(routing.ProfileSpec{Prepare: prepare,
+		Filter: []routing.PluginSpec{{Name: filter, Params: params}}}, g)
 	var none *routing.NoCandidateError
 	if errors.As(err, &none) {
 		return index.HostBitmap{}
@@ -113,7 +115,8 @@ func faultsOf(t *testing.T, name string, params map[string]any) (codes []routing
 	w := newWorld(t, 1)
 	w.deps.Guesses, w.deps.Tiers = guesses(t), noTiers{}
 	spec := routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "max-score"}, Given: []routing.AnySlot{
-		plugins.Fleet, plugins.Depths, plugins.BlockHashes, plugins.PromptTokens, plugins.Forecasts, plugins.Distances, plugins.Session, plugins.Tenant, plugins.HashKey}}
+		plugins.Fleet, plugins.Depths, plugins.BlockHashes, plugins.PromptTokens, plugins.Forecasts, plugins.Distances,
+		plugins.Session, plugins.Tenant, plugins.HashKey}}
 	plugin := plugins.Registry(w.deps)[name](&routing.Params{})
 	ref := routing.PluginSpec{Name: name, Params: params}
 	switch plugin.(type) {

@@ -126,7 +126,8 @@ func (w *world) pick(p *routing.Profile, f routing.Facts) (ranked []index.HostID
 	return ranked
 }
 
-// scores runs one scorer over all replicas and returns what it says of each, after checking that nothing had to be clamped.
+// scores runs one scorer over all replicas and returns what it says of each, after checking that nothing had to be
+// clamped.
 func (w *world) scores(name string, params map[string]any, f routing.Facts, prepare ...string) (raw []float64) {
 	w.t.Helper()
 	spec := routing.ProfileSpec{Name: "scores", Pick: routing.PluginSpec{Name: "max-score"},

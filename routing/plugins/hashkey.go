@@ -15,8 +15,8 @@ type hashKey struct {
 	blocks int // leading blocks of the prompt that count
 }
 
-// newHashKey: by (default session) is session, tenant, adapter or prefix; prefix_blocks (default 16) is how many leading blocks
-// of the prompt make its prefix: too few, and all that share a system prompt go to one replica.
+// newHashKey: by (default session) is session, tenant, adapter or prefix; prefix_blocks (default 16) is how many
+// leading blocks of the prompt make its prefix: too few, and all that share a system prompt go to one replica.
 func newHashKey(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		h := hashKey{
@@ -39,8 +39,8 @@ func newHashKey(Deps) routing.Factory {
 // Writes implements routing.Preparer.
 func (hashKey) Writes() []routing.AnySlot { return reads(HashKey) }
 
-// Prepare implements routing.Preparer. It never fails; a request without a session, a tenant's name, an adapter or a full
-// block of prompt gets no key.
+// Prepare implements routing.Preparer. It never fails; a request without a session, a tenant's name, an adapter or a
+// full block of prompt gets no key.
 func (h hashKey) Prepare(_ context.Context, c *routing.Context) error {
 	if key := h.key(c.View()); key != 0 {
 		HashKey.Put(c, key)

@@ -6,14 +6,16 @@ import (
 	"octet/routing"
 )
 
-// headroom is how much sooner than asked for a replica is foretold to be, in seconds; negative is late. What the request does
-// not ask for is never late: its headroom is the forecast, negated, so that a quicker replica still has more.
+// headroom is how much sooner than asked for a replica is foretold to be, in seconds; negative is late. What the
+// request does not ask for is never late: its headroom is the forecast, negated, so that a quicker replica still has
+// more.
 type headroom struct{ ttft, itl float64 }
 
 // wish is what a request wants, in seconds; 0 is no wish.
 type wish struct{ ttft, itl float64 }
 
-// wishOf reads the request's deadlines: what is left of the whole answer's after the first token is shared among its tokens.
+// wishOf reads the request's deadlines: what is left of the whole answer's after the first token is shared among its
+// tokens.
 func wishOf(f *routing.Facts) (w wish) {
 	w.ttft = f.TTFT.Seconds()
 	if f.Total != 0 && (f.TTFT == 0 || f.Total < f.TTFT) {

@@ -5,16 +5,16 @@ import (
 	"octet/routing/index"
 )
 
-// headroomTier keeps the candidates that are foretold to be in time, where there are any. All are kept for a request without a
-// deadline, and where all are of one kind.
+// headroomTier keeps the candidates that are foretold to be in time, where there are any. All are kept for a request
+// without a deadline, and where all are of one kind.
 type headroomTier struct {
 	named
 	explore float64
 	dice    *dice
 }
 
-// newHeadroomTier: explore (default 0.01) is the share of requests that get the other tier instead, so that its forecasts stay
-// fresh; seed makes the draws repeatable.
+// newHeadroomTier: explore (default 0.01) is the share of requests that get the other tier instead, so that its
+// forecasts stay fresh; seed makes the draws repeatable.
 func newHeadroomTier(d Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return headroomTier{named{"slo-headroom-tier", reads(Forecasts)}, p.Float("explore", 0.01, 0, 1), newDice(d, p)}

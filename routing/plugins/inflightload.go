@@ -32,7 +32,8 @@ func (inFlightLoad) Prepare(_ context.Context, c *routing.Context) error {
 	return nil
 }
 
-// uncached returns how many tokens of the prompt the replica at h has to compute, as far as is known. The last one always is.
+// uncached returns how many tokens of the prompt the replica at h has to compute, as far as is known. The last one
+// always is.
 func uncached(v routing.View, h index.HostID) int {
 	tokens := PromptTokens.Get(v)
 	if depths := Depths.Get(v); depths != nil && depths[h] > 0 {

@@ -8,8 +8,8 @@ import (
 	"octet/routing/index"
 )
 
-// labels keeps the replicas whose labels satisfy all of its conditions. Besides the configured labels every replica has name,
-// role and engine.
+// labels keeps the replicas whose labels satisfy all of its conditions. Besides the configured labels every replica has
+// name, role and engine.
 type labels struct {
 	named
 	fixed *fixed
@@ -22,8 +22,8 @@ type condition struct {
 	values   []string
 }
 
-// newLabels: matchLabels is a mapping of labels to the values that they must have; matchExpressions is a list of {key, operator:
-// In | NotIn | Exists | DoesNotExist, values}. At least one condition is needed; all must hold.
+// newLabels: matchLabels is a mapping of labels to the values that they must have; matchExpressions is a list of {key,
+// operator: In | NotIn | Exists | DoesNotExist, values}. At least one condition is needed; all must hold.
 func newLabels(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		var all []condition

@@ -5,16 +5,17 @@ import (
 	"octet/routing/index"
 )
 
-// latency scores headroom: what the request asks for less what is foretold. Without a deadline the quicker replica has more.
+// latency scores headroom: what the request asks for less what is foretold. Without a deadline the quicker replica has
+// more.
 type latency struct {
 	named
 	ttft, itl float64 // weights; their sum is 1
 	least     bool
 }
 
-// newLatency: ttft_weight (default 0.8) and itl_weight (default 0.2) weigh the headroom of the first token against that between
-// tokens; strategy (default most) is most, where more headroom is better, or least, where among those in time less is better,
-// so that the quickest replicas stay free for those who need them.
+// newLatency: ttft_weight (default 0.8) and itl_weight (default 0.2) weigh the headroom of the first token against that
+// between tokens; strategy (default most) is most, where more headroom is better, or least, where among those in time
+// less is better, so that the quickest replicas stay free for those who need them.
 func newLatency(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		l := latency{
@@ -69,8 +70,8 @@ func (l latency) Score(v routing.View, hosts []index.HostID, out []float64) {
 	}
 }
 
-// rate is the candidate's place between the least headroom (0) and the most (1). With least, those in time are turned round
-// and lifted over those who are late.
+// rate is the candidate's place between the least headroom (0) and the most (1). With least, those in time are turned
+// round and lifted over those who are late.
 func (l latency) rate(want wish, f Forecast, ttft, itl *span) float64 {
 	room := want.headroom(f)
 	place := l.ttft*ttft.place(room.ttft) + l.itl*itl.place(room.itl)

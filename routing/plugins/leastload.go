@@ -7,8 +7,8 @@ import (
 	"octet/routing/index"
 )
 
-// leastLoad scores 1 − load/highest load, where load is the requests in flight and waiting, plus a penalty while the replica
-// is preempting. All get 1 when there is no load at all.
+// leastLoad scores 1 − load/highest load, where load is the requests in flight and waiting, plus a penalty while the
+// replica is preempting. All get 1 when there is no load at all.
 type leastLoad struct {
 	named
 	penalty float64 // in requests

@@ -13,22 +13,24 @@ import (
 //	own     = the request's uncached tokens at that rate: it waits for them too, and so does everybody after it
 //	price   = own_weight + backlog_price × mean backlog of the candidates
 //
-// A second of work costs the request a second, and who comes later as many as will be queueing: nobody in an idle fleet, so that
-// the shortest wait wins, and more the longer the queues are, so that a crowded one goes where the least is computed.
+// A second of work costs the request a second, and who comes later as many as will be queueing: nobody in an idle
+// fleet, so that the shortest wait wins, and more the longer the queues are, so that a crowded one goes where the least
+// is computed.
 type leastWork struct {
 	named
 	own, price, active float64
 	rate               float64 // tokens a second, where none is measured
 }
 
-// newLeastWork: own_weight (default 1) and backlog_price (default 1) make the price of a second of work; active_seconds (default
-// 0.1) is what a request in flight costs who comes after it, for its share of each step; assumed_rate (default 8000) is
-// the prompt tokens a second of a replica without a measurement, where no other candidate has one either.
+// newLeastWork: own_weight (default 1) and backlog_price (default 1) make the price of a second of work; active_seconds
+// (default 0.1) is what a request in flight costs who comes after it, for its share of each step; assumed_rate (default
+// 8000) is the prompt tokens a second of a replica without a measurement, where no other candidate has one either.
 func newLeastWork(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return &leastWork{
 			named{"least-work", reads(Fleet, BlockHashes, PromptTokens, Depths)},
-			p.Float("own_weight", 1, 0, 1e6), p.Float("backlog_price", 1, 0, 1e6), p.Float("active_seconds", 0.1, 0, 1e6),
+			p.Float("own_weight", 1, 0, 1e6), p.Float("backlog_price", 1, 0, 1e6),
+			p.Float("active_seconds", 0.1, 0, 1e6),
 			p.Float("assumed_rate", 8000, 1, 1e9),
 		}
 	}
@@ -66,7 +68,8 @@ func (s *leastWork) score(v routing.View, hosts []index.HostID, work []fleet.Wor
 	price := s.own + s.price*mean
 	tokens, size, depths := PromptTokens.Get(v), replicas.BlockSize(), Depths.Get(v)
 	for i, h := range hosts {
-		own := float64(max(tokens-int(depths[h])*size, min(tokens, 1))) / work[i].Rate // the last token is always computed
+		// the last token is always computed
+		own := float64(max(tokens-int(depths[h])*size, min(tokens, 1))) / work[i].Rate
 		cost := out[i] + price*own + s.active*float64(replicas.Replica(h).InFlight())
 		out[i] = 1 / (1 + cost)
 	}

@@ -67,7 +67,8 @@ func TestLeastWorkLendsRatesToWhoHasNone(t *testing.T) {
 	f.Now = time.Unix(1000, 0)
 	check := func(want ...float64) {
 		t.Helper()
-		got := w.scores("least-work", map[string]any{"assumed_rate": 400}, f, "tokenize", "block-hashes", "prefix-depths")
+		got := w.scores("least-work", map[string]any{"assumed_rate": 400}, f, "tokenize", "block-hashes",
+			"prefix-depths")
 		for h, cost := range want {
 			if math.Abs(got[h]-1/(1+cost)) > 1e-9 {
 				t.Errorf("replica %d scores %v, want %v", h, got[h], 1/(1+cost))
@@ -79,8 +80,8 @@ func TestLeastWorkLendsRatesToWhoHasNone(t *testing.T) {
 	check(4, 4)
 }
 
-// The busier the fleet, the more a second of work costs: an idle one sends a prompt where it starts at once, a crowded one
-// where half of it is held, though the queue there is longer by the same second.
+// The busier the fleet, the more a second of work costs: an idle one sends a prompt where it starts at once, a crowded
+// one where half of it is held, though the queue there is longer by the same second.
 func TestLeastWorkPaysMoreForReuseWhenAllAreBusy(t *testing.T) {
 	for _, queue := range []int{0, 3000} {
 		w := newWorld(t, 4)

@@ -5,7 +5,8 @@ import (
 	"octet/routing/index"
 )
 
-// loadAware scores queues against a fixed limit instead of against each other: 0.5 for an empty one, down to 0 at the limit.
+// loadAware scores queues against a fixed limit instead of against each other: 0.5 for an empty one, down to 0 at the
+// limit.
 type loadAware struct {
 	named
 	limit float64 // requests

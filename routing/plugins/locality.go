@@ -14,8 +14,8 @@ type locality struct {
 	here   map[string]string
 }
 
-// newLocality: levels (default [region, zone, node]) are the replicas' labels that say where they are, coarse to fine; here is
-// where this gateway is, by the same labels, such as {region: eu, zone: "${ZONE}"}.
+// newLocality: levels (default [region, zone, node]) are the replicas' labels that say where they are, coarse to fine;
+// here is where this gateway is, by the same labels, such as {region: eu, zone: "${ZONE}"}.
 func newLocality(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		l := locality{named{"locality", reads(Fleet, routing.Optional(Near))}, p.Texts("levels"), p.Map("here")}
@@ -56,8 +56,8 @@ func (l locality) Prepare(_ context.Context, c *routing.Context) error {
 	return nil
 }
 
-// distance is 0 where all levels agree, and one more for each level from the first that does not. What is unknown of a place
-// is not agreed on, but for coarse levels that neither place names.
+// distance is 0 where all levels agree, and one more for each level from the first that does not. What is unknown of a
+// place is not agreed on, but for coarse levels that neither place names.
 func (l locality) distance(from map[string]string, to *fleet.Replica) uint8 {
 	labels := to.Spec().Labels
 	far := uint8(len(l.levels))

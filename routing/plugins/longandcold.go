@@ -7,8 +7,8 @@ import (
 	"octet/routing/index"
 )
 
-// LongAndCold is the routing.Decider of disaggregated prefill: a replica of its own is worth it for a prompt that is long, and
-// of which the replica that answers lacks much.
+// LongAndCold is the routing.Decider of disaggregated prefill: a replica of its own is worth it for a prompt that is
+// long, and of which the replica that answers lacks much.
 type LongAndCold struct {
 	MinPrompt   int // tokens; shorter prompts are not worth it
 	MinUncached int // tokens that the answering replica lacks; fewer are not worth it

@@ -27,10 +27,11 @@ func TestLongAndColdDecides(t *testing.T) {
 		picked        int // -1 is nobody
 		before, after string
 	}{
-		"long and cold":        {tokens: 160, picked: 0},
-		"short":                {tokens: 99, picked: 0, before: "short: 99 tokens", after: ""},
-		"just long enough":     {tokens: 100, held: 3, picked: 0},
-		"warm":                 {tokens: 160, held: 7, picked: 0, after: "warm: the answering replica holds 112 of 160"},
+		"long and cold":    {tokens: 160, picked: 0},
+		"short":            {tokens: 99, picked: 0, before: "short: 99 tokens", after: ""},
+		"just long enough": {tokens: 100, held: 3, picked: 0},
+		"warm": {tokens: 160, held: 7, picked: 0,
+			after: "warm: the answering replica holds 112 of 160"},
 		"just cold enough":     {tokens: 162, held: 7, picked: 0},
 		"one and the same":     {tokens: 160, picked: 1, after: "the answering replica prefills best itself"},
 		"nobody knows of hits": {tokens: 160, held: -1, picked: -1},
@@ -49,7 +50,8 @@ func TestLongAndColdDecides(t *testing.T) {
 			if got := d.Before(ctx.View()); (got == "") != (c.before == "") || !strings.HasPrefix(got, c.before) {
 				t.Errorf("before: %q, want %q", got, c.before)
 			}
-			if got := d.After(ctx.View(), 1); c.before == "" && ((got == "") != (c.after == "") || !strings.HasPrefix(got, c.after)) {
+			if got := d.After(ctx.View(), 1); c.before == "" &&
+				((got == "") != (c.after == "") || !strings.HasPrefix(got, c.after)) {
 				t.Errorf("after: %q, want %q", got, c.after)
 			}
 		})

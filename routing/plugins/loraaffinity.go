@@ -46,7 +46,8 @@ func (s loraAffinity) Score(v routing.View, hosts []index.HostID, out []float64)
 	}
 }
 
-// rateAdapter follows what the engine reports; where it reports no adapters, only who has them loaded is known, and nobody is full.
+// rateAdapter follows what the engine reports; where it reports no adapters, only who has them loaded is known, and
+// nobody is full.
 func rateAdapter(adapter string, loaded bool, said *fleet.Reported) float64 {
 	switch {
 	case loaded, said.Runs(adapter):

@@ -2,7 +2,8 @@ package plugins
 
 import "octet/routing"
 
-// keepDefault is how many of a ranking are kept: more than any retry budget asks for, few enough to rank 256 replicas at once.
+// keepDefault is how many of a ranking are kept: more than any retry budget asks for, few enough to rank 256 replicas
+// at once.
 const keepDefault = 8
 
 // keepParam: keep (default 8) is how many replicas the picker ranks; retries go no further.
@@ -19,8 +20,8 @@ func newMaxScore(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin { return &maxScore{named{"max-score", nil}, keepParam(p)} }
 }
 
-// Pick implements routing.Picker. It keeps the best seen so far, sorted, at the front of scored: O(n) for a short ranking, and
-// a later equal stays behind, so that equals come lowest host first.
+// Pick implements routing.Picker. It keeps the best seen so far, sorted, at the front of scored: O(n) for a short
+// ranking, and a later equal stays behind, so that equals come lowest host first.
 func (m *maxScore) Pick(_ routing.View, scored []routing.Scored) []routing.Scored {
 	kept := 0
 	for _, s := range scored {

@@ -8,7 +8,8 @@ import (
 	"octet/routing/index"
 )
 
-// minMax scores a count by its place between the lowest (1) and the highest (0) among the candidates. All get 1 when equal.
+// minMax scores a count by its place between the lowest (1) and the highest (0) among the candidates. All get 1 when
+// equal.
 type minMax struct {
 	named
 	count func(fleet.Load) int

@@ -33,8 +33,9 @@ func TestLabelSelectorKeepsWhoSatisfiesAllConditions(t *testing.T) {
 		params map[string]any
 		want   index.HostBitmap
 	}{
-		"equal":              {map[string]any{"matchLabels": map[string]any{"zone": "a"}}, index.HostSet(0, 1)},
-		"two labels":         {map[string]any{"matchLabels": map[string]any{"zone": "a", "gpu": "h100"}}, index.HostSet(0)},
+		"equal": {map[string]any{"matchLabels": map[string]any{"zone": "a"}}, index.HostSet(0, 1)},
+		"two labels": {map[string]any{"matchLabels": map[string]any{"zone": "a", "gpu": "h100"}},
+			index.HostSet(0)},
 		"in":                 {expr("gpu", "In", "h100", "l4"), index.HostSet(0, 2)},
 		"not in":             {expr("gpu", "NotIn", "l4"), index.HostSet(0, 1)},
 		"exists":             {expr("gpu", "Exists"), index.HostSet(0, 2)},
@@ -67,7 +68,8 @@ func TestALabelSelectorFollowsTheFleet(t *testing.T) {
 	w := newWorld(t, 0)
 	w.put(placed(0, map[string]string{"zone": "a"}))
 	p := w.build(routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "max-score"},
-		Filter: []routing.PluginSpec{{Name: "label-selector", Params: map[string]any{"matchLabels": map[string]any{"zone": "a"}}}}})
+		Filter: []routing.PluginSpec{{Name: "label-selector",
+			Params: map[string]any{"matchLabels": map[string]any{"zone": "a"}}}}})
 	for h := range index.HostID(3) {
 		w.put(placed(h, map[string]string{"zone": "a"}))
 		if got := w.pick(p, routing.Facts{}); len(got) != int(h)+1 {
@@ -116,9 +118,11 @@ func TestNoCandidateLeftNamesTheFilter(t *testing.T) {
 	w := newWorld(t, 2)
 	w.load(0, fleet.Load{KVUsage: 1})
 	w.replica(1).SetDraining(true)
-	_, _, err := w.decide(routing.ProfileSpec{Filter: []routing.PluginSpec{{Name: "health"}, {Name: "utilization"}}}, given{})
+	_, _, err := w.decide(routing.ProfileSpec{Filter: []routing.PluginSpec{{Name: "health"}, {Name: "utilization"}}},
+		given{})
 	var none *routing.NoCandidateError
-	if !errors.As(err, &none) || none.Filter != "utilization" || none.Removed != 1 || len(none.Before) != 1 || none.Before[0].Plugin != "health" {
+	if !errors.As(err, &none) || none.Filter != "utilization" || none.Removed != 1 || len(none.Before) != 1 ||
+		none.Before[0].Plugin != "health" {
 		t.Errorf("%v", err)
 	}
 }
@@ -137,11 +141,14 @@ func TestPrefixAffinityNarrowsToWhoHoldsThePrompt(t *testing.T) {
 	if got := w.left("prefix-cache-affinity", never, given{depths: []uint16{1, 7, 0, 0}, blocks: 10}); got.Count() != 4 {
 		t.Errorf("nobody sticky, left %v", got)
 	}
-	if got := w.left("prefix-cache-affinity", map[string]any{"threshold": 0, "explore": 0}, given{depths: []uint16{0, 1, 0, 0}, blocks: 10}); got != index.HostSet(1) {
+	if got := w.left("prefix-cache-affinity", map[string]any{"threshold": 0, "explore": 0},
+		given{depths: []uint16{0, 1, 0, 0}, blocks: 10}); got != index.HostSet(1) {
 		t.Errorf("who holds nothing is sticky: %v", got)
 	}
-	p, err := routing.Build(routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "max-score"}, Given: []routing.AnySlot{plugins.Fleet, plugins.Depths, plugins.BlockHashes},
-		Filter: []routing.PluginSpec{{Name: "prefix-cache-affinity", Params: map[string]any{"explore": 0.2, "seed": 3}}}}, plugins.Registry(w.deps))
+	p, err := routing.Build(routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "max-score"},
+		Given: []routing.AnySlot{plugins.Fleet, plugins.Depths, plugins.BlockHashes},
+		Filter: []routing.PluginSpec{{Name: "prefix-cache-affinity",
+			Params: map[string]any{"explore": 0.2, "seed": 3}}}}, plugins.Registry(w.deps))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +202,8 @@ func TestPrefixAffinityGivesWayWhereItWouldCostTooMuchTime(t *testing.T) {
 // GAIE-14. EPP's cases: a tier that is alone is kept, no forecast is the late tier, all exploring is the other tier.
 func TestHeadroomTierKeepsWhoIsInTime(t *testing.T) {
 	w := newWorld(t, 3)
-	wants := routing.Facts{TTFT: 200 * time.Millisecond, Total: 200*time.Millisecond + 99*100*time.Millisecond, MaxTokens: 100}
+	wants := routing.Facts{TTFT: 200 * time.Millisecond, Total: 200*time.Millisecond + 99*100*time.Millisecond,
+		MaxTokens: 100}
 	in := func(ttft, itl float64) plugins.Forecast {
 		return plugins.Forecast{TTFT: 0.2 - ttft, ITL: 0.1 - itl, Known: true}
 	}
@@ -205,16 +213,24 @@ func TestHeadroomTierKeepsWhoIsInTime(t *testing.T) {
 		explore   float64
 		want      index.HostBitmap
 	}{
-		"two in time":         {wants, []plugins.Forecast{in(0.1, 0.05), in(0.15, 0.08), in(-0.1, -0.05)}, 0, index.HostSet(0, 1)},
-		"the other tier":      {wants, []plugins.Forecast{in(0.1, 0.05), in(0.15, 0.08), in(-0.1, -0.05)}, 1, index.HostSet(2)},
-		"all in time":         {wants, []plugins.Forecast{in(0.1, 0.05), in(0.15, 0.08), in(0.1, 0.05)}, 1, index.HostSet(0, 1, 2)},
-		"none in time":        {wants, []plugins.Forecast{in(-0.1, 0.05), in(0.1, -0.08), in(-1, 0.05)}, 0, index.HostSet(0, 1, 2)},
+		"two in time": {wants, []plugins.Forecast{in(0.1, 0.05), in(0.15, 0.08), in(-0.1, -0.05)}, 0,
+			index.HostSet(0, 1)},
+		"the other tier": {wants, []plugins.Forecast{in(0.1, 0.05), in(0.15, 0.08), in(-0.1, -0.05)}, 1,
+			index.HostSet(2)},
+		"all in time": {wants, []plugins.Forecast{in(0.1, 0.05), in(0.15, 0.08), in(0.1, 0.05)}, 1,
+			index.HostSet(0, 1, 2)},
+		"none in time": {wants, []plugins.Forecast{in(-0.1, 0.05), in(0.1, -0.08), in(-1, 0.05)}, 0,
+			index.HostSet(0, 1, 2)},
 		"no forecast is late": {wants, []plugins.Forecast{{}, in(0.1, 0.05), {}}, 0, index.HostSet(1)},
-		"no deadline":         {routing.Facts{}, []plugins.Forecast{in(0.1, 0.05), in(-1, -1), {}}, 0, index.HostSet(0, 1, 2)},
-		"first token only":    {routing.Facts{TTFT: 200 * time.Millisecond}, []plugins.Forecast{in(0.1, -9), in(-0.1, 9), {}}, 0, index.HostSet(0)},
-		"too late already":    {routing.Facts{TTFT: -1}, []plugins.Forecast{in(0.1, 1), in(0.19, 1), {}}, 0, index.HostSet(0, 1, 2)},
+		"no deadline": {routing.Facts{}, []plugins.Forecast{in(0.1, 0.05), in(-1, -1), {}}, 0,
+			index.HostSet(0, 1, 2)},
+		"first token only": {routing.Facts{TTFT: 200 * time.Millisecond},
+			[]plugins.Forecast{in(0.1, -9), in(-0.1, 9), {}}, 0, index.HostSet(0)},
+		"too late already": {routing.Facts{TTFT: -1}, []plugins.Forecast{in(0.1, 1), in(0.19, 1), {}}, 0,
+			index.HostSet(0, 1, 2)},
 	} {
-		got := w.left("slo-headroom-tier-filter", map[string]any{"explore": test.explore}, given{facts: test.facts, forecasts: test.forecasts})
+		got := w.left("slo-headroom-tier-filter", map[string]any{"explore": test.explore},
+			given{facts: test.facts, forecasts: test.forecasts})
 		if got != test.want {
 			t.Errorf("%s: left %v, want %v", name, got, test.want)
 		}

@@ -5,7 +5,8 @@ import (
 	"octet/routing/index"
 )
 
-// near scores how near a candidate is: 1 in the same finest place, 0 elsewhere. All get 1 where nothing is known of places.
+// near scores how near a candidate is: 1 in the same finest place, 0 elsewhere. All get 1 where nothing is known of
+// places.
 type near struct{ named }
 
 func newNear(Deps) routing.Factory {

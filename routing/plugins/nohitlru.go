@@ -8,8 +8,8 @@ import (
 	"octet/routing/index"
 )
 
-// noHitLRU spreads requests that no candidate holds anything of: 1 for a replica that never had one, then less the later it had
-// its last, down to 0. A request that somebody holds something of scores 0.5 everywhere.
+// noHitLRU spreads requests that no candidate holds anything of: 1 for a replica that never had one, then less the
+// later it had its last, down to 0. A request that somebody holds something of scores 0.5 everywhere.
 type noHitLRU struct {
 	named
 	colds *colds

@@ -43,7 +43,8 @@ func (s table) Score(_ routing.View, hosts []index.HostID, out []float64) {
 	}
 }
 
-// MOD3-11, MOD3-15, GAIE-29. EPP's case, with its scores over 100; equals, which it leaves open, come lowest host first.
+// MOD3-11, MOD3-15, GAIE-29. EPP's case, with its scores over 100; equals, which it leaves open, come lowest host
+// first.
 func TestMaxScoreRanksTheBest(t *testing.T) {
 	for keep, want := range map[int][]index.HostID{1: {2}, 2: {2, 1}, 4: {2, 1, 0}} {
 		if got := ranks(t, "max-score-picker", map[string]any{"keep": keep}, []float64{0.20, 0.25, 0.30}); !slices.Equal(got, want) {
@@ -85,7 +86,8 @@ func TestRoundRobinPickerCycles(t *testing.T) {
 
 func TestRoundRobinStaysFairWhileReplicasComeAndGo(t *testing.T) {
 	w := newWorld(t, 4)
-	p := w.build(routing.ProfileSpec{Name: "p", Filter: []routing.PluginSpec{{Name: "health"}}, Pick: routing.PluginSpec{Name: "round-robin"}})
+	p := w.build(routing.ProfileSpec{Name: "p", Filter: []routing.PluginSpec{{Name: "health"}},
+		Pick: routing.PluginSpec{Name: "round-robin"}})
 	var got []index.HostID
 	for i := range 12 {
 		w.replica(2).SetDraining(i >= 3 && i < 8)

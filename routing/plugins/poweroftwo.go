@@ -6,8 +6,8 @@ import (
 	"octet/routing"
 )
 
-// powerOfTwo draws two candidates and takes the one with the better score, or of equals the one with less in flight, or of
-// equals the one drawn first; the other comes second, and then the rest by score.
+// powerOfTwo draws two candidates and takes the one with the better score, or of equals the one with less in flight, or
+// of equals the one drawn first; the other comes second, and then the rest by score.
 type powerOfTwo struct {
 	named
 	keep int

@@ -8,8 +8,8 @@ import (
 )
 
 // predictedLatency writes what the request would meet at each candidate: the time to its first token behind all that is
-// routed there and not computed yet, and the time between tokens, both by the replica's own pace of late. A replica that has
-// answered too little to have a pace is foretold nothing.
+// routed there and not computed yet, and the time between tokens, both by the replica's own pace of late. A replica
+// that has answered too little to have a pace is foretold nothing.
 type predictedLatency struct{ named }
 
 func newPredictedLatency(Deps) routing.Factory {

@@ -7,8 +7,8 @@ import (
 	"octet/routing/index"
 )
 
-// prefixAffinity narrows the candidates to those that hold most of the prompt: nearly always, and unless they would answer
-// much later than the others.
+// prefixAffinity narrows the candidates to those that hold most of the prompt: nearly always, and unless they would
+// answer much later than the others.
 type prefixAffinity struct {
 	named
 	threshold float64
@@ -17,15 +17,16 @@ type prefixAffinity struct {
 	dice      *dice
 }
 
-// newPrefixAffinity: threshold (default 0.8) is the share of the prompt's blocks that makes a replica sticky; explore (default
-// 0.01) is the share of requests for which stickiness is ignored, so that other replicas warm up; max_ttft_penalty_ms (default
-// 5000) is how much later than at the quickest of all the first token may be foretold at the quickest sticky one; 0 has no such
-// gate; seed makes the draws repeatable.
+// newPrefixAffinity: threshold (default 0.8) is the share of the prompt's blocks that makes a replica sticky; explore
+// (default 0.01) is the share of requests for which stickiness is ignored, so that other replicas warm up;
+// max_ttft_penalty_ms (default 5000) is how much later than at the quickest of all the first token may be foretold at
+// the quickest sticky one; 0 has no such gate; seed makes the draws repeatable.
 func newPrefixAffinity(d Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return prefixAffinity{
 			named{"prefix-cache-affinity", reads(BlockHashes, Depths, routing.Optional(Forecasts))},
-			p.Float("threshold", 0.8, 0, 1), p.Float("explore", 0.01, 0, 1), p.Float("max_ttft_penalty_ms", 5000, 0, 1e9) / 1e3, newDice(d, p),
+			p.Float("threshold", 0.8, 0, 1), p.Float("explore", 0.01, 0, 1),
+			p.Float("max_ttft_penalty_ms", 5000, 0, 1e9) / 1e3, newDice(d, p),
 		}
 	}
 }

@@ -23,8 +23,8 @@ type Guesser interface {
 	DepthsAt(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16)
 }
 
-// prefixDepths writes, for each candidate, how much of the chain it holds. Replicas of which the index may be wrong count as
-// holding nothing: they are judged by their load.
+// prefixDepths writes, for each candidate, how much of the chain it holds. Replicas of which the index may be wrong
+// count as holding nothing: they are judged by their load.
 type prefixDepths struct {
 	named
 	index   Index

@@ -34,8 +34,9 @@ func (t *words) Tokenize(_ context.Context, specialist string, f *routing.Facts,
 // prepared runs the preparers of the cache-aware profile and returns the reading side.
 func (w *world) prepared(f routing.Facts, params map[string]any) (routing.View, error) {
 	p := w.build(routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "max-score"},
-		Prepare: []routing.PluginSpec{{Name: "tokenize"}, {Name: "block-hashes", Params: params}, {Name: "prefix-depths"}},
-		Score:   []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "cache-affinity"}, Weight: 1}}})
+		Prepare: []routing.PluginSpec{{Name: "tokenize"}, {Name: "block-hashes", Params: params},
+			{Name: "prefix-depths"}},
+		Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "cache-affinity"}, Weight: 1}}})
 	c := w.request(f)
 	_, err := p.Select(context.Background(), c)
 	return c.View(), err
@@ -55,10 +56,12 @@ func TestTokensBecomeBlocksBecomeDepths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(plugins.Tokens.Get(v), tokens) || plugins.Chunks.Get(v) || plugins.Pieces.Has(v) || tokenizer.calls != 1 {
+	if !slices.Equal(plugins.Tokens.Get(v), tokens) || plugins.Chunks.Get(v) || plugins.Pieces.Has(v) ||
+		tokenizer.calls != 1 {
 		t.Errorf("tokens %v, chunks %t, %d calls", plugins.Tokens.Get(v), plugins.Chunks.Get(v), tokenizer.calls)
 	}
-	if got := plugins.BlockHashes.Get(v); !slices.Equal(got, chain) || len(got) != 2 || plugins.PromptTokens.Get(v) != 9 {
+	if got := plugins.BlockHashes.Get(v); !slices.Equal(got, chain) || len(got) != 2 ||
+		plugins.PromptTokens.Get(v) != 9 {
 		t.Errorf("%d blocks of %d tokens", len(got), plugins.PromptTokens.Get(v))
 	}
 	if d := plugins.Depths.Get(v); d[0] != 0 || d[1] != 1 || d[2] != 2 {
@@ -87,16 +90,20 @@ func TestWithoutTokensTextChunksStandForThem(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := w.deps.Hasher.TextChain(nil, w.deps.Hasher.Root("debug", "", ""), []byte(text), 16)
-			if !plugins.Chunks.Get(v) || plugins.Tokens.Has(v) || !slices.Equal(plugins.BlockHashes.Get(v), want) || plugins.PromptTokens.Get(v) != 14 {
-				t.Errorf("chunks %t, %d blocks, %d tokens", plugins.Chunks.Get(v), len(plugins.BlockHashes.Get(v)), plugins.PromptTokens.Get(v))
+			if !plugins.Chunks.Get(v) || plugins.Tokens.Has(v) || !slices.Equal(plugins.BlockHashes.Get(v), want) ||
+				plugins.PromptTokens.Get(v) != 14 {
+				t.Errorf("chunks %t, %d blocks, %d tokens", plugins.Chunks.Get(v), len(plugins.BlockHashes.Get(v)),
+					plugins.PromptTokens.Get(v))
 			}
 		})
 	}
 	v, err := newWorld(t, 2).prepared(prompt(text), map[string]any{"bytes_per_token": 2})
 	if err != nil || len(plugins.BlockHashes.Get(v)) != 6 || plugins.PromptTokens.Get(v) != 27 {
-		t.Errorf("at 2 bytes a token: %d blocks, %d tokens, %v", len(plugins.BlockHashes.Get(v)), plugins.PromptTokens.Get(v), err)
+		t.Errorf("at 2 bytes a token: %d blocks, %d tokens, %v", len(plugins.BlockHashes.Get(v)),
+			plugins.PromptTokens.Get(v), err)
 	}
-	if v, err := newWorld(t, 2).prepared(routing.Facts{}, nil); err != nil || !plugins.BlockHashes.Has(v) || plugins.PromptTokens.Get(v) != 0 {
+	if v, err := newWorld(t, 2).prepared(routing.Facts{}, nil); err != nil || !plugins.BlockHashes.Has(v) ||
+		plugins.PromptTokens.Get(v) != 0 {
 		t.Errorf("without any text: %v", err)
 	}
 }
@@ -108,7 +115,8 @@ func TestTokenizingEndsWithItsRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var failed *routing.PrepareError
-	if _, err := p.Select(ctx, w.request(prompt("x"))); !errors.As(err, &failed) || failed.Plugin != "tokenize" || !errors.Is(err, context.Canceled) {
+	if _, err := p.Select(ctx, w.request(prompt("x"))); !errors.As(err, &failed) || failed.Plugin != "tokenize" ||
+		!errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -133,7 +141,8 @@ func TestBuffersAreUsedAgainWithoutWhatWasInThem(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := c.View()
-			if !slices.Equal(plugins.BlockHashes.Get(v), chain) || int(plugins.Depths.Get(v)[1]) != len(chain) || plugins.Depths.Get(v)[0] != 0 {
+			if !slices.Equal(plugins.BlockHashes.Get(v), chain) || int(plugins.Depths.Get(v)[1]) != len(chain) ||
+				plugins.Depths.Get(v)[0] != 0 {
 				t.Fatalf("%q: chain %v, depths %v", text, plugins.BlockHashes.Get(v), plugins.Depths.Get(v)[:2])
 			}
 			c.Release()

@@ -16,7 +16,8 @@ import (
 func (w *world) after(g given, wanted routing.AnySlot, prepare ...routing.PluginSpec) routing.View {
 	w.t.Helper()
 	c := w.request(g.facts)
-	p, err := routing.Build(routing.ProfileSpec{Name: "p", Prepare: prepare, Pick: routing.PluginSpec{Name: "max-score"},
+	p, err := routing.Build(routing.ProfileSpec{Name: "p", Prepare: prepare,
+		Pick:  routing.PluginSpec{Name: "max-score"},
 		Given: append(g.put(c), plugins.Fleet), Wanted: []routing.AnySlot{wanted}}, plugins.Registry(w.deps))
 	if err != nil {
 		w.t.Fatal(err)
@@ -31,19 +32,22 @@ func (w *world) after(g given, wanted routing.AnySlot, prepare ...routing.Plugin
 func TestASessionKeyIsOfOneTenantsSession(t *testing.T) {
 	w := newWorld(t, 2)
 	key := func(from string, f routing.Facts) uint64 {
-		return plugins.Session.Get(w.after(given{facts: f}, plugins.Session, routing.PluginSpec{Name: "session-key", Params: map[string]any{"from": from}}))
+		return plugins.Session.Get(w.after(given{facts: f}, plugins.Session,
+			routing.PluginSpec{Name: "session-key", Params: map[string]any{"from": from}}))
 	}
 	a := key("session", routing.Facts{Tenant: "acme", Session: "s"})
 	if a == 0 || a != key("session", routing.Facts{Tenant: "acme", Session: "s", RequestID: "2"}) {
 		t.Error("a session has no key, or two")
 	}
-	if a == key("session", routing.Facts{Tenant: "other", Session: "s"}) || a == key("session", routing.Facts{Tenant: "acme", Session: "t"}) {
+	if a == key("session", routing.Facts{Tenant: "other", Session: "s"}) ||
+		a == key("session", routing.Facts{Tenant: "acme", Session: "t"}) {
 		t.Error("two sessions share a key")
 	}
 	if key("session", routing.Facts{Tenant: "acme"}) != 0 {
 		t.Error("no session has a key")
 	}
-	if b := key("tenant", routing.Facts{Tenant: "acme", Session: "s"}); b == 0 || b != key("tenant", routing.Facts{Tenant: "acme", Session: "t"}) {
+	if b := key("tenant", routing.Facts{Tenant: "acme", Session: "s"}); b == 0 ||
+		b != key("tenant", routing.Facts{Tenant: "acme", Session: "t"}) {
 		t.Error("a tenant's sessions differ where the tenant makes the session")
 	}
 }
@@ -62,7 +66,8 @@ func TestAConsistentHashKeyIsOfWhatItSaysItIs(t *testing.T) {
 	if a, b := key("tenant", routing.Facts{Tenant: "a"}, tenant), key("tenant", routing.Facts{Tenant: "b"}, tenant); a == 0 || a == b {
 		t.Errorf("tenants: %x, %x", a, b)
 	}
-	if a, b := key("adapter", routing.Facts{Adapter: "a"}), key("adapter", routing.Facts{Adapter: "b"}); a == 0 || a == b {
+	if a, b := key("adapter", routing.Facts{Adapter: "a"}), key("adapter", routing.Facts{Adapter: "b"}); a == 0 ||
+		a == b {
 		t.Errorf("adapters: %x, %x", a, b)
 	}
 }
@@ -70,7 +75,8 @@ func TestAConsistentHashKeyIsOfWhatItSaysItIs(t *testing.T) {
 // MOD3-51
 func TestTheTenantPreparerTellsWhoAsks(t *testing.T) {
 	w := newWorld(t, 2)
-	got := plugins.Tenant.Get(w.after(given{facts: routing.Facts{Tenant: "acme", Priority: 7}}, plugins.Tenant, routing.PluginSpec{Name: "tenant"}))
+	got := plugins.Tenant.Get(w.after(given{facts: routing.Facts{Tenant: "acme", Priority: 7}}, plugins.Tenant,
+		routing.PluginSpec{Name: "tenant"}))
 	if got.Name != "acme" || got.Priority != 7 || got.Key == 0 {
 		t.Errorf("%+v", got)
 	}
@@ -79,7 +85,8 @@ func TestTheTenantPreparerTellsWhoAsks(t *testing.T) {
 // MOD3-42: with a replica to be near to, distances are from there.
 func TestLocalityMeasuresFromHereOrFromTheReplicaToBeNearTo(t *testing.T) {
 	w := newWorld(t, 0)
-	for h, at := range [][3]string{{"eu", "a", "n1"}, {"eu", "a", "n2"}, {"eu", "b", "n1"}, {"us", "a", "n1"}, {"", "", ""}, {"eu", "", ""}} {
+	for h, at := range [][3]string{{"eu", "a", "n1"}, {"eu", "a", "n2"}, {"eu", "b", "n1"}, {"us", "a", "n1"},
+		{"", "", ""}, {"eu", "", ""}} {
 		labels := map[string]string{}
 		for i, level := range []string{"region", "zone", "node"} {
 			if at[i] != "" {
@@ -89,7 +96,8 @@ func TestLocalityMeasuresFromHereOrFromTheReplicaToBeNearTo(t *testing.T) {
 		w.put(fleet.Spec{Host: index.HostID(h), Labels: labels})
 	}
 	distances := func(g given, params map[string]any) string {
-		places := plugins.Distances.Get(w.after(g, plugins.Distances, routing.PluginSpec{Name: "locality", Params: params}))
+		places := plugins.Distances.Get(w.after(g, plugins.Distances,
+			routing.PluginSpec{Name: "locality", Params: params}))
 		if places == nil {
 			return "unknown"
 		}
@@ -100,11 +108,14 @@ func TestLocalityMeasuresFromHereOrFromTheReplicaToBeNearTo(t *testing.T) {
 	for name, got := range map[string]string{
 		"[0 1 2 3 3 2] of 3": distances(given{}, here),
 		"[1 0 2 3 3 2] of 3": distances(given{near: &second}, here),
-		"[0 0 1 2 2 1] of 2": distances(given{}, map[string]any{"levels": []any{"region", "zone"}, "here": map[string]any{"region": "eu", "zone": "a"}}),
+		"[0 0 1 2 2 1] of 2": distances(given{},
+			map[string]any{"levels": []any{"region", "zone"}, "here": map[string]any{"region": "eu", "zone": "a"}}),
 		"[1 1 2 3 3 2] of 3": distances(given{}, map[string]any{"here": map[string]any{"region": "eu", "zone": "a"}}),
-		"[2 2 2 3 3 2] of 3": distances(given{}, map[string]any{"here": map[string]any{"region": "eu"}}), // two unknown zones are not one
-		"[1 1 2 1 2 2] of 3": distances(given{}, map[string]any{"levels": []any{"cell", "zone", "rack"}, "here": map[string]any{"zone": "a"}}),
-		"unknown":            distances(given{}, nil),
+		// two unknown zones are not one
+		"[2 2 2 3 3 2] of 3": distances(given{}, map[string]any{"here": map[string]any{"region": "eu"}}),
+		"[1 1 2 1 2 2] of 3": distances(given{},
+			map[string]any{"levels": []any{"cell", "zone", "rack"}, "here": map[string]any{"zone": "a"}}),
+		"unknown": distances(given{}, nil),
 	} {
 		if got != name {
 			t.Errorf("got %s, want %s", got, name)
@@ -142,7 +153,8 @@ func TestPredictedLatencyFollowsBacklogCacheAndPace(t *testing.T) {
 	defer open.Land()
 	g := given{tokens: 100, depths: []uint16{0, 20, 25}, blocks: 25} // blocks of 4: the second holds 80 tokens
 	got := plugins.Forecasts.Get(w.after(g, plugins.Forecasts, routing.PluginSpec{Name: "predicted-latency"}))
-	if !near([]float64{got[0].TTFT, got[0].ITL, got[1].TTFT, got[1].ITL}, []float64{0.42, 0.01, 0.06, 0.02}) || !got[0].Known || got[2].Known {
+	if !near([]float64{got[0].TTFT, got[0].ITL, got[1].TTFT, got[1].ITL}, []float64{0.42, 0.01, 0.06, 0.02}) ||
+		!got[0].Known || got[2].Known {
 		t.Errorf("%+v", got[:3])
 	}
 }

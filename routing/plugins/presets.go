@@ -6,7 +6,8 @@ import (
 	"octet/routing"
 )
 
-// presets are the ready-made profiles, in the order of the documentation. The same as YAML stands in examples/profiles.yaml.
+// presets are the ready-made profiles, in the order of the documentation. The same as YAML stands in
+// examples/profiles.yaml.
 var presets = []routing.ProfileSpec{
 	{ // least cost in seconds of work: what waits there, and what this request would have to compute there
 		Name:    "default",
@@ -47,7 +48,8 @@ var presets = []routing.ProfileSpec{
 	{ // one leg of prefill and decode, the role being the workflow's: near each other, cache and tokens in flight
 		Name:    "disaggregated",
 		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "in-flight-load", "locality"),
-		Score: scores(weighted("cache-affinity", 2), weighted("token-load", 1), weighted("queue-depth", 1), weighted("node-locality", 1),
+		Score: scores(weighted("cache-affinity", 2), weighted("token-load", 1), weighted("queue-depth", 1),
+			weighted("node-locality", 1),
 			weighted("kv-utilization", 1)),
 	},
 	{Name: "least-load", Score: scores(weighted("least-load", 1))},
@@ -67,8 +69,8 @@ func Presets() []string {
 	return names
 }
 
-// Preset returns a ready-made profile, to be completed and built. False when there is none of that name. All have the same
-// filters, and pick by max-score where they name no picker.
+// Preset returns a ready-made profile, to be completed and built. False when there is none of that name. All have the
+// same filters, and pick by max-score where they name no picker.
 func Preset(name string) (routing.ProfileSpec, bool) {
 	at := slices.IndexFunc(presets, func(p routing.ProfileSpec) bool { return p.Name == name })
 	if at < 0 {

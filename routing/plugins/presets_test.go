@@ -38,7 +38,8 @@ func TestEveryPresetIsBuiltAndRuns(t *testing.T) {
 				if err != nil || len(d.Ranked) != n && name != "direct" {
 					t.Errorf("%s: %+v, %v", name, d, err)
 				}
-				if admission && (len(plugins.BlockHashes.Get(c.View())) != 6 || plugins.PromptTokens.Get(c.View()) != 25) {
+				if admission && (len(plugins.BlockHashes.Get(c.View())) != 6 ||
+					plugins.PromptTokens.Get(c.View()) != 25) {
 					t.Errorf("%s with %d replicas: admission gets %d blocks, %d tokens", name, n,
 						len(plugins.BlockHashes.Get(c.View())), plugins.PromptTokens.Get(c.View()))
 				}
@@ -91,10 +92,12 @@ func TestEveryRegistryNameMakesAPlugin(t *testing.T) {
 
 func TestWrongParametersAreFaults(t *testing.T) {
 	_, err := routing.Build(routing.ProfileSpec{Name: "p",
-		Filter: []routing.PluginSpec{{Name: "concurrency", Params: map[string]any{"max": 0}}, {Name: "health", Params: map[string]any{"strict": true}}},
-		Score:  []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "least-load", Params: map[string]any{"preempting_penalty": -1}}, Weight: 1}},
-		Pick:   routing.PluginSpec{Name: "random", Params: map[string]any{"keep": 1.5, "seed": -1}},
-		Given:  []routing.AnySlot{plugins.Fleet},
+		Filter: []routing.PluginSpec{{Name: "concurrency", Params: map[string]any{"max": 0}},
+			{Name: "health", Params: map[string]any{"strict": true}}},
+		Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "least-load",
+			Params: map[string]any{"preempting_penalty": -1}}, Weight: 1}},
+		Pick:  routing.PluginSpec{Name: "random", Params: map[string]any{"keep": 1.5, "seed": -1}},
+		Given: []routing.AnySlot{plugins.Fleet},
 	}, plugins.Registry(plugins.Deps{}))
 	var faults routing.Faults
 	if !errors.As(err, &faults) || len(faults) != 5 {
@@ -157,7 +160,8 @@ func TestTheWeightsTradeReuseAgainstHotSpotting(t *testing.T) {
 // MEGA-20, DYN-14
 func TestLeastLoadedTakesTheShortestQueueThatIsNotPreempting(t *testing.T) {
 	w := newWorld(t, 4)
-	for h, l := range []fleet.Load{{InFlight: 3}, {InFlight: 1, Waiting: 1, Preempting: 1}, {InFlight: 2}, {Waiting: 2}} {
+	for h, l := range []fleet.Load{{InFlight: 3}, {InFlight: 1, Waiting: 1, Preempting: 1}, {InFlight: 2},
+		{Waiting: 2}} {
 		w.load(index.HostID(h), l)
 	}
 	if got := fmt.Sprint(w.pick(w.preset("least-load"), prompt("x"))); got != "[2 3 1 0]" {
@@ -196,7 +200,8 @@ func TestDecisionsAreDeterministic(t *testing.T) {
 func ExampleComplete() {
 	replicas := fleet.New()
 	for h := range index.HostID(3) {
-		r, err := replicas.Put(fleet.Spec{Name: fmt.Sprintf("debug-%d", h), Specialist: "debug", Host: h, BlockSize: 16})
+		r, err := replicas.Put(fleet.Spec{Name: fmt.Sprintf("debug-%d", h), Specialist: "debug", Host: h,
+			BlockSize: 16})
 		if err != nil {
 			panic(err)
 		}

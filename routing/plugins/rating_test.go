@@ -94,7 +94,8 @@ func TestLatencyRatesHeadroom(t *testing.T) {
 	if got := w.rated("latency-headroom", ttft, given{facts: wants, forecasts: forecasts}); !near(got, []float64{0.5, 0, 0.75, 1.25 / 3}) {
 		t.Errorf("least headroom, those in time first: %v", got)
 	}
-	two := []plugins.Forecast{{TTFT: 0.1, ITL: 0.03, Known: true}, {TTFT: 0.2, ITL: 0.01, Known: true}, {TTFT: 0.2, ITL: 0.03, Known: true}, {TTFT: 0.1, ITL: 0.01, Known: true}}
+	two := []plugins.Forecast{{TTFT: 0.1, ITL: 0.03, Known: true}, {TTFT: 0.2, ITL: 0.01, Known: true},
+		{TTFT: 0.2, ITL: 0.03, Known: true}, {TTFT: 0.1, ITL: 0.01, Known: true}}
 	if got := w.rated("latency-headroom", nil, given{forecasts: two}); !near(got, []float64{0.8, 0.2, 0, 1}) {
 		t.Errorf("both kinds: %v", got)
 	}
@@ -143,8 +144,9 @@ func TestCacheAffinityMayRewardLongMatches(t *testing.T) {
 func TestSessionAffinityRatesWhereTheSessionWentLast(t *testing.T) {
 	w := newWorld(t, 3)
 	p := w.build(routing.ProfileSpec{Name: "p", Prepare: []routing.PluginSpec{{Name: "session-key"}},
-		Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "session-affinity"}, Weight: 2}, {PluginSpec: routing.PluginSpec{Name: "least-load"}, Weight: 1}},
-		Pick:  routing.PluginSpec{Name: "max-score"}})
+		Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "session-affinity"}, Weight: 2},
+			{PluginSpec: routing.PluginSpec{Name: "least-load"}, Weight: 1}},
+		Pick: routing.PluginSpec{Name: "max-score"}})
 	acme, other := routing.Facts{Tenant: "acme", Session: "s"}, routing.Facts{Tenant: "other", Session: "s"}
 	w.load(0, fleet.Load{InFlight: 5})
 	dry := acme
@@ -176,8 +178,11 @@ func TestSessionAffinityRatesWhereTheSessionWentLast(t *testing.T) {
 // GAIE-27, GAIE-28. Deviation from the EPP: those never used are equals, which it ranks as they come.
 func TestNoHitLRUSpreadsColdRequests(t *testing.T) {
 	w := newWorld(t, 3)
-	p, err := routing.Build(routing.ProfileSpec{Name: "p", Given: []routing.AnySlot{plugins.Fleet, plugins.Depths, plugins.BlockHashes}, Pick: routing.PluginSpec{Name: "max-score"},
-		Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "no-hit-lru"}, Weight: 1}}}, plugins.Registry(w.deps))
+	p, err := routing.Build(routing.ProfileSpec{Name: "p",
+		Given: []routing.AnySlot{plugins.Fleet, plugins.Depths, plugins.BlockHashes},
+		Pick:  routing.PluginSpec{Name: "max-score"},
+		Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "no-hit-lru"}, Weight: 1}}},
+		plugins.Registry(w.deps))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +220,8 @@ func TestDeviceAwareChoosesTheClassThenTheLeastLoaded(t *testing.T) {
 		w.put(fleet.Spec{Host: index.HostID(h), Labels: map[string]string{"device": device}})
 	}
 	p := w.build(routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "max-score"},
-		Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "device-aware-weighted", Params: map[string]any{"cpu_ratio": 4}}, Weight: 1}}})
+		Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "device-aware-weighted",
+			Params: map[string]any{"cpu_ratio": 4}}, Weight: 1}}})
 	for _, test := range []struct {
 		loads []int
 		want  []index.HostID

@@ -82,8 +82,8 @@ func Registry(d Deps) routing.Registry {
 	return r
 }
 
-// aliases are the names that plugins have, or had, in the endpoint picker (EPP) of the Gateway API Inference Extension and its
-// successor, and the names of Dynamo's router modes.
+// aliases are the names that plugins have, or had, in the endpoint picker (EPP) of the Gateway API Inference Extension
+// and its successor, and the names of Dynamo's router modes.
 var aliases = map[string]string{
 	"by-label":                        "label-selector",
 	"by-label-selector":               "label-selector",

@@ -7,8 +7,8 @@ import (
 	"octet/routing"
 )
 
-// roots says what a prompt's chain hangs on. It remembers the last specialist's without adapter and salt, which is what nearly all
-// prompts of a profile have. Safe for concurrent use.
+// roots says what a prompt's chain hangs on. It remembers the last specialist's without adapter and salt, which is what
+// nearly all prompts of a profile have. Safe for concurrent use.
 type roots struct {
 	hasher kvpool.Hasher
 	plain  atomic.Pointer[plainRoot]

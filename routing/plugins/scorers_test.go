@@ -41,17 +41,26 @@ func TestLoadScorersRateAsTheirTablesSay(t *testing.T) {
 		{"EPP equal", "queue-scorer", nil, []fleet.Load{waiting(5), waiting(5)}, []float64{1, 1}},
 		{"EPP empty", "queue-depth-scorer", nil, []fleet.Load{waiting(0), waiting(0)}, []float64{1, 1}},
 		{"min-max", "running-requests", nil, []fleet.Load{running(8), running(2), running(4)}, []float64{0, 1, 2. / 3}},
-		{"only running counts", "running-requests-size-scorer", nil, []fleet.Load{waiting(8), waiting(2)}, []float64{1, 1}},
-		{"EPP 1 - usage", "kv-utilization", nil, []fleet.Load{used(0.8), used(0.5), used(0), used(1), used(0.6)}, []float64{0.2, 0.5, 1, 0, 0.4}},
-		{"an engine that overstates", "kv-cache-utilization-scorer", nil, []fleet.Load{used(1.02), used(-0.1)}, []float64{0, 1}},
-		{"EPP active against the most", "active-request-scorer", nil, []fleet.Load{{InFlight: 3}, {}, {InFlight: 6}}, []float64{0.5, 1, 0}},
-		{"EPP without a record", "least-load", nil, []fleet.Load{{InFlight: 4}, {}, {InFlight: 1}}, []float64{0, 1, 0.75}},
+		{"only running counts", "running-requests-size-scorer", nil, []fleet.Load{waiting(8), waiting(2)},
+			[]float64{1, 1}},
+		{"EPP 1 - usage", "kv-utilization", nil, []fleet.Load{used(0.8), used(0.5), used(0), used(1), used(0.6)},
+			[]float64{0.2, 0.5, 1, 0, 0.4}},
+		{"an engine that overstates", "kv-cache-utilization-scorer", nil, []fleet.Load{used(1.02), used(-0.1)},
+			[]float64{0, 1}},
+		{"EPP active against the most", "active-request-scorer", nil, []fleet.Load{{InFlight: 3}, {}, {InFlight: 6}},
+			[]float64{0.5, 1, 0}},
+		{"EPP without a record", "least-load", nil, []fleet.Load{{InFlight: 4}, {}, {InFlight: 1}},
+			[]float64{0, 1, 0.75}},
 		{"no load at all", "least-load", nil, []fleet.Load{{}, {}}, []float64{1, 1}},
-		{"in flight and waiting", "least-load", nil, []fleet.Load{{InFlight: 1, Waiting: 3}, {InFlight: 2}}, []float64{0, 0.5}},
-		{"preempting settles a tie", "least-load", nil, []fleet.Load{{InFlight: 2, Preempting: 3}, {InFlight: 2}}, []float64{0, 0.2}},
-		{"preempting is less than a request", "least-load", nil, []fleet.Load{{InFlight: 2, Preempting: 3}, {InFlight: 3}}, []float64{1. / 6, 0}},
+		{"in flight and waiting", "least-load", nil, []fleet.Load{{InFlight: 1, Waiting: 3}, {InFlight: 2}},
+			[]float64{0, 0.5}},
+		{"preempting settles a tie", "least-load", nil, []fleet.Load{{InFlight: 2, Preempting: 3}, {InFlight: 2}},
+			[]float64{0, 0.2}},
+		{"preempting is less than a request", "least-load", nil,
+			[]fleet.Load{{InFlight: 2, Preempting: 3}, {InFlight: 3}}, []float64{1. / 6, 0}},
 		{"only preempting", "least-load", nil, []fleet.Load{{Preempting: 1}, {}}, []float64{0.5, 1}},
-		{"a heavier penalty", "least-load", map[string]any{"preempting_penalty": 2}, []fleet.Load{{InFlight: 2, Preempting: 1}, {InFlight: 3}}, []float64{0, 0.25}},
+		{"a heavier penalty", "least-load", map[string]any{"preempting_penalty": 2},
+			[]fleet.Load{{InFlight: 2, Preempting: 1}, {InFlight: 3}}, []float64{0, 0.25}},
 	} {
 		t.Run(test.scorer+" "+test.about, func(t *testing.T) {
 			w := newWorld(t, len(test.loads))
@@ -65,7 +74,8 @@ func TestLoadScorersRateAsTheirTablesSay(t *testing.T) {
 	}
 }
 
-// GAIE-20: longer match higher. Deviation from the EPP's newer prefix scorer: no bonus for absolute length; the share alone.
+// GAIE-20: longer match higher. Deviation from the EPP's newer prefix scorer: no bonus for absolute length; the share
+// alone.
 func TestCacheAffinityIsTheShareOfThePromptThatIsHeld(t *testing.T) {
 	w := newWorld(t, 5)
 	text := "aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbccccccccccccccccdddddddddddddddd" // 4 chunks of 4 tokens of 4 bytes
@@ -84,8 +94,9 @@ func TestCacheAffinityIsTheShareOfThePromptThatIsHeld(t *testing.T) {
 // MOD3-21
 func TestRoundRobinScorerPrefersTheNextInRotation(t *testing.T) {
 	w := newWorld(t, 4)
-	p := w.build(routing.ProfileSpec{Name: "p", Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "round-robin"}, Weight: 1}},
-		Pick: routing.PluginSpec{Name: "max-score"}})
+	p := w.build(routing.ProfileSpec{Name: "p",
+		Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "round-robin"}, Weight: 1}},
+		Pick:  routing.PluginSpec{Name: "max-score"}})
 	for i := range index.HostID(9) {
 		got := w.pick(p, routing.Facts{})
 		if want := []index.HostID{i % 4, (i + 1) % 4, (i + 2) % 4, (i + 3) % 4}; fmt.Sprint(got) != fmt.Sprint(want) {
@@ -102,7 +113,8 @@ func TestScorersStayInRangeAndTreatEqualsAlike(t *testing.T) {
 		w := newWorld(t, n)
 		var loads []fleet.Load
 		for h := range n {
-			l := fleet.Load{InFlight: draw.IntN(4), Waiting: draw.IntN(1 << 20), Running: draw.IntN(3), Preempting: draw.IntN(2), KVUsage: draw.Float64()*3 - 1}
+			l := fleet.Load{InFlight: draw.IntN(4), Waiting: draw.IntN(1 << 20), Running: draw.IntN(3),
+				Preempting: draw.IntN(2), KVUsage: draw.Float64()*3 - 1}
 			if h > 0 && draw.IntN(2) == 0 {
 				l = loads[draw.IntN(h)]
 			}

@@ -5,8 +5,8 @@ import (
 	"octet/routing/index"
 )
 
-// sessionAffinity scores 1 for the replica to which the session went last and 0 for all others. All get 0 for a new session,
-// or for none.
+// sessionAffinity scores 1 for the replica to which the session went last and 0 for all others. All get 0 for a new
+// session, or for none.
 type sessionAffinity struct {
 	named
 	sessions *Sessions

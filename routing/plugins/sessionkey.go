@@ -15,8 +15,8 @@ type sessionKey struct {
 	from string
 }
 
-// newSessionKey: from (default session) is what makes a session: the X-Session-Id header (session), or all of a tenant's
-// requests (tenant).
+// newSessionKey: from (default session) is what makes a session: the X-Session-Id header (session), or all of a
+// tenant's requests (tenant).
 func newSessionKey(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return sessionKey{named{"session-key", nil}, p.Text("from", "session", "session", "tenant")}

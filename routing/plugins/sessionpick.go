@@ -7,8 +7,8 @@ import (
 	"octet/routing/index"
 )
 
-// session picks the replica to which the session went last, whatever the scores; where that is no candidate, or the session is
-// new, the best. The others follow by score.
+// session picks the replica to which the session went last, whatever the scores; where that is no candidate, or the
+// session is new, the best. The others follow by score.
 type session struct {
 	named
 	keep     int

@@ -11,8 +11,8 @@ import (
 // sessionsKept is how many sessions a Sessions remembers where nothing else is said.
 const sessionsKept = 1 << 16
 
-// Sessions remembers to which replica each session went last, for as many sessions as it was made for; the longest unused one
-// goes first. Safe for concurrent use. It may outlive the profiles that use it.
+// Sessions remembers to which replica each session went last, for as many sessions as it was made for; the longest
+// unused one goes first. Safe for concurrent use. It may outlive the profiles that use it.
 type Sessions struct{ last *lru.Cache[uint64, seat] }
 
 // seat is a replica in its slot: a slot that another replica has by now is nobody's.

@@ -11,7 +11,8 @@ import (
 var (
 	// Fleet is given by the caller: the replicas that the request may see.
 	Fleet = routing.NewSlot[*fleet.Snapshot]("fleet")
-	// Near is the replica that this decision should be near to, such as the one that prefills. Written by a workflow, if at all.
+	// Near is the replica that this decision should be near to, such as the one that prefills. Written by a workflow,
+	// if at all.
 	Near = routing.NewSlot[index.HostID]("near")
 	// Tokens is the first prompt as the engine's tokenizer has it. Unwritten when text stands for it.
 	Tokens = routing.NewSlot[[]uint32]("tokens")
@@ -37,7 +38,8 @@ var (
 	HashKey = routing.NewSlot[uint64]("hash_key")
 	// Tenant is who asks.
 	Tenant = routing.NewSlot[Asker]("tenant")
-	// Distances is, by host, how far the replica is. Unwritten where there is nothing to measure from. Only candidates count.
+	// Distances is, by host, how far the replica is. Unwritten where there is nothing to measure from. Only candidates
+	// count.
 	Distances = routing.NewSlot[*Places]("distances")
 	// Loads is, by host, how busy the replica is, taken once for all that ask. Only candidates count.
 	Loads = routing.NewSlot[*[index.MaxHosts]fleet.Load]("loads")
@@ -65,7 +67,8 @@ type Asker struct {
 // Places says how far each replica is.
 type Places struct {
 	Levels int // the largest distance there is
-	// Distance is 0 in the same finest place, one more for each coarser level that has to be left, Levels for elsewhere.
+	// Distance is 0 in the same finest place, one more for each coarser level that has to be left, Levels for
+	// elsewhere.
 	Distance [index.MaxHosts]uint8
 }
 

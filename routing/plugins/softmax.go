@@ -16,7 +16,8 @@ type softmax struct {
 	dice        *dice
 }
 
-// newSoftmax: temperature (default 0) is how much chance there is; keep as for max-score; seed makes the draws repeatable.
+// newSoftmax: temperature (default 0) is how much chance there is; keep as for max-score; seed makes the draws
+// repeatable.
 func newSoftmax(d Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return softmax{named{"softmax", nil}, p.Float("temperature", 0, 0, 1e6), keepParam(p), newDice(d, p)}

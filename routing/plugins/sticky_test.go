@@ -67,8 +67,8 @@ func TestConsistentHashGoesByNameNotBySlot(t *testing.T) {
 	}
 }
 
-// The bound of SMG's case: a mean of 25 over 4 replicas and a factor of 1.25 have room for one with 30 in flight and none for one
-// with 35; an idle fleet has room.
+// The bound of SMG's case: a mean of 25 over 4 replicas and a factor of 1.25 have room for one with 30 in flight and
+// none for one with 35; an idle fleet has room.
 func TestConsistentHashBoundsTheLoad(t *testing.T) {
 	w := newWorld(t, 4)
 	p := w.preset("consistent-hash")
@@ -140,8 +140,10 @@ func TestConsistentHashAmongTheBest(t *testing.T) {
 // SMG's case: prompts that share their first blocks go to one replica, whatever follows; shorter ones have no key.
 func TestAHashKeyMayBeThePromptsPrefix(t *testing.T) {
 	w := newWorld(t, 16)
-	p := w.build(routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "consistent-hash"}, Prepare: []routing.PluginSpec{
-		{Name: "tokenize"}, {Name: "block-hashes"}, {Name: "consistent-hash-key", Params: map[string]any{"by": "prefix", "prefix_blocks": 2}}}})
+	p := w.build(routing.ProfileSpec{Name: "p", Pick: routing.PluginSpec{Name: "consistent-hash"},
+		Prepare: []routing.PluginSpec{
+			{Name: "tokenize"}, {Name: "block-hashes"},
+			{Name: "consistent-hash-key", Params: map[string]any{"by": "prefix", "prefix_blocks": 2}}}})
 	shared := "0123456789abcdef0123456789abcdef"
 	seen := map[index.HostID]bool{}
 	for i := range 30 {
@@ -193,7 +195,8 @@ func TestSessionsAreForgottenOldestFirstAndOutliveAProfile(t *testing.T) {
 	w := newWorld(t, 4)
 	w.deps.Sessions = plugins.NewSessions(2)
 	spec := routing.ProfileSpec{Name: "p", Prepare: []routing.PluginSpec{{Name: "session-key"}},
-		Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "least-load"}, Weight: 1}}, Pick: routing.PluginSpec{Name: "session"}}
+		Score: []routing.WeightedSpec{{PluginSpec: routing.PluginSpec{Name: "least-load"}, Weight: 1}},
+		Pick:  routing.PluginSpec{Name: "session"}}
 	p := w.build(spec)
 	for i := range 3 {
 		if got := w.pick(p, sessionOf(i))[0]; got != index.HostID(i) {
@@ -225,7 +228,8 @@ func TestDirectNeverPicksAnother(t *testing.T) {
 	for _, name := range []string{"debug-9", "debug-1", ""} {
 		_, err := p.Select(context.Background(), w.request(routing.Facts{Replica: name}))
 		var none *routing.NoCandidateError
-		if !errors.Is(err, routing.ErrUnknownReplica) || !errors.Is(err, routing.ErrNoCandidate) || !errors.As(err, &none) || none.Filter != "direct" {
+		if !errors.Is(err, routing.ErrUnknownReplica) || !errors.Is(err, routing.ErrNoCandidate) ||
+			!errors.As(err, &none) || none.Filter != "direct" {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

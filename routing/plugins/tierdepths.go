@@ -10,7 +10,8 @@ import (
 
 // Tiered knows in which tier a replica's blocks lie. Safe for concurrent use.
 type Tiered interface {
-	// InTiers counts the first depth blocks of chain, up to the first that h does not hold, each in the fastest tier that has it.
+	// InTiers counts the first depth blocks of chain, up to the first that h does not hold, each in the fastest tier
+	// that has it.
 	InTiers(h index.HostID, chain []kvpool.BlockHash, depth int) [index.Tiers]int
 }
 
@@ -24,8 +25,9 @@ func (t *InTiers) slower(h index.HostID) (cpu, ssd float64) {
 	return float64(t.Blocks[h][index.CPU]), float64(t.Blocks[h][index.SSD])
 }
 
-// tierDepths writes in which tiers each candidate holds its part of the chain. What is believed to be held and not found counts as
-// GPU: it was routed there and is computed there. It reads the chain's blocks one by one at every candidate that has a slower tier.
+// tierDepths writes in which tiers each candidate holds its part of the chain. What is believed to be held and not
+// found counts as GPU: it was routed there and is computed there. It reads the chain's blocks one by one at every
+// candidate that has a slower tier.
 type tierDepths struct {
 	named
 	tiers Tiered

@@ -35,8 +35,8 @@ func tiered(t *testing.T, chain []kvpool.BlockHash, tiers ...[]index.Tier) *inde
 	return x
 }
 
-// GAIE-24, DYN-01. llm-d's case: three blocks in a row count 3, with the third in the CPU's memory only 2.5; none from the first on
-// counts 0.
+// GAIE-24, DYN-01. llm-d's case: three blocks in a row count 3, with the third in the CPU's memory only 2.5; none from
+// the first on counts 0.
 func TestBlocksInSlowerTiersCountForLess(t *testing.T) {
 	w := newWorld(t, 4)
 	text := strings.Repeat("0123456789abcdef", 6)
@@ -44,7 +44,8 @@ func TestBlocksInSlowerTiersCountForLess(t *testing.T) {
 	const gpu, cpu, ssd = index.GPU, index.CPU, index.SSD
 	x := tiered(t, chain, []index.Tier{gpu, gpu, gpu}, nil, []index.Tier{gpu, gpu, cpu}, []index.Tier{cpu, ssd})
 	w.deps.Index, w.deps.Tiers = x, x
-	prepare := []routing.PluginSpec{{Name: "tokenize"}, {Name: "block-hashes"}, {Name: "prefix-depths"}, {Name: "tier-depths"}}
+	prepare := []routing.PluginSpec{{Name: "tokenize"}, {Name: "block-hashes"}, {Name: "prefix-depths"},
+		{Name: "tier-depths"}}
 	asked := given{facts: prompt(text)}
 	weights := map[string]any{"cpu_weight": 0.5, "ssd_weight": 0.2}
 	if got := w.rated("cache-affinity", weights, asked, prepare...); !near(got, []float64{3. / 6, 0, 2.5 / 6, 0.7 / 6}) {

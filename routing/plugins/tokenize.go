@@ -16,8 +16,8 @@ type Tokenizer interface {
 
 // Chained is a Tokenizer that has the beginning of a prompt's chain at hand with its tokens.
 type Chained interface {
-	// Chain adds the tokens of f's prompt, and the hashes of as many of its leading blocks as it has, to p, which is empty
-	// but for its memory. ErrNoTokenizer when the specialist has none.
+	// Chain adds the tokens of f's prompt, and the hashes of as many of its leading blocks as it has, to p, which is
+	// empty but for its memory. ErrNoTokenizer when the specialist has none.
 	Chain(ctx context.Context, f *routing.Facts, from Root, p *Prompt) error
 }
 
@@ -36,8 +36,9 @@ type Prompt struct {
 // ErrNoTokenizer is a specialist without a tokenizer: text chunks stand for token blocks.
 var ErrNoTokenizer = errors.New("plugins: no tokenizer")
 
-// tokenize writes Tokens and what is known of their Hashes, of the first prompt where there are several, or Pieces and Chunks where
-// tokens are not to be had or not worth their price; a prompt that comes as token ids has its tokens always: without a tokenizer, where it fails, and where no replica publishes cache events, since then only our own
+// tokenize writes Tokens and what is known of their Hashes, of the first prompt where there are several, or Pieces and
+// Chunks where tokens are not to be had or not worth their price; a prompt that comes as token ids has its tokens
+// always: without a tokenizer, where it fails, and where no replica publishes cache events, since then only our own
 // chains meet.
 type tokenize struct {
 	named

@@ -5,8 +5,8 @@ import (
 	"octet/routing/index"
 )
 
-// tokenLoad scores the tokens in flight, of prompts and answers, with what this request would add: 1 for none, down to 0 at a
-// limit.
+// tokenLoad scores the tokens in flight, of prompts and answers, with what this request would add: 1 for none, down to
+// 0 at a limit.
 type tokenLoad struct {
 	named
 	limit float64 // tokens

@@ -16,7 +16,8 @@ type topology struct {
 // max_distance (default 16) removes what is farther away, even if that leaves none.
 func newTopology(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
-		return topology{named{"topology", reads(Distances)}, p.Int("enough", 1, 1, 1<<16), p.Int("max_distance", 16, 0, 16)}
+		return topology{named{"topology", reads(Distances)}, p.Int("enough", 1, 1, 1<<16),
+			p.Int("max_distance", 16, 0, 16)}
 	}
 }
 

@@ -13,9 +13,9 @@ type utilization struct {
 	open    bool
 }
 
-// newUtilization: max_kv (default 0.95) is the used part of the KV pool above which a replica is full; max_waiting (default 128)
-// is the number of requests queued for it above which it is; keep_all (default false) keeps all where all are full, instead of
-// refusing the request.
+// newUtilization: max_kv (default 0.95) is the used part of the KV pool above which a replica is full; max_waiting
+// (default 128) is the number of requests queued for it above which it is; keep_all (default false) keeps all where all
+// are full, instead of refusing the request.
 func newUtilization(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return utilization{

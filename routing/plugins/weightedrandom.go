@@ -7,8 +7,8 @@ import (
 	"octet/routing"
 )
 
-// weightedRandom ranks by chance in proportion to the scores, without replacement: the keys ln(u)/score of Efraimidis and
-// Spirakis. A score of 0 is picked only where all are 0.
+// weightedRandom ranks by chance in proportion to the scores, without replacement: the keys ln(u)/score of Efraimidis
+// and Spirakis. A score of 0 is picked only where all are 0.
 type weightedRandom struct {
 	named
 	keep int

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// cage is what a command sees and may use. It is handed to the process that closes the cage around itself and becomes the command.
+// cage is what a command sees and may use. It is handed to the process that closes the cage around itself and becomes
+// the command.
 type cage struct {
 	Paths     []string // of the host, read-only; those that are not there are left out
 	File      string   // in the working directory: the code, which comes by standard input
@@ -26,7 +27,8 @@ type cage struct {
 	Own       bool // it has a uid of its own: the gateway may give one away
 }
 
-// toolchain is what a compiler needs of a host: programs, libraries and headers. Configuration, homes, /proc and /tmp are not there.
+// toolchain is what a compiler needs of a host: programs, libraries and headers. Configuration, homes, /proc and /tmp
+// are not there.
 var toolchain = []string{
 	"/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/libexec", "/usr/include",
 	"/bin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives",
@@ -83,7 +85,8 @@ func (c cage) start(cmd *exec.Cmd, code string) (said string, err error) {
 		return "", err
 	}
 	defer r.Close()
-	cmd.Args, cmd.Env, cmd.Stdin, cmd.WaitDelay = []string{cageName, string(spec)}, []string{}, strings.NewReader(code), time.Second
+	cmd.Args, cmd.Env, cmd.Stdin, cmd.WaitDelay = []string{cageName, string(spec)}, []string{}, strings.NewReader(code),
+		time.Second
 	cmd.ExtraFiles = []*os.File{w}
 	err = cmd.Start()
 	_ = w.Close() // the child has its own

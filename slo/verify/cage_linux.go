@@ -20,8 +20,8 @@ const (
 	cagedUser = 1
 )
 
-// caged makes cmd the first process of namespaces of its own: it sees no mount, no network device and no process of ours, and all that
-// it starts ends with it.
+// caged makes cmd the first process of namespaces of its own: it sees no mount, no network device and no process of
+// ours, and all that it starts ends with it.
 func caged(cmd *exec.Cmd, c cage) error {
 	uid, gid := os.Getuid(), os.Getgid()
 	a := &syscall.SysProcAttr{
@@ -42,8 +42,8 @@ func caged(cmd *exec.Cmd, c cage) error {
 // sayTo is where the caged process says how it gets on.
 const sayTo = 3
 
-// A process of that name is no gateway: it closes the cage and becomes the command, or ends, before anything else of the program runs.
-// Nothing else can run code between a fork and the command that it becomes.
+// A process of that name is no gateway: it closes the cage and becomes the command, or ends, before anything else of
+// the program runs. Nothing else can run code between a fork and the command that it becomes.
 func init() {
 	if len(os.Args) != 2 || os.Args[0] != cageName {
 		return
@@ -85,8 +85,8 @@ func becomeCommand(out io.Writer) error {
 	return syscall.Exec(shell, c.withMemory(), env)
 }
 
-// shell bounds the address space before it becomes the command: this process's own is larger than many a command may have, and its
-// runtime does not survive to be refused memory.
+// shell bounds the address space before it becomes the command: this process's own is larger than many a command may
+// have, and its runtime does not survive to be refused memory.
 const shell = "/bin/sh"
 
 func (c cage) withMemory() []string {
@@ -101,7 +101,8 @@ func (c cage) bound() error {
 		what int
 		most int64
 	}{
-		{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_FSIZE, c.Output}, {unix.RLIMIT_CPU, c.Seconds}, {unix.RLIMIT_NPROC, int64(c.Processes)},
+		{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_FSIZE, c.Output}, {unix.RLIMIT_CPU, c.Seconds},
+		{unix.RLIMIT_NPROC, int64(c.Processes)},
 		{unix.RLIMIT_NOFILE, mostFiles}, {unix.RLIMIT_MEMLOCK, 0}, {unix.RLIMIT_MSGQUEUE, 0},
 	} {
 		if err := setLimit(l.what, l.most); err != nil {
@@ -118,7 +119,8 @@ func setLimit(what int, most int64) error {
 	return unix.Setrlimit(what, &unix.Rlimit{Cur: uint64(most), Max: uint64(most)})
 }
 
-// giveUp leaves the process without capabilities, now and after whatever it becomes, and, where it may, as another user.
+// giveUp leaves the process without capabilities, now and after whatever it becomes, and, where it may, as another
+// user.
 func (c cage) giveUp() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return err

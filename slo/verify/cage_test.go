@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// host is what a command must not see: a file, a directory and a socket of the gateway's, all that it could be told where to find.
+// host is what a command must not see: a file, a directory and a socket of the gateway's, all that it could be told
+// where to find.
 type host struct{ dir, file, socket string }
 
 func newHost(t *testing.T) host {
@@ -49,14 +50,17 @@ func compiler(t *testing.T) *Verifier {
 	return v
 }
 
-// C5: by pass or fail whoever is answered was told what stands in any file. What code asks of a path is answered alike whether the path
-// is there or not.
+// C5: by pass or fail whoever is answered was told what stands in any file. What code asks of a path is answered alike
+// whether the path is there or not.
 func TestTheCompilerSeesNoFileOfTheGateway(t *testing.T) {
 	v, h := compiler(t), newHost(t)
-	if pass, err := v.Judge(t.Context(), "```cpp\n#include <vector>\n#include <string>\nstd::vector<std::string> v;\n```"); err != nil || !pass {
+	if pass, err := v.Judge(t.Context(),
+		"```cpp\n#include <vector>\n#include <string>\nstd::vector<std::string> v;\n```"); err != nil || !pass {
 		t.Fatalf("a program that compiles: %v, %v", pass, err)
 	}
-	there := []string{h.file, "/etc/passwd", "/etc/shadow", "/etc/hostname", "/proc/self/environ", "/proc/1/cmdline", "/proc/version", "/proc/self/root" + h.file, "/proc/1/root" + h.file, "/sys/kernel/notes", "/root", "/home", "/var", h.dir + "/../../../etc/passwd"}
+	there := []string{h.file, "/etc/passwd", "/etc/shadow", "/etc/hostname", "/proc/self/environ", "/proc/1/cmdline",
+		"/proc/version", "/proc/self/root" + h.file, "/proc/1/root" + h.file, "/sys/kernel/notes", "/root", "/home",
+		"/var", h.dir + "/../../../etc/passwd"}
 	absent := "/no/such/file"
 	for what, code := range map[string]string{
 		"#include":             "#include \"%s\"\n",
@@ -83,8 +87,8 @@ func TestTheCompilerSeesNoFileOfTheGateway(t *testing.T) {
 	}
 }
 
-// A command of the operator's runs in the same cage, and so does what it builds and runs. Each script exits with 0 where it got
-// through.
+// A command of the operator's runs in the same cage, and so does what it builds and runs. Each script exits with 0
+// where it got through.
 func TestACommandCanReachNothing(t *testing.T) {
 	h := newHost(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -98,27 +102,29 @@ func TestACommandCanReachNothing(t *testing.T) {
 		t.Fatal("a command that stays where it is fails")
 	}
 	for name, script := range map[string]string{
-		"reads the configuration":        "cat " + h.file,
-		"writes the configuration":       "echo x > " + h.file,
-		"lists the gateway's directory":  "ls " + h.dir,
-		"looks at the passwords":         "cat /etc/passwd",
-		"looks at processes":             "test -e /proc/self || test -e /proc/1",
-		"looks at the kernel":            "test -e /sys/kernel",
-		"reads homes":                    "ls /root || ls /home",
-		"reads temporary files":          "test $(ls -A /tmp | wc -l) -gt 1",
-		"writes to the toolchain":        "echo x > /usr/bin/octet-escape",
-		"makes it writable":              "mount -o remount,rw /usr/bin",
-		"mounts":                         "mount -t tmpfs none /work",
-		"mounts processes":               "mkdir p && mount -t proc none p",
-		"unmounts":                       "umount /usr/bin",
-		"begins a namespace":             "unshare -U true",
-		"begins a namespace of mounts":   "unshare -m true",
-		"changes its root":               "mkdir r && chroot r /bin/true",
-		"makes a device":                 "mknod disk b 8 0",
-		"is root by a program":           "command -v su && su -c true",
-		"is the host's root":             "test $(id -u) = 0 && test $(stat -c %u /usr/bin) = $(id -u) && touch /usr/bin/x",
-		"connects":                       `bash -c "exec 3<>/dev/tcp/127.0.0.1/` + port + `"`,
-		"connects to a socket's path":    `python3 -c "import socket; socket.socket(socket.AF_UNIX).connect('` + h.socket + `')"`,
+		"reads the configuration":       "cat " + h.file,
+		"writes the configuration":      "echo x > " + h.file,
+		"lists the gateway's directory": "ls " + h.dir,
+		"looks at the passwords":        "cat /etc/passwd",
+		"looks at processes":            "test -e /proc/self || test -e /proc/1",
+		"looks at the kernel":           "test -e /sys/kernel",
+		"reads homes":                   "ls /root || ls /home",
+		"reads temporary files":         "test $(ls -A /tmp | wc -l) -gt 1",
+		"writes to the toolchain":       "echo x > /usr/bin/octet-escape",
+		"makes it writable":             "mount -o remount,rw /usr/bin",
+		"mounts":                        "mount -t tmpfs none /work",
+		"mounts processes":              "mkdir p && mount -t proc none p",
+		"unmounts":                      "umount /usr/bin",
+		"begins a namespace":            "unshare -U true",
+		"begins a namespace of mounts":  "unshare -m true",
+		"changes its root":              "mkdir r && chroot r /bin/true",
+		"makes a device":                "mknod disk b 8 0",
+		"is root by a program":          "command -v su && su -c true",
+		"is the host's root": "test $(id -u) = 0 && test $(stat -c %u /usr/bin) = $(id -u) && touch " +
+			"/usr/bin/x",
+		"connects": `bash -c "exec 3<>/dev/tcp/127.0.0.1/` + port + `"`,
+		"connects to a socket's path": `python3 -c "import socket; socket.socket(socket.AF_UNIX).connect('` +
+			h.socket + `')"`,
 		"connects to an abstract socket": `python3 -c "import socket; socket.socket(socket.AF_UNIX)"`,
 		"signals the gateway":            "kill -0 " + strconv.Itoa(os.Getpid()),
 		"fills its file system":          "for i in $(seq 100); do head -c 1000000 /dev/zero > f$i || exit 1; done",
@@ -128,7 +134,8 @@ func TestACommandCanReachNothing(t *testing.T) {
 		"reads the host's name":          "test $(uname -n) != cage",
 		"reads its input":                "read x && test -n \"$x\"",
 		"reads the environment":          "test -n \"$OCTET_ADMIN_TOKEN\"",
-		"holds files of the gateway":     "for fd in 3 4 5 6 7 8 9; do eval \"true <&$fd\" 2>/dev/null && exit 0; done; exit 1",
+		"holds files of the gateway": "for fd in 3 4 5 6 7 8 9; do eval \"true <&$fd\" 2>/dev/null && exit 0; " +
+			"done; exit 1",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("OCTET_ADMIN_TOKEN", "a token of twenty")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Code returns the longest fenced block of an answer that is in one of the languages, or "" where there is none. A fence that is
-// never closed ends with the answer. Blocks without a language count only where no block names one.
+// Code returns the longest fenced block of an answer that is in one of the languages, or "" where there is none. A
+// fence that is never closed ends with the answer. Blocks without a language count only where no block names one.
 func Code(answer string, languages []string) string {
 	named, bare := "", ""
 	for rest := answer; ; {

@@ -21,10 +21,11 @@ type part struct {
 	dir  bool
 }
 
-// build makes a file system in memory, of a bounded size, the only one there is: with c's parts of the host, read-only, and the working
-// directory with the code.
+// build makes a file system in memory, of a bounded size, the only one there is: with c's parts of the host, read-only,
+// and the working directory with the code.
 func (c cage) build(code []byte) error {
-	_ = os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0) // without /proc the filter of system calls does alone
+	// without /proc the filter of system calls does alone
+	_ = os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0)
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("private: %w", err)
 	}
@@ -82,7 +83,8 @@ func take(path string) (p part, err error) {
 		return p, err
 	}
 	p.dir = info.IsDir()
-	if p.tree, err = unix.OpenTree(unix.AT_FDCWD, p.path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE); err != nil {
+	if p.tree, err = unix.OpenTree(unix.AT_FDCWD, p.path,
+		unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE); err != nil {
 		return p, err
 	}
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}

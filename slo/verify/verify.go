@@ -17,7 +17,8 @@ import (
 // Errors of New.
 var (
 	ErrCommand   = errors.New("verify: the command cannot be run")
-	ErrIsolation = errors.New("verify: this system does not let us shut a command off from files, network and processes")
+	ErrIsolation = errors.New(
+		"verify: this system does not let us shut a command off from files, network and processes")
 )
 
 // Config is what is run, and within which bounds. A zero field takes the default named beside it.
@@ -101,8 +102,8 @@ func (v *Verifier) Wants() bool {
 // Largest is the length of the longest answer that is judged, in bytes.
 func (v *Verifier) Largest() int64 { return v.cfg.Output }
 
-// Offer has an answer judged some time; verdict is called from another goroutine, or never where nothing can be said. False where
-// too many wait already.
+// Offer has an answer judged some time; verdict is called from another goroutine, or never where nothing can be said.
+// False where too many wait already.
 func (v *Verifier) Offer(answer string, verdict func(pass bool)) bool {
 	select {
 	case v.queue <- job{answer, verdict}:
@@ -145,7 +146,8 @@ func (v *Verifier) work(ctx context.Context) {
 // ErrNoCode is what Judge returns of an answer in which there is nothing to judge.
 var ErrNoCode = errors.New("verify: no code in the answer")
 
-// Judge says whether the code of an answer passes. The error says that nobody can tell: ErrNoCode, ErrCommand or ctx's own.
+// Judge says whether the code of an answer passes. The error says that nobody can tell: ErrNoCode, ErrCommand or ctx's
+// own.
 func (v *Verifier) Judge(ctx context.Context, answer string) (pass bool, err error) {
 	code := Code(answer, v.cfg.Languages)
 	if code == "" {
@@ -164,8 +166,10 @@ func (v *Verifier) Judge(ctx context.Context, answer string) (pass bool, err err
 func (v *Verifier) cage() cage {
 	c := &v.cfg
 	return cage{
-		Paths: append(append([]string{}, toolchain...), c.Reads...), File: c.File, Command: append([]string{c.Command[0]}, v.arguments()...),
-		Path: os.Getenv("PATH"), Scratch: c.Scratch, Memory: c.Memory, Output: c.Output, Seconds: int64(c.Timeout/time.Second) + 1,
+		Paths: append(append([]string{}, toolchain...), c.Reads...), File: c.File,
+		Command: append([]string{c.Command[0]}, v.arguments()...),
+		Path:    os.Getenv("PATH"), Scratch: c.Scratch, Memory: c.Memory, Output: c.Output,
+		Seconds:   int64(c.Timeout/time.Second) + 1,
 		Processes: c.Processes, Own: os.Getuid() == 0,
 	}
 }

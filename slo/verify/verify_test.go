@@ -44,7 +44,8 @@ func FuzzCode(f *testing.F) {
 // verifier runs a shell script on the file, as $1.
 func verifier(t *testing.T, script string, set func(*Config)) *Verifier {
 	t.Helper()
-	c := Config{Command: []string{"/bin/sh", "-c", script, "sh", "{}"}, Languages: []string{"cpp"}, Timeout: 5 * time.Second}
+	c := Config{Command: []string{"/bin/sh", "-c", script, "sh", "{}"}, Languages: []string{"cpp"},
+		Timeout: 5 * time.Second}
 	if set != nil {
 		set(&c)
 	}
@@ -178,7 +179,8 @@ func TestTheCompilerJudgesCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for code, want := range map[string]bool{"constexpr int f(auto x) { return x; }\n": true, "int f( { return 1; }\n": false} {
+	for code, want := range map[string]bool{"constexpr int f(auto x) { return x; }\n": true,
+		"int f( { return 1; }\n": false} {
 		if pass, err := v.Judge(t.Context(), "Here:\n```cpp\n"+code+"```\n"); err != nil || pass != want {
 			t.Errorf("%q: %v %v", code, pass, err)
 		}

@@ -1,5 +1,5 @@
-// Command protogen turns .proto files into Go code as protoc with its Go plugins does, without protoc: the compiler is bufbuild/protocompile,
-// the plugins are programs of this module.
+// Command protogen turns .proto files into Go code as protoc with its Go plugins does, without protoc: the compiler is
+// bufbuild/protocompile, the plugins are programs of this module.
 package main
 
 import (
@@ -53,7 +53,8 @@ func generate(root string, files []string) error {
 }
 
 // appendFile appends f, after everything that it imports.
-func appendFile(all []*descriptorpb.FileDescriptorProto, f protoreflect.FileDescriptor, seen map[string]bool) []*descriptorpb.FileDescriptorProto {
+func appendFile(all []*descriptorpb.FileDescriptorProto, f protoreflect.FileDescriptor,
+	seen map[string]bool) []*descriptorpb.FileDescriptorProto {
 	if seen[f.Path()] {
 		return all
 	}

@@ -1,5 +1,5 @@
-// Command bifrost is Bifrost's core behind the least front that its Go interface allows: fasthttp, its own request type, its
-// own way of writing answers. Its HTTP transport is not part of what its module offers.
+// Command bifrost is Bifrost's core behind the least front that its Go interface allows: fasthttp, its own request
+// type, its own way of writing answers. Its HTTP transport is not part of what its module offers.
 package main
 
 import (
@@ -20,7 +20,8 @@ func main() {
 	upstream := flag.String("upstream", "", "host:port of the engine")
 	flag.Parse()
 	core, err := bifrost.Init(context.Background(), schemas.BifrostConfig{
-		Account: account("http://" + *upstream), Logger: bifrost.NewDefaultLogger(schemas.LogLevelError), InitialPoolSize: 5000,
+		Account: account("http://" + *upstream), Logger: bifrost.NewDefaultLogger(schemas.LogLevelError),
+		InitialPoolSize: 5000,
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -37,12 +38,14 @@ func (account) GetConfiguredProviders() ([]schemas.ModelProvider, error) {
 }
 
 func (account) GetKeysForProvider(context.Context, schemas.ModelProvider) ([]schemas.Key, error) {
-	return []schemas.Key{{ID: "bench", Value: *schemas.NewSecretVar("bench"), Models: schemas.WhiteList{"*"}, Weight: 1}}, nil
+	return []schemas.Key{{ID: "bench", Value: *schemas.NewSecretVar("bench"), Models: schemas.WhiteList{"*"},
+		Weight: 1}}, nil
 }
 
 func (url account) GetConfigForProvider(schemas.ModelProvider) (*schemas.ProviderConfig, error) {
 	c := &schemas.ProviderConfig{
-		NetworkConfig:            schemas.NetworkConfig{BaseURL: string(url), DefaultRequestTimeoutInSeconds: 300, StreamIdleTimeoutInSeconds: 300, AllowPrivateNetwork: true},
+		NetworkConfig: schemas.NetworkConfig{BaseURL: string(url), DefaultRequestTimeoutInSeconds: 300,
+			StreamIdleTimeoutInSeconds: 300, AllowPrivateNetwork: true},
 		ConcurrencyAndBufferSize: schemas.ConcurrencyAndBufferSize{Concurrency: 4000, BufferSize: 8000},
 	}
 	c.CheckAndSetDefaults()
@@ -84,7 +87,8 @@ func answer(c *fasthttp.RequestCtx, resp *schemas.BifrostChatResponse, failed *s
 	c.SetBody(body)
 }
 
-func stream(core *bifrost.Bifrost, c *fasthttp.RequestCtx, ctx *schemas.BifrostContext, cancel context.CancelFunc, r *schemas.BifrostChatRequest) {
+func stream(core *bifrost.Bifrost, c *fasthttp.RequestCtx, ctx *schemas.BifrostContext, cancel context.CancelFunc,
+	r *schemas.BifrostChatRequest) {
 	chunks, failed := core.ChatCompletionStreamRequest(ctx, r)
 	if failed != nil {
 		cancel()

@@ -2,8 +2,8 @@ package tiny
 
 import "math"
 
-// dot returns the inner product of a and b, which are equally long, summed in order. The conversion keeps the product from
-// being fused into the sum, which compilers do here and not there.
+// dot returns the inner product of a and b, which are equally long, summed in order. The conversion keeps the product
+// from being fused into the sum, which compilers do here and not there.
 func dot(a, b []float32) (sum float32) {
 	b = b[:len(a)]
 	for i, x := range a {

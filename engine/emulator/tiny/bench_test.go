@@ -12,7 +12,8 @@ import (
 func BenchmarkDecode(b *testing.B) {
 	for _, context := range []int{64, 1024} {
 		for _, batch := range []int{1, 8} {
-			b.Run(fmt.Sprintf("context=%d/batch=%d", context, batch), func(b *testing.B) { benchDecode(b, context, batch) })
+			b.Run(fmt.Sprintf("context=%d/batch=%d", context, batch),
+				func(b *testing.B) { benchDecode(b, context, batch) })
 		}
 	}
 }

@@ -38,8 +38,8 @@ type Span struct {
 	Draft   int              // tokens that may be guessed and verified after Tokens, when it samples
 }
 
-// Compute appends to dst the tokens that s yields: none, or the one after Tokens, and behind it those of the guesses that
-// are what the model says. stop is set when the last of them ends the answer. O(len(Tokens) · context).
+// Compute appends to dst the tokens that s yields: none, or the one after Tokens, and behind it those of the guesses
+// that are what the model says. stop is set when the last of them ends the answer. O(len(Tokens) · context).
 func (e *Engine) Compute(dst []uint32, s Span) (tokens []uint32, stop bool) {
 	a := e.weights(s.Adapter)
 	if e.model.hybrid {
@@ -134,15 +134,16 @@ func (e *Engine) attend(l int, a *lora, table []kvpool.BlockID, at int, h *[widt
 	}
 }
 
-// score sets scores to how well the keys of the first n positions match q, less slope for each position that lies between.
-// The group's numbers begin at from.
+// score sets scores to how well the keys of the first n positions match q, less slope for each position that lies
+// between. The group's numbers begin at from.
 func (e *Engine) score(q []float32, l, from int, slope float32, table []kvpool.BlockID, n int) {
 	c := e.cache
 	e.scores = e.scores[:0]
 	for _, id := range table {
 		first, far := int(id)*c.blockSize, n-1-len(e.scores)
 		for i, k := range c.keys[l][first : first+min(c.blockSize, far+1)] {
-			e.scores = append(e.scores, float32(dot(q, k[from:from+headDim])*attentionScale)-float32(slope*float32(far-i)))
+			e.scores = append(e.scores,
+				float32(dot(q, k[from:from+headDim])*attentionScale)-float32(slope*float32(far-i)))
 		}
 	}
 }
@@ -167,6 +168,6 @@ func (e *Engine) read(into []float32, l, from int, table []kvpool.BlockID) {
 
 const attentionScale = 0.35355338 // 1/√headDim
 
-// slopes is what each head takes off a score for each position of distance. Keys are stored turned by their positions and a
-// sum does not know its order, so without it a block in another's place would change nothing but the last bits.
+// slopes is what each head takes off a score for each position of distance. Keys are stored turned by their positions
+// and a sum does not know its order, so without it a block in another's place would change nothing but the last bits.
 var slopes = [heads]float32{0, 1. / 64, 1. / 16, 1. / 4}

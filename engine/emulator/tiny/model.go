@@ -81,8 +81,8 @@ func (l *layer) draw(d dice) {
 // Ends reports whether token ends an answer.
 func (m *Model) Ends(token uint32) bool { return token == m.vocab[0] }
 
-// embed sets x to the embedding of any token id: the sum of the two rows that two hashes of it name, so that of a million
-// pairs of tokens about one is alike.
+// embed sets x to the embedding of any token id: the sum of the two rows that two hashes of it name, so that of a
+// million pairs of tokens about one is alike.
 func (m *Model) embed(x *[width]float32, token uint32) {
 	h := mix(uint64(token) ^ m.seed)
 	a, b := &m.embedding[h%rows], &m.embedding[h>>32%rows]

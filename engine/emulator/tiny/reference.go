@@ -3,8 +3,8 @@ package tiny
 import "slices"
 
 // Answer returns what m says after prompt under an adapter, to its end or to maxNew tokens: computed alone, token after
-// token over plain slices, without blocks, batches, drafts or anything shared. It is the oracle of an Engine: slow, obvious,
-// and the same to the bit. The last token ends the answer when stopped is set.
+// token over plain slices, without blocks, batches, drafts or anything shared. It is the oracle of an Engine: slow,
+// obvious, and the same to the bit. The last token ends the answer when stopped is set.
 func (m *Model) Answer(adapter string, prompt []uint32, maxNew int) (tokens []uint32, stopped bool) {
 	r := plain{m: m, adapter: m.adapter(adapter)}
 	for _, t := range prompt {

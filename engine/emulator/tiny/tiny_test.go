@@ -42,8 +42,8 @@ func both(t *testing.T, test func(t *testing.T, m *Model, rng *rand.Rand)) {
 	}
 }
 
-// The oracle is as good as the text is sensitive: one token of the prompt changed, however early, or the adapter, and other
-// words follow.
+// The oracle is as good as the text is sensitive: one token of the prompt changed, however early, or the adapter, and
+// other words follow.
 func TestEveryTokenOfThePromptTells(t *testing.T) {
 	both(t, func(t *testing.T, m *Model, rng *rand.Rand) {
 		tells := map[string]int{}
@@ -64,8 +64,8 @@ func TestEveryTokenOfThePromptTells(t *testing.T) {
 	})
 }
 
-// MEGA-30: however a sequence is cut into steps and wherever its blocks lie, keys, values, states and activations are those
-// of the plain computation, to the bit.
+// MEGA-30: however a sequence is cut into steps and wherever its blocks lie, keys, values, states and activations are
+// those of the plain computation, to the bit.
 func TestTheBitsDoNotDependOnTheCut(t *testing.T) {
 	both(t, func(t *testing.T, m *Model, rng *rand.Rand) {
 		for range 8 {
@@ -76,7 +76,8 @@ func TestTheBitsDoNotDependOnTheCut(t *testing.T) {
 			for start := 0; start < n; {
 				end := min(n, start+1+rng.IntN(9))
 				for range 1 + rng.IntN(2) { // a step may be computed again
-					e.Compute(nil, Span{Adapter: "a", Table: table[:(end+size-1)/size], Start: start, Tokens: prompt[start:end]})
+					e.Compute(nil, Span{Adapter: "a", Table: table[:(end+size-1)/size], Start: start,
+						Tokens: prompt[start:end]})
 				}
 				for _, tok := range prompt[start:end] {
 					plain.tell(tok)
@@ -103,7 +104,8 @@ func compareCells(t *testing.T, e *Engine, p *plain, table []kvpool.BlockID) {
 	}
 }
 
-// MEGA-49, MEGA-70: with drafts a sequence says what it says without, and drafts that were wrong leave nothing to be read.
+// MEGA-49, MEGA-70: with drafts a sequence says what it says without, and drafts that were wrong leave nothing to be
+// read.
 func TestDraftsChangeNothingThatIsSaid(t *testing.T) {
 	both(t, func(t *testing.T, m *Model, rng *rand.Rand) {
 		right, wrong := 0, 0
@@ -196,8 +198,8 @@ func TestTheFirstOfEqualLogitsIsPicked(t *testing.T) {
 	}
 }
 
-// MEGA-77: what an engine guesses follows from the text before it alone: one that has served many others guesses as a new one does,
-// right and wrong alike.
+// MEGA-77: what an engine guesses follows from the text before it alone: one that has served many others guesses as a
+// new one does, right and wrong alike.
 func TestGuessingLearnsNothingFromWhatWasServed(t *testing.T) {
 	both(t, func(t *testing.T, m *Model, rng *rand.Rand) {
 		const size, most = 4, 40
@@ -208,12 +210,14 @@ func TestGuessingLearnsNothingFromWhatWasServed(t *testing.T) {
 			said, stop := fresh.Compute(nil, Span{Table: table, Tokens: prompt, Samples: true})
 			again, _ := worn.Compute(nil, Span{Table: table, Tokens: prompt, Samples: true})
 			for len(said) < most && !stop {
-				s := Span{Table: table, Start: len(prompt) + len(said) - 1, Tokens: said[len(said)-1:], Samples: true, Draft: 3}
+				s := Span{Table: table, Start: len(prompt) + len(said) - 1, Tokens: said[len(said)-1:], Samples: true,
+					Draft: 3}
 				said, stop = fresh.Compute(said, s)
 				s.Tokens = again[len(again)-1:]
 				again, _ = worn.Compute(again, s)
 				if !slices.Equal(fresh.drafts, worn.drafts) || !slices.Equal(said, again) {
-					t.Fatalf("a new engine guesses %d and says %d, a used one %d and %d", fresh.drafts, said, worn.drafts, again)
+					t.Fatalf("a new engine guesses %d and says %d, a used one %d and %d", fresh.drafts, said,
+						worn.drafts, again)
 				}
 				seen += len(fresh.drafts)
 			}

@@ -15,7 +15,8 @@ var ErrTransfer = errors.New("tiny: not the keys and values of this model")
 // Tokens returns how many positions s holds.
 func (s *Snapshot) Tokens() int { return len(s.tokens) }
 
-// AppendBinary appends s for another engine of the same model. A hybrid's state is not part of it: hybrids share nothing.
+// AppendBinary appends s for another engine of the same model. A hybrid's state is not part of it: hybrids share
+// nothing.
 func (s *Snapshot) AppendBinary(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s.tokens)))
 	for _, t := range s.tokens {

@@ -23,7 +23,8 @@ func TestSnapshotsTravelAsBytes(t *testing.T) {
 	other := tiny.NewEngine(m, 3, 4)
 	table = []kvpool.BlockID{1, 2}
 	other.Import(table, s, 0, len(prompt)-1)
-	got, _ := other.Compute(nil, tiny.Span{Table: table, Start: len(prompt) - 1, Tokens: prompt[len(prompt)-1:], Samples: true})
+	got, _ := other.Compute(nil,
+		tiny.Span{Table: table, Start: len(prompt) - 1, Tokens: prompt[len(prompt)-1:], Samples: true})
 	if got[0] != want[0] {
 		t.Errorf("goes on with %d, want %d", got[0], want[0])
 	}

@@ -1,5 +1,5 @@
-// Command simrun runs the scheduler in virtual time until so many steps and admissions are done, and prints what happened.
-// It fails when a promise is broken that internal/sim lists, or a figure is beyond its bound.
+// Command simrun runs the scheduler in virtual time until so many steps and admissions are done, and prints what
+// happened. It fails when a promise is broken that internal/sim lists, or a figure is beyond its bound.
 package main
 
 import (

@@ -22,8 +22,10 @@ type question struct {
 }
 
 func (q *question) raw() string {
-	body := fmt.Sprintf(`{"model":%q,"stream":%t,"max_tokens":%d,"messages":[{"role":"user","content":"%s asks"}]}`, q.model, q.stream, q.tokens, q.id)
-	head := "POST /v1/chat/completions HTTP/1.1\r\nHost: octet\r\nContent-Type: application/json\r\nX-Request-Id: " + q.id + "\r\n"
+	body := fmt.Sprintf(`{"model":%q,"stream":%t,"max_tokens":%d,"messages":[{"role":"user","content":"%s asks"}]}`,
+		q.model, q.stream, q.tokens, q.id)
+	head := "POST /v1/chat/completions HTTP/1.1\r\nHost: octet\r\nContent-Type: application/json\r\nX-Request-Id: " +
+		q.id + "\r\n"
 	if q.deadline > 0 {
 		head += fmt.Sprintf("X-Deadline-Ms: %d\r\n", max(1, q.deadline.Milliseconds()))
 	}
@@ -49,7 +51,8 @@ func (w *world) bystand(ctx context.Context, n int) {
 				return
 			}
 		}
-		q := question{id: fmt.Sprintf("calm-%d-%d", n, i), tokens: 4 + rng.IntN(12), stream: rng.IntN(2) == 0, model: models[rng.IntN(len(models))]}
+		q := question{id: fmt.Sprintf("calm-%d-%d", n, i), tokens: 4 + rng.IntN(12), stream: rng.IntN(2) == 0,
+			model: models[rng.IntN(len(models))]}
 		a, err := line.ask(&q)
 		switch {
 		case ctx.Err() != nil:
@@ -81,7 +84,8 @@ func (w *world) beLate(ctx context.Context, n int) {
 				usual := float64(min(max(w.usual.Load(), int64(time.Millisecond)), int64(time.Second)))
 				i++
 				asked = append(asked, question{
-					id: fmt.Sprintf("late-%d-%d", n, i), tokens: 1 + rng.IntN(3), stream: rng.IntN(8) == 0, model: models[rng.IntN(len(models))],
+					id: fmt.Sprintf("late-%d-%d", n, i), tokens: 1 + rng.IntN(3), stream: rng.IntN(8) == 0,
+					model:    models[rng.IntN(len(models))],
 					deadline: time.Duration(usual * (0.7 + 0.6*rng.Float64())),
 				})
 			}
@@ -91,8 +95,8 @@ func (w *world) beLate(ctx context.Context, n int) {
 	}
 }
 
-// askLate reports whether the connection goes on. Each answer that came in time shortens the deadlines, each that did not makes them longer: they
-// stay where one in two is met.
+// askLate reports whether the connection goes on. Each answer that came in time shortens the deadlines, each that did
+// not makes them longer: they stay where one in two is met.
 func (w *world) askLate(ctx context.Context, line *line, asked []question) bool {
 	var all strings.Builder
 	for i := range asked {
@@ -142,7 +146,8 @@ func (w *world) hangUp(ctx context.Context, n int) {
 		if line == nil {
 			return
 		}
-		q := question{id: fmt.Sprintf("off-%d-%d", n, i), tokens: 40, stream: rng.IntN(2) == 0, model: models[rng.IntN(len(models))]}
+		q := question{id: fmt.Sprintf("off-%d-%d", n, i), tokens: 40, stream: rng.IntN(2) == 0,
+			model: models[rng.IntN(len(models))]}
 		raw := q.raw()
 		if cut := rng.IntN(2 * len(raw)); cut < len(raw) {
 			raw = raw[:cut]

@@ -1,7 +1,7 @@
-// Deadlines drives the real binary with what once ended it: requests whose deadlines pass about when their answers come, on pipelined
-// connections, clients that hang up in every phase, and reloads that move every replica to another slot. Beside them sixty bystanders without
-// a deadline ask one question after the other. No answer may hold a byte of another's, no bystander may be refused or cut, and the gateway
-// must end by SIGTERM alone.
+// Deadlines drives the real binary with what once ended it: requests whose deadlines pass about when their answers
+// come, on pipelined connections, clients that hang up in every phase, and reloads that move every replica to another
+// slot. Beside them sixty bystanders without a deadline ask one question after the other. No answer may hold a byte of
+// another's, no bystander may be refused or cut, and the gateway must end by SIGTERM alone.
 package main
 
 import (
@@ -106,8 +106,11 @@ func (w *world) verdict() error {
 }
 
 func (w *world) print(took time.Duration) {
-	fmt.Printf("%v: bystanders %d answered; with deadlines %d whole, %d ended typed, %d cut by their deadline; %d hang-ups; %d reloads\n",
-		took.Round(time.Second), w.calm.Load(), w.whole.Load(), w.typed.Load(), w.cut.Load(), w.hung.Load(), w.reloaded.Load())
+	fmt.Printf(
+		"%v: bystanders %d answered; with deadlines %d whole, %d ended typed, %d cut by their deadline; %d hang-ups; "+
+			"%d reloads\n",
+		took.Round(time.Second), w.calm.Load(), w.whole.Load(), w.typed.Load(), w.cut.Load(), w.hung.Load(),
+		w.reloaded.Load())
 }
 
 func tail(s string) string { return s[max(0, len(s)-2000):] }

@@ -16,8 +16,8 @@ import (
 	"octet/internal/program"
 )
 
-// world is the gateway's process, and engines in this one. Every engine can be reached at two addresses, so that a reload that names the other
-// one moves it to another slot.
+// world is the gateway's process, and engines in this one. Every engine can be reached at two addresses, so that a
+// reload that names the other one moves it to another slot.
 type world struct {
 	gateway     *program.Program
 	file        string
@@ -76,7 +76,8 @@ func (w *world) close() {
 
 // start runs an engine on two ports until ctx ends. Its answer to request R is ⟦R:0⟧⟦R:1⟧ and so on.
 func start(ctx context.Context, name, model string) (*engine, error) {
-	emulated, err := emulator.New(emulator.Config{Name: name, Model: model, Blocks: 4096, Step: time.Millisecond, PrefillTPS: 1e6, MaxRunning: 256})
+	emulated, err := emulator.New(emulator.Config{Name: name, Model: model, Blocks: 4096, Step: time.Millisecond,
+		PrefillTPS: 1e6, MaxRunning: 256})
 	if err != nil {
 		return nil, err
 	}
@@ -98,9 +99,14 @@ func start(ctx context.Context, name, model string) (*engine, error) {
 // configuration is the nth: it names every engine by its one address or by the other.
 func (w *world) configuration(n int) string {
 	var b strings.Builder
-	b.WriteString("listen: {data: 127.0.0.1:0, admin: 127.0.0.1:0}\nauth: {anonymous: true}\nfleet: {probe_interval: 500ms}\nspecialists:\n")
+	b.WriteString(
+		"listen: {data: 127.0.0.1:0, admin: 127.0.0.1:0}\nauth: {anonymous: true}\nfleet: {probe_interval: " +
+			"500ms}\nspecialists:\n")
 	for _, model := range models {
-		fmt.Fprintf(&b, "  - name: %s\n    tokenizer: builtin\n    scheduler: {max_running: 200, max_waiting: 1000}\n    replicas:\n", model)
+		fmt.Fprintf(
+			&b,
+			"  - name: %s\n    tokenizer: builtin\n    scheduler: {max_running: 200, max_waiting: 1000}\n    "+
+				"replicas:\n", model)
 		for _, e := range w.engines {
 			if e.model == model {
 				fmt.Fprintf(&b, "      - {url: %q, engine: vllm, blocks: 4096}\n", e.urls[n%2])

@@ -9,13 +9,14 @@ import (
 // sums are what became of the streams.
 type sums struct {
 	complete, equal, continued int
-	longer, shorter, other     int // texts that go beyond the undisturbed one, that lack its end, and that say something else
-	usages                     int // that are the undisturbed answer's
-	distinct                   map[string]bool
+	// texts that go beyond the undisturbed one, that lack its end, and that say something else
+	longer, shorter, other int
+	usages                 int // that are the undisturbed answer's
+	distinct               map[string]bool
 }
 
-// compare prints what became of the streams, and returns an error unless each is whole and equal to the undisturbed one, in
-// text and usage.
+// compare prints what became of the streams, and returns an error unless each is whole and equal to the undisturbed
+// one, in text and usage.
 func compare(out io.Writer, o options, want, got []answer) error {
 	s := sums{distinct: map[string]bool{}}
 	for i := range want {
@@ -24,7 +25,8 @@ func compare(out io.Writer, o options, want, got []answer) error {
 			fmt.Fprintf(out, "stream %d ended after %d bytes: %s\n", i, len(a.text), a.wrong)
 		}
 		if w, a := want[i], got[i]; a.done && (a.prompt != w.prompt || a.completion != w.completion) {
-			fmt.Fprintf(out, "stream %d: usage %d for %d, undisturbed %d for %d\n", i, a.completion, a.prompt, w.completion, w.prompt)
+			fmt.Fprintf(out, "stream %d: usage %d for %d, undisturbed %d for %d\n", i, a.completion, a.prompt,
+				w.completion, w.prompt)
 		}
 	}
 	for i := range want {
@@ -33,8 +35,12 @@ func compare(out io.Writer, o options, want, got []answer) error {
 				near(want[i].text, at-30, at), near(got[i].text, at, at+30), near(want[i].text, at, at+30))
 		}
 	}
-	fmt.Fprintf(out, "%d %s of %d tokens, %d distinct texts: %d complete, %d of them went on elsewhere, %d equal; %d longer, %d shorter, %d others; %d usages right\n",
-		len(want), o.kind, o.tokens, len(s.distinct), s.complete, s.continued, s.equal, s.longer, s.shorter, s.other, s.usages)
+	fmt.Fprintf(
+		out,
+		"%d %s of %d tokens, %d distinct texts: %d complete, %d of them went on elsewhere, %d equal; %d longer, %d "+
+			"shorter, %d others; %d usages right\n",
+		len(want), o.kind, o.tokens, len(s.distinct), s.complete, s.continued, s.equal, s.longer, s.shorter, s.other,
+		s.usages)
 	switch n := len(want); {
 	case s.continued == 0:
 		return fmt.Errorf("no stream went on elsewhere")

@@ -28,7 +28,9 @@ func main() {
 	flag.StringVar(&o.octet, "octet", "", "the binary (required)")
 	flag.StringVar(&o.model, "model", "coder", "the engines' model")
 	flag.StringVar(&o.kind, "kind", "chats", "chats or completions")
-	flag.Var(&o.engines, "engine", "URL of an engine, and after commas its events and their replay: http://…,tcp://…,tcp://…; repeated. The one with the most streams is killed")
+	flag.Var(&o.engines, "engine",
+		"URL of an engine, and after commas its events and their replay: http://…,tcp://…,tcp://…; repeated. "+
+			"The one with the most streams is killed")
 	flag.IntVar(&o.streams, "streams", 40, "streams at once")
 	flag.IntVar(&o.tokens, "tokens", 300, "of each, at most")
 	flag.Float64Var(&o.at, "at", 0.4, "how much of all texts has come when the engine is killed")
@@ -39,8 +41,8 @@ func main() {
 	}
 }
 
-// run asks for every text twice, undisturbed and while an engine dies, and prints what became of them. It returns an error
-// unless all are equal.
+// run asks for every text twice, undisturbed and while an engine dies, and prints what became of them. It returns an
+// error unless all are equal.
 func run(o options, out io.Writer) error {
 	if len(o.engines) < 2 || o.octet == "" {
 		return errors.New("needs -octet and two engines")
@@ -164,8 +166,8 @@ func busiest(admin string) (engine int, err error) {
 	return engine, nil
 }
 
-// disturbed asks for all texts at once through the gateway, and kills the busiest engine when the part of them has come that o.at
-// says.
+// disturbed asks for all texts at once through the gateway, and kills the busiest engine when the part of them has come
+// that o.at says.
 func disturbed(o options, questions []question, want []answer, url, admin string) ([]answer, error) {
 	total := 0
 	for _, w := range want {

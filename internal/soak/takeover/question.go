@@ -49,7 +49,8 @@ var subjects = strings.Fields(`vector map queue lane lock heap stack graph tree 
 func (o options) questions() []question {
 	all := make([]question, o.streams)
 	for i := range all {
-		text := fmt.Sprintf("%d. %s\nWrite about the %s", i, strings.Repeat("An iterator outlives its container. ", 2+i%5), subjects[i%len(subjects)])
+		text := fmt.Sprintf("%d. %s\nWrite about the %s", i,
+			strings.Repeat("An iterator outlives its container. ", 2+i%5), subjects[i%len(subjects)])
 		body := map[string]any{"model": o.model, "temperature": 0, "max_tokens": o.tokens}
 		all[i] = question{path: "/v1/completions", body: body}
 		if o.kind == "chats" {

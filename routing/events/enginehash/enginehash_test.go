@@ -35,21 +35,29 @@ func open(t testing.TB, name, seed string) *Scheme {
 
 func digits(s *Scheme, d kvpool.Digest) string { return hex.EncodeToString(s.Bytes(&d)) }
 
-// What engines computed of the tokens 1 to 32, in blocks of 16: the digests of the root and of the first two blocks, and of the first under an
-// adapter. MOD2-39
+// What engines computed of the tokens 1 to 32, in blocks of 16: the digests of the root and of the first two blocks,
+// and of the first under an adapter. MOD2-39
 func TestDigestsAreThoseOfAnEngine(t *testing.T) {
 	for _, row := range []struct{ scheme, seed, root, first, second, adapted string }{
-		{SHA256CBOR, "42", "9fa6eb003f14425eb9c8e6baacfbcaab26257357b829c7bfa74ffcc4f31c1780", "476e88fb0c175c0b4ef0343e158b5157c2ac537d37d97830e235fcc84bc5706d",
-			"9c89b9f2af12de95c90eb76195371e73760b4df4aa7617587856ae50e4ba5af8", "bf7cf784a07fd20e9dc65b335e9ea3cc61f2f2420aa6da42ad50e51a294ebc13"},
-		{XXHashCBOR, "42", "a9d2e63407fce1a26c9dc9d7fa2d7caf", "0fb2aa342687f4f2c5d5180a8e77e1ba", "582244f9b603902c7376da2d82801747", "3f8d24c30e61204a2189ec451e0145e7"},
-		{SHA256, "0", "1973e23848344dc43a988a9b478663803cfffe1243480253f9a3cf004b14aa7c", "bea72b7d33de03c1aa715efbb492d0e0d3801f00c1f985756896072ae8b31325", "", "544b6d5d4491fe8ce5595a4331baa232a0e23b5ba931a02f2061f3dba65e0a0c"},
-		{XXHash, "42", "b6cdd80ea04b31ad0b9fc22fff500882", "97def49eac72515533a50128571d6913", "7554c8530234e65c4cd06e804516eb73", "a1320684058f47c7945fbbfb0448ce47"},
-		{SGLang, "", strings.Repeat("00", 32), "77d735ce838418aa151bd96b5b1e78ee63860892e0a95c00fe34178442be9b07", "1170426cf2449cebf4d17f087ce5bb43b6a910ce91b3f40922868e913e8ee91d", ""},
+		{SHA256CBOR, "42", "9fa6eb003f14425eb9c8e6baacfbcaab26257357b829c7bfa74ffcc4f31c1780",
+			"476e88fb0c175c0b4ef0343e158b5157c2ac537d37d97830e235fcc84bc5706d",
+			"9c89b9f2af12de95c90eb76195371e73760b4df4aa7617587856ae50e4ba5af8",
+			"bf7cf784a07fd20e9dc65b335e9ea3cc61f2f2420aa6da42ad50e51a294ebc13"},
+		{XXHashCBOR, "42", "a9d2e63407fce1a26c9dc9d7fa2d7caf", "0fb2aa342687f4f2c5d5180a8e77e1ba",
+			"582244f9b603902c7376da2d82801747", "3f8d24c30e61204a2189ec451e0145e7"},
+		{SHA256, "0", "1973e23848344dc43a988a9b478663803cfffe1243480253f9a3cf004b14aa7c",
+			"bea72b7d33de03c1aa715efbb492d0e0d3801f00c1f985756896072ae8b31325", "",
+			"544b6d5d4491fe8ce5595a4331baa232a0e23b5ba931a02f2061f3dba65e0a0c"},
+		{XXHash, "42", "b6cdd80ea04b31ad0b9fc22fff500882", "97def49eac72515533a50128571d6913",
+			"7554c8530234e65c4cd06e804516eb73", "a1320684058f47c7945fbbfb0448ce47"},
+		{SGLang, "", strings.Repeat("00", 32), "77d735ce838418aa151bd96b5b1e78ee63860892e0a95c00fe34178442be9b07",
+			"1170426cf2449cebf4d17f087ce5bb43b6a910ce91b3f40922868e913e8ee91d", ""},
 	} {
 		s, tokens := open(t, row.scheme, row.seed), counted(32)
 		root := s.Root()
 		first := s.Next(&root, tokens[:16], "", "")
-		got := []string{digits(s, root), digits(s, first), digits(s, s.Next(&first, tokens[16:], "", "")), digits(s, s.Next(&root, tokens[:16], "code-lora", ""))}
+		got := []string{digits(s, root), digits(s, first), digits(s, s.Next(&first, tokens[16:], "", "")),
+			digits(s, s.Next(&root, tokens[:16], "code-lora", ""))}
 		for i, want := range []string{row.root, row.first, row.second, row.adapted} {
 			if want != "" && got[i] != want {
 				t.Errorf("%s, digest %d: %s, want %s", row.scheme, i, got[i], want)
@@ -112,7 +120,8 @@ func TestRecordedVectorsAreMet(t *testing.T) {
 		first := s.Root()
 		first = s.Next(&first, counted(16), keys[0], keys[1])
 		if digits(s, first) != v.Hashes[0] {
-			t.Errorf("%s, seed %s, %s: the first digest is %s, want %s", v.Algo, v.Seed, v.Variant, digits(s, first), v.Hashes[0])
+			t.Errorf("%s, seed %s, %s: the first digest is %s, want %s", v.Algo, v.Seed, v.Variant, digits(s, first),
+				v.Hashes[0])
 		}
 	}
 	if len(vectors) < 24 {
@@ -149,7 +158,8 @@ func TestBlocksAreWrittenAsTheLibraryWritesThem(t *testing.T) {
 	}
 }
 
-// Digests of blocks that Python 3 pickled: of every size of number, of tuples and names of every size, and of more than one frame.
+// Digests of blocks that Python 3 pickled: of every size of number, of tuples and names of every size, and of more than
+// one frame.
 func TestPicklesAreThoseOfPython(t *testing.T) {
 	s := open(t, SHA256, "0")
 	wide := []uint32{0, 255, 256, 65535, 65536, 1<<31 - 1, 1 << 31, 1<<32 - 1}
@@ -167,7 +177,8 @@ func TestPicklesAreThoseOfPython(t *testing.T) {
 		{[]uint32{7}, "l", "", "dcac51d2dee79f238eb0671c4c89c0e463ada5a8bebbc62d547b86c5f24bd1ab"},
 		{[]uint32{7, 8}, "l", "s", "e57e54a7aa68dd5cb1b37656d48ef866350bbf995e908b1e88fcbca744a58087"},
 		{[]uint32{7, 8, 9}, "", "s", "579855c5e3ca8b5a0442fd4aeff17a0d5dc5cd64413343889834423afc7569b0"},
-		{wide, strings.Repeat("l", 300), strings.Repeat("s", 255), "ab2d9b928f493fa7f90a27eb67bad8f606310fafd504cf58911b376658fc113c"},
+		{wide, strings.Repeat("l", 300), strings.Repeat("s", 255),
+			"ab2d9b928f493fa7f90a27eb67bad8f606310fafd504cf58911b376658fc113c"},
 		{far, "", "", "b77b8250a261338ce3cba1c7b9e52e9d1ad5d78a3527800aef6814cfa1e97a0e"},
 		{far[:13099], "l", "s", "77a983df933ac7e62440e874c47f1a06c6d323c78058d73a3858052b338c6fba"},
 		{far[:13100], "l", "s", "ae27c46439779a00988808403668be45b9d824bba0e88b94359789052089cf97"},
@@ -175,12 +186,14 @@ func TestPicklesAreThoseOfPython(t *testing.T) {
 	} {
 		root := s.Root()
 		if got := digits(s, s.Next(&root, row.tokens, row.adapter, row.salt)); got != row.want {
-			t.Errorf("%d tokens, %d and %d bytes of names: %s, want %s", len(row.tokens), len(row.adapter), len(row.salt), got, row.want)
+			t.Errorf("%d tokens, %d and %d bytes of names: %s, want %s", len(row.tokens), len(row.adapter),
+				len(row.salt), got, row.want)
 		}
 	}
 }
 
-// A prompt's chain is the engine's names under the specialist, in whatever pieces it is hashed, and adapter and salt keep prompts apart.
+// A prompt's chain is the engine's names under the specialist, in whatever pieces it is hashed, and adapter and salt
+// keep prompts apart.
 func TestPromptIsHashedInPiecesAsInOne(t *testing.T) {
 	for _, name := range []string{SHA256, SHA256CBOR, XXHash, XXHashCBOR, SGLang} {
 		s := open(t, name, "7")

@@ -2,8 +2,8 @@ package enginehash
 
 import "encoding/binary"
 
-// What is written here of Python's pickle, protocol 5 (PEP 574, Lib/pickletools.py). Every object that is not a number or None is memoized,
-// though nothing is ever referred to.
+// What is written here of Python's pickle, protocol 5 (PEP 574, Lib/pickletools.py). Every object that is not a number
+// or None is memoized, though nothing is ever referred to.
 const (
 	opProto    = 0x80
 	opFrame    = 0x95

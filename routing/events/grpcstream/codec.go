@@ -11,7 +11,8 @@ import (
 // frame is a message that was not decoded yet.
 type frame struct{ data []byte }
 
-// codec passes frames through as they are, so that package events decodes them within its limits; all else is protobuf's.
+// codec passes frames through as they are, so that package events decodes them within its limits; all else is
+// protobuf's.
 type codec struct{}
 
 var _ encoding.CodecV2 = codec{}

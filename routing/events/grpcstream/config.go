@@ -14,16 +14,18 @@ import (
 	"octet/routing/events"
 )
 
-// ErrConfig is wrapped by what NewPublisher and NewConsumer say about their configurations, and by Consume where it cannot listen.
+// ErrConfig is wrapped by what NewPublisher and NewConsumer say about their configurations, and by Consume where it
+// cannot listen.
 var ErrConfig = errors.New("grpcstream: bad config")
 
 const (
-	// MaxStreams is how many streams are open at once, all connections together: twice the replicas that an index can tell apart, for
-	// those that come back before the gateway has noticed that they went.
+	// MaxStreams is how many streams are open at once, all connections together: twice the replicas that an index can
+	// tell apart, for those that come back before the gateway has noticed that they went.
 	MaxStreams = 1024
 
-	maxAck       = 4 << 10 // bytes of an Ack; a batch may have events.MaxMessageBytes. More ends the stream before memory is taken for it
-	streamsAConn = 64      // of one connection
+	// bytes of an Ack; a batch may have events.MaxMessageBytes. More ends the stream before memory is taken for it
+	maxAck       = 4 << 10
+	streamsAConn = 64 // of one connection
 	idleAfter    = 15 * time.Second
 	goneAfter    = 10 * time.Second // without an answer to a ping
 	answerWithin = 2 * time.Second  // of an Ack

@@ -61,7 +61,8 @@ func (c *Consumer) at(a net.Addr) {
 	c.addr = a
 }
 
-// Consume implements events.Consumer: it serves until ctx ends, and then returns ctx.Err(); ErrConfig where it cannot listen.
+// Consume implements events.Consumer: it serves until ctx ends, and then returns ctx.Err(); ErrConfig where it cannot
+// listen.
 func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
 	return events.Persist(ctx, &c.meter, func() error { return c.consume(ctx, sink) })
 }
@@ -186,7 +187,8 @@ func caller(ctx context.Context) string {
 	return host
 }
 
-// receive returns the next batch. What is none ends the stream: its number is not known, and nothing after it could be in order.
+// receive returns the next batch. What is none ends the stream: its number is not known, and nothing after it could be
+// in order.
 func (s *service) receive(stream grpc.ServerStream) (events.Batch, error) {
 	var f frame
 	if err := stream.RecvMsg(&f); err != nil {

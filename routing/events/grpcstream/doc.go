@@ -1,5 +1,5 @@
-// Package grpcstream takes cache events from engines that publish to the gateway directly: one gRPC stream a replica, service Events of
-// octetkv.proto.
+// Package grpcstream takes cache events from engines that publish to the gateway directly: one gRPC stream a replica,
+// service Events of octetkv.proto.
 //
 //		engine ── Publisher ══ Publish(stream Batch) ══▶ Consumer ─ lane a stream ─▶ Sink
 //		                    ◀═ Ack after each ══════════ ┘

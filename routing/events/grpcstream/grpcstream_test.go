@@ -86,7 +86,8 @@ func cell(t *testing.T) (*index.Indexer, *events.Feed) {
 			t.Fatal(err)
 		}
 	}
-	return x, events.NewFeed(x, kvpool.Hasher{}, func(r string) (events.Target, bool) { to, ok := targets[r]; return to, ok })
+	return x, events.NewFeed(x, kvpool.Hasher{},
+		func(r string) (events.Target, bool) { to, ok := targets[r]; return to, ok })
 }
 
 func stored(replica string, seq uint64) events.Batch {
@@ -150,7 +151,8 @@ func TestAGatewayThatComesBackGetsWhatItMissed(t *testing.T) {
 
 func TestATokenSpeaksForItsReplicasOnly(t *testing.T) {
 	x, feed := cell(t)
-	_, addr, _ := serve(t, Config{Tokens: []Token{{Token: "zero", Replicas: []string{"debug-0"}}, {Token: "all"}}}, feed)
+	_, addr, _ := serve(t, Config{Tokens: []Token{{Token: "zero", Replicas: []string{"debug-0"}}, {Token: "all"}}},
+		feed)
 	for _, row := range []struct {
 		token, replica string
 		want           codes.Code
@@ -195,17 +197,20 @@ func TestAStreamSpeaksForOneReplica(t *testing.T) {
 	}
 }
 
-// What is no batch is refused before it takes memory: an empty event is two bytes on the wire and three hundred decoded.
+// What is no batch is refused before it takes memory: an empty event is two bytes on the wire and three hundred
+// decoded.
 func TestHostileMessagesEndTheirStream(t *testing.T) {
 	_, feed := cell(t)
 	consumer, addr, _ := serve(t, Config{}, feed)
-	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{})))
+	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
 	for name, data := range map[string][]byte{
-		"garbage": {0xff, 0xff, 0xff}, "nothing": {}, "empty events": slices.Repeat([]byte{0x2a, 0}, 1<<20), "too large": make([]byte, events.MaxMessageBytes+1),
+		"garbage": {0xff, 0xff, 0xff}, "nothing": {}, "empty events": slices.Repeat([]byte{0x2a, 0}, 1<<20),
+		"too large": make([]byte, events.MaxMessageBytes+1),
 	} {
 		s, err := octetkvpb.NewEventsClient(conn).Publish(t.Context())
 		if err != nil {
@@ -225,7 +230,8 @@ func TestStreamsRunOverTLSAndWithClientCertificates(t *testing.T) {
 	_, feed := cell(t)
 	authority := tlstest.New(t)
 	cert, pool := authority.Cert, authority.Roots
-	server := &tls.Config{Certificates: []tls.Certificate{cert}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12}
+	server := &tls.Config{Certificates: []tls.Certificate{cert}, ClientCAs: pool,
+		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12}
 	_, addr, _ := serve(t, Config{TLS: server}, feed)
 	good := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
 	if err := publisher(t, PublisherConfig{Addr: addr, TLS: good}).Publish(t.Context(), stored("debug-0", 1)); err != nil {

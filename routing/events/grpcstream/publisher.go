@@ -40,7 +40,8 @@ func NewPublisher(c PublisherConfig) (*Publisher, error) {
 	}
 	conn, err := grpc.NewClient("passthrough:///"+c.Addr,
 		grpc.WithTransportCredentials(creds), grpc.WithDefaultCallOptions(
-			grpc.ForceCodecV2(codec{}), grpc.MaxCallRecvMsgSize(maxAck), grpc.MaxCallSendMsgSize(events.MaxMessageBytes)),
+			grpc.ForceCodecV2(codec{}), grpc.MaxCallRecvMsgSize(maxAck),
+			grpc.MaxCallSendMsgSize(events.MaxMessageBytes)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: idleAfter, Timeout: goneAfter}),
 		grpc.WithIdleTimeout(0),
 	)
@@ -51,8 +52,8 @@ func NewPublisher(c PublisherConfig) (*Publisher, error) {
 	return &Publisher{conn: conn, token: c.Token, life: life, end: end, turn: make(chan struct{}, 1)}, nil
 }
 
-// Publish implements events.Publisher: it returns when the gateway has taken b. It tries once; a batch whose Publish failed may have been
-// taken all the same, and is safe to publish again.
+// Publish implements events.Publisher: it returns when the gateway has taken b. It tries once; a batch whose Publish
+// failed may have been taken all the same, and is safe to publish again.
 func (p *Publisher) Publish(ctx context.Context, b events.Batch) error {
 	b.Sift()
 	message, err := events.Marshal(b)

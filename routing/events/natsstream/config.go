@@ -98,14 +98,15 @@ func (c Config) base() string {
 	return c.Subject
 }
 
-// dial returns a connection that looks for its server until it is closed, and keeps nothing that is sent meanwhile. It fails
-// only where trying again would not help.
+// dial returns a connection that looks for its server until it is closed, and keeps nothing that is sent meanwhile. It
+// fails only where trying again would not help.
 func (c Config) dial(options ...nats.Option) (*nats.Conn, error) {
 	options = append(options,
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.IgnoreAuthErrorAbort(),
 		nats.CustomReconnectDelay(redialDelay),
 	)
-	conn, err := natsclient.Connect(natsclient.Config{URL: c.URL, Creds: c.Creds, CA: c.CA, MaxMessage: c.MaxMessage, Timeout: dialTimeout}, options...)
+	conn, err := natsclient.Connect(natsclient.Config{URL: c.URL, Creds: c.Creds, CA: c.CA, MaxMessage: c.MaxMessage,
+		Timeout: dialTimeout}, options...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}

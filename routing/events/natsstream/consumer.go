@@ -37,7 +37,8 @@ func NewConsumer(c Config) (*Consumer, error) {
 // Stats returns what Consume has done so far.
 func (c *Consumer) Stats() events.ConsumerStats { return c.meter.Stats() }
 
-// Consume implements events.Consumer: it returns ctx.Err() when ctx ends, or ErrConfig. Each call has a connection of its own.
+// Consume implements events.Consumer: it returns ctx.Err() when ctx ends, or ErrConfig. Each call has a connection of
+// its own.
 func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
 	return events.Persist(ctx, &c.meter, func() error { return c.consume(ctx, sink) })
 }
@@ -107,7 +108,8 @@ func (r *reader) follow(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("natsstream: consuming %s: %w", r.config.Stream, err)
 	}
-	messages, err := source.Messages(jetstream.PullMaxMessages(ahead), jetstream.PullExpiry(expiry), jetstream.PullHeartbeat(heartbeat))
+	messages, err := source.Messages(jetstream.PullMaxMessages(ahead), jetstream.PullExpiry(expiry),
+		jetstream.PullHeartbeat(heartbeat))
 	if err != nil {
 		return fmt.Errorf("natsstream: consuming %s: %w", r.config.Stream, err)
 	}
@@ -158,8 +160,8 @@ func (r *reader) step(ctx context.Context, messages jetstream.MessagesContext) e
 	return nil
 }
 
-// identify makes sure that last counts for the stream that is there now. When it is another one it sets last back and returns
-// errAnother: the consumer that is open reads on at a wrong place.
+// identify makes sure that last counts for the stream that is there now. When it is another one it sets last back and
+// returns errAnother: the consumer that is open reads on at a wrong place.
 func (r *reader) identify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -179,14 +181,16 @@ func (r *reader) identify(ctx context.Context) error {
 	return nil
 }
 
-// take delivers a message. Who may publish on one replica's subject may not speak for another one, nor may who has another one's key.
+// take delivers a message. Who may publish on one replica's subject may not speak for another one, nor may who has
+// another one's key.
 func (r *reader) take(m jetstream.Msg, stored time.Time) {
 	b, err := events.Unmarshal(m.Data())
 	if err != nil {
 		r.meter.Skipped()
 		return
 	}
-	if m.Subject() != r.config.subject(b.Replica) || !r.config.Secret.Opens(b.Replica, m.Data(), m.Headers().Get(headerSeal)) {
+	if m.Subject() != r.config.subject(b.Replica) ||
+		!r.config.Secret.Opens(b.Replica, m.Data(), m.Headers().Get(headerSeal)) {
 		r.meter.Denied()
 		return
 	}

@@ -30,7 +30,8 @@ func newRealm(t *testing.T) *realm {
 	for _, id := range []string{account, system} {
 		claims := jwt.NewAccountClaims(id)
 		if id == account {
-			claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1}
+			claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1,
+				Consumer: -1}
 		}
 		if err := r.resolver.Store(id, encoded(t, claims, o)); err != nil {
 			t.Fatal(err)
@@ -87,7 +88,8 @@ func (r *realm) creds(by nkeys.KeyPair, may ...string) (path string) {
 func TestCredentialsAreShownAndBindReplicas(t *testing.T) {
 	r := newRealm(t)
 	f := &fabric{t: t, port: server.RANDOM_PORT, change: func(o *server.Options) {
-		o.TrustedOperators, o.AccountResolver, o.SystemAccount = []*jwt.OperatorClaims{r.operator}, r.resolver, r.operator.SystemAccount
+		o.TrustedOperators, o.AccountResolver, o.SystemAccount = []*jwt.OperatorClaims{r.operator}, r.resolver,
+			r.operator.SystemAccount
 	}}
 	f.start(t.TempDir())
 	t.Cleanup(f.stop)
@@ -103,7 +105,8 @@ func TestCredentialsAreShownAndBindReplicas(t *testing.T) {
 	publish(t, p, 1)
 	eventually(t, "1 is read", g.has(1))
 	stranger, _ := keys(t, nkeys.CreateAccount)
-	for name, creds := range map[string]string{"nobody": "", "somebody of another account": r.creds(stranger, ">"), "another replica": r.creds(r.account, "octet.kv.debug-1")} {
+	for name, creds := range map[string]string{"nobody": "", "somebody of another account": r.creds(stranger, ">"),
+		"another replica": r.creds(r.account, "octet.kv.debug-1")} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		if err := publisher(t, as(creds)).Publish(ctx, numbered(2)); err == nil {
 			t.Errorf("%s published", name)

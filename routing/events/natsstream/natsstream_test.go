@@ -157,7 +157,8 @@ func numbered(seq uint64) events.Batch { return events.Batch{Replica: "debug-0",
 func publish(t *testing.T, p *Publisher, seqs ...uint64) {
 	t.Helper()
 	for _, seq := range seqs {
-		eventually(t, fmt.Sprint("published ", seq), func() bool { return p.Publish(t.Context(), numbered(seq)) == nil })
+		eventually(t, fmt.Sprint("published ", seq),
+			func() bool { return p.Publish(t.Context(), numbered(seq)) == nil })
 	}
 }
 
@@ -190,7 +191,8 @@ func TestAConsumerMayComeBeforeTheStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := about.CachedInfo().Config; c.MaxMsgs != DefaultMaxMsgs || c.MaxBytes != DefaultMaxBytes || c.Subjects[0] != DefaultSubject {
+	if c := about.CachedInfo().Config; c.MaxMsgs != DefaultMaxMsgs || c.MaxBytes != DefaultMaxBytes ||
+		c.Subjects[0] != DefaultSubject {
 		t.Errorf("%+v", c)
 	}
 	publish(t, publisher(t, f.config()), 1)
@@ -308,7 +310,8 @@ func TestTwoConsumersAtOnceComeToTheSameIndex(t *testing.T) {
 	const last = 200
 	for seq := range uint64(last) {
 		b := numbered(seq + 1)
-		b.Events = []events.Event{{Kind: events.Registered, Hashes: []uint64{seq}, Root: true, BlockSize: 4, Tokens: []uint32{uint32(seq), 2, 3, 4}}}
+		b.Events = []events.Event{{Kind: events.Registered, Hashes: []uint64{seq}, Root: true, BlockSize: 4,
+			Tokens: []uint32{uint32(seq), 2, 3, 4}}}
 		eventually(t, "published", func() bool { return p.Publish(t.Context(), b) == nil })
 	}
 	eventually(t, "all came twice", func() bool { return feed.Stats().Batches == 2*last })
@@ -344,7 +347,8 @@ func TestUsersAndSubjectsBindReplicasOverTLS(t *testing.T) {
 		o.Users = []*server.User{
 			{Username: "gateway", Password: "g"},
 			{Username: "debug-0", Password: "d", Permissions: &server.Permissions{
-				Publish:   &server.SubjectPermission{Allow: []string{"octet.kv.debug-0", "$JS.API.STREAM.INFO.OCTET_KV"}},
+				Publish: &server.SubjectPermission{Allow: []string{"octet.kv.debug-0",
+					"$JS.API.STREAM.INFO.OCTET_KV"}},
 				Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}},
 			}},
 		}

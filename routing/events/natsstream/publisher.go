@@ -38,8 +38,8 @@ func NewPublisher(c Config) (*Publisher, error) {
 	return &Publisher{config: c, conn: conn, js: js, ended: ended}, nil
 }
 
-// Publish implements events.Publisher: it returns when the stream has stored b, and creates the stream where there is none. A
-// batch whose Publish failed may have been stored all the same, and is safe to publish again.
+// Publish implements events.Publisher: it returns when the stream has stored b, and creates the stream where there is
+// none. A batch whose Publish failed may have been stored all the same, and is safe to publish again.
 func (p *Publisher) Publish(ctx context.Context, b events.Batch) error {
 	b.Sift()
 	message, err := events.Marshal(b)

@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	readBlock = 500 * time.Millisecond // that a read waits for entries; how often a quiet stream is checked for a new beginning
-	readCount = 256                    // entries a read: bounds what one reply holds
-	start     = "0"                    // the cursor before the first entry
+	// that a read waits for entries; how often a quiet stream is checked for a new beginning
+	readBlock = 500 * time.Millisecond
+	readCount = 256 // entries a read: bounds what one reply holds
+	start     = "0" // the cursor before the first entry
 )
 
 // Consumer reads a stream from its start and follows it.
@@ -36,8 +37,8 @@ func NewConsumer(c Config) (*Consumer, error) {
 // Stats returns what Consume has done so far.
 func (c *Consumer) Stats() events.ConsumerStats { return c.meter.Stats() }
 
-// Consume implements events.Consumer: it returns ctx.Err(), when ctx ends. Each call reads with a cursor and a connection of
-// its own.
+// Consume implements events.Consumer: it returns ctx.Err(), when ctx ends. Each call reads with a cursor and a
+// connection of its own.
 func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
 	return events.Persist(ctx, &c.meter, func() error { return c.consume(ctx, sink) })
 }
@@ -122,8 +123,8 @@ func (r *reader) read(ctx context.Context) ([]redis.XStream, error) {
 	}).Result()
 }
 
-// shorten asks for less after an answer beyond its bounds. A single entry that is too long is no batch: it is passed over by its id,
-// where the server tells it. It reports whether another answer is to be expected now.
+// shorten asks for less after an answer beyond its bounds. A single entry that is too long is no batch: it is passed
+// over by its id, where the server tells it. It reports whether another answer is to be expected now.
 func (r *reader) shorten(ctx context.Context) bool {
 	if r.count > 1 {
 		r.count /= 2
@@ -147,8 +148,8 @@ func (r *reader) shorten(ctx context.Context) bool {
 // nextID is a script that returns the id of the entry after one, without what it holds.
 const nextID = `local e = redis.call('XRANGE', KEYS[1], ARGV[1], '+', 'COUNT', 1); return e[1] and e[1][1]`
 
-// rewind sets the cursor back to the start when the stream ends before it, or is not there: then it is not the one that the
-// cursor was read from.
+// rewind sets the cursor back to the start when the stream ends before it, or is not there: then it is not the one that
+// the cursor was read from.
 func (r *reader) rewind(ctx context.Context) error {
 	if r.cursor == start {
 		return nil

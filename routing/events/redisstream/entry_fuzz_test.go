@@ -27,7 +27,8 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		if b.Check() != nil || len(b.By.Name) > events.MaxNameBytes || sealed && seal != secret.Key(b.Replica).Seal([]byte(value)) && field != fieldSeal {
+		if b.Check() != nil || len(b.By.Name) > events.MaxNameBytes || sealed &&
+			seal != secret.Key(b.Replica).Seal([]byte(value)) && field != fieldSeal {
 			t.Fatalf("%+v", b)
 		}
 	})

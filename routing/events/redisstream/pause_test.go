@@ -6,8 +6,8 @@ import (
 	"octet/internal/redistest"
 )
 
-// A real server that is stopped and goes on: what was published before is not read twice, what comes after is read, and meanwhile everybody is
-// told.
+// A real server that is stopped and goes on: what was published before is not read twice, what comes after is read, and
+// meanwhile everybody is told.
 func TestAServerThatIsPausedIsReadOn(t *testing.T) {
 	s := redistest.Start(t)
 	c := Config{Addr: s.Addr}

@@ -27,8 +27,8 @@ func NewPublisher(c Config) (*Publisher, error) {
 	return &Publisher{config: c, client: c.Client(publishConns)}, nil
 }
 
-// Publish implements events.Publisher. It tries once, until ctx ends or the server is silent for two seconds; a batch whose
-// Publish failed may have arrived all the same, and is safe to publish again.
+// Publish implements events.Publisher. It tries once, until ctx ends or the server is silent for two seconds; a batch
+// whose Publish failed may have arrived all the same, and is safe to publish again.
 func (p *Publisher) Publish(ctx context.Context, b events.Batch) error {
 	b.Sift()
 	message, err := events.Marshal(b)

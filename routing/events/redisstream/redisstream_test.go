@@ -103,7 +103,8 @@ func numbered(seq uint64) events.Batch { return events.Batch{Replica: "debug-0",
 func publish(t *testing.T, p *Publisher, seqs ...uint64) {
 	t.Helper()
 	for _, seq := range seqs {
-		eventually(t, fmt.Sprint("published ", seq), func() bool { return p.Publish(t.Context(), numbered(seq)) == nil })
+		eventually(t, fmt.Sprint("published ", seq),
+			func() bool { return p.Publish(t.Context(), numbered(seq)) == nil })
 	}
 }
 
@@ -181,7 +182,8 @@ func TestAServerThatIsKilledIsFoundAgain(t *testing.T) {
 	}
 }
 
-// Ids are the server's clock; one that went back, or a publisher that chooses them, would leave a stream behind the cursor.
+// Ids are the server's clock; one that went back, or a publisher that chooses them, would leave a stream behind the
+// cursor.
 func TestAStreamThatBeganAnewIsReadFromItsStart(t *testing.T) {
 	for name, restart := range map[string]func(*redistest.Server){
 		"server came back empty": func(s *redistest.Server) { s.Restart(true) },
@@ -193,7 +195,8 @@ func TestAStreamThatBeganAnewIsReadFromItsStart(t *testing.T) {
 			add := func(id string, seq uint64) {
 				message, _ := events.Marshal(numbered(seq))
 				eventually(t, "added "+id, func() bool {
-					return client.XAdd(t.Context(), &redis.XAddArgs{Stream: DefaultStream, ID: id, Values: []any{fieldBatch, message}}).Err() == nil
+					return client.XAdd(t.Context(),
+						&redis.XAddArgs{Stream: DefaultStream, ID: id, Values: []any{fieldBatch, message}}).Err() == nil
 				})
 			}
 			add("500-1", 1)
@@ -275,7 +278,8 @@ func TestWhoReadsAgainComesToTheSameIndex(t *testing.T) {
 	for seq := range uint64(last) {
 		b := numbered(seq + 1)
 		block := rng.Uint64N(50)
-		b.Events = []events.Event{{Kind: events.Registered, Hashes: []uint64{block}, Root: true, BlockSize: 4, Tokens: []uint32{uint32(block), 2, 3, 4}}}
+		b.Events = []events.Event{{Kind: events.Registered, Hashes: []uint64{block}, Root: true, BlockSize: 4,
+			Tokens: []uint32{uint32(block), 2, 3, 4}}}
 		if rng.IntN(2) == 0 {
 			b.Events[0] = events.Event{Kind: events.Evicted, Hashes: []uint64{block}}
 		}
@@ -313,7 +317,8 @@ func TestAPasswordIsUsed(t *testing.T) {
 func TestAServerThatWantsTLSAndAUserIsReadAndWritten(t *testing.T) {
 	a := tlstest.New(t)
 	port := freePort(t)
-	redistest.Start(t, "--tls-port", port, "--tls-cert-file", a.CertFile, "--tls-key-file", a.KeyFile, "--tls-ca-cert-file", a.CertFile,
+	redistest.Start(t, "--tls-port", port, "--tls-cert-file", a.CertFile, "--tls-key-file", a.KeyFile,
+		"--tls-ca-cert-file", a.CertFile,
 		"--user", "engine", "on", ">sesame", "~octet:kv", "+xadd", "+xread", "+xinfo", "+ping", "+hello", "+client")
 	good := Config{
 		Addr: "127.0.0.1:" + port, Username: "engine", Password: "sesame",
@@ -374,7 +379,8 @@ func TestAServerThatFallsSilentIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	p := publisher(t, Config{Addr: l.Addr().String()})
-	if err := p.Publish(ctx, numbered(1)); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := p.Publish(ctx, numbered(1)); !errors.Is(err, context.DeadlineExceeded) &&
+		!errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error(err)
 	}
 }

@@ -17,7 +17,9 @@ func TestAnEntryThatIsTooLongCostsNoOther(t *testing.T) {
 	filler := func(size int) {
 		t.Helper()
 		r := raw(t, s)
-		if err := r.XAdd(t.Context(), &redis.XAddArgs{Stream: DefaultStream, Values: []any{"other", strings.Repeat("x", size)}}).Err(); err != nil {
+		if err := r.XAdd(t.Context(),
+			&redis.XAddArgs{Stream: DefaultStream,
+				Values: []any{"other", strings.Repeat("x", size)}}).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,16 +14,17 @@ var ErrConfig = errors.New("zmqstream: bad config")
 
 const (
 	dialTimeout  = 2 * time.Second
-	replyTimeout = 2 * time.Second        // between two messages of a replay
-	replayTries  = 3                      // before a gap is given up
-	lookFirst    = time.Second            // after which a connection's start is checked for what fell between replay and subscription
-	lookEvery    = 30 * time.Second       // likewise, for what was lost last with nothing after it
-	inboxSize    = 1024                   // messages that wait while others are replayed
-	inboxBytes   = 64 << 20               // of them together
-	overhead     = 64 << 10               // bytes of a message beside its batch
-	maxFrames    = 8                      // of a message; engines send three or four
-	farSeq       = ^uint64(0)             // ends a replay
-	farewell     = 500 * time.Millisecond // for what is still queued when a Publisher closes
+	replyTimeout = 2 * time.Second // between two messages of a replay
+	replayTries  = 3               // before a gap is given up
+	// after which a connection's start is checked for what fell between replay and subscription
+	lookFirst  = time.Second
+	lookEvery  = 30 * time.Second       // likewise, for what was lost last with nothing after it
+	inboxSize  = 1024                   // messages that wait while others are replayed
+	inboxBytes = 64 << 20               // of them together
+	overhead   = 64 << 10               // bytes of a message beside its batch
+	maxFrames  = 8                      // of a message; engines send three or four
+	farSeq     = ^uint64(0)             // ends a replay
+	farewell   = 500 * time.Millisecond // for what is still queued when a Publisher closes
 )
 
 func limits() zmtp.Limits {
@@ -37,7 +38,8 @@ type Config struct {
 	Replay   string // of its ROUTER socket; "": what is lost stays lost
 	Topic    string // what the topics of its messages begin with
 
-	// Resume returns how far the replica's batches were applied before, by an earlier process say. nil, or false: nothing is known.
+	// Resume returns how far the replica's batches were applied before, by an earlier process say. nil, or false:
+	// nothing is known.
 	Resume func() (events.Position, bool)
 }
 

@@ -33,7 +33,8 @@ func NewConsumer(c Config) (*Consumer, error) {
 // Stats returns what Consume has done so far.
 func (c *Consumer) Stats() events.ConsumerStats { return c.meter.Stats() }
 
-// Consume implements events.Consumer: it returns ctx.Err() when ctx ends, or ErrConfig when it cannot listen. One at a time.
+// Consume implements events.Consumer: it returns ctx.Err() when ctx ends, or ErrConfig when it cannot listen. One at a
+// time.
 func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
 	return events.Persist(ctx, &c.meter, func() error { return c.consume(ctx, sink) })
 }
@@ -70,7 +71,8 @@ func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 }
 
 // connections returns where the next connection comes from: from dialling, or from whoever dials us.
-func (c *Consumer) connections(ctx context.Context) (next func(context.Context) (*zmtp.Conn, error), stop func(), err error) {
+func (c *Consumer) connections(ctx context.Context) (next func(context.Context) (*zmtp.Conn, error), stop func(),
+	err error) {
 	if !c.live.Any() {
 		return c.dial, func() {}, nil
 	}
@@ -109,7 +111,8 @@ func (c *Consumer) dial(ctx context.Context) (*zmtp.Conn, error) {
 // maxGreeting is how many peers may introduce themselves at once; further ones wait to be accepted.
 const maxGreeting = 256
 
-// accept hands over the connections of engines that dial, each as soon as it has introduced itself: a silent peer delays no other.
+// accept hands over the connections of engines that dial, each as soon as it has introduced itself: a silent peer
+// delays no other.
 func (c *Consumer) accept(ctx context.Context, l net.Listener, incoming chan<- *zmtp.Conn) {
 	var greeting sync.WaitGroup
 	defer greeting.Wait()
@@ -131,8 +134,8 @@ func (c *Consumer) accept(ctx context.Context, l net.Listener, incoming chan<- *
 	}
 }
 
-// greet hears who dials. A new connection ends the one before it, which may be half dead, where it comes from the same host; from any other it
-// is turned away until the one before it has ended.
+// greet hears who dials. A new connection ends the one before it, which may be half dead, where it comes from the same
+// host; from any other it is turned away until the one before it has ended.
 func (c *Consumer) greet(ctx context.Context, peer net.Conn, incoming chan<- *zmtp.Conn) error {
 	stop := context.AfterFunc(ctx, func() { _ = peer.Close() })
 	conn, err := zmtp.Open(peer, "SUB", limits())

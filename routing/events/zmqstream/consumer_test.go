@@ -247,8 +247,10 @@ func TestHostileMessagesAreSkippedAndShow(t *testing.T) {
 
 func TestBadConfigurationsAreTold(t *testing.T) {
 	for _, c := range []Config{
-		{Endpoint: "tcp://127.0.0.1:1"}, {Replica: "r"}, {Replica: "r", Endpoint: "udp://127.0.0.1:1"}, {Replica: "r", Endpoint: "tcp://nope"},
-		{Replica: "r", Endpoint: "tcp://127.0.0.1:1", Replay: "tcp://*:2"}, {Replica: "r", Endpoint: "tcp://127.0.0.1:1", Replay: "x"},
+		{Endpoint: "tcp://127.0.0.1:1"}, {Replica: "r"}, {Replica: "r", Endpoint: "udp://127.0.0.1:1"},
+		{Replica: "r", Endpoint: "tcp://nope"},
+		{Replica: "r", Endpoint: "tcp://127.0.0.1:1", Replay: "tcp://*:2"},
+		{Replica: "r", Endpoint: "tcp://127.0.0.1:1", Replay: "x"},
 	} {
 		if _, err := NewConsumer(c); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: %v", c, err)
@@ -256,7 +258,8 @@ func TestBadConfigurationsAreTold(t *testing.T) {
 	}
 	taken := startEngine(t, loopback)
 	for _, c := range []PublisherConfig{
-		{}, {Endpoint: "tcp://*:0", Buffer: -1}, {Endpoint: "tcp://*:0", Layout: "xml"}, {Endpoint: "tcp://*:0", Replay: "?"},
+		{}, {Endpoint: "tcp://*:0", Buffer: -1}, {Endpoint: "tcp://*:0", Layout: "xml"},
+		{Endpoint: "tcp://*:0", Replay: "?"},
 		{Endpoint: "tcp://127.0.0.1:0", Replay: taken.config.Replay},
 	} {
 		if p, err := NewPublisher(c); !errors.Is(err, ErrConfig) {

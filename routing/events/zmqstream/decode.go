@@ -25,8 +25,9 @@ type decoder struct {
 
 const maxGroups = 64
 
-// decode returns the events of a batch and when it was made, by the engine's clock. What it returns shares nothing with payload.
-// Events of kinds that it does not know are left out, and so are registrations that cannot be read; the latter count in refused.
+// decode returns the events of a batch and when it was made, by the engine's clock. What it returns shares nothing with
+// payload. Events of kinds that it does not know are left out, and so are registrations that cannot be read; the latter
+// count in refused.
 func (d *decoder) decode(payload []byte) (at time.Time, out []events.Event, err error) {
 	d.refused = 0
 	defer func() {

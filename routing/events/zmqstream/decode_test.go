@@ -51,7 +51,8 @@ func raws(from, n uint32) (all list) {
 	return all
 }
 
-// A layout that has no field for a salt does not say that there is none: with tenants that have one, what it tells could be any's.
+// A layout that has no field for a salt does not say that there is none: with tenants that have one, what it tells
+// could be any's.
 func TestOnlyLayoutsWithAFieldForASaltSayThatThereIsNone(t *testing.T) {
 	base := list{"BlockStored", list{11, 12}, nil, raws(1, 8), 4, nil}
 	for name, row := range map[string]struct {
@@ -64,7 +65,8 @@ func TestOnlyLayoutsWithAFieldForASaltSayThatThereIsNone(t *testing.T) {
 		"SGLang, salted": {append(base[:6:6], "GPU", dict{"cache_salt": "s4lt"}), false},
 		"extra keys":     {append(base[:6:6], "GPU", nil, nil), false},
 		"what follows":   {list{"BlockStored", list{11, 12}, 9, raws(1, 8), 4, nil}, false},
-		"a map":          {dict{"type": "BlockStored", "block_hashes": list{11}, "token_ids": raws(1, 4), "block_size": 4}, false},
+		"a map": {dict{"type": "BlockStored", "block_hashes": list{11}, "token_ids": raws(1, 4),
+			"block_size": 4}, false},
 	} {
 		var d decoder
 		_, got, err := d.decode(batch(row.event))
@@ -77,7 +79,8 @@ func TestOnlyLayoutsWithAFieldForASaltSayThatThereIsNone(t *testing.T) {
 // Every layout that vLLM, SGLang, TensorRT-LLM and the simulators have had says the same.
 func TestEveryLayoutOfAnEngineIsRead(t *testing.T) {
 	digest := slices.Concat(make([]byte, 24), []byte{0, 0, 0, 0, 0, 0, 0, 11})
-	plain := events.Event{Kind: events.Registered, Hashes: []uint64{11, 12}, Root: true, Tokens: ids(1, 8), BlockSize: 4}
+	plain := events.Event{Kind: events.Registered, Hashes: []uint64{11, 12}, Root: true, Tokens: ids(1, 8),
+		BlockSize: 4}
 	with := func(change func(*events.Event)) []events.Event {
 		e := plain
 		change(&e)
@@ -86,7 +89,8 @@ func TestEveryLayoutOfAnEngineIsRead(t *testing.T) {
 	base := list{"BlockStored", list{11, 12}, nil, raws(1, 8), 4, nil}
 	long := func(more ...any) list { return append(slices.Clone(base), more...) }
 	mapped := func(more dict) dict {
-		d := dict{"type": "BlockStored", "block_hashes": list{11, 12}, "parent_block_hash": nil, "token_ids": raws(1, 8), "block_size": 4,
+		d := dict{"type": "BlockStored", "block_hashes": list{11, 12}, "parent_block_hash": nil,
+			"token_ids": raws(1, 8), "block_size": 4,
 			"lora_id": nil, "medium": "GPU", "lora_name": nil}
 		for k, v := range more {
 			d[k] = v
@@ -103,36 +107,56 @@ func TestEveryLayoutOfAnEngineIsRead(t *testing.T) {
 		"vLLM 0.10, six elements": {base, []events.Event{plain}},
 		"seven, with a medium":    {long("CPU"), with(func(e *events.Event) { e.Tier = index.CPU })},
 		"eight, with an adapter":  {long("GPU", "gdb"), with(func(e *events.Event) { e.Adapter = "gdb" })},
-		"nine, with extra keys":   {long("GPU", "gdb", list{list{"gdb", "acme"}, list{"gdb"}}), with(func(e *events.Event) { e.Adapter, e.Salt = "gdb", "acme" })},
-		"ten, with a group":       {long("GPU", nil, nil, 0), []events.Event{plain}},
-		"twelve":                  {long("GPU", nil, nil, 0, "full_attention", nil), []events.Event{plain}},
-		"fifteen, of the future":  {long("GPU", nil, nil, 0, "full_attention", nil, "x", list{1}, dict{"a": list{}}), []events.Event{plain}},
-		"a sliding window":        {long("GPU", nil, nil, 1, "sliding_window", 128), nil},
-		"SGLang, salted":          {long("GPU", dict{"cache_salt": "s4lt"}), with(func(e *events.Event) { e.Salt = "s4lt" })},
-		"SGLang, signed hashes": {list{"BlockStored", list{-1, 12}, -5, raws(1, 8), 4, nil, "CPU_PINNED"}, with(func(e *events.Event) {
-			e.Hashes, e.Root, e.Parent, e.Tier = []uint64{1<<64 - 1, 12}, false, 1<<64-5, index.CPU
-		})},
-		"SGLang, pairs of tokens":     {list{"BlockStored", list{11, 12}, nil, list{list{1, 2}, list{2, 3}}, 1, nil}, opaque(1)},
-		"TensorRT, words as tokens":   {list{"BlockStored", list{11, 12}, nil, list{1, "pic", 3, 4}, 2, nil}, opaque(2)},
-		"a number for an adapter":     {list{"BlockStored", list{11, 12}, nil, raws(1, 8), 4, 3}, with(func(e *events.Event) { e.Adapter = "lora_id=3" })},
-		"the simulator's root":        {list{"BlockStored", list{11, 12}, 0, raws(1, 8), 4, nil}, []events.Event{plain}},
-		"digests":                     {list{"BlockStored", list{digest, 12}, digest, raws(1, 8), 4, nil}, with(func(e *events.Event) { e.Root, e.Parent = false, 11 })},
-		"an offload tier":             {list{"BlockStored", list{11, 12}, nil, list{}, 4, nil, "STORAGE"}, []events.Event{{Kind: events.Registered, Tier: index.SSD, Hashes: []uint64{11, 12}, BlockSize: 4}}},
-		"no tokens, a parent":         {list{"BlockStored", list{11, 12}, 9, list{}, 4, nil, "GPU"}, []events.Event{{Kind: events.Registered, Hashes: []uint64{11, 12}, Parent: 9, BlockSize: 4}}},
-		"no tokens, no size":          {list{"BlockStored", list{11}, nil, list{}, 1 << 40, nil, "GPU"}, []events.Event{{Kind: events.Registered, Hashes: []uint64{11}, Root: true}}},
-		"a map":                       {mapped(nil), []events.Event{plain}},
-		"a map with more":             {mapped(dict{"lora_id": 1, "lora_name": "gdb", "extra_keys": list{list{"gdb"}, list{"gdb"}}, "locality": "LOCAL"}), with(func(e *events.Event) { e.Adapter = "gdb" })},
-		"SGLang's map":                {mapped(dict{"cache_salt": "s4lt", "session_id": "x"}), with(func(e *events.Event) { e.Salt = "s4lt" })},
-		"a removal":                   {list{"BlockRemoved", list{11}}, []events.Event{{Kind: events.Evicted, Hashes: []uint64{11}}}},
-		"a removal from disk":         {list{"BlockRemoved", list{11}, "DISK", 0}, []events.Event{{Kind: events.Evicted, Tier: index.SSD, Hashes: []uint64{11}}}},
-		"a removal as a map":          {dict{"type": "BlockRemoved", "block_hashes": list{11}, "medium": "GPU"}, []events.Event{{Kind: events.Evicted, Hashes: []uint64{11}}}},
-		"all cleared":                 {list{"AllBlocksCleared"}, []events.Event{{Kind: events.Cleared}}},
-		"all cleared, as a map":       {dict{"type": "AllBlocksCleared"}, []events.Event{{Kind: events.Cleared}}},
-		"an event of the future":      {dict{"type": "BlockMoved", "to": list{1, dict{"x": 2}}}, nil},
-		"one of the future as array":  {list{"BlockMoved", list{1}, 2}, nil},
-		"tokens that do not add up":   {list{"BlockStored", list{11, 12}, nil, raws(1, 7), 4, nil}, opaque(4)},
-		"nothing stored":              {list{"BlockStored", list{}, nil, list{}, 4, nil}, nil},
-		"a picture in the second one": {long("GPU", nil, list{nil, list{list{"pic", 0}}}), []events.Event{{Kind: events.Registered, Hashes: []uint64{11}, Root: true, Tokens: ids(1, 4), BlockSize: 4}, {Kind: events.Registered, Hashes: []uint64{12}, Parent: 11, BlockSize: 4}}},
+		"nine, with extra keys": {long("GPU", "gdb", list{list{"gdb", "acme"}, list{"gdb"}}),
+			with(func(e *events.Event) { e.Adapter, e.Salt = "gdb", "acme" })},
+		"ten, with a group": {long("GPU", nil, nil, 0), []events.Event{plain}},
+		"twelve":            {long("GPU", nil, nil, 0, "full_attention", nil), []events.Event{plain}},
+		"fifteen, of the future": {long("GPU", nil, nil, 0, "full_attention", nil, "x", list{1}, dict{"a": list{}}),
+			[]events.Event{plain}},
+		"a sliding window": {long("GPU", nil, nil, 1, "sliding_window", 128), nil},
+		"SGLang, salted": {long("GPU", dict{"cache_salt": "s4lt"}),
+			with(func(e *events.Event) { e.Salt = "s4lt" })},
+		"SGLang, signed hashes": {list{"BlockStored", list{-1, 12}, -5, raws(1, 8), 4, nil, "CPU_PINNED"},
+			with(func(e *events.Event) {
+				e.Hashes, e.Root, e.Parent, e.Tier = []uint64{1<<64 - 1, 12}, false, 1<<64-5, index.CPU
+			})},
+		"SGLang, pairs of tokens": {list{"BlockStored", list{11, 12}, nil, list{list{1, 2}, list{2, 3}}, 1, nil},
+			opaque(1)},
+		"TensorRT, words as tokens": {list{"BlockStored", list{11, 12}, nil, list{1, "pic", 3, 4}, 2, nil},
+			opaque(2)},
+		"a number for an adapter": {list{"BlockStored", list{11, 12}, nil, raws(1, 8), 4, 3},
+			with(func(e *events.Event) { e.Adapter = "lora_id=3" })},
+		"the simulator's root": {list{"BlockStored", list{11, 12}, 0, raws(1, 8), 4, nil},
+			[]events.Event{plain}},
+		"digests": {list{"BlockStored", list{digest, 12}, digest, raws(1, 8), 4, nil},
+			with(func(e *events.Event) { e.Root, e.Parent = false, 11 })},
+		"an offload tier": {list{"BlockStored", list{11, 12}, nil, list{}, 4, nil, "STORAGE"},
+			[]events.Event{{Kind: events.Registered, Tier: index.SSD, Hashes: []uint64{11, 12}, BlockSize: 4}}},
+		"no tokens, a parent": {list{"BlockStored", list{11, 12}, 9, list{}, 4, nil, "GPU"},
+			[]events.Event{{Kind: events.Registered, Hashes: []uint64{11, 12}, Parent: 9, BlockSize: 4}}},
+		"no tokens, no size": {list{"BlockStored", list{11}, nil, list{}, 1 << 40, nil, "GPU"},
+			[]events.Event{{Kind: events.Registered, Hashes: []uint64{11}, Root: true}}},
+		"a map": {mapped(nil), []events.Event{plain}},
+		"a map with more": {mapped(dict{"lora_id": 1, "lora_name": "gdb",
+			"extra_keys": list{list{"gdb"}, list{"gdb"}}, "locality": "LOCAL"}),
+			with(func(e *events.Event) { e.Adapter = "gdb" })},
+		"SGLang's map": {mapped(dict{"cache_salt": "s4lt", "session_id": "x"}),
+			with(func(e *events.Event) { e.Salt = "s4lt" })},
+		"a removal": {list{"BlockRemoved", list{11}},
+			[]events.Event{{Kind: events.Evicted, Hashes: []uint64{11}}}},
+		"a removal from disk": {list{"BlockRemoved", list{11}, "DISK", 0},
+			[]events.Event{{Kind: events.Evicted, Tier: index.SSD, Hashes: []uint64{11}}}},
+		"a removal as a map": {dict{"type": "BlockRemoved", "block_hashes": list{11}, "medium": "GPU"},
+			[]events.Event{{Kind: events.Evicted, Hashes: []uint64{11}}}},
+		"all cleared":                {list{"AllBlocksCleared"}, []events.Event{{Kind: events.Cleared}}},
+		"all cleared, as a map":      {dict{"type": "AllBlocksCleared"}, []events.Event{{Kind: events.Cleared}}},
+		"an event of the future":     {dict{"type": "BlockMoved", "to": list{1, dict{"x": 2}}}, nil},
+		"one of the future as array": {list{"BlockMoved", list{1}, 2}, nil},
+		"tokens that do not add up":  {list{"BlockStored", list{11, 12}, nil, raws(1, 7), 4, nil}, opaque(4)},
+		"nothing stored":             {list{"BlockStored", list{}, nil, list{}, 4, nil}, nil},
+		"a picture in the second one": {long("GPU", nil, list{nil, list{list{"pic", 0}}}),
+			[]events.Event{{Kind: events.Registered, Hashes: []uint64{11}, Root: true, Tokens: ids(1, 4), BlockSize: 4},
+				{Kind: events.Registered, Hashes: []uint64{12}, Parent: 11, BlockSize: 4}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var d decoder
@@ -175,9 +199,10 @@ func TestWhatIsNoBatchIsRefused(t *testing.T) {
 	}
 	for name, payload := range map[string][]byte{
 		"nothing": {}, "a number": pack(7), "half": batch(list{"AllBlocksCleared"})[:12], "more": append(batch(), 0),
-		"a huge array":      {0xdd, 0xff, 0xff, 0xff, 0xff},
-		"huge events":       slices.Concat([]byte{0x93}, pack(1.0), []byte{0xdd, 0xff, 0xff, 0xff, 0xff}),
-		"a huge hash list":  slices.Concat([]byte{0x93}, pack(1.0), []byte{0x91, 0x92}, pack("BlockRemoved"), []byte{0xdd, 0xff, 0xff, 0xff, 0xff}),
+		"a huge array": {0xdd, 0xff, 0xff, 0xff, 0xff},
+		"huge events":  slices.Concat([]byte{0x93}, pack(1.0), []byte{0xdd, 0xff, 0xff, 0xff, 0xff}),
+		"a huge hash list": slices.Concat([]byte{0x93}, pack(1.0), []byte{0x91, 0x92}, pack("BlockRemoved"),
+			[]byte{0xdd, 0xff, 0xff, 0xff, 0xff}),
 		"a huge map":        slices.Concat([]byte{0x93}, pack(1.0), []byte{0x91, 0xdf, 0xff, 0xff, 0xff, 0xff}),
 		"a short digest":    batch(list{"BlockRemoved", list{[]byte{1, 2}}}),
 		"deep nesting":      slices.Concat([]byte{0x93}, pack(1.0), []byte{0x91, 0x92}, pack("BlockMoved"), deep),
@@ -193,8 +218,10 @@ func TestWhatIsNoBatchIsRefused(t *testing.T) {
 // What our publisher writes is what our consumer reads, in both layouts.
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	want := []events.Event{
-		{Kind: events.Registered, Hashes: []uint64{1 << 63, 12}, Root: true, Tokens: ids(1, 8), BlockSize: 4, Adapter: "gdb", Salt: "acme"},
-		{Kind: events.Registered, Hashes: []uint64{13}, Parent: 12, Tokens: ids(70000, 4), BlockSize: 4, Adapter: "gdb"},
+		{Kind: events.Registered, Hashes: []uint64{1 << 63, 12}, Root: true, Tokens: ids(1, 8), BlockSize: 4,
+			Adapter: "gdb", Salt: "acme"},
+		{Kind: events.Registered, Hashes: []uint64{13}, Parent: 12, Tokens: ids(70000, 4), BlockSize: 4,
+			Adapter: "gdb"},
 		{Kind: events.Registered, Hashes: []uint64{14}, Root: true, Tokens: ids(9, 4), BlockSize: 4, Salt: "acme"},
 		{Kind: events.Evicted, Hashes: []uint64{12}, Tier: index.CPU},
 		{Kind: events.Cleared},
@@ -202,7 +229,8 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	for _, layout := range []Layout{Maps, Arrays} {
 		e := encoder{layout: layout}
 		var d decoder
-		_, got, err := d.decode(e.encode(events.Batch{At: time.Unix(5, 0), Events: append(slices.Clone(want), events.Event{Kind: events.Shutdown})}))
+		_, got, err := d.decode(e.encode(events.Batch{At: time.Unix(5, 0),
+			Events: append(slices.Clone(want), events.Event{Kind: events.Shutdown})}))
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", layout, err, diff)
 		}
@@ -254,7 +282,8 @@ func compareKinds(t *testing.T, seq uint64, got []events.Event, want []any) {
 		if n := len(told); e.Kind == events.Registered && len(e.Tokens) == 0 && n > 0 && told[n-1] == "BlockStored" {
 			continue // the untold rest of one event
 		}
-		told = append(told, map[events.Kind]string{events.Registered: "BlockStored", events.Evicted: "BlockRemoved", events.Cleared: "AllBlocksCleared"}[e.Kind])
+		told = append(told, map[events.Kind]string{events.Registered: "BlockStored", events.Evicted: "BlockRemoved",
+			events.Cleared: "AllBlocksCleared"}[e.Kind])
 	}
 	for _, w := range want {
 		switch w := w.(type) {
@@ -272,8 +301,10 @@ func compareKinds(t *testing.T, seq uint64, got []events.Event, want []any) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add(batch(list{"BlockStored", list{11, 12}, nil, raws(1, 8), 4, nil, "GPU", "gdb", list{list{"gdb", "acme"}, nil}, 0, "full_attention", nil}))
-	f.Add(batch(dict{"type": "BlockStored", "block_hashes": list{11}, "parent_block_hash": 3, "token_ids": raws(1, 4), "block_size": 4, "medium": "CPU"}))
+	f.Add(batch(list{"BlockStored", list{11, 12}, nil, raws(1, 8), 4, nil, "GPU", "gdb", list{list{"gdb", "acme"}, nil},
+		0, "full_attention", nil}))
+	f.Add(batch(dict{"type": "BlockStored", "block_hashes": list{11}, "parent_block_hash": 3, "token_ids": raws(1, 4),
+		"block_size": 4, "medium": "CPU"}))
 	f.Add(batch(list{"BlockRemoved", list{-11}, "DISK", 0}, list{"AllBlocksCleared"}))
 	f.Add([]byte{0xdd, 0xff, 0xff, 0xff, 0xff})
 	f.Fuzz(func(t *testing.T, payload []byte) {

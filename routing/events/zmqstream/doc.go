@@ -1,5 +1,5 @@
-// Package zmqstream carries cache events as vLLM and SGLang publish them: over ZeroMQ, three frames a message (topic, sequence number,
-// msgpack batch), with a socket that replays the last ten thousand.
+// Package zmqstream carries cache events as vLLM and SGLang publish them: over ZeroMQ, three frames a message (topic,
+// sequence number, msgpack batch), with a socket that replays the last ten thousand.
 //
 //			engine PUB ═════▶ inbox, bounded ─▶ follower ─▶ Sink          Publisher ═▶ the same, as an engine
 //			engine ROUTER ◀═ "from seq" ══════▶ ┘

@@ -141,7 +141,8 @@ func (e *encoder) id(adapter string) int64 {
 	return id
 }
 
-// wordsOf returns what is part of the blocks' hashes beside their tokens: of the first block everything, of the others the adapter.
+// wordsOf returns what is part of the blocks' hashes beside their tokens: of the first block everything, of the others
+// the adapter.
 func wordsOf(ev *events.Event) (words []string) {
 	if ev.Adapter != "" {
 		words = append(words, ev.Adapter)

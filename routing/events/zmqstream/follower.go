@@ -129,7 +129,8 @@ func (f *follower) put(m message) {
 		f.meter.Skipped()
 		return
 	}
-	b := events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: m.seq, At: at, Events: changes, Mark: f.mark, Refused: f.decoder.refused}
+	b := events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: m.seq, At: at, Events: changes, Mark: f.mark,
+		Refused: f.decoder.refused}
 	b.Sift()
 	f.meter.Took(at, time.Now())
 	f.deliver(b)
@@ -140,8 +141,8 @@ func (f *follower) deliver(b events.Batch) {
 	f.lane.Deliver(b)
 }
 
-// anew begins another life: all that can be replayed of it is read at once. Where that is nothing, what was known before is wiped, and the
-// replica is stale unless it is sure that nothing was published.
+// anew begins another life: all that can be replayed of it is read at once. Where that is nothing, what was known
+// before is wiped, and the replica is stale unless it is sure that nothing was published.
 func (f *follower) anew(ctx context.Context) {
 	wipe := f.told
 	f.epoch = max(f.epoch+1, uint64(time.Now().UnixNano()))
@@ -156,14 +157,16 @@ func (f *follower) anew(ctx context.Context) {
 	}
 	f.meter.Rewound()
 	if err == nil {
-		f.deliver(events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Events: []events.Event{{Kind: events.Cleared}}})
+		f.deliver(events.Batch{Replica: f.config.Replica, Epoch: f.epoch,
+			Events: []events.Event{{Kind: events.Cleared}}})
 	} else {
 		f.deliver(events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: 2}) // a first number that is none
 	}
 	f.epoch++ // whatever comes next begins by itself
 }
 
-// resume reads what came after the batch taken last, when the engine still knows that one. When it does not, it is another life.
+// resume reads what came after the batch taken last, when the engine still knows that one. When it does not, it is
+// another life.
 func (f *follower) resume(ctx context.Context) {
 	if !f.started {
 		f.anew(ctx)

@@ -15,8 +15,8 @@ type message struct {
 	payload []byte
 }
 
-// inbox reads a connection, so that nothing is lost while a gap before it is read again. It is bounded: what finds no room is dropped and
-// its gap shows.
+// inbox reads a connection, so that nothing is lost while a gap before it is read again. It is bounded: what finds no
+// room is dropped and its gap shows.
 type inbox struct {
 	queue chan message // cap == inboxSize; closed when the connection has failed
 	bytes atomic.Int64 // queued

@@ -32,7 +32,8 @@ func TestAnotherImplementationHearsOurPublisher(t *testing.T) {
 	e.grow(3)
 	for want := range uint64(3) {
 		m, err := sub.Recv()
-		if err != nil || len(m.Frames) != 3 || string(m.Frames[0]) != "kv@x@m" || binary.BigEndian.Uint64(m.Frames[1]) != want {
+		if err != nil || len(m.Frames) != 3 || string(m.Frames[0]) != "kv@x@m" ||
+			binary.BigEndian.Uint64(m.Frames[1]) != want {
 			t.Fatalf("message %d: %v, %v", want, m, err)
 		}
 		var d decoder
@@ -56,7 +57,8 @@ func TestAnotherImplementationHearsOurPublisher(t *testing.T) {
 	}
 }
 
-// theirs is a publisher with a replay socket by another implementation of ZeroMQ, in the manner of vLLM before it sent topics back.
+// theirs is a publisher with a replay socket by another implementation of ZeroMQ, in the manner of vLLM before it sent
+// topics back.
 type theirs struct {
 	pub, router zmq4.Socket
 	mu          sync.Mutex
@@ -104,7 +106,8 @@ func (s *theirs) publish() {
 	m := message{uint64(n - 1), batch(list{"BlockStored", list{n}, n - 1, raws(4*n-3, 4), 4, nil, "GPU"})}
 	s.kept = append(s.kept, m)
 	s.mu.Unlock()
-	_ = s.pub.Send(zmq4.NewMsgFrom([]byte("kv@x@m"), m.number(), m.payload)) // until somebody has subscribed, nobody hears it
+	// until somebody has subscribed, nobody hears it
+	_ = s.pub.Send(zmq4.NewMsgFrom([]byte("kv@x@m"), m.number(), m.payload))
 }
 
 func TestOurConsumerHearsAnotherImplementation(t *testing.T) {
@@ -113,7 +116,9 @@ func TestOurConsumerHearsAnotherImplementation(t *testing.T) {
 	s.publish()
 	go s.serve(t)
 	c := newCell(t)
-	consumer, _ := consume(t, Config{Replica: "debug-0", Endpoint: "tcp://" + s.pub.Addr().String(), Replay: "tcp://" + s.router.Addr().String()}, c.feed)
+	consumer, _ := consume(t,
+		Config{Replica: "debug-0", Endpoint: "tcp://" + s.pub.Addr().String(),
+			Replay: "tcp://" + s.router.Addr().String()}, c.feed)
 	c.at(t, 2, false)
 	eventually(t, "subscribed and heard", func() bool {
 		s.publish()

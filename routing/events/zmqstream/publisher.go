@@ -30,8 +30,8 @@ type PublisherConfig struct {
 	Queue    int    // messages that wait for one slow subscriber, beyond which it loses them; 0 = DefaultQueue
 }
 
-// Publisher publishes as vLLM does. Where vLLM goes by the look of its endpoint alone, this one listens if it can and dials else: on
-// tcp://host:port of this machine it listens, unless the gateway does.
+// Publisher publishes as vLLM does. Where vLLM goes by the look of its endpoint alone, this one listens if it can and
+// dials else: on tcp://host:port of this machine it listens, unless the gateway does.
 type Publisher struct {
 	config PublisherConfig
 	peers  peers
@@ -62,7 +62,8 @@ func NewPublisher(c PublisherConfig) (*Publisher, error) {
 	if c.Buffer < 0 || c.Queue < 0 || c.Layout != Maps && c.Layout != Arrays {
 		return nil, fmt.Errorf("%w: buffer %d, queue %d, layout %q", ErrConfig, c.Buffer, c.Queue, c.Layout)
 	}
-	p := &Publisher{config: c, encoder: encoder{layout: c.Layout}, ring: ring{most: c.Buffer}, peers: peers{most: c.Queue}}
+	p := &Publisher{config: c, encoder: encoder{layout: c.Layout}, ring: ring{most: c.Buffer},
+		peers: peers{most: c.Queue}}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.end = cancel
 	if err := p.open(ctx); err != nil {
@@ -125,7 +126,8 @@ func (p *Publisher) accept(l net.Listener, kind string, serve func(*zmtp.Conn)) 
 		}
 		serving.Go(func() {
 			defer c.Close()
-			if conn, err := zmtp.Open(c, kind, zmtp.Limits{Message: maxRequest, Frames: maxFrames}); err == nil && p.peers.keep(conn) {
+			if conn, err := zmtp.Open(c, kind, zmtp.Limits{Message: maxRequest, Frames: maxFrames}); err == nil &&
+				p.peers.keep(conn) {
 				defer p.peers.drop(conn)
 				serve(conn)
 			}
@@ -153,9 +155,9 @@ func (p *Publisher) dial(ctx context.Context, at zmtp.Endpoint) {
 	}
 }
 
-// Publish implements events.Publisher: it hands b to all subscribers of the moment, and keeps it for replay. It never waits, and what was
-// published before it does not publish again. Like an engine, it sends events that a
-// reader will leave out. vLLM numbers from 0, so b has one less there.
+// Publish implements events.Publisher: it hands b to all subscribers of the moment, and keeps it for replay. It never
+// waits, and what was published before it does not publish again. Like an engine, it sends events that a reader will
+// leave out. vLLM numbers from 0, so b has one less there.
 func (p *Publisher) Publish(_ context.Context, b events.Batch) error {
 	sifted := b
 	sifted.Sift()
@@ -180,7 +182,8 @@ func (p *Publisher) Publish(_ context.Context, b events.Batch) error {
 	return nil
 }
 
-// Close implements events.Publisher: it gives what is still queued a moment to leave, and returns when everything has ended.
+// Close implements events.Publisher: it gives what is still queued a moment to leave, and returns when everything has
+// ended.
 func (p *Publisher) Close() error {
 	p.mu.Lock()
 	again := p.closed

@@ -45,7 +45,8 @@ type extra struct {
 
 // order is what stands where in an event that is an array; vLLM appends to it, version by version.
 var order = map[string][]string{
-	stored: {"block_hashes", "parent_block_hash", "token_ids", "block_size", "lora_id", "medium", "lora_name", "extra_keys", "group_idx",
+	stored: {"block_hashes", "parent_block_hash", "token_ids", "block_size", "lora_id", "medium", "lora_name",
+		"extra_keys", "group_idx",
 		"kv_cache_spec_kind"},
 	removed: {"block_hashes", "medium", "group_idx"},
 }
@@ -65,8 +66,8 @@ func (r *raw) read(b []byte) ([]byte, error) {
 	return b, fmt.Errorf("an event that is neither array nor map")
 }
 
-// leaveOut passes over an event that could not be read for that reason, where the index then knows less than the engine holds and never
-// more: only blocks that were stored may be left out.
+// leaveOut passes over an event that could not be read for that reason, where the index then knows less than the engine
+// holds and never more: only blocks that were stored may be left out.
 func (r *raw) leaveOut(b []byte, why error) ([]byte, error) {
 	if r.kind != stored {
 		return b, why

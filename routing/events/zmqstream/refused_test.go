@@ -17,14 +17,16 @@ func (c *cell) follow(t *testing.T) *follower {
 	return newFollower(consumer, c.feed.Open())
 }
 
-// An engine's batch holds what one step did for many requests: one of them with a salt that no event may have leaves the others'.
+// An engine's batch holds what one step did for many requests: one of them with a salt that no event may have leaves
+// the others'.
 func TestALongSaltCostsNoOtherEvent(t *testing.T) {
 	c := newCell(t)
 	f := c.follow(t)
 	block := func(hash, parent any, from uint32, extras any) list {
 		return list{"BlockStored", list{hash}, parent, raws(from, 4), 4, nil, "GPU", nil, extras}
 	}
-	f.put(message{1, batch(block(11, nil, 1, nil), block(90, nil, 50, list{list{strings.Repeat("s", events.MaxNameBytes+1)}}), block(12, 11, 5, nil))})
+	f.put(message{1, batch(block(11, nil, 1, nil),
+		block(90, nil, 50, list{list{strings.Repeat("s", events.MaxNameBytes+1)}}), block(12, 11, 5, nil))})
 	f.put(message{2, batch(block(13, 12, 9, nil))})
 	c.at(t, 3, false)
 	if st := c.feed.Stats(); st.RefusedEvents != 1 || st.Gaps != 0 || st.Applied != 2 {
@@ -35,7 +37,8 @@ func TestALongSaltCostsNoOtherEvent(t *testing.T) {
 func TestABlockThatCannotBeReadCostsNoOther(t *testing.T) {
 	c := newCell(t)
 	f := c.follow(t)
-	f.put(message{1, batch(list{"BlockStored", list{"name"}, nil, raws(1, 4), 4, nil}, list{"BlockStored", list{11}, nil, raws(1, 4), 4, nil})})
+	f.put(message{1, batch(list{"BlockStored", list{"name"}, nil, raws(1, 4), 4, nil},
+		list{"BlockStored", list{11}, nil, raws(1, 4), 4, nil})})
 	c.at(t, 1, false)
 	if st := c.feed.Stats(); st.RefusedEvents != 1 {
 		t.Errorf("%+v", st)

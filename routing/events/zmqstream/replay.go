@@ -13,7 +13,8 @@ import (
 // errNoReplay is an engine without a replay socket.
 var errNoReplay = errors.New("zmqstream: no replay socket")
 
-// ask passes each batch from number from on that the engine still has, in order, until each says no. It tries a few times until one came.
+// ask passes each batch from number from on that the engine still has, in order, until each says no. It tries a few
+// times until one came.
 func (f *follower) ask(ctx context.Context, from uint64, each func(message) bool) error {
 	if f.replay == nil {
 		return errNoReplay

@@ -45,7 +45,8 @@ func newCell(t *testing.T) *cell {
 		t.Fatal(err)
 	}
 	target := events.Target{Host: 0, Specialist: "debug", BlockSize: 4}
-	return &cell{x, events.NewFeed(x, kvpool.Hasher{}, func(replica string) (events.Target, bool) { return target, replica == "debug-0" })}
+	return &cell{x, events.NewFeed(x, kvpool.Hasher{},
+		func(replica string) (events.Target, bool) { return target, replica == "debug-0" })}
 }
 
 // at waits until the index holds exactly so many blocks, all of the chain from token 1 on, and is stale or not.
@@ -124,7 +125,8 @@ func (e *engine) grow(n int) {
 	for range n {
 		e.held++
 		h := uint64(e.held)
-		e.publish(events.Event{Kind: events.Registered, Hashes: []uint64{h}, Parent: h - 1, Root: h == 1, Tokens: ids(uint32(4*h-3), 4), BlockSize: 4})
+		e.publish(events.Event{Kind: events.Registered, Hashes: []uint64{h}, Parent: h - 1, Root: h == 1,
+			Tokens: ids(uint32(4*h-3), 4), BlockSize: 4})
 	}
 }
 

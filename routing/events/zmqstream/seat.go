@@ -13,7 +13,8 @@ type seat struct {
 	conn *zmtp.Conn // nil: it is free
 }
 
-// take gives the seat to a connection, and ends the one that had it. It reports false where that is another host's, which keeps it.
+// take gives the seat to a connection, and ends the one that had it. It reports false where that is another host's,
+// which keeps it.
 func (s *seat) take(conn *zmtp.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

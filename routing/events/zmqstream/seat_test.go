@@ -8,7 +8,8 @@ import (
 	"octet/routing/events/zmtp"
 )
 
-// Where engines dial, the one that is there is listened to until it leaves: another host that dials the same endpoint is turned away.
+// Where engines dial, the one that is there is listened to until it leaves: another host that dials the same endpoint
+// is turned away.
 func TestAnotherHostDoesNotTakeAnEnginesSeat(t *testing.T) {
 	c := newCell(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

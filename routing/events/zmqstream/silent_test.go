@@ -8,7 +8,8 @@ import (
 	"octet/routing/events/zmtp"
 )
 
-// A peer that dials and says nothing has five seconds: one after the other, ten of them would keep an engine out for fifty.
+// A peer that dials and says nothing has five seconds: one after the other, ten of them would keep an engine out for
+// fifty.
 func TestASilentPeerDelaysNoOther(t *testing.T) {
 	c := newCell(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

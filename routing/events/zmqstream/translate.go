@@ -9,7 +9,8 @@ import (
 	"octet/routing/index"
 )
 
-// translate appends what r says in our terms: nothing, one event, or two where a block's content stops being told by tokens.
+// translate appends what r says in our terms: nothing, one event, or two where a block's content stops being told by
+// tokens.
 func (d *decoder) translate(out []events.Event, r *raw) []events.Event {
 	switch r.kind {
 	case stored:
@@ -24,7 +25,8 @@ func (d *decoder) translate(out []events.Event, r *raw) []events.Event {
 	return out
 }
 
-// store registers blocks. Those of groups that keep no whole prefix are no business of ours, and neither is their removal.
+// store registers blocks. Those of groups that keep no whole prefix are no business of ours, and neither is their
+// removal.
 func (d *decoder) store(out []events.Event, r *raw) []events.Event {
 	if isSparse(r.spec) && len(d.sparse) < maxGroups {
 		if d.sparse == nil {
@@ -63,7 +65,8 @@ func (d *decoder) store(out []events.Event, r *raw) []events.Event {
 // told returns how many of the leading blocks hold what their tokens say, under adapter and salt.
 func (r *raw) told(adapter, salt string) int {
 	n := len(r.hashes)
-	if r.opaque || r.blockSize < 1 || r.blockSize > events.MaxBlockSize || int64(len(r.tokens)) != r.blockSize*int64(n) {
+	if r.opaque || r.blockSize < 1 || r.blockSize > events.MaxBlockSize ||
+		int64(len(r.tokens)) != r.blockSize*int64(n) {
 		return 0
 	}
 	for i := range min(n, len(r.extras)) {
@@ -79,8 +82,8 @@ func (r *raw) told(adapter, salt string) int {
 	return n
 }
 
-// names returns the adapter and the salt: from their own fields, else from the first block's words, where the adapter comes before the
-// salt. An adapter that has a number only is called by that.
+// names returns the adapter and the salt: from their own fields, else from the first block's words, where the adapter
+// comes before the salt. An adapter that has a number only is called by that.
 func (r *raw) names() (adapter, salt string) {
 	adapter, salt = r.adapter, r.salt
 	var words []string
@@ -104,13 +107,15 @@ func (r *raw) names() (adapter, salt string) {
 
 // isSparse reports whether blocks of that kind of cache may be there without those before them.
 func isSparse(spec string) bool {
-	return strings.Contains(spec, "window") || strings.Contains(spec, "mamba") || strings.Contains(spec, "local") || strings.Contains(spec, "chunked")
+	return strings.Contains(spec, "window") || strings.Contains(spec, "mamba") || strings.Contains(spec, "local") ||
+		strings.Contains(spec, "chunked")
 }
 
 // tier maps an engine's word for where a block is to ours.
 func tier(medium string) index.Tier {
 	switch m := strings.ToUpper(medium); {
-	case strings.HasPrefix(m, "CPU_TIER2"), m == "DISK", m == "NVME", m == "SSD", m == "STORAGE", m == "EXTERNAL", m == "NETWORK", m == "REMOTE", m == "SHARED":
+	case strings.HasPrefix(m, "CPU_TIER2"), m == "DISK", m == "NVME", m == "SSD", m == "STORAGE", m == "EXTERNAL",
+		m == "NETWORK", m == "REMOTE", m == "SHARED":
 		return index.SSD
 	case strings.HasPrefix(m, "CPU"), m == "HOST", m == "HOST_PINNED":
 		return index.CPU

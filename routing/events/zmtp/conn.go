@@ -45,8 +45,8 @@ type Conn struct {
 	out   []byte // of one message; guarded by outMu; its memory is used again
 }
 
-// Open introduces itself on c as a socket of that kind (PUB, SUB, ROUTER, DEALER, …), whichever side has dialled. The peer must be of a
-// kind that this one talks to. Close closes c; when Open fails, that is the caller's.
+// Open introduces itself on c as a socket of that kind (PUB, SUB, ROUTER, DEALER, …), whichever side has dialled. The
+// peer must be of a kind that this one talks to. Close closes c; when Open fails, that is the caller's.
 func Open(c net.Conn, kind string, l Limits) (*Conn, error) {
 	conn := &Conn{c: c, in: bufio.NewReader(c), limits: l}
 	if err := c.SetDeadline(time.Now().Add(handshake)); err != nil {

@@ -1,5 +1,6 @@
-// Package zmtp speaks the part of ZMTP that engines publish their cache events with: protocol 3.0, as peers of 3.1 understand it, the NULL
-// mechanism, over TCP and Unix sockets. It knows connections and messages; what a socket type does with them is the caller's.
+// Package zmtp speaks the part of ZMTP that engines publish their cache events with: protocol 3.0, as peers of 3.1
+// understand it, the NULL mechanism, over TCP and Unix sockets. It knows connections and messages; what a socket type
+// does with them is the caller's.
 //
 //		greeting ◀▶ greeting, READY ◀▶ READY, then: message = frame … frame, each a flag byte, a length and that many bytes
 //

@@ -34,7 +34,8 @@ func ParseEndpoint(s string) (Endpoint, error) {
 	if port == "*" {
 		port = "0"
 	}
-	e := Endpoint{network: "tcp", address: net.JoinHostPort(host, port), any: host == "*" || host == "0.0.0.0" || host == "::"}
+	e := Endpoint{network: "tcp", address: net.JoinHostPort(host, port), any: host == "*" || host == "0.0.0.0" ||
+		host == "::"}
 	if host == "*" {
 		e.address = ":" + port
 	}
@@ -49,7 +50,8 @@ func (e Endpoint) Local() bool { return e.network == "unix" }
 
 // Listen opens the endpoint. A peer that does not answer any more is noticed within about ten seconds.
 func (e Endpoint) Listen() (net.Listener, error) {
-	c := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 4 * time.Second, Interval: 2 * time.Second, Count: 3}}
+	c := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 4 * time.Second,
+		Interval: 2 * time.Second, Count: 3}}
 	return c.Listen(context.Background(), e.network, e.address)
 }
 

@@ -51,8 +51,9 @@ func (c *Conn) flush() error {
 	return err
 }
 
-// Receive returns the next message. Its memory is the caller's. Commands are answered where they want to be, and what is left of them are
-// subscriptions, which come as the messages that they were before ZMTP 3.1: one frame, 1 or 0 and the prefix.
+// Receive returns the next message. Its memory is the caller's. Commands are answered where they want to be, and what
+// is left of them are subscriptions, which come as the messages that they were before ZMTP 3.1: one frame, 1 or 0 and
+// the prefix.
 func (c *Conn) Receive() ([][]byte, error) {
 	var message [][]byte
 	left := c.limits.Message
@@ -133,7 +134,8 @@ func (c *Conn) frame(limit int) (flags byte, body []byte, err error) {
 		limit = maxCommand
 	}
 	if flags&^(flagMore|flagLong|flagCommand) != 0 || size > uint64(limit) {
-		return 0, nil, fmt.Errorf("%w: a frame of %d bytes with flags %#x, of at most %d", ErrProtocol, size, flags, limit)
+		return 0, nil, fmt.Errorf("%w: a frame of %d bytes with flags %#x, of at most %d", ErrProtocol, size, flags,
+			limit)
 	}
 	body, err = c.read(int(size))
 	return flags, body, err

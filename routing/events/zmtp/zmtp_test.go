@@ -55,7 +55,8 @@ func pair(t *testing.T, kind, peer string) (a, b *Conn) {
 
 func TestMessagesArriveWhole(t *testing.T) {
 	a, b := pair(t, "DEALER", "ROUTER")
-	for _, want := range [][][]byte{{{}}, {nil, {1}}, {bytes.Repeat([]byte{7}, 255)}, {bytes.Repeat([]byte{8}, 256), {9}}, {bytes.Repeat([]byte{3}, 200_000)}} {
+	for _, want := range [][][]byte{{{}}, {nil, {1}}, {bytes.Repeat([]byte{7}, 255)},
+		{bytes.Repeat([]byte{8}, 256), {9}}, {bytes.Repeat([]byte{3}, 200_000)}} {
 		if err := a.Send(want...); err != nil {
 			t.Fatal(err)
 		}
@@ -125,8 +126,10 @@ func TestPeersThatSpeakOtherwiseAreRefused(t *testing.T) {
 	copy(plain[12:], "PLAIN")
 	late := hello("PUB")[:greetingLen]
 	for name, said := range map[string][]byte{
-		"nothing": nil, "HTTP": []byte("GET / HTTP/1.1\r\n" + string(make([]byte, 100))), "version 2": old, "a password": plain,
-		"of another kind": hello("REQ"), "no READY": appendFrame(late, 0, []byte("x")), "half a READY": append(slices.Clone(late), flagCommand, 9, 5),
+		"nothing": nil, "HTTP": []byte("GET / HTTP/1.1\r\n" + string(make([]byte, 100))), "version 2": old,
+		"a password":      plain,
+		"of another kind": hello("REQ"), "no READY": appendFrame(late, 0, []byte("x")),
+		"half a READY":               append(slices.Clone(late), flagCommand, 9, 5),
 		"a property that is cut off": appendFrame(slices.Clone(late), flagCommand, []byte("\x05READY\x0bSocket")),
 		"a huge READY":               append(slices.Clone(late), flagCommand|flagLong, 0xff, 0, 0, 0, 0, 0, 0, 0),
 	} {
@@ -140,8 +143,10 @@ func TestMessagesBeyondTheLimitsEndAConnection(t *testing.T) {
 	long := binary.BigEndian.AppendUint64([]byte{flagLong}, 1<<40)
 	for name, said := range map[string][]byte{
 		"a huge frame": long, "many frames": bytes.Repeat([]byte{flagMore, 0}, 9), "unknown flags": {0x40, 0},
-		"a command inside a message": {flagMore, 0, flagCommand, 2, 1, 'X'}, "a command without a name": {flagCommand, 0},
-		"a refusal": append([]byte{flagCommand, 8}, "\x05ERROR\x01x"...), "many large frames": bytes.Repeat(appendFrame(nil, flagMore, make([]byte, 400_000)), 3),
+		"a command inside a message": {flagMore, 0, flagCommand, 2, 1, 'X'},
+		"a command without a name":   {flagCommand, 0},
+		"a refusal":                  append([]byte{flagCommand, 8}, "\x05ERROR\x01x"...),
+		"many large frames":          bytes.Repeat(appendFrame(nil, flagMore, make([]byte, 400_000)), 3),
 	} {
 		c, err := Open(canned{in: bytes.NewReader(append(hello("PUB"), said...))}, "SUB", small)
 		if err != nil {
