@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"octet/gateway"
+	"octet/gateway/apierr"
 )
 
 // What two readers of a head could take for different requests is refused by its name, on both fronts.
@@ -20,41 +20,41 @@ func TestAmbiguousHeadsAreRefused(t *testing.T) {
 		for name, c := range map[string]struct {
 			method, target, fields string
 			status                 int
-			code                   gateway.Code
+			code                   apierr.Code
 			param                  string
 		}{
 			"one of each": {"POST", "/v1/chat/completions", typed + auth, 200, "", ""},
 			"two keys": {"POST", "/v1/chat/completions",
-				typed + auth + "Authorization: Bearer other\r\n", 400, gateway.CodeInvalidValue, "Authorization"},
-			"a key twice": {"POST", "/v1/route", typed + auth + auth, 400, gateway.CodeInvalidValue,
+				typed + auth + "Authorization: Bearer other\r\n", 400, apierr.InvalidValue, "Authorization"},
+			"a key twice": {"POST", "/v1/route", typed + auth + auth, 400, apierr.InvalidValue,
 				"Authorization"},
-			"two keys for a list": {"GET", "/v1/models", auth + auth, 400, gateway.CodeInvalidValue,
+			"two keys for a list": {"GET", "/v1/models", auth + auth, 400, apierr.InvalidValue,
 				"Authorization"},
-			"two keys for a verdict": {"POST", "/v1/outcomes", typed + auth + auth, 400, gateway.CodeInvalidValue,
+			"two keys for a verdict": {"POST", "/v1/outcomes", typed + auth + auth, 400, apierr.InvalidValue,
 				"Authorization"},
 			"two types": {"POST", "/v1/chat/completions", typed + typed + auth, 400,
-				gateway.CodeInvalidValue, "Content-Type"},
-			"two types for a verdict": {"POST", "/v1/outcomes", typed + typed + auth, 400, gateway.CodeInvalidValue,
+				apierr.InvalidValue, "Content-Type"},
+			"two types for a verdict": {"POST", "/v1/outcomes", typed + typed + auth, 400, apierr.InvalidValue,
 				"Content-Type"},
-			"no type": {"POST", "/v1/chat/completions", auth, 415, gateway.CodeUnsupportedMediaType,
+			"no type": {"POST", "/v1/chat/completions", auth, 415, apierr.UnsupportedMediaType,
 				"Content-Type"},
-			"no type of a completion": {"POST", "/v1/completions", auth, 415, gateway.CodeUnsupportedMediaType,
+			"no type of a completion": {"POST", "/v1/completions", auth, 415, apierr.UnsupportedMediaType,
 				"Content-Type"},
-			"no type of a route": {"POST", "/v1/route", auth, 415, gateway.CodeUnsupportedMediaType,
+			"no type of a route": {"POST", "/v1/route", auth, 415, apierr.UnsupportedMediaType,
 				"Content-Type"},
-			"no type of a verdict": {"POST", "/v1/outcomes", auth, 415, gateway.CodeUnsupportedMediaType,
+			"no type of a verdict": {"POST", "/v1/outcomes", auth, 415, apierr.UnsupportedMediaType,
 				"Content-Type"},
 			"a form": {"POST", "/v1/chat/completions", "Content-Type: text/plain\r\n" + auth, 415,
-				gateway.CodeUnsupportedMediaType, "Content-Type"},
-			"an encoded slash": {"POST", "/v1%2Fchat/completions", typed + auth, 400, gateway.CodeInvalidRequest,
+				apierr.UnsupportedMediaType, "Content-Type"},
+			"an encoded slash": {"POST", "/v1%2Fchat/completions", typed + auth, 400, apierr.InvalidRequest,
 				""},
-			"in lower case": {"POST", "/v1/chat%2fcompletions", typed + auth, 400, gateway.CodeInvalidRequest,
+			"in lower case": {"POST", "/v1/chat%2fcompletions", typed + auth, 400, apierr.InvalidRequest,
 				""},
-			"an encoded backslash": {"POST", "/v1%5Cchat/completions", typed + auth, 400, gateway.CodeInvalidRequest,
+			"an encoded backslash": {"POST", "/v1%5Cchat/completions", typed + auth, 400, apierr.InvalidRequest,
 				""},
 			"encoded dots": {"POST", "/v1/x/%2e%2E/chat/completions", typed + auth, 400,
-				gateway.CodeInvalidRequest, ""},
-			"an encoded dot":         {"GET", "/v1/models/a%2eb", auth, 400, gateway.CodeInvalidRequest, ""},
+				apierr.InvalidRequest, ""},
+			"an encoded dot":         {"GET", "/v1/models/a%2eb", auth, 400, apierr.InvalidRequest, ""},
 			"another encoded letter": {"POST", "/v1/%63hat/completions", typed + auth, 200, "", ""},
 			"a slash in a query":     {"POST", "/v1/chat/completions?a=%2F", typed + auth, 200, "", ""},
 		} {
@@ -84,8 +84,8 @@ func TestTheAdminListenerRefusesAmbiguousHeads(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "admin.token=0123456789abcdef")
 	for _, c := range []struct{ path, fields, code string }{
 		{"/admin/state", "Authorization: Bearer x\r\nAuthorization: Bearer 0123456789abcdef\r\n",
-			string(gateway.CodeInvalidValue)},
-		{"/admin/%2e%2e/admin/state", "", string(gateway.CodeInvalidRequest)},
+			string(apierr.InvalidValue)},
+		{"/admin/%2e%2e/admin/state", "", string(apierr.InvalidRequest)},
 	} {
 		conn := w.dialAdmin()
 		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n%s\r\n", c.path, c.fields)

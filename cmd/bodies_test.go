@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"octet/gateway"
+	"octet/gateway/apierr"
 )
 
 // begun sends a head that promises a body of so many bytes, and the beginning of that.
@@ -77,13 +77,13 @@ func TestBodiesOnTheirWayAreBounded(t *testing.T) {
 		sent   int // bytes of each
 		fits   int
 		status int
-		code   gateway.Code
+		code   apierr.Code
 	}{
-		{"number", []string{"limits.arriving_bodies=4", "limits.arriving_share=1"}, 7, 4, 503, gateway.CodeOverloaded},
+		{"number", []string{"limits.arriving_bodies=4", "limits.arriving_share=1"}, 7, 4, 503, apierr.Overloaded},
 		{"bytes", []string{"limits.arriving_bytes=10KiB", "limits.arriving_share=1"}, long, 3, 503,
-			gateway.CodeOverloaded},
-		{"a share of the number", []string{"limits.arriving_bodies=8"}, 7, 4, 429, gateway.CodeQuotaExceeded},
-		{"a share of the bytes", []string{"limits.arriving_bytes=20KiB"}, long, 3, 429, gateway.CodeQuotaExceeded},
+			apierr.Overloaded},
+		{"a share of the number", []string{"limits.arriving_bodies=8"}, 7, 4, 429, apierr.QuotaExceeded},
+		{"a share of the bytes", []string{"limits.arriving_bytes=20KiB"}, long, 3, 429, apierr.QuotaExceeded},
 	} {
 		for _, front := range []string{"octet", "nethttp"} {
 			t.Run(c.name+" "+front, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestADecisionAloneIsRatedLikeARequest(t *testing.T) {
 			continue
 		}
 		refused++
-		checkError(t, resp, answer, 429, gateway.CodeQuotaExceeded, "")
+		checkError(t, resp, answer, 429, apierr.QuotaExceeded, "")
 		if resp.Header.Get("Retry-After") == "" {
 			t.Errorf("no Retry-After: %v", resp.Header)
 		}
@@ -139,7 +139,7 @@ func TestADecisionAloneIsRatedLikeARequest(t *testing.T) {
 	w.fault("systems-0", `{"kind":"hang_after_tokens","k":1}`)
 	w.ask(t.Context(), "/v1/chat/completions", streamed(systems))
 	resp, answer := w.post("/v1/route", hello)
-	checkError(t, resp, answer, 503, gateway.CodeOverloaded, "")
+	checkError(t, resp, answer, 503, apierr.Overloaded, "")
 }
 
 // Connections are bounded, of all clients and of one address, and one too many is told in the contract's shape.
@@ -148,10 +148,10 @@ func TestConnectionsAreBounded(t *testing.T) {
 		for _, c := range []struct {
 			limit  string
 			status int
-			code   gateway.Code
+			code   apierr.Code
 		}{
-			{"limits.connections=2", 503, gateway.CodeOverloaded},
-			{"limits.connections_per_address=2", 429, gateway.CodeQuotaExceeded},
+			{"limits.connections=2", 503, apierr.Overloaded},
+			{"limits.connections_per_address=2", 429, apierr.QuotaExceeded},
 		} {
 			t.Run(front+" "+c.limit, func(t *testing.T) {
 				w := newWorld(t, smallWorld, smallEngines(), "front="+front, c.limit)

@@ -11,6 +11,7 @@ import (
 
 	"octet/engine/emulator"
 	"octet/gateway"
+	"octet/gateway/apierr"
 )
 
 // continuable are a chat and a completion that any replica could go on with from their text.
@@ -106,7 +107,7 @@ func TestTheReceiptTellsOfAnEngineThatDied(t *testing.T) {
 	w.fault("debug-0", `{"kind":"die_after_tokens","k":3,"times":1}`)
 	resp, _ := w.post("/v1/chat/completions", continuable["/v1/chat/completions"], "X-Request-Id", "cut")
 	r := w.receiptOf(resp.Header)
-	if n := len(r.Attempts); n != 2 || r.Attempts[0].Outcome != string(gateway.CodeUpstreamReset) ||
+	if n := len(r.Attempts); n != 2 || r.Attempts[0].Outcome != string(apierr.UpstreamReset) ||
 		r.Attempts[1].Outcome != "ok" ||
 		r.Attempts[0].Replica == r.Attempts[1].Replica {
 		t.Fatalf("attempts %+v", r.Attempts)
@@ -141,7 +142,7 @@ func TestAStreamThatCannotGoOnEndsInATypedError(t *testing.T) {
 			resp := w.ask(t.Context(), "/v1/chat/completions", c.body, "X-Request-Id", "cut")
 			all, err := io.ReadAll(resp.Body)
 			s := readStream(strings.NewReader(string(all)))
-			if err == nil || s.done || s.failed == nil || s.failed.Error.Code != string(gateway.CodeUpstreamReset) ||
+			if err == nil || s.done || s.failed == nil || s.failed.Error.Code != string(apierr.UpstreamReset) ||
 				s.text != indexText("cut", c.said) {
 				t.Errorf("%v: %+v", err, s)
 			}
@@ -165,7 +166,7 @@ func TestAStreamDoesNotWaitForeverToGoOn(t *testing.T) {
 	eventually(t, "the first one runs", func() bool { return w.gate("debug-0").Stats().Running == 1 })
 	other := w.ask(t.Context(), "/v1/chat/completions", body)
 	s := readStream(bytes.NewReader(<-cut))
-	if s.done || s.failed == nil || s.failed.Error.Code != string(gateway.CodeUpstreamReset) ||
+	if s.done || s.failed == nil || s.failed.Error.Code != string(apierr.UpstreamReset) ||
 		s.text != indexText("cut", 39) {
 		t.Errorf("%+v", s)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"octet/engine/emulator"
 	"octet/gateway"
+	"octet/gateway/apierr"
 )
 
 // halves is a specialist whose replicas do one part each, beside one that does all with the same model.
@@ -150,7 +151,7 @@ func TestFaultsOfEitherReplicaAtEveryPhase(t *testing.T) {
 	for _, c := range []struct {
 		replica, fault string
 		unary, stream  string // attempts
-		broken         gateway.Code
+		broken         apierr.Code
 	}{
 		{"p-0", `{"kind":"die_before_headers","times":2}`, "prefill:p-0=upstream_reset, prefill:p-1=ok, decode:d-0=ok",
 			"", ""},
@@ -167,9 +168,9 @@ func TestFaultsOfEitherReplicaAtEveryPhase(t *testing.T) {
 		{"d-0", `{"kind":"garbage"}`, "prefill:p-0=ok, decode:d-0=upstream_protocol_error, decode:d-1=ok (again)", "",
 			""},
 		{"d-0", `{"kind":"die_after_tokens","k":3}`, "prefill:p-0=ok, decode:d-0=upstream_reset, decode:d-1=ok (again)",
-			"prefill:p-0=ok, decode:d-0=upstream_reset", gateway.CodeUpstreamReset},
+			"prefill:p-0=ok, decode:d-0=upstream_reset", apierr.UpstreamReset},
 		{"d-0", `{"kind":"hang_after_tokens","k":3}`, "", "prefill:p-0=ok, decode:d-0=upstream_timeout",
-			gateway.CodeUpstreamTimeout},
+			apierr.UpstreamTimeout},
 	} {
 		t.Run(c.replica+" "+c.fault, func(t *testing.T) {
 			w := newWorld(t, halves, halvesEngines())

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"octet/gateway"
+	"octet/gateway/apierr"
 )
 
 // Every code of the contract's table that one request can provoke; the others have tests of their own: seen collects
@@ -24,44 +24,44 @@ func TestEveryRefusalIsTyped(t *testing.T) {
 	for _, c := range []struct {
 		name, path, body string
 		status           int
-		code             gateway.Code
+		code             apierr.Code
 		param            string
 		headers          []string
 	}{
-		{"not json", path, `{"messages"`, 400, gateway.CodeInvalidJSON, "", nil},
-		{"trailing bytes", path, chat("") + "x", 400, gateway.CodeInvalidJSON, "", nil},
-		{"duplicate key", path, chat(`,"n":1,"n":1`), 400, gateway.CodeDuplicateKey, "", nil},
-		{"too deep", path, chat(`,"x":` + deep), 400, gateway.CodeJSONTooDeep, "", nil},
-		{"invalid utf-8", path, chat(",\"x\":\"\xff\""), 400, gateway.CodeInvalidUTF8, "", nil},
-		{"wrong case", path, chat(`,"Model":"debug"`), 400, gateway.CodeInvalidRequest, "Model", nil},
-		{"missing", path, `{"model":"debug"}`, 400, gateway.CodeMissingParameter, "messages", nil},
-		{"invalid value", path, chat(`,"temperature":"hot"`), 400, gateway.CodeInvalidValue, "temperature", nil},
-		{"unsupported", path, chat(`,"store":true`), 400, gateway.CodeUnsupportedParameter, "store", nil},
+		{"not json", path, `{"messages"`, 400, apierr.InvalidJSON, "", nil},
+		{"trailing bytes", path, chat("") + "x", 400, apierr.InvalidJSON, "", nil},
+		{"duplicate key", path, chat(`,"n":1,"n":1`), 400, apierr.DuplicateKey, "", nil},
+		{"too deep", path, chat(`,"x":` + deep), 400, apierr.JSONTooDeep, "", nil},
+		{"invalid utf-8", path, chat(",\"x\":\"\xff\""), 400, apierr.InvalidUTF8, "", nil},
+		{"wrong case", path, chat(`,"Model":"debug"`), 400, apierr.InvalidRequest, "Model", nil},
+		{"missing", path, `{"model":"debug"}`, 400, apierr.MissingParameter, "messages", nil},
+		{"invalid value", path, chat(`,"temperature":"hot"`), 400, apierr.InvalidValue, "temperature", nil},
+		{"unsupported", path, chat(`,"store":true`), 400, apierr.UnsupportedParameter, "store", nil},
 		{"picture", path, `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]}`,
-			400, gateway.CodeUnsupportedContent, "messages[0].content[0]", nil},
-		{"too long", path, chat(`,"model":"debug","max_tokens":5000`), 400, gateway.CodeContextLength, "max_tokens",
+			400, apierr.UnsupportedContent, "messages[0].content[0]", nil},
+		{"too long", path, chat(`,"model":"debug","max_tokens":5000`), 400, apierr.ContextLength, "max_tokens",
 			nil},
 		{"larger than the pool", path,
 			`{"model":"systems","messages":[{"role":"user","content":"` + strings.Repeat("word ", 9000) + `"}]}`, 400,
-			gateway.CodeExceedsPool, "", nil},
-		{"bad priority", path, chat(""), 400, gateway.CodeInvalidValue, "X-Priority", []string{"X-Priority", "101"}},
-		{"bad deadline", path, chat(""), 400, gateway.CodeInvalidValue, "X-Deadline-Ms",
+			apierr.ExceedsPool, "", nil},
+		{"bad priority", path, chat(""), 400, apierr.InvalidValue, "X-Priority", []string{"X-Priority", "101"}},
+		{"bad deadline", path, chat(""), 400, apierr.InvalidValue, "X-Deadline-Ms",
 			[]string{"X-Deadline-Ms", "soon"}},
-		{"unknown intent", path, chat(""), 400, gateway.CodeInvalidValue, "X-Intent", []string{"X-Intent", "poetry"}},
-		{"long session", path, chat(""), 400, gateway.CodeInvalidValue, "X-Session-Id",
+		{"unknown intent", path, chat(""), 400, apierr.InvalidValue, "X-Intent", []string{"X-Intent", "poetry"}},
+		{"long session", path, chat(""), 400, apierr.InvalidValue, "X-Session-Id",
 			[]string{"X-Session-Id", strings.Repeat("s", 257)}},
-		{"unknown model", path, chat(`,"model":"gpt"`), 404, gateway.CodeModelNotFound, "model", nil},
-		{"unknown adapter", path, chat(`,"model":"debug"`), 404, gateway.CodeModelNotFound, "X-Adapter",
+		{"unknown model", path, chat(`,"model":"gpt"`), 404, apierr.ModelNotFound, "model", nil},
+		{"unknown adapter", path, chat(`,"model":"debug"`), 404, apierr.ModelNotFound, "X-Adapter",
 			[]string{"X-Adapter", "none"}},
-		{"unknown path", "/v1/nothing", chat(""), 404, gateway.CodeRouteNotFound, "", nil},
+		{"unknown path", "/v1/nothing", chat(""), 404, apierr.RouteNotFound, "", nil},
 		{"unknown receipt", "/v1/outcomes", `{"receipt":"none","kind":"compile","pass":true}`, 404,
-			gateway.CodeReceiptNotFound, "receipt", nil},
-		{"wrong method", "/v1/models", chat(""), 405, gateway.CodeMethodNotAllowed, "", nil},
-		{"too large", path, chat(`,"x":"` + strings.Repeat("x", 70<<10) + `"`), 413, gateway.CodePayloadTooLarge, "",
+			apierr.ReceiptNotFound, "receipt", nil},
+		{"wrong method", "/v1/models", chat(""), 405, apierr.MethodNotAllowed, "", nil},
+		{"too large", path, chat(`,"x":"` + strings.Repeat("x", 70<<10) + `"`), 413, apierr.PayloadTooLarge, "",
 			nil},
-		{"not json by type", path, chat(""), 415, gateway.CodeUnsupportedMediaType, "Content-Type",
+		{"not json by type", path, chat(""), 415, apierr.UnsupportedMediaType, "Content-Type",
 			[]string{"Content-Type", "text/plain"}},
-		{"header too large", path, chat(""), 431, gateway.CodeHeaderTooLarge, "",
+		{"header too large", path, chat(""), 431, apierr.HeaderTooLarge, "",
 			[]string{"X-Filler", strings.Repeat("x", 40<<10)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestEveryRefusalIsTyped(t *testing.T) {
 	eventually(t, "ledgers at their baseline", w.quiet)
 }
 
-func checkError(t testing.TB, resp *http.Response, answer []byte, status int, code gateway.Code, param string) {
+func checkError(t testing.TB, resp *http.Response, answer []byte, status int, code apierr.Code, param string) {
 	t.Helper()
 	var e errorBody
 	if err := json.Unmarshal(answer, &e); err != nil {
@@ -104,9 +104,9 @@ func TestKeysDecideWhoMayDoWhat(t *testing.T) {
 	t.Run("no key", func(t *testing.T) {
 		w := newWorld(t, smallWorld, smallEngines(), tenants("auth.tenants[0].priority_policy=refuse")...)
 		resp, answer := w.post("/v1/chat/completions", hello)
-		checkError(t, resp, answer, 401, gateway.CodeInvalidAPIKey, "Authorization")
+		checkError(t, resp, answer, 401, apierr.InvalidAPIKey, "Authorization")
 		resp, answer = w.post("/v1/chat/completions", hello, append(auth, "X-Priority", "6")...)
-		checkError(t, resp, answer, 403, gateway.CodePriorityNotAllowed, "X-Priority")
+		checkError(t, resp, answer, 403, apierr.PriorityNotAllowed, "X-Priority")
 		if resp, answer = w.post("/v1/chat/completions", hello, append(auth, "X-Priority", "5")...); resp.StatusCode != 200 {
 			t.Errorf("status %d: %s", resp.StatusCode, answer)
 		}
@@ -132,13 +132,13 @@ func TestKeysDecideWhoMayDoWhat(t *testing.T) {
 	t.Run("specialists", func(t *testing.T) {
 		w := newWorld(t, smallWorld, smallEngines(), tenants("auth.tenants[0].specialists[0]=systems")...)
 		resp, answer := w.post("/v1/chat/completions", hello, auth...)
-		checkError(t, resp, answer, 403, gateway.CodePermissionDenied, "model")
+		checkError(t, resp, answer, 403, apierr.PermissionDenied, "model")
 	})
 	t.Run("rate", func(t *testing.T) {
 		w := newWorld(t, smallWorld, smallEngines(), tenants("auth.tenants[0].rate.requests_per_second=1")...)
 		w.post("/v1/chat/completions", hello, auth...)
 		resp, answer := w.post("/v1/chat/completions", hello, auth...)
-		checkError(t, resp, answer, 429, gateway.CodeQuotaExceeded, "")
+		checkError(t, resp, answer, 429, apierr.QuotaExceeded, "")
 		if after := resp.Header.Get("Retry-After"); after != "1" && after != "2" { // it is jittered, and rounded up
 			t.Errorf("Retry-After is %q", after)
 		}
@@ -147,7 +147,7 @@ func TestKeysDecideWhoMayDoWhat(t *testing.T) {
 		w := newWorld(t, smallWorld, smallEngines(), tenants("auth.tenants[0].rate.tokens_per_minute=20")...)
 		w.post("/v1/chat/completions", hello, auth...)
 		resp, answer := w.post("/v1/chat/completions", hello, auth...)
-		checkError(t, resp, answer, 429, gateway.CodeQuotaExceeded, "")
+		checkError(t, resp, answer, 429, apierr.QuotaExceeded, "")
 	})
 }
 
@@ -159,11 +159,11 @@ func TestAnIdempotencyKeyIsOneRequestAtATime(t *testing.T) {
 	defer leave()
 	w.ask(ctx, "/v1/chat/completions", long, "Idempotency-Key", "k1")
 	resp, answer := w.post("/v1/chat/completions", long, "Idempotency-Key", "k1")
-	checkError(t, resp, answer, 409, gateway.CodeIdempotencyConflict, "Idempotency-Key")
+	checkError(t, resp, answer, 409, apierr.IdempotencyConflict, "Idempotency-Key")
 	leave()
 	eventually(t, "ledgers at their baseline", w.quiet)
 	resp, answer = w.post("/v1/chat/completions", hello, "Idempotency-Key", "k1")
-	checkError(t, resp, answer, 409, gateway.CodeIdempotencyConflict, "Idempotency-Key")
+	checkError(t, resp, answer, 409, apierr.IdempotencyConflict, "Idempotency-Key")
 	if resp, answer = w.post("/v1/chat/completions", long, "Idempotency-Key", "k1"); resp.StatusCode != 200 {
 		t.Errorf("the same request again: status %d: %s", resp.StatusCode, answer)
 	}
@@ -178,20 +178,20 @@ func TestAFullSchedulerRefusesHonestly(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	w.ask(ctx, "/v1/chat/completions", body) // runs
-	answers := make(chan gateway.Code, 2)
+	answers := make(chan apierr.Code, 2)
 	for range 2 { // one waits until its time is up, one finds the queue full
 		go func() {
 			var e errorBody
 			_, answer := w.post("/v1/chat/completions", body)
 			_ = json.Unmarshal(answer, &e)
-			answers <- gateway.Code(e.Error.Code)
+			answers <- apierr.Code(e.Error.Code)
 		}()
 	}
-	if a, b := <-answers, <-answers; a != gateway.CodeQueueFull || b != gateway.CodeQueueFull {
+	if a, b := <-answers, <-answers; a != apierr.QueueFull || b != apierr.QueueFull {
 		t.Errorf("codes %s and %s", a, b)
 	}
 	resp, answer := w.post("/v1/chat/completions", body, "X-Deadline-Ms", "50")
-	checkError(t, resp, answer, 429, gateway.CodeDeadlineUnachievable, "")
+	checkError(t, resp, answer, 429, apierr.DeadlineUnachievable, "")
 	leave()
 	eventually(t, "ledgers at their baseline", w.quiet)
 }
@@ -205,7 +205,7 @@ func TestAPoolThatStaysFullIsSaidToBeFull(t *testing.T) {
 	defer leave()
 	w.ask(ctx, "/v1/chat/completions", strings.Replace(body, "word", "first", 1))
 	resp, answer := w.post("/v1/chat/completions", body)
-	checkError(t, resp, answer, 429, gateway.CodeKVExhausted, "")
+	checkError(t, resp, answer, 429, apierr.KVExhausted, "")
 	leave()
 	eventually(t, "ledgers at their baseline", w.quiet)
 }
@@ -229,7 +229,7 @@ func TestAPriorityFloorThrottlesTheLow(t *testing.T) {
 		t.Fatalf("PUT is status %d", status)
 	}
 	resp, answer := w.post("/v1/chat/completions", hello, "X-Intent", "review", "X-Priority", "2")
-	checkError(t, resp, answer, 429, gateway.CodePriorityFloor, "")
+	checkError(t, resp, answer, 429, apierr.PriorityFloor, "")
 	if status := put("DELETE", ""); status != 200 {
 		t.Fatalf("DELETE is status %d", status)
 	}
@@ -253,7 +253,7 @@ func TestASlowBodyIsARequestTimeout(t *testing.T) {
 	buf := make([]byte, 4096)
 	n, _ := conn.Read(buf)
 	if answer := string(buf[:n]); !strings.HasPrefix(answer, "HTTP/1.1 408") ||
-		!strings.Contains(answer, string(gateway.CodeRequestTimeout)) {
+		!strings.Contains(answer, string(apierr.RequestTimeout)) {
 		t.Errorf("answer %q", answer)
 	}
 }
@@ -271,7 +271,7 @@ func TestNoReplicaLeftSaysWhy(t *testing.T) {
 		if !slices.Contains(seen, e.Error.Code) {
 			seen = append(seen, e.Error.Code)
 		}
-		return e.Error.Code == string(gateway.CodeNoHealthyReplica) && strings.Contains(e.Error.Message, "health")
+		return e.Error.Code == string(apierr.NoHealthyReplica) && strings.Contains(e.Error.Message, "health")
 	})
 	for _, code := range seen {
 		if !slices.Contains([]string{"upstream_reset", "no_healthy_replica", "breaker_open"}, code) {
@@ -286,7 +286,7 @@ func TestABreakerThatOpensSaysSo(t *testing.T) {
 	body := strings.Replace(hello, "debug", "systems", 1)
 	eventually(t, "breaker_open", func() bool {
 		resp, answer := w.post("/v1/chat/completions", body)
-		return resp.StatusCode == 503 && strings.Contains(string(answer), string(gateway.CodeBreakerOpen))
+		return resp.StatusCode == 503 && strings.Contains(string(answer), string(apierr.BreakerOpen))
 	})
 }
 
@@ -295,7 +295,7 @@ func TestMoreOpenRequestsThanTheLimitAreOverload(t *testing.T) {
 	w.fault("systems-0", `{"kind":"hang_after_tokens","k":1}`)
 	w.ask(t.Context(), "/v1/chat/completions", streamed(strings.Replace(hello, "debug", "systems", 1)))
 	resp, answer := w.post("/v1/chat/completions", hello)
-	checkError(t, resp, answer, 503, gateway.CodeOverloaded, "")
+	checkError(t, resp, answer, 503, apierr.Overloaded, "")
 }
 
 // GAIE-44

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"octet/gateway"
+	"octet/gateway/apierr"
 )
 
 const systems = `{"model":"systems","max_tokens":12,"messages":[{"role":"user","content":"x"}]}`
@@ -57,12 +57,12 @@ func (w *world) clearFaults(name string) { w.do("DELETE", w.engines[name].url+"/
 func TestAStreamThatBreaksEndsInATypedError(t *testing.T) {
 	for _, c := range []struct {
 		fault string
-		code  gateway.Code
+		code  apierr.Code
 	}{
-		{"die_after_tokens", gateway.CodeUpstreamReset},
-		{"garbage", gateway.CodeUpstreamProtocolError},
-		{"error_event", gateway.CodeUpstreamReset},
-		{"hang_after_tokens", gateway.CodeUpstreamTimeout},
+		{"die_after_tokens", apierr.UpstreamReset},
+		{"garbage", apierr.UpstreamProtocolError},
+		{"error_event", apierr.UpstreamReset},
+		{"hang_after_tokens", apierr.UpstreamTimeout},
 	} {
 		t.Run(c.fault, func(t *testing.T) {
 			w := newWorld(t, smallWorld, smallEngines(), "limits.idle_timeout=300ms")
@@ -86,11 +86,11 @@ func TestAnEngineThatHangsIsTimedOut(t *testing.T) {
 	for _, body := range []string{systems, streamed(systems)} {
 		w.fault("systems-0", `{"kind":"hang","times":1}`)
 		resp, answer := w.post("/v1/chat/completions", body)
-		checkError(t, resp, answer, 504, gateway.CodeUpstreamTimeout, "")
+		checkError(t, resp, answer, 504, apierr.UpstreamTimeout, "")
 	}
 	w.fault("systems-0", `{"kind":"hang","times":1}`)
 	resp, answer := w.post("/v1/chat/completions", streamed(systems), "X-TTFT-Deadline-Ms", "50")
-	checkError(t, resp, answer, 504, gateway.CodeDeadlineExceeded, "")
+	checkError(t, resp, answer, 504, apierr.DeadlineExceeded, "")
 	eventually(t, "ledgers at their baseline", w.quiet)
 }
 
@@ -99,7 +99,7 @@ func TestADeadlineEndsAStream(t *testing.T) {
 	w.fault("systems-0", `{"kind":"hang_after_tokens","k":2}`)
 	resp := w.ask(t.Context(), "/v1/chat/completions", streamed(systems), "X-Deadline-Ms", "300")
 	s := readStream(resp.Body)
-	if s.failed == nil || s.failed.Error.Code != string(gateway.CodeDeadlineExceeded) || s.clean {
+	if s.failed == nil || s.failed.Error.Code != string(apierr.DeadlineExceeded) || s.clean {
 		t.Errorf("stream %+v", s)
 	}
 	eventually(t, "ledgers at their baseline", w.quiet)

@@ -11,47 +11,47 @@ import (
 	"time"
 
 	"octet/engine/emulator"
-	"octet/gateway"
+	"octet/gateway/apierr"
 )
 
 // engineFault is what an engine does in one phase, and what a client gets of it where no other replica can help.
 type engineFault struct {
 	emulator.Fault
-	streamed, unary gateway.Code // "" is a whole answer
-	tokens          int          // of a stream that is broken off
+	streamed, unary apierr.Code // "" is a whole answer
+	tokens          int         // of a stream that is broken off
 }
 
 const matrixTokens = 12
 
 // struck are faults that may strike after the headers, after some tokens, and after the last one.
-var struck = map[string][2]gateway.Code{ // streamed, unary
-	emulator.DieAfterTokens:  {gateway.CodeUpstreamReset, gateway.CodeUpstreamReset},
-	emulator.Close:           {gateway.CodeUpstreamReset, gateway.CodeUpstreamReset},
-	emulator.Cut:             {gateway.CodeUpstreamReset, gateway.CodeUpstreamProtocolError},
-	emulator.HangAfterTokens: {gateway.CodeUpstreamTimeout, gateway.CodeUpstreamTimeout},
-	emulator.Garbage:         {gateway.CodeUpstreamProtocolError, gateway.CodeUpstreamProtocolError},
-	emulator.ErrorEvent:      {gateway.CodeUpstreamReset, gateway.CodeUpstreamReset},
-	emulator.HalfEvent:       {gateway.CodeUpstreamReset, gateway.CodeUpstreamReset},
-	emulator.Flood:           {gateway.CodeUpstreamProtocolError, gateway.CodeUpstreamProtocolError},
-	emulator.BadFrame:        {gateway.CodeUpstreamProtocolError, gateway.CodeUpstreamProtocolError},
+var struck = map[string][2]apierr.Code{ // streamed, unary
+	emulator.DieAfterTokens:  {apierr.UpstreamReset, apierr.UpstreamReset},
+	emulator.Close:           {apierr.UpstreamReset, apierr.UpstreamReset},
+	emulator.Cut:             {apierr.UpstreamReset, apierr.UpstreamProtocolError},
+	emulator.HangAfterTokens: {apierr.UpstreamTimeout, apierr.UpstreamTimeout},
+	emulator.Garbage:         {apierr.UpstreamProtocolError, apierr.UpstreamProtocolError},
+	emulator.ErrorEvent:      {apierr.UpstreamReset, apierr.UpstreamReset},
+	emulator.HalfEvent:       {apierr.UpstreamReset, apierr.UpstreamReset},
+	emulator.Flood:           {apierr.UpstreamProtocolError, apierr.UpstreamProtocolError},
+	emulator.BadFrame:        {apierr.UpstreamProtocolError, apierr.UpstreamProtocolError},
 }
 
 // unheard are faults before the head of an answer.
 var unheard = []engineFault{
-	{emulator.Fault{Kind: emulator.DieBeforeHeaders}, gateway.CodeUpstreamReset, gateway.CodeUpstreamReset, 0},
-	{emulator.Fault{Kind: emulator.DieAfterHeaders}, gateway.CodeUpstreamReset, gateway.CodeUpstreamReset, 0},
-	{emulator.Fault{Kind: emulator.Hang}, gateway.CodeUpstreamTimeout, gateway.CodeUpstreamTimeout, 0},
-	{emulator.Fault{Kind: emulator.BadHead}, gateway.CodeUpstreamProtocolError, gateway.CodeUpstreamProtocolError, 0},
-	{emulator.Fault{Kind: emulator.HalfHead}, gateway.CodeUpstreamReset, gateway.CodeUpstreamReset, 0},
-	{emulator.Fault{Kind: emulator.HugeHead}, gateway.CodeUpstreamProtocolError, gateway.CodeUpstreamProtocolError, 0},
-	{emulator.Fault{Kind: emulator.Status, K: 302}, gateway.CodeUpstreamProtocolError,
-		gateway.CodeUpstreamProtocolError, 0},
-	{emulator.Fault{Kind: emulator.Status, K: 400}, gateway.CodeInvalidRequest, gateway.CodeInvalidRequest, 0},
-	{emulator.Fault{Kind: emulator.Status, K: 404}, gateway.CodeModelNotFound, gateway.CodeModelNotFound, 0},
-	{emulator.Fault{Kind: emulator.Status, K: 413}, gateway.CodePayloadTooLarge, gateway.CodePayloadTooLarge, 0},
-	{emulator.Fault{Kind: emulator.Status, K: 429}, gateway.CodeQueueFull, gateway.CodeQueueFull, 0},
-	{emulator.Fault{Kind: emulator.Status, K: 500}, gateway.CodeUpstreamReset, gateway.CodeUpstreamReset, 0},
-	{emulator.Fault{Kind: emulator.Status, K: 503}, gateway.CodeOverloaded, gateway.CodeOverloaded, 0},
+	{emulator.Fault{Kind: emulator.DieBeforeHeaders}, apierr.UpstreamReset, apierr.UpstreamReset, 0},
+	{emulator.Fault{Kind: emulator.DieAfterHeaders}, apierr.UpstreamReset, apierr.UpstreamReset, 0},
+	{emulator.Fault{Kind: emulator.Hang}, apierr.UpstreamTimeout, apierr.UpstreamTimeout, 0},
+	{emulator.Fault{Kind: emulator.BadHead}, apierr.UpstreamProtocolError, apierr.UpstreamProtocolError, 0},
+	{emulator.Fault{Kind: emulator.HalfHead}, apierr.UpstreamReset, apierr.UpstreamReset, 0},
+	{emulator.Fault{Kind: emulator.HugeHead}, apierr.UpstreamProtocolError, apierr.UpstreamProtocolError, 0},
+	{emulator.Fault{Kind: emulator.Status, K: 302}, apierr.UpstreamProtocolError,
+		apierr.UpstreamProtocolError, 0},
+	{emulator.Fault{Kind: emulator.Status, K: 400}, apierr.InvalidRequest, apierr.InvalidRequest, 0},
+	{emulator.Fault{Kind: emulator.Status, K: 404}, apierr.ModelNotFound, apierr.ModelNotFound, 0},
+	{emulator.Fault{Kind: emulator.Status, K: 413}, apierr.PayloadTooLarge, apierr.PayloadTooLarge, 0},
+	{emulator.Fault{Kind: emulator.Status, K: 429}, apierr.QueueFull, apierr.QueueFull, 0},
+	{emulator.Fault{Kind: emulator.Status, K: 500}, apierr.UpstreamReset, apierr.UpstreamReset, 0},
+	{emulator.Fault{Kind: emulator.Status, K: 503}, apierr.Overloaded, apierr.Overloaded, 0},
 	{emulator.Fault{Kind: emulator.Slow}, "", "", matrixTokens},
 	{emulator.Fault{Kind: emulator.Overrun, K: 1}, "", "", matrixTokens}, // cut
 	{emulator.Fault{Kind: emulator.Overrun, K: 40}, "", "", matrixTokens},
@@ -131,15 +131,15 @@ func (f engineFault) judge(t *testing.T, mode string, resp *http.Response, body 
 			t.Errorf("status %d, clean end %v: %s", resp.StatusCode, clean, body)
 		}
 	default:
-		checkError(t, resp, []byte(body), (&gateway.Error{Code: code}).Status(), code, param(code))
+		checkError(t, resp, []byte(body), (&apierr.Error{Code: code}).Status(), code, param(code))
 		if !clean {
 			t.Error("a typed error did not end properly")
 		}
 	}
 }
 
-func param(code gateway.Code) string {
-	if code == gateway.CodeModelNotFound {
+func param(code apierr.Code) string {
+	if code == apierr.ModelNotFound {
 		return "model"
 	}
 	return ""
@@ -153,7 +153,7 @@ func TestEveryFaultIsAnotherReplicasTurn(t *testing.T) {
 	for _, mode := range []string{"streamed", "unary"} {
 		for _, f := range matrix() {
 			mine := f.Kind == emulator.Status && f.K < 429 && f.K != 302 // the client's mistake
-			late := f.streamed == gateway.CodeUpstreamTimeout && (mode == "unary" || f.K == 0)
+			late := f.streamed == apierr.UpstreamTimeout && (mode == "unary" || f.K == 0)
 			spent := mode == "streamed" && f.K == matrixTokens
 			vast := f.Kind == emulator.HugeHead || f.Kind == emulator.Flood && mode == "unary"
 			if mine || late || spent || vast {
@@ -230,11 +230,11 @@ func (w *world) outOfTime(body string) {
 	answer, err := io.ReadAll(resp.Body)
 	resp.Body.Close()
 	if resp.StatusCode != 200 {
-		checkError(w.t, resp, answer, 504, gateway.CodeDeadlineExceeded, "")
+		checkError(w.t, resp, answer, 504, apierr.DeadlineExceeded, "")
 		return
 	}
 	if s := readStream(strings.NewReader(string(answer))); err == nil || s.done || s.failed == nil ||
-		s.failed.Error.Code != string(gateway.CodeDeadlineExceeded) {
+		s.failed.Error.Code != string(apierr.DeadlineExceeded) {
 		w.t.Errorf("%v: %.200s", err, answer)
 	}
 }

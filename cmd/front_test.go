@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"octet/gateway"
+	"octet/gateway/apierr"
 )
 
 // What is no request at all is answered in the contract's shape too.
@@ -27,21 +27,21 @@ func refusesWhatIsNoRequest(t *testing.T, w *world) {
 	for _, c := range []struct {
 		name, head string
 		status     int
-		code       gateway.Code
+		code       apierr.Code
 	}{
-		{"half a head", post + "X-Slow: ", 408, gateway.CodeRequestTimeout},
-		{"a head without an end", post + "X-Long: " + strings.Repeat("x", 1<<20), 431, gateway.CodeHeaderTooLarge},
-		{"many fields", post + strings.Repeat("X-Many: x\r\n", 17) + "\r\n", 431, gateway.CodeHeaderTooLarge},
-		{"no host", "GET /livez HTTP/1.1\r\n\r\n", 400, gateway.CodeInvalidRequest},
-		{"another version", "GET /livez HTTP/2.0\r\nHost: x\r\n\r\n", 505, gateway.CodeInvalidRequest},
-		{"another coding", post + "Transfer-Encoding: gzip\r\n\r\n", 501, gateway.CodeInvalidRequest},
+		{"half a head", post + "X-Slow: ", 408, apierr.RequestTimeout},
+		{"a head without an end", post + "X-Long: " + strings.Repeat("x", 1<<20), 431, apierr.HeaderTooLarge},
+		{"many fields", post + strings.Repeat("X-Many: x\r\n", 17) + "\r\n", 431, apierr.HeaderTooLarge},
+		{"no host", "GET /livez HTTP/1.1\r\n\r\n", 400, apierr.InvalidRequest},
+		{"another version", "GET /livez HTTP/2.0\r\nHost: x\r\n\r\n", 505, apierr.InvalidRequest},
+		{"another coding", post + "Transfer-Encoding: gzip\r\n\r\n", 501, apierr.InvalidRequest},
 		{"two framings", post + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", 400,
-			gateway.CodeInvalidRequest},
-		{"two lengths", post + "Content-Length: 5\r\nContent-Length: 5\r\n\r\n12345", 400, gateway.CodeInvalidRequest},
-		{"a folded field", post + "X-Folded: a\r\n b\r\n\r\n", 400, gateway.CodeInvalidRequest},
-		{"a line feed", post + "X-Bare: a\n\r\n", 400, gateway.CodeInvalidRequest},
-		{"an expectation", post + "Expect: more\r\n\r\n", 417, gateway.CodeInvalidRequest},
-		{"no HTTP", "\x16\x03\x01\x02\x00\x01\r\n\r\n", 400, gateway.CodeInvalidRequest},
+			apierr.InvalidRequest},
+		{"two lengths", post + "Content-Length: 5\r\nContent-Length: 5\r\n\r\n12345", 400, apierr.InvalidRequest},
+		{"a folded field", post + "X-Folded: a\r\n b\r\n\r\n", 400, apierr.InvalidRequest},
+		{"a line feed", post + "X-Bare: a\n\r\n", 400, apierr.InvalidRequest},
+		{"an expectation", post + "Expect: more\r\n\r\n", 417, apierr.InvalidRequest},
+		{"no HTTP", "\x16\x03\x01\x02\x00\x01\r\n\r\n", 400, apierr.InvalidRequest},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conn := w.dial()

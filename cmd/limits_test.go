@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"octet/gateway"
+	"octet/gateway/apierr"
 )
 
 // Every limit's refusal is typed, and says what the limit is.
@@ -23,31 +23,31 @@ func TestEveryLimitRefusesByItsName(t *testing.T) {
 		limit, path, body string
 		fault             string
 		status            int
-		code              gateway.Code
+		code              apierr.Code
 		param, says       string
 		headers           []string
 	}{
-		{"limits.body_bytes=4KiB", "", chat(long), "", 413, gateway.CodePayloadTooLarge, "", "limits.body_bytes, 4096",
+		{"limits.body_bytes=4KiB", "", chat(long), "", 413, apierr.PayloadTooLarge, "", "limits.body_bytes, 4096",
 			nil},
-		{"limits.header_bytes=2KiB", "", chat("x"), "", 431, gateway.CodeHeaderTooLarge, "",
+		{"limits.header_bytes=2KiB", "", chat("x"), "", 431, apierr.HeaderTooLarge, "",
 			"limits.header_bytes is 2048", []string{"X-Filler", long}},
-		{"limits.header_bytes=2KiB", "?" + long, chat("x"), "", 431, gateway.CodeHeaderTooLarge, "",
+		{"limits.header_bytes=2KiB", "?" + long, chat("x"), "", 431, apierr.HeaderTooLarge, "",
 			"limits.header_bytes is 2048", nil},
 		{"limits.json_depth=8", "", strings.Replace(chat("x"), "{", `{"x":[[[[[[[[1]]]]]]]],`, 1), "", 400,
-			gateway.CodeJSONTooDeep, "", "too deep", nil},
+			apierr.JSONTooDeep, "", "too deep", nil},
 		{"limits.messages=2", "",
 			`{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"user","content":"c"}]}`,
 			"",
-			400, gateway.CodeInvalidValue, "messages", "more than 2 messages", nil},
-		{"limits.queue_bytes=1KiB", "", chat(long), "", 503, gateway.CodeOverloaded, "", "limits.queue_bytes is 1024",
+			400, apierr.InvalidValue, "messages", "more than 2 messages", nil},
+		{"limits.queue_bytes=1KiB", "", chat(long), "", 503, apierr.Overloaded, "", "limits.queue_bytes is 1024",
 			nil},
-		{"limits.response_bytes=1KiB", "", chat("x"), `{"kind":"flood"}`, 502, gateway.CodeUpstreamProtocolError, "",
+		{"limits.response_bytes=1KiB", "", chat("x"), `{"kind":"flood"}`, 502, apierr.UpstreamProtocolError, "",
 			"could not be understood", nil},
-		{"limits.event_bytes=1KiB", "", streamed(chat("x")), `{"kind":"flood"}`, 502, gateway.CodeUpstreamProtocolError,
+		{"limits.event_bytes=1KiB", "", streamed(chat("x")), `{"kind":"flood"}`, 502, apierr.UpstreamProtocolError,
 			"", "could not be understood", nil},
-		{"limits.ttft_timeout=100ms", "", streamed(chat("x")), `{"kind":"hang"}`, 504, gateway.CodeUpstreamTimeout, "",
+		{"limits.ttft_timeout=100ms", "", streamed(chat("x")), `{"kind":"hang"}`, 504, apierr.UpstreamTimeout, "",
 			"in time", nil},
-		{"limits.answer_timeout=100ms", "", chat("x"), `{"kind":"hang"}`, 504, gateway.CodeUpstreamTimeout, "",
+		{"limits.answer_timeout=100ms", "", chat("x"), `{"kind":"hang"}`, 504, apierr.UpstreamTimeout, "",
 			"in time", nil},
 	} {
 		t.Run(c.limit, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestQueueBytesAreGivenBack(t *testing.T) {
 		strings.Repeat("x", 5<<10) + `"}]}`
 	first := w.ask(t.Context(), "/v1/chat/completions", body)
 	resp, answer := w.post("/v1/chat/completions", body)
-	checkError(t, resp, answer, 503, gateway.CodeOverloaded, "")
+	checkError(t, resp, answer, 503, apierr.Overloaded, "")
 	first.Body.Close()
 	eventually(t, "ledgers at their baseline", w.quiet)
 	for range 5 { // what was refused, and what has ended, counts no more
@@ -96,7 +96,7 @@ func TestOneTenantsStreamsAreBounded(t *testing.T) {
 			w.fault("systems-0", `{"kind":"hang_after_tokens","k":1}`)
 			first := w.ask(t.Context(), "/v1/chat/completions", streamed(systems), c.headers...)
 			resp, answer := w.post("/v1/chat/completions", hello, c.headers...)
-			checkError(t, resp, answer, 429, gateway.CodeQuotaExceeded, "")
+			checkError(t, resp, answer, 429, apierr.QuotaExceeded, "")
 			if !strings.Contains(string(answer), "max_streams") {
 				t.Errorf("no max_streams in %s", answer)
 			}
@@ -117,7 +117,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 			w.fault(name, `{"kind":"die_before_headers","times":0}`)
 		}
 		resp, answer := w.post("/v1/chat/completions", hello)
-		checkError(t, resp, answer, 502, gateway.CodeUpstreamReset, "")
+		checkError(t, resp, answer, 502, apierr.UpstreamReset, "")
 		var receipt struct{ Attempts []any }
 		eventually(t, "the receipt",
 			func() bool { return w.get(w.data+"/v1/receipts/"+resp.Header.Get("X-Receipt-Id"), &receipt) == 200 })
@@ -142,7 +142,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 		eventually(t, "the receipt", func() bool { return w.get(w.data+"/v1/receipts/"+ids[i], nil) == want })
 	}
 	resp, answer := w.post("/v1/chat/completions", systems, "Idempotency-Key", "2")
-	checkError(t, resp, answer, 409, gateway.CodeIdempotencyConflict, "Idempotency-Key")
+	checkError(t, resp, answer, 409, apierr.IdempotencyConflict, "Idempotency-Key")
 	if resp, answer = w.post("/v1/chat/completions", systems, "Idempotency-Key", "0"); resp.StatusCode != 200 {
 		t.Errorf("a key that was forgotten: status %d: %s", resp.StatusCode, answer)
 	}
@@ -181,7 +181,7 @@ func TestWhoIsSlowLosesTheConnection(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if name == "outcome" && !strings.Contains(string(answer), string(gateway.CodeRequestTimeout)) {
+		if name == "outcome" && !strings.Contains(string(answer), string(apierr.RequestTimeout)) {
 			t.Errorf("%s: %s", name, answer)
 		}
 	}
@@ -226,5 +226,5 @@ func TestIdempotencyKeysAreForgottenByTenant(t *testing.T) {
 		w.post("/v1/chat/completions", hello, "Idempotency-Key", fmt.Sprint(i))
 	}
 	resp, answer := w.post("/v1/chat/completions", systems, auth...)
-	checkError(t, resp, answer, 409, gateway.CodeIdempotencyConflict, "Idempotency-Key")
+	checkError(t, resp, answer, 409, apierr.IdempotencyConflict, "Idempotency-Key")
 }

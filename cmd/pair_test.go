@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"octet/engine/emulator"
-	"octet/gateway"
+	"octet/gateway/apierr"
 )
 
 // pairs is halves with engines that meet for each request, as SGLang's do. Alone, neither of a pair can answer.
@@ -91,7 +91,7 @@ func TestAPairOfWhichOneStaysAwayIsATypedError(t *testing.T) {
 	w := newPairs(t)
 	w.engines["p-0"].kill()
 	resp, answer := w.post("/v1/chat/completions", long("debug", "away", ""))
-	checkError(t, resp, answer, 503, gateway.CodeNoHealthyReplica, "")
+	checkError(t, resp, answer, 503, apierr.NoHealthyReplica, "")
 	w.baseline()
 }
 

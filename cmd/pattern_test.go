@@ -11,6 +11,7 @@ import (
 
 	"octet/engine/emulator"
 	"octet/gateway"
+	"octet/gateway/apierr"
 	"octet/gateway/wire"
 	"octet/routing"
 )
@@ -107,7 +108,7 @@ func TestANewPatternNeedsNoNewHandler(t *testing.T) {
 	w.fault("debug-0", `{"kind":"error_event","times":0}`)
 	w.fault("debug-1", `{"kind":"error_event","times":0}`)
 	resp, answer := w.post("/v1/chat/completions", hello)
-	checkError(t, resp, answer, 502, gateway.CodeUpstreamReset, "")
+	checkError(t, resp, answer, 502, apierr.UpstreamReset, "")
 	eventually(t, "ledgers at their baseline", w.quiet)
 }
 

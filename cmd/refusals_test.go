@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"octet/engine/openai"
-	"octet/gateway"
+	"octet/gateway/apierr"
 	"octet/routing/fleet"
 )
 
@@ -111,13 +111,13 @@ func TestARefusalOfAllEnginesIsTypedAndBlamesNone(t *testing.T) {
 		for _, c := range []struct {
 			status int32
 			want   int
-			code   gateway.Code
+			code   apierr.Code
 			after  bool
 		}{
-			{429, 429, gateway.CodeQueueFull, true}, {503, 503, gateway.CodeOverloaded, true},
-			{500, 502, gateway.CodeUpstreamReset, false},
-			{400, 400, gateway.CodeInvalidRequest, false}, {422, 400, gateway.CodeInvalidRequest, false},
-			{413, 413, gateway.CodePayloadTooLarge, false},
+			{429, 429, apierr.QueueFull, true}, {503, 503, apierr.Overloaded, true},
+			{500, 502, apierr.UpstreamReset, false},
+			{400, 400, apierr.InvalidRequest, false}, {422, 400, apierr.InvalidRequest, false},
+			{413, 413, apierr.PayloadTooLarge, false},
 		} {
 			for _, e := range engines[:2] {
 				e.status.Store(c.status)
@@ -163,7 +163,7 @@ func TestALoneReplicaIsJudgedByDifferentRequests(t *testing.T) {
 		w.post("/v1/chat/completions", fmt.Sprintf(bad, i+10))
 	}
 	resp, answer := w.post("/v1/chat/completions", fmt.Sprintf(bad, 1))
-	checkError(t, resp, answer, 503, gateway.CodeBreakerOpen, "")
+	checkError(t, resp, answer, 503, apierr.BreakerOpen, "")
 	if after := resp.Header.Get("Retry-After"); after == "" || len(after) > 2 {
 		t.Errorf("an open breaker says Retry-After %q", after)
 	}
@@ -181,7 +181,7 @@ func TestReadinessGoesByWhatCanBeServed(t *testing.T) {
 		debug, _ := w.house.fleet.Find("debug-0")
 		eventually(t, "debug is down", func() bool { return !debug.Healthy() })
 		resp, answer := w.post("/v1/chat/completions", hello)
-		checkError(t, resp, answer, 503, gateway.CodeNoHealthyReplica, "")
+		checkError(t, resp, answer, 503, apierr.NoHealthyReplica, "")
 		if resp.Header.Get("Retry-After") != "1" {
 			t.Errorf("no healthy replica: Retry-After %q", resp.Header.Get("Retry-After"))
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"octet/gateway"
+	"octet/gateway/apierr"
 )
 
 // twoTenants are the settings under which acme and rival have keys of their names.
@@ -112,7 +113,7 @@ func TestAnAnswerIsOneSample(t *testing.T) {
 	}
 	for _, kind := range []string{"verifier", "Verifier"} {
 		resp, answer := w.post("/v1/outcomes", fmt.Sprintf(`{"receipt":%q,"kind":%q,"pass":false}`, id, kind))
-		checkError(t, resp, answer, 400, gateway.CodeInvalidValue, "kind")
+		checkError(t, resp, answer, 400, apierr.InvalidValue, "kind")
 	}
 }
 

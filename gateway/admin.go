@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"octet/gateway/apierr"
 	"octet/slo"
 )
 
@@ -169,7 +170,7 @@ func (s *Server) replicaIndex(rep *Replica) gin.H {
 // missing.
 func (s *Server) indexSnapshot(c *gin.Context) {
 	if s.knowledge == nil {
-		s.refuse(c, fail(CodeRouteNotFound, "", "this gateway has no snapshot to give"))
+		s.refuse(c, apierr.New(apierr.RouteNotFound, "", "this gateway has no snapshot to give"))
 		return
 	}
 	c.Header("Content-Type", "application/octet-stream")
@@ -209,11 +210,11 @@ func (s *Server) breakers(c *gin.Context) {
 
 func (s *Server) reloadNow(c *gin.Context) {
 	if s.reload == nil {
-		s.refuse(c, fail(CodeInvalidRequest, "", "this gateway has no config file to reload"))
+		s.refuse(c, apierr.New(apierr.InvalidRequest, "", "this gateway has no config file to reload"))
 		return
 	}
 	if err := s.reload(context.WithoutCancel(c.Request.Context())); err != nil {
-		s.refuse(c, fail(CodeInvalidRequest, "", err.Error()))
+		s.refuse(c, apierr.New(apierr.InvalidRequest, "", err.Error()))
 		return
 	}
 	c.JSON(http.StatusOK, gin.H{"generation": s.runtime.Load().Generation})
@@ -228,5 +229,5 @@ func (s *Server) drainReplica(c *gin.Context, on bool) {
 			return
 		}
 	}
-	s.refuse(c, fail(CodeModelNotFound, "replica", "there is no replica "+name))
+	s.refuse(c, apierr.New(apierr.ModelNotFound, "replica", "there is no replica "+name))
 }

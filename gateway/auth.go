@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"octet/gateway/apierr"
 )
 
 // Tenant is who a request is for. Its identity comes from the API key alone, never from anything else a client sends.
@@ -104,14 +106,14 @@ func (t *Tenants) named(name string) *Tenant {
 
 // Identify returns the tenant of r. A key that is given must be known, unless no keys are configured at all.
 // The key's digest is compared by map lookup: what leaks by timing is about a SHA-256 digest, not about the key.
-func (t *Tenants) Identify(r *http.Request) (*Tenant, *Error) {
+func (t *Tenants) Identify(r *http.Request) (*Tenant, *apierr.Error) {
 	if len(r.Header["Authorization"]) > 1 {
 		return nil, repeated("Authorization")
 	}
 	return t.identify(r.Header.Get("Authorization"))
 }
 
-func (t *Tenants) identify(authorization string) (*Tenant, *Error) {
+func (t *Tenants) identify(authorization string) (*Tenant, *apierr.Error) {
 	key, given := "", false
 	if authorization != "" {
 		key, given = bearer(authorization)
@@ -122,7 +124,7 @@ func (t *Tenants) identify(authorization string) (*Tenant, *Error) {
 		}
 	}
 	if t.anonymous == nil || (given && len(t.byKey) > 0) {
-		return nil, fail(CodeInvalidAPIKey, "Authorization", "a valid API key is required: Authorization: Bearer KEY")
+		return nil, apierr.New(apierr.InvalidAPIKey, "Authorization", "a valid API key is required: Authorization: Bearer KEY")
 	}
 	return t.anonymous, nil
 }
@@ -137,12 +139,12 @@ func bearer(auth string) (key string, given bool) {
 }
 
 // Clamp applies the tenant's priority ceiling.
-func (t *Tenant) Clamp(priority int) (int, *Error) {
+func (t *Tenant) Clamp(priority int) (int, *apierr.Error) {
 	if priority <= t.PriorityMax {
 		return priority, nil
 	}
 	if t.RefusePriority {
-		return 0, fail(CodePriorityNotAllowed, "X-Priority",
+		return 0, apierr.New(apierr.PriorityNotAllowed, "X-Priority",
 			fmt.Sprintf("the highest priority of this key is %d", t.PriorityMax))
 	}
 	return t.PriorityMax, nil
@@ -154,18 +156,18 @@ func (t *Tenant) Permits(specialist string) bool {
 }
 
 // Take charges one request to the tenant's rates.
-func (t *Tenant) Take(now time.Time) *Error {
+func (t *Tenant) Take(now time.Time) *apierr.Error {
 	if wait, ok := t.requests.take(now, 1); !ok {
-		return &Error{Code: CodeQuotaExceeded, Message: "the key's request rate is used up", RetryAfter: wait}
+		return &apierr.Error{Code: apierr.QuotaExceeded, Message: "the key's request rate is used up", RetryAfter: wait}
 	}
 	return nil
 }
 
 // Enter takes one of the tenant's streams; giveBack gives it back.
-func (t *Tenant) Enter() *Error {
+func (t *Tenant) Enter() *apierr.Error {
 	if t.MaxStreams > 0 && t.streams.Add(1) > int64(t.MaxStreams) {
 		t.streams.Add(-1)
-		return fail(CodeQuotaExceeded, "",
+		return apierr.New(apierr.QuotaExceeded, "",
 			fmt.Sprintf("%d requests of this key are already open: its max_streams", t.MaxStreams))
 	}
 	return nil
@@ -179,9 +181,9 @@ func (t *Tenant) giveBack() {
 
 // Charge takes n tokens from the tenant's token rate before they are spent; a prompt larger than the burst takes all of
 // it.
-func (t *Tenant) Charge(now time.Time, n int) *Error {
+func (t *Tenant) Charge(now time.Time, n int) *apierr.Error {
 	if wait, ok := t.tokens.take(now, n); !ok {
-		return &Error{Code: CodeQuotaExceeded, Message: "the key's token rate is used up", RetryAfter: wait}
+		return &apierr.Error{Code: apierr.QuotaExceeded, Message: "the key's token rate is used up", RetryAfter: wait}
 	}
 	return nil
 }

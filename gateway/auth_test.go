@@ -3,6 +3,8 @@ package gateway
 import (
 	"strings"
 	"testing"
+
+	"octet/gateway/apierr"
 )
 
 // A reload counts on: what a tenant holds open before it is held after it, whichever of the two gives it back.
@@ -24,7 +26,7 @@ func TestATenantsStreamsOutliveAReload(t *testing.T) {
 	if refused := after.Enter(); refused != nil {
 		t.Fatal(refused)
 	}
-	if refused := after.Enter(); refused == nil || refused.Code != CodeQuotaExceeded {
+	if refused := after.Enter(); refused == nil || refused.Code != apierr.QuotaExceeded {
 		t.Fatalf("a third of two: %v", refused)
 	}
 	before.giveBack()

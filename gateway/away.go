@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"octet/gateway/apierr"
 	"octet/routing"
 	"octet/scheduler"
 )
@@ -161,8 +162,8 @@ func (s *seats) taken(x *exchange) {
 const retryGrain = time.Second
 
 // drainingError tells to come back when this process has gone, and another one may be here.
-func (s *Server) drainingError() *Error {
-	e := fail(CodeDraining, "", "the gateway is shutting down")
+func (s *Server) drainingError() *apierr.Error {
+	e := apierr.New(apierr.Draining, "", "the gateway is shutting down")
 	e.RetryAfter = max(retryGrain, s.began.Add(time.Duration(s.drained.Load())).Sub(s.now()))
 	return e
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"octet/engine"
+	"octet/gateway/apierr"
 	"octet/gateway/sse"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -49,7 +50,7 @@ func TestBlameGoesByWhoCouldHaveCausedIt(t *testing.T) {
 		{"the breaker is open", fmt.Errorf("%w: debug-0", fleet.ErrBreakerOpen), byGateway, fleet.Cancelled},
 		{"out of descriptors", fmt.Errorf("%w: %w", engine.ErrLocal, syscall.EMFILE), byGateway, fleet.Cancelled},
 		{"a bug of ours", errors.New("anything else"), byGateway, fleet.Cancelled},
-		{"a body that cannot be sent", fail(CodeUnsupportedParameter, "n", "no"), byGateway, fleet.Cancelled},
+		{"a body that cannot be sent", apierr.New(apierr.UnsupportedParameter, "n", "no"), byGateway, fleet.Cancelled},
 		{"400", refused(400), byRequest, fleet.Succeeded},
 		{"404", refused(404), byRequest, fleet.Succeeded},
 		{"413", refused(413), byRequest, fleet.Succeeded},

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"octet/gateway/apierr"
 )
 
 // atHand is what a request's body may say: all of it was received, so that reading it cannot wait.
@@ -34,7 +36,7 @@ func (s *Server) expect(r *http.Request, ctl control, rt *Runtime, t *Tenant) *u
 }
 
 // readBody reads the body; u is nil where it is at hand.
-func (x *exchange) readBody(u *upload) *Error {
+func (x *exchange) readBody(u *upload) *apierr.Error {
 	if x.r.ContentLength > x.rt.Limits.BodyBytes {
 		return tooLarge(x.rt.Limits.BodyBytes)
 	}
@@ -56,7 +58,7 @@ func (x *exchange) readBody(u *upload) *Error {
 }
 
 // readAll reads the body to its end; u is nil where it is at hand.
-func (x *exchange) readAll(u *upload) *Error {
+func (x *exchange) readAll(u *upload) *apierr.Error {
 	body := x.room[:0]
 	for {
 		if len(body) == cap(body) {
@@ -93,23 +95,23 @@ func roomFor(claimed int64, held int) int {
 }
 
 // countBody counts n more bytes of a body until dropQuestion, and refuses what all requests together must not hold.
-func (x *exchange) countBody(n int) *Error {
+func (x *exchange) countBody(n int) *apierr.Error {
 	x.counted += int64(n)
 	if held, most := x.s.bodies.Add(int64(n)), x.rt.Limits.QueueBytes; held > most && most > 0 {
-		return fail(CodeOverloaded, "",
+		return apierr.New(apierr.Overloaded, "",
 			fmt.Sprintf("open requests hold %d bytes, limits.queue_bytes is %d", held, most))
 	}
 	return nil
 }
 
-func tooLarge(limit int64) *Error {
-	return fail(CodePayloadTooLarge, "", fmt.Sprintf("the body is larger than limits.body_bytes, %d", limit))
+func tooLarge(limit int64) *apierr.Error {
+	return apierr.New(apierr.PayloadTooLarge, "", fmt.Sprintf("the body is larger than limits.body_bytes, %d", limit))
 }
 
-func bodyError(err error) *Error {
+func bodyError(err error) *apierr.Error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return &Error{Code: CodeRequestTimeout, Message: "the body did not arrive within limits.body_timeout",
-			cause: err}
+		return &apierr.Error{Code: apierr.RequestTimeout, Message: "the body did not arrive within limits.body_timeout",
+			Cause: err}
 	}
-	return &Error{Code: CodeInvalidRequest, Message: "the body could not be read", cause: err}
+	return &apierr.Error{Code: apierr.InvalidRequest, Message: "the body could not be read", Cause: err}
 }

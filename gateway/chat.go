@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"octet/classifier"
+	"octet/gateway/apierr"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/index"
@@ -144,7 +145,7 @@ func (x *exchange) decide() error {
 	}
 	x.openReceipt()
 	if !x.tenant.Permits(v.Specialist) {
-		return fail(CodePermissionDenied, "model", fmt.Sprintf("this key may not use %q", v.Specialist))
+		return apierr.New(apierr.PermissionDenied, "model", fmt.Sprintf("this key may not use %q", v.Specialist))
 	}
 	if err := x.relieve(); err != nil {
 		return err
@@ -170,7 +171,7 @@ func (x *exchange) classify() error {
 // checkLength refuses answers that cannot fit in the specialist's context however short the prompt is.
 func (x *exchange) checkLength(sp *Specialist) error {
 	if sp.context() > 0 && x.req.MaxTokens >= sp.context() {
-		return fail(CodeContextLength, "max_tokens",
+		return apierr.New(apierr.ContextLength, "max_tokens",
 			fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.req.MaxTokens, sp.Name, sp.context()))
 	}
 	return nil
@@ -190,7 +191,7 @@ func (x *exchange) hasSecond() bool { return x.verdict.SecondViable && x.mayAnsw
 func (x *exchange) serve() error {
 	x.sp = x.lane()
 	if x.sp == nil {
-		return fail(CodeModelNotFound, "model", fmt.Sprintf("there is no specialist %q", x.verdict.Specialist))
+		return apierr.New(apierr.ModelNotFound, "model", fmt.Sprintf("there is no specialist %q", x.verdict.Specialist))
 	}
 	x.comesBack()
 	plan, err := x.plan()
@@ -287,7 +288,7 @@ func (x *exchange) checkPrompt() error {
 	prompt := x.prompt.longest()
 	want := prompt + max(x.req.MaxTokens, 1)
 	if x.sp.context() > 0 && x.prompt.Exact && want > x.sp.context() {
-		return fail(CodeContextLength, x.promptMember(),
+		return apierr.New(apierr.ContextLength, x.promptMember(),
 			fmt.Sprintf("%d prompt tokens and %d to generate exceed the context of %s, %d",
 				prompt, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.context()))
 	}

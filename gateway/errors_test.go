@@ -10,6 +10,7 @@ import (
 
 	"octet/classifier"
 	"octet/engine"
+	"octet/gateway/apierr"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -22,81 +23,42 @@ func TestEveryErrorOfThePathHasItsCode(t *testing.T) {
 	}
 	for _, c := range []struct {
 		err        error
-		code       Code
+		code       apierr.Code
 		retryAfter string
 	}{
-		{&wire.Error{Code: wire.CodeDuplicateKey}, CodeDuplicateKey, ""},
-		{classifier.ErrUnknownModel, CodeModelNotFound, ""},
-		{classifier.ErrUnknownIntent, CodeInvalidValue, ""},
-		{classifier.ErrUnknownAdapter, CodeModelNotFound, ""},
-		{classifier.ErrNoSpecialist, CodeNoSpecialist, ""},
-		{&routing.NoCandidateError{Filter: "health"}, CodeNoHealthyReplica, ""},
-		{&routing.NoCandidateError{Filter: "breaker"}, CodeBreakerOpen, ""},
-		{&routing.NoCandidateError{Filter: "concurrency"}, CodeOverloaded, ""},
-		{fmt.Errorf("%w: %w", routing.ErrNotTried, fleet.ErrBreakerOpen), CodeBreakerOpen, ""},
-		{refusal(scheduler.ErrQueueFull), CodeQueueFull, "2"},
-		{refusal(scheduler.ErrKVExhausted), CodeKVExhausted, "2"},
-		{refusal(scheduler.ErrDeadline), CodeDeadlineUnachievable, "2"},
-		{refusal(scheduler.ErrExceedsPool), CodeExceedsPool, ""}, // coming again would not help
-		{errDeadline, CodeDeadlineExceeded, ""},
-		{errTTFTDeadline, CodeDeadlineExceeded, ""},
-		{context.DeadlineExceeded, CodeDeadlineExceeded, ""},
-		{errDrained, CodeDraining, ""},
-		{engine.ErrConnect, CodeUpstreamReset, ""},
-		{engine.ErrReset, CodeUpstreamReset, ""},
-		{engine.ErrLocal, CodeOverloaded, ""},
-		{engine.ErrTimeout, CodeUpstreamTimeout, ""},
-		{engine.ErrProtocol, CodeUpstreamProtocolError, ""},
-		{engine.ErrTooLarge, CodeUpstreamProtocolError, ""},
-		{&routing.PluginPanicError{Plugin: "mine", Value: 1}, CodeInternal, ""},
-		{errors.New("anything else"), CodeInternal, ""},
+		{&wire.Error{Code: wire.CodeDuplicateKey}, apierr.DuplicateKey, ""},
+		{classifier.ErrUnknownModel, apierr.ModelNotFound, ""},
+		{classifier.ErrUnknownIntent, apierr.InvalidValue, ""},
+		{classifier.ErrUnknownAdapter, apierr.ModelNotFound, ""},
+		{classifier.ErrNoSpecialist, apierr.NoSpecialist, ""},
+		{&routing.NoCandidateError{Filter: "health"}, apierr.NoHealthyReplica, ""},
+		{&routing.NoCandidateError{Filter: "breaker"}, apierr.BreakerOpen, ""},
+		{&routing.NoCandidateError{Filter: "concurrency"}, apierr.Overloaded, ""},
+		{fmt.Errorf("%w: %w", routing.ErrNotTried, fleet.ErrBreakerOpen), apierr.BreakerOpen, ""},
+		{refusal(scheduler.ErrQueueFull), apierr.QueueFull, "2"},
+		{refusal(scheduler.ErrKVExhausted), apierr.KVExhausted, "2"},
+		{refusal(scheduler.ErrDeadline), apierr.DeadlineUnachievable, "2"},
+		{refusal(scheduler.ErrExceedsPool), apierr.ExceedsPool, ""}, // coming again would not help
+		{errDeadline, apierr.DeadlineExceeded, ""},
+		{errTTFTDeadline, apierr.DeadlineExceeded, ""},
+		{context.DeadlineExceeded, apierr.DeadlineExceeded, ""},
+		{errDrained, apierr.Draining, ""},
+		{engine.ErrConnect, apierr.UpstreamReset, ""},
+		{engine.ErrReset, apierr.UpstreamReset, ""},
+		{engine.ErrLocal, apierr.Overloaded, ""},
+		{engine.ErrTimeout, apierr.UpstreamTimeout, ""},
+		{engine.ErrProtocol, apierr.UpstreamProtocolError, ""},
+		{engine.ErrTooLarge, apierr.UpstreamProtocolError, ""},
+		{&routing.PluginPanicError{Plugin: "mine", Value: 1}, apierr.Internal, ""},
+		{errors.New("anything else"), apierr.Internal, ""},
 	} {
 		e := asError(c.err)
-		if e.Code != c.code || e.retryAfter() != c.retryAfter {
-			t.Errorf("%v: %s with Retry-After %q, want %s with %q", c.err, e.Code, e.retryAfter(), c.code, c.retryAfter)
+		if e.Code != c.code || e.RetryAfterHeader() != c.retryAfter {
+			t.Errorf("%v: %s with Retry-After %q, want %s with %q", c.err, e.Code, e.RetryAfterHeader(), c.code, c.retryAfter)
 		}
-		if e.Code == CodeInternal && strings.Contains(e.Message, "anything") {
+		if e.Code == apierr.Internal && strings.Contains(e.Message, "anything") {
 			t.Errorf("an internal error shows its cause to clients: %s", e.Message)
 		}
-	}
-}
-
-func TestTheTableOfCodesIsTheContracts(t *testing.T) {
-	contract := map[int]string{
-		400: "invalid_json duplicate_key json_too_deep invalid_utf8 invalid_request unsupported_parameter " +
-			"missing_required_parameter invalid_value context_length_exceeded request_exceeds_pool unsupported_content",
-		401: "invalid_api_key", 403: "permission_denied priority_not_allowed",
-		404: "model_not_found route_not_found receipt_not_found",
-		405: "method_not_allowed", 408: "request_timeout", 409: "idempotency_conflict", 413: "payload_too_large",
-		415: "unsupported_media_type",
-		431: "header_too_large", 422: "no_specialist",
-		429: "queue_full kv_exhausted deadline_unachievable priority_floor quota_exceeded",
-		500: "internal_error", 502: "upstream_reset upstream_protocol_error",
-		503: "no_healthy_replica breaker_open draining overloaded",
-		504: "deadline_exceeded upstream_timeout",
-	}
-	n := 0
-	for status, codes := range contract {
-		for code := range strings.FieldsSeq(codes) {
-			n++
-			if statusOf[Code(code)] != status {
-				t.Errorf("%s has status %d, want %d", code, statusOf[Code(code)], status)
-			}
-		}
-	}
-	if n != len(statusOf) {
-		t.Errorf("the table has %d codes, the contract %d", len(statusOf), n)
-	}
-}
-
-// Promise 3: what a client cannot fix is said in the same shape as what it can.
-func TestAnErrorIsOneLineOfJSON(t *testing.T) {
-	e := fail(CodeInvalidValue, "messages[0].role", "line one\nline \"two\" \x00")
-	got := string(e.appendJSON(nil, "id-1"))
-	want :=
-		`{"error":{"message":"line one\nline \"two\" \u0000","type":"invalid_request_error","code":"invalid_value","param":"messages[0].role"},"request_id":"id-1"}`
-	if got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 

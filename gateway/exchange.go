@@ -8,6 +8,7 @@ import (
 
 	"octet/calibration"
 	"octet/classifier"
+	"octet/gateway/apierr"
 	"octet/gateway/sse"
 	"octet/gateway/wire"
 	"octet/routing"
@@ -101,7 +102,7 @@ type exchange struct {
 	finish     string
 	said       *said // what the client was told; nil: nobody wants it
 	judge      bool  // the verifier does
-	failure    *Error
+	failure    *apierr.Error
 	admitted   bool // it got a place, once at least
 	charged    int  // tokens that its tenant's rate was asked for
 	gone       bool // the client left

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 
+	"octet/gateway/apierr"
 	"octet/internal/contain"
 )
 
@@ -34,8 +35,8 @@ func (x *exchange) fail(err error) {
 
 // promising adds when a replica of the specialist may serve again to an error that none does, as far as probes and
 // breakers tell.
-func (x *exchange) promising(e *Error) *Error {
-	none := e.Code == CodeNoHealthyReplica || e.Code == CodeBreakerOpen || e.Code == CodeOverloaded
+func (x *exchange) promising(e *apierr.Error) *apierr.Error {
+	none := e.Code == apierr.NoHealthyReplica || e.Code == apierr.BreakerOpen || e.Code == apierr.Overloaded
 	if none && e.RetryAfter == 0 && x.sp != nil {
 		e.RetryAfter = jittered(x.sp.fleet.Recovery(x.now()))
 	}
@@ -49,8 +50,8 @@ func (x *exchange) receiptID() string {
 	return x.receipt.ID
 }
 
-func (x *exchange) errorEvent(e *Error) []byte {
-	event := append([]byte("data: "), e.appendJSON(nil, x.id)...)
+func (x *exchange) errorEvent(e *apierr.Error) []byte {
+	event := append([]byte("data: "), e.AppendJSON(nil, x.id)...)
 	return append(event, "\n\n"...)
 }
 
@@ -58,6 +59,6 @@ func (x *exchange) errorEvent(e *Error) []byte {
 func (x *exchange) recover() {
 	if p := recover(); p != nil {
 		contain.Note(contain.Request, p, "request_id", x.id)
-		x.fail(fail(CodeInternal, "", "internal error"))
+		x.fail(apierr.New(apierr.Internal, "", "internal error"))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"octet/gateway/apierr"
 )
 
 // fields are those of an answer's head as they go over the wire, "Name: value\r\n" each. No name comes twice.
@@ -152,18 +154,18 @@ func (x *exchange) timings() string {
 }
 
 // writeError sends a typed error as the whole answer.
-func (s *Server) writeError(w http.ResponseWriter, requestID, receiptID string, e *Error) {
+func (s *Server) writeError(w http.ResponseWriter, requestID, receiptID string, e *apierr.Error) {
 	f := append(make(fields, 0, 512), jsonAnswer...).text("X-Request-Id: ", requestID)
 	if receiptID != "" {
 		f = f.text("X-Receipt-Id: ", receiptID)
 	}
-	if after := e.retryAfter(); after != "" {
+	if after := e.RetryAfterHeader(); after != "" {
 		f = f.text("Retry-After: ", after)
 	}
-	if e.Code == CodeInvalidAPIKey {
+	if e.Code == apierr.InvalidAPIKey {
 		f = f.text("Www-Authenticate: ", "Bearer")
 	}
-	body := append(e.appendJSON(nil, requestID), '\n')
+	body := append(e.AppendJSON(nil, requestID), '\n')
 	sendHead(w, e.Status(), len(body), f)
 	_, _ = w.Write(body) // nobody is left to tell
 }

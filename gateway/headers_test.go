@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"octet/classifier"
+	"octet/gateway/apierr"
 )
 
 // starting is a client whose server takes an answer's fields as they go over the wire.
@@ -117,8 +118,8 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 
 func TestAnErrorIsTheSameForEveryWriter(t *testing.T) {
 	s := stage(t, &sink{header: http.Header{}}).s
-	for _, e := range []*Error{fail(CodeInvalidAPIKey, "", "no"), fail(CodeInvalidRequest, "messages", "odd\r\n"),
-		{Code: CodeOverloaded, RetryAfter: 1500 * time.Millisecond}} {
+	for _, e := range []*apierr.Error{apierr.New(apierr.InvalidAPIKey, "", "no"), apierr.New(apierr.InvalidRequest, "messages", "odd\r\n"),
+		{Code: apierr.Overloaded, RetryAfter: 1500 * time.Millisecond}} {
 		recorded, direct := httptest.NewRecorder(), &starting{sink: sink{header: http.Header{}, keep: true}}
 		s.writeError(recorded, "id\r\nX: y", "r", e)
 		s.writeError(direct, "id\r\nX: y", "r", e)

@@ -5,6 +5,8 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/zeebo/xxh3"
+
+	"octet/gateway/apierr"
 )
 
 // idempotency refuses a second request under an Idempotency-Key that is still being answered, or that was used for
@@ -40,18 +42,18 @@ func (i *idempotency) keys(tenant string) *lru.Cache[string, *claim] {
 }
 
 // take claims key for body; the returned func ends the claim.
-func (i *idempotency) take(tenant, key string, body []byte) (func(), *Error) {
+func (i *idempotency) take(tenant, key string, body []byte) (func(), *apierr.Error) {
 	sum := xxh3.Hash128(body)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	keys := i.keys(tenant)
 	if c, ok := keys.Get(key); ok {
 		if c.open {
-			return nil, fail(CodeIdempotencyConflict, "Idempotency-Key",
+			return nil, apierr.New(apierr.IdempotencyConflict, "Idempotency-Key",
 				"a request under this key is still being answered")
 		}
 		if c.body != sum {
-			return nil, fail(CodeIdempotencyConflict, "Idempotency-Key", "this key was used for another request")
+			return nil, apierr.New(apierr.IdempotencyConflict, "Idempotency-Key", "this key was used for another request")
 		}
 	}
 	c := &claim{body: sum, open: true}

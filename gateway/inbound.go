@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"octet/gateway/apierr"
 )
 
 // Inbound bounds the bodies that are on their way: those that were not whole when their heads were read.
@@ -53,7 +55,7 @@ type upload struct {
 	source       netip.Addr
 	bytes        int64
 	interrupt    func()
-	refused      *Error // it had to give way; then it is in no list
+	refused      *apierr.Error // it had to give way; then it is in no list
 	older, newer *upload
 }
 
@@ -83,7 +85,7 @@ func (b *inbound) begin(l Inbound, tenant string, source netip.Addr, interrupt f
 }
 
 // grow counts n more bytes of a body, and returns why it is to be given up; nil otherwise, and for a nil upload.
-func (b *inbound) grow(u *upload, n int) *Error {
+func (b *inbound) grow(u *upload, n int) *apierr.Error {
 	if u == nil {
 		return nil
 	}
@@ -132,28 +134,28 @@ func addTo[K comparable](sums map[K]*sum, of K, bodies int, bytes int64) {
 func (b *inbound) trim(u *upload) {
 	l := u.limits
 	for u.refused == nil && b.all.exceeds(l, 1) {
-		b.giveWay(func(*upload) bool { return true }, fail(CodeOverloaded, "", fmt.Sprintf(
+		b.giveWay(func(*upload) bool { return true }, apierr.New(apierr.Overloaded, "", fmt.Sprintf(
 			"the body took long to come, and others wait: limits.arriving_bodies is %d, limits.arriving_bytes %d",
 			l.Bodies, l.Bytes)))
 	}
 	for u.refused == nil && b.tenants[u.tenant].exceeds(l, l.Share) {
-		b.giveWay(func(o *upload) bool { return o.tenant == u.tenant }, fail(CodeQuotaExceeded, "",
+		b.giveWay(func(o *upload) bool { return o.tenant == u.tenant }, apierr.New(apierr.QuotaExceeded, "",
 			"the body took long to come, and others of this key wait: its share is limits.arriving_share"))
 	}
 	for u.refused == nil && b.sources[u.source].exceeds(l, l.Share) {
-		b.giveWay(func(o *upload) bool { return o.source == u.source }, fail(CodeQuotaExceeded, "",
+		b.giveWay(func(o *upload) bool { return o.source == u.source }, apierr.New(apierr.QuotaExceeded, "",
 			"the body took long to come, and others of this address wait: its share is limits.arriving_share"))
 	}
 }
 
 // giveWay gives up the oldest of some. Under mu; there is one.
-func (b *inbound) giveWay(of func(*upload) bool, why *Error) {
+func (b *inbound) giveWay(of func(*upload) bool, why *apierr.Error) {
 	u := b.oldest
 	for !of(u) {
 		u = u.newer
 	}
 	b.remove(u)
-	why.cause = os.ErrDeadlineExceeded // as for any other body that is late: the client has not left
+	why.Cause = os.ErrDeadlineExceeded // as for any other body that is late: the client has not left
 	u.refused = why
 	u.interrupt()
 }

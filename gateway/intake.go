@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"octet/gateway/apierr"
 	"octet/gateway/wire"
 )
 
@@ -17,7 +18,7 @@ const maxHeaderValue = 256
 
 // admit is step 1 of the straight line: who asks, may they, and what do the headers say. Nothing of the body is read
 // yet, and no place is taken: see countIn.
-func (x *exchange) admit() *Error {
+func (x *exchange) admit() *apierr.Error {
 	if err := x.checkHead(); err != nil {
 		return err
 	}
@@ -32,7 +33,7 @@ func (x *exchange) admit() *Error {
 
 // countIn takes a place among the open requests, and among the tenant's, for a request whose body is whole. end gives
 // both back.
-func (x *exchange) countIn() *Error {
+func (x *exchange) countIn() *apierr.Error {
 	x.opened = true
 	if x.s.open.Add(1) > int64(x.rt.Limits.MaxStreams) {
 		return x.full()
@@ -48,19 +49,19 @@ func (x *exchange) countIn() *Error {
 	return nil
 }
 
-func (x *exchange) full() *Error {
+func (x *exchange) full() *apierr.Error {
 	most := x.rt.Limits.MaxStreams
-	e := fail(CodeOverloaded, "", fmt.Sprintf("%d requests are open: limits.max_streams", most))
+	e := apierr.New(apierr.Overloaded, "", fmt.Sprintf("%d requests are open: limits.max_streams", most))
 	e.RetryAfter = x.s.seats.full(most, x.now())
 	return e
 }
 
-func (x *exchange) isDraining() *Error {
+func (x *exchange) isDraining() *apierr.Error {
 	x.w.Header().Set("Connection", "close")
 	return x.s.drainingError()
 }
 
-func (x *exchange) checkHead() (err *Error) {
+func (x *exchange) checkHead() (err *apierr.Error) {
 	if x.s.draining.Load() {
 		return x.isDraining()
 	}
@@ -83,7 +84,7 @@ func (x *exchange) checkHead() (err *Error) {
 }
 
 // checkHeader refuses a head, the request line included, of more than most bytes.
-func checkHeader(r *http.Request, most int) *Error {
+func checkHeader(r *http.Request, most int) *apierr.Error {
 	n := headSize(r)
 	for name, values := range r.Header {
 		n += fieldSize(name, values)
@@ -103,28 +104,28 @@ func fieldSize(name string, values []string) (n int) {
 	return n
 }
 
-func checkHead(n, most int) *Error {
+func checkHead(n, most int) *apierr.Error {
 	if n > most {
-		return fail(CodeHeaderTooLarge, "", fmt.Sprintf("the header is %d bytes, limits.header_bytes is %d", n, most))
+		return apierr.New(apierr.HeaderTooLarge, "", fmt.Sprintf("the header is %d bytes, limits.header_bytes is %d", n, most))
 	}
 	return nil
 }
 
-func checkMedia(enc, ct string) *Error {
+func checkMedia(enc, ct string) *apierr.Error {
 	if enc != "" && enc != "identity" {
-		return fail(CodeUnsupportedMediaType, "Content-Encoding", "the body must not be compressed")
+		return apierr.New(apierr.UnsupportedMediaType, "Content-Encoding", "the body must not be compressed")
 	}
 	if ct == "application/json" {
 		return nil
 	}
 	if media, _, err := mime.ParseMediaType(ct); err != nil || media != "application/json" {
-		return fail(CodeUnsupportedMediaType, "Content-Type", "the body must be application/json")
+		return apierr.New(apierr.UnsupportedMediaType, "Content-Type", "the body must be application/json")
 	}
 	return nil
 }
 
 // readIntent validates the headers in which a client speaks to the router.
-func (x *exchange) readIntent() (err *Error) {
+func (x *exchange) readIntent() (err *apierr.Error) {
 	h := &x.heads
 	x.intent.Explain = h.explain == "1"
 	if !h.asks {
@@ -138,7 +139,7 @@ func (x *exchange) readIntent() (err *Error) {
 		x.intent.Intent = ""
 	}
 	if x.intent.Intent != "" && !slices.Contains(x.rt.Intents, x.intent.Intent) {
-		return fail(CodeInvalidValue, "X-Intent", fmt.Sprintf("unknown intent %q", x.intent.Intent))
+		return apierr.New(apierr.InvalidValue, "X-Intent", fmt.Sprintf("unknown intent %q", x.intent.Intent))
 	}
 	if x.intent.Adapter, err = headerToken(h.adapter, "X-Adapter"); err != nil {
 		return err
@@ -157,12 +158,12 @@ func (x *exchange) readIntent() (err *Error) {
 }
 
 // repeated refuses a field that may be given once.
-func repeated(name string) *Error {
-	return fail(CodeInvalidValue, name, "the header is given more than once")
+func repeated(name string) *apierr.Error {
+	return apierr.New(apierr.InvalidValue, name, "the header is given more than once")
 }
 
 // headerToken returns a header's single value: printable, and at most maxHeaderValue bytes.
-func headerToken(values []string, name string) (string, *Error) {
+func headerToken(values []string, name string) (string, *apierr.Error) {
 	if len(values) == 0 {
 		return "", nil
 	}
@@ -171,12 +172,12 @@ func headerToken(values []string, name string) (string, *Error) {
 	}
 	v := values[0]
 	if len(v) > maxHeaderValue {
-		return "", fail(CodeInvalidValue, name,
+		return "", apierr.New(apierr.InvalidValue, name,
 			fmt.Sprintf("the value is %d bytes, the limit is %d", len(v), maxHeaderValue))
 	}
 	for i := range len(v) {
 		if v[i] < ' ' || v[i] == 0x7f {
-			return "", fail(CodeInvalidValue, name, "the value holds control characters")
+			return "", apierr.New(apierr.InvalidValue, name, "the value holds control characters")
 		}
 	}
 	return strings.Clone(v), nil // whoever keeps it is not to keep all of the head that it is a part of
@@ -188,7 +189,7 @@ const (
 	PriorityMost  = 100
 )
 
-func (x *exchange) readPriority() *Error {
+func (x *exchange) readPriority() *apierr.Error {
 	v, err := headerToken(x.heads.priority, "X-Priority")
 	if err != nil {
 		return err
@@ -196,7 +197,7 @@ func (x *exchange) readPriority() *Error {
 	if v != "" {
 		n, bad := strconv.Atoi(v)
 		if bad != nil || n < PriorityLeast || n > PriorityMost {
-			return fail(CodeInvalidValue, "X-Priority", "the priority must be an integer from -100 to 100")
+			return apierr.New(apierr.InvalidValue, "X-Priority", "the priority must be an integer from -100 to 100")
 		}
 		x.intent.Asked = n
 	}
@@ -207,14 +208,14 @@ func (x *exchange) readPriority() *Error {
 // maxDeadline keeps deadline arithmetic far from overflow.
 const maxDeadline = 24 * time.Hour
 
-func (x *exchange) readDeadline(values []string, name string) (time.Time, *Error) {
+func (x *exchange) readDeadline(values []string, name string) (time.Time, *apierr.Error) {
 	v, err := headerToken(values, name)
 	if err != nil || v == "" {
 		return time.Time{}, err
 	}
 	ms, bad := strconv.ParseInt(v, 10, 64)
 	if bad != nil || ms < 1 || ms > maxDeadline.Milliseconds() {
-		return time.Time{}, fail(CodeInvalidValue, name,
+		return time.Time{}, apierr.New(apierr.InvalidValue, name,
 			fmt.Sprintf("the deadline must be whole milliseconds from 1 to %d", maxDeadline.Milliseconds()))
 	}
 	return x.arrival.Add(time.Duration(ms) * time.Millisecond), nil

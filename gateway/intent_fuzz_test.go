@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"testing"
 	"time"
+
+	"octet/gateway/apierr"
 )
 
 var numbers = []string{
@@ -46,7 +48,7 @@ func FuzzIntentHeaders(f *testing.F) {
 			t.Fatalf("%q, %q, %q: %v", priority, deadline, ttft, err)
 		}
 		if err != nil {
-			if err.Code != CodeInvalidValue || err.Param == "" {
+			if err.Code != apierr.InvalidValue || err.Param == "" {
 				t.Fatalf("%q, %q, %q: %v", priority, deadline, ttft, err)
 			}
 			return

@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
 
+	"octet/gateway/apierr"
 	"octet/slo"
 )
 
@@ -55,11 +56,11 @@ func (s *Server) override(body io.Reader) (slo.Override, error) {
 	}
 	var k knobBody
 	if err := json.Unmarshal(text, &k, json.RejectUnknownMembers(true)); err != nil {
-		return slo.Override{}, fail(CodeInvalidRequest, "",
+		return slo.Override{}, apierr.New(apierr.InvalidRequest, "",
 			"the body must be {\"value\", \"by\", \"why\", \"for\"}: "+err.Error())
 	}
 	if k.Value == nil {
-		return slo.Override{}, fail(CodeMissingParameter, "value", "value is required")
+		return slo.Override{}, apierr.New(apierr.MissingParameter, "value", "value is required")
 	}
 	o := slo.Override{Value: *k.Value, By: k.By, Why: k.Why}
 	if k.For == "" {
@@ -67,7 +68,7 @@ func (s *Server) override(body io.Reader) (slo.Override, error) {
 	}
 	d, err := time.ParseDuration(k.For)
 	if err != nil || d <= 0 {
-		return slo.Override{}, fail(CodeInvalidValue, "for", fmt.Sprintf("%.32q is not a duration such as 15m", k.For))
+		return slo.Override{}, apierr.New(apierr.InvalidValue, "for", fmt.Sprintf("%.32q is not a duration such as 15m", k.For))
 	}
 	o.Until = s.now().Add(d)
 	return o, nil
@@ -76,9 +77,9 @@ func (s *Server) override(body io.Reader) (slo.Override, error) {
 func knobError(err error) error {
 	switch {
 	case errors.Is(err, slo.ErrUnknownKnob):
-		return &Error{Code: CodeRouteNotFound, Param: "name", Message: err.Error(), cause: err}
+		return &apierr.Error{Code: apierr.RouteNotFound, Param: "name", Message: err.Error(), Cause: err}
 	case errors.Is(err, slo.ErrOutOfRange), errors.Is(err, slo.ErrExpired):
-		return &Error{Code: CodeInvalidValue, Param: "value", Message: err.Error(), cause: err}
+		return &apierr.Error{Code: apierr.InvalidValue, Param: "value", Message: err.Error(), Cause: err}
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"octet/calibration"
+	"octet/gateway/apierr"
 	"octet/slo"
 )
 
@@ -87,7 +88,7 @@ func (x *exchange) standIn() error {
 			return nil
 		}
 	}
-	return fail(CodeBreakerOpen, "",
+	return apierr.New(apierr.BreakerOpen, "",
 		fmt.Sprintf("%s is demoted for its correctness, and nobody can stand in", first.Name))
 }
 
@@ -140,8 +141,8 @@ func (x *exchange) checkFloor(sp *Specialist) error {
 	if raised && x.patient(sp, load, &wait) {
 		return nil
 	}
-	return &Error{
-		Code: CodePriorityFloor, RetryAfter: wait,
+	return &apierr.Error{
+		Code: apierr.PriorityFloor, RetryAfter: wait,
 		Message: fmt.Sprintf("priority %d is below the floor of %d that is in force", x.intent.Priority, int(floor)),
 	}
 }

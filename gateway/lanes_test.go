@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"octet/classifier"
+	"octet/gateway/apierr"
 	"octet/slo"
 )
 
@@ -65,9 +66,9 @@ func TestTheFirstFallbackThatMayAnswerStandsIn(t *testing.T) {
 		s, rt := lanes(t)
 		demoted(rt, test.demoted...)
 		x, err := relieved(s, rt, 0.9, 0, test.allowed...)
-		var refused *Error
+		var refused *apierr.Error
 		switch {
-		case test.want == "" && (!errors.As(err, &refused) || refused.Code != CodeBreakerOpen ||
+		case test.want == "" && (!errors.As(err, &refused) || refused.Code != apierr.BreakerOpen ||
 			refused.Status() != 503):
 			t.Errorf("%s: %v", name, err)
 		case test.want != "" && (err != nil || x.verdict.Specialist != test.want ||
@@ -138,9 +139,9 @@ func TestTheHigherFloorBindsUnlessAnOperatorSaysOtherwise(t *testing.T) {
 			}
 		}
 		_, err := relieved(s, rt, 0.9, test.priority)
-		var refused *Error
+		var refused *apierr.Error
 		if errors.As(err, &refused); (err == nil) != test.served || err != nil &&
-			(refused.Code != CodePriorityFloor || (refused.RetryAfter > 0) != test.wait) {
+			(refused.Code != apierr.PriorityFloor || (refused.RetryAfter > 0) != test.wait) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

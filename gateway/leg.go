@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"octet/engine"
+	"octet/gateway/apierr"
 	"octet/gateway/sse"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -157,7 +158,7 @@ func (x *exchange) doWithout(err error) bool {
 	if err == nil {
 		return false
 	}
-	var said *Error
+	var said *apierr.Error
 	failed := errors.Is(err, errHandover) || errors.As(err, &said) && !errors.Is(err, errEngineBusy)
 	if !failed || x.started || !x.turn.handed {
 		return false

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 
+	"octet/gateway/apierr"
 	"octet/gateway/front"
 )
 
@@ -65,18 +66,18 @@ func (s *Server) debugLog() *log.Logger { return slog.NewLogLogger(s.log.Handler
 
 // refuseHead answers what is no request that a handler could see, in the contract's shape.
 func (s *Server) refuseHead(w http.ResponseWriter, status int, message string) {
-	e := fail(CodeInvalidRequest, "", message)
+	e := apierr.New(apierr.InvalidRequest, "", message)
 	switch status {
 	case http.StatusServiceUnavailable:
-		e.Code = CodeOverloaded
+		e.Code = apierr.Overloaded
 	case http.StatusTooManyRequests:
-		e.Code = CodeQuotaExceeded
+		e.Code = apierr.QuotaExceeded
 	case http.StatusRequestTimeout:
-		e.Code = CodeRequestTimeout
+		e.Code = apierr.RequestTimeout
 	case http.StatusRequestHeaderFieldsTooLarge:
-		e.Code = CodeHeaderTooLarge
+		e.Code = apierr.HeaderTooLarge
 	default:
-		e.status = status
+		e.HTTPStatus = status
 	}
 	s.writeError(w, s.newID(), "", e)
 	s.metrics.refused(e.Code)

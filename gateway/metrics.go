@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"octet/gateway/apierr"
 )
 
 // Metrics are the gateway's own series. Labels come from the configuration and from closed lists, never from clients.
@@ -73,7 +75,7 @@ func histograms(name, help string, buckets []float64, labels ...string) *prometh
 
 func (m *Metrics) specialist(name string) *specialistMetrics { return m.each.of(name) }
 
-func (m *Metrics) refused(code Code) { m.errors.WithLabelValues(string(code)).Inc() }
+func (m *Metrics) refused(code apierr.Code) { m.errors.WithLabelValues(string(code)).Inc() }
 
 func (m *Metrics) attemptFailed(specialist, outcome string) {
 	m.attempts.WithLabelValues(specialist, outcome).Inc()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"octet/gateway/apierr"
 	"octet/gateway/wire"
 )
 
@@ -50,16 +51,16 @@ func (s *Server) bare() *gin.Engine {
 	e.RedirectFixedPath = false
 	e.HandleMethodNotAllowed = true
 	e.NoRoute(func(c *gin.Context) {
-		s.refuse(c, fail(CodeRouteNotFound, "", "there is nothing at "+c.Request.URL.Path))
+		s.refuse(c, apierr.New(apierr.RouteNotFound, "", "there is nothing at "+c.Request.URL.Path))
 	})
 	e.NoMethod(func(c *gin.Context) {
-		s.refuse(c, fail(CodeMethodNotAllowed, "", c.Request.Method+" is not possible at "+c.Request.URL.Path))
+		s.refuse(c, apierr.New(apierr.MethodNotAllowed, "", c.Request.Method+" is not possible at "+c.Request.URL.Path))
 	})
 	return e
 }
 
 // refuse answers with a typed error outside the straight line.
-func (s *Server) refuse(c *gin.Context, e *Error) {
+func (s *Server) refuse(c *gin.Context, e *apierr.Error) {
 	s.writeError(c.Writer, requestID(c.GetHeader("X-Request-Id"), s.newID), "", e)
 	s.metrics.refused(e.Code)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"octet/gateway/apierr"
 )
 
 // crossSite reports whether a browser says that another site's page sends a request to host. Programs say nothing of
@@ -39,9 +41,9 @@ func withoutPort(host, scheme string) string {
 
 // checkOrigin refuses requests without a key that a page of another site has its visitor's browser send. With a key no
 // browser sends any without asking first, and the answer to that is no.
-func (x *exchange) checkOrigin() *Error {
+func (x *exchange) checkOrigin() *apierr.Error {
 	if x.tenant.keyless && crossSite(x.heads.origin, x.heads.fetchSite, x.r.Host, x.rt.Origins) {
-		return fail(CodePermissionDenied, "Origin",
+		return apierr.New(apierr.PermissionDenied, "Origin",
 			"pages of other sites need a key here, or their origin under auth.origins")
 	}
 	return nil
@@ -49,14 +51,14 @@ func (x *exchange) checkOrigin() *Error {
 
 // fromPage refuses what a page of another site has an operator's browser send to the admin listener: a foreign Origin,
 // a form, or, without a token, a name of that site's own that it has led here (DNS rebinding).
-func (s *Server) fromPage(r *http.Request) *Error {
+func (s *Server) fromPage(r *http.Request) *apierr.Error {
 	switch {
 	case crossSite(r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site"), r.Host, nil):
-		return fail(CodePermissionDenied, "Origin", "the admin listener answers no pages of other sites")
+		return apierr.New(apierr.PermissionDenied, "Origin", "the admin listener answers no pages of other sites")
 	case r.Method == http.MethodPost && formType(r.Header.Get("Content-Type")):
-		return fail(CodeUnsupportedMediaType, "Content-Type", "a body must be application/json")
+		return apierr.New(apierr.UnsupportedMediaType, "Content-Type", "a body must be application/json")
 	case s.adminToken == "" && !s.knownHost(r.Host):
-		return fail(CodePermissionDenied, "Host",
+		return apierr.New(apierr.PermissionDenied, "Host",
 			"without admin.token the admin listener is called by a loopback name, its address, or one of admin.hosts")
 	}
 	return nil
@@ -92,7 +94,7 @@ func (s *Server) operator(c *gin.Context) {
 		err = repeated("Authorization")
 	}
 	if err == nil && !s.knowsToken(c.GetHeader("Authorization")) {
-		err = fail(CodeInvalidAPIKey, "Authorization", "the admin token is required")
+		err = apierr.New(apierr.InvalidAPIKey, "Authorization", "the admin token is required")
 	}
 	if err != nil {
 		s.refuse(c, err)

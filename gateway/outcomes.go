@@ -11,13 +11,14 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"octet/gateway/apierr"
 	"octet/gateway/wire"
 )
 
 // maxOutcome bounds the body of POST /v1/outcomes, in bytes.
 const maxOutcome = 16 << 10
 
-func (s *Server) readOutcome(c *gin.Context, rt *Runtime, t *Tenant) ([]byte, *Error) {
+func (s *Server) readOutcome(c *gin.Context, rt *Runtime, t *Tenant) ([]byte, *apierr.Error) {
 	ctl := control{c.Writer}
 	u := s.expect(c.Request, ctl, rt, t)
 	defer s.inbound.end(u)
@@ -30,7 +31,7 @@ func (s *Server) readOutcome(c *gin.Context, rt *Runtime, t *Tenant) ([]byte, *E
 	case err != nil:
 		return nil, bodyError(err)
 	case len(body) > maxOutcome:
-		return nil, fail(CodePayloadTooLarge, "", fmt.Sprintf("an outcome is at most %d bytes", maxOutcome))
+		return nil, apierr.New(apierr.PayloadTooLarge, "", fmt.Sprintf("an outcome is at most %d bytes", maxOutcome))
 	}
 	_ = ctl.SetReadDeadline(time.Time{})
 	return body, nil
@@ -59,7 +60,7 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
 	}
 	r := s.judgeable(rt, t, o.Receipt)
 	if r == nil {
-		s.refuse(c, fail(CodeReceiptNotFound, "receipt", "no receipt of that id is kept for this key"))
+		s.refuse(c, apierr.New(apierr.ReceiptNotFound, "receipt", "no receipt of that id is kept for this key"))
 		return
 	}
 	if err := rt.Judges.permit(t); err != nil {
@@ -88,7 +89,7 @@ func (s *Server) judgeable(rt *Runtime, t *Tenant, id string) *Receipt {
 func (s *Server) outcomeOfCopy(c *gin.Context, rt *Runtime, r *Receipt, o Outcome) {
 	sp := rt.Specialist(o.Specialist)
 	if sp == nil || o.Specialist != r.Decision.Shadow {
-		s.refuse(c, fail(CodeInvalidValue, "specialist",
+		s.refuse(c, apierr.New(apierr.InvalidValue, "specialist",
 			fmt.Sprintf("%s neither answered this request nor was sent a copy of it", o.Specialist)))
 		return
 	}
@@ -118,11 +119,11 @@ func parseOutcome(body []byte) (o outcomeBody, err error) {
 	err = json.Unmarshal(body, &o, json.RejectUnknownMembers(true))
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return o, fail(CodeDuplicateKey, "", err.Error())
+		return o, apierr.New(apierr.DuplicateKey, "", err.Error())
 	case !wire.Valid(body, 8):
-		return o, fail(CodeInvalidJSON, "", "the body is not one JSON object")
+		return o, apierr.New(apierr.InvalidJSON, "", "the body is not one JSON object")
 	case err != nil:
-		return o, fail(CodeInvalidRequest, "",
+		return o, apierr.New(apierr.InvalidRequest, "",
 			"the body must be {\"receipt\", \"kind\", \"pass\", optionally \"specialist\"}: "+err.Error())
 	}
 	for _, f := range []struct {
@@ -130,14 +131,14 @@ func parseOutcome(body []byte) (o outcomeBody, err error) {
 		missing bool
 	}{{"receipt", o.Receipt == ""}, {"kind", o.Kind == ""}, {"pass", o.Pass == nil}} {
 		if f.missing {
-			return o, fail(CodeMissingParameter, f.name, f.name+" is required")
+			return o, apierr.New(apierr.MissingParameter, f.name, f.name+" is required")
 		}
 	}
 	switch {
 	case len(o.Kind) > 64:
-		return o, fail(CodeInvalidValue, "kind", "kind is at most 64 bytes")
+		return o, apierr.New(apierr.InvalidValue, "kind", "kind is at most 64 bytes")
 	case reservedKind(o.Kind):
-		return o, fail(CodeInvalidValue, "kind", fmt.Sprintf("%q is the kind of the gateway's own verdicts", o.Kind))
+		return o, apierr.New(apierr.InvalidValue, "kind", fmt.Sprintf("%q is the kind of the gateway's own verdicts", o.Kind))
 	}
 	return o, nil
 }

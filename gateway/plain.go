@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"octet/gateway/apierr"
 	"octet/gateway/front"
 )
 
@@ -122,7 +123,7 @@ func (c *plainConn) CloseWrite() error {
 }
 
 // enter gives nc a place, or says why not, and which connection is to make room.
-func (p *plainServer) enter(nc net.Conn) (c, leaves *plainConn, no *Error) {
+func (p *plainServer) enter(nc net.Conn) (c, leaves *plainConn, no *apierr.Error) {
 	source := addressOf(nc.RemoteAddr().String())
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,12 +131,12 @@ func (p *plainServer) enter(nc net.Conn) (c, leaves *plainConn, no *Error) {
 		p.conns, p.of = map[*plainConn]struct{}{}, map[netip.Addr]int{}
 	}
 	if p.mostOfOne > 0 && p.of[source] >= p.mostOfOne {
-		return nil, nil, fail(CodeQuotaExceeded, "",
+		return nil, nil, apierr.New(apierr.QuotaExceeded, "",
 			"too many connections of this address are open: limits.connections_per_address")
 	}
 	if p.most > 0 && len(p.conns) >= p.most {
 		if leaves = p.longest(); leaves == nil {
-			return nil, nil, fail(CodeOverloaded, "", "too many connections are open: limits.connections")
+			return nil, nil, apierr.New(apierr.Overloaded, "", "too many connections are open: limits.connections")
 		}
 	}
 	c = &plainConn{Conn: front.NewStrict(nc, p.maxHead, p.maxFields), server: p, source: source, since: time.Now()}
@@ -178,7 +179,7 @@ func (l *plainListener) Accept() (net.Conn, error) {
 		if no == nil {
 			return c, nil
 		}
-		turnAway(nc, no.appendJSON(nil, l.server.newID()), no.Status())
+		turnAway(nc, no.AppendJSON(nil, l.server.newID()), no.Status())
 	}
 }
 

@@ -1,13 +1,17 @@
 package gateway
 
-import "time"
+import (
+	"time"
+
+	"octet/gateway/apierr"
+)
 
 // ReadyAll is the ReadyWhen of a gateway that is ready only while every specialist has a replica that serves.
 const ReadyAll = "all"
 
 // unready returns why nothing can be served; nil if any specialist can, or all of them, as ReadyWhen says.
-func (rt *Runtime) unready(now time.Time) *Error {
-	e, serving := fail(CodeNoHealthyReplica, "", "no replica serves"), 0
+func (rt *Runtime) unready(now time.Time) *apierr.Error {
+	e, serving := apierr.New(apierr.NoHealthyReplica, "", "no replica serves"), 0
 	for _, sp := range rt.Specialists {
 		s := sp.fleet
 		if s.Serves() {

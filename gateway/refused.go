@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/apierr"
 	"octet/gateway/sse"
 	"octet/gateway/wire"
 )
@@ -52,30 +53,30 @@ func (x *exchange) refusedBy(r refusal) error {
 	case r.long && status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable:
 		return x.tooLong()
 	case status == http.StatusNotFound:
-		return x.inOurWords(&Error{Code: CodeModelNotFound, Param: "model", cause: errMistaken}, r.message)
+		return x.inOurWords(&apierr.Error{Code: apierr.ModelNotFound, Param: "model", Cause: errMistaken}, r.message)
 	case status == http.StatusRequestEntityTooLarge:
-		return x.inOurWords(&Error{Code: CodePayloadTooLarge, cause: errMistaken}, r.message)
+		return x.inOurWords(&apierr.Error{Code: apierr.PayloadTooLarge, Cause: errMistaken}, r.message)
 	case status == http.StatusTooManyRequests:
-		return x.inOurWords(&Error{Code: CodeQueueFull, RetryAfter: x.busyFor(r), cause: errEngineBusy}, r.message)
+		return x.inOurWords(&apierr.Error{Code: apierr.QueueFull, RetryAfter: x.busyFor(r), Cause: errEngineBusy}, r.message)
 	case status == http.StatusServiceUnavailable:
-		return x.inOurWords(&Error{Code: CodeOverloaded, RetryAfter: x.busyFor(r), cause: errEngineBusy}, r.message)
+		return x.inOurWords(&apierr.Error{Code: apierr.Overloaded, RetryAfter: x.busyFor(r), Cause: errEngineBusy}, r.message)
 	case status >= 500:
-		return x.inOurWords(&Error{Code: CodeUpstreamReset,
-			cause: fmt.Errorf("%w: status %d", errEngineFailed, status)}, r.message)
+		return x.inOurWords(&apierr.Error{Code: apierr.UpstreamReset,
+			Cause: fmt.Errorf("%w: status %d", errEngineFailed, status)}, r.message)
 	case status < 400, isOurs(status):
-		return x.inOurWords(&Error{Code: CodeUpstreamProtocolError,
-			cause: fmt.Errorf("%w: status %d", engine.ErrProtocol, status)}, r.message)
+		return x.inOurWords(&apierr.Error{Code: apierr.UpstreamProtocolError,
+			Cause: fmt.Errorf("%w: status %d", engine.ErrProtocol, status)}, r.message)
 	}
-	return x.inOurWords(&Error{Code: CodeInvalidRequest, cause: errMistaken}, r.message)
+	return x.inOurWords(&apierr.Error{Code: apierr.InvalidRequest, Cause: errMistaken}, r.message)
 }
 
 // tooLong is the error of a request that an engine finds longer than its context.
-func (x *exchange) tooLong() *Error {
+func (x *exchange) tooLong() *apierr.Error {
 	param := "messages"
 	if x.kind == wire.Completion {
 		param = "prompt"
 	}
-	return &Error{Code: CodeContextLength, Param: param, cause: errMistaken,
+	return &apierr.Error{Code: apierr.ContextLength, Param: param, Cause: errMistaken,
 		Message: "prompt and answer together are longer than the context of " + x.sp.Name}
 }
 
@@ -103,7 +104,7 @@ func secondsOf(field string) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return min(time.Duration(n)*time.Second, mostRetryAfter)
+	return min(time.Duration(n)*time.Second, apierr.MostRetryAfter)
 }
 
 // unusable is what a scanner's error means: the engine's own error object, by its code where it came in place of an
@@ -121,8 +122,8 @@ func (x *exchange) unusable(err error) error {
 func broke(err error) error {
 	var said *sse.EngineError
 	if errors.As(err, &said) {
-		return &Error{Code: CodeUpstreamReset, Message: sentences[CodeUpstreamReset], words: clipWords(wordsOf(said)),
-			cause: fmt.Errorf("%w: %w", errEngineFailed, said)}
+		return &apierr.Error{Code: apierr.UpstreamReset, Message: sentences[apierr.UpstreamReset], EngineText: clipWords(wordsOf(said)),
+			Cause: fmt.Errorf("%w: %w", errEngineFailed, said)}
 	}
 	return fmt.Errorf("%w: %w", engine.ErrProtocol, err)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"octet/gateway/apierr"
 	"octet/gateway/sse"
 )
 
@@ -41,7 +42,7 @@ func wireSeeds() []string {
 // verdict is all that a client could know of a stream.
 type verdict struct {
 	Out    string
-	Code   Code // "" is complete
+	Code   apierr.Code // "" is complete
 	Tokens int
 }
 
@@ -93,7 +94,7 @@ func FuzzRelay(f *testing.F) {
 			t.Fatalf("%q: %q did not come", input, events)
 		case complete != strings.HasSuffix("\n"+whole.Out, "\n"+string(doneEvent)):
 			t.Fatalf("%q: code %q after %q", input, whole.Code, whole.Out)
-		case whole.Code != "" && whole.Code != CodeUpstreamReset && whole.Code != CodeUpstreamProtocolError:
+		case whole.Code != "" && whole.Code != apierr.UpstreamReset && whole.Code != apierr.UpstreamProtocolError:
 			t.Fatalf("%q: code %s", input, whole.Code)
 		}
 	})

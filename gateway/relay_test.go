@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/apierr"
 	"octet/gateway/wire"
 	"octet/routing/fleet"
 	"octet/routing/index"
@@ -140,12 +141,12 @@ func TestAStreamWithoutDoneIsAReset(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
 	err := x.play(&tape{pieces: events(3)[:3], end: io.EOF})
-	if asError(err).Code != CodeUpstreamReset {
+	if asError(err).Code != apierr.UpstreamReset {
 		t.Errorf("ended in %v", err)
 	}
 	x = stage(t, w)
 	err = x.play(&tape{pieces: [][]byte{event(0), []byte("data: {\"half\":")}, end: engine.ErrReset})
-	if asError(err).Code != CodeUpstreamReset || bytes.Contains(w.body.Bytes(), []byte("half")) {
+	if asError(err).Code != apierr.UpstreamReset || bytes.Contains(w.body.Bytes(), []byte("half")) {
 		t.Errorf("ended in %v after\n%s", err, w.body.Bytes())
 	}
 }

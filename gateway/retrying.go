@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/apierr"
 )
 
 // What pays for a retry, as octet_retries_total calls it.
@@ -69,7 +70,7 @@ func (x *exchange) learns(err error) {
 
 // retryAfterOf returns the time that an engine asked to be left alone.
 func retryAfterOf(err error) time.Duration {
-	var said *Error
+	var said *apierr.Error
 	if errors.As(err, &said) {
 		return said.RetryAfter
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"octet/engine"
+	"octet/gateway/apierr"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/scheduler"
@@ -87,11 +88,11 @@ func (x *exchange) explain() (*Explanation, error) {
 func (x *exchange) readEither() error {
 	err := x.read(wire.Chat)
 	var bad *wire.Error
-	if errors.As(err, &bad) && bad.Param == "messages" && bad.Code == string(CodeMissingParameter) {
+	if errors.As(err, &bad) && bad.Param == "messages" && bad.Code == string(apierr.MissingParameter) {
 		x.kind = wire.Completion
 		again := x.parse()
 		if again == nil || !(errors.As(again, &bad) && bad.Param == "prompt" &&
-			bad.Code == string(CodeMissingParameter)) {
+			bad.Code == string(apierr.MissingParameter)) {
 			return again
 		}
 	}

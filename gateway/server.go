@@ -269,8 +269,8 @@ func (s *Server) logEnd(x *exchange, r *Result) {
 		attrs = append(attrs, slog.String("specialist", x.sp.Name),
 			slog.String("routed_by", x.verdict.RoutedBy.String()))
 	}
-	if x.failure != nil && x.failure.cause != nil {
-		attrs = append(attrs, slog.String("cause", x.failure.cause.Error()))
+	if x.failure != nil && x.failure.Cause != nil {
+		attrs = append(attrs, slog.String("cause", x.failure.Cause.Error()))
 	}
 	s.log.LogAttrs(ctx, level, "request", attrs...)
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"testing"
 
+	"octet/gateway/apierr"
 	"octet/gateway/front"
 	"octet/routing/fleet"
 )
@@ -173,7 +174,7 @@ func TestASettledStreamPassesEveryByte(t *testing.T) {
 
 // What breaks a settled stream, or panics while it is, ends it in one typed error behind whole events.
 func TestASettledStreamThatBreaksSaysSo(t *testing.T) {
-	for code, breaks := range map[Code]error{CodeInternal: contained{errors.New("oh")}, CodeUpstreamReset: io.EOF} {
+	for code, breaks := range map[apierr.Code]error{apierr.Internal: contained{errors.New("oh")}, apierr.UpstreamReset: io.EOF} {
 		for seed := range uint64(50) {
 			w, _, proper := ride(t, seed, events(2000), breaks)
 			got := w.body.Bytes()

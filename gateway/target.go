@@ -3,6 +3,8 @@ package gateway
 import (
 	"net/http"
 	"strings"
+
+	"octet/gateway/apierr"
 )
 
 // twofold says whether a request's target has a path that two readers may take for different ones: a slash, a backslash
@@ -34,7 +36,7 @@ func (s *Server) certain(h http.HandlerFunc) http.Handler {
 }
 
 func (s *Server) refuseTarget(w http.ResponseWriter, r *http.Request) {
-	e := fail(CodeInvalidRequest, "", "the path holds an encoded slash, backslash or dot")
+	e := apierr.New(apierr.InvalidRequest, "", "the path holds an encoded slash, backslash or dot")
 	s.writeError(w, requestID(r.Header.Get("X-Request-Id"), s.newID), "", e)
 	s.metrics.refused(e.Code)
 }

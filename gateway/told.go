@@ -4,30 +4,32 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"octet/gateway/apierr"
 )
 
 // What an engine says of itself may name addresses, paths and keys. Clients are told what it comes to in our words; the
 // engine's own stay with the error, for the log and the operator's copy of the receipt.
 
 // sentences are our words for what an engine refuses, by the code that it comes to.
-var sentences = map[Code]string{
-	CodeModelNotFound:         "the engine does not know this model",
-	CodePayloadTooLarge:       "the engine finds the request too large",
-	CodeQueueFull:             "the engine has no place for the request now",
-	CodeOverloaded:            "the engine takes no requests now",
-	CodeUpstreamReset:         "the engine failed",
-	CodeUpstreamProtocolError: "the engine does not take requests as the gateway sends them",
-	CodeInvalidRequest:        "the engine refuses the request",
+var sentences = map[apierr.Code]string{
+	apierr.ModelNotFound:         "the engine does not know this model",
+	apierr.PayloadTooLarge:       "the engine finds the request too large",
+	apierr.QueueFull:             "the engine has no place for the request now",
+	apierr.Overloaded:            "the engine takes no requests now",
+	apierr.UpstreamReset:         "the engine failed",
+	apierr.UpstreamProtocolError: "the engine does not take requests as the gateway sends them",
+	apierr.InvalidRequest:        "the engine refuses the request",
 }
 
 // inOurWords makes e, which an engine's words led to, one that can be told: a sentence of ours, and the member of the
 // client's own body that the words name, if any.
-func (x *exchange) inOurWords(e *Error, words string) *Error {
-	e.Message, e.words = sentences[e.Code], clipWords(words)
-	if e.Param == "" && e.Code == CodeInvalidRequest {
+func (x *exchange) inOurWords(e *apierr.Error, words string) *apierr.Error {
+	e.Message, e.EngineText = sentences[e.Code], clipWords(words)
+	if e.Param == "" && e.Code == apierr.InvalidRequest {
 		e.Param = x.memberIn(words)
 	}
-	if e.Param != "" && e.Code == CodeInvalidRequest {
+	if e.Param != "" && e.Code == apierr.InvalidRequest {
 		e.Message = fmt.Sprintf("the engine refuses the request for its %q", e.Param)
 	}
 	return e
@@ -63,8 +65,8 @@ func clipWords(words string) string {
 
 // detail is what the operator is told of an error: its own words, and the engine's.
 func detail(err error) string {
-	if e, ok := err.(*Error); ok && e.words != "" { //nolint:errorlint // the words of an error inside are in Error's
-		return e.Error() + ": " + e.words
+	if e, ok := err.(*apierr.Error); ok && e.EngineText != "" { //nolint:errorlint // the words of an error inside are in Error's
+		return e.Error() + ": " + e.EngineText
 	}
 	return err.Error()
 }

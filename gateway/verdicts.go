@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"octet/gateway/apierr"
 	"octet/slo"
 )
 
@@ -27,12 +28,12 @@ type Judges struct {
 }
 
 // permit refuses the verdicts of a tenant that may not judge.
-func (j Judges) permit(t *Tenant) *Error {
+func (j Judges) permit(t *Tenant) *apierr.Error {
 	switch {
 	case t.keyless:
-		return fail(CodePermissionDenied, "Authorization", "verdicts count with a tenant's key only")
+		return apierr.New(apierr.PermissionDenied, "Authorization", "verdicts count with a tenant's key only")
 	case j.Whose == VerdictsNone, len(j.Names) > 0 && !slices.Contains(j.Names, t.Name):
-		return fail(CodePermissionDenied, "", "the verdicts of this key do not count here")
+		return apierr.New(apierr.PermissionDenied, "", "the verdicts of this key do not count here")
 	}
 	return nil
 }

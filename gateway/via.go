@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"octet/engine"
+	"octet/gateway/apierr"
 )
 
 // errLoop is why a request is refused that this gateway has sent itself, or that has come through too many.
@@ -15,16 +16,16 @@ const mostHops = 8
 
 // checkVia refuses a request that comes back: a replica's URL leads to this gateway, by whatever way, and each round
 // would begin another.
-func (x *exchange) checkVia() *Error {
+func (x *exchange) checkVia() *apierr.Error {
 	if len(x.heads.via) == 0 {
 		return nil
 	}
 	hops := hopsOf(x.heads.via)
 	for _, hop := range hops {
 		if hop == x.s.via || len(hops) > mostHops {
-			return &Error{Code: CodeUpstreamProtocolError,
+			return &apierr.Error{Code: apierr.UpstreamProtocolError,
 				Message: "the request has come back to a gateway that it came through: a replica is that gateway",
-				cause:   errLoop}
+				Cause:   errLoop}
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"octet/gateway/apierr"
 	"octet/slo"
 )
 
@@ -49,13 +50,13 @@ func (s *Server) oneModel(c *gin.Context, rt *Runtime, t *Tenant) {
 			return
 		}
 	}
-	s.refuse(c, fail(CodeModelNotFound, "model", fmt.Sprintf("there is no model %q", id)))
+	s.refuse(c, apierr.New(apierr.ModelNotFound, "model", fmt.Sprintf("there is no model %q", id)))
 }
 
 func (s *Server) oneReceipt(c *gin.Context, _ *Runtime, t *Tenant) {
 	r := s.receipts.find(t.Name, c.Param("id"))
 	if r == nil {
-		s.refuse(c, fail(CodeReceiptNotFound, "id", "no receipt of that id is kept for this key"))
+		s.refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id is kept for this key"))
 		return
 	}
 	c.JSON(http.StatusOK, r.forClient())
@@ -65,7 +66,7 @@ func (s *Server) oneReceipt(c *gin.Context, _ *Runtime, t *Tenant) {
 func (s *Server) anyReceipt(c *gin.Context) {
 	r := s.receipts.search(c.Param("id"))
 	if r == nil {
-		s.refuse(c, fail(CodeReceiptNotFound, "id", "no receipt of that id is kept"))
+		s.refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id is kept"))
 		return
 	}
 	c.JSON(http.StatusOK, r)
@@ -85,7 +86,7 @@ func (s *Server) oneSLO(c *gin.Context, rt *Runtime, t *Tenant) {
 	name := c.Param("specialist")
 	sp := rt.Specialist(name)
 	if sp == nil || !t.Permits(name) {
-		s.refuse(c, fail(CodeModelNotFound, "specialist", fmt.Sprintf("there is no specialist %q", name)))
+		s.refuse(c, apierr.New(apierr.ModelNotFound, "specialist", fmt.Sprintf("there is no specialist %q", name)))
 		return
 	}
 	c.JSON(http.StatusOK, sp.Board.Report())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"octet/engine"
+	"octet/gateway/apierr"
 	"octet/gateway/wire"
 	"octet/routing/index"
 )
@@ -39,7 +40,7 @@ func (r *Replica) kinds() uint32 {
 
 // takers returns those of hosts that may be sent a body, which are all for one that every engine takes. The error
 // names a member that keeps it from all of them; it is nil where there are no hosts either.
-func (rt *Runtime) takers(hosts index.HostBitmap, body *wire.Request) (index.HostBitmap, *Error) {
+func (rt *Runtime) takers(hosts index.HostBitmap, body *wire.Request) (index.HostBitmap, *apierr.Error) {
 	if body.TakenByAll() || hosts.Empty() {
 		return hosts, nil
 	}
@@ -54,6 +55,6 @@ func (rt *Runtime) takers(hosts index.HostBitmap, body *wire.Request) (index.Hos
 	if !taking.Empty() {
 		return taking, nil
 	}
-	return taking, fail(CodeUnsupportedParameter, body.NotTaken(refusing.kinds(), vocabulary),
+	return taking, apierr.New(apierr.UnsupportedParameter, body.NotTaken(refusing.kinds(), vocabulary),
 		fmt.Sprintf("is not known to %s engines, and no replica passes it on", refusing.Engine))
 }
