@@ -34,8 +34,8 @@ func TestWhatIsUsedAgainSaysWhy(t *testing.T) {
 // differsUnderRace are the files that are other ones under the race detector, and why. What they do there is not what
 // serves: `make test-plain` runs the packages of the first.
 var differsUnderRace = map[string]string{
-	"internal/sock/sock_linux.go": "system calls of which Go's scheduler, and so the detector, is not told",
-	"internal/sock/sock_told.go":  "the same calls by package syscall, which the detector watches",
+	"internal/http1/sock/sock_linux.go": "system calls of which Go's scheduler, and so the detector, is not told",
+	"internal/http1/sock/sock_told.go":  "the same calls by package syscall, which the detector watches",
 	"routing/index/descend_free.go": "readers that take no lock: they read what is being written, find that out, " +
 		"and read again",
 	"routing/index/descend_race.go":     "the same reads under the writer's lock",

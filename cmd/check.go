@@ -10,7 +10,7 @@ import (
 
 	"octet/config"
 	"octet/gateway"
-	"octet/gateway/front"
+	"octet/internal/http1/server"
 	"octet/routing/plugins"
 	"octet/slo/verify"
 )
@@ -27,7 +27,7 @@ func checkCommand() *cobra.Command {
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %d specialists, %d replicas\n", args[0], len(cfg.Specialists),
 				countReplicas(cfg))
-			if gateway.Front(cfg.Front) == gateway.FrontOctet && !front.Supported {
+			if gateway.Front(cfg.Front) == gateway.FrontOctet && !server.Supported {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: front: octet needs Linux; here Go's own server answers clients\n",
 					args[0])
 			}

@@ -20,7 +20,7 @@ import (
 	"octet/gateway"
 	"octet/gateway/sharedrates"
 	"octet/internal/dialing"
-	"octet/internal/ready"
+	"octet/internal/http1/poll"
 	"octet/kvpool"
 	"octet/routing/approx"
 	"octet/routing/events"
@@ -45,7 +45,7 @@ type house struct {
 	sessions  *plugins.Sessions
 	feed      *events.Feed
 	sockets   *sockets
-	loops     ready.Loops // that carry open streams
+	loops     poll.Loops // that carry open streams
 	schemes   schemes
 	shared    atomic.Pointer[map[string]supply] // sources of events that all replicas share; nil until background
 	verifier  *verify.Verifier                  // nil where no answers are judged here

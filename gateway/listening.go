@@ -8,7 +8,7 @@ import (
 	"net/http"
 
 	"octet/gateway/apierr"
-	"octet/gateway/front"
+	"octet/internal/http1/server"
 )
 
 // Front is who speaks HTTP on the data listener.
@@ -16,7 +16,7 @@ type Front string
 
 // The fronts.
 const (
-	FrontOctet   Front = "octet"   // package front, where the system has what it needs; else as FrontNetHTTP
+	FrontOctet   Front = "octet"   // internal/http1/server, where the system has what it needs; else as FrontNetHTTP
 	FrontNetHTTP Front = "nethttp" // Go's own server
 )
 
@@ -30,8 +30,8 @@ type listening interface {
 // dataServer is who answers clients.
 func (s *Server) dataServer() listening {
 	limits := s.runtime.Load().Limits
-	if s.front != FrontNetHTTP && front.Supported {
-		return &front.Server{
+	if s.front != FrontNetHTTP && server.Supported {
+		return &server.Server{
 			BaseContext: s.cutOff, Handler: s.DataHandler(), Refuse: s.refuseHead, ErrorLog: s.debugLog(),
 			ReadHeaderTimeout: limits.HeaderTimeout, IdleTimeout: limits.KeepaliveTimeout,
 			WriteTimeout:   limits.WriteTimeout,

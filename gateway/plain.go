@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"octet/gateway/apierr"
-	"octet/gateway/front"
+	"octet/internal/http1/server"
 )
 
-// plainServer is Go's own server with the bounds on connections that package front has of itself: see front.Server.
+// plainServer is Go's own server with the bounds on connections that server.Server has of itself.
 // Where all places are taken, one that rests, or is new and silent, makes room; else the new one is told, in as much as
 // its socket takes at once, and closed.
 type plainServer struct {
@@ -65,7 +65,7 @@ func (p *plainServer) Shutdown(ctx context.Context) error {
 func (s *Server) refusing(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := r.Context().Value(plainKey{}).(*plainConn); ok {
-			if strict, ok := c.Conn.(*front.Strict); ok {
+			if strict, ok := c.Conn.(*server.Strict); ok {
 				if status, text, refused := strict.Refused(r.RequestURI); refused {
 					s.refuseHead(w, status, text)
 					return
@@ -139,7 +139,7 @@ func (p *plainServer) enter(nc net.Conn) (c, leaves *plainConn, no *apierr.Error
 			return nil, nil, apierr.New(apierr.Overloaded, "", "too many connections are open: limits.connections")
 		}
 	}
-	c = &plainConn{Conn: front.NewStrict(nc, p.maxHead, p.maxFields), server: p, source: source, since: time.Now()}
+	c = &plainConn{Conn: server.NewStrict(nc, p.maxHead, p.maxFields), server: p, source: source, since: time.Now()}
 	p.conns[c] = struct{}{}
 	p.of[source]++
 	return c, leaves, nil

@@ -3,7 +3,7 @@ package gateway
 import (
 	"errors"
 
-	"octet/gateway/front"
+	"octet/internal/http1/server"
 )
 
 // A stream that has gone on for a while settles: its goroutine ends, and what its engine sends is passed on by a loop
@@ -80,7 +80,7 @@ func (x *exchange) tryFlush() error {
 	x.came = 0
 	err := x.out.try(x.settled)
 	switch {
-	case errors.Is(err, front.ErrFull):
+	case errors.Is(err, server.ErrFull):
 		return err
 	case err != nil:
 		return x.clientGone(err)
@@ -105,7 +105,7 @@ func (x *exchange) ended(why error) error {
 	switch {
 	case errors.As(why, &panicked):
 		panic(why)
-	case why == nil, errors.Is(why, front.ErrFull):
+	case why == nil, errors.Is(why, server.ErrFull):
 		return x.goOnHere()
 	}
 	return x.relayed(why)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"octet/gateway/apierr"
-	"octet/gateway/front"
+	"octet/internal/http1/server"
 	"octet/routing/fleet"
 )
 
@@ -89,7 +89,7 @@ func (c *carriage) TryPass(p []byte) error {
 		n = c.rng.IntN(n)
 		_, _ = c.Write(p[:n])
 		c.owed = bytes.Clone(p[n:])
-		return front.ErrFull
+		return server.ErrFull
 	}
 	_, err := c.Write(p)
 	return err

@@ -3,7 +3,7 @@ package gateway
 import (
 	"context"
 
-	"octet/internal/lifetime"
+	"octet/internal/http1/lifetime"
 )
 
 // turnContext is the context of one turn: it ends with the request's, or when it is cancelled, which it must be. Each

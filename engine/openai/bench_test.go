@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"octet/engine"
-	"octet/internal/lifetime"
+	"octet/internal/http1/lifetime"
 )
 
 // instant is an engine that answers each request at once with text, and costs next to nothing itself: it knows how long

@@ -5,7 +5,7 @@ package openai
 import (
 	"syscall"
 
-	"octet/internal/sock"
+	"octet/internal/http1/sock"
 )
 
 // looks says whether sockets can be read by their descriptors.

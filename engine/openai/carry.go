@@ -8,8 +8,8 @@ import (
 	"syscall"
 
 	"octet/engine"
-	"octet/internal/ready"
-	"octet/internal/sock"
+	"octet/internal/http1/poll"
+	"octet/internal/http1/sock"
 )
 
 // carried is a Response that a loop feeds to its reader.
@@ -31,7 +31,7 @@ type carried struct {
 // method Panicked. The idle timeout may strike an eighth of itself late.
 func (r *Response) Carry(piece func([]byte) error, pause func() error, end func(error)) bool {
 	c := r.conn
-	if c == nil || c.lazy == nil || r.err != nil || c.r < c.w || r.idle < 2*parts*ready.Sweep {
+	if c == nil || c.lazy == nil || r.err != nil || c.r < c.w || r.idle < 2*parts*poll.Sweep {
 		return false
 	}
 	k := &carried{feeding: feeding{Response: r, piece: piece, pause: pause}, end: end}
@@ -48,17 +48,17 @@ func (r *Response) Carry(piece func([]byte) error, pause func() error, end func(
 	return false
 }
 
-// Ready implements ready.Stream. Whoever ends the context has closed the reading side then, which is why it is looked
+// Ready implements poll.Stream. Whoever ends the context has closed the reading side then, which is why it is looked
 // at only where that is closed.
-func (k *carried) Ready(page []byte, hung bool) ready.Next {
+func (k *carried) Ready(page []byte, hung bool) poll.Next {
 	k.hung = k.hung || hung
 	if k.hung && k.interrupted() {
-		return ready.Leave
+		return poll.Leave
 	}
 	n, errno := sock.Read(k.fd, page)
 	switch {
 	case errno == syscall.EAGAIN:
-		return ready.Wait
+		return poll.Wait
 	case errno == 0 && n > 0:
 		return k.read(page, n)
 	case k.interrupted():
@@ -67,7 +67,7 @@ func (k *carried) Ready(page []byte, hung bool) ready.Next {
 	default:
 		k.ends(io.EOF)
 	}
-	return ready.Leave
+	return poll.Leave
 }
 
 // interrupted reports whether the context has ended, which is the answer's end, too.
@@ -81,7 +81,7 @@ func (k *carried) interrupted() bool {
 }
 
 // read hands on the first n bytes of page.
-func (k *carried) read(page []byte, n int) ready.Next {
+func (k *carried) read(page []byte, n int) poll.Next {
 	c := k.conn
 	c.buf, c.r, c.w = page, 0, n
 	k.err = k.pour()
@@ -90,13 +90,13 @@ func (k *carried) read(page []byte, n int) ready.Next {
 	switch {
 	case k.err != nil:
 		c.keep(left)
-		return ready.Leave
+		return poll.Leave
 	case k.bursts(n):
-		return ready.Leave
+		return poll.Leave
 	case n == len(page) || k.hung:
-		return ready.More
+		return poll.More
 	}
-	return ready.Wait
+	return poll.Wait
 }
 
 // Many bytes at a time, so many times in a row, are a burst.
@@ -126,7 +126,7 @@ func (c *conn) keep(unread []byte) {
 	c.w = copy(c.buf, unread)
 }
 
-// End implements ready.Stream.
+// End implements poll.Stream.
 func (k *carried) End(why error) {
 	c := k.conn
 	c.carried.Store(false)
@@ -134,7 +134,7 @@ func (k *carried) End(why error) {
 		c.buf, c.r, c.w = nil, 0, 0 // where there was a panic
 	}
 	switch {
-	case errors.Is(why, ready.ErrIdle):
+	case errors.Is(why, poll.ErrIdle):
 		k.err = fmt.Errorf("%w: nothing came", engine.ErrTimeout)
 		k.Response.err = k.err
 	case why != nil:

@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"octet/engine"
-	"octet/internal/ready"
+	"octet/internal/http1/poll"
 )
 
 // loops are the loops of one test.
-func loops(t *testing.T) *ready.Loops {
-	l := new(ready.Loops)
+func loops(t *testing.T) *poll.Loops {
+	l := new(poll.Loops)
 	t.Cleanup(l.Close)
 	return l
 }
@@ -207,7 +207,7 @@ func TestACarriedAnswerThatFallsSilentEnds(t *testing.T) {
 	defer resp.Close()
 	r, end := resp.(*Response), make(chan error, 1)
 	_ = r.Feed(func([]byte) error { return nil }, func() error { return errPaused })
-	resp.SetIdle(2 * parts * ready.Sweep)
+	resp.SetIdle(2 * parts * poll.Sweep)
 	began := time.Now()
 	if !r.Carry(nil, nil, func(why error) { end <- why }) {
 		t.Fatal("not carried")

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"octet/engine"
-	"octet/internal/field"
-	"octet/internal/lifetime"
-	"octet/internal/sock"
+	"octet/internal/http1/field"
+	"octet/internal/http1/lifetime"
+	"octet/internal/http1/sock"
 )
 
 // Client talks to one replica over its own pool of connections. It implements engine.Client; what Do returns is a

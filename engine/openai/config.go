@@ -7,7 +7,7 @@ import (
 	"net"
 	"time"
 
-	"octet/internal/ready"
+	"octet/internal/http1/poll"
 )
 
 // ErrConfig means that a Config cannot be served.
@@ -25,7 +25,7 @@ type Config struct {
 	Bearer string                                      // sent where a request carries none of its own
 	TLS    *tls.Config                                 // for https; nil is the system's roots
 	Dial   func(ctx context.Context) (net.Conn, error) // nil is TCP to URL's host
-	Loops  *ready.Loops                                // that carry streams; nil carries none
+	Loops  *poll.Loops                                 // that carry streams; nil carries none
 
 	DialTimeout   time.Duration // 5 s, TLS handshake included
 	HeaderTimeout time.Duration // 60 s from the end of the request to the response's head

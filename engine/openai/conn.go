@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/internal/http1/sock"
 	"octet/internal/poison"
-	"octet/internal/sock"
 )
 
 // bufferSize is what an exchange reads into, in bytes: some twenty tokens' events. An answer that waits for its engine

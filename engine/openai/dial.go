@@ -11,7 +11,7 @@ import (
 
 	"octet/engine"
 	"octet/internal/dialing"
-	"octet/internal/field"
+	"octet/internal/http1/field"
 )
 
 // endpoint is where a replica is.

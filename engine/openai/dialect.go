@@ -3,7 +3,7 @@ package openai
 import (
 	"fmt"
 
-	"octet/internal/field"
+	"octet/internal/http1/field"
 )
 
 // dialect is where one kind of engine answers what is not part of the OpenAI API. An empty path means that it does not.

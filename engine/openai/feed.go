@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"octet/engine"
-	"octet/internal/sock"
+	"octet/internal/http1/sock"
 )
 
 // parts is how many parts an idle timeout is waited for in, so that a stream of tokens arms no timer: Feed's strikes at

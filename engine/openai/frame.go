@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"octet/engine"
-	"octet/internal/field"
+	"octet/internal/http1/field"
 )
 
 // Bounds on the parts of a chunked body that are not body, in bytes.

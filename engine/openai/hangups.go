@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"octet/internal/hangup"
+	"octet/internal/http1/poll"
 )
 
 // hangups tells connections of a Client when their engine has closed or reset them: those on which a goroutine has
@@ -12,7 +12,7 @@ import (
 // lists. It runs while there are any.
 type hangups struct {
 	mu    sync.Mutex
-	watch *hangup.Watch    // nil without connections, or where it cannot be had
+	watch *poll.Watch      // nil without connections, or where it cannot be had
 	conns map[uint64]*conn // by id
 	last  uint64           // id
 }
@@ -22,7 +22,7 @@ func (h *hangups) add(c *conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.watch == nil {
-		w, err := hangup.New(h.left)
+		w, err := poll.NewWatch(h.left)
 		if err != nil {
 			return // what could be told by a watch is asked for in vain at each read
 		}

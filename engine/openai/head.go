@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"octet/engine"
-	"octet/internal/field"
+	"octet/internal/http1/field"
 )
 
 // maxFields bounds the header lines of a response.

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"octet/engine"
-	"octet/internal/field"
+	"octet/internal/http1/field"
 )
 
 // maxInformational bounds the 1xx answers before the real one.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"octet/engine"
-	"octet/internal/field"
+	"octet/internal/http1/field"
 )
 
 // check refuses what could be read as anything but one request with the given fields.

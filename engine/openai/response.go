@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"octet/engine"
-	"octet/internal/lifetime"
+	"octet/internal/http1/lifetime"
 )
 
 // Response is an answer whose head is here. It implements engine.Response, and beyond it Feed, which a relay looks for

@@ -6,7 +6,7 @@ import (
 	"os"
 	"syscall"
 
-	"octet/internal/sock"
+	"octet/internal/http1/sock"
 )
 
 // errStale means that a kept connection cannot be used: its engine has ended it or sent something unasked. Nothing was

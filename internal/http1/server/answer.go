@@ -1,0 +1,309 @@
+package server
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"octet/internal/http1/sock"
+	"octet/internal/poison"
+)
+
+// outSize is what of an answer is held before it is sent, in bytes, with its head.
+const outSize = 4 << 10
+
+// outPages are used again: a page is one answer's alone, and system calls have taken what is in it when they return.
+var outPages = sync.Pool{New: func() any { return new([outSize]byte) }}
+
+// How a page is laid out. An answer's head grows from its beginning, and is moved up to what follows when it is sent; a
+// chunk's size is written right before its bytes.
+const (
+	gap       = 224 // for what the server adds to a head, and the first chunk's size
+	sizeRoom  = 10  // for a chunk's size and CRLF: lengths below 2^32
+	tailRoom  = 8   // for CRLF and the last chunk
+	mostSplit = 1 << 30
+)
+
+// answer is the http.ResponseWriter of one request after another.
+type answer struct {
+	c      *conn
+	began  time.Time
+	header http.Header
+	said   said  // what the handler's fields determine
+	err    error // of the first write that failed; nothing is written after it
+	progress
+
+	page *[outSize]byte // from the pool; nil while nothing is held
+	buf  []byte         // page, or larger
+	head int            // buf[:head] is the head, not sent yet
+	from int            // buf[from:] is of the body, not sent yet
+	owed []byte         // what TryPass had no room for, in its chunk
+
+	segments [3][]byte
+	writing  net.Buffers
+}
+
+// progress is how far an answer is. It holds no pointers, so that an answer begins with it cheaply.
+type progress struct {
+	status  int   // 0 before WriteHeader
+	length  int64 // as declared by the handler, or found out; -1 is unknown
+	count   int64 // bytes of the body that the handler wrote
+	wrote   bool  // WriteHeader was called
+	sent    bool  // the head is out
+	chunks  bool  // the body goes out in chunks
+	empty   bool  // no body goes out, whatever the handler writes
+	toEnd   bool  // the body ends with the connection
+	done    bool  // the handler has returned
+	closing bool  // the connection ends after this answer
+}
+
+func (a *answer) begin(closing bool) {
+	a.drop()
+	if len(a.header) > 0 {
+		clear(a.header)
+	}
+	a.began, a.said, a.err = time.Now(), said{}, nil
+	a.progress = progress{length: -1, closing: closing}
+}
+
+// drop lets go of what was not sent.
+func (a *answer) drop() {
+	if a.page != nil {
+		giveBack(a.page)
+	}
+	a.page, a.buf, a.head, a.from = nil, nil, 0, 0
+}
+
+// giveBack takes a page of outPages back.
+func giveBack(page *[outSize]byte) {
+	poison.Bytes(page[:])
+	outPages.Put(page)
+}
+
+func (a *answer) hold() {
+	if a.buf == nil {
+		a.page = outPages.Get().(*[outSize]byte)
+		a.buf, a.from = a.page[:sizeRoom], sizeRoom
+	}
+}
+
+// Began returns when the request was at hand.
+func (a *answer) Began() time.Time { return a.began }
+
+// now is the time, by one look at one clock.
+func (a *answer) now() time.Time { return a.began.Add(time.Since(a.began)) }
+
+// Header returns the fields to be sent; what is changed after WriteHeader is not.
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader takes down the status and the fields. One below 200, but for 101, is sent at once and precedes the
+// answer.
+func (a *answer) WriteHeader(status int) {
+	switch {
+	case status < 100 || status > 999:
+		panic(fmt.Sprintf("front: invalid status %d", status))
+	case a.wrote:
+		a.c.server.logf("front: superfluous WriteHeader(%d) after %d", status, a.status)
+	case status < 200 && status != http.StatusSwitchingProtocols:
+		a.inform(status)
+	default:
+		a.hold()
+		a.headed(status, a.appendHead(a.buf[:0], status))
+	}
+}
+
+// Start is WriteHeader for a handler that has its fields as they go over the wire: lines, each with its CRLF. They are
+// taken as they are, and sent beside nothing that Header has. None of them is Content-Length, which length stands for,
+// -1 being unknown, nor Content-Encoding, Transfer-Encoding, Trailer, Connection or Date; one is Content-Type. status
+// is that of an answer with a body.
+func (a *answer) Start(status int, length int64, lines []byte) {
+	if a.wrote {
+		a.WriteHeader(status) // which complains
+		return
+	}
+	a.said = said{length: length, kind: true}
+	a.hold()
+	a.headed(status, append(appendStatus(a.buf[:0], a.c.req.ProtoMinor, status), lines...))
+}
+
+// headed takes head, which has grown from the beginning of buf, as the answer's so far.
+func (a *answer) headed(status int, head []byte) {
+	a.wrote, a.status = true, status
+	a.buf, a.head, a.from = head, len(head), len(head)+gap
+	a.reach(a.from)
+}
+
+// reach makes buf n bytes long.
+func (a *answer) reach(n int) {
+	if n > cap(a.buf) {
+		larger := make([]byte, n, n+outSize)
+		copy(larger, a.buf)
+		a.buf = larger
+		return
+	}
+	a.buf = a.buf[:n]
+}
+
+// inform sends a head that precedes the answer's.
+func (a *answer) inform(status int) {
+	if a.c.req.ProtoMinor == 0 || a.err != nil {
+		return
+	}
+	a.c.body.expected = a.c.body.expected && status != http.StatusContinue
+	a.hold()
+	closing := a.closing
+	page := append(a.appendHead(a.buf[:0], status), "\r\n"...)
+	a.closing = closing // what is said of the answer itself counts
+	a.note(a.c.send(page))
+	a.drop()
+}
+
+// Write sends body bytes where they are more than a page holds with those before; else they wait for Flush or the
+// handler's return, so that who has a short answer whole finds the handler's work done.
+func (a *answer) Write(p []byte) (int, error) {
+	if !a.wrote {
+		a.WriteHeader(http.StatusOK)
+	}
+	switch {
+	case len(p) == 0:
+		return 0, nil
+	case !allowsBody(a.status):
+		return 0, http.ErrBodyNotAllowed
+	case a.err != nil:
+		return 0, a.err
+	}
+	if a.count += int64(len(p)); a.said.length >= 0 && a.count > a.said.length {
+		return 0, http.ErrContentLength
+	}
+	a.hold()
+	if len(a.buf)+len(p)+tailRoom <= outSize {
+		a.buf = append(a.buf, p...)
+		return len(p), nil
+	}
+	if err := a.push(p, false); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// WriteString is Write.
+func (a *answer) WriteString(s string) (int, error) { return a.Write([]byte(s)) }
+
+// Flush sends what is held.
+func (a *answer) Flush() { _ = a.FlushError() }
+
+// FlushError sends what is held: the head, and the body so far as one chunk. One system call, and none where nothing is
+// held.
+func (a *answer) FlushError() error {
+	if !a.wrote {
+		a.WriteHeader(http.StatusOK)
+	}
+	if a.err != nil {
+		return a.err
+	}
+	if a.sent && len(a.buf) <= a.from {
+		return nil
+	}
+	return a.push(nil, false)
+}
+
+// SetReadDeadline bounds how long reads of the request's body wait; zero is for ever.
+func (a *answer) SetReadDeadline(t time.Time) error {
+	a.c.limit = t
+	return nil
+}
+
+// SetWriteDeadline bounds how long writes wait from now on; zero is for ever.
+func (a *answer) SetWriteDeadline(t time.Time) error {
+	a.c.writeBy = t
+	return nil
+}
+
+// finish sends what is left when the handler has returned, and the end.
+func (a *answer) finish() {
+	a.done = true
+	if !a.wrote {
+		a.WriteHeader(http.StatusOK)
+	}
+	if a.err == nil && (!a.sent || a.chunks || len(a.buf) > a.from) {
+		_ = a.push(nil, true) // a.err keeps it
+	}
+	a.drop()
+}
+
+// push sends the head, unless it is out, and the body: what is held, then p. last ends the body.
+func (a *answer) push(p []byte, last bool) error {
+	if a.owed != nil {
+		a.catchUp()
+	}
+	a.hold()
+	if !a.sent {
+		a.settle(p, last)
+	}
+	if last && !a.sent {
+		sock.Batch()
+	}
+	held := len(a.buf) - a.from
+	if a.empty {
+		a.buf, p, held = a.buf[:a.from], nil, 0
+	}
+	start, tail := a.from, ""
+	if a.chunks {
+		start, tail = a.chunk(held+len(p), last)
+	}
+	if !a.sent {
+		start -= a.head
+		copy(a.buf[start:], a.buf[:a.head])
+		a.sent = true
+	}
+	if len(p) == 0 {
+		a.buf = append(a.buf, tail...)
+		a.note(a.c.send(a.buf[start:]))
+	} else {
+		a.segments = [3][]byte{a.buf[start:], p, tails[tail]}
+		a.writing = a.segments[:]
+		if tail == "" {
+			a.writing = a.segments[:2]
+		}
+		a.note(a.c.sendAll(&a.writing))
+		clear(a.segments[:])
+	}
+	a.drop()
+	return a.err
+}
+
+// chunk writes the size of a chunk before what is held. It returns where it begins and what follows its bytes.
+func (a *answer) chunk(size int, last bool) (start int, tail string) {
+	start = a.from
+	if size > 0 {
+		var digits [16]byte
+		hex := append(strconv.AppendInt(digits[:0], int64(size), 16), "\r\n"...)
+		start -= len(hex)
+		copy(a.buf[start:], hex)
+		tail = "\r\n"
+	}
+	if last {
+		tail += "0\r\n\r\n"
+	}
+	return start, tail
+}
+
+var tails = map[string][]byte{"\r\n": []byte("\r\n"), "\r\n0\r\n\r\n": []byte("\r\n0\r\n\r\n")}
+
+// note keeps the first error.
+func (a *answer) note(err error) {
+	if a.err == nil && err != nil {
+		a.err = err
+	}
+}
+
+// unlike says whether the handler wrote less than the length that it declared, or tried to write more.
+func (a *answer) unlike() bool {
+	return a.said.length >= 0 && !a.empty && a.count != a.said.length
+}
+
+// untilClose says whether an answer has begun whose end is the connection's.
+func (a *answer) untilClose() bool { return a.sent && a.toEnd }

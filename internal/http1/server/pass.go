@@ -1,0 +1,116 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"syscall"
+
+	"octet/internal/http1/sock"
+)
+
+// chunkRow is the most that a chunk of a page has around its bytes.
+const chunkRow = len("fff\r\n") + len("\r\n")
+
+// Pass is Write and Flush in one. Where nothing is held, and the socket has room, it is one system call and nothing
+// beside it: no deadline is armed, for nothing is waited for.
+func (a *answer) Pass(p []byte) error {
+	if a.owed != nil {
+		a.catchUp()
+	}
+	if !a.canPass(len(p)) {
+		if _, err := a.Write(p); err != nil {
+			return err
+		}
+		return a.FlushError()
+	}
+	a.count += int64(len(p))
+	page := outPages.Get().(*[outSize]byte)
+	b := appendChunk(page[:0], p)
+	n, errno := sock.Write(a.c.fd, b)
+	if n < len(b) {
+		a.passRest(b[n:], errno)
+	}
+	giveBack(page)
+	return a.err
+}
+
+// TryPass is Pass that does not wait. What the socket has no room for is kept, and reported as ErrFull: the next thing
+// sent by what may wait goes out behind it.
+func (a *answer) TryPass(p []byte) error {
+	switch {
+	case a.err != nil || len(p) == 0:
+		return a.err
+	case !a.canPass(len(p)):
+		a.owed = append(appendSize(nil, len(p)), p...)
+		a.owed = append(a.owed, "\r\n"...)
+		a.count += int64(len(p))
+		return ErrFull
+	}
+	a.count += int64(len(p))
+	page := outPages.Get().(*[outSize]byte)
+	b := appendChunk(page[:0], p)
+	n, errno := sock.Write(a.c.fd, b)
+	switch {
+	case errno != 0 && errno != syscall.EAGAIN:
+		a.passRest(nil, errno)
+	case n < len(b):
+		a.owed = bytes.Clone(b[n:])
+	}
+	giveBack(page)
+	if a.owed != nil {
+		return ErrFull
+	}
+	return a.err
+}
+
+// CanTry says whether TryPass may be called: while the body goes out in chunks, by the connection's own descriptor, and
+// nothing is held.
+func (a *answer) CanTry() bool { return a.canPass(1) }
+
+// catchUp sends what TryPass has kept.
+func (a *answer) catchUp() {
+	owed := a.owed
+	a.owed = nil
+	if a.err == nil {
+		a.note(a.c.send(owed))
+	}
+}
+
+// ErrFull is why TryPass has kept something.
+var ErrFull = errors.New("front: the client's socket is full")
+
+// canPass says whether n bytes can go out as a chunk, past what holds back.
+func (a *answer) canPass(n int) bool {
+	return a.chunks && a.buf == nil && a.owed == nil && a.err == nil && a.c.raw != nil && sock.Fast && n > 0 &&
+		n <= outSize-chunkRow
+}
+
+// passRest sends what the socket had no room for, unless it failed.
+func (a *answer) passRest(b []byte, errno syscall.Errno) {
+	if errno == 0 || errno == syscall.EAGAIN {
+		a.note(a.c.send(b))
+		return
+	}
+	a.note(a.c.lost(os.NewSyscallError("write", errno)))
+}
+
+// appendChunk appends p as a chunk; p is shorter than a page, and not empty.
+func appendChunk(dst, p []byte) []byte {
+	const digits = "0123456789abcdef"
+	n := len(p)
+	if n > 0xff {
+		dst = append(dst, digits[n>>8])
+	}
+	if n > 0xf {
+		dst = append(dst, digits[n>>4&0xf])
+	}
+	dst = append(dst, digits[n&0xf], '\r', '\n')
+	return append(append(dst, p...), '\r', '\n')
+}
+
+// appendSize appends the line before a chunk of n bytes.
+func appendSize(dst []byte, n int) []byte {
+	return append(strconv.AppendInt(dst, int64(n), 16), "\r\n"...)
+}
