@@ -158,7 +158,7 @@ type slowModel struct{ how string }
 func (m slowModel) Classify([]byte, []float64) (float64, error) {
 	switch m.how {
 	case "late":
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // real time: a model that is late
 	case "fails":
 		return 0, model.ErrArtefact
 	case "panics":
@@ -229,11 +229,11 @@ func TestAnotherArtefactAtTheSamePathIsNoticed(t *testing.T) {
 	h.cfg.Router.Classifier.Model = path
 	changed := make(chan struct{}, 8) // more than this test makes
 	go h.followModel(t.Context(), func() { changed <- struct{}{} })
-	time.Sleep(lookEvery * 3 / 2)
+	time.Sleep(lookEvery * 3 / 2) // real time: the file is looked at
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2 * lookEvery)
+	time.Sleep(2 * lookEvery) // real time: the file is looked at
 	if len(changed) > 0 {
 		t.Fatal("the same artefact, or none, is no other one")
 	}

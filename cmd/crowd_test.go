@@ -181,7 +181,7 @@ func (c *crowd) arrive(load float64, d time.Duration) {
 		q := next(c.count, draw)
 		c.count++
 		c.asking.Go(func() { c.insist(q) })
-		time.Sleep(gap)
+		time.Sleep(gap) // in a bubble
 	}
 }
 
@@ -192,7 +192,7 @@ func (c *crowd) besides(until time.Duration) {
 			q := customer{id: fmt.Sprint("s", n), model: "octet", text: unsureOfSystems, words: 30, tokens: 20,
 				stream: n%2 == 0}
 			c.asking.Go(func() { c.once(q) })
-			time.Sleep(500 * time.Millisecond)
+			time.Sleep(500 * time.Millisecond) // in a bubble
 		}
 	})
 }
@@ -214,7 +214,7 @@ func (c *crowd) insist(q customer) {
 			return
 		}
 		c.note(func() { c.retried[strconv.Itoa(q.priority)]++ })
-		time.Sleep(again)
+		time.Sleep(again) // in a bubble
 	}
 }
 

@@ -24,7 +24,7 @@ func (w *world) leave(body, replica string) {
 		}
 	})
 	eventually(w.t, replica+" is asked", func() bool { return w.running(replica) > 0 })
-	time.Sleep(10 * time.Millisecond)
+	time.Sleep(10 * time.Millisecond) // real time: into the phase
 	leave()
 	asking.Wait()
 }

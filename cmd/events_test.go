@@ -198,6 +198,7 @@ func TestABridgeCarriesAnEnginesZMQIntoRedis(t *testing.T) {
 	server.Restart(true)
 	host := w.house.residents["debug-0"].replica.Host
 	deadline := time.Now().Add(20 * time.Second)
+	// real time: a real server starts
 	for ; w.house.index.Host(host).Blocks != w.engines["debug-0"].State().Cached || w.house.index.Host(host).Stale; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%+v, %+v", w.house.index.Host(host), w.engines["debug-0"].State())

@@ -217,7 +217,7 @@ func (w *world) leaves(body string) {
 		}
 	}()
 	eventually(w.t, "the request runs", func() bool { return w.gate("systems-0").Stats().Running == 1 })
-	time.Sleep(20 * time.Millisecond) // into the phase
+	time.Sleep(20 * time.Millisecond) // real time: into the phase
 	leave()
 	<-ended
 	eventually(w.t, "ledgers at their baseline", w.quiet)

@@ -246,7 +246,7 @@ func TestTwoHundredReloadsUnderLoadMisdirectNothing(t *testing.T) {
 				request := w.begin(t, "/v1/chat/completions",
 					`{"model":"`+model+`","messages":[{"role":"user","content":"mine"}]}`, bearer)
 				if i < 4 {
-					time.Sleep(time.Duration(i) * 40 * time.Millisecond) // of reloads
+					time.Sleep(time.Duration(i) * 40 * time.Millisecond) // real time: reloads happen meanwhile
 				}
 				if resp, text := request.finish(); resp.StatusCode != 200 || !strings.Contains(text, "from "+model) {
 					t.Errorf("%s: status %d: %s", model, resp.StatusCode, text)

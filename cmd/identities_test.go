@@ -95,7 +95,7 @@ func TestAContradictedEnginesStreamsAreNotContinued(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"one\"}}]}\n\n")
 		w.(http.Flusher).Flush()
-		time.Sleep(50 * time.Millisecond) // the event reaches the client before the connection ends
+		time.Sleep(50 * time.Millisecond) // real time: the event reaches the client before the connection ends
 		panic(http.ErrAbortHandler)
 	}
 	yaml := "specialists: [{name: debug, replicas: [{url: '%s', engine: vllm}, {url: '%s', engine: vllm}]}]"

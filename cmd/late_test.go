@@ -27,7 +27,7 @@ func echoing(t *testing.T) string {
 		body, _ := io.ReadAll(r.Body)
 		_, word, _ := strings.Cut(string(body), "mine: ")
 		word, _, _ = strings.Cut(word, `"`)
-		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
+		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond) // real time: answers take as long as deadlines
 		fmt.Fprintf(
 			w,
 			`{"choices":[{"index":0,"message":{"role":"assistant","content":"yours: %s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`, word)
@@ -81,7 +81,7 @@ func TestALateEndOfOneRequestEndsNoOther(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) // real time: the load lasts so long
 	over.Store(true)
 	clients.Wait()
 	if calm.Load() == 0 || late.Load() == 0 {

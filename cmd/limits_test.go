@@ -204,7 +204,7 @@ func TestAWriteTimeoutIsOfOneAnswer(t *testing.T) {
 		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(150 * time.Millisecond)
+		time.Sleep(150 * time.Millisecond) // real time: a slow handler
 	}
 	w.fault("systems-0", `{"kind":"hang"}`)
 	fmt.Fprintf(

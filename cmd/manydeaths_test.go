@@ -68,7 +68,7 @@ func TestADeathWithManyInFlightCostsNoAnswer(t *testing.T) {
 			running := func(name string) int { return w.gate(name).Stats().Running }
 			eventually(t, "all are in flight",
 				func() bool { return running("debug-0")+running("debug-1")+running("debug-2") == n })
-			time.Sleep(5 * step) // streams of some have begun
+			time.Sleep(5 * step) // real time: streams of some have begun
 			struck := running("debug-1")
 			w.engines["debug-1"].kill()
 			all.Wait()

@@ -64,7 +64,7 @@ func TestPrefillThatLoadPicksIsAskedFirst(t *testing.T) {
 			})
 			eventually(t, "the prefill is asked", func() bool { return w.armed("p-") == 1 })
 			if first {
-				time.Sleep(50 * time.Millisecond) // time in which the decode would be asked, too
+				time.Sleep(50 * time.Millisecond) // real time: the decode would be asked, too
 			} else {
 				eventually(t, "so is the decode", func() bool { return w.armed("d-") == 1 })
 			}

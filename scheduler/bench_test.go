@@ -182,7 +182,7 @@ func crowdGate(b *testing.B, g *Gate, n int) (stop func()) {
 		}()
 	}
 	for g.Stats().Waiting < n {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // real time: the requests come to wait
 	}
 	return func() {
 		cancel()

@@ -140,7 +140,7 @@ func TestARequestPaysForItsAnswer(t *testing.T) {
 			}
 			started := map[string]int{}
 			for range 40 {
-				time.Sleep(time.Second)
+				time.Sleep(time.Second) // in a bubble
 				running.FirstToken()
 				if running.tenant == "talks" {
 					running.Grow(said)

@@ -53,7 +53,7 @@ func TestBeyondItsShareAGatePreemptsForDeadlinesAlone(t *testing.T) {
 		preempts := func(r GateRequest) bool {
 			t.Helper()
 			victim := admitted(t, g, low)
-			time.Sleep(1200 * time.Millisecond)
+			time.Sleep(1200 * time.Millisecond) // in a bubble
 			victim.FirstToken()
 			got := waits(t, g, r)
 			gone := told(victim)
@@ -75,7 +75,7 @@ func TestBeyondItsShareAGatePreemptsForDeadlinesAlone(t *testing.T) {
 		if !preempts(soon) {
 			t.Error("the share cost a deadline")
 		}
-		time.Sleep(2 * thriftMemory)
+		time.Sleep(2 * thriftMemory) // in a bubble
 		if !preempts(high) {
 			t.Error("nothing was saved up")
 		}
@@ -87,7 +87,7 @@ func TestWhoWasDeniedIsThoughtOfAgain(t *testing.T) {
 	gated(t, thrifty, func(t *testing.T, g *Gate) {
 		warm(t, g)
 		long := admitted(t, g, GateRequest{ID: "long", PromptTokens: 100, MaxNew: 4000, Victim: true})
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // in a bubble
 		long.FirstToken()
 		g.gateMu.Lock()
 		g.thrift.left, g.thrift.told = -1e8, g.elapsed() // 2 s until it is earned
@@ -97,7 +97,7 @@ func TestWhoWasDeniedIsThoughtOfAgain(t *testing.T) {
 			if i > 40 {
 				t.Fatal("never thought of again")
 			}
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond) // in a bubble
 			long.Grow(i)
 		}
 		long.Release()
@@ -135,7 +135,7 @@ func TestWorkDoneAgainStaysWithinItsShare(t *testing.T) {
 					r.Paid = true
 				}
 			})
-			time.Sleep(time.Duration(draw.IntN(400)) * time.Millisecond)
+			time.Sleep(time.Duration(draw.IntN(400)) * time.Millisecond) // in a bubble
 		}
 		all.Wait()
 		s := g.Stats()
@@ -152,14 +152,14 @@ func TestAnAnswerThatComesWholeIsPricedByWhatItHasSaid(t *testing.T) {
 	gated(t, GateConfig{MaxRunning: 2, MaxWaiting: 4}, func(t *testing.T, g *Gate) {
 		for n := range 8 { // of several lengths, so that the price of a token is known
 			ticket := admitted(t, g, GateRequest{ID: "warm", PromptTokens: 50 * (n + 1)})
-			time.Sleep(time.Duration(n+1) * 500 * time.Millisecond)
+			time.Sleep(time.Duration(n+1) * 500 * time.Millisecond) // in a bubble
 			ticket.FirstToken()
 			ticket.Release()
 		}
 		old := admitted(t, g, GateRequest{ID: "old", PromptTokens: 100, MaxNew: 100, Victim: true, Whole: true})
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // in a bubble
 		young := admitted(t, g, GateRequest{ID: "young", PromptTokens: 200, MaxNew: 100, Victim: true, Whole: true})
-		time.Sleep(3 * time.Second)
+		time.Sleep(3 * time.Second) // in a bubble
 		got := waits(t, g, GateRequest{ID: "high", PromptTokens: 100, MaxNew: 10, Priority: 1})
 		if told(old) || !told(young) {
 			t.Errorf("told to go: the one of a minute %t, the one of three seconds %t", told(old), told(young))

@@ -71,7 +71,7 @@ func TestPacedStreamsGoOnUntilTheyAreLeft(t *testing.T) {
 	}
 	defer s.Close()
 	for before := s.Events(); s.Events() < before+200; {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // real time: the origin's own goroutines
 	}
 }
 

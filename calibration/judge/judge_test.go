@@ -94,6 +94,7 @@ func TestAJudgeThatHangsIsEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	status := filepath.Join("/proc", strings.TrimSpace(string(pid)), "status")
+	// real time: a real process ends
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if text, err := os.ReadFile(status); err != nil || strings.Contains(string(text), "Z (zombie)") {
 			break

@@ -182,6 +182,7 @@ func marks(id string, from, to int) (s string) {
 // eventually waits for what the engine's own goroutines are about to do.
 func (r *rig) eventually(what string, ok func() bool) {
 	r.t.Helper()
+	// real time: the engine's own goroutines
 	for deadline := time.Now().Add(5 * time.Second); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			r.t.Fatalf("never came: %s; %+v", what, r.e.State())

@@ -104,7 +104,7 @@ func TestTwoEnginesMeetInARoom(t *testing.T) {
 		said := make(chan string)
 		go func() {
 			if first == "decode" {
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(20 * time.Millisecond) // real time: the other side asks first
 			}
 			said <- prefill.whole("/v1/completions", "sg", body).Choices[0].Text
 		}()

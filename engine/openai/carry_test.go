@@ -81,7 +81,7 @@ func TestCarrySaysWhatNextSays(t *testing.T) {
 				for p.request() != nil {
 					for _, s := range c.say {
 						p.say(s)
-						time.Sleep(2 * time.Millisecond)
+						time.Sleep(2 * time.Millisecond) // real time: what is said comes in several reads
 					}
 					if c.rst {
 						p.reset()
@@ -133,6 +133,7 @@ func TestEveryCarriedStreamGetsItsOwn(t *testing.T) {
 			n := min(len(text), 1+rng.IntN(700))
 			p.say(text[:n])
 			text = text[n:]
+			// real time: what is said comes in several reads
 			time.Sleep(time.Duration(rng.IntN(300)) * time.Microsecond)
 		}
 	})})
@@ -169,7 +170,7 @@ func TestTheEndOfTheContextEndsACarriedAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		go func() {
-			time.Sleep(time.Duration(n*5) * time.Microsecond)
+			time.Sleep(time.Duration(n*5) * time.Microsecond) // real time: the hang-up falls anywhere
 			cancel(errGone)
 		}()
 		r, end := resp.(*Response), make(chan error, 1)

@@ -57,7 +57,7 @@ func TestFeedSaysWhatNextSays(t *testing.T) {
 					for p.request() != nil {
 						for _, s := range c.say {
 							p.say(s)
-							time.Sleep(2 * time.Millisecond)
+							time.Sleep(2 * time.Millisecond) // real time: what is said comes in several reads
 						}
 						if c.rst {
 							p.reset()
@@ -103,7 +103,7 @@ func TestAnEndThatComesWithTheLastBytesIsSeenAtOnce(t *testing.T) {
 		cl := dialUp(t, Config{URL: listen(t, func(p *peer) {
 			p.request()
 			p.say(chunking + "5\r\nfirst\r\n")
-			time.Sleep(3 * time.Millisecond)
+			time.Sleep(3 * time.Millisecond) // real time: the reader comes to wait
 			p.say("4\r\nlast\r\n")
 			if rst {
 				p.reset()
@@ -156,7 +156,7 @@ func TestFeedTimesOutOnSilenceAlone(t *testing.T) {
 		p.request()
 		p.say(chunking)
 		for range 12 {
-			time.Sleep(idle / 4)
+			time.Sleep(idle / 4) // real time: shorter than the idle timeout
 			p.say("1\r\nx\r\n")
 		}
 		<-over

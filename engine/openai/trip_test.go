@@ -222,7 +222,7 @@ func TestAHeadThatComesInPiecesIsReadOnAKeptConnection(t *testing.T) {
 		for n := 1; p.request() != nil; n++ {
 			for i := 0; i < len(ok); i += n {
 				_, _ = io.WriteString(p, ok[i:min(i+n, len(ok))])
-				time.Sleep(100 * time.Microsecond)
+				time.Sleep(100 * time.Microsecond) // real time: the answer comes in several reads
 			}
 		}
 	})})
@@ -249,7 +249,7 @@ func TestNoAnswerIsMissedOnKeptConnections(t *testing.T) {
 			text := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(id), id)
 			switch id[len(id)-1] % 8 {
 			case 0:
-				time.Sleep(100 * time.Microsecond)
+				time.Sleep(100 * time.Microsecond) // real time: the answer comes late
 			case 1:
 				p.say(text[:20])
 				runtime.Gosched()

@@ -70,6 +70,7 @@ func TestARedisThatIsAwayIsSeldomAskedAndComesBack(t *testing.T) {
 		t.Error("nothing shows that it is away")
 	}
 	server.Restart(true)
+	// real time: a real server starts
 	for end := time.Now().Add(10 * time.Second); r.Away() && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		_, _ = r.Take("x", 1, 1, 1)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
+	"octet/internal/await"
 	"octet/internal/program"
 	"octet/internal/redistest"
 )
@@ -119,15 +120,6 @@ func post(t testing.TB, url, body string) (int, string) {
 	defer resp.Body.Close()
 	answer, _ := io.ReadAll(resp.Body)
 	return resp.StatusCode, string(answer)
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("not in time: " + what)
-		}
-	}
 }
 
 const ask = `{"model":"octet","max_tokens":5,"stream":true,"messages":[{"role":"user","content":"hello"}]}`
@@ -234,7 +226,7 @@ func TestTheSecondSignalStopsAtOnce(t *testing.T) {
 			resp.Body.Close()
 		}
 	}()
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond) // real time: streams of some have begun
 	_ = p.Signal(syscall.SIGTERM)
 	p.await("msg=draining open=1")
 	if code := p.stop(syscall.SIGTERM); code != 1 {
@@ -273,13 +265,13 @@ func TestAReloadIsWholeOrNotAtAll(t *testing.T) {
 		t.Errorf("after a bad file: status %d, generation %d: %s", status, generation().Generation, answer)
 	}
 	write(string(good) + "  - {name: second, tokenizer: builtin, replicas: [{url: \"" + engine(t, "second") + "\"}]}\n")
-	eventually(t, "the file is taken over", func() bool { return generation().Generation > first })
+	await.True(t, "the file is taken over", func() bool { return generation().Generation > first })
 	if status, answer := post(t, data+"/v1/chat/completions", strings.Replace(ask, "octet", "second", 1)); status != 200 {
 		t.Errorf("the new specialist: status %d: %s", status, answer)
 	}
 	now := generation().Generation
 	_ = p.Signal(syscall.SIGHUP)
-	eventually(t, "SIGHUP reloads", func() bool { return generation().Generation > now })
+	await.True(t, "SIGHUP reloads", func() bool { return generation().Generation > now })
 }
 
 func TestCheckNamesEveryFaultAndExitsTwo(t *testing.T) {
@@ -313,7 +305,7 @@ func TestTheDemoRunsOnARealRedis(t *testing.T) {
 	data := p.await(`data\s+(http://\S+)`)[1]
 	body := `{"model":"systems","max_tokens":3,"messages":[{"role":"user","content":"` +
 		strings.Repeat("a long prompt of many words, ", 30) + `"}]}`
-	eventually(t, "the index follows the events over Redis", func() bool {
+	await.True(t, "the index follows the events over Redis", func() bool {
 		resp, err := http.Post(data+"/v1/chat/completions", "application/json", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"octet/internal/await"
 )
 
 const crowdYAML = `
@@ -68,7 +70,7 @@ func TestADrainLosesNothing(t *testing.T) {
 	c.begun.Wait()
 	_ = p.Signal(syscall.SIGTERM)
 	p.await(fmt.Sprintf("msg=draining open=%d", streams))
-	eventually(t, "readyz says draining", func() bool {
+	await.True(t, "readyz says draining", func() bool {
 		resp, err := http.Get(data + "/readyz")
 		if err != nil {
 			return false
@@ -134,7 +136,7 @@ func TestADrainOfConnectionsWithoutARequestExitsWithZero(t *testing.T) {
 			}
 			defer conn.Close()
 			fmt.Fprint(conn, c.sent)
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond) // real time: the process reads what was sent
 			code := p.stop(syscall.SIGTERM)
 			if cut := strings.Contains(p.output(), "connections are cut"); code != 0 || cut != c.cut {
 				t.Errorf("%s, %s: exit code %d, cut %v:\n%s", front, name, code, cut, p.output())

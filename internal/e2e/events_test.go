@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"octet/internal/await"
 	"octet/internal/redistest"
 )
 
@@ -88,7 +89,7 @@ events: {redis: {addr: %q}, snapshot: {file: %q}}
 	agree := func(what string) {
 		t.Helper()
 		for i := range engines {
-			eventually(t, fmt.Sprint(what, ": debug-", i), func() bool {
+			await.True(t, fmt.Sprint(what, ": debug-", i), func() bool {
 				k := look(t, admin, fmt.Sprint("debug-", i))
 				return k.Trust == "exact" && !k.Stale && k.Blocks == cached(t, "http://127.0.0.1:"+at[i].http)
 			})
@@ -99,7 +100,7 @@ events: {redis: {addr: %q}, snapshot: {file: %q}}
 		for i := range n {
 			body := `{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":"` +
 				strings.Repeat(fmt.Sprint("case ", i, " "), 100) + `"}]}`
-			eventually(t, "an answer",
+			await.True(t, "an answer",
 				func() bool { code, _ := post(t, data+"/v1/chat/completions", body); return code == 200 })
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"octet/internal/await"
 	"octet/internal/program"
 )
 
@@ -100,7 +101,7 @@ func costsNothing(t *testing.T, yaml string, answered *atomic.Int64) {
 	t.Helper()
 	p, data, _ := limitedGateway(t, yaml)
 	for round := int64(1); round <= 5; round++ {
-		eventually(t, "another answer", func() bool { return answered.Load() >= round })
+		await.True(t, "another answer", func() bool { return answered.Load() >= round })
 		if status, body := post(t, data+"/v1/chat/completions", ask); status != 200 {
 			t.Fatalf("%d %s\n%s", status, body, p.output())
 		}

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"octet/internal/await"
 	"octet/internal/redistest"
 	"octet/kvpool"
 	"octet/routing/events"
@@ -171,8 +172,8 @@ func TestNoReplicaSpeaksForAnotherByAnyTransport(t *testing.T) {
 				t.Helper()
 				seq++
 				b := events.Batch{Replica: "debug-0", Epoch: 5, Seq: seq, Events: []events.Event{block(seq)}}
-				eventually(t, "it is published", func() bool { return h.honest.Publish(t.Context(), b) == nil })
-				eventually(t, "it is read", func() bool { return x.Host(0).LastSeq == seq })
+				await.True(t, "it is published", func() bool { return h.honest.Publish(t.Context(), b) == nil })
+				await.True(t, "it is read", func() bool { return x.Host(0).LastSeq == seq })
 			}
 			say()
 			say()
@@ -180,7 +181,7 @@ func TestNoReplicaSpeaksForAnotherByAnyTransport(t *testing.T) {
 				before, was := x.Digest(), refused()
 				stolen := events.Batch{Replica: "debug-0", Epoch: epoch, Seq: seq + 1,
 					Events: []events.Event{{Kind: events.Cleared}, block(1000 + uint64(i))}}
-				eventually(t, "it is refused", func() bool {
+				await.True(t, "it is refused", func() bool {
 					_ = h.steal(stolen) // some are told at once that they may not
 					return refused() > was
 				})

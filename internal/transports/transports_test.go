@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"octet/internal/await"
 	"octet/internal/redistest"
 	"octet/kvpool"
 	"octet/routing/events"
@@ -115,15 +116,6 @@ func run(t *testing.T, c events.Consumer, sink events.Sink) (stop func()) {
 	return func() { cancel(); running.Wait() }
 }
 
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // Whatever carries them, an engine's events make the same index, and a gateway that goes and comes back has it again.
 // MOD2-17, MOD2-18, DYN-10
 func TestEveryTransportComesToTheSameIndex(t *testing.T) {
@@ -142,10 +134,10 @@ func TestEveryTransportComesToTheSameIndex(t *testing.T) {
 				}
 				b := engine.next()
 				direct.Deliver(b)
-				eventually(t, fmt.Sprint(b.Seq, " is published"),
+				await.True(t, fmt.Sprint(b.Seq, " is published"),
 					func() bool { return tr.publisher.Publish(t.Context(), b) == nil })
 			}
-			eventually(t, "all is read", func() bool { return x.Host(0).LastSeq == 300 })
+			await.True(t, "all is read", func() bool { return x.Host(0).LastSeq == 300 })
 			stop()
 			if x.Digest() != want.Digest() || x.Host(0).Stale || x.Host(0).Blocks != 200 {
 				t.Errorf("%+v, want %+v; %+v", x.Host(0), want.Host(0), feed.Stats())
@@ -173,13 +165,13 @@ func TestTransportsAtOnceMakeUpForEachOthersLosses(t *testing.T) {
 			if seq > 0 && seq < 199 && seq%len(all) == i {
 				continue // this one loses it, the others do not
 			}
-			eventually(t, "published", func() bool { return tr.publisher.Publish(t.Context(), b) == nil })
+			await.True(t, "published", func() bool { return tr.publisher.Publish(t.Context(), b) == nil })
 		}
 		if seq == 0 { // who has not brought anything yet is not waited for
-			eventually(t, "all carry the replica", func() bool { return feed.Stats().Batches == uint64(len(all)) })
+			await.True(t, "all carry the replica", func() bool { return feed.Stats().Batches == uint64(len(all)) })
 		}
 	}
-	eventually(t, "all is read", func() bool { return x.Host(0).LastSeq == 200 })
+	await.True(t, "all is read", func() bool { return x.Host(0).LastSeq == 200 })
 	if bound := feed.Voices()["debug-0"].Bound; len(bound) != len(all) {
 		t.Errorf("of %d transports that bring the same, these are heard: %v", len(all), bound)
 	}
@@ -213,7 +205,7 @@ func TestMemoryIsFlatUnderChurn(t *testing.T) {
 				thieves.Deliver(b)
 			}
 			if engine.seq%50 == 0 { // no faster than it is read: this is about memory, not loss
-				eventually(t, "it is read", func() bool { return x.Host(0).LastSeq+1 == engine.seq })
+				await.True(t, "it is read", func() bool { return x.Host(0).LastSeq+1 == engine.seq })
 			}
 		}
 		runtime.GC()

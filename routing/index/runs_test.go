@@ -148,7 +148,7 @@ func TestReaderThatMeetsTheWriterTooOftenWaitsForIt(t *testing.T) {
 		x.Depths(chain, HostSet(0), &out)
 		depths = out[:1]
 	})
-	time.Sleep(10 * time.Millisecond)
+	time.Sleep(10 * time.Millisecond) // real time: the other goroutine comes to wait
 	atomic.AddUint32(&r.seq, 1)
 	x.tree.mu.Unlock()
 	reader.Wait()

@@ -91,7 +91,7 @@ func TestACommandIsBounded(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(2500 * time.Millisecond)
+	time.Sleep(2500 * time.Millisecond) // real time: real processes run
 	if _, err := os.Stat(escaped); err == nil {
 		t.Error("a child outlived its command")
 	}

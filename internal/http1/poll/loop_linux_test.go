@@ -133,7 +133,7 @@ func TestWhoLeavesIsCalledNoMore(t *testing.T) {
 		}
 		turns := r.turns.Load()
 		_, _ = far.Write([]byte("more"))
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond) // real time: the loop's own turn
 		if r.turns.Load() != turns {
 			t.Error("it was called")
 		}
@@ -180,7 +180,7 @@ func TestWhoIsSilentForTooLongIsEnded(t *testing.T) {
 	if err := silent.ended(t); !errors.Is(err, ErrIdle) || time.Since(began) < 2*Sweep {
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
-	time.Sleep(2 * Sweep)
+	time.Sleep(2 * Sweep) // real time: a report that must not come
 	select {
 	case err := <-talks.end:
 		t.Error(err)
@@ -211,7 +211,7 @@ func TestABurstStarvesNobody(t *testing.T) {
 		}
 	}()
 	for burst.turns.Load() < 100 {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // real time: the loop's own turns
 	}
 	_, _ = farOther.Write([]byte("x"))
 	if err := other.ended(t); err != nil {

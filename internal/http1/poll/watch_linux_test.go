@@ -60,7 +60,7 @@ func TestEveryPeerThatLeavesIsReportedOnce(t *testing.T) {
 			t.Fatalf("reported are %v", got)
 		}
 	}
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(20 * time.Millisecond) // real time: a report that must not come
 	if got[closes] != 1 || got[resets] != 1 || got[halves] != 1 || len(reports) > 0 {
 		t.Errorf("reported are %v, and %d more", got, len(reports))
 	}

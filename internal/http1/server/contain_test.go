@@ -40,7 +40,7 @@ func TestAPanicOutsideOfAHandlerEndsItsConnectionAlone(t *testing.T) {
 		t.Errorf("%d panics were counted", n)
 	}
 	for s.Connections() > 1 {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // real time: connections end by themselves
 	}
 }
 
@@ -78,7 +78,7 @@ func TestAClientThatLeavesAsItsConnectionIsParkedIsLetGo(t *testing.T) {
 	c.nc = &departing{nc, c.left}
 	fmt.Fprint(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	_ = client.CloseWrite()
-	time.Sleep(50 * time.Millisecond) // the poller hears of both
+	time.Sleep(50 * time.Millisecond) // real time: the poller hears of both
 	go c.serve()
 	if answer, err := io.ReadAll(client); err != nil || len(answer) == 0 {
 		t.Errorf("%v after %q", err, answer)

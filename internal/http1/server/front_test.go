@@ -25,6 +25,7 @@ func serve(t testing.TB, s *Server) (address string) {
 		if err := <-ended; err != http.ErrServerClosed {
 			t.Errorf("Serve returned %v", err)
 		}
+		// real time: connections end by themselves
 		for end := time.Now().Add(5 * time.Second); s.Connections() > 0; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%d connections are left", s.Connections())

@@ -22,7 +22,7 @@ func TestAnAnswerGoesOnAfterItsHandler(t *testing.T) {
 			_, _ = io.WriteString(w, "early ")
 			_ = http.NewResponseController(w).Flush()
 			later(w, func() {
-				time.Sleep(time.Millisecond)
+				time.Sleep(time.Millisecond) // real time: the handler has returned by then
 				_, _ = io.WriteString(w, "late "+r.URL.Path)
 			})
 		})})

@@ -46,7 +46,7 @@ func TestWhatIsPassedArrivesInOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _ = io.WriteString(nc, "GET / HTTP/"+version+"\r\nHost: h\r\n\r\n")
-		time.Sleep(20 * time.Millisecond) // and the socket is full
+		time.Sleep(20 * time.Millisecond) // real time: the socket fills
 		resp, err := http.ReadResponse(bufio.NewReader(nc), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -158,7 +158,7 @@ func TestWhatIsTriedArrivesInOrder(t *testing.T) {
 	}
 	defer nc.Close()
 	_, _ = io.WriteString(nc, "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(20 * time.Millisecond) // real time: the socket fills
 	resp, err := http.ReadResponse(bufio.NewReader(&slowly{nc}), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ type slowly struct{ io.Reader }
 
 func (s *slowly) Read(p []byte) (int, error) {
 	if rand.IntN(20) == 0 {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // real time: a slow reader
 	}
 	return s.Reader.Read(p[:min(len(p), 20_000)])
 }

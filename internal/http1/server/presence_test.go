@@ -123,6 +123,7 @@ func TestAnEndRightBehindARequestIsNotOverlooked(t *testing.T) {
 // left waits until no more than n connections are open.
 func left(t testing.TB, s *Server, n int) {
 	t.Helper()
+	// real time: the server hears of hang-ups by itself
 	for end := time.Now().Add(patience); s.Connections() > n; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d connections are left, want %d", s.Connections(), n)

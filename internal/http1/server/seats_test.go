@@ -76,6 +76,7 @@ func TestOneAddressHasItsShareOfSeats(t *testing.T) {
 		t.Errorf("status %d", resp.StatusCode)
 	}
 	first.Close()
+	// real time: the server hears of hang-ups by itself
 	for end := time.Now().Add(patience); s.Connections() > 1; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it is not let go")

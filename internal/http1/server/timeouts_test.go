@@ -33,7 +33,7 @@ func TestAHeadThatDoesNotComeInTimeIsAnswered408(t *testing.T) {
 				if _, err := fmt.Fprint(nc, string(b)); err != nil {
 					return
 				}
-				time.Sleep(10 * time.Millisecond)
+				time.Sleep(10 * time.Millisecond) // real time: bytes trickle
 			}
 		}()
 		resp, err := http.ReadResponse(answers, nil)
@@ -65,14 +65,14 @@ func TestADeadlineOfOneWaitIsNotTheNextOnes(t *testing.T) {
 		ctl := http.NewResponseController(w)
 		_ = ctl.SetReadDeadline(time.Now().Add(time.Minute))
 		_ = ctl.SetWriteDeadline(time.Now().Add(time.Minute))
-		time.Sleep(30 * time.Millisecond)
+		time.Sleep(30 * time.Millisecond) // real time: the connection's own timeout passes
 		echo(w, r)
 	}), ReadHeaderTimeout: 60 * time.Millisecond, IdleTimeout: time.Minute, WriteTimeout: 60 * time.Millisecond}
 	nc := dial(t, serve(t, s))
 	answers := bufio.NewReader(nc)
 	for i := range 8 {
 		fmt.Fprint(nc, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf ")
-		time.Sleep(time.Duration(i) * 20 * time.Millisecond) // the body's, not the head's
+		time.Sleep(time.Duration(i) * 20 * time.Millisecond) // real time: the body's pause, not the head's
 		fmt.Fprint(nc, "half")
 		resp, err := http.ReadResponse(answers, nil)
 		if err != nil {

@@ -147,7 +147,7 @@ func TestReadTellsNothingFromTheEnd(t *testing.T) {
 	for _, want := range []int{8, 2} {
 		n, errno := read()
 		for ; errno == syscall.EAGAIN; n, errno = read() {
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) // real time: the kernel delivers
 		}
 		if n != want || errno != 0 {
 			t.Error(n, errno)
@@ -156,7 +156,7 @@ func TestReadTellsNothingFromTheEnd(t *testing.T) {
 	_ = far.Close()
 	n, errno := read()
 	for ; errno == syscall.EAGAIN; n, errno = read() {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // real time: the kernel delivers
 	}
 	if n != 0 || errno != 0 {
 		t.Error(n, errno)

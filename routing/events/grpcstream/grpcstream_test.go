@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"octet/internal/await"
 	"octet/internal/tlstest"
 	"octet/kvpool"
 	"octet/routing/events"
@@ -24,16 +25,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// eventually waits until ok; the deadline is only for a test that fails.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
 
 // serve runs a consumer until the test ends, or the returned func is called.
 func serve(t *testing.T, c Config, sink events.Sink) (consumer *Consumer, addr string, stop func()) {
@@ -55,7 +46,7 @@ func serve(t *testing.T, c Config, sink events.Sink) (consumer *Consumer, addr s
 		}
 	})
 	t.Cleanup(stop)
-	eventually(t, "listening", func() bool { return consumer.Addr() != nil })
+	await.True(t, "listening", func() bool { return consumer.Addr() != nil })
 	return consumer, consumer.Addr().String(), stop
 }
 
@@ -132,7 +123,7 @@ func TestAGatewayThatComesBackGetsWhatItMissed(t *testing.T) {
 	_, addr, stop := serve(t, Config{Listener: l}, feed)
 	p := publisher(t, PublisherConfig{Addr: addr})
 	until := func(seq uint64) {
-		eventually(t, "published", func() bool { return p.Publish(t.Context(), stored("debug-0", seq)) == nil })
+		await.True(t, "published", func() bool { return p.Publish(t.Context(), stored("debug-0", seq)) == nil })
 	}
 	until(1)
 	until(2)

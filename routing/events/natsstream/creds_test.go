@@ -10,6 +10,8 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
+
+	"octet/internal/await"
 )
 
 // realm is an operator with one account, which may have streams.
@@ -100,10 +102,10 @@ func TestCredentialsAreShownAndBindReplicas(t *testing.T) {
 	}
 	var g gather
 	consumer := consume(t, as(r.creds(r.account, ">")), &g)
-	eventually(t, "the stream is made", func() bool { return consumer.Stats().Connected })
+	await.True(t, "the stream is made", func() bool { return consumer.Stats().Connected })
 	p := publisher(t, as(r.creds(r.account, "octet.kv.debug-0")))
 	publish(t, p, 1)
-	eventually(t, "1 is read", g.has(1))
+	await.True(t, "1 is read", g.has(1))
 	stranger, _ := keys(t, nkeys.CreateAccount)
 	for name, creds := range map[string]string{"nobody": "", "somebody of another account": r.creds(stranger, ">"),
 		"another replica": r.creds(r.account, "octet.kv.debug-1")} {
@@ -114,7 +116,7 @@ func TestCredentialsAreShownAndBindReplicas(t *testing.T) {
 		cancel()
 	}
 	publish(t, p, 3)
-	eventually(t, "3 is read", g.has(3))
+	await.True(t, "3 is read", g.has(3))
 	if g.has(2)() {
 		t.Error("2 is read")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
+	"octet/internal/await"
 	"octet/internal/tlstest"
 	"octet/kvpool"
 	"octet/routing/events"
@@ -109,16 +110,6 @@ func (g *gather) has(seq uint64) func() bool {
 	}
 }
 
-// eventually waits until ok; the deadline is only for a test that fails.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 func publisher(t *testing.T, c Config) *Publisher {
 	t.Helper()
 	p, err := NewPublisher(c)
@@ -157,7 +148,7 @@ func numbered(seq uint64) events.Batch { return events.Batch{Replica: "debug-0",
 func publish(t *testing.T, p *Publisher, seqs ...uint64) {
 	t.Helper()
 	for _, seq := range seqs {
-		eventually(t, fmt.Sprint("published ", seq),
+		await.True(t, fmt.Sprint("published ", seq),
 			func() bool { return p.Publish(t.Context(), numbered(seq)) == nil })
 	}
 }
@@ -169,11 +160,11 @@ func TestEveryGatewayReadsTheWholeStream(t *testing.T) {
 	publish(t, p, 1, 2)
 	var one, two gather
 	consumer := consume(t, f.config(), &one)
-	eventually(t, "the first has read 2", one.has(2))
+	await.True(t, "the first has read 2", one.has(2))
 	publish(t, p, 3)
 	consume(t, f.config(), &two)
-	eventually(t, "the first has read 3", one.has(3))
-	eventually(t, "the second has read 3", two.has(3))
+	await.True(t, "the first has read 3", one.has(3))
+	await.True(t, "the second has read 3", two.has(3))
 	if len(one.seqs) != 3 || len(two.seqs) != 3 {
 		t.Errorf("%v and %v", one.seqs, two.seqs)
 	}
@@ -186,7 +177,7 @@ func TestAConsumerMayComeBeforeTheStream(t *testing.T) {
 	f := startNATS(t)
 	var g gather
 	consumer := consume(t, f.config(), &g)
-	eventually(t, "it is connected", func() bool { return consumer.Stats().Connected })
+	await.True(t, "it is connected", func() bool { return consumer.Stats().Connected })
 	about, err := f.admin().Stream(t.Context(), DefaultStream)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +187,7 @@ func TestAConsumerMayComeBeforeTheStream(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	publish(t, publisher(t, f.config()), 1)
-	eventually(t, "1 is read", g.has(1))
+	await.True(t, "1 is read", g.has(1))
 }
 
 func TestAPurgedStreamIsReadOn(t *testing.T) {
@@ -205,7 +196,7 @@ func TestAPurgedStreamIsReadOn(t *testing.T) {
 	var g gather
 	consume(t, f.config(), &g)
 	publish(t, p, 1, 2)
-	eventually(t, "2 is read", g.has(2))
+	await.True(t, "2 is read", g.has(2))
 	s, err := f.admin().Stream(t.Context(), DefaultStream)
 	if err == nil {
 		err = s.Purge(t.Context())
@@ -214,10 +205,10 @@ func TestAPurgedStreamIsReadOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	publish(t, p, 3)
-	eventually(t, "3 is read", g.has(3))
+	await.True(t, "3 is read", g.has(3))
 	var late gather
 	consume(t, f.config(), &late)
-	eventually(t, "a new one reads 3", late.has(3))
+	await.True(t, "a new one reads 3", late.has(3))
 	if len(late.seqs) != 1 {
 		t.Errorf("%v", late.seqs)
 	}
@@ -229,15 +220,15 @@ func TestAStreamThatIsDeletedAndMadeAnewIsReadFromItsStart(t *testing.T) {
 	var g gather
 	consumer := consume(t, f.config(), &g)
 	publish(t, p, 1, 2, 3)
-	eventually(t, "3 is read", g.has(3))
+	await.True(t, "3 is read", g.has(3))
 	js := f.admin()
 	if err := js.DeleteStream(t.Context(), DefaultStream); err != nil {
 		t.Fatal(err)
 	}
 	publish(t, p, 4) // the first message of another stream
-	eventually(t, "4 is read", g.has(4))
+	await.True(t, "4 is read", g.has(4))
 	publish(t, p, 5)
-	eventually(t, "5 is read", g.has(5))
+	await.True(t, "5 is read", g.has(5))
 	if st := consumer.Stats(); st.Rewinds != 1 {
 		t.Errorf("%+v", st)
 	}
@@ -252,22 +243,22 @@ func TestAServerThatRestartsIsFoundAgain(t *testing.T) {
 	var g gather
 	consumer := consume(t, f.config(), &g)
 	publish(t, p, 1)
-	eventually(t, "1 is read", g.has(1))
+	await.True(t, "1 is read", g.has(1))
 	f.stop()
-	eventually(t, "the loss is seen", func() bool { return !consumer.Stats().Connected })
+	await.True(t, "the loss is seen", func() bool { return !consumer.Stats().Connected })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := p.Publish(ctx, numbered(9)); err == nil {
 		t.Error("published to a dead server")
 	}
-	eventually(t, "it has given up on its source", func() bool { return consumer.Stats().Failures > 1 })
+	await.True(t, "it has given up on its source", func() bool { return consumer.Stats().Failures > 1 })
 	f.start(dir)
 	publish(t, p, 2)
-	eventually(t, "2 is read", g.has(2))
+	await.True(t, "2 is read", g.has(2))
 	f.stop()
 	f.start(t.TempDir()) // empty
 	publish(t, p, 3)
-	eventually(t, "3 is read", g.has(3))
+	await.True(t, "3 is read", g.has(3))
 	if st := consumer.Stats(); st.Reconnects < 2 || st.Rewinds != 1 {
 		t.Errorf("%+v", st)
 	}
@@ -285,7 +276,7 @@ func TestForeignMessagesAreReadOrSkipped(t *testing.T) {
 	publish(t, publisher(t, f.config()), 3)
 	var g gather
 	consumer := consume(t, f.config(), &g)
-	eventually(t, "3 is read", g.has(3))
+	await.True(t, "3 is read", g.has(3))
 	if st := consumer.Stats(); st.Messages != 3 || st.Bad != 3 {
 		t.Errorf("%+v", st)
 	}
@@ -312,9 +303,9 @@ func TestTwoConsumersAtOnceComeToTheSameIndex(t *testing.T) {
 		b := numbered(seq + 1)
 		b.Events = []events.Event{{Kind: events.Registered, Hashes: []uint64{seq}, Root: true, BlockSize: 4,
 			Tokens: []uint32{uint32(seq), 2, 3, 4}}}
-		eventually(t, "published", func() bool { return p.Publish(t.Context(), b) == nil })
+		await.True(t, "published", func() bool { return p.Publish(t.Context(), b) == nil })
 	}
-	eventually(t, "all came twice", func() bool { return feed.Stats().Batches == 2*last })
+	await.True(t, "all came twice", func() bool { return feed.Stats().Batches == 2*last })
 	if h := x.Host(0); h.Stale || h.Blocks != last || h.LastSeq != last {
 		t.Errorf("%+v", h)
 	}
@@ -360,10 +351,10 @@ func TestUsersAndSubjectsBindReplicasOverTLS(t *testing.T) {
 	}
 	var g gather
 	consumer := consume(t, as("gateway:g"), &g)
-	eventually(t, "the stream is made", func() bool { return consumer.Stats().Connected })
+	await.True(t, "the stream is made", func() bool { return consumer.Stats().Connected })
 	p := publisher(t, as("debug-0:d"))
 	publish(t, p, 1)
-	eventually(t, "1 is read", g.has(1))
+	await.True(t, "1 is read", g.has(1))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if err := p.Publish(ctx, events.Batch{Replica: "debug-1", Epoch: 1, Seq: 7}); err == nil {
@@ -377,7 +368,7 @@ func TestUsersAndSubjectsBindReplicasOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	publish(t, p, 2)
-	eventually(t, "2 is read", g.has(2))
+	await.True(t, "2 is read", g.has(2))
 	if g.has(7)() || g.has(8)() || consumer.Stats().Refused != 1 {
 		t.Errorf("%v, %+v", g.seqs, consumer.Stats())
 	}

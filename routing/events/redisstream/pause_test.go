@@ -3,6 +3,7 @@ package redisstream
 import (
 	"testing"
 
+	"octet/internal/await"
 	"octet/internal/redistest"
 )
 
@@ -15,15 +16,15 @@ func TestAServerThatIsPausedIsReadOn(t *testing.T) {
 	var g gather
 	consumer := consume(t, c, &g)
 	publish(t, p, 1, 2)
-	eventually(t, "2 is read", g.has(2))
+	await.True(t, "2 is read", g.has(2))
 	s.Pause()
 	if err := p.Publish(t.Context(), numbered(3)); err == nil {
 		t.Error("a server that is stopped took a batch")
 	}
-	eventually(t, "it is missed", func() bool { st := consumer.Stats(); return st.Failures > 0 && !st.Connected })
+	await.True(t, "it is missed", func() bool { st := consumer.Stats(); return st.Failures > 0 && !st.Connected })
 	s.Resume()
 	publish(t, p, 3, 4)
-	eventually(t, "4 is read", g.has(4))
+	await.True(t, "4 is read", g.has(4))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i, seq := range g.seqs[:2] {

@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"octet/internal/await"
 	"octet/internal/redistest"
 	"octet/internal/tlstest"
 	"octet/kvpool"
@@ -52,16 +53,6 @@ func (g *gather) has(seq uint64) func() bool {
 			}
 		}
 		return false
-	}
-}
-
-// eventually waits until ok; the deadline is only for a test that fails.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
 	}
 }
 
@@ -103,7 +94,7 @@ func numbered(seq uint64) events.Batch { return events.Batch{Replica: "debug-0",
 func publish(t *testing.T, p *Publisher, seqs ...uint64) {
 	t.Helper()
 	for _, seq := range seqs {
-		eventually(t, fmt.Sprint("published ", seq),
+		await.True(t, fmt.Sprint("published ", seq),
 			func() bool { return p.Publish(t.Context(), numbered(seq)) == nil })
 	}
 }
@@ -122,11 +113,11 @@ func TestEveryGatewayReadsTheWholeStream(t *testing.T) {
 	publish(t, p, 1, 2)
 	var one, two gather
 	consumer := consume(t, c, &one)
-	eventually(t, "the first has read 2", one.has(2))
+	await.True(t, "the first has read 2", one.has(2))
 	publish(t, p, 3)
 	consume(t, c, &two)
-	eventually(t, "the first has read 3", one.has(3))
-	eventually(t, "the second has read 3", two.has(3))
+	await.True(t, "the first has read 3", one.has(3))
+	await.True(t, "the second has read 3", two.has(3))
 	if len(one.seqs) != 3 || len(two.seqs) != 3 {
 		t.Errorf("%v and %v", one.seqs, two.seqs)
 	}
@@ -152,7 +143,7 @@ func TestForeignEntriesAreReadOrSkipped(t *testing.T) {
 	}
 	var g gather
 	consumer := consume(t, Config{Addr: s.Addr}, &g)
-	eventually(t, "3 is read", g.has(3))
+	await.True(t, "3 is read", g.has(3))
 	if st := consumer.Stats(); st.Messages != 3 || st.Bad != 3 {
 		t.Errorf("%+v", st)
 	}
@@ -165,18 +156,18 @@ func TestAServerThatIsKilledIsFoundAgain(t *testing.T) {
 	var g gather
 	consumer := consume(t, c, &g)
 	publish(t, p, 1)
-	eventually(t, "1 is read", g.has(1))
+	await.True(t, "1 is read", g.has(1))
 	s.Restart(false)
 	publish(t, p, 2)
-	eventually(t, "2 is read", g.has(2))
+	await.True(t, "2 is read", g.has(2))
 	s.Kill()
 	if err := p.Publish(t.Context(), numbered(9)); err == nil {
 		t.Error("published to a dead server")
 	}
-	eventually(t, "the loss is seen", func() bool { return !consumer.Stats().Connected })
+	await.True(t, "the loss is seen", func() bool { return !consumer.Stats().Connected })
 	s.Restart(true)
 	publish(t, p, 3)
-	eventually(t, "3 is read", g.has(3))
+	await.True(t, "3 is read", g.has(3))
 	if st := consumer.Stats(); st.Reconnects < 2 || st.Failures < 2 {
 		t.Errorf("%+v", st)
 	}
@@ -194,7 +185,7 @@ func TestAStreamThatBeganAnewIsReadFromItsStart(t *testing.T) {
 			client := raw(t, s)
 			add := func(id string, seq uint64) {
 				message, _ := events.Marshal(numbered(seq))
-				eventually(t, "added "+id, func() bool {
+				await.True(t, "added "+id, func() bool {
 					return client.XAdd(t.Context(),
 						&redis.XAddArgs{Stream: DefaultStream, ID: id, Values: []any{fieldBatch, message}}).Err() == nil
 				})
@@ -202,10 +193,10 @@ func TestAStreamThatBeganAnewIsReadFromItsStart(t *testing.T) {
 			add("500-1", 1)
 			var g gather
 			consumer := consume(t, Config{Addr: s.Addr}, &g)
-			eventually(t, "1 is read", g.has(1))
+			await.True(t, "1 is read", g.has(1))
 			restart(s)
 			add("7-1", 2)
-			eventually(t, "2 is read", g.has(2))
+			await.True(t, "2 is read", g.has(2))
 			if st := consumer.Stats(); st.Rewinds != 1 {
 				t.Errorf("%+v", st)
 			}
@@ -221,7 +212,7 @@ func TestAKeyOfAnotherTypeIsWaitedOut(t *testing.T) {
 	c := Config{Addr: s.Addr}
 	var g gather
 	consumer := consume(t, c, &g)
-	eventually(t, "it has failed twice", func() bool { return consumer.Stats().Failures > 1 })
+	await.True(t, "it has failed twice", func() bool { return consumer.Stats().Failures > 1 })
 	p := publisher(t, c)
 	if err := p.Publish(t.Context(), numbered(1)); err == nil {
 		t.Error("published to a string")
@@ -230,7 +221,7 @@ func TestAKeyOfAnotherTypeIsWaitedOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	publish(t, p, 1)
-	eventually(t, "1 is read", g.has(1))
+	await.True(t, "1 is read", g.has(1))
 }
 
 func TestATrimmedStreamShowsAsAGap(t *testing.T) {
@@ -243,7 +234,7 @@ func TestATrimmedStreamShowsAsAGap(t *testing.T) {
 	}
 	x, feed := newFeed(t)
 	consume(t, c, feed)
-	eventually(t, "the last is applied", func() bool { return x.Host(0).LastSeq == last })
+	await.True(t, "the last is applied", func() bool { return x.Host(0).LastSeq == last })
 	if h := x.Host(0); !h.Stale || h.Gaps != 1 {
 		t.Errorf("%+v", h)
 	}
@@ -283,7 +274,7 @@ func TestWhoReadsAgainComesToTheSameIndex(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			b.Events[0] = events.Event{Kind: events.Evicted, Hashes: []uint64{block}}
 		}
-		eventually(t, "published", func() bool { return p.Publish(t.Context(), b) == nil })
+		await.True(t, "published", func() bool { return p.Publish(t.Context(), b) == nil })
 		if seq == last/2 {
 			s.Restart(false)
 			consume(t, c, feed)
@@ -292,7 +283,7 @@ func TestWhoReadsAgainComesToTheSameIndex(t *testing.T) {
 	y, again := newFeed(t)
 	consume(t, c, again)
 	for _, each := range []*index.Indexer{x, y} {
-		eventually(t, "all is applied", func() bool { return each.Host(0).LastSeq == last })
+		await.True(t, "all is applied", func() bool { return each.Host(0).LastSeq == last })
 		if each.Host(0).Stale || each.Host(0).Blocks == 0 {
 			t.Errorf("%+v", each.Host(0))
 		}
@@ -311,7 +302,7 @@ func TestAPasswordIsUsed(t *testing.T) {
 	publish(t, publisher(t, c), 1)
 	var g gather
 	consume(t, c, &g)
-	eventually(t, "1 is read", g.has(1))
+	await.True(t, "1 is read", g.has(1))
 }
 
 func TestAServerThatWantsTLSAndAUserIsReadAndWritten(t *testing.T) {
@@ -327,7 +318,7 @@ func TestAServerThatWantsTLSAndAUserIsReadAndWritten(t *testing.T) {
 	var g gather
 	consume(t, good, &g)
 	publish(t, publisher(t, good), 1, 2)
-	eventually(t, "2 is read", g.has(2))
+	await.True(t, "2 is read", g.has(2))
 	for name, change := range map[string]func(*Config){
 		"an authority that nobody knows": func(c *Config) { c.TLS = &tls.Config{MinVersion: tls.VersionTLS12} },
 		"plain TCP":                      func(c *Config) { c.TLS = nil },
@@ -375,7 +366,7 @@ func TestAServerThatFallsSilentIsGivenUp(t *testing.T) {
 	defer l.Close()
 	var g gather
 	consumer := consume(t, Config{Addr: l.Addr().String()}, &g)
-	eventually(t, "a read has failed", func() bool { return consumer.Stats().Failures > 0 })
+	await.True(t, "a read has failed", func() bool { return consumer.Stats().Failures > 0 })
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	p := publisher(t, Config{Addr: l.Addr().String()})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"octet/internal/await"
 	"octet/internal/redistest"
 )
 
@@ -33,7 +34,7 @@ func TestAnEntryThatIsTooLongCostsNoOther(t *testing.T) {
 	publish(t, p, 3)
 	var g gather
 	consumer := consume(t, c, &g)
-	eventually(t, "the batch behind the long entries", g.has(3))
+	await.True(t, "the batch behind the long entries", g.has(3))
 	if !g.has(1)() || !g.has(2)() {
 		t.Errorf("%v", g.seqs)
 	}

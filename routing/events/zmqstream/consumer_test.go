@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"octet/internal/await"
 	"octet/routing/events"
 )
 
@@ -45,13 +46,13 @@ func TestATopicThatIsNotAskedForIsNotHeard(t *testing.T) {
 	want.Topic, want.Replay = "kv@debug", ""
 	var got tape
 	consumer, _ := consume(t, want, &got)
-	eventually(t, "connected", func() bool { return consumer.Stats().Connected })
+	await.True(t, "connected", func() bool { return consumer.Stats().Connected })
 	e.grow(2)
 	mine := e.consumer()
 	mine.Topic, mine.Replay = "kv@", ""
 	var all tape
 	consume(t, mine, &all)
-	eventually(t, "the other one hears", func() bool { e.grow(1); return len(all.batches()) > 0 })
+	await.True(t, "the other one hears", func() bool { e.grow(1); return len(all.batches()) > 0 })
 	if n := len(got.batches()); n != 0 {
 		t.Errorf("%d batches of another topic", n)
 	}
@@ -118,12 +119,12 @@ func TestWithoutReplayAnInterruptionIsAGap(t *testing.T) {
 	config := e.consumer()
 	config.Endpoint = "tcp://" + proxy.addr()
 	consumer, _ := consume(t, config, c.feed)
-	eventually(t, "connected", func() bool { return consumer.Stats().Connected && subscribed(e.p) == 1 })
+	await.True(t, "connected", func() bool { return consumer.Stats().Connected && subscribed(e.p) == 1 })
 	e.grow(3)
 	c.at(t, 3, false)
 	proxy.cut()
 	c.at(t, 0, true) // nobody knows which engine this is
-	eventually(t, "subscribed again", func() bool { return subscribed(e.p) == 1 })
+	await.True(t, "subscribed again", func() bool { return subscribed(e.p) == 1 })
 	e.publish(events.Event{Kind: events.Cleared})
 	c.at(t, 0, false)
 	e.held = 0
@@ -161,7 +162,7 @@ func TestWhatCannotBeReplayedMakesStaleUntilTheCacheIsCleared(t *testing.T) {
 	c := newCell(t)
 	e.grow(6) // four of them are gone
 	consume(t, e.consumer(), c.feed)
-	eventually(t, "stale", func() bool { return c.x.Host(0).Stale })
+	await.True(t, "stale", func() bool { return c.x.Host(0).Stale })
 	e.publish(events.Event{Kind: events.Cleared})
 	c.at(t, 0, false)
 	e.held = 0
@@ -206,7 +207,7 @@ func TestAnEngineThatDialsIsHeard(t *testing.T) {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	_ = l.Close() // the gateway is to have the port
 	consumer, _ := consume(t, Config{Replica: "debug-0", Endpoint: "tcp://*:" + port}, c.feed)
-	eventually(t, "listening", func() bool {
+	await.True(t, "listening", func() bool {
 		p, err := net.Dial("tcp", "127.0.0.1:"+port)
 		if err == nil {
 			_ = p.Close() // not an engine; the consumer sees that
@@ -222,7 +223,7 @@ func TestAnEngineThatDialsIsHeard(t *testing.T) {
 		t.Fatal("the engine listens where the gateway does")
 	}
 	e := &engine{t: t, p: p}
-	eventually(t, "subscribed", func() bool { return subscribed(p) == 1 })
+	await.True(t, "subscribed", func() bool { return subscribed(p) == 1 })
 	e.grow(3)
 	c.at(t, 3, false)
 	if !consumer.Stats().Connected {
@@ -234,12 +235,12 @@ func TestHostileMessagesAreSkippedAndShow(t *testing.T) {
 	e := startEngine(t, PublisherConfig{Endpoint: loopback.Endpoint})
 	c := newCell(t)
 	consumer, _ := consume(t, e.consumer(), c.feed)
-	eventually(t, "subscribed", func() bool { return subscribed(e.p) == 1 })
+	await.True(t, "subscribed", func() bool { return subscribed(e.p) == 1 })
 	e.grow(1)
 	e.p.peers.send("", message{e.seq, []byte{0xdd, 0xff, 0xff, 0xff, 0xff}})
 	e.seq++
 	e.grow(1)
-	eventually(t, "stale", func() bool { return c.x.Host(0).Stale })
+	await.True(t, "stale", func() bool { return c.x.Host(0).Stale })
 	if s := consumer.Stats(); s.Bad != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -281,7 +282,7 @@ func TestSlowSubscribersLoseAndOthersDoNot(t *testing.T) {
 	e := startEngine(t, config)
 	c := newCell(t)
 	consume(t, e.consumer(), c.feed)
-	eventually(t, "subscribed", func() bool { return subscribed(e.p) == 1 })
+	await.True(t, "subscribed", func() bool { return subscribed(e.p) == 1 })
 	e.grow(400) // far beyond the queue: what is lost is replayed
 	c.at(t, 400, false)
 	if got := slices.Max([]uint64{c.x.Host(0).Gaps, 0}); got != 0 {
@@ -294,7 +295,7 @@ func TestNumbersThatGoBackOnOneConnectionAreAnotherLife(t *testing.T) {
 	e := startEngine(t, PublisherConfig{Endpoint: loopback.Endpoint})
 	c := newCell(t)
 	consume(t, e.consumer(), c.feed)
-	eventually(t, "subscribed", func() bool { return subscribed(e.p) == 1 })
+	await.True(t, "subscribed", func() bool { return subscribed(e.p) == 1 })
 	e.grow(3)
 	c.at(t, 3, false)
 	first := events.Event{Kind: events.Registered, Hashes: []uint64{1}, Root: true, Tokens: ids(1, 4), BlockSize: 4}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-zeromq/zmq4"
 
+	"octet/internal/await"
 	"octet/routing/events"
 )
 
@@ -28,7 +29,7 @@ func TestAnotherImplementationHearsOurPublisher(t *testing.T) {
 	if err := sub.SetOption(zmq4.OptionSubscribe, "kv@"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "subscribed", func() bool { return subscribed(e.p) == 1 })
+	await.True(t, "subscribed", func() bool { return subscribed(e.p) == 1 })
 	e.grow(3)
 	for want := range uint64(3) {
 		m, err := sub.Recv()
@@ -120,7 +121,7 @@ func TestOurConsumerHearsAnotherImplementation(t *testing.T) {
 		Config{Replica: "debug-0", Endpoint: "tcp://" + s.pub.Addr().String(),
 			Replay: "tcp://" + s.router.Addr().String()}, c.feed)
 	c.at(t, 2, false)
-	eventually(t, "subscribed and heard", func() bool {
+	await.True(t, "subscribed and heard", func() bool {
 		s.publish()
 		return consumer.Stats().Messages > consumer.Stats().Replayed
 	})

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
+	"octet/internal/await"
 	"octet/kvpool"
 	"octet/routing/events"
 	"octet/routing/index"
@@ -18,16 +18,6 @@ var (
 	_ events.Publisher = (*Publisher)(nil)
 	_ events.Consumer  = (*Consumer)(nil)
 )
-
-// eventually waits until ok; the deadline is only for a test that fails.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
 
 // cell is an index and its feed, with one replica.
 type cell struct {
@@ -60,7 +50,7 @@ func (c *cell) at(t *testing.T, blocks int, stale bool) {
 			t.Log(state)
 		}
 	}()
-	eventually(t, fmt.Sprintf("%d blocks, stale %t", blocks, stale), func() bool {
+	await.True(t, fmt.Sprintf("%d blocks, stale %t", blocks, stale), func() bool {
 		var out [index.MaxHosts]uint16
 		c.x.Depths(chain, index.HostSet(0), &out)
 		got := c.x.Host(0)

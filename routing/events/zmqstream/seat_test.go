@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"octet/internal/await"
 	"octet/routing/events/zmtp"
 )
 
@@ -29,13 +30,13 @@ func TestAnotherHostDoesNotTakeAnEnginesSeat(t *testing.T) {
 		return zmtp.Open(conn, "PUB", limits())
 	}
 	var mine *zmtp.Conn
-	eventually(t, "the engine has dialled", func() bool { mine, err = dial(1); return err == nil })
-	eventually(t, "it is listened to", func() bool { return consumer.Stats().Connected })
+	await.True(t, "the engine has dialled", func() bool { mine, err = dial(1); return err == nil })
+	await.True(t, "it is listened to", func() bool { return consumer.Stats().Connected })
 	theirs, err := dial(2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the other one is turned away", func() bool { return consumer.Stats().Refused == 1 })
+	await.True(t, "the other one is turned away", func() bool { return consumer.Stats().Refused == 1 })
 	if _, err := theirs.Receive(); err == nil {
 		t.Error("it was asked for something")
 	}
@@ -49,7 +50,7 @@ func TestAnotherHostDoesNotTakeAnEnginesSeat(t *testing.T) {
 	} else {
 		_ = again.Close()
 	}
-	eventually(t, "the seat is free, and another one has it", func() bool {
+	await.True(t, "the seat is free, and another one has it", func() bool {
 		other, err := dial(2)
 		if err != nil {
 			return false

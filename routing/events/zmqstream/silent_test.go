@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"octet/internal/await"
 	"octet/routing/events/zmtp"
 )
 
@@ -20,7 +21,7 @@ func TestASilentPeerDelaysNoOther(t *testing.T) {
 	_, port, _ := net.SplitHostPort(at)
 	_ = l.Close() // the gateway is to have the port
 	consumer, _ := consume(t, Config{Replica: "debug-0", Endpoint: "tcp://*:" + port}, c.feed)
-	eventually(t, "it listens", func() bool {
+	await.True(t, "it listens", func() bool {
 		conn, err := net.Dial("tcp", at)
 		if err == nil {
 			t.Cleanup(func() { _ = conn.Close() })
@@ -43,5 +44,5 @@ func TestASilentPeerDelaysNoOther(t *testing.T) {
 	if _, err := zmtp.Open(engine, "PUB", limits()); err != nil {
 		t.Fatalf("after %v: %v", time.Since(began), err)
 	}
-	eventually(t, "the engine is listened to", func() bool { return consumer.Stats().Connected })
+	await.True(t, "the engine is listened to", func() bool { return consumer.Stats().Connected })
 }

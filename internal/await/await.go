@@ -1,0 +1,22 @@
+// Package await waits, in tests that talk to real processes and sockets, for a condition instead of for a time.
+package await
+
+import (
+	"testing"
+	"time"
+)
+
+const (
+	patience = 30 * time.Second // long enough for a busy machine: only a failing test waits so long
+	pace     = 2 * time.Millisecond
+)
+
+// True waits until ok returns true. After half a minute it ends the test, which never saw what.
+func True(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(pace) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
