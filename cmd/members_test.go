@@ -224,7 +224,7 @@ func TestARequestGoesToTheReplicasThatTakeIt(t *testing.T) {
 	asked := vllm.asked.Load()
 	// The replica that takes it is away: no other is tried.
 	for _, rep := range w.house.server.Runtime().Replicas {
-		if rep != nil && rep.Engine == "llamacpp" {
+		if rep != nil && rep.Kind.Name == "llamacpp" {
 			rep.Fleet.SetDraining(true)
 		}
 	}

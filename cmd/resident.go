@@ -49,7 +49,7 @@ func (k residence) origin() origin { return origin{k.url, k.model} }
 // kind is what the replica is taken for: where nothing has told its kind, a server of the OpenAI API and no more.
 func (k residence) kind() string {
 	if k.engine == autoEngine {
-		return "openai"
+		return engine.Generic
 	}
 	return k.engine
 }
@@ -106,7 +106,7 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 		hashes: engineHashes(sp, rep)}
 	r.replica = &gateway.Replica{
 		MaxWaiting: r.bounds.maxWaiting,
-		Name:       rep.Name, Model: rep.Model, Engine: key.kind(), APIKey: rep.APIKey,
+		Name:       rep.Name, Model: rep.Model, Kind: engineKind(key.kind()), APIKey: rep.APIKey,
 		ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,
 		PrefillHeader: rep.PrefillHeader, PassUnknown: passesUnknown(rep, key.kind()), Opaque: opaque(rep.Name),
 		Contradiction: func() string { return h.contradiction(key) },
@@ -130,13 +130,18 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 	return r, err
 }
 
+// engineKind returns the kind of that name, the zero Kind for one that is not known.
+func engineKind(name string) engine.Kind {
+	k, _ := engine.KindOf(name)
+	return k
+}
+
 // passesUnknown says whether a replica of a kind is sent what its kind is not known to take.
 func passesUnknown(rep *config.Replica, kind string) bool {
 	if rep.PassUnknown != nil {
 		return *rep.PassUnknown
 	}
-	k, _ := engine.KindOf(kind)
-	return k.PassUnknown
+	return engineKind(kind).PassUnknown
 }
 
 // dialer connects to the engine at a URL.

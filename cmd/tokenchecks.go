@@ -215,7 +215,7 @@ func (c *checks) run(ctx context.Context, log *slog.Logger) {
 func compare(ctx context.Context, model string, r checkedReplica, f *routing.Facts, ids []uint32) (difference,
 	err error) {
 	body, err := question(model, f)
-	if err == nil && r.engine == "llamacpp" {
+	if err == nil && engineKind(r.engine).Paths.Template != "" {
 		body, err = llamaQuestion(ctx, r.client, f)
 	}
 	if err != nil {

@@ -126,14 +126,14 @@ func (t *edition) set(cfg *config.Config, residents map[string]*resident, files 
 			one.replicas = append(one.replicas,
 				checkedReplica{name: r.key.name, engine: r.key.engine, client: r.client, host: r.replica.Host})
 		}
-		switch kind := sp.Replicas[0].Engine; {
+		switch kind := engineKind(sp.Replicas[0].Engine); {
 		case one.local != nil:
 			t.checks.expect(one)
 		case sp.Tokenizer == "none":
 			one.deaf = true
 		case sp.Tokenizer == "builtin":
 			one.builtin = true
-		case kind != "vllm" && kind != "sglang":
+		case !kind.TokenizesChats:
 			one.deaf = true // their /tokenize knows no chat template, and they publish no events to meet
 		}
 		by[sp.Name] = one

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"octet/config"
-	"octet/engine"
 	"octet/routing/events"
 	"octet/routing/index"
 )
@@ -104,7 +103,7 @@ func saltless(cfg *config.Config, residents map[string]*resident) (all index.Hos
 		return all
 	}
 	for _, r := range residents {
-		if kind, _ := engine.KindOf(r.replica.Engine); !kind.TakesSalt {
+		if !r.replica.Kind.TakesSalt {
 			all.Set(r.replica.Host)
 		}
 	}

@@ -17,6 +17,9 @@ type Streams struct {
 	Completions bool // it goes on with a prompt of text
 	// return_token_ids brings the ids of a completion's prompt and tokens, from which it goes on exactly
 	IDs bool
+	// its events lack what OpenAI's clients rely on: the role in the first delta of a choice, and the usage in a chunk
+	// of its own without choices
+	Untidy bool
 }
 
 // Counting is how the events of a stream tell how many tokens their choice has brought so far.

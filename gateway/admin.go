@@ -130,7 +130,7 @@ func (rt *Runtime) stateOf(sp *Specialist) SpecialistState {
 func (rep *Replica) state() ReplicaState {
 	g := rep.Gate.Stats()
 	return ReplicaState{
-		Name: rep.Name, Engine: rep.Engine, Says: rep.contradiction(), Healthy: rep.Fleet.Healthy(),
+		Name: rep.Name, Engine: rep.Kind.Name, Says: rep.contradiction(), Healthy: rep.Fleet.Healthy(),
 		Draining: rep.Fleet.Draining(), Breaker: rep.Fleet.State(), InFlight: rep.Fleet.Load().InFlight,
 		Total: g.Total, Free: g.Free, Used: g.Used, Reserved: g.Reserved, Cached: g.Cached,
 		Waiting: g.Waiting, Running: g.Running, Preempting: g.Preempting, Shadow: int(rep.Shadows.Load()),

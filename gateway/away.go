@@ -95,7 +95,7 @@ func (x *exchange) sendAway(err error) error {
 		if a.after > 0 && !errors.Is(no, scheduler.ErrExceedsPool) {
 			no.RetryAfter = x.comeAt(a.after, a.every(), a.room)
 		}
-	case errors.As(err, &none) && loadRemoved(none):
+	case errors.As(err, &none) && none.Verdict == routing.Overloaded:
 		x.vacancies()
 		e := asError(err)
 		e.RetryAfter = x.comeAt(a.after, a.every(), 0)
@@ -108,11 +108,6 @@ func (x *exchange) sendAway(err error) error {
 func (x *exchange) comeAt(after, every time.Duration, room int) time.Duration {
 	s := scheduler.Sent{Caller: x.caller(), Priority: x.intent.Priority, After: after, Every: every, Room: room}
 	return x.sp.Away.Tell(&s, x.arrival, x.now())
-}
-
-// loadRemoved reports whether a filter on load has removed the last replica.
-func loadRemoved(none *routing.NoCandidateError) bool {
-	return none.Filter == "concurrency" || none.Filter == "utilization"
 }
 
 // vacancies notes when the specialist's replicas have places.

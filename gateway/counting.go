@@ -12,18 +12,12 @@ import (
 // tokens and continuations all go by this one count. What was asked of the engine for it, and not by the client, does
 // not reach the client.
 
-// streams is what the replica's kind says of its streams; nothing of a kind that is not known.
-func (r *Replica) streams() engine.Streams {
-	kind, _ := engine.KindOf(r.Engine)
-	return kind.Streams
-}
-
 // countEdits appends what makes an engine tell, in every event of its answer, how many tokens have come.
 func (x *exchange) countEdits(rep *Replica, edits []wire.Edit) []wire.Edit {
 	if x.goesOnByIDs(rep) && x.req.Raw(idsMember) == nil {
 		edits = append(edits, wire.Edit{Key: idsMember, Raw: []byte("true")})
 	}
-	switch rep.streams().Counted {
+	switch rep.Kind.Streams.Counted {
 	case engine.CountsUsage:
 		if e, ok := x.req.RunningUsage(); ok {
 			return append(edits, e)
@@ -42,7 +36,7 @@ const timingsMember = "timings_per_token"
 // scanning are the options with which the stream of the present engine is read.
 func (x *exchange) scanning() sse.Options {
 	o := x.overheard(x.continuing())
-	counted, options := x.turn.rep.streams().Counted, &x.req.StreamOptions
+	counted, options := x.turn.rep.Kind.Streams.Counted, &x.req.StreamOptions
 	asked := options.IncludeUsage && options.ContinuousUsage
 	o.Told = counted != engine.CountsNothing
 	o.HideUsage = counted == engine.CountsUsage && !asked

@@ -25,7 +25,7 @@ func toldEvents(n, every int) (pieces [][]byte) {
 func TestTheClientSeesNothingOfTheCount(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
-	x.turn.rep.Engine = "vllm"
+	x.turn.rep.Kind = kindOf(t, "vllm")
 	if err := x.play(&tape{pieces: toldEvents(20, 3), end: io.EOF}); err != nil || x.handedOut != 60 {
 		t.Fatal(err, x.handedOut)
 	}
@@ -51,7 +51,7 @@ func TestWhatNothingCountsIsNotGoneOnWith(t *testing.T) {
 		{"not told, and nothing depends on it", events(50), -1, true},
 	} {
 		x := stage(t, &sink{header: http.Header{}})
-		x.turn.rep.Engine, x.maxTokens, x.cont = "vllm", tt.most, new(continuation)
+		x.turn.rep.Kind, x.maxTokens, x.cont = kindOf(t, "vllm"), tt.most, new(continuation)
 		x.rt.Limits.BodyBytes = 1 << 20
 		if err := x.play(&tape{pieces: tt.pieces[:30], end: io.ErrUnexpectedEOF}); err == nil ||
 			x.unfinished() != tt.kept {
@@ -73,7 +73,7 @@ func TestEachKindIsAskedForItsCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		for _, e := range x.countEdits(&Replica{Engine: kind}, nil) {
+		for _, e := range x.countEdits(&Replica{Kind: kindOf(t, kind)}, nil) {
 			got += e.Key + "=" + string(e.Raw)
 		}
 		if got != want {

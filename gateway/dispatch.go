@@ -242,7 +242,7 @@ func pathOf(kind wire.Kind) string {
 func (x *exchange) edits(rep *Replica, edits []wire.Edit) []wire.Edit {
 	model, quoted := rep.Model, rep.quoted
 	if x.verdict.Adapter != "" {
-		model, quoted = rep.adapted(x.verdict.Adapter), nil
+		model, quoted = rep.Kind.AdapterModel(rep.Model, x.verdict.Adapter), nil
 	}
 	if x.req.Model != model {
 		if quoted == nil {
@@ -252,24 +252,7 @@ func (x *exchange) edits(rep *Replica, edits []wire.Edit) []wire.Edit {
 	}
 	if rep.ForwardPriority && x.intent.Priority != 0 {
 		edits = append(edits, wire.Edit{Key: "priority",
-			Raw: strconv.AppendInt(nil, int64(enginePriority(rep.Engine, x.intent.Priority)), 10)})
+			Raw: strconv.AppendInt(nil, int64(rep.Kind.Priority(x.intent.Priority)), 10)})
 	}
 	return x.continued(x.salted().edits(rep, edits))
-}
-
-// adapted is the name by which the engine knows an adapter: vLLM lists it beside the model, SGLang takes it behind the
-// model's name, and would answer any other from the model alone.
-func (r *Replica) adapted(adapter string) string {
-	if r.Engine == "sglang" {
-		return r.Model + ":" + adapter
-	}
-	return adapter
-}
-
-// enginePriority turns our sign (larger is sooner) into the engine's: vLLM runs lower values first, SGLang higher.
-func enginePriority(kind string, priority int) int {
-	if kind == "vllm" {
-		return -priority
-	}
-	return priority
 }

@@ -57,9 +57,9 @@ func requestError(err error) *apierr.Error {
 func routeError(err error) *apierr.Error {
 	var none *routing.NoCandidateError
 	switch {
-	case errors.As(err, &none) && none.Filter == "breaker":
+	case errors.As(err, &none) && none.Verdict == routing.BreakerOpen:
 		return apierr.New(apierr.BreakerOpen, "", err.Error())
-	case errors.As(err, &none) && (none.Filter == "concurrency" || none.Filter == "utilization"):
+	case errors.As(err, &none) && none.Verdict == routing.Overloaded:
 		return apierr.New(apierr.Overloaded, "", err.Error())
 	case errors.As(err, &none):
 		return apierr.New(apierr.NoHealthyReplica, "", err.Error())

@@ -58,13 +58,13 @@ func (o *Handover) Request(h *Hop) error {
 	case o.ask != "" && h.Replica.PrefillHeader:
 		h.Fields = append(h.Fields, engine.Field{Name: prefillerHeader, Value: o.ask})
 		h.Handed = true
-	case o.params != nil && h.Replica.Engine == "vllm":
+	case o.params != nil && h.Replica.Kind.Transfer == engine.TransfersByPull:
 		h.Edits = append(h.Edits, wire.Edit{Key: "kv_transfer_params", Raw: o.params})
 		h.Handed = true
-	case o.meet != nil && h.Replica.Engine == "sglang":
+	case o.meet != nil && h.Replica.Kind.Transfer == engine.TransfersByMeeting:
 		h.Edits = o.meet.edits(h.Edits)
 		h.Handed = true
-	case h.Replica.Engine == "sglang" && h.Replica.Fleet.Spec().Role == fleet.RoleDecode:
+	case h.Replica.onlyAfterMeeting():
 		return fmt.Errorf("%w: %s decodes only, and nobody hands it the prompt", routing.ErrNotTried, h.Replica.Name)
 	}
 	return nil
@@ -72,8 +72,8 @@ func (o *Handover) Request(h *Hop) error {
 
 // tokenize asks for the prompt's token ids, in the form in which vLLM and SGLang take it.
 func (o *Handover) tokenize(h *Hop) error {
-	if h.Replica.Engine != "vllm" && h.Replica.Engine != "sglang" {
-		return fmt.Errorf("%w: %s engines do not tokenize chats", routing.ErrNotTried, h.Replica.Engine)
+	if !h.Replica.Kind.TokenizesChats {
+		return fmt.Errorf("%w: %s engines do not tokenize chats", routing.ErrNotTried, h.Replica.Kind.Name)
 	}
 	body := map[string]json.RawMessage{"model": wire.AppendQuoted(nil, h.Replica.Model)}
 	for _, name := range []string{"prompt", "messages", "tools", "add_generation_prompt", "continue_final_message"} {
@@ -84,7 +84,7 @@ func (o *Handover) tokenize(h *Hop) error {
 	if prompt := body["prompt"]; prompt != nil && prompt[0] != '"' {
 		return fmt.Errorf("%w: the prompt is tokens already, or several", routing.ErrNotTried)
 	}
-	h.Path, h.Stream, h.NoPlace = "/tokenize", false, true
+	h.Path, h.Stream, h.NoPlace = h.Replica.Kind.Paths.Tokenize, false, true
 	var err error
 	h.Body, err = json.Marshal(body)
 	return err
@@ -123,17 +123,17 @@ func (o *Handover) prefill(h *Hop) error {
 		return o.announce(h)
 	}
 	o.useTokens(h)
-	h.Stream = o.Accept > 0 && h.Replica.Engine == "sglang"
+	h.Stream = o.Accept > 0 && h.Replica.Kind.Transfer == engine.TransfersByMeeting
 	if h.Stream {
 		h.set(soon)
 	} else {
 		h.set(whole)
 	}
-	switch h.Replica.Engine {
-	case "vllm":
+	switch h.Replica.Kind.Transfer {
+	case engine.TransfersByPull:
 		h.set(oneToken)
 		h.Edits = append(h.Edits, wire.Edit{Key: "kv_transfer_params", Raw: []byte(forDecode)})
-	case "sglang":
+	case engine.TransfersByMeeting:
 		at, err := url.Parse(h.Replica.Fleet.Spec().URL)
 		if err != nil {
 			return fmt.Errorf("%w: %w", routing.ErrNotTried, err)
@@ -142,9 +142,14 @@ func (o *Handover) prefill(h *Hop) error {
 		h.Edits = o.meet.edits(h.Edits)
 		h.Beside, h.Hold, h.Accept = true, true, o.Accept
 	default:
-		return fmt.Errorf("%w: %s engines hand nothing over", routing.ErrNotTried, h.Replica.Engine)
+		return fmt.Errorf("%w: %s engines hand nothing over", routing.ErrNotTried, h.Replica.Kind.Name)
 	}
 	return nil
+}
+
+// onlyAfterMeeting reports whether the engine serves no request whose prompt another has not computed for it.
+func (r *Replica) onlyAfterMeeting() bool {
+	return r.Kind.Transfer == engine.TransfersByMeeting && r.Fleet.Spec().Role == fleet.RoleDecode
 }
 
 // prefillerHeader names the engine that is to compute the prompt to the one that answers, in the manner of llm-d's

@@ -32,8 +32,9 @@ func hopOf(t testing.TB, step, engine, body string) *Hop {
 	}
 	return &Hop{
 		Step:    routing.Step{Name: step},
-		Replica: &Replica{Name: "r", Model: "m", Engine: engine, Fleet: member, BootstrapPort: 8998}, Client: r,
-		Kind: kind, RequestID: "id",
+		Replica: &Replica{Name: "r", Model: "m", Kind: kindOf(t, engine), Fleet: member, BootstrapPort: 8998},
+		Client:  r,
+		Kind:    kind, RequestID: "id",
 		Path: "/v1", Stream: r.Stream,
 	}
 }

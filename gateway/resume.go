@@ -41,9 +41,9 @@ func (x *exchange) continuable(rep *Replica) bool {
 	}
 	if x.kind == wire.Completion {
 		prompt := x.req.Raw("prompt")
-		return rep.streams().Completions && len(prompt) > 0 && prompt[0] == '"'
+		return rep.Kind.Streams.Completions && len(prompt) > 0 && prompt[0] == '"'
 	}
-	return rep.streams().Chats
+	return rep.Kind.Streams.Chats
 }
 
 // continuing makes the scanner keep what a continuation needs.

@@ -219,10 +219,10 @@ type Replica struct {
 
 	Host            index.HostID
 	ForwardPriority bool
-	PassUnknown     bool   // bodies reach it with members that its kind of engine is not known to have
-	PrefillHeader   bool   // its engine has the prompt computed where X-Prefiller-Host-Port says
-	BootstrapPort   int    // where an SGLang prefill engine is met; 0 without
-	Engine          string // vllm | sglang | llamacpp | openai
+	PassUnknown     bool // bodies reach it with members that its kind of engine is not known to have
+	PrefillHeader   bool // its engine has the prompt computed where X-Prefiller-Host-Port says
+	BootstrapPort   int  // where an SGLang prefill engine is met; 0 without
+	Kind            engine.Kind
 	// the kind that its engine says it is of, where that is another; nil where none asks
 	Contradiction func() string
 	Opaque        string            // what clients see as X-Replica

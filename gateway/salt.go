@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 
-	"octet/engine"
 	"octet/gateway/wire"
 )
 
@@ -53,8 +52,7 @@ func (x *exchange) salted() salted {
 // edits appends the member of the body by which a replica's engine keeps caches apart. One whose kind cannot is sent
 // none of ours.
 func (s salted) edits(rep *Replica, edits []wire.Edit) []wire.Edit {
-	kind, _ := engine.KindOf(rep.Engine) // of one that is not known nothing is
-	if s.salt == "" || !s.asked && !kind.TakesSalt {
+	if s.salt == "" || !s.asked && !rep.Kind.TakesSalt {
 		return edits
 	}
 	return append(edits, wire.Edit{Key: saltKey, Raw: wire.AppendQuoted(nil, s.salt)})

@@ -116,7 +116,7 @@ func (sh *shadow) edits(rep *Replica) []wire.Edit {
 	}
 	if rep.ForwardPriority {
 		edits = append(edits, wire.Edit{Key: "priority",
-			Raw: strconv.AppendInt(nil, int64(enginePriority(rep.Engine, priorityShadow)), 10)})
+			Raw: strconv.AppendInt(nil, int64(rep.Kind.Priority(priorityShadow)), 10)})
 	}
 	return oneCount(&sh.req, sh.salted.edits(rep, edits))
 }

@@ -7,7 +7,6 @@ import (
 
 	"octet/engine"
 	"octet/routing"
-	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/scheduler"
 )
@@ -98,7 +97,7 @@ func (t *takeover) run() error {
 func (t *takeover) Dispatch(ctx context.Context, s routing.Step, host index.HostID, _ int) error {
 	x := t.x
 	rep := x.rt.Replicas[host]
-	if !x.continuable(rep) || rep.Engine == "sglang" && rep.Fleet.Spec().Role == fleet.RoleDecode {
+	if !x.continuable(rep) || rep.onlyAfterMeeting() {
 		return fmt.Errorf("%w: slot %d cannot go on with an answer", routing.ErrNotTried, host)
 	}
 	x.free = true

@@ -25,7 +25,7 @@ const wideChoices = 256
 
 // tidied is what the turn's engine needs to have done to its events; nil where they are as they should be.
 func (x *exchange) tidied() *tidy {
-	if kind := x.turn.rep.Engine; kind != "llamacpp" && kind != "openai" {
+	if !x.turn.rep.Kind.Streams.Untidy {
 		return nil
 	}
 	if x.started {

@@ -165,7 +165,7 @@ func TestALlamaServersStreamIsTidied(t *testing.T) {
 	} {
 		w := &sink{header: http.Header{}, keep: true}
 		x := stage(t, w)
-		x.turn.rep.Engine = c.engine
+		x.turn.rep.Kind = kindOf(t, c.engine)
 		x.req.StreamOptions.IncludeUsage = c.usage
 		if err := x.play(&tape{pieces: [][]byte{bytes.Clone(recorded)}, end: io.EOF}); err != nil {
 			t.Fatal(err)
@@ -190,7 +190,7 @@ func TestALlamaServersStreamIsTidied(t *testing.T) {
 // What took up a stream that another engine began says no second role.
 func TestAStreamThatGoesOnHasItsRoleAlready(t *testing.T) {
 	x := stage(t, &sink{header: http.Header{}})
-	x.turn.rep.Engine, x.started = "llamacpp", true
+	x.turn.rep.Kind, x.started = kindOf(t, "llamacpp"), true
 	chunk := []byte(`data: {"choices":[{"index":0,"delta":{"content":"x"}}]}` + "\n\n")
 	if got := x.tidied().events(chunk); !bytes.Equal(got, chunk) {
 		t.Errorf("%s", got)

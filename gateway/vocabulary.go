@@ -33,10 +33,7 @@ func wireMembers(list []engine.Member) []wire.Member {
 func (r *Replica) takes(body *wire.Request) bool { return r.PassUnknown || body.TakenBy(r.kinds()) }
 
 // kinds is the kind of r's engine, as a set.
-func (r *Replica) kinds() uint32 {
-	kind, _ := engine.KindOf(r.Engine)
-	return uint32(kind.Bit)
-}
+func (r *Replica) kinds() uint32 { return uint32(r.Kind.Bit) }
 
 // takers returns those of hosts that may be sent a body, which are all for one that every engine takes. The error
 // names a member that keeps it from all of them; it is nil where there are no hosts either.
@@ -56,5 +53,5 @@ func (rt *Runtime) takers(hosts index.HostBitmap, body *wire.Request) (index.Hos
 		return taking, nil
 	}
 	return taking, apierr.New(apierr.UnsupportedParameter, body.NotTaken(refusing.kinds(), vocabulary),
-		fmt.Sprintf("is not known to %s engines, and no replica passes it on", refusing.Engine))
+		fmt.Sprintf("is not known to %s engines, and no replica passes it on", refusing.Kind.Name))
 }

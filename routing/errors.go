@@ -15,10 +15,21 @@ var ErrUnknownReplica = errors.New("routing: no such replica")
 // NoCandidateError says who removed the last candidates.
 type NoCandidateError struct {
 	Filter  string    // the plugin that left none; "" when there was none to begin with
+	Verdict Verdict   // what that means, as the plugin says
 	Removed int       // how many it removed
 	Before  []Removal // the plugins before it that removed any, in order
 	Why     error     // what the plugin itself says of it; may be nil
 }
+
+// Verdict is what it means for a request that a filter has left no candidate.
+type Verdict uint8
+
+// The verdicts of filters.
+const (
+	Unavailable Verdict = iota // no replica that fits can be used: what a filter means that is no Judge
+	BreakerOpen                // those that fit have failed too often of late
+	Overloaded                 // those that fit have no room now
+)
 
 // Removal is what one plugin took out.
 type Removal struct {

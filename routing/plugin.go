@@ -37,6 +37,11 @@ type Narrower interface {
 	Narrow(v View, left *index.HostBitmap) bool
 }
 
+// Judge is a Filter that says what it means where it leaves no candidate.
+type Judge interface {
+	Verdict() Verdict
+}
+
 // Scorer rates candidates by one criterion.
 type Scorer interface {
 	Plugin

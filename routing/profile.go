@@ -116,7 +116,7 @@ func (p *Profile) filter(c *Context, r *record) error {
 			r.lap(c, u.unit)
 		}
 		if changed && r.cut(i) && r.left.Empty() {
-			return r.noCandidate(u.name)
+			return r.noCandidate(u)
 		}
 	}
 	r.hosts = appendHosts(r.hosts, &r.left)

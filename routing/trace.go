@@ -166,9 +166,13 @@ func (r *record) nobody(u *picker, v View) error {
 	return e
 }
 
-// noCandidate says that the filter of that name removed the last ones, and what others had removed before it.
-func (r *record) noCandidate(filter string) *NoCandidateError {
-	e := &NoCandidateError{Filter: filter}
+// noCandidate returns the error for a filter that has removed the last candidates. It names what others had removed
+// before it.
+func (r *record) noCandidate(f *filter) *NoCandidateError {
+	e := &NoCandidateError{Filter: f.name}
+	if judge, ok := f.Filter.(Judge); ok {
+		e.Verdict = judge.Verdict()
+	}
 	e.Before, e.Removed = r.removals(r.cuts[:len(r.cuts)-1])
 	return e
 }

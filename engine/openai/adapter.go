@@ -20,7 +20,7 @@ var ErrAdapter = errors.New("openai: the engine refused the adapter")
 // LoadAdapter makes the engine serve a. Loaded already, from the same path as far as the engine says, is success.
 // ErrUnsupported where adapters cannot be loaded at run time.
 func (c *Client) LoadAdapter(ctx context.Context, a Adapter) error {
-	err := c.tell(ctx, c.dialect.loadAdapter, map[string]string{"lora_name": a.Name, "lora_path": a.Path})
+	err := c.tell(ctx, c.paths.LoadAdapter, map[string]string{"lora_name": a.Name, "lora_path": a.Path})
 	if !refused(err, 400) {
 		return err
 	}
@@ -32,7 +32,7 @@ func (c *Client) LoadAdapter(ctx context.Context, a Adapter) error {
 
 // UnloadAdapter makes the engine forget the adapter. Not loaded in the first place is success.
 func (c *Client) UnloadAdapter(ctx context.Context, name string) error {
-	err := c.tell(ctx, c.dialect.unloadAdapter, map[string]string{"lora_name": name})
+	err := c.tell(ctx, c.paths.UnloadAdapter, map[string]string{"lora_name": name})
 	if !refused(err, 400) && !refused(err, 404) {
 		return err
 	}

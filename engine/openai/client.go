@@ -19,7 +19,7 @@ type Client struct {
 	cfg      Config
 	at       endpoint
 	tls      *tls.Config // of this host; nil without TLS
-	dialect  dialect
+	paths    engine.Paths
 	openings openings
 	pool     pool
 	hangups  hangups
@@ -34,14 +34,14 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := dialectOf(cfg)
+	paths, err := pathsOf(cfg)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Bearer != "" && !field.IsVisible(cfg.Bearer) {
 		return nil, fmt.Errorf("%w: the bearer key has bytes that a header cannot carry", ErrConfig)
 	}
-	c := &Client{cfg: cfg, at: at, dialect: d}
+	c := &Client{cfg: cfg, at: at, paths: paths}
 	c.pool.limit, c.pool.maxAge = cfg.MaxIdle, cfg.MaxIdleTime
 	if at.secure {
 		c.tls = tlsFor(cfg.TLS, at.name)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"octet/engine"
 	"octet/internal/http1/poll"
 )
 
@@ -49,7 +50,7 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	if c.Engine == "" {
-		c.Engine = "vllm"
+		c.Engine = engine.Default
 	}
 	if c.MaxIdle == 0 {
 		c.MaxIdle = 64

@@ -21,12 +21,6 @@ type Identity struct {
 	Limit int    // tokens of prompt and answer together; 0 where it does not say
 }
 
-// owners are the kinds by what their model lists give as the owner.
-var owners = map[string]string{"vllm": "vllm", "sglang": "sglang", "llamacpp": "llamacpp"}
-
-// prefixes are the kinds by what their metrics' names begin with.
-var prefixes = map[string]string{"vllm:": "vllm", "sglang:": "sglang", "llamacpp:": "llamacpp"}
-
 // Identify asks an engine what it is and how long its context for the model is: the owner in its model list, else the
 // names of its metrics, else the paths that only one kind has. At most five questions; an error where the engine cannot
 // be reached.
@@ -35,20 +29,17 @@ func (c *Client) Identify(ctx context.Context, model string) (Identity, error) {
 	if err != nil && !answered(err) {
 		return Identity{}, err
 	}
-	id := Identity{Kind: "openai", Limit: limitOf(list, model)}
-	switch owner := ownerOf(list); {
-	case owners[owner] != "":
-		id.Kind, id.Sure = owners[owner], true
-	case owner == emulated: // plays every kind, and sends what vLLM sends unless it is told otherwise
-		id.Kind = "vllm"
-	default:
-		id.Kind, id.Sure, err = c.kindByPaths(ctx)
-		if err != nil {
-			return Identity{}, err
-		}
+	id := Identity{Kind: engine.Generic, Limit: limitOf(list, model)}
+	owner := ownerOf(list)
+	if kind, ok := kindWith(func(m *engine.Marks) bool { return m.Owner != "" && m.Owner == owner }); ok {
+		id.Kind, id.Sure = kind, true
+	} else if owner == emulated { // plays every kind, and sends what vLLM sends unless it is told otherwise
+		id.Kind = engine.Default
+	} else if id.Kind, id.Sure, err = c.kindByPaths(ctx); err != nil {
+		return Identity{}, err
 	}
-	if id.Kind == "llamacpp" {
-		id.Limit, err = c.slotContext(ctx)
+	if kind, _ := engine.KindOf(id.Kind); kind.Paths.Slots != "" {
+		id.Limit, err = c.slotContext(ctx, kind.Paths.Slots)
 	}
 	return id, err
 }
@@ -95,25 +86,33 @@ func (c *Client) kindByPaths(ctx context.Context) (kind string, sure bool, err e
 		return "", false, err
 	}
 	for line := range bytes.Lines(metrics) {
-		for prefix, kind := range prefixes {
-			if bytes.HasPrefix(line, []byte(prefix)) {
-				return kind, true, nil
+		begins := func(m *engine.Marks) bool { return m.Metrics != "" && bytes.HasPrefix(line, []byte(m.Metrics)) }
+		if kind, ok := kindWith(begins); ok {
+			return kind, true, nil
+		}
+	}
+	for _, k := range engine.AllKinds() {
+		for _, m := range k.Marks.Paths {
+			body, err := c.ask(ctx, "GET", m.Path, nil, maxAnswer)
+			if err != nil && !answered(err) {
+				return "", false, err
+			}
+			if hasMember(body, m.Member) {
+				return k.Name, !m.Shared, nil
 			}
 		}
 	}
-	for _, p := range [...]struct{ path, kind, member string }{
-		{"/props", "llamacpp", "default_generation_settings"}, {"/server_info", "sglang", "tp_size"},
-		{"/get_server_info", "sglang", "tp_size"}, {"/version", "vllm", "version"},
-	} {
-		body, err := c.ask(ctx, "GET", p.path, nil, maxAnswer)
-		if err != nil && !answered(err) {
-			return "", false, err
-		}
-		if hasMember(body, p.member) {
-			return p.kind, p.kind != "vllm", nil // others have a /version too
+	return engine.Generic, false, nil
+}
+
+// kindWith returns the name of the first kind whose marks fit, and false if there is none.
+func kindWith(fits func(*engine.Marks) bool) (kind string, ok bool) {
+	for _, k := range engine.AllKinds() {
+		if fits(&k.Marks) {
+			return k.Name, true
 		}
 	}
-	return "openai", false, nil
+	return "", false
 }
 
 // hasMember reports whether body is a JSON object with a member of that name.
@@ -128,8 +127,8 @@ func hasMember(body []byte, name string) bool {
 
 // slotContext returns the context of one of llama.cpp's slots, which is what a request may fill; 0 where it does not
 // say.
-func (c *Client) slotContext(ctx context.Context) (int, error) {
-	body, err := c.ask(ctx, "GET", "/props", nil, maxAnswer)
+func (c *Client) slotContext(ctx context.Context, path string) (int, error) {
+	body, err := c.ask(ctx, "GET", path, nil, maxAnswer)
 	if err != nil {
 		if answered(err) {
 			return 0, nil
@@ -155,7 +154,7 @@ func (c *Client) slotContext(ctx context.Context) (int, error) {
 // none.
 func (c *Client) probePath() (path, otherwise string) {
 	if c.cfg.Engine == Auto && c.cfg.HealthPath == "" {
-		return c.dialect.health, modelsPath
+		return c.paths.Health, engine.ModelsPath
 	}
-	return c.dialect.health, ""
+	return c.paths.Health, ""
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"octet/engine"
 )
 
 // Each engine is told by one of its marks alone.
@@ -68,7 +70,7 @@ func TestAnEngineIsKnownByWhatItSaysOfItself(t *testing.T) {
 
 // An engine of unknown kind is healthy by /health, or by its model list where it has no /health.
 func TestAnUnknownEnginesHealthIsAskedWhereItHasIt(t *testing.T) {
-	for path, status := range map[string]int{"/health": 200, modelsPath: 200, "/elsewhere": 404} {
+	for path, status := range map[string]int{"/health": 200, engine.ModelsPath: 200, "/elsewhere": 404} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != path {
 				http.NotFound(w, r)

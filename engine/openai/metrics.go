@@ -55,7 +55,7 @@ func (m *Metrics) Pool(blockSize int) int {
 // Scrape reads the engine's metrics page: vLLM's names, old and new, with and without _total; SGLang's; llama.cpp's.
 // What is not known there is not read, so that nothing else on the page can break it.
 func (c *Client) Scrape(ctx context.Context) (Metrics, error) {
-	body, err := c.ask(ctx, "GET", c.dialect.metrics, nil, maxMetrics)
+	body, err := c.ask(ctx, "GET", c.paths.Metrics, nil, maxMetrics)
 	if err != nil {
 		return Metrics{}, err
 	}

@@ -52,7 +52,7 @@ type Model struct {
 
 // Models returns what the engine serves, adapters included, in the engine's order.
 func (c *Client) Models(ctx context.Context) ([]Model, error) {
-	body, err := c.ask(ctx, "GET", modelsPath, nil, maxAnswer)
+	body, err := c.ask(ctx, "GET", engine.ModelsPath, nil, maxAnswer)
 	if err != nil {
 		return nil, err
 	}

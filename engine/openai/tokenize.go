@@ -16,7 +16,7 @@ import (
 // terms: vLLM and SGLang take {"model","prompt"} or {"model","messages"}, llama.cpp {"content","add_special"}. On error
 // dst comes back as it was.
 func (c *Client) Tokenize(ctx context.Context, dst []uint32, body []byte) ([]uint32, error) {
-	text, err := c.ask(ctx, "POST", c.dialect.tokenize, body, maxTokens)
+	text, err := c.ask(ctx, "POST", c.paths.Tokenize, body, maxTokens)
 	if err != nil {
 		return dst, err
 	}
@@ -29,7 +29,7 @@ func (c *Client) Tokenize(ctx context.Context, dst []uint32, body []byte) ([]uin
 
 // ApplyTemplate returns the prompt that a llama.cpp server makes of a chat request's messages.
 func (c *Client) ApplyTemplate(ctx context.Context, body []byte) (string, error) {
-	text, err := c.ask(ctx, "POST", c.dialect.template, body, maxTokens)
+	text, err := c.ask(ctx, "POST", c.paths.Template, body, maxTokens)
 	if err != nil {
 		return "", err
 	}

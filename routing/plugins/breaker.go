@@ -18,6 +18,9 @@ func (b *breaker) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
 	return in
 }
 
+// Verdict implements routing.Judge.
+func (*breaker) Verdict() routing.Verdict { return routing.BreakerOpen }
+
 // Narrow implements routing.Narrower.
 func (*breaker) Narrow(v routing.View, left *index.HostBitmap) (fewer bool) {
 	s := Fleet.Get(v)

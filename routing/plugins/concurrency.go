@@ -26,6 +26,9 @@ func (f *concurrency) Filter(v routing.View, in index.HostBitmap) index.HostBitm
 	return in
 }
 
+// Verdict implements routing.Judge.
+func (*concurrency) Verdict() routing.Verdict { return routing.Overloaded }
+
 // Narrow implements routing.Narrower.
 func (f *concurrency) Narrow(v routing.View, left *index.HostBitmap) (fewer bool) {
 	s := Fleet.Get(v)

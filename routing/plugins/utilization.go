@@ -38,3 +38,6 @@ func (u utilization) Filter(v routing.View, in index.HostBitmap) index.HostBitma
 	}
 	return left
 }
+
+// Verdict implements routing.Judge.
+func (utilization) Verdict() routing.Verdict { return routing.Overloaded }

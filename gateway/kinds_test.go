@@ -1,0 +1,68 @@
+package gateway
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"octet/engine"
+	"octet/gateway/wire"
+)
+
+// kindOf returns an engine's kind from the table.
+func kindOf(t testing.TB, name string) engine.Kind {
+	t.Helper()
+	k, ok := engine.KindOf(name)
+	if !ok {
+		t.Fatalf("no engine kind %q", name)
+	}
+	return k
+}
+
+// A further kind of engine is one literal: all that the gateway does with a replica follows from its columns.
+func TestAFurtherKindOfEngineIsOneLiteral(t *testing.T) {
+	made := engine.Kind{
+		Name: "made-up", Bit: engine.SGLang, AdapterSuffix: true, LowFirst: true, TokenizesChats: true,
+		Transfer: engine.TransfersByPull,
+		Streams:  engine.Streams{Counted: engine.CountsTimings, Untidy: true},
+		Paths:    engine.Paths{Tokenize: "/made-up/tokenize"},
+	}
+	w := &sink{header: http.Header{}, keep: true}
+	x := stage(t, w)
+	x.turn.rep.Kind, x.turn.rep.Model, x.turn.rep.ForwardPriority = made, "m", true
+	x.intent.Priority, x.verdict.Adapter = 7, "red"
+	body := `{"model":"s","messages":[{"role":"user","content":"x"}],"stream":true}`
+	if err := wire.Parse(wire.Chat, []byte(body), wire.Limits{}, &x.req); err != nil {
+		t.Fatal(err)
+	}
+	var sent []string
+	for _, e := range x.countEdits(x.turn.rep, x.edits(x.turn.rep, nil)) {
+		sent = append(sent, e.Key+"="+string(e.Raw))
+	}
+	want := []string{`model="m:red"`, "priority=-7", "timings_per_token=true"}
+	if !slices.Equal(sent, want) {
+		t.Errorf("the engine is sent %v, want %v", sent, want)
+	}
+	chunk := `data: {"choices":[{"index":0,"delta":{"content":"x"}}],"timings":{"predicted_n":1}}` + "\n\n"
+	if err := x.play(&tape{pieces: [][]byte{[]byte(chunk), []byte("data: [DONE]\n\n")}, end: io.EOF}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.body.String(); !strings.Contains(got, `"role":"assistant"`) || strings.Contains(got, "timings") {
+		t.Errorf("the client was sent %s", got)
+	}
+
+	h := hopOf(t, StepPreprocess, "vllm", body)
+	h.Replica.Kind = made
+	o := &Handover{}
+	if err := o.Request(h); err != nil || h.Path != "/made-up/tokenize" {
+		t.Errorf("tokens are asked for at %q: %v", h.Path, err)
+	}
+	h.Step.Name = StepPrefill
+	if err := o.Request(h); err != nil || !slices.ContainsFunc(h.Edits, func(e wire.Edit) bool {
+		return e.Key == "kv_transfer_params"
+	}) {
+		t.Errorf("a prefill's edits are %v: %v", h.Edits, err)
+	}
+}
