@@ -44,9 +44,9 @@ var mayImport = map[string][]string{
 	"gateway/sharedrates": {"internal/redisclient"},
 	"calibration/judge":   {"calibration"},
 	"examples/geo":        {"routing", "routing/index", "routing/fleet", "routing/plugins"},
-	"gateway": {"gateway/apierr", "internal/http1/server", "gateway/wire", "gateway/sse", "calibration", "classifier",
-		"routing", "routing/index",
-		"routing/fleet", "scheduler", "kvpool",
+	"gateway/place":       {"routing/fleet", "scheduler", "internal/http1/lifetime"},
+	"gateway": {"gateway/place", "gateway/apierr", "internal/http1/server", "gateway/wire", "gateway/sse",
+		"calibration", "classifier", "routing", "routing/index", "routing/fleet", "scheduler", "kvpool",
 		"adapters", "engine", "slo", "internal/contain", "internal/http1/lifetime"},
 }
 

@@ -67,7 +67,7 @@ func (x *exchange) caller() scheduler.Caller {
 // comesBack notes whether the request was sent away by the specialist that is asked now, and comes when it was told to.
 func (x *exchange) comesBack() {
 	x.turnedAway = away{}
-	if b := x.sp.Away; b != nil && !x.dry && b.Away() > 0 && b.Come(x.caller(), x.now()) {
+	if b := x.sp.Away; b != nil && !x.dry && b.Away() > 0 && b.Come(x.caller(), x.Now()) {
 		x.returnsTo = x.sp
 	}
 }
@@ -107,7 +107,7 @@ func (x *exchange) sendAway(err error) error {
 // comeAt is when the request is to come back.
 func (x *exchange) comeAt(after, every time.Duration, room int) time.Duration {
 	s := scheduler.Sent{Caller: x.caller(), Priority: x.intent.Priority, After: after, Every: every, Room: room}
-	return x.sp.Away.Tell(&s, x.arrival, x.now())
+	return x.sp.Away.Tell(&s, x.arrival, x.Now())
 }
 
 // vacancies notes when the specialist's replicas have places.
@@ -149,7 +149,7 @@ func (s *seats) full(open int, now time.Time) time.Duration {
 // taken notes that a request found a seat, which may be one that was sent away.
 func (s *seats) taken(x *exchange) {
 	if s.away.Away() > 0 {
-		s.away.Come(scheduler.Caller{}, x.now())
+		s.away.Come(scheduler.Caller{}, x.Now())
 	}
 }
 
@@ -172,7 +172,7 @@ func (x *exchange) patient(sp *Specialist, floor int, wait *time.Duration) bool 
 	if sp.Aging == 0 || sp.Shed == nil {
 		return false
 	}
-	now, c := x.now(), x.caller()
+	now, c := x.Now(), x.caller()
 	first := sp.Shed.Since(c, x.arrival)
 	heard := first.Add(time.Duration(floor-x.intent.Priority) * sp.Aging)
 	if x.dry {

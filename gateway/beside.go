@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/place"
 	"octet/gateway/sse"
 	"octet/internal/contain"
 	"octet/routing"
@@ -26,7 +27,7 @@ type beside struct {
 
 // sendBeside sends the leg that waits for the last step, if there is one. When it fails, it ends the last step's
 // attempt.
-func (x *exchange) sendBeside(attempt *turnContext) error {
+func (x *exchange) sendBeside(attempt *place.Context) error {
 	b := x.beside
 	if b == nil {
 		return nil
@@ -53,9 +54,9 @@ func (x *exchange) sendBeside(attempt *turnContext) error {
 	client, done, accepted := b.rep.Client, b.done, b.accepted
 	go func() {
 		defer close(done)
-		defer contain.End(contain.Leg, func() { attempt.cancel(errHandover) })
+		defer contain.End(contain.Leg, func() { attempt.Cancel(errHandover) })
 		if drainLeg(ctx, client, r, accepted) != nil && ctx.Err() == nil {
-			attempt.cancel(errHandover)
+			attempt.Cancel(errHandover)
 		}
 	}()
 	x.turn.handed = true
@@ -64,7 +65,7 @@ func (x *exchange) sendBeside(attempt *turnContext) error {
 
 // await returns when the engine has taken the leg, at the latest after most. The error is why the attempt has ended
 // meanwhile.
-func (b *beside) await(ctx *turnContext, most time.Duration) error {
+func (b *beside) await(ctx *place.Context, most time.Duration) error {
 	if most <= 0 {
 		return nil
 	}
@@ -76,7 +77,7 @@ func (b *beside) await(ctx *turnContext, most time.Duration) error {
 	case <-ctx.Done():
 	case <-patience.C:
 	}
-	return ctx.cause()
+	return ctx.Cause()
 }
 
 // drainLeg sends r and reads the answer to its end, for nothing but how it ends. It closes accepted when the engine has

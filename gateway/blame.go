@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"octet/engine"
+	"octet/gateway/place"
 	"octet/gateway/sse"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -38,7 +39,7 @@ var causes = [...]struct {
 	{context.Canceled, byClient},
 	{errSlowClient, byClient},
 
-	{errPreempted, byGateway},
+	{place.ErrPreempted, byGateway},
 	{errDrained, byGateway},
 	{errAbandoned, byGateway},
 	{errHandover, byGateway}, // of another replica, whose own turn ends by itself

@@ -11,6 +11,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/place"
 	"octet/gateway/sse"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -39,7 +40,7 @@ func TestBlameGoesByWhoCouldHaveCausedIt(t *testing.T) {
 		{"a deadline without a cause", context.DeadlineExceeded, byClient, fleet.Cancelled},
 		{"the client left", context.Canceled, byClient, fleet.Cancelled},
 		{"the client does not read", fmt.Errorf("%w: %w", errSlowClient, lost), byClient, fleet.Cancelled},
-		{"preempted", errPreempted, byGateway, fleet.Cancelled},
+		{"preempted", place.ErrPreempted, byGateway, fleet.Cancelled},
 		{"drained", errDrained, byGateway, fleet.Cancelled},
 		{"abandoned", errAbandoned, byGateway, fleet.Cancelled},
 		{"the engine beside it failed", errHandover, byGateway, fleet.Cancelled},

@@ -293,7 +293,7 @@ func (x *exchange) checkPrompt() error {
 				prompt, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.context()))
 	}
 	if x.charged == 0 && !x.dry && x.tenant.tokens != nil {
-		if err := x.tenant.Charge(x.now(), x.prompt.Tokens); err != nil {
+		if err := x.tenant.Charge(x.Now(), x.prompt.Tokens); err != nil {
 			return err
 		}
 		x.charged = x.prompt.Tokens

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/place"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -32,7 +33,7 @@ func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.Host
 		x.cont = new(continuation)
 	}
 	err := x.attempt(ctx, began)
-	if x.stream && (err == nil || errors.Is(err, errPreempted) && x.unfinished()) {
+	if x.stream && (err == nil || errors.Is(err, place.ErrPreempted) && x.unfinished()) {
 		return nil
 	}
 	x.settle(err)
@@ -53,11 +54,11 @@ func elsewhere(err error) bool {
 // attempt gets the answer of one replica under way. Preempted before anybody has seen anything of it, it queues again;
 // after that, see resume.
 func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error) {
-	if err = x.turn.rep.Fleet.TakeAt(&x.turn.permit, x.at(began)); err != nil {
+	if err = x.turn.place.Permit(x.at(began)); err != nil {
 		return err
 	}
 	for ; ; began = x.since() {
-		x.turn.ctx = newTurnContext(ctx)
+		x.turn.place.Watch(ctx)
 		if err = x.enter(ctx, began); err != nil {
 			return err
 		}
@@ -65,7 +66,7 @@ func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error)
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, errPreempted) && !x.started:
+		case errors.Is(err, place.ErrPreempted) && !x.started:
 			x.preempted++
 		case !x.doWithout(err):
 			return err
@@ -80,21 +81,12 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	now := x.at(began)
 	r := scheduler.GateRequest{Now: now}
 	x.admissionRequest(&r, x.turn.leg)
-	if x.turn.ctx != nil {
-		r.Watcher = x.turn.ctx
-	}
 	if len(x.held) > 0 {
 		x.yieldHeld(&r)
 	}
-	ticket, wait, err := x.turn.rep.Gate.Ask(ctx, &r)
-	if wait != nil {
-		x.turn.flight = x.turn.rep.Fleet.Route(x.demand())
-		ticket, err = wait.Await(ctx)
-	}
-	if err != nil || ticket.Waited() > 0 { // who finds a place at once has waited for nothing
-		in := x.since()
-		x.noteQueue(x.turn.at, in-began)
-		now = x.at(in)
+	in, err := x.turn.place.Admit(ctx, &r, x.demand(), x)
+	if !in.Equal(now) {
+		x.noteQueue(x.turn.at, in.Sub(now))
 	}
 	switch {
 	case err == nil:
@@ -104,21 +96,15 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 			Detail: "the deadline passed in the queue"}
 	default:
 		x.turnedAway.refused(err)
-		return cause(ctx, err)
+		return place.Cause(ctx, err)
 	}
 	x.free = false
-	x.turn.ticket, x.turn.over = ticket, false
 	x.countAdmission()
-	if wait != nil {
-		x.turn.flight.Begin(now)
-	} else {
-		x.turn.rep.Fleet.Start(&x.turn.flight, x.demand(), now)
-	}
 	if x.s.ownClock {
-		x.turn.asked = now
+		x.turn.asked = in
 	}
 	if x.sp.Routed != nil && x.route != nil {
-		x.sp.Routed(x.route.View(), x.turn.rep, now)
+		x.sp.Routed(x.route.View(), x.turn.rep, in)
 	}
 	return nil
 }
@@ -137,39 +123,25 @@ func (x *exchange) demand() fleet.Demand {
 // call sends the request and brings the answer so far that the client has its first byte, or all of a unary one.
 func (x *exchange) call() error {
 	t := &x.turn
-	defer t.unwatch()
-	if err := x.sendBeside(t.ctx); err != nil {
+	defer t.place.Unwatch()
+	if err := x.sendBeside(t.place.Context()); err != nil {
 		return err
 	}
 	hop, err := x.lastHop()
 	if err != nil {
 		return err
 	}
-	if t.resp, err = x.ask(t.ctx, hop); err != nil {
-		return cause(t.ctx, x.lateDeadline(err))
+	if t.resp, err = x.ask(t.place.Context(), hop); err != nil {
+		return t.place.Cause(x.lateDeadline(err))
 	}
 	switch {
 	case t.resp.Status() != 200:
 		return x.engineRefused(t.resp)
 	case x.stream:
-		return cause(t.ctx, x.openStream())
+		return t.place.Cause(x.openStream())
 	}
-	return cause(t.ctx, x.relayUnary())
+	return t.place.Cause(x.relayUnary())
 }
-
-// cause prefers the reason for which ctx ended over the error that its end provoked.
-func cause(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil {
-		return err
-	}
-	if t, ok := ctx.(*turnContext); ok {
-		return t.cause()
-	}
-	return context.Cause(ctx)
-}
-
-// Preempted ends the attempt: its ticket has to give way.
-func (c *turnContext) Preempted() { c.cancel(errPreempted) }
 
 // lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier
 // steps.

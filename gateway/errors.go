@@ -7,6 +7,7 @@ import (
 	"octet/classifier"
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/place"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -18,7 +19,6 @@ var (
 	errDeadline     = errors.New("the deadline of the request has passed")
 	errTTFTDeadline = errors.New("the first token's deadline has passed")
 	errDrained      = errors.New("the gateway is draining and the grace is over")
-	errPreempted    = errors.New("preempted by a request of higher priority")
 	errSlowClient   = errors.New("the client does not read")
 )
 
@@ -107,7 +107,7 @@ func upstreamError(err error) *apierr.Error {
 		return apierr.New(apierr.UpstreamReset, "", "the engine could not be reached; nothing was sent to it")
 	case errors.Is(err, engine.ErrLocal):
 		return apierr.New(apierr.Overloaded, "", "the gateway has no connection left for an engine")
-	case errors.Is(err, engine.ErrReset), errors.Is(err, errPreempted), errors.Is(err, errHandover):
+	case errors.Is(err, engine.ErrReset), errors.Is(err, place.ErrPreempted), errors.Is(err, errHandover):
 		return apierr.New(apierr.UpstreamReset, "", "the connection to the engine was lost")
 	case errors.Is(err, engine.ErrProtocol), errors.Is(err, engine.ErrTooLarge):
 		return apierr.New(apierr.UpstreamProtocolError, "", "the engine's answer could not be understood")

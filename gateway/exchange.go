@@ -9,6 +9,7 @@ import (
 	"octet/calibration"
 	"octet/classifier"
 	"octet/gateway/apierr"
+	"octet/gateway/place"
 	"octet/gateway/sse"
 	"octet/gateway/wire"
 	"octet/routing"
@@ -96,7 +97,6 @@ type exchange struct {
 	came       time.Duration // from arrival until the events at hand came; 0 is not known yet
 	wrote      time.Duration // until those before came
 	writeArmed time.Duration // until when the deadline of writes need not be set anew
-	grown      int           // tokens from which on the Gate is told of growth again
 	ttft       time.Duration
 	usage      sse.Usage
 	finish     string
@@ -109,7 +109,7 @@ type exchange struct {
 	abort      bool // close the connection without a proper end
 
 	turn    turn
-	held    []turn // places of earlier steps, kept for the last one's first token
+	held    []place.Place // of earlier steps, kept for the last one's first token
 	scanner sse.Scanner
 	gaps    slo.Gaps // of a stream
 	answer  *[]byte  // a unary one, in a buffer of answers; nil before it is read
@@ -217,8 +217,8 @@ func (x *exchange) since() time.Duration { return x.s.since(x.arrival) }
 // at is the time at so long after the request's arrival.
 func (x *exchange) at(since time.Duration) time.Time { return x.arrival.Add(since) }
 
-// now is the time, for who needs it as such.
-func (x *exchange) now() time.Time { return x.at(x.since()) }
+// Now returns the time.
+func (x *exchange) Now() time.Time { return x.at(x.since()) }
 
 // moment is since for what follows at once on what was timed last.
 func (x *exchange) moment() time.Duration {

@@ -52,7 +52,7 @@ func (x *exchange) countIn() *apierr.Error {
 func (x *exchange) full() *apierr.Error {
 	most := x.rt.Limits.MaxStreams
 	e := apierr.New(apierr.Overloaded, "", fmt.Sprintf("%d requests are open: limits.max_streams", most))
-	e.RetryAfter = x.s.seats.full(most, x.now())
+	e.RetryAfter = x.s.seats.full(most, x.Now())
 	return e
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/place"
 	"octet/gateway/sse"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -43,12 +44,12 @@ func again(err error) error {
 
 // runLeg gets one leg's answer, as often as its place is taken back.
 func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
-	if x.turn.permit, err = x.turn.rep.Fleet.Take(); err != nil {
+	if err = x.turn.place.Permit(x.Now()); err != nil {
 		return err
 	}
 	for {
 		if !hop.Unasked && !hop.Beside {
-			x.turn.ctx = newTurnContext(ctx)
+			x.turn.place.Watch(ctx)
 		}
 		if !hop.NoPlace {
 			if err = x.enter(ctx, x.since()); err != nil {
@@ -58,7 +59,7 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 		x.free = false
 		if hop.Unasked {
 			x.turn.unasked = true
-			if x.turn.ticket.Pin() {
+			if x.turn.place.Pin() {
 				return nil
 			}
 			x.turn.leave()
@@ -69,7 +70,7 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 			x.beside = &beside{step: hop.Step, rep: hop.Replica}
 			return nil
 		}
-		if err = x.callLeg(hop); !errors.Is(err, errPreempted) {
+		if err = x.callLeg(hop); !errors.Is(err, place.ErrPreempted) {
 			return err
 		}
 		x.turn.leave()
@@ -80,28 +81,25 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 // callLeg sends one leg's request and has the Protocol take its answer.
 func (x *exchange) callLeg(hop *Hop) error {
 	t := &x.turn
-	if t.ticket != nil {
-		defer t.ticket.Watch(nil)
-	}
+	defer t.place.Unwatch()
 	var err error
-	if t.resp, err = x.ask(t.ctx, hop); err != nil {
-		return cause(t.ctx, x.lateDeadline(err))
+	if t.resp, err = x.ask(t.place.Context(), hop); err != nil {
+		return t.place.Cause(x.lateDeadline(err))
 	}
 	if t.resp.Status() != 200 {
 		return x.engineRefused(t.resp)
 	}
 	body, err := x.collect(t.resp)
 	if err != nil {
-		return cause(t.ctx, x.lateDeadline(err))
+		return t.place.Cause(x.lateDeadline(err))
 	}
-	if t.ticket != nil {
-		t.ticket.FirstToken() // a leg's answer is its prefill's end
-		t.flight.FirstToken(x.now())
+	if t.place.Admitted() {
+		t.place.FirstToken(x.Now()) // a leg's answer is its prefill's end
 		if said, err := sse.ScanUnary(body); err == nil {
 			x.noteCached(said.Usage)
 		}
-		if !t.ticket.Pin() {
-			return errPreempted
+		if !t.place.Pin() {
+			return place.ErrPreempted
 		}
 	}
 	if err := x.protocol.Answer(hop, body); err != nil {
@@ -115,14 +113,13 @@ func (x *exchange) callLeg(hop *Hop) error {
 
 // hold keeps the turn's place beyond the turn: its engine keeps the blocks for the last step's.
 func (x *exchange) hold() {
-	x.held = append(x.held, turn{rep: x.turn.rep, ticket: x.turn.ticket, flight: x.turn.flight})
-	x.turn.ticket, x.turn.flight = nil, fleet.Flight{}
+	x.held = append(x.held, x.turn.place.Detach())
 }
 
 // releaseHeld gives back the places of earlier steps. Idempotent.
 func (x *exchange) releaseHeld() {
 	for i := range x.held {
-		x.held[i].leave()
+		x.held[i].Release()
 	}
 	clear(x.held)
 	x.held = x.held[:0]
@@ -145,8 +142,8 @@ func (x *exchange) yieldHeld(r *scheduler.GateRequest) {
 		return
 	}
 	for i := range x.held {
-		if x.held[i].rep.Fleet.Spec().Role != fleet.RolePrefill {
-			x.held[i].leave()
+		if x.held[i].Role() != fleet.RolePrefill {
+			x.held[i].Release()
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (x *exchange) patience() (patience, error) {
 	if !x.owesFirstToken() {
 		return p, nil
 	}
-	now := x.now()
+	now := x.Now()
 	left, limit := x.intent.TTFTDeadline.Sub(now), p.limit
 	if !p.from.IsZero() {
 		limit -= now.Sub(p.from)
@@ -59,7 +59,7 @@ func (x *exchange) hurry() error {
 	if !x.turn.hurried || !x.owesFirstToken() {
 		return nil
 	}
-	left := x.intent.TTFTDeadline.Sub(x.now())
+	left := x.intent.TTFTDeadline.Sub(x.Now())
 	if left <= 0 {
 		return errTTFTDeadline
 	}

@@ -110,7 +110,7 @@ func toMs(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 // noteCached holds what the engine says it had cached against what was thought.
 func (x *exchange) noteCached(u sse.Usage) {
 	if cached := x.cachedFor(u); cached >= 0 {
-		x.turn.ticket.Cached(cached)
+		x.turn.place.Cached(cached)
 	}
 	x.noteDelivered(u)
 }
@@ -145,7 +145,7 @@ func (x *exchange) observeFirstToken(now time.Time) {
 	if x.intent.Intent != "" {
 		x.sp.Board.ObserveIntent(now, x.intent.Intent, ttft)
 	}
-	x.sp.Board.ObserveAdmission(now, now.Sub(x.arrival.Add(x.routed+x.turn.ticket.Waited())))
+	x.sp.Board.ObserveAdmission(now, now.Sub(x.arrival.Add(x.routed+x.turn.place.Waited())))
 	x.sp.handles.began(ttft)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/place"
 )
 
 var doneEvent = []byte("data: [DONE]\n\n")
@@ -113,7 +114,7 @@ func (x *exchange) flush() error {
 	case err != nil:
 		return err
 	case x.told():
-		return errPreempted
+		return place.ErrPreempted
 	case x.settles(size):
 		return errSettles
 	}
@@ -143,7 +144,7 @@ func (x *exchange) pass(out [2][]byte) error {
 	}
 	since := x.readAt()
 	if (!x.started || x.cont != nil) && !x.secure() {
-		return errPreempted
+		return place.ErrPreempted
 	}
 	if !x.started {
 		x.writeHead(x.arrival.Add(since), -1)
@@ -188,9 +189,7 @@ func (x *exchange) count(since time.Duration) {
 		return
 	}
 	x.handedOut = tokens
-	if before == base {
-		x.turn.ticket.FirstToken()
-		x.turn.flight.FirstToken(x.arrival.Add(since))
+	if x.turn.place.Grow(tokens, base, x.arrival.Add(since)) {
 		x.releaseHeld()
 	}
 	if gap := since - x.wrote; before == 0 {
@@ -201,17 +200,6 @@ func (x *exchange) count(since time.Duration) {
 		x.gaps.Add(gap / time.Duration(n))
 	}
 	x.wrote = since
-	if tokens >= x.grown || before == 0 {
-		x.grow(tokens, base, x.arrival.Add(since))
-	}
-}
-
-// grow is count's at a block's boundary.
-func (x *exchange) grow(tokens, base int, now time.Time) {
-	x.grown = tokens - tokens%x.sp.BlockSize + x.sp.BlockSize
-	x.turn.ticket.Grow(tokens)
-	x.turn.permit.Lives(now)
-	x.turn.flight.Grow(tokens-base, now)
 }
 
 // armWrite gives the client write_timeout to take what is written next; set anew at most every quarter of it.
@@ -260,7 +248,7 @@ func (x *exchange) finishStream() error {
 	x.usage = x.extent().believe(x.whole(usage))
 	x.finish = x.scanner.FinishReason()
 	x.noteCached(usage)
-	x.turn.ticket.Release() // before the client can see the end: whoever asks next finds the blocks free
+	x.turn.place.Vacate() // before the client can see the end: whoever asks next finds the blocks free
 	if err := x.out.put(x.w, doneEvent); err != nil {
 		return x.clientGone(err)
 	}

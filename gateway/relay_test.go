@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +12,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/place"
 	"octet/gateway/wire"
 	"octet/routing/fleet"
 	"octet/routing/index"
@@ -91,13 +91,25 @@ func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 	x := s.begin(w, r)
 	x.sp, x.tenant, x.kind = sp, &Tenant{Name: "t"}, wire.Chat
 	x.stream = true
-	ticket, err := gate.Admit(context.Background(), scheduler.GateRequest{PromptTokens: 10, MaxNew: 1 << 19})
+	member, err := fleet.New().Put(fleet.Spec{Name: "debug-0", Specialist: "debug", URL: "http://10.1.2.3:30000",
+		Role: fleet.RoleBoth, BlockSize: 16})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	x.turn = turn{rep: &Replica{Name: "debug-0", Opaque: "abc", Gate: gate, Fleet: &fleet.Replica{}}, ticket: ticket}
+	x.turn.rep = &Replica{Name: "debug-0", Opaque: "abc", Gate: gate, Fleet: member}
 	x.turn.rep.seal()
+	x.holds(tb)
 	return x
+}
+
+// holds admits the exchange to its replica.
+func (x *exchange) holds(tb testing.TB) {
+	tb.Helper()
+	x.turn.place = place.New(x.turn.rep.Fleet, x.turn.rep.Gate, x.sp.BlockSize)
+	r := scheduler.GateRequest{PromptTokens: 10, MaxNew: 1 << 19, Now: x.Now()}
+	if _, err := x.turn.place.Admit(x.ctx, &r, fleet.Demand{}, x); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // play runs a whole stream through the relay.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"octet/gateway/place"
 	"octet/gateway/sse"
 	"octet/gateway/wire"
 )
@@ -89,7 +90,7 @@ func (x *exchange) secure() bool {
 		return true
 	}
 	x.cont = x.cont.orphaned()
-	return x.turn.ticket.Pin() || x.started
+	return x.turn.place.Pin() || x.started
 }
 
 // orphaned keeps of c what the rest of a stream that was taken up before needs; nil where it was not.
@@ -125,7 +126,7 @@ func (x *exchange) unfinished() bool {
 // of tokens out, and more to come. A stream is asked with each piece, so that waiting for the answer costs no
 // goroutine.
 func (x *exchange) told() bool {
-	return x.unfinished() && x.turn.ticket.Yielding()
+	return x.unfinished() && x.turn.place.Yielding()
 }
 
 // resume gives the place up and asks for it again, as often as it takes, until the answer goes on. The client's stream
@@ -139,11 +140,11 @@ func (x *exchange) resume(ctx context.Context) (err error) {
 		x.turn.leave()
 		x.preempted++
 		x.handOver()
-		x.turn.ctx = newTurnContext(ctx)
+		x.turn.place.Watch(ctx)
 		if err = x.enterInTime(ctx); err != nil {
 			return err
 		}
-		if err = x.call(); !errors.Is(err, errPreempted) {
+		if err = x.call(); !errors.Is(err, place.ErrPreempted) {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ func (x *exchange) mayRetry() bool { return !x.started && x.mayTry() }
 // request that an engine's death struck goes on once; all else is on the budget.
 func (x *exchange) mayTry() bool {
 	by := paidByNobody
-	switch now := x.now(); {
+	switch now := x.Now(); {
 	case x.free:
 		by = paidByNothing
 	case x.struck && !x.spared && x.s.retries.share.Load() > 0: // no share is no retries
@@ -60,11 +60,11 @@ func (x *exchange) learns(err error) {
 	x.struck, x.shows, x.busy = false, false, errors.Is(err, errEngineBusy)
 	switch {
 	case err == nil:
-		t.flight.Lives()
+		t.place.Lives()
 	case x.busy:
-		t.rep.Fleet.OnBusy(x.now(), retryAfterOf(err))
+		t.rep.Fleet.OnBusy(x.Now(), retryAfterOf(err))
 	case causeOf(err) == byReplica:
-		x.struck, x.shows = t.flight.Struck(x.now())
+		x.struck, x.shows = t.place.Struck(x.Now())
 	}
 }
 

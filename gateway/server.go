@@ -274,3 +274,6 @@ func (s *Server) logEnd(x *exchange, r *Result) {
 	}
 	s.log.LogAttrs(ctx, level, "request", attrs...)
 }
+
+// Now returns the time by the server's clock.
+func (s *Server) Now() time.Time { return s.now() }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 
+	"octet/gateway/place"
 	"octet/internal/http1/server"
 )
 
@@ -85,7 +86,7 @@ func (x *exchange) tryFlush() error {
 	case err != nil:
 		return x.clientGone(err)
 	case x.told():
-		return errPreempted
+		return place.ErrPreempted
 	}
 	return nil
 }

@@ -133,9 +133,11 @@ func ride(t *testing.T, seed uint64, pieces [][]byte, breaks error) (w *carriage
 		t.Fatal(err)
 	}
 	x.turn.rep.Fleet = member
+	x.turn.place.Release()
+	x.holds(t)
 	r := &rides{tape: tape{pieces: pieces, end: io.EOF}, rng: rng, breaks: breaks, to: w}
 	x.turn.resp = r
-	x.turn.ctx = newTurnContext(x.ctx)
+	x.turn.place.Watch(x.ctx)
 	x.turn.at = new(Attempt)
 	if err := x.openStream(); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"octet/calibration"
 	"octet/engine"
+	"octet/gateway/place"
 	"octet/gateway/sse"
 	"octet/gateway/wire"
 	"octet/routing"
@@ -31,31 +32,20 @@ func (sh *shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	if err != nil {
 		return calibration.Answer{}, err
 	}
-	flight := rep.Fleet.Route(fleet.Demand{Prompt: prompt.Tokens, Uncached: prompt.Tokens - predicted,
-		Whole: !sh.stream})
-	defer flight.Land()
-	ticket, err := rep.Gate.Admit(ctx, sh.admission(prompt))
-	if err != nil {
+	at := place.New(rep.Fleet, rep.Gate, sh.sp.BlockSize)
+	defer at.Release()
+	within := at.Watch(ctx)
+	demand := fleet.Demand{Prompt: prompt.Tokens, Uncached: prompt.Tokens - predicted, Whole: !sh.stream}
+	if _, err := at.Admit(ctx, sh.admission(prompt), demand, sh.of.s); err != nil {
 		return calibration.Answer{}, err
 	}
-	defer ticket.Release()
+	defer at.Unwatch()
 	sh.standing.Store(standSent)
 	rep.Shadows.Add(1)
 	defer rep.Shadows.Add(-1)
-	flight.Begin(sh.of.s.now())
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	ticket.Watch(givesWay(cancel))
-	defer ticket.Watch(nil)
-	answer, err := sh.call(ctx, rep, &place{ticket: ticket, flight: &flight, size: sh.sp.BlockSize, now: sh.of.s.now})
-	return answer, cause(ctx, err)
+	answer, err := sh.call(within, rep, &at)
+	return answer, at.Cause(err)
 }
-
-// givesWay ends a shadow whose place is taken back.
-type givesWay context.CancelCauseFunc
-
-// Preempted implements scheduler.Watcher.
-func (cancel givesWay) Preempted() { cancel(errPreempted) }
 
 // choose runs the specialist's pipeline as a dry run, which leaves no trace in what it learns, and takes the best
 // replica whose breaker is closed: a shadow is no probe.
@@ -100,12 +90,13 @@ func (sh *shadow) facts() routing.Facts {
 	}
 }
 
-func (sh *shadow) admission(prompt Footprint) scheduler.GateRequest {
-	r := scheduler.GateRequest{
-		ID: sh.id, Priority: priorityShadow, Tenant: sh.tenant, Victim: true, AtOnce: true, Whole: !sh.stream,
+func (sh *shadow) admission(prompt Footprint) *scheduler.GateRequest {
+	r := &scheduler.GateRequest{
+		Now: sh.of.s.now(),
+		ID:  sh.id, Priority: priorityShadow, Tenant: sh.tenant, Victim: true, AtOnce: true, Whole: !sh.stream,
 		Draft: sh.sp.Draft,
 	}
-	prompt.asked(&r, &sh.req)
+	prompt.asked(r, &sh.req)
 	return r
 }
 
@@ -122,7 +113,7 @@ func (sh *shadow) edits(rep *Replica) []wire.Edit {
 }
 
 // call sends the body and reads the answer, in memory that is bounded.
-func (sh *shadow) call(ctx context.Context, rep *Replica, p *place) (calibration.Answer, error) {
+func (sh *shadow) call(ctx context.Context, rep *Replica, p *place.Place) (calibration.Answer, error) {
 	segments, err := sh.req.Splice(sh.edits(rep), nil)
 	if err != nil {
 		return calibration.Answer{}, err
@@ -146,7 +137,7 @@ func (sh *shadow) call(ctx context.Context, rep *Replica, p *place) (calibration
 	return sh.readWhole(resp, p)
 }
 
-func (sh *shadow) readWhole(resp engine.Response, p *place) (calibration.Answer, error) {
+func (sh *shadow) readWhole(resp engine.Response, p *place.Place) (calibration.Answer, error) {
 	var body []byte
 	for {
 		piece, err := resp.Next()
@@ -166,7 +157,9 @@ func (sh *shadow) readWhole(resp engine.Response, p *place) (calibration.Answer,
 		return calibration.Answer{}, err
 	}
 	most := extentOf(sh.sp, sh.req.MaxTokens, sequences(&sh.req), max(sh.req.Prompts(), 1))
-	p.ticket.Answered(most.believe(said.Usage).CompletionTokens)
+	if !p.Complete(most.believe(said.Usage).CompletionTokens, -1, sh.of.s.Now()) {
+		return calibration.Answer{}, place.ErrPreempted
+	}
 	if int64(len(said.Text)) > sh.rt.Shadow.AnswerBytes {
 		return calibration.Answer{}, errLong
 	}
@@ -176,7 +169,7 @@ func (sh *shadow) readWhole(resp engine.Response, p *place) (calibration.Answer,
 // unaryFactor is how much longer than its text an answer that comes whole may be: it has a frame.
 const unaryFactor = 2
 
-func (sh *shadow) readStream(resp engine.Response, p *place) (calibration.Answer, error) {
+func (sh *shadow) readStream(resp engine.Response, p *place.Place) (calibration.Answer, error) {
 	var scanner sse.Scanner
 	var raw []byte
 	long := false
@@ -191,7 +184,9 @@ func (sh *shadow) readStream(resp engine.Response, p *place) (calibration.Answer
 		if long {
 			return calibration.Answer{}, errLong
 		}
-		p.grow(scanner.Tokens())
+		if n := scanner.Tokens(); n > 0 {
+			p.Grow(n, 0, sh.of.s.now())
+		}
 		if err := ending(scanner.Done(), bad, read); err != nil {
 			return calibration.Answer{}, err
 		}

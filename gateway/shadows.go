@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"octet/calibration"
+	"octet/gateway/place"
 	"octet/gateway/wire"
 	"octet/internal/contain"
 )
@@ -118,7 +119,7 @@ func (a *shadows) ask(ctx context.Context, sh *shadow) (calibration.Answer, erro
 	ctx, cancel := context.WithTimeoutCause(ctx, sh.rt.Shadow.Timeout, errSlow)
 	defer cancel()
 	answer, err := sh.answer(ctx)
-	return answer, cause(ctx, err)
+	return answer, place.Cause(ctx, err)
 }
 
 // compare waits for the primary's answer and has the two compared. Few wait: a primary may take very long.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"octet/engine"
+	"octet/gateway/place"
 	"octet/routing"
 	"octet/routing/index"
 	"octet/scheduler"
@@ -41,7 +42,7 @@ func (x *exchange) moveOn(died error) error {
 	case err == nil:
 		return t.broke
 	case x.ctx.Err() != nil:
-		return cause(x.ctx, err)
+		return place.Cause(x.ctx, err)
 	}
 	x.forsaken = "elsewhere"
 	if errors.Is(err, routing.ErrNoBudget) {
@@ -103,7 +104,7 @@ func (t *takeover) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	x.free = true
 	x.begins(rep, x.openAttempt(s.Name, rep, host, x.moment()), &s)
 	err := x.takeUp(ctx)
-	if err == nil || errors.Is(err, errPreempted) || x.handedOut > x.cont.base {
+	if err == nil || errors.Is(err, place.ErrPreempted) || x.handedOut > x.cont.base {
 		t.broke = err
 		return nil
 	}
@@ -113,12 +114,12 @@ func (t *takeover) Dispatch(ctx context.Context, s routing.Step, host index.Host
 
 // takeUp brings the next tokens of the replica whose turn it is to the client.
 func (x *exchange) takeUp(ctx context.Context) (err error) {
-	if x.turn.permit, err = x.turn.rep.Fleet.Take(); err != nil {
+	if err = x.turn.place.Permit(x.Now()); err != nil {
 		return err
 	}
 	x.attempts++
 	x.takeovers++
-	x.turn.ctx = newTurnContext(ctx)
+	x.turn.place.Watch(ctx)
 	if err = x.enterInTime(ctx); err != nil {
 		return err
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/place"
 	"octet/routing"
 	"octet/routing/fleet"
-	"octet/scheduler"
 )
 
 // turn is what an exchange holds of the replica that answers it, from the breaker's permit to the end of the answer.
@@ -18,20 +18,16 @@ type turn struct {
 	leg     bool     // a step before the last
 	unasked bool     // nothing was sent to it: how the turn ended says nothing of it
 	at      *Attempt // its entry in the receipt
-	permit  fleet.Permit
-	flight  fleet.Flight      // in the replica's ledger
-	ticket  *scheduler.Ticket // nil without a place
-	hop     Hop               // of the last step
-	asked   time.Time         // when the Gate said yes, by time.Now; zero where another clock is ours
-	sent    engine.Request    // what the engine was asked last; Clients are done with it when they have answered
-	resp    engine.Response   // nil before the head
-	ctx     *turnContext      // ends with the request, or when the place is taken back; nil before the engine is asked
-	over    bool              // the ticket is given back: it ended with its whole answer
-	ended   time.Duration     // when it was over, since the request's arrival; 0 was not timed
-	hurried bool              // the engine was given what is left of the client's first-token deadline
-	heard   bool              // the client has something of this engine's answer
-	handed  bool              // the engine was sent a prompt that another has computed
-	forgot  bool              // it was asked again without
+	place   place.Place
+	hop     Hop             // of the last step
+	asked   time.Time       // when the Gate said yes, by time.Now; zero where another clock is ours
+	sent    engine.Request  // what the engine was asked last; Clients are done with it when they have answered
+	resp    engine.Response // nil before the head
+	ended   time.Duration   // when it was over, since the request's arrival; 0 was not timed
+	hurried bool            // the engine was given what is left of the client's first-token deadline
+	heard   bool            // the client has something of this engine's answer
+	handed  bool            // the engine was sent a prompt that another has computed
+	forgot  bool            // it was asked again without
 }
 
 // begins makes it a replica's turn at a step; at none it is one before the last.
@@ -39,6 +35,7 @@ func (x *exchange) begins(rep *Replica, at *Attempt, step *routing.Step) {
 	x.settle(errAbandoned) // nothing, unless an attempt was left without its end
 	t := &x.turn
 	t.rep, t.at, t.leg = rep, at, step == nil
+	t.place = place.New(rep.Fleet, rep.Gate, x.sp.BlockSize)
 	if step != nil {
 		t.step = *step
 		t.step.Ranked = nil // in the route's memory
@@ -51,21 +48,7 @@ func (t *turn) leave() {
 		_ = t.resp.Close() // before its context ends, which would cost a connection that can be used again
 		t.resp = nil
 	}
-	if t.ctx != nil {
-		t.ctx.cancel(nil)
-	}
-	if t.ticket != nil && !t.over {
-		t.ticket.Release()
-	}
-	t.ticket = nil
-	t.flight.Land()
-}
-
-// unwatch ends the watch over the place.
-func (t *turn) unwatch() {
-	if t.ticket != nil && !t.over {
-		t.ticket.Watch(nil)
-	}
+	t.place.Release()
 }
 
 // settle ends a turn: everything is given back, and err is held against the replica, or for it, or neither. Idempotent.
@@ -83,7 +66,7 @@ func (x *exchange) settle(err error) {
 	if t.unasked && err == nil {
 		verdict = fleet.Cancelled
 	}
-	t.permit.Settle(verdict)
+	t.place.Close(verdict)
 	switch {
 	case errors.Is(err, engine.ErrConnect):
 		t.rep.Fleet.OnConnectFailure()
@@ -103,12 +86,12 @@ func (x *exchange) follow() error {
 
 // follows is follow after a relay that has ended with err.
 func (x *exchange) follows(err error) error {
-	err = cause(x.turn.ctx, err)
+	err = x.turn.place.Cause(err)
 	for {
 		switch {
 		case errors.Is(err, errSettles):
 			return err
-		case errors.Is(err, errPreempted) && x.unfinished():
+		case errors.Is(err, place.ErrPreempted) && x.unfinished():
 			err = x.resume(x.ctx)
 			x.slim()
 		case x.outlives(err):
@@ -119,7 +102,7 @@ func (x *exchange) follows(err error) error {
 			return err
 		}
 		if err == nil {
-			err = cause(x.turn.ctx, x.relay())
+			err = x.turn.place.Cause(x.relay())
 		}
 	}
 }

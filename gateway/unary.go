@@ -6,12 +6,12 @@ import (
 	"io"
 
 	"octet/engine"
+	"octet/gateway/place"
 )
 
 // relayUnary reads the engine's whole answer, then passes it on unchanged. Nothing is sent before all of it is here, so
 // that an engine that dies half way costs the client time but never a broken answer.
 func (x *exchange) relayUnary() error {
-	ticket := x.turn.ticket
 	body, err := x.collect(x.turn.resp)
 	if err != nil {
 		return x.lateDeadline(err)
@@ -22,10 +22,9 @@ func (x *exchange) relayUnary() error {
 	}
 	usage, since := x.extent().believe(answer.Usage), x.since()
 	now := x.at(since)
-	if !ticket.Complete(usage.CompletionTokens, x.cachedFor(usage), now) {
-		return errPreempted
+	if !x.turn.place.Complete(usage.CompletionTokens, x.cachedFor(usage), now) {
+		return place.ErrPreempted
 	}
-	x.turn.over = true
 	x.usage, x.finish, x.handedOut = usage, answer.Finish, usage.CompletionTokens
 	x.observeFirstToken(now)
 	x.noteDelivered(usage)

@@ -1,4 +1,4 @@
-package gateway
+package place
 
 import (
 	"context"
@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// A turn's context does what context.WithCancelCause does, whoever ends it, in whatever order it is watched.
-func TestATurnsContextEndsAsTheStandardOneDoes(t *testing.T) {
-	ours, theirs := errors.New("the turn's"), errors.New("the request's")
-	ends := map[string]func(turn, request func(error)){
-		"turn": func(turn, _ func(error)) { turn(ours) }, "plainly": func(turn, _ func(error)) { turn(nil) },
+// The context of a place does what context.WithCancelCause does, however it ends and in whatever order it is watched.
+func TestAPlacesContextEndsAsTheStandardOneDoes(t *testing.T) {
+	ours, theirs := errors.New("the place's"), errors.New("the request's")
+	ends := map[string]func(place, request func(error)){
+		"place": func(place, _ func(error)) { place(ours) }, "plainly": func(place, _ func(error)) { place(nil) },
 		"request":             func(_, request func(error)) { request(theirs) },
-		"turn then request":   func(turn, request func(error)) { turn(ours); request(theirs) },
-		"request, then turn":  func(turn, request func(error)) { request(theirs); turn(ours) },
-		"turn twice":          func(turn, _ func(error)) { turn(ours); turn(theirs) },
-		"nobody":              func(_, _ func(error)) {},
+		"place then request":  func(place, request func(error)) { place(ours); request(theirs) },
+		"request, then place": func(place, request func(error)) { request(theirs); place(ours) },
+		"place twice":         func(place, _ func(error)) { place(ours); place(theirs) },
+		"never":               func(_, _ func(error)) {},
 		"request, for nought": func(_, request func(error)) { request(nil) },
 	}
 	watches := map[string]func(ctx context.Context, fired *int) func() bool{
@@ -26,7 +26,7 @@ func TestATurnsContextEndsAsTheStandardOneDoes(t *testing.T) {
 			return context.AfterFunc(ctx, func() { *fired++ })
 		},
 		"its own": func(ctx context.Context, fired *int) func() bool {
-			if own, ok := ctx.(*turnContext); ok {
+			if own, ok := ctx.(*Context); ok {
 				return own.AfterFunc(func() { *fired++ })
 			}
 			return context.AfterFunc(ctx, func() { *fired++ })
@@ -43,18 +43,18 @@ func TestATurnsContextEndsAsTheStandardOneDoes(t *testing.T) {
 		fired             int
 	}
 	observe := func(make func(context.Context) (context.Context, func(error), func() error),
-		end func(turn, request func(error)), watch func(context.Context, *int) func() bool, late bool) (s seen) {
+		end func(place, request func(error)), watch func(context.Context, *int) func() bool, late bool) (s seen) {
 		synctest.Test(t, func(*testing.T) {
 			parent, request := context.WithCancelCause(context.Background())
-			ctx, turn, cause := make(parent)
+			ctx, place, cause := make(parent)
 			var fired int
 			if late {
-				end(turn, request)
+				end(place, request)
 				synctest.Wait()
 			}
 			stop := watch(ctx, &fired)
 			if !late {
-				end(turn, request)
+				end(place, request)
 				synctest.Wait()
 			}
 			synctest.Wait()
@@ -64,7 +64,7 @@ func TestATurnsContextEndsAsTheStandardOneDoes(t *testing.T) {
 			default:
 			}
 			s.err, s.cause, s.fired, s.stopped = ctx.Err(), cause(), fired, stop()
-			turn(nil)
+			place(nil)
 			request(nil)
 			synctest.Wait()
 			s.again = cause()
@@ -72,27 +72,27 @@ func TestATurnsContextEndsAsTheStandardOneDoes(t *testing.T) {
 		return s
 	}
 	for how, end := range ends {
-		for who, watch := range watches {
+		for way, watch := range watches {
 			for _, late := range []bool{false, true} {
 				want := observe(func(p context.Context) (context.Context, func(error), func() error) {
 					ctx, cancel := context.WithCancelCause(p)
 					return ctx, cancel, func() error { return context.Cause(ctx) }
 				}, end, watch, late)
 				got := observe(func(p context.Context) (context.Context, func(error), func() error) {
-					c := newTurnContext(p)
-					return c, func(why error) { c.cancel(why) }, c.cause
+					c := newContext(p)
+					return c, func(why error) { c.Cancel(why) }, c.Cause
 				}, end, watch, late)
 				if got != want {
-					t.Errorf("ended by %s, watched by %s, late %v: %+v, want %+v", how, who, late, got, want)
+					t.Errorf("ended by %s, watched by %s, late %v: %+v, want %+v", how, way, late, got, want)
 				}
 			}
 		}
 	}
 }
 
-func TestAStoppedHookOfATurnIsNotCalled(t *testing.T) {
+func TestAStoppedHookOfAPlaceIsNotCalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newTurnContext(t.Context())
+		c := newContext(t.Context())
 		var fired [3]int
 		var stops [3]func() bool
 		for i := range fired {
@@ -101,7 +101,7 @@ func TestAStoppedHookOfATurnIsNotCalled(t *testing.T) {
 		if !stops[1]() || stops[1]() {
 			t.Error("a hook was not stopped once")
 		}
-		c.cancel(nil)
+		c.Cancel(nil)
 		synctest.Wait()
 		if fired != [3]int{1, 0, 1} || stops[0]() {
 			t.Errorf("called %v", fired)
