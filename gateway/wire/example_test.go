@@ -9,8 +9,7 @@ import (
 
 // A body is parsed once; what the router needs is read from it, and what the engine must see otherwise is spliced in.
 func Example() {
-	body := []byte(
-		`{"model": "octet", "messages": [{"role": "user", "content": "why does \"it\" leak?"}], "temperature": 0}`)
+	body := []byte(`{"model": "octet", "messages": [{"role": "user", "content": "is \"it\" leaking?"}], "temperature": 0}`)
 	var r wire.Request
 	if err := wire.Parse(wire.Chat, body, wire.Limits{}, &r); err != nil {
 		fmt.Println(err)
@@ -25,7 +24,8 @@ func Example() {
 
 	err := wire.Parse(wire.Chat, []byte(`{"messages": [{"role": "wizard", "content": "x"}]}`), wire.Limits{}, &r)
 	fmt.Println(err)
-	// Output: user: why does "it" leak? (greedy) {"priority":-5,"model": "memory", "messages": [{"role": "user",
-	// "content": "why does \"it\" leak?"}], "temperature": 0} wire: invalid_value: messages[0].role must be one of
-	// system, developer, user, assistant, tool, function at byte 23
+	// Output:
+	// user: is "it" leaking? (greedy)
+	// {"priority":-5,"model": "memory", "messages": [{"role": "user", "content": "is \"it\" leaking?"}], "temperature": 0}
+	// wire: invalid_value: messages[0].role must be one of system, developer, user, assistant, tool, function at byte 23
 }
