@@ -28,7 +28,11 @@ var mayImport = map[string][]string{
 	"routing/events/zmqstream":   {"routing/events", "routing/events/zmtp", "routing/index"},
 	"routing/events/grpcstream":  {"routing/events", "routing/events/octetkvpb", "routing/index", "kvpool"},
 	"classifier/train":           {"classifier/model"},
-	"scheduler":                  {"kvpool"},
+	"scheduler":                  {},
+	"scheduler/queue":            {"scheduler"},
+	"scheduler/core":             {"scheduler", "scheduler/queue", "kvpool"},
+	"scheduler/gate":             {"scheduler", "scheduler/queue", "kvpool"},
+	"scheduler/internal/naive":   {"kvpool"},
 	"internal/http1/poll":        {"internal/contain"},
 	"internal/http1/server": {"internal/contain", "internal/http1/field", "internal/http1/lifetime",
 		"internal/http1/poll", "internal/http1/sock"},
@@ -37,16 +41,16 @@ var mayImport = map[string][]string{
 	"engine/tokens":        {"engine/bpe", "kvpool"},
 	"engine/emulator/tiny": {"kvpool"},
 	"engine/emulator": {"engine", "engine/bpe", "engine/chattemplate", "engine/emulator/prose",
-		"engine/emulator/tiny", "scheduler", "kvpool", "routing/events", "routing/index"},
+		"engine/emulator/tiny", "scheduler", "scheduler/core", "kvpool", "routing/events", "routing/index"},
 	"gateway/sse":         {"gateway/wire"},
 	"gateway/apierr":      {"gateway/wire"},
 	"calibration/records": {"calibration", "internal/natsclient", "internal/redisclient"},
 	"gateway/sharedrates": {"internal/redisclient"},
 	"calibration/judge":   {"calibration"},
 	"examples/geo":        {"routing", "routing/index", "routing/fleet", "routing/plugins"},
-	"gateway/place":       {"routing/fleet", "scheduler", "internal/http1/lifetime"},
+	"gateway/place":       {"routing/fleet", "scheduler", "scheduler/gate", "internal/http1/lifetime"},
 	"gateway": {"gateway/place", "gateway/apierr", "internal/http1/server", "gateway/wire", "gateway/sse",
-		"calibration", "classifier", "routing", "routing/index", "routing/fleet", "scheduler", "kvpool",
+		"calibration", "classifier", "routing", "routing/index", "routing/fleet", "scheduler", "scheduler/gate", "kvpool",
 		"adapters", "engine", "slo", "internal/contain", "internal/http1/lifetime"},
 }
 
@@ -54,7 +58,8 @@ var mayImport = map[string][]string{
 var everywhere = []string{"internal/poison"}
 
 // quiet rooms have no logger, no metrics and no global randomness of their own.
-var quiet = []string{"kvpool", "scheduler", "routing", "routing/index", "routing/approx", "classifier",
+var quiet = []string{"kvpool", "scheduler", "scheduler/queue", "scheduler/core", "scheduler/gate", "routing",
+	"routing/index", "routing/approx", "classifier",
 	"classifier/model", "classifier/train", "calibration"}
 
 type pkg struct {

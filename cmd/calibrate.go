@@ -8,7 +8,7 @@ import (
 	"octet/engine/openai"
 	"octet/gateway"
 	"octet/routing/fleet"
-	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 // calibrate has every Gate hear what its engine says of its load, once every interval, until ctx ends. An engine is
@@ -64,11 +64,11 @@ func scrape(ctx context.Context, c *openai.Client, timeout time.Duration) (opena
 }
 
 // observed is what an engine said, for its Gate; one that did not answer has said nothing.
-func observed(m openai.Metrics, err error) scheduler.Observed {
+func observed(m openai.Metrics, err error) gate.Observed {
 	if err != nil {
-		return scheduler.Observed{}
+		return gate.Observed{}
 	}
-	return scheduler.Observed{
+	return gate.Observed{
 		KVUsage: m.KVUsage, Running: m.Running, Waiting: m.Waiting, Preemptions: m.Preemptions,
 		HasUsage: m.Has(openai.HasKVUsage), HasLoad: m.Has(openai.HasRunning | openai.HasWaiting),
 		HasPreemptions: m.Has(openai.HasPreemptions),

@@ -15,7 +15,7 @@ import (
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/plugins"
-	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 // buildPatterns builds how every specialist's requests are executed, by specialist, with the tokenizers of their
@@ -73,7 +73,7 @@ func footprint(v routing.View, f *gateway.Footprint) {
 	f.Chain, f.Tokens = plugins.BlockHashes.Get(v), plugins.PromptTokens.Get(v)
 	others := plugins.Others.Get(v)
 	f.Exact = !plugins.Chunks.Get(v) && !others.Guessed
-	f.Rest = scheduler.Rest{Prompts: others.Prompts, Tokens: others.Tokens, Blocks: others.Blocks, Tail: others.Tail}
+	f.Rest = gate.Further{Prompts: others.Prompts, Tokens: others.Tokens, Blocks: others.Blocks, Tail: others.Tail}
 	f.Longest = others.Longest
 }
 

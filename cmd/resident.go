@@ -20,6 +20,7 @@ import (
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 // resident is a replica that lives in the house.
@@ -61,8 +62,8 @@ type gateBounds struct {
 	redo                   float64
 }
 
-func (b gateBounds) config() scheduler.GateConfig {
-	return scheduler.GateConfig{MaxRunning: b.maxRunning, MaxWaiting: b.maxWaiting, MaxWait: b.maxWait, Aging: b.aging,
+func (b gateBounds) config() gate.Config {
+	return gate.Config{MaxRunning: b.maxRunning, MaxWaiting: b.maxWaiting, MaxWait: b.maxWait, Aging: b.aging,
 		Redo: b.redo}
 }
 
@@ -200,7 +201,7 @@ func (h *house) open(cfg *config.Config, staying map[string]*resident) error {
 		shape.Blocks, shape.BlockSize, shape.Now, shape.Jitter = r.blocks, r.key.blockSize, time.Now, jitter
 		shape.Weights, shape.AgingCeiling, shape.Promised = h.weight, gateway.PriorityMost,
 			h.book(r.key.specialist).full.Expected
-		gate, err := scheduler.NewGate(shape)
+		gate, err := gate.New(shape)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.key.name, err)
 		}

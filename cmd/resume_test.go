@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"octet/engine/emulator"
-	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 // slowEngines are those of smallWorld, slow enough that a stream can be caught in the middle.
@@ -21,7 +21,7 @@ func slowEngines() []emulator.Config {
 	return engines
 }
 
-func (w *world) gate(replica string) *scheduler.Gate {
+func (w *world) gate(replica string) *gate.Gate {
 	return w.house.server.Runtime().Replicas[w.house.residents[replica].replica.Host].Gate
 }
 

@@ -15,7 +15,7 @@ import (
 	"octet/engine/openai"
 	"octet/gateway"
 	"octet/routing/fleet"
-	"octet/scheduler"
+	"octet/scheduler/gate"
 	"octet/slo"
 )
 
@@ -218,14 +218,14 @@ func (h *house) board(sp *config.Specialist) board {
 
 // books are of those whom one specialist has sent away. They outlive a configuration.
 type books struct {
-	full *scheduler.Book // its replicas had no place
-	shed *scheduler.Book // its load had raised the floor
+	full *gate.Book // its replicas had no place
+	shed *gate.Book // its load had raised the floor
 }
 
 func (h *house) book(specialist string) books {
 	b, ok := h.books[specialist]
 	if !ok {
-		b = books{scheduler.NewBook(time.Second), scheduler.NewBook(time.Second)}
+		b = books{gate.NewBook(time.Second), gate.NewBook(time.Second)}
 		h.books[specialist] = b
 	}
 	return b

@@ -11,6 +11,7 @@ import (
 	"octet/gateway/apierr"
 	"octet/routing"
 	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 // away is what the replicas that refused a request have said of the places to come.
@@ -51,7 +52,7 @@ func (a *away) every() time.Duration {
 
 // caller is what tells this request when it comes again: its tenant, session, key and body. Without session and key
 // those of one tenant that ask the same look alike.
-func (x *exchange) caller() scheduler.Caller {
+func (x *exchange) caller() gate.Caller {
 	h := xxh3.HashString(x.tenant.Name)
 	exact := false
 	for _, values := range [...][]string{x.heads.session, x.heads.idempotency} {
@@ -61,7 +62,7 @@ func (x *exchange) caller() scheduler.Caller {
 			exact = true
 		}
 	}
-	return scheduler.Caller{ID: xxh3.HashSeed(x.body, h), Exact: exact}
+	return gate.Caller{ID: xxh3.HashSeed(x.body, h), Exact: exact}
 }
 
 // comesBack notes whether the request was sent away by the specialist that is asked now, and comes when it was told to.
@@ -106,7 +107,7 @@ func (x *exchange) sendAway(err error) error {
 
 // comeAt is when the request is to come back.
 func (x *exchange) comeAt(after, every time.Duration, room int) time.Duration {
-	s := scheduler.Sent{Caller: x.caller(), Priority: x.intent.Priority, After: after, Every: every, Room: room}
+	s := gate.Sent{Caller: x.caller(), Priority: x.intent.Priority, After: after, Every: every, Room: room}
 	return x.sp.Away.Tell(&s, x.arrival, x.Now())
 }
 
@@ -123,7 +124,7 @@ func (x *exchange) vacancies() {
 
 // seats is how long requests stay, which matters where limits.max_streams is near.
 type seats struct {
-	away *scheduler.Book
+	away *gate.Book
 	took atomic.Int64 // ns, a fading mean; 0 is not known
 }
 
@@ -143,13 +144,13 @@ func (s *seats) left(took time.Duration) {
 // full is when one that finds all of open seats taken is to come back; 0 is not known.
 func (s *seats) full(open int, now time.Time) time.Duration {
 	every := time.Duration(s.took.Load() / int64(max(1, open)))
-	return s.away.Tell(&scheduler.Sent{After: every, Every: every}, now, now)
+	return s.away.Tell(&gate.Sent{After: every, Every: every}, now, now)
 }
 
 // taken notes that a request found a seat, which may be one that was sent away.
 func (s *seats) taken(x *exchange) {
 	if s.away.Away() > 0 {
-		s.away.Come(scheduler.Caller{}, x.Now())
+		s.away.Come(gate.Caller{}, x.Now())
 	}
 }
 
@@ -186,7 +187,7 @@ func (x *exchange) patient(sp *Specialist, floor int, wait *time.Duration) bool 
 		return true
 	}
 	*wait = min(*wait, heard.Sub(now))
-	*wait = sp.Shed.Tell(&scheduler.Sent{Caller: c, Priority: x.intent.Priority, After: *wait, Keep: shedMemory}, first,
+	*wait = sp.Shed.Tell(&gate.Sent{Caller: c, Priority: x.intent.Priority, After: *wait, Keep: shedMemory}, first,
 		now)
 	return false
 }

@@ -13,6 +13,7 @@ import (
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 // Dispatch is one replica's turn. At the last step it goes up to the answer's first byte: breaker, admission, engine.
@@ -79,7 +80,7 @@ func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error)
 // until the first token.
 func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	now := x.at(began)
-	r := scheduler.GateRequest{Now: now}
+	r := gate.Request{Now: now}
 	x.admissionRequest(&r, x.turn.leg)
 	if len(x.held) > 0 {
 		x.yieldHeld(&r)

@@ -14,7 +14,7 @@ import (
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/index"
-	"octet/scheduler"
+	"octet/scheduler/gate"
 	"octet/slo"
 )
 
@@ -231,14 +231,14 @@ func (x *exchange) moment() time.Duration {
 
 // admissionRequest makes r what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg
 // before it. All else of r is zero.
-func (x *exchange) admissionRequest(r *scheduler.GateRequest, leg bool) {
+func (x *exchange) admissionRequest(r *gate.Request, leg bool) {
 	r.ID, r.Priority = x.id, x.intent.Priority
 	x.prompt.asked(r, &x.req)
 	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.intent.Deadline, x.intent.TTFTDeadline,
 		x.verdict.Adapter, x.tenant.Name, x.arrival
 	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.stream, x.preempted < mostPreemptions, x.handedOut
-	r.Elsewhere, r.Draft, r.Returns = x.elsewhere, x.sp.Draft, x.returnsTo == x.sp
+	r.OfferBack, r.Draft, r.Returns = x.elsewhere, x.sp.Draft, x.returnsTo == x.sp
 	if leg { // the prompt, and the one token that shows that it is computed
-		r.MaxNew, r.N, r.Draft, r.Elsewhere = 1, 1, 0, false
+		r.MaxNew, r.N, r.Draft, r.OfferBack = 1, 1, 0, false
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 // leg is one replica's turn at a step before the last, to its end. What the replica keeps for the last step stays held.
@@ -137,7 +138,7 @@ func (x *exchange) handBack() {
 
 // yieldHeld gives back places on replicas that others decode on before the exchange waits for another: who waits
 // holding what others wait for could wait in a circle.
-func (x *exchange) yieldHeld(r *scheduler.GateRequest) {
+func (x *exchange) yieldHeld(r *gate.Request) {
 	if x.turn.leg || x.turn.rep.Gate.Probe(*r).State != scheduler.Waiting {
 		return
 	}

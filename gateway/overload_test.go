@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"octet/scheduler"
+	"octet/scheduler/gate"
 	"octet/slo"
 )
 
@@ -27,7 +27,7 @@ var capacity = places / (prefillOf + tokens*tokenOf).Seconds() // requests a sec
 
 // overload is the replica, the gateway before it, and what became of the requests.
 type overload struct {
-	gate  *scheduler.Gate
+	gate  *gate.Gate
 	load  *slo.Escalation
 	begun time.Time
 
@@ -52,7 +52,7 @@ func (o *overload) ask(priority int, deadline time.Duration) {
 		o.refuse(priority, "floor")
 		return
 	}
-	ask := scheduler.GateRequest{ID: "r", Priority: priority, PromptTokens: 64, MaxNew: tokens, Arrived: asked,
+	ask := gate.Request{ID: "r", Priority: priority, PromptTokens: 64, MaxNew: tokens, Arrived: asked,
 		Victim: true}
 	if deadline > 0 {
 		ask.Deadline = asked.Add(deadline)
@@ -100,7 +100,7 @@ func (o *overload) so() (finished int, work time.Duration) {
 }
 
 // compute is false where the place was taken back before the first token.
-func (o *overload) compute(t *scheduler.Ticket) bool {
+func (o *overload) compute(t *gate.Ticket) bool {
 	defer t.Release()
 	select {
 	case <-t.Preempted():
@@ -150,7 +150,7 @@ func (o *overload) p99(from, to time.Duration) time.Duration {
 // MEGA-62, MEGA-63, MEGA-64: five times what the replica can do, for a minute.
 func TestAnOverloadOfFiveTimesShedsTheLeastUrgentAndIsOverWhenItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gate, err := scheduler.NewGate(scheduler.GateConfig{Blocks: 1024, BlockSize: 16, MaxRunning: places,
+		gate, err := gate.New(gate.Config{Blocks: 1024, BlockSize: 16, MaxRunning: places,
 			MaxWaiting: 256, MaxWait: waits, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)

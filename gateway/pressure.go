@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"octet/scheduler"
+	"octet/scheduler/gate"
 	"octet/slo"
 )
 
@@ -107,7 +108,7 @@ func (rep *Replica) pressure(maxWait time.Duration) float64 {
 	if rep.MaxWaiting > 0 {
 		p = float64(rep.Gate.Stats().Waiting) / float64(rep.MaxWaiting)
 	}
-	switch a := rep.Gate.Probe(scheduler.GateRequest{ID: "pressure", Priority: PriorityLeast, PromptTokens: 1,
+	switch a := rep.Gate.Probe(gate.Request{ID: "pressure", Priority: PriorityLeast, PromptTokens: 1,
 		MaxNew: 1}); {
 	case a.State == scheduler.Refused:
 		return 1

@@ -5,7 +5,7 @@ import (
 
 	"octet/gateway/wire"
 	"octet/routing"
-	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 // prompts are a completion's, for the pipeline.
@@ -32,8 +32,8 @@ func promptsOf(req *wire.Request) routing.Prompts {
 func sequences(r *wire.Request) int { return max(r.N, r.BestOf, 1) }
 
 // asked makes r, which is zero, what the Gate is to know of the prompts of req and of how long the answers may be.
-func (f *Footprint) asked(r *scheduler.GateRequest, req *wire.Request) {
-	r.Chain, r.PromptTokens, r.Rest, r.N = f.Chain, f.Tokens-f.Rest.Tokens, f.Rest, sequences(req)
+func (f *Footprint) asked(r *gate.Request, req *wire.Request) {
+	r.Chain, r.PromptTokens, r.Further, r.N = f.Chain, f.Tokens-f.Rest.Tokens, f.Rest, sequences(req)
 	r.MaxNew = max(req.MaxTokens, 0)
 }
 

@@ -16,7 +16,7 @@ import (
 	"octet/gateway/wire"
 	"octet/routing/fleet"
 	"octet/routing/index"
-	"octet/scheduler"
+	"octet/scheduler/gate"
 	"octet/slo"
 )
 
@@ -73,7 +73,7 @@ func events(n int) (pieces [][]byte) {
 // stage is an exchange that has come as far as its engine's answer.
 func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 	tb.Helper()
-	gate, err := scheduler.NewGate(scheduler.GateConfig{Blocks: 1 << 16, BlockSize: 16, MaxRunning: 8, MaxWaiting: 8,
+	admission, err := gate.New(gate.Config{Blocks: 1 << 16, BlockSize: 16, MaxRunning: 8, MaxWaiting: 8,
 		Now: time.Now})
 	if err != nil {
 		tb.Fatal(err)
@@ -96,7 +96,7 @@ func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	x.turn.rep = &Replica{Name: "debug-0", Opaque: "abc", Gate: gate, Fleet: member}
+	x.turn.rep = &Replica{Name: "debug-0", Opaque: "abc", Gate: admission, Fleet: member}
 	x.turn.rep.seal()
 	x.holds(tb)
 	return x
@@ -106,7 +106,7 @@ func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 func (x *exchange) holds(tb testing.TB) {
 	tb.Helper()
 	x.turn.place = place.New(x.turn.rep.Fleet, x.turn.rep.Gate, x.sp.BlockSize)
-	r := scheduler.GateRequest{PromptTokens: 10, MaxNew: 1 << 19, Now: x.Now()}
+	r := gate.Request{PromptTokens: 10, MaxNew: 1 << 19, Now: x.Now()}
 	if _, err := x.turn.place.Admit(x.ctx, &r, fleet.Demand{}, x); err != nil {
 		tb.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 // Explanation answers POST /v1/route: a decision alone.
@@ -123,7 +124,7 @@ func (x *exchange) stepExplanation(plan routing.Plan, record RoutingRecord) Step
 		rep := x.rt.Replicas[host]
 		e.Replica, e.OnFailure, e.Predicted = rep.Name, s.OnFailure.String(), x.predict(host)
 		if s.Role != routing.RolePreprocess {
-			var ask scheduler.GateRequest
+			var ask gate.Request
 			x.admissionRequest(&ask, i < len(plan.Steps)-1)
 			e.Admission = admission(rep.Gate.Probe(ask))
 		}

@@ -13,7 +13,7 @@ import (
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/routing/index"
-	"octet/scheduler"
+	"octet/scheduler/gate"
 	"octet/slo"
 )
 
@@ -147,9 +147,9 @@ type Specialist struct {
 	Board     *slo.Board
 	Load      *slo.Escalation // nil is never escalated
 	// of those whom its replicas sent away, its Gates know it too; nil: Retry-After is a Gate's own
-	Away     *scheduler.Book
-	Shed     *scheduler.Book // of those whom its load sent away; nil: nobody gets past its floor by age
-	Aging    time.Duration   // for which coming back is worth a step of priority; 0 is never
+	Away     *gate.Book
+	Shed     *gate.Book    // of those whom its load sent away; nil: nobody gets past its floor by age
+	Aging    time.Duration // for which coming back is worth a step of priority; 0 is never
 	Workflow routing.Workflow
 	// Executor carries out the Workflow's plans; nil is step after step.
 	Executor func(routing.Bounds) routing.Executor
@@ -199,7 +199,7 @@ type Footprint struct {
 	Chain   []kvpool.BlockHash // of the first prompt
 	Tokens  int                // of all prompts
 	Exact   bool               // Tokens was counted by the engine's tokenizer, not estimated from text
-	Rest    scheduler.Rest     // of Tokens: what comes behind the first prompt of a list
+	Rest    gate.Further       // of Tokens: what comes behind the first prompt of a list
 	Longest int                // tokens of the longest prompt of a list; 0 of one prompt
 }
 
@@ -208,7 +208,7 @@ type Replica struct {
 	// What every request looks at lies together.
 	Client   engine.Client
 	Fleet    *fleet.Replica
-	Gate     *scheduler.Gate
+	Gate     *gate.Gate
 	Accuracy *Accuracy   // of the hits predicted here; nil where nobody counts
 	answers  sse.Answers // that were not streamed, as its engine writes them
 	Name     string

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"octet/routing/index"
-	"octet/scheduler"
+	"octet/scheduler/gate"
 	"octet/slo"
 )
 
@@ -120,7 +120,7 @@ func New(rt *Runtime, o Options) *Server {
 	if s.probation == nil {
 		s.probation = slo.NewProbation()
 	}
-	s.seats.away = scheduler.NewBook(retryGrain)
+	s.seats.away = gate.NewBook(retryGrain)
 	s.conversations = newConversations(rt.Stickiness.Conversations)
 	s.shadows.open(s, o)
 	s.metrics.Register(gauges{s}, sloGauges{s})

@@ -14,7 +14,7 @@ import (
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
-	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 // priorityShadow is below everything that a client may ask for, so that every request can take a shadow's place.
@@ -90,8 +90,8 @@ func (sh *shadow) facts() routing.Facts {
 	}
 }
 
-func (sh *shadow) admission(prompt Footprint) *scheduler.GateRequest {
-	r := &scheduler.GateRequest{
+func (sh *shadow) admission(prompt Footprint) *gate.Request {
+	r := &gate.Request{
 		Now: sh.of.s.now(),
 		ID:  sh.id, Priority: priorityShadow, Tenant: sh.tenant, Victim: true, AtOnce: true, Whole: !sh.stream,
 		Draft: sh.sp.Draft,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // answer is one request under way: all its choices, each a sequence of its own in the scheduler.
@@ -24,7 +25,7 @@ type choice struct {
 	prompt int // which of the request's prompts it answers
 	id     uint64
 	seq    *sequence
-	stream *scheduler.Stream
+	stream *core.Stream
 	stop   stopper
 	pack   packing // of a stream
 
@@ -67,7 +68,7 @@ func (an *answer) submit(ctx context.Context, c *choice) (err error) {
 	e.cacheMu.RLock() // a reset of the cache lies before or after the whole of this
 	defer e.cacheMu.RUnlock()
 	c.id = e.sequences.add(c.seq)
-	c.stream, err = e.loop.Submit(ctx, scheduler.Request{
+	c.stream, err = e.loop.Submit(ctx, core.Request{
 		ID: c.id, Tokens: append([]uint32(nil), a.prompts[c.prompt].tokens...),
 		Root:    e.root(a.adapter, a.body.CacheSalt),
 		Adapter: a.adapter.name, Salt: a.body.CacheSalt, Priority: -a.body.Priority, MaxNew: limit, Draft: e.cfg.Draft,
@@ -115,7 +116,7 @@ func (an *answer) each(ctx context.Context, take func(token) error) error {
 func (an *answer) merge(ctx context.Context, take func(token) error) error {
 	type arrival struct {
 		choice *choice
-		out    scheduler.Output
+		out    core.Output
 		err    error
 	}
 	arrivals := make(chan arrival) // unbuffered: the streams have all the room there need be
@@ -126,7 +127,7 @@ func (an *answer) merge(ctx context.Context, take func(token) error) error {
 	for _, c := range an.choices {
 		followers.Go(func() {
 			for err := error(nil); err == nil && ctx.Err() == nil; {
-				var out scheduler.Output
+				var out core.Output
 				out, err = c.stream.Next(ctx)
 				select {
 				case arrivals <- arrival{c, out, err}:
@@ -154,7 +155,7 @@ func (an *answer) merge(ctx context.Context, take func(token) error) error {
 
 // deliver hands what c's stream gave to take, and reports whether c has ended. After its last token the stream may
 // still give tokens (beyond a stop string) and then an error, of which none matters.
-func (an *answer) deliver(c *choice, out scheduler.Output, err error, take func(token) error) (ended bool, _ error) {
+func (an *answer) deliver(c *choice, out core.Output, err error, take func(token) error) (ended bool, _ error) {
 	switch {
 	case c.finish != "":
 		return err != nil, nil
@@ -171,7 +172,7 @@ func (an *answer) deliver(c *choice, out scheduler.Output, err error, take func(
 }
 
 // token notes what out says about c and returns its text. A token that c could not say there is another's: an error.
-func (an *answer) token(c *choice, out scheduler.Output) (token, error) {
+func (an *answer) token(c *choice, out core.Output) (token, error) {
 	var own bool
 	c.text, own = c.seq.spell(c.text[:0], c.tokens, out.Token)
 	if !own || out.Index != c.tokens {
@@ -182,14 +183,14 @@ func (an *answer) token(c *choice, out scheduler.Output) (token, error) {
 	if c.seq.fetched { // as vLLM counts them: whole blocks, and never the last token
 		c.cached = (len(an.ask.prompts[c.prompt].tokens) - 1) / an.e.cfg.BlockSize * an.e.cfg.BlockSize
 	}
-	text, stopped := c.stop.feed(c.text, out.Finish != scheduler.NotFinished)
+	text, stopped := c.stop.feed(c.text, out.Finish != core.NotFinished)
 	switch {
 	case stopped:
 		c.finish = "stop"
 		c.stream.Cancel()
-	case out.Finish == scheduler.FinishStop:
+	case out.Finish == core.FinishStop:
 		c.finish = "stop"
-	case out.Finish == scheduler.FinishLength:
+	case out.Finish == core.FinishLength:
 		c.finish = "length"
 	}
 	an.e.meters.token(c, len(an.ask.prompts[c.prompt].tokens))

@@ -7,6 +7,7 @@ import (
 
 	"octet/engine"
 	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // What the scheduler must never do is noticed when it does: promise 1 is about tokens of the right request, each once,
@@ -21,15 +22,15 @@ func TestALostRepeatedOrForeignTokenEndsTheAnswer(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		out  scheduler.Output
+		out  core.Output
 		err  error // from the stream
 		ok   bool
 	}{
-		{"its own", scheduler.Output{Index: 3, Token: id("r", 3)}, nil, true},
-		{"a foreign one", scheduler.Output{Index: 3, Token: id("s", 3)}, nil, false},
-		{"a repeated one", scheduler.Output{Index: 2, Token: id("r", 2)}, nil, false},
-		{"one after a lost one", scheduler.Output{Index: 4, Token: id("r", 4)}, nil, false},
-		{"an end too soon", scheduler.Output{}, io.EOF, false},
+		{"its own", core.Output{Index: 3, Token: id("r", 3)}, nil, true},
+		{"a foreign one", core.Output{Index: 3, Token: id("s", 3)}, nil, false},
+		{"a repeated one", core.Output{Index: 2, Token: id("r", 2)}, nil, false},
+		{"one after a lost one", core.Output{Index: 4, Token: id("r", 4)}, nil, false},
+		{"an end too soon", core.Output{}, io.EOF, false},
 	} {
 		an := &answer{e: e, ask: &ask{prompts: []prompt{{}}}}
 		ch := &choice{seq: &sequence{voice: indexVoice{request: "r"}}, tokens: 3}

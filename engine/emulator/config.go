@@ -7,7 +7,7 @@ import (
 
 	"octet/engine/emulator/tiny"
 	"octet/routing/events"
-	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // ErrConfig is the sentinel of every fault that New finds in a Config.
@@ -128,8 +128,8 @@ func or[T comparable](field *T, value T) {
 }
 
 // core returns what the scheduler is to be.
-func (c Config) core() scheduler.CoreConfig {
-	core := scheduler.CoreConfig{
+func (c Config) core() core.Config {
+	core := core.Config{
 		Blocks: c.Blocks, BlockSize: c.BlockSize, MaxRunning: c.MaxRunning, MaxWaiting: c.MaxWaiting,
 		TokenBudget: c.TokenBudget, Seed: c.Seed,
 		CrossAdapter: c.CrossAdapter,

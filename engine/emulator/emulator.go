@@ -11,6 +11,7 @@ import (
 	"octet/kvpool"
 	"octet/routing/events"
 	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // Emulator is one emulated engine. Everything but Run is safe for concurrent use.
@@ -20,7 +21,7 @@ type Emulator struct {
 	life    context.Context // ends when Run has returned
 	end     context.CancelFunc
 
-	loop      *scheduler.Loop
+	loop      *core.Loop
 	sequences *sequences
 	shelf     *shelf
 	author    *author
@@ -51,7 +52,7 @@ func New(c Config) (*Emulator, error) {
 	if e.shelf, err = newShelf(c.Model, c.Adapters); err != nil {
 		return nil, err
 	}
-	e.loop, err = scheduler.NewLoop(scheduler.LoopConfig{Core: c.core(), Now: e.now, Publish: e.outbox.changed},
+	e.loop, err = core.NewLoop(core.LoopConfig{Core: c.core(), Now: e.now, Publish: e.outbox.changed},
 		e.model())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)

@@ -7,13 +7,13 @@ import (
 	"slices"
 
 	"octet/engine/emulator/tiny"
-	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // mind is what a model says. Results stand in the order of the batch and are valid until the next Say, which fails only
 // with ctx.
 type mind interface {
-	Say(ctx context.Context, b scheduler.Batch) ([]scheduler.Result, error)
+	Say(ctx context.Context, b core.Batch) ([]core.Result, error)
 }
 
 // newMind returns the mind that c asks for.
@@ -36,16 +36,16 @@ func tinyModel(c Config) *tiny.Model {
 // reciter says what the sequences' voices say. Owned by Step.
 type reciter struct {
 	sequences *sequences
-	results   []scheduler.Result
+	results   []core.Result
 	sampled   []uint32 // what results point into
 }
 
 // Say samples one token for each item that yields one.
-func (m *reciter) Say(ctx context.Context, b scheduler.Batch) ([]scheduler.Result, error) {
+func (m *reciter) Say(ctx context.Context, b core.Batch) ([]core.Result, error) {
 	// grown at once: results point into it
 	m.results, m.sampled = m.results[:0], slices.Grow(m.sampled[:0], len(b.Items))
 	for _, it := range b.Items {
-		r := scheduler.Result{ID: it.ID}
+		r := core.Result{ID: it.ID}
 		if it.Samples {
 			var token uint32
 			token, r.Stop = m.sample(it)
@@ -59,7 +59,7 @@ func (m *reciter) Say(ctx context.Context, b scheduler.Batch) ([]scheduler.Resul
 
 // sample returns the next token of an item, and whether the answer ends with it. A sequence whose client has left says
 // nothing any more.
-func (m *reciter) sample(it scheduler.Item) (token uint32, stop bool) {
+func (m *reciter) sample(it core.Item) (token uint32, stop bool) {
 	q := m.sequences.find(it.ID)
 	if q == nil {
 		return 0, true
@@ -74,12 +74,12 @@ type thinker struct {
 	engine    *tiny.Engine
 	sequences *sequences
 	host      map[uint64]*tiny.Snapshot // of hybrids that gave way
-	results   []scheduler.Result
+	results   []core.Result
 	said      []uint32 // what results point into
 }
 
 // Say computes the items one after the other, which is as well as at once: no item reads what another writes.
-func (m *thinker) Say(ctx context.Context, b scheduler.Batch) ([]scheduler.Result, error) {
+func (m *thinker) Say(ctx context.Context, b core.Batch) ([]core.Result, error) {
 	m.copyOut(b)
 	m.results, m.said = m.results[:0], slices.Grow(m.said[:0], yields(b)) // grown at once: results point into it
 	for _, it := range b.Items {
@@ -89,7 +89,7 @@ func (m *thinker) Say(ctx context.Context, b scheduler.Batch) ([]scheduler.Resul
 		if it.Restore {
 			m.engine.Restore(it.Table, m.host[it.ID])
 		}
-		r, from := scheduler.Result{ID: it.ID}, len(m.said)
+		r, from := core.Result{ID: it.ID}, len(m.said)
 		m.said, r.Stop = m.engine.Compute(m.said, m.span(it))
 		m.export(it)
 		r.Tokens = m.said[from:len(m.said):len(m.said)]
@@ -101,11 +101,11 @@ func (m *thinker) Say(ctx context.Context, b scheduler.Batch) ([]scheduler.Resul
 
 // span returns what is to be computed of an item: all of it, or, of a prompt that another engine has computed, nothing
 // but the token that the answer's first one is sampled from. The rest is put in its place here.
-func (m *thinker) span(it scheduler.Item) tiny.Span {
+func (m *thinker) span(it core.Item) tiny.Span {
 	s := tiny.Span{Adapter: it.Adapter, Table: it.Table, Start: it.Start, Tokens: it.Tokens, Samples: it.Samples,
 		Draft: it.Draft}
 	q := m.sequences.find(it.ID)
-	if q == nil || q.received == nil || it.Mode != scheduler.Prefill || it.Start+len(it.Tokens) > q.received.Tokens() {
+	if q == nil || q.received == nil || it.Mode != core.Prefill || it.Start+len(it.Tokens) > q.received.Tokens() {
 		return s
 	}
 	end := it.Start + len(it.Tokens)
@@ -118,14 +118,14 @@ func (m *thinker) span(it scheduler.Item) tiny.Span {
 }
 
 // export copies a prompt that has just been computed for another engine.
-func (m *thinker) export(it scheduler.Item) {
+func (m *thinker) export(it core.Item) {
 	if q := m.sequences.find(it.ID); q != nil && q.kept && it.Samples && it.Batched == 0 {
 		q.take(m.engine.Snapshot(it.Table, it.Start+len(it.Tokens)))
 	}
 }
 
 // copyOut does what b asks of host memory before anything is written.
-func (m *thinker) copyOut(b scheduler.Batch) {
+func (m *thinker) copyOut(b core.Batch) {
 	for _, id := range b.Discards {
 		delete(m.host, id)
 	}
@@ -135,7 +135,7 @@ func (m *thinker) copyOut(b scheduler.Batch) {
 }
 
 // forget drops the copies that b, which is computed, brought back.
-func (m *thinker) forget(b scheduler.Batch) {
+func (m *thinker) forget(b core.Batch) {
 	for _, it := range b.Items {
 		if it.Restore {
 			delete(m.host, it.ID)
@@ -144,7 +144,7 @@ func (m *thinker) forget(b scheduler.Batch) {
 }
 
 // yields returns the most tokens that b can yield.
-func yields(b scheduler.Batch) (n int) {
+func yields(b core.Batch) (n int) {
 	for _, it := range b.Items {
 		n += 1 + it.Draft
 	}

@@ -6,23 +6,23 @@ import (
 	"testing"
 
 	"octet/kvpool"
-	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // roomy never preempts, and computes prompts in one piece.
-func roomy() scheduler.CoreConfig {
-	return scheduler.CoreConfig{Blocks: 400, BlockSize: 4, MaxRunning: 8, MaxWaiting: 100, TokenBudget: 1000}
+func roomy() core.Config {
+	return core.Config{Blocks: 400, BlockSize: 4, MaxRunning: 8, MaxWaiting: 100, TokenBudget: 1000}
 }
 
 // cramped holds about two of the requests.
-func cramped() scheduler.CoreConfig {
+func cramped() core.Config {
 	c := roomy()
 	c.Blocks, c.TokenBudget, c.ChunkTokens = 36, 24, 7
 	return c
 }
 
 // carried copies hybrids that give way to host memory and shares nothing.
-func carried() scheduler.CoreConfig {
+func carried() core.Config {
 	c := cramped()
 	c.SSMStateBytes, c.KVTokenBytes, c.HostBytes, c.PrefillRate = 1, 1, 1<<20, 1
 	return c
@@ -105,7 +105,7 @@ func TestTheOracleCatchesPoisonedAndWrongBlocks(t *testing.T) {
 	shared := func(string) uint64 { return 42 }
 	for _, bug := range []struct {
 		name  string
-		spoil func(*scheduler.Batch)
+		spoil func(*core.Batch)
 		root  func(string) uint64
 	}{
 		{"the adapter is not in the root", nil, shared},
@@ -137,7 +137,7 @@ func TestASequenceWithoutAClientIsComputedAllTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	prompt := []uint32{1, 2, 3, 4, 5}
-	rs, err := e.model().Step(t.Context(), scheduler.Batch{Items: []scheduler.Item{
+	rs, err := e.model().Step(t.Context(), core.Batch{Items: []core.Item{
 		{ID: 9, Tokens: prompt, Samples: true, Table: []kvpool.BlockID{3}},
 	}})
 	if want, _ := tinyModel(e.cfg).Answer("", prompt, 1); err != nil || !slices.Equal(rs[0].Tokens, want) {
@@ -146,31 +146,31 @@ func TestASequenceWithoutAClientIsComputedAllTheSame(t *testing.T) {
 }
 
 // table returns a copy of it's table to spoil.
-func table(it *scheduler.Item) []kvpool.BlockID {
+func table(it *core.Item) []kvpool.BlockID {
 	it.Table = append([]kvpool.BlockID(nil), it.Table...)
 	return it.Table
 }
 
-func swapBlocks(b *scheduler.Batch) {
+func swapBlocks(b *core.Batch) {
 	for i := range b.Items {
-		if it := &b.Items[i]; it.Mode != scheduler.Prefill && it.Start > 12 {
+		if it := &b.Items[i]; it.Mode != core.Prefill && it.Start > 12 {
 			own := table(it)
 			own[0], own[1] = own[1], own[0]
 		}
 	}
 }
 
-func foreignBlock(b *scheduler.Batch) {
+func foreignBlock(b *core.Batch) {
 	for i := range b.Items {
-		if it := &b.Items[i]; it.Mode != scheduler.Prefill && it.Start > 12 {
+		if it := &b.Items[i]; it.Mode != core.Prefill && it.Start > 12 {
 			table(it)[2] = (it.Table[2] + 1) % 400
 		}
 	}
 }
 
-func repeatBlock(b *scheduler.Batch) {
+func repeatBlock(b *core.Batch) {
 	for i := range b.Items {
-		if it := &b.Items[i]; it.Mode != scheduler.Prefill && it.Start > 12 {
+		if it := &b.Items[i]; it.Mode != core.Prefill && it.Start > 12 {
 			own := table(it)
 			own[1] = own[0]
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"octet/routing/events"
-	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 const (
@@ -119,11 +119,11 @@ func (o *outbox) try(ctx context.Context, b events.Batch) error {
 }
 
 // changed posts what the scheduler says about its cache. It runs inside the scheduler's loop.
-func (o *outbox) changed(blocks []scheduler.BlockEvent) { o.post(o.group(blocks)...) }
+func (o *outbox) changed(blocks []core.BlockEvent) { o.post(o.group(blocks)...) }
 
 // group turns block events into cache events: consecutive blocks of one chain make one Registered, consecutive removals
 // of one adapter and salt one Evicted. The order of what happened is kept.
-func (o *outbox) group(blocks []scheduler.BlockEvent) (out []events.Event) {
+func (o *outbox) group(blocks []core.BlockEvent) (out []events.Event) {
 	for i, b := range blocks {
 		if i == 0 || !follows(blocks[i-1], b) {
 			out = append(out, o.opened(b))
@@ -136,7 +136,7 @@ func (o *outbox) group(blocks []scheduler.BlockEvent) (out []events.Event) {
 }
 
 // opened returns the event that b begins, still without b's hash and tokens.
-func (o *outbox) opened(b scheduler.BlockEvent) events.Event {
+func (o *outbox) opened(b core.BlockEvent) events.Event {
 	e := events.Event{Kind: events.Evicted, Adapter: b.Adapter, Salt: b.Salt, BlockSize: o.blockSize}
 	if b.Stored {
 		e.Kind, e.Parent, e.Root = events.Registered, uint64(b.Parent), b.IsRoot
@@ -145,7 +145,7 @@ func (o *outbox) opened(b scheduler.BlockEvent) events.Event {
 }
 
 // follows reports whether b goes on with the event that a is part of.
-func follows(a, b scheduler.BlockEvent) bool {
+func follows(a, b core.BlockEvent) bool {
 	if a.Stored != b.Stored || a.Adapter != b.Adapter || a.Salt != b.Salt {
 		return false
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // model is the step engine under the scheduler: its tokens come from its mind, its time from arithmetic. Everything
@@ -19,7 +19,7 @@ type model struct {
 
 // Step returns what the mind says, and takes as long as the timing model says, or longer if the mind does. It fails
 // only with ctx.
-func (m *model) Step(ctx context.Context, b scheduler.Batch) ([]scheduler.Result, error) {
+func (m *model) Step(ctx context.Context, b core.Batch) ([]core.Result, error) {
 	began := time.Now()
 	load := stepLoad{swap: b.Adapter != m.adapter}
 	m.adapter = b.Adapter
@@ -45,9 +45,9 @@ type stepLoad struct {
 	swap    bool // the adapter is another one than in the step before
 }
 
-func (l *stepLoad) add(it scheduler.Item, q *sequence, blockSize int) {
+func (l *stepLoad) add(it core.Item, q *sequence, blockSize int) {
 	switch {
-	case it.Mode != scheduler.Prefill:
+	case it.Mode != core.Prefill:
 		l.decodes++
 	case q != nil && q.fetched && it.Batched == 0:
 		l.fetch += (len(it.Tokens) + blockSize - 1) / blockSize

@@ -6,7 +6,7 @@ import (
 
 	"octet/kvpool"
 	"octet/routing/events"
-	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // slowStop looks at the whole text at once.
@@ -53,12 +53,12 @@ func FuzzStopper(f *testing.F) {
 }
 
 func TestGroupingKeepsChainsTogetherAndOrder(t *testing.T) {
-	stored := func(h, parent kvpool.BlockHash, root bool, adapter string) scheduler.BlockEvent {
-		return scheduler.BlockEvent{Stored: true, Hash: h, Parent: parent, IsRoot: root, Tokens: []uint32{uint32(h), 0},
+	stored := func(h, parent kvpool.BlockHash, root bool, adapter string) core.BlockEvent {
+		return core.BlockEvent{Stored: true, Hash: h, Parent: parent, IsRoot: root, Tokens: []uint32{uint32(h), 0},
 			Adapter: adapter}
 	}
 	o := newOutbox(Config{Name: "r", BlockSize: 2})
-	got := o.group([]scheduler.BlockEvent{
+	got := o.group([]core.BlockEvent{
 		stored(1, 99, true, ""), stored(2, 1, false, ""), // one chain
 		stored(7, 2, false, "a"), // another adapter
 		stored(1, 99, true, ""),  // a chain of its own

@@ -11,11 +11,12 @@ import (
 	"octet/engine/emulator/tiny"
 	"octet/kvpool"
 	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // play is one way of computing the same requests: whatever it says, the answers must be those of each request alone.
 type play struct {
-	core     scheduler.CoreConfig
+	core     core.Config
 	hybrid   bool
 	draft    int
 	adapters []string // drawn from; "" is the base model
@@ -24,7 +25,7 @@ type play struct {
 	abort       int
 	cancel      int                     // one request in so many is cancelled half way; 0 is none
 	root        func(string) uint64     // of an adapter's chains, instead of the right ones
-	spoil       func(*scheduler.Batch)  // a bug before each step
+	spoil       func(*core.Batch)       // a bug before each step
 	wantTheater func(theater) (ok bool) // what must have happened for the play to prove anything
 }
 
@@ -39,7 +40,7 @@ var errWrong = errors.New("a wrong token")
 
 // script is one request of a play: its answer alone, and how much of it has been said.
 type script struct {
-	req   scheduler.Request
+	req   core.Request
 	want  []uint32
 	heard int
 	leave int // cancelled after so many tokens; -1 is never
@@ -49,7 +50,7 @@ type script struct {
 type stage struct {
 	play
 	rng     *rand.Rand
-	core    *scheduler.Core
+	core    *core.Core
 	mind    mind
 	scripts map[uint64]*script
 	left    int
@@ -63,7 +64,7 @@ func roots(adapter string) kvpool.BlockHash { return kvpool.NewHasher(3).Root("m
 // run performs p and returns the first wrong token, if any.
 func (p play) run(t testing.TB, seed uint64) (theater, error) {
 	t.Helper()
-	core, err := scheduler.NewCore(p.core)
+	core, err := core.New(p.core)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func (s *stage) write(m *tiny.Model) {
 			prompt = append(prompt, s.rng.Uint32N(4))
 		}
 		adapter := s.adapters[s.rng.IntN(len(s.adapters))]
-		sc := &script{leave: -1, req: scheduler.Request{
+		sc := &script{leave: -1, req: core.Request{
 			ID: id + 1, Tokens: prompt, Root: roots(adapter), Adapter: adapter, Priority: s.rng.IntN(3),
 			MaxNew: 1 + s.rng.IntN(24), Draft: s.draft, Hybrid: s.play.core.SSMStateBytes > 0,
 		}}
@@ -139,7 +140,7 @@ func (s *stage) step(t testing.TB) error {
 	}
 	strikes := s.abort > 0 && s.rng.IntN(s.abort) == 0
 	// a copy is gone once computed with
-	restores := slices.ContainsFunc(b.Items, func(it scheduler.Item) bool { return it.Restore })
+	restores := slices.ContainsFunc(b.Items, func(it core.Item) bool { return it.Restore })
 	if strikes && (restores || s.rng.IntN(2) == 0) {
 		s.aborted++
 		s.core.Abort(b)
@@ -170,26 +171,26 @@ func (s *stage) check() error {
 }
 
 // watch counts what the step shows of drafts and chunks.
-func (s *stage) watch(b scheduler.Batch, results []scheduler.Result) {
+func (s *stage) watch(b core.Batch, results []core.Result) {
 	for i, it := range b.Items {
-		if it.Mode == scheduler.Prefill && !it.Samples {
+		if it.Mode == core.Prefill && !it.Samples {
 			s.chunked++
 		}
-		if it.Mode == scheduler.SpecVerify {
+		if it.Mode == core.SpecVerify {
 			s.accepted += len(results[i].Tokens) - 1
 			s.rejected += it.Draft - (len(results[i].Tokens) - 1)
 		}
 	}
 }
 
-func (s *stage) hear(o scheduler.Output) error {
+func (s *stage) hear(o core.Output) error {
 	sc := s.scripts[o.ID]
 	if o.Index != sc.heard || o.Index >= len(sc.want) || sc.want[o.Index] != o.Token {
 		return fmt.Errorf("%w: %d (adapter %q) says %d as number %d after %d of %d", errWrong, o.ID, sc.req.Adapter,
 			o.Token, o.Index, sc.heard, sc.want)
 	}
 	sc.heard++
-	if o.Finish != scheduler.NotFinished {
+	if o.Finish != core.NotFinished {
 		if sc.heard != len(sc.want) {
 			return fmt.Errorf("%w: %d ends after %d of %d tokens", errWrong, o.ID, sc.heard, len(sc.want))
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"octet/engine"
-	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 func TestAStepTakesWhatItsLoadTakes(t *testing.T) {
@@ -109,7 +109,7 @@ func TestAStepEndsWithItsContext(t *testing.T) {
 	cancel()
 	m := &model{cfg: Config{Step: time.Hour, PrefillTPS: 1}, sequences: newSequences(),
 		mind: &reciter{sequences: newSequences()}}
-	_, err := m.Step(ctx, scheduler.Batch{Items: []scheduler.Item{{ID: 1, Mode: scheduler.Decode, Samples: true}}})
+	_, err := m.Step(ctx, core.Batch{Items: []core.Item{{ID: 1, Mode: core.Decode, Samples: true}}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}

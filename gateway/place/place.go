@@ -5,17 +5,17 @@ import (
 	"time"
 
 	"octet/routing/fleet"
-	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 // Place is one hold on one replica. The zero Place holds nothing.
 type Place struct {
 	replica *fleet.Replica
-	gate    *scheduler.Gate
+	gate    *gate.Gate
 	block   int // tokens: growth is told at multiples of it
 
 	permit fleet.Permit
-	ticket *scheduler.Ticket // nil without a place at the Gate
+	ticket *gate.Ticket // nil without a place at the Gate
 	flight fleet.Flight
 	ctx    *Context // nil if the Gate has no way to end what is done with the place
 
@@ -28,7 +28,7 @@ type Place struct {
 type Clock interface{ Now() time.Time }
 
 // New returns a Place at a replica that holds nothing yet. block is its engines' block size, in tokens.
-func New(replica *fleet.Replica, gate *scheduler.Gate, block int) Place {
+func New(replica *fleet.Replica, gate *gate.Gate, block int) Place {
 	return Place{replica: replica, gate: gate, block: max(block, 1)}
 }
 
@@ -70,7 +70,7 @@ func (p *Place) Unwatch() {
 // Admit asks the Gate for a place, from r.Now on, and waits for it. It returns when it was given, which is r.Now if
 // there was no need to wait. The replica's ledger has an entry from the moment the request waits there. Errors are the
 // Gate's, and of ctx.
-func (p *Place) Admit(ctx context.Context, r *scheduler.GateRequest, d fleet.Demand, clock Clock) (time.Time, error) {
+func (p *Place) Admit(ctx context.Context, r *gate.Request, d fleet.Demand, clock Clock) (time.Time, error) {
 	if p.ctx != nil {
 		r.Watcher = p.ctx
 	}

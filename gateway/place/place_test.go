@@ -10,6 +10,7 @@ import (
 
 	"octet/routing/fleet"
 	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 type wall struct{}
@@ -17,14 +18,14 @@ type wall struct{}
 func (wall) Now() time.Time { return time.Now() }
 
 // world is one replica with places for two requests, and one in the queue.
-func world(t *testing.T) (*fleet.Replica, *scheduler.Gate) {
+func world(t *testing.T) (*fleet.Replica, *gate.Gate) {
 	t.Helper()
 	member, err := fleet.New().Put(fleet.Spec{Name: "debug-0", Specialist: "debug", URL: "http://10.1.2.3:30000",
 		Role: fleet.RoleBoth, BlockSize: 16})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate, err := scheduler.NewGate(scheduler.GateConfig{Blocks: 64, BlockSize: 16, MaxRunning: 2, MaxWaiting: 1,
+	gate, err := gate.New(gate.Config{Blocks: 64, BlockSize: 16, MaxRunning: 2, MaxWaiting: 1,
 		MaxWait: time.Second, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +39,7 @@ func one(ctx context.Context, rng *rand.Rand, p *Place) error {
 		return err
 	}
 	p.Watch(ctx)
-	r := scheduler.GateRequest{PromptTokens: 100, MaxNew: 64, Now: time.Now(), Victim: true, Priority: rng.IntN(3)}
+	r := gate.Request{PromptTokens: 100, MaxNew: 64, Now: time.Now(), Victim: true, Priority: rng.IntN(3)}
 	if _, err := p.Admit(ctx, &r, fleet.Demand{Prompt: 100, Uncached: 50}, wall{}); err != nil {
 		return err
 	}

@@ -8,15 +8,16 @@ import (
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // replica is one engine: a Core of its own, whose steps take the time that Timing says.
 type replica struct {
 	host    index.HostID
-	core    *scheduler.Core
+	core    *core.Core
 	member  *fleet.Replica
-	batch   scheduler.Batch
-	results []scheduler.Result
+	batch   core.Batch
+	results []core.Result
 	due     scheduler.Time // when the batch that is out is done; never while idle
 	busy    time.Duration
 	seq     uint64 // of the last batch of events
@@ -27,7 +28,7 @@ type replica struct {
 const never = scheduler.Time(1<<63 - 1)
 
 func newReplica(c *Config, host int, f *fleet.Fleet) (*replica, error) {
-	core, err := scheduler.NewCore(scheduler.CoreConfig{
+	core, err := core.New(core.Config{
 		Blocks: c.Blocks, BlockSize: c.BlockSize, MaxRunning: c.MaxRunning, MaxWaiting: 1 << 30,
 		MaxWaitingBytes: 1 << 60,
 		TokenBudget:     c.Budget, ChunkTokens: c.Chunk, Seed: c.Seed, PrefillRate: c.Timing.Prefill,
@@ -67,8 +68,8 @@ func (r *replica) start(t *Timing, now scheduler.Time) {
 	r.results = r.results[:0]
 	for i := range r.batch.Items {
 		it := &r.batch.Items[i]
-		result := scheduler.Result{ID: it.ID}
-		if it.Mode == scheduler.Prefill {
+		result := core.Result{ID: it.ID}
+		if it.Mode == core.Prefill {
 			prefill += len(it.Tokens)
 		} else {
 			decodes++

@@ -13,6 +13,7 @@ import (
 	"octet/routing/index"
 	"octet/routing/plugins"
 	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // specialist is the only one of a replay.
@@ -182,7 +183,7 @@ func (r *run) settle(rep *replica) {
 	r.publish(rep)
 }
 
-func (r *run) token(l *life, o scheduler.Output) {
+func (r *run) token(l *life, o core.Output) {
 	l.left--
 	if l.first == 0 {
 		l.first = r.now
@@ -197,7 +198,7 @@ func (r *run) token(l *life, o scheduler.Output) {
 	}
 	l.last = r.now
 	l.flight.Grow(o.Index+1, r.clock())
-	if o.Finish != scheduler.NotFinished {
+	if o.Finish != core.NotFinished {
 		l.flight.Land()
 	}
 }
@@ -254,7 +255,7 @@ func (r *run) send(rep *replica, i int, v routing.View) {
 		tokens = tokens[l.cached:]
 		r.shared.expect(l, chain)
 	}
-	_, err := rep.core.Add(scheduler.Request{
+	_, err := rep.core.Add(core.Request{
 		ID: uint64(i), Tokens: tokens, Root: r.root(i), Arrival: r.now, MaxNew: l.Output,
 	}, r.now)
 	switch {

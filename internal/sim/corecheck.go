@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // conserve checks the ledger.
@@ -62,10 +63,10 @@ func (r *coreRun) undone(before *scheduler.Stats) error {
 
 // lean checks that whoever has just verified drafts holds no more than the block of its next token. Once somebody gave
 // way there may be pinned ones, which hold their whole answer.
-func (r *coreRun) lean(b *scheduler.Batch) error {
+func (r *coreRun) lean(b *core.Batch) error {
 	s, verified := r.core.Stats(), 0
 	for i := range b.Items {
-		if b.Items[i].Mode == scheduler.SpecVerify && r.live[b.Items[i].ID] != nil {
+		if b.Items[i].Mode == core.SpecVerify && r.live[b.Items[i].ID] != nil {
 			verified++
 		}
 	}

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // CorePlan is one simulation of a Core.
 type CorePlan struct {
 	Name       string
-	Core       scheduler.CoreConfig
+	Core       core.Config
 	Load       Shape
 	Cost       Cost
 	CheckEvery uint64 // steps between two Checks; 0 is at the end only
@@ -22,7 +23,7 @@ type CorePlan struct {
 // coreRun is a simulation under way.
 type coreRun struct {
 	plan  *CorePlan
-	core  *scheduler.Core
+	core  *core.Core
 	load  *Workload
 	dice  *rand.Rand // the engine's
 	now   scheduler.Time
@@ -35,7 +36,7 @@ type coreRun struct {
 	memory  memory
 	host    host
 	watch   watch
-	results []scheduler.Result
+	results []core.Result
 	gone    int    // cancelled during the step
 	open    uint64 // tokens that live requests may still compute, as a bound on the steps of the rest
 	out     Outcome
@@ -67,7 +68,7 @@ func RunCore(plan *CorePlan, seed uint64) (Outcome, error) {
 }
 
 func newCoreRun(plan *CorePlan, seed uint64) (*coreRun, error) {
-	core, err := scheduler.NewCore(plan.Core)
+	core, err := core.New(plan.Core)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +183,7 @@ func (r *coreRun) forget(l *life) {
 
 // compute does the batch as an engine does: it reads the cache up to each item, writes the item's positions and the
 // drafts behind them, and samples. It returns how long that took.
-func (r *coreRun) compute(b *scheduler.Batch) time.Duration {
+func (r *coreRun) compute(b *core.Batch) time.Duration {
 	r.results = r.results[:0]
 	prefill, decodes := 0, 0
 	for i := range b.Items {
@@ -191,10 +192,10 @@ func (r *coreRun) compute(b *scheduler.Batch) time.Duration {
 		for p := it.Start; p < it.Start+len(it.Tokens); p++ {
 			*r.memory.cell(it, p) = l.content[p]
 		}
-		if it.Mode == scheduler.Prefill {
+		if it.Mode == core.Prefill {
 			prefill += len(it.Tokens)
 		}
-		result := scheduler.Result{ID: it.ID}
+		result := core.Result{ID: it.ID}
 		if it.Samples {
 			decodes++
 			result.Tokens = r.sample(l, it)
@@ -206,7 +207,7 @@ func (r *coreRun) compute(b *scheduler.Batch) time.Duration {
 }
 
 // sample returns the next tokens of l: the accepted drafts, whose positions are in the cache then, and one more.
-func (r *coreRun) sample(l *life, it *scheduler.Item) []uint32 {
+func (r *coreRun) sample(l *life, it *core.Item) []uint32 {
 	accepted := 0
 	if it.Draft > 0 {
 		accepted = l.accepts(it.Draft)
@@ -228,7 +229,7 @@ func (r *coreRun) sample(l *life, it *scheduler.Item) []uint32 {
 }
 
 // settle commits the batch, or aborts it where the engine fails: then its positions hold garbage.
-func (r *coreRun) settle(b scheduler.Batch, before scheduler.Stats) error {
+func (r *coreRun) settle(b core.Batch, before scheduler.Stats) error {
 	if r.plan.Load.Failures > 0 && r.dice.Float64() < r.plan.Load.Failures {
 		r.out.Aborted++
 		r.spoil(&b)
@@ -252,10 +253,10 @@ func (r *coreRun) settle(b scheduler.Batch, before scheduler.Stats) error {
 		}
 		r.trace.add(o.ID, uint64(o.Index), uint64(o.Token), uint64(o.Finish))
 		l.push(o.Token)
-		if done := l.generated() == l.Answer; done != (o.Finish != scheduler.NotFinished) {
+		if done := l.generated() == l.Answer; done != (o.Finish != core.NotFinished) {
 			return fmt.Errorf("%d has %d of %d tokens, finish %d", l.ID, l.generated(), l.Answer, o.Finish)
 		}
-		if o.Finish != scheduler.NotFinished {
+		if o.Finish != core.NotFinished {
 			r.finish(l)
 		}
 	}
@@ -275,7 +276,7 @@ func (r *coreRun) finish(l *life) {
 }
 
 // spoil leaves garbage where the failed batch was writing.
-func (r *coreRun) spoil(b *scheduler.Batch) {
+func (r *coreRun) spoil(b *core.Batch) {
 	for i := range b.Items {
 		it := &b.Items[i]
 		if r.live[it.ID] == nil {

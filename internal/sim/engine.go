@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"octet/kvpool"
-	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // Cost is an engine's arithmetic: a step takes Step, and Prefill for each prompt token, and Decode for each token
@@ -39,14 +39,14 @@ func newMemory(blocks, blockSize int) memory {
 	return memory{cells: make([]uint64, blocks*blockSize), written: make([]uint64, blocks), blockSize: blockSize}
 }
 
-func (m *memory) cell(it *scheduler.Item, position int) *uint64 { return m.at(it.Table, position) }
+func (m *memory) cell(it *core.Item, position int) *uint64 { return m.at(it.Table, position) }
 
 func (m *memory) at(table []kvpool.BlockID, position int) *uint64 {
 	return &m.cells[int(table[position/m.blockSize])*m.blockSize+position%m.blockSize]
 }
 
 // read proves that the positions from..to-1 hold what the sequence has there.
-func (m *memory) read(it *scheduler.Item, content []uint64, from, to int) error {
+func (m *memory) read(it *core.Item, content []uint64, from, to int) error {
 	for p := from; p < to; p++ {
 		if got := *m.cell(it, p); got != content[p] {
 			return fmt.Errorf("position %d of %d reads another one's content in block %d", p, it.ID,
@@ -57,7 +57,7 @@ func (m *memory) read(it *scheduler.Item, content []uint64, from, to int) error 
 }
 
 // claim proves that the blocks which the item writes are written by no other item of the step.
-func (m *memory) claim(it *scheduler.Item, step uint64) error {
+func (m *memory) claim(it *core.Item, step uint64) error {
 	end := it.Start + len(it.Tokens) + it.Draft
 	if want := (end + m.blockSize - 1) / m.blockSize; len(it.Table) != want {
 		return fmt.Errorf("%d has %d blocks for %d positions", it.ID, len(it.Table), end)

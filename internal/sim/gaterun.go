@@ -10,12 +10,13 @@ import (
 
 	"octet/kvpool"
 	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 // GatePlan is one simulation of a Gate before an engine that batches itself.
 type GatePlan struct {
 	Name string
-	Gate scheduler.GateConfig // its clock is the simulation's
+	Gate gate.Config // its clock is the simulation's
 	Load Shape
 	Cost Cost
 	// the engine does steps, so that one request's pace depends on the others; else each has its own pace
@@ -32,7 +33,7 @@ type job struct {
 	promised  bool           // its deadline was in what the Gate was asked
 	at        scheduler.Time // when it was asked
 	giveUp    context.CancelFunc
-	ticket    *scheduler.Ticket
+	ticket    *gate.Ticket
 	turn      *turn
 	told      uint64 // when to give way: gateRun.starts then, and one; 0 is not
 	gaveWay   bool   // at least once
@@ -51,7 +52,7 @@ type job struct {
 // verdict is what Admit returned to one job.
 type verdict struct {
 	job    *job
-	ticket *scheduler.Ticket
+	ticket *gate.Ticket
 	err    error
 }
 
@@ -60,7 +61,7 @@ type verdict struct {
 // than this one: the simulation ends the wait itself when it is over.
 type gateRun struct {
 	plan  *GatePlan
-	gate  *scheduler.Gate
+	gate  *gate.Gate
 	load  *Workload
 	dice  *rand.Rand
 	now   scheduler.Time
@@ -128,7 +129,7 @@ func newGateRun(plan *GatePlan, seed uint64) (*gateRun, error) {
 	}
 	cfg := plan.Gate
 	cfg.Now = func() time.Time { return origin.Add(r.now) }
-	gate, err := scheduler.NewGate(cfg)
+	gate, err := gate.New(cfg)
 	r.gate = gate
 	r.engine = newGateEngine(plan)
 	r.oracle.places = cfg.MaxRunning
@@ -195,8 +196,8 @@ func (r *gateRun) patience(j *job) scheduler.Time {
 	return over
 }
 
-func (r *gateRun) request(j *job) scheduler.GateRequest {
-	g := scheduler.GateRequest{
+func (r *gateRun) request(j *job) gate.Request {
+	g := gate.Request{
 		ID: strconv.FormatUint(j.ID, 10), Priority: j.Priority, PromptTokens: len(j.Tokens), MaxNew: j.MaxNew,
 		Resume: j.generated,
 		Tenant: tenants[j.Tenant%len(tenants)], Victim: j.Deadline == 0 && j.Priority == 0, Arrived: origin.Add(j.At),

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // host is what an engine of hybrid sequences holds beside its KV memory: a recurrent state for each sequence on the
@@ -35,7 +35,7 @@ type copied struct {
 func newHost() host { return host{states: map[uint64]state{}, copies: map[uint64]copied{}} }
 
 // move does what a batch asks for before anything of it is computed: copies go, are taken, and are brought back.
-func (r *coreRun) move(b *scheduler.Batch) error {
+func (r *coreRun) move(b *core.Batch) error {
 	h := &r.host
 	if len(b.Items) == 0 {
 		return nil
@@ -66,7 +66,7 @@ func (r *coreRun) move(b *scheduler.Batch) error {
 }
 
 // copyOut checks that a sequence leaves whole: its state as of the last step, and every position's content.
-func (r *coreRun) copyOut(s *scheduler.Snapshot) error {
+func (r *coreRun) copyOut(s *core.Snapshot) error {
 	h, l := &r.host, r.live[s.ID]
 	_, twice := h.copies[s.ID]
 	if l == nil || !l.Hybrid || twice || s.Tokens != l.computed || h.states[s.ID].positions != s.Tokens {
@@ -89,7 +89,7 @@ func (r *coreRun) copyOut(s *scheduler.Snapshot) error {
 }
 
 // copyBack puts a sequence where its item says.
-func (r *coreRun) copyBack(it *scheduler.Item) error {
+func (r *coreRun) copyBack(it *core.Item) error {
 	c, ok := r.host.copies[it.ID]
 	if !ok || c.positions != it.Start {
 		return fmt.Errorf("host memory: %d starts at %d, its copy has %d positions", it.ID, it.Start, c.positions)
@@ -102,7 +102,7 @@ func (r *coreRun) copyBack(it *scheduler.Item) error {
 }
 
 // recur checks that a hybrid goes on from the state that it left, and from no other's blocks.
-func (r *coreRun) recur(it *scheduler.Item, l *life) error {
+func (r *coreRun) recur(it *core.Item, l *life) error {
 	if it.Start == 0 {
 		r.host.states[l.ID] = state{}
 	}
@@ -115,7 +115,7 @@ func (r *coreRun) recur(it *scheduler.Item, l *life) error {
 }
 
 // settled notes that what a committed batch brought back is no more in host memory.
-func (h *host) settled(it *scheduler.Item) {
+func (h *host) settled(it *core.Item) {
 	if it.Restore {
 		h.bytes -= h.copies[it.ID].bytes
 		h.wanted -= h.copies[it.ID].bytes
@@ -124,7 +124,7 @@ func (h *host) settled(it *scheduler.Item) {
 }
 
 // recurred notes the states that a committed batch left with those who go on.
-func (r *coreRun) recurred(b *scheduler.Batch) {
+func (r *coreRun) recurred(b *core.Batch) {
 	for i := range b.Items {
 		if l := r.live[b.Items[i].ID]; l != nil && l.Hybrid {
 			r.host.states[l.ID] = state{l.computed, l.content[l.computed-1]}
@@ -146,7 +146,7 @@ func (h *host) unwanted(id uint64) {
 }
 
 // spoiled notes that the copies which a failed batch took are not to be trusted.
-func (r *coreRun) spoiled(b *scheduler.Batch) {
+func (r *coreRun) spoiled(b *core.Batch) {
 	for _, s := range b.Snapshots {
 		if r.live[s.ID] != nil {
 			r.host.unwanted(s.ID)

@@ -5,20 +5,21 @@ import (
 	"math"
 
 	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // mostYields is how often a request can be made to give way.
 const mostYields = 4
 
 // shape checks what every batch promises of itself: the budget, and decodes before prefills.
-func (r *coreRun) shape(b *scheduler.Batch) error {
+func (r *coreRun) shape(b *core.Batch) error {
 	budget, prefill := r.plan.Core.TokenBudget, false
 	for i := range b.Items {
 		it := &b.Items[i]
-		if prefill && it.Mode != scheduler.Prefill {
+		if prefill && it.Mode != core.Prefill {
 			return fmt.Errorf("%d decodes behind a prefill", it.ID)
 		}
-		prefill = it.Mode == scheduler.Prefill
+		prefill = it.Mode == core.Prefill
 		budget -= len(it.Tokens) + it.Draft
 		if err := r.shapeItem(b, it); err != nil {
 			return err
@@ -31,7 +32,7 @@ func (r *coreRun) shape(b *scheduler.Batch) error {
 }
 
 // shapeItem checks that it is of the batch's adapter, no larger than a chunk, and drafts what its request can use.
-func (r *coreRun) shapeItem(b *scheduler.Batch, it *scheduler.Item) error {
+func (r *coreRun) shapeItem(b *core.Batch, it *core.Item) error {
 	l := r.live[it.ID]
 	if l == nil {
 		return fmt.Errorf("item of %d, which is not here", it.ID)
@@ -43,13 +44,13 @@ func (r *coreRun) shapeItem(b *scheduler.Batch, it *scheduler.Item) error {
 	if it.Adapter != adapter || b.Adapter != together {
 		return fmt.Errorf("%d of %s is said to be of %s, in a batch of %q", l.ID, adapter, it.Adapter, b.Adapter)
 	}
-	if chunk := r.plan.Core.ChunkTokens; it.Mode == scheduler.Prefill && chunk > 0 && len(it.Tokens) > chunk {
+	if chunk := r.plan.Core.ChunkTokens; it.Mode == core.Prefill && chunk > 0 && len(it.Tokens) > chunk {
 		return fmt.Errorf("a chunk of %d tokens of %d, the bound is %d", len(it.Tokens), l.ID, chunk)
 	}
-	if drafts := it.Mode == scheduler.SpecVerify; drafts != (it.Draft > 0) || it.Draft > l.window() {
+	if drafts := it.Mode == core.SpecVerify; drafts != (it.Draft > 0) || it.Draft > l.window() {
 		return fmt.Errorf("%v of %d with %d drafts, its window is %d", it.Mode, l.ID, it.Draft, l.window())
 	}
-	if it.Mode == scheduler.Decode && l.window() > 0 {
+	if it.Mode == core.Decode && l.window() > 0 {
 		r.out.Plain++
 	}
 	return nil
@@ -58,7 +59,7 @@ func (r *coreRun) shapeItem(b *scheduler.Batch, it *scheduler.Item) error {
 // judge checks who gave way. Where it is seen: for a strictly more urgent one that starts now, or, where nobody starts,
 // for the next block of one that is at least as urgent. Nobody does so more than mostYields times, as far as it is
 // seen.
-func (r *coreRun) judge(b *scheduler.Batch, before, after *scheduler.Stats) error {
+func (r *coreRun) judge(b *core.Batch, before, after *scheduler.Stats) error {
 	if !r.plan.Seen {
 		return r.judgeReturns(b)
 	}
@@ -124,7 +125,7 @@ func (r *coreRun) judgeGone(now map[uint64]*life, started int) (gone uint64, err
 }
 
 // judgeReturns counts those who come back behind where they were.
-func (r *coreRun) judgeReturns(b *scheduler.Batch) error {
+func (r *coreRun) judgeReturns(b *core.Batch) error {
 	for i := range b.Items {
 		it := &b.Items[i]
 		l := r.live[it.ID]

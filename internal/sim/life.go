@@ -2,7 +2,7 @@ package sim
 
 import (
 	"octet/kvpool"
-	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // life is what the simulation knows of one accepted request.
@@ -53,8 +53,8 @@ func (l *life) window() int { return max(0, min(l.Draft, l.MaxNew-l.generated()-
 // root is the chain root of an adapter.
 func root(adapter int) kvpool.BlockHash { return kvpool.BlockHash(adapter + 1) }
 
-func (l *life) request(names []string) scheduler.Request {
-	return scheduler.Request{
+func (l *life) request(names []string) core.Request {
+	return core.Request{
 		ID: l.ID, Tokens: l.Tokens, Root: root(l.Adapter), Adapter: names[l.Adapter],
 		Tenant:   tenants[l.Tenant%len(tenants)],
 		Priority: l.Priority, Arrival: l.At, Deadline: l.Deadline, MaxNew: l.MaxNew, Draft: l.Draft, Hybrid: l.Hybrid,

@@ -7,10 +7,11 @@ import (
 
 	"octet/kvpool"
 	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // seen keeps the blocks of those who are in a batch, for the step after it.
-func (r *coreRun) seen(b *scheduler.Batch) {
+func (r *coreRun) seen(b *core.Batch) {
 	for i := range b.Items {
 		l := r.live[b.Items[i].ID]
 		l.table = append(l.table[:0], b.Items[i].Table...)

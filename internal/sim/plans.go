@@ -3,7 +3,8 @@ package sim
 import (
 	"time"
 
-	"octet/scheduler"
+	"octet/scheduler/core"
+	"octet/scheduler/gate"
 )
 
 // cost is that of every plan: a step of a dozen sequences takes about 10 ms.
@@ -17,7 +18,7 @@ var base = Shape{
 	Slack: 8 * time.Second,
 }
 
-var small = scheduler.CoreConfig{Blocks: 96, BlockSize: 16, MaxRunning: 12, MaxWaiting: 64, TokenBudget: 128,
+var small = core.Config{Blocks: 96, BlockSize: 16, MaxRunning: 12, MaxWaiting: 64, TokenBudget: 128,
 	ChunkTokens: 64, Seed: 7}
 
 // CorePlans are the loads under which a Core is simulated, of so many requests each.
@@ -84,7 +85,7 @@ var gateBase = Shape{
 }
 
 // gateSmall has more blocks than its places can need, so that time alone decides.
-var gateSmall = scheduler.GateConfig{Blocks: 600, BlockSize: 16, MaxRunning: 12, MaxWaiting: 200,
+var gateSmall = gate.Config{Blocks: 600, BlockSize: 16, MaxRunning: 12, MaxWaiting: 200,
 	MaxWait: 60 * time.Second}
 
 // exactly names the load whose promises must all be kept: what the Gate measured is what happens.

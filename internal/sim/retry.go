@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"octet/scheduler"
+	"octet/scheduler/gate"
 )
 
 // Retries says how honest Retry-After was: of requests that were refused with one, and came back when it said, while
@@ -17,7 +18,7 @@ type Retries struct {
 
 // attempt is one refused request that comes back.
 type attempt struct {
-	request scheduler.GateRequest
+	request gate.Request
 	slack   time.Duration // of its deadline at every try; 0 is none
 	told    time.Duration
 	needed  time.Duration // after which it would have done; 0 is not yet
@@ -54,7 +55,7 @@ func RunRetries(plan *GatePlan, seed uint64) (Retries, error) {
 // turnedAway asks for requests of several sizes and deadlines, and returns those that are told to come back.
 func (r *gateRun) turnedAway(out *Retries) (open []*attempt) {
 	for i := range 12 {
-		a := &attempt{request: scheduler.GateRequest{ID: "probe", PromptTokens: 20 << (i % 3), MaxNew: 8 << (i % 3)},
+		a := &attempt{request: gate.Request{ID: "probe", PromptTokens: 20 << (i % 3), MaxNew: 8 << (i % 3)},
 			slack: time.Duration(i) * 3 * time.Second}
 		answer := r.try(a)
 		switch {

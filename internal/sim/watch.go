@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"octet/scheduler"
+	"octet/scheduler/core"
 )
 
 // class is whom arrival alone orders.
@@ -83,7 +84,7 @@ func (w *watch) unqueue(l *life) int {
 }
 
 // observe checks a batch that was just assembled; before is the picture before that.
-func (r *coreRun) observe(b *scheduler.Batch, before scheduler.Stats) error {
+func (r *coreRun) observe(b *core.Batch, before scheduler.Stats) error {
 	w := &r.watch
 	w.batches++
 	r.trace.add(b.Step, uint64(len(b.Items)), uint64(len(b.Snapshots)), uint64(len(b.Discards)))
@@ -103,7 +104,7 @@ func (r *coreRun) observe(b *scheduler.Batch, before scheduler.Stats) error {
 	return nil
 }
 
-func (r *coreRun) observeItems(b *scheduler.Batch, preemptions uint64) error {
+func (r *coreRun) observeItems(b *core.Batch, preemptions uint64) error {
 	for i := range b.Items {
 		if err := r.observeItem(b, &b.Items[i], preemptions); err != nil {
 			return err
@@ -145,7 +146,7 @@ func (r *coreRun) hasten() error {
 	return nil
 }
 
-func (r *coreRun) observeItem(b *scheduler.Batch, it *scheduler.Item, preemptions uint64) error {
+func (r *coreRun) observeItem(b *core.Batch, it *core.Item, preemptions uint64) error {
 	w := &r.watch
 	l := r.live[it.ID]
 	if gap := w.batches - w.served[w.line(l)]; l.batch > 0 && l.gaveWay == preemptions && gap > w.turns {
@@ -165,7 +166,7 @@ func (r *coreRun) observeItem(b *scheduler.Batch, it *scheduler.Item, preemption
 }
 
 // starts checks that nobody of l's class that came earlier still waits for its first batch.
-func (r *coreRun) starts(it *scheduler.Item, l *life, preemptions uint64) error {
+func (r *coreRun) starts(it *core.Item, l *life, preemptions uint64) error {
 	w := &r.watch
 	first := w.queues[w.classOf(l)][0]
 	if place := w.unqueue(l); place != 0 && first.preempts == preemptions {
@@ -185,7 +186,7 @@ func (r *coreRun) starts(it *scheduler.Item, l *life, preemptions uint64) error 
 
 // page checks an item against the sequence and against the engine's memory: all that it reads where it starts, or
 // starts again; the last position where it goes on.
-func (r *coreRun) page(b *scheduler.Batch, it *scheduler.Item, l *life) error {
+func (r *coreRun) page(b *core.Batch, it *core.Item, l *life) error {
 	end := it.Start + len(it.Tokens)
 	if end > len(l.tokens) || it.Samples != (end == len(l.tokens)) || it.Batched != l.generated() {
 		return fmt.Errorf("%d computes %d…%d of %d tokens, samples: %t", l.ID, it.Start, end, len(l.tokens),

@@ -1,0 +1,189 @@
+package core
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"octet/kvpool"
+)
+
+// pinAfter is how often a request can be made to give way. From then on it is pinned: it starts when its whole answer
+// has room, and keeps its place to the end. That bounds all preemption, and with it the work done twice.
+const pinAfter = 4
+
+func (s *sequence) pinned() bool { return s.preemptions >= pinAfter }
+
+// yields reports whether s, which runs, may be made to give way. Nobody is in the step that starts it: whoever made
+// room for it would have done so for nothing.
+func (c *Core) yields(s *sequence) bool { return !s.pinned() && s.started < c.step }
+
+// need returns the blocks with which s starts: its tokens and one step of draft tokens more, or, pinned, all of it.
+func (c *Core) need(s *sequence, draft int) int {
+	if s.pinned() {
+		return c.pool.Blocks(s.prompt + s.req.MaxNew)
+	}
+	return c.pool.Blocks(len(s.tokens) + 1 + draft)
+}
+
+// headroom returns the blocks that an admission leaves free for the growth of running others.
+func (c *Core) headroom(others int) int {
+	if others == 0 {
+		return 0
+	}
+	return c.watermark
+}
+
+// due returns the blocks that running sequences at least as urgent as priority need for their next token.
+func (c *Core) due(priority int) (n int) {
+	for _, g := range c.groups {
+		for _, s := range g.running {
+			if s.req.Priority < priority {
+				break
+			}
+			if s.decoding() {
+				n += max(0, c.pool.Blocks(s.computed+1)-s.table.Len())
+			}
+		}
+	}
+	return n
+}
+
+// held returns the blocks of those that may give way and are not above limit, counting a block for each that shares it:
+// no more than so many can become free.
+func (c *Core) held(limit int) (n int) {
+	for _, g := range c.groups {
+		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority <= limit; i-- {
+			if s := g.running[i]; c.yields(s) {
+				n += s.table.Len()
+			}
+		}
+	}
+	return n
+}
+
+// outrank lets the head of the queue take the place of strictly less urgent running sequences where that makes it fit,
+// beside the growth that is due to others at least as urgent, and nothing less does: those would take the place from it
+// in the same step, and somebody had given way for nothing. Only declared priorities count: whom waiting has lifted
+// takes nobody's place. Nor does who gave way in this step: its blocks are free for others, and its snapshot is still
+// to be taken.
+func (c *Core) outrank() {
+	for c.waiting.Len() > 0 {
+		head := c.waiting.Top()
+		if head.gaveWay == c.step || !c.outranks(head) || c.fits(head) {
+			return
+		}
+		chosen := c.choose(head.reusable(c.cfg.BlockSize), c.need(head, 0), head)
+		if len(chosen) == 0 {
+			return
+		}
+		for _, v := range chosen {
+			c.preempt(v.s)
+		}
+		if !c.admit(head, c.due(head.req.Priority)) {
+			panic(fmt.Sprintf("scheduler: %d gave way and %d does not fit in %d free blocks", len(chosen), head.req.ID,
+				c.pool.Free()))
+		}
+	}
+}
+
+// outranks reports whether anybody runs who may give way to head. One look at each group, and at those who may not.
+func (c *Core) outranks(head *sequence) bool {
+	for _, g := range c.groups {
+		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority < head.req.Priority; i-- {
+			if c.yields(g.running[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// widen adds the least urgent class that is not among the victims yet, and not above limit, first to go first. It
+// returns false where there is none. A class whose turn does not come costs nothing: pricing looks at every block.
+func (c *Core) widen(limit int) bool {
+	listed, least, some := len(c.victims), limit, false
+	last := math.MinInt
+	if listed > 0 {
+		last = c.victims[listed-1].s.req.Priority
+	}
+	for _, g := range c.groups {
+		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority <= least; i-- {
+			if s := g.running[i]; (listed == 0 || s.req.Priority > last) && c.yields(s) {
+				least, some = s.req.Priority, true
+				break
+			}
+		}
+	}
+	if !some {
+		return false
+	}
+	for _, g := range c.groups {
+		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority <= least; i-- {
+			if s := g.running[i]; s.req.Priority == least && c.yields(s) {
+				c.victims = append(c.victims, c.victim(s))
+			}
+		}
+	}
+	slices.SortFunc(c.victims[listed:], func(a, b victim) int {
+		if a.before(&b) {
+			return -1
+		}
+		return 1
+	})
+	return true
+}
+
+// choose returns who has to go for a table of so many blocks of asker, of which chain is shared where cached: for one
+// that runs, of those at most as urgent; for one that waits, of those less urgent. In their order, as few as do, and
+// none of them without need. None where not even all would do. Where asker comes up before that is enough, it alone has
+// to go: the room was for it. Nothing changes.
+func (c *Core) choose(chain []kvpool.BlockHash, blocks int, asker *sequence) []victim {
+	free := c.pool.Imagine(chain)
+	defer free.Close()
+	waits, limit, due := asker.group == nil, asker.req.Priority, 0
+	if waits {
+		limit, due = limit-1, c.due(limit)
+		if !free.Fits(blocks + due - c.held(limit)) {
+			return nil // and nobody is priced: a head that is blocked for long costs little
+		}
+	}
+	enough := func(n int) bool {
+		if !waits {
+			return free.Fits(blocks)
+		}
+		return free.Fits(blocks + max(due, c.headroom(c.running-n)))
+	}
+	c.victims = c.victims[:0]
+	n := 0
+	for n == 0 || !enough(n) {
+		if n == len(c.victims) && !c.widen(limit) {
+			undo(&free, c.victims)
+			return nil
+		}
+		if c.victims[n].s == asker {
+			undo(&free, c.victims[:n])
+			return c.victims[n : n+1]
+		}
+		free.Release(&c.victims[n].s.table)
+		n++
+	}
+	chosen := c.victims[:n]
+	for i := n - 1; i >= 0 && len(chosen) > 1; i-- {
+		v := chosen[i]
+		free.Undo(&v.s.table)
+		if enough(len(chosen) - 1) {
+			chosen = slices.Delete(chosen, i, i+1)
+		} else {
+			free.Release(&v.s.table)
+		}
+	}
+	undo(&free, chosen)
+	return chosen
+}
+
+func undo(free *kvpool.Imagined, vs []victim) {
+	for i := range vs {
+		free.Undo(&vs[i].s.table)
+	}
+}

@@ -1,0 +1,2 @@
+// Package gate admits requests to one engine that batches itself.
+package gate

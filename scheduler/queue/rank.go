@@ -1,0 +1,27 @@
+package queue
+
+import "octet/scheduler"
+
+// rank is who comes first: the more urgent, then the earlier, then the lower id. A total order over live requests.
+type Rank struct {
+	Priority int
+	Arrival  scheduler.Time
+	ID       uint64
+}
+
+// before reports whether a is served before b.
+func (a Rank) Before(b Rank) bool {
+	if a.Priority != b.Priority {
+		return a.Priority > b.Priority
+	}
+	if a.Arrival != b.Arrival {
+		return a.Arrival < b.Arrival
+	}
+	return a.ID < b.ID
+}
+
+// amongEquals is the order of those of one level.
+func (a Rank) amongEquals() Rank { return Rank{0, a.Arrival, a.ID} }
+
+// reversed turns the order round: the last to be served comes first.
+func (a Rank) Reversed() Rank { return Rank{-a.Priority, -a.Arrival, ^a.ID} }
