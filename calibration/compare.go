@@ -20,8 +20,9 @@ func (c Class) Disagrees() bool {
 	switch c {
 	case Differ, PrimaryBetter, ShadowBetter, PrimaryStricter, ShadowStricter:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // Swapped is the class seen from the other side.
@@ -35,8 +36,9 @@ func (c Class) Swapped() Class {
 		return ShadowStricter
 	case ShadowStricter:
 		return PrimaryStricter
+	default:
+		return c
 	}
-	return c
 }
 
 // Method is what two answers were compared by.
@@ -106,8 +108,8 @@ func direct(by Method, distance, tolerance float64, primary, shadow Answer) Comp
 		return c
 	}
 	p, s := primary.shortcoming(), shadow.shortcoming()
-	switch c.Class = Differ; {
-	case p != s:
+	c.Class = Differ
+	if p != s {
 		c.Class = better(p < s)
 	}
 	return c
@@ -138,6 +140,7 @@ func (c Comparison) Winner(primary, shadow string) string {
 		return primary
 	case ShadowBetter:
 		return shadow
+	default:
+		return ""
 	}
-	return ""
 }

@@ -90,8 +90,9 @@ func (s *scanner) meets(w word, n int) bool {
 		return s.prev == '>' && s.named(n)
 	case phrase:
 		return bytes.HasPrefix(s.rest(n), []byte(w.then))
+	default:
+		return s.prev == ':' && bytes.HasPrefix(s.rest(n), []byte(w.then))
 	}
-	return s.prev == ':' && bytes.HasPrefix(s.rest(n), []byte(w.then))
 }
 
 // constrains reports whether requires or concept, of n bytes, is the keyword here and not the English word.

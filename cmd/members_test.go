@@ -86,6 +86,7 @@ func sampleOf(m *engine.Member) string {
 		return `{"a":1}`
 	case engine.Objects:
 		return `[{"a":"b"}]`
+	default: // engine.Any: by its name
 	}
 	switch m.Name {
 	case "use_beam_search":
@@ -117,8 +118,9 @@ func wrongFor(m *engine.Member) []string {
 		return []string{`1`, `[]`}
 	case engine.Objects:
 		return []string{`{}`, `["a"]`, `[{}` + strings.Repeat(`,{}`, 4096) + `]`}
+	default:
+		return nil
 	}
-	return nil
 }
 
 // Every member of the table reaches the kinds of engines that take it, and no other: each × each, as clients send

@@ -78,6 +78,7 @@ func sections(t reflect.Type, found []reflect.Type) []reflect.Type {
 		for i := range t.NumField() {
 			found = sections(t.Field(i).Type, found)
 		}
+	default: // a value holds no sections
 	}
 	return found
 }
@@ -131,8 +132,9 @@ func describeType(t reflect.Type, k key, comments map[string]string) object {
 		return withDefault(object{"type": "boolean"}, k, func(s string) any { return s == "true" })
 	case reflect.Float64:
 		return bounded(object{"type": "number"}, t, k)
+	default:
+		return bounded(object{"type": "integer"}, t, k)
 	}
-	return bounded(object{"type": "integer"}, t, k)
 }
 
 func describeStruct(t reflect.Type, comments map[string]string) object {

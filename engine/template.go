@@ -9,6 +9,7 @@ type Message struct {
 // Ending says how a rendered chat ends.
 type Ending uint8
 
+// The endings of a rendered chat.
 const (
 	OpenAnswer   Ending = iota // the assistant's turn is open and empty: the model answers
 	ContinueLast               // the last message is left open: the model goes on with it

@@ -23,6 +23,7 @@ type Tokenizer struct {
 // Place is where in a prompt a text begins.
 type Place uint8
 
+// The places of a text in a prompt.
 const (
 	Start  Place = iota // at the beginning of the prompt
 	After               // right behind an added token

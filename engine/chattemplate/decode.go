@@ -114,12 +114,12 @@ func (d *decoder) number() any {
 }
 
 // skip passes one byte if it is any of a few.
-func (d *decoder) skip(any string) bool {
+func (d *decoder) skip(set string) bool {
 	if d.at == len(d.src) {
 		return false
 	}
-	for i := range len(any) {
-		if d.src[d.at] == any[i] {
+	for i := range len(set) {
+		if d.src[d.at] == set[i] {
 			d.at++
 			return true
 		}

@@ -33,7 +33,7 @@ func decodeValue(d *jsontext.Decoder, depth int) (any, error) {
 	}
 	switch t.Kind() {
 	case 'n':
-		return nil, nil
+		return nil, nil //nolint:nilnil // null is a value
 	case 't', 'f':
 		return t.Bool(), nil
 	case '"':
@@ -42,8 +42,9 @@ func decodeValue(d *jsontext.Decoder, depth int) (any, error) {
 		return decodeNumber(t.String()), nil
 	case '[':
 		return decodeList(d, depth)
+	default:
+		return decodeDict(d, depth)
 	}
-	return decodeDict(d, depth)
 }
 
 func decodeNumber(s string) any {

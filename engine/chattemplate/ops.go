@@ -49,7 +49,7 @@ func arithmetic(f *frame, op string, left, right any) any {
 	if whole1 && whole2 && op != "/" {
 		return whole(op, i, j)
 	}
-	return real(op, x, y)
+	return floats(op, x, y)
 }
 
 func whole(op string, i, j int) int {
@@ -73,7 +73,7 @@ func whole(op string, i, j int) int {
 	return rest
 }
 
-func real(op string, x, y float64) float64 {
+func floats(op string, x, y float64) float64 {
 	switch {
 	case op == "+":
 		return x + y

@@ -226,7 +226,7 @@ func TestBlocksAreHandedFromPrefillToDecode(t *testing.T) {
 			body, 1,
 			`{"do_remote_decode":true,"do_remote_prefill":false,"remote_engine_id":null,"remote_block_ids":null}`))
 	blocks, ok := first.Transfer["remote_block_ids"].([]any)
-	if !ok || len(blocks) != 1 || len(blocks[0].([]any)) != 3 || first.Transfer["do_remote_prefill"] != true ||
+	if !ok || len(blocks) != 1 || len(blocks[0].([]any)) != 3 || !isTrue(first.Transfer["do_remote_prefill"]) ||
 		first.Transfer["remote_engine_id"] != "debug-0" {
 		t.Fatalf("%+v", first.Transfer)
 	}

@@ -163,7 +163,8 @@ type object = map[string]any
 func (v *verdict) failure(chunk object, named bool) bool {
 	flat := chunk["object"] == "error"
 	e, given := chunk["error"]
-	given = given && e != nil && e != false
+	no, isBool := e.(bool)
+	given = given && e != nil && (!isBool || no)
 	if !flat && !given && !named {
 		return false
 	}

@@ -153,6 +153,7 @@ func (u *Unary) string(h holder, raw []byte) {
 		u.Text = raw
 	case holdsFinish:
 		u.Finish = finishName(raw)
+	default: // a number, or nothing that is kept
 	}
 }
 
@@ -164,5 +165,6 @@ func (u *Unary) number(h holder, n int, whole bool) {
 		u.Usage.CompletionTokens = n
 	case holdsCached:
 		u.Usage.CachedTokens, u.Usage.CachedKnown = n, whole
+	default: // a text, or nothing that is kept
 	}
 }

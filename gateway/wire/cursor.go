@@ -17,7 +17,7 @@ type Cursor struct {
 	lax   bool    // UTF-8 and lone surrogates are not judged
 	keys  *keySet // nil where members may repeat
 	named int     // where the last member name begins
-	print uint64  // printOf the last member name
+	hash  uint64  // hashOf the last member name
 	arena []byte  // plain forms of escaped strings; cap >= len(b) once in use, so it never moves
 	fault fault
 }

@@ -112,7 +112,7 @@ func (p *parser) objectOf(m *Member) {
 // inside passes the value of a member within another, and refuses one that must not be there.
 func (p *parser) inside(name text, not []string) {
 	plain := p.bytes(name)
-	refused := p.refuses(plain, p.print)
+	refused := p.refuses(plain, p.hash)
 	for _, n := range not {
 		refused = refused || n == string(plain)
 	}
@@ -127,7 +127,7 @@ func (p *parser) inside(name text, not []string) {
 // stranger passes a member that nothing is known of, at the path of the object that has it, and notes its name.
 func (p *parser) stranger(name text) {
 	plain := p.bytes(name)
-	refused := p.refuses(plain, p.print) && p.Peek() != 'n'
+	refused := p.refuses(plain, p.hash) && p.Peek() != 'n'
 	if refused || p.lim.Members != nil && p.r.unknown == "" {
 		p.under(clipped(plain))
 		if refused {

@@ -17,10 +17,10 @@ type keySet struct {
 	large uint32 // large objects seen
 }
 
-// keyed is a member and the print of its name.
+// keyed is a member and the hash of its name.
 type keyed struct {
-	print uint64
-	name  text
+	hash uint64
+	name text
 }
 
 // keyedAt says where the members of one open object are.
@@ -56,16 +56,16 @@ func (k *keySet) add(c *Cursor, name text) bool {
 		n++
 	}
 	o := &k.open[n-1]
-	print := c.print
+	hash := c.hash
 	for i := o.base; i < len(k.few); i++ {
-		if k.few[i].print == print && k.among(c, name, i) {
+		if k.few[i].hash == hash && k.among(c, name, i) {
 			return false
 		}
 	}
 	if o.large != 0 || len(k.few)-o.base == fewKeys {
 		return k.addLarge(c, name, o)
 	}
-	k.few = append(k.few, keyed{print, name})
+	k.few = append(k.few, keyed{hash, name})
 	return true
 }
 
@@ -86,9 +86,9 @@ func (k *keySet) addLarge(c *Cursor, name text, o *keyedAt) bool {
 	return k.put(c, keySlot{name, o.large})
 }
 
-// printOf is the same for equal names, and mostly another for others: always for one as long, of up to 8 bytes, without
+// hashOf is the same for equal names, and mostly another for others: always for one as long, of up to 8 bytes, without
 // zeros.
-func printOf(name []byte) uint64 {
+func hashOf(name []byte) uint64 {
 	var front [16]byte
 	copy(front[:], name)
 	return binary.LittleEndian.Uint64(front[:]) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(front[8:]), 29)

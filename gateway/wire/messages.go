@@ -230,7 +230,7 @@ func (p *parser) contentPart() {
 		plain := p.bytes(name)
 		if !isPartMember(plain) {
 			p.refuseCase(plain, isPartMember)
-			if p.refuses(plain, p.print) && p.Peek() != 'n' && stray == "" {
+			if p.refuses(plain, p.hash) && p.Peek() != 'n' && stray == "" {
 				stray, strayAt = clipped(plain), p.i
 			}
 			p.Skip()

@@ -48,12 +48,12 @@ func (c *Cursor) name() (text, bool) {
 	w := binary.LittleEndian.Uint64(p[1:9])
 	m := unplain(w)
 	n := 1
-	c.print = w & below(m)
+	c.hash = w & below(m)
 	if m == 0 {
 		w = binary.LittleEndian.Uint64(p[9:17])
 		m = unplain(w)
 		n = 9
-		c.print ^= bits.RotateLeft64(w&below(m), 29)
+		c.hash ^= bits.RotateLeft64(w&below(m), 29)
 	}
 	n += bits.TrailingZeros64(m) >> 3 // 8 for no bit
 	if n > 16 || p[n] != '"' || p[n+1] != ':' {
@@ -72,7 +72,7 @@ func (c *Cursor) nameOfAnyKind() (text, bool) {
 	}
 	c.named = c.i
 	name := c.plain(c.text())
-	c.print = printOf(c.bytes(name))
+	c.hash = hashOf(c.bytes(name))
 	if c.Peek() != ':' {
 		c.unexpected()
 		return text{}, false

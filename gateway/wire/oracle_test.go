@@ -246,7 +246,7 @@ func fold(name string) string {
 }
 
 func knows(kind Kind, lim Limits, name string) *entry {
-	return lim.Members.of(kind).find([]byte(name), printOf([]byte(name)))
+	return lim.Members.of(kind).find([]byte(name), hashOf([]byte(name)))
 }
 
 func wrongCase(kind Kind, body object, lim Limits) bool {

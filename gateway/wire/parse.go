@@ -77,10 +77,10 @@ func (p *parser) members() {
 
 func (p *parser) member(name text) {
 	plain := p.bytes(name)
-	known := p.table.find(plain, p.print)
+	known := p.table.find(plain, p.hash)
 	if known == nil {
 		p.once(name)
-		p.refuseCase(plain, func(folded []byte) bool { return p.table.find(folded, printOf(folded)) != nil })
+		p.refuseCase(plain, func(folded []byte) bool { return p.table.find(folded, hashOf(folded)) != nil })
 		p.stranger(name)
 		return
 	}

@@ -156,11 +156,11 @@ func TestEveryParameterHasItsReaderInItsTable(t *testing.T) {
 			all[name] = true
 		}
 		for name := range all {
-			if bare.of(kind).find([]byte(name), printOf([]byte(name))) == nil {
+			if bare.of(kind).find([]byte(name), hashOf([]byte(name))) == nil {
 				t.Errorf("nobody reads %s", name)
 			}
 			for _, other := range []string{name + "x", name[1:], name[:len(name)-1] + "?"} {
-				if !all[other] && bare.of(kind).find([]byte(other), printOf([]byte(other))) != nil {
+				if !all[other] && bare.of(kind).find([]byte(other), hashOf([]byte(other))) != nil {
 					t.Errorf("somebody reads %s", other)
 				}
 			}
@@ -169,7 +169,7 @@ func TestEveryParameterHasItsReaderInItsTable(t *testing.T) {
 	for _, slot := range append(bare.chat[:], bare.completion[:]...) {
 		most = max(most, len(slot))
 	}
-	if bare.chat.find(nil, printOf(nil)) != nil || most > 4 {
+	if bare.chat.find(nil, hashOf(nil)) != nil || most > 4 {
 		t.Errorf("%d names in one slot", most)
 	}
 }

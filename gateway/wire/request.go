@@ -3,6 +3,7 @@ package wire
 // Kind is the API a body was sent to.
 type Kind uint8
 
+// The APIs that take a body.
 const (
 	Chat       Kind = iota // /v1/chat/completions
 	Completion             // /v1/completions
@@ -42,6 +43,7 @@ func or(n, otherwise int) int {
 // Policy is how the next token is chosen.
 type Policy uint8
 
+// The ways to choose the next token.
 const (
 	PolicyTemperature Policy = iota // sampled, at the engine's default temperature when none is given
 	PolicyGreedy                    // temperature 0

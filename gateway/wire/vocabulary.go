@@ -67,7 +67,7 @@ func (v *Vocabulary) of(kind Kind) *table {
 type table [256][]entry
 
 type entry struct {
-	print  uint64 // of the name
+	hash   uint64 // of the name
 	name   string
 	read   reader // nil of one that is judged by its form
 	bit    uint64 // one of its own in the table, where Parse reads it; else 0
@@ -76,8 +76,8 @@ type entry struct {
 	member *Member
 }
 
-// slotOf spreads prints by Fibonacci hashing.
-func slotOf(print uint64) uint64 { return print * 0x9E3779B97F4A7C15 >> 56 }
+// slotOf spreads hashes by Fibonacci hashing.
+func slotOf(hash uint64) uint64 { return hash * 0x9E3779B97F4A7C15 >> 56 }
 
 // tableOf makes one table of several; of two with one name the first counts.
 func tableOf(members []Member, all ...map[string]reader) *table {
@@ -89,7 +89,7 @@ func tableOf(members []Member, all ...map[string]reader) *table {
 	bit := uint64(1)
 	for _, params := range all {
 		for _, name := range slices.Sorted(maps.Keys(params)) {
-			if t.find([]byte(name), printOf([]byte(name))) != nil {
+			if t.find([]byte(name), hashOf([]byte(name))) != nil {
 				continue
 			}
 			e := entry{name: name, read: params[name], bit: bit, takers: everyTaker, long: longParams[name]}
@@ -104,7 +104,7 @@ func tableOf(members []Member, all ...map[string]reader) *table {
 	}
 	for i := range members {
 		m := &members[i]
-		if t.find([]byte(m.Name), printOf([]byte(m.Name))) == nil {
+		if t.find([]byte(m.Name), hashOf([]byte(m.Name))) == nil {
 			t.add(entry{name: m.Name, takers: m.Takers, member: m})
 		}
 	}
@@ -112,15 +112,15 @@ func tableOf(members []Member, all ...map[string]reader) *table {
 }
 
 func (t *table) add(e entry) {
-	e.print = printOf([]byte(e.name))
-	t[slotOf(e.print)] = append(t[slotOf(e.print)], e)
+	e.hash = hashOf([]byte(e.name))
+	t[slotOf(e.hash)] = append(t[slotOf(e.hash)], e)
 }
 
-func (t *table) find(name []byte, print uint64) *entry {
-	slot := t[slotOf(print)]
+func (t *table) find(name []byte, hash uint64) *entry {
+	slot := t[slotOf(hash)]
 	for i := range slot {
 		e := &slot[i]
-		if e.print == print && len(e.name) == len(name) && (len(name) <= 8 || e.name == string(name)) {
+		if e.hash == hash && len(e.name) == len(name) && (len(name) <= 8 || e.name == string(name)) {
 			return e
 		}
 	}
@@ -128,8 +128,8 @@ func (t *table) find(name []byte, print uint64) *entry {
 }
 
 // refused reports whether a member of this name must not be anywhere in a body.
-func (p *parser) refuses(name []byte, print uint64) bool {
-	if e := p.table.find(name, print); e != nil && e.takers == 0 {
+func (p *parser) refuses(name []byte, hash uint64) bool {
+	if e := p.table.find(name, hash); e != nil && e.takers == 0 {
 		return true
 	}
 	return p.lim.Members != nil && slices.ContainsFunc(p.lim.Members.prefixes, func(prefix string) bool {
@@ -155,7 +155,7 @@ func (r *Request) NotTaken(engines uint32, v *Vocabulary) string {
 	for i := range r.members {
 		m := &r.members[i]
 		name := r.p.bytes(m.name)
-		if e := t.find(name, printOf(name)); e != nil && e.takers&engines == 0 && r.p.b[m.off] != 'n' {
+		if e := t.find(name, hashOf(name)); e != nil && e.takers&engines == 0 && r.p.b[m.off] != 'n' {
 			return e.name
 		}
 	}

@@ -205,8 +205,8 @@ func (r *run) token(l *life, o core.Output) {
 
 // publish sends what changed in a replica's cache on its way to the index.
 func (r *run) publish(rep *replica) {
-	b, any := rep.changes()
-	if !any || r.shared != nil {
+	b, changed := rep.changes()
+	if !changed || r.shared != nil {
 		return
 	}
 	if r.config.EventDelay == 0 {

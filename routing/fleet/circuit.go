@@ -153,6 +153,7 @@ func (b *breaker) admits() bool {
 	case gobreaker.StateHalfOpen:
 		n := cb.Counts()
 		return n.Requests-min(n.Requests, n.TotalExclusions) < uint32(b.config.Probes)
+	default:
+		return false
 	}
-	return false
 }

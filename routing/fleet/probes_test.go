@@ -63,6 +63,7 @@ func rushAt(r *fleet.Replica, outcomes []fleet.Outcome) (under, most, good, bad 
 				passed.Add(1)
 			case fleet.Failed:
 				failed.Add(1)
+			default: // cancelled: neither
 			}
 		})
 	}

@@ -29,6 +29,7 @@ func (*role) Narrow(v routing.View, left *index.HostBitmap) bool {
 		able = s.Prefill()
 	case routing.RoleDecode:
 		able = s.Decode()
+	default: // any replica
 	}
 	return left.Keep(&able)
 }

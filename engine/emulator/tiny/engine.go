@@ -118,15 +118,15 @@ func (e *Engine) attend(l int, a *lora, table []kvpool.BlockID, at int, h *[widt
 	var q, read [width]float32
 	cell := e.cache.cell(table, at)
 	k, v := &e.cache.keys[l][cell], &e.cache.values[l][cell]
-	m.project(&q, k, v, h, l, a)
+	m.project(l, a, h, projected{&q, k, v})
 	for g := range kvHeads {
 		m.rotate(k[g*headDim:(g+1)*headDim], at)
 	}
 	for head := range heads {
 		own := q[head*headDim : (head+1)*headDim]
 		m.rotate(own, at)
-		from := head / (heads / kvHeads) * headDim
-		e.score(own, l, from, slopes[head], table[:at/e.cache.blockSize+1], at+1)
+		from := groupOf(head)
+		e.score(own, l, head, table[:at/e.cache.blockSize+1], at+1)
 		e.read(read[head*headDim:(head+1)*headDim], l, from, table[:at/e.cache.blockSize+1])
 	}
 	for r := range e.x {
@@ -134,10 +134,13 @@ func (e *Engine) attend(l int, a *lora, table []kvpool.BlockID, at int, h *[widt
 	}
 }
 
-// score sets scores to how well the keys of the first n positions match q, less slope for each position that lies
-// between. The group's numbers begin at from.
-func (e *Engine) score(q []float32, l, from int, slope float32, table []kvpool.BlockID, n int) {
-	c := e.cache
+// groupOf returns where the numbers of a head's group of keys and values begin.
+func groupOf(head int) int { return head / (heads / kvHeads) * headDim }
+
+// score sets scores to how well the keys of the first n positions match q, less the head's slope for each position
+// that lies between.
+func (e *Engine) score(q []float32, l, head int, table []kvpool.BlockID, n int) {
+	c, from, slope := e.cache, groupOf(head), slopes[head]
 	e.scores = e.scores[:0]
 	for _, id := range table {
 		first, far := int(id)*c.blockSize, n-1-len(e.scores)

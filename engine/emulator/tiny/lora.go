@@ -26,9 +26,15 @@ func (m *Model) adapter(name string) *lora {
 	return a
 }
 
-// project sets q, k and v to what layer l makes of h under the adapter a, still without positions.
-func (m *Model) project(q *[width]float32, k, v *[kvWidth]float32, h *[width]float32, l int, a *lora) {
-	w := &m.layers[l]
+// projected is the query, key and value of one position in one layer, still without positions.
+type projected struct {
+	q    *[width]float32
+	k, v *[kvWidth]float32
+}
+
+// project sets p to what layer l makes of h under the adapter a; nil if there is none.
+func (m *Model) project(l int, a *lora, h *[width]float32, p projected) {
+	w, q, k, v := &m.layers[l], p.q, p.k, p.v
 	for r := range q {
 		q[r] = dot(w.q[r][:], h[:])
 	}

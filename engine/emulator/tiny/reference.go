@@ -53,7 +53,7 @@ func (r *plain) tell(t uint32) {
 func (r *plain) attend(l int, h *[width]float32) (read [width]float32) {
 	var q [width]float32
 	var k, v [kvWidth]float32
-	r.m.project(&q, &k, &v, h, l, r.adapter)
+	r.m.project(l, r.adapter, h, projected{&q, &k, &v})
 	for from := 0; from < kvWidth; from += headDim {
 		r.m.rotate(k[from:from+headDim], r.n)
 	}

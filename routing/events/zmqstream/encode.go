@@ -54,8 +54,9 @@ func (e *encoder) event(out []byte, ev *events.Event) []byte {
 		return msgp.AppendInt(e.name(out, "group_idx"), 0)
 	case events.Cleared:
 		return e.head(out, cleared, 1, 1)
+	default: // engines on ZeroMQ tell of no shutdown
+		return out
 	}
-	return out
 }
 
 // head opens an event of so many elements as an array, and as a map.

@@ -149,7 +149,7 @@ func (s *subscriber) write(conn *zmtp.Conn, ended <-chan struct{}) {
 // flush waits until nothing is queued, or for that long.
 func (p *peers) flush(most time.Duration) {
 	for until := time.Now().Add(most); p.queued() > 0 && time.Now().Before(until); {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) //nolint:forbidigo // bounded by most, at the end of a publisher
 	}
 }
 

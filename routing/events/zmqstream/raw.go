@@ -62,8 +62,9 @@ func (r *raw) read(b []byte) ([]byte, error) {
 		return r.readArray(b)
 	case msgp.MapType:
 		return r.readMap(b)
+	default:
+		return b, fmt.Errorf("an event that is neither array nor map")
 	}
-	return b, fmt.Errorf("an event that is neither array nor map")
 }
 
 // leaveOut passes over an event that could not be read for that reason, where the index then knows less than the engine
@@ -206,8 +207,9 @@ func readHash(b []byte) (uint64, []byte, error) {
 	case msgp.IntType:
 		h, rest, err := msgp.ReadInt64Bytes(b)
 		return uint64(h), rest, err
+	default:
+		return msgp.ReadUint64Bytes(b)
 	}
-	return msgp.ReadUint64Bytes(b)
 }
 
 // readTokens reads token ids. Anything else in their place, pairs of tokens or names of pictures, makes them opaque.
