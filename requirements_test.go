@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const requirements = "docs/requirements.md"
+
+var (
+	update     = flag.Bool("update", false, "write the tests that cite each requirement into "+requirements)
+	requireID  = regexp.MustCompile(`\b(?:MEGA|MOD[23]|GAIE|DYN)-\d\d\b`)
+	requireRow = regexp.MustCompile(`(?m)^- \*\*([A-Z0-9]+-\d\d)\*\* (.+?)(?:\n  Tests: (.*))?$`)
+)
+
+// docs/requirements.md has every id that a test cites, and names the tests that cite it. With -update it names them anew;
+// what an id states is written by hand.
+func TestRequirementsNameTheTestsThatCiteThem(t *testing.T) {
+	cited := citations(t)
+	page, err := os.ReadFile(requirements)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		page = requireRow.ReplaceAllFunc(page, func(row []byte) []byte {
+			id := string(requireRow.FindSubmatch(row)[1])
+			statement, _, _ := bytes.Cut(row, []byte("\n"))
+			if len(cited[id]) == 0 {
+				return statement
+			}
+			return fmt.Appendf(nil, "%s\n  Tests: %s", statement, strings.Join(cited[id], ", "))
+		})
+		if err := os.WriteFile(requirements, page, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listed := map[string]string{}
+	for _, row := range requireRow.FindAllStringSubmatch(string(page), -1) {
+		listed[row[1]] = row[3]
+	}
+	for _, id := range slices.Sorted(maps.Keys(cited)) {
+		tests, known := listed[id]
+		if !known {
+			t.Errorf("%s is cited by %s and not in %s", id, strings.Join(cited[id], ", "), requirements)
+		} else if want := strings.Join(cited[id], ", "); tests != want {
+			t.Errorf("%s: %s names %q, and it is cited by %q: run this test with -update", id, requirements, tests, want)
+		}
+		delete(listed, id)
+	}
+	for id, tests := range listed {
+		t.Errorf("%s names %q for %s, which nothing cites", requirements, tests, id)
+	}
+}
+
+// citations returns the tests, scripts and test files that cite each id, sorted.
+func citations(t *testing.T) map[string][]string {
+	t.Helper()
+	cited := map[string]map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != "." {
+			return fs.SkipDir
+		}
+		script := strings.HasSuffix(path, ".txt") && filepath.Base(filepath.Dir(path)) == "testdata"
+		if err != nil || !script && !strings.HasSuffix(path, "_test.go") || path == "requirements_test.go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name := func(int) string { return filepath.Base(path) }
+		if !script {
+			name = testAt(t, path, text)
+		}
+		for _, at := range requireID.FindAllIndex(text, -1) {
+			id := string(text[at[0]:at[1]])
+			if cited[id] == nil {
+				cited[id] = map[string]bool{}
+			}
+			cited[id][name(at[0])] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sorted := map[string][]string{}
+	for id, names := range cited {
+		sorted[id] = slices.Sorted(maps.Keys(names))
+	}
+	return sorted
+}
+
+// testAt returns a function that names the test around an offset of a file, its comment included; the file's own name
+// stands for what is in no test.
+func testAt(t *testing.T, path string, text []byte) func(offset int) string {
+	t.Helper()
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, path, text, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	isTest := regexp.MustCompile(`^(Test|Fuzz|Benchmark|Example)`)
+	return func(offset int) string {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || !isTest.MatchString(fn.Name.Name) {
+				continue
+			}
+			from := fn.Pos()
+			if fn.Doc != nil {
+				from = fn.Doc.Pos()
+			}
+			if set.Position(from).Offset <= offset && offset < set.Position(fn.End()).Offset {
+				return fn.Name.Name
+			}
+		}
+		return filepath.Base(path)
+	}
+}
