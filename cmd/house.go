@@ -18,7 +18,8 @@ import (
 	"octet/calibration/records"
 	"octet/config"
 	"octet/gateway"
-	"octet/gateway/sharedrates"
+	"octet/gateway/tenant"
+	"octet/gateway/tenant/sharedrates"
 	"octet/internal/dialing"
 	"octet/internal/http1/poll"
 	"octet/kvpool"
@@ -49,7 +50,7 @@ type house struct {
 	schemes   schemes
 	shared    atomic.Pointer[map[string]supply] // sources of events that all replicas share; nil until background
 	verifier  *verify.Verifier                  // nil where no answers are judged here
-	sharing   gateway.Sharing                   // of tenants' rates
+	sharing   tenant.Sharing                    // of tenants' rates
 	rates     *sharedrates.Rates                // nil where they are counted here alone
 	web       *http.Client                      // to engines' and peers' snapshots
 	fleet     *fleet.Fleet
@@ -74,7 +75,7 @@ type house struct {
 	residents  map[string]*resident // by replica name
 	boards     map[string]board     // by specialist
 	books      map[string]books     // likewise
-	tenants    *gateway.Tenants
+	tenants    *tenant.Table
 	server     *gateway.Server // nil until the first Runtime is served
 
 	reload func(context.Context) error // nil where there is no file; set before apply

@@ -4,8 +4,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"octet/config"
-	"octet/gateway"
-	"octet/gateway/sharedrates"
+	"octet/gateway/tenant"
+	"octet/gateway/tenant/sharedrates"
 )
 
 // shareRates has tenants' rates counted in a Redis, where one is configured.
@@ -25,7 +25,7 @@ func (h *house) shareRates(c *config.SharedRates) {
 			h.log.Info("shared rates are back", "redis", c.Addr)
 		},
 	})
-	h.sharing = gateway.Sharing{Rates: h.rates, Gateways: c.Gateways}
+	h.sharing = tenant.Sharing{Rates: h.rates, Gateways: c.Gateways}
 	h.metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "octet_shared_rates_away",
 		Help: "1 while the Redis that counts rates cannot be asked, and gateways go by their parts of them.",

@@ -14,6 +14,7 @@ import (
 	"octet/config"
 	"octet/engine/openai"
 	"octet/gateway"
+	"octet/gateway/tenant"
 	"octet/routing/fleet"
 	"octet/scheduler/gate"
 	"octet/slo"
@@ -95,11 +96,11 @@ func adapterNames(sp config.Specialist) []string {
 // anonymousTenant is the name of requests without a key.
 const anonymousTenant = config.Anonymous
 
-func (h *house) newTenants(cfg *config.Config) (*gateway.Tenants, error) {
+func (h *house) newTenants(cfg *config.Config) (*tenant.Table, error) {
 	earlier, sharing, secret := h.tenants, h.sharing, h.saltSecret(cfg)
-	list := make([]gateway.TenantConfig, len(cfg.Auth.Tenants))
+	list := make([]tenant.Config, len(cfg.Auth.Tenants))
 	for i, t := range cfg.Auth.Tenants {
-		list[i] = gateway.TenantConfig{
+		list[i] = tenant.Config{
 			Name: t.Name, KeySHA256: t.KeySHA256, PriorityMax: t.PriorityMax,
 			RefusePriority: t.PriorityPolicy == "refuse",
 			Specialists:    t.Specialists, CacheSalt: t.CacheSalt, Secret: secret, ShareCache: cfg.Auth.ShareCache,
@@ -109,10 +110,10 @@ func (h *house) newTenants(cfg *config.Config) (*gateway.Tenants, error) {
 		}
 	}
 	if !cfg.Auth.Anonymous {
-		return gateway.NewTenants(list, nil, earlier, sharing)
+		return tenant.NewTable(list, nil, earlier, sharing)
 	}
 	a := cfg.Auth.AnonymousLimits
-	return gateway.NewTenants(list, &gateway.TenantConfig{
+	return tenant.NewTable(list, &tenant.Config{
 		Name: anonymousTenant, Secret: secret, PriorityMax: a.PriorityMax, MaxStreams: a.MaxStreams,
 		RequestsPerSecond: a.Rate.RequestsPerSecond, Burst: a.Rate.Burst, TokensPerMinute: int(a.Rate.TokensPerMinute),
 	}, earlier, sharing)

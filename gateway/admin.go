@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"octet/gateway/apierr"
+	"octet/gateway/tenant"
 	"octet/slo"
 )
 
@@ -50,7 +51,7 @@ func profiles(e *gin.Engine) {
 
 // knowsToken reports whether an Authorization header has the admin token, if there is one.
 func (s *Server) knowsToken(authorization string) bool {
-	key, _ := bearer(authorization)
+	key, _ := tenant.BearerKey(authorization)
 	return s.adminToken == "" || subtle.ConstantTimeCompare([]byte(key), []byte(s.adminToken)) == 1
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"octet/gateway/tenant"
 )
 
 type receivedBody struct {
@@ -34,7 +36,7 @@ func TestOnlyABodyThatIsWaitedForHasADeadline(t *testing.T) {
 		r.Body, r.ContentLength = body, 2
 		x := &exchange{s: &Server{}, rt: &Runtime{Limits: Limits{BodyBytes: 10}}, r: r, ctl: control{w},
 			question: &question{}}
-		if err := x.readBody(x.s.expect(r, x.ctl, x.rt, &Tenant{})); err != nil || string(x.body) != "{}" ||
+		if err := x.readBody(x.s.expect(r, x.ctl, x.rt, &tenant.Tenant{})); err != nil || string(x.body) != "{}" ||
 			w.set != want {
 			t.Errorf("%q, %v, %d deadlines, want %d", x.body, err, w.set, want)
 		}

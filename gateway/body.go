@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"octet/gateway/apierr"
+	"octet/gateway/tenant"
 )
 
 // atHand is what a request's body may say: all of it was received, so that reading it cannot wait.
@@ -22,7 +23,7 @@ type lender interface{ Lend() ([]byte, bool) }
 type interrupter interface{ Interrupt() }
 
 // expect counts the body of r among those on their way, unless it is at hand: nil.
-func (s *Server) expect(r *http.Request, ctl control, rt *Runtime, t *Tenant) *upload {
+func (s *Server) expect(r *http.Request, ctl control, rt *Runtime, t *tenant.Tenant) *upload {
 	if at, told := r.Body.(atHand); told && at.AtHand() {
 		return nil
 	}

@@ -292,7 +292,7 @@ func (x *exchange) checkPrompt() error {
 			fmt.Sprintf("%d prompt tokens and %d to generate exceed the context of %s, %d",
 				prompt, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.context()))
 	}
-	if x.charged == 0 && !x.dry && x.tenant.tokens != nil {
+	if x.charged == 0 && !x.dry && x.tenant.HasTokenRate() {
 		if err := x.tenant.Charge(x.Now(), x.prompt.Tokens); err != nil {
 			return err
 		}

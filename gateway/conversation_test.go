@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"octet/gateway/tenant"
 	"octet/gateway/wire"
 )
 
 // asker is a request of a tenant as far as conversations look at it.
 func asker(t testing.TB, s *Server, kind wire.Kind, body string) *exchange {
 	t.Helper()
-	x := &exchange{s: s, tenant: &Tenant{Name: "acme"}, kind: kind, question: &question{body: []byte(body)},
+	x := &exchange{s: s, tenant: &tenant.Tenant{Name: "acme"}, kind: kind, question: &question{body: []byte(body)},
 		sp: &Specialist{}}
 	if err := wire.Parse(kind, x.body, wire.Limits{Depth: 64, Messages: 100}, &x.req); err != nil {
 		t.Fatal(err)

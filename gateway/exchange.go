@@ -9,8 +9,10 @@ import (
 	"octet/calibration"
 	"octet/classifier"
 	"octet/gateway/apierr"
+	"octet/gateway/head"
 	"octet/gateway/place"
 	"octet/gateway/sse"
+	"octet/gateway/tenant"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/index"
@@ -34,7 +36,7 @@ type exchange struct {
 	dry     bool // POST /v1/route: nothing may change
 
 	id     string // X-Request-Id
-	tenant *Tenant
+	tenant *tenant.Tenant
 	kind   wire.Kind
 	*question
 	kept    []byte // the body, of a stream that could go on elsewhere and has no question at the moment
@@ -111,10 +113,10 @@ type exchange struct {
 	turn    turn
 	held    []place.Place // of earlier steps, kept for the last one's first token
 	scanner sse.Scanner
-	gaps    slo.Gaps // of a stream
-	answer  *[]byte  // a unary one, in a buffer of answers; nil before it is read
-	head    fields   // of the answer
-	undo    []func() // run last to first by end
+	gaps    slo.Gaps   // of a stream
+	answer  *[]byte    // a unary one, in a buffer of answers; nil before it is read
+	head    head.Lines // of the answer
+	undo    []func()   // run last to first by end
 
 	draft     Receipt // until it is put away
 	result    Result  // of a request without a receipt
@@ -182,7 +184,7 @@ func (x *exchange) end() {
 // leaveRoom counts the request out.
 func (x *exchange) leaveRoom() {
 	if x.taken {
-		x.tenant.giveBack()
+		x.tenant.Leave()
 	}
 	if x.opened {
 		if open := x.s.open.Add(-1); x.taken && x.s.seats.matter(open, x.rt.Limits.MaxStreams) {

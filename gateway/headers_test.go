@@ -131,35 +131,6 @@ func TestAnErrorIsTheSameForEveryWriter(t *testing.T) {
 	}
 }
 
-func FuzzAFieldIsWrittenAsNetHTTPWritesIt(f *testing.F) {
-	for _, v := range []string{"", " ", "a", "\r\n", " a\r\nX: b \t", "\x00\x7f", "é", "a\rb\nc\r\nd", "\n\n a \r\r"} {
-		f.Add(v)
-	}
-	f.Fuzz(func(t *testing.T, value string) {
-		var want strings.Builder
-		if err := (http.Header{"X-Name": {value}}).Write(&want); err != nil {
-			t.Fatal(err)
-		}
-		if got := string(fields(nil).text("X-Name: ", value)); got != want.String() {
-			t.Errorf("%q: %q, want %q", value, got, want.String())
-		}
-		if h := (http.Header{}); len(fields(nil).text("X-Name: ", value)) > 0 {
-			fields(nil).text("X-Name: ", value).number("X-Number: ", -7).into(h)
-			if len(h) != 2 || h["X-Number"][0] != "-7" {
-				t.Errorf("%q: %v", value, h)
-			}
-		}
-	})
-}
-
-func TestNumbersOfAHeadAreSpeltInFull(t *testing.T) {
-	for n := -12; n < 12_000; n++ {
-		if got, want := string(fields(nil).number("N: ", n)), "N: "+strconv.Itoa(n)+"\r\n"; got != want {
-			t.Fatalf("%q, want %q", got, want)
-		}
-	}
-}
-
 // BenchmarkHead is the head of a unary answer, up to the server.
 func BenchmarkHead(b *testing.B) {
 	x := stage(b, &benchedStart{sink: sink{header: http.Header{}}})

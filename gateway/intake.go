@@ -69,9 +69,9 @@ func (x *exchange) checkHead() (err *apierr.Error) {
 		return err
 	}
 	if x.heads.repeated != "" {
-		return repeated(x.heads.repeated)
+		return apierr.Repeated(x.heads.repeated)
 	}
-	if x.tenant, err = x.rt.Tenants.identify(x.heads.authorization); err != nil {
+	if x.tenant, err = x.rt.Tenants.ByAuthorization(x.heads.authorization); err != nil {
 		return err
 	}
 	if err := x.checkOrigin(); err != nil {
@@ -157,18 +157,13 @@ func (x *exchange) readIntent() (err *apierr.Error) {
 	return err
 }
 
-// repeated refuses a field that may be given once.
-func repeated(name string) *apierr.Error {
-	return apierr.New(apierr.InvalidValue, name, "the header is given more than once")
-}
-
 // headerToken returns a header's single value: printable, and at most maxHeaderValue bytes.
 func headerToken(values []string, name string) (string, *apierr.Error) {
 	if len(values) == 0 {
 		return "", nil
 	}
 	if len(values) > 1 {
-		return "", repeated(name)
+		return "", apierr.Repeated(name)
 	}
 	v := values[0]
 	if len(v) > maxHeaderValue {

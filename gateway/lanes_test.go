@@ -8,6 +8,7 @@ import (
 
 	"octet/classifier"
 	"octet/gateway/apierr"
+	"octet/gateway/tenant"
 	"octet/slo"
 )
 
@@ -41,7 +42,7 @@ func demoted(rt *Runtime, names ...string) {
 
 // relieved has a verdict for a, with b as its viable second choice, go through step 3.
 func relieved(s *Server, rt *Runtime, confidence float64, priority int, allowed ...string) (*exchange, error) {
-	x := &exchange{s: s, rt: rt, receipt: &Receipt{}, tenant: &Tenant{Specialists: allowed}, question: &question{}}
+	x := &exchange{s: s, rt: rt, receipt: &Receipt{}, tenant: &tenant.Tenant{Specialists: allowed}, question: &question{}}
 	x.intent.Priority = priority
 	x.verdict = classifier.Verdict{
 		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b",
@@ -159,7 +160,7 @@ func TestASpecialistUnderLoadGetsProbesAlone(t *testing.T) {
 	}
 	demoted(rt, "b")
 	rt.Specialist("a").Fallback = ""
-	x := &exchange{s: s, rt: rt, receipt: &Receipt{}, tenant: &Tenant{}, question: &question{}}
+	x := &exchange{s: s, rt: rt, receipt: &Receipt{}, tenant: &tenant.Tenant{}, question: &question{}}
 	x.verdict = classifier.Verdict{Specialist: "b", Intent: "codegen"}
 	if err := x.relieve(); err != nil || x.probe != "b" || x.verdict.Shadow != "b" || x.verdict.Specialist != "c" {
 		t.Errorf("probe %q, %s answers, %v", x.probe, x.verdict.Specialist, err)

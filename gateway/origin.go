@@ -42,7 +42,7 @@ func withoutPort(host, scheme string) string {
 // checkOrigin refuses requests without a key that a page of another site has its visitor's browser send. With a key no
 // browser sends any without asking first, and the answer to that is no.
 func (x *exchange) checkOrigin() *apierr.Error {
-	if x.tenant.keyless && crossSite(x.heads.origin, x.heads.fetchSite, x.r.Host, x.rt.Origins) {
+	if x.tenant.Keyless && crossSite(x.heads.origin, x.heads.fetchSite, x.r.Host, x.rt.Origins) {
 		return apierr.New(apierr.PermissionDenied, "Origin",
 			"pages of other sites need a key here, or their origin under auth.origins")
 	}
@@ -91,7 +91,7 @@ func hostname(host string) string {
 func (s *Server) operator(c *gin.Context) {
 	err := s.fromPage(c.Request)
 	if len(c.Request.Header["Authorization"]) > 1 {
-		err = repeated("Authorization")
+		err = apierr.Repeated("Authorization")
 	}
 	if err == nil && !s.knowsToken(c.GetHeader("Authorization")) {
 		err = apierr.New(apierr.InvalidAPIKey, "Authorization", "the admin token is required")

@@ -12,13 +12,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"octet/gateway/apierr"
+	"octet/gateway/tenant"
 	"octet/gateway/wire"
 )
 
 // maxOutcome bounds the body of POST /v1/outcomes, in bytes.
 const maxOutcome = 16 << 10
 
-func (s *Server) readOutcome(c *gin.Context, rt *Runtime, t *Tenant) ([]byte, *apierr.Error) {
+func (s *Server) readOutcome(c *gin.Context, rt *Runtime, t *tenant.Tenant) ([]byte, *apierr.Error) {
 	ctl := control{c.Writer}
 	u := s.expect(c.Request, ctl, rt, t)
 	defer s.inbound.end(u)
@@ -39,9 +40,9 @@ func (s *Server) readOutcome(c *gin.Context, rt *Runtime, t *Tenant) ([]byte, *a
 
 // outcome takes a verdict on an answer into the specialist's correctness window. One verdict of a kind counts for a
 // receipt: the same again changes nothing.
-func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
+func (s *Server) outcome(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 	if len(c.Request.Header["Content-Type"]) > 1 {
-		s.refuse(c, repeated("Content-Type"))
+		s.refuse(c, apierr.Repeated("Content-Type"))
 		return
 	}
 	if err := checkMedia(c.GetHeader("Content-Encoding"), c.GetHeader("Content-Type")); err != nil {
@@ -77,8 +78,8 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *Tenant) {
 }
 
 // judgeable returns the receipt that a tenant may judge, nil if there is none.
-func (s *Server) judgeable(rt *Runtime, t *Tenant, id string) *Receipt {
-	if rt.Judges.Whose == VerdictsTenants && !t.keyless {
+func (s *Server) judgeable(rt *Runtime, t *tenant.Tenant, id string) *Receipt {
+	if rt.Judges.Whose == VerdictsTenants && !t.Keyless {
 		return s.receipts.search(id)
 	}
 	return s.receipts.find(t.Name, id)

@@ -174,7 +174,7 @@ func (x *exchange) putAway() {
 	if judged != nil {
 		x.receipt.verdicts = new(verdicts)
 	}
-	x.s.receipts.of(x.tenant).put(x.receipt)
+	x.s.receipts.ring(x.tenant.Name).put(x.receipt)
 	if judged != nil {
 		x.haveJudged(judged)
 	}

@@ -13,6 +13,7 @@ import (
 	"octet/engine"
 	"octet/gateway/apierr"
 	"octet/gateway/place"
+	"octet/gateway/tenant"
 	"octet/gateway/wire"
 	"octet/routing/fleet"
 	"octet/routing/index"
@@ -89,7 +90,7 @@ func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 		Knobs: knobs, Receipts: 1, Keys: 1})
 	r := httptest.NewRequest("POST", "/v1/chat/completions", nil)
 	x := s.begin(w, r)
-	x.sp, x.tenant, x.kind = sp, &Tenant{Name: "t"}, wire.Chat
+	x.sp, x.tenant, x.kind = sp, &tenant.Tenant{Name: "t"}, wire.Chat
 	x.stream = true
 	member, err := fleet.New().Put(fleet.Spec{Name: "debug-0", Specialist: "debug", URL: "http://10.1.2.3:30000",
 		Role: fleet.RoleBoth, BlockSize: 16})

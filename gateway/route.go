@@ -7,6 +7,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/head"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/scheduler"
@@ -62,7 +63,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 		x.fail(err)
 		return
 	}
-	x.identify(fields(jsonAnswer)).into(w.Header())
+	x.identify(head.Lines(jsonAnswer)).Into(w.Header())
 	_, _ = w.Write(append(body, '\n'))
 }
 

@@ -7,7 +7,9 @@ import (
 	"octet/calibration"
 	"octet/classifier"
 	"octet/engine"
+	"octet/gateway/head"
 	"octet/gateway/sse"
+	"octet/gateway/tenant"
 	"octet/gateway/wire"
 	"octet/kvpool"
 	"octet/routing"
@@ -26,7 +28,7 @@ type Runtime struct {
 	Judges      Judges   // whose verdicts on answers count
 	Origins     []string // of pages that may send requests without a key
 	Specialists []*Specialist
-	Tenants     *Tenants
+	Tenants     *tenant.Table
 	Limits      Limits
 	Shadow      Shadow
 	Probation   Probation
@@ -89,7 +91,7 @@ func (rt *Runtime) Seal() *Runtime {
 	}
 	for _, sp := range rt.Specialists {
 		sp.fleet = fleet.NewSnapshot(members[sp.Name]...)
-		sp.field = fields(nil).text("X-Specialist: ", sp.Name)
+		sp.field = head.Lines(nil).Text("X-Specialist: ", sp.Name)
 		rt.byName[sp.Name] = sp
 	}
 	for _, rep := range &rt.Replicas {
@@ -102,7 +104,7 @@ func (rt *Runtime) Seal() *Runtime {
 
 // seal spells out what requests and answers say of it.
 func (r *Replica) seal() {
-	r.quoted, r.field = wire.AppendQuoted(nil, r.Model), fields(nil).text("X-Replica: ", r.Opaque)
+	r.quoted, r.field = wire.AppendQuoted(nil, r.Model), head.Lines(nil).Text("X-Replica: ", r.Opaque)
 }
 
 // few is how many names are sooner compared than looked up.
@@ -176,7 +178,7 @@ type Specialist struct {
 	timed atomic.Int64 // when a decision was timed last, since Server.began
 	step  *slo.Dial    // its knobs
 	floor *slo.Dial
-	field fields // of an answer's head: its name
+	field head.Lines // of an answer's head: its name
 }
 
 // context is the longest prompt and answer together, in tokens; 0 is unbounded.
@@ -214,8 +216,8 @@ type Replica struct {
 	Name     string
 	Model    string // the name by which the engine knows the specialist
 	APIKey   string
-	quoted   []byte // Model as JSON has it
-	field    fields // of an answer's head: Opaque
+	quoted   []byte     // Model as JSON has it
+	field    head.Lines // of an answer's head: Opaque
 
 	Host            index.HostID
 	ForwardPriority bool

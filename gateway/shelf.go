@@ -17,16 +17,6 @@ type receipts struct {
 
 func newReceipts(keep int) *receipts { return &receipts{keep: max(keep, 1), rings: map[string]*ring{}} }
 
-// of returns a tenant's.
-func (rs *receipts) of(t *Tenant) *ring {
-	g := t.receipts.Load()
-	if g == nil {
-		g = rs.ring(t.Name)
-		t.receipts.Store(g)
-	}
-	return g
-}
-
 // ring returns those of the tenant of that name, which outlive configurations.
 func (rs *receipts) ring(tenant string) *ring {
 	rs.mu.Lock()

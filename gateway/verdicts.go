@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"octet/gateway/apierr"
+	"octet/gateway/tenant"
 	"octet/slo"
 )
 
@@ -28,9 +29,9 @@ type Judges struct {
 }
 
 // permit refuses the verdicts of a tenant that may not judge.
-func (j Judges) permit(t *Tenant) *apierr.Error {
+func (j Judges) permit(t *tenant.Tenant) *apierr.Error {
 	switch {
-	case t.keyless:
+	case t.Keyless:
 		return apierr.New(apierr.PermissionDenied, "Authorization", "verdicts count with a tenant's key only")
 	case j.Whose == VerdictsNone, len(j.Names) > 0 && !slices.Contains(j.Names, t.Name):
 		return apierr.New(apierr.PermissionDenied, "", "the verdicts of this key do not count here")

@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"octet/gateway/apierr"
+	"octet/gateway/tenant"
 	"octet/slo"
 )
 
@@ -21,7 +22,7 @@ type model struct {
 }
 
 // models lists what a tenant may name as `model`: octet, then the specialists and their adapters in configured order.
-func (rt *Runtime) models(t *Tenant) []model {
+func (rt *Runtime) models(t *tenant.Tenant) []model {
 	list := []model{{ID: "octet", Object: "model", OwnedBy: "octet"}}
 	for _, sp := range rt.Specialists {
 		if !t.Permits(sp.Name) {
@@ -38,11 +39,11 @@ func (rt *Runtime) models(t *Tenant) []model {
 	return list
 }
 
-func (s *Server) listModels(c *gin.Context, rt *Runtime, t *Tenant) {
+func (s *Server) listModels(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 	c.JSON(http.StatusOK, gin.H{"object": "list", "data": rt.models(t)})
 }
 
-func (s *Server) oneModel(c *gin.Context, rt *Runtime, t *Tenant) {
+func (s *Server) oneModel(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 	id := c.Param("id")
 	for _, m := range rt.models(t) {
 		if m.ID == id {
@@ -53,7 +54,7 @@ func (s *Server) oneModel(c *gin.Context, rt *Runtime, t *Tenant) {
 	s.refuse(c, apierr.New(apierr.ModelNotFound, "model", fmt.Sprintf("there is no model %q", id)))
 }
 
-func (s *Server) oneReceipt(c *gin.Context, _ *Runtime, t *Tenant) {
+func (s *Server) oneReceipt(c *gin.Context, _ *Runtime, t *tenant.Tenant) {
 	r := s.receipts.find(t.Name, c.Param("id"))
 	if r == nil {
 		s.refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id is kept for this key"))
@@ -72,7 +73,7 @@ func (s *Server) anyReceipt(c *gin.Context) {
 	c.JSON(http.StatusOK, r)
 }
 
-func (s *Server) allSLOs(c *gin.Context, rt *Runtime, t *Tenant) {
+func (s *Server) allSLOs(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 	reports := make(map[string]slo.Report, len(rt.Specialists))
 	for _, sp := range rt.Specialists {
 		if t.Permits(sp.Name) {
@@ -82,7 +83,7 @@ func (s *Server) allSLOs(c *gin.Context, rt *Runtime, t *Tenant) {
 	c.JSON(http.StatusOK, gin.H{"specialists": reports})
 }
 
-func (s *Server) oneSLO(c *gin.Context, rt *Runtime, t *Tenant) {
+func (s *Server) oneSLO(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 	name := c.Param("specialist")
 	sp := rt.Specialist(name)
 	if sp == nil || !t.Permits(name) {

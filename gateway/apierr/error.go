@@ -25,6 +25,11 @@ func New(code Code, param, message string) *Error {
 	return &Error{Code: code, Param: param, Message: message}
 }
 
+// Repeated is the error of a header that may be given once.
+func Repeated(header string) *Error {
+	return New(InvalidValue, header, "the header is given more than once")
+}
+
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 func (e *Error) Unwrap() error { return e.Cause }
 

@@ -1,4 +1,4 @@
-package gateway
+package tenant
 
 import (
 	"strings"
@@ -7,12 +7,12 @@ import (
 	"octet/gateway/apierr"
 )
 
-// A reload counts on: what a tenant holds open before it is held after it, whichever of the two gives it back.
+// A reload keeps the count: streams opened before it are counted after it, whichever generation releases them.
 func TestATenantsStreamsOutliveAReload(t *testing.T) {
-	list := []TenantConfig{{Name: "acme", KeySHA256: strings.Repeat("ab", 32), MaxStreams: 2}}
-	load := func(earlier *Tenants) *Tenants {
+	list := []Config{{Name: "acme", KeySHA256: strings.Repeat("ab", 32), MaxStreams: 2}}
+	load := func(earlier *Table) *Table {
 		t.Helper()
-		table, err := NewTenants(list, nil, earlier, Sharing{})
+		table, err := NewTable(list, nil, earlier, Sharing{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,8 +29,8 @@ func TestATenantsStreamsOutliveAReload(t *testing.T) {
 	if refused := after.Enter(); refused == nil || refused.Code != apierr.QuotaExceeded {
 		t.Fatalf("a third of two: %v", refused)
 	}
-	before.giveBack()
+	before.Leave()
 	if refused := after.Enter(); refused != nil {
-		t.Errorf("what was given back is not there: %v", refused)
+		t.Errorf("a released stream is not free: %v", refused)
 	}
 }

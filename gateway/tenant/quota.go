@@ -1,4 +1,4 @@
-package gateway
+package tenant
 
 import (
 	"time"
@@ -6,26 +6,26 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// SharedRates counts what all gateways of a cell let through. An error says that it cannot be asked.
+// SharedRates counts what all gateways of a cell admit. An error means that the count is not available.
 type SharedRates interface {
-	// Take takes n from a bucket; a wait of more than 0 says that nothing was taken, and when it could be.
+	// Take takes n from a bucket. A wait above zero means that nothing was taken, and when it could be.
 	Take(bucket string, perSecond float64, burst, n int) (wait time.Duration, err error)
-	// Spend takes n that are gone already.
+	// Spend takes n that have been used already.
 	Spend(bucket string, perSecond float64, burst, n int) error
 }
 
-// Sharing is where tenants' rates are counted. The zero value is here alone.
+// Sharing says where tenants' rates are counted. The zero value counts in this gateway alone.
 type Sharing struct {
-	Rates    SharedRates // nil: every gateway counts for itself
-	Gateways int         // that share a rate: each goes by its part of it while Rates cannot be asked
+	Rates    SharedRates // nil if every gateway counts for itself
+	Gateways int         // that share a rate; each uses its part of it while Rates is not available
 }
 
-// quota is one tenant's bucket. Nil is unlimited.
+// quota is one tenant's bucket. A nil quota has no limit.
 type quota struct {
-	own    *rate.Limiter // all of it, or this gateway's part where it is shared
-	shared SharedRates   // or nil
+	own    *rate.Limiter // the whole rate, or this gateway's part of a shared one
+	shared SharedRates   // nil if the rate is not shared
 	bucket string
-	per    float64 // second
+	per    float64 // tokens a second
 	burst  int
 }
 
@@ -42,15 +42,15 @@ func newQuota(bucket string, perSecond float64, burst int, sharing Sharing) *quo
 	return q
 }
 
-// keep has what an earlier quota of the same rate counted go on counting.
+// keep continues the count of an earlier quota of the same rate.
 func (q *quota) keep(old *quota) {
 	if q != nil && old != nil && q.own.Limit() == old.own.Limit() && q.own.Burst() == old.own.Burst() {
 		q.own = old.own
 	}
 }
 
-// take takes n, or all that fits where that is less, if it is there; else it says how long until it would be. Where the
-// shared count cannot be asked, it is this gateway's own part that counts.
+// take takes n, at most a whole burst, and returns true; or nothing, and the wait until it could. While the shared
+// count is not available it goes by this gateway's own part.
 func (q *quota) take(now time.Time, n int) (wait time.Duration, ok bool) {
 	if q == nil {
 		return 0, true
@@ -71,8 +71,8 @@ func (q *quota) take(now time.Time, n int) (wait time.Duration, ok bool) {
 // mostOwed bounds a debt, in bursts.
 const mostOwed = 1024
 
-// spend takes n that are gone already; the balance may go below zero, by mostOwed bursts at once. Below 0 it gives back
-// what take took too much of; a shared count takes nothing back.
+// spend takes n that have been used already; the balance may go below zero, by mostOwed bursts at once. A negative n
+// returns what take took too much; a shared count takes nothing back.
 func (q *quota) spend(now time.Time, n int) {
 	if q == nil || n == 0 || q.shared != nil &&
 		(n < 0 || q.shared.Spend(q.bucket, q.per, q.burst, min(n, q.burst)) == nil) {
@@ -80,12 +80,12 @@ func (q *quota) spend(now time.Time, n int) {
 	}
 	burst := q.own.Burst()
 	for n = min(n, mostOwed*burst); n > burst; n -= burst {
-		q.own.ReserveN(now, burst) // more than a burst at once is not taken at all
+		q.own.ReserveN(now, burst) // a Limiter takes nothing at all of more than a burst
 	}
 	q.own.ReserveN(now, n)
 }
 
-// takes is what take takes of n.
+// takes returns how much of n take takes.
 func (q *quota) takes(n int) int {
 	if q == nil {
 		return 0

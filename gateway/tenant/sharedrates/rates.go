@@ -1,4 +1,4 @@
-// Package sharedrates counts what all gateways of a cell let through, in one Redis: a GCRA bucket for each name.
+// Package sharedrates counts what all gateways of a cell admit, in one Redis: a GCRA bucket for each name.
 package sharedrates
 
 import (
@@ -15,7 +15,7 @@ import (
 	"octet/internal/redisclient"
 )
 
-// ErrAway is what Take and Spend return while Redis cannot be asked. Callers go by what they know themselves.
+// ErrAway is the error of Take and Spend while Redis is not available. Callers fall back to their own count.
 var ErrAway = errors.New("sharedrates: redis cannot be asked")
 
 // Config says where. A zero field takes the default named beside it.
@@ -28,7 +28,7 @@ type Config struct {
 	MaxReply int64            // 1 MiB: bytes of one answer
 	Timeout  time.Duration    // 20 ms for one question
 	Retry    time.Duration    // 1 s without questions after a failure
-	Changed  func(away error) // told when Redis goes away and, with nil, when it is back; nil tells nobody
+	Changed  func(away error) // called when Redis goes away and, with nil, when it is back; may be nil
 }
 
 // Rates are the buckets. Safe for concurrent use.
@@ -36,7 +36,7 @@ type Rates struct {
 	cfg     Config
 	client  *redis.Client
 	limiter *redis_rate.Limiter
-	again   atomic.Int64 // unix nanoseconds before which nobody is asked; 0 while all is well
+	again   atomic.Int64 // unix nanoseconds before which Redis is not asked; zero while it answers
 }
 
 // New connects with the first question.
@@ -66,8 +66,8 @@ func (r *Rates) Close() error { return r.client.Close() }
 // Away reports whether Redis could not be asked lately.
 func (r *Rates) Away() bool { return r.again.Load() != 0 }
 
-// Take takes n from a bucket that fills at a rate a second up to burst. A wait of more than 0 says that nothing was
-// taken, and when it could be.
+// Take takes n from a bucket that fills at a rate a second up to burst. A wait above zero means that nothing was taken,
+// and when it could be.
 func (r *Rates) Take(bucket string, perSecond float64, burst, n int) (wait time.Duration, err error) {
 	err = r.ask(func(ctx context.Context) error {
 		said, err := r.limiter.AllowN(ctx, r.cfg.Prefix+bucket, limit(perSecond, burst), n)
@@ -79,7 +79,7 @@ func (r *Rates) Take(bucket string, perSecond float64, burst, n int) (wait time.
 	return wait, err
 }
 
-// Spend takes n that are gone already, as far as they are there.
+// Spend takes n that have been used already, or what is left of the bucket.
 func (r *Rates) Spend(bucket string, perSecond float64, burst, n int) error {
 	return r.ask(func(ctx context.Context) error {
 		_, err := r.limiter.AllowAtMost(ctx, r.cfg.Prefix+bucket, limit(perSecond, burst), n)
@@ -116,7 +116,7 @@ func (r *Rates) changed(again int64, away error) {
 	}
 }
 
-// guarded is question, whose panic, by what the server has said, is an error.
+// guarded calls question and turns a panic, which a malformed reply may cause, into an error.
 func guarded(ctx context.Context, question func(context.Context) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
