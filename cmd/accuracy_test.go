@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"octet/engine/emulator"
-	"octet/gateway"
+	"octet/gateway/metrics"
 )
 
 // small is a specialist on two replicas whose pools do not hold what is asked of them, so that blocks come and go.
@@ -29,11 +29,11 @@ profiles:
 `
 
 // accuracy is what /admin/index tells of predicted hits, over all replicas.
-func (w *world) accuracy() (sum gateway.HitAccuracy) {
+func (w *world) accuracy() (sum metrics.HitAccuracy) {
 	w.t.Helper()
 	var answer struct {
 		Replicas map[string]struct {
-			Accuracy gateway.HitAccuracy `json:"hit_accuracy"`
+			Accuracy metrics.HitAccuracy `json:"hit_accuracy"`
 		}
 	}
 	w.get(w.admin+"/admin/index", &answer)

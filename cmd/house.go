@@ -18,6 +18,7 @@ import (
 	"octet/calibration/records"
 	"octet/config"
 	"octet/gateway"
+	"octet/gateway/metrics"
 	"octet/gateway/tenant"
 	"octet/gateway/tenant/sharedrates"
 	"octet/internal/dialing"
@@ -36,7 +37,7 @@ import (
 // windows, the operators' overrides. furnish makes a Runtime of a configuration and moves replicas in and out.
 type house struct {
 	log       *slog.Logger
-	metrics   *gateway.Metrics
+	metrics   *metrics.Series
 	routes    *routeMetrics
 	patterns  atomic.Pointer[map[string]pattern] // by specialist; replaced whole
 	started   time.Time
@@ -96,7 +97,7 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	}
 	hasher := kvpool.NewHasher(hashSeed(cfg))
 	h := &house{
-		log: log, metrics: gateway.NewMetrics(version, commit, buildRef), routes: newRouteMetrics(),
+		log: log, metrics: metrics.New(version, commit, buildRef), routes: newRouteMetrics(),
 		started: time.Now(),
 		hasher:  hasher, index: x, sessions: plugins.NewSessions(0),
 		fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval),

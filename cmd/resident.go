@@ -16,6 +16,7 @@ import (
 	"octet/engine"
 	"octet/engine/openai"
 	"octet/gateway"
+	"octet/gateway/metrics"
 	"octet/kvpool"
 	"octet/routing/fleet"
 	"octet/routing/index"
@@ -126,7 +127,7 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 	if r.client, err = openai.New(h.dial.reaching(rep.URL, client)); err != nil {
 		return nil, err
 	}
-	r.replica.Client, r.replica.Accuracy = r.client, new(gateway.Accuracy)
+	r.replica.Client, r.replica.Accuracy = r.client, new(metrics.Accuracy)
 	r.replica.Host, err = h.slot()
 	return r, err
 }

@@ -30,7 +30,7 @@ func (s *Server) AdminHandler() http.Handler {
 	e.POST("/admin/reload", s.reloadNow)
 	e.POST("/admin/drain/:replica", func(c *gin.Context) { s.drainReplica(c, true) })
 	e.DELETE("/admin/drain/:replica", func(c *gin.Context) { s.drainReplica(c, false) })
-	e.GET("/metrics", gin.WrapH(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})))
+	e.GET("/metrics", gin.WrapH(promhttp.HandlerFor(s.metrics.Registry(), promhttp.HandlerOpts{})))
 	e.GET("/livez", func(c *gin.Context) { c.String(http.StatusOK, "ok\n") })
 	e.GET("/readyz", s.ready) // as on the data listener, where clients' connections may be in the way
 	if s.pprof {

@@ -20,7 +20,7 @@ func (a *shadows) conclude(ctx context.Context, sh *shadow, primary, answer cali
 	e.Prompt = a.text(prompt, "", keep)
 	e.Answers = calibration.Answers{Primary: a.text(primary.Text, primary.Finish, keep),
 		Shadow: a.text(answer.Text, answer.Finish, keep)}
-	a.s.metrics.compared.WithLabelValues(e.Intent, string(e.Class)).Inc()
+	a.s.metrics.Compared(e.Intent, string(e.Class))
 	a.offer(calibration.Record{Example: &e})
 }
 
@@ -30,10 +30,10 @@ func (a *shadows) judged(ctx context.Context, judge Judge, c calibration.Compari
 	class, err := judge.Judge(ctx, cs)
 	if err != nil {
 		c.Judge = calibration.JudgeFault(err)
-		a.s.metrics.judged.WithLabelValues(c.Judge).Inc()
+		a.s.metrics.Judged(c.Judge)
 		return c
 	}
-	a.s.metrics.judged.WithLabelValues("ok").Inc()
+	a.s.metrics.Judged("ok")
 	c.Class, c.Method = class, calibration.ByJudge
 	return c
 }

@@ -50,7 +50,7 @@ func (x *exchange) knobs() *intentKnobs {
 // countOffer counts a request for whom it is to be answered by.
 func (x *exchange) countOffer() {
 	if sp := x.lane(); !x.dry && sp.handles != nil {
-		sp.handles.offered[bandOf(x.intent.Priority)].Add(1)
+		sp.handles.Offer(x.intent.Priority)
 	}
 }
 
@@ -59,7 +59,7 @@ func (x *exchange) countAdmission() {
 	if !x.admitted {
 		x.admitted = true
 		x.heard()
-		x.sp.handles.admitted[bandOf(x.intent.Priority)].Add(1)
+		x.sp.handles.Admit(x.intent.Priority)
 	}
 }
 

@@ -80,5 +80,5 @@ func (s *Server) refuseHead(w http.ResponseWriter, status int, message string) {
 		e.HTTPStatus = status
 	}
 	s.writeError(w, s.newID(), "", e)
-	s.metrics.refused(e.Code)
+	s.metrics.Refused(e.Code)
 }

@@ -63,7 +63,7 @@ func (s *Server) bare() *gin.Engine {
 // refuse answers with a typed error outside the straight line.
 func (s *Server) refuse(c *gin.Context, e *apierr.Error) {
 	s.writeError(c.Writer, requestID(c.GetHeader("X-Request-Id"), s.newID), "", e)
-	s.metrics.refused(e.Code)
+	s.metrics.Refused(e.Code)
 }
 
 // identified wraps a handler that needs to know the tenant.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"octet/gateway/metrics"
 	"octet/gateway/sse"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -85,7 +86,7 @@ func (x *exchange) closeAttempt(at *Attempt, err error) {
 	at.Outcome = outcomeOK
 	if err != nil {
 		at.Outcome, at.Detail = outcomeOf(err), detail(err)
-		x.s.metrics.attemptFailed(x.sp.Name, at.Outcome)
+		x.s.metrics.AttemptFailed(x.sp.Name, at.Outcome)
 	}
 }
 
@@ -146,7 +147,7 @@ func (x *exchange) observeFirstToken(now time.Time) {
 		x.sp.Board.ObserveIntent(now, x.intent.Intent, ttft)
 	}
 	x.sp.Board.ObserveAdmission(now, now.Sub(x.arrival.Add(x.routed+x.turn.place.Waited())))
-	x.sp.handles.began(ttft)
+	x.sp.handles.FirstToken(ttft)
 }
 
 // close writes the end of the request into the receipt, the windows, the metrics and the log.
@@ -154,7 +155,7 @@ func (x *exchange) close() {
 	total := x.moment()
 	now := x.at(total)
 	result := x.sumUp(total)
-	x.s.metrics.ended(x.sp, x.intent.Intent, result, total)
+	x.s.metrics.Ended(x.counts(), x.intent.Intent, result.ending(total))
 	x.s.logEnd(x, result)
 	if x.receipt != nil {
 		x.putAway()
@@ -166,6 +167,24 @@ func (x *exchange) close() {
 	if x.charged > 0 || x.admitted {
 		x.tenant.Settle(now, x.charged, x.cost())
 	}
+}
+
+// counts are the metrics of the specialist that answered; nil if none was chosen.
+func (x *exchange) counts() *metrics.Specialist {
+	if x.sp == nil {
+		return nil
+	}
+	return x.sp.handles
+}
+
+// ending is what metrics count of a request that took so long.
+func (r *Result) ending(total time.Duration) *metrics.Ending {
+	e := &metrics.Ending{Status: r.Status, Code: r.Code, PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
+		Continued: r.Continued > 0, Done: r.Done, Total: total}
+	if r.CachedTokens != nil {
+		e.CachedTokens = *r.CachedTokens
+	}
+	return e
 }
 
 // putAway keeps the receipt.

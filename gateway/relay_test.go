@@ -12,6 +12,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/metrics"
 	"octet/gateway/place"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
@@ -86,7 +87,7 @@ func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 	sp := &Specialist{Name: "debug", BlockSize: 16, Board: slo.NewBoard(slo.Config{})}
 	rt := &Runtime{Specialists: []*Specialist{sp},
 		Limits: Limits{WriteTimeout: time.Minute, IdleTimeout: time.Minute, MaxStreams: 10}}
-	s := New(rt.Seal(), Options{Log: slog.New(slog.DiscardHandler), Metrics: NewMetrics("", "", ""), Index: noIndex{},
+	s := New(rt.Seal(), Options{Log: slog.New(slog.DiscardHandler), Metrics: metrics.New("", "", ""), Index: noIndex{},
 		Knobs: knobs, Receipts: 1, Keys: 1})
 	r := httptest.NewRequest("POST", "/v1/chat/completions", nil)
 	x := s.begin(w, r)

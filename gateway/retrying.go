@@ -37,7 +37,7 @@ func (x *exchange) mayTry() bool {
 	case x.s.retries.take(now):
 		by = paidByBudget
 	}
-	x.s.metrics.retries.WithLabelValues(by).Inc()
+	x.s.metrics.Retried(by)
 	return by != paidByNobody
 }
 

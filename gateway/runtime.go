@@ -8,6 +8,7 @@ import (
 	"octet/classifier"
 	"octet/engine"
 	"octet/gateway/head"
+	"octet/gateway/metrics"
 	"octet/gateway/sse"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
@@ -172,7 +173,7 @@ type Specialist struct {
 	// Routed is told of each prompt that a replica was sent, once it has a place there, and when; nil: nobody wants to
 	// know.
 	Routed  func(v routing.View, r *Replica, now time.Time)
-	handles *specialistMetrics
+	handles *metrics.Specialist
 	fleet   *fleet.Snapshot // its replicas of this generation, made by Seal
 
 	timed atomic.Int64 // when a decision was timed last, since Server.began
@@ -211,8 +212,8 @@ type Replica struct {
 	Client   engine.Client
 	Fleet    *fleet.Replica
 	Gate     *gate.Gate
-	Accuracy *Accuracy   // of the hits predicted here; nil where nobody counts
-	answers  sse.Answers // that were not streamed, as its engine writes them
+	Accuracy *metrics.Accuracy // of the hits predicted here; nil where nobody counts
+	answers  sse.Answers       // that were not streamed, as its engine writes them
 	Name     string
 	Model    string // the name by which the engine knows the specialist
 	APIKey   string

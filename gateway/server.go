@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"octet/gateway/metrics"
 	"octet/routing/index"
 	"octet/scheduler/gate"
 	"octet/slo"
@@ -22,7 +23,7 @@ import (
 // Options are what a Server needs besides its Runtime.
 type Options struct {
 	Log        *slog.Logger
-	Metrics    *Metrics
+	Metrics    *metrics.Series
 	Index      Index
 	Knobs      *slo.Knobs
 	Receipts   int    // kept a tenant
@@ -64,7 +65,7 @@ type Index interface {
 // Server answers both listeners. It serves the newest Runtime; requests in flight keep theirs.
 type Server struct {
 	log         *slog.Logger
-	metrics     *Metrics
+	metrics     *metrics.Series
 	front       Front
 	index       Index
 	knowledge   Knowledge // or nil
@@ -132,7 +133,7 @@ func New(rt *Runtime, o Options) *Server {
 func (s *Server) Serve(rt *Runtime) {
 	rt.connect(s.knobs)
 	for _, sp := range rt.Specialists {
-		sp.handles = s.metrics.specialist(sp.Name)
+		sp.handles = s.metrics.Specialist(sp.Name)
 		if sp.Load != nil {
 			s.adjust(sp, sp.Load.State()) // a new one begins at Normal, whatever the one before had set
 		}

@@ -74,7 +74,7 @@ func (a *shadows) open(s *Server, o Options) {
 func (a *shadows) begin(sh *shadow, body []byte) bool {
 	if a.flying.Add(1) > int64(sh.rt.Shadow.MaxConcurrent) || a.s.draining.Load() {
 		a.flying.Add(-1)
-		a.s.metrics.shadow(sh.sp.Name, "budget")
+		a.s.metrics.Shadow(sh.sp.Name, "budget")
 		return false
 	}
 	sh.body = bytes.Clone(body)
@@ -109,7 +109,7 @@ func (a *shadows) run(ctx context.Context, sh *shadow) {
 	if err == nil {
 		err = a.compare(ctx, sh, answer)
 	}
-	a.s.metrics.shadow(sh.sp.Name, shadowOutcome(err))
+	a.s.metrics.Shadow(sh.sp.Name, shadowOutcome(err))
 }
 
 // ask gets the shadow's answer within its time. The place is given back with it.

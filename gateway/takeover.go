@@ -64,7 +64,7 @@ func (x *exchange) countLost(err error) {
 	default:
 		why = "attempts"
 	}
-	x.s.metrics.lost.WithLabelValues(x.sp.Name, why).Inc()
+	x.s.metrics.StreamLost(x.sp.Name, why)
 }
 
 // takeover is the Dispatcher of a stream that goes on elsewhere.

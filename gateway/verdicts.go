@@ -105,7 +105,7 @@ func (sp *Specialist) weigh(r *Receipt, o Outcome) bool {
 		sp.judged(v)
 	case overturn:
 		sp.Board.Overturn(v, passedBy)
-		sp.handles.fail.Add(1)
+		sp.handles.Verdict(false)
 	case agrees:
 	default:
 		panic(fmt.Sprintf("gateway: a verdict has effect %d", e))

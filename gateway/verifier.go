@@ -64,9 +64,5 @@ func (s *Server) judgeCopy(sh *shadow, answer string) {
 // judged counts a verdict on an answer of the specialist.
 func (sp *Specialist) judged(v slo.Verdict) {
 	sp.Board.Outcome(v)
-	if v.Pass {
-		sp.handles.pass.Add(1)
-	} else {
-		sp.handles.fail.Add(1)
-	}
+	sp.handles.Verdict(v.Pass)
 }

@@ -1,4 +1,4 @@
-package gateway
+package metrics
 
 import (
 	"bytes"
@@ -15,14 +15,14 @@ import (
 // The series of specialists are those that Prometheus' own counters and histograms would make of the same requests.
 func TestSpecialistsAreCountedAsPrometheusWould(t *testing.T) {
 	names, rng := []string{"a", "b"}, rand.New(rand.NewPCG(3, 4))
-	m, want := NewMetrics("", "", ""), prometheus.NewRegistry()
+	m, want := New("", "", ""), prometheus.NewRegistry()
 	requests := counters(requestsName, requestsHelp, "specialist", "status")
 	tokens := counters("octet_tokens_total", "Tokens, by kind.", "specialist", "kind")
 	ttft := histograms("octet_ttft_seconds", "Arrival to first token of streamed answers.", latency[:], "specialist")
 	total := histograms("octet_request_duration_seconds", "Arrival to the end of the answer.", latency[:], "specialist")
 	want.MustRegister(requests, tokens, ttft, total)
 	for _, name := range names {
-		m.specialist(name)
+		m.Specialist(name)
 		requests.WithLabelValues(name, "200")
 		for _, kind := range []string{"prompt", "completion", "cached"} {
 			tokens.WithLabelValues(name, kind)
@@ -31,31 +31,30 @@ func TestSpecialistsAreCountedAsPrometheusWould(t *testing.T) {
 		total.WithLabelValues(name)
 	}
 	for i := range 3000 {
-		sp := &Specialist{Name: names[rng.IntN(2)]}
-		sp.handles = m.specialist(sp.Name)
-		r := Result{Status: []int{200, 200, 503, 499}[rng.IntN(4)], PromptTokens: rng.IntN(5000),
+		sp := m.Specialist(names[rng.IntN(2)])
+		r := Ending{Status: []int{200, 200, 503, 499}[rng.IntN(4)], PromptTokens: rng.IntN(5000),
 			CompletionTokens: rng.IntN(900)}
 		took := time.Duration(rng.ExpFloat64() * float64(time.Second))
 		if i < len(latency) {
 			took = time.Duration(latency[i] * 1e9) // upon a bound
 		}
+		r.Total = took
 		if i%9 == 0 {
-			m.ended(nil, "", &r, took)
+			m.Ended(nil, "", &r)
 			requests.WithLabelValues("", strconv.Itoa(r.Status)).Inc()
 			continue
 		}
 		if rng.IntN(2) == 0 {
-			cached := rng.IntN(5000)
-			r.CachedTokens = &cached
-			tokens.WithLabelValues(sp.Name, "cached").Add(float64(cached))
+			r.CachedTokens = rng.IntN(5000)
+			tokens.WithLabelValues(sp.name, "cached").Add(float64(r.CachedTokens))
 		}
-		m.ended(sp, "", &r, took)
-		sp.handles.began(took / 2)
-		requests.WithLabelValues(sp.Name, strconv.Itoa(r.Status)).Inc()
-		tokens.WithLabelValues(sp.Name, "prompt").Add(float64(r.PromptTokens))
-		tokens.WithLabelValues(sp.Name, "completion").Add(float64(r.CompletionTokens))
-		total.WithLabelValues(sp.Name).Observe(took.Seconds())
-		ttft.WithLabelValues(sp.Name).Observe((took / 2).Seconds())
+		m.Ended(sp, "", &r)
+		sp.FirstToken(took / 2)
+		requests.WithLabelValues(sp.name, strconv.Itoa(r.Status)).Inc()
+		tokens.WithLabelValues(sp.name, "prompt").Add(float64(r.PromptTokens))
+		tokens.WithLabelValues(sp.name, "completion").Add(float64(r.CompletionTokens))
+		total.WithLabelValues(sp.name).Observe(took.Seconds())
+		ttft.WithLabelValues(sp.name).Observe((took / 2).Seconds())
 	}
 	families := exposed(t, want)
 	got := exposed(t, m.registry)
@@ -71,18 +70,18 @@ func TestSpecialistsAreCountedAsPrometheusWould(t *testing.T) {
 
 // A scrape between requests sees as many in the buckets as in the count, and as many answers as durations.
 func TestAScrapeSeesWholeRequests(t *testing.T) {
-	m := NewMetrics("", "", "")
-	sp := &Specialist{Name: "a", handles: m.specialist("a")}
+	m := New("", "", "")
+	sp := m.Specialist("a")
 	var writers sync.WaitGroup
 	for range 4 {
 		writers.Go(func() {
 			for i := range 500 {
-				m.ended(sp, "", &Result{Status: 200, PromptTokens: 1}, time.Duration(i)*time.Millisecond)
+				m.Ended(sp, "", &Ending{Status: 200, PromptTokens: 1, Total: time.Duration(i) * time.Millisecond})
 			}
 		})
 	}
 	for range 50 {
-		e := sp.handles.endings()
+		e := sp.endings()
 		if n, upTo := e.total.upTo(); n != e.ok || n != e.prompt || upTo[60] != n {
 			t.Fatalf("%d durations of %d answers with %d tokens, %d of them in buckets", n, e.ok, e.prompt, upTo[60])
 		}

@@ -1,4 +1,4 @@
-package gateway
+package metrics
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
@@ -6,7 +6,7 @@ import (
 	"octet/internal/contain"
 )
 
-// panics tells what panics have ended, of the process: each is a fault of ours that was contained.
+// panics counts contained panics of the process, by what each one ended.
 type panics struct{}
 
 var panicsDesc = prometheus.NewDesc("octet_panics_total", "Panics of ours, by what each one ended.", []string{"where"},

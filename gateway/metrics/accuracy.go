@@ -1,12 +1,14 @@
-package gateway
+package metrics
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+)
 
-// Accuracy counts what became of the hits that were predicted of one replica, or one specialist: whether the engine
-// delivered all of the cached tokens, a part, or none. Safe for concurrent use; a nil one counts nothing.
+// Accuracy counts what became of the cache hits that were predicted of one replica or specialist: the engine delivered
+// all of the cached tokens, a part, or none. Safe for concurrent use; a nil Accuracy counts nothing.
 type Accuracy struct{ all, part, none atomic.Uint64 }
 
-// HitAccuracy is an Accuracy at one moment.
+// HitAccuracy is a snapshot of an Accuracy.
 type HitAccuracy struct {
 	All   uint64   `json:"all"`  // answers with every token that was predicted, or more
 	Part  uint64   `json:"part"` // with fewer
@@ -14,12 +16,12 @@ type HitAccuracy struct {
 	Share *float64 `json:"share,omitempty"` // All of the three; absent before the first
 }
 
-// note counts one answer of which predicted > 0 tokens were to come from the cache, and delivered did.
-func (a *Accuracy) note(kept string) {
+// Note counts one answer: predicted > 0 tokens were expected from the cache, delivered came from it.
+func (a *Accuracy) Note(predicted, delivered int) {
 	if a == nil {
 		return
 	}
-	switch kept {
+	switch kept(predicted, delivered) {
 	case keptAll:
 		a.all.Add(1)
 	case keptPart:
@@ -49,6 +51,7 @@ const (
 	keptNone = "none"
 )
 
+// kept names what became of a prediction.
 func kept(predicted, delivered int) string {
 	switch {
 	case delivered >= predicted:
@@ -57,14 +60,4 @@ func kept(predicted, delivered int) string {
 		return keptPart
 	}
 	return keptNone
-}
-
-// notePredicted holds the hit that the answering replica was picked for against what its engine delivered.
-func (x *exchange) notePredicted(delivered int) {
-	if x.foretold <= 0 {
-		return
-	}
-	became := kept(x.foretold, delivered)
-	x.sp.handles.predicted.note(became)
-	x.turn.rep.Accuracy.note(became)
 }

@@ -1,0 +1,99 @@
+package metrics
+
+import (
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Specialist counts what one specialist's requests come to. What is known when a request ends is counted together,
+// under one lock; a scrape makes series of it. Safe for concurrent use.
+type Specialist struct {
+	name              string
+	since             time.Time
+	offered, admitted [len(bands)]atomic.Uint64 // by bandOf
+	pass, fail        atomic.Uint64
+	Predicted         Accuracy
+	Ratio             TokenRatio
+
+	mu     sync.Mutex
+	ending endings // guarded by mu
+}
+
+// endings sums up what requests came to when they ended, and streams at their first token.
+type endings struct {
+	ok                         uint64 // status 200
+	prompt, completion, cached uint64 // tokens
+	ttft, total                histogram
+}
+
+// latency are the bounds of the distributions of durations, in seconds.
+var latency = [...]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+
+// histogram counts durations by the smallest bound of latency that is not below them.
+type histogram struct {
+	counts [len(latency) + 1]uint64
+	sum    float64 // seconds
+}
+
+func (h *histogram) add(d time.Duration) {
+	seconds, at := d.Seconds(), 0
+	for at < len(latency) && seconds > latency[at] {
+		at++
+	}
+	h.counts[at]++
+	h.sum += seconds
+}
+
+// upTo returns the number of all durations, and of those up to each bound.
+func (h *histogram) upTo() (all uint64, upTo map[float64]uint64) {
+	upTo = make(map[float64]uint64, len(latency))
+	for i, bound := range latency {
+		all += h.counts[i]
+		upTo[bound] = all
+	}
+	return all + h.counts[len(latency)], upTo
+}
+
+// Offer counts a request of that priority that the specialist is to answer.
+func (m *Specialist) Offer(priority int) { m.offered[bandOf(priority)].Add(1) }
+
+// Admit counts the first place that a request of that priority gets.
+func (m *Specialist) Admit(priority int) { m.admitted[bandOf(priority)].Add(1) }
+
+// Verdict counts a verdict on an answer of the specialist.
+func (m *Specialist) Verdict(pass bool) {
+	if pass {
+		m.pass.Add(1)
+	} else {
+		m.fail.Add(1)
+	}
+}
+
+// ended counts a request that ended.
+func (m *Specialist) ended(r *Ending) {
+	m.mu.Lock()
+	e := &m.ending
+	if r.Status == http.StatusOK {
+		e.ok++
+	}
+	e.total.add(r.Total)
+	e.prompt += uint64(max(r.PromptTokens, 0))
+	e.completion += uint64(max(r.CompletionTokens, 0))
+	e.cached += uint64(max(r.CachedTokens, 0))
+	m.mu.Unlock()
+}
+
+// FirstToken counts a stream's first token, so long after the request's arrival.
+func (m *Specialist) FirstToken(ttft time.Duration) {
+	m.mu.Lock()
+	m.ending.ttft.add(ttft)
+	m.mu.Unlock()
+}
+
+func (m *Specialist) endings() endings {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ending
+}
