@@ -26,7 +26,7 @@ type options struct {
 	peers    []string // empty is all
 	rows     []string
 	out      string
-	profiles string // directory; empty is none
+	profiles string // directory; empty leaves no profiles
 }
 
 func main() {

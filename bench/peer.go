@@ -91,7 +91,7 @@ func (p *peer) stop() {
 	_ = p.cmd.Wait() // how it went is of no interest
 }
 
-// freePort returns an address of the loopback that nobody listens at.
+// freePort returns an address of the loopback at which nothing listens.
 func freePort() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

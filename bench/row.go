@@ -14,7 +14,7 @@ import (
 type row struct {
 	name    string
 	unit    string
-	floor   float64 // the ratio to nginx that is asked for; 0 is none
+	floor   float64 // the ratio to nginx that is asked for; zero means no goal
 	aim     float64
 	more    bool // a larger figure is better
 	fresh   bool // each measurement gets a process of its own

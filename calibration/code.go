@@ -25,7 +25,7 @@ func extractCode(text []byte) []byte {
 	return code
 }
 
-// fenceOf returns the run of ``` or ~~~ that a line begins with, nil where there is none.
+// fenceOf returns the run of ``` or ~~~ at the beginning of a line, nil without one.
 func fenceOf(line []byte) []byte {
 	line = bytes.TrimLeft(line, " \t")
 	n := 0

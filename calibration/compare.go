@@ -6,7 +6,7 @@ type Class string
 // The classes.
 const (
 	Agree           Class = "agree"
-	Differ          Class = "differ" // and nobody can say which is better
+	Differ          Class = "differ" // and which is better is unknown
 	PrimaryBetter   Class = "primary_better"
 	ShadowBetter    Class = "shadow_better"
 	PrimaryStricter Class = "primary_stricter" // of two reviews
@@ -49,7 +49,7 @@ const (
 	ByText     Method = "text"    // words
 	ByCode     Method = "code"    // tokens of the code in them
 	ByVerdicts Method = "verdict" // what two reviews come to
-	ByJudge    Method = "judge"   // somebody outside
+	ByJudge    Method = "judge"   // a judge outside of the gateway
 )
 
 // Answer is one side of a comparison.
@@ -133,7 +133,7 @@ func (a Answer) shortcoming() int {
 	return 0
 }
 
-// Winner returns the better of two sides, or both's agreement as the first; empty where nobody can say.
+// Winner returns the better of two sides, or the first where they agree; empty if unknown.
 func (c Comparison) Winner(primary, shadow string) string {
 	switch c.Class {
 	case Agree, PrimaryBetter:

@@ -3,7 +3,7 @@
 //
 //	primary's answer ─┐                                        ┌─▶ reliability, expected calibration error
 //	                  ├─▶ Compare ─▶ Example ═ stream ═▶ Study ─┼─▶ thresholds: cost, caught, recommended
-//	shadow's answer  ─┘              Tally, Verdict             └─▶ promotions: who was better, how surely
+//	shadow's answer  ─┘              Tally, Verdict             └─▶ promotions: which was better, how surely
 //
 // Invariants:
 //

@@ -90,7 +90,7 @@ func lex(code []byte) []uint64 {
 	return t.all()
 }
 
-// comment returns the length of the comment that code begins with, 0 where there is none.
+// comment returns the length of the comment at the beginning of code, zero without one.
 func comment(code []byte) int {
 	if len(code) < 2 || code[0] != '/' {
 		return 0

@@ -9,7 +9,7 @@ type Promotion struct {
 	Wins      int     `json:"wins"`      // the shadow was better
 	Losses    int     `json:"losses"`    // the primary was
 	Same      int     `json:"same"`      // they agreed
-	Undecided int     `json:"undecided"` // they differed, and nobody could say
+	Undecided int     `json:"undecided"` // they differed, and which was better is unknown
 	Low       float64 `json:"low"`       // of the share of decided duels that the shadow wins, at 95 %
 	High      float64 `json:"high"`
 	Advice    Advice  `json:"advice"`

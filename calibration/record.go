@@ -29,14 +29,14 @@ type Example struct {
 	RoutedBy      string             `json:"routed_by"`
 	Primary       Lane               `json:"primary"` // whose answer the client got
 	Shadow        Lane               `json:"shadow"`
-	Confidence    *float64           `json:"confidence,omitempty"` // in the primary; absent where there is none
+	Confidence    *float64           `json:"confidence,omitempty"` // in the primary; absent where nothing computed it
 	Probabilities map[string]float64 `json:"probabilities,omitempty"`
 	Threshold     float64            `json:"threshold"` // that was in force for the intent
 	Cause         Cause              `json:"cause"`
 	Prompt        Text               `json:"prompt"`
 	Answers       Answers            `json:"answers"`
 	Comparison
-	// Label is the specialist whose answer was the better one, or both's where they agree; empty where nobody can say.
+	// Label is the specialist whose answer was better, or that of both where they agree; empty if unknown.
 	Label string `json:"label,omitempty"`
 }
 
@@ -85,7 +85,7 @@ type Tally struct {
 // Bucket returns where a confidence is counted.
 func Bucket(confidence float64) int { return min(max(int(confidence*Buckets), 0), Buckets-1) }
 
-// Verdict is what somebody found out about an answer later: did it compile, did it pass.
+// Verdict is what was found out about an answer later: whether it compiles, whether it passes its tests.
 type Verdict struct {
 	Receipt    string   `json:"receipt"`
 	Intent     string   `json:"intent"`
@@ -95,7 +95,7 @@ type Verdict struct {
 	Pass       bool     `json:"pass"`
 }
 
-// Parse reads one line of the stream. ErrRecord for what is none, or is of a later version.
+// Parse reads one line of the stream. It returns ErrRecord if the line is not a record, or one of a later version.
 func Parse(line []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(line, &r); err != nil {

@@ -49,8 +49,8 @@ type Config struct {
 	Intents       map[string]IntentConfig
 	Rules         []Rule  // of the operator, asked before the detectors whether these are on or not
 	Detectors     bool    // structural detectors decide before Model, and hints where it cannot
-	Fallback      string  // who answers when nothing else can say
-	RejectRefuses bool    // a text that belongs to nobody is refused; else it is the fallback's
+	Fallback      string  // the specialist of requests that no step decides
+	RejectRefuses bool    // a rejected text is refused; else it goes to the fallback
 	Model         Model   // nil: none was trained
 	Viable        float64 // the least probability of a second choice that may answer instead of the first
 }
@@ -112,7 +112,7 @@ func intentsOf(c *Config) map[string]*intent {
 }
 
 // New checks c: at least one specialist, unique names, and no reference to a specialist that is not there. The cascade
-// keeps c, whose maps and slices nobody may change after.
+// keeps c: its maps and slices must not change afterwards.
 func New(c Config) (*Cascade, error) {
 	if len(c.Specialists) == 0 {
 		return nil, errors.New("classifier: an ensemble needs a specialist")

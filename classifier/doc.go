@@ -16,7 +16,7 @@
 //     whatever it holds, at most 32 KiB are read of a request, and it allocates nothing.
 //  4. A detector's target is a name: it applies only where the ensemble has that specialist. Its confidence is its
 //     measured precision, not a feeling.
-//  5. "Belongs to nobody" (reject) and "could not say" (no model, or a broken one) are told apart: the latter sets
+//  5. Rejected (no specialist fits) and undecided (no model, or a broken one) are told apart: the latter sets
 //     Verdict.Degraded, and only then do the weaker hints speak.
 //  6. Nothing is learnt: the same input gives the same verdict for as long as the Cascade lives. There is no state.
 package classifier

@@ -53,8 +53,8 @@ func checkRules(rules []Rule, specialists []string) error {
 	return nil
 }
 
-// follow asks the configured rules in their order; the first that fires makes v its verdict. Nobody has measured one:
-// the verdict has no confidence.
+// follow asks the configured rules in their order; the first that fires makes v its verdict. The precision of
+// a rule is not measured, so the verdict has no confidence.
 func (c *Cascade) follow(in *Input, v *Verdict) bool {
 	if len(c.cfg.Rules) == 0 {
 		return false

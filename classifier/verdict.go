@@ -32,10 +32,10 @@ type Verdict struct {
 
 	// one a specialist in the order of Config.Specialists; nil when no distribution was computed
 	Probabilities []float64
-	Confidence    float64 // top-1 probability, or a detector's measured precision; NaN when there is none
+	Confidence    float64 // top-1 probability, or a detector's measured precision; NaN if neither
 	Second        string  // the next best; empty when there is no distribution
 	SecondViable  bool    // Second is probable enough to answer instead
-	Shadow        string  // who gets a shadow copy; empty = nobody
+	Shadow        string  // specialist that gets a shadow copy; empty for no copy
 
 	Intent          string // as declared; Unspecified when none was
 	ShadowThreshold float64

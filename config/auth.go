@@ -2,7 +2,7 @@ package config
 
 import "time"
 
-// Auth says who may call. With no tenants everyone is the anonymous tenant.
+// Auth lists the tenants. Without tenants every request is of the anonymous one.
 type Auth struct {
 	// What tenants' cache salts are derived from, at least 16 bytes; ${VAR} reads it from the environment. Empty =
 	// drawn at each start: what engines have cached for tenants is then found no more. Gateways before the same engines
@@ -15,8 +15,8 @@ type Auth struct {
 	Anonymous bool `yaml:"anonymous" default:"true"`
 	// What requests without a key may ask for.
 	AnonymousLimits AnonymousLimits `yaml:"anonymous_limits"`
-	// Whose POST /v1/outcomes count: of tenants with a key, on any answer (tenants) or on answers to themselves (own);
-	// or nobody's. Requests without a key never judge.
+	// Which POST /v1/outcomes count: those of tenants with a key, on any answer (tenants) or on answers to themselves
+	// (own); or none. Requests without a key never judge.
 	Verdicts string `yaml:"verdicts" default:"own" enum:"tenants own none"`
 	// Origins, such as https://chat.example.com, whose pages may send requests without a key; pages of the listener's
 	// own host always may.

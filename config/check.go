@@ -30,7 +30,7 @@ func check(c *Config, r *report, presets []string) {
 	checkShadow(c, r)
 }
 
-// checkShadow notes two judges, of whom one would never be asked.
+// checkShadow notes two judges, one of which would never be asked.
 func checkShadow(c *Config, r *report) {
 	if j := c.Shadow.Judge; len(j.Command) > 0 && j.URL != "" {
 		r.addAt("shadow.judge.url", CodeConflict, "a judge is a command or a service, not both")
@@ -57,7 +57,7 @@ func checkJudges(c *Config, r *report) {
 // leastToken is the length of the shortest secret that is accepted, in bytes.
 const leastToken = 16
 
-// checkEvents notes sources that cannot be read, or that nobody may speak by.
+// checkEvents notes sources that cannot be read, or by which no publisher may speak.
 func checkEvents(c *Config, r *report) {
 	if c.Events.Snapshot.Peer != "" && c.HashSeed == 0 {
 		r.addAt("hash_seed", CodeConflict,
@@ -230,7 +230,7 @@ func newNames(r *report, code string) names {
 	return names{r: r, code: code, taken: map[string]string{}}
 }
 
-// take claims a name for a path; the empty name is nobody's.
+// take claims a name for a path; the empty name is free for all.
 func (n names) take(name, path string) {
 	if name == "" {
 		return

@@ -58,8 +58,8 @@ func checkHBM(s *Specialist, path string, r *report) {
 	}
 }
 
-// checkRoles notes an ensemble of halves that nobody puts together: prefill alone never answers, decode alone never
-// starts, and both do so only where the workflow has them work together.
+// checkRoles notes an ensemble of halves that no workflow puts together: prefill alone never answers, decode alone
+// never starts, and both do so only where the workflow has them work together.
 func checkRoles(s *Specialist, path string, r *report) {
 	has := func(role string) bool {
 		return slices.ContainsFunc(s.Replicas, func(r Replica) bool { return r.Role == role })

@@ -25,7 +25,7 @@ func checkListeners(c *Config, r *report) {
 	}
 }
 
-// checkEventListener notes a listener by which anybody could say what replicas hold.
+// checkEventListener notes a listener that takes events of replicas from any client.
 func checkEventListener(c *Config, r *report) {
 	g := c.Events.GRPC
 	if g == nil || loopback(g.Listen) || len(g.Publishers) > 0 && g.Cert != "" || g.ClientCA != "" {

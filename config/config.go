@@ -14,7 +14,7 @@ type Config struct {
 	Admin Admin `yaml:"admin"`
 	// What is logged, and how.
 	Log Log `yaml:"log"`
-	// Who may call, and how much.
+	// Tenants, and how much each may ask for.
 	Auth Auth `yaml:"auth"`
 	// Bounds on every input, wait and buffer.
 	Limits Limits `yaml:"limits"`

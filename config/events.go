@@ -25,8 +25,8 @@ type Events struct {
 	ResyncPath string `yaml:"resync_path" default:"/admin/kv" form:"path"`
 	// A replica whose sources are all unreachable for longer is scored by what was routed there, until one is back.
 	TrustFor time.Duration `yaml:"trust_for" default:"30s" range:"1s..24h"`
-	// Who speaks for a replica first is bound to it, by one name a source: what others say in its name is not heard
-	// until it has been silent for so long, or the replica has ended or is unhealthy. 0 = whoever speaks is heard.
+	// A replica's first publisher holds a lease on it, one name a source: events of other publishers do not count until
+	// it has been silent for so long, or the replica has ended or is unhealthy. 0 = events of every publisher count.
 	// Names are: of Redis entries their field publisher, of NATS messages their subject, of gRPC streams the token,
 	// else the certificate, else the host.
 	BindFor time.Duration `yaml:"bind_for" default:"30s" range:"0s..24h"`
@@ -107,7 +107,7 @@ type GRPC struct {
 	Key string `yaml:"key"`
 	// Path of a PEM file with the authorities whose client certificates are required; empty = none is.
 	ClientCA string `yaml:"client_ca"`
-	// Who may publish; empty = whoever can connect.
+	// Allowed publishers; empty = every client that can connect.
 	Publishers []EventPublisher `yaml:"publishers"`
 }
 
@@ -154,7 +154,7 @@ type Shadow struct {
 	Prompts string `yaml:"prompts" default:"hash" enum:"hash text"`
 	// The normalised edit distance up to which two answers agree.
 	Tolerance Tolerance `yaml:"tolerance"`
-	// Who is asked which of two answers is better; neither command nor url = rules alone say.
+	// The judge of which of two answers is better; neither command nor url = rules alone decide.
 	Judge Judge `yaml:"judge"`
 }
 

@@ -8,8 +8,8 @@ type Outcomes struct {
 	File string `yaml:"file"`
 	// How often that file is written.
 	Interval time.Duration `yaml:"interval" default:"30s" range:"100ms..24h"`
-	// Of the tenants that auth.verdicts lets judge, those that do; empty = all. Who may judge may have a specialist
-	// demoted.
+	// Of the tenants that auth.verdicts lets judge, those that do; empty = all. A judge can have a
+	// specialist demoted.
 	Tenants []string `yaml:"tenants" form:"name"`
 	// The gateway's own judge, beside those that call POST /v1/outcomes.
 	Verifier Verifier `yaml:"verifier"`

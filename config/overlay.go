@@ -153,7 +153,7 @@ func (d *decoder) descend(n *yaml.Node, s step, fresh *yaml.Node, replace bool) 
 	return *slot, nil
 }
 
-// slot finds where the child of n at s is kept; where there is none it is made, holding fresh.
+// slot returns where the child of n at s is kept; a missing one is made, holding fresh.
 func (d *decoder) slot(n *yaml.Node, s step, fresh *yaml.Node) (**yaml.Node, *problem) {
 	if s.key == "" {
 		if n.Kind != yaml.SequenceNode {

@@ -81,7 +81,7 @@ type Classifier struct {
 	// builtin, or the path of an artefact that "octet train" wrote.
 	Model string `yaml:"model" default:"builtin" form:"text"`
 	// Which specialist each label of the artefact is for, where its name is another. What a label without a specialist
-	// gets counts as belonging to nobody.
+	// gets counts as rejected.
 	Labels map[string]string `yaml:"labels"`
 	// A verdict that takes longer is the fallback's.
 	Timeout time.Duration `yaml:"timeout" default:"5ms" range:"100us..10s"`

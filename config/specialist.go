@@ -20,7 +20,8 @@ type Specialist struct {
 	HashScheme string `yaml:"hash_scheme" default:"octet" enum:"octet sha256 sha256_cbor xxhash xxhash_cbor sglang"`
 	// The PYTHONHASHSEED that its vLLM engines run with: required with their schemes.
 	HashSeed string `yaml:"hash_seed"`
-	// Who takes primary traffic while this one is demoted; empty = nobody. Chains are followed, cycles refused.
+	// The specialist that takes primary traffic while this one is demoted; empty = none. Chains are followed, cycles
+	// refused.
 	Fallback string `yaml:"fallback" form:"name"`
 	// Longest prompt and answer together, in tokens; 0 = the longest that its engines say they take, 32768 while none
 	// says.
@@ -155,7 +156,7 @@ type Correctness struct {
 	Floor float64 `yaml:"floor" default:"0.95" range:"0..1"`
 	// What the rate looks back over.
 	Window time.Duration `yaml:"window" default:"24h" range:"1m..720h"`
-	// With fewer verdicts there is no rate: nobody is demoted, and nobody recovers.
+	// With fewer verdicts there is no rate: a specialist is neither demoted nor does it recover.
 	MinSamples int `yaml:"min_samples" default:"50" range:"1..1000000"`
 	// Time above the floor before it takes primary traffic again.
 	RecoverFor time.Duration `yaml:"recover_for" default:"10m" range:"0s..168h"`

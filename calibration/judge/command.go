@@ -44,7 +44,7 @@ func (c command) ask(ctx context.Context, question []byte) ([]byte, error) {
 	return out.said.Bytes(), nil
 }
 
-// bounded keeps maxVerdict bytes, and ends who writes more.
+// bounded keeps maxVerdict bytes, and ends a process that writes more.
 type bounded struct {
 	said bytes.Buffer
 	over bool

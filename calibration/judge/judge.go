@@ -1,4 +1,4 @@
-// Package judge asks somebody outside which of two answers is better: a command, or an HTTP service.
+// Package judge asks a command or an HTTP service which of two answers is better.
 //
 //	Case ─▶ {"intent","prompt","a","b"} ─▶ judge ─▶ {"better": "a" | "b" | "same" | "unclear"}
 //

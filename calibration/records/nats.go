@@ -14,7 +14,7 @@ import (
 type NATSConfig struct {
 	URL     string
 	Subject string
-	Creds   string // path of a credentials file; "" is none
+	Creds   string // path of a credentials file; optional
 	CA      string // path of a PEM file with the roots to trust; "" is the system's
 
 	MaxMessage int64 // bytes of one message that the server may send; 0 is natsclient.DefaultMaxMessage

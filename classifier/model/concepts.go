@@ -168,7 +168,7 @@ func hashOfTerm(w string) uint64 {
 	return pair(hashOf(first), hashOf(second))
 }
 
-// find returns the term with a hash, nil where there is none.
+// find returns the term with a hash, or nil.
 func (c *concepts) find(hash uint64) *term {
 	mask := uint64(len(c.terms) - 1)
 	for i := hash & mask; c.terms[i].hash != 0; i = (i + 1) & mask {

@@ -15,7 +15,7 @@ type settings struct {
 }
 
 // settle fits what is added to the sum of reject so that the answers are the most likely, then the temperature and the
-// doubt so that they are true. Only reject is moved: the kinds of texts that belong to nobody are endless, so a fit
+// doubt so that they are true. Only reject is moved: the kinds of texts that no specialist fits are endless, so a fit
 // always has too few of them. It is moved by maxShift at most, since the share of such texts here is not the world's.
 func settle(answers []answer, reject int) settings {
 	least, shift := math.Inf(1), 0.0

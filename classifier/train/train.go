@@ -24,7 +24,7 @@ type Config struct {
 
 	// Folds has Dev trained on as well. What calibrates, and the report, are then what each text is said to be by
 	// models that have seen nothing of its family of sources: the families are dealt into so many folds, and all but
-	// one trained on in turn. 0 is none, else at least 2.
+	// one trained on in turn. Zero means no folds; else at least 2.
 	Folds int
 }
 

@@ -92,7 +92,7 @@ func overlap(a, b string) bool {
 	return false
 }
 
-// next returns the first token at or after text[from], which is text[start:end]; t is nil when there is none.
+// next returns the first token at or after text[from], which is text[start:end]; t is nil without one.
 func (f *finder) next(text []byte, from int) (t *added, start, end int) {
 	if f == nil {
 		return nil, 0, 0

@@ -151,8 +151,8 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Parse reads the text of a tokenizer.json: ErrFormat for what is none, ErrUnsupported for one whose ids would not be
-// exact.
+// Parse reads the text of a tokenizer.json. It returns ErrFormat for any other text, and ErrUnsupported for one whose
+// ids would not be exact.
 func Parse(text []byte) (*Tokenizer, error) {
 	var f file
 	if err := json.Unmarshal(text, &f, jsontext.AllowDuplicateNames(true)); err != nil {

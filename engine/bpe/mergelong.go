@@ -152,7 +152,7 @@ func (s *scratch) mergeRank(m *merges, ids []uint32) {
 	s.queue.give(rank, places, done)
 }
 
-// link makes the list of n symbols in their order; -1 is none.
+// link makes the list of n symbols in their order; -1 ends it.
 func (s *scratch) link(n int) {
 	s.prev, s.next = slices.Grow(s.prev[:0], n)[:n], slices.Grow(s.next[:0], n)[:n]
 	for i := range n {

@@ -125,7 +125,7 @@ func (t *Tokenizer) Plain() (*Tokenizer, error) {
 	return &plain, nil
 }
 
-// Spelling returns the bytes that a token stands for, and false for an id that is none. The bytes of the ids of a text,
+// Spelling returns the bytes that a token stands for, and false for an unknown id. The bytes of the ids of a text,
 // put together, are the text where the tokenizer is byte-level and normalises nothing. Read-only.
 func (t *Tokenizer) Spelling(id uint32) (string, bool) {
 	s, ok := t.vocabulary.spelling[id]

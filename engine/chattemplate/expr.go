@@ -229,7 +229,8 @@ func added(operands []expr) expr {
 	}
 }
 
-// addTexts appends the operands to parts as long as they are texts. Where one is none, sum is what all add up to.
+// addTexts appends the operands to parts as long as they are texts. At the first other value, sum is what all operands
+// add up to.
 func addTexts(f *frame, operands []expr, parts []string) (_ []string, sum any) {
 	for i, e := range operands {
 		v := e(f)

@@ -111,7 +111,7 @@ func (c tokenizerConfig) source(path, configPath string) (string, error) {
 				return s.Template, nil
 			}
 		}
-	default: // there is none
+	default: // no template
 	}
 	return "", fmt.Errorf("%w: there is no chat_template", ErrTemplate)
 }

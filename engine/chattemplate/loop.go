@@ -105,7 +105,7 @@ func position(items []any, i, depth int) *dict {
 // parameter is one of a macro's.
 type parameter struct {
 	name  string
-	value expr // its default; nil is none
+	value expr // its default, or nil
 }
 
 // macro reads a macro.

@@ -90,7 +90,7 @@ func loopMember(of expr, name string) expr {
 	}
 }
 
-// innermost returns the turn that the variable loop tells of; nil when that is none, or another value.
+// innermost returns the turn that the variable loop stands for; nil if loop is unset, or another value.
 func (s *scope) innermost() *turn {
 	for ; s != nil; s = s.parent {
 		for _, name := range s.names {

@@ -48,7 +48,7 @@ func layout(source string) (out []segment, err error) {
 	return out, nil
 }
 
-// opening returns where the next {{, {% or {# is; -1 when there is none.
+// opening returns the index of the next {{, {% or {#, or -1.
 func opening(s string) int {
 	for from := 0; ; {
 		i := strings.IndexByte(s[from:], '{')

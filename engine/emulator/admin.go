@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// State is what GET /admin/state tells: the pool to the block, and who is using it.
+// State is what GET /admin/state tells: the pool to the block, and the sequences that use it.
 type State struct {
 	Name  string `json:"name"`
 	Model string `json:"model"`

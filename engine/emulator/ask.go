@@ -30,7 +30,7 @@ type ask struct {
 	body    *body
 
 	hint                    cacheHint // what the gateway believes to be cached of the prompt
-	prefiller, path, bearer string    // which engine is to compute the prompt, and how it is asked; "" is none
+	prefiller, path, bearer string    // the engine that computes the prompt, and how it is asked; optional
 	raw                     []byte    // the body as it came; only with a prefiller
 	local                   net.Addr  // where it came in
 	// the prompt as another engine computed it; nil without, and where nothing is computed

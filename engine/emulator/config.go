@@ -40,11 +40,11 @@ type Config struct {
 	MaxModelLen int // tokens of prompt and answer together; default 32768, at most the pool
 
 	PrefillTPS float64       // prompt tokens computed in a second; default 8000
-	Step       time.Duration // one decode step of one sequence; default 10 ms, negative is none
-	// what each further sequence adds to a decode step; default 100 µs, negative is none
+	Step       time.Duration // one decode step of one sequence; default 10 ms, negative for zero
+	// what each further sequence adds to a decode step; default 100 µs, negative for zero
 	StepPerSeq         time.Duration
-	AdapterSwap        time.Duration // a step on another adapter than the one before; default 5 ms, negative is none
-	KVTransferPerBlock time.Duration // fetching a block that another engine computed; default 50 µs, negative is none
+	AdapterSwap        time.Duration // a step on another adapter than the one before; default 5 ms, negative for zero
+	KVTransferPerBlock time.Duration // fetching a block that another engine computed; default 50 µs, negative for zero
 
 	Mode    string        // ModePrefill or ModeDecode: one of a pair that meets for each request; default alone
 	KVLease time.Duration // how long a prompt computed for another engine is kept for it; default 30 s
@@ -55,8 +55,8 @@ type Config struct {
 	Tokenizer, ChatTemplate string
 
 	Text  string // TextIndex (default), TextProse or TextTiny
-	Draft int    // TextTiny: tokens guessed and verified in a step of a sequence; 0 is none
-	// TextTiny: one of the layers is an SSM, so that nothing is shared and who gives way is copied to host memory
+	Draft int    // TextTiny: tokens guessed and verified in a step of a sequence; zero means no draft
+	// TextTiny: one of the layers is an SSM, so that nothing is shared and a victim's state is copied to host memory
 	Hybrid       bool
 	CrossAdapter bool // a step may hold the sequences of any adapters, and none costs a swap
 
@@ -67,12 +67,12 @@ type Config struct {
 	Faults   []Fault  // armed from the start, as if by POST /admin/faults
 	Seed     uint64   // of the block hashes: engines with different seeds hash the same tokens differently
 
-	Namer     Namer // what its events call blocks; nil is by our own hashes
+	Namer     Namer // what its events call blocks; nil for our own hashes
 	Tokenless bool  // its events do not say which tokens a block holds
 
 	// of the events; default the wall clock in nanoseconds, so that it grows with every start
 	Epoch     uint64
-	Publisher events.Publisher // carries the cache events; nil is none. It stays the caller's to close
+	Publisher events.Publisher // carries the cache events; optional. It stays the caller's to close
 
 	fetch func(context.Context, *ask) (*parcel, error) // in place of HTTP; nil outside of tests
 }

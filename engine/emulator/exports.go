@@ -108,7 +108,7 @@ func (x *exports) held() int {
 	return x.blocks
 }
 
-// sweep drops what nobody came for. exportsMu is held.
+// sweep drops prompts that were not fetched in time. exportsMu is held.
 func (x *exports) sweep() {
 	now := time.Now()
 	for key, e := range x.byKey {

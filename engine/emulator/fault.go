@@ -82,7 +82,7 @@ func (a *armed) arm(f Fault) error {
 	return nil
 }
 
-// take returns the fault that strikes the next request; the zero Fault is none.
+// take returns the fault that strikes the next request; the zero Fault means that nothing fails.
 func (a *armed) take() Fault {
 	a.faultsMu.Lock()
 	defer a.faultsMu.Unlock()

@@ -46,7 +46,7 @@ func (e *Emulator) checkRoom(a *ask) error {
 	return nil
 }
 
-// handInRoom gives an answer's prompt to whoever comes to its room, and returns when it was fetched.
+// handInRoom gives an answer's prompt to the engine that comes to its room, and returns when it was fetched.
 func (an *answer) handInRoom(ctx context.Context) error {
 	a, e := an.ask, an.e
 	if e.cfg.Mode != ModePrefill || a.body.Room == nil {

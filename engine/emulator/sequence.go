@@ -14,7 +14,7 @@ type sequence struct {
 	voice   voice // nil when a mind of its own says what the sequence says
 	adapter string
 	fetched bool // its prompt's blocks are fetched from the engine that computed them
-	kept    bool // its block table is told to the client, who has another engine fetch the blocks
+	kept    bool // the client gets its block table, and has another engine fetch the blocks
 
 	running atomic.Bool // a step has sampled from it
 

@@ -27,7 +27,7 @@ func (s *stopper) feed(text []byte, last bool) (out []byte, stopped bool) {
 	return out, false
 }
 
-// first returns where the earliest stop string begins in held, -1 when there is none.
+// first returns the index at which the earliest stop string begins in held, or -1.
 func (s *stopper) first() int {
 	first := -1
 	for _, w := range s.words {

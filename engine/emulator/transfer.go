@@ -102,8 +102,8 @@ func (e *Emulator) hand(w http.ResponseWriter, r *http.Request) {
 	e.exports.drop(key)
 }
 
-// receive fetches the prompt of a that another engine has computed. Where it cannot, the request fails: whoever sent it
-// may send it again without the transfer.
+// receive fetches the prompt of a that another engine has computed. Where it cannot, the request fails: the
+// gateway may send it again without the transfer.
 func (e *Emulator) receive(ctx context.Context, a *ask) error {
 	if !e.fetches(a) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"octet/kvpool"
 )
 
-// Bytes of a chunk: it ends at the first place from least on where the text may be cut. Where there is none up to most,
+// Bytes of a chunk: it ends at the first place from least on where the text may be cut. Without one up to most,
 // nothing more of the prompt is remembered.
 const (
 	least = 1 << 10
@@ -108,7 +108,7 @@ type walk struct {
 	passed []place // of the chunks up to here
 }
 
-// cut returns the end of the chunk at w.at and the place behind it; 0 when there is none.
+// cut returns the end of the chunk at w.at and the place behind it, or zero.
 func (w *walk) cut() (int, bpe.Place) {
 	if w.at+least > len(w.text) {
 		return 0, bpe.Start

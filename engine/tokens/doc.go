@@ -10,7 +10,7 @@
 //  1. What comes out is what encoding and hashing the whole gives: chunks end where bpe.Cut says that a text may be cut
 //     whatever surrounds the place, and a chunk is known by its text, not by the text's hash.
 //  2. What one root (a specialist, an adapter, a tenant's salt) has taught the cache is never used for another, and so
-//     shows in nobody else's timing.
+//     shows in no other root's timing.
 //  3. The cache never holds more than its bytes. What was used longest ago goes first, and a beginning stays as long as
 //     what follows it.
 package tokens

@@ -43,7 +43,7 @@ type choice struct {
 	end   int    // where it ends
 }
 
-// say takes on the text that ends at end, unless there is none.
+// say takes on the text that ends at end, unless it is empty.
 func (ch *choice) say(raw []byte, end int) {
 	if len(raw) > 0 {
 		ch.text, ch.end = raw, end

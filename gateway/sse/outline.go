@@ -5,7 +5,7 @@ import "octet/gateway/wire"
 // outline is the JSON of an answer that was walked, around the strings and numbers in it that another answer may have
 // otherwise. An answer with the same bytes around other strings and numbers says the same of its own.
 type outline struct {
-	fixed string // all that is around them, in one place: who compares has not seen it for long
+	fixed string // the literal bytes around the holes, contiguous because they are usually cold
 	holes []hole
 }
 

@@ -37,7 +37,7 @@ type match struct {
 	count   int    // its usage says so many tokens
 	counted bool
 	hide    span   // what is not given out
-	ids     span   // the list of token ids; to 0 is none
+	ids     span   // the list of token ids; empty if its to is 0
 	list    []byte // what is between its brackets
 }
 
@@ -107,7 +107,7 @@ func (h *shape) after(p []byte, less int) (size, count int, ids span) {
 	return size + len(fixed), count, ids
 }
 
-// value reads what p begins with as the i-th value that differs; size 0 is none.
+// value reads the beginning of p as the i-th value that differs; size is 0 if it is no such value.
 func (h *shape) value(p []byte, i int) (n, size int) {
 	if i == 0 && h.listed {
 		return 0, plainList(p)

@@ -7,8 +7,7 @@ import (
 	"octet/gateway/wire"
 )
 
-// text returns the length of the string that b begins with, its quotes included, and that is not all of b; 0 where
-// there is none.
+// text returns the length of the string that b begins with, its quotes included, and that is not all of b; else 0.
 func text(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0
@@ -33,8 +32,8 @@ func text(b []byte) int {
 // longest is how far text looks by itself, in bytes.
 const longest = 64
 
-// special sets the high bit of the first byte of w that is a quote, a backslash or a control character; of none where
-// there is none. Bytes above that one may be marked without being either.
+// special sets the high bit of the first byte of w that is a quote, a backslash or a control character. It
+// returns 0 without one. Bytes above that one may be marked without being either.
 func special(w uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	low := w ^ 2*ones // below '!' are the quote, which has changed places with the space, and what was below that
@@ -60,7 +59,7 @@ func within(c *wire.Cursor, b []byte) int {
 // mostDigits is how many digits any int has room for.
 const mostDigits = 18
 
-// number reads the number that b begins with, and that is not all of b; size is 0 where there is none. whole says that
+// number reads the number that b begins with, and that is not all of b; size is 0 without one. whole says that
 // it is written as an integer and fits; n is 0 if not.
 func number(b []byte) (n int, whole bool, size int) {
 	for i, ch := range b {

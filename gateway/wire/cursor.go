@@ -22,7 +22,7 @@ type Cursor struct {
 	fault fault
 }
 
-// fault is the first offence against the grammar; an empty code is none.
+// fault is the first offence against the grammar; its code is empty while there was no offence.
 type fault struct {
 	code, what string
 	at         int

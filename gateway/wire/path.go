@@ -8,7 +8,7 @@ type path struct {
 	depth uint
 }
 
-// step is a member by its name, or an element where there is none.
+// step is a member by its name, or an element if the name is empty.
 type step struct {
 	name  string
 	index int

@@ -101,7 +101,7 @@ type Request struct {
 	members  []member
 	opening  int    // index of the body's '{'
 	takers   uint32 // engines that take every member that is known
-	unknown  string // path of the first member that is not; "" is none
+	unknown  string // path of the first member that is not; empty if all are
 	pieces   []byte // small pieces made by Splice
 	p        parser
 	worded   []byte // what Wording has copied
@@ -151,7 +151,7 @@ func (r *Request) CountsDiffer() bool {
 	return r.maxTokens >= 0 && r.maxCompletionTokens >= 0 && r.maxTokens != r.maxCompletionTokens
 }
 
-// Raw returns the value of a top-level member as it stands in the body, nil when there is none.
+// Raw returns the value of a top-level member as it stands in the body, or nil.
 func (r *Request) Raw(name string) []byte {
 	if m := r.member(name); m != nil {
 		return r.p.b[m.off:m.end:m.end]

@@ -83,7 +83,7 @@ func (c *Cursor) body(i int) (end int, all seen) {
 	}
 }
 
-// escape judges the escape at i, which is none of one letter, and returns its length, a surrogate pair being one; 0
+// escape judges the escape at i, which has more than one letter, and returns its length, a surrogate pair being one; 0
 // after a fault.
 func (c *Cursor) escape(i int) int {
 	r, n := decodeEscape(c.b[i:])

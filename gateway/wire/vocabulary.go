@@ -50,7 +50,7 @@ func NewVocabulary(members []Member, prefixes []string) *Vocabulary {
 	}
 }
 
-// bare is the vocabulary of bodies whose other members are nobody's concern.
+// bare is the vocabulary of bodies whose other members do not matter.
 var bare = NewVocabulary(nil, nil)
 
 func (v *Vocabulary) of(kind Kind) *table {
@@ -137,7 +137,7 @@ func (p *parser) refuses(name []byte, hash uint64) bool {
 	})
 }
 
-// Unknown is the path of the first member that the vocabulary does not have; "" if there is none.
+// Unknown is the path of the first member that the vocabulary does not have, or "".
 func (r *Request) Unknown() string { return r.unknown }
 
 // TakenBy reports whether one of the engines takes every member of the body.
@@ -146,7 +146,7 @@ func (r *Request) TakenBy(engines uint32) bool { return r.unknown == "" && r.tak
 // TakenByAll reports whether every member is known, and whatever engine there is takes it.
 func (r *Request) TakenByAll() bool { return r.unknown == "" && r.takers == everyTaker }
 
-// NotTaken is the path of a member that none of the engines takes; "" if there is none.
+// NotTaken is the path of a member that none of the engines takes, or "".
 func (r *Request) NotTaken(engines uint32, v *Vocabulary) string {
 	if r.unknown != "" {
 		return r.unknown

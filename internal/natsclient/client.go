@@ -35,7 +35,7 @@ const (
 	maxLine           = 4 << 10  // bytes of any other line
 )
 
-// Config says where, and as whom. A zero field is none, or the default named beside it.
+// Config says where to connect, and with which credentials. A zero field is unset, or the default named beside it.
 type Config struct {
 	URL        string // nats:// or tls://host:port, several separated by commas. Required
 	Creds      string // path of a credentials file

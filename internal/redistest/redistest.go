@@ -73,8 +73,8 @@ func (s *Server) Restart(empty bool) {
 	}
 }
 
-// Pause stops the server where it is, as a machine does that is out of breath: its connections stay, and nobody
-// answers. Resume lets it go on.
+// Pause stops the server where it is, as a machine does that is out of breath: its connections stay, and it
+// does not answer. Resume lets it go on.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 
 // Resume ends a Pause.

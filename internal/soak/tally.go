@@ -65,7 +65,7 @@ func (t *tally) print(w io.Writer) {
 	}
 }
 
-// verdict returns an error that names the first faults, nil if there is none.
+// verdict returns an error that names the first faults, or nil.
 func (t *tally) verdict() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 )
 
 // cache is the memory of an engine: for each position of each physical block its keys and values, and its token id.
-// Who may use which block is the scheduler's business; nothing is read or written but through a block table.
+// The scheduler decides which sequence may use a block; nothing is read or written but through a block table.
 type cache struct {
 	blockSize int
 	keys      [layers][][kvWidth]float32 // by block × blockSize + offset

@@ -32,7 +32,7 @@ type projected struct {
 	k, v *[kvWidth]float32
 }
 
-// project sets p to what layer l makes of h under the adapter a; nil if there is none.
+// project sets p to what layer l makes of h under the adapter a, which may be nil.
 func (m *Model) project(l int, a *lora, h *[width]float32, p projected) {
 	w, q, k, v := &m.layers[l], p.q, p.k, p.v
 	for r := range q {

@@ -17,7 +17,7 @@ type question struct {
 	id       string
 	tokens   int
 	stream   bool
-	deadline time.Duration // 0 is none
+	deadline time.Duration // zero means no deadline
 	model    string
 }
 
@@ -152,7 +152,7 @@ func (w *world) hangUp(ctx context.Context, n int) {
 		if cut := rng.IntN(2 * len(raw)); cut < len(raw) {
 			raw = raw[:cut]
 		}
-		_, _ = io.WriteString(line.conn, raw) // nobody waits for an answer
+		_, _ = io.WriteString(line.conn, raw) // no answer is awaited
 		pause := time.Duration(rng.Int64N(int64(30 * time.Millisecond)))
 		_ = line.conn.SetReadDeadline(time.Now().Add(pause))
 		_, _ = io.Copy(io.Discard, line.answers)

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// machine is an engine that somebody else has started.
+// machine is an engine that was started outside of this command.
 type machine struct{ url, events, replay string }
 
 // engines is a flag that may be repeated.
