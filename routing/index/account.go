@@ -51,16 +51,19 @@ func (a *Account) Waiting() int64 {
 	return a.waiting
 }
 
-// used returns how many bytes the index has taken.
-func (a *Account) used() int64 {
+// Limit returns how many bytes everything together may take.
+func (a *Account) Limit() int64 { return a.limit }
+
+// Used returns how many bytes the index has taken.
+func (a *Account) Used() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.index
 }
 
-// charge takes n bytes for the index, unless everything together would then be more than limit. What is given back
-// always fits.
-func (a *Account) charge(n, limit int64) bool {
+// Charge takes n bytes for the index, unless everything together would then be more than limit. A negative n gives bytes
+// back, which always fits.
+func (a *Account) Charge(n, limit int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if n > 0 && !a.fits(n, limit) {
@@ -70,5 +73,12 @@ func (a *Account) charge(n, limit int64) bool {
 	return true
 }
 
-// fits reports whether the index may take n bytes more. Under mu.
+// Fits returns true if the index may take n bytes more.
+func (a *Account) Fits(n, limit int64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.fits(n, limit)
+}
+
+// fits is Fits for a caller that holds mu.
 func (a *Account) fits(n, limit int64) bool { return a.index+n+max(a.waiting, a.kept) <= limit }

@@ -47,7 +47,7 @@ func (b *HostBitmap) Equal(o *HostBitmap) bool {
 	return differ == 0
 }
 
-// Keep takes out whoever is not in o, and reports whether that was anybody. It is And in place, and writes nothing
+// Keep takes out all that are not in o, and returns true if there were any. It is And in place, and writes nothing
 // where all stay.
 func (b *HostBitmap) Keep(o *HostBitmap) (fewer bool) {
 	for i := range b {
@@ -106,17 +106,3 @@ func (b HostBitmap) All() func(yield func(HostID) bool) {
 		}
 	}
 }
-
-// Tier is where on a replica a block lives; a lower tier is faster.
-type Tier uint8
-
-// Tiers in order of preference.
-const (
-	GPU Tier = iota
-	CPU
-	SSD
-	Tiers = 3 // how many there are
-)
-
-// String returns the wire name.
-func (t Tier) String() string { return [...]string{"gpu", "cpu", "ssd"}[t] }

@@ -47,18 +47,11 @@ type Extent struct {
 	Device uint32
 }
 
-// Location is where on a replica a block lies: the fastest tier that holds it.
-type Location struct {
-	Block kvpool.BlockHash
-	Tier  Tier
-	Extent
-}
-
 // Batch is what one replica published at one moment: the unit of order. Seq counts 1, 2, 3, … within an Epoch (a
 // first Seq of 0 is accepted too), and each start of the replica has a greater Epoch.
 //
-// Who keeps batches while a slot may change hands names the Generation that it means (see HostState): a batch for
-// another one is Dead. 0 means whichever has the slot.
+// A caller that keeps batches while a slot may go to another replica names the Generation that it means (see
+// HostState): a batch for another one is Dead. 0 means the replica that has the slot now.
 type Batch struct {
 	Host       HostID
 	Generation uint32

@@ -6,6 +6,7 @@ import (
 
 	"octet/kvpool"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 // Two replicas hold parts of a prompt; the one that holds more is asked where its blocks lie, and the other dies.
@@ -13,7 +14,7 @@ func Example() {
 	var hasher kvpool.Hasher
 	prompt := hasher.Chain(nil, hasher.Root("debug", "", ""), make([]uint32, 64), 16)
 
-	x, _ := index.New(index.Config{Hosts: 2})
+	x, _ := runs.New(index.Config{Hosts: 2})
 	for h, held := range []int{4, 1} {
 		_ = x.Admit(index.HostID(h))
 		x.Apply(index.Batch{Host: index.HostID(h), Epoch: 1, Seq: 1, Ops: []index.Op{
@@ -26,10 +27,10 @@ func Example() {
 
 	var depths [index.MaxHosts]uint16
 	x.Depths(prompt, x.Alive(), &depths)
-	for _, r := range index.Rank(&depths, x.Alive(), nil) {
-		fmt.Printf("host %d holds %d of %d blocks\n", r.Host, r.Depth, len(prompt))
+	for h := range x.Alive().All() {
+		fmt.Printf("host %d holds %d of %d blocks\n", h, depths[h], len(prompt))
 	}
-	fmt.Println("in", x.Hint(0, prompt, 1, nil)[0].Tier)
+	fmt.Println("by tier:", x.InTiers(0, prompt, int(depths[0])))
 
 	x.Retire(0)
 	x.Depths(prompt, x.Alive(), &depths)
@@ -38,7 +39,7 @@ func Example() {
 	// Output:
 	// host 0 holds 2 of 4 blocks
 	// host 1 holds 1 of 4 blocks
-	// in cpu
+	// by tier: [0 2 0]
 	// retired: false false
 	// swept: <nil> true
 }

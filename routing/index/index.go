@@ -1,126 +1,74 @@
 package index
 
 import (
-	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
+	"context"
 
 	"octet/kvpool"
 )
 
-// Indexer knows which replica holds which block: the index that serves. Safe for concurrent use. Queries take no lock;
-// changes take turns, and none waits for a query.
-//
-// It takes at most Config.MaxBytes, or what its Account allows. When a Store would take more, runs that are not in use
-// are evicted (see the package comment), so that the index knows less than the replicas hold, never more. What finds no
-// room in spite of that is not recorded (Stats.Refused). Removing always works; where even the note of what is left
-// behind a hole finds no room, that is forgotten too.
-//
-// Lock order: a host's mu, then the tree's, then a host's tiersMu.
-type Indexer struct {
-	slots
-	tree    *runTree
-	_       [64]byte // what follows is written all the time
-	lookups counter
-	_       [64]byte
-	hints   atomic.Uint64
-	hosts   [MaxHosts]copies
+// Indexer knows which replica holds which block. Package runs has the one that serves by default, package reference the
+// plain one. Safe for concurrent use.
+type Indexer interface {
+	Reader
+	Writer
+	Lifecycle
+	Inspector
 }
 
-// New returns an empty index without any living replica.
-func New(c Config) (*Indexer, error) {
-	c, err := c.filled()
-	if err != nil {
-		return nil, err
-	}
-	x := &Indexer{slots: newSlots(c), tree: newRunTree(c.Account)}
-	x.tree.parted = x.parted
-	for i := range x.hosts {
-		x.hosts[i].salt = factDigest(golden, kvpool.BlockHash(i), 0)
-		x.hosts[i].sweeping = make(chan struct{}, 1)
-	}
-	return x, nil
+// Reader answers queries.
+type Reader interface {
+	// Depths sets out[h] to the number of leading blocks of chain that replica h holds, for each living h in among, and
+	// to 0 for all others. chain begins where chains begin: chain[0] follows no block. The answer equals a
+	// block-by-block scan for any content that came with true claims (see Op). Blocks after the 65,535th do not count.
+	// Depths allocates nothing.
+	Depths(chain []kvpool.BlockHash, among HostBitmap, out *[MaxHosts]uint16)
+	// InTiers counts the leading blocks of chain, of the first depth, that replica h holds, each in the fastest tier
+	// that has it. It may read h's tier map, which no query does: ask for the winner only.
+	InTiers(h HostID, chain []kvpool.BlockHash, depth int) (held [Tiers]int)
+	// Alive returns the replicas that answers may name. It takes no lock.
+	Alive() HostBitmap
+	// Stale returns the living replicas that missed events: what the index knows of them is a guess. It takes no lock.
+	Stale() HostBitmap
 }
 
-// Depths sets out[h] to the number of leading blocks of chain that replica h holds, for each living h in among, and to
-// 0 for everybody else. chain begins where chains begin: chain[0] follows no block. It equals a block-by-block scan for
-// any content that came with true claims (see Op), takes one look for each stretch of the chain that was stored in one
-// go or parts from others there, whatever the chain's length and the number of replicas, takes no lock and allocates
-// nothing. Blocks after the 65,535th do not count. A change that meets a running query may show in part, in the depth
-// of the replica that it is of.
-func (x *Indexer) Depths(chain []kvpool.BlockHash, among HostBitmap, out *[MaxHosts]uint16) {
-	if len(chain) == 0 {
-		*out = [MaxHosts]uint16{}
-		return
-	}
-	if len(chain) > math.MaxUint16 {
-		chain = chain[:math.MaxUint16]
-	}
-	ahead := uint64(chain[len(chain)-1]) // this and its beginning's line are on their way while the rest is prepared
-	if !lockedReads {
-		ahead += x.tree.heads.touch(chain[:1])
-	}
-	*out = [MaxHosts]uint16{}
-	var d descent // field by field: a literal is made beside it and copied, which stalls
-	d.chain, d.out = chain, out
-	for i := range d.live {
-		d.live[i] = among[i] & x.alive[i].Load()
-		d.any |= d.live[i]
-	}
-	x.tree.descend(&d)
-	x.lookups.about(shardOf(chain[0]), d.looks)
-	runtime.KeepAlive(ahead)
+// Writer takes what replicas publish.
+type Writer interface {
+	// Apply carries out b unless the replica's (epoch, seq) is old. A greater epoch wipes what the replica held. A
+	// batch that fits what is already there allocates nothing. Apply keeps nothing of b: its memory is the caller's
+	// again.
+	Apply(b Batch) Outcome
+	// Resync replaces everything that the replica holds by a snapshot taken after its batch seq, and clears stale. A
+	// snapshot older than the last batch is refused as Duplicate or OldEpoch: replaying the stream from there is up to
+	// the caller.
+	Resync(h HostID, epoch, seq uint64, held []TierBlocks) Outcome
 }
 
-// Hint appends where replica h holds the first depth blocks of chain, in the fastest tier of each, and stops at the
-// first that it does not hold. It reads h's tier map, which no query does: ask for the winner only. Extent is zero
-// where the replica gave none.
-func (x *Indexer) Hint(id HostID, chain []kvpool.BlockHash, depth int, dst []Location) []Location {
-	if !x.exists(id) || !x.alive.has(id) {
-		return dst
-	}
-	x.hints.Add(1)
-	h := &x.hosts[id]
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	chain = chain[:max(0, min(depth, len(chain), math.MaxUint16))]
-	from := len(dst)
-	dst = h.locations(chain, dst)
-	var out [MaxHosts]uint16
-	x.Depths(chain, HostSet(id), &out) // afterwards: what is evicted meanwhile does not count
-	return dst[:from+int(out[id])]
+// Lifecycle is the life of a slot: reusable, alive, retired, swept and reusable again.
+type Lifecycle interface {
+	// Admit puts slot h to use: an empty replica without an epoch, in every answer from now on. Admitting a living one
+	// changes nothing. ErrOutOfRange beyond the cap, ErrUnswept while bits of the slot's last replica may be left;
+	// neither changes anything.
+	Admit(h HostID) error
+	// Retire takes h out of every later answer, at once: one compare-and-swap, no lock. It returns true if h was alive.
+	// What h held stays, masked, until Sweep.
+	Retire(h HostID) bool
+	// Sweep removes what the retired replica h held and makes the slot reusable. No more than Config.Sweeps run side by
+	// side. When ctx ends first the slot stays unswept and a later Sweep does the rest. ErrAlive when h is in use; nil
+	// when there is nothing to sweep.
+	Sweep(ctx context.Context, h HostID) error
+	// Reusable returns true if h can be admitted as a new replica.
+	Reusable(h HostID) bool
 }
 
-// locations appends where h has each block of chain, provided that it has it.
-func (h *copies) locations(chain []kvpool.BlockHash, dst []Location) []Location {
-	h.tiersMu.RLock()
-	defer h.tiersMu.RUnlock()
-	for _, b := range chain {
-		tier := h.fastest(b)
-		dst = append(dst, Location{Block: b, Tier: tier, Extent: h.extents[place{b, tier}]})
-	}
-	return dst
+// Inspector is for operators, metrics and tests.
+type Inspector interface {
+	// Unswept returns the retired slots that wait for their Sweep. It takes no lock.
+	Unswept() HostBitmap
+	// Host returns the state of slot h, the zero HostState if there is none.
+	Host(h HostID) HostState
+	// Stats returns the size of the index and what it has done.
+	Stats() Stats
+	// Digest sums up all (host, block, tier) facts of living replicas: equal facts give equal digests in either index,
+	// whatever the order in which they came. It reads everything, while changes wait.
+	Digest() uint64
 }
-
-// copies is what the index knows of one slot besides which blocks it holds.
-type copies struct {
-	salt     uint64        // of this slot in digests
-	sweeping chan struct{} // cap == 1: held by the slot's running sweep
-	slower   atomic.Bool   // false: elsewhere is empty. Written where elsewhere is
-
-	mu         sync.RWMutex       // orders this replica's writers
-	generation uint32             // guarded by mu; how many replicas have had the slot
-	order      order              // guarded by mu
-	resyncs    uint64             // guarded by mu
-	parting    []kvpool.BlockHash // guarded by mu; scratch
-
-	// Written under the tree's mu and either mu or tiersMu, which is all that an eviction takes; read under one of the
-	// three.
-	tiersMu   sync.RWMutex
-	elsewhere map[kvpool.BlockHash]tierSet // held blocks that are not in the GPU tier alone
-	extents   map[place]Extent             // only of copies whose extent was given
-}
-
-// tierSet is a set of tiers: bit t for tier t.
-type tierSet uint8

@@ -1,86 +1,24 @@
-package index
+package index_test
 
 import (
-	"testing"
-
 	"octet/kvpool"
+	"octet/routing/index"
 )
 
-// compareTiers holds the counts of an Indexer against the model's facts, and against its own Hint.
+// compareTiers holds an index's counts against the model's facts.
 func (r *rig) compareTiers(chain []kvpool.BlockHash) {
-	x, counts := r.x.(*Indexer)
-	if !counts {
-		return
-	}
-	for h := range HostID(modelHosts) {
+	for h := range index.HostID(modelHosts) {
 		depth := r.roll(len(chain) + 2)
-		var want, listed [Tiers]int
+		var want [index.Tiers]int
 		for _, b := range chain[:min(depth, int(r.m.depth(h, chain)))] {
-			tier := GPU
+			tier := index.GPU
 			for !r.m.hosts[h].held[place{b, tier}] {
 				tier++
 			}
 			want[tier]++
 		}
-		for _, at := range x.Hint(h, chain, depth, nil) {
-			listed[at.Tier]++
+		if got := r.x.InTiers(h, chain, depth); got != want {
+			r.t.Fatalf("host %d holds %v of the first %d of %x, want %v", h, got, depth, chain, want)
 		}
-		if got := x.InTiers(h, chain, depth); got != want || listed != want {
-			r.t.Fatalf("host %d holds %v of the first %d of %x, the hint lists %v, want %v", h, got, depth, chain,
-				listed, want)
-		}
-	}
-}
-
-func TestTheTierMapIsNotReadWhereAllIsOnTheGPU(t *testing.T) {
-	chain := chainOf(16, "")
-	x, err := New(Config{Hosts: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for h := range HostID(2) {
-		if err := x.Admit(h); err != nil {
-			t.Fatal(err)
-		}
-		apply(t, x, h, 1, Op{Kind: Store, Blocks: chain, RootKnown: true})
-	}
-	apply(t, x, 1, 2, Op{Kind: Store, Tier: CPU, Blocks: chain[:3], RootKnown: true},
-		Op{Kind: Remove, Tier: GPU, Blocks: chain[1:3]})
-	x.hosts[0].mu.Lock() // whoever looks hangs
-	x.hosts[0].tiersMu.Lock()
-	if got := x.InTiers(0, chain, 10); got != [Tiers]int{10, 0, 0} || x.Stats().Hints != 0 {
-		t.Errorf("%v, %d tier maps read", got, x.Stats().Hints)
-	}
-	x.hosts[0].tiersMu.Unlock()
-	x.hosts[0].mu.Unlock()
-	if got := x.InTiers(1, chain, 10); got != [Tiers]int{8, 2, 0} || x.Stats().Hints != 1 {
-		t.Errorf("%v, %d tier maps read", got, x.Stats().Hints)
-	}
-	if got := x.InTiers(MaxHosts, chain, 10); got != [Tiers]int{} {
-		t.Errorf("a slot that there is not holds %v", got)
-	}
-}
-
-// BenchmarkInTiers is what a winner's cache hint costs: a chain of 512 that was stored in one go, all of it on the GPU
-// or, of every eighth block, a copy elsewhere too.
-func BenchmarkInTiers(b *testing.B) {
-	for _, slower := range []bool{false, true} {
-		b.Run(map[bool]string{false: "gpu", true: "tiers"}[slower], func(b *testing.B) {
-			chain := chainOf(512, "")
-			x, err := New(Config{Hosts: 1})
-			if err != nil || x.Admit(0) != nil {
-				b.Fatal(err)
-			}
-			ops := []Op{{Kind: Store, Blocks: chain, RootKnown: true}}
-			for i := 0; slower && i < len(chain); i += 8 {
-				ops = append(ops, Op{Kind: Store, Tier: CPU, Blocks: chain[i : i+1]})
-			}
-			if out := x.Apply(Batch{Epoch: 1, Seq: 1, Ops: ops}); out != Applied {
-				b.Fatal(out)
-			}
-			for b.Loop() {
-				x.InTiers(0, chain, len(chain))
-			}
-		})
 	}
 }

@@ -1,10 +1,11 @@
-package index
+package index_test
 
 import (
 	"maps"
 	"slices"
 
 	"octet/kvpool"
+	"octet/routing/index"
 )
 
 // model is the slow, obvious index: a set of facts for each replica, and depths by a block-by-block scan.
@@ -22,7 +23,7 @@ type modelHost struct {
 	held           map[place]bool
 }
 
-func (m *model) admit(h HostID) bool {
+func (m *model) admit(h index.HostID) bool {
 	s := &m.hosts[h]
 	if s.unswept {
 		return false
@@ -33,20 +34,20 @@ func (m *model) admit(h HostID) bool {
 	return true
 }
 
-func (m *model) retire(h HostID) bool {
+func (m *model) retire(h index.HostID) bool {
 	s := &m.hosts[h]
 	was := s.alive
 	s.alive, s.unswept = false, s.unswept || was
 	return was
 }
 
-func (m *model) apply(b Batch) Outcome {
+func (m *model) apply(b index.Batch) index.Outcome {
 	s := &m.hosts[b.Host]
 	switch {
 	case !s.alive:
-		return Dead
+		return index.Dead
 	case s.seqs != nil && b.Epoch < s.epoch:
-		return OldEpoch
+		return index.OldEpoch
 	case s.seqs == nil || b.Epoch > s.epoch:
 		clear(s.held)
 		s.epoch, s.seqs, s.stale = b.Epoch, map[uint64]bool{}, false
@@ -56,7 +57,7 @@ func (m *model) apply(b Batch) Outcome {
 		last = max(last, int64(seq))
 	}
 	if int64(b.Seq) <= last {
-		return Duplicate
+		return index.Duplicate
 	}
 	gap := int64(b.Seq) > last+1 && (last >= 0 || b.Seq != 1)
 	s.seqs[b.Seq] = true
@@ -65,32 +66,32 @@ func (m *model) apply(b Batch) Outcome {
 		m.op(b.Host, op)
 	}
 	if gap && s.stale {
-		return Gap
+		return index.Gap
 	}
-	return Applied
+	return index.Applied
 }
 
-func (m *model) op(h HostID, op Op) {
+func (m *model) op(h index.HostID, op index.Op) {
 	s := &m.hosts[h]
 	for _, b := range op.Blocks {
 		switch {
-		case op.Tier >= Tiers:
-		case op.Kind == Store:
+		case op.Tier >= index.Tiers:
+		case op.Kind == index.Store:
 			s.held[place{b, op.Tier}] = true
-		case op.Kind == Remove:
+		case op.Kind == index.Remove:
 			delete(s.held, place{b, op.Tier})
 		}
 	}
-	if op.Kind == Clear {
+	if op.Kind == index.Clear {
 		clear(s.held)
 		s.stale = false
 	}
-	if op.Kind == Shutdown {
+	if op.Kind == index.Shutdown {
 		m.retire(h)
 	}
 }
 
-func (m *model) depth(h HostID, chain []kvpool.BlockHash) (depth uint16) {
+func (m *model) depth(h index.HostID, chain []kvpool.BlockHash) (depth uint16) {
 	if !m.hosts[h].alive {
 		return 0
 	}
@@ -103,9 +104,9 @@ func (m *model) depth(h HostID, chain []kvpool.BlockHash) (depth uint16) {
 	return depth
 }
 
-func (m *model) holds(h HostID, b kvpool.BlockHash) bool {
+func (m *model) holds(h index.HostID, b kvpool.BlockHash) bool {
 	held := m.hosts[h].held
-	return held[place{b, GPU}] || held[place{b, CPU}] || held[place{b, SSD}]
+	return held[place{b, index.GPU}] || held[place{b, index.CPU}] || held[place{b, index.SSD}]
 }
 
 // living returns how many distinct blocks living replicas hold, and how many each host holds.
@@ -161,18 +162,18 @@ func (u tree) path(i int) (chain []kvpool.BlockHash) {
 }
 
 // op makes an op whose claims are true: a stretch of a path, or some blocks of one with nothing claimed.
-func (u tree) op(roll dice) Op {
-	tiers := [...]Tier{GPU, GPU, GPU, GPU, CPU, SSD, Tiers}
-	op := Op{Tier: tiers[roll(len(tiers))]}
+func (u tree) op(roll dice) index.Op {
+	tiers := [...]index.Tier{index.GPU, index.GPU, index.GPU, index.GPU, index.CPU, index.SSD, index.Tiers}
+	op := index.Op{Tier: tiers[roll(len(tiers))]}
 	switch kind := roll(60); {
 	case kind == 59:
-		return Op{Kind: Shutdown}
+		return index.Op{Kind: index.Shutdown}
 	case kind >= 56:
-		return Op{Kind: Clear}
+		return index.Op{Kind: index.Clear}
 	case kind == 55:
 		op.Kind = 9
 	case kind >= 30:
-		op.Kind = Remove
+		op.Kind = index.Remove
 		op.Blocks = u.some(roll)
 		return op
 	}

@@ -1,53 +1,55 @@
 package index
 
-// order is one replica's place in its own stream of batches.
-type order struct {
+// Order is one replica's position in its own stream of batches. The zero Order has seen none.
+type Order struct {
+	Epoch uint64
+	Last  uint64 // seq of the last batch; meaningful once one was seen
+	Stale bool   // batches are missing
+	Gaps  uint64 // times that batches were found missing
+
 	started bool // an epoch has begun
-	seen    bool // a batch of this epoch has been seen; last is meaningful
-	epoch   uint64
-	last    uint64
-	stale   bool
-	gaps    uint64
+	seen    bool // a batch of this epoch has been seen
 }
 
-// admit says what becomes of a batch, and whether everything held is from an older epoch and has to go first.
-func (o *order) admit(epoch, seq uint64) (out Outcome, wipe bool) {
+// Admit returns what becomes of a batch, and whether everything held is from an older epoch and has to go first.
+func (o *Order) Admit(epoch, seq uint64) (out Outcome, wipe bool) {
 	switch {
-	case o.started && epoch < o.epoch:
+	case o.started && epoch < o.Epoch:
 		return OldEpoch, false
-	case !o.started || epoch > o.epoch:
+	case !o.started || epoch > o.Epoch:
 		wipe = o.started
-		o.started, o.seen, o.epoch, o.stale = true, false, epoch, false
-	case o.seen && seq <= o.last:
+		o.started, o.seen, o.Epoch, o.Stale = true, false, epoch, false
+	case o.seen && seq <= o.Last:
 		return Duplicate, false
 	}
 	if o.follows(seq) {
 		out = Applied
 	} else {
 		out = Gap
-		o.stale = true
-		o.gaps++
+		o.Stale = true
+		o.Gaps++
 	}
-	o.seen, o.last = true, seq
+	o.seen, o.Last = true, seq
 	return out, wipe
 }
 
-// follows reports whether nothing can be missing between the last batch and seq.
-func (o *order) follows(seq uint64) bool {
+// follows returns true if nothing can be missing between the last batch and seq.
+func (o *Order) follows(seq uint64) bool {
 	if !o.seen {
 		return seq <= 1
 	}
-	return seq == o.last+1
+	return seq == o.Last+1
 }
 
-// snapshot says what becomes of a snapshot taken at (epoch, seq): one from before the last batch would lose that batch.
-func (o *order) snapshot(epoch, seq uint64) Outcome {
+// Snapshot returns what becomes of a snapshot taken at (epoch, seq): one from before the last batch would lose that
+// batch.
+func (o *Order) Snapshot(epoch, seq uint64) Outcome {
 	switch {
-	case o.started && epoch < o.epoch:
+	case o.started && epoch < o.Epoch:
 		return OldEpoch
-	case o.started && epoch == o.epoch && o.seen && seq < o.last:
+	case o.started && epoch == o.Epoch && o.seen && seq < o.Last:
 		return Duplicate
 	}
-	o.started, o.seen, o.epoch, o.last, o.stale = true, true, epoch, seq, false
+	o.started, o.seen, o.Epoch, o.Last, o.Stale = true, true, epoch, seq, false
 	return Applied
 }

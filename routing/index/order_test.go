@@ -1,12 +1,17 @@
-package index
+package index_test
 
-import "testing"
+import (
+	"testing"
+
+	"octet/routing/index"
+	"octet/routing/index/indextest"
+)
 
 // batch is one line of a history: what comes in, and what is expected then.
 type batch struct {
 	epoch, seq uint64
-	op         OpKind
-	out        Outcome
+	op         index.OpKind
+	out        index.Outcome
 	stale      bool
 	blocks     int
 	gaps       uint64
@@ -15,28 +20,28 @@ type batch struct {
 // Architecture decision 2. Store stores one more block each time.
 func TestEpochAndSeqDecideWhatABatchDoes(t *testing.T) { eachKind(t, epochAndSeqDecideWhatABatchDoes) }
 
-func epochAndSeqDecideWhatABatchDoes(t *testing.T, make func(Config) (subject, error)) {
+func epochAndSeqDecideWhatABatchDoes(t *testing.T, make indextest.Make) {
 	for name, history := range map[string][]batch{
-		"in order from 1": {{1, 1, Store, Applied, false, 1, 0}, {1, 2, Store, Applied, false, 2, 0}},
-		"in order from 0": {{0, 0, Store, Applied, false, 1, 0}, {0, 1, Store, Applied, false, 2, 0}},
-		"seen before": {{1, 1, Store, Applied, false, 1, 0}, {1, 1, Store, Duplicate, false, 1, 0},
-			{1, 2, Store, Applied, false, 2, 0},
-			{1, 1, Clear, Duplicate, false, 2, 0}, {1, 0, Clear, Duplicate, false, 2, 0}},
-		"later epoch wipes": {{1, 1, Store, Applied, false, 1, 0}, {1, 2, Store, Applied, false, 2, 0},
-			{2, 1, Store, Applied, false, 1, 0},
-			{1, 3, Store, OldEpoch, false, 1, 0}},
-		"gap makes stale": {{1, 1, Store, Applied, false, 1, 0}, {1, 3, Store, Gap, true, 2, 1},
-			{1, 4, Store, Applied, true, 3, 1},
-			{1, 2, Store, Duplicate, true, 3, 1}, {1, 9, Store, Gap, true, 4, 2}},
-		"late first is a gap":  {{1, 2, Store, Gap, true, 1, 1}},
-		"new epoch heals":      {{1, 5, Store, Gap, true, 1, 1}, {2, 1, Store, Applied, false, 1, 1}},
-		"new epoch with a gap": {{1, 1, Store, Applied, false, 1, 0}, {2, 2, Store, Gap, true, 1, 1}},
-		"clear heals": {{1, 5, Store, Gap, true, 1, 1}, {1, 6, Clear, Applied, false, 0, 1},
-			{1, 7, Store, Applied, false, 1, 1}},
-		"clear after a gap": {{1, 1, Store, Applied, false, 1, 0}, {1, 5, Clear, Applied, false, 0, 1}},
+		"in order from 1": {{1, 1, index.Store, index.Applied, false, 1, 0}, {1, 2, index.Store, index.Applied, false, 2, 0}},
+		"in order from 0": {{0, 0, index.Store, index.Applied, false, 1, 0}, {0, 1, index.Store, index.Applied, false, 2, 0}},
+		"seen before": {{1, 1, index.Store, index.Applied, false, 1, 0}, {1, 1, index.Store, index.Duplicate, false, 1, 0},
+			{1, 2, index.Store, index.Applied, false, 2, 0},
+			{1, 1, index.Clear, index.Duplicate, false, 2, 0}, {1, 0, index.Clear, index.Duplicate, false, 2, 0}},
+		"later epoch wipes": {{1, 1, index.Store, index.Applied, false, 1, 0}, {1, 2, index.Store, index.Applied, false, 2, 0},
+			{2, 1, index.Store, index.Applied, false, 1, 0},
+			{1, 3, index.Store, index.OldEpoch, false, 1, 0}},
+		"gap makes stale": {{1, 1, index.Store, index.Applied, false, 1, 0}, {1, 3, index.Store, index.Gap, true, 2, 1},
+			{1, 4, index.Store, index.Applied, true, 3, 1},
+			{1, 2, index.Store, index.Duplicate, true, 3, 1}, {1, 9, index.Store, index.Gap, true, 4, 2}},
+		"late first is a gap":  {{1, 2, index.Store, index.Gap, true, 1, 1}},
+		"new epoch heals":      {{1, 5, index.Store, index.Gap, true, 1, 1}, {2, 1, index.Store, index.Applied, false, 1, 1}},
+		"new epoch with a gap": {{1, 1, index.Store, index.Applied, false, 1, 0}, {2, 2, index.Store, index.Gap, true, 1, 1}},
+		"clear heals": {{1, 5, index.Store, index.Gap, true, 1, 1}, {1, 6, index.Clear, index.Applied, false, 0, 1},
+			{1, 7, index.Store, index.Applied, false, 1, 1}},
+		"clear after a gap": {{1, 1, index.Store, index.Applied, false, 1, 0}, {1, 5, index.Clear, index.Applied, false, 0, 1}},
 		// MOD2-16
-		"shutdown, then nobody": {{1, 1, Shutdown, Applied, false, 0, 0}, {1, 2, Store, Dead, false, 0, 0},
-			{1, 2, Shutdown, Dead, false, 0, 0}},
+		"shutdown, then nobody": {{1, 1, index.Shutdown, index.Applied, false, 0, 0}, {1, 2, index.Store, index.Dead, false, 0, 0},
+			{1, 2, index.Shutdown, index.Dead, false, 0, 0}},
 	} {
 		chain := chainOf(20, "")
 		x := seeded(t, make, nil)
@@ -44,11 +49,11 @@ func epochAndSeqDecideWhatABatchDoes(t *testing.T, make func(Config) (subject, e
 			t.Fatal(err)
 		}
 		for i, b := range history {
-			op := Op{Kind: b.op}
-			if b.op == Store {
+			op := index.Op{Kind: b.op}
+			if b.op == index.Store {
 				op.Blocks = chain[i : i+1]
 			}
-			out := x.Apply(Batch{Host: 7, Epoch: b.epoch, Seq: b.seq, Ops: []Op{op}})
+			out := x.Apply(index.Batch{Host: 7, Epoch: b.epoch, Seq: b.seq, Ops: []index.Op{op}})
 			h := x.Host(7)
 			if out != b.out || h.Stale != b.stale || h.Blocks != b.blocks || h.Gaps != b.gaps ||
 				x.Stale().Has(7) != b.stale {
@@ -63,12 +68,12 @@ func TestStoringTheHeldAndRemovingTheAbsentChangeNothing(t *testing.T) {
 	eachKind(t, storingTheHeldAndRemovingTheAbsentChangeNothing)
 }
 
-func storingTheHeldAndRemovingTheAbsentChangeNothing(t *testing.T, make func(Config) (subject, error)) {
+func storingTheHeldAndRemovingTheAbsentChangeNothing(t *testing.T, make indextest.Make) {
 	chain := chainOf(6, "")
 	x := seeded(t, make, chain, 4)
 	digest, before := x.Digest(), x.Stats()
-	apply(t, x, 0, 2, Op{Kind: Store, Blocks: chain[:4], RootKnown: true}, Op{Kind: Remove, Blocks: chain[4:]},
-		Op{Kind: Remove, Tier: CPU, Blocks: chain[:2]})
+	apply(t, x, 0, 2, index.Op{Kind: index.Store, Blocks: chain[:4], RootKnown: true}, index.Op{Kind: index.Remove, Blocks: chain[4:]},
+		index.Op{Kind: index.Remove, Tier: index.CPU, Blocks: chain[:2]})
 	after := x.Stats()
 	after.Locked = before.Locked
 	if x.Digest() != digest || after != before {
@@ -80,31 +85,31 @@ func TestResyncReplacesEverythingAndClearsStale(t *testing.T) {
 	eachKind(t, resyncReplacesEverythingAndClearsStale)
 }
 
-func resyncReplacesEverythingAndClearsStale(t *testing.T, make func(Config) (subject, error)) {
+func resyncReplacesEverythingAndClearsStale(t *testing.T, make indextest.Make) {
 	chain := chainOf(8, "")
 	x := seeded(t, make, chain, 3)
-	x.Apply(Batch{Host: 0, Seq: 5, Ops: []Op{{Kind: Store, Blocks: chain[6:]}}})
+	x.Apply(index.Batch{Host: 0, Seq: 5, Ops: []index.Op{{Kind: index.Store, Blocks: chain[6:]}}})
 	if !x.Stale().Has(0) {
 		t.Fatal("a gap left no stale mark")
 	}
-	snapshot := []TierBlocks{{Blocks: chain[:5], RootKnown: true},
-		{Tier: SSD, Blocks: chain[5:6], Parent: chain[4], HasParent: true}}
+	snapshot := []index.TierBlocks{{Blocks: chain[:5], RootKnown: true},
+		{Tier: index.SSD, Blocks: chain[5:6], Parent: chain[4], HasParent: true}}
 	for _, c := range []struct {
 		epoch, seq uint64
-		want       Outcome
-	}{{0, 4, Duplicate}, {0, 6, Applied}, {0, 6, Applied}, {3, 1, Applied}, {2, 9, OldEpoch}} {
+		want       index.Outcome
+	}{{0, 4, index.Duplicate}, {0, 6, index.Applied}, {0, 6, index.Applied}, {3, 1, index.Applied}, {2, 9, index.OldEpoch}} {
 		if got := x.Resync(0, c.epoch, c.seq, snapshot); got != c.want {
 			t.Fatalf("snapshot of epoch %d, batch %d: %s, want %s", c.epoch, c.seq, got, c.want)
 		}
 	}
-	want := HostState{Generation: 1, Epoch: 3, LastSeq: 1, Alive: true, Gaps: 1, Resyncs: 3, Blocks: 6}
+	want := index.HostState{Generation: 1, Epoch: 3, LastSeq: 1, Alive: true, Gaps: 1, Resyncs: 3, Blocks: 6}
 	if got := x.Host(0); got != want {
 		t.Fatalf("%+v, want %+v", got, want)
 	}
 	if depths, _ := ask(x, chain, 1); depths[0] != 6 {
 		t.Fatalf("depth %d, want 6", depths[0])
 	}
-	if out := x.Resync(9, 1, 1, nil); out != Dead {
+	if out := x.Resync(9, 1, 1, nil); out != index.Dead {
 		t.Fatalf("snapshot of a slot not in use: %s", out)
 	}
 }
@@ -113,17 +118,17 @@ func TestDigestDependsOnFactsAndNotOnTheirOrder(t *testing.T) {
 	eachKind(t, digestDependsOnFactsAndNotOnTheirOrder)
 }
 
-func digestDependsOnFactsAndNotOnTheirOrder(t *testing.T, make func(Config) (subject, error)) {
+func digestDependsOnFactsAndNotOnTheirOrder(t *testing.T, make indextest.Make) {
 	chain := chainOf(5, "")
 	a, b := seeded(t, make, chain, 5, 2), seeded(t, make, chain, 0, 0)
 	for i := range chain {
-		apply(t, b, 0, uint64(i+2), Op{Kind: Store, Blocks: chain[4-i : 5-i]})
+		apply(t, b, 0, uint64(i+2), index.Op{Kind: index.Store, Blocks: chain[4-i : 5-i]})
 	}
-	apply(t, b, 1, 2, Op{Kind: Store, Blocks: chain, RootKnown: true}, Op{Kind: Remove, Blocks: chain[2:]})
+	apply(t, b, 1, 2, index.Op{Kind: index.Store, Blocks: chain, RootKnown: true}, index.Op{Kind: index.Remove, Blocks: chain[2:]})
 	if a.Digest() != b.Digest() {
 		t.Fatal("equal facts, other digest")
 	}
-	apply(t, b, 1, 3, Op{Kind: Store, Tier: CPU, Blocks: chain[:1]})
+	apply(t, b, 1, 3, index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[:1]})
 	if a.Digest() == b.Digest() {
 		t.Fatal("one more copy, same digest")
 	}

@@ -1,10 +1,13 @@
-package index
+package index_test
 
 import (
 	"context"
 	"slices"
 	"sync"
 	"testing"
+
+	"octet/routing/index"
+	"octet/routing/index/indextest"
 )
 
 // churn runs one replica's life over and over until ctx ends.
@@ -22,40 +25,40 @@ func TestQueriesStayTrueWhileEventsAndSweepsRun(t *testing.T) {
 	eachKind(t, queriesStayTrue)
 }
 
-func queriesStayTrue(t *testing.T, make func(Config) (subject, error)) {
+func queriesStayTrue(t *testing.T, make indextest.Make) {
 	chain := chainOf(64, "")
 	x := seeded(t, make, chain, 64, 64, 64, 64, 64)
-	apply(t, x, 1, 2, Op{Kind: Remove, Blocks: chain[20:21]})
+	apply(t, x, 1, 2, index.Op{Kind: index.Remove, Blocks: chain[20:21]})
 	ctx, cancel := context.WithCancel(t.Context())
 	var writers, readers sync.WaitGroup
-	toggle := func(h HostID, part Op) func(uint64) {
+	toggle := func(h index.HostID, part index.Op) func(uint64) {
 		return func(round uint64) {
-			part.Kind = Store
+			part.Kind = index.Store
 			if round%2 == 0 {
-				part.Kind = Remove
+				part.Kind = index.Remove
 			}
-			x.Apply(Batch{Host: h, Seq: round, Ops: []Op{part}})
+			x.Apply(index.Batch{Host: h, Seq: round, Ops: []index.Op{part}})
 		}
 	}
-	churn(ctx, &writers, toggle(2, Op{Blocks: chain[32:], Parent: chain[31], HasParent: true}))
-	churn(ctx, &writers, toggle(3, Op{Blocks: chain[10:11], Parent: chain[9], HasParent: true}))
+	churn(ctx, &writers, toggle(2, index.Op{Blocks: chain[32:], Parent: chain[31], HasParent: true}))
+	churn(ctx, &writers, toggle(3, index.Op{Blocks: chain[10:11], Parent: chain[9], HasParent: true}))
 	churn(ctx, &writers, func(round uint64) {
 		x.Retire(4)
 		if err := x.Sweep(ctx, 4); err == nil && x.Admit(4) == nil {
-			x.Apply(Batch{Host: 4, Epoch: round, Seq: 1, Ops: []Op{{Kind: Store, Blocks: chain, RootKnown: true}}})
+			x.Apply(index.Batch{Host: 4, Epoch: round, Seq: 1, Ops: []index.Op{{Kind: index.Store, Blocks: chain, RootKnown: true}}})
 		}
 	})
 	for range 3 {
 		readers.Go(func() {
-			var out [MaxHosts]uint16
+			var out [index.MaxHosts]uint16
 			for range 2000 {
-				x.Depths(chain, HostSet(0, 1, 2, 3, 4), &out)
+				x.Depths(chain, index.HostSet(0, 1, 2, 3, 4), &out)
 				if out[0] != 64 || out[1] != 20 || out[2] < 32 || out[2] > 64 || out[3] != 10 && out[3] != 64 ||
 					out[4] > 64 {
 					t.Errorf("depths %v", out[:5])
 					return
 				}
-				x.Hint(3, chain, int(out[3]), nil)
+				x.InTiers(3, chain, int(out[3]))
 			}
 		})
 	}
@@ -73,16 +76,16 @@ func TestTwoTransportsWithOneHistoryLeaveWhatOneWould(t *testing.T) {
 	eachKind(t, twoTransports)
 }
 
-func twoTransports(t *testing.T, make func(Config) (subject, error)) {
+func twoTransports(t *testing.T, make indextest.Make) {
 	chain := chainOf(200, "")
 	once, twice := seeded(t, make, nil, 0), seeded(t, make, nil, 0)
-	var history []Batch
+	var history []index.Batch
 	for i := range chain {
-		op := Op{Kind: Store, Blocks: chain[i : i+1], RootKnown: true}
+		op := index.Op{Kind: index.Store, Blocks: chain[i : i+1], RootKnown: true}
 		if i > 0 {
 			op.RootKnown, op.Parent, op.HasParent = false, chain[i-1], true
 		}
-		history = append(history, Batch{Seq: uint64(i + 2), Ops: []Op{op}})
+		history = append(history, index.Batch{Seq: uint64(i + 2), Ops: []index.Op{op}})
 	}
 	for _, b := range history {
 		once.Apply(b)
@@ -91,7 +94,7 @@ func twoTransports(t *testing.T, make func(Config) (subject, error)) {
 	for range 2 {
 		feeds.Go(func() {
 			for _, b := range history {
-				if out := twice.Apply(b); out != Applied && out != Duplicate {
+				if out := twice.Apply(b); out != index.Applied && out != index.Duplicate {
 					t.Errorf("batch %d: %s", b.Seq, out)
 				}
 			}

@@ -1,4 +1,4 @@
-package index
+package index_test
 
 import (
 	"context"
@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"octet/kvpool"
+	"octet/routing/index"
+	"octet/routing/index/indextest"
+	"octet/routing/index/reference"
 	"pgregory.net/rapid"
 )
 
@@ -17,31 +20,31 @@ type rig struct {
 	m    model
 	u    tree
 	seq  [modelHosts]uint64
-	past []Batch
+	past []index.Batch
 }
 
-func newRig(t rapid.TB, roll dice, make func(Config) (subject, error)) *rig {
-	x, err := make(Config{Hosts: modelHosts})
+func newRig(t rapid.TB, roll dice, make indextest.Make) *rig {
+	x, err := make(index.Config{Hosts: modelHosts})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, roll: roll, x: x, u: growTree(roll)}
-	for h := range HostID(modelHosts - 1) {
+	for h := range index.HostID(modelHosts - 1) {
 		r.admit(h)
 	}
 	return r
 }
 
-func (r *rig) host() HostID { return HostID(r.roll(modelHosts)) }
+func (r *rig) host() index.HostID { return index.HostID(r.roll(modelHosts)) }
 
-func (r *rig) admit(h HostID) {
+func (r *rig) admit(h index.HostID) {
 	if err := r.x.Admit(h); (err == nil) != r.m.admit(h) {
 		r.t.Fatalf("Admit(%d): %v", h, err)
 	}
 }
 
-func (r *rig) batch(h HostID) Batch {
-	b := Batch{Host: h, Epoch: r.m.hosts[h].epoch, Seq: r.seq[h] + 1}
+func (r *rig) batch(h index.HostID) index.Batch {
+	b := index.Batch{Host: h, Epoch: r.m.hosts[h].epoch, Seq: r.seq[h] + 1}
 	switch r.roll(40) {
 	case 1:
 		b.Seq += uint64(1 + r.roll(3))
@@ -56,12 +59,12 @@ func (r *rig) batch(h HostID) Batch {
 	return b
 }
 
-func (r *rig) deliver(b Batch) {
+func (r *rig) deliver(b index.Batch) {
 	want := r.m.apply(b)
 	if got := r.x.Apply(b); got != want {
 		r.t.Fatalf("%+v: %s, want %s", b, got, want)
 	}
-	if want == Applied || want == Gap {
+	if want == index.Applied || want == index.Gap {
 		r.seq[b.Host] = b.Seq
 		r.past = append(r.past, b)
 	}
@@ -89,7 +92,7 @@ func (r *rig) step() {
 	}
 }
 
-func (r *rig) sweep(h HostID) {
+func (r *rig) sweep(h index.HostID) {
 	err := r.x.Sweep(context.Background(), h)
 	if (err != nil) != r.m.hosts[h].alive {
 		r.t.Fatalf("Sweep(%d): %v", h, err)
@@ -101,20 +104,20 @@ func (r *rig) sweep(h HostID) {
 }
 
 // resync gives h a snapshot of what another replica holds, with nothing claimed.
-func (r *rig) resync(h HostID) {
+func (r *rig) resync(h index.HostID) {
 	s := &r.m.hosts[h]
 	from := r.m.hosts[r.host()].held
-	var snapshot []TierBlocks
+	var snapshot []index.TierBlocks
 	held := map[place]bool{}
 	for _, b := range r.u.blocks {
-		for tier := range Tier(Tiers) {
+		for tier := range index.Tier(index.Tiers) {
 			if from[place{b, tier}] {
-				snapshot = append(snapshot, TierBlocks{Tier: tier, Blocks: []kvpool.BlockHash{b}})
+				snapshot = append(snapshot, index.TierBlocks{Tier: tier, Blocks: []kvpool.BlockHash{b}})
 				held[place{b, tier}] = true
 			}
 		}
 	}
-	if out := r.x.Resync(h, s.epoch, r.seq[h], snapshot); (out == Applied) != s.alive {
+	if out := r.x.Resync(h, s.epoch, r.seq[h], snapshot); (out == index.Applied) != s.alive {
 		r.t.Fatalf("Resync(%d): %s", h, out)
 	}
 	if s.alive {
@@ -138,7 +141,7 @@ func (r *rig) compare() {
 func (r *rig) compareState() {
 	var digest uint64
 	entries, each := r.m.living()
-	for h := range HostID(modelHosts) {
+	for h := range index.HostID(modelHosts) {
 		s, got := &r.m.hosts[h], r.x.Host(h)
 		if got.Alive != s.alive || s.alive && (got.Stale != s.stale || got.Blocks != each[h]) {
 			r.t.Fatalf("host %d: %+v, want %+v", h, got, s)
@@ -149,7 +152,7 @@ func (r *rig) compareState() {
 		}
 		for p := range s.held {
 			if s.alive {
-				digest += factDigest(saltOf(h), p.block, p.tier)
+				digest += index.FactDigest(index.Salt(h), p.block, p.tier)
 			}
 		}
 	}
@@ -164,13 +167,13 @@ func (r *rig) compareState() {
 // compareDepths asks for all replicas and checks the answer and its price.
 func (r *rig) compareDepths(chain []kvpool.BlockHash) {
 	before := r.x.Stats().Lookups
-	var out [MaxHosts]uint16
+	var out [index.MaxHosts]uint16
 	for i := range out {
 		out[i] = 999
 	}
-	r.x.Depths(chain, HostBitmap{1<<modelHosts - 1}, &out)
+	r.x.Depths(chain, index.HostBitmap{1<<modelHosts - 1}, &out)
 	distinct, clean := map[uint16]bool{}, true
-	for h := range HostID(modelHosts) {
+	for h := range index.HostID(modelHosts) {
 		if want := r.m.depth(h, chain); out[h] != want {
 			r.t.Fatalf("host %d holds %d leading blocks of %x, want %d", h, out[h], chain, want)
 		}
@@ -183,7 +186,7 @@ func (r *rig) compareDepths(chain []kvpool.BlockHash) {
 		r.t.Fatalf("a depth outside among is not 0")
 	}
 	price := int(r.x.Stats().Lookups - before)
-	_, reference := r.x.(*ShardedBlockIndexer)
+	_, reference := r.x.(*reference.ShardedBlockIndexer)
 	if price > len(chain) || reference && clean && price > len(distinct)*(bits.Len(uint(len(chain)-1))+1) {
 		r.t.Fatalf("%d lookups for %d blocks and %d depths", price, len(chain), len(distinct))
 	}

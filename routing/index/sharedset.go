@@ -2,19 +2,19 @@ package index
 
 import "sync/atomic"
 
-// sharedSet is a HostBitmap that many goroutines change one bit at a time. Words are read one by one: a load that meets
+// SharedSet is a HostBitmap that many goroutines change one bit at a time. Words are read one by one: a load that meets
 // two changes may see either.
-type sharedSet [Words]atomic.Uint64
+type SharedSet [Words]atomic.Uint64
 
-// countedSet is a sharedSet that mostly is empty, which is one load to see.
+// countedSet is a SharedSet that mostly is empty, which is one load to see.
 type countedSet struct {
-	sharedSet
+	SharedSet
 	count atomic.Int64 // at least how many are in; no more than that once no change is under way
 }
 
 func (b *countedSet) set(h HostID) bool {
 	b.count.Add(1)
-	fresh := b.sharedSet.set(h)
+	fresh := b.SharedSet.Set(h)
 	if !fresh {
 		b.count.Add(-1)
 	}
@@ -22,7 +22,7 @@ func (b *countedSet) set(h HostID) bool {
 }
 
 func (b *countedSet) clear(h HostID) bool {
-	had := b.sharedSet.clear(h)
+	had := b.SharedSet.Clear(h)
 	if had {
 		b.count.Add(-1)
 	}
@@ -31,13 +31,13 @@ func (b *countedSet) clear(h HostID) bool {
 
 func (b *countedSet) empty() bool { return b.count.Load() == 0 }
 
-// set puts h in by compare-and-swap and reports whether it was not in before.
-func (b *sharedSet) set(h HostID) bool { return b.swap(h, true) }
+// Set puts h in by compare-and-swap and returns true if it was not in before.
+func (b *SharedSet) Set(h HostID) bool { return b.swap(h, true) }
 
-// clear takes h out by compare-and-swap and reports whether it was in before.
-func (b *sharedSet) clear(h HostID) bool { return b.swap(h, false) }
+// Clear takes h out by compare-and-swap and returns true if it was in before.
+func (b *SharedSet) Clear(h HostID) bool { return b.swap(h, false) }
 
-func (b *sharedSet) swap(h HostID, in bool) bool {
+func (b *SharedSet) swap(h HostID, in bool) bool {
 	word, bit := &b[h>>6], uint64(1)<<(h&63)
 	for {
 		old := word.Load()
@@ -50,9 +50,11 @@ func (b *sharedSet) swap(h HostID, in bool) bool {
 	}
 }
 
-func (b *sharedSet) has(h HostID) bool { return b[h>>6].Load()&(1<<(h&63)) != 0 }
+// Has returns true if h is in.
+func (b *SharedSet) Has(h HostID) bool { return b[h>>6].Load()&(1<<(h&63)) != 0 }
 
-func (b *sharedSet) load() (m HostBitmap) {
+// Load returns the set.
+func (b *SharedSet) Load() (m HostBitmap) {
 	for i := range b {
 		m[i] = b[i].Load()
 	}

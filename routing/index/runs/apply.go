@@ -1,0 +1,110 @@
+package runs
+
+import (
+	"context"
+
+	"octet/routing/index"
+)
+
+// Apply carries out b unless the replica's (epoch, seq) says that it is old. A greater epoch wipes what the replica
+// held. A batch that fits what is already there allocates nothing. Nothing of b is kept: its memory is the caller's
+// again.
+func (x *Indexer) Apply(b index.Batch) index.Outcome {
+	if !x.Exists(b.Host) {
+		return index.Dead
+	}
+	h := &x.hosts[b.Host]
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !x.IsAlive(b.Host) || b.Generation != 0 && b.Generation != h.generation {
+		return index.Dead
+	}
+	out, wipe := h.order.Admit(b.Epoch, b.Seq)
+	if out != index.Applied && out != index.Gap {
+		return out
+	}
+	if h.order.Stale {
+		x.SetStale(b.Host, true)
+	}
+	if wipe {
+		x.wipe(b.Host, h)
+	}
+	x.carryOut(b.Host, h, b.Ops)
+	if !h.order.Stale {
+		x.SetStale(b.Host, false)
+		return index.Applied // after a gap, because of a Clear: the state is known again
+	}
+	return out
+}
+
+// Resync replaces everything that the replica holds by a snapshot taken after its batch seq, and clears stale. A
+// snapshot older than the last batch is refused as Duplicate or OldEpoch: replaying the stream from there is up to the
+// caller.
+func (x *Indexer) Resync(id index.HostID, epoch, seq uint64, held []index.TierBlocks) index.Outcome {
+	if !x.Exists(id) {
+		return index.Dead
+	}
+	h := &x.hosts[id]
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !x.IsAlive(id) {
+		return index.Dead
+	}
+	if out := h.order.Snapshot(epoch, seq); out != index.Applied {
+		return out
+	}
+	x.wipe(id, h)
+	x.lock()
+	for _, t := range held {
+		x.store(id, h, &index.Op{
+			Tier: t.Tier, Blocks: t.Blocks, Parent: t.Parent,
+			HasParent: t.HasParent, RootKnown: t.RootKnown, Extents: t.Extents,
+		})
+	}
+	x.tree.mu.Unlock()
+	h.resyncs++
+	x.SetStale(id, false)
+	return index.Applied
+}
+
+func (x *Indexer) lock() {
+	x.tree.mu.Lock()
+	x.tree.locked++
+}
+
+// carryOut does ops under one lock, which a Clear lets go of.
+func (x *Indexer) carryOut(id index.HostID, h *copies, ops []index.Op) {
+	for len(ops) > 0 && ops[0].Kind == index.Shutdown {
+		x.Retire(id)
+		ops = ops[1:]
+	}
+	if len(ops) == 0 {
+		return // and no lock
+	}
+	x.lock()
+	defer x.tree.mu.Unlock()
+	for i := range ops {
+		switch op := &ops[i]; op.Kind {
+		case index.Store:
+			x.store(id, h, op)
+		case index.Remove:
+			x.remove(id, h, op)
+		case index.Clear:
+			x.tree.mu.Unlock()
+			x.wipe(id, h)
+			x.lock()
+			h.order.Stale = false
+		case index.Shutdown:
+			x.Retire(id)
+		}
+	}
+}
+
+// wipe forgets all that a replica holds.
+func (x *Indexer) wipe(id index.HostID, h *copies) {
+	x.tree.mu.Lock()
+	h.clearTiers(x.tree.mem)
+	x.tree.mu.Unlock()
+	_ = x.tree.sweep(context.Background(), func() index.HostBitmap { return index.HostSet(id) },
+		func() bool { return x.tree.held[id] == 0 })
+}

@@ -1,0 +1,201 @@
+package runs
+
+import (
+	"math/bits"
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"octet/kvpool"
+	"octet/routing/index"
+)
+
+// An entry of a table names a block's place in 64 bits: the run (32), the offset in it (12) and a tag of the block's
+// hash (20). The hash itself stands in the run only: whoever finds a tag looks there. 0 is free; run 0 with a tag is a
+// tombstone.
+const (
+	tombstone = 1 << 44
+	tagMask   = 0xfffff << 44
+	lineSlots = 8 // entries in a cache line
+)
+
+func mix(b kvpool.BlockHash) uint64 { return uint64(b) * index.Golden }
+
+func newEntry(p uint64, id uint32, off int) uint64 { return p<<44 | uint64(off)<<32 | uint64(id) }
+
+func entryID(e uint64) uint32 { return uint32(e) }
+func entryOff(e uint64) int   { return int(e >> 32 & 0xfff) }
+
+// line is one bucket. While one of its slots is free, no entry that belongs into it stands in a later line.
+type line [lineSlots]uint64
+
+// lines are the buckets of one segment; n of them, a block's is the one at its share of the segment's part of the hash
+// space.
+type lines struct {
+	base  unsafe.Pointer
+	n     uint64
+	bytes int64
+	pages pages // what to unmap; zero on the heap
+}
+
+// heapLines is up to how many bytes of lines live on the heap: smaller than what is worth mapping.
+const heapLines = 32 << 10
+
+func newLines(n uint64) (*lines, error) {
+	l := &lines{n: n, bytes: int64(n) * 64}
+	if l.bytes < heapLines {
+		l.base = unsafe.Pointer(unsafe.SliceData(make([]line, n)))
+		return l, nil
+	}
+	p, err := mapPages(int(l.bytes))
+	if err != nil {
+		return nil, err
+	}
+	l.base, l.pages = p.base, p
+	runtime.AddCleanup(l, func(p pages) { p.unmap() }, p) // when the last reader has let go of it
+	return l, nil
+}
+
+func (l *lines) at(i uint64) *line { return (*line)(unsafe.Add(l.base, i*64)) }
+
+// segment is an independent part of a table, so that growing stops the writer for a part only.
+type segment = atomic.Pointer[lines]
+
+// filling is how full a segment is. It changes all the time, so it does not stand where readers look.
+type filling struct {
+	used int // entries and tombstones
+	dead int // tombstones
+}
+
+// table finds entries by hash. One writer; readers load lines and slots atomically and look again when a view is gone.
+type table struct {
+	mem  *memory // charged for the lines; nil when they are paid for otherwise
+	segs []segment
+	fill []filling
+	bits uint                  // log2 of len(segs)
+	hash func(e uint64) uint64 // mix of the block that an entry stands for
+}
+
+func newTable(mem *memory, bits uint, hash func(e uint64) uint64) *table {
+	t := &table{mem: mem, segs: make([]segment, 1<<bits), fill: make([]filling, 1<<bits), bits: bits, hash: hash}
+	for i := range t.segs {
+		l, _ := newLines(2)
+		t.segs[i].Store(l)
+		t.charge(l.bytes)
+	}
+	return t
+}
+
+func (t *table) segment(p uint64) *segment { return &t.segs[p>>(64-t.bits)] }
+
+func (t *table) filling(p uint64) *filling { return &t.fill[p>>(64-t.bits)] }
+
+// count returns how many entries there are.
+func (t *table) count() (n int) {
+	for _, f := range t.fill {
+		n += f.used - f.dead
+	}
+	return n
+}
+
+// home returns the line in which the search for p begins.
+func (t *table) home(p, n uint64) uint64 {
+	i, _ := bits.Mul64(p<<t.bits, n)
+	return i
+}
+
+// probe is a search for the entries that may be a block's.
+type probe struct {
+	l    *lines
+	i    uint64 // line
+	j    int    // slot
+	want uint64
+	free bool
+}
+
+func (t *table) probe(p uint64) probe {
+	l := t.segment(p).Load()
+	return probe{l: l, i: t.home(p, l.n), want: p << 44}
+}
+
+// next returns the next entry with the block's tag, 0 when there is none.
+func (s *probe) next() uint64 {
+	for {
+		line := s.l.at(s.i)
+		for s.j < lineSlots {
+			e := line[s.j]
+			s.j++
+			if e == 0 {
+				s.free = true
+			} else if (e^s.want)&tagMask == 0 && entryID(e) != 0 {
+				return e
+			}
+		}
+		if s.free {
+			return 0
+		}
+		s.j = 0
+		if s.i++; s.i == s.l.n {
+			s.i = 0
+		}
+	}
+}
+
+// slot returns where e stands, which it does; with e 0, the first place for a new entry.
+func (t *table) slot(p, e uint64) (line *line, j int) {
+	l := t.segment(p).Load()
+	for i := t.home(p, l.n); ; {
+		line = l.at(i)
+		for j = range line {
+			if line[j] == e || e == 0 && line[j]&^tagMask == 0 {
+				return line, j
+			}
+		}
+		if i++; i == l.n {
+			i = 0
+		}
+	}
+}
+
+// insert puts e in. The segment has a place, see room.
+func (t *table) insert(p, e uint64) {
+	line, j := t.slot(p, 0)
+	if s := t.filling(p); line[j] == 0 {
+		s.used++
+	} else {
+		s.dead--
+	}
+	atomic.StoreUint64(&line[j], e)
+}
+
+// replace puts e in the place of old, which is there.
+func (t *table) replace(p, old, e uint64) {
+	line, j := t.slot(p, old)
+	put64(&line[j], e)
+}
+
+// remove takes e out, which is there. A line that has no free slot gets none: entries that it had no room for are
+// behind it.
+func (t *table) remove(p, e uint64) {
+	line, j := t.slot(p, e)
+	s := t.filling(p)
+	for _, other := range line {
+		if other == 0 {
+			s.used--
+			put64(&line[j], 0)
+			return
+		}
+	}
+	s.dead++
+	put64(&line[j], tombstone)
+}
+
+// touch loads the home lines of blocks, all at once, and returns something that depends on them.
+func (t *table) touch(blocks []kvpool.BlockHash) (sum uint64) {
+	for _, b := range blocks {
+		p := mix(b)
+		l := t.segment(p).Load()
+		sum += l.at(t.home(p, l.n))[0]
+	}
+	return sum
+}

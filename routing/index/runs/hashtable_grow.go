@@ -1,0 +1,101 @@
+package runs
+
+const (
+	fillMost = 13 // of 16 slots: above it a segment grows
+	fullMost = 14 // of 16 slots: up to which tombstones may fill one that cannot grow
+	growBy   = 2  // a segment grows by the half
+)
+
+// room makes sure that one more entry for p fits, and grows its segment for that. It reports false when the limit or
+// the system refuse; the latter is the end where nothing can be refused.
+func (t *table) room(p uint64) bool {
+	s, f := t.segment(p), t.filling(p)
+	l := s.Load()
+	if uint64(f.used+1)*16 <= l.n*lineSlots*fillMost {
+		return true
+	}
+	n := l.n + l.n/growBy
+	if f.dead > f.used/4 {
+		n = l.n // it is the tombstones that fill it
+	}
+	more := int64(n-l.n) * 64 // for a moment it is both
+	if t.charge(more) {
+		if t.rebuild(s, f, n) {
+			return true
+		}
+		t.charge(-more)
+	}
+	return t.cram(s, f)
+}
+
+// cram makes sure that one more entry fits into a segment that cannot grow, and frees it of its tombstones when those
+// are in the way.
+func (t *table) cram(s *segment, f *filling) bool {
+	slots := s.Load().n * lineSlots
+	if uint64(f.used-f.dead+1)*16 > slots*fillMost {
+		return false
+	}
+	return uint64(f.used+1)*16 <= slots*fullMost || t.rebuild(s, f, slots/lineSlots)
+}
+
+// rebuild gives a segment n lines. It reports false when the system refuses them.
+func (t *table) rebuild(s *segment, f *filling, n uint64) bool {
+	fresh, err := newLines(n)
+	if err != nil {
+		return false
+	}
+	l := s.Load()
+	t.move(f, l, fresh)
+	s.Store(fresh)
+	if l.pages.base != nil {
+		l.pages.forget()
+	}
+	return true
+}
+
+func (t *table) charge(bytes int64) bool { return t.mem == nil || t.mem.extend(bytes) }
+
+// move fills fresh with the entries of l.
+func (t *table) move(f *filling, l, fresh *lines) {
+	f.used, f.dead = 0, 0
+	var entries, hashes [64]uint64
+	n := 0
+	flush := func() {
+		for i, e := range entries[:n] {
+			hashes[i] = t.hash(e) // far loads, none of which waits for another
+		}
+		for i, e := range entries[:n] {
+			t.settle(fresh, hashes[i], e)
+		}
+		f.used += n
+		n = 0
+	}
+	for i := range l.n {
+		for _, e := range l.at(i) {
+			if entryID(e) == 0 {
+				continue
+			}
+			entries[n] = e
+			if n++; n == len(entries) {
+				flush()
+			}
+		}
+	}
+	flush()
+}
+
+// settle puts e into lines that nobody reads yet.
+func (t *table) settle(l *lines, p, e uint64) {
+	for i := t.home(p, l.n); ; {
+		line := l.at(i)
+		for j := range line {
+			if line[j] == 0 {
+				line[j] = e
+				return
+			}
+		}
+		if i++; i == l.n {
+			i = 0
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package runs
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"octet/kvpool"
+	"octet/routing/index"
+)
+
+// Indexer knows which replica holds which block: the index that serves. Safe for concurrent use. Queries take no lock;
+// changes take turns, and none waits for a query.
+//
+// It takes at most Config.MaxBytes, or what its Account allows. When a Store would take more, runs that are not in use
+// are evicted (see the package comment), so that the index knows less than the replicas hold, never more. What finds no
+// room in spite of that is not recorded (Stats.Refused). Removing always works; where even the note of what is left
+// behind a hole finds no room, that is forgotten too.
+//
+// Lock order: a host's mu, then the tree's, then a host's tiersMu.
+type Indexer struct {
+	index.Slots
+	tree    *runTree
+	_       [64]byte // what follows is written all the time
+	lookups counter
+	_       [64]byte
+	hints   atomic.Uint64
+	hosts   [index.MaxHosts]copies
+}
+
+// New returns an empty index without any living replica.
+func New(c index.Config) (*Indexer, error) {
+	c, err := c.Filled()
+	if err != nil {
+		return nil, err
+	}
+	x := &Indexer{tree: newRunTree(c.Account)}
+	x.Size(c)
+	x.tree.parted = x.parted
+	for i := range x.hosts {
+		x.hosts[i].salt = index.Salt(index.HostID(i))
+	}
+	return x, nil
+}
+
+// Depths sets out[h] to the number of leading blocks of chain that replica h holds, for each living h in among, and to
+// 0 for everybody else. chain begins where chains begin: chain[0] follows no block. It equals a block-by-block scan for
+// any content that came with true claims (see Op), takes one look for each stretch of the chain that was stored in one
+// go or parts from others there, whatever the chain's length and the number of replicas, takes no lock and allocates
+// nothing. Blocks after the 65,535th do not count. A change that meets a running query may show in part, in the depth
+// of the replica that it is of.
+func (x *Indexer) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *[index.MaxHosts]uint16) {
+	if len(chain) == 0 {
+		*out = [index.MaxHosts]uint16{}
+		return
+	}
+	if len(chain) > math.MaxUint16 {
+		chain = chain[:math.MaxUint16]
+	}
+	ahead := uint64(chain[len(chain)-1]) // this and its beginning's line are on their way while the rest is prepared
+	if !lockedReads {
+		ahead += x.tree.heads.touch(chain[:1])
+	}
+	*out = [index.MaxHosts]uint16{}
+	var d descent // field by field: a literal is made beside it and copied, which stalls
+	d.chain, d.out = chain, out
+	for i := range d.live {
+		d.live[i] = among[i] & x.AliveWord(i)
+		d.any |= d.live[i]
+	}
+	x.tree.descend(&d)
+	x.lookups.about(uint8(mix(chain[0])>>56), d.looks)
+	runtime.KeepAlive(ahead)
+}
+
+// copies is what the index knows of one slot besides which blocks it holds.
+type copies struct {
+	salt   uint64      // of this slot in digests
+	slower atomic.Bool // false: elsewhere is empty. Written where elsewhere is
+
+	mu         sync.RWMutex       // orders this replica's writers
+	generation uint32             // guarded by mu; how many replicas have had the slot
+	order      index.Order        // guarded by mu
+	resyncs    uint64             // guarded by mu
+	parting    []kvpool.BlockHash // guarded by mu; scratch
+
+	// Written under the tree's mu and either mu or tiersMu, which is all that an eviction takes; read under one of the
+	// three.
+	tiersMu   sync.RWMutex
+	elsewhere map[kvpool.BlockHash]tierSet // held blocks that are not in the GPU tier alone
+	extents   map[place]index.Extent       // only of copies whose extent was given
+}
+
+// tierSet is a set of tiers: bit t for tier t.
+type tierSet uint8
+
+// place is one copy of a block.
+type place struct {
+	block kvpool.BlockHash
+	tier  index.Tier
+}

@@ -1,0 +1,60 @@
+package runs
+
+import (
+	"math"
+
+	"octet/kvpool"
+	"octet/routing/index"
+)
+
+// InTiers counts the leading blocks of chain, of the first depth, that replica h holds, each in the fastest tier that
+// has it: what Hint lists. It costs one query where nothing was ever put outside of h's GPU, which is the rule, and
+// takes no lock there; else it reads h's tier map, block by block.
+func (x *Indexer) InTiers(id index.HostID, chain []kvpool.BlockHash, depth int) (held [index.Tiers]int) {
+	if !x.Exists(id) || !x.IsAlive(id) {
+		return held
+	}
+	chain = chain[:max(0, min(depth, len(chain), math.MaxUint16))]
+	h := &x.hosts[id]
+	if !h.slower.Load() {
+		held[index.GPU] = x.depth(id, chain)
+		return held
+	}
+	x.hints.Add(1)
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for n := x.depth(id, chain); ; {
+		held = h.spread(chain[:n])
+		still := x.depth(id, chain) // what is evicted meanwhile does not count
+		if still >= n {
+			return held
+		}
+		n = still
+	}
+}
+
+// depth is Depths of one replica.
+func (x *Indexer) depth(id index.HostID, chain []kvpool.BlockHash) int {
+	if len(chain) == 0 {
+		return 0
+	}
+	var out [index.MaxHosts]uint16
+	var among index.HostBitmap
+	among.Set(id)
+	x.Depths(chain, among, &out)
+	return int(out[id])
+}
+
+// spread counts blocks that h holds by the fastest tier that has them.
+func (h *copies) spread(blocks []kvpool.BlockHash) (held [index.Tiers]int) {
+	h.tiersMu.RLock()
+	defer h.tiersMu.RUnlock()
+	if len(h.elsewhere) == 0 {
+		held[index.GPU] = len(blocks)
+		return held
+	}
+	for _, b := range blocks {
+		held[h.fastest(b)]++
+	}
+	return held
+}

@@ -1,0 +1,230 @@
+package runs
+
+import (
+	"math"
+	"math/bits"
+	"runtime"
+	"sync/atomic"
+
+	"octet/kvpool"
+	"octet/routing/index"
+)
+
+// patience is how often a reader that meets the writer looks again before it waits for it.
+const patience = 64
+
+// glimpse is what a reader saw of one run, all of one moment.
+type glimpse struct {
+	n     int // leading blocks of the chain that match
+	full  index.HostBitmap
+	parts int
+	part  [maxParts]uint32
+}
+
+// sight is how a look at the index went.
+type sight uint8
+
+const (
+	absent sight = iota // no run begins with the block
+	seen
+	torn // the writer was at it
+)
+
+// descent is one query.
+type descent struct {
+	chain []kvpool.BlockHash
+	out   *[index.MaxHosts]uint16
+	live  index.HostBitmap // who holds chain[:pos]
+	any   uint64           // all words of live together
+	pos   int
+	looks int
+	at    glimpse
+}
+
+// descend sets d.out[h] for each host of live that holds more than nothing of chain.
+//
+// It takes no lock. What it sees of a run is of one moment, and true of each replica that no change touches meanwhile:
+// runs are cut, lengthened and moved, but a block that somebody keeps is at every moment the head of a run, or inside
+// of the run of the block before it, and stays the one or becomes the other only in ways that a reader of the old may
+// follow. A reader that meets the writer too often waits for it.
+func (t *runTree) descend(d *descent) {
+	if lockedReads || !t.run(d, patience) {
+		t.mu.RLock()
+		defer t.mu.RUnlock()
+		t.run(d, math.MaxInt)
+	}
+	runtime.KeepAlive(t) // its memory goes with it
+}
+
+// run goes on to the end, or until it has met the writer more often than patience.
+func (t *runTree) run(d *descent, patience int) bool {
+	for d.pos < len(d.chain) && d.any != 0 {
+		d.looks++
+		switch t.look(d.chain[d.pos:], &d.at) {
+		case seen:
+			d.pass()
+		case absent:
+			d.end()
+			return true
+		case torn:
+			if patience--; patience < 0 {
+				return false
+			}
+		}
+	}
+	d.end()
+	return true
+}
+
+// pass goes to the end of the run that was seen, and settles who does not come along.
+func (d *descent) pass() {
+	for _, p := range d.at.part[:d.at.parts] {
+		word, bit := p>>22%index.Words, uint64(1)<<(p>>16&63)
+		switch reach := int(p & 0xffff); {
+		case d.live[word]&bit == 0:
+		case reach >= d.at.n:
+			d.at.full[word] |= bit
+		default:
+			d.live[word] &^= bit
+			d.out[p>>16%index.MaxHosts] = uint16(d.pos + reach)
+		}
+	}
+	d.any = 0
+	for i := range d.live { // word by word: what was just written in words stalls whoever loads it in one go
+		live, full := d.live[i], d.at.full[i]
+		if gone := live &^ full; gone != 0 {
+			d.settle(i, gone)
+			live &= full
+			d.live[i] = live
+		}
+		d.any |= live
+	}
+	d.pos += d.at.n
+}
+
+// settle gives the hosts of a word the depth that was reached. That is 0 for all of them already.
+func (d *descent) settle(word int, hosts uint64) {
+	if d.pos == 0 {
+		return
+	}
+	out := (*[64]uint16)(d.out[word<<6:])
+	for ; hosts != 0; hosts &= hosts - 1 {
+		out[bits.TrailingZeros64(hosts)&63] = uint16(d.pos)
+	}
+}
+
+// end gives all who have come this far the depth that was reached.
+func (d *descent) end() {
+	for i := range d.live {
+		d.settle(i, d.live[i])
+	}
+}
+
+// look finds the run that begins with chain[0].
+func (t *runTree) look(chain []kvpool.BlockHash, g *glimpse) sight {
+	p := mix(chain[0])
+	segment := t.heads.segment(p)
+	l := segment.Load()
+	want := p << 44
+	for i := t.heads.home(p, l.n); ; {
+		line := l.at(i)
+		for j := range line {
+			e := atomic.LoadUint64(&line[j])
+			if (e^want)&tagMask != 0 || entryID(e) == 0 {
+				continue
+			}
+			if s := t.glimpse(entryID(e), chain, g); s != absent {
+				runtime.KeepAlive(l)
+				return s
+			}
+		}
+		if line.free() {
+			runtime.KeepAlive(l)
+			if segment.Load() != l {
+				return torn // these lines are out of use, and may have been emptied
+			}
+			return absent
+		}
+		if i++; i == l.n {
+			i = 0
+		}
+	}
+}
+
+// free reports whether a slot is.
+func (l *line) free() bool {
+	for j := range l {
+		if atomic.LoadUint64(&l[j]) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// glimpse looks at one run; absent when it does not begin with chain[0].
+func (t *runTree) glimpse(id uint32, chain []kvpool.BlockHash, g *glimpse) sight {
+	dir := *t.runs.dir.Load()
+	if int(id>>runBits) >= len(dir) {
+		return torn
+	}
+	r := runAt(dir, id)
+	seq := atomic.LoadUint32(&r.seq)
+	if seq&1 != 0 {
+		return torn
+	}
+	m := meta(atomic.LoadUint64((*uint64)(&r.meta)))
+	if m.len() == 0 || atomic.LoadUint64(&r.first) != uint64(chain[0]) {
+		if atomic.LoadUint32(&r.seq) != seq {
+			return torn
+		}
+		return absent
+	}
+	for i := range g.full {
+		g.full[i] = atomic.LoadUint64(&r.full[i])
+	}
+	g.parts = min(m.parts(), maxParts)
+	for i := range g.parts {
+		g.part[i] = atomic.LoadUint32(&r.parts[i])
+	}
+	if n := m.len(); n <= len(chain) && atomic.LoadUint64(&r.last) == uint64(chain[n-1]) {
+		g.n = n
+	} else {
+		g.n = t.bisect(atomic.LoadUint32(&r.words), chain[:min(n, len(chain))])
+	}
+	if atomic.LoadUint32(&r.seq) != seq {
+		return torn
+	}
+	use := ended
+	if g.n < len(chain) {
+		use = passed
+	}
+	if m.use() < use {
+		r.mark(m, use)
+	}
+	return seen
+}
+
+// bisect returns how many blocks of chain, the first of which matches, the array at pos begins with. Hashes are
+// cumulative: where one is equal, all before it are. What it says of an array that was taken away means nothing, and
+// harms nobody.
+func (t *runTree) bisect(pos uint32, chain []kvpool.BlockHash) int {
+	dir := *t.arrays.dir.Load()
+	if int(pos>>wordBits) >= len(dir) || int(pos&(1<<wordBits-1))+len(chain) > 1<<wordBits {
+		return 1
+	}
+	at := func(i int) bool {
+		return atomic.LoadUint64((*uint64)(wordAt(dir, pos+uint32(i)))) == uint64(chain[i])
+	}
+	if at(len(chain) - 1) {
+		return len(chain)
+	}
+	lo, hi := 1, len(chain)-1 // lo blocks match, more than hi do not
+	for lo < hi {
+		if mid := (lo + hi + 1) / 2; at(mid - 1) {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	return lo
+}

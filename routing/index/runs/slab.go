@@ -1,0 +1,72 @@
+package runs
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"octet/routing/index"
+)
+
+// memory is the account of what an Indexer has mapped. What it keeps on the heap (tier maps) is charged by estimate.
+type memory struct {
+	account *index.Account
+	limit   int64
+	all     []pages // to unmap in the end
+}
+
+// take charges n bytes of the heap and reports whether the limit allows them.
+func (m *memory) take(n int64) bool { return m.account.Charge(n, m.limit) }
+
+// extend charges n bytes that are never given back. It leaves a sixteenth of the limit to the heap.
+func (m *memory) extend(n int64) bool { return m.account.Charge(n, m.mapped()) }
+
+func (m *memory) mapped() int64 { return m.limit - m.limit/16 }
+
+// spares reports whether n bytes could be mapped once back bytes were given back.
+func (m *memory) spares(n, back int64) bool {
+	return m.account.Fits(n-back, m.mapped())
+}
+
+func (m *memory) give(n int64) { m.account.Charge(-n, m.limit) }
+
+// release unmaps everything.
+func (m *memory) release() {
+	for _, p := range m.all {
+		p.unmap()
+	}
+	m.all = nil
+}
+
+// slab is an array that grows by chunks which never move, so that readers need no lock to follow an index into it.
+type slab struct {
+	dir  atomic.Pointer[[]unsafe.Pointer]
+	mem  *memory
+	size int // bytes of a chunk
+	maps []pages
+}
+
+func newSlab(m *memory, size int) *slab {
+	s := &slab{mem: m, size: size}
+	s.dir.Store(&[]unsafe.Pointer{})
+	return s
+}
+
+// extend adds a chunk, unless the limit or the system refuse it. charge is what it counts for.
+func (s *slab) extend(charge int64) bool {
+	if !s.mem.extend(charge) {
+		return false
+	}
+	p, err := mapPages(s.size)
+	if err != nil {
+		s.mem.give(charge)
+		return false
+	}
+	s.mem.all, s.maps = append(s.mem.all, p), append(s.maps, p)
+	old := *s.dir.Load()
+	dir := append(make([]unsafe.Pointer, 0, len(old)+1), old...)
+	dir = append(dir, p.base)
+	s.dir.Store(&dir)
+	return true
+}
+
+func (s *slab) chunks() int { return len(*s.dir.Load()) }

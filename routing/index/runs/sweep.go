@@ -1,0 +1,100 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+
+	"octet/routing/index"
+)
+
+// sweepRuns is how many runs a sweep looks at before it lets others in.
+const sweepRuns = 512
+
+// Admit implements index.Lifecycle.
+func (x *Indexer) Admit(id index.HostID) error {
+	if !x.Exists(id) {
+		return x.OutOfRange(id)
+	}
+	h := &x.hosts[id]
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	fresh, err := x.Occupy(id)
+	if fresh {
+		h.order, h.resyncs = index.Order{}, 0
+		h.generation++
+	}
+	return err
+}
+
+// Sweep implements index.Lifecycle. It looks at every run, and lets other writers in after each sweepRuns of them.
+func (x *Indexer) Sweep(ctx context.Context, id index.HostID) error {
+	if !x.Exists(id) {
+		return x.OutOfRange(id)
+	}
+	end, err := x.BeginSweep(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if x.Reusable(id) {
+		return nil
+	}
+	h := &x.hosts[id]
+	h.mu.Lock() // waits for an Apply that began before the slot was retired; a later one finds it dead
+	alive := x.IsAlive(id)
+	h.mu.Unlock()
+	if alive {
+		return fmt.Errorf("%w: host %d", index.ErrAlive, id)
+	}
+	if err := x.tree.sweep(ctx, x.Unswept, func() bool { return false }); err != nil {
+		return err
+	}
+	x.vacate(id, h)
+	return nil
+}
+
+// vacate makes a swept slot as good as new.
+func (x *Indexer) vacate(id index.HostID, h *copies) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x.tree.mu.Lock()
+	h.clearTiers(x.tree.mem)
+	x.tree.mu.Unlock()
+	h.parting, h.order.Stale = nil, false
+	x.Vacate(id)
+}
+
+// sweep takes all that the leaving hold off every run, until done says that nothing is left. It holds the lock for
+// sweepRuns runs at a time. What a run is cut in meanwhile may stand where it has been already: it goes there again.
+func (t *runTree) sweep(ctx context.Context, leaving func() index.HostBitmap, done func() bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	from := len(t.again)
+	t.walks++
+	defer t.endWalk()
+	for n := 1; !done(); n++ {
+		switch {
+		case n < int(t.top):
+			t.expel(uint32(n), leaving())
+		case from < len(t.again):
+			t.expel(t.again[from], leaving())
+			from++
+		default:
+			return nil
+		}
+		if n%sweepRuns == 0 {
+			t.mu.Unlock()
+			t.mu.Lock()
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *runTree) endWalk() {
+	if t.walks--; t.walks == 0 {
+		t.again = t.again[:0]
+	}
+}
