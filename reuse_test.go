@@ -36,11 +36,11 @@ func TestWhatIsUsedAgainSaysWhy(t *testing.T) {
 var differsUnderRace = map[string]string{
 	"internal/http1/sock/sock_linux.go": "system calls of which Go's scheduler, and so the detector, is not told",
 	"internal/http1/sock/sock_told.go":  "the same calls by package syscall, which the detector watches",
-	"routing/index/descend_free.go": "readers that take no lock: they read what is being written, find that out, " +
+	"routing/index/runs/locked_free.go": "readers that take no lock: they read what is being written, find that out, " +
 		"and read again",
-	"routing/index/descend_race.go":     "the same reads under the writer's lock",
-	"routing/index/memory_mmap.go":      "memory outside of Go's heap, which the detector has no shadow of",
-	"routing/index/memory_heap.go":      "the same memory on the heap",
+	"routing/index/runs/locked_race.go": "the same reads under the writer's lock",
+	"routing/index/runs/pages_mmap.go":  "memory outside of Go's heap, which the detector has no shadow of",
+	"routing/index/runs/pages_heap.go":  "the same memory on the heap",
 	"classifier/model/norace_test.go":   "how long a test may take",
 	"classifier/model/race_test.go":     "likewise",
 	"kvpool/stripe_full_test.go":        "how much a test does",

@@ -14,7 +14,7 @@ import (
 // beliefs is what the gateway takes replicas to hold: what their events say, and what was routed there since or
 // instead.
 type beliefs struct {
-	index  *index.Indexer
+	index  index.Indexer
 	approx *approx.Index
 	now    func() time.Time
 	ttl    time.Duration // of what was routed to replicas with events
@@ -29,7 +29,7 @@ type beliefs struct {
 	salts  atomic.Pointer[index.HostBitmap]  // replicas whose events leave open whose prompts they tell of
 }
 
-func newBeliefs(x *index.Indexer, a *approx.Index, ttl time.Duration,
+func newBeliefs(x index.Indexer, a *approx.Index, ttl time.Duration,
 	differ *atomic.Pointer[index.HostBitmap]) *beliefs {
 	b := &beliefs{index: x, approx: a, ttl: ttl, now: time.Now, differ: differ}
 	b.cleared = func(index.HostID) {}

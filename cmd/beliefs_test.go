@@ -8,11 +8,12 @@ import (
 	"octet/kvpool"
 	"octet/routing/approx"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 // A prompt counts from the moment it is routed until the engine's events tell, or do not come. GAIE-24
 func TestARoutedPromptCountsUntilItsEventsCome(t *testing.T) {
-	x, err := index.New(index.Config{})
+	x, err := runs.New(index.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

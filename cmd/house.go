@@ -28,6 +28,8 @@ import (
 	"octet/routing/events"
 	"octet/routing/fleet"
 	"octet/routing/index"
+	"octet/routing/index/reference"
+	"octet/routing/index/runs"
 	"octet/routing/plugins"
 	"octet/slo"
 	"octet/slo/verify"
@@ -42,7 +44,7 @@ type house struct {
 	patterns  atomic.Pointer[map[string]pattern] // by specialist; replaced whole
 	started   time.Time
 	hasher    kvpool.Hasher
-	index     *index.Indexer
+	index     index.Indexer
 	beliefs   *beliefs
 	sessions  *plugins.Sessions
 	feed      *events.Feed
@@ -89,9 +91,17 @@ type board struct {
 	load  *slo.Escalation
 }
 
+// newIndex returns the block index that events.index names.
+func newIndex(kind string, c index.Config) (index.Indexer, error) {
+	if kind == "sharded" {
+		return reference.New(c)
+	}
+	return runs.New(c)
+}
+
 func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 	account := index.NewAccount(int64(cfg.Events.IndexMemory))
-	x, err := index.New(index.Config{Account: account})
+	x, err := newIndex(cfg.Events.Index, index.Config{Account: account})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // poolGauges read the fleet and the plugins' own counts at the moment of a scrape.
 type poolGauges struct {
 	fleet    *fleet.Fleet
-	index    *index.Indexer
+	index    index.Indexer
 	guesses  *approx.Index
 	patterns *atomic.Pointer[map[string]pattern] // by specialist; of the configuration in force
 }

@@ -14,6 +14,7 @@ import (
 	"octet/routing/approx"
 	"octet/routing/fleet"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 	"octet/routing/plugins"
 	"octet/scheduler/gate"
 )
@@ -133,7 +134,7 @@ func pluginSpec(r config.PluginRef) routing.PluginSpec {
 
 // profileFaults builds every profile of the file for nothing but its faults.
 func profileFaults(path string, cfg *config.Config) error {
-	x, err := index.New(index.Config{})
+	x, err := runs.New(index.Config{})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,9 @@ import "time"
 // Events are the block index and the shared streams of cache events that feed it. A section that is absent is a source
 // that is off.
 type Events struct {
+	// The block index: runs keeps stretches of blocks together and evicts when it is full; sharded is a plain map of
+	// blocks in 256 shards, which costs more time and memory and never evicts. It is read at the start alone.
+	Index string `yaml:"index" default:"runs" enum:"runs sharded"`
 	// What the block index may take, with the batches that wait to be told to it and the blocks that engines name
 	// without their content. When it is full, what was not asked for lately is evicted: its replicas then count as
 	// holding less than they do. What waits has a sixteenth of it in any case and a quarter at most, one replica an

@@ -10,6 +10,7 @@ import (
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 	"octet/routing/plugins"
 )
 
@@ -27,7 +28,7 @@ func BenchmarkSelect(b *testing.B) {
 
 func benchmarkSelect(b *testing.B, replicas, blocks int) {
 	draw := rand.New(rand.NewPCG(9, 10))
-	ix, err := index.New(index.Config{Hosts: replicas})
+	ix, err := runs.New(index.Config{Hosts: replicas})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func promptOf(i, n int) []uint32 {
 }
 
 // fill stores each chain on 4 replicas.
-func fill(b *testing.B, ix *index.Indexer, chains [][]kvpool.BlockHash, replicas int, draw *rand.Rand) {
+func fill(b *testing.B, ix *runs.Indexer, chains [][]kvpool.BlockHash, replicas int, draw *rand.Rand) {
 	batches := make([]index.Batch, replicas)
 	for h := range batches {
 		if err := ix.Admit(index.HostID(h)); err != nil {
@@ -109,7 +110,7 @@ func benchFleet(b *testing.B, replicas int, draw *rand.Rand) *fleet.Snapshot {
 }
 
 // benchProfile is the default preset without what makes hashes.
-func benchProfile(b *testing.B, ix *index.Indexer) *routing.Profile {
+func benchProfile(b *testing.B, ix *runs.Indexer) *routing.Profile {
 	spec, ok := plugins.Preset("default")
 	if !ok {
 		b.Fatal("no default preset")

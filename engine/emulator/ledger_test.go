@@ -7,12 +7,13 @@ import (
 	"octet/kvpool"
 	"octet/routing/events"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 // indexed returns an index of one replica and its feed.
-func indexed(t *testing.T) (*index.Indexer, *events.Feed) {
+func indexed(t *testing.T) (*runs.Indexer, *events.Feed) {
 	t.Helper()
-	x, err := index.New(index.Config{Hosts: 1})
+	x, err := runs.New(index.Config{Hosts: 1})
 	if err == nil {
 		err = x.Admit(0)
 	}

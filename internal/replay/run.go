@@ -11,6 +11,7 @@ import (
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 	"octet/routing/plugins"
 	"octet/scheduler"
 	"octet/scheduler/core"
@@ -47,7 +48,7 @@ type run struct {
 	profile  *routing.Profile
 	fleet    *fleet.Fleet
 	snapshot *fleet.Snapshot
-	index    *index.Indexer
+	index    *runs.Indexer
 	hasher   kvpool.Hasher
 	replicas []*replica
 	lives    []life
@@ -86,7 +87,7 @@ func newRun(c Config, trace []Request, by Contender) (*run, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	x, err := index.New(index.Config{})
+	x, err := runs.New(index.Config{})
 	if err != nil {
 		return nil, err
 	}

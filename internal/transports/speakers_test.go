@@ -22,6 +22,7 @@ import (
 	"octet/routing/events/octetkvpb"
 	"octet/routing/events/redisstream"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 // heist is how a replica publishes, who reads it, and how another one could try to speak in its name. That says whether
@@ -157,7 +158,7 @@ func TestNoReplicaSpeaksForAnotherByAnyTransport(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := open(t)
 			defer h.honest.Close()
-			x := must(index.New(index.Config{}))
+			x := must(runs.New(index.Config{}))
 			if err := x.Admit(0); err != nil {
 				t.Fatal(err)
 			}

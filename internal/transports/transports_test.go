@@ -22,6 +22,7 @@ import (
 	"octet/routing/events/redisstream"
 	"octet/routing/events/zmqstream"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 // transport is one way from an engine to a gateway.
@@ -98,9 +99,9 @@ func (c *churn) next() events.Batch {
 	return b
 }
 
-func newCell(t *testing.T) (*index.Indexer, *events.Feed) {
+func newCell(t *testing.T) (*runs.Indexer, *events.Feed) {
 	t.Helper()
-	x := must(index.New(index.Config{}))
+	x := must(runs.New(index.Config{}))
 	if err := x.Admit(0); err != nil {
 		t.Fatal(err)
 	}

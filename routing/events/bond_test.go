@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 const patience = 30 * time.Second
@@ -17,7 +18,7 @@ const patience = 30 * time.Second
 type stage struct {
 	t    *testing.T
 	feed *Feed
-	x    *index.Indexer
+	x    *runs.Indexer
 	now  time.Time
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 const (
@@ -27,7 +28,7 @@ type chaos struct {
 	engines []*namedEngine
 	logs    [][]Batch // of each engine's life: what its streams keep
 	hosts   []index.HostID
-	x       *index.Indexer
+	x       *runs.Indexer
 	feed    *Feed
 	lanes   [2]Carrier
 	at      [2][]int // where each transport reads each log

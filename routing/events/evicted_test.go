@@ -6,13 +6,14 @@ import (
 
 	"octet/kvpool"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 // smallest returns an index of as little memory as one can have, in which the first n slots live.
-func smallest(t *testing.T, n int) *index.Indexer {
+func smallest(t *testing.T, n int) *runs.Indexer {
 	t.Helper()
 	for limit := int64(1 << 19); ; limit += limit / 8 {
-		x, err := index.New(index.Config{MaxBytes: limit})
+		x, err := runs.New(index.Config{MaxBytes: limit})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +84,7 @@ func TestFeedGoesOnOverAnIndexThatEvicts(t *testing.T) {
 }
 
 // believesOnlyWhatIsSo compares how deep the index believes the engine's chains to be held with how deep they are.
-func believesOnlyWhatIsSo(t *testing.T, x *index.Indexer, e *simEngine) {
+func believesOnlyWhatIsSo(t *testing.T, x *runs.Indexer, e *simEngine) {
 	t.Helper()
 	truth := e.truth(debug0, hasher)
 	var depths [index.MaxHosts]uint16

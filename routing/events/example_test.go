@@ -7,11 +7,12 @@ import (
 	"octet/kvpool"
 	"octet/routing/events"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 // An engine and a gateway in one process.
 func Example() {
-	x, _ := index.New(index.Config{})
+	x, _ := runs.New(index.Config{})
 	_ = x.Admit(0)
 	hasher := kvpool.NewHasher(0)
 	feed := events.NewFeed(x, hasher, func(replica string) (events.Target, bool) {

@@ -10,6 +10,7 @@ import (
 
 	"octet/kvpool"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 var debug0 = Target{Host: 1, Specialist: "debug", BlockSize: 4}
@@ -18,7 +19,7 @@ var debug0 = Target{Host: 1, Specialist: "debug", BlockSize: 4}
 type bench struct {
 	t    *testing.T
 	feed *Feed
-	x    *index.Indexer
+	x    *runs.Indexer
 	seen *shadow
 	seq  uint64
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 // checkLedger adds up again what is kept of all replicas, by weight, and compares it with what is charged for it.
@@ -42,7 +43,7 @@ func checkLedger(t *testing.T, f *Feed) (sum int64) {
 // crowd is a feed of four replicas, e0 to e3, that shares an account with its index.
 type crowd struct {
 	*testing.T
-	x     *index.Indexer
+	x     *runs.Indexer
 	feed  *Feed
 	limit int64
 	known bool
@@ -51,7 +52,7 @@ type crowd struct {
 
 func newCrowd(t *testing.T, limit int64, patience time.Duration) *crowd {
 	account := index.NewAccount(limit)
-	x, err := index.New(index.Config{Account: account})
+	x, err := runs.New(index.Config{Account: account})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,14 +9,15 @@ import (
 
 	"octet/kvpool"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 var hasher = kvpool.NewHasher(42)
 
 // newIndex returns an index in which the first n slots live.
-func newIndex(t testing.TB, n int) *index.Indexer {
+func newIndex(t testing.TB, n int) *runs.Indexer {
 	t.Helper()
-	x, err := index.New(index.Config{})
+	x, err := runs.New(index.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func only(name string, to Target) func(string) (Target, bool) {
 
 // sameAsEngine compares the index with what the engine really holds: every fact, by the digest of an index that was
 // told the truth.
-func sameAsEngine(t *testing.T, x *index.Indexer, s *simEngine, to Target) {
+func sameAsEngine(t *testing.T, x *runs.Indexer, s *simEngine, to Target) {
 	t.Helper()
 	truth := newIndex(t, int(to.Host)+1)
 	for f := range s.truth(to, hasher) {
@@ -83,7 +84,7 @@ func TestTheIndexEqualsTheEnginesCacheWhateverTheBlockSizes(t *testing.T) {
 
 // samePrefixes compares, for every chain of the engine, how deep the index believes it to be held, and where its blocks
 // were said to stand.
-func samePrefixes(t *testing.T, x *index.Indexer, seen *shadow, s *simEngine, to Target) {
+func samePrefixes(t *testing.T, x *runs.Indexer, seen *shadow, s *simEngine, to Target) {
 	t.Helper()
 	truth := s.truth(to, hasher)
 	var depths [index.MaxHosts]uint16

@@ -11,6 +11,7 @@ import (
 	"octet/kvpool"
 	"octet/routing/events/enginehash"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 // namedEngine is an engine that hashes by a scheme of its own and tells no tokens. It caches what prompts are made of,
@@ -184,7 +185,7 @@ func TestNamesAloneTellWhatAnEngineHolds(t *testing.T) {
 	}
 }
 
-func sameDepths(t *testing.T, x *index.Indexer, engine *namedEngine, to Target) {
+func sameDepths(t *testing.T, x *runs.Indexer, engine *namedEngine, to Target) {
 	t.Helper()
 	for _, text := range engine.texts {
 		p := &enginehash.Prompt{Scheme: engine.scheme, Within: hasher.Root("debug", "", "")}

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"octet/kvpool"
-	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 // grown returns a feed over an index after a random life of an engine, and that engine.
-func grown(t *testing.T, seed uint64) (*Feed, *index.Indexer, *simEngine) {
+func grown(t *testing.T, seed uint64) (*Feed, *runs.Indexer, *simEngine) {
 	t.Helper()
 	x := newIndex(t, 4)
 	f := NewFeed(x, hasher, only("e", debug0))

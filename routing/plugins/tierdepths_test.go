@@ -7,12 +7,13 @@ import (
 	"octet/kvpool"
 	"octet/routing"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 // tiered returns a real index in which replica h holds the first blocks of chain in tiers, one after the other.
-func tiered(t *testing.T, chain []kvpool.BlockHash, tiers ...[]index.Tier) *index.Indexer {
+func tiered(t *testing.T, chain []kvpool.BlockHash, tiers ...[]index.Tier) *runs.Indexer {
 	t.Helper()
-	x, err := index.New(index.Config{Hosts: len(tiers)})
+	x, err := runs.New(index.Config{Hosts: len(tiers)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"octet/routing/events"
 	"octet/routing/events/octetkvpb"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -64,9 +65,9 @@ func publisher(t *testing.T, c PublisherConfig) *Publisher {
 	return p
 }
 
-func cell(t *testing.T) (*index.Indexer, *events.Feed) {
+func cell(t *testing.T) (*runs.Indexer, *events.Feed) {
 	t.Helper()
-	x, err := index.New(index.Config{})
+	x, err := runs.New(index.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"octet/kvpool"
 	"octet/routing/events"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -286,7 +287,7 @@ func TestForeignMessagesAreReadOrSkipped(t *testing.T) {
 func TestTwoConsumersAtOnceComeToTheSameIndex(t *testing.T) {
 	f := startNATS(t)
 	p := publisher(t, f.config())
-	x, err := index.New(index.Config{})
+	x, err := runs.New(index.Config{})
 	if err == nil {
 		err = x.Admit(0)
 	}

@@ -22,6 +22,7 @@ import (
 	"octet/kvpool"
 	"octet/routing/events"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -243,9 +244,9 @@ func TestATrimmedStreamShowsAsAGap(t *testing.T) {
 	}
 }
 
-func newFeed(t *testing.T) (*index.Indexer, *events.Feed) {
+func newFeed(t *testing.T) (*runs.Indexer, *events.Feed) {
 	t.Helper()
-	x, err := index.New(index.Config{})
+	x, err := runs.New(index.Config{})
 	if err == nil {
 		err = x.Admit(0)
 	}
@@ -282,7 +283,7 @@ func TestWhoReadsAgainComesToTheSameIndex(t *testing.T) {
 	}
 	y, again := newFeed(t)
 	consume(t, c, again)
-	for _, each := range []*index.Indexer{x, y} {
+	for _, each := range []*runs.Indexer{x, y} {
 		await.True(t, "all is applied", func() bool { return each.Host(0).LastSeq == last })
 		if each.Host(0).Stale || each.Host(0).Blocks == 0 {
 			t.Errorf("%+v", each.Host(0))

@@ -12,6 +12,7 @@ import (
 	"octet/kvpool"
 	"octet/routing/events"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 )
 
 var (
@@ -21,13 +22,13 @@ var (
 
 // cell is an index and its feed, with one replica.
 type cell struct {
-	x    *index.Indexer
+	x    *runs.Indexer
 	feed *events.Feed
 }
 
 func newCell(t *testing.T) *cell {
 	t.Helper()
-	x, err := index.New(index.Config{})
+	x, err := runs.New(index.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
