@@ -146,12 +146,21 @@ func (*benchResponse) Status() int           { return 200 }
 func (*benchResponse) Header(string) string  { return "" }
 func (*benchResponse) SetIdle(time.Duration) {}
 func (*benchResponse) Close() error          { return nil }
-func (r *benchResponse) Next() (piece []byte, err error) {
-	if len(r.pieces) == 0 {
-		return nil, io.EOF
+func (*benchResponse) Carry(func([]byte) error, func() error, func(error)) bool {
+	return false
+}
+func (r *benchResponse) Feed(piece func([]byte) error, pause func() error) error {
+	for len(r.pieces) > 0 {
+		if err := pause(); err != nil {
+			return err
+		}
+		next := r.pieces[0]
+		r.pieces = r.pieces[1:]
+		if err := piece(next); err != nil {
+			return err
+		}
 	}
-	piece, r.pieces = r.pieces[0], r.pieces[1:]
-	return piece, nil
+	return io.EOF
 }
 
 // benchReader is a request's body.

@@ -44,19 +44,6 @@ const Via = "X-Octet-Via"
 // Field is one header field.
 type Field struct{ Name, Value string }
 
-// Response is an answer whose body is read in pieces.
-type Response interface {
-	Status() int
-	Header(name string) string // first value, canonical or not; "" when absent, and after Close
-	// Next returns the next piece of the body as it came, valid until the following call. io.EOF after a proper end;
-	// ErrReset, ErrTimeout or ErrProtocol after any other.
-	Next() ([]byte, error)
-	// SetIdle replaces the idle timeout from the next read on.
-	SetIdle(d time.Duration)
-	// Close frees the connection: back to the pool after io.EOF, closed otherwise. Idempotent.
-	Close() error
-}
-
 // Client talks to one replica. Safe for concurrent use; ctx ends an exchange at once, mid-read too.
 type Client interface {
 	Do(ctx context.Context, r *Request) (Response, error)

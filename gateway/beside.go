@@ -97,7 +97,7 @@ func drainLeg(ctx context.Context, c engine.Client, r *engine.Request, accepted 
 	events.Reset(sse.Options{})
 	for err == nil {
 		var piece []byte
-		piece, err = resp.Next()
+		piece, err = engine.Next(resp)
 		if r.Stream && len(piece) > 0 {
 			if _, bad := events.Feed(piece); bad != nil {
 				return errHandover

@@ -169,7 +169,7 @@ func statusOfObject(said *sse.EngineError) int {
 func refusalMessage(resp engine.Response) (message string, long bool) {
 	var body []byte
 	for len(body) < maxRefusal {
-		piece, err := resp.Next()
+		piece, err := engine.Next(resp)
 		body = append(body, piece...)
 		if err != nil {
 			break

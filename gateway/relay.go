@@ -45,7 +45,7 @@ func (x *exchange) relay() error {
 	if x.scanner.Done() {
 		return x.relayed(errDone)
 	}
-	return x.relayed(feed(x.turn.resp, x.take, x.flush))
+	return x.relayed(x.turn.resp.Feed(x.take, x.flush))
 }
 
 // relayed is relay's end, where what fed it has returned err.
@@ -78,7 +78,7 @@ func (x *exchange) step() error {
 		return x.clientGone(err)
 	}
 	x.came = 0
-	piece, err := x.turn.resp.Next()
+	piece, err := engine.Next(x.turn.resp)
 	if err == nil {
 		err = x.take(piece)
 	}

@@ -32,13 +32,23 @@ func (t *tape) Status() int             { return 200 }
 func (t *tape) Header(string) string    { return "" }
 func (t *tape) SetIdle(_ time.Duration) {}
 func (t *tape) Close() error            { return nil }
-func (t *tape) Next() ([]byte, error) {
-	if len(t.pieces) == 0 {
-		return nil, t.end
+func (t *tape) Carry(func([]byte) error, func() error, func(error)) bool {
+	return false
+}
+func (t *tape) Feed(piece func([]byte) error, pause func() error) error {
+	for {
+		if err := pause(); err != nil {
+			return err
+		}
+		if len(t.pieces) == 0 {
+			return t.end
+		}
+		p := t.pieces[0]
+		t.pieces = t.pieces[1:]
+		if err := piece(p); err != nil {
+			return err
+		}
 	}
-	p := t.pieces[0]
-	t.pieces = t.pieces[1:]
-	return p, nil
 }
 
 // sink is a client that reads everything.

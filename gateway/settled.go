@@ -25,11 +25,6 @@ type settler interface {
 	TryPass(p []byte) error
 }
 
-// carrier is an engine's response that a loop may feed to its reader.
-type carrier interface {
-	Carry(piece func([]byte) error, pause func() error, end func(error)) bool
-}
-
 // errSettles is no failure: the stream can do without a goroutine.
 var errSettles = errors.New("the stream settles")
 
@@ -46,8 +41,7 @@ func (x *exchange) settles(size int) bool {
 		x.unrest--
 		return false
 	}
-	_, ok := x.turn.resp.(carrier)
-	return ok && x.settled.CanTry()
+	return x.settled.CanTry()
 }
 
 // onward runs part of a stream, and the rest: at its end, or where the stream has settled, it returns whether it is
@@ -55,7 +49,7 @@ func (x *exchange) settles(size int) bool {
 func (x *exchange) onward(part func() error) (over bool) {
 	for x.runGuarded(part) {
 		x.out.boundless = true
-		if x.turn.resp.(carrier).Carry(x.take, x.tryFlush, x.unsettle) {
+		if x.turn.resp.Carry(x.take, x.tryFlush, x.unsettle) {
 			return false // and x is the loop's by now
 		}
 		x.out.boundless, x.settled = false, nil

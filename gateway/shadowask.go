@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"octet/calibration"
@@ -139,18 +138,15 @@ func (sh *shadow) call(ctx context.Context, rep *Replica, p *place.Place) (calib
 
 func (sh *shadow) readWhole(resp engine.Response, p *place.Place) (calibration.Answer, error) {
 	var body []byte
-	for {
-		piece, err := resp.Next()
+	err := engine.Read(resp, func(piece []byte) error {
 		if int64(len(body)+len(piece)) > unaryFactor*sh.rt.Shadow.AnswerBytes {
-			return calibration.Answer{}, errLong
+			return errLong
 		}
 		body = append(body, piece...)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return calibration.Answer{}, err
-		}
+		return nil
+	})
+	if err != nil {
+		return calibration.Answer{}, err
 	}
 	said, err := sse.ScanUnary(body)
 	if err != nil {
@@ -179,7 +175,7 @@ func (sh *shadow) readStream(resp engine.Response, p *place.Place) (calibration.
 		}
 	}})
 	for !scanner.Done() {
-		piece, read := resp.Next()
+		piece, read := engine.Next(resp)
 		_, bad := scanner.Feed(piece)
 		if long {
 			return calibration.Answer{}, errLong

@@ -1,9 +1,7 @@
 package gateway
 
 import (
-	"errors"
 	"fmt"
-	"io"
 
 	"octet/engine"
 	"octet/gateway/place"
@@ -51,19 +49,14 @@ func (x *exchange) collect(resp engine.Response) ([]byte, error) {
 	if x.answer == nil {
 		x.answer = answers.Get().(*[]byte)
 	}
-	body := (*x.answer)[:0]
-	for {
-		piece, err := resp.Next()
-		if int64(len(body)+len(piece)) > x.rt.Limits.ResponseBytes {
-			return nil, fmt.Errorf("%w has more than %d bytes", errLongAnswer, x.rt.Limits.ResponseBytes)
+	body, most := (*x.answer)[:0], x.rt.Limits.ResponseBytes
+	err := engine.Read(resp, func(piece []byte) error {
+		if int64(len(body)+len(piece)) > most {
+			return fmt.Errorf("%w has more than %d bytes", errLongAnswer, most)
 		}
 		body = append(body, piece...)
 		*x.answer = body
-		if errors.Is(err, io.EOF) {
-			return body, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
+		return nil
+	})
+	return body, err
 }

@@ -3,16 +3,14 @@ package openai
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"time"
 
 	"octet/engine"
+	"octet/internal/dialing"
+	"octet/internal/http1/client"
 	"octet/internal/http1/poll"
 )
-
-// ErrConfig means that a Config cannot be served.
-var ErrConfig = errors.New("openai: unusable configuration")
 
 // Config says how to reach one replica. Only URL is required; a zero field takes the default named beside it.
 type Config struct {
@@ -20,13 +18,12 @@ type Config struct {
 	URL string
 	// vllm | sglang | llamacpp | openai | auto; default vllm. Where probes and adapters differ
 	Engine     string
-	HealthPath string // what a probe asks for; default the kind's own
-	// who asks: sent with every request, so that one that comes back is known; "" is not sent
-	Via    string
-	Bearer string                                      // sent where a request carries none of its own
-	TLS    *tls.Config                                 // for https; nil is the system's roots
-	Dial   func(ctx context.Context) (net.Conn, error) // nil is TCP to URL's host
-	Loops  *poll.Loops                                 // that carry streams; nil carries none
+	HealthPath string                                      // what a probe asks for; default the kind's own
+	Via        string                                      // the gateway's name, sent with every request, so that one that comes back is known; "" is not sent
+	Bearer     string                                      // sent where a request carries none of its own
+	TLS        *tls.Config                                 // for https; nil is the system's roots
+	Dial       func(ctx context.Context) (net.Conn, error) // nil is TCP to URL's host
+	Loops      *poll.Loops                                 // that carry streams; nil carries none
 
 	DialTimeout   time.Duration // 5 s, TLS handshake included
 	HeaderTimeout time.Duration // 60 s from the end of the request to the response's head
@@ -37,26 +34,13 @@ type Config struct {
 	MaxHeader     int           // 32 KiB, the largest response head
 }
 
-func (c Config) withDefaults() Config {
-	for _, d := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{
-		{&c.DialTimeout, 5 * time.Second}, {&c.HeaderTimeout, time.Minute}, {&c.IdleTimeout, 30 * time.Second},
-		{&c.WriteTimeout, 30 * time.Second}, {&c.MaxIdleTime, 30 * time.Second},
-	} {
-		if *d.field == 0 {
-			*d.field = d.value
-		}
+// transport is what cfg says to the HTTP client, whose own defaults are those of Config.
+func (c Config) transport() client.Config {
+	return client.Config{
+		URL: c.URL, Agent: "octet", Fields: []client.Field{{Name: engine.Via, Value: c.Via}}, Bearer: c.Bearer,
+		ContentType: "application/json",
+		TLS:         c.TLS, Control: dialing.Control, Dial: c.Dial, Loops: c.Loops, Fault: fault,
+		DialTimeout: c.DialTimeout, HeaderTimeout: c.HeaderTimeout, IdleTimeout: c.IdleTimeout,
+		WriteTimeout: c.WriteTimeout, MaxIdle: c.MaxIdle, MaxIdleTime: c.MaxIdleTime, MaxHeader: c.MaxHeader,
 	}
-	if c.Engine == "" {
-		c.Engine = engine.Default
-	}
-	if c.MaxIdle == 0 {
-		c.MaxIdle = 64
-	}
-	if c.MaxHeader == 0 {
-		c.MaxHeader = 32 << 10
-	}
-	return c
 }

@@ -1,23 +1,18 @@
-// Package openai talks to a replica that serves the OpenAI API over HTTP: vLLM, SGLang, llama.cpp's server, any other.
+// Package openai talks to a replica that serves the OpenAI API: vLLM, SGLang, llama.cpp's server, any other.
 //
-//	Do ──▶ idle connection? ──peek──▶ head+body, one write ──▶ head ──▶ frame ──▶ pieces of the body
-//	         pool.go    │ none, dead    request.go, conn.go    head.go   frame.go   response.go
-//	                    └──▶ dial                                 Close: whole body? back to the pool : closed
+//	Do ───────────────────────────────┐
+//	Probe, Models, Identify ──────────┤
+//	Scrape (metrics page) ────────────┼──▶ internal/http1/client ──▶ replica
+//	Tokenize, ApplyTemplate ──────────┤
+//	LoadAdapter, UnloadAdapter ───────┘
+//	          probe.go: ask
 //
-// It is an HTTP/1.1 client of its own, because net/http's costs two goroutines for each open answer and ten times as
-// many allocations (BenchmarkExchange runs both). Against net/http it is stricter, never laxer: what it accepts,
-// net/http accepts with the same status and body. What it refuses beyond net/http is listed in differential_test.go.
+// The HTTP itself is the client's; here is what is said over it, and where kinds of engines differ in that (paths.go,
+// identify.go). Errors of the client are made engine's in one place (errors.go).
 //
 // Invariants:
 //
-//  1. ErrConnect is returned only when no byte of the request was handed to a connection.
-//  2. A request is sent at most twice, and the second time only when the first connection was a reused one that ended
-//     before any byte of an answer; then on a new connection.
-//  3. A connection goes back to the pool only after a whole, well framed answer that does not forbid it, with nothing
-//     received beyond that answer, and with its context still alive.
-//  4. io.EOF follows a proper end alone: a body cut short is ErrReset, a broken frame ErrProtocol.
-//  5. An open answer holds one connection and no goroutine, and by Next one buffer, by Feed none while it waits;
-//     neither allocates. All connections of a Client on which a Feed has waited are watched for their end by one
-//     goroutine, which goes with the last.
-//  6. Nothing that a caller passes can add a line to a request.
+//  1. What is made of an answer allocates at most 20 times its bytes and a mebibyte, whatever is in it (answers.go).
+//  2. An answer that is not what was asked for is an error, never a guess: ErrUnsupported, a StatusError,
+//     engine.ErrProtocol or engine.ErrTooLarge.
 package openai

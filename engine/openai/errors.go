@@ -1,59 +1,51 @@
 package openai
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"os"
-	"slices"
-	"syscall"
 
 	"octet/engine"
+	"octet/internal/http1/client"
 )
+
+// ErrConfig means that a Config cannot be served.
+var ErrConfig = errors.New("openai: unusable configuration")
 
 // ErrRequest means that a request cannot be put on the wire as it is. Nothing was sent.
 var ErrRequest = errors.New("openai: request cannot be sent")
 
-var errClosed = errors.New("openai: response is closed")
-
-// shortages are failures of a system call for want of something that this process or its host has run out of.
-var shortages = [...]error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS, syscall.ENOMEM}
-
-// isLocal reports whether err tells of this process or its host, and of no replica.
-func isLocal(err error) bool {
-	return slices.ContainsFunc(shortages[:], func(shortage error) bool { return errors.Is(err, shortage) })
+// faults are the transport's errors, and what the gateway knows them as.
+var faults = [...]struct {
+	of, is error
+	room   string // that the text begins with
+}{
+	{client.ErrConnect, engine.ErrConnect, "engine: "},
+	{client.ErrLocal, engine.ErrLocal, "engine: "},
+	{client.ErrReset, engine.ErrReset, "engine: "},
+	{client.ErrProtocol, engine.ErrProtocol, "engine: "},
+	{client.ErrTimeout, engine.ErrTimeout, "engine: "},
+	{client.ErrTooLarge, engine.ErrTooLarge, "engine: "},
+	{client.ErrConfig, ErrConfig, "openai: "},
+	{client.ErrRequest, ErrRequest, "openai: "},
 }
 
-// lostError is a connection that ended before any byte of an answer: ErrReset, or ErrConnect when nothing was sent
-// either; ErrLocal where the replica had no part in it.
-type lostError struct {
+// faulty is an error of the transport that is one of the gateway's.
+type faulty struct {
 	cause error
-	sent  bool // part of the request at least was written
+	is    error
+	room  string
 }
 
-func (e *lostError) kind() error {
-	switch {
-	case isLocal(e.cause):
-		return engine.ErrLocal
-	case e.sent:
-		return engine.ErrReset
+func (f *faulty) Error() string        { return f.room + f.cause.Error() }
+func (f *faulty) Is(target error) bool { return target == f.is }
+func (f *faulty) Unwrap() error        { return f.cause }
+
+// fault makes an error of the gateway's of one of the transport's. Others, such as the end of a context, stay as they
+// are.
+func fault(err error) error {
+	for _, f := range faults {
+		if errors.Is(err, f.of) {
+			return &faulty{cause: err, is: f.is, room: f.room}
+		}
 	}
-	return engine.ErrConnect
+	return err
 }
-
-func (e *lostError) Error() string   { return fmt.Sprintf("%v before any answer: %v", e.kind(), e.cause) }
-func (e *lostError) Unwrap() []error { return []error{e.kind(), e.cause} }
-
-// ended is why ctx ended: errors.Is finds context.Canceled or DeadlineExceeded in it, and the cause that was given.
-func ended(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if errors.Is(cause, err) {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", err, cause)
-}
-
-func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
-
-// protocolError is ErrProtocol with what was wrong. It never quotes what the engine sent.
-func protocolError(what string) error { return fmt.Errorf("%w: %s", engine.ErrProtocol, what) }

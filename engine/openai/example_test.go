@@ -7,12 +7,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 
 	"octet/engine"
 	"octet/engine/openai"
 )
 
-// Example streams an answer, as a relay does: a flush can wait while more is at hand.
+// Example streams an answer.
 func Example() {
 	replica := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "data: {\"choices\":[{\"text\":\"hello\"}]}\n\ndata: [DONE]\n\n")
@@ -35,16 +36,12 @@ func Example() {
 		return
 	}
 	defer resp.Close()
-	for {
-		piece, err := resp.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			fmt.Println("cut short:", err)
-			return
-		}
-		fmt.Print(string(piece))
+	err = engine.Read(resp, func(piece []byte) error {
+		_, err := os.Stdout.Write(piece)
+		return err
+	})
+	if err != nil {
+		fmt.Println("cut short:", err)
 	}
 	// Output:
 	// data: {"choices":[{"text":"hello"}]}

@@ -153,7 +153,7 @@ func (c *Client) slotContext(ctx context.Context, path string) (int, error) {
 // probePath returns where health is asked, and where it is asked of an engine that does not know that path; empty for
 // none.
 func (c *Client) probePath() (path, otherwise string) {
-	if c.cfg.Engine == Auto && c.cfg.HealthPath == "" {
+	if c.kind == Auto && c.health == "" {
 		return c.paths.Health, engine.ModelsPath
 	}
 	return c.paths.Health, ""

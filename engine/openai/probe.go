@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"octet/engine"
 )
@@ -68,7 +67,7 @@ func (c *Client) Models(ctx context.Context) ([]Model, error) {
 // ask sends one question and returns the whole answer, if its status is 200 and it is at most limit bytes long.
 func (c *Client) ask(ctx context.Context, method, path string, body []byte, limit int) ([]byte, error) {
 	if path == "" {
-		return nil, fmt.Errorf("%w: %s", ErrUnsupported, c.cfg.Engine)
+		return nil, fmt.Errorf("%w: %s", ErrUnsupported, c.kind)
 	}
 	r := &engine.Request{Method: method, Path: path}
 	if body != nil {
@@ -90,20 +89,15 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte, limi
 }
 
 // readAll returns the whole body; ErrTooLarge when it is longer than limit.
-func readAll(resp engine.Response, limit int) ([]byte, error) {
-	var body []byte
-	for {
-		piece, err := resp.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return body, nil
-		case err != nil:
-			return nil, err
-		case len(body)+len(piece) > limit:
-			return nil, fmt.Errorf("%w: answer over %d bytes", engine.ErrTooLarge, limit)
+func readAll(resp engine.Response, limit int) (body []byte, err error) {
+	err = engine.Read(resp, func(piece []byte) error {
+		if len(body)+len(piece) > limit {
+			return fmt.Errorf("%w: answer over %d bytes", engine.ErrTooLarge, limit)
 		}
 		body = append(body, piece...)
-	}
+		return nil
+	})
+	return body, err
 }
 
 // errorMessage finds what an error body says: engines nest it in "error", or not, or send plain text.

@@ -14,8 +14,15 @@ import (
 	"octet/engine"
 )
 
-// page answers with a status and a text for "METHOD path", else with 404.
+// page is a client of an engine that answers with a status and a text for "METHOD path", else with 404.
 func page(t *testing.T, kind string, pages map[string]string) (*Client, *[]string) {
+	t.Helper()
+	url, seen := serve(t, pages)
+	return dialUp(t, Config{URL: url, Engine: kind}), seen
+}
+
+// serve is page's engine.
+func serve(t *testing.T, pages map[string]string) (url string, asked *[]string) {
 	t.Helper()
 	var seen []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +41,7 @@ func page(t *testing.T, kind string, pages map[string]string) (*Client, *[]strin
 		_, _ = io.WriteString(w, text)
 	}))
 	t.Cleanup(s.Close)
-	return dialUp(t, Config{URL: s.URL, Engine: kind}), &seen
+	return s.URL, &seen
 }
 
 func TestProbeTellsHealthyFromEverythingElse(t *testing.T) {
@@ -46,12 +53,12 @@ func TestProbeTellsHealthyFromEverythingElse(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
-	c, seen := page(t, "vllm", map[string]string{"GET /ready": ""})
-	own := dialUp(t, Config{URL: "http://" + c.at.host, HealthPath: "/ready"})
+	url, seen := serve(t, map[string]string{"GET /ready": ""})
+	own := dialUp(t, Config{URL: url, HealthPath: "/ready"})
 	if err := own.Probe(ctx); err != nil || (*seen)[0] != "GET /ready" {
 		t.Errorf("own path: %v, asked %q", err, *seen)
 	}
-	c, _ = page(t, "llamacpp",
+	c, _ := page(t, "llamacpp",
 		map[string]string{
 			"GET /health": `503 {"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`})
 	var said *StatusError
@@ -62,7 +69,7 @@ func TestProbeTellsHealthyFromEverythingElse(t *testing.T) {
 	if err := c.Probe(ctx); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
-	c = dialUp(t, Config{URL: listen(t, func(p *peer) { p.request() })})
+	c = dialUp(t, Config{URL: handle(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })})
 	if err := c.Probe(ctx); !errors.Is(err, engine.ErrReset) {
 		t.Errorf("got %v", err)
 	}
@@ -137,11 +144,9 @@ func TestModelsListsAdaptersWithTheirBase(t *testing.T) {
 }
 
 func TestAnAnswerOverItsBoundIsCutOff(t *testing.T) {
-	c := dialUp(t, Config{URL: listen(t, func(p *peer) {
-		p.request()
-		p.say("HTTP/1.1 200 OK\r\n\r\n")
+	c := dialUp(t, Config{URL: handle(t, func(w http.ResponseWriter, _ *http.Request) {
 		for range 100 {
-			p.say(strings.Repeat("x", 64<<10))
+			_, _ = io.WriteString(w, strings.Repeat("x", 64<<10))
 		}
 	})})
 	if _, err := c.Models(context.Background()); !errors.Is(err, engine.ErrTooLarge) {
