@@ -12,6 +12,7 @@ import (
 	"octet/engine/emulator"
 	"octet/gateway"
 	"octet/gateway/apierr"
+	"octet/gateway/receipt"
 )
 
 // continuable are a chat and a completion that any replica could go on with from their text.
@@ -33,12 +34,12 @@ func speaking(text string) []emulator.Config {
 }
 
 // receiptOf reads the receipt of an answer.
-func (w *world) receiptOf(h http.Header) *gateway.Receipt {
+func (w *world) receiptOf(h http.Header) *receipt.Receipt {
 	w.t.Helper()
 	var raw json.RawMessage
 	eventually(w.t, "the receipt",
 		func() bool { return w.get(w.data+"/v1/receipts/"+h.Get("X-Receipt-Id"), &raw) == 200 })
-	r := new(gateway.Receipt)
+	r := new(receipt.Receipt)
 	if err := json.Unmarshal(raw, r); err != nil {
 		w.t.Fatal(err)
 	}

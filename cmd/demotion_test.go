@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"octet/engine/emulator"
-	"octet/gateway"
+	"octet/gateway/receipt"
 	"octet/slo"
 )
 
@@ -85,7 +85,7 @@ func TestADemotedSpecialistIsStoodInForUntilItsProbesAreGood(t *testing.T) {
 		who != "systems" {
 		t.Errorf("answered by %s, routed by %s", who, by)
 	}
-	var r gateway.Receipt
+	var r receipt.Receipt
 	w.get(w.data+"/v1/receipts/"+id, &r)
 	if r.Decision.Demoted != "debug" || r.Decision.Probe != "debug" || r.Result.Specialist != "systems" {
 		t.Errorf("receipt: %+v", r.Decision)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"octet/engine/emulator"
-	"octet/gateway"
 	"octet/gateway/apierr"
+	"octet/gateway/receipt"
 )
 
 // halves is a specialist whose replicas do one part each, beside one that does all with the same model.
@@ -66,9 +66,9 @@ func (w *world) says(mode, body string, headers ...string) (string, *http.Respon
 }
 
 // receipt returns the receipt of an answer.
-func (w *world) receipt(resp *http.Response) *gateway.Receipt {
+func (w *world) receipt(resp *http.Response) *receipt.Receipt {
 	w.t.Helper()
-	r := new(gateway.Receipt)
+	r := new(receipt.Receipt)
 	if status := w.get(w.data+"/v1/receipts/"+resp.Header.Get("X-Receipt-Id"), r); status != 200 {
 		w.t.Fatalf("receipt: status %d", status)
 	}
@@ -76,7 +76,7 @@ func (w *world) receipt(resp *http.Response) *gateway.Receipt {
 }
 
 // attempts is who was asked for what and what came of it, as step:replica=outcome.
-func attempts(r *gateway.Receipt) string {
+func attempts(r *receipt.Receipt) string {
 	var all []string
 	for _, a := range r.Attempts {
 		one := a.Step + ":" + a.Replica + "=" + a.Outcome

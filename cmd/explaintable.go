@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"octet/gateway"
+	"octet/gateway/receipt"
 	"octet/routing"
 )
 
@@ -59,7 +60,7 @@ func onFailure(s *gateway.StepExplanation) string {
 }
 
 // regret says what another replica would have had cached beyond the pick; nothing where none has more.
-func regret(h *gateway.Hit) string {
+func regret(h *receipt.Hit) string {
 	if h == nil || h.Best <= h.Chosen {
 		return ""
 	}

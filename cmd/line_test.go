@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"octet/gateway"
+	"octet/gateway/receipt"
 )
 
 const hello = `{"model":"debug","max_tokens":12,"messages":[{"role":"user","content":"why does it crash"}]}`
@@ -241,10 +242,10 @@ func TestAReceiptTellsTheWholeStoryToItsOwnerOnly(t *testing.T) {
 	}
 	id := resp.Header.Get("X-Receipt-Id")
 	var r struct {
-		Decision gateway.Decision
-		Attempts []gateway.Attempt
-		Result   gateway.Result
-		Routing  []gateway.RoutingRecord
+		Decision receipt.Decision
+		Attempts []receipt.Attempt
+		Result   receipt.Result
+		Routing  []receipt.Routing
 	}
 	eventually(t, "the receipt", func() bool { return w.get(w.data+"/v1/receipts/"+id, &r) == 200 })
 	if r.Decision.RoutedBy != "model" || len(r.Attempts) != 1 || r.Attempts[0].Outcome != "ok" || !r.Result.Done ||

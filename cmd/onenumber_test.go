@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"octet/engine/emulator"
-	"octet/gateway"
+	"octet/gateway/receipt"
 	"octet/routing/index"
 )
 
 // toldCached asks, and returns what the head, the receipt and the engine say was cached of the prompt; below 0 is
 // nothing.
-func (b *bubble) toldCached(q customer) (head, receipt, delivered int) {
+func (b *bubble) toldCached(q customer) (head, predicted, delivered int) {
 	b.t.Helper()
 	resp, err := b.ask(context.Background(), http.MethodPost, "http://data/v1/chat/completions", q.body())
 	if err != nil {
@@ -30,7 +30,7 @@ func (b *bubble) toldCached(q customer) (head, receipt, delivered int) {
 	if v := resp.Header.Get("X-Cached-Tokens"); v != "" {
 		head, _ = strconv.Atoi(v)
 	}
-	var r gateway.Receipt
+	var r receipt.Receipt
 	if err := json.Unmarshal([]byte(b.read("http://data/v1/receipts/"+resp.Header.Get("X-Receipt-Id"))), &r); err != nil {
 		b.t.Fatal(err)
 	}

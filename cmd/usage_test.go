@@ -8,7 +8,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"octet/gateway"
+	"octet/gateway/receipt"
 )
 
 // boaster is an engine whose usage is nonsense.
@@ -47,7 +47,7 @@ func TestSecAUsageThatIsNonsense(t *testing.T) {
 		if resp.StatusCode != http.StatusOK {
 			t.Fatalf("%d %s", resp.StatusCode, answer)
 		}
-		var r gateway.Receipt
+		var r receipt.Receipt
 		eventually(t, "a receipt", func() bool {
 			return w.get(w.data+"/v1/receipts/"+resp.Header.Get("X-Receipt-Id"), &r) == http.StatusOK &&
 				r.Result.Finish != ""

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"octet/gateway"
 	"octet/gateway/apierr"
+	"octet/gateway/receipt"
 )
 
 // twoTenants are the settings under which acme and rival have keys of their names.
@@ -103,7 +103,7 @@ func TestAnAnswerIsOneSample(t *testing.T) {
 			t.Errorf("%s was not taken", kind)
 		}
 	}
-	var r gateway.Receipt
+	var r receipt.Receipt
 	w.key = "acme"
 	w.get(w.data+"/v1/receipts/"+id, &r)
 	c := w.house.boards["debug"].board.Breaker()

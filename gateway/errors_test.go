@@ -61,19 +61,3 @@ func TestEveryErrorOfThePathHasItsCode(t *testing.T) {
 		}
 	}
 }
-
-func TestReceiptsForgetTheOldestOfTheirTenantOnly(t *testing.T) {
-	rs := newReceipts(3)
-	for i := range 5 {
-		keep(rs, "a", &Receipt{ID: fmt.Sprint("a", i)})
-	}
-	keep(rs, "b", &Receipt{ID: "b0"})
-	for id, kept := range map[string]bool{"a0": false, "a1": false, "a2": true, "a3": true, "a4": true} {
-		if got := rs.find("a", id) != nil; got != kept {
-			t.Errorf("receipt %s kept: %v, want %v", id, got, kept)
-		}
-	}
-	if rs.find("a", "b0") != nil || rs.find("b", "b0") == nil {
-		t.Error("a receipt is its tenant's alone")
-	}
-}

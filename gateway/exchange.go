@@ -11,6 +11,7 @@ import (
 	"octet/gateway/apierr"
 	"octet/gateway/head"
 	"octet/gateway/place"
+	"octet/gateway/receipt"
 	"octet/gateway/sse"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
@@ -118,13 +119,10 @@ type exchange struct {
 	head    head.Lines // of the answer
 	undo    []func()   // run last to first by end
 
-	draft     Receipt // until it is put away
-	result    Result  // of a request without a receipt
-	receipt   *Receipt
-	receiptNo string // its id
-	opened    bool   // it counts among the open requests
-	taken     bool   // and among its tenant's
-	heads     heads  // of the request
+	receipt receipt.Draft
+	opened  bool  // it counts among the open requests
+	taken   bool  // and among its tenant's
+	heads   heads // of the request
 }
 
 // intent is what the headers say of a request.
@@ -144,9 +142,9 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{s: s, rt: s.runtime.Load(), w: w, r: r, ctl: control{w}, question: questions.Get().(*question)}
 	x.arrival = s.arrival(w)
 	x.readHeads()
-	x.receiptNo = s.newID()
+	x.receipt = receipt.Begin(s.newID())
 	if x.id = givenID(x.heads.requestID); x.id == "" {
-		x.id = x.receiptNo // who names no request names it by its receipt
+		x.id = x.receipt.ID() // who names no request names it by its receipt
 	}
 	x.ctx, x.protocol = r.Context(), plain{}
 	return x

@@ -44,10 +44,10 @@ func (x *exchange) promising(e *apierr.Error) *apierr.Error {
 }
 
 func (x *exchange) receiptID() string {
-	if x.receipt == nil || x.dry {
+	if !x.receipt.Opened() || x.dry {
 		return ""
 	}
-	return x.receipt.ID
+	return x.receipt.ID()
 }
 
 func (x *exchange) errorEvent(e *apierr.Error) []byte {

@@ -9,6 +9,7 @@ import (
 
 	"octet/gateway/apierr"
 	"octet/gateway/head"
+	"octet/gateway/receipt"
 )
 
 // starter is the writer of a server that takes an answer's fields as they go over the wire.
@@ -84,8 +85,8 @@ func (x *exchange) identify(f head.Lines) head.Lines {
 
 // timings renders Server-Timing, in milliseconds since the request's arrival.
 func (x *exchange) timings() string {
-	return fmt.Sprintf("route;dur=%.3f, queue;dur=%.3f, first;dur=%.3f", toMs(x.routed), toMs(x.queued),
-		toMs(x.since()))
+	return fmt.Sprintf("route;dur=%.3f, queue;dur=%.3f, first;dur=%.3f", receipt.Ms(x.routed), receipt.Ms(x.queued),
+		receipt.Ms(x.since()))
 }
 
 // writeError sends a typed error as the whole answer.

@@ -14,6 +14,7 @@ import (
 
 	"octet/classifier"
 	"octet/gateway/apierr"
+	"octet/gateway/receipt"
 )
 
 // starting is a client whose server takes an answer's fields as they go over the wire.
@@ -62,6 +63,13 @@ func asWritten(t *testing.T, h http.Header) map[string]string {
 	return m
 }
 
+// opened is a receipt of that id that is to be kept.
+func opened(id string) receipt.Draft {
+	d := receipt.Begin(id)
+	d.Open("", "chat", time.Time{}, &receipt.Asked{})
+	return d
+}
+
 func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 	now := time.Now()
 	for name, arrange := range map[string]func(x *exchange){
@@ -71,7 +79,7 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 			x.stream, x.intent.Explain, x.attempts, x.queued, x.predicted = false, true, 3, 1234567*time.Microsecond,
 				4096
 			x.verdict = classifier.Verdict{Adapter: "lora", RoutedBy: classifier.ByClassifier, Confidence: 0.98765}
-			x.receipt = &Receipt{ID: "r-1"}
+			x.receipt = opened("r-1")
 		},
 		"with SLOs": func(x *exchange) {
 			for range 100 {
@@ -135,7 +143,7 @@ func TestAnErrorIsTheSameForEveryWriter(t *testing.T) {
 func BenchmarkHead(b *testing.B) {
 	x := stage(b, &benchedStart{sink: sink{header: http.Header{}}})
 	x.stream, x.verdict.Confidence, x.predicted, x.attempts = false, math.NaN(), 240, 1
-	x.id, x.receipt = "0123456789abcdef0123456789abcdef", &Receipt{ID: "0123456789abcdef0123456789abcdef"}
+	x.id, x.receipt = "0123456789abcdef0123456789abcdef", opened("0123456789abcdef0123456789abcdef")
 	now := time.Now()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -24,8 +24,8 @@ func (x *exchange) relieve() error {
 		x.divert()
 	}
 	x.copyToDemoted()
-	if x.verdict.Specialist != x.receipt.Decision.Specialist || x.demoted != "" {
-		x.decision(&x.receipt.Decision)
+	if x.verdict.Specialist != x.receipt.Decision().Specialist || x.demoted != "" {
+		x.recordDecision()
 	}
 	x.countOffer()
 	return x.checkFloor(x.lane())

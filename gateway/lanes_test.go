@@ -8,6 +8,7 @@ import (
 
 	"octet/classifier"
 	"octet/gateway/apierr"
+	"octet/gateway/receipt"
 	"octet/gateway/tenant"
 	"octet/slo"
 )
@@ -42,13 +43,13 @@ func demoted(rt *Runtime, names ...string) {
 
 // relieved has a verdict for a, with b as its viable second choice, go through step 3.
 func relieved(s *Server, rt *Runtime, confidence float64, priority int, allowed ...string) (*exchange, error) {
-	x := &exchange{s: s, rt: rt, receipt: &Receipt{}, tenant: &tenant.Tenant{Specialists: allowed}, question: &question{}}
+	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"), tenant: &tenant.Tenant{Specialists: allowed}, question: &question{}}
 	x.intent.Priority = priority
 	x.verdict = classifier.Verdict{
 		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b",
 		SecondViable: !math.IsNaN(confidence),
 	}
-	x.decision(&x.receipt.Decision)
+	x.recordDecision()
 	return x, x.relieve()
 }
 
@@ -73,7 +74,7 @@ func TestTheFirstFallbackThatMayAnswerStandsIn(t *testing.T) {
 			refused.Status() != 503):
 			t.Errorf("%s: %v", name, err)
 		case test.want != "" && (err != nil || x.verdict.Specialist != test.want ||
-			x.receipt.Decision.Specialist != test.want):
+			x.receipt.Decision().Specialist != test.want):
 			t.Errorf("%s: %s answers, %v", name, x.verdict.Specialist, err)
 		case test.want != "" && test.want != "a" && (x.demoted != "a" || x.verdict.RoutedBy != classifier.ByFallback):
 			t.Errorf("%s: %+v", name, x.verdict)
@@ -160,7 +161,7 @@ func TestASpecialistUnderLoadGetsProbesAlone(t *testing.T) {
 	}
 	demoted(rt, "b")
 	rt.Specialist("a").Fallback = ""
-	x := &exchange{s: s, rt: rt, receipt: &Receipt{}, tenant: &tenant.Tenant{}, question: &question{}}
+	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"), tenant: &tenant.Tenant{}, question: &question{}}
 	x.verdict = classifier.Verdict{Specialist: "b", Intent: "codegen"}
 	if err := x.relieve(); err != nil || x.probe != "b" || x.verdict.Shadow != "b" || x.verdict.Specialist != "c" {
 		t.Errorf("probe %q, %s answers, %v", x.probe, x.verdict.Specialist, err)

@@ -8,6 +8,7 @@ import (
 	"octet/engine"
 	"octet/gateway/apierr"
 	"octet/gateway/place"
+	"octet/gateway/receipt"
 	"octet/gateway/sse"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -16,7 +17,7 @@ import (
 )
 
 // leg is one replica's turn at a step before the last, to its end. What the replica keeps for the last step stays held.
-func (x *exchange) leg(ctx context.Context, s routing.Step, rep *Replica, at *Attempt) error {
+func (x *exchange) leg(ctx context.Context, s routing.Step, rep *Replica, at *receipt.Attempt) error {
 	hop := new(Hop)
 	x.prepare(hop, &s, rep)
 	if err := x.protocol.Request(hop); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"octet/gateway/apierr"
+	"octet/gateway/receipt"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
 )
@@ -59,8 +60,8 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 		s.refuse(c, asError(bad))
 		return
 	}
-	r := s.judgeable(rt, t, o.Receipt)
-	if r == nil {
+	r, ok := s.judgeable(rt, t, o.Receipt)
+	if !ok {
 		s.refuse(c, apierr.New(apierr.ReceiptNotFound, "receipt", "no receipt of that id is kept for this key"))
 		return
 	}
@@ -68,7 +69,7 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 		s.refuse(c, err)
 		return
 	}
-	verdict := Outcome{Kind: o.Kind, Pass: *o.Pass, Time: s.now(), by: t.Name}
+	verdict := receipt.Outcome{Kind: o.Kind, Pass: *o.Pass, Time: s.now(), By: t.Name}
 	if o.Specialist != "" && o.Specialist != r.Result.Specialist {
 		verdict.Specialist = o.Specialist
 		s.outcomeOfCopy(c, rt, r, verdict)
@@ -77,17 +78,17 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 	c.JSON(http.StatusOK, gin.H{"receipt": r.ID, "counted": s.judge(rt, r, verdict)})
 }
 
-// judgeable returns the receipt that a tenant may judge, nil if there is none.
-func (s *Server) judgeable(rt *Runtime, t *tenant.Tenant, id string) *Receipt {
+// judgeable returns the receipt that a tenant may judge; false if there is none.
+func (s *Server) judgeable(rt *Runtime, t *tenant.Tenant, id string) (*receipt.Receipt, bool) {
 	if rt.Judges.Whose == VerdictsTenants && !t.Keyless {
-		return s.receipts.search(id)
+		return s.receipts.Search(id)
 	}
-	return s.receipts.find(t.Name, id)
+	return s.receipts.Find(t.Name, id)
 }
 
 // outcomeOfCopy takes a verdict on the answer of a specialist that was sent a copy of the request: a reader of the
 // calibration stream has seen it. So a demoted specialist recovers where no verifier judges its probes.
-func (s *Server) outcomeOfCopy(c *gin.Context, rt *Runtime, r *Receipt, o Outcome) {
+func (s *Server) outcomeOfCopy(c *gin.Context, rt *Runtime, r *receipt.Receipt, o receipt.Outcome) {
 	sp := rt.Specialist(o.Specialist)
 	if sp == nil || o.Specialist != r.Decision.Shadow {
 		s.refuse(c, apierr.New(apierr.InvalidValue, "specialist",
@@ -99,7 +100,7 @@ func (s *Server) outcomeOfCopy(c *gin.Context, rt *Runtime, r *Receipt, o Outcom
 
 // judge counts a verdict for the specialist that answered. It reports whether it did: not a second of its kind, and
 // none on a request that has no answer.
-func (s *Server) judge(rt *Runtime, r *Receipt, o Outcome) bool {
+func (s *Server) judge(rt *Runtime, r *receipt.Receipt, o receipt.Outcome) bool {
 	sp := rt.Specialist(r.Result.Specialist)
 	if sp == nil || r.Result.Status != http.StatusOK || !sp.weigh(r, o) {
 		return false
@@ -138,7 +139,7 @@ func parseOutcome(body []byte) (o outcomeBody, err error) {
 	switch {
 	case len(o.Kind) > 64:
 		return o, apierr.New(apierr.InvalidValue, "kind", "kind is at most 64 bytes")
-	case reservedKind(o.Kind):
+	case receipt.Reserved(o.Kind):
 		return o, apierr.New(apierr.InvalidValue, "kind", fmt.Sprintf("%q is the kind of the gateway's own verdicts", o.Kind))
 	}
 	return o, nil

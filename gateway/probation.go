@@ -7,6 +7,7 @@ import (
 
 	"octet/calibration"
 	"octet/classifier"
+	"octet/gateway/receipt"
 	"octet/slo"
 )
 
@@ -42,6 +43,18 @@ func (x *exchange) ownShare() float64 {
 	return float64(xxh3.HashString(key)>>11) / (1 << 53)
 }
 
+// named returns probabilities, which stand in the order of the specialists, by their names; nil of nil.
+func (rt *Runtime) named(probabilities []float64) map[string]float64 {
+	if probabilities == nil {
+		return nil
+	}
+	byName := make(map[string]float64, len(probabilities))
+	for i, p := range probabilities {
+		byName[rt.Specialists[i].Name] = p
+	}
+	return byName
+}
+
 // probability of a specialist in a verdict; NaN where there is none.
 func (rt *Runtime) probability(v *classifier.Verdict, name string) float64 {
 	for i, p := range v.Probabilities {
@@ -75,13 +88,13 @@ func (x *exchange) probationShadow(v *classifier.Verdict) (string, calibration.C
 }
 
 // judged tells probation and the calibration stream of a verdict on the answer of r.
-func (s *Server) judged(rt *Runtime, r *Receipt, o Outcome) {
+func (s *Server) judged(rt *Runtime, r *receipt.Receipt, o receipt.Outcome) {
 	d := &r.Decision
 	if s.probation.Outcome(slo.Entrant{Specialist: d.Specialist, Adapter: d.Adapter}, o.Pass) {
 		s.log.Info("a probation is over", "specialist", d.Specialist, "adapter", d.Adapter)
 	}
 	s.shadows.offer(calibration.Record{Verdict: &calibration.Verdict{
-		Receipt: r.ID, Intent: d.intent, Lane: rt.lane(d.Specialist, d.Adapter), Confidence: d.Confidence, Kind: o.Kind,
+		Receipt: r.ID, Intent: d.Intent, Lane: rt.lane(d.Specialist, d.Adapter), Confidence: d.Confidence, Kind: o.Kind,
 		Pass: o.Pass,
 	}})
 }

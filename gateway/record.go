@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"octet/gateway/metrics"
+	"octet/gateway/receipt"
 	"octet/gateway/sse"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -14,19 +15,14 @@ import (
 
 // openReceipt starts the record of this request's decision.
 func (x *exchange) openReceipt() {
-	r := &x.draft
-	r.ID, r.RequestID, r.Time, r.kind = x.receiptNo, x.id, x.arrival, x.kind
-	x.asked(&r.Asked)
-	x.decision(&r.Decision)
-	x.receipt = r
-}
-
-// asked makes a what the client said.
-func (x *exchange) asked(a *Asked) {
-	a.Model, a.Intent, a.Adapter, a.Session = x.req.Model, x.intent.Intent, x.intent.Adapter, x.intent.Session != ""
-	a.Priority, a.PriorityInUse, a.Stream, a.policy = x.intent.Asked, x.intent.Priority, x.stream, x.req.Policy()
-	a.MaxTokens = max(x.req.MaxTokens, 0)
-	a.DeadlineMs, a.TTFTDeadlineMs = msUntil(x.arrival, x.intent.Deadline), msUntil(x.arrival, x.intent.TTFTDeadline)
+	x.receipt.Open(x.id, nameOf(x.kind), x.arrival, &receipt.Asked{
+		Model: x.req.Model, Intent: x.intent.Intent, Adapter: x.intent.Adapter, Session: x.intent.Session != "",
+		Priority: x.intent.Asked, PriorityInUse: x.intent.Priority,
+		DeadlineMs:     msUntil(x.arrival, x.intent.Deadline),
+		TTFTDeadlineMs: msUntil(x.arrival, x.intent.TTFTDeadline),
+		Stream:         x.stream, Policy: x.req.Policy().String(), MaxTokens: max(x.req.MaxTokens, 0),
+	})
+	x.recordDecision()
 }
 
 func msUntil(from, to time.Time) int64 {
@@ -36,14 +32,9 @@ func msUntil(from, to time.Time) int64 {
 	return to.Sub(from).Milliseconds()
 }
 
-// decision makes d what the verdict says.
-func (x *exchange) decision(d *Decision) {
-	v := &x.verdict
-	*d = Decision{}
-	d.Specialist, d.Adapter, d.routedBy, d.Rule, d.Cues = v.Specialist, v.Adapter, v.RoutedBy, v.Rule, v.Cues
-	d.Second, d.SecondViable, d.Shadow, d.Demoted, d.Probe, d.intent = v.Second, v.SecondViable, v.Shadow, x.demoted,
-		x.probe, v.Intent
-	d.confidence, d.probabilities, d.among = v.Confidence, v.Probabilities, x.rt.Specialists
+// recordDecision records the verdict as it is now.
+func (x *exchange) recordDecision() {
+	x.receipt.Decide(&x.verdict, x.demoted, x.probe, x.rt.named(x.verdict.Probabilities))
 }
 
 // recordRouting adds one specialist's passes through the pipeline, one for each step of the plan.
@@ -51,49 +42,44 @@ func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duratio
 	if x.sp.Planned != nil && !x.dry {
 		x.sp.Planned(x.route, plan, err, took)
 	}
-	r := x.receipt
-	r.Prompt.Tokens, r.Prompt.Exact, r.Prompt.Blocks = x.prompt.Tokens, x.prompt.Exact, len(x.prompt.Chain)
 	x.routed += took
-	r.note(x, plan, err)
+	x.receipt.Route(
+		&receipt.Pipeline{Specialist: x.sp.Name, BlockSize: x.sp.BlockSize, Names: x.rt.names,
+			Depths: x.sp.depths(x.route.View())},
+		receipt.Prompt{Tokens: x.prompt.Tokens, Exact: x.prompt.Exact, Blocks: len(x.prompt.Chain)},
+		x.route.Selections(), plan, err)
 }
 
 // openAttempt records the start of a replica's turn, so long after the arrival.
-func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID, began time.Duration) *Attempt {
+func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID, began time.Duration) *receipt.Attempt {
 	x.predicted = x.predict(host)
 	x.foretell()
-	x.receipt.Attempts = append(x.receipt.Attempts, Attempt{})
-	at := &x.receipt.Attempts[len(x.receipt.Attempts)-1]
-	at.Specialist, at.Step, at.Replica, at.PredictedTokens, at.Ms = x.sp.Name, step, rep.Name, max(0, x.foretold),
-		toMs(began)
-	return at
+	return x.receipt.Attempt(x.sp.Name, step, rep.Name, max(0, x.foretold), began)
 }
 
 // predict returns how many tokens of the prompt replica host is believed to serve from its cache.
 func (x *exchange) predict(host index.HostID) int {
-	return servable(x.sp.predicted(x.route.View(), host), x.prompt.Tokens, x.sp.BlockSize)
+	return receipt.Servable(x.sp.predicted(x.route.View(), host), x.prompt.Tokens, x.sp.BlockSize)
 }
 
-func (x *exchange) noteQueue(at *Attempt, waited time.Duration) {
-	at.QueueMs += toMs(waited)
+func (x *exchange) noteQueue(at *receipt.Attempt, waited time.Duration) {
+	at.Queued(waited)
 	x.queued += waited
 }
 
-func (x *exchange) closeAttempt(at *Attempt, err error) {
+func (x *exchange) closeAttempt(at *receipt.Attempt, err error) {
 	if x.seen = x.turn.ended; x.seen == 0 {
 		x.seen = x.since()
 	}
-	at.Ms = toMs(x.seen) - at.Ms
-	at.Outcome = outcomeOK
-	if err != nil {
-		at.Outcome, at.Detail = outcomeOf(err), detail(err)
-		x.s.metrics.AttemptFailed(x.sp.Name, at.Outcome)
+	if err == nil {
+		at.Close(x.seen, receipt.OK, "")
+		return
 	}
+	at.Close(x.seen, outcomeOf(err), detail(err))
+	x.s.metrics.AttemptFailed(x.sp.Name, at.Outcome)
 }
 
-// outcomeOK is the outcome of an attempt that did not fail.
-const outcomeOK = "ok"
-
-// outcomeOf names how an attempt failed: a code of the contract, or what is nobody's failure.
+// outcomeOf names how an attempt failed: a code of the contract, or why it is no failure of the replica.
 func outcomeOf(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -105,8 +91,6 @@ func outcomeOf(err error) string {
 	}
 	return string(asError(err).Code)
 }
-
-func toMs(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
 // noteCached holds what the engine says it had cached against what was thought.
 func (x *exchange) noteCached(u sse.Usage) {
@@ -128,9 +112,8 @@ func (x *exchange) cachedFor(u sse.Usage) int {
 // noteDelivered writes it down.
 func (x *exchange) noteDelivered(u sse.Usage) {
 	if x.cachedFor(u) >= 0 {
-		x.turn.at.delivered = u.CachedTokens
 		x.noteRatio(u)
-		x.turn.at.DeliveredTokens = &x.turn.at.delivered
+		x.turn.at.Delivered(u.CachedTokens)
 		x.notePredicted(u.CachedTokens)
 	}
 }
@@ -154,10 +137,10 @@ func (x *exchange) observeFirstToken(now time.Time) {
 func (x *exchange) close() {
 	total := x.moment()
 	now := x.at(total)
-	result := x.sumUp(total)
-	x.s.metrics.Ended(x.counts(), x.intent.Intent, result.ending(total))
+	result := x.receipt.End(x.result(total))
+	x.s.metrics.Ended(x.counts(), x.intent.Intent, measured(result, total))
 	x.s.logEnd(x, result)
-	if x.receipt != nil {
+	if x.receipt.Opened() {
 		x.putAway()
 	}
 	if x.sp != nil && x.failure == nil {
@@ -177,8 +160,8 @@ func (x *exchange) counts() *metrics.Specialist {
 	return x.sp.handles
 }
 
-// ending is what metrics count of a request that took so long.
-func (r *Result) ending(total time.Duration) *metrics.Ending {
+// measured is what metrics count of a request that took so long.
+func measured(r *receipt.Result, total time.Duration) *metrics.Ending {
 	e := &metrics.Ending{Status: r.Status, Code: r.Code, PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
 		Continued: r.Continued > 0, Done: r.Done, Total: total}
 	if r.CachedTokens != nil {
@@ -187,34 +170,31 @@ func (r *Result) ending(total time.Duration) *metrics.Ending {
 	return e
 }
 
-// putAway keeps the receipt.
+// putAway keeps the receipt, and offers the answer to the verifier.
 func (x *exchange) putAway() {
-	judged := x.toBeJudged()
-	if judged != nil {
-		x.receipt.verdicts = new(verdicts)
-	}
-	x.s.receipts.ring(x.tenant.Name).put(x.receipt)
-	if judged != nil {
-		x.haveJudged(judged)
+	ring, r := x.s.receipts.Of(x.tenant.Name), x.receipt.Receipt()
+	ring.Put(r)
+	if text := x.toBeJudged(r); text != nil {
+		if r, ok := ring.Find(r.ID); ok {
+			x.haveJudged(r, text)
+		}
 	}
 }
 
-// sumUp returns what came of the request: the receipt's, where there is one.
-func (x *exchange) sumUp(total time.Duration) *Result {
-	r, cached := &x.result, &x.usage.CachedTokens
-	if x.receipt != nil {
-		r, cached = &x.receipt.Result, &x.receipt.cached
+// result returns what came of the request.
+func (x *exchange) result(total time.Duration) receipt.Result {
+	r := receipt.Result{
+		Status: x.status, Finish: x.finish, Done: x.failure == nil && !x.abort,
+		PromptTokens: x.usage.PromptTokens, CompletionTokens: x.handedOut,
+		TTFTMs: receipt.Ms(x.ttft), TotalMs: receipt.Ms(total), RouteUs: float64(x.routed.Nanoseconds()) / 1e3,
+		Continued: x.takeovers, Preempted: x.preempted,
 	}
-	r.Status, r.Finish, r.Done, r.CompletionTokens = x.status, x.finish, x.failure == nil && !x.abort, x.handedOut
-	r.PromptTokens, r.TTFTMs, r.TotalMs, r.RouteUs = x.usage.PromptTokens, toMs(x.ttft), toMs(total),
-		float64(x.routed.Nanoseconds())/1e3
-	r.Preempted, r.Continued = x.preempted, x.takeovers
 	if x.sp != nil {
 		r.Specialist = x.sp.Name
 	}
 	if x.usage.CachedKnown {
-		*cached = x.usage.CachedTokens
-		r.CachedTokens = cached
+		cached := x.usage.CachedTokens
+		r.CachedTokens = &cached
 	}
 	if x.failure != nil {
 		r.Code = string(x.failure.Code)

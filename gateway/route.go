@@ -8,6 +8,7 @@ import (
 	"octet/engine"
 	"octet/gateway/apierr"
 	"octet/gateway/head"
+	"octet/gateway/receipt"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/scheduler"
@@ -16,26 +17,26 @@ import (
 
 // Explanation answers POST /v1/route: a decision alone.
 type Explanation struct {
-	RequestID string        `json:"request_id"`
-	Asked     Asked         `json:"asked"`
-	Decision  Decision      `json:"decision"`
-	Prompt    Prompt        `json:"prompt"`
-	Routing   RoutingRecord `json:"routing"`
-	Replica   string        `json:"replica,omitempty"` // the pick; absent when no candidate is left
-	Predicted int           `json:"predicted_cached_tokens"`
-	Admission *Admission    `json:"admission,omitempty"`
+	RequestID string           `json:"request_id"`
+	Asked     receipt.Asked    `json:"asked"`
+	Decision  receipt.Decision `json:"decision"`
+	Prompt    receipt.Prompt   `json:"prompt"`
+	Routing   receipt.Routing  `json:"routing"`
+	Replica   string           `json:"replica,omitempty"` // the pick; absent when no candidate is left
+	Predicted int              `json:"predicted_cached_tokens"`
+	Admission *Admission       `json:"admission,omitempty"`
 	// Steps are all steps of the workflow, the answering one, which the fields above tell of, included.
 	Steps []StepExplanation `json:"steps"`
 }
 
 // StepExplanation is one step of the workflow.
 type StepExplanation struct {
-	Step      string        `json:"step,omitempty"` // "" where there is only one
-	Routing   RoutingRecord `json:"routing"`
-	OnFailure string        `json:"on_failure,omitempty"` // retry | skip | fail; absent where the step is left out
-	Replica   string        `json:"replica,omitempty"`    // the pick; absent where the step is left out
-	Predicted int           `json:"predicted_cached_tokens"`
-	Admission *Admission    `json:"admission,omitempty"` // absent where the step needs no place
+	Step      string          `json:"step,omitempty"` // "" where there is only one
+	Routing   receipt.Routing `json:"routing"`
+	OnFailure string          `json:"on_failure,omitempty"` // retry | skip | fail; absent where the step is left out
+	Replica   string          `json:"replica,omitempty"`    // the pick; absent where the step is left out
+	Predicted int             `json:"predicted_cached_tokens"`
+	Admission *Admission      `json:"admission,omitempty"` // absent where the step needs no place
 }
 
 // Admission is what the picked replica's Gate would say now.
@@ -79,11 +80,11 @@ func (x *exchange) explain() (*Explanation, error) {
 	}
 	x.sp = x.rt.Specialist(x.verdict.Specialist)
 	plan, err := x.plan()
-	x.receipt.tell()
-	if err != nil && len(x.receipt.Routing) == 0 {
+	r := x.receipt.Rendered()
+	if err != nil && len(r.Routing) == 0 {
 		return nil, err
 	}
-	return x.explanation(plan), nil
+	return x.explanation(r, plan), nil
 }
 
 // readEither reads a body that may be a chat's or a completion's: the one with a prompt is a completion.
@@ -101,8 +102,7 @@ func (x *exchange) readEither() error {
 	return err
 }
 
-func (x *exchange) explanation(plan routing.Plan) *Explanation {
-	r := x.receipt
+func (x *exchange) explanation(r *receipt.Receipt, plan routing.Plan) *Explanation {
 	e := &Explanation{RequestID: x.id, Asked: r.Asked, Decision: r.Decision, Prompt: r.Prompt,
 		Routing: r.Routing[len(r.Routing)-1]}
 	for _, record := range r.Routing {
@@ -115,7 +115,7 @@ func (x *exchange) explanation(plan routing.Plan) *Explanation {
 	return e
 }
 
-func (x *exchange) stepExplanation(plan routing.Plan, record RoutingRecord) StepExplanation {
+func (x *exchange) stepExplanation(plan routing.Plan, record receipt.Routing) StepExplanation {
 	e := StepExplanation{Step: record.Step, Routing: record}
 	for i, s := range plan.Steps {
 		if s.Name != record.Step {

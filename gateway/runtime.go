@@ -9,6 +9,7 @@ import (
 	"octet/engine"
 	"octet/gateway/head"
 	"octet/gateway/metrics"
+	"octet/gateway/receipt"
 	"octet/gateway/sse"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
@@ -36,7 +37,7 @@ type Runtime struct {
 	Stickiness  Stickiness
 	ReadyWhen   string                   // any | all specialists
 	Replicas    [index.MaxHosts]*Replica // by slot; nil where there is none
-	names       *[index.MaxHosts]string  // of Replicas: what receipts hold on to
+	names       *receipt.Names           // of Replicas
 	byName      map[string]*Specialist
 	knobs       map[string]*intentKnobs
 	unspecified *intentKnobs // one of knobs
@@ -77,7 +78,7 @@ func (rt *Runtime) intent(name string) *intentKnobs {
 // Seal finishes a Runtime before it is served.
 func (rt *Runtime) Seal() *Runtime {
 	rt.byName = make(map[string]*Specialist, len(rt.Specialists))
-	rt.names = new([index.MaxHosts]string)
+	rt.names = new(receipt.Names)
 	for h, rep := range rt.Replicas {
 		if rep != nil {
 			rt.names[h] = rep.Name
@@ -282,4 +283,22 @@ type Limits struct {
 	IdleTimeout           time.Duration
 	WriteTimeout          time.Duration
 	Drain                 time.Duration
+}
+
+func (sp *Specialist) depths(v routing.View) *[index.MaxHosts]uint16 {
+	if sp.Depths == nil {
+		return nil
+	}
+	return sp.Depths(v)
+}
+
+// predicted returns how many leading blocks of the prompt replica h is believed to hold.
+func (sp *Specialist) predicted(v routing.View, h index.HostID) int {
+	if depths := sp.depths(v); depths != nil {
+		return int(depths[h])
+	}
+	if sp.Held != nil { // where there was nothing to choose, nobody has looked
+		return sp.Held(v, h)
+	}
+	return 0
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"octet/gateway/metrics"
+	"octet/gateway/receipt"
 	"octet/routing/index"
 	"octet/scheduler/gate"
 	"octet/slo"
@@ -80,7 +81,7 @@ type Server struct {
 	since       func(time.Time) time.Duration // now, less
 	ownClock    bool                          // now is time.Now
 	runtime     atomic.Pointer[Runtime]
-	receipts    *receipts
+	receipts    *receipt.Rings
 	idempotency *idempotency
 	retries     *retryBudget
 	again       func() bool // takes from retries
@@ -108,7 +109,7 @@ func New(rt *Runtime, o Options) *Server {
 		front: o.Front, log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs,
 		verifier: o.Verifier, via: o.Via, adminToken: o.AdminToken, adminHosts: o.AdminHosts, pprof: o.Pprof,
 		reload: o.Reload, now: o.Now, probation: o.Probation,
-		receipts: newReceipts(o.Receipts), idempotency: newIdempotency(o.Keys),
+		receipts: receipt.NewRings(o.Receipts), idempotency: newIdempotency(o.Keys),
 	}
 	s.retries = newRetryBudget(&s.open)
 	s.since = func(t time.Time) time.Duration { return s.now().Sub(t) }
@@ -252,7 +253,7 @@ func hexDigits(v uint32) uint64 {
 	return x + 0x3030303030303030 + letters*('a'-'0'-10)
 }
 
-func (s *Server) logEnd(x *exchange, r *Result) {
+func (s *Server) logEnd(x *exchange, r *receipt.Result) {
 	level := slog.LevelDebug
 	if r.Status >= 500 || (r.Code != "" && x.started && r.Status == http.StatusOK) {
 		level = slog.LevelWarn

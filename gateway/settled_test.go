@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"octet/gateway/apierr"
+	"octet/gateway/receipt"
 	"octet/internal/http1/server"
 	"octet/routing/fleet"
 )
@@ -138,7 +139,7 @@ func ride(t *testing.T, seed uint64, pieces [][]byte, breaks error) (w *carriage
 	r := &rides{tape: tape{pieces: pieces, end: io.EOF}, rng: rng, breaks: breaks, to: w}
 	x.turn.resp = r
 	x.turn.place.Watch(x.ctx)
-	x.turn.at = new(Attempt)
+	x.turn.at = new(receipt.Attempt)
 	if err := x.openStream(); err != nil {
 		t.Fatal(err)
 	}

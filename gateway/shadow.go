@@ -73,10 +73,9 @@ func (x *exchange) comparable() bool {
 // exampleFor is what is known of the example before anybody has answered.
 func (x *exchange) exampleFor(sp *Specialist) calibration.Example {
 	v := &x.verdict
-	d := &x.receipt.Decision
-	d.tell()
+	d := x.receipt.Decision()
 	return calibration.Example{
-		Receipt: x.receipt.ID, Intent: v.Intent, RoutedBy: d.RoutedBy, Confidence: d.Confidence,
+		Receipt: x.receipt.ID(), Intent: v.Intent, RoutedBy: d.RoutedBy, Confidence: d.Confidence,
 		Probabilities: d.Probabilities,
 		Primary:       x.rt.lane(v.Specialist, v.Adapter),
 		Shadow:        calibration.Lane{Specialist: sp.Name, Version: sp.Version},
@@ -118,9 +117,7 @@ func (sh *shadow) forgo() {
 func (x *exchange) handToShadow() {
 	sh := x.shadow
 	name := sh.name()
-	if x.receipt != nil {
-		x.receipt.Decision.Shadow = name // nobody but who was asked
-	}
+	x.receipt.Shadow(name)
 	if sh == nil {
 		return
 	}

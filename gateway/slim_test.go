@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"octet/gateway/receipt"
 	"octet/gateway/wire"
 )
 
@@ -36,7 +37,7 @@ func TestASlimStreamKeepsItsBodyAndItsCount(t *testing.T) {
 		}
 	}
 	x.slim()
-	x.turn.at = new(Attempt)
+	x.turn.at = new(receipt.Attempt)
 	x.end()
 	if n := s.bodies.Load(); n != 0 {
 		t.Errorf("%d bytes are counted in the end", n)

@@ -70,14 +70,3 @@ func detail(err error) string {
 	}
 	return err.Error()
 }
-
-// forClient returns r without what tells of the operator's engines: addresses, and engines' own words.
-func (r *Receipt) forClient() *Receipt {
-	for i := range r.Attempts {
-		r.Attempts[i].Detail = ""
-		if r.Attempts[i].Fallback != "" {
-			r.Attempts[i].Fallback = "what another engine had computed could not be used"
-		}
-	}
-	return r
-}

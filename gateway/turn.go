@@ -7,6 +7,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/place"
+	"octet/gateway/receipt"
 	"octet/routing"
 	"octet/routing/fleet"
 )
@@ -15,9 +16,9 @@ import (
 type turn struct {
 	rep     *Replica
 	step    routing.Step
-	leg     bool     // a step before the last
-	unasked bool     // nothing was sent to it: how the turn ended says nothing of it
-	at      *Attempt // its entry in the receipt
+	leg     bool             // a step before the last
+	unasked bool             // nothing was sent to it: how the turn ended says nothing of it
+	at      *receipt.Attempt // its entry in the receipt
 	place   place.Place
 	hop     Hop             // of the last step
 	asked   time.Time       // when the Gate said yes, by time.Now; zero where another clock is ours
@@ -31,7 +32,7 @@ type turn struct {
 }
 
 // begins makes it a replica's turn at a step; at none it is one before the last.
-func (x *exchange) begins(rep *Replica, at *Attempt, step *routing.Step) {
+func (x *exchange) begins(rep *Replica, at *receipt.Attempt, step *routing.Step) {
 	x.settle(errAbandoned) // nothing, unless an attempt was left without its end
 	t := &x.turn
 	t.rep, t.at, t.leg = rep, at, step == nil

@@ -1,6 +1,9 @@
 package gateway
 
-import "octet/slo"
+import (
+	"octet/gateway/receipt"
+	"octet/slo"
+)
 
 // Verifier gives verdicts on answers, some time, where it can.
 type Verifier interface {
@@ -13,9 +16,6 @@ type Verifier interface {
 	Offer(answer string, verdict func(pass bool)) bool
 }
 
-// verifierKind is the kind of the verdicts of our own judge, beside those that clients name.
-const verifierKind = "verifier"
-
 // sampleForJudge begins to keep what the client will be told, where the judge wants it.
 func (x *exchange) sampleForJudge() {
 	if x.s.verifier != nil && !x.dry && x.s.verifier.Wants() {
@@ -25,8 +25,8 @@ func (x *exchange) sampleForJudge() {
 }
 
 // toBeJudged is a complete answer that the judge wants to see; nil where there is none.
-func (x *exchange) toBeJudged() []byte {
-	if x.s.verifier == nil || !x.judge || !x.receipt.Result.Done {
+func (x *exchange) toBeJudged(r *receipt.Receipt) []byte {
+	if x.s.verifier == nil || !x.judge || !r.Result.Done {
 		return nil
 	}
 	text, ok := x.said.within(x.s.verifier.Largest())
@@ -37,10 +37,10 @@ func (x *exchange) toBeJudged() []byte {
 }
 
 // haveJudged offers an answer to the judge. Its verdict comes when the exchange is long gone.
-func (x *exchange) haveJudged(text []byte) {
-	s, rt, r := x.s, x.rt, x.receipt.copied()
+func (x *exchange) haveJudged(r *receipt.Receipt, text []byte) {
+	s, rt := x.s, x.rt
 	s.verifier.Offer(string(text), func(pass bool) {
-		s.judge(rt, r, Outcome{Kind: verifierKind, Pass: pass, Time: s.now()})
+		s.judge(rt, r, receipt.Outcome{Kind: receipt.VerifierKind, Pass: pass, Time: s.now()})
 	})
 }
 
@@ -50,10 +50,10 @@ func (s *Server) judgeCopy(sh *shadow, answer string) {
 	if s.verifier == nil || answer == "" || int64(len(answer)) > s.verifier.Largest() {
 		return
 	}
-	sp, asked, tenant, receipt := sh.sp, sh.asked, sh.tenant, sh.example.Receipt
+	sp, asked, tenant, id := sh.sp, sh.asked, sh.tenant, sh.example.Receipt
 	s.verifier.Offer(answer, func(pass bool) {
-		o := Outcome{Kind: verifierKind, Specialist: sp.Name, Pass: pass, Time: s.now()}
-		if r := s.receipts.find(tenant, receipt); r != nil {
+		o := receipt.Outcome{Kind: receipt.VerifierKind, Specialist: sp.Name, Pass: pass, Time: s.now()}
+		if r, ok := s.receipts.Find(tenant, id); ok {
 			sp.weigh(r, o)
 			return
 		}

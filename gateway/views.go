@@ -55,18 +55,18 @@ func (s *Server) oneModel(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 }
 
 func (s *Server) oneReceipt(c *gin.Context, _ *Runtime, t *tenant.Tenant) {
-	r := s.receipts.find(t.Name, c.Param("id"))
-	if r == nil {
+	r, ok := s.receipts.Find(t.Name, c.Param("id"))
+	if !ok {
 		s.refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id is kept for this key"))
 		return
 	}
-	c.JSON(http.StatusOK, r.forClient())
+	c.JSON(http.StatusOK, r.ForClient())
 }
 
 // anyReceipt tells an operator any tenant's receipt, with what its attempts failed of in the engines' own words.
 func (s *Server) anyReceipt(c *gin.Context) {
-	r := s.receipts.search(c.Param("id"))
-	if r == nil {
+	r, ok := s.receipts.Search(c.Param("id"))
+	if !ok {
 		s.refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id is kept"))
 		return
 	}

@@ -116,8 +116,8 @@ func TestADecodeSelectionIsDrawnToThePrefillPick(t *testing.T) {
 			t.Errorf("laps %v", laps)
 		}
 		told := ctx.Selections()
-		if len(told) != 2 || told[0].Leg != "prefill" || told[0].Trace.Profile != "p" || told[1].Trace.Profile != "d" ||
-			told[0].Trace.Stages[0].Plugin != "count" {
+		if len(told) != 2 || told[0].Leg != "prefill" || told[0].Trace().Profile != "p" || told[1].Trace().Profile != "d" ||
+			told[0].Trace().Stages[0].Plugin != "count" {
 			t.Errorf("told %+v", told)
 		}
 	}

@@ -98,7 +98,7 @@ func (c *Context) Trace() *Trace {
 		return nil
 	}
 	r := c.records[len(c.records)-1]
-	return r.trace(stagesOf(nil, r.laps))
+	return r.trace(stagesOf([]StageTrace{}, r.laps))
 }
 
 // EachLap calls f with the time that each plugin of this request took so far, in the order in which they ran. Nothing

@@ -8,7 +8,7 @@ import (
 	"octet/routing"
 )
 
-// Facts that are told late, from bytes behind others, say what Selections says at once.
+// A trace that is rendered when the Context is used for other requests says what it said at once.
 func TestWhatIsToldLateSaysTheSame(t *testing.T) {
 	p := traced(t)
 	for i, n := range []int{5, 2, 3, 0, 5, 1, 4, 5} {
@@ -20,23 +20,21 @@ func TestWhatIsToldLateSaysTheSame(t *testing.T) {
 			c.EnableTrace(nil)
 		}
 		_, _ = routing.Single(p).Plan(t.Context(), c)
-		want := c.Selections()
-		if c.Accounts() != 1 {
-			t.Fatalf("%d accounts", c.Accounts())
-		}
-		a := routing.Account{Facts: []byte("others")}
-		c.Account(0, &a)
-		if a.Candidates.Count() != n {
-			t.Errorf("%v, want %d candidates", a.Candidates, n)
+		want := c.Trace()
+		told := c.Selections()
+		if len(told) != 1 {
+			t.Fatalf("%d legs", len(told))
 		}
 		c.Release()
 		scribble(t, p)
-		got := []routing.LegSelection{{Leg: a.Leg, Skipped: a.Skipped,
-			Trace: a.Profile.Retell(a.Facts[len("others"):])}}
-		if diff := cmp.Diff(want, got); diff != "" {
+		got := told[0].Trace()
+		if diff := cmp.Diff(want, got); diff != "" || len(got.Candidates) != n {
 			t.Errorf("of %d candidates (-at once +late):\n%s", n, diff)
 		}
-		if i%2 == 1 && len(got[0].Trace.Stages) != 0 {
+		if again := told[0].Trace(); !cmp.Equal(got, again) {
+			t.Error("a second rendering differs")
+		}
+		if i%2 == 1 && len(got.Stages) != 0 {
 			t.Error("times were told that nobody took")
 		}
 	}
@@ -59,8 +57,7 @@ func TestNothingIsToldOfWhatWasNotTraced(t *testing.T) {
 	if _, err := routing.Single(traced(t)).Plan(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	a := routing.Account{Profile: traced(t)}
-	if c.Account(0, &a); c.Accounts() != 1 || a.Profile != nil || a.Candidates != nil || len(a.Facts) != 0 {
-		t.Errorf("%+v", a)
+	if told := c.Selections(); len(told) != 1 || told[0].Selected != nil || told[0].Trace() != nil {
+		t.Errorf("%+v", told)
 	}
 }

@@ -1,6 +1,0 @@
-//go:build !amd64
-
-package gateway
-
-// ahead does nothing here.
-func ahead(*byte) {}

@@ -1,0 +1,84 @@
+package receipt
+
+import (
+	"math"
+	"time"
+
+	"octet/classifier"
+)
+
+// Draft is the receipt of a request that runs. Its methods are called in the order in which they stand here; Decide,
+// Route and Attempt as often as the request is decided, routed and tried again.
+type Draft struct {
+	r    Receipt
+	open bool
+}
+
+// Begin returns the draft of a request that has nothing but the receipt's id yet.
+func Begin(id string) Draft { return Draft{r: Receipt{ID: id}} }
+
+// ID returns the receipt's id.
+func (d *Draft) ID() string { return d.r.ID }
+
+// Opened reports whether there is a decision to keep: a request that was refused before it leaves no receipt.
+func (d *Draft) Opened() bool { return d.open }
+
+// Open begins the record of a decision.
+func (d *Draft) Open(requestID, kind string, arrival time.Time, asked *Asked) {
+	d.r.RequestID, d.r.Kind, d.r.Time, d.r.Asked, d.open = requestID, kind, arrival.Round(0), *asked, true
+}
+
+// Decide records the verdict on which specialist answers, in place of the one before.
+func (d *Draft) Decide(v *classifier.Verdict, demoted, probe string, probabilities map[string]float64) {
+	d.r.Decision = Decision{
+		Specialist: v.Specialist, Adapter: v.Adapter, RoutedBy: v.RoutedBy.String(), Rule: v.Rule, Cues: v.Cues,
+		Probabilities: probabilities, Second: v.Second, SecondViable: v.SecondViable, Shadow: v.Shadow,
+		Demoted: demoted, Probe: probe, Intent: v.Intent,
+	}
+	if confidence := v.Confidence; !math.IsNaN(confidence) {
+		d.r.Decision.Confidence = &confidence
+	}
+}
+
+// Decision returns what Decide recorded.
+func (d *Draft) Decision() *Decision { return &d.r.Decision }
+
+// Shadow records the specialist that was sent a copy of the request; "" if there is none.
+func (d *Draft) Shadow(specialist string) { d.r.Decision.Shadow = specialist }
+
+// Attempt records the start of a replica's turn, so long after the arrival. It returns the entry, to be closed before
+// the next turn begins.
+func (d *Draft) Attempt(specialist, step, replica string, predicted int, now time.Duration) *Attempt {
+	d.r.Attempts = append(d.r.Attempts, Attempt{Specialist: specialist, Step: step, Replica: replica,
+		PredictedTokens: predicted, opened: now})
+	return &d.r.Attempts[len(d.r.Attempts)-1]
+}
+
+// Queued adds time that the turn waited for a place.
+func (a *Attempt) Queued(waited time.Duration) { a.QueueMs += Ms(waited) }
+
+// Delivered records how many tokens of the prompt the engine had in its cache.
+func (a *Attempt) Delivered(tokens int) { a.DeliveredTokens = &tokens }
+
+// Close records the end of the turn, so long after the arrival, and why it failed.
+func (a *Attempt) Close(now time.Duration, outcome, detail string) {
+	a.Ms, a.Outcome, a.Detail = Ms(now-a.opened), outcome, detail
+}
+
+// End records how the request ended.
+func (d *Draft) End(result Result) *Result {
+	d.r.Result = result
+	return &d.r.Result
+}
+
+// Receipt returns the receipt, to be put.
+func (d *Draft) Receipt() *Receipt { return &d.r }
+
+// Rendered returns the receipt as Find would: for a request that leaves none.
+func (d *Draft) Rendered() *Receipt {
+	d.r.render()
+	return &d.r
+}
+
+// Ms is d in milliseconds, exact to the microsecond.
+func Ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }

@@ -1,0 +1,182 @@
+package receipt
+
+import (
+	"slices"
+	"time"
+
+	"octet/routing"
+	"octet/routing/index"
+)
+
+// Receipt is the full record of one decision. Its JSON is the answer of GET /v1/receipts/{id}.
+type Receipt struct {
+	ID        string    `json:"id"`
+	RequestID string    `json:"request_id"`
+	Time      time.Time `json:"time"` // of the request's arrival
+	Kind      string    `json:"kind"` // chat | completion
+	Asked     Asked     `json:"asked"`
+	Decision  Decision  `json:"decision"`
+	Prompt    Prompt    `json:"prompt"`
+	Routing   []Routing `json:"routing"` // one for every pass through a specialist's pipeline, in their order
+	Attempts  []Attempt `json:"attempts"`
+	Result    Result    `json:"result"`
+	Outcomes  []Outcome `json:"outcomes,omitempty"` // as of Find
+
+	verdicts *verdicts // nil before Find
+}
+
+// Asked is what the client said.
+type Asked struct {
+	Model          string `json:"model"`
+	Intent         string `json:"intent,omitempty"`
+	Adapter        string `json:"adapter,omitempty"`
+	Session        bool   `json:"session"`
+	Priority       int    `json:"priority"`
+	PriorityInUse  int    `json:"priority_in_use"` // after the tenant's ceiling
+	DeadlineMs     int64  `json:"deadline_ms,omitempty"`
+	TTFTDeadlineMs int64  `json:"ttft_deadline_ms,omitempty"`
+	Stream         bool   `json:"stream"`
+	Policy         string `json:"policy"` // greedy | typical | temperature
+	MaxTokens      int    `json:"max_tokens,omitempty"`
+}
+
+// Decision is which specialist was chosen and by what.
+type Decision struct {
+	Specialist    string             `json:"specialist"`
+	Adapter       string             `json:"adapter,omitempty"`
+	RoutedBy      string             `json:"routed_by"`
+	Rule          string             `json:"rule,omitempty"`
+	Cues          []string           `json:"cues,omitempty"`
+	Confidence    *float64           `json:"confidence,omitempty"` // absent if there is no probability
+	Probabilities map[string]float64 `json:"probabilities,omitempty"`
+	Second        string             `json:"second,omitempty"`
+	SecondViable  bool               `json:"second_viable,omitempty"`
+	Shadow        string             `json:"shadow,omitempty"`
+	Demoted       string             `json:"demoted,omitempty"` // the first choice, for which Specialist stands in
+	Probe         string             `json:"probe,omitempty"`   // the demoted specialist that is owed a copy of this request
+
+	Intent string `json:"-"` // in the cascade's words: "unspecified" if none was declared
+}
+
+// Prompt is what the pipeline found out about the prompt.
+type Prompt struct {
+	Tokens int  `json:"tokens"`
+	Exact  bool `json:"exact"` // counted by the engine's tokenizer, not estimated
+	Blocks int  `json:"blocks"`
+}
+
+// Routing is one pass through a specialist's pipeline.
+type Routing struct {
+	Specialist string         `json:"specialist"`
+	Step       string         `json:"step,omitempty"`    // of the plan; absent if there is only one
+	Skipped    string         `json:"skipped,omitempty"` // why the step was left out
+	Trace      *routing.Trace `json:"trace,omitempty"`   // each candidate's verdicts and scores, rendered by Find
+	Hit        *Hit           `json:"hit,omitempty"`     // absent without a pick
+	Error      string         `json:"error,omitempty"`
+
+	selected *routing.Selected // what Trace is rendered from; nil if there is nothing to render
+	names    *Names
+}
+
+// Names are replicas' names by host, as of one configuration.
+type Names = [index.MaxHosts]string
+
+// Hit is what the index believed of the prefix cache when a replica was picked.
+type Hit struct {
+	Replica     string `json:"replica"` // the pick
+	Chosen      int    `json:"chosen"`  // tokens of the prompt that it holds
+	Best        int    `json:"best"`    // the most tokens that an eligible replica holds
+	BestReplica string `json:"best_replica"`
+	// lost / (novel + lost): the share of what is computed that some eligible replica holds
+	Regret float64 `json:"regret"`
+}
+
+// Attempt is one replica's turn.
+type Attempt struct {
+	Specialist      string  `json:"specialist"`
+	Step            string  `json:"step,omitempty"` // of the plan; absent if there is only one
+	Replica         string  `json:"replica"`
+	QueueMs         float64 `json:"queue_ms"`
+	PredictedTokens int     `json:"predicted_cached_tokens"`
+	DeliveredTokens *int    `json:"delivered_cached_tokens,omitempty"` // of its own cache, if the engine says so
+	Outcome         string  `json:"outcome"`                           // ok, or the error's code
+	Detail          string  `json:"detail,omitempty"`
+	// why it was asked again without what another engine had computed
+	Fallback string  `json:"fallback,omitempty"`
+	Ms       float64 `json:"ms"`
+
+	opened time.Duration // since the request's arrival
+}
+
+// OK is the outcome of an attempt that did not fail.
+const OK = "ok"
+
+// Result is how the request ended.
+type Result struct {
+	Status           int     `json:"status"`
+	Specialist       string  `json:"specialist,omitempty"` // that answered; of a failure, the last one asked
+	Code             string  `json:"code,omitempty"`       // of the error, "" when complete
+	Finish           string  `json:"finish,omitempty"`
+	Done             bool    `json:"done"`
+	PromptTokens     int     `json:"prompt_tokens,omitempty"`
+	CompletionTokens int     `json:"completion_tokens"`
+	CachedTokens     *int    `json:"cached_tokens,omitempty"` // delivered, if the engine says so
+	TTFTMs           float64 `json:"ttft_ms,omitempty"`
+	TotalMs          float64 `json:"total_ms"`
+	RouteUs          float64 `json:"route_us"`
+	// attempts to continue after an engine's death; each is among the attempts
+	Continued int `json:"continued,omitempty"`
+	Preempted int `json:"preempted"`
+}
+
+// Outcome is a verdict on an answer.
+type Outcome struct {
+	Kind       string    `json:"kind"`
+	Specialist string    `json:"specialist,omitempty"` // that was sent a copy; "" is the one that answered
+	Pass       bool      `json:"pass"`
+	Time       time.Time `json:"time"`
+
+	By string `json:"-"` // the tenant that gave it; "" is the gateway's own verifier
+}
+
+// render writes out what is only written when it is asked for: traces and verdicts. Its lists are never null.
+func (r *Receipt) render() {
+	if r.Attempts == nil {
+		r.Attempts = []Attempt{}
+	}
+	if r.Routing == nil {
+		r.Routing = []Routing{}
+	}
+	for i := range r.Routing {
+		r.Routing[i].render()
+	}
+	if r.verdicts != nil {
+		r.Outcomes = r.verdicts.all()
+	}
+}
+
+// render writes out the trace.
+func (p *Routing) render() {
+	if p.selected == nil {
+		return
+	}
+	p.Trace = p.selected.Trace()
+	for i := range p.Trace.Candidates {
+		c := &p.Trace.Candidates[i]
+		c.Replica = p.names[c.Host]
+	}
+}
+
+// ForClient returns a copy of r without what is the operator's: addresses of engines, and their own words.
+func (r *Receipt) ForClient() *Receipt {
+	c := *r
+	c.Attempts = slices.Clone(r.Attempts)
+	for i := range c.Attempts {
+		a := &c.Attempts[i]
+		a.Detail = ""
+		if a.Fallback != "" {
+			a.Fallback = "what another engine had computed could not be used"
+		}
+	}
+	return &c
+}

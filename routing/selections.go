@@ -1,0 +1,89 @@
+package routing
+
+import (
+	"slices"
+
+	"octet/routing/index"
+)
+
+// selection is what a Context remembers of one leg of a workflow.
+type selection struct {
+	leg     string
+	skipped string   // why the leg gives no step; "" if it gives one
+	in      *Context // where its record is; nil if nothing was selected
+	record  int
+}
+
+// made returns the record of the selection; nil if there is none.
+func (s *selection) made() *record {
+	if s.in == nil || s.record < 0 || s.record >= len(s.in.records) {
+		return nil
+	}
+	return s.in.records[s.record]
+}
+
+// LegSelection is how one leg of a workflow selected. It is a copy: it outlives the Context.
+type LegSelection struct {
+	Leg     string // "" if there is only one
+	Skipped string // why the leg gives no step; "" if it gives one
+	*Selected
+}
+
+// Selected is what one Select came to: the numbers that Trace needs. Immutable.
+type Selected struct {
+	profile    *Profile
+	candidates index.HostBitmap
+	left       index.HostBitmap // of them, after the filters
+	cuts       []cut
+	total, raw []float64 // as in a record
+	stages     []StageTrace
+}
+
+// Selections returns how the legs of the latest workflow selected, in their order. Selected is nil if a leg selected
+// nothing, and without EnableTrace.
+func (c *Context) Selections() []LegSelection {
+	all := make([]LegSelection, len(c.selections))
+	hoisted := c.hoisted // of all legs; the first leg that selected tells them
+	for i := range c.selections {
+		s := &c.selections[i]
+		all[i].Leg, all[i].Skipped = s.leg, s.skipped
+		if r := s.made(); r != nil && c.traced {
+			all[i].Selected = r.selected(hoisted)
+			hoisted = nil
+		}
+	}
+	return all
+}
+
+// selected copies r, with the laps that came before its own.
+func (r *record) selected(hoisted []lap) *Selected {
+	n, k := len(r.total), len(r.raw)
+	numbers := append(append(make([]float64, 0, n+k), r.total...), r.raw...)
+	return &Selected{
+		profile: r.profile, candidates: r.candidates, left: r.left, cuts: slices.Clone(r.cuts),
+		total: numbers[:n:n], raw: numbers[n:], stages: stagesOf(nil, hoisted, r.laps),
+	}
+}
+
+// Eligible returns the candidates that passed all filters.
+func (s *Selected) Eligible() *index.HostBitmap { return &s.left }
+
+// Trace renders s; nil of nil.
+func (s *Selected) Trace() *Trace {
+	if s == nil {
+		return nil
+	}
+	r := record{profile: s.profile, candidates: s.candidates, left: s.left, cuts: s.cuts,
+		hosts: appendHosts(nil, &s.left), total: s.total, raw: s.raw}
+	return r.trace(append([]StageTrace{}, s.stages...)) // empty, not null, if no times were taken
+}
+
+// stagesOf appends times.
+func stagesOf(stages []StageTrace, lists ...[]lap) []StageTrace {
+	for _, laps := range lists {
+		for _, l := range laps {
+			stages = append(stages, StageTrace{l.stage, l.name, int64(l.took)})
+		}
+	}
+	return stages
+}
