@@ -99,11 +99,19 @@ func (o *overload) so() (finished int, work time.Duration) {
 	return o.finished, o.work
 }
 
+// closing is closed when the place has to be given back.
+type closing chan struct{}
+
+func (c closing) Preempted() { close(c) }
+
 // compute is false where the place was taken back before the first token.
 func (o *overload) compute(t *gate.Ticket) bool {
 	defer t.Release()
+	preempted := make(closing)
+	t.Watch(preempted)
+	defer t.Watch(nil)
 	select {
-	case <-t.Preempted():
+	case <-preempted:
 		return false
 	case <-time.After(prefillOf):
 	}

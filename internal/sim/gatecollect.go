@@ -127,10 +127,8 @@ func (r *gateRun) hear() ([]*job, error) {
 
 func (r *gateRun) told() (told []*job) {
 	for _, j := range r.running {
-		select {
-		case <-j.ticket.Preempted():
+		if j.ticket.Yielding() {
 			told = append(told, j)
-		default:
 		}
 	}
 	return told

@@ -65,7 +65,7 @@ func BenchmarkGateAdmit(b *testing.B) {
 			}
 			t.Release()
 			<-w.settled
-			t = w.ticket
+			t = w.granted()
 		}
 		b.StopTimer()
 		t.Release()

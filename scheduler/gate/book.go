@@ -135,7 +135,7 @@ func (b *Book) Tell(s *Sent, first, now time.Time) time.Duration {
 		return b.grains(p.due.Sub(now))
 	}
 	ahead := b.expected(s.Priority)
-	spare := min(float64(s.Room)/keptShare, ahead/2)
+	spare := min(float64(s.Room)/reservedShare, ahead/2)
 	wait := s.After + scheduler.Nanos(float64(s.Every)*(ahead+spare)*(1+stretch))
 	told := b.grains(min(wait, longestPromise))
 	if b.lapsing.Len() < mostPromises {

@@ -35,7 +35,7 @@ type crowdRun struct {
 	now     time.Duration
 	agenda  []agendum
 	dice    *rand.Rand
-	waiting []*waiter
+	waiting []*Wait
 	events  int
 	service func() time.Duration
 
@@ -154,9 +154,9 @@ func (c *crowdRun) serve(t *Ticket) {
 
 // collect begins with those who got a place meanwhile.
 func (c *crowdRun) collect() {
-	c.waiting = slices.DeleteFunc(c.waiting, func(w *waiter) bool {
-		if w.gone() && w.ticket != nil {
-			c.serve(w.ticket)
+	c.waiting = slices.DeleteFunc(c.waiting, func(w *Wait) bool {
+		if w.gone() && w.granted() != nil {
+			c.serve(w.granted())
 		}
 		return w.gone()
 	})

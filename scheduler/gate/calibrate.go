@@ -18,20 +18,11 @@ type Calibration struct {
 	CacheError float64 // part of a prompt by which predicted and delivered cached tokens differ, smoothed
 }
 
-// Calibration returns the present picture.
-func (g *Gate) Calibration() Calibration {
-	g.gateMu.Lock()
-	defer g.gateMu.Unlock()
-	c := &g.calibration
-	return Calibration{Offered: g.offered, Withheld: c.withheld.Len(), ModelError: c.off, CacheError: c.cacheError}
-}
-
 // calibration holds the model against what the engine says.
 type calibration struct {
-	withheld    kvpool.Table // blocks that are free in the model and not believed to be
-	off         float64      // part of the pool by which the model is wrong, smoothed
-	cacheError  float64      // part of a prompt by which predicted and delivered cached tokens differ, smoothed
-	margin      float64      // blocks
+	off         float64 // part of the pool by which the model is wrong, smoothed
+	cacheError  float64 // part of a prompt by which predicted and delivered cached tokens differ, smoothed
+	margin      float64 // blocks
 	preemptions uint64
 	seen        bool
 }
@@ -43,32 +34,16 @@ const (
 	preempted   = 32 // an engine that had to preempt holds one part in so many more than was thought
 )
 
-// Reconcile corrects the model by what the engine says. What it holds beyond the model is put down to other gateways
-// where it has more requests than ours, and else to the model: that is an error, and a margin follows it, a quarter of
-// the pool at most, which fades when the error has gone. Both are withheld: they count as reserved, nobody is admitted
-// into them, and growth may use them before it goes into debt. An engine that does not tell its usage is believed
-// nothing.
-func (g *Gate) Reconcile(o Observed) {
-	g.gateMu.Lock()
-	defer g.gateMu.Unlock()
-	if g.pool == nil {
-		return
+// compare updates the error and the margin, and returns the blocks that other gateways hold. An engine that does not
+// tell its usage lets the margin fade.
+func (c *calibration) compare(o *Observed, b *ledger, sequences int) (others int) {
+	if !o.HasUsage {
+		c.margin -= c.margin / marginDecay
+		return 0
 	}
-	others := 0
-	if o.HasUsage {
-		others = g.compare(&o)
-	} else {
-		g.calibration.margin -= g.calibration.margin / marginDecay
-	}
-	g.withhold(others + int(g.calibration.margin))
-	g.letIn(g.elapsed())
-}
-
-// compare updates the error and the margin, and returns the blocks that other gateways hold.
-func (g *Gate) compare(o *Observed) (others int) {
-	c, total := &g.calibration, float64(g.pool.Total())
-	beyond := min(max(o.KVUsage, 0), 1)*total - float64(g.pool.Used()-c.withheld.Len())
-	if o.HasLoad && o.Running+o.Waiting > g.sequences && beyond > 0 {
+	total := float64(b.pool.Total())
+	beyond := min(max(o.KVUsage, 0), 1)*total - float64(b.pool.Used()-b.withheld.Len())
+	if o.HasLoad && o.Running+o.Waiting > sequences && beyond > 0 {
 		others, beyond = int(beyond), 0
 	}
 	c.off += (max(beyond, -beyond)/total - c.off) / errorShare
@@ -90,43 +65,11 @@ func (g *Gate) compare(o *Observed) (others int) {
 	return others
 }
 
-// withhold has n blocks withheld, or as many as are free. Caller holds gateMu.
-func (g *Gate) withhold(n int) {
-	t := &g.calibration.withheld
-	if n < t.Len() {
-		g.pool.Trim(t, n)
-		g.payDebts()
-	}
-	if more := min(n-t.Len(), g.pool.Free()); more > 0 {
-		g.pool.Extend(t, t.Len()+more)
-	}
-}
-
-// lend takes back up to n withheld blocks for one who grows. Caller holds gateMu.
-func (g *Gate) lend(n int) {
-	t := &g.calibration.withheld
-	if take := min(n, t.Len()); take > 0 {
-		g.pool.Trim(t, t.Len()-take)
-	}
-}
-
-// Cached says how many tokens of the prompt the engine says it had cached: it corrects the model of its prefix cache.
-func (t *Ticket) Cached(tokens int) {
-	g := t.gate
-	g.gateMu.Lock()
-	defer g.gateMu.Unlock()
-	if !t.released {
-		t.cachedTokens(tokens)
-	}
-}
-
-// cachedTokens is Cached. Caller holds gateMu.
-func (t *Ticket) cachedTokens(tokens int) {
-	g := t.gate
-	if g.pool == nil || t.shape.prompt == 0 || t.shape.rest.Prompts > 0 { // of further prompts nothing was predicted
+// cached compares how many tokens of l's prompt the engine had cached with what the pool had predicted.
+func (c *calibration) cached(l *Lease, tokens int, pool *kvpool.Pool) {
+	if pool == nil || l.shape.prompt == 0 || l.shape.further.Prompts > 0 { // of further prompts nothing was predicted
 		return
 	}
-	c := &g.calibration
-	gap := float64(tokens-t.reused*g.pool.BlockSize()) / float64(t.shape.prompt)
+	gap := float64(tokens-l.reused*pool.BlockSize()) / float64(l.shape.prompt)
 	c.cacheError += (min(1, max(gap, -gap)) - c.cacheError) / errorShare
 }

@@ -1,55 +1,90 @@
 package gate
 
 import (
+	"math"
+	"time"
+
 	"octet/scheduler"
-	"octet/scheduler/queue"
 )
 
-// mostSpoken bounds what a token of an answer is held to cost, in tokens of a prompt: beyond it the measurement is of
-// something else.
-const mostSpoken = 256
+// maxDecodeCost bounds what a token of an answer is held to cost, in tokens of a prompt: beyond it the measurement is
+// of something else.
+const maxDecodeCost = 256
 
 // cost is what r takes from its tenant's share: the tokens of its prompt that no cache saves, and those of its answer,
-// as long as answers are and no longer than it asks for, in tokens of a prompt that take the engine as long. An answer
-// that is over costs what it was, see settleCost.
-func (g *Gate) cost(r *Request, reuse int) int {
-	answer := g.rates.tokens(r.MaxNew)
-	if usual := g.rates.length.value(); usual > 0 {
+// as long as answers are and no longer than it asks for, in tokens of a prompt that take the engine as long. When the
+// answer ends its tenant is charged for what it was, see Model.settleCost.
+func (e *engine) cost(r *Request, reuse int) int {
+	answer := e.rates.tokens(r.MaxNew)
+	if usual := e.rates.length.value(); usual > 0 {
 		answer = min(answer, usual)
 	}
 	s := r.shape()
-	return g.uncached(r, reuse) + int(max(0, answer*float64(s.sequences())-float64(r.Resume))*g.spoken())
+	return e.ledger.uncached(r, reuse) +
+		int(max(0, answer*float64(s.sequences())-float64(r.Resume))*e.decodeCost())
 }
 
-// spoken is what one token of an answer costs: its part of a step among as many sequences as run now, in tokens of a
-// prompt. 1 until both are measured.
-func (g *Gate) spoken() float64 {
-	slope, ok := g.rates.prefill.slope()
-	if !ok || slope <= 0 || !g.rates.prefill.known() || !g.rates.pace.known() {
+// decodeCost is what one token of an answer costs: its part of a step among as many sequences as run now, in tokens of
+// a prompt. It is 1 until both are measured.
+func (e *engine) decodeCost() float64 {
+	slope, ok := e.rates.ttft.slope()
+	if !ok || slope <= 0 || !e.rates.ttft.known() || !e.rates.pace.known() {
 		return 1
 	}
-	company := float64(max(1, g.sequences))
-	return min(mostSpoken, max(1, g.rates.pace.level(company)/company/slope))
+	company := float64(max(1, e.roster.sequences))
+	return min(maxDecodeCost, max(1, e.rates.pace.level(company)/company/slope))
 }
 
-// pass starts r, which fits, past those who wait: its tenant pays for that as they do.
-func (g *Gate) pass(r *Request, place queue.Rank, now scheduler.Time) *Ticket {
-	cost := 0
-	if g.waiting.Len() > 0 && !r.Paid {
-		cost = g.cost(r, g.reuse(r))
-		g.waiting.Bill(&queue.Newcomer{Level: place.Priority, Tenant: r.Tenant}, cost)
+// victimCost returns the tokens that the engine would compute again for l, for each block that its end frees. What
+// other leases keep in the prefix cache is not lost; of a prefill under way as much is as its time is over. All
+// requests of an engine are of one model, so that recurrent state, if it has any, weighs the same on each.
+func (e *engine) victimCost(l *Lease, now scheduler.Time) float64 {
+	lost := e.done(l, now) + e.untoldTokens(l, now)
+	if e.ledger.pool == nil {
+		return lost
 	}
-	t := g.start(r, place, now, now)
-	t.paid = cost
-	return t
+	freed, kept := e.ledger.frees(l)
+	if freed == 0 {
+		return math.Inf(1)
+	}
+	return max(0, lost-float64(kept)) / float64(freed)
 }
 
-// settleCost has t's tenant pay what t cost beyond what it has paid at the start, or has it back: answers end before
-// all that they asked for. Caller holds gateMu.
-func (t *Ticket) settleCost() {
-	if t.paid == 0 || t.gate.waiting.Len() == 0 {
-		return
+// untoldTokens is what the tokens weigh that an answer which comes whole has by now and the client has not, in tokens
+// of prefill that take the engine as long: they are generated again from the first.
+func (e *engine) untoldTokens(l *Lease, now scheduler.Time) float64 {
+	if !l.whole || !e.rates.ttft.known() {
+		return 0
 	}
-	cost := t.uncached + int(float64(t.generated)*t.gate.spoken())
-	t.gate.waiting.Amend(t.rank.Priority, t.tenant, cost-t.paid)
+	if slope, ok := e.rates.ttft.slope(); ok && slope > 0 {
+		return max(0, float64(now-l.admitted-e.rates.prefillTime(l))) * e.share(l) / slope
+	}
+	return 0
+}
+
+// share is l's part of the engine while all run side by side.
+func (e *engine) share(l *Lease) float64 {
+	return float64(l.shape.sequences()) / float64(e.roster.sequences)
+}
+
+// done returns the tokens of l that the engine holds.
+func (e *engine) done(l *Lease, now scheduler.Time) float64 {
+	if l.first != 0 {
+		return float64(l.shape.prompt + l.shape.apart(e.ledger.pool) + l.generated)
+	}
+	part := 1.0
+	if whole := e.rates.prefillTime(l); whole > 0 {
+		part = min(1, float64(now-l.admitted)/float64(whole))
+	}
+	return float64(l.computed) + part*float64(l.uncached)
+}
+
+// lostTime is the engine's time that is lost if l gives way, as far as the rates tell: an answer that comes whole
+// begins anew, a stream has its prompt and its tokens so far computed again.
+func (e *engine) lostTime(l *Lease, now scheduler.Time) time.Duration {
+	if l.whole {
+		return time.Duration(float64(now-l.admitted) * e.share(l))
+	}
+	_, kept := e.ledger.frees(l)
+	return e.rates.firstToken(max(0, int(e.done(l, now))-kept), 0)
 }

@@ -18,13 +18,13 @@ func TestAShortPromptIsNotBehindFiftyOfAnothers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var waiting []*waiter
+			var waiting []*Wait
 			for i := range 60 {
 				waiting = append(waiting, queues(t, g,
 					Request{ID: fmt.Sprint("h", i), Tenant: "heavy", PromptTokens: size}))
 			}
-			if n := g.waiting.Newcomer(queue.Rank{}, "light", 0); g.waiting.AheadOf(&n) > 2 {
-				t.Errorf("%d are said to be ahead", g.waiting.AheadOf(&n))
+			if n := g.model.waiting.backlog.Newcomer(queue.Rank{}, "light", 0); g.model.waiting.backlog.AheadOf(&n) > 2 {
+				t.Errorf("%d are said to be ahead", g.model.waiting.backlog.AheadOf(&n))
 			}
 			light := queues(t, g, Request{ID: "light", Tenant: "light", PromptTokens: 40})
 			starts := 0
@@ -33,8 +33,8 @@ func TestAShortPromptIsNotBehindFiftyOfAnothers(t *testing.T) {
 				if light.gone() {
 					break
 				}
-				i := slices.IndexFunc(waiting, (*waiter).gone)
-				running = waiting[i].ticket
+				i := slices.IndexFunc(waiting, (*Wait).gone)
+				running = waiting[i].granted()
 				waiting = slices.Delete(waiting, i, i+1)
 			}
 			if starts > 1 {
@@ -53,7 +53,7 @@ func TestARequestPaysForItsAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var waiting []*waiter
+			var waiting []*Wait
 			for i := range 60 {
 				waiting = append(waiting,
 					queues(t, g, Request{ID: fmt.Sprint("t", i), Tenant: "talks", PromptTokens: 100, MaxNew: 400}),
@@ -63,15 +63,15 @@ func TestARequestPaysForItsAnswer(t *testing.T) {
 			for range 40 {
 				time.Sleep(time.Second) // in a bubble
 				running.FirstToken()
-				if running.tenant == "talks" {
+				if running.lease.tenant == "talks" {
 					running.Grow(said)
 				} else {
 					running.Grow(2)
 				}
 				running.Release()
-				i := slices.IndexFunc(waiting, (*waiter).gone)
-				running = waiting[i].ticket
-				started[running.tenant]++
+				i := slices.IndexFunc(waiting, (*Wait).gone)
+				running = waiting[i].granted()
+				started[running.lease.tenant]++
 				waiting = slices.Delete(waiting, i, i+1)
 				if err := g.Check(); err != nil {
 					t.Fatal(err)

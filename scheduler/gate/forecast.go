@@ -8,18 +8,19 @@ import (
 	"octet/scheduler/queue"
 )
 
-// forecast is when those who run now will be done, as far as the rates tell. It is made anew when somebody came or
-// went, and else at most every forecastAge, so that a crowd that is sent away at once costs one.
+// forecast is when the running requests will be done, as far as the rates tell. It is made anew when a request started
+// or ended, and else at most every forecastAge, so that a crowd that is refused at once costs one.
 type forecast struct {
 	ends  []departure // earliest first
 	made  scheduler.Time
 	fresh bool
 	known bool
 
-	play    []departure // scratch of turn, earliest first
-	preview queue.Preview[*waiter]
+	play    []departure // scratch of future, earliest first
+	preview queue.Preview[*Waiter]
 }
 
+// departure is the end of one request.
 type departure struct {
 	at     scheduler.Time
 	blocks int // that it gives back at most
@@ -32,114 +33,117 @@ const (
 	farAhead = 64
 )
 
-// departures brings the forecast to now, not known where a rate is missing. Caller holds gateMu.
-func (g *Gate) departures(now scheduler.Time) *forecast {
-	f := &g.forecast
+// update brings the forecast to now. It is not known if a rate is missing.
+func (f *forecast) update(e *engine, now scheduler.Time) {
 	if f.fresh && now-f.made < forecastAge {
-		return f
+		return
 	}
-	f.ends, f.made, f.fresh, f.known = f.ends[:0], now, true, len(g.tickets) > 0
-	for _, t := range g.tickets {
-		at, ok := t.ends(now)
+	f.ends, f.made, f.fresh, f.known = f.ends[:0], now, true, len(e.roster.leases) > 0
+	for _, l := range e.roster.leases {
+		at, ok := e.rates.ends(l, e.roster.sequences, now)
 		if !ok {
 			f.known = false
-			return f
+			return
 		}
-		d := departure{at: at, places: t.shape.sequences()}
-		if t.table != nil {
-			d.blocks = t.table.Len()
+		d := departure{at: at, places: l.shape.sequences()}
+		if l.table != nil {
+			d.blocks = l.table.Len()
 		}
 		f.ends = append(f.ends, d)
 	}
 	slices.SortFunc(f.ends, func(a, b departure) int { return int(a.at - b.at) })
-	return f
 }
 
 // turn estimates the time until r, which comes as n, starts: those before it are played through in order over the
-// departures to come, each taking and giving back what it asks for. Without rates it is the measured drain; 0 is
-// unknown. Caller holds gateMu.
-func (g *Gate) turn(r *Request, n *queue.Newcomer, now scheduler.Time) time.Duration {
-	f := g.departures(now)
-	service := g.rates.service.value()
+// departures to come, each taking and giving back what it asks for. Without rates it is the measured drain. 0 is
+// unknown.
+func (f *forecast) turn(e *engine, w *waiting, r *Request, n *queue.Newcomer, now scheduler.Time) time.Duration {
+	f.update(e, now)
+	service := e.rates.service.value()
 	if !f.known || service == 0 {
-		return g.rates.drain.RetryAfter(g.waiting.AheadOf(n)+1, now)
+		return e.rates.drain.RetryAfter(w.backlog.AheadOf(n)+1, now)
 	}
-	p := g.future(f, now)
-	if g.playBefore(n, &p) >= farAhead {
-		if ahead := g.waiting.AheadOf(n); ahead >= farAhead {
+	p := f.future(e, now)
+	if f.playBefore(n, w, &p) >= farAhead {
+		if ahead := w.backlog.AheadOf(n); ahead >= farAhead {
 			waves := ahead / len(f.ends)
 			return max(1, f.ends[ahead%len(f.ends)].at-now) + scheduler.Nanos(service*float64(waves))
 		}
 	}
-	p.start(g, r)
+	p.start(r)
 	return max(1, p.at-now)
 }
 
-// nextPlace estimates the time until r starts that is the next to, if nobody gives way for it; 0 is unknown. Caller
-// holds gateMu.
-func (g *Gate) nextPlace(r *Request, now scheduler.Time) time.Duration {
-	f := g.departures(now)
-	if !f.known || g.rates.service.value() == 0 {
-		return g.rates.drain.RetryAfter(1, now)
+// nextPlace estimates the time until r starts if it is the next and no victim gives way for it; 0 is unknown.
+func (f *forecast) nextPlace(e *engine, r *Request, now scheduler.Time) time.Duration {
+	f.update(e, now)
+	if !f.known || e.rates.service.value() == 0 {
+		return e.rates.drain.RetryAfter(1, now)
 	}
-	p := g.future(f, now)
-	p.start(g, r)
+	p := f.future(e, now)
+	p.start(r)
 	return max(1, p.at-now)
 }
 
-// future is now. It is valid until the next.
-func (g *Gate) future(f *forecast, now scheduler.Time) future {
-	f.play = append(f.play[:0], f.ends...)
-	p := future{f: f, at: now, places: g.maxRunning - g.sequences}
-	if g.pool != nil {
-		p.free = g.pool.Free() - g.owed
+// nextEnd estimates the time until one of the running requests ends; 0 is unknown.
+func (f *forecast) nextEnd(e *engine, now scheduler.Time) time.Duration {
+	f.update(e, now)
+	if f.known {
+		return max(1, f.ends[0].at-now)
 	}
-	return p
+	return e.rates.drain.RetryAfter(1, now)
 }
 
-// playBefore starts those who come before n, farAhead at most, and returns how many.
-func (g *Gate) playBefore(n *queue.Newcomer, p *future) (count int) {
-	cost := func(w *waiter) int {
-		if w.req.Paid {
+// interval estimates the time between places that come free; 0 is unknown.
+func (f *forecast) interval(e *engine, now scheduler.Time) time.Duration {
+	f.update(e, now)
+	service := e.rates.service.value()
+	if !f.known || service == 0 {
+		return e.rates.drain.Interval(now)
+	}
+	return scheduler.Nanos(service / float64(len(f.ends)))
+}
+
+// playBefore starts the waiting requests before n, farAhead at most, and returns how many.
+func (f *forecast) playBefore(n *queue.Newcomer, w *waiting, p *future) (count int) {
+	e := p.engine
+	cost := func(o *Waiter) int {
+		if o.req.Paid {
 			return queue.NoCharge
 		}
-		return g.cost(&w.req, g.reuse(&w.req))
+		return e.cost(&o.req, e.ledger.reuse(&o.req))
 	}
-	g.forecast.preview.Before(&g.waiting, n, cost, func(w *waiter) bool {
-		p.start(g, &w.req)
+	f.preview.Before(&w.backlog, n, cost, func(o *Waiter) bool {
+		p.start(&o.req)
 		count++
 		return count < farAhead
 	})
 	return count
 }
 
-// vacancy estimates the time until the queue has one place more: its head starts. That is r, which comes as n, where
-// nobody waits.
-func (g *Gate) vacancy(r *Request, n *queue.Newcomer, now scheduler.Time) time.Duration {
-	if g.waiting.Len() > 0 {
-		w := g.waiting.Top()
-		head := queue.Newcomer{Rank: w.Rank, Tenant: w.Tenant, Level: w.Level()}
-		r, n = &w.req, &head
-	}
-	return g.turn(r, n, now)
-}
-
 // future is the engine as it would go on.
 type future struct {
+	engine *engine
 	f      *forecast
 	at     scheduler.Time
 	places int
 	free   int // blocks
 }
 
+// future returns the engine as it is now. It is valid until the next one.
+func (f *forecast) future(e *engine, now scheduler.Time) future {
+	f.play = append(f.play[:0], f.ends...)
+	return future{engine: e, f: f, at: now, places: e.maxRunning - e.roster.sequences, free: e.ledger.free()}
+}
+
 // start lets departures come until r fits, and starts it.
-func (p *future) start(g *Gate, r *Request) {
-	s := r.shape()
+func (p *future) start(r *Request) {
+	e, b, s := p.engine, &p.engine.ledger, r.shape()
 	need, held, more := 0, 0, s.sequences()
-	if g.pool != nil {
-		need, held = g.blocks(r)-g.reuse(r), s.blocks(g.pool, max(r.MaxNew, s.each(r.Resume)+1))
+	if b.pool != nil {
+		need, held = b.holds(r, 1)-b.reuse(r), s.blocks(b.pool, max(r.MaxNew, s.each(r.Resume)+1))
 	}
-	for (p.places < min(more, g.maxRunning) || p.free < need) && len(p.f.play) > 0 {
+	for (p.places < min(more, e.maxRunning) || p.free < need) && len(p.f.play) > 0 {
 		d := p.f.play[0]
 		p.f.play = p.f.play[1:]
 		p.at = max(p.at, d.at)
@@ -148,8 +152,8 @@ func (p *future) start(g *Gate, r *Request) {
 	}
 	p.places -= more
 	p.free -= held
-	ends := p.at + g.rates.laterFirstToken(g.uncached(r, 0)) + g.rates.rest(max(0, r.MaxNew-s.each(r.Resume)),
-		g.sequences)
+	ends := p.at + e.rates.laterFirstToken(b.uncached(r, 0)) +
+		e.rates.rest(max(0, r.MaxNew-s.each(r.Resume)), e.roster.sequences)
 	i, _ := slices.BinarySearchFunc(p.f.play, ends, func(d departure, at scheduler.Time) int { return int(d.at - at) })
 	p.f.play = slices.Insert(p.f.play, i, departure{ends, held, more})
 }

@@ -403,11 +403,9 @@ func useGate(ctx context.Context, g *Gate, dice *rand.Rand) {
 	defer t.Release()
 	t.FirstToken()
 	for n := 1; n < 40; n += 4 {
-		select {
-		case <-t.Preempted():
+		if t.Yielding() {
 			return
-		default:
-			t.Grow(n)
 		}
+		t.Grow(n)
 	}
 }

@@ -23,12 +23,12 @@ type gateWorld struct {
 	now       time.Time
 	asked     int
 	tickets   map[int]*Ticket
-	waiters   map[int]*waiter
+	waiters   map[int]*Wait
 	displaced int // who has to leave a full queue by now; 0 is nobody
 }
 
 func newGateWorld(d *slow.Dice) (*gateWorld, error) {
-	w := &gateWorld{now: time.Unix(1, 0), tickets: map[int]*Ticket{}, waiters: map[int]*waiter{}}
+	w := &gateWorld{now: time.Unix(1, 0), tickets: map[int]*Ticket{}, waiters: map[int]*Wait{}}
 	w.cfg = Config{
 		Blocks: 3 + d.Roll(14), BlockSize: 1 + d.Roll(4), MaxRunning: 1 + d.Roll(6), MaxWaiting: d.Roll(7),
 		Now: func() time.Time { return w.now },
@@ -36,7 +36,7 @@ func newGateWorld(d *slow.Dice) (*gateWorld, error) {
 	g, err := New(w.cfg)
 	w.gate = g
 	w.naive = &naiveGate{Pool: slow.NewPool(w.cfg.Blocks, w.cfg.BlockSize, 3), places: w.cfg.MaxRunning}
-	w.naive.prefill = func(key int) time.Duration { return w.tickets[key].prefillTime() }
+	w.naive.prefill = func(key int) time.Duration { return w.gate.model.engine.rates.prefillTime(&w.tickets[key].lease) }
 	return w, err
 }
 
@@ -87,7 +87,7 @@ func (w *gateWorld) settled(t *Ticket, err error) scheduler.State {
 	return scheduler.Waiting
 }
 
-func (w *gateWorld) compareAsk(r Request, mirror *naiveWaiter, t *Ticket, waiter *waiter, err error) error {
+func (w *gateWorld) compareAsk(r Request, mirror *naiveWaiter, t *Ticket, waiter *Wait, err error) error {
 	alone := naiveHold{tokens: mirror.tokens}
 	large := max(w.naive.needs(&alone, mirror.more, r.Resume, 1),
 		w.naive.needs(&alone, mirror.more, 0, r.MaxNew)) > w.cfg.Blocks
@@ -135,14 +135,14 @@ func (w *gateWorld) collect() error {
 		select {
 		case <-waiter.settled:
 			delete(w.waiters, key)
-			if waiter.ticket == nil && key == w.displaced && errors.Is(waiter.refused, scheduler.ErrQueueFull) {
+			if waiter.granted() == nil && key == w.displaced && errors.Is(waiter.waiter.refusal, scheduler.ErrQueueFull) {
 				w.displaced = 0
 				continue
 			}
-			if waiter.ticket == nil {
-				return fmt.Errorf("%d was refused: %v", key, waiter.refused)
+			if waiter.granted() == nil {
+				return fmt.Errorf("%d was refused: %v", key, waiter.waiter.refusal)
 			}
-			w.tickets[key] = waiter.ticket
+			w.tickets[key] = waiter.granted()
 		default:
 		}
 	}
@@ -220,13 +220,9 @@ func (w *gateWorld) touch(d *slow.Dice, op, key int) {
 func (w *gateWorld) picture() string {
 	var lines []string
 	for key, t := range w.tickets {
-		told := false
-		select {
-		case <-t.Preempted():
-			told = true
-		default:
-		}
-		lines = append(lines, fmt.Sprintf("%03d in %v owed %d yielding %t", key, t.table.Blocks(), t.owed, told))
+		l := &t.lease
+		lines = append(lines,
+			fmt.Sprintf("%03d in %v owed %d yielding %t", key, l.table.Blocks(), l.overcommit, l.yielding))
 	}
 	for key := range w.waiters {
 		lines = append(lines, fmt.Sprintf("%03d waits", key))

@@ -7,114 +7,115 @@ import (
 	"octet/scheduler"
 )
 
-// crowd integrates the number of sequences in the engine over time, so that a pace can be put down to the company it
-// had.
-type crowd struct {
-	sum  float64 // sequences × ns, up to at
-	at   scheduler.Time
-	size int // sequences since at
+// prefillTime estimates the time from l's admission to its first token; 0 is unknown.
+func (r *rates) prefillTime(l *Lease) time.Duration { return r.firstToken(l.uncached, l.others) }
+
+// observePrefill measures the prefill of l, whose first token comes now.
+func (r *rates) observePrefill(l *Lease, sequences int, now scheduler.Time) {
+	l.estimate = r.pace.level(float64(sequences))
+	took := float64(now - l.admitted)
+	judge(&r.prefillError, float64(r.prefillTime(l)), took)
+	r.ttft.observe(float64(l.uncached), float64(l.others), took)
 }
 
-func (c *crowd) tick(now scheduler.Time, size int) {
-	c.sum += float64(c.size) * float64(now-c.at)
-	c.at, c.size = now, size
+// start begins to measure the pace of l, whose first token comes now. occupancy is the roster's until now.
+func (l *Lease) start(occupancy float64, now scheduler.Time) {
+	l.reported, l.company, l.atFirst = now, occupancy, l.generated+1
 }
 
-func (c *crowd) until(now scheduler.Time) float64 { return c.sum + float64(c.size)*float64(now-c.at) }
-
-// sped puts the time since t's tokens were last told down to the came further ones and to who was there. Caller holds
-// gateMu.
-func (t *Ticket) sped(came int, now scheduler.Time) {
-	g := t.gate
-	took, sum := float64(now-t.told), g.crowd.until(now)
-	g.rates.pace.observe((sum-t.crowd)/took, t.perToken(took, came))
-	t.told, t.crowd = now, sum
+// observePace puts the time since l last reported tokens down to the further ones that came, and to the company that it
+// had. occupancy is the roster's until now.
+func (r *rates) observePace(l *Lease, came int, occupancy float64, now scheduler.Time) {
+	took := float64(now - l.reported)
+	r.pace.observe((occupancy-l.company)/took, l.perToken(took, came))
+	l.reported, l.company = now, occupancy
 }
 
-// judged compares the pace that was estimated at t's first token with the one it had. Caller holds gateMu.
-func (t *Ticket) judged() {
-	if n := t.generated - t.begun; n > 0 && t.first != 0 {
-		judge(&t.gate.rates.paceError, t.estimate, t.perToken(float64(t.told-t.first), n))
+// observeEnd has the rates learn from l, which came to its end: its length, its time, and how far its estimated pace
+// was off.
+func (r *rates) observeEnd(l *Lease, now scheduler.Time) {
+	r.drain.Mark(now)
+	if l.first == 0 {
+		return
 	}
+	if n := l.generated - l.atFirst; n > 0 {
+		judge(&r.paceError, l.estimate, l.perToken(float64(l.reported-l.first), n))
+	}
+	r.length.observe(float64(l.shape.each(l.generated)))
+	r.service.observe(float64(now - l.admitted))
 }
 
-// perToken is the ns a token of one sequence, where all of t's together had n in that time.
-func (t *Ticket) perToken(took float64, n int) float64 {
-	return took * float64(t.shape.sequences()) / float64(n)
+// perToken returns the ns a token of one sequence, where all of l's together had n in that time.
+func (l *Lease) perToken(took float64, n int) float64 {
+	return took * float64(l.shape.sequences()) / float64(n)
 }
 
-// left estimates the tokens that each of t's sequences has to generate, after the first where that is to come: all it
+// left estimates the tokens that each of l's sequences has to generate, after the first if that is to come: all it
 // asked for, which errs to the side of its deadline, or as many as others had.
-func (t *Ticket) left() float64 {
-	had := t.shape.each(max(t.generated, t.begun))
-	if t.first == 0 {
+func (r *rates) left(l *Lease) float64 {
+	had := l.shape.each(max(l.generated, l.atFirst))
+	if l.first == 0 {
 		had++ // the one that the prefill brings
 	}
-	return max(0, t.gate.rates.tokens(t.maxNew)-float64(had))
+	return max(0, r.tokens(l.maxNew)-float64(had))
 }
 
 // since returns from when the tokens of left count: when the last came, or when the first is due.
-func (t *Ticket) since(now scheduler.Time) scheduler.Time {
-	if t.first != 0 {
-		return t.told
+func (r *rates) since(l *Lease, now scheduler.Time) scheduler.Time {
+	if l.first != 0 {
+		return l.reported
 	}
-	return max(now, t.admitted+t.prefillTime())
+	return max(now, l.admitted+r.prefillTime(l))
 }
 
-// prefillTime estimates the time from t's admission to its first token; 0 is unknown.
-func (t *Ticket) prefillTime() time.Duration {
-	return t.gate.rates.firstToken(t.uncached, t.others)
-}
-
-// ends estimates when t will be done at the present pace, always in the future; false where nothing is measured of it
-// yet.
-func (t *Ticket) ends(now scheduler.Time) (scheduler.Time, bool) {
-	r := &t.gate.rates
-	if t.first == 0 && !r.prefill.known() {
+// ends estimates when l will be done beside so many sequences, always in the future. It returns false if nothing is
+// measured of it yet.
+func (r *rates) ends(l *Lease, sequences int, now scheduler.Time) (scheduler.Time, bool) {
+	if l.first == 0 && !r.ttft.known() {
 		return 0, false
 	}
-	left := t.left()
+	left := r.left(l)
 	if left > 0 && !r.pace.known() {
 		return 0, false
 	}
-	pace := r.pace.level(float64(t.gate.sequences))
-	if at := t.since(now) + scheduler.Nanos(pace*left); at > now {
+	pace := r.pace.level(float64(sequences))
+	if at := r.since(l, now) + scheduler.Nanos(pace*left); at > now {
 		return at, true
 	}
 	return now + scheduler.Nanos(pace), true // any token may be its last
 }
 
-// ceiling returns how many sequences may be in the engine so that nobody in it is pushed past its own deadline: one
-// more slows all by the measured slope of pace over company, and who has a deadline must bear that down to its last
-// token. Who could not make it even as things are holds nobody back; who makes it only without any doubt holds back
-// further ones. Whoever was told to give way, or is thought away, does not count: running is how many are there then.
-// Linear in the running, and free where none of them has a deadline or company costs nothing. Caller holds gateMu.
-func (g *Gate) ceiling(running int, now scheduler.Time) int {
-	if g.bound == 0 || !g.rates.pace.known() {
-		return g.maxRunning
+// ceiling returns how many sequences may run so that no running request is pushed past its own deadline: one more slows
+// all by the measured slope of pace over company, and a lease with a deadline must bear that down to its last token. A
+// lease that is late as things are holds back no other; one that is in time only by the bare estimate holds back
+// further ones. Leases that yield, or are imagined gone, do not count: running is how many sequences there are then.
+// Linear in the running, and free if none of them has a deadline or company costs nothing.
+func (e *engine) ceiling(running int, now scheduler.Time) int {
+	pace := &e.rates.pace
+	if e.roster.withDeadline == 0 || !pace.known() {
+		return e.maxRunning
 	}
-	slope, ok := g.rates.pace.slope()
-	alone := g.rates.pace.level(0)
-	if !ok || slope*float64(g.maxRunning) <= 1e-6*alone {
-		return g.maxRunning
+	slope, ok := pace.slope()
+	alone := pace.level(0)
+	if !ok || slope*float64(e.maxRunning) <= 1e-6*alone {
+		return e.maxRunning
 	}
-	most := float64(g.maxRunning)
-	for _, t := range g.tickets {
-		if left := t.left(); t.deadline != maxTime && !t.yielding && !t.away && left > 0 {
-			most = min(most, t.bears(float64(running), slope, left, now))
+	most := float64(e.maxRunning)
+	for _, l := range e.roster.leases {
+		if left := e.rates.left(l); l.deadline != maxTime && !l.yielding && !l.imaginedGone && left > 0 {
+			perToken := float64(l.deadline-e.rates.since(l, now)) / left
+			most = min(most, e.rates.bears(perToken, float64(running), slope))
 		}
 	}
 	return int(most)
 }
 
-// bears returns how much company t can have up to its deadline, while so many are running.
-func (t *Ticket) bears(running, slope, left float64, now scheduler.Time) float64 {
-	g := t.gate
-	present := g.rates.pace.level(running)
-	pace := float64(t.deadline-t.since(now)) / left
-	if present > pace {
+// bears returns how much company a lease can have that may take so many ns a token, while so many sequences run.
+func (r *rates) bears(perToken, running, slope float64) float64 {
+	present := r.pace.level(running)
+	if present > perToken {
 		return math.Inf(1)
 	}
-	sure := pace / (1 + doubtful*g.rates.paceError.value() + rounding)
+	sure := perToken / (1 + safety*r.paceError.value() + rounding)
 	return max(running, running+math.Floor((sure-present)/slope))
 }

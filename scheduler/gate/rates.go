@@ -13,14 +13,14 @@ const rateMemory = 1 - 1.0/32
 // rateSamples is how many observations make a rate known. Unknown rates never refuse anybody.
 const rateSamples = 4
 
-// line measures y = fixed + slope × x: least squares over observations that fade exponentially. A mean rate would
+// linear measures y = fixed + slope × x: least squares over observations that fade exponentially. A mean rate would
 // promise nonsense for a long prompt after short ones, whose time is nearly all fixed.
-type line struct {
+type linear struct {
 	n, x, y, xx, xy float64 // faded sums
 	seen            int
 }
 
-func (l *line) observe(x, y float64) {
+func (l *linear) observe(x, y float64) {
 	l.n = l.n*rateMemory + 1
 	l.x = l.x*rateMemory + x
 	l.y = l.y*rateMemory + y
@@ -29,11 +29,11 @@ func (l *line) observe(x, y float64) {
 	l.seen++
 }
 
-func (l *line) known() bool { return l.seen >= rateSamples }
+func (l *linear) known() bool { return l.seen >= rateSamples }
 
 // slope is what one more x costs, never negative; false where all observations had about one x, so that nobody can
 // know.
-func (l *line) slope() (float64, bool) {
+func (l *linear) slope() (float64, bool) {
 	meanX := l.x / l.n
 	spread := l.xx/l.n - meanX*meanX
 	if spread <= 0.01*meanX*meanX {
@@ -44,7 +44,7 @@ func (l *line) slope() (float64, bool) {
 
 // duration estimates the y of x as a time; 0 is unknown. Where there is no slope to know it is the mean, scaled down
 // for a smaller x and not up for a larger one, so that it errs to the side of admitting.
-func (l *line) duration(x float64) time.Duration {
+func (l *linear) duration(x float64) time.Duration {
 	if !l.known() {
 		return 0
 	}
@@ -57,7 +57,7 @@ func (l *line) duration(x float64) time.Duration {
 }
 
 // level estimates the y of x where y does not vanish with x: without a slope it is the mean.
-func (l *line) level(x float64) float64 {
+func (l *linear) level(x float64) float64 {
 	if !l.known() {
 		return 0
 	}
@@ -85,10 +85,10 @@ func (m *mean) value() float64 {
 	return m.sum / m.weight
 }
 
-// doubtful is how many mean errors of past estimates are added to an estimate that is a promise. Twice the mean error
+// safety is how many mean errors of past estimates are added to an estimate that is a promise. Twice the mean error
 // is the most that an evenly spread one has, and 1.6 standard deviations of a bell; the rest is for what rates cannot
 // see.
-const doubtful = 2.5
+const safety = 2.5
 
 // rates is what a Gate has measured of its engine. Nothing of it is configured.
 type rates struct {
@@ -97,8 +97,8 @@ type rates struct {
 	drain   queue.DrainRate
 
 	// admission to first token in ns, over uncached tokens, and those of prefills that were under way then
-	prefill plane
-	pace    line // ns a token after the first, over requests in the engine at the time
+	ttft ttftModel
+	pace linear // ns a token after the first, over requests in the engine at the time
 
 	prefillError, paceError mean // part by which estimates were wrong, either way
 }
@@ -106,12 +106,12 @@ type rates struct {
 // firstToken estimates the time from admission to the first token while so many tokens of other prompts are still to be
 // prefilled; 0 is unknown.
 func (r *rates) firstToken(uncached, others int) time.Duration {
-	return r.prefill.at(float64(uncached), float64(others))
+	return r.ttft.at(float64(uncached), float64(others))
 }
 
 // laterFirstToken is firstToken for one who starts later, with as many others as usual.
 func (r *rates) laterFirstToken(uncached int) time.Duration {
-	return r.prefill.at(float64(uncached), r.prefill.usual())
+	return r.ttft.at(float64(uncached), r.ttft.usual())
 }
 
 // rest estimates the time for the tokens after the first of n while running requests are in the engine; n 0 is as many
@@ -128,9 +128,9 @@ func (r *rates) tokens(n int) float64 {
 	return float64(n)
 }
 
-// promise is an estimate with what is doubtful about it: by so much past ones were wrong.
-func promise(estimate time.Duration, wrong *mean) time.Duration {
-	return scheduler.Nanos(float64(estimate)*(1+doubtful*wrong.value()+rounding) + 1)
+// promise is an estimate with what is safety about it: by so much past ones were wrong.
+func safely(estimate time.Duration, wrong *mean) time.Duration {
+	return scheduler.Nanos(float64(estimate)*(1+safety*wrong.value()+rounding) + 1)
 }
 
 // rounding is what float arithmetic may be wrong by, amply.

@@ -10,11 +10,11 @@ import (
 )
 
 func TestPrefillTimeIsALine(t *testing.T) {
-	var l line
+	var l linear
 	if l.observe(100, float64(time.Second)); l.duration(100) != 0 {
 		t.Error("known from one observation")
 	}
-	l = line{}
+	l = linear{}
 	for i := range 100 {
 		n := 20 + i%7*100
 		l.observe(float64(n), float64(15*time.Millisecond+time.Duration(n)*100*time.Microsecond))
@@ -29,7 +29,7 @@ func TestPrefillTimeIsALine(t *testing.T) {
 
 // Short prompts alone say nothing of long ones: the estimate stays on the side of admitting.
 func TestOneSizeOfPromptGivesALowerBound(t *testing.T) {
-	var l line
+	var l linear
 	for range 50 {
 		l.observe(20, float64(15*time.Millisecond))
 	}
@@ -42,7 +42,7 @@ func TestOneSizeOfPromptGivesALowerBound(t *testing.T) {
 }
 
 func TestEstimatesAreNeverNegative(t *testing.T) {
-	var l line
+	var l linear
 	for i := range 20 { // the longer, the faster: noise
 		l.observe(float64(100+i*100), float64(time.Second-time.Duration(i)*40*time.Millisecond))
 	}
@@ -187,7 +187,7 @@ func TestImpossibleGatesAreRefused(t *testing.T) {
 func TestPrefillTimeCountsPromptsBefore(t *testing.T) {
 	const token = 100 * time.Microsecond
 	for name, lag := range map[string]time.Duration{"one after the other": token, "side by side": 0} {
-		var p plane
+		var p ttftModel
 		for i := range 200 {
 			own, others := 50+i*37%400, i*61%900
 			p.observe(float64(own), float64(others),

@@ -19,18 +19,18 @@ type Further struct {
 // All sequences of a request are taken to be equally long: engines generate them side by side, and give back those
 // that are done.
 type shape struct {
-	prompt int // tokens of the first prompt
-	n      int // sequences of each prompt
-	rest   Further
+	prompt  int // tokens of the first prompt
+	n       int // sequences of each prompt
+	further Further
 }
 
 func (r *Request) shape() shape { return shape{r.PromptTokens, max(r.N, 1), r.Further} }
 
 // sequences returns how many the engine runs at once.
-func (s *shape) sequences() int { return s.n * (1 + s.rest.Prompts) }
+func (s *shape) sequences() int { return s.n * (1 + s.further.Prompts) }
 
 // tokens returns the length of all prompts.
-func (s *shape) tokens() int { return s.prompt + s.rest.Tokens }
+func (s *shape) tokens() int { return s.prompt + s.further.Tokens }
 
 // each returns the tokens of one sequence where all of them together have so many, rounded up.
 func (s *shape) each(tokens int) int {
@@ -45,13 +45,13 @@ func (s *shape) blocks(p *kvpool.Pool, each int) int {
 	}
 	full := max(s.prompt-1, 0) / p.BlockSize()
 	first := full + s.n*p.Blocks(s.prompt-full*p.BlockSize()+each)
-	return first + s.rest.Blocks + s.n*s.rest.Prompts*p.Blocks(s.rest.Tail+each)
+	return first + s.further.Blocks + s.n*s.further.Prompts*p.Blocks(s.further.Tail+each)
 }
 
 // exceeds reports whether so many blocks hold nowhere near what s has: numbers beyond them are not reckoned with.
 // Prompts that share blocks may have more tokens together than the blocks hold, but none may alone.
 func (s *shape) exceeds(blocks, size int) bool {
-	o, longest := &s.rest, blocks*size
+	o, longest := &s.further, blocks*size
 	return max(s.prompt, o.Tail) > longest || max(s.n, o.Prompts, o.Blocks) > blocks || o.Tokens/longest > o.Prompts ||
 		s.sequences() > blocks
 }
@@ -60,7 +60,7 @@ func (s *shape) exceeds(blocks, size int) bool {
 // computed once.
 func (s *shape) apart(p *kvpool.Pool) int {
 	if p == nil {
-		return s.rest.Tokens
+		return s.further.Tokens
 	}
-	return min(s.rest.Tokens, s.rest.Blocks*p.BlockSize()+s.rest.Prompts*s.rest.Tail)
+	return min(s.further.Tokens, s.further.Blocks*p.BlockSize()+s.further.Prompts*s.further.Tail)
 }

@@ -19,7 +19,7 @@ func TestTenantsShareAGate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var queue []*waiter
+		var queue []*Wait
 		for i := range 60 { // the small one's sixty come first
 			queue = append(queue, queues(t, g, Request{ID: fmt.Sprint("s", i), Tenant: "small", PromptTokens: 100}))
 		}
@@ -29,9 +29,9 @@ func TestTenantsShareAGate(t *testing.T) {
 		started := map[string]int{}
 		for range 32 {
 			running.Release()
-			i := slices.IndexFunc(queue, (*waiter).gone)
-			running = queue[i].ticket
-			started[queue[i].Tenant]++
+			i := slices.IndexFunc(queue, (*Wait).gone)
+			running = queue[i].granted()
+			started[queue[i].waiter.Tenant]++
 			queue = slices.Delete(queue, i, i+1)
 			if err := g.Check(); err != nil {
 				t.Fatal(err)
@@ -44,7 +44,7 @@ func TestTenantsShareAGate(t *testing.T) {
 }
 
 // queues asks for r, which is to wait.
-func queues(t *testing.T, g *Gate, r Request) *waiter {
+func queues(t *testing.T, g *Gate, r Request) *Wait {
 	t.Helper()
 	_, w, err := g.ask(&r)
 	if err != nil || w == nil {
@@ -69,22 +69,18 @@ func TestAgingBoundsWaitingAtAGate(t *testing.T) {
 		}
 		running, _, _ := g.ask(&Request{ID: "first", Priority: 4, Victim: true})
 		old := queues(t, g, Request{ID: "old"})
-		queue, started := []*waiter{old}, scheduler.Time(-1)
+		queue, started := []*Wait{old}, scheduler.Time(-1)
 		for now = 1; now < 200 && started < 0; now++ {
 			if cfg.Aging = tt.later; now == 15 {
 				g.Reconfigure(cfg)
 			}
 			queue = append(queue, queues(t, g, Request{ID: "urgent", Priority: 5}))
-			select {
-			case <-running.Preempted():
-				if now > 1 {
-					t.Fatalf("somebody of priority 5 gave way at %d", now)
-				}
-			default:
+			if running.Yielding() && now > 1 {
+				t.Fatalf("a request of priority 5 gave way at %d", now)
 			}
 			running.Release()
-			i := slices.IndexFunc(queue, (*waiter).gone)
-			running = queue[i].ticket
+			i := slices.IndexFunc(queue, (*Wait).gone)
+			running = queue[i].granted()
 			if queue[i] == old {
 				started = now
 			}

@@ -6,15 +6,15 @@ import (
 	"octet/scheduler"
 )
 
-// plane is a line with a second cause: y = fixed + slope × x + lag × a. An engine that computes prompts one after the
+// ttftModel is a line with a second cause: y = fixed + slope × x + lag × a. An engine that computes prompts one after the
 // other keeps a prompt waiting for those before it; one that computes them side by side does not, and its lag is 0.
-type plane struct {
-	line
+type ttftModel struct {
+	linear
 	a, aa, xa, ay float64 // faded sums
 }
 
-func (p *plane) observe(x, a, y float64) {
-	p.line.observe(x, y)
+func (p *ttftModel) observe(x, a, y float64) {
+	p.linear.observe(x, y)
 	p.a = p.a*rateMemory + a
 	p.aa = p.aa*rateMemory + a*a
 	p.xa = p.xa*rateMemory + x*a
@@ -22,7 +22,7 @@ func (p *plane) observe(x, a, y float64) {
 }
 
 // usual returns the mean of a.
-func (p *plane) usual() float64 {
+func (p *ttftModel) usual() float64 {
 	if p.n == 0 {
 		return 0
 	}
@@ -31,7 +31,7 @@ func (p *plane) usual() float64 {
 
 // at estimates the y of x and a as a time; 0 is unknown. Where the observations cannot tell what a costs it is the
 // line's.
-func (p *plane) at(x, a float64) time.Duration {
+func (p *ttftModel) at(x, a float64) time.Duration {
 	if !p.known() {
 		return 0
 	}

@@ -77,7 +77,7 @@ func TestBeyondItsShareAGatePreemptsForDeadlinesAlone(t *testing.T) {
 		if !preempts(soon) {
 			t.Error("the share cost a deadline")
 		}
-		time.Sleep(2 * thriftMemory) // in a bubble
+		time.Sleep(2 * redoMemory) // in a bubble
 		if !preempts(high) {
 			t.Error("nothing was saved up")
 		}
@@ -92,7 +92,8 @@ func TestWhoWasDeniedIsThoughtOfAgain(t *testing.T) {
 		time.Sleep(time.Second) // in a bubble
 		long.FirstToken()
 		g.gateMu.Lock()
-		g.thrift.left, g.thrift.told = -1e8, g.elapsed() // 2 s until it is earned
+		redo := &g.model.preemption.redo
+		redo.left, redo.at = -1e8, time.Since(g.origin) // 2 s until it is earned
 		g.gateMu.Unlock()
 		got := waits(t, g, Request{ID: "high", PromptTokens: 100, MaxNew: 11, Priority: 1})
 		for i := 2; !told(long); i++ {
@@ -141,7 +142,7 @@ func TestWorkDoneAgainStaysWithinItsShare(t *testing.T) {
 		}
 		all.Wait()
 		s := g.Stats()
-		most := time.Duration(cfg.Redo*float64(time.Since(begun)+thriftMemory)) + 2*time.Second
+		most := time.Duration(cfg.Redo*float64(time.Since(begun)+redoMemory)) + 2*time.Second
 		if s.Preemptions == 0 || time.Duration(lost.Load()) > most {
 			t.Errorf("%d preemptions in %v: %v of work, %v are allowed", s.Preemptions, time.Since(begun),
 				time.Duration(lost.Load()), most)
@@ -175,12 +176,12 @@ func TestAnAnswerThatComesWholeIsPricedByWhatItHasSaid(t *testing.T) {
 // A victim that cost more than is ever saved up is paid for in the time that saves so much, and the urgent wait no
 // longer.
 func TestADearVictimIsPaidForInBoundedTime(t *testing.T) {
-	s := thrift{}
+	s := redoBudget{}
 	s.allow(0.05, 0)
 	s.left -= float64(time.Hour)
 	s.earn(0)
-	s.earn(thriftMemory + 1)
+	s.earn(redoMemory + 1)
 	if s.left <= 0 {
-		t.Errorf("%v are owed after %v", time.Duration(-s.left), thriftMemory)
+		t.Errorf("%v are owed after %v", time.Duration(-s.left), redoMemory)
 	}
 }

@@ -1,0 +1,155 @@
+package gate
+
+import (
+	"math"
+	"time"
+
+	"octet/scheduler"
+)
+
+// engine is what the Model knows of the engine: what runs, on which blocks, and how fast.
+type engine struct {
+	roster     roster
+	ledger     ledger
+	rates      rates
+	maxRunning int
+	origin     time.Time // of every Time
+}
+
+// fits reports whether r could start now, and how many blocks it would share. While a block is overcommitted none is
+// free, and every request needs one at least, so none fits.
+func (e *engine) fits(r *Request, now scheduler.Time) (reuse int, ok bool) {
+	if !e.vacant(r, now) {
+		return 0, false
+	}
+	return e.ledger.fits(r)
+}
+
+// fitsAtOnce is fits for a request whose shared blocks matter to its deadlines alone: without any, what is free by
+// itself answers for a long prompt without a look at its chain.
+func (e *engine) fitsAtOnce(r *Request, now scheduler.Time) (reuse int, ok bool) {
+	if r.Deadline.IsZero() && r.TTFTDeadline.IsZero() && e.ledger.fitsUnshared(r) {
+		return 0, e.vacant(r, now)
+	}
+	return e.fits(r, now)
+}
+
+// vacant reports whether the engine has places for the sequences of r, whatever it holds.
+func (e *engine) vacant(r *Request, now scheduler.Time) bool {
+	s := r.shape()
+	return e.placed(e.roster.sequences, s.sequences(), now)
+}
+
+// placed reports whether so many more sequences may run beside those that are running. Beside none any number may.
+func (e *engine) placed(running, more int, now scheduler.Time) bool {
+	return running == 0 || running+more <= e.maxRunning && running+more <= e.ceiling(running, now)
+}
+
+// spare reports whether r has places in the engine, deadlines of others aside.
+func (e *engine) spare(r *Request) bool {
+	s, running := r.shape(), e.roster.sequences
+	return running == 0 || running+s.sequences() <= e.maxRunning
+}
+
+// deadline returns the earliest deadline that passing in the queue breaks; maxTime if there is none.
+func (e *engine) deadline(r *Request) scheduler.Time {
+	at := maxTime
+	if !r.Deadline.IsZero() {
+		at = r.Deadline.Sub(e.origin)
+	}
+	if !r.TTFTDeadline.IsZero() && r.Resume == 0 {
+		at = min(at, r.TTFTDeadline.Sub(e.origin))
+	}
+	return at
+}
+
+// slack returns the time left over at r's tightest deadline if it starts after wait, by the measured rates and the
+// safety that they need. What is not measured takes no time, so that ignorance refuses no request.
+func (e *engine) slack(r *Request, reuse int, wait time.Duration, now scheduler.Time) time.Duration {
+	if r.Deadline.IsZero() && r.TTFTDeadline.IsZero() {
+		return math.MaxInt64
+	}
+	uncached := e.ledger.uncached(r, reuse)
+	filled := e.rates.laterFirstToken(uncached)
+	if wait == 0 {
+		filled = e.rates.firstToken(uncached, e.roster.prefilling)
+	}
+	first := now + wait + safely(filled, &e.rates.prefillError)
+	slack := time.Duration(math.MaxInt64)
+	if !r.TTFTDeadline.IsZero() && r.Resume == 0 {
+		slack = r.TTFTDeadline.Sub(e.origin) - first
+	}
+	if r.Deadline.IsZero() {
+		return slack
+	}
+	s := r.shape()
+	company := min(e.roster.sequences+s.sequences(), max(e.maxRunning, s.sequences()))
+	rest := safely(e.rates.rest(max(0, r.MaxNew-s.each(r.Resume)), company), &e.rates.paceError)
+	return min(slack, r.Deadline.Sub(e.origin)-first-rest)
+}
+
+// start makes l run for r, which fits.
+func (e *engine) start(l *Lease, r *Request, place place, now scheduler.Time) {
+	l.id, l.rank, l.waited, l.admitted, l.tenant = r.ID, place.rank, now-place.queued, now, r.Tenant
+	l.shape, l.generated, l.maxNew, l.whole = r.shape(), r.Resume, r.MaxNew, r.Whole
+	l.others, l.preemptible, l.deadline, l.watcher = e.roster.prefilling, r.Victim, maxTime, r.Watcher
+	if !r.Deadline.IsZero() {
+		l.deadline = r.Deadline.Sub(e.origin)
+	}
+	e.ledger.open(l, r)
+	e.roster.add(l, now)
+}
+
+// prefilled notes the first token of l, and measures how long it took.
+func (e *engine) prefilled(l *Lease, now scheduler.Time) {
+	e.rates.observePrefill(l, e.roster.sequences, now)
+	e.computed(l, now)
+}
+
+// computed notes that the prompt of l is computed, and begins to measure its pace.
+func (e *engine) computed(l *Lease, now scheduler.Time) {
+	e.begin(l, now)
+	l.start(e.roster.occupancy.until(now), now)
+	e.ledger.compute(l)
+}
+
+// begin notes the first token of l, and has the prompt's blocks ready to be shared.
+func (e *engine) begin(l *Lease, now scheduler.Time) {
+	e.roster.prefilled(l)
+	l.first = max(now, 1)
+	e.ledger.seal(l)
+}
+
+// grown notes that l has generated so many tokens, more than before.
+func (e *engine) grown(l *Lease, tokens int, now scheduler.Time) {
+	if came := tokens - max(l.generated, l.atFirst); came > 0 && now > l.reported {
+		e.rates.observePace(l, came, e.roster.occupancy.until(now), now)
+	}
+	l.generated = tokens
+	e.ledger.compute(l)
+	e.ledger.grow(l, l.step)
+}
+
+// answered notes that the whole answer of l came at once. How long prefill took and how fast tokens came cannot be told
+// apart then, so neither is measured: a prefill that seems to last as long as an answer would have deadlines refused
+// that can be met.
+func (e *engine) answered(l *Lease, tokens int, now scheduler.Time) {
+	e.computed(l, now)
+	l.generated = max(l.generated, tokens)
+	l.atFirst = l.generated // there is no pace to judge
+	e.ledger.compute(l)
+	e.ledger.grow(l, 0)
+}
+
+// concluded is answered for a lease that ends at once: the blocks of its answer are not taken to be given back, unless
+// content would have had to go for them.
+func (e *engine) concluded(l *Lease, tokens int, now scheduler.Time) {
+	p := e.ledger.pool
+	if p != nil && e.ledger.blocks(l, max(l.generated, tokens), 0)-l.table.Len() > p.Empty() {
+		e.answered(l, tokens, now)
+		return
+	}
+	e.begin(l, now)
+	l.generated = max(l.generated, tokens)
+	l.atFirst = l.generated
+}
