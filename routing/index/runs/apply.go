@@ -73,7 +73,7 @@ func (x *Indexer) lock() {
 }
 
 // carryOut does ops under one lock, which a Clear lets go of.
-func (x *Indexer) carryOut(id index.HostID, h *copies, ops []index.Op) {
+func (x *Indexer) carryOut(id index.HostID, h *hostTiers, ops []index.Op) {
 	for len(ops) > 0 && ops[0].Kind == index.Shutdown {
 		x.Retire(id)
 		ops = ops[1:]
@@ -101,7 +101,7 @@ func (x *Indexer) carryOut(id index.HostID, h *copies, ops []index.Op) {
 }
 
 // wipe forgets all that a replica holds.
-func (x *Indexer) wipe(id index.HostID, h *copies) {
+func (x *Indexer) wipe(id index.HostID, h *hostTiers) {
 	x.tree.mu.Lock()
 	h.clearTiers(x.tree.mem)
 	x.tree.mu.Unlock()

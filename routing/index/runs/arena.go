@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	wordBits = chunkBits - 3 // log2 of the words in a chunk
-	maxRun   = 4096          // blocks a run, and words an array
-	reserve  = 3 * maxRun    // words of the newest chunk that cutting runs may take and new runs may not
+	wordBits   = chunkBits - 3 // log2 of the words in a chunk
+	maxRun     = 4096          // blocks a run, and words an array
+	cutReserve = 3 * maxRun    // words of the newest chunk that cutting runs may take and new runs may not
 )
 
 // classSizes are the capacities of arrays, in words: two to each doubling, so that at most a third is air.
@@ -40,16 +40,16 @@ var classOf = func() (of [maxRun + 1]uint8) {
 
 // words hands out arrays of 64-bit words by size class. Position 0 is never handed out. Owned by the writer; a reader
 // follows the positions that a run gives it.
-type words struct {
+type arena struct {
 	*slab
-	next, end uint32          // what of the newest chunk was not handed out yet
-	free      [classes]uint32 // of each class, the first free array; each begins with the position of the next
-	idle      int             // words in free arrays
-	vacant    []uint32        // chunks whose room was given back
-	cursor    uint32          // the chunk that was vacated last
+	next, end     uint32          // what of the newest chunk was not handed out yet
+	freeLists     [classes]uint32 // of each class, the first free array; each begins with the position of the next
+	idleWords     int             // words in free arrays
+	emptiedChunks []uint32        // chunks whose room was given back
+	lastEmptied   uint32          // the chunk that was vacated last
 }
 
-func newWords(m *memory) words { return words{slab: newSlab(m, 1<<chunkBits), next: 1, end: 1} }
+func newArena(m *budget) arena { return arena{slab: newSlab(m, 1<<chunkBits), next: 1, end: 1} }
 
 // at returns the word at pos. It is followed by the others of its array.
 func wordAt(dir []unsafe.Pointer, pos uint32) unsafe.Pointer {
@@ -57,52 +57,52 @@ func wordAt(dir []unsafe.Pointer, pos uint32) unsafe.Pointer {
 }
 
 // array returns n words from pos on.
-func (w *words) array(pos uint32, n int) []uint64 {
+func (w *arena) array(pos uint32, n int) []uint64 {
 	return unsafe.Slice((*uint64)(wordAt(*w.dir.Load(), pos)), n)
 }
 
 // fits makes sure that one array of n words can be handed out to a new run.
-func (w *words) fits(n int) bool {
-	return w.free[classOf[n]] != 0 || int(w.end-w.next) >= reserve+n+n/2 || w.grow() ||
+func (w *arena) canAllocate(n int) bool {
+	return w.freeLists[classOf[n]] != 0 || int(w.end-w.next) >= cutReserve+n+n/2 || w.grow() ||
 		w.larger(int(classOf[n])) < classes
 }
 
 // larger returns the smallest class above class of which an array was taken back; classes when there is none.
-func (w *words) larger(class int) int {
-	for class++; class < classes && w.free[class] == 0; class++ {
+func (w *arena) larger(class int) int {
+	for class++; class < classes && w.freeLists[class] == 0; class++ {
 	}
 	return class
 }
 
 // room makes sure that arrays of n words together can be handed out: from what is left of the newest chunk, else from a
 // new one, else from an array that was taken back.
-func (w *words) room(n int) bool {
+func (w *arena) reserve(n int) bool {
 	return int(w.end-w.next) >= n || w.grow() || w.recycle(n)
 }
 
 // grow begins a new chunk.
-func (w *words) grow() bool {
+func (w *arena) grow() bool {
 	last := uint32(w.chunks())
-	if n := len(w.vacant); n > 0 && w.mem.extend(1<<chunkBits) {
-		last = w.vacant[n-1]
-		w.vacant = w.vacant[:n-1]
+	if n := len(w.emptiedChunks); n > 0 && w.mem.takeMapped(1<<chunkBits) {
+		last = w.emptiedChunks[n-1]
+		w.emptiedChunks = w.emptiedChunks[:n-1]
 	} else if n > 0 || last == 1<<(32-wordBits) || !w.extend(1<<chunkBits) {
 		return false
 	}
 	last <<= wordBits
-	w.turnTo(max(1, last), last+(1<<wordBits-1)) // the last word of a chunk stays unused: 32 bits hold the end
+	w.switchTo(max(1, last), last+(1<<wordBits-1)) // the last word of a chunk stays unused: 32 bits hold the end
 	return true
 }
 
 // recycle goes on in an array of at least n words that was taken back.
-func (w *words) recycle(n int) bool {
+func (w *arena) recycle(n int) bool {
 	if n > maxRun {
 		return false
 	}
 	for class := int(classOf[n]); class < classes; class++ {
-		if w.free[class] != 0 {
-			pos := w.take(class)
-			w.turnTo(pos, pos+uint32(classSizes[class]))
+		if w.freeLists[class] != 0 {
+			pos := w.allocate(class)
+			w.switchTo(pos, pos+uint32(classSizes[class]))
 			return true
 		}
 	}
@@ -110,41 +110,41 @@ func (w *words) recycle(n int) bool {
 }
 
 // turnTo hands out from [next, end) from now on, and keeps what was left before as arrays.
-func (w *words) turnTo(next, end uint32) {
-	w.scrap(w.next, w.end)
+func (w *arena) switchTo(next, end uint32) {
+	w.freeRange(w.next, w.end)
 	w.next, w.end = next, end
 }
 
 // scrap takes words [next, end) back, in as few arrays as it makes.
-func (w *words) scrap(next, end uint32) {
+func (w *arena) freeRange(next, end uint32) {
 	for next < end {
 		left := int(end - next)
 		class := int(classOf[min(left, maxRun)])
 		if classSizes[class] > left {
 			class--
 		}
-		w.put(next, class)
+		w.free(next, class)
 		next += uint32(classSizes[class])
 	}
 }
 
 // cut makes the smallest array that is larger than of a class, if there is one, into one of the class and scrap.
-func (w *words) cut(class int) {
+func (w *arena) splitLarger(class int) {
 	if from := w.larger(class); from < classes {
-		pos := w.take(from)
-		w.scrap(pos+uint32(classSizes[class]), pos+uint32(classSizes[from]))
-		w.put(pos, class)
+		pos := w.allocate(from)
+		w.freeRange(pos+uint32(classSizes[class]), pos+uint32(classSizes[from]))
+		w.free(pos, class)
 	}
 }
 
 // take hands out an array of a class. There is room.
-func (w *words) take(class int) uint32 {
-	if w.free[class] == 0 && int(w.end-w.next) < reserve+classSizes[class] {
-		w.cut(class)
+func (w *arena) allocate(class int) uint32 {
+	if w.freeLists[class] == 0 && int(w.end-w.next) < cutReserve+classSizes[class] {
+		w.splitLarger(class)
 	}
-	if pos := w.free[class]; pos != 0 {
-		w.free[class] = uint32(w.array(pos, 1)[0])
-		w.idle -= classSizes[class]
+	if pos := w.freeLists[class]; pos != 0 {
+		w.freeLists[class] = uint32(w.array(pos, 1)[0])
+		w.idleWords -= classSizes[class]
 		return pos
 	}
 	pos := w.next
@@ -156,14 +156,14 @@ func (w *words) take(class int) uint32 {
 
 // put takes an array back, which may be used again at once: a reader that still looks at it finds that the run's seq
 // has gone on, and throws away what it has read.
-func (w *words) put(pos uint32, class int) {
+func (w *arena) free(pos uint32, class int) {
 	if poison.On {
 		words := w.array(pos, classSizes[class])
 		for i := range words {
 			put64(&words[i], poison.Word)
 		}
 	}
-	put64(&w.array(pos, 1)[0], uint64(w.free[class]))
-	w.free[class] = pos
-	w.idle += classSizes[class]
+	put64(&w.array(pos, 1)[0], uint64(w.freeLists[class]))
+	w.freeLists[class] = pos
+	w.idleWords += classSizes[class]
 }

@@ -38,40 +38,40 @@ func (x *Indexer) Check() error {
 }
 
 // check counts again what t counts as it goes, and finds each block where the tables say that it is.
-func (t *runTree) check() error {
+func (t *tree) check() error {
 	var faults []error
 	var held [index.MaxHosts]int
 	runs, entries := 0, 0
-	t.each(func(r *run, s *shape) {
+	t.each(func(r *run, s *holders) {
 		runs++
 		entries += s.len
 		faults = append(faults, s.check(), t.checkRun(r))
-		s.facts(func(h index.HostID, from, to int) { held[h] += to - from })
+		s.each(func(h index.HostID, from, to int) { held[h] += to - from })
 	})
 	if runs != t.live || entries != t.entries || held != t.held {
 		faults = append(faults, fmt.Errorf("%d runs, %d blocks; counted %d, %d; held %v, counted %v", runs, entries,
 			t.live, t.entries, held, t.held))
 	}
-	if t.heads.count() != runs || t.full.count() != entries {
+	if t.heads.count() != runs || t.blocks.count() != entries {
 		faults = append(faults, fmt.Errorf("%d heads and %d blocks in the tables, want %d and %d", t.heads.count(),
-			t.full.count(), runs, entries))
+			t.blocks.count(), runs, entries))
 	}
 	return errors.Join(faults...)
 }
 
 // checkRun finds a run that its tables do not know, or know elsewhere.
-func (t *runTree) checkRun(r *run) error {
-	hashes := blocksOf(t.hashes(r))
+func (st *storage) checkRun(r *run) error {
+	hashes := blocksOf(st.hashes(r))
 	if uint64(hashes[0]) != r.first || uint64(hashes[len(hashes)-1]) != r.last || r.seq&1 != 0 {
 		return fmt.Errorf("a run from %x to %x, whose header says %x to %x, seq %d", hashes[0], hashes[len(hashes)-1],
 			r.first, r.last, r.seq)
 	}
-	var g glimpse
-	if t.look(hashes, &g) != seen || g.n != len(hashes) {
+	var g runSnapshot
+	if st.lookup(hashes, &g) != seen || g.n != len(hashes) {
 		return fmt.Errorf("readers do not find the run of %d blocks from %x", len(hashes), r.first)
 	}
 	for i, b := range hashes {
-		if id, off := t.find(b); id == 0 || t.at(id) != r || off != i {
+		if id, off := st.find(b); id == 0 || st.at(id) != r || off != i {
 			return fmt.Errorf("block %d of the run from %x is found at %d of run %d", i, r.first, off, id)
 		}
 	}
@@ -79,25 +79,25 @@ func (t *runTree) checkRun(r *run) error {
 }
 
 // check finds reaches and isles that are not as a shape says, and blocks that nobody holds.
-func (s *shape) check() error {
+func (s *holders) check() error {
 	if s.crowded() {
-		return fmt.Errorf("%d parts, %d isles", len(s.parts), len(s.isles))
+		return fmt.Errorf("%d parts, %d isles", len(s.prefixes), len(s.fragments))
 	}
 	if gaps := s.gaps(0, s.len, nil); len(gaps) > 0 {
 		return fmt.Errorf("nobody holds %v of %d blocks", gaps, s.len)
 	}
 	known := s.full
-	for _, p := range s.parts {
+	for _, p := range s.prefixes {
 		if known.Has(p.host) || p.reach == 0 || int(p.reach) >= s.len {
 			return fmt.Errorf("host %d reaches %d of %d, known: %v", p.host, p.reach, s.len, known.Has(p.host))
 		}
 		known.Set(p.host)
 	}
-	for n, i := range s.isles {
+	for n, i := range s.fragments {
 		if i.from >= i.to || int(i.to) > s.len || int(i.from) <= s.reach(i.host) {
 			return fmt.Errorf("isle %+v of %d blocks, reach %d", i, s.len, s.reach(i.host))
 		}
-		for _, o := range s.isles[:n] {
+		for _, o := range s.fragments[:n] {
 			if o.host == i.host && o.from <= i.to && i.from <= o.to {
 				return fmt.Errorf("isles %+v and %+v touch", o, i)
 			}

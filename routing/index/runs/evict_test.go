@@ -94,7 +94,7 @@ func TestEvictionKeepsWhatIsAskedForAsWellAsLRUDoes(t *testing.T) {
 	}
 	s := &served{x: x}
 	s.hit(draw())
-	widen(x, uint64(room)*16/(32*8*fillMost)) // the table holds that many entries
+	widen(x, uint64(room)*16/(32*8*growAt)) // the table holds that many entries
 	oracle := &lru{room: room, order: list.New(), at: map[kvpool.BlockHash]*list.Element{}}
 	hot := make([][]kvpool.BlockHash, room/4/(blocks-system))
 	for i := range hot {
@@ -140,8 +140,8 @@ func TestWhatFollowsAnEvictedBeginningGivesNoDepth(t *testing.T) {
 	x := newRuns(t, trunk, 64, 64)
 	storeRoot(t, x, 1, 2, twig) // makes the trunk two runs
 	head, _ := x.tree.find(trunk[0])
-	x.tree.enter()
-	x.tree.discard(head)
+	x.tree.beginOp()
+	x.tree.evictRun(head)
 	check := func(want ...uint16) {
 		t.Helper()
 		depths, _ := ask(x, trunk, 2)
@@ -273,17 +273,17 @@ func TestBeginningsOutliveWhatFollowsThem(t *testing.T) {
 		ask(x, c, 1)
 	}
 	apply(t, x, 1, 2, index.Op{Kind: index.Store, Blocks: trunk[:7], RootKnown: true})
-	x.tree.enter()
+	x.tree.beginOp()
 	for left := x.Stats().Runs; left > 0; left-- {
 		head, _ := x.tree.find(trunk[0])
 		if head == 0 {
 			t.Fatalf("the beginning went before %d of what follows it", left)
 		}
 		if !x.tree.victim(index.HostBitmap{}) {
-			x.tree.enter()
+			x.tree.beginOp()
 			x.tree.victim(index.HostBitmap{})
 		}
-		x.tree.discard(x.tree.hand)
+		x.tree.evictRun(x.tree.hand)
 	}
 }
 

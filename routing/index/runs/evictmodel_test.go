@@ -29,11 +29,11 @@ var shortages = []struct {
 	{"table", func(x *Indexer) { widen(x, 10) }},
 	{"arrays", func(x *Indexer) {
 		widen(x, 500)
-		x.tree.words.next = x.tree.words.end - reserve - 4000
+		x.tree.arena.next = x.tree.arena.end - cutReserve - 4000
 	}},
 	{"headers", func(x *Indexer) {
 		widen(x, 500)
-		x.tree.top = uint32(x.tree.runs.chunks()<<runBits - spareIDs - 60)
+		x.tree.top = uint32(x.tree.runs.chunks()<<runBits - spareHeaders - 60)
 	}},
 	{"tiers", func(x *Indexer) {
 		widen(x, 500)
@@ -41,16 +41,16 @@ var shortages = []struct {
 	}},
 	{"everything", func(x *Indexer) {
 		x.tree.mem.limit = x.tree.mem.account.Used()
-		x.tree.words.next = x.tree.words.end - 600
-		x.tree.top = uint32(x.tree.runs.chunks()<<runBits - spareIDs - 20)
+		x.tree.arena.next = x.tree.arena.end - 600
+		x.tree.top = uint32(x.tree.runs.chunks()<<runBits - spareHeaders - 20)
 	}},
 }
 
 // widen makes each segment of the table n lines long, and allows nothing on top.
 func widen(x *Indexer, n uint64) {
 	x.tree.mem.limit = 1 << 30
-	for i := range x.tree.full.segs {
-		x.tree.full.rebuild(&x.tree.full.segs[i], &x.tree.full.fill[i], n)
+	for i := range x.tree.blocks.segs {
+		x.tree.blocks.rebuild(&x.tree.blocks.segs[i], &x.tree.blocks.fill[i], n)
 	}
 	x.tree.mem.limit = x.tree.mem.account.Used() + 3000*elsewhereBytes
 }
@@ -161,9 +161,9 @@ func (c *cramped) audit() {
 	if err := c.x.Check(); err != nil {
 		c.t.Fatal(err)
 	}
-	c.x.tree.each(func(r *run, s *shape) {
+	c.x.tree.each(func(r *run, s *holders) {
 		blocks := blocksOf(c.x.tree.hashes(r))
-		s.facts(func(h index.HostID, from, to int) {
+		s.each(func(h index.HostID, from, to int) {
 			for _, b := range blocks[from:to] {
 				if said := c.x.hosts[h].tiers(b); said&^c.truth[h][b] != 0 {
 					c.t.Fatalf("host %d has %x in %b, is said to have it in %b", h, b, c.truth[h][b], said)

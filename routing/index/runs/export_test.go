@@ -34,12 +34,12 @@ func (x *Indexer) Hint(id index.HostID, chain []kvpool.BlockHash, depth int, dst
 }
 
 // locations appends where h has each block of chain, provided that it has it.
-func (h *copies) locations(chain []kvpool.BlockHash, dst []Location) []Location {
+func (h *hostTiers) locations(chain []kvpool.BlockHash, dst []Location) []Location {
 	h.tiersMu.RLock()
 	defer h.tiersMu.RUnlock()
 	for _, b := range chain {
 		tier := h.fastest(b)
-		dst = append(dst, Location{Block: b, Tier: tier, Extent: h.extents[place{b, tier}]})
+		dst = append(dst, Location{Block: b, Tier: tier, Extent: h.extents[copyOf{b, tier}]})
 	}
 	return dst
 }

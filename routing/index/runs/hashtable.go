@@ -14,9 +14,9 @@ import (
 // hash (20). The hash itself stands in the run only: whoever finds a tag looks there. 0 is free; run 0 with a tag is a
 // tombstone.
 const (
-	tombstone = 1 << 44
-	tagMask   = 0xfffff << 44
-	lineSlots = 8 // entries in a cache line
+	tombstone   = 1 << 44
+	tagMask     = 0xfffff << 44
+	bucketSlots = 8 // entries in a cache line
 )
 
 func mix(b kvpool.BlockHash) uint64 { return uint64(b) * index.Golden }
@@ -27,11 +27,11 @@ func entryID(e uint64) uint32 { return uint32(e) }
 func entryOff(e uint64) int   { return int(e >> 32 & 0xfff) }
 
 // line is one bucket. While one of its slots is free, no entry that belongs into it stands in a later line.
-type line [lineSlots]uint64
+type bucket [bucketSlots]uint64
 
 // lines are the buckets of one segment; n of them, a block's is the one at its share of the segment's part of the hash
 // space.
-type lines struct {
+type buckets struct {
 	base  unsafe.Pointer
 	n     uint64
 	bytes int64
@@ -39,12 +39,12 @@ type lines struct {
 }
 
 // heapLines is up to how many bytes of lines live on the heap: smaller than what is worth mapping.
-const heapLines = 32 << 10
+const heapBuckets = 32 << 10
 
-func newLines(n uint64) (*lines, error) {
-	l := &lines{n: n, bytes: int64(n) * 64}
-	if l.bytes < heapLines {
-		l.base = unsafe.Pointer(unsafe.SliceData(make([]line, n)))
+func newBuckets(n uint64) (*buckets, error) {
+	l := &buckets{n: n, bytes: int64(n) * 64}
+	if l.bytes < heapBuckets {
+		l.base = unsafe.Pointer(unsafe.SliceData(make([]bucket, n)))
 		return l, nil
 	}
 	p, err := mapPages(int(l.bytes))
@@ -56,42 +56,42 @@ func newLines(n uint64) (*lines, error) {
 	return l, nil
 }
 
-func (l *lines) at(i uint64) *line { return (*line)(unsafe.Add(l.base, i*64)) }
+func (l *buckets) at(i uint64) *bucket { return (*bucket)(unsafe.Add(l.base, i*64)) }
 
 // segment is an independent part of a table, so that growing stops the writer for a part only.
-type segment = atomic.Pointer[lines]
+type segment = atomic.Pointer[buckets]
 
 // filling is how full a segment is. It changes all the time, so it does not stand where readers look.
-type filling struct {
+type occupancy struct {
 	used int // entries and tombstones
 	dead int // tombstones
 }
 
 // table finds entries by hash. One writer; readers load lines and slots atomically and look again when a view is gone.
-type table struct {
-	mem  *memory // charged for the lines; nil when they are paid for otherwise
+type hashtable struct {
+	mem  *budget // charged for the lines; nil when they are paid for otherwise
 	segs []segment
-	fill []filling
+	fill []occupancy
 	bits uint                  // log2 of len(segs)
 	hash func(e uint64) uint64 // mix of the block that an entry stands for
 }
 
-func newTable(mem *memory, bits uint, hash func(e uint64) uint64) *table {
-	t := &table{mem: mem, segs: make([]segment, 1<<bits), fill: make([]filling, 1<<bits), bits: bits, hash: hash}
+func newHashtable(mem *budget, bits uint, hash func(e uint64) uint64) *hashtable {
+	t := &hashtable{mem: mem, segs: make([]segment, 1<<bits), fill: make([]occupancy, 1<<bits), bits: bits, hash: hash}
 	for i := range t.segs {
-		l, _ := newLines(2)
+		l, _ := newBuckets(2)
 		t.segs[i].Store(l)
 		t.charge(l.bytes)
 	}
 	return t
 }
 
-func (t *table) segment(p uint64) *segment { return &t.segs[p>>(64-t.bits)] }
+func (t *hashtable) segment(p uint64) *segment { return &t.segs[p>>(64-t.bits)] }
 
-func (t *table) filling(p uint64) *filling { return &t.fill[p>>(64-t.bits)] }
+func (t *hashtable) occupancyOf(p uint64) *occupancy { return &t.fill[p>>(64-t.bits)] }
 
 // count returns how many entries there are.
-func (t *table) count() (n int) {
+func (t *hashtable) count() (n int) {
 	for _, f := range t.fill {
 		n += f.used - f.dead
 	}
@@ -99,21 +99,21 @@ func (t *table) count() (n int) {
 }
 
 // home returns the line in which the search for p begins.
-func (t *table) home(p, n uint64) uint64 {
+func (t *hashtable) home(p, n uint64) uint64 {
 	i, _ := bits.Mul64(p<<t.bits, n)
 	return i
 }
 
 // probe is a search for the entries that may be a block's.
 type probe struct {
-	l    *lines
+	l    *buckets
 	i    uint64 // line
 	j    int    // slot
 	want uint64
 	free bool
 }
 
-func (t *table) probe(p uint64) probe {
+func (t *hashtable) probe(p uint64) probe {
 	l := t.segment(p).Load()
 	return probe{l: l, i: t.home(p, l.n), want: p << 44}
 }
@@ -122,7 +122,7 @@ func (t *table) probe(p uint64) probe {
 func (s *probe) next() uint64 {
 	for {
 		line := s.l.at(s.i)
-		for s.j < lineSlots {
+		for s.j < bucketSlots {
 			e := line[s.j]
 			s.j++
 			if e == 0 {
@@ -142,7 +142,7 @@ func (s *probe) next() uint64 {
 }
 
 // slot returns where e stands, which it does; with e 0, the first place for a new entry.
-func (t *table) slot(p, e uint64) (line *line, j int) {
+func (t *hashtable) slot(p, e uint64) (line *bucket, j int) {
 	l := t.segment(p).Load()
 	for i := t.home(p, l.n); ; {
 		line = l.at(i)
@@ -158,9 +158,9 @@ func (t *table) slot(p, e uint64) (line *line, j int) {
 }
 
 // insert puts e in. The segment has a place, see room.
-func (t *table) insert(p, e uint64) {
+func (t *hashtable) insert(p, e uint64) {
 	line, j := t.slot(p, 0)
-	if s := t.filling(p); line[j] == 0 {
+	if s := t.occupancyOf(p); line[j] == 0 {
 		s.used++
 	} else {
 		s.dead--
@@ -169,16 +169,16 @@ func (t *table) insert(p, e uint64) {
 }
 
 // replace puts e in the place of old, which is there.
-func (t *table) replace(p, old, e uint64) {
+func (t *hashtable) replace(p, old, e uint64) {
 	line, j := t.slot(p, old)
 	put64(&line[j], e)
 }
 
 // remove takes e out, which is there. A line that has no free slot gets none: entries that it had no room for are
 // behind it.
-func (t *table) remove(p, e uint64) {
+func (t *hashtable) remove(p, e uint64) {
 	line, j := t.slot(p, e)
-	s := t.filling(p)
+	s := t.occupancyOf(p)
 	for _, other := range line {
 		if other == 0 {
 			s.used--
@@ -191,7 +191,7 @@ func (t *table) remove(p, e uint64) {
 }
 
 // touch loads the home lines of blocks, all at once, and returns something that depends on them.
-func (t *table) touch(blocks []kvpool.BlockHash) (sum uint64) {
+func (t *hashtable) prefetch(blocks []kvpool.BlockHash) (sum uint64) {
 	for _, b := range blocks {
 		p := mix(b)
 		l := t.segment(p).Load()

@@ -1,17 +1,17 @@
 package runs
 
 const (
-	fillMost = 13 // of 16 slots: above it a segment grows
-	fullMost = 14 // of 16 slots: up to which tombstones may fill one that cannot grow
-	growBy   = 2  // a segment grows by the half
+	growAt       = 13 // of 16 slots: above it a segment grows
+	tombstonesAt = 14 // of 16 slots: up to which tombstones may fill one that cannot grow
+	growBy       = 2  // a segment grows by the half
 )
 
 // room makes sure that one more entry for p fits, and grows its segment for that. It reports false when the limit or
 // the system refuse; the latter is the end where nothing can be refused.
-func (t *table) room(p uint64) bool {
-	s, f := t.segment(p), t.filling(p)
+func (t *hashtable) room(p uint64) bool {
+	s, f := t.segment(p), t.occupancyOf(p)
 	l := s.Load()
-	if uint64(f.used+1)*16 <= l.n*lineSlots*fillMost {
+	if uint64(f.used+1)*16 <= l.n*bucketSlots*growAt {
 		return true
 	}
 	n := l.n + l.n/growBy
@@ -25,27 +25,27 @@ func (t *table) room(p uint64) bool {
 		}
 		t.charge(-more)
 	}
-	return t.cram(s, f)
+	return t.cleanTombstones(s, f)
 }
 
 // cram makes sure that one more entry fits into a segment that cannot grow, and frees it of its tombstones when those
 // are in the way.
-func (t *table) cram(s *segment, f *filling) bool {
-	slots := s.Load().n * lineSlots
-	if uint64(f.used-f.dead+1)*16 > slots*fillMost {
+func (t *hashtable) cleanTombstones(s *segment, f *occupancy) bool {
+	slots := s.Load().n * bucketSlots
+	if uint64(f.used-f.dead+1)*16 > slots*growAt {
 		return false
 	}
-	return uint64(f.used+1)*16 <= slots*fullMost || t.rebuild(s, f, slots/lineSlots)
+	return uint64(f.used+1)*16 <= slots*tombstonesAt || t.rebuild(s, f, slots/bucketSlots)
 }
 
 // rebuild gives a segment n lines. It reports false when the system refuses them.
-func (t *table) rebuild(s *segment, f *filling, n uint64) bool {
-	fresh, err := newLines(n)
+func (t *hashtable) rebuild(s *segment, f *occupancy, n uint64) bool {
+	fresh, err := newBuckets(n)
 	if err != nil {
 		return false
 	}
 	l := s.Load()
-	t.move(f, l, fresh)
+	t.rehash(f, l, fresh)
 	s.Store(fresh)
 	if l.pages.base != nil {
 		l.pages.forget()
@@ -53,10 +53,10 @@ func (t *table) rebuild(s *segment, f *filling, n uint64) bool {
 	return true
 }
 
-func (t *table) charge(bytes int64) bool { return t.mem == nil || t.mem.extend(bytes) }
+func (t *hashtable) charge(bytes int64) bool { return t.mem == nil || t.mem.takeMapped(bytes) }
 
 // move fills fresh with the entries of l.
-func (t *table) move(f *filling, l, fresh *lines) {
+func (t *hashtable) rehash(f *occupancy, l, fresh *buckets) {
 	f.used, f.dead = 0, 0
 	var entries, hashes [64]uint64
 	n := 0
@@ -65,7 +65,7 @@ func (t *table) move(f *filling, l, fresh *lines) {
 			hashes[i] = t.hash(e) // far loads, none of which waits for another
 		}
 		for i, e := range entries[:n] {
-			t.settle(fresh, hashes[i], e)
+			t.place(fresh, hashes[i], e)
 		}
 		f.used += n
 		n = 0
@@ -85,7 +85,7 @@ func (t *table) move(f *filling, l, fresh *lines) {
 }
 
 // settle puts e into lines that nobody reads yet.
-func (t *table) settle(l *lines, p, e uint64) {
+func (t *hashtable) place(l *buckets, p, e uint64) {
 	for i := t.home(p, l.n); ; {
 		line := l.at(i)
 		for j := range line {

@@ -7,41 +7,43 @@ import (
 )
 
 // part is a replica that holds a run's first reach blocks, but not all of it.
-type part struct {
+type prefix struct {
 	host  index.HostID
 	reach uint16 // 0 < reach < the run's length
 }
 
 // isle is a stretch of a run that a replica holds without the block before it.
-type isle struct {
+type fragment struct {
 	host     index.HostID
 	from, to uint16 // 0 < from < to
 }
 
 // word is an isle as it is stored.
-func (i isle) word() uint64 { return uint64(i.host)<<32 | uint64(i.from)<<16 | uint64(i.to) }
+func (i fragment) encode() uint64 { return uint64(i.host)<<32 | uint64(i.from)<<16 | uint64(i.to) }
 
-func isleOf(w uint64) isle { return isle{index.HostID(w >> 32), uint16(w >> 16), uint16(w)} }
+func decodeFragment(w uint64) fragment {
+	return fragment{index.HostID(w >> 32), uint16(w >> 16), uint16(w)}
+}
 
 // stretch is a stretch of a run.
-type stretch struct{ from, to int }
+type span struct{ from, to int }
 
 // shape is who holds what of a run, as a writer works on it: any set of (replica, block) facts. What a replica holds
 // from the first block on is its reach: all of the run (full) or a part of it. What it holds besides are its isles,
 // each as long as can be and none next to its reach.
-type shape struct {
-	len   int
-	full  index.HostBitmap
-	parts []part
-	isles []isle
+type holders struct {
+	len       int
+	full      index.HostBitmap
+	prefixes  []prefix
+	fragments []fragment
 }
 
 // reach returns how many blocks h holds from the first on.
-func (s *shape) reach(h index.HostID) int {
+func (s *holders) reach(h index.HostID) int {
 	if s.full.Has(h) {
 		return s.len
 	}
-	for _, p := range s.parts {
+	for _, p := range s.prefixes {
 		if p.host == h {
 			return int(p.reach)
 		}
@@ -49,27 +51,27 @@ func (s *shape) reach(h index.HostID) int {
 	return 0
 }
 
-func (s *shape) setReach(h index.HostID, reach int) {
+func (s *holders) setReach(h index.HostID, reach int) {
 	s.full.Clear(h)
-	at := slices.IndexFunc(s.parts, func(p part) bool { return p.host == h })
+	at := slices.IndexFunc(s.prefixes, func(p prefix) bool { return p.host == h })
 	switch {
 	case reach == s.len:
 		s.full.Set(h)
 		fallthrough
 	case reach == 0:
 		if at >= 0 {
-			s.parts[at] = s.parts[len(s.parts)-1]
-			s.parts = s.parts[:len(s.parts)-1]
+			s.prefixes[at] = s.prefixes[len(s.prefixes)-1]
+			s.prefixes = s.prefixes[:len(s.prefixes)-1]
 		}
 	case at >= 0:
-		s.parts[at].reach = uint16(reach)
+		s.prefixes[at].reach = uint16(reach)
 	default:
-		s.parts = append(s.parts, part{h, uint16(reach)})
+		s.prefixes = append(s.prefixes, prefix{h, uint16(reach)})
 	}
 }
 
 // hold adds [from, to) to what h holds and returns how many blocks were new.
-func (s *shape) hold(h index.HostID, from, to int) (gained int) {
+func (s *holders) hold(h index.HostID, from, to int) (gained int) {
 	reach := s.reach(h)
 	if to <= reach {
 		return 0
@@ -80,16 +82,16 @@ func (s *shape) hold(h index.HostID, from, to int) (gained int) {
 		return to - reach - known
 	}
 	to, known := s.absorb(h, from, to, &from)
-	s.isles = append(s.isles, isle{h, uint16(from), uint16(to)})
+	s.fragments = append(s.fragments, fragment{h, uint16(from), uint16(to)})
 	return to - from - known
 }
 
 // absorb removes the isles of h that touch [from, to). It returns the end and, in begin, the beginning of all of them
 // together with [from, to), and how many blocks of that the isles had.
-func (s *shape) absorb(h index.HostID, from, to int, begin *int) (end, known int) {
+func (s *holders) absorb(h index.HostID, from, to int, begin *int) (end, known int) {
 	*begin, end = from, to
-	left := s.isles[:0]
-	for _, i := range s.isles {
+	left := s.fragments[:0]
+	for _, i := range s.fragments {
 		if i.host != h || int(i.to) < from || int(i.from) > to {
 			left = append(left, i)
 			continue
@@ -97,30 +99,30 @@ func (s *shape) absorb(h index.HostID, from, to int, begin *int) (end, known int
 		known += int(i.to - i.from)
 		*begin, end = min(*begin, int(i.from)), max(end, int(i.to))
 	}
-	s.isles = left
+	s.fragments = left
 	return end, known
 }
 
 // drop takes [from, to) off what h holds and returns how many blocks that were.
-func (s *shape) drop(h index.HostID, from, to int) (lost int) {
-	extra := s.dropIsles(h, from, to, &lost)
+func (s *holders) drop(h index.HostID, from, to int) (lost int) {
+	extra := s.dropFragments(h, from, to, &lost)
 	if reach := s.reach(h); from < reach {
 		lost += min(reach, to) - from
 		s.setReach(h, from)
 		if to < reach {
-			s.isles = append(s.isles, isle{h, uint16(to), uint16(reach)})
+			s.fragments = append(s.fragments, fragment{h, uint16(to), uint16(reach)})
 		}
 	}
 	if extra.to > 0 {
-		s.isles = append(s.isles, extra)
+		s.fragments = append(s.fragments, extra)
 	}
 	return lost
 }
 
 // dropIsles cuts [from, to) out of h's isles. What is left behind it of one that it cuts in two is extra.
-func (s *shape) dropIsles(h index.HostID, from, to int, lost *int) (extra isle) {
-	left := s.isles[:0]
-	for _, i := range s.isles {
+func (s *holders) dropFragments(h index.HostID, from, to int, lost *int) (extra fragment) {
+	left := s.fragments[:0]
+	for _, i := range s.fragments {
 		a, b := max(from, int(i.from)), min(to, int(i.to))
 		if i.host != h || a >= b {
 			left = append(left, i)
@@ -129,38 +131,38 @@ func (s *shape) dropIsles(h index.HostID, from, to int, lost *int) (extra isle) 
 		*lost += b - a
 		switch {
 		case int(i.from) < a && b < int(i.to):
-			extra = isle{h, uint16(b), i.to}
-			left = append(left, isle{h, i.from, uint16(a)})
+			extra = fragment{h, uint16(b), i.to}
+			left = append(left, fragment{h, i.from, uint16(a)})
 		case int(i.from) < a:
-			left = append(left, isle{h, i.from, uint16(a)})
+			left = append(left, fragment{h, i.from, uint16(a)})
 		case b < int(i.to):
-			left = append(left, isle{h, uint16(b), i.to})
+			left = append(left, fragment{h, uint16(b), i.to})
 		}
 	}
-	s.isles = left
+	s.fragments = left
 	return extra
 }
 
 // any reports whether one of hosts holds a block.
-func (s *shape) any(hosts index.HostBitmap) bool {
+func (s *holders) heldByAny(hosts index.HostBitmap) bool {
 	return !s.full.And(hosts).Empty() ||
-		slices.ContainsFunc(s.parts, func(p part) bool { return hosts.Has(p.host) }) ||
-		slices.ContainsFunc(s.isles, func(i isle) bool { return hosts.Has(i.host) })
+		slices.ContainsFunc(s.prefixes, func(p prefix) bool { return hosts.Has(p.host) }) ||
+		slices.ContainsFunc(s.fragments, func(i fragment) bool { return hosts.Has(i.host) })
 }
 
 // expel drops all that hosts hold and counts it in lost.
-func (s *shape) expel(hosts index.HostBitmap, lost *[index.MaxHosts]int) {
+func (s *holders) dropHosts(hosts index.HostBitmap, lost *[index.MaxHosts]int) {
 	for h := range s.full.And(hosts).All() {
 		lost[h] += s.len
 	}
 	s.full = s.full.AndNot(hosts)
-	s.parts = slices.DeleteFunc(s.parts, func(p part) bool {
+	s.prefixes = slices.DeleteFunc(s.prefixes, func(p prefix) bool {
 		if hosts.Has(p.host) {
 			lost[p.host] += int(p.reach)
 		}
 		return hosts.Has(p.host)
 	})
-	s.isles = slices.DeleteFunc(s.isles, func(i isle) bool {
+	s.fragments = slices.DeleteFunc(s.fragments, func(i fragment) bool {
 		if hosts.Has(i.host) {
 			lost[i.host] += int(i.to - i.from)
 		}
@@ -169,14 +171,14 @@ func (s *shape) expel(hosts index.HostBitmap, lost *[index.MaxHosts]int) {
 }
 
 // facts passes each stretch that somebody holds to yield.
-func (s *shape) facts(yield func(h index.HostID, from, to int)) {
+func (s *holders) each(yield func(h index.HostID, from, to int)) {
 	for h := range s.full.All() {
 		yield(h, 0, s.len)
 	}
-	for _, p := range s.parts {
+	for _, p := range s.prefixes {
 		yield(p.host, 0, int(p.reach))
 	}
-	for _, i := range s.isles {
+	for _, i := range s.fragments {
 		yield(i.host, int(i.from), int(i.to))
 	}
 }

@@ -7,29 +7,29 @@ import (
 )
 
 // gaps appends the stretches of [from, to) that nobody holds.
-func (s *shape) gaps(from, to int, dst []stretch) []stretch {
+func (s *holders) gaps(from, to int, dst []span) []span {
 	if !s.full.Empty() {
 		return dst
 	}
-	for _, p := range s.parts {
+	for _, p := range s.prefixes {
 		from = max(from, int(p.reach))
 	}
 	for from < to {
-		if end := s.isleEnd(from); end > from {
+		if end := s.fragmentEnd(from); end > from {
 			from = end
 			continue
 		}
-		next := s.nextIsle(from, to)
-		dst = append(dst, stretch{from, next})
+		next := s.nextFragment(from, to)
+		dst = append(dst, span{from, next})
 		from = next
 	}
 	return dst
 }
 
 // isleEnd returns the farthest end of an isle that covers block at, at when there is none.
-func (s *shape) isleEnd(at int) (end int) {
+func (s *holders) fragmentEnd(at int) (end int) {
 	end = at
-	for _, i := range s.isles {
+	for _, i := range s.fragments {
 		if int(i.from) <= at {
 			end = max(end, int(i.to))
 		}
@@ -38,8 +38,8 @@ func (s *shape) isleEnd(at int) (end int) {
 }
 
 // nextIsle returns where the first isle after at begins, to when there is none before that.
-func (s *shape) nextIsle(at, to int) int {
-	for _, i := range s.isles {
+func (s *holders) nextFragment(at, to int) int {
+	for _, i := range s.fragments {
 		if int(i.from) > at {
 			to = min(to, int(i.from))
 		}
@@ -48,40 +48,40 @@ func (s *shape) nextIsle(at, to int) int {
 }
 
 // cut leaves s the first at blocks, 0 < at < len, and makes tail the shape of the others.
-func (s *shape) cut(at int, tail *shape) {
+func (s *holders) cut(at int, tail *holders) {
 	tail.len, tail.full = s.len-at, s.full
-	tail.parts, tail.isles = tail.parts[:0], tail.isles[:0]
-	parts, isles := s.parts, s.isles
-	s.len, s.parts, s.isles = at, s.parts[:0], s.isles[:0]
+	tail.prefixes, tail.fragments = tail.prefixes[:0], tail.fragments[:0]
+	parts, isles := s.prefixes, s.fragments
+	s.len, s.prefixes, s.fragments = at, s.prefixes[:0], s.fragments[:0]
 	for _, p := range parts {
 		if int(p.reach) < at {
-			s.parts = append(s.parts, p)
+			s.prefixes = append(s.prefixes, p)
 			continue
 		}
 		s.full.Set(p.host)
 		if int(p.reach) > at {
-			tail.parts = append(tail.parts, part{p.host, p.reach - uint16(at)})
+			tail.prefixes = append(tail.prefixes, prefix{p.host, p.reach - uint16(at)})
 		}
 	}
 	for _, i := range isles {
 		if int(i.from) < at {
-			s.isles = append(s.isles, isle{i.host, i.from, min(i.to, uint16(at))})
+			s.fragments = append(s.fragments, fragment{i.host, i.from, min(i.to, uint16(at))})
 		}
 		switch {
 		case int(i.to) <= at:
 		case int(i.from) <= at:
 			tail.setReach(i.host, int(i.to)-at)
 		default:
-			tail.isles = append(tail.isles, isle{i.host, i.from - uint16(at), i.to - uint16(at)})
+			tail.fragments = append(tail.fragments, fragment{i.host, i.from - uint16(at), i.to - uint16(at)})
 		}
 	}
 }
 
 // grow adds n blocks that only h, which held all before them, holds.
-func (s *shape) grow(h index.HostID, n int) {
+func (s *holders) grow(h index.HostID, n int) {
 	for other := range s.full.All() {
 		if other != h {
-			s.parts = append(s.parts, part{other, uint16(s.len)})
+			s.prefixes = append(s.prefixes, prefix{other, uint16(s.len)})
 		}
 	}
 	s.len += n
@@ -89,9 +89,9 @@ func (s *shape) grow(h index.HostID, n int) {
 }
 
 // trim leaves s its first n blocks; nobody holds the others.
-func (s *shape) trim(n int) {
+func (s *holders) trim(n int) {
 	s.len = n
-	s.parts = slices.DeleteFunc(s.parts, func(p part) bool {
+	s.prefixes = slices.DeleteFunc(s.prefixes, func(p prefix) bool {
 		if int(p.reach) == n {
 			s.full.Set(p.host)
 		}
@@ -100,12 +100,12 @@ func (s *shape) trim(n int) {
 }
 
 // truncate forgets what anybody holds from block n on, leaves s its first n blocks and counts in lost.
-func (s *shape) truncate(n int, lost *[index.MaxHosts]int) {
+func (s *holders) truncate(n int, lost *[index.MaxHosts]int) {
 	holders := s.full
-	for _, p := range s.parts {
+	for _, p := range s.prefixes {
 		holders.Set(p.host)
 	}
-	for _, i := range s.isles {
+	for _, i := range s.fragments {
 		holders.Set(i.host)
 	}
 	for h := range holders.All() {
@@ -115,18 +115,20 @@ func (s *shape) truncate(n int, lost *[index.MaxHosts]int) {
 }
 
 // crowded reports whether s is too much for one run's header.
-func (s *shape) crowded() bool { return len(s.parts) > maxParts || len(s.isles) > maxIsles }
+func (s *holders) crowded() bool {
+	return len(s.prefixes) > maxPrefixes || len(s.fragments) > maxFragments
+}
 
 // middle returns where to cut a crowded s so that both sides are less so.
-func (s *shape) middle() int {
-	var bounds [index.MaxHosts + maxIsles + 2]uint16
+func (s *holders) middle() int {
+	var bounds [index.MaxHosts + maxFragments + 2]uint16
 	at := bounds[:0]
-	if len(s.parts) > maxParts {
-		for _, p := range s.parts {
+	if len(s.prefixes) > maxPrefixes {
+		for _, p := range s.prefixes {
 			at = append(at, p.reach)
 		}
 	} else {
-		for _, i := range s.isles {
+		for _, i := range s.fragments {
 			at = append(at, i.from)
 		}
 	}

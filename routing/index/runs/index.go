@@ -21,12 +21,12 @@ import (
 // Lock order: a host's mu, then the tree's, then a host's tiersMu.
 type Indexer struct {
 	index.Slots
-	tree    *runTree
+	tree    *tree
 	_       [64]byte // what follows is written all the time
 	lookups counter
 	_       [64]byte
 	hints   atomic.Uint64
-	hosts   [index.MaxHosts]copies
+	hosts   [index.MaxHosts]hostTiers
 }
 
 // New returns an empty index without any living replica.
@@ -35,9 +35,9 @@ func New(c index.Config) (*Indexer, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Indexer{tree: newRunTree(c.Account)}
+	x := &Indexer{tree: newTree(c.Account)}
 	x.Size(c)
-	x.tree.parted = x.parted
+	x.tree.onForgotten = x.forgetTiers
 	for i := range x.hosts {
 		x.hosts[i].salt = index.Salt(index.HostID(i))
 	}
@@ -60,22 +60,22 @@ func (x *Indexer) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *
 	}
 	ahead := uint64(chain[len(chain)-1]) // this and its beginning's line are on their way while the rest is prepared
 	if !lockedReads {
-		ahead += x.tree.heads.touch(chain[:1])
+		ahead += x.tree.heads.prefetch(chain[:1])
 	}
 	*out = [index.MaxHosts]uint16{}
-	var d descent // field by field: a literal is made beside it and copied, which stalls
+	var d query // field by field: a literal is made beside it and copied, which stalls
 	d.chain, d.out = chain, out
 	for i := range d.live {
 		d.live[i] = among[i] & x.AliveWord(i)
 		d.any |= d.live[i]
 	}
-	x.tree.descend(&d)
+	x.tree.depths(&d)
 	x.lookups.about(uint8(mix(chain[0])>>56), d.looks)
 	runtime.KeepAlive(ahead)
 }
 
 // copies is what the index knows of one slot besides which blocks it holds.
-type copies struct {
+type hostTiers struct {
 	salt   uint64      // of this slot in digests
 	slower atomic.Bool // false: elsewhere is empty. Written where elsewhere is
 
@@ -83,20 +83,20 @@ type copies struct {
 	generation uint32             // guarded by mu; how many replicas have had the slot
 	order      index.Order        // guarded by mu
 	resyncs    uint64             // guarded by mu
-	parting    []kvpool.BlockHash // guarded by mu; scratch
+	gone       []kvpool.BlockHash // guarded by mu; scratch
 
 	// Written under the tree's mu and either mu or tiersMu, which is all that an eviction takes; read under one of the
 	// three.
 	tiersMu   sync.RWMutex
 	elsewhere map[kvpool.BlockHash]tierSet // held blocks that are not in the GPU tier alone
-	extents   map[place]index.Extent       // only of copies whose extent was given
+	extents   map[copyOf]index.Extent      // only of copies whose extent was given
 }
 
 // tierSet is a set of tiers: bit t for tier t.
 type tierSet uint8
 
 // place is one copy of a block.
-type place struct {
+type copyOf struct {
 	block kvpool.BlockHash
 	tier  index.Tier
 }

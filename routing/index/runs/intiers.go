@@ -46,7 +46,7 @@ func (x *Indexer) depth(id index.HostID, chain []kvpool.BlockHash) int {
 }
 
 // spread counts blocks that h holds by the fastest tier that has them.
-func (h *copies) spread(blocks []kvpool.BlockHash) (held [index.Tiers]int) {
+func (h *hostTiers) spread(blocks []kvpool.BlockHash) (held [index.Tiers]int) {
 	h.tiersMu.RLock()
 	defer h.tiersMu.RUnlock()
 	if len(h.elsewhere) == 0 {

@@ -11,34 +11,41 @@ import (
 )
 
 // patience is how often a reader that meets the writer looks again before it waits for it.
-const patience = 64
+const maxTorn = 64
 
 // glimpse is what a reader saw of one run, all of one moment.
-type glimpse struct {
-	n     int // leading blocks of the chain that match
-	full  index.HostBitmap
-	parts int
-	part  [maxParts]uint32
+type runSnapshot struct {
+	n        int // leading blocks of the chain that match
+	full     index.HostBitmap
+	prefixes int
+	prefix   [maxPrefixes]uint32
 }
 
 // sight is how a look at the index went.
-type sight uint8
+type lookupResult uint8
 
 const (
-	absent sight = iota // no run begins with the block
+	absent lookupResult = iota // no run begins with the block
 	seen
 	torn // the writer was at it
 )
 
 // descent is one query.
-type descent struct {
+type query struct {
 	chain []kvpool.BlockHash
 	out   *[index.MaxHosts]uint16
 	live  index.HostBitmap // who holds chain[:pos]
 	any   uint64           // all words of live together
 	pos   int
 	looks int
-	at    glimpse
+	at    runSnapshot
+}
+
+// view is what readers follow. It never changes, and lies on a cache line that is not written.
+type view struct {
+	runs   *slab
+	arrays *slab      // of the arena
+	heads  *hashtable // first block of a run → the run: the only table that readers probe
 }
 
 // descend sets d.out[h] for each host of live that holds more than nothing of chain.
@@ -47,24 +54,24 @@ type descent struct {
 // runs are cut, lengthened and moved, but a block that somebody keeps is at every moment the head of a run, or inside
 // of the run of the block before it, and stays the one or becomes the other only in ways that a reader of the old may
 // follow. A reader that meets the writer too often waits for it.
-func (t *runTree) descend(d *descent) {
-	if lockedReads || !t.run(d, patience) {
+func (t *tree) depths(d *query) {
+	if lockedReads || !t.walk(d, maxTorn) {
 		t.mu.RLock()
 		defer t.mu.RUnlock()
-		t.run(d, math.MaxInt)
+		t.walk(d, math.MaxInt)
 	}
 	runtime.KeepAlive(t) // its memory goes with it
 }
 
 // run goes on to the end, or until it has met the writer more often than patience.
-func (t *runTree) run(d *descent, patience int) bool {
+func (v *view) walk(d *query, patience int) bool {
 	for d.pos < len(d.chain) && d.any != 0 {
 		d.looks++
-		switch t.look(d.chain[d.pos:], &d.at) {
+		switch v.lookup(d.chain[d.pos:], &d.at) {
 		case seen:
-			d.pass()
+			d.advance()
 		case absent:
-			d.end()
+			d.finish()
 			return true
 		case torn:
 			if patience--; patience < 0 {
@@ -72,13 +79,13 @@ func (t *runTree) run(d *descent, patience int) bool {
 			}
 		}
 	}
-	d.end()
+	d.finish()
 	return true
 }
 
 // pass goes to the end of the run that was seen, and settles who does not come along.
-func (d *descent) pass() {
-	for _, p := range d.at.part[:d.at.parts] {
+func (d *query) advance() {
+	for _, p := range d.at.prefix[:d.at.prefixes] {
 		word, bit := p>>22%index.Words, uint64(1)<<(p>>16&63)
 		switch reach := int(p & 0xffff); {
 		case d.live[word]&bit == 0:
@@ -93,7 +100,7 @@ func (d *descent) pass() {
 	for i := range d.live { // word by word: what was just written in words stalls whoever loads it in one go
 		live, full := d.live[i], d.at.full[i]
 		if gone := live &^ full; gone != 0 {
-			d.settle(i, gone)
+			d.answer(i, gone)
 			live &= full
 			d.live[i] = live
 		}
@@ -103,7 +110,7 @@ func (d *descent) pass() {
 }
 
 // settle gives the hosts of a word the depth that was reached. That is 0 for all of them already.
-func (d *descent) settle(word int, hosts uint64) {
+func (d *query) answer(word int, hosts uint64) {
 	if d.pos == 0 {
 		return
 	}
@@ -114,31 +121,31 @@ func (d *descent) settle(word int, hosts uint64) {
 }
 
 // end gives all who have come this far the depth that was reached.
-func (d *descent) end() {
+func (d *query) finish() {
 	for i := range d.live {
-		d.settle(i, d.live[i])
+		d.answer(i, d.live[i])
 	}
 }
 
 // look finds the run that begins with chain[0].
-func (t *runTree) look(chain []kvpool.BlockHash, g *glimpse) sight {
+func (v *view) lookup(chain []kvpool.BlockHash, g *runSnapshot) lookupResult {
 	p := mix(chain[0])
-	segment := t.heads.segment(p)
+	segment := v.heads.segment(p)
 	l := segment.Load()
 	want := p << 44
-	for i := t.heads.home(p, l.n); ; {
+	for i := v.heads.home(p, l.n); ; {
 		line := l.at(i)
 		for j := range line {
 			e := atomic.LoadUint64(&line[j])
 			if (e^want)&tagMask != 0 || entryID(e) == 0 {
 				continue
 			}
-			if s := t.glimpse(entryID(e), chain, g); s != absent {
+			if s := v.readRun(entryID(e), chain, g); s != absent {
 				runtime.KeepAlive(l)
 				return s
 			}
 		}
-		if line.free() {
+		if line.hasFree() {
 			runtime.KeepAlive(l)
 			if segment.Load() != l {
 				return torn // these lines are out of use, and may have been emptied
@@ -152,7 +159,7 @@ func (t *runTree) look(chain []kvpool.BlockHash, g *glimpse) sight {
 }
 
 // free reports whether a slot is.
-func (l *line) free() bool {
+func (l *bucket) hasFree() bool {
 	for j := range l {
 		if atomic.LoadUint64(&l[j]) == 0 {
 			return true
@@ -162,8 +169,8 @@ func (l *line) free() bool {
 }
 
 // glimpse looks at one run; absent when it does not begin with chain[0].
-func (t *runTree) glimpse(id uint32, chain []kvpool.BlockHash, g *glimpse) sight {
-	dir := *t.runs.dir.Load()
+func (v *view) readRun(id uint32, chain []kvpool.BlockHash, g *runSnapshot) lookupResult {
+	dir := *v.runs.dir.Load()
 	if int(id>>runBits) >= len(dir) {
 		return torn
 	}
@@ -182,21 +189,21 @@ func (t *runTree) glimpse(id uint32, chain []kvpool.BlockHash, g *glimpse) sight
 	for i := range g.full {
 		g.full[i] = atomic.LoadUint64(&r.full[i])
 	}
-	g.parts = min(m.parts(), maxParts)
-	for i := range g.parts {
-		g.part[i] = atomic.LoadUint32(&r.parts[i])
+	g.prefixes = min(m.prefixes(), maxPrefixes)
+	for i := range g.prefixes {
+		g.prefix[i] = atomic.LoadUint32(&r.prefixes[i])
 	}
 	if n := m.len(); n <= len(chain) && atomic.LoadUint64(&r.last) == uint64(chain[n-1]) {
 		g.n = n
 	} else {
-		g.n = t.bisect(atomic.LoadUint32(&r.words), chain[:min(n, len(chain))])
+		g.n = v.bisect(atomic.LoadUint32(&r.hashes), chain[:min(n, len(chain))])
 	}
 	if atomic.LoadUint32(&r.seq) != seq {
 		return torn
 	}
-	use := ended
+	use := useEnded
 	if g.n < len(chain) {
-		use = passed
+		use = usePassed
 	}
 	if m.use() < use {
 		r.mark(m, use)
@@ -207,8 +214,8 @@ func (t *runTree) glimpse(id uint32, chain []kvpool.BlockHash, g *glimpse) sight
 // bisect returns how many blocks of chain, the first of which matches, the array at pos begins with. Hashes are
 // cumulative: where one is equal, all before it are. What it says of an array that was taken away means nothing, and
 // harms nobody.
-func (t *runTree) bisect(pos uint32, chain []kvpool.BlockHash) int {
-	dir := *t.arrays.dir.Load()
+func (v *view) bisect(pos uint32, chain []kvpool.BlockHash) int {
+	dir := *v.arrays.dir.Load()
 	if int(pos>>wordBits) >= len(dir) || int(pos&(1<<wordBits-1))+len(chain) > 1<<wordBits {
 		return 1
 	}

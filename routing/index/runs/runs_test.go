@@ -40,7 +40,7 @@ func TestPromptCostsOneLookForEachStretchWhateverTheReplicas(t *testing.T) {
 			t.Fatalf("host %d: %d, want %d", h, got[h], want)
 		}
 	}
-	if most := 2*len(depths)/maxParts + 2; looks > most {
+	if most := 2*len(depths)/maxPrefixes + 2; looks > most {
 		t.Errorf("%d looks for %d depths, want at most %d", looks, len(depths), most)
 	}
 }
@@ -192,7 +192,7 @@ func TestSweepFreesRunsTierMapsAndTheSlot(t *testing.T) {
 	if got := x.Stats().Entries; got != 100 { // those of 2 have no living holder either
 		t.Fatalf("%d entries, want the 100 that a living replica holds", got)
 	}
-	if h := &x.hosts[0]; h.elsewhere != nil || h.extents != nil || h.parting != nil {
+	if h := &x.hosts[0]; h.elsewhere != nil || h.extents != nil || h.gone != nil {
 		t.Fatal("the dead replica's tier maps are still there")
 	}
 	if !x.Reusable(0) || x.Sweep(t.Context(), 0) != nil || x.Admit(0) != nil {
@@ -276,10 +276,10 @@ func TestRunsAreWholeCacheLines(t *testing.T) {
 	if size := unsafe.Sizeof(run{}); size != runSize || size%64 != 0 {
 		t.Errorf("a run's header has %d bytes, want %d", size, runSize)
 	}
-	if off := unsafe.Offsetof(run{}.isles); index.Words == 4 && off != 64 {
+	if off := unsafe.Offsetof(run{}.fragments); index.Words == 4 && off != 64 {
 		t.Errorf("what every query reads ends at %d, not with the first line", off)
 	}
-	if size := unsafe.Sizeof(line{}); size != 64 {
+	if size := unsafe.Sizeof(bucket{}); size != 64 {
 		t.Errorf("a line has %d bytes", size)
 	}
 }

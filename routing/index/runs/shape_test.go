@@ -20,13 +20,13 @@ func (m *matrix) set(h index.HostID, from, to int, held bool) (changed int) {
 	return changed
 }
 
-func (m *matrix) equals(t *testing.T, s *shape) {
+func (m *matrix) equals(t *testing.T, s *holders) {
 	t.Helper()
 	if s.len == 0 {
 		return
 	}
 	got := newMatrix(s.len)
-	s.facts(func(h index.HostID, from, to int) {
+	s.each(func(h index.HostID, from, to int) {
 		if got.set(h, from, to, true) != to-from {
 			t.Fatalf("host %d has %d to %d twice in %+v", h, from, to, s)
 		}
@@ -54,7 +54,7 @@ func newMatrix(n int) (m matrix) {
 	return m
 }
 
-func (m *matrix) gaps(from, to int) (gaps []stretch) {
+func (m *matrix) gaps(from, to int) (gaps []span) {
 	for i := from; i < to; i++ {
 		held := false
 		for h := range m {
@@ -65,7 +65,7 @@ func (m *matrix) gaps(from, to int) (gaps []stretch) {
 		case n > 0 && gaps[n-1].to == i:
 			gaps[n-1].to++
 		default:
-			gaps = append(gaps, stretch{i, i + 1})
+			gaps = append(gaps, span{i, i + 1})
 		}
 	}
 	return gaps
@@ -76,7 +76,7 @@ func TestShapeHoldsAnySetOfFacts(t *testing.T) {
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		n := 1 + rng.IntN(30)
-		s, m := &shape{len: n}, newMatrix(n)
+		s, m := &holders{len: n}, newMatrix(n)
 		for range 40 {
 			h, from := index.HostID(rng.IntN(len(m))), rng.IntN(n)
 			to := from + 1 + rng.IntN(n-from)
@@ -101,12 +101,12 @@ func TestShapeHoldsAnySetOfFacts(t *testing.T) {
 	}
 }
 
-func cutInTwo(t *testing.T, rng *rand.Rand, s *shape, m matrix) {
+func cutInTwo(t *testing.T, rng *rand.Rand, s *holders, m matrix) {
 	if s.len < 2 {
 		return
 	}
 	at := 1 + rng.IntN(s.len-1)
-	tail := &shape{parts: []part{{9, 9}}, isles: []isle{{9, 9, 9}}}
+	tail := &holders{prefixes: []prefix{{9, 9}}, fragments: []fragment{{9, 9, 9}}}
 	s.cut(at, tail)
 	front, back := m, m
 	for h := range m {
@@ -127,8 +127,8 @@ func cutInTwo(t *testing.T, rng *rand.Rand, s *shape, m matrix) {
 		}
 	}
 	front.equals(t, s)
-	tail.expel(index.HostSet(0, 1, 2), &lost)
-	if tail.any(index.HostSet(0, 1, 2)) {
+	tail.dropHosts(index.HostSet(0, 1, 2), &lost)
+	if tail.heldByAny(index.HostSet(0, 1, 2)) {
 		t.Fatal("expelled, and still there")
 	}
 	for h := range 3 {

@@ -8,29 +8,29 @@ import (
 )
 
 // memory is the account of what an Indexer has mapped. What it keeps on the heap (tier maps) is charged by estimate.
-type memory struct {
+type budget struct {
 	account *index.Account
 	limit   int64
 	all     []pages // to unmap in the end
 }
 
 // take charges n bytes of the heap and reports whether the limit allows them.
-func (m *memory) take(n int64) bool { return m.account.Charge(n, m.limit) }
+func (m *budget) takeHeap(n int64) bool { return m.account.Charge(n, m.limit) }
 
 // extend charges n bytes that are never given back. It leaves a sixteenth of the limit to the heap.
-func (m *memory) extend(n int64) bool { return m.account.Charge(n, m.mapped()) }
+func (m *budget) takeMapped(n int64) bool { return m.account.Charge(n, m.mappedLimit()) }
 
-func (m *memory) mapped() int64 { return m.limit - m.limit/16 }
+func (m *budget) mappedLimit() int64 { return m.limit - m.limit/16 }
 
 // spares reports whether n bytes could be mapped once back bytes were given back.
-func (m *memory) spares(n, back int64) bool {
-	return m.account.Fits(n-back, m.mapped())
+func (m *budget) spares(n, back int64) bool {
+	return m.account.Fits(n-back, m.mappedLimit())
 }
 
-func (m *memory) give(n int64) { m.account.Charge(-n, m.limit) }
+func (m *budget) giveBack(n int64) { m.account.Charge(-n, m.limit) }
 
 // release unmaps everything.
-func (m *memory) release() {
+func (m *budget) release() {
 	for _, p := range m.all {
 		p.unmap()
 	}
@@ -40,12 +40,12 @@ func (m *memory) release() {
 // slab is an array that grows by chunks which never move, so that readers need no lock to follow an index into it.
 type slab struct {
 	dir  atomic.Pointer[[]unsafe.Pointer]
-	mem  *memory
+	mem  *budget
 	size int // bytes of a chunk
 	maps []pages
 }
 
-func newSlab(m *memory, size int) *slab {
+func newSlab(m *budget, size int) *slab {
 	s := &slab{mem: m, size: size}
 	s.dir.Store(&[]unsafe.Pointer{})
 	return s
@@ -53,12 +53,12 @@ func newSlab(m *memory, size int) *slab {
 
 // extend adds a chunk, unless the limit or the system refuse it. charge is what it counts for.
 func (s *slab) extend(charge int64) bool {
-	if !s.mem.extend(charge) {
+	if !s.mem.takeMapped(charge) {
 		return false
 	}
 	p, err := mapPages(s.size)
 	if err != nil {
-		s.mem.give(charge)
+		s.mem.giveBack(charge)
 		return false
 	}
 	s.mem.all, s.maps = append(s.mem.all, p), append(s.maps, p)

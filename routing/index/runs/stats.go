@@ -46,9 +46,9 @@ func (x *Indexer) Digest() (sum uint64) {
 	t := x.tree
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	t.each(func(r *run, s *shape) {
+	t.each(func(r *run, s *holders) {
 		hashes := blocksOf(t.hashes(r))
-		s.facts(func(id index.HostID, from, to int) {
+		s.each(func(id index.HostID, from, to int) {
 			if !alive.Has(id) {
 				return
 			}

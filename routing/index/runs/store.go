@@ -9,17 +9,17 @@ import (
 const ahead = 32
 
 // crowd is up to how many replicas may be left behind by one that lengthens a run which they all hold.
-const crowd = maxParts / 2
+const maxLeftBehind = maxPrefixes / 2
 
 // store records that h holds blocks, each of which follows the one before it when chained, and the first of which
 // follows parent when followed. It returns how many of them are recorded: all, unless there is no room for what is new.
-func (t *runTree) store(h index.HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed, chained bool) int {
+func (t *tree) store(h index.HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed, chained bool) int {
 	for i := 0; i < len(blocks); {
 		rest := blocks[i:]
 		if !chained {
 			rest = rest[:1]
 		}
-		n := t.storeSome(h, rest, parent, followed)
+		n := t.storeStretch(h, rest, parent, followed)
 		if n == 0 {
 			t.refused += uint64(len(blocks) - i)
 			return i
@@ -32,10 +32,10 @@ func (t *runTree) store(h index.HostID, blocks []kvpool.BlockHash, parent kvpool
 
 // storeSome records the first of blocks and those after it that are like it: known, in the same run, or new. It returns
 // how many, 0 when there is no room.
-func (t *runTree) storeSome(h index.HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed bool) int {
+func (t *tree) storeStretch(h index.HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed bool) int {
 	id, off := t.find(blocks[0])
 	if id == 0 {
-		return t.plant(h, blocks, parent, followed)
+		return t.storeNew(h, blocks, parent, followed)
 	}
 	n := t.matching(id, off, blocks)
 	if !t.hold(id, off, off+n, h) {
@@ -45,8 +45,8 @@ func (t *runTree) storeSome(h index.HostID, blocks []kvpool.BlockHash, parent kv
 }
 
 // matching returns how many of blocks, the first of which is the run's block off, are the run's next ones.
-func (t *runTree) matching(id uint32, off int, blocks []kvpool.BlockHash) int {
-	run := blocksOf(t.hashes(t.at(id))[off:])
+func (st *storage) matching(id uint32, off int, blocks []kvpool.BlockHash) int {
+	run := blocksOf(st.hashes(st.at(id))[off:])
 	n := min(len(run), len(blocks))
 	run, blocks = run[:n], blocks[:n]
 	for i := range run {
@@ -59,26 +59,26 @@ func (t *runTree) matching(id uint32, off int, blocks []kvpool.BlockHash) int {
 
 // plant records a stretch of new blocks, the first of which is in no run: it lengthens the run that it follows, or
 // becomes a run. It returns how many blocks that are, 0 when there is no room. Where memory is short the run is, too.
-func (t *runTree) plant(h index.HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed bool) (n int) {
+func (t *tree) storeNew(h index.HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed bool) (n int) {
 	if followed {
-		n = t.follow(h, blocks, parent)
+		n = t.storeAfter(h, blocks, parent)
 	}
-	if n > 0 || !t.idRoom() {
+	if n > 0 || !t.headerRoom() {
 		return n
 	}
 	blocks = blocks[:min(len(blocks), maxRun)]
-	for fits := t.space(len(blocks)); !fits; fits = t.words.fits(len(blocks)) {
+	for fits := t.arrayRoom(len(blocks)); !fits; fits = t.arena.canAllocate(len(blocks)) {
 		if len(blocks) == 1 {
 			return 0
 		}
 		blocks = blocks[:len(blocks)/2]
 	}
-	return t.begin(h, blocks)
+	return t.newRun(h, blocks)
 }
 
 // follow finds the run of parent, which stays as long as what comes after it is being stored. Chains that part there
 // make it part, too; else it is lengthened by blocks where it may be, and follow returns how many those are.
-func (t *runTree) follow(h index.HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash) (n int) {
+func (t *tree) storeAfter(h index.HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash) (n int) {
 	id, off := t.find(parent)
 	if t.pinned = id; id == 0 {
 		return 0
@@ -91,17 +91,17 @@ func (t *runTree) follow(h index.HostID, blocks []kvpool.BlockHash, parent kvpoo
 		n = t.extend(id, h, blocks)
 	}
 	if n == 0 {
-		t.keep(r, passed)
+		t.protect(r, usePassed)
 	}
 	return n
 }
 
 // begin makes new blocks, which h holds, a run. There is room.
-func (t *runTree) begin(h index.HostID, blocks []kvpool.BlockHash) (n int) {
-	s := t.borrow()
-	defer t.giveBack(s)
-	*s = shape{full: index.HostSet(h), parts: s.parts[:0], isles: s.isles[:0]}
-	if n = t.adopt(blocks, s); n > 0 {
+func (t *tree) newRun(h index.HostID, blocks []kvpool.BlockHash) (n int) {
+	s := t.borrowHolders()
+	defer t.returnHolders(s)
+	*s = holders{full: index.HostSet(h), prefixes: s.prefixes[:0], fragments: s.fragments[:0]}
+	if n = t.insert(blocks, s); n > 0 {
 		t.held[h] += n
 	}
 	return n
@@ -109,47 +109,47 @@ func (t *runTree) begin(h index.HostID, blocks []kvpool.BlockHash) (n int) {
 
 // adopt makes blocks a run whose holders are those of s, and returns how many of them: with a length in s all or none,
 // without one those before the first that is known already or finds no room. There is room for the run itself.
-func (t *runTree) adopt(blocks []kvpool.BlockHash, s *shape) (n int) {
-	id, r := t.open(len(blocks))
+func (t *tree) insert(blocks []kvpool.BlockHash, s *holders) (n int) {
+	id, r := t.allocate(len(blocks))
 	n = t.fill(id, 0, blocks)
 	t.entries += n
 	if n == 0 || n < s.len {
-		t.forget(id, r, 0, n)
-		t.close(id, r)
+		t.unlink(id, r, 0, n)
+		t.release(id, r)
 		return n
 	}
 	s.len = n
-	t.fit(id, s)
-	t.crown(id, r)
+	t.writeBack(id, s)
+	t.addHead(id, r)
 	return n
 }
 
 // extends reports whether h may lengthen r: it holds all of it, there is space for more, and few others would be left
 // behind.
-func (t *runTree) extends(r *run, h index.HostID) bool {
-	return r.full.Has(h) && r.meta.len() < maxRun && r.full.Count()-1+r.meta.parts() <= crowd
+func (t *tree) extends(r *run, h index.HostID) bool {
+	return r.full.Has(h) && r.meta.len() < maxRun && r.full.Count()-1+r.meta.prefixes() <= maxLeftBehind
 }
 
 // extend lengthens a run, all of which h holds, by new blocks.
-func (t *runTree) extend(id uint32, h index.HostID, blocks []kvpool.BlockHash) int {
+func (t *tree) extend(id uint32, h index.HostID, blocks []kvpool.BlockHash) int {
 	r := t.at(id)
 	had := r.meta.len()
 	blocks = blocks[:min(len(blocks), maxRun-had)]
 	if had+len(blocks) > classSizes[r.meta.class()] {
-		if !t.space(had + len(blocks)) {
+		if !t.arrayRoom(had + len(blocks)) {
 			return 0
 		}
-		t.rehome(r, had+len(blocks))
+		t.moveHashes(r, had+len(blocks))
 	}
 	n := t.fill(id, had, blocks)
 	if n == 0 {
 		return 0
 	}
-	s := t.borrow()
+	s := t.borrowHolders()
 	t.read(r, s)
 	s.grow(h, n)
-	t.fit(id, s)
-	t.giveBack(s)
+	t.writeBack(id, s)
+	t.returnHolders(s)
 	t.entries += n
 	t.held[h] += n
 	return n
@@ -157,25 +157,25 @@ func (t *runTree) extend(id uint32, h index.HostID, blocks []kvpool.BlockHash) i
 
 // fill writes blocks into a run's array from off on, and into the table, up to the first that is there already or finds
 // no room. It returns how many that are. No reader sees them yet.
-func (t *runTree) fill(id uint32, off int, blocks []kvpool.BlockHash) int {
-	array := t.words.array(t.at(id).words, off+len(blocks))[off:]
+func (t *tree) fill(id uint32, off int, blocks []kvpool.BlockHash) int {
+	array := t.arena.array(t.at(id).hashes, off+len(blocks))[off:]
 	for i, b := range blocks {
 		if i%ahead == 0 {
-			t.full.touch(blocks[i:min(i+ahead, len(blocks))])
+			t.blocks.prefetch(blocks[i:min(i+ahead, len(blocks))])
 		}
 		p := mix(b)
-		if known, _ := t.find(b); known != 0 || !t.entryRoom(p) {
+		if known, _ := t.find(b); known != 0 || !t.tableRoom(p) {
 			return i
 		}
 		put64(&array[i], uint64(b))
-		t.full.insert(p, newEntry(p, id, off+i))
+		t.blocks.insert(p, newEntry(p, id, off+i))
 	}
 	return len(blocks)
 }
 
 // remove records that h does not hold blocks. It finds neighbours by comparing, in either direction, and the others by
 // the table.
-func (t *runTree) remove(h index.HostID, blocks []kvpool.BlockHash) {
+func (t *tree) remove(h index.HostID, blocks []kvpool.BlockHash) {
 	for len(blocks) > 0 {
 		id, off := t.find(blocks[0])
 		if id == 0 {
@@ -195,8 +195,8 @@ func (t *runTree) remove(h index.HostID, blocks []kvpool.BlockHash) {
 
 // matchingDown returns how many of blocks, the first of which is the run's block off, are the run's one after the other
 // towards its beginning: caches are evicted from the tail.
-func (t *runTree) matchingDown(id uint32, off int, blocks []kvpool.BlockHash) int {
-	run := blocksOf(t.hashes(t.at(id))[:off+1])
+func (st *storage) matchingDown(id uint32, off int, blocks []kvpool.BlockHash) int {
+	run := blocksOf(st.hashes(st.at(id))[:off+1])
 	n := min(len(run), len(blocks))
 	for i := range n {
 		if run[off-i] != blocks[i] {
@@ -207,18 +207,18 @@ func (t *runTree) matchingDown(id uint32, off int, blocks []kvpool.BlockHash) in
 }
 
 // holds reports whether h holds b.
-func (t *runTree) holds(h index.HostID, b kvpool.BlockHash) bool {
-	id, off := t.find(b)
+func (st *storage) holds(h index.HostID, b kvpool.BlockHash) bool {
+	id, off := st.find(b)
 	if id == 0 {
 		return false
 	}
-	r, s := t.at(id), t.borrow()
-	defer t.giveBack(s)
-	t.read(r, s)
+	r, s := st.at(id), st.borrowHolders()
+	defer st.returnHolders(s)
+	st.read(r, s)
 	if off < s.reach(h) {
 		return true
 	}
-	for _, i := range s.isles {
+	for _, i := range s.fragments {
 		if i.host == h && int(i.from) <= off && off < int(i.to) {
 			return true
 		}
@@ -227,17 +227,17 @@ func (t *runTree) holds(h index.HostID, b kvpool.BlockHash) bool {
 }
 
 // expel takes all that hosts hold off a run.
-func (t *runTree) expel(id uint32, hosts index.HostBitmap) {
-	r, s := t.at(id), t.borrow()
-	defer t.giveBack(s)
+func (t *tree) dropHosts(id uint32, hosts index.HostBitmap) {
+	r, s := t.at(id), t.borrowHolders()
+	defer t.returnHolders(s)
 	if t.pinned = id; r.meta.len() == 0 {
 		return
 	}
-	if t.read(r, s); !s.any(hosts) {
+	if t.read(r, s); !s.heldByAny(hosts) {
 		return
 	}
 	clear(t.lost[:])
-	s.expel(hosts, &t.lost)
-	t.charge()
-	t.settle(id, s, 0, s.len)
+	s.dropHosts(hosts, &t.lost)
+	t.countLost()
+	t.commit(id, s, 0, s.len)
 }

@@ -49,35 +49,35 @@ func (x *Indexer) Sweep(ctx context.Context, id index.HostID) error {
 	if err := x.tree.sweep(ctx, x.Unswept, func() bool { return false }); err != nil {
 		return err
 	}
-	x.vacate(id, h)
+	x.freeSlot(id, h)
 	return nil
 }
 
 // vacate makes a swept slot as good as new.
-func (x *Indexer) vacate(id index.HostID, h *copies) {
+func (x *Indexer) freeSlot(id index.HostID, h *hostTiers) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	x.tree.mu.Lock()
 	h.clearTiers(x.tree.mem)
 	x.tree.mu.Unlock()
-	h.parting, h.order.Stale = nil, false
+	h.gone, h.order.Stale = nil, false
 	x.Vacate(id)
 }
 
 // sweep takes all that the leaving hold off every run, until done says that nothing is left. It holds the lock for
 // sweepRuns runs at a time. What a run is cut in meanwhile may stand where it has been already: it goes there again.
-func (t *runTree) sweep(ctx context.Context, leaving func() index.HostBitmap, done func() bool) error {
+func (t *tree) sweep(ctx context.Context, leaving func() index.HostBitmap, done func() bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	from := len(t.again)
-	t.walks++
+	from := len(t.addedInSweep)
+	t.sweeps++
 	defer t.endWalk()
 	for n := 1; !done(); n++ {
 		switch {
 		case n < int(t.top):
-			t.expel(uint32(n), leaving())
-		case from < len(t.again):
-			t.expel(t.again[from], leaving())
+			t.dropHosts(uint32(n), leaving())
+		case from < len(t.addedInSweep):
+			t.dropHosts(t.addedInSweep[from], leaving())
 			from++
 		default:
 			return nil
@@ -93,8 +93,8 @@ func (t *runTree) sweep(ctx context.Context, leaving func() index.HostBitmap, do
 	return nil
 }
 
-func (t *runTree) endWalk() {
-	if t.walks--; t.walks == 0 {
-		t.again = t.again[:0]
+func (t *tree) endWalk() {
+	if t.sweeps--; t.sweeps == 0 {
+		t.addedInSweep = t.addedInSweep[:0]
 	}
 }

@@ -11,30 +11,30 @@ const (
 	onGPU tierSet = 1 << index.GPU
 
 	elsewhereBytes = 32 // about what an entry of these maps takes
-	placedBytes    = 64
+	extentBytes    = 64
 )
 
 // tiers returns where h has b, which it holds.
-func (h *copies) tiers(b kvpool.BlockHash) tierSet {
+func (h *hostTiers) tiers(b kvpool.BlockHash) tierSet {
 	if s, ok := h.elsewhere[b]; ok {
 		return s
 	}
 	return onGPU
 }
 
-func (h *copies) fastest(b kvpool.BlockHash) index.Tier {
+func (h *hostTiers) fastest(b kvpool.BlockHash) index.Tier {
 	return index.Tier(bits.TrailingZeros8(uint8(h.tiers(b))))
 }
 
 // store carries out a Store of host id.
-func (x *Indexer) store(id index.HostID, h *copies, op *index.Op) {
+func (x *Indexer) store(id index.HostID, h *hostTiers, op *index.Op) {
 	if op.Tier >= index.Tiers {
 		return
 	}
-	x.tree.enter()
+	x.tree.beginOp()
 	blocks := op.Blocks
 	if op.Tier != index.GPU {
-		x.store1(id, h, op)
+		x.storeBelowGPU(id, h, op)
 		return
 	}
 	blocks = blocks[:x.tree.store(id, blocks, op.Parent, op.HasParent, op.HasParent || op.RootKnown)]
@@ -50,7 +50,7 @@ func (x *Indexer) store(id index.HostID, h *copies, op *index.Op) {
 
 // store1 carries out a Store into another tier than the GPU's: which of the blocks are on the GPU has to be known
 // first.
-func (x *Indexer) store1(id index.HostID, h *copies, op *index.Op) {
+func (x *Indexer) storeBelowGPU(id index.HostID, h *hostTiers, op *index.Op) {
 	if h.elsewhere == nil {
 		h.elsewhere = map[kvpool.BlockHash]tierSet{}
 		h.slower.Store(true)
@@ -58,7 +58,7 @@ func (x *Indexer) store1(id index.HostID, h *copies, op *index.Op) {
 	blocks := op.Blocks
 	for i, b := range blocks {
 		s, known := h.elsewhere[b]
-		if !known && !x.tree.take(elsewhereBytes, x.tiered) {
+		if !known && !x.tree.chargeHeap(elsewhereBytes, x.tiered) {
 			x.tree.refused += uint64(len(blocks) - i)
 			blocks = blocks[:i]
 			break
@@ -74,21 +74,21 @@ func (x *Indexer) store1(id index.HostID, h *copies, op *index.Op) {
 			h.forget(x.tree.mem, b)
 		}
 	}
-	if x.tree.lossy() {
-		x.amend(id, h, blocks)
+	if x.tree.evictedInOp() {
+		x.dropUntold(id, h, blocks)
 	}
 	x.locate(id, h, op, blocks[:kept])
 }
 
 // amend takes off h what it is said to hold after evictions without a word on where: nothing would ever remove that.
-func (x *Indexer) amend(id index.HostID, h *copies, blocks []kvpool.BlockHash) {
-	h.parting = h.parting[:0]
+func (x *Indexer) dropUntold(id index.HostID, h *hostTiers, blocks []kvpool.BlockHash) {
+	h.gone = h.gone[:0]
 	for _, b := range blocks {
 		if _, ok := h.elsewhere[b]; !ok {
-			h.parting = append(h.parting, b)
+			h.gone = append(h.gone, b)
 		}
 	}
-	x.tree.remove(id, h.parting)
+	x.tree.remove(id, h.gone)
 }
 
 // tiered returns the replicas of which more is known than what they hold. Under the tree's mu.
@@ -102,7 +102,7 @@ func (x *Indexer) tiered() (hosts index.HostBitmap) {
 }
 
 // parted forgets where a replica has blocks that were evicted. Under the tree's mu, but not under the replica's.
-func (x *Indexer) parted(id index.HostID, blocks []kvpool.BlockHash) {
+func (x *Indexer) forgetTiers(id index.HostID, blocks []kvpool.BlockHash) {
 	h := &x.hosts[id]
 	if len(h.elsewhere)+len(h.extents) == 0 {
 		return
@@ -112,43 +112,43 @@ func (x *Indexer) parted(id index.HostID, blocks []kvpool.BlockHash) {
 	for _, b := range blocks {
 		h.forget(x.tree.mem, b)
 		for t := range index.Tier(index.Tiers) {
-			h.misplace(x.tree.mem, place{b, t})
+			h.forgetExtent(x.tree.mem, copyOf{b, t})
 		}
 	}
 }
 
-func (h *copies) forget(m *memory, b kvpool.BlockHash) {
+func (h *hostTiers) forget(m *budget, b kvpool.BlockHash) {
 	if _, ok := h.elsewhere[b]; ok {
 		delete(h.elsewhere, b)
-		m.give(elsewhereBytes)
+		m.giveBack(elsewhereBytes)
 	}
 }
 
 // locate notes where the copies of blocks lie, as far as there is room for that.
-func (x *Indexer) locate(id index.HostID, h *copies, op *index.Op, blocks []kvpool.BlockHash) {
+func (x *Indexer) locate(id index.HostID, h *hostTiers, op *index.Op, blocks []kvpool.BlockHash) {
 	if len(op.Extents) > 0 && h.extents == nil {
-		h.extents = map[place]index.Extent{}
+		h.extents = map[copyOf]index.Extent{}
 	}
 	for i, e := range op.Extents[:min(len(op.Extents), len(blocks))] {
-		at := place{blocks[i], op.Tier}
-		if x.tree.lossy() && !x.tree.holds(id, at.block) {
+		at := copyOf{blocks[i], op.Tier}
+		if x.tree.evictedInOp() && !x.tree.holds(id, at.block) {
 			continue
 		}
-		if _, ok := h.extents[at]; ok || x.tree.mem.take(placedBytes) {
+		if _, ok := h.extents[at]; ok || x.tree.mem.takeHeap(extentBytes) {
 			h.extents[at] = e
 		}
 	}
 }
 
 // remove carries out a Remove of host id.
-func (x *Indexer) remove(id index.HostID, h *copies, op *index.Op) {
+func (x *Indexer) remove(id index.HostID, h *hostTiers, op *index.Op) {
 	if op.Tier >= index.Tiers {
 		return
 	}
-	x.tree.enter()
+	x.tree.beginOp()
 	if len(h.extents) > 0 {
 		for _, b := range op.Blocks {
-			h.misplace(x.tree.mem, place{b, op.Tier})
+			h.forgetExtent(x.tree.mem, copyOf{b, op.Tier})
 		}
 	}
 	blocks := op.Blocks
@@ -158,22 +158,22 @@ func (x *Indexer) remove(id index.HostID, h *copies, op *index.Op) {
 	x.tree.remove(id, blocks)
 }
 
-func (h *copies) misplace(m *memory, at place) {
+func (h *hostTiers) forgetExtent(m *budget, at copyOf) {
 	if _, ok := h.extents[at]; ok {
 		delete(h.extents, at)
-		m.give(placedBytes)
+		m.giveBack(extentBytes)
 	}
 }
 
 // lastCopies notes that the blocks of op are no longer in its tier and returns those that are then nowhere.
-func (x *Indexer) lastCopies(h *copies, op *index.Op) []kvpool.BlockHash {
-	h.parting = h.parting[:0]
+func (x *Indexer) lastCopies(h *hostTiers, op *index.Op) []kvpool.BlockHash {
+	h.gone = h.gone[:0]
 	for _, b := range op.Blocks {
 		s, known := h.elsewhere[b]
 		switch left := s &^ (1 << op.Tier); {
 		case !known && op.Tier == index.GPU, known && left == 0:
 			h.forget(x.tree.mem, b)
-			h.parting = append(h.parting, b)
+			h.gone = append(h.gone, b)
 		case !known:
 		case left == onGPU:
 			h.forget(x.tree.mem, b)
@@ -181,18 +181,18 @@ func (x *Indexer) lastCopies(h *copies, op *index.Op) []kvpool.BlockHash {
 			h.elsewhere[b] = left
 		}
 	}
-	return h.parting
+	return h.gone
 }
 
 // clearTiers forgets where the copies are. Under the tree's mu.
-func (h *copies) clearTiers(m *memory) {
-	m.give(int64(len(h.elsewhere))*elsewhereBytes + int64(len(h.extents))*placedBytes)
+func (h *hostTiers) clearTiers(m *budget) {
+	m.giveBack(int64(len(h.elsewhere))*elsewhereBytes + int64(len(h.extents))*extentBytes)
 	h.elsewhere, h.extents = nil, nil
 	h.slower.Store(false)
 }
 
 // digest is the share of all facts of b, which h holds, in a Digest.
-func (h *copies) digest(b kvpool.BlockHash) (sum uint64) {
+func (h *hostTiers) digest(b kvpool.BlockHash) (sum uint64) {
 	for s := h.tiers(b); s != 0; s &= s - 1 {
 		sum += index.FactDigest(h.salt, b, index.Tier(bits.TrailingZeros8(uint8(s))))
 	}

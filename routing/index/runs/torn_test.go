@@ -82,7 +82,7 @@ func numbered(i int) []kvpool.BlockHash {
 // Host 0 holds all of each run, and so many others hold some that its header has no place left for them and it is cut
 // in two, and the halves again. The second half has to be found before the first is short of it. MOD2-05
 func TestReaderFindsEveryBlockOfARunThatIsCrowded(t *testing.T) {
-	const others = 3 * maxParts
+	const others = 3 * maxPrefixes
 	x := newRuns(t, nil, 0, 0)
 	for h := 2; h <= others; h++ {
 		if err := x.Admit(index.HostID(h)); err != nil {
@@ -128,7 +128,7 @@ func TestReaderLooksAgainWhereTheHeadTableWasSwapped(t *testing.T) {
 		x.tree.mu.Lock()
 		defer x.tree.mu.Unlock()
 		for i := range heads.segs {
-			heads.rebuild(&heads.segs[i], &heads.fill[i], heapLines/64+uint64(i))
+			heads.rebuild(&heads.segs[i], &heads.fill[i], heapBuckets/64+uint64(i))
 		}
 	}
 	var current atomic.Pointer[[]kvpool.BlockHash]
