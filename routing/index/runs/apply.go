@@ -6,9 +6,7 @@ import (
 	"octet/routing/index"
 )
 
-// Apply carries out b unless the replica's (epoch, seq) says that it is old. A greater epoch wipes what the replica
-// held. A batch that fits what is already there allocates nothing. Nothing of b is kept: its memory is the caller's
-// again.
+// Apply implements index.Writer.
 func (x *Indexer) Apply(b index.Batch) index.Outcome {
 	if !x.Exists(b.Host) {
 		return index.Dead
@@ -37,9 +35,7 @@ func (x *Indexer) Apply(b index.Batch) index.Outcome {
 	return out
 }
 
-// Resync replaces everything that the replica holds by a snapshot taken after its batch seq, and clears stale. A
-// snapshot older than the last batch is refused as Duplicate or OldEpoch: replaying the stream from there is up to the
-// caller.
+// Resync implements index.Writer.
 func (x *Indexer) Resync(id index.HostID, epoch, seq uint64, held []index.TierBlocks) index.Outcome {
 	if !x.Exists(id) {
 		return index.Dead
@@ -72,7 +68,7 @@ func (x *Indexer) lock() {
 	x.tree.locked++
 }
 
-// carryOut does ops under one lock, which a Clear lets go of.
+// carryOut carries out ops under one lock, which a Clear releases for a time.
 func (x *Indexer) carryOut(id index.HostID, h *hostTiers, ops []index.Op) {
 	for len(ops) > 0 && ops[0].Kind == index.Shutdown {
 		x.Retire(id)
@@ -100,7 +96,7 @@ func (x *Indexer) carryOut(id index.HostID, h *hostTiers, ops []index.Op) {
 	}
 }
 
-// wipe forgets all that a replica holds.
+// wipe removes all that a replica holds.
 func (x *Indexer) wipe(id index.HostID, h *hostTiers) {
 	x.tree.mu.Lock()
 	h.clearTiers(x.tree.mem)

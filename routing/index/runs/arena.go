@@ -13,7 +13,7 @@ const (
 	cutReserve = 3 * maxRun    // words of the newest chunk that cutting runs may take and new runs may not
 )
 
-// classSizes are the capacities of arrays, in words: two to each doubling, so that at most a third is air.
+// classSizes are the capacities of arrays, in words: two to each doubling, so that at most a third is unused.
 var classSizes = func() (sizes []int) {
 	for n := 1; n <= maxRun; n *= 2 {
 		sizes = append(sizes, n)
@@ -26,7 +26,7 @@ var classSizes = func() (sizes []int) {
 
 const classes = 24
 
-// classOf is, for each number of words, the smallest class that holds them.
+// classOf is the smallest class for each number of words.
 var classOf = func() (of [maxRun + 1]uint8) {
 	class := uint8(0)
 	for n := range of {
@@ -38,8 +38,8 @@ var classOf = func() (of [maxRun + 1]uint8) {
 	return of
 }()
 
-// words hands out arrays of 64-bit words by size class. Position 0 is never handed out. Owned by the writer; a reader
-// follows the positions that a run gives it.
+// arena allocates arrays of 64-bit words by size class. Position 0 is never allocated. Owned by the writer; a reader
+// follows the positions that a run's header gives it.
 type arena struct {
 	*slab
 	next, end     uint32          // what of the newest chunk was not handed out yet
@@ -51,7 +51,7 @@ type arena struct {
 
 func newArena(m *budget) arena { return arena{slab: newSlab(m, 1<<chunkBits), next: 1, end: 1} }
 
-// at returns the word at pos. It is followed by the others of its array.
+// wordAt returns the word at pos. The others of its array follow it.
 func wordAt(dir []unsafe.Pointer, pos uint32) unsafe.Pointer {
 	return unsafe.Add(dir[pos>>wordBits], uintptr(pos&(1<<wordBits-1))*8)
 }
@@ -61,21 +61,21 @@ func (w *arena) array(pos uint32, n int) []uint64 {
 	return unsafe.Slice((*uint64)(wordAt(*w.dir.Load(), pos)), n)
 }
 
-// fits makes sure that one array of n words can be handed out to a new run.
+// canAllocate makes sure that an array of n words can be allocated for a new run.
 func (w *arena) canAllocate(n int) bool {
 	return w.freeLists[classOf[n]] != 0 || int(w.end-w.next) >= cutReserve+n+n/2 || w.grow() ||
 		w.larger(int(classOf[n])) < classes
 }
 
-// larger returns the smallest class above class of which an array was taken back; classes when there is none.
+// larger returns the smallest class above class with a free array, classes if there is none such.
 func (w *arena) larger(class int) int {
 	for class++; class < classes && w.freeLists[class] == 0; class++ {
 	}
 	return class
 }
 
-// room makes sure that arrays of n words together can be handed out: from what is left of the newest chunk, else from a
-// new one, else from an array that was taken back.
+// reserve makes sure that arrays of n words together can be allocated: from the rest of the newest chunk, else from a
+// new chunk, else from a free array.
 func (w *arena) reserve(n int) bool {
 	return int(w.end-w.next) >= n || w.grow() || w.recycle(n)
 }
@@ -94,7 +94,7 @@ func (w *arena) grow() bool {
 	return true
 }
 
-// recycle goes on in an array of at least n words that was taken back.
+// recycle makes a free array of at least n words the newest chunk.
 func (w *arena) recycle(n int) bool {
 	if n > maxRun {
 		return false
@@ -109,13 +109,13 @@ func (w *arena) recycle(n int) bool {
 	return false
 }
 
-// turnTo hands out from [next, end) from now on, and keeps what was left before as arrays.
+// switchTo allocates from [next, end) from now on, and frees what was left before.
 func (w *arena) switchTo(next, end uint32) {
 	w.freeRange(w.next, w.end)
 	w.next, w.end = next, end
 }
 
-// scrap takes words [next, end) back, in as few arrays as it makes.
+// freeRange frees words [next, end), in as few arrays as they make.
 func (w *arena) freeRange(next, end uint32) {
 	for next < end {
 		left := int(end - next)
@@ -128,7 +128,7 @@ func (w *arena) freeRange(next, end uint32) {
 	}
 }
 
-// cut makes the smallest array that is larger than of a class, if there is one, into one of the class and scrap.
+// splitLarger splits the smallest free array that is larger than a class, if any, into one of the class and the rest.
 func (w *arena) splitLarger(class int) {
 	if from := w.larger(class); from < classes {
 		pos := w.allocate(from)
@@ -137,7 +137,7 @@ func (w *arena) splitLarger(class int) {
 	}
 }
 
-// take hands out an array of a class. There is room.
+// allocate returns an array of a class. There is room.
 func (w *arena) allocate(class int) uint32 {
 	if w.freeLists[class] == 0 && int(w.end-w.next) < cutReserve+classSizes[class] {
 		w.splitLarger(class)
@@ -154,8 +154,8 @@ func (w *arena) allocate(class int) uint32 {
 	return pos
 }
 
-// put takes an array back, which may be used again at once: a reader that still looks at it finds that the run's seq
-// has gone on, and throws away what it has read.
+// free frees an array, which may be allocated again at once. A reader that still looks at it finds that the run's seq
+// has gone on, and discards what it has read.
 func (w *arena) free(pos uint32, class int) {
 	if poison.On {
 		words := w.array(pos, classSizes[class])

@@ -4,7 +4,7 @@ import (
 	"octet/routing/index"
 )
 
-// hold records that h holds blocks [from, to) of a run. It reports false, and records nothing, when there is no room.
+// hold records that h holds blocks [from, to) of a run. It returns false, and records nothing, if there is no room.
 func (t *tree) hold(id uint32, from, to int, h index.HostID) bool {
 	r, s := t.at(id), t.borrowHolders()
 	defer t.returnHolders(s)
@@ -22,8 +22,8 @@ func (t *tree) hold(id uint32, from, to int, h index.HostID) bool {
 	return true
 }
 
-// drop records that h does not hold blocks [from, to) of a run. Where there is no room to record what is left, more is
-// forgotten: never does the index say that somebody holds what he does not.
+// drop records that h does not hold blocks [from, to) of a run. If there is no room to record what is left, more is
+// dropped: the index never names a holder that does not have the block.
 func (t *tree) drop(id uint32, from, to int, h index.HostID) {
 	r, s := t.at(id), t.borrowHolders()
 	defer t.returnHolders(s)
@@ -35,7 +35,7 @@ func (t *tree) drop(id uint32, from, to int, h index.HostID) {
 	}
 }
 
-// settle makes s, of which blocks [from, to) may have lost their last holder, the shape of a run.
+// commit writes s to its run. Blocks [from, to) of it may have lost their last holder, and are cut out.
 func (t *tree) commit(id uint32, s *holders, from, to int) {
 	t.gaps = s.gaps(from, to, t.gaps[:0])
 	if (len(t.gaps) > 0 && t.gaps[0].to < s.len || s.crowded() || len(s.fragments) > 0) && !t.changeRoom(s.len) {
@@ -50,7 +50,8 @@ func (t *tree) commit(id uint32, s *holders, from, to int) {
 	}
 }
 
-// shed makes s small enough for a run without taking any room: it forgets all isles and what comes after the first gap.
+// shrink makes s small enough for a run without taking any room: it drops all fragments, the prefixes that do not fit,
+// and what comes after the first gap.
 func (t *tree) shrink(id uint32, s *holders) {
 	blocks := blocksOf(t.arena.array(t.at(id).hashes, s.len))
 	for _, i := range s.fragments {
@@ -70,7 +71,8 @@ func (t *tree) shrink(id uint32, s *holders) {
 	}
 }
 
-// carve cuts a gap out of a run: what is behind it becomes a run of its own, what is before it stays, if anything.
+// cutOut removes a gap from a run: what is behind the gap becomes a run of its own, what is before it stays, if
+// anything.
 func (t *tree) cutOut(id uint32, s *holders, gap span) {
 	r := t.at(id)
 	if gap.to < s.len {
@@ -88,7 +90,7 @@ func (t *tree) cutOut(id uint32, s *holders, gap span) {
 	s.trim(gap.from)
 }
 
-// fit writes s to its run, and cuts it in pieces first when it is too much for one. There is room.
+// writeBack writes s to its run, and splits off tails while it is too much for one header. There is room.
 func (t *tree) writeBack(id uint32, s *holders) {
 	r := t.at(id)
 	for s.crowded() {
@@ -103,8 +105,8 @@ func (t *tree) writeBack(id uint32, s *holders) {
 	}
 }
 
-// branch makes the blocks of a run from at on a run of their own, of shape s. The old one still has them; its shape is
-// written later, so that a reader finds them here or there. There is room.
+// moveTail makes the blocks of a run from at on a run of their own, held as s says. The old run still has them; its
+// header is written later, so that a reader finds them in one of the two at every moment. There is room.
 func (t *tree) moveTail(from uint32, at int, s *holders) {
 	for s.crowded() {
 		tail, mid := t.borrowHolders(), s.middle()
@@ -131,7 +133,7 @@ func (t *tree) moveTail(from uint32, at int, s *holders) {
 	t.addHead(id, b)
 }
 
-// split cuts a run in two before block at. It reports false when there is no room.
+// split cuts a run in two before block at. It returns false if there is no room.
 func (t *tree) split(id uint32, at int) bool {
 	r := t.at(id)
 	if !t.changeRoom(r.meta.len()) {

@@ -7,8 +7,8 @@ import (
 	"octet/routing/index"
 )
 
-// Check proves the index's invariants (see the package comment) and returns the breaches that it finds. It reads
-// everything while changes wait: for tests and operators, not for the request path.
+// Check proves the invariants of the package comments and returns the breaches that it finds. It reads everything while
+// changes wait: for tests and operators, not for the request path.
 func (x *Indexer) Check() error {
 	for i := range x.hosts {
 		x.hosts[i].mu.RLock()
@@ -78,7 +78,7 @@ func (st *storage) checkRun(r *run) error {
 	return nil
 }
 
-// check finds reaches and isles that are not as a shape says, and blocks that nobody holds.
+// check finds reaches and fragments that are not as the type promises, and blocks without a holder.
 func (s *holders) check() error {
 	if s.crowded() {
 		return fmt.Errorf("%d parts, %d isles", len(s.prefixes), len(s.fragments))

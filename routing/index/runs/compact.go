@@ -6,8 +6,8 @@ import "slices"
 // arrays are emptied and given back. A chunk that is full of small arrays is emptied likewise when large ones are
 // needed.
 
-// makeWay has arrays give back the room for n bytes, at most a chunk and a bit, where an eighth of all arrays lies
-// idle. It looks at every run twice, and forgets those that are in the way.
+// compact empties chunks of arrays and gives them back, for the room of n bytes, at most a chunk and a bit, if an
+// eighth of all arrays is unused. It looks at every run twice, and evicts those that are in the way.
 func (e *evictor) compact(n int64) bool {
 	const chunks = 2
 	if !forgets || !e.arena.mostlyIdle() || !e.mem.spares(n, chunks<<chunkBits) {
@@ -21,8 +21,8 @@ func (e *evictor) compact(n int64) bool {
 	return true
 }
 
-// vacate forgets all runs whose hashes or isles lie in a chunk of arrays, and gives its room back. It reports false
-// where one of them is being worked on; the chunk's turn comes again.
+// emptyChunk evicts all runs whose hashes or fragments lie in a chunk of arrays, and gives its room back. It returns
+// false if one of them is pinned; the chunk's turn comes again.
 func (e *evictor) emptyChunk(chunk uint32) bool {
 	in := func(pos uint32) bool { return pos>>wordBits == chunk }
 	for id := uint32(1); id < e.top; id++ {
@@ -39,19 +39,19 @@ func (e *evictor) emptyChunk(chunk uint32) bool {
 	return true
 }
 
-// slack reports whether arrays have more room than they need.
+// mostlyIdle returns true if arrays have more room than they need.
 func (w *arena) mostlyIdle() bool {
 	in := w.chunks() - len(w.emptiedChunks)
 	return in > 3 && w.idleWords > max(2, in/8)<<wordBits
 }
 
-// shattered reports whether most of the arrays' room lies idle, in pieces that are too small.
+// fragmented returns true if most of the arrays' room is free, in pieces that are too small.
 func (w *arena) fragmented() bool {
 	in := w.chunks() - len(w.emptiedChunks)
 	return in > 1 && w.idleWords > in<<wordBits/2
 }
 
-// turn returns the chunk that is to be vacated next.
+// nextToEmpty returns the chunk that is to be emptied next.
 func (w *arena) nextToEmpty() uint32 {
 	for {
 		w.lastEmptied = (w.lastEmptied + 1) % uint32(w.chunks())
@@ -61,7 +61,7 @@ func (w *arena) nextToEmpty() uint32 {
 	}
 }
 
-// vacate gives the room of a chunk back, all of whose arrays are free.
+// emptied gives the room of a chunk back, all of whose arrays are free.
 func (w *arena) emptied(chunk uint32) {
 	for class, pos := range w.freeLists {
 		w.freeLists[class] = 0

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// counter counts on several cache lines, so that queries side by side do not fight for one.
+// counter counts on several cache lines, so that concurrent queries do not contend for one.
 type counter [8]struct {
 	n atomic.Uint64
 	_ [56]byte
@@ -13,7 +13,7 @@ type counter [8]struct {
 
 func (c *counter) add(stripe uint8, n int) { c[stripe%uint8(len(c))].n.Add(uint64(n)) }
 
-// about is add without the lock on the bus, which costs as much as a look: of queries that meet here one may go
+// about is add without the lock on the bus, which costs as much as a lookup: of queries that meet here one may go
 // uncounted.
 func (c *counter) about(stripe uint8, n int) {
 	if lockedReads {

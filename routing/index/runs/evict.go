@@ -7,8 +7,8 @@ import (
 	"octet/routing/index"
 )
 
-// patrol is how many ids the hand may pass before the next run goes whether or not it is in use. After sixteen times as
-// many it rests until the next op.
+// scanLimit is how many ids the hand may pass before the next run is evicted whether or not it is in use. After sixteen
+// times as many it rests until the next op.
 const scanLimit = 512
 
 // How often a run that is in use outlives the hand's coming by.
@@ -37,16 +37,15 @@ type evictor struct {
 // spareHeaders is how many run ids are free before a change begins: more than any change takes.
 const spareHeaders = 2 * index.MaxHosts
 
-// enter is called before each op.
+// beginOp is called before each op.
 func (e *evictor) beginOp() { e.handSteps, e.pinned, e.evictedBefore = 0, 0, e.evicted }
 
-// lossy reports whether something had to be forgotten in this op.
+// evictedInOp returns true if something was evicted in this op.
 func (e *evictor) evictedInOp() bool { return e.evicted != e.evictedBefore }
 
-// evict makes room: a hand goes round the runs in the order of their ids, takes one off the use of each that it comes
-// to, and has those of no use forgotten, until enough holds. It reports whether that came to hold before the hand had
-// been round once for this op. The pinned run is never forgotten; with a set of hosts, neither is what none of them
-// holds.
+// evict makes room. A clock hand goes round the runs in the order of their ids, lowers the use of each, and evicts
+// those whose use is 0, until enough returns true. It returns false if the hand has been round once for this op before
+// that. The pinned run is never evicted; with a set of hosts, neither is a run that none of them holds.
 func (e *evictor) evict(hosts index.HostBitmap, enough func() bool) bool {
 	for e.victim(hosts) {
 		e.evictRun(e.hand)
@@ -57,7 +56,7 @@ func (e *evictor) evict(hosts index.HostBitmap, enough func() bool) bool {
 	return false
 }
 
-// victim moves the hand to the next run to forget, if it is not far.
+// victim moves the hand to the next run to evict, if it is not far.
 func (e *evictor) victim(hosts index.HostBitmap) bool {
 	for n := 1; n <= 16*scanLimit && e.handSteps < e.top && e.live > 0; n++ {
 		e.handSteps++
@@ -76,7 +75,7 @@ func (e *evictor) victim(hosts index.HostBitmap) bool {
 	return false
 }
 
-// concerns reports whether one of hosts holds a block of r.
+// heldByAny returns true if one of hosts holds a block of r.
 func (st *storage) heldByAny(r *run, hosts index.HostBitmap) bool {
 	s := st.borrowHolders()
 	defer st.returnHolders(s)
@@ -84,7 +83,7 @@ func (st *storage) heldByAny(r *run, hosts index.HostBitmap) bool {
 	return s.heldByAny(hosts)
 }
 
-// discard forgets a run, whoever holds it.
+// evictRun removes a run and all that is known of its holders.
 func (e *evictor) evictRun(id uint32) {
 	r, s := e.at(id), e.borrowHolders()
 	defer e.returnHolders(s)
@@ -98,26 +97,26 @@ func (e *evictor) evictRun(id uint32) {
 	e.retire(id, r)
 }
 
-// use sets how often r outlives the hand. A reader that does so too may win.
+// setUse sets how often r survives the hand. A reader that does the same at that moment may win.
 func (e *evictor) setUse(r *run, n int) {
 	put64((*uint64)(&r.meta), uint64(r.meta&^useMask)|uint64(n)<<useShift)
 }
 
-// mark is what a reader does that saw m: once for each time that the hand comes by, so that readers seldom write. Who
-// meets somebody else there leaves it.
+// mark raises the use of a run that a reader found with meta m: once for each round of the hand, so that readers seldom
+// write. If the word has changed meanwhile, it is left alone.
 func (r *run) mark(m meta, n int) {
 	atomic.CompareAndSwapUint64((*uint64)(&r.meta), uint64(m), uint64(m&^useMask|meta(n)<<useShift))
 }
 
-// keep sees to it that r outlives the hand at least n times.
+// protect makes sure that r survives the hand at least n times.
 func (e *evictor) protect(r *run, n int) {
 	if r.meta.use() < n {
 		e.setUse(r, n)
 	}
 }
 
-// space makes sure that one array of n words can be handed out. Where as much as that had to be forgotten for it and is
-// in pieces, it reports false.
+// arrayRoom makes sure that an array of n words can be allocated. It returns false if as much as that was evicted for
+// it and lies in pieces.
 func (e *evictor) arrayRoom(n int) bool {
 	if e.arena.canAllocate(n) || forgets && e.arena.fragmented() && e.emptyChunk(e.arena.nextToEmpty()) && e.arena.canAllocate(n) {
 		return true
@@ -126,12 +125,12 @@ func (e *evictor) arrayRoom(n int) bool {
 	return e.evict(index.HostBitmap{}, func() bool { return e.arena.canAllocate(n) || e.evicted >= enough }) && e.arena.canAllocate(n)
 }
 
-// entryRoom makes sure that the table takes one more block.
+// tableRoom makes sure that the table takes one more block.
 func (e *evictor) tableRoom(p uint64) bool {
 	return e.blocks.room(p) || e.evict(index.HostBitmap{}, func() bool { return e.blocks.room(p) })
 }
 
-// take charges n bytes for what is kept elsewhere of blocks that one of hosts holds.
+// chargeHeap charges n bytes for what is kept elsewhere of blocks that one of hosts holds.
 func (e *evictor) chargeHeap(n int64, hosts func() index.HostBitmap) bool {
 	if e.mem.takeHeap(n) {
 		return true
@@ -140,12 +139,13 @@ func (e *evictor) chargeHeap(n int64, hosts func() index.HostBitmap) bool {
 	return !of.Empty() && e.evict(of, func() bool { return e.mem.takeHeap(n) })
 }
 
-// room makes sure that a change of a run of n blocks finds the memory that it takes, into however many it is cut.
+// changeRoom makes sure that a change of a run of n blocks finds the memory that it takes, into however many runs it is
+// cut.
 func (e *evictor) changeRoom(n int) bool {
 	return e.arena.reserve(2*n+4*maxFragments) && e.headerRoom()
 }
 
-// idRoom makes sure that there are headers enough for any one change. The table of heads is paid for with them.
+// headerRoom makes sure that there are headers enough for any one change. The table of heads is paid for with them.
 func (e *evictor) headerRoom() bool {
 	spare := func() bool { return e.runs.chunks()<<runBits-int(e.top)+len(e.freeIDs) >= spareHeaders }
 	if spare() {
@@ -158,13 +158,13 @@ func (e *evictor) headerRoom() bool {
 	return e.runs.extend(charge) || e.compact(charge) && e.runs.extend(charge) || e.evict(index.HostBitmap{}, spare)
 }
 
-// lose notes that h is not known to hold blocks any more.
+// forgetBlocks notes that h is not known to hold blocks any more.
 func (e *evictor) forgetBlocks(h index.HostID, blocks []kvpool.BlockHash) {
 	e.held[h] -= len(blocks)
 	e.onForgotten(h, blocks)
 }
 
-// charge takes what was lost off what is held.
+// countLost subtracts lost from held.
 func (e *evictor) countLost() {
 	for h, n := range e.lost {
 		e.held[h] -= n

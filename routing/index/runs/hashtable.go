@@ -11,7 +11,7 @@ import (
 )
 
 // An entry of a table names a block's place in 64 bits: the run (32), the offset in it (12) and a tag of the block's
-// hash (20). The hash itself stands in the run only: whoever finds a tag looks there. 0 is free; run 0 with a tag is a
+// hash (20). The hash itself stands in the run only: a reader that finds a tag looks there. 0 is free; run 0 with a tag is a
 // tombstone.
 const (
 	tombstone   = 1 << 44
@@ -26,10 +26,11 @@ func newEntry(p uint64, id uint32, off int) uint64 { return p<<44 | uint64(off)<
 func entryID(e uint64) uint32 { return uint32(e) }
 func entryOff(e uint64) int   { return int(e >> 32 & 0xfff) }
 
-// line is one bucket. While one of its slots is free, no entry that belongs into it stands in a later line.
+// bucket holds the entries of one cache line. While one of its slots is free, no entry that belongs into it stands in a
+// later bucket.
 type bucket [bucketSlots]uint64
 
-// lines are the buckets of one segment; n of them, a block's is the one at its share of the segment's part of the hash
+// buckets are those of one segment, n of them. A block's is the one at its share of the segment's part of the hash
 // space.
 type buckets struct {
 	base  unsafe.Pointer
@@ -38,7 +39,7 @@ type buckets struct {
 	pages pages // what to unmap; zero on the heap
 }
 
-// heapLines is up to how many bytes of lines live on the heap: smaller than what is worth mapping.
+// heapBuckets is up to how many bytes of buckets live on the heap: smaller than what is worth mapping.
 const heapBuckets = 32 << 10
 
 func newBuckets(n uint64) (*buckets, error) {
@@ -61,15 +62,16 @@ func (l *buckets) at(i uint64) *bucket { return (*bucket)(unsafe.Add(l.base, i*6
 // segment is an independent part of a table, so that growing stops the writer for a part only.
 type segment = atomic.Pointer[buckets]
 
-// filling is how full a segment is. It changes all the time, so it does not stand where readers look.
+// occupancy is how full a segment is. It changes all the time, so it does not stand where readers look.
 type occupancy struct {
 	used int // entries and tombstones
 	dead int // tombstones
 }
 
-// table finds entries by hash. One writer; readers load lines and slots atomically and look again when a view is gone.
+// hashtable finds entries by hash: open addressing, by buckets, with tombstones. One writer; readers load buckets and
+// slots atomically and look again when the segment was replaced meanwhile.
 type hashtable struct {
-	mem  *budget // charged for the lines; nil when they are paid for otherwise
+	mem  *budget // charged for the buckets; nil when they are paid for otherwise
 	segs []segment
 	fill []occupancy
 	bits uint                  // log2 of len(segs)
@@ -90,7 +92,7 @@ func (t *hashtable) segment(p uint64) *segment { return &t.segs[p>>(64-t.bits)] 
 
 func (t *hashtable) occupancyOf(p uint64) *occupancy { return &t.fill[p>>(64-t.bits)] }
 
-// count returns how many entries there are.
+// count returns the number of entries.
 func (t *hashtable) count() (n int) {
 	for _, f := range t.fill {
 		n += f.used - f.dead
@@ -98,7 +100,7 @@ func (t *hashtable) count() (n int) {
 	return n
 }
 
-// home returns the line in which the search for p begins.
+// home returns the bucket in which the search for p begins.
 func (t *hashtable) home(p, n uint64) uint64 {
 	i, _ := bits.Mul64(p<<t.bits, n)
 	return i
@@ -107,7 +109,7 @@ func (t *hashtable) home(p, n uint64) uint64 {
 // probe is a search for the entries that may be a block's.
 type probe struct {
 	l    *buckets
-	i    uint64 // line
+	i    uint64 // bucket
 	j    int    // slot
 	want uint64
 	free bool
@@ -118,7 +120,7 @@ func (t *hashtable) probe(p uint64) probe {
 	return probe{l: l, i: t.home(p, l.n), want: p << 44}
 }
 
-// next returns the next entry with the block's tag, 0 when there is none.
+// next returns the next entry with the block's tag, 0 after the last.
 func (s *probe) next() uint64 {
 	for {
 		line := s.l.at(s.i)
@@ -157,7 +159,7 @@ func (t *hashtable) slot(p, e uint64) (line *bucket, j int) {
 	}
 }
 
-// insert puts e in. The segment has a place, see room.
+// insert adds e. The segment has a place, see room.
 func (t *hashtable) insert(p, e uint64) {
 	line, j := t.slot(p, 0)
 	if s := t.occupancyOf(p); line[j] == 0 {
@@ -174,7 +176,7 @@ func (t *hashtable) replace(p, old, e uint64) {
 	put64(&line[j], e)
 }
 
-// remove takes e out, which is there. A line that has no free slot gets none: entries that it had no room for are
+// remove removes e, which is there. A bucket that has no free slot gets none: entries that it had no room for are
 // behind it.
 func (t *hashtable) remove(p, e uint64) {
 	line, j := t.slot(p, e)
@@ -190,7 +192,7 @@ func (t *hashtable) remove(p, e uint64) {
 	put64(&line[j], tombstone)
 }
 
-// touch loads the home lines of blocks, all at once, and returns something that depends on them.
+// prefetch loads the home buckets of blocks, all at once, and returns something that depends on them.
 func (t *hashtable) prefetch(blocks []kvpool.BlockHash) (sum uint64) {
 	for _, b := range blocks {
 		p := mix(b)

@@ -6,8 +6,8 @@ const (
 	growBy       = 2  // a segment grows by the half
 )
 
-// room makes sure that one more entry for p fits, and grows its segment for that. It reports false when the limit or
-// the system refuse; the latter is the end where nothing can be refused.
+// room makes sure that one more entry for p fits, and grows its segment if necessary. It returns false if the limit or
+// the system refuses.
 func (t *hashtable) room(p uint64) bool {
 	s, f := t.segment(p), t.occupancyOf(p)
 	l := s.Load()
@@ -28,8 +28,8 @@ func (t *hashtable) room(p uint64) bool {
 	return t.cleanTombstones(s, f)
 }
 
-// cram makes sure that one more entry fits into a segment that cannot grow, and frees it of its tombstones when those
-// are in the way.
+// cleanTombstones makes sure that one more entry fits into a segment that cannot grow, and removes its tombstones if
+// those are in the way.
 func (t *hashtable) cleanTombstones(s *segment, f *occupancy) bool {
 	slots := s.Load().n * bucketSlots
 	if uint64(f.used-f.dead+1)*16 > slots*growAt {
@@ -38,7 +38,7 @@ func (t *hashtable) cleanTombstones(s *segment, f *occupancy) bool {
 	return uint64(f.used+1)*16 <= slots*tombstonesAt || t.rebuild(s, f, slots/bucketSlots)
 }
 
-// rebuild gives a segment n lines. It reports false when the system refuses them.
+// rebuild gives a segment n buckets. It returns false if the system refuses them.
 func (t *hashtable) rebuild(s *segment, f *occupancy, n uint64) bool {
 	fresh, err := newBuckets(n)
 	if err != nil {
@@ -55,7 +55,7 @@ func (t *hashtable) rebuild(s *segment, f *occupancy, n uint64) bool {
 
 func (t *hashtable) charge(bytes int64) bool { return t.mem == nil || t.mem.takeMapped(bytes) }
 
-// move fills fresh with the entries of l.
+// rehash fills fresh with the entries of l.
 func (t *hashtable) rehash(f *occupancy, l, fresh *buckets) {
 	f.used, f.dead = 0, 0
 	var entries, hashes [64]uint64
@@ -84,7 +84,7 @@ func (t *hashtable) rehash(f *occupancy, l, fresh *buckets) {
 	flush()
 }
 
-// settle puts e into lines that nobody reads yet.
+// place puts e into buckets that no reader knows yet.
 func (t *hashtable) place(l *buckets, p, e uint64) {
 	for i := t.home(p, l.n); ; {
 		line := l.at(i)

@@ -15,22 +15,23 @@ const (
 	runBits      = chunkBits - 7 - (index.Words-4)/4 // log2 of the runs in a chunk
 )
 
-// run is a stretch of consecutive blocks, and who holds what of it: the header, whole cache lines outside the heap. The
-// first line is all that most queries read. Written by the writer alone, under seq; readers load every word atomically.
+// run is the header of a run: a stretch of consecutive blocks, and which replicas hold what of it. It is whole cache
+// lines outside the heap; the first line is all that most queries read. The writer alone writes it, under seq; readers
+// load every word atomically.
 type run struct {
 	seq       uint32 // odd while the writer is at it
-	hashes    uint32 // position of its hashes
+	hashes    uint32 // position of its hashes in the arena
 	meta      meta
 	first     uint64 // hash
 	last      uint64 // hash
 	full      index.HostBitmap
-	fragments uint32 // position of the isles
+	fragments uint32 // position of its fragments in the arena
 	_         uint32
-	prefixes  [maxPrefixes]uint32 // host<<16 | reach
+	prefixes  [maxPrefixes]uint32 // prefix holders: host<<16 | reach
 }
 
-// meta is what of a run fits into one word. A run that is not in use has the zero meta. Its use is all of a run that
-// readers write, by compare-and-swap; they may lose it to the writer, and he to them.
+// meta is the part of a header that fits into one word. A run that is not in use has the zero meta. Its use is the
+// only part of a run that readers write, by compare-and-swap; a reader and the writer may each lose the other's.
 type meta uint64
 
 const (
@@ -38,8 +39,8 @@ const (
 	useMask  = meta(3) << useShift
 )
 
-func newMeta(s *holders, class, islesClass int) meta {
-	return meta(s.len) | meta(len(s.prefixes))<<16 | meta(class)<<24 | meta(islesClass)<<32 | meta(len(s.fragments))<<40
+func newMeta(s *holders, class, fragmentsClass int) meta {
+	return meta(s.len) | meta(len(s.prefixes))<<16 | meta(class)<<24 | meta(fragmentsClass)<<32 | meta(len(s.fragments))<<40
 }
 
 func (m meta) len() int            { return int(m & 0xffff) }
@@ -49,17 +50,18 @@ func (m meta) fragmentsClass() int { return int(m >> 32 & 0xff) }
 func (m meta) fragments() int      { return int(m >> 40 & 0xff) }
 func (m meta) use() int            { return int(m >> useShift) }
 
-// at returns the run id, which is below what the slab holds.
+// runAt returns the header of run id, which is below what the slab holds.
 func runAt(dir []unsafe.Pointer, id uint32) *run {
 	return (*run)(unsafe.Add(dir[id>>runBits], uintptr(id&(1<<runBits-1))*runSize))
 }
 
+// at returns the header of a run.
 func (v *view) at(id uint32) *run { return runAt(*v.runs.dir.Load(), id) }
 
 // hashes returns a run's blocks. Owned by the writer.
 func (st *storage) hashes(r *run) []uint64 { return st.arena.array(r.hashes, r.meta.len()) }
 
-// read makes s the shape of r.
+// read makes s the holders of r.
 func (st *storage) read(r *run, s *holders) {
 	s.len, s.full = r.meta.len(), r.full
 	s.prefixes, s.fragments = s.prefixes[:0], s.fragments[:0]
@@ -73,12 +75,12 @@ func (st *storage) read(r *run, s *holders) {
 	}
 }
 
-// write makes r a run of shape s, whose hashes are the first of its array. There is room.
+// write makes r a run held as s says, whose hashes are the first of its array. There is room.
 func (st *storage) write(r *run, s *holders) {
 	hashes := st.arena.array(r.hashes, s.len)
-	islesClass := st.writeFragments(r, s)
+	fragmentsClass := st.writeFragments(r, s)
 	atomic.AddUint32(&r.seq, 1)
-	put64((*uint64)(&r.meta), uint64(newMeta(s, r.meta.class(), islesClass)|r.meta&useMask))
+	put64((*uint64)(&r.meta), uint64(newMeta(s, r.meta.class(), fragmentsClass)|r.meta&useMask))
 	put64(&r.first, hashes[0])
 	put64(&r.last, hashes[s.len-1])
 	for i := range s.full {
@@ -90,7 +92,8 @@ func (st *storage) write(r *run, s *holders) {
 	atomic.AddUint32(&r.seq, 1)
 }
 
-// writeIsles puts the isles, which no reader looks at, where they belong, and returns the class of that array.
+// writeFragments writes the fragments, which no reader looks at, to the arena, and returns the size class of their
+// array.
 func (st *storage) writeFragments(r *run, s *holders) (class int) {
 	had := r.meta.fragments() > 0
 	if len(s.fragments) > 0 {
@@ -113,7 +116,7 @@ func (st *storage) writeFragments(r *run, s *holders) (class int) {
 	return class
 }
 
-// rehome moves r's hashes to a new array for n of them. There is room.
+// moveHashes moves r's hashes to a new array for n of them. There is room.
 func (st *storage) moveHashes(r *run, n int) {
 	class := int(classOf[n])
 	if class == r.meta.class() {
@@ -132,7 +135,7 @@ func (st *storage) moveHashes(r *run, n int) {
 	st.arena.free(old, oldClass)
 }
 
-// blocksOf views words as hashes.
+// blocksOf returns hashes as blocks.
 func blocksOf(words []uint64) []kvpool.BlockHash {
 	return unsafe.Slice((*kvpool.BlockHash)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
 }

@@ -6,31 +6,32 @@ import (
 	"octet/routing/index"
 )
 
-// part is a replica that holds a run's first reach blocks, but not all of it.
+// prefix is a replica that holds a run's first reach blocks, but not all of it.
 type prefix struct {
 	host  index.HostID
 	reach uint16 // 0 < reach < the run's length
 }
 
-// isle is a stretch of a run that a replica holds without the block before it.
+// fragment is a stretch of a run that a replica holds without the block before it.
 type fragment struct {
 	host     index.HostID
 	from, to uint16 // 0 < from < to
 }
 
-// word is an isle as it is stored.
+// encode returns the fragment as it is stored.
 func (i fragment) encode() uint64 { return uint64(i.host)<<32 | uint64(i.from)<<16 | uint64(i.to) }
 
+// decodeFragment is the inverse of encode.
 func decodeFragment(w uint64) fragment {
 	return fragment{index.HostID(w >> 32), uint16(w >> 16), uint16(w)}
 }
 
-// stretch is a stretch of a run.
+// span is blocks [from, to) of a run.
 type span struct{ from, to int }
 
-// shape is who holds what of a run, as a writer works on it: any set of (replica, block) facts. What a replica holds
-// from the first block on is its reach: all of the run (full) or a part of it. What it holds besides are its isles,
-// each as long as can be and none next to its reach.
+// holders are the replicas that hold a run, and what each holds, as the writer works on them: any set of (replica,
+// block) facts. What a replica holds from the first block on is its reach: all of the run (full) or less (prefixes).
+// What it holds besides are its fragments, each as long as can be and none next to its reach.
 type holders struct {
 	len       int
 	full      index.HostBitmap
@@ -51,6 +52,7 @@ func (s *holders) reach(h index.HostID) int {
 	return 0
 }
 
+// setReach sets how many blocks h holds from the first on.
 func (s *holders) setReach(h index.HostID, reach int) {
 	s.full.Clear(h)
 	at := slices.IndexFunc(s.prefixes, func(p prefix) bool { return p.host == h })
@@ -86,8 +88,8 @@ func (s *holders) hold(h index.HostID, from, to int) (gained int) {
 	return to - from - known
 }
 
-// absorb removes the isles of h that touch [from, to). It returns the end and, in begin, the beginning of all of them
-// together with [from, to), and how many blocks of that the isles had.
+// absorb removes the fragments of h that touch [from, to). It returns the end and, in begin, the beginning of all of
+// them together with [from, to), and how many blocks of that the fragments had.
 func (s *holders) absorb(h index.HostID, from, to int, begin *int) (end, known int) {
 	*begin, end = from, to
 	left := s.fragments[:0]
@@ -103,7 +105,7 @@ func (s *holders) absorb(h index.HostID, from, to int, begin *int) (end, known i
 	return end, known
 }
 
-// drop takes [from, to) off what h holds and returns how many blocks that were.
+// drop removes [from, to) from what h holds and returns how many blocks that were.
 func (s *holders) drop(h index.HostID, from, to int) (lost int) {
 	extra := s.dropFragments(h, from, to, &lost)
 	if reach := s.reach(h); from < reach {
@@ -119,7 +121,7 @@ func (s *holders) drop(h index.HostID, from, to int) (lost int) {
 	return lost
 }
 
-// dropIsles cuts [from, to) out of h's isles. What is left behind it of one that it cuts in two is extra.
+// dropFragments cuts [from, to) out of h's fragments. If it cuts one in two, extra is the later half.
 func (s *holders) dropFragments(h index.HostID, from, to int, lost *int) (extra fragment) {
 	left := s.fragments[:0]
 	for _, i := range s.fragments {
@@ -143,14 +145,14 @@ func (s *holders) dropFragments(h index.HostID, from, to int, lost *int) (extra 
 	return extra
 }
 
-// any reports whether one of hosts holds a block.
+// heldByAny returns true if one of hosts holds a block.
 func (s *holders) heldByAny(hosts index.HostBitmap) bool {
 	return !s.full.And(hosts).Empty() ||
 		slices.ContainsFunc(s.prefixes, func(p prefix) bool { return hosts.Has(p.host) }) ||
 		slices.ContainsFunc(s.fragments, func(i fragment) bool { return hosts.Has(i.host) })
 }
 
-// expel drops all that hosts hold and counts it in lost.
+// dropHosts drops all that hosts hold and adds it to lost.
 func (s *holders) dropHosts(hosts index.HostBitmap, lost *[index.MaxHosts]int) {
 	for h := range s.full.And(hosts).All() {
 		lost[h] += s.len
@@ -170,7 +172,7 @@ func (s *holders) dropHosts(hosts index.HostBitmap, lost *[index.MaxHosts]int) {
 	})
 }
 
-// facts passes each stretch that somebody holds to yield.
+// each calls yield for every stretch that a replica holds.
 func (s *holders) each(yield func(h index.HostID, from, to int)) {
 	for h := range s.full.All() {
 		yield(h, 0, s.len)

@@ -6,7 +6,7 @@ import (
 	"octet/routing/index"
 )
 
-// gaps appends the stretches of [from, to) that nobody holds.
+// gaps appends the stretches of [from, to) without a holder.
 func (s *holders) gaps(from, to int, dst []span) []span {
 	if !s.full.Empty() {
 		return dst
@@ -26,7 +26,7 @@ func (s *holders) gaps(from, to int, dst []span) []span {
 	return dst
 }
 
-// isleEnd returns the farthest end of an isle that covers block at, at when there is none.
+// fragmentEnd returns the farthest end of a fragment that covers block at, or at itself.
 func (s *holders) fragmentEnd(at int) (end int) {
 	end = at
 	for _, i := range s.fragments {
@@ -37,7 +37,7 @@ func (s *holders) fragmentEnd(at int) (end int) {
 	return end
 }
 
-// nextIsle returns where the first isle after at begins, to when there is none before that.
+// nextFragment returns where the first fragment after at begins, to if none begins before that.
 func (s *holders) nextFragment(at, to int) int {
 	for _, i := range s.fragments {
 		if int(i.from) > at {
@@ -47,7 +47,7 @@ func (s *holders) nextFragment(at, to int) int {
 	return to
 }
 
-// cut leaves s the first at blocks, 0 < at < len, and makes tail the shape of the others.
+// cut leaves s the first at blocks, 0 < at < len, and makes tail the holders of the others.
 func (s *holders) cut(at int, tail *holders) {
 	tail.len, tail.full = s.len-at, s.full
 	tail.prefixes, tail.fragments = tail.prefixes[:0], tail.fragments[:0]
@@ -88,7 +88,7 @@ func (s *holders) grow(h index.HostID, n int) {
 	s.full = index.HostSet(h)
 }
 
-// trim leaves s its first n blocks; nobody holds the others.
+// trim leaves s its first n blocks. The others have no holder.
 func (s *holders) trim(n int) {
 	s.len = n
 	s.prefixes = slices.DeleteFunc(s.prefixes, func(p prefix) bool {
@@ -99,7 +99,7 @@ func (s *holders) trim(n int) {
 	})
 }
 
-// truncate forgets what anybody holds from block n on, leaves s its first n blocks and counts in lost.
+// truncate drops all blocks from n on, leaves s its first n blocks and adds to lost.
 func (s *holders) truncate(n int, lost *[index.MaxHosts]int) {
 	holders := s.full
 	for _, p := range s.prefixes {
@@ -114,7 +114,7 @@ func (s *holders) truncate(n int, lost *[index.MaxHosts]int) {
 	s.trim(n)
 }
 
-// crowded reports whether s is too much for one run's header.
+// crowded returns true if s is too much for one header.
 func (s *holders) crowded() bool {
 	return len(s.prefixes) > maxPrefixes || len(s.fragments) > maxFragments
 }

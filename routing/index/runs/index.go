@@ -10,13 +10,13 @@ import (
 	"octet/routing/index"
 )
 
-// Indexer knows which replica holds which block: the index that serves. Safe for concurrent use. Queries take no lock;
-// changes take turns, and none waits for a query.
+// Indexer is the index.Indexer that serves by default. Safe for concurrent use. Queries take no lock; changes take
+// turns, and none waits for a query.
 //
 // It takes at most Config.MaxBytes, or what its Account allows. When a Store would take more, runs that are not in use
 // are evicted (see the package comment), so that the index knows less than the replicas hold, never more. What finds no
-// room in spite of that is not recorded (Stats.Refused). Removing always works; where even the note of what is left
-// behind a hole finds no room, that is forgotten too.
+// room in spite of that is not recorded (Stats.Refused). Removing always works: if there is no room to note what is
+// left behind a hole, that is dropped too.
 //
 // Lock order: a host's mu, then the tree's, then a host's tiersMu.
 type Indexer struct {
@@ -44,12 +44,9 @@ func New(c index.Config) (*Indexer, error) {
 	return x, nil
 }
 
-// Depths sets out[h] to the number of leading blocks of chain that replica h holds, for each living h in among, and to
-// 0 for everybody else. chain begins where chains begin: chain[0] follows no block. It equals a block-by-block scan for
-// any content that came with true claims (see Op), takes one look for each stretch of the chain that was stored in one
-// go or parts from others there, whatever the chain's length and the number of replicas, takes no lock and allocates
-// nothing. Blocks after the 65,535th do not count. A change that meets a running query may show in part, in the depth
-// of the replica that it is of.
+// Depths implements index.Reader. It takes one lookup for each stretch of the chain that was stored in one go, or where
+// chains part, whatever the chain's length and the number of replicas, and no lock. A change during a query may show in
+// part, in the depth of the replica that it is about.
 func (x *Indexer) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *[index.MaxHosts]uint16) {
 	if len(chain) == 0 {
 		*out = [index.MaxHosts]uint16{}
@@ -58,7 +55,7 @@ func (x *Indexer) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *
 	if len(chain) > math.MaxUint16 {
 		chain = chain[:math.MaxUint16]
 	}
-	ahead := uint64(chain[len(chain)-1]) // this and its beginning's line are on their way while the rest is prepared
+	ahead := uint64(chain[len(chain)-1]) // this and the bucket of its first block are on their way while the rest is prepared
 	if !lockedReads {
 		ahead += x.tree.heads.prefetch(chain[:1])
 	}
@@ -74,7 +71,7 @@ func (x *Indexer) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *
 	runtime.KeepAlive(ahead)
 }
 
-// copies is what the index knows of one slot besides which blocks it holds.
+// hostTiers is what the index knows of one slot besides which blocks it holds.
 type hostTiers struct {
 	salt   uint64      // of this slot in digests
 	slower atomic.Bool // false: elsewhere is empty. Written where elsewhere is

@@ -7,9 +7,8 @@ import (
 	"octet/routing/index"
 )
 
-// InTiers counts the leading blocks of chain, of the first depth, that replica h holds, each in the fastest tier that
-// has it: what Hint lists. It costs one query where nothing was ever put outside of h's GPU, which is the rule, and
-// takes no lock there; else it reads h's tier map, block by block.
+// InTiers implements index.Reader. It costs one query, and takes no lock, if nothing was ever put outside of h's GPU,
+// which is the rule; otherwise it reads h's tier map, block by block.
 func (x *Indexer) InTiers(id index.HostID, chain []kvpool.BlockHash, depth int) (held [index.Tiers]int) {
 	if !x.Exists(id) || !x.IsAlive(id) {
 		return held

@@ -2,6 +2,6 @@
 
 package runs
 
-// lockedReads makes readers take the lock. The race detector cannot see that a reader who met the writer throws away
-// what it saw.
+// lockedReads makes readers take the lock. The race detector cannot see that a reader that met the writer discards
+// what it read.
 const lockedReads = true

@@ -19,4 +19,6 @@ func mapPages(n int) (pages, error) {
 const forgets = false
 
 func (pages) forget() {}
-func (pages) unmap()  {}
+
+// unmap ends p. It must not be read any more.
+func (pages) unmap() {}

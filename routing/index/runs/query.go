@@ -10,10 +10,10 @@ import (
 	"octet/routing/index"
 )
 
-// patience is how often a reader that meets the writer looks again before it waits for it.
+// maxTorn is how often a reader that meets the writer looks again before it waits for it.
 const maxTorn = 64
 
-// glimpse is what a reader saw of one run, all of one moment.
+// runSnapshot is what a reader read of one run, all of it at one moment.
 type runSnapshot struct {
 	n        int // leading blocks of the chain that match
 	full     index.HostBitmap
@@ -21,7 +21,7 @@ type runSnapshot struct {
 	prefix   [maxPrefixes]uint32
 }
 
-// sight is how a look at the index went.
+// lookupResult is how a lookup went.
 type lookupResult uint8
 
 const (
@@ -30,11 +30,11 @@ const (
 	torn // the writer was at it
 )
 
-// descent is one query.
+// query is one call of Depths.
 type query struct {
 	chain []kvpool.BlockHash
 	out   *[index.MaxHosts]uint16
-	live  index.HostBitmap // who holds chain[:pos]
+	live  index.HostBitmap // the holders of chain[:pos]
 	any   uint64           // all words of live together
 	pos   int
 	looks int
@@ -48,12 +48,12 @@ type view struct {
 	heads  *hashtable // first block of a run → the run: the only table that readers probe
 }
 
-// descend sets d.out[h] for each host of live that holds more than nothing of chain.
+// depths sets d.out[h] for each host of live that holds more than nothing of chain.
 //
 // It takes no lock. What it sees of a run is of one moment, and true of each replica that no change touches meanwhile:
-// runs are cut, lengthened and moved, but a block that somebody keeps is at every moment the head of a run, or inside
-// of the run of the block before it, and stays the one or becomes the other only in ways that a reader of the old may
-// follow. A reader that meets the writer too often waits for it.
+// runs are split, lengthened and moved, but a block that keeps a holder is at every moment the head of a run, or inside
+// the run of the block before it, and changes between the two only in ways that a reader of the old may follow. A
+// reader that meets the writer too often waits for it.
 func (t *tree) depths(d *query) {
 	if lockedReads || !t.walk(d, maxTorn) {
 		t.mu.RLock()
@@ -63,7 +63,7 @@ func (t *tree) depths(d *query) {
 	runtime.KeepAlive(t) // its memory goes with it
 }
 
-// run goes on to the end, or until it has met the writer more often than patience.
+// walk follows the chain to its end. It returns false if it has met the writer more often than patience.
 func (v *view) walk(d *query, patience int) bool {
 	for d.pos < len(d.chain) && d.any != 0 {
 		d.looks++
@@ -83,7 +83,7 @@ func (v *view) walk(d *query, patience int) bool {
 	return true
 }
 
-// pass goes to the end of the run that was seen, and settles who does not come along.
+// advance goes to the end of the run that was read, and answers for the hosts that do not hold all of it.
 func (d *query) advance() {
 	for _, p := range d.at.prefix[:d.at.prefixes] {
 		word, bit := p>>22%index.Words, uint64(1)<<(p>>16&63)
@@ -97,7 +97,7 @@ func (d *query) advance() {
 		}
 	}
 	d.any = 0
-	for i := range d.live { // word by word: what was just written in words stalls whoever loads it in one go
+	for i := range d.live { // word by word: what was just written in words stalls a load of the whole
 		live, full := d.live[i], d.at.full[i]
 		if gone := live &^ full; gone != 0 {
 			d.answer(i, gone)
@@ -109,7 +109,7 @@ func (d *query) advance() {
 	d.pos += d.at.n
 }
 
-// settle gives the hosts of a word the depth that was reached. That is 0 for all of them already.
+// answer sets the depth of the hosts of a word. It is 0 for all of them already.
 func (d *query) answer(word int, hosts uint64) {
 	if d.pos == 0 {
 		return
@@ -120,14 +120,14 @@ func (d *query) answer(word int, hosts uint64) {
 	}
 }
 
-// end gives all who have come this far the depth that was reached.
+// finish sets the depth of all hosts that are left.
 func (d *query) finish() {
 	for i := range d.live {
 		d.answer(i, d.live[i])
 	}
 }
 
-// look finds the run that begins with chain[0].
+// lookup finds the run that begins with chain[0].
 func (v *view) lookup(chain []kvpool.BlockHash, g *runSnapshot) lookupResult {
 	p := mix(chain[0])
 	segment := v.heads.segment(p)
@@ -148,7 +148,7 @@ func (v *view) lookup(chain []kvpool.BlockHash, g *runSnapshot) lookupResult {
 		if line.hasFree() {
 			runtime.KeepAlive(l)
 			if segment.Load() != l {
-				return torn // these lines are out of use, and may have been emptied
+				return torn // these buckets are out of use, and may have been emptied
 			}
 			return absent
 		}
@@ -158,7 +158,7 @@ func (v *view) lookup(chain []kvpool.BlockHash, g *runSnapshot) lookupResult {
 	}
 }
 
-// free reports whether a slot is.
+// hasFree returns true if a slot is free.
 func (l *bucket) hasFree() bool {
 	for j := range l {
 		if atomic.LoadUint64(&l[j]) == 0 {
@@ -168,7 +168,7 @@ func (l *bucket) hasFree() bool {
 	return false
 }
 
-// glimpse looks at one run; absent when it does not begin with chain[0].
+// readRun reads one run; absent if it does not begin with chain[0].
 func (v *view) readRun(id uint32, chain []kvpool.BlockHash, g *runSnapshot) lookupResult {
 	dir := *v.runs.dir.Load()
 	if int(id>>runBits) >= len(dir) {
@@ -212,8 +212,8 @@ func (v *view) readRun(id uint32, chain []kvpool.BlockHash, g *runSnapshot) look
 }
 
 // bisect returns how many blocks of chain, the first of which matches, the array at pos begins with. Hashes are
-// cumulative: where one is equal, all before it are. What it says of an array that was taken away means nothing, and
-// harms nobody.
+// cumulative: where one is equal, all before it are. What it returns for an array that was freed means nothing, and the
+// caller discards it.
 func (v *view) bisect(pos uint32, chain []kvpool.BlockHash) int {
 	dir := *v.arrays.dir.Load()
 	if int(pos>>wordBits) >= len(dir) || int(pos&(1<<wordBits-1))+len(chain) > 1<<wordBits {

@@ -7,22 +7,22 @@ import (
 	"octet/routing/index"
 )
 
-// memory is the account of what an Indexer has mapped. What it keeps on the heap (tier maps) is charged by estimate.
+// budget is the account of what an Indexer has mapped. What it keeps on the heap (tier maps) is charged by estimate.
 type budget struct {
 	account *index.Account
 	limit   int64
 	all     []pages // to unmap in the end
 }
 
-// take charges n bytes of the heap and reports whether the limit allows them.
+// takeHeap charges n bytes of the heap. It returns false if the limit does not allow them.
 func (m *budget) takeHeap(n int64) bool { return m.account.Charge(n, m.limit) }
 
-// extend charges n bytes that are never given back. It leaves a sixteenth of the limit to the heap.
+// takeMapped charges n mapped bytes. It leaves a sixteenth of the limit to the heap.
 func (m *budget) takeMapped(n int64) bool { return m.account.Charge(n, m.mappedLimit()) }
 
 func (m *budget) mappedLimit() int64 { return m.limit - m.limit/16 }
 
-// spares reports whether n bytes could be mapped once back bytes were given back.
+// spares returns true if n bytes could be mapped once back bytes were given back.
 func (m *budget) spares(n, back int64) bool {
 	return m.account.Fits(n-back, m.mappedLimit())
 }
@@ -51,7 +51,7 @@ func newSlab(m *budget, size int) *slab {
 	return s
 }
 
-// extend adds a chunk, unless the limit or the system refuse it. charge is what it counts for.
+// extend adds a chunk and charges for it, unless the limit or the system refuses. charge is what it counts for.
 func (s *slab) extend(charge int64) bool {
 	if !s.mem.takeMapped(charge) {
 		return false

@@ -2,7 +2,7 @@ package runs
 
 import "octet/routing/index"
 
-// Stats returns the index's size as of one moment.
+// Stats implements index.Inspector. It is of one moment.
 func (x *Indexer) Stats() (st index.Stats) {
 	t := x.tree
 	t.mu.RLock()
@@ -16,7 +16,7 @@ func (x *Indexer) Stats() (st index.Stats) {
 	return st
 }
 
-// Host returns the state of slot h, the zero HostState when there is none.
+// Host implements index.Inspector.
 func (x *Indexer) Host(id index.HostID) index.HostState {
 	if !x.Exists(id) {
 		return index.HostState{}
@@ -34,9 +34,7 @@ func (x *Indexer) Host(id index.HostID) index.HostState {
 	}
 }
 
-// Digest sums up all (host, block, tier) facts of living replicas: equal facts give equal digests, whatever the order
-// in which they came, here and in the reference. Where blocks lie within a tier is not part of it. It reads everything,
-// while changes wait.
+// Digest implements index.Inspector.
 func (x *Indexer) Digest() (sum uint64) {
 	alive := x.Alive()
 	for i := range x.hosts {

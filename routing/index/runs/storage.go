@@ -9,7 +9,7 @@ import (
 )
 
 // storage is where runs lie: their headers, the arrays of their hashes, and the tables that find them. It knows nothing
-// of who holds what beyond what a header says. Owned by the writer.
+// of holders but what a header has. Owned by the writer.
 type storage struct {
 	view   // what readers follow
 	mem    *budget
@@ -32,7 +32,7 @@ func (st *storage) hashAt(id uint32, off int) uint64 {
 	return *(*uint64)(wordAt(*st.arena.dir.Load(), st.at(id).hashes+uint32(off)))
 }
 
-// borrow returns a shape to work with until giveBack.
+// borrowHolders returns scratch holders to work with until returnHolders.
 func (st *storage) borrowHolders() *holders {
 	if n := len(st.spareHolders); n > 0 {
 		s := st.spareHolders[n-1]
@@ -42,10 +42,10 @@ func (st *storage) borrowHolders() *holders {
 	return &holders{}
 }
 
-// giveBack takes a shape back: it is the writer's, who holds mu, and no reader's.
+// returnHolders takes scratch holders back. They are the writer's alone, under mu, so they can be used again.
 func (st *storage) returnHolders(s *holders) { st.spareHolders = append(st.spareHolders, s) }
 
-// find returns where b is; id 0 when it is nowhere.
+// find returns where b is; id 0 if it is in no run.
 func (st *storage) find(b kvpool.BlockHash) (id uint32, off int) {
 	search := st.blocks.probe(mix(b))
 	for e := search.next(); e != 0; e = search.next() {
@@ -56,7 +56,7 @@ func (st *storage) find(b kvpool.BlockHash) (id uint32, off int) {
 	return 0, 0
 }
 
-// open makes a run of hashes. It is not a head yet.
+// allocate makes a run with room for capacity hashes. It is not in the table of heads yet.
 func (st *storage) allocate(capacity int) (id uint32, r *run) {
 	if n := len(st.freeIDs); n > 0 {
 		id = st.freeIDs[n-1]
@@ -76,7 +76,7 @@ func (st *storage) allocate(capacity int) (id uint32, r *run) {
 	return id, r
 }
 
-// crown makes the run known by its first block, so that readers find it.
+// addHead puts the run's first block into the table of heads, where readers find it.
 func (st *storage) addHead(id uint32, r *run) {
 	p := r.first * index.Golden
 	if !st.heads.room(p) {
@@ -85,15 +85,15 @@ func (st *storage) addHead(id uint32, r *run) {
 	st.heads.insert(p, newEntry(p, id, 0))
 }
 
-// free takes a run that nobody holds, and whose blocks are in no table any more, out of the index.
+// retire removes a run without holders, whose blocks are in no table any more.
 func (st *storage) retire(id uint32, r *run) {
 	p := r.first * index.Golden
 	st.heads.remove(p, newEntry(p, id, 0))
 	st.release(id, r)
 }
 
-// close takes a run's header and arrays back. What readers see of those from now on they throw away, for its seq has
-// gone on.
+// release frees a run's header and arrays. Readers discard what they see of those from now on, because its seq has gone
+// on.
 func (st *storage) release(id uint32, r *run) {
 	m := r.meta
 	atomic.AddUint32(&r.seq, 1)
@@ -107,7 +107,7 @@ func (st *storage) release(id uint32, r *run) {
 	st.live--
 }
 
-// forget takes blocks [from, to) of a run out of the table.
+// unlink removes blocks [from, to) of a run from the table.
 func (st *storage) unlink(id uint32, r *run, from, to int) {
 	for blocks := st.arena.array(r.hashes, to)[from:]; len(blocks) > 0; {
 		n := min(len(blocks), 32)
@@ -122,7 +122,7 @@ func (st *storage) unlink(id uint32, r *run, from, to int) {
 	}
 }
 
-// each passes every run and its shape to visit.
+// each calls visit for every run and its holders.
 func (st *storage) each(visit func(r *run, s *holders)) {
 	s := &holders{}
 	for id := uint32(1); id < st.top; id++ {

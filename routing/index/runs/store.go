@@ -5,14 +5,15 @@ import (
 	"octet/routing/index"
 )
 
-// ahead is how many blocks' lines in the table are loaded side by side before the first is used.
+// ahead is how many blocks' buckets in the table are loaded side by side before the first is used.
 const ahead = 32
 
-// crowd is up to how many replicas may be left behind by one that lengthens a run which they all hold.
+// maxLeftBehind bounds how many replicas may be left behind by one that lengthens a run which they all hold: each
+// becomes a prefix holder.
 const maxLeftBehind = maxPrefixes / 2
 
-// store records that h holds blocks, each of which follows the one before it when chained, and the first of which
-// follows parent when followed. It returns how many of them are recorded: all, unless there is no room for what is new.
+// store records that h holds blocks. With chained, each follows the one before it; with followed, the first follows
+// parent. It returns how many of them are recorded: all, unless there is no room for new ones.
 func (t *tree) store(h index.HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed, chained bool) int {
 	for i := 0; i < len(blocks); {
 		rest := blocks[i:]
@@ -30,8 +31,8 @@ func (t *tree) store(h index.HostID, blocks []kvpool.BlockHash, parent kvpool.Bl
 	return len(blocks)
 }
 
-// storeSome records the first of blocks and those after it that are like it: known, in the same run, or new. It returns
-// how many, 0 when there is no room.
+// storeStretch records the first of blocks and those after it that are like it: known and next in the same run, or new.
+// It returns how many, 0 if there is no room.
 func (t *tree) storeStretch(h index.HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed bool) int {
 	id, off := t.find(blocks[0])
 	if id == 0 {
@@ -57,8 +58,9 @@ func (st *storage) matching(id uint32, off int, blocks []kvpool.BlockHash) int {
 	return n
 }
 
-// plant records a stretch of new blocks, the first of which is in no run: it lengthens the run that it follows, or
-// becomes a run. It returns how many blocks that are, 0 when there is no room. Where memory is short the run is, too.
+// storeNew records a stretch of new blocks, the first of which is in no run: they lengthen the run that they follow, or
+// become a run. It returns how many blocks that are, 0 if there is no room. Where memory is short the run is short,
+// too.
 func (t *tree) storeNew(h index.HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash, followed bool) (n int) {
 	if followed {
 		n = t.storeAfter(h, blocks, parent)
@@ -76,8 +78,9 @@ func (t *tree) storeNew(h index.HostID, blocks []kvpool.BlockHash, parent kvpool
 	return t.newRun(h, blocks)
 }
 
-// follow finds the run of parent, which stays as long as what comes after it is being stored. Chains that part there
-// make it part, too; else it is lengthened by blocks where it may be, and follow returns how many those are.
+// storeAfter finds the run of parent and pins it while what comes after it is stored. If the chain leaves the run
+// before its end, the run is split there. If it leaves at the end, the run is lengthened by blocks if it may be, and
+// storeAfter returns by how many.
 func (t *tree) storeAfter(h index.HostID, blocks []kvpool.BlockHash, parent kvpool.BlockHash) (n int) {
 	id, off := t.find(parent)
 	if t.pinned = id; id == 0 {
@@ -96,7 +99,7 @@ func (t *tree) storeAfter(h index.HostID, blocks []kvpool.BlockHash, parent kvpo
 	return n
 }
 
-// begin makes new blocks, which h holds, a run. There is room.
+// newRun makes a run of new blocks, which h holds. There is room.
 func (t *tree) newRun(h index.HostID, blocks []kvpool.BlockHash) (n int) {
 	s := t.borrowHolders()
 	defer t.returnHolders(s)
@@ -107,8 +110,8 @@ func (t *tree) newRun(h index.HostID, blocks []kvpool.BlockHash) (n int) {
 	return n
 }
 
-// adopt makes blocks a run whose holders are those of s, and returns how many of them: with a length in s all or none,
-// without one those before the first that is known already or finds no room. There is room for the run itself.
+// insert makes blocks a run held as s says, and returns how many of them. If s has a length it is all or none;
+// otherwise those before the first that is known already or finds no room. There is room for the run itself.
 func (t *tree) insert(blocks []kvpool.BlockHash, s *holders) (n int) {
 	id, r := t.allocate(len(blocks))
 	n = t.fill(id, 0, blocks)
@@ -124,13 +127,13 @@ func (t *tree) insert(blocks []kvpool.BlockHash, s *holders) (n int) {
 	return n
 }
 
-// extends reports whether h may lengthen r: it holds all of it, there is space for more, and few others would be left
-// behind.
+// extends returns true if h may lengthen r: it holds all of it, there is space for more, and few other replicas would
+// be left behind.
 func (t *tree) extends(r *run, h index.HostID) bool {
 	return r.full.Has(h) && r.meta.len() < maxRun && r.full.Count()-1+r.meta.prefixes() <= maxLeftBehind
 }
 
-// extend lengthens a run, all of which h holds, by new blocks.
+// extend lengthens a run, all of which h holds, by new blocks. It returns how many.
 func (t *tree) extend(id uint32, h index.HostID, blocks []kvpool.BlockHash) int {
 	r := t.at(id)
 	had := r.meta.len()
@@ -173,8 +176,8 @@ func (t *tree) fill(id uint32, off int, blocks []kvpool.BlockHash) int {
 	return len(blocks)
 }
 
-// remove records that h does not hold blocks. It finds neighbours by comparing, in either direction, and the others by
-// the table.
+// remove records that h does not hold blocks. Neighbours are found by comparing, in either direction, the others by the
+// table.
 func (t *tree) remove(h index.HostID, blocks []kvpool.BlockHash) {
 	for len(blocks) > 0 {
 		id, off := t.find(blocks[0])
@@ -193,8 +196,8 @@ func (t *tree) remove(h index.HostID, blocks []kvpool.BlockHash) {
 	}
 }
 
-// matchingDown returns how many of blocks, the first of which is the run's block off, are the run's one after the other
-// towards its beginning: caches are evicted from the tail.
+// matchingDown returns how many of blocks, the first of which is the run's block off, are the run's towards its
+// beginning, one after the other: caches are evicted from the tail.
 func (st *storage) matchingDown(id uint32, off int, blocks []kvpool.BlockHash) int {
 	run := blocksOf(st.hashes(st.at(id))[:off+1])
 	n := min(len(run), len(blocks))
@@ -206,7 +209,7 @@ func (st *storage) matchingDown(id uint32, off int, blocks []kvpool.BlockHash) i
 	return n
 }
 
-// holds reports whether h holds b.
+// holds returns true if h holds b.
 func (st *storage) holds(h index.HostID, b kvpool.BlockHash) bool {
 	id, off := st.find(b)
 	if id == 0 {
@@ -226,7 +229,7 @@ func (st *storage) holds(h index.HostID, b kvpool.BlockHash) bool {
 	return false
 }
 
-// expel takes all that hosts hold off a run.
+// dropHosts removes hosts from the holders of a run.
 func (t *tree) dropHosts(id uint32, hosts index.HostBitmap) {
 	r, s := t.at(id), t.borrowHolders()
 	defer t.returnHolders(s)

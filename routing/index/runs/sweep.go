@@ -53,7 +53,7 @@ func (x *Indexer) Sweep(ctx context.Context, id index.HostID) error {
 	return nil
 }
 
-// vacate makes a swept slot as good as new.
+// freeSlot makes a swept slot as good as new.
 func (x *Indexer) freeSlot(id index.HostID, h *hostTiers) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,8 +64,8 @@ func (x *Indexer) freeSlot(id index.HostID, h *hostTiers) {
 	x.Vacate(id)
 }
 
-// sweep takes all that the leaving hold off every run, until done says that nothing is left. It holds the lock for
-// sweepRuns runs at a time. What a run is cut in meanwhile may stand where it has been already: it goes there again.
+// sweep removes the leaving hosts from every run, until done returns true. It holds the lock for sweepRuns runs at a
+// time. A run that was made meanwhile may have an id that was visited already: those are visited in the end.
 func (t *tree) sweep(ctx context.Context, leaving func() index.HostBitmap, done func() bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,7 +14,7 @@ const (
 	extentBytes    = 64
 )
 
-// tiers returns where h has b, which it holds.
+// tiers returns the tiers where h has b, which it holds.
 func (h *hostTiers) tiers(b kvpool.BlockHash) tierSet {
 	if s, ok := h.elsewhere[b]; ok {
 		return s
@@ -26,7 +26,7 @@ func (h *hostTiers) fastest(b kvpool.BlockHash) index.Tier {
 	return index.Tier(bits.TrailingZeros8(uint8(h.tiers(b))))
 }
 
-// store carries out a Store of host id.
+// store carries out a Store.
 func (x *Indexer) store(id index.HostID, h *hostTiers, op *index.Op) {
 	if op.Tier >= index.Tiers {
 		return
@@ -48,8 +48,8 @@ func (x *Indexer) store(id index.HostID, h *hostTiers, op *index.Op) {
 	x.locate(id, h, op, blocks)
 }
 
-// store1 carries out a Store into another tier than the GPU's: which of the blocks are on the GPU has to be known
-// first.
+// storeBelowGPU carries out a Store into another tier than the GPU's: which of the blocks are on the GPU has to be
+// known first.
 func (x *Indexer) storeBelowGPU(id index.HostID, h *hostTiers, op *index.Op) {
 	if h.elsewhere == nil {
 		h.elsewhere = map[kvpool.BlockHash]tierSet{}
@@ -80,7 +80,8 @@ func (x *Indexer) storeBelowGPU(id index.HostID, h *hostTiers, op *index.Op) {
 	x.locate(id, h, op, blocks[:kept])
 }
 
-// amend takes off h what it is said to hold after evictions without a word on where: nothing would ever remove that.
+// dropUntold removes those of blocks that h holds, after evictions, without a note of the tier: no later Remove would
+// remove them.
 func (x *Indexer) dropUntold(id index.HostID, h *hostTiers, blocks []kvpool.BlockHash) {
 	h.gone = h.gone[:0]
 	for _, b := range blocks {
@@ -91,7 +92,7 @@ func (x *Indexer) dropUntold(id index.HostID, h *hostTiers, blocks []kvpool.Bloc
 	x.tree.remove(id, h.gone)
 }
 
-// tiered returns the replicas of which more is known than what they hold. Under the tree's mu.
+// tiered returns the replicas with a tier map. The caller holds the tree's mu.
 func (x *Indexer) tiered() (hosts index.HostBitmap) {
 	for i := range x.hosts {
 		if h := &x.hosts[i]; len(h.elsewhere)+len(h.extents) > 0 {
@@ -101,7 +102,7 @@ func (x *Indexer) tiered() (hosts index.HostBitmap) {
 	return hosts
 }
 
-// parted forgets where a replica has blocks that were evicted. Under the tree's mu, but not under the replica's.
+// forgetTiers removes evicted blocks from a replica's tier map. The caller holds the tree's mu, but not the replica's.
 func (x *Indexer) forgetTiers(id index.HostID, blocks []kvpool.BlockHash) {
 	h := &x.hosts[id]
 	if len(h.elsewhere)+len(h.extents) == 0 {
@@ -124,7 +125,7 @@ func (h *hostTiers) forget(m *budget, b kvpool.BlockHash) {
 	}
 }
 
-// locate notes where the copies of blocks lie, as far as there is room for that.
+// locate notes where in its tier each of blocks lies, as far as there is room for that.
 func (x *Indexer) locate(id index.HostID, h *hostTiers, op *index.Op, blocks []kvpool.BlockHash) {
 	if len(op.Extents) > 0 && h.extents == nil {
 		h.extents = map[copyOf]index.Extent{}
@@ -140,7 +141,7 @@ func (x *Indexer) locate(id index.HostID, h *hostTiers, op *index.Op, blocks []k
 	}
 }
 
-// remove carries out a Remove of host id.
+// remove carries out a Remove.
 func (x *Indexer) remove(id index.HostID, h *hostTiers, op *index.Op) {
 	if op.Tier >= index.Tiers {
 		return
@@ -165,7 +166,7 @@ func (h *hostTiers) forgetExtent(m *budget, at copyOf) {
 	}
 }
 
-// lastCopies notes that the blocks of op are no longer in its tier and returns those that are then nowhere.
+// lastCopies notes that the blocks of op are no longer in its tier and returns those that are then in none.
 func (x *Indexer) lastCopies(h *hostTiers, op *index.Op) []kvpool.BlockHash {
 	h.gone = h.gone[:0]
 	for _, b := range op.Blocks {
@@ -184,7 +185,7 @@ func (x *Indexer) lastCopies(h *hostTiers, op *index.Op) []kvpool.BlockHash {
 	return h.gone
 }
 
-// clearTiers forgets where the copies are. Under the tree's mu.
+// clearTiers empties the tier map. The caller holds the tree's mu.
 func (h *hostTiers) clearTiers(m *budget) {
 	m.giveBack(int64(len(h.elsewhere))*elsewhereBytes + int64(len(h.extents))*extentBytes)
 	h.elsewhere, h.extents = nil, nil
