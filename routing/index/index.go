@@ -64,7 +64,7 @@ type Lifecycle interface {
 type Inspector interface {
 	// Unswept returns the retired slots that wait for their Sweep. It takes no lock.
 	Unswept() HostBitmap
-	// Host returns the state of slot h, the zero HostState if there is none.
+	// Host returns the state of slot h, the zero HostState for a slot that is not in use.
 	Host(h HostID) HostState
 	// Stats returns the size of the index and what it has done.
 	Stats() Stats

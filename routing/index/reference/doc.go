@@ -5,7 +5,7 @@
 //	         block → tiers, parent, children                    ▲
 //	                                            chain ──────────┘ binary search: one shard read for each probe
 //
-// Whoever publishes the events of a cache says which block follows which, so the tier map knows whether a replica's
+// The events of a cache say which block follows which, so the tier map knows whether a replica's
 // blocks are closed under "what comes before". Where they are, a later block proves all earlier ones, and depths are
 // found by binary search: O(K log N) shard reads for K distinct depths and N blocks, whatever the number of replicas.
 // Where they are not, the replica is a suspect, and queries scan its chain from the first block on.

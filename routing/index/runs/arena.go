@@ -67,7 +67,7 @@ func (w *arena) canAllocate(n int) bool {
 		w.larger(int(classOf[n])) < classes
 }
 
-// larger returns the smallest class above class with a free array, classes if there is none such.
+// larger returns the smallest class above class with a free array, classes if no such class has one.
 func (w *arena) larger(class int) int {
 	for class++; class < classes && w.freeLists[class] == 0; class++ {
 	}

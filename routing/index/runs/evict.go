@@ -30,7 +30,7 @@ type evictor struct {
 	evicted       uint64 // blocks that were removed to make room
 	hand          uint32 // the run that the clock came to last
 	handSteps     uint32 // of the hand, in this op
-	pinned        uint32 // a run that is being worked on; 0 if there is none
+	pinned        uint32 // a run that is being worked on; 0 while no run is
 	evictedBefore uint64 // evicted when this op began
 }
 

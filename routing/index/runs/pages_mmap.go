@@ -47,5 +47,5 @@ const forgets = true
 // forget gives the memory's room back; it stays readable, as zeros.
 func (p pages) forget() { _ = syscall.Madvise(p.raw, adviseForget) }
 
-// unmap ends p. Nobody may read it any more.
+// unmap ends p. It must not be read any more.
 func (p pages) unmap() { _ = syscall.Munmap(p.raw) }
