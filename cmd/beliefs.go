@@ -209,7 +209,7 @@ func (k knowledge) Sources() map[string]any {
 		"unknown": st.Unknown, "foreign": st.Foreign, "invalid": st.Invalid, "refused_events": st.RefusedEvents,
 		"orphans": st.Orphans, "unmappable": st.Unmappable, "conflicts": st.Conflicts, "verified": st.Verified,
 		"mismatched": st.Mismatched,
-		"voices":     k.feed.Voices(), "held": st.Held, "waiting_bytes": st.Waiting, "crowded": st.Crowded,
+		"voices":     k.feed.Publishers(), "held": st.Held, "waiting_bytes": st.Waiting, "crowded": st.Crowded,
 		"blocks": st.Blocks, "full": st.Full, "lag_ms": st.Lag.Milliseconds(),
 	}
 	return all

@@ -50,7 +50,7 @@ func (h *house) watchSources(ctx context.Context, most time.Duration) {
 		silent := h.silent(func(source string) bool { return now.Sub(heard[source]) > most }, heard)
 		silent = silent.Or(h.feed.Misfits())
 		h.beliefs.silent.Store(&silent)
-		h.feed.Settle()
+		h.feed.ReplaceSilent()
 		select {
 		case <-ctx.Done():
 			return

@@ -12,7 +12,7 @@ type Duty uint32
 // Duties.
 const (
 	Primary    Duty = iota // its answers go to clients
-	ShadowOnly             // demoted: it gets copies of requests, and nobody sees its answers
+	ShadowOnly             // demoted: it gets copies of requests, and its answers reach no client
 )
 
 // String is the name in /admin/breakers.
@@ -41,14 +41,14 @@ type Breaker struct {
 	probeEvery int
 
 	standing atomic.Uint32
-	due      atomic.Int64 // unix nanoseconds of the recovery that is on its way; 0 is none
+	due      atomic.Int64 // unix nanoseconds of the recovery that is on its way, or 0
 	asked    atomic.Int64 // requests that asked Probe since the last one
 	probedAt atomic.Int64 // unix nanoseconds
 
 	mu       sync.Mutex
 	rolling  votes     // all verdicts of the window: the rate that is published
 	evidence votes     // those on answers since begun: what the breaker goes by
-	begun    time.Time // the last demotion or Refresh; zero is none
+	begun    time.Time // the last demotion or Refresh; zero before the first
 	changed  time.Time
 	newest   time.Time // arrival of the last probe's verdict
 	moves    uint64
@@ -167,7 +167,7 @@ func (l *Breaker) Probe(now time.Time) bool {
 		return false
 	}
 	if !l.probedAt.CompareAndSwap(last, at) {
-		return false // somebody else's is on its way
+		return false // another request's probe is on its way
 	}
 	l.asked.Store(0)
 	return true

@@ -60,7 +60,7 @@ func (c *classes) above(floor int) int {
 	return floor
 }
 
-// below returns the floor that lets one class more pass than floor does, LeastPriority where nobody would be left
+// below returns the floor that lets one class more pass than floor does, LeastPriority if no class would be left
 // outside.
 func (c *classes) below(floor int) int {
 	at := floor - LeastPriority - 1

@@ -1,5 +1,5 @@
-// Package slo publishes what each specialist has lately delivered, how fast and how well, and decides from it who
-// stands back and who is under load.
+// Package slo publishes what each specialist has lately delivered, how fast and how well, and decides from it
+// which ones stand back and which are under load.
 //
 //	Gaps ──Flush──▶ ┐
 //	ObserveTTFT     │ window: a ring of sketches ─┐                         ┌─▶ Headers: X-SLO-… of every answer

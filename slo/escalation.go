@@ -9,7 +9,7 @@ import (
 )
 
 // EscalationConfig is when a specialist under load is relieved, and when no more. Pressure is a share of what its queue
-// may hold or of how long it may keep anybody waiting, whichever is nearer to its end: 1 is a refusal. A zero field
+// may hold or of how long it may keep a request waiting, whichever is nearer to its end: 1 is a refusal. A zero field
 // takes the default named beside it.
 type EscalationConfig struct {
 	Divert, Relax float64       // 0.50, 0.25: step 1 is entered at Divert and left at Relax
@@ -48,7 +48,7 @@ const LeastPriority = -100
 
 // Escalation is one specialist's answer to load. The steps go up and down one at a time. In step 2 the floor of
 // priority goes up by one class that has lately asked, again for every Hold that the pressure lasts, and never above
-// the most urgent class: where all ask with the same priority nobody is throttled, for the queue's bounds are then the
+// the most urgent class: where all requests have one priority none is throttled, for the queue's bounds are then the
 // fairer ones. It goes down the same way, by one class for every Calm. The floor is that of the intents whose requests
 // load the specialist.
 //
@@ -82,7 +82,7 @@ func (e *Escalation) Step() int { return int(e.step.Load()) }
 func (e *Escalation) Floor() int { return int(e.floor.Load()) }
 
 // Loads says whether an intent is one of those whose requests load the specialist: of what has lately asked, the most
-// frequent that make up nine tenths. Where nobody has asked, each is.
+// frequent that make up nine tenths. Before the first request each is.
 func (e *Escalation) Loads(intent string) bool { return e.loads.has(intent) }
 
 // Intents returns those intents by name.

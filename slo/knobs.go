@@ -69,7 +69,7 @@ type KnobState struct {
 	Default  float64   `json:"default"`
 	Min      float64   `json:"min"`
 	Max      float64   `json:"max"`
-	Override *Override `json:"override,omitempty"` // an operator's; nil is none
+	Override *Override `json:"override,omitempty"` // an operator's, or nil
 	// what the gateway set by itself: in force unless there is an override
 	Set *Override `json:"set,omitempty"`
 }
@@ -82,7 +82,7 @@ type Knobs struct {
 	changeMu sync.Mutex // one Define, Dial, Set or Clear at a time
 }
 
-// NewKnobs returns knobs at their defaults. now nil is time.Now.
+// NewKnobs returns knobs at their defaults. A nil now stands for time.Now.
 func NewKnobs(now func() time.Time, knobs ...Knob) (*Knobs, error) {
 	if now == nil {
 		now = time.Now
@@ -125,7 +125,7 @@ func (k *Knobs) Define(knobs ...Knob) error {
 
 func (k Knob) allows(v float64) bool { return v >= k.Min && v <= k.Max && !math.IsNaN(v) }
 
-// Dial returns a knob's place for whoever reads it often. It stays good when the knobs are defined anew, and may be
+// Dial returns a knob's place for frequent reads. It stays good when the knobs are defined anew, and may be
 // asked for before its knob is.
 func (k *Knobs) Dial(name string) *Dial {
 	if d := (*k.table.Load())[name]; d != nil {

@@ -18,7 +18,7 @@ type loads struct {
 	counts atomic.Pointer[[]*halves] // of those who have asked; the slice is never modified
 	now    atomic.Uint32
 	turned time.Time
-	heavy  atomic.Pointer[[]string] // by name; nil: nobody has been weighed
+	heavy  atomic.Pointer[[]string] // by name; nil before the first requests were weighed
 }
 
 // halves count the requests of an intent.
@@ -107,7 +107,7 @@ func (l *loads) weigh() {
 	l.heavy.Store(&heavy)
 }
 
-// list returns the intents that load the specialist, by name. The slice is nobody's to change.
+// list returns the intents that load the specialist, by name. The slice is read-only.
 func (l *loads) list() []string {
 	if heavy := l.heavy.Load(); heavy != nil {
 		return *heavy
@@ -115,7 +115,7 @@ func (l *loads) list() []string {
 	return nil
 }
 
-// has says whether an intent is one of those; where nobody has been seen, each may be.
+// has returns true if an intent is one of those; before the first request each may be.
 func (l *loads) has(intent string) bool {
 	heavy := l.list()
 	return len(heavy) == 0 || slices.Contains(heavy, intent)

@@ -38,7 +38,7 @@ type Probation struct {
 
 	mu    sync.Mutex // guards all below
 	lanes map[Entrant]*Trial
-	begun bool // something was declared before, so that a lane nobody knows is new
+	begun bool // something was declared before, so that an unknown lane is new
 }
 
 // NewProbation returns what goes on from remembered trials. Without any, the first lanes declared count as known.

@@ -88,7 +88,7 @@ func (t *tally) merge(now, at time.Time, c count) {
 	into.hold += c.hold
 }
 
-// take takes back one event that held, of the slot of a time; false, and nothing, if there is none.
+// take takes back one event that held, of the slot of a time, if there is one; else it returns false.
 func (t *tally) take(now, at time.Time) bool {
 	t.roll(now)
 	slot := min(t.ring.slot(at), t.ring.now)

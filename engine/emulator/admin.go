@@ -43,29 +43,6 @@ func (e *Emulator) showState(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, mustJSON(e.State()))
 }
 
-// armFault takes a Fault; without "times" it strikes once.
-func (e *Emulator) armFault(w http.ResponseWriter, r *http.Request) {
-	f := Fault{Times: 1}
-	err := readBody(r, &f)
-	if err == nil {
-		err = e.armed.arm(f)
-	}
-	if err != nil {
-		writeProblem(w, err)
-		return
-	}
-	e.listFaults(w, r)
-}
-
-func (e *Emulator) clearFaults(w http.ResponseWriter, r *http.Request) {
-	e.armed.clear()
-	e.listFaults(w, r)
-}
-
-func (e *Emulator) listFaults(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, mustJSON(map[string][]Fault{"faults": e.armed.list()}))
-}
-
 // health answers 200 and nothing, 503 when the engine has stopped.
 func (e *Emulator) health(w http.ResponseWriter, _ *http.Request) {
 	if e.life.Err() != nil {

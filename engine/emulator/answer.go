@@ -60,7 +60,7 @@ func (e *Emulator) start(ctx context.Context, a *ask) (*answer, error) {
 func (an *answer) submit(ctx context.Context, c *choice) (err error) {
 	a, e := an.ask, an.e
 	v := e.speak(a, a.prompts[c.prompt], c.index)
-	c.seq = &sequence{voice: v, adapter: a.adapter.name, fetched: e.fetches(a), received: a.received, kept: e.keeps(a)}
+	c.seq = &sequence{script: v, adapter: a.adapter.name, fetched: e.fetches(a), received: a.received, kept: e.keeps(a)}
 	limit := a.maxNew[c.prompt]
 	if v != nil && v.Len() > 0 {
 		limit = min(limit, v.Len())
@@ -84,7 +84,7 @@ func (an *answer) submit(ctx context.Context, c *choice) (err error) {
 func (an *answer) close() {
 	for _, c := range an.choices {
 		if c.finish == "" {
-			an.e.meters.finished.WithLabelValues("abort").Inc()
+			an.e.metrics.finished.WithLabelValues("abort").Inc()
 		}
 		c.stream.Cancel()
 		an.e.sequences.remove(c.id)
@@ -193,7 +193,7 @@ func (an *answer) token(c *choice, out core.Output) (token, error) {
 	case out.Finish == core.FinishLength:
 		c.finish = "length"
 	}
-	an.e.meters.token(c, len(an.ask.prompts[c.prompt].tokens))
+	an.e.metrics.token(c, len(an.ask.prompts[c.prompt].tokens))
 	return token{c, text, out.Token}, nil
 }
 

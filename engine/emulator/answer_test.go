@@ -18,7 +18,7 @@ func TestALostRepeatedOrForeignTokenEndsTheAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := func(request string, i int) uint32 {
-		return engine.TokenID(indexVoice{request: request}.Text(nil, i))
+		return engine.TokenID(indexScript{request: request}.Text(nil, i))
 	}
 	for _, c := range []struct {
 		name string
@@ -33,7 +33,7 @@ func TestALostRepeatedOrForeignTokenEndsTheAnswer(t *testing.T) {
 		{"an end too soon", core.Output{}, io.EOF, false},
 	} {
 		an := &answer{e: e, ask: &ask{prompts: []prompt{{}}}}
-		ch := &choice{seq: &sequence{voice: indexVoice{request: "r"}}, tokens: 3}
+		ch := &choice{seq: &sequence{script: indexScript{request: "r"}}, tokens: 3}
 		taken := 0
 		_, err := an.deliver(ch, c.out, c.err, func(token) error { taken++; return nil })
 		if (err == nil) != c.ok || (taken == 1) != c.ok || !c.ok && !errors.Is(err, scheduler.ErrEngine) {

@@ -51,7 +51,7 @@ func (e *Emulator) readAsk(r *http.Request, chat bool) (*ask, error) {
 	a.model = a.body.Model
 	or(&a.model, e.cfg.Model)
 	var known bool
-	if a.adapter, known = e.shelf.find(a.model); !known {
+	if a.adapter, known = e.loras.find(a.model); !known {
 		return nil, notFound("model", "The model `%s` does not exist.", a.model)
 	}
 	return a, e.fill(a)
@@ -98,9 +98,9 @@ func (b *body) refuse() error {
 // fill sets the parts of a that follow from its body.
 func (e *Emulator) fill(a *ask) (err error) {
 	if a.chat {
-		a.prompts, err = a.body.chatPrompt(e.tongue)
+		a.prompts, err = a.body.chatPrompt(e.codec)
 	} else {
-		a.prompts, err = prompts(e.tongue, a.body.Prompt)
+		a.prompts, err = prompts(e.codec, a.body.Prompt)
 	}
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (e *Emulator) fill(a *ask) (err error) {
 }
 
 // chatPrompt returns the one prompt that the messages of b make.
-func (b *body) chatPrompt(t tongue) ([]prompt, error) {
+func (b *body) chatPrompt(t codec) ([]prompt, error) {
 	if len(b.Messages) == 0 {
 		return nil, badRequest("messages", "messages must hold at least one message.")
 	}
@@ -193,15 +193,15 @@ func (a *ask) answerID() string {
 	return "cmpl-" + a.id
 }
 
-// speak returns the voice of one choice; nil where the engine's mind has none.
-func (e *Emulator) speak(a *ask, p prompt, choice int) voice {
+// speak returns the script of one choice; nil if the engine's model has none.
+func (e *Emulator) speak(a *ask, p prompt, choice int) script {
 	switch from := a.body.ContinueFrom; e.cfg.Text {
 	case TextTiny:
 		return nil
 	case TextIndex:
-		return indexVoice{request: a.id, from: spoken(p.text, a.id, from)}
+		return indexScript{request: a.id, from: spoken(p.text, a.id, from)}
 	default:
-		return e.author.answer(e.tongue, p.earlier(e.tongue, from), a.variant(choice%a.n), from)
+		return e.writer.answer(e.codec, p.earlier(e.codec, from), a.variant(choice%a.n), from)
 	}
 }
 

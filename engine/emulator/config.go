@@ -74,7 +74,7 @@ type Config struct {
 	Epoch     uint64
 	Publisher events.Publisher // carries the cache events; optional. It stays the caller's to close
 
-	fetch func(context.Context, *ask) (*parcel, error) // in place of HTTP; nil outside of tests
+	fetch func(context.Context, *ask) (*kvTransfer, error) // in place of HTTP; nil outside of tests
 }
 
 // withDefaults returns c with every zero field filled in, or all faults, each an ErrConfig.

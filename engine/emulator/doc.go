@@ -1,17 +1,17 @@
 // Package emulator is an OpenAI server as an LLM engine is one, without the network: its scheduler, its paged KV cache,
-// its prefix hits, preemptions and cache events are the real thing. What it says is read from a script, or computed by
-// a model that is tiny; how long it takes is a model of time.
+// its prefix hits, preemptions and cache events are the real thing. Its answers are read from a script, or computed by
+// a tiny model; how long a step takes is arithmetic.
 //
-//	HTTP ──▶ ask ──▶ scheduler.Loop ──Batch──▶ model.Step   asks the mind what is said, and takes as long as the batch would
+//	HTTP ──▶ ask ──▶ scheduler.Loop ──Batch──▶ stepper.Step   asks the model, and takes as long as the batch would
 //	 ▲                │   │    ▲                  │
 //	 │            tokens  │    └──── Results ─────┤
-//	 └── wire ◀── answer ◀┘                       ├─▶ reciter   index, prose: each sequence's voice
-//	  (faults)        └─ block events ──▶ outbox  └─▶ thinker   tiny: a transformer over the blocks of the batch's tables
+//	 └── wire ◀── answer ◀┘                       ├─▶ scriptedModel   index, prose: each sequence's script
+//	  (faults)        └─ block events ──▶ outbox  └─▶ tinyModel   a transformer over the batch's block tables
 //	                                        └──▶ events.Publisher
 //
-// What a voice says is a pure function of its request and of the token's index: the step computes the token's id from
-// it and the handler the token's text, so neither waits for the other, and a preempted sequence goes on where it was.
-// What the thinker says follows from all tokens before and from the adapter, greedily: temperature, seed and n change
+// A script is a pure function of its request and of the token's index: the step computes the token's id from it and the
+// handler the token's text, so neither waits for the other, and a preempted sequence goes on where it was. What a
+// tinyModel answers follows from all tokens before and from the adapter, greedily: temperature, seed and n change
 // nothing, and it is the same with and without prefix reuse, neighbours, chunks, preemption and drafts if, and only if,
 // the paging is right. Its time counts as part of the step's.
 //
@@ -22,7 +22,7 @@
 // Invariants:
 //
 //  1. A handler writes the tokens of a sequence in the order of their indices, and each only when its id is the one
-//     that the request's own voice says there, or for a thinker one of the vocabulary: a lost, repeated or foreign
+//     that the request's own script has there, or for a tinyModel one of the vocabulary: a lost, repeated or foreign
 //     token ends the answer with an error.
 //  2. When a handler returns, however it ends, the blocks of its sequences are free or on their way to be.
 //  3. Event batches are numbered 1, 2, 3 … from the start of Run, the first being Cleared; a batch that is lost is a

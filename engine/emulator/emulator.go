@@ -23,13 +23,13 @@ type Emulator struct {
 
 	loop      *core.Loop
 	sequences *sequences
-	shelf     *shelf
-	author    *author
-	tongue    tongue
+	loras     *loraRegistry
+	writer    *answerWriter
+	codec     codec
 	armed     armed
 	exports   *exports
 	outbox    *outbox
-	meters    *meters
+	metrics   *metrics
 	mux       *http.ServeMux
 	requests  atomic.Uint64 // ids that were made here
 
@@ -43,29 +43,24 @@ func New(c Config) (*Emulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Emulator{cfg: c, started: time.Now(), sequences: newSequences(), author: newAuthor(c.Model),
+	e := &Emulator{cfg: c, started: time.Now(), sequences: newSequences(), writer: newAnswerWriter(c.Model),
 		outbox: newOutbox(c), exports: newExports(c)}
-	if e.tongue, err = newTongue(c); err != nil {
+	if e.codec, err = newCodec(c); err != nil {
 		return nil, err
 	}
 	e.armed.faults = append(e.armed.faults, c.Faults...)
-	if e.shelf, err = newShelf(c.Model, c.Adapters); err != nil {
+	if e.loras, err = newLoraRegistry(c.Model, c.Adapters); err != nil {
 		return nil, err
 	}
 	e.loop, err = core.NewLoop(core.LoopConfig{Core: c.core(), Now: e.now, Publish: e.outbox.changed},
-		e.model())
+		newStepper(c, e.sequences))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	e.life, e.end = context.WithCancel(context.Background())
-	e.meters = newMeters(e)
+	e.metrics = newMetrics(e)
 	e.mux = e.routes()
 	return e, nil
-}
-
-// model returns the step engine.
-func (e *Emulator) model() *model {
-	return &model{cfg: e.cfg, sequences: e.sequences, mind: newMind(e.cfg, e.sequences)}
 }
 
 // now is the scheduler's clock: time since New.
@@ -98,22 +93,22 @@ func (e *Emulator) routes() *http.ServeMux {
 		"POST /v1/chat/completions":    e.chat,
 		"POST /v1/completions":         e.complete,
 		"GET /v1/models":               e.listModels,
-		"POST /v1/load_lora_adapter":   e.loadAdapter,
-		"POST /v1/unload_lora_adapter": e.unloadAdapter,
+		"POST /v1/load_lora_adapter":   e.loras.handleLoad,
+		"POST /v1/unload_lora_adapter": e.loras.handleUnload,
 		"POST /tokenize":               e.tokenize,
 		"POST /detokenize":             e.detokenize,
 		"POST /reset_prefix_cache":     e.resetCache,
 		"GET /health":                  e.health,
 		"GET /ping":                    e.health,
 		"GET /version":                 e.version,
-		"GET /metrics":                 e.meters.handler().ServeHTTP,
+		"GET /metrics":                 e.metrics.handler().ServeHTTP,
 		"GET /admin/state":             e.showState,
 		"GET /admin/kv":                e.showCache,
-		"GET /admin/faults":            e.listFaults,
-		"POST /admin/faults":           e.armFault,
+		"GET /admin/faults":            e.armed.handleList,
+		"POST /admin/faults":           e.armed.handleArm,
 		"GET /kv_transfer/{key}":       e.hand,
 		"GET /kv_rooms/{room}":         e.meet,
-		"DELETE /admin/faults":         e.clearFaults,
+		"DELETE /admin/faults":         e.armed.handleClear,
 	} {
 		mux.HandleFunc(pattern, handle)
 	}
@@ -122,7 +117,7 @@ func (e *Emulator) routes() *http.ServeMux {
 
 // root returns what the chains of l's sequences hang on, since the last reset. cacheMu is held.
 func (e *Emulator) root(l lora, salt string) kvpool.BlockHash {
-	return e.shelf.root(kvpool.NewHasher(e.cfg.Seed+uint64(e.cache)), l, salt)
+	return e.loras.root(kvpool.NewHasher(e.cfg.Seed+uint64(e.cache)), l, salt)
 }
 
 // resetPrefixCache makes every cached block unreachable by hanging all later chains on other roots; the blocks

@@ -9,4 +9,4 @@ func Vocabulary() (pieces []string) {
 }
 
 // textPrompt is a prompt of the emulators' own tokenizer.
-func textPrompt(text []byte) prompt { return prompt{text, own{}.tokens(text, true)} }
+func textPrompt(text []byte) prompt { return prompt{text, builtinCodec{}.tokens(text, true)} }

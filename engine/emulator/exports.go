@@ -21,9 +21,9 @@ type exports struct {
 }
 
 type export struct {
-	parcel  *parcel
-	blocks  int
-	expires time.Time
+	transfer *kvTransfer
+	blocks   int
+	expires  time.Time
 }
 
 func newExports(c Config) *exports {
@@ -39,7 +39,7 @@ func (x *exports) name(request string) string {
 }
 
 // put keeps p under key. False: the key is taken, or there is no room for it.
-func (x *exports) put(key string, p *parcel, blocks int) bool {
+func (x *exports) put(key string, p *kvTransfer, blocks int) bool {
 	x.exportsMu.Lock()
 	defer x.exportsMu.Unlock()
 	x.sweep()
@@ -53,15 +53,15 @@ func (x *exports) put(key string, p *parcel, blocks int) bool {
 }
 
 // find returns what is kept under key; nil when nothing is, any more. changed is closed when that may be otherwise.
-func (x *exports) find(key string) (p *parcel, changed <-chan struct{}) {
+func (x *exports) find(key string) (p *kvTransfer, changed <-chan struct{}) {
 	x.exportsMu.Lock()
 	defer x.exportsMu.Unlock()
 	x.sweep()
-	return x.byKey[key].parcel, x.changed
+	return x.byKey[key].transfer, x.changed
 }
 
 // await returns what is kept under key as soon as something is; nil when ctx ends first.
-func (x *exports) await(ctx context.Context, key string) *parcel {
+func (x *exports) await(ctx context.Context, key string) *kvTransfer {
 	for {
 		p, changed := x.find(key)
 		if p != nil {

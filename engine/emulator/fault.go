@@ -3,6 +3,7 @@ package emulator
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 )
@@ -108,4 +109,27 @@ func (a *armed) list() []Fault {
 	a.faultsMu.Lock()
 	defer a.faultsMu.Unlock()
 	return append([]Fault{}, a.faults...)
+}
+
+// handleArm takes a Fault; without "times" it strikes once.
+func (a *armed) handleArm(w http.ResponseWriter, r *http.Request) {
+	f := Fault{Times: 1}
+	err := readBody(r, &f)
+	if err == nil {
+		err = a.arm(f)
+	}
+	if err != nil {
+		writeProblem(w, err)
+		return
+	}
+	a.handleList(w, r)
+}
+
+func (a *armed) handleClear(w http.ResponseWriter, r *http.Request) {
+	a.clear()
+	a.handleList(w, r)
+}
+
+func (a *armed) handleList(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, mustJSON(map[string][]Fault{"faults": a.list()}))
 }

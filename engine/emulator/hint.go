@@ -33,7 +33,7 @@ func readHint(value string) cacheHint {
 }
 
 // hint counts what one request said of the cache.
-func (m *meters) hint(h cacheHint) {
+func (m *metrics) hint(h cacheHint) {
 	if len(h) == 0 {
 		return
 	}

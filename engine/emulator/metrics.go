@@ -18,9 +18,9 @@ var (
 	e2eBuckets = []float64{.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680}
 )
 
-// meters are the engine's metrics under vLLM's names: what is counted here, and what is asked of the engine at a
+// metrics are the engine's metrics under vLLM's names: what is counted here, and what is asked of the engine at a
 // scrape.
-type meters struct {
+type metrics struct {
 	registry          *prometheus.Registry
 	prompt, generated prometheus.Counter
 	ttft, itl, e2e    prometheus.Observer
@@ -34,7 +34,7 @@ type timing struct {
 	arrival, latest time.Time // latest is when the token before came
 }
 
-func newMeters(e *Emulator) *meters {
+func newMetrics(e *Emulator) *metrics {
 	labels := prometheus.Labels{"model_name": e.cfg.Model, "engine": "0"}
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels})
@@ -61,11 +61,11 @@ func newMeters(e *Emulator) *meters {
 	}, []string{"prefill"})
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(prompt, generated, ttft, itl, e2e, finished, hinted, prefilled, newGauges(e, labels))
-	return &meters{registry, prompt, generated, ttft, itl, e2e, finished, hinted, prefilled}
+	return &metrics{registry, prompt, generated, ttft, itl, e2e, finished, hinted, prefilled}
 }
 
 // token notes that c has one more token of its answer to a prompt of so many tokens.
-func (m *meters) token(c *choice, prompt int) {
+func (m *metrics) token(c *choice, prompt int) {
 	now := time.Now()
 	m.generated.Inc()
 	if c.tokens == 1 {
@@ -81,7 +81,7 @@ func (m *meters) token(c *choice, prompt int) {
 	}
 }
 
-func (m *meters) handler() http.Handler {
+func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 

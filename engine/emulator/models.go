@@ -23,7 +23,7 @@ func (e *Emulator) listModels(w http.ResponseWriter, _ *http.Request) {
 	base := modelCard{ID: e.cfg.Model, Object: "model", Created: e.started.Unix(), OwnedBy: "octet", Root: e.cfg.Model,
 		MaxLen: &e.cfg.MaxModelLen}
 	cards := []modelCard{base}
-	for _, l := range e.shelf.list() {
+	for _, l := range e.loras.list() {
 		cards = append(cards, modelCard{ID: l.name, Object: "model", Created: l.since.Unix(), OwnedBy: "octet",
 			Root: l.path, Parent: &e.cfg.Model})
 	}
@@ -58,7 +58,7 @@ func (e *Emulator) tokenize(w http.ResponseWriter, r *http.Request) {
 	case b.Prompt != nil:
 		text = []byte(*b.Prompt)
 	case len(b.Messages) > 0:
-		text, err = e.tongue.chat(&b.body)
+		text, err = e.codec.chat(&b.body)
 	default:
 		err = badRequest("prompt", "either prompt or messages must be given.")
 	}
@@ -66,7 +66,7 @@ func (e *Emulator) tokenize(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, err)
 		return
 	}
-	ids := e.tongue.tokens(text, b.Prompt != nil && (b.AddSpecial == nil || *b.AddSpecial))
+	ids := e.codec.tokens(text, b.Prompt != nil && (b.AddSpecial == nil || *b.AddSpecial))
 	writeJSON(w, http.StatusOK, mustJSON(tokens{len(ids), e.cfg.MaxModelLen, ids, jsontext.Value("null")}))
 }
 
@@ -87,7 +87,7 @@ func (e *Emulator) detokenize(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, err)
 		return
 	}
-	text, ok := e.tongue.spelling(b.Tokens)
+	text, ok := e.codec.spelling(b.Tokens)
 	if !ok {
 		writeProblem(w, badRequest("tokens", "there is no such token."))
 		return

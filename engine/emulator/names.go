@@ -14,20 +14,20 @@ type Namer interface {
 	Name(d *kvpool.Digest) uint64
 }
 
-// nameplate gives cached blocks the names of another make. Owned by the outbox, under postMu.
-type nameplate struct {
+// blockNames gives cached blocks the names of another make. Owned by the outbox, under postMu.
+type blockNames struct {
 	namer  Namer // nil: blocks keep our own names
-	blocks map[uint64]*plate
+	blocks map[uint64]*blockName
 }
 
-// plate is one block's, by our hash of it.
-type plate struct {
+// blockName is one block's, by our hash of it.
+type blockName struct {
 	digest kvpool.Digest
 	copies int
 }
 
 // rename returns changes with the names of the other make. What left the cache before it was cleared has none any more.
-func (n *nameplate) rename(changes []events.Event) (out []events.Event) {
+func (n *blockNames) rename(changes []events.Event) (out []events.Event) {
 	if n.namer == nil {
 		return changes
 	}
@@ -47,9 +47,9 @@ func (n *nameplate) rename(changes []events.Event) (out []events.Event) {
 	return out
 }
 
-func (n *nameplate) register(e *events.Event) {
+func (n *blockNames) register(e *events.Event) {
 	if n.blocks == nil {
-		n.blocks = map[uint64]*plate{}
+		n.blocks = map[uint64]*blockName{}
 	}
 	digest, salt := n.namer.Root(), e.Salt
 	if before := n.blocks[e.Parent]; !e.Root && before != nil {
@@ -61,14 +61,14 @@ func (n *nameplate) register(e *events.Event) {
 		digest = n.namer.Next(&digest, e.Tokens[i*e.BlockSize:(i+1)*e.BlockSize], e.Adapter, salt)
 		names[i], salt = n.namer.Name(&digest), ""
 		if n.blocks[h] == nil {
-			n.blocks[h] = &plate{digest: digest}
+			n.blocks[h] = &blockName{digest: digest}
 		}
 		n.blocks[h].copies++
 	}
 	e.Hashes = names
 }
 
-func (n *nameplate) evict(e *events.Event) {
+func (n *blockNames) evict(e *events.Event) {
 	names := make([]uint64, 0, len(e.Hashes))
 	for _, h := range e.Hashes {
 		b := n.blocks[h]

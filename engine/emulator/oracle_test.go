@@ -137,10 +137,10 @@ func TestASequenceWithoutAClientIsComputedAllTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	prompt := []uint32{1, 2, 3, 4, 5}
-	rs, err := e.model().Step(t.Context(), core.Batch{Items: []core.Item{
+	rs, err := newStepper(e.cfg, e.sequences).Step(t.Context(), core.Batch{Items: []core.Item{
 		{ID: 9, Tokens: prompt, Samples: true, Table: []kvpool.BlockID{3}},
 	}})
-	if want, _ := tinyModel(e.cfg).Answer("", prompt, 1); err != nil || !slices.Equal(rs[0].Tokens, want) {
+	if want, _ := tinyWeights(e.cfg).Answer("", prompt, 1); err != nil || !slices.Equal(rs[0].Tokens, want) {
 		t.Errorf("%v, %v, not %d", rs, err, want)
 	}
 }

@@ -24,11 +24,11 @@ func (e *Emulator) obtain(ctx context.Context, a *ask) error {
 	}
 	err := e.prefillThere(ctx, a)
 	if err == nil {
-		e.meters.prefilled.WithLabelValues("remote").Inc()
+		e.metrics.prefilled.WithLabelValues("remote").Inc()
 		return nil
 	}
 	a.body.Transfer, a.received = nil, nil
-	e.meters.prefilled.WithLabelValues("local").Inc()
+	e.metrics.prefilled.WithLabelValues("local").Inc()
 	return ctx.Err()
 }
 

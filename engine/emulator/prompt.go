@@ -12,7 +12,7 @@ type prompt struct {
 }
 
 // prompts returns what a "prompt" field holds: a string, a list of strings, token ids, or a list of lists of them.
-func prompts(t tongue, raw jsontext.Value) ([]prompt, error) {
+func prompts(t codec, raw jsontext.Value) ([]prompt, error) {
 	var (
 		text  string
 		texts []string
@@ -43,7 +43,7 @@ func prompts(t tongue, raw jsontext.Value) ([]prompt, error) {
 }
 
 // earlier returns p without its last n tokens: the prompt that an answer began with before it had to be continued.
-func (p prompt) earlier(t tongue, n int) prompt {
+func (p prompt) earlier(t codec, n int) prompt {
 	keep := len(p.tokens) - n
 	length := 0
 	pieces, _ := t.pieces(p.text)

@@ -16,9 +16,9 @@ import (
 //go:embed prose/*.txt
 var manners embed.FS
 
-// author writes the answers of one specialist, of 40 to 160 tokens. An answer depends on the prompt and its variant
-// alone, so that every replica would give the same one, and go on with another's.
-type author struct {
+// answerWriter writes the answers of one specialist, of 40 to 160 tokens. An answer depends on the prompt and its
+// variant alone, so that every replica would give the same one, and go on with another's.
+type answerWriter struct {
 	open, code, close []string   // code with its fences
 	words             []wordList // in file order, so that the same seed draws the same words
 }
@@ -28,23 +28,23 @@ type wordList struct {
 	choices []string
 }
 
-// newAuthor returns the author whose name is part of the model's, or one without a speciality.
-func newAuthor(model string) *author {
+// newAnswerWriter returns the writer whose name is part of the model's, or one without a speciality.
+func newAnswerWriter(model string) *answerWriter {
 	for _, name := range [...]string{"template", "stl", "algo", "memory", "concurrency", "systems", "build", "debug"} {
 		if strings.Contains(strings.ToLower(model), name) {
-			return readAuthor(name)
+			return readAnswerWriter(name)
 		}
 	}
-	return readAuthor("generic")
+	return readAnswerWriter("generic")
 }
 
-// readAuthor reads one embedded file; that it can is proven by a test.
-func readAuthor(name string) *author {
+// readAnswerWriter reads one embedded file; that it can is proven by a test.
+func readAnswerWriter(name string) *answerWriter {
 	text, err := manners.ReadFile("prose/" + name + ".txt")
 	if err != nil {
 		panic(fmt.Sprintf("emulator: %v", err))
 	}
-	a := new(author)
+	a := new(answerWriter)
 	for _, section := range strings.Split("\n"+string(text), "\n== ")[1:] {
 		head, content, _ := strings.Cut(section, "\n")
 		content = strings.Trim(content, "\n")
@@ -64,15 +64,15 @@ func readAuthor(name string) *author {
 	return a
 }
 
-// answer returns the voice of the answer to p, from its token number from on.
-func (a *author) answer(t tongue, p prompt, variant uint64, from int) voice {
+// answer returns the script of the answer to p, from its token number from on.
+func (a *answerWriter) answer(t codec, p prompt, variant uint64, from int) script {
 	rng := rand.New(rand.NewPCG(draw(p.tokens, variant), variant))
 	text := pick(rng, a.open) + "\n\n" + pick(rng, a.code) + "\n\n" + pick(rng, a.close) + "\n"
 	slots := []string{"{topic}", topic(p.text)}
 	for _, w := range a.words {
 		slots = append(slots, w.slot, pick(rng, w.choices))
 	}
-	return newTextVoice(t, []byte(strings.NewReplacer(slots...).Replace(text)), from)
+	return newTextScript(t, []byte(strings.NewReplacer(slots...).Replace(text)), from)
 }
 
 // draw returns what a prompt's answer is drawn by, whatever blocks are called: xxh3 of its tokens as little-endian

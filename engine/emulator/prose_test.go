@@ -10,7 +10,7 @@ import (
 
 var specialists = []string{"template", "stl", "algo", "memory", "concurrency", "systems", "build", "debug", "generic"}
 
-func said(v voice) (text string) {
+func said(v script) (text string) {
 	for i := range v.Len() {
 		text += string(v.Text(nil, i))
 	}
@@ -19,9 +19,9 @@ func said(v voice) (text string) {
 
 func TestEveryProseAnswerHas40To160Tokens(t *testing.T) {
 	for _, name := range specialists {
-		a, least, most := newAuthor(name), 1000, 0
+		a, least, most := newAnswerWriter(name), 1000, 0
 		for i := range 400 {
-			v := a.answer(own{}, textPrompt(fmt.Appendf(nil, "fix my_%s_number_%d", strings.Repeat("x", i%12), i)), 0,
+			v := a.answer(builtinCodec{}, textPrompt(fmt.Appendf(nil, "fix my_%s_number_%d", strings.Repeat("x", i%12), i)), 0,
 				0)
 			least, most = min(least, v.Len()), max(most, v.Len())
 			if text := said(v); strings.ContainsAny(text, "\x00\t") || strings.Contains(text, "{topic}") ||
@@ -37,7 +37,7 @@ func TestEveryProseAnswerHas40To160Tokens(t *testing.T) {
 
 func TestProseLeavesNoSlotOpen(t *testing.T) {
 	for _, name := range specialists {
-		a := newAuthor(name)
+		a := newAnswerWriter(name)
 		for _, w := range a.words {
 			if !strings.Contains(strings.Join(append(append(a.open, a.code...), a.close...), " "), w.slot) {
 				t.Errorf("%s: %s is never used", name, w.slot)
@@ -47,15 +47,15 @@ func TestProseLeavesNoSlotOpen(t *testing.T) {
 }
 
 func TestProseVariesWithPromptAndVariantAndNothingElse(t *testing.T) {
-	a, b := newAuthor("memory-7b"), newAuthor("memory-7b")
+	a, b := newAnswerWriter("memory-7b"), newAnswerWriter("memory-7b")
 	p := textPrompt([]byte("why does my arena leak?"))
-	if said(a.answer(own{}, p, 0, 0)) != said(b.answer(own{}, p, 0, 0)) {
+	if said(a.answer(builtinCodec{}, p, 0, 0)) != said(b.answer(builtinCodec{}, p, 0, 0)) {
 		t.Error("two replicas answer differently")
 	}
 	answers := map[string]bool{}
 	for i := range 20 {
-		answers[said(a.answer(own{}, p, uint64(i), 0))] = true
-		answers[said(a.answer(own{}, textPrompt(fmt.Append(nil, "question ", i)), 0, 0))] = true
+		answers[said(a.answer(builtinCodec{}, p, uint64(i), 0))] = true
+		answers[said(a.answer(builtinCodec{}, textPrompt(fmt.Append(nil, "question ", i)), 0, 0))] = true
 	}
 	if len(answers) < 25 {
 		t.Errorf("%d answers to 40 questions", len(answers))
@@ -64,9 +64,9 @@ func TestProseVariesWithPromptAndVariantAndNothingElse(t *testing.T) {
 
 // An answer that was cut off after k tokens goes on with token k when its beginning comes back as the prompt's end.
 func TestContinuedProseIsTheRestOfTheAnswer(t *testing.T) {
-	a := newAuthor("debug")
+	a := newAnswerWriter("debug")
 	question := "<|user|>\nwho frees conn_state?<|end|>\n<|assistant|>\n"
-	all := a.answer(own{}, textPrompt([]byte(question)), 7, 0)
+	all := a.answer(builtinCodec{}, textPrompt([]byte(question)), 7, 0)
 	for k := range all.Len() {
 		text := question
 		for i := range k {
@@ -76,7 +76,7 @@ func TestContinuedProseIsTheRestOfTheAnswer(t *testing.T) {
 		if want := len(engine.Tokenize(nil, []byte(question))) + k; len(p.tokens) != want {
 			t.Fatalf("after %d tokens the prompt has %d, not %d", k, len(p.tokens), want)
 		}
-		if got, want := said(a.answer(own{}, p.earlier(own{}, k), 7, k)), said(all)[len(text)-len(question):]; got != want {
+		if got, want := said(a.answer(builtinCodec{}, p.earlier(builtinCodec{}, k), 7, k)), said(all)[len(text)-len(question):]; got != want {
 			t.Fatalf("after %d tokens: %q, not %q", k, got, want)
 		}
 	}
@@ -99,7 +99,7 @@ func TestTopicIsTheLikeliestWordOfTheLastQuestion(t *testing.T) {
 }
 
 func TestIndexVoiceSaysMarksThatTokenizeToThemselves(t *testing.T) {
-	v := indexVoice{request: strings.Repeat("~", maxRequestID), from: 41}
+	v := indexScript{request: strings.Repeat("~", maxRequestID), from: 41}
 	var text []byte
 	var ids []uint32
 	for i := range 1100 {

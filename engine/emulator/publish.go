@@ -29,7 +29,7 @@ type outbox struct {
 	postMu sync.Mutex // keeps the queue in the order of the numbers
 	seq    uint64     // of the batch posted last
 	ledger ledger     // what is cached after that batch
-	names  nameplate
+	names  blockNames
 	queue  chan events.Batch
 	lost   atomic.Uint64 // batches
 }
@@ -37,7 +37,7 @@ type outbox struct {
 func newOutbox(c Config) *outbox {
 	return &outbox{
 		replica: c.Name, epoch: c.Epoch, blockSize: c.BlockSize, mute: c.Tokenless, publisher: c.Publisher,
-		queue: make(chan events.Batch, outboxSize), names: nameplate{namer: c.Namer},
+		queue: make(chan events.Batch, outboxSize), names: blockNames{namer: c.Namer},
 	}
 }
 

@@ -52,7 +52,7 @@ func (an *answer) handInRoom(ctx context.Context) error {
 	if e.cfg.Mode != ModePrefill || a.body.Room == nil {
 		return nil
 	}
-	p, blocks := an.parcel()
+	p, blocks := an.transfer()
 	key := a.body.key()
 	if p == nil || !e.exports.put(key, p, len(blocks)) {
 		return transferProblem("room %d is taken, or there is no place for its blocks", *a.body.Room)

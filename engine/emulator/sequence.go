@@ -11,7 +11,7 @@ import (
 
 // sequence is what the step engine knows of one sequence that the scheduler runs.
 type sequence struct {
-	voice   voice // nil when a mind of its own says what the sequence says
+	script  script // nil if the model computes the tokens
 	adapter string
 	fetched bool // its prompt's blocks are fetched from the engine that computed them
 	kept    bool // the client gets its block table, and has another engine fetch the blocks
@@ -39,11 +39,11 @@ func (s *sequence) stepped(table []kvpool.BlockID) {
 // spell appends the text of token, which came as number i, to dst and reports whether the sequence could have said it
 // there.
 func (s *sequence) spell(dst []byte, i int, token uint32) (text []byte, own bool) {
-	if s.voice == nil {
+	if s.script == nil {
 		return lexicon().spell(dst, token)
 	}
-	text = s.voice.Text(dst, i)
-	return text, s.voice.Token(i) == token
+	text = s.script.Text(dst, i)
+	return text, s.script.Token(i) == token
 }
 
 // take keeps a copy of the prompt's keys and values for another engine.

@@ -41,7 +41,7 @@ func (e *Emulator) answer(ctx context.Context, x *wire, a *ask) error {
 	if err := x.accept(); err != nil {
 		return err
 	}
-	e.meters.hint(a.hint)
+	e.metrics.hint(a.hint)
 	if err := e.obtain(ctx, a); err != nil {
 		return err
 	}

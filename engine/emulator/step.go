@@ -7,19 +7,23 @@ import (
 	"octet/scheduler/core"
 )
 
-// model is the step engine under the scheduler: its tokens come from its mind, its time from arithmetic. Everything
+// stepper is the step engine under the scheduler: its tokens come from its model, its time from arithmetic. Everything
 // that decides what is in a step (batching, reuse, preemption, pressure) is the scheduler's and real. All fields are
 // owned by Step, which runs in one goroutine at a time.
-type model struct {
+type stepper struct {
 	cfg       Config
 	sequences *sequences
-	mind      mind
+	model     model
 	adapter   string // of the step before
 }
 
-// Step returns what the mind says, and takes as long as the timing model says, or longer if the mind does. It fails
-// only with ctx.
-func (m *model) Step(ctx context.Context, b core.Batch) ([]core.Result, error) {
+func newStepper(c Config, s *sequences) *stepper {
+	return &stepper{cfg: c, sequences: s, model: newModel(c, s)}
+}
+
+// Step returns the model's tokens, and takes as long as the timing arithmetic says, or longer if the model does. It
+// fails only with ctx.
+func (m *stepper) Step(ctx context.Context, b core.Batch) ([]core.Result, error) {
 	began := time.Now()
 	load := stepLoad{swap: b.Adapter != m.adapter}
 	m.adapter = b.Adapter
@@ -30,7 +34,7 @@ func (m *model) Step(ctx context.Context, b core.Batch) ([]core.Result, error) {
 			q.stepped(it.Table)
 		}
 	}
-	results, err := m.mind.Say(ctx, b)
+	results, err := m.model.Say(ctx, b)
 	if err != nil {
 		return nil, err
 	}

@@ -38,8 +38,8 @@ type theater struct {
 // errWrong is the finding that a token is not what the request is answered when it is alone.
 var errWrong = errors.New("a wrong token")
 
-// script is one request of a play: its answer alone, and how much of it has been said.
-type script struct {
+// role is one request of a play: its answer alone, and how much of it has been said.
+type role struct {
 	req   core.Request
 	want  []uint32
 	heard int
@@ -49,12 +49,12 @@ type script struct {
 // stage runs one play with one seed.
 type stage struct {
 	play
-	rng     *rand.Rand
-	core    *core.Core
-	mind    mind
-	scripts map[uint64]*script
-	left    int
-	now     scheduler.Time
+	rng   *rand.Rand
+	core  *core.Core
+	model model
+	roles map[uint64]*role
+	left  int
+	now   scheduler.Time
 	theater
 }
 
@@ -70,8 +70,8 @@ func (p play) run(t testing.TB, seed uint64) (theater, error) {
 	}
 	model := tiny.NewModel(11, lexicon().ids, p.hybrid)
 	s := &stage{
-		play: p, rng: rand.New(rand.NewPCG(seed, 0)), core: core, scripts: map[uint64]*script{}, left: p.requests,
-		mind: &thinker{sequences: newSequences(), engine: tiny.NewEngine(model, p.core.Blocks, p.core.BlockSize),
+		play: p, rng: rand.New(rand.NewPCG(seed, 0)), core: core, roles: map[uint64]*role{}, left: p.requests,
+		model: &tinyModel{sequences: newSequences(), engine: tiny.NewEngine(model, p.core.Blocks, p.core.BlockSize),
 			host: map[uint64]*tiny.Snapshot{}},
 	}
 	s.write(model)
@@ -102,7 +102,7 @@ func (s *stage) write(m *tiny.Model) {
 			prompt = append(prompt, s.rng.Uint32N(4))
 		}
 		adapter := s.adapters[s.rng.IntN(len(s.adapters))]
-		sc := &script{leave: -1, req: core.Request{
+		sc := &role{leave: -1, req: core.Request{
 			ID: id + 1, Tokens: prompt, Root: roots(adapter), Adapter: adapter, Priority: s.rng.IntN(3),
 			MaxNew: 1 + s.rng.IntN(24), Draft: s.draft, Hybrid: s.play.core.SSMStateBytes > 0,
 		}}
@@ -113,12 +113,12 @@ func (s *stage) write(m *tiny.Model) {
 		if s.cancel > 0 && s.rng.IntN(s.cancel) == 0 {
 			sc.leave = s.rng.IntN(len(sc.want))
 		}
-		s.scripts[id+1] = sc
+		s.roles[id+1] = sc
 	}
 }
 
 func (s *stage) enter(t testing.TB, id uint64) {
-	req := s.scripts[id].req
+	req := s.roles[id].req
 	req.Tokens = slices.Clone(req.Tokens) // the core's from here on
 	s.now++
 	req.Arrival = s.now
@@ -146,7 +146,7 @@ func (s *stage) step(t testing.TB) error {
 		s.core.Abort(b)
 		return s.check()
 	}
-	results, err := s.mind.Say(context.Background(), b)
+	results, err := s.model.Say(context.Background(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func (s *stage) watch(b core.Batch, results []core.Result) {
 }
 
 func (s *stage) hear(o core.Output) error {
-	sc := s.scripts[o.ID]
+	sc := s.roles[o.ID]
 	if o.Index != sc.heard || o.Index >= len(sc.want) || sc.want[o.Index] != o.Token {
 		return fmt.Errorf("%w: %d (adapter %q) says %d as number %d after %d of %d", errWrong, o.ID, sc.req.Adapter,
 			o.Token, o.Index, sc.heard, sc.want)
@@ -202,7 +202,7 @@ func (s *stage) hear(o core.Output) error {
 // leave cancels whoever has heard enough. In order, so that a seed is a play.
 func (s *stage) leave() {
 	for id := range uint64(s.requests) {
-		if sc := s.scripts[id+1]; sc.leave >= 0 && sc.heard > sc.leave && s.core.Cancel(id+1) {
+		if sc := s.roles[id+1]; sc.leave >= 0 && sc.heard > sc.leave && s.core.Cancel(id+1) {
 			s.left--
 			sc.leave = -1
 		}

@@ -87,8 +87,8 @@ func TestAnAdapterSwapCostsOnce(t *testing.T) {
 func TestFetchedBlocksCostTheirTransferAndNoPrefill(t *testing.T) {
 	prompt := strings.Repeat("w ", 99)
 	c := Config{PrefillTPS: 1, KVTransferPerBlock: time.Millisecond}
-	c.fetch = func(context.Context, *ask) (*parcel, error) {
-		return &parcel{Model: "emulated", Tokens: engine.Tokenize(nil, []byte(prompt))}, nil
+	c.fetch = func(context.Context, *ask) (*kvTransfer, error) {
+		return &kvTransfer{Model: "emulated", Tokens: engine.Tokenize(nil, []byte(prompt))}, nil
 	}
 	body := fmt.Sprintf(`{"max_tokens":1,"kv_transfer_params":{"do_remote_prefill":true},"prompt":%q}`, prompt)
 	if got, want := spent(t, c, body)[0], 7*time.Millisecond; got != want { // 100 tokens are 7 blocks
@@ -107,8 +107,8 @@ func TestASlowRequestDoesNotSlowItsNeighbours(t *testing.T) {
 func TestAStepEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	m := &model{cfg: Config{Step: time.Hour, PrefillTPS: 1}, sequences: newSequences(),
-		mind: &reciter{sequences: newSequences()}}
+	m := &stepper{cfg: Config{Step: time.Hour, PrefillTPS: 1}, sequences: newSequences(),
+		model: &scriptedModel{sequences: newSequences()}}
 	_, err := m.Step(ctx, core.Batch{Items: []core.Item{{ID: 1, Mode: core.Decode, Samples: true}}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)

@@ -41,8 +41,8 @@ type transferReply struct {
 	TPSize        int                `json:"tp_size"`
 }
 
-// parcel is what one engine hands another of a prompt.
-type parcel struct {
+// kvTransfer is what one engine hands another of a prompt.
+type kvTransfer struct {
 	Model   string   `json:"model"` // as asked for: of another adapter the keys and values are others
 	Salt    string   `json:"cache_salt"`
 	Tokens  []uint32 `json:"tokens"`
@@ -56,7 +56,7 @@ func (an *answer) transferReply() *transferReply {
 	if !a.body.Transfer.keeps() {
 		return nil
 	}
-	p, blocks := an.parcel()
+	p, blocks := an.transfer()
 	key := e.exports.name(a.id)
 	if p == nil || !e.exports.put(key, p, len(blocks)) {
 		return nil
@@ -68,14 +68,14 @@ func (an *answer) transferReply() *transferReply {
 	}
 }
 
-// parcel returns the one prompt as it was computed, and its blocks; nil when there is more than one, and of a hybrid.
-func (an *answer) parcel() (*parcel, []kvpool.BlockID) {
+// transfer returns the one prompt as it was computed, and its blocks; nil when there is more than one, and of a hybrid.
+func (an *answer) transfer() (*kvTransfer, []kvpool.BlockID) {
 	a := an.ask
 	if len(a.prompts) != 1 || an.e.cfg.Hybrid {
 		return nil, nil
 	}
 	blocks, kv := an.choices[0].seq.computed()
-	p := &parcel{Model: a.model, Salt: a.body.CacheSalt, Tokens: a.prompts[0].tokens}
+	p := &kvTransfer{Model: a.model, Salt: a.body.CacheSalt, Tokens: a.prompts[0].tokens}
 	if kv != nil {
 		p.KeysEtc = kv.AppendBinary(nil)
 	}
@@ -134,7 +134,7 @@ func transferProblem(format string, args ...any) *problem {
 const fetchTimeout = 10 * time.Second
 
 // fetch gets a's prompt from the engine that has computed it.
-func (e *Emulator) fetch(ctx context.Context, a *ask) (*parcel, error) {
+func (e *Emulator) fetch(ctx context.Context, a *ask) (*kvTransfer, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	if e.cfg.fetch != nil {
@@ -153,6 +153,6 @@ func (e *Emulator) fetch(ctx context.Context, a *ask) (*parcel, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("status %d from the engine that computed the prompt", resp.StatusCode)
 	}
-	p := new(parcel)
+	p := new(kvTransfer)
 	return p, decodeBody(resp.Body, p)
 }

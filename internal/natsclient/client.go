@@ -1,11 +1,14 @@
 // Package natsclient makes every connection to a NATS server that the module has. The library allocates by the sizes
 // that the server's lines state, and keeps a line until it ends, so what arrives is measured on its way to it:
 //
-//		server ─▶ TLS, where there is some ─▶ guard ─▶ framing ─▶ library
+//	server ─▶ TLS, where there is some ─▶ guard ─▶ framing ─▶ library
 //
-//	 1. A size beyond its bound never reaches the library: the read fails with ErrProtocol and the connection is closed.
-//	 2. A message takes no more than MaxMessage bytes with its headers, an INFO maxInfo, any other line maxLine.
-//	 3. TLS is done here, so that what is measured is what the library reads. Websockets, which it would unpack by itself, are refused.
+// Invariants:
+//
+//  1. A size beyond its bound never reaches the library: the read fails with ErrProtocol and the connection is closed.
+//  2. A message takes no more than MaxMessage bytes with its headers, an INFO maxInfo, any other line maxLine.
+//  3. TLS is done here, so that what is measured is what the library reads. Websockets, which it would unpack by
+//     itself, are refused.
 package natsclient
 
 import (

@@ -1,11 +1,15 @@
 // Package redisclient makes every client of a Redis that the module has. The library allocates by the lengths that a
 // reply states, so a reply is measured on its way to it:
 //
-//		server ─▶ guard ─▶ framing ─▶ library
+//	server ─▶ guard ─▶ framing ─▶ library
 //
-//	 1. A length or count beyond its bound never reaches the library: the read fails with ErrReply and the connection is closed.
-//	 2. A reply takes no more than MaxReply bytes and MaxElements elements, however they are nested, and is nested no deeper than MaxDepth.
-//	 3. Framing follows all types of RESP2 and RESP3. What is no type of them fails as well.
+// Invariants:
+//
+//  1. A length or count beyond its bound never reaches the library: the read fails with ErrReply and the connection is
+//     closed.
+//  2. A reply takes no more than MaxReply bytes and MaxElements elements, however they are nested, and is nested no
+//     deeper than MaxDepth.
+//  3. Framing follows all types of RESP2 and RESP3. What is no type of them fails as well.
 package redisclient
 
 import (

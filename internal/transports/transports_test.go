@@ -173,7 +173,7 @@ func TestTransportsAtOnceMakeUpForEachOthersLosses(t *testing.T) {
 		}
 	}
 	await.True(t, "all is read", func() bool { return x.Host(0).LastSeq == 200 })
-	if bound := feed.Voices()["debug-0"].Bound; len(bound) != len(all) {
+	if bound := feed.Publishers()["debug-0"].Bound; len(bound) != len(all) {
 		t.Errorf("of %d transports that bring the same, these are heard: %v", len(all), bound)
 	}
 	if x.Digest() != want.Digest() || x.Host(0).Gaps != 0 || feed.Stats().Applied != 200 {

@@ -23,18 +23,18 @@ const (
 
 // chaos is a gateway with two transports to some engines, all of which crash, lose, repeat and come back elsewhere.
 type chaos struct {
-	t       *testing.T
-	rng     *rand.Rand
-	engines []*namedEngine
-	logs    [][]Batch // of each engine's life: what its streams keep
-	hosts   []index.HostID
-	x       *runs.Indexer
-	feed    *Feed
-	lanes   [2]Carrier
-	at      [2][]int // where each transport reads each log
-	thief   Carrier
-	saved   []byte
-	ops     int
+	t        *testing.T
+	rng      *rand.Rand
+	engines  []*namedEngine
+	logs     [][]Batch // of each engine's life: what its streams keep
+	hosts    []index.HostID
+	x        *runs.Indexer
+	feed     *Feed
+	sessions [2]Carrier
+	at       [2][]int // where each transport reads each log
+	thief    Carrier
+	saved    []byte
+	ops      int
 
 	crashes, moves, restarts, gaps, resyncs int
 }
@@ -63,8 +63,8 @@ func (c *chaos) boot() {
 		}
 	}
 	c.thief = c.feed.From("redis").Open()
-	for i := range c.lanes {
-		c.lanes[i] = c.feed.From([]string{"redis", "nats"}[i]).Open()
+	for i := range c.sessions {
+		c.sessions[i] = c.feed.From([]string{"redis", "nats"}[i]).Open()
 		if c.at[i] == nil {
 			c.at[i] = make([]int, chaosReplicas)
 		}
@@ -127,7 +127,7 @@ func (c *chaos) carry(way, i int) {
 	case *at == len(c.logs[i]):
 		return
 	case n > 3:
-		c.lanes[way].Deliver(c.logs[i][*at])
+		c.sessions[way].Deliver(c.logs[i][*at])
 	}
 	*at = min(*at+1, len(c.logs[i]))
 }
@@ -138,7 +138,7 @@ func (c *chaos) steal(i int) {
 	b := Batch{Replica: e.name, Epoch: e.epoch + c.rng.Uint64N(4), Seq: c.rng.Uint64N(e.seq + 3),
 		By: Speaker{Name: "thief"}}
 	b.Events = []Event{{Kind: Cleared}, {Kind: Registered, Hashes: e.names(e.texts[0]), Root: true}}
-	if c.feed.Voices()[e.name].Bound != nil && len(b.Events[1].Hashes) > 0 {
+	if c.feed.Publishers()[e.name].Bound != nil && len(b.Events[1].Hashes) > 0 {
 		c.thief.Deliver(b)
 	}
 }
@@ -184,11 +184,11 @@ func (c *chaos) save() {
 func (c *chaos) quiet() {
 	c.t.Helper()
 	var reading sync.WaitGroup
-	for way, lane := range c.lanes {
+	for way, session := range c.sessions {
 		reading.Go(func() {
 			for i, log := range c.logs {
 				for _, b := range log {
-					lane.Deliver(b)
+					session.Deliver(b)
 				}
 				c.at[way][i] = len(log)
 			}

@@ -40,7 +40,7 @@ type Batch struct {
 	At      time.Time // publisher's clock; for lag metrics only
 	Events  []Event
 	By      Speaker // not on the wire: its transport says
-	// not on the wire: what a transport recognises the batch by where publishers do not number their lives; 0 is none
+	// not on the wire: how a transport recognises the batch where publishers do not number their lives; 0 if it cannot
 	Mark    uint64
 	Refused int // not on the wire: events that came with the batch and were left out, see Sift
 }
@@ -57,14 +57,14 @@ type Sink interface {
 }
 
 // Consumer carries batches from a transport to a sink until ctx ends, each replica's in the order in which they were
-// published, by a lane that it opens with OpenLane. It reconnects by itself and returns only ctx.Err() or a
+// published, by a session that it opens with OpenSession. It reconnects by itself and returns only ctx.Err() or a
 // configuration error. Being one is all that a transport needs.
 type Consumer interface {
 	Consume(ctx context.Context, sink Sink) error
 }
 
-// Publisher carries a replica's batches to a transport. It is safe for concurrent use. It keeps b's slices; nobody
-// writes to them after Publish.
+// Publisher carries a replica's batches to a transport. It is safe for concurrent use. It keeps b's slices, which
+// are not written to after Publish.
 type Publisher interface {
 	Publish(ctx context.Context, b Batch) error
 	Close() error

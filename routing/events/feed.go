@@ -25,16 +25,15 @@ type Target struct {
 	// Source names the only source that may speak for the replica; "": any may. See Feed.From.
 	Source string
 
-	// Patience is how long who speaks for the replica may be silent before another may: see Speaker. 0: anybody may at
-	// any time.
+	// Patience is how long the holders of the replica's lease may be silent before another publisher gets it: see
+	// Speaker. Zero means that every publisher's batches count.
 	Patience time.Duration
 
-	// Scheme is how the engine is said to hash; nil: nobody said. What it publishes with tokens is compared, and what
-	// differs is counted.
+	// Scheme is how the engine hashes by its configuration; nil if unknown. Hashes of events with tokens are compared,
+	// and those that differ are counted.
 	Scheme Scheme
 
-	// Salts: prompts of some tenants are kept apart by a salt. What an event tells that cannot say one may be
-	// anybody's.
+	// Salts: prompts of some tenants are kept apart by a salt. An event that cannot carry one may be of any tenant.
 	Salts bool
 
 	// Named: prompts of the specialist are hashed as Scheme does, so that the engine's hash of a block says what it
@@ -68,7 +67,7 @@ type Scheme interface {
 // Feed turns what replicas publish into what the index holds. It is a Sink for all transports together and puts each
 // replica's batches into one order, whichever transport brings them first.
 //
-// Lock order: a shelf's mu, then feedMu.
+// Lock order: a replicaState's mu, then feedMu.
 type Feed struct {
 	index   Applier
 	hasher  kvpool.Hasher
@@ -79,19 +78,19 @@ type Feed struct {
 	account *index.Account
 	tally   tally
 
-	feedMu  sync.RWMutex
-	shelves map[string]*shelf // guarded by feedMu
+	feedMu   sync.RWMutex
+	replicas map[string]*replicaState // guarded by feedMu
 }
 
-// shelf is what the feed knows of one replica.
-type shelf struct {
+// replicaState is what the feed knows of one replica.
+type replicaState struct {
 	mu     sync.Mutex
-	gone   bool // forgotten; whoever waited for mu looks again
+	gone   bool // forgotten: after a wait for mu the state is looked up again
 	target Target
 	order  sequence
 	held   mapping
-	bond   bond
-	purse  purse  // of order, held and bond
+	lease  sourceLease
+	budget budget // of order, held and lease
 	mark   uint64 // of the batch applied last
 
 	refused uint64 // events of batches applied that were left out
@@ -104,24 +103,24 @@ type shelf struct {
 func NewFeed(x Applier, hasher kvpool.Hasher, resolve func(replica string) (Target, bool)) *Feed {
 	return &Feed{
 		index: x, hasher: hasher, resolve: resolve, now: time.Now, limit: MaxBlocks, room: index.DefaultMaxBytes,
-		account: index.NewAccount(index.DefaultMaxBytes), shelves: map[string]*shelf{},
+		account: index.NewAccount(index.DefaultMaxBytes), replicas: map[string]*replicaState{},
 	}
 }
 
-// Deliver implements Sink for whoever says nothing about the order in which its batches come: several transports at
-// once, say. Events that cannot be applied are left out and counted, see Sift; a batch that does not pass Check is
-// dropped. One that comes early is held back until those before it have come, or until MaxEarly of them wait or there
-// is no room for it. A transport that keeps the order opens a lane instead, so that a gap shows at once.
+// Deliver implements Sink for callers without an order of batches: several transports at once, for instance. Events
+// that cannot be applied are left out and counted, see Sift; a batch that does not pass Check is dropped. One that
+// comes early is held back until those before it have come, or until MaxEarly of them wait or there is no room for it.
+// A transport that keeps the order opens a session instead, so that a gap shows at once.
 func (f *Feed) Deliver(b Batch) { f.deliver(nil, "", b) }
 
 // Open implements Merger.
-func (f *Feed) Open() Carrier { return &lane{feed: f} }
+func (f *Feed) Open() Carrier { return &session{feed: f} }
 
-// known returns the shelf of a replica that something was heard of; nil for others.
-func (f *Feed) known(replica string) *shelf {
+// known returns the state of a replica that has had events, else nil.
+func (f *Feed) known(replica string) *replicaState {
 	f.feedMu.RLock()
 	defer f.feedMu.RUnlock()
-	return f.shelves[replica]
+	return f.replicas[replica]
 }
 
 // Forget is called after resolve stopped to know replica, or moved it. When it returns, nothing more reaches the slot
@@ -138,20 +137,20 @@ func (f *Feed) Forget(replica string) {
 	}
 	s.gone = true
 	s.held.wipe()
-	s.purse.empty()
+	s.budget.empty()
 	f.feedMu.Lock()
 	defer f.feedMu.Unlock()
-	delete(f.shelves, replica)
+	delete(f.replicas, replica)
 }
 
-func (f *Feed) deliver(l *lane, source string, b Batch) {
+func (f *Feed) deliver(l *session, source string, b Batch) {
 	f.tally.batches.Add(1)
 	if b.Sift(); b.Check() != nil {
 		f.tally.invalid.Add(1)
 		return
 	}
 	for {
-		s := f.shelf(b.Replica)
+		s := f.stateOf(b.Replica)
 		if s == nil {
 			f.tally.unknown.Add(1)
 			return
@@ -162,8 +161,8 @@ func (f *Feed) deliver(l *lane, source string, b Batch) {
 	}
 }
 
-// shelf returns the replica's shelf; nil when the replica is not known, so that strangers' names take no memory.
-func (f *Feed) shelf(replica string) *shelf {
+// stateOf returns the replica's state; nil when the replica is not known, so that strangers' names take no memory.
+func (f *Feed) stateOf(replica string) *replicaState {
 	s := f.known(replica)
 	if s != nil {
 		return s
@@ -173,15 +172,15 @@ func (f *Feed) shelf(replica string) *shelf {
 	}
 	f.feedMu.Lock()
 	defer f.feedMu.Unlock()
-	if s = f.shelves[replica]; s == nil {
-		s = newShelf(f)
-		f.shelves[replica] = s
+	if s = f.replicas[replica]; s == nil {
+		s = newReplica(f)
+		f.replicas[replica] = s
 	}
 	return s
 }
 
 // put takes b in order and applies what is ready. It reports false when s was forgotten meanwhile.
-func (f *Feed) put(s *shelf, l *lane, source string, b Batch) bool {
+func (f *Feed) put(s *replicaState, l *session, source string, b Batch) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	whole := false
@@ -196,7 +195,7 @@ func (f *Feed) put(s *shelf, l *lane, source string, b Batch) bool {
 }
 
 // take is put under s.mu.
-func (f *Feed) take(s *shelf, l *lane, source string, b Batch) bool {
+func (f *Feed) take(s *replicaState, l *session, source string, b Batch) bool {
 	if s.gone {
 		return false
 	}
@@ -210,33 +209,33 @@ func (f *Feed) take(s *shelf, l *lane, source string, b Batch) bool {
 		return true
 	}
 	s.move(target)
-	if f.hear(s, l, source, &b) {
+	if f.authorize(s, l, source, &b) {
 		f.admit(s, l, b)
 	}
 	return true
 }
 
 // move begins anew where the replica's place is another one now. Under s.mu.
-func (s *shelf) move(to Target) {
+func (s *replicaState) move(to Target) {
 	anew := !to.same(s.target)
 	s.target = to
 	if !anew {
 		return
 	}
 	s.mark = 0
-	s.bond.restart()
+	s.lease.restart()
 	s.order.restart()
 	s.held.wipe()
 }
 
 // admit applies b, holds it back or drops it. Under s.mu.
-func (f *Feed) admit(s *shelf, l *lane, b Batch) {
+func (f *Feed) admit(s *replicaState, l *session, b Batch) {
 	switch s.order.place(l, b) {
 	case older:
 		f.tally.oldEpochs.Add(1)
 		return
 	case repeated:
-		f.tally.duplicates.Add(1) // and yet it tells how far its lane has come
+		f.tally.duplicates.Add(1) // and yet it tells how far its session has come
 	case newest:
 		s.held.wipe()
 		s.order.wait(b)
@@ -256,7 +255,7 @@ func (f *Feed) admit(s *shelf, l *lane, b Batch) {
 }
 
 // drain applies the waiting batches that are next, and those before which nothing more can come. Under s.mu.
-func (f *Feed) drain(s *shelf) {
+func (f *Feed) drain(s *replicaState) {
 	for {
 		b, gap, ok := s.order.next()
 		if !ok {
@@ -266,12 +265,12 @@ func (f *Feed) drain(s *shelf) {
 			f.tally.gaps.Add(1)
 		}
 		f.apply(s, b)
-		f.heard(s, &b)
+		f.onApplied(s, &b)
 	}
 }
 
 // apply carries b out. Under s.mu.
-func (f *Feed) apply(s *shelf, b Batch) {
+func (f *Feed) apply(s *replicaState, b Batch) {
 	s.mark = b.Mark
 	s.refused += uint64(b.Refused)
 	f.tally.refusedEvents.Add(uint64(b.Refused))

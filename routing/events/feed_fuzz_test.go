@@ -19,7 +19,7 @@ func (p *program) next(n int) int {
 	return b
 }
 
-// Whoever delivers what in which order, at which times, with snapshots, resyncs, lanes that close and replicas that go
+// Whoever delivers what in which order, at which times, with snapshots, resyncs, sessions that close and replicas that go
 // between: nothing panics, the index is consistent, all bounds hold, and forgetting the replica leaves nothing.
 func FuzzFeed(f *testing.F) {
 	f.Add([]byte{0, 1, 1, 1, 0, 0, 0, 1, 1, 2, 2, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
@@ -34,12 +34,12 @@ func FuzzFeed(f *testing.F) {
 		feed.now = func() time.Time { return now }
 		feed.limit = 32
 		feed.Within(index.NewAccount(int64(16+p.next(200)) << 10))
-		ways := []Carrier{feed.From("redis").Open(), feed.From("nats").Open(), feed.From("grpc").Open(), OpenLane(feed)}
+		ways := []Carrier{feed.From("redis").Open(), feed.From("nats").Open(), feed.From("grpc").Open(), OpenSession(feed)}
 		for len(p.code) > 0 {
 			switch p.next(12) {
 			case 0:
 				now = now.Add(time.Duration(p.next(90)) * time.Second)
-				feed.Settle()
+				feed.ReplaceSilent()
 			case 1:
 				feed.Release("e")
 			case 2:
@@ -67,7 +67,7 @@ func FuzzFeed(f *testing.F) {
 		}
 		known = false
 		feed.Forget("e")
-		if st := feed.Stats(); st.Blocks != 0 || st.Held != 0 || st.Waiting != 0 || len(feed.shelves) != 0 {
+		if st := feed.Stats(); st.Blocks != 0 || st.Held != 0 || st.Waiting != 0 || len(feed.replicas) != 0 {
 			t.Fatalf("%+v", st)
 		}
 	})
@@ -96,20 +96,20 @@ func (p *program) event() Event {
 
 func checkShelf(t *testing.T, f *Feed) {
 	t.Helper()
-	for _, s := range f.shelves {
+	for _, s := range f.replicas {
 		batches, bytes := 0, 0
-		for _, r := range s.bond.rivals {
+		for _, r := range s.lease.challengers {
 			if len(r.parked) == 0 {
-				t.Fatal("a rival that said nothing")
+				t.Fatal("a challenger that said nothing")
 			}
 			for i := range r.parked {
 				batches, bytes = batches+1, bytes+weight(&r.parked[i].Batch)
 			}
 		}
-		if batches != s.bond.batches || bytes != s.bond.bytes || batches > maxParked || bytes > maxOwed ||
-			len(s.bond.rivals) > maxRivals || len(s.bond.voices) > 3 {
-			t.Fatalf("%d batches of %d bytes are parked, %d of %d counted; %d voices", batches, bytes, s.bond.batches,
-				s.bond.bytes, len(s.bond.voices))
+		if batches != s.lease.batches || bytes != s.lease.bytes || batches > maxParked || bytes > maxOwed ||
+			len(s.lease.challengers) > maxChallengers || len(s.lease.bound) > 3 {
+			t.Fatalf("%d batches of %d bytes are parked, %d of %d counted; %d bound", batches, bytes, s.lease.batches,
+				s.lease.bytes, len(s.lease.bound))
 		}
 		if len(s.held.blocks) > f.limit || len(s.order.early) > maxHeld {
 			t.Fatalf("%d blocks, %d waiting", len(s.held.blocks), len(s.order.early))

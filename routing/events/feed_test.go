@@ -241,8 +241,8 @@ func TestStrangersTakeNoMemory(t *testing.T) {
 	for i := range 1000 {
 		b.feed.Deliver(Batch{Replica: fmt.Sprint("stranger-", i), Epoch: 1, Seq: 1, Events: []Event{{Kind: Cleared}}})
 	}
-	if st := b.feed.Stats(); st.Unknown != 1000 || len(b.feed.shelves) != 0 {
-		t.Errorf("%+v, %d shelves", st, len(b.feed.shelves))
+	if st := b.feed.Stats(); st.Unknown != 1000 || len(b.feed.replicas) != 0 {
+		t.Errorf("%+v, %d replicas", st, len(b.feed.replicas))
 	}
 }
 
@@ -282,11 +282,11 @@ func TestAReplicaThatMovesBeginsAnewInItsNextSlot(t *testing.T) {
 
 func TestABatchThatWaitedForForgetLooksAgain(t *testing.T) {
 	b := newBench(t)
-	s := b.feed.shelf("debug-0")
+	s := b.feed.stateOf("debug-0")
 	b.feed.resolve = func(string) (Target, bool) { return Target{}, false }
 	b.feed.Forget("debug-0")
-	if b.feed.put(s, nil, "", numbered(1, 1)) || len(b.seen.batches) > 0 || len(b.feed.shelves) > 0 {
-		t.Error("taken by a shelf that is not there any more")
+	if b.feed.put(s, nil, "", numbered(1, 1)) || len(b.seen.batches) > 0 || len(b.feed.replicas) > 0 {
+		t.Error("taken by a state that is not there any more")
 	}
 	b.feed.Deliver(numbered(1, 1))
 	if st := b.feed.Stats(); st.Unknown != 1 {

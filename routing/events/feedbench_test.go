@@ -14,7 +14,7 @@ func BenchmarkFeed(b *testing.B) {
 			b.Run(fmt.Sprintf("named=%v/bound=%v", named, patience > 0), func(b *testing.B) {
 				to := Target{Host: 1, Specialist: "debug", BlockSize: 16, Named: named, Patience: patience}
 				feed := NewFeed(newIndex(b, 4), hasher, only("e", to))
-				lane := feed.From("redis").Open()
+				session := feed.From("redis").Open()
 				text := tokens(1, 256)
 				seq := uint64(0)
 				b.ReportAllocs()
@@ -31,7 +31,7 @@ func BenchmarkFeed(b *testing.B) {
 					}
 					batch := Batch{Replica: "e", Epoch: 1, Seq: seq,
 						Events: []Event{in, out}[:min(2, 1+len(out.Hashes))]}
-					lane.Deliver(batch)
+					session.Deliver(batch)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/16, "ns/block")
 				if st := feed.Stats(); st.Applied != seq {

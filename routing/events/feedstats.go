@@ -15,7 +15,7 @@ type FeedStats struct {
 	Duplicates uint64 // that had come before
 	OldEpochs  uint64 // from before the replica's last start
 	Gaps       uint64 // times that batches were found missing for good
-	Unknown    uint64 // batches of replicas that nobody knows
+	Unknown    uint64 // batches of unknown replicas
 	Resyncs    uint64 // times that a replica's state was taken over from elsewhere
 	Foreign    uint64 // batches of replicas that their source may not speak for
 	Dead       uint64 // batches for a slot that is not in use
@@ -36,7 +36,7 @@ type FeedStats struct {
 	Strangers  uint64 // evictions of what was never registered
 
 	Held    int           // batches that wait for one before them, now
-	Waiting int64         // bytes that those, what rivals have parked and blocks of unknown content take, now
+	Waiting int64         // bytes that those, what challengers have parked and blocks of unknown content take, now
 	Blocks  int           // engine blocks that are mapped, now
 	Full    []string      // replicas of which blocks had to be ignored for want of room, in order of name
 	Lag     time.Duration // from the publisher's clock to ours, of the batch applied last
@@ -66,8 +66,8 @@ func (f *Feed) Stats() FeedStats {
 		Waiting: f.account.Waiting(), Blocks: int(t.blocks.Load()), Lag: time.Duration(t.lag.Load()),
 	}
 	f.feedMu.RLock()
-	names := make(map[string]*shelf, len(f.shelves))
-	for name, s := range f.shelves {
+	names := make(map[string]*replicaState, len(f.replicas))
+	for name, s := range f.replicas {
 		names[name] = s
 	}
 	f.feedMu.RUnlock()
@@ -83,7 +83,7 @@ func (f *Feed) Stats() FeedStats {
 }
 
 // state returns how many batches wait, and whether blocks had to be ignored.
-func (s *shelf) state() (held int, full bool) {
+func (s *replicaState) state() (held int, full bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.order.early), s.held.full

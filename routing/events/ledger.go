@@ -23,16 +23,16 @@ func (f *Feed) Within(a *index.Account) { f.account = a }
 // called, which is before Load.
 func (f *Feed) SnapshotRoom(bytes int64) { f.room = bytes }
 
-// purse is what one replica's batches that wait and its orphans have taken from the account. A nil purse has no bounds.
-// Guarded by the shelf's mu.
-type purse struct {
+// budget is what one replica's batches that wait and its orphans have taken from the account. A nil budget has no bounds.
+// Guarded by its replicaState's mu.
+type budget struct {
 	account *index.Account
 	taken   int64
 }
 
 // take charges n bytes. It reports false, and charges nothing, where the replica or all together have no room for them;
 // part is which part of the room there is for what they are for.
-func (p *purse) take(n int, part int64) bool {
+func (p *budget) take(n int, part int64) bool {
 	if p == nil {
 		return true
 	}
@@ -44,7 +44,7 @@ func (p *purse) take(n int, part int64) bool {
 }
 
 // give gives n bytes back.
-func (p *purse) give(n int) {
+func (p *budget) give(n int) {
 	if p == nil || n == 0 {
 		return
 	}
@@ -53,7 +53,7 @@ func (p *purse) give(n int) {
 }
 
 // empty gives everything back. Nothing of the replica is used any more.
-func (p *purse) empty() { p.give(int(p.taken)) }
+func (p *budget) empty() { p.give(int(p.taken)) }
 
 // weight is about what a batch takes in memory, and no less than what sumOf writes of it.
 func weight(b *Batch) (bytes int) {
@@ -67,7 +67,7 @@ func weight(b *Batch) (bytes int) {
 
 // adopt makes room for one more orphan.
 func (m *mapping) adopt() bool {
-	if !m.purse.take(orphanBytes, orphansPart) {
+	if !m.budget.take(orphanBytes, orphansPart) {
 		return false
 	}
 	m.orphans++
@@ -78,26 +78,26 @@ func (m *mapping) adopt() bool {
 func (m *mapping) release(orphan bool) {
 	if orphan {
 		m.orphans--
-		m.purse.give(orphanBytes)
+		m.budget.give(orphanBytes)
 	}
 }
 
-// newShelf returns a shelf of f's for a replica of which nothing was heard yet.
-func newShelf(f *Feed) *shelf {
-	s := &shelf{purse: purse{account: f.account}}
-	s.held = newMapping(f.limit, &f.tally, &s.purse)
-	s.order.purse, s.bond.purse = &s.purse, &s.purse
+// newReplica returns the state of a replica without events.
+func newReplica(f *Feed) *replicaState {
+	s := &replicaState{budget: budget{account: f.account}}
+	s.held = newMapping(f.limit, &f.tally, &s.budget)
+	s.order.budget, s.lease.budget = &s.budget, &s.budget
 	return s
 }
 
 // disown ends what is known of a replica in the middle of a change that panicked: nothing of it can be relied on. The
 // next batch begins anew, and is a gap, so the replica is stale until it is made whole. Under s.mu.
-func (f *Feed) disown(s *shelf, replica string) {
+func (f *Feed) disown(s *replicaState, replica string) {
 	s.gone = true
-	s.purse.empty()
+	s.budget.empty()
 	f.feedMu.Lock()
 	defer f.feedMu.Unlock()
-	if f.shelves[replica] == s {
-		delete(f.shelves, replica)
+	if f.replicas[replica] == s {
+		delete(f.replicas, replica)
 	}
 }

@@ -13,12 +13,12 @@ import (
 // checkLedger adds up again what is kept of all replicas, by weight, and compares it with what is charged for it.
 func checkLedger(t *testing.T, f *Feed) (sum int64) {
 	t.Helper()
-	for name, s := range f.shelves {
+	for name, s := range f.replicas {
 		kept := 0
 		for _, b := range s.order.early {
 			kept += weight(&b.Batch)
 		}
-		for _, r := range s.bond.rivals {
+		for _, r := range s.lease.challengers {
 			for i := range r.parked {
 				kept += weight(&r.parked[i].Batch)
 			}
@@ -28,8 +28,8 @@ func checkLedger(t *testing.T, f *Feed) (sum int64) {
 				kept += orphanBytes
 			}
 		}
-		if int64(kept) != s.purse.taken || s.purse.taken > f.account.Share()/replicaPart {
-			t.Fatalf("%s keeps %d bytes, %d are charged, %d allowed", name, kept, s.purse.taken,
+		if int64(kept) != s.budget.taken || s.budget.taken > f.account.Share()/replicaPart {
+			t.Fatalf("%s keeps %d bytes, %d are charged, %d allowed", name, kept, s.budget.taken,
 				f.account.Share()/replicaPart)
 		}
 		sum += int64(kept)
@@ -206,7 +206,7 @@ func TestWhatWaitsIsChargedToTheByteWhateverComes(t *testing.T) {
 				c.known = true
 			case n < 8:
 				now = now.Add(patience)
-				c.feed.Settle()
+				c.feed.ReplaceSilent()
 			case n < 9:
 				c.ways[n%2].Close()
 				c.ways[n%2] = c.feed.From([]string{"redis", "nats"}[n%2]).Open()

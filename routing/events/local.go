@@ -50,15 +50,15 @@ func (l *Local) Consume(ctx context.Context, sink Sink) error {
 }
 
 func (l *Local) consume(ctx context.Context, sink Sink) error {
-	lane := OpenLane(sink)
-	defer lane.Close()
+	session := OpenSession(sink)
+	defer session.Close()
 	l.meter.Up()
 	defer l.meter.Down()
 	for {
 		select {
 		case b := <-l.queue:
 			l.meter.Took(b.At, time.Now())
-			lane.Deliver(b)
+			session.Deliver(b)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -25,10 +25,10 @@ var (
 type carrierPigeon func() (Batch, bool)
 
 func (p carrierPigeon) Consume(ctx context.Context, sink Sink) error {
-	lane := OpenLane(sink)
-	defer lane.Close()
+	session := OpenSession(sink)
+	defer session.Close()
 	for b, ok := p(); ok; b, ok = p() {
-		lane.Deliver(b)
+		session.Deliver(b)
 	}
 	return ctx.Err()
 }
@@ -44,7 +44,7 @@ func TestANewTransportIsOneMethod(t *testing.T) {
 	all := new(gather)
 	sent = 0
 	if err := pigeon.Consume(t.Context(), all); err != nil || len(all.all) != 3 {
-		t.Errorf("a sink without lanes: %v, %d batches", err, len(all.all))
+		t.Errorf("a sink without sessions: %v, %d batches", err, len(all.all))
 	}
 }
 

@@ -48,7 +48,7 @@ func (b *block) gone() bool { return b.copies == [index.Tiers]uint32{} }
 type mapping struct {
 	limit    int
 	tally    *tally
-	purse    *purse           // what orphans are charged to
+	budget   *budget          // what orphans are charged to
 	orphans  int              // blocks that orphan says so of
 	blocks   map[uint64]block // by engine hash; those that departed recently included
 	ours     map[kvpool.BlockHash][index.Tiers]uint32
@@ -59,8 +59,8 @@ type mapping struct {
 	ops      []index.Op // what changed since begin, in order; its memory is used again
 }
 
-func newMapping(limit int, t *tally, p *purse) mapping {
-	return mapping{limit: limit, tally: t, purse: p, blocks: map[uint64]block{},
+func newMapping(limit int, t *tally, p *budget) mapping {
+	return mapping{limit: limit, tally: t, budget: p, blocks: map[uint64]block{},
 		ours: map[kvpool.BlockHash][index.Tiers]uint32{}}
 }
 
@@ -70,8 +70,8 @@ func (m *mapping) wipe() {
 		return
 	}
 	m.tally.blocks.Add(-int64(len(m.blocks)))
-	m.purse.give(m.orphans * orphanBytes)
-	fresh := newMapping(m.limit, m.tally, m.purse)
+	m.budget.give(m.orphans * orphanBytes)
+	fresh := newMapping(m.limit, m.tally, m.budget)
 	fresh.ops = m.ops
 	*m = fresh
 }

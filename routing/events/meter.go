@@ -18,7 +18,7 @@ type ConsumerStats struct {
 	Dropped   uint64
 	Replayed  uint64 // batches that were asked for again and came
 	Panics    uint64 // of its own code or of a library; each ended a connection
-	LastPanic string // with its stack; "" is none
+	LastPanic string // with its stack; "" if there was no panic
 	// from when the transport took the last message to when it was read here; two machines' clocks
 	Lag time.Duration
 }

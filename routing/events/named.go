@@ -3,7 +3,7 @@ package events
 import "octet/kvpool"
 
 // registerNamed maps the blocks of e by their names alone, which the prompts' chains are made of: tokens are not
-// needed, and a block whose parent nobody has told of is as good as any. Names of blocks of another size are those of
+// needed, and a block with an unknown parent is as good as any. Names of blocks of another size are those of
 // other chains.
 //
 // What neither begins a chain nor names a parent, as offload tiers tell it, is in no order: each block stands for

@@ -55,7 +55,7 @@ func (f *Feed) Resync(replica string, epoch, seq uint64, held []Event) error {
 		}
 	}
 	same := func(q *sequence) bool { return !q.started || q.epoch == epoch }
-	return f.replace(replica, epoch, seq, same, func(s *shelf) {
+	return f.replace(replica, epoch, seq, same, func(s *replicaState) {
 		for i := range held {
 			if held[i].Kind == Registered {
 				s.held.change(&held[i], s.target, f.hasher)
@@ -65,8 +65,8 @@ func (f *Feed) Resync(replica string, epoch, seq uint64, held []Event) error {
 }
 
 // replace sets a replica back to what fill makes of an empty mapping, if its order may be.
-func (f *Feed) replace(replica string, epoch, seq uint64, may func(*sequence) bool, fill func(*shelf)) error {
-	s := f.shelf(replica)
+func (f *Feed) replace(replica string, epoch, seq uint64, may func(*sequence) bool, fill func(*replicaState)) error {
+	s := f.stateOf(replica)
 	if s == nil {
 		return fmt.Errorf("%w: %q", ErrUnknown, replica)
 	}

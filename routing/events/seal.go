@@ -8,7 +8,7 @@ import (
 )
 
 // Secret is what a gateway tells the seals of its replicas by. Each replica is given a key of its own, made of the
-// secret and of its name, so that it can speak for itself and for nobody else:
+// secret and of its name, so that it can speak for itself alone:
 //
 //	key = hex( HMAC-SHA256( secret, name ))          printf %s debug-0 | openssl dgst -sha256 -hmac "$SECRET"
 //	seal = hex( HMAC-SHA256( key, the message ))

@@ -1,7 +1,5 @@
 package events
 
-import "sync/atomic"
-
 // MaxEarly is how many batches of one replica wait for one before them. More than that, and the one before is given up:
 // a gap.
 const MaxEarly = 64
@@ -20,11 +18,11 @@ type sequence struct {
 	epoch   uint64
 	last    uint64           // applied last, in this epoch
 	early   map[uint64]early // by Seq, all above last; at most MaxEarly between calls
-	purse   *purse           // what early is charged to
+	budget  *budget          // what early is charged to
 	hurry   bool             // there is no room to wait: all of early is applied, whatever is missing before it
 
-	// the largest Seq of this epoch that each lane has brought; only lanes that carry this replica
-	reached   map[*lane]uint64
+	// the largest Seq of this epoch that each session has brought; only sessions that carry this replica
+	reached   map[*session]uint64
 	unordered bool // someone who promises no order carries it as well
 }
 
@@ -47,9 +45,9 @@ const (
 // restart forgets everything but who carries the replica.
 func (q *sequence) restart() {
 	for _, b := range q.early {
-		q.purse.give(b.bytes)
+		q.budget.give(b.bytes)
 	}
-	*q = sequence{reached: q.reached, unordered: q.unordered, purse: q.purse}
+	*q = sequence{reached: q.reached, unordered: q.unordered, budget: q.budget}
 	for l := range q.reached {
 		q.reached[l] = 0
 	}
@@ -57,7 +55,7 @@ func (q *sequence) restart() {
 
 // place says where b stands, and notes that l brought it. With a later epoch everything of the earlier one is
 // forgotten.
-func (q *sequence) place(l *lane, b Batch) placing {
+func (q *sequence) place(l *session, b Batch) placing {
 	if q.started && b.Epoch < q.epoch {
 		return older
 	}
@@ -74,13 +72,13 @@ func (q *sequence) place(l *lane, b Batch) placing {
 	return out
 }
 
-func (q *sequence) note(l *lane, seq uint64) {
+func (q *sequence) note(l *session, seq uint64) {
 	if l == nil {
 		q.unordered = true
 		return
 	}
 	if q.reached == nil {
-		q.reached = map[*lane]uint64{}
+		q.reached = map[*session]uint64{}
 	}
 	q.reached[l] = max(q.reached[l], seq)
 }
@@ -100,7 +98,7 @@ func (q *sequence) stay(seq uint64) bool {
 	if !waits || b.bytes > 0 {
 		return true
 	}
-	if b.bytes = weight(&b.Batch); !q.purse.take(b.bytes, anyPart) {
+	if b.bytes = weight(&b.Batch); !q.budget.take(b.bytes, anyPart) {
 		q.hurry = true
 		return false
 	}
@@ -111,7 +109,7 @@ func (q *sequence) stay(seq uint64) bool {
 // drop takes a batch out of those that wait.
 func (q *sequence) drop(seq uint64) Batch {
 	b := q.early[seq]
-	q.purse.give(b.bytes)
+	q.budget.give(b.bytes)
 	delete(q.early, seq)
 	return b.Batch
 }
@@ -150,7 +148,7 @@ func (q *sequence) follows(seq uint64) bool {
 	return seq == q.last+1
 }
 
-// mayCome reports whether what is missing before seq can still arrive: by a lane that has not come so far yet.
+// mayCome reports whether what is missing before seq can still arrive: by a session that has not come so far yet.
 func (q *sequence) mayCome(seq uint64) bool {
 	if q.unordered {
 		return true
@@ -184,40 +182,15 @@ func (q *sequence) jump(epoch, seq uint64) bool {
 	return true
 }
 
-// leave takes a lane off.
-func (q *sequence) leave(l *lane) { delete(q.reached, l) }
+// leave removes a session.
+func (q *sequence) leave(l *session) { delete(q.reached, l) }
 
-// lane is one transport's way into a feed.
-type lane struct {
-	feed   *Feed
-	source string // whose it is
-	closed atomic.Bool
-}
-
-// Deliver implements Sink.
-func (l *lane) Deliver(b Batch) { l.feed.deliver(l, l.source, b) }
-
-// Close implements Carrier: what waited for this lane alone waits no more.
-func (l *lane) Close() {
-	l.closed.Store(true)
-	now := l.feed.now()
-	for _, s := range l.feed.all() {
-		s.mu.Lock()
-		if !s.gone {
-			s.order.leave(l)
-			s.bond.left(l, now)
-			l.feed.drain(s)
-		}
-		s.mu.Unlock()
-	}
-}
-
-// all returns the shelves of the moment.
-func (f *Feed) all() []*shelf {
+// all returns the replicas of the moment.
+func (f *Feed) all() []*replicaState {
 	f.feedMu.RLock()
 	defer f.feedMu.RUnlock()
-	list := make([]*shelf, 0, len(f.shelves))
-	for _, s := range f.shelves {
+	list := make([]*replicaState, 0, len(f.replicas))
+	for _, s := range f.replicas {
 		list = append(list, s)
 	}
 	return list

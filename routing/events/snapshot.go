@@ -56,7 +56,7 @@ func (f *Feed) root() uint64 { return uint64(f.hasher.Next(f.hasher.Root("", "",
 func (f *Feed) names() (all []string) {
 	f.feedMu.RLock()
 	defer f.feedMu.RUnlock()
-	for name := range f.shelves {
+	for name := range f.replicas {
 		all = append(all, name)
 	}
 	slices.Sort(all)
@@ -131,7 +131,7 @@ func (f *Feed) Load(r io.Reader) (replicas int, err error) {
 			continue
 		}
 		err := f.replace(old.replica, old.epoch, old.seq, func(*sequence) bool { return true },
-			func(s *shelf) { s.restore(old) })
+			func(s *replicaState) { s.restore(old) })
 		if err == nil {
 			replicas++
 		}
@@ -140,7 +140,7 @@ func (f *Feed) Load(r io.Reader) (replicas int, err error) {
 }
 
 // restore fills an empty mapping. Under s.mu.
-func (s *shelf) restore(old restored) {
+func (s *replicaState) restore(old restored) {
 	s.mark = old.mark
 	m := &s.held
 	m.full = old.cut

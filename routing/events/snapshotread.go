@@ -144,7 +144,7 @@ func chainOf(ours []uint64) []kvpool.BlockHash {
 	return chain
 }
 
-// fits takes the room of one more block; false where there is none.
+// fits takes the room of one more block, and returns false without enough.
 func (r *reading) fits(chain int) bool {
 	takes := int64(unsafe.Sizeof(named{})) + int64(chain)*int64(unsafe.Sizeof(kvpool.BlockHash(0)))
 	if r.room < takes || len(r.open.blocks) > r.feed.limit+keepDeparted {

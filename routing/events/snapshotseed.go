@@ -20,7 +20,7 @@ func carrySeed(head *octetkvpb.Head, seed uint64) {
 	head.ProtoReflect().SetUnknown(protowire.AppendFixed64(field, seed))
 }
 
-// SnapshotSeed reads the hash seed from the beginning of a snapshot. It fails with ErrSnapshot where there is none.
+// SnapshotSeed reads the hash seed from the beginning of a snapshot. It fails with ErrSnapshot without one.
 func SnapshotSeed(r io.Reader) (uint64, error) {
 	var head octetkvpb.Head
 	in := &summed{in: bufio.NewReader(r), sum: xxh3.New()}

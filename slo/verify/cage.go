@@ -43,7 +43,7 @@ const ready = "ready"
 // errNotReady is why a cage could not be closed.
 var errNotReady = errors.New("verify: the cage")
 
-// run runs a command in a cage on code. The error says that nobody can tell.
+// run runs a command in a cage on code. An error means that the result is unknown.
 func (c cage) run(ctx context.Context, code string) (pass bool, err error) {
 	cmd := exec.CommandContext(ctx, "/proc/self/exe")
 	if err := caged(cmd, c); err != nil {

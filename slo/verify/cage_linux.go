@@ -52,7 +52,7 @@ func init() {
 	unix.CloseOnExec(sayTo)
 	out := os.NewFile(sayTo, "out")
 	err := becomeCommand(out)
-	fmt.Fprint(out, err) // nobody else could be told
+	fmt.Fprint(out, err) // the parent reads it there
 	os.Exit(notStarted)
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Code returns the longest fenced block of an answer that is in one of the languages, or "" where there is none. A
+// Code returns the longest fenced block of an answer that is in one of the languages, or "" without one. A
 // fence that is never closed ends with the answer. Blocks without a language count only where no block names one.
 func Code(answer string, languages []string) string {
 	named, bare := "", ""

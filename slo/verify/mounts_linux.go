@@ -16,7 +16,7 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/urandom"}
 // part is a piece of the host's file system that is seen in the cage.
 type part struct {
 	path string
-	link string // what a symbolic link says; "" is none
+	link string // target of a symbolic link, or ""
 	tree int    // a detached mount
 	dir  bool
 }
@@ -36,7 +36,7 @@ func (c cage) build(code []byte) error {
 	root := ""
 	for _, p := range parts {
 		if p.dir {
-			root = p.path // any directory does: what is mounted there is seen by nobody else
+			root = p.path // any directory does: what is mounted there is seen by the cage alone
 		}
 	}
 	size := fmt.Sprintf("size=%d,nr_inodes=%d,mode=755", c.Scratch, mostInodes)

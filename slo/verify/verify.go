@@ -146,8 +146,8 @@ func (v *Verifier) work(ctx context.Context) {
 // ErrNoCode is what Judge returns of an answer in which there is nothing to judge.
 var ErrNoCode = errors.New("verify: no code in the answer")
 
-// Judge says whether the code of an answer passes. The error says that nobody can tell: ErrNoCode, ErrCommand or ctx's
-// own.
+// Judge says whether the code of an answer passes. An error means that the result is unknown: ErrNoCode, ErrCommand or
+// ctx's own.
 func (v *Verifier) Judge(ctx context.Context, answer string) (pass bool, err error) {
 	code := Code(answer, v.cfg.Languages)
 	if code == "" {

@@ -129,7 +129,7 @@ func (s *Scheme) sum(b []byte) (d kvpool.Digest) {
 	return sha256.Sum256(b)
 }
 
-// pages writes an SGLang page. The zero parent is the chain's beginning: no sha256 that anybody has seen is zero.
+// pages writes an SGLang page. The zero parent is the chain's beginning: no known sha256 is zero.
 func pages(out []byte, parent *kvpool.Digest, tokens []uint32) []byte {
 	if *parent != (kvpool.Digest{}) {
 		out = append(out, parent[:]...)

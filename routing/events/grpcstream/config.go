@@ -31,7 +31,7 @@ const (
 	answerWithin = 2 * time.Second  // of an Ack
 )
 
-// Token is what publishers may show, and whom they may then speak for.
+// Token is a publisher's credential, with the replicas that it may publish for.
 type Token struct {
 	Token    string
 	Replicas []string // empty: any
@@ -42,7 +42,7 @@ type Config struct {
 	Listen   string       // host:port. Required, unless Listener is given
 	Listener net.Listener // that is open already; Consume closes it
 	TLS      *tls.Config  // nil speaks plain TCP
-	Tokens   []Token      // empty: whoever can connect may publish
+	Tokens   []Token      // empty: every client that can connect may publish
 }
 
 func (c Config) check() error {
@@ -74,7 +74,7 @@ func newGrants(tokens []Token) (all grants) {
 	return all
 }
 
-// find returns what a header's token grants; false where it is none.
+// find returns what a header's token grants, and false without a valid one.
 func (g grants) find(header string) (grant, bool) {
 	if len(g) == 0 {
 		return grant{}, true
@@ -100,7 +100,7 @@ func (g grant) covers(replica string) bool {
 type PublisherConfig struct {
 	Addr  string      // of the gateway, host:port. Required
 	TLS   *tls.Config // nil speaks plain TCP
-	Token string      // "" is none
+	Token string      // optional
 }
 
 var (

@@ -139,7 +139,7 @@ func (s *service) publish(stream grpc.BidiStreamingServer[octetkvpb.Batch, octet
 	if err != nil {
 		return err
 	}
-	lane := events.OpenLane(s.sink)
+	lane := events.OpenSession(s.sink)
 	defer lane.Close()
 	by := events.Speaker{Name: granted.name, Lasting: true}
 	if by.Name == "" {
@@ -170,7 +170,7 @@ func (s *service) publish(stream grpc.BidiStreamingServer[octetkvpb.Batch, octet
 	}
 }
 
-// caller returns who publishes without a token: whom its certificate names, else its host.
+// caller names a publisher without a token: by its certificate, else by its host.
 func caller(ctx context.Context) string {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -187,7 +187,7 @@ func caller(ctx context.Context) string {
 	return host
 }
 
-// receive returns the next batch. What is none ends the stream: its number is not known, and nothing after it could be
+// receive returns the next batch. Anything else ends the stream: its number is not known, and nothing after it could be
 // in order.
 func (s *service) receive(stream grpc.ServerStream) (events.Batch, error) {
 	var f frame

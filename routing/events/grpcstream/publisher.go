@@ -22,7 +22,7 @@ type Publisher struct {
 	life  context.Context // of all streams; ends with Close
 	end   context.CancelFunc
 
-	turn   chan struct{} // cap == 1: who has put something in it owns what follows
+	turn   chan struct{} // cap == 1: a successful send takes ownership of what follows
 	stream stream        // nil: none is open
 	drop   context.CancelFunc
 }

@@ -40,7 +40,7 @@ type Config struct {
 	URL     string // nats://host:port, several separated by commas. Required
 	Subject string // what the stream covers, with one wildcard at its end; "" is DefaultSubject
 	Stream  string // "" is DefaultStream
-	Creds   string // path of a credentials file; "" is none
+	Creds   string // path of a credentials file; optional
 	CA      string // path of a PEM file with the roots to trust; "" is the system's
 
 	Key    events.SealKey // what the publisher's messages are sealed with; "" seals none

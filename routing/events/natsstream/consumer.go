@@ -64,7 +64,7 @@ func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	lane := events.OpenLane(sink)
+	lane := events.OpenSession(sink)
 	defer lane.Close()
 	r := reader{Consumer: c, js: js, lane: lane}
 	for wait := events.NewBackoff(); ctx.Err() == nil; {
@@ -134,7 +134,7 @@ func (r *reader) from() jetstream.OrderedConsumerConfig {
 	return c
 }
 
-// step reads one message, or finds that there is none for a while.
+// step reads one message, or returns after a while without one.
 func (r *reader) step(ctx context.Context, messages jetstream.MessagesContext) error {
 	m, err := messages.Next(jetstream.NextMaxWait(quiet))
 	if errors.Is(err, nats.ErrTimeout) {
@@ -181,8 +181,7 @@ func (r *reader) identify(ctx context.Context) error {
 	return nil
 }
 
-// take delivers a message. Who may publish on one replica's subject may not speak for another one, nor may who has
-// another one's key.
+// take delivers a message. A publisher on one replica's subject, or with its key, may not speak for another replica.
 func (r *reader) take(m jetstream.Msg, stored time.Time) {
 	b, err := events.Unmarshal(m.Data())
 	if err != nil {

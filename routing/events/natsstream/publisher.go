@@ -62,7 +62,7 @@ func (p *Publisher) Publish(ctx context.Context, b events.Batch) error {
 	return nil
 }
 
-// send publishes once. A server that nobody listens on answers at once, so there is no use in asking it again here.
+// send publishes once. A server without listeners answers at once, so asking it again here is of no use.
 func (p *Publisher) send(ctx context.Context, subject string, message []byte) error {
 	m := nats.NewMsg(subject)
 	m.Data = message

@@ -40,7 +40,7 @@ type Config struct {
 	MaxReply int64       // bytes of one reply; 0 is redisclient.DefaultMaxReply
 	MaxLen   int64       // entries that the publisher lets the stream keep, about; 0 is DefaultMaxLen
 
-	Publisher string         // whom the publisher's entries name; "" is events.HostName
+	Publisher string         // the publisher's name in its entries; "" is events.HostName
 	Key       events.SealKey // what they are sealed with; "" seals none
 	Secret    events.Secret  // what the consumer wants seals by; "" wants none
 }

@@ -44,7 +44,7 @@ func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
 }
 
 func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
-	lane := events.OpenLane(sink)
+	lane := events.OpenSession(sink)
 	defer lane.Close()
 	defer c.meter.Down()
 	client := c.config.Client(1)
@@ -185,7 +185,7 @@ func (r *reader) take(entry redis.XMessage) {
 	r.lane.Deliver(b)
 }
 
-// errSeal is an entry that whoever it tells of has not sealed.
+// errSeal is an entry without the seal of the replica that it tells of.
 var errSeal = errors.New("redisstream: an entry without its seal")
 
 func decode(fields map[string]any, secret events.Secret) (b events.Batch, err error) {

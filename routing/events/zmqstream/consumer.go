@@ -40,7 +40,7 @@ func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
 }
 
 func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
-	lane := events.OpenLane(sink)
+	lane := events.OpenSession(sink)
 	defer lane.Close()
 	defer c.meter.Down()
 	f := newFollower(c, lane)
@@ -70,7 +70,7 @@ func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 	return ctx.Err()
 }
 
-// connections returns where the next connection comes from: from dialling, or from whoever dials us.
+// connections returns where the next connection comes from: from dialling, or from the listener.
 func (c *Consumer) connections(ctx context.Context) (next func(context.Context) (*zmtp.Conn, error), stop func(),
 	err error) {
 	if !c.live.Any() {
@@ -154,7 +154,7 @@ func (c *Consumer) greet(ctx context.Context, peer net.Conn, incoming chan<- *zm
 	case incoming <- conn:
 		return nil
 	case <-ctx.Done():
-		_ = conn.Close() // nobody takes it any more
+		_ = conn.Close() // no reader is left to take it
 		return ctx.Err()
 	}
 }

@@ -160,7 +160,7 @@ func (f *follower) anew(ctx context.Context) {
 		f.deliver(events.Batch{Replica: f.config.Replica, Epoch: f.epoch,
 			Events: []events.Event{{Kind: events.Cleared}}})
 	} else {
-		f.deliver(events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: 2}) // a first number that is none
+		f.deliver(events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: 2}) // no engine begins with that number
 	}
 	f.epoch++ // whatever comes next begins by itself
 }

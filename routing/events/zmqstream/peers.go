@@ -108,7 +108,7 @@ func (p *peers) leave(s *subscriber) {
 	delete(p.subscribers, s)
 }
 
-// send queues m for whoever wants it. For a subscriber whose queue is full it is lost, as with ZeroMQ.
+// send queues m for its subscribers. For a subscriber whose queue is full it is lost, as with ZeroMQ.
 func (p *peers) send(topic string, m message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

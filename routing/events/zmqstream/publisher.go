@@ -107,7 +107,7 @@ func (p *Publisher) Addr() net.Addr {
 	return p.live.Addr()
 }
 
-// ReplayAddr returns where the ROUTER socket listens; nil where there is none.
+// ReplayAddr returns where the ROUTER socket listens; nil without one.
 func (p *Publisher) ReplayAddr() net.Addr {
 	if p.replay == nil {
 		return nil

@@ -119,7 +119,7 @@ func (r *raw) readMap(b []byte) ([]byte, error) {
 	return b, err
 }
 
-// field reads the value of a field by its name, or passes over one that nobody knows. Nil leaves everything as it is.
+// field reads the value of a field by its name, or passes over an unknown one. Nil leaves everything as it is.
 func (r *raw) field(name string, b []byte) (rest []byte, err error) {
 	if rest, ok := isNil(b); ok {
 		return rest, nil

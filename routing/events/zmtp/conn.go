@@ -143,5 +143,5 @@ func cutCommand(body []byte) (name string, rest []byte, ok bool) {
 // Close ends the connection. A Receive that waits returns.
 func (c *Conn) Close() error { return c.c.Close() }
 
-// RemoteAddr returns who is there.
+// RemoteAddr returns the peer's address.
 func (c *Conn) RemoteAddr() net.Addr { return c.c.RemoteAddr() }

@@ -2,9 +2,13 @@
 // understand it, the NULL mechanism, over TCP and Unix sockets. It knows connections and messages; what a socket type
 // does with them is the caller's.
 //
-//		greeting ◀▶ greeting, READY ◀▶ READY, then: message = frame … frame, each a flag byte, a length and that many bytes
+//	greeting ◀▶ greeting, READY ◀▶ READY, then message = frame … frame
+//	frame = a flag byte, a length and that many bytes
 //
-//	 1. Nothing that a peer says makes a Conn hold more than its Limits, and memory is taken as bytes arrive, not as they are announced.
-//	 2. A message is delivered whole or not at all. After an error a Conn is of no use any more.
-//	 3. One goroutine may receive while others send; sends of several goroutines do not mix.
+// Invariants:
+//
+//  1. Nothing that a peer says makes a Conn hold more than its Limits, and memory is taken as bytes arrive, not as they
+//     are announced.
+//  2. A message is delivered whole or not at all. After an error a Conn is of no use any more.
+//  3. One goroutine may receive while others send; sends of several goroutines do not mix.
 package zmtp

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ErrEndpoint is an address that is none.
+// ErrEndpoint is a malformed address.
 var ErrEndpoint = errors.New("zmtp: bad endpoint")
 
 // Endpoint is where a socket is: tcp://host:port or ipc://path.

@@ -34,16 +34,16 @@ func newStage(t *testing.T) *stage {
 // actor is one publisher at one source. Its batches register one block each.
 type actor struct {
 	*stage
-	lane  Carrier
-	by    string
-	epoch uint64
-	seq   uint64
-	first uint32 // of the tokens that it tells of
-	last  bool   // it speaks while its lane is open
+	session Carrier
+	by      string
+	epoch   uint64
+	seq     uint64
+	first   uint32 // of the tokens that it tells of
+	last    bool   // it speaks while its session is open
 }
 
 func (s *stage) actor(source, by string, epoch uint64, first uint32) *actor {
-	return &actor{stage: s, lane: s.feed.From(source).Open(), by: by, epoch: epoch, first: first}
+	return &actor{stage: s, session: s.feed.From(source).Open(), by: by, epoch: epoch, first: first}
 }
 
 func (a *actor) batch(seq uint64, more ...Event) Batch {
@@ -56,7 +56,7 @@ func (a *actor) batch(seq uint64, more ...Event) Batch {
 // says publishes its next batch.
 func (a *actor) says(more ...Event) {
 	a.seq++
-	a.lane.Deliver(a.batch(a.seq, more...))
+	a.session.Deliver(a.batch(a.seq, more...))
 }
 
 // knows fails unless the replica is known by that epoch and number, and is as stale as that.
@@ -65,13 +65,13 @@ func (s *stage) knows(epoch, seq uint64, stale bool) {
 	h := s.x.Host(debug0.Host)
 	if h.Epoch != epoch || h.LastSeq != seq || h.Stale != stale {
 		s.t.Fatalf("it is at %d of epoch %d, stale: %v; want %d of %d, %v; %+v, %+v", h.LastSeq, h.Epoch, h.Stale, seq,
-			epoch, stale, s.feed.Voices(), s.feed.Stats())
+			epoch, stale, s.feed.Publishers(), s.feed.Stats())
 	}
 }
 
 func (s *stage) pass(d time.Duration) {
 	s.now = s.now.Add(d)
-	s.feed.Settle()
+	s.feed.ReplaceSilent()
 }
 
 // Replica B cannot speak as A: not in A's life, not in a later one, not by another source, whatever it says; and A is
@@ -101,8 +101,8 @@ func TestWhoWasFirstIsHeardAndNobodyElse(t *testing.T) {
 	if st := s.feed.Stats(); st.Foreign < 50 || st.Gaps > 0 {
 		t.Errorf("%+v", st)
 	}
-	if v := s.feed.Voices()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-a"}) || len(v.Rivals) == 0 ||
-		len(v.Rivals) > maxRivals {
+	if v := s.feed.Publishers()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-a"}) || len(v.Challengers) == 0 ||
+		len(v.Challengers) > maxChallengers {
 		t.Errorf("%+v", v)
 	}
 }
@@ -141,11 +141,11 @@ func TestHistoryIsJudgedByItsOwnTimes(t *testing.T) {
 		x.seq++
 		batch := x.batch(x.seq)
 		s.now = now
-		x.lane.Deliver(batch)
+		x.session.Deliver(batch)
 	}
 	say(a, 0)
-	say(b, time.Second) // an impostor, or a restart: nobody can tell yet
-	s.feed.Settle()     // while a stream is being read, nobody is silent
+	say(b, time.Second)    // an impostor, or a restart: nobody can tell yet
+	s.feed.ReplaceSilent() // while a stream is being read, nobody is silent
 	say(a, 2*time.Second)
 	s.knows(1, 2, false)
 	say(b, 33*time.Second)
@@ -168,13 +168,13 @@ func TestTheBondEndsWithTheLife(t *testing.T) {
 	if s.x.Alive().Has(debug0.Host) {
 		t.Error("it lives")
 	}
-	if v := s.feed.Voices()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-b"}) {
+	if v := s.feed.Publishers()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-b"}) {
 		t.Errorf("%+v", v)
 	}
 	c.says()
 	s.feed.Release("debug-0")
 	s.feed.Release("nobody")
-	if v := s.feed.Voices()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-c"}) || len(v.Rivals) != 0 {
+	if v := s.feed.Publishers()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-c"}) || len(v.Challengers) != 0 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -190,7 +190,7 @@ func TestAnOpenStreamIsNotSilent(t *testing.T) {
 	s.feed.Release("debug-0")
 	s.pass(time.Hour)
 	s.knows(1, 1, false)
-	a.lane.Close()
+	a.session.Close()
 	s.pass(patience - time.Second)
 	s.knows(1, 1, false)
 	s.pass(time.Second)
@@ -224,8 +224,8 @@ func TestSourcesThatBringTheSameAreBothBound(t *testing.T) {
 			a.seq = 9
 			a.says()
 			s.knows(1, 10, false)
-			if v := s.feed.Voices()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-a", "nats"}) ||
-				len(v.Rivals) != 0 {
+			if v := s.feed.Publishers()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-a", "nats"}) ||
+				len(v.Challengers) != 0 {
 				t.Errorf("%+v", v)
 			}
 			b.epoch, b.seq = 2, 0
@@ -238,7 +238,7 @@ func TestSourcesThatBringTheSameAreBothBound(t *testing.T) {
 	}
 }
 
-// What rivals say is bounded, and what is too much shows as a gap when they are heard after all.
+// What challengers say is bounded, and what is too much shows as a gap when they are heard after all.
 func TestRivalsAreBounded(t *testing.T) {
 	s := newStage(t)
 	a := s.actor("redis", "host-a", 1, 0)
@@ -249,14 +249,14 @@ func TestRivalsAreBounded(t *testing.T) {
 			b.says()
 		}
 	}
-	shelf := s.feed.shelves["debug-0"]
-	if len(shelf.bond.rivals) > maxRivals || shelf.bond.batches != maxParked || shelf.bond.bytes > maxOwed {
-		t.Errorf("%d rivals with %d batches of %d bytes", len(shelf.bond.rivals), shelf.bond.batches, shelf.bond.bytes)
+	state := s.feed.replicas["debug-0"]
+	if len(state.lease.challengers) > maxChallengers || state.lease.batches != maxParked || state.lease.bytes > maxOwed {
+		t.Errorf("%d challengers with %d batches of %d bytes", len(state.lease.challengers), state.lease.batches, state.lease.bytes)
 	}
 	s.pass(time.Minute)
 	s.knows(2, 500, false)
-	if shelf.bond.batches != 0 && len(shelf.bond.rivals) == 0 || shelf.bond.batches < 0 {
-		t.Errorf("%d batches are left of %d rivals", shelf.bond.batches, len(shelf.bond.rivals))
+	if state.lease.batches != 0 && len(state.lease.challengers) == 0 || state.lease.batches < 0 {
+		t.Errorf("%d batches are left of %d challengers", state.lease.batches, len(state.lease.challengers))
 	}
 }
 
@@ -269,9 +269,9 @@ func TestNoImpostorIsHeardWhoeverComesWhen(t *testing.T) {
 		a := s.actor("redis", "host-a", 100, 0)
 		twin := s.actor("nats", "", 100, 0)
 		a.says()
-		var rivals []*actor
+		var challengers []*actor
 		for i := range 6 {
-			rivals = append(rivals, s.actor([]string{"redis", "nats2", "grpc"}[i%3], fmt.Sprint("host-", i),
+			challengers = append(challengers, s.actor([]string{"redis", "nats2", "grpc"}[i%3], fmt.Sprint("host-", i),
 				99+rng.Uint64N(3), 1_000_000))
 		}
 		for range 400 {
@@ -282,13 +282,13 @@ func TestNoImpostorIsHeardWhoeverComesWhen(t *testing.T) {
 			case n < 6 && twin.seq < a.seq+3:
 				twin.says()
 			case n < 9:
-				r := rivals[rng.IntN(len(rivals))]
+				r := challengers[rng.IntN(len(challengers))]
 				r.seq = rng.Uint64N(a.seq + 4)
 				r.says()
 			default:
-				a.lane.Deliver(a.batch(1 + rng.Uint64N(a.seq)))
+				a.session.Deliver(a.batch(1 + rng.Uint64N(a.seq)))
 			}
-			if s.now.Sub(s.feed.shelves["debug-0"].bond.of("redis").came) > patience/2 {
+			if s.now.Sub(s.feed.replicas["debug-0"].lease.of("redis").came) > patience/2 {
 				a.says()
 			}
 		}
@@ -302,9 +302,9 @@ func TestNoImpostorIsHeardWhoeverComesWhen(t *testing.T) {
 		if !maps.Equal(got, want) {
 			t.Fatalf("seed %d: %v blocks, want %v", seed, got, want)
 		}
-		b := &s.feed.shelves["debug-0"].bond
+		b := &s.feed.replicas["debug-0"].lease
 		batches, bytes := 0, 0
-		for _, r := range b.rivals {
+		for _, r := range b.challengers {
 			for i := range r.parked {
 				batches, bytes = batches+1, bytes+weight(&r.parked[i].Batch)
 			}

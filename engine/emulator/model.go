@@ -10,38 +10,38 @@ import (
 	"octet/scheduler/core"
 )
 
-// mind is what a model says. Results stand in the order of the batch and are valid until the next Say, which fails only
-// with ctx.
-type mind interface {
+// model chooses the tokens of a batch. Results stand in the order of the batch and are valid until the next Say, which
+// fails only with ctx.
+type model interface {
 	Say(ctx context.Context, b core.Batch) ([]core.Result, error)
 }
 
-// newMind returns the mind that c asks for.
-func newMind(c Config, s *sequences) mind {
+// newModel returns the model that c asks for.
+func newModel(c Config, s *sequences) model {
 	if c.Text != TextTiny {
-		return &reciter{sequences: s}
+		return &scriptedModel{sequences: s}
 	}
-	m := tinyModel(c)
-	return &thinker{sequences: s, engine: tiny.NewEngine(m, c.Blocks, c.BlockSize),
+	m := tinyWeights(c)
+	return &tinyModel{sequences: s, engine: tiny.NewEngine(m, c.Blocks, c.BlockSize),
 		host: make(map[uint64]*tiny.Snapshot)}
 }
 
-// tinyModel draws the weights from the model's name, so that all replicas of a model go on with each other's answers.
-func tinyModel(c Config) *tiny.Model {
+// tinyWeights draws the weights from the model's name, so that all replicas of a model go on with each other's answers.
+func tinyWeights(c Config) *tiny.Model {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, c.Model)
 	return tiny.NewModel(h.Sum64(), lexicon().ids, c.Hybrid)
 }
 
-// reciter says what the sequences' voices say. Owned by Step.
-type reciter struct {
+// scriptedModel takes the tokens from the sequences' scripts. Owned by Step.
+type scriptedModel struct {
 	sequences *sequences
 	results   []core.Result
 	sampled   []uint32 // what results point into
 }
 
 // Say samples one token for each item that yields one.
-func (m *reciter) Say(ctx context.Context, b core.Batch) ([]core.Result, error) {
+func (m *scriptedModel) Say(ctx context.Context, b core.Batch) ([]core.Result, error) {
 	// grown at once: results point into it
 	m.results, m.sampled = m.results[:0], slices.Grow(m.sampled[:0], len(b.Items))
 	for _, it := range b.Items {
@@ -57,20 +57,20 @@ func (m *reciter) Say(ctx context.Context, b core.Batch) ([]core.Result, error) 
 	return m.results, ctx.Err()
 }
 
-// sample returns the next token of an item, and whether the answer ends with it. A sequence whose client has left says
-// nothing any more.
-func (m *reciter) sample(it core.Item) (token uint32, stop bool) {
+// sample returns the next token of an item, and whether the answer ends with it. A sequence whose client has left
+// ends.
+func (m *scriptedModel) sample(it core.Item) (token uint32, stop bool) {
 	q := m.sequences.find(it.ID)
 	if q == nil {
 		return 0, true
 	}
-	end := q.voice.Len()
-	return q.voice.Token(it.Batched), end > 0 && it.Batched >= end-1
+	end := q.script.Len()
+	return q.script.Token(it.Batched), end > 0 && it.Batched >= end-1
 }
 
-// thinker computes. What it says follows from the batch alone: a sequence whose client has left is computed like any
-// other, for its blocks may be shared once the step is settled. Owned by Step.
-type thinker struct {
+// tinyModel computes. What it answers follows from the batch alone: a sequence whose client has left is computed like
+// any other, for its blocks may be shared once the step is settled. Owned by Step.
+type tinyModel struct {
 	engine    *tiny.Engine
 	sequences *sequences
 	host      map[uint64]*tiny.Snapshot // of hybrids that gave way
@@ -79,7 +79,7 @@ type thinker struct {
 }
 
 // Say computes the items one after the other, which is as well as at once: no item reads what another writes.
-func (m *thinker) Say(ctx context.Context, b core.Batch) ([]core.Result, error) {
+func (m *tinyModel) Say(ctx context.Context, b core.Batch) ([]core.Result, error) {
 	m.copyOut(b)
 	m.results, m.said = m.results[:0], slices.Grow(m.said[:0], yields(b)) // grown at once: results point into it
 	for _, it := range b.Items {
@@ -101,7 +101,7 @@ func (m *thinker) Say(ctx context.Context, b core.Batch) ([]core.Result, error) 
 
 // span returns what is to be computed of an item: all of it, or, of a prompt that another engine has computed, nothing
 // but the token that the answer's first one is sampled from. The rest is put in its place here.
-func (m *thinker) span(it core.Item) tiny.Span {
+func (m *tinyModel) span(it core.Item) tiny.Span {
 	s := tiny.Span{Adapter: it.Adapter, Table: it.Table, Start: it.Start, Tokens: it.Tokens, Samples: it.Samples,
 		Draft: it.Draft}
 	q := m.sequences.find(it.ID)
@@ -118,14 +118,14 @@ func (m *thinker) span(it core.Item) tiny.Span {
 }
 
 // export copies a prompt that has just been computed for another engine.
-func (m *thinker) export(it core.Item) {
+func (m *tinyModel) export(it core.Item) {
 	if q := m.sequences.find(it.ID); q != nil && q.kept && it.Samples && it.Batched == 0 {
 		q.take(m.engine.Snapshot(it.Table, it.Start+len(it.Tokens)))
 	}
 }
 
 // copyOut does what b asks of host memory before anything is written.
-func (m *thinker) copyOut(b core.Batch) {
+func (m *tinyModel) copyOut(b core.Batch) {
 	for _, id := range b.Discards {
 		delete(m.host, id)
 	}
@@ -135,7 +135,7 @@ func (m *thinker) copyOut(b core.Batch) {
 }
 
 // forget drops the copies that b, which is computed, brought back.
-func (m *thinker) forget(b core.Batch) {
+func (m *tinyModel) forget(b core.Batch) {
 	for _, it := range b.Items {
 		if it.Restore {
 			delete(m.host, it.ID)

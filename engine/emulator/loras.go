@@ -21,16 +21,16 @@ type lora struct {
 	since      time.Time
 }
 
-// shelf holds the adapters that are loaded, in the order of loading. Safe for concurrent use.
-type shelf struct {
+// loraRegistry holds the adapters that are loaded, in the order of loading. Safe for concurrent use.
+type loraRegistry struct {
 	base     string // the base model's name
 	lorasMu  sync.Mutex
 	loras    []lora
 	loadings int
 }
 
-func newShelf(base string, adapters []string) (*shelf, error) {
-	s := &shelf{base: base}
+func newLoraRegistry(base string, adapters []string) (*loraRegistry, error) {
+	s := &loraRegistry{base: base}
 	for _, name := range adapters {
 		if err := s.load(name, "built-in"); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
@@ -40,7 +40,7 @@ func newShelf(base string, adapters []string) (*shelf, error) {
 }
 
 // find returns what answers to a model name: the zero lora for the base, an adapter, or nothing.
-func (s *shelf) find(model string) (l lora, known bool) {
+func (s *loraRegistry) find(model string) (l lora, known bool) {
 	if model == s.base {
 		return lora{}, true
 	}
@@ -54,11 +54,11 @@ func (s *shelf) find(model string) (l lora, known bool) {
 }
 
 // at returns where name stands, -1 when it is not loaded. lorasMu is held.
-func (s *shelf) at(name string) int {
+func (s *loraRegistry) at(name string) int {
 	return slices.IndexFunc(s.loras, func(l lora) bool { return l.name == name })
 }
 
-func (s *shelf) load(name, path string) error {
+func (s *loraRegistry) load(name, path string) error {
 	s.lorasMu.Lock()
 	defer s.lorasMu.Unlock()
 	switch {
@@ -76,7 +76,7 @@ func (s *shelf) load(name, path string) error {
 	return nil
 }
 
-func (s *shelf) unload(name string) error {
+func (s *loraRegistry) unload(name string) error {
 	s.lorasMu.Lock()
 	defer s.lorasMu.Unlock()
 	i := s.at(name)
@@ -87,7 +87,7 @@ func (s *shelf) unload(name string) error {
 	return nil
 }
 
-func (s *shelf) list() []lora {
+func (s *loraRegistry) list() []lora {
 	s.lorasMu.Lock()
 	defer s.lorasMu.Unlock()
 	return slices.Clone(s.loras)
@@ -95,7 +95,7 @@ func (s *shelf) list() []lora {
 
 // root returns the hash that the chains of l's sequences hang on. Blocks are told apart by adapter and by loading, so
 // that neither another adapter nor earlier weights of the same name are ever taken for this one.
-func (s *shelf) root(hasher kvpool.Hasher, l lora, salt string) kvpool.BlockHash {
+func (s *loraRegistry) root(hasher kvpool.Hasher, l lora, salt string) kvpool.BlockHash {
 	return hasher.Root(s.base, l.name+"\x00"+strconv.Itoa(l.loading), salt)
 }
 
@@ -112,23 +112,23 @@ type loraBody struct {
 	InPlace bool   `json:"load_inplace"`
 }
 
-func (e *Emulator) loadAdapter(w http.ResponseWriter, r *http.Request) {
+func (s *loraRegistry) handleLoad(w http.ResponseWriter, r *http.Request) {
 	var b loraBody
 	err := readBody(r, &b)
 	if err == nil && b.InPlace {
-		_ = e.shelf.unload(b.Name) // what is not there need not go
+		_ = s.unload(b.Name) // what is not there need not go
 	}
 	if err == nil {
-		err = e.shelf.load(b.Name, b.Path)
+		err = s.load(b.Name, b.Path)
 	}
 	answerText(w, err, fmt.Sprintf("Success: LoRA adapter '%s' added successfully.", b.Name))
 }
 
-func (e *Emulator) unloadAdapter(w http.ResponseWriter, r *http.Request) {
+func (s *loraRegistry) handleUnload(w http.ResponseWriter, r *http.Request) {
 	var b loraBody
 	err := readBody(r, &b)
 	if err == nil {
-		err = e.shelf.unload(b.Name)
+		err = s.unload(b.Name)
 	}
 	answerText(w, err, fmt.Sprintf("Success: LoRA adapter '%s' removed successfully.", b.Name))
 }

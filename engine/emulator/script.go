@@ -7,22 +7,22 @@ import (
 	"octet/engine"
 )
 
-// voice is what one sequence says: a pure function of the token's index, so the step that samples a token and the
+// script is the text of one sequence: a pure function of the token's index, so the step that samples a token and the
 // handler that writes its text need not meet, and a preempted sequence goes on where it was. The token's id is the
 // tokenizer's, so that an answer which comes back as part of a prompt is found in the cache.
-type voice interface {
+type script interface {
 	Text(dst []byte, i int) []byte // appends the text of generated token i, below Len
 	Token(i int) uint32            // its id
 	Len() int                      // tokens until the model ends the answer by itself; 0 is never
 }
 
-// indexVoice numbers its tokens: ⟦request:0⟧ ⟦request:1⟧ and so on, for ever.
-type indexVoice struct {
+// indexScript numbers its tokens: ⟦request:0⟧ ⟦request:1⟧ and so on, for ever.
+type indexScript struct {
 	request string // printable ASCII, at most maxRequestID bytes: the token is one mark for the tokenizer
 	from    int    // tokens of this answer that were generated earlier
 }
 
-func (v indexVoice) Text(dst []byte, i int) []byte {
+func (v indexScript) Text(dst []byte, i int) []byte {
 	dst = append(dst, "⟦"...)
 	dst = append(dst, v.request...)
 	dst = append(dst, ':')
@@ -30,8 +30,8 @@ func (v indexVoice) Text(dst []byte, i int) []byte {
 	return append(dst, "⟧"...)
 }
 
-// spoken returns the number with which an answer to request goes on behind a prompt that ends with what was said of it,
-// in from tokens as the client counts them. The text decides, as with any model: a count may be of tokens whose text
+// spoken returns the number with which an answer to request continues a prompt that ends with the first from tokens of
+// it, as the client counts them. The text decides, as with any model: a count may be of tokens whose text
 // did not arrive. Without text it is from.
 func spoken(prompt []byte, request string, from int) int {
 	mark := []byte("⟦" + request + ":")
@@ -47,22 +47,22 @@ func spoken(prompt []byte, request string, from int) int {
 	return n + 1
 }
 
-func (v indexVoice) Token(i int) uint32 {
+func (v indexScript) Token(i int) uint32 {
 	var text [maxRequestID + 32]byte
 	return engine.TokenID(v.Text(text[:0], i))
 }
 
-func (indexVoice) Len() int { return 0 }
+func (indexScript) Len() int { return 0 }
 
-// textVoice says a text that was made beforehand, piece by piece.
-type textVoice struct {
+// textScript is a text that was made beforehand, piece by piece.
+type textScript struct {
 	pieces [][]byte // never empty
 	ids    []uint32 // of pieces
 }
 
-// newTextVoice returns a voice that says text from its piece number from on.
-func newTextVoice(t tongue, text []byte, from int) textVoice {
-	var v textVoice
+// newTextScript returns a script of text from its piece number from on.
+func newTextScript(t codec, text []byte, from int) textScript {
+	var v textScript
 	v.pieces, v.ids = t.pieces(text)
 	if from >= len(v.pieces) { // everything was said earlier: a line's end, for an answer has at least one token
 		v.pieces, v.ids = t.pieces([]byte("\n"))
@@ -72,8 +72,8 @@ func newTextVoice(t tongue, text []byte, from int) textVoice {
 	return v
 }
 
-func (v textVoice) Text(dst []byte, i int) []byte { return append(dst, v.pieces[i]...) }
+func (v textScript) Text(dst []byte, i int) []byte { return append(dst, v.pieces[i]...) }
 
-func (v textVoice) Token(i int) uint32 { return v.ids[i] }
+func (v textScript) Token(i int) uint32 { return v.ids[i] }
 
-func (v textVoice) Len() int { return len(v.pieces) }
+func (v textScript) Len() int { return len(v.pieces) }

@@ -11,8 +11,8 @@ import (
 	"octet/engine/chattemplate"
 )
 
-// tongue is how an engine's texts become tokens.
-type tongue interface {
+// codec is how an engine's texts become tokens.
+type codec interface {
 	// chat returns the prompt text that b's messages make.
 	chat(b *body) ([]byte, error)
 	// tokens returns the ids of a text; around says that it is a whole prompt, and no rendered chat.
@@ -23,10 +23,10 @@ type tongue interface {
 	spelling(ids []uint32) (string, bool)
 }
 
-// newTongue returns the one that c asks for.
-func newTongue(c Config) (tongue, error) {
+// newCodec returns the one that c asks for.
+func newCodec(c Config) (codec, error) {
 	if c.Tokenizer == "" {
-		return own{}, nil
+		return builtinCodec{}, nil
 	}
 	t, err := bpe.Load(c.Tokenizer)
 	if err != nil {
@@ -39,20 +39,20 @@ func newTongue(c Config) (tongue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	return learned{t, l.Template}, nil
+	return fileCodec{t, l.Template}, nil
 }
 
-// own is the emulators' own tokenizer and template.
-type own struct{}
+// builtinCodec is the emulators' own tokenizer and template.
+type builtinCodec struct{}
 
-func (own) chat(b *body) ([]byte, error) {
+func (builtinCodec) chat(b *body) ([]byte, error) {
 	messages, ending := b.chat()
 	return engine.RenderChat(nil, messages, ending), nil
 }
 
-func (own) tokens(text []byte, _ bool) []uint32 { return engine.Tokenize([]uint32{}, text) }
+func (builtinCodec) tokens(text []byte, _ bool) []uint32 { return engine.Tokenize([]uint32{}, text) }
 
-func (own) pieces(text []byte) (pieces [][]byte, ids []uint32) {
+func (builtinCodec) pieces(text []byte) (pieces [][]byte, ids []uint32) {
 	for len(text) > 0 {
 		n := engine.Piece(text)
 		pieces, ids = append(pieces, text[:n]), append(ids, engine.TokenID(text[:n]))
@@ -62,15 +62,15 @@ func (own) pieces(text []byte) (pieces [][]byte, ids []uint32) {
 }
 
 // spelling fails: a token id is a hash of its text, and a hash has no way back.
-func (own) spelling([]uint32) (string, bool) { return "", false }
+func (builtinCodec) spelling([]uint32) (string, bool) { return "", false }
 
-// learned is a model's tokenizer and template.
-type learned struct {
+// fileCodec is a model's tokenizer and template.
+type fileCodec struct {
 	tokenizer *bpe.Tokenizer
 	template  *chattemplate.Template
 }
 
-func (l learned) chat(b *body) ([]byte, error) {
+func (l fileCodec) chat(b *body) ([]byte, error) {
 	if b.ContinueFinalMessage {
 		return nil, badRequest("continue_final_message", "this model's template does not continue a message.")
 	}
@@ -99,7 +99,7 @@ func orNil(raw []byte) []byte {
 	return raw
 }
 
-func (l learned) tokens(text []byte, around bool) []uint32 {
+func (l fileCodec) tokens(text []byte, around bool) []uint32 {
 	before, behind := l.tokenizer.Around()
 	if !around {
 		before, behind = nil, nil
@@ -108,7 +108,7 @@ func (l learned) tokens(text []byte, around bool) []uint32 {
 	return append(l.tokenizer.Encode(ids, text, bpe.Start), behind...)
 }
 
-func (l learned) pieces(text []byte) (pieces [][]byte, ids []uint32) {
+func (l fileCodec) pieces(text []byte) (pieces [][]byte, ids []uint32) {
 	ids = l.tokenizer.Encode(nil, text, bpe.Start)
 	for _, id := range ids {
 		s, _ := l.tokenizer.Spelling(id)
@@ -117,7 +117,7 @@ func (l learned) pieces(text []byte) (pieces [][]byte, ids []uint32) {
 	return pieces, ids
 }
 
-func (l learned) spelling(ids []uint32) (string, bool) {
+func (l fileCodec) spelling(ids []uint32) (string, bool) {
 	var out []byte
 	for _, id := range ids {
 		s, ok := l.tokenizer.Spelling(id)
