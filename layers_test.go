@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 		"routing/index", "scheduler", "scheduler/gate", "slo"},
 	"gateway/apierr":             {"gateway/wire"},
 	"gateway/metrics":            {"gateway/apierr", "internal/contain"},
+	"gateway/conn":               {"gateway/head", "internal/http1/server"},
 	"gateway/place":              {"internal/http1/lifetime", "routing/fleet", "scheduler", "scheduler/gate"},
 	"gateway/receipt":            {"classifier", "routing", "routing/index"},
 	"gateway/sse":                {"gateway/wire"},

@@ -10,30 +10,16 @@ import (
 	"time"
 
 	"octet/gateway/apierr"
+	"octet/gateway/conn"
 	"octet/gateway/tenant"
 )
 
-// atHand is what a request's body may say: all of it was received, so that reading it cannot wait.
-type atHand interface{ AtHand() bool }
-
-// lender is a body that can be had where it was received, until the handler returns.
-type lender interface{ Lend() ([]byte, bool) }
-
-// interrupter is a body whose reader can be woken from elsewhere.
-type interrupter interface{ Interrupt() }
-
-// expect counts the body of r among those on their way, unless it is at hand: nil.
-func (s *Server) expect(r *http.Request, ctl control, rt *Runtime, t *tenant.Tenant) *upload {
-	if at, told := r.Body.(atHand); told && at.AtHand() {
+// expect counts a body among those on their way; nil if it is at hand.
+func (s *Server) expect(r *http.Request, body conn.Body, rt *Runtime, t *tenant.Tenant) *upload {
+	if body.AtHand() {
 		return nil
 	}
-	return s.inbound.begin(rt.Limits.Inbound, t.Name, addressOf(r.RemoteAddr), func() {
-		if body, ok := r.Body.(interrupter); ok {
-			body.Interrupt()
-			return
-		}
-		_ = ctl.SetReadDeadline(time.Unix(1, 0)) // not every transport has deadlines
-	})
+	return s.inbound.begin(rt.Limits.Inbound, t.Name, addressOf(r.RemoteAddr), body.Interrupt)
 }
 
 // readBody reads the body; u is nil where it is at hand.
@@ -41,20 +27,18 @@ func (x *exchange) readBody(u *upload) *apierr.Error {
 	if x.r.ContentLength > x.rt.Limits.BodyBytes {
 		return tooLarge(x.rt.Limits.BodyBytes)
 	}
-	if from, ok := x.r.Body.(lender); ok {
-		if body, lent := from.Lend(); lent {
-			x.body = body
-			return x.countBody(len(body))
-		}
+	if body, lent := x.w.Lend(); lent {
+		x.body = body
+		return x.countBody(len(body))
 	}
 	if u == nil {
 		return x.readAll(nil)
 	}
-	_ = x.ctl.SetReadDeadline(x.arrival.Add(x.rt.Limits.BodyTimeout)) // not every transport has deadlines
+	_ = x.w.SetReadDeadline(x.arrival.Add(x.rt.Limits.BodyTimeout)) // not every transport has deadlines
 	if err := x.readAll(u); err != nil {
 		return err
 	}
-	_ = x.ctl.SetReadDeadline(time.Time{}) // else it stays: net/http reads on after an early answer
+	_ = x.w.SetReadDeadline(time.Time{}) // else it stays: net/http reads on after an early answer
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"octet/classifier"
 	"octet/gateway/apierr"
+	"octet/gateway/conn"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/index"
@@ -22,30 +23,12 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind
 		x.conclude()
 		return
 	}
-	x.w = bare(w) // who stands between has seen the head, and serves others once the handler has returned
-	x.ctl = control{x.w}
-	x.direct, _ = x.w.(passer)
-	x.settled, _ = x.w.(settler)
-	if front, ok := x.w.(detacher); ok {
+	x.w = conn.Bare(x.w)
+	if x.w.Detach(x.goOn) {
 		x.slim() // the body may be the server's
-		front.Later(x.goOn)
 		return
 	}
 	x.goOn()
-}
-
-// detacher is the writer of a server that has an answer go on after its handler, on a stack of its own.
-type detacher interface{ Later(f func() (over bool)) }
-
-// bare returns the writer that w and what it wraps write to.
-func bare(w http.ResponseWriter) http.ResponseWriter {
-	for {
-		over, ok := w.(interface{ Unwrap() http.ResponseWriter })
-		if !ok {
-			return w
-		}
-		w = over.Unwrap()
-	}
 }
 
 // respond answers, or begins to: true when the client has its first byte of a stream.

@@ -9,6 +9,7 @@ import (
 	"octet/calibration"
 	"octet/classifier"
 	"octet/gateway/apierr"
+	"octet/gateway/conn"
 	"octet/gateway/head"
 	"octet/gateway/place"
 	"octet/gateway/receipt"
@@ -26,11 +27,9 @@ import (
 type exchange struct {
 	s       *Server
 	rt      *Runtime
-	w       http.ResponseWriter
+	w       conn.Conn
 	r       *http.Request
-	ctl     control
-	direct  passer          // what w is bare, where that can pass; nil before the answer goes on after its handler
-	settled settler         // likewise, where the stream may settle
+	stays   bool            // no poll loop takes the stream any more
 	unrest  int             // rests until it may
 	ctx     context.Context // the client's connection and the request's deadline
 	arrival time.Time
@@ -139,8 +138,8 @@ type intent struct {
 
 // begin makes the exchange of a request.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{s: s, rt: s.runtime.Load(), w: w, r: r, ctl: control{w}, question: questions.Get().(*question)}
-	x.arrival = s.arrival(w)
+	x := &exchange{s: s, rt: s.runtime.Load(), w: conn.Of(w, r), r: r, question: questions.Get().(*question)}
+	x.arrival = s.arrival(x.w)
 	x.readHeads()
 	x.receipt = receipt.Begin(s.newID())
 	if x.id = givenID(x.heads.requestID); x.id == "" {
@@ -150,11 +149,12 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	return x
 }
 
-// arrival is now, for a request that is just taken up: where the server that w is of has looked at the clock, that will
-// do.
-func (s *Server) arrival(w http.ResponseWriter) time.Time {
-	if at, ok := w.(interface{ Began() time.Time }); ok && s.ownClock {
-		return at.Began()
+// arrival is now, for a request that is just taken up: if the server of c has looked at the clock, that will do.
+func (s *Server) arrival(c conn.Head) time.Time {
+	if s.ownClock {
+		if began := c.Began(); !began.IsZero() {
+			return began
+		}
 	}
 	return s.now()
 }

@@ -8,29 +8,10 @@ import (
 	"time"
 
 	"octet/gateway/apierr"
+	"octet/gateway/conn"
 	"octet/gateway/head"
 	"octet/gateway/receipt"
 )
-
-// starter is the writer of a server that takes an answer's fields as they go over the wire.
-type starter interface {
-	Start(status int, length int64, lines []byte)
-}
-
-// sendHead sends the head of an answer with a body of length bytes, -1 being unknown: f, and what who stands between
-// has set in w's header.
-func sendHead(w http.ResponseWriter, status, length int, f head.Lines) {
-	h := w.Header()
-	if s, ok := w.(starter); ok && len(h) == 0 {
-		s.Start(status, int64(length), f)
-		return
-	}
-	f.Into(h)
-	if length >= 0 {
-		h["Content-Length"] = []string{strconv.Itoa(length)}
-	}
-	w.WriteHeader(status)
-}
 
 // What heads of answers begin with, and what those have that were neither refused nor kept waiting.
 const (
@@ -72,7 +53,7 @@ func (x *exchange) writeHead(now time.Time, length int) {
 	}
 	x.head = f
 	x.started, x.status = true, http.StatusOK
-	sendHead(x.w, http.StatusOK, length, f)
+	x.w.Start(http.StatusOK, int64(length), f)
 }
 
 func (x *exchange) identify(f head.Lines) head.Lines {
@@ -102,6 +83,6 @@ func (s *Server) writeError(w http.ResponseWriter, requestID, receiptID string, 
 		f = f.Text("Www-Authenticate: ", "Bearer")
 	}
 	body := append(e.AppendJSON(nil, requestID), '\n')
-	sendHead(w, e.Status(), len(body), f)
+	conn.Start(w, e.Status(), int64(len(body)), f)
 	_, _ = w.Write(body) // nobody is left to tell
 }

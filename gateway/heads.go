@@ -21,22 +21,15 @@ type heads struct {
 	via                                                                     []string // see checkVia
 }
 
-// listed is what a request's body may say of its head: what the header's map says, sooner.
-type listed interface {
-	Fields() (names, values []string, ok bool)
-}
-
 // readHeads fills x.heads. It refuses nothing.
 func (x *exchange) readHeads() {
 	h := &x.heads
 	h.size = headSize(x.r)
-	if l, told := x.r.Body.(listed); told {
-		if names, values, ok := l.Fields(); ok {
-			for i, name := range names {
-				h.read(name, values[i:i+1:i+1])
-			}
-			return
+	if names, values, ok := x.w.Fields(); ok {
+		for i, name := range names {
+			h.read(name, values[i:i+1:i+1])
 		}
+		return
 	}
 	for name, values := range x.r.Header {
 		if len(values) > 0 {

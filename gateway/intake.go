@@ -220,7 +220,7 @@ func (x *exchange) readDeadline(values []string, name string) (time.Time, *apier
 // whole.
 func (x *exchange) read(kind wire.Kind) error {
 	x.kind = kind
-	u := x.s.expect(x.r, x.ctl, x.rt, x.tenant)
+	u := x.s.expect(x.r, x.w, x.rt, x.tenant)
 	defer x.s.inbound.end(u) // not before it counts among the open requests: a drain sees it all the time
 	if err := x.readBody(u); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"sync"
 
+	"octet/gateway/conn"
 	"octet/internal/poison"
 )
 
@@ -83,16 +84,16 @@ func (o *outbox) held() []byte {
 	return o.staged
 }
 
-// pass is empty for who sends at once.
-func (o *outbox) pass(to passer) error {
-	err := to.Pass(o.held())
+// send is empty, at once.
+func (o *outbox) send(to conn.Writer) error {
+	err := to.Send(o.held())
 	o.drop()
 	return err
 }
 
-// try is pass that does not wait: to keeps what there is no room for.
-func (o *outbox) try(to settler) error {
-	err := to.TryPass(o.held())
+// trySend is send that does not wait: to keeps what there is no room for.
+func (o *outbox) trySend(to conn.Parker) error {
+	err := to.TrySend(o.held())
 	o.drop()
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"octet/gateway/apierr"
+	"octet/gateway/conn"
 	"octet/gateway/receipt"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
@@ -21,10 +22,10 @@ import (
 const maxOutcome = 16 << 10
 
 func (s *Server) readOutcome(c *gin.Context, rt *Runtime, t *tenant.Tenant) ([]byte, *apierr.Error) {
-	ctl := control{c.Writer}
-	u := s.expect(c.Request, ctl, rt, t)
+	client := conn.Of(c.Writer, c.Request)
+	u := s.expect(c.Request, client, rt, t)
 	defer s.inbound.end(u)
-	_ = ctl.SetReadDeadline(s.now().Add(rt.Limits.BodyTimeout)) // not every transport has deadlines
+	_ = client.SetReadDeadline(s.now().Add(rt.Limits.BodyTimeout)) // not every transport has deadlines
 	body, err := io.ReadAll(io.LimitReader(c.Request.Body, maxOutcome+1))
 	refused := s.inbound.grow(u, len(body))
 	switch {
@@ -35,7 +36,7 @@ func (s *Server) readOutcome(c *gin.Context, rt *Runtime, t *tenant.Tenant) ([]b
 	case len(body) > maxOutcome:
 		return nil, apierr.New(apierr.PayloadTooLarge, "", fmt.Sprintf("an outcome is at most %d bytes", maxOutcome))
 	}
-	_ = ctl.SetReadDeadline(time.Time{})
+	_ = client.SetReadDeadline(time.Time{})
 	return body, nil
 }
 

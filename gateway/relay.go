@@ -207,21 +207,13 @@ func (x *exchange) armWrite(since time.Duration) {
 	if since >= x.writeArmed {
 		limit := x.rt.Limits.WriteTimeout
 		x.writeArmed = since + limit/4
-		_ = x.ctl.SetWriteDeadline(x.arrival.Add(since + limit)) // not every transport has deadlines
+		_ = x.w.SetWriteDeadline(x.arrival.Add(since + limit)) // not every transport has deadlines
 	}
 }
 
-// passer is a client's writer that sends what it is given, after what it held, at once.
-type passer interface{ Pass(p []byte) error }
-
 // push has the client get what it has been given so far.
-func (x *exchange) push() (err error) {
-	if x.direct != nil {
-		err = x.out.pass(x.direct)
-	} else if err = x.out.empty(x.w); err == nil {
-		err = x.ctl.Flush()
-	}
-	if err != nil {
+func (x *exchange) push() error {
+	if err := x.out.send(x.w); err != nil {
 		return x.clientGone(err)
 	}
 	return nil

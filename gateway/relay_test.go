@@ -12,6 +12,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/conn"
 	"octet/gateway/metrics"
 	"octet/gateway/place"
 	"octet/gateway/tenant"
@@ -66,6 +67,11 @@ func (s *sink) Write(b []byte) (int, error) {
 		s.body.Write(b)
 	}
 	return len(b), nil
+}
+
+// connOf is the connection of a request that is answered on w.
+func connOf(w http.ResponseWriter) conn.Conn {
+	return conn.Of(w, httptest.NewRequest("POST", "/v1/chat/completions", nil))
 }
 
 // event is a chunk as vLLM sends it.

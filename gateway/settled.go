@@ -3,8 +3,8 @@ package gateway
 import (
 	"errors"
 
+	"octet/gateway/conn"
 	"octet/gateway/place"
-	"octet/internal/http1/server"
 )
 
 // A stream that has gone on for a while settles: its goroutine ends, and what its engine sends is passed on by a loop
@@ -18,13 +18,6 @@ const (
 	littleBytes   = 2 << 10
 )
 
-// settler is the writer of a stream that may settle.
-type settler interface {
-	Again(f func() (over bool))
-	CanTry() bool
-	TryPass(p []byte) error
-}
-
 // errSettles is no failure: the stream can do without a goroutine.
 var errSettles = errors.New("the stream settles")
 
@@ -32,7 +25,7 @@ var errSettles = errors.New("the stream settles")
 // on.
 func (x *exchange) settles(size int) bool {
 	switch {
-	case x.settled == nil || x.beside != nil || len(x.held) > 0:
+	case x.stays || x.beside != nil || len(x.held) > 0:
 		return false
 	case size > littleBytes:
 		x.unrest = restsToSettle
@@ -41,7 +34,7 @@ func (x *exchange) settles(size int) bool {
 		x.unrest--
 		return false
 	}
-	return x.settled.CanTry()
+	return x.w.CanPark()
 }
 
 // onward runs part of a stream, and the rest: at its end, or where the stream has settled, it returns whether it is
@@ -52,7 +45,7 @@ func (x *exchange) onward(part func() error) (over bool) {
 		if x.turn.resp.Carry(x.take, x.tryFlush, x.unsettle) {
 			return false // and x is the loop's by now
 		}
-		x.out.boundless, x.settled = false, nil
+		x.out.boundless, x.stays = false, true
 		part = func() error { return x.follows(x.goOnHere()) }
 	}
 	x.conclude()
@@ -73,9 +66,9 @@ func (x *exchange) runGuarded(part func() error) (settles bool) {
 // tryFlush is flush for the loop: it does not wait.
 func (x *exchange) tryFlush() error {
 	x.came = 0
-	err := x.out.try(x.settled)
+	err := x.out.trySend(x.w)
 	switch {
-	case errors.Is(err, server.ErrFull):
+	case errors.Is(err, conn.ErrFull):
 		return err
 	case err != nil:
 		return x.clientGone(err)
@@ -89,7 +82,7 @@ func (x *exchange) tryFlush() error {
 func (x *exchange) unsettle(why error) {
 	_ = x.out.settle(x.w) // what it holds is the loop's memory; boundless, it writes nothing
 	x.out.boundless = false
-	x.settled.Again(func() bool {
+	x.w.Resume(func() bool {
 		return x.onward(func() error { return x.follows(x.ended(why)) })
 	})
 }
@@ -100,7 +93,7 @@ func (x *exchange) ended(why error) error {
 	switch {
 	case errors.As(why, &panicked):
 		panic(why)
-	case why == nil, errors.Is(why, server.ErrFull):
+	case why == nil, errors.Is(why, conn.ErrFull):
 		return x.goOnHere()
 	}
 	return x.relayed(why)

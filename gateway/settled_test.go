@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"octet/gateway/apierr"
+	"octet/gateway/conn"
 	"octet/gateway/receipt"
-	"octet/internal/http1/server"
 	"octet/routing/fleet"
 )
 
@@ -73,16 +73,17 @@ func (r *rides) Carry(piece func([]byte) error, pause func() error, end func(err
 
 // carriage is a client whose socket is full now and then.
 type carriage struct {
-	sink
-	rng  *rand.Rand
-	owed []byte
-	over chan bool
-	void chan struct{} // nil, or closed when the loop's memory is void
+	conn.Conn // over sink
+	sink      sink
+	rng       *rand.Rand
+	owed      []byte
+	over      chan bool
+	void      chan struct{} // nil, or closed when the loop's memory is void
 }
 
-func (c *carriage) CanTry() bool { return c.owed == nil }
+func (c *carriage) CanPark() bool { return c.owed == nil }
 
-func (c *carriage) TryPass(p []byte) error {
+func (c *carriage) TrySend(p []byte) error {
 	if c.owed != nil {
 		panic("what is owed comes first")
 	}
@@ -90,20 +91,20 @@ func (c *carriage) TryPass(p []byte) error {
 		n = c.rng.IntN(n)
 		_, _ = c.Write(p[:n])
 		c.owed = bytes.Clone(p[n:])
-		return server.ErrFull
+		return conn.ErrFull
 	}
 	_, err := c.Write(p)
 	return err
 }
 
-func (c *carriage) Pass(p []byte) error {
+func (c *carriage) Send(p []byte) error {
 	_, _ = c.Write(c.owed)
 	c.owed = nil
 	_, err := c.Write(p)
 	return err
 }
 
-func (c *carriage) Again(f func() (over bool)) {
+func (c *carriage) Resume(f func() (over bool)) {
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -127,6 +128,7 @@ func (contained) Panicked() any { return "oh" }
 func ride(t *testing.T, seed uint64, pieces [][]byte, breaks error) (w *carriage, carrys int, proper bool) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	w = &carriage{sink: sink{header: http.Header{}, keep: true}, rng: rng, over: make(chan bool, 1)}
+	w.Conn = connOf(&w.sink)
 	x := stage(t, w)
 	member, err := fleet.New().Put(fleet.Spec{Name: "debug-0", Specialist: "debug", URL: "http://10.1.2.3:30000",
 		Role: fleet.RoleDecode, BlockSize: 16})
@@ -143,8 +145,7 @@ func ride(t *testing.T, seed uint64, pieces [][]byte, breaks error) (w *carriage
 	if err := x.openStream(); err != nil {
 		t.Fatal(err)
 	}
-	x.direct, x.settled = w, w
-	w.Again(x.goOn)
+	w.Resume(x.goOn)
 	return w, r.carrys, <-w.over
 }
 
@@ -166,8 +167,8 @@ func TestASettledStreamPassesEveryByte(t *testing.T) {
 		}
 		w, carrys, proper := ride(t, seed, pieces, nil)
 		settled += carrys
-		if !proper || !bytes.Equal(w.body.Bytes(), want) {
-			t.Fatalf("seed %d: proper %v, got\n%s", seed, proper, w.body.Bytes())
+		if !proper || !bytes.Equal(w.sink.body.Bytes(), want) {
+			t.Fatalf("seed %d: proper %v, got\n%s", seed, proper, w.sink.body.Bytes())
 		}
 	}
 	if settled < 200 {
@@ -180,7 +181,7 @@ func TestASettledStreamThatBreaksSaysSo(t *testing.T) {
 	for code, breaks := range map[apierr.Code]error{apierr.Internal: contained{errors.New("oh")}, apierr.UpstreamReset: io.EOF} {
 		for seed := range uint64(50) {
 			w, _, proper := ride(t, seed, events(2000), breaks)
-			got := w.body.Bytes()
+			got := w.sink.body.Bytes()
 			last := got[bytes.LastIndex(got, []byte("data: ")):]
 			want := bytes.Join(events(2000), nil)
 			if proper || !bytes.Contains(last, []byte(code)) || !bytes.HasPrefix(want, bytes.TrimSuffix(got, last)) ||

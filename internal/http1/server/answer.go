@@ -27,8 +27,8 @@ const (
 	mostSplit = 1 << 30
 )
 
-// answer is the http.ResponseWriter of one request after another.
-type answer struct {
+// Answer is the http.ResponseWriter of one request after another.
+type Answer struct {
 	c      *conn
 	began  time.Time
 	header http.Header
@@ -40,7 +40,7 @@ type answer struct {
 	buf  []byte         // page, or larger
 	head int            // buf[:head] is the head, not sent yet
 	from int            // buf[from:] is of the body, not sent yet
-	owed []byte         // what TryPass had no room for, in its chunk
+	owed []byte         // what TrySend had no room for, in its chunk
 
 	segments [3][]byte
 	writing  net.Buffers
@@ -60,7 +60,7 @@ type progress struct {
 	closing bool  // the connection ends after this answer
 }
 
-func (a *answer) begin(closing bool) {
+func (a *Answer) begin(closing bool) {
 	a.drop()
 	if len(a.header) > 0 {
 		clear(a.header)
@@ -70,7 +70,7 @@ func (a *answer) begin(closing bool) {
 }
 
 // drop lets go of what was not sent.
-func (a *answer) drop() {
+func (a *Answer) drop() {
 	if a.page != nil {
 		giveBack(a.page)
 	}
@@ -83,7 +83,7 @@ func giveBack(page *[outSize]byte) {
 	outPages.Put(page)
 }
 
-func (a *answer) hold() {
+func (a *Answer) hold() {
 	if a.buf == nil {
 		a.page = outPages.Get().(*[outSize]byte)
 		a.buf, a.from = a.page[:sizeRoom], sizeRoom
@@ -91,17 +91,17 @@ func (a *answer) hold() {
 }
 
 // Began returns when the request was at hand.
-func (a *answer) Began() time.Time { return a.began }
+func (a *Answer) Began() time.Time { return a.began }
 
 // now is the time, by one look at one clock.
-func (a *answer) now() time.Time { return a.began.Add(time.Since(a.began)) }
+func (a *Answer) now() time.Time { return a.began.Add(time.Since(a.began)) }
 
 // Header returns the fields to be sent; what is changed after WriteHeader is not.
-func (a *answer) Header() http.Header { return a.header }
+func (a *Answer) Header() http.Header { return a.header }
 
 // WriteHeader takes down the status and the fields. One below 200, but for 101, is sent at once and precedes the
 // answer.
-func (a *answer) WriteHeader(status int) {
+func (a *Answer) WriteHeader(status int) {
 	switch {
 	case status < 100 || status > 999:
 		panic(fmt.Sprintf("front: invalid status %d", status))
@@ -119,7 +119,7 @@ func (a *answer) WriteHeader(status int) {
 // taken as they are, and sent beside nothing that Header has. None of them is Content-Length, which length stands for,
 // -1 being unknown, nor Content-Encoding, Transfer-Encoding, Trailer, Connection or Date; one is Content-Type. status
 // is that of an answer with a body.
-func (a *answer) Start(status int, length int64, lines []byte) {
+func (a *Answer) Start(status int, length int64, lines []byte) {
 	if a.wrote {
 		a.WriteHeader(status) // which complains
 		return
@@ -130,14 +130,14 @@ func (a *answer) Start(status int, length int64, lines []byte) {
 }
 
 // headed takes head, which has grown from the beginning of buf, as the answer's so far.
-func (a *answer) headed(status int, head []byte) {
+func (a *Answer) headed(status int, head []byte) {
 	a.wrote, a.status = true, status
 	a.buf, a.head, a.from = head, len(head), len(head)+gap
 	a.reach(a.from)
 }
 
 // reach makes buf n bytes long.
-func (a *answer) reach(n int) {
+func (a *Answer) reach(n int) {
 	if n > cap(a.buf) {
 		larger := make([]byte, n, n+outSize)
 		copy(larger, a.buf)
@@ -148,7 +148,7 @@ func (a *answer) reach(n int) {
 }
 
 // inform sends a head that precedes the answer's.
-func (a *answer) inform(status int) {
+func (a *Answer) inform(status int) {
 	if a.c.req.ProtoMinor == 0 || a.err != nil {
 		return
 	}
@@ -163,7 +163,7 @@ func (a *answer) inform(status int) {
 
 // Write sends body bytes where they are more than a page holds with those before; else they wait for Flush or the
 // handler's return, so that who has a short answer whole finds the handler's work done.
-func (a *answer) Write(p []byte) (int, error) {
+func (a *Answer) Write(p []byte) (int, error) {
 	if !a.wrote {
 		a.WriteHeader(http.StatusOK)
 	}
@@ -190,14 +190,14 @@ func (a *answer) Write(p []byte) (int, error) {
 }
 
 // WriteString is Write.
-func (a *answer) WriteString(s string) (int, error) { return a.Write([]byte(s)) }
+func (a *Answer) WriteString(s string) (int, error) { return a.Write([]byte(s)) }
 
 // Flush sends what is held.
-func (a *answer) Flush() { _ = a.FlushError() }
+func (a *Answer) Flush() { _ = a.FlushError() }
 
 // FlushError sends what is held: the head, and the body so far as one chunk. One system call, and none where nothing is
 // held.
-func (a *answer) FlushError() error {
+func (a *Answer) FlushError() error {
 	if !a.wrote {
 		a.WriteHeader(http.StatusOK)
 	}
@@ -210,20 +210,14 @@ func (a *answer) FlushError() error {
 	return a.push(nil, false)
 }
 
-// SetReadDeadline bounds how long reads of the request's body wait; zero is for ever.
-func (a *answer) SetReadDeadline(t time.Time) error {
-	a.c.limit = t
-	return nil
-}
-
 // SetWriteDeadline bounds how long writes wait from now on; zero is for ever.
-func (a *answer) SetWriteDeadline(t time.Time) error {
+func (a *Answer) SetWriteDeadline(t time.Time) error {
 	a.c.writeBy = t
 	return nil
 }
 
 // finish sends what is left when the handler has returned, and the end.
-func (a *answer) finish() {
+func (a *Answer) finish() {
 	a.done = true
 	if !a.wrote {
 		a.WriteHeader(http.StatusOK)
@@ -235,9 +229,9 @@ func (a *answer) finish() {
 }
 
 // push sends the head, unless it is out, and the body: what is held, then p. last ends the body.
-func (a *answer) push(p []byte, last bool) error {
+func (a *Answer) push(p []byte, last bool) error {
 	if a.owed != nil {
-		a.catchUp()
+		a.sendOwed()
 	}
 	a.hold()
 	if !a.sent {
@@ -276,7 +270,7 @@ func (a *answer) push(p []byte, last bool) error {
 }
 
 // chunk writes the size of a chunk before what is held. It returns where it begins and what follows its bytes.
-func (a *answer) chunk(size int, last bool) (start int, tail string) {
+func (a *Answer) chunk(size int, last bool) (start int, tail string) {
 	start = a.from
 	if size > 0 {
 		var digits [16]byte
@@ -294,16 +288,16 @@ func (a *answer) chunk(size int, last bool) (start int, tail string) {
 var tails = map[string][]byte{"\r\n": []byte("\r\n"), "\r\n0\r\n\r\n": []byte("\r\n0\r\n\r\n")}
 
 // note keeps the first error.
-func (a *answer) note(err error) {
+func (a *Answer) note(err error) {
 	if a.err == nil && err != nil {
 		a.err = err
 	}
 }
 
 // unlike says whether the handler wrote less than the length that it declared, or tried to write more.
-func (a *answer) unlike() bool {
+func (a *Answer) unlike() bool {
 	return a.said.length >= 0 && !a.empty && a.count != a.said.length
 }
 
 // untilClose says whether an answer has begun whose end is the connection's.
-func (a *answer) untilClose() bool { return a.sent && a.toEnd }
+func (a *Answer) untilClose() bool { return a.sent && a.toEnd }

@@ -16,7 +16,7 @@ type said struct {
 }
 
 // appendHead appends the status line and the handler's fields. What frames the message is left to settle.
-func (a *answer) appendHead(dst []byte, status int) []byte {
+func (a *Answer) appendHead(dst []byte, status int) []byte {
 	a.said = said{length: -1}
 	dst = appendStatus(dst, a.c.req.ProtoMinor, status)
 	for name, values := range a.header {
@@ -38,7 +38,7 @@ func appendField(dst []byte, name string, values []string) []byte {
 }
 
 // hear takes down a field that the server obeys, and reports whether it is not to be sent as it is.
-func (a *answer) hear(name string, values []string, status int) (hidden bool) {
+func (a *Answer) hear(name string, values []string, status int) (hidden bool) {
 	switch name {
 	case "Content-Length":
 		if len(values) > 0 {
@@ -95,7 +95,7 @@ func appendValue(dst []byte, v string) []byte {
 }
 
 // settle decides how the answer is framed, and adds that to its head. last says that buf and p are all of the body.
-func (a *answer) settle(p []byte, last bool) {
+func (a *Answer) settle(p []byte, last bool) {
 	dst := a.buf[:a.head:a.from]
 	allowed, noBody := allowsBody(a.status), a.c.req.Method == http.MethodHead
 	a.empty = noBody || !allowed
@@ -128,7 +128,7 @@ func appendKind(dst, held, p []byte) []byte {
 }
 
 // frame is how the body ends, and whether the connection does.
-func (a *answer) frame(dst []byte) []byte {
+func (a *Answer) frame(dst []byte) []byte {
 	r := a.c.req
 	if !a.empty && a.length < 0 {
 		if r.ProtoMinor == 1 {

@@ -27,8 +27,8 @@ func (b *body) chunks()          { *b = body{c: b.c, chunked: true} }
 // whole says whether all of it was received and taken.
 func (b *body) whole() bool { return b.ended }
 
-// AtHand says whether no more bytes need to be received for a handler to read all of it.
-func (b *body) AtHand() bool {
+// atHand returns true if a handler can read all of it without more bytes being received.
+func (b *body) atHand() bool {
 	return b.whole() || !b.chunked && !b.expected && b.left <= int64(b.c.w-b.c.r)
 }
 
@@ -37,12 +37,10 @@ func (b *body) large() bool {
 	return !b.chunked && b.left > inSize-mostHead && b.left < wideSize-mostHead
 }
 
-// Lend returns all of the body where it was received and nothing of it is read. It lies in the connection's buffer, and
-// is the handler's until that returns. False where it is to be read: it is not at hand, or much shorter than the buffer
-// that it would hold.
-func (b *body) Lend() ([]byte, bool) {
+// lend gives the whole body away, as it lies in the buffer: see Answer.Lend.
+func (b *body) lend() ([]byte, bool) {
 	c, n := b.c, int(b.left)
-	if b.closed || b.err != nil || !b.AtHand() || n < len(c.buf)/4 {
+	if b.closed || b.err != nil || !b.atHand() || n < len(c.buf)/4 {
 		return nil, false
 	}
 	p := c.buf[c.r : c.r+n : c.r+n]
@@ -50,19 +48,6 @@ func (b *body) Lend() ([]byte, bool) {
 	b.left, c.lent = 0, true
 	_ = b.fail(io.EOF)
 	return p, true
-}
-
-// Fields returns the request's header without its map: names, and their values beside them; false where that would not
-// tell all. It is what came, whatever a handler has made of the map.
-func (b *body) Fields() (names, values []string, ok bool) {
-	return b.c.names, b.c.values, !b.c.twice && len(b.c.values) == len(b.c.header)
-}
-
-// Interrupt has a read that waits for more of the body fail, and the next one that would, with os.ErrDeadlineExceeded.
-// It may be called from anywhere while the handler runs.
-func (b *body) Interrupt() {
-	b.c.peer.Or(hurried)
-	b.c.wake()
 }
 
 // Close makes further reads fail. What is unread is dealt with when the handler has returned.

@@ -82,8 +82,8 @@ type conn struct {
 	post     bool     // the request before was a POST
 	last     bool     // the client wants no answer after this one
 	body     body
-	answer   answer
-	later    func() (over bool) // what answers on when the handler has returned; nil is nothing
+	answer   Answer
+	detached func() (over bool) // what answers on when the handler has returned; nil is nothing
 	linger   bool               // what was not read would make the close a reset, and the answer may be lost with it
 }
 
@@ -138,7 +138,7 @@ func (c *conn) serve() {
 	}()
 	defer contain.End(contain.Connection, nil)
 	for c.await() == pending {
-		if !c.handle() || c.later != nil {
+		if !c.handle() || c.detached != nil {
 			break
 		}
 	}
@@ -148,9 +148,9 @@ func (c *conn) serve() {
 
 // leave is the end of serve: of the connection, or of its goroutine alone.
 func (c *conn) leave() {
-	if f := c.later; f != nil {
-		c.later = nil
-		go c.carryOn(f)
+	if f := c.detached; f != nil {
+		c.detached = nil
+		go c.goOn(f)
 		return
 	}
 	c.end()
@@ -238,10 +238,10 @@ func (c *conn) advance() verdict {
 			return starved
 		}
 		c.large = c.body.large()
-		if !c.body.AtHand() && !c.reach() {
+		if !c.body.atHand() && !c.reach() {
 			return pending
 		}
-		if !c.handle() || c.later != nil {
+		if !c.handle() || c.detached != nil {
 			return over
 		}
 	}

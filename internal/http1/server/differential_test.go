@@ -249,7 +249,7 @@ func render(r *http.Request) *strings.Builder {
 
 // agrees says whether the list of fields, where there is one, is the header.
 func agrees(b *body, header http.Header) bool {
-	names, values, ok := b.Fields()
+	names, values, ok := b.c.answer.Fields()
 	if !ok {
 		return true
 	}

@@ -21,7 +21,7 @@ func (c *conn) handle() bool {
 	switch {
 	case c.body.whole():
 		c.release()
-	case !c.body.AtHand():
+	case !c.body.atHand():
 		c.owe()
 	}
 	whole := c.guard(c.call)
@@ -30,11 +30,11 @@ func (c *conn) handle() bool {
 		c.release()
 	}
 	if !whole {
-		c.later = nil
+		c.detached = nil
 		c.abandon()
 		return false
 	}
-	return c.later != nil || c.finish()
+	return c.detached != nil || c.finish()
 }
 
 // guard runs f. It reports false where that gave up its answer by a panic, http.ErrAbortHandler or another.

@@ -11,19 +11,13 @@ import (
 	"testing"
 )
 
-type lending interface{ Lend() ([]byte, bool) }
-
 // Bodies of all lengths, in pieces and in pipelines, are whole where they are lent, and stay what they are until the
 // handler returns; what goes on after it holds nothing of them.
 func TestLentBodiesAreWholeUntilTheirHandlerReturns(t *testing.T) {
 	lent := 0
 	address := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		from, _ := r.Body.(lending)
-		var body []byte
-		ok := false
-		if from != nil {
-			body, ok = from.Lend()
-		}
+		from := w.(*Answer)
+		body, ok := from.Lend()
 		if ok {
 			lent++
 			if _, again := from.Lend(); again {
@@ -41,7 +35,7 @@ func TestLentBodiesAreWholeUntilTheirHandlerReturns(t *testing.T) {
 			_, _ = w.Write(copied)
 		}
 		if r.Header.Get("X-Later") != "" {
-			w.(interface{ Later(f func() bool) }).Later(func() bool { answer(); return true })
+			w.(*Answer).Detach(func() bool { answer(); return true })
 			return
 		}
 		answer()

@@ -90,7 +90,7 @@ func (c *conn) reach() bool {
 	}
 	c.full = c.w+n == len(c.buf)
 	c.w += n
-	return b.AtHand()
+	return b.atHand()
 }
 
 // parked reports whether not to wait.

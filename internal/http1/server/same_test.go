@@ -15,14 +15,8 @@ import (
 )
 
 // tell is a request as its handler hears it.
-func tell(r *http.Request) string {
-	var names, values []string
-	told := false
-	if from, ok := r.Body.(interface {
-		Fields() (names, values []string, ok bool)
-	}); ok {
-		names, values, told = from.Fields()
-	}
+func tell(w http.ResponseWriter, r *http.Request) string {
+	names, values, told := w.(*Answer).Fields()
 	body, err := io.ReadAll(r.Body)
 	return fmt.Sprintf("%s %s %s %s %q %v %v %q=%q length %d %v close %v form %v body %q %v", r.Method, r.RequestURI,
 		r.URL, r.Proto, r.Host, r.Header, told, names, values,
@@ -71,8 +65,8 @@ func alike(rng *rand.Rand) string {
 // heard of it alone.
 func TestARequestLikeTheOneBeforeIsHeardAsIfItCameAlone(t *testing.T) {
 	said := make(chan string, 1)
-	address := serve(t, &Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		said <- tell(r)
+	address := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		said <- tell(w, r)
 		r.URL.Path, r.Method, r.Form, r.Close = "/changed", "CHANGED", url.Values{}, true
 	})})
 	alone := map[string]string{}

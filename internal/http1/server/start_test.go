@@ -23,7 +23,7 @@ type startCase struct {
 
 func (c startCase) answer(w http.ResponseWriter, direct bool) {
 	if direct {
-		w.(*answer).Start(c.status, c.length,
+		w.(*Answer).Start(c.status, c.length,
 			[]byte("Content-Type: application/json\r\nX-Method: GET\r\nX-SLO-Window: 5m\r\n"))
 	} else {
 		h := w.Header()
@@ -85,7 +85,7 @@ func TestStartSendsWhatAHeaderWouldHaveSent(t *testing.T) {
 func TestAnAnswerBeginsOnce(t *testing.T) {
 	address := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
-		w.(*answer).Start(http.StatusOK, 1, nil)
+		w.(*Answer).Start(http.StatusOK, 1, nil)
 		_, _ = io.WriteString(w, "tea")
 	})})
 	resp, err := http.Get("http://" + address)

@@ -15,11 +15,11 @@ const chunkRow = len("fff\r\n") + len("\r\n")
 
 // Pass is Write and Flush in one. Where nothing is held, and the socket has room, it is one system call and nothing
 // beside it: no deadline is armed, for nothing is waited for.
-func (a *answer) Pass(p []byte) error {
+func (a *Answer) Send(p []byte) error {
 	if a.owed != nil {
-		a.catchUp()
+		a.sendOwed()
 	}
-	if !a.canPass(len(p)) {
+	if !a.canSend(len(p)) {
 		if _, err := a.Write(p); err != nil {
 			return err
 		}
@@ -30,19 +30,19 @@ func (a *answer) Pass(p []byte) error {
 	b := appendChunk(page[:0], p)
 	n, errno := sock.Write(a.c.fd, b)
 	if n < len(b) {
-		a.passRest(b[n:], errno)
+		a.sendRest(b[n:], errno)
 	}
 	giveBack(page)
 	return a.err
 }
 
-// TryPass is Pass that does not wait. What the socket has no room for is kept, and reported as ErrFull: the next thing
+// TrySend is Pass that does not wait. What the socket has no room for is kept, and reported as ErrFull: the next thing
 // sent by what may wait goes out behind it.
-func (a *answer) TryPass(p []byte) error {
+func (a *Answer) TrySend(p []byte) error {
 	switch {
 	case a.err != nil || len(p) == 0:
 		return a.err
-	case !a.canPass(len(p)):
+	case !a.canSend(len(p)):
 		a.owed = append(appendSize(nil, len(p)), p...)
 		a.owed = append(a.owed, "\r\n"...)
 		a.count += int64(len(p))
@@ -54,7 +54,7 @@ func (a *answer) TryPass(p []byte) error {
 	n, errno := sock.Write(a.c.fd, b)
 	switch {
 	case errno != 0 && errno != syscall.EAGAIN:
-		a.passRest(nil, errno)
+		a.sendRest(nil, errno)
 	case n < len(b):
 		a.owed = bytes.Clone(b[n:])
 	}
@@ -65,12 +65,12 @@ func (a *answer) TryPass(p []byte) error {
 	return a.err
 }
 
-// CanTry says whether TryPass may be called: while the body goes out in chunks, by the connection's own descriptor, and
+// CanPark says whether TrySend may be called: while the body goes out in chunks, by the connection's own descriptor, and
 // nothing is held.
-func (a *answer) CanTry() bool { return a.canPass(1) }
+func (a *Answer) CanPark() bool { return a.canSend(1) }
 
-// catchUp sends what TryPass has kept.
-func (a *answer) catchUp() {
+// sendOwed sends what TrySend has kept.
+func (a *Answer) sendOwed() {
 	owed := a.owed
 	a.owed = nil
 	if a.err == nil {
@@ -78,17 +78,17 @@ func (a *answer) catchUp() {
 	}
 }
 
-// ErrFull is why TryPass has kept something.
+// ErrFull is why TrySend has kept something.
 var ErrFull = errors.New("front: the client's socket is full")
 
-// canPass says whether n bytes can go out as a chunk, past what holds back.
-func (a *answer) canPass(n int) bool {
+// canSend says whether n bytes can go out as a chunk, past what holds back.
+func (a *Answer) canSend(n int) bool {
 	return a.chunks && a.buf == nil && a.owed == nil && a.err == nil && a.c.raw != nil && sock.Fast && n > 0 &&
 		n <= outSize-chunkRow
 }
 
-// passRest sends what the socket had no room for, unless it failed.
-func (a *answer) passRest(b []byte, errno syscall.Errno) {
+// sendRest sends what the socket had no room for, unless it failed.
+func (a *Answer) sendRest(b []byte, errno syscall.Errno) {
 	if errno == 0 || errno == syscall.EAGAIN {
 		a.note(a.c.send(b))
 		return

@@ -13,32 +13,26 @@ import (
 	"time"
 )
 
-type passing interface {
-	http.ResponseWriter
-	Pass(p []byte) error
-	FlushError() error
-}
-
 // What is passed arrives, between what is written and after it, however slowly the client reads; to HTTP/1.0, too.
 func TestWhatIsPassedArrivesInOrder(t *testing.T) {
 	for _, version := range []string{"1.1", "1.0"} {
 		var want bytes.Buffer
 		address := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			rng := rand.New(rand.NewPCG(1, 2))
-			to := w.(passing)
+			to := w.(*Answer)
 			for range 3000 {
 				p := bytes.Repeat([]byte{'a' + byte(rng.IntN(26))},
 					rng.IntN([]int{20, 300, outSize + 20, 3 * outSize}[rng.IntN(4)]))
 				want.Write(p)
 				if rng.IntN(4) == 0 {
 					_, _ = to.Write(p)
-				} else if err := to.Pass(p); err != nil {
+				} else if err := to.Send(p); err != nil {
 					t.Error(err)
 				}
 			}
 			for n := range outSize + 20 {
 				want.Write(want.Bytes()[:n])
-				_ = to.Pass(want.Bytes()[:n])
+				_ = to.Send(want.Bytes()[:n])
 			}
 		})})
 		nc, err := net.Dial("tcp", address)
@@ -66,7 +60,7 @@ func TestPassSaysThatItsClientIsSlowOrGone(t *testing.T) {
 		var err error
 		for end := time.Now().Add(5 * time.Second); err == nil && time.Now().Before(end); {
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
-			err = w.(passing).Pass(make([]byte, outSize/2))
+			err = w.(*Answer).Send(make([]byte, outSize/2))
 		}
 		gone = r.Context().Err() != nil
 		failed <- err
@@ -98,13 +92,6 @@ func TestChunksOfEverySizeOfAPageAreFramed(t *testing.T) {
 	}
 }
 
-type trying interface {
-	passing
-	CanTry() bool
-	TryPass(p []byte) error
-	Again(f func() (over bool))
-}
-
 // What a socket has no room for is kept whole, cut anywhere, and goes out before all that comes after it, by whichever
 // way.
 func TestWhatIsTriedArrivesInOrder(t *testing.T) {
@@ -112,30 +99,30 @@ func TestWhatIsTriedArrivesInOrder(t *testing.T) {
 	full := 0
 	address := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		rng := rand.New(rand.NewPCG(1, 2))
-		to := w.(trying)
-		if to.CanTry() {
+		to := w.(*Answer)
+		if to.CanPark() {
 			t.Error("before the head is out")
 		}
 		_ = to.FlushError()
 		for range 8000 {
 			p := bytes.Repeat([]byte{'a' + byte(rng.IntN(26))}, 1+rng.IntN([]int{300, 3 * outSize}[rng.IntN(2)]))
 			want.Write(p)
-			if !to.CanTry() {
+			if !to.CanPark() {
 				t.Error("not to be tried")
 			}
-			err := to.TryPass(p)
+			err := to.TrySend(p)
 			if err == nil {
 				continue
 			}
 			full++
-			if !errors.Is(err, ErrFull) || to.CanTry() {
+			if !errors.Is(err, ErrFull) || to.CanPark() {
 				t.Error(err)
 			}
 			switch rng.IntN(3) {
 			case 0:
-				err = to.Pass(nil)
+				err = to.Send(nil)
 			case 1:
-				err = to.Pass(p)
+				err = to.Send(p)
 				want.Write(p)
 			default:
 				_, _ = to.Write(p)
@@ -147,7 +134,7 @@ func TestWhatIsTriedArrivesInOrder(t *testing.T) {
 			}
 		}
 		end := bytes.Repeat([]byte("end"), outSize)
-		if err := to.TryPass(end); !errors.Is(err, ErrFull) { // and the server's own end behind it
+		if err := to.TrySend(end); !errors.Is(err, ErrFull) { // and the server's own end behind it
 			t.Error(err)
 		}
 		want.Write(end)
@@ -183,13 +170,13 @@ func TestAnAnswerGoesOnAgain(t *testing.T) {
 	address := serve(t, &Server{IdleTimeout: time.Second,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "early ")
-			to := w.(trying)
+			to := w.(*Answer)
 			_ = to.FlushError()
-			w.(interface{ Later(func() bool) }).Later(func() bool {
+			w.(*Answer).Detach(func() bool {
 				go func() {
-					_ = to.TryPass([]byte("late "))
-					to.Again(func() bool {
-						go to.Again(func() bool { return to.Pass([]byte("later")) == nil })
+					_ = to.TrySend([]byte("late "))
+					to.Resume(func() bool {
+						go to.Resume(func() bool { return to.Send([]byte("later")) == nil })
 						return false
 					})
 				}()

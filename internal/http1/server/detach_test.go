@@ -112,7 +112,7 @@ func TestAClientThatLeavesAnAnswerThatGoesOnLaterIsNoticed(t *testing.T) {
 }
 
 func later(w http.ResponseWriter, f func()) {
-	w.(interface{ Later(func() bool) }).Later(func() bool {
+	w.(*Answer).Detach(func() bool {
 		f()
 		return true
 	})
