@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 		"internal/http1/poll"},
 	"engine/tokens": {"engine/bpe", "kvpool"},
 	"examples/geo":  {"routing", "routing/fleet", "routing/index", "routing/plugins"},
-	"gateway": {"adapters", "calibration", "classifier", "engine", "gateway/apierr", "gateway/head",
+	"gateway": {"adapters", "calibration", "classifier", "engine", "gateway/apierr", "gateway/conn", "gateway/head",
 		"gateway/metrics", "gateway/place", "gateway/receipt", "gateway/sse", "gateway/tenant", "gateway/wire",
 		"internal/contain",
 		"internal/http1/lifetime", "internal/http1/server", "kvpool", "routing", "routing/fleet",
