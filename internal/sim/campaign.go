@@ -48,12 +48,16 @@ func (row *Row) add(o *GateOutcome) {
 // The rows do not depend on workers. It ends with the round in which a promise was broken.
 type Campaign struct {
 	Names   []string
-	Run     func(plan int, seed uint64) (GateOutcome, error)
+	Run     runner
 	Workers int
 	Again   uint64 // every so many rounds one is run twice, and must leave the same traces; 0 is never
+	Other   runner // runs the second time; nil is Run
 	Enough  func(sum *Outcome) bool
 	Report  func(sum *Outcome) // after each round; may be nil
 }
+
+// runner runs one plan under one seed.
+type runner func(plan int, seed uint64) (GateOutcome, error)
 
 // Do returns a row for each plan.
 func (c *Campaign) Do() ([]Row, error) {
@@ -63,9 +67,13 @@ func (c *Campaign) Do() ([]Row, error) {
 	}
 	var sum Outcome
 	for seed := uint64(1); !c.Enough(&sum); seed++ {
-		outcomes, errs := c.round(seed)
+		outcomes, errs := c.round(c.Run, seed)
 		if c.Again > 0 && seed%c.Again == 0 {
-			again, _ := c.round(seed)
+			other := c.Other
+			if other == nil {
+				other = c.Run
+			}
+			again, _ := c.round(other, seed)
 			c.compare(seed, outcomes, again, errs)
 		}
 		for i := range outcomes {
@@ -93,7 +101,7 @@ func (c *Campaign) compare(seed uint64, first, again []GateOutcome, errs []error
 }
 
 // round runs every plan once.
-func (c *Campaign) round(seed uint64) ([]GateOutcome, []error) {
+func (c *Campaign) round(run runner, seed uint64) ([]GateOutcome, []error) {
 	outcomes, errs := make([]GateOutcome, len(c.Names)), make([]error, len(c.Names))
 	plans := make(chan int, len(c.Names)) // all of them, so that filling it never blocks
 	for i := range c.Names {
@@ -104,7 +112,7 @@ func (c *Campaign) round(seed uint64) ([]GateOutcome, []error) {
 	for range c.Workers {
 		workers.Go(func() {
 			for i := range plans {
-				outcomes[i], errs[i] = c.Run(i, seed)
+				outcomes[i], errs[i] = run(i, seed)
 			}
 		})
 	}
@@ -125,11 +133,12 @@ func Cores(requests, workers int) Campaign {
 	return c
 }
 
-// Gates is the campaign of all loads of a Gate.
+// Gates is the campaign of all loads of a Gate. A second run drives the Model itself.
 func Gates(requests, workers int) Campaign {
 	plans := GatePlans(requests)
 	c := Campaign{Workers: workers,
-		Run: func(plan int, seed uint64) (GateOutcome, error) { return RunGate(&plans[plan], seed) }}
+		Run:   func(plan int, seed uint64) (GateOutcome, error) { return RunGate(&plans[plan], seed) },
+		Other: func(plan int, seed uint64) (GateOutcome, error) { return RunModel(&plans[plan], seed) }}
 	for i := range plans {
 		c.Names = append(c.Names, plans[i].Name)
 	}

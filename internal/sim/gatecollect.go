@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 
 	"octet/scheduler"
@@ -15,17 +14,8 @@ func (r *gateRun) collect() error {
 }
 
 func (r *gateRun) collectUntil(done func() bool) error {
-	var settled []verdict
 	for {
-		for r.inside != r.gate.Stats().Waiting {
-			select {
-			case v := <-r.verdicts:
-				r.inside--
-				settled = append(settled, v)
-			default:
-				runtime.Gosched()
-			}
-		}
+		settled := r.door.collect()
 		slices.SortFunc(settled, func(a, b verdict) int { return int(a.job.asked) - int(b.job.asked) })
 		r.waiting = slices.DeleteFunc(r.waiting, func(o *job) bool {
 			return slices.ContainsFunc(settled, func(v verdict) bool { return v.job == o })
@@ -35,11 +25,9 @@ func (r *gateRun) collectUntil(done func() bool) error {
 				return err
 			}
 		}
-		settled = settled[:0]
 		if done() {
 			return r.conserve()
 		}
-		runtime.Gosched()
 	}
 }
 
@@ -47,7 +35,7 @@ func (r *gateRun) collectUntil(done func() bool) error {
 func (r *gateRun) settle(v verdict) error {
 	j := v.job
 	if v.err != nil {
-		j.giveUp()
+		r.door.giveUp(j)
 		return r.refused(j, v.err)
 	}
 	for _, o := range r.waiting {
@@ -57,11 +45,11 @@ func (r *gateRun) settle(v verdict) error {
 				o.ID)
 		}
 	}
-	j.ticket, j.admitted = v.ticket, r.now
+	j.hold, j.admitted = v.hold, r.now
 	r.out.Admitted++
 	r.out.Waits = append(r.out.Waits, r.now-j.at)
-	r.trace.add(j.ID, uint64(r.now), uint64(j.ticket.Reused()))
-	j.uncached = len(j.Tokens) + j.generated - j.ticket.Reused()*r.plan.Gate.BlockSize
+	r.trace.add(j.ID, uint64(r.now), uint64(v.reused))
+	j.uncached = len(j.Tokens) + j.generated - v.reused*r.plan.Gate.BlockSize
 	r.running = append(r.running, j)
 	r.starts++
 	j.level = r.level(j)
@@ -102,7 +90,7 @@ func (r *gateRun) giveWay() error {
 				return fmt.Errorf("preemption: %d of priority %d gave way, and nobody more urgent starts", j.ID,
 					j.Priority)
 			}
-			j.ticket, j.told, j.gaveWay = nil, 0, true
+			j.hold, j.told, j.gaveWay = nil, 0, true
 			if err := r.ask(j); err != nil {
 				return err
 			}
@@ -127,7 +115,7 @@ func (r *gateRun) hear() ([]*job, error) {
 
 func (r *gateRun) told() (told []*job) {
 	for _, j := range r.running {
-		if j.ticket.Yielding() {
+		if j.hold.Yielding() {
 			told = append(told, j)
 		}
 	}
@@ -149,8 +137,8 @@ func (r *gateRun) head() (head *job) {
 func (r *gateRun) release(j *job) error {
 	r.running = slices.DeleteFunc(r.running, func(o *job) bool { return o == j })
 	r.engine.stop(j)
-	j.giveUp()
-	j.ticket.Release()
+	r.door.giveUp(j)
+	j.hold.Release()
 	return r.collect()
 }
 

@@ -122,7 +122,7 @@ func (e *gateEngine) holds(t *turn) bool { return t.job.turn == t }
 // deliver gives t's job the tokens that have come, and says so to the Gate at block boundaries.
 func (r *gateRun) deliver(t *turn) error {
 	j := t.job
-	if t.more == 0 || j.gone || j.ticket == nil || j.generated >= j.Answer || !r.engine.holds(t) {
+	if t.more == 0 || j.gone || j.hold == nil || j.generated >= j.Answer || !r.engine.holds(t) {
 		return nil
 	}
 	j.generated += t.more
@@ -134,9 +134,9 @@ func (r *gateRun) deliver(t *turn) error {
 		if j.first == 0 {
 			j.first = r.now
 		}
-		j.ticket.FirstToken()
+		j.hold.FirstToken()
 	case j.generated == j.Answer || (len(j.Tokens)+j.generated)%size == 0:
-		j.ticket.Grow(j.generated)
+		j.hold.Grow(j.generated)
 	}
 	if err := r.collect(); err != nil {
 		return err

@@ -32,8 +32,8 @@ type job struct {
 	asked     uint64         // position among all that were asked, resumptions included
 	promised  bool           // its deadline was in what the Gate was asked
 	at        scheduler.Time // when it was asked
-	giveUp    context.CancelFunc
-	ticket    *gate.Ticket
+	cancel    func()         // ends its wait
+	hold      hold           // nil while it has no place
 	turn      *turn
 	told      uint64 // when to give way: gateRun.starts then, and one; 0 is not
 	gaveWay   bool   // at least once
@@ -49,19 +49,11 @@ type job struct {
 	overtaken bool // while it waited, somebody who asked later started
 }
 
-// verdict is what Admit returned to one job.
-type verdict struct {
-	job    *job
-	ticket *gate.Ticket
-	err    error
-}
-
-// gateRun is a simulation under way. Requests that wait are goroutines inside Admit; the simulation goes on only when
-// each of them has come out, or is in the queue. A waiter's own timer runs on the wall clock, thousands of times slower
-// than this one: the simulation ends the wait itself when it is over.
+// gateRun is a simulation under way.
 type gateRun struct {
 	plan  *GatePlan
-	gate  *gate.Gate
+	door  admitter
+	gate  gauges // of the same Gate
 	load  *Workload
 	dice  *rand.Rand
 	now   scheduler.Time
@@ -69,20 +61,18 @@ type gateRun struct {
 	more  bool
 	chain kvpool.Hasher
 
-	verdicts chan verdict
-	inside   int // in Admit: unanswered as far as the simulation knows
-	waiting  []*job
-	running  []*job // in the order of their admission
-	engine   gateEngine
-	leave    agenda[*job] // gives up, or its wait is over
-	asked    uint64
-	oracle   oracle
-	out      Outcome
-	late     uint64   // were let wait, and refused when it was too late, although nobody more urgent came between
-	starts   uint64   // so far
-	vain     uint64   // gave way, and nobody more urgent started
-	started  []uint64 // by priority, lifted by age: the number of the last start, and one
-	trace    trace
+	waiting []*job
+	running []*job // in the order of their admission
+	engine  gateEngine
+	leave   agenda[*job] // gives up, or its wait is over
+	asked   uint64
+	oracle  oracle
+	out     Outcome
+	late    uint64   // were let wait, and refused when it was too late, although nobody more urgent came between
+	starts  uint64   // so far
+	vain    uint64   // gave way, and nobody more urgent started
+	started []uint64 // by priority, lifted by age: the number of the last start, and one
+	trace   trace
 }
 
 var origin = time.Unix(1, 0)
@@ -93,6 +83,22 @@ func RunGate(plan *GatePlan, seed uint64) (GateOutcome, error) {
 	if err != nil {
 		return GateOutcome{}, err
 	}
+	return r.run(seed)
+}
+
+// RunModel is RunGate without the Gate: it drives the Model itself. The outcome is the same.
+func RunModel(plan *GatePlan, seed uint64) (GateOutcome, error) {
+	r := newRun(plan, seed)
+	m, err := newOnModel(plan.Gate, &r.now)
+	if err != nil {
+		return GateOutcome{}, err
+	}
+	r.door, r.gate = m, m
+	return r.run(seed)
+}
+
+func (r *gateRun) run(seed uint64) (out GateOutcome, err error) {
+	plan := r.plan
 	for err == nil && (r.more || len(r.running)+len(r.waiting) > 0) {
 		err = r.step()
 	}
@@ -100,7 +106,7 @@ func RunGate(plan *GatePlan, seed uint64) (GateOutcome, error) {
 		err = r.baseline()
 	}
 	r.out.Trace, r.out.Preempted = uint64(r.trace), r.gate.Stats().Preemptions
-	out := GateOutcome{Outcome: r.out, Late: r.late, Vain: r.vain, Oracle: r.oracle.Verdict}
+	out = GateOutcome{Outcome: r.out, Late: r.late, Vain: r.vain, Oracle: r.oracle.Verdict}
 	if !plan.Batching && plan.Load.Priorities == 1 {
 		out.EDF = EDF(plan, seed)
 	}
@@ -121,20 +127,23 @@ type GateOutcome struct {
 }
 
 func newGateRun(plan *GatePlan, seed uint64) (*gateRun, error) {
+	r := newRun(plan, seed)
+	g, err := newThroughGate(plan.Gate, &r.now)
+	r.door, r.gate = g, g
+	return r, err
+}
+
+// newRun returns a run that has nothing to ask yet.
+func newRun(plan *GatePlan, seed uint64) *gateRun {
 	r := &gateRun{
 		plan: plan, load: NewWorkload(plan.Load, seed), dice: rand.New(rand.NewPCG(seed, 0x656e67)),
-		chain:    kvpool.NewHasher(1),
-		verdicts: make(chan verdict, plan.Gate.MaxWaiting+1), out: Outcome{Refused: map[string]int{}},
+		chain: kvpool.NewHasher(1), out: Outcome{Refused: map[string]int{}},
 		started: make([]uint64, max(plan.Load.Priorities, plan.Gate.AgingCeiling+1)),
 	}
-	cfg := plan.Gate
-	cfg.Now = func() time.Time { return origin.Add(r.now) }
-	gate, err := gate.New(cfg)
-	r.gate = gate
 	r.engine = newGateEngine(plan)
-	r.oracle.places = cfg.MaxRunning
+	r.oracle.places = plan.Gate.MaxRunning
 	r.next, r.more = r.load.Next()
-	return r, err
+	return r
 }
 
 // step goes to the next thing that happens, and lets it happen.
@@ -163,22 +172,16 @@ func (r *gateRun) step() error {
 func (r *gateRun) ask(j *job) error {
 	r.asked++
 	j.asked, j.at, j.resumed = r.asked, r.now, j.generated
-	ctx, cancel := context.WithCancel(context.Background())
-	j.giveUp = cancel
 	request := r.request(j)
 	if j.promised {
 		r.oracle.picture(r, j)
 	}
-	r.inside++
 	r.waiting = append(r.waiting, j)
-	go func() {
-		t, err := r.gate.Admit(ctx, request)
-		r.verdicts <- verdict{j, t, err}
-	}()
+	r.door.ask(j, request)
 	if err := r.collect(); err != nil {
 		return err
 	}
-	if j.ticket == nil && !j.gone {
+	if j.hold == nil && !j.gone {
 		r.leave.note(r.patience(j), j)
 	}
 	if j.GivesUp > 0 && j.resumed == 0 {
@@ -220,9 +223,9 @@ func (r *gateRun) end() error {
 	_, j, _ := r.leave.next(r.now)
 	tired := j.GivesUp > 0 && r.now >= j.GivesUp
 	switch {
-	case j.gone || j.ticket != nil && !tired:
+	case j.gone || j.hold != nil && !tired:
 		return nil
-	case j.ticket != nil:
+	case j.hold != nil:
 		j.gone = true
 		r.out.Cancelled++
 		if err := r.release(j); err != nil {
@@ -233,8 +236,8 @@ func (r *gateRun) end() error {
 			return nil // it ran meanwhile, and waits again
 		}
 		j.expired = !tired
-		j.giveUp()
-		if err := r.collectUntil(func() bool { return j.gone || j.ticket != nil }); err != nil {
+		r.door.giveUp(j)
+		if err := r.collectUntil(func() bool { return j.gone || j.hold != nil }); err != nil {
 			return err
 		}
 	}

@@ -89,6 +89,22 @@ func TestGateKeepsItsPromisesUnderEveryLoad(t *testing.T) {
 	}
 }
 
+// The Model, driven without a goroutine, decides what the Gate around it does.
+func TestAModelDoesWhatItsGateDoes(t *testing.T) {
+	for _, plan := range GatePlans(400) {
+		t.Run(plan.Name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(4) {
+				a, err := RunGate(&plan, seed)
+				b, errModel := RunModel(&plan, seed)
+				if err != nil || errModel != nil || fmt.Sprint(a) != fmt.Sprint(b) {
+					t.Errorf("seed %d: the gate %+v (%v)\nthe model %+v (%v)", seed, a, err, b, errModel)
+				}
+			}
+		})
+	}
+}
+
 func TestSameSeedSameTrace(t *testing.T) {
 	for _, plan := range CorePlans(500) {
 		a, err := RunCore(&plan, 3)
