@@ -57,22 +57,6 @@ func (r *Residency) LoadedOn(adapter string) []uint16 { return r.loaded.Load().h
 // On returns the adapters that are loaded on host, ascending. The caller must not change it.
 func (r *Residency) On(host uint16) []string { return r.loaded.Load().names[host] }
 
-// MarkLoaded notes that host has loaded adapter. Idempotent; ErrFull when a bound is reached, and then nothing changes.
-func (r *Residency) MarkLoaded(host uint16, adapter string) error {
-	r.writeMu.Lock()
-	defer r.writeMu.Unlock()
-	return r.publish(host, with(r.On(host), adapter))
-}
-
-// MarkUnloaded notes that host no longer has adapter. Idempotent.
-func (r *Residency) MarkUnloaded(host uint16, adapter string) {
-	r.writeMu.Lock()
-	defer r.writeMu.Unlock()
-	if names := r.On(host); slices.Contains(names, adapter) {
-		r.mustPublish(host, without(names, adapter))
-	}
-}
-
 // Replace notes that host has exactly these adapters loaded, as it said itself. On ErrFull nothing changes.
 func (r *Residency) Replace(host uint16, names []string) error {
 	names = slices.Clone(names)

@@ -194,7 +194,7 @@ func (x *exchange) leaveRoom() {
 // openRoute begins a routing, which ends the one before.
 func (x *exchange) openRoute() (facts *routing.Facts) {
 	x.dropRoute()
-	x.route, facts = routing.Open()
+	x.route, facts = routing.AcquireEmpty()
 	return facts
 }
 

@@ -92,7 +92,7 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 		"with SLOs": func(x *exchange) {
 			for range 100 {
 				x.sp.Board.ObserveTTFT(now, 40*time.Millisecond)
-				x.sp.Board.ObserveEnd(false)
+				x.sp.Board.ObserveEnd(time.Now(), false)
 			}
 		},
 		"names that would be more": func(x *exchange) {

@@ -144,7 +144,7 @@ func (x *exchange) close() {
 		x.putAway()
 	}
 	if x.sp != nil && x.failure == nil {
-		x.sp.Board.ObserveEndAt(now, x.preempted > 0)
+		x.sp.Board.ObserveEnd(now, x.preempted > 0)
 		x.rememberConversation()
 	}
 	if x.charged > 0 || x.admitted {

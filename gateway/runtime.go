@@ -155,7 +155,7 @@ type Specialist struct {
 	Shed     *gate.Book    // of those whom its load sent away; nil: nobody gets past its floor by age
 	Aging    time.Duration // for which coming back is worth a step of priority; 0 is never
 	Workflow routing.Workflow
-	// Executor carries out the Workflow's plans; nil is step after step.
+	// Executor carries out the plans of a Workflow that needs a pattern of its own; nil: step after step.
 	Executor func(routing.Bounds) routing.Executor
 	// Protocol is how the steps of one request's plan work together; nil is not at all.
 	Protocol func() Protocol

@@ -82,13 +82,14 @@ var contexts = sync.Pool{New: func() any { return &Context{running: outside} }}
 
 // Acquire returns an empty Context for one request and one specialist. A second choice of specialist gets another.
 func Acquire(f Facts) *Context {
-	c, facts := Open()
+	c, facts := AcquireEmpty()
 	*facts = f
 	return c
 }
 
-// Open is Acquire for who writes the facts in place: all are zero, and are left alone once the Context is used.
-func Open() (*Context, *Facts) {
+// AcquireEmpty is Acquire for a caller that writes the facts in place: all are zero, and must not change once the
+// Context is used.
+func AcquireEmpty() (*Context, *Facts) {
 	c := contexts.Get().(*Context)
 	c.generation++
 	c.released = false

@@ -43,28 +43,13 @@ type Dispatcher interface {
 	Dispatch(ctx context.Context, s Step, host index.HostID, attempt int) error
 }
 
-// SingleExecutor carries out plans of one step.
-type SingleExecutor Bounds
-
-// Execute tries the ranked replicas in order until one succeeds. It goes on only after ErrRetryable, within MaxAttempts
-// and Budget, or after ErrNotTried; it stops when ctx ends. The error is the last one that Dispatch returned.
-func (e SingleExecutor) Execute(ctx context.Context, p Plan, d Dispatcher) error {
-	if len(p.Steps) != 1 || len(p.Steps[0].Ranked) == 0 {
-		return fmt.Errorf("%w: %d steps, want one with a ranking", ErrPlan, len(p.Steps))
-	}
-	err := Bounds(e).run(ctx, p.Steps[0], d)
-	if err != nil && p.Steps[0].OnFailure == Skip {
-		return fmt.Errorf("%w: %w", ErrSkipped, err)
-	}
-	return err
-}
-
 // SequentialExecutor carries out plans of any number of steps, each when the one before it has ended.
 type SequentialExecutor Bounds
 
-// Execute runs the steps in order, each down its ranking like SingleExecutor. A step that fails ends the plan with its
-// last error, unless its policy is Skip and ctx goes on: then the next step runs without it. Where the last step is
-// skipped, nothing was served: ErrSkipped.
+// Execute runs the steps in order. Each tries its ranked replicas in order until one succeeds: it goes on only after
+// ErrRetryable, within MaxAttempts and Budget, or after ErrNotTried, and stops when ctx ends. A step that fails ends the
+// plan with its last error, unless its policy is Skip and ctx goes on: then the next step runs without it. If the last
+// step is skipped, nothing was served: ErrSkipped.
 func (e SequentialExecutor) Execute(ctx context.Context, p Plan, d Dispatcher) error {
 	if len(p.Steps) == 0 {
 		return fmt.Errorf("%w: no step", ErrPlan)
@@ -85,7 +70,7 @@ func (e SequentialExecutor) Execute(ctx context.Context, p Plan, d Dispatcher) e
 	return nil
 }
 
-// run tries the ranked replicas of s until one succeeds, and returns the error of the last that was tried.
+// run tries the ranked replicas of s until one succeeds. The error is that of the last one that was tried.
 func (b Bounds) run(ctx context.Context, s Step, d Dispatcher) (err error) {
 	attempts, granted := 0, true // granted: the next attempt is paid for
 	for _, to := range s.Ranked {

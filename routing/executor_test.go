@@ -33,13 +33,13 @@ func plan(policy routing.FailurePolicy) routing.Plan {
 }
 
 // MOD3-17, MOD3-18, MOD3-20, MOD3-44
-func TestSingleExecutorGoesDownTheRanking(t *testing.T) {
+func TestExecutorGoesDownTheRanking(t *testing.T) {
 	retryable := fmt.Errorf("connect: %w", routing.ErrRetryable)
 	closed := fmt.Errorf("breaker: %w", routing.ErrNotTried)
 	final := errors.New("reset after the first byte")
 	no, yes := func() bool { return false }, func() bool { return true }
 	for name, test := range map[string]struct {
-		executor routing.SingleExecutor
+		executor routing.SequentialExecutor
 		policy   routing.FailurePolicy
 		answers  []error
 		calls    []string
@@ -52,15 +52,15 @@ func TestSingleExecutorGoesDownTheRanking(t *testing.T) {
 			want: final},
 		"all fail": {answers: []error{retryable, retryable, retryable, retryable},
 			calls: []string{"4#1", "2#2", "7#3", "1#4"}, want: retryable},
-		"attempts run out": {executor: routing.SingleExecutor{MaxAttempts: 2},
+		"attempts run out": {executor: routing.SequentialExecutor{MaxAttempts: 2},
 			answers: []error{retryable, retryable}, calls: []string{"4#1", "2#2"}, want: retryable},
-		"no budget": {executor: routing.SingleExecutor{Budget: no}, answers: []error{retryable},
+		"no budget": {executor: routing.SequentialExecutor{Budget: no}, answers: []error{retryable},
 			calls: []string{"4#1"}, want: retryable},
-		"the first try costs none": {executor: routing.SingleExecutor{Budget: no}, answers: []error{nil},
+		"the first try costs none": {executor: routing.SequentialExecutor{Budget: no}, answers: []error{nil},
 			calls: []string{"4#1"}},
-		"budget": {executor: routing.SingleExecutor{Budget: yes},
+		"budget": {executor: routing.SequentialExecutor{Budget: yes},
 			answers: []error{retryable, nil}, calls: []string{"4#1", "2#2"}},
-		"what was not tried is free": {executor: routing.SingleExecutor{Budget: no, MaxAttempts: 1},
+		"what was not tried is free": {executor: routing.SequentialExecutor{Budget: no, MaxAttempts: 1},
 			answers: []error{closed, closed, nil}, calls: []string{"4#1", "2#1", "7#1"}},
 		"none was tried": {answers: []error{closed, closed, closed, closed},
 			calls: []string{"4#1", "2#1", "7#1", "1#1"}, want: closed},
@@ -89,7 +89,7 @@ func TestSingleExecutorGoesDownTheRanking(t *testing.T) {
 
 func TestARetryIsPaidForOnce(t *testing.T) {
 	asked := 0
-	e := routing.SingleExecutor{Budget: func() bool { asked++; return true }}
+	e := routing.SequentialExecutor{Budget: func() bool { asked++; return true }}
 	d := &dispatches{answers: []error{routing.ErrRetryable, routing.ErrNotTried, routing.ErrNotTried, nil}}
 	if err := e.Execute(t.Context(), plan(routing.Retry), d); err != nil || asked != 1 {
 		t.Errorf("asked %d times, %v", asked, err)
@@ -100,18 +100,9 @@ func TestExecutionStopsWhenTheClientLeaves(t *testing.T) {
 	for _, answer := range []error{routing.ErrRetryable, routing.ErrNotTried} {
 		ctx, cancel := context.WithCancel(t.Context())
 		d := &dispatches{answers: []error{answer, nil}, end: cancel}
-		if err := (routing.SingleExecutor{}).Execute(ctx, plan(routing.Retry), d); !errors.Is(err, answer) ||
+		if err := (routing.SequentialExecutor{}).Execute(ctx, plan(routing.Retry), d); !errors.Is(err, answer) ||
 			len(d.calls) != 1 {
 			t.Errorf("%v: %v after %v", answer, err, d.calls)
-		}
-	}
-}
-
-func TestSingleExecutorTakesPlansOfOneStep(t *testing.T) {
-	for _, p := range []routing.Plan{{}, {Steps: make([]routing.Step, 1)},
-		{Steps: append(plan(routing.Retry).Steps, plan(routing.Retry).Steps...)}} {
-		if err := (routing.SingleExecutor{}).Execute(t.Context(), p, nil); !errors.Is(err, routing.ErrPlan) {
-			t.Errorf("%d steps: %v", len(p.Steps), err)
 		}
 	}
 }

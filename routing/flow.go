@@ -29,19 +29,6 @@ func NewFlow(legs ...Leg) (*Flow, error) {
 	return w, nil
 }
 
-// Waves returns the names of the legs, grouped by which select side by side.
-func (w *Flow) Waves() (groups [][]string) {
-	first := 0
-	for _, end := range w.waves {
-		var names []string
-		for _, s := range w.legs[first:end] {
-			names = append(names, s.Name)
-		}
-		groups, first = append(groups, names), end
-	}
-	return groups
-}
-
 // outcome is what became of one leg of one request.
 type outcome struct {
 	decision Decision

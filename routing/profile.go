@@ -110,11 +110,9 @@ func (p *Profile) prepareOne(ctx context.Context, c *Context, r *record, i int) 
 func (p *Profile) filter(c *Context, r *record) error {
 	for i := range p.filters {
 		u := &p.filters[i]
-		c.running = u.unit
+		c.enter(u.unit)
 		changed := u.apply(View{c}, &r.left)
-		if c.now != nil {
-			r.lap(c, u.unit)
-		}
+		c.leave(r)
 		if changed && r.cut(i) && r.left.Empty() {
 			return r.noCandidate(u)
 		}
@@ -133,7 +131,7 @@ func (p *Profile) score(c *Context, r *record) {
 	r.raw = zeroed(r.raw, n*len(p.scorers))
 	for i := range p.scorers {
 		u := &p.scorers[i]
-		c.running = u.unit
+		c.enter(u.unit)
 		row := r.raw[i*n : (i+1)*n]
 		u.Score(View{c}, r.hosts, row)
 		for j, s := range row {
@@ -143,15 +141,13 @@ func (p *Profile) score(c *Context, r *record) {
 			}
 			r.total[j] += float64(u.weight * s) // rounded by itself: no fused multiply-add on any machine
 		}
-		if c.now != nil {
-			r.lap(c, u.unit)
-		}
+		c.leave(r)
 	}
 }
 
 func (p *Profile) pick(c *Context, r *record) ([]Scored, error) {
 	u := &p.picker
-	c.running = u.unit
+	c.enter(u.unit)
 	start, n := len(c.ranked), len(r.hosts)
 	c.ranked = slices.Grow(c.ranked, n)[:start+n]
 	scored := c.ranked[start : start+n : start+n]
@@ -159,9 +155,7 @@ func (p *Profile) pick(c *Context, r *record) ([]Scored, error) {
 		scored[i] = Scored{Host: h, Score: r.total[i]}
 	}
 	picked := u.Pick(View{c}, scored)
-	if c.now != nil {
-		r.lap(c, u.unit)
-	}
+	c.leave(r)
 	if len(picked) == 0 {
 		return nil, r.nobody(u, View{c})
 	}
@@ -172,7 +166,7 @@ func (p *Profile) pick(c *Context, r *record) ([]Scored, error) {
 func (p *Profile) learn(c *Context, picked index.HostID) {
 	for i := range p.learners {
 		u := &p.learners[i]
-		c.running = u.unit
+		c.enter(u.unit)
 		u.Learn(View{c}, picked)
 	}
 }

@@ -149,10 +149,21 @@ func (r *record) reset(p *Profile, candidates *index.HostBitmap) {
 	r.cuts, r.hosts, r.raw, r.total, r.laps = r.cuts[:0], r.hosts[:0], r.raw[:0], r.total[:0], r.laps[:0]
 }
 
-// lap notes the time since the previous lap on u. Only where times are taken.
-func (r *record) lap(c *Context, u *unit) {
+// enter notes that a plugin runs from now on. Its unit decides what it may read and write, and gets the blame for a
+// panic.
+func (c *Context) enter(u *unit) { c.running = u }
+
+// leave notes that the running plugin has done its part. Only a timed Context looks at the clock.
+func (c *Context) leave(r *record) {
+	if c.now != nil {
+		c.lap(r)
+	}
+}
+
+// lap notes the time since the previous lap on the running plugin.
+func (c *Context) lap(r *record) {
 	now := c.now()
-	r.laps = append(r.laps, lap{u, now - c.last})
+	r.laps = append(r.laps, lap{c.running, now - c.last})
 	c.last = now
 }
 

@@ -56,13 +56,11 @@ type picker struct {
 }
 
 func (u *preparer) run(ctx context.Context, c *Context, r *record) error {
-	c.running = u.unit
+	c.enter(u.unit)
 	if err := u.Prepare(ctx, c); err != nil {
 		return &PrepareError{Plugin: u.name, Err: err}
 	}
-	if c.now != nil {
-		r.lap(c, u.unit)
-	}
+	c.leave(r)
 	return nil
 }
 

@@ -14,7 +14,7 @@ func busy() *Board {
 		b.ObserveTTFT(b.cfg.Now(), time.Duration(i)*time.Millisecond)
 		b.ObserveAdmission(b.cfg.Now(), time.Duration(i)*100*time.Microsecond)
 		b.ObserveITL(time.Duration(i) * 10 * time.Microsecond)
-		b.ObserveEnd(i%50 == 0)
+		b.ObserveEnd(b.cfg.Now(), i%50 == 0)
 		b.Outcome(Verdict{Answered: b.cfg.Now(), Pass: i%40 != 0})
 		c.advance(30 * time.Millisecond)
 	}

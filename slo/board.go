@@ -82,10 +82,7 @@ func (b *Board) observe(now time.Time, w *window, ds ...time.Duration) {
 }
 
 // ObserveEnd counts an answer that came to its end, and whether it was preempted on the way.
-func (b *Board) ObserveEnd(preempted bool) { b.ObserveEndAt(b.cfg.Now(), preempted) }
-
-// ObserveEndAt is ObserveEnd for a caller who knows the time.
-func (b *Board) ObserveEndAt(now time.Time, preempted bool) {
+func (b *Board) ObserveEnd(now time.Time, preempted bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ends.add(now, preempted)

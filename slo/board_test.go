@@ -55,7 +55,7 @@ func TestHeadersHaveTheContractsNamesAndFormats(t *testing.T) {
 		b.ObserveTTFT(b.cfg.Now(), time.Duration(100+i)*time.Millisecond)
 		b.ObserveAdmission(b.cfg.Now(), 40*time.Millisecond)
 		b.ObserveITL(10*time.Millisecond, 20*time.Millisecond)
-		b.ObserveEnd(i%100 == 0)
+		b.ObserveEnd(b.cfg.Now(), i%100 == 0)
 		b.Outcome(Verdict{Answered: b.cfg.Now(), Pass: i >= 11})
 	}
 	c.advance(1500 * time.Millisecond)
@@ -92,7 +92,7 @@ func TestAValueWithTooFewSamplesIsAbsent(t *testing.T) {
 		"X-SLO-TTFT-Ms":               func(b *Board) { b.ObserveTTFT(b.cfg.Now(), time.Second) },
 		"X-SLO-ITL-Ms":                func(b *Board) { b.ObserveITL(time.Second) },
 		"X-SLO-Admission-TTFT-P95-Ms": func(b *Board) { b.ObserveAdmission(b.cfg.Now(), time.Second) },
-		"X-SLO-Preempted-Once":        func(b *Board) { b.ObserveEnd(true) },
+		"X-SLO-Preempted-Once":        func(b *Board) { b.ObserveEnd(b.cfg.Now(), true) },
 		"X-SLO-Correctness":           func(b *Board) { b.Outcome(Verdict{Answered: b.cfg.Now(), Pass: true}) },
 	} {
 		c := newClock()
@@ -196,7 +196,7 @@ func TestAnObservationIsForgottenWithItsSlot(t *testing.T) {
 		c.advance(time.Duration(offset) * time.Second)
 		for range 20 {
 			b.ObserveTTFT(b.cfg.Now(), time.Second)
-			b.ObserveEnd(true)
+			b.ObserveEnd(b.cfg.Now(), true)
 		}
 		gone := -1
 		for s := range 400 {
@@ -353,7 +353,7 @@ func TestConcurrentUseLosesNothing(t *testing.T) {
 			for i := range each {
 				b.ObserveTTFT(b.cfg.Now(), time.Millisecond)
 				b.ObserveAdmission(b.cfg.Now(), time.Millisecond)
-				b.ObserveEnd(i%2 == 0)
+				b.ObserveEnd(b.cfg.Now(), i%2 == 0)
 				b.Outcome(Verdict{Answered: b.cfg.Now(), Pass: true})
 				g.Add(time.Millisecond)
 				_ = b.Headers()

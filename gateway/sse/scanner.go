@@ -249,9 +249,6 @@ func (s *Scanner) Done() bool { return s.done }
 // Cut reports whether the stream is over because of Options.Most: its engine may have more to say.
 func (s *Scanner) Cut() bool { return s.wasCut }
 
-// Pending is the number of bytes held of an event that has not ended.
-func (s *Scanner) Pending() int { return len(s.carry) - s.given }
-
 // Events is the number of events that brought output: text, reasoning, refusal or tool call of any choice.
 func (s *Scanner) Events() int { return s.tally.events }
 
@@ -265,9 +262,6 @@ func (s *Scanner) Told() bool { return s.tally.untold == 0 }
 
 // FirstToken reports whether any output came.
 func (s *Scanner) FirstToken() bool { return s.tally.events > 0 }
-
-// Reasoned reports whether any output was reasoning, which is not among the Text.
-func (s *Scanner) Reasoned() bool { return s.reasoned }
 
 // Usage is the last usage object that came, false before one.
 func (s *Scanner) Usage() (Usage, bool) { return s.usage, s.hasUsage }

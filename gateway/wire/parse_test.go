@@ -87,7 +87,7 @@ func TestOnlyAPlainSingleAnswerIsContinuable(t *testing.T) {
 
 func TestPromptsAreTextOrTokens(t *testing.T) {
 	r := mustParse(t, Completion, `{"prompt":[[1, 2],[4294967]]}`)
-	if got := fmt.Sprint(readTokens(r), r.Prompts(), r.PromptTokenCount(0)); got != "[[1 2] [4294967]] 2 2" {
+	if got := fmt.Sprint(readTokens(r), r.Prompts(), r.prompts[0].tokens); got != "[[1 2] [4294967]] 2 2" {
 		t.Errorf("token prompts %s", got)
 	}
 	if _, ok := r.PromptText(0); ok || len(r.Turns(nil)) != 0 {

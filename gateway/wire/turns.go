@@ -100,9 +100,6 @@ func (r *Request) PromptTokens(i int, dst []uint32) ([]uint32, bool) {
 	return dst, true
 }
 
-// PromptTokenCount is the number of token ids of prompt i, 0 when it is text.
-func (r *Request) PromptTokenCount(i int) int { return int(r.prompts[i].tokens) }
-
 // plain resolves t once and for all.
 func (r *Request) plain(t *text) []byte {
 	*t = r.p.plain(*t)

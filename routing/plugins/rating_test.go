@@ -69,7 +69,7 @@ func TestLoRAAffinityPrefersWhoHasTheAdapterThenWhoHasRoom(t *testing.T) {
 		t.Errorf("without an adapter: %v", got)
 	}
 	loaded := adapters.NewResidency(adapters.Bounds{})
-	if err := loaded.MarkLoaded(4, "m1"); err != nil {
+	if err := loaded.Replace(4, []string{"m1"}); err != nil {
 		t.Fatal(err)
 	}
 	w.deps.Resident = loaded
