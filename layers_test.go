@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"engine/emulator": {"engine", "engine/bpe", "engine/chattemplate",
 		"engine/emulator/tiny", "kvpool", "routing/events", "routing/index", "scheduler", "scheduler/core"},
 	"engine/emulator/tiny": {"kvpool"},
-	"engine/openai": {"engine", "internal/dialing", "internal/http1/client", "internal/http1/field",
+	"engine/openai": {"engine", "internal/contain", "internal/dialing", "internal/http1/client", "internal/http1/field",
 		"internal/http1/poll"},
 	"engine/tokens": {"engine/bpe", "kvpool"},
 	"examples/geo":  {"routing", "routing/fleet", "routing/index", "routing/plugins"},
@@ -49,10 +49,10 @@ var mayImport = map[string][]string{
 	"gateway/sse":                {"gateway/wire"},
 	"gateway/tenant":             {"gateway/apierr"},
 	"gateway/tenant/sharedrates": {"internal/redisclient"},
-	"internal/http1/client": {"internal/http1/field", "internal/http1/lifetime", "internal/http1/poll",
-		"internal/http1/sock"},
-	"internal/http1/poll": {"internal/contain"},
-	"internal/http1/server": {"internal/contain", "internal/http1/field", "internal/http1/lifetime",
+	"internal/http1/client": {"internal/http1/field", "internal/http1/guard", "internal/http1/lifetime",
+		"internal/http1/poll", "internal/http1/sock"},
+	"internal/http1/poll": {"internal/http1/guard"},
+	"internal/http1/server": {"internal/http1/field", "internal/http1/guard", "internal/http1/lifetime",
 		"internal/http1/poll", "internal/http1/sock"},
 	"internal/replay": {"kvpool", "routing", "routing/fleet", "routing/index", "routing/index/runs", "routing/plugins", "scheduler",
 		"scheduler/core"},
@@ -198,5 +198,25 @@ func TestClientsOfServersAreMadeInOnePlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Our HTTP could be a module of its own: it knows its own rooms, and nothing else of ours.
+func TestHTTPKnowsNothingOfOctet(t *testing.T) {
+	const roof = "octet/internal/http1"
+	rooms := 0
+	for _, p := range ours(t) {
+		if p.ImportPath != roof && !strings.HasPrefix(p.ImportPath, roof+"/") {
+			continue
+		}
+		rooms++
+		for _, path := range p.Imports {
+			if strings.HasPrefix(path, "octet/") && !strings.HasPrefix(path, roof+"/") && path != "octet/internal/poison" {
+				t.Errorf("%s imports %s", p.ImportPath, path)
+			}
+		}
+	}
+	if rooms < 8 {
+		t.Errorf("%d rooms were found", rooms)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"octet/gateway/metrics"
 	"octet/gateway/tenant"
 	"octet/gateway/tenant/sharedrates"
+	"octet/internal/contain"
 	"octet/internal/dialing"
 	"octet/internal/http1/poll"
 	"octet/kvpool"
@@ -113,7 +114,8 @@ func newHouse(cfg *config.Config, log *slog.Logger) (*house, error) {
 		fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval),
 			fleet.WithHealthChange(logsHealth(log))),
 		residency: adapters.NewResidency(adapters.Bounds{}), tokens: newTokenizers(hasher), outcomes: newOutcomes(),
-		via: crand.Text(), drawn: []byte(crand.Text()), residents: map[string]*resident{}, boards: map[string]board{},
+		loops: poll.Loops{Panics: contain.Report},
+		via:   crand.Text(), drawn: []byte(crand.Text()), residents: map[string]*resident{}, boards: map[string]board{},
 		books: map[string]books{}, identities: newIdentities(), web: newWeb(),
 	}
 	h.metrics.Register(h.outcomes)

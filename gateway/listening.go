@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"octet/gateway/apierr"
+	"octet/internal/contain"
 	"octet/internal/http1/server"
 )
 
@@ -33,6 +34,7 @@ func (s *Server) dataServer() listening {
 	if s.front != FrontNetHTTP && server.Supported {
 		return &server.Server{
 			BaseContext: s.cutOff, Handler: s.DataHandler(), Refuse: s.refuseHead, ErrorLog: s.debugLog(),
+			Panics:            contain.Report,
 			ReadHeaderTimeout: limits.HeaderTimeout, IdleTimeout: limits.KeepaliveTimeout,
 			WriteTimeout:   limits.WriteTimeout,
 			MaxHeaderBytes: max(leastHead, 2*limits.HeaderBytes), MaxFields: limits.HeaderFields,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/internal/contain"
 	"octet/internal/dialing"
 	"octet/internal/http1/client"
 	"octet/internal/http1/poll"
@@ -39,7 +40,8 @@ func (c Config) transport() client.Config {
 	return client.Config{
 		URL: c.URL, Agent: "octet", Fields: []client.Field{{Name: engine.Via, Value: c.Via}}, Bearer: c.Bearer,
 		ContentType: "application/json",
-		TLS:         c.TLS, Control: dialing.Control, Dial: c.Dial, Loops: c.Loops, Fault: fault,
+		TLS:         c.TLS, Control: dialing.Control, Dial: c.Dial, Loops: c.Loops, Panics: contain.Report,
+		Fault:       fault,
 		DialTimeout: c.DialTimeout, HeaderTimeout: c.HeaderTimeout, IdleTimeout: c.IdleTimeout,
 		WriteTimeout: c.WriteTimeout, MaxIdle: c.MaxIdle, MaxIdleTime: c.MaxIdleTime, MaxHeader: c.MaxHeader,
 	}

@@ -37,6 +37,22 @@ func Count(p Place) uint64 { return counts[p].Load() }
 // Tally counts a panic that is logged elsewhere.
 func Tally(p Place) { counts[p].Add(1) }
 
+// Report counts and logs a panic that was contained by one of the rooms of internal/http1, at a place that it names as
+// here. One of a request is logged there.
+func Report(where string, value any) {
+	for p := range Places {
+		if p.String() != where {
+			continue
+		}
+		if p == Request {
+			Tally(p)
+			return
+		}
+		Note(p, value)
+		return
+	}
+}
+
 // Note counts and logs a panic that was recovered from.
 func Note(p Place, value any, attrs ...any) {
 	Tally(p)

@@ -33,6 +33,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("%w: the bearer key has bytes that a header cannot carry", ErrConfig)
 	}
 	c := &Client{cfg: cfg, at: at}
+	c.hangups.panics = cfg.Panics
 	c.pool.limit, c.pool.maxAge = cfg.MaxIdle, cfg.MaxIdleTime
 	if at.secure {
 		c.tls = tlsFor(cfg.TLS, at.name)

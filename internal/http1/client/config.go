@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"octet/internal/http1/guard"
 	"octet/internal/http1/poll"
 )
 
@@ -24,6 +25,7 @@ type Config struct {
 	Control func(network, address string, c syscall.RawConn) error
 	Dial    func(ctx context.Context) (net.Conn, error) // nil is TCP to URL's host
 	Loops   *poll.Loops                                 // that carry streams; nil carries none
+	Panics  guard.Report                                // is told of the panics that are contained
 	// Fault makes the caller's error of one of this package's, before it is returned; nil leaves them as they are
 	Fault func(error) error
 

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"octet/internal/http1/guard"
 	"octet/internal/http1/poll"
 )
 
@@ -11,6 +12,8 @@ import (
 // waited for the rest of a stream. No other needs it, and each arrival on a watched one costs the kernel a look at two
 // lists. It runs while there are any.
 type hangups struct {
+	panics guard.Report
+
 	mu    sync.Mutex
 	watch *poll.Watch      // nil without connections, or where it cannot be had
 	conns map[uint64]*conn // by id
@@ -22,7 +25,7 @@ func (h *hangups) add(c *conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.watch == nil {
-		w, err := poll.NewWatch(h.left)
+		w, err := poll.NewWatch(h.left, h.panics)
 		if err != nil {
 			return // what could be told by a watch is asked for in vain at each read
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"syscall"
 	"time"
+
+	"octet/internal/http1/guard"
 )
 
 // Supported is true where the system has epoll.
@@ -15,7 +17,7 @@ const Supported = false
 type Loop struct{}
 
 // NewLoop fails.
-func NewLoop() (*Loop, error) { return nil, errors.ErrUnsupported }
+func NewLoop(guard.Report) (*Loop, error) { return nil, errors.ErrUnsupported }
 
 // Add always returns false.
 func (*Loop) Add(uintptr, Stream, time.Duration) bool { return false }
@@ -27,7 +29,7 @@ func (*Loop) Close() {}
 type Watch struct{}
 
 // NewWatch fails.
-func NewWatch(func(uint64)) (*Watch, error) { return nil, errors.ErrUnsupported }
+func NewWatch(func(uint64), guard.Report) (*Watch, error) { return nil, errors.ErrUnsupported }
 
 // Add always returns false.
 func (*Watch) Add(syscall.RawConn, uint64) bool { return false }

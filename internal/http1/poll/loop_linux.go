@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"octet/internal/contain"
+	"octet/internal/http1/guard"
 )
 
 // batch is how many streams have a turn before others than the loop get to run.
@@ -19,7 +19,8 @@ const batch = 64
 // runtime's poller, so no thread is held.
 type Loop struct {
 	epoll
-	over sync.WaitGroup // of run
+	over   sync.WaitGroup // of run
+	panics guard.Report
 
 	mu     sync.Mutex
 	slots  []*slot // guarded by mu, as the next three
@@ -48,13 +49,13 @@ type turn struct {
 	hung bool
 }
 
-// NewLoop returns a Loop. It has to be closed.
-func NewLoop() (*Loop, error) {
+// NewLoop returns a Loop; panics is told of those of End, and of its own. It has to be closed.
+func NewLoop(panics guard.Report) (*Loop, error) {
 	e, err := newEpoll()
 	if err != nil {
 		return nil, err
 	}
-	l := &Loop{epoll: e}
+	l := &Loop{epoll: e, panics: panics}
 	l.over.Go(l.run)
 	return l, nil
 }
@@ -117,7 +118,7 @@ func (l *Loop) run() {
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			break
 		}
-		contain.Do(contain.Stream, func() { l.sweep(time.Now()) })
+		l.panics.Do(guard.Stream, func() { l.sweep(time.Now()) })
 	}
 	for _, k := range l.all() {
 		l.end(k, ErrClosed)
@@ -127,7 +128,7 @@ func (l *Loop) run() {
 // wait serves until the next sweep is due, or the loop ends. A panic of the loop's own ends the round: what it has
 // missed is found, or ended, by the sweep.
 func (l *Loop) wait() (err error) {
-	defer contain.End(contain.Stream, func() { err = os.ErrDeadlineExceeded })
+	defer l.panics.End(guard.Stream, func() { err = os.ErrDeadlineExceeded })
 	return l.raw.Read(l.serve)
 }
 
@@ -228,5 +229,5 @@ func (l *Loop) end(k *slot, why error) {
 		return
 	}
 	l.remove(k.fd)
-	contain.Do(contain.Stream, func() { k.stream.End(why) })
+	l.panics.Do(guard.Stream, func() { k.stream.End(why) })
 }

@@ -76,7 +76,7 @@ func join(t *testing.T, l interface {
 }
 
 func loop(t *testing.T) *Loop {
-	l, err := NewLoop()
+	l, err := NewLoop(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,11 +4,15 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"octet/internal/http1/guard"
 )
 
 // Loops are as many loops as there are processors, each begun when it is first wanted. The zero value is ready; a nil
 // one takes nobody.
 type Loops struct {
+	Panics guard.Report // is told of the panics that are contained
+
 	mu     sync.Mutex
 	loops  []*Loop // guarded by mu, as the rest
 	next   int
@@ -31,7 +35,7 @@ func (l *Loops) pick() *Loop {
 		return nil
 	}
 	if len(l.loops) < runtime.GOMAXPROCS(0) {
-		loop, err := NewLoop()
+		loop, err := NewLoop(l.Panics)
 		if err != nil {
 			return nil // its streams do without
 		}

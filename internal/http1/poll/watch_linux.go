@@ -3,7 +3,7 @@ package poll
 import (
 	"syscall"
 
-	"octet/internal/contain"
+	"octet/internal/http1/guard"
 )
 
 // Watch reports connections whose peer has closed or reset them, whether or not anything reads them. All its
@@ -15,16 +15,18 @@ import (
 type Watch struct {
 	epoll
 	report func(id uint64)
+	panics guard.Report
 	events [64]syscall.EpollEvent // owned by run
 }
 
-// NewWatch returns a Watch that calls report from a goroutine of its own. It has to be closed.
-func NewWatch(report func(id uint64)) (*Watch, error) {
+// NewWatch returns a Watch that calls report from a goroutine of its own; panics is told of those of report. It has to
+// be closed.
+func NewWatch(report func(id uint64), panics guard.Report) (*Watch, error) {
 	e, err := newEpoll()
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{epoll: e, report: report}
+	w := &Watch{epoll: e, report: report, panics: panics}
 	go w.run()
 	return w, nil
 }
@@ -38,7 +40,7 @@ func (w *Watch) serve(instance uintptr) (over bool) {
 			return true
 		}
 		for i := range w.events[:n] {
-			contain.Do(contain.Watch, func() { w.report(idOf(&w.events[i])) })
+			w.panics.Do(guard.Watch, func() { w.report(idOf(&w.events[i])) })
 		}
 		if n < len(w.events) {
 			return false

@@ -9,7 +9,7 @@ import (
 // Whoever leaves is reported once, however it leaves; bytes and our own close are not.
 func TestEveryPeerThatLeavesIsReportedOnce(t *testing.T) {
 	reports := make(chan uint64, 100)
-	w, err := NewWatch(func(id uint64) { reports <- id })
+	w, err := NewWatch(func(id uint64) { reports <- id }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"octet/internal/contain"
+	"octet/internal/http1/guard"
 	"octet/internal/http1/lifetime"
 )
 
@@ -136,7 +136,7 @@ func (c *conn) serve() {
 			c.wreck()
 		}
 	}()
-	defer contain.End(contain.Connection, nil)
+	defer c.server.Panics.End(guard.Connection, nil)
 	for c.await() == pending {
 		if !c.handle() || c.detached != nil {
 			break
@@ -158,7 +158,7 @@ func (c *conn) leave() {
 
 // wreck ends the connection whatever state it is in; its memory is nobody's any more.
 func (c *conn) wreck() {
-	defer contain.End(contain.Connection, nil)
+	defer c.server.Panics.End(guard.Connection, nil)
 	c.server.forget(c)
 	_ = c.nc.Close() // it is given up
 	c.ctx.Cancel(nil)

@@ -8,17 +8,23 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"octet/internal/contain"
+	"octet/internal/http1/guard"
 )
 
 // A panic where no handler runs ends its connection, and no other.
 func TestAPanicOutsideOfAHandlerEndsItsConnectionAlone(t *testing.T) {
-	s := &Server{Handler: http.HandlerFunc(echo), Refuse: func(http.ResponseWriter, int, string) { panic("oh") }}
+	var panics atomic.Int32
+	s := &Server{Handler: http.HandlerFunc(echo), Panics: func(where string, value any) {
+		if where == guard.Connection && value == "oh" {
+			panics.Add(1)
+		}
+	}, Refuse: func(http.ResponseWriter, int, string) { panic("oh") }}
 	address := serve(t, s)
-	calm, before := dial(t, address), contain.Count(contain.Connection)
+	calm := dial(t, address)
 	answers := bufio.NewReader(calm)
 	ask := func() {
 		t.Helper()
@@ -36,7 +42,7 @@ func TestAPanicOutsideOfAHandlerEndsItsConnectionAlone(t *testing.T) {
 		}
 	}
 	ask()
-	if n := contain.Count(contain.Connection) - before; n != 3 {
+	if n := panics.Load(); n != 3 {
 		t.Errorf("%d panics were counted", n)
 	}
 	for s.Connections() > 1 {

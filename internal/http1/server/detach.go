@@ -1,6 +1,6 @@
 package server
 
-import "octet/internal/contain"
+import "octet/internal/http1/guard"
 
 // Detach has f go on with the answer when the handler has returned, on a goroutine of its own: its stack is as deep as
 // f needs it, where the handler's is deeper. The answer ends when f returns true; f may panic as a handler may. The
@@ -24,7 +24,7 @@ func (c *conn) goOn(f func() (over bool)) {
 			c.wreck()
 		}
 	}()
-	defer contain.End(contain.Connection, nil)
+	defer c.server.Panics.End(guard.Connection, nil)
 	c.goOnGuarded(f)
 	sound = true
 }

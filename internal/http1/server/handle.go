@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"octet/internal/contain"
+	"octet/internal/http1/guard"
 )
 
 // handle answers the request that was parsed, and reports whether the connection goes on.
@@ -44,7 +44,9 @@ func (c *conn) guard(f func()) (ok bool) {
 			return
 		}
 		if p := recover(); p != nil && p != any(http.ErrAbortHandler) {
-			contain.Tally(contain.Request)
+			if c.server.Panics != nil { // else it is logged here alone
+				c.server.Panics(guard.Request, p)
+			}
 			c.server.logf("front: panic serving %s: %v\n%s", c.req.RemoteAddr, p, debug.Stack())
 		}
 	}()

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"sync/atomic"
 
-	"octet/internal/contain"
+	"octet/internal/http1/guard"
 )
 
 // seats bound the connections of a server: all, and those of each address. Where all are taken, one that waits without
@@ -102,7 +102,7 @@ func (s *Server) turnAway(c *conn, why *refusal) {
 	go func() {
 		defer s.seats.turned.Add(-1)
 		defer c.wreck()
-		defer contain.End(contain.Connection, nil)
+		defer s.Panics.End(guard.Connection, nil)
 		c.refuse(why)
 		c.sayGoodbye()
 	}()

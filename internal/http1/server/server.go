@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"octet/internal/http1/guard"
 	"octet/internal/http1/poll"
 )
 
@@ -36,7 +37,8 @@ type Server struct {
 	// Refuse answers for the server itself what is no request that a handler could see; nil answers in plain text. The
 	// status is 400, 408, 417, 429, 431, 501, 503 or 505. The connection ends after it.
 	Refuse   func(w http.ResponseWriter, status int, message string)
-	ErrorLog *log.Logger // of panics and failed accepts; nil is the standard logger
+	Panics   guard.Report // is told of the panics that are contained
+	ErrorLog *log.Logger  // of panics and failed accepts; nil is the standard logger
 
 	closing atomic.Bool
 	date    atomic.Pointer[stamp]
@@ -125,7 +127,7 @@ func (s *Server) enlist(c *conn) (w *poll.Watch, no *refusal, err error) {
 	}
 	if c.raw != nil {
 		if s.watch == nil {
-			if s.watch, err = poll.NewWatch(s.left); err != nil {
+			if s.watch, err = poll.NewWatch(s.left, s.Panics); err != nil {
 				return nil, nil, err
 			}
 		}
