@@ -75,10 +75,10 @@ func TestTheHintIsOfTheWinnersTiers(t *testing.T) {
 	c := routing.Acquire(routing.Facts{})
 	defer c.Release()
 	plugins.BlockHashes.Put(c, chain)
-	if got := h.tiers(c.View(), host, 12); got != [index.Tiers]int{10, 2, 0} {
+	if got := (&pipeline{house: h}).Tiers(c.View(), host, 12); got != [index.Tiers]int{10, 2, 0} {
 		t.Errorf("%v", got)
 	}
-	if got := h.tiers(c.View(), host, 11); got != [index.Tiers]int{10, 1, 0} {
+	if got := (&pipeline{house: h}).Tiers(c.View(), host, 11); got != [index.Tiers]int{10, 1, 0} {
 		t.Errorf("%v", got)
 	}
 }

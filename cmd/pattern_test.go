@@ -20,12 +20,14 @@ import (
 // it.
 type secondThoughts struct {
 	draft string
-	seen  int // whole events of the answer
+	seen  int           // whole events of the answer
+	steps *atomic.Int32 // that were executed
 }
 
 // Request implements gateway.Protocol: the draft is another request (mutation), the answer has the draft in it
 // (injection).
 func (p *secondThoughts) Request(h *gateway.Hop) error {
+	p.steps.Add(1)
 	if h.Step.Name == "draft" {
 		h.Stream = false
 		h.Edits = append(h.Edits, wire.Edit{Key: "stream", Raw: []byte("false")},
@@ -56,19 +58,16 @@ func (p *secondThoughts) Events(events []byte) []byte {
 // Forget implements gateway.Protocol.
 func (p *secondThoughts) Forget() bool { return false }
 
-// counted is an Executor of the pattern's own.
-type counted struct {
-	routing.Executor
-	steps *atomic.Int32
+// rethinking is a pipeline whose steps draft and then answer.
+type rethinking struct {
+	gateway.Pipeline
+	steps *atomic.Int32 // that were executed
 }
 
-func (e counted) Execute(ctx context.Context, p routing.Plan, d routing.Dispatcher) error {
-	e.steps.Add(int32(len(p.Steps)))
-	return e.Executor.Execute(ctx, p, d)
-}
+// Protocol implements gateway.Pipeline.
+func (r rethinking) Protocol() gateway.Protocol { return &secondThoughts{steps: r.steps} }
 
-// MOD3-45, MOD3-47: a new pattern is a Workflow, an Executor and what its steps say to each other. The handlers are as
-// they were.
+// MOD3-45, MOD3-47: a new pattern is a Workflow and the Protocol of its steps. The handlers are as they were.
 func TestANewPatternNeedsNoNewHandler(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	rt := *w.house.server.Runtime()
@@ -80,8 +79,7 @@ func TestANewPatternNeedsNoNewHandler(t *testing.T) {
 		t.Fatal(err)
 	}
 	sp.Workflow = workflow
-	sp.Executor = func(b routing.Bounds) routing.Executor { return counted{routing.SequentialExecutor(b), &executed} }
-	sp.Protocol = func() gateway.Protocol { return new(secondThoughts) }
+	sp.Pipeline = rethinking{sp.Pipeline, &executed}
 	rt.Specialists = append([]*gateway.Specialist{&sp}, rt.Specialists[1:]...)
 	w.house.server.Serve(rt.Seal())
 

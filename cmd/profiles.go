@@ -5,18 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"octet/adapters"
 	"octet/config"
 	"octet/gateway"
 	"octet/routing"
 	"octet/routing/approx"
-	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/index/runs"
 	"octet/routing/plugins"
-	"octet/scheduler/gate"
 )
 
 // buildPatterns builds how every specialist's requests are executed, by specialist, with the tokenizers of their
@@ -51,55 +48,14 @@ func (h *house) specialists(cfg *config.Config, patterns map[string]pattern) []*
 
 func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist {
 	name, b, away := sp.Name, h.board(sp), h.book(sp.Name)
-	watch := h.routes.measure(name, p.profiles...)
+	serving := &pipeline{house: h, protocol: p.protocol, watch: h.routes.measure(name, p.profiles...)}
 	return &gateway.Specialist{
 		Name: name, BlockSize: sp.BlockSize, Context: h.contextOf(name).Load, Draft: sp.Scheduler.SpeculativeWindow,
 		Adapters: adapterNames(*sp), Created: h.started.Unix(),
 		Version: sp.Version, Versions: adapterVersions(sp), Fallback: sp.Fallback,
 		Board: b.board, Load: b.load, Away: away.full, Shed: away.shed, Aging: sp.Scheduler.Aging, Workflow: p.workflow,
-		Protocol:  p.protocol,
-		Planned:   watch.planned,
-		Seed:      func(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) },
-		Footprint: footprint,
-		Depths:    plugins.Depths.Get,
-		Held: func(v routing.View, host index.HostID) int {
-			return h.beliefs.held(plugins.BlockHashes.Get(v), host)
-		},
-		Tiers:  h.tiers,
-		Routed: h.routed,
+		Pipeline: serving, Insight: serving,
 	}
-}
-
-func footprint(v routing.View, f *gateway.Footprint) {
-	f.Chain, f.Tokens = plugins.BlockHashes.Get(v), plugins.PromptTokens.Get(v)
-	others := plugins.Others.Get(v)
-	f.Exact = !plugins.Chunks.Get(v) && !others.Guessed
-	f.Rest = gate.Further{Prompts: others.Prompts, Tokens: others.Tokens, Blocks: others.Blocks, Tail: others.Tail}
-	f.Longest = others.Longest
-}
-
-// routed notes which prompt a replica was sent. What was noted in a slot that has been given away meanwhile takes the
-// other guesses of that slot with it: nothing of one replica is believed of the next.
-func (h *house) routed(v routing.View, r *gateway.Replica, now time.Time) {
-	if r.Fleet.Departed() {
-		return
-	}
-	h.beliefs.routedAt(r.Host, plugins.BlockHashes.Get(v), now)
-	if r.Fleet.Departed() {
-		h.beliefs.approx.Forget(r.Host)
-	}
-}
-
-// tiers returns where a replica holds the first so many blocks of the prompt, as its events tell.
-func (h *house) tiers(v routing.View, host index.HostID, blocks int) gateway.InTiers {
-	if !h.beliefs.told.Load().Has(host) {
-		return gateway.InTiers{}
-	}
-	held := h.index.InTiers(host, plugins.BlockHashes.Get(v), blocks)
-	if gone := plugins.Fleet.Get(v).Departed(); gone.Has(host) {
-		return gateway.InTiers{}
-	}
-	return held
 }
 
 // profileSpec returns a profile of the configuration, or a preset. Admission by blocks needs the prompt's chain always.

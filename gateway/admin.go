@@ -95,7 +95,7 @@ func (s *Server) state(c *gin.Context) {
 	rt := s.runtime.Load()
 	list := make([]SpecialistState, 0, len(rt.Specialists))
 	for _, sp := range rt.Specialists {
-		list = append(list, rt.stateOf(sp))
+		list = append(list, specialistState(rt, sp))
 	}
 	for _, p := range s.probation.Standings() {
 		for i := range list {
@@ -108,13 +108,13 @@ func (s *Server) state(c *gin.Context) {
 		"specialists": list})
 }
 
-func (rt *Runtime) stateOf(sp *Specialist) SpecialistState {
+func specialistState(rt *Runtime, sp *Specialist) SpecialistState {
 	out := SpecialistState{Name: sp.Name, Replicas: []ReplicaState{}}
 	for _, rep := range &rt.Replicas {
 		if rep == nil || rep.Fleet.Spec().Specialist != sp.Name {
 			continue
 		}
-		r := rep.state()
+		r := replicaState(rep)
 		out.Total += r.Total
 		out.Free += r.Free
 		out.Used += r.Used
@@ -128,10 +128,10 @@ func (rt *Runtime) stateOf(sp *Specialist) SpecialistState {
 	return out
 }
 
-func (rep *Replica) state() ReplicaState {
+func replicaState(rep *Replica) ReplicaState {
 	g := rep.Gate.Stats()
 	return ReplicaState{
-		Name: rep.Name, Engine: rep.Kind.Name, Says: rep.contradiction(), Healthy: rep.Fleet.Healthy(),
+		Name: rep.Name, Engine: rep.Kind.Name, Says: rep.ContradictedKind(), Healthy: rep.Fleet.Healthy(),
 		Draining: rep.Fleet.Draining(), Breaker: rep.Fleet.State(), InFlight: rep.Fleet.Load().InFlight,
 		Total: g.Total, Free: g.Free, Used: g.Used, Reserved: g.Reserved, Cached: g.Cached,
 		Waiting: g.Waiting, Running: g.Running, Preempting: g.Preempting, Shadow: int(rep.Shadows.Load()),
@@ -156,8 +156,12 @@ func (s *Server) indexState(c *gin.Context) {
 
 func (s *Server) replicaIndex(rep *Replica) gin.H {
 	h := s.index.Host(rep.Host)
+	var tokens *TokenCheck // null where they are not compared
+	if c, ok := rep.TokensChecked(); ok {
+		tokens = &c
+	}
 	out := gin.H{
-		"tokens": rep.tokens(), "slot": rep.Host, "epoch": h.Epoch, "last_seq": h.LastSeq, "stale": h.Stale,
+		"tokens": tokens, "slot": rep.Host, "epoch": h.Epoch, "last_seq": h.LastSeq, "stale": h.Stale,
 		"gaps": h.Gaps, "resyncs": h.Resyncs, "blocks": h.Blocks,
 		"events": rep.Fleet.Spec().HasEvents, "hit_accuracy": rep.Accuracy.Read(),
 	}
@@ -178,17 +182,6 @@ func (s *Server) indexSnapshot(c *gin.Context) {
 	if err := s.knowledge.Save(c.Writer); err != nil {
 		s.log.Warn("a snapshot was not taken whole", "error", err)
 	}
-}
-
-// tokens is what is known of a replica's tokens; nil where its specialist's tokenizer is not compared with its engines.
-func (r *Replica) tokens() *TokenCheck {
-	if r.Tokens == nil {
-		return nil
-	}
-	if c := r.Tokens(); c.State != "" {
-		return &c
-	}
-	return nil
 }
 
 func (s *Server) breakers(c *gin.Context) {
@@ -226,7 +219,7 @@ func (s *Server) drainReplica(c *gin.Context, on bool) {
 	for _, rep := range &s.runtime.Load().Replicas {
 		if rep != nil && rep.Name == name {
 			rep.Fleet.SetDraining(on)
-			c.JSON(http.StatusOK, rep.state())
+			c.JSON(http.StatusOK, replicaState(rep))
 			return
 		}
 	}

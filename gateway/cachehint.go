@@ -3,7 +3,6 @@ package gateway
 import (
 	"strconv"
 
-	"octet/engine"
 	"octet/routing/index"
 )
 
@@ -12,9 +11,6 @@ import (
 // out, and so is the whole header where nothing is held. Blocks that were routed there and of which no event has told
 // yet are in no tier.
 const cacheHint = "X-Octet-Cache-Hint"
-
-// InTiers is how many of a prompt's leading blocks a replica holds in each tier, by the fastest that has them.
-type InTiers [index.Tiers]int
 
 // hint adds what the replica is believed to hold. It asks the index for this one replica, and only where there is a
 // hit.
@@ -27,14 +23,8 @@ func (x *exchange) hint(hop *Hop) {
 		return
 	}
 	blocks := tokens / x.sp.BlockSize
-	var held InTiers
-	if x.sp.Tiers != nil {
-		held = x.sp.Tiers(x.route.View(), hop.Replica.Host, blocks)
-	}
-	if hop.Fields == nil {
-		hop.Fields = hop.room[:0]
-	}
-	hop.Fields = append(hop.Fields, engine.Field{Name: cacheHint, Value: hintValue(blocks, tokens, held)})
+	held := x.sp.Tiers(x.route.View(), hop.Replica.Host, blocks)
+	hop.AddField(cacheHint, hintValue(blocks, tokens, held))
 }
 
 func hintValue(blocks, tokens int, held InTiers) string {

@@ -153,9 +153,9 @@ func (x *exchange) classify() error {
 
 // checkLength refuses answers that cannot fit in the specialist's context however short the prompt is.
 func (x *exchange) checkLength(sp *Specialist) error {
-	if sp.context() > 0 && x.req.MaxTokens >= sp.context() {
+	if sp.MaxContext() > 0 && x.req.MaxTokens >= sp.MaxContext() {
 		return apierr.New(apierr.ContextLength, "max_tokens",
-			fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.req.MaxTokens, sp.Name, sp.context()))
+			fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.req.MaxTokens, sp.Name, sp.MaxContext()))
 	}
 	return nil
 }
@@ -185,11 +185,8 @@ func (x *exchange) serve() error {
 		return err
 	}
 	last := &plan.Steps[len(plan.Steps)-1]
-	x.answering, x.answerer, x.protocol = last.Name, x.rt.Replicas[last.Ranked[0].Host], x.sp.protocol()
+	x.answering, x.answerer, x.protocol = last.Name, x.rt.Replicas[last.Ranked[0].Host], x.sp.Pipeline.Protocol()
 	bounds := routing.Bounds{MaxAttempts: x.rt.Limits.MaxAttempts, Budget: x.mayRetry}
-	if x.sp.Executor != nil {
-		return x.sp.Executor(bounds).Execute(x.ctx, plan, x)
-	}
 	return routing.SequentialExecutor(bounds).Execute(x.ctx, plan, x)
 }
 
@@ -198,16 +195,16 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.handBack()
 	began := x.since()
 	now := x.at(began)
-	hosts, none := x.rt.takers(x.sp.fleet.Hosts, &x.req)
+	hosts, none := takers(x.rt, x.sp.Snapshot().Hosts, &x.req)
 	if none != nil {
 		return routing.Plan{}, none
 	}
 	x.facts(now, x.openRoute())
 	x.candidates(hosts)
 	x.route.EnableTrace(x.timer(now))
-	x.sp.Seed(x.route, x.sp.fleet)
+	x.sp.Pipeline.Seed(x.route, x.sp.Snapshot())
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
-	x.sp.Footprint(x.route.View(), &x.prompt)
+	x.sp.Pipeline.Footprint(x.route.View(), &x.prompt)
 	x.seen = x.since()
 	x.recordRouting(plan, err, x.seen-began)
 	return plan, err
@@ -228,9 +225,7 @@ const timedEvery = time.Millisecond
 
 // timer is what times the plugins of this decision; nil is nobody.
 func (x *exchange) timer(now time.Time) func() time.Duration {
-	since := int64(now.Sub(x.s.began))
-	last := x.sp.timed.Load()
-	if x.dry || x.intent.Explain || since-last >= int64(timedEvery) && x.sp.timed.CompareAndSwap(last, since) {
+	if x.dry || x.intent.Explain || x.sp.DueForTiming(now.Sub(x.s.began), timedEvery) {
 		return x.since
 	}
 	return nil
@@ -268,12 +263,12 @@ func timeLeft(now, deadline time.Time) time.Duration {
 
 // checkPrompt refuses prompts that leave no room for an answer.
 func (x *exchange) checkPrompt() error {
-	prompt := x.prompt.longest()
+	prompt := x.prompt.LongestPrompt()
 	want := prompt + max(x.req.MaxTokens, 1)
-	if x.sp.context() > 0 && x.prompt.Exact && want > x.sp.context() {
+	if x.sp.MaxContext() > 0 && x.prompt.Exact && want > x.sp.MaxContext() {
 		return apierr.New(apierr.ContextLength, x.promptMember(),
 			fmt.Sprintf("%d prompt tokens and %d to generate exceed the context of %s, %d",
-				prompt, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.context()))
+				prompt, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.MaxContext()))
 	}
 	if x.charged == 0 && !x.dry && x.tenant.HasTokenRate() {
 		if err := x.tenant.Charge(x.Now(), x.prompt.Tokens); err != nil {

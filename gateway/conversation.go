@@ -10,18 +10,6 @@ import (
 	"octet/gateway/wire"
 )
 
-// Stickiness is what moving a conversation to another specialist costs, as a probability. With no Conversations nothing
-// is remembered.
-type Stickiness struct {
-	Margin            float64
-	PerThousandTokens float64
-	Conversations     int
-}
-
-func (s Stickiness) cost(tokens int) float64 {
-	return s.Margin + s.PerThousandTokens*float64(tokens)/1000
-}
-
 // conversations remember which specialist answered each of them last. A conversation is known by its session, else by
 // its longest beginning that is an earlier request: of a chat whole messages, of a completion any part of its text. A
 // request leaves one entry; the longest unused goes first. Safe for concurrent use.
@@ -59,7 +47,7 @@ func (x *exchange) stay() {
 	if declared || !found || !x.tenant.Permits(at.specialist) {
 		return
 	}
-	x.verdict, _ = x.rt.Cascade.Stay(x.verdict, at.specialist, rules.cost(at.tokens))
+	x.verdict, _ = x.rt.Cascade.Stay(x.verdict, at.specialist, rules.Cost(at.tokens))
 }
 
 // findConversation looks for the conversation that the request goes on with, and notes by what later ones will find it.

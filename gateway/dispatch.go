@@ -104,7 +104,7 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	if x.s.ownClock {
 		x.turn.asked = in
 	}
-	if x.sp.Routed != nil && x.route != nil {
+	if x.route != nil {
 		x.sp.Routed(x.route.View(), x.turn.rep, in)
 	}
 	return nil
@@ -213,14 +213,7 @@ func pathOf(kind wire.Kind) string {
 
 // edits appends the members of the body that must change for this replica.
 func (x *exchange) edits(rep *Replica, edits []wire.Edit) []wire.Edit {
-	model, quoted := rep.Model, rep.quoted
-	if x.verdict.Adapter != "" {
-		model, quoted = rep.Kind.AdapterModel(rep.Model, x.verdict.Adapter), nil
-	}
-	if x.req.Model != model {
-		if quoted == nil {
-			quoted = wire.AppendQuoted(nil, model)
-		}
+	if model, quoted := rep.ModelName(x.verdict.Adapter); x.req.Model != model {
 		edits = append(edits, wire.Edit{Key: "model", Raw: quoted})
 	}
 	if rep.ForwardPriority && x.intent.Priority != 0 {

@@ -43,10 +43,10 @@ type exchange struct {
 	stream  bool   // the client wants events
 	intent  intent
 	verdict classifier.Verdict
-	chosen  *Specialist  // the verdict's, once somebody has asked: see lane
-	dials   *intentKnobs // of the verdict's intent, likewise: see knobs
-	demoted string       // who would have answered, where another stands in
-	probe   string       // the demoted specialist that is owed a copy of this request
+	chosen  *Specialist // the verdict's, once somebody has asked: see lane
+	dials   *Knobs      // of the verdict's intent, likewise: see knobs
+	demoted string      // who would have answered, where another stands in
+	probe   string      // the demoted specialist that is owed a copy of this request
 
 	sp     *Specialist      // who is asked now
 	route  *routing.Context // nil between plans, and once a stream has begun
@@ -145,7 +145,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	if x.id = givenID(x.heads.requestID); x.id == "" {
 		x.id = x.receipt.ID() // who names no request names it by its receipt
 	}
-	x.ctx, x.protocol = r.Context(), plain{}
+	x.ctx, x.protocol = r.Context(), Plain{}
 	return x
 }
 
@@ -233,7 +233,7 @@ func (x *exchange) moment() time.Duration {
 // before it. All else of r is zero.
 func (x *exchange) admissionRequest(r *gate.Request, leg bool) {
 	r.ID, r.Priority = x.id, x.intent.Priority
-	x.prompt.asked(r, &x.req)
+	askPrompts(&x.prompt, r, &x.req)
 	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.intent.Deadline, x.intent.TTFTDeadline,
 		x.verdict.Adapter, x.tenant.Name, x.arrival
 	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.stream, x.preempted < mostPreemptions, x.handedOut

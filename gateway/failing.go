@@ -38,7 +38,7 @@ func (x *exchange) fail(err error) {
 func (x *exchange) promising(e *apierr.Error) *apierr.Error {
 	none := e.Code == apierr.NoHealthyReplica || e.Code == apierr.BreakerOpen || e.Code == apierr.Overloaded
 	if none && e.RetryAfter == 0 && x.sp != nil {
-		e.RetryAfter = jittered(x.sp.fleet.Recovery(x.Now()))
+		e.RetryAfter = jittered(x.sp.Snapshot().Recovery(x.Now()))
 	}
 	return e
 }

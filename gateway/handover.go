@@ -12,7 +12,6 @@ import (
 	"octet/engine"
 	"octet/gateway/wire"
 	"octet/routing"
-	"octet/routing/fleet"
 )
 
 // Names of the steps that Handover knows.
@@ -64,7 +63,7 @@ func (o *Handover) Request(h *Hop) error {
 	case o.meet != nil && h.Replica.Kind.Transfer == engine.TransfersByMeeting:
 		h.Edits = o.meet.edits(h.Edits)
 		h.Handed = true
-	case h.Replica.onlyAfterMeeting():
+	case h.Replica.OnlyAfterMeeting():
 		return fmt.Errorf("%w: %s decodes only, and nobody hands it the prompt", routing.ErrNotTried, h.Replica.Name)
 	}
 	return nil
@@ -106,7 +105,8 @@ var (
 		{"n", "1", false}, {"best_of", "1", false}}
 )
 
-func (h *Hop) set(members []member) {
+// set appends the edits that give the members to the request of h.
+func set(h *Hop, members []member) {
 	for _, m := range members {
 		if m.always || h.Client.Raw(m.key) != nil {
 			h.Edits = append(h.Edits, wire.Edit{Key: m.key, Raw: []byte(m.raw)})
@@ -125,13 +125,13 @@ func (o *Handover) prefill(h *Hop) error {
 	o.useTokens(h)
 	h.Stream = o.Accept > 0 && h.Replica.Kind.Transfer == engine.TransfersByMeeting
 	if h.Stream {
-		h.set(soon)
+		set(h, soon)
 	} else {
-		h.set(whole)
+		set(h, whole)
 	}
 	switch h.Replica.Kind.Transfer {
 	case engine.TransfersByPull:
-		h.set(oneToken)
+		set(h, oneToken)
 		h.Edits = append(h.Edits, wire.Edit{Key: "kv_transfer_params", Raw: []byte(forDecode)})
 	case engine.TransfersByMeeting:
 		at, err := url.Parse(h.Replica.Fleet.Spec().URL)
@@ -145,11 +145,6 @@ func (o *Handover) prefill(h *Hop) error {
 		return fmt.Errorf("%w: %s engines hand nothing over", routing.ErrNotTried, h.Replica.Kind.Name)
 	}
 	return nil
-}
-
-// onlyAfterMeeting reports whether the engine serves no request whose prompt another has not computed for it.
-func (r *Replica) onlyAfterMeeting() bool {
-	return r.Kind.Transfer == engine.TransfersByMeeting && r.Fleet.Spec().Role == fleet.RoleDecode
 }
 
 // prefillerHeader names the engine that is to compute the prompt to the one that answers, in the manner of llm-d's

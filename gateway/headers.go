@@ -28,7 +28,7 @@ func (x *exchange) writeHead(now time.Time, length int) {
 		kind = eventAnswer
 	}
 	f := x.identify(append(x.head[:0], kind...))
-	f = append(append(f, x.sp.field...), x.turn.rep.field...)
+	f = append(append(f, x.sp.HeadLine()...), x.turn.rep.HeadLine()...)
 	if x.verdict.Adapter != "" {
 		f = f.Text("X-Adapter: ", x.verdict.Adapter)
 	}

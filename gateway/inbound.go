@@ -10,13 +10,6 @@ import (
 	"octet/gateway/apierr"
 )
 
-// Inbound bounds the bodies that are on their way: those that were not whole when their heads were read.
-type Inbound struct {
-	Bodies int     // 0 is no bound
-	Bytes  int64   // received of them; 0 is no bound
-	Share  float64 // of both, that one tenant or one address may have; 0 is all
-}
-
 // inbound are the bodies on their way. They take no places among the open requests: bodies that never come cannot fill
 // those. Where there are too many, in all or of one tenant or address, the one that is on its way for longest gives
 // way: whatever its sender does, new ones come in, and what arrives quickly is not what is struck. The zero value is

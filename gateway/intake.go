@@ -232,14 +232,14 @@ func (x *exchange) read(kind wire.Kind) error {
 }
 
 func (x *exchange) parse() error {
-	err := wire.Parse(x.kind, x.body, x.rt.Limits.ofBody(), &x.req)
+	err := wire.Parse(x.kind, x.body, bodyLimits(&x.rt.Limits), &x.req)
 	x.stream, x.most, x.maxTokens = x.req.Stream, mostOutput(&x.req), x.req.MaxTokens
 	x.prompts, x.answers = max(x.req.Prompts(), 1), sequences(&x.req)
 	return err
 }
 
 // ofBody is what a body is judged by.
-func (l *Limits) ofBody() wire.Limits {
+func bodyLimits(l *Limits) wire.Limits {
 	return wire.Limits{
 		Depth: l.JSONDepth, Messages: l.Messages, Prompts: l.Prompts, Choices: l.Choices, Entries: l.Entries,
 		Stops: l.Stops,

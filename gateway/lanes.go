@@ -20,7 +20,7 @@ func (x *exchange) relieve() error {
 	if sp.Load != nil && !x.dry {
 		sp.Load.Offer(x.verdict.Intent, x.intent.Priority)
 	}
-	if x.s.step(sp) >= slo.Diverting {
+	if sp.Escalation() >= slo.Diverting {
 		x.divert()
 	}
 	x.copyToDemoted()
@@ -40,17 +40,17 @@ func (x *exchange) lane() *Specialist {
 }
 
 // knobs are those of the verdict's intent.
-func (x *exchange) knobs() *intentKnobs {
+func (x *exchange) knobs() *Knobs {
 	if x.dials == nil {
-		x.dials = x.rt.intent(x.verdict.Intent)
+		x.dials = x.rt.Knobs(x.verdict.Intent)
 	}
 	return x.dials
 }
 
 // countOffer counts a request for whom it is to be answered by.
 func (x *exchange) countOffer() {
-	if sp := x.lane(); !x.dry && sp.handles != nil {
-		sp.handles.Offer(x.intent.Priority)
+	if sp := x.lane(); !x.dry && sp.Metrics != nil {
+		sp.Metrics.Offer(x.intent.Priority)
 	}
 }
 
@@ -59,7 +59,7 @@ func (x *exchange) countAdmission() {
 	if !x.admitted {
 		x.admitted = true
 		x.heard()
-		x.sp.handles.Admit(x.intent.Priority)
+		x.sp.Metrics.Admit(x.intent.Priority)
 	}
 }
 
@@ -113,12 +113,12 @@ func (x *exchange) mayAnswer(name string) bool {
 // divert lets the second choice answer for a first one under load, where the verdict was unsure and the second is not
 // under load itself.
 func (x *exchange) divert() {
-	threshold, ok := x.knobs().divert.Value()
+	threshold, ok := x.knobs().Divert.Value()
 	if !ok {
 		threshold = x.verdict.DivertThreshold
 	}
 	second, ok := x.verdict.Divert(threshold)
-	if !ok || !x.mayAnswer(second.Specialist) || x.s.step(x.rt.Specialist(second.Specialist)) != slo.Normal {
+	if !ok || !x.mayAnswer(second.Specialist) || x.rt.Specialist(second.Specialist).Escalation() != slo.Normal {
 		return
 	}
 	x.verdict = second
@@ -128,9 +128,9 @@ func (x *exchange) divert() {
 // it, and where none has, as the load of the specialist that it asks has raised it. Another specialist serves the same
 // intent as ever.
 func (x *exchange) checkFloor(sp *Specialist) error {
-	floor, overridden, _ := x.knobs().floor.Own()
+	floor, overridden, _ := x.knobs().Floor.Own()
 	var wait time.Duration
-	load := x.s.loadFloor(sp, x.verdict.Intent)
+	load := sp.LoadFloor(x.verdict.Intent)
 	raised := !overridden && load > int(floor)
 	if raised {
 		floor, wait = float64(load), jittered(sp.Load.RetryAfter())
@@ -150,35 +150,4 @@ func (x *exchange) checkFloor(sp *Specialist) error {
 // jittered makes a wait up to a quarter longer, so that clients that were sent away together do not come back together.
 func jittered(d time.Duration) time.Duration {
 	return d + time.Duration(float64(d)/4*rand.Float64())
-}
-
-// step is the step in force for a specialist.
-func (s *Server) step(sp *Specialist) int {
-	v, _ := sp.step.Value()
-	return int(v)
-}
-
-// loadFloor is the floor in force for an intent's requests to a specialist: that of its escalation's last step, for the
-// intents that load it. An operator's floor of the specialist is for all.
-func (s *Server) loadFloor(sp *Specialist, intent string) int {
-	floor, overridden := s.highestFloor(sp)
-	if floor > slo.LeastPriority && !overridden && !sp.Load.Loads(intent) {
-		return slo.LeastPriority
-	}
-	return floor
-}
-
-// highestFloor is loadFloor for the intents that load the specialist, and whether an operator has set it.
-func (s *Server) highestFloor(sp *Specialist) (floor int, overridden bool) {
-	if sp.Load == nil || s.step(sp) < slo.Throttling {
-		return slo.LeastPriority, false
-	}
-	v, overridden, _ := sp.floor.Lookup()
-	return int(v), overridden
-}
-
-// shadowAllowed says whether a copy of a request may go to a specialist now: not while it is under load, but for the
-// probes by which a demoted one recovers.
-func (s *Server) shadowAllowed(sp *Specialist, probe bool) bool {
-	return probe || s.step(sp) == slo.Normal
 }

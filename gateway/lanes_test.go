@@ -8,6 +8,7 @@ import (
 
 	"octet/classifier"
 	"octet/gateway/apierr"
+	"octet/gateway/metrics"
 	"octet/gateway/receipt"
 	"octet/gateway/tenant"
 	"octet/slo"
@@ -29,7 +30,7 @@ func lanes(t *testing.T) (*Server, *Runtime) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rt.connect(knobs)
+	rt.Connect(knobs, metrics.New("", "", ""))
 	return &Server{knobs: knobs, now: time.Now}, rt.Seal()
 }
 
@@ -153,10 +154,10 @@ func TestTheHigherFloorBindsUnlessAnOperatorSaysOtherwise(t *testing.T) {
 func TestASpecialistUnderLoadGetsProbesAlone(t *testing.T) {
 	s, rt := lanes(t)
 	a := rt.Specialist("a")
-	if !s.shadowAllowed(a, false) {
+	if !a.AllowsShadow(false) {
 		t.Error("no shadow without load")
 	}
-	if step(s, "a", 1); s.shadowAllowed(a, false) || !s.shadowAllowed(a, true) {
+	if step(s, "a", 1); a.AllowsShadow(false) || !a.AllowsShadow(true) {
 		t.Error("under load: a shadow, or no probe")
 	}
 	demoted(rt, "b")

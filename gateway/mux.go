@@ -89,7 +89,7 @@ func (s *Server) ready(c *gin.Context) {
 		s.refuse(c, s.drainingError())
 		return
 	}
-	if e := s.runtime.Load().unready(s.now()); e != nil {
+	if e := unready(s.runtime.Load(), s.now()); e != nil {
 		s.refuse(c, e)
 		return
 	}

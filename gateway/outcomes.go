@@ -66,7 +66,7 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 		s.refuse(c, apierr.New(apierr.ReceiptNotFound, "receipt", "no receipt of that id is kept for this key"))
 		return
 	}
-	if err := rt.Judges.permit(t); err != nil {
+	if err := rt.Judges.Permit(t); err != nil {
 		s.refuse(c, err)
 		return
 	}
@@ -96,14 +96,14 @@ func (s *Server) outcomeOfCopy(c *gin.Context, rt *Runtime, r *receipt.Receipt, 
 			fmt.Sprintf("%s neither answered this request nor was sent a copy of it", o.Specialist)))
 		return
 	}
-	c.JSON(http.StatusOK, gin.H{"receipt": r.ID, "counted": sp.weigh(r, o)})
+	c.JSON(http.StatusOK, gin.H{"receipt": r.ID, "counted": weigh(sp, r, o)})
 }
 
 // judge counts a verdict for the specialist that answered. It reports whether it did: not a second of its kind, and
 // none on a request that has no answer.
 func (s *Server) judge(rt *Runtime, r *receipt.Receipt, o receipt.Outcome) bool {
 	sp := rt.Specialist(r.Result.Specialist)
-	if sp == nil || r.Result.Status != http.StatusOK || !sp.weigh(r, o) {
+	if sp == nil || r.Result.Status != http.StatusOK || !weigh(sp, r, o) {
 		return false
 	}
 	s.judged(rt, r, o)

@@ -169,7 +169,7 @@ func TestAnOverloadOfFiveTimesShedsTheLeastUrgentAndIsOverWhenItIs(t *testing.T)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			for ctx.Err() == nil {
-				o.load.Observe(rep.pressure(waits), time.Now())
+				o.load.Observe(replicaPressure(rep, waits), time.Now())
 				time.Sleep(100 * time.Millisecond)
 			}
 		}()

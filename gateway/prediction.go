@@ -7,7 +7,7 @@ func (x *exchange) notePredicted(delivered int) {
 	if x.foretold <= 0 {
 		return
 	}
-	x.sp.handles.Predicted.Note(x.foretold, delivered)
+	x.sp.Metrics.Predicted.Note(x.foretold, delivered)
 	x.turn.rep.Accuracy.Note(x.foretold, delivered)
 }
 
@@ -15,13 +15,13 @@ func (x *exchange) notePredicted(delivered int) {
 func (x *exchange) foretell() {
 	x.foretold = x.predicted
 	if x.predicted > 0 && !x.prompt.Exact {
-		x.foretold = x.sp.handles.Ratio.Tokens(x.predicted)
+		x.foretold = x.sp.Metrics.Ratio.Tokens(x.predicted)
 	}
 }
 
 // noteRatio learns from the engine's count of a prompt whose tokens were only estimated here.
 func (x *exchange) noteRatio(u sse.Usage) {
 	if !x.prompt.Exact && u.PromptTokens > 0 && x.prompt.Tokens > 0 && x.prompts <= 1 {
-		x.sp.handles.Ratio.Note(x.prompt.Tokens, u.PromptTokens)
+		x.sp.Metrics.Ratio.Note(x.prompt.Tokens, u.PromptTokens)
 	}
 }

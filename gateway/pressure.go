@@ -18,7 +18,7 @@ func (s *Server) Escalate(now time.Time) {
 			continue
 		}
 		step, floor := sp.Load.Step(), sp.Load.Floor()
-		sp.Load.Observe(rt.pressure(sp), now)
+		sp.Load.Observe(pressureOf(rt, sp), now)
 		if st := sp.Load.State(); st.Step != step || st.Floor != floor {
 			s.adjust(sp, st)
 			s.tell(sp, st)
@@ -44,11 +44,11 @@ type raised struct {
 func (s *Server) raiseIntents(rt *Runtime) {
 	demanded := map[string]raised{}
 	for _, sp := range rt.Specialists {
-		if sp.Load == nil || s.step(sp) < slo.Throttling {
+		if sp.Load == nil || sp.Escalation() < slo.Throttling {
 			continue
 		}
 		for _, intent := range sp.Load.Intents() {
-			if floor := s.loadFloor(sp, intent); floor > demanded[intent].least() {
+			if floor := sp.LoadFloor(intent); floor > demanded[intent].least() {
 				demanded[intent] = raised{floor, "it loads " + sp.Name}
 			}
 		}
@@ -81,16 +81,16 @@ func (s *Server) tell(sp *Specialist, st slo.EscalationState) {
 		st.Pressure)
 }
 
-// pressure is what a new request of no priority would meet at the specialist: the least of its replicas in the role
+// pressureOf is what a new request of no priority would meet at the specialist: the least of its replicas in the role
 // that is nearest to its end. Replicas that cannot be asked are the availability breaker's affair.
-func (rt *Runtime) pressure(sp *Specialist) float64 {
+func pressureOf(rt *Runtime, sp *Specialist) float64 {
 	least := map[string]float64{}
 	for _, rep := range &rt.Replicas {
 		if rep == nil || rep.Fleet.Spec().Specialist != sp.Name || !rep.Fleet.Healthy() || rep.Fleet.Draining() ||
 			!rep.Fleet.Admits() {
 			continue
 		}
-		role, p := rep.Fleet.Spec().Role, rep.pressure(rt.Limits.MaxQueueWait)
+		role, p := rep.Fleet.Spec().Role, replicaPressure(rep, rt.Limits.MaxQueueWait)
 		if known, ok := least[role]; !ok || p < known {
 			least[role] = p
 		}
@@ -102,8 +102,8 @@ func (rt *Runtime) pressure(sp *Specialist) float64 {
 	return most
 }
 
-// pressure is how near a replica's Gate is to refusing: by the places in its queue, or by the wait that it foresees.
-func (rep *Replica) pressure(maxWait time.Duration) float64 {
+// replicaPressure is how near a replica's Gate is to refusing: by the places in its queue, or by the wait that it foresees.
+func replicaPressure(rep *Replica, maxWait time.Duration) float64 {
 	p := 0.0
 	if rep.MaxWaiting > 0 {
 		p = float64(rep.Gate.Stats().Waiting) / float64(rep.MaxWaiting)

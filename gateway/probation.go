@@ -11,12 +11,6 @@ import (
 	"octet/slo"
 )
 
-// Probation is how fresh lanes begin.
-type Probation struct {
-	ShadowThreshold float64 // in force for what they answer, where it is higher than the intent's
-	Share           float64 // of their requests that they answer themselves where they have a fallback
-}
-
 // shareOut gives a part of what would go to a fresh specialist to its fallback, so that no intent is its alone. A
 // session stays on one side. Who names the specialist or an adapter gets it.
 func (x *exchange) shareOut() {
@@ -31,7 +25,7 @@ func (x *exchange) shareOut() {
 	}
 	v.Second, v.SecondViable = v.Specialist, false
 	v.Specialist, v.RoutedBy, v.Rule, v.Cues = sp.Fallback, classifier.ByFallback, v.Specialist+" is on probation", nil
-	v.Confidence = x.rt.probability(v, v.Specialist)
+	v.Confidence = probability(x.rt, v, v.Specialist)
 }
 
 // ownShare spreads requests evenly over [0,1): those of a session are at one place.
@@ -56,7 +50,7 @@ func (rt *Runtime) named(probabilities []float64) map[string]float64 {
 }
 
 // probability of a specialist in a verdict; NaN where there is none.
-func (rt *Runtime) probability(v *classifier.Verdict, name string) float64 {
+func probability(rt *Runtime, v *classifier.Verdict, name string) float64 {
 	for i, p := range v.Probabilities {
 		if rt.Specialists[i].Name == name {
 			return p
@@ -94,7 +88,7 @@ func (s *Server) judged(rt *Runtime, r *receipt.Receipt, o receipt.Outcome) {
 		s.log.Info("a probation is over", "specialist", d.Specialist, "adapter", d.Adapter)
 	}
 	s.shadows.offer(calibration.Record{Verdict: &calibration.Verdict{
-		Receipt: r.ID, Intent: d.Intent, Lane: rt.lane(d.Specialist, d.Adapter), Confidence: d.Confidence, Kind: o.Kind,
+		Receipt: r.ID, Intent: d.Intent, Lane: rt.Lane(d.Specialist, d.Adapter), Confidence: d.Confidence, Kind: o.Kind,
 		Pass: o.Pass,
 	}})
 }

@@ -31,12 +31,6 @@ func promptsOf(req *wire.Request) routing.Prompts {
 // sequences is how many answers an engine generates for each prompt of r, side by side.
 func sequences(r *wire.Request) int { return max(r.N, r.BestOf, 1) }
 
-// asked makes r, which is zero, what the Gate is to know of the prompts of req and of how long the answers may be.
-func (f *Footprint) asked(r *gate.Request, req *wire.Request) {
-	r.Chain, r.PromptTokens, r.Further, r.N = f.Chain, f.Tokens-f.Rest.Tokens, f.Rest, sequences(req)
-	r.MaxNew = max(req.MaxTokens, 0)
-}
-
 // oneCount has both names of the most tokens say one number, the one that is counted here: engines differ in which they
 // obey.
 func oneCount(req *wire.Request, edits []wire.Edit) []wire.Edit {
@@ -54,10 +48,8 @@ func (x *exchange) promptMember() string {
 	return "messages"
 }
 
-// longest is the tokens of the longest prompt: each has to fit in a context by itself.
-func (f *Footprint) longest() int {
-	if f.Rest.Prompts == 0 {
-		return f.Tokens
-	}
-	return f.Longest
+// askPrompts makes r, which is zero, what the Gate is to know of the prompts of req and of how long the answers may be.
+func askPrompts(f *Footprint, r *gate.Request, req *wire.Request) {
+	r.Chain, r.PromptTokens, r.Further, r.N = f.Chain, f.Tokens-f.Rest.Tokens, f.Rest, sequences(req)
+	r.MaxNew = max(req.MaxTokens, 0)
 }

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"errors"
 	"time"
 
 	"octet/engine"
@@ -56,31 +55,21 @@ type Hop struct {
 	PromptTokens int  // the prompt's exact length; 0 is unknown
 }
 
-// errHandover ends the last step's attempt when the step beside it has failed.
-var errHandover = errors.New("the engine that was to hand the prompt over has failed")
-
-// plain is the Protocol of plans whose steps do not know of each other.
-type plain struct{}
-
-func (plain) Request(*Hop) error          { return nil }
-func (plain) Answer(*Hop, []byte) error   { return nil }
-func (plain) Events(events []byte) []byte { return events }
-func (plain) Forget() bool                { return false }
-
-// prepare makes h a dispatch of s before its Protocol has seen it.
-func (x *exchange) prepare(h *Hop, s *routing.Step, rep *Replica) {
-	*h = Hop{}
-	h.Step, h.Last, h.Replica, h.Answerer = *s, s.Name == x.answering, rep, x.answerer
-	h.Step.Ranked = nil // in the route's memory, which ends before the step's attempts do
-	h.Client, h.Kind, h.RequestID, h.Path, h.Stream = &x.req, x.kind, x.id, x.path(), x.stream
-	h.Edits = x.edits(rep, h.edited[:0])
-	if !h.Last {
-		return
+// AddField adds a header field for the engine.
+func (h *Hop) AddField(name, value string) {
+	if h.Fields == nil {
+		h.Fields = h.room[:0]
 	}
-	if x.base() == 0 {
-		h.Edits = oneCount(&x.req, h.Edits)
-	}
-	if h.Stream {
-		h.Edits = x.countEdits(rep, h.Edits)
-	}
+	h.Fields = append(h.Fields, engine.Field{Name: name, Value: value})
 }
+
+// NoEdits returns an empty list with memory of its own, to append Edits to.
+func (h *Hop) NoEdits() []wire.Edit { return h.edited[:0] }
+
+// Plain is the Protocol of plans whose steps do not know of each other.
+type Plain struct{}
+
+func (Plain) Request(*Hop) error          { return nil }
+func (Plain) Answer(*Hop, []byte) error   { return nil }
+func (Plain) Events(events []byte) []byte { return events }
+func (Plain) Forget() bool                { return false }

@@ -39,13 +39,13 @@ func (x *exchange) recordDecision() {
 
 // recordRouting adds one specialist's passes through the pipeline, one for each step of the plan.
 func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duration) {
-	if x.sp.Planned != nil && !x.dry {
-		x.sp.Planned(x.route, plan, err, took)
+	if !x.dry {
+		x.sp.Pipeline.Planned(x.route, plan, err, took)
 	}
 	x.routed += took
 	x.receipt.Route(
-		&receipt.Pipeline{Specialist: x.sp.Name, BlockSize: x.sp.BlockSize, Names: x.rt.names,
-			Depths: x.sp.depths(x.route.View())},
+		&receipt.Pipeline{Specialist: x.sp.Name, BlockSize: x.sp.BlockSize, Names: (*receipt.Names)(x.rt.ReplicaNames()),
+			Depths: x.sp.Depths(x.route.View())},
 		receipt.Prompt{Tokens: x.prompt.Tokens, Exact: x.prompt.Exact, Blocks: len(x.prompt.Chain)},
 		x.route.Selections(), plan, err)
 }
@@ -59,7 +59,7 @@ func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID, beg
 
 // predict returns how many tokens of the prompt replica host is believed to serve from its cache.
 func (x *exchange) predict(host index.HostID) int {
-	return receipt.Servable(x.sp.predicted(x.route.View(), host), x.prompt.Tokens, x.sp.BlockSize)
+	return receipt.Servable(x.sp.Held(x.route.View(), host), x.prompt.Tokens, x.sp.BlockSize)
 }
 
 func (x *exchange) noteQueue(at *receipt.Attempt, waited time.Duration) {
@@ -130,7 +130,7 @@ func (x *exchange) observeFirstToken(now time.Time) {
 		x.sp.Board.ObserveIntent(now, x.intent.Intent, ttft)
 	}
 	x.sp.Board.ObserveAdmission(now, now.Sub(x.arrival.Add(x.routed+x.turn.place.Waited())))
-	x.sp.handles.FirstToken(ttft)
+	x.sp.Metrics.FirstToken(ttft)
 }
 
 // close writes the end of the request into the receipt, the windows, the metrics and the log.
@@ -157,7 +157,7 @@ func (x *exchange) counts() *metrics.Specialist {
 	if x.sp == nil {
 		return nil
 	}
-	return x.sp.handles
+	return x.sp.Metrics
 }
 
 // measured is what metrics count of a request that took so long.

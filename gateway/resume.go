@@ -36,7 +36,7 @@ var stateful = []string{
 
 // continuable says whether this replica's engine could go on with the answer from its text alone.
 func (x *exchange) continuable(rep *Replica) bool {
-	if !x.stream || rep.contradiction() != "" || !x.req.Continuable() ||
+	if !x.stream || rep.ContradictedKind() != "" || !x.req.Continuable() ||
 		slices.ContainsFunc(stateful, func(name string) bool { return x.req.Raw(name) != nil }) {
 		return false
 	}

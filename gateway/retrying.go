@@ -43,7 +43,7 @@ func (x *exchange) mayTry() bool {
 
 // othersIdle reports whether a replica of the specialist has not said lately that it is busy.
 func (x *exchange) othersIdle(now time.Time) bool {
-	s := x.sp.fleet
+	s := x.sp.Snapshot()
 	hosts := s.Available()
 	for h := range hosts.All() {
 		if !s.Replica(h).Busy(now) {

@@ -132,9 +132,8 @@ func New(rt *Runtime, o Options) *Server {
 
 // Serve swaps in rt for all requests from now on.
 func (s *Server) Serve(rt *Runtime) {
-	rt.connect(s.knobs)
+	rt.Connect(s.knobs, s.metrics)
 	for _, sp := range rt.Specialists {
-		sp.handles = s.metrics.Specialist(sp.Name)
 		if sp.Load != nil {
 			s.adjust(sp, sp.Load.State()) // a new one begins at Normal, whatever the one before had set
 		}

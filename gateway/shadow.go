@@ -47,7 +47,7 @@ func (x *exchange) dispatchShadow() {
 		return
 	}
 	sp := x.rt.Specialist(name)
-	if sp == nil || !x.tenant.Permits(name) || !x.s.shadowAllowed(sp, name == x.probe) {
+	if sp == nil || !x.tenant.Permits(name) || !sp.AllowsShadow(name == x.probe) {
 		return
 	}
 	sh := &shadow{
@@ -77,7 +77,7 @@ func (x *exchange) exampleFor(sp *Specialist) calibration.Example {
 	return calibration.Example{
 		Receipt: x.receipt.ID(), Intent: v.Intent, RoutedBy: d.RoutedBy, Confidence: d.Confidence,
 		Probabilities: d.Probabilities,
-		Primary:       x.rt.lane(v.Specialist, v.Adapter),
+		Primary:       x.rt.Lane(v.Specialist, v.Adapter),
 		Shadow:        calibration.Lane{Specialist: sp.Name, Version: sp.Version},
 		Threshold:     v.ShadowThreshold, Cause: x.shadowCause,
 	}
@@ -86,7 +86,7 @@ func (x *exchange) exampleFor(sp *Specialist) calibration.Example {
 // shadowFor says who gets a shadow copy of a request, and why: the second choice of a classifier that is less sure than
 // the intent's threshold in force asks. A fresh lane's rules are probation's.
 func (x *exchange) shadowFor(v *classifier.Verdict) (string, calibration.Cause) {
-	if t, ok := x.knobs().shadow.Value(); ok { // an operator's, or the configured one
+	if t, ok := x.knobs().Shadow.Value(); ok { // an operator's, or the configured one
 		v.ShadowThreshold = t
 	}
 	switch {

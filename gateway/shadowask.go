@@ -51,26 +51,26 @@ func (sh *shadow) answer(ctx context.Context) (calibration.Answer, error) {
 func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) {
 	c := routing.Acquire(sh.facts())
 	defer c.Release()
-	hosts, none := sh.rt.takers(sh.sp.fleet.Hosts, &sh.req)
+	hosts, none := takers(sh.rt, sh.sp.Snapshot().Hosts, &sh.req)
 	if none != nil {
 		return nil, Footprint{}, 0, fmt.Errorf("%w: %w", errShadowPlace, none)
 	}
 	c.Candidates(hosts)
-	sh.sp.Seed(c, sh.sp.fleet)
+	sh.sp.Pipeline.Seed(c, sh.sp.Snapshot())
 	plan, err := sh.sp.Workflow.Plan(ctx, c)
 	if err != nil {
 		return nil, Footprint{}, 0, fmt.Errorf("%w: %w", errShadowPlace, err)
 	}
 	var prompt Footprint
-	sh.sp.Footprint(c.View(), &prompt)
+	sh.sp.Pipeline.Footprint(c.View(), &prompt)
 	prompt.Chain = append(prompt.Chain[:0:0], prompt.Chain...) // it outlives the route
-	if sh.sp.context() > 0 && prompt.longest()+max(sh.req.MaxTokens, 1) > sh.sp.context() {
+	if sh.sp.MaxContext() > 0 && prompt.LongestPrompt()+max(sh.req.MaxTokens, 1) > sh.sp.MaxContext() {
 		return nil, Footprint{}, 0, fmt.Errorf("%w: %d prompt tokens", errShadowPlace, prompt.Tokens)
 	}
 	for _, at := range plan.Steps[len(plan.Steps)-1].Ranked {
 		rep := sh.rt.Replicas[at.Host]
 		if rep != nil && rep.Fleet.State() == "closed" && !rep.Fleet.Draining() {
-			return rep, prompt, min(sh.sp.predicted(c.View(), at.Host)*sh.sp.BlockSize, prompt.Tokens), nil
+			return rep, prompt, min(sh.sp.Held(c.View(), at.Host)*sh.sp.BlockSize, prompt.Tokens), nil
 		}
 	}
 	return nil, Footprint{}, 0, errShadowPlace
@@ -95,7 +95,7 @@ func (sh *shadow) admission(prompt Footprint) *gate.Request {
 		ID:  sh.id, Priority: priorityShadow, Tenant: sh.tenant, Victim: true, AtOnce: true, Whole: !sh.stream,
 		Draft: sh.sp.Draft,
 	}
-	prompt.asked(r, &sh.req)
+	askPrompts(&prompt, r, &sh.req)
 	return r
 }
 

@@ -6,30 +6,12 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"octet/calibration"
 	"octet/gateway/place"
 	"octet/gateway/wire"
 	"octet/internal/contain"
 )
-
-// Shadow bounds the second opinions of one configuration. With MaxConcurrent 0 there are none.
-type Shadow struct {
-	MaxConcurrent int
-	Timeout       time.Duration // of a shadow's answer
-	AnswerBytes   int64         // kept of either answer; a longer one is not compared
-	MaxWaiting    int           // shadows that wait for their primaries' ends
-	TallyInterval time.Duration // between two tallies of all confidences; 0 is a minute
-	Tolerance     calibration.Tolerance
-	Judge         Judge // nil: rules alone compare
-	KeepText      bool  // records carry prompts and answers, not their hashes alone
-}
-
-// Judge says of two answers which is better, in its own time; ctx ends it.
-type Judge interface {
-	Judge(ctx context.Context, c calibration.Case) (calibration.Class, error)
-}
 
 // Stream takes calibration records. Offer never blocks: what it cannot take it drops, counts, and says so.
 type Stream interface {
@@ -154,5 +136,5 @@ func (sh *shadow) pieces() [][]byte { return sh.req.Wording(nil, frames) }
 
 // parse reads the copy of the body, which the exchange has found good.
 func (sh *shadow) parse() error {
-	return wire.Parse(sh.kind, sh.body, sh.rt.Limits.ofBody(), &sh.req)
+	return wire.Parse(sh.kind, sh.body, bodyLimits(&sh.rt.Limits), &sh.req)
 }

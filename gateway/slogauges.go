@@ -64,9 +64,9 @@ func (g sloGauges) Collect(out chan<- prometheus.Metric) {
 		g.lane(out, sp)
 		g.published(out, sp)
 		if sp.Load != nil {
-			emit(out, stepDesc, float64(g.s.step(sp)), sp.Name)
+			emit(out, stepDesc, float64(sp.Escalation()), sp.Name)
 			emit(out, pressureDesc, sp.Load.State().Pressure, sp.Name)
-			floor, _ := g.s.highestFloor(sp)
+			floor, _ := sp.HighestFloor()
 			emit(out, lowestDesc, float64(floor), sp.Name)
 		}
 	}

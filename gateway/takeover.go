@@ -98,7 +98,7 @@ func (t *takeover) run() error {
 func (t *takeover) Dispatch(ctx context.Context, s routing.Step, host index.HostID, _ int) error {
 	x := t.x
 	rep := x.rt.Replicas[host]
-	if !x.continuable(rep) || rep.onlyAfterMeeting() {
+	if !x.continuable(rep) || rep.OnlyAfterMeeting() {
 		return fmt.Errorf("%w: slot %d cannot go on with an answer", routing.ErrNotTried, host)
 	}
 	x.free = true

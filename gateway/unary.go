@@ -14,7 +14,7 @@ func (x *exchange) relayUnary() error {
 	if err != nil {
 		return x.lateDeadline(err)
 	}
-	answer, err := x.turn.rep.answers.Scan(body)
+	answer, err := x.turn.rep.Answers.Scan(body)
 	if err != nil {
 		return x.unusable(err)
 	}

@@ -19,7 +19,7 @@ func (x *exchange) extent() extent {
 // extentOf is the extent of so many answers of at most most tokens, 0 where nothing bounds them, to each of so many
 // prompts.
 func extentOf(sp *Specialist, most, answers, prompts int) extent {
-	context := sp.context()
+	context := sp.MaxContext()
 	if context <= 0 {
 		context = longestContext
 	}

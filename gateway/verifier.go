@@ -54,15 +54,15 @@ func (s *Server) judgeCopy(sh *shadow, answer string) {
 	s.verifier.Offer(answer, func(pass bool) {
 		o := receipt.Outcome{Kind: receipt.VerifierKind, Specialist: sp.Name, Pass: pass, Time: s.now()}
 		if r, ok := s.receipts.Find(tenant, id); ok {
-			sp.weigh(r, o)
+			weigh(sp, r, o)
 			return
 		}
-		sp.judged(slo.Verdict{Answered: asked, Pass: pass})
+		judged(sp, slo.Verdict{Answered: asked, Pass: pass})
 	})
 }
 
 // judged counts a verdict on an answer of the specialist.
-func (sp *Specialist) judged(v slo.Verdict) {
+func judged(sp *Specialist, v slo.Verdict) {
 	sp.Board.Outcome(v)
-	sp.handles.Verdict(v.Pass)
+	sp.Metrics.Verdict(v.Pass)
 }

@@ -46,12 +46,9 @@ func (x *exchange) passVia(hop *Hop) {
 	if len(x.heads.via) == 0 {
 		return
 	}
-	if hop.Fields == nil {
-		hop.Fields = hop.room[:0]
-	}
 	for _, name := range hopsOf(x.heads.via) {
 		if wellFormed(name) {
-			hop.Fields = append(hop.Fields, engine.Field{Name: engine.Via, Value: name})
+			hop.AddField(engine.Via, name)
 		}
 	}
 }

@@ -22,17 +22,17 @@ type model struct {
 }
 
 // models lists what a tenant may name as `model`: octet, then the specialists and their adapters in configured order.
-func (rt *Runtime) models(t *tenant.Tenant) []model {
+func models(rt *Runtime, t *tenant.Tenant) []model {
 	list := []model{{ID: "octet", Object: "model", OwnedBy: "octet"}}
 	for _, sp := range rt.Specialists {
 		if !t.Permits(sp.Name) {
 			continue
 		}
 		list = append(list, model{ID: sp.Name, Object: "model", Created: sp.Created, OwnedBy: "octet",
-			Context: sp.context()})
+			Context: sp.MaxContext()})
 		for _, adapter := range sp.Adapters {
 			list = append(list, model{ID: sp.Name + ":" + adapter, Object: "model", Created: sp.Created,
-				OwnedBy: "octet", Parent: sp.Name, Context: sp.context()})
+				OwnedBy: "octet", Parent: sp.Name, Context: sp.MaxContext()})
 		}
 		list[0].Created = max(list[0].Created, sp.Created)
 	}
@@ -40,12 +40,12 @@ func (rt *Runtime) models(t *tenant.Tenant) []model {
 }
 
 func (s *Server) listModels(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
-	c.JSON(http.StatusOK, gin.H{"object": "list", "data": rt.models(t)})
+	c.JSON(http.StatusOK, gin.H{"object": "list", "data": models(rt, t)})
 }
 
 func (s *Server) oneModel(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 	id := c.Param("id")
-	for _, m := range rt.models(t) {
+	for _, m := range models(rt, t) {
 		if m.ID == id {
 			c.JSON(http.StatusOK, m)
 			return

@@ -28,23 +28,16 @@ func wireMembers(list []engine.Member) []wire.Member {
 	return members
 }
 
-// takes reports whether a replica may be sent a body: its kind of engine knows every member, or it passes on what is
-// unknown.
-func (r *Replica) takes(body *wire.Request) bool { return r.PassUnknown || body.TakenBy(r.kinds()) }
-
-// kinds is the kind of r's engine, as a set.
-func (r *Replica) kinds() uint32 { return uint32(r.Kind.Bit) }
-
 // takers returns those of hosts that may be sent a body, which are all for one that every engine takes. The error
 // names a member that keeps it from all of them; it is nil where there are no hosts either.
-func (rt *Runtime) takers(hosts index.HostBitmap, body *wire.Request) (index.HostBitmap, *apierr.Error) {
+func takers(rt *Runtime, hosts index.HostBitmap, body *wire.Request) (index.HostBitmap, *apierr.Error) {
 	if body.TakenByAll() || hosts.Empty() {
 		return hosts, nil
 	}
 	var refusing *Replica
 	taking := hosts
 	for h := range hosts.All() {
-		if r := rt.Replicas[h]; r != nil && !r.takes(body) {
+		if r := rt.Replicas[h]; r != nil && !r.Takes(body) {
 			taking.Clear(h)
 			refusing = r
 		}
@@ -52,6 +45,6 @@ func (rt *Runtime) takers(hosts index.HostBitmap, body *wire.Request) (index.Hos
 	if !taking.Empty() {
 		return taking, nil
 	}
-	return taking, apierr.New(apierr.UnsupportedParameter, body.NotTaken(refusing.kinds(), vocabulary),
+	return taking, apierr.New(apierr.UnsupportedParameter, body.NotTaken(refusing.Kinds(), vocabulary),
 		fmt.Sprintf("is not known to %s engines, and no replica passes it on", refusing.Kind.Name))
 }

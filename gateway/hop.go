@@ -1,0 +1,28 @@
+package gateway
+
+import (
+	"errors"
+
+	"octet/routing"
+)
+
+// errHandover ends the last step's attempt when the step beside it has failed.
+var errHandover = errors.New("the engine that was to hand the prompt over has failed")
+
+// prepare makes h a dispatch of s before its Protocol has seen it.
+func (x *exchange) prepare(h *Hop, s *routing.Step, rep *Replica) {
+	*h = Hop{}
+	h.Step, h.Last, h.Replica, h.Answerer = *s, s.Name == x.answering, rep, x.answerer
+	h.Step.Ranked = nil // in the route's memory, which ends before the step's attempts do
+	h.Client, h.Kind, h.RequestID, h.Path, h.Stream = &x.req, x.kind, x.id, x.path(), x.stream
+	h.Edits = x.edits(rep, h.NoEdits())
+	if !h.Last {
+		return
+	}
+	if x.base() == 0 {
+		h.Edits = oneCount(&x.req, h.Edits)
+	}
+	if h.Stream {
+		h.Edits = x.countEdits(rep, h.Edits)
+	}
+}

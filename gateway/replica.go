@@ -1,0 +1,92 @@
+package gateway
+
+import (
+	"sync/atomic"
+
+	"octet/engine"
+	"octet/gateway/head"
+	"octet/gateway/metrics"
+	"octet/gateway/sse"
+	"octet/gateway/wire"
+	"octet/routing/fleet"
+	"octet/routing/index"
+	"octet/scheduler/gate"
+)
+
+// Replica is one engine as the gateway dispatches to it.
+type Replica struct {
+	// What every request looks at lies together.
+	Client   engine.Client
+	Fleet    *fleet.Replica
+	Gate     *gate.Gate
+	Accuracy *metrics.Accuracy // of the hits predicted here; nil where nobody counts
+	Answers  sse.Answers       // that were not streamed, as its engine writes them
+	Name     string
+	Model    string // the name by which the engine knows the specialist
+	APIKey   string
+	quoted   []byte     // Model as a JSON string; made by Seal
+	headLine head.Lines // of an answer's head: Opaque; made by Seal
+
+	Host            index.HostID
+	ForwardPriority bool
+	PassUnknown     bool // bodies reach it with members that its kind of engine is not known to have
+	PrefillHeader   bool // its engine has the prompt computed where X-Prefiller-Host-Port says
+	BootstrapPort   int  // where an SGLang prefill engine is met; 0 without
+	Kind            engine.Kind
+	// the kind that its engine says it is of, where that is another; nil where none asks
+	Contradiction func() string
+	Opaque        string            // what clients see as X-Replica
+	MaxWaiting    int               // that the Gate lets wait
+	Shadows       atomic.Int32      // shadow requests that it answers now
+	Tokens        func() TokenCheck // nil where nobody compares
+}
+
+// ContradictedKind returns the kind that the engine says it is of, if that is another than Kind; else "".
+func (r *Replica) ContradictedKind() string {
+	if r.Contradiction == nil {
+		return ""
+	}
+	return r.Contradiction()
+}
+
+// HeadLine returns the line of an answer's head that names the replica.
+func (r *Replica) HeadLine() head.Lines { return r.headLine }
+
+// ModelName returns the name by which the engine knows the specialist with that adapter, also as a JSON string.
+func (r *Replica) ModelName(adapter string) (name string, quoted []byte) {
+	if adapter == "" {
+		return r.Model, r.quoted
+	}
+	name = r.Kind.AdapterModel(r.Model, adapter)
+	return name, wire.AppendQuoted(nil, name)
+}
+
+// Takes returns true if the replica may be sent a body: its kind of engine knows every member, or unknown ones are
+// passed on.
+func (r *Replica) Takes(body *wire.Request) bool { return r.PassUnknown || body.TakenBy(r.Kinds()) }
+
+// Kinds returns the kind of the replica's engine, as a set.
+func (r *Replica) Kinds() uint32 { return uint32(r.Kind.Bit) }
+
+// OnlyAfterMeeting returns true if the engine serves no request whose prompt another engine has not computed for it.
+func (r *Replica) OnlyAfterMeeting() bool {
+	return r.Kind.Transfer == engine.TransfersByMeeting && r.Fleet.Spec().Role == fleet.RoleDecode
+}
+
+// TokensChecked returns what comparing tokens with the engine has shown, and false if they are not compared.
+func (r *Replica) TokensChecked() (TokenCheck, bool) {
+	if r.Tokens == nil {
+		return TokenCheck{}, false
+	}
+	c := r.Tokens()
+	return c, c.State != ""
+}
+
+// TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored
+// approximately.
+type TokenCheck struct {
+	State    string `json:"state"` // unchecked | unknown | exact | approximate
+	Reason   string `json:"reason,omitempty"`
+	Checked  uint64 `json:"checked"`  // prompts compared
+	Differed uint64 `json:"differed"` // of those
+}

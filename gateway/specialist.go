@@ -1,0 +1,125 @@
+package gateway
+
+import (
+	"sync/atomic"
+	"time"
+
+	"octet/gateway/head"
+	"octet/gateway/metrics"
+	"octet/routing"
+	"octet/routing/fleet"
+	"octet/routing/index"
+	"octet/scheduler/gate"
+	"octet/slo"
+)
+
+// Specialist is one member of the ensemble as the gateway serves it.
+type Specialist struct {
+	Name      string
+	BlockSize int               // tokens
+	Version   string            // as declared; "" where nobody did
+	Versions  map[string]string // the same of its adapters
+	Fallback  string            // who stands in for it; "" is nobody
+	Context   func() int64      // tokens, prompt and answer together, at most; nil or 0 is unbounded
+	Draft     int               // tokens that its engines may draft ahead; 0 is none
+	Adapters  []string
+	Created   int64 // unix seconds, for /v1/models
+	Board     *slo.Board
+	Load      *slo.Escalation // nil is never escalated
+	// of those whom its replicas sent away, its Gates know it too; nil: Retry-After is a Gate's own
+	Away     *gate.Book
+	Shed     *gate.Book    // of those whom its load sent away; nil: nobody gets past its floor by age
+	Aging    time.Duration // for which coming back is worth a step of priority; 0 is never
+	Workflow routing.Workflow
+	Pipeline Pipeline
+	Insight  Insight             // nil if nothing is known of the replicas' caches
+	Metrics  *metrics.Specialist // set by Runtime.Connect
+
+	snapshot *fleet.Snapshot // its replicas of this generation, made by Seal
+	headLine head.Lines      // of an answer's head: its name; made by Seal
+	step     *slo.Dial       // its knobs, found by Connect
+	floor    *slo.Dial
+	timed    atomic.Int64 // when the plugins of a decision were timed last, in nanoseconds of uptime
+}
+
+// Pipeline is what the gateway asks of a specialist's plugins around a decision.
+type Pipeline interface {
+	// Seed fills the slots that the plugins take as given.
+	Seed(c *routing.Context, s *fleet.Snapshot)
+	// Footprint sets f to what the plugins found out about the prompt.
+	Footprint(v routing.View, f *Footprint)
+	// Protocol returns how the steps of one request's plan work together.
+	Protocol() Protocol
+	// Planned reports a decision that counts, its error, and how long it took.
+	Planned(c *routing.Context, plan routing.Plan, err error, took time.Duration)
+}
+
+// Insight is what is known of a prompt in the prefix caches of a specialist's replicas.
+type Insight interface {
+	// Depths returns how many leading blocks of the prompt each replica is believed to hold, by its slot; nil if the
+	// plugins did not look.
+	Depths(v routing.View) *[index.MaxHosts]uint16
+	// Held returns the same of one replica, also for decisions that needed no depths.
+	Held(v routing.View, h index.HostID) int
+	// Tiers returns in which tiers replica h holds the first so many blocks of the prompt.
+	Tiers(v routing.View, h index.HostID, blocks int) InTiers
+	// Routed reports a prompt that a replica is about to be sent: it has a place there since now.
+	Routed(v routing.View, r *Replica, now time.Time)
+}
+
+// InTiers is how many of a prompt's leading blocks a replica holds in each tier, by the fastest that has them.
+type InTiers [index.Tiers]int
+
+// Snapshot returns the specialist's replicas of this generation.
+func (sp *Specialist) Snapshot() *fleet.Snapshot { return sp.snapshot }
+
+// HeadLine returns the line of an answer's head that names the specialist.
+func (sp *Specialist) HeadLine() head.Lines { return sp.headLine }
+
+// MaxContext returns the most tokens that prompt and answer may have together; zero means no limit.
+func (sp *Specialist) MaxContext() int {
+	if sp.Context == nil {
+		return 0
+	}
+	return int(sp.Context())
+}
+
+// DueForTiming returns true at most once in each span of uptime: the plugins of this decision are to be timed.
+func (sp *Specialist) DueForTiming(uptime, span time.Duration) bool {
+	last := sp.timed.Load()
+	return int64(uptime)-last >= int64(span) && sp.timed.CompareAndSwap(last, int64(uptime))
+}
+
+// Depths returns how many leading blocks of the prompt each replica is believed to hold; nil if that is not known.
+func (sp *Specialist) Depths(v routing.View) *[index.MaxHosts]uint16 {
+	if sp.Insight == nil {
+		return nil
+	}
+	return sp.Insight.Depths(v)
+}
+
+// Held returns how many leading blocks of the prompt replica h is believed to hold.
+func (sp *Specialist) Held(v routing.View, h index.HostID) int {
+	if sp.Insight == nil {
+		return 0
+	}
+	if depths := sp.Insight.Depths(v); depths != nil {
+		return int(depths[h])
+	}
+	return sp.Insight.Held(v, h)
+}
+
+// Tiers returns in which tiers replica h holds the first so many blocks of the prompt.
+func (sp *Specialist) Tiers(v routing.View, h index.HostID, blocks int) InTiers {
+	if sp.Insight == nil {
+		return InTiers{}
+	}
+	return sp.Insight.Tiers(v, h, blocks)
+}
+
+// Routed notes that a replica is sent a prompt, now.
+func (sp *Specialist) Routed(v routing.View, r *Replica, now time.Time) {
+	if sp.Insight != nil {
+		sp.Insight.Routed(v, r, now)
+	}
+}
