@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"octet/engine/openai"
-	"octet/gateway"
+	"octet/gateway/ensemble"
 	"octet/routing/fleet"
 	"octet/scheduler/gate"
 )
@@ -47,10 +47,10 @@ func closed(c <-chan struct{}) bool {
 }
 
 // measured are the present residents, by the clients of their engines.
-func (h *house) measured() map[*openai.Client]*gateway.Replica {
+func (h *house) measured() map[*openai.Client]*ensemble.Replica {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	all := make(map[*openai.Client]*gateway.Replica, len(h.residents))
+	all := make(map[*openai.Client]*ensemble.Replica, len(h.residents))
 	for _, r := range h.residents {
 		all[r.client] = r.replica
 	}

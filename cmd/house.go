@@ -18,6 +18,7 @@ import (
 	"octet/calibration/records"
 	"octet/config"
 	"octet/gateway"
+	"octet/gateway/ensemble"
 	"octet/gateway/metrics"
 	"octet/gateway/tenant"
 	"octet/gateway/tenant/sharedrates"
@@ -207,9 +208,9 @@ func (h *house) options(cfg *config.Config) gateway.Options {
 
 // furnish builds the Runtime of cfg and the residents that it needs. On an error nothing has changed: whatever can fail
 // comes before whatever changes something.
-func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runtime, []*resident, error) {
+func (h *house) furnish(ctx context.Context, cfg *config.Config) (*ensemble.Runtime, []*resident, error) {
 	cfg = h.identify(ctx, cfg)
-	rt := &gateway.Runtime{Intents: intentNames(cfg), Judges: judgesOf(cfg), Origins: cfg.Auth.Origins,
+	rt := &ensemble.Runtime{Intents: intentNames(cfg), Judges: judgesOf(cfg), Origins: cfg.Auth.Origins,
 		Limits: limits(cfg), ReadyWhen: cfg.Fleet.ReadyWhen, Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
 	var err error
 	if rt.Shadow, err = shadowOf(cfg); err != nil {
@@ -245,7 +246,7 @@ func (h *house) furnish(ctx context.Context, cfg *config.Config) (*gateway.Runti
 }
 
 // settle makes the residents of cfg those of the house and of rt, and returns those who have to go.
-func (h *house) settle(cfg *config.Config, rt *gateway.Runtime, staying map[string]*resident) (gone []*resident) {
+func (h *house) settle(cfg *config.Config, rt *ensemble.Runtime, staying map[string]*resident) (gone []*resident) {
 	targets := make(map[string]events.Target, len(staying))
 	h.beliefs.doubt(saltless(cfg, staying))
 	for name, r := range staying {

@@ -16,7 +16,7 @@ import (
 	"octet/config"
 	"octet/engine/emulator"
 	"octet/engine/openai"
-	"octet/gateway"
+	"octet/gateway/ensemble"
 	"octet/routing"
 )
 
@@ -49,7 +49,7 @@ func (w *world) metrics() string {
 	return string(text)
 }
 
-func (w *world) tokenState(replica string) gateway.TokenCheck {
+func (w *world) tokenState(replica string) ensemble.TokenCheck {
 	return w.house.tokens.checks.state(replica)
 }
 
@@ -177,7 +177,7 @@ func TestAReplicaThatTokenizesOtherwiseIsScoredApproximately(t *testing.T) {
 		t.Errorf("%v: no replica of systems tokenizes as we do, and the prompt is said to be exact: %s", err, answer)
 	}
 	var shown struct {
-		Replicas map[string]struct{ Tokens gateway.TokenCheck }
+		Replicas map[string]struct{ Tokens ensemble.TokenCheck }
 	}
 	w.get(w.admin+"/admin/index", &shown)
 	if at := shown.Replicas["debug-1"].Tokens; at.State != approximate || at.Reason == "" {

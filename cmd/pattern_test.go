@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"octet/engine/emulator"
-	"octet/gateway"
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 	"octet/routing"
 )
@@ -24,9 +24,9 @@ type secondThoughts struct {
 	steps *atomic.Int32 // that were executed
 }
 
-// Request implements gateway.Protocol: the draft is another request (mutation), the answer has the draft in it
+// Request implements ensemble.Protocol: the draft is another request (mutation), the answer has the draft in it
 // (injection).
-func (p *secondThoughts) Request(h *gateway.Hop) error {
+func (p *secondThoughts) Request(h *ensemble.Hop) error {
 	p.steps.Add(1)
 	if h.Step.Name == "draft" {
 		h.Stream = false
@@ -41,13 +41,13 @@ func (p *secondThoughts) Request(h *gateway.Hop) error {
 	return err
 }
 
-// Answer implements gateway.Protocol.
-func (p *secondThoughts) Answer(_ *gateway.Hop, body []byte) error {
+// Answer implements ensemble.Protocol.
+func (p *secondThoughts) Answer(_ *ensemble.Hop, body []byte) error {
 	p.draft = contentOf("unary", body)
 	return nil
 }
 
-// Events implements gateway.Protocol: the stream passes through here on its way to the client.
+// Events implements ensemble.Protocol: the stream passes through here on its way to the client.
 func (p *secondThoughts) Events(events []byte) []byte {
 	if p.seen++; p.seen == 1 {
 		return append([]byte(": thought over\n\n"), events...)
@@ -55,17 +55,17 @@ func (p *secondThoughts) Events(events []byte) []byte {
 	return events
 }
 
-// Forget implements gateway.Protocol.
+// Forget implements ensemble.Protocol.
 func (p *secondThoughts) Forget() bool { return false }
 
 // rethinking is a pipeline whose steps draft and then answer.
 type rethinking struct {
-	gateway.Pipeline
+	ensemble.Pipeline
 	steps *atomic.Int32 // that were executed
 }
 
-// Protocol implements gateway.Pipeline.
-func (r rethinking) Protocol() gateway.Protocol { return &secondThoughts{steps: r.steps} }
+// Protocol implements ensemble.Pipeline.
+func (r rethinking) Protocol() ensemble.Protocol { return &secondThoughts{steps: r.steps} }
 
 // MOD3-45, MOD3-47: a new pattern is a Workflow and the Protocol of its steps. The handlers are as they were.
 func TestANewPatternNeedsNoNewHandler(t *testing.T) {
@@ -80,7 +80,7 @@ func TestANewPatternNeedsNoNewHandler(t *testing.T) {
 	}
 	sp.Workflow = workflow
 	sp.Pipeline = rethinking{sp.Pipeline, &executed}
-	rt.Specialists = append([]*gateway.Specialist{&sp}, rt.Specialists[1:]...)
+	rt.Specialists = append([]*ensemble.Specialist{&sp}, rt.Specialists[1:]...)
 	w.house.server.Serve(rt.Seal())
 
 	for range 2 {

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 
 	"octet/config"
-	"octet/gateway"
+	"octet/gateway/ensemble"
 	"octet/slo"
 )
 
-func probationOf(cfg *config.Config) gateway.Probation {
+func probationOf(cfg *config.Config) ensemble.Probation {
 	p := cfg.Router.Probation
-	return gateway.Probation{ShadowThreshold: p.ShadowThreshold, Share: p.Share}
+	return ensemble.Probation{ShadowThreshold: p.ShadowThreshold, Share: p.Share}
 }
 
 // terms are the lanes of a configuration, as probation takes them.

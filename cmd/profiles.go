@@ -8,7 +8,7 @@ import (
 
 	"octet/adapters"
 	"octet/config"
-	"octet/gateway"
+	"octet/gateway/ensemble"
 	"octet/routing"
 	"octet/routing/approx"
 	"octet/routing/index"
@@ -37,8 +37,8 @@ func (h *house) buildPatterns(cfg *config.Config, by *edition) (map[string]patte
 }
 
 // specialists gives every specialist its pipeline. It changes nothing in the house but adds boards.
-func (h *house) specialists(cfg *config.Config, patterns map[string]pattern) []*gateway.Specialist {
-	list := make([]*gateway.Specialist, len(cfg.Specialists))
+func (h *house) specialists(cfg *config.Config, patterns map[string]pattern) []*ensemble.Specialist {
+	list := make([]*ensemble.Specialist, len(cfg.Specialists))
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
 		list[i] = h.specialist(sp, patterns[sp.Name])
@@ -46,10 +46,10 @@ func (h *house) specialists(cfg *config.Config, patterns map[string]pattern) []*
 	return list
 }
 
-func (h *house) specialist(sp *config.Specialist, p pattern) *gateway.Specialist {
+func (h *house) specialist(sp *config.Specialist, p pattern) *ensemble.Specialist {
 	name, b, away := sp.Name, h.board(sp), h.book(sp.Name)
 	serving := &pipeline{house: h, protocol: p.protocol, watch: h.routes.measure(name, p.profiles...)}
-	return &gateway.Specialist{
+	return &ensemble.Specialist{
 		Name: name, BlockSize: sp.BlockSize, Context: h.contextOf(name).Load, Draft: sp.Scheduler.SpeculativeWindow,
 		Adapters: adapterNames(*sp), Created: h.started.Unix(),
 		Version: sp.Version, Versions: adapterVersions(sp), Fallback: sp.Fallback,

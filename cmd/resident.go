@@ -16,6 +16,7 @@ import (
 	"octet/engine"
 	"octet/engine/openai"
 	"octet/gateway"
+	"octet/gateway/ensemble"
 	"octet/gateway/metrics"
 	"octet/kvpool"
 	"octet/routing/fleet"
@@ -26,7 +27,7 @@ import (
 
 // resident is a replica that lives in the house.
 type resident struct {
-	replica *gateway.Replica
+	replica *ensemble.Replica
 	key     residence
 	client  *openai.Client
 	failing atomic.Pointer[string] // what the log was told of its probes, which fail; nil while they do not
@@ -106,13 +107,13 @@ func (h *house) resident(cfg *config.Config, sp *config.Specialist, rep *config.
 	}
 	r := &resident{key: key, blocks: blocks, bounds: boundsOf(cfg, sp, rep), events: rep.Events,
 		hashes: engineHashes(sp, rep)}
-	r.replica = &gateway.Replica{
+	r.replica = &ensemble.Replica{
 		MaxWaiting: r.bounds.maxWaiting,
 		Name:       rep.Name, Model: rep.Model, Kind: engineKind(key.kind()), APIKey: rep.APIKey,
 		ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,
 		PrefillHeader: rep.PrefillHeader, PassUnknown: passesUnknown(rep, key.kind()), Opaque: opaque(rep.Name),
 		Contradiction: func() string { return h.contradiction(key) },
-		Tokens:        func() gateway.TokenCheck { return h.tokens.checks.state(rep.Name) },
+		Tokens:        func() ensemble.TokenCheck { return h.tokens.checks.state(rep.Name) },
 	}
 	if old := h.residents[rep.Name]; old != nil && old.key == key {
 		r.client, r.replica.Client, r.replica.Host, r.replica.Accuracy = old.client, old.client, old.replica.Host,

@@ -14,7 +14,7 @@ import (
 	"octet/calibration/judge"
 	"octet/calibration/records"
 	"octet/config"
-	"octet/gateway"
+	"octet/gateway/ensemble"
 )
 
 // openCalibration opens what outlives a configuration: the calibration stream, and what is remembered of lanes.
@@ -31,15 +31,15 @@ func (h *house) openCalibration(cfg *config.Config) (err error) {
 	return err
 }
 
-func stickinessOf(cfg *config.Config) gateway.Stickiness {
+func stickinessOf(cfg *config.Config) ensemble.Stickiness {
 	s := cfg.Router.Stickiness
-	return gateway.Stickiness{Margin: s.Margin, PerThousandTokens: s.PerThousandTokens, Conversations: s.Conversations}
+	return ensemble.Stickiness{Margin: s.Margin, PerThousandTokens: s.PerThousandTokens, Conversations: s.Conversations}
 }
 
 // shadowOf is the section of second opinions, with its judge.
-func shadowOf(cfg *config.Config) (gateway.Shadow, error) {
+func shadowOf(cfg *config.Config) (ensemble.Shadow, error) {
 	c := cfg.Shadow
-	out := gateway.Shadow{
+	out := ensemble.Shadow{
 		MaxConcurrent: c.MaxConcurrent, Timeout: c.Timeout, AnswerBytes: int64(c.AnswerBytes), MaxWaiting: c.MaxWaiting,
 		TallyInterval: c.TallyInterval, KeepText: c.Prompts == "text",
 		Tolerance: calibration.Tolerance{Text: c.Tolerance.Text, Code: c.Tolerance.Code},

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"octet/engine/openai"
-	"octet/gateway"
+	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/index"
@@ -32,7 +32,7 @@ type check struct {
 	host   index.HostID
 	client *openai.Client // whose answers are compared
 	local  uint64         // the tokenizer that it was compared with
-	gateway.TokenCheck
+	ensemble.TokenCheck
 }
 
 // checkedReplica is a replica as checks see it.
@@ -76,7 +76,7 @@ func (c *checks) expect(t *tokenizer) {
 		r := &t.replicas[i]
 		if known := c.by[r.name]; known == nil || known.local != t.local.id || known.client != r.client {
 			c.by[r.name] = &check{host: r.host, client: r.client, local: t.local.id,
-				TokenCheck: gateway.TokenCheck{State: unchecked}}
+				TokenCheck: ensemble.TokenCheck{State: unchecked}}
 		}
 		r.check = c.by[r.name]
 	}
@@ -114,13 +114,13 @@ func (c *checks) noneExact(replicas []checkedReplica) bool {
 }
 
 // state returns what is known of a replica; State is empty where its specialist's tokenizer is not a file.
-func (c *checks) state(replica string) gateway.TokenCheck {
+func (c *checks) state(replica string) ensemble.TokenCheck {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k := c.by[replica]; k != nil {
 		return k.TokenCheck
 	}
-	return gateway.TokenCheck{}
+	return ensemble.TokenCheck{}
 }
 
 // away notes that a replica does not answer: who comes back may be another.

@@ -13,7 +13,7 @@ import (
 	"octet/classifier"
 	"octet/config"
 	"octet/engine/openai"
-	"octet/gateway"
+	"octet/gateway/ensemble"
 	"octet/gateway/tenant"
 	"octet/routing/fleet"
 	"octet/scheduler/gate"
@@ -36,9 +36,9 @@ func clientConfig(cfg *config.Config, rep *config.Replica) openai.Config {
 	}
 }
 
-func limits(cfg *config.Config) gateway.Limits {
+func limits(cfg *config.Config) ensemble.Limits {
 	l := cfg.Limits
-	return gateway.Limits{
+	return ensemble.Limits{
 		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes),
 		HeaderFields: l.HeaderFields, JSONDepth: l.JSONDepth, Messages: l.Messages,
 		Prompts: l.Prompts, Choices: l.Choices, Entries: l.ListEntries, Stops: l.StopStrings,
@@ -46,7 +46,7 @@ func limits(cfg *config.Config) gateway.Limits {
 		MaxStreams:     l.MaxStreams, MaxAttempts: l.MaxAttempts, Continuations: l.Continuations,
 		RetryBudget: l.RetryBudget, RetryBurst: l.RetryBurst,
 		Connections: l.Connections, ConnectionsPerAddress: l.ConnectionsPerAddress,
-		Inbound:    gateway.Inbound{Bodies: l.ArrivingBodies, Bytes: int64(l.ArrivingBytes), Share: l.ArrivingShare},
+		Inbound:    ensemble.Inbound{Bodies: l.ArrivingBodies, Bytes: int64(l.ArrivingBytes), Share: l.ArrivingShare},
 		QueueBytes: int64(l.QueueBytes), EventBytes: int(l.EventBytes), HeaderTimeout: l.HeaderTimeout,
 		KeepaliveTimeout: l.KeepaliveTimeout,
 		BodyTimeout:      l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout,
@@ -134,8 +134,8 @@ func salts(cfg *config.Config) bool {
 	return slices.ContainsFunc(cfg.Auth.Tenants, has)
 }
 
-func judgesOf(cfg *config.Config) gateway.Judges {
-	return gateway.Judges{Whose: gateway.Verdicts(cfg.Auth.Verdicts), Names: cfg.Outcomes.Tenants}
+func judgesOf(cfg *config.Config) ensemble.Judges {
+	return ensemble.Judges{Whose: ensemble.Verdicts(cfg.Auth.Verdicts), Names: cfg.Outcomes.Tenants}
 }
 
 // adminHosts are the names by which the admin listener is called: those that are configured, and the address that it

@@ -7,6 +7,7 @@ import (
 
 	"octet/config"
 	"octet/gateway"
+	"octet/gateway/ensemble"
 	"octet/routing"
 	"octet/routing/plugins"
 )
@@ -17,8 +18,8 @@ var nearPick = routing.Pick{Slot: plugins.Near, Put: plugins.Near.Put}
 // pattern is how requests of a specialist are executed.
 type pattern struct {
 	workflow routing.Workflow
-	profiles []*routing.Profile      // that it selects by
-	protocol func() gateway.Protocol // nil where one replica does it all
+	profiles []*routing.Profile       // that it selects by
+	protocol func() ensemble.Protocol // nil where one replica does it all
 }
 
 // builder builds one specialist's selectors.
@@ -47,7 +48,7 @@ func (b *builder) pattern() (pattern, error) {
 	if b.synchronous() {
 		accept = b.sp.Disaggregation.AcceptTimeout
 	}
-	return pattern{w, b.built, func() gateway.Protocol { return &gateway.Handover{Room: rand.Int64, Accept: accept} }},
+	return pattern{w, b.built, func() ensemble.Protocol { return &gateway.Handover{Room: rand.Int64, Accept: accept} }},
 		err
 }
 

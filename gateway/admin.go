@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 	"octet/gateway/tenant"
 	"octet/slo"
 )
@@ -108,7 +109,7 @@ func (s *Server) state(c *gin.Context) {
 		"specialists": list})
 }
 
-func specialistState(rt *Runtime, sp *Specialist) SpecialistState {
+func specialistState(rt *ensemble.Runtime, sp *ensemble.Specialist) SpecialistState {
 	out := SpecialistState{Name: sp.Name, Replicas: []ReplicaState{}}
 	for _, rep := range &rt.Replicas {
 		if rep == nil || rep.Fleet.Spec().Specialist != sp.Name {
@@ -128,7 +129,7 @@ func specialistState(rt *Runtime, sp *Specialist) SpecialistState {
 	return out
 }
 
-func replicaState(rep *Replica) ReplicaState {
+func replicaState(rep *ensemble.Replica) ReplicaState {
 	g := rep.Gate.Stats()
 	return ReplicaState{
 		Name: rep.Name, Engine: rep.Kind.Name, Says: rep.ContradictedKind(), Healthy: rep.Fleet.Healthy(),
@@ -154,9 +155,9 @@ func (s *Server) indexState(c *gin.Context) {
 	c.JSON(http.StatusOK, out)
 }
 
-func (s *Server) replicaIndex(rep *Replica) gin.H {
+func (s *Server) replicaIndex(rep *ensemble.Replica) gin.H {
 	h := s.index.Host(rep.Host)
-	var tokens *TokenCheck // null where they are not compared
+	var tokens *ensemble.TokenCheck // null where they are not compared
 	if c, ok := rep.TokensChecked(); ok {
 		tokens = &c
 	}

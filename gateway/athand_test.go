@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"octet/gateway/conn"
+	"octet/gateway/ensemble"
 	"octet/gateway/tenant"
 )
 
@@ -31,7 +32,8 @@ func TestOnlyABodyThatIsWaitedForHasADeadline(t *testing.T) {
 	for want, all := range map[int]bool{0: true, 2: false} {
 		w := &deadlines{ResponseWriter: httptest.NewRecorder()}
 		r := httptest.NewRequest("POST", "/", strings.NewReader("{}"))
-		x := &exchange{s: &Server{}, rt: &Runtime{Limits: Limits{BodyBytes: 10}}, r: r, w: received{conn.Of(w, r), all},
+		x := &exchange{s: &Server{}, rt: &ensemble.Runtime{Limits: ensemble.Limits{BodyBytes: 10}}, r: r,
+			w:        received{conn.Of(w, r), all},
 			question: &question{}}
 		if err := x.readBody(x.s.expect(r, x.w, x.rt, &tenant.Tenant{})); err != nil || string(x.body) != "{}" ||
 			w.set != want {

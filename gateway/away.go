@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 	"octet/routing"
 	"octet/scheduler"
 	"octet/scheduler/gate"
@@ -169,7 +170,7 @@ const shedMemory = time.Minute
 
 // patient reports whether the request, which a floor of load refuses, has come back for so long that its age lifts it
 // to the floor. If not, its first time is remembered, and wait is no longer than until then.
-func (x *exchange) patient(sp *Specialist, floor int, wait *time.Duration) bool {
+func (x *exchange) patient(sp *ensemble.Specialist, floor int, wait *time.Duration) bool {
 	if sp.Aging == 0 || sp.Shed == nil {
 		return false
 	}

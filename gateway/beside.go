@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/ensemble"
 	"octet/gateway/place"
 	"octet/gateway/sse"
 	"octet/internal/contain"
@@ -18,7 +19,7 @@ import (
 // last step's answer matters. Its goroutine is the exchange's, which waits for it.
 type beside struct {
 	step     routing.Step
-	rep      *Replica
+	rep      *ensemble.Replica
 	again    bool               // it has failed once
 	cancel   context.CancelFunc // nil until it is sent
 	done     chan struct{}
@@ -33,7 +34,7 @@ func (x *exchange) sendBeside(attempt *place.Context) error {
 		return nil
 	}
 	x.stopBeside()
-	hop := new(Hop)
+	hop := new(ensemble.Hop)
 	x.prepare(hop, &b.step, b.rep)
 	if err := x.protocol.Request(hop); err != nil { // anew for every attempt of the last step
 		return err

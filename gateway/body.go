@@ -11,11 +11,12 @@ import (
 
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
+	"octet/gateway/ensemble"
 	"octet/gateway/tenant"
 )
 
 // expect counts a body among those on their way; nil if it is at hand.
-func (s *Server) expect(r *http.Request, body conn.Body, rt *Runtime, t *tenant.Tenant) *upload {
+func (s *Server) expect(r *http.Request, body conn.Body, rt *ensemble.Runtime, t *tenant.Tenant) *upload {
 	if body.AtHand() {
 		return nil
 	}

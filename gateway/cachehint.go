@@ -3,6 +3,7 @@ package gateway
 import (
 	"strconv"
 
+	"octet/gateway/ensemble"
 	"octet/routing/index"
 )
 
@@ -14,7 +15,7 @@ const cacheHint = "X-Octet-Cache-Hint"
 
 // hint adds what the replica is believed to hold. It asks the index for this one replica, and only where there is a
 // hit.
-func (x *exchange) hint(hop *Hop) {
+func (x *exchange) hint(hop *ensemble.Hop) {
 	if x.route == nil || hop.NoPlace || x.base() > 0 {
 		return
 	}
@@ -27,7 +28,7 @@ func (x *exchange) hint(hop *Hop) {
 	hop.AddField(cacheHint, hintValue(blocks, tokens, held))
 }
 
-func hintValue(blocks, tokens int, held InTiers) string {
+func hintValue(blocks, tokens int, held ensemble.InTiers) string {
 	var room [136]byte
 	b := strconv.AppendInt(append(room[:0], "blocks="...), int64(blocks), 10)
 	for tier, n := range held {

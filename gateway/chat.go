@@ -10,6 +10,7 @@ import (
 	"octet/classifier"
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
+	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/index"
@@ -152,7 +153,7 @@ func (x *exchange) classify() error {
 }
 
 // checkLength refuses answers that cannot fit in the specialist's context however short the prompt is.
-func (x *exchange) checkLength(sp *Specialist) error {
+func (x *exchange) checkLength(sp *ensemble.Specialist) error {
 	if sp.MaxContext() > 0 && x.req.MaxTokens >= sp.MaxContext() {
 		return apierr.New(apierr.ContextLength, "max_tokens",
 			fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.req.MaxTokens, sp.Name, sp.MaxContext()))

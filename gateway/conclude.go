@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"octet/calibration"
+	"octet/gateway/ensemble"
 )
 
 // conclude makes a record of two answers.
@@ -25,7 +26,7 @@ func (a *shadows) conclude(ctx context.Context, sh *shadow, primary, answer cali
 }
 
 // judged is what a judge makes of what the rules said. One that fails, or contradicts itself, has no say.
-func (a *shadows) judged(ctx context.Context, judge Judge, c calibration.Comparison,
+func (a *shadows) judged(ctx context.Context, judge ensemble.Judge, c calibration.Comparison,
 	cs calibration.Case) calibration.Comparison {
 	class, err := judge.Judge(ctx, cs)
 	if err != nil {

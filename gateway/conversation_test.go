@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"octet/gateway/ensemble"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
 )
@@ -15,7 +16,7 @@ import (
 func asker(t testing.TB, s *Server, kind wire.Kind, body string) *exchange {
 	t.Helper()
 	x := &exchange{s: s, tenant: &tenant.Tenant{Name: "acme"}, kind: kind, question: &question{body: []byte(body)},
-		sp: &Specialist{}}
+		sp: &ensemble.Specialist{}}
 	if err := wire.Parse(kind, x.body, wire.Limits{Depth: 64, Messages: 100}, &x.req); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"octet/engine"
+	"octet/gateway/ensemble"
 	"octet/gateway/sse"
 	"octet/gateway/wire"
 )
@@ -13,7 +14,7 @@ import (
 // not reach the client.
 
 // countEdits appends what makes an engine tell, in every event of its answer, how many tokens have come.
-func (x *exchange) countEdits(rep *Replica, edits []wire.Edit) []wire.Edit {
+func (x *exchange) countEdits(rep *ensemble.Replica, edits []wire.Edit) []wire.Edit {
 	if x.goesOnByIDs(rep) && x.req.Raw(idsMember) == nil {
 		edits = append(edits, wire.Edit{Key: idsMember, Raw: []byte("true")})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 )
 
@@ -73,7 +74,7 @@ func TestEachKindIsAskedForItsCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		for _, e := range x.countEdits(&Replica{Kind: kindOf(t, kind)}, nil) {
+		for _, e := range x.countEdits(&ensemble.Replica{Kind: kindOf(t, kind)}, nil) {
 			got += e.Key + "=" + string(e.Raw)
 		}
 		if got != want {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/ensemble"
 	"octet/gateway/place"
 	"octet/gateway/wire"
 	"octet/routing"
@@ -146,7 +147,7 @@ func (x *exchange) call() error {
 
 // lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier
 // steps.
-func (x *exchange) lastHop() (*Hop, error) {
+func (x *exchange) lastHop() (*ensemble.Hop, error) {
 	hop := &x.turn.hop
 	x.prepare(hop, &x.turn.step, x.turn.rep)
 	if x.base() > 0 {
@@ -158,7 +159,7 @@ func (x *exchange) lastHop() (*Hop, error) {
 }
 
 // ask patches the body for a replica and sends it. Everything else of it is forwarded as it came.
-func (x *exchange) ask(ctx context.Context, hop *Hop) (engine.Response, error) {
+func (x *exchange) ask(ctx context.Context, hop *ensemble.Hop) (engine.Response, error) {
 	budget, err := x.patience()
 	if err != nil {
 		return nil, err
@@ -172,7 +173,7 @@ func (x *exchange) ask(ctx context.Context, hop *Hop) (engine.Response, error) {
 	return hop.Replica.Client.Do(ctx, &x.turn.sent)
 }
 
-func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
+func (x *exchange) segmentsOf(hop *ensemble.Hop, dst [][]byte) ([][]byte, error) {
 	if hop.Body != nil {
 		return append(dst, hop.Body), nil
 	}
@@ -180,7 +181,7 @@ func (x *exchange) segmentsOf(hop *Hop, dst [][]byte) ([][]byte, error) {
 }
 
 // request makes r what hop's engine is asked.
-func (x *exchange) request(r *engine.Request, hop *Hop, segments [][]byte, budget patience) {
+func (x *exchange) request(r *engine.Request, hop *ensemble.Hop, segments [][]byte, budget patience) {
 	x.hint(hop)
 	x.passVia(hop)
 	r.Method, r.Path, r.Segments, r.RequestID, r.Stream = "POST", hop.Path, segments, x.id, hop.Stream
@@ -212,7 +213,7 @@ func pathOf(kind wire.Kind) string {
 }
 
 // edits appends the members of the body that must change for this replica.
-func (x *exchange) edits(rep *Replica, edits []wire.Edit) []wire.Edit {
+func (x *exchange) edits(rep *ensemble.Replica, edits []wire.Edit) []wire.Edit {
 	if model, quoted := rep.ModelName(x.verdict.Adapter); x.req.Model != model {
 		edits = append(edits, wire.Edit{Key: "model", Raw: quoted})
 	}

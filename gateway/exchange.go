@@ -10,6 +10,7 @@ import (
 	"octet/classifier"
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
+	"octet/gateway/ensemble"
 	"octet/gateway/head"
 	"octet/gateway/place"
 	"octet/gateway/receipt"
@@ -26,7 +27,7 @@ import (
 // carries its stream and the server's own goroutines may hold it for a moment longer than it lasts.
 type exchange struct {
 	s       *Server
-	rt      *Runtime
+	rt      *ensemble.Runtime
 	w       conn.Conn
 	r       *http.Request
 	stays   bool            // no poll loop takes the stream any more
@@ -43,19 +44,19 @@ type exchange struct {
 	stream  bool   // the client wants events
 	intent  intent
 	verdict classifier.Verdict
-	chosen  *Specialist // the verdict's, once somebody has asked: see lane
-	dials   *Knobs      // of the verdict's intent, likewise: see knobs
-	demoted string      // who would have answered, where another stands in
-	probe   string      // the demoted specialist that is owed a copy of this request
+	chosen  *ensemble.Specialist // the verdict's, once somebody has asked: see lane
+	dials   *ensemble.Knobs      // of the verdict's intent, likewise: see knobs
+	demoted string               // who would have answered, where another stands in
+	probe   string               // the demoted specialist that is owed a copy of this request
 
-	sp     *Specialist      // who is asked now
-	route  *routing.Context // nil between plans, and once a stream has begun
-	prompt Footprint        // its chain lies in route's memory, while there is a route
+	sp     *ensemble.Specialist // who is asked now
+	route  *routing.Context     // nil between plans, and once a stream has begun
+	prompt ensemble.Footprint   // its chain lies in route's memory, while there is a route
 
-	answering string   // the plan's last step
-	answerer  *Replica // the first in rank for it
-	protocol  Protocol // of the plan's steps
-	beside    *beside  // the step that goes out with the last one; nil is none
+	answering string            // the plan's last step
+	answerer  *ensemble.Replica // the first in rank for it
+	protocol  ensemble.Protocol // of the plan's steps
+	beside    *beside           // the step that goes out with the last one; nil is none
 
 	shadow      *shadow // the second opinion; nil is none
 	shadowCause calibration.Cause
@@ -85,8 +86,8 @@ type exchange struct {
 
 	// predicted, in the engine's tokens: what the client and the receipt are told; below 0 is not known
 	foretold   int
-	turnedAway away        // by the replicas of the specialist that is asked now
-	returnsTo  *Specialist // sent it away, and it comes when it was told to; nil is none
+	turnedAway away                 // by the replicas of the specialist that is asked now
+	returnsTo  *ensemble.Specialist // sent it away, and it comes when it was told to; nil is none
 
 	started    bool // the head of the answer is out: from here on only an error event can tell of a failure
 	status     int
@@ -145,7 +146,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	if x.id = givenID(x.heads.requestID); x.id == "" {
 		x.id = x.receipt.ID() // who names no request names it by its receipt
 	}
-	x.ctx, x.protocol = r.Context(), Plain{}
+	x.ctx, x.protocol = r.Context(), ensemble.Plain{}
 	return x
 }
 

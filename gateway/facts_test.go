@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"octet/classifier"
+	"octet/gateway/ensemble"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
 	"octet/routing"
@@ -21,7 +22,7 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		ttft, total  time.Duration
 	}) {
 		x := &exchange{
-			s: &Server{now: func() time.Time { return now }}, sp: &Specialist{Name: "debug"},
+			s: &Server{now: func() time.Time { return now }}, sp: &ensemble.Specialist{Name: "debug"},
 			tenant: &tenant.Tenant{Name: "acme"}, kind: kind,
 			question: &question{body: []byte(body)}, id: "r1", intent: in, stream: true,
 			verdict: classifier.Verdict{Adapter: "gdb-v2"},

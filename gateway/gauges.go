@@ -1,6 +1,10 @@
 package gateway
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"octet/gateway/ensemble"
+)
 
 // gauges read the state of replicas, Gates and the index at the moment of a scrape: nothing is kept up to date in
 // between.
@@ -62,7 +66,7 @@ func (g gauges) Collect(out chan<- prometheus.Metric) {
 	emit(out, budgetDesc, float64(g.s.retries.left(g.s.now())))
 }
 
-func (g gauges) replica(out chan<- prometheus.Metric, rep *Replica) {
+func (g gauges) replica(out chan<- prometheus.Metric, rep *ensemble.Replica) {
 	specialist, st := rep.Fleet.Spec().Specialist, rep.Gate.Stats()
 	c := rep.Gate.Calibration()
 	for state, n := range map[string]int{"free": st.Free, "used": st.Used, "reserved": st.Reserved,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 	"octet/routing"
 )
@@ -45,7 +46,7 @@ type meeting struct {
 }
 
 // Request implements Protocol.
-func (o *Handover) Request(h *Hop) error {
+func (o *Handover) Request(h *ensemble.Hop) error {
 	switch h.Step.Name {
 	case StepPreprocess:
 		return o.tokenize(h)
@@ -70,7 +71,7 @@ func (o *Handover) Request(h *Hop) error {
 }
 
 // tokenize asks for the prompt's token ids, in the form in which vLLM and SGLang take it.
-func (o *Handover) tokenize(h *Hop) error {
+func (o *Handover) tokenize(h *ensemble.Hop) error {
 	if !h.Replica.Kind.TokenizesChats {
 		return fmt.Errorf("%w: %s engines do not tokenize chats", routing.ErrNotTried, h.Replica.Kind.Name)
 	}
@@ -106,7 +107,7 @@ var (
 )
 
 // set appends the edits that give the members to the request of h.
-func set(h *Hop, members []member) {
+func set(h *ensemble.Hop, members []member) {
 	for _, m := range members {
 		if m.always || h.Client.Raw(m.key) != nil {
 			h.Edits = append(h.Edits, wire.Edit{Key: m.key, Raw: []byte(m.raw)})
@@ -115,7 +116,7 @@ func set(h *Hop, members []member) {
 }
 
 // prefill has the prompt computed for another engine.
-func (o *Handover) prefill(h *Hop) error {
+func (o *Handover) prefill(h *ensemble.Hop) error {
 	if prompt := h.Client.Raw("prompt"); len(prompt) > 1 && prompt[0] == '[' && !isNumber(prompt) {
 		return fmt.Errorf("%w: several prompts", routing.ErrNotTried)
 	}
@@ -152,7 +153,7 @@ func (o *Handover) prefill(h *Hop) error {
 const prefillerHeader = "X-Prefiller-Host-Port"
 
 // announce leaves it to the answering engine to have the prompt computed by this replica, which keeps a place for it.
-func (o *Handover) announce(h *Hop) error {
+func (o *Handover) announce(h *ensemble.Hop) error {
 	at, err := url.Parse(h.Replica.Fleet.Spec().URL)
 	switch {
 	case err != nil:
@@ -178,7 +179,7 @@ func isNumber(list []byte) bool {
 }
 
 // useTokens puts the token ids of an earlier step where the client has text: of a completion's one prompt.
-func (o *Handover) useTokens(h *Hop) {
+func (o *Handover) useTokens(h *ensemble.Hop) {
 	if prompt := h.Client.Raw("prompt"); o.tokens != nil && len(prompt) > 0 && prompt[0] == '"' {
 		h.Edits = append(h.Edits, wire.Edit{Key: "prompt", Raw: o.tokens})
 	}
@@ -195,7 +196,7 @@ func (m *meeting) edits(edits []wire.Edit) []wire.Edit {
 const paramsDepth = 16
 
 // Answer implements Protocol.
-func (o *Handover) Answer(h *Hop, body []byte) error {
+func (o *Handover) Answer(h *ensemble.Hop, body []byte) error {
 	var said struct {
 		Tokens []json.Number   `json:"tokens"`
 		Count  int             `json:"count"`
@@ -213,7 +214,7 @@ func (o *Handover) Answer(h *Hop, body []byte) error {
 	return nil
 }
 
-func (o *Handover) tokenized(h *Hop, tokens []json.Number) error {
+func (o *Handover) tokenized(h *ensemble.Hop, tokens []json.Number) error {
 	if len(tokens) == 0 {
 		return fmt.Errorf("%s: no tokens", h.Step.Name)
 	}

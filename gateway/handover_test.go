@@ -8,13 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
 )
 
 // hopOf is a dispatch of a body to a replica of one kind, at a step.
-func hopOf(t testing.TB, step, engine, body string) *Hop {
+func hopOf(t testing.TB, step, engine, body string) *ensemble.Hop {
 	t.Helper()
 	kind := wire.Chat
 	if bytes.Contains([]byte(body), []byte(`"prompt"`)) {
@@ -30,9 +31,9 @@ func hopOf(t testing.TB, step, engine, body string) *Hop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Hop{
+	return &ensemble.Hop{
 		Step:    routing.Step{Name: step},
-		Replica: &Replica{Name: "r", Model: "m", Kind: kindOf(t, engine), Fleet: member, BootstrapPort: 8998},
+		Replica: &ensemble.Replica{Name: "r", Model: "m", Kind: kindOf(t, engine), Fleet: member, BootstrapPort: 8998},
 		Client:  r,
 		Kind:    kind, RequestID: "id",
 		Path: "/v1", Stream: r.Stream,
@@ -40,7 +41,7 @@ func hopOf(t testing.TB, step, engine, body string) *Hop {
 }
 
 // sent is what the replica gets of a hop, as JSON.
-func sent(t testing.TB, h *Hop) (body map[string]any) {
+func sent(t testing.TB, h *ensemble.Hop) (body map[string]any) {
 	t.Helper()
 	raw := h.Body
 	if raw == nil {
@@ -76,7 +77,7 @@ func TestWhatTheEnginesOfAHandoverAreSent(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		of   *Handover
-		hop  *Hop
+		hop  *ensemble.Hop
 		want string
 	}{
 		{"tokens", &Handover{}, hopOf(t, StepPreprocess, "vllm", plainBody), `{"model":"m","prompt":"x y"}`},
@@ -109,7 +110,7 @@ func TestWhatTheEnginesOfAHandoverAreSent(t *testing.T) {
 }
 
 func TestReplicasThatHaveNoPartInAHandoverAreNotTried(t *testing.T) {
-	for name, h := range map[string]*Hop{
+	for name, h := range map[string]*ensemble.Hop{
 		"an engine that hands nothing over": hopOf(t, StepPrefill, "openai", plainBody),
 		"several prompts":                   hopOf(t, StepPrefill, "vllm", `{"model":"debug","prompt":["a","b"]}`),
 		"one of a pair, alone":              hopOf(t, StepDecode, "sglang", plainBody),

@@ -98,7 +98,7 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 		"names that would be more": func(x *exchange) {
 			x.sp.Name, x.turn.rep.Opaque = "a\r\nX-Replica: b\r\n\r\n{}", "\n"
 			x.rt.Seal()
-			x.turn.rep.seal()
+			x.turn.rep.Seal()
 			x.verdict.Adapter = "a: b\rc: d\n\r"
 		},
 	} {
@@ -134,7 +134,8 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 
 func TestAnErrorIsTheSameForEveryWriter(t *testing.T) {
 	s := stage(t, &sink{header: http.Header{}}).s
-	for _, e := range []*apierr.Error{apierr.New(apierr.InvalidAPIKey, "", "no"), apierr.New(apierr.InvalidRequest, "messages", "odd\r\n"),
+	for _, e := range []*apierr.Error{apierr.New(apierr.InvalidAPIKey, "", "no"),
+		apierr.New(apierr.InvalidRequest, "messages", "odd\r\n"),
 		{Code: apierr.Overloaded, RetryAfter: 1500 * time.Millisecond}} {
 		recorded, direct := httptest.NewRecorder(), newStarting()
 		s.writeError(recorded, "id\r\nX: y", "r", e)

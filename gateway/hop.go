@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 
+	"octet/gateway/ensemble"
 	"octet/routing"
 )
 
@@ -10,8 +11,8 @@ import (
 var errHandover = errors.New("the engine that was to hand the prompt over has failed")
 
 // prepare makes h a dispatch of s before its Protocol has seen it.
-func (x *exchange) prepare(h *Hop, s *routing.Step, rep *Replica) {
-	*h = Hop{}
+func (x *exchange) prepare(h *ensemble.Hop, s *routing.Step, rep *ensemble.Replica) {
+	*h = ensemble.Hop{}
 	h.Step, h.Last, h.Replica, h.Answerer = *s, s.Name == x.answering, rep, x.answerer
 	h.Step.Ranked = nil // in the route's memory, which ends before the step's attempts do
 	h.Client, h.Kind, h.RequestID, h.Path, h.Stream = &x.req, x.kind, x.id, x.path(), x.stream

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 )
 
 // inbound are the bodies on their way. They take no places among the open requests: bodies that never come cannot fill
@@ -36,14 +37,14 @@ func (s *sum) add(bodies int, bytes int64) {
 	s.bytes += bytes
 }
 
-func (s *sum) exceeds(l Inbound, share float64) bool {
+func (s *sum) exceeds(l ensemble.Inbound, share float64) bool {
 	return l.Bodies > 0 && float64(s.bodies) > max(share*float64(l.Bodies), 1) || l.Bytes > 0 &&
 		float64(s.bytes) > share*float64(l.Bytes)
 }
 
 // upload is one body on its way. Its fields are guarded by the inbound's mu.
 type upload struct {
-	limits       Inbound
+	limits       ensemble.Inbound
 	tenant       string
 	source       netip.Addr
 	bytes        int64
@@ -56,7 +57,7 @@ func (b *inbound) count() int64 { return b.n.Load() }
 
 // begin counts a body that is to be waited for. interrupt has its reader look at grow; it is called under the lock, so
 // that it never meets the connection's next request, and must not wait.
-func (b *inbound) begin(l Inbound, tenant string, source netip.Addr, interrupt func()) *upload {
+func (b *inbound) begin(l ensemble.Inbound, tenant string, source netip.Addr, interrupt func()) *upload {
 	if l.Share <= 0 {
 		l.Share = 1
 	}

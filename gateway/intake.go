@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 )
 
@@ -106,7 +107,8 @@ func fieldSize(name string, values []string) (n int) {
 
 func checkHead(n, most int) *apierr.Error {
 	if n > most {
-		return apierr.New(apierr.HeaderTooLarge, "", fmt.Sprintf("the header is %d bytes, limits.header_bytes is %d", n, most))
+		return apierr.New(apierr.HeaderTooLarge, "",
+			fmt.Sprintf("the header is %d bytes, limits.header_bytes is %d", n, most))
 	}
 	return nil
 }
@@ -239,7 +241,7 @@ func (x *exchange) parse() error {
 }
 
 // ofBody is what a body is judged by.
-func bodyLimits(l *Limits) wire.Limits {
+func bodyLimits(l *ensemble.Limits) wire.Limits {
 	return wire.Limits{
 		Depth: l.JSONDepth, Messages: l.Messages, Prompts: l.Prompts, Choices: l.Choices, Entries: l.Entries,
 		Stops: l.Stops,

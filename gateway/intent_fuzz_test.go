@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 	"octet/gateway/tenant"
 )
 
@@ -30,7 +31,8 @@ func FuzzIntentHeaders(f *testing.F) {
 	}
 	arrival := time.Unix(1_800_000_000, 0)
 	f.Fuzz(func(t *testing.T, priority, deadline, ttft string) {
-		x := &exchange{rt: &Runtime{}, w: connOf(httptest.NewRecorder()), tenant: &tenant.Tenant{PriorityMax: 10}, arrival: arrival,
+		x := &exchange{rt: &ensemble.Runtime{}, w: connOf(httptest.NewRecorder()),
+			tenant: &tenant.Tenant{PriorityMax: 10}, arrival: arrival,
 			r: httptest.NewRequest("POST", "/", nil)}
 		h := http.Header{}
 		for name, v := range map[string]string{"X-Priority": priority, "X-Deadline-Ms": deadline,

@@ -7,6 +7,7 @@ import (
 
 	"octet/calibration"
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 	"octet/slo"
 )
 
@@ -32,7 +33,7 @@ func (x *exchange) relieve() error {
 }
 
 // lane is the specialist of the verdict; nil where there is none of that name.
-func (x *exchange) lane() *Specialist {
+func (x *exchange) lane() *ensemble.Specialist {
 	if x.chosen == nil || x.chosen.Name != x.verdict.Specialist {
 		x.chosen = x.rt.Specialist(x.verdict.Specialist)
 	}
@@ -40,7 +41,7 @@ func (x *exchange) lane() *Specialist {
 }
 
 // knobs are those of the verdict's intent.
-func (x *exchange) knobs() *Knobs {
+func (x *exchange) knobs() *ensemble.Knobs {
 	if x.dials == nil {
 		x.dials = x.rt.Knobs(x.verdict.Intent)
 	}
@@ -127,7 +128,7 @@ func (x *exchange) divert() {
 // checkFloor refuses priorities below what is served: the intent's floor as it is configured or as an operator has set
 // it, and where none has, as the load of the specialist that it asks has raised it. Another specialist serves the same
 // intent as ever.
-func (x *exchange) checkFloor(sp *Specialist) error {
+func (x *exchange) checkFloor(sp *ensemble.Specialist) error {
 	floor, overridden, _ := x.knobs().Floor.Own()
 	var wait time.Duration
 	load := sp.LoadFloor(x.verdict.Intent)

@@ -8,6 +8,7 @@ import (
 
 	"octet/classifier"
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 	"octet/gateway/metrics"
 	"octet/gateway/receipt"
 	"octet/gateway/tenant"
@@ -15,14 +16,14 @@ import (
 )
 
 // lanes is a server of three specialists, c stands in for b and b for a, with the knobs of one intent.
-func lanes(t *testing.T) (*Server, *Runtime) {
+func lanes(t *testing.T) (*Server, *ensemble.Runtime) {
 	t.Helper()
-	rt := &Runtime{Intents: []string{"codegen"}}
+	rt := &ensemble.Runtime{Intents: []string{"codegen"}}
 	all := slo.IntentKnobs("codegen", 0.3, 0.6)
 	for _, name := range []string{"a", "b", "c"} {
 		board := slo.NewBoard(slo.Config{Correctness: slo.CorrectnessConfig{Floor: 0.9, MinSamples: 5}})
 		rt.Specialists = append(rt.Specialists,
-			&Specialist{Name: name, Board: board, Load: slo.NewEscalation(slo.EscalationConfig{})})
+			&ensemble.Specialist{Name: name, Board: board, Load: slo.NewEscalation(slo.EscalationConfig{})})
 		all = append(all, slo.SpecialistKnobs(name)...)
 	}
 	rt.Specialists[0].Fallback, rt.Specialists[1].Fallback, rt.Specialists[2].Fallback = "b", "c", "a"
@@ -34,7 +35,7 @@ func lanes(t *testing.T) (*Server, *Runtime) {
 	return &Server{knobs: knobs, now: time.Now}, rt.Seal()
 }
 
-func demoted(rt *Runtime, names ...string) {
+func demoted(rt *ensemble.Runtime, names ...string) {
 	for _, name := range names {
 		for range 5 {
 			rt.Specialist(name).Board.Outcome(slo.Verdict{Answered: time.Now()})
@@ -43,8 +44,9 @@ func demoted(rt *Runtime, names ...string) {
 }
 
 // relieved has a verdict for a, with b as its viable second choice, go through step 3.
-func relieved(s *Server, rt *Runtime, confidence float64, priority int, allowed ...string) (*exchange, error) {
-	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"), tenant: &tenant.Tenant{Specialists: allowed}, question: &question{}}
+func relieved(s *Server, rt *ensemble.Runtime, confidence float64, priority int, allowed ...string) (*exchange, error) {
+	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"), tenant: &tenant.Tenant{Specialists: allowed},
+		question: &question{}}
 	x.intent.Priority = priority
 	x.verdict = classifier.Verdict{
 		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b",
@@ -89,17 +91,17 @@ func TestLoadDivertsWhatWasUnsure(t *testing.T) {
 	unsure, sure := 0.5, 0.7
 	for name, test := range map[string]struct {
 		confidence float64
-		set        func(s *Server, rt *Runtime)
+		set        func(s *Server, rt *ensemble.Runtime)
 		want       string
 	}{
-		"no load":          {unsure, func(*Server, *Runtime) {}, "a"},
-		"unsure":           {unsure, func(s *Server, _ *Runtime) { step(s, "a", 1) }, "b"},
-		"sure":             {sure, func(s *Server, _ *Runtime) { step(s, "a", 1) }, "a"},
-		"no probability":   {math.NaN(), func(s *Server, _ *Runtime) { step(s, "a", 1) }, "a"},
-		"both under load":  {unsure, func(s *Server, _ *Runtime) { step(s, "a", 1); step(s, "b", 1) }, "a"},
-		"the other's load": {unsure, func(s *Server, _ *Runtime) { step(s, "b", 2) }, "a"},
-		"second demoted":   {unsure, func(s *Server, rt *Runtime) { step(s, "a", 1); demoted(rt, "b") }, "a"},
-		"operator's no": {unsure, func(s *Server, _ *Runtime) {
+		"no load":          {unsure, func(*Server, *ensemble.Runtime) {}, "a"},
+		"unsure":           {unsure, func(s *Server, _ *ensemble.Runtime) { step(s, "a", 1) }, "b"},
+		"sure":             {sure, func(s *Server, _ *ensemble.Runtime) { step(s, "a", 1) }, "a"},
+		"no probability":   {math.NaN(), func(s *Server, _ *ensemble.Runtime) { step(s, "a", 1) }, "a"},
+		"both under load":  {unsure, func(s *Server, _ *ensemble.Runtime) { step(s, "a", 1); step(s, "b", 1) }, "a"},
+		"the other's load": {unsure, func(s *Server, _ *ensemble.Runtime) { step(s, "b", 2) }, "a"},
+		"second demoted":   {unsure, func(s *Server, rt *ensemble.Runtime) { step(s, "a", 1); demoted(rt, "b") }, "a"},
+		"operator's no": {unsure, func(s *Server, _ *ensemble.Runtime) {
 			step(s, "a", 1)
 			_ = s.knobs.Set("divert_threshold.codegen", slo.Override{Value: 0})
 		}, "a"},

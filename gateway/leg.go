@@ -7,6 +7,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 	"octet/gateway/place"
 	"octet/gateway/receipt"
 	"octet/gateway/sse"
@@ -17,8 +18,8 @@ import (
 )
 
 // leg is one replica's turn at a step before the last, to its end. What the replica keeps for the last step stays held.
-func (x *exchange) leg(ctx context.Context, s routing.Step, rep *Replica, at *receipt.Attempt) error {
-	hop := new(Hop)
+func (x *exchange) leg(ctx context.Context, s routing.Step, rep *ensemble.Replica, at *receipt.Attempt) error {
+	hop := new(ensemble.Hop)
 	x.prepare(hop, &s, rep)
 	if err := x.protocol.Request(hop); err != nil {
 		x.closeAttempt(at, err)
@@ -45,7 +46,7 @@ func again(err error) error {
 }
 
 // runLeg gets one leg's answer, as often as its place is taken back.
-func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
+func (x *exchange) runLeg(ctx context.Context, hop *ensemble.Hop) (err error) {
 	if err = x.turn.place.Permit(x.Now()); err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (x *exchange) runLeg(ctx context.Context, hop *Hop) (err error) {
 }
 
 // callLeg sends one leg's request and has the Protocol take its answer.
-func (x *exchange) callLeg(hop *Hop) error {
+func (x *exchange) callLeg(hop *ensemble.Hop) error {
 	t := &x.turn
 	defer t.place.Unwatch()
 	var err error

@@ -6,6 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
 )
@@ -67,7 +68,7 @@ func (s *Server) refuse(c *gin.Context, e *apierr.Error) {
 }
 
 // identified wraps a handler that needs to know the tenant.
-func (s *Server) identified(h func(*gin.Context, *Runtime, *tenant.Tenant)) gin.HandlerFunc {
+func (s *Server) identified(h func(*gin.Context, *ensemble.Runtime, *tenant.Tenant)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		rt := s.runtime.Load()
 		if err := checkHeader(c.Request, rt.Limits.HeaderBytes); err != nil {

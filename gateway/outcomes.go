@@ -13,6 +13,7 @@ import (
 
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
+	"octet/gateway/ensemble"
 	"octet/gateway/receipt"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
@@ -21,7 +22,7 @@ import (
 // maxOutcome bounds the body of POST /v1/outcomes, in bytes.
 const maxOutcome = 16 << 10
 
-func (s *Server) readOutcome(c *gin.Context, rt *Runtime, t *tenant.Tenant) ([]byte, *apierr.Error) {
+func (s *Server) readOutcome(c *gin.Context, rt *ensemble.Runtime, t *tenant.Tenant) ([]byte, *apierr.Error) {
 	client := conn.Of(c.Writer, c.Request)
 	u := s.expect(c.Request, client, rt, t)
 	defer s.inbound.end(u)
@@ -42,7 +43,7 @@ func (s *Server) readOutcome(c *gin.Context, rt *Runtime, t *tenant.Tenant) ([]b
 
 // outcome takes a verdict on an answer into the specialist's correctness window. One verdict of a kind counts for a
 // receipt: the same again changes nothing.
-func (s *Server) outcome(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
+func (s *Server) outcome(c *gin.Context, rt *ensemble.Runtime, t *tenant.Tenant) {
 	if len(c.Request.Header["Content-Type"]) > 1 {
 		s.refuse(c, apierr.Repeated("Content-Type"))
 		return
@@ -80,8 +81,8 @@ func (s *Server) outcome(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 }
 
 // judgeable returns the receipt that a tenant may judge; false if there is none.
-func (s *Server) judgeable(rt *Runtime, t *tenant.Tenant, id string) (*receipt.Receipt, bool) {
-	if rt.Judges.Whose == VerdictsTenants && !t.Keyless {
+func (s *Server) judgeable(rt *ensemble.Runtime, t *tenant.Tenant, id string) (*receipt.Receipt, bool) {
+	if rt.Judges.Whose == ensemble.VerdictsTenants && !t.Keyless {
 		return s.receipts.Search(id)
 	}
 	return s.receipts.Find(t.Name, id)
@@ -89,7 +90,7 @@ func (s *Server) judgeable(rt *Runtime, t *tenant.Tenant, id string) (*receipt.R
 
 // outcomeOfCopy takes a verdict on the answer of a specialist that was sent a copy of the request: a reader of the
 // calibration stream has seen it. So a demoted specialist recovers where no verifier judges its probes.
-func (s *Server) outcomeOfCopy(c *gin.Context, rt *Runtime, r *receipt.Receipt, o receipt.Outcome) {
+func (s *Server) outcomeOfCopy(c *gin.Context, rt *ensemble.Runtime, r *receipt.Receipt, o receipt.Outcome) {
 	sp := rt.Specialist(o.Specialist)
 	if sp == nil || o.Specialist != r.Decision.Shadow {
 		s.refuse(c, apierr.New(apierr.InvalidValue, "specialist",
@@ -101,7 +102,7 @@ func (s *Server) outcomeOfCopy(c *gin.Context, rt *Runtime, r *receipt.Receipt, 
 
 // judge counts a verdict for the specialist that answered. It reports whether it did: not a second of its kind, and
 // none on a request that has no answer.
-func (s *Server) judge(rt *Runtime, r *receipt.Receipt, o receipt.Outcome) bool {
+func (s *Server) judge(rt *ensemble.Runtime, r *receipt.Receipt, o receipt.Outcome) bool {
 	sp := rt.Specialist(r.Result.Specialist)
 	if sp == nil || r.Result.Status != http.StatusOK || !weigh(sp, r, o) {
 		return false
@@ -141,7 +142,8 @@ func parseOutcome(body []byte) (o outcomeBody, err error) {
 	case len(o.Kind) > 64:
 		return o, apierr.New(apierr.InvalidValue, "kind", "kind is at most 64 bytes")
 	case receipt.Reserved(o.Kind):
-		return o, apierr.New(apierr.InvalidValue, "kind", fmt.Sprintf("%q is the kind of the gateway's own verdicts", o.Kind))
+		return o, apierr.New(apierr.InvalidValue, "kind",
+			fmt.Sprintf("%q is the kind of the gateway's own verdicts", o.Kind))
 	}
 	return o, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"octet/gateway/ensemble"
 	"octet/scheduler/gate"
 	"octet/slo"
 )
@@ -165,7 +166,7 @@ func TestAnOverloadOfFiveTimesShedsTheLeastUrgentAndIsOverWhenItIs(t *testing.T)
 		}
 		o := &overload{gate: gate, load: slo.NewEscalation(slo.EscalationConfig{}), begun: time.Now(),
 			refused: map[string]int{}, late: map[int]int{}}
-		rep := &Replica{Gate: gate, MaxWaiting: 256}
+		rep := &ensemble.Replica{Gate: gate, MaxWaiting: 256}
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			for ctx.Err() == nil {

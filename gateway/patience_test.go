@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/ensemble"
 )
 
 // A first-token budget is counted from the moment at which it was reckoned: what passed between the admission and that
@@ -37,7 +38,8 @@ func TestABudgetIsCountedFromWhenItWasReckoned(t *testing.T) {
 		// the question was made for 3 s
 		s := &Server{ownClock: true, now: func() time.Time { return zero.Add(3 * time.Second) }}
 		s.since = func(at time.Time) time.Duration { return s.now().Sub(at) }
-		x := &exchange{s: s, rt: &Runtime{Limits: Limits{TTFTTimeout: time.Minute, AnswerTimeout: 10 * time.Minute}},
+		x := &exchange{s: s, rt: &ensemble.Runtime{Limits: ensemble.Limits{TTFTTimeout: time.Minute,
+			AnswerTimeout: 10 * time.Minute}},
 			arrival: zero}
 		x.turn.asked, x.turn.leg, x.stream, x.handedOut = zero, c.leg, !c.unary, c.handed
 		if c.deadline != 0 {

@@ -3,6 +3,7 @@ package gateway
 import (
 	"time"
 
+	"octet/gateway/ensemble"
 	"octet/scheduler"
 	"octet/scheduler/gate"
 	"octet/slo"
@@ -27,7 +28,7 @@ func (s *Server) Escalate(now time.Time) {
 }
 
 // adjust puts what an escalation demands into its specialist's knobs.
-func (s *Server) adjust(sp *Specialist, st slo.EscalationState) {
+func (s *Server) adjust(sp *ensemble.Specialist, st slo.EscalationState) {
 	why := st.Why()
 	s.knobs.Adjust(slo.LoadStep+sp.Name, slo.Override{Value: float64(st.Step), By: "escalation", Why: why})
 	s.knobs.Adjust(slo.LoadFloor+sp.Name, slo.Override{Value: float64(st.Floor), By: "escalation", Why: why})
@@ -41,7 +42,7 @@ type raised struct {
 
 // raiseIntents puts the floors that specialists under load demand into the knobs of the intents that load them: of
 // several, the highest. What nobody demands any more goes back to what is configured.
-func (s *Server) raiseIntents(rt *Runtime) {
+func (s *Server) raiseIntents(rt *ensemble.Runtime) {
 	demanded := map[string]raised{}
 	for _, sp := range rt.Specialists {
 		if sp.Load == nil || sp.Escalation() < slo.Throttling {
@@ -76,14 +77,14 @@ func (r raised) least() int {
 	return r.floor
 }
 
-func (s *Server) tell(sp *Specialist, st slo.EscalationState) {
+func (s *Server) tell(sp *ensemble.Specialist, st slo.EscalationState) {
 	s.log.Warn("load escalation", "specialist", sp.Name, "step", st.Step, "priority_floor", st.Floor, "pressure",
 		st.Pressure)
 }
 
 // pressureOf is what a new request of no priority would meet at the specialist: the least of its replicas in the role
 // that is nearest to its end. Replicas that cannot be asked are the availability breaker's affair.
-func pressureOf(rt *Runtime, sp *Specialist) float64 {
+func pressureOf(rt *ensemble.Runtime, sp *ensemble.Specialist) float64 {
 	least := map[string]float64{}
 	for _, rep := range &rt.Replicas {
 		if rep == nil || rep.Fleet.Spec().Specialist != sp.Name || !rep.Fleet.Healthy() || rep.Fleet.Draining() ||
@@ -102,8 +103,9 @@ func pressureOf(rt *Runtime, sp *Specialist) float64 {
 	return most
 }
 
-// replicaPressure is how near a replica's Gate is to refusing: by the places in its queue, or by the wait that it foresees.
-func replicaPressure(rep *Replica, maxWait time.Duration) float64 {
+// replicaPressure is how near a replica's Gate is to refusing: by the places in its queue, or by the wait that it
+// foresees.
+func replicaPressure(rep *ensemble.Replica, maxWait time.Duration) float64 {
 	p := 0.0
 	if rep.MaxWaiting > 0 {
 		p = float64(rep.Gate.Stats().Waiting) / float64(rep.MaxWaiting)

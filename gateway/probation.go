@@ -7,6 +7,7 @@ import (
 
 	"octet/calibration"
 	"octet/classifier"
+	"octet/gateway/ensemble"
 	"octet/gateway/receipt"
 	"octet/slo"
 )
@@ -38,7 +39,7 @@ func (x *exchange) ownShare() float64 {
 }
 
 // named returns probabilities, which stand in the order of the specialists, by their names; nil of nil.
-func (rt *Runtime) named(probabilities []float64) map[string]float64 {
+func named(rt *ensemble.Runtime, probabilities []float64) map[string]float64 {
 	if probabilities == nil {
 		return nil
 	}
@@ -50,7 +51,7 @@ func (rt *Runtime) named(probabilities []float64) map[string]float64 {
 }
 
 // probability of a specialist in a verdict; NaN where there is none.
-func probability(rt *Runtime, v *classifier.Verdict, name string) float64 {
+func probability(rt *ensemble.Runtime, v *classifier.Verdict, name string) float64 {
 	for i, p := range v.Probabilities {
 		if rt.Specialists[i].Name == name {
 			return p
@@ -82,7 +83,7 @@ func (x *exchange) probationShadow(v *classifier.Verdict) (string, calibration.C
 }
 
 // judged tells probation and the calibration stream of a verdict on the answer of r.
-func (s *Server) judged(rt *Runtime, r *receipt.Receipt, o receipt.Outcome) {
+func (s *Server) judged(rt *ensemble.Runtime, r *receipt.Receipt, o receipt.Outcome) {
 	d := &r.Decision
 	if s.probation.Outcome(slo.Entrant{Specialist: d.Specialist, Adapter: d.Adapter}, o.Pass) {
 		s.log.Info("a probation is over", "specialist", d.Specialist, "adapter", d.Adapter)

@@ -3,6 +3,7 @@ package gateway
 import (
 	"strconv"
 
+	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/scheduler/gate"
@@ -49,7 +50,7 @@ func (x *exchange) promptMember() string {
 }
 
 // askPrompts makes r, which is zero, what the Gate is to know of the prompts of req and of how long the answers may be.
-func askPrompts(f *Footprint, r *gate.Request, req *wire.Request) {
+func askPrompts(f *ensemble.Footprint, r *gate.Request, req *wire.Request) {
 	r.Chain, r.PromptTokens, r.Further, r.N = f.Chain, f.Tokens-f.Rest.Tokens, f.Rest, sequences(req)
 	r.MaxNew = max(req.MaxTokens, 0)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"octet/gateway/ensemble"
 	"octet/gateway/metrics"
 	"octet/gateway/receipt"
 	"octet/gateway/sse"
@@ -34,7 +35,7 @@ func msUntil(from, to time.Time) int64 {
 
 // recordDecision records the verdict as it is now.
 func (x *exchange) recordDecision() {
-	x.receipt.Decide(&x.verdict, x.demoted, x.probe, x.rt.named(x.verdict.Probabilities))
+	x.receipt.Decide(&x.verdict, x.demoted, x.probe, named(x.rt, x.verdict.Probabilities))
 }
 
 // recordRouting adds one specialist's passes through the pipeline, one for each step of the plan.
@@ -44,14 +45,16 @@ func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duratio
 	}
 	x.routed += took
 	x.receipt.Route(
-		&receipt.Pipeline{Specialist: x.sp.Name, BlockSize: x.sp.BlockSize, Names: (*receipt.Names)(x.rt.ReplicaNames()),
+		&receipt.Pipeline{Specialist: x.sp.Name, BlockSize: x.sp.BlockSize,
+			Names:  (*receipt.Names)(x.rt.ReplicaNames()),
 			Depths: x.sp.Depths(x.route.View())},
 		receipt.Prompt{Tokens: x.prompt.Tokens, Exact: x.prompt.Exact, Blocks: len(x.prompt.Chain)},
 		x.route.Selections(), plan, err)
 }
 
 // openAttempt records the start of a replica's turn, so long after the arrival.
-func (x *exchange) openAttempt(step string, rep *Replica, host index.HostID, began time.Duration) *receipt.Attempt {
+func (x *exchange) openAttempt(step string, rep *ensemble.Replica, host index.HostID,
+	began time.Duration) *receipt.Attempt {
 	x.predicted = x.predict(host)
 	x.foretell()
 	return x.receipt.Attempt(x.sp.Name, step, rep.Name, max(0, x.foretold), began)
@@ -162,8 +165,9 @@ func (x *exchange) counts() *metrics.Specialist {
 
 // measured is what metrics count of a request that took so long.
 func measured(r *receipt.Result, total time.Duration) *metrics.Ending {
-	e := &metrics.Ending{Status: r.Status, Code: r.Code, PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
-		Continued: r.Continued > 0, Done: r.Done, Total: total}
+	e := &metrics.Ending{Status: r.Status, Code: r.Code, PromptTokens: r.PromptTokens,
+		CompletionTokens: r.CompletionTokens,
+		Continued:        r.Continued > 0, Done: r.Done, Total: total}
 	if r.CachedTokens != nil {
 		e.CachedTokens = *r.CachedTokens
 	}

@@ -13,6 +13,7 @@ import (
 	"octet/engine"
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
+	"octet/gateway/ensemble"
 	"octet/gateway/metrics"
 	"octet/gateway/place"
 	"octet/gateway/tenant"
@@ -100,9 +101,9 @@ func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	sp := &Specialist{Name: "debug", BlockSize: 16, Board: slo.NewBoard(slo.Config{})}
-	rt := &Runtime{Specialists: []*Specialist{sp},
-		Limits: Limits{WriteTimeout: time.Minute, IdleTimeout: time.Minute, MaxStreams: 10}}
+	sp := &ensemble.Specialist{Name: "debug", BlockSize: 16, Board: slo.NewBoard(slo.Config{})}
+	rt := &ensemble.Runtime{Specialists: []*ensemble.Specialist{sp},
+		Limits: ensemble.Limits{WriteTimeout: time.Minute, IdleTimeout: time.Minute, MaxStreams: 10}}
 	s := New(rt.Seal(), Options{Log: slog.New(slog.DiscardHandler), Metrics: metrics.New("", "", ""), Index: noIndex{},
 		Knobs: knobs, Receipts: 1, Keys: 1})
 	r := httptest.NewRequest("POST", "/v1/chat/completions", nil)
@@ -114,8 +115,8 @@ func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	x.turn.rep = &Replica{Name: "debug-0", Opaque: "abc", Gate: admission, Fleet: member}
-	x.turn.rep.seal()
+	x.turn.rep = &ensemble.Replica{Name: "debug-0", Opaque: "abc", Gate: admission, Fleet: member}
+	x.turn.rep.Seal()
 	x.holds(tb)
 	return x
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"octet/gateway/ensemble"
 	"octet/gateway/place"
 	"octet/gateway/sse"
 	"octet/gateway/wire"
@@ -35,7 +36,7 @@ var stateful = []string{
 }
 
 // continuable says whether this replica's engine could go on with the answer from its text alone.
-func (x *exchange) continuable(rep *Replica) bool {
+func (x *exchange) continuable(rep *ensemble.Replica) bool {
 	if !x.stream || rep.ContradictedKind() != "" || !x.req.Continuable() ||
 		slices.ContainsFunc(stateful, func(name string) bool { return x.req.Raw(name) != nil }) {
 		return false

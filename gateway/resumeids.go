@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 )
 
@@ -23,7 +24,7 @@ type tokenIDs struct {
 
 // goesOnByIDs reports whether this replica's engine tells the ids from which the answer could go on. With a stop string
 // an engine holds text back, which it would not say again behind its ids.
-func (x *exchange) goesOnByIDs(rep *Replica) bool {
+func (x *exchange) goesOnByIDs(rep *ensemble.Replica) bool {
 	return x.cont != nil && x.kind == wire.Completion && rep.Kind.Streams.IDs && !x.req.Stop
 }
 

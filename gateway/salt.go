@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 )
 
@@ -24,7 +25,7 @@ func (x *exchange) salted() salted {
 
 // edits appends the member of the body by which a replica's engine keeps caches apart. One whose kind cannot is sent
 // none of ours.
-func (s salted) edits(rep *Replica, edits []wire.Edit) []wire.Edit {
+func (s salted) edits(rep *ensemble.Replica, edits []wire.Edit) []wire.Edit {
 	if s.salt == "" || !s.asked && !rep.Kind.TakesSalt {
 		return edits
 	}

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"octet/gateway/ensemble"
 	"octet/gateway/metrics"
 	"octet/gateway/receipt"
 	"octet/routing/index"
@@ -80,7 +81,7 @@ type Server struct {
 	now         func() time.Time
 	since       func(time.Time) time.Duration // now, less
 	ownClock    bool                          // now is time.Now
-	runtime     atomic.Pointer[Runtime]
+	runtime     atomic.Pointer[ensemble.Runtime]
 	receipts    *receipt.Rings
 	idempotency *idempotency
 	retries     *retryBudget
@@ -104,7 +105,7 @@ type Server struct {
 }
 
 // New returns a Server for rt.
-func New(rt *Runtime, o Options) *Server {
+func New(rt *ensemble.Runtime, o Options) *Server {
 	s := &Server{
 		front: o.Front, log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs,
 		verifier: o.Verifier, via: o.Via, adminToken: o.AdminToken, adminHosts: o.AdminHosts, pprof: o.Pprof,
@@ -131,7 +132,7 @@ func New(rt *Runtime, o Options) *Server {
 }
 
 // Serve swaps in rt for all requests from now on.
-func (s *Server) Serve(rt *Runtime) {
+func (s *Server) Serve(rt *ensemble.Runtime) {
 	rt.Connect(s.knobs, s.metrics)
 	for _, sp := range rt.Specialists {
 		if sp.Load != nil {
@@ -144,7 +145,7 @@ func (s *Server) Serve(rt *Runtime) {
 }
 
 // Runtime returns what is served now.
-func (s *Server) Runtime() *Runtime { return s.runtime.Load() }
+func (s *Server) Runtime() *ensemble.Runtime { return s.runtime.Load() }
 
 // Run serves both listeners until ctx ends, then drains: new requests are refused, open ones have limits.drain to
 // finish, what is left then ends with a typed error. It returns nil after a clean drain.

@@ -7,6 +7,7 @@ import (
 
 	"octet/calibration"
 	"octet/classifier"
+	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 )
 
@@ -14,8 +15,8 @@ import (
 // exchange that it belongs to never waits for it; its goroutine is the Server's.
 type shadow struct {
 	of       *shadows
-	rt       *Runtime
-	sp       *Specialist // who is asked
+	rt       *ensemble.Runtime
+	sp       *ensemble.Specialist // who is asked
 	id       string
 	tenant   string
 	salted   salted
@@ -71,7 +72,7 @@ func (x *exchange) comparable() bool {
 }
 
 // exampleFor is what is known of the example before anybody has answered.
-func (x *exchange) exampleFor(sp *Specialist) calibration.Example {
+func (x *exchange) exampleFor(sp *ensemble.Specialist) calibration.Example {
 	v := &x.verdict
 	d := x.receipt.Decision()
 	return calibration.Example{

@@ -8,6 +8,7 @@ import (
 
 	"octet/calibration"
 	"octet/engine"
+	"octet/gateway/ensemble"
 	"octet/gateway/place"
 	"octet/gateway/sse"
 	"octet/gateway/wire"
@@ -48,24 +49,24 @@ func (sh *shadow) answer(ctx context.Context) (calibration.Answer, error) {
 
 // choose runs the specialist's pipeline as a dry run, which leaves no trace in what it learns, and takes the best
 // replica whose breaker is closed: a shadow is no probe.
-func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) {
+func (sh *shadow) choose(ctx context.Context) (*ensemble.Replica, ensemble.Footprint, int, error) {
 	c := routing.Acquire(sh.facts())
 	defer c.Release()
 	hosts, none := takers(sh.rt, sh.sp.Snapshot().Hosts, &sh.req)
 	if none != nil {
-		return nil, Footprint{}, 0, fmt.Errorf("%w: %w", errShadowPlace, none)
+		return nil, ensemble.Footprint{}, 0, fmt.Errorf("%w: %w", errShadowPlace, none)
 	}
 	c.Candidates(hosts)
 	sh.sp.Pipeline.Seed(c, sh.sp.Snapshot())
 	plan, err := sh.sp.Workflow.Plan(ctx, c)
 	if err != nil {
-		return nil, Footprint{}, 0, fmt.Errorf("%w: %w", errShadowPlace, err)
+		return nil, ensemble.Footprint{}, 0, fmt.Errorf("%w: %w", errShadowPlace, err)
 	}
-	var prompt Footprint
+	var prompt ensemble.Footprint
 	sh.sp.Pipeline.Footprint(c.View(), &prompt)
 	prompt.Chain = append(prompt.Chain[:0:0], prompt.Chain...) // it outlives the route
 	if sh.sp.MaxContext() > 0 && prompt.LongestPrompt()+max(sh.req.MaxTokens, 1) > sh.sp.MaxContext() {
-		return nil, Footprint{}, 0, fmt.Errorf("%w: %d prompt tokens", errShadowPlace, prompt.Tokens)
+		return nil, ensemble.Footprint{}, 0, fmt.Errorf("%w: %d prompt tokens", errShadowPlace, prompt.Tokens)
 	}
 	for _, at := range plan.Steps[len(plan.Steps)-1].Ranked {
 		rep := sh.rt.Replicas[at.Host]
@@ -73,7 +74,7 @@ func (sh *shadow) choose(ctx context.Context) (*Replica, Footprint, int, error) 
 			return rep, prompt, min(sh.sp.Held(c.View(), at.Host)*sh.sp.BlockSize, prompt.Tokens), nil
 		}
 	}
-	return nil, Footprint{}, 0, errShadowPlace
+	return nil, ensemble.Footprint{}, 0, errShadowPlace
 }
 
 func (sh *shadow) facts() routing.Facts {
@@ -89,7 +90,7 @@ func (sh *shadow) facts() routing.Facts {
 	}
 }
 
-func (sh *shadow) admission(prompt Footprint) *gate.Request {
+func (sh *shadow) admission(prompt ensemble.Footprint) *gate.Request {
 	r := &gate.Request{
 		Now: sh.of.s.now(),
 		ID:  sh.id, Priority: priorityShadow, Tenant: sh.tenant, Victim: true, AtOnce: true, Whole: !sh.stream,
@@ -99,7 +100,7 @@ func (sh *shadow) admission(prompt Footprint) *gate.Request {
 	return r
 }
 
-func (sh *shadow) edits(rep *Replica) []wire.Edit {
+func (sh *shadow) edits(rep *ensemble.Replica) []wire.Edit {
 	edits := make([]wire.Edit, 0, 3)
 	if sh.req.Model != rep.Model {
 		edits = append(edits, wire.Edit{Key: "model", Raw: wire.AppendQuoted(nil, rep.Model)})
@@ -112,7 +113,7 @@ func (sh *shadow) edits(rep *Replica) []wire.Edit {
 }
 
 // call sends the body and reads the answer, in memory that is bounded.
-func (sh *shadow) call(ctx context.Context, rep *Replica, p *place.Place) (calibration.Answer, error) {
+func (sh *shadow) call(ctx context.Context, rep *ensemble.Replica, p *place.Place) (calibration.Answer, error) {
 	segments, err := sh.req.Splice(sh.edits(rep), nil)
 	if err != nil {
 		return calibration.Answer{}, err

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"octet/classifier"
+	"octet/gateway/ensemble"
 	"octet/slo"
 )
 
@@ -84,13 +85,13 @@ func (g sloGauges) knobs(out chan<- prometheus.Metric, intents []string) {
 	}
 }
 
-func (g sloGauges) lane(out chan<- prometheus.Metric, sp *Specialist) {
+func (g sloGauges) lane(out chan<- prometheus.Metric, sp *ensemble.Specialist) {
 	st := sp.Board.Breaker().State(g.s.now())
 	emit(out, demotedDesc, flag(st.Standing == slo.ShadowOnly.String()), sp.Name)
 	out <- prometheus.MustNewConstMetric(movesDesc, prometheus.CounterValue, float64(st.Transitions), sp.Name)
 }
 
-func (g sloGauges) published(out chan<- prometheus.Metric, sp *Specialist) {
+func (g sloGauges) published(out chan<- prometheus.Metric, sp *ensemble.Specialist) {
 	r := sp.Board.Report()
 	emit(out, floorDesc, r.Correctness.Floor, sp.Name)
 	emit(out, samplesDesc, float64(r.Correctness.Samples), sp.Name)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/ensemble"
 	"octet/gateway/place"
 	"octet/gateway/receipt"
 	"octet/routing"
@@ -14,13 +15,13 @@ import (
 
 // turn is what an exchange holds of the replica that answers it, from the breaker's permit to the end of the answer.
 type turn struct {
-	rep     *Replica
+	rep     *ensemble.Replica
 	step    routing.Step
 	leg     bool             // a step before the last
 	unasked bool             // nothing was sent to it: how the turn ended says nothing of it
 	at      *receipt.Attempt // its entry in the receipt
 	place   place.Place
-	hop     Hop             // of the last step
+	hop     ensemble.Hop    // of the last step
 	asked   time.Time       // when the Gate said yes, by time.Now; zero where another clock is ours
 	sent    engine.Request  // what the engine was asked last; Clients are done with it when they have answered
 	resp    engine.Response // nil before the head
@@ -32,7 +33,7 @@ type turn struct {
 }
 
 // begins makes it a replica's turn at a step; at none it is one before the last.
-func (x *exchange) begins(rep *Replica, at *receipt.Attempt, step *routing.Step) {
+func (x *exchange) begins(rep *ensemble.Replica, at *receipt.Attempt, step *routing.Step) {
 	x.settle(errAbandoned) // nothing, unless an attempt was left without its end
 	t := &x.turn
 	t.rep, t.at, t.leg = rep, at, step == nil

@@ -1,6 +1,9 @@
 package gateway
 
-import "octet/gateway/sse"
+import (
+	"octet/gateway/ensemble"
+	"octet/gateway/sse"
+)
 
 // longestContext is more tokens than any engine's context holds: what is believed where the specialist's is not known.
 const longestContext = 1 << 24
@@ -18,7 +21,7 @@ func (x *exchange) extent() extent {
 
 // extentOf is the extent of so many answers of at most most tokens, 0 where nothing bounds them, to each of so many
 // prompts.
-func extentOf(sp *Specialist, most, answers, prompts int) extent {
+func extentOf(sp *ensemble.Specialist, most, answers, prompts int) extent {
 	context := sp.MaxContext()
 	if context <= 0 {
 		context = longestContext

@@ -4,11 +4,12 @@ import (
 	"math"
 	"testing"
 
+	"octet/gateway/ensemble"
 	"octet/gateway/sse"
 )
 
 func TestAUsageIsBelievedAsFarAsItCanBe(t *testing.T) {
-	bounded, open := &Specialist{Context: func() int64 { return 4096 }}, &Specialist{}
+	bounded, open := &ensemble.Specialist{Context: func() int64 { return 4096 }}, &ensemble.Specialist{}
 	for name, row := range map[string]struct {
 		e          extent
 		said, want sse.Usage

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"octet/gateway/ensemble"
 	"octet/gateway/receipt"
 	"octet/slo"
 )
@@ -62,7 +63,7 @@ func (s *Server) judgeCopy(sh *shadow, answer string) {
 }
 
 // judged counts a verdict on an answer of the specialist.
-func judged(sp *Specialist, v slo.Verdict) {
+func judged(sp *ensemble.Specialist, v slo.Verdict) {
 	sp.Board.Outcome(v)
 	sp.Metrics.Verdict(v.Pass)
 }

@@ -6,6 +6,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 )
 
 // errLoop is why a request is refused that this gateway has sent itself, or that has come through too many.
@@ -42,7 +43,7 @@ func hopsOf(values []string) (hops []string) {
 }
 
 // passVia adds the gateways before this one to what a replica is sent. This one's own name is its client's to send.
-func (x *exchange) passVia(hop *Hop) {
+func (x *exchange) passVia(hop *ensemble.Hop) {
 	if len(x.heads.via) == 0 {
 		return
 	}

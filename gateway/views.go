@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 	"octet/gateway/tenant"
 	"octet/slo"
 )
@@ -22,7 +23,7 @@ type model struct {
 }
 
 // models lists what a tenant may name as `model`: octet, then the specialists and their adapters in configured order.
-func models(rt *Runtime, t *tenant.Tenant) []model {
+func models(rt *ensemble.Runtime, t *tenant.Tenant) []model {
 	list := []model{{ID: "octet", Object: "model", OwnedBy: "octet"}}
 	for _, sp := range rt.Specialists {
 		if !t.Permits(sp.Name) {
@@ -39,11 +40,11 @@ func models(rt *Runtime, t *tenant.Tenant) []model {
 	return list
 }
 
-func (s *Server) listModels(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
+func (s *Server) listModels(c *gin.Context, rt *ensemble.Runtime, t *tenant.Tenant) {
 	c.JSON(http.StatusOK, gin.H{"object": "list", "data": models(rt, t)})
 }
 
-func (s *Server) oneModel(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
+func (s *Server) oneModel(c *gin.Context, rt *ensemble.Runtime, t *tenant.Tenant) {
 	id := c.Param("id")
 	for _, m := range models(rt, t) {
 		if m.ID == id {
@@ -54,7 +55,7 @@ func (s *Server) oneModel(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 	s.refuse(c, apierr.New(apierr.ModelNotFound, "model", fmt.Sprintf("there is no model %q", id)))
 }
 
-func (s *Server) oneReceipt(c *gin.Context, _ *Runtime, t *tenant.Tenant) {
+func (s *Server) oneReceipt(c *gin.Context, _ *ensemble.Runtime, t *tenant.Tenant) {
 	r, ok := s.receipts.Find(t.Name, c.Param("id"))
 	if !ok {
 		s.refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id is kept for this key"))
@@ -73,7 +74,7 @@ func (s *Server) anyReceipt(c *gin.Context) {
 	c.JSON(http.StatusOK, r)
 }
 
-func (s *Server) allSLOs(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
+func (s *Server) allSLOs(c *gin.Context, rt *ensemble.Runtime, t *tenant.Tenant) {
 	reports := make(map[string]slo.Report, len(rt.Specialists))
 	for _, sp := range rt.Specialists {
 		if t.Permits(sp.Name) {
@@ -83,7 +84,7 @@ func (s *Server) allSLOs(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
 	c.JSON(http.StatusOK, gin.H{"specialists": reports})
 }
 
-func (s *Server) oneSLO(c *gin.Context, rt *Runtime, t *tenant.Tenant) {
+func (s *Server) oneSLO(c *gin.Context, rt *ensemble.Runtime, t *tenant.Tenant) {
 	name := c.Param("specialist")
 	sp := rt.Specialist(name)
 	if sp == nil || !t.Permits(name) {

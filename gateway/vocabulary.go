@@ -5,6 +5,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 	"octet/routing/index"
 )
@@ -30,11 +31,11 @@ func wireMembers(list []engine.Member) []wire.Member {
 
 // takers returns those of hosts that may be sent a body, which are all for one that every engine takes. The error
 // names a member that keeps it from all of them; it is nil where there are no hosts either.
-func takers(rt *Runtime, hosts index.HostBitmap, body *wire.Request) (index.HostBitmap, *apierr.Error) {
+func takers(rt *ensemble.Runtime, hosts index.HostBitmap, body *wire.Request) (index.HostBitmap, *apierr.Error) {
 	if body.TakenByAll() || hosts.Empty() {
 		return hosts, nil
 	}
-	var refusing *Replica
+	var refusing *ensemble.Replica
 	taking := hosts
 	for h := range hosts.All() {
 		if r := rt.Replicas[h]; r != nil && !r.Takes(body) {

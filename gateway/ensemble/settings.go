@@ -1,4 +1,4 @@
-package gateway
+package ensemble
 
 import (
 	"context"
@@ -10,31 +10,31 @@ import (
 	"octet/gateway/tenant"
 )
 
-// Shadow bounds the second opinions of one configuration. With MaxConcurrent 0 there are none.
+// Shadow bounds the shadow requests of one configuration. A zero MaxConcurrent turns them off.
 type Shadow struct {
 	MaxConcurrent int
 	Timeout       time.Duration // of a shadow's answer
 	AnswerBytes   int64         // kept of either answer; a longer one is not compared
-	MaxWaiting    int           // shadows that wait for their primaries' ends
-	TallyInterval time.Duration // between two tallies of all confidences; 0 is a minute
+	MaxWaiting    int           // shadows that wait for the end of their primary
+	TallyInterval time.Duration // between two tallies of all confidences; zero means a minute
 	Tolerance     calibration.Tolerance
-	Judge         Judge // nil: rules alone compare
+	Judge         Judge // nil if rules alone compare
 	KeepText      bool  // records carry prompts and answers, not their hashes alone
 }
 
-// Judge says of two answers which is better, in its own time; ctx ends it.
+// Judge decides which of two answers is better; it may take long, and ends with ctx.
 type Judge interface {
 	Judge(ctx context.Context, c calibration.Case) (calibration.Class, error)
 }
 
-// Probation is how fresh lanes begin.
+// Probation is how specialists and adapters begin that are fresh.
 type Probation struct {
-	ShadowThreshold float64 // in force for what they answer, where it is higher than the intent's
-	Share           float64 // of their requests that they answer themselves where they have a fallback
+	ShadowThreshold float64 // for what they answer, if it is higher than the intent's
+	Share           float64 // of their requests that they answer themselves, if they have a fallback
 }
 
-// Stickiness is what moving a conversation to another specialist costs, as a probability. With no Conversations nothing
-// is remembered.
+// Stickiness is the cost, as a probability, of moving a conversation to another specialist. With zero Conversations
+// none is remembered.
 type Stickiness struct {
 	Margin            float64
 	PerThousandTokens float64
@@ -46,11 +46,11 @@ func (s Stickiness) Cost(tokens int) float64 {
 	return s.Margin + s.PerThousandTokens*float64(tokens)/1000
 }
 
-// Verdicts says whose verdicts on answers count, from outside.
+// Verdicts says which verdicts on answers count, of those that come from outside.
 type Verdicts string
 
-// Whose verdicts count: of tenants with a key on any answer, on answers to themselves, or nobody's. Requests without a
-// key never judge: a window that anybody can fill says nothing.
+// Verdicts count of tenants with a key on any answer, of tenants on answers to themselves, or not at all. Requests
+// without a key never judge: a window that every client can fill has no meaning.
 const (
 	VerdictsTenants Verdicts = "tenants"
 	VerdictsOwn     Verdicts = "own"
@@ -60,7 +60,7 @@ const (
 // Judges are the tenants that may judge.
 type Judges struct {
 	Whose Verdicts
-	Names []string // of the tenants; empty is all that have a key
+	Names []string // of the tenants; empty means all that have a key
 }
 
 // Permit refuses the verdicts of a tenant that may not judge.

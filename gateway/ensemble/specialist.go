@@ -1,4 +1,4 @@
-package gateway
+package ensemble
 
 import (
 	"sync/atomic"
@@ -17,19 +17,19 @@ import (
 type Specialist struct {
 	Name      string
 	BlockSize int               // tokens
-	Version   string            // as declared; "" where nobody did
-	Versions  map[string]string // the same of its adapters
-	Fallback  string            // who stands in for it; "" is nobody
-	Context   func() int64      // tokens, prompt and answer together, at most; nil or 0 is unbounded
-	Draft     int               // tokens that its engines may draft ahead; 0 is none
+	Version   string            // as declared; may be ""
+	Versions  map[string]string // of its adapters, likewise
+	Fallback  string            // specialist that stands in for it; "" for none
+	Context   func() int64      // most tokens of prompt and answer together; nil or zero means no limit
+	Draft     int               // tokens that its engines may draft ahead
 	Adapters  []string
 	Created   int64 // unix seconds, for /v1/models
 	Board     *slo.Board
-	Load      *slo.Escalation // nil is never escalated
-	// of those whom its replicas sent away, its Gates know it too; nil: Retry-After is a Gate's own
+	Load      *slo.Escalation // nil if load never escalates
+	// requests that its replicas refused, which its Gates book too; nil if Retry-After is each Gate's own
 	Away     *gate.Book
-	Shed     *gate.Book    // of those whom its load sent away; nil: nobody gets past its floor by age
-	Aging    time.Duration // for which coming back is worth a step of priority; 0 is never
+	Shed     *gate.Book    // requests that its load refused; nil if age never lifts a request over the floor
+	Aging    time.Duration // after which coming back is worth a step of priority; zero means never
 	Workflow routing.Workflow
 	Pipeline Pipeline
 	Insight  Insight             // nil if nothing is known of the replicas' caches

@@ -1,4 +1,4 @@
-package gateway
+package ensemble
 
 import (
 	"octet/slo"

@@ -1,18 +1,18 @@
-package gateway
+package ensemble
 
 import "time"
 
-// Limits bound what one client can cost. Every one is a config key.
+// Limits bound what clients can cost. Each field is a config key.
 type Limits struct {
 	BodyBytes             int64
 	ResponseBytes         int64 // of a unary answer
 	HeaderBytes           int
-	HeaderFields          int // of one request; 0 is no limit
+	HeaderFields          int // of one request; zero means no limit
 	Connections           int // of clients
 	ConnectionsPerAddress int
 	QueueBytes            int64 // of all bodies that are held
 	Inbound               Inbound
-	EventBytes            int // of one event of an engine's stream; 0 is 1 MiB
+	EventBytes            int // of one event of an engine's stream; zero means 1 MiB
 	HeaderTimeout         time.Duration
 	KeepaliveTimeout      time.Duration // of a connection without a request
 	JSONDepth             int
@@ -38,7 +38,7 @@ type Limits struct {
 
 // Inbound bounds the bodies that are on their way: those that were not whole when their heads were read.
 type Inbound struct {
-	Bodies int     // 0 is no bound
-	Bytes  int64   // received of them; 0 is no bound
-	Share  float64 // of both, that one tenant or one address may have; 0 is all
+	Bodies int     // zero means no limit
+	Bytes  int64   // received of them; zero means no limit
+	Share  float64 // of both, for one tenant or one address; zero means all
 }

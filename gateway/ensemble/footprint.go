@@ -1,17 +1,17 @@
-package gateway
+package ensemble
 
 import (
 	"octet/kvpool"
 	"octet/scheduler/gate"
 )
 
-// Footprint is what a prompt will occupy.
+// Footprint is what the prompts of a request occupy in a KV cache.
 type Footprint struct {
 	Chain   []kvpool.BlockHash // of the first prompt
 	Tokens  int                // of all prompts
 	Exact   bool               // Tokens was counted by the engine's tokenizer, not estimated from text
-	Rest    gate.Further       // of Tokens: what comes behind the first prompt of a list
-	Longest int                // tokens of the longest prompt of a list; 0 of one prompt
+	Rest    gate.Further       // the part of Tokens behind the first prompt of a list
+	Longest int                // tokens of the longest prompt of a list; zero for a single prompt
 }
 
 // LongestPrompt returns the tokens of the longest prompt: each has to fit in a context by itself.

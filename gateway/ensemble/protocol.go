@@ -1,4 +1,4 @@
-package gateway
+package ensemble
 
 import (
 	"time"
@@ -8,9 +8,9 @@ import (
 	"octet/routing"
 )
 
-// Protocol is how the steps of one request's plan work together over HTTP: what each is sent, and what of its answer
-// the steps after it get. It is made for one request and used by one goroutine at a time. A new pattern of execution is
-// a Workflow with a Protocol; the handlers stay as they are.
+// Protocol is how the steps of one request's plan work together over HTTP: what each step is sent, and what later steps
+// get of its answer. It is made for one request and used by one goroutine at a time. A new pattern of execution is a
+// Workflow with a Protocol; the handlers stay as they are.
 type Protocol interface {
 	// Request changes what a step sends to h.Replica, for each attempt anew. ErrNotTried ends the attempt before
 	// anything is asked: this replica has no part in the step.
@@ -19,8 +19,8 @@ type Protocol interface {
 	Answer(h *Hop, body []byte) error
 	// Events returns what the client gets for whole events of the last step's stream; valid until the next call.
 	Events(events []byte) []byte
-	// Forget drops what earlier steps handed over, and reports whether there was anything: the last step is then asked
-	// anew and does without.
+	// Forget drops what earlier steps handed over, and returns true if there was anything: the last step is then sent
+	// again without it.
 	Forget() bool
 }
 
@@ -42,34 +42,41 @@ type Hop struct {
 	Body    []byte         // sent in place of the client's body, unless nil
 	NoPlace bool           // the step computes no KV: it needs no place in the replica's batch
 	Beside  bool           // sent together with the last step and not waited for: the engines find each other
-	Accept  time.Duration  // Beside: the last step waits so long for the engine to take this one; 0 is not at all
+	Accept  time.Duration  // Beside: how long the last step waits until the engine takes it
 	// nothing is sent: the last step's engine asks in its own time; the place is held as with Hold
 	Unasked bool
 	Handed  bool // the last step's engine takes a prompt that it has not computed
 
-	room   [1]engine.Field // of Fields
-	edited [2]wire.Edit    // of Edits
+	firstField [1]engine.Field // memory of Fields
+	firstEdits [2]wire.Edit    // memory of Edits
 
-	// What Answer may say.
+	// What Answer may set.
 	Hold         bool // the replica keeps the prompt's blocks until the last step's first token
-	PromptTokens int  // the prompt's exact length; 0 is unknown
+	PromptTokens int  // the prompt's exact length; zero if unknown
 }
 
 // AddField adds a header field for the engine.
 func (h *Hop) AddField(name, value string) {
 	if h.Fields == nil {
-		h.Fields = h.room[:0]
+		h.Fields = h.firstField[:0]
 	}
 	h.Fields = append(h.Fields, engine.Field{Name: name, Value: value})
 }
 
 // NoEdits returns an empty list with memory of its own, to append Edits to.
-func (h *Hop) NoEdits() []wire.Edit { return h.edited[:0] }
+func (h *Hop) NoEdits() []wire.Edit { return h.firstEdits[:0] }
 
-// Plain is the Protocol of plans whose steps do not know of each other.
+// Plain is the Protocol of plans whose steps share nothing.
 type Plain struct{}
 
-func (Plain) Request(*Hop) error          { return nil }
-func (Plain) Answer(*Hop, []byte) error   { return nil }
+// Request changes nothing.
+func (Plain) Request(*Hop) error { return nil }
+
+// Answer keeps nothing.
+func (Plain) Answer(*Hop, []byte) error { return nil }
+
+// Events returns events.
 func (Plain) Events(events []byte) []byte { return events }
-func (Plain) Forget() bool                { return false }
+
+// Forget returns false.
+func (Plain) Forget() bool { return false }

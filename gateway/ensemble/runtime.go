@@ -1,4 +1,4 @@
-package gateway
+package ensemble
 
 import (
 	"octet/calibration"
@@ -12,13 +12,13 @@ import (
 	"octet/slo"
 )
 
-// Runtime is all that one config generation decides. It is immutable once served: a request keeps the one that admitted
-// it.
+// Runtime is all that one config generation decides. It is immutable once served; a request keeps the one that admitted
+// it to its end.
 type Runtime struct {
 	Generation  uint64
 	Cascade     *classifier.Cascade
 	Intents     []string // declared names, for knobs and metrics
-	Judges      Judges   // whose verdicts on answers count
+	Judges      Judges   // tenants whose verdicts on answers count
 	Origins     []string // of pages that may send requests without a key
 	Specialists []*Specialist
 	Tenants     *tenant.Table
@@ -27,14 +27,13 @@ type Runtime struct {
 	Probation   Probation
 	Stickiness  Stickiness
 	ReadyWhen   string                   // any | all specialists
-	Replicas    [index.MaxHosts]*Replica // by slot; nil where there is none
-	names       *[index.MaxHosts]string  // of Replicas: what receipts hold on to
+	Replicas    [index.MaxHosts]*Replica // by slot; nil in a slot without a replica
+	names       *[index.MaxHosts]string  // of Replicas; receipts refer to it
 	byName      map[string]*Specialist
 	knobs       map[string]*Knobs // by intent
-	unspecified *Knobs            // one of knobs
 }
 
-// Knobs are those of an intent. A nil Dial has no value.
+// Knobs are the knobs of one intent. A nil Dial has no value.
 type Knobs struct{ Shadow, Divert, Floor *slo.Dial }
 
 // Connect finds the knobs and the metrics that requests of rt use. It is called once, before rt is served.
@@ -46,28 +45,24 @@ func (rt *Runtime) Connect(knobs *slo.Knobs, series *metrics.Series) {
 			Floor: knobs.Dial(slo.PriorityFloor + name),
 		}
 	}
-	rt.unspecified = rt.knobs[classifier.Unspecified]
 	for _, sp := range rt.Specialists {
 		sp.step, sp.floor = knobs.Dial(slo.LoadStep+sp.Name), knobs.Dial(slo.LoadFloor+sp.Name)
 		sp.Metrics = series.Specialist(sp.Name)
 	}
 }
 
-// noKnobs are those of an intent that has none.
+// noKnobs are the knobs of an intent that is not declared.
 var noKnobs Knobs
 
 // Knobs returns an intent's knobs.
 func (rt *Runtime) Knobs(name string) *Knobs {
-	if name == classifier.Unspecified && rt.unspecified != nil {
-		return rt.unspecified
-	}
 	if k := rt.knobs[name]; k != nil {
 		return k
 	}
 	return &noKnobs
 }
 
-// Seal finishes a Runtime before it is served.
+// Seal finishes rt from its exported fields; Server.Serve calls Connect after it.
 func (rt *Runtime) Seal() *Runtime {
 	rt.byName = make(map[string]*Specialist, len(rt.Specialists))
 	rt.names = new([index.MaxHosts]string)
@@ -90,35 +85,22 @@ func (rt *Runtime) Seal() *Runtime {
 	}
 	for _, rep := range &rt.Replicas {
 		if rep != nil && rep.quoted == nil {
-			rep.seal()
+			rep.Seal()
 		}
 	}
 	return rt
 }
 
-// seal spells out what requests and answers say of it.
-func (r *Replica) seal() {
+// Seal renders what requests and answers say of the replica. Runtime.Seal calls it.
+func (r *Replica) Seal() {
 	r.quoted, r.headLine = wire.AppendQuoted(nil, r.Model), head.Lines(nil).Text("X-Replica: ", r.Opaque)
 }
 
 // ReplicaNames returns the names of Replicas, by slot.
 func (rt *Runtime) ReplicaNames() *[index.MaxHosts]string { return rt.names }
 
-// few is how many names are sooner compared than looked up.
-const few = 8
-
-// Specialist returns the specialist of that name, nil when there is none.
-func (rt *Runtime) Specialist(name string) *Specialist {
-	if len(rt.Specialists) > few {
-		return rt.byName[name]
-	}
-	for _, sp := range rt.Specialists {
-		if sp.Name == name {
-			return sp
-		}
-	}
-	return nil
-}
+// Specialist returns the specialist of that name, or nil.
+func (rt *Runtime) Specialist(name string) *Specialist { return rt.byName[name] }
 
 // Lane returns a specialist and its adapter with the versions declared.
 func (rt *Runtime) Lane(specialist, adapter string) calibration.Lane {

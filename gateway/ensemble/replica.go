@@ -1,4 +1,4 @@
-package gateway
+package ensemble
 
 import (
 	"sync/atomic"
@@ -15,12 +15,12 @@ import (
 
 // Replica is one engine as the gateway dispatches to it.
 type Replica struct {
-	// What every request looks at lies together.
+	// Every request reads these: they lie together.
 	Client   engine.Client
 	Fleet    *fleet.Replica
 	Gate     *gate.Gate
-	Accuracy *metrics.Accuracy // of the hits predicted here; nil where nobody counts
-	Answers  sse.Answers       // that were not streamed, as its engine writes them
+	Accuracy *metrics.Accuracy // of the hits predicted here; nil counts nothing
+	Answers  sse.Answers       // the shape of its unary answers
 	Name     string
 	Model    string // the name by which the engine knows the specialist
 	APIKey   string
@@ -29,16 +29,16 @@ type Replica struct {
 
 	Host            index.HostID
 	ForwardPriority bool
-	PassUnknown     bool // bodies reach it with members that its kind of engine is not known to have
-	PrefillHeader   bool // its engine has the prompt computed where X-Prefiller-Host-Port says
-	BootstrapPort   int  // where an SGLang prefill engine is met; 0 without
+	PassUnknown     bool // bodies are sent to it with members that its kind of engine is not known to take
+	PrefillHeader   bool // its engine has the prompt computed by the one that X-Prefiller-Host-Port names
+	BootstrapPort   int  // where an SGLang prefill engine is met; zero for others
 	Kind            engine.Kind
-	// the kind that its engine says it is of, where that is another; nil where none asks
+	// returns the kind that its engine says it is of, if that is another than Kind; nil if engines are not asked
 	Contradiction func() string
 	Opaque        string            // what clients see as X-Replica
-	MaxWaiting    int               // that the Gate lets wait
+	MaxWaiting    int               // requests in the Gate's queue
 	Shadows       atomic.Int32      // shadow requests that it answers now
-	Tokens        func() TokenCheck // nil where nobody compares
+	Tokens        func() TokenCheck // nil if tokens are not compared
 }
 
 // ContradictedKind returns the kind that the engine says it is of, if that is another than Kind; else "".
@@ -82,7 +82,7 @@ func (r *Replica) TokensChecked() (TokenCheck, bool) {
 	return c, c.State != ""
 }
 
-// TokenCheck is what comparing our tokens with an engine's own has shown. A replica that differs is scored
+// TokenCheck is the result of comparing the gateway's tokens with an engine's own. A replica that differs is scored
 // approximately.
 type TokenCheck struct {
 	State    string `json:"state"` // unchecked | unknown | exact | approximate
