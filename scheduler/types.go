@@ -9,7 +9,7 @@ import (
 // Time is a moment as the time since an origin that the caller chose; virtual in simulations.
 type Time = time.Duration
 
-// span is ns as a Duration that can still be added to, whatever was asked for: 31 years at most.
+// Nanos returns ns as a Time that can still be added to, however large it is: 31 years at most.
 func Nanos(ns float64) time.Duration { return time.Duration(min(ns, 1e18)) }
 
 // State is an admission answer's kind.
@@ -31,7 +31,7 @@ type Answer struct {
 	Estimate   time.Duration // until admission when Waiting; 0 is unknown
 	Reason     error         // one of the grains below when Refused
 	RetryAfter time.Duration // 0 is unknown or pointless
-	Offered    bool          // Refused only because the wait is long and the asker has somewhere else to go
+	Offered    bool          // Refused only because the wait is long and the request can be answered elsewhere
 }
 
 // Sentinels. Every refusal is ErrRefused and one grain.
@@ -50,15 +50,15 @@ var (
 	ErrConfig  = errors.New("scheduler: impossible configuration")
 )
 
-// Refusal is an honest no: which bound, and when to come back.
+// Refusal says which bound refused a request, and when to come back.
 type Refusal struct {
 	Reason     error         // a grain
 	RetryAfter time.Duration // 0 is unknown or pointless
-	// between the places that come free after RetryAfter, for those who are sent away after this one; 0 is unknown
+	// between the places that come free after RetryAfter, for requests that are refused after this one; 0 is unknown
 	Every   time.Duration
 	Room    int // how many can wait
 	Detail  string
-	Offered bool // it may still wait here, but somewhere else may be sooner: ask again without gate.Request.OfferBack
+	Offered bool // it may still wait here, but another specialist may be sooner: ask again without gate.Request.OfferBack
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%v: %v: %s", ErrRefused, r.Reason, r.Detail) }
@@ -68,10 +68,10 @@ func (r *Refusal) Is(target error) bool { return target == ErrRefused || target 
 
 // Stats is a consistent picture of one scheduler. Free + Used + Reserved == Total always.
 type Stats struct {
-	Total, Free, Used, Reserved int // blocks; Free includes cached blocks that nobody references
+	Total, Free, Used, Reserved int // blocks; Free includes cached blocks without a reference
 	Cached                      int // blocks in the prefix cache, referenced or not
 	Waiting, Running            int // requests
-	Preempting                  int // requests whose blocks were taken, or that are owed blocks
+	Preempting                  int // requests whose blocks were taken, or that are overcommitted
 	Preemptions                 uint64
 	Admitted, Finished          uint64
 	CachedTokens, PromptTokens  uint64 // totals over admitted requests: hits / queries

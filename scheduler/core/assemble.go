@@ -95,8 +95,8 @@ func (c *Core) secureAll(g *group) {
 	}
 }
 
-// secure gets the block that the next token of s needs, from those who are to give way if there is no other way.
-// It reports false when that is s.
+// secure gets the block that the next token of s needs, from victims if there is no other way. It returns false if s
+// itself had to give way.
 func (c *Core) secure(s *sequence) bool {
 	need := c.pool.Blocks(s.computed + 1)
 	if short := need - s.table.Len(); short > c.pool.Free() {
@@ -111,7 +111,7 @@ func (c *Core) secure(s *sequence) bool {
 	return true
 }
 
-// speculate reserves room for draft tokens after the next, all or none: nobody gives way for a guess.
+// speculate reserves room for draft tokens after the next, all or none: no sequence gives way for a guess.
 func (c *Core) speculate(s *sequence, draft int) int {
 	if draft < 1 {
 		return 0

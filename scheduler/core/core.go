@@ -21,15 +21,15 @@ type Config struct {
 	Seed        uint64 // of the block hashes
 
 	MaxWaitingBytes int64   // of the prompts that wait and their hashes; 0 is 256 MiB
-	Watermark       float64 // of the pool, kept free by admissions while others run; 0 is 0.02, below 0 is none
-	// one batch may hold any adapters: fuller batches, but everybody pays for the largest of them
+	Watermark       float64 // of the pool, kept free by admissions while others run; 0 is 0.02, below 0 keeps nothing
+	// one batch may hold any adapters: fuller batches, but every request pays for the largest of them
 	CrossAdapter bool
 
 	Weights func(tenant string) int // of the tenants' shares within a priority; pure; nil or below 1 is 1
 
-	// Aging lifts who waits by one priority for each such time, to AgingCeiling at most; 0 is none. So from its arrival
-	// + (AgingCeiling - priority) × Aging on, a request is behind nobody of its tenant who came later with a priority
-	// up to AgingCeiling, and behind other tenants' for no more than their shares.
+	// Aging lifts a waiting request by one priority for each such time, to AgingCeiling at most; 0 means no aging. So
+	// from its arrival + (AgingCeiling - priority) × Aging on, a request is behind no later one of its tenant with a
+	// priority up to AgingCeiling, and behind other tenants' for no more than their shares.
 	Aging        time.Duration
 	AgingCeiling int
 
@@ -203,8 +203,8 @@ func (c *Core) promptBytes(r *Request) int64 {
 	return 4*int64(len(r.Tokens)) + 8*int64(len(r.Tokens)/c.cfg.BlockSize)
 }
 
-// Cancel forgets a request and frees its blocks at once, also while a batch is out: its result is then ignored.
-// It reports whether the request was here.
+// Cancel forgets a request and frees its blocks at once, also while a batch is out: its result is then ignored. It
+// returns true if the request was here.
 func (c *Core) Cancel(id uint64) bool {
 	s := c.live[id]
 	if s == nil {

@@ -7,7 +7,7 @@ import (
 	"octet/scheduler"
 )
 
-// Assumed until the first step was measured. They order victims; nobody is refused by them.
+// Assumed until the first step was measured. They order victims; no request is refused by them.
 const (
 	assumedPrefill = 8_000          // tokens a second
 	assumedLink    = 16_000_000_000 // bytes a second: pinned memory over PCIe 4 ×16, in practice
@@ -38,8 +38,8 @@ func (c *Core) carry(bytes int64) time.Duration {
 	return scheduler.Nanos(2e9 * float64(bytes) / c.cfg.LinkBandwidth)
 }
 
-// loss returns what it would cost to have s give way now, as the time until it is back where it is, and the blocks
-// that this would free.
+// loss returns what it would cost to have s give way now, as the time until it is back where it is, and the blocks that
+// this would free.
 //
 //   - Pure attention computes again what no other sequence keeps in the prefix cache.
 //   - A hybrid copies its state out and back, or computes everything again: its blocks are worth nothing without the
@@ -72,8 +72,8 @@ func (c *Core) victim(s *sequence) victim {
 	return victim{s, float64(cost) / float64(freed)}
 }
 
-// before reports whether a gives way before b, which is as urgent: who is cheaper a freed block; then pure attention;
-// then who comes last.
+// before reports whether a gives way before b, which is as urgent: the cheaper for a freed block first; then pure
+// attention; then the last in order.
 func (a *victim) before(b *victim) bool {
 	if a.price != b.price {
 		return a.price < b.price

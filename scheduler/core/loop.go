@@ -166,7 +166,7 @@ func (l *Loop) drive(ctx context.Context, batches chan<- Batch, done <-chan step
 	}
 }
 
-// takeAll handles the commands that are there, so that they join the next step.
+// takeAll handles the commands that are queued, so that they join the next step.
 func (l *Loop) takeAll() {
 	for {
 		select {
@@ -194,8 +194,8 @@ func (l *Loop) take(cmd command) {
 	cmd.stream.accepted <- err
 }
 
-// settle delivers a step's tokens, or ends the streams of a step that failed; the others go on.
-// Whoever sees the end of an answer finds it in Stats already: they are told first.
+// settle delivers a step's tokens, or ends the streams of a step that failed; the others go on. Stats already counts an
+// answer when its end is delivered.
 func (l *Loop) settle(b Batch, r stepped) {
 	if err := l.failure(b, r); err != nil {
 		l.core.Abort(b)

@@ -15,8 +15,8 @@ type Request struct {
 	Tenant   string
 	Priority int            // larger is more urgent
 	Arrival  scheduler.Time // kept over preemptions
-	Deadline scheduler.Time // 0 is none
+	Deadline scheduler.Time // 0 means no deadline
 	MaxNew   int            // tokens to generate at most; at least 1
-	Draft    int            // speculative window, tokens; 0 is none
+	Draft    int            // speculative window, tokens; 0 means no speculation
 	Hybrid   bool           // has recurrent state of Config.SSMStateBytes beside its keys and values
 }

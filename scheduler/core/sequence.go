@@ -19,15 +19,15 @@ type sequence struct {
 
 	group     *group // of the running; nil while waiting
 	held      int    // blocks before the step that it is in
-	slot      int    // position in the batch that is out; -1 is none
+	slot      int    // position in the batch that is out; -1 outside
 	admitted  bool   // at least once
 	preempted bool   // waits because its blocks were taken
 
 	preemptions int    // so far
 	started     uint64 // the step that started it last
-	gaveWay     uint64 // the step in which it gave way last; 0 is never
+	gaveWay     uint64 // the step in which it gave way last; 0 before
 	kept        int    // tokens[:kept] and the state behind them are in host memory, if host is not 0
-	host        int64  // bytes of the copy in host memory; 0 is none
+	host        int64  // bytes of the copy in host memory; 0 without a copy
 	restoring   bool   // runs on that copy, which no step has brought back yet
 }
 

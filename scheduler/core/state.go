@@ -9,8 +9,8 @@ import "octet/kvpool"
 type Snapshot struct {
 	ID     uint64
 	Tokens int // computed; the state is the one behind the last of them
-	// their blocks, which already belong to others; read-only, valid until Commit: nobody who gave way starts in the
-	// same step
+	// their blocks, which already belong to others; read-only, valid until Commit: a sequence that gave way does not
+	// start in the same step
 	Table []kvpool.BlockID
 }
 
@@ -69,7 +69,7 @@ func (c *Core) discard(s *sequence) {
 	}
 }
 
-// unsaved discards the snapshots of a step that failed: nobody knows whether they were taken.
+// unsaved discards the snapshots of a step that failed: it is not known whether they were taken.
 func (c *Core) unsaved() {
 	for _, s := range c.saved {
 		c.discard(s)

@@ -14,8 +14,8 @@ const pinAfter = 4
 
 func (s *sequence) pinned() bool { return s.preemptions >= pinAfter }
 
-// yields reports whether s, which runs, may be made to give way. Nobody is in the step that starts it: whoever made
-// room for it would have done so for nothing.
+// yields reports whether s, which runs, may be made to give way. A sequence is safe in the step that starts it: else
+// the room for it would have been made in vain.
 func (c *Core) yields(s *sequence) bool { return !s.pinned() && s.started < c.step }
 
 // need returns the blocks with which s starts: its tokens and one step of draft tokens more, or, pinned, all of it.
@@ -49,8 +49,8 @@ func (c *Core) due(priority int) (n int) {
 	return n
 }
 
-// held returns the blocks of those that may give way and are not above limit, counting a block for each that shares it:
-// no more than so many can become free.
+// held returns the blocks of the sequences that may give way and are not above limit. A shared block counts once for
+// each of them: no more than so many can become free.
 func (c *Core) held(limit int) (n int) {
 	for _, g := range c.groups {
 		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority <= limit; i-- {
@@ -62,11 +62,11 @@ func (c *Core) held(limit int) (n int) {
 	return n
 }
 
-// outrank lets the head of the queue take the place of strictly less urgent running sequences where that makes it fit,
-// beside the growth that is due to others at least as urgent, and nothing less does: those would take the place from it
-// in the same step, and somebody had given way for nothing. Only declared priorities count: whom waiting has lifted
-// takes nobody's place. Nor does who gave way in this step: its blocks are free for others, and its snapshot is still
-// to be taken.
+// outrank lets the head of the queue take the place of strictly less urgent running sequences. They give way only if
+// the head then fits beside the growth that is due to others at least as urgent: those would else take the place from
+// it in the same step, and the victims had given way in vain. Only declared priorities count: a request that waiting
+// has lifted preempts no other. Nor does one that gave way in this step: its blocks are free for others, and its
+// snapshot is still to be taken.
 func (c *Core) outrank() {
 	for c.waiting.Len() > 0 {
 		head := c.waiting.Top()
@@ -87,7 +87,7 @@ func (c *Core) outrank() {
 	}
 }
 
-// outranks reports whether anybody runs who may give way to head. One look at each group, and at those who may not.
+// outranks reports whether a running sequence may give way to head. One look at each group, and at those that may not.
 func (c *Core) outranks(head *sequence) bool {
 	for _, g := range c.groups {
 		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority < head.req.Priority; i-- {
@@ -99,8 +99,8 @@ func (c *Core) outranks(head *sequence) bool {
 	return false
 }
 
-// widen adds the least urgent class that is not among the victims yet, and not above limit, first to go first. It
-// returns false where there is none. A class whose turn does not come costs nothing: pricing looks at every block.
+// widen adds the least urgent class that is not among the victims yet, and not above limit, cheapest first. It returns
+// false if there are no more. A class whose turn does not come costs nothing: pricing looks at every block.
 func (c *Core) widen(limit int) bool {
 	listed, least, some := len(c.victims), limit, false
 	last := math.MinInt
@@ -134,10 +134,10 @@ func (c *Core) widen(limit int) bool {
 	return true
 }
 
-// choose returns who has to go for a table of so many blocks of asker, of which chain is shared where cached: for one
-// that runs, of those at most as urgent; for one that waits, of those less urgent. In their order, as few as do, and
-// none of them without need. None where not even all would do. Where asker comes up before that is enough, it alone has
-// to go: the room was for it. Nothing changes.
+// choose returns the victims for a table of so many blocks of asker, of which chain is shared if cached. If asker runs
+// they are at most as urgent; if it waits, less urgent. They are in order, as few as do, and none of them without need.
+// There are none if not even all would do. If asker comes up before there is enough, it alone has to go: the room was
+// for it. Nothing changes.
 func (c *Core) choose(chain []kvpool.BlockHash, blocks int, asker *sequence) []victim {
 	free := c.pool.Imagine(chain)
 	defer free.Close()
@@ -145,7 +145,7 @@ func (c *Core) choose(chain []kvpool.BlockHash, blocks int, asker *sequence) []v
 	if waits {
 		limit, due = limit-1, c.due(limit)
 		if !free.Fits(blocks + due - c.held(limit)) {
-			return nil // and nobody is priced: a head that is blocked for long costs little
+			return nil // without pricing: a head that is blocked for long costs little
 		}
 	}
 	enough := func(n int) bool {

@@ -10,19 +10,19 @@ import (
 	"octet/scheduler/queue"
 )
 
-// Book is who was sent away from one crowd of engines, told when to come back, and has not come yet. What they were
-// told are reservations of places to come, given out in the order of departures, so that a crowd comes back as places
-// come free:
+// Book is the requests that were refused by one crowd of engines, were told when to come back, and have not come yet.
+// What they were told are reservations of places to come, given out in the order of departures, so that a crowd comes
+// back as places come free:
 //
 //	t₀ + after        + every        + every         …
-//	   first ▲   second ▲     third ▲                    each behind those who are away and as urgent
+//	   first ▲   second ▲     third ▲                    each behind the reservations that are as urgent
 //
-// Of those who were told a part never comes, and that part is measured: so many more are told the same time. Who comes
-// in its time is let into what Gates keep free for it, see Config.Promised; who does not loses its place soon
-// after, and while anybody asks a free place in an engine is kept for nobody. The zero value is not ready. Safe for
-// concurrent use; pure: the time is the caller's.
+// A part of the clients never comes back, and that part is measured: so many more are told the same time. A request
+// that comes in its time may take what Gates reserve for it, see Config.Promised; one that does not loses its place
+// soon after, and an engine's free place is never kept empty while a request asks for it. The zero value is not ready.
+// Safe for concurrent use; pure: the time is the caller's.
 type Book struct {
-	away atomic.Int64 // promises that are open, for whoever asks without the lock
+	away atomic.Int64 // reservations that are open, to be read without the lock
 
 	bookMu  sync.Mutex // guards all below; taken under a Gate's lock, and no lock is taken under it
 	grain   time.Duration
@@ -33,7 +33,7 @@ type Book struct {
 	seen    float64
 }
 
-// away is how many of one priority are.
+// away counts the open reservations of one priority.
 type away struct{ priority, count int }
 
 // reservation is one time that was told.
@@ -55,28 +55,28 @@ type twin struct{ *reservation }
 
 func (t twin) HeapIndex() *int { return &t.among }
 
-// Caller is what tells that a request has come back. Two that look alike are twins: either may take the other's place.
+// Caller identifies a request that comes back. Two that look alike are twins: either may take the other's place.
 type Caller struct {
 	ID    uint64
 	Exact bool // it is one request, and not one of several that look alike: coming early it keeps the place that it has
 }
 
-// Sent is a request that is sent away.
+// Sent is a request that is refused with a time.
 type Sent struct {
 	Caller
 	Priority int
-	After    time.Duration // when the next place is due, if nobody else were away; 0 is unknown
+	After    time.Duration // when the next place is due without other reservations; 0 is unknown
 	Every    time.Duration // between places after that; 0 is unknown
 	Room     int           // places to wait in
 	Keep     time.Duration // for which it is remembered beyond its time; 0 is by that time
 }
 
 const (
-	// mostPromises bounds what a Book remembers; who is sent away beyond that is told a time and not remembered.
+	// mostPromises bounds what a Book remembers; a request beyond that is told a time and not remembered.
 	mostPromises = 1 << 16
 	// longestPromise bounds what a Book tells.
 	longestPromise = 10 * time.Minute
-	// comesBack is the part of those told that is thought to come back before any has; after about bookMemory of them
+	// comesBack is the part of the clients that is assumed to come back before any has; after about bookMemory of them
 	// it is as measured.
 	comesBack  = 0.85
 	bookMemory = 32
@@ -94,10 +94,10 @@ func NewBook(grain time.Duration) *Book {
 	return &Book{grain: grain, open: map[uint64]*queue.Heap[twin]{}, kept: comesBack * bookMemory / 4, seen: bookMemory / 4}
 }
 
-// Away returns how many are, at most: those whose time has lapsed may still count. It takes no lock.
+// Away returns how many reservations are open, at most: those whose time has lapsed may still count. It takes no lock.
 func (b *Book) Away() int { return int(b.away.Load()) }
 
-// Expected returns how many are expected back that are at least as urgent as priority.
+// Expected returns how many requests are expected back that are at least as urgent as priority.
 func (b *Book) Expected(priority int, now time.Time) float64 {
 	if b.away.Load() == 0 {
 		return 0
@@ -119,7 +119,7 @@ func (b *Book) expected(priority int) float64 {
 	return float64(n) * b.share()
 }
 
-// share is the part of those who were told that comes back.
+// share is the part of the reservations that is claimed.
 func (b *Book) share() float64 { return max(leastKept, b.kept/b.seen) }
 
 // Tell notes that s is sent away, and returns when it is to come back: never before another one that is as urgent and
@@ -169,7 +169,7 @@ func (b *Book) note(p *reservation, keep time.Duration) {
 	b.away.Add(1)
 }
 
-// earliest returns the first that is due of an identity; nil is none.
+// earliest returns the first reservation of an identity that is due; nil if there are no more.
 func (b *Book) earliest(id uint64) *reservation {
 	if twins := b.open[id]; twins != nil {
 		return twins.Top().reservation
@@ -177,7 +177,7 @@ func (b *Book) earliest(id uint64) *reservation {
 	return nil
 }
 
-// Come reports whether c comes in the time that it was told, and takes it back then.
+// Come reports whether c comes in the time that it was told, and claims its reservation then.
 func (b *Book) Come(c Caller, now time.Time) bool {
 	if b.away.Load() == 0 {
 		return false
@@ -194,7 +194,7 @@ func (b *Book) Come(c Caller, now time.Time) bool {
 	return true
 }
 
-// Since returns since when c comes again and again; now if it is not known.
+// Since returns since when c has been refused again and again; now if that is not known.
 func (b *Book) Since(c Caller, now time.Time) time.Time {
 	if b.away.Load() == 0 {
 		return now
@@ -208,7 +208,7 @@ func (b *Book) Since(c Caller, now time.Time) time.Time {
 	return now
 }
 
-// Served forgets what c was told, where it is one request that came early and was served: its place is free.
+// Served forgets the reservation of c if it is one request that came early and was served: its place is free.
 func (b *Book) Served(c Caller) {
 	if b.away.Load() == 0 || !c.Exact {
 		return
@@ -220,7 +220,7 @@ func (b *Book) Served(c Caller) {
 	}
 }
 
-// lapse closes what nobody has come for.
+// lapse closes the reservations whose time is over.
 func (b *Book) lapse(now time.Time) {
 	for b.lapsing.Len() > 0 && !b.lapsing.Top().lapses.After(now) {
 		b.close(b.lapsing.Top())
@@ -228,7 +228,7 @@ func (b *Book) lapse(now time.Time) {
 	}
 }
 
-// learn counts one who came back or did not.
+// learn counts one reservation that was claimed (1) or lapsed (0).
 func (b *Book) learn(came float64) {
 	const fades = 1 - 1.0/bookMemory
 	b.kept, b.seen = b.kept*fades+came, b.seen*fades+1
@@ -244,7 +244,7 @@ func (b *Book) close(p *reservation) {
 	b.away.Add(-1)
 }
 
-// count adds n to those of priority who are away.
+// count adds n to the open reservations of priority.
 func (b *Book) count(priority, n int) {
 	i := 0
 	for i < len(b.levels) && b.levels[i].priority > priority {

@@ -2,10 +2,10 @@ package gate
 
 import "octet/kvpool"
 
-// Observed is what an engine says of itself at one moment. What it does not say it does not have.
+// Observed is what an engine says of itself at one moment. The Has fields say which of it is there.
 type Observed struct {
 	KVUsage                           float64 // used part of its KV cache, 0…1
-	Running, Waiting                  int     // requests, whoever sent them
+	Running, Waiting                  int     // requests, of all gateways
 	Preemptions                       uint64  // since it started
 	HasUsage, HasLoad, HasPreemptions bool
 }
@@ -30,7 +30,7 @@ type calibration struct {
 const (
 	errorShare  = 8  // a further error moves the smoothed one by one part in so many
 	marginShare = 4  // a margin rises towards an error by one part in so many, and is one part of the pool at most
-	marginDecay = 8  // … and falls by one part in so many where there is none
+	marginDecay = 8  // … and falls by one part in so many without one
 	preempted   = 32 // an engine that had to preempt holds one part in so many more than was thought
 )
 

@@ -51,7 +51,7 @@ func (e *engine) spare(r *Request) bool {
 	return running == 0 || running+s.sequences() <= e.maxRunning
 }
 
-// deadline returns the earliest deadline that passing in the queue breaks; maxTime if there is none.
+// deadline returns the earliest deadline that passing in the queue breaks; maxTime means never.
 func (e *engine) deadline(r *Request) scheduler.Time {
 	at := maxTime
 	if !r.Deadline.IsZero() {

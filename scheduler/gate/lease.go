@@ -16,13 +16,13 @@ type Lease struct {
 	tenant    string
 	shape     shape
 	maxNew    int            // tokens of a sequence; 0 is not stated
-	deadline  scheduler.Time // maxTime if there is none
+	deadline  scheduler.Time // maxTime means never
 	whole     bool           // its answer comes at once
 	waited    time.Duration
 	admitted  scheduler.Time
 	paid      int     // what its tenant was charged for it at the start
 	generated int     // tokens of all sequences, those of Request.Resume included
-	watcher   Watcher // carried for whoever drives the Model; nil if there is none
+	watcher   Watcher // told by the driver of the Model; may be nil
 
 	holding
 	progress

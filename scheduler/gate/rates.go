@@ -10,7 +10,7 @@ import (
 // rateMemory is how much of a measurement is left after each further one; about the last 32 count.
 const rateMemory = 1 - 1.0/32
 
-// rateSamples is how many observations make a rate known. Unknown rates never refuse anybody.
+// rateSamples is how many observations make a rate known. Unknown rates never refuse a request.
 const rateSamples = 4
 
 // linear measures y = fixed + slope × x: least squares over observations that fade exponentially. A mean rate would
@@ -31,8 +31,8 @@ func (l *linear) observe(x, y float64) {
 
 func (l *linear) known() bool { return l.seen >= rateSamples }
 
-// slope is what one more x costs, never negative; false where all observations had about one x, so that nobody can
-// know.
+// slope is what one more x costs, never negative. It returns false if all observations had about one x, so that it
+// cannot be known.
 func (l *linear) slope() (float64, bool) {
 	meanX := l.x / l.n
 	spread := l.xx/l.n - meanX*meanX
@@ -42,8 +42,8 @@ func (l *linear) slope() (float64, bool) {
 	return max(0, (l.xy/l.n-meanX*l.y/l.n)/spread), true
 }
 
-// duration estimates the y of x as a time; 0 is unknown. Where there is no slope to know it is the mean, scaled down
-// for a smaller x and not up for a larger one, so that it errs to the side of admitting.
+// duration estimates the y of x as a time; 0 is unknown. Without a known slope it is the mean, scaled down for a
+// smaller x and not up for a larger one, so that it errs to the side of admitting.
 func (l *linear) duration(x float64) time.Duration {
 	if !l.known() {
 		return 0
@@ -85,9 +85,8 @@ func (m *mean) value() float64 {
 	return m.sum / m.weight
 }
 
-// safety is how many mean errors of past estimates are added to an estimate that is a promise. Twice the mean error
-// is the most that an evenly spread one has, and 1.6 standard deviations of a bell; the rest is for what rates cannot
-// see.
+// safety is how many mean errors of past estimates are added to an estimate that is a promise. Twice the mean error is
+// the most that an evenly spread one has, and 1.6 standard deviations of a bell; the rest is for what rates cannot see.
 const safety = 2.5
 
 // rates is what a Gate has measured of its engine. Nothing of it is configured.
@@ -109,7 +108,7 @@ func (r *rates) firstToken(uncached, others int) time.Duration {
 	return r.ttft.at(float64(uncached), float64(others))
 }
 
-// laterFirstToken is firstToken for one who starts later, with as many others as usual.
+// laterFirstToken is firstToken for a request that starts later, with as many others as usual.
 func (r *rates) laterFirstToken(uncached int) time.Duration {
 	return r.ttft.at(float64(uncached), r.ttft.usual())
 }
@@ -128,7 +127,7 @@ func (r *rates) tokens(n int) float64 {
 	return float64(n)
 }
 
-// promise is an estimate with what is safety about it: by so much past ones were wrong.
+// safely returns an estimate that is a promise: it is longer by what past estimates were wrong.
 func safely(estimate time.Duration, wrong *mean) time.Duration {
 	return scheduler.Nanos(float64(estimate)*(1+safety*wrong.value()+rounding) + 1)
 }

@@ -2,7 +2,7 @@ package gate
 
 import "octet/kvpool"
 
-// Rest is what the further prompts of one request need beside its first. The zero Rest is a request of one prompt.
+// Further is what the further prompts of one request need beside its first. The zero Rest is a request of one prompt.
 type Further struct {
 	Prompts int
 	Tokens  int // of all of them
@@ -12,7 +12,7 @@ type Further struct {
 
 // shape is what a request puts into the pool: prompts, and sequences that grow behind them.
 //
-//	prompt  A A A a      full blocks are held once, whoever goes on from them
+//	prompt  A A A a      full blocks are held once, however many go on from them
 //	n = 2         a x    and behind them each sequence has its own
 //	              a y
 //

@@ -5,9 +5,8 @@ import (
 	"octet/kvpool"
 )
 
-// tables keeps tables that were emptied, with their memory, for the next tickets. Both lists are guarded by gateMu,
-// under which alone a ticket's table and chain are read, and under which it has forgotten them when they are kept:
-// nothing else refers to them.
+// tables keeps tables that were emptied, with their memory, for the next leases. A lease has forgotten its table and
+// its chain when they are kept: nothing else refers to them.
 type tables []*kvpool.Table
 
 const (

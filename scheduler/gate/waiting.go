@@ -14,7 +14,7 @@ type Waiter struct {
 	req     Request
 	lease   *Lease // what it runs on when it is admitted
 	queued  scheduler.Time
-	expires scheduler.Time // its last moment in the queue; maxTime if there is none
+	expires scheduler.Time // its last moment in the queue; maxTime means never
 	leaving int            // in waiting.evictable; -1 if it is not there
 	refusal *scheduler.Refusal
 	wait    *Wait // carried for the Gate; nil if the Model is driven by another

@@ -8,18 +8,18 @@ import (
 	"octet/scheduler"
 )
 
-// backlog is who waits for an engine.
+// Backlog is the requests that wait for one engine.
 //
 //	level 2 ▶ tenants a 300 · b 420 (the tag of its next start) ▶ each by arrival
 //	level 0 ▶ tenants a  80 · c 190 …
 //
 // A level is a priority, lifted by age. Within one, tenants share by start-time fair queueing (Goyal, Vin and Cheng
 // 1996) over what requests cost: the tenant with the least tag is next, and a start moves its tag on by the request's
-// cost over the tenant's weight. Who comes begins at the tag of the last start, so that nothing is saved up while a
-// tenant is away, and what it owes is kept until the others have caught up. There is no quantum, so a tenant of small
+// cost over the tenant's weight. A tenant that returns begins at the tag of the last start, so that nothing is saved up
+// while it is away. What it owes is kept until the others have caught up. There is no quantum, so a tenant of small
 // requests is as well off beside large ones as beside its like:
 //
-//   - Between two tenants that both have somebody waiting, costs started over weight differ by no more than the largest
+//   - Between two tenants that both have requests waiting, costs started over weight differ by no more than the largest
 //     request of each, over its weight.
 //   - A tenant below its share, that is without a debt, waits for at most one request of each other tenant of its
 //     level.
@@ -27,22 +27,22 @@ import (
 // All is O(log waiting).
 type Backlog[T Waiting[T]] struct {
 	count   int
-	Aging   time.Duration // waited for each level; 0 is none
+	Aging   time.Duration // waited for each level; 0 means no aging
 	Ceiling int           // no level above it is reached by waiting
 	rising  Heap[riser[T]]
-	lanes   []*lane[T] // highest level first; somebody waits in each
+	lanes   []*lane[T] // highest level first; none is empty
 
-	Weight func(tenant string) int // at least 1 is used; nil is 1
+	Weight func(tenant string) int // at least 1 is used; without it every weight is 1
 }
 
-// seated is what can wait: it has a place in a backlog.
+// Waiting is what a Backlog holds: it embeds an Entry.
 type Waiting[T Waiting[T]] interface {
 	comparable
 	entry() *Entry[T]
 	HeapIndex() *int // in its account
 }
 
-// seat is where one request waits.
+// Entry is the part of a request that a Backlog keeps.
 type Entry[T Waiting[T]] struct {
 	Rank    Rank // its own priority, whatever level age has lifted it to
 	Tenant  string
@@ -66,17 +66,17 @@ func (p *Entry[T]) Queued() bool { return p.at >= 0 }
 // Level returns the priority that age has lifted it to. It must wait.
 func (p *Entry[T]) Level() int { return p.lane.level }
 
-// riser is who waits in the order of the next lift.
-type riser[T Waiting[T]] struct{ who T }
+// riser is a waiting request, in the order of the next lift.
+type riser[T Waiting[T]] struct{ item T }
 
-func (r riser[T]) HeapIndex() *int { return &r.who.entry().lifting }
+func (r riser[T]) HeapIndex() *int { return &r.item.entry().lifting }
 
 func (b *Backlog[T]) Len() int { return b.count }
 
-// top returns who is served next. Somebody must wait.
+// Top returns the request that is served next. The backlog must not be empty.
 func (b *Backlog[T]) Top() T { return b.lanes[0].tenants.Top().requests.Top() }
 
-// ahead returns how many wait at priority or a higher level.
+// Ahead returns how many wait at priority or a higher level.
 func (b *Backlog[T]) Ahead(priority int) (n int) {
 	for _, l := range b.lanes {
 		if l.level < priority {
@@ -87,13 +87,13 @@ func (b *Backlog[T]) Ahead(priority int) (n int) {
 	return n
 }
 
-// push queues s at the level that it has at now.
+// Push queues s at the level that it has at now.
 func (b *Backlog[T]) Push(s T, now scheduler.Time) {
 	b.count++
 	b.enter(s, b.Level(s.entry().Rank, now))
 }
 
-// level returns the priority of r, lifted by age.
+// Level returns the priority of r, lifted by age.
 func (b *Backlog[T]) Level(r Rank, now scheduler.Time) int {
 	waited := now - r.Arrival
 	if waited < b.Aging || b.Aging == 0 || r.Priority >= b.Ceiling {
@@ -113,7 +113,7 @@ func (b *Backlog[T]) enter(s T, level int) {
 	b.rise(s)
 }
 
-// remove takes s out, wherever it is.
+// Remove takes s out, wherever it is.
 func (b *Backlog[T]) Remove(s T) {
 	b.count--
 	b.leave(s)
@@ -134,21 +134,21 @@ func (b *Backlog[T]) leave(s T) {
 	}
 }
 
-// charge has the tenant of s pay what it costs: s, which still waits, is about to start.
+// Charge has the tenant of s pay what it costs: s, which still waits, is about to start.
 func (b *Backlog[T]) Charge(s T, cost int) {
 	p := s.entry()
 	p.lane.charge(p.account, cost)
 }
 
-// bill is charge for one that starts past those who wait at its level.
+// Bill is Charge for a request that starts past those that wait at its level.
 func (b *Backlog[T]) Bill(n *Newcomer, cost int) {
 	if l := b.find(n.Level); l != nil {
 		l.charge(l.account(b, n.Tenant), cost)
 	}
 }
 
-// amend changes what a tenant has paid for at a level, where others still wait: a request cost so much more, or less,
-// than was thought when it started. Nobody gets ahead of the present by that.
+// Amend changes what a tenant has paid for at a level, if others still wait: a request cost so much more, or less, than
+// was thought when it started. The tenant does not get ahead of the present by that.
 func (b *Backlog[T]) Amend(level int, tenant string, more int) {
 	if l := b.find(level); l != nil && more != 0 {
 		a := l.account(b, tenant)
@@ -156,7 +156,7 @@ func (b *Backlog[T]) Amend(level int, tenant string, more int) {
 	}
 }
 
-// age changes how fast age lifts. Levels that were reached stay.
+// SetAging changes how fast age lifts. Levels that were reached stay.
 func (b *Backlog[T]) SetAging(aging time.Duration) {
 	if aging == b.Aging {
 		return
@@ -179,22 +179,22 @@ func (b *Backlog[T]) rise(s T) {
 	}
 }
 
-// rises reports whether somebody has waited long enough to be lifted.
+// Rises reports whether a request has waited long enough to be lifted.
 func (b *Backlog[T]) Rises(now scheduler.Time) bool {
 	return b.rising.Len() > 0 && b.rising.TopRank().Arrival <= now
 }
 
-// lift moves up whoever has waited long enough for it.
+// Lift moves up the requests that have waited long enough for it.
 func (b *Backlog[T]) Lift(now scheduler.Time) {
 	for b.Rises(now) {
-		s := b.rising.Top().who
+		s := b.rising.Top().item
 		level := s.entry().lane.level + 1
 		b.leave(s)
 		b.enter(s, level)
 	}
 }
 
-// find returns the lane of level; nil where nobody waits there.
+// find returns the lane of level; nil if no request waits there.
 func (b *Backlog[T]) find(level int) *lane[T] {
 	for _, l := range b.lanes {
 		if l.level == level {
@@ -204,7 +204,7 @@ func (b *Backlog[T]) find(level int) *lane[T] {
 	return nil
 }
 
-// lane returns the lane of level, which is new where nobody waits there.
+// lane returns the lane of level, and makes it if no request waits there.
 func (b *Backlog[T]) lane(level int) *lane[T] {
 	i, ok := slices.BinarySearchFunc(b.lanes, level, func(l *lane[T], level int) int { return level - l.level })
 	if !ok {
@@ -213,7 +213,7 @@ func (b *Backlog[T]) lane(level int) *lane[T] {
 	return b.lanes[i]
 }
 
-// shut takes out a lane in which nobody waits any more: what is owed there is owed to nobody.
+// shut takes out a lane that became empty. What tenants owe there is forgotten: no other tenant is left to be paid.
 func (b *Backlog[T]) shut(l *lane[T]) {
 	i := slices.Index(b.lanes, l)
 	b.lanes = slices.Delete(b.lanes, i, i+1)
@@ -227,7 +227,7 @@ func (b *Backlog[T]) weigh(tenant string) int {
 	return max(1, b.Weight(tenant))
 }
 
-// all yields everybody, in no order.
+// All yields every waiting request, in no order.
 func (b *Backlog[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, l := range b.lanes {

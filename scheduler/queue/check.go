@@ -7,7 +7,7 @@ import (
 	"octet/scheduler"
 )
 
-// check proves that every lane is in order, and that each account is where it belongs.
+// Check proves that every lane is in order, and that each account is where it belongs.
 func (b *Backlog[T]) Check() error {
 	count, lifting := 0, 0
 	for i, l := range b.lanes {
@@ -58,7 +58,7 @@ func (l *lane[T]) check() error {
 	return errors.Join(l.owing.Check(), l.tenants.Check())
 }
 
-// check proves that every parent comes before its children and that every item knows where it is.
+// Check proves that every parent comes before its children and that every item knows where it is.
 func (q *Heap[T]) Check() error {
 	for i, s := range q.slots {
 		if i > 0 && !q.slots[(i-1)/arity].rank.Before(s.rank) {

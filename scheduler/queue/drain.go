@@ -6,15 +6,15 @@ import (
 	"octet/scheduler"
 )
 
-// Drain is measured over the last drainMarks departures that are not older than drainWindow.
+// The rate is measured over the last drainMarks departures that are not older than drainWindow.
 const (
 	drainMarks  = 64
 	drainWindow = 30 * time.Second
-	// retryCap bounds every Retry-After: nobody is sent away for longer on a guess.
+	// LongestRetry bounds every Retry-After: no client is sent away for longer on a guess.
 	LongestRetry = 60 * time.Second
 )
 
-// drain measures how fast requests leave.
+// DrainRate measures how fast requests leave.
 type DrainRate struct {
 	n     uint64                     // departures so far
 	marks [drainMarks]scheduler.Time // ring
@@ -25,7 +25,7 @@ func (d *DrainRate) Mark(now scheduler.Time) {
 	d.n++
 }
 
-// interval returns the mean time between departures; 0 is unknown: fewer than two in the window.
+// Interval returns the mean time between departures; 0 is unknown: fewer than two in the window.
 func (d *DrainRate) Interval(now scheduler.Time) time.Duration {
 	count := uint64(0)
 	first := now
@@ -43,7 +43,7 @@ func (d *DrainRate) Interval(now scheduler.Time) time.Duration {
 	return max(1, (now-first)/time.Duration(count-1))
 }
 
-// retryAfter returns when the n-th departure from now is due; 0 is unknown.
+// RetryAfter returns when the n-th departure from now is due; 0 is unknown.
 func (d *DrainRate) RetryAfter(n int, now scheduler.Time) time.Duration {
 	return min(d.Interval(now)*time.Duration(n), LongestRetry)
 }

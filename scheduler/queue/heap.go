@@ -1,15 +1,15 @@
 package queue
 
-// queued is what a queue holds: it remembers its own position, so that it can leave from the middle.
+// Item is what a Heap holds: it remembers its own position, so that it can leave from the middle.
 type Item interface {
 	comparable
-	HeapIndex() *int // where the queue notes the position; -1 is outside
+	HeapIndex() *int // where the heap notes the position; -1 is outside
 }
 
-// queue is a priority queue with removal: push, pop and remove are O(log n) and do not allocate in the steady state.
+// Heap is a priority queue with removal: Push, Pop and Remove are O(log n) and do not allocate in the steady state.
 //
-// A 4-ary heap (Knuth 5.2.3, exercise 28): half the levels of a binary one, and the children of a node lie side by
-// side. Ranks are kept in the heap itself, so that comparing does not touch the requests.
+// It is 4-ary (Knuth 5.2.3, exercise 28): half the levels of a binary one, and the children of a node lie side by side.
+// Ranks are kept in the heap itself, so that comparing does not touch the requests.
 type Heap[T Item] struct {
 	slots []slot[T]
 }
@@ -23,7 +23,7 @@ const arity = 4
 
 func (q *Heap[T]) Len() int { return len(q.slots) }
 
-// top returns the first in order. The queue must not be empty.
+// Top returns the first in order. The heap must not be empty.
 func (q *Heap[T]) Top() T { return q.slots[0].item }
 
 func (q *Heap[T]) TopRank() Rank { return q.slots[0].rank }
@@ -39,7 +39,7 @@ func (q *Heap[T]) Pop() T {
 	return item
 }
 
-// remove takes item out, wherever it is. It must be in the queue.
+// Remove takes item out, wherever it is. It must be in the heap.
 func (q *Heap[T]) Remove(item T) {
 	i := *item.HeapIndex()
 	*item.HeapIndex() = -1

@@ -11,8 +11,8 @@ const tagUnit = 1 << 16
 // lane is one level. Each account is in one of its queues.
 type lane[T Waiting[T]] struct {
 	level    int
-	tenants  Heap[*account[T]] // for whom somebody waits, by tag, then by turn
-	owing    Heap[*account[T]] // for whom nobody waits, and whose tag is beyond now: leaving pays no debt
+	tenants  Heap[*account[T]] // with requests waiting, by tag, then by turn
+	owing    Heap[*account[T]] // without, whose tag is beyond now: leaving pays no debt
 	accounts map[string]*account[T]
 	waiting  int
 	now      tag    // of the last start
@@ -37,8 +37,8 @@ func (a *account[T]) rank() Rank { return Rank{0, a.tag, a.turn} }
 // worth is by how much a cost moves a's tag.
 func (a *account[T]) worth(cost int) tag { return tag(cost) * tagUnit / tag(a.weight) }
 
-// account returns a tenant's, which is new, and owes nothing, where the lane has none. A new one is in neither queue:
-// settle puts it there.
+// account returns the account of a tenant. If the lane has none it makes one that owes nothing. A new account is in
+// neither queue: settle puts it there.
 func (l *lane[T]) account(b *Backlog[T], tenant string) *account[T] {
 	if a := l.accounts[tenant]; a != nil {
 		return a
@@ -48,7 +48,8 @@ func (l *lane[T]) account(b *Backlog[T], tenant string) *account[T] {
 	return a
 }
 
-// tagOf returns where a tenant's next start stands: where nobody waits for it, as if somebody came now.
+// tagOf returns where the next start of a tenant stands. A tenant without requests stands where one that comes now
+// would.
 func (l *lane[T]) tagOf(tenant string) tag {
 	if a := l.accounts[tenant]; a != nil {
 		return a.tag
@@ -56,8 +57,8 @@ func (l *lane[T]) tagOf(tenant string) tag {
 	return l.now
 }
 
-// charge has a pay for a start, and brings the lane's time to it, unless one that was not next starts: then to whoever
-// is. A start moves a on, whatever it costs.
+// charge has a pay for a start, and brings the lane's time to it. If a was not the next to start, the time goes to the
+// next instead. A start moves a on, whatever it costs.
 func (l *lane[T]) charge(a *account[T], cost int) {
 	l.now = max(l.now, min(a.tag, l.tenants.TopRank().Arrival))
 	l.move(a, a.tag+max(1, a.worth(cost)))
@@ -74,7 +75,7 @@ func (l *lane[T]) move(a *account[T], to tag) {
 	l.settle(a)
 }
 
-// settle puts a where it belongs now. Its turn begins anew when somebody waits for it again.
+// settle puts a where it belongs now. Its turn begins anew when a request waits for it again.
 func (l *lane[T]) settle(a *account[T]) {
 	waits := a.requests.Len() > 0
 	if a.at >= 0 && waits != a.owing {

@@ -2,7 +2,7 @@ package queue
 
 import "octet/scheduler"
 
-// preview plays the turns of a backlog without changing it. The zero value is ready; it keeps its memory.
+// Preview plays the turns of a Backlog without changing it. The zero value is ready; it keeps its memory.
 type Preview[T Waiting[T]] struct {
 	contenders []contender[T]
 	turn       uint64 // of the last that started
@@ -10,20 +10,20 @@ type Preview[T Waiting[T]] struct {
 
 // contender is a tenant in a lane, as it will be.
 type contender[T Waiting[T]] struct {
-	account *account[T] // nil for one that nobody waits for yet
+	account *account[T] // nil for a tenant without requests
 	rank    Rank        // tag and turn
 	weight  int
-	open    []int // of its requests: whose parents were served
-	asks    bool  // the one who asks is this tenant's
+	open    []int // of its requests: slots whose parents were served
+	asks    bool  // the newcomer is this tenant's
 }
 
-// free is the cost of a start that moves no tag.
+// NoCharge is the cost of a start that moves no tag.
 const NoCharge = -1
 
-// fewTenants is how many tenants of a lane are played; who comes after so many has others to wait for anyway.
+// fewTenants is how many tenants of a lane are played. A newcomer behind so many waits for others anyway.
 const fewTenants = 64
 
-// newcomer is who asks for its turn: at a level that is its priority lifted by age.
+// Newcomer is a request that asks for its turn and is not queued. Its level is its priority lifted by age.
 type Newcomer struct {
 	Rank   Rank
 	Tenant string
@@ -34,7 +34,7 @@ func (b *Backlog[T]) Newcomer(r Rank, tenant string, now scheduler.Time) Newcome
 	return Newcomer{r, tenant, b.Level(r, now)}
 }
 
-// leads reports whether n would be served next.
+// Leads reports whether n would be served next.
 func (b *Backlog[T]) Leads(n *Newcomer) bool {
 	if b.count == 0 {
 		return true
@@ -50,8 +50,8 @@ func (b *Backlog[T]) Leads(n *Newcomer) bool {
 	return l.tagOf(n.Tenant) < a.tag
 }
 
-// aheadOf returns how many are served before n, about: of its own level each other tenant has its share while n's is
-// served, as if all requests cost the same.
+// AheadOf returns about how many are served before n: while n's tenant is served on its level, each other tenant there
+// has its share, as if all requests cost the same.
 func (b *Backlog[T]) AheadOf(n *Newcomer) int {
 	count, l := b.Ahead(n.Level+1), b.find(n.Level)
 	if l == nil {
@@ -70,7 +70,7 @@ func (b *Backlog[T]) AheadOf(n *Newcomer) int {
 	return count
 }
 
-// before yields those who are served before n, in order. cost is what each start is charged.
+// Before yields the requests that are served before n, in order. cost is what each start is charged.
 func (p *Preview[T]) Before(b *Backlog[T], n *Newcomer, cost func(T) int, yield func(T) bool) {
 	for _, l := range b.lanes {
 		if l.level < n.Level || !p.play(b, l, n, cost, yield) {
@@ -79,7 +79,7 @@ func (p *Preview[T]) Before(b *Backlog[T], n *Newcomer, cost func(T) int, yield 
 	}
 }
 
-// play yields those of l before n, and reports whether to go on.
+// play yields the requests of l before n, and reports whether to go on.
 func (p *Preview[T]) play(b *Backlog[T], l *lane[T], n *Newcomer, cost func(T) int, yield func(T) bool) bool {
 	p.enter(b, l, n)
 	alone := len(p.contenders) == 1
@@ -104,7 +104,7 @@ func (p *Preview[T]) play(b *Backlog[T], l *lane[T], n *Newcomer, cost func(T) i
 	return true
 }
 
-// enter makes contenders of the tenants of l, and of n's where that is its level.
+// enter makes contenders of the tenants of l, and of n's if that is its level.
 func (p *Preview[T]) enter(b *Backlog[T], l *lane[T], n *Newcomer) {
 	p.contenders, p.turn = p.contenders[:0], l.turn
 	asks := l.level == n.Level
@@ -137,7 +137,7 @@ func (p *Preview[T]) drop(c *contender[T]) {
 	p.contenders = p.contenders[:last]
 }
 
-// first returns whose turn it is.
+// first returns the contender whose turn it is.
 func (p *Preview[T]) first() *contender[T] {
 	best := &p.contenders[0]
 	for i := range p.contenders {

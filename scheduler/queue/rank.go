@@ -2,14 +2,15 @@ package queue
 
 import "octet/scheduler"
 
-// rank is who comes first: the more urgent, then the earlier, then the lower id. A total order over live requests.
+// Rank is an order of service: the more urgent first, then the earlier, then the lower id. It is total over live
+// requests.
 type Rank struct {
 	Priority int
 	Arrival  scheduler.Time
 	ID       uint64
 }
 
-// before reports whether a is served before b.
+// Before reports whether a is served before b.
 func (a Rank) Before(b Rank) bool {
 	if a.Priority != b.Priority {
 		return a.Priority > b.Priority
@@ -20,8 +21,8 @@ func (a Rank) Before(b Rank) bool {
 	return a.ID < b.ID
 }
 
-// amongEquals is the order of those of one level.
+// amongEquals is the rank within one level.
 func (a Rank) amongEquals() Rank { return Rank{0, a.Arrival, a.ID} }
 
-// reversed turns the order round: the last to be served comes first.
+// Reversed turns the order round: the last to be served comes first.
 func (a Rank) Reversed() Rank { return Rank{-a.Priority, -a.Arrival, ^a.ID} }
