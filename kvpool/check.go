@@ -25,7 +25,7 @@ func (p *Pool) Check() error {
 			if cached++; one.refs > 0 {
 				used++
 			}
-			if b.at >= one.size || p.runs.ids[b.run][b.at] != BlockID(id) || one.drops != 0 ||
+			if b.at >= one.size || p.runs.ids[b.run][b.at] != BlockID(id) || one.imagined != 0 ||
 				b.at == one.size-1 && one.last != b.hash {
 				return fmt.Errorf("%w: block %d is not at %d of run %d: %+v", ErrCorrupt, id, b.at, b.run, *one)
 			}
@@ -42,7 +42,7 @@ func (p *Pool) Check() error {
 	return p.checkRuns(cached)
 }
 
-// checkIdle walks over what is free.
+// checkIdle proves invariant 6, and that empty blocks are in no run.
 func (p *Pool) checkIdle() error {
 	for _, id := range p.empty {
 		if p.blocks[id].run != free {
@@ -60,9 +60,9 @@ func (p *Pool) checkIdle() error {
 		}
 		prev = at
 	}
-	if idle != p.runs.idle || prev != p.runs.all[0].prev {
+	if idle != p.runs.idleBlocks || prev != p.runs.all[0].prev {
 		return fmt.Errorf("%w: %d blocks are idle, counted %d; the last run is %d, and not %d", ErrCorrupt, idle,
-			p.runs.idle, prev, p.runs.all[0].prev)
+			p.runs.idleBlocks, prev, p.runs.all[0].prev)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (p *Pool) checkIdle() error {
 // checkRuns proves that the runs are of so many blocks, and that none was lost.
 func (p *Pool) checkRuns(cached int) error {
 	sum, unused, idle := 0, 0, 0
-	for at := p.runs.unused; at != 0 && unused < len(p.runs.all); at = p.runs.all[at].next {
+	for at := p.runs.freeRuns; at != 0 && unused < len(p.runs.all); at = p.runs.all[at].next {
 		unused++
 	}
 	for _, one := range p.runs.all[1:] {
@@ -80,9 +80,9 @@ func (p *Pool) checkRuns(cached int) error {
 			idle += int(one.size)
 		}
 	}
-	if sum != cached || unused != 0 || idle != p.runs.idle {
+	if sum != cached || unused != 0 || idle != p.runs.idleBlocks {
 		return fmt.Errorf("%w: runs of %d blocks, %d of them idle, counted %d and %d; %d unused runs too many",
-			ErrCorrupt, sum, idle, cached, p.runs.idle, unused)
+			ErrCorrupt, sum, idle, cached, p.runs.idleBlocks, unused)
 	}
 	return nil
 }
@@ -95,16 +95,16 @@ func (p *Pool) CheckTables(tables iter.Seq[*Table]) error {
 	held := make([]int, p.Total())
 	for t := range tables {
 		blocks := slices.Clone(t.blocks) // t stays as it is
-		t.list(blocks)
+		t.copyTo(blocks)
 		for i := 0; i < len(blocks); {
 			id := p.blocks[blocks[i]].run
 			n := 1
 			if id > private {
 				n = int(p.runs.all[id].size)
-				if i+n > len(blocks) || !slices.Equal(blocks[i:i+n], p.runs.blocks(id)) || i < t.covered &&
-					i+n > t.covered {
+				if i+n > len(blocks) || !slices.Equal(blocks[i:i+n], p.runs.blocks(id)) || i < t.deferred &&
+					i+n > t.deferred {
 					return fmt.Errorf("%w: a table lists %v from %d on, %d of them by runs, which is not run %+v",
-						ErrCorrupt, blocks, i, t.covered, p.runs.all[id])
+						ErrCorrupt, blocks, i, t.deferred, p.runs.all[id])
 				}
 			}
 			for ; n > 0; n-- {

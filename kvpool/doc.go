@@ -1,4 +1,5 @@
-// Package kvpool keeps the blocks of a paged KV cache: how many there are, who holds them, and which content they hold.
+// Package kvpool keeps the blocks of a paged KV cache: how many there are, which tables list them, and which content
+// they hold.
 //
 //	   a sequence                      the pool: one array, fixed for life
 //	┌─────────────┐  Table    ┌──────────────────────────────────────────────┐
@@ -13,15 +14,22 @@
 // Content is evicted only when no empty block is left, the least recently used first, and of one sequence the tail
 // before its parents, because a prefix without its beginning is worth nothing.
 //
-// Blocks of one chain that the same tables list are a run, with one count of references. What shares, releases or asks
-// for a prefix touches runs only, and a table writes its blocks down when somebody asks for them: hashes are
-// cumulative, so that one that is equal says that all before it are. A run is cut where somebody shares, or keeps, a
-// part of it.
+// # Runs
+//
+// Blocks of one chain that the same tables list are a run, with one count of references. Sharing, releasing or asking
+// for a prefix touches runs only: one step a run, where a list of blocks would take one a block.
+//
+//   - Hashes are cumulative: where one is equal, all before it are. So a run whose last hash is the chain's is matched
+//     whole (matchRun).
+//   - A run is cut when a table shares, or keeps, a part of it (isolate, split). A table that listed the whole run
+//     finds what was cut off its end by tailOf.
+//   - A table defers its leading blocks: it keeps the runs, and lists the blocks when something asks for them
+//     (materialize). Most tables are released before that.
 //
 // Invariants, all proven by [Pool.Check] and [Pool.CheckTables]:
 //
 //  1. Free + Used == Total, and Total never changes.
-//  2. A block is empty or in an idle run exactly when nobody references it.
+//  2. A block is empty or in an idle run exactly when no table references it.
 //  3. A run's reference count is the number of tables that list it, each of them whole; a private block is listed by
 //     one table.
 //  4. The prefix map and the blocks agree: each hash names one block, which carries that hash.

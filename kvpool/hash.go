@@ -38,7 +38,7 @@ func (h Hasher) keys() *keys {
 }
 
 // Root returns the hash that block 0 of a chain is chained to. Everything that makes equal tokens unequal in a KV cache
-// is part of it: the specialist, the adapter ("" is none) and the tenant's salt ("" is shared).
+// is part of it: the specialist, the adapter ("" is the base model) and the tenant's salt ("" is shared).
 func (h Hasher) Root(specialist, adapter, salt string) BlockHash {
 	var buf [256]byte
 	b := buf[:0]
@@ -77,9 +77,9 @@ func (h Hasher) Extend(chain []BlockHash, root BlockHash, _ *Digest, tokens []ui
 }
 
 // Named returns the hash of a block that its engine's own chained hash function calls name. Those functions know
-// nothing of specialists: within is what keeps them apart, the root of the specialist alone. Two names never have one
-// hash within the same; where the seed is not known nobody can choose names whose hashes are alike (MurmurHash3's
-// finalizer, a bijection).
+// nothing of specialists: within, the root of the specialist alone, keeps them apart. Two names never have one hash
+// within the same specialist; without the seed, names with similar hashes cannot be chosen (MurmurHash3's finalizer, a
+// bijection).
 func Named(within BlockHash, name uint64) BlockHash {
 	h := uint64(within) ^ name
 	h = (h ^ h>>33) * 0xff51afd7ed558ccd

@@ -210,7 +210,7 @@ func (o *oracle) chain(word int) []BlockHash {
 // seen returns the blocks of t, and leaves it as it is.
 func seen(t *Table) []BlockID {
 	blocks := slices.Clone(t.blocks)
-	t.list(blocks)
+	t.copyTo(blocks)
 	return blocks
 }
 

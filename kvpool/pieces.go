@@ -19,13 +19,13 @@ func (h Hasher) PiecesChain(dst []BlockHash, root BlockHash, pieces [][]byte, ch
 	dst = slices.Grow(dst, left)
 	text := piecewise{rest: pieces}
 	for left > 0 {
-		text.settle()
+		text.skipRead()
 		if n := len(text.head) / chunkBytes; n > 0 {
 			dst = k.chunks(dst, root, text.head, chunkBytes)
 			text.head = text.head[n*chunkBytes:]
 			left -= n
 		} else {
-			dst = append(dst, k.gathered(root, &text, chunkBytes))
+			dst = append(dst, k.nextGathered(root, &text, chunkBytes))
 			left--
 		}
 		root = dst[len(dst)-1]
@@ -33,25 +33,25 @@ func (h Hasher) PiecesChain(dst []BlockHash, root BlockHash, pieces [][]byte, ch
 	return dst
 }
 
-// gathered is next for the chunk that comes next in text.
-func (k *keys) gathered(parent BlockHash, text *piecewise, chunkBytes int) BlockHash {
+// nextGathered is next for the next chunk of text, which may lie in several pieces.
+func (k *keys) nextGathered(parent BlockHash, text *piecewise, chunkBytes int) BlockHash {
 	parent += lengthOf(chunkBytes)
 	for ; chunkBytes > 0; chunkBytes -= stripe {
 		var b [stripe]byte
 		text.read(b[:min(chunkBytes, stripe)])
-		parent = k.follow(parent, &b)
+		parent = k.nextStripe(parent, &b)
 	}
 	return parent
 }
 
-// piecewise is what is left of a text in pieces.
+// piecewise is the unread part of a text in pieces.
 type piecewise struct {
 	head []byte // of the first piece
 	rest [][]byte
 }
 
-// settle passes over pieces that are read.
-func (p *piecewise) settle() {
+// skipRead passes over pieces that are read.
+func (p *piecewise) skipRead() {
 	for len(p.head) == 0 {
 		p.head, p.rest = p.rest[0], p.rest[1:]
 	}
@@ -60,7 +60,7 @@ func (p *piecewise) settle() {
 // read fills dst, for which there must be enough.
 func (p *piecewise) read(dst []byte) {
 	for len(dst) > 0 {
-		p.settle()
+		p.skipRead()
 		n := copy(dst, p.head)
 		dst, p.head = dst[n:], p.head[n:]
 	}

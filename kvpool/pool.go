@@ -12,14 +12,14 @@ var ErrSize = errors.New("kvpool: impossible size")
 
 // Pool is a fixed number of KV blocks of blockSize tokens each. Not safe for concurrent use.
 type Pool struct {
-	blockSize int
-	shift     uint8     // log2(blockSize) + 1 of a power of two, else 0
-	blocks    []block   // one per physical block
-	empty     []BlockID // free and without content: the last one is taken next
-	runs      runs      // of the blocks with content
-	prefix    prefixMap // content that can be shared, in use or not
-	onEvict   func(BlockHash)
-	imagined  []runID // that an Imagined would share; scratch
+	blockSize    int
+	shift        uint8     // log2(blockSize) + 1 of a power of two, else 0
+	blocks       []block   // one per physical block
+	empty        []BlockID // free and without content: the last one is taken next
+	runs         runTable  // of the blocks with content
+	prefix       prefixMap // content that can be shared, in use or not
+	onEvict      func(BlockHash)
+	imaginedRuns []runID // that an Imagined would share; scratch
 }
 
 // block is 16 bytes: with its share of the runs and of the map, a pool of 100,000 costs some 8 MB.
@@ -41,7 +41,7 @@ func NewPool(blocks, blockSize int) (*Pool, error) {
 	}
 	p := &Pool{
 		blockSize: blockSize, blocks: make([]block, blocks), empty: make([]BlockID, blocks),
-		runs: newRuns(blocks), prefix: newPrefixMap(blocks),
+		runs: newRunTable(blocks), prefix: newPrefixMap(blocks),
 	}
 	if blockSize&(blockSize-1) == 0 {
 		p.shift = uint8(bits.Len(uint(blockSize)))
@@ -62,8 +62,8 @@ func (p *Pool) BlockSize() int { return p.blockSize }
 // Total returns the number of blocks, constant for life.
 func (p *Pool) Total() int { return len(p.blocks) }
 
-// Free returns the blocks that nobody references: empty ones, and cached ones that may be evicted.
-func (p *Pool) Free() int { return len(p.empty) + p.runs.idle }
+// Free returns the blocks that no table references: empty ones, and cached ones that may be evicted.
+func (p *Pool) Free() int { return len(p.empty) + p.runs.idleBlocks }
 
 // Empty returns the blocks that can be had without evicting content.
 func (p *Pool) Empty() int { return len(p.empty) }
@@ -85,9 +85,9 @@ func (p *Pool) Blocks(tokens int) int {
 // Match returns how many leading blocks of chain are cached. One step a run, up to the first miss.
 // A caller that must compute at least one token of n passes at most (n-1)/BlockSize hashes.
 func (p *Pool) Match(chain []BlockHash) (n int) {
-	var s stretch
+	var s match
 	for n < len(chain) {
-		if s = p.stretch(chain[n:], s.run); s.n == 0 {
+		if s = p.matchRun(chain[n:], s.run); s.n == 0 {
 			break
 		}
 		n += s.n
@@ -95,9 +95,9 @@ func (p *Pool) Match(chain []BlockHash) (n int) {
 	return n
 }
 
-// Fits reports whether a table of n blocks could be had now, sharing what is cached of chain, and how many it would
-// share. An idle cached block that is shared is not free any more, so it is not counted twice. Where even that many
-// hits could not help, one probe says so: a blocked long prompt costs nothing to ask for again.
+// Fits returns true if a table of n blocks could be had now, sharing what is cached of chain, and how many blocks it
+// would share. An idle cached block that is shared is not free any more, so it is not counted twice. If even that many
+// hits could not help, one probe of the map tells: a blocked long prompt costs next to nothing to ask for again.
 func (p *Pool) Fits(chain []BlockHash, n int) (reuse int, ok bool) {
 	if short := n - p.Free(); short > 0 {
 		if short > len(chain) {
@@ -108,9 +108,9 @@ func (p *Pool) Fits(chain []BlockHash, n int) (reuse int, ok bool) {
 		}
 	}
 	idle := 0
-	var s stretch
+	var s match
 	for reuse < len(chain) {
-		if s = p.stretch(chain[reuse:], s.run); s.n == 0 {
+		if s = p.matchRun(chain[reuse:], s.run); s.n == 0 {
 			break
 		}
 		reuse += s.n
@@ -121,8 +121,8 @@ func (p *Pool) Fits(chain []BlockHash, n int) (reuse int, ok bool) {
 	return reuse, n-reuse <= p.Free()-idle
 }
 
-// take sets ids to free blocks: empty ones first, then those whose content has to go. There must be as many.
-func (p *Pool) take(ids []BlockID) {
+// allocate sets ids to free blocks: empty ones first, then those whose content has to go. There must be as many.
+func (p *Pool) allocate(ids []BlockID) {
 	left := max(0, len(p.empty)-len(ids))
 	empty := p.empty[left:]
 	p.empty = p.empty[:left]
@@ -136,8 +136,8 @@ func (p *Pool) take(ids []BlockID) {
 	}
 }
 
-// evict sets ids to the end of the run that is idle for longest, and returns how many blocks that are, all that it has
-// at most.
+// evict sets ids to the end of the run that has been idle for longest, and returns how many blocks that are, all that
+// the run has at most.
 func (p *Pool) evict(ids []BlockID) int {
 	first := p.runs.all[0].next
 	one, own := &p.runs.all[first], p.runs.blocks(first)
@@ -152,19 +152,19 @@ func (p *Pool) evict(ids []BlockID) int {
 		}
 		ids[i] = id
 	}
-	p.runs.idle -= n
+	p.runs.idleBlocks -= n
 	if one.size -= int32(n); one.size > 0 {
 		one.last = p.blocks[own[one.size-1]].hash
 		return n
 	}
 	p.runs.unlink(first)
-	p.runs.discard(first)
+	p.runs.release(first)
 	return n
 }
 
-// give takes a reference back from each of ids, which are whole runs and private blocks, last first: content becomes
+// release removes a reference from each of ids, which are whole runs and private blocks, last first: content becomes
 // idle and is evicted last, an empty block is taken next.
-func (p *Pool) give(ids []BlockID) {
+func (p *Pool) release(ids []BlockID) {
 	for i := len(ids); i > 0; {
 		id := ids[i-1]
 		switch b := &p.blocks[id]; b.run {
@@ -175,7 +175,7 @@ func (p *Pool) give(ids []BlockID) {
 		case free:
 			panic(released(id, 0))
 		default:
-			p.drop(b.run)
+			p.dropRef(b.run)
 			i -= int(b.at) + 1
 		}
 	}

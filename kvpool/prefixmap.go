@@ -9,10 +9,10 @@ import (
 
 // prefixMap finds the block that holds a content. It never grows: the pool's size bounds what it holds.
 //
-// Open addressing with linear probing at a load of at most 1/2, home slots by a multiplication under a secret of the
-// process's own (wyhash's folded product), so that nobody who chooses contents can choose where they lie; deletion by
-// moving the rest of the cluster back (Knuth 6.4, algorithm R), so there are no tombstones and nothing decays over the
-// life of a process.
+// Open addressing with linear probing at a load of at most 1/2. Home slots come from a multiplication under a secret of
+// the process's own (wyhash's folded product), so that a client that chooses contents cannot choose where they lie.
+// Deletion moves the rest of the cluster back (Knuth 6.4, algorithm R), so there are no tombstones and nothing decays
+// over the life of a process.
 type prefixMap struct {
 	slots []prefixSlot // length a power of two
 	shift uint         // 64 - log2(len(slots))
@@ -71,7 +71,7 @@ func (m *prefixMap) add(h BlockHash, block BlockID) bool {
 	}
 }
 
-// remove forgets h, which must be in the map.
+// remove removes h, which must be in the map.
 func (m *prefixMap) remove(h BlockHash) {
 	slots, mask := m.slots, len(m.slots)-1
 	hole := m.home(h)

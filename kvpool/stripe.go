@@ -58,12 +58,12 @@ func (k *keys) next(parent BlockHash, block []byte) BlockHash {
 	parent += lengthOf(len(block))
 	all := stripesOf(block)
 	for i := range all {
-		parent = k.follow(parent, &all[i])
+		parent = k.nextStripe(parent, &all[i])
 	}
 	if rest := block[len(all)*stripe:]; len(rest) > 0 {
 		var last [stripe]byte
 		copy(last[:], rest)
-		parent = k.follow(parent, &last)
+		parent = k.nextStripe(parent, &last)
 	}
 	return parent
 }
@@ -83,8 +83,8 @@ func (k *keys) chainByWords(dst []BlockHash, parent BlockHash, all [][stripe]byt
 	}
 }
 
-// follow is next for a stripe.
-func (k *keys) follow(parent BlockHash, b *[stripe]byte) BlockHash {
+// nextStripe is next for a block of one stripe.
+func (k *keys) nextStripe(parent BlockHash, b *[stripe]byte) BlockHash {
 	return parent.step(fold(word(b, 0)+k[0], word(b, 1)+k[1]) + fold(word(b, 2)+k[2], word(b, 3)+k[3]) +
 		fold(word(b, 4)+k[4], word(b, 5)+k[5]) + fold(word(b, 6)+k[6], word(b, 7)+k[7]))
 }

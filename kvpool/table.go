@@ -7,65 +7,65 @@ import (
 	"octet/internal/poison"
 )
 
-// Table is one sequence's block table: entry i holds tokens i·BlockSize … (i+1)·BlockSize-1. The zero Table is
-// empty. It belongs to one pool; its capacity is kept when it is emptied. Of a run it lists all blocks, one after the
-// other, or none.
+// Table is one sequence's block table: entry i holds tokens i·BlockSize … (i+1)·BlockSize-1. The zero Table is empty.
+// It belongs to one pool; its capacity is kept when it is emptied. It lists a run whole, its blocks one after the
+// other, or not at all.
 //
-// The blocks that it begins with are written down only when somebody asks for them: until then they are spans.
+// The blocks at its beginning are written lazily: until something asks for them, runs names the runs that they are.
 type Table struct {
-	blocks  []BlockID // those below covered are not written
-	spans   []span    // blocks[:covered], in order
-	covered int
-	pool    *Pool // of the spans
+	blocks   []BlockID // those below deferred are not written
+	runs     []runRef  // are blocks[:deferred], in order
+	deferred int
+	pool     *Pool // of runs
 }
 
-// span is the blocks from the first one of a run on that a table came to list as one. Parts of them may be runs of
-// their own by now: each is the rest of the one before.
-type span struct {
+// runRef names n blocks: those of a run and of what was cut off its end later (see tailOf), as the table came to list
+// them as one.
+type runRef struct {
 	run runID
 	n   int32 // blocks
 }
 
 // Blocks returns the physical blocks in order. Read-only, valid until the table changes.
 func (t *Table) Blocks() []BlockID {
-	t.write()
+	t.materialize()
 	return t.blocks
 }
 
-// write writes down the blocks that are spans so far.
-func (t *Table) write() {
-	if t.covered > 0 {
-		t.list(t.blocks)
-		t.spans, t.covered = t.spans[:0], 0
+// materialize writes the deferred blocks.
+func (t *Table) materialize() {
+	if t.deferred > 0 {
+		t.copyTo(t.blocks)
+		t.runs, t.deferred = t.runs[:0], 0
 	}
 }
 
-// list sets the beginning of blocks to those of the spans.
-func (t *Table) list(blocks []BlockID) {
-	for _, s := range t.spans {
+// copyTo sets the beginning of blocks to the deferred ones.
+func (t *Table) copyTo(blocks []BlockID) {
+	for _, s := range t.runs {
 		for left := int(s.n); left > 0; {
 			n := copy(blocks, t.pool.runs.blocks(s.run))
 			if blocks, left = blocks[n:], left-n; left > 0 {
-				s.run = t.pool.runs.behind(s.run)
+				s.run = t.pool.runs.tailOf(s.run)
 			}
 		}
 	}
 }
 
-// cover adds n blocks of a run to what is covered.
-func (t *Table) cover(id runID, n int) {
-	t.spans = append(t.spans, span{id, int32(n)})
-	t.covered += n
+// appendRun defers n blocks of a run.
+func (t *Table) appendRun(id runID, n int) {
+	t.runs = append(t.runs, runRef{id, int32(n)})
+	t.deferred += n
 }
 
-// last returns the run of the last covered block. There must be one.
-func (t *Table) last() runID {
-	s := t.spans[len(t.spans)-1]
+// lastRun returns the run of the last deferred block. There must be one.
+func (t *Table) lastRun() runID {
+	s := t.runs[len(t.runs)-1]
 	for {
 		if s.n -= t.pool.runs.all[s.run].size; s.n <= 0 {
 			return s.run
 		}
-		s.run = t.pool.runs.behind(s.run)
+		s.run = t.pool.runs.tailOf(s.run)
 	}
 }
 
@@ -75,10 +75,10 @@ func (t *Table) Len() int { return len(t.blocks) }
 // Room is how many blocks t can have without more memory.
 func (t *Table) Room() int { return cap(t.blocks) }
 
-// Poison overwrites the memory of an empty t, where that is built in.
+// Poison overwrites the memory of an empty t, in builds that poison memory.
 func (t *Table) Poison() {
 	poison.Words(t.blocks[:0])
-	poison.Values(t.spans[:0])
+	poison.Values(t.runs[:0])
 }
 
 // Reserve makes room in the table itself for n blocks, so that Extend to n does not allocate. It takes no block.
@@ -96,22 +96,22 @@ func (p *Pool) Share(t *Table, chain []BlockHash) int {
 	t.Reserve(len(chain))
 	t.pool = p
 	before := runID(0)
-	for t.covered < len(chain) {
-		s := p.stretch(chain[t.covered:], before)
+	for t.deferred < len(chain) {
+		s := p.matchRun(chain[t.deferred:], before)
 		if s.n == 0 {
 			break
 		}
-		id := p.part(s)
-		p.hold(id)
-		t.cover(id, s.n)
-		p.runs.all[before].follow, before = id, id
+		id := p.isolate(s)
+		p.addRef(id)
+		t.appendRun(id, s.n)
+		p.runs.all[before].successor, before = id, id
 	}
-	t.blocks = t.blocks[:t.covered]
-	return t.covered
+	t.blocks = t.blocks[:t.deferred]
+	return t.deferred
 }
 
-// Extend makes t at least n blocks long with fresh blocks, evicting idle content where needed. All or nothing:
-// false leaves t as it was.
+// Extend makes t at least n blocks long with fresh blocks, evicting idle content if necessary. All or nothing: false
+// leaves t as it was.
 func (p *Pool) Extend(t *Table, n int) bool {
 	had := len(t.blocks)
 	if n-had > p.Free() {
@@ -120,16 +120,16 @@ func (p *Pool) Extend(t *Table, n int) bool {
 	if n > had {
 		t.Reserve(n)
 		t.blocks = t.blocks[:n]
-		p.take(t.blocks[had:])
+		p.allocate(t.blocks[had:])
 	}
 	return true
 }
 
-// Seal names the content of t's block i, which is full and computed, so that others can share it.
-// It reports whether the content is new to the cache: where another block already holds it, t's stays private.
+// Seal names the content of t's block i, which is full and computed, so that other tables can share it. It returns true
+// if the content is new to the cache. If another block already holds it, t's stays private.
 func (p *Pool) Seal(t *Table, i int, h BlockHash) bool {
-	if i < t.covered {
-		t.write()
+	if i < t.deferred {
+		t.materialize()
 	}
 	id := t.blocks[i]
 	b := &p.blocks[id]
@@ -140,36 +140,37 @@ func (p *Pool) Seal(t *Table, i int, h BlockHash) bool {
 		return false
 	}
 	b.hash = h
-	if i == t.covered {
-		p.sealCovered(t, b, id)
-	} else if before := p.blocks[t.blocks[i-1]].run; before <= private || !p.join(b, before, id) {
-		p.begin(b, id)
+	if i == t.deferred {
+		p.sealNext(t, b, id)
+	} else if before := p.blocks[t.blocks[i-1]].run; before <= private || !p.appendTo(b, before, id) {
+		p.newRun(b, id)
 	}
 	return true
 }
 
-// sealCovered makes a run, or the end of one, of b, block id, the first one of t that is not covered, and covers it.
-func (p *Pool) sealCovered(t *Table, b *block, id BlockID) {
-	if n := len(t.spans); n > 0 {
-		s := &t.spans[n-1]
+// sealNext appends block id, the first one of t that is not deferred, to the run before it, or makes it a run, and
+// defers it.
+func (p *Pool) sealNext(t *Table, b *block, id BlockID) {
+	if n := len(t.runs); n > 0 {
+		s := &t.runs[n-1]
 		last := s.run
 		if p.runs.all[last].size < s.n {
-			last = t.last()
+			last = t.lastRun()
 		}
-		if p.join(b, last, id) {
+		if p.appendTo(b, last, id) {
 			s.n++
-			t.covered++
+			t.deferred++
 			return
 		}
 	}
 	t.pool = p
-	p.begin(b, id)
-	t.cover(b.run, 1)
+	p.newRun(b, id)
+	t.appendRun(b.run, 1)
 }
 
-// join puts b, block id, at the end of a run, that of the block before it in its table: where no other table lists it,
-// and it has room.
-func (p *Pool) join(b *block, to runID, id BlockID) bool {
+// appendTo appends block id to a run, that of the block before it in its table, if no other table lists the run and it
+// has room.
+func (p *Pool) appendTo(b *block, to runID, id BlockID) bool {
 	one := &p.runs.all[to]
 	if one.refs > 1 || one.size >= runBlocks {
 		return false
@@ -180,8 +181,8 @@ func (p *Pool) join(b *block, to runID, id BlockID) bool {
 	return true
 }
 
-// begin makes b, block id, a run of its own.
-func (p *Pool) begin(b *block, id BlockID) {
+// newRun makes block id a run of its own.
+func (p *Pool) newRun(b *block, id BlockID) {
 	b.run, b.at = p.runs.add(1), 0
 	p.runs.ids[b.run][0] = id
 	one := &p.runs.all[b.run]
@@ -194,24 +195,24 @@ func (p *Pool) Trim(t *Table, n int) {
 		return
 	}
 	if n > 0 {
-		t.write()
+		t.materialize()
 		if b := p.blocks[t.blocks[n]]; b.run > private && b.at > 0 {
 			p.split(b.run, int(b.at))
 		}
 	}
-	p.give(t.blocks[max(n, t.covered):])
-	for _, s := range slices.Backward(t.spans) {
-		p.dropSpan(s)
+	p.release(t.blocks[max(n, t.deferred):])
+	for _, s := range slices.Backward(t.runs) {
+		p.dropRun(s)
 	}
-	t.blocks, t.spans, t.covered = t.blocks[:n], t.spans[:0], 0
+	t.blocks, t.runs, t.deferred = t.blocks[:n], t.runs[:0], 0
 }
 
-// dropSpan takes a reference back from a span, last first.
-func (p *Pool) dropSpan(s span) {
+// dropRun removes a reference from the runs of s, last first.
+func (p *Pool) dropRun(s runRef) {
 	if left := s.n - p.runs.all[s.run].size; left > 0 {
-		p.dropSpan(span{p.runs.behind(s.run), left})
+		p.dropRun(runRef{p.runs.tailOf(s.run), left})
 	}
-	p.drop(s.run)
+	p.dropRef(s.run)
 }
 
 // Release empties t. Its content stays cached until the blocks are needed, the end of the sequence going first.
