@@ -52,29 +52,29 @@ var (
 )
 
 // Permit is the right to send one request; it is one goroutine's, and used where it lies. It must be settled; settling
-// again, or one that nobody gave, does nothing. A Permit of a half-open breaker that is never settled keeps a probe's
-// place for good.
+// again, or settling the zero Permit, does nothing. A Permit of a half-open breaker that is never settled occupies a
+// probe's place for good.
 type Permit struct {
-	pass   *pass         // nil: settled
-	proof  time.Duration // of a probe: how long its answer must have been coming to count; 0 is no probe
-	coming time.Time     // since when it is
+	pass       *pass         // nil: settled
+	probation  time.Duration // of a probe: how long its answer must have been coming to count; 0 is no probe
+	aliveSince time.Time     // since when it is
 }
 
-// Lives says that the answer to a request is coming; one goroutine calls it. A probe whose answer has been coming for
+// Lives notes that the answer to a request is coming; one goroutine calls it. A probe whose answer has been coming for
 // as long as a breaker stays open counts as a success from then on, however it ends: an answer that takes an hour does
 // not keep a replica out for an hour. For any other request it does nothing.
 func (p *Permit) Lives(now time.Time) {
 	switch {
-	case p.proof == 0:
-	case p.coming.IsZero():
-		p.coming = now
-	case now.Sub(p.coming) >= p.proof:
+	case p.probation == 0:
+	case p.aliveSince.IsZero():
+		p.aliveSince = now
+	case now.Sub(p.aliveSince) >= p.probation:
 		p.Settle(Succeeded)
-		p.proof = 0
+		p.probation = 0
 	}
 }
 
-// Settle says how the request ended.
+// Settle reports how the request ended.
 func (p *Permit) Settle(o Outcome) {
 	if pass := p.pass; pass != nil {
 		p.pass = nil
@@ -88,16 +88,16 @@ func (r *Replica) Take() (p Permit, err error) {
 	return p, err
 }
 
-// TakeAt is Take for who has just looked at the clock. It writes the Permit where it is used; what p was is forgotten.
+// TakeAt is Take at a time that the caller has just read. It overwrites p, where the Permit is used.
 func (r *Replica) TakeAt(p *Permit, now time.Time) error {
-	pass, err := r.breaker.cb.Load().take(now)
+	pass, err := r.breaker.cb.Load().allow(now)
 	if err != nil {
-		p.pass, p.proof, p.coming = nil, 0, time.Time{}
+		p.pass, p.probation, p.aliveSince = nil, 0, time.Time{}
 		return fmt.Errorf("%w: %s: %w", ErrBreakerOpen, r.spec.Name, err)
 	}
-	p.pass, p.proof, p.coming = pass, 0, time.Time{}
+	p.pass, p.probation, p.aliveSince = pass, 0, time.Time{}
 	if !pass.shared && r.states.tripped.has(r.spec.Host) {
-		p.proof = r.breaker.config.OpenFor
+		p.probation = r.breaker.config.OpenFor
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (r *Replica) Allow() (done func(ok bool), err error) {
 	}, nil
 }
 
-// Admits reports whether Take would succeed now. It changes nothing but what time changes anyway: open to half-open.
+// Admits returns true if Take would succeed now. It changes nothing but what time changes anyway: open to half-open.
 func (r *Replica) Admits() bool {
 	if !r.states.tripped.has(r.spec.Host) {
 		return true

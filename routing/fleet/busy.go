@@ -18,7 +18,8 @@ type busy struct {
 	times atomic.Int64 // since the last answer
 }
 
-// OnBusy says that the replica refused a request for want of room, and asked to be left alone for a time; 0 is unknown.
+// OnBusy notes that the replica refused a request because it has no room, and asked to be left alone for a time; 0 is
+// unknown.
 func (r *Replica) OnBusy(now time.Time, after time.Duration) {
 	if r.Busy(now) {
 		return
@@ -34,8 +35,8 @@ func (r *Replica) Busy(now time.Time) bool {
 	return until != 0 && now.UnixNano() < until
 }
 
-// idle forgets that the replica was busy.
-func (b *busy) idle() {
+// clear notes that the replica is not busy any more.
+func (b *busy) clear() {
 	if b.times.Load() != 0 {
 		b.times.Store(0)
 		b.until.Store(0)

@@ -8,14 +8,14 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// circuit is one gobreaker, and what spares it the requests that change nothing about when it trips.
+// circuit is one gobreaker, and a short way past it for requests that change nothing about when it trips.
 type circuit struct {
 	*gobreaker.TwoStepCircuitBreaker[struct{}]
 	made   time.Time            // what times are measured from
 	bucket time.Duration        // what its window rolls by; 0: it has none
 	phase  atomic.Uint64        // changes with the state; odd while it is not closed
 	began  atomic.Int64         // when its buckets began, in nanoseconds: no sooner than gobreaker's own
-	pass   atomic.Pointer[pass] // of the requests that come now; nil is none yet
+	pass   atomic.Pointer[pass] // of the requests that come now; nil before the first
 	counts bool                 // successes, for a ratio
 	single bool                 // no two requests may share a pass
 
@@ -24,8 +24,8 @@ type circuit struct {
 	failed, clean atomic.Uint64
 }
 
-// pass is gobreaker's word that a request may go. While the circuit is closed, all requests of one bucket share one:
-// gobreaker would tell them the same.
+// pass is gobreaker's permission to send a request. While the circuit is closed, all requests of one bucket share one:
+// gobreaker would answer all of them alike.
 type pass struct {
 	circuit *circuit
 	done    func(error)
@@ -34,8 +34,8 @@ type pass struct {
 	shared  bool
 }
 
-// take asks for a pass, at a time that is just now. The error is gobreaker's.
-func (c *circuit) take(at time.Time) (*pass, error) {
+// allow asks for a pass. at is the present time. The error is gobreaker's.
+func (c *circuit) allow(at time.Time) (*pass, error) {
 	phase, now := c.phase.Load(), int64(0)
 	if c.bucket > 0 {
 		now = int64(at.Sub(c.made))
@@ -59,8 +59,8 @@ func (c *circuit) take(at time.Time) (*pass, error) {
 	return p, nil
 }
 
-// turned notes a change of state. Under gobreaker's mutex.
-func (c *circuit) turned(to gobreaker.State) {
+// stateChanged notes a change of state. gobreaker's mutex is held.
+func (c *circuit) stateChanged(to gobreaker.State) {
 	c.began.Store(int64(time.Since(c.made)))
 	phase := (c.phase.Load()>>1 + 1) << 1
 	if to != gobreaker.StateClosed {
@@ -69,7 +69,7 @@ func (c *circuit) turned(to gobreaker.State) {
 	c.phase.Store(phase)
 }
 
-// settle says how a request with the pass ended.
+// settle reports how a request with the pass ended.
 func (p *pass) settle(o Outcome) {
 	c := p.circuit
 	switch {
@@ -84,8 +84,8 @@ func (p *pass) settle(o Outcome) {
 	}
 }
 
-// succeed reports a success. The ones that follow need not be as soon as no failure counts any more: all that a success
-// does to a closed circuit without a ratio is to end a row of failures.
+// succeed reports a success. The following ones need not be reported once no failure counts any more: all that a
+// success does to a closed circuit without a ratio is to end a row of failures.
 func (c *circuit) succeed(p *pass) {
 	failed := c.failed.Load()
 	p.done(nil)
@@ -110,7 +110,7 @@ func newBreaker(c Breaker, r *Replica) *breaker {
 	return b
 }
 
-// renew puts a closed circuit in place. Permits of the one before settle there and change nothing here.
+// renew installs a closed circuit. Permits of the one before settle there and change nothing here.
 func (b *breaker) renew() {
 	cb := &circuit{bucket: b.config.Window / buckets, counts: b.config.Ratio > 0}
 	cb.single = b.config.Window > 0 && cb.bucket == 0
@@ -122,7 +122,7 @@ func (b *breaker) renew() {
 		Timeout:      b.config.OpenFor,
 		ReadyToTrip:  func(n gobreaker.Counts) bool { return b.trips(n) && b.pool.eject(b, cb) },
 		OnStateChange: func(_ string, _, to gobreaker.State) {
-			cb.turned(to)
+			cb.stateChanged(to)
 			if to == gobreaker.StateClosed {
 				b.pool.restore(b, cb)
 			}

@@ -25,9 +25,9 @@ type Fleet struct {
 	config Breaker
 	states states
 
-	deathEvery time.Duration                        // between two deaths of a replica's engine that count
-	turned     func(r *Replica, healthy bool)       // nil if there is none
-	snaps      atomic.Pointer[map[string]*Snapshot] // by specialist; replaced whole
+	deathEvery     time.Duration                        // between two deaths of a replica's engine that count
+	onHealthChange func(r *Replica, healthy bool)       // WithHealthChange's; may be nil
+	snaps          atomic.Pointer[map[string]*Snapshot] // by specialist; replaced whole
 
 	mu       sync.Mutex
 	replicas map[string]*Replica // by name; guarded by mu
@@ -47,7 +47,7 @@ func WithDeathInterval(d time.Duration) Option { return func(f *Fleet) { f.death
 
 // WithHealthChange has f called, on any goroutine, each time that a replica becomes healthy or ceases to be.
 func WithHealthChange(f func(r *Replica, healthy bool)) Option {
-	return func(fl *Fleet) { fl.turned = f }
+	return func(fl *Fleet) { fl.onHealthChange = f }
 }
 
 // New returns an empty Fleet.
@@ -83,7 +83,7 @@ func (f *Fleet) Put(s Spec) (*Replica, error) {
 	}
 	draining := old != nil && old.Draining()
 	if old != nil {
-		f.drop(old)
+		f.removeMember(old)
 	}
 	r := newReplica(s, f)
 	r.SetDraining(draining)
@@ -93,7 +93,7 @@ func (f *Fleet) Put(s Spec) (*Replica, error) {
 	return r, nil
 }
 
-// Remove takes a replica out. Snapshots taken before still show it. False when there is none of that name.
+// Remove removes a replica. Snapshots taken before still show it. It returns false if no replica has that name.
 func (f *Fleet) Remove(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +101,7 @@ func (f *Fleet) Remove(name string) bool {
 	if !ok {
 		return false
 	}
-	f.drop(r)
+	f.removeMember(r)
 	f.publish()
 	return true
 }
@@ -136,13 +136,13 @@ func (f *Fleet) members() ([]*Replica, <-chan struct{}) {
 	return f.sorted(), f.changed
 }
 
-// sorted needs f.mu.
+// sorted returns every replica, ascending by host. The caller holds f.mu.
 func (f *Fleet) sorted() []*Replica {
 	return slices.SortedFunc(maps.Values(f.replicas),
 		func(a, b *Replica) int { return cmp.Compare(a.spec.Host, b.spec.Host) })
 }
 
-// checkHost needs f.mu.
+// checkHost returns ErrHost if s cannot have its host id. The caller holds f.mu.
 func (f *Fleet) checkHost(s Spec) error {
 	if s.Host >= index.MaxHosts {
 		return fmt.Errorf("%w: %s has %d, the highest is %d", ErrHost, s.Name, s.Host, index.MaxHosts-1)
@@ -155,15 +155,15 @@ func (f *Fleet) checkHost(s Spec) error {
 	return nil
 }
 
-// drop ends r's membership. It needs f.mu.
-func (f *Fleet) drop(r *Replica) {
+// removeMember ends r's membership. The caller holds f.mu.
+func (f *Fleet) removeMember(r *Replica) {
 	delete(f.replicas, r.spec.Name)
 	r.leave()
 	r.pool.leave(r)
 	f.states.forget(r.spec.Host)
 }
 
-// poolOf needs f.mu.
+// poolOf returns the pool of a specialist. The caller holds f.mu.
 func (f *Fleet) poolOf(specialist string) *pool {
 	p, ok := f.pools[specialist]
 	if !ok {
@@ -173,7 +173,7 @@ func (f *Fleet) poolOf(specialist string) *pool {
 	return p
 }
 
-// publish makes the snapshots anew. It needs f.mu.
+// publish makes the snapshots anew. The caller holds f.mu.
 func (f *Fleet) publish() {
 	members, snaps := map[string][]*Replica{}, map[string]*Snapshot{}
 	for _, r := range f.sorted() {

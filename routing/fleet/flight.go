@@ -6,11 +6,12 @@ import "time"
 type Demand struct {
 	Prompt   int  // tokens
 	Uncached int  // tokens of Prompt that the replica is believed to have to compute
-	Whole    bool // the answer comes at once: nobody sees its first token
+	Whole    bool // the answer comes at once: its first token is not seen
 }
 
 // Flight is one request's entry in the ledger of a replica: what it weighs from the moment it is sent there to its end.
-// One goroutine owns it. The zero Flight weighs nothing. Start is Route and Begin, for who need not wait in between.
+// One goroutine owns it. The zero Flight weighs nothing. Start is Route and Begin for a request that need not wait in
+// between.
 //
 //	Route ──▶ Begin ──▶ FirstToken ──▶ Grow … ──▶ Land
 //	backlog +uncached ───▶ −uncached
@@ -20,7 +21,7 @@ type Demand struct {
 // Land may come at any point, and gives back exactly what is still there.
 type Flight struct {
 	replica  *Replica
-	prefill  uint64 // its name there; 0 is none
+	prefill  uint64 // its name there; 0 after Land
 	demand   Demand
 	begun    bool
 	answered bool // it has its first token
@@ -30,7 +31,7 @@ type Flight struct {
 	began, first, last time.Time
 }
 
-// Route enters w into the ledger, before the replica has admitted it: others see at once what is on its way.
+// Route enters w into the ledger before the replica has admitted it: other requests see at once what is on its way.
 func (r *Replica) Route(w Demand) Flight {
 	w = w.sane()
 	r.ledger.change(oneWaiting)
@@ -39,7 +40,7 @@ func (r *Replica) Route(w Demand) Flight {
 	return Flight{replica: r, demand: w, prefill: r.prefills.route(w)}
 }
 
-// Start enters w into the ledger as a request that the replica has taken. What f was is forgotten.
+// Start enters w into the ledger as a request that the replica has taken. It overwrites f.
 func (r *Replica) Start(f *Flight, w Demand, now time.Time) {
 	w = w.sane()
 	r.ledger.change(oneEvent + oneInFlight)
@@ -57,7 +58,7 @@ func (w Demand) sane() Demand {
 	return w
 }
 
-// Begin says that the replica has taken the request.
+// Begin notes that the replica has taken the request.
 func (f *Flight) Begin(now time.Time) {
 	if f.replica == nil || f.begun {
 		return
@@ -68,7 +69,7 @@ func (f *Flight) Begin(now time.Time) {
 	f.replica.prefills.begin(f.prefill, now)
 }
 
-// FirstToken says that the prompt has been computed.
+// FirstToken notes that the prompt has been computed.
 func (f *Flight) FirstToken(now time.Time) {
 	if f.replica == nil || f.answered {
 		return
@@ -82,7 +83,7 @@ func (f *Flight) FirstToken(now time.Time) {
 	}
 }
 
-// Grow says that the answer has so many tokens.
+// Grow notes how many tokens the answer has now.
 func (f *Flight) Grow(tokens int, now time.Time) {
 	if f.replica == nil || tokens <= f.tokens {
 		return
@@ -92,7 +93,7 @@ func (f *Flight) Grow(tokens int, now time.Time) {
 	f.tokens, f.last = tokens, now
 }
 
-// Land takes the request out of the ledger. Landing again does nothing.
+// Land removes the request from the ledger. Landing again does nothing.
 func (f *Flight) Land() {
 	r := f.replica
 	if r == nil {

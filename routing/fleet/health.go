@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// watch is what a Monitor lends to a replica that it watches.
+// watch is what a Monitor gives to a replica that it watches.
 type watch struct {
 	unhealthy int           // failures in a row that mark down
 	healthy   int           // successes in a row that bring back
@@ -14,49 +14,49 @@ type watch struct {
 	wake      chan struct{} // buffered 1: asks for a probe soon
 }
 
-// OnSuccess says that the replica answered as it should. It costs four atomic loads while all is well.
+// OnSuccess notes that the replica answered as it should. It costs four atomic loads while all is well.
 func (r *Replica) OnSuccess() {
-	r.busy.idle()
+	r.busy.clear()
 	r.suspects.clear()
 	if r.streak.Load() != 0 || !r.Healthy() {
-		r.hear(true)
+		r.recordProbe(true)
 	}
 }
 
-// OnConnectFailure says that the replica could not be reached. It counts like a failed probe and asks for a probe soon.
-// Without a Monitor it does nothing: then only the breaker keeps requests away.
+// OnConnectFailure notes that the replica could not be reached. It counts like a failed probe and asks for a probe
+// soon. Without a Monitor it does nothing: then only the breaker keeps requests away.
 func (r *Replica) OnConnectFailure() {
 	w := r.watch.Load()
 	if w == nil {
 		return
 	}
-	r.hear(false)
+	r.recordProbe(false)
 	select {
 	case w.wake <- struct{}{}:
 	default: // one is on its way
 	}
 }
 
-// hear takes one sign of life or its absence.
-func (r *Replica) hear(ok bool) {
+// recordProbe counts one success or failure of a probe or a connection.
+func (r *Replica) recordProbe(ok bool) {
 	w := r.watch.Load()
 	if w == nil {
 		return
 	}
-	if r.weigh(w, ok) && r.turned != nil {
-		r.turned(r, ok)
+	if r.updateHealth(w, ok) && r.onHealthChange != nil {
+		r.onHealthChange(r, ok)
 	}
 }
 
-// weigh changes the replica's health where enough signs in a row say so, and reports whether it did.
-func (r *Replica) weigh(w *watch, ok bool) (changed bool) {
+// updateHealth changes the replica's health if enough results in a row call for it, and returns true if it did.
+func (r *Replica) updateHealth(w *watch, ok bool) (changed bool) {
 	r.stateMu.Lock()
 	defer r.stateMu.Unlock()
 	before := r.Healthy()
 	switch {
 	case r.isGone():
 	case ok:
-		r.heal(w)
+		r.recordSuccess(w)
 	default:
 		r.passed = 0
 		if r.streak.Add(1) >= int64(w.unhealthy) {
@@ -66,8 +66,8 @@ func (r *Replica) weigh(w *watch, ok bool) (changed bool) {
 	return r.Healthy() != before
 }
 
-// heal needs r.stateMu.
-func (r *Replica) heal(w *watch) {
+// recordSuccess brings the replica back after enough successes in a row. The caller holds stateMu.
+func (r *Replica) recordSuccess(w *watch) {
 	r.streak.Store(0)
 	if r.Healthy() {
 		return

@@ -24,8 +24,8 @@ type ledger struct {
 }
 
 // tally is three counts in one word, so that a request's step changes them together: requests in flight, requests
-// waiting, and all that happened. The first two have room for four million each; the third begins anew after a million,
-// which is as good as never for who compares it with what it was when he last looked.
+// waiting, and all events. The first two have room for four million each. The third wraps around after a million: a
+// reader that compares it with its last value misses a change only if exactly a million came in between.
 type tally uint64
 
 const (

@@ -61,17 +61,17 @@ func (m Monitor) observe(ctx context.Context, r *Replica) {
 	defer r.watch.Store(nil)
 	for {
 		if err := m.probe(ctx, r); ctx.Err() == nil && !errors.Is(err, ErrUntold) {
-			r.hear(err == nil)
+			r.recordProbe(err == nil)
 		}
-		if !m.rest(ctx, r, w) {
+		if !m.awaitNext(ctx, r, w) {
 			return
 		}
 	}
 }
 
-// rest waits until the next probe of r is due: a pause, or a tenth of Interval once w was woken. It is false when there
-// is none, as ctx has ended or r has left the Fleet.
-func (m Monitor) rest(ctx context.Context, r *Replica, w *watch) bool {
+// awaitNext waits until the next probe of r is due: a pause, or a tenth of Interval once w was woken. It returns false
+// if no probe follows because ctx has ended or r has left the Fleet.
+func (m Monitor) awaitNext(ctx context.Context, r *Replica, w *watch) bool {
 	pause := m.pause()
 	w.next.Store(time.Now().Add(pause).UnixNano())
 	due := time.NewTimer(pause)

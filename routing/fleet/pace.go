@@ -14,11 +14,10 @@ type Pace struct {
 	ITL      float64 // seconds between tokens; 0 is unknown
 }
 
-// Known reports whether first tokens can be foretold.
+// Known returns true if first tokens can be predicted.
 func (p Pace) Known() bool { return p.Fixed > 0 || p.PerToken > 0 }
 
-// TTFT foretells the time to a first token, in seconds, where so many tokens have to be computed before it. 0 is
-// unknown.
+// TTFT predicts the time to a first token, in seconds, if so many tokens have to be computed before it. 0 is unknown.
 func (p Pace) TTFT(tokens int) float64 { return p.Fixed + p.PerToken*float64(tokens) }
 
 // paceMemory is what is left of a measurement after a further one.
@@ -29,8 +28,8 @@ type pace struct {
 	fixed, perToken, itl atomic.Uint64 // bits of float64
 
 	mu             sync.Mutex
-	firsts         line    // seconds over tokens; guarded by mu
-	gaps, gapCount float64 // faded sum and weight of times between tokens; guarded by mu
+	firsts         regression // seconds over tokens; guarded by mu
+	gaps, gapCount float64    // faded sum and weight of times between tokens; guarded by mu
 }
 
 func (p *pace) load() Pace {

@@ -21,7 +21,7 @@ func (p *pool) join() {
 	p.members++
 }
 
-// leave takes r out. Where that leaves fewer places than breakers hold, the ones that tripped last close.
+// leave removes r. If that leaves fewer places than breakers hold, the ones that tripped last close.
 func (p *pool) leave(r *Replica) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,7 +47,7 @@ func (p *pool) eject(b *breaker, cb *circuit) bool {
 	return true
 }
 
-// restore takes b's place back, if cb is still its circuit.
+// restore takes b's place back if cb is still its circuit.
 func (p *pool) restore(b *breaker, cb *circuit) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,7 +56,7 @@ func (p *pool) restore(b *breaker, cb *circuit) {
 	}
 }
 
-// drop needs p.mu.
+// drop frees b's place. The caller holds mu.
 func (p *pool) drop(b *breaker) {
 	if i := slices.Index(p.ejected, b); i >= 0 {
 		p.ejected = slices.Delete(p.ejected, i, i+1)
@@ -64,5 +64,5 @@ func (p *pool) drop(b *breaker) {
 	}
 }
 
-// places is how many breakers may be open or half-open. It needs p.mu.
+// places is how many breakers may be open or half-open. The caller holds mu.
 func (p *pool) places() int { return max(1, int(p.share*float64(p.members))) }

@@ -18,22 +18,22 @@ type Work struct {
 // nearly done.
 func (r *Replica) Work(now time.Time) Work { return r.prefills.work(now) }
 
-// prefills is the prompts of one replica without a first token, in the order in which they were sent, which is the
+// prefills are the prompts of one replica without a first token, in the order in which they were sent, which is the
 // order in which engines compute them.
 type prefills struct {
-	mu    sync.Mutex
-	stale atomic.Bool // something has changed since shown
-	sent  int         // of open, the first ones: the engine has them; guarded by mu
-	open  []prefill   // guarded by mu
-	last  uint64      // name that was given; guarded by mu
-	since time.Time   // from when the first that was sent is being computed; guarded by mu
-	paced line        // seconds from one first token to the next, over the tokens between them; guarded by mu
+	mu      sync.Mutex
+	stale   atomic.Bool // something has changed since shown
+	sent    int         // of open, the first ones: the engine has them; guarded by mu
+	pending []prefill   // guarded by mu
+	last    uint64      // name that was given; guarded by mu
+	since   time.Time   // from when the first that was sent is being computed; guarded by mu
+	rate    regression  // seconds from one first token to the next, over the tokens between them; guarded by mu
 
-	shown atomic.Pointer[standing] // nil before the first prompt is asked about
+	view atomic.Pointer[prefillView] // nil before the first prompt is asked about
 }
 
-// standing is prefills as they were last shown to readers.
-type standing struct {
+// prefillView is prefills as readers last saw them.
+type prefillView struct {
 	rate   float64 // 0 is unknown
 	sent   float64 // tokens of the prompts that were sent
 	queued float64 // tokens of those that were not
@@ -44,14 +44,14 @@ type standing struct {
 type prefill struct {
 	name   uint64 // unique among those of a replica, for its life
 	tokens int    // to compute
-	// nobody sees its first token: it is done when its time is over, or when a later one's first token comes
+	// its first token is not seen: it is done when its time is over, or when a later prompt's first token comes
 	whole bool
 }
 
-// route enters a prompt before it is sent, and names it.
+// route enters a prompt before it is sent, and returns its name.
 func (l *prefills) route(d Demand) (name uint64) {
 	l.mu.Lock()
-	name = l.enter(d)
+	name = l.add(d)
 	l.mu.Unlock()
 	return name
 }
@@ -59,134 +59,134 @@ func (l *prefills) route(d Demand) (name uint64) {
 // start is route and begin.
 func (l *prefills) start(d Demand, now time.Time) (name uint64) {
 	l.mu.Lock()
-	name = l.enter(d)
-	l.send(len(l.open)-1, now)
+	name = l.add(d)
+	l.send(len(l.pending)-1, now)
 	l.mu.Unlock()
 	return name
 }
 
-// enter needs l.mu.
-func (l *prefills) enter(d Demand) (name uint64) {
+// add enters a prompt. The caller holds mu.
+func (l *prefills) add(d Demand) (name uint64) {
 	l.last++
-	l.open = append(l.open, prefill{name: l.last, tokens: d.Uncached, whole: d.Whole})
-	l.changed()
+	l.pending = append(l.pending, prefill{name: l.last, tokens: d.Uncached, whole: d.Whole})
+	l.markStale()
 	return l.last
 }
 
-// begin says that a prompt was sent: behind all that were, before all that were not.
+// begin notes that a prompt was sent: behind all that were, before all that were not.
 func (l *prefills) begin(name uint64, now time.Time) {
 	l.mu.Lock()
 	if at := l.find(name, l.sent); at >= 0 { // else it was sent already, or is no more
 		l.send(at, now)
-		l.changed()
+		l.markStale()
 	}
 	l.mu.Unlock()
 }
 
-// send moves open[at] to the end of those that were sent. It needs l.mu.
+// send moves pending[at] to the end of those that were sent. The caller holds mu.
 func (l *prefills) send(at int, now time.Time) {
 	to := l.sent
 	if to == 0 {
 		l.since = now
 	}
 	if at > to {
-		p := l.open[at]
-		copy(l.open[to+1:at+1], l.open[to:at])
-		l.open[to] = p
+		p := l.pending[at]
+		copy(l.pending[to+1:at+1], l.pending[to:at])
+		l.pending[to] = p
 	}
 	l.sent++
 }
 
-// find returns where a prompt is in open, from a place on; -1 is nowhere. It needs l.mu.
+// find returns where a prompt is in pending, from a place on; -1 if it is not there. The caller holds mu.
 func (l *prefills) find(name uint64, from int) int {
-	for i := from; i < len(l.open); i++ {
-		if l.open[i].name == name {
+	for i := from; i < len(l.pending); i++ {
+		if l.pending[i].name == name {
 			return i
 		}
 	}
 	return -1
 }
 
-// done says that a prompt's first token came. It feeds the rate.
+// done notes that a prompt's first token came, and measures the rate.
 func (l *prefills) done(name uint64, now time.Time) {
 	l.mu.Lock()
 	if at := l.find(name, 0); at >= 0 {
 		if at < l.sent {
 			l.measure(at, now)
 		}
-		l.close(at)
+		l.removeAt(at)
 	}
 	l.mu.Unlock()
 }
 
-// drop says that a prompt's first token will not be seen.
+// drop removes a prompt whose first token will not be seen.
 func (l *prefills) drop(name uint64) {
 	l.mu.Lock()
 	if at := l.find(name, 0); at >= 0 {
-		l.close(at)
+		l.removeAt(at)
 	}
 	l.mu.Unlock()
 }
 
-// close takes open[at] out. It needs l.mu.
-func (l *prefills) close(at int) {
+// removeAt removes pending[at]. The caller holds mu.
+func (l *prefills) removeAt(at int) {
 	if at < l.sent {
 		l.sent--
 	}
-	last := len(l.open) - 1
+	last := len(l.pending) - 1
 	if at < last {
-		copy(l.open[at:], l.open[at+1:])
+		copy(l.pending[at:], l.pending[at+1:])
 	}
-	l.open = l.open[:last]
-	l.changed()
+	l.pending = l.pending[:last]
+	l.markStale()
 }
 
-// changed has the next reader look for himself. It needs l.mu.
-func (l *prefills) changed() {
+// markStale makes the next reader compute the view anew. The caller holds mu.
+func (l *prefills) markStale() {
 	if !l.stale.Load() {
 		l.stale.Store(true)
 	}
 }
 
-// measure notes that open[at] is computed now, and with it what went before it unseen. It needs l.mu.
+// measure notes that pending[at] is computed now, and with it all whole prompts before it. The caller holds mu.
 func (l *prefills) measure(at int, now time.Time) {
-	tokens := l.open[at].tokens
-	for i := range l.open[:at] {
-		if p := &l.open[i]; p.whole {
+	tokens := l.pending[at].tokens
+	for i := range l.pending[:at] {
+		if p := &l.pending[i]; p.whole {
 			tokens += p.tokens
 			p.tokens = 0
 		}
 	}
-	l.paced.add(float64(tokens), max(0, now.Sub(l.since).Seconds()))
+	l.rate.add(float64(tokens), max(0, now.Sub(l.since).Seconds()))
 	l.since = now
 }
 
-// show lets readers see the present standing, and returns it.
-func (l *prefills) show() *standing {
+// publish computes the view for readers, and returns it.
+func (l *prefills) publish() *prefillView {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stale.Store(false)
-	s := &standing{since: l.since}
-	if l.paced.known() {
-		if _, slope := l.paced.fit(); slope > 0 {
+	s := &prefillView{since: l.since}
+	if l.rate.known() {
+		if _, slope := l.rate.fit(); slope > 0 {
 			s.rate = 1 / slope
 		}
 	}
-	for i := range l.open {
-		if p := &l.open[i]; i < l.sent {
+	for i := range l.pending {
+		if p := &l.pending[i]; i < l.sent {
 			s.sent += float64(p.tokens)
 		} else {
 			s.queued += float64(p.tokens)
 		}
 	}
-	l.shown.Store(s)
+	l.view.Store(s)
 	return s
 }
 
 func (l *prefills) work(now time.Time) Work {
-	s := l.shown.Load()
+	s := l.view.Load()
 	if l.stale.Load() {
-		s = l.show()
+		s = l.publish()
 	}
 	if s == nil {
 		return Work{}

@@ -12,7 +12,7 @@ func (r *Replica) Recovery(now time.Time) time.Duration {
 	if r.Draining() {
 		return 0
 	}
-	back := r.breaker.rest(now)
+	back := r.breaker.openFor(now)
 	if r.Healthy() {
 		return back
 	}
@@ -27,8 +27,8 @@ func (r *Replica) Recovery(now time.Time) time.Duration {
 	return max(back, next+time.Duration(missing-1)*w.interval)
 }
 
-// rest returns how long the breaker stays open.
-func (b *breaker) rest(now time.Time) time.Duration {
+// openFor returns how long the breaker stays open.
+func (b *breaker) openFor(now time.Time) time.Duration {
 	cb := b.cb.Load()
 	if cb.State() != gobreaker.StateOpen {
 		return 0

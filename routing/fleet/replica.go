@@ -28,21 +28,21 @@ type Replica struct {
 	deaths  deaths
 	busy    busy
 
-	suspects suspects
-	turned   func(r *Replica, healthy bool) // nil if there is none
-	key      uint64                         // see Key
-	watch    atomic.Pointer[watch]          // nil while no Monitor watches
+	suspects       suspects
+	onHealthChange func(r *Replica, healthy bool) // the Fleet's; may be nil
+	key            uint64                         // see Key
+	watch          atomic.Pointer[watch]          // nil while no Monitor watches
 
 	// stateMu orders changes of the replica's bits, and of gone: once gone is closed they are another's.
 	stateMu sync.Mutex
 	passed  int // signs of life in a row while down; guarded by stateMu
 }
 
-// newReplica needs f.mu.
+// newReplica returns a replica of f. The caller holds f.mu.
 func newReplica(s Spec, f *Fleet) *Replica {
 	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{}),
 		key: xxh3.HashString(s.Name)}
-	r.breaker, r.deaths.every, r.turned = newBreaker(f.config, r), f.deathEvery, f.turned
+	r.breaker, r.deaths.every, r.onHealthChange = newBreaker(f.config, r), f.deathEvery, f.onHealthChange
 	return r
 }
 

@@ -4,7 +4,7 @@ import "slices"
 
 // Reported is what an engine says of itself, as last scraped. What it does not say it does not have.
 type Reported struct {
-	Running, Waiting int     // requests, whoever sent them
+	Running, Waiting int     // requests, of any gateway
 	Others           int     // of Running, those that are not of this gateway
 	KVUsage          float64 // used part of its KV pool, 0 … 1
 	HasLoad          bool    // Running and Waiting
@@ -16,21 +16,21 @@ type Reported struct {
 	WaitingAdapters []string // of queued requests
 }
 
-// Reports notes what the engine says of itself. It must not be changed afterwards.
+// Reports notes what the engine reports of itself. It must not be changed afterwards.
 func (r *Replica) Reports(said *Reported) {
 	r.reported.Store(said)
 	r.ledger.change(oneEvent)
 }
 
-// Reported returns what the engine said of itself last, read-only; the zero Reported where it has said nothing.
+// Reported returns what the engine reported last, read-only; the zero Reported before the first report.
 func (r *Replica) Reported() *Reported {
 	if said := r.reported.Load(); said != nil {
 		return said
 	}
-	return &silent
+	return &noReport
 }
 
-var silent Reported
+var noReport Reported
 
 // Runs reports whether requests with the adapter are in the engine's batch.
 func (r *Reported) Runs(adapter string) bool { return slices.Contains(r.RunningAdapters, adapter) }

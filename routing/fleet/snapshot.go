@@ -10,7 +10,7 @@ import (
 
 // Snapshot is some replicas of one specialist: what the requests of one configuration may see. Its membership is
 // immutable; health, draining and breakers are read as they are at the time of the call. A replica that has left the
-// Fleet stays in it, in the state in which it left, whoever has its slot by now.
+// Fleet stays in it, in the state in which it left, even if its slot is another replica's by now.
 type Snapshot struct {
 	Hosts index.HostBitmap
 
@@ -81,13 +81,13 @@ func (s *Snapshot) Available() index.HostBitmap {
 	return now
 }
 
-// KeepAvailable takes out of hosts whoever is not in Available, and reports whether that was anybody.
+// KeepAvailable removes from hosts all that are not in Available, and returns true if there were any.
 func (s *Snapshot) KeepAvailable(hosts *index.HostBitmap) bool {
 	now := s.Available()
 	return hosts.Keep(&now)
 }
 
-// NoneTripped says that all breakers of the whole fleet are closed: then Tripped is empty.
+// NoneTripped returns true if all breakers of the whole fleet are closed: then Tripped is empty.
 func (s *Snapshot) NoneTripped() bool { return s.states.tripped.empty() }
 
 // Tripped returns the replicas whose breaker is not closed. That of a replica that has left is asked by Take alone.

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// suspects are the requests that a replica has failed since it last answered one, where no other replica could tell
-// whether the request was at fault. The same request again says nothing more.
+// suspects are the requests that a replica has failed since it last answered one, if no other replica could tell
+// whether the request was at fault. The same request again counts once.
 type suspects struct {
 	some atomic.Bool // keys has any
 

@@ -1,7 +1,7 @@
 package fleet
 
-// line measures y = fixed + slope × x: least squares over measurements that fade.
-type line struct {
+// regression measures y = fixed + slope × x: least squares over measurements that fade.
+type regression struct {
 	n, x, y, xx, xy float64 // faded sums
 	seen            int
 }
@@ -11,17 +11,17 @@ const (
 	lineSpread  = 0.01 // variance of x, over its squared mean, from which a slope can be told
 )
 
-func (l *line) add(x, y float64) {
+func (l *regression) add(x, y float64) {
 	l.n, l.x, l.y = l.n*paceMemory+1, l.x*paceMemory+x, l.y*paceMemory+y
 	l.xx, l.xy = l.xx*paceMemory+x*x, l.xy*paceMemory+x*y
 	l.seen++
 }
 
-func (l *line) known() bool { return l.seen >= lineSamples }
+func (l *regression) known() bool { return l.seen >= lineSamples }
 
-// fit returns the best line with neither part below zero. Where all x were about the same, all of y is put down to
-// them: a larger one is never foretold to be as quick as the smaller ones were.
-func (l *line) fit() (fixed, slope float64) {
+// fit returns the best line with neither part below zero. If all x were about the same, all of y is put down to them: a
+// larger x is never predicted to be as quick as the smaller ones were.
+func (l *regression) fit() (fixed, slope float64) {
 	mx, my := l.x/l.n, l.y/l.n
 	spread := l.xx/l.n - mx*mx
 	if mx <= 0 {
