@@ -83,7 +83,7 @@ func (x *exchange) heard() {
 
 // sendAway has a request that nobody took told when it is to come back: behind all who were sent away before it.
 func (x *exchange) sendAway(err error) error {
-	if err == nil || x.started || x.dry || x.sp == nil || x.sp.Away == nil {
+	if err == nil || x.relay.Begun() || x.dry || x.sp == nil || x.sp.Away == nil {
 		return err
 	}
 	var no *scheduler.Refusal

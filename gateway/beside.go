@@ -43,7 +43,7 @@ func (x *exchange) sendBeside(attempt *place.Context) error {
 	if err != nil {
 		return err
 	}
-	budget, err := x.patience()
+	budget, err := x.patience(x.relay.Delivered())
 	if err != nil {
 		return err
 	}

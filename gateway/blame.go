@@ -7,6 +7,7 @@ import (
 	"octet/engine"
 	"octet/gateway/place"
 	"octet/gateway/sse"
+	"octet/gateway/stream"
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/scheduler"
@@ -34,10 +35,10 @@ var causes = [...]struct {
 	by  party
 }{
 	{errDeadline, byClient},
-	{errTTFTDeadline, byClient},
+	{stream.ErrFirstToken, byClient},
 	{context.DeadlineExceeded, byClient},
 	{context.Canceled, byClient},
-	{errSlowClient, byClient},
+	{stream.ErrSlowClient, byClient},
 
 	{place.ErrPreempted, byGateway},
 	{errDrained, byGateway},
@@ -50,7 +51,7 @@ var causes = [...]struct {
 	{engine.ErrLocal, byGateway},
 
 	{errMistaken, byRequest},
-	{errLongAnswer, byRequest},
+	{stream.ErrLongAnswer, byRequest},
 	{sse.ErrEventTooLarge, byRequest},
 
 	{errEngineBusy, byLoad},

@@ -13,6 +13,7 @@ import (
 	"octet/gateway/apierr"
 	"octet/gateway/place"
 	"octet/gateway/sse"
+	"octet/gateway/stream"
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/scheduler"
@@ -23,7 +24,7 @@ func TestBlameGoesByWhoCouldHaveCausedIt(t *testing.T) {
 	x := new(exchange)
 	refused := func(status int) error { return x.refusedBy(refusal{status: status, message: "no"}) }
 	said := func(code, kind string) error {
-		return x.unusable(&sse.EngineError{Message: "no", Type: kind, Code: code})
+		return x.meaning(&stream.Unusable{Err: &sse.EngineError{Message: "no", Type: kind, Code: code}})
 	}
 	lost := &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
 	rows := []struct {
@@ -36,10 +37,10 @@ func TestBlameGoesByWhoCouldHaveCausedIt(t *testing.T) {
 		{"the deadline of the request", errDeadline, byClient, fleet.Cancelled},
 		{"the deadline within an engine's error", fmt.Errorf("%w: %w", engine.ErrReset, errDeadline), byClient,
 			fleet.Cancelled},
-		{"the first token's deadline", errTTFTDeadline, byClient, fleet.Cancelled},
+		{"the first token's deadline", stream.ErrFirstToken, byClient, fleet.Cancelled},
 		{"a deadline without a cause", context.DeadlineExceeded, byClient, fleet.Cancelled},
 		{"the client left", context.Canceled, byClient, fleet.Cancelled},
-		{"the client does not read", fmt.Errorf("%w: %w", errSlowClient, lost), byClient, fleet.Cancelled},
+		{"the client does not read", fmt.Errorf("%w: %w", stream.ErrSlowClient, lost), byClient, fleet.Cancelled},
 		{"preempted", place.ErrPreempted, byGateway, fleet.Cancelled},
 		{"drained", errDrained, byGateway, fleet.Cancelled},
 		{"abandoned", errAbandoned, byGateway, fleet.Cancelled},
@@ -58,7 +59,7 @@ func TestBlameGoesByWhoCouldHaveCausedIt(t *testing.T) {
 		{"422", refused(422), byRequest, fleet.Succeeded},
 		{"400 as the first event", said("400", "BadRequestError"), byRequest, fleet.Succeeded},
 		{"a type alone as the first event", said("", "invalid_request_error"), byRequest, fleet.Succeeded},
-		{"an answer over response_bytes", fmt.Errorf("%w has more", errLongAnswer), byRequest, fleet.Cancelled},
+		{"an answer over response_bytes", fmt.Errorf("%w has more", stream.ErrLongAnswer), byRequest, fleet.Cancelled},
 		{"an event over event_bytes", broke(fmt.Errorf("%w: 2 MiB", sse.ErrEventTooLarge)), byRequest, fleet.Cancelled},
 		{"429", refused(429), byLoad, fleet.Cancelled},
 		{"503", refused(503), byLoad, fleet.Cancelled},

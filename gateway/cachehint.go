@@ -16,7 +16,7 @@ const cacheHint = "X-Octet-Cache-Hint"
 // hint adds what the replica is believed to hold. It asks the index for this one replica, and only where there is a
 // hit.
 func (x *exchange) hint(hop *ensemble.Hop) {
-	if x.route == nil || hop.NoPlace || x.base() > 0 {
+	if x.route == nil || hop.NoPlace || x.relay.Cont.Base() > 0 {
 		return
 	}
 	tokens := x.predict(hop.Replica.Host)

@@ -25,6 +25,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind
 		return
 	}
 	x.w = conn.Bare(x.w)
+	x.relay.Detach(x.w, x.w)
 	if x.w.Detach(x.goOn) {
 		x.slim() // the body may be the server's
 		return
@@ -44,9 +45,7 @@ func (x *exchange) respond(kind wire.Kind) (begun bool) {
 	return false
 }
 
-// goOn is the rest of a stream that has begun, as far as it is to be gone on a goroutine: false is not over.
-func (x *exchange) goOn() (over bool) { return x.onward(x.follow) }
-
+// finishWith ends an answer, for which no more is expected: with err, where it failed.
 func (x *exchange) finishWith(err error) {
 	x.handBack()
 	if err != nil {
@@ -98,7 +97,7 @@ func (x *exchange) serveSecond(refused error) error {
 	x.verdict, _ = first.SecondChoice()
 	x.elsewhere = false
 	err := x.serve()
-	if offered && !x.started && errors.Is(err, scheduler.ErrRefused) {
+	if offered && !x.relay.Begun() && errors.Is(err, scheduler.ErrRefused) {
 		x.verdict = first
 		return x.serve()
 	}
@@ -164,7 +163,7 @@ func (x *exchange) checkLength(sp *ensemble.Specialist) error {
 // goesOn says whether the second choice is to be tried: once, on a refusal that another specialist may not share,
 // before the first byte.
 func (x *exchange) goesOn(err error) bool {
-	return !x.started && errors.Is(err, scheduler.ErrRefused) && !errors.Is(err, scheduler.ErrExceedsPool) &&
+	return !x.relay.Begun() && errors.Is(err, scheduler.ErrRefused) && !errors.Is(err, scheduler.ErrExceedsPool) &&
 		x.hasSecond()
 }
 
@@ -194,8 +193,8 @@ func (x *exchange) serve() error {
 // plan is steps 4 to 7: the pipeline over the replicas that this request may see.
 func (x *exchange) plan() (routing.Plan, error) {
 	x.handBack()
-	began := x.since()
-	now := x.at(began)
+	began := x.Since()
+	now := x.At(began)
 	hosts, none := takers(x.rt, x.sp.Snapshot().Hosts, &x.req)
 	if none != nil {
 		return routing.Plan{}, none
@@ -206,7 +205,7 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.sp.Pipeline.Seed(x.route, x.sp.Snapshot())
 	plan, err := x.sp.Workflow.Plan(x.ctx, x.route)
 	x.sp.Pipeline.Footprint(x.route.View(), &x.prompt)
-	x.seen = x.since()
+	x.seen = x.Since()
 	x.recordRouting(plan, err, x.seen-began)
 	return plan, err
 }
@@ -227,7 +226,7 @@ const timedEvery = time.Millisecond
 // timer is what times the plugins of this decision; nil is nobody.
 func (x *exchange) timer(now time.Time) func() time.Duration {
 	if x.dry || x.intent.Explain || x.sp.DueForTiming(now.Sub(x.s.began), timedEvery) {
-		return x.since
+		return x.Since
 	}
 	return nil
 }
@@ -245,7 +244,7 @@ func (x *exchange) facts(now time.Time, f *routing.Facts) {
 
 // ttftLeft is timeLeft of the first token's deadline, which is none once the client has its first token.
 func (x *exchange) ttftLeft(now time.Time) time.Duration {
-	if x.handedOut > 0 {
+	if x.relay.Delivered() > 0 {
 		return 0
 	}
 	return timeLeft(now, x.intent.TTFTDeadline)
@@ -286,8 +285,8 @@ func (x *exchange) cost() int {
 	switch {
 	case !x.admitted:
 		return 0
-	case x.usage.PromptTokens > 0:
-		return x.usage.PromptTokens + max(x.usage.CompletionTokens, x.handedOut)
+	case x.relay.Usage().PromptTokens > 0:
+		return x.relay.Usage().PromptTokens + max(x.relay.Usage().CompletionTokens, x.relay.Delivered())
 	}
-	return x.prompt.Tokens + x.handedOut
+	return x.prompt.Tokens + x.relay.Delivered()
 }

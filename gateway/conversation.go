@@ -135,7 +135,7 @@ func (x *exchange) recall(key uint64) (seat, bool) {
 // rememberConversation notes who answered.
 func (x *exchange) rememberConversation() {
 	if x.conversation != 0 && x.failure == nil && !x.abort {
-		x.s.conversations.note(x.conversation, seat{x.sp.Name, x.prompt.Tokens + x.handedOut, x.opening})
+		x.s.conversations.note(x.conversation, seat{x.sp.Name, x.prompt.Tokens + x.relay.Delivered(), x.opening})
 	}
 }
 

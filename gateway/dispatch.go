@@ -9,6 +9,7 @@ import (
 	"octet/engine"
 	"octet/gateway/ensemble"
 	"octet/gateway/place"
+	"octet/gateway/stream"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -30,16 +31,16 @@ func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	}
 	x.attempts++
 	x.begins(rep, at, &s)
-	x.cont = nil
+	x.relay.Cont = nil
 	if x.continuable(rep) {
-		x.cont = new(continuation)
+		x.relay.Cont = new(stream.Continuation)
 	}
 	err := x.attempt(ctx, began)
-	if x.stream && (err == nil || errors.Is(err, place.ErrPreempted) && x.unfinished()) {
+	if x.stream && (err == nil || errors.Is(err, place.ErrPreempted) && x.relay.Unfinished()) {
 		return nil
 	}
 	x.settle(err)
-	if err == nil || x.started {
+	if err == nil || x.relay.Begun() {
 		return err
 	}
 	return again(err)
@@ -56,10 +57,10 @@ func elsewhere(err error) bool {
 // attempt gets the answer of one replica under way. Preempted before anybody has seen anything of it, it queues again;
 // after that, see resume.
 func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error) {
-	if err = x.turn.place.Permit(x.at(began)); err != nil {
+	if err = x.turn.place.Permit(x.At(began)); err != nil {
 		return err
 	}
-	for ; ; began = x.since() {
+	for ; ; began = x.Since() {
 		x.turn.place.Watch(ctx)
 		if err = x.enter(ctx, began); err != nil {
 			return err
@@ -68,7 +69,7 @@ func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error)
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, place.ErrPreempted) && !x.started:
+		case errors.Is(err, place.ErrPreempted) && !x.relay.Begun():
 			x.preempted++
 		case !x.doWithout(err):
 			return err
@@ -80,7 +81,7 @@ func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error)
 // enter asks the replica's Gate, from began on since the arrival. A request of higher priority may take the place back
 // until the first token.
 func (x *exchange) enter(ctx context.Context, began time.Duration) error {
-	now := x.at(began)
+	now := x.At(began)
 	r := gate.Request{Now: now}
 	x.admissionRequest(&r, x.turn.leg)
 	if len(x.held) > 0 {
@@ -114,9 +115,9 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 // demand is what the replica whose turn it is has to do, as far as anybody knows: what it already gave of the answer
 // included.
 func (x *exchange) demand() fleet.Demand {
-	tokens := x.prompt.Tokens + x.handedOut
+	tokens := x.prompt.Tokens + x.relay.Delivered()
 	d := fleet.Demand{Prompt: tokens, Uncached: tokens - x.predicted, Whole: !x.stream && !x.turn.leg}
-	if !x.turn.leg && x.handedOut == 0 && (len(x.held) > 0 || x.beside != nil) {
+	if !x.turn.leg && x.relay.Delivered() == 0 && (len(x.held) > 0 || x.beside != nil) {
 		d.Uncached = 0 // another has computed it
 	}
 	return d
@@ -134,15 +135,15 @@ func (x *exchange) call() error {
 		return err
 	}
 	if t.resp, err = x.ask(t.place.Context(), hop); err != nil {
-		return t.place.Cause(x.lateDeadline(err))
+		return t.place.Cause(x.relay.Late(x.turn.hurriedBy, err))
 	}
 	switch {
 	case t.resp.Status() != 200:
 		return x.engineRefused(t.resp)
 	case x.stream:
-		return t.place.Cause(x.openStream())
+		return t.place.Cause(x.meaning(x.relay.Open(x.source())))
 	}
-	return t.place.Cause(x.relayUnary())
+	return t.place.Cause(x.meaning(x.relay.Whole(x.source())))
 }
 
 // lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier
@@ -150,7 +151,7 @@ func (x *exchange) call() error {
 func (x *exchange) lastHop() (*ensemble.Hop, error) {
 	hop := &x.turn.hop
 	x.prepare(hop, &x.turn.step, x.turn.rep)
-	if x.base() > 0 {
+	if x.relay.Cont.Base() > 0 {
 		return hop, nil
 	}
 	err := x.protocol.Request(hop)
@@ -160,7 +161,7 @@ func (x *exchange) lastHop() (*ensemble.Hop, error) {
 
 // ask patches the body for a replica and sends it. Everything else of it is forwarded as it came.
 func (x *exchange) ask(ctx context.Context, hop *ensemble.Hop) (engine.Response, error) {
-	budget, err := x.patience()
+	budget, err := x.patience(x.relay.Delivered())
 	if err != nil {
 		return nil, err
 	}
@@ -221,5 +222,5 @@ func (x *exchange) edits(rep *ensemble.Replica, edits []wire.Edit) []wire.Edit {
 		edits = append(edits, wire.Edit{Key: "priority",
 			Raw: strconv.AppendInt(nil, int64(rep.Kind.Priority(x.intent.Priority)), 10)})
 	}
-	return x.continued(x.salted().edits(rep, edits))
+	return x.relay.Cont.Edits(x.salted().edits(rep, edits), &x.req, x.kind)
 }

@@ -8,6 +8,7 @@ import (
 	"octet/engine"
 	"octet/gateway/apierr"
 	"octet/gateway/place"
+	"octet/gateway/stream"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -16,10 +17,8 @@ import (
 
 // Causes with which a request's context ends.
 var (
-	errDeadline     = errors.New("the deadline of the request has passed")
-	errTTFTDeadline = errors.New("the first token's deadline has passed")
-	errDrained      = errors.New("the gateway is draining and the grace is over")
-	errSlowClient   = errors.New("the client does not read")
+	errDeadline = errors.New("the deadline of the request has passed")
+	errDrained  = errors.New("the gateway is draining and the grace is over")
 )
 
 // asError turns any error of the request path into its answer. It is the only place where errors get a code.
@@ -97,7 +96,7 @@ func admissionError(err error) *apierr.Error {
 
 func upstreamError(err error) *apierr.Error {
 	switch {
-	case errors.Is(err, errDeadline), errors.Is(err, errTTFTDeadline), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, errDeadline), errors.Is(err, stream.ErrFirstToken), errors.Is(err, context.DeadlineExceeded):
 		return apierr.New(apierr.DeadlineExceeded, "", "the deadline passed before the answer was complete")
 	case errors.Is(err, errDrained):
 		return apierr.New(apierr.Draining, "", errDrained.Error())

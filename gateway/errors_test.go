@@ -11,6 +11,7 @@ import (
 	"octet/classifier"
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/stream"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -40,7 +41,7 @@ func TestEveryErrorOfThePathHasItsCode(t *testing.T) {
 		{refusal(scheduler.ErrDeadline), apierr.DeadlineUnachievable, "2"},
 		{refusal(scheduler.ErrExceedsPool), apierr.ExceedsPool, ""}, // coming again would not help
 		{errDeadline, apierr.DeadlineExceeded, ""},
-		{errTTFTDeadline, apierr.DeadlineExceeded, ""},
+		{stream.ErrFirstToken, apierr.DeadlineExceeded, ""},
 		{context.DeadlineExceeded, apierr.DeadlineExceeded, ""},
 		{errDrained, apierr.Draining, ""},
 		{engine.ErrConnect, apierr.UpstreamReset, ""},

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -14,13 +15,12 @@ import (
 	"octet/gateway/head"
 	"octet/gateway/place"
 	"octet/gateway/receipt"
-	"octet/gateway/sse"
+	"octet/gateway/stream"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/index"
 	"octet/scheduler/gate"
-	"octet/slo"
 )
 
 // exchange is one request and its answer. It is made for it and never used again: its turn's context, the loop that
@@ -30,8 +30,6 @@ type exchange struct {
 	rt      *ensemble.Runtime
 	w       conn.Conn
 	r       *http.Request
-	stays   bool            // no poll loop takes the stream any more
-	unrest  int             // rests until it may
 	ctx     context.Context // the client's connection and the request's deadline
 	arrival time.Time
 	dry     bool // POST /v1/route: nothing may change
@@ -64,8 +62,7 @@ type exchange struct {
 	conversation uint64 // by what a later request finds this one; 0 is nothing
 	opening      prefix // the text of a completion that is found so
 
-	cont      *continuation // nil for an answer that cannot be taken up again
-	tidy      *tidy         // nil for an engine whose events are as clients know them
+	relay     stream.Relay
 	attempts  int
 	takeovers int              // attempts to go on with a stream whose engine died
 	died      index.HostBitmap // replicas whose engines died under this stream
@@ -89,35 +86,19 @@ type exchange struct {
 	turnedAway away                 // by the replicas of the specialist that is asked now
 	returnsTo  *ensemble.Specialist // sent it away, and it comes when it was told to; nil is none
 
-	started    bool // the head of the answer is out: from here on only an error event can tell of a failure
-	status     int
-	handedOut  int // tokens that reached the client
-	maxTokens  int // that were asked for; below 0 is unbounded
-	prompts    int // in the body
-	answers    int // that were asked for, to each of them
-	most       int // tokens of each choice that a stream's client may get; 0 is unbounded
-	out        outbox
-	came       time.Duration // from arrival until the events at hand came; 0 is not known yet
-	wrote      time.Duration // until those before came
-	writeArmed time.Duration // until when the deadline of writes need not be set anew
-	ttft       time.Duration
-	usage      sse.Usage
-	finish     string
-	said       *said // what the client was told; nil: nobody wants it
-	judge      bool  // the verifier does
-	failure    *apierr.Error
-	admitted   bool // it got a place, once at least
-	charged    int  // tokens that its tenant's rate was asked for
-	gone       bool // the client left
-	abort      bool // close the connection without a proper end
+	status   int
+	ttft     time.Duration
+	judge    bool // the verifier does
+	failure  *apierr.Error
+	admitted bool // it got a place, once at least
+	charged  int  // tokens that its tenant's rate was asked for
+	gone     bool // the client left
+	abort    bool // close the connection without a proper end
 
-	turn    turn
-	held    []place.Place // of earlier steps, kept for the last one's first token
-	scanner sse.Scanner
-	gaps    slo.Gaps   // of a stream
-	answer  *[]byte    // a unary one, in a buffer of answers; nil before it is read
-	head    head.Lines // of the answer
-	undo    []func()   // run last to first by end
+	turn turn
+	held []place.Place // of earlier steps, kept for the last one's first token
+	head head.Lines    // of the answer
+	undo []func()      // run last to first by end
 
 	receipt receipt.Draft
 	opened  bool  // it counts among the open requests
@@ -147,6 +128,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 		x.id = x.receipt.ID() // who names no request names it by its receipt
 	}
 	x.ctx, x.protocol = r.Context(), ensemble.Plain{}
+	x.relay.Init(x.w, x, x)
 	return x
 }
 
@@ -174,10 +156,9 @@ func (x *exchange) end() {
 	}
 	x.leaveRoom()
 	x.dropRoute()
-	x.out.drop()
 	x.s.bodies.Add(-int64(len(x.kept)))
 	x.dropQuestion()
-	x.dropAnswer()
+	x.relay.Release()
 }
 
 // leaveRoom counts the request out.
@@ -187,7 +168,7 @@ func (x *exchange) leaveRoom() {
 	}
 	if x.opened {
 		if open := x.s.open.Add(-1); x.taken && x.s.seats.matter(open, x.rt.Limits.MaxStreams) {
-			x.s.seats.left(x.since())
+			x.s.seats.left(x.Since())
 		}
 	}
 }
@@ -205,21 +186,27 @@ func (x *exchange) dropRoute() {
 		return
 	}
 	chain := x.prompt.Chain
-	if x.prompt.Chain = nil; x.cont != nil {
+	if x.prompt.Chain = nil; x.relay.Cont != nil {
 		x.prompt.Chain = slices.Clone(chain)
 	}
 	x.route.Release()
 	x.route = nil
 }
 
-// since returns the time since the request's arrival: one look at one clock.
-func (x *exchange) since() time.Duration { return x.s.since(x.arrival) }
+// Since returns the time since the request's arrival: one look at one clock.
+func (x *exchange) Since() time.Duration { return x.s.since(x.arrival) }
 
-// at is the time at so long after the request's arrival.
-func (x *exchange) at(since time.Duration) time.Time { return x.arrival.Add(since) }
+// Left reports whether the client has closed its side.
+func (x *exchange) Left() bool {
+	ctx := x.r.Context()
+	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), errDrained)
+}
+
+// At is the time at so long after the request's arrival.
+func (x *exchange) At(since time.Duration) time.Time { return x.arrival.Add(since) }
 
 // Now returns the time.
-func (x *exchange) Now() time.Time { return x.at(x.since()) }
+func (x *exchange) Now() time.Time { return x.At(x.Since()) }
 
 // moment is since for what follows at once on what was timed last.
 func (x *exchange) moment() time.Duration {
@@ -227,7 +214,7 @@ func (x *exchange) moment() time.Duration {
 		x.seen = 0
 		return seen
 	}
-	return x.since()
+	return x.Since()
 }
 
 // admissionRequest makes r what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg
@@ -237,7 +224,7 @@ func (x *exchange) admissionRequest(r *gate.Request, leg bool) {
 	askPrompts(&x.prompt, r, &x.req)
 	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.intent.Deadline, x.intent.TTFTDeadline,
 		x.verdict.Adapter, x.tenant.Name, x.arrival
-	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.stream, x.preempted < mostPreemptions, x.handedOut
+	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.stream, x.preempted < mostPreemptions, x.relay.Delivered()
 	r.OfferBack, r.Draft, r.Returns = x.elsewhere, x.sp.Draft, x.returnsTo == x.sp
 	if leg { // the prompt, and the one token that shows that it is computed
 		r.MaxNew, r.N, r.Draft, r.OfferBack = 1, 1, 0, false

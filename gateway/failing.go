@@ -5,32 +5,32 @@ import (
 	"os"
 
 	"octet/gateway/apierr"
+	"octet/gateway/stream"
 	"octet/internal/contain"
 )
 
 // fail ends the exchange with a typed error: as the whole answer, or, once an answer has begun, as the last event of
 // the stream and an abnormal close.
 func (x *exchange) fail(err error) {
-	if x.left() && !errors.Is(err, os.ErrDeadlineExceeded) {
+	if x.Left() && !errors.Is(err, os.ErrDeadlineExceeded) {
 		// a body that is late looks to net/http like a client that left
 		x.gone, x.abort = true, true
 		return
 	}
 	e := x.promising(asError(err))
 	x.failure, x.seen = e, 0
-	if !x.started {
-		x.armWrite(x.since())
+	if !x.relay.Begun() {
+		x.relay.ArmWrite(x.Since())
 		x.s.writeError(x.w, x.id, x.receiptID(), e)
-		x.started, x.status = true, e.Status()
+		x.relay.Closed()
+		x.status = e.Status()
 		return
 	}
 	x.abort = true
-	if !x.stream || errors.Is(err, errSlowClient) {
+	if !x.stream || errors.Is(err, stream.ErrSlowClient) {
 		return
 	}
-	x.armWrite(x.since())
-	_ = x.out.put(x.w, x.errorEvent(e)) // the close that follows says the same, less politely
-	_ = x.push()
+	x.relay.Fail(x.errorEvent(e))
 }
 
 // promising adds when a replica of the specialist may serve again to an error that none does, as far as probes and

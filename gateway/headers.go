@@ -20,9 +20,9 @@ const (
 	eventAnswer = "Content-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
 )
 
-// writeHead sends the head of a successful answer: the contract's headers, and nothing that the engine said about
+// Head implements stream.Observer: it sends the head of a successful answer: the contract's headers, and nothing that the engine said about
 // itself.
-func (x *exchange) writeHead(now time.Time, length int) {
+func (x *exchange) Head(now time.Time, length int) {
 	kind := jsonAnswer
 	if x.stream {
 		kind = eventAnswer
@@ -52,7 +52,7 @@ func (x *exchange) writeHead(now time.Time, length int) {
 		f = f.Text("Server-Timing: ", x.timings())
 	}
 	x.head = f
-	x.started, x.status = true, http.StatusOK
+	x.status = http.StatusOK
 	x.w.Start(http.StatusOK, int64(length), f)
 }
 
@@ -67,7 +67,7 @@ func (x *exchange) identify(f head.Lines) head.Lines {
 // timings renders Server-Timing, in milliseconds since the request's arrival.
 func (x *exchange) timings() string {
 	return fmt.Sprintf("route;dur=%.3f, queue;dur=%.3f, first;dur=%.3f", receipt.Ms(x.routed), receipt.Ms(x.queued),
-		receipt.Ms(x.since()))
+		receipt.Ms(x.Since()))
 }
 
 // writeError sends a typed error as the whole answer.

@@ -117,7 +117,7 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 			between := &sink{header: http.Header{"X-Between": {"kept"}, "X-Replica": {"not this"}}}
 			for _, w := range []http.ResponseWriter{plain, direct, between} {
 				x.w = connOf(w)
-				x.writeHead(now, length)
+				x.Head(now, length)
 			}
 			if diff := cmp.Diff(asWritten(t, plain.header), asWritten(t, direct.parsed(t))); diff != "" ||
 				direct.status != http.StatusOK {
@@ -156,7 +156,7 @@ func BenchmarkHead(b *testing.B) {
 	now := time.Now()
 	b.ReportAllocs()
 	for b.Loop() {
-		x.writeHead(now, 300)
+		x.Head(now, 300)
 	}
 }
 

@@ -20,10 +20,10 @@ func (x *exchange) prepare(h *ensemble.Hop, s *routing.Step, rep *ensemble.Repli
 	if !h.Last {
 		return
 	}
-	if x.base() == 0 {
+	if x.relay.Cont.Base() == 0 {
 		h.Edits = oneCount(&x.req, h.Edits)
 	}
 	if h.Stream {
-		h.Edits = x.countEdits(rep, h.Edits)
+		h.Edits = x.relay.Cont.Count(h.Edits, &x.req, x.kind, &rep.Kind)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"octet/gateway/apierr"
 	"octet/gateway/ensemble"
+	"octet/gateway/stream"
 	"octet/gateway/wire"
 )
 
@@ -235,9 +236,19 @@ func (x *exchange) read(kind wire.Kind) error {
 
 func (x *exchange) parse() error {
 	err := wire.Parse(x.kind, x.body, bodyLimits(&x.rt.Limits), &x.req)
-	x.stream, x.most, x.maxTokens = x.req.Stream, mostOutput(&x.req), x.req.MaxTokens
-	x.prompts, x.answers = max(x.req.Prompts(), 1), sequences(&x.req)
+	x.stream = x.req.Stream
+	x.relay.Terms = x.terms()
 	return err
+}
+
+// terms are what the request asks of its answer.
+func (x *exchange) terms() stream.Terms {
+	l := &x.rt.Limits
+	return stream.Terms{
+		Kind: x.kind, MaxTokens: x.req.MaxTokens, Most: stream.MostOutput(&x.req), Prompts: max(x.req.Prompts(), 1),
+		Answers: sequences(&x.req), EventBytes: l.EventBytes, TextBytes: int(l.BodyBytes),
+		ResponseBytes: l.ResponseBytes, Write: l.WriteTimeout, Idle: l.IdleTimeout,
+	}
 }
 
 // ofBody is what a body is judged by.

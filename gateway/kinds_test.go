@@ -38,7 +38,7 @@ func TestAFurtherKindOfEngineIsOneLiteral(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sent []string
-	for _, e := range x.countEdits(x.turn.rep, x.edits(x.turn.rep, nil)) {
+	for _, e := range x.relay.Cont.Count(x.edits(x.turn.rep, nil), &x.req, x.kind, &x.turn.rep.Kind) {
 		sent = append(sent, e.Key+"="+string(e.Raw))
 	}
 	want := []string{`model="m:red"`, "priority=-7", "timings_per_token=true"}

@@ -55,7 +55,7 @@ func (x *exchange) runLeg(ctx context.Context, hop *ensemble.Hop) (err error) {
 			x.turn.place.Watch(ctx)
 		}
 		if !hop.NoPlace {
-			if err = x.enter(ctx, x.since()); err != nil {
+			if err = x.enter(ctx, x.Since()); err != nil {
 				return err
 			}
 		}
@@ -87,14 +87,14 @@ func (x *exchange) callLeg(hop *ensemble.Hop) error {
 	defer t.place.Unwatch()
 	var err error
 	if t.resp, err = x.ask(t.place.Context(), hop); err != nil {
-		return t.place.Cause(x.lateDeadline(err))
+		return t.place.Cause(x.relay.Late(x.turn.hurriedBy, err))
 	}
 	if t.resp.Status() != 200 {
 		return x.engineRefused(t.resp)
 	}
-	body, err := x.collect(t.resp)
+	body, err := x.relay.Collect(t.resp)
 	if err != nil {
-		return t.place.Cause(x.lateDeadline(err))
+		return t.place.Cause(x.relay.Late(x.turn.hurriedBy, err))
 	}
 	if t.place.Admitted() {
 		t.place.FirstToken(x.Now()) // a leg's answer is its prefill's end
@@ -160,7 +160,7 @@ func (x *exchange) doWithout(err error) bool {
 	}
 	var said *apierr.Error
 	failed := errors.Is(err, errHandover) || errors.As(err, &said) && !errors.Is(err, errEngineBusy)
-	if !failed || x.started || !x.turn.handed {
+	if !failed || x.relay.Begun() || !x.turn.handed {
 		return false
 	}
 	x.turn.at.Fallback = err.Error()

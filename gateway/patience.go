@@ -1,10 +1,9 @@
 package gateway
 
 import (
-	"errors"
 	"time"
 
-	"octet/engine"
+	"octet/gateway/stream"
 )
 
 // patience is how long an engine may take until its first byte.
@@ -17,9 +16,9 @@ type patience struct {
 // dispatch, a first-token deadline of the client's from now, which it was compared with. It is the rest of that
 // deadline only before the client has its first token; where there is no rest, nothing is sent. Of a unary answer,
 // which shows nothing before its end, it is for all of it; of a leg too, which is over before the client's first token.
-func (x *exchange) patience() (patience, error) {
+func (x *exchange) patience(delivered int) (patience, error) {
 	t := &x.turn
-	t.hurried = false
+	t.hurriedBy = time.Time{}
 	p := patience{t.asked, x.rt.Limits.TTFTTimeout}
 	if x.beside != nil {
 		p.from = time.Time{} // the leg beside has been waited for
@@ -27,7 +26,7 @@ func (x *exchange) patience() (patience, error) {
 	if !x.stream && !t.leg {
 		p.limit = x.rt.Limits.AnswerTimeout
 	}
-	if !x.owesFirstToken() {
+	if !x.owesFirstToken(delivered) {
 		return p, nil
 	}
 	now := x.Now()
@@ -37,9 +36,9 @@ func (x *exchange) patience() (patience, error) {
 	}
 	switch {
 	case left <= 0:
-		return p, errTTFTDeadline
+		return p, stream.ErrFirstToken
 	case left < limit:
-		t.hurried = true
+		t.hurriedBy = x.intent.TTFTDeadline
 		p = patience{limit: left}
 		if x.s.ownClock {
 			p.from = now
@@ -49,28 +48,6 @@ func (x *exchange) patience() (patience, error) {
 }
 
 // owesFirstToken reports whether the client is owed a first token by a deadline of its own.
-func (x *exchange) owesFirstToken() bool {
-	return x.stream && x.handedOut == 0 && !x.intent.TTFTDeadline.IsZero()
-}
-
-// hurry bounds the next read by what is left of the client's first-token deadline, where that is what the engine was
-// given.
-func (x *exchange) hurry() error {
-	if !x.turn.hurried || !x.owesFirstToken() {
-		return nil
-	}
-	left := x.intent.TTFTDeadline.Sub(x.Now())
-	if left <= 0 {
-		return errTTFTDeadline
-	}
-	x.turn.resp.SetIdle(left)
-	return nil
-}
-
-// lateDeadline says deadline where the time that ran out was what was left of the client's own.
-func (x *exchange) lateDeadline(err error) error {
-	if x.turn.hurried && x.handedOut == 0 && errors.Is(err, engine.ErrTimeout) {
-		return errTTFTDeadline
-	}
-	return err
+func (x *exchange) owesFirstToken(delivered int) bool {
+	return x.stream && delivered == 0 && !x.intent.TTFTDeadline.IsZero()
 }

@@ -8,6 +8,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/ensemble"
+	"octet/gateway/stream"
 )
 
 // A first-token budget is counted from the moment at which it was reckoned: what passed between the admission and that
@@ -41,17 +42,17 @@ func TestABudgetIsCountedFromWhenItWasReckoned(t *testing.T) {
 		x := &exchange{s: s, rt: &ensemble.Runtime{Limits: ensemble.Limits{TTFTTimeout: time.Minute,
 			AnswerTimeout: 10 * time.Minute}},
 			arrival: zero}
-		x.turn.asked, x.turn.leg, x.stream, x.handedOut = zero, c.leg, !c.unary, c.handed
+		x.turn.asked, x.turn.leg, x.stream = zero, c.leg, !c.unary
 		if c.deadline != 0 {
 			x.intent.TTFTDeadline = zero.Add(c.deadline)
 		}
-		p, err := x.patience()
-		if ended := errors.Is(err, errTTFTDeadline); ended != c.ended {
+		p, err := x.patience(c.handed)
+		if ended := errors.Is(err, stream.ErrFirstToken); ended != c.ended {
 			t.Errorf("%s: %v", c.name, err)
-		} else if !ended && (p.limit != c.limit || p.from.Sub(zero) != c.from || x.turn.hurried != c.hurried) {
-			t.Errorf("%s: %v from %v, of the client %v", c.name, p.limit, p.from.Sub(zero), x.turn.hurried)
+		} else if !ended && (p.limit != c.limit || p.from.Sub(zero) != c.from || x.turn.hurriedBy.IsZero() == c.hurried) {
+			t.Errorf("%s: %v from %v, of the client %v", c.name, p.limit, p.from.Sub(zero), x.turn.hurriedBy)
 		}
-		late := x.lateDeadline(fmt.Errorf("%w: nothing came", engine.ErrTimeout))
+		late := x.relay.Late(x.turn.hurriedBy, fmt.Errorf("%w: nothing came", engine.ErrTimeout))
 		if got := causeOf(late) == byClient; got != c.hurried {
 			t.Errorf("%s: the end of the time is the client's: %v", c.name, got)
 		}

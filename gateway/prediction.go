@@ -21,7 +21,7 @@ func (x *exchange) foretell() {
 
 // noteRatio learns from the engine's count of a prompt whose tokens were only estimated here.
 func (x *exchange) noteRatio(u sse.Usage) {
-	if !x.prompt.Exact && u.PromptTokens > 0 && x.prompt.Tokens > 0 && x.prompts <= 1 {
+	if !x.prompt.Exact && u.PromptTokens > 0 && x.prompt.Tokens > 0 && x.relay.Prompts <= 1 {
 		x.sp.Metrics.Ratio.Note(x.prompt.Tokens, u.PromptTokens)
 	}
 }

@@ -62,19 +62,3 @@ func reuse(buf []byte) []byte {
 	}
 	return buf[:0]
 }
-
-// answers are buffers for unary answers. They are used again: a buffer is one exchange's from collect to end, and who
-// is handed what is in it (the client's writer, a Protocol, the scanner, said) has copied or sent it when the call
-// returns.
-var answers = sync.Pool{New: func() any { return new([]byte) }}
-
-// dropAnswer gives the buffer back.
-func (x *exchange) dropAnswer() {
-	if x.answer == nil {
-		return
-	}
-	*x.answer = reuse(*x.answer)
-	poison.Bytes(*x.answer)
-	answers.Put(x.answer)
-	x.answer = nil
-}

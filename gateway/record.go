@@ -9,6 +9,7 @@ import (
 	"octet/gateway/metrics"
 	"octet/gateway/receipt"
 	"octet/gateway/sse"
+	"octet/gateway/stream"
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/routing/index"
@@ -71,8 +72,8 @@ func (x *exchange) noteQueue(at *receipt.Attempt, waited time.Duration) {
 }
 
 func (x *exchange) closeAttempt(at *receipt.Attempt, err error) {
-	if x.seen = x.turn.ended; x.seen == 0 {
-		x.seen = x.since()
+	if x.seen = x.relay.Ended(); x.seen == 0 {
+		x.seen = x.Since()
 	}
 	if err == nil {
 		at.Close(x.seen, receipt.OK, "")
@@ -89,7 +90,7 @@ func outcomeOf(err error) string {
 		return "client_gone"
 	case errors.Is(err, routing.ErrNotTried) && !errors.Is(err, fleet.ErrBreakerOpen):
 		return "not_tried"
-	case errors.Is(err, errSlowClient):
+	case errors.Is(err, stream.ErrSlowClient):
 		return "client_slow"
 	}
 	return string(asError(err).Code)
@@ -100,20 +101,20 @@ func (x *exchange) noteCached(u sse.Usage) {
 	if cached := x.cachedFor(u); cached >= 0 {
 		x.turn.place.Cached(cached)
 	}
-	x.noteDelivered(u)
+	x.Usage(u)
 }
 
 // cachedFor is what the engine says it had cached of the prompt, -1 where that says nothing of the replica's own cache,
 // as of a prompt that was handed over.
 func (x *exchange) cachedFor(u sse.Usage) int {
-	if u.CachedKnown && x.base() == 0 && !x.turn.handed {
+	if u.CachedKnown && x.relay.Cont.Base() == 0 && !x.turn.handed {
 		return u.CachedTokens
 	}
 	return -1
 }
 
-// noteDelivered writes it down.
-func (x *exchange) noteDelivered(u sse.Usage) {
+// Usage implements stream.Observer: it holds what the engine delivered from its cache against what was predicted.
+func (x *exchange) Usage(u sse.Usage) {
 	if x.cachedFor(u) >= 0 {
 		x.noteRatio(u)
 		x.turn.at.Delivered(u.CachedTokens)
@@ -121,8 +122,11 @@ func (x *exchange) noteDelivered(u sse.Usage) {
 	}
 }
 
-// observeFirstToken feeds the windows that the SLO headers are read from.
-func (x *exchange) observeFirstToken(now time.Time) {
+// Answered implements stream.Observer: what earlier steps hold was for the answer's first token.
+func (x *exchange) Answered() { x.releaseHeld() }
+
+// FirstToken implements stream.Observer. It feeds the windows that the SLO headers are read from.
+func (x *exchange) FirstToken(now time.Time) {
 	ttft := now.Sub(x.arrival)
 	x.ttft = ttft
 	if !x.stream {
@@ -139,7 +143,7 @@ func (x *exchange) observeFirstToken(now time.Time) {
 // close writes the end of the request into the receipt, the windows, the metrics and the log.
 func (x *exchange) close() {
 	total := x.moment()
-	now := x.at(total)
+	now := x.At(total)
 	result := x.receipt.End(x.result(total))
 	x.s.metrics.Ended(x.counts(), x.intent.Intent, measured(result, total))
 	x.s.logEnd(x, result)
@@ -187,17 +191,18 @@ func (x *exchange) putAway() {
 
 // result returns what came of the request.
 func (x *exchange) result(total time.Duration) receipt.Result {
+	usage := x.relay.Usage()
 	r := receipt.Result{
-		Status: x.status, Finish: x.finish, Done: x.failure == nil && !x.abort,
-		PromptTokens: x.usage.PromptTokens, CompletionTokens: x.handedOut,
+		Status: x.status, Finish: x.relay.Finish(), Done: x.failure == nil && !x.abort,
+		PromptTokens: usage.PromptTokens, CompletionTokens: x.relay.Delivered(),
 		TTFTMs: receipt.Ms(x.ttft), TotalMs: receipt.Ms(total), RouteUs: float64(x.routed.Nanoseconds()) / 1e3,
 		Continued: x.takeovers, Preempted: x.preempted,
 	}
 	if x.sp != nil {
 		r.Specialist = x.sp.Name
 	}
-	if x.usage.CachedKnown {
-		cached := x.usage.CachedTokens
+	if usage.CachedKnown {
+		cached := usage.CachedTokens
 		r.CachedTokens = &cached
 	}
 	if x.failure != nil {

@@ -12,6 +12,7 @@ import (
 	"octet/engine"
 	"octet/gateway/apierr"
 	"octet/gateway/sse"
+	"octet/gateway/stream"
 	"octet/gateway/wire"
 )
 
@@ -21,7 +22,6 @@ var (
 	errEngineBusy   = errors.New("the engine is overloaded")
 	errEngineFailed = errors.New("the engine reported a failure of its own")
 	errAbandoned    = errors.New("abandoned")
-	errLongAnswer   = fmt.Errorf("%w: the answer", engine.ErrTooLarge)
 )
 
 // maxRefusal bounds how much of an engine's error body is read, in bytes.
@@ -109,9 +109,9 @@ func secondsOf(field string) time.Duration {
 
 // unusable is what a scanner's error means: the engine's own error object, by its code where it came in place of an
 // answer, or something that is no answer at all.
-func (x *exchange) unusable(err error) error {
+func (x *exchange) unusable(err *stream.Unusable) error {
 	var said *sse.EngineError
-	if x.turn.heard || !errors.As(err, &said) {
+	if err.Begun || !errors.As(err, &said) {
 		return broke(err)
 	}
 	long := engine.IsContextOverflow(said.Type, said.Code, said.Message)

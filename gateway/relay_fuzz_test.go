@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"octet/gateway/apierr"
-	"octet/gateway/sse"
+	"octet/gateway/stream"
 )
 
 // wireSeeds are what engines send, well and badly, in pieces that FuzzRelay joins and cuts anew.
@@ -52,21 +52,21 @@ func relayed(t *testing.T, input []byte, n int, kept bool) (v verdict, said stri
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
 	if kept {
-		x.cont = new(continuation)
-		x.rt.Limits.BodyBytes = 1 << 20
+		x.relay.Cont = new(stream.Continuation)
+		x.relay.TextBytes = 1 << 20
 	}
-	cont := x.cont
+	cont := x.relay.Cont
 	tape := &tape{end: io.EOF}
 	for rest := input; len(rest) > 0; rest = rest[min(n, len(rest)):] {
 		tape.pieces = append(tape.pieces, bytes.Clone(rest[:min(n, len(rest))]))
 	}
 	err := x.play(tape)
-	v = verdict{Out: w.body.String(), Tokens: x.handedOut}
+	v = verdict{Out: w.body.String(), Tokens: x.relay.Delivered()}
 	if err != nil {
 		v.Code = asError(err).Code
 	}
-	if kept && cont.pieces >= 0 {
-		said = string(cont.said)
+	if kept && cont.Usable() {
+		said = string(cont.Text())
 	}
 	return v, said
 }
@@ -87,12 +87,12 @@ func FuzzRelay(f *testing.F) {
 		complete := whole.Code == ""
 		events := whole.Out
 		if complete {
-			events = strings.TrimSuffix(events, string(doneEvent))
+			events = strings.TrimSuffix(events, string(stream.DoneEvent))
 		}
 		switch {
 		case !bytes.HasPrefix(input, []byte(events)):
 			t.Fatalf("%q: %q did not come", input, events)
-		case complete != strings.HasSuffix("\n"+whole.Out, "\n"+string(doneEvent)):
+		case complete != strings.HasSuffix("\n"+whole.Out, "\n"+string(stream.DoneEvent)):
 			t.Fatalf("%q: code %q after %q", input, whole.Code, whole.Out)
 		case whole.Code != "" && whole.Code != apierr.UpstreamReset && whole.Code != apierr.UpstreamProtocolError:
 			t.Fatalf("%q: code %s", input, whole.Code)
@@ -100,48 +100,17 @@ func FuzzRelay(f *testing.F) {
 	})
 }
 
-// What a later engine says, made to join the first one's, says the same to a reader of streams.
-func FuzzJoin(f *testing.F) {
-	for i, s := range wireSeeds() {
-		f.Add(s, i)
-	}
-	f.Fuzz(func(t *testing.T, input string, base int) {
-		c := &continuation{base: 1 + max(base, -(base+1))%1000, later: true, id: []byte(`"first"`), born: []byte("1")}
-		heard, events := heardIn([]byte(input))
-		joined := bytes.Clone(c.joined(events))
-		again, all := heardIn(joined)
-		if heard != again || len(all) != len(joined) {
-			t.Fatalf("%q, of which %q may go out, became %q: %+v, then %+v", input, events, joined, heard, again)
-		}
-	})
-}
-
-// heardSo is what a Scanner makes of a stream.
-type heardSo struct {
-	Text, Finish, Err string
-	Tokens            int
-}
-
-// heardIn reads a stream to its end or first fault, and returns the events that may go out.
-func heardIn(input []byte) (h heardSo, events []byte) {
-	var s sse.Scanner
-	s.Reset(sse.Options{Text: func(raw []byte) { h.Text += string(raw) }})
-	out, _ := s.Feed(bytes.Clone(input))
-	h.Tokens, h.Finish = s.Tokens(), s.FinishReason()
-	return h, append(bytes.Clone(out[0]), out[1]...)
-}
-
 // A stream that is given up for its length, or because its text does not say all, keeps nothing more.
 func TestAContinuationKeepsNoMoreThanABody(t *testing.T) {
 	x := stage(t, &sink{header: http.Header{}})
-	x.rt.Limits.BodyBytes = 100
-	c := new(continuation)
-	x.cont = c
-	if err := x.play(&tape{pieces: events(50), end: io.EOF}); err != nil || x.handedOut != 50 {
-		t.Fatal(err, x.handedOut)
+	x.relay.TextBytes = 100
+	c := new(stream.Continuation)
+	x.relay.Cont = c
+	if err := x.play(&tape{pieces: events(50), end: io.EOF}); err != nil || x.relay.Delivered() != 50 {
+		t.Fatal(err, x.relay.Delivered())
 	}
-	if x.cont != nil || c.said != nil {
-		t.Errorf("kept %q, continuation %v", c.said, x.cont)
+	if x.relay.Cont != nil || c.Text() != nil {
+		t.Errorf("kept %q, continuation %v", c.Text(), x.relay.Cont)
 	}
 }
 
@@ -149,14 +118,14 @@ func TestAContinuationKeepsNoMoreThanABody(t *testing.T) {
 func TestAStreamThatExceedsWhatWasAskedForIsCut(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
-	x.most = 5
-	if err := x.play(&tape{pieces: events(9), end: io.ErrUnexpectedEOF}); err != nil || x.handedOut != 5 ||
-		x.finish != "length" {
-		t.Errorf("%v after %d tokens, finish %q", err, x.handedOut, x.finish)
+	x.relay.Most = 5
+	if err := x.play(&tape{pieces: events(9), end: io.ErrUnexpectedEOF}); err != nil || x.relay.Delivered() != 5 ||
+		x.relay.Finish() != "length" {
+		t.Errorf("%v after %d tokens, finish %q", err, x.relay.Delivered(), x.relay.Finish())
 	}
 	end := strings.NewReplacer("token 5", "", `"finish_reason":null`,
 		`"finish_reason":"length"`).Replace(string(event(5)))
-	if want := fmt.Sprintf("%s%s%s%s%s%s%s", event(0), event(1), event(2), event(3), event(4), end, doneEvent); w.body.String() != want {
+	if want := fmt.Sprintf("%s%s%s%s%s%s%s", event(0), event(1), event(2), event(3), event(4), end, stream.DoneEvent); w.body.String() != want {
 		t.Errorf("the client got %s", w.body.String())
 	}
 }

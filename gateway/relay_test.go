@@ -16,6 +16,7 @@ import (
 	"octet/gateway/ensemble"
 	"octet/gateway/metrics"
 	"octet/gateway/place"
+	"octet/gateway/stream"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
 	"octet/routing/fleet"
@@ -110,6 +111,7 @@ func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 	x := s.begin(w, r)
 	x.sp, x.tenant, x.kind = sp, &tenant.Tenant{Name: "t"}, wire.Chat
 	x.stream = true
+	x.relay.Terms = x.terms()
 	member, err := fleet.New().Put(fleet.Spec{Name: "debug-0", Specialist: "debug", URL: "http://10.1.2.3:30000",
 		Role: fleet.RoleBoth, BlockSize: 16})
 	if err != nil {
@@ -134,11 +136,14 @@ func (x *exchange) holds(tb testing.TB) {
 // play runs a whole stream through the relay.
 func (x *exchange) play(t *tape) error {
 	x.turn.resp = t
-	defer func() { _ = x.out.empty(x.w) }() // as fail does
-	if err := x.openStream(); err != nil {
-		return err
+	err := x.relay.Open(x.source())
+	if err == nil {
+		_, err = x.relay.Rest()
 	}
-	return x.relay()
+	if err != nil {
+		x.relay.Fail([]byte{}) // what the client is owed goes out before the error
+	}
+	return x.meaning(err)
 }
 
 type noIndex struct{}
@@ -163,8 +168,8 @@ func TestTheRelayPassesEveryByteThatTheEngineSaid(t *testing.T) {
 	if err := x.play(&tape{pieces: split, end: io.EOF}); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(w.body.Bytes(), want) || x.handedOut != 50 {
-		t.Errorf("%d tokens; got\n%s\nwant\n%s", x.handedOut, w.body.Bytes(), want)
+	if !bytes.Equal(w.body.Bytes(), want) || x.relay.Delivered() != 50 {
+		t.Errorf("%d tokens; got\n%s\nwant\n%s", x.relay.Delivered(), w.body.Bytes(), want)
 	}
 }
 
@@ -204,7 +209,9 @@ func BenchmarkRelay(b *testing.B) {
 	b.ReportAllocs()
 	x := stage(b, &sink{header: http.Header{}})
 	for b.Loop() {
-		x.started, x.handedOut = false, 0
+		x.relay = stream.Relay{}
+		x.relay.Init(x.w, x, x)
+		x.relay.Terms = x.terms()
 		if err := x.play(&tape{pieces: pieces, end: io.EOF}); err != nil {
 			b.Fatal(err)
 		}

@@ -17,7 +17,7 @@ const (
 )
 
 // mayRetry says whether another replica may be tried for a request of which its client has seen nothing.
-func (x *exchange) mayRetry() bool { return !x.started && x.mayTry() }
+func (x *exchange) mayRetry() bool { return !x.relay.Begun() && x.mayTry() }
 
 // mayTry says whether another attempt may be made after the last one. Where no engine has worked it costs nothing; each
 // request that an engine's death struck goes on once; all else is on the budget.

@@ -255,7 +255,7 @@ func hexDigits(v uint32) uint64 {
 
 func (s *Server) logEnd(x *exchange, r *receipt.Result) {
 	level := slog.LevelDebug
-	if r.Status >= 500 || (r.Code != "" && x.started && r.Status == http.StatusOK) {
+	if r.Status >= 500 || (r.Code != "" && x.relay.Begun() && r.Status == http.StatusOK) {
 		level = slog.LevelWarn
 	}
 	ctx := context.Background()

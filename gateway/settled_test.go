@@ -142,9 +142,10 @@ func ride(t *testing.T, seed uint64, pieces [][]byte, breaks error) (w *carriage
 	x.turn.resp = r
 	x.turn.place.Watch(x.ctx)
 	x.turn.at = new(receipt.Attempt)
-	if err := x.openStream(); err != nil {
+	if err := x.relay.Open(x.source()); err != nil {
 		t.Fatal(err)
 	}
+	x.relay.Detach(x.w, x.w)
 	w.Resume(x.goOn)
 	return w, r.carrys, <-w.over
 }
@@ -189,22 +190,5 @@ func TestASettledStreamThatBreaksSaysSo(t *testing.T) {
 				t.Fatalf("%s, seed %d: proper %v, ends in %s", code, seed, proper, last)
 			}
 		}
-	}
-}
-
-func TestABoundlessOutboxWritesNothingBeforeItIsEmptied(t *testing.T) {
-	w := &sink{header: http.Header{}, keep: true}
-	o := outbox{boundless: true}
-	var want []byte
-	for i := range 500 {
-		part := event(i)
-		want = append(want, part...)
-		if o.put(w, part) != nil || o.settle(w) != nil || w.body.Len() > 0 {
-			t.Fatal("it wrote")
-		}
-		clear(part)
-	}
-	if err := o.empty(w); err != nil || !bytes.Equal(w.body.Bytes(), want) {
-		t.Errorf("%d bytes of %d: %v", w.body.Len(), len(want), err)
 	}
 }

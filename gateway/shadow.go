@@ -60,7 +60,7 @@ func (x *exchange) dispatchShadow() {
 	if sh.of.begin(sh, x.body) {
 		sh.example = x.exampleFor(sp)
 		x.shadow = sh
-		x.keepSaid(sh.rt.Shadow.AnswerBytes)
+		x.relay.Transcript.Keep(sh.rt.Shadow.AnswerBytes)
 		sh.of.fly(sh)
 	}
 }
@@ -123,13 +123,13 @@ func (x *exchange) handToShadow() {
 		return
 	}
 	x.shadow = nil
-	text, ok := x.said.within(sh.rt.Shadow.AnswerBytes)
+	text, ok := x.relay.Transcript.Within(sh.rt.Shadow.AnswerBytes)
 	switch {
 	case x.failure != nil || x.abort || x.status != 200 || name == "":
 		sh.forgo()
 	case !ok:
 		sh.cancel(errLong)
 	default:
-		sh.primary <- calibration.Answer{Text: text, Finish: x.finish}
+		sh.primary <- calibration.Answer{Text: text, Finish: x.relay.Finish()}
 	}
 }

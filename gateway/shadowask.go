@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"octet/calibration"
 	"octet/engine"
 	"octet/gateway/ensemble"
 	"octet/gateway/place"
 	"octet/gateway/sse"
+	"octet/gateway/stream"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -101,7 +103,7 @@ func (sh *shadow) admission(prompt ensemble.Footprint) *gate.Request {
 }
 
 func (sh *shadow) edits(rep *ensemble.Replica) []wire.Edit {
-	edits := make([]wire.Edit, 0, 3)
+	edits := make([]wire.Edit, 0, 4)
 	if sh.req.Model != rep.Model {
 		edits = append(edits, wire.Edit{Key: "model", Raw: wire.AppendQuoted(nil, rep.Model)})
 	}
@@ -109,7 +111,12 @@ func (sh *shadow) edits(rep *ensemble.Replica) []wire.Edit {
 		edits = append(edits, wire.Edit{Key: "priority",
 			Raw: strconv.AppendInt(nil, int64(rep.Kind.Priority(priorityShadow)), 10)})
 	}
-	return oneCount(&sh.req, sh.salted.edits(rep, edits))
+	edits = oneCount(&sh.req, sh.salted.edits(rep, edits))
+	if !sh.stream {
+		return edits
+	}
+	var none *stream.Continuation
+	return none.Count(edits, &sh.req, sh.kind, &rep.Kind)
 }
 
 // call sends the body and reads the answer, in memory that is bounded.
@@ -128,66 +135,79 @@ func (sh *shadow) call(ctx context.Context, rep *ensemble.Replica, p *place.Plac
 		return calibration.Answer{}, err
 	}
 	defer resp.Close()
-	switch {
-	case resp.Status() != 200:
+	if resp.Status() != 200 {
 		return calibration.Answer{}, fmt.Errorf("%w: status %d", engine.ErrProtocol, resp.Status())
-	case sh.stream:
-		return sh.readStream(resp, p)
 	}
-	return sh.readWhole(resp, p)
+	return sh.read(stream.Source{Engine: &rep.Kind, Request: &sh.req, Response: resp, Place: p, Shape: &rep.Answers,
+		Rewriter: ensemble.Plain{}, Context: sh.sp.MaxContext()})
 }
 
-func (sh *shadow) readWhole(resp engine.Response, p *place.Place) (calibration.Answer, error) {
-	var body []byte
-	err := engine.Read(resp, func(piece []byte) error {
-		if int64(len(body)+len(piece)) > unaryFactor*sh.rt.Shadow.AnswerBytes {
-			return errLong
-		}
-		body = append(body, piece...)
-		return nil
-	})
-	if err != nil {
-		return calibration.Answer{}, err
-	}
-	said, err := sse.ScanUnary(body)
-	if err != nil {
-		return calibration.Answer{}, err
-	}
-	most := extentOf(sh.sp, sh.req.MaxTokens, sequences(&sh.req), max(sh.req.Prompts(), 1))
-	if !p.Complete(most.believe(said.Usage).CompletionTokens, -1, sh.of.s.Now()) {
-		return calibration.Answer{}, place.ErrPreempted
-	}
-	if int64(len(said.Text)) > sh.rt.Shadow.AnswerBytes {
-		return calibration.Answer{}, errLong
-	}
-	return calibration.Answer{Text: wire.AppendUnquoted(nil, said.Text), Finish: said.Finish}, nil
-}
-
-// unaryFactor is how much longer than its text an answer that comes whole may be: it has a frame.
+// unaryFactor is how much longer than its text an answer in one piece may be: it has a frame.
 const unaryFactor = 2
 
-func (sh *shadow) readStream(resp engine.Response, p *place.Place) (calibration.Answer, error) {
-	var scanner sse.Scanner
-	var raw []byte
-	long := false
-	scanner.Reset(sse.Options{Text: func(piece []byte) {
-		if long = long || int64(len(raw)+len(piece)) > sh.rt.Shadow.AnswerBytes; !long {
-			raw = append(raw, piece...)
-		}
-	}})
-	for !scanner.Done() {
-		piece, read := engine.Next(resp)
-		_, bad := scanner.Feed(piece)
-		if long {
-			return calibration.Answer{}, errLong
-		}
-		if n := scanner.Tokens(); n > 0 {
-			p.Grow(n, 0, sh.of.s.now())
-		}
-		if err := ending(scanner.Done(), bad, read); err != nil {
-			return calibration.Answer{}, err
-		}
+// read reads an answer as the client would get it, and keeps its text alone.
+func (sh *shadow) read(src stream.Source) (calibration.Answer, error) {
+	most, limits := sh.rt.Shadow.AnswerBytes, &sh.rt.Limits
+	r := new(stream.Relay)
+	r.Terms = stream.Terms{
+		Kind: sh.kind, MaxTokens: sh.req.MaxTokens, Most: stream.MostOutput(&sh.req), Prompts: max(sh.req.Prompts(), 1),
+		Answers: sequences(&sh.req), Expendable: true, EventBytes: limits.EventBytes,
+		ResponseBytes: unaryFactor * most, Write: limits.WriteTimeout, Idle: sh.rt.Shadow.Timeout,
 	}
-	drain(resp)
-	return calibration.Answer{Text: wire.AppendUnquoted(nil, raw), Finish: scanner.FinishReason()}, nil
+	r.Transcript.Keep(most)
+	r.Init(&unsent{&r.Transcript}, sh, unobserved{})
+	defer r.Release()
+	var err error
+	if sh.stream {
+		if err = r.Open(src); err == nil {
+			_, err = r.Rest()
+		}
+	} else {
+		err = r.Whole(src)
+	}
+	if err != nil {
+		return calibration.Answer{}, err
+	}
+	text, ok := r.Transcript.Within(most)
+	if !ok {
+		return calibration.Answer{}, errLong
+	}
+	return calibration.Answer{Text: text, Finish: r.Finish()}, nil
 }
+
+// Since implements stream.Origin.
+func (sh *shadow) Since() time.Duration { return sh.of.s.Now().Sub(sh.asked) }
+
+// At implements stream.Origin.
+func (sh *shadow) At(since time.Duration) time.Time { return sh.asked.Add(since) }
+
+// Left implements stream.Origin: no client waits.
+func (*shadow) Left() bool { return false }
+
+// unsent is the client of an answer that goes to no client: it takes all until its text is too long to be compared.
+type unsent struct{ text *stream.Transcript }
+
+// Write implements stream.Client.
+func (u *unsent) Write(p []byte) (int, error) {
+	if u.text.Over() {
+		return 0, errLong
+	}
+	return len(p), nil
+}
+
+// Send implements stream.Client.
+func (u *unsent) Send(p []byte) error {
+	_, err := u.Write(p)
+	return err
+}
+
+// SetWriteDeadline implements stream.Client.
+func (*unsent) SetWriteDeadline(time.Time) error { return nil }
+
+// unobserved observes an answer of which only the text is wanted.
+type unobserved struct{}
+
+func (unobserved) Head(time.Time, int)  {}
+func (unobserved) Answered()            {}
+func (unobserved) FirstToken(time.Time) {}
+func (unobserved) Usage(sse.Usage)      {}

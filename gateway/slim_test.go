@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"octet/gateway/receipt"
+	"octet/gateway/stream"
 	"octet/gateway/wire"
 )
 
@@ -19,7 +20,7 @@ func TestASlimStreamKeepsItsBodyAndItsCount(t *testing.T) {
 	if err := x.countBody(len(body)); err != nil {
 		t.Fatal(err)
 	}
-	x.kind, x.cont = wire.Chat, new(continuation)
+	x.kind, x.relay.Cont = wire.Chat, new(stream.Continuation)
 	if err := x.parse(); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestASlimStreamKeepsItsBodyAndItsCount(t *testing.T) {
 		if err := x.reread(); err != nil {
 			t.Fatal(err)
 		}
-		if string(x.body) != body || x.req.Model != "debug" || x.maxTokens != 7 || x.kept != nil ||
+		if string(x.body) != body || x.req.Model != "debug" || x.relay.MaxTokens != 7 || x.kept != nil ||
 			s.bodies.Load() != int64(len(body)) {
 			t.Fatalf("back came %q, %d bytes are counted", x.body, s.bodies.Load())
 		}

@@ -20,9 +20,7 @@ var errNoPlace error = &scheduler.Refusal{Reason: scheduler.ErrQueueFull,
 // that the client has is all that another engine needs.
 func (x *exchange) outlives(err error) bool {
 	broke := causeOf(err) == byReplica || errors.Is(err, engine.ErrProtocol)
-	return broke && x.turn.rep != nil && x.unfinished() && x.cont.pieces == x.scanner.Events() &&
-		x.base()+x.scanner.Tokens() == x.handedOut &&
-		x.takeovers < x.rt.Limits.Continuations && x.ctx.Err() == nil
+	return broke && x.turn.rep != nil && x.relay.Resumable() && x.takeovers < x.rt.Limits.Continuations && x.ctx.Err() == nil
 }
 
 // moveOn leaves an engine that died and has another replica go on behind what the client has. On nil the stream is
@@ -53,13 +51,13 @@ func (x *exchange) moveOn(died error) error {
 
 // countLost counts a stream that ends because its engine failed, by why it does not go on.
 func (x *exchange) countLost(err error) {
-	if !x.started || x.scanner.Done() || causeOf(err) != byReplica {
+	if !x.relay.Begun() || x.relay.Done() || causeOf(err) != byReplica {
 		return
 	}
 	why := x.forsaken
 	switch {
 	case why != "":
-	case x.cont == nil || x.takeovers < x.rt.Limits.Continuations:
+	case x.relay.Cont == nil || x.takeovers < x.rt.Limits.Continuations:
 		why = "kind"
 	default:
 		why = "attempts"
@@ -104,7 +102,7 @@ func (t *takeover) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	x.free = true
 	x.begins(rep, x.openAttempt(s.Name, rep, host, x.moment()), &s)
 	err := x.takeUp(ctx)
-	if err == nil || errors.Is(err, place.ErrPreempted) || x.handedOut > x.cont.base {
+	if err == nil || errors.Is(err, place.ErrPreempted) || x.relay.Delivered() > x.relay.Cont.Base() {
 		t.broke = err
 		return nil
 	}
@@ -131,5 +129,5 @@ func (x *exchange) takeUp(ctx context.Context) (err error) {
 func (x *exchange) enterInTime(ctx context.Context) error {
 	within, cancel := context.WithTimeoutCause(ctx, x.rt.Limits.TTFTTimeout, errNoPlace)
 	defer cancel()
-	return x.enter(within, x.since())
+	return x.enter(within, x.Since())
 }

@@ -15,21 +15,19 @@ import (
 
 // turn is what an exchange holds of the replica that answers it, from the breaker's permit to the end of the answer.
 type turn struct {
-	rep     *ensemble.Replica
-	step    routing.Step
-	leg     bool             // a step before the last
-	unasked bool             // nothing was sent to it: how the turn ended says nothing of it
-	at      *receipt.Attempt // its entry in the receipt
-	place   place.Place
-	hop     ensemble.Hop    // of the last step
-	asked   time.Time       // when the Gate said yes, by time.Now; zero where another clock is ours
-	sent    engine.Request  // what the engine was asked last; Clients are done with it when they have answered
-	resp    engine.Response // nil before the head
-	ended   time.Duration   // when it was over, since the request's arrival; 0 was not timed
-	hurried bool            // the engine was given what is left of the client's first-token deadline
-	heard   bool            // the client has something of this engine's answer
-	handed  bool            // the engine was sent a prompt that another has computed
-	forgot  bool            // it was asked again without
+	rep       *ensemble.Replica
+	step      routing.Step
+	leg       bool             // a step before the last
+	unasked   bool             // nothing was sent to it: how the turn ended says nothing of it
+	at        *receipt.Attempt // its entry in the receipt
+	place     place.Place
+	hop       ensemble.Hop    // of the last step
+	asked     time.Time       // when the Gate said yes, by time.Now; zero where another clock is ours
+	sent      engine.Request  // what the engine was asked last; Clients are done with it when they have answered
+	resp      engine.Response // nil before the head
+	hurriedBy time.Time       // the client's first-token deadline, where the engine was given what is left of it
+	handed    bool            // the engine was sent a prompt that another has computed
+	forgot    bool            // it was asked again without
 }
 
 // begins makes it a replica's turn at a step; at none it is one before the last.
@@ -37,6 +35,7 @@ func (x *exchange) begins(rep *ensemble.Replica, at *receipt.Attempt, step *rout
 	x.settle(errAbandoned) // nothing, unless an attempt was left without its end
 	t := &x.turn
 	t.rep, t.at, t.leg = rep, at, step == nil
+	x.relay.NewEngine()
 	t.place = place.New(rep.Fleet, rep.Gate, x.sp.BlockSize)
 	if step != nil {
 		t.step = *step
@@ -62,7 +61,7 @@ func (x *exchange) settle(err error) {
 	x.learns(err)
 	t.leave()
 	verdict := verdictOf(err)
-	if !t.heard && errors.Is(err, errEngineFailed) {
+	if !x.relay.Heard() && errors.Is(err, errEngineFailed) {
 		x.doubt()
 	}
 	if t.unasked && err == nil {
@@ -79,40 +78,10 @@ func (x *exchange) settle(err error) {
 	x.turn = turn{}
 }
 
-// follow relays the rest of a stream that has begun, through every preemption and every death of an engine, to its end,
-// or until it settles.
-func (x *exchange) follow() error {
-	x.slim()
-	return x.follows(x.relay())
-}
-
-// follows is follow after a relay that has ended with err.
-func (x *exchange) follows(err error) error {
-	err = x.turn.place.Cause(err)
-	for {
-		switch {
-		case errors.Is(err, errSettles):
-			return err
-		case errors.Is(err, place.ErrPreempted) && x.unfinished():
-			err = x.resume(x.ctx)
-			x.slim()
-		case x.outlives(err):
-			err = x.moveOn(err)
-		default:
-			x.countLost(err)
-			x.settle(err)
-			return err
-		}
-		if err == nil {
-			err = x.turn.place.Cause(x.relay())
-		}
-	}
-}
-
 // slim lets go of what only a retry would need; a continuation needs the body, and the prompt's chain, which enter has
 // kept.
 func (x *exchange) slim() {
-	if x.cont != nil && x.question != nil {
+	if x.relay.Cont != nil && x.question != nil {
 		x.kept = bytes.Clone(x.body)
 		x.counted = 0 // what is kept counts on
 	}

@@ -21,7 +21,7 @@ type Verifier interface {
 func (x *exchange) sampleForJudge() {
 	if x.s.verifier != nil && !x.dry && x.s.verifier.Wants() {
 		x.judge = true
-		x.keepSaid(x.s.verifier.Largest())
+		x.relay.Transcript.Keep(x.s.verifier.Largest())
 	}
 }
 
@@ -30,7 +30,7 @@ func (x *exchange) toBeJudged(r *receipt.Receipt) []byte {
 	if x.s.verifier == nil || !x.judge || !r.Result.Done {
 		return nil
 	}
-	text, ok := x.said.within(x.s.verifier.Largest())
+	text, ok := x.relay.Transcript.Within(x.s.verifier.Largest())
 	if !ok || len(text) == 0 {
 		return nil
 	}

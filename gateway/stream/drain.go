@@ -1,4 +1,4 @@
-package gateway
+package stream
 
 import (
 	"time"
@@ -9,7 +9,8 @@ import (
 // drainFor bounds the wait for the end of an answer whose last event has come.
 const drainFor = 250 * time.Millisecond
 
-func drain(resp engine.Response) {
+// Drain reads the rest of an answer whose last event has come, so that its connection can be used again.
+func Drain(resp engine.Response) {
 	resp.SetIdle(drainFor)
 	for range 4 {
 		if _, err := engine.Next(resp); err != nil {

@@ -1,17 +1,17 @@
-package gateway
+package stream
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 
+	"octet/engine"
 	"octet/gateway/wire"
 )
 
-// tidy brings the events of engines that write streams in their own way into the form that OpenAI's clients rely on:
+// Normalizer brings the events of engines that write streams in their own way into the form that OpenAI's clients rely on:
 // the first delta of a choice names its role, and the usage comes, for who has asked for it, in a chunk of its own
 // without choices. All else passes as it is.
-type tidy struct {
+type Normalizer struct {
 	roles bool // there are deltas that need one
 	usage bool // it was asked for
 	more  int  // choices whose role has not come yet; while there are any, every event is read
@@ -23,29 +23,25 @@ type tidy struct {
 // wideChoices bounds the choices of one request that are told apart.
 const wideChoices = 256
 
-// tidied is what the turn's engine needs to have done to its events; nil where they are as they should be.
-func (x *exchange) tidied() *tidy {
-	if !x.turn.rep.Kind.Streams.Untidy {
+// Normalize returns what the events of an engine need to have done to them for an answer to r; nil if they are as
+// clients know them. before is what an earlier engine's events had, of a stream that has begun.
+func Normalize(r *wire.Request, kind wire.Kind, e *engine.Kind, begun bool, before *Normalizer) *Normalizer {
+	switch usage := r.StreamOptions.IncludeUsage; {
+	case !e.Streams.Untidy:
 		return nil
+	case begun && before != nil:
+		return before
+	case begun: // its roles are out
+		return &Normalizer{usage: usage}
+	default:
+		return &Normalizer{roles: kind == wire.Chat, usage: usage, more: max(r.N, 1)}
 	}
-	if x.started {
-		return x.tidy.goingOn(x.req.StreamOptions.IncludeUsage)
-	}
-	return &tidy{roles: x.kind == wire.Chat, usage: x.req.StreamOptions.IncludeUsage, more: max(x.req.N, 1)}
-}
-
-// goingOn is t for a stream that has begun, whose roles are out.
-func (t *tidy) goingOn(usage bool) *tidy {
-	if t == nil {
-		return &tidy{usage: usage}
-	}
-	return t
 }
 
 var usageMark = []byte(`"usage"`)
 
-// events returns what the client gets for whole events; valid until the next call.
-func (t *tidy) events(all []byte) []byte {
+// Events returns what the client gets for whole events; valid until the next call. A nil Normalizer changes nothing.
+func (t *Normalizer) Events(all []byte) []byte {
 	if t == nil || (!t.roles || t.more <= 0) && !bytes.Contains(all, usageMark) {
 		return all
 	}
@@ -59,7 +55,7 @@ func (t *tidy) events(all []byte) []byte {
 }
 
 // event appends what becomes of one.
-func (t *tidy) event(event []byte) {
+func (t *Normalizer) event(event []byte) {
 	at, data := dataOf(event)
 	more, named := t.more, t.named
 	k, ok := t.read(data)
@@ -71,20 +67,14 @@ func (t *tidy) event(event []byte) {
 		return
 	}
 	t.out = append(t.out, event[:at]...)
-	slices.SortFunc(t.cuts, func(a, b cut) int { return cmp.Compare(a.from, b.from) })
-	done := 0
-	for _, c := range t.cuts {
-		t.out = append(append(t.out, data[done:c.from]...), c.with...)
-		done = c.to
-	}
-	t.out = append(append(t.out, data[done:]...), event[at+len(data):]...)
+	t.out = append(splice(t.out, data, t.cuts), event[at+len(data):]...)
 	if k.split && t.usage {
 		t.out = k.append(t.out, data)
 	}
 }
 
-// tidyChunk is what is known of a chunk that is read to be tidied.
-type tidyChunk struct {
+// normalChunk is what is known of a chunk that is read to be tidied.
+type normalChunk struct {
 	shared [4]cut // the values of sharedNames; to 0 is none
 	usage  cut    // its value
 	choice bool   // there are choices
@@ -95,7 +85,7 @@ type tidyChunk struct {
 var sharedNames = [...]string{"id", "object", "created", "model"}
 
 // append adds the chunk that has the usage alone.
-func (k *tidyChunk) append(dst, data []byte) []byte {
+func (k *normalChunk) append(dst, data []byte) []byte {
 	dst = append(dst, `data: {`...)
 	for i, name := range sharedNames {
 		if v := k.shared[i]; v.to > 0 {
@@ -108,7 +98,7 @@ func (k *tidyChunk) append(dst, data []byte) []byte {
 }
 
 // read looks at a chunk and sets the cuts to what is to be changed; false for what is no chunk.
-func (t *tidy) read(data []byte) (k tidyChunk, ok bool) {
+func (t *Normalizer) read(data []byte) (k normalChunk, ok bool) {
 	t.cuts = t.cuts[:0]
 	c := wire.NewCursor(data, chunkDepth)
 	if len(data) == 0 || c.Peek() != '{' {
@@ -125,7 +115,7 @@ func (t *tidy) read(data []byte) (k tidyChunk, ok bool) {
 			t.choices(&c, &k)
 		case string(name) == "usage" && c.Peek() == '{':
 			k.usage = value(&c)
-			usage = cut{from: member, to: k.usage.to}
+			usage = cut{from: member, to: k.usage.to, with: []byte{}}
 		default:
 			c.Skip()
 		}
@@ -150,7 +140,7 @@ func withoutComma(data []byte, member cut) cut {
 	return member
 }
 
-func (t *tidy) choices(c *wire.Cursor, k *tidyChunk) {
+func (t *Normalizer) choices(c *wire.Cursor, k *normalChunk) {
 	if c.Peek() != '[' {
 		c.Skip()
 		return
@@ -165,7 +155,7 @@ func (t *tidy) choices(c *wire.Cursor, k *tidyChunk) {
 	}
 }
 
-func (t *tidy) oneChoice(c *wire.Cursor, k *tidyChunk) {
+func (t *Normalizer) oneChoice(c *wire.Cursor, k *normalChunk) {
 	index, role := 0, cut{}
 	c.Enter('{')
 	for name, more := c.Key(); more; name, more = c.Key() {

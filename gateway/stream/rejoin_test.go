@@ -1,13 +1,16 @@
-package gateway
+package stream
 
 import (
+	"bytes"
 	"strings"
 	"testing"
+
+	"octet/gateway/sse"
 )
 
 // What a later engine says is passed on as the first one would have gone on; what is no chunk, as it came.
 func TestALaterEngineSpeaksAsTheFirst(t *testing.T) {
-	c := &continuation{base: 10}
+	c := &Continuation{base: 10}
 	c.remember([]byte(`data: {"id":"one","created":7,"choices":[]}` + "\n\n"))
 	const opening = `data: {"id":"two","created":9,"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}`
 	for _, tt := range []struct{ said, want string }{
@@ -31,4 +34,35 @@ func TestALaterEngineSpeaksAsTheFirst(t *testing.T) {
 	if got := string(c.joined([]byte(both))); got != ": x\n\n: x\n\n" {
 		t.Errorf("got %q", got)
 	}
+}
+
+// What a later engine says, made to join the first one's, says the same to a reader of streams.
+func FuzzJoin(f *testing.F) {
+	for i, s := range wireSeeds() {
+		f.Add(s, i)
+	}
+	f.Fuzz(func(t *testing.T, input string, base int) {
+		c := &Continuation{base: 1 + max(base, -(base+1))%1000, later: true, id: []byte(`"first"`), born: []byte("1")}
+		heard, events := heardIn([]byte(input))
+		joined := bytes.Clone(c.joined(events))
+		again, all := heardIn(joined)
+		if heard != again || len(all) != len(joined) {
+			t.Fatalf("%q, of which %q may go out, became %q: %+v, then %+v", input, events, joined, heard, again)
+		}
+	})
+}
+
+// heardSo is what a Scanner makes of a stream.
+type heardSo struct {
+	Text, Finish, Err string
+	Tokens            int
+}
+
+// heardIn reads a stream to its end or first fault, and returns the events that may go out.
+func heardIn(input []byte) (h heardSo, events []byte) {
+	var s sse.Scanner
+	s.Reset(sse.Options{Text: func(raw []byte) { h.Text += string(raw) }})
+	out, _ := s.Feed(bytes.Clone(input))
+	h.Tokens, h.Finish = s.Tokens(), s.FinishReason()
+	return h, append(bytes.Clone(out[0]), out[1]...)
 }

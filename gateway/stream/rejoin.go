@@ -1,17 +1,11 @@
-package gateway
+package stream
 
 import (
 	"bytes"
-	"slices"
+	"strconv"
 
 	"octet/gateway/wire"
 )
-
-// cut is a value in a chunk and what comes in its place.
-type cut struct {
-	from, to int
-	with     []byte
-}
 
 // chunkView is where in a chunk's JSON stands what a rejoined stream must say differently.
 type chunkView struct {
@@ -20,10 +14,8 @@ type chunkView struct {
 	opening                           bool
 }
 
-const chunkDepth = 64
-
 // remember notes the identity of the first engine's chunks.
-func (c *continuation) remember(events []byte) {
+func (c *Continuation) remember(events []byte) {
 	_, data := dataOf(events)
 	if v, ok := view(data); ok {
 		c.id = bytes.Clone(data[v.id.from:v.id.to])
@@ -33,7 +25,7 @@ func (c *continuation) remember(events []byte) {
 
 // joined returns the events of a later engine as the first one would have gone on: without the chunk that opens a
 // message, under the first one's id and time, and with the usage of the whole. Valid until the next call.
-func (c *continuation) joined(events []byte) []byte {
+func (c *Continuation) joined(events []byte) []byte {
 	c.event = c.event[:0]
 	for len(events) > 0 {
 		end := eventEnd(events)
@@ -43,18 +35,7 @@ func (c *continuation) joined(events []byte) []byte {
 	return c.event
 }
 
-// eventEnd returns where the first of events ends: after its empty line.
-func eventEnd(events []byte) int {
-	end := len(events)
-	for _, empty := range []string{"\n\n", "\n\r\n"} {
-		if i := bytes.Index(events[:end], []byte(empty)); i >= 0 {
-			end = i + len(empty)
-		}
-	}
-	return end
-}
-
-func (c *continuation) join(dst, event []byte) []byte {
+func (c *Continuation) join(dst, event []byte) []byte {
 	at, data := dataOf(event)
 	v, ok := view(data)
 	switch {
@@ -65,34 +46,9 @@ func (c *continuation) join(dst, event []byte) []byte {
 	}
 	v.id.with, v.born.with = c.id, c.born
 	c.account(data, &v)
-	dst = append(dst, event[:at]...)
-	return append(v.splice(dst, data), event[at+len(data):]...)
-}
-
-// splice appends data with the cuts made, in the order in which they stand.
-func (v *chunkView) splice(dst, data []byte) []byte {
 	cuts := [...]cut{v.id, v.born, v.prompt, v.completion, v.total, v.cached}
-	slices.SortFunc(cuts[:], func(a, b cut) int { return a.from - b.from })
-	done := 0
-	for _, k := range cuts {
-		if k.to > 0 && k.with != nil && k.from >= done {
-			dst = append(append(dst, data[done:k.from]...), k.with...)
-			done = k.to
-		}
-	}
-	return append(dst, data[done:]...)
-}
-
-// dataOf returns the data of an event of one data line and where it stands; nil for any other.
-func dataOf(event []byte) (at int, data []byte) {
-	const field = "data:"
-	i := bytes.Index(event, []byte(field))
-	if i < 0 || i > 0 && event[i-1] != '\n' {
-		return 0, nil
-	}
-	at = i + len(field)
-	data, _, _ = bytes.Cut(event[at:], []byte{'\n'})
-	return at, data
+	dst = splice(append(dst, event[:at]...), data, cuts[:])
+	return append(dst, event[at+len(data):]...)
 }
 
 // view reads a chunk; false where it is none.
@@ -121,14 +77,6 @@ func view(data []byte) (v chunkView, ok bool) {
 		}
 	}
 	return v, c.End()
-}
-
-func value(c *wire.Cursor) (k cut) {
-	c.Peek()
-	k.from = c.Offset()
-	c.Skip()
-	k.to = c.Offset()
-	return k
 }
 
 func (v *chunkView) usage(c *wire.Cursor) {
@@ -174,4 +122,38 @@ func opens(choices []byte) bool {
 	return bytes.Contains(choices, []byte(`"role"`)) && !bytes.Contains(choices, []byte(`"finish_reason":"`)) &&
 		(bytes.Contains(choices, []byte(`"content":""`)) || bytes.Contains(choices, []byte(`"content":null`)) ||
 			!bytes.Contains(choices, []byte(`"content"`)))
+}
+
+// account makes the usage in a chunk of a later engine the request's: the prompt as it was first counted, and the
+// completion as all engines brought it.
+func (c *Continuation) account(data []byte, v *chunkView) {
+	prompt, known := numberAt(data, v.prompt)
+	if known {
+		prompt = c.promptOf(prompt)
+		v.prompt.with = strconv.AppendInt(nil, int64(prompt), 10)
+	}
+	completion, ok := numberAt(data, v.completion)
+	if ok {
+		completion += c.base
+		v.completion.with = strconv.AppendInt(nil, int64(completion), 10)
+	}
+	if ok && known {
+		v.total.with = strconv.AppendInt(nil, int64(prompt+completion), 10)
+	}
+	if cached, ok := numberAt(data, v.cached); ok && known {
+		v.cached.with = strconv.AppendInt(nil, int64(min(cached, prompt)), 10)
+	}
+}
+
+// promptOf is the request's prompt in tokens, where a later engine counts so many, some of which are the answer's.
+func (c *Continuation) promptOf(later int) int {
+	if c.prompt > 0 {
+		return c.prompt
+	}
+	return max(0, later-c.base)
+}
+
+func numberAt(data []byte, k cut) (n int, ok bool) {
+	n, err := strconv.Atoi(string(data[k.from:k.to]))
+	return n, err == nil
 }

@@ -1,0 +1,170 @@
+package stream
+
+import (
+	"slices"
+	"strconv"
+
+	"octet/engine"
+	"octet/gateway/sse"
+	"octet/gateway/wire"
+)
+
+// Continuation is what a stream keeps so that another engine can continue its answer: the text that the client has. A
+// nil Continuation belongs to an answer that cannot be continued, which is pinned from its first byte on.
+type Continuation struct {
+	text   []byte // so far, as the inside of a JSON string
+	ids    tokenIDs
+	pieces int    // events of the present engine that brought text; below 0 the text is not kept any more
+	base   int    // tokens that engines before the present one have brought
+	prompt int    // the prompt's tokens as the first engine counted them; 0 is unknown
+	later  bool   // the present engine is not the first that the client has an answer of
+	id     []byte // raw, as the first engine's chunks have them
+	born   []byte
+	event  []byte // scratch of joined
+}
+
+// stateful are members with which an answer depends on more than its text: it cannot be continued.
+var stateful = []string{
+	"continue_final_message", "add_generation_prompt", "continue_from", "min_tokens", "seed",
+	"frequency_penalty", "presence_penalty", "repetition_penalty",
+}
+
+// Continuable reports whether an engine of kind e could continue an answer to r from its text alone.
+func Continuable(r *wire.Request, kind wire.Kind, e *engine.Kind) bool {
+	if !r.Continuable() || slices.ContainsFunc(stateful, func(name string) bool { return r.Raw(name) != nil }) {
+		return false
+	}
+	if kind == wire.Completion {
+		prompt := r.Raw("prompt")
+		return e.Streams.Completions && len(prompt) > 0 && prompt[0] == '"'
+	}
+	return e.Streams.Chats
+}
+
+// Begin makes o keep what a continuation of the present engine's answer needs, up to most bytes of text. What was kept of
+// an answer that the client has seen nothing of is dropped.
+func (c *Continuation) Begin(o *sse.Options, most int) {
+	if c.pieces = 0; c.base == 0 {
+		c.text = c.text[:0]
+		c.ids = tokenIDs{}
+	}
+	c.ids.ahead, c.ids.late = nil, 0
+	o.Text = func(raw []byte) { c.keep(raw, most) }
+}
+
+// keep adds what an engine said. Of an answer that is not to be continued, or is too long for it, nothing is kept.
+func (c *Continuation) keep(raw []byte, most int) {
+	switch {
+	case c.pieces < 0:
+	case len(c.text)+len(raw) > most:
+		c.drop()
+	default:
+		c.text = append(c.text, raw...)
+		c.pieces++
+	}
+}
+
+// drop lets go of the text.
+func (c *Continuation) drop() { c.pieces, c.text, c.ids = -1, nil, tokenIDs{} }
+
+// Base returns how many tokens came from engines before the present one.
+func (c *Continuation) Base() int {
+	if c == nil {
+		return 0
+	}
+	return c.base
+}
+
+// Later reports whether the present engine continues an answer that another began.
+func (c *Continuation) Later() bool { return c != nil && c.later }
+
+// Holds reports whether the text is kept of all of so many events of the present engine.
+func (c *Continuation) Holds(events int) bool { return c != nil && c.pieces == events }
+
+// Usable reports whether the answer could be continued, as far as its text is concerned.
+func (c *Continuation) Usable() bool { return c != nil && c.pieces >= 0 }
+
+// Text returns what is kept of the answer, as the inside of a JSON string; nil if nothing is kept.
+func (c *Continuation) Text() []byte { return c.text }
+
+// Orphan gives up continuing the answer once more. It returns what the rest of a stream that was continued before needs;
+// nil if it was not.
+func (c *Continuation) Orphan() *Continuation {
+	if c == nil {
+		return nil
+	}
+	c.drop()
+	if !c.later {
+		return nil
+	}
+	return c
+}
+
+// Events returns what the client gets for whole events: as they came from its first engine, and like those from later
+// ones. Valid until the next call.
+func (c *Continuation) Events(events []byte) []byte {
+	switch {
+	case c == nil:
+		return events
+	case c.later:
+		return c.joined(events)
+	case c.id == nil:
+		c.remember(events)
+	}
+	return events
+}
+
+// HandOver says that another engine is to continue behind the delivered tokens that the client has. prompt is the
+// prompt's tokens, as far as they are known; 0 is unknown.
+func (c *Continuation) HandOver(delivered, prompt int) {
+	if c.base == 0 && prompt > 0 {
+		c.prompt = prompt
+	}
+	c.base, c.pieces, c.later = delivered, 0, true
+}
+
+// Edits appends what makes an engine continue after what the client has.
+func (c *Continuation) Edits(edits []wire.Edit, r *wire.Request, kind wire.Kind) []wire.Edit {
+	if c.Base() == 0 {
+		return edits
+	}
+	edits = append(edits, wire.Edit{Key: "continue_from", Raw: strconv.AppendInt(nil, int64(c.base), 10)})
+	if r.MaxTokens > 0 {
+		left := strconv.AppendInt(nil, int64(r.MaxTokens-c.base), 10)
+		for _, limit := range [...]string{"max_tokens", "max_completion_tokens"} {
+			if r.Raw(limit) != nil {
+				edits = append(edits, wire.Edit{Key: limit, Raw: left})
+			}
+		}
+	}
+	if kind == wire.Completion {
+		return append(edits, wire.Edit{Key: "prompt", Raw: c.promptSoFar(r.Raw("prompt"))})
+	}
+	messages := r.Raw("messages")
+	return append(edits,
+		wire.Edit{Key: "messages",
+			Raw: slices.Concat(messages[:len(messages)-1], []byte(`,{"role":"assistant","content":"`), c.text,
+				[]byte(`"}]`))},
+		wire.Edit{Key: "continue_final_message", Raw: []byte("true")},
+		wire.Edit{Key: "add_generation_prompt", Raw: []byte("false")})
+}
+
+// promptSoFar is a completion's prompt with the answer so far: by its token ids where they are known, else by its text,
+// of which the next engine makes ids of its own.
+func (c *Continuation) promptSoFar(prompt []byte) []byte {
+	if ids := c.idsSoFar(); ids != nil {
+		return ids
+	}
+	c.ids = tokenIDs{from: c.base}
+	return slices.Concat(prompt[:len(prompt)-1], c.text, []byte{'"'})
+}
+
+// Usage returns the usage of the whole answer, of which u is the present engine's part.
+func (c *Continuation) Usage(u sse.Usage) sse.Usage {
+	if n := c.Base(); n > 0 {
+		u.PromptTokens = c.promptOf(u.PromptTokens)
+		u.CompletionTokens += n
+		u.CachedTokens = min(u.CachedTokens, u.PromptTokens)
+	}
+	return u
+}
