@@ -36,7 +36,7 @@ test-poison: ## every test with memory overwritten as soon as it is given back, 
 PLAIN := ./internal/http1/sock ./internal/http1/client ./internal/http1/poll ./internal/http1/lifetime ./internal/http1/server ./routing/index ./routing/index/runs ./routing/index/reference ./routing/fleet ./scheduler/... ./engine/openai ./gateway ./gateway/stream ./gateway/place
 test-plain: ## the files that serve, without the race detector, on one, two and four processors: see reuse_test.go
 	for n in 1 2 4; do GOMAXPROCS=$$n go test -count 1 -short -timeout 10m $(PLAIN) || exit 1; done
-	for n in 1 4; do GOMAXPROCS=$$n go test -count 1 -short -timeout 10m ./cmd || exit 1; done
+	for n in 1 4; do GOMAXPROCS=$$n go test -count 1 -short -timeout 10m ./app || exit 1; done
 
 proof-deadlines: ## deadlines around the time that answers take, hang-ups in every phase and 200 reloads beside 60 bystanders, for ten minutes; ARGS='-for 60s' for less
 	go run ./internal/soak/deadlines $(ARGS)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"octet/app/fabric"
 	"octet/config"
 	"octet/routing/events"
 	"octet/routing/events/grpcstream"
@@ -107,7 +108,7 @@ func (f bridgeFlags) publishers() (all fanOut, err error) {
 		return err
 	}
 	if f.redis.Addr != "" {
-		c, err := redisConfig(&f.redis)
+		c, err := fabric.Redis(&f.redis)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +117,7 @@ func (f bridgeFlags) publishers() (all fanOut, err error) {
 		}
 	}
 	if f.nats.URL != "" {
-		if err := add(f.voice.nats(natsConfig(&f.nats))); err != nil {
+		if err := add(f.voice.nats(fabric.NATS(&f.nats))); err != nil {
 			return nil, errors.Join(err, all.Close())
 		}
 	}

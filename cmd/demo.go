@@ -6,15 +6,19 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/spf13/cobra"
 
+	"octet/app"
 	"octet/config"
 	"octet/engine/emulator"
 	"octet/routing/events"
+	"octet/routing/events/natsstream"
+	"octet/routing/events/redisstream"
 	"octet/routing/plugins"
 )
 
@@ -46,12 +50,12 @@ func demoCommand() *cobra.Command {
 }
 
 func demo(ctx context.Context, f demoFlags, out io.Writer) error {
-	fabric, err := f.fabric()
+	bus, err := f.eventBus()
 	if err != nil {
 		return err
 	}
-	defer fabric.stop()
-	cfg, listeners, err := f.config(fabric.sets)
+	defer bus.stop()
+	cfg, listeners, err := f.config(bus.sets)
 	if err != nil {
 		return err
 	}
@@ -62,7 +66,7 @@ func demo(ctx context.Context, f demoFlags, out io.Writer) error {
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
 		for j := range sp.Replicas {
-			publisher, err := fabric.publisher()
+			publisher, err := bus.publisher()
 			if err != nil {
 				return err
 			}
@@ -75,10 +79,10 @@ func demo(ctx context.Context, f demoFlags, out io.Writer) error {
 			})
 		}
 	}
-	return serve(ctx, cfg, source{}, func(data, admin net.Addr) { printTour(out, data.String(), admin.String(), cfg) })
+	return serve(ctx, cfg, app.Source{}, func(data, admin net.Addr) { printTour(out, data.String(), admin.String(), cfg) })
 }
 
-// engine is one emulated engine of the demo.
+// engine returns one emulated engine of the demo.
 func (f demoFlags) engine(sp *config.Specialist, rep *config.Replica, p events.Publisher) emulator.Config {
 	c := emulator.Config{
 		Name: rep.Name, Model: rep.Model, BlockSize: sp.BlockSize, Blocks: rep.Blocks,
@@ -92,7 +96,7 @@ func (f demoFlags) engine(sp *config.Specialist, rep *config.Replica, p events.P
 	return c
 }
 
-// config is the reference configuration with every replica at a free loopback port, whose listener it returns.
+// config returns the reference configuration with every replica at a free loopback port, and their listeners.
 func (f demoFlags) config(sets []string) (*config.Config, [][]net.Listener, error) {
 	options := config.Options{Environ: os.Environ(), Presets: plugins.Presets()}
 	reference, err := config.Parse("reference.yaml", config.Example(), options)
@@ -118,39 +122,43 @@ func (f demoFlags) config(sets []string) (*config.Config, [][]net.Listener, erro
 	return cfg, listeners, err
 }
 
-// fabric carries the demo's cache events.
-type fabric struct {
+// eventBus carries the demo's cache events.
+type eventBus struct {
 	sets      []string // of the configuration
 	publisher func() (events.Publisher, error)
 	stop      func()
 }
 
-// fabric is the Redis server that was named, else a NATS server in this process.
-func (f demoFlags) fabric() (fabric, error) {
+// eventBus returns the Redis server that was named, else a NATS server in this process.
+func (f demoFlags) eventBus() (eventBus, error) {
 	if f.redis != "" {
-		return fabric{
-			sets:      []string{"events.redis.addr=" + f.redis},
-			publisher: func() (events.Publisher, error) { return redisPublisher(f.redis, "octet:kv") },
-			stop:      func() {},
+		return eventBus{
+			sets: []string{"events.redis.addr=" + f.redis},
+			publisher: func() (events.Publisher, error) {
+				return redisstream.NewPublisher(redisstream.Config{Addr: f.redis, Stream: "octet:kv"})
+			},
+			stop: func() {},
 		}, nil
 	}
 	dir, err := os.MkdirTemp("", "octet-demo-")
 	if err != nil {
-		return fabric{}, err
+		return eventBus{}, err
 	}
 	nats, err := startNATS(dir)
 	if err != nil {
 		_ = os.RemoveAll(dir) // nothing is in it
-		return fabric{}, err
+		return eventBus{}, err
 	}
 	url := nats.ClientURL()
-	return fabric{
-		sets:      []string{"events.nats.url=" + url},
-		publisher: func() (events.Publisher, error) { return natsPublisher(url) },
+	return eventBus{
+		sets: []string{"events.nats.url=" + url},
+		publisher: func() (events.Publisher, error) {
+			return natsstream.NewPublisher(natsstream.Config{URL: url})
+		},
 		stop: func() {
 			nats.Shutdown()
 			nats.WaitForShutdown()
-			_ = os.RemoveAll(dir) // the system's temporary files are its own to clean as well
+			_ = os.RemoveAll(dir) // the system cleans its temporary files as well
 		},
 	}, nil
 }
@@ -167,4 +175,31 @@ func startNATS(dir string) (*server.Server, error) {
 		return nil, fmt.Errorf("the embedded NATS server did not start")
 	}
 	return nats, nil
+}
+
+// printTour tells a newcomer what is running and what to try: every line can be pasted as it is.
+func printTour(out io.Writer, data, admin string, cfg *config.Config) {
+	names := make([]string, len(cfg.Specialists))
+	for i, sp := range cfg.Specialists {
+		names[i] = sp.Name
+	}
+	fmt.Fprintf(out, `
+Octet is up: %[1]d specialists, %[2]d emulated engines.
+  data   http://%[3]s    (OpenAI API)
+  admin  http://%[4]s    (/admin/state, /metrics)
+  specialists: %[5]s
+
+Try:
+
+1. Let the router choose. The sanitizer trace in the prompt sends it to debug:
+   curl -sN http://%[3]s/v1/chat/completions -H 'Content-Type: application/json' -d '{"model":"octet","stream":true,"max_tokens":48,"messages":[{"role":"user","content":"==4711==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000014\n    #0 0x4f8b1a in Node::next() list.cpp:42:10\nWhat is wrong?"}]}'
+
+2. Say what you want in headers, and see what comes back in them:
+   curl -si http://%[3]s/v1/chat/completions -H 'Content-Type: application/json' -H 'X-Intent: build-fix' -H 'X-Priority: 10' -H 'X-Deadline-Ms: 20000' -H 'X-Explain: 1' -d '{"max_tokens":32,"messages":[{"role":"user","content":"undefined reference to vtable for Shape"}]}'
+
+3. Ask why, without running anything:
+   curl -s http://%[3]s/v1/route -H 'Content-Type: application/json' -d '{"messages":[{"role":"user","content":"template <class T, class = std::enable_if_t<std::is_integral_v<T>>> auto f(T) -> decltype(std::declval<T&>() + 1);\ntemplate <class... Ts> requires (std::integral<Ts> && ...) void g(Ts... ts);\ntemplate <class T> concept Addable = requires(T a) { a + a; };"}]}'
+
+Stop with Ctrl-C.
+`, len(cfg.Specialists), countReplicas(cfg), data, admin, strings.Join(names, ", "))
 }

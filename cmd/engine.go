@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"octet/engine/emulator"
 	"octet/routing/events"
@@ -26,7 +27,7 @@ type engineFlags struct {
 	listen, redis, stream, nats string
 	zmq                         zmqstream.PublisherConfig
 	layout                      string
-	hashes                      hashes
+	hashScheme, hashSeed        string
 	voice                       voiceFlags
 	grpc                        grpcstream.PublisherConfig
 	config                      emulator.Config
@@ -40,7 +41,14 @@ func engineCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runEngine(cmd.Context(), f) },
 	}
-	flags := c.Flags()
+	f.defineEngine(c.Flags())
+	f.voice.define(c)
+	f.defineEvents(c.Flags())
+	return c
+}
+
+// defineEngine defines the flags of the engine itself.
+func (f *engineFlags) defineEngine(flags *pflag.FlagSet) {
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:9001", "address to serve on; port 0 picks a free one")
 	flags.StringVar(&f.config.Name, "name", "", "the replica's name in its events (default: the model's)")
 	flags.StringVar(&f.config.Model, "model", "emulated", "the base model's name")
@@ -74,11 +82,14 @@ func engineCommand() *cobra.Command {
 	flags.StringSliceVar(&f.config.Adapters, "adapter", nil,
 		"LoRA adapter that is loaded from the start; may be repeated")
 	flags.Uint64Var(&f.config.Seed, "seed", 0, "of its block hashes and prose")
-	f.voice.define(c)
-	flags.StringVar(&f.hashes.scheme, "hash-scheme", "",
+}
+
+// defineEvents defines the flags of its cache events.
+func (f *engineFlags) defineEvents(flags *pflag.FlagSet) {
+	flags.StringVar(&f.hashScheme, "hash-scheme", "",
 		"what its events call blocks: as vLLM (sha256, sha256_cbor, xxhash, xxhash_cbor) or SGLang (sglang) hashes "+
 			"them")
-	flags.StringVar(&f.hashes.seed, "hash-seed", "0", "the PYTHONHASHSEED of that vLLM")
+	flags.StringVar(&f.hashSeed, "hash-seed", "0", "the PYTHONHASHSEED of that vLLM")
 	flags.BoolVar(&f.config.Tokenless, "tokenless", false, "its events do not say which tokens a block holds")
 	flags.StringVar(&f.redis, "redis", "", "publish cache events to the Redis server at this address")
 	flags.StringVar(&f.stream, "stream", "octet:kv", "the Redis stream")
@@ -93,7 +104,6 @@ func engineCommand() *cobra.Command {
 	flags.StringVar(&f.grpc.Addr, "grpc", "", "publish cache events to the gateway's gRPC listener at this address")
 	flags.StringVar(&f.grpc.Token, "grpc-token", os.Getenv("OCTET_EVENTS_TOKEN"),
 		"the token it wants (default $OCTET_EVENTS_TOKEN)")
-	return c
 }
 
 func runEngine(ctx context.Context, f engineFlags) error {
@@ -105,8 +115,8 @@ func runEngine(ctx context.Context, f engineFlags) error {
 	if len(publisher) > 0 {
 		f.config.Publisher = publisher
 	}
-	if f.hashes.scheme != "" {
-		if f.config.Namer, err = enginehash.New(f.hashes.scheme, f.hashes.seed); err != nil {
+	if f.hashScheme != "" {
+		if f.config.Namer, err = enginehash.New(f.hashScheme, f.hashSeed); err != nil {
 			return usageError{err}
 		}
 	}

@@ -7,10 +7,13 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"octet/classifier"
+	"octet/classifier/model"
 	"octet/classifier/train"
 )
 
@@ -30,14 +33,14 @@ func evaluateCommand() *cobra.Command {
 			return f.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	c.Flags().StringVar(&f.model, "model", builtinModel, "builtin, or an artefact that \"octet train\" wrote")
+	c.Flags().StringVar(&f.model, "model", model.BuiltinName, "builtin, or an artefact that \"octet train\" wrote")
 	c.Flags().BoolVar(&f.json, "json", false, "the report as JSON")
 	c.Flags().StringVar(&f.svg, "svg", "", "write the reliability diagram to this file")
 	return c
 }
 
 func (f evaluateFlags) run(path string, out, errs io.Writer) error {
-	m, err := readModel(f.model)
+	m, err := model.Open(f.model)
 	if err != nil {
 		return trainingFault(err)
 	}
@@ -118,6 +121,74 @@ func printReport(out io.Writer, r *train.Report) error {
 	for _, name := range slices.Sorted(maps.Keys(r.PerClass)) {
 		c := r.PerClass[name]
 		fmt.Fprintf(w, "%s\t%d\t%.3f\t%.3f\t%.3f\n", name, c.Samples, c.Precision, c.Recall, c.F1)
+	}
+	return w.Flush()
+}
+
+// evaluation is a model's report, and how the detectors before it do on the same texts.
+type evaluation struct {
+	*train.Report
+	Cascade *cascadeReport `json:"cascade,omitempty"` // absent where the labels cannot be names of specialists
+}
+
+// cascadeReport is of the built-in detectors with the model behind them, in an ensemble of the model's labels.
+type cascadeReport struct {
+	Top1      float64          `json:"top1"` // texts that go to their label's specialist; reject is one
+	Detectors map[string]tally `json:"detectors"`
+}
+
+// tally is of one detector.
+type tally struct {
+	Fired     int     `json:"fired"`
+	Right     int     `json:"right"`
+	Precision float64 `json:"precision"`
+}
+
+// evaluateCascade sends samples through a cascade whose specialists are the model's labels in lower case, as detectors
+// name them. Reject is a specialist of its own here: the fallback.
+func evaluateCascade(m *model.Model, samples []train.Sample) (*cascadeReport, error) {
+	c := classifier.Config{Detectors: true, Fallback: model.Reject}
+	for _, l := range m.Labels() {
+		c.Specialists = append(c.Specialists, strings.ToLower(l))
+	}
+	bound, err := m.Bind(c.Specialists, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.Model = bound
+	cascade, err := classifier.New(c)
+	if err != nil {
+		return nil, err
+	}
+	r := &cascadeReport{Detectors: map[string]tally{}}
+	for i := range samples {
+		v, err := cascade.Classify(classifier.Input{Text: []byte(samples[i].Text)})
+		if err != nil {
+			return nil, err
+		}
+		right := 0
+		if v.Specialist == strings.ToLower(samples[i].Label) {
+			right = 1
+		}
+		r.Top1 += float64(right) / float64(len(samples))
+		if v.RoutedBy == classifier.ByDetector {
+			d := r.Detectors[v.Rule]
+			d.Fired, d.Right = d.Fired+1, d.Right+right
+			d.Precision = float64(d.Right) / float64(d.Fired)
+			r.Detectors[v.Rule] = d
+		}
+	}
+	return r, nil
+}
+
+// print shows what each detector did, on a line.
+func (r *cascadeReport) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "\ntop-1 with the detectors before it\t%.3f\n\n", r.Top1)
+	fmt.Fprintln(w, "rule\tfired\tright\tprecision")
+	for _, name := range slices.Sorted(maps.Keys(r.Detectors)) {
+		d := r.Detectors[name]
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\n", name, d.Fired, d.Right, d.Precision)
 	}
 	return w.Flush()
 }

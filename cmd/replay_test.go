@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"octet/internal/replay"
 )
@@ -40,7 +39,7 @@ func traceFile(t *testing.T, n int, more string) string {
 // replayOnce runs the command and returns what it prints.
 func replayOnce(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	root := rootCommand()
+	root := Root()
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetArgs(append([]string{"replay"}, args...))
@@ -152,29 +151,5 @@ func TestReplayNamesWhatIsWrong(t *testing.T) {
 	var bad *replay.TraceError
 	if !errors.As(err, &bad) || bad.Line != 4 {
 		t.Errorf("a bad line: %v", err)
-	}
-}
-
-// What the default profile reads of a replica is real: measured from first tokens that went by, and nothing is left of
-// requests that are over.
-func TestServingMeasuresTheRateThatRoutingReads(t *testing.T) {
-	w := newWorld(t, smallWorld, smallEngines())
-	long := strings.Repeat("why does it crash ", 100)
-	for i := range 6 {
-		w.post("/v1/chat/completions",
-			fmt.Sprintf(
-				`{"model":"systems","stream":true,"max_tokens":2,"messages":[{"role":"user","content":"%d %s"}]}`, i,
-				long))
-		w.post("/v1/chat/completions",
-			fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":"whole %d %s"}]}`, i,
-				long))
-	}
-	r, ok := w.house.fleet.Find("systems-0")
-	if !ok {
-		t.Fatal("no replica systems-0")
-	}
-	eventually(t, "no work left", func() bool { return r.Work(time.Now()).Tokens == 0 })
-	if rate := r.Work(time.Now()).Rate; rate <= 0 || rate > 1e7 {
-		t.Errorf("a rate of %v tokens a second", rate)
 	}
 }

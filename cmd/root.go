@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"octet/app"
 	"octet/config"
 )
 
@@ -36,7 +37,7 @@ func Execute() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	ctx, stop := untilSignal()
 	defer stop()
-	root := rootCommand()
+	root := Root()
 	asJSON := root.PersistentFlags().Bool("json-faults", false,
 		"report what is wrong with a configuration as JSON, one object a line")
 	root.SetArgs(args)
@@ -61,7 +62,8 @@ func untilSignal() (context.Context, func()) {
 	return ctx, cancel
 }
 
-func rootCommand() *cobra.Command {
+// Root returns the whole command line.
+func Root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "octet",
 		Short:         "The serving gateway for an ensemble of specialist models",
@@ -101,11 +103,8 @@ func report(err error, asJSON bool) int {
 		return exitConfig
 	}
 	fmt.Fprintln(os.Stderr, "octet:", err)
-	if errors.As(err, &usage) || errors.Is(err, errConfig) {
+	if errors.As(err, &usage) || errors.Is(err, app.ErrConfig) {
 		return exitConfig
 	}
 	return exitFailed
 }
-
-// errConfig is a configuration that parses but cannot be built.
-var errConfig = errors.New("configuration")

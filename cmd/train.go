@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"octet/app"
 	"octet/classifier/model"
 	"octet/classifier/train"
+	"octet/internal/files"
 )
 
 // trainFlags are the flags of `octet train`.
@@ -42,9 +44,9 @@ func trainCommand() *cobra.Command {
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "the same data and seed give the same bytes")
 	c.Flags().StringVar(&f.out, "out", "", "where the artefact goes; for router.classifier.model")
 	c.Flags().StringVar(&f.svg, "svg", "", "write the reliability diagram to this file")
-	c.Flags().StringVar(&f.concepts, "concepts", builtinModel,
+	c.Flags().StringVar(&f.concepts, "concepts", model.BuiltinName,
 		"groups of words to look for: builtin (those of C++), or a file")
-	c.Flags().StringVar(&f.examples, "examples", builtinModel,
+	c.Flags().StringVar(&f.examples, "examples", model.BuiltinName,
 		"more to train on: builtin (other languages and matters, for reject), none, or a file as --data")
 	for _, name := range []string{"data", "out"} {
 		_ = c.MarkFlagRequired(name) // the flag is there
@@ -66,11 +68,11 @@ func (f trainFlags) run(out io.Writer) error {
 		return err
 	}
 	put := func(w io.Writer) error { _, err := w.Write(raw); return err }
-	if err := replaceFile(f.out, artefactMode, put); err != nil {
+	if err := files.Replace(f.out, files.Public, put); err != nil {
 		return err
 	}
 	if f.svg != "" {
-		if err := os.WriteFile(f.svg, report.Diagram(), artefactMode); err != nil {
+		if err := os.WriteFile(f.svg, report.Diagram(), files.Public); err != nil {
 			return err
 		}
 	}
@@ -82,7 +84,7 @@ func (f trainFlags) run(out io.Writer) error {
 // trainingFault makes what the caller gave and cannot be used a fault of configuration.
 func trainingFault(err error) error {
 	if errors.Is(err, train.ErrData) || errors.Is(err, model.ErrConcepts) || errors.Is(err, model.ErrArtefact) {
-		return fmt.Errorf("%w: %w", errConfig, err)
+		return fmt.Errorf("%w: %w", app.ErrConfig, err)
 	}
 	return err
 }
@@ -101,7 +103,7 @@ func (f trainFlags) config() (c train.Config, err error) {
 		}
 	}
 	switch f.examples {
-	case builtinModel:
+	case model.BuiltinName:
 		c.Extra = train.Examples()
 	case "none":
 	default:
@@ -109,7 +111,7 @@ func (f trainFlags) config() (c train.Config, err error) {
 			return c, err
 		}
 	}
-	if f.concepts != builtinModel {
+	if f.concepts != model.BuiltinName {
 		list, err := os.ReadFile(f.concepts)
 		if err != nil {
 			return c, fmt.Errorf("%w: %w", model.ErrConcepts, err)

@@ -22,7 +22,7 @@ var metric = regexp.MustCompile(`\boctet_[a-z_]+`)
 func declared(t *testing.T) map[string]bool {
 	t.Helper()
 	names, quoted := map[string]bool{}, regexp.MustCompile(`"(octet_[a-z_]+)"`)
-	for _, room := range []string{"../gateway", "../cmd"} {
+	for _, room := range []string{"../gateway", "../app"} {
 		err := filepath.WalkDir(room, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

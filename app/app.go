@@ -1,0 +1,183 @@
+package app
+
+import (
+	"context"
+	crand "crypto/rand"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"octet/app/collectors"
+	"octet/app/fabric"
+	"octet/calibration/records"
+	"octet/config"
+	"octet/engine/tokenizers"
+	"octet/gateway"
+	"octet/gateway/metrics"
+	"octet/kvpool"
+	"octet/routing/events"
+	"octet/routing/index"
+	"octet/slo"
+	"octet/slo/verify"
+)
+
+// ErrConfig is a configuration that parses but cannot be built.
+var ErrConfig = fabric.ErrConfig
+
+// Options are what no configuration says.
+type Options struct {
+	Log    *slog.Logger // nil means slog.Default()
+	Build  Build
+	Source Source          // where the configuration came from; the zero Source cannot be reloaded
+	Dial   Dialer          // to engines; nil means TCP
+	Events events.Consumer // brings the cache events instead of the configured sources; nil means those
+}
+
+// Build says which program this is.
+type Build struct{ Version, Commit, Ref string }
+
+// Dialer connects to the engine at a URL.
+type Dialer func(ctx context.Context, url string) (net.Conn, error)
+
+// App is a gateway.
+type App struct {
+	Options
+	fabric      *fabric.Fabric
+	replicas    *replicas
+	specialists *specialists
+	tokens      *tokenizers.Tokenizers
+	identities  *identities
+	history     *history
+	tenancy     *tenancy
+	series      series
+	examples    *records.Stream  // the calibration stream; nil if there is none
+	verifier    *verify.Verifier // nil if answers are not judged here
+	digest      func([]byte) string
+
+	buildMu    sync.Mutex // one generation is built at a time; guards all below
+	cfg        *config.Config
+	generation uint64
+	server     *gateway.Server // nil before the first commit; set once
+	stop       func()          // ends what Start began; nil before Start
+}
+
+// series are the metrics that outlive generations.
+type series struct {
+	gateway    *metrics.Series
+	routes     *collectors.Routes
+	classified *prometheus.CounterVec
+}
+
+// New returns a gateway whose first generation is committed. It serves nothing yet. Engines that do not answer have no
+// more than a second or two to say what they are.
+func New(ctx context.Context, cfg *config.Config, o Options) (*App, error) {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	a := &App{Options: o, digest: digester(cfg.HashSeed), series: newSeries(o.Build)}
+	hasher := kvpool.NewHasher(fabric.HashSeed(cfg))
+	a.tokens = tokenizers.New(hasher)
+	var err error
+	a.fabric, err = fabric.New(fabric.Config{Log: o.Log, Events: cfg.Events, Hasher: hasher,
+		Differ: a.tokens.Checks().Differing, Cleared: a.cleared})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.openParts(cfg, hasher); err != nil {
+		return nil, errors.Join(err, a.release())
+	}
+	a.register()
+	if err := a.Apply(ctx, cfg); err != nil {
+		return nil, errors.Join(err, a.release())
+	}
+	return a, nil
+}
+
+func newSeries(b Build) series {
+	return series{metrics.New(b.Version, b.Commit, b.Ref), collectors.NewRoutes(), collectors.NewClassified()}
+}
+
+// openParts makes what outlives generations, after the fabric and the tokenizers.
+func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
+	via := crand.Text()
+	a.identities = newIdentities(a.Log, a.Dial, via)
+	a.tenancy = newTenancy(a.Log, cfg.Auth.Shared)
+	if a.history, err = newHistory(a.Log, cfg); err != nil {
+		return err
+	}
+	a.replicas = newReplicas(cfg, a, via)
+	a.specialists = newSpecialists(a, hasher)
+	if a.verifier, err = newVerifier(cfg, a.Log); err != nil {
+		return err
+	}
+	a.examples, err = openCalibration(cfg)
+	return err
+}
+
+// register has all metrics collected.
+func (a *App) register() {
+	m := a.series.gateway
+	m.Register(a.series.classified, collectors.Tokenizers{Of: a.tokens})
+	m.Register(a.fabric.Collectors()...)
+	m.Register(a.series.routes.Collectors()...)
+	m.Register(collectors.Pools{Fleet: a.replicas.fleet, Index: a.fabric.Index(), Guesses: a.fabric.Guesses(),
+		Profiles: a.specialists.profiles})
+	if a.tenancy.rates != nil {
+		m.Register(collectors.NewSharedRates(a.tenancy.rates.Away))
+	}
+	if a.examples != nil {
+		m.Register(collectors.Records{Stream: a.examples})
+	}
+}
+
+// Server returns what answers both listeners.
+func (a *App) Server() *gateway.Server { return a.server }
+
+// Fabric returns what the gateway knows of engines' caches.
+func (a *App) Fabric() *fabric.Fabric { return a.fabric }
+
+// Tokenizers returns what turns prompts into tokens.
+func (a *App) Tokenizers() *tokenizers.Tokenizers { return a.tokens }
+
+// Knobs returns the thresholds and floors that operators may override.
+func (a *App) Knobs() *slo.Knobs { return a.history.knobs }
+
+// Config returns the configuration in force.
+func (a *App) Config() *config.Config {
+	a.buildMu.Lock()
+	defer a.buildMu.Unlock()
+	return a.cfg
+}
+
+// cleared has the Gate of a replica forget what its engine's cache has lost.
+func (a *App) cleared(id index.HostID) {
+	if a.server == nil {
+		return
+	}
+	if rep := a.server.Runtime().Replicas[id]; rep != nil && rep.Gate != nil {
+		rep.Gate.Cleared()
+	}
+}
+
+// release ends what is held outside of this process. Nothing is served any more.
+func (a *App) release() error {
+	if a.replicas != nil {
+		a.replicas.close()
+	}
+	if a.tenancy != nil {
+		a.tenancy.close()
+	}
+	var err error
+	if a.examples != nil {
+		if err = a.examples.Close(); err != nil {
+			a.Log.Warn("the calibration stream was not closed in order", "error", err)
+		}
+	}
+	if a.history != nil {
+		a.history.saveProbation(a.cfg)
+	}
+	return err
+}

@@ -1,0 +1,168 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"octet/app/fabric"
+	"octet/app/pipeline"
+	"octet/config"
+	"octet/engine/tokenizers"
+	"octet/gateway"
+	"octet/gateway/ensemble"
+	"octet/slo"
+)
+
+// generation is what one configuration becomes.
+type generation struct {
+	cfg       *config.Config // as it was given
+	found     *config.Config // with the kinds that engines have told
+	runtime   *ensemble.Runtime
+	pipelines map[string]pipeline.Pipeline // by specialist
+	boards    map[string]board             // by specialist
+	edition   *tokenizers.Edition
+	locals    map[string]*tokenizers.Local // by specialist
+	replicas  map[string]*replica          // by name
+}
+
+// Apply makes cfg what is served from now on, or returns why it cannot be, with nothing changed.
+func (a *App) Apply(ctx context.Context, cfg *config.Config) error {
+	a.buildMu.Lock()
+	defer a.buildMu.Unlock()
+	return a.apply(ctx, cfg)
+}
+
+// rebuild applies the configuration in force once more, after an engine has told what was not known of it.
+func (a *App) rebuild(ctx context.Context) error {
+	a.buildMu.Lock()
+	defer a.buildMu.Unlock()
+	return a.apply(ctx, a.cfg)
+}
+
+// declared returns a replica of the configuration in force and its specialist; nil if it has none of that name.
+func (a *App) declared(replica string) (*config.Specialist, *config.Replica) {
+	return find(a.Config(), replica)
+}
+
+// measureContexts updates what requests may hold, after an engine has told it.
+func (a *App) measureContexts() {
+	a.buildMu.Lock()
+	defer a.buildMu.Unlock()
+	a.identities.measureContexts(a.cfg, a.replicas.present())
+}
+
+// apply needs buildMu.
+func (a *App) apply(ctx context.Context, cfg *config.Config) error {
+	g, err := a.build(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	gone := a.commit(g)
+	a.replicas.retire(gone)
+	a.Log.Info("configuration in force", "generation", g.runtime.Generation, "specialists", len(g.runtime.Specialists),
+		"replicas", len(g.replicas))
+	return nil
+}
+
+// build makes the generation of cfg. On an error nothing has changed.
+func (a *App) build(ctx context.Context, cfg *config.Config) (*generation, error) {
+	g := &generation{cfg: cfg, found: a.identities.resolve(ctx, cfg), edition: a.tokens.Edition()}
+	var err error
+	if g.runtime, err = a.sections(g.found); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	if g.pipelines, err = a.specialists.pipelinesOf(g.found, g.edition); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	if g.locals, err = loadLocals(g.found, a.tokens.LocalOf); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	if _, err := slo.NewKnobs(nil, knobs(cfg)...); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	g.boards = a.history.boardsOf(g.found)
+	g.runtime.Specialists = a.specialists.of(g.found, g.pipelines, g.boards)
+	g.replicas, err = a.replicas.reconcile(ctx, g.found)
+	return g, err
+}
+
+// sections returns a Runtime with the sections of cfg that concern neither specialists nor replicas.
+func (a *App) sections(cfg *config.Config) (*ensemble.Runtime, error) {
+	rt := &ensemble.Runtime{Intents: intentNames(cfg), Judges: judgesOf(cfg), Origins: cfg.Auth.Origins,
+		Limits: limits(cfg), ReadyWhen: cfg.Fleet.ReadyWhen, Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
+	var err error
+	if rt.Shadow, err = shadowOf(cfg); err != nil {
+		return nil, fmt.Errorf("shadow.judge: %w", err)
+	}
+	if rt.Cascade, err = newCascade(cfg, a.series.classified); err != nil {
+		return nil, err
+	}
+	rt.Tenants, err = a.tenancy.tenants(cfg)
+	return rt, err
+}
+
+// commit puts a generation in force. It cannot fail. It returns the replicas that have no place in it.
+func (a *App) commit(g *generation) (gone []*replica) {
+	_ = a.history.knobs.Define(knobs(g.cfg)...) // build has tried the same
+	a.identities.keep(g.cfg)
+	a.identities.measureContexts(g.found, g.replicas)
+	a.specialists.pipelines.Store(&g.pipelines)
+	a.history.commit(g.boards)
+	a.generation++
+	g.runtime.Generation = a.generation
+	for _, r := range g.replicas {
+		g.runtime.Replicas[r.served.Host] = r.served
+		a.identities.warnOf(r.key)
+	}
+	gone = a.replicas.commit(g.replicas)
+	a.fabric.Commit(fabricGeneration(g))
+	g.edition.Commit(tokenizerSpecs(g, a.fabric.Scheme), int(g.found.Limits.TokenizerCache))
+	g.runtime.Seal()
+	a.history.probation.Declare(terms(g.cfg)...)
+	a.cfg = g.cfg
+	a.tenancy.commit(g.cfg, g.runtime.Tenants)
+	a.history.saveProbation(a.cfg)
+	if a.server == nil {
+		a.server = gateway.New(g.runtime, a.serverOptions(g.cfg))
+	} else {
+		a.server.Serve(g.runtime)
+	}
+	return gone
+}
+
+func (a *App) serverOptions(cfg *config.Config) gateway.Options {
+	o := gateway.Options{
+		Log: a.Log, Metrics: a.series.gateway, Index: a.fabric.Index(), Knowledge: a.fabric, Knobs: a.history.knobs,
+		Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
+		Via: a.replicas.via, AdminToken: cfg.Admin.Token, AdminHosts: adminHosts(cfg), Pprof: cfg.Admin.Pprof,
+		Digest: a.digest, Probation: a.history.probation,
+		Front: gateway.Front(cfg.Front),
+	}
+	if a.Source.Path != "" {
+		o.Reload = a.Reload
+	}
+	if a.verifier != nil {
+		o.Verifier = a.verifier
+	}
+	if a.examples != nil {
+		o.Calibration = a.examples
+	}
+	return o
+}
+
+// fabricGeneration is a generation as the fabric takes it.
+func fabricGeneration(g *generation) fabric.Generation {
+	out := fabric.Generation{
+		Replicas: make(map[string]fabric.Replica, len(g.replicas)),
+		GuessFor: g.found.Events.Approximate.TTL, BindFor: g.found.Events.BindFor, Salts: salts(g.found),
+	}
+	for name, r := range g.replicas {
+		out.Replicas[name] = fabric.Replica{
+			Name: name, Specialist: r.key.specialist, URL: r.key.url, APIKey: r.key.apiKey,
+			Host: r.served.Host, Blocks: r.blocks, BlockSize: r.key.blockSize,
+			Events: r.events, Hashes: r.hashes, Named: r.key.scheme != fabric.Hashes{},
+			TellsSalt: r.served.Kind.TakesSalt,
+		}
+	}
+	return out
+}

@@ -1,0 +1,46 @@
+package app
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"octet/engine/openai"
+	"octet/routing/fleet"
+)
+
+// logsHealth returns a func that logs each time that a replica goes down or comes back.
+func logsHealth(log *slog.Logger) func(*fleet.Replica, bool) {
+	return func(r *fleet.Replica, healthy bool) {
+		if healthy {
+			log.Info("replica recovered", "replica", r.Spec().Name)
+		} else {
+			log.Warn("replica down", "replica", r.Spec().Name)
+		}
+	}
+}
+
+// logFailure logs a failed probe: once for each kind of failure in a row, and apart for an engine that is still loading
+// its model.
+func (r *replica) logFailure(log *slog.Logger, err error) {
+	what := "probe failed"
+	if loading(err) {
+		what = "replica loads its model"
+	}
+	if was := r.failing.Swap(&what); was != nil && *was == what {
+		return
+	}
+	if loading(err) {
+		log.Info(what, "replica", r.key.name)
+		return
+	}
+	log.Warn(what, "replica", r.key.name, "error", err)
+}
+
+// loading returns true if an engine answers that its model is not loaded yet, as llama.cpp does.
+func loading(err error) bool {
+	var status *openai.StatusError
+	return errors.As(err, &status) && status.Status == http.StatusServiceUnavailable &&
+		strings.Contains(strings.ToLower(status.Message), "loading")
+}

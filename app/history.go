@@ -1,0 +1,88 @@
+package app
+
+import (
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"octet/config"
+	"octet/scheduler/gate"
+	"octet/slo"
+)
+
+// history is what has been measured and judged of specialists, and what operators have set. It outlives generations.
+type history struct {
+	log       *slog.Logger
+	knobs     *slo.Knobs
+	probation *slo.Probation
+
+	mu     sync.Mutex
+	boards map[string]board // by specialist; guarded by mu
+	books  map[string]books // by specialist; guarded by mu
+}
+
+// board is the windows of one specialist.
+type board struct {
+	shape config.SLO
+	board *slo.Board
+	load  *slo.Escalation
+}
+
+// books are of the requests that one specialist has sent away.
+type books struct {
+	full *gate.Book // because no replica had a place
+	shed *gate.Book // because its load had raised the floor
+}
+
+func newHistory(log *slog.Logger, cfg *config.Config) (*history, error) {
+	h := &history{log: log, boards: map[string]board{}, books: map[string]books{}}
+	var err error
+	if h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...); err != nil {
+		return nil, err
+	}
+	h.probation, err = loadProbation(cfg.Router.Probation.File)
+	return h, err
+}
+
+// boardsOf returns the windows of every specialist of cfg: those that it has, unless their shape was changed. It changes
+// nothing.
+func (h *history) boardsOf(cfg *config.Config) map[string]board {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := make(map[string]board, len(cfg.Specialists))
+	for i := range cfg.Specialists {
+		sp := &cfg.Specialists[i]
+		old, known := h.boards[sp.Name]
+		if known && old.shape == sp.SLO {
+			all[sp.Name] = old
+			continue
+		}
+		b := board{sp.SLO, slo.NewBoard(sloConfig(sp)), slo.NewEscalation(escalationConfig(sp))}
+		if known { // what was judged stays judged
+			now := time.Now()
+			_ = b.board.Breaker().Restore(old.board.Breaker().Save(now), now) // saved just now: it can be restored
+		}
+		all[sp.Name] = b
+	}
+	return all
+}
+
+// commit makes boards those that are saved and kept.
+func (h *history) commit(boards map[string]board) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	maps.Copy(h.boards, boards)
+}
+
+// booksOf returns the books of a specialist, always the same ones.
+func (h *history) booksOf(specialist string) books {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b, ok := h.books[specialist]
+	if !ok {
+		b = books{gate.NewBook(time.Second), gate.NewBook(time.Second)}
+		h.books[specialist] = b
+	}
+	return b
+}

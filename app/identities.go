@@ -1,0 +1,193 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"octet/config"
+	"octet/engine/openai"
+)
+
+// autoEngine is the kind of engine in a configuration that leaves it to be found out.
+const autoEngine = "auto"
+
+// origin is where an engine serves a model.
+type origin struct{ url, model string }
+
+// identities are what engines have told of themselves. They outlive generations.
+type identities struct {
+	log      *slog.Logger
+	dial     Dialer
+	via      string   // what this gateway calls itself to engines
+	contexts sync.Map // of *atomic.Int64: tokens that a request may hold, by specialist
+
+	mu     sync.Mutex
+	known  map[origin]openai.Identity // guarded by mu
+	asked  map[origin]bool            // since the engine last failed a probe; guarded by mu
+	warned map[origin]bool            // that it contradicts the configuration; guarded by mu
+}
+
+func newIdentities(log *slog.Logger, dial Dialer, via string) *identities {
+	return &identities{log: log, dial: dial, via: via, known: map[origin]openai.Identity{}, asked: map[origin]bool{}, warned: map[origin]bool{}}
+}
+
+// of returns what the engine told last; false if it never did.
+func (s *identities) of(o origin) (openai.Identity, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id, ok := s.known[o]
+	return id, ok
+}
+
+// current returns true if the engine has told what it is since it last failed a probe.
+func (s *identities) current(o origin) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[o]
+}
+
+func (s *identities) note(o origin, id openai.Identity) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known[o], s.asked[o] = id, true
+}
+
+// away has the engine asked again when it answers: it may be another by then.
+func (s *identities) away(o origin) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.asked, o)
+}
+
+// warn returns true the first time that it is called for an engine: its contradiction is logged once.
+func (s *identities) warn(o origin) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := !s.warned[o]
+	s.warned[o] = true
+	return first
+}
+
+// keep forgets all engines but those of cfg.
+func (s *identities) keep(cfg *config.Config) {
+	var stay []origin
+	for i := range cfg.Specialists {
+		for j := range cfg.Specialists[i].Replicas {
+			stay = append(stay, originOf(&cfg.Specialists[i].Replicas[j]))
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for o := range s.known {
+		if !slices.Contains(stay, o) {
+			delete(s.known, o)
+			delete(s.asked, o)
+			delete(s.warned, o)
+		}
+	}
+}
+
+// limit returns the longest context that an engine of the specialist has told, in tokens; 0 if none has. Engines whose
+// context is as long as their pool do not count: admission knows the pool. pool returns the tokens of a replica's pool,
+// 0 if they are not known.
+func (s *identities) limit(sp *config.Specialist, pool func(replica string) int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	longest := 0
+	for j := range sp.Replicas {
+		rep := &sp.Replicas[j]
+		if told, room := s.known[originOf(rep)].Limit, pool(rep.Name); told < room || room == 0 {
+			longest = max(longest, told)
+		}
+	}
+	return longest
+}
+
+func originOf(rep *config.Replica) origin { return origin{rep.URL, rep.Model} }
+
+// resolve returns cfg with the kind that each engine of kind auto has told. Engines that have not been asked yet are
+// asked, for firstLook at most; those that do not answer stay auto until their probes learn it.
+func (s *identities) resolve(ctx context.Context, cfg *config.Config) *config.Config {
+	ctx, cancel := context.WithTimeout(ctx, firstLook)
+	defer cancel()
+	var asking sync.WaitGroup
+	for i := range cfg.Specialists {
+		for j := range cfg.Specialists[i].Replicas {
+			if rep := &cfg.Specialists[i].Replicas[j]; !s.current(originOf(rep)) {
+				asking.Go(func() { s.ask(ctx, cfg, rep) })
+			}
+		}
+	}
+	asking.Wait()
+	found := *cfg
+	found.Specialists = slices.Clone(cfg.Specialists)
+	for i := range found.Specialists {
+		sp := &found.Specialists[i]
+		sp.Replicas = slices.Clone(sp.Replicas)
+		for j := range sp.Replicas {
+			rep := &sp.Replicas[j]
+			if id, ok := s.of(originOf(rep)); ok && rep.Engine == autoEngine {
+				rep.Engine = id.Kind
+			}
+		}
+	}
+	return &found
+}
+
+// ask asks one engine what it is, on a connection of its own.
+func (s *identities) ask(ctx context.Context, cfg *config.Config, rep *config.Replica) {
+	asked := clientConfig(cfg, rep)
+	asked.Engine, asked.Via = openai.Auto, s.via
+	client, err := openai.New(s.dial.reaching(rep.URL, asked))
+	if err != nil {
+		return // reconcile reports what is wrong with the URL
+	}
+	defer client.Close() //nolint:errcheck // idle connections only
+	if id, err := client.Identify(ctx, rep.Model); err == nil {
+		s.note(originOf(rep), id)
+	}
+}
+
+// warnOf logs, once, that an engine is of another kind than it is taken for.
+func (s *identities) warnOf(k replicaKey) {
+	if told := s.contradiction(k); told != "" && s.warn(k.origin()) {
+		s.log.Warn(
+			"the engine is of another kind than declared, so its streams are not continued: set engine to what it "+
+				"is, or to auto",
+			"replica", k.name, "declared", k.engine, "engine", told)
+	}
+}
+
+// contradiction returns the kind that an engine tells, if that is not the one that it is taken for; empty otherwise.
+func (s *identities) contradiction(k replicaKey) string {
+	if id, ok := s.of(k.origin()); ok && id.Sure && id.Kind != k.kind() {
+		return id.Kind
+	}
+	return ""
+}
+
+// measureContexts updates what each specialist's requests may hold: the configured context, or what its engines have
+// told.
+func (s *identities) measureContexts(cfg *config.Config, replicas map[string]*replica) {
+	pool := func(name string) int {
+		if r := replicas[name]; r != nil {
+			return r.blocks * r.key.blockSize
+		}
+		return 0
+	}
+	for i := range cfg.Specialists {
+		sp := &cfg.Specialists[i]
+		limit := cmp.Or(sp.Context, s.limit(sp, pool), config.UnknownContext)
+		s.contextOf(sp.Name).Store(int64(limit))
+	}
+}
+
+// contextOf returns the variable that holds the context of a specialist, in tokens.
+func (s *identities) contextOf(specialist string) *atomic.Int64 {
+	limit, _ := s.contexts.LoadOrStore(specialist, new(atomic.Int64))
+	return limit.(*atomic.Int64)
+}

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+
+	"octet/app/pipeline"
+	"octet/config"
+	"octet/engine/tokenizers"
+	"octet/routing/plugins"
+)
+
+// Source is where a configuration comes from. The zero Source cannot be read again.
+type Source struct {
+	Path string   // of the file
+	Sets []string // overrides of single keys: path=value
+}
+
+// Load reads the configuration and builds what it names, so that a file that passes is one that serves. The error is
+// *config.Faults if the file is at fault.
+func (s Source) Load() (*config.Config, error) {
+	cfg, err := config.Load(s.Path, config.Options{Sets: s.Sets, Environ: os.Environ(), Presets: plugins.Presets()})
+	if err != nil {
+		return nil, err
+	}
+	for _, check := range []func(string, *config.Config) error{pipeline.Faults, tokenizerFaults, modelFaults,
+		commandFaults} {
+		if faults := check(s.Path, cfg); faults != nil {
+			return nil, faults
+		}
+	}
+	return cfg, nil
+}
+
+// commandFaults looks for the commands that the gateway would run.
+func commandFaults(path string, cfg *config.Config) error {
+	all := &config.Faults{File: path}
+	look := func(at string, command []string) {
+		if len(command) == 0 {
+			return
+		}
+		if _, err := exec.LookPath(command[0]); err != nil {
+			all.List = append(all.List, config.Fault{Path: at, Code: config.CodeUnreadable, Message: err.Error()})
+		}
+	}
+	if cfg.Outcomes.Verifier.Sample > 0 {
+		look("outcomes.verifier.command", cfg.Outcomes.Verifier.Command)
+	}
+	look("shadow.judge.command", cfg.Shadow.Judge.Command)
+	if len(all.List) == 0 {
+		return nil
+	}
+	return all
+}
+
+// tokenizerFaults reads every tokenizer that is a file.
+func tokenizerFaults(path string, cfg *config.Config) error {
+	all := &config.Faults{File: path}
+	for i := range cfg.Specialists {
+		sp := &cfg.Specialists[i]
+		if !isTokenizerFile(sp) {
+			continue
+		}
+		if _, err := tokenizers.Load(sp.Tokenizer, sp.ChatTemplate, nil); err != nil {
+			all.List = append(all.List,
+				config.Fault{Path: fmt.Sprintf("specialists[%d].tokenizer", i), Code: config.CodeUnreadable,
+					Message: err.Error()})
+		}
+	}
+	if len(all.List) == 0 {
+		return nil
+	}
+	return all
+}

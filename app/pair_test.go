@@ -1,0 +1,106 @@
+package app_test
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"octet/engine/emulator"
+	"octet/gateway/apierr"
+)
+
+// pairs is halves with engines that meet for each request, as SGLang's do. Alone, neither of a pair can answer.
+var pairs = strings.NewReplacer("role: prefill", "role: prefill, engine: sglang", "role: decode",
+	"role: decode, engine: sglang",
+	"min_prompt_tokens: 64, min_uncached_tokens: 32", "min_prompt_tokens: 0, min_uncached_tokens: 0").Replace(halves)
+
+// newPairs starts a world of pairs; each engine that prefills is met where it listens.
+func newPairs(t *testing.T) *world { return pairsOf(t, pairs) }
+
+func pairsOf(t *testing.T, yaml string) *world {
+	engines := halvesEngines()
+	engines[0].Mode, engines[1].Mode, engines[2].Mode, engines[3].Mode = emulator.ModePrefill, emulator.ModePrefill,
+		emulator.ModeDecode, emulator.ModeDecode
+	w := newWorld(t, yaml, engines, "limits.ttft_timeout=2s")
+	for _, rep := range w.App.Server().Runtime().Replicas {
+		if rep != nil {
+			at, err := url.Parse(w.Engines[rep.Name].URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rep.BootstrapPort, _ = strconv.Atoi(at.Port())
+		}
+	}
+	return w
+}
+
+// MOD3-19, MOD3-46: engines that find each other give the answer of one, too.
+func TestAPairThatMeetsGivesTheAnswerOfOne(t *testing.T) {
+	w := newPairs(t)
+	for _, mode := range []string{"unary", "streamed"} {
+		for _, salt := range []string{"", "long"} {
+			body := func(model string) string {
+				if salt == "" {
+					return fmt.Sprintf(`{"model":%q,"max_tokens":9,"messages":[{"role":"user","content":%q}]}`, model,
+						mode)
+				}
+				return long(model, mode, "")
+			}
+			want, _ := w.says(mode, body("alone"))
+			got, resp := w.says(mode, body("debug"))
+			if got != want {
+				t.Errorf("%q by two, %q by one", got, want)
+			}
+			if a := attempts(w.receipt(resp)); a != "prefill:p-0=ok, decode:d-0=ok" {
+				t.Errorf("attempts %s", a)
+			}
+		}
+	}
+	w.baseline()
+}
+
+// Either of a pair may fail before the client has seen anything: they meet again.
+func TestAPairThatFailsMeetsAgain(t *testing.T) {
+	for _, c := range []struct{ replica, fault, attempts string }{
+		{"p-0", `{"kind":"die_after_headers"}`, "prefill:p-0=ok, decode:d-0=ok (again)"},
+		{"p-0", `{"kind":"error_event"}`, "prefill:p-0=ok, decode:d-0=ok (again)"},
+		{"d-0", `{"kind":"die_after_headers"}`, "prefill:p-0=ok, decode:d-0=upstream_reset, decode:d-1=ok"},
+		{"d-0", `{"kind":"error_event"}`, "prefill:p-0=ok, decode:d-0=ok (again)"},
+	} {
+		for _, mode := range []string{"unary", "streamed"} {
+			t.Run(c.replica+c.fault+mode, func(t *testing.T) {
+				w := newPairs(t)
+				want, _ := w.says(mode, long("alone", mode, ""))
+				w.Fault(c.replica, c.fault)
+				got, resp := w.says(mode, long("debug", mode, ""))
+				if got != want {
+					t.Errorf("%q under the fault, %q alone", got, want)
+				}
+				if a := attempts(w.receipt(resp)); a != c.attempts {
+					t.Errorf("attempts %s, want %s", a, c.attempts)
+				}
+				w.baseline()
+			})
+		}
+	}
+}
+
+func TestAPairOfWhichOneStaysAwayIsATypedError(t *testing.T) {
+	w := newPairs(t)
+	w.Engines["p-0"].Kill()
+	resp, answer := w.Post("/v1/chat/completions", long("debug", "away", ""))
+	checkError(t, resp, answer, 503, apierr.NoHealthyReplica, "")
+	w.baseline()
+}
+
+func TestAClientThatLeavesAPairFreesBoth(t *testing.T) {
+	w := newPairs(t)
+	for _, replica := range []string{"p-0", "d-0"} {
+		w.Fault(replica, `{"kind":"hang"}`)
+		w.leave(long("debug", replica, ""), replica)
+		w.clearFaults(replica)
+		w.baseline()
+	}
+}

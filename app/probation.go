@@ -1,0 +1,82 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"octet/config"
+	"octet/gateway/ensemble"
+	"octet/internal/files"
+	"octet/slo"
+)
+
+func probationOf(cfg *config.Config) ensemble.Probation {
+	p := cfg.Router.Probation
+	return ensemble.Probation{ShadowThreshold: p.ShadowThreshold, Share: p.Share}
+}
+
+// terms returns the specialists and adapters of a configuration, as probation takes them.
+func terms(cfg *config.Config) []slo.Term {
+	var all []slo.Term
+	for _, sp := range cfg.Specialists {
+		need := sp.SLO.Correctness.MinSamples
+		all = append(all, slo.Term{Entrant: slo.Entrant{Specialist: sp.Name}, Version: sp.Version, Need: need})
+		for _, a := range sp.Adapters {
+			all = append(all, slo.Term{Entrant: slo.Entrant{Specialist: sp.Name, Adapter: a.Name}, Version: a.Version,
+				Need: need})
+		}
+	}
+	return all
+}
+
+func adapterVersions(sp *config.Specialist) map[string]string {
+	versions := make(map[string]string, len(sp.Adapters))
+	for _, a := range sp.Adapters {
+		versions[a.Name] = a.Version
+	}
+	return versions
+}
+
+// loadProbation reads what was remembered of specialists and adapters; nothing if there is no file yet.
+func loadProbation(path string) (*slo.Probation, error) {
+	if path == "" {
+		return slo.NewProbation(), nil
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return slo.NewProbation(), nil
+	}
+	var remembered []slo.Trial
+	if err == nil {
+		err = json.Unmarshal(text, &remembered)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: router.probation.file: %w", ErrConfig, err)
+	}
+	return slo.NewProbation(remembered...), nil
+}
+
+// writeProbation replaces the file as a whole or not at all.
+func writeProbation(path string, p *slo.Probation) error {
+	text, err := json.MarshalIndent(p.Standings(), "", "  ")
+	if err != nil {
+		return err
+	}
+	return files.Replace(path, files.Private, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+}
+
+// saveProbation writes the file of probation that cfg names, if any. A nil cfg names none.
+func (h *history) saveProbation(cfg *config.Config) {
+	if cfg == nil || cfg.Router.Probation.File == "" {
+		return
+	}
+	if err := writeProbation(cfg.Router.Probation.File, h.probation); err != nil {
+		h.log.Warn("probation was not remembered", "error", err)
+	}
+}

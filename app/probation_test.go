@@ -1,0 +1,151 @@
+package app_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"octet/app"
+	"octet/calibration"
+	"octet/config"
+	"octet/routing/plugins"
+	"octet/slo"
+)
+
+// again reloads shadowWorld with other sets, in front of the same engines.
+func (w *world) again(sets ...string) {
+	w.T.Helper()
+	text := fmt.Sprintf(shadowWorld, w.Engines["debug-0"].URL, w.Engines["systems-0"].URL)
+	if w.Key != "" {
+		sets = keyed(sets...)
+	}
+	cfg, err := config.Parse("world.yaml", []byte(text),
+		config.Options{Presets: plugins.Presets(), Sets: append(w.Sets(), sets...)})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	if err := w.App.Apply(w.T.Context(), cfg); err != nil {
+		w.T.Fatal(err)
+	}
+	w.unsure()
+}
+
+func (w *world) fresh() (names []string) {
+	var state struct {
+		Specialists []struct {
+			Probation []slo.Trial
+		}
+	}
+	w.Get(w.Admin+"/admin/state", &state)
+	for _, sp := range state.Specialists {
+		for _, p := range sp.Probation {
+			names = append(names, strings.TrimSuffix(p.Specialist+":"+p.Adapter, ":"))
+		}
+	}
+	return names
+}
+
+// MEGA-67: a specialist of another version shares its intents with its fallback, and whatever either answers is
+// shadowed by the other, until enough of its answers were judged. Who names it gets it.
+func TestARefreshedSpecialistBeginsOnProbation(t *testing.T) {
+	w, file := newShadowWorld(t, proseEngines(), keyed()...)
+	w.Key = key
+	if len(w.fresh()) != 0 {
+		t.Fatalf("fresh at the start: %v", w.fresh())
+	}
+	w.again("specialists[0].version=2", "shadow.max_concurrent=64")
+	if fmt.Sprint(w.fresh()) != "[debug]" {
+		t.Fatalf("fresh: %v", w.fresh())
+	}
+	served := map[string]int{}
+	var receipts []string
+	for i := range 40 {
+		resp, _ := w.Post("/v1/chat/completions", asking("sure", false), "X-Intent", "debug", "X-Request-Id",
+			fmt.Sprintf("r%d", i))
+		by, shadow := resp.Header.Get("X-Specialist"), resp.Header.Get("X-Shadow")
+		if by == shadow || shadow == "" {
+			t.Fatalf("by %q, shadow %q", by, shadow)
+		}
+		if served[by]++; by == "debug" {
+			receipts = append(receipts, resp.Header.Get("X-Receipt-Id"))
+		}
+	}
+	if served["debug"] < 8 || served["systems"] < 8 {
+		t.Errorf("of an intent of one's own: %v", served)
+	}
+	if e := w.example(file, 1); e.Cause != calibration.ByProbation || e.Primary.Version+e.Shadow.Version != "2" {
+		t.Errorf("%+v", e)
+	}
+	named := strings.Replace(asking("sure", false), `"octet"`, `"debug"`, 1)
+	for i := range 8 {
+		if resp, _ := w.Post("/v1/chat/completions", named, "X-Request-Id", fmt.Sprintf("n%d", i)); resp.Header.Get("X-Specialist") != "debug" {
+			t.Errorf("named, and answered by %q", resp.Header.Get("X-Specialist"))
+		}
+	}
+	for _, id := range receipts[:2] { // min_samples
+		w.Post("/v1/outcomes", `{"receipt":"`+id+`","kind":"compile","pass":true}`)
+	}
+	if len(w.fresh()) != 0 {
+		t.Errorf("still fresh: %v", w.fresh())
+	}
+	if resp, _ := w.Post("/v1/chat/completions", asking("sure", false), "X-Intent", "debug"); resp.Header.Get("X-Specialist") != "debug" || resp.Header.Get("X-Shadow") != "" {
+		t.Errorf("after probation: %v", resp.Header)
+	}
+	eventually(t, "ledgers at their baseline", w.Quiet)
+}
+
+// MEGA-67: a rotated adapter is shadowed by its specialist without it; the specialist itself is not fresh by that.
+func TestARotatedAdapterBeginsOnProbation(t *testing.T) {
+	w, file := newShadowWorld(t, proseEngines())
+	adapted := strings.Replace(asking("sure", false), `"octet"`, `"debug:gdb-v2"`, 1)
+	if resp, _ := w.Post("/v1/chat/completions", adapted); resp.StatusCode != 200 || resp.Header.Get("X-Shadow") != "" {
+		t.Errorf("an adapter that is known: %v", resp.Header)
+	}
+	w.again("specialists[0].adapters[0].version=b")
+	resp, _ := w.Post("/v1/chat/completions", adapted)
+	if resp.StatusCode != 200 || resp.Header.Get("X-Adapter") != "gdb-v2" || resp.Header.Get("X-Shadow") != "debug" {
+		t.Errorf("a fresh adapter: %v", resp.Header)
+	}
+	e := w.example(file, 1)
+	if e.Primary != (calibration.Lane{Specialist: "debug", Adapter: "gdb-v2", Version: "b"}) ||
+		e.Shadow != (calibration.Lane{Specialist: "debug"}) {
+		t.Errorf("%+v", e)
+	}
+	if resp, _ := w.Post("/v1/chat/completions", strings.Replace(adapted, ":gdb-v2", "", 1)); resp.Header.Get("X-Shadow") != "" {
+		t.Errorf("the specialist itself: %v", resp.Header)
+	}
+}
+
+// Versions are remembered over a restart: one that changed meanwhile is fresh, and no restart ends a probation.
+func TestProbationOutlivesARestart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "probation.json")
+	first, err := app.LoadProbation(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Declare(slo.Term{Entrant: slo.Entrant{Specialist: "debug"}, Version: "1", Need: 2})
+	if err := app.WriteProbation(file, first); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		again, err := app.LoadProbation(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Declare(slo.Term{Entrant: slo.Entrant{Specialist: "debug"}, Version: "2", Need: 2})
+		if !again.Fresh(slo.Entrant{Specialist: "debug"}) {
+			t.Errorf("%+v", again.Standings())
+		}
+		if err := app.WriteProbation(file, again); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.LoadProbation(file); err == nil {
+		t.Error("a broken file was taken")
+	}
+}

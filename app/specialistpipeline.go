@@ -1,0 +1,80 @@
+package app
+
+import (
+	"time"
+
+	"octet/app/collectors"
+	"octet/gateway/ensemble"
+	"octet/routing"
+	"octet/routing/fleet"
+	"octet/routing/index"
+	"octet/routing/plugins"
+	"octet/scheduler/gate"
+)
+
+// specialistPipeline is what the gateway asks of one specialist's plugins, and of what is known of its replicas'
+// caches.
+type specialistPipeline struct {
+	shared   *specialists
+	protocol func() ensemble.Protocol // nil if one replica serves a request
+	route    *collectors.Route
+}
+
+// Seed implements ensemble.Pipeline.
+func (*specialistPipeline) Seed(c *routing.Context, s *fleet.Snapshot) { plugins.Fleet.Put(c, s) }
+
+// Footprint implements ensemble.Pipeline.
+func (*specialistPipeline) Footprint(v routing.View, f *ensemble.Footprint) {
+	f.Chain, f.Tokens = plugins.BlockHashes.Get(v), plugins.PromptTokens.Get(v)
+	others := plugins.Others.Get(v)
+	f.Exact = !plugins.Chunks.Get(v) && !others.Guessed
+	f.Rest = gate.Further{Prompts: others.Prompts, Tokens: others.Tokens, Blocks: others.Blocks, Tail: others.Tail}
+	f.Longest = others.Longest
+}
+
+// Protocol implements ensemble.Pipeline.
+func (p *specialistPipeline) Protocol() ensemble.Protocol {
+	if p.protocol == nil {
+		return ensemble.Plain{}
+	}
+	return p.protocol()
+}
+
+// Planned implements ensemble.Pipeline.
+func (p *specialistPipeline) Planned(c *routing.Context, plan routing.Plan, err error, took time.Duration) {
+	p.route.Planned(c, plan, err, took)
+}
+
+// Depths implements ensemble.Insight.
+func (*specialistPipeline) Depths(v routing.View) *[index.MaxHosts]uint16 {
+	return plugins.Depths.Get(v)
+}
+
+// Held implements ensemble.Insight.
+func (p *specialistPipeline) Held(v routing.View, host index.HostID) int {
+	return p.shared.beliefs.Held(plugins.BlockHashes.Get(v), host)
+}
+
+// Tiers implements ensemble.Insight, by the events of the replica.
+func (p *specialistPipeline) Tiers(v routing.View, host index.HostID, blocks int) ensemble.InTiers {
+	if !p.shared.beliefs.Heard(host) {
+		return ensemble.InTiers{}
+	}
+	held := p.shared.index.InTiers(host, plugins.BlockHashes.Get(v), blocks)
+	if gone := plugins.Fleet.Get(v).Departed(); gone.Has(host) {
+		return ensemble.InTiers{}
+	}
+	return held
+}
+
+// Routed implements ensemble.Insight: it notes which prompt a replica is sent. If the replica's slot has been given away
+// meanwhile, all guesses of the slot are dropped: nothing of one replica is believed of the next.
+func (p *specialistPipeline) Routed(v routing.View, r *ensemble.Replica, now time.Time) {
+	if r.Fleet.Departed() {
+		return
+	}
+	p.shared.beliefs.Routed(r.Host, plugins.BlockHashes.Get(v), now)
+	if r.Fleet.Departed() {
+		p.shared.guesses.Forget(r.Host)
+	}
+}

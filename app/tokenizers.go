@@ -1,0 +1,73 @@
+package app
+
+import (
+	"fmt"
+
+	"octet/app/fabric"
+	"octet/config"
+	"octet/engine/tokenizers"
+	"octet/routing/events/enginehash"
+)
+
+// isTokenizerFile returns true if a specialist's tokenizer is a file.
+func isTokenizerFile(sp *config.Specialist) bool {
+	switch sp.Tokenizer {
+	case "auto", "engine", "builtin", "none":
+		return false
+	}
+	return true
+}
+
+// loadLocals reads the tokenizers that are files, by specialist, or takes them from what is in force. The error names
+// the key of the configuration.
+func loadLocals(cfg *config.Config, inForce func(specialist string) *tokenizers.Local) (map[string]*tokenizers.Local,
+	error) {
+	all := map[string]*tokenizers.Local{}
+	for i := range cfg.Specialists {
+		sp := &cfg.Specialists[i]
+		if !isTokenizerFile(sp) {
+			continue
+		}
+		l, err := tokenizers.Load(sp.Tokenizer, sp.ChatTemplate, inForce(sp.Name))
+		if err != nil {
+			return nil, fmt.Errorf("specialists[%d].tokenizer: %w", i, err)
+		}
+		all[sp.Name] = l
+	}
+	return all, nil
+}
+
+// tokenizerSpecs returns how the prompts of a generation's specialists become tokens.
+func tokenizerSpecs(g *generation, scheme func(fabric.Hashes) *enginehash.Scheme) []tokenizers.Spec {
+	specs := make([]tokenizers.Spec, len(g.found.Specialists))
+	for i := range g.found.Specialists {
+		sp := &g.found.Specialists[i]
+		s := tokenizers.Spec{
+			Specialist: sp.Name, Source: sourceOf(sp), Local: g.locals[sp.Name],
+			Scheme: scheme(fabric.PromptHashes(sp)), Model: sp.Replicas[0].Model,
+			Timeout: sp.TokenizerTimeout, CheckShare: sp.TokenizerCheck,
+		}
+		for j := range sp.Replicas {
+			r := g.replicas[sp.Replicas[j].Name]
+			s.Engines = append(s.Engines, tokenizers.Engine{Replica: r.key.name, Kind: engineKind(r.key.engine),
+				Client: r.client, Host: r.served.Host})
+		}
+		specs[i] = s
+	}
+	return specs
+}
+
+// sourceOf returns where the tokens of a specialist's prompts come from.
+func sourceOf(sp *config.Specialist) tokenizers.Source {
+	switch {
+	case isTokenizerFile(sp):
+		return tokenizers.File
+	case sp.Tokenizer == "none":
+		return tokenizers.None
+	case sp.Tokenizer == "builtin":
+		return tokenizers.Builtin
+	case !engineKind(sp.Replicas[0].Engine).TokenizesChats:
+		return tokenizers.None // its engines' /tokenize knows no chat template, and they publish no events
+	}
+	return tokenizers.ByEngine
+}

@@ -1,0 +1,216 @@
+package apptest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"octet/app"
+	"octet/config"
+	"octet/engine/emulator"
+	"octet/gateway/ensemble"
+	"octet/routing/events"
+	"octet/routing/plugins"
+)
+
+// Bubble is a whole gateway before emulated engines inside a synctest bubble: real HTTP over connections that are memory,
+// in a time that passes only when nothing can run. No machine is too slow for it, and a minute takes a few seconds.
+type Bubble struct {
+	T       testing.TB
+	App     *app.App
+	Data    *Memory
+	Admin   *Memory
+	Engines map[string]*BubbleEngine // by replica name, which is also its host
+	Local   *events.Local            // brings the cache events
+	Term    func()                   // begins the drain
+	Client  *http.Client             // dials the gateway as "data" and "admin", and engines by their names
+}
+
+// BubbleEngine is one engine of a Bubble.
+type BubbleEngine struct {
+	*emulator.Emulator
+	Listener *Memory
+	Asked    atomic.Int64 // for answers
+}
+
+// NewBubble starts engines, and no gateway yet. All ends with the test.
+func NewBubble(t testing.TB, engines []emulator.Config) *Bubble {
+	b := &Bubble{T: t, Data: NewMemory(), Admin: NewMemory(), Engines: map[string]*BubbleEngine{},
+		Local: events.NewLocal(1 << 12)}
+	transport := &http.Transport{MaxIdleConnsPerHost: 1 << 12,
+		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			return b.Dial(ctx, "http://"+strings.TrimSuffix(addr, ":80"))
+		}}
+	b.Client = &http.Client{Transport: transport}
+	for _, c := range engines {
+		b.Start(c)
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return b
+}
+
+// Start starts one more engine, that no configuration knows yet.
+func (b *Bubble) Start(c emulator.Config) {
+	c.Publisher = b.Local
+	e, err := emulator.New(c)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	one := &BubbleEngine{Emulator: e, Listener: NewMemory()}
+	b.Engines[c.Name] = one
+	ctx, cancel := context.WithCancel(context.Background())
+	server := &http.Server{Handler: one.boasting()}
+	var running sync.WaitGroup
+	running.Go(func() { _ = e.Run(ctx) })
+	running.Go(func() { _ = server.Serve(one.Listener) })
+	b.T.Cleanup(func() {
+		_ = server.Close()
+		cancel()
+		running.Wait()
+	})
+}
+
+// boasting has an engine send headers that only a gateway may, and counts the requests for answers.
+func (e *BubbleEngine) boasting() http.Handler {
+	engine := e.Handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/v1/") && r.Method == http.MethodPost {
+			e.Asked.Add(1)
+		}
+		for _, name := range []string{"X-Specialist", "X-Receipt-Id", "X-Slo-Ttft-Ms", "X-Shadow", "X-Confidence",
+			"X-Served-By", "Server"} {
+			w.Header().Set(name, "the engine")
+		}
+		engine.ServeHTTP(w, r)
+	})
+}
+
+// Dial connects to the listener at a URL of the bubble.
+func (b *Bubble) Dial(ctx context.Context, url string) (net.Conn, error) {
+	switch host := strings.TrimPrefix(url, "http://"); host {
+	case "data":
+		return b.Data.Dial(ctx)
+	case "admin":
+		return b.Admin.Dial(ctx)
+	default:
+		if e := b.Engines[host]; e != nil {
+			return e.Listener.Dial(ctx)
+		}
+		return nil, fmt.Errorf("nothing listens at %s", url)
+	}
+}
+
+// Serve runs the gateway as the command does, but for the transports: cache events come by Local.
+func (b *Bubble) Serve(yaml string) {
+	cfg, err := config.Parse("bubble.yaml", []byte(yaml),
+		config.Options{Presets: plugins.Presets(),
+			Sets: []string{"events.nats.url=nats://127.0.0.1:1", "shadow.stream=", "admin.hosts[0]=admin"}})
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	b.App, err = app.New(b.T.Context(), cfg, app.Options{Log: Log(b.T), Dial: b.Dial, Events: b.Local})
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	if err := b.App.Start(); err != nil {
+		b.T.Fatal(err)
+	}
+	term, sigterm := context.WithCancel(context.Background())
+	b.Term = sigterm
+	ended := make(chan error, 1)
+	go func() { ended <- b.App.Serve(term, b.Data, b.Admin) }()
+	b.T.Cleanup(func() {
+		sigterm()
+		if err := errors.Join(<-ended, b.App.Close()); err != nil {
+			b.T.Error(err)
+		}
+	})
+}
+
+// Replica returns a replica in force; the test ends if there is none.
+func (b *Bubble) Replica(name string) *ensemble.Replica {
+	b.T.Helper()
+	for _, r := range b.App.Server().Runtime().Replicas {
+		if r != nil && r.Name == name {
+			return r
+		}
+	}
+	b.T.Fatalf("there is no replica %s", name)
+	return nil
+}
+
+// Ask sends a body; header pairs follow it.
+func (b *Bubble) Ask(ctx context.Context, method, url, body string, headers ...string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	return b.Client.Do(req)
+}
+
+// Read returns the answer to a GET.
+func (b *Bubble) Read(url string) string {
+	b.T.Helper()
+	resp, err := b.Ask(context.Background(), http.MethodGet, url, "")
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	return string(text)
+}
+
+// Metric returns the sum of a metric's samples at a URL that have all of the labels, each as name="value".
+func (b *Bubble) Metric(url, name string, labels ...string) (sum float64) {
+	b.T.Helper()
+sample:
+	for line := range strings.Lines(b.Read(url + "/metrics")) {
+		rest, ok := strings.CutPrefix(line, name)
+		if !ok || rest[0] != ' ' && rest[0] != '{' {
+			continue
+		}
+		for _, l := range labels {
+			if !strings.Contains(rest, l) {
+				continue sample
+			}
+		}
+		var v float64
+		if _, err := fmt.Sscan(rest[strings.LastIndexByte(rest, ' '):], &v); err != nil {
+			b.T.Fatal(err)
+		}
+		sum += v
+	}
+	return sum
+}
+
+// Quiet returns true if nothing is held and nothing waits.
+func (b *Bubble) Quiet() bool {
+	for _, rep := range b.App.Server().Runtime().Replicas {
+		if rep == nil {
+			continue
+		}
+		if s := rep.Gate.Stats(); s.Used+s.Waiting+s.Running+s.Preempting != 0 || rep.Gate.Check() != nil {
+			return false
+		}
+	}
+	for _, e := range b.Engines {
+		if s := e.Stats(); s.Used+s.Reserved+s.Waiting+s.Running != 0 {
+			return false
+		}
+	}
+	return true
+}
