@@ -47,6 +47,8 @@ func TestTheDistanceIsThatOfTheTable(t *testing.T) {
 }
 
 // MEGA-14: what two answers come to, class by class.
+//
+//nolint:lll // raw text that cannot be broken
 func TestAnswersAreComparedByWhatTheyAreFor(t *testing.T) {
 	const add = "Here:\n```cpp\nint add(int a, int b) { return a + b; }\n```\n"
 	const laidOut = "Sure, this does it.\n\n~~~\nint add(int a,\n        int b)\n{\n  // the sum\n  return a + b; /* done */\n}\n~~~\nEnjoy."

@@ -24,6 +24,8 @@ func (f *fake) Classify(text []byte, out []float64) (float64, error) {
 }
 
 // trace is a text that a detector decides; sure is a distribution whose best is memory (3) and next algo (2).
+//
+//nolint:lll // raw text that cannot be broken
 const trace = "it crashes:\n==42==ERROR: AddressSanitizer: heap-use-after-free on address 0x6020\n    #0 0x55d in take(int) /src/box.cpp:17\n"
 
 var sure = []float64{0.02, 0.02, 0.30, 0.50, 0.05, 0.02, 0.02, 0.02}

@@ -28,7 +28,7 @@ const many = 1 << 20
 //	instantiation-error  45/45    (2/2)
 //	build-error          227/227  (1/1)
 //	build-file           256/256  (40/41)
-//	sfinae-header        11/11    (0/0)     from 24 points on 21/23, from 20 on 31/34: precision is worth more than reach
+//	sfinae-header        11/11    (0/0)     from 24 points on 21/23, from 20 on 31/34: precision goes before reach
 //
 // precision is (right+1)/(fired+2) on the first: few trials are no certainty.
 var detectors = [...]detector{

@@ -67,6 +67,7 @@ func TestDetectorsOnTextsOfTheirKind(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 const sfinae = `template <class...> struct make_void { using type = void; };
 template <class, class = void> struct has_size : std::false_type {};
 template <class T> struct has_size<T, std::void_t<decltype(std::declval<T&>().size())>> : std::true_type {};
@@ -79,6 +80,7 @@ template <class T, std::enable_if_t<has_swap<T>::value, int> = 0> constexpr int 
 template <class... Ts> struct all_sized : std::bool_constant<(has_size<Ts>::value && ...)> {};
 `
 
+//nolint:lll // raw text that cannot be broken
 const concepts = `template <class T> concept Sized = requires(T const& t) { { t.size() } -> std::convertible_to<unsigned long>; };
 template <class T> concept Swappable = requires(T& a, T& b) { a.swap(b); };
 template <class T> concept Both = Sized<T> && Swappable<T>;

@@ -5,7 +5,7 @@
 //	            X-Routed-By:        intent          detector      classifier      fallback,
 //	             model                                                           or refused
 //
-//	detectors:  the operator's rules, then: text ─▶ scanner, one pass ─▶ sheet of cues ─▶ weights ─▶ the first that fires
+//	detectors:  the operator's rules, then: text ─▶ scanner, one pass ─▶ sheet of cues ─▶ weights ─▶ the first to fire
 //
 // Invariants:
 //

@@ -11,6 +11,8 @@ const hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 // Each row is a file, appended to the smallest one unless it is whole, and the lines that are printed for it.
 // Line 3 is the first after the smallest file.
+//
+//nolint:lll // raw text that cannot be broken
 func TestEveryFaultIsNamedWithItsPathCodeAndLine(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
 		// The document.
@@ -148,6 +150,8 @@ func TestEveryFaultIsNamedWithItsPathCodeAndLine(t *testing.T) {
 }
 
 // Faults of the ensemble, in whole files.
+//
+//nolint:lll // raw text that cannot be broken
 func TestEveryFaultOfTheEnsembleIsNamed(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
 		{"an empty file", "", "specialists: missing: specialists is required (line 1)"},

@@ -94,6 +94,7 @@ func TestSetWinsOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestOverridesThatCannotBeAppliedAreNamed(t *testing.T) {
 	for _, row := range []struct{ name, set, variable, want string }{
 		{name: "no value", set: "limits.drain",

@@ -15,7 +15,8 @@ import (
 func slowNext(seed uint64, parent BlockHash, block []byte) BlockHash {
 	k := keysOf(seed)
 	h := uint64(parent) + (uint64(len(block))-64)*0x9E3779B97F4A7C15
-	for padded := append(slices.Clone(block), make([]byte, (64-len(block)%64)%64)...); len(padded) > 0; padded = padded[64:] {
+	for padded := append(slices.Clone(block), make([]byte,
+		(64-len(block)%64)%64)...); len(padded) > 0; padded = padded[64:] {
 		sum := uint64(0)
 		for i := 0; i < 8; i += 2 {
 			sum += slowFold(binary.LittleEndian.Uint64(padded[8*i:])+k[i],

@@ -183,6 +183,8 @@ func TestWeightsMustBePositiveNumbers(t *testing.T) {
 }
 
 // MOD3-35, MOD3-37
+//
+//nolint:lll // raw text that cannot be broken
 func TestBuildReportsEverythingAtOnceForMachines(t *testing.T) {
 	_, err := routing.Build(routing.ProfileSpec{
 		Name:    "mine",

@@ -81,6 +81,8 @@ func pd(t testing.TB, runs *int, decode ...routing.WeightedSpec) (prefill, answe
 }
 
 // MOD3-02, MOD3-39, MOD3-40, MOD3-41, MOD3-42, MOD3-48, GAIE-33, GAIE-36
+//
+//nolint:lll // raw text that cannot be broken
 func TestADecodeSelectionIsDrawnToThePrefillPick(t *testing.T) {
 	for _, c := range []struct {
 		decode []routing.WeightedSpec

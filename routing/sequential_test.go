@@ -88,6 +88,7 @@ func (d *legDispatches) Dispatch(_ context.Context, s routing.Step, host index.H
 	return d.answers[len(d.calls)-1]
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestASkippedStepDoesNotOutliveItsClient(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	d := &legDispatches{answers: []error{routing.ErrRetryable, nil}, end: cancel}

@@ -29,6 +29,7 @@ func ticking() func() time.Duration {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestATraceTellsEveryVerdictAndScore(t *testing.T) {
 	c := request(t, 5)
 	c.EnableTrace(ticking())

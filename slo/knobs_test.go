@@ -34,7 +34,8 @@ func TestAnOverrideHoldsUntilItsTimeAndIsVisible(t *testing.T) {
 		t.Fatalf("default %v", v)
 	}
 	until := c.now().Add(time.Minute)
-	if err := k.Set("divert_threshold.codegen", Override{Value: 0.6, By: "ann", Why: "spike", Until: until}); err != nil {
+	if err := k.Set("divert_threshold.codegen", Override{Value: 0.6, By: "ann", Why: "spike",
+		Until: until}); err != nil {
 		t.Fatal(err)
 	}
 	list := k.List()

@@ -128,7 +128,8 @@ func TestASubjectThatGrowsHasAnEnd(t *testing.T) {
 
 func TestASubjectThatNobodyKeepsIsAnError(t *testing.T) {
 	srv, _ := jetStream(t, nil)
-	if lines, err := collect(t.Context(), NATSConfig{URL: srv.ClientURL(), Subject: "s"}); !errors.Is(err, ErrNotKept) || lines != nil {
+	if lines, err := collect(t.Context(), NATSConfig{URL: srv.ClientURL(), Subject: "s"}); !errors.Is(err,
+		ErrNotKept) || lines != nil {
 		t.Errorf("%v %q", err, lines)
 	}
 	bare, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true,
@@ -183,7 +184,8 @@ func TestASubjectIsReadOverTLS(t *testing.T) {
 		o.TLS, o.TLSConfig, o.TLSCaCert = true, cfg, by.CertFile
 	}, jetstream.StreamConfig{Name: "KEPT", Subjects: []string{"s"}})
 	publish(t, js, "s", "secret")
-	if lines, err := collect(t.Context(), NATSConfig{URL: srv.ClientURL(), Subject: "s", CA: by.CertFile}); err != nil || !slices.Equal(lines, []string{"secret"}) {
+	if lines, err := collect(t.Context(), NATSConfig{URL: srv.ClientURL(), Subject: "s",
+		CA: by.CertFile}); err != nil || !slices.Equal(lines, []string{"secret"}) {
 		t.Errorf("%v %q", err, lines)
 	}
 	if lines, err := collect(t.Context(), NATSConfig{URL: srv.ClientURL(), Subject: "s"}); err == nil {

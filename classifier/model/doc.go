@@ -1,8 +1,8 @@
 // Package model is the trained classifier: a distribution over labels for a text, from one artefact.
 //
-//	text ─▶ head and tail, 12 KiB at most ─▶ one pass ─▶ words, parts of words, pairs of neighbours ─▶ hashed, weighed, normed ─┐
-//	                                             └─▶ concepts: how many of a group's terms and literals were seen ─────────────┤
-//	                                                                     probabilities ◀─ temperature ◀─ sum of weights ◀──────┘
+//	text ─▶ head and tail, 12 KiB at most ─▶ one pass ┬▶ words, parts of words, pairs of neighbours: hashed, weighed┐
+//	                                                  └▶ concepts: how many of a group's terms and literals were seen┤
+//	                                                          probabilities ◀─ temperature ◀─ sum of weights ◀─────┘
 //
 // Invariants:
 //

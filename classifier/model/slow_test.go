@@ -9,6 +9,7 @@ import (
 
 // The reading of a text by its definition: regular expressions over Latin-1, so that a byte is a letter.
 
+//nolint:lll // raw text that cannot be broken
 var (
 	tokenForm = regexp.MustCompile(
 		"(?s)[A-Za-z\u0080-\u00ff_][0-9A-Za-z\u0080-\u00ff_]*|[0-9][0-9A-Za-z\u0080-\u00ff_.']*|[!-/:-@\\[-^`{-\x7f]{1,2}")

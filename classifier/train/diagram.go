@@ -31,7 +31,8 @@ func (r *Report) Diagram() []byte {
 		}
 		fmt.Fprintf(
 			&b,
-			`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#1f6feb" fill-opacity="%.2f"><title>%d texts, sure of %.3f, right %.3f</title></rect>`+"\n",
+			`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#1f6feb" fill-opacity="%.2f">`+
+				`<title>%d texts, sure of %.3f, right %.3f</title></rect>`+"\n",
 			margin+float64(i)*width, margin+plot*(1-bin.Right), width-1, plot*bin.Right,
 			0.25+0.75*float64(bin.Samples)/float64(most),
 			bin.Samples, bin.Confidence, bin.Right)

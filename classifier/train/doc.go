@@ -1,6 +1,7 @@
 // Package train makes and measures classifier models: `octet train` and `octet evaluate`.
 //
-//	labelled texts ─▶ vectors ─▶ features seen in two sources at least ─▶ logistic regressions ─▶ mean ─▶ int8 ─▶ calibration ─▶ artefact
+//	labelled texts ─▶ vectors ─▶ features seen in two sources at least ─▶ logistic regressions ─▶ mean ─▶ int8
+//	                                                                                artefact ◀─ calibration ◀──┘
 //
 // Invariants:
 //

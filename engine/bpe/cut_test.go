@@ -9,6 +9,8 @@ import (
 
 // overlapping is a byte-level tokenizer whose added tokens are parts of each other, begin as others end, and take white
 // space along.
+//
+//nolint:lll // raw text that cannot be broken
 const overlapping = `{"added_tokens":[
 	{"id":300,"content":"<a>","special":true,"normalized":false},{"id":301,"content":"<a>b","special":true,"normalized":false},
 	{"id":302,"content":"b<a","special":true,"normalized":false},{"id":303,"content":"aba","special":true,"normalized":false},
@@ -20,6 +22,8 @@ const overlapping = `{"added_tokens":[
 	"(":15,"y":16,")":17,"k":18,"))":19},"merges":["Ġ a","a b","Ġa b","x x",") )"]}}`
 
 // cutters are tokenizers of every kind.
+//
+//nolint:lll // raw text that cannot be broken
 func cutters(tb testing.TB) (all []*Tokenizer) {
 	fast, _ := small(tb)
 	all = append(all, fast)

@@ -23,6 +23,7 @@ func allocated(do func()) uint64 {
 // parseAllowed is what reading a file of that many bytes may allocate, beside the tables that all tokenizers have.
 func parseAllowed(bytes int) uint64 { return 100*uint64(bytes) + 8<<20 }
 
+//nolint:lll // raw text that cannot be broken
 func TestAFileAllocatesByItsBytes(t *testing.T) {
 	const level = `"pre_tokenizer":{"type":"ByteLevel"},`
 	for name, text := range map[string]string{

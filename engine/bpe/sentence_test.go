@@ -8,15 +8,20 @@ import (
 )
 
 // sentenceModel is a model in the manner of Llama 2: ids 0-2 are special, then bytes that the tests use, then pieces.
+//
+//nolint:lll // raw text that cannot be broken
 const sentenceModel = `{"type":"BPE","unk_token":"<unk>","fuse_unk":true,"byte_fallback":true,"vocab":{
 	"<unk>":0,"<s>":1,"</s>":2,"<0x0A>":3,"<0xC3>":4,"<0xA9>":5,"▁":6,"h":7,"i":8,"t":9,"e":10,"▁t":11,"he":12,"▁the":13,"hi":14,"▁hi":15,"▁▁":16,"[":17,"]":18},
 	"merges":["▁ t","h e","▁t he","h i","▁ hi","▁ ▁"]}`
 
+//nolint:lll // raw text that cannot be broken
 const sentenceAdded = `"added_tokens":[
 	{"id":1,"content":"<s>","special":true,"normalized":false},{"id":2,"content":"</s>","special":true,"normalized":false,"rstrip":true}],`
 
 // The three ways in which a file says that spaces are ▁ and where one is put in front, with and without words of
 // their own.
+//
+//nolint:lll // raw text that cannot be broken
 var sentenceFiles = []string{
 	`{` + sentenceAdded + `"normalizer":{"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"▁"},
 		{"type":"Replace","pattern":{"String":" "},"content":"▁"}]},"pre_tokenizer":null,"post_processor":{"type":"TemplateProcessing",
@@ -85,6 +90,8 @@ func TestSpecialTokensCanBeText(t *testing.T) {
 }
 
 // A file whose ids would not be exact is refused, and so is what is no such file.
+//
+//nolint:lll // raw text that cannot be broken
 func TestFilesThatAreNotUnderstoodAreRefused(t *testing.T) {
 	model := `"model":{"type":"BPE","vocab":{"a":0},"merges":[]}`
 	level := `"pre_tokenizer":{"type":"ByteLevel"},`

@@ -17,6 +17,7 @@ var update = flag.Bool("update", false, "write testdata/octet.json anew")
 // config.
 const smallFile = "testdata/octet.json"
 
+//nolint:lll // raw text that cannot be broken
 const smallRegex = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 
 // TestSmallTokenizerIsWellFormed reads the committed tokenizer; with -update it trains it first.

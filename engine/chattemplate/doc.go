@@ -3,7 +3,7 @@
 // raise_exception and strftime_now.
 //
 //	source ──layout──▶ segments ──reader──▶ statements, of expressions ──Render(messages, tools, …)──▶ prompt text
-//	         whitespace.go        statement.go, loop.go    expr.go, postfix.go, ops.go, methods.go, filters.go, tests.go
+//	         whitespace.go        statement.go, loop.go  expr.go, postfix.go, ops.go, methods.go, filters.go, tests.go
 //
 // A chat's JSON is read where it lies (decode.go) into memory that is used again (store.go). What templates do for
 // every message has short cuts (quick.go), which a template that is read plainly does without.

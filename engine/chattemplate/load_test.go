@@ -21,6 +21,7 @@ func files(t *testing.T, texts map[string]string) string {
 	return filepath.Join(dir, "tokenizer.json")
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestTheTemplateStandsBesideTheTokenizer(t *testing.T) {
 	const config = `{"bos_token":"<b>","eos_token":{"content":"<e>","lstrip":false},"pad_token":null,"added_tokens_decoder":{},`
 	for name, c := range map[string]struct {

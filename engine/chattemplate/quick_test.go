@@ -87,6 +87,7 @@ func same(t *testing.T, source string, c Chat) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 var chats = []string{
 	talk, plain, calls, "[]", `[{"role":"user"},{"role":"assistant"},{"role":"user","name":"n"}]`, `[{"role":"user"}]`,
 	`[{"role":"assistant","content":null,"tool_calls":[]},{"role":"system","content":""}]`,

@@ -23,6 +23,7 @@ func load(tb testing.TB, name string) *Template {
 	return t
 }
 
+//nolint:lll // raw text that cannot be broken
 const (
 	talk  = `[{"role":"system","content":" Be <brief>. "},{"role":"user","content":"Hi\n"},{"role":"assistant","content":" Hello! "},{"role":"user","content":"Why?"}]`
 	plain = `[{"role":"user","content":"Hi"}]`
@@ -58,6 +59,8 @@ const (
 )
 
 // What models' own templates make of chats, derived by hand from what Jinja does under transformers' settings.
+//
+//nolint:lll // raw text that cannot be broken
 func TestTemplatesRenderAsTheirEnginesDo(t *testing.T) {
 	for _, c := range []struct {
 		template, messages, tools string
@@ -153,6 +156,8 @@ func TestWhiteSpaceControlIsJinjas(t *testing.T) {
 }
 
 // What templates do with values is what Python does.
+//
+//nolint:lll // raw text that cannot be broken
 func TestExpressionsArePythons(t *testing.T) {
 	for source, want := range map[string]string{
 		"{{ messages[-1].content.strip() }}|{{ messages[0]['content'].split('i')[0] }}":                       "Hi|H",

@@ -51,6 +51,7 @@ func TestProseEndsByItself(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestAStreamHasTheShapeOfTheEngineItStandsFor(t *testing.T) {
 	chunks := start(t, fast()).stream("/v1/chat/completions", "a", `{"model":"debug","max_completion_tokens":2,"max_tokens":9,"stream":true,
 		"stream_options":{"include_usage":true},"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]}`)
@@ -165,6 +166,7 @@ func TestAnAdapterNeverReusesAnothersBlocks(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestAContinuedAnswerGoesOnWithItsIndices(t *testing.T) {
 	r := start(t, fast())
 	for k := range 5 {

@@ -31,6 +31,7 @@ func TestAnswersAreExactUnderKVPressure(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestAFullQueueIsRefusedAsTheSimulatorDoes(t *testing.T) {
 	c := fast()
 	c.MaxRunning, c.MaxWaiting, c.Step = 1, 1, 5*time.Millisecond

@@ -11,6 +11,7 @@ import (
 	"octet/engine/emulator"
 )
 
+//nolint:lll // raw text that cannot be broken
 func Example() {
 	e, err := emulator.New(emulator.Config{Name: "debug-0", Model: "debug"})
 	if err != nil {

@@ -21,7 +21,8 @@ func TestEveryProseAnswerHas40To160Tokens(t *testing.T) {
 	for _, name := range specialists {
 		a, least, most := newAnswerWriter(name), 1000, 0
 		for i := range 400 {
-			v := a.answer(builtinCodec{}, textPrompt(fmt.Appendf(nil, "fix my_%s_number_%d", strings.Repeat("x", i%12), i)), 0,
+			v := a.answer(builtinCodec{},
+				textPrompt(fmt.Appendf(nil, "fix my_%s_number_%d", strings.Repeat("x", i%12), i)), 0,
 				0)
 			least, most = min(least, v.Len()), max(most, v.Len())
 			if text := said(v); strings.ContainsAny(text, "\x00\t") || strings.Contains(text, "{topic}") ||
@@ -76,7 +77,8 @@ func TestContinuedProseIsTheRestOfTheAnswer(t *testing.T) {
 		if want := len(engine.Tokenize(nil, []byte(question))) + k; len(p.tokens) != want {
 			t.Fatalf("after %d tokens the prompt has %d, not %d", k, len(p.tokens), want)
 		}
-		if got, want := said(a.answer(builtinCodec{}, p.earlier(builtinCodec{}, k), 7, k)), said(all)[len(text)-len(question):]; got != want {
+		if got, want := said(a.answer(builtinCodec{}, p.earlier(builtinCodec{}, k), 7, k)),
+			said(all)[len(text)-len(question):]; got != want {
 			t.Fatalf("after %d tokens: %q, not %q", k, got, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"octet/engine/emulator"
 )
 
+//nolint:lll // raw text that cannot be broken
 const wantsDecode = `{"do_remote_decode":true,"do_remote_prefill":false,"remote_engine_id":null,"remote_block_ids":null,"remote_host":null,"remote_port":null}`
 
 // prefill asks this engine to compute a prompt for another, and returns what that one is to be sent.
@@ -25,6 +26,8 @@ func (r *rig) prefill(t *testing.T, prompt string) string {
 }
 
 // A decode engine says what one engine says alone, from keys and values that it did not compute.
+//
+//nolint:lll // raw text that cannot be broken
 func TestTheDecodeEngineGoesOnFromTheKeysOfThePrefillEngine(t *testing.T) {
 	prompt := strings.Repeat("int main() {", 6)
 	for _, draft := range []int{0, 3} {

@@ -1,7 +1,7 @@
 // Package sse reads an engine's event stream on its way to the client: enough to count, and to end honestly.
 //
 //	piece ──▶ frame ──▶ whole event ──▶ data ──▶ shape: as the one before, but for its text?   count it
-//	            │                                  └──▶ chunk: one walk over the JSON           count it, remember its shape
+//	            │                                  └──▶ chunk: one walk over the JSON     count it, remember its shape
 //	            └──▶ the incomplete rest is carried
 //
 // Invariants:

@@ -17,6 +17,8 @@ func chunkOf(choice string) string {
 }
 
 // seeds are streams of every kind: right ones, and one for each way to go wrong.
+//
+//nolint:lll // raw text that cannot be broken
 func seeds(t testing.TB) []string {
 	t.Helper()
 	list := []string{

@@ -8,6 +8,8 @@ import (
 )
 
 // told is a chunk of a choice as vLLM sends it where the usage so far was asked for.
+//
+//nolint:lll // raw text that cannot be broken
 func told(index int, text, finish string, tokens int) string {
 	if finish != "null" {
 		finish = `"` + finish + `"`
@@ -25,6 +27,7 @@ func untold(index int, text, finish string) string {
 	return event[:strings.Index(event, `,"usage"`)] + "}\n\n"
 }
 
+//nolint:lll // raw text that cannot be broken
 const totals = `data: {"id":"a","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":8,"total_tokens":20,"completion_tokens":12}}` + "\n\n"
 
 // inPieces feeds a stream in pieces of at most n bytes; 0 is at random.
@@ -63,6 +66,7 @@ func TestTokensAreCountedAsTheEngineTells(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestTheTimingsOfLlamaCppTellTheTokens(t *testing.T) {
 	event := func(text string, n int) string {
 		return fmt.Sprintf(
@@ -75,6 +79,7 @@ func TestTheTimingsOfLlamaCppTellTheTokens(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestWhatTheClientDidNotAskForIsNotGivenOut(t *testing.T) {
 	var stream, want strings.Builder
 	for i := range 40 {
@@ -110,6 +115,7 @@ func TestWhatTheClientDidNotAskForIsNotGivenOut(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestAnAnswerIsCutAtTheTokenThatWasAskedFor(t *testing.T) {
 	var stream, want strings.Builder
 	for i := range 12 {
@@ -181,6 +187,8 @@ func TestACountThatCannotBeRightIsNotBelieved(t *testing.T) {
 }
 
 // identified is a completion's chunk as vLLM sends it where token ids were asked for as well.
+//
+//nolint:lll // raw text that cannot be broken
 func identified(text string, tokens int, ids ...int) string {
 	list := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(ids), "[]")), ",")
 	prompt := "null"

@@ -12,6 +12,7 @@ import (
 	"octet/gateway/wire"
 )
 
+//nolint:lll // raw text that cannot be broken
 func TestScanUnaryReadsAWholeAnswer(t *testing.T) {
 	u, err := ScanUnary(recorded(t, "vllm_like_pd_prefill.json"))
 	if err != nil || u.Finish != "remote_decode" || u.Usage != (Usage{70, 70, 0, true}) ||
@@ -144,6 +145,7 @@ func FuzzAnswersAreReadAsIfWalked(f *testing.F) {
 	})
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestAnAnswerLikeTheOneBeforeIsNotWalked(t *testing.T) {
 	answer := func(text string, tokens int, finish string) []byte {
 		return fmt.Appendf(

@@ -27,6 +27,8 @@ func BenchmarkParse(b *testing.B) {
 }
 
 // kinds are bodies of about size bytes whose text is unlike.
+//
+//nolint:lll // raw text that cannot be broken
 func kinds(size int) map[string][]byte {
 	chat := func(text string) []byte {
 		const frame = `{"model":"octet","stream":false,"max_tokens":16,"messages":[{"role":"system","content":"%s"},{"role":"user","content":"%s"}]}`

@@ -7,6 +7,8 @@ import (
 )
 
 // MEGA-01: prompt, snippets, tool outputs and decoding policy are read from the body.
+//
+//nolint:lll // raw text that cannot be broken
 func TestParseReadsWhatTheGatewayActsOn(t *testing.T) {
 	body := `{"model":"debug:gdb-v2","stream":true,"stream_options":{"include_usage":true},"max_tokens":10,
 		"max_completion_tokens":20,"n":2,"temperature":0.5,"top_p":0.9,"seed":7,"stop":["\n\n"],"tools":[{"type":"function"}],
@@ -59,6 +61,7 @@ func TestPolicyFollowsTheSamplingParameters(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestOnlyAPlainSingleAnswerIsContinuable(t *testing.T) {
 	for params, want := range map[string]bool{
 		``: true,
@@ -115,6 +118,7 @@ func TestTextWithoutEscapesAliasesTheBody(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestAReusedRequestRemembersNothing(t *testing.T) {
 	var r Request
 	full := user(`,"model":"m","stream":true,"stream_options":{"include_usage":true},"max_tokens":4,"n":3,"temperature":1,"top_p":1,"typical_p":1,

@@ -217,6 +217,7 @@ func TestMembersAreTakenByWhomTheVocabularySays(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestARefusedMemberIsNamedByItsPath(t *testing.T) {
 	lim := Limits{Members: testWords}
 	var r Request

@@ -266,7 +266,8 @@ func TestAReloadIsWholeOrNotAtAll(t *testing.T) {
 	}
 	write(string(good) + "  - {name: second, tokenizer: builtin, replicas: [{url: \"" + engine(t, "second") + "\"}]}\n")
 	await.True(t, "the file is taken over", func() bool { return generation().Generation > first })
-	if status, answer := post(t, data+"/v1/chat/completions", strings.Replace(ask, "octet", "second", 1)); status != 200 {
+	if status, answer := post(t, data+"/v1/chat/completions", strings.Replace(ask, "octet", "second",
+		1)); status != 200 {
 		t.Errorf("the new specialist: status %d: %s", status, answer)
 	}
 	now := generation().Generation

@@ -138,6 +138,7 @@ func TestAHostileRedisCostsNothing(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestAHostileNATSCostsNothing(t *testing.T) {
 	const info = `INFO {"server_id":"x","version":"2.10.0","proto":1,"max_payload":1048576,"headers":true,"jetstream":true}` + "\r\n"
 	url := engine(t, "debug")

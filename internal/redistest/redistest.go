@@ -132,7 +132,8 @@ func (s *Server) run() error {
 		s.process = nil
 		return fmt.Errorf("redistest: %w", err)
 	}
-	for end := time.Now().Add(startWait); time.Now().Before(end); time.Sleep(poll) { //nolint:forbidigo // a real process starts
+	//nolint:forbidigo // a real process starts
+	for end := time.Now().Add(startWait); time.Now().Before(end); time.Sleep(poll) {
 		if s.answers() {
 			return nil
 		}

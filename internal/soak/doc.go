@@ -1,7 +1,8 @@
 // Command soak serves mixed traffic through the real gateway while its engines are killed, and checks every token.
 //
-//	program  gateway (octet serve) ── HTTP ──▶ seven engines (octet engine), one killed every -kill, back two seconds later
-//	clients  streams and unary answers; chats, completions, lists of prompts, token ids, n > 1, adapters; tenants, sessions,
+//	program  gateway (octet serve) ── HTTP ──▶ seven engines (octet engine), one killed every -kill, back two s later
+//	clients  streams and unary answers; chats, completions, lists of prompts, token ids, n > 1, adapters, tenants,
+//	         sessions,
 //	         deadlines, clients that leave
 //
 // The engines number their tokens, ⟦request:index⟧, so that each answer tells what was lost, repeated or foreign.

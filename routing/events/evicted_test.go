@@ -41,7 +41,8 @@ func TestFeedGoesOnOverAnIndexThatEvicts(t *testing.T) {
 	flood := func() { // another replica's cold prompts
 		seq++
 		chain := hasher.Chain(nil, kvpool.BlockHash(seq), make([]uint32, 16*40), 16)
-		if out := x.Apply(index.Batch{Seq: seq, Ops: []index.Op{{Kind: index.Store, Blocks: chain, RootKnown: true}}}); out != index.Applied {
+		if out := x.Apply(index.Batch{Seq: seq, Ops: []index.Op{{Kind: index.Store, Blocks: chain,
+			RootKnown: true}}}); out != index.Applied {
 			t.Fatal(out)
 		}
 	}

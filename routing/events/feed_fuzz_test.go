@@ -10,6 +10,7 @@ import (
 // program reads what a fuzzer makes happen, byte by byte.
 type program struct{ code []byte }
 
+//nolint:lll // raw text that cannot be broken
 func (p *program) next(n int) int {
 	if len(p.code) == 0 {
 		return 0
@@ -19,7 +20,7 @@ func (p *program) next(n int) int {
 	return b
 }
 
-// Whoever delivers what in which order, at which times, with snapshots, resyncs, sessions that close and replicas that go
+// In whatever order and at whatever times batches come, with snapshots, resyncs, sessions that close and replicas that go
 // between: nothing panics, the index is consistent, all bounds hold, and forgetting the replica leaves nothing.
 func FuzzFeed(f *testing.F) {
 	f.Add([]byte{0, 1, 1, 1, 0, 0, 0, 1, 1, 2, 2, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
@@ -34,7 +35,8 @@ func FuzzFeed(f *testing.F) {
 		feed.now = func() time.Time { return now }
 		feed.limit = 32
 		feed.Within(index.NewAccount(int64(16+p.next(200)) << 10))
-		ways := []Carrier{feed.From("redis").Open(), feed.From("nats").Open(), feed.From("grpc").Open(), OpenSession(feed)}
+		ways := []Carrier{feed.From("redis").Open(), feed.From("nats").Open(), feed.From("grpc").Open(),
+			OpenSession(feed)}
 		for len(p.code) > 0 {
 			switch p.next(12) {
 			case 0:

@@ -101,7 +101,8 @@ func TestWhoWasFirstIsHeardAndNobodyElse(t *testing.T) {
 	if st := s.feed.Stats(); st.Foreign < 50 || st.Gaps > 0 {
 		t.Errorf("%+v", st)
 	}
-	if v := s.feed.Publishers()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-a"}) || len(v.Challengers) == 0 ||
+	if v := s.feed.Publishers()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-a"}) ||
+		len(v.Challengers) == 0 ||
 		len(v.Challengers) > maxChallengers {
 		t.Errorf("%+v", v)
 	}
@@ -174,7 +175,8 @@ func TestTheBondEndsWithTheLife(t *testing.T) {
 	c.says()
 	s.feed.Release("debug-0")
 	s.feed.Release("nobody")
-	if v := s.feed.Publishers()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-c"}) || len(v.Challengers) != 0 {
+	if v := s.feed.Publishers()["debug-0"]; !slices.Equal(v.Bound, []string{"redis/host-c"}) ||
+		len(v.Challengers) != 0 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -250,8 +252,10 @@ func TestRivalsAreBounded(t *testing.T) {
 		}
 	}
 	state := s.feed.replicas["debug-0"]
-	if len(state.lease.challengers) > maxChallengers || state.lease.batches != maxParked || state.lease.bytes > maxOwed {
-		t.Errorf("%d challengers with %d batches of %d bytes", len(state.lease.challengers), state.lease.batches, state.lease.bytes)
+	if len(state.lease.challengers) > maxChallengers || state.lease.batches != maxParked ||
+		state.lease.bytes > maxOwed {
+		t.Errorf("%d challengers with %d batches of %d bytes", len(state.lease.challengers), state.lease.batches,
+			state.lease.bytes)
 	}
 	s.pass(time.Minute)
 	s.knows(2, 500, false)

@@ -23,7 +23,7 @@ func (f *Feed) Within(a *index.Account) { f.account = a }
 // called, which is before Load.
 func (f *Feed) SnapshotRoom(bytes int64) { f.room = bytes }
 
-// budget is what one replica's batches that wait and its orphans have taken from the account. A nil budget has no bounds.
+// budget is what one replica's waiting batches and orphans have taken from the account. A nil budget has no bounds.
 // Guarded by its replicaState's mu.
 type budget struct {
 	account *index.Account

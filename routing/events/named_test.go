@@ -178,7 +178,8 @@ func TestNamesAloneTellWhatAnEngineHolds(t *testing.T) {
 			sameDepths(t, again, engine, to)
 			other := to
 			other.Named = false
-			if n, err := NewFeed(newIndex(t, 4), hasher, only("e", other)).Load(bytes.NewReader(saved.Bytes())); n != 0 || err != nil {
+			if n, err := NewFeed(newIndex(t, 4), hasher, only("e",
+				other)).Load(bytes.NewReader(saved.Bytes())); n != 0 || err != nil {
 				t.Errorf("where prompts are hashed otherwise %d replicas are taken over, %v", n, err)
 			}
 		})

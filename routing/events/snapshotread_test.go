@@ -67,11 +67,13 @@ func TestASnapshotAllocatesByItsBytes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error
-			if got := allocated(func() { _, err = feed.read(bytes.NewReader(text)) }); got > snapshotAllowed(len(text)) {
+			got := allocated(func() { _, err = feed.read(bytes.NewReader(text)) })
+			if got > snapshotAllowed(len(text)) {
 				t.Errorf("%d bytes made %d, %.1f times as many (%v)", len(text), got, float64(got)/float64(len(text)),
 					err)
 			}
-			if got := allocated(func() { _, err = SnapshotSeed(bytes.NewReader(text)) }); got > snapshotAllowed(len(text)) {
+			got = allocated(func() { _, err = SnapshotSeed(bytes.NewReader(text)) })
+			if got > snapshotAllowed(len(text)) {
 				t.Errorf("the seed of %d bytes made %d (%v)", len(text), got, err)
 			}
 		})

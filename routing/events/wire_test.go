@@ -67,6 +67,7 @@ func TestTheBytesOnTheWireStayWhatTheyAre(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestJSONTakesNumbersAndUnknownFields(t *testing.T) {
 	b, err := UnmarshalJSON([]byte(` {"replica":"r","epoch":2,"seq":18446744073709551615,"future":{"x":[1,{}]},"events":[
 		{"kind":"REGISTERED","hashes":[11,"12"],"root":true,"tokens":[1,2],"block_size":1}]}`))

@@ -52,6 +52,8 @@ func TestTheCatalogueIsComplete(t *testing.T) {
 }
 
 // GAIE-09: whatever a parameter is given that it cannot be, and one that nobody knows, is a fault.
+//
+//nolint:lll // raw text that cannot be broken
 func TestEveryPluginRefusesParametersThatItDoesNotTake(t *testing.T) {
 	w := newWorld(t, 1)
 	w.deps.Guesses, w.deps.Tiers = guesses(t), noTiers{}

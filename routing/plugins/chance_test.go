@@ -49,6 +49,8 @@ func drawn(t *testing.T, picker string, params map[string]any, scores []float64,
 }
 
 // GAIE-31: proportional to the score, and a score of 0 is never picked.
+//
+//nolint:lll // raw text that cannot be broken
 func TestWeightedRandomIsProportional(t *testing.T) {
 	got := drawn(t, "weighted-random-picker", map[string]any{"seed": 2}, []float64{0.1, 0.9, 0}, 10000)
 	if math.Abs(got[0]-0.1) > 0.02 || got[2] != 0 {
@@ -60,6 +62,8 @@ func TestWeightedRandomIsProportional(t *testing.T) {
 }
 
 // DYN-20: of five equally loaded but one, the busy one comes first only when drawn against nobody less busy: never.
+//
+//nolint:lll // raw text that cannot be broken
 func TestPowerOfTwoTakesTheBetterOfTwo(t *testing.T) {
 	w := newWorld(t, 5)
 	w.load(3, fleet.Load{InFlight: 1})

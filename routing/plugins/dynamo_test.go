@@ -17,6 +17,8 @@ func (w *world) busy(h index.HostID, backlog, blocks int) {
 
 // DYN-03, DYN-05, DYN-06: the document's three workers cost 18, 10 and 11, the second is picked, and the scores are in
 // the same proportion. The prompt is as long for all, so its own blocks to hold shift all costs alike.
+//
+//nolint:lll // raw text that cannot be broken
 func TestDynamoKVPicksTheLowestCost(t *testing.T) {
 	w := newWorld(t, 3)
 	for h, blocks := range []int{10, 5, 9} {
@@ -36,6 +38,8 @@ func TestDynamoKVPicksTheLowestCost(t *testing.T) {
 }
 
 // DYN-02, DYN-25: what is routed and not computed yet counts until its first token; a stale index leaves the load.
+//
+//nolint:lll // raw text that cannot be broken
 func TestDynamoKVCountsWhatIsOnItsWay(t *testing.T) {
 	w := newWorld(t, 2)
 	w.busy(0, 5, 5)

@@ -28,6 +28,8 @@ func (w *world) kept(filter routing.PluginSpec, role routing.Role, f routing.Fac
 }
 
 // MOD3-05
+//
+//nolint:lll // raw text that cannot be broken
 func TestHealthKeepsHealthyReplicasThatAreNotDraining(t *testing.T) {
 	w := newWorld(t, 3)
 	w.replica(1).SetDraining(true)
@@ -37,6 +39,8 @@ func TestHealthKeepsHealthyReplicasThatAreNotDraining(t *testing.T) {
 }
 
 // MOD3-06, GAIE-16: a prefill request never reaches a decode-only replica, nor a whole request either kind.
+//
+//nolint:lll // raw text that cannot be broken
 func TestRoleKeepsWhoCanDoTheWork(t *testing.T) {
 	w := newWorld(t, 0)
 	w.put(fleet.Spec{Host: 0, Role: fleet.RoleBoth})

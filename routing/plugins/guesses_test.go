@@ -19,6 +19,8 @@ func guesses(t testing.TB) *approx.Index {
 }
 
 // GAIE-24: the precise scorer follows the index, the approximate one what was routed where, until that expires.
+//
+//nolint:lll // raw text that cannot be broken
 func TestPreciseAndApproximateKnowDifferentThings(t *testing.T) {
 	w := newWorld(t, 3)
 	known := guesses(t)

@@ -97,6 +97,7 @@ func TestTopologyKeepsTheNearest(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestUtilizationRemovesTheFull(t *testing.T) {
 	w := newWorld(t, 3)
 	w.load(0, fleet.Load{KVUsage: 0.96})
@@ -128,6 +129,8 @@ func TestNoCandidateLeftNamesTheFilter(t *testing.T) {
 }
 
 // GAIE-12: the sticky ones, but for a share of all requests.
+//
+//nolint:lll // raw text that cannot be broken
 func TestPrefixAffinityNarrowsToWhoHoldsThePrompt(t *testing.T) {
 	w := newWorld(t, 4)
 	held := given{depths: []uint16{8, 7, 10, 0}, blocks: 10}
@@ -170,6 +173,8 @@ func TestPrefixAffinityNarrowsToWhoHoldsThePrompt(t *testing.T) {
 }
 
 // GAIE-13
+//
+//nolint:lll // raw text that cannot be broken
 func TestPrefixAffinityGivesWayWhereItWouldCostTooMuchTime(t *testing.T) {
 	w := newWorld(t, 3)
 	held := given{depths: []uint16{10, 10, 0}, blocks: 10}

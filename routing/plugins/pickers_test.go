@@ -45,6 +45,8 @@ func (s table) Score(_ routing.View, hosts []index.HostID, out []float64) {
 
 // MOD3-11, MOD3-15, GAIE-29. EPP's case, with its scores over 100; equals, which it leaves open, come lowest host
 // first.
+//
+//nolint:lll // raw text that cannot be broken
 func TestMaxScoreRanksTheBest(t *testing.T) {
 	for keep, want := range map[int][]index.HostID{1: {2}, 2: {2, 1}, 4: {2, 1, 0}} {
 		if got := ranks(t, "max-score-picker", map[string]any{"keep": keep}, []float64{0.20, 0.25, 0.30}); !slices.Equal(got, want) {
@@ -127,6 +129,8 @@ func TestRoundRobinIsExactUnderConcurrentRequests(t *testing.T) {
 }
 
 // GAIE-30, DYN-11
+//
+//nolint:lll // raw text that cannot be broken
 func TestRandomIsEvenAndRepeatable(t *testing.T) {
 	w := newWorld(t, 4)
 	w.deps.Seed = 42

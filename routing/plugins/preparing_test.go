@@ -53,6 +53,8 @@ func TestASessionKeyIsOfOneTenantsSession(t *testing.T) {
 }
 
 // MOD3-03, MOD3-14
+//
+//nolint:lll // raw text that cannot be broken
 func TestAConsistentHashKeyIsOfWhatItSaysItIs(t *testing.T) {
 	w := newWorld(t, 2)
 	key := func(by string, f routing.Facts, before ...routing.PluginSpec) uint64 {

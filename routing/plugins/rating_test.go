@@ -23,6 +23,8 @@ func (w *world) tokens(h index.HostID, n int) {
 }
 
 // GAIE-23. EPP's cases.
+//
+//nolint:lll // raw text that cannot be broken
 func TestTokenLoadRatesTokensInFlight(t *testing.T) {
 	limit := map[string]any{"threshold_tokens": 1000}
 	for _, test := range []struct {
@@ -49,6 +51,8 @@ func TestTokenLoadRatesTokensInFlight(t *testing.T) {
 }
 
 // GAIE-19. EPP's case.
+//
+//nolint:lll // raw text that cannot be broken
 func TestLoRAAffinityPrefersWhoHasTheAdapterThenWhoHasRoom(t *testing.T) {
 	w := newWorld(t, 6)
 	for h, said := range []fleet.Reported{
@@ -79,6 +83,8 @@ func TestLoRAAffinityPrefersWhoHasTheAdapterThenWhoHasRoom(t *testing.T) {
 }
 
 // GAIE-18
+//
+//nolint:lll // raw text that cannot be broken
 func TestLatencyRatesHeadroom(t *testing.T) {
 	w := newWorld(t, 4)
 	forecasts := []plugins.Forecast{{TTFT: 0.1, Known: true}, {TTFT: 0.3, Known: true}, {TTFT: 0.2, Known: true}, {}}
@@ -105,6 +111,8 @@ func TestLatencyRatesHeadroom(t *testing.T) {
 }
 
 // MOD3-10
+//
+//nolint:lll // raw text that cannot be broken
 func TestNodeLocalityRatesDistance(t *testing.T) {
 	w := newWorld(t, 4)
 	if got := w.rated("node-locality", nil, given{distances: []uint8{0, 1, 2, 3}, levels: 3}); !near(got, []float64{1, 2. / 3, 1. / 3, 0}) {
@@ -112,6 +120,7 @@ func TestNodeLocalityRatesDistance(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestPreemptingPenaltyAndLoadAware(t *testing.T) {
 	w := newWorld(t, 3)
 	for h, n := range []int{0, 1, 3} {
@@ -129,6 +138,8 @@ func TestPreemptingPenaltyAndLoadAware(t *testing.T) {
 }
 
 // GAIE-20: EPP's cases of the bonus for length, in blocks of 4 tokens.
+//
+//nolint:lll // raw text that cannot be broken
 func TestCacheAffinityMayRewardLongMatches(t *testing.T) {
 	w := newWorld(t, 2)
 	bonus := map[string]any{"length_weight": 0.5, "length_scale": 400}

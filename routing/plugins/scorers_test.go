@@ -76,6 +76,8 @@ func TestLoadScorersRateAsTheirTablesSay(t *testing.T) {
 
 // GAIE-20: longer match higher. Deviation from the EPP's newer prefix scorer: no bonus for absolute length; the share
 // alone.
+//
+//nolint:lll // raw text that cannot be broken
 func TestCacheAffinityIsTheShareOfThePromptThatIsHeld(t *testing.T) {
 	w := newWorld(t, 5)
 	text := "aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbccccccccccccccccdddddddddddddddd" // 4 chunks of 4 tokens of 4 bytes

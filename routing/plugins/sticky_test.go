@@ -46,6 +46,8 @@ func TestConsistentHashMovesOnlyWhatMustMove(t *testing.T) {
 }
 
 // Two gateways that number their replicas differently agree.
+//
+//nolint:lll // raw text that cannot be broken
 func TestConsistentHashGoesByNameNotBySlot(t *testing.T) {
 	names := func(slots ...index.HostID) (got []string) {
 		f := fleet.New()

@@ -38,6 +38,8 @@ func tiered(t *testing.T, chain []kvpool.BlockHash, tiers ...[]index.Tier) *runs
 
 // GAIE-24, DYN-01. llm-d's case: three blocks in a row count 3, with the third in the CPU's memory only 2.5; none from
 // the first on counts 0.
+//
+//nolint:lll // raw text that cannot be broken
 func TestBlocksInSlowerTiersCountForLess(t *testing.T) {
 	w := newWorld(t, 4)
 	text := strings.Repeat("0123456789abcdef", 6)

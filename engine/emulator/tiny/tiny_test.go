@@ -164,7 +164,8 @@ func TestASequenceGoesOnFromItsSnapshot(t *testing.T) {
 			e.Compute(nil, Span{Table: someTable(rng, 6, 6), Tokens: somePrompt(rng, 23)})
 			table = someTable(rng, 3, 6)
 			e.Restore(table, snapshot)
-			if got, _ := e.Compute(nil, Span{Table: table, Start: n, Tokens: prompt[n:], Samples: true}); !slices.Equal(got, want) {
+			if got, _ := e.Compute(nil, Span{Table: table, Start: n, Tokens: prompt[n:],
+				Samples: true}); !slices.Equal(got, want) {
 				t.Errorf("after %d positions it says %d, not %d", n, got, want)
 			}
 		}

@@ -226,7 +226,8 @@ func TestStreamsRunOverTLSAndWithClientCertificates(t *testing.T) {
 		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12}
 	_, addr, _ := serve(t, Config{TLS: server}, feed)
 	good := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
-	if err := publisher(t, PublisherConfig{Addr: addr, TLS: good}).Publish(t.Context(), stored("debug-0", 1)); err != nil {
+	if err := publisher(t, PublisherConfig{Addr: addr, TLS: good}).Publish(t.Context(), stored("debug-0",
+		1)); err != nil {
 		t.Error(err)
 	}
 	for name, c := range map[string]*tls.Config{
@@ -234,7 +235,8 @@ func TestStreamsRunOverTLSAndWithClientCertificates(t *testing.T) {
 		"without a certificate": {RootCAs: pool, MinVersion: tls.VersionTLS12},
 		"an unknown authority":  {Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
 	} {
-		if err := publisher(t, PublisherConfig{Addr: addr, TLS: c}).Publish(t.Context(), stored("debug-0", 2)); err == nil {
+		if err := publisher(t, PublisherConfig{Addr: addr, TLS: c}).Publish(t.Context(), stored("debug-0",
+			2)); err == nil {
 			t.Errorf("%s: it was taken", name)
 		}
 	}

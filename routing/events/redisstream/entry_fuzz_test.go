@@ -38,7 +38,8 @@ func FuzzDecode(f *testing.F) {
 func TestAPublishersNameIsBounded(t *testing.T) {
 	message, _ := events.Marshal(numbered(1))
 	long := string(make([]byte, events.MaxNameBytes+1))
-	if _, err := decode(map[string]any{fieldBatch: string(message), fieldBy: long}, ""); !errors.Is(err, events.ErrBatch) {
+	if _, err := decode(map[string]any{fieldBatch: string(message), fieldBy: long}, ""); !errors.Is(err,
+		events.ErrBatch) {
 		t.Error(err)
 	}
 	if _, err := NewPublisher(Config{Addr: "127.0.0.1:1", Publisher: long}); !errors.Is(err, ErrConfig) {

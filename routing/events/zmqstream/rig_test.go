@@ -105,7 +105,8 @@ func (e *engine) consumer() Config {
 func (e *engine) publish(all ...events.Event) {
 	e.t.Helper()
 	e.seq++
-	if err := e.p.Publish(e.t.Context(), events.Batch{Replica: "debug-0", Epoch: 1, Seq: e.seq, Events: all}); err != nil {
+	if err := e.p.Publish(e.t.Context(), events.Batch{Replica: "debug-0", Epoch: 1, Seq: e.seq,
+		Events: all}); err != nil {
 		e.t.Fatal(err)
 	}
 }
