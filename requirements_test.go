@@ -86,10 +86,12 @@ func citations(t *testing.T) map[string][]string {
 		}
 		for _, at := range requireID.FindAllIndex(text, -1) {
 			id := string(text[at[0]:at[1]])
-			if cited[id] == nil {
-				cited[id] = map[string]bool{}
+			names := cited[id]
+			if names == nil {
+				names = map[string]bool{}
+				cited[id] = names
 			}
-			cited[id][name(at[0])] = true
+			names[name(at[0])] = true
 		}
 		return nil
 	})

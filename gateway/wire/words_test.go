@@ -147,6 +147,7 @@ func formOK(m Member, v any, lim Limits) bool {
 		return objectOK(v, lim, func(name string, x any) bool {
 			return m.Not == nil || x == nil || name != m.Not[0] && !banned(lim, name)
 		})
+	default: // FormAny: by its name
 	}
 	return true
 }

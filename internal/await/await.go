@@ -14,6 +14,7 @@ const (
 // True waits until ok returns true. After half a minute it ends the test, which never saw what.
 func True(t testing.TB, what string, ok func() bool) {
 	t.Helper()
+	//nolint:forbidigo // tests alone import this
 	for end := time.Now().Add(patience); !ok(); time.Sleep(pace) {
 		if time.Now().After(end) {
 			t.Fatalf("never: %s", what)

@@ -39,28 +39,28 @@ func (e *Event) reduce() bool {
 
 // join makes one of two events where b goes on with a: blocks of one chain, or removals from one tier. It reports
 // false, and changes nothing, where they are two things.
-func (a *Event) join(b *Event) bool {
-	if a.Kind != b.Kind || a.Tier != b.Tier || len(a.Hashes) == 0 || len(b.Hashes) == 0 {
+func (e *Event) join(b *Event) bool {
+	if e.Kind != b.Kind || e.Tier != b.Tier || len(e.Hashes) == 0 || len(b.Hashes) == 0 {
 		return false
 	}
-	switch a.Kind {
+	switch e.Kind {
 	case Evicted:
 	case Registered:
-		if !a.continuedBy(b) {
+		if !e.continuedBy(b) {
 			return false
 		}
-		a.Tokens = append(a.Tokens, b.Tokens...)
+		e.Tokens = append(e.Tokens, b.Tokens...)
 	default:
 		return false
 	}
-	a.Hashes = append(a.Hashes, b.Hashes...)
+	e.Hashes = append(e.Hashes, b.Hashes...)
 	return true
 }
 
-func (a *Event) continuedBy(b *Event) bool {
-	return !b.Root && b.Parent == a.Hashes[len(a.Hashes)-1] && (a.Root || a.Parent != 0) && a.Adapter == b.Adapter &&
-		a.Salt == b.Salt &&
-		a.BlockSize == b.BlockSize && (len(a.Tokens) == 0) == (len(b.Tokens) == 0)
+func (e *Event) continuedBy(b *Event) bool {
+	return !b.Root && b.Parent == e.Hashes[len(e.Hashes)-1] && (e.Root || e.Parent != 0) && e.Adapter == b.Adapter &&
+		e.Salt == b.Salt &&
+		e.BlockSize == b.BlockSize && (len(e.Tokens) == 0) == (len(b.Tokens) == 0)
 }
 
 // Append adds e to all. An event that goes on with the last one becomes part of that, so that engines which tell of

@@ -41,9 +41,10 @@ func (c *counter) add(n int) {
 }
 
 // subjects are what prompts end with: texts that go on from different words differ.
-var subjects = strings.Fields(`vector map queue lane lock heap stack graph tree list buffer cache index token block page thread
-	fiber mutex atomic socket stream parser lexer macro template class struct union enum pointer reference iterator range view span tuple
-	pair set bitset string char byte word line file path`)
+var subjects = strings.Fields(`
+	vector map queue lane lock heap stack graph tree list buffer cache index token block page thread fiber mutex
+	atomic socket stream parser lexer macro template class struct union enum pointer reference iterator range view
+	span tuple pair set bitset string char byte word line file path`)
 
 // questions are as many prompts as streams, no two alike.
 func (o options) questions() []question {
