@@ -34,7 +34,7 @@ type Request struct {
 	IdleTimeout   time.Duration // between reads of the body; 0 is the client's default
 
 	// Again is asked whether the request may be sent once more where a kept connection was lost with it, so that the
-	// engine may have begun to work on it. Nil is yes.
+	// engine may have begun to work on it. A nil Again: always.
 	Again func() bool
 }
 

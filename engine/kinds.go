@@ -101,7 +101,7 @@ var kinds = [...]Kind{
 // AllKinds returns the table of engine kinds, in the order in which engines of unknown kind are asked for their marks.
 func AllKinds() []Kind { return kinds[:] }
 
-// KindOf returns the kind of that name, and false if there is none.
+// KindOf returns the kind of that name, and false for a name that is not in the table.
 func KindOf(name string) (Kind, bool) {
 	for i := range kinds {
 		if kinds[i].Name == name {

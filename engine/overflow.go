@@ -14,7 +14,7 @@ var overflowWords = [...]string{
 	"available context size", "maximum context size",
 }
 
-// IsContextOverflow reports whether an engine's refusal says that prompt and answer together are longer than its
+// IsContextOverflow returns true if an engine's refusal says that prompt and answer together are longer than its
 // context. typ, code and message are those of the error object; any may be empty.
 func IsContextOverflow(typ, code, message string) bool {
 	for _, t := range overflowTypes {

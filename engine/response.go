@@ -48,7 +48,8 @@ func Read(body Body, piece func([]byte) error) error {
 	return nil
 }
 
-// Next returns the next piece of a body, valid until the body is used again, or why there is none, as Feed does.
+// Next returns the next piece of a body, valid until the body is used again, or the error that ends it, as
+// Feed does.
 func Next(body Body) (next []byte, err error) {
 	err = body.Feed(func(piece []byte) error {
 		next = piece

@@ -60,7 +60,7 @@ func spacePiece(text []byte) int {
 	return n
 }
 
-// joins reports whether a space right before text belongs to text's first piece.
+// joins returns true if a space right before text belongs to text's first piece.
 func joins(text []byte) bool {
 	if len(text) == 0 {
 		return false

@@ -28,7 +28,7 @@ type builder struct {
 	parts  []part // in the order of the spec; what could not be made is left out
 
 	preparerUnknown bool // a slot without a writer may be its slot
-	anyUnknown      bool // a slot that nobody reads may be read by it
+	anyUnknown      bool // an unread slot may be its to read
 }
 
 // part is a plugin in its place.
@@ -130,7 +130,7 @@ func (b *builder) checkNeeds() {
 	}
 }
 
-// fits reports whether the plugin can do what its stage asks for.
+// fits returns true if the plugin can do what its stage asks for.
 func (p part) fits() (ok bool) {
 	switch p.stage {
 	case StagePrepare:

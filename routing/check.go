@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The slot graph: who writes what, who reads it, and whether that can be in the order given. Slots meet by name here,
+// The slot graph: which plugins write and read which slot, and whether that can be in the order given. Slots meet by name here,
 // so that one name with two types is one fault and not a missing writer beside it.
 
 // writer is where a slot's value comes from.
@@ -184,7 +184,7 @@ func loopThrough(after [][]int, i int) []int {
 	return loop
 }
 
-// reaches reports whether there is a way of at least one edge from i to j.
+// reaches returns true if there is a way of at least one edge from i to j.
 func reaches(after [][]int, i, j int) bool { return search(after, i)[j] >= 0 }
 
 // search goes breadth first from i and returns from where each part was reached first; -1 is not reached.

@@ -14,16 +14,16 @@ type Facts struct {
 	Adapter    string // "" is the base model
 	Tenant     string
 	Salt       string // keeps the prefix caches of tenants apart; "" is shared
-	Session    string // stickiness key; "" is none
+	Session    string // stickiness key; may be empty
 	Kind       string // "chat" or "completion"
 	Body       []byte // as received
-	// Member returns the value of a top-level member of Body as it stands there, nil when there is none. Nil: Body is
-	// to be parsed.
+	// Member returns the value of a top-level member of Body as it stands there, nil if Body has no such member. A nil Member: Body
+	// is to be parsed.
 	Member func(name string) []byte
-	// Text appends the rendered prompt to dst. Nil when there is none.
+	// Text appends the rendered prompt to dst. Nil for a request without one.
 	Text func(dst []byte) []byte
 	// Pieces returns the prompt in a wording that prompts share if and only if they mean the same, in pieces, which
-	// live as long as the request. Nil when there is none.
+	// live as long as the request. Nil for a request without one.
 	Pieces func() [][]byte
 	// Prompts are a completion's. Of several, Text and Pieces are the first. Nil for a chat, and where Body is to be
 	// parsed.

@@ -12,8 +12,8 @@
 //	 Workflow: 1…n Selectors over one Context ──▶ Plan ──▶ Executor ──▶ Dispatcher
 //
 // A Flow is a Workflow of several legs, such as prefill and decode. What they have in common is prepared once; legs
-// that no slot ties select side by side, others in their order, so that a later one can read whom an earlier one
-// picked.
+// that no slot ties select side by side, others in their order, so that a later one can read which replica an earlier
+// one picked.
 //
 // Plugins do not know each other. What one writes and another reads goes through a Slot: a typed place in the request's
 // Context. Build checks a whole profile before the first request: every slot that is read has exactly one writer,

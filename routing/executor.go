@@ -96,7 +96,7 @@ func (b Bounds) run(ctx context.Context, s Step, d Dispatcher) (err error) {
 
 func (b Bounds) afford() bool { return b.Budget == nil || b.Budget() }
 
-// again reports whether the next in rank is up after err.
+// again returns true if the next in rank is up after err.
 func (b Bounds) again(ctx context.Context, s Step, err error, attempts int) bool {
 	return errors.Is(err, ErrRetryable) && ctx.Err() == nil && attempts < s.tries() &&
 		(b.MaxAttempts == 0 || attempts < b.MaxAttempts)

@@ -93,7 +93,7 @@ func (w *Flow) prepare(ctx context.Context, c *Context) error {
 		return nil // the first leg says so
 	}
 	for i := range w.hoists {
-		if err := w.hoists[i].run(ctx, c); err != nil {
+		if err := w.hoists[i].runOnce(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -113,7 +113,7 @@ func (w *Flow) wave(ctx context.Context, c *Context, outcomes []outcome, first, 
 	}
 	w.sideBySide(ctx, c, outcomes, ask)
 	for _, i := range ask {
-		if err := w.settle(c, i, &outcomes[i]); err != nil {
+		if err := w.adopt(c, i, &outcomes[i]); err != nil {
 			return err
 		}
 	}
@@ -142,8 +142,9 @@ func (w *Flow) sideBySide(ctx context.Context, c *Context, outcomes []outcome, a
 	}
 }
 
-// settle takes up what a leg decided: its pick goes where later legs find it. It returns the error that ends the plan.
-func (w *Flow) settle(c *Context, i int, o *outcome) error {
+// adopt takes over what a leg decided: its pick goes where later legs find it. It returns the error that ends the
+// plan.
+func (w *Flow) adopt(c *Context, i int, o *outcome) error {
 	s := &w.legs[i]
 	switch {
 	case o.err == nil:

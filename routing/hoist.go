@@ -98,8 +98,8 @@ func (p *Profile) behind(wanted, settled *slotSet) (indices []int) {
 	return indices
 }
 
-// run prepares, under the rules of Select.
-func (h *hoist) run(ctx context.Context, c *Context) (err error) {
+// runOnce prepares, under the rules of Select.
+func (h *hoist) runOnce(ctx context.Context, c *Context) (err error) {
 	r := c.begin(h.profile)
 	defer func() {
 		c.hoisted = append(c.hoisted, r.laps...)

@@ -16,14 +16,15 @@ type Leg struct {
 	Selector  Selector
 	OnFailure FailurePolicy // of the step; under Skip the leg may also find no candidate
 	Tries     int           // of the step
-	Pick      Pick          // where it leaves its best candidate for the legs after it; zero is nowhere
-	// Decider says whether the step is worth taking; nil is always. The last leg has none: somebody must answer.
+	Pick      Pick          // where it leaves its best candidate for the legs after it; zero: nowhere
+	// Decider says whether the step is worth taking; nil: it always is. The last leg
+	// has no Decider: a request must be answered.
 	Decider Decider
 }
 
 // Pick is a slot that a leg fills with its best candidate.
 type Pick struct {
-	Slot AnySlot // that Put writes; nil is none
+	Slot AnySlot // that Put writes; may be nil
 	Put  func(c *Context, best index.HostID)
 }
 
@@ -92,7 +93,7 @@ func tiesOf(s Leg, hoisted *slotSet) (t ties) {
 	return t
 }
 
-// meets reports whether one of two legs writes what the other reads or writes: then their order matters.
+// meets returns true if one of two legs writes what the other reads or writes: then their order matters.
 func (t *ties) meets(o *ties) bool {
 	if !t.known || !o.known {
 		return true

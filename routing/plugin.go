@@ -33,7 +33,8 @@ type Filter interface {
 
 // Narrower is a Filter that removes in place, and writes nothing where all stay: what profiles ask instead of Filter.
 type Narrower interface {
-	// Narrow removes from left who cannot serve the request, and reports whether that was anybody. It adds nobody.
+	// Narrow removes from left the replicas that cannot serve the request, and returns true if there were any. It adds
+	// none.
 	Narrow(v View, left *index.HostBitmap) bool
 }
 
@@ -70,7 +71,7 @@ type Learner interface {
 	Learn(v View, picked index.HostID)
 }
 
-// Explainer is a Picker that can say why it picked nobody.
+// Explainer is a Picker that can say why it picked no replica.
 type Explainer interface {
 	Why(v View) error
 }

@@ -20,13 +20,13 @@ type Profile struct {
 	learners  []learner
 }
 
-// cut notes who is left after a filter, and reports whether those are fewer than before.
+// cut notes what is left after a filter, and returns true if that is less than before.
 func (r *record) cut(filter int) bool {
 	before := &r.candidates
 	if n := len(r.cuts); n > 0 {
 		before = &r.cuts[n-1].left
 	}
-	r.left.Keep(before) // a filter adds nobody
+	r.left.Keep(before) // a filter adds none
 	if r.left.Equal(before) {
 		return false
 	}
@@ -72,8 +72,8 @@ func (p *Profile) rank(ctx context.Context, c *Context) (ranked []Scored, err er
 	return ranked, nil
 }
 
-// prepare runs the Preparers, but for those whose slots are there and those that nobody needs where there is nothing to
-// choose.
+// prepare runs the Preparers, except for those whose slots are written. With a single candidate it runs only those that
+// are needed without a choice, too.
 func (p *Profile) prepare(ctx context.Context, c *Context, r *record) error {
 	prepared, single := c.prepared != slotSet{}, c.candidates.Count() <= 1
 	if !prepared && !single {
@@ -114,7 +114,7 @@ func (p *Profile) filter(c *Context, r *record) error {
 		changed := u.apply(View{c}, &r.left)
 		c.leave(r)
 		if changed && r.cut(i) && r.left.Empty() {
-			return r.noCandidate(u)
+			return r.noneLeft(u)
 		}
 	}
 	r.hosts = appendHosts(r.hosts, &r.left)
@@ -157,7 +157,7 @@ func (p *Profile) pick(c *Context, r *record) ([]Scored, error) {
 	picked := u.Pick(View{c}, scored)
 	c.leave(r)
 	if len(picked) == 0 {
-		return nil, r.nobody(u, View{c})
+		return nil, r.nothingPicked(u, View{c})
 	}
 	u.check(picked, &r.left)
 	return picked, nil

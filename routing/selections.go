@@ -14,7 +14,7 @@ type selection struct {
 	record  int
 }
 
-// made returns the record of the selection; nil if there is none.
+// made returns the record of the selection; nil if nothing was selected.
 func (s *selection) made() *record {
 	if s.in == nil || s.record < 0 || s.record >= len(s.in.records) {
 		return nil

@@ -103,7 +103,7 @@ func (s Slot[T]) read(v View) *cell[T] {
 	return nil
 }
 
-// Has reports whether the slot was written in this request.
+// Has returns true if the slot was written in this request.
 func (s Slot[T]) Has(v View) bool {
 	if !v.c.running.reads.has(s.id) {
 		v.c.running.trespass("reads", s.id)
@@ -129,7 +129,7 @@ func (s Slot[T]) cell(c *Context) *cell[T] {
 	return place
 }
 
-// outside is who runs outside of a Select: it may touch every slot.
+// outside stands for code that runs outside of a Select: it may touch every slot.
 var outside = &unit{reads: all, writes: all}
 
 // all is the set of all slots.

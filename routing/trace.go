@@ -20,7 +20,7 @@ type Trace struct {
 // CandidateTrace is one candidate's way through the stages.
 type CandidateTrace struct {
 	Host      index.HostID `json:"host"`
-	Replica   string       `json:"replica,omitempty"` // for whoever knows names; routing leaves it empty
+	Replica   string       `json:"replica,omitempty"` // for a caller that knows names; routing leaves it empty
 	RemovedBy string       `json:"removed_by"`        // the filter that removed it; "" is kept
 	Scores    Scores       `json:"scores,omitempty"`  // absent when removed, or when the only one left
 	Total     float64      `json:"total"`
@@ -133,7 +133,7 @@ type record struct {
 	laps       []lap            // only when timed
 }
 
-// cut is who was left after a filter that removed somebody.
+// cut is what was left after a filter that removed something.
 type cut struct {
 	filter int // index into profile.filters
 	left   index.HostBitmap
@@ -167,8 +167,8 @@ func (c *Context) lap(r *record) {
 	c.last = now
 }
 
-// nobody says that the picker u picked none of those that filters have left.
-func (r *record) nobody(u *picker, v View) error {
+// nothingPicked returns the error for a picker that picked none of those that filters have left.
+func (r *record) nothingPicked(u *picker, v View) error {
 	e := &NoCandidateError{Filter: u.name}
 	e.Before, e.Removed = r.removals(r.cuts)
 	if x, ok := u.Picker.(Explainer); ok {
@@ -177,9 +177,9 @@ func (r *record) nobody(u *picker, v View) error {
 	return e
 }
 
-// noCandidate returns the error for a filter that has removed the last candidates. It names what others had removed
+// noneLeft returns the error for a filter that has removed the last candidates. It names what others had removed
 // before it.
-func (r *record) noCandidate(f *filter) *NoCandidateError {
+func (r *record) noneLeft(f *filter) *NoCandidateError {
 	e := &NoCandidateError{Filter: f.name}
 	if judge, ok := f.Filter.(Judge); ok {
 		e.Verdict = judge.Verdict()

@@ -30,7 +30,7 @@ type filter struct {
 	narrow Narrower // the Filter, where it is one; else nil
 }
 
-// apply leaves in left whom the filter keeps, and reports whether it may have changed.
+// apply removes from left what the filter removes, and returns true if it may have changed.
 func (u *filter) apply(v View, left *index.HostBitmap) bool {
 	if u.narrow != nil {
 		return u.narrow.Narrow(v, left)
@@ -64,11 +64,11 @@ func (u *preparer) run(ctx context.Context, c *Context, r *record) error {
 	return nil
 }
 
-// check panics where somebody was picked that is not left, or twice.
+// check panics if a replica was picked that is not left, or twice.
 func (u *picker) check(picked []Scored, left *index.HostBitmap) {
 	var before index.HostBitmap
 	for _, s := range picked {
-		// words, since a set that was just written in words stalls whoever copies it
+		// words, since a set that was just written in words stalls a copy of the whole
 		word, bit := s.Host>>6, uint64(1)<<(s.Host&63)
 		if left[word]&^before[word]&bit == 0 {
 			panic(fmt.Sprintf("routing: %s picked replica %d, which is not a candidate or was picked before", u.name,

@@ -27,8 +27,8 @@ type Config struct {
 	Blocks int
 }
 
-// Index is what was routed where. Safe for concurrent use; each replica has a lock of its own, which who asks takes
-// only after something was heard of it.
+// Index is what was routed where. Safe for concurrent use; each replica has a lock of its own, which queries take only
+// after something was heard of it.
 type Index struct {
 	hosts [index.MaxHosts]host
 }
@@ -52,7 +52,7 @@ func New(c Config) (*Index, error) {
 }
 
 // Last sets how long what is routed to a replica counts from now on; 0 is not at all. What counted for another time is
-// forgotten: what was routed last has to be what counts longest.
+// dropped: what was routed last has to be what counts longest.
 func (x *Index) Last(id index.HostID, ttl time.Duration) {
 	if int(id) >= len(x.hosts) {
 		return
@@ -78,8 +78,8 @@ func (x *Index) Bound(id index.HostID, blocks int) {
 	h.trim(math.MinInt64)
 }
 
-// Routed notes that a prompt of that chain was sent to a replica. Of a chain longer than the replica's bound the start
-// is kept.
+// Routed notes that a prompt of that chain was sent to a replica. If the chain is longer than the replica's bound its
+// start is kept.
 func (x *Index) Routed(id index.HostID, chain []kvpool.BlockHash, now time.Time) {
 	if int(id) >= len(x.hosts) {
 		return
@@ -148,7 +148,7 @@ func (x *Index) Heard(b index.Batch) {
 	for i := range b.Ops {
 		switch op := &b.Ops[i]; op.Kind {
 		case index.Store, index.Remove:
-			h.settle(op.Blocks)
+			h.dropBlocks(op.Blocks)
 		case index.Clear, index.Shutdown:
 			h.empty()
 		}

@@ -254,7 +254,7 @@ func checkDepths(t *testing.T, longest, most, kinds int) {
 }
 
 // checkRuns holds the ring, the heads and the count to each other.
-func checkRuns(t *rapid.T, s *runs) {
+func checkRuns(t *rapid.T, s *runRing) {
 	n, blocks := 0, 0
 	if s.blocks > 0 {
 		last := int64(0)

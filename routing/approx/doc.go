@@ -5,9 +5,10 @@
 //		route ─▶ Routed(host, chain) ─▶ ┌ host: runs of blocks ▶ expiry ┐ ─▶ Depths, Extend: leading blocks per replica
 //		events ─▶ Heard(batch) ───────▶ └ at most Blocks, TTL long      ┘
 //
-//	 1. A block counts for a host from Routed until TTL later, until it is among the least recently routed beyond the host's bound, or until
-//	    Heard tells the truth about it, whichever is first.
-//	 2. A chain is routed from its start and forgotten from its end, so until a host is heard of, who has block 5 has blocks 0 to 4, and
-//	    depths are found run by run. A host that was heard of is held and walked block by block until nothing of it is left.
-//	 3. Nothing here is evidence. What Depths says is a guess, and whoever shows it marks it as one.
+//	 1. A block counts for a host from Routed until TTL later, until it is among the least recently routed beyond the
+//	    host's bound, or until Heard tells the truth about it, whichever is first.
+//	 2. A chain is routed from its start and dropped from its end. So until the first Heard of a host, a block proves all
+//	    blocks before it, and depths are found run by run. After that the host's blocks are held, and walked, one by one
+//	    until none is left.
+//	 3. Nothing here is evidence. What Depths returns is a guess, and is shown as one.
 package approx

@@ -7,7 +7,7 @@ import (
 	"octet/kvpool"
 )
 
-// heads finds runs by their first block. One writer at a time; who reads meanwhile may miss a run.
+// heads finds runs by their first block. One writer at a time; a reader may miss a run meanwhile.
 //
 // Open addressing with linear probing at a load of at most 1/2, home slots by Fibonacci hashing, deletion by moving the
 // rest of the cluster back, as in kvpool's map of prefixes.
@@ -28,7 +28,7 @@ func (h *heads) home(b kvpool.BlockHash) int {
 	return int(uint64(b) * 0x9E3779B97F4A7C15 >> (h.shift & 63))
 }
 
-// find returns the run that begins with b; nil is none.
+// find returns the run that begins with b, nil if no run does.
 func (h *heads) find(b kvpool.BlockHash) *run {
 	slots, mask := h.slots, len(h.slots)-1
 	for i := h.home(b); ; i++ {
@@ -38,10 +38,10 @@ func (h *heads) find(b kvpool.BlockHash) *run {
 	}
 }
 
-// full reports whether there is no room for another run.
+// full returns true if there is no room for another run.
 func (h *heads) full() bool { return 2*h.used >= len(h.slots) }
 
-// grown returns heads of the same runs with twice the room. Of nil it returns what one begins with.
+// grown returns heads of the same runs with twice the room. Of nil it returns the first heads.
 func (h *heads) grown() *heads {
 	if h == nil {
 		return newHeads(fewHeads)
@@ -55,7 +55,7 @@ func (h *heads) grown() *heads {
 	return wide
 }
 
-// put adds a run, with whose first block no other begins. There must be room.
+// put adds a run. No other begins with its first block, and there is room.
 func (h *heads) put(r *run) {
 	i, mask := h.home(r.first), len(h.slots)-1
 	for h.slots[i].Load() != nil {
@@ -65,8 +65,8 @@ func (h *heads) put(r *run) {
 	h.used++
 }
 
-// where returns the slot of r, which must be there.
-func (h *heads) where(r *run) int {
+// slotOf returns the slot of r, which must be there.
+func (h *heads) slotOf(r *run) int {
 	i, mask := h.home(r.first), len(h.slots)-1
 	for h.slots[i].Load() != r {
 		i = (i + 1) & mask
@@ -74,12 +74,12 @@ func (h *heads) where(r *run) int {
 	return i
 }
 
-// replace has now found in place of old. Both begin with the same block.
-func (h *heads) replace(old, now *run) { h.slots[h.where(old)].Store(now) }
+// replace puts now in the place of old. Both begin with the same block.
+func (h *heads) replace(old, now *run) { h.slots[h.slotOf(old)].Store(now) }
 
-// remove has r, which must be there, not found any more.
+// remove removes r, which must be there.
 func (h *heads) remove(r *run) {
-	hole, mask := h.where(r), len(h.slots)-1
+	hole, mask := h.slotOf(r), len(h.slots)-1
 	for i := (hole + 1) & mask; ; i = (i + 1) & mask {
 		next := h.slots[i].Load()
 		if next == nil {

@@ -15,9 +15,9 @@ const unlimited = 1 << 30
 
 // host is what was routed to one replica.
 type host struct {
-	mu    sync.Mutex
-	apart atomic.Bool // lru is not nil
-	runs  runs        // what is held, until something is heard; changed under mu
+	mu        sync.Mutex
+	blockwise atomic.Bool // lru is not nil
+	runs      runRing     // what is held, until something is heard; changed under mu
 	// What is held, block by block, from then on until nothing is left; else nil. Block ▶ when it stops to count, in
 	// nanoseconds. Its order is that of routing and of those times.
 	lru    *simplelru.LRU[kvpool.BlockHash, int64] // guarded by mu
@@ -76,7 +76,7 @@ func (h *host) depth(chain []kvpool.BlockHash, from int, now int64) int {
 	if heads := h.runs.heads.Load(); heads != nil {
 		return max(from, heads.leading(chain, now))
 	}
-	if !h.apart.Load() {
+	if !h.blockwise.Load() {
 		return from
 	}
 	h.mu.Lock()
@@ -108,12 +108,12 @@ func (h *host) counts(b kvpool.BlockHash, now int64) bool {
 	return ok && until > now
 }
 
-// settle drops blocks wherever in their chains they are. Under mu.
-func (h *host) settle(blocks []kvpool.BlockHash) {
+// dropBlocks drops blocks wherever in their chains they are. The caller holds mu.
+func (h *host) dropBlocks(blocks []kvpool.BlockHash) {
 	if h.size() == 0 || len(blocks) == 0 {
 		return
 	}
-	h.separate()
+	h.toBlocks()
 	for _, b := range blocks {
 		h.holes = h.lru.Remove(b) || h.holes
 	}
@@ -122,22 +122,22 @@ func (h *host) settle(blocks []kvpool.BlockHash) {
 	}
 }
 
-// separate holds block by block what was held in runs: who has a block need not have all before it from now on. Under
-// mu.
-func (h *host) separate() {
+// toBlocks holds block by block what was held in runs: from now on a block does not prove that those before it are
+// held. The caller holds mu.
+func (h *host) toBlocks() {
 	if h.lru != nil {
 		return
 	}
 	h.lru, _ = simplelru.NewLRU[kvpool.BlockHash, int64](unlimited, nil) // only sizes below one are faults
 	h.runs.each(func(b kvpool.BlockHash, until int64) { h.lru.Add(b, until) })
-	h.apart.Store(true)
+	h.blockwise.Store(true)
 	h.runs.empty()
 }
 
 // empty drops everything, and its memory. Under mu.
 func (h *host) empty() {
 	h.runs.empty()
-	h.apart.Store(false)
+	h.blockwise.Store(false)
 	h.lru, h.latest, h.holes = nil, 0, false
 }
 

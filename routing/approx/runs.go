@@ -8,20 +8,20 @@ import (
 	"octet/kvpool"
 )
 
-// runs are the blocks of chains that were routed to a replica of which nothing was heard, in stretches that were routed
-// together last: a prompt costs as many steps as it has stretches, not blocks. Who has a block has all before it. The
-// zero runs are empty.
+// runRing holds the blocks of chains that were routed to a replica of which nothing was heard, in stretches that were
+// routed together last: a prompt costs as many steps as it has stretches, not blocks. A block that is held proves that
+// all before it are. The zero runRing is empty.
 //
 // One writer at a time. Readers take no lock: they see the heads, and of a run what never changes and when it stops to
-// count. Who reads while a run is cut or moved may see less than there is.
-type runs struct {
+// count. A reader may miss blocks while a run is cut or moved.
+type runRing struct {
 	heads  atomic.Pointer[heads] // nil where there is nothing
 	blocks int
 	path   []*run // scratch of route
 	ends   run    // the ring's: older than ends is the newest, newer than it the oldest
 }
 
-// run is a stretch of a chain. Equal hashes have equal pasts, so where the last of two stretches are equal, all are.
+// run is a stretch of a chain. Equal hashes have equal pasts, so two stretches whose last hashes are equal are equal.
 type run struct {
 	first, last  kvpool.BlockHash
 	until        atomic.Int64       // when it stops to count, in nanoseconds; never less than an older run's
@@ -62,12 +62,12 @@ func (h *heads) leading(chain []kvpool.BlockHash, now int64) (n int) {
 
 // route makes chain the most recent of all, its first block before its second, to count until a time. It returns how
 // many of its leading blocks counted at now.
-func (s *runs) route(chain []kvpool.BlockHash, now, until int64) (found int) {
+func (s *runRing) route(chain []kvpool.BlockHash, now, until int64) (found int) {
 	s.path = s.path[:0]
 	for at := 0; at < len(chain); {
 		r := s.find(chain[at])
 		if r == nil {
-			r = s.begin(chain[at:])
+			r = s.addRun(chain[at:])
 		} else {
 			n := r.shared(chain[at:])
 			if found == at && r.until.Load() > now {
@@ -83,21 +83,21 @@ func (s *runs) route(chain []kvpool.BlockHash, now, until int64) (found int) {
 	}
 	for _, r := range slices.Backward(s.path) {
 		r.until.Store(until)
-		s.front(r)
+		s.moveToFront(r)
 	}
 	return found
 }
 
-// find returns the run that begins with b; nil is none.
-func (s *runs) find(b kvpool.BlockHash) *run {
+// find returns the run that begins with b, nil if no run does.
+func (s *runRing) find(b kvpool.BlockHash) *run {
 	if h := s.heads.Load(); h != nil {
 		return h.find(b)
 	}
 	return nil
 }
 
-// begin adds what is not there, as one run.
-func (s *runs) begin(chain []kvpool.BlockHash) *run {
+// addRun adds the blocks that are not there, as one run.
+func (s *runRing) addRun(chain []kvpool.BlockHash) *run {
 	if s.heads.Load() == nil {
 		s.ends.newer, s.ends.older = &s.ends, &s.ends
 	}
@@ -107,8 +107,8 @@ func (s *runs) begin(chain []kvpool.BlockHash) *run {
 	return r
 }
 
-// add has readers find r, with which no run began.
-func (s *runs) add(r *run) {
+// add puts r among the heads. No run begins as it does.
+func (s *runRing) add(r *run) {
 	h := s.heads.Load()
 	if h == nil || h.full() {
 		h = h.grown()
@@ -117,9 +117,9 @@ func (s *runs) add(r *run) {
 	h.put(r)
 }
 
-// cut returns the first n blocks of r as a run. What is left of r is one too, and is where r was. Neither keeps the
+// cut returns the first n blocks of r as a run. What is left of r is one too, and keeps r's place. Neither keeps the
 // other's memory.
-func (s *runs) cut(r *run, n int) *run {
+func (s *runRing) cut(r *run, n int) *run {
 	if n == len(r.blocks) {
 		return r
 	}
@@ -132,7 +132,7 @@ func (s *runs) cut(r *run, n int) *run {
 }
 
 // join makes one run of chain, which is all of path.
-func (s *runs) join(chain []kvpool.BlockHash) {
+func (s *runRing) join(chain []kvpool.BlockHash) {
 	h := s.heads.Load()
 	for _, r := range s.path[1:] {
 		h.remove(r)
@@ -146,7 +146,7 @@ func (s *runs) join(chain []kvpool.BlockHash) {
 }
 
 // trim drops what does not count at now any more, and the oldest blocks beyond bound.
-func (s *runs) trim(now int64, bound int) {
+func (s *runRing) trim(now int64, bound int) {
 	for s.blocks > 0 {
 		r := s.ends.newer
 		excess := s.blocks - bound
@@ -162,7 +162,7 @@ func (s *runs) trim(now int64, bound int) {
 }
 
 // shorten leaves the first n blocks of r.
-func (s *runs) shorten(r *run, n int) {
+func (s *runRing) shorten(r *run, n int) {
 	s.blocks -= len(r.blocks) - n
 	left := r.blocks[:n]
 	if n < cap(left)/2 {
@@ -173,14 +173,14 @@ func (s *runs) shorten(r *run, n int) {
 	s.heads.Load().replace(r, short)
 }
 
-func (s *runs) drop(r *run) {
+func (s *runRing) drop(r *run) {
 	s.heads.Load().remove(r)
 	s.blocks -= len(r.blocks)
 	r.unlink()
 }
 
-// front makes r the newest.
-func (s *runs) front(r *run) {
+// moveToFront makes r the newest.
+func (s *runRing) moveToFront(r *run) {
 	if s.ends.older == r {
 		return
 	}
@@ -207,7 +207,7 @@ func (r *run) unlink() {
 }
 
 // each calls f with every block, the least recent first.
-func (s *runs) each(f func(b kvpool.BlockHash, until int64)) {
+func (s *runRing) each(f func(b kvpool.BlockHash, until int64)) {
 	if s.blocks == 0 {
 		return
 	}
@@ -218,8 +218,8 @@ func (s *runs) each(f func(b kvpool.BlockHash, until int64)) {
 	}
 }
 
-// empty forgets everything, and its memory.
-func (s *runs) empty() {
+// empty drops everything, and its memory.
+func (s *runRing) empty() {
 	s.heads.Store(nil)
 	s.blocks, s.path = 0, nil
 	s.ends.newer, s.ends.older = nil, nil

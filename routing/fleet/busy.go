@@ -29,7 +29,7 @@ func (r *Replica) OnBusy(now time.Time, after time.Duration) {
 	r.busy.until.Store(now.Add(max(after, again)).UnixNano())
 }
 
-// Busy reports whether the replica has said lately that it takes no more requests.
+// Busy returns true if the replica has said lately that it takes no more requests.
 func (r *Replica) Busy(now time.Time) bool {
 	until := r.busy.until.Load()
 	return until != 0 && now.UnixNano() < until

@@ -18,7 +18,7 @@ type deaths struct {
 	last time.Time // when the first request of those that the last death struck was lost; guarded by mu
 }
 
-// struck reports whether a request that was sent at began, and was lost now, was lost by a death, and whether it is the
+// struck returns true if a request that was sent at began, and was lost now, was lost by a death, and whether it is the
 // first one that this death struck.
 func (d *deaths) struck(began, now time.Time) (struck, first bool) {
 	d.mu.Lock()
@@ -53,7 +53,7 @@ func (f *Flight) Lives() {
 	}
 }
 
-// Struck reports whether the request, which its replica has failed now, was in flight when the replica's engine died,
+// Struck returns true if the request, which its replica has failed now, was in flight when the replica's engine died,
 // and whether it is the first one that showed it.
 func (f *Flight) Struck(now time.Time) (struck, first bool) {
 	if f.replica == nil || !f.begun {

@@ -50,8 +50,8 @@ type sampled struct {
 	kvUsage                      atomic.Uint64 // bits of float64
 }
 
-// refresh asks the source anew if something happened since. Who comes in between sees parts of two answers, each true
-// lately.
+// refresh asks the source anew if something happened since. A reader in between sees parts of two answers, each of them
+// recent.
 func (r *Replica) refresh() {
 	s, now := &r.sampled, uint64(r.ledger.now().events())+1
 	if s.upTo.Load() == now {

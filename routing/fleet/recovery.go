@@ -47,7 +47,7 @@ func (s *Snapshot) Recovery(now time.Time) (soonest time.Duration) {
 	return soonest
 }
 
-// Serves reports whether a replica that can bring answers takes requests now.
+// Serves returns true if a replica that can bring answers takes requests now.
 func (s *Snapshot) Serves() bool {
 	hosts := s.Available()
 	hosts.Keep(&s.decode)

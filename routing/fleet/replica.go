@@ -52,7 +52,7 @@ func (r *Replica) Spec() *Spec { return &r.spec }
 // state is what a replica's bits said when it left the Fleet; later they are those of the next replica in its slot.
 type state struct{ down, draining bool }
 
-// Healthy reports whether probes and connections succeed, as far as is known.
+// Healthy returns true if probes and connections succeed, as far as is known.
 func (r *Replica) Healthy() bool {
 	down := r.states.down.has(r.spec.Host)
 	if last := r.last.Load(); last != nil { // looked at after the bit, which was its own otherwise
@@ -61,7 +61,7 @@ func (r *Replica) Healthy() bool {
 	return !down
 }
 
-// Draining reports whether the replica takes no new requests.
+// Draining returns true if the replica takes no new requests.
 func (r *Replica) Draining() bool {
 	draining := r.states.draining.has(r.spec.Host)
 	if last := r.last.Load(); last != nil { // likewise
@@ -70,7 +70,7 @@ func (r *Replica) Draining() bool {
 	return draining
 }
 
-// Departed reports whether the replica has left the Fleet: its slot is, or may soon be, another's.
+// Departed returns true if the replica has left the Fleet: its slot is, or may soon be, another's.
 func (r *Replica) Departed() bool { return r.last.Load() != nil }
 
 // SetDraining starts or ends draining. Requests in flight are not touched. Nothing happens once the replica left the

@@ -32,8 +32,8 @@ func (r *Replica) Reported() *Reported {
 
 var noReport Reported
 
-// Runs reports whether requests with the adapter are in the engine's batch.
+// Runs returns true if requests with the adapter are in the engine's batch.
 func (r *Reported) Runs(adapter string) bool { return slices.Contains(r.RunningAdapters, adapter) }
 
-// Queues reports whether requests with the adapter wait for a place in it.
+// Queues returns true if requests with the adapter wait for a place in it.
 func (r *Reported) Queues(adapter string) bool { return slices.Contains(r.WaitingAdapters, adapter) }

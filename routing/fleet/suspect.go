@@ -25,7 +25,7 @@ func (r *Replica) Suspect(p *Permit, key uint64) {
 	p.Settle(Cancelled)
 }
 
-// add reports whether key is new.
+// add returns true if key is new.
 func (s *suspects) add(key uint64, most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

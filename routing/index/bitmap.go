@@ -19,7 +19,7 @@ func HostSet(hosts ...HostID) (b HostBitmap) {
 	return b
 }
 
-// Has reports whether h is in the set.
+// Has returns true if h is in the set.
 func (b HostBitmap) Has(h HostID) bool { return b[h>>6]&(1<<(h&63)) != 0 }
 
 // Set puts h in.
@@ -38,7 +38,7 @@ func (b HostBitmap) And(o HostBitmap) HostBitmap {
 	return b
 }
 
-// Equal reports whether both hold the same.
+// Equal returns true if both hold the same.
 func (b *HostBitmap) Equal(o *HostBitmap) bool {
 	differ := (b[0] ^ o[0]) | (b[1] ^ o[1]) | (b[2] ^ o[2]) | (b[3] ^ o[3])
 	for i := 4; i < Words; i++ {
@@ -85,7 +85,7 @@ func (b HostBitmap) Count() (n int) {
 	return n
 }
 
-// Empty reports whether the set is empty.
+// Empty returns true if the set is empty.
 func (b HostBitmap) Empty() bool {
 	any := b[0] | b[1] | b[2] | b[3]
 	for i := 4; i < Words; i++ {

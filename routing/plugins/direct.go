@@ -13,7 +13,7 @@ type direct struct {
 	replica string
 }
 
-// newDirect: replica is who is picked where the caller names nobody; without it that is an error too.
+// newDirect: replica is the one that is picked if the caller names none; without it that is an error too.
 func newDirect(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return direct{named{"direct", reads(Fleet)}, p.Text("replica", "")}

@@ -48,7 +48,7 @@ func (h hashKey) Prepare(_ context.Context, c *routing.Context) error {
 	return nil
 }
 
-// key returns 0 where there is none.
+// key returns 0 if the request has nothing to hash.
 func (h hashKey) key(v routing.View) uint64 {
 	switch h.by {
 	case "session":

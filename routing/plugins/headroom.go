@@ -31,7 +31,7 @@ func (w wish) none() bool { return w == wish{} }
 
 func (w wish) headroom(f Forecast) headroom { return headroom{w.ttft - f.TTFT, w.itl - f.ITL} }
 
-// met reports whether everything that is asked for is foretold to be in time. What is not foretold is not met.
+// met returns true if everything that is asked for is foretold to be in time. What is not foretold is not met.
 func (w wish) met(f Forecast) bool {
 	h := w.headroom(f)
 	return f.Known && (w.ttft == 0 || h.ttft >= 0) && (w.itl == 0 || h.itl >= 0)

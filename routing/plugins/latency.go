@@ -15,7 +15,7 @@ type latency struct {
 
 // newLatency: ttft_weight (default 0.8) and itl_weight (default 0.2) weigh the headroom of the first token against that
 // between tokens; strategy (default most) is most, where more headroom is better, or least, where among those in time
-// less is better, so that the quickest replicas stay free for those who need them.
+// less is better, so that the quickest replicas stay free for requests that need them.
 func newLatency(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		l := latency{
@@ -71,7 +71,7 @@ func (l latency) Score(v routing.View, hosts []index.HostID, out []float64) {
 }
 
 // rate is the candidate's place between the least headroom (0) and the most (1). With least, those in time are turned
-// round and lifted over those who are late.
+// round and lifted over those that are late.
 func (l latency) rate(want wish, f Forecast, ttft, itl *span) float64 {
 	room := want.headroom(f)
 	place := l.ttft*ttft.place(room.ttft) + l.itl*itl.place(room.itl)

@@ -10,12 +10,12 @@ import (
 //
 //	cost    = backlog + price × own + active_seconds × requests in flight
 //	backlog = what the replica has yet to prefill before the request, at its measured rate: the request's own wait
-//	own     = the request's uncached tokens at that rate: it waits for them too, and so does everybody after it
+//	own     = the request's uncached tokens at that rate: it waits for them too, and so do all requests after it
 //	price   = own_weight + backlog_price × mean backlog of the candidates
 //
-// A second of work costs the request a second, and who comes later as many as will be queueing: nobody in an idle
-// fleet, so that the shortest wait wins, and more the longer the queues are, so that a crowded one goes where the least
-// is computed.
+// A second of work costs the request a second, and each request that will queue behind it another one. In an idle fleet
+// there are none, so the shortest wait wins. The longer the queues are the more there are, so a crowded fleet sends a
+// request where it needs the least work.
 type leastWork struct {
 	named
 	own, price, active float64
@@ -23,7 +23,7 @@ type leastWork struct {
 }
 
 // newLeastWork: own_weight (default 1) and backlog_price (default 1) make the price of a second of work; active_seconds
-// (default 0.1) is what a request in flight costs who comes after it, for its share of each step; assumed_rate (default
+// (default 0.1) is what a request in flight costs those after it, for its share of each step; assumed_rate (default
 // 8000) is the prompt tokens a second of a replica without a measurement, where no other candidate has one either.
 func newLeastWork(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {

@@ -27,7 +27,7 @@ func (d LongAndCold) Before(v routing.View) string {
 	return ""
 }
 
-// After implements routing.Decider. Where nobody knows what is cached, nothing is.
+// After implements routing.Decider. Without knowledge of what is cached, nothing counts as cached.
 func (d LongAndCold) After(v routing.View, last index.HostID) string {
 	if d.Pick.Has(v) && d.Pick.Get(v) == last {
 		return "the answering replica prefills best itself"

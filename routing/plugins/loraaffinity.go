@@ -19,7 +19,7 @@ const (
 	adapterWaiting = 0.6 // no room now, but requests for it wait there already
 )
 
-// loraAffinity scores who has the request's adapter, then who has room for it. All get 1 for a request without one.
+// loraAffinity scores replicas that have the request's adapter, then those that have room for it. All get 1 for a request without one.
 type loraAffinity struct {
 	named
 	resident Resident // nil: only what engines report
@@ -46,8 +46,8 @@ func (s loraAffinity) Score(v routing.View, hosts []index.HostID, out []float64)
 	}
 }
 
-// rateAdapter follows what the engine reports; where it reports no adapters, only who has them loaded is known, and
-// nobody is full.
+// rateAdapter follows what the engine reports; if it reports no adapters, only what is loaded is known, and no
+// replica is full.
 func rateAdapter(adapter string, loaded bool, said *fleet.Reported) float64 {
 	switch {
 	case loaded, said.Runs(adapter):

@@ -9,7 +9,7 @@ import (
 )
 
 // noHitLRU spreads requests that no candidate holds anything of: 1 for a replica that never had one, then less the
-// later it had its last, down to 0. A request that somebody holds something of scores 0.5 everywhere.
+// later it had its last, down to 0. A request with a hit at any candidate scores 0.5 everywhere.
 type noHitLRU struct {
 	named
 	colds *colds
@@ -79,7 +79,7 @@ func (s noHitLRU) Learn(v routing.View, picked index.HostID) {
 	s.colds.last[picked] = stamp{Fleet.Get(v).Replica(picked).Key(), s.colds.count}
 }
 
-// cold reports whether no candidate holds anything of the prompt.
+// cold returns true if no candidate holds anything of the prompt.
 func cold(v routing.View) bool {
 	depths := Depths.Get(v)
 	if depths == nil {

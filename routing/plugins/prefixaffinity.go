@@ -54,7 +54,7 @@ func (a prefixAffinity) sticky(v routing.View, in index.HostBitmap) (some index.
 	return some
 }
 
-// slower reports whether stickiness would cost more than the penalty. What is not foretold costs nothing.
+// slower returns true if stickiness would cost more than the penalty. What is not foretold costs nothing.
 func (a prefixAffinity) slower(v routing.View, sticky, in index.HostBitmap) bool {
 	forecasts := Forecasts.Get(v)
 	if forecasts == nil || a.penalty == 0 {

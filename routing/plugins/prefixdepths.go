@@ -49,7 +49,7 @@ func (p *prefixDepths) Prepare(_ context.Context, c *routing.Context) error {
 		depths = new([index.MaxHosts]uint16)
 	}
 	candidates := c.View().Candidates()
-	for i, w := range candidates { // nobody reads of others
+	for i, w := range candidates { // the depths of others are not read
 		if w != 0 {
 			clear(depths[i<<6:][:64])
 		}

@@ -69,7 +69,7 @@ func Presets() []string {
 	return names
 }
 
-// Preset returns a ready-made profile, to be completed and built. False when there is none of that name. All have the
+// Preset returns a ready-made profile, to be completed and built. False if no preset has that name. All have the
 // same filters, and pick by max-score where they name no picker.
 func Preset(name string) (routing.ProfileSpec, bool) {
 	at := slices.IndexFunc(presets, func(p routing.ProfileSpec) bool { return p.Name == name })

@@ -10,10 +10,10 @@ type Deps struct {
 	Index     Index         // nil: prefix-depths cannot be used
 	Tiers     Tiered        // nil: tier-depths cannot be used
 	Guesses   Guesses       // nil: approx-prefix cannot be used
-	Hasher    kvpool.Hasher // the same for everyone who shares the index
+	Hasher    kvpool.Hasher // the same for all that share the index
 	Tokenizer Tokenizer     // nil: text chunks stand for token blocks
 	Adapters  Adapters      // nil: every replica can serve every adapter
-	Resident  Resident      // nil: who has an adapter is known only from engines' reports
+	Resident  Resident      // nil: adapters are known only from engines' reports
 	Sessions  *Sessions     // nil: sessions last as long as the registry
 	Seed      uint64        // of every random draw
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // roundRobin is a Picker and a Scorer. As a Picker it takes the one whose turn it is and ranks those whose turn comes
-// after. As a Scorer it rates the one whose turn it is 1 and each one after it 1/n less; whoever is picked, the turn
-// passes on.
+// after. As a Scorer it rates the one whose turn it is 1 and each one after it 1/n less; the turn passes on
+// whichever is picked.
 //
 // The rotation is over hosts, ascending, so that it stays fair while candidates come and go.
 type roundRobin struct {

@@ -15,7 +15,7 @@ const sessionsKept = 1 << 16
 // unused one goes first. Safe for concurrent use. It may outlive the profiles that use it.
 type Sessions struct{ last *lru.Cache[uint64, seat] }
 
-// seat is a replica in its slot: a slot that another replica has by now is nobody's.
+// seat is a replica in its slot. It is void once another replica has the slot.
 type seat struct {
 	host    index.HostID
 	replica uint64 // its Key

@@ -36,7 +36,7 @@ var (
 	Session = routing.NewSlot[uint64]("session_key")
 	// HashKey is what a consistent hash spreads requests by. Unwritten for a request that has nothing of the kind.
 	HashKey = routing.NewSlot[uint64]("hash_key")
-	// Tenant is who asks.
+	// Tenant is the tenant of the request.
 	Tenant = routing.NewSlot[Asker]("tenant")
 	// Distances is, by host, how far the replica is. Unwritten where there is nothing to measure from. Only candidates
 	// count.
@@ -57,7 +57,7 @@ type Rest struct {
 	Guessed bool // some of the lengths are estimated from text
 }
 
-// Asker is who asks, and how urgently.
+// Asker is a tenant and how urgent its request is.
 type Asker struct {
 	Name     string
 	Key      uint64 // hash of Name

@@ -8,7 +8,7 @@ import (
 	"octet/routing"
 )
 
-// tenant writes who asks and how urgently: the key's tenant, and the priority after its ceiling.
+// tenant writes the tenant of the request's key, and the priority after its ceiling.
 type tenant struct{ named }
 
 func newTenant(Deps) routing.Factory {
