@@ -49,7 +49,7 @@ func (m *Model) admitWaiting(now scheduler.Time) {
 	for m.waiting.backlog.Len() > 0 {
 		w := m.waiting.backlog.Top()
 		if w.expires <= now {
-			m.refuse(w, m.missed(w, now), now)
+			m.refuse(w, m.engine.missed(w, now), now)
 			continue
 		}
 		reuse, ok := m.engine.fits(&w.req, now)
@@ -145,20 +145,9 @@ func (m *Model) displace(priority int, now scheduler.Time) {
 func (m *Model) refuse(w *Waiter, reason error, now scheduler.Time) {
 	m.waiting.remove(w)
 	n := m.waiting.backlog.Newcomer(w.Rank, w.Tenant, now)
-	retry := m.later(m.turn(&w.req, &n, now))
+	retry := m.jitter.later(m.turn(&w.req, &n, now))
 	w.refusal = m.refusal(&w.req, scheduler.Answer{Reason: reason, RetryAfter: retry}, now)
 	m.settled = append(m.settled, w)
-}
-
-// missed says what w, whose time is over, was missing.
-func (m *Model) missed(w *Waiter, now scheduler.Time) error {
-	switch {
-	case m.engine.deadline(&w.req) <= max(now, w.expires):
-		return scheduler.ErrDeadline
-	case m.engine.spare(&w.req):
-		return scheduler.ErrKVExhausted
-	}
-	return scheduler.ErrQueueFull
 }
 
 // end takes l out of the engine: its blocks cover what is overcommitted first, then the waiting are admitted.
@@ -168,19 +157,9 @@ func (m *Model) end(l *Lease, now scheduler.Time) {
 	m.forecast.fresh = false
 	if !l.yielding {
 		m.totals.finished++
-		m.settleCost(l)
+		m.waiting.settleCost(&m.engine, l)
 		m.engine.rates.observeEnd(l, now)
 	}
 	m.engine.ledger.cover()
 	m.admitWaiting(now)
-}
-
-// settleCost has l's tenant pay what l cost beyond what it paid at the start, or gives it back: answers end before all
-// that they asked for.
-func (m *Model) settleCost(l *Lease) {
-	if l.paid == 0 || m.waiting.backlog.Len() == 0 {
-		return
-	}
-	cost := l.uncached + int(float64(l.generated)*m.engine.decodeCost())
-	m.waiting.backlog.Amend(l.rank.Priority, l.tenant, cost-l.paid)
 }

@@ -11,15 +11,6 @@ import (
 // longWait is the part of the longest wait from which a request is offered back: one in so many.
 const longWait = 4
 
-// answer says what becomes of a request that would have place: admitted, waiting, or refused. It changes nothing.
-func (m *Model) answer(r *Request, place queue.Rank, now scheduler.Time) scheduler.Answer {
-	head, fits, late := m.atOnce(r, place, now)
-	if fits && !late {
-		return scheduler.Answer{State: scheduler.Admitted}
-	}
-	return m.otherwise(r, place, head, fits, now)
-}
-
 // atOnce reports whether r would be the next to start, whether it fits now, and whether now is too late for its
 // deadlines.
 func (m *Model) atOnce(r *Request, place queue.Rank, now scheduler.Time) (head, fits, late bool) {
@@ -50,41 +41,49 @@ func (m *Model) otherwise(r *Request, place queue.Rank, head, fits bool, now sch
 		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull}
 	case head && m.wouldPreempt(r, place, now):
 		return m.mayWait(r, 0, now)
-	case r.Resume == 0 && m.waiting.full(m.reservedPlaces(r, now)) && !m.waiting.displaces(place.Priority):
+	case r.Resume == 0 && m.waiting.full(reservedPlaces(m.returning.before(r, now), m.waiting.maxWaiting)) && !m.waiting.displaces(place.Priority):
 		return m.queueFull(r, &n, now)
 	}
 	return m.mayWait(r, m.turn(r, &n, now), now)
 }
 
-// queueFull is the answer if the queue has no place: r may come back when it has one and r's deadline leaves time to
-// wait in it.
+// queueFull is the answer if the queue has no place: r may come back when it has one, that is when its head starts, and
+// r's deadline leaves time to wait in it.
 func (m *Model) queueFull(r *Request, n *queue.Newcomer, now scheduler.Time) scheduler.Answer {
-	vacancy := m.vacancy(r, n, now)
+	next, as := r, n
+	if m.waiting.backlog.Len() > 0 {
+		w := m.waiting.backlog.Top()
+		next, as = &w.req, &queue.Newcomer{Rank: w.Rank, Tenant: w.Tenant, Level: w.Level()}
+	}
+	vacancy := m.turn(next, as, now)
 	if a := m.mayWait(r, m.turn(r, n, now), now); a.State == scheduler.Refused {
 		if a.RetryAfter > 0 {
-			a.Reason, a.RetryAfter = scheduler.ErrQueueFull, max(a.RetryAfter, m.later(vacancy))
+			a.Reason, a.RetryAfter = scheduler.ErrQueueFull, max(a.RetryAfter, m.jitter.later(vacancy))
 		}
 		return a
 	}
-	return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull, RetryAfter: m.later(vacancy)}
+	return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull, RetryAfter: m.jitter.later(vacancy)}
 }
 
 // mayWait says whether a request whose turn comes after wait may wait for it.
 func (m *Model) mayWait(r *Request, wait time.Duration, now scheduler.Time) scheduler.Answer {
 	late := m.engine.slack(r, m.engine.ledger.reuse(r), wait, now)
 	maxWait := m.waiting.maxWait
-	longest := maxWait - m.reservedTime(r, now)
+	longest := maxWait
+	if n := m.returning.before(r, now); n > 0 && maxWait > 0 {
+		longest -= reservedTime(n, maxWait, m.forecast.interval(&m.engine, now))
+	}
 	tooLong := maxWait > 0 && wait > longest && r.Resume == 0
 	switch {
 	case late < 0 && late+wait < 0: // not even with an empty queue
 		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrDeadline}
 	case late < 0:
-		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrDeadline, RetryAfter: m.later(-late)}
+		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrDeadline, RetryAfter: m.jitter.later(-late)}
 	case tooLong:
 		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull,
-			RetryAfter: m.later(wait - longest)}
+			RetryAfter: m.jitter.later(wait - longest)}
 	case r.OfferBack && maxWait > 0 && wait > maxWait/longWait:
-		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull, RetryAfter: m.later(wait),
+		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull, RetryAfter: m.jitter.later(wait),
 			Offered: true}
 	}
 	return scheduler.Answer{State: scheduler.Waiting, Estimate: wait}
@@ -95,24 +94,16 @@ func (m *Model) turn(r *Request, n *queue.Newcomer, now scheduler.Time) time.Dur
 	return m.forecast.turn(&m.engine, &m.waiting, r, n, now)
 }
 
-// vacancy estimates the time until the queue has one place more: its head starts, or r, which comes as n, if no request
-// waits.
-func (m *Model) vacancy(r *Request, n *queue.Newcomer, now scheduler.Time) time.Duration {
-	if m.waiting.backlog.Len() > 0 {
-		w := m.waiting.backlog.Top()
-		head := queue.Newcomer{Rank: w.Rank, Tenant: w.Tenant, Level: w.Level()}
-		r, n = &w.req, &head
-	}
-	return m.turn(r, n, now)
-}
+// jitter spreads times: it draws from [0,1), or is nil.
+type jitter func() float64
 
 // later makes a Retry-After of the estimate d; 0 stays unknown. It is an eighth longer than it takes, so that a client
 // does not come back just before, and up to a quarter more, so that clients that were refused together do not come
 // together.
-func (m *Model) later(d time.Duration) time.Duration {
+func (j jitter) later(d time.Duration) time.Duration {
 	d += d / 8
-	if m.jitter != nil {
-		d += time.Duration(float64(d) / 4 * m.jitter())
+	if j != nil {
+		d += time.Duration(float64(d) / 4 * j())
 	}
 	return min(d, queue.LongestRetry)
 }

@@ -13,7 +13,7 @@ const maxDecodeCost = 256
 
 // cost is what r takes from its tenant's share: the tokens of its prompt that no cache saves, and those of its answer,
 // as long as answers are and no longer than it asks for, in tokens of a prompt that take the engine as long. When the
-// answer ends its tenant is charged for what it was, see Model.settleCost.
+// answer ends its tenant is charged for what it was, see waiting.settleCost.
 func (e *engine) cost(r *Request, reuse int) int {
 	answer := e.rates.tokens(r.MaxNew)
 	if usual := e.rates.length.value(); usual > 0 {

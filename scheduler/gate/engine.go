@@ -51,6 +51,17 @@ func (e *engine) spare(r *Request) bool {
 	return running == 0 || running+s.sequences() <= e.maxRunning
 }
 
+// missed says what w, whose time is over, was missing.
+func (e *engine) missed(w *Waiter, now scheduler.Time) error {
+	switch {
+	case e.deadline(&w.req) <= max(now, w.expires):
+		return scheduler.ErrDeadline
+	case e.spare(&w.req):
+		return scheduler.ErrKVExhausted
+	}
+	return scheduler.ErrQueueFull
+}
+
 // deadline returns the earliest deadline that passing in the queue breaks; maxTime means never.
 func (e *engine) deadline(r *Request) scheduler.Time {
 	at := maxTime

@@ -22,8 +22,8 @@ type Model struct {
 	calibration calibration
 	totals      totals
 	arrivals    uint64
-	jitter      func() float64
-	promised    func(priority int, now time.Time) float64
+	jitter      jitter
+	returning   returning
 
 	settled []*Waiter // for Effects
 	told    []*Lease
@@ -43,7 +43,7 @@ func NewModel(cfg Config, origin time.Time) (*Model, error) {
 			"%w: %d blocks, %d running, %d waiting for %v, aging every %v, %v of the time for work done again",
 			scheduler.ErrConfig, cfg.Blocks, cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Aging, cfg.Redo)
 	}
-	m := &Model{jitter: cfg.Jitter, promised: cfg.Promised}
+	m := &Model{jitter: cfg.Jitter, returning: returning{cfg.Promised, origin}}
 	m.engine.origin, m.engine.maxRunning, m.engine.roster.lowest = origin, cfg.MaxRunning, math.MaxInt
 	m.waiting.maxWaiting, m.waiting.maxWait = cfg.MaxWaiting, cfg.MaxWait
 	m.waiting.backlog = queue.Backlog[*Waiter]{Weight: cfg.Weights, Aging: cfg.Aging, Ceiling: cfg.AgingCeiling}
@@ -99,7 +99,7 @@ func (m *Model) Effects() (settled []*Waiter, told []*Lease) {
 // Expire refuses w, which has waited too long, unless it was settled before.
 func (m *Model) Expire(w *Waiter, now scheduler.Time) {
 	if w.Queued() {
-		m.refuse(w, m.missed(w, now), now)
+		m.refuse(w, m.engine.missed(w, now), now)
 		m.admitWaiting(now) // a new head may fit where w did not
 	}
 }

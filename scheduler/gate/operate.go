@@ -10,9 +10,13 @@ import (
 // Probe returns what Ask would say now, and changes nothing.
 func (m *Model) Probe(r *Request, now scheduler.Time) scheduler.Answer {
 	arrivals := m.arrivals
-	answer := m.answer(r, m.rank(r, now), now)
+	rank := m.rank(r, now)
 	m.arrivals = arrivals
-	return answer
+	head, fits, late := m.atOnce(r, rank, now)
+	if fits && !late {
+		return scheduler.Answer{State: scheduler.Admitted}
+	}
+	return m.otherwise(r, rank, head, fits, now)
 }
 
 // Reconfigure changes the bounds, see Gate.Reconfigure. It panics on bounds that NewModel would refuse.
@@ -61,7 +65,7 @@ func (m *Model) Vacancy(now scheduler.Time) (after, every time.Duration) {
 
 // NextEnd estimates the time until one of the running requests ends, as a Retry-After; 0 is unknown.
 func (m *Model) NextEnd(now scheduler.Time) time.Duration {
-	return m.later(m.forecast.nextEnd(&m.engine, now))
+	return m.jitter.later(m.forecast.nextEnd(&m.engine, now))
 }
 
 // Preempting reports whether any lease yields or is overcommitted.
@@ -104,19 +108,5 @@ func (m *Model) Check(now scheduler.Time) error {
 	if err := m.engine.roster.check(); err != nil {
 		return err
 	}
-	return m.checkHead(now)
-}
-
-// checkHead proves that no request waits that could start: but for one that a deadline held back, and that is admitted
-// with the next token or question.
-func (m *Model) checkHead(now scheduler.Time) error {
-	if m.waiting.backlog.Len() == 0 || m.waiting.recheck {
-		return nil
-	}
-	w := m.waiting.backlog.Top()
-	if _, fits := m.engine.fits(&w.req, now); fits {
-		return fmt.Errorf("%w: %s waits and fits: %d running, %d blocks free", scheduler.ErrCorrupt, w.req.ID,
-			len(m.engine.roster.leases), m.engine.ledger.free())
-	}
-	return nil
+	return m.waiting.checkHead(&m.engine, now)
 }

@@ -11,24 +11,26 @@ import (
 // return: one in so many at most.
 const reservedShare = 4
 
-// returning returns how many requests are expected back before r may take what is reserved for them.
-func (m *Model) returning(r *Request, now scheduler.Time) float64 {
-	if m.promised == nil || r.Returns || r.Paid || r.Resume > 0 {
-		return 0
-	}
-	return m.promised(r.Priority, m.engine.origin.Add(now))
+// returning knows how many requests are expected back that were refused with a time.
+type returning struct {
+	promised func(priority int, now time.Time) float64 // nil if that is not known
+	origin   time.Time                                 // of every Time
 }
 
-// reservedPlaces returns how many places in the queue r may not take.
-func (m *Model) reservedPlaces(r *Request, now scheduler.Time) int {
-	return min(m.waiting.maxWaiting/reservedShare, int(math.Ceil(m.returning(r, now))))
-}
-
-// reservedTime returns the part of the longest wait that r may not take.
-func (m *Model) reservedTime(r *Request, now scheduler.Time) time.Duration {
-	n := m.returning(r, now)
-	if m.waiting.maxWait == 0 || n == 0 {
+// before returns how many requests are expected back before r may take what is reserved for them.
+func (p *returning) before(r *Request, now scheduler.Time) float64 {
+	if p.promised == nil || r.Returns || r.Paid || r.Resume > 0 {
 		return 0
 	}
-	return min(m.waiting.maxWait/reservedShare, scheduler.Nanos(n*float64(m.forecast.interval(&m.engine, now))))
+	return p.promised(r.Priority, p.origin.Add(now))
+}
+
+// reservedPlaces returns how many places of a queue are reserved for so many.
+func reservedPlaces(n float64, maxWaiting int) int {
+	return min(maxWaiting/reservedShare, int(math.Ceil(n)))
+}
+
+// reservedTime returns the part of the longest wait that is reserved for so many. every is the time between places.
+func reservedTime(n float64, maxWait, every time.Duration) time.Duration {
+	return min(maxWait/reservedShare, scheduler.Nanos(n*float64(every)))
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -86,4 +87,28 @@ func (q *waiting) room(every time.Duration) int {
 		return min(q.maxWaiting, int(q.maxWait/every))
 	}
 	return q.maxWaiting
+}
+
+// checkHead proves that no request waits that could start: but for one that a deadline held back, and that is admitted
+// with the next token or question.
+func (q *waiting) checkHead(e *engine, now scheduler.Time) error {
+	if q.backlog.Len() == 0 || q.recheck {
+		return nil
+	}
+	w := q.backlog.Top()
+	if _, fits := e.fits(&w.req, now); fits {
+		return fmt.Errorf("%w: %s waits and fits: %d running, %d blocks free", scheduler.ErrCorrupt, w.req.ID,
+			len(e.roster.leases), e.ledger.free())
+	}
+	return nil
+}
+
+// settleCost has l's tenant pay what l cost beyond what it paid at the start, or gives it back: answers end before all
+// that they asked for.
+func (q *waiting) settleCost(e *engine, l *Lease) {
+	if l.paid == 0 || q.backlog.Len() == 0 {
+		return
+	}
+	cost := l.uncached + int(float64(l.generated)*e.decodeCost())
+	q.backlog.Amend(l.rank.Priority, l.tenant, cost-l.paid)
 }
