@@ -9,10 +9,10 @@ import (
 
 // fits reports whether s could start now on the plain lane: a place, and blocks for all its tokens and one step.
 func (c *Core) fits(s *sequence) bool {
-	if c.running >= c.cfg.MaxRunning {
+	if c.running.count >= c.cfg.MaxRunning {
 		return false
 	}
-	_, ok := c.pool.Fits(s.reusable(c.cfg.BlockSize), c.need(s, 0)+c.headroom(c.running))
+	_, ok := c.pool.Fits(s.reusable(c.cfg.BlockSize), s.need(c.pool, 0)+c.headroom(c.running.count))
 	return ok
 }
 
@@ -20,13 +20,13 @@ func (c *Core) fits(s *sequence) bool {
 // prompt and first step need: a prefill that has begun is never short. A speculative request gets its whole draft
 // window too, or starts on the plain lane.
 func (c *Core) admit(s *sequence, due int) bool {
-	if c.running >= c.cfg.MaxRunning {
+	if c.running.count >= c.cfg.MaxRunning {
 		return false
 	}
 	chain := s.reusable(c.cfg.BlockSize)
 	for _, draft := range [...]int{s.window(), 0} {
-		n := c.need(s, draft)
-		if reuse, ok := c.pool.Fits(chain, n+max(due, c.headroom(c.running))); ok {
+		n := s.need(c.pool, draft)
+		if reuse, ok := c.pool.Fits(chain, n+max(due, c.headroom(c.running.count))); ok {
 			c.start(s, chain[:reuse], n)
 			return true
 		}
@@ -44,7 +44,10 @@ func (c *Core) start(s *sequence, cached []kvpool.BlockHash, n int) {
 	}
 	s.computed = c.pool.Share(&s.table, cached) * c.cfg.BlockSize
 	c.extend(s, n)
-	c.restore(s)
+	if s.host > 0 { // it starts where its snapshot was taken; the copy stays until a step has brought it back
+		s.computed, s.restoring = s.kept, true
+		c.reserved -= c.pool.Blocks(s.kept)
+	}
 	if !s.admitted {
 		c.waiting.Charge(s, s.remaining())
 		s.admitted, s.cached = true, s.computed
@@ -54,7 +57,7 @@ func (c *Core) start(s *sequence, cached []kvpool.BlockHash, n int) {
 	}
 	s.started = c.step
 	c.dequeue(s)
-	c.join(s)
+	c.running.add(s)
 }
 
 // roomAhead is how many generated tokens a sequence gets room for when it starts: so many steps do not allocate for it,
@@ -87,6 +90,6 @@ func (c *Core) dequeue(s *sequence) {
 		s.preempted = false
 		c.preempted--
 	} else {
-		c.waitingBytes -= c.promptBytes(&s.req)
+		c.waitingBytes -= s.req.bytes(c.cfg.BlockSize)
 	}
 }

@@ -20,7 +20,7 @@ func (c *Core) Assemble(now scheduler.Time) Batch {
 	c.now = now
 	c.budget = c.cfg.TokenBudget
 	c.items, c.slots = c.items[:0], c.slots[:0]
-	c.saved, c.snapshots = c.saved[:0], c.snapshots[:0]
+	c.host.begin()
 	c.waiting.Lift(now)
 	before := c.totals.preemptions
 	c.outrank()
@@ -31,18 +31,17 @@ func (c *Core) Assemble(now scheduler.Time) Batch {
 	if turn == nil {
 		return Batch{Step: c.step}
 	}
-	c.rotate(turn)
+	c.running.rotate(turn)
 	c.out = true
-	c.discarded = len(c.discards)
-	return Batch{Step: c.step, Adapter: turn.adapter, Items: c.items, Discards: c.discards[:c.discarded:c.discarded],
-		Snapshots: c.snapshots}
+	discards, snapshots := c.host.tell()
+	return Batch{Step: c.step, Adapter: turn.adapter, Items: c.items, Discards: discards, Snapshots: snapshots}
 }
 
 // serve schedules the running sequences of the group whose turn it is. A group whose sequences all gave way is no more,
 // and the next takes its turn.
 func (c *Core) serve() *group {
-	for len(c.groups) > 0 {
-		g := c.groups[0]
+	for len(c.running.groups) > 0 {
+		g := c.running.groups[0]
 		c.decodes(g)
 		c.prefills(g)
 		if len(c.items) > 0 {
@@ -50,17 +49,6 @@ func (c *Core) serve() *group {
 		}
 	}
 	return nil
-}
-
-// rotate gives g the last turn, so that each of n groups waits n-1 steps at most.
-func (c *Core) rotate(g *group) {
-	for i := range c.groups {
-		if c.groups[i] == g {
-			copy(c.groups[i:], c.groups[i+1:])
-			c.groups[len(c.groups)-1] = g
-			return
-		}
-	}
 }
 
 // decodes schedules one token of each decoding sequence, and draft windows where budget and blocks are left over when
@@ -146,7 +134,7 @@ func (c *Core) prefill(s *sequence) {
 func (c *Core) startWaiting(turn *group) *group {
 	for c.waiting.Len() > 0 {
 		s := c.waiting.Top()
-		joins := turn == nil || turn.adapter == c.adapter(s)
+		joins := turn == nil || turn.adapter == c.running.adapter(s)
 		if joins && c.budget == 0 || !c.admit(s, 0) {
 			break
 		}

@@ -107,7 +107,7 @@ func BenchmarkCoreVictims(b *testing.B) {
 			for range benchNew - 10 {
 				rs = benchStep(c, rs)
 			}
-			for _, s := range c.groups[0].running {
+			for _, s := range c.running.groups[0].running {
 				s.req.Priority %= bench.priorities
 			}
 			head := &sequence{req: Request{Priority: 1}}

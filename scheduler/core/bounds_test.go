@@ -111,7 +111,7 @@ func TestHybridHoldsMoreSequencesInTheSameMemory(t *testing.T) {
 func TestPrefillIsMeasured(t *testing.T) {
 	cfg := Config{Blocks: 100, BlockSize: 4, MaxRunning: 4, MaxWaiting: 100, TokenBudget: 500}
 	c := mustCore(t, cfg)
-	if got := c.compute(assumedPrefill); got != time.Second {
+	if got := c.timing.compute(assumedPrefill); got != time.Second {
 		t.Errorf("%v before anything was measured", got)
 	}
 	if _, err := c.Add(asking(1, 100, 5), 0); err != nil {
@@ -119,16 +119,16 @@ func TestPrefillIsMeasured(t *testing.T) {
 	}
 	b := c.Assemble(time.Second)
 	c.Commit(b, []Result{{ID: 1, Tokens: []uint32{1}}}, time.Second+100*time.Millisecond)
-	if got := c.compute(50); got != 50*time.Millisecond {
+	if got := c.timing.compute(50); got != 50*time.Millisecond {
 		t.Errorf("50 tokens in %v after 100 in 100ms", got)
 	}
 	b = c.Assemble(2 * time.Second)
 	c.Commit(b, []Result{{ID: 1, Tokens: []uint32{1}}}, 12*time.Second) // a decode step says nothing about prefill
-	if got := c.compute(50); got != 50*time.Millisecond {
+	if got := c.timing.compute(50); got != 50*time.Millisecond {
 		t.Errorf("50 tokens in %v after a slow decode", got)
 	}
-	c.cfg.PrefillRate = 100
-	if got := c.compute(50); got != 500*time.Millisecond {
+	c.timing.rate = 100
+	if got := c.timing.compute(50); got != 500*time.Millisecond {
 		t.Errorf("50 tokens in %v at 100 a second", got)
 	}
 }

@@ -2,9 +2,7 @@ package core
 
 import (
 	"fmt"
-	"iter"
 
-	"octet/kvpool"
 	"octet/scheduler"
 )
 
@@ -13,11 +11,11 @@ func (c *Core) Check() error {
 	if err := c.waiting.Check(); err != nil {
 		return err
 	}
-	if err := c.pool.CheckTables(c.tables()); err != nil {
+	if err := c.pool.CheckTables(c.running.tables()); err != nil {
 		return err
 	}
 	running, reserved := 0, 0
-	for _, g := range c.groups {
+	for _, g := range c.running.groups {
 		if len(g.running) == 0 {
 			return fmt.Errorf("%w: group %q is empty", scheduler.ErrCorrupt, g.adapter)
 		}
@@ -29,26 +27,26 @@ func (c *Core) Check() error {
 			reserved += s.table.Len() - c.pool.Blocks(s.computed)
 		}
 	}
-	if running != c.running || running > c.cfg.MaxRunning || reserved != c.reserved {
+	if running != c.running.count || running > c.cfg.MaxRunning || reserved != c.reserved {
 		return fmt.Errorf("%w: %d running (at most %d) reserve %d, counted %d and %d", scheduler.ErrCorrupt, running,
-			c.cfg.MaxRunning, reserved, c.running, c.reserved)
+			c.cfg.MaxRunning, reserved, c.running.count, c.reserved)
 	}
 	if err := c.checkWaiting(); err != nil {
 		return err
 	}
-	return c.checkHost()
+	return c.host.check(c.live)
 }
 
 func (c *Core) checkRunning(g *group, i int, s *sequence) error {
 	switch {
-	case s.group != g || s.Queued() || c.adapter(s) != g.adapter || c.live[s.req.ID] != s:
+	case s.group != g || s.Queued() || c.running.adapter(s) != g.adapter || c.live[s.req.ID] != s:
 		return fmt.Errorf("%w: %d runs in group %q, queued: %t", scheduler.ErrCorrupt, s.req.ID, g.adapter, s.Queued())
 	case i > 0 && !g.running[i-1].Rank.Before(s.Rank):
 		return fmt.Errorf("%w: %d runs out of order", scheduler.ErrCorrupt, s.req.ID)
 	case s.computed >= len(s.tokens) || s.table.Len() < c.pool.Blocks(s.computed):
 		return fmt.Errorf("%w: %d has computed %d of %d tokens in %d blocks", scheduler.ErrCorrupt, s.req.ID, s.computed,
 			len(s.tokens), s.table.Len())
-	case s.preemptions > pinAfter || s.table.Len() < c.promised(s):
+	case s.preemptions > pinAfter || s.table.Len() < s.promised(c.pool):
 		return fmt.Errorf("%w: %d gave way %d times and has %d blocks", scheduler.ErrCorrupt, s.req.ID, s.preemptions,
 			s.table.Len())
 	case s.restoring && (s.computed != s.kept || s.host == 0) || !s.restoring && s.host != 0:
@@ -72,40 +70,16 @@ func (c *Core) checkWaiting() error {
 		if s.preempted {
 			preempted++
 		} else {
-			bytes += c.promptBytes(&s.req)
+			bytes += s.req.bytes(c.cfg.BlockSize)
 		}
 	}
 	if bytes != c.waitingBytes || bytes > c.cfg.MaxWaitingBytes {
 		return fmt.Errorf("%w: %d bytes wait, counted %d", scheduler.ErrCorrupt, bytes, c.waitingBytes)
 	}
 	if preempted != c.preempted || c.waiting.Len()-preempted > c.cfg.MaxWaiting ||
-		c.waiting.Len()+c.running != len(c.live) {
+		c.waiting.Len()+c.running.count != len(c.live) {
 		return fmt.Errorf("%w: %d wait (%d preempted, counted %d), %d run, %d live", scheduler.ErrCorrupt, c.waiting.Len(),
-			preempted, c.preempted, c.running, len(c.live))
+			preempted, c.preempted, c.running.count, len(c.live))
 	}
 	return nil
-}
-
-func (c *Core) checkHost() error {
-	bytes := int64(0)
-	for _, s := range c.live {
-		bytes += s.host
-	}
-	if bytes != c.host || bytes > c.cfg.HostBytes {
-		return fmt.Errorf("%w: copies of %d bytes in the host, counted %d of %d", scheduler.ErrCorrupt, bytes, c.host,
-			c.cfg.HostBytes)
-	}
-	return nil
-}
-
-func (c *Core) tables() iter.Seq[*kvpool.Table] {
-	return func(yield func(*kvpool.Table) bool) {
-		for _, g := range c.groups {
-			for _, s := range g.running {
-				if !yield(&s.table) {
-					return
-				}
-			}
-		}
-	}
 }

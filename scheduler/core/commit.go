@@ -15,7 +15,7 @@ func (c *Core) Commit(b Batch, rs []Result, now scheduler.Time) []Output {
 		panic(fmt.Sprintf("scheduler: %d results for the %d items of step %d", len(rs), len(b.Items), b.Step))
 	}
 	c.outputs = c.outputs[:0]
-	c.delivered(c.discarded)
+	c.host.delivered()
 	c.measure(b, now)
 	for i := range b.Items {
 		if err := checkResult(&b.Items[i], &rs[i]); err != nil {
@@ -33,7 +33,7 @@ func (c *Core) Commit(b Batch, rs []Result, now scheduler.Time) []Output {
 // changed, so the requests are as they were and run again in their next turn, unless the caller cancels them.
 func (c *Core) Abort(b Batch) {
 	c.back(b)
-	c.unsaved()
+	c.host.failed()
 	for _, s := range c.slots {
 		if s != nil {
 			s.slot = -1
@@ -66,7 +66,7 @@ func checkResult(it *Item, r *Result) error {
 
 func (c *Core) settle(s *sequence, it *Item, r *Result, now scheduler.Time) {
 	if it.Restore {
-		c.restored(s)
+		c.host.restored(s)
 	}
 	computed := s.computed + len(it.Tokens) + max(0, len(r.Tokens)-1) // the last sampled token is not in the cache yet
 	finish := NotFinished
@@ -80,7 +80,7 @@ func (c *Core) settle(s *sequence, it *Item, r *Result, now scheduler.Time) {
 	}
 	c.advance(s, computed)
 	if it.Mode == SpecVerify {
-		c.trim(s, max(c.pool.Blocks(computed+1), c.promised(s)))
+		c.trim(s, max(c.pool.Blocks(computed+1), s.promised(c.pool)))
 	}
 	if finish != NotFinished {
 		c.stop(s)
@@ -114,18 +114,10 @@ func (c *Core) advance(s *sequence, computed int) {
 			s.chain = append(s.chain, c.hasher.Next(parent, s.tokens[i*size:(i+1)*size]))
 		}
 		if c.pool.Seal(&s.table, i, s.chain[i]) {
-			c.stored(s, i)
+			c.events.stored(s, i, size)
 		}
 	}
 	s.computed = computed
-}
-
-// promised returns the blocks that s keeps whatever it computes.
-func (c *Core) promised(s *sequence) int {
-	if s.pinned() {
-		return c.need(s, 0)
-	}
-	return 0
 }
 
 // measure notes how long a step with a prefill took.
@@ -136,7 +128,7 @@ func (c *Core) measure(b Batch, now scheduler.Time) {
 		prefill = prefill || b.Items[i].Mode == Prefill
 	}
 	if took := now - c.now; prefill && took > 0 {
-		c.pace.observe(tokens, took)
+		c.timing.observe(tokens, took)
 	}
 }
 

@@ -90,18 +90,12 @@ type Core struct {
 
 	live    map[uint64]*sequence // waiting and running; never iterated
 	waiting queue.Backlog[*sequence]
-	groups  []*group // of the running, none empty; the first is served next
-	running int
+	running running
 
 	watermark int      // blocks that admissions leave free while others run
 	victims   []victim // scratch of candidates
-	pace      pace
-
-	host      int64       // bytes of all copies in host memory
-	saved     []*sequence // of snapshots, same positions
-	snapshots []Snapshot  // of the step that is out
-	discards  []uint64    // not yet known to have been carried out
-	discarded int         // of these, told in the step that is out
+	timing    timing
+	host      hostMemory
 
 	now     scheduler.Time // of the last Assemble
 	step    uint64         // of the last batch that was assembled
@@ -111,19 +105,18 @@ type Core struct {
 	slots   []*sequence // of items, same positions; nil once cancelled
 	outputs []Output
 
-	events, spare []BlockEvent
-	drain         queue.DrainRate
-	reserved      int   // blocks of running sequences beyond what is computed
-	waitingBytes  int64 // of those that were never preempted
-	preempted     int   // waiting because their blocks were taken
-	totals        totals
+	events       eventLog
+	drain        queue.DrainRate
+	reserved     int   // blocks of running sequences beyond what is computed
+	waitingBytes int64 // of those that were never preempted
+	preempted    int   // waiting because their blocks were taken
+	totals       totals
 }
 
 // totals only grow.
 type totals struct {
 	preemptions, admitted, finished uint64
 	cachedTokens, promptTokens      uint64
-	snapshots, restores             uint64
 }
 
 // New returns an empty scheduler.
@@ -139,9 +132,12 @@ func New(cfg Config) (*Core, error) {
 	c := &Core{
 		cfg: cfg, hasher: kvpool.NewHasher(cfg.Seed), pool: pool, live: make(map[uint64]*sequence),
 		waiting:   queue.Backlog[*sequence]{Weight: cfg.Weights, Aging: cfg.Aging, Ceiling: cfg.AgingCeiling},
+		running:   running{cross: cfg.CrossAdapter},
 		watermark: int(cfg.Watermark * float64(cfg.Blocks)),
+		timing:    timing{rate: cfg.PrefillRate, link: cfg.LinkBandwidth},
+		host:      hostMemory{stateBytes: cfg.SSMStateBytes, tokenBytes: cfg.KVTokenBytes, budget: cfg.HostBytes},
 	}
-	pool.OnEvict(c.removed)
+	pool.OnEvict(c.events.removed)
 	return c, nil
 }
 
@@ -161,7 +157,7 @@ func (c *Core) Add(r Request, now scheduler.Time) (scheduler.Answer, error) {
 			c.cfg.BlockSize)
 	}
 	c.live[r.ID] = s
-	c.waitingBytes += c.promptBytes(&r)
+	c.waitingBytes += r.bytes(c.cfg.BlockSize)
 	c.waiting.Push(s, now)
 	if c.waiting.Top() == s && c.fits(s) {
 		return scheduler.Answer{State: scheduler.Admitted}, nil
@@ -191,16 +187,11 @@ func (c *Core) accept(r *Request, now scheduler.Time) error {
 		return &scheduler.Refusal{Reason: scheduler.ErrQueueFull, RetryAfter: c.drain.RetryAfter(1, now),
 			Detail: fmt.Sprintf("%d are waiting", fresh)}
 	}
-	if bytes := c.promptBytes(r); bytes > c.cfg.MaxWaitingBytes-c.waitingBytes {
+	if bytes := r.bytes(c.cfg.BlockSize); bytes > c.cfg.MaxWaitingBytes-c.waitingBytes {
 		return &scheduler.Refusal{Reason: scheduler.ErrQueueFull, RetryAfter: c.drain.RetryAfter(1, now),
 			Detail: fmt.Sprintf("%d bytes are waiting, %d more are too many", c.waitingBytes, bytes)}
 	}
 	return nil
-}
-
-// promptBytes returns what r takes while it waits: its tokens and their hashes.
-func (c *Core) promptBytes(r *Request) int64 {
-	return 4*int64(len(r.Tokens)) + 8*int64(len(r.Tokens)/c.cfg.BlockSize)
 }
 
 // Cancel forgets a request and frees its blocks at once, also while a batch is out: its result is then ignored. It
@@ -218,7 +209,7 @@ func (c *Core) Cancel(id uint64) bool {
 	} else {
 		c.stop(s)
 	}
-	c.discard(s)
+	c.host.discard(s)
 	delete(c.live, id)
 	return true
 }
@@ -228,9 +219,9 @@ func (c *Core) Stats() scheduler.Stats {
 	return scheduler.Stats{
 		Total: c.pool.Total(), Free: c.pool.Free(), Used: c.pool.Used() - c.reserved, Reserved: c.reserved,
 		Cached:  c.pool.Cached(),
-		Waiting: c.waiting.Len(), Running: c.running, Preempting: c.preempted,
+		Waiting: c.waiting.Len(), Running: c.running.count, Preempting: c.preempted,
 		Preemptions: c.totals.preemptions, Admitted: c.totals.admitted, Finished: c.totals.finished,
 		CachedTokens: c.totals.cachedTokens, PromptTokens: c.totals.promptTokens,
-		Snapshots: c.totals.snapshots, Restores: c.totals.restores, HostBytes: c.host, WaitingBytes: c.waitingBytes,
+		Snapshots: c.host.taken, Restores: c.host.restores, HostBytes: c.host.used, WaitingBytes: c.waitingBytes,
 	}
 }

@@ -210,14 +210,14 @@ func (w *world) checkOrder(before map[uint64]place) error {
 // checkTurns: the adapter that was served is the last in turn now, and every other one came nearer.
 func (w *world) checkTurns(b Batch) error {
 	turns := map[*group]int{}
-	for i, g := range w.core.groups {
+	for i, g := range w.core.running.groups {
 		turns[g] = i
 		if was, ok := w.turns[g]; len(b.Items) > 0 && ok && g.adapter != b.Adapter && i >= was {
 			return fmt.Errorf("adapter %q had turn %d and has %d after a batch of %q", g.adapter, was, i, b.Adapter)
 		}
 	}
-	if n := len(w.core.groups); len(b.Items) > 0 && w.core.groups[n-1].adapter != b.Adapter {
-		return fmt.Errorf("%q was served, the last turn is %q's", b.Adapter, w.core.groups[n-1].adapter)
+	if n := len(w.core.running.groups); len(b.Items) > 0 && w.core.running.groups[n-1].adapter != b.Adapter {
+		return fmt.Errorf("%q was served, the last turn is %q's", b.Adapter, w.core.running.groups[n-1].adapter)
 	}
 	w.turns = turns
 	return nil

@@ -13,29 +13,33 @@ const (
 	assumedLink    = 16_000_000_000 // bytes a second: pinned memory over PCIe 4 ×16, in practice
 )
 
-// pace is the measured time of a computed token: faded sums over the steps that had a prefill in them.
-type pace struct{ ns, tokens float64 }
+// timing is how long the engine takes to compute tokens and to carry bytes.
+type timing struct {
+	rate       float64 // prompt tokens a second, as configured; 0 is measured
+	link       float64 // bytes a second
+	ns, tokens float64 // faded sums over the steps that had a prefill in them
+}
 
-func (p *pace) observe(tokens int, took time.Duration) {
-	p.ns = p.ns*7/8 + float64(took)
-	p.tokens = p.tokens*7/8 + float64(tokens)
+func (t *timing) observe(tokens int, took time.Duration) {
+	t.ns = t.ns*7/8 + float64(took)
+	t.tokens = t.tokens*7/8 + float64(tokens)
 }
 
 // compute returns the time to compute n prompt tokens: as configured, else as measured, else as assumed.
-func (c *Core) compute(n int) time.Duration {
+func (t *timing) compute(n int) time.Duration {
 	perToken := 1e9 / float64(assumedPrefill)
 	switch {
-	case c.cfg.PrefillRate > 0:
-		perToken = 1e9 / c.cfg.PrefillRate
-	case c.pace.tokens > 0:
-		perToken = c.pace.ns / c.pace.tokens
+	case t.rate > 0:
+		perToken = 1e9 / t.rate
+	case t.tokens > 0:
+		perToken = t.ns / t.tokens
 	}
 	return scheduler.Nanos(perToken * float64(n))
 }
 
 // carry returns the time for bytes over the link to host memory and back.
-func (c *Core) carry(bytes int64) time.Duration {
-	return scheduler.Nanos(2e9 * float64(bytes) / c.cfg.LinkBandwidth)
+func (t *timing) carry(bytes int64) time.Duration {
+	return scheduler.Nanos(2e9 * float64(bytes) / t.link)
 }
 
 // loss returns what it would cost to have s give way now, as the time until it is back where it is, and the blocks that
@@ -52,10 +56,10 @@ func (c *Core) loss(s *sequence) (cost time.Duration, freed int) {
 	switch {
 	case s.restoring: // its copy is still in host memory
 		return 0, freed
-	case c.worthSaving(s):
-		return c.carry(c.stateBytes(s)), freed
+	case c.host.worthSaving(s, &c.timing):
+		return c.timing.carry(c.host.bytes(s)), freed
 	}
-	return c.compute(s.computed - kept*c.cfg.BlockSize), freed
+	return c.timing.compute(s.computed - kept*c.cfg.BlockSize), freed
 }
 
 // victim is a running sequence that may have to give way.

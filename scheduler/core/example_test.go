@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"fmt"
+
 	"octet/scheduler/core"
 )
 

@@ -20,3 +20,8 @@ type Request struct {
 	Draft    int            // speculative window, tokens; 0 means no speculation
 	Hybrid   bool           // has recurrent state of Config.SSMStateBytes beside its keys and values
 }
+
+// bytes returns what r takes while it waits: its tokens and their hashes.
+func (r *Request) bytes(blockSize int) int64 {
+	return 4*int64(len(r.Tokens)) + 8*int64(len(r.Tokens)/blockSize)
+}

@@ -251,7 +251,7 @@ func (p *player) state() {
 
 func (p *player) running() string {
 	var names []string
-	for _, g := range p.core.groups {
+	for _, g := range p.core.running.groups {
 		for _, s := range g.running {
 			names = append(names, p.names[s.req.ID-1])
 		}

@@ -1,6 +1,11 @@
 package core
 
-import "octet/kvpool"
+import (
+	"fmt"
+
+	"octet/kvpool"
+	"octet/scheduler"
+)
 
 // Snapshot says that a hybrid sequence gave way in this step: the engine copies its recurrent state, and the keys and
 // values of its tokens, to host memory before it writes anything of the step. It keeps the copy until a step that
@@ -14,67 +19,93 @@ type Snapshot struct {
 	Table []kvpool.BlockID
 }
 
-// stateBytes returns what a snapshot of s takes in host memory.
-func (c *Core) stateBytes(s *sequence) int64 {
-	return c.cfg.SSMStateBytes + int64(s.computed)*c.cfg.KVTokenBytes
+// hostMemory is the copies of preempted hybrid sequences.
+type hostMemory struct {
+	stateBytes, tokenBytes int64 // of a copy: fixed, and for each token
+	budget                 int64
+
+	used      int64
+	saved     []*sequence // of snapshots, same positions
+	snapshots []Snapshot  // of the step that is out
+	discards  []uint64    // not yet known to have been carried out
+	discarded int         // of these, told in the step that is out
+
+	taken, restores uint64 // so far
 }
 
-// worthSaving reports whether s leaves a snapshot if it gives way: a hybrid that has computed something, for which host
-// memory has room, and that is back sooner by copying than by computing.
-func (c *Core) worthSaving(s *sequence) bool {
+// bytes returns what a snapshot of s takes.
+func (h *hostMemory) bytes(s *sequence) int64 { return h.stateBytes + int64(s.computed)*h.tokenBytes }
+
+// worthSaving reports whether s leaves a snapshot if it gives way: a hybrid that has computed something, for which
+// there is room, and that is back sooner by copying than by computing.
+func (h *hostMemory) worthSaving(s *sequence, t *timing) bool {
 	if !s.req.Hybrid || s.computed == 0 {
 		return false
 	}
-	bytes := c.stateBytes(s)
-	return bytes <= c.cfg.HostBytes-c.host && c.carry(bytes) < c.compute(s.computed)
+	bytes := h.bytes(s)
+	return bytes <= h.budget-h.used && t.carry(bytes) < t.compute(s.computed)
 }
 
-// save has the state of s, which gives way, copied to host memory if it is worth that. A copy that was not yet brought
-// back still is what s needs.
-func (c *Core) save(s *sequence) {
+// save has the state of s, which gives way, copied if it is worth that. A copy that was not yet brought back still is
+// what s needs.
+func (h *hostMemory) save(s *sequence, pool *kvpool.Pool, t *timing) {
 	switch {
 	case s.restoring:
 		s.restoring = false
-	case c.worthSaving(s):
-		s.kept, s.host = s.computed, c.stateBytes(s)
-		c.host += s.host
-		c.totals.snapshots++
-		c.saved = append(c.saved, s)
-		c.snapshots = append(c.snapshots,
-			Snapshot{ID: s.req.ID, Tokens: s.kept, Table: s.table.Blocks()[:c.pool.Blocks(s.kept)]})
+	case h.worthSaving(s, t):
+		s.kept, s.host = s.computed, h.bytes(s)
+		h.used += s.host
+		h.taken++
+		h.saved = append(h.saved, s)
+		h.snapshots = append(h.snapshots,
+			Snapshot{ID: s.req.ID, Tokens: s.kept, Table: s.table.Blocks()[:pool.Blocks(s.kept)]})
 	}
 }
 
-// restore starts s where its snapshot was taken. The copy stays in host memory until a step that has brought it back.
-func (c *Core) restore(s *sequence) {
-	if s.host > 0 {
-		s.computed, s.restoring = s.kept, true
-		c.reserved -= c.pool.Blocks(s.kept)
-	}
-}
-
-// restored notes that the engine has brought the copy back, which ends it.
-func (c *Core) restored(s *sequence) {
-	c.host -= s.host
+// restored notes that the engine has brought the copy of s back, which ends it.
+func (h *hostMemory) restored(s *sequence) {
+	h.used -= s.host
 	s.host, s.restoring = 0, false
-	c.totals.restores++
+	h.restores++
 }
 
-// discard ends the copy of s, if there is one, unused. The engine hears of it in every batch until one is committed.
-func (c *Core) discard(s *sequence) {
+// discard ends the copy of s, if there is one, unused. The engine is told in every batch until one is committed.
+func (h *hostMemory) discard(s *sequence) {
 	if s.host > 0 {
-		c.host -= s.host
+		h.used -= s.host
 		s.host, s.restoring = 0, false
-		c.discards = append(c.discards, s.req.ID)
+		h.discards = append(h.discards, s.req.ID)
 	}
 }
 
-// unsaved discards the snapshots of a step that failed: it is not known whether they were taken.
-func (c *Core) unsaved() {
-	for _, s := range c.saved {
-		c.discard(s)
-	}
+// begin forgets the snapshots of the step before.
+func (h *hostMemory) begin() { h.saved, h.snapshots = h.saved[:0], h.snapshots[:0] }
+
+// tell returns the discards and the snapshots that the step's batch carries.
+func (h *hostMemory) tell() ([]uint64, []Snapshot) {
+	h.discarded = len(h.discards)
+	return h.discards[:h.discarded:h.discarded], h.snapshots
 }
 
 // delivered forgets the discards that the engine has carried out.
-func (c *Core) delivered(n int) { c.discards = append(c.discards[:0], c.discards[n:]...) }
+func (h *hostMemory) delivered() { h.discards = append(h.discards[:0], h.discards[h.discarded:]...) }
+
+// failed discards the snapshots of a step that failed: it is not known whether they were taken.
+func (h *hostMemory) failed() {
+	for _, s := range h.saved {
+		h.discard(s)
+	}
+}
+
+// check proves that the copies are those of live, and within the budget.
+func (h *hostMemory) check(live map[uint64]*sequence) error {
+	bytes := int64(0)
+	for _, s := range live {
+		bytes += s.host
+	}
+	if bytes != h.used || bytes > h.budget {
+		return fmt.Errorf("%w: copies of %d bytes in the host, counted %d of %d", scheduler.ErrCorrupt, bytes, h.used,
+			h.budget)
+	}
+	return nil
+}

@@ -14,16 +14,24 @@ const pinAfter = 4
 
 func (s *sequence) pinned() bool { return s.preemptions >= pinAfter }
 
-// yields reports whether s, which runs, may be made to give way. A sequence is safe in the step that starts it: else
-// the room for it would have been made in vain.
-func (c *Core) yields(s *sequence) bool { return !s.pinned() && s.started < c.step }
+// yields reports whether s, which runs, may be made to give way. A sequence is safe in the step that starts it: else the
+// room for it would have been made in vain.
+func (s *sequence) yields(step uint64) bool { return !s.pinned() && s.started < step }
 
 // need returns the blocks with which s starts: its tokens and one step of draft tokens more, or, pinned, all of it.
-func (c *Core) need(s *sequence, draft int) int {
+func (s *sequence) need(pool *kvpool.Pool, draft int) int {
 	if s.pinned() {
-		return c.pool.Blocks(s.prompt + s.req.MaxNew)
+		return pool.Blocks(s.prompt + s.req.MaxNew)
 	}
-	return c.pool.Blocks(len(s.tokens) + 1 + draft)
+	return pool.Blocks(len(s.tokens) + 1 + draft)
+}
+
+// promised returns the blocks that s keeps whatever it computes.
+func (s *sequence) promised(pool *kvpool.Pool) int {
+	if s.pinned() {
+		return s.need(pool, 0)
+	}
+	return 0
 }
 
 // headroom returns the blocks that an admission leaves free for the growth of running others.
@@ -34,34 +42,6 @@ func (c *Core) headroom(others int) int {
 	return c.watermark
 }
 
-// due returns the blocks that running sequences at least as urgent as priority need for their next token.
-func (c *Core) due(priority int) (n int) {
-	for _, g := range c.groups {
-		for _, s := range g.running {
-			if s.req.Priority < priority {
-				break
-			}
-			if s.decoding() {
-				n += max(0, c.pool.Blocks(s.computed+1)-s.table.Len())
-			}
-		}
-	}
-	return n
-}
-
-// held returns the blocks of the sequences that may give way and are not above limit. A shared block counts once for
-// each of them: no more than so many can become free.
-func (c *Core) held(limit int) (n int) {
-	for _, g := range c.groups {
-		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority <= limit; i-- {
-			if s := g.running[i]; c.yields(s) {
-				n += s.table.Len()
-			}
-		}
-	}
-	return n
-}
-
 // outrank lets the head of the queue take the place of strictly less urgent running sequences. They give way only if
 // the head then fits beside the growth that is due to others at least as urgent: those would else take the place from
 // it in the same step, and the victims had given way in vain. Only declared priorities count: a request that waiting
@@ -70,33 +50,21 @@ func (c *Core) held(limit int) (n int) {
 func (c *Core) outrank() {
 	for c.waiting.Len() > 0 {
 		head := c.waiting.Top()
-		if head.gaveWay == c.step || !c.outranks(head) || c.fits(head) {
+		if head.gaveWay == c.step || !c.running.outranked(head.req.Priority, c.step) || c.fits(head) {
 			return
 		}
-		chosen := c.choose(head.reusable(c.cfg.BlockSize), c.need(head, 0), head)
+		chosen := c.choose(head.reusable(c.cfg.BlockSize), head.need(c.pool, 0), head)
 		if len(chosen) == 0 {
 			return
 		}
 		for _, v := range chosen {
 			c.preempt(v.s)
 		}
-		if !c.admit(head, c.due(head.req.Priority)) {
+		if !c.admit(head, c.running.due(c.pool, head.req.Priority)) {
 			panic(fmt.Sprintf("scheduler: %d gave way and %d does not fit in %d free blocks", len(chosen), head.req.ID,
 				c.pool.Free()))
 		}
 	}
-}
-
-// outranks reports whether a running sequence may give way to head. One look at each group, and at those that may not.
-func (c *Core) outranks(head *sequence) bool {
-	for _, g := range c.groups {
-		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority < head.req.Priority; i-- {
-			if c.yields(g.running[i]) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // widen adds the least urgent class that is not among the victims yet, and not above limit, cheapest first. It returns
@@ -107,9 +75,9 @@ func (c *Core) widen(limit int) bool {
 	if listed > 0 {
 		last = c.victims[listed-1].s.req.Priority
 	}
-	for _, g := range c.groups {
+	for _, g := range c.running.groups {
 		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority <= least; i-- {
-			if s := g.running[i]; (listed == 0 || s.req.Priority > last) && c.yields(s) {
+			if s := g.running[i]; (listed == 0 || s.req.Priority > last) && s.yields(c.step) {
 				least, some = s.req.Priority, true
 				break
 			}
@@ -118,9 +86,9 @@ func (c *Core) widen(limit int) bool {
 	if !some {
 		return false
 	}
-	for _, g := range c.groups {
+	for _, g := range c.running.groups {
 		for i := len(g.running) - 1; i >= 0 && g.running[i].req.Priority <= least; i-- {
-			if s := g.running[i]; s.req.Priority == least && c.yields(s) {
+			if s := g.running[i]; s.req.Priority == least && s.yields(c.step) {
 				c.victims = append(c.victims, c.victim(s))
 			}
 		}
@@ -143,8 +111,8 @@ func (c *Core) choose(chain []kvpool.BlockHash, blocks int, asker *sequence) []v
 	defer free.Close()
 	waits, limit, due := asker.group == nil, asker.req.Priority, 0
 	if waits {
-		limit, due = limit-1, c.due(limit)
-		if !free.Fits(blocks + due - c.held(limit)) {
+		limit, due = limit-1, c.running.due(c.pool, limit)
+		if !free.Fits(blocks + due - c.running.held(limit, c.step)) {
 			return nil // without pricing: a head that is blocked for long costs little
 		}
 	}
@@ -152,7 +120,7 @@ func (c *Core) choose(chain []kvpool.BlockHash, blocks int, asker *sequence) []v
 		if !waits {
 			return free.Fits(blocks)
 		}
-		return free.Fits(blocks + max(due, c.headroom(c.running-n)))
+		return free.Fits(blocks + max(due, c.headroom(c.running.count-n)))
 	}
 	c.victims = c.victims[:0]
 	n := 0

@@ -1,12 +1,12 @@
 package gate
 
 import (
-	"octet/scheduler/queue"
-
 	"fmt"
 	"slices"
 	"testing"
 	"time"
+
+	"octet/scheduler/queue"
 )
 
 // A prompt of 40 tokens before an engine that starts one at a time, behind sixty of another tenant that are as short:
