@@ -39,6 +39,12 @@ type Body interface {
 	Close() error
 }
 
+// Panic is an error that Carry ends with if piece or pause has panicked.
+type Panic interface {
+	error
+	Panicked() any // what it panicked with
+}
+
 // Read calls piece with each piece of a body. It returns nil after the body's proper end, else the first error of the
 // body or of piece.
 func Read(body Body, piece func([]byte) error) error {

@@ -114,9 +114,12 @@ func (c *plainConn) Close() error {
 	return c.Conn.Close()
 }
 
+// halfCloser is a connection whose sending side can be closed alone.
+type halfCloser interface{ CloseWrite() error }
+
 // CloseWrite closes the sending side: net/http looks for it.
 func (c *plainConn) CloseWrite() error {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+	if half, ok := c.Conn.(halfCloser); ok {
 		return half.CloseWrite()
 	}
 	return nil

@@ -32,7 +32,7 @@ func readAnswer(text []byte, into any) error {
 }
 
 // members visits what is in a JSON object, of which nothing is copied: values are void after the visit. It returns the
-// first error of visit, or why text is none.
+// first error of visit, or why text is no object.
 func members(text []byte, visit func(name string, value jsontext.Value) error) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
 	if open, err := d.ReadToken(); err != nil || open.Kind() != '{' {

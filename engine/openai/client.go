@@ -38,8 +38,8 @@ func New(cfg Config) (*Client, error) {
 // an answer is replaced by a new one, once, where r.Again allows it.
 func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, error) {
 	sent := client.Request{Method: r.Method, Path: r.Path, Segments: r.Segments, RequestID: r.RequestID,
-		Bearer: r.Bearer, Fields: fieldsOf(r.Fields), At: r.At, HeaderTimeout: r.HeaderTimeout, IdleTimeout: r.IdleTimeout,
-		Again: r.Again}
+		Bearer: r.Bearer, Fields: fieldsOf(r.Fields), At: r.At, HeaderTimeout: r.HeaderTimeout,
+		IdleTimeout: r.IdleTimeout, Again: r.Again}
 	if r.Stream {
 		sent.Accept = "text/event-stream"
 	}

@@ -19,12 +19,13 @@ type Config struct {
 	URL string
 	// vllm | sglang | llamacpp | openai | auto; default vllm. Where probes and adapters differ
 	Engine     string
-	HealthPath string                                      // what a probe asks for; default the kind's own
-	Via        string                                      // the gateway's name, sent with every request, so that one that comes back is known; "" is not sent
-	Bearer     string                                      // sent where a request carries none of its own
-	TLS        *tls.Config                                 // for https; nil is the system's roots
-	Dial       func(ctx context.Context) (net.Conn, error) // nil is TCP to URL's host
-	Loops      *poll.Loops                                 // that carry streams; nil carries none
+	HealthPath string // what a probe asks for; default the kind's own
+	// the gateway's name, sent with every request, so that one that comes back is known; "" is not sent
+	Via    string
+	Bearer string                                      // sent where a request carries none of its own
+	TLS    *tls.Config                                 // for https; nil means the system's roots
+	Dial   func(ctx context.Context) (net.Conn, error) // nil means TCP to URL's host
+	Loops  *poll.Loops                                 // that carry streams; nil carries none
 
 	DialTimeout   time.Duration // 5 s, TLS handshake included
 	HeaderTimeout time.Duration // 60 s from the end of the request to the response's head

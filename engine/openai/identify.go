@@ -11,7 +11,7 @@ import (
 )
 
 // Auto is the Config.Engine of a replica whose kind is not known yet. Its health path is /health, or the model list
-// where there is none.
+// where that path is unknown.
 const Auto = "auto"
 
 // Identity is what an engine says of itself.
@@ -105,7 +105,7 @@ func (c *Client) kindByPaths(ctx context.Context) (kind string, sure bool, err e
 	return engine.Generic, false, nil
 }
 
-// kindWith returns the name of the first kind whose marks fit, and false if there is none.
+// kindWith returns the name of the first kind whose marks fit, and false if none do.
 func kindWith(fits func(*engine.Marks) bool) (kind string, ok bool) {
 	for _, k := range engine.AllKinds() {
 		if fits(&k.Marks) {

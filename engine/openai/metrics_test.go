@@ -16,7 +16,8 @@ import (
 	"octet/engine"
 )
 
-const all = HasRunning | HasWaiting | HasKVUsage | HasBlocks | HasBlockSize | HasCapacityTokens | HasPreemptions | HasQueriedTokens | HasCachedTokens | HasAdapters
+const all = HasRunning | HasWaiting | HasKVUsage | HasBlocks | HasBlockSize | HasCapacityTokens |
+	HasPreemptions | HasQueriedTokens | HasCachedTokens | HasAdapters
 
 // metricPages are pages as engines of several kinds and ages send them.
 var metricPages = map[string]struct {

@@ -155,7 +155,8 @@ func TestAnAnswerOverItsBoundIsCutOff(t *testing.T) {
 }
 
 func TestLoadingAnAdapterEndsWithItServedOrAnError(t *testing.T) {
-	const refusal = `400 {"object":"error","message":"The lora adapter 'a' has already been loaded.","type":"InvalidUserInput","code":400}`
+	const refusal = `400 {"object":"error",` +
+		`"message":"The lora adapter 'a' has already been loaded.","type":"InvalidUserInput","code":400}`
 	for name, c := range map[string]struct {
 		kind  string
 		pages map[string]string

@@ -8,8 +8,8 @@
 //
 // How an answer goes on without its handler, and without a goroutine:
 //
-//	handler ──Detach──▶ goroutine ──f returns false──▶ parked: TrySend only ──Resume──▶ goroutine ──f returns true──▶ end
-//	   │ false: f must be called here                     (net/http never parks)
+//	handler ──Detach──▶ goroutine ──f: false──▶ parked: TrySend only ──Resume──▶ goroutine ──f: true──▶ end
+//	   │ returns false: f is to be called here          (net/http never parks)
 package conn
 
 import (
@@ -63,8 +63,8 @@ type Writer interface {
 // Parker lets an answer go on when its handler has returned.
 type Parker interface {
 	// Detach has f go on with the answer when the handler has returned. f returns true when the answer is over; false
-	// parks it: it stays open, and no goroutine is its own. Detach returns false if the server cannot: nothing is called
-	// then.
+	// parks it: it stays open, and no goroutine is its own. Detach returns false if the server cannot: nothing is
+	// called then.
 	Detach(f func() (over bool)) bool
 	// CanPark returns true if a parked answer could be sent to now.
 	CanPark() bool

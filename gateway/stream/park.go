@@ -3,6 +3,7 @@ package stream
 import (
 	"errors"
 
+	"octet/engine"
 	"octet/gateway/conn"
 	"octet/gateway/place"
 )
@@ -72,7 +73,7 @@ func (r *Relay) tryFlush() error {
 
 // Resumed is Rest for a stream that was parked, once its loop has ended with why.
 func (r *Relay) Resumed(why error) (parks bool, err error) {
-	var panicked interface{ Panicked() any }
+	var panicked engine.Panic
 	switch {
 	case errors.As(why, &panicked):
 		panic(why) // its text has the stack of the loop

@@ -13,7 +13,7 @@
 // A stream that is passed on from a server to a client has two connections, and each has one owner at a time:
 //
 //	            connection of server/                          connection of client/
-//	            (to whom the answer goes)                      (from which the answer comes)
+//	            (where the answer goes)                        (from which the answer comes)
 //
 //	accept ──▶ its goroutine: await, head                      pool (nothing owns it; a timer may close it)
 //	               │ ServeHTTP                                     │ Do

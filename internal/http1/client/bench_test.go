@@ -55,7 +55,8 @@ func answerAll(c net.Conn, bodySize int, text []byte) {
 	}
 }
 
-const unary = "HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nServer: uvicorn\r\nContent-Type: application/json\r\nContent-Length: 300\r\n\r\n"
+const unary = "HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nServer: uvicorn\r\n" +
+	"Content-Type: application/json\r\nContent-Length: 300\r\n\r\n"
 
 // BenchmarkExchange is a request of a given size and a short unary answer; net/http's Transport does the same beside
 // it.

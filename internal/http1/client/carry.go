@@ -40,15 +40,15 @@ func (r *Response) Carry(piece func([]byte) error, pause func() error, end func(
 	c.keepText()
 	c.rest()
 	c.carried.Store(true)
-	if r.ctx.Err() == nil && r.client.cfg.Loops.Add(k.fd, k, r.idle) { // whoever ends ctx from now on wakes the loop
+	if r.ctx.Err() == nil && r.client.cfg.Loops.Add(k.fd, k, r.idle) { // the end of ctx wakes the loop from now on
 		return true
 	}
 	c.carried.Store(false)
 	return false
 }
 
-// Ready implements poll.Stream. Whoever ends the context has closed the reading side then, which is why it is looked
-// at only where that is closed.
+// Ready implements poll.Stream. The end of the context closes the reading side, so ctx is looked at only where that
+// is closed.
 func (k *carried) Ready(page []byte, hung bool) poll.Next {
 	k.hung = k.hung || hung
 	if k.hung && k.interrupted() {

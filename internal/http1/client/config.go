@@ -20,10 +20,10 @@ type Config struct {
 	Bearer      string  // sent where a request carries none of its own
 	ContentType string  // of requests with a body; default application/octet-stream
 
-	TLS *tls.Config // for https; nil is the system's roots
+	TLS *tls.Config // for https; nil means the system's roots
 	// Control is asked with each address before a packet is sent there, as a net.Dialer asks; nil allows all
 	Control func(network, address string, c syscall.RawConn) error
-	Dial    func(ctx context.Context) (net.Conn, error) // nil is TCP to URL's host
+	Dial    func(ctx context.Context) (net.Conn, error) // nil means TCP to URL's host
 	Loops   *poll.Loops                                 // that carry streams; nil carries none
 	Panics  guard.Report                                // is told of the panics that are contained
 	// Fault makes the caller's error of one of this package's, before it is returned; nil leaves them as they are

@@ -62,7 +62,7 @@ type conn struct {
 	nc      net.Conn
 	writeBy moment
 	probe   func(fd uintptr) bool // sets quiet; nil where lazy looks for itself
-	hangups *hangups              // that watch it; nil is none
+	hangups *hangups              // that watch it; nil if none do
 	id      uint64                // there
 }
 
@@ -85,14 +85,20 @@ var past = time.Unix(1, 0)
 // ContextEnded ends reads and writes at once and for good.
 func (c *conn) ContextEnded() {
 	_ = c.nc.SetDeadline(past) // fails only on a connection that is closed already
-	if half, ok := c.nc.(interface{ CloseRead() error }); ok && c.carried.Load() {
+	if half, ok := c.nc.(halfCloser); ok && c.carried.Load() {
 		_ = half.CloseRead() // likewise; to the loop it is the end
 	}
 }
 
+// What a connection may have beyond net.Conn.
+type (
+	halfCloser interface{ CloseRead() error }  // TCP's and those of Unix sockets
+	layered    interface{ NetConn() net.Conn } // TLS over another
+)
+
 // rawOf returns the descriptor under nc, below TLS where there is TLS.
 func rawOf(nc net.Conn) syscall.RawConn {
-	if over, ok := nc.(interface{ NetConn() net.Conn }); ok {
+	if over, ok := nc.(layered); ok {
 		nc = over.NetConn()
 	}
 	if under, ok := nc.(syscall.Conn); ok {
@@ -163,7 +169,7 @@ func (c *conn) close() {
 		c.hangups.drop(c)
 		c.hangups = nil
 	}
-	_ = c.nc.Close() // it is given up: nobody is interested in how
+	_ = c.nc.Close() // it is given up
 	c.rest()
 }
 

@@ -21,7 +21,8 @@ func TestFieldsOfARequestAreCheckedAndSent(t *testing.T) {
 	if err := check(&good); err != nil {
 		t.Error(err)
 	}
-	if head := string(appendHead(nil, c.open(&good), &good)); strings.Count(head, "\r\nX-Octet-Cache-Hint: blocks=3, tokens=48\r\n") != 1 {
+	head := string(appendHead(nil, c.open(&good), &good))
+	if strings.Count(head, "\r\nX-Octet-Cache-Hint: blocks=3, tokens=48\r\n") != 1 {
 		t.Errorf("%q", head)
 	}
 	for _, bad := range []Field{

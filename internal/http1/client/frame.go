@@ -173,7 +173,7 @@ func (f *frame) bounded(limit int, what string) error {
 	return nil
 }
 
-// unhex is a hexadecimal digit's value plus one; 0 for what is none.
+// unhex is a hexadecimal digit's value plus one; 0 for other bytes.
 var unhex = func() (t [256]uint8) {
 	for i, c := range []byte("0123456789abcdef") {
 		t[c] = uint8(i + 1)

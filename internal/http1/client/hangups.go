@@ -60,6 +60,6 @@ func (h *hangups) left(id uint64) {
 	h.mu.Unlock()
 	if c != nil {
 		c.gone.Store(true)
-		_ = c.nc.SetReadDeadline(time.Unix(1, 0)) // wakes who waits, who finds out the truth by reading
+		_ = c.nc.SetReadDeadline(time.Unix(1, 0)) // ends the wait of the reader, which finds out what has happened
 	}
 }

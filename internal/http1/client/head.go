@@ -216,7 +216,7 @@ func (h *head) framing(method string) frame {
 // reusable reports whether the engine keeps the connection open after a whole answer.
 func (h *head) reusable() bool { return !h.close && (!h.old || h.keepAlive) }
 
-// valueOf returns the first value of a field in a head, "" when there is none. One pass over its lines.
+// valueOf returns the first value of a field in a head, "" if it is absent. One pass over its lines.
 func valueOf(head []byte, name string) string {
 	_, fields, _ := bytes.Cut(head, []byte("\r\n"))
 	for line := range bytes.SplitSeq(fields, []byte("\r\n")) {

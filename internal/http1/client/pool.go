@@ -9,7 +9,7 @@ import (
 // No goroutine, and no clock is read: a timer runs while it holds any, and counts.
 type pool struct {
 	mu     sync.Mutex
-	top    *conn // above the one that was put before it; nil is none. Guarded by mu
+	top    *conn // above the one that was put before it; nil for the first. Guarded by mu
 	count  int
 	limit  int    // of count; none when negative
 	ticks  uint32 // of the timer: maxAge has ageTicks of them
@@ -21,7 +21,7 @@ type pool struct {
 
 const ageTicks = 8
 
-// take returns the connection that was put last, nil when there is none.
+// take returns the connection that was put last, nil if the pool is empty.
 func (p *pool) take() *conn {
 	p.mu.Lock()
 	c := p.top

@@ -26,7 +26,7 @@ type Request struct {
 	IdleTimeout   time.Duration // between reads of the body; 0 is the Config's
 
 	// Again is asked whether the request may be sent once more where a kept connection was lost with it, so that the
-	// server may have begun to work on it. Nil is yes.
+	// server may have begun to work on it. Nil means that it may.
 	Again func() bool
 }
 

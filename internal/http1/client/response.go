@@ -103,8 +103,8 @@ func (r *Response) fill() error {
 	return fmt.Errorf("%w: within the body", ErrReset)
 }
 
-// Close frees the connection: to the pool when the whole body was received, if not by its reader then by what is at hand;
-// closed otherwise. Idempotent.
+// Close frees the connection: to the pool when the whole body was received, if not by its reader then by what is at
+// hand; closed otherwise. Idempotent.
 func (r *Response) Close() error {
 	c := r.conn
 	if c == nil {

@@ -16,7 +16,7 @@ type Listener interface{ ContextEnded() }
 type Context struct {
 	context.Context             // the parent
 	up              *Context    // which it is or wraps, else nil
-	kin             *sync.Mutex // of all that are under one parent of another make; guards all below
+	treeMu          *sync.Mutex // shared by all Contexts under the same foreign parent; guards all below
 
 	over   atomic.Bool // cancelled, or told that the parent has ended
 	follow bool        // the parent will tell
@@ -32,9 +32,9 @@ type Context struct {
 func (c *Context) Begin(parent context.Context) {
 	c.Context = parent
 	if c.up = ours(parent); c.up != nil {
-		c.kin = c.up.kin
+		c.treeMu = c.up.treeMu
 	} else {
-		c.kin = new(sync.Mutex)
+		c.treeMu = new(sync.Mutex)
 	}
 }
 
@@ -51,8 +51,8 @@ func (c *Context) Done() <-chan struct{} {
 	if c.Context.Err() != nil {
 		c.Cancel(nil)
 	}
-	c.kin.Lock()
-	defer c.kin.Unlock()
+	c.treeMu.Lock()
+	defer c.treeMu.Unlock()
 	if c.done == nil {
 		c.done = make(chan struct{})
 		if c.over.Load() {
@@ -75,12 +75,15 @@ func Cause(ctx context.Context) error {
 	return c.cause
 }
 
+// holder is a context of another make that is around one of ours.
+type holder interface{ Lifetime() *Context }
+
 // ours is the Context that ctx is or wraps, else nil.
 func ours(ctx context.Context) *Context {
 	switch c := ctx.(type) {
 	case *Context:
 		return c
-	case interface{ Lifetime() *Context }:
+	case holder:
 		return c.Lifetime()
 	}
 	return nil
@@ -91,19 +94,19 @@ func (c *Context) Lifetime() *Context { return c }
 
 // Listen has l told of the end, which may have come.
 func (c *Context) Listen(l Listener) {
-	c.kin.Lock()
+	c.treeMu.Lock()
 	over := c.over.Load()
 	if !over {
 		c.enter(l)
 		c.watch()
 	}
-	c.kin.Unlock()
+	c.treeMu.Unlock()
 	if over {
 		go l.ContextEnded() // who listens may hold a lock
 	}
 }
 
-// enter adds a listener. Under kin.
+// enter adds a listener. Under treeMu.
 func (c *Context) enter(l Listener) {
 	if c.first == nil {
 		c.first = l
@@ -114,13 +117,13 @@ func (c *Context) enter(l Listener) {
 
 // Unlisten reports whether l will not be told.
 func (c *Context) Unlisten(l Listener) bool {
-	c.kin.Lock()
+	c.treeMu.Lock()
 	found := c.strike(l)
-	c.kin.Unlock()
+	c.treeMu.Unlock()
 	return found
 }
 
-// strike takes a listener away, and reports whether it was there. Under kin.
+// strike takes a listener away, and reports whether it was there. Under treeMu.
 func (c *Context) strike(l Listener) bool {
 	if c.first == l {
 		c.first = nil
@@ -146,7 +149,7 @@ func (c *Context) AfterFunc(f func()) (stop func() bool) {
 	return func() bool { return c.Unlisten(h) }
 }
 
-// watch asks the parent to tell of its end, once. Under kin.
+// watch asks the parent to tell of its end, once. Under treeMu.
 func (c *Context) watch() {
 	if c.follow || c.over.Load() {
 		return
@@ -170,15 +173,15 @@ func (c *Context) ContextEnded() { c.Cancel(nil) }
 // Cancel ends the context for a reason, nil being none in particular. Where it or its parent has ended before, that
 // stays the reason.
 func (c *Context) Cancel(why error) {
-	c.kin.Lock()
+	c.treeMu.Lock()
 	if c.over.Load() {
-		c.kin.Unlock()
+		c.treeMu.Unlock()
 		return
 	}
 	c.end(why)
 	first, others, leave := c.first, c.others, c.leave
 	c.first, c.others, c.leave = nil, nil, nil
-	c.kin.Unlock()
+	c.treeMu.Unlock()
 	if first != nil {
 		tell(first)
 	}
@@ -190,7 +193,7 @@ func (c *Context) Cancel(why error) {
 	}
 }
 
-// end is Cancel before anybody is told. Under kin.
+// end is Cancel before any listener is told. Under treeMu.
 func (c *Context) end(why error) {
 	c.err, c.cause = context.Canceled, why
 	if err := c.Context.Err(); err != nil {
@@ -217,7 +220,7 @@ func tell(l Listener) {
 	go l.ContextEnded()
 }
 
-// Watch is a Listener under some context. The zero Watch is nobody's.
+// Watch is a Listener under some context. The zero Watch is of no Listener.
 type Watch struct {
 	own  *Context
 	who  Listener

@@ -58,5 +58,6 @@ func (p *Panic) Panicked() any { return p.Value }
 // PageSize is what one turn reads at most, in bytes.
 const PageSize = 32 << 10
 
-// Sweep is how often the loop looks for who has been silent for too long; idle timeouts strike up to two of them late.
+// Sweep is how often the loop looks for streams that have been silent for too long; idle timeouts strike up to two of
+// them late.
 const Sweep = 100 * time.Millisecond

@@ -67,7 +67,7 @@ func (l *Loop) Add(fd uintptr, s Stream, idle time.Duration) bool {
 		return false
 	}
 	err := l.add(k.fd, syscall.EPOLLIN|syscall.EPOLLRDHUP, uint64(k.at))
-	return err == nil || !l.exit(k) // who is ended already is not given back
+	return err == nil || !l.exit(k) // a stream that has ended already is not given back
 }
 
 func (l *Loop) enter(k *slot) bool {
@@ -103,7 +103,7 @@ func (l *Loop) exit(k *slot) bool {
 	return true
 }
 
-// Close ends the loop, and with ErrClosed who is still there. It waits for that, and must not be called by a Stream.
+// Close ends the loop, and its streams with ErrClosed. It waits for that, and must not be called by a Stream.
 func (l *Loop) Close() {
 	l.mu.Lock()
 	l.closed = true
@@ -143,7 +143,7 @@ func (l *Loop) all() (list []*slot) {
 	return list
 }
 
-// sweep ends who was silent for too long.
+// sweep ends the streams that were silent for too long.
 func (l *Loop) sweep(now time.Time) {
 	for _, k := range l.all() {
 		switch {
@@ -162,7 +162,7 @@ func (l *Loop) sweep(now time.Time) {
 	_ = l.file.SetReadDeadline(next) // fails on what is closed
 }
 
-// serve gives a turn to whom something has come for, until nothing has. True is the end.
+// serve gives a turn to each stream for which something has come, until nothing has. It returns true at the loop's end.
 func (l *Loop) serve(instance uintptr) bool {
 	for {
 		n, errno := collect(instance, l.events[:])

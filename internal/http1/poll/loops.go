@@ -9,7 +9,7 @@ import (
 )
 
 // Loops are as many loops as there are processors, each begun when it is first wanted. The zero value is ready; a nil
-// one takes nobody.
+// one takes no stream.
 type Loops struct {
 	Panics guard.Report // is told of the panics that are contained
 

@@ -52,7 +52,9 @@ func (w *Watch) serve(instance uintptr) (over bool) {
 // meet another connection.
 func (w *Watch) Add(raw syscall.RawConn, id uint64) bool {
 	added := false
-	_ = raw.Control(func(fd uintptr) { added = w.add(int(fd), syscall.EPOLLRDHUP, id) == nil }) // fails if raw is closed
+	_ = raw.Control(func(fd uintptr) { // fails if raw is closed
+		added = w.add(int(fd), syscall.EPOLLRDHUP, id) == nil
+	})
 	return added
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -29,11 +28,11 @@ const (
 
 // Answer is the http.ResponseWriter of one request after another.
 type Answer struct {
-	c      *conn
-	began  time.Time
-	header http.Header
-	said   said  // what the handler's fields determine
-	err    error // of the first write that failed; nothing is written after it
+	c        *conn
+	began    time.Time
+	header   http.Header
+	explicit explicitHeaders // what the handler's fields determine
+	err      error           // of the first write that failed; nothing is written after it
 	progress
 
 	page *[outSize]byte // from the pool; nil while nothing is held
@@ -65,7 +64,7 @@ func (a *Answer) begin(closing bool) {
 	if len(a.header) > 0 {
 		clear(a.header)
 	}
-	a.began, a.said, a.err = time.Now(), said{}, nil
+	a.began, a.explicit, a.err = time.Now(), explicitHeaders{}, nil
 	a.progress = progress{length: -1, closing: closing}
 }
 
@@ -124,7 +123,7 @@ func (a *Answer) Start(status int, length int64, lines []byte) {
 		a.WriteHeader(status) // which complains
 		return
 	}
-	a.said = said{length: length, kind: true}
+	a.explicit = explicitHeaders{length: length, kind: true}
 	a.hold()
 	a.headed(status, append(appendStatus(a.buf[:0], a.c.req.ProtoMinor, status), lines...))
 }
@@ -156,13 +155,13 @@ func (a *Answer) inform(status int) {
 	a.hold()
 	closing := a.closing
 	page := append(a.appendHead(a.buf[:0], status), "\r\n"...)
-	a.closing = closing // what is said of the answer itself counts
+	a.closing = closing // what the answer itself says of that counts
 	a.note(a.c.send(page))
 	a.drop()
 }
 
 // Write sends body bytes where they are more than a page holds with those before; else they wait for Flush or the
-// handler's return, so that who has a short answer whole finds the handler's work done.
+// handler's return: a client that has a short answer whole finds the handler's work done.
 func (a *Answer) Write(p []byte) (int, error) {
 	if !a.wrote {
 		a.WriteHeader(http.StatusOK)
@@ -175,7 +174,7 @@ func (a *Answer) Write(p []byte) (int, error) {
 	case a.err != nil:
 		return 0, a.err
 	}
-	if a.count += int64(len(p)); a.said.length >= 0 && a.count > a.said.length {
+	if a.count += int64(len(p)); a.explicit.length >= 0 && a.count > a.explicit.length {
 		return 0, http.ErrContentLength
 	}
 	a.hold()
@@ -235,7 +234,7 @@ func (a *Answer) push(p []byte, last bool) error {
 	}
 	a.hold()
 	if !a.sent {
-		a.settle(p, last)
+		a.decideFraming(p, last)
 	}
 	if last && !a.sent {
 		sock.Batch()
@@ -269,24 +268,6 @@ func (a *Answer) push(p []byte, last bool) error {
 	return a.err
 }
 
-// chunk writes the size of a chunk before what is held. It returns where it begins and what follows its bytes.
-func (a *Answer) chunk(size int, last bool) (start int, tail string) {
-	start = a.from
-	if size > 0 {
-		var digits [16]byte
-		hex := append(strconv.AppendInt(digits[:0], int64(size), 16), "\r\n"...)
-		start -= len(hex)
-		copy(a.buf[start:], hex)
-		tail = "\r\n"
-	}
-	if last {
-		tail += "0\r\n\r\n"
-	}
-	return start, tail
-}
-
-var tails = map[string][]byte{"\r\n": []byte("\r\n"), "\r\n0\r\n\r\n": []byte("\r\n0\r\n\r\n")}
-
 // note keeps the first error.
 func (a *Answer) note(err error) {
 	if a.err == nil && err != nil {
@@ -296,7 +277,7 @@ func (a *Answer) note(err error) {
 
 // unlike says whether the handler wrote less than the length that it declared, or tried to write more.
 func (a *Answer) unlike() bool {
-	return a.said.length >= 0 && !a.empty && a.count != a.said.length
+	return a.explicit.length >= 0 && !a.empty && a.count != a.explicit.length
 }
 
 // untilClose says whether an answer has begun whose end is the connection's.

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// said is what the handler's own fields determine.
-type said struct {
-	length     int64 // Content-Length; -1 is none
+// explicitHeaders is what the handler's own fields determine.
+type explicitHeaders struct {
+	length     int64 // Content-Length; -1 if it is not given
 	kind       bool  // Content-Type is given, or Content-Encoding: nothing is to be guessed
 	date       bool
 	connection []string // what is to be said of it, unless it closes
 }
 
-// appendHead appends the status line and the handler's fields. What frames the message is left to settle.
+// appendHead appends the status line and the handler's fields. What frames the message is left to decideFraming.
 func (a *Answer) appendHead(dst []byte, status int) []byte {
-	a.said = said{length: -1}
+	a.explicit = explicitHeaders{length: -1}
 	dst = appendStatus(dst, a.c.req.ProtoMinor, status)
 	for name, values := range a.header {
-		if a.hear(name, values, status) || !token(name) {
+		if a.obey(name, values, status) || !token(name) {
 			continue
 		}
 		dst = appendField(dst, name, values)
@@ -37,31 +37,31 @@ func appendField(dst []byte, name string, values []string) []byte {
 	return dst
 }
 
-// hear takes down a field that the server obeys, and reports whether it is not to be sent as it is.
-func (a *Answer) hear(name string, values []string, status int) (hidden bool) {
+// obey takes down a field that the server obeys. It returns true if the field is not to be sent as it is.
+func (a *Answer) obey(name string, values []string, status int) (hidden bool) {
 	switch name {
 	case "Content-Length":
 		if len(values) > 0 {
 			if n, err := strconv.ParseUint(trim(values[0]), 10, 63); err == nil {
-				a.said.length = int64(n)
+				a.explicit.length = int64(n)
 			}
 		}
 		return true
 	case "Transfer-Encoding", "Trailer":
 		return true
 	case "Connection":
-		a.said.connection = values
+		a.explicit.connection = values
 		for _, v := range values {
 			a.closing = a.closing || listed(v, "close", ",")
 		}
 		return true
 	case "Date":
-		a.said.date = true
+		a.explicit.date = true
 	case "Content-Type":
-		a.said.kind = true
+		a.explicit.kind = true
 		return status == http.StatusNotModified
 	case "Content-Encoding":
-		a.said.kind = a.said.kind || len(values) > 0 && values[0] != ""
+		a.explicit.kind = a.explicit.kind || len(values) > 0 && values[0] != ""
 	}
 	return false
 }
@@ -94,22 +94,23 @@ func appendValue(dst []byte, v string) []byte {
 	return dst
 }
 
-// settle decides how the answer is framed, and adds that to its head. last says that buf and p are all of the body.
-func (a *Answer) settle(p []byte, last bool) {
+// decideFraming decides how the answer is framed, and adds that to its head. last says that buf and p are all of the
+// body.
+func (a *Answer) decideFraming(p []byte, last bool) {
 	dst := a.buf[:a.head:a.from]
 	allowed, noBody := allowsBody(a.status), a.c.req.Method == http.MethodHead
 	a.empty = noBody || !allowed
-	a.length = a.said.length
+	a.length = a.explicit.length
 	if size := len(a.buf) - a.from + len(p); a.length < 0 && last && allowed && (!noBody || size > 0) {
 		a.length = int64(size)
 	}
 	if a.length >= 0 && allowed {
 		dst = append(strconv.AppendInt(append(dst, "Content-Length: "...), a.length, 10), "\r\n"...)
 	}
-	if allowed && !a.said.kind {
+	if allowed && !a.explicit.kind {
 		dst = appendKind(dst, a.buf[a.from:], p)
 	}
-	if !a.said.date {
+	if !a.explicit.date {
 		dst = a.c.server.appendDate(dst, a.began)
 	}
 	dst = a.frame(dst)
@@ -146,8 +147,8 @@ func (a *Answer) frame(dst []byte) []byte {
 		return append(dst, "Connection: close\r\n"...)
 	case a.closing:
 		return dst
-	case a.said.connection != nil:
-		return appendField(dst, "Connection", a.said.connection)
+	case a.explicit.connection != nil:
+		return appendField(dst, "Connection", a.explicit.connection)
 	case r.ProtoMinor == 0:
 		return append(dst, "Connection: keep-alive\r\n"...)
 	}

@@ -107,12 +107,12 @@ func (b *body) take(p []byte) (n int, err error) {
 // fail records how the body ended.
 func (b *body) fail(err error) error {
 	b.err = err
-	if b.c.peer.Load()&hurried != 0 {
-		b.c.peer.And(^hurried) // what is read from now on is not the handler's
+	if b.c.peer.Load()&interrupted != 0 {
+		b.c.peer.And(^interrupted) // what is read from now on is not the handler's
 	}
 	if b.ended = errors.Is(err, io.EOF); b.ended {
 		b.c.release()
-		b.c.settled()
+		b.c.allowHangup()
 	}
 	return err
 }

@@ -75,7 +75,7 @@ func (b *body) nextChunk() error {
 	return nil
 }
 
-// chunkSize reads a chunk's line: a number of up to 16 hexadecimal digits, and extensions that nobody looks at.
+// chunkSize reads a chunk's line: a number of up to 16 hexadecimal digits, and extensions, which are ignored.
 func chunkSize(line string) (size int64, ok bool) {
 	digits, extension, _ := strings.Cut(line, ";")
 	if digits == "" || len(digits) > 16 || !printable(extension) {
@@ -103,7 +103,7 @@ func hexDigit(b byte) int64 {
 	return -1
 }
 
-// skipTrailers reads past the fields after the last chunk; nobody gets to see them.
+// skipTrailers reads past the fields after the last chunk; they are dropped.
 func (b *body) skipTrailers() error {
 	for left := mostTrailers; ; {
 		line, err := b.c.line(left)

@@ -7,83 +7,30 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"os"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"octet/internal/http1/guard"
-	"octet/internal/http1/lifetime"
-)
-
-// What is known of the peer, as bits.
-const (
-	gone uint32 = 1 << iota // it has closed its side, or reset
-	// the rest of a request's body is still to come, and whoever reads it learns that the peer is gone
-	owing
-	closes  // Close has struck
-	leaving // it is to make room for another, as soon as it has no request
-	hurried // Interrupt has: the body's reader is not to wait any more
 )
 
 // conn is one connection. Its own goroutine runs everything but left and cut.
 type conn struct {
-	server  *Server
-	nc      net.Conn
-	raw     syscall.RawConn // nil: nc is read by blocking, with a buffer held
-	fd      uintptr         // under raw, as long as nc is not closed
+	link
+	reader
+	answer Answer
+
 	id      uint64
 	watched bool // the watch will tell when the peer is gone
-	born    time.Time
 	nudged  bool // guarded by server.mu: it was woken to find that the server is closing
-	peer    atomic.Uint32
 	// since when, in ns of Unix, there has been no whole head; 0 while a request is being answered
 	waits  atomic.Int64
-	source netip.Addr       // by which it counts
-	ctx    lifetime.Context // of its requests
+	source netip.Addr // by which it counts
 
-	page    *[inSize]byte   // from the pool; nil while nothing is held
-	wide    *[wideSize]byte // likewise; one of both at most
-	buf     []byte          // page, wide, or larger when a head was
-	r, w    int             // buf[r:w] is received and not yet taken
-	scan    scan            // how far the head in buf[r:w] was searched for its end
-	skipped int             // bytes of empty lines before it
-	large   bool            // the last request was longer than a page
-	lent    bool            // what is taken of buf is its handler's until it returns
-	full    bool            // the last read left no room: there may be more
-
-	limit   time.Time // until when the bytes that are waited for must come; zero is never
-	armed   time.Time // when a read will fail as set on nc; at or before limit, but for what is lazy
-	inHead  bool      // limit is the head's
-	resting bool      // limit is that of an idle connection
-
-	writeBy    time.Time // as limit, for writes
-	writeArmed time.Time
-
-	ready   func(fd uintptr) bool // receives, and answers what is whole; sets verdict or failed
-	into    func(fd uintptr) bool // receives into target; sets got or failed
-	within  bool                  // ready runs, and what it calls: nobody else reads or writes
-	target  []byte
-	got     int
-	failed  error
-	verdict verdict
-
-	blank    *http.Request // with ctx and nothing else
-	req      *http.Request
-	url      url.URL
-	header   http.Header
-	values   []string // of header
-	names    []string // of values
-	twice    bool     // a field of header came more than once
-	habit    *habit   // nil before the second request
-	asked    bool     // there was a first
-	headSize int      // of the last head, in bytes
-	post     bool     // the request before was a POST
-	last     bool     // the client wants no answer after this one
-	body     body
-	answer   Answer
-	detached func() (over bool) // what answers on when the handler has returned; nil is nothing
+	ready    func(fd uintptr) bool // receives, and answers what is whole; sets verdict or failed
+	verdict  verdict
+	resting  bool               // limit is that of an idle connection
+	detached func() (over bool) // what answers on when the handler has returned; else nil
 	linger   bool               // what was not read would make the close a reset, and the answer may be lost with it
 }
 
@@ -97,8 +44,10 @@ const (
 )
 
 func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{server: s, nc: nc, raw: rawOf(nc), born: time.Now(), source: sourceOf(nc.RemoteAddr())}
-	c.waits.Store(c.born.UnixNano())
+	born := time.Now()
+	c := &conn{source: sourceOf(nc.RemoteAddr())}
+	c.server, c.nc, c.raw = s, nc, rawOf(nc)
+	c.waits.Store(born.UnixNano())
 	if c.raw != nil {
 		_ = c.raw.Control(func(fd uintptr) { c.fd = fd }) // fails on a closed connection, as all else will
 	}
@@ -116,7 +65,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 	c.header = http.Header{}
 	c.body.c, c.answer.c = c, c
 	c.answer.header = http.Header{}
-	c.inHead, c.limit = true, after(c.born, s.ReadHeaderTimeout)
+	c.inHead, c.limit = true, after(born, s.ReadHeaderTimeout)
 	return c
 }
 
@@ -156,7 +105,7 @@ func (c *conn) leave() {
 	c.end()
 }
 
-// wreck ends the connection whatever state it is in; its memory is nobody's any more.
+// wreck ends the connection whatever state it is in; its memory is not used again.
 func (c *conn) wreck() {
 	defer c.server.Panics.End(guard.Connection, nil)
 	c.server.forget(c)
@@ -172,7 +121,7 @@ func (c *conn) end() {
 		c.sayGoodbye()
 	}
 	c.release()
-	_ = c.nc.Close() // it is given up: nobody is interested in how
+	_ = c.nc.Close() // it is given up
 	c.server.forget(c)
 }
 

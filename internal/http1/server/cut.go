@@ -3,28 +3,25 @@ package server
 import "time"
 
 // left is told by the watch, on its goroutine, that the peer has closed its side.
-func (c *conn) left() {
-	if c.peer.Or(gone)&owing == 0 {
-		c.ctx.Cancel(nil)
+func (l *link) left() {
+	if l.peer.Or(gone)&bodyDue == 0 {
+		l.ctx.Cancel(nil)
 	}
-	c.wake()
+	l.wake()
 }
 
-// wake has who waits for bytes look again whether to: the connection's goroutine finds out the truth by reading.
-func (c *conn) wake() { _ = c.nc.SetReadDeadline(time.Unix(1, 0)) } // fails on a closed connection
+// wake ends a wait for bytes, so that the connection's goroutine reads and finds out what has happened.
+func (l *link) wake() { _ = l.nc.SetReadDeadline(time.Unix(1, 0)) } // fails on a closed connection
 
 // cut ends the connection from elsewhere, and does not wait for its handler: closing the descriptor would.
-func (c *conn) cut() {
-	c.peer.Or(closes)
-	c.ctx.Cancel(nil)
-	_ = c.nc.SetDeadline(time.Unix(1, 0)) // fails on a closed connection
-	switch both := c.nc.(type) {
-	case interface {
-		CloseRead() error
-		CloseWrite() error
-	}:
+func (l *link) cut() {
+	l.peer.Or(closes)
+	l.ctx.Cancel(nil)
+	_ = l.nc.SetDeadline(time.Unix(1, 0)) // fails on a closed connection
+	switch both := l.nc.(type) {
+	case bothCloser:
 		_, _ = both.CloseRead(), both.CloseWrite() // likewise; its goroutine does the rest
 	default:
-		_ = c.nc.Close() // its goroutine closes it again
+		_ = l.nc.Close() // its goroutine closes it again
 	}
 }

@@ -37,8 +37,8 @@ func printable(s string) bool { return field.IsValue(s) }
 func trim(s string) string    { return field.Trim(s) }
 func plainPath(s string) bool { return s != "" && s[0] == '/' && all(s, pathByte) }
 
-// canonical returns a field's name as net/http spells it; "" is none. It allocates only for names that are spelt
-// otherwise and that few clients send.
+// canonical returns a field's name as net/http spells it; "" if it is no name. It allocates only for names that are
+// spelt otherwise and that few clients send.
 func canonical(name string) string {
 	upper, as := true, true
 	for i := range len(name) {

@@ -102,31 +102,31 @@ func (f *framing) note(k kind, value string) {
 }
 
 // frame decides where the request's body ends and what becomes of its connection.
-func (c *conn) frame(f *framing) *refusal {
-	r := c.req
+func (rd *reader) frame(f *framing) *refusal {
+	r := rd.req
 	old := r.ProtoMinor == 0
 	if f.hosts > 1 || f.hosts == 0 && !old && r.Method != http.MethodConnect || !all(f.host, hostByte) {
 		return errHost
 	}
-	r.Host = c.url.Host
+	r.Host = rd.url.Host
 	if r.Host == "" {
 		r.Host = f.host
 	}
 	if f.pragma == "no-cache" && !f.cached {
-		c.keep("Cache-Control", "no-cache")
+		rd.keep("Cache-Control", "no-cache")
 	}
 	r.Close = f.close || old && !f.stay
-	c.last = r.Close || f.closeFirst || old && !f.stayFirst
-	if bad := c.frameBody(f, old); bad != nil {
+	rd.last = r.Close || f.closeFirst || old && !f.stayFirst
+	if bad := rd.frameBody(f, old); bad != nil {
 		return bad
 	}
-	c.post = r.Method == http.MethodPost
-	return c.expect(f, old)
+	rd.post = r.Method == http.MethodPost
+	return rd.expect(f, old)
 }
 
 // frameBody is RFC 9112, section 6, without its leniencies.
-func (c *conn) frameBody(f *framing, old bool) *refusal {
-	r := c.req
+func (rd *reader) frameBody(f *framing, old bool) *refusal {
+	r := rd.req
 	switch {
 	case f.codings > 0 && old:
 		return errCodingIn10
@@ -135,11 +135,11 @@ func (c *conn) frameBody(f *framing, old bool) *refusal {
 	case f.codings == 1 && f.lengths > 0:
 		return errBothFramings
 	case f.codings == 1:
-		return c.frameChunks(f)
+		return rd.frameChunks(f)
 	case f.lengths > 1:
 		return errLengthTwice
 	case f.lengths == 0 || f.length == "0":
-		c.body.none()
+		rd.body.none()
 		r.Body = http.NoBody
 		return nil
 	}
@@ -149,37 +149,37 @@ func (c *conn) frameBody(f *framing, old bool) *refusal {
 	}
 	r.ContentLength = int64(n)
 	if n == 0 {
-		c.body.none()
+		rd.body.none()
 		r.Body = http.NoBody
 		return nil
 	}
-	c.body.measured(int64(n))
-	r.Body = &c.body
+	rd.body.measured(int64(n))
+	r.Body = &rd.body
 	return nil
 }
 
 var chunkedCoding = []string{"chunked"}
 
-func (c *conn) frameChunks(f *framing) *refusal {
+func (rd *reader) frameChunks(f *framing) *refusal {
 	for name := range strings.SplitSeq(f.trailer, ",") {
 		switch canonical(field.Trim(name)) {
 		case "Transfer-Encoding", "Trailer", "Content-Length":
 			return errTrailer
 		}
 	}
-	delete(c.header, "Trailer")
-	c.body.chunks()
-	c.req.Body, c.req.ContentLength, c.req.TransferEncoding = &c.body, -1, chunkedCoding
+	delete(rd.header, "Trailer")
+	rd.body.chunks()
+	rd.req.Body, rd.req.ContentLength, rd.req.TransferEncoding = &rd.body, -1, chunkedCoding
 	return nil
 }
 
-func (c *conn) expect(f *framing, old bool) *refusal {
+func (rd *reader) expect(f *framing, old bool) *refusal {
 	switch {
 	case f.expects == 0 || f.expect == "":
 	case !listed(f.expect, "100-continue", ", \t"):
 		return errExpectation
-	case !old && c.req.ContentLength != 0:
-		c.body.waits, c.body.expected = true, true
+	case !old && rd.req.ContentLength != 0:
+		rd.body.waits, rd.body.expected = true, true
 	}
 	return nil
 }

@@ -21,16 +21,16 @@ type habit struct {
 }
 
 // forget ends the habit for a head that is not like it.
-func (c *conn) forget() {
-	switch h := c.habit; {
+func (rd *reader) forget() {
+	switch h := rd.habit; {
 	case h != nil:
 		h.Forget()
 		h.same.before = ""
-		h.kept, h.room = 0, cap(c.values)
-	case c.asked:
-		c.habit = &habit{room: cap(c.values)}
+		h.kept, h.room = 0, cap(rd.values)
+	case rd.asked:
+		rd.habit = &habit{room: cap(rd.values)}
 	}
-	c.asked = true
+	rd.asked = true
 }
 
 // learn takes down the next field. Nil learns nothing.
@@ -46,43 +46,43 @@ func (h *habit) learn(spelt string, k kind) {
 
 // keep makes a habit of the head that c has parsed, if it is fit for one: HTTP/1.1, each field there once, and its
 // value where the header has it.
-func (h *habit) keep(line string, c *conn) {
-	if h != nil && c.req.ProtoMinor == 1 && len(c.values) == h.kept && cap(c.values) == h.room {
+func (h *habit) keep(line string, rd *reader) {
+	if h != nil && rd.req.ProtoMinor == 1 && len(rd.values) == h.kept && cap(rd.values) == h.room {
 		h.Keep(line)
-		h.url = c.url
-		h.method, h.target = c.req.Method, c.req.RequestURI
+		h.url = rd.url
+		h.method, h.target = rd.req.Method, rd.req.RequestURI
 	}
 }
 
 // readHead makes req of the head that is unread, and takes it; false is that more of it has to come. A header to which
 // a field was added, or from which one was taken, is begun anew.
-func (c *conn) readHead() (whole bool, bad *refusal) {
-	if h := c.habit; h != nil && c.scan.seen == 0 && c.skipped == 0 && len(c.header) == h.kept {
-		if c.resume(h) {
+func (rd *reader) readHead() (whole bool, bad *refusal) {
+	if h := rd.habit; h != nil && rd.scan.seen == 0 && rd.skipped == 0 && len(rd.header) == h.kept {
+		if rd.resume(h) {
 			return true, nil
 		}
-		if end := h.Locate(c.buf[c.r:c.w]); end > 0 && end <= c.server.maxHead() {
-			return true, c.repeat(end)
+		if end := h.Locate(rd.buf[rd.r:rd.w]); end > 0 && end <= rd.server.maxHead() {
+			return true, rd.repeat(end)
 		}
 	}
-	end, bad := c.findHead()
+	end, bad := rd.findHead()
 	if end == 0 || bad != nil {
 		return false, bad
 	}
-	return true, c.parse(end)
+	return true, rd.parse(end)
 }
 
 // repeat makes req of a head like the one before.
-func (c *conn) repeat(end int) *refusal {
-	head := string(c.buf[c.r : c.r+end]) // the one copy that all strings of the request share
-	c.r += end
-	c.headSize = end
-	c.scan, c.inHead = scan{}, false
-	c.blankRequest()
-	h := c.habit
-	c.url = h.url
-	c.req.Method, c.req.RequestURI = h.method, h.target
-	c.req.Proto, c.req.ProtoMajor, c.req.ProtoMinor = "HTTP/1.1", 1, 1
+func (rd *reader) repeat(end int) *refusal {
+	head := string(rd.buf[rd.r : rd.r+end]) // the one copy that all strings of the request share
+	rd.r += end
+	rd.headSize = end
+	rd.scan, rd.inHead = scan{}, false
+	rd.blankRequest()
+	h := rd.habit
+	rd.url = h.url
+	rd.req.Method, rd.req.RequestURI = h.method, h.target
+	rd.req.Proto, rd.req.ProtoMajor, rd.req.ProtoMinor = "HTTP/1.1", 1, 1
 	var f framing
 	slot, length := 0, place{}
 	for _, custom := range h.Fields() {
@@ -93,13 +93,13 @@ func (c *conn) repeat(end int) *refusal {
 			length = place{int(custom.From) + strings.Index(line, value), slot}
 		}
 		if !k.hidden() {
-			c.values[slot] = value
+			rd.values[slot] = value
 			slot++
 		}
 	}
-	bad := c.frame(&f)
+	bad := rd.frame(&f)
 	if bad == nil {
-		h.remember(head, length, &f, c)
+		h.remember(head, length, &f, rd)
 	}
 	return bad
 }

@@ -22,7 +22,7 @@ func (c *conn) handle() bool {
 	case c.body.whole():
 		c.release()
 	case !c.body.atHand():
-		c.owe()
+		c.deferHangup()
 	}
 	whole := c.guard(c.call)
 	if c.lent {
@@ -68,7 +68,7 @@ const mostOptions = 4 << 10
 
 // answerOptions answers a question about the server itself as net/http does.
 func (c *conn) answerOptions() {
-	c.limit = after(c.answer.began, c.server.ReadHeaderTimeout) // nobody else bounds it
+	c.limit = after(c.answer.began, c.server.ReadHeaderTimeout) // no handler bounds it
 	if _, err := io.CopyN(io.Discard, c.req.Body, mostOptions+1); err == nil {
 		c.answer.closing = true
 	}
@@ -97,26 +97,27 @@ func (c *conn) finish() bool {
 		c.linger = true
 		return false
 	}
-	if c.peer.Load()&owing != 0 {
-		c.peer.And(^owing)
+	if c.peer.Load()&bodyDue != 0 {
+		c.peer.And(^bodyDue)
 	}
 	return !c.leaves()
 }
 
-// owe puts off the end of the context until the body is read: who reads it sees for himself that the client is gone.
-func (c *conn) owe() { c.peer.Or(owing) }
+// deferHangup keeps the context alive, though the client may hang up, until the body is read: its reader gets the error
+// itself.
+func (l *link) deferHangup() { l.peer.Or(bodyDue) }
 
-// settled is owe's end.
-func (c *conn) settled() {
-	if c.peer.Load()&owing != 0 && c.peer.And(^owing)&gone != 0 {
-		c.ctx.Cancel(nil)
+// allowHangup ends what deferHangup began: the context ends now if the client has hung up meanwhile.
+func (l *link) allowHangup() {
+	if l.peer.Load()&bodyDue != 0 && l.peer.And(^bodyDue)&gone != 0 {
+		l.ctx.Cancel(nil)
 	}
 }
 
 // abandon makes sure that an answer that was given up does not look like a whole one.
 func (c *conn) abandon() {
 	c.body.closed = true
-	if reset, ok := c.nc.(interface{ SetLinger(sec int) error }); ok && c.answer.untilClose() {
+	if reset, ok := c.nc.(lingerer); ok && c.answer.untilClose() {
 		_ = reset.SetLinger(0) // fails on a closed connection
 	}
 }

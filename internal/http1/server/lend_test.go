@@ -93,7 +93,8 @@ func TestLentBodiesAreWholeUntilTheirHandlerReturns(t *testing.T) {
 
 // Who sends little holds little, whatever the connection held before.
 func TestAPartOfAHeadHoldsNoWidePage(t *testing.T) {
-	c := &conn{server: &Server{}, large: true}
+	c := new(conn)
+	c.server, c.large = new(Server), true
 	copy(c.room(), "POST")
 	c.w = 4
 	if c.wide == nil {

@@ -28,7 +28,7 @@ func (a *Answer) Lend() ([]byte, bool) { return a.c.body.lend() }
 // Interrupt has a read that waits for more of the body fail, and the next one that would wait, with
 // os.ErrDeadlineExceeded. Any goroutine may call it while the handler runs.
 func (a *Answer) Interrupt() {
-	a.c.peer.Or(hurried)
+	a.c.peer.Or(interrupted)
 	a.c.wake()
 }
 

@@ -9,7 +9,7 @@ import (
 	"octet/internal/http1/sock"
 )
 
-// rawOf returns the descriptor under nc; nil where there is none.
+// rawOf returns the descriptor under nc; nil if it has none.
 func rawOf(nc net.Conn) syscall.RawConn {
 	switch under := nc.(type) {
 	case *net.TCPConn:
@@ -85,7 +85,7 @@ func (c *conn) reach() bool {
 		return false
 	}
 	n, errno := sock.Read(c.fd, c.buf[c.w:])
-	if errno != 0 || n == 0 { // which who waits for the body finds again
+	if errno != 0 || n == 0 { // which the next read of the body finds again
 		return false
 	}
 	c.full = c.w+n == len(c.buf)
@@ -102,16 +102,16 @@ func (c *conn) parked() bool {
 	return true
 }
 
-func (c *conn) onTarget(fd uintptr) bool {
-	n, errno := sock.Read(fd, c.target)
+func (l *link) onTarget(fd uintptr) bool {
+	n, errno := sock.Read(fd, l.target)
 	if errno == syscall.EAGAIN {
-		c.arm()
-		if c.peer.Load()&hurried == 0 {
+		l.arm()
+		if l.peer.Load()&interrupted == 0 {
 			return false
 		}
-		c.failed = os.ErrDeadlineExceeded // its wake may be undone by the deadline just set
+		l.failed = os.ErrDeadlineExceeded // its wake may be undone by the deadline just set
 		return true
 	}
-	c.got, c.failed = n, readError(n, errno)
+	l.got, l.failed = n, readError(n, errno)
 	return true
 }

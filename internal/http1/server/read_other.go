@@ -11,5 +11,5 @@ import (
 func rawOf(net.Conn) syscall.RawConn { return nil }
 
 func (c *conn) onReady(uintptr) bool  { return true }
-func (c *conn) onTarget(uintptr) bool { return true }
+func (l *link) onTarget(uintptr) bool { return true }
 func (c *conn) reach() bool           { return false }

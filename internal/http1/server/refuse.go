@@ -56,7 +56,7 @@ func (c *conn) refuse(bad *refusal) verdict {
 		c.server.Refuse(&c.answer, bad.status, bad.text)
 	} else {
 		c.answer.WriteHeader(bad.status)
-		_, _ = io.WriteString(&c.answer, http.StatusText(bad.status)+": "+bad.text+"\n") // nobody is left to tell
+		_, _ = io.WriteString(&c.answer, http.StatusText(bad.status)+": "+bad.text+"\n") // a.err keeps it
 	}
 	c.answer.finish()
 	return over

@@ -31,22 +31,22 @@ func (s *same) locate(b []byte) (end, from, to int, length int64) {
 
 // resume makes req of the head that is unread where it is the one before but for its length, and takes it; false is
 // that it is not.
-func (c *conn) resume(h *habit) bool {
+func (rd *reader) resume(h *habit) bool {
 	s := &h.same
-	unread := c.buf[c.r:c.w]
+	unread := rd.buf[rd.r:rd.w]
 	end, from, to, length := s.locate(unread)
-	if end == 0 || end > c.server.maxHead() {
+	if end == 0 || end > rd.server.maxHead() {
 		return false
 	}
-	if string(unread[from:to]) != c.values[s.slot] {
-		c.values[s.slot] = string(unread[from:to])
+	if string(unread[from:to]) != rd.values[s.slot] {
+		rd.values[s.slot] = string(unread[from:to])
 	}
-	c.r += end
-	c.inHead = false
-	c.url = h.url
-	*c.req = s.request
-	c.req.ContentLength = length
-	c.body.measured(length)
+	rd.r += end
+	rd.inHead = false
+	rd.url = h.url
+	*rd.req = s.request
+	rd.req.ContentLength = length
+	rd.body.measured(length)
 	return true
 }
 
@@ -55,12 +55,12 @@ type place struct{ from, slot int }
 
 // remember has the next head like this one, which is made of the habit, told by comparing it, where nothing but a
 // length says what comes behind it.
-func (h *habit) remember(head string, length place, f *framing, c *conn) {
+func (h *habit) remember(head string, length place, f *framing, rd *reader) {
 	s := &h.same
 	s.before = ""
-	if f.expects > 0 || c.req.ContentLength <= 0 {
+	if f.expects > 0 || rd.req.ContentLength <= 0 {
 		return
 	}
 	s.before, s.after, s.slot = head[:length.from], head[length.from+len(f.length):], length.slot
-	s.request = *c.req
+	s.request = *rd.req
 }

@@ -65,8 +65,8 @@ func (a *Answer) TrySend(p []byte) error {
 	return a.err
 }
 
-// CanPark says whether TrySend may be called: while the body goes out in chunks, by the connection's own descriptor, and
-// nothing is held.
+// CanPark says whether TrySend may be called: while the body goes out in chunks, by the connection's own descriptor,
+// and nothing is held.
 func (a *Answer) CanPark() bool { return a.canSend(1) }
 
 // sendOwed sends what TrySend has kept.
@@ -114,3 +114,21 @@ func appendChunk(dst, p []byte) []byte {
 func appendSize(dst []byte, n int) []byte {
 	return append(strconv.AppendInt(dst, int64(n), 16), "\r\n"...)
 }
+
+// chunk writes the size of a chunk before what is held. It returns where it begins and what follows its bytes.
+func (a *Answer) chunk(size int, last bool) (start int, tail string) {
+	start = a.from
+	if size > 0 {
+		var digits [16]byte
+		hex := append(strconv.AppendInt(digits[:0], int64(size), 16), "\r\n"...)
+		start -= len(hex)
+		copy(a.buf[start:], hex)
+		tail = "\r\n"
+	}
+	if last {
+		tail += "0\r\n\r\n"
+	}
+	return start, tail
+}
+
+var tails = map[string][]byte{"\r\n": []byte("\r\n"), "\r\n0\r\n\r\n": []byte("\r\n0\r\n\r\n")}

@@ -19,13 +19,13 @@ import (
 // Supported says whether this system lets one goroutine learn of every client that leaves.
 const Supported = poll.Supported
 
-// Server serves HTTP/1.1. Its fields must not change once Serve is called; a zero timeout or limit is none.
+// Server serves HTTP/1.1. Its fields must not change once Serve is called; a zero timeout or limit means no limit.
 type Server struct {
 	Handler     http.Handler
-	BaseContext context.Context // of all requests; nil is Background
+	BaseContext context.Context // of all requests; nil means Background
 
-	// for a head, from its first byte, or of a new connection from its start; and for the rest of a body that nobody
-	// read
+	// for a head, from its first byte, or of a new connection from its start; and for the rest of a body that the
+	// handler did not read
 	ReadHeaderTimeout time.Duration
 	IdleTimeout       time.Duration // for a connection without a request
 	WriteTimeout      time.Duration // from a request's head on, unless the handler sets another deadline
@@ -38,7 +38,7 @@ type Server struct {
 	// status is 400, 408, 417, 429, 431, 501, 503 or 505. The connection ends after it.
 	Refuse   func(w http.ResponseWriter, status int, message string)
 	Panics   guard.Report // is told of the panics that are contained
-	ErrorLog *log.Logger  // of panics and failed accepts; nil is the standard logger
+	ErrorLog *log.Logger  // of panics and failed accepts; nil means the standard logger
 
 	closing atomic.Bool
 	date    atomic.Pointer[stamp]
@@ -49,7 +49,7 @@ type Server struct {
 	last      uint64           // id
 	seats     seats
 	watch     *poll.Watch // nil before the first socket
-	over      bool        // nobody is served any more
+	over      bool        // no connection is served any more
 }
 
 // Serve accepts connections from l until Shutdown or Close, and returns http.ErrServerClosed then. It closes l.
@@ -69,7 +69,7 @@ func (s *Server) Serve(l net.Listener) error {
 		if s.closing.Load() {
 			return http.ErrServerClosed
 		}
-		var passing interface{ Temporary() bool }
+		var passing temporary
 		if !errors.As(err, &passing) || !passing.Temporary() { // out of descriptors, for one, passes
 			return err
 		}
@@ -117,8 +117,8 @@ func (s *Server) start(nc net.Conn) {
 	go c.serve()
 }
 
-// enlist counts c among the connections, and returns the watch that sockets are under; nil for what is none. no is why
-// c gets no seat.
+// enlist counts c among the connections, and returns the watch that sockets are under; nil for other connections. no is
+// why c is not counted.
 func (s *Server) enlist(c *conn) (w *poll.Watch, no *refusal, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -41,7 +41,7 @@ func (s *Strict) Refused(target string) (status int, text string, refused bool) 
 
 // CloseWrite closes the sending side, where that can be done alone.
 func (s *Strict) CloseWrite() error {
-	if half, ok := s.Conn.(interface{ CloseWrite() error }); ok {
+	if half, ok := s.Conn.(halfCloser); ok {
 		return half.CloseWrite()
 	}
 	return errors.ErrUnsupported

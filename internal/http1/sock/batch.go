@@ -2,8 +2,8 @@ package sock
 
 import "runtime"
 
-// alone says that there is one processor to run on.
-var alone = runtime.GOMAXPROCS(0) == 1
+// singleProc is true if there was one processor to run on at the start.
+var singleProc = runtime.GOMAXPROCS(0) == 1
 
 // Batch has what is sent next go out behind all that is ready to run: the sends of many requests then follow one
 // another, and a process that waits for them at another processor is woken once for all. Where nothing else is ready,
@@ -11,7 +11,7 @@ var alone = runtime.GOMAXPROCS(0) == 1
 //
 // With several processors it does nothing: the runtime would wake an idle one for the goroutine that stands back.
 func Batch() {
-	if alone {
+	if singleProc {
 		runtime.Gosched()
 	}
 }

@@ -10,8 +10,8 @@ import (
 // which the runtime looks elsewhere first, as it does now and then.
 func TestBatchLetsAllThatIsReadyRunFirst(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	defer func(was bool) { alone = was }(alone)
-	for _, alone = range []bool{false, true} {
+	defer func(was bool) { singleProc = was }(singleProc)
+	for _, singleProc = range []bool{false, true} {
 		const each = 4
 		together := 0
 		for range 100 {
@@ -32,8 +32,9 @@ func TestBatchLetsAllThatIsReadyRunFirst(t *testing.T) {
 				together++
 			}
 		}
-		if alone != (together > 50) {
-			t.Errorf("alone %t: in %d of 100 rounds all were ready before the first was sent", alone, together)
+		if singleProc != (together > 50) {
+			t.Errorf("singleProc %t: in %d of 100 rounds all were ready before the first was sent", singleProc,
+				together)
 		}
 	}
 }

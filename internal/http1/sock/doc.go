@@ -5,7 +5,7 @@
 // looked after.
 //
 //  1. No call waits: where there is nothing to read, or no room to write, it says EAGAIN.
-//  2. Read, Write and WriteParts are for callbacks of the descriptor's RawConn, where it stays open and nobody else
+//  2. Read, Write and WriteParts are for callbacks of the descriptor's RawConn, where it stays open and nothing else
 //     uses it.
 //  3. Send waits in the runtime's poller, so deadlines and Close of its connection end that as they end a Write.
 package sock
