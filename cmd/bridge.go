@@ -31,7 +31,7 @@ type voiceFlags struct{ name, key string }
 
 func (v *voiceFlags) define(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&v.name, "publisher", "", "whom entries on a Redis stream name as theirs (default: this host)")
+	flags.StringVar(&v.name, "publisher", "", "the publisher's name in entries of a Redis stream (default: this host)")
 	flags.StringVar(&v.key, "events-key", os.Getenv("OCTET_EVENTS_KEY"),
 		"the replica's key, to seal what goes to Redis and NATS (default $OCTET_EVENTS_KEY)")
 }

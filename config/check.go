@@ -44,13 +44,13 @@ func checkJudges(c *Config, r *report) {
 		path := item("outcomes.tenants", i)
 		switch {
 		case name == Anonymous:
-			r.addAt(path, CodeConflict, "requests without a key never judge: anybody could demote a specialist")
+			r.addAt(path, CodeConflict, "requests without a key never judge: any client could demote a specialist")
 		case name != "" && !slices.ContainsFunc(c.Auth.Tenants, is):
 			r.addAt(path, CodeUnknownName, "there is no tenant %q", clip(name))
 		}
 	}
 	if len(c.Outcomes.Tenants) > 0 && c.Auth.Verdicts == "none" {
-		r.addAt("outcomes.tenants", CodeConflict, "auth.verdicts is none: nobody's verdicts count")
+		r.addAt("outcomes.tenants", CodeConflict, "auth.verdicts is none: no verdicts count")
 	}
 }
 
@@ -126,7 +126,7 @@ func checkTenant(t *Tenant, path string, salts map[string]string, r *report) {
 		r.addAt(path+".name", CodeReservedName, "%q is what requests without a key are called", clip(t.Name))
 	}
 	if strings.EqualFold(t.KeySHA256, noKey) {
-		r.addAt(path+".key_sha256", CodeBadValue, "this is the SHA-256 of an empty key, which anybody has")
+		r.addAt(path+".key_sha256", CodeBadValue, "this is the SHA-256 of an empty key, which every client has")
 	}
 	if first, taken := salts[t.CacheSalt]; taken && t.CacheSalt != "" {
 		r.addAt(path+".cache_salt", CodeDuplicateName,

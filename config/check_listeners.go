@@ -32,7 +32,7 @@ func checkEventListener(c *Config, r *report) {
 		return
 	}
 	r.addAt("events.grpc.listen", CodeExposed,
-		"on %s anybody could say what replicas hold: it needs client_ca, or publishers behind cert and key",
+		"on %s any client could say what replicas hold: it needs client_ca, or publishers behind cert and key",
 		clip(g.Listen))
 }
 

@@ -8,8 +8,8 @@ import (
 // judge notes what a chunk says, and the edits of its event that follow: what the client did not ask for is left out,
 // and so is what goes beyond Options.Most.
 func (s *Scanner) judge(event, data []byte, c *chunk) {
-	p := s.tally.of(s.choiceOf(c))
-	told := s.told(c, p)
+	p := s.tally.of(s.opts.choiceOf(c))
+	told := s.opts.told(c, p)
 	tokens := p.tokens
 	if c.output {
 		tokens = p.next(told)
@@ -34,33 +34,6 @@ func (s *Scanner) judge(event, data []byte, c *chunk) {
 	s.identify(data, c)
 	s.collect(c.text)
 	s.shape.learn(data, c, s.hides(c))
-}
-
-// choiceOf returns the choice that a chunk is counted for. One that was not asked for is counted with the first.
-func (s *Scanner) choiceOf(c *chunk) int {
-	if c.index < 0 || c.index >= max(s.opts.Choices, 1) {
-		return 0
-	}
-	return c.index
-}
-
-// told is how many tokens the chunk says that its choice has brought, -1 where it does not say.
-func (s *Scanner) told(c *chunk, p *part) int {
-	if c.timings.to > 0 && c.predicted > 0 {
-		return s.believed(p, c.predicted, c.choices == 1)
-	}
-	return s.believed(p, c.usage.CompletionTokens, c.choices == 1 && c.completion.to > 0)
-}
-
-// mostAtOnce is how many tokens one event may bring: a count beyond is nonsense.
-const mostAtOnce = 1 << 14
-
-// believed is a count that an event of p told, -1 where it did not, was not asked to, or cannot be right.
-func (s *Scanner) believed(p *part, count int, told bool) int {
-	if !told || !s.opts.Told || count < 0 || count > p.tokens+mostAtOnce {
-		return -1
-	}
-	return count
 }
 
 // hides reports whether the chunk has a count that was asked for on the way, and not by the client. The usage in a last

@@ -122,7 +122,7 @@ func (s *Scanner) alike(p []byte, i int) int {
 	}
 	for i < len(p) {
 		m := s.shape.event(p[i:])
-		if m.size == 0 || m.size > s.mostEvent() || !s.spoken(m) {
+		if m.size == 0 || m.size > s.opts.mostEvent() || !s.spoken(m) {
 			return i
 		}
 		if m.ids.to > 0 && s.opts.HideIDs {
@@ -142,7 +142,7 @@ func (s *Scanner) spoken(m match) bool {
 	if s.shape.choice > 0 && s.shape.choice < s.opts.Choices {
 		p = s.tally.of(s.shape.choice)
 	}
-	told := s.believed(p, m.count, m.counted)
+	told := s.opts.believed(p, m.count, m.counted)
 	tokens := p.next(told)
 	if p.cut || s.opts.Most > 0 && tokens > s.opts.Most {
 		return false
@@ -229,18 +229,11 @@ func (s *Scanner) take(event []byte) bool {
 }
 
 func (s *Scanner) tooLarge(size int) bool {
-	if size <= s.mostEvent() {
+	if size <= s.opts.mostEvent() {
 		return false
 	}
 	s.err = ErrEventTooLarge
 	return true
-}
-
-func (s *Scanner) mostEvent() int {
-	if s.opts.MaxEvent > 0 {
-		return s.opts.MaxEvent
-	}
-	return defaultMaxEvent
 }
 
 // Done reports whether the stream is over: [DONE] came, or all choices were cut or had ended before.
