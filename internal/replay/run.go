@@ -27,7 +27,7 @@ type Contender struct {
 	// Infinite gives all replicas one cache that holds everything that was ever computed: no policy does better by
 	// caching.
 	Infinite bool
-	Plugins  routing.Registry // beside the catalogue's; nil is none
+	Plugins  routing.Registry // beside the catalogue's; may be nil
 }
 
 // life is one request on its way.

@@ -29,7 +29,7 @@ func (a *agenda[T]) next(now scheduler.Time) (at scheduler.Time, what T, ok bool
 	return e.at, e.what, true
 }
 
-// first returns when the earliest entry is due; false when there is none.
+// first returns when the earliest entry is due; false if the agenda is empty.
 func (a *agenda[T]) first() (scheduler.Time, bool) {
 	if len(a.due.entries) == 0 {
 		return 0, false

@@ -51,7 +51,7 @@ type Campaign struct {
 	Run     runner
 	Workers int
 	Again   uint64 // every so many rounds one is run twice, and must leave the same traces; 0 is never
-	Other   runner // runs the second time; nil is Run
+	Other   runner // runs the second time; without it Run does
 	Enough  func(sum *Outcome) bool
 	Report  func(sum *Outcome) // after each round; may be nil
 }

@@ -49,7 +49,7 @@ func (r *coreRun) baseline() error {
 	return r.core.Check()
 }
 
-// undone checks that a failed step left nothing, where it neither started nor stopped anybody: before is from before
+// undone checks that a failed step left nothing, if it neither started nor stopped a request: before is from before
 // it.
 func (r *coreRun) undone(before *scheduler.Stats) error {
 	s := r.core.Stats()
@@ -61,8 +61,8 @@ func (r *coreRun) undone(before *scheduler.Stats) error {
 	return nil
 }
 
-// lean checks that whoever has just verified drafts holds no more than the block of its next token. Once somebody gave
-// way there may be pinned ones, which hold their whole answer.
+// lean checks that a request that has just verified drafts holds no more than the block of its next token. Once any
+// request gave way there may be pinned ones, which hold their whole answer.
 func (r *coreRun) lean(b *core.Batch) error {
 	s, verified := r.core.Stats(), 0
 	for i := range b.Items {

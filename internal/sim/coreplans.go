@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// seen gives steps the tokens for everybody who runs, whatever they compute, so that a batch shows who does.
+// seen gives steps the tokens for every running request, whatever it computes, so that a batch shows which do.
 func (p *CorePlan) seen() {
 	p.Core.TokenBudget, p.Core.ChunkTokens, p.Seen = 8192, 8192, true
 }
@@ -19,7 +19,7 @@ func growing() CorePlan {
 }
 
 // windows drafts more than there are blocks for, in front of a queue of all priorities: windows do not fit, or what
-// they take is given back, and who has started is soon wanted for another.
+// they take is given back, and a request that has started is soon wanted for another.
 func windows() CorePlan {
 	p := CorePlan{Name: "windows", Core: small, Load: base}
 	p.seen()

@@ -17,7 +17,7 @@ type CorePlan struct {
 	Load       Shape
 	Cost       Cost
 	CheckEvery uint64 // steps between two Checks; 0 is at the end only
-	Seen       bool   // whoever runs is in every batch, so that all that happens can be judged to the request
+	Seen       bool   // every running request is in every batch, so that all that happens can be judged to the request
 }
 
 // coreRun is a simulation under way.
@@ -280,7 +280,7 @@ func (r *coreRun) spoil(b *core.Batch) {
 	for i := range b.Items {
 		it := &b.Items[i]
 		if r.live[it.ID] == nil {
-			continue // its blocks are somebody else's by now, perhaps
+			continue // its blocks may be another request's by now
 		}
 		for p := it.Start; p < it.Start+len(it.Tokens)+it.Draft; p++ {
 			*r.memory.cell(it, p) = garbage

@@ -7,8 +7,8 @@ import (
 )
 
 // EDF serves the load of plan under seed on as many places as the engine has, earliest deadline first, knowing how long
-// everybody takes: whoever can be served in time together with all that were accepted before is accepted. Nobody is
-// interrupted; who has no deadline starts within the Gate's longest wait. It returns how many were served by their
+// each job takes: a job that can be served in time together with all that were accepted before is accepted. No job is
+// interrupted; one without a deadline starts within the Gate's longest wait. It returns how many were served by their
 // deadline.
 //
 // This is what the queue's own order costs: a Gate serves by arrival, because clients rely on that.
@@ -29,7 +29,7 @@ func EDF(plan *GatePlan, seed uint64) (served uint64) {
 	return served
 }
 
-// edf is who runs and who waits, the earliest deadline first.
+// edf is the running and the waiting jobs, the earliest deadline first.
 type edf struct {
 	frees   []scheduler.Time // when each place is free
 	waiting []claim
@@ -53,7 +53,7 @@ func (e *edf) accepts(c claim, now scheduler.Time) bool {
 	return true
 }
 
-// start gives a place to everybody whose turn has come by now.
+// start gives a place to every job whose turn has come by now.
 func (e *edf) start(now scheduler.Time) {
 	for len(e.waiting) > 0 && slices.Min(e.frees) <= now {
 		take(e.frees, e.waiting[0])

@@ -7,8 +7,7 @@ import (
 	"octet/scheduler"
 )
 
-// collect waits until everybody who is inside Admit is in the queue, and settles the others in the order they had
-// asked.
+// collect settles the jobs that were answered, in the order they had asked; every other one waits in the queue.
 func (r *gateRun) collect() error {
 	return r.collectUntil(func() bool { return true })
 }
@@ -67,8 +66,8 @@ func (r *gateRun) level(j *job) int {
 	return max(j.Priority, min(g.AgingCeiling, j.Priority+int((r.now-j.At)/g.Aging)))
 }
 
-// giveWay lets everybody go who was told to, and ask again with the tokens it has. For whom they gave way starts
-// as soon as they are gone.
+// giveWay lets the jobs go that were told to, and ask again with the tokens they have. The job that they gave way to
+// starts as soon as they are gone.
 func (r *gateRun) giveWay() error {
 	for {
 		told, err := r.hear()
@@ -84,7 +83,7 @@ func (r *gateRun) giveWay() error {
 			started := slices.ContainsFunc(r.started[j.level+1:], func(last uint64) bool { return last > j.told })
 			switch {
 			case started:
-			case r.plan.Gate.Aging > 0: // one came back between whom age had lifted
+			case r.plan.Gate.Aging > 0: // one that age had lifted came back between
 				r.vain++
 			default:
 				return fmt.Errorf("preemption: %d of priority %d gave way, and nobody more urgent starts", j.ID,
@@ -98,7 +97,7 @@ func (r *gateRun) giveWay() error {
 	}
 }
 
-// hear returns who was told to give way. Only a strictly more urgent waiter may have told them.
+// hear returns the jobs that were told to give way. Only a strictly more urgent waiter may have told them.
 func (r *gateRun) hear() ([]*job, error) {
 	told, head := r.told(), r.head()
 	for _, j := range told {
@@ -122,7 +121,7 @@ func (r *gateRun) told() (told []*job) {
 	return told
 }
 
-// head returns the most urgent who waits, of those the earliest; nil when nobody does.
+// head returns the most urgent job that waits, of those the earliest; nil if no job waits.
 func (r *gateRun) head() (head *job) {
 	for _, j := range r.waiting {
 		if head == nil || j.Priority > head.Priority || j.Priority == head.Priority &&

@@ -17,7 +17,7 @@ type gateEngine struct {
 	steps    bool          // a step is under way
 	stepEnds scheduler.Time
 	turns    []*turn // batching, in the order of admission
-	step     []*turn // of turns: who is in the step
+	step     []*turn // of turns: those in the step
 }
 
 // turn is one stay of a job in the engine.

@@ -46,7 +46,7 @@ type job struct {
 	ends      scheduler.Time // of an engine that is exact: when it will be done
 	gone      bool
 	expired   bool // its wait was over
-	overtaken bool // while it waited, somebody who asked later started
+	overtaken bool // while it waited, a job that asked later started
 }
 
 // gateRun is a simulation under way.
@@ -68,9 +68,9 @@ type gateRun struct {
 	asked   uint64
 	oracle  oracle
 	out     Outcome
-	late    uint64   // were let wait, and refused when it was too late, although nobody more urgent came between
+	late    uint64   // were let wait, and refused when it was too late, although no more urgent job came between
 	starts  uint64   // so far
-	vain    uint64   // gave way, and nobody more urgent started
+	vain    uint64   // gave way, and no more urgent job started
 	started []uint64 // by priority, lifted by age: the number of the last start, and one
 	trace   trace
 }
@@ -119,8 +119,8 @@ func (r *gateRun) run(seed uint64) (out GateOutcome, err error) {
 // GateOutcome is what one run of a Gate did.
 type GateOutcome struct {
 	Outcome
-	Late   uint64 // were let wait, and refused when it was too late, although nobody more urgent came between
-	Vain   uint64 // gave way, and nobody more urgent started: one came back between whom age had lifted
+	Late   uint64 // were let wait, and refused when it was too late, although no more urgent job came between
+	Vain   uint64 // gave way, and no more urgent job started: one that age had lifted came back between
 	Oracle Verdict
 	// requests that EDF serves by their deadline; only of a load of one priority before an engine of own pace
 	EDF uint64

@@ -29,7 +29,7 @@ type copied struct {
 	state
 	cells   []uint64
 	bytes   int64
-	dropped bool // nobody wants it any more
+	dropped bool // no request wants it any more
 }
 
 func newHost() host { return host{states: map[uint64]state{}, copies: map[uint64]copied{}} }
@@ -154,7 +154,7 @@ func (r *coreRun) spoiled(b *core.Batch) {
 	}
 }
 
-// empty checks that nothing is left but what nobody could be told to discard.
+// empty checks that nothing is left but what no later batch could discard.
 func (h *host) empty() error {
 	for id := range h.copies {
 		if !slices.Contains(h.discard, id) {

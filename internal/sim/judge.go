@@ -56,9 +56,9 @@ func (r *coreRun) shapeItem(b *core.Batch, it *core.Item) error {
 	return nil
 }
 
-// judge checks who gave way. Where it is seen: for a strictly more urgent one that starts now, or, where nobody starts,
-// for the next block of one that is at least as urgent. Nobody does so more than mostYields times, as far as it is
-// seen.
+// judge checks the requests that gave way. If it can be seen: for a strictly more urgent one that starts now, or, if
+// none starts, for the next block of one that is at least as urgent. None does so more than mostYields times, as far as
+// it is seen.
 func (r *coreRun) judge(b *core.Batch, before, after *scheduler.Stats) error {
 	if !r.plan.Seen {
 		return r.judgeReturns(b)
@@ -97,8 +97,8 @@ func (r *coreRun) judge(b *core.Batch, before, after *scheduler.Stats) error {
 	return err
 }
 
-// judgeGone checks those who ran before and do not now. The order does not matter: it counts, and reports one that is
-// wrong.
+// judgeGone checks the requests that ran before and do not now. The order does not matter: it counts, and reports one
+// that is wrong.
 func (r *coreRun) judgeGone(now map[uint64]*life, started int) (gone uint64, err error) {
 	grows := math.MinInt
 	for _, l := range r.watch.running {
@@ -124,7 +124,7 @@ func (r *coreRun) judgeGone(now map[uint64]*life, started int) (gone uint64, err
 	return gone, err
 }
 
-// judgeReturns counts those who come back behind where they were.
+// judgeReturns counts the requests that come back behind where they were.
 func (r *coreRun) judgeReturns(b *core.Batch) error {
 	for i := range b.Items {
 		it := &b.Items[i]
@@ -140,7 +140,7 @@ func (r *coreRun) judgeReturns(b *core.Batch) error {
 	return nil
 }
 
-// aged checks that l, which starts, overtakes nobody of its tenant who has waited so long that it may not.
+// aged checks that l, which starts, overtakes no request of its tenant that has waited so long that it may not.
 func (r *coreRun) aged(l *life) error {
 	c := &r.plan.Core
 	if c.Aging == 0 || l.Priority > c.AgingCeiling {

@@ -12,7 +12,7 @@ type life struct {
 	content []uint64 // of each position: a hash of the chain's root and all tokens up to it
 
 	computed int              // positions in the cache, as its last batch left them
-	batch    uint64           // its last one; 0 is none yet
+	batch    uint64           // its last one; 0 before
 	gaveWay  uint64           // preemptions in all when it was in that batch
 	preempts uint64           // preemptions in all when it arrived
 	table    []kvpool.BlockID // Seen: of its last batch

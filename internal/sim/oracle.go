@@ -14,13 +14,13 @@ type Verdict struct {
 }
 
 // oracle judges by the true service times, which an engine of exact pace has. It keeps the queue's own order over the
-// places of the engine; nobody who runs is interrupted.
+// places of the engine; no running job is interrupted.
 type oracle struct {
 	Verdict
 	places int
 	frees  []scheduler.Time // when the running will be done
-	open   []*job           // who waits, and the one who asks
-	last   claim            // of the one who asks
+	open   []*job           // the waiting jobs, and the one that asks
+	last   claim            // of the job that asks
 }
 
 // claim is one request's need: so much time before a deadline.
@@ -30,7 +30,7 @@ type claim struct {
 	deadline scheduler.Time
 }
 
-// picture notes who runs and waits when j asks.
+// picture notes the running and waiting jobs when j asks.
 func (o *oracle) picture(r *gateRun, j *job) {
 	o.frees = o.frees[:0]
 	if r.plan.Batching || r.plan.Cost.Noise > 0 {
@@ -65,7 +65,7 @@ func (o *oracle) serve(c claim) bool {
 	return take(o.frees, c) <= c.deadline
 }
 
-// refused judges the refusal of the one who asked last.
+// refused judges the refusal of the job that asked last.
 func (o *oracle) refused() {
 	if len(o.frees) == 0 {
 		return

@@ -18,9 +18,9 @@ func (r *coreRun) seen(b *core.Batch) {
 	}
 }
 
-// spared checks that nobody gave way to head while less urgent ones alone could have made room for it. now are those
-// who run after it. The sums are on the safe side: what head could share is not counted for it, nor blocks that a
-// settled step may have trimmed; and where a less urgent one needs its next block, somebody may have given way to that.
+// spared checks that no request gave way to head while less urgent ones alone could have made room for it. now are
+// those that run after it. The sums are on the safe side: what head could share is not counted for it, nor blocks that
+// a settled step may have trimmed; and if a less urgent one needs its next block, a victim may have given way to that.
 func (r *coreRun) spared(head *life, now map[uint64]*life, before *scheduler.Stats) error {
 	most := math.MinInt
 	for id, l := range r.watch.running {

@@ -7,8 +7,8 @@ import (
 	"octet/scheduler/gate"
 )
 
-// Retries says how honest Retry-After was: of requests that were refused with one, and came back when it said, while
-// nobody else came.
+// Retries says how honest Retry-After was: of requests that were refused with one, and came back when it said, while no
+// other request came.
 type Retries struct {
 	Told      uint64 // with a time
 	Untold    uint64 // without one
@@ -19,7 +19,7 @@ type Retries struct {
 // attempt is one refused request that comes back.
 type attempt struct {
 	request gate.Request
-	slack   time.Duration // of its deadline at every try; 0 is none
+	slack   time.Duration // of its deadline at every try; 0 means no deadline
 	told    time.Duration
 	needed  time.Duration // after which it would have done; 0 is not yet
 	back    bool
@@ -78,8 +78,8 @@ func (r *gateRun) try(a *attempt) scheduler.Answer {
 	return r.gate.Probe(a.request)
 }
 
-// comeBack lets those try whose time comes before the next event, and notes who would have been let in now. It returns
-// those of whom not all is known yet.
+// comeBack lets those try whose time comes before the next event, and notes which would have been let in now. It
+// returns the attempts of which not all is known yet.
 func (r *gateRun) comeBack(open []*attempt, since scheduler.Time, out *Retries) (rest []*attempt) {
 	now, until := r.now, r.upcoming()
 	for _, a := range open {
@@ -103,8 +103,8 @@ func (r *gateRun) comeBack(open []*attempt, since scheduler.Time, out *Retries) 
 	return rest
 }
 
-// emptied settles those who are still away when nobody is in the way any more. Who could not even be served then was
-// told to come back for nothing.
+// emptied settles the attempts that are still away when no job is in the way any more. One that could not even be
+// served then was told to come back for nothing.
 func (r *gateRun) emptied(open []*attempt, since scheduler.Time, out *Retries) {
 	empty := r.now
 	for _, a := range open {

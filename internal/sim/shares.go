@@ -2,7 +2,7 @@ package sim
 
 import "fmt"
 
-// shares checks the bound of fair queueing: in any time in which two tenants have somebody waiting, the tokens that
+// shares checks the bound of fair queueing: in any time in which two tenants have requests waiting, the tokens that
 // they started, each over its weight, change against each other by no more than the largest request of each.
 type shares struct {
 	on      bool
@@ -16,7 +16,7 @@ type shares struct {
 // rounded is what a scheduler's rounding may add.
 const rounded = 0.01
 
-// span is between which values a difference was while both had somebody waiting.
+// span is between which values a difference was while both had requests waiting.
 type span struct {
 	low, high float64
 	open      bool
@@ -61,7 +61,7 @@ func (s *shares) started(tenant, tokens int) error {
 	return nil
 }
 
-// widen takes the present difference in, where both have somebody waiting.
+// widen takes the present difference in, if both have requests waiting.
 func (s *shares) widen(i, j int) {
 	if i == j || s.waiting[i] == 0 || s.waiting[j] == 0 {
 		return

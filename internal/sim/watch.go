@@ -8,7 +8,7 @@ import (
 	"octet/scheduler/core"
 )
 
-// class is whom arrival alone orders.
+// class is the requests that only their arrival orders.
 type class struct{ priority, line, tenant int }
 
 // watch holds what the batches showed so far.
@@ -16,11 +16,11 @@ type watch struct {
 	cross    bool
 	turns    uint64 // lines that can run at once: the bound of a line's wait for its turn
 	batches  uint64
-	served   []uint64 // by line: its last batch, or the last one before which it had nobody here
+	served   []uint64 // by line: its last batch, or the last one before which it had no request here
 	here     []int    // by line: its requests
-	queued   uint64   // the last batch that left somebody waiting
+	queued   uint64   // the last batch that left a request waiting
 	queues   map[class][]*life
-	running  map[uint64]*life // Seen: who was in the last batch and is still here
+	running  map[uint64]*life // Seen: in the last batch, and still here
 	waiting  int64            // Seen: bytes of those that were in none yet
 	shares   shares           // Seen, and one level
 	drainEnd uint64           // the batch by which all must be done; set when the last has arrived
@@ -116,7 +116,7 @@ func (r *coreRun) observeItems(b *core.Batch, preemptions uint64) error {
 	return nil
 }
 
-// turnsCome checks the turns of those who were never seen yet: while nobody waits all that are here run.
+// turnsCome checks the turns of the requests that were never seen yet: while none waits all that are here run.
 func (w *watch) turnsCome(waiting int, names []string) error {
 	if waiting > 0 {
 		w.queued = w.batches
@@ -165,7 +165,7 @@ func (r *coreRun) observeItem(b *core.Batch, it *core.Item, preemptions uint64) 
 	return err
 }
 
-// starts checks that nobody of l's class that came earlier still waits for its first batch.
+// starts checks that no request of l's class that came earlier still waits for its first batch.
 func (r *coreRun) starts(it *core.Item, l *life, preemptions uint64) error {
 	w := &r.watch
 	first := w.queues[w.classOf(l)][0]

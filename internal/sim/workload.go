@@ -44,8 +44,8 @@ type Arrival struct {
 	MaxNew   int
 	Answer   int // tokens that the model will generate: at most MaxNew
 	Draft    int
-	Deadline scheduler.Time // 0 is none
-	GivesUp  scheduler.Time // 0 is never
+	Deadline scheduler.Time // 0 means no deadline
+	GivesUp  scheduler.Time // 0 means never
 	Hybrid   bool
 }
 
