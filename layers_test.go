@@ -108,7 +108,8 @@ var everywhere = []string{"internal/poison"}
 
 // quiet rooms have no logger, no metrics and no global randomness of their own.
 var quiet = []string{"kvpool", "scheduler", "scheduler/queue", "scheduler/core", "scheduler/gate", "routing",
-	"routing/index", "routing/approx", "classifier",
+	"routing/index", "routing/index/runs",
+	"routing/index/reference", "routing/approx", "classifier",
 	"classifier/model", "classifier/train", "calibration"}
 
 type pkg struct {

@@ -96,7 +96,7 @@ func (r *Replica) TakeAt(p *Permit, now time.Time) error {
 		return fmt.Errorf("%w: %s: %w", ErrBreakerOpen, r.spec.Name, err)
 	}
 	p.pass, p.probation, p.aliveSince = pass, 0, time.Time{}
-	if !pass.shared && r.states.tripped.has(r.spec.Host) {
+	if !pass.shared && r.states.tripped.Has(r.spec.Host) {
 		p.probation = r.breaker.config.OpenFor
 	}
 	return nil
@@ -119,7 +119,7 @@ func (r *Replica) Allow() (done func(ok bool), err error) {
 
 // Admits returns true if Take would succeed now. It changes nothing but what time changes anyway: open to half-open.
 func (r *Replica) Admits() bool {
-	if !r.states.tripped.has(r.spec.Host) {
+	if !r.states.tripped.Has(r.spec.Host) {
 		return true
 	}
 	return r.breaker.admits()

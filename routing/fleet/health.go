@@ -60,7 +60,7 @@ func (r *Replica) updateHealth(w *watch, ok bool) (changed bool) {
 	default:
 		r.passed = 0
 		if r.streak.Add(1) >= int64(w.unhealthy) {
-			r.states.down.set(r.spec.Host)
+			r.states.down.Set(r.spec.Host)
 		}
 	}
 	return r.Healthy() != before
@@ -74,6 +74,6 @@ func (r *Replica) recordSuccess(w *watch) {
 	}
 	if r.passed++; r.passed >= w.healthy {
 		r.passed = 0
-		r.states.down.clear(r.spec.Host)
+		r.states.down.Clear(r.spec.Host)
 	}
 }

@@ -43,7 +43,7 @@ func (p *pool) eject(b *breaker, cb *circuit) bool {
 		return false
 	}
 	p.ejected = append(p.ejected, b)
-	b.replica.states.tripped.set(b.replica.spec.Host)
+	b.replica.states.tripped.Set(b.replica.spec.Host)
 	return true
 }
 
@@ -60,7 +60,7 @@ func (p *pool) restore(b *breaker, cb *circuit) {
 func (p *pool) drop(b *breaker) {
 	if i := slices.Index(p.ejected, b); i >= 0 {
 		p.ejected = slices.Delete(p.ejected, i, i+1)
-		b.replica.states.tripped.clear(b.replica.spec.Host)
+		b.replica.states.tripped.Clear(b.replica.spec.Host)
 	}
 }
 

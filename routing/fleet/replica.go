@@ -54,7 +54,7 @@ type state struct{ down, draining bool }
 
 // Healthy returns true if probes and connections succeed, as far as is known.
 func (r *Replica) Healthy() bool {
-	down := r.states.down.has(r.spec.Host)
+	down := r.states.down.Has(r.spec.Host)
 	if last := r.last.Load(); last != nil { // looked at after the bit, which was its own otherwise
 		return !last.down
 	}
@@ -63,7 +63,7 @@ func (r *Replica) Healthy() bool {
 
 // Draining returns true if the replica takes no new requests.
 func (r *Replica) Draining() bool {
-	draining := r.states.draining.has(r.spec.Host)
+	draining := r.states.draining.Has(r.spec.Host)
 	if last := r.last.Load(); last != nil { // likewise
 		return last.draining
 	}
@@ -81,9 +81,9 @@ func (r *Replica) SetDraining(on bool) {
 	switch {
 	case r.isGone():
 	case on:
-		r.states.draining.set(r.spec.Host)
+		r.states.draining.Set(r.spec.Host)
 	default:
-		r.states.draining.clear(r.spec.Host)
+		r.states.draining.Clear(r.spec.Host)
 	}
 }
 

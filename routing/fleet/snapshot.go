@@ -69,8 +69,8 @@ func (s *Snapshot) Departed() (gone index.HostBitmap) {
 // Available returns the replicas that are healthy and not draining.
 func (s *Snapshot) Available() index.HostBitmap {
 	now := s.Hosts
-	if !s.states.down.empty() || !s.states.draining.empty() {
-		now = now.AndNot(s.states.down.load()).AndNot(s.states.draining.load())
+	if !s.states.down.Empty() || !s.states.draining.Empty() {
+		now = now.AndNot(s.states.down.Load()).AndNot(s.states.draining.Load())
 	}
 	gone := s.Departed()
 	for h := range gone.All() {
@@ -88,14 +88,14 @@ func (s *Snapshot) KeepAvailable(hosts *index.HostBitmap) bool {
 }
 
 // NoneTripped returns true if all breakers of the whole fleet are closed: then Tripped is empty.
-func (s *Snapshot) NoneTripped() bool { return s.states.tripped.empty() }
+func (s *Snapshot) NoneTripped() bool { return s.states.tripped.Empty() }
 
 // Tripped returns the replicas whose breaker is not closed. That of a replica that has left is asked by Take alone.
 func (s *Snapshot) Tripped() (none index.HostBitmap) {
-	if s.states.tripped.empty() {
+	if s.states.tripped.Empty() {
 		return none
 	}
-	return s.Hosts.And(s.states.tripped.load()).AndNot(s.Departed())
+	return s.Hosts.And(s.states.tripped.Load()).AndNot(s.Departed())
 }
 
 // Prefill returns the replicas that can prefill.

@@ -6,13 +6,14 @@ import "sync/atomic"
 // two changes may see either.
 type SharedSet [Words]atomic.Uint64
 
-// countedSet is a SharedSet that mostly is empty, which is one load to see.
-type countedSet struct {
+// CountedSet is a SharedSet that is mostly empty, which is one load to see.
+type CountedSet struct {
 	SharedSet
 	count atomic.Int64 // at least how many are in; no more than that once no change is under way
 }
 
-func (b *countedSet) set(h HostID) bool {
+// Set puts h in and returns true if it was not in before.
+func (b *CountedSet) Set(h HostID) bool {
 	b.count.Add(1)
 	fresh := b.SharedSet.Set(h)
 	if !fresh {
@@ -21,7 +22,8 @@ func (b *countedSet) set(h HostID) bool {
 	return fresh
 }
 
-func (b *countedSet) clear(h HostID) bool {
+// Clear takes h out and returns true if it was in before.
+func (b *CountedSet) Clear(h HostID) bool {
 	had := b.SharedSet.Clear(h)
 	if had {
 		b.count.Add(-1)
@@ -29,7 +31,8 @@ func (b *countedSet) clear(h HostID) bool {
 	return had
 }
 
-func (b *countedSet) empty() bool { return b.count.Load() == 0 }
+// Empty returns true if no host is in.
+func (b *CountedSet) Empty() bool { return b.count.Load() == 0 }
 
 // Set puts h in by compare-and-swap and returns true if it was not in before.
 func (b *SharedSet) Set(h HostID) bool { return b.swap(h, true) }

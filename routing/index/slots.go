@@ -19,7 +19,7 @@ var (
 type Slots struct {
 	alive    SharedSet       // replicas outside it are masked out of every answer
 	used     SharedSet       // slots that are not reusable: alive, or retired and not swept
-	stale    countedSet      // replicas that missed events
+	stale    CountedSet      // replicas that missed events
 	size     int             // slots that can be used: those below it
 	sweeps   chan struct{}   // cap == Config.Sweeps: one permit for each running sweep
 	sweeping []chan struct{} // cap == 1 each: held by the slot's running sweep
@@ -44,7 +44,7 @@ func (s *Slots) IsAlive(h HostID) bool { return s.alive.Has(h) }
 
 // Stale returns the living replicas that missed events: what the index knows of them is a guess. It takes no lock.
 func (s *Slots) Stale() (none HostBitmap) {
-	if s.stale.empty() {
+	if s.stale.Empty() {
 		return none
 	}
 	return s.stale.Load().And(s.alive.Load())
@@ -53,9 +53,9 @@ func (s *Slots) Stale() (none HostBitmap) {
 // SetStale notes whether h has missed events.
 func (s *Slots) SetStale(h HostID, stale bool) {
 	if stale {
-		s.stale.set(h)
+		s.stale.Set(h)
 	} else {
-		s.stale.clear(h)
+		s.stale.Clear(h)
 	}
 }
 
@@ -92,7 +92,7 @@ func (s *Slots) Reusable(h HostID) bool { return s.Exists(h) && !s.used.Has(h) }
 
 // Vacate makes h reusable: nothing of its replica is left.
 func (s *Slots) Vacate(h HostID) {
-	s.stale.clear(h)
+	s.stale.Clear(h)
 	s.used.Clear(h)
 }
 
