@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"octet/engine/emulator"
-	"octet/gateway"
+	"octet/gateway/api"
 	"octet/gateway/apierr"
 	"octet/gateway/receipt"
 )
@@ -96,7 +96,7 @@ func (w *world) next(specialist string) string {
 		w.T.Fatal(err)
 	}
 	defer resp.Body.Close()
-	var e gateway.Explanation
+	var e api.Explanation
 	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil {
 		w.T.Fatal(err)
 	}

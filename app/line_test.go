@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"octet/gateway"
+	"octet/gateway/api"
 	"octet/gateway/receipt"
 )
 
@@ -174,7 +174,7 @@ func TestRouteExplainsAndChangesNothing(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	before := metricsOf(t, w)
 	resp, answer := w.Post("/v1/route", hello, "X-Priority", "3")
-	var e gateway.Explanation
+	var e api.Explanation
 	if err := json.Unmarshal(answer, &e); err != nil || resp.StatusCode != 200 {
 		t.Fatalf("status %d, %v: %s", resp.StatusCode, err, answer)
 	}

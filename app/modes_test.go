@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"octet/app"
-	"octet/gateway"
+	"octet/gateway/api"
 	"octet/routing/plugins"
 )
 
@@ -34,7 +34,7 @@ func TestDynamoKVIsOneKey(t *testing.T) {
 		}
 	}
 	_, answer := w.Post("/v1/route", body)
-	var e gateway.Explanation
+	var e api.Explanation
 	if err := json.Unmarshal(answer, &e); err != nil || len(e.Routing.Trace.Candidates) != 2 {
 		t.Fatalf("%v: %s", err, answer)
 	}

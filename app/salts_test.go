@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"octet/gateway"
+	"octet/gateway/api"
 )
 
 // told is what POST /v1/route says of the cache for a tenant's prompt, "" being a request without a key: the largest of
@@ -18,7 +18,7 @@ import (
 func (w *world) told(tenant, body string) int {
 	w.T.Helper()
 	resp, answer := w.Post("/v1/route", body, keyOf(tenant)...)
-	var e gateway.Explanation
+	var e api.Explanation
 	if err := json.Unmarshal(answer, &e); err != nil || resp.StatusCode != 200 {
 		w.T.Fatalf("status %d, %v: %s", resp.StatusCode, err, answer)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"octet/engine/emulator"
-	"octet/gateway"
+	"octet/gateway/api"
 )
 
 const wideWorld = `
@@ -54,9 +54,9 @@ func lists(prompts, shared, n int) string {
 }
 
 func (w *world) held() int {
-	var all []gateway.SpecialistState
+	var all []api.SpecialistState
 	w.Get(w.Admin+"/admin/state", &struct {
-		Specialists *[]gateway.SpecialistState `json:"specialists"`
+		Specialists *[]api.SpecialistState `json:"specialists"`
 	}{&all})
 	if len(all) == 0 {
 		w.T.Fatal("no state")

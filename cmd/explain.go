@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"octet/gateway"
+	"octet/gateway/api"
 	"octet/gateway/receipt"
 	"octet/routing"
 )
@@ -82,7 +82,7 @@ func (f explainFlags) run(cmd *cobra.Command, prompt string) error {
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("status %d: %s", resp.StatusCode, bytes.TrimSpace(answer))
 	}
-	var e gateway.Explanation
+	var e api.Explanation
 	if err := json.Unmarshal(answer, &e); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (f explainFlags) request(in io.Reader, prompt string) ([]byte, error) {
 
 // printExplanation shows a decision as people read it: who and why, then for every step of the workflow each candidate
 // on a line.
-func printExplanation(out io.Writer, e *gateway.Explanation) error {
+func printExplanation(out io.Writer, e *api.Explanation) error {
 	d := e.Decision
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "specialist\t%s\n", d.Specialist)
@@ -121,7 +121,7 @@ func printExplanation(out io.Writer, e *gateway.Explanation) error {
 }
 
 // printStep shows one step: the pick, what it is believed to hold, what its Gate would say, and everybody's scores.
-func printStep(w io.Writer, s *gateway.StepExplanation) {
+func printStep(w io.Writer, s *api.Step) {
 	fmt.Fprintln(w)
 	if s.Step != "" {
 		fmt.Fprintf(w, "step\t%s\t%s\n", s.Step, onFailure(s))
@@ -140,7 +140,7 @@ func printStep(w io.Writer, s *gateway.StepExplanation) {
 	printCandidates(w, s.Routing.Trace)
 }
 
-func onFailure(s *gateway.StepExplanation) string {
+func onFailure(s *api.Step) string {
 	if s.OnFailure == "" {
 		return ""
 	}

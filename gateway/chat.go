@@ -124,7 +124,7 @@ func (x *exchange) decide() error {
 	v := &x.verdict
 	v.Shadow, x.shadowCause = x.shadowFor(v)
 	if !x.dry {
-		x.s.shadows.tally(v)
+		x.s.shadows.comparer.Records.Tally(v)
 	}
 	x.openReceipt()
 	if !x.tenant.Permits(v.Specialist) {

@@ -56,7 +56,7 @@ type exchange struct {
 	protocol  ensemble.Protocol // of the plan's steps
 	beside    *beside           // the step that goes out with the last one; nil is none
 
-	shadow      *shadow // the second opinion; nil is none
+	shadow      *secondOpinion // the second opinion; nil is none
 	shadowCause calibration.Cause
 
 	conversation uint64 // by what a later request finds this one; 0 is nothing

@@ -1,11 +1,17 @@
 package gateway
 
 import (
+	"fmt"
+	"io"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"octet/gateway/api"
 	"octet/gateway/apierr"
+	"octet/gateway/conn"
 	"octet/gateway/ensemble"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
@@ -30,35 +36,64 @@ func (s *Server) DataHandler() http.Handler {
 }
 
 func (s *Server) router() *gin.Engine {
-	e := s.bare()
+	e := api.NewEngine(s.refuse)
+	models, slos := api.Models{Refuse: s.refuse}, api.SLOs{Refuse: s.refuse}
+	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts}
+	outcomes := api.Outcomes{Refuse: s.refuse, Rings: s.receipts, Verdicts: s.audit.Verdicts, Now: s.now,
+		Body: s.readSmall}
 	e.POST(chatPath, func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat) })
 	e.POST(completionPath, func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Completion) })
 	e.POST("/v1/route", func(c *gin.Context) { s.explain(c.Writer, c.Request) })
-	e.GET("/v1/models", s.identified(s.listModels))
-	e.GET("/v1/models/:id", s.identified(s.oneModel))
-	e.GET("/v1/receipts/:id", s.identified(s.oneReceipt))
-	e.POST("/v1/outcomes", s.identified(s.outcome))
-	e.GET("/v1/slo", s.identified(s.allSLOs))
-	e.GET("/v1/slo/:specialist", s.identified(s.oneSLO))
-	e.GET("/livez", func(c *gin.Context) { c.String(http.StatusOK, "ok\n") })
-	e.GET("/readyz", s.ready)
+	e.GET("/v1/models", s.identified(models.List))
+	e.GET("/v1/models/:id", s.identified(models.One))
+	e.GET("/v1/receipts/:id", s.identified(receipts.Own))
+	e.POST("/v1/outcomes", s.identified(outcomes.Handle))
+	e.GET("/v1/slo", s.identified(slos.List))
+	e.GET("/v1/slo/:specialist", s.identified(slos.One))
+	e.GET("/livez", api.Alive)
+	e.GET("/readyz", s.readiness().Handle)
 	return e
 }
 
-// bare returns a gin engine whose every answer, also to unknown routes, is in the contract's shape.
-func (s *Server) bare() *gin.Engine {
-	gin.SetMode(gin.ReleaseMode)
-	e := gin.New()
-	e.RedirectTrailingSlash = false
-	e.RedirectFixedPath = false
-	e.HandleMethodNotAllowed = true
-	e.NoRoute(func(c *gin.Context) {
-		s.refuse(c, apierr.New(apierr.RouteNotFound, "", "there is nothing at "+c.Request.URL.Path))
-	})
-	e.NoMethod(func(c *gin.Context) {
-		s.refuse(c, apierr.New(apierr.MethodNotAllowed, "", c.Request.Method+" is not possible at "+c.Request.URL.Path))
-	})
-	return e
+// AdminHandler answers the operators' listener. With a token configured, everything on it needs the token.
+func (s *Server) AdminHandler() http.Handler {
+	e, o := api.NewEngine(s.refuse), &s.options
+	state := api.State{Current: s.Runtime, Open: s.open.Load, Draining: s.draining.Load, Probation: s.probation}
+	caches := api.Caches{Refuse: s.refuse, Current: s.Runtime, Index: o.Index, Knowledge: o.Knowledge, Log: s.log}
+	replicas := api.Replicas{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
+	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts}
+	knobs := api.Knobs{Refuse: s.refuse, Knobs: s.knobs, Now: s.now, Log: s.log}
+	reload := api.Reload{Refuse: s.refuse, Current: s.Runtime, Reload: o.Reload}
+	e.Use(api.Operator{Refuse: s.refuse, Token: o.AdminToken, Hosts: o.AdminHosts}.Handle)
+	e.GET("/admin/state", state.Handle)
+	e.GET("/admin/index", caches.Handle)
+	e.GET("/admin/index/snapshot", caches.Snapshot)
+	e.GET("/admin/breakers", replicas.Breakers)
+	e.GET("/admin/receipts/:id", receipts.Any)
+	e.GET("/admin/knobs", knobs.List)
+	e.PUT("/admin/knobs/:name", knobs.Set)
+	e.DELETE("/admin/knobs/:name", knobs.Clear)
+	e.POST("/admin/reload", reload.Handle)
+	e.POST("/admin/drain/:replica", replicas.Drain)
+	e.DELETE("/admin/drain/:replica", replicas.Undrain)
+	e.GET("/metrics", gin.WrapH(promhttp.HandlerFor(s.metrics.Registry(), promhttp.HandlerOpts{})))
+	e.GET("/livez", api.Alive)
+	e.GET("/readyz", s.readiness().Handle) // as on the data listener, where clients' connections may be in the way
+	if o.Pprof {
+		api.Profiles(e)
+	}
+	return s.certain(e.ServeHTTP)
+}
+
+// readiness answers /readyz, on both listeners.
+func (s *Server) readiness() api.Ready {
+	draining := func() *apierr.Error {
+		if s.draining.Load() {
+			return s.drainingError()
+		}
+		return nil
+	}
+	return api.Ready{Refuse: s.refuse, Current: s.Runtime, Draining: draining, Now: s.now}
 }
 
 // refuse answers with a typed error outside the straight line.
@@ -68,7 +103,7 @@ func (s *Server) refuse(c *gin.Context, e *apierr.Error) {
 }
 
 // identified wraps a handler that needs to know the tenant.
-func (s *Server) identified(h func(*gin.Context, *ensemble.Runtime, *tenant.Tenant)) gin.HandlerFunc {
+func (s *Server) identified(h api.TenantHandler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		rt := s.runtime.Load()
 		if err := checkHeader(c.Request, rt.Limits.HeaderBytes); err != nil {
@@ -85,14 +120,28 @@ func (s *Server) identified(h func(*gin.Context, *ensemble.Runtime, *tenant.Tena
 	}
 }
 
-func (s *Server) ready(c *gin.Context) {
-	if s.draining.Load() {
-		s.refuse(c, s.drainingError())
-		return
+// readSmall reads a JSON body of at most api.MaxBody bytes, as one among all bodies that are on their way.
+func (s *Server) readSmall(c *gin.Context, rt *ensemble.Runtime, t *tenant.Tenant) ([]byte, *apierr.Error) {
+	if len(c.Request.Header["Content-Type"]) > 1 {
+		return nil, apierr.Repeated("Content-Type")
 	}
-	if e := unready(s.runtime.Load(), s.now()); e != nil {
-		s.refuse(c, e)
-		return
+	if err := checkMedia(c.GetHeader("Content-Encoding"), c.GetHeader("Content-Type")); err != nil {
+		return nil, err
 	}
-	c.String(http.StatusOK, "ready\n")
+	client := conn.Of(c.Writer, c.Request)
+	u := s.expect(c.Request, client, rt, t)
+	defer s.inbound.end(u)
+	_ = client.SetReadDeadline(s.now().Add(rt.Limits.BodyTimeout)) // not every transport has deadlines
+	body, err := io.ReadAll(io.LimitReader(c.Request.Body, api.MaxBody+1))
+	refused := s.inbound.grow(u, len(body))
+	switch {
+	case refused != nil:
+		return nil, refused
+	case err != nil:
+		return nil, bodyError(err)
+	case len(body) > api.MaxBody:
+		return nil, apierr.New(apierr.PayloadTooLarge, "", fmt.Sprintf("an outcome is at most %d bytes", api.MaxBody))
+	}
+	_ = client.SetReadDeadline(time.Time{})
+	return body, nil
 }

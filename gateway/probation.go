@@ -8,7 +8,6 @@ import (
 	"octet/calibration"
 	"octet/classifier"
 	"octet/gateway/ensemble"
-	"octet/gateway/receipt"
 	"octet/slo"
 )
 
@@ -80,16 +79,4 @@ func (x *exchange) probationShadow(v *classifier.Verdict) (string, calibration.C
 		return sp.Fallback, calibration.ByProbation
 	}
 	return "", ""
-}
-
-// judged tells probation and the calibration stream of a verdict on the answer of r.
-func (s *Server) judged(rt *ensemble.Runtime, r *receipt.Receipt, o receipt.Outcome) {
-	d := &r.Decision
-	if s.probation.Outcome(slo.Entrant{Specialist: d.Specialist, Adapter: d.Adapter}, o.Pass) {
-		s.log.Info("a probation is over", "specialist", d.Specialist, "adapter", d.Adapter)
-	}
-	s.shadows.offer(calibration.Record{Verdict: &calibration.Verdict{
-		Receipt: r.ID, Intent: d.Intent, Lane: rt.Lane(d.Specialist, d.Adapter), Confidence: d.Confidence, Kind: o.Kind,
-		Pass: o.Pass,
-	}})
 }

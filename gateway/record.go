@@ -184,7 +184,7 @@ func (x *exchange) putAway() {
 	ring.Put(r)
 	if text := x.toBeJudged(r); text != nil {
 		if r, ok := ring.Find(r.ID); ok {
-			x.haveJudged(r, text)
+			x.s.audit.OnAnswer(x.rt, r, string(text))
 		}
 	}
 }
@@ -209,4 +209,24 @@ func (x *exchange) result(total time.Duration) receipt.Result {
 		r.Code = string(x.failure.Code)
 	}
 	return r
+}
+
+// sampleForJudge begins to keep what the client will be told, if the verifier is to judge it.
+func (x *exchange) sampleForJudge() {
+	if !x.dry && x.s.audit.Wants() {
+		x.judge = true
+		x.relay.Transcript.Keep(x.s.audit.Largest())
+	}
+}
+
+// toBeJudged returns a complete answer that the verifier is to judge; nil if there is none.
+func (x *exchange) toBeJudged(r *receipt.Receipt) []byte {
+	if !x.judge || !r.Result.Done {
+		return nil
+	}
+	text, ok := x.relay.Transcript.Within(x.s.audit.Largest())
+	if !ok || len(text) == 0 {
+		return nil
+	}
+	return text
 }

@@ -6,46 +6,13 @@ import (
 	"net/http"
 
 	"octet/engine"
+	"octet/gateway/api"
 	"octet/gateway/apierr"
 	"octet/gateway/head"
-	"octet/gateway/receipt"
 	"octet/gateway/wire"
 	"octet/routing"
-	"octet/scheduler"
 	"octet/scheduler/gate"
 )
-
-// Explanation answers POST /v1/route: a decision alone.
-type Explanation struct {
-	RequestID string           `json:"request_id"`
-	Asked     receipt.Asked    `json:"asked"`
-	Decision  receipt.Decision `json:"decision"`
-	Prompt    receipt.Prompt   `json:"prompt"`
-	Routing   receipt.Routing  `json:"routing"`
-	Replica   string           `json:"replica,omitempty"` // the pick; absent when no candidate is left
-	Predicted int              `json:"predicted_cached_tokens"`
-	Admission *Admission       `json:"admission,omitempty"`
-	// Steps are all steps of the workflow, the answering one, which the fields above tell of, included.
-	Steps []StepExplanation `json:"steps"`
-}
-
-// StepExplanation is one step of the workflow.
-type StepExplanation struct {
-	Step      string          `json:"step,omitempty"` // "" where there is only one
-	Routing   receipt.Routing `json:"routing"`
-	OnFailure string          `json:"on_failure,omitempty"` // retry | skip | fail; absent where the step is left out
-	Replica   string          `json:"replica,omitempty"`    // the pick; absent where the step is left out
-	Predicted int             `json:"predicted_cached_tokens"`
-	Admission *Admission      `json:"admission,omitempty"` // absent where the step needs no place
-}
-
-// Admission is what the picked replica's Gate would say now.
-type Admission struct {
-	Answer       string `json:"answer"` // admitted | wait | refused
-	EstimateMs   int64  `json:"estimate_ms,omitempty"`
-	Reason       string `json:"reason,omitempty"`
-	RetryAfterMs int64  `json:"retry_after_ms,omitempty"`
-}
 
 // explain runs the straight line up to the point where something would happen, and says what would. It counts as a
 // request in the tenant's rate and among what is open; no window, receipt or replica changes.
@@ -68,7 +35,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(append(body, '\n'))
 }
 
-func (x *exchange) explain() (*Explanation, error) {
+func (x *exchange) explain() (*api.Explanation, error) {
 	if err := x.admit(); err != nil {
 		return nil, err
 	}
@@ -84,7 +51,7 @@ func (x *exchange) explain() (*Explanation, error) {
 	if err != nil && len(r.Routing) == 0 {
 		return nil, err
 	}
-	return x.explanation(r, plan), nil
+	return api.Explain(r, plan, func(i int) api.Pick { return x.pick(&plan.Steps[i], i == len(plan.Steps)-1) }), nil
 }
 
 // readEither reads a body that may be a chat's or a completion's: the one with a prompt is a completion.
@@ -102,44 +69,18 @@ func (x *exchange) readEither() error {
 	return err
 }
 
-func (x *exchange) explanation(r *receipt.Receipt, plan routing.Plan) *Explanation {
-	e := &Explanation{RequestID: x.id, Asked: r.Asked, Decision: r.Decision, Prompt: r.Prompt,
-		Routing: r.Routing[len(r.Routing)-1]}
-	for _, record := range r.Routing {
-		e.Steps = append(e.Steps, x.stepExplanation(plan, record))
+// pick is what a step of the plan came to; the last step is the answer's.
+func (x *exchange) pick(s *routing.Step, last bool) api.Pick {
+	host := s.Ranked[0].Host
+	rep := x.rt.Replicas[host]
+	p := api.Pick{Replica: rep.Name, Predicted: x.predict(host)}
+	if s.Role != routing.RolePreprocess {
+		var ask gate.Request
+		x.admissionRequest(&ask, !last)
+		admission := rep.Gate.Probe(ask)
+		p.Admission = &admission
 	}
-	if len(plan.Steps) > 0 {
-		last := e.Steps[len(e.Steps)-1]
-		e.Replica, e.Predicted, e.Admission = last.Replica, last.Predicted, last.Admission
-	}
-	return e
-}
-
-func (x *exchange) stepExplanation(plan routing.Plan, record receipt.Routing) StepExplanation {
-	e := StepExplanation{Step: record.Step, Routing: record}
-	for i, s := range plan.Steps {
-		if s.Name != record.Step {
-			continue
-		}
-		host := s.Ranked[0].Host
-		rep := x.rt.Replicas[host]
-		e.Replica, e.OnFailure, e.Predicted = rep.Name, s.OnFailure.String(), x.predict(host)
-		if s.Role != routing.RolePreprocess {
-			var ask gate.Request
-			x.admissionRequest(&ask, i < len(plan.Steps)-1)
-			e.Admission = admission(rep.Gate.Probe(ask))
-		}
-	}
-	return e
-}
-
-func admission(a scheduler.Answer) *Admission {
-	out := &Admission{Answer: a.State.String(), EstimateMs: a.Estimate.Milliseconds(),
-		RetryAfterMs: a.RetryAfter.Milliseconds()}
-	if a.Reason != nil {
-		out.Reason = a.Reason.Error()
-	}
-	return out
+	return p
 }
 
 func (x *exchange) renderPrompt(dst []byte) []byte { return renderPrompt(x.kind, &x.req, dst) }

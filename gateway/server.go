@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -14,10 +13,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"octet/gateway/api"
 	"octet/gateway/ensemble"
 	"octet/gateway/metrics"
 	"octet/gateway/receipt"
-	"octet/routing/index"
+	"octet/gateway/shadow"
 	"octet/scheduler/gate"
 	"octet/slo"
 )
@@ -26,7 +26,7 @@ import (
 type Options struct {
 	Log        *slog.Logger
 	Metrics    *metrics.Series
-	Index      Index
+	Index      api.Index
 	Knobs      *slo.Knobs
 	Receipts   int    // kept a tenant
 	Keys       int    // idempotency keys kept a tenant
@@ -37,47 +37,22 @@ type Options struct {
 	Reload     func(context.Context) error // POST /admin/reload
 	Now        func() time.Time            // default time.Now
 	Front      Front                       // who speaks HTTP on the data listener; default FrontOctet
-	Knowledge  Knowledge                   // nil: the admin listener tells the index alone
-	Verifier   Verifier                    // nil: verdicts come by POST /v1/outcomes alone
+	Knowledge  api.Knowledge               // nil: the admin listener tells the index alone
+	Verifier   shadow.Verifier             // nil: verdicts come by POST /v1/outcomes alone
 
-	Calibration Stream              // nil: what shadows come to is counted and not kept
+	Calibration shadow.Stream       // nil: what shadows come to is counted and not kept
 	Digest      func([]byte) string // of texts in calibration records; required with Calibration
 	Probation   *slo.Probation      // nil: nobody is fresh
 }
 
-// Knowledge is what the gateway believes about caches, and why.
-type Knowledge interface {
-	// Trust says what a replica is scored by: exact (its events), approximate (what was routed there) or load.
-	Trust(h index.HostID) string
-	// RefusedEvents returns how many of a replica's cache events were left out as they could not be applied.
-	RefusedEvents(replica string) uint64
-	// Sources tells how each source of events is doing, as JSON takes it.
-	Sources() map[string]any
-	// Save writes all that is known, for another gateway to load.
-	Save(w io.Writer) error
-}
-
-// Index is what the admin listener shows of the block index.
-type Index interface {
-	Host(h index.HostID) index.HostState
-	Stats() index.Stats
-	Digest() uint64
-}
-
 // Server answers both listeners. It serves the newest Runtime; requests in flight keep theirs.
 type Server struct {
+	options     Options
 	log         *slog.Logger
 	metrics     *metrics.Series
 	front       Front
-	index       Index
-	knowledge   Knowledge // or nil
 	knobs       *slo.Knobs
-	verifier    Verifier // or nil
 	via         string
-	adminToken  string
-	adminHosts  []string
-	pprof       bool
-	reload      func(context.Context) error
 	now         func() time.Time
 	since       func(time.Time) time.Duration // now, less
 	ownClock    bool                          // now is time.Now
@@ -87,6 +62,7 @@ type Server struct {
 	retries     *retryBudget
 	again       func() bool // takes from retries
 	shadows     shadows
+	audit       shadow.Audit
 	probation   *slo.Probation
 	floors      map[string]raised // of intents, that load has raised; Escalate's alone
 
@@ -107,9 +83,8 @@ type Server struct {
 // New returns a Server for rt.
 func New(rt *ensemble.Runtime, o Options) *Server {
 	s := &Server{
-		front: o.Front, log: o.Log, metrics: o.Metrics, index: o.Index, knowledge: o.Knowledge, knobs: o.Knobs,
-		verifier: o.Verifier, via: o.Via, adminToken: o.AdminToken, adminHosts: o.AdminHosts, pprof: o.Pprof,
-		reload: o.Reload, now: o.Now, probation: o.Probation,
+		front: o.Front, log: o.Log, metrics: o.Metrics, knobs: o.Knobs,
+		options: o, via: o.Via, now: o.Now, probation: o.Probation,
 		receipts: receipt.NewRings(o.Receipts), idempotency: newIdempotency(o.Keys),
 	}
 	s.retries = newRetryBudget(&s.open)
@@ -125,8 +100,14 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 	}
 	s.seats.away = gate.NewBook(retryGrain)
 	s.conversations = newConversations(rt.Stickiness.Conversations)
-	s.shadows.open(s, o)
-	s.metrics.Register(gauges{s}, sloGauges{s})
+	records := shadow.NewRecords(o.Calibration, s.now)
+	s.audit = shadow.Audit{Verifier: o.Verifier, Rings: s.receipts, Now: s.now,
+		Verdicts: &shadow.Verdicts{Probation: s.probation, Records: records, Log: s.log}}
+	s.shadows.open(s, &shadow.Comparer{Records: records, Metrics: s.metrics, Digest: o.Digest})
+	s.metrics.Register(
+		api.Gauges{Current: s.Runtime, Index: o.Index, Open: s.open.Load,
+			Budget: func() int64 { return s.retries.left(s.now()) }},
+		api.SLOGauges{Current: s.Runtime, Knobs: s.knobs, Now: s.now})
 	s.Serve(rt)
 	return s
 }
@@ -151,7 +132,9 @@ func (s *Server) Runtime() *ensemble.Runtime { return s.runtime.Load() }
 // finish, what is left then ends with a typed error. It returns nil after a clean drain.
 func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 	defer s.shadows.close()
-	s.shadows.running.Go(func() { s.shadows.keepTallies(s.shadows.ctx) })
+	s.shadows.running.Go(func() {
+		s.shadows.comparer.Records.Run(s.shadows.ctx, func() time.Duration { return s.Runtime().Shadow.TallyInterval })
+	})
 	servers := []listening{s.dataServer(), s.httpServer(s.AdminHandler())}
 	failed := make(chan error, len(servers))
 	for i, l := range []net.Listener{data, admin} {

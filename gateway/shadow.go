@@ -11,9 +11,9 @@ import (
 	"octet/gateway/wire"
 )
 
-// shadow is a second opinion on one request: the same body, asked of another specialist, for nobody to see. The
+// secondOpinion is a shadow on one request: the same body, asked of another specialist, for nobody to see. The
 // exchange that it belongs to never waits for it; its goroutine is the Server's.
-type shadow struct {
+type secondOpinion struct {
 	of       *shadows
 	rt       *ensemble.Runtime
 	sp       *ensemble.Specialist // who is asked
@@ -51,7 +51,7 @@ func (x *exchange) dispatchShadow() {
 	if sp == nil || !x.tenant.Permits(name) || !sp.AllowsShadow(name == x.probe) {
 		return
 	}
-	sh := &shadow{
+	sh := &secondOpinion{
 		of: &x.s.shadows, rt: x.rt, sp: sp, id: x.id, tenant: x.tenant.Name, salted: x.salted(), kind: x.kind,
 		stream: x.stream,
 		probe:  name == x.probe, asked: x.s.now(), primary: make(chan calibration.Answer, 1),
@@ -100,7 +100,7 @@ func (x *exchange) shadowFor(v *classifier.Verdict) (string, calibration.Cause) 
 
 // name returns who was sent a shadow, or is about to be as far as is known now: the client's answer does not wait to
 // see it sent. A nil shadow is nobody's.
-func (sh *shadow) name() string {
+func (sh *secondOpinion) name() string {
 	if sh == nil || sh.standing.Load() == standDropped {
 		return ""
 	}
@@ -108,7 +108,7 @@ func (sh *shadow) name() string {
 }
 
 // forgo ends a shadow whose request will have no answer to compare it with. Idempotent.
-func (sh *shadow) forgo() {
+func (sh *secondOpinion) forgo() {
 	if sh != nil {
 		sh.cancel(errForgone)
 	}

@@ -26,7 +26,7 @@ const priorityShadow = PriorityLeast - 1
 var errShadowPlace = errors.New("no place for a shadow")
 
 // answer asks the specialist and reads its answer to the end.
-func (sh *shadow) answer(ctx context.Context) (calibration.Answer, error) {
+func (sh *secondOpinion) answer(ctx context.Context) (calibration.Answer, error) {
 	if err := sh.parse(); err != nil {
 		return calibration.Answer{}, err
 	}
@@ -51,7 +51,7 @@ func (sh *shadow) answer(ctx context.Context) (calibration.Answer, error) {
 
 // choose runs the specialist's pipeline as a dry run, which leaves no trace in what it learns, and takes the best
 // replica whose breaker is closed: a shadow is no probe.
-func (sh *shadow) choose(ctx context.Context) (*ensemble.Replica, ensemble.Footprint, int, error) {
+func (sh *secondOpinion) choose(ctx context.Context) (*ensemble.Replica, ensemble.Footprint, int, error) {
 	c := routing.Acquire(sh.facts())
 	defer c.Release()
 	hosts, none := takers(sh.rt, sh.sp.Snapshot().Hosts, &sh.req)
@@ -79,7 +79,7 @@ func (sh *shadow) choose(ctx context.Context) (*ensemble.Replica, ensemble.Footp
 	return nil, ensemble.Footprint{}, 0, errShadowPlace
 }
 
-func (sh *shadow) facts() routing.Facts {
+func (sh *secondOpinion) facts() routing.Facts {
 	kind := "chat"
 	if sh.kind == wire.Completion {
 		kind = "completion"
@@ -92,7 +92,7 @@ func (sh *shadow) facts() routing.Facts {
 	}
 }
 
-func (sh *shadow) admission(prompt ensemble.Footprint) *gate.Request {
+func (sh *secondOpinion) admission(prompt ensemble.Footprint) *gate.Request {
 	r := &gate.Request{
 		Now: sh.of.s.now(),
 		ID:  sh.id, Priority: priorityShadow, Tenant: sh.tenant, Victim: true, AtOnce: true, Whole: !sh.stream,
@@ -102,7 +102,7 @@ func (sh *shadow) admission(prompt ensemble.Footprint) *gate.Request {
 	return r
 }
 
-func (sh *shadow) edits(rep *ensemble.Replica) []wire.Edit {
+func (sh *secondOpinion) edits(rep *ensemble.Replica) []wire.Edit {
 	edits := make([]wire.Edit, 0, 4)
 	if sh.req.Model != rep.Model {
 		edits = append(edits, wire.Edit{Key: "model", Raw: wire.AppendQuoted(nil, rep.Model)})
@@ -120,7 +120,7 @@ func (sh *shadow) edits(rep *ensemble.Replica) []wire.Edit {
 }
 
 // call sends the body and reads the answer, in memory that is bounded.
-func (sh *shadow) call(ctx context.Context, rep *ensemble.Replica, p *place.Place) (calibration.Answer, error) {
+func (sh *secondOpinion) call(ctx context.Context, rep *ensemble.Replica, p *place.Place) (calibration.Answer, error) {
 	segments, err := sh.req.Splice(sh.edits(rep), nil)
 	if err != nil {
 		return calibration.Answer{}, err
@@ -146,7 +146,7 @@ func (sh *shadow) call(ctx context.Context, rep *ensemble.Replica, p *place.Plac
 const unaryFactor = 2
 
 // read reads an answer as the client would get it, and keeps its text alone.
-func (sh *shadow) read(src stream.Source) (calibration.Answer, error) {
+func (sh *secondOpinion) read(src stream.Source) (calibration.Answer, error) {
 	most, limits := sh.rt.Shadow.AnswerBytes, &sh.rt.Limits
 	r := new(stream.Relay)
 	r.Terms = stream.Terms{
@@ -176,13 +176,13 @@ func (sh *shadow) read(src stream.Source) (calibration.Answer, error) {
 }
 
 // Since implements stream.Origin.
-func (sh *shadow) Since() time.Duration { return sh.of.s.Now().Sub(sh.asked) }
+func (sh *secondOpinion) Since() time.Duration { return sh.of.s.Now().Sub(sh.asked) }
 
 // At implements stream.Origin.
-func (sh *shadow) At(since time.Duration) time.Time { return sh.asked.Add(since) }
+func (sh *secondOpinion) At(since time.Duration) time.Time { return sh.asked.Add(since) }
 
 // Left implements stream.Origin: no client waits.
-func (*shadow) Left() bool { return false }
+func (*secondOpinion) Left() bool { return false }
 
 // unsent is the client of an answer that goes to no client: it takes all until its text is too long to be compared.
 type unsent struct{ text *stream.Transcript }

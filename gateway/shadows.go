@@ -9,14 +9,10 @@ import (
 
 	"octet/calibration"
 	"octet/gateway/place"
+	"octet/gateway/shadow"
 	"octet/gateway/wire"
 	"octet/internal/contain"
 )
-
-// Stream takes calibration records. Offer never blocks: what it cannot take it drops, counts, and says so.
-type Stream interface {
-	Offer(r calibration.Record) bool
-}
 
 // Why a shadow ended without a comparison, beside what its engine did.
 var (
@@ -30,30 +26,25 @@ var (
 // shadows are the second opinions of one gateway: who flies, who waits for an answer to be compared with, and what all
 // requests' confidences were.
 type shadows struct {
-	s      *Server
-	stream Stream // nil: nobody keeps what comes of it
-	digest func([]byte) string
-	ctx    context.Context
-	end    context.CancelCauseFunc
-	flying atomic.Int64
-	parked atomic.Int64
+	s        *Server
+	comparer *shadow.Comparer
+	ctx      context.Context
+	end      context.CancelCauseFunc
+	flying   atomic.Int64
+	parked   atomic.Int64
 
 	mu      sync.Mutex // guards all below
 	closed  bool
 	running sync.WaitGroup
-	tallies map[string]*calibration.Tally // by intent
 }
 
-func (a *shadows) open(s *Server, o Options) {
-	a.s, a.stream, a.digest, a.tallies = s, o.Calibration, o.Digest, map[string]*calibration.Tally{}
-	if a.digest == nil {
-		a.digest = func([]byte) string { return "" }
-	}
+func (a *shadows) open(s *Server, c *shadow.Comparer) {
+	a.s, a.comparer = s, c
 	a.ctx, a.end = context.WithCancelCause(context.Background())
 }
 
 // begin takes a place for sh, and a copy of the body; false where there is none.
-func (a *shadows) begin(sh *shadow, body []byte) bool {
+func (a *shadows) begin(sh *secondOpinion, body []byte) bool {
 	if a.flying.Add(1) > int64(sh.rt.Shadow.MaxConcurrent) || a.s.draining.Load() {
 		a.flying.Add(-1)
 		a.s.metrics.Shadow(sh.sp.Name, "budget")
@@ -64,7 +55,7 @@ func (a *shadows) begin(sh *shadow, body []byte) bool {
 }
 
 // fly starts sh, which has its place.
-func (a *shadows) fly(sh *shadow) {
+func (a *shadows) fly(sh *secondOpinion) {
 	ctx, cancel := context.WithCancelCause(a.ctx)
 	sh.cancel = cancel
 	a.mu.Lock()
@@ -82,11 +73,12 @@ func (a *shadows) fly(sh *shadow) {
 }
 
 // run is one shadow's life: its own answer, then the primary's, then what the two come to.
-func (a *shadows) run(ctx context.Context, sh *shadow) {
+func (a *shadows) run(ctx context.Context, sh *secondOpinion) {
 	defer contain.End(contain.Shadow, nil)
 	answer, err := a.ask(ctx, sh)
 	if err == nil && sh.probe {
-		a.s.judgeCopy(sh, string(answer.Text))
+		a.s.audit.OnCopy(shadow.Copy{Specialist: sh.sp, Tenant: sh.tenant, Receipt: sh.example.Receipt, Asked: sh.asked},
+			string(answer.Text))
 	}
 	if err == nil {
 		err = a.compare(ctx, sh, answer)
@@ -95,7 +87,7 @@ func (a *shadows) run(ctx context.Context, sh *shadow) {
 }
 
 // ask gets the shadow's answer within its time. The place is given back with it.
-func (a *shadows) ask(ctx context.Context, sh *shadow) (calibration.Answer, error) {
+func (a *shadows) ask(ctx context.Context, sh *secondOpinion) (calibration.Answer, error) {
 	defer a.flying.Add(-1)
 	defer sh.standing.CompareAndSwap(standUndecided, standDropped)
 	ctx, cancel := context.WithTimeoutCause(ctx, sh.rt.Shadow.Timeout, errSlow)
@@ -105,7 +97,7 @@ func (a *shadows) ask(ctx context.Context, sh *shadow) (calibration.Answer, erro
 }
 
 // compare waits for the primary's answer and has the two compared. Few wait: a primary may take very long.
-func (a *shadows) compare(ctx context.Context, sh *shadow, answer calibration.Answer) error {
+func (a *shadows) compare(ctx context.Context, sh *secondOpinion, answer calibration.Answer) error {
 	defer a.parked.Add(-1)
 	if a.parked.Add(1) > int64(sh.rt.Shadow.MaxWaiting) {
 		return errCrowd
@@ -114,7 +106,8 @@ func (a *shadows) compare(ctx context.Context, sh *shadow, answer calibration.An
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case primary := <-sh.primary:
-		a.conclude(ctx, sh, primary, answer)
+		pair := &shadow.Pair{Example: sh.example, Rules: sh.review, Shadow: &sh.rt.Shadow, Prompt: sh.render(nil)}
+		a.comparer.Compare(ctx, pair, primary, answer)
 		return nil
 	}
 }
@@ -126,15 +119,15 @@ func (a *shadows) close() {
 	a.mu.Unlock()
 	a.end(errEnded)
 	a.running.Wait()
-	a.flush()
+	a.comparer.Records.Flush()
 }
 
 // render appends the prompt as a template of our own has it.
-func (sh *shadow) render(dst []byte) []byte { return renderPrompt(sh.kind, &sh.req, dst) }
+func (sh *secondOpinion) render(dst []byte) []byte { return renderPrompt(sh.kind, &sh.req, dst) }
 
-func (sh *shadow) pieces() [][]byte { return sh.req.Wording(nil, frames) }
+func (sh *secondOpinion) pieces() [][]byte { return sh.req.Wording(nil, frames) }
 
 // parse reads the copy of the body, which the exchange has found good.
-func (sh *shadow) parse() error {
+func (sh *secondOpinion) parse() error {
 	return wire.Parse(sh.kind, sh.body, bodyLimits(&sh.rt.Limits), &sh.req)
 }

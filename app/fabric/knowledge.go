@@ -7,16 +7,16 @@ import (
 	"octet/routing/index"
 )
 
-// Trust implements gateway.Knowledge.
+// Trust implements api.Knowledge.
 func (f *Fabric) Trust(id index.HostID) string { return f.beliefs.Trust(id) }
 
-// RefusedEvents implements gateway.Knowledge.
+// RefusedEvents implements api.Knowledge.
 func (f *Fabric) RefusedEvents(replica string) uint64 { return f.feed.RefusedEvents(replica) }
 
-// Save implements gateway.Knowledge.
+// Save implements api.Knowledge.
 func (f *Fabric) Save(w io.Writer) error { return f.feed.Save(w) }
 
-// Sources implements gateway.Knowledge.
+// Sources implements api.Knowledge.
 func (f *Fabric) Sources() map[string]any {
 	all := map[string]any{}
 	for name, st := range f.SourceStats() {

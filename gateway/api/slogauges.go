@@ -1,7 +1,8 @@
-package gateway
+package api
 
 import (
 	"slices"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -10,9 +11,13 @@ import (
 	"octet/slo"
 )
 
-// sloGauges read the breakers, the escalations and the published windows at the moment of a scrape. Each is one
-// specialist's: no latency of the ensemble exists.
-type sloGauges struct{ s *Server }
+// SLOGauges read the breakers, the escalations and the published windows at the moment of a scrape. Each is one
+// specialist's: no latency of the ensemble exists. They are a prometheus.Collector.
+type SLOGauges struct {
+	Current Current
+	Knobs   *slo.Knobs
+	Now     func() time.Time
+}
 
 func specialistDesc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, append([]string{"specialist"}, labels...), nil)
@@ -45,7 +50,7 @@ var (
 )
 
 // Describe implements prometheus.Collector.
-func (g sloGauges) Describe(out chan<- *prometheus.Desc) {
+func (g SLOGauges) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		demotedDesc, movesDesc, rateDesc, floorDesc, samplesDesc, stepDesc, pressureDesc, lowestDesc, intentFloor,
 		intentDivert, publishDesc, intentDesc, onceDesc,
@@ -55,11 +60,11 @@ func (g sloGauges) Describe(out chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (g sloGauges) Collect(out chan<- prometheus.Metric) {
-	rt := g.s.runtime.Load()
-	g.knobs(out, rt.Intents)
+func (g SLOGauges) Collect(out chan<- prometheus.Metric) {
+	rt := g.Current()
+	g.intents(out, rt.Intents)
 	if !slices.Contains(rt.Intents, classifier.Unspecified) {
-		g.knobs(out, []string{classifier.Unspecified})
+		g.intents(out, []string{classifier.Unspecified})
 	}
 	for _, sp := range rt.Specialists {
 		g.lane(out, sp)
@@ -74,24 +79,24 @@ func (g sloGauges) Collect(out chan<- prometheus.Metric) {
 }
 
 // knobs tells the two that load turns, of each intent.
-func (g sloGauges) knobs(out chan<- prometheus.Metric, intents []string) {
+func (g SLOGauges) intents(out chan<- prometheus.Metric, intents []string) {
 	for _, intent := range intents {
-		if v, ok := g.s.knobs.Value(slo.PriorityFloor + intent); ok {
+		if v, ok := g.Knobs.Value(slo.PriorityFloor + intent); ok {
 			emit(out, intentFloor, v, intent)
 		}
-		if v, ok := g.s.knobs.Value(slo.DivertThreshold + intent); ok {
+		if v, ok := g.Knobs.Value(slo.DivertThreshold + intent); ok {
 			emit(out, intentDivert, v, intent)
 		}
 	}
 }
 
-func (g sloGauges) lane(out chan<- prometheus.Metric, sp *ensemble.Specialist) {
-	st := sp.Board.Breaker().State(g.s.now())
+func (g SLOGauges) lane(out chan<- prometheus.Metric, sp *ensemble.Specialist) {
+	st := sp.Board.Breaker().State(g.Now())
 	emit(out, demotedDesc, flag(st.Standing == slo.ShadowOnly.String()), sp.Name)
 	out <- prometheus.MustNewConstMetric(movesDesc, prometheus.CounterValue, float64(st.Transitions), sp.Name)
 }
 
-func (g sloGauges) published(out chan<- prometheus.Metric, sp *ensemble.Specialist) {
+func (g SLOGauges) published(out chan<- prometheus.Metric, sp *ensemble.Specialist) {
 	r := sp.Board.Report()
 	emit(out, floorDesc, r.Correctness.Floor, sp.Name)
 	emit(out, samplesDesc, float64(r.Correctness.Samples), sp.Name)

@@ -1,4 +1,4 @@
-package gateway
+package api
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
@@ -6,9 +6,14 @@ import (
 	"octet/gateway/ensemble"
 )
 
-// gauges read the state of replicas, Gates and the index at the moment of a scrape: nothing is kept up to date in
-// between.
-type gauges struct{ s *Server }
+// Gauges read the state of replicas, Gates and the index at the moment of a scrape: nothing is kept up to date in
+// between. They are a prometheus.Collector.
+type Gauges struct {
+	Current Current
+	Index   Index
+	Open    func() int64 // requests being answered
+	Budget  func() int64 // retries that may be made now
+}
 
 var (
 	blocksDesc = prometheus.NewDesc("octet_kv_blocks", "Modelled KV blocks; free + used + reserved is the pool.",
@@ -44,7 +49,7 @@ var (
 )
 
 // Describe implements prometheus.Collector.
-func (g gauges) Describe(out chan<- *prometheus.Desc) {
+func (g Gauges) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{blocksDesc, requestsDesc, admittedDesc, offeredDesc, errorDesc, withheldDesc,
 		healthyDesc, breakerDesc, staleDesc, entriesDesc, bytesDesc, evictedDesc, openDesc, budgetDesc} {
 		out <- d
@@ -52,21 +57,21 @@ func (g gauges) Describe(out chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (g gauges) Collect(out chan<- prometheus.Metric) {
-	for _, rep := range &g.s.runtime.Load().Replicas {
+func (g Gauges) Collect(out chan<- prometheus.Metric) {
+	for _, rep := range &g.Current().Replicas {
 		if rep != nil {
 			g.replica(out, rep)
 		}
 	}
-	st := g.s.index.Stats()
+	st := g.Index.Stats()
 	emit(out, entriesDesc, float64(st.Entries))
 	emit(out, bytesDesc, float64(st.Bytes))
 	out <- prometheus.MustNewConstMetric(evictedDesc, prometheus.CounterValue, float64(st.Evicted))
-	emit(out, openDesc, float64(g.s.open.Load()))
-	emit(out, budgetDesc, float64(g.s.retries.left(g.s.now())))
+	emit(out, openDesc, float64(g.Open()))
+	emit(out, budgetDesc, float64(g.Budget()))
 }
 
-func (g gauges) replica(out chan<- prometheus.Metric, rep *ensemble.Replica) {
+func (g Gauges) replica(out chan<- prometheus.Metric, rep *ensemble.Replica) {
 	specialist, st := rep.Fleet.Spec().Specialist, rep.Gate.Stats()
 	c := rep.Gate.Calibration()
 	for state, n := range map[string]int{"free": st.Free, "used": st.Used, "reserved": st.Reserved,
@@ -84,7 +89,7 @@ func (g gauges) replica(out chan<- prometheus.Metric, rep *ensemble.Replica) {
 	emit(out, withheldDesc, float64(c.Withheld), specialist, rep.Name)
 	emit(out, healthyDesc, flag(rep.Fleet.Healthy()), specialist, rep.Name)
 	emit(out, breakerDesc, breakerStates[rep.Fleet.State()], specialist, rep.Name)
-	emit(out, staleDesc, flag(g.s.index.Host(rep.Host).Stale), specialist, rep.Name)
+	emit(out, staleDesc, flag(g.Index.Host(rep.Host).Stale), specialist, rep.Name)
 }
 
 var breakerStates = map[string]float64{"closed": 0, "half-open": 1, "open": 2}

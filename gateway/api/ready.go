@@ -1,0 +1,52 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
+)
+
+// Ready answers /readyz.
+type Ready struct {
+	Refuse   Refuse
+	Current  Current
+	Draining func() *apierr.Error // nil while the gateway is not
+	Now      func() time.Time
+}
+
+// Handle answers whether requests can be served.
+func (h Ready) Handle(c *gin.Context) {
+	if e := h.Draining(); e != nil {
+		h.Refuse(c, e)
+		return
+	}
+	if e := unready(h.Current(), h.Now()); e != nil {
+		h.Refuse(c, e)
+		return
+	}
+	c.String(http.StatusOK, "ready\n")
+}
+
+// Alive answers /livez.
+func Alive(c *gin.Context) { c.String(http.StatusOK, "ok\n") }
+
+// unready returns why no request can be served; nil if any specialist can serve, or all of them, as ReadyWhen says.
+func unready(rt *ensemble.Runtime, now time.Time) *apierr.Error {
+	e, serving := apierr.New(apierr.NoHealthyReplica, "", "no replica serves"), 0
+	for _, sp := range rt.Specialists {
+		s := sp.Snapshot()
+		if s.Serves() {
+			serving++
+		} else if back := s.Recovery(now); e.RetryAfter == 0 || back > 0 && back < e.RetryAfter {
+			e.RetryAfter = back
+		}
+	}
+	if serving == len(rt.Specialists) || serving > 0 && rt.ReadyWhen != ensemble.ReadyAll {
+		return nil
+	}
+	return e
+}
