@@ -41,8 +41,8 @@ func Continuable(r *wire.Request, kind wire.Kind, e *engine.Kind) bool {
 	return e.Streams.Chats
 }
 
-// Begin makes o keep what a continuation of the present engine's answer needs, up to most bytes of text. What was kept of
-// an answer that the client has seen nothing of is dropped.
+// Begin makes o keep what a continuation of the present engine's answer needs, up to most bytes of text. What was kept
+// of an answer that the client has seen nothing of is dropped.
 func (c *Continuation) Begin(o *sse.Options, most int) {
 	if c.pieces = 0; c.base == 0 {
 		c.text = c.text[:0]
@@ -87,8 +87,8 @@ func (c *Continuation) Usable() bool { return c != nil && c.pieces >= 0 }
 // Text returns what is kept of the answer, as the inside of a JSON string; nil if nothing is kept.
 func (c *Continuation) Text() []byte { return c.text }
 
-// Orphan gives up continuing the answer once more. It returns what the rest of a stream that was continued before needs;
-// nil if it was not.
+// Orphan gives up continuing the answer once more. It returns what the rest of a stream that was continued before
+// needs; nil if it was not.
 func (c *Continuation) Orphan() *Continuation {
 	if c == nil {
 		return nil

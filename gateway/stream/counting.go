@@ -55,7 +55,7 @@ func (c *Continuation) Scanning(o *sse.Options, r *wire.Request, kind wire.Kind,
 }
 
 // MostOutput bounds the tokens of each choice in answers to r. 0 is unbounded: a tool call's token may be several
-// events, an echo is none of the answer's, and of several answers of which the best is chosen nothing tells which
+// events, an echo is not part of the answer, and of several answers of which the best is chosen nothing tells which
 // tokens belong to which.
 func MostOutput(r *wire.Request) int {
 	if r.MaxTokens <= 0 || r.Tools || r.Echo || r.BestOf > 1 || r.Beam {

@@ -6,8 +6,8 @@ import "octet/gateway/sse"
 const longestContext = 1 << 24
 
 // Extent is the most that an answer can have come to, in tokens of all its sequences together. What an engine's usage
-// says beyond that is not believed: it would empty the Gate's model of a cache, a tenant's budget, and the mean length of
-// answers.
+// says beyond that is not believed: it would empty the Gate's model of a cache, a tenant's budget, and the mean length
+// of answers.
 type Extent struct{ Prompt, Completion int }
 
 // ExtentOf returns the extent of so many answers of at most most tokens to each of so many prompts, within an engine's

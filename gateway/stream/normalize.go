@@ -8,9 +8,9 @@ import (
 	"octet/gateway/wire"
 )
 
-// Normalizer brings the events of engines that write streams in their own way into the form that OpenAI's clients rely on:
-// the first delta of a choice names its role, and the usage comes, for who has asked for it, in a chunk of its own
-// without choices. All else passes as it is.
+// Normalizer brings the events of engines that write streams in their own way into the form that OpenAI's clients rely
+// on: the first delta of a choice names its role, and the usage comes, for clients that asked for it, in a chunk of its
+// own without choices. All else passes as it is.
 type Normalizer struct {
 	roles bool // there are deltas that need one
 	usage bool // it was asked for
@@ -75,7 +75,7 @@ func (t *Normalizer) event(event []byte) {
 
 // normalChunk is what is known of a chunk that is read to be tidied.
 type normalChunk struct {
-	shared [4]cut // the values of sharedNames; to 0 is none
+	shared [4]cut // the values of sharedNames; to is 0 if there is none
 	usage  cut    // its value
 	choice bool   // there are choices
 	ended  bool   // and one of them is at its end
@@ -182,7 +182,7 @@ func (t *Normalizer) oneChoice(c *wire.Cursor, k *normalChunk) {
 	}
 }
 
-// missingRole reads a delta, and returns what puts the role into it where there is none.
+// missingRole reads a delta, and returns what adds the role if it has none.
 func missingRole(c *wire.Cursor) (role cut) {
 	if c.Peek() != '{' {
 		c.Skip()

@@ -10,7 +10,7 @@ import (
 // chunkView is where in a chunk's JSON stands what a rejoined stream must say differently.
 type chunkView struct {
 	id, born                          cut
-	prompt, completion, total, cached cut // of the usage; to 0 is none
+	prompt, completion, total, cached cut // of the usage; to is 0 if there is none
 	opening                           bool
 }
 
@@ -51,7 +51,7 @@ func (c *Continuation) join(dst, event []byte) []byte {
 	return append(dst, event[at+len(data):]...)
 }
 
-// view reads a chunk; false where it is none.
+// view reads a chunk. It returns false for anything else.
 func view(data []byte) (v chunkView, ok bool) {
 	if len(data) == 0 {
 		return v, false

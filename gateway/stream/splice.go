@@ -8,7 +8,7 @@ import (
 	"octet/gateway/wire"
 )
 
-// cut is a part of an event's JSON and what comes in its place; nil leaves it as it is. A zero cut is none.
+// cut is a part of an event's JSON and what comes in its place; nil leaves it as it is. A zero cut changes nothing.
 type cut struct {
 	from, to int
 	with     []byte

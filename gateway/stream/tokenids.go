@@ -19,8 +19,8 @@ type tokenIDs struct {
 	loose  bool   // an event brought several: the text of the last may not have come
 }
 
-// byIDs reports whether engines of kind e tell the ids from which the answer to r could be continued. With a stop string an
-// engine holds text back, which it would not say again behind its ids.
+// byIDs reports whether engines of kind e tell the ids from which the answer to r could be continued. With a stop
+// string an engine holds text back, which it would not say again behind its ids.
 func (c *Continuation) byIDs(r *wire.Request, kind wire.Kind, e *engine.Kind) bool {
 	return c != nil && kind == wire.Completion && e.Streams.IDs && !r.Stop
 }

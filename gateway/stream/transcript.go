@@ -17,8 +17,8 @@ type Transcript struct {
 // Keep begins to keep texts of up to most bytes, or longer ones if they were asked for before.
 func (t *Transcript) Keep(most int64) { t.most = max(t.most, most) }
 
-// Begin makes a scanner keep the text of an engine's answer, beside what o wants. An answer of which the client has seen
-// nothing so far begins anew.
+// Begin makes a scanner keep the text of an engine's answer, beside what o wants. An answer of which the client has
+// seen nothing so far begins anew.
 func (t *Transcript) Begin(o *sse.Options, seen bool) {
 	if t.most == 0 {
 		return

@@ -12,10 +12,11 @@ import (
 // ErrLongAnswer says that an answer in one piece has more bytes than limits.response_bytes.
 var ErrLongAnswer = fmt.Errorf("%w: the answer", engine.ErrTooLarge)
 
-// Whole reads an engine's whole answer, then passes it on unchanged. Nothing is sent before all of it is here, so that an
-// engine that dies half way costs the client time but never a broken answer.
+// Whole reads an engine's whole answer, then passes it on unchanged. Nothing is sent before all of it is here, so that
+// an engine that dies half way costs the client time but never a broken answer.
 func (r *Relay) Whole(src Source) error {
 	r.Source = src
+	r.Request = nil
 	body, err := r.Collect(src.Response)
 	if err != nil {
 		return err

@@ -1,0 +1,84 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"octet/engine"
+)
+
+// DoneEvent ends every stream that is complete.
+var DoneEvent = []byte("data: [DONE]\n\n")
+
+// end is what follows on the last piece, or on err.
+func (r *Relay) end(done bool, err error) error {
+	r.gaps.Flush()
+	if kept := r.out.Own(r.client); kept != nil {
+		return r.clientGone(kept)
+	}
+	if !done {
+		return r.broken(err)
+	}
+	return r.complete()
+}
+
+// broken is what ends a stream whose engine ended with err.
+func (r *Relay) broken(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: the stream ended without [DONE]", engine.ErrReset)
+	}
+	return r.Late(r.FirstTokenBy, err)
+}
+
+// Unusable says that what an engine sent is no answer.
+type Unusable struct {
+	Begun bool // the client has something of the engine's answer
+	Err   error
+}
+
+func (e *Unusable) Error() string { return "the engine's answer is unusable: " + e.Err.Error() }
+func (e *Unusable) Unwrap() error { return e.Err }
+
+// clientGone is why a write failed: the client left, or it does not read.
+func (r *Relay) clientGone(err error) error {
+	if !r.origin.Left() {
+		return fmt.Errorf("%w: %w", ErrSlowClient, err)
+	}
+	return context.Canceled
+}
+
+// complete writes [DONE], then lets the connection to the engine come to its proper end so that it can be used again.
+func (r *Relay) complete() error {
+	usage, _ := r.Told()
+	r.usage, r.finish = r.extent().Believe(r.Cont.Usage(usage)), r.scanner.FinishReason()
+	if cached := r.cached(usage); cached >= 0 {
+		r.Place.Cached(cached)
+	}
+	r.observer.Usage(usage)
+	r.Place.Vacate()
+	if err := r.out.Put(r.client, DoneEvent); err != nil {
+		return r.clientGone(err)
+	}
+	if err := r.push(); err != nil {
+		return err
+	}
+	if !r.scanner.Cut() { // else the engine has more to say, which the client does not get
+		Drain(r.Response)
+	}
+	return nil
+}
+
+// Fail writes event behind what the client has been given, as the last that it gets of a stream that broke.
+func (r *Relay) Fail(event []byte) {
+	r.ArmWrite(r.origin.Since())
+	_ = r.out.Put(r.client, event) // the close that follows says the same, less politely
+	_ = r.push()
+}
+
+// Release gives back the memory of the answer.
+func (r *Relay) Release() {
+	r.out.Drop()
+	r.dropBody()
+}
