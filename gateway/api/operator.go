@@ -18,7 +18,7 @@ import (
 // Operator lets only operators' requests pass to the admin listener.
 type Operator struct {
 	Refuse Refuse
-	Token  string   // "" if there is none: then only names of this machine are answered
+	Token  string   // empty if none is configured: then only names of this machine are answered
 	Hosts  []string // what the admin listener is called besides loopback names, in lower case
 }
 

@@ -67,7 +67,7 @@ func (h Outcomes) count(c *gin.Context, rt *ensemble.Runtime, t *tenant.Tenant) 
 	return counted, r.ID, err
 }
 
-// judgeable returns the receipt that a tenant may judge; false if there is none.
+// judgeable returns the receipt of that id, and false if the tenant may not judge any such.
 func (h Outcomes) judgeable(rt *ensemble.Runtime, t *tenant.Tenant, id string) (*receipt.Receipt, bool) {
 	if rt.Judges.Whose == ensemble.VerdictsTenants && !t.Keyless {
 		return h.Rings.Search(id)

@@ -43,7 +43,7 @@ func (d *Draft) Decide(v *classifier.Verdict, demoted, probe string, probabiliti
 // Decision returns what Decide recorded.
 func (d *Draft) Decision() *Decision { return &d.r.Decision }
 
-// Shadow records the specialist that was sent a copy of the request; "" if there is none.
+// Shadow records the specialist that was sent a copy of the request; empty if no copy was sent.
 func (d *Draft) Shadow(specialist string) { d.r.Decision.Shadow = specialist }
 
 // Attempt records the start of a replica's turn, so long after the arrival. It returns the entry, to be closed before
