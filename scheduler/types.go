@@ -55,10 +55,11 @@ type Refusal struct {
 	Reason     error         // a grain
 	RetryAfter time.Duration // 0 is unknown or pointless
 	// between the places that come free after RetryAfter, for requests that are refused after this one; 0 is unknown
-	Every   time.Duration
-	Room    int // how many can wait
-	Detail  string
-	Offered bool // it may still wait here, but another specialist may be sooner: ask again without gate.Request.OfferBack
+	Every  time.Duration
+	Room   int // how many can wait
+	Detail string
+	// it may still wait here, but another specialist may be sooner: ask again without gate.Request.OfferBack
+	Offered bool
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%v: %v: %s", ErrRefused, r.Reason, r.Detail) }

@@ -15,7 +15,8 @@ func Print(w io.Writer, title string, rows []Row) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(
 		t,
-		"load\tseeds\tsteps\tasked\tadmitted\tfull\tdeadline\tsize\tkv\twaited\tcancelled\taborted\tpreempted\tdeadlines\tlate\tp50 wait\tp99 wait\ttrace\t")
+		"load\tseeds\tsteps\tasked\tadmitted\tfull\tdeadline\tsize\tkv\twaited\t"+
+			"cancelled\taborted\tpreempted\tdeadlines\tlate\tp50 wait\tp99 wait\ttrace\t")
 	for i := range rows {
 		r := &rows[i]
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%v\t%v\t%016x\t\n", r.Name, r.Seeds,

@@ -36,7 +36,8 @@ func benchCore(b *testing.B, waiting int) (*Core, []Result) {
 func benchAdd(b *testing.B, c *Core, id uint64) {
 	prompt := make([]uint32, benchPrompt)
 	prompt[0] = uint32(id)
-	if _, err := c.Add(Request{ID: id, Tokens: prompt, Arrival: scheduler.Time(id), Priority: -int(id % 7), MaxNew: benchNew}, 0); err != nil {
+	if _, err := c.Add(Request{ID: id, Tokens: prompt, Arrival: scheduler.Time(id), Priority: -int(id % 7),
+		MaxNew: benchNew}, 0); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -28,7 +28,8 @@ func TestQueueIsBoundedByBytes(t *testing.T) {
 		}
 	}
 	_, err := c.Add(asking(3, 100, 5), 0)
-	if !errors.Is(err, scheduler.ErrRefused) || !errors.Is(err, scheduler.ErrQueueFull) || c.Stats().WaitingBytes != 1200 {
+	if !errors.Is(err, scheduler.ErrRefused) || !errors.Is(err, scheduler.ErrQueueFull) ||
+		c.Stats().WaitingBytes != 1200 {
 		t.Fatalf("%v with %+v", err, c.Stats())
 	}
 	c.Cancel(1)
@@ -60,7 +61,8 @@ func TestImpossibleCoresAreRefused(t *testing.T) {
 		}
 	}
 	c := mustCore(t, fit)
-	if _, err := c.Add(Request{Tokens: []uint32{1}, MaxNew: 1, Hybrid: true}, 0); !errors.Is(err, scheduler.ErrInvalid) {
+	_, err := c.Add(Request{Tokens: []uint32{1}, MaxNew: 1, Hybrid: true}, 0)
+	if !errors.Is(err, scheduler.ErrInvalid) {
 		t.Errorf("a hybrid where nothing has state: %v", err)
 	}
 }

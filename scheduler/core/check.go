@@ -44,16 +44,19 @@ func (c *Core) checkRunning(g *group, i int, s *sequence) error {
 	case i > 0 && !g.running[i-1].Rank.Before(s.Rank):
 		return fmt.Errorf("%w: %d runs out of order", scheduler.ErrCorrupt, s.req.ID)
 	case s.computed >= len(s.tokens) || s.table.Len() < c.pool.Blocks(s.computed):
-		return fmt.Errorf("%w: %d has computed %d of %d tokens in %d blocks", scheduler.ErrCorrupt, s.req.ID, s.computed,
+		return fmt.Errorf("%w: %d has computed %d of %d tokens in %d blocks", scheduler.ErrCorrupt, s.req.ID,
+			s.computed,
 			len(s.tokens), s.table.Len())
 	case s.preemptions > pinAfter || s.table.Len() < s.promised(c.pool):
 		return fmt.Errorf("%w: %d gave way %d times and has %d blocks", scheduler.ErrCorrupt, s.req.ID, s.preemptions,
 			s.table.Len())
 	case s.restoring && (s.computed != s.kept || s.host == 0) || !s.restoring && s.host != 0:
-		return fmt.Errorf("%w: %d runs with %d bytes of %d tokens in the host, restoring: %t", scheduler.ErrCorrupt, s.req.ID,
+		return fmt.Errorf("%w: %d runs with %d bytes of %d tokens in the host, restoring: %t", scheduler.ErrCorrupt,
+			s.req.ID,
 			s.host, s.kept, s.restoring)
 	case s.generated() >= s.req.MaxNew || !c.out && s.slot >= 0:
-		return fmt.Errorf("%w: %d has %d of %d tokens, slot %d", scheduler.ErrCorrupt, s.req.ID, s.generated(), s.req.MaxNew,
+		return fmt.Errorf("%w: %d has %d of %d tokens, slot %d", scheduler.ErrCorrupt, s.req.ID, s.generated(),
+			s.req.MaxNew,
 			s.slot)
 	}
 	return nil
@@ -64,7 +67,8 @@ func (c *Core) checkWaiting() error {
 	for s := range c.waiting.All() {
 		if s.table.Len() != 0 || s.computed != 0 || s.slot >= 0 || s.group != nil || s.restoring ||
 			c.live[s.req.ID] != s {
-			return fmt.Errorf("%w: %d waits with %d blocks, %d computed, slot %d", scheduler.ErrCorrupt, s.req.ID, s.table.Len(),
+			return fmt.Errorf("%w: %d waits with %d blocks, %d computed, slot %d", scheduler.ErrCorrupt, s.req.ID,
+				s.table.Len(),
 				s.computed, s.slot)
 		}
 		if s.preempted {
@@ -78,7 +82,8 @@ func (c *Core) checkWaiting() error {
 	}
 	if preempted != c.preempted || c.waiting.Len()-preempted > c.cfg.MaxWaiting ||
 		c.waiting.Len()+c.running.count != len(c.live) {
-		return fmt.Errorf("%w: %d wait (%d preempted, counted %d), %d run, %d live", scheduler.ErrCorrupt, c.waiting.Len(),
+		return fmt.Errorf("%w: %d wait (%d preempted, counted %d), %d run, %d live", scheduler.ErrCorrupt,
+			c.waiting.Len(),
 			preempted, c.preempted, c.running.count, len(c.live))
 	}
 	return nil

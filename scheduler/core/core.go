@@ -149,7 +149,8 @@ func (c *Core) Add(r Request, now scheduler.Time) (scheduler.Answer, error) {
 		return scheduler.Answer{}, err
 	}
 	s := &sequence{
-		Entry: queue.NewEntry[*sequence](queue.Rank{Priority: r.Priority, Arrival: r.Arrival, ID: r.ID}, r.Tenant), req: r, prompt: len(r.Tokens),
+		Entry: queue.NewEntry[*sequence](queue.Rank{Priority: r.Priority, Arrival: r.Arrival, ID: r.ID}, r.Tenant),
+		req:   r, prompt: len(r.Tokens),
 		tokens: r.Tokens, slot: -1,
 	}
 	if !r.Hybrid {
@@ -162,14 +163,16 @@ func (c *Core) Add(r Request, now scheduler.Time) (scheduler.Answer, error) {
 	if c.waiting.Top() == s && c.fits(s) {
 		return scheduler.Answer{State: scheduler.Admitted}, nil
 	}
-	return scheduler.Answer{State: scheduler.Waiting, Estimate: c.drain.RetryAfter(c.waiting.Ahead(r.Priority), now)}, nil
+	return scheduler.Answer{State: scheduler.Waiting, Estimate: c.drain.RetryAfter(c.waiting.Ahead(r.Priority), now)},
+		nil
 }
 
 // accept returns ErrInvalid or the Refusal for which r may not wait.
 func (c *Core) accept(r *Request, now scheduler.Time) error {
 	switch {
 	case len(r.Tokens) == 0 || r.MaxNew < 1 || r.Draft < 0:
-		return fmt.Errorf("%w: %d of %d tokens, %d new, draft of %d", scheduler.ErrInvalid, r.ID, len(r.Tokens), r.MaxNew,
+		return fmt.Errorf("%w: %d of %d tokens, %d new, draft of %d", scheduler.ErrInvalid, r.ID, len(r.Tokens),
+			r.MaxNew,
 			r.Draft)
 	case r.Hybrid && c.cfg.SSMStateBytes == 0:
 		return fmt.Errorf("%w: %d is a hybrid, and here nothing has state", scheduler.ErrInvalid, r.ID)
@@ -177,8 +180,9 @@ func (c *Core) accept(r *Request, now scheduler.Time) error {
 		return fmt.Errorf("%w: %d is already here", scheduler.ErrInvalid, r.ID)
 	}
 	if r.MaxNew > c.cfg.Blocks*c.cfg.BlockSize-len(r.Tokens) {
-		return &scheduler.Refusal{Reason: scheduler.ErrExceedsPool, Detail: fmt.Sprintf("%d prompt and %d new tokens, %d blocks of %d",
-			len(r.Tokens), r.MaxNew, c.cfg.Blocks, c.cfg.BlockSize)}
+		return &scheduler.Refusal{Reason: scheduler.ErrExceedsPool,
+			Detail: fmt.Sprintf("%d prompt and %d new tokens, %d blocks of %d",
+				len(r.Tokens), r.MaxNew, c.cfg.Blocks, c.cfg.BlockSize)}
 	}
 	if r.Deadline != 0 && r.Deadline <= now {
 		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: fmt.Sprintf("%v ago", now-r.Deadline)}

@@ -55,8 +55,9 @@ func newWorld(d *slow.Dice) (*world, error) {
 func (w *world) request(d *slow.Dice) Request {
 	w.next++
 	r := Request{
-		ID: w.next, Adapter: []string{"", "", "a", "b"}[d.Roll(4)], Priority: d.Roll(3) - 1, Arrival: scheduler.Time(d.Roll(20)),
-		MaxNew: 1 + d.Roll(12), Draft: []int{0, 0, 1, 3}[d.Roll(4)], Tenant: []string{"", "a", "bbb"}[d.Roll(3)],
+		ID: w.next, Adapter: []string{"", "", "a", "b"}[d.Roll(4)], Priority: d.Roll(3) - 1,
+		Arrival: scheduler.Time(d.Roll(20)),
+		MaxNew:  1 + d.Roll(12), Draft: []int{0, 0, 1, 3}[d.Roll(4)], Tenant: []string{"", "a", "bbb"}[d.Roll(3)],
 		Hybrid: d.Roll(4) == 1,
 	}
 	r.Root = kvpool.NewHasher(w.cfg.Seed).Root("debug", r.Adapter, "")
@@ -197,7 +198,8 @@ func (w *world) checkOrder(before map[uint64]place) error {
 	for a, was := range before {
 		for b, other := range before {
 			started := !was.running && was.group != nil
-			same := was.req.Priority == other.req.Priority && was.req.Tenant == other.req.Tenant && other.preemptions == other.gaveWay
+			same := was.req.Priority == other.req.Priority && was.req.Tenant == other.req.Tenant &&
+				other.preemptions == other.gaveWay
 			if started && !other.running && other.group == nil && same && w.cfg.Aging == 0 &&
 				other.Rank.Before(was.Rank) {
 				return fmt.Errorf("%d started before %d", a, b)

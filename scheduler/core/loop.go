@@ -226,7 +226,8 @@ func (l *Loop) failure(b Batch, r stepped) error {
 		return fmt.Errorf("%w: step %d: %w", scheduler.ErrEngine, b.Step, r.err)
 	}
 	if len(r.results) != len(b.Items) {
-		return fmt.Errorf("%w: step %d: %d results for %d items", scheduler.ErrEngine, b.Step, len(r.results), len(b.Items))
+		return fmt.Errorf("%w: step %d: %d results for %d items", scheduler.ErrEngine, b.Step, len(r.results),
+			len(b.Items))
 	}
 	for i := range b.Items {
 		if err := checkResult(&b.Items[i], &r.results[i]); err != nil {

@@ -297,7 +297,8 @@ func TestRefusalsReachWhoSubmits(t *testing.T) {
 		for _, c := range []struct {
 			r     Request
 			grain error
-		}{{asking(3, 6, 5), scheduler.ErrQueueFull}, {asking(4, 300, 5), scheduler.ErrExceedsPool}, {asking(5, 0, 5), scheduler.ErrInvalid},
+		}{{asking(3, 6, 5), scheduler.ErrQueueFull}, {asking(4, 300, 5), scheduler.ErrExceedsPool},
+			{asking(5, 0, 5), scheduler.ErrInvalid},
 			{asking(2, 6, 5), scheduler.ErrInvalid}} {
 			if _, err := l.Submit(t.Context(), c.r); !errors.Is(err, c.grain) ||
 				errors.Is(err, scheduler.ErrRefused) == (c.grain == scheduler.ErrInvalid) {
@@ -337,7 +338,8 @@ func TestRunEndsEveryStream(t *testing.T) {
 
 func TestSubmitGivesUpWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, err := NewLoop(LoopConfig{Core: loopSize, Now: func() scheduler.Time { return 1 }}, &timed{paged: newPaged(64, 4)})
+		l, err := NewLoop(LoopConfig{Core: loopSize, Now: func() scheduler.Time { return 1 }},
+			&timed{paged: newPaged(64, 4)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -363,17 +365,18 @@ func TestLoopPublishesWhatTheCacheHolds(t *testing.T) {
 		held := map[kvpool.BlockHash]bool{}
 		size := loopSize
 		size.Blocks = 8
-		l, err := NewLoop(LoopConfig{Core: size, Now: func() scheduler.Time { return 1 }, Publish: func(events []BlockEvent) {
-			for _, e := range events {
-				if held[e.Hash] == e.Stored {
-					t.Errorf("%+v comes twice", e)
+		l, err := NewLoop(LoopConfig{Core: size, Now: func() scheduler.Time { return 1 },
+			Publish: func(events []BlockEvent) {
+				for _, e := range events {
+					if held[e.Hash] == e.Stored {
+						t.Errorf("%+v comes twice", e)
+					}
+					held[e.Hash] = e.Stored
+					if !e.Stored {
+						delete(held, e.Hash)
+					}
 				}
-				held[e.Hash] = e.Stored
-				if !e.Stored {
-					delete(held, e.Hash)
-				}
-			}
-		}}, &timed{paged: newPaged(8, 4)})
+			}}, &timed{paged: newPaged(8, 4)})
 		if err != nil {
 			t.Fatal(err)
 		}

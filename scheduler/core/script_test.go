@@ -18,8 +18,11 @@ var update = flag.Bool("update", false, "rewrite what the scripts expect")
 // TestScripts plays testdata/*.txt: commands, then ----, then what the Core says. Read them: they are the behaviour.
 //
 //	core blocks=5 block=16 running=4 waiting=8 budget=1024 chunk=0
-//	     watermark=0 (percent) cross=0 aging=0 ceiling=0 bytes=0 (waiting) · state=0 kv=0 host=0 (bytes), a token computes in 1000 ns and a byte is carried in 1
-//	add NAME prio=0 at=0 prompt=N new=N adapter= draft=0 share=OTHER:N deadline=0 tenant= hybrid=0   the first N tokens are OTHER's
+//	     watermark=0 (percent) cross=0 aging=0 ceiling=0 bytes=0 (waiting)
+//	     state=0 kv=0 host=0 (bytes)
+//	     a token computes in 1000 ns and a byte is carried in 1
+//	add NAME prio=0 at=0 prompt=N new=N adapter= draft=0 share=OTHER:N deadline=0 tenant= hybrid=0
+//	     the first N tokens are OTHER's
 //	step stop=NAME accept=N at=0 assemble and commit; accept: draft tokens that are right, default all
 //	assemble · commit … · abort · cancel NAME · events · stats
 //

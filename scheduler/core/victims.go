@@ -14,8 +14,8 @@ const pinAfter = 4
 
 func (s *sequence) pinned() bool { return s.preemptions >= pinAfter }
 
-// yields reports whether s, which runs, may be made to give way. A sequence is safe in the step that starts it: else the
-// room for it would have been made in vain.
+// yields reports whether s, which runs, may be made to give way. A sequence is safe in the step that starts it: else
+// the room for it would have been made in vain.
 func (s *sequence) yields(step uint64) bool { return !s.pinned() && s.started < step }
 
 // need returns the blocks with which s starts: its tokens and one step of draft tokens more, or, pinned, all of it.

@@ -21,12 +21,14 @@ func TestADeadlineIsJudgedAtThePresentQueue(t *testing.T) {
 		for within, want := range map[time.Duration]scheduler.State{290 * time.Millisecond: scheduler.Refused,
 			310 * time.Millisecond: scheduler.Waiting} {
 			a := g.Probe(Request{PromptTokens: 10, MaxNew: 6, Deadline: time.Now().Add(within)})
-			if a.State != want || want == scheduler.Refused && (a.Reason != scheduler.ErrDeadline || a.RetryAfter == 0) ||
+			if a.State != want || want == scheduler.Refused &&
+				(a.Reason != scheduler.ErrDeadline || a.RetryAfter == 0) ||
 				want == scheduler.Waiting && !near(a.Estimate, 200*time.Millisecond) {
 				t.Errorf("within %v: %+v", within, a)
 			}
 		}
-		if a := g.Probe(Request{PromptTokens: 10, MaxNew: 6, Deadline: time.Now().Add(90 * time.Millisecond)}); a.Reason != scheduler.ErrDeadline || a.RetryAfter != 0 {
+		a := g.Probe(Request{PromptTokens: 10, MaxNew: 6, Deadline: time.Now().Add(90 * time.Millisecond)})
+		if a.Reason != scheduler.ErrDeadline || a.RetryAfter != 0 {
 			t.Errorf("not even alone: %+v", a)
 		}
 		holder.Release()
@@ -113,7 +115,8 @@ func TestTheOrderOfWhatIsTriedIsFixed(t *testing.T) {
 			t.Errorf("then it waits, if it is not long: %+v", a)
 		}
 		first := waits(t, g, ask)
-		if a := g.Probe(ask); a.State != scheduler.Refused || !a.Offered || a.Reason != scheduler.ErrQueueFull || a.RetryAfter == 0 {
+		if a := g.Probe(ask); a.State != scheduler.Refused || !a.Offered || a.Reason != scheduler.ErrQueueFull ||
+			a.RetryAfter == 0 {
 			t.Errorf("then it is offered back: %+v", a)
 		}
 		ask.OfferBack = false

@@ -41,7 +41,8 @@ func (m *Model) otherwise(r *Request, place queue.Rank, head, fits bool, now sch
 		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull}
 	case head && m.wouldPreempt(r, place, now):
 		return m.mayWait(r, 0, now)
-	case r.Resume == 0 && m.waiting.full(reservedPlaces(m.returning.before(r, now), m.waiting.maxWaiting)) && !m.waiting.displaces(place.Priority):
+	case r.Resume == 0 && m.waiting.full(reservedPlaces(m.returning.before(r, now), m.waiting.maxWaiting)) &&
+		!m.waiting.displaces(place.Priority):
 		return m.queueFull(r, &n, now)
 	}
 	return m.mayWait(r, m.turn(r, &n, now), now)
@@ -62,7 +63,8 @@ func (m *Model) queueFull(r *Request, n *queue.Newcomer, now scheduler.Time) sch
 		}
 		return a
 	}
-	return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull, RetryAfter: m.jitter.later(vacancy)}
+	return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull,
+		RetryAfter: m.jitter.later(vacancy)}
 }
 
 // mayWait says whether a request whose turn comes after wait may wait for it.
@@ -78,13 +80,15 @@ func (m *Model) mayWait(r *Request, wait time.Duration, now scheduler.Time) sche
 	case late < 0 && late+wait < 0: // not even with an empty queue
 		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrDeadline}
 	case late < 0:
-		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrDeadline, RetryAfter: m.jitter.later(-late)}
+		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrDeadline,
+			RetryAfter: m.jitter.later(-late)}
 	case tooLong:
 		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull,
 			RetryAfter: m.jitter.later(wait - longest)}
 	case r.OfferBack && maxWait > 0 && wait > maxWait/longWait:
-		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull, RetryAfter: m.jitter.later(wait),
-			Offered: true}
+		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull,
+			RetryAfter: m.jitter.later(wait),
+			Offered:    true}
 	}
 	return scheduler.Answer{State: scheduler.Waiting, Estimate: wait}
 }

@@ -104,7 +104,8 @@ func TestCompleteIsItsPartsInOneStep(t *testing.T) {
 				if err := g.Check(); err != nil {
 					t.Fatal(err)
 				}
-				all = append(all, g.Stats(), g.Calibration(), end(low, 1, 1) == low.Yielding(), *g.model.engine.ledger.pool)
+				all = append(all, g.Stats(), g.Calibration(), end(low, 1, 1) == low.Yielding(),
+					*g.model.engine.ledger.pool)
 			}
 			return all
 		}

@@ -28,7 +28,8 @@ func TestWhatStartsAtOnceOrNotAtAllTakesNoPlace(t *testing.T) {
 		first.Release()
 		wantTicket(t, other).Release()
 		low.Release()
-		if _, err := g.Admit(t.Context(), Request{ID: "huge", PromptTokens: 1000, AtOnce: true}); !errors.Is(err, scheduler.ErrExceedsPool) {
+		_, err := g.Admit(t.Context(), Request{ID: "huge", PromptTokens: 1000, AtOnce: true})
+		if !errors.Is(err, scheduler.ErrExceedsPool) {
 			t.Error(err)
 		}
 		admitted(t, g, aside).Release()

@@ -91,7 +91,8 @@ const (
 
 // NewBook returns a Book that tells times in whole grains; 0 is exactly.
 func NewBook(grain time.Duration) *Book {
-	return &Book{grain: grain, open: map[uint64]*queue.Heap[twin]{}, kept: comesBack * bookMemory / 4, seen: bookMemory / 4}
+	return &Book{grain: grain, open: map[uint64]*queue.Heap[twin]{}, kept: comesBack * bookMemory / 4,
+		seen: bookMemory / 4}
 }
 
 // Away returns how many reservations are open, at most: those whose time has lapsed may still count. It takes no lock.

@@ -23,8 +23,9 @@ func TestAShortPromptIsNotBehindFiftyOfAnothers(t *testing.T) {
 				waiting = append(waiting, queues(t, g,
 					Request{ID: fmt.Sprint("h", i), Tenant: "heavy", PromptTokens: size}))
 			}
-			if n := g.model.waiting.backlog.Newcomer(queue.Rank{}, "light", 0); g.model.waiting.backlog.AheadOf(&n) > 2 {
-				t.Errorf("%d are said to be ahead", g.model.waiting.backlog.AheadOf(&n))
+			backlog := &g.model.waiting.backlog
+			if n := backlog.Newcomer(queue.Rank{}, "light", 0); backlog.AheadOf(&n) > 2 {
+				t.Errorf("%d are said to be ahead", backlog.AheadOf(&n))
 			}
 			light := queues(t, g, Request{ID: "light", Tenant: "light", PromptTokens: 40})
 			starts := 0

@@ -101,8 +101,10 @@ func TestGateAdmitsWhatFitsWithOneStep(t *testing.T) {
 	for _, c := range []struct {
 		prompt, n, resume int
 		want              error
-	}{{63, 0, 0, nil}, {64, 0, 0, scheduler.ErrExceedsPool}, {10, 54, 0, nil}, {10, 55, 0, scheduler.ErrExceedsPool}, {10, 54, 53, nil},
-		{10, 0, 54, scheduler.ErrExceedsPool}, {10, math.MaxInt, 0, scheduler.ErrExceedsPool}, {math.MaxInt, 0, 0, scheduler.ErrExceedsPool}} {
+	}{{63, 0, 0, nil}, {64, 0, 0, scheduler.ErrExceedsPool}, {10, 54, 0, nil}, {10, 55, 0, scheduler.ErrExceedsPool},
+		{10, 54, 53, nil},
+		{10, 0, 54, scheduler.ErrExceedsPool}, {10, math.MaxInt, 0, scheduler.ErrExceedsPool},
+		{math.MaxInt, 0, 0, scheduler.ErrExceedsPool}} {
 		gated(t, Config{Blocks: 4, BlockSize: 16, MaxRunning: 1}, func(t *testing.T, g *Gate) {
 			ticket, err := g.Admit(t.Context(), Request{PromptTokens: c.prompt, MaxNew: c.n, Resume: c.resume})
 			if c.want != nil {

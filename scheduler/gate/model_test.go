@@ -36,7 +36,9 @@ func newGateWorld(d *slow.Dice) (*gateWorld, error) {
 	g, err := New(w.cfg)
 	w.gate = g
 	w.naive = &naiveGate{Pool: slow.NewPool(w.cfg.Blocks, w.cfg.BlockSize, 3), places: w.cfg.MaxRunning}
-	w.naive.prefill = func(key int) time.Duration { return w.gate.model.engine.rates.prefillTime(&w.tickets[key].lease) }
+	w.naive.prefill = func(key int) time.Duration {
+		return w.gate.model.engine.rates.prefillTime(&w.tickets[key].lease)
+	}
 	return w, err
 }
 
@@ -135,7 +137,8 @@ func (w *gateWorld) collect() error {
 		select {
 		case <-waiter.settled:
 			delete(w.waiters, key)
-			if waiter.granted() == nil && key == w.displaced && errors.Is(waiter.waiter.refusal, scheduler.ErrQueueFull) {
+			if waiter.granted() == nil && key == w.displaced &&
+				errors.Is(waiter.waiter.refusal, scheduler.ErrQueueFull) {
 				w.displaced = 0
 				continue
 			}

@@ -208,25 +208,31 @@ func TestAListIsTooLargeByWhatItHoldsNotByItsTokens(t *testing.T) {
 		r            Request
 		want         scheduler.State
 	}{
-		{3, 3, Request{PromptTokens: 1, Further: Further{Prompts: 2, Tokens: 11, Tail: 1}}, scheduler.Admitted}, // drawn
-		{3, 3, Request{PromptTokens: 1, Further: Further{Prompts: 2, Tokens: 10, Tail: 2}}, scheduler.Admitted}, // drawn
+		// drawn
+		{3, 3, Request{PromptTokens: 1, Further: Further{Prompts: 2, Tokens: 11, Tail: 1}}, scheduler.Admitted},
+		// drawn
+		{3, 3, Request{PromptTokens: 1, Further: Further{Prompts: 2, Tokens: 10, Tail: 2}}, scheduler.Admitted},
 		{5, 3, Request{PromptTokens: 8, Further: Further{Prompts: 2, Tokens: 16, Tail: 2}}, scheduler.Admitted},
 		{4, 3, Request{PromptTokens: 8, Further: Further{Prompts: 2, Tokens: 16, Tail: 2}}, scheduler.Refused},
-		{1560, 16, Request{PromptTokens: 1000, Further: Further{Prompts: 499, Tokens: 499_000, Blocks: 499 * 2, Tail: 8}},
+		{1560, 16, Request{PromptTokens: 1000,
+			Further: Further{Prompts: 499, Tokens: 499_000, Blocks: 499 * 2, Tail: 8}},
 			scheduler.Admitted},
-		{1559, 16, Request{PromptTokens: 1000, Further: Further{Prompts: 499, Tokens: 499_000, Blocks: 499 * 2, Tail: 8}},
+		{1559, 16, Request{PromptTokens: 1000,
+			Further: Further{Prompts: 499, Tokens: 499_000, Blocks: 499 * 2, Tail: 8}},
 			scheduler.Refused},
 		{40, 16, Request{PromptTokens: 1, Further: Further{Prompts: 1, Tokens: huge, Tail: 1}}, scheduler.Refused},
 		{40, 16, Request{PromptTokens: 1, Further: Further{Prompts: 1, Tokens: 1, Tail: huge}}, scheduler.Refused},
 		{40, 16, Request{PromptTokens: 1, Further: Further{Prompts: 1, Tokens: 1, Blocks: huge}}, scheduler.Refused},
 		{40, 16, Request{PromptTokens: 1, Further: Further{Prompts: huge, Tokens: huge, Tail: 1}}, scheduler.Refused},
-		{40, 16, Request{PromptTokens: 1, N: huge, Further: Further{Prompts: 1, Tokens: 1, Tail: 1}}, scheduler.Refused},
+		{40, 16, Request{PromptTokens: 1, N: huge, Further: Further{Prompts: 1, Tokens: 1, Tail: 1}},
+			scheduler.Refused},
 	} {
 		g, err := New(Config{Blocks: c.blocks, BlockSize: c.size, MaxRunning: 1000, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := g.Probe(c.r); a.State != c.want || a.State == scheduler.Refused && a.Reason != scheduler.ErrExceedsPool {
+		if a := g.Probe(c.r); a.State != c.want || a.State == scheduler.Refused &&
+			a.Reason != scheduler.ErrExceedsPool {
 			t.Errorf("%d blocks of %d, %d tokens, %d each, and %+v: %v (%v)", c.blocks, c.size, c.r.PromptTokens, c.r.N,
 				c.r.Further, a.State, a.Reason)
 		}

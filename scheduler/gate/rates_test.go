@@ -105,7 +105,8 @@ func TestDeadlinesAreRefusedByMeasuredRates(t *testing.T) {
 				c.r.TTFTDeadline = c.r.TTFTDeadline.Add(shift)
 			}
 			a := g.Probe(c.r)
-			if (a.State == scheduler.Admitted) != c.ok || !c.ok && (!errors.Is(a.Reason, scheduler.ErrDeadline) || a.RetryAfter != 0) {
+			if (a.State == scheduler.Admitted) != c.ok || !c.ok &&
+				(!errors.Is(a.Reason, scheduler.ErrDeadline) || a.RetryAfter != 0) {
 				t.Errorf("%s: %v %v, retry after %v", c.name, a.State, a.Reason, a.RetryAfter)
 			}
 		}

@@ -55,17 +55,19 @@ type Request struct {
 	TTFTDeadline time.Time          // of the first token; zero means none
 	Adapter      string
 	Tenant       string
-	Draft        int       // speculative window, tokens; 0 means no speculation. Without room for all of it the request is not speculated
-	OfferBack    bool      // another specialist may answer it: a long wait is offered back as a Refusal that is Offered
-	Resume       int       // tokens already generated, replayed behind the prompt
-	Victim       bool      // may be preempted
-	AtOnce       bool      // neither waits nor preempts: it starts at once or is refused, and then does not count as offered
-	Whole        bool      // its answer comes at once: the end of its prefill will not be reported
-	Arrived      time.Time // its place among equals; zero is now. A resumed request brings its first one
-	Returns      bool      // it was refused, and comes back in the time that it was told
-	Paid         bool      // it ran before: its tenant's share has paid for it
-	Watcher      Watcher   // told like the one of Ticket.Watch, from the first moment on; may be nil
-	Now          time.Time // what the Gate's clock says, if the caller has looked; zero has the Gate look
+	// speculative window, tokens; 0 means no speculation. Without room for all of it the request is not speculated
+	Draft     int
+	OfferBack bool // another specialist may answer it: a long wait is offered back as a Refusal that is Offered
+	Resume    int  // tokens already generated, replayed behind the prompt
+	Victim    bool // may be preempted
+	// neither waits nor preempts: it starts at once or is refused, and then does not count as offered
+	AtOnce  bool
+	Whole   bool      // its answer comes at once: the end of its prefill will not be reported
+	Arrived time.Time // its place among equals; zero is now. A resumed request brings its first one
+	Returns bool      // it was refused, and comes back in the time that it was told
+	Paid    bool      // it ran before: its tenant's share has paid for it
+	Watcher Watcher   // told like the one of Ticket.Watch, from the first moment on; may be nil
+	Now     time.Time // what the Gate's clock says, if the caller has looked; zero has the Gate look
 }
 
 // Watcher is told that a ticket has to give way.

@@ -6,8 +6,8 @@ import (
 	"octet/scheduler"
 )
 
-// ttftModel is a line with a second cause: y = fixed + slope × x + lag × a. An engine that computes prompts one after the
-// other keeps a prompt waiting for those before it; one that computes them side by side does not, and its lag is 0.
+// ttftModel is a line with a second cause: y = fixed + slope × x + lag × a. An engine that computes prompts one after
+// the other keeps a prompt waiting for those before it; one that computes them side by side does not, and its lag is 0.
 type ttftModel struct {
 	linear
 	a, aa, xa, ay float64 // faded sums

@@ -52,12 +52,14 @@ type Entry[T Waiting[T]] struct {
 	account *account[T] // nil while it does not wait
 }
 
+// NewEntry returns an entry that does not wait.
 func NewEntry[T Waiting[T]](r Rank, tenant string) Entry[T] {
 	return Entry[T]{Rank: r, Tenant: tenant, at: -1, lifting: -1}
 }
 
 func (p *Entry[T]) entry() *Entry[T] { return p }
 
+// HeapIndex implements Item, in its account.
 func (p *Entry[T]) HeapIndex() *int { return &p.at }
 
 // Queued reports whether the request waits.
@@ -71,6 +73,7 @@ type riser[T Waiting[T]] struct{ item T }
 
 func (r riser[T]) HeapIndex() *int { return &r.item.entry().lifting }
 
+// Len returns how many wait.
 func (b *Backlog[T]) Len() int { return b.count }
 
 // Top returns the request that is served next. The backlog must not be empty.

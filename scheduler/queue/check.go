@@ -23,7 +23,8 @@ func (b *Backlog[T]) Check() error {
 		}
 	}
 	if count != b.count || lifting != b.rising.Len() {
-		return fmt.Errorf("%w: %d wait, counted %d; %d will be lifted, queued %d", scheduler.ErrCorrupt, count, b.count, lifting,
+		return fmt.Errorf("%w: %d wait, counted %d; %d will be lifted, queued %d", scheduler.ErrCorrupt, count, b.count,
+			lifting,
 			b.rising.Len())
 	}
 	return b.rising.Check()
@@ -34,7 +35,8 @@ func (l *lane[T]) check() error {
 	for _, t := range l.tenants.slots {
 		a := t.item
 		if t.rank != a.rank() || l.accounts[a.tenant] != a || a.tag < l.now || a.owing || a.requests.Len() == 0 {
-			return fmt.Errorf("%w: tenant %q is to start at %d (now %d), owing %t", scheduler.ErrCorrupt, a.tenant, a.tag, l.now,
+			return fmt.Errorf("%w: tenant %q is to start at %d (now %d), owing %t", scheduler.ErrCorrupt, a.tenant,
+				a.tag, l.now,
 				a.owing)
 		}
 		if err := a.requests.Check(); err != nil {

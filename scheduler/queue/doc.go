@@ -4,7 +4,7 @@
 //		            Push · Remove · Lift                  Before: what comes, without changing it
 //		                    │                                        ▲
 //		Backlog ── levels ── tenants ── requests         Preview ────┘
-//		              │         └── Heap by tag            DrainRate: how fast requests leave, from which waits are estimated
+//		              │         └── Heap by tag            DrainRate: how fast requests leave
 //		              └── highest first
 //
 //	 1. A request is in one lane, in one account, and in one position of one heap; Check proves it.

@@ -20,6 +20,7 @@ type DrainRate struct {
 	marks [drainMarks]scheduler.Time // ring
 }
 
+// Mark notes a departure.
 func (d *DrainRate) Mark(now scheduler.Time) {
 	d.marks[d.n%drainMarks] = now
 	d.n++

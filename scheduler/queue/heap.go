@@ -21,18 +21,22 @@ type slot[T Item] struct {
 
 const arity = 4
 
+// Len returns how many items are in the heap.
 func (q *Heap[T]) Len() int { return len(q.slots) }
 
 // Top returns the first in order. The heap must not be empty.
 func (q *Heap[T]) Top() T { return q.slots[0].item }
 
+// TopRank returns the rank of the first. The heap must not be empty.
 func (q *Heap[T]) TopRank() Rank { return q.slots[0].rank }
 
+// Push adds item.
 func (q *Heap[T]) Push(r Rank, item T) {
 	q.slots = append(q.slots, slot[T]{r, item})
 	q.up(len(q.slots)-1, slot[T]{r, item})
 }
 
+// Pop takes the first out.
 func (q *Heap[T]) Pop() T {
 	item := q.slots[0].item
 	q.Remove(item)

@@ -23,7 +23,8 @@ func TestQueueServesInRankOrder(t *testing.T) {
 			switch op := rapid.IntRange(0, 4).Draw(t, "op"); {
 			case op < 3:
 				item := &ticketless{}
-				r := Rank{rapid.IntRange(-2, 2).Draw(t, "priority"), scheduler.Time(rapid.IntRange(0, 9).Draw(t, "arrival")), id}
+				r := Rank{rapid.IntRange(-2, 2).Draw(t, "priority"),
+					scheduler.Time(rapid.IntRange(0, 9).Draw(t, "arrival")), id}
 				if op == 1 {
 					r = r.Reversed()
 				}

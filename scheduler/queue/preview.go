@@ -30,6 +30,7 @@ type Newcomer struct {
 	Level  int
 }
 
+// Newcomer returns a request of that rank as one that asks for its turn now.
 func (b *Backlog[T]) Newcomer(r Rank, tenant string, now scheduler.Time) Newcomer {
 	return Newcomer{r, tenant, b.Level(r, now)}
 }
