@@ -53,7 +53,7 @@ type App struct {
 	history     *history
 	tenancy     *tenancy
 	series      series
-	examples    *records.Stream  // the calibration stream; nil if there is none
+	examples    *records.Stream  // the calibration stream; nil without a sink
 	verifier    *verify.Verifier // nil if answers are not judged here
 	digest      func([]byte) string
 

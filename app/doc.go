@@ -4,13 +4,12 @@
 // What a configuration says becomes a generation. A replica that a new generation does not change keeps its slot, its
 // connections, its Gate and its breaker.
 //
-//	configuration ──build──▶ built ──commit──▶ committed ──a newer one is committed──▶ retired
-//	                   │       │                   │                                      │
-//	                   │       └─ its new replicas │ new requests go by it                └─ replicas that the newer one
-//	                   │          have slots       │                                         lacks leave fleet and index;
-//	                   ▼                           ▼                                         requests end where they are
-//	             error: rollback gives       cannot fail
-//	             the new slots back
+//	configuration ──build──▶ built ──commit──▶ committed ──commit of a newer one──▶ retired
+//	                   │       │                   │                                   │
+//	                   │       new replicas        new requests                        replicas that the newer one
+//	                   ▼       have slots          go by it                            lacks leave fleet and index;
+//	                 error:                                                            requests end where they are
+//	                 rollback gives the new slots back; nothing else has changed
 //
 // Invariants:
 //  1. Whatever can fail comes before whatever changes something: a configuration is refused with nothing changed, or it

@@ -45,8 +45,8 @@ func newHistory(log *slog.Logger, cfg *config.Config) (*history, error) {
 	return h, err
 }
 
-// boardsOf returns the windows of every specialist of cfg: those that it has, unless their shape was changed. It changes
-// nothing.
+// boardsOf returns the windows of every specialist of cfg: those that it has, unless their shape was changed. It
+// changes nothing.
 func (h *history) boardsOf(cfg *config.Config) map[string]board {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -32,7 +32,8 @@ type identities struct {
 }
 
 func newIdentities(log *slog.Logger, dial Dialer, via string) *identities {
-	return &identities{log: log, dial: dial, via: via, known: map[origin]openai.Identity{}, asked: map[origin]bool{}, warned: map[origin]bool{}}
+	return &identities{log: log, dial: dial, via: via,
+		known: map[origin]openai.Identity{}, asked: map[origin]bool{}, warned: map[origin]bool{}}
 }
 
 // of returns what the engine told last; false if it never did.

@@ -75,8 +75,8 @@ func observed(m openai.Metrics, err error) gate.Observed {
 	}
 }
 
-// reported returns the same for the fleet, whose plugins score by it. ours is the number of requests that the engine has
-// from this gateway.
+// reported returns the same for the fleet, whose plugins score by it. ours is the number of requests that the engine
+// has from this gateway.
 func reported(m openai.Metrics, err error, ours int) *fleet.Reported {
 	if err != nil {
 		return new(fleet.Reported)

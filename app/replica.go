@@ -80,7 +80,7 @@ func passesUnknown(rep *config.Replica, kind string) bool {
 	return engineKind(kind).PassUnknown
 }
 
-// reaching returns c with connections to url made by the Dialer; as it is if there is none.
+// reaching returns c with connections to url made by d; a nil d leaves c as it is.
 func (d Dialer) reaching(url string, c openai.Config) openai.Config {
 	if d != nil {
 		c.Dial = func(ctx context.Context) (net.Conn, error) { return d(ctx, url) }

@@ -95,7 +95,7 @@ func report(err error, asJSON bool) int {
 	case errors.As(err, &faults) && asJSON:
 		lines := json.NewEncoder(os.Stderr)
 		for i := range faults.List {
-			_ = lines.Encode(&faults.List[i]) // to people or a pipe: nobody else to tell
+			_ = lines.Encode(&faults.List[i]) // an error of standard error cannot be reported anywhere
 		}
 		return exitConfig
 	case errors.As(err, &faults):

@@ -9,8 +9,8 @@ import (
 	"octet/routing/events"
 )
 
-// Events reads the sources of cache events, the feed and the index of guesses at a scrape. The replicas' own sockets are
-// one source, zmq: replicas have series of their own.
+// Events reads the sources of cache events, the feed and the index of guesses at a scrape. The replicas' own sockets
+// are one source, zmq: replicas have series of their own.
 type Events struct {
 	Sources func() map[string]events.ConsumerStats // by name
 	Feed    func() events.FeedStats

@@ -108,7 +108,8 @@ func (f *Fabric) Feed() *events.Feed { return f.feed }
 
 // Collectors returns the metrics of sources, feed and guesses.
 func (f *Fabric) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{collectors.Events{Sources: f.SourceStats, Feed: f.feed.Stats, Guesses: f.guesses.Stats}}
+	return []prometheus.Collector{collectors.Events{Sources: f.SourceStats, Feed: f.feed.Stats,
+		Guesses: f.guesses.Stats}}
 }
 
 // Start opens the configured sources, takes over what was known before and starts what keeps it up to date, until ctx

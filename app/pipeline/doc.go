@@ -1,4 +1,5 @@
-// Package pipeline builds how a specialist's requests are routed, of the profiles and the workflow in its configuration.
+// Package pipeline builds how a specialist's requests are routed, of the profiles and the workflow of its
+// configuration.
 //
 //	config.Profile ──Spec──▶ routing.ProfileSpec ──routing.Build──▶ routing.Profile ─┐
 //	preset ──────────────────────────┘                                               ├─▶ Pipeline

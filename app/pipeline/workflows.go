@@ -99,7 +99,8 @@ var onFailure = map[string]routing.FailurePolicy{"retry": routing.Retry, "skip":
 // leg returns a leg as it is configured, and the profile that it selects by.
 func (b *builder) leg(name string, c config.Leg, role routing.Role) (routing.Leg, *routing.Profile, error) {
 	profile, err := b.profile(c.Profile, role)
-	return routing.Leg{Name: name, OnFailure: onFailure[c.OnFailure], Tries: c.Attempts, Selector: profile}, profile, err
+	leg := routing.Leg{Name: name, OnFailure: onFailure[c.OnFailure], Tries: c.Attempts, Selector: profile}
+	return leg, profile, err
 }
 
 // profile builds a profile for a role: the named one, or the specialist's. The slots of given are filled before it

@@ -51,7 +51,7 @@ func (t *Tokenizers) Compare(ctx context.Context, specialist, replica string, lo
 	}
 }
 
-// compareAll compares all prompts that the template renders. It returns one difference each, nil if there is none.
+// compareAll compares all prompts that the template renders. It returns a difference for each, nil for equal tokens.
 func (t *tokenizer) compareAll(ctx context.Context, r Engine) (differences []error, err error) {
 	for i := range firstPrompts {
 		text, err := t.Local.render(nil, &firstPrompts[i], time.Now())

@@ -47,7 +47,7 @@ type Spec struct {
 	Specialist string
 	Source     Source
 	Local      *Local             // Source File
-	Scheme     *enginehash.Scheme // by which its prompts are hashed; nil is our own
+	Scheme     *enginehash.Scheme // by which its prompts are hashed; nil means our own
 	Model      string             // as its engines call it
 	Timeout    time.Duration      // of all engines that one prompt asks together
 	CheckShare float64            // of its prompts that are compared with an engine's own tokens

@@ -134,7 +134,7 @@ func (b *Bubble) Serve(yaml string) {
 	})
 }
 
-// Replica returns a replica in force; the test ends if there is none.
+// Replica returns a replica in force; without it the test ends.
 func (b *Bubble) Replica(name string) *ensemble.Replica {
 	b.T.Helper()
 	for _, r := range b.App.Server().Runtime().Replicas {

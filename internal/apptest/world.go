@@ -219,7 +219,7 @@ func (w *World) Close() {
 	})
 }
 
-// Replica returns a replica in force; the test ends if there is none.
+// Replica returns a replica in force; without it the test ends.
 func (w *World) Replica(name string) *ensemble.Replica {
 	w.T.Helper()
 	r := w.Replicas()[name]
