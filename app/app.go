@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	crand "crypto/rand"
 	"errors"
@@ -36,7 +37,7 @@ type Options struct {
 	Events events.Consumer // brings the cache events instead of the configured sources; nil means those
 }
 
-// Build says which program this is.
+// Build says which program this is. What is empty is dev or unknown.
 type Build struct{ Version, Commit, Ref string }
 
 // Dialer connects to the engine at a URL.
@@ -97,7 +98,8 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*App, error) {
 }
 
 func newSeries(b Build) series {
-	return series{metrics.New(b.Version, b.Commit, b.Ref), collectors.NewRoutes(), collectors.NewClassified()}
+	return series{metrics.New(cmp.Or(b.Version, "dev"), cmp.Or(b.Commit, "unknown"), cmp.Or(b.Ref, "unknown")),
+		collectors.NewRoutes(), collectors.NewClassified()}
 }
 
 // openParts makes what outlives generations, after the fabric and the tokenizers.
