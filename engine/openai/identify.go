@@ -44,10 +44,14 @@ func (c *Client) Identify(ctx context.Context, model string) (Identity, error) {
 	return id, err
 }
 
-// answered reports whether err is about an answer of the engine's, which was only not what was asked for.
+// answered returns true if err is about an answer of the engine's that was only not what was asked for. An engine that
+// is loading, which 503 says, has not answered yet.
 func answered(err error) bool {
 	var status *StatusError
-	return errors.As(err, &status) || errors.Is(err, engine.ErrProtocol)
+	if errors.As(err, &status) {
+		return status.Status != 503
+	}
+	return errors.Is(err, engine.ErrProtocol)
 }
 
 // emulated is the owner that emulated engines name. A gateway of ours names it too, and lists a model of that name.

@@ -87,3 +87,11 @@ func TestAnUnknownEnginesHealthIsAskedWhereItHasIt(t *testing.T) {
 		s.Close()
 	}
 }
+
+// An engine that is loading says nothing of what it is: it must be asked again.
+func TestAnEngineThatLoadsIsNotIdentified(t *testing.T) {
+	c, _ := page(t, Auto, map[string]string{"GET /v1/models": "503 loading"})
+	if id, err := c.Identify(t.Context(), "m"); err == nil {
+		t.Errorf("it is taken for %+v", id)
+	}
+}
