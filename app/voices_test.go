@@ -94,8 +94,8 @@ func TestWhereAnyMaySpeakEverybodyIsHeard(t *testing.T) {
 	server := redistest.Start(t)
 	p, other := redisAs(t, redisstream.Config{Addr: server.Addr, Publisher: "host-a"}),
 		redisAs(t, redisstream.Config{Addr: server.Addr, Publisher: "host-b"})
-	any := ", events: {source: any}"
-	w := newWiredWorld(t, fmt.Sprintf(pair, any, any), pairOf(p, p), "events.redis.addr="+server.Addr)
+	anySource := ", events: {source: any}"
+	w := newWiredWorld(t, fmt.Sprintf(pair, anySource, anySource), pairOf(p, p), "events.redis.addr="+server.Addr)
 	w.follows("a narrowing conversion")
 	if err := other.Publish(t.Context(), forged("debug-0", 1<<62)); err != nil {
 		t.Fatal(err)

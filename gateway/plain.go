@@ -97,6 +97,7 @@ func (p *plainServer) changed(nc net.Conn, s http.ConnState) {
 		c.since = time.Now()
 	case http.StateActive:
 		c.since = time.Time{}
+	default:
 	}
 }
 

@@ -42,11 +42,11 @@ func TestAPlacesContextEndsAsTheStandardOneDoes(t *testing.T) {
 		done, stopped     bool
 		fired             int
 	}
-	observe := func(make func(context.Context) (context.Context, func(error), func() error),
+	observe := func(build func(context.Context) (context.Context, func(error), func() error),
 		end func(place, request func(error)), watch func(context.Context, *int) func() bool, late bool) (s seen) {
 		synctest.Test(t, func(*testing.T) {
 			parent, request := context.WithCancelCause(context.Background())
-			ctx, place, cause := make(parent)
+			ctx, place, cause := build(parent)
 			var fired int
 			if late {
 				end(place, request)

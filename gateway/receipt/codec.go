@@ -84,8 +84,9 @@ func opsOf(ops []op, t reflect.Type, at uintptr) []op {
 			return append(ops, op{kind: shared, at: at})
 		}
 		return append(ops, op{kind: present, at: at, elem: opsOf(nil, t.Elem(), 0), of: t.Elem()})
+	default:
+		panic(fmt.Sprintf("receipt: the codec knows no %s", t))
 	}
-	panic(fmt.Sprintf("receipt: the codec knows no %s", t))
 }
 
 // record is a receipt as it is kept.
@@ -124,8 +125,9 @@ func (o *op) zero(at unsafe.Pointer) bool {
 		return *(*int)(unsafe.Add(at, unsafe.Sizeof(at))) == 0 // the length, behind a pointer
 	case moment:
 		return false
+	default: // eight bytes, a pointer, a map
+		return *(*uint64)(at) == 0
 	}
-	return *(*uint64)(at) == 0
 }
 
 func (w *record) writeOne(b []byte, o *op, at unsafe.Pointer) []byte {
@@ -146,8 +148,9 @@ func (w *record) writeOne(b []byte, o *op, at unsafe.Pointer) []byte {
 	case moment:
 		t := *(*time.Time)(at)
 		return binary.AppendUvarint(binary.AppendVarint(b, t.Unix()), uint64(t.Nanosecond()))
+	default:
+		return w.writeMany(b, o, at)
 	}
-	return w.writeMany(b, o, at)
 }
 
 func appendText(b []byte, s string) []byte {
@@ -171,70 +174,70 @@ func (w *record) writeMany(b []byte, o *op, at unsafe.Pointer) []byte {
 	return b
 }
 
-// read makes the zero value at p what was written, and moves r behind it. It shares no bytes with r.
-func (r *record) read(ops []op, p unsafe.Pointer) {
+// read makes the zero value at p what was written, and moves w behind it. It shares no bytes with w.
+func (w *record) read(ops []op, p unsafe.Pointer) {
 	for first := 0; first < len(ops); first += group {
-		mask := r.take(1)[0]
+		mask := w.take(1)[0]
 		for i := range ops[first:min(first+group, len(ops))] {
 			if mask>>i&1 != 0 {
-				r.readOne(&ops[first+i], p)
+				w.readOne(&ops[first+i], p)
 			}
 		}
 	}
 }
 
-func (r *record) readOne(o *op, p unsafe.Pointer) {
+func (w *record) readOne(o *op, p unsafe.Pointer) {
 	at := unsafe.Add(p, o.at)
 	switch o.kind {
 	case text:
-		*(*string)(at) = r.takeText()
+		*(*string)(at) = w.takeText()
 	case one:
 		*(*bool)(at) = true
 	case two:
-		*(*uint16)(at) = binary.LittleEndian.Uint16(r.take(2))
+		*(*uint16)(at) = binary.LittleEndian.Uint16(w.take(2))
 	case eight:
-		*(*uint64)(at) = r.takeEight()
+		*(*uint64)(at) = w.takeEight()
 	case moment:
-		seconds, n := binary.Varint(r.text)
-		r.take(n)
-		*(*time.Time)(at) = time.Unix(seconds, int64(r.takeCount()))
+		seconds, n := binary.Varint(w.text)
+		w.take(n)
+		*(*time.Time)(at) = time.Unix(seconds, int64(w.takeCount()))
 	case shared:
-		*(*unsafe.Pointer)(at) = r.shared[0]
-		r.shared = r.shared[1:]
+		*(*unsafe.Pointer)(at) = w.shared[0]
+		w.shared = w.shared[1:]
 	case shares:
-		n := r.takeCount()
+		n := w.takeCount()
 		m := make(map[string]float64, n)
 		for range n {
-			name := r.takeText()
-			m[name] = math.Float64frombits(r.takeEight())
+			name := w.takeText()
+			m[name] = math.Float64frombits(w.takeEight())
 		}
 		*(*map[string]float64)(at) = m
 	case list:
-		n := r.takeCount()
+		n := w.takeCount()
 		s := reflect.MakeSlice(o.of, n, n)
 		for i := range n {
-			r.read(o.elem, s.Index(i).Addr().UnsafePointer())
+			w.read(o.elem, s.Index(i).Addr().UnsafePointer())
 		}
 		reflect.NewAt(o.of, at).Elem().Set(s)
 	case present:
 		to := reflect.New(o.of).UnsafePointer()
-		r.read(o.elem, to)
+		w.read(o.elem, to)
 		*(*unsafe.Pointer)(at) = to
 	}
 }
 
-func (r *record) take(n int) []byte {
-	taken := r.text[:n]
-	r.text = r.text[n:]
+func (w *record) take(n int) []byte {
+	taken := w.text[:n]
+	w.text = w.text[n:]
 	return taken
 }
 
-func (r *record) takeText() string { return string(r.take(r.takeCount())) }
+func (w *record) takeText() string { return string(w.take(w.takeCount())) }
 
-func (r *record) takeEight() uint64 { return binary.LittleEndian.Uint64(r.take(8)) }
+func (w *record) takeEight() uint64 { return binary.LittleEndian.Uint64(w.take(8)) }
 
-func (r *record) takeCount() int {
-	v, n := binary.Uvarint(r.text)
-	r.text = r.text[n:]
+func (w *record) takeCount() int {
+	v, n := binary.Uvarint(w.text)
+	w.text = w.text[n:]
 	return int(v)
 }

@@ -87,11 +87,11 @@ func (b HostBitmap) Count() (n int) {
 
 // Empty returns true if the set is empty.
 func (b HostBitmap) Empty() bool {
-	any := b[0] | b[1] | b[2] | b[3]
+	union := b[0] | b[1] | b[2] | b[3]
 	for i := 4; i < Words; i++ {
-		any |= b[i]
+		union |= b[i]
 	}
-	return any == 0
+	return union == 0
 }
 
 // All yields the hosts in ascending order.

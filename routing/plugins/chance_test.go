@@ -108,12 +108,12 @@ func TestChanceIsSeededAndLeftAloneByDryRequests(t *testing.T) {
 					}
 					all = all[:len(all)-2]
 				}
-				real := fmt.Sprint(w.pick(p, routing.Facts{}))
-				if dry && real != all[len(all)-1] {
-					t.Errorf("%s: dry %s, then %s", picker, all[len(all)-1], real)
+				own := fmt.Sprint(w.pick(p, routing.Facts{}))
+				if dry && own != all[len(all)-1] {
+					t.Errorf("%s: dry %s, then %s", picker, all[len(all)-1], own)
 				}
 				if !dry {
-					all = append(all, real)
+					all = append(all, own)
 				}
 			}
 			return all

@@ -53,6 +53,7 @@ func (f *frame) take(b []byte) (piece []byte, used int, err error) {
 		}
 		n := f.draw(len(b))
 		return b[:n], n, nil
+	default: // chunks
 	}
 	for {
 		switch {
@@ -93,8 +94,9 @@ func (f *frame) step(c byte) error {
 	case chunkLF:
 		f.count = 0 // and left is 0: the chunk is over
 		return f.expect(c, '\n', size)
+	default:
+		return f.stepTrailer(c)
 	}
-	return f.stepTrailer(c)
 }
 
 // stepSize moves within "1a;extension\r\n".

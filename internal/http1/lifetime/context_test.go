@@ -35,10 +35,10 @@ func own(parent context.Context) (context.Context, func(error), func() error) {
 	return c, func(why error) { c.Cancel(why) }, func() error { return Cause(c) }
 }
 
-func grow(parent context.Context, make func(context.Context) (context.Context, func(error), func() error)) (t tree) {
+func grow(parent context.Context, build func(context.Context) (context.Context, func(error), func() error)) (t tree) {
 	t.ctx[0], t.cancel[0], t.cause[0] = standard(parent)
 	for i := 1; i < 3; i++ {
-		t.ctx[i], t.cancel[i], t.cause[i] = make(t.ctx[i-1])
+		t.ctx[i], t.cancel[i], t.cause[i] = build(t.ctx[i-1])
 	}
 	return t
 }
@@ -53,11 +53,11 @@ type seen struct {
 var reasons = []error{errors.New("first"), errors.New("second"), nil}
 
 // play does the same to a tree, whichever it is: watches and cancels at random, and lets a deadline strike.
-func play(seed uint64, make func(context.Context) (context.Context, func(error), func() error)) (s seen) {
+func play(seed uint64, build func(context.Context) (context.Context, func(error), func() error)) (s seen) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	parent, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	t := grow(parent, make)
+	t := grow(parent, build)
 	var counters [3]counter
 	var stops []func() bool
 	for range rng.IntN(8) {

@@ -210,6 +210,7 @@ func (l *Loop) turn(k *slot, hung bool) {
 		l.again = append(l.again, k)
 	case Leave:
 		l.end(k, why)
+	case Wait:
 	}
 }
 

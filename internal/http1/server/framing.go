@@ -98,6 +98,7 @@ func (f *framing) note(k kind, value string) {
 		}
 	case cacheField:
 		f.cached = true
+	default: // a field of the handler's
 	}
 }
 

@@ -75,7 +75,7 @@ func (s *Server) Serve(l net.Listener) error {
 		}
 		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
 		s.logf("front: accept: %v; again in %v", err, pause)
-		time.Sleep(pause)
+		time.Sleep(pause) //nolint:forbidigo // as net/http does; at most a second
 	}
 }
 
@@ -101,7 +101,7 @@ func (s *Server) start(nc net.Conn) {
 	c := newConn(s, nc)
 	w, no, err := s.enlist(c)
 	for tries := 0; no == errParting && tries < mostTries; tries++ {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) //nolint:forbidigo // the parting connection's goroutine
 		w, no, err = s.enlist(c)
 	}
 	if no != nil {

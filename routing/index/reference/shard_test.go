@@ -69,13 +69,13 @@ func TestStatsCountEntriesResidenciesAndBytes(t *testing.T) {
 	chain := chainOf(n, "")
 	before := heap()
 	x := newIndex(t, chain, n, n)
-	real := heap() - before
+	grown := heap() - before
 	st := x.Stats()
 	if st.Entries != n || st.Blocks != 2*n {
 		t.Fatalf("%+v", st)
 	}
-	if st.Bytes < real/2 || st.Bytes > real*2 {
-		t.Fatalf("estimated %d bytes, the heap grew by %d", st.Bytes, real)
+	if st.Bytes < grown/2 || st.Bytes > grown*2 {
+		t.Fatalf("estimated %d bytes, the heap grew by %d", st.Bytes, grown)
 	}
 	runtime.KeepAlive(x)
 }

@@ -69,7 +69,8 @@ func (w *arena) canAllocate(n int) bool {
 
 // larger returns the smallest class above class with a free array, classes if no such class has one.
 func (w *arena) larger(class int) int {
-	for class++; class < classes && w.freeLists[class] == 0; class++ {
+	for class++; class < classes && w.freeLists[class] == 0; {
+		class++
 	}
 	return class
 }

@@ -48,9 +48,6 @@ func patiently(n int) int {
 	return n
 }
 
-// shardOf is the shard that the reference keeps a block in.
-func shardOf(b kvpool.BlockHash) uint8 { return uint8(mix(b) >> 56) }
-
 // occupySweeps has as many sweeps run as may run side by side, of slots that nothing else is about. end ends them.
 func occupySweeps(t *testing.T, x *Indexer) (end func()) {
 	t.Helper()
