@@ -41,9 +41,9 @@ func TestQueriesAndSteadyEventsAllocateNothing(t *testing.T) {
 	eachKind(t, queriesAndSteadyEventsAllocateNothing)
 }
 
-func queriesAndSteadyEventsAllocateNothing(t *testing.T, make indextest.Make) {
+func queriesAndSteadyEventsAllocateNothing(t *testing.T, build indextest.Make) {
 	chain := chainOf(64, "")
-	x := seeded(t, make, chain, 64, 32, 48)
+	x := seeded(t, build, chain, 64, 32, 48)
 	apply(t, x, 2, 2, index.Op{Kind: index.Remove, Blocks: chain[5:6]})
 	var out [index.MaxHosts]uint16
 	var ranked []indextest.Ranked

@@ -14,17 +14,17 @@ type subject = indextest.Subject
 
 // kinds are the indexes that keep the contract.
 var kinds = []struct {
-	name string
-	make indextest.Make
+	name  string
+	build indextest.Make
 }{
 	{"runs", func(c index.Config) (subject, error) { return runs.New(c) }},
 	{"reference", func(c index.Config) (subject, error) { return reference.New(c) }},
 }
 
 // eachKind runs test on both.
-func eachKind(t *testing.T, test func(t *testing.T, make indextest.Make)) {
+func eachKind(t *testing.T, test func(t *testing.T, build indextest.Make)) {
 	for _, k := range kinds {
-		t.Run(k.name, func(t *testing.T) { test(t, k.make) })
+		t.Run(k.name, func(t *testing.T) { test(t, k.build) })
 	}
 }
 

@@ -16,9 +16,9 @@ func TestWorkedExampleTakesAboutTenLookups(t *testing.T) {
 	eachKind(t, workedExampleTakesAboutTenLookups)
 }
 
-func workedExampleTakesAboutTenLookups(t *testing.T, make indextest.Make) {
+func workedExampleTakesAboutTenLookups(t *testing.T, build indextest.Make) {
 	chain := chainOf(8, "")
-	x := seeded(t, make, chain, 6, 4, 8, 2)
+	x := seeded(t, build, chain, 6, 4, 8, 2)
 	depths, lookups := ask(x, chain, 4)
 	if !slices.Equal(depths, []uint16{6, 4, 8, 2}) || lookups > 10 {
 		t.Fatalf("depths %v for %d lookups, want 6 4 8 2 for at most 10 (naive 32)", depths, lookups)
@@ -44,9 +44,9 @@ func TestRankPutsDeeperThenLowerHostsFirstAndTheEmptyLast(t *testing.T) {
 // MOD2-12
 func TestOddChainsHaveDefinedDepths(t *testing.T) { eachKind(t, oddChainsHaveDefinedDepths) }
 
-func oddChainsHaveDefinedDepths(t *testing.T, make indextest.Make) {
+func oddChainsHaveDefinedDepths(t *testing.T, build indextest.Make) {
 	chain := chainOf(70_000, "")
-	x := seeded(t, make, chain, 70_000, 5)
+	x := seeded(t, build, chain, 70_000, 5)
 	for _, c := range []struct {
 		name  string
 		chain []kvpool.BlockHash
@@ -68,9 +68,9 @@ func oddChainsHaveDefinedDepths(t *testing.T, make indextest.Make) {
 // MOD2-38, architecture decision 1
 func TestHolesAreNeverCredited(t *testing.T) { eachKind(t, holesAreNeverCredited) }
 
-func holesAreNeverCredited(t *testing.T, make indextest.Make) {
+func holesAreNeverCredited(t *testing.T, build indextest.Make) {
 	chain := chainOf(64, "")
-	x := seeded(t, make, chain, 64, 64, 64, 40)
+	x := seeded(t, build, chain, 64, 64, 64, 40)
 	apply(t, x, 1, 2, index.Op{Kind: index.Remove, Blocks: chain[10:11]})
 	apply(t, x, 2, 2, index.Op{Kind: index.Remove, Blocks: chain[:1]})
 	depths, lookups := ask(x, chain, 4)
@@ -94,9 +94,9 @@ func TestAnswersNameOnlyTheLivingAmongTheAsked(t *testing.T) {
 	eachKind(t, answersNameOnlyTheLivingAmongTheAsked)
 }
 
-func answersNameOnlyTheLivingAmongTheAsked(t *testing.T, make indextest.Make) {
+func answersNameOnlyTheLivingAmongTheAsked(t *testing.T, build indextest.Make) {
 	chain := chainOf(4, "")
-	x := seeded(t, make, chain, 4, 4, 4)
+	x := seeded(t, build, chain, 4, 4, 4)
 	x.Retire(1)
 	out := [index.MaxHosts]uint16{9, 9, 9, 9}
 	x.Depths(chain, index.HostSet(0, 1), &out) // MOD2-10

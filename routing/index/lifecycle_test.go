@@ -13,9 +13,9 @@ func TestReplicaBeyondTheCapIsRefusedAndNobodyElseNotices(t *testing.T) {
 	eachKind(t, replicaBeyondTheCapIsRefusedAndNobodyElseNotices)
 }
 
-func replicaBeyondTheCapIsRefusedAndNobodyElseNotices(t *testing.T, make indextest.Make) {
+func replicaBeyondTheCapIsRefusedAndNobodyElseNotices(t *testing.T, build indextest.Make) {
 	chain := chainOf(4, "")
-	x, err := make(index.Config{Hosts: 2})
+	x, err := build(index.Config{Hosts: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func replicaBeyondTheCapIsRefusedAndNobodyElseNotices(t *testing.T, make indexte
 		t.Fatalf("depths %v, want 4 4", depths)
 	}
 	for _, c := range []index.Config{{Hosts: -1}, {Hosts: index.MaxHosts + 1}, {Sweeps: -1}} {
-		if _, err := make(c); !errors.Is(err, index.ErrConfig) {
+		if _, err := build(c); !errors.Is(err, index.ErrConfig) {
 			t.Errorf("New(%+v): %v", c, err)
 		}
 	}
@@ -55,8 +55,8 @@ func TestShutdownIsARetireAndTwiceIsNoError(t *testing.T) {
 	eachKind(t, shutdownIsARetireAndTwiceIsNoError)
 }
 
-func shutdownIsARetireAndTwiceIsNoError(t *testing.T, make indextest.Make) {
-	x := seeded(t, make, chainOf(3, ""), 3)
+func shutdownIsARetireAndTwiceIsNoError(t *testing.T, build indextest.Make) {
+	x := seeded(t, build, chainOf(3, ""), 3)
 	before := x.Stats().Locked
 	apply(t, x, 0, 2, index.Op{Kind: index.Shutdown}, index.Op{Kind: index.Shutdown})
 	if out := x.Apply(index.Batch{Host: 0, Seq: 3, Ops: []index.Op{{Kind: index.Shutdown}}}); out != index.Dead {
@@ -70,9 +70,9 @@ func shutdownIsARetireAndTwiceIsNoError(t *testing.T, make indextest.Make) {
 // A batch of the replica that had the slot before does nothing to the one that has it now.
 // MOD2-51
 func TestBatchForAnotherGenerationIsDead(t *testing.T) {
-	eachKind(t, func(t *testing.T, make indextest.Make) {
+	eachKind(t, func(t *testing.T, build indextest.Make) {
 		chain := chainOf(4, "")
-		x := seeded(t, make, chain, 4)
+		x := seeded(t, build, chain, 4)
 		late := index.Batch{Generation: x.Host(0).Generation, Seq: 2,
 			Ops: []index.Op{{Kind: index.Store, Blocks: chain, RootKnown: true}}}
 		x.Retire(0)

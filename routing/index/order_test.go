@@ -20,7 +20,7 @@ type batch struct {
 // Architecture decision 2. Store stores one more block each time.
 func TestEpochAndSeqDecideWhatABatchDoes(t *testing.T) { eachKind(t, epochAndSeqDecideWhatABatchDoes) }
 
-func epochAndSeqDecideWhatABatchDoes(t *testing.T, make indextest.Make) {
+func epochAndSeqDecideWhatABatchDoes(t *testing.T, build indextest.Make) {
 	for name, history := range map[string][]batch{
 		"in order from 1": {{1, 1, index.Store, index.Applied, false, 1, 0}, {1, 2, index.Store, index.Applied, false, 2, 0}},
 		"in order from 0": {{0, 0, index.Store, index.Applied, false, 1, 0}, {0, 1, index.Store, index.Applied, false, 2, 0}},
@@ -44,7 +44,7 @@ func epochAndSeqDecideWhatABatchDoes(t *testing.T, make indextest.Make) {
 			{1, 2, index.Shutdown, index.Dead, false, 0, 0}},
 	} {
 		chain := chainOf(20, "")
-		x := seeded(t, make, nil)
+		x := seeded(t, build, nil)
 		if err := x.Admit(7); err != nil {
 			t.Fatal(err)
 		}
@@ -68,9 +68,9 @@ func TestStoringTheHeldAndRemovingTheAbsentChangeNothing(t *testing.T) {
 	eachKind(t, storingTheHeldAndRemovingTheAbsentChangeNothing)
 }
 
-func storingTheHeldAndRemovingTheAbsentChangeNothing(t *testing.T, make indextest.Make) {
+func storingTheHeldAndRemovingTheAbsentChangeNothing(t *testing.T, build indextest.Make) {
 	chain := chainOf(6, "")
-	x := seeded(t, make, chain, 4)
+	x := seeded(t, build, chain, 4)
 	digest, before := x.Digest(), x.Stats()
 	apply(t, x, 0, 2, index.Op{Kind: index.Store, Blocks: chain[:4], RootKnown: true}, index.Op{Kind: index.Remove, Blocks: chain[4:]},
 		index.Op{Kind: index.Remove, Tier: index.CPU, Blocks: chain[:2]})
@@ -85,9 +85,9 @@ func TestResyncReplacesEverythingAndClearsStale(t *testing.T) {
 	eachKind(t, resyncReplacesEverythingAndClearsStale)
 }
 
-func resyncReplacesEverythingAndClearsStale(t *testing.T, make indextest.Make) {
+func resyncReplacesEverythingAndClearsStale(t *testing.T, build indextest.Make) {
 	chain := chainOf(8, "")
-	x := seeded(t, make, chain, 3)
+	x := seeded(t, build, chain, 3)
 	x.Apply(index.Batch{Host: 0, Seq: 5, Ops: []index.Op{{Kind: index.Store, Blocks: chain[6:]}}})
 	if !x.Stale().Has(0) {
 		t.Fatal("a gap left no stale mark")
@@ -118,9 +118,9 @@ func TestDigestDependsOnFactsAndNotOnTheirOrder(t *testing.T) {
 	eachKind(t, digestDependsOnFactsAndNotOnTheirOrder)
 }
 
-func digestDependsOnFactsAndNotOnTheirOrder(t *testing.T, make indextest.Make) {
+func digestDependsOnFactsAndNotOnTheirOrder(t *testing.T, build indextest.Make) {
 	chain := chainOf(5, "")
-	a, b := seeded(t, make, chain, 5, 2), seeded(t, make, chain, 0, 0)
+	a, b := seeded(t, build, chain, 5, 2), seeded(t, build, chain, 0, 0)
 	for i := range chain {
 		apply(t, b, 0, uint64(i+2), index.Op{Kind: index.Store, Blocks: chain[4-i : 5-i]})
 	}
@@ -132,7 +132,7 @@ func digestDependsOnFactsAndNotOnTheirOrder(t *testing.T, make indextest.Make) {
 	if a.Digest() == b.Digest() {
 		t.Fatal("one more copy, same digest")
 	}
-	if swapped := seeded(t, make, chain, 2, 5); swapped.Digest() == a.Digest() {
+	if swapped := seeded(t, build, chain, 2, 5); swapped.Digest() == a.Digest() {
 		t.Fatal("other replicas, same digest")
 	}
 }

@@ -14,9 +14,9 @@ func shrinking(t *rapid.T) dice {
 	return func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "roll") }
 }
 
-func indexEqualsModel(make indextest.Make) func(t *rapid.T) {
+func indexEqualsModel(build indextest.Make) func(t *rapid.T) {
 	return func(t *rapid.T) {
-		r := newRig(t, shrinking(t), make)
+		r := newRig(t, shrinking(t), build)
 		for range r.roll(40) {
 			r.step()
 			r.compare()
@@ -26,20 +26,20 @@ func indexEqualsModel(make indextest.Make) func(t *rapid.T) {
 
 // MOD2-06, MOD2-07, MOD2-10, MOD2-14, MOD2-15, MOD2-16, MOD2-38, MOD2-44, MOD2-51
 func TestIndexEqualsModelUnderDisorder(t *testing.T) {
-	eachKind(t, func(t *testing.T, make indextest.Make) { rapid.Check(t, indexEqualsModel(make)) })
+	eachKind(t, func(t *testing.T, build indextest.Make) { rapid.Check(t, indexEqualsModel(build)) })
 }
 
-func FuzzIndexEqualsModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(indexEqualsModel(kinds[0].make))) }
+func FuzzIndexEqualsModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(indexEqualsModel(kinds[0].build))) }
 
-func FuzzReferenceEqualsModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(indexEqualsModel(kinds[1].make))) }
+func FuzzReferenceEqualsModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(indexEqualsModel(kinds[1].build))) }
 
 // Rapid prefers small numbers and so visits holes rarely; even dice make up for it.
 // MOD2-06, MOD2-07, MOD2-38
 func TestIndexEqualsModelOverLongHistories(t *testing.T) {
-	eachKind(t, func(t *testing.T, make indextest.Make) {
+	eachKind(t, func(t *testing.T, build indextest.Make) {
 		for seed := range 200 {
 			rng := rand.New(rand.NewPCG(uint64(seed), 0))
-			r := newRig(t, rng.IntN, make)
+			r := newRig(t, rng.IntN, build)
 			for range 20 {
 				r.step()
 				r.step()
@@ -52,9 +52,9 @@ func TestIndexEqualsModelOverLongHistories(t *testing.T) {
 
 // MOD2-17
 func TestReplayOfAnyPartLeavesTheSameState(t *testing.T) {
-	eachKind(t, func(t *testing.T, make indextest.Make) {
+	eachKind(t, func(t *testing.T, build indextest.Make) {
 		for seed := range 200 {
-			replayAnyPart(t, newRig(t, rand.New(rand.NewPCG(uint64(seed), 1)).IntN, make))
+			replayAnyPart(t, newRig(t, rand.New(rand.NewPCG(uint64(seed), 1)).IntN, build))
 		}
 	})
 }

@@ -25,9 +25,9 @@ func TestQueriesStayTrueWhileEventsAndSweepsRun(t *testing.T) {
 	eachKind(t, queriesStayTrue)
 }
 
-func queriesStayTrue(t *testing.T, make indextest.Make) {
+func queriesStayTrue(t *testing.T, build indextest.Make) {
 	chain := chainOf(64, "")
-	x := seeded(t, make, chain, 64, 64, 64, 64, 64)
+	x := seeded(t, build, chain, 64, 64, 64, 64, 64)
 	apply(t, x, 1, 2, index.Op{Kind: index.Remove, Blocks: chain[20:21]})
 	ctx, cancel := context.WithCancel(t.Context())
 	var writers, readers sync.WaitGroup
@@ -76,9 +76,9 @@ func TestTwoTransportsWithOneHistoryLeaveWhatOneWould(t *testing.T) {
 	eachKind(t, twoTransports)
 }
 
-func twoTransports(t *testing.T, make indextest.Make) {
+func twoTransports(t *testing.T, build indextest.Make) {
 	chain := chainOf(200, "")
-	once, twice := seeded(t, make, nil, 0), seeded(t, make, nil, 0)
+	once, twice := seeded(t, build, nil, 0), seeded(t, build, nil, 0)
 	var history []index.Batch
 	for i := range chain {
 		op := index.Op{Kind: index.Store, Blocks: chain[i : i+1], RootKnown: true}

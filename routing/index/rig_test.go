@@ -23,8 +23,8 @@ type rig struct {
 	past []index.Batch
 }
 
-func newRig(t rapid.TB, roll dice, make indextest.Make) *rig {
-	x, err := make(index.Config{Hosts: modelHosts})
+func newRig(t rapid.TB, roll dice, build indextest.Make) *rig {
+	x, err := build(index.Config{Hosts: modelHosts})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ func TestBlockInTwoTiersSurvivesEvictionFromOne(t *testing.T) {
 	eachKind(t, blockInTwoTiersSurvivesEvictionFromOne)
 }
 
-func blockInTwoTiersSurvivesEvictionFromOne(t *testing.T, make indextest.Make) {
+func blockInTwoTiersSurvivesEvictionFromOne(t *testing.T, build indextest.Make) {
 	chain := chainOf(4, "")
-	x := seeded(t, make, chain, 4)
+	x := seeded(t, build, chain, 4)
 	apply(t, x, 0, 2, index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[:3], RootKnown: true},
 		index.Op{Kind: index.Remove, Tier: index.GPU, Blocks: chain})
 	if depths, _ := ask(x, chain, 1); depths[0] != 3 {
@@ -31,9 +31,9 @@ func TestTiersAreTheFastestCopyOfEachLeadingBlock(t *testing.T) {
 	eachKind(t, tiersAreTheFastestCopyOfEachLeadingBlock)
 }
 
-func tiersAreTheFastestCopyOfEachLeadingBlock(t *testing.T, make indextest.Make) {
+func tiersAreTheFastestCopyOfEachLeadingBlock(t *testing.T, build indextest.Make) {
 	chain := chainOf(5, "")
-	x := seeded(t, make, chain, 1)
+	x := seeded(t, build, chain, 1)
 	apply(t, x, 0, 2,
 		index.Op{Kind: index.Store, Tier: index.SSD, Blocks: chain[:3], RootKnown: true},
 		index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[1:2], Parent: chain[0], HasParent: true},

@@ -26,9 +26,9 @@ func Chain(n int, salt string) []kvpool.BlockHash {
 }
 
 // Seeded returns an index whose hosts 0, 1, 2, … hold the first depths[0], depths[1], … blocks of chain.
-func Seeded(t testing.TB, make Make, chain []kvpool.BlockHash, depths ...int) Subject {
+func Seeded(t testing.TB, build Make, chain []kvpool.BlockHash, depths ...int) Subject {
 	t.Helper()
-	x, err := make(index.Config{})
+	x, err := build(index.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,9 +72,9 @@ type loaded struct {
 	seq [index.MaxHosts]uint64
 }
 
-func load(w workload, make indextest.Make) *loaded {
+func load(w workload, build indextest.Make) *loaded {
 	l := &loaded{workload: w}
-	l.x, _ = make(index.Config{})
+	l.x, _ = build(index.Config{})
 	for h := range w.hosts {
 		l.x.Admit(index.HostID(h))
 	}
@@ -117,7 +117,7 @@ func eachIndex(b *testing.B, bench func(*testing.B, *loaded)) {
 			}
 			b.Run(name, func(b *testing.B) {
 				if l == nil {
-					l = load(w.drawn(), kinds[k].make)
+					l = load(w.drawn(), kinds[k].build)
 				}
 				b.ReportAllocs()
 				b.ResetTimer()
@@ -146,7 +146,7 @@ func askAtRandom(b *testing.B, l *loaded) {
 // BenchmarkIndexHoles asks the index that serves after 2 % of all residencies were removed one by one.
 func BenchmarkIndexHoles(b *testing.B) {
 	for _, w := range workloads {
-		l := load(w.drawn(), kinds[0].make)
+		l := load(w.drawn(), kinds[0].build)
 		b.Run(w.name+"/none", func(b *testing.B) { askAtRandom(b, l) })
 		l.punch(0.02)
 		b.Run(w.name+"/2%", func(b *testing.B) { askAtRandom(b, l) })

@@ -156,7 +156,7 @@ func BenchmarkIndexMixed(b *testing.B) {
 		if k == 1 {
 			name = "reference/W3"
 		}
-		l := load(workloads[0].drawn(), kinds[k].make)
+		l := load(workloads[0].drawn(), kinds[k].build)
 		b.Run(name+"/quiet", func(b *testing.B) { askAtRandom(b, l) })
 		b.Run(name, func(b *testing.B) {
 			var stop atomic.Bool

@@ -14,8 +14,8 @@ type subject = indextest.Subject
 
 // kinds are the index of this package and the one that it is compared with.
 var kinds = []struct {
-	name string
-	make indextest.Make
+	name  string
+	build indextest.Make
 }{
 	{"runs", func(c index.Config) (subject, error) { return New(c) }},
 	{"reference", func(c index.Config) (subject, error) { return reference.New(c) }},
