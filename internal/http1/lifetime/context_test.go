@@ -177,7 +177,7 @@ func TestWatchingATurnAllocatesNothing(t *testing.T) {
 // is begun next stays.
 func TestALateEndChangesNothing(t *testing.T) {
 	ends := map[string]func() (context.Context, func()){
-		"of another build": func() (context.Context, func()) { return context.WithCancel(t.Context()) },
+		"of another make": func() (context.Context, func()) { return context.WithCancel(t.Context()) },
 		"of ours": func() (context.Context, func()) {
 			c := new(Context)
 			c.Begin(t.Context())
