@@ -9,7 +9,6 @@ import (
 
 	"octet/gateway/conn"
 	"octet/gateway/ensemble"
-	"octet/gateway/tenant"
 )
 
 // received is a connection that has received the whole body, or not.
@@ -32,12 +31,12 @@ func TestOnlyABodyThatIsWaitedForHasADeadline(t *testing.T) {
 	for want, all := range map[int]bool{0: true, 2: false} {
 		w := &deadlines{ResponseWriter: httptest.NewRecorder()}
 		r := httptest.NewRequest("POST", "/", strings.NewReader("{}"))
-		x := &exchange{s: &Server{}, rt: &ensemble.Runtime{Limits: ensemble.Limits{BodyBytes: 10}}, r: r,
-			w:        received{conn.Of(w, r), all},
-			question: &question{}}
-		if err := x.readBody(x.s.expect(r, x.w, x.rt, &tenant.Tenant{})); err != nil || string(x.body) != "{}" ||
-			w.set != want {
-			t.Errorf("%q, %v, %d deadlines, want %d", x.body, err, w.set, want)
+		c := received{conn.Of(w, r), all}
+		var arriving Arriving
+		q := Request{Body: new(Body), limits: &ensemble.Limits{BodyBytes: 10}, memory: new(Memory)}
+		u := arriving.Expect(c, r, q.limits.Inbound, "")
+		if err := q.receive(c, r, &arriving, u); err != nil || string(q.Bytes) != "{}" || w.set != want {
+			t.Errorf("%q, %v, %d deadlines, want %d", q.Bytes, err, w.set, want)
 		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
 	"octet/gateway/apierr"
 	"octet/gateway/ensemble"
 	"octet/routing"
@@ -51,25 +49,16 @@ func (a *away) every() time.Duration {
 	return time.Duration(float64(time.Second) / a.rate)
 }
 
-// caller is what tells this request when it comes again: its tenant, session, key and body. Without session and key
-// those of one tenant that ask the same look alike.
+// caller identifies this request when it comes again.
 func (x *exchange) caller() gate.Caller {
-	h := xxh3.HashString(x.tenant.Name)
-	exact := false
-	for _, values := range [...][]string{x.heads.session, x.heads.idempotency} {
-		h *= 31
-		if len(values) == 1 && values[0] != "" {
-			h ^= xxh3.HashString(values[0])
-			exact = true
-		}
-	}
-	return gate.Caller{ID: xxh3.HashSeed(x.body, h), Exact: exact}
+	id, exact := x.request.Caller()
+	return gate.Caller{ID: id, Exact: exact}
 }
 
 // comesBack notes whether the request was sent away by the specialist that is asked now, and comes when it was told to.
 func (x *exchange) comesBack() {
 	x.turnedAway = away{}
-	if b := x.sp.Away; b != nil && !x.dry && b.Away() > 0 && b.Come(x.caller(), x.Now()) {
+	if b := x.sp.Away; b != nil && !x.request.Dry && b.Away() > 0 && b.Come(x.caller(), x.Now()) {
 		x.returnsTo = x.sp
 	}
 }
@@ -83,7 +72,7 @@ func (x *exchange) heard() {
 
 // sendAway has a request that nobody took told when it is to come back: behind all who were sent away before it.
 func (x *exchange) sendAway(err error) error {
-	if err == nil || x.relay.Begun() || x.dry || x.sp == nil || x.sp.Away == nil {
+	if err == nil || x.relay.Begun() || x.request.Dry || x.sp == nil || x.sp.Away == nil {
 		return err
 	}
 	var no *scheduler.Refusal
@@ -108,8 +97,8 @@ func (x *exchange) sendAway(err error) error {
 
 // comeAt is when the request is to come back.
 func (x *exchange) comeAt(after, every time.Duration, room int) time.Duration {
-	s := gate.Sent{Caller: x.caller(), Priority: x.intent.Priority, After: after, Every: every, Room: room}
-	return x.sp.Away.Tell(&s, x.arrival, x.Now())
+	s := gate.Sent{Caller: x.caller(), Priority: x.request.Intent.Priority, After: after, Every: every, Room: room}
+	return x.sp.Away.Tell(&s, x.request.Arrival, x.Now())
 }
 
 // vacancies notes when the specialist's replicas have places.
@@ -175,9 +164,9 @@ func (x *exchange) patient(sp *ensemble.Specialist, floor int, wait *time.Durati
 		return false
 	}
 	now, c := x.Now(), x.caller()
-	first := sp.Shed.Since(c, x.arrival)
-	heard := first.Add(time.Duration(floor-x.intent.Priority) * sp.Aging)
-	if x.dry {
+	first := sp.Shed.Since(c, x.request.Arrival)
+	heard := first.Add(time.Duration(floor-x.request.Intent.Priority) * sp.Aging)
+	if x.request.Dry {
 		return !now.Before(heard)
 	}
 	came := sp.Shed.Come(c, now)
@@ -188,7 +177,7 @@ func (x *exchange) patient(sp *ensemble.Specialist, floor int, wait *time.Durati
 		return true
 	}
 	*wait = min(*wait, heard.Sub(now))
-	*wait = sp.Shed.Tell(&gate.Sent{Caller: c, Priority: x.intent.Priority, After: *wait, Keep: shedMemory}, first,
+	*wait = sp.Shed.Tell(&gate.Sent{Caller: c, Priority: x.request.Intent.Priority, After: *wait, Keep: shedMemory}, first,
 		now)
 	return false
 }

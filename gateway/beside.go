@@ -48,7 +48,7 @@ func (x *exchange) sendBeside(attempt *place.Context) error {
 		return err
 	}
 	r := new(engine.Request)
-	x.request(r, hop, [][]byte{slices.Concat(segments...)}, budget) // a copy: it may outlive the question
+	x.engineRequest(r, hop, [][]byte{slices.Concat(segments...)}, budget) // a copy: it may outlive the question
 	r.IdleTimeout = x.rt.Limits.TTFTTimeout
 	ctx, cancel := context.WithCancel(x.ctx)
 	b.cancel, b.done, b.accepted = cancel, make(chan struct{}), make(chan struct{})

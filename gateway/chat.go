@@ -71,7 +71,7 @@ func (x *exchange) run(kind wire.Kind) error {
 	if err := x.read(kind); err != nil { // the body, once
 		return err
 	}
-	x.s.retries.earn(x.arrival)
+	x.s.retries.earn(x.request.Arrival)
 	if err := x.claimKey(); err != nil { // Idempotency-Key
 		return err
 	}
@@ -106,10 +106,10 @@ func (x *exchange) serveSecond(refused error) error {
 
 // bindDeadline makes the request's context end at its deadline.
 func (x *exchange) bindDeadline() {
-	if x.intent.Deadline.IsZero() {
+	if x.request.Intent.Deadline.IsZero() {
 		return
 	}
-	ctx, cancel := context.WithDeadlineCause(x.ctx, x.intent.Deadline, errDeadline)
+	ctx, cancel := context.WithDeadlineCause(x.ctx, x.request.Intent.Deadline, errDeadline)
 	x.ctx = ctx
 	x.atEnd(cancel)
 }
@@ -123,11 +123,11 @@ func (x *exchange) decide() error {
 	x.shareOut()
 	v := &x.verdict
 	v.Shadow, x.shadowCause = x.shadowFor(v)
-	if !x.dry {
+	if !x.request.Dry {
 		x.s.shadows.comparer.Records.Tally(v)
 	}
 	x.openReceipt()
-	if !x.tenant.Permits(v.Specialist) {
+	if !x.request.Tenant.Permits(v.Specialist) {
 		return apierr.New(apierr.PermissionDenied, "model", fmt.Sprintf("this key may not use %q", v.Specialist))
 	}
 	if err := x.relieve(); err != nil {
@@ -139,23 +139,23 @@ func (x *exchange) decide() error {
 
 // classify asks the cascade. The text is unescaped for it only where it is read.
 func (x *exchange) classify() error {
-	x.asTurns = x.asTurns[:0]
-	if x.rt.Cascade.Reads(x.req.Model, x.intent.Intent) {
-		x.turns = x.req.Turns(x.turns[:0])
-		for _, t := range x.turns {
-			x.asTurns = append(x.asTurns, classifier.Turn{Role: t.Role, Text: t.Text})
+	x.request.AsTurns = x.request.AsTurns[:0]
+	if x.rt.Cascade.Reads(x.request.Parsed.Model, x.request.Intent.Intent) {
+		x.request.Turns = x.request.Parsed.Turns(x.request.Turns[:0])
+		for _, t := range x.request.Turns {
+			x.request.AsTurns = append(x.request.AsTurns, classifier.Turn{Role: t.Role, Text: t.Text})
 		}
 	}
 	var in classifier.Input
-	in.Model, in.Intent, in.Adapter, in.Turns = x.req.Model, x.intent.Intent, x.intent.Adapter, x.asTurns
+	in.Model, in.Intent, in.Adapter, in.Turns = x.request.Parsed.Model, x.request.Intent.Intent, x.request.Intent.Adapter, x.request.AsTurns
 	return x.rt.Cascade.Decide(&in, &x.verdict)
 }
 
 // checkLength refuses answers that cannot fit in the specialist's context however short the prompt is.
 func (x *exchange) checkLength(sp *ensemble.Specialist) error {
-	if sp.MaxContext() > 0 && x.req.MaxTokens >= sp.MaxContext() {
+	if sp.MaxContext() > 0 && x.request.Parsed.MaxTokens >= sp.MaxContext() {
 		return apierr.New(apierr.ContextLength, "max_tokens",
-			fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.req.MaxTokens, sp.Name, sp.MaxContext()))
+			fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.request.Parsed.MaxTokens, sp.Name, sp.MaxContext()))
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.handBack()
 	began := x.Since()
 	now := x.At(began)
-	hosts, none := takers(x.rt, x.sp.Snapshot().Hosts, &x.req)
+	hosts, none := Takers(x.rt, x.sp.Snapshot().Hosts, &x.request.Parsed)
 	if none != nil {
 		return routing.Plan{}, none
 	}
@@ -225,7 +225,7 @@ const timedEvery = time.Millisecond
 
 // timer is what times the plugins of this decision; nil is nobody.
 func (x *exchange) timer(now time.Time) func() time.Duration {
-	if x.dry || x.intent.Explain || x.sp.DueForTiming(now.Sub(x.s.began), timedEvery) {
+	if x.request.Dry || x.request.Intent.Explain || x.sp.DueForTiming(now.Sub(x.s.began), timedEvery) {
 		return x.Since
 	}
 	return nil
@@ -233,45 +233,26 @@ func (x *exchange) timer(now time.Time) func() time.Duration {
 
 // facts writes what plugins may know of the request. f is zero: it is written in place, member by member.
 func (x *exchange) facts(now time.Time, f *routing.Facts) {
-	f.Kind = nameOf(x.kind)
-	f.Now, f.TTFT, f.Total = now, x.ttftLeft(now), timeLeft(now, x.intent.Deadline)
-	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.id, x.sp.Name, x.verdict.Adapter, x.tenant.Name,
-		x.salted().salt
-	f.Session, f.Body, f.Member, f.Text, f.Pieces = x.intent.Session, x.body, x.member, x.renderPrompt, x.promptPieces
-	f.Prompts = promptsOf(&x.req)
-	f.Priority, f.MaxTokens, f.Stream, f.Dry = x.intent.Priority, max(x.req.MaxTokens, 0), x.stream, x.dry
-}
-
-// ttftLeft is timeLeft of the first token's deadline, which is none once the client has its first token.
-func (x *exchange) ttftLeft(now time.Time) time.Duration {
-	if x.relay.Delivered() > 0 {
-		return 0
-	}
-	return timeLeft(now, x.intent.TTFTDeadline)
-}
-
-// timeLeft is 0 where there is no deadline, and not 0 where there is one.
-func timeLeft(now, deadline time.Time) time.Duration {
-	if deadline.IsZero() {
-		return 0
-	}
-	if left := deadline.Sub(now); left != 0 {
-		return left
-	}
-	return -1
+	f.Kind = nameOf(x.request.Kind)
+	f.Now, f.TTFT, f.Total = now, x.request.Intent.FirstTokenLeft(now, x.relay.Delivered() > 0), x.request.Intent.TotalLeft(now)
+	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.request.ID, x.sp.Name, x.verdict.Adapter, x.request.Tenant.Name,
+		x.request.Salted().Salt
+	f.Session, f.Body, f.Member, f.Text, f.Pieces = x.request.Intent.Session, x.request.Bytes, x.request.Member, x.request.Render, x.request.Pieces
+	f.Prompts = PromptsOf(&x.request.Parsed)
+	f.Priority, f.MaxTokens, f.Stream, f.Dry = x.request.Intent.Priority, max(x.request.Parsed.MaxTokens, 0), x.request.Stream, x.request.Dry
 }
 
 // checkPrompt refuses prompts that leave no room for an answer.
 func (x *exchange) checkPrompt() error {
 	prompt := x.prompt.LongestPrompt()
-	want := prompt + max(x.req.MaxTokens, 1)
+	want := prompt + max(x.request.Parsed.MaxTokens, 1)
 	if x.sp.MaxContext() > 0 && x.prompt.Exact && want > x.sp.MaxContext() {
-		return apierr.New(apierr.ContextLength, x.promptMember(),
+		return apierr.New(apierr.ContextLength, x.request.PromptMember(),
 			fmt.Sprintf("%d prompt tokens and %d to generate exceed the context of %s, %d",
-				prompt, max(x.req.MaxTokens, 1), x.sp.Name, x.sp.MaxContext()))
+				prompt, max(x.request.Parsed.MaxTokens, 1), x.sp.Name, x.sp.MaxContext()))
 	}
-	if x.charged == 0 && !x.dry && x.tenant.HasTokenRate() {
-		if err := x.tenant.Charge(x.Now(), x.prompt.Tokens); err != nil {
+	if x.charged == 0 && !x.request.Dry && x.request.Tenant.HasTokenRate() {
+		if err := x.request.Tenant.Charge(x.Now(), x.prompt.Tokens); err != nil {
 			return err
 		}
 		x.charged = x.prompt.Tokens

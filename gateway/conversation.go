@@ -40,11 +40,11 @@ func (x *exchange) stay() {
 		return
 	}
 	declared := x.verdict.RoutedBy == classifier.ByModel || x.verdict.RoutedBy == classifier.ByIntent
-	if declared && x.intent.Session == "" {
+	if declared && x.request.Intent.Session == "" {
 		return // its text is not read
 	}
 	at, found := x.findConversation(declared)
-	if declared || !found || !x.tenant.Permits(at.specialist) {
+	if declared || !found || !x.request.Tenant.Permits(at.specialist) {
 		return
 	}
 	x.verdict, _ = x.rt.Cascade.Stay(x.verdict, at.specialist, rules.Cost(at.tokens))
@@ -53,15 +53,15 @@ func (x *exchange) stay() {
 // findConversation looks for the conversation that the request goes on with, and notes by what later ones will find it.
 // A request whose specialist is declared is known by its session alone: its text is not read.
 func (x *exchange) findConversation(declared bool) (seat, bool) {
-	tenant := xxh3.HashString(x.tenant.Name)
-	if x.intent.Session != "" {
-		x.conversation = fold(fold(tenant, 1), xxh3.HashString(x.intent.Session))
+	tenant := xxh3.HashString(x.request.Tenant.Name)
+	if x.request.Intent.Session != "" {
+		x.conversation = fold(fold(tenant, 1), xxh3.HashString(x.request.Intent.Session))
 		return x.recall(x.conversation)
 	}
 	switch {
 	case declared:
 		return seat{}, false
-	case x.kind == wire.Completion:
+	case x.request.Kind == wire.Completion:
 		return x.findText(fold(tenant, 3))
 	}
 	return x.findMessages(fold(tenant, 2))
@@ -69,18 +69,18 @@ func (x *exchange) findConversation(declared bool) (seat, bool) {
 
 // findMessages looks for the longest beginning of a chat, in whole messages, that is an earlier request.
 func (x *exchange) findMessages(key uint64) (seat, bool) {
-	messages := x.turns[:x.req.Messages()] // what comes with them is sent anew each time
+	messages := x.request.Turns[:x.request.Parsed.Messages()] // what comes with them is sent anew each time
 	if len(messages) == 0 {
 		return seat{}, false
 	}
-	x.marks = x.marks[:0]
+	marks := make([]mark, 0, len(messages))
 	for i, t := range messages {
 		key = fold(fold(key, xxh3.HashString(t.Role)), xxh3.Hash(t.Text))
-		x.marks = append(x.marks, mark{key, i + 1})
+		marks = append(marks, mark{key, i + 1})
 	}
 	x.conversation = key
 	for i := len(messages) - 2; i >= 0; i-- { // the whole of it again is another conversation's first request
-		if at, ok := x.recall(x.marks[i].key); ok {
+		if at, ok := x.recall(marks[i].key); ok {
 			return at, true
 		}
 	}
@@ -90,20 +90,21 @@ func (x *exchange) findMessages(key uint64) (seat, bool) {
 // findText looks for the longest beginning of a completion's prompt that is an earlier one: a look a mark, and for each
 // that is known a hash of what stands between two marks.
 func (x *exchange) findText(key uint64) (seat, bool) {
-	if x.req.Prompts() != 1 {
+	if x.request.Parsed.Prompts() != 1 {
 		return seat{}, false
 	}
-	text, ok := x.req.PromptText(0)
+	text, ok := x.request.Parsed.PromptText(0)
 	if !ok {
 		return seat{}, false
 	}
-	x.marks = marks(key, text, x.marks[:0])
-	if len(x.marks) == 0 {
+	var room [64]mark
+	marks := marksOf(key, text, room[:0])
+	if len(marks) == 0 {
 		return seat{}, false
 	}
-	last := x.marks[len(x.marks)-1]
+	last := marks[len(marks)-1]
 	x.conversation, x.opening = last.key, prefixOf(text, last.at)
-	for _, m := range slices.Backward(x.marks) {
+	for _, m := range slices.Backward(marks) {
 		if at, ok := x.recallText(m, text); ok {
 			return at, true
 		}
@@ -126,7 +127,7 @@ func (x *exchange) recallText(m mark, text []byte) (longest seat, found bool) {
 }
 
 func (x *exchange) recall(key uint64) (seat, bool) {
-	if x.dry {
+	if x.request.Dry {
 		return x.s.conversations.last.Peek(key)
 	}
 	return x.s.conversations.last.Get(key)

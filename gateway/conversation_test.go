@@ -15,12 +15,12 @@ import (
 // asker is a request of a tenant as far as conversations look at it.
 func asker(t testing.TB, s *Server, kind wire.Kind, body string) *exchange {
 	t.Helper()
-	x := &exchange{s: s, tenant: &tenant.Tenant{Name: "acme"}, kind: kind, question: &question{body: []byte(body)},
+	x := &exchange{s: s, request: Request{Tenant: &tenant.Tenant{Name: "acme"}, Kind: kind, Body: &Body{Bytes: []byte(body)}},
 		sp: &ensemble.Specialist{}}
-	if err := wire.Parse(kind, x.body, wire.Limits{Depth: 64, Messages: 100}, &x.req); err != nil {
+	if err := wire.Parse(kind, x.request.Bytes, wire.Limits{Depth: 64, Messages: 100}, &x.request.Parsed); err != nil {
 		t.Fatal(err)
 	}
-	x.turns = x.req.Turns(nil)
+	x.request.Turns = x.request.Parsed.Turns(nil)
 	return x
 }
 

@@ -36,7 +36,7 @@ func (x *exchange) Dispatch(ctx context.Context, s routing.Step, host index.Host
 		x.relay.Cont = new(stream.Continuation)
 	}
 	err := x.attempt(ctx, began)
-	if x.stream && (err == nil || errors.Is(err, place.ErrPreempted) && x.relay.Unfinished()) {
+	if x.request.Stream && (err == nil || errors.Is(err, place.ErrPreempted) && x.relay.Unfinished()) {
 		return nil
 	}
 	x.settle(err)
@@ -116,7 +116,7 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 // included.
 func (x *exchange) demand() fleet.Demand {
 	tokens := x.prompt.Tokens + x.relay.Delivered()
-	d := fleet.Demand{Prompt: tokens, Uncached: tokens - x.predicted, Whole: !x.stream && !x.turn.leg}
+	d := fleet.Demand{Prompt: tokens, Uncached: tokens - x.predicted, Whole: !x.request.Stream && !x.turn.leg}
 	if !x.turn.leg && x.relay.Delivered() == 0 && (len(x.held) > 0 || x.beside != nil) {
 		d.Uncached = 0 // another has computed it
 	}
@@ -140,7 +140,7 @@ func (x *exchange) call() error {
 	switch {
 	case t.resp.Status() != 200:
 		return x.engineRefused(t.resp)
-	case x.stream:
+	case x.request.Stream:
 		return t.place.Cause(x.meaning(x.relay.Open(x.source())))
 	}
 	return t.place.Cause(x.meaning(x.relay.Whole(x.source())))
@@ -165,12 +165,12 @@ func (x *exchange) ask(ctx context.Context, hop *ensemble.Hop) (engine.Response,
 	if err != nil {
 		return nil, err
 	}
-	segments, err := x.segmentsOf(hop, x.segments[:0])
+	segments, err := x.segmentsOf(hop, x.request.Segments[:0])
 	if err != nil {
 		return nil, err
 	}
-	x.segments = segments
-	x.request(&x.turn.sent, hop, segments, budget)
+	x.request.Segments = segments
+	x.engineRequest(&x.turn.sent, hop, segments, budget)
 	return hop.Replica.Client.Do(ctx, &x.turn.sent)
 }
 
@@ -178,19 +178,21 @@ func (x *exchange) segmentsOf(hop *ensemble.Hop, dst [][]byte) ([][]byte, error)
 	if hop.Body != nil {
 		return append(dst, hop.Body), nil
 	}
-	return x.req.Splice(hop.Edits, dst)
+	return x.request.Parsed.Splice(hop.Edits, dst)
 }
 
-// request makes r what hop's engine is asked.
-func (x *exchange) request(r *engine.Request, hop *ensemble.Hop, segments [][]byte, budget patience) {
+// engineRequest makes r what hop's engine is asked.
+func (x *exchange) engineRequest(r *engine.Request, hop *ensemble.Hop, segments [][]byte, budget patience) {
 	x.hint(hop)
-	x.passVia(hop)
-	r.Method, r.Path, r.Segments, r.RequestID, r.Stream = "POST", hop.Path, segments, x.id, hop.Stream
+	for _, name := range x.request.Via() { // this gateway's own name is its client's to send
+		hop.AddField(engine.Via, name)
+	}
+	r.Method, r.Path, r.Segments, r.RequestID, r.Stream = "POST", hop.Path, segments, x.request.ID, hop.Stream
 	r.Bearer, r.Fields, r.Again = hop.Replica.APIKey, hop.Fields, x.s.again
 	r.At, r.HeaderTimeout, r.IdleTimeout = budget.from, budget.limit, budget.limit
 }
 
-func (x *exchange) path() string { return pathOf(x.kind) }
+func (x *exchange) path() string { return pathOf(x.request.Kind) }
 
 // Where clients ask us, and we engines.
 const (
@@ -215,12 +217,12 @@ func pathOf(kind wire.Kind) string {
 
 // edits appends the members of the body that must change for this replica.
 func (x *exchange) edits(rep *ensemble.Replica, edits []wire.Edit) []wire.Edit {
-	if model, quoted := rep.ModelName(x.verdict.Adapter); x.req.Model != model {
+	if model, quoted := rep.ModelName(x.verdict.Adapter); x.request.Parsed.Model != model {
 		edits = append(edits, wire.Edit{Key: "model", Raw: quoted})
 	}
-	if rep.ForwardPriority && x.intent.Priority != 0 {
+	if rep.ForwardPriority && x.request.Intent.Priority != 0 {
 		edits = append(edits, wire.Edit{Key: "priority",
-			Raw: strconv.AppendInt(nil, int64(rep.Kind.Priority(x.intent.Priority)), 10)})
+			Raw: strconv.AppendInt(nil, int64(rep.Kind.Priority(x.request.Intent.Priority)), 10)})
 	}
-	return x.relay.Cont.Edits(x.salted().edits(rep, edits), &x.req, x.kind)
+	return x.relay.Cont.Edits(x.request.Salted().Edits(rep, edits), &x.request.Parsed, x.request.Kind)
 }

@@ -16,8 +16,6 @@ import (
 	"octet/gateway/place"
 	"octet/gateway/receipt"
 	"octet/gateway/stream"
-	"octet/gateway/tenant"
-	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/index"
 	"octet/scheduler/gate"
@@ -31,16 +29,7 @@ type exchange struct {
 	w       conn.Conn
 	r       *http.Request
 	ctx     context.Context // the client's connection and the request's deadline
-	arrival time.Time
-	dry     bool // POST /v1/route: nothing may change
-
-	id     string // X-Request-Id
-	tenant *tenant.Tenant
-	kind   wire.Kind
-	*question
-	kept    []byte // the body, of a stream that could go on elsewhere and has no question at the moment
-	stream  bool   // the client wants events
-	intent  intent
+	request Request
 	verdict classifier.Verdict
 	chosen  *ensemble.Specialist // the verdict's, once somebody has asked: see lane
 	dials   *ensemble.Knobs      // of the verdict's intent, likewise: see knobs
@@ -101,31 +90,18 @@ type exchange struct {
 	undo []func()      // run last to first by end
 
 	receipt receipt.Draft
-	opened  bool  // it counts among the open requests
-	taken   bool  // and among its tenant's
-	heads   heads // of the request
-}
-
-// intent is what the headers say of a request.
-type intent struct {
-	Intent       string
-	Adapter      string
-	Session      string
-	Priority     int // clamped
-	Asked        int // before clamping
-	Deadline     time.Time
-	TTFTDeadline time.Time
-	Explain      bool
+	opened  bool // it counts among the open requests
+	taken   bool // and among its tenant's
 }
 
 // begin makes the exchange of a request.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{s: s, rt: s.runtime.Load(), w: conn.Of(w, r), r: r, question: questions.Get().(*question)}
-	x.arrival = s.arrival(x.w)
-	x.readHeads()
+	rt := s.runtime.Load()
+	x := &exchange{s: s, rt: rt, w: conn.Of(w, r), r: r}
+	x.request = Begin(x.w, r, s.arrival(x.w), &rt.Limits, &s.bodies)
 	x.receipt = receipt.Begin(s.newID())
-	if x.id = givenID(x.heads.requestID); x.id == "" {
-		x.id = x.receipt.ID() // who names no request names it by its receipt
+	if x.request.ID == "" {
+		x.request.ID = x.receipt.ID() // a request that is not named is named by its receipt
 	}
 	x.ctx, x.protocol = r.Context(), ensemble.Plain{}
 	x.relay.Init(x.w, x, x)
@@ -156,15 +132,14 @@ func (x *exchange) end() {
 	}
 	x.leaveRoom()
 	x.dropRoute()
-	x.s.bodies.Add(-int64(len(x.kept)))
-	x.dropQuestion()
+	x.request.End()
 	x.relay.Release()
 }
 
 // leaveRoom counts the request out.
 func (x *exchange) leaveRoom() {
 	if x.taken {
-		x.tenant.Leave()
+		x.request.Tenant.Leave()
 	}
 	if x.opened {
 		if open := x.s.open.Add(-1); x.taken && x.s.seats.matter(open, x.rt.Limits.MaxStreams) {
@@ -194,7 +169,7 @@ func (x *exchange) dropRoute() {
 }
 
 // Since returns the time since the request's arrival: one look at one clock.
-func (x *exchange) Since() time.Duration { return x.s.since(x.arrival) }
+func (x *exchange) Since() time.Duration { return x.s.since(x.request.Arrival) }
 
 // Left reports whether the client has closed its side.
 func (x *exchange) Left() bool {
@@ -203,7 +178,7 @@ func (x *exchange) Left() bool {
 }
 
 // At is the time at so long after the request's arrival.
-func (x *exchange) At(since time.Duration) time.Time { return x.arrival.Add(since) }
+func (x *exchange) At(since time.Duration) time.Time { return x.request.Arrival.Add(since) }
 
 // Now returns the time.
 func (x *exchange) Now() time.Time { return x.At(x.Since()) }
@@ -220,11 +195,11 @@ func (x *exchange) moment() time.Duration {
 // admissionRequest makes r what the Gate is asked, for the specialist that is asked now: for the answer, or for a leg
 // before it. All else of r is zero.
 func (x *exchange) admissionRequest(r *gate.Request, leg bool) {
-	r.ID, r.Priority = x.id, x.intent.Priority
-	askPrompts(&x.prompt, r, &x.req)
-	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.intent.Deadline, x.intent.TTFTDeadline,
-		x.verdict.Adapter, x.tenant.Name, x.arrival
-	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.stream, x.preempted < mostPreemptions, x.relay.Delivered()
+	r.ID, r.Priority = x.request.ID, x.request.Intent.Priority
+	AskPrompts(&x.prompt, r, &x.request.Parsed)
+	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.request.Intent.Deadline, x.request.Intent.TTFTDeadline,
+		x.verdict.Adapter, x.request.Tenant.Name, x.request.Arrival
+	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.request.Stream, x.preempted < mostPreemptions, x.relay.Delivered()
 	r.OfferBack, r.Draft, r.Returns = x.elsewhere, x.sp.Draft, x.returnsTo == x.sp
 	if leg { // the prompt, and the one token that shows that it is computed
 		r.MaxNew, r.N, r.Draft, r.OfferBack = 1, 1, 0, false

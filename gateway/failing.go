@@ -21,13 +21,13 @@ func (x *exchange) fail(err error) {
 	x.failure, x.seen = e, 0
 	if !x.relay.Begun() {
 		x.relay.ArmWrite(x.Since())
-		x.s.writeError(x.w, x.id, x.receiptID(), e)
+		x.s.writeError(x.w, x.request.ID, x.receiptID(), e)
 		x.relay.Closed()
 		x.status = e.Status()
 		return
 	}
 	x.abort = true
-	if !x.stream || errors.Is(err, stream.ErrSlowClient) {
+	if !x.request.Stream || errors.Is(err, stream.ErrSlowClient) {
 		return
 	}
 	x.relay.Fail(x.errorEvent(e))
@@ -44,21 +44,21 @@ func (x *exchange) promising(e *apierr.Error) *apierr.Error {
 }
 
 func (x *exchange) receiptID() string {
-	if !x.receipt.Opened() || x.dry {
+	if !x.receipt.Opened() || x.request.Dry {
 		return ""
 	}
 	return x.receipt.ID()
 }
 
 func (x *exchange) errorEvent(e *apierr.Error) []byte {
-	event := append([]byte("data: "), e.AppendJSON(nil, x.id)...)
+	event := append([]byte("data: "), e.AppendJSON(nil, x.request.ID)...)
 	return append(event, "\n\n"...)
 }
 
 // recover turns a panic into internal_error for this request alone.
 func (x *exchange) recover() {
 	if p := recover(); p != nil {
-		contain.Note(contain.Request, p, "request_id", x.id)
+		contain.Note(contain.Request, p, "request_id", x.request.ID)
 		x.fail(apierr.New(apierr.Internal, "", "internal error"))
 	}
 }

@@ -24,7 +24,7 @@ const (
 // itself.
 func (x *exchange) Head(now time.Time, length int) {
 	kind := jsonAnswer
-	if x.stream {
+	if x.request.Stream {
 		kind = eventAnswer
 	}
 	f := x.identify(append(x.head[:0], kind...))
@@ -48,7 +48,7 @@ func (x *exchange) Head(now time.Time, length int) {
 		f = f.Number("X-Cached-Tokens: ", x.foretold)
 	}
 	f = append(f, x.sp.Board.LinesAt(now)...)
-	if x.intent.Explain {
+	if x.request.Intent.Explain {
 		f = f.Text("Server-Timing: ", x.timings())
 	}
 	x.head = f
@@ -57,7 +57,7 @@ func (x *exchange) Head(now time.Time, length int) {
 }
 
 func (x *exchange) identify(f head.Lines) head.Lines {
-	f = f.Line("X-Request-Id: ", x.id)
+	f = f.Line("X-Request-Id: ", x.request.ID)
 	if id := x.receiptID(); id != "" {
 		f = f.Line("X-Receipt-Id: ", id)
 	}

@@ -81,10 +81,10 @@ func opened(id string) receipt.Draft {
 func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 	now := time.Now()
 	for name, arrange := range map[string]func(x *exchange){
-		"unary":  func(x *exchange) { x.stream = false },
+		"unary":  func(x *exchange) { x.request.Stream = false },
 		"stream": func(*exchange) {},
 		"explained, classified, with an adapter": func(x *exchange) {
-			x.stream, x.intent.Explain, x.attempts, x.queued, x.predicted = false, true, 3, 1234567*time.Microsecond,
+			x.request.Stream, x.request.Intent.Explain, x.attempts, x.queued, x.predicted = false, true, 3, 1234567*time.Microsecond,
 				4096
 			x.verdict = classifier.Verdict{Adapter: "lora", RoutedBy: classifier.ByClassifier, Confidence: 0.98765}
 			x.receipt = opened("r-1")
@@ -106,11 +106,11 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 			plain := &sink{header: http.Header{}}
 			x := stage(t, plain)
 			x.verdict.Confidence = math.NaN()
-			x.id = "the-id"
+			x.request.ID = "the-id"
 			arrange(x)
 			x.s.since = func(time.Time) time.Duration { return 5 * time.Millisecond }
 			length := 17
-			if x.stream {
+			if x.request.Stream {
 				length = -1
 			}
 			direct := newStarting()
@@ -151,8 +151,8 @@ func TestAnErrorIsTheSameForEveryWriter(t *testing.T) {
 // BenchmarkHead is the head of a unary answer, up to the server.
 func BenchmarkHead(b *testing.B) {
 	x := stage(b, benchedStart{connOf(&sink{header: http.Header{}})})
-	x.stream, x.verdict.Confidence, x.predicted, x.attempts = false, math.NaN(), 240, 1
-	x.id, x.receipt = "0123456789abcdef0123456789abcdef", opened("0123456789abcdef0123456789abcdef")
+	x.request.Stream, x.verdict.Confidence, x.predicted, x.attempts = false, math.NaN(), 240, 1
+	x.request.ID, x.receipt = "0123456789abcdef0123456789abcdef", opened("0123456789abcdef0123456789abcdef")
 	now := time.Now()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -1,6 +1,11 @@
 package gateway
 
-import "octet/engine"
+import (
+	"net/http"
+
+	"octet/engine"
+	"octet/gateway/conn"
+)
 
 // heads are the fields of a request's head that mean something to the gateway, found in one pass; all in their first
 // value.
@@ -21,17 +26,16 @@ type heads struct {
 	via                                                                     []string // see checkVia
 }
 
-// readHeads fills x.heads. It refuses nothing.
-func (x *exchange) readHeads() {
-	h := &x.heads
-	h.size = headSize(x.r)
-	if names, values, ok := x.w.Fields(); ok {
+// readAll takes down the fields of a head. It refuses nothing.
+func (h *heads) readAll(c conn.Head, r *http.Request) {
+	h.size = headSize(r)
+	if names, values, ok := c.Fields(); ok {
 		for i, name := range names {
 			h.read(name, values[i:i+1:i+1])
 		}
 		return
 	}
-	for name, values := range x.r.Header {
+	for name, values := range r.Header {
 		if len(values) > 0 {
 			h.read(name, values)
 		}

@@ -9,9 +9,9 @@ import (
 	"octet/gateway/apierr"
 )
 
-// idempotency refuses a second request under an Idempotency-Key that is still being answered, or that was used for
+// Idempotency refuses a second request under an Idempotency-Key that is still being answered, or that was used for
 // another body. Answers are not kept: the same key with the same body, sent after the first has ended, runs again.
-type idempotency struct {
+type Idempotency struct {
 	keep int // keys of each tenant
 
 	mu sync.Mutex
@@ -24,12 +24,13 @@ type claim struct {
 	open bool
 }
 
-func newIdempotency(keep int) *idempotency {
-	return &idempotency{keep: max(keep, 1), tenants: map[string]*lru.Cache[string, *claim]{}}
+// NewIdempotency keeps so many keys of each tenant.
+func NewIdempotency(keep int) *Idempotency {
+	return &Idempotency{keep: max(keep, 1), tenants: map[string]*lru.Cache[string, *claim]{}}
 }
 
 // keys returns a tenant's. Under mu.
-func (i *idempotency) keys(tenant string) *lru.Cache[string, *claim] {
+func (i *Idempotency) keys(tenant string) *lru.Cache[string, *claim] {
 	keys := i.tenants[tenant]
 	if keys == nil {
 		var err error
@@ -41,8 +42,8 @@ func (i *idempotency) keys(tenant string) *lru.Cache[string, *claim] {
 	return keys
 }
 
-// take claims key for body; the returned func ends the claim.
-func (i *idempotency) take(tenant, key string, body []byte) (func(), *apierr.Error) {
+// Claim claims key for body; the returned func ends the claim.
+func (i *Idempotency) Claim(tenant, key string, body []byte) (func(), *apierr.Error) {
 	sum := xxh3.Hash128(body)
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -63,21 +64,4 @@ func (i *idempotency) take(tenant, key string, body []byte) (func(), *apierr.Err
 		c.open = false
 		i.mu.Unlock()
 	}, nil
-}
-
-// claimKey applies the Idempotency-Key header, if any.
-func (x *exchange) claimKey() error {
-	key, err := headerToken(x.heads.idempotency, "Idempotency-Key")
-	if err != nil {
-		return err
-	}
-	if key == "" {
-		return nil
-	}
-	release, err := x.s.idempotency.take(x.tenant.Name, key, x.body)
-	if err != nil {
-		return err
-	}
-	x.atEnd(release)
-	return nil
 }

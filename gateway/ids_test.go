@@ -25,7 +25,7 @@ func TestNoIDIsGivenTwice(t *testing.T) {
 	s := new(Server)
 	for range 1000 {
 		id := s.newID()
-		if len(id) != idLength || !wellFormed(id) || seen[id] {
+		if len(id) != idLength || !WellFormed(id) || seen[id] {
 			t.Fatalf("%q, seen before: %v", id, seen[id])
 		}
 		seen[id] = true

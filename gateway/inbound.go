@@ -2,25 +2,27 @@ package gateway
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"os"
 	"sync"
 	"sync/atomic"
 
 	"octet/gateway/apierr"
+	"octet/gateway/conn"
 	"octet/gateway/ensemble"
 )
 
-// inbound are the bodies on their way. They take no places among the open requests: bodies that never come cannot fill
+// Arriving are the bodies on their way. They take no places among the open requests: bodies that never come cannot fill
 // those. Where there are too many, in all or of one tenant or address, the one that is on its way for longest gives
 // way: whatever its sender does, new ones come in, and what arrives quickly is not what is struck. The zero value is
 // ready.
-type inbound struct {
+type Arriving struct {
 	n atomic.Int64 // uploads; changed under mu
 
 	mu      sync.Mutex
-	oldest  *upload // guarded by mu, as all below; nil is none
-	newest  *upload
+	oldest  *Upload // guarded by mu, as all below; nil is none
+	newest  *Upload
 	all     sum
 	tenants map[string]*sum // without those that have nothing on the way
 	sources map[netip.Addr]*sum
@@ -42,26 +44,35 @@ func (s *sum) exceeds(l ensemble.Inbound, share float64) bool {
 		float64(s.bytes) > share*float64(l.Bytes)
 }
 
-// upload is one body on its way. Its fields are guarded by the inbound's mu.
-type upload struct {
+// Upload is one body on its way. Its fields are guarded by the Arriving's mu.
+type Upload struct {
 	limits       ensemble.Inbound
 	tenant       string
 	source       netip.Addr
 	bytes        int64
 	interrupt    func()
 	refused      *apierr.Error // it had to give way; then it is in no list
-	older, newer *upload
+	older, newer *Upload
 }
 
-func (b *inbound) count() int64 { return b.n.Load() }
+// Count returns how many bodies are on their way.
+func (b *Arriving) Count() int64 { return b.n.Load() }
 
-// begin counts a body that is to be waited for. interrupt has its reader look at grow; it is called under the lock, so
+// Expect counts a body among those on their way; nil if it is at hand. End ends it.
+func (b *Arriving) Expect(c conn.Body, r *http.Request, l ensemble.Inbound, tenant string) *Upload {
+	if c.AtHand() {
+		return nil
+	}
+	return b.begin(l, tenant, AddressOf(r.RemoteAddr), c.Interrupt)
+}
+
+// begin counts a body that is to be waited for. interrupt has its reader look at Grow; it is called under the lock, so
 // that it never meets the connection's next request, and must not wait.
-func (b *inbound) begin(l ensemble.Inbound, tenant string, source netip.Addr, interrupt func()) *upload {
+func (b *Arriving) begin(l ensemble.Inbound, tenant string, source netip.Addr, interrupt func()) *Upload {
 	if l.Share <= 0 {
 		l.Share = 1
 	}
-	u := &upload{limits: l, tenant: tenant, source: source, interrupt: interrupt}
+	u := &Upload{limits: l, tenant: tenant, source: source, interrupt: interrupt}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.tenants == nil {
@@ -78,8 +89,8 @@ func (b *inbound) begin(l ensemble.Inbound, tenant string, source netip.Addr, in
 	return u
 }
 
-// grow counts n more bytes of a body, and returns why it is to be given up; nil otherwise, and for a nil upload.
-func (b *inbound) grow(u *upload, n int) *apierr.Error {
+// Grow counts n more bytes of a body, and returns why it is to be given up; nil otherwise, and for a nil Upload.
+func (b *Arriving) Grow(u *Upload, n int) *apierr.Error {
 	if u == nil {
 		return nil
 	}
@@ -93,8 +104,8 @@ func (b *inbound) grow(u *upload, n int) *apierr.Error {
 	return u.refused
 }
 
-// end forgets a body that is whole, or given up. It does nothing for a nil upload.
-func (b *inbound) end(u *upload) {
+// End forgets a body that is whole, or given up. It does nothing for a nil Upload.
+func (b *Arriving) End(u *Upload) {
 	if u == nil {
 		return
 	}
@@ -106,7 +117,7 @@ func (b *inbound) end(u *upload) {
 }
 
 // add changes the sums that u counts in. Under mu.
-func (b *inbound) add(u *upload, bodies int, bytes int64) {
+func (b *Arriving) add(u *Upload, bodies int, bytes int64) {
 	b.all.add(bodies, bytes)
 	addTo(b.tenants, u.tenant, bodies, bytes)
 	addTo(b.sources, u.source, bodies, bytes)
@@ -125,25 +136,25 @@ func addTo[K comparable](sums map[K]*sum, of K, bodies int, bytes int64) {
 }
 
 // trim has the oldest give way until nothing that u counts in is beyond its bound. Under mu.
-func (b *inbound) trim(u *upload) {
+func (b *Arriving) trim(u *Upload) {
 	l := u.limits
 	for u.refused == nil && b.all.exceeds(l, 1) {
-		b.giveWay(func(*upload) bool { return true }, apierr.New(apierr.Overloaded, "", fmt.Sprintf(
+		b.giveWay(func(*Upload) bool { return true }, apierr.New(apierr.Overloaded, "", fmt.Sprintf(
 			"the body took long to come, and others wait: limits.arriving_bodies is %d, limits.arriving_bytes %d",
 			l.Bodies, l.Bytes)))
 	}
 	for u.refused == nil && b.tenants[u.tenant].exceeds(l, l.Share) {
-		b.giveWay(func(o *upload) bool { return o.tenant == u.tenant }, apierr.New(apierr.QuotaExceeded, "",
+		b.giveWay(func(o *Upload) bool { return o.tenant == u.tenant }, apierr.New(apierr.QuotaExceeded, "",
 			"the body took long to come, and others of this key wait: its share is limits.arriving_share"))
 	}
 	for u.refused == nil && b.sources[u.source].exceeds(l, l.Share) {
-		b.giveWay(func(o *upload) bool { return o.source == u.source }, apierr.New(apierr.QuotaExceeded, "",
+		b.giveWay(func(o *Upload) bool { return o.source == u.source }, apierr.New(apierr.QuotaExceeded, "",
 			"the body took long to come, and others of this address wait: its share is limits.arriving_share"))
 	}
 }
 
 // giveWay gives up the oldest of some. Under mu; there is one.
-func (b *inbound) giveWay(of func(*upload) bool, why *apierr.Error) {
+func (b *Arriving) giveWay(of func(*Upload) bool, why *apierr.Error) {
 	u := b.oldest
 	for !of(u) {
 		u = u.newer
@@ -155,7 +166,7 @@ func (b *inbound) giveWay(of func(*upload) bool, why *apierr.Error) {
 }
 
 // remove takes u out of the list and the sums. Under mu.
-func (b *inbound) remove(u *upload) {
+func (b *Arriving) remove(u *Upload) {
 	if u.older != nil {
 		u.older.newer = u.newer
 	} else {
@@ -170,9 +181,9 @@ func (b *inbound) remove(u *upload) {
 	b.add(u, -1, -u.bytes)
 }
 
-// addressOf is the address of a client as its connection has it; of IPv6 the network of 64 bits, which one host has to
+// AddressOf is the address of a client as its connection has it; of IPv6 the network of 64 bits, which one host has to
 // itself.
-func addressOf(remote string) netip.Addr {
+func AddressOf(remote string) netip.Addr {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return netip.Addr{}
@@ -185,12 +196,9 @@ func addressOf(remote string) netip.Addr {
 	return addr
 }
 
-// Inbound returns how many bodies are on their way: of heads that were read, and not whole yet.
-func (s *Server) Inbound() int { return int(s.inbound.count()) }
-
-// InboundBytes returns what was received of them.
-func (s *Server) InboundBytes() int64 {
-	s.inbound.mu.Lock()
-	defer s.inbound.mu.Unlock()
-	return s.inbound.all.bytes
+// Bytes returns what was received of all bodies on their way.
+func (b *Arriving) Bytes() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.bytes
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"octet/gateway/apierr"
-	"octet/gateway/ensemble"
+	"octet/gateway/conn"
 	"octet/gateway/tenant"
 )
 
@@ -31,19 +31,17 @@ func FuzzIntentHeaders(f *testing.F) {
 	}
 	arrival := time.Unix(1_800_000_000, 0)
 	f.Fuzz(func(t *testing.T, priority, deadline, ttft string) {
-		x := &exchange{rt: &ensemble.Runtime{}, w: connOf(httptest.NewRecorder()),
-			tenant: &tenant.Tenant{PriorityMax: 10}, arrival: arrival,
-			r: httptest.NewRequest("POST", "/", nil)}
-		h := http.Header{}
+		r, h := httptest.NewRequest("POST", "/", nil), http.Header{}
 		for name, v := range map[string]string{"X-Priority": priority, "X-Deadline-Ms": deadline,
 			"X-Ttft-Deadline-Ms": ttft} {
 			if v != "" {
 				h[name] = []string{v}
 			}
 		}
-		x.r.Header = h
-		x.readHeads()
-		err := x.readIntent()
+		r.Header = h
+		var fields heads
+		fields.readAll(conn.Of(httptest.NewRecorder(), r), r)
+		in, err := readIntent(&fields, &tenant.Tenant{PriorityMax: 10}, nil, arrival)
 		p, okP := inRange(priority, PriorityLeast, PriorityMost)
 		d, okD := inRange(deadline, 1, 86_400_000)
 		l, okL := inRange(ttft, 1, 86_400_000)
@@ -56,12 +54,18 @@ func FuzzIntentHeaders(f *testing.F) {
 			}
 			return
 		}
-		if x.intent.Asked != int(p) || x.intent.Priority != min(int(p), 10) {
-			t.Fatalf("%q: asked %d, in use %d", priority, x.intent.Asked, x.intent.Priority)
+		if in.Asked != int(p) || in.Priority != min(int(p), 10) {
+			t.Fatalf("%q: asked %d, in use %d", priority, in.Asked, in.Priority)
 		}
-		if msUntil(arrival, x.intent.Deadline) != d || msUntil(arrival, x.intent.TTFTDeadline) != l ||
-			x.intent.Deadline.IsZero() != (deadline == "") {
-			t.Fatalf("%q, %q: %v, %v", deadline, ttft, x.intent.Deadline, x.intent.TTFTDeadline)
+		until := func(at time.Time) int64 {
+			if at.IsZero() {
+				return 0
+			}
+			return at.Sub(arrival).Milliseconds()
+		}
+		if until(in.Deadline) != d || until(in.TTFTDeadline) != l ||
+			in.Deadline.IsZero() != (deadline == "") {
+			t.Fatalf("%q, %q: %v, %v", deadline, ttft, in.Deadline, in.TTFTDeadline)
 		}
 	})
 }

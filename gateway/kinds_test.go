@@ -32,13 +32,13 @@ func TestAFurtherKindOfEngineIsOneLiteral(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
 	x.turn.rep.Kind, x.turn.rep.Model, x.turn.rep.ForwardPriority = made, "m", true
-	x.intent.Priority, x.verdict.Adapter = 7, "red"
+	x.request.Intent.Priority, x.verdict.Adapter = 7, "red"
 	body := `{"model":"s","messages":[{"role":"user","content":"x"}],"stream":true}`
-	if err := wire.Parse(wire.Chat, []byte(body), wire.Limits{}, &x.req); err != nil {
+	if err := wire.Parse(wire.Chat, []byte(body), wire.Limits{}, &x.request.Parsed); err != nil {
 		t.Fatal(err)
 	}
 	var sent []string
-	for _, e := range x.relay.Cont.Count(x.edits(x.turn.rep, nil), &x.req, x.kind, &x.turn.rep.Kind) {
+	for _, e := range x.relay.Cont.Count(x.edits(x.turn.rep, nil), &x.request.Parsed, x.request.Kind, &x.turn.rep.Kind) {
 		sent = append(sent, e.Key+"="+string(e.Raw))
 	}
 	want := []string{`model="m:red"`, "priority=-7", "timings_per_token=true"}

@@ -18,8 +18,8 @@ func (x *exchange) relieve() error {
 		return err
 	}
 	sp := x.lane()
-	if sp.Load != nil && !x.dry {
-		sp.Load.Offer(x.verdict.Intent, x.intent.Priority)
+	if sp.Load != nil && !x.request.Dry {
+		sp.Load.Offer(x.verdict.Intent, x.request.Intent.Priority)
 	}
 	if sp.Escalation() >= slo.Diverting {
 		x.divert()
@@ -50,8 +50,8 @@ func (x *exchange) knobs() *ensemble.Knobs {
 
 // countOffer counts a request for whom it is to be answered by.
 func (x *exchange) countOffer() {
-	if sp := x.lane(); !x.dry && sp.Metrics != nil {
-		sp.Metrics.Offer(x.intent.Priority)
+	if sp := x.lane(); !x.request.Dry && sp.Metrics != nil {
+		sp.Metrics.Offer(x.request.Intent.Priority)
 	}
 }
 
@@ -60,7 +60,7 @@ func (x *exchange) countAdmission() {
 	if !x.admitted {
 		x.admitted = true
 		x.heard()
-		x.sp.Metrics.Admit(x.intent.Priority)
+		x.sp.Metrics.Admit(x.request.Intent.Priority)
 	}
 }
 
@@ -76,7 +76,7 @@ func (x *exchange) standIn() error {
 		return nil
 	}
 	x.demoted = first.Name
-	if !x.dry && first.Board.Breaker().Probe(now) {
+	if !x.request.Dry && first.Board.Breaker().Probe(now) {
 		x.probe = first.Name
 	}
 	sp := first
@@ -107,7 +107,7 @@ func (x *exchange) copyToDemoted() {
 // mayAnswer says whether a specialist is one of the tenant's, and none that is demoted.
 func (x *exchange) mayAnswer(name string) bool {
 	sp := x.rt.Specialist(name)
-	return sp != nil && x.tenant.Permits(name) &&
+	return sp != nil && x.request.Tenant.Permits(name) &&
 		(!sp.Board.Breaker().Demoted() || sp.Board.Breaker().Standing(x.s.now()) == slo.Primary)
 }
 
@@ -136,7 +136,7 @@ func (x *exchange) checkFloor(sp *ensemble.Specialist) error {
 	if raised {
 		floor, wait = float64(load), jittered(sp.Load.RetryAfter())
 	}
-	if x.intent.Priority >= int(floor) {
+	if x.request.Intent.Priority >= int(floor) {
 		return nil
 	}
 	if raised && x.patient(sp, load, &wait) {
@@ -144,7 +144,7 @@ func (x *exchange) checkFloor(sp *ensemble.Specialist) error {
 	}
 	return &apierr.Error{
 		Code: apierr.PriorityFloor, RetryAfter: wait,
-		Message: fmt.Sprintf("priority %d is below the floor of %d that is in force", x.intent.Priority, int(floor)),
+		Message: fmt.Sprintf("priority %d is below the floor of %d that is in force", x.request.Intent.Priority, int(floor)),
 	}
 }
 

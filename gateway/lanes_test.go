@@ -45,9 +45,9 @@ func demoted(rt *ensemble.Runtime, names ...string) {
 
 // relieved has a verdict for a, with b as its viable second choice, go through step 3.
 func relieved(s *Server, rt *ensemble.Runtime, confidence float64, priority int, allowed ...string) (*exchange, error) {
-	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"), tenant: &tenant.Tenant{Specialists: allowed},
-		question: &question{}}
-	x.intent.Priority = priority
+	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"), request: Request{Tenant: &tenant.Tenant{Specialists: allowed},
+		Body: new(Body)}}
+	x.request.Intent.Priority = priority
 	x.verdict = classifier.Verdict{
 		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b",
 		SecondViable: !math.IsNaN(confidence),
@@ -164,7 +164,8 @@ func TestASpecialistUnderLoadGetsProbesAlone(t *testing.T) {
 	}
 	demoted(rt, "b")
 	rt.Specialist("a").Fallback = ""
-	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"), tenant: &tenant.Tenant{}, question: &question{}}
+	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"),
+		request: Request{Tenant: &tenant.Tenant{}, Body: new(Body)}}
 	x.verdict = classifier.Verdict{Specialist: "b", Intent: "codegen"}
 	if err := x.relieve(); err != nil || x.probe != "b" || x.verdict.Shadow != "b" || x.verdict.Specialist != "c" {
 		t.Errorf("probe %q, %s answers, %v", x.probe, x.verdict.Specialist, err)

@@ -98,7 +98,7 @@ func (s *Server) readiness() api.Ready {
 
 // refuse answers with a typed error outside the straight line.
 func (s *Server) refuse(c *gin.Context, e *apierr.Error) {
-	s.writeError(c.Writer, requestID(c.GetHeader("X-Request-Id"), s.newID), "", e)
+	s.writeError(c.Writer, RequestID(c.GetHeader("X-Request-Id"), s.newID), "", e)
 	s.metrics.Refused(e.Code)
 }
 
@@ -106,7 +106,7 @@ func (s *Server) refuse(c *gin.Context, e *apierr.Error) {
 func (s *Server) identified(h api.TenantHandler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		rt := s.runtime.Load()
-		if err := checkHeader(c.Request, rt.Limits.HeaderBytes); err != nil {
+		if err := CheckHeader(c.Request, rt.Limits.HeaderBytes); err != nil {
 			s.refuse(c, err)
 			return
 		}
@@ -115,7 +115,7 @@ func (s *Server) identified(h api.TenantHandler) gin.HandlerFunc {
 			s.refuse(c, err)
 			return
 		}
-		c.Header("X-Request-Id", requestID(c.GetHeader("X-Request-Id"), s.newID))
+		c.Header("X-Request-Id", RequestID(c.GetHeader("X-Request-Id"), s.newID))
 		h(c, rt, tenant)
 	}
 }
@@ -125,20 +125,20 @@ func (s *Server) readSmall(c *gin.Context, rt *ensemble.Runtime, t *tenant.Tenan
 	if len(c.Request.Header["Content-Type"]) > 1 {
 		return nil, apierr.Repeated("Content-Type")
 	}
-	if err := checkMedia(c.GetHeader("Content-Encoding"), c.GetHeader("Content-Type")); err != nil {
+	if err := CheckMedia(c.GetHeader("Content-Encoding"), c.GetHeader("Content-Type")); err != nil {
 		return nil, err
 	}
 	client := conn.Of(c.Writer, c.Request)
-	u := s.expect(c.Request, client, rt, t)
-	defer s.inbound.end(u)
+	u := s.inbound.Expect(client, c.Request, rt.Limits.Inbound, t.Name)
+	defer s.inbound.End(u)
 	_ = client.SetReadDeadline(s.now().Add(rt.Limits.BodyTimeout)) // not every transport has deadlines
 	body, err := io.ReadAll(io.LimitReader(c.Request.Body, api.MaxBody+1))
-	refused := s.inbound.grow(u, len(body))
+	refused := s.inbound.Grow(u, len(body))
 	switch {
 	case refused != nil:
 		return nil, refused
 	case err != nil:
-		return nil, bodyError(err)
+		return nil, BodyError(err)
 	case len(body) > api.MaxBody:
 		return nil, apierr.New(apierr.PayloadTooLarge, "", fmt.Sprintf("an outcome is at most %d bytes", api.MaxBody))
 	}

@@ -23,14 +23,14 @@ func (x *exchange) patience(delivered int) (patience, error) {
 	if x.beside != nil {
 		p.from = time.Time{} // the leg beside has been waited for
 	}
-	if !x.stream && !t.leg {
+	if !x.request.Stream && !t.leg {
 		p.limit = x.rt.Limits.AnswerTimeout
 	}
 	if !x.owesFirstToken(delivered) {
 		return p, nil
 	}
 	now := x.Now()
-	left, limit := x.intent.TTFTDeadline.Sub(now), p.limit
+	left, limit := x.request.Intent.TTFTDeadline.Sub(now), p.limit
 	if !p.from.IsZero() {
 		limit -= now.Sub(p.from)
 	}
@@ -38,7 +38,7 @@ func (x *exchange) patience(delivered int) (patience, error) {
 	case left <= 0:
 		return p, stream.ErrFirstToken
 	case left < limit:
-		t.hurriedBy = x.intent.TTFTDeadline
+		t.hurriedBy = x.request.Intent.TTFTDeadline
 		p = patience{limit: left}
 		if x.s.ownClock {
 			p.from = now
@@ -49,5 +49,5 @@ func (x *exchange) patience(delivered int) (patience, error) {
 
 // owesFirstToken reports whether the client is owed a first token by a deadline of its own.
 func (x *exchange) owesFirstToken(delivered int) bool {
-	return x.stream && delivered == 0 && !x.intent.TTFTDeadline.IsZero()
+	return x.request.Stream && delivered == 0 && !x.request.Intent.TTFTDeadline.IsZero()
 }

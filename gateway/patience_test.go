@@ -41,10 +41,10 @@ func TestABudgetIsCountedFromWhenItWasReckoned(t *testing.T) {
 		s.since = func(at time.Time) time.Duration { return s.now().Sub(at) }
 		x := &exchange{s: s, rt: &ensemble.Runtime{Limits: ensemble.Limits{TTFTTimeout: time.Minute,
 			AnswerTimeout: 10 * time.Minute}},
-			arrival: zero}
-		x.turn.asked, x.turn.leg, x.stream = zero, c.leg, !c.unary
+			request: Request{Arrival: zero}}
+		x.turn.asked, x.turn.leg, x.request.Stream = zero, c.leg, !c.unary
 		if c.deadline != 0 {
-			x.intent.TTFTDeadline = zero.Add(c.deadline)
+			x.request.Intent.TTFTDeadline = zero.Add(c.deadline)
 		}
 		p, err := x.patience(c.handed)
 		if ended := errors.Is(err, stream.ErrFirstToken); ended != c.ended {

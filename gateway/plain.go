@@ -128,7 +128,7 @@ func (c *plainConn) CloseWrite() error {
 
 // enter gives nc a place, or says why not, and which connection is to make room.
 func (p *plainServer) enter(nc net.Conn) (c, leaves *plainConn, no *apierr.Error) {
-	source := addressOf(nc.RemoteAddr().String())
+	source := AddressOf(nc.RemoteAddr().String())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.conns == nil {

@@ -27,8 +27,8 @@ type mark struct {
 	at  int // bytes of a text, or messages of a chat
 }
 
-// marks appends the marks within text, the first one first. It costs one pass over at most prefixRead bytes.
-func marks(base uint64, text []byte, all []mark) []mark {
+// marksOf appends the marks within text, the first one first. It costs one pass over at most prefixRead bytes.
+func marksOf(base uint64, text []byte, all []mark) []mark {
 	text = text[:min(len(text), prefixRead)]
 	last := 0
 	for at := nextMark(0); at <= len(text); at = nextMark(at) {

@@ -20,7 +20,7 @@ func (x *exchange) shareOut() {
 		return
 	}
 	sp := x.lane()
-	if sp == nil || sp.Fallback == "" || !x.tenant.Permits(sp.Fallback) || x.ownShare() < x.rt.Probation.Share {
+	if sp == nil || sp.Fallback == "" || !x.request.Tenant.Permits(sp.Fallback) || x.ownShare() < x.rt.Probation.Share {
 		return
 	}
 	v.Second, v.SecondViable = v.Specialist, false
@@ -30,9 +30,9 @@ func (x *exchange) shareOut() {
 
 // ownShare spreads requests evenly over [0,1): those of a session are at one place.
 func (x *exchange) ownShare() float64 {
-	key := x.intent.Session
+	key := x.request.Intent.Session
 	if key == "" {
-		key = x.id
+		key = x.request.ID
 	}
 	return float64(xxh3.HashString(key)>>11) / (1 << 53)
 }

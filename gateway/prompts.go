@@ -3,6 +3,7 @@ package gateway
 import (
 	"strconv"
 
+	"octet/engine"
 	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 	"octet/routing"
@@ -21,36 +22,60 @@ func (p *prompts) PromptPieces(i int) [][]byte {
 	return p.pieces
 }
 
-// promptsOf returns the prompts of req; nil for a chat.
-func promptsOf(req *wire.Request) routing.Prompts {
+// PromptsOf returns the prompts of req; nil for a chat.
+func PromptsOf(req *wire.Request) routing.Prompts {
 	if req.Kind != wire.Completion {
 		return nil
 	}
 	return &prompts{Request: req}
 }
 
-// sequences is how many answers an engine generates for each prompt of r, side by side.
-func sequences(r *wire.Request) int { return max(r.N, r.BestOf, 1) }
+// Sequences is how many answers an engine generates for each prompt of r, side by side.
+func Sequences(r *wire.Request) int { return max(r.N, r.BestOf, 1) }
 
-// oneCount has both names of the most tokens say one number, the one that is counted here: engines differ in which they
+// OneCount has both names of the most tokens say one number, the one that is counted here: engines differ in which they
 // obey.
-func oneCount(req *wire.Request, edits []wire.Edit) []wire.Edit {
+func OneCount(req *wire.Request, edits []wire.Edit) []wire.Edit {
 	if !req.CountsDiffer() {
 		return edits
 	}
 	return append(edits, wire.Edit{Key: "max_tokens", Raw: strconv.AppendInt(nil, int64(req.MaxTokens), 10)})
 }
 
-// promptMember names the member of the body that holds the prompt.
-func (x *exchange) promptMember() string {
-	if x.kind == wire.Completion {
-		return "prompt"
-	}
-	return "messages"
+// AskPrompts makes r, which is zero, what the Gate is to know of the prompts of req and of how long the answers may be.
+func AskPrompts(f *ensemble.Footprint, r *gate.Request, req *wire.Request) {
+	r.Chain, r.PromptTokens, r.Further, r.N = f.Chain, f.Tokens-f.Rest.Tokens, f.Rest, Sequences(req)
+	r.MaxNew = max(req.MaxTokens, 0)
 }
 
-// askPrompts makes r, which is zero, what the Gate is to know of the prompts of req and of how long the answers may be.
-func askPrompts(f *ensemble.Footprint, r *gate.Request, req *wire.Request) {
-	r.Chain, r.PromptTokens, r.Further, r.N = f.Chain, f.Tokens-f.Rest.Tokens, f.Rest, sequences(req)
-	r.MaxNew = max(req.MaxTokens, 0)
+// Render appends the prompt as an engine with the gateway's own chat template sees it.
+func (q *Request) Render(dst []byte) []byte { return RenderPrompt(q.Kind, &q.Parsed, dst) }
+
+// Pieces returns the wording of the prompt, in pieces; valid until the next call.
+func (q *Request) Pieces() [][]byte {
+	q.pieces = q.Parsed.Wording(q.pieces[:0], Frames)
+	return q.pieces
+}
+
+// Member returns a member of the body, as it stands there.
+func (q *Request) Member(name string) []byte { return q.Parsed.Raw(name) }
+
+// Frames are what RenderPrompt puts around messages: their newlines are in no wording.
+var Frames = wire.FramesOf(engine.OpenTurn, engine.CloseTurn)
+
+// RenderPrompt appends the prompt, the first one of a list, as an engine with our own chat template sees it.
+func RenderPrompt(kind wire.Kind, req *wire.Request, dst []byte) []byte {
+	if kind == wire.Completion {
+		if req.Prompts() == 0 {
+			return dst
+		}
+		text, _ := req.PromptText(0)
+		return append(dst, text...)
+	}
+	for i := range req.Messages() {
+		dst = engine.OpenTurn(dst, req.Role(i))
+		dst = req.AppendText(dst, i)
+		dst = engine.CloseTurn(dst)
+	}
+	return engine.OpenTurn(dst, "assistant")
 }

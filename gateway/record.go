@@ -17,12 +17,12 @@ import (
 
 // openReceipt starts the record of this request's decision.
 func (x *exchange) openReceipt() {
-	x.receipt.Open(x.id, nameOf(x.kind), x.arrival, &receipt.Asked{
-		Model: x.req.Model, Intent: x.intent.Intent, Adapter: x.intent.Adapter, Session: x.intent.Session != "",
-		Priority: x.intent.Asked, PriorityInUse: x.intent.Priority,
-		DeadlineMs:     msUntil(x.arrival, x.intent.Deadline),
-		TTFTDeadlineMs: msUntil(x.arrival, x.intent.TTFTDeadline),
-		Stream:         x.stream, Policy: x.req.Policy().String(), MaxTokens: max(x.req.MaxTokens, 0),
+	x.receipt.Open(x.request.ID, nameOf(x.request.Kind), x.request.Arrival, &receipt.Asked{
+		Model: x.request.Parsed.Model, Intent: x.request.Intent.Intent, Adapter: x.request.Intent.Adapter, Session: x.request.Intent.Session != "",
+		Priority: x.request.Intent.Asked, PriorityInUse: x.request.Intent.Priority,
+		DeadlineMs:     msUntil(x.request.Arrival, x.request.Intent.Deadline),
+		TTFTDeadlineMs: msUntil(x.request.Arrival, x.request.Intent.TTFTDeadline),
+		Stream:         x.request.Stream, Policy: x.request.Parsed.Policy().String(), MaxTokens: max(x.request.Parsed.MaxTokens, 0),
 	})
 	x.recordDecision()
 }
@@ -41,7 +41,7 @@ func (x *exchange) recordDecision() {
 
 // recordRouting adds one specialist's passes through the pipeline, one for each step of the plan.
 func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duration) {
-	if !x.dry {
+	if !x.request.Dry {
 		x.sp.Pipeline.Planned(x.route, plan, err, took)
 	}
 	x.routed += took
@@ -127,16 +127,16 @@ func (x *exchange) Answered() { x.releaseHeld() }
 
 // FirstToken implements stream.Observer. It feeds the windows that the SLO headers are read from.
 func (x *exchange) FirstToken(now time.Time) {
-	ttft := now.Sub(x.arrival)
+	ttft := now.Sub(x.request.Arrival)
 	x.ttft = ttft
-	if !x.stream {
+	if !x.request.Stream {
 		return // a unary answer shows when it ended, not when it began
 	}
 	x.sp.Board.ObserveTTFT(now, ttft)
-	if x.intent.Intent != "" {
-		x.sp.Board.ObserveIntent(now, x.intent.Intent, ttft)
+	if x.request.Intent.Intent != "" {
+		x.sp.Board.ObserveIntent(now, x.request.Intent.Intent, ttft)
 	}
-	x.sp.Board.ObserveAdmission(now, now.Sub(x.arrival.Add(x.routed+x.turn.place.Waited())))
+	x.sp.Board.ObserveAdmission(now, now.Sub(x.request.Arrival.Add(x.routed+x.turn.place.Waited())))
 	x.sp.Metrics.FirstToken(ttft)
 }
 
@@ -145,7 +145,7 @@ func (x *exchange) close() {
 	total := x.moment()
 	now := x.At(total)
 	result := x.receipt.End(x.result(total))
-	x.s.metrics.Ended(x.counts(), x.intent.Intent, measured(result, total))
+	x.s.metrics.Ended(x.counts(), x.request.Intent.Intent, measured(result, total))
 	x.s.logEnd(x, result)
 	if x.receipt.Opened() {
 		x.putAway()
@@ -155,7 +155,7 @@ func (x *exchange) close() {
 		x.rememberConversation()
 	}
 	if x.charged > 0 || x.admitted {
-		x.tenant.Settle(now, x.charged, x.cost())
+		x.request.Tenant.Settle(now, x.charged, x.cost())
 	}
 }
 
@@ -180,7 +180,7 @@ func measured(r *receipt.Result, total time.Duration) *metrics.Ending {
 
 // putAway keeps the receipt, and offers the answer to the verifier.
 func (x *exchange) putAway() {
-	ring, r := x.s.receipts.Of(x.tenant.Name), x.receipt.Receipt()
+	ring, r := x.s.receipts.Of(x.request.Tenant.Name), x.receipt.Receipt()
 	ring.Put(r)
 	if text := x.toBeJudged(r); text != nil {
 		if r, ok := ring.Find(r.ID); ok {
@@ -213,7 +213,7 @@ func (x *exchange) result(total time.Duration) receipt.Result {
 
 // sampleForJudge begins to keep what the client will be told, if the verifier is to judge it.
 func (x *exchange) sampleForJudge() {
-	if !x.dry && x.s.audit.Wants() {
+	if !x.request.Dry && x.s.audit.Wants() {
 		x.judge = true
 		x.relay.Transcript.Keep(x.s.audit.Largest())
 	}

@@ -73,7 +73,7 @@ func (x *exchange) refusedBy(r refusal) error {
 // tooLong is the error of a request that an engine finds longer than its context.
 func (x *exchange) tooLong() *apierr.Error {
 	param := "messages"
-	if x.kind == wire.Completion {
+	if x.request.Kind == wire.Completion {
 		param = "prompt"
 	}
 	return &apierr.Error{Code: apierr.ContextLength, Param: param, Cause: errMistaken,

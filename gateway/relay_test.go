@@ -109,8 +109,8 @@ func stage(tb testing.TB, w http.ResponseWriter) *exchange {
 		Knobs: knobs, Receipts: 1, Keys: 1})
 	r := httptest.NewRequest("POST", "/v1/chat/completions", nil)
 	x := s.begin(w, r)
-	x.sp, x.tenant, x.kind = sp, &tenant.Tenant{Name: "t"}, wire.Chat
-	x.stream = true
+	x.sp, x.request.Tenant, x.request.Kind = sp, &tenant.Tenant{Name: "t"}, wire.Chat
+	x.request.Stream = true
 	x.relay.Terms = x.terms()
 	member, err := fleet.New().Put(fleet.Spec{Name: "debug-0", Specialist: "debug", URL: "http://10.1.2.3:30000",
 		Role: fleet.RoleBoth, BlockSize: 16})

@@ -14,14 +14,14 @@ const mostPreemptions = 4
 
 // continuable reports whether this replica's engine could continue the answer from its text alone.
 func (x *exchange) continuable(rep *ensemble.Replica) bool {
-	return x.stream && rep.ContradictedKind() == "" && stream.Continuable(&x.req, x.kind, &rep.Kind)
+	return x.request.Stream && rep.ContradictedKind() == "" && stream.Continuable(&x.request.Parsed, x.request.Kind, &rep.Kind)
 }
 
 // resume gives the place up and asks for it again, as often as it takes, until the answer goes on. The client's stream
 // stays open and does not notice more than a pause: each at most of limits.max_queue_wait, or, where nobody may queue,
 // of limits.ttft_timeout. After that it is refused as others in the queue are.
 func (x *exchange) resume(ctx context.Context) (err error) {
-	if err = x.reread(); err != nil {
+	if err = x.request.Restore(); err != nil {
 		return err
 	}
 	for {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"octet/engine"
 	"octet/gateway/api"
 	"octet/gateway/apierr"
 	"octet/gateway/head"
@@ -20,7 +19,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
 	x := s.begin(w, r)
 	defer x.end()
 	defer x.recover()
-	x.dry = true
+	x.request.Dry = true
 	answer, err := x.explain()
 	if err != nil {
 		x.fail(err)
@@ -59,8 +58,8 @@ func (x *exchange) readEither() error {
 	err := x.read(wire.Chat)
 	var bad *wire.Error
 	if errors.As(err, &bad) && bad.Param == "messages" && bad.Code == string(apierr.MissingParameter) {
-		x.kind = wire.Completion
-		again := x.parse()
+		again := x.request.Parse(wire.Completion)
+		x.relay.Terms = x.terms()
 		if again == nil || !(errors.As(again, &bad) && bad.Param == "prompt" &&
 			bad.Code == string(apierr.MissingParameter)) {
 			return again
@@ -81,33 +80,4 @@ func (x *exchange) pick(s *routing.Step, last bool) api.Pick {
 		p.Admission = &admission
 	}
 	return p
-}
-
-func (x *exchange) renderPrompt(dst []byte) []byte { return renderPrompt(x.kind, &x.req, dst) }
-
-func (x *exchange) promptPieces() [][]byte {
-	x.question.prompt = x.req.Wording(x.question.prompt[:0], frames)
-	return x.question.prompt
-}
-
-func (x *exchange) member(name string) []byte { return x.req.Raw(name) }
-
-// frames are what renderPrompt puts around messages: their newlines are in no wording.
-var frames = wire.FramesOf(engine.OpenTurn, engine.CloseTurn)
-
-// renderPrompt appends the prompt, the first one of a list, as an engine with our own chat template sees it.
-func renderPrompt(kind wire.Kind, req *wire.Request, dst []byte) []byte {
-	if kind == wire.Completion {
-		if req.Prompts() == 0 {
-			return dst
-		}
-		text, _ := req.PromptText(0)
-		return append(dst, text...)
-	}
-	for i := range req.Messages() {
-		dst = engine.OpenTurn(dst, req.Role(i))
-		dst = req.AppendText(dst, i)
-		dst = engine.CloseTurn(dst)
-	}
-	return engine.OpenTurn(dst, "assistant")
 }

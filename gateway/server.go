@@ -58,7 +58,7 @@ type Server struct {
 	ownClock    bool                          // now is time.Now
 	runtime     atomic.Pointer[ensemble.Runtime]
 	receipts    *receipt.Rings
-	idempotency *idempotency
+	idempotency *Idempotency
 	retries     *retryBudget
 	again       func() bool // takes from retries
 	shadows     shadows
@@ -69,11 +69,11 @@ type Server struct {
 	conversations *conversations
 	draining      atomic.Bool
 	shut          atomic.Bool  // no request begins any more
-	inbound       inbound      // bodies on their way
+	inbound       Arriving     // bodies on their way
 	drained       atomic.Int64 // when the drain is over at the latest, ns since began; 0 before it has begun
 	seats         seats
 	open          atomic.Int64 // requests being answered
-	bodies        atomic.Int64 // bytes of the bodies that they hold
+	bodies        Memory       // of the bodies that they hold
 	began         time.Time    // an hour before it did: the first decisions are timed
 	cutOff        context.Context
 	cut           context.CancelCauseFunc
@@ -85,7 +85,7 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 	s := &Server{
 		front: o.Front, log: o.Log, metrics: o.Metrics, knobs: o.Knobs,
 		options: o, via: o.Via, now: o.Now, probation: o.Probation,
-		receipts: receipt.NewRings(o.Receipts), idempotency: newIdempotency(o.Keys),
+		receipts: receipt.NewRings(o.Receipts), idempotency: NewIdempotency(o.Keys),
 	}
 	s.retries = newRetryBudget(&s.open)
 	s.since = func(t time.Time) time.Duration { return s.now().Sub(t) }
@@ -182,7 +182,7 @@ func (s *Server) settle(ctx context.Context, data listening) error {
 
 // empty reports whether no request is open or has its body on the way; from then on none begins.
 func (s *Server) empty() bool {
-	busy := func() bool { return s.open.Load() > 0 || s.inbound.count() > 0 }
+	busy := func() bool { return s.open.Load() > 0 || s.inbound.Count() > 0 }
 	if busy() {
 		return false
 	}
@@ -246,7 +246,7 @@ func (s *Server) logEnd(x *exchange, r *receipt.Result) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", x.id), slog.Int("status", r.Status), slog.String("code", r.Code),
+		slog.String("request_id", x.request.ID), slog.Int("status", r.Status), slog.String("code", r.Code),
 		slog.Float64("ms", r.TotalMs),
 		slog.Int("tokens", r.CompletionTokens), slog.Int("attempts", x.attempts),
 	}

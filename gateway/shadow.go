@@ -19,7 +19,7 @@ type secondOpinion struct {
 	sp       *ensemble.Specialist // who is asked
 	id       string
 	tenant   string
-	salted   salted
+	salted   Salted
 	kind     wire.Kind
 	stream   bool
 	probe    bool // owed to a demoted specialist: its answer is judged
@@ -48,16 +48,16 @@ func (x *exchange) dispatchShadow() {
 		return
 	}
 	sp := x.rt.Specialist(name)
-	if sp == nil || !x.tenant.Permits(name) || !sp.AllowsShadow(name == x.probe) {
+	if sp == nil || !x.request.Tenant.Permits(name) || !sp.AllowsShadow(name == x.probe) {
 		return
 	}
 	sh := &secondOpinion{
-		of: &x.s.shadows, rt: x.rt, sp: sp, id: x.id, tenant: x.tenant.Name, salted: x.salted(), kind: x.kind,
-		stream: x.stream,
+		of: &x.s.shadows, rt: x.rt, sp: sp, id: x.request.ID, tenant: x.request.Tenant.Name, salted: x.request.Salted(), kind: x.request.Kind,
+		stream: x.request.Stream,
 		probe:  name == x.probe, asked: x.s.now(), primary: make(chan calibration.Answer, 1),
 		review: calibration.RulesFor(x.verdict.Intent, x.rt.Shadow.Tolerance),
 	}
-	if sh.of.begin(sh, x.body) {
+	if sh.of.begin(sh, x.request.Bytes) {
 		sh.example = x.exampleFor(sp)
 		x.shadow = sh
 		x.relay.Transcript.Keep(sh.rt.Shadow.AnswerBytes)
@@ -67,7 +67,7 @@ func (x *exchange) dispatchShadow() {
 
 // comparable says whether an answer is one text, so that two can be held against each other.
 func (x *exchange) comparable() bool {
-	q := &x.req
+	q := &x.request.Parsed
 	return q.N <= 1 && q.BestOf <= 1 && q.Prompts() <= 1 && !q.Beam && !q.Tools && !q.Echo
 }
 

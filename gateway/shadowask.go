@@ -54,7 +54,7 @@ func (sh *secondOpinion) answer(ctx context.Context) (calibration.Answer, error)
 func (sh *secondOpinion) choose(ctx context.Context) (*ensemble.Replica, ensemble.Footprint, int, error) {
 	c := routing.Acquire(sh.facts())
 	defer c.Release()
-	hosts, none := takers(sh.rt, sh.sp.Snapshot().Hosts, &sh.req)
+	hosts, none := Takers(sh.rt, sh.sp.Snapshot().Hosts, &sh.req)
 	if none != nil {
 		return nil, ensemble.Footprint{}, 0, fmt.Errorf("%w: %w", errShadowPlace, none)
 	}
@@ -85,9 +85,9 @@ func (sh *secondOpinion) facts() routing.Facts {
 		kind = "completion"
 	}
 	return routing.Facts{
-		Now: sh.of.s.now(), RequestID: sh.id, Specialist: sh.sp.Name, Tenant: sh.tenant, Salt: sh.salted.salt,
+		Now: sh.of.s.now(), RequestID: sh.id, Specialist: sh.sp.Name, Tenant: sh.tenant, Salt: sh.salted.Salt,
 		Kind: kind,
-		Body: sh.body, Text: sh.render, Pieces: sh.pieces, Prompts: promptsOf(&sh.req), Priority: priorityShadow,
+		Body: sh.body, Text: sh.render, Pieces: sh.pieces, Prompts: PromptsOf(&sh.req), Priority: priorityShadow,
 		MaxTokens: max(sh.req.MaxTokens, 0), Stream: sh.stream, Dry: true,
 	}
 }
@@ -98,7 +98,7 @@ func (sh *secondOpinion) admission(prompt ensemble.Footprint) *gate.Request {
 		ID:  sh.id, Priority: priorityShadow, Tenant: sh.tenant, Victim: true, AtOnce: true, Whole: !sh.stream,
 		Draft: sh.sp.Draft,
 	}
-	askPrompts(&prompt, r, &sh.req)
+	AskPrompts(&prompt, r, &sh.req)
 	return r
 }
 
@@ -111,7 +111,7 @@ func (sh *secondOpinion) edits(rep *ensemble.Replica) []wire.Edit {
 		edits = append(edits, wire.Edit{Key: "priority",
 			Raw: strconv.AppendInt(nil, int64(rep.Kind.Priority(priorityShadow)), 10)})
 	}
-	edits = oneCount(&sh.req, sh.salted.edits(rep, edits))
+	edits = OneCount(&sh.req, sh.salted.Edits(rep, edits))
 	if !sh.stream {
 		return edits
 	}
@@ -151,7 +151,7 @@ func (sh *secondOpinion) read(src stream.Source) (calibration.Answer, error) {
 	r := new(stream.Relay)
 	r.Terms = stream.Terms{
 		Kind: sh.kind, MaxTokens: sh.req.MaxTokens, Most: stream.MostOutput(&sh.req), Prompts: max(sh.req.Prompts(), 1),
-		Answers: sequences(&sh.req), Expendable: true, EventBytes: limits.EventBytes,
+		Answers: Sequences(&sh.req), Expendable: true, EventBytes: limits.EventBytes,
 		ResponseBytes: unaryFactor * most, Write: limits.WriteTimeout, Idle: sh.rt.Shadow.Timeout,
 	}
 	r.Transcript.Keep(most)

@@ -123,11 +123,11 @@ func (a *shadows) close() {
 }
 
 // render appends the prompt as a template of our own has it.
-func (sh *secondOpinion) render(dst []byte) []byte { return renderPrompt(sh.kind, &sh.req, dst) }
+func (sh *secondOpinion) render(dst []byte) []byte { return RenderPrompt(sh.kind, &sh.req, dst) }
 
-func (sh *secondOpinion) pieces() [][]byte { return sh.req.Wording(nil, frames) }
+func (sh *secondOpinion) pieces() [][]byte { return sh.req.Wording(nil, Frames) }
 
 // parse reads the copy of the body, which the exchange has found good.
 func (sh *secondOpinion) parse() error {
-	return wire.Parse(sh.kind, sh.body, bodyLimits(&sh.rt.Limits), &sh.req)
+	return wire.Parse(sh.kind, sh.body, BodyLimits(&sh.rt.Limits), &sh.req)
 }

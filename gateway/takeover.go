@@ -29,7 +29,7 @@ func (x *exchange) moveOn(died error) error {
 	x.died.Set(x.turn.rep.Host)
 	x.settle(died)
 	x.handOver()
-	if err := x.reread(); err != nil {
+	if err := x.request.Restore(); err != nil {
 		return err
 	}
 	t := takeover{x: x}

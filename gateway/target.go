@@ -37,6 +37,6 @@ func (s *Server) certain(h http.HandlerFunc) http.Handler {
 
 func (s *Server) refuseTarget(w http.ResponseWriter, r *http.Request) {
 	e := apierr.New(apierr.InvalidRequest, "", "the path holds an encoded slash, backslash or dot")
-	s.writeError(w, requestID(r.Header.Get("X-Request-Id"), s.newID), "", e)
+	s.writeError(w, RequestID(r.Header.Get("X-Request-Id"), s.newID), "", e)
 	s.metrics.Refused(e.Code)
 }

@@ -32,7 +32,7 @@ func TestALlamaServersStreamIsTidied(t *testing.T) {
 		w := &sink{header: http.Header{}, keep: true}
 		x := stage(t, w)
 		x.turn.rep.Kind = kindOf(t, c.engine)
-		x.req.StreamOptions.IncludeUsage = c.usage
+		x.request.Parsed.StreamOptions.IncludeUsage = c.usage
 		if err := x.play(&tape{pieces: [][]byte{bytes.Clone(recorded)}, end: io.EOF}); err != nil {
 			t.Fatal(err)
 		}

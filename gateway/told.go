@@ -42,7 +42,7 @@ func (x *exchange) memberIn(words string) (member string) {
 		return r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 	}
 	for _, word := range strings.FieldsFunc(clipWords(words), func(r rune) bool { return !inName(r) }) {
-		if len(word) > max(len(member), 2) && x.req.Raw(word) != nil {
+		if len(word) > max(len(member), 2) && x.request.Parsed.Raw(word) != nil {
 			member = word
 		}
 	}

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"errors"
 	"time"
 
@@ -81,22 +80,6 @@ func (x *exchange) settle(err error) {
 // slim lets go of what only a retry would need; a continuation needs the body, and the prompt's chain, which enter has
 // kept.
 func (x *exchange) slim() {
-	if x.relay.Cont != nil && x.question != nil {
-		x.kept = bytes.Clone(x.body)
-		x.counted = 0 // what is kept counts on
-	}
-	x.dropQuestion()
+	x.request.Release(x.relay.Cont != nil)
 	x.dropRoute()
-}
-
-// reread is slim's reverse, for a stream that is to go on.
-func (x *exchange) reread() error {
-	if x.question != nil {
-		return nil
-	}
-	x.question = questions.Get().(*question)
-	x.room = append(x.room[:0], x.kept...)
-	x.body = x.room
-	x.counted, x.kept = int64(len(x.kept)), nil
-	return x.parse()
 }

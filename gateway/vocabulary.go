@@ -29,9 +29,9 @@ func wireMembers(list []engine.Member) []wire.Member {
 	return members
 }
 
-// takers returns those of hosts that may be sent a body, which are all for one that every engine takes. The error
+// Takers returns those of hosts that may be sent a body, which are all for one that every engine takes. The error
 // names a member that keeps it from all of them; it is nil where there are no hosts either.
-func takers(rt *ensemble.Runtime, hosts index.HostBitmap, body *wire.Request) (index.HostBitmap, *apierr.Error) {
+func Takers(rt *ensemble.Runtime, hosts index.HostBitmap, body *wire.Request) (index.HostBitmap, *apierr.Error) {
 	if body.TakenByAll() || hosts.Empty() {
 		return hosts, nil
 	}

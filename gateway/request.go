@@ -1,0 +1,163 @@
+package gateway
+
+import (
+	"bytes"
+	"net/http"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"octet/gateway/apierr"
+	"octet/gateway/conn"
+	"octet/gateway/ensemble"
+	"octet/gateway/tenant"
+	"octet/gateway/wire"
+)
+
+// Request is what one client asked for. ReadHead and ReadBody make it; it is read-only then, but for its Body, which a
+// stream that has begun releases.
+type Request struct {
+	ID      string // X-Request-Id
+	Arrival time.Time
+	Dry     bool // POST /v1/route: nothing may change
+	Kind    wire.Kind
+	Tenant  *tenant.Tenant
+	Intent  Intent
+	Stream  bool // the answer is sent as events
+	*Body        // nil while it is released
+
+	heads  heads
+	limits *ensemble.Limits
+	memory *Memory
+	kept   []byte // the body of a stream that may have to be sent again, while Body is nil
+}
+
+// Begin makes the Request of a head, before anything of it is checked. Release ends it.
+func Begin(c conn.Head, r *http.Request, arrival time.Time, limits *ensemble.Limits, memory *Memory) Request {
+	q := Request{Arrival: arrival, Body: bodies.Get().(*Body), limits: limits, memory: memory}
+	q.heads.readAll(c, r)
+	q.ID = givenID(q.heads.requestID)
+	return q
+}
+
+// ReadHead finds the tenant and checks the head. Nothing of the body is read. via is the name of this gateway.
+func (q *Request) ReadHead(r *http.Request, rt *ensemble.Runtime, via string) (err *apierr.Error) {
+	h := &q.heads
+	if err := checkHead(h.size, rt.Limits.HeaderBytes); err != nil {
+		return err
+	}
+	if h.repeated != "" {
+		return apierr.Repeated(h.repeated)
+	}
+	if q.Tenant, err = rt.Tenants.ByAuthorization(h.authorization); err != nil {
+		return err
+	}
+	if err := checkOrigin(h, r.Host, q.Tenant, rt.Origins); err != nil {
+		return err
+	}
+	if err := checkVia(h.via, via); err != nil {
+		return err
+	}
+	if err := CheckMedia(h.encoding, h.contentType); err != nil {
+		return err
+	}
+	q.Intent, err = readIntent(h, q.Tenant, rt.Intents, q.Arrival)
+	return err
+}
+
+// ReadBody reads and parses the body of a request of that kind. enter is called once the body is whole, and may refuse.
+func (q *Request) ReadBody(c conn.Body, r *http.Request, kind wire.Kind, arriving *Arriving,
+	enter func() *apierr.Error) error {
+	q.Kind = kind
+	u := arriving.Expect(c, r, q.limits.Inbound, q.Tenant.Name)
+	defer arriving.End(u) // not before enter: a drain sees the request all the time
+	if err := q.receive(c, r, arriving, u); err != nil {
+		return err
+	}
+	if err := enter(); err != nil {
+		return err
+	}
+	return q.Parse(kind)
+}
+
+// Parse parses the body as one of that kind.
+func (q *Request) Parse(kind wire.Kind) error {
+	q.Kind = kind
+	err := wire.Parse(kind, q.Bytes, BodyLimits(q.limits), &q.Parsed)
+	q.Stream = q.Parsed.Stream
+	return err
+}
+
+// Via returns the gateways that the request has come through, as it may be told to an engine.
+func (q *Request) Via() (names []string) {
+	if len(q.heads.via) == 0 {
+		return nil
+	}
+	for _, name := range hopsOf(q.heads.via) {
+		if WellFormed(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// IdempotencyKey returns the Idempotency-Key, "" without one.
+func (q *Request) IdempotencyKey() (string, *apierr.Error) {
+	return headerToken(q.heads.idempotency, "Idempotency-Key")
+}
+
+// Caller identifies the request when it comes again, by its tenant, session, idempotency key and body. It is exact with
+// a session or a key; without, requests of one tenant that ask the same look alike.
+func (q *Request) Caller() (id uint64, exact bool) {
+	h := xxh3.HashString(q.Tenant.Name)
+	for _, values := range [...][]string{q.heads.session, q.heads.idempotency} {
+		h *= 31
+		if len(values) == 1 && values[0] != "" {
+			h ^= xxh3.HashString(values[0])
+			exact = true
+		}
+	}
+	return xxh3.HashSeed(q.Bytes, h), exact
+}
+
+// PromptMember names the member of the body that holds the prompt.
+func (q *Request) PromptMember() string {
+	if q.Kind == wire.Completion {
+		return "prompt"
+	}
+	return "messages"
+}
+
+// Release gives the Body back, which a stream that has begun does not need. keep has a copy kept, which counts as the
+// body did, for Restore. The zero Request and a released one have nothing to give back.
+func (q *Request) Release(keep bool) {
+	b := q.Body
+	if b == nil {
+		return
+	}
+	q.Body = nil
+	if keep {
+		q.kept = bytes.Clone(b.Bytes)
+		b.counted = 0 // the copy counts on
+	}
+	q.memory.give(b)
+}
+
+// Restore reads the body again from the copy that Release kept.
+func (q *Request) Restore() error {
+	if q.Body != nil {
+		return nil
+	}
+	b := bodies.Get().(*Body)
+	b.room = append(b.room[:0], q.kept...)
+	b.Bytes, b.counted = b.room, int64(len(q.kept))
+	q.Body, q.kept = b, nil
+	return q.Parse(q.Kind)
+}
+
+// End releases all that the Request holds. Idempotent.
+func (q *Request) End() {
+	q.memory.held.Add(-int64(len(q.kept)))
+	q.kept = nil
+	q.Release(false)
+}
