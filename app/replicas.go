@@ -13,8 +13,8 @@ import (
 	"octet/config"
 	"octet/engine/openai"
 	"octet/engine/tokenizers"
-	"octet/gateway"
 	"octet/gateway/ensemble"
+	"octet/gateway/intake"
 	"octet/gateway/metrics"
 	"octet/internal/contain"
 	"octet/internal/http1/poll"
@@ -162,7 +162,7 @@ func (s *replicas) openGates(before, next map[string]*replica) error {
 		}
 		shape := r.bounds.config()
 		shape.Blocks, shape.BlockSize, shape.Now, shape.Jitter = r.blocks, r.key.blockSize, time.Now, rand.Float64
-		shape.Weights, shape.AgingCeiling, shape.Promised = s.weight, gateway.PriorityMost, s.promised(r.key.specialist)
+		shape.Weights, shape.AgingCeiling, shape.Promised = s.weight, intake.PriorityMost, s.promised(r.key.specialist)
 		opened, err := gate.New(shape)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"octet/gateway/apierr"
+	"octet/gateway/intake"
 	"octet/gateway/stream"
 	"octet/gateway/wire"
 )
 
-// admit is step 1 of the line: the head is checked and read. Nothing of the body is read yet, and no place is taken: see
-// countIn.
+// admit is step 1 of the line: the head is checked and read. Nothing of the body is read yet, and no place is taken,
+// see countIn.
 func (x *exchange) admit() *apierr.Error {
 	if x.s.draining.Load() {
 		return x.isDraining()
@@ -34,8 +35,9 @@ func (x *exchange) read(kind wire.Kind) error {
 func (x *exchange) terms() stream.Terms {
 	l := &x.rt.Limits
 	return stream.Terms{
-		Kind: x.request.Kind, MaxTokens: x.request.Parsed.MaxTokens, Most: stream.MostOutput(&x.request.Parsed), Prompts: max(x.request.Parsed.Prompts(), 1),
-		Answers: Sequences(&x.request.Parsed), EventBytes: l.EventBytes, TextBytes: int(l.BodyBytes),
+		Kind: x.request.Kind, MaxTokens: x.request.Parsed.MaxTokens, Most: stream.MostOutput(&x.request.Parsed),
+		Prompts: max(x.request.Parsed.Prompts(), 1),
+		Answers: intake.Sequences(&x.request.Parsed), EventBytes: l.EventBytes, TextBytes: int(l.BodyBytes),
 		ResponseBytes: l.ResponseBytes, Write: l.WriteTimeout, Idle: l.IdleTimeout,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
 	"octet/gateway/ensemble"
+	"octet/gateway/intake"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/index"
@@ -147,7 +148,8 @@ func (x *exchange) classify() error {
 		}
 	}
 	var in classifier.Input
-	in.Model, in.Intent, in.Adapter, in.Turns = x.request.Parsed.Model, x.request.Intent.Intent, x.request.Intent.Adapter, x.request.AsTurns
+	in.Model, in.Intent, in.Adapter, in.Turns = x.request.Parsed.Model, x.request.Intent.Intent,
+		x.request.Intent.Adapter, x.request.AsTurns
 	return x.rt.Cascade.Decide(&in, &x.verdict)
 }
 
@@ -155,7 +157,8 @@ func (x *exchange) classify() error {
 func (x *exchange) checkLength(sp *ensemble.Specialist) error {
 	if sp.MaxContext() > 0 && x.request.Parsed.MaxTokens >= sp.MaxContext() {
 		return apierr.New(apierr.ContextLength, "max_tokens",
-			fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.request.Parsed.MaxTokens, sp.Name, sp.MaxContext()))
+			fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.request.Parsed.MaxTokens, sp.Name,
+				sp.MaxContext()))
 	}
 	return nil
 }
@@ -195,7 +198,7 @@ func (x *exchange) plan() (routing.Plan, error) {
 	x.handBack()
 	began := x.Since()
 	now := x.At(began)
-	hosts, none := Takers(x.rt, x.sp.Snapshot().Hosts, &x.request.Parsed)
+	hosts, none := intake.Takers(x.rt, x.sp.Snapshot().Hosts, &x.request.Parsed)
 	if none != nil {
 		return routing.Plan{}, none
 	}
@@ -234,12 +237,16 @@ func (x *exchange) timer(now time.Time) func() time.Duration {
 // facts writes what plugins may know of the request. f is zero: it is written in place, member by member.
 func (x *exchange) facts(now time.Time, f *routing.Facts) {
 	f.Kind = nameOf(x.request.Kind)
-	f.Now, f.TTFT, f.Total = now, x.request.Intent.FirstTokenLeft(now, x.relay.Delivered() > 0), x.request.Intent.TotalLeft(now)
-	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.request.ID, x.sp.Name, x.verdict.Adapter, x.request.Tenant.Name,
+	f.Now, f.TTFT, f.Total = now, x.request.Intent.FirstTokenLeft(now, x.relay.Delivered() > 0),
+		x.request.Intent.TotalLeft(now)
+	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.request.ID, x.sp.Name, x.verdict.Adapter,
+		x.request.Tenant.Name,
 		x.request.Salted().Salt
-	f.Session, f.Body, f.Member, f.Text, f.Pieces = x.request.Intent.Session, x.request.Bytes, x.request.Member, x.request.Render, x.request.Pieces
-	f.Prompts = PromptsOf(&x.request.Parsed)
-	f.Priority, f.MaxTokens, f.Stream, f.Dry = x.request.Intent.Priority, max(x.request.Parsed.MaxTokens, 0), x.request.Stream, x.request.Dry
+	f.Session, f.Body, f.Member, f.Text, f.Pieces = x.request.Intent.Session, x.request.Bytes, x.request.Member,
+		x.request.Render, x.request.Pieces
+	f.Prompts = intake.PromptsOf(&x.request.Parsed)
+	f.Priority, f.MaxTokens, f.Stream, f.Dry = x.request.Intent.Priority, max(x.request.Parsed.MaxTokens, 0),
+		x.request.Stream, x.request.Dry
 }
 
 // checkPrompt refuses prompts that leave no room for an answer.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"octet/gateway/ensemble"
+	"octet/gateway/intake"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
 )
@@ -15,7 +16,8 @@ import (
 // asker is a request of a tenant as far as conversations look at it.
 func asker(t testing.TB, s *Server, kind wire.Kind, body string) *exchange {
 	t.Helper()
-	x := &exchange{s: s, request: Request{Tenant: &tenant.Tenant{Name: "acme"}, Kind: kind, Body: &Body{Bytes: []byte(body)}},
+	x := &exchange{s: s, request: intake.Request{Tenant: &tenant.Tenant{Name: "acme"}, Kind: kind,
+		Body: &intake.Body{Bytes: []byte(body)}},
 		sp: &ensemble.Specialist{}}
 	if err := wire.Parse(kind, x.request.Bytes, wire.Limits{Depth: 64, Messages: 100}, &x.request.Parsed); err != nil {
 		t.Fatal(err)

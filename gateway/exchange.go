@@ -13,6 +13,7 @@ import (
 	"octet/gateway/conn"
 	"octet/gateway/ensemble"
 	"octet/gateway/head"
+	"octet/gateway/intake"
 	"octet/gateway/place"
 	"octet/gateway/receipt"
 	"octet/gateway/stream"
@@ -29,7 +30,7 @@ type exchange struct {
 	w       conn.Conn
 	r       *http.Request
 	ctx     context.Context // the client's connection and the request's deadline
-	request Request
+	request intake.Request
 	verdict classifier.Verdict
 	chosen  *ensemble.Specialist // the verdict's, once somebody has asked: see lane
 	dials   *ensemble.Knobs      // of the verdict's intent, likewise: see knobs
@@ -98,7 +99,7 @@ type exchange struct {
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	rt := s.runtime.Load()
 	x := &exchange{s: s, rt: rt, w: conn.Of(w, r), r: r}
-	x.request = Begin(x.w, r, s.arrival(x.w), &rt.Limits, &s.bodies)
+	x.request = intake.Begin(x.w, r, s.arrival(x.w), &rt.Limits, &s.bodies)
 	x.receipt = receipt.Begin(s.newID())
 	if x.request.ID == "" {
 		x.request.ID = x.receipt.ID() // a request that is not named is named by its receipt
@@ -196,10 +197,12 @@ func (x *exchange) moment() time.Duration {
 // before it. All else of r is zero.
 func (x *exchange) admissionRequest(r *gate.Request, leg bool) {
 	r.ID, r.Priority = x.request.ID, x.request.Intent.Priority
-	AskPrompts(&x.prompt, r, &x.request.Parsed)
-	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.request.Intent.Deadline, x.request.Intent.TTFTDeadline,
+	intake.AskPrompts(&x.prompt, r, &x.request.Parsed)
+	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.request.Intent.Deadline,
+		x.request.Intent.TTFTDeadline,
 		x.verdict.Adapter, x.request.Tenant.Name, x.request.Arrival
-	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.request.Stream, x.preempted < mostPreemptions, x.relay.Delivered()
+	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.request.Stream, x.preempted < mostPreemptions,
+		x.relay.Delivered()
 	r.OfferBack, r.Draft, r.Returns = x.elsewhere, x.sp.Draft, x.returnsTo == x.sp
 	if leg { // the prompt, and the one token that shows that it is computed
 		r.MaxNew, r.N, r.Draft, r.OfferBack = 1, 1, 0, false

@@ -8,6 +8,7 @@ import (
 
 	"octet/classifier"
 	"octet/gateway/ensemble"
+	"octet/gateway/intake"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
 	"octet/routing"
@@ -17,17 +18,19 @@ import (
 // clock is the gateway's.
 func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 	now := time.Unix(1000, 0)
-	facts := func(kind wire.Kind, body string, in Intent) (got struct {
+	facts := func(kind wire.Kind, body string, in intake.Intent) (got struct {
 		kind, prompt string
 		ttft, total  time.Duration
 	}) {
 		x := &exchange{
 			s: &Server{now: func() time.Time { return now }}, sp: &ensemble.Specialist{Name: "debug"},
-			request: Request{Tenant: &tenant.Tenant{Name: "acme"}, Kind: kind, Body: &Body{Bytes: []byte(body)}, ID: "r1",
+			request: intake.Request{Tenant: &tenant.Tenant{Name: "acme"}, Kind: kind,
+				Body: &intake.Body{Bytes: []byte(body)}, ID: "r1",
 				Intent: in, Stream: true},
 			verdict: classifier.Verdict{Adapter: "gdb-v2"},
 		}
-		if err := wire.Parse(kind, x.request.Bytes, wire.Limits{Depth: 64, Messages: 100}, &x.request.Parsed); err != nil {
+		err := wire.Parse(kind, x.request.Bytes, wire.Limits{Depth: 64, Messages: 100}, &x.request.Parsed)
+		if err != nil {
 			t.Fatal(err)
 		}
 		var f routing.Facts
@@ -43,7 +46,7 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		got.kind, got.prompt, got.ttft, got.total = f.Kind, string(f.Text(nil)), f.TTFT, f.Total
 		return got
 	}
-	asked := Intent{Session: "s", Priority: 7, TTFTDeadline: now.Add(200 * time.Millisecond),
+	asked := intake.Intent{Session: "s", Priority: 7, TTFTDeadline: now.Add(200 * time.Millisecond),
 		Deadline: now.Add(3 * time.Second)}
 	chat := facts(wire.Chat, `{"model":"debug","max_tokens":5,"messages":[{"role":"user","content":"why"}]}`, asked)
 	if chat.kind != "chat" || !strings.Contains(chat.prompt, "why") || chat.ttft != 200*time.Millisecond ||
@@ -51,7 +54,7 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		t.Errorf("a chat: %+v", chat)
 	}
 	done := facts(wire.Completion, `{"model":"debug","max_tokens":5,"prompt":"why"}`,
-		Intent{Session: "s", Priority: 7, Deadline: now})
+		intake.Intent{Session: "s", Priority: 7, Deadline: now})
 	if done.kind != "completion" || done.prompt != "why" || done.ttft != 0 || done.total >= 0 {
 		t.Errorf("a completion that is late already: %+v", done)
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"octet/gateway/intake"
 )
 
 func TestHexDigitsAreThoseOfTheNumber(t *testing.T) {
@@ -25,7 +27,7 @@ func TestNoIDIsGivenTwice(t *testing.T) {
 	s := new(Server)
 	for range 1000 {
 		id := s.newID()
-		if len(id) != idLength || !WellFormed(id) || seen[id] {
+		if len(id) != idLength || !intake.WellFormed(id) || seen[id] {
 			t.Fatalf("%q, seen before: %v", id, seen[id])
 		}
 		seen[id] = true

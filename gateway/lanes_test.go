@@ -9,6 +9,7 @@ import (
 	"octet/classifier"
 	"octet/gateway/apierr"
 	"octet/gateway/ensemble"
+	"octet/gateway/intake"
 	"octet/gateway/metrics"
 	"octet/gateway/receipt"
 	"octet/gateway/tenant"
@@ -45,8 +46,9 @@ func demoted(rt *ensemble.Runtime, names ...string) {
 
 // relieved has a verdict for a, with b as its viable second choice, go through step 3.
 func relieved(s *Server, rt *ensemble.Runtime, confidence float64, priority int, allowed ...string) (*exchange, error) {
-	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"), request: Request{Tenant: &tenant.Tenant{Specialists: allowed},
-		Body: new(Body)}}
+	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"),
+		request: intake.Request{Tenant: &tenant.Tenant{Specialists: allowed},
+			Body: new(intake.Body)}}
 	x.request.Intent.Priority = priority
 	x.verdict = classifier.Verdict{
 		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b",
@@ -165,7 +167,7 @@ func TestASpecialistUnderLoadGetsProbesAlone(t *testing.T) {
 	demoted(rt, "b")
 	rt.Specialist("a").Fallback = ""
 	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"),
-		request: Request{Tenant: &tenant.Tenant{}, Body: new(Body)}}
+		request: intake.Request{Tenant: &tenant.Tenant{}, Body: new(intake.Body)}}
 	x.verdict = classifier.Verdict{Specialist: "b", Intent: "codegen"}
 	if err := x.relieve(); err != nil || x.probe != "b" || x.verdict.Shadow != "b" || x.verdict.Specialist != "c" {
 		t.Errorf("probe %q, %s answers, %v", x.probe, x.verdict.Specialist, err)

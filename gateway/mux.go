@@ -13,6 +13,7 @@ import (
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
 	"octet/gateway/ensemble"
+	"octet/gateway/intake"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
 )
@@ -98,7 +99,7 @@ func (s *Server) readiness() api.Ready {
 
 // refuse answers with a typed error outside the straight line.
 func (s *Server) refuse(c *gin.Context, e *apierr.Error) {
-	s.writeError(c.Writer, RequestID(c.GetHeader("X-Request-Id"), s.newID), "", e)
+	s.writeError(c.Writer, intake.RequestID(c.GetHeader("X-Request-Id"), s.newID), "", e)
 	s.metrics.Refused(e.Code)
 }
 
@@ -106,7 +107,7 @@ func (s *Server) refuse(c *gin.Context, e *apierr.Error) {
 func (s *Server) identified(h api.TenantHandler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		rt := s.runtime.Load()
-		if err := CheckHeader(c.Request, rt.Limits.HeaderBytes); err != nil {
+		if err := intake.CheckHeader(c.Request, rt.Limits.HeaderBytes); err != nil {
 			s.refuse(c, err)
 			return
 		}
@@ -115,7 +116,7 @@ func (s *Server) identified(h api.TenantHandler) gin.HandlerFunc {
 			s.refuse(c, err)
 			return
 		}
-		c.Header("X-Request-Id", RequestID(c.GetHeader("X-Request-Id"), s.newID))
+		c.Header("X-Request-Id", intake.RequestID(c.GetHeader("X-Request-Id"), s.newID))
 		h(c, rt, tenant)
 	}
 }
@@ -125,7 +126,7 @@ func (s *Server) readSmall(c *gin.Context, rt *ensemble.Runtime, t *tenant.Tenan
 	if len(c.Request.Header["Content-Type"]) > 1 {
 		return nil, apierr.Repeated("Content-Type")
 	}
-	if err := CheckMedia(c.GetHeader("Content-Encoding"), c.GetHeader("Content-Type")); err != nil {
+	if err := intake.CheckMedia(c.GetHeader("Content-Encoding"), c.GetHeader("Content-Type")); err != nil {
 		return nil, err
 	}
 	client := conn.Of(c.Writer, c.Request)
@@ -138,7 +139,7 @@ func (s *Server) readSmall(c *gin.Context, rt *ensemble.Runtime, t *tenant.Tenan
 	case refused != nil:
 		return nil, refused
 	case err != nil:
-		return nil, BodyError(err)
+		return nil, intake.BodyError(err)
 	case len(body) > api.MaxBody:
 		return nil, apierr.New(apierr.PayloadTooLarge, "", fmt.Sprintf("an outcome is at most %d bytes", api.MaxBody))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/ensemble"
+	"octet/gateway/intake"
 	"octet/gateway/stream"
 )
 
@@ -41,7 +42,7 @@ func TestABudgetIsCountedFromWhenItWasReckoned(t *testing.T) {
 		s.since = func(at time.Time) time.Duration { return s.now().Sub(at) }
 		x := &exchange{s: s, rt: &ensemble.Runtime{Limits: ensemble.Limits{TTFTTimeout: time.Minute,
 			AnswerTimeout: 10 * time.Minute}},
-			request: Request{Arrival: zero}}
+			request: intake.Request{Arrival: zero}}
 		x.turn.asked, x.turn.leg, x.request.Stream = zero, c.leg, !c.unary
 		if c.deadline != 0 {
 			x.request.Intent.TTFTDeadline = zero.Add(c.deadline)
@@ -49,7 +50,8 @@ func TestABudgetIsCountedFromWhenItWasReckoned(t *testing.T) {
 		p, err := x.patience(c.handed)
 		if ended := errors.Is(err, stream.ErrFirstToken); ended != c.ended {
 			t.Errorf("%s: %v", c.name, err)
-		} else if !ended && (p.limit != c.limit || p.from.Sub(zero) != c.from || x.turn.hurriedBy.IsZero() == c.hurried) {
+		} else if !ended && (p.limit != c.limit || p.from.Sub(zero) != c.from ||
+			x.turn.hurriedBy.IsZero() == c.hurried) {
 			t.Errorf("%s: %v from %v, of the client %v", c.name, p.limit, p.from.Sub(zero), x.turn.hurriedBy)
 		}
 		late := x.relay.Late(x.turn.hurriedBy, fmt.Errorf("%w: nothing came", engine.ErrTimeout))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"octet/gateway/apierr"
+	"octet/gateway/intake"
 	"octet/internal/http1/server"
 )
 
@@ -128,7 +129,7 @@ func (c *plainConn) CloseWrite() error {
 
 // enter gives nc a place, or says why not, and which connection is to make room.
 func (p *plainServer) enter(nc net.Conn) (c, leaves *plainConn, no *apierr.Error) {
-	source := AddressOf(nc.RemoteAddr().String())
+	source := intake.AddressOf(nc.RemoteAddr().String())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.conns == nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"octet/gateway/ensemble"
+	"octet/gateway/intake"
 	"octet/scheduler"
 	"octet/scheduler/gate"
 	"octet/slo"
@@ -110,7 +111,7 @@ func replicaPressure(rep *ensemble.Replica, maxWait time.Duration) float64 {
 	if rep.MaxWaiting > 0 {
 		p = float64(rep.Gate.Stats().Waiting) / float64(rep.MaxWaiting)
 	}
-	switch a := rep.Gate.Probe(gate.Request{ID: "pressure", Priority: PriorityLeast, PromptTokens: 1,
+	switch a := rep.Gate.Probe(gate.Request{ID: "pressure", Priority: intake.PriorityLeast, PromptTokens: 1,
 		MaxNew: 1}); {
 	case a.State == scheduler.Refused:
 		return 1

@@ -15,6 +15,7 @@ import (
 
 	"octet/gateway/api"
 	"octet/gateway/ensemble"
+	"octet/gateway/intake"
 	"octet/gateway/metrics"
 	"octet/gateway/receipt"
 	"octet/gateway/shadow"
@@ -58,7 +59,7 @@ type Server struct {
 	ownClock    bool                          // now is time.Now
 	runtime     atomic.Pointer[ensemble.Runtime]
 	receipts    *receipt.Rings
-	idempotency *Idempotency
+	idempotency *intake.Idempotency
 	retries     *retryBudget
 	again       func() bool // takes from retries
 	shadows     shadows
@@ -68,13 +69,13 @@ type Server struct {
 
 	conversations *conversations
 	draining      atomic.Bool
-	shut          atomic.Bool  // no request begins any more
-	inbound       Arriving     // bodies on their way
-	drained       atomic.Int64 // when the drain is over at the latest, ns since began; 0 before it has begun
+	shut          atomic.Bool     // no request begins any more
+	inbound       intake.Arriving // bodies on their way
+	drained       atomic.Int64    // when the drain is over at the latest, ns since began; 0 before it has begun
 	seats         seats
-	open          atomic.Int64 // requests being answered
-	bodies        Memory       // of the bodies that they hold
-	began         time.Time    // an hour before it did: the first decisions are timed
+	open          atomic.Int64  // requests being answered
+	bodies        intake.Memory // of the bodies that they hold
+	began         time.Time     // an hour before it did: the first decisions are timed
 	cutOff        context.Context
 	cut           context.CancelCauseFunc
 	listeners     sync.WaitGroup
@@ -85,7 +86,7 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 	s := &Server{
 		front: o.Front, log: o.Log, metrics: o.Metrics, knobs: o.Knobs,
 		options: o, via: o.Via, now: o.Now, probation: o.Probation,
-		receipts: receipt.NewRings(o.Receipts), idempotency: NewIdempotency(o.Keys),
+		receipts: receipt.NewRings(o.Receipts), idempotency: intake.NewIdempotency(o.Keys),
 	}
 	s.retries = newRetryBudget(&s.open)
 	s.since = func(t time.Time) time.Duration { return s.now().Sub(t) }

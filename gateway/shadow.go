@@ -8,6 +8,7 @@ import (
 	"octet/calibration"
 	"octet/classifier"
 	"octet/gateway/ensemble"
+	"octet/gateway/intake"
 	"octet/gateway/wire"
 )
 
@@ -19,7 +20,7 @@ type secondOpinion struct {
 	sp       *ensemble.Specialist // who is asked
 	id       string
 	tenant   string
-	salted   Salted
+	salted   intake.Salted
 	kind     wire.Kind
 	stream   bool
 	probe    bool // owed to a demoted specialist: its answer is judged
@@ -52,7 +53,8 @@ func (x *exchange) dispatchShadow() {
 		return
 	}
 	sh := &secondOpinion{
-		of: &x.s.shadows, rt: x.rt, sp: sp, id: x.request.ID, tenant: x.request.Tenant.Name, salted: x.request.Salted(), kind: x.request.Kind,
+		of: &x.s.shadows, rt: x.rt, sp: sp, id: x.request.ID, tenant: x.request.Tenant.Name, salted: x.request.Salted(),
+		kind:   x.request.Kind,
 		stream: x.request.Stream,
 		probe:  name == x.probe, asked: x.s.now(), primary: make(chan calibration.Answer, 1),
 		review: calibration.RulesFor(x.verdict.Intent, x.rt.Shadow.Tolerance),

@@ -10,6 +10,7 @@ import (
 	"octet/calibration"
 	"octet/engine"
 	"octet/gateway/ensemble"
+	"octet/gateway/intake"
 	"octet/gateway/place"
 	"octet/gateway/sse"
 	"octet/gateway/stream"
@@ -20,7 +21,7 @@ import (
 )
 
 // priorityShadow is below everything that a client may ask for, so that every request can take a shadow's place.
-const priorityShadow = PriorityLeast - 1
+const priorityShadow = intake.PriorityLeast - 1
 
 // errShadowPlace is a specialist of which no replica has a place for a shadow now.
 var errShadowPlace = errors.New("no place for a shadow")
@@ -54,7 +55,7 @@ func (sh *secondOpinion) answer(ctx context.Context) (calibration.Answer, error)
 func (sh *secondOpinion) choose(ctx context.Context) (*ensemble.Replica, ensemble.Footprint, int, error) {
 	c := routing.Acquire(sh.facts())
 	defer c.Release()
-	hosts, none := Takers(sh.rt, sh.sp.Snapshot().Hosts, &sh.req)
+	hosts, none := intake.Takers(sh.rt, sh.sp.Snapshot().Hosts, &sh.req)
 	if none != nil {
 		return nil, ensemble.Footprint{}, 0, fmt.Errorf("%w: %w", errShadowPlace, none)
 	}
@@ -87,7 +88,7 @@ func (sh *secondOpinion) facts() routing.Facts {
 	return routing.Facts{
 		Now: sh.of.s.now(), RequestID: sh.id, Specialist: sh.sp.Name, Tenant: sh.tenant, Salt: sh.salted.Salt,
 		Kind: kind,
-		Body: sh.body, Text: sh.render, Pieces: sh.pieces, Prompts: PromptsOf(&sh.req), Priority: priorityShadow,
+		Body: sh.body, Text: sh.render, Pieces: sh.pieces, Prompts: intake.PromptsOf(&sh.req), Priority: priorityShadow,
 		MaxTokens: max(sh.req.MaxTokens, 0), Stream: sh.stream, Dry: true,
 	}
 }
@@ -98,7 +99,7 @@ func (sh *secondOpinion) admission(prompt ensemble.Footprint) *gate.Request {
 		ID:  sh.id, Priority: priorityShadow, Tenant: sh.tenant, Victim: true, AtOnce: true, Whole: !sh.stream,
 		Draft: sh.sp.Draft,
 	}
-	AskPrompts(&prompt, r, &sh.req)
+	intake.AskPrompts(&prompt, r, &sh.req)
 	return r
 }
 
@@ -111,7 +112,7 @@ func (sh *secondOpinion) edits(rep *ensemble.Replica) []wire.Edit {
 		edits = append(edits, wire.Edit{Key: "priority",
 			Raw: strconv.AppendInt(nil, int64(rep.Kind.Priority(priorityShadow)), 10)})
 	}
-	edits = OneCount(&sh.req, sh.salted.Edits(rep, edits))
+	edits = intake.OneCount(&sh.req, sh.salted.Edits(rep, edits))
 	if !sh.stream {
 		return edits
 	}
@@ -151,7 +152,7 @@ func (sh *secondOpinion) read(src stream.Source) (calibration.Answer, error) {
 	r := new(stream.Relay)
 	r.Terms = stream.Terms{
 		Kind: sh.kind, MaxTokens: sh.req.MaxTokens, Most: stream.MostOutput(&sh.req), Prompts: max(sh.req.Prompts(), 1),
-		Answers: Sequences(&sh.req), Expendable: true, EventBytes: limits.EventBytes,
+		Answers: intake.Sequences(&sh.req), Expendable: true, EventBytes: limits.EventBytes,
 		ResponseBytes: unaryFactor * most, Write: limits.WriteTimeout, Idle: sh.rt.Shadow.Timeout,
 	}
 	r.Transcript.Keep(most)

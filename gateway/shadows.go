@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"octet/calibration"
+	"octet/gateway/intake"
 	"octet/gateway/place"
 	"octet/gateway/shadow"
 	"octet/gateway/wire"
@@ -77,7 +78,8 @@ func (a *shadows) run(ctx context.Context, sh *secondOpinion) {
 	defer contain.End(contain.Shadow, nil)
 	answer, err := a.ask(ctx, sh)
 	if err == nil && sh.probe {
-		a.s.audit.OnCopy(shadow.Copy{Specialist: sh.sp, Tenant: sh.tenant, Receipt: sh.example.Receipt, Asked: sh.asked},
+		a.s.audit.OnCopy(shadow.Copy{Specialist: sh.sp, Tenant: sh.tenant, Receipt: sh.example.Receipt,
+			Asked: sh.asked},
 			string(answer.Text))
 	}
 	if err == nil {
@@ -123,11 +125,11 @@ func (a *shadows) close() {
 }
 
 // render appends the prompt as a template of our own has it.
-func (sh *secondOpinion) render(dst []byte) []byte { return RenderPrompt(sh.kind, &sh.req, dst) }
+func (sh *secondOpinion) render(dst []byte) []byte { return intake.RenderPrompt(sh.kind, &sh.req, dst) }
 
-func (sh *secondOpinion) pieces() [][]byte { return sh.req.Wording(nil, Frames) }
+func (sh *secondOpinion) pieces() [][]byte { return sh.req.Wording(nil, intake.Frames) }
 
 // parse reads the copy of the body, which the exchange has found good.
 func (sh *secondOpinion) parse() error {
-	return wire.Parse(sh.kind, sh.body, BodyLimits(&sh.rt.Limits), &sh.req)
+	return wire.Parse(sh.kind, sh.body, intake.BodyLimits(&sh.rt.Limits), &sh.req)
 }

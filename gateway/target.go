@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"octet/gateway/apierr"
+	"octet/gateway/intake"
 )
 
 // twofold says whether a request's target has a path that two readers may take for different ones: a slash, a backslash
@@ -37,6 +38,6 @@ func (s *Server) certain(h http.HandlerFunc) http.Handler {
 
 func (s *Server) refuseTarget(w http.ResponseWriter, r *http.Request) {
 	e := apierr.New(apierr.InvalidRequest, "", "the path holds an encoded slash, backslash or dot")
-	s.writeError(w, RequestID(r.Header.Get("X-Request-Id"), s.newID), "", e)
+	s.writeError(w, intake.RequestID(r.Header.Get("X-Request-Id"), s.newID), "", e)
 	s.metrics.Refused(e.Code)
 }

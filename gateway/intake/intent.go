@@ -1,4 +1,4 @@
-package gateway
+package intake
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ type Intent struct {
 }
 
 // readIntent validates the headers in which a client speaks to the router.
-func readIntent(h *heads, t *tenant.Tenant, intents []string, arrival time.Time) (in Intent, err *apierr.Error) {
+func readIntent(h *headers, t *tenant.Tenant, intents []string, arrival time.Time) (in Intent, err *apierr.Error) {
 	in.Explain = h.explain == "1"
 	if !h.asks {
 		in.Priority, err = t.Clamp(0)
@@ -94,7 +94,8 @@ func readPriority(values []string, t *tenant.Tenant) (asked, clamped int, err *a
 	if v != "" {
 		n, bad := strconv.Atoi(v)
 		if bad != nil || n < PriorityLeast || n > PriorityMost {
-			return 0, 0, apierr.New(apierr.InvalidValue, "X-Priority", "the priority must be an integer from -100 to 100")
+			return 0, 0, apierr.New(apierr.InvalidValue, "X-Priority",
+				"the priority must be an integer from -100 to 100")
 		}
 		asked = n
 	}
@@ -119,11 +120,11 @@ func readDeadline(values []string, arrival time.Time, name string) (time.Time, *
 	return arrival.Add(time.Duration(ms) * time.Millisecond), nil
 }
 
-// TotalLeft returns what is left of the deadline: zero if there is none, and never zero if there is one.
+// TotalLeft returns what is left of the deadline: zero without a deadline, and never zero with one.
 func (in *Intent) TotalLeft(now time.Time) time.Duration { return left(now, in.Deadline) }
 
-// FirstTokenLeft returns what is left of the first token's deadline: zero if there is none, or if the client has its
-// first token; never zero otherwise.
+// FirstTokenLeft returns what is left of the first token's deadline: zero without a deadline, and once the client has
+// its first token; never zero otherwise.
 func (in *Intent) FirstTokenLeft(now time.Time, delivered bool) time.Duration {
 	if delivered {
 		return 0
@@ -131,7 +132,7 @@ func (in *Intent) FirstTokenLeft(now time.Time, delivered bool) time.Duration {
 	return left(now, in.TTFTDeadline)
 }
 
-// left returns zero if there is no deadline, and never zero if there is one.
+// left returns zero without a deadline, and never zero with one.
 func left(now, deadline time.Time) time.Duration {
 	if deadline.IsZero() {
 		return 0

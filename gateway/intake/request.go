@@ -1,4 +1,4 @@
-package gateway
+package intake
 
 import (
 	"bytes"
@@ -26,23 +26,23 @@ type Request struct {
 	Stream  bool // the answer is sent as events
 	*Body        // nil while it is released
 
-	heads  heads
-	limits *ensemble.Limits
-	memory *Memory
-	kept   []byte // the body of a stream that may have to be sent again, while Body is nil
+	headers headers
+	limits  *ensemble.Limits
+	memory  *Memory
+	kept    []byte // the body of a stream that may have to be sent again, while Body is nil
 }
 
 // Begin makes the Request of a head, before anything of it is checked. Release ends it.
 func Begin(c conn.Head, r *http.Request, arrival time.Time, limits *ensemble.Limits, memory *Memory) Request {
 	q := Request{Arrival: arrival, Body: bodies.Get().(*Body), limits: limits, memory: memory}
-	q.heads.readAll(c, r)
-	q.ID = givenID(q.heads.requestID)
+	q.headers.readAll(c, r)
+	q.ID = givenID(q.headers.requestID)
 	return q
 }
 
 // ReadHead finds the tenant and checks the head. Nothing of the body is read. via is the name of this gateway.
 func (q *Request) ReadHead(r *http.Request, rt *ensemble.Runtime, via string) (err *apierr.Error) {
-	h := &q.heads
+	h := &q.headers
 	if err := checkHead(h.size, rt.Limits.HeaderBytes); err != nil {
 		return err
 	}
@@ -90,10 +90,10 @@ func (q *Request) Parse(kind wire.Kind) error {
 
 // Via returns the gateways that the request has come through, as it may be told to an engine.
 func (q *Request) Via() (names []string) {
-	if len(q.heads.via) == 0 {
+	if len(q.headers.via) == 0 {
 		return nil
 	}
-	for _, name := range hopsOf(q.heads.via) {
+	for _, name := range hopsOf(q.headers.via) {
 		if WellFormed(name) {
 			names = append(names, name)
 		}
@@ -103,14 +103,14 @@ func (q *Request) Via() (names []string) {
 
 // IdempotencyKey returns the Idempotency-Key, "" without one.
 func (q *Request) IdempotencyKey() (string, *apierr.Error) {
-	return headerToken(q.heads.idempotency, "Idempotency-Key")
+	return headerToken(q.headers.idempotency, "Idempotency-Key")
 }
 
 // Caller identifies the request when it comes again, by its tenant, session, idempotency key and body. It is exact with
 // a session or a key; without, requests of one tenant that ask the same look alike.
 func (q *Request) Caller() (id uint64, exact bool) {
 	h := xxh3.HashString(q.Tenant.Name)
-	for _, values := range [...][]string{q.heads.session, q.heads.idempotency} {
+	for _, values := range [...][]string{q.headers.session, q.headers.idempotency} {
 		h *= 31
 		if len(values) == 1 && values[0] != "" {
 			h ^= xxh3.HashString(values[0])

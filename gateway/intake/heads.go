@@ -1,4 +1,4 @@
-package gateway
+package intake
 
 import (
 	"net/http"
@@ -9,7 +9,7 @@ import (
 
 // heads are the fields of a request's head that mean something to the gateway, found in one pass; all in their first
 // value.
-type heads struct {
+type headers struct {
 	size          int // bytes of the whole head, the request line included
 	requestID     string
 	authorization string
@@ -18,7 +18,7 @@ type heads struct {
 	explain       string
 	origin        string
 	fetchSite     string
-	// the name of a field above that is given more than once, where two readers could go by different ones; "" is none
+	// name of a field above that is given more than once, so that two readers could go by different values; may be ""
 	repeated string
 	asks     bool // there is one of those below
 	// These may be given once at most, or their readers refuse: see headerToken.
@@ -27,7 +27,7 @@ type heads struct {
 }
 
 // readAll takes down the fields of a head. It refuses nothing.
-func (h *heads) readAll(c conn.Head, r *http.Request) {
+func (h *headers) readAll(c conn.Head, r *http.Request) {
 	h.size = headSize(r)
 	if names, values, ok := c.Fields(); ok {
 		for i, name := range names {
@@ -43,7 +43,7 @@ func (h *heads) readAll(c conn.Head, r *http.Request) {
 }
 
 // read takes down a field, by its canonical name.
-func (h *heads) read(name string, values []string) {
+func (h *headers) read(name string, values []string) {
 	h.size += fieldSize(name, values)
 	switch name {
 	case "X-Request-Id":
@@ -68,7 +68,7 @@ func (h *heads) read(name string, values []string) {
 }
 
 // once returns the first value, and notes a second.
-func (h *heads) once(name string, values []string) string {
+func (h *headers) once(name string, values []string) string {
 	if len(values) > 1 {
 		h.repeated = name
 	}
@@ -76,7 +76,7 @@ func (h *heads) once(name string, values []string) string {
 }
 
 // ask takes down a field in which a client speaks to the router.
-func (h *heads) ask(name string, values []string) {
+func (h *headers) ask(name string, values []string) {
 	switch name {
 	case "X-Intent":
 		h.intent = values

@@ -1,4 +1,4 @@
-package gateway
+package intake
 
 import (
 	"sync"
@@ -54,7 +54,8 @@ func (i *Idempotency) Claim(tenant, key string, body []byte) (func(), *apierr.Er
 				"a request under this key is still being answered")
 		}
 		if c.body != sum {
-			return nil, apierr.New(apierr.IdempotencyConflict, "Idempotency-Key", "this key was used for another request")
+			return nil, apierr.New(apierr.IdempotencyConflict, "Idempotency-Key",
+				"this key was used for another request")
 		}
 	}
 	c := &claim{body: sum, open: true}

@@ -1,4 +1,4 @@
-package gateway
+package intake
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ type Arriving struct {
 	n atomic.Int64 // uploads; changed under mu
 
 	mu      sync.Mutex
-	oldest  *Upload // guarded by mu, as all below; nil is none
+	oldest  *Upload // guarded by mu, as all below; or nil
 	newest  *Upload
 	all     sum
 	tenants map[string]*sum // without those that have nothing on the way

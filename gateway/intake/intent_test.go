@@ -1,4 +1,4 @@
-package gateway
+package intake
 
 import (
 	"math/big"
@@ -39,7 +39,7 @@ func FuzzIntentHeaders(f *testing.F) {
 			}
 		}
 		r.Header = h
-		var fields heads
+		var fields headers
 		fields.readAll(conn.Of(httptest.NewRecorder(), r), r)
 		in, err := readIntent(&fields, &tenant.Tenant{PriorityMax: 10}, nil, arrival)
 		p, okP := inRange(priority, PriorityLeast, PriorityMost)
