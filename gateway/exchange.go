@@ -106,6 +106,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	}
 	x.ctx, x.protocol = r.Context(), ensemble.Plain{}
 	x.relay.Init(x.w, x, x)
+	x.relay.Write = x.rt.Limits.WriteTimeout // of refusals, too, before the terms are read
 	return x
 }
 

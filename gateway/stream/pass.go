@@ -73,7 +73,7 @@ func (r *Relay) count(since time.Duration) {
 
 // ArmWrite gives the client write_timeout to take what is written next; set anew at most every quarter of it.
 func (r *Relay) ArmWrite(since time.Duration) {
-	if since >= r.writeArmed {
+	if r.Write > 0 && since >= r.writeArmed {
 		r.writeArmed = since + r.Write/4
 		_ = r.client.SetWriteDeadline(r.origin.At(since + r.Write))
 	}

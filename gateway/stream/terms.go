@@ -20,10 +20,11 @@ type Terms struct {
 
 	Expendable bool // the Gate may take the place back at any time: it is never pinned
 
-	EventBytes    int   // of one event of an engine
-	TextBytes     int   // of text that is kept to continue from
-	ResponseBytes int64 // of a whole answer
-	Write, Idle   time.Duration
+	EventBytes    int           // of one event of an engine
+	TextBytes     int           // of text that is kept to continue from
+	ResponseBytes int64         // of a whole answer
+	Write         time.Duration // for the client to take what is written; 0 means no limit
+	Idle          time.Duration // between reads of the engine
 }
 
 // Source is the engine that brings the answer at present.
