@@ -14,6 +14,8 @@ import (
 )
 
 // small is a specialist on two replicas whose pools do not hold what is asked of them, so that blocks come and go.
+//
+//nolint:lll // raw text that cannot be broken
 const small = `
 auth: {anonymous: true}
 fleet: {probe_interval: 1h}
@@ -62,6 +64,8 @@ func (w *world) page(url string) string {
 
 // MOD2-52: what the index believes may be stale by the lag of the events. Where the lag is less than the time between
 // requests, the pick has what was predicted in at least 95 of 100 cases, though blocks are evicted all the time.
+//
+//nolint:lll // raw text that cannot be broken
 func TestThePickHoldsWhatWasPredictedUnderChurn(t *testing.T) {
 	one := func(name string) emulator.Config {
 		return emulator.Config{Name: name, Model: "debug", Blocks: 64, Step: time.Millisecond, PrefillTPS: 2e5}

@@ -56,6 +56,8 @@ func TestTheEngineIsToldWhatItIsBelievedToHold(t *testing.T) {
 }
 
 // The hint counts each block in the fastest tier that has it. MOD2-43
+//
+//nolint:lll // raw text that cannot be broken
 func TestTheHintIsOfTheWinnersTiers(t *testing.T) {
 	w := newWorld(t, fmt.Sprintf(pair, "", ""), pairOf())
 	host := w.Replica("debug-1").Host

@@ -123,6 +123,7 @@ func TestTrainingAndEvaluatingOnWhatCannotBeUsed(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 const foreignEnsemble = "specialists: [{name: coder, replicas: [{url: \"http://127.0.0.1:1\"}]}]\nrouter: {classifier: {%s}}\n"
 
 func TestAClassifierThatDoesNotFitIsAFaultOfTheFile(t *testing.T) {
@@ -191,6 +192,8 @@ func TestAModelThatIsLateOrBrokenIsCountedApart(t *testing.T) {
 }
 
 // MEGA-06, MEGA-19
+//
+//nolint:lll // raw text that cannot be broken
 func TestAnUndeclaredRequestGoesWhereTheArtefactSaysAndAnotherArtefactIsTakenOver(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "router.classifier.timeout=10s")
 	ask := func(text string) (by, who string) {

@@ -118,6 +118,7 @@ func benchHandler(b *testing.B) http.Handler {
 // benchEngine answers at once with what it always answers.
 type benchEngine struct{}
 
+//nolint:lll // raw text that cannot be broken
 const (
 	benchAnswer = `{"id":"x","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"It is a template."},"finish_reason":"stop"}],"usage":{"prompt_tokens":200,"completion_tokens":5,"total_tokens":205}}`
 	benchEvent  = `data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":" tok"},"finish_reason":null}]}` + "\n\n"

@@ -16,6 +16,8 @@ import (
 )
 
 // continuable are a chat and a completion that any replica could go on with from their text.
+//
+//nolint:lll // raw text that cannot be broken
 var continuable = map[string]string{
 	"/v1/chat/completions": `{"model":"debug","stream":true,"temperature":0,"stream_options":{"include_usage":true},"max_tokens":40,"messages":[{"role":"user","content":"x"}]}`,
 	"/v1/completions":      `{"model":"debug","stream":true,"temperature":0,"stream_options":{"include_usage":true},"max_tokens":40,"prompt":"an \"x\""}`,

@@ -33,6 +33,8 @@ var measuredHeaders = map[string]string{
 // MEGA-51, MEGA-52, MEGA-53, MEGA-54, MEGA-55, MEGA-56, MEGA-57: the response headers of the contract in full, as they
 // stand on the wire: each in its form, once, in its case; what has too few samples is absent, and so is whatever an
 // engine says of itself.
+//
+//nolint:lll // raw text that cannot be broken
 func TestEveryResponseHeaderStandsOnTheWireAsTheContractSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Adapters: []string{"gdb-v2"}},

@@ -60,6 +60,8 @@ func TestAConversationKeepsItsSpecialist(t *testing.T) {
 
 // MEGA-16: a request never changes its specialist, however far its stream has come: what is asked meanwhile in the same
 // conversation does not touch it.
+//
+//nolint:lll // raw text that cannot be broken
 func TestAStreamEndsWhereItBegan(t *testing.T) {
 	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0")
 	resp := w.Ask(t.Context(), "/v1/chat/completions",

@@ -77,6 +77,8 @@ func (w *world) demote(name string) {
 
 // MEGA-59, MEGA-60, MEGA-66: the breaker is the request path's own. The house has no dashboard and nothing that
 // watches.
+//
+//nolint:lll // raw text that cannot be broken
 func TestADemotedSpecialistIsStoodInForUntilItsProbesAreGood(t *testing.T) {
 	w := newJudgedWorld(t)
 	w.demote("debug")

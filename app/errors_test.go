@@ -100,6 +100,7 @@ func tenants(more string) []string {
 		"auth.tenants[0].priority_max=5", more}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestKeysDecideWhoMayDoWhat(t *testing.T) {
 	auth := []string{"Authorization", "Bearer " + key}
 	t.Run("no key", func(t *testing.T) {
@@ -300,6 +301,8 @@ func TestMoreOpenRequestsThanTheLimitAreOverload(t *testing.T) {
 }
 
 // GAIE-44
+//
+//nolint:lll // raw text that cannot be broken
 func TestMetricsSayWhatWasBuilt(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	if all := metricsOf(t, w); !strings.Contains(all, `octet_build_info{build_ref="unknown",commit="unknown",version="dev"} 1`) {

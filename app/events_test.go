@@ -169,6 +169,7 @@ events: {grpc: {publishers: [{token: one, replicas: [debug-0]}, {token: two, rep
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestABridgeCarriesAnEnginesZMQIntoRedis(t *testing.T) {
 	server := redistest.Start(t)
 	a, _ := zmqEngine(t)

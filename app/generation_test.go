@@ -106,6 +106,8 @@ func (s *slow) finish() (*http.Response, string) {
 }
 
 // from is an engine that says its name.
+//
+//nolint:lll // raw text that cannot be broken
 func from(t *testing.T, name string) string {
 	t.Helper()
 	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -150,6 +152,8 @@ specialists:
 
 // A tenant's request is answered by the replicas of the configuration that admitted it, though its body takes two
 // reloads and what is in their slots by then is, or was, another tenant's.
+//
+//nolint:lll // raw text that cannot be broken
 func TestABodyThatTakesTwoReloadsIsAnsweredByItsOwnSpecialist(t *testing.T) {
 	open, private := from(t, "open"), from(t, "private")
 	w := newWorld(t, fmt.Sprintf(openAndPrivate, open, private), nil)
@@ -183,6 +187,8 @@ func TestABodyThatTakesAReloadIsAnswered(t *testing.T) {
 }
 
 // debugAlone are two replicas of one specialist.
+//
+//nolint:lll // raw text that cannot be broken
 const debugAlone = `
 auth: {anonymous: true}
 fleet: {probe_interval: 50ms}

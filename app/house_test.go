@@ -14,6 +14,8 @@ import (
 )
 
 // MOD2-45, MOD2-51
+//
+//nolint:lll // raw text that cannot be broken
 func TestAReplicaThatRestartsIsIndexedAgain(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	host := w.Replica("systems-0").Host
@@ -34,6 +36,8 @@ func TestAReplicaThatRestartsIsIndexedAgain(t *testing.T) {
 }
 
 // A replica keeps its slot, its connections and its ledger over a reload that does not concern it.
+//
+//nolint:lll // raw text that cannot be broken
 func TestAReloadMovesOnlyWhatChanged(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	before := w.Replica("debug-0")

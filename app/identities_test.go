@@ -155,6 +155,8 @@ func TestModelsSayTheirContext(t *testing.T) {
 
 // Whatever an engine calls it, clients read one code, and the parameter that is too long; in a stream as well, before
 // its first byte.
+//
+//nolint:lll // raw text that cannot be broken
 func TestEnginesWordsOfAnOverflowAreOneTypedError(t *testing.T) {
 	for name, said := range map[string]string{
 		"vLLM":      `{"error":{"message":"This model's maximum context length is 4096 tokens. However, your request has 5000 input tokens.","type":"BadRequestError","param":"input_tokens","code":400}}`,

@@ -16,6 +16,8 @@ import (
 )
 
 // echoing is an engine that answers with the id of the request, after a moment.
+//
+//nolint:lll // raw text that cannot be broken
 func echoing(t *testing.T) string {
 	t.Helper()
 	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -72,6 +72,8 @@ func TestCompletionsTakeTextAndTokenIds(t *testing.T) {
 }
 
 // MEGA-07, MEGA-08, MEGA-09
+//
+//nolint:lll // raw text that cannot be broken
 func TestRulesDecideInTheirOrder(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	trace :=
@@ -126,6 +128,8 @@ func TestAFollowUpGoesWhereItsPrefixIs(t *testing.T) {
 }
 
 // chatOf is a chat of one user turn; parts says whether its content comes in parts.
+//
+//nolint:lll // raw text that cannot be broken
 func chatOf(text string) string {
 	return fmt.Sprintf(
 		`{"model":"debug","max_tokens":4,"messages":[{"role":"system","content":"be brief"},{"role":"user","content":%q}]}`, text)

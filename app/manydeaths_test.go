@@ -39,6 +39,8 @@ type struckCrowd struct {
 
 // With one of three engines killed under many requests, all end well but streams of a kind that cannot go on, which are
 // counted: unary answers begin anew, streams go on from their text, whatever the retry budget.
+//
+//nolint:lll // raw text that cannot be broken
 func TestADeathWithManyInFlightCostsNoAnswer(t *testing.T) {
 	// of a step, so that the machine keeps up
 	sizes := map[int]time.Duration{90: 50 * time.Millisecond, 300: 100 * time.Millisecond}

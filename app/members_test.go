@@ -20,6 +20,7 @@ type listener struct {
 	body  atomic.Pointer[string]
 }
 
+//nolint:lll // raw text that cannot be broken
 func hear(t *testing.T) *listener {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -203,6 +204,8 @@ func TestAnUnknownMemberReachesReplicasThatPassItOn(t *testing.T) {
 }
 
 // Of replicas of several kinds a request goes to those that take all of it, at the first attempt and after a failure.
+//
+//nolint:lll // raw text that cannot be broken
 func TestARequestGoesToTheReplicasThatTakeIt(t *testing.T) {
 	vllm, llama := hear(t), hear(t)
 	yaml :=
@@ -239,6 +242,8 @@ func TestARequestGoesToTheReplicasThatTakeIt(t *testing.T) {
 }
 
 // Every list and string of a body has a bound, and each bound a key.
+//
+//nolint:lll // raw text that cannot be broken
 func TestCountsAndSizesOfParametersAreBounded(t *testing.T) {
 	w, engines := kindsWorld(t, "limits.stop_strings=2", "limits.list_entries=2", "limits.parameter_bytes=64",
 		"limits.choices=3", "limits.prompts=2", "limits.messages=2")

@@ -14,6 +14,8 @@ import (
 
 // namedPair is a pair of engines that hash as a vLLM does and keep their tokens to themselves, and a tenant with caches
 // of its own.
+//
+//nolint:lll // raw text that cannot be broken
 const namedPair = `
 auth: {anonymous: true, tenants: [{name: acme, key_sha256: afacab3575137afa4e00d9cbcafcb14c9ae25f779d964eb0ea5b2c4eb5dfd163, cache_salt: s4lt}]}
 events: {approximate: {ttl: 0s, predict_ttl: 0s}}

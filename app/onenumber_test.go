@@ -17,6 +17,8 @@ import (
 
 // toldCached asks, and returns what the head, the receipt and the engine say was cached of the prompt; below 0 is
 // nothing.
+//
+//nolint:lll // raw text that cannot be broken
 func (b *bubble) toldCached(q customer) (head, predicted, delivered int) {
 	b.T.Helper()
 	resp, err := b.Ask(context.Background(), http.MethodPost, "http://data/v1/chat/completions", q.body())

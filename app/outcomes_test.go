@@ -35,6 +35,8 @@ func TestVerdictsOutliveTheGateway(t *testing.T) {
 }
 
 // coder is an engine that answers every other request with code that does not compile.
+//
+//nolint:lll // raw text that cannot be broken
 func coder(t *testing.T) string {
 	t.Helper()
 	var asked atomic.Int32

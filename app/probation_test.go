@@ -49,6 +49,8 @@ func (w *world) fresh() (names []string) {
 
 // MEGA-67: a specialist of another version shares its intents with its fallback, and whatever either answers is
 // shadowed by the other, until enough of its answers were judged. Who names it gets it.
+//
+//nolint:lll // raw text that cannot be broken
 func TestARefreshedSpecialistBeginsOnProbation(t *testing.T) {
 	w, file := newShadowWorld(t, proseEngines(), keyed()...)
 	w.Key = key
@@ -97,6 +99,8 @@ func TestARefreshedSpecialistBeginsOnProbation(t *testing.T) {
 }
 
 // MEGA-67: a rotated adapter is shadowed by its specialist without it; the specialist itself is not fresh by that.
+//
+//nolint:lll // raw text that cannot be broken
 func TestARotatedAdapterBeginsOnProbation(t *testing.T) {
 	w, file := newShadowWorld(t, proseEngines())
 	adapted := strings.Replace(asking("sure", false), `"octet"`, `"debug:gdb-v2"`, 1)

@@ -10,6 +10,8 @@ import (
 )
 
 // compiles is an engine whose code compiles, or not.
+//
+//nolint:lll // raw text that cannot be broken
 func compiles(t *testing.T, good *atomic.Bool) string {
 	t.Helper()
 	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

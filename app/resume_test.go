@@ -39,6 +39,7 @@ func until(t *testing.T, body io.Reader, text string) string {
 	return read.String()
 }
 
+//nolint:lll // raw text that cannot be broken
 var resumable = map[string]string{
 	"/v1/chat/completions": `{"model":"systems","stream":true,"stream_options":{"include_usage":true},"max_tokens":60,"messages":[{"role":"user","content":"x"}]}`,
 	"/v1/completions":      `{"model":"systems","stream":true,"stream_options":{"include_usage":true},"max_tokens":60,"prompt":"an \"x\""}`,

@@ -17,6 +17,8 @@ func seriesOf(page, prefix string) (lines []string) {
 
 // GAIE-39, GAIE-40, GAIE-41, GAIE-42, GAIE-43, GAIE-44: after one answered request every series is there; a decision
 // that is only explained changes none of those that count.
+//
+//nolint:lll // raw text that cannot be broken
 func TestRoutingIsMeasured(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	body := `{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":"` +

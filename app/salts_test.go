@@ -115,6 +115,8 @@ func TestAClientCannotSayAnothersSalt(t *testing.T) {
 }
 
 // hearsSalts is an engine that notes the cache_salt of the last chat.
+//
+//nolint:lll // raw text that cannot be broken
 func hearsSalts(t *testing.T, salt *atomic.Pointer[string]) string {
 	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -192,6 +192,8 @@ func builtinFile(t *testing.T, dir string) string {
 
 // MEGA-19: an artefact that was trained offline takes the shipped one's place while the gateway runs, shadows included:
 // by another path, and at the same path.
+//
+//nolint:lll // raw text that cannot be broken
 func TestAnArtefactThatWasTrainedOfflineTakesOverShadowsToo(t *testing.T) {
 	dir := t.TempDir()
 	w, file := newBuiltinWorld(t, "router.classifier.model="+builtinFile(t, dir))

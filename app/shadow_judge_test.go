@@ -13,6 +13,8 @@ import (
 )
 
 // judging is a world whose answers a shell script judges, asked once.
+//
+//nolint:lll // raw text that cannot be broken
 func judging(t *testing.T, script string) (*world, calibration.Example) {
 	t.Helper()
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -56,6 +58,8 @@ func TestAJudgeThatHangsOrLiesIsCounted(t *testing.T) {
 
 // Where the client leaves, or its answer fails, there is nothing to compare with: the shadow ends at once and leaves no
 // example.
+//
+//nolint:lll // raw text that cannot be broken
 func TestAShadowEndsWithARequestThatHasNoAnswer(t *testing.T) {
 	w, file := newShadowWorld(t, proseEngines(), "shadow.timeout=30s", "limits.ttft_timeout=300ms",
 		"limits.answer_timeout=300ms")

@@ -12,6 +12,8 @@ import (
 
 // A storm of unsure requests, some of whose clients leave, before an engine that fails now and then: every answer is
 // whole or a typed error, all ledgers come back to their baseline, and there is a place for the next shadow.
+//
+//nolint:lll // raw text that cannot be broken
 func TestAStormOfShadowsLeavesNothingBehind(t *testing.T) {
 	w, file := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=3", "shadow.timeout=1s")
 	w.Fault("systems-0", `{"kind":"hang","times":2}`)

@@ -37,6 +37,8 @@ func (unsureModel) Classify(text []byte, out []float64) (float64, error) {
 }
 
 // shadowWorld has two specialists that say different things, and a classifier that is as sure as it is told to be.
+//
+//nolint:lll // raw text that cannot be broken
 const shadowWorld = `
 auth: {anonymous: true}
 limits: {max_queue_wait: 2s, idle_timeout: 2s, ttft_timeout: 3s, drain: 5s}
@@ -325,6 +327,8 @@ func (w *world) hangUp(ctx context.Context, body string) {
 }
 
 // MEGA-18: disagreements by the dozen move no threshold and no verdict; an operator's knob does.
+//
+//nolint:lll // raw text that cannot be broken
 func TestThresholdsDoNotMoveByThemselves(t *testing.T) {
 	w, file := newShadowWorld(t, proseEngines())
 	knobs := func() string {

@@ -67,8 +67,8 @@ func (p *specialistPipeline) Tiers(v routing.View, host index.HostID, blocks int
 	return held
 }
 
-// Routed implements ensemble.Insight: it notes which prompt a replica is sent. If the replica's slot has been given away
-// meanwhile, all guesses of the slot are dropped: nothing of one replica is believed of the next.
+// Routed implements ensemble.Insight: it notes which prompt a replica is sent. If the replica's slot has been given
+// away meanwhile, all guesses of the slot are dropped: nothing of one replica is believed of the next.
 func (p *specialistPipeline) Routed(v routing.View, r *ensemble.Replica, now time.Time) {
 	if r.Fleet.Departed() {
 		return

@@ -6,6 +6,8 @@ import (
 )
 
 // An engine's own /tokenize gives the exact index its tokens, for chats and completions alike.
+//
+//nolint:lll // raw text that cannot be broken
 func TestTheEnginesTokenizerMeetsItsOwnBlocks(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "specialists[0].tokenizer=engine", "specialists[1].tokenizer=engine")
 	for name, body := range shapes(strings.Repeat("std::map<int, int> m; ", 30)) {

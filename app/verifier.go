@@ -36,8 +36,8 @@ func openVerifier(cfg *config.Config) (*verify.Verifier, error) {
 	return v, nil
 }
 
-// VerifierOff returns why this system cannot isolate the configured verifier's command; nil if it can, or if no verifier
-// is configured.
+// VerifierOff returns why this system cannot isolate the configured verifier's command; nil if it can, or if no
+// verifier is configured.
 func VerifierOff(cfg *config.Config) error {
 	if cfg.Outcomes.Verifier.Sample == 0 {
 		return nil

@@ -10,6 +10,8 @@ import (
 
 // An engine that redirects a snapshot's reader gets no key carried elsewhere: not to another port of its own host
 // either, where Go's client would keep it.
+//
+//nolint:lll // raw text that cannot be broken
 func TestASnapshotsReaderFollowsNoRedirect(t *testing.T) {
 	asked := 0
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked++ }))

@@ -79,7 +79,8 @@ func demo(ctx context.Context, f demoFlags, out io.Writer) error {
 			})
 		}
 	}
-	return serve(ctx, cfg, app.Source{}, func(data, admin net.Addr) { printTour(out, data.String(), admin.String(), cfg) })
+	return serve(ctx, cfg, app.Source{},
+		func(data, admin net.Addr) { printTour(out, data.String(), admin.String(), cfg) })
 }
 
 // engine returns one emulated engine of the demo.

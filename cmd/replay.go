@@ -129,7 +129,8 @@ func (f *replayFlags) contenders() ([]replay.Contender, error) {
 	cfg := &config.Config{}
 	if f.config != "" {
 		var err error
-		if cfg, err = config.Load(f.config, config.Options{Environ: os.Environ(), Presets: plugins.Presets()}); err != nil {
+		if cfg, err = config.Load(f.config, config.Options{Environ: os.Environ(),
+			Presets: plugins.Presets()}); err != nil {
 			return nil, err
 		}
 	}

@@ -6,10 +6,11 @@ type Kind struct {
 	Name    string // as the configuration spells it
 	Streams Streams
 
-	TakesSalt      bool     // it keeps prefix caches apart by the body's cache_salt, and its cache events say by which
-	LowFirst       bool     // of its priorities the lower value runs first
-	AdapterSuffix  bool     // an adapter is asked for as "model:adapter"; otherwise by its own name in "model"
-	TokenizesChats bool     // POST /tokenize takes a chat or a text, in the form of vLLM's API, and renders it as it serves it
+	TakesSalt     bool // it keeps prefix caches apart by the body's cache_salt, and its cache events say by which
+	LowFirst      bool // of its priorities the lower value runs first
+	AdapterSuffix bool // an adapter is asked for as "model:adapter"; otherwise by its own name in "model"
+	// POST /tokenize takes a chat or a text, in the form of vLLM's API, and renders it as it serves it
+	TokenizesChats bool
 	Transfer       Transfer // how a prompt's keys and values go to another engine of the kind
 
 	Bit         Kinds // by which Members name it

@@ -18,6 +18,7 @@ import (
 	"octet/scheduler"
 )
 
+//nolint:lll // raw text that cannot be broken
 func TestEveryErrorOfThePathHasItsCode(t *testing.T) {
 	refusal := func(grain error) error {
 		return fmt.Errorf("replica: %w", &scheduler.Refusal{Reason: grain, RetryAfter: 1500 * time.Millisecond})

@@ -170,6 +170,8 @@ func (o *Handover) announce(h *ensemble.Hop) error {
 }
 
 // forDecode asks vLLM to keep the prompt's blocks for another engine.
+//
+//nolint:lll // one literal, as it goes over the wire
 const forDecode = `{"do_remote_decode":true,"do_remote_prefill":false,"remote_engine_id":null,"remote_block_ids":null,"remote_host":null,"remote_port":null}`
 
 // isNumber reports whether a list begins with a number: then it is one prompt of token ids.

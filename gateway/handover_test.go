@@ -64,12 +64,15 @@ func object(text string) (o map[string]any) {
 	return o
 }
 
+//nolint:lll // raw text that cannot be broken
 const (
 	chatBody  = `{"model":"debug","stream":true,"stream_options":{"include_usage":true},"max_tokens":50,"max_completion_tokens":40,"min_tokens":5,"n":2,"messages":[{"role":"user","content":"x"}],"top_k":3}`
 	plainBody = `{"model":"debug","prompt":"x y"}`
 )
 
 // What goes out, member by member, as vLLM's and SGLang's engines take it.
+//
+//nolint:lll // raw text that cannot be broken
 func TestWhatTheEnginesOfAHandoverAreSent(t *testing.T) {
 	pull, meet := &Handover{}, &Handover{Room: func() int64 { return 77 }}
 	params :=

@@ -15,13 +15,14 @@ import (
 
 // What heads of answers begin with, and what those have that were neither refused nor kept waiting.
 const (
-	jsonAnswer  = "Content-Type: application/json\r\n"
-	atOnce      = "X-Attempts: 1\r\nX-Queue-Ms: 0\r\n"
+	jsonAnswer = "Content-Type: application/json\r\n"
+	atOnce     = "X-Attempts: 1\r\nX-Queue-Ms: 0\r\n"
+	//nolint:lll // one literal, as it goes over the wire
 	eventAnswer = "Content-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
 )
 
-// Head implements stream.Observer: it sends the head of a successful answer: the contract's headers, and nothing that the engine said about
-// itself.
+// Head implements stream.Observer: it sends the head of a successful answer: the contract's headers, and nothing that
+// the engine said about itself.
 func (x *exchange) Head(now time.Time, length int) {
 	kind := jsonAnswer
 	if x.request.Stream {

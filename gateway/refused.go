@@ -57,9 +57,11 @@ func (x *exchange) refusedBy(r refusal) error {
 	case status == http.StatusRequestEntityTooLarge:
 		return x.inOurWords(&apierr.Error{Code: apierr.PayloadTooLarge, Cause: errMistaken}, r.message)
 	case status == http.StatusTooManyRequests:
-		return x.inOurWords(&apierr.Error{Code: apierr.QueueFull, RetryAfter: x.busyFor(r), Cause: errEngineBusy}, r.message)
+		return x.inOurWords(&apierr.Error{Code: apierr.QueueFull, RetryAfter: x.busyFor(r), Cause: errEngineBusy},
+			r.message)
 	case status == http.StatusServiceUnavailable:
-		return x.inOurWords(&apierr.Error{Code: apierr.Overloaded, RetryAfter: x.busyFor(r), Cause: errEngineBusy}, r.message)
+		return x.inOurWords(&apierr.Error{Code: apierr.Overloaded, RetryAfter: x.busyFor(r), Cause: errEngineBusy},
+			r.message)
 	case status >= 500:
 		return x.inOurWords(&apierr.Error{Code: apierr.UpstreamReset,
 			Cause: fmt.Errorf("%w: status %d", errEngineFailed, status)}, r.message)
@@ -122,8 +124,9 @@ func (x *exchange) unusable(err *stream.Unusable) error {
 func broke(err error) error {
 	var said *sse.EngineError
 	if errors.As(err, &said) {
-		return &apierr.Error{Code: apierr.UpstreamReset, Message: sentences[apierr.UpstreamReset], EngineText: clipWords(wordsOf(said)),
-			Cause: fmt.Errorf("%w: %w", errEngineFailed, said)}
+		return &apierr.Error{Code: apierr.UpstreamReset, Message: sentences[apierr.UpstreamReset],
+			EngineText: clipWords(wordsOf(said)),
+			Cause:      fmt.Errorf("%w: %w", errEngineFailed, said)}
 	}
 	return fmt.Errorf("%w: %w", engine.ErrProtocol, err)
 }

@@ -115,6 +115,8 @@ func TestAContinuationKeepsNoMoreThanABody(t *testing.T) {
 }
 
 // An answer that exceeds what was asked for is cut there, and is a whole answer.
+//
+//nolint:lll // raw text that cannot be broken
 func TestAStreamThatExceedsWhatWasAskedForIsCut(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)

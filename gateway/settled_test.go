@@ -178,6 +178,8 @@ func TestASettledStreamPassesEveryByte(t *testing.T) {
 }
 
 // What breaks a settled stream, or panics while it is, ends it in one typed error behind whole events.
+//
+//nolint:lll // raw text that cannot be broken
 func TestASettledStreamThatBreaksSaysSo(t *testing.T) {
 	for code, breaks := range map[apierr.Code]error{apierr.Internal: contained{errors.New("oh")}, apierr.UpstreamReset: io.EOF} {
 		for seed := range uint64(50) {

@@ -20,7 +20,8 @@ var errNoPlace error = &scheduler.Refusal{Reason: scheduler.ErrQueueFull,
 // that the client has is all that another engine needs.
 func (x *exchange) outlives(err error) bool {
 	broke := causeOf(err) == byReplica || errors.Is(err, engine.ErrProtocol)
-	return broke && x.turn.rep != nil && x.relay.Resumable() && x.takeovers < x.rt.Limits.Continuations && x.ctx.Err() == nil
+	return broke && x.turn.rep != nil && x.relay.Resumable() && x.takeovers < x.rt.Limits.Continuations &&
+		x.ctx.Err() == nil
 }
 
 // moveOn leaves an engine that died and has another replica go on behind what the client has. On nil the stream is

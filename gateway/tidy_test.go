@@ -11,6 +11,8 @@ import (
 
 // A llama.cpp server's stream, as recorded, is what OpenAI's own clients understand: a role first, and the usage by
 // itself.
+//
+//nolint:lll // raw text that cannot be broken
 func TestALlamaServersStreamIsTidied(t *testing.T) {
 	recorded, err := os.ReadFile("sse/testdata/llamacpp_chat_stream.txt")
 	if err != nil {

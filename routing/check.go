@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The slot graph: which plugins write and read which slot, and whether that can be in the order given. Slots meet by name here,
-// so that one name with two types is one fault and not a missing writer beside it.
+// The slot graph: which plugins write and read which slot, and whether that can be in the order given. Slots meet by
+// name here, so that one name with two types is one fault and not a missing writer beside it.
 
 // writer is where a slot's value comes from.
 type writer struct {

@@ -17,8 +17,8 @@ type Facts struct {
 	Session    string // stickiness key; may be empty
 	Kind       string // "chat" or "completion"
 	Body       []byte // as received
-	// Member returns the value of a top-level member of Body as it stands there, nil if Body has no such member. A nil Member: Body
-	// is to be parsed.
+	// Member returns the value of a top-level member of Body as it stands there, nil if Body has no such member. A nil
+	// Member: Body is to be parsed.
 	Member func(name string) []byte
 	// Text appends the rendered prompt to dst. Nil for a request without one.
 	Text func(dst []byte) []byte

@@ -47,9 +47,9 @@ type Dispatcher interface {
 type SequentialExecutor Bounds
 
 // Execute runs the steps in order. Each tries its ranked replicas in order until one succeeds: it goes on only after
-// ErrRetryable, within MaxAttempts and Budget, or after ErrNotTried, and stops when ctx ends. A step that fails ends the
-// plan with its last error, unless its policy is Skip and ctx goes on: then the next step runs without it. If the last
-// step is skipped, nothing was served: ErrSkipped.
+// ErrRetryable, within MaxAttempts and Budget, or after ErrNotTried, and stops when ctx ends. A step that fails ends
+// the plan with its last error, unless its policy is Skip and ctx goes on: then the next step runs without it. If the
+// last step is skipped, nothing was served: ErrSkipped.
 func (e SequentialExecutor) Execute(ctx context.Context, p Plan, d Dispatcher) error {
 	if len(p.Steps) == 0 {
 		return fmt.Errorf("%w: no step", ErrPlan)

@@ -6,6 +6,8 @@ import "testing"
 const bpeFile = "../bpe/testdata/octet.json"
 
 // Files that did not change are not read again, and those that did are.
+//
+//nolint:lll // raw text that cannot be broken
 func TestAReloadReadsWhatChanged(t *testing.T) {
 	one, err := Load(bpeFile, "", nil)
 	if err != nil {

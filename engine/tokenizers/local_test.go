@@ -55,6 +55,8 @@ func (w *world) tokenState(replica string) tokenizers.Check {
 
 // What the gateway makes of a request is, token for token, what the engine computes, and so what it predicts to be
 // cached is.
+//
+//nolint:lll // raw text that cannot be broken
 func TestLocalTokensMeetTheEnginesBlocks(t *testing.T) {
 	w := learnedWorld(t, nil, "specialists[0].profile=cache-aware", "specialists[1].profile=cache-aware")
 	for name, body := range shapes(strings.Repeat("std::map<int, int> it's; ", 40)) {
@@ -80,6 +82,8 @@ func TestLocalTokensMeetTheEnginesBlocks(t *testing.T) {
 
 // Over the turns of a conversation, answers included, what is predicted is what is delivered, and each turn costs its
 // new text.
+//
+//nolint:lll // raw text that cannot be broken
 func TestAConversationIsPredictedTurnByTurn(t *testing.T) {
 	w := learnedWorld(t, nil, "specialists[0].profile=cache-aware")
 	type message struct {
@@ -125,6 +129,8 @@ func TestAConversationIsPredictedTurnByTurn(t *testing.T) {
 }
 
 // Every request that the gateway renders has the tokens of the engine's /tokenize, tools included.
+//
+//nolint:lll // raw text that cannot be broken
 func TestLocalTokensAreTheEnginesOwn(t *testing.T) {
 	w := learnedWorld(t, func(c *emulator.Config) { c.ChatTemplate = "../chattemplate/testdata/qwen25.jinja" },
 		"specialists[0].chat_template=../chattemplate/testdata/qwen25.jinja")
@@ -192,6 +198,8 @@ func TestAReplicaThatTokenizesOtherwiseIsScoredApproximately(t *testing.T) {
 }
 
 // A difference that shows later is found by sample; one in tools costs tools alone their exactness.
+//
+//nolint:lll // raw text that cannot be broken
 func TestSamplesFindWhatMeetingDoesNot(t *testing.T) {
 	w := learnedWorld(t, nil, "specialists[1].tokenizer_check=1")
 	await.True(t, "systems-0 is met", func() bool { return w.tokenState("systems-0").State == tokenizers.Exact })
@@ -223,6 +231,7 @@ func TestSamplesFindWhatMeetingDoesNot(t *testing.T) {
 	}
 }
 
+//nolint:lll // raw text that cannot be broken
 func TestAnEngineWithoutTokenizeIsTrusted(t *testing.T) {
 	w := learnedWorld(t, nil)
 	mute := httptest.NewServer(http.NotFoundHandler())
@@ -242,6 +251,8 @@ func TestAnEngineWithoutTokenizeIsTrusted(t *testing.T) {
 }
 
 // llama.cpp renders and tokenizes in two steps.
+//
+//nolint:lll // raw text that cannot be broken
 func TestALlamaServerIsComparedInTwoSteps(t *testing.T) {
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

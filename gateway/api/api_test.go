@@ -190,6 +190,8 @@ func TestAVerdictSaysWhatItLacks(t *testing.T) {
 }
 
 // The answering step stands for the decision; a step that is left out has no pick.
+//
+//nolint:lll // raw text that cannot be broken
 func TestAnExplanationNamesTheAnsweringStepFirst(t *testing.T) {
 	r := &receipt.Receipt{RequestID: "q", Routing: []receipt.Routing{{Step: "prefill", Skipped: "short"},
 		{Step: "decode"}}}

@@ -1,5 +1,5 @@
-// Package api answers the requests that are not completions: what clients may ask about the ensemble, and what operators
-// may see and change.
+// Package api answers the requests that are not completions: what clients may ask about the ensemble, and what
+// operators may see and change.
 //
 //	clients:    /v1/models  /v1/receipts/{id}  /v1/outcomes  /v1/slo     Models, Receipts, Outcomes, SLOs
 //	            /v1/route                                                Explanation

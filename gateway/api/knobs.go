@@ -62,7 +62,8 @@ func (h Knobs) Clear(c *gin.Context) {
 func (h Knobs) override(body io.Reader) (slo.Override, *apierr.Error) {
 	text, err := io.ReadAll(io.LimitReader(body, MaxBody))
 	if err != nil {
-		return slo.Override{}, &apierr.Error{Code: apierr.InvalidRequest, Message: "the body could not be read", Cause: err}
+		return slo.Override{}, &apierr.Error{Code: apierr.InvalidRequest, Message: "the body could not be read",
+			Cause: err}
 	}
 	var k knobBody
 	if err := json.Unmarshal(text, &k, json.RejectUnknownMembers(true)); err != nil {

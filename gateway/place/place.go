@@ -42,8 +42,8 @@ func (p *Place) Doubt() fleet.Permit {
 	return permit
 }
 
-// Watch makes the context of what is done with the place: it ends with parent, and with ErrPreempted when the Gate takes
-// the place back. Release ends it.
+// Watch makes the context of what is done with the place: it ends with parent, and with ErrPreempted when the Gate
+// takes the place back. Release ends it.
 func (p *Place) Watch(parent context.Context) *Context {
 	p.ctx = newContext(parent)
 	return p.ctx

@@ -53,7 +53,8 @@ type Decision struct {
 	SecondViable  bool               `json:"second_viable,omitempty"`
 	Shadow        string             `json:"shadow,omitempty"`
 	Demoted       string             `json:"demoted,omitempty"` // the first choice, for which Specialist stands in
-	Probe         string             `json:"probe,omitempty"`   // the demoted specialist that is owed a copy of this request
+	// the demoted specialist that is owed a copy of this request
+	Probe string `json:"probe,omitempty"`
 
 	Intent string `json:"-"` // in the cascade's words: "unspecified" if none was declared
 }

@@ -53,8 +53,8 @@ type Copy struct {
 	Asked      time.Time
 }
 
-// OnCopy offers a specialist's answer to a copy to the verifier: how a demoted one recovers. Its verdict counts for that
-// specialist, as one sample with what is said of the copy by the receipt of the request, once there is one.
+// OnCopy offers a specialist's answer to a copy to the verifier: how a demoted one recovers. Its verdict counts for
+// that specialist, as one sample with what is said of the copy by the receipt of the request, once there is one.
 func (a *Audit) OnCopy(c Copy, answer string) {
 	if answer == "" || int64(len(answer)) > a.Largest() {
 		return

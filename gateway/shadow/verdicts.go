@@ -36,8 +36,8 @@ func (v *Verdicts) OnAnswer(rt *ensemble.Runtime, r *receipt.Receipt, o receipt.
 	return true
 }
 
-// Count counts a verdict on the specialist's answer to a request, or to a copy of it. It reports whether the verdict was
-// taken.
+// Count counts a verdict on the specialist's answer to a request, or to a copy of it. It reports whether the verdict
+// was taken.
 func Count(sp *ensemble.Specialist, r *receipt.Receipt, o receipt.Outcome) bool {
 	v := slo.Verdict{Answered: r.Time, Pass: o.Pass, By: o.By}
 	switch e, passedBy := r.Judge(o); e {

@@ -9,6 +9,8 @@ import (
 )
 
 // What a later engine says is passed on as the first one would have gone on; what is no chunk, as it came.
+//
+//nolint:lll // raw text that cannot be broken
 func TestALaterEngineSpeaksAsTheFirst(t *testing.T) {
 	c := &Continuation{base: 10}
 	c.remember([]byte(`data: {"id":"one","created":7,"choices":[]}` + "\n\n"))

@@ -10,6 +10,7 @@ import (
 // program reads what a fuzzer makes happen, byte by byte.
 type program struct{ code []byte }
 
+//nolint:lll // raw text that cannot be broken
 func (p *program) next(n int) int {
 	if len(p.code) == 0 {
 		return 0

@@ -61,8 +61,8 @@ func (a *Account) Used() int64 {
 	return a.index
 }
 
-// Charge takes n bytes for the index, unless everything together would then be more than limit. A negative n gives bytes
-// back, which always fits.
+// Charge takes n bytes for the index, unless everything together would then be more than limit. A negative n gives
+// bytes back, which always fits.
 func (a *Account) Charge(n, limit int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -41,6 +41,7 @@ func TestQueriesAndSteadyEventsAllocateNothing(t *testing.T) {
 	eachKind(t, queriesAndSteadyEventsAllocateNothing)
 }
 
+//nolint:lll // raw text that cannot be broken
 func queriesAndSteadyEventsAllocateNothing(t *testing.T, build indextest.Make) {
 	chain := chainOf(64, "")
 	x := seeded(t, build, chain, 64, 32, 48)

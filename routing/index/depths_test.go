@@ -32,6 +32,8 @@ func workedExampleTakesAboutTenLookups(t *testing.T, build indextest.Make) {
 }
 
 // MOD2-11
+//
+//nolint:lll // raw text that cannot be broken
 func TestRankPutsDeeperThenLowerHostsFirstAndTheEmptyLast(t *testing.T) {
 	depths := [index.MaxHosts]uint16{3, 0, 7, 3, 0, 7, 9}
 	got := indextest.Rank(&depths, index.HostSet(0, 1, 2, 3, 4, 5), []indextest.Ranked{{Host: 99, Depth: 0}})

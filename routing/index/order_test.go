@@ -20,6 +20,7 @@ type batch struct {
 // Architecture decision 2. Store stores one more block each time.
 func TestEpochAndSeqDecideWhatABatchDoes(t *testing.T) { eachKind(t, epochAndSeqDecideWhatABatchDoes) }
 
+//nolint:lll // raw text that cannot be broken
 func epochAndSeqDecideWhatABatchDoes(t *testing.T, build indextest.Make) {
 	for name, history := range map[string][]batch{
 		"in order from 1": {{1, 1, index.Store, index.Applied, false, 1, 0}, {1, 2, index.Store, index.Applied, false, 2, 0}},
@@ -68,6 +69,7 @@ func TestStoringTheHeldAndRemovingTheAbsentChangeNothing(t *testing.T) {
 	eachKind(t, storingTheHeldAndRemovingTheAbsentChangeNothing)
 }
 
+//nolint:lll // raw text that cannot be broken
 func storingTheHeldAndRemovingTheAbsentChangeNothing(t *testing.T, build indextest.Make) {
 	chain := chainOf(6, "")
 	x := seeded(t, build, chain, 4)
@@ -85,6 +87,7 @@ func TestResyncReplacesEverythingAndClearsStale(t *testing.T) {
 	eachKind(t, resyncReplacesEverythingAndClearsStale)
 }
 
+//nolint:lll // raw text that cannot be broken
 func resyncReplacesEverythingAndClearsStale(t *testing.T, build indextest.Make) {
 	chain := chainOf(8, "")
 	x := seeded(t, build, chain, 3)
@@ -118,6 +121,7 @@ func TestDigestDependsOnFactsAndNotOnTheirOrder(t *testing.T) {
 	eachKind(t, digestDependsOnFactsAndNotOnTheirOrder)
 }
 
+//nolint:lll // raw text that cannot be broken
 func digestDependsOnFactsAndNotOnTheirOrder(t *testing.T, build indextest.Make) {
 	chain := chainOf(5, "")
 	a, b := seeded(t, build, chain, 5, 2), seeded(t, build, chain, 0, 0)

@@ -25,6 +25,7 @@ func TestQueriesStayTrueWhileEventsAndSweepsRun(t *testing.T) {
 	eachKind(t, queriesStayTrue)
 }
 
+//nolint:lll // raw text that cannot be broken
 func queriesStayTrue(t *testing.T, build indextest.Make) {
 	chain := chainOf(64, "")
 	x := seeded(t, build, chain, 64, 64, 64, 64, 64)

@@ -12,6 +12,7 @@ func TestBlockInTwoTiersSurvivesEvictionFromOne(t *testing.T) {
 	eachKind(t, blockInTwoTiersSurvivesEvictionFromOne)
 }
 
+//nolint:lll // raw text that cannot be broken
 func blockInTwoTiersSurvivesEvictionFromOne(t *testing.T, build indextest.Make) {
 	chain := chainOf(4, "")
 	x := seeded(t, build, chain, 4)

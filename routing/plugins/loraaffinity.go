@@ -19,7 +19,8 @@ const (
 	adapterWaiting = 0.6 // no room now, but requests for it wait there already
 )
 
-// loraAffinity scores replicas that have the request's adapter, then those that have room for it. All get 1 for a request without one.
+// loraAffinity scores replicas that have the request's adapter, then those that have room for it. All get 1 for a
+// request without one.
 type loraAffinity struct {
 	named
 	resident Resident // nil: only what engines report

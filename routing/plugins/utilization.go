@@ -5,7 +5,8 @@ import (
 	"octet/routing/index"
 )
 
-// utilization removes the replicas that are too full to take more: by their KV pool, or by the requests that wait for them.
+// utilization removes the replicas that are too full to take more: by their KV pool, or by the requests that wait for
+// them.
 type utilization struct {
 	named
 	kv      float64

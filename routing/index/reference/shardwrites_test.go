@@ -20,6 +20,8 @@ func blocksIn(at uint8, seed kvpool.BlockHash, n int) (all []kvpool.BlockHash) {
 
 // MOD2-34: a writer waits for its own shards alone. While shard 3 is locked, a batch for shard 4 goes through, from the
 // same goroutine, and one for shard 3 does not.
+//
+//nolint:lll // raw text that cannot be broken
 func TestWritersOfDifferentShardsDoNotWaitForEachOther(t *testing.T) {
 	x := newIndex(t, nil, 0, 0)
 	here, there := blocksIn(3, 0, 4), blocksIn(4, 0, 4)
@@ -57,6 +59,8 @@ func TestWritersOfDifferentShardsDoNotWaitForEachOther(t *testing.T) {
 
 // BenchmarkShardedWrites stores and removes chains of 32 blocks: each goroutine those of a replica and of shards of its
 // own (apart), or all in the same four shards (together). With -cpu 1,2 the first scales as far as the machine does.
+//
+//nolint:lll // raw text that cannot be broken
 func BenchmarkShardedWrites(b *testing.B) {
 	for _, c := range []struct {
 		name  string

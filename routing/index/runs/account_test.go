@@ -9,6 +9,8 @@ import (
 
 // A full index leaves what waits its part, what waits leaves the index three quarters, and together they never take
 // more than there is.
+//
+//nolint:lll // raw text that cannot be broken
 func TestAnIndexAndWhatWaitsKeepToOneAccount(t *testing.T) {
 	const limit = 16 << 20
 	a := index.NewAccount(limit)

@@ -36,6 +36,7 @@ func (g *grown) chain(head uint64, dst []kvpool.BlockHash) []kvpool.BlockHash {
 	return dst
 }
 
+//nolint:lll // raw text that cannot be broken
 func grow(n, length int) *grown {
 	g := &grown{length: length}
 	g.x, _ = New(index.Config{MaxBytes: 1 << 40})

@@ -118,11 +118,13 @@ func (e *evictor) protect(r *run, n int) {
 // arrayRoom makes sure that an array of n words can be allocated. It returns false if as much as that was evicted for
 // it and lies in pieces.
 func (e *evictor) arrayRoom(n int) bool {
-	if e.arena.canAllocate(n) || forgets && e.arena.fragmented() && e.emptyChunk(e.arena.nextToEmpty()) && e.arena.canAllocate(n) {
+	if e.arena.canAllocate(n) || forgets && e.arena.fragmented() && e.emptyChunk(e.arena.nextToEmpty()) &&
+		e.arena.canAllocate(n) {
 		return true
 	}
 	enough := e.evicted + uint64(n)
-	return e.evict(index.HostBitmap{}, func() bool { return e.arena.canAllocate(n) || e.evicted >= enough }) && e.arena.canAllocate(n)
+	return e.evict(index.HostBitmap{}, func() bool { return e.arena.canAllocate(n) || e.evicted >= enough }) &&
+		e.arena.canAllocate(n)
 }
 
 // tableRoom makes sure that the table takes one more block.

@@ -176,6 +176,8 @@ func TestOneOpDoesNotEvictItself(t *testing.T) {
 }
 
 // A limit that is too small for anything, or for much, refuses.
+//
+//nolint:lll // raw text that cannot be broken
 func TestAnyLimitIsKept(t *testing.T) {
 	for limit := int64(1); limit < 16<<20; limit += 1 + limit/3 {
 		x, err := New(index.Config{MaxBytes: limit})
@@ -289,6 +291,8 @@ func TestBeginningsOutliveWhatFollowsThem(t *testing.T) {
 
 // Prompts are long for a while, then short, then long again: memory goes from arrays to headers, where it stays, but
 // enough is left. Who asks meanwhile is never told too much.
+//
+//nolint:lll // raw text that cannot be broken
 func TestMemoryFollowsTheLengthOfRuns(t *testing.T) {
 	if !forgets {
 		t.Skip("memory cannot be given back here")

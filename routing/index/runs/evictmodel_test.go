@@ -83,6 +83,8 @@ func (c *cramped) apply(h index.HostID, ops ...index.Op) {
 }
 
 // op draws an op on a stretch of a chain: mostly what engines do, sometimes a hole.
+//
+//nolint:lll // raw text that cannot be broken
 func (c *cramped) op() index.Op {
 	chain := c.chains[c.rng.IntN(len(c.chains))]
 	from := c.rng.IntN(2) * c.rng.IntN(len(chain))

@@ -11,8 +11,8 @@ import (
 )
 
 // An entry of a table names a block's place in 64 bits: the run (32), the offset in it (12) and a tag of the block's
-// hash (20). The hash itself stands in the run only: a reader that finds a tag looks there. 0 is free; run 0 with a tag is a
-// tombstone.
+// hash (20). The hash itself stands in the run only: a reader that finds a tag looks there. 0 is free; run 0 with a tag
+// is a tombstone.
 const (
 	tombstone   = 1 << 44
 	tagMask     = 0xfffff << 44

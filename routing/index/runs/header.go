@@ -40,7 +40,8 @@ const (
 )
 
 func newMeta(s *holders, class, fragmentsClass int) meta {
-	return meta(s.len) | meta(len(s.prefixes))<<16 | meta(class)<<24 | meta(fragmentsClass)<<32 | meta(len(s.fragments))<<40
+	return meta(s.len) | meta(len(s.prefixes))<<16 | meta(class)<<24 | meta(fragmentsClass)<<32 | meta(
+		len(s.fragments))<<40
 }
 
 func (m meta) len() int            { return int(m & 0xffff) }

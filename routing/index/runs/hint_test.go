@@ -8,6 +8,8 @@ import (
 )
 
 // MOD2-40, MOD2-41
+//
+//nolint:lll // raw text that cannot be broken
 func TestHintNamesTheFastestCopyOfEachLeadingBlock(t *testing.T) {
 	chain := chainOf(5, "")
 	x := newRuns(t, chain, 1)

@@ -55,7 +55,8 @@ func (x *Indexer) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *
 	if len(chain) > math.MaxUint16 {
 		chain = chain[:math.MaxUint16]
 	}
-	ahead := uint64(chain[len(chain)-1]) // this and the bucket of its first block are on their way while the rest is prepared
+	// this and the bucket of its first block are on their way while the rest is prepared
+	ahead := uint64(chain[len(chain)-1])
 	if !lockedReads {
 		ahead += x.tree.heads.prefetch(chain[:1])
 	}

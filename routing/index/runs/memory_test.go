@@ -11,6 +11,8 @@ import (
 
 // What comes takes the room of what was there, and of what is recorded, nothing is said that is not so. Room that was
 // given back is used again.
+//
+//nolint:lll // raw text that cannot be broken
 func TestMemoryCapIsKeptAndAnswersNeverSayTooMuch(t *testing.T) {
 	const limit = 9 << 20
 	f := newFleet(t, 3, 30, 3000, 300)
@@ -66,6 +68,8 @@ func TestMemoryCapIsKeptAndAnswersNeverSayTooMuch(t *testing.T) {
 }
 
 // Other tiers' maps count too.
+//
+//nolint:lll // raw text that cannot be broken
 func TestMemoryCapCoversTierMaps(t *testing.T) {
 	const limit = 16 << 20
 	x, _ := New(index.Config{MaxBytes: limit})

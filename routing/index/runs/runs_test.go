@@ -84,6 +84,8 @@ func TestChainsThatPartAreRunsThatPart(t *testing.T) {
 }
 
 // Blocks that come one by one, as an engine computes them, are one run.
+//
+//nolint:lll // raw text that cannot be broken
 func TestRunGrowsAtItsEnd(t *testing.T) {
 	chain := chainOf(maxRun+10, "")
 	x := newRuns(t, chain, 1)
@@ -173,6 +175,8 @@ func TestBatchTakesTheLockOnce(t *testing.T) {
 }
 
 // MOD2-47, MOD2-49, MOD2-50, MOD2-51
+//
+//nolint:lll // raw text that cannot be broken
 func TestSweepFreesRunsTierMapsAndTheSlot(t *testing.T) {
 	chain, own := chainOf(300, ""), chainOf(200, "own")
 	x := newRuns(t, chain, 300, 100, 300)

@@ -16,9 +16,10 @@ type storage struct {
 	blocks *hashtable // block → the run and its offset there
 	_      [64]byte   // what follows is written all the time
 
-	arena        arena
-	top          uint32   // run ids below it have been handed out; 0 never is
-	freeIDs      []uint32 // ids below top that are free; the last one freed is used first, so that new runs lie behind the hand
+	arena arena
+	top   uint32 // run ids below it have been handed out; 0 never is
+	// ids below top that are free; the last one freed is used first, so that new runs lie behind the hand
+	freeIDs      []uint32
 	sweeps       int      // sweeps under way
 	addedInSweep []uint32 // runs that were made while there were any
 	live         int      // runs

@@ -48,6 +48,8 @@ func TestReaderNeverMixesTwoMomentsOfARun(t *testing.T) {
 
 // Host 1 makes run after run part, each of which host 0 holds all of.
 // MOD2-05
+//
+//nolint:lll // raw text that cannot be broken
 func TestReaderFindsEveryBlockOfARunThatIsCut(t *testing.T) {
 	x := newRuns(t, nil, 0, 0)
 	var hasher kvpool.Hasher
