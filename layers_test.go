@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// mayImport is the house's plan: each room, main, cmd and internal included, and the rooms it may see. A room that is not
-// here may see none of ours.
+// mayImport is the house's plan: each room, main, cmd and internal included, and the rooms it may see. A room that is
+// not here may see none of ours.
 var mayImport = map[string][]string{
 	"app": {"adapters", "app/collectors", "app/fabric", "app/pipeline", "calibration", "calibration/judge",
 		"calibration/records", "classifier", "classifier/model", "config", "engine", "engine/openai",
@@ -152,7 +152,8 @@ func upward(all []pkg) (arrows []string) {
 		room := strings.TrimPrefix(p.ImportPath, "octet/")
 		for _, path := range p.Imports {
 			seen, of := strings.CutPrefix(path, "octet/")
-			seen, _, _ = strings.Cut(seen, " ") // go list names the variant that a profile lays out: "octet/cmd [octet]"
+			// go list names the variant that a profile lays out: "octet/cmd [octet]"
+			seen, _, _ = strings.Cut(seen, " ")
 			if of && !slices.Contains(mayImport[room], seen) && !slices.Contains(everywhere, seen) {
 				arrows = append(arrows, room+" imports "+seen)
 			}
@@ -240,7 +241,8 @@ func TestHTTPKnowsNothingOfOctet(t *testing.T) {
 		}
 		rooms++
 		for _, path := range p.Imports {
-			if strings.HasPrefix(path, "octet/") && !strings.HasPrefix(path, roof+"/") && path != "octet/internal/poison" {
+			of := strings.HasPrefix(path, "octet/") && !strings.HasPrefix(path, roof+"/")
+			if of && path != "octet/internal/poison" {
 				t.Errorf("%s imports %s", p.ImportPath, path)
 			}
 		}

@@ -25,8 +25,8 @@ var (
 	requireRow = regexp.MustCompile(`(?m)^- \*\*([A-Z0-9]+-\d\d)\*\* (.+?)(?:\n  Tests: (.*))?$`)
 )
 
-// docs/requirements.md has every id that a test cites, and names the tests that cite it. With -update it names them anew;
-// what an id states is written by hand.
+// docs/requirements.md has every id that a test cites, and names the tests that cite it. With -update it names them
+// anew; what an id states is written by hand.
 func TestRequirementsNameTheTestsThatCiteThem(t *testing.T) {
 	cited := citations(t)
 	page, err := os.ReadFile(requirements)
@@ -35,12 +35,12 @@ func TestRequirementsNameTheTestsThatCiteThem(t *testing.T) {
 	}
 	if *update {
 		page = requireRow.ReplaceAllFunc(page, func(row []byte) []byte {
-			id := string(requireRow.FindSubmatch(row)[1])
+			tests := cited[string(requireRow.FindSubmatch(row)[1])]
 			statement, _, _ := bytes.Cut(row, []byte("\n"))
-			if len(cited[id]) == 0 {
+			if len(tests) == 0 {
 				return statement
 			}
-			return fmt.Appendf(nil, "%s\n  Tests: %s", statement, strings.Join(cited[id], ", "))
+			return fmt.Appendf(nil, "%s\n  Tests: %s", statement, strings.Join(tests, ", "))
 		})
 		if err := os.WriteFile(requirements, page, 0o644); err != nil {
 			t.Fatal(err)
@@ -55,7 +55,8 @@ func TestRequirementsNameTheTestsThatCiteThem(t *testing.T) {
 		if !known {
 			t.Errorf("%s is cited by %s and not in %s", id, strings.Join(cited[id], ", "), requirements)
 		} else if want := strings.Join(cited[id], ", "); tests != want {
-			t.Errorf("%s: %s names %q, and it is cited by %q: run this test with -update", id, requirements, tests, want)
+			t.Errorf("%s: %s names %q, and it is cited by %q: run this test with -update", id, requirements, tests,
+				want)
 		}
 		delete(listed, id)
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // A test sleeps in a synctest bubble, where that costs nothing and is exact. Elsewhere it waits for a condition
-// (internal/await, a channel), or says beside the sleep what only real time brings about: "// real time: …". A helper of
-// bubbles in another file says "// in a bubble".
+// (internal/await, a channel), or says beside the sleep what only real time brings about: "// real time: …". A helper
+// of bubbles in another file says "// in a bubble".
 func TestTestsSleepInBubblesOrSayWhyNot(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != "." {

@@ -73,7 +73,7 @@ func (f evaluateFlags) run(path string, out, errs io.Writer) error {
 	if err := printReport(out, report); err != nil || whole.Cascade == nil {
 		return err
 	}
-	return whole.Cascade.print(out)
+	return whole.Cascade.write(out)
 }
 
 // printFolds shows each fold of a cross-validation, their means, and the worst of each figure.
@@ -182,7 +182,7 @@ func evaluateCascade(m *model.Model, samples []train.Sample) (*cascadeReport, er
 }
 
 // print shows what each detector did, on a line.
-func (r *cascadeReport) print(out io.Writer) error {
+func (r *cascadeReport) write(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\ntop-1 with the detectors before it\t%.3f\n\n", r.Top1)
 	fmt.Fprintln(w, "rule\tfired\tright\tprecision")

@@ -177,7 +177,7 @@ func (x *exchange) patient(sp *ensemble.Specialist, floor int, wait *time.Durati
 		return true
 	}
 	*wait = min(*wait, heard.Sub(now))
-	*wait = sp.Shed.Tell(&gate.Sent{Caller: c, Priority: x.request.Intent.Priority, After: *wait, Keep: shedMemory}, first,
-		now)
+	sent := gate.Sent{Caller: c, Priority: x.request.Intent.Priority, After: *wait, Keep: shedMemory}
+	*wait = sp.Shed.Tell(&sent, first, now)
 	return false
 }

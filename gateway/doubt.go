@@ -16,8 +16,8 @@ type doubt struct {
 
 // doubt keeps the turn's permit until it is known whose fault its end was.
 func (x *exchange) doubt() {
-	x.doubts = append(x.doubts,
-		doubt{x.turn.rep.Fleet, x.turn.place.Doubt(), xxh3.Hash(x.request.Bytes) ^ xxh3.HashString(x.request.Tenant.Name)})
+	key := xxh3.Hash(x.request.Bytes) ^ xxh3.HashString(x.request.Tenant.Name)
+	x.doubts = append(x.doubts, doubt{x.turn.rep.Fleet, x.turn.place.Doubt(), key})
 }
 
 // resolve settles the doubts. Where another replica served the request they are the replicas' failures. Where two

@@ -84,8 +84,8 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 		"unary":  func(x *exchange) { x.request.Stream = false },
 		"stream": func(*exchange) {},
 		"explained, classified, with an adapter": func(x *exchange) {
-			x.request.Stream, x.request.Intent.Explain, x.attempts, x.queued, x.predicted = false, true, 3, 1234567*time.Microsecond,
-				4096
+			x.request.Stream, x.request.Intent.Explain = false, true
+			x.attempts, x.queued, x.predicted = 3, 1234567*time.Microsecond, 4096
 			x.verdict = classifier.Verdict{Adapter: "lora", RoutedBy: classifier.ByClassifier, Confidence: 0.98765}
 			x.receipt = opened("r-1")
 		},

@@ -144,7 +144,8 @@ func (x *exchange) checkFloor(sp *ensemble.Specialist) error {
 	}
 	return &apierr.Error{
 		Code: apierr.PriorityFloor, RetryAfter: wait,
-		Message: fmt.Sprintf("priority %d is below the floor of %d that is in force", x.request.Intent.Priority, int(floor)),
+		Message: fmt.Sprintf("priority %d is below the floor of %d that is in force",
+			x.request.Intent.Priority, int(floor)),
 	}
 }
 

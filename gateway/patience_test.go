@@ -14,8 +14,6 @@ import (
 
 // A first-token budget is counted from the moment at which it was reckoned: what passed between the admission and that
 // moment is not taken off it twice, and when it ends, it is the client's deadline.
-//
-//nolint:lll // raw text that cannot be broken
 func TestABudgetIsCountedFromWhenItWasReckoned(t *testing.T) {
 	zero := time.Now()
 	for _, c := range []struct {

@@ -17,12 +17,12 @@ import (
 
 // openReceipt starts the record of this request's decision.
 func (x *exchange) openReceipt() {
-	x.receipt.Open(x.request.ID, nameOf(x.request.Kind), x.request.Arrival, &receipt.Asked{
-		Model: x.request.Parsed.Model, Intent: x.request.Intent.Intent, Adapter: x.request.Intent.Adapter, Session: x.request.Intent.Session != "",
-		Priority: x.request.Intent.Asked, PriorityInUse: x.request.Intent.Priority,
-		DeadlineMs:     msUntil(x.request.Arrival, x.request.Intent.Deadline),
-		TTFTDeadlineMs: msUntil(x.request.Arrival, x.request.Intent.TTFTDeadline),
-		Stream:         x.request.Stream, Policy: x.request.Parsed.Policy().String(), MaxTokens: max(x.request.Parsed.MaxTokens, 0),
+	r := &x.request
+	x.receipt.Open(r.ID, nameOf(r.Kind), r.Arrival, &receipt.Asked{
+		Model: r.Parsed.Model, Intent: r.Intent.Intent, Adapter: r.Intent.Adapter, Session: r.Intent.Session != "",
+		Priority: r.Intent.Asked, PriorityInUse: r.Intent.Priority,
+		DeadlineMs: msUntil(r.Arrival, r.Intent.Deadline), TTFTDeadlineMs: msUntil(r.Arrival, r.Intent.TTFTDeadline),
+		Stream: r.Stream, Policy: r.Parsed.Policy().String(), MaxTokens: max(r.Parsed.MaxTokens, 0),
 	})
 	x.recordDecision()
 }
@@ -47,7 +47,7 @@ func (x *exchange) recordRouting(plan routing.Plan, err error, took time.Duratio
 	x.routed += took
 	x.receipt.Route(
 		&receipt.Pipeline{Specialist: x.sp.Name, BlockSize: x.sp.BlockSize,
-			Names:  (*receipt.Names)(x.rt.ReplicaNames()),
+			Names:  x.rt.ReplicaNames(),
 			Depths: x.sp.Depths(x.route.View())},
 		receipt.Prompt{Tokens: x.prompt.Tokens, Exact: x.prompt.Exact, Blocks: len(x.prompt.Chain)},
 		x.route.Selections(), plan, err)

@@ -14,7 +14,8 @@ const mostPreemptions = 4
 
 // continuable reports whether this replica's engine could continue the answer from its text alone.
 func (x *exchange) continuable(rep *ensemble.Replica) bool {
-	return x.request.Stream && rep.ContradictedKind() == "" && stream.Continuable(&x.request.Parsed, x.request.Kind, &rep.Kind)
+	r := &x.request
+	return r.Stream && rep.ContradictedKind() == "" && stream.Continuable(&r.Parsed, r.Kind, &rep.Kind)
 }
 
 // resume gives the place up and asks for it again, as often as it takes, until the answer goes on. The client's stream

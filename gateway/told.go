@@ -65,8 +65,8 @@ func clipWords(words string) string {
 
 // detail is what the operator is told of an error: its own words, and the engine's.
 func detail(err error) string {
-	if e, ok := err.(*apierr.Error); ok &&
-		e.EngineText != "" { //nolint:errorlint // the words of an error inside are in Error's
+	e, ok := err.(*apierr.Error) //nolint:errorlint // the words of an error inside are in Error's
+	if ok && e.EngineText != "" {
 		return e.Error() + ": " + e.EngineText
 	}
 	return err.Error()

@@ -17,9 +17,11 @@ import (
 // firstPrompts are what a new engine is asked to tokenize: prompts that tokenizers and templates differ in.
 var firstPrompts = [...]routing.Facts{
 	{Kind: "chat", Body: []byte(
-		`{"messages":[{"role":"user","content":" Why does this not compile?\n\n\tstd::vector<int> v{1,22,333,4444};  // it's 2026, don't you'LL\n"}]}`)},
+		`{"messages":[{"role":"user","content":" Why does this not compile?\n\n\t` +
+			`std::vector<int> v{1,22,333,4444};  // it's 2026, don't you'LL\n"}]}`)},
 	{Kind: "chat", Body: []byte(
-		`{"messages":[{"role":"user","content":"é ñ 漢字、かな 🎉 \u00a0x"},{"role":"assistant","content":"Yes. "},{"role":"user","content":"<b>&amp;</b>  end"}]}`)},
+		`{"messages":[{"role":"user","content":"é ñ 漢字、かな 🎉 \u00a0x"},{"role":"assistant","content":"Yes. "},` +
+			`{"role":"user","content":"<b>&amp;</b>  end"}]}`)},
 	{Kind: "chat", Body: []byte(
 		`{"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]}`)},
 	{Kind: "completion", Body: []byte(`{"prompt":"int main() {\r\n  return 0;\r\n}\n"}`)},

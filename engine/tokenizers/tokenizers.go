@@ -153,19 +153,23 @@ func (t *Edition) Chain(ctx context.Context, f *routing.Facts, from plugins.Root
 	if one == nil {
 		return plugins.ErrNoTokenizer
 	}
-	if given, ok := givenTokens(f, p.Tokens); ok {
+	given, ok := givenTokens(f, p.Tokens)
+	switch {
+	case ok:
 		p.Tokens = given
-	} else if one.Source == None || one.Source == File && t.checks.noneExact(one.Engines) {
+	case one.Source == None, one.Source == File && t.checks.noneExact(one.Engines):
 		return plugins.ErrNoTokenizer
-	} else if one.Source == File {
+	case one.Source == File:
 		return t.locally(one, f, from, p)
-	} else if one.Source == Builtin {
+	case one.Source == Builtin:
 		buf := texts.Get().(*[]byte)
 		defer dropText(buf)
 		*buf = f.Text((*buf)[:0])
 		p.Tokens = engine.Tokenize(p.Tokens, *buf)
-	} else if p.Tokens, err = one.ask(ctx, f, p.Tokens); err != nil {
-		return err
+	default:
+		if p.Tokens, err = one.ask(ctx, f, p.Tokens); err != nil {
+			return err
+		}
 	}
 	if in := t.native(one, f); in != nil {
 		p.Hashes = in.Extend(p.Hashes, from.Hash, new(kvpool.Digest), p.Tokens, from.BlockSize)

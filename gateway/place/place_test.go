@@ -34,8 +34,6 @@ func world(t *testing.T) (*fleet.Replica, *gate.Gate) {
 }
 
 // one is a request that begins, and what it does next until it is over.
-//
-//nolint:lll // raw text that cannot be broken
 func one(ctx context.Context, rng *rand.Rand, p *Place) error {
 	if err := p.Permit(time.Now()); err != nil {
 		return err

@@ -20,8 +20,9 @@ import (
 	"octet/routing/plugins"
 )
 
-// Bubble is a whole gateway before emulated engines inside a synctest bubble: real HTTP over connections that are memory,
-// in a time that passes only when nothing can run. No machine is too slow for it, and a minute takes a few seconds.
+// Bubble is a whole gateway before emulated engines inside a synctest bubble: real HTTP over connections that are
+// memory, in a time that passes only when nothing can run. No machine is too slow for it, and a minute takes a few
+// seconds.
 type Bubble struct {
 	T       testing.TB
 	App     *app.App

@@ -10,11 +10,19 @@ import (
 func Shapes(long string) map[string]string {
 	return map[string]string{
 		"parts": fmt.Sprintf(
-			`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":[{"type":"text","text":"parts"},{"type":"text","text":%q},{"type":"text","text":"and"},{"type":"text","text":"more"}]}]}`, long),
+			`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":[`+
+				`{"type":"text","text":"parts"},{"type":"text","text":%q},`+
+				`{"type":"text","text":"and"},{"type":"text","text":"more"}]}]}`,
+			long),
 		"escapes": fmt.Sprintf(`{"model":"systems","max_tokens":2,"messages":[{"role":"user","content":%q}]}`,
 			"escapes"+long+"\n\t\"ü\" \\ 漢字"),
 		"tool": fmt.Sprintf(
-			`{"model":"systems","max_tokens":2,"messages":[{"role":"system","content":"tool %s"},{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"ok"}]}`, long),
+			`{"model":"systems","max_tokens":2,"messages":[{"role":"system","content":"tool %s"},`+
+				`{"role":"user","content":"x"},`+
+				`{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function",`+
+				`"function":{"name":"f","arguments":"{}"}}]},`+
+				`{"role":"tool","tool_call_id":"a","content":"ok"}]}`,
+			long),
 		"salt": fmt.Sprintf(
 			`{"model":"systems","max_tokens":2,"cache_salt":"pepper","messages":[{"role":"user","content":%q}]}`,
 			"salt"+long),

@@ -4,7 +4,6 @@ package apptest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -183,7 +182,7 @@ func (w *World) serve(cfg *config.Config) {
 	w.Data, w.Admin = "http://"+data.Addr().String(), "http://"+admin.Addr().String()
 	w.T.Cleanup(func() {
 		sigterm()
-		<-w.Ended
+		<-w.Ended //nolint:errcheck // the test has asked for it, where it wanted it
 		w.Close()
 	})
 }
@@ -247,111 +246,4 @@ func Log(t testing.TB) *slog.Logger {
 		level = slog.LevelDebug
 	}
 	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: level}))
-}
-
-// Ask sends a request; header pairs follow the body.
-func (w *World) Ask(ctx context.Context, path, body string, headers ...string) *http.Response {
-	w.T.Helper()
-	req, err := http.NewRequestWithContext(ctx, "POST", w.Data+path, strings.NewReader(body))
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	w.Authorize(req)
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	w.T.Cleanup(func() { resp.Body.Close() })
-	return resp
-}
-
-// Key is the API key of the tenant that Keyed declares, and KeySHA its hash.
-const Key, KeySHA = "sesame", "d0c04f4b1951e4aeaaec8223ed2039e542f3aae805a6fa7f6d794e5afff5d272"
-
-// Keyed returns the settings under which a request with Key is of the tenant judge, whose verdicts count.
-func Keyed(sets ...string) []string {
-	return append([]string{"auth.tenants[0].name=judge", "auth.tenants[0].key_sha256=" + KeySHA}, sets...)
-}
-
-// Authorize makes a request one of the world's tenant.
-func (w *World) Authorize(r *http.Request) {
-	if w.Key != "" {
-		r.Header.Set("Authorization", "Bearer "+w.Key)
-	}
-}
-
-// Post is Ask with the whole answer read.
-func (w *World) Post(path, body string, headers ...string) (*http.Response, []byte) {
-	w.T.Helper()
-	resp := w.Ask(w.T.Context(), path, body, headers...)
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.T.Logf("reading %s: %v", path, err)
-	}
-	return resp, answer
-}
-
-// Get reads a path of a listener as JSON into v.
-func (w *World) Get(url string, v any) int {
-	w.T.Helper()
-	req, err := http.NewRequestWithContext(w.T.Context(), "GET", url, nil)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	w.Authorize(req)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	if v != nil {
-		if err := json.Unmarshal(answer, v); err != nil {
-			w.T.Fatalf("%s: %v in %s", url, err, answer)
-		}
-	}
-	return resp.StatusCode
-}
-
-// Fault arms a fault at an engine.
-func (w *World) Fault(replica, fault string) {
-	w.T.Helper()
-	resp, err := http.Post(w.Engines[replica].URL+"/admin/faults", "application/json", strings.NewReader(fault))
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	resp.Body.Close()
-	if resp.StatusCode >= 300 {
-		w.T.Fatalf("fault %s: status %d", fault, resp.StatusCode)
-	}
-}
-
-// Quiet returns true if the ledgers of Gates, fleet and engines are back at their baseline: nothing is held, and nothing
-// waits.
-func (w *World) Quiet() bool {
-	for _, rep := range w.App.Server().Runtime().Replicas {
-		if rep == nil {
-			continue
-		}
-		if s := rep.Gate.Stats(); s.Used+s.Reserved+s.Waiting+s.Running+s.Preempting != 0 || s.Free != s.Total ||
-			rep.Gate.Check() != nil {
-			return false
-		}
-		if l := rep.Fleet.Load(); l.InFlight+l.Backlog+l.Tokens != 0 {
-			return false
-		}
-	}
-	for _, e := range w.Engines {
-		if s := e.Stats(); s.Used+s.Reserved+s.Waiting+s.Running != 0 {
-			return false
-		}
-	}
-	return true
 }

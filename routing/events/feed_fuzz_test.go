@@ -10,7 +10,6 @@ import (
 // program reads what a fuzzer makes happen, byte by byte.
 type program struct{ code []byte }
 
-//nolint:lll // raw text that cannot be broken
 func (p *program) next(n int) int {
 	if len(p.code) == 0 {
 		return 0
@@ -20,8 +19,8 @@ func (p *program) next(n int) int {
 	return b
 }
 
-// In whatever order and at whatever times batches come, with snapshots, resyncs, sessions that close and replicas that go
-// between: nothing panics, the index is consistent, all bounds hold, and forgetting the replica leaves nothing.
+// In whatever order and at whatever times batches come, with snapshots, resyncs, sessions that close and replicas that
+// go between: nothing panics, the index is consistent, all bounds hold, and forgetting the replica leaves nothing.
 func FuzzFeed(f *testing.F) {
 	f.Add([]byte{0, 1, 1, 1, 0, 0, 0, 1, 1, 2, 2, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
 	f.Add([]byte("the quick brown fox jumps over the lazy dog, again and again"))

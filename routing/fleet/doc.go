@@ -4,7 +4,7 @@
 //	                         │
 //	   Monitor ──probes──▶ Replica ◀──OnSuccess, OnConnectFailure── gateway (passive health)
 //	                       │  │  └── Route ▶ Flight, LoadFrom, Reports ──▶ Load, Pace, Reported
-//	                       │  └── Take/Allow ──▶ breaker (availability), at most a share of a specialist's replicas open
+//	                       │  └── Take/Allow ──▶ breaker (availability); at most a share of the replicas is open
 //	                       └── down, draining, tripped: one bit each, shared by the whole Fleet
 //
 // Invariants:

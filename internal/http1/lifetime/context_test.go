@@ -38,7 +38,7 @@ func own(parent context.Context) (context.Context, func(error), func() error) {
 func grow(parent context.Context, build func(context.Context) (context.Context, func(error), func() error)) (t tree) {
 	t.ctx[0], t.cancel[0], t.cause[0] = standard(parent)
 	for i := 1; i < 3; i++ {
-		t.ctx[i], t.cancel[i], t.cause[i] = build(t.ctx[i-1])
+		t.ctx[i], t.cancel[i], t.cause[i] = build(t.ctx[i-1]) //nolint:fatcontext // a chain of three is what is tested
 	}
 	return t
 }

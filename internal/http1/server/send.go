@@ -13,7 +13,7 @@ import (
 // chunkRow is the most that a chunk of a page has around its bytes.
 const chunkRow = len("fff\r\n") + len("\r\n")
 
-// Pass is Write and Flush in one. Where nothing is held, and the socket has room, it is one system call and nothing
+// Send is Write and Flush in one. Where nothing is held, and the socket has room, it is one system call and nothing
 // beside it: no deadline is armed, for nothing is waited for.
 func (a *Answer) Send(p []byte) error {
 	if a.owed != nil {
