@@ -74,7 +74,8 @@ func (x *exchange) source() stream.Source {
 	t := &x.turn
 	s := stream.Source{
 		Engine: &t.rep.Kind, Request: &x.request.Parsed, Response: t.resp, Place: &t.place, Shape: &t.rep.Answers,
-		Rewriter: x.protocol, Context: x.sp.MaxContext(), Board: x.sp.Board, Handed: t.handed, FirstTokenBy: t.hurriedBy,
+		Rewriter: x.protocol, Context: x.sp.MaxContext(), Board: x.sp.Board, Handed: t.handed,
+		FirstTokenBy: t.hurriedBy,
 	}
 	if x.beside != nil || len(x.held) > 0 {
 		s.Held = func() bool { return x.beside != nil || len(x.held) > 0 }

@@ -38,7 +38,8 @@ func TestAFurtherKindOfEngineIsOneLiteral(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sent []string
-	for _, e := range x.relay.Cont.Count(x.edits(x.turn.rep, nil), &x.request.Parsed, x.request.Kind, &x.turn.rep.Kind) {
+	r := &x.request
+	for _, e := range x.relay.Cont.Count(x.edits(x.turn.rep, nil), &r.Parsed, r.Kind, &x.turn.rep.Kind) {
 		sent = append(sent, e.Key+"="+string(e.Raw))
 	}
 	want := []string{`model="m:red"`, "priority=-7", "timings_per_token=true"}

@@ -9,7 +9,7 @@ import (
 // dynamoCost scores Dynamo's cost, in blocks: lowest 1, highest 0, all 1 when equal.
 //
 //	cost     = overlap_score_weight × prefill + decode + active_request_weight × requests in flight
-//	prefill  = blocks to compute before the first token: those of requests there already, and the prompt's, less credits
+//	prefill  = blocks to compute before the first token: of requests there already, and the prompt's, less credits
 //	decode   = blocks of all sequences there, and of the prompt
 //	credits  = blocks of the prompt that are held, × overlap_credit in the GPU, host_credit in the CPU's memory,
 //	           disk_credit on disk, / (1 + overlap_decay × excess / blocks of the prompt)
