@@ -18,8 +18,8 @@ func (x *exchange) goOn() (over bool) {
 	return x.carry(x.relay.Rest)
 }
 
-// carry runs a part of a stream and what follows on it, until the stream is over (true) or parked (false). A stream that
-// is parked belongs to its engine's loop.
+// carry runs a part of a stream and what follows on it, until the stream is over (true) or parked (false). A parked
+// stream belongs to its engine's loop.
 func (x *exchange) carry(p part) (over bool) {
 	for x.guarded(p) {
 		if x.relay.Park(x.unpark) {

@@ -71,7 +71,8 @@ func one(ctx context.Context, rng *rand.Rand, p *Place) error {
 	return nil
 }
 
-// Whatever becomes of requests, a replica holds nothing of them once they are over; given back twice is given back once.
+// Whatever becomes of requests, a replica holds nothing of them once they are over. What is given back twice counts
+// once.
 func TestAPlaceGivesBackWhatItHoldsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		member, gate := world(t)
