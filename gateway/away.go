@@ -70,7 +70,7 @@ func (x *exchange) heard() {
 	}
 }
 
-// sendAway has a request that nobody took told when it is to come back: behind all who were sent away before it.
+// sendAway tells a refused request when to come back: behind all that were sent away before it.
 func (x *exchange) sendAway(err error) error {
 	if err == nil || x.relay.Begun() || x.request.Dry || x.sp == nil || x.sp.Away == nil {
 		return err

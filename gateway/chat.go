@@ -226,7 +226,7 @@ func (x *exchange) candidates(hosts index.HostBitmap) {
 // that are to be explained: at most a thousand a second pay for it.
 const timedEvery = time.Millisecond
 
-// timer is what times the plugins of this decision; nil is nobody.
+// timer returns the clock by which the plugins of this decision are timed; nil if they are not.
 func (x *exchange) timer(now time.Time) func() time.Duration {
 	if x.request.Dry || x.request.Intent.Explain || x.sp.DueForTiming(now.Sub(x.s.began), timedEvery) {
 		return x.Since

@@ -54,7 +54,7 @@ func elsewhere(err error) bool {
 		errors.Is(err, errEngineFailed) || errors.Is(err, errEngineBusy) || errors.Is(err, errHandover)
 }
 
-// attempt gets the answer of one replica under way. Preempted before anybody has seen anything of it, it queues again;
+// attempt gets the answer of one replica under way. Preempted before the client has a byte of it, it queues again;
 // after that, see resume.
 func (x *exchange) attempt(ctx context.Context, began time.Duration) (err error) {
 	if err = x.turn.place.Permit(x.At(began)); err != nil {
@@ -112,8 +112,8 @@ func (x *exchange) enter(ctx context.Context, began time.Duration) error {
 	return nil
 }
 
-// demand is what the replica whose turn it is has to do, as far as anybody knows: what it already gave of the answer
-// included.
+// demand is what the replica whose turn it is has to do, as far as the gateway knows. It includes what the replica has
+// already given of the answer.
 func (x *exchange) demand() fleet.Demand {
 	tokens := x.prompt.Tokens + x.relay.Delivered()
 	d := fleet.Demand{Prompt: tokens, Uncached: tokens - x.predicted, Whole: !x.request.Stream && !x.turn.leg}

@@ -21,7 +21,7 @@ func (x *exchange) doubt() {
 }
 
 // resolve settles the doubts. Where another replica served the request they are the replicas' failures. Where two
-// replicas failed it alike, it is the request's fault and nobody else's. Where no other could be asked, a replica that
+// replicas failed it alike, the fault is the request's. Where no other could be asked, a replica that
 // fails different requests, and answers none in between, has failed.
 func (x *exchange) resolve(served bool) {
 	alike := false

@@ -32,21 +32,21 @@ type exchange struct {
 	ctx     context.Context // the client's connection and the request's deadline
 	request intake.Request
 	verdict classifier.Verdict
-	chosen  *ensemble.Specialist // the verdict's, once somebody has asked: see lane
+	chosen  *ensemble.Specialist // the verdict's, looked up at the first use: see lane
 	dials   *ensemble.Knobs      // of the verdict's intent, likewise: see knobs
-	demoted string               // who would have answered, where another stands in
+	demoted string               // the specialist that another stands in for
 	probe   string               // the demoted specialist that is owed a copy of this request
 
-	sp     *ensemble.Specialist // who is asked now
+	sp     *ensemble.Specialist // that is asked now
 	route  *routing.Context     // nil between plans, and once a stream has begun
 	prompt ensemble.Footprint   // its chain lies in route's memory, while there is a route
 
 	answering string            // the plan's last step
 	answerer  *ensemble.Replica // the first in rank for it
 	protocol  ensemble.Protocol // of the plan's steps
-	beside    *beside           // the step that goes out with the last one; nil is none
+	beside    *beside           // the step that goes out with the last one; nil if there is none
 
-	shadow      *secondOpinion // the second opinion; nil is none
+	shadow      *secondOpinion // nil if there is none
 	shadowCause calibration.Cause
 
 	conversation uint64 // by what a later request finds this one; 0 is nothing
@@ -74,7 +74,7 @@ type exchange struct {
 	// predicted, in the engine's tokens: what the client and the receipt are told; below 0 is not known
 	foretold   int
 	turnedAway away                 // by the replicas of the specialist that is asked now
-	returnsTo  *ensemble.Specialist // sent it away, and it comes when it was told to; nil is none
+	returnsTo  *ensemble.Specialist // that sent it away, where it comes back as told; nil if there is none
 
 	status   int
 	ttft     time.Duration

@@ -24,7 +24,7 @@ const (
 
 // Handover is the Protocol of disaggregated serving: one replica makes tokens of the prompt, one computes its keys and
 // values, and the one that answers goes on from there. vLLM's engines pull (kv_transfer_params), SGLang's meet at a
-// bootstrap server, and engines behind a routing sidecar are told by a header whom to ask.
+// bootstrap server, and engines behind a routing sidecar read in a header which engine to ask.
 type Handover struct {
 	Room func() int64 // of SGLang's meetings, none like another; not negative
 	// Accept is how long the engine that answers is asked after the one that prefills has taken its part, at the
@@ -32,10 +32,10 @@ type Handover struct {
 	// has come.
 	Accept time.Duration
 
-	tokens []byte // the prompt as the body of the next steps has it, raw; nil is as the client sent it
+	tokens []byte // the prompt as the body of the next steps has it, raw; nil means as the client sent it
 	params []byte // vLLM's kv_transfer_params for the answering engine, raw
 	meet   *meeting
-	ask    string // host:port of whom the answering engine itself is to have the prompt computed by
+	ask    string // host:port of the engine that the answering engine is to have compute the prompt
 }
 
 // meeting is where two of SGLang's engines find each other.

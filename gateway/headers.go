@@ -85,5 +85,5 @@ func (s *Server) writeError(w http.ResponseWriter, requestID, receiptID string, 
 	}
 	body := append(e.AppendJSON(nil, requestID), '\n')
 	conn.Start(w, e.Status(), int64(len(body)), f)
-	_, _ = w.Write(body) // nobody is left to tell
+	_, _ = w.Write(body) // the client has left
 }

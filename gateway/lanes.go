@@ -11,8 +11,8 @@ import (
 	"octet/slo"
 )
 
-// relieve is step 3: who stands in for a demoted specialist, who answers for one under load, and who has to come back
-// later. It reads what is in force without a lock and needs nobody who watches.
+// relieve changes the verdict by what is in force: another specialist stands in for a demoted one, or answers for one
+// under load, or the request has to come back later. It takes no lock, and depends on no operator.
 func (x *exchange) relieve() error {
 	if err := x.standIn(); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (x *exchange) relieve() error {
 	return x.checkFloor(x.lane())
 }
 
-// lane is the specialist of the verdict; nil where there is none of that name.
+// lane is the specialist of the verdict; nil if no specialist has that name.
 func (x *exchange) lane() *ensemble.Specialist {
 	if x.chosen == nil || x.chosen.Name != x.verdict.Specialist {
 		x.chosen = x.rt.Specialist(x.verdict.Specialist)
@@ -48,7 +48,7 @@ func (x *exchange) knobs() *ensemble.Knobs {
 	return x.dials
 }
 
-// countOffer counts a request for whom it is to be answered by.
+// countOffer counts a request for the specialist that is to answer it.
 func (x *exchange) countOffer() {
 	if sp := x.lane(); !x.request.Dry && sp.Metrics != nil {
 		sp.Metrics.Offer(x.request.Intent.Priority)

@@ -138,8 +138,8 @@ func (x *exchange) handBack() {
 	}
 }
 
-// yieldHeld gives back places on replicas that others decode on before the exchange waits for another: who waits
-// holding what others wait for could wait in a circle.
+// yieldHeld gives back places on replicas that others decode on before the exchange waits for another place: holding
+// one replica while queueing for another can deadlock two requests.
 func (x *exchange) yieldHeld(r *gate.Request) {
 	if x.turn.leg || x.turn.rep.Gate.Probe(*r).State != scheduler.Waiting {
 		return

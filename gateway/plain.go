@@ -194,5 +194,5 @@ func turnAway(nc net.Conn, body []byte, status int) {
 	_, _ = fmt.Fprintf(
 		nc, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
 		status, http.StatusText(status), len(body), body)
-	_ = nc.Close() // nobody is interested in how
+	_ = nc.Close() // its error changes nothing
 }

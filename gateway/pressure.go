@@ -42,7 +42,7 @@ type raised struct {
 }
 
 // raiseIntents puts the floors that specialists under load demand into the knobs of the intents that load them: of
-// several, the highest. What nobody demands any more goes back to what is configured.
+// several, the highest. A floor that is no longer demanded goes back to what is configured.
 func (s *Server) raiseIntents(rt *ensemble.Runtime) {
 	demanded := map[string]raised{}
 	for _, sp := range rt.Specialists {

@@ -49,7 +49,7 @@ func named(rt *ensemble.Runtime, probabilities []float64) map[string]float64 {
 	return byName
 }
 
-// probability of a specialist in a verdict; NaN where there is none.
+// probability of a specialist in a verdict; NaN if the verdict has none.
 func probability(rt *ensemble.Runtime, v *classifier.Verdict, name string) float64 {
 	for i, p := range v.Probabilities {
 		if rt.Specialists[i].Name == name {

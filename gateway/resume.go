@@ -19,7 +19,7 @@ func (x *exchange) continuable(rep *ensemble.Replica) bool {
 }
 
 // resume gives the place up and asks for it again, as often as it takes, until the answer goes on. The client's stream
-// stays open and does not notice more than a pause: each at most of limits.max_queue_wait, or, where nobody may queue,
+// stays open and does not notice more than a pause: each at most of limits.max_queue_wait, or, without a queue,
 // of limits.ttft_timeout. After that it is refused as others in the queue are.
 func (x *exchange) resume(ctx context.Context) (err error) {
 	if err = x.request.Restore(); err != nil {

@@ -43,7 +43,7 @@ type Options struct {
 
 	Calibration shadow.Stream       // nil: what shadows come to is counted and not kept
 	Digest      func([]byte) string // of texts in calibration records; required with Calibration
-	Probation   *slo.Probation      // nil: nobody is fresh
+	Probation   *slo.Probation      // nil: nothing is on probation
 }
 
 // Server answers both listeners. It serves the newest Runtime; requests in flight keep theirs.
@@ -215,8 +215,7 @@ func (s *Server) shutdown(data listening) error {
 // idLength is of an id that newID makes.
 const idLength = 32
 
-// newID returns 16 random bytes as hex.
-// newID comes of the runtime's ChaCha8: nobody can tell the next.
+// newID returns 16 random bytes as hex, from the runtime's ChaCha8: the next one cannot be guessed.
 func (s *Server) newID() string {
 	var text [idLength]byte
 	for at := 0; at < len(text); at += 16 {

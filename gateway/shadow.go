@@ -12,12 +12,12 @@ import (
 	"octet/gateway/wire"
 )
 
-// secondOpinion is a shadow on one request: the same body, asked of another specialist, for nobody to see. The
+// secondOpinion is a shadow of one request: the same body, sent to another specialist, whose answer no client sees. The
 // exchange that it belongs to never waits for it; its goroutine is the Server's.
 type secondOpinion struct {
 	of       *shadows
 	rt       *ensemble.Runtime
-	sp       *ensemble.Specialist // who is asked
+	sp       *ensemble.Specialist // that is asked
 	id       string
 	tenant   string
 	salted   intake.Salted
@@ -73,7 +73,7 @@ func (x *exchange) comparable() bool {
 	return q.N <= 1 && q.BestOf <= 1 && q.Prompts() <= 1 && !q.Beam && !q.Tools && !q.Echo
 }
 
-// exampleFor is what is known of the example before anybody has answered.
+// exampleFor is what is known of the example before there is an answer.
 func (x *exchange) exampleFor(sp *ensemble.Specialist) calibration.Example {
 	v := &x.verdict
 	d := x.receipt.Decision()
@@ -100,8 +100,8 @@ func (x *exchange) shadowFor(v *classifier.Verdict) (string, calibration.Cause) 
 	}
 }
 
-// name returns who was sent a shadow, or is about to be as far as is known now: the client's answer does not wait to
-// see it sent. A nil shadow is nobody's.
+// name returns the specialist that was sent the shadow, or is about to be: the client's answer does not wait to see it
+// sent. It returns "" for a nil shadow, and for one that was dropped.
 func (sh *secondOpinion) name() string {
 	if sh == nil || sh.standing.Load() == standDropped {
 		return ""
@@ -116,7 +116,7 @@ func (sh *secondOpinion) forgo() {
 	}
 }
 
-// handToShadow gives the primary's answer to whoever compares it, and the receipt the name of who was asked.
+// handToShadow gives the primary's answer to the comparer, and the receipt the name of the specialist that was asked.
 func (x *exchange) handToShadow() {
 	sh := x.shadow
 	name := sh.name()

@@ -24,8 +24,8 @@ var (
 	errSlow    = errors.New("the shadow took too long")
 )
 
-// shadows are the second opinions of one gateway: who flies, who waits for an answer to be compared with, and what all
-// requests' confidences were.
+// shadows are the second opinions of one gateway: those that are asked now, and those that wait for an answer to be
+// compared with.
 type shadows struct {
 	s        *Server
 	comparer *shadow.Comparer
@@ -44,7 +44,7 @@ func (a *shadows) open(s *Server, c *shadow.Comparer) {
 	a.ctx, a.end = context.WithCancelCause(context.Background())
 }
 
-// begin takes a place for sh, and a copy of the body; false where there is none.
+// begin takes a place for sh, and a copy of the body. It returns false if no place is left.
 func (a *shadows) begin(sh *secondOpinion, body []byte) bool {
 	if a.flying.Add(1) > int64(sh.rt.Shadow.MaxConcurrent) || a.s.draining.Load() {
 		a.flying.Add(-1)
