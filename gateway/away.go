@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"octet/gateway/apierr"
-	"octet/gateway/ensemble"
 	"octet/routing"
 	"octet/scheduler"
 	"octet/scheduler/gate"
@@ -152,32 +151,4 @@ func (s *Server) drainingError() *apierr.Error {
 	e := apierr.New(apierr.Draining, "", "the gateway is shutting down")
 	e.RetryAfter = max(retryGrain, s.began.Add(time.Duration(s.drained.Load())).Sub(s.now()))
 	return e
-}
-
-// shedMemory is for how long after its time one that a floor has sent away is known again.
-const shedMemory = time.Minute
-
-// patient reports whether the request, which a floor of load refuses, has come back for so long that its age lifts it
-// to the floor. If not, its first time is remembered, and wait is no longer than until then.
-func (x *exchange) patient(sp *ensemble.Specialist, floor int, wait *time.Duration) bool {
-	if sp.Aging == 0 || sp.Shed == nil {
-		return false
-	}
-	now, c := x.Now(), x.caller()
-	first := sp.Shed.Since(c, x.request.Arrival)
-	heard := first.Add(time.Duration(floor-x.request.Intent.Priority) * sp.Aging)
-	if x.request.Dry {
-		return !now.Before(heard)
-	}
-	came := sp.Shed.Come(c, now)
-	if !now.Before(heard) {
-		if !came {
-			sp.Shed.Served(c)
-		}
-		return true
-	}
-	*wait = min(*wait, heard.Sub(now))
-	sent := gate.Sent{Caller: c, Priority: x.request.Intent.Priority, After: *wait, Keep: shedMemory}
-	*wait = sp.Shed.Tell(&sent, first, now)
-	return false
 }

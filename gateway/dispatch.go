@@ -217,7 +217,7 @@ func pathOf(kind wire.Kind) string {
 
 // edits appends the members of the body that must change for this replica.
 func (x *exchange) edits(rep *ensemble.Replica, edits []wire.Edit) []wire.Edit {
-	if model, quoted := rep.ModelName(x.verdict.Adapter); x.request.Parsed.Model != model {
+	if model, quoted := rep.ModelName(x.decision.Adapter); x.request.Parsed.Model != model {
 		edits = append(edits, wire.Edit{Key: "model", Raw: quoted})
 	}
 	if rep.ForwardPriority && x.request.Intent.Priority != 0 {

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"octet/calibration"
-	"octet/classifier"
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
+	"octet/gateway/decide"
 	"octet/gateway/ensemble"
 	"octet/gateway/head"
 	"octet/gateway/intake"
@@ -25,17 +24,13 @@ import (
 // exchange is one request and its answer. It is made for it and never used again: its turn's context, the loop that
 // carries its stream and the server's own goroutines may hold it for a moment longer than it lasts.
 type exchange struct {
-	s       *Server
-	rt      *ensemble.Runtime
-	w       conn.Conn
-	r       *http.Request
-	ctx     context.Context // the client's connection and the request's deadline
-	request intake.Request
-	verdict classifier.Verdict
-	chosen  *ensemble.Specialist // the verdict's, looked up at the first use: see lane
-	dials   *ensemble.Knobs      // of the verdict's intent, likewise: see knobs
-	demoted string               // the specialist that another stands in for
-	probe   string               // the demoted specialist that is owed a copy of this request
+	s        *Server
+	rt       *ensemble.Runtime
+	w        conn.Conn
+	r        *http.Request
+	ctx      context.Context // the client's connection and the request's deadline
+	request  intake.Request
+	decision decide.Decision
 
 	sp     *ensemble.Specialist // that is asked now
 	route  *routing.Context     // nil between plans, and once a stream has begun
@@ -46,11 +41,7 @@ type exchange struct {
 	protocol  ensemble.Protocol // of the plan's steps
 	beside    *beside           // the step that goes out with the last one; nil if there is none
 
-	shadow      *secondOpinion // nil if there is none
-	shadowCause calibration.Cause
-
-	conversation uint64 // by what a later request finds this one; 0 is nothing
-	opening      prefix // the text of a completion that is found so
+	shadow *secondOpinion // nil if there is none
 
 	relay     stream.Relay
 	attempts  int
@@ -122,6 +113,17 @@ func (s *Server) arrival(c conn.Head) time.Time {
 
 // atEnd registers f to run when the exchange ends, in the reverse order of registration.
 func (x *exchange) atEnd(f func()) { x.undo = append(x.undo, f) }
+
+// conclude is the end of every exchange.
+func (x *exchange) conclude() {
+	abort := x.abort
+	x.handToShadow()
+	x.close()
+	x.end()
+	if abort {
+		panic(http.ErrAbortHandler) // the server closes the connection without a proper end
+	}
+}
 
 // end gives back everything that the exchange holds.
 func (x *exchange) end() {
@@ -201,11 +203,21 @@ func (x *exchange) admissionRequest(r *gate.Request, leg bool) {
 	intake.AskPrompts(&x.prompt, r, &x.request.Parsed)
 	r.Deadline, r.TTFTDeadline, r.Adapter, r.Tenant, r.Arrived = x.request.Intent.Deadline,
 		x.request.Intent.TTFTDeadline,
-		x.verdict.Adapter, x.request.Tenant.Name, x.request.Arrival
+		x.decision.Adapter, x.request.Tenant.Name, x.request.Arrival
 	r.Paid, r.Whole, r.Victim, r.Resume = x.preempted > 0, !x.request.Stream, x.preempted < mostPreemptions,
 		x.relay.Delivered()
 	r.OfferBack, r.Draft, r.Returns = x.elsewhere, x.sp.Draft, x.returnsTo == x.sp
 	if leg { // the prompt, and the one token that shows that it is computed
 		r.MaxNew, r.N, r.Draft, r.OfferBack = 1, 1, 0, false
 	}
+}
+
+// bindDeadline makes the request's context end at its deadline.
+func (x *exchange) bindDeadline() {
+	if x.request.Intent.Deadline.IsZero() {
+		return
+	}
+	ctx, cancel := context.WithDeadlineCause(x.ctx, x.request.Intent.Deadline, errDeadline)
+	x.ctx = ctx
+	x.atEnd(cancel)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"octet/classifier"
+	"octet/gateway/decide"
 	"octet/gateway/ensemble"
 	"octet/gateway/intake"
 	"octet/gateway/tenant"
@@ -27,7 +28,7 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 			request: intake.Request{Tenant: &tenant.Tenant{Name: "acme"}, Kind: kind,
 				Body: &intake.Body{Bytes: []byte(body)}, ID: "r1",
 				Intent: in, Stream: true},
-			verdict: classifier.Verdict{Adapter: "gdb-v2"},
+			decision: decide.Decision{Verdict: classifier.Verdict{Adapter: "gdb-v2"}},
 		}
 		err := wire.Parse(kind, x.request.Bytes, wire.Limits{Depth: 64, Messages: 100}, &x.request.Parsed)
 		if err != nil {

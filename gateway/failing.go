@@ -5,9 +5,18 @@ import (
 	"os"
 
 	"octet/gateway/apierr"
+	"octet/gateway/decide"
 	"octet/gateway/stream"
 	"octet/internal/contain"
 )
+
+// finishWith ends an answer, for which no more is expected: with err, where it failed.
+func (x *exchange) finishWith(err error) {
+	x.handBack()
+	if err != nil {
+		x.fail(err)
+	}
+}
 
 // fail ends the exchange with a typed error: as the whole answer, or, once an answer has begun, as the last event of
 // the stream and an abnormal close.
@@ -38,7 +47,7 @@ func (x *exchange) fail(err error) {
 func (x *exchange) promising(e *apierr.Error) *apierr.Error {
 	none := e.Code == apierr.NoHealthyReplica || e.Code == apierr.BreakerOpen || e.Code == apierr.Overloaded
 	if none && e.RetryAfter == 0 && x.sp != nil {
-		e.RetryAfter = jittered(x.sp.Snapshot().Recovery(x.Now()))
+		e.RetryAfter = decide.Jittered(x.sp.Snapshot().Recovery(x.Now()))
 	}
 	return e
 }

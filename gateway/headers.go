@@ -30,12 +30,12 @@ func (x *exchange) Head(now time.Time, length int) {
 	}
 	f := x.identify(append(x.head[:0], kind...))
 	f = append(append(f, x.sp.HeadLine()...), x.turn.rep.HeadLine()...)
-	if x.verdict.Adapter != "" {
-		f = f.Text("X-Adapter: ", x.verdict.Adapter)
+	if x.decision.Adapter != "" {
+		f = f.Text("X-Adapter: ", x.decision.Adapter)
 	}
-	f = f.Line("X-Routed-By: ", x.verdict.RoutedBy.String())
-	if !math.IsNaN(x.verdict.Confidence) {
-		f = f.Line("X-Confidence: ", strconv.FormatFloat(x.verdict.Confidence, 'f', 3, 64))
+	f = f.Line("X-Routed-By: ", x.decision.RoutedBy.String())
+	if !math.IsNaN(x.decision.Confidence) {
+		f = f.Line("X-Confidence: ", strconv.FormatFloat(x.decision.Confidence, 'f', 3, 64))
 	}
 	if name := x.shadow.name(); name != "" {
 		f = f.Text("X-Shadow: ", name)

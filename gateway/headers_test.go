@@ -86,7 +86,7 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 		"explained, classified, with an adapter": func(x *exchange) {
 			x.request.Stream, x.request.Intent.Explain = false, true
 			x.attempts, x.queued, x.predicted = 3, 1234567*time.Microsecond, 4096
-			x.verdict = classifier.Verdict{Adapter: "lora", RoutedBy: classifier.ByClassifier, Confidence: 0.98765}
+			x.decision.Verdict = classifier.Verdict{Adapter: "lora", RoutedBy: classifier.ByClassifier, Confidence: 0.98765}
 			x.receipt = opened("r-1")
 		},
 		"with SLOs": func(x *exchange) {
@@ -99,13 +99,13 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 			x.sp.Name, x.turn.rep.Opaque = "a\r\nX-Replica: b\r\n\r\n{}", "\n"
 			x.rt.Seal()
 			x.turn.rep.Seal()
-			x.verdict.Adapter = "a: b\rc: d\n\r"
+			x.decision.Adapter = "a: b\rc: d\n\r"
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plain := &sink{header: http.Header{}}
 			x := stage(t, plain)
-			x.verdict.Confidence = math.NaN()
+			x.decision.Confidence = math.NaN()
 			x.request.ID = "the-id"
 			arrange(x)
 			x.s.since = func(time.Time) time.Duration { return 5 * time.Millisecond }
@@ -151,7 +151,7 @@ func TestAnErrorIsTheSameForEveryWriter(t *testing.T) {
 // BenchmarkHead is the head of a unary answer, up to the server.
 func BenchmarkHead(b *testing.B) {
 	x := stage(b, benchedStart{connOf(&sink{header: http.Header{}})})
-	x.request.Stream, x.verdict.Confidence, x.predicted, x.attempts = false, math.NaN(), 240, 1
+	x.request.Stream, x.decision.Confidence, x.predicted, x.attempts = false, math.NaN(), 240, 1
 	x.request.ID, x.receipt = "0123456789abcdef0123456789abcdef", opened("0123456789abcdef0123456789abcdef")
 	now := time.Now()
 	b.ReportAllocs()

@@ -32,7 +32,7 @@ func TestAFurtherKindOfEngineIsOneLiteral(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
 	x.turn.rep.Kind, x.turn.rep.Model, x.turn.rep.ForwardPriority = made, "m", true
-	x.request.Intent.Priority, x.verdict.Adapter = 7, "red"
+	x.request.Intent.Priority, x.decision.Adapter = 7, "red"
 	body := `{"model":"s","messages":[{"role":"user","content":"x"}],"stream":true}`
 	if err := wire.Parse(wire.Chat, []byte(body), wire.Limits{}, &x.request.Parsed); err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func msUntil(from, to time.Time) int64 {
 
 // recordDecision records the verdict as it is now.
 func (x *exchange) recordDecision() {
-	x.receipt.Decide(&x.verdict, x.demoted, x.probe, named(x.rt, x.verdict.Probabilities))
+	x.receipt.Decide(&x.decision.Verdict, x.decision.Demoted, x.decision.Probe, x.decision.Named(x.rt))
 }
 
 // recordRouting adds one specialist's passes through the pipeline, one for each step of the plan.
@@ -152,7 +152,9 @@ func (x *exchange) close() {
 	}
 	if x.sp != nil && x.failure == nil {
 		x.sp.Board.ObserveEnd(now, x.preempted > 0)
-		x.rememberConversation()
+		if !x.abort {
+			x.s.decider.Conversations.Remember(&x.decision, x.sp.Name, x.prompt.Tokens+x.relay.Delivered())
+		}
 	}
 	if x.charged > 0 || x.admitted {
 		x.request.Tenant.Settle(now, x.charged, x.cost())
@@ -229,4 +231,16 @@ func (x *exchange) toBeJudged(r *receipt.Receipt) []byte {
 		return nil
 	}
 	return text
+}
+
+// cost is the tokens that the request took of its tenant's rate: by the engine's usage, where it came, else as far as
+// is known here. A request that no engine took up costs nothing.
+func (x *exchange) cost() int {
+	switch {
+	case !x.admitted:
+		return 0
+	case x.relay.Usage().PromptTokens > 0:
+		return x.relay.Usage().PromptTokens + max(x.relay.Usage().CompletionTokens, x.relay.Delivered())
+	}
+	return x.prompt.Tokens + x.relay.Delivered()
 }

@@ -44,7 +44,7 @@ func (x *exchange) explain() (*api.Explanation, error) {
 	if err := x.decide(); err != nil {
 		return nil, err
 	}
-	x.sp = x.rt.Specialist(x.verdict.Specialist)
+	x.sp = x.rt.Specialist(x.decision.Specialist)
 	plan, err := x.plan()
 	r := x.receipt.Rendered()
 	if err != nil && len(r.Routing) == 0 {

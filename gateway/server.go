@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"octet/gateway/api"
+	"octet/gateway/decide"
 	"octet/gateway/ensemble"
 	"octet/gateway/intake"
 	"octet/gateway/metrics"
@@ -67,18 +68,18 @@ type Server struct {
 	probation   *slo.Probation
 	floors      map[string]raised // of intents, that load has raised; Escalate's alone
 
-	conversations *conversations
-	draining      atomic.Bool
-	shut          atomic.Bool     // no request begins any more
-	inbound       intake.Arriving // bodies on their way
-	drained       atomic.Int64    // when the drain is over at the latest, ns since began; 0 before it has begun
-	seats         seats
-	open          atomic.Int64  // requests being answered
-	bodies        intake.Memory // of the bodies that they hold
-	began         time.Time     // an hour before it did: the first decisions are timed
-	cutOff        context.Context
-	cut           context.CancelCauseFunc
-	listeners     sync.WaitGroup
+	decider   decide.Decider
+	draining  atomic.Bool
+	shut      atomic.Bool     // no request begins any more
+	inbound   intake.Arriving // bodies on their way
+	drained   atomic.Int64    // when the drain is over at the latest, ns since began; 0 before it has begun
+	seats     seats
+	open      atomic.Int64  // requests being answered
+	bodies    intake.Memory // of the bodies that they hold
+	began     time.Time     // an hour before it did: the first decisions are timed
+	cutOff    context.Context
+	cut       context.CancelCauseFunc
+	listeners sync.WaitGroup
 }
 
 // New returns a Server for rt.
@@ -100,7 +101,8 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 		s.probation = slo.NewProbation()
 	}
 	s.seats.away = gate.NewBook(retryGrain)
-	s.conversations = newConversations(rt.Stickiness.Conversations)
+	s.decider = decide.Decider{Conversations: decide.NewConversations(rt.Stickiness.Conversations),
+		Probation: s.probation, Clock: s}
 	records := shadow.NewRecords(o.Calibration, s.now)
 	s.audit = shadow.Audit{Verifier: o.Verifier, Rings: s.receipts, Now: s.now,
 		Verdicts: &shadow.Verdicts{Probation: s.probation, Records: records, Log: s.log}}
@@ -122,7 +124,7 @@ func (s *Server) Serve(rt *ensemble.Runtime) {
 		}
 	}
 	s.retries.set(rt.Limits.RetryBudget, rt.Limits.RetryBurst)
-	s.conversations.resize(rt.Stickiness.Conversations)
+	s.decider.Conversations.Resize(rt.Stickiness.Conversations)
 	s.runtime.Store(rt)
 }
 
@@ -252,7 +254,7 @@ func (s *Server) logEnd(x *exchange, r *receipt.Result) {
 	}
 	if x.sp != nil {
 		attrs = append(attrs, slog.String("specialist", x.sp.Name),
-			slog.String("routed_by", x.verdict.RoutedBy.String()))
+			slog.String("routed_by", x.decision.RoutedBy.String()))
 	}
 	if x.failure != nil && x.failure.Cause != nil {
 		attrs = append(attrs, slog.String("cause", x.failure.Cause.Error()))

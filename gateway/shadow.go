@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"octet/calibration"
-	"octet/classifier"
 	"octet/gateway/ensemble"
 	"octet/gateway/intake"
 	"octet/gateway/wire"
@@ -44,20 +43,20 @@ const (
 // dispatchShadow begins the second opinion that the verdict asks for, if there is a place for one. It costs a copy of
 // the body and waits for nothing.
 func (x *exchange) dispatchShadow() {
-	name := x.verdict.Shadow
+	name := x.decision.Shadow
 	if name == "" || !x.comparable() {
 		return
 	}
 	sp := x.rt.Specialist(name)
-	if sp == nil || !x.request.Tenant.Permits(name) || !sp.AllowsShadow(name == x.probe) {
+	if sp == nil || !x.request.Tenant.Permits(name) || !sp.AllowsShadow(name == x.decision.Probe) {
 		return
 	}
 	sh := &secondOpinion{
 		of: &x.s.shadows, rt: x.rt, sp: sp, id: x.request.ID, tenant: x.request.Tenant.Name, salted: x.request.Salted(),
 		kind:   x.request.Kind,
 		stream: x.request.Stream,
-		probe:  name == x.probe, asked: x.s.now(), primary: make(chan calibration.Answer, 1),
-		review: calibration.RulesFor(x.verdict.Intent, x.rt.Shadow.Tolerance),
+		probe:  name == x.decision.Probe, asked: x.s.now(), primary: make(chan calibration.Answer, 1),
+		review: calibration.RulesFor(x.decision.Intent, x.rt.Shadow.Tolerance),
 	}
 	if sh.of.begin(sh, x.request.Bytes) {
 		sh.example = x.exampleFor(sp)
@@ -75,28 +74,14 @@ func (x *exchange) comparable() bool {
 
 // exampleFor is what is known of the example before there is an answer.
 func (x *exchange) exampleFor(sp *ensemble.Specialist) calibration.Example {
-	v := &x.verdict
+	v := &x.decision.Verdict
 	d := x.receipt.Decision()
 	return calibration.Example{
 		Receipt: x.receipt.ID(), Intent: v.Intent, RoutedBy: d.RoutedBy, Confidence: d.Confidence,
 		Probabilities: d.Probabilities,
 		Primary:       x.rt.Lane(v.Specialist, v.Adapter),
 		Shadow:        calibration.Lane{Specialist: sp.Name, Version: sp.Version},
-		Threshold:     v.ShadowThreshold, Cause: x.shadowCause,
-	}
-}
-
-// shadowFor says who gets a shadow copy of a request, and why: the second choice of a classifier that is less sure than
-// the intent's threshold in force asks. A fresh lane's rules are probation's.
-func (x *exchange) shadowFor(v *classifier.Verdict) (string, calibration.Cause) {
-	if t, ok := x.knobs().Shadow.Value(); ok { // an operator's, or the configured one
-		v.ShadowThreshold = t
-	}
-	switch {
-	case v.RoutedBy == classifier.ByClassifier && v.Second != "" && v.Confidence < v.ShadowThreshold:
-		return v.Second, calibration.ByThreshold
-	default:
-		return x.probationShadow(v)
+		Threshold:     v.ShadowThreshold, Cause: x.decision.ShadowCause,
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func prose(tb testing.TB, n int) []byte {
 	tb.Helper()
 	var all []byte
-	for _, name := range []string{"../../README.md", "../../scheduler/core/core.go", "../../gateway/chat.go",
+	for _, name := range []string{"../../README.md", "../../scheduler/core/core.go", "../../gateway/exchange.go",
 		"../../config/reference.yaml"} {
 		text, err := os.ReadFile(name)
 		if err != nil {

@@ -33,7 +33,9 @@ func lanes(t *testing.T) (*Server, *ensemble.Runtime) {
 		t.Fatal(err)
 	}
 	rt.Connect(knobs, metrics.New("", "", ""))
-	return &Server{knobs: knobs, now: time.Now}, rt.Seal()
+	s := &Server{knobs: knobs, now: time.Now}
+	s.decider.Clock = s
+	return s, rt.Seal()
 }
 
 func demoted(rt *ensemble.Runtime, names ...string) {
@@ -50,7 +52,7 @@ func relieved(s *Server, rt *ensemble.Runtime, confidence float64, priority int,
 		request: intake.Request{Tenant: &tenant.Tenant{Specialists: allowed},
 			Body: new(intake.Body)}}
 	x.request.Intent.Priority = priority
-	x.verdict = classifier.Verdict{
+	x.decision.Verdict = classifier.Verdict{
 		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b",
 		SecondViable: !math.IsNaN(confidence),
 	}
@@ -78,11 +80,11 @@ func TestTheFirstFallbackThatMayAnswerStandsIn(t *testing.T) {
 		case test.want == "" && (!errors.As(err, &refused) || refused.Code != apierr.BreakerOpen ||
 			refused.Status() != 503):
 			t.Errorf("%s: %v", name, err)
-		case test.want != "" && (err != nil || x.verdict.Specialist != test.want ||
+		case test.want != "" && (err != nil || x.decision.Specialist != test.want ||
 			x.receipt.Decision().Specialist != test.want):
-			t.Errorf("%s: %s answers, %v", name, x.verdict.Specialist, err)
-		case test.want != "" && test.want != "a" && (x.demoted != "a" || x.verdict.RoutedBy != classifier.ByFallback):
-			t.Errorf("%s: %+v", name, x.verdict)
+			t.Errorf("%s: %s answers, %v", name, x.decision.Specialist, err)
+		case test.want != "" && test.want != "a" && (x.decision.Demoted != "a" || x.decision.RoutedBy != classifier.ByFallback):
+			t.Errorf("%s: %+v", name, x.decision)
 		}
 	}
 }
@@ -111,9 +113,9 @@ func TestLoadDivertsWhatWasUnsure(t *testing.T) {
 		s, rt := lanes(t)
 		test.set(s, rt)
 		x, err := relieved(s, rt, test.confidence, 0)
-		if err != nil || x.verdict.Specialist != test.want ||
-			(test.want == "b") != (x.verdict.RoutedBy == classifier.ByDivert) {
-			t.Errorf("%s: %s answers, routed by %v, %v", name, x.verdict.Specialist, x.verdict.RoutedBy, err)
+		if err != nil || x.decision.Specialist != test.want ||
+			(test.want == "b") != (x.decision.RoutedBy == classifier.ByDivert) {
+			t.Errorf("%s: %s answers, routed by %v, %v", name, x.decision.Specialist, x.decision.RoutedBy, err)
 		}
 	}
 }
@@ -168,8 +170,8 @@ func TestASpecialistUnderLoadGetsProbesAlone(t *testing.T) {
 	rt.Specialist("a").Fallback = ""
 	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"),
 		request: intake.Request{Tenant: &tenant.Tenant{}, Body: new(intake.Body)}}
-	x.verdict = classifier.Verdict{Specialist: "b", Intent: "codegen"}
-	if err := x.relieve(); err != nil || x.probe != "b" || x.verdict.Shadow != "b" || x.verdict.Specialist != "c" {
-		t.Errorf("probe %q, %s answers, %v", x.probe, x.verdict.Specialist, err)
+	x.decision.Verdict = classifier.Verdict{Specialist: "b", Intent: "codegen"}
+	if err := x.relieve(); err != nil || x.decision.Probe != "b" || x.decision.Shadow != "b" || x.decision.Specialist != "c" {
+		t.Errorf("probe %q, %s answers, %v", x.decision.Probe, x.decision.Specialist, err)
 	}
 }

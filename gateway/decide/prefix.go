@@ -1,4 +1,4 @@
-package gateway
+package decide
 
 import (
 	"math/bits"

@@ -1,4 +1,4 @@
-package gateway
+package decide
 
 import (
 	"slices"
@@ -7,13 +7,15 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"octet/classifier"
+	"octet/gateway/ensemble"
+	"octet/gateway/intake"
 	"octet/gateway/wire"
 )
 
-// conversations remember which specialist answered each of them last. A conversation is known by its session, else by
+// Conversations remember which specialist answered each of them last. A conversation is known by its session, else by
 // its longest beginning that is an earlier request: of a chat whole messages, of a completion any part of its text. A
 // request leaves one entry; the longest unused goes first. Safe for concurrent use.
-type conversations struct{ last *lru.Cache[uint64, seat] }
+type Conversations struct{ last *lru.Cache[uint64, seat] }
 
 // seat is where a conversation was answered.
 type seat struct {
@@ -22,54 +24,55 @@ type seat struct {
 	prefix         // of a completion: its text then
 }
 
-func newConversations(keep int) *conversations {
+// NewConversations remembers at most keep conversations.
+func NewConversations(keep int) *Conversations {
 	cache, err := lru.New[uint64, seat](max(keep, 1))
 	if err != nil {
 		panic(err) // only a size below 1 is refused
 	}
-	return &conversations{cache}
+	return &Conversations{cache}
 }
 
-// resize changes how many are remembered.
-func (c *conversations) resize(keep int) { c.last.Resize(max(keep, 1)) }
+// Resize changes how many are remembered.
+func (c *Conversations) Resize(keep int) { c.last.Resize(max(keep, 1)) }
 
 // stay keeps a conversation with its specialist, unless it is better off elsewhere. What was declared is not looked at.
-func (x *exchange) stay() {
-	rules := &x.rt.Stickiness
+func (c *Conversations) stay(rt *ensemble.Runtime, r *intake.Request, d *Decision) {
+	rules := &rt.Stickiness
 	if rules.Conversations == 0 {
 		return
 	}
-	declared := x.verdict.RoutedBy == classifier.ByModel || x.verdict.RoutedBy == classifier.ByIntent
-	if declared && x.request.Intent.Session == "" {
+	declared := d.RoutedBy == classifier.ByModel || d.RoutedBy == classifier.ByIntent
+	if declared && r.Intent.Session == "" {
 		return // its text is not read
 	}
-	at, found := x.findConversation(declared)
-	if declared || !found || !x.request.Tenant.Permits(at.specialist) {
+	at, found := c.find(r, d, declared)
+	if declared || !found || !r.Tenant.Permits(at.specialist) {
 		return
 	}
-	x.verdict, _ = x.rt.Cascade.Stay(x.verdict, at.specialist, rules.Cost(at.tokens))
+	d.Verdict, _ = rt.Cascade.Stay(d.Verdict, at.specialist, rules.Cost(at.tokens))
 }
 
-// findConversation looks for the conversation that the request goes on with, and notes by what later ones will find it.
+// find looks for the conversation that the request goes on with, and notes by what later ones will find it.
 // A request whose specialist is declared is known by its session alone: its text is not read.
-func (x *exchange) findConversation(declared bool) (seat, bool) {
-	tenant := xxh3.HashString(x.request.Tenant.Name)
-	if x.request.Intent.Session != "" {
-		x.conversation = fold(fold(tenant, 1), xxh3.HashString(x.request.Intent.Session))
-		return x.recall(x.conversation)
+func (c *Conversations) find(r *intake.Request, d *Decision, declared bool) (seat, bool) {
+	tenant := xxh3.HashString(r.Tenant.Name)
+	if r.Intent.Session != "" {
+		d.conversation = fold(fold(tenant, 1), xxh3.HashString(r.Intent.Session))
+		return c.recall(r, d.conversation)
 	}
 	switch {
 	case declared:
 		return seat{}, false
-	case x.request.Kind == wire.Completion:
-		return x.findText(fold(tenant, 3))
+	case r.Kind == wire.Completion:
+		return c.findText(r, d, fold(tenant, 3))
 	}
-	return x.findMessages(fold(tenant, 2))
+	return c.findMessages(r, d, fold(tenant, 2))
 }
 
 // findMessages looks for the longest beginning of a chat, in whole messages, that is an earlier request.
-func (x *exchange) findMessages(key uint64) (seat, bool) {
-	messages := x.request.Turns[:x.request.Parsed.Messages()] // what comes with them is sent anew each time
+func (c *Conversations) findMessages(r *intake.Request, d *Decision, key uint64) (seat, bool) {
+	messages := r.Turns[:r.Parsed.Messages()] // what comes with them is sent anew each time
 	if len(messages) == 0 {
 		return seat{}, false
 	}
@@ -78,9 +81,9 @@ func (x *exchange) findMessages(key uint64) (seat, bool) {
 		key = fold(fold(key, xxh3.HashString(t.Role)), xxh3.Hash(t.Text))
 		marks = append(marks, mark{key, i + 1})
 	}
-	x.conversation = key
+	d.conversation = key
 	for i := len(messages) - 2; i >= 0; i-- { // the whole of it again is another conversation's first request
-		if at, ok := x.recall(marks[i].key); ok {
+		if at, ok := c.recall(r, marks[i].key); ok {
 			return at, true
 		}
 	}
@@ -89,11 +92,11 @@ func (x *exchange) findMessages(key uint64) (seat, bool) {
 
 // findText looks for the longest beginning of a completion's prompt that is an earlier one: a look a mark, and for each
 // that is known a hash of what stands between two marks.
-func (x *exchange) findText(key uint64) (seat, bool) {
-	if x.request.Parsed.Prompts() != 1 {
+func (c *Conversations) findText(r *intake.Request, d *Decision, key uint64) (seat, bool) {
+	if r.Parsed.Prompts() != 1 {
 		return seat{}, false
 	}
-	text, ok := x.request.Parsed.PromptText(0)
+	text, ok := r.Parsed.PromptText(0)
 	if !ok {
 		return seat{}, false
 	}
@@ -103,9 +106,9 @@ func (x *exchange) findText(key uint64) (seat, bool) {
 		return seat{}, false
 	}
 	last := marks[len(marks)-1]
-	x.conversation, x.opening = last.key, prefixOf(text, last.at)
+	d.conversation, d.opening = last.key, prefixOf(text, last.at)
 	for _, m := range slices.Backward(marks) {
-		if at, ok := x.recallText(m, text); ok {
+		if at, ok := c.recallText(r, m, text); ok {
 			return at, true
 		}
 	}
@@ -113,9 +116,9 @@ func (x *exchange) findText(key uint64) (seat, bool) {
 }
 
 // recallText returns the longest of the texts whose last mark is m that text goes on from.
-func (x *exchange) recallText(m mark, text []byte) (longest seat, found bool) {
+func (c *Conversations) recallText(r *intake.Request, m mark, text []byte) (longest seat, found bool) {
 	for i := range uint64(abreast) {
-		held, ok := x.recall(m.key + i)
+		held, ok := c.recall(r, m.key+i)
 		if !ok {
 			break
 		}
@@ -126,17 +129,17 @@ func (x *exchange) recallText(m mark, text []byte) (longest seat, found bool) {
 	return longest, found
 }
 
-func (x *exchange) recall(key uint64) (seat, bool) {
-	if x.request.Dry {
-		return x.s.conversations.last.Peek(key)
+func (c *Conversations) recall(r *intake.Request, key uint64) (seat, bool) {
+	if r.Dry {
+		return c.last.Peek(key)
 	}
-	return x.s.conversations.last.Get(key)
+	return c.last.Get(key)
 }
 
-// rememberConversation notes who answered.
-func (x *exchange) rememberConversation() {
-	if x.conversation != 0 && x.failure == nil && !x.abort {
-		x.s.conversations.note(x.conversation, seat{x.sp.Name, x.prompt.Tokens + x.relay.Delivered(), x.opening})
+// Remember notes that specialist answered the request of d, of so many tokens by now.
+func (c *Conversations) Remember(d *Decision, specialist string, tokens int) {
+	if d.conversation != 0 {
+		c.note(d.conversation, seat{specialist, tokens, d.opening})
 	}
 }
 
@@ -146,7 +149,7 @@ const abreast = 4
 
 // note remembers at by a key. A text has one of the places behind its last mark's: its own, else a free one, else that
 // of another.
-func (c *conversations) note(key uint64, at seat) {
+func (c *Conversations) note(key uint64, at seat) {
 	if at.length == 0 {
 		c.last.Add(key, at)
 		return

@@ -1,4 +1,4 @@
-package gateway
+package decide
 
 import (
 	"encoding/json"
@@ -7,24 +7,30 @@ import (
 	"strings"
 	"testing"
 
-	"octet/gateway/ensemble"
 	"octet/gateway/intake"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
 )
 
-// asker is a request of a tenant as far as conversations look at it.
-func asker(t testing.TB, s *Server, kind wire.Kind, body string) *exchange {
+// turn is a request of a tenant as far as conversations look at it, and what is decided of it.
+type turn struct {
+	c *Conversations
+	r intake.Request
+	d Decision
+}
+
+func asker(t testing.TB, c *Conversations, kind wire.Kind, body string) *turn {
 	t.Helper()
-	x := &exchange{s: s, request: intake.Request{Tenant: &tenant.Tenant{Name: "acme"}, Kind: kind,
-		Body: &intake.Body{Bytes: []byte(body)}},
-		sp: &ensemble.Specialist{}}
-	if err := wire.Parse(kind, x.request.Bytes, wire.Limits{Depth: 64, Messages: 100}, &x.request.Parsed); err != nil {
+	x := &turn{c: c, r: intake.Request{Tenant: &tenant.Tenant{Name: "acme"}, Kind: kind,
+		Body: &intake.Body{Bytes: []byte(body)}}}
+	if err := wire.Parse(kind, x.r.Bytes, wire.Limits{Depth: 64, Messages: 100}, &x.r.Parsed); err != nil {
 		t.Fatal(err)
 	}
-	x.request.Turns = x.request.Parsed.Turns(nil)
+	x.r.Turns = x.r.Parsed.Turns(nil)
 	return x
 }
+
+func (x *turn) find() (seat, bool) { return x.c.find(&x.r, &x.d, false) }
 
 func prompting(text string) string {
 	body, _ := json.Marshal(map[string]any{"prompt": text})
@@ -32,17 +38,16 @@ func prompting(text string) string {
 }
 
 // answeredBy has a completion be answered by a specialist.
-func answeredBy(t testing.TB, s *Server, text, name string) {
+func answeredBy(t testing.TB, c *Conversations, text, name string) {
 	t.Helper()
-	x := asker(t, s, wire.Completion, prompting(text))
-	x.findConversation(false)
-	x.sp.Name = name
-	x.rememberConversation()
+	x := asker(t, c, wire.Completion, prompting(text))
+	x.find()
+	c.Remember(&x.d, name, 0)
 }
 
-func found(t testing.TB, s *Server, text string) string {
+func found(t testing.TB, c *Conversations, text string) string {
 	t.Helper()
-	at, _ := asker(t, s, wire.Completion, prompting(text)).findConversation(false)
+	at, _ := asker(t, c, wire.Completion, prompting(text)).find()
 	return at.specialist
 }
 
@@ -58,11 +63,11 @@ func made(seed uint64, length int) string {
 
 func TestACompletionIsKnownByTheLongestEarlierOneThatItGoesOnFrom(t *testing.T) {
 	for _, length := range []int{firstMark, 17, 100, 1023, 1024, 5000, prefixRead - 1, prefixRead, prefixRead + 5} {
-		s := &Server{conversations: newConversations(100)}
+		c := NewConversations(100)
 		first := made(1, length)
 		second := first + made(2, length/3+3)
-		answeredBy(t, s, first, "debug")
-		answeredBy(t, s, second, "systems")
+		answeredBy(t, c, first, "debug")
+		answeredBy(t, c, second, "systems")
 		for what, row := range map[string]struct{ text, want string }{
 			"goes on from both":          {second + " more", "systems"},
 			"goes on from the first":     {first + "\nanother way", "debug"},
@@ -78,7 +83,7 @@ func TestACompletionIsKnownByTheLongestEarlierOneThatItGoesOnFrom(t *testing.T) 
 				length >= prefixRead && (what == "goes on from the first" || what == "is the first one again"):
 				row.want = "systems"
 			}
-			if got := found(t, s, row.text); got != row.want {
+			if got := found(t, c, row.text); got != row.want {
 				t.Errorf("%d bytes: a text that %s: %q, want %q", length, what, got, row.want)
 			}
 		}
@@ -89,7 +94,7 @@ func TestACompletionIsKnownByTheLongestEarlierOneThatItGoesOnFrom(t *testing.T) 
 // have the same last mark one may be missed; none is ever mistaken.
 func TestCompletionsAreFoundAsANaiveSearchFindsThem(t *testing.T) {
 	dice := rand.New(rand.NewPCG(7, 7))
-	s := &Server{conversations: newConversations(1 << 16)}
+	c := NewConversations(1 << 16)
 	var earlier []string
 	hits, missed := 0, 0
 	for i := range 3000 {
@@ -105,7 +110,7 @@ func TestCompletionsAreFoundAsANaiveSearchFindsThem(t *testing.T) {
 				want = fmt.Sprint(n)
 			}
 		}
-		switch got := found(t, s, text); {
+		switch got := found(t, c, text); {
 		case got == want && got != "":
 			hits++
 		case got == want:
@@ -115,7 +120,7 @@ func TestCompletionsAreFoundAsANaiveSearchFindsThem(t *testing.T) {
 			t.Fatalf("%q is taken for a continuation of %q", text, earlier[ordinal(got)])
 		}
 		earlier = append(earlier, text)
-		answeredBy(t, s, text, fmt.Sprint(i))
+		answeredBy(t, c, text, fmt.Sprint(i))
 	}
 	if hits < 1000 || missed > hits/10 {
 		t.Errorf("%d found, %d missed", hits, missed)
@@ -142,20 +147,20 @@ func TestMarksAreFew(t *testing.T) {
 }
 
 func TestConversationsAreBounded(t *testing.T) {
-	s := &Server{conversations: newConversations(10)}
+	c := NewConversations(10)
 	for i := range 100 {
-		answeredBy(t, s, made(uint64(i), 50_000), "debug")
+		answeredBy(t, c, made(uint64(i), 50_000), "debug")
 	}
-	if n := s.conversations.last.Len(); n != 10 {
+	if n := c.last.Len(); n != 10 {
 		t.Errorf("%d are remembered", n)
 	}
-	if found(t, s, made(99, 50_000)+"on") != "debug" || found(t, s, made(89, 50_000)+"on") != "" {
+	if found(t, c, made(99, 50_000)+"on") != "debug" || found(t, c, made(89, 50_000)+"on") != "" {
 		t.Error("not the longest unused are forgotten")
 	}
 	for _, body := range []string{`{"prompt":["` + strings.Repeat("a", 99) + `","b"]}`, `{"prompt":[1,2,3,4,5,6,7,8]}`,
 		`{"prompt":"short"}`} {
-		x := asker(t, s, wire.Completion, body)
-		if at, ok := x.findConversation(false); ok || x.conversation != 0 {
+		x := asker(t, c, wire.Completion, body)
+		if at, ok := x.find(); ok || x.d.conversation != 0 {
 			t.Errorf("%s belongs to %+v", body, at)
 		}
 	}
@@ -163,35 +168,34 @@ func TestConversationsAreBounded(t *testing.T) {
 
 // What a chat brings beside its messages is sent anew with each of its requests, and does not part them.
 func TestAChatIsKnownByItsMessages(t *testing.T) {
-	s := &Server{conversations: newConversations(10)}
+	c := NewConversations(10)
 	const question, extras = `{"role":"user","content":"why?"}`, `"repo_snippets":["one"]`
-	x := asker(t, s, wire.Chat, `{"messages":[`+question+`],`+extras+`}`)
-	x.findConversation(false)
-	x.sp.Name = "debug"
-	x.rememberConversation()
+	x := asker(t, c, wire.Chat, `{"messages":[`+question+`],`+extras+`}`)
+	x.find()
+	c.Remember(&x.d, "debug", 0)
 	next := `{"messages":[` + question + `,{"role":"assistant","content":"so"},{"role":"user","content":"and?"}],` +
 		extras + `}`
-	if at, ok := asker(t, s, wire.Chat, next).findConversation(false); !ok || at.specialist != "debug" {
+	if at, ok := asker(t, c, wire.Chat, next).find(); !ok || at.specialist != "debug" {
 		t.Errorf("%+v %v", at, ok)
 	}
 }
 
-// BenchmarkConversation is the search among many for one that goes on from an earlier one, and for one that nobody
-// knows.
+// BenchmarkConversation is the search among many for one that goes on from an earlier one, and for one that is
+// not known.
 func BenchmarkConversation(b *testing.B) {
 	for _, size := range []int{1 << 10, 16 << 10, 128 << 10, 4 << 20} {
-		s := &Server{conversations: newConversations(1 << 16)}
+		c := NewConversations(1 << 16)
 		for i := range 1000 {
-			answeredBy(b, s, made(uint64(i), 2000), "debug")
+			answeredBy(b, c, made(uint64(i), 2000), "debug")
 		}
 		text := made(5000, size)
-		answeredBy(b, s, text[:size*3/4], "debug")
+		answeredBy(b, c, text[:size*3/4], "debug")
 		for name, asked := range map[string]string{"known": text, "new": "x" + text} {
 			b.Run(fmt.Sprintf("bytes=%d/%s", size, name), func(b *testing.B) {
-				x := asker(b, s, wire.Completion, prompting(asked))
+				x := asker(b, c, wire.Completion, prompting(asked))
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, ok := x.findConversation(false); ok != (name == "known") {
+					if _, ok := x.find(); ok != (name == "known") {
 						b.Fatal(ok)
 					}
 				}

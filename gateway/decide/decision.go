@@ -1,0 +1,83 @@
+package decide
+
+import (
+	"time"
+
+	"octet/calibration"
+	"octet/classifier"
+	"octet/gateway/ensemble"
+	"octet/gateway/intake"
+	"octet/slo"
+)
+
+// Decision is which specialist answers a request, and why. The zero Decision has decided nothing.
+type Decision struct {
+	classifier.Verdict
+	Demoted     string // the specialist that another stands in for
+	Probe       string // the demoted specialist that is owed a copy of the request
+	ShadowCause calibration.Cause
+
+	conversation uint64 // by what a later request of the conversation finds it; 0 if nothing tells it
+	opening      prefix // the text of a completion that is found so
+
+	specialist *ensemble.Specialist // of the verdict, looked up at the first use
+	knobs      *ensemble.Knobs      // of the verdict's intent, likewise
+}
+
+// In returns the specialist of the verdict; nil if no specialist has that name.
+func (d *Decision) In(rt *ensemble.Runtime) *ensemble.Specialist {
+	if d.specialist == nil || d.specialist.Name != d.Specialist {
+		d.specialist = rt.Specialist(d.Specialist)
+	}
+	return d.specialist
+}
+
+// knobsIn returns the knobs of the verdict's intent.
+func (d *Decision) knobsIn(rt *ensemble.Runtime) *ensemble.Knobs {
+	if d.knobs == nil {
+		d.knobs = rt.Knobs(d.Intent)
+	}
+	return d.knobs
+}
+
+// Decider is what decisions are made with. It serves all requests of a gateway.
+type Decider struct {
+	Conversations *Conversations
+	Probation     *slo.Probation // nil: nothing is on probation
+	Clock         Clock
+}
+
+// Clock says what time it is.
+type Clock interface{ Now() time.Time }
+
+// Route asks the cascade, then what keeps or shares a request: conversations, probation, shadows. The text is unescaped
+// only where it is read.
+func (c *Decider) Route(rt *ensemble.Runtime, r *intake.Request, d *Decision) error {
+	r.AsTurns = r.AsTurns[:0]
+	if rt.Cascade.Reads(r.Parsed.Model, r.Intent.Intent) {
+		r.Turns = r.Parsed.Turns(r.Turns[:0])
+		for _, t := range r.Turns {
+			r.AsTurns = append(r.AsTurns, classifier.Turn{Role: t.Role, Text: t.Text})
+		}
+	}
+	in := classifier.Input{Model: r.Parsed.Model, Intent: r.Intent.Intent, Adapter: r.Intent.Adapter, Turns: r.AsTurns}
+	if err := rt.Cascade.Decide(&in, &d.Verdict); err != nil {
+		return err
+	}
+	c.Conversations.stay(rt, r, d)
+	c.shareOut(rt, r, d)
+	d.Shadow, d.ShadowCause = c.shadowOf(rt, d)
+	return nil
+}
+
+// Second reports whether there is a second choice that may answer, which the verdict called viable.
+func (c *Decider) Second(rt *ensemble.Runtime, r *intake.Request, d *Decision) bool {
+	return d.SecondViable && c.mayAnswer(rt, r, d.Verdict.Second)
+}
+
+// mayAnswer reports whether a specialist is one of the tenant's, and not demoted.
+func (c *Decider) mayAnswer(rt *ensemble.Runtime, r *intake.Request, name string) bool {
+	sp := rt.Specialist(name)
+	return sp != nil && r.Tenant.Permits(name) &&
+		(!sp.Board.Breaker().Demoted() || sp.Board.Breaker().Standing(c.Clock.Now()) == slo.Primary)
+}

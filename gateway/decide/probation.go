@@ -1,0 +1,98 @@
+package decide
+
+import (
+	"math"
+
+	"github.com/zeebo/xxh3"
+
+	"octet/calibration"
+	"octet/classifier"
+	"octet/gateway/ensemble"
+	"octet/gateway/intake"
+	"octet/slo"
+)
+
+// shareOut gives a part of what would go to a fresh specialist to its fallback, so that no intent is its alone. A
+// session stays on one side. A request that names the specialist or an adapter gets it.
+func (c *Decider) shareOut(rt *ensemble.Runtime, r *intake.Request, d *Decision) {
+	v := &d.Verdict
+	if v.RoutedBy == classifier.ByModel || v.Adapter != "" ||
+		!c.Probation.Fresh(slo.Entrant{Specialist: v.Specialist}) {
+		return
+	}
+	sp := d.In(rt)
+	if sp == nil || sp.Fallback == "" || !r.Tenant.Permits(sp.Fallback) || ownShare(r) < rt.Probation.Share {
+		return
+	}
+	v.Second, v.SecondViable = v.Specialist, false
+	v.Specialist, v.RoutedBy, v.Rule, v.Cues = sp.Fallback, classifier.ByFallback, v.Specialist+" is on probation", nil
+	v.Confidence = probability(rt, v, v.Specialist)
+}
+
+// ownShare spreads requests evenly over [0,1): those of a session are at one place.
+func ownShare(r *intake.Request) float64 {
+	key := r.Intent.Session
+	if key == "" {
+		key = r.ID
+	}
+	return float64(xxh3.HashString(key)>>11) / (1 << 53)
+}
+
+// Named returns the verdict's probabilities by the names of specialists; nil if it has none.
+func (d *Decision) Named(rt *ensemble.Runtime) map[string]float64 {
+	if d.Probabilities == nil {
+		return nil
+	}
+	byName := make(map[string]float64, len(d.Probabilities))
+	for i, p := range d.Probabilities {
+		byName[rt.Specialists[i].Name] = p
+	}
+	return byName
+}
+
+// probability of a specialist in a verdict; NaN if the verdict has none.
+func probability(rt *ensemble.Runtime, v *classifier.Verdict, name string) float64 {
+	for i, p := range v.Probabilities {
+		if rt.Specialists[i].Name == name {
+			return p
+		}
+	}
+	return math.NaN()
+}
+
+// probationShadow says which specialist gets a shadow because a lane is fresh: of what the fresh one answers its second choice, its
+// fallback, or, of an adapter, the specialist without it; of what another answers in a fresh one's place, the fresh
+// one.
+func (c *Decider) probationShadow(rt *ensemble.Runtime, v *classifier.Verdict) (string, calibration.Cause) {
+	p := c.Probation
+	switch {
+	case v.RoutedBy == classifier.ByFallback && v.Second != "" && p.Fresh(slo.Entrant{Specialist: v.Second}):
+		return v.Second, calibration.ByProbation
+	case !p.Fresh(slo.Entrant{Specialist: v.Specialist, Adapter: v.Adapter}) ||
+		v.Confidence >= rt.Probation.ShadowThreshold || rt.Probation.ShadowThreshold == 0:
+		return "", ""
+	case v.Adapter != "":
+		return v.Specialist, calibration.ByProbation
+	case v.Second != "":
+		return v.Second, calibration.ByProbation
+	}
+	if sp := rt.Specialist(v.Specialist); sp != nil && sp.Fallback != "" {
+		return sp.Fallback, calibration.ByProbation
+	}
+	return "", ""
+}
+
+// shadowOf says which specialist gets a shadow copy of a request, and why: the second choice of a classifier that is less sure than
+// the intent's threshold in force asks. A fresh lane's rules are probation's.
+func (c *Decider) shadowOf(rt *ensemble.Runtime, d *Decision) (string, calibration.Cause) {
+	v := &d.Verdict
+	if t, ok := d.knobsIn(rt).Shadow.Value(); ok { // an operator's, or the configured one
+		v.ShadowThreshold = t
+	}
+	switch {
+	case v.RoutedBy == classifier.ByClassifier && v.Second != "" && v.Confidence < v.ShadowThreshold:
+		return v.Second, calibration.ByThreshold
+	default:
+		return c.probationShadow(rt, v)
+	}
+}
