@@ -86,7 +86,8 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 		"explained, classified, with an adapter": func(x *exchange) {
 			x.request.Stream, x.request.Intent.Explain = false, true
 			x.attempts, x.queued, x.predicted = 3, 1234567*time.Microsecond, 4096
-			x.decision.Verdict = classifier.Verdict{Adapter: "lora", RoutedBy: classifier.ByClassifier, Confidence: 0.98765}
+			x.decision.Verdict = classifier.Verdict{Adapter: "lora", RoutedBy: classifier.ByClassifier,
+				Confidence: 0.98765}
 			x.receipt = opened("r-1")
 		},
 		"with SLOs": func(x *exchange) {

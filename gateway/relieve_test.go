@@ -83,7 +83,8 @@ func TestTheFirstFallbackThatMayAnswerStandsIn(t *testing.T) {
 		case test.want != "" && (err != nil || x.decision.Specialist != test.want ||
 			x.receipt.Decision().Specialist != test.want):
 			t.Errorf("%s: %s answers, %v", name, x.decision.Specialist, err)
-		case test.want != "" && test.want != "a" && (x.decision.Demoted != "a" || x.decision.RoutedBy != classifier.ByFallback):
+		case test.want != "" && test.want != "a" &&
+			(x.decision.Demoted != "a" || x.decision.RoutedBy != classifier.ByFallback):
 			t.Errorf("%s: %+v", name, x.decision)
 		}
 	}
@@ -171,7 +172,8 @@ func TestASpecialistUnderLoadGetsProbesAlone(t *testing.T) {
 	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"),
 		request: intake.Request{Tenant: &tenant.Tenant{}, Body: new(intake.Body)}}
 	x.decision.Verdict = classifier.Verdict{Specialist: "b", Intent: "codegen"}
-	if err := x.relieve(); err != nil || x.decision.Probe != "b" || x.decision.Shadow != "b" || x.decision.Specialist != "c" {
+	if err := x.relieve(); err != nil || x.decision.Probe != "b" || x.decision.Shadow != "b" ||
+		x.decision.Specialist != "c" {
 		t.Errorf("probe %q, %s answers, %v", x.decision.Probe, x.decision.Specialist, err)
 	}
 }

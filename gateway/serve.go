@@ -14,7 +14,8 @@ import (
 func (x *exchange) serve() error {
 	x.sp = x.decision.In(x.rt)
 	if x.sp == nil {
-		return apierr.New(apierr.ModelNotFound, "model", fmt.Sprintf("there is no specialist %q", x.decision.Specialist))
+		return apierr.New(apierr.ModelNotFound, "model",
+			fmt.Sprintf("there is no specialist %q", x.decision.Specialist))
 	}
 	x.comesBack()
 	plan, err := x.plan()

@@ -4,6 +4,6 @@
 //	Relieve:  a fallback stands in for a demoted one -> load diverts -> the demoted one is owed a copy
 //	Floor:    priorities below what is in force are refused
 //
-// Each step changes the Decision and nothing else; the order is fixed. Steps read what is in force (breakers, load, knobs)
-// without a lock and depend on no operator.
+// Each step changes the Decision and nothing else; the order is fixed. Steps read what is in force (breakers, load,
+// knobs) without a lock and depend on no operator.
 package decide

@@ -60,9 +60,9 @@ func probability(rt *ensemble.Runtime, v *classifier.Verdict, name string) float
 	return math.NaN()
 }
 
-// probationShadow says which specialist gets a shadow because a lane is fresh: of what the fresh one answers its second choice, its
-// fallback, or, of an adapter, the specialist without it; of what another answers in a fresh one's place, the fresh
-// one.
+// probationShadow says which specialist gets a shadow because a lane is fresh: of what the fresh one answers its second
+// choice, its fallback, or, of an adapter, the specialist without it; of what another answers in a fresh one's place,
+// the fresh one.
 func (c *Decider) probationShadow(rt *ensemble.Runtime, v *classifier.Verdict) (string, calibration.Cause) {
 	p := c.Probation
 	switch {
@@ -82,8 +82,8 @@ func (c *Decider) probationShadow(rt *ensemble.Runtime, v *classifier.Verdict) (
 	return "", ""
 }
 
-// shadowOf says which specialist gets a shadow copy of a request, and why: the second choice of a classifier that is less sure than
-// the intent's threshold in force asks. A fresh lane's rules are probation's.
+// shadowOf says which specialist gets a shadow copy of a request, and why: the second choice of a classifier that is
+// less sure than the intent's threshold in force asks. A fresh lane's rules are probation's.
 func (c *Decider) shadowOf(rt *ensemble.Runtime, d *Decision) (string, calibration.Cause) {
 	v := &d.Verdict
 	if t, ok := d.knobsIn(rt).Shadow.Value(); ok { // an operator's, or the configured one
