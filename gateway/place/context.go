@@ -20,7 +20,7 @@ func newContext(parent context.Context) *Context {
 	return c
 }
 
-// Preempted implements scheduler.Watcher.
+// Preempted implements gate.Watcher.
 func (c *Context) Preempted() { c.Cancel(ErrPreempted) }
 
 // Cause returns why the context has ended, nil while it has not.
