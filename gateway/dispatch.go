@@ -192,29 +192,6 @@ func (x *exchange) engineRequest(r *engine.Request, hop *ensemble.Hop, segments 
 	r.At, r.HeaderTimeout, r.IdleTimeout = budget.from, budget.limit, budget.limit
 }
 
-func (x *exchange) path() string { return pathOf(x.request.Kind) }
-
-// Where clients ask us, and we engines.
-const (
-	chatPath       = "/v1/chat/completions"
-	completionPath = "/v1/completions"
-)
-
-// nameOf is what a kind of request is called: chat | completion.
-func nameOf(kind wire.Kind) string {
-	if kind == wire.Completion {
-		return "completion"
-	}
-	return "chat"
-}
-
-func pathOf(kind wire.Kind) string {
-	if kind == wire.Completion {
-		return completionPath
-	}
-	return chatPath
-}
-
 // edits appends the members of the body that must change for this replica.
 func (x *exchange) edits(rep *ensemble.Replica, edits []wire.Edit) []wire.Edit {
 	if model, quoted := rep.ModelName(x.decision.Adapter); x.request.Parsed.Model != model {

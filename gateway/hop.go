@@ -16,7 +16,7 @@ func (x *exchange) prepare(h *ensemble.Hop, s *routing.Step, rep *ensemble.Repli
 	*h = ensemble.Hop{}
 	h.Step, h.Last, h.Replica, h.Answerer = *s, s.Name == x.answering, rep, x.answerer
 	h.Step.Ranked = nil // in the route's memory, which ends before the step's attempts do
-	h.Client, h.Kind, h.RequestID, h.Path, h.Stream = &x.request.Parsed, x.request.Kind, x.request.ID, x.path(),
+	h.Client, h.Kind, h.RequestID, h.Path, h.Stream = &x.request.Parsed, x.request.Kind, x.request.ID, x.request.Kind.Path(),
 		x.request.Stream
 	h.Edits = x.edits(rep, h.NoEdits())
 	if !h.Last {

@@ -24,10 +24,8 @@ func kindOf(t testing.TB, name string) engine.Kind {
 // A further kind of engine is one literal: all that the gateway does with a replica follows from its columns.
 func TestAFurtherKindOfEngineIsOneLiteral(t *testing.T) {
 	made := engine.Kind{
-		Name: "made-up", Bit: engine.SGLang, AdapterSuffix: true, LowFirst: true, TokenizesChats: true,
-		Transfer: engine.TransfersByPull,
-		Streams:  engine.Streams{Counted: engine.CountsTimings, Untidy: true},
-		Paths:    engine.Paths{Tokenize: "/made-up/tokenize"},
+		Name: "made-up", Bit: engine.SGLang, AdapterSuffix: true, LowFirst: true,
+		Streams: engine.Streams{Counted: engine.CountsTimings, Untidy: true},
 	}
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
@@ -52,18 +50,5 @@ func TestAFurtherKindOfEngineIsOneLiteral(t *testing.T) {
 	}
 	if got := w.body.String(); !strings.Contains(got, `"role":"assistant"`) || strings.Contains(got, "timings") {
 		t.Errorf("the client was sent %s", got)
-	}
-
-	h := hopOf(t, StepPreprocess, "vllm", body)
-	h.Replica.Kind = made
-	o := &Handover{}
-	if err := o.Request(h); err != nil || h.Path != "/made-up/tokenize" {
-		t.Errorf("tokens are asked for at %q: %v", h.Path, err)
-	}
-	h.Step.Name = StepPrefill
-	if err := o.Request(h); err != nil || !slices.ContainsFunc(h.Edits, func(e wire.Edit) bool {
-		return e.Key == "kv_transfer_params"
-	}) {
-		t.Errorf("a prefill's edits are %v: %v", h.Edits, err)
 	}
 }

@@ -25,10 +25,10 @@ func (s *Server) DataHandler() http.Handler {
 	return s.certain(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method != http.MethodPost:
-		case r.URL.Path == chatPath:
+		case r.URL.Path == wire.Chat.Path():
 			s.complete(w, r, wire.Chat)
 			return
-		case r.URL.Path == completionPath:
+		case r.URL.Path == wire.Completion.Path():
 			s.complete(w, r, wire.Completion)
 			return
 		}
@@ -42,8 +42,8 @@ func (s *Server) router() *gin.Engine {
 	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts}
 	outcomes := api.Outcomes{Refuse: s.refuse, Rings: s.receipts, Verdicts: s.audit.Verdicts, Now: s.now,
 		Body: s.readSmall}
-	e.POST(chatPath, func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat) })
-	e.POST(completionPath, func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Completion) })
+	e.POST(wire.Chat.Path(), func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat) })
+	e.POST(wire.Completion.Path(), func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Completion) })
 	e.POST("/v1/route", func(c *gin.Context) { s.explain(c.Writer, c.Request) })
 	e.GET("/v1/models", s.identified(models.List))
 	e.GET("/v1/models/:id", s.identified(models.One))

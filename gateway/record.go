@@ -18,7 +18,7 @@ import (
 // openReceipt starts the record of this request's decision.
 func (x *exchange) openReceipt() {
 	r := &x.request
-	x.receipt.Open(r.ID, nameOf(r.Kind), r.Arrival, &receipt.Asked{
+	x.receipt.Open(r.ID, r.Kind.String(), r.Arrival, &receipt.Asked{
 		Model: r.Parsed.Model, Intent: r.Intent.Intent, Adapter: r.Intent.Adapter, Session: r.Intent.Session != "",
 		Priority: r.Intent.Asked, PriorityInUse: r.Intent.Priority,
 		DeadlineMs: msUntil(r.Arrival, r.Intent.Deadline), TTFTDeadlineMs: msUntil(r.Arrival, r.Intent.TTFTDeadline),

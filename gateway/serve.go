@@ -74,7 +74,7 @@ func (x *exchange) timer(now time.Time) func() time.Duration {
 
 // facts writes what plugins may know of the request. f is zero: it is written in place, member by member.
 func (x *exchange) facts(now time.Time, f *routing.Facts) {
-	f.Kind = nameOf(x.request.Kind)
+	f.Kind = x.request.Kind.String()
 	f.Now, f.TTFT, f.Total = now, x.request.Intent.FirstTokenLeft(now, x.relay.Delivered() > 0),
 		x.request.Intent.TotalLeft(now)
 	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = x.request.ID, x.sp.Name, x.decision.Adapter,

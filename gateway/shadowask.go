@@ -128,7 +128,7 @@ func (sh *secondOpinion) call(ctx context.Context, rep *ensemble.Replica, p *pla
 	}
 	timeout := sh.rt.Shadow.Timeout
 	resp, err := rep.Client.Do(ctx, &engine.Request{
-		Method: "POST", Path: pathOf(sh.kind), Segments: segments, RequestID: sh.id, Stream: sh.stream,
+		Method: "POST", Path: sh.kind.Path(), Segments: segments, RequestID: sh.id, Stream: sh.stream,
 		Bearer:        rep.APIKey,
 		HeaderTimeout: timeout, IdleTimeout: timeout,
 	})

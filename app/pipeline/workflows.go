@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"octet/config"
-	"octet/gateway"
 	"octet/gateway/ensemble"
+	"octet/gateway/handover"
 	"octet/routing"
 	"octet/routing/plugins"
 )
@@ -64,8 +64,8 @@ func (b *builder) build() (Pipeline, error) {
 	if prefill.ByLoad() { // the prefill is asked first, also where both engines could be asked at once
 		accept = b.sp.Disaggregation.AcceptTimeout
 	}
-	handover := func() ensemble.Protocol { return &gateway.Handover{Room: rand.Int64, Accept: accept} }
-	return Pipeline{Workflow: flow, Profiles: b.profiles, Protocol: handover}, nil
+	newProtocol := func() ensemble.Protocol { return &handover.Protocol{Room: rand.Int64, Accept: accept} }
+	return Pipeline{Workflow: flow, Profiles: b.profiles, Protocol: newProtocol}, nil
 }
 
 // legs returns the steps of disaggregated serving, a preprocessor's before them if there is one, and the profile of the
@@ -73,20 +73,20 @@ func (b *builder) build() (Pipeline, error) {
 func (b *builder) legs() (legs []routing.Leg, byPrefill *routing.Profile, err error) {
 	d := b.sp.Disaggregation
 	if b.sp.Workflow == "three-step" {
-		leg, _, err := b.leg(gateway.StepPreprocess, d.Preprocess, routing.RolePreprocess)
+		leg, _, err := b.leg(handover.Preprocess, d.Preprocess, routing.RolePreprocess)
 		if err != nil {
 			return nil, nil, err
 		}
 		legs = append(legs, leg)
 	}
-	prefill, byPrefill, err := b.leg(gateway.StepPrefill, d.Prefill, routing.RolePrefill)
+	prefill, byPrefill, err := b.leg(handover.Prefill, d.Prefill, routing.RolePrefill)
 	if err != nil {
 		return nil, nil, err
 	}
 	prefill.Pick = nearPick
 	prefill.Decider = plugins.LongAndCold{MinPrompt: d.MinPromptTokens, MinUncached: d.MinUncachedTokens,
 		Pick: plugins.Near}
-	decode := routing.Leg{Name: gateway.StepDecode}
+	decode := routing.Leg{Name: handover.Decode}
 	if decode.Selector, err = b.profile(d.DecodeProfile, routing.RoleDecode, plugins.Near); err != nil {
 		return nil, nil, err
 	}

@@ -9,6 +9,22 @@ const (
 	Completion             // /v1/completions
 )
 
+// String returns chat | completion.
+func (k Kind) String() string {
+	if k == Completion {
+		return "completion"
+	}
+	return "chat"
+}
+
+// Path returns where a body of the kind is sent, by clients to the gateway and by the gateway to engines.
+func (k Kind) Path() string {
+	if k == Completion {
+		return "/v1/completions"
+	}
+	return "/v1/chat/completions"
+}
+
 // Limits bound what a body may hold; a zero field stands for its default.
 type Limits struct {
 	Depth    int // nested containers, the body itself being one; default 64

@@ -1,21 +1,33 @@
-package gateway
+package handover
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"octet/engine"
 	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
 )
 
+// kindOf returns an engine's kind from the table.
+func kindOf(t testing.TB, name string) engine.Kind {
+	t.Helper()
+	k, ok := engine.KindOf(name)
+	if !ok {
+		t.Fatalf("no engine kind %q", name)
+	}
+	return k
+}
+
 // hopOf is a dispatch of a body to a replica of one kind, at a step.
-func hopOf(t testing.TB, step, engine, body string) *ensemble.Hop {
+func hopOf(t testing.TB, step, kindName, body string) *ensemble.Hop {
 	t.Helper()
 	kind := wire.Chat
 	if bytes.Contains([]byte(body), []byte(`"prompt"`)) {
@@ -33,7 +45,7 @@ func hopOf(t testing.TB, step, engine, body string) *ensemble.Hop {
 	}
 	return &ensemble.Hop{
 		Step:    routing.Step{Name: step},
-		Replica: &ensemble.Replica{Name: "r", Model: "m", Kind: kindOf(t, engine), Fleet: member, BootstrapPort: 8998},
+		Replica: &ensemble.Replica{Name: "r", Model: "m", Kind: kindOf(t, kindName), Fleet: member, BootstrapPort: 8998},
 		Client:  r,
 		Kind:    kind, RequestID: "id",
 		Path: "/v1", Stream: r.Stream,
@@ -74,32 +86,32 @@ const (
 //
 //nolint:lll // raw text that cannot be broken
 func TestWhatTheEnginesOfAHandoverAreSent(t *testing.T) {
-	pull, meet := &Handover{}, &Handover{Room: func() int64 { return 77 }}
+	pull, meet := &Protocol{}, &Protocol{Room: func() int64 { return 77 }}
 	params :=
 		`{"do_remote_prefill":true,"do_remote_decode":false,"remote_block_ids":[[1,2]],"remote_engine_id":"e","remote_port":5600,"later":{"more":[1]}}`
 	for _, c := range []struct {
 		name string
-		of   *Handover
+		of   *Protocol
 		hop  *ensemble.Hop
 		want string
 	}{
-		{"tokens", &Handover{}, hopOf(t, StepPreprocess, "vllm", plainBody), `{"model":"m","prompt":"x y"}`},
-		{"tokens of a chat", &Handover{}, hopOf(t, StepPreprocess, "sglang", chatBody),
+		{"tokens", &Protocol{}, hopOf(t, Preprocess, "vllm", plainBody), `{"model":"m","prompt":"x y"}`},
+		{"tokens of a chat", &Protocol{}, hopOf(t, Preprocess, "sglang", chatBody),
 			`{"model":"m","messages":[{"role":"user","content":"x"}]}`},
-		{"prefill by vLLM", pull, hopOf(t, StepPrefill, "vllm", chatBody), `{"model":"debug","stream":false,"stream_options":null,"max_tokens":1,"max_completion_tokens":1,"min_tokens":0,"n":1,
+		{"prefill by vLLM", pull, hopOf(t, Prefill, "vllm", chatBody), `{"model":"debug","stream":false,"stream_options":null,"max_tokens":1,"max_completion_tokens":1,"min_tokens":0,"n":1,
 			"messages":[{"role":"user","content":"x"}],"top_k":3,"kv_transfer_params":{"do_remote_decode":true,"do_remote_prefill":false,"remote_engine_id":null,"remote_block_ids":null,"remote_host":null,"remote_port":null}}`},
-		{"decode without", pull, hopOf(t, StepDecode, "vllm", plainBody), plainBody},
-		{"decode by vLLM", &Handover{params: []byte(params)}, hopOf(t, StepDecode, "vllm", plainBody),
+		{"decode without", pull, hopOf(t, Decode, "vllm", plainBody), plainBody},
+		{"decode by vLLM", &Protocol{params: []byte(params)}, hopOf(t, Decode, "vllm", plainBody),
 			`{"model":"debug","prompt":"x y","kv_transfer_params":` + params + `}`},
-		{"decode by another kind", &Handover{params: []byte(params)}, hopOf(t, StepDecode, "llamacpp", plainBody),
+		{"decode by another kind", &Protocol{params: []byte(params)}, hopOf(t, Decode, "llamacpp", plainBody),
 			plainBody},
-		{"decode from tokens", &Handover{tokens: []byte("[7,8]")}, hopOf(t, StepDecode, "vllm", plainBody),
+		{"decode from tokens", &Protocol{tokens: []byte("[7,8]")}, hopOf(t, Decode, "vllm", plainBody),
 			`{"model":"debug","prompt":[7,8]}`},
-		{"tokens are not for chats", &Handover{tokens: []byte("[7,8]")}, hopOf(t, StepDecode, "vllm", chatBody),
+		{"tokens are not for chats", &Protocol{tokens: []byte("[7,8]")}, hopOf(t, Decode, "vllm", chatBody),
 			chatBody},
-		{"prefill by SGLang", meet, hopOf(t, StepPrefill, "sglang", plainBody),
+		{"prefill by SGLang", meet, hopOf(t, Prefill, "sglang", plainBody),
 			`{"model":"debug","prompt":"x y","bootstrap_host":"10.1.2.3","bootstrap_port":8998,"bootstrap_room":77}`},
-		{"decode by SGLang", meet, hopOf(t, StepDecode, "sglang", plainBody),
+		{"decode by SGLang", meet, hopOf(t, Decode, "sglang", plainBody),
 			`{"model":"debug","prompt":"x y","bootstrap_host":"10.1.2.3","bootstrap_port":8998,"bootstrap_room":77}`},
 	} {
 		if err := c.of.Request(c.hop); err != nil {
@@ -114,17 +126,17 @@ func TestWhatTheEnginesOfAHandoverAreSent(t *testing.T) {
 
 func TestReplicasThatHaveNoPartInAHandoverAreNotTried(t *testing.T) {
 	for name, h := range map[string]*ensemble.Hop{
-		"an engine that hands nothing over": hopOf(t, StepPrefill, "openai", plainBody),
-		"several prompts":                   hopOf(t, StepPrefill, "vllm", `{"model":"debug","prompt":["a","b"]}`),
-		"one of a pair, alone":              hopOf(t, StepDecode, "sglang", plainBody),
-		"tokens already":                    hopOf(t, StepPreprocess, "vllm", `{"model":"debug","prompt":[1,2]}`),
-		"an engine without a tokenizer":     hopOf(t, StepPreprocess, "llamacpp", plainBody),
+		"an engine that hands nothing over": hopOf(t, Prefill, "openai", plainBody),
+		"several prompts":                   hopOf(t, Prefill, "vllm", `{"model":"debug","prompt":["a","b"]}`),
+		"one of a pair, alone":              hopOf(t, Decode, "sglang", plainBody),
+		"tokens already":                    hopOf(t, Preprocess, "vllm", `{"model":"debug","prompt":[1,2]}`),
+		"an engine without a tokenizer":     hopOf(t, Preprocess, "llamacpp", plainBody),
 	} {
-		if err := new(Handover).Request(h); !errors.Is(err, routing.ErrNotTried) {
+		if err := new(Protocol).Request(h); !errors.Is(err, routing.ErrNotTried) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := new(Handover).Request(hopOf(t, StepPrefill, "vllm", `{"model":"debug","prompt":[1,2]}`)); err != nil {
+	if err := new(Protocol).Request(hopOf(t, Prefill, "vllm", `{"model":"debug","prompt":[1,2]}`)); err != nil {
 		t.Errorf("one prompt of tokens: %v", err)
 	}
 }
@@ -140,12 +152,12 @@ func FuzzHandoverTakesAnyAnswer(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, step := range []string{StepPreprocess, StepPrefill} {
-			o := &Handover{}
+		for _, step := range []string{Preprocess, Prefill} {
+			o := &Protocol{}
 			if o.Answer(hopOf(t, step, "vllm", plainBody), body) != nil {
 				continue
 			}
-			next := hopOf(t, StepDecode, "vllm", plainBody)
+			next := hopOf(t, Decode, "vllm", plainBody)
 			if err := o.Request(next); err != nil {
 				t.Fatal(err)
 			}
@@ -155,4 +167,21 @@ func FuzzHandoverTakesAnyAnswer(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A further kind of engine is one literal: its part in a handover follows from its columns.
+func TestAFurtherKindOfEngineTakesPartByItsColumns(t *testing.T) {
+	h := hopOf(t, Preprocess, "vllm", `{"model":"s","messages":[{"role":"user","content":"x"}],"stream":true}`)
+	h.Replica.Kind = engine.Kind{Name: "made-up", TokenizesChats: true, Transfer: engine.TransfersByPull,
+		Paths: engine.Paths{Tokenize: "/made-up/tokenize"}}
+	p := &Protocol{}
+	if err := p.Request(h); err != nil || h.Path != "/made-up/tokenize" {
+		t.Errorf("tokens are asked for at %q: %v", h.Path, err)
+	}
+	h.Step.Name = Prefill
+	if err := p.Request(h); err != nil || !slices.ContainsFunc(h.Edits, func(e wire.Edit) bool {
+		return e.Key == "kv_transfer_params"
+	}) {
+		t.Errorf("a prefill's edits are %v: %v", h.Edits, err)
+	}
 }
