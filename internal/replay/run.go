@@ -135,7 +135,7 @@ func (r *run) depths() plugins.Index {
 	return r.index
 }
 
-// step lets the next thing happen: a step's end before a delivery before an arrival. False when all is done.
+// step lets the next thing happen: a step's end before a delivery before an arrival. It returns false when all is done.
 func (r *run) step() bool {
 	first, due := (*replica)(nil), never
 	for _, rep := range r.replicas {
@@ -267,8 +267,8 @@ func (r *run) send(rep *replica, i int, v routing.View) {
 		r.out.fault = err
 		return
 	}
-	l.flight = rep.member.Route(fleet.Demand{Prompt: l.Input, Uncached: l.Input - held*r.config.BlockSize})
-	l.flight.Begin(r.clock())
+	demand := fleet.Demand{Prompt: l.Input, Uncached: l.Input - held*r.config.BlockSize}
+	rep.member.Start(&l.flight, demand, r.clock())
 	if rep.due == never {
 		rep.start(&r.config.Timing, r.now)
 		r.publish(rep)
