@@ -10,6 +10,7 @@ import (
 	"octet/engine/tokenizers"
 	"octet/gateway"
 	"octet/gateway/ensemble"
+	"octet/gateway/front"
 	"octet/slo"
 )
 
@@ -136,7 +137,7 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 		Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
 		Via: a.replicas.via, AdminToken: cfg.Admin.Token, AdminHosts: adminHosts(cfg), Pprof: cfg.Admin.Pprof,
 		Digest: a.digest, Probation: a.history.probation,
-		Front: gateway.Front(cfg.Front),
+		Front: front.Kind(cfg.Front),
 	}
 	if a.Source.Path != "" {
 		o.Reload = a.Reload

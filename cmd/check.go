@@ -7,7 +7,7 @@ import (
 
 	"octet/app"
 	"octet/config"
-	"octet/gateway"
+	"octet/gateway/front"
 	"octet/internal/http1/server"
 )
 
@@ -23,7 +23,7 @@ func checkCommand() *cobra.Command {
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %d specialists, %d replicas\n", args[0], len(cfg.Specialists),
 				countReplicas(cfg))
-			if gateway.Front(cfg.Front) == gateway.FrontOctet && !server.Supported {
+			if front.Kind(cfg.Front) == front.Octet && !server.Supported {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: front: octet needs Linux; here Go's own server answers clients\n",
 					args[0])
 			}

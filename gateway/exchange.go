@@ -91,7 +91,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	rt := s.runtime.Load()
 	x := &exchange{s: s, rt: rt, w: conn.Of(w, r), r: r}
 	x.request = intake.Begin(x.w, r, s.arrival(x.w), &rt.Limits, &s.bodies)
-	x.receipt = receipt.Begin(s.newID())
+	x.receipt = receipt.Begin(intake.NewID())
 	if x.request.ID == "" {
 		x.request.ID = x.receipt.ID() // a request that is not named is named by its receipt
 	}

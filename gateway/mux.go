@@ -13,6 +13,7 @@ import (
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
 	"octet/gateway/ensemble"
+	"octet/gateway/front"
 	"octet/gateway/intake"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
@@ -22,7 +23,7 @@ import (
 // the same.
 func (s *Server) DataHandler() http.Handler {
 	rest := s.router()
-	return s.certain(func(w http.ResponseWriter, r *http.Request) {
+	return front.Certain(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method != http.MethodPost:
 		case r.URL.Path == wire.Chat.Path():
@@ -33,7 +34,7 @@ func (s *Server) DataHandler() http.Handler {
 			return
 		}
 		rest.ServeHTTP(w, r)
-	})
+	}, s.reject)
 }
 
 func (s *Server) router() *gin.Engine {
@@ -83,7 +84,7 @@ func (s *Server) AdminHandler() http.Handler {
 	if o.Pprof {
 		api.Profiles(e)
 	}
-	return s.certain(e.ServeHTTP)
+	return front.Certain(e.ServeHTTP, s.reject)
 }
 
 // readiness answers /readyz, on both listeners.
@@ -99,7 +100,12 @@ func (s *Server) readiness() api.Ready {
 
 // refuse answers with a typed error outside the straight line.
 func (s *Server) refuse(c *gin.Context, e *apierr.Error) {
-	s.writeError(c.Writer, intake.RequestID(c.GetHeader("X-Request-Id"), s.newID), "", e)
+	s.reject(c.Writer, c.GetHeader("X-Request-Id"), e)
+}
+
+// reject answers a request that has no exchange. asked is the X-Request-Id as the client sent it.
+func (s *Server) reject(w http.ResponseWriter, asked string, e *apierr.Error) {
+	s.writeError(w, intake.RequestID(asked), "", e)
 	s.metrics.Refused(e.Code)
 }
 
@@ -116,7 +122,7 @@ func (s *Server) identified(h api.TenantHandler) gin.HandlerFunc {
 			s.refuse(c, err)
 			return
 		}
-		c.Header("X-Request-Id", intake.RequestID(c.GetHeader("X-Request-Id"), s.newID))
+		c.Header("X-Request-Id", intake.RequestID(c.GetHeader("X-Request-Id")))
 		h(c, rt, tenant)
 	}
 }

@@ -2,11 +2,9 @@ package gateway
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"sync"
@@ -16,6 +14,7 @@ import (
 	"octet/gateway/api"
 	"octet/gateway/decide"
 	"octet/gateway/ensemble"
+	"octet/gateway/front"
 	"octet/gateway/intake"
 	"octet/gateway/metrics"
 	"octet/gateway/receipt"
@@ -38,7 +37,7 @@ type Options struct {
 	Pprof      bool
 	Reload     func(context.Context) error // POST /admin/reload
 	Now        func() time.Time            // default time.Now
-	Front      Front                       // who speaks HTTP on the data listener; default FrontOctet
+	Front      front.Kind                  // of the data listener
 	Knowledge  api.Knowledge               // nil: the admin listener tells the index alone
 	Verifier   shadow.Verifier             // nil: verdicts come by POST /v1/outcomes alone
 
@@ -52,7 +51,6 @@ type Server struct {
 	options     Options
 	log         *slog.Logger
 	metrics     *metrics.Series
-	front       Front
 	knobs       *slo.Knobs
 	via         string
 	now         func() time.Time
@@ -85,7 +83,7 @@ type Server struct {
 // New returns a Server for rt.
 func New(rt *ensemble.Runtime, o Options) *Server {
 	s := &Server{
-		front: o.Front, log: o.Log, metrics: o.Metrics, knobs: o.Knobs,
+		log: o.Log, metrics: o.Metrics, knobs: o.Knobs,
 		options: o, via: o.Via, now: o.Now, probation: o.Probation,
 		receipts: receipt.NewRings(o.Receipts), idempotency: intake.NewIdempotency(o.Keys),
 	}
@@ -138,7 +136,8 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 	s.shadows.running.Go(func() {
 		s.shadows.comparer.Records.Run(s.shadows.ctx, func() time.Duration { return s.Runtime().Shadow.TallyInterval })
 	})
-	servers := []listening{s.dataServer(), s.httpServer(s.AdminHandler())}
+	cfg := s.frontConfig()
+	servers := []front.Server{front.Data(cfg, s.DataHandler()), front.Admin(cfg, s.AdminHandler())}
 	failed := make(chan error, len(servers))
 	for i, l := range []net.Listener{data, admin} {
 		s.listeners.Go(func() { failed <- servers[i].Serve(l) })
@@ -152,8 +151,27 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 	return errors.Join(err, s.drain(servers))
 }
 
+// frontConfig returns what both listeners' servers need, by the Runtime of now.
+func (s *Server) frontConfig() *front.Config {
+	rt, replicas := s.runtime.Load(), 0
+	for _, rep := range &rt.Replicas {
+		if rep != nil {
+			replicas++
+		}
+	}
+	l := &rt.Limits
+	return &front.Config{
+		Kind: s.options.Front, Base: s.cutOff, Replicas: replicas, Log: s.log, Refuse: s.reject, NewID: intake.NewID,
+		Limits: front.Limits{
+			HeaderTimeout: l.HeaderTimeout, KeepaliveTimeout: l.KeepaliveTimeout, WriteTimeout: l.WriteTimeout,
+			HeaderBytes: l.HeaderBytes, HeaderFields: l.HeaderFields,
+			Connections: l.Connections, PerAddress: l.ConnectionsPerAddress,
+		},
+	}
+}
+
 // drain is the orderly end. The admin listener stays up until the data listener is done.
-func (s *Server) drain(servers []listening) error {
+func (s *Server) drain(servers []front.Server) error {
 	grace := s.runtime.Load().Limits.Drain
 	s.drained.Store(int64(s.now().Add(grace).Sub(s.began)))
 	s.draining.Store(true)
@@ -170,7 +188,7 @@ func (s *Server) drain(servers []listening) error {
 
 // settle waits for open requests. New ones on open connections are refused with `draining` meanwhile, and new
 // connections too, so the listener is not closed before the last answer is out.
-func (s *Server) settle(ctx context.Context, data listening) error {
+func (s *Server) settle(ctx context.Context, data front.Server) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !s.empty() {
@@ -196,13 +214,13 @@ func (s *Server) empty() bool {
 // lastWords is how long cut-off requests may take to tell their clients.
 const lastWords = 2 * time.Second
 
-func (s *Server) cutOpen(data listening) error {
+func (s *Server) cutOpen(data front.Server) error {
 	s.log.Warn("drain: the grace is over", "open", s.open.Load())
 	s.cut(errDrained)
 	return s.shutdown(data)
 }
 
-func (s *Server) shutdown(data listening) error {
+func (s *Server) shutdown(data front.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()
 	err := data.Shutdown(ctx)
@@ -212,30 +230,6 @@ func (s *Server) shutdown(data listening) error {
 		return nil
 	}
 	return err
-}
-
-// idLength is of an id that newID makes.
-const idLength = 32
-
-// newID returns 16 random bytes as hex, from the runtime's ChaCha8: the next one cannot be guessed.
-func (s *Server) newID() string {
-	var text [idLength]byte
-	for at := 0; at < len(text); at += 16 {
-		r := rand.Uint64()
-		binary.LittleEndian.PutUint64(text[at:], hexDigits(uint32(r)))
-		binary.LittleEndian.PutUint64(text[at+8:], hexDigits(uint32(r>>32)))
-	}
-	return string(text[:])
-}
-
-// hexDigits returns the eight digits of v, a byte each, the lowest in the lowest.
-func hexDigits(v uint32) uint64 {
-	x := uint64(v)
-	x = (x | x<<16) & 0x0000ffff0000ffff
-	x = (x | x<<8) & 0x00ff00ff00ff00ff
-	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
-	letters := (x + 0x0606060606060606) >> 4 & 0x0101010101010101
-	return x + 0x3030303030303030 + letters*('a'-'0'-10)
 }
 
 func (s *Server) logEnd(x *exchange, r *receipt.Result) {

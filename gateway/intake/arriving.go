@@ -63,7 +63,7 @@ func (b *Arriving) Expect(c conn.Body, r *http.Request, l ensemble.Inbound, tena
 	if c.AtHand() {
 		return nil
 	}
-	return b.begin(l, tenant, AddressOf(r.RemoteAddr), c.Interrupt)
+	return b.begin(l, tenant, conn.AddressOf(r.RemoteAddr), c.Interrupt)
 }
 
 // begin counts a body that is to be waited for. interrupt has its reader look at Grow; it is called under the lock, so
@@ -179,21 +179,6 @@ func (b *Arriving) remove(u *Upload) {
 	}
 	u.older, u.newer = nil, nil
 	b.add(u, -1, -u.bytes)
-}
-
-// AddressOf is the address of a client as its connection has it; of IPv6 the network of 64 bits, which one host has to
-// itself.
-func AddressOf(remote string) netip.Addr {
-	at, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return netip.Addr{}
-	}
-	addr := at.Addr().Unmap().WithZone("")
-	if addr.Is6() {
-		net, _ := addr.Prefix(64) // 64 bits are not too many
-		return net.Addr()
-	}
-	return addr
 }
 
 // Bytes returns what was received of all bodies on their way.

@@ -1,13 +1,41 @@
 package intake
 
-import "strings"
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"strings"
+)
 
-// RequestID returns given if it is well formed, else a fresh one.
-func RequestID(given string, fresh func() string) string {
+// idLength is the length of an id that NewID makes.
+const idLength = 32
+
+// NewID returns 16 random bytes as hex, from the runtime's ChaCha8: the next one cannot be guessed.
+func NewID() string {
+	var text [idLength]byte
+	for at := 0; at < len(text); at += 16 {
+		r := rand.Uint64()
+		binary.LittleEndian.PutUint64(text[at:], hexDigits(uint32(r)))
+		binary.LittleEndian.PutUint64(text[at+8:], hexDigits(uint32(r>>32)))
+	}
+	return string(text[:])
+}
+
+// hexDigits returns the eight digits of v, a byte each, the lowest in the lowest.
+func hexDigits(v uint32) uint64 {
+	x := uint64(v)
+	x = (x | x<<16) & 0x0000ffff0000ffff
+	x = (x | x<<8) & 0x00ff00ff00ff00ff
+	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
+	letters := (x + 0x0606060606060606) >> 4 & 0x0101010101010101
+	return x + 0x3030303030303030 + letters*('a'-'0'-10)
+}
+
+// RequestID returns given if it is well formed, else a new id.
+func RequestID(given string) string {
 	if id := givenID(given); id != "" {
 		return id
 	}
-	return fresh()
+	return NewID()
 }
 
 // givenID returns given if it is well formed, else "".

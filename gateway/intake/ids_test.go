@@ -1,4 +1,4 @@
-package gateway
+package intake
 
 import (
 	"encoding/binary"
@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"octet/gateway/intake"
 )
 
 func TestHexDigitsAreThoseOfTheNumber(t *testing.T) {
@@ -24,10 +22,9 @@ func TestHexDigitsAreThoseOfTheNumber(t *testing.T) {
 
 func TestNoIDIsGivenTwice(t *testing.T) {
 	seen := map[string]bool{}
-	s := new(Server)
 	for range 1000 {
-		id := s.newID()
-		if len(id) != idLength || !intake.WellFormed(id) || seen[id] {
+		id := NewID()
+		if len(id) != idLength || !WellFormed(id) || seen[id] {
 			t.Fatalf("%q, seen before: %v", id, seen[id])
 		}
 		seen[id] = true
