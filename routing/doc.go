@@ -24,7 +24,7 @@
 //  1. A decision goes Prepare, Filter, Score, Pick, in that order, and no stage is entered twice.
 //  2. A Preparer runs at most once per Context, whatever number of Selectors share it; once more after the pick of a
 //     leg that it reads, however indirectly.
-//  3. A Filter only removes: what it returns is cut to what it was given.
+//  3. A Filter only removes: what it adds is taken out again.
 //  4. A score that enters a sum is in [0,1]; others are clamped and counted.
 //  5. Sums are taken in profile order and replicas stand in ascending order, so equal inputs give equal decisions.
 //  6. A plugin touches no slot that it did not declare; one that panics fails its own request only.

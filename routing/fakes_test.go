@@ -50,7 +50,7 @@ type fakeFilter struct {
 	do func(v routing.View, in index.HostBitmap) index.HostBitmap
 }
 
-func (f fakeFilter) Filter(v routing.View, in index.HostBitmap) index.HostBitmap { return f.do(v, in) }
+func (f fakeFilter) Filter(v routing.View, left *index.HostBitmap) { *left = f.do(v, *left) }
 
 type fakeScorer struct {
 	fake

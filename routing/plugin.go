@@ -27,15 +27,8 @@ type Preparer interface {
 // Filter removes candidates that cannot serve the request.
 type Filter interface {
 	Plugin
-	// Filter returns the part of in that stays.
-	Filter(v View, in index.HostBitmap) index.HostBitmap
-}
-
-// Narrower is a Filter that removes in place, and writes nothing where all stay: what profiles ask instead of Filter.
-type Narrower interface {
-	// Narrow removes from left the replicas that cannot serve the request, and returns true if there were any. It adds
-	// none.
-	Narrow(v View, left *index.HostBitmap) bool
+	// Filter removes from left the replicas that cannot serve the request. What it adds is ignored.
+	Filter(v View, left *index.HostBitmap)
 }
 
 // Judge is a Filter that says what it means where it leaves no candidate.

@@ -26,8 +26,7 @@ func (r *record) cut(filter int) bool {
 	if n := len(r.cuts); n > 0 {
 		before = &r.cuts[n-1].left
 	}
-	r.left.Keep(before) // a filter adds none
-	if r.left.Equal(before) {
+	if r.left.Equal(before) || r.left.Keep(before) && r.left.Equal(before) { // what a filter adds is ignored
 		return false
 	}
 	r.cuts = append(r.cuts, cut{filter, r.left})
@@ -111,9 +110,9 @@ func (p *Profile) filter(c *Context, r *record) error {
 	for i := range p.filters {
 		u := &p.filters[i]
 		c.enter(u.unit)
-		changed := u.apply(View{c}, &r.left)
+		u.Filter.Filter(View{c}, &r.left)
 		c.leave(r)
-		if changed && r.cut(i) && r.left.Empty() {
+		if r.cut(i) && r.left.Empty() {
 			return r.noneLeft(u)
 		}
 	}

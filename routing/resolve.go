@@ -16,8 +16,7 @@ func (b *builder) profile() *Profile {
 		case StagePrepare:
 			p.preparers = append(p.preparers, preparer{unit: units[i], Preparer: part.plugin.(Preparer)})
 		case StageFilter:
-			narrow, _ := part.plugin.(Narrower)
-			p.filters = append(p.filters, filter{units[i], part.plugin.(Filter), narrow})
+			p.filters = append(p.filters, filter{units[i], part.plugin.(Filter)})
 		case StageScore:
 			p.scorers = append(p.scorers, scorer{units[i], part.plugin.(Scorer), part.weight})
 		case StagePick:

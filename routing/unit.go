@@ -27,16 +27,6 @@ type preparer struct {
 type filter struct {
 	*unit
 	Filter
-	narrow Narrower // the Filter, where it is one; else nil
-}
-
-// apply removes from left what the filter removes, and returns true if it may have changed.
-func (u *filter) apply(v View, left *index.HostBitmap) bool {
-	if u.narrow != nil {
-		return u.narrow.Narrow(v, left)
-	}
-	*left = u.Filter.Filter(v, *left)
-	return true
 }
 
 type scorer struct {

@@ -25,19 +25,12 @@ func newAdapter(d Deps) routing.Factory {
 }
 
 // Filter implements routing.Filter.
-func (a *adapter) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
-	a.Narrow(v, &in)
-	return in
-}
-
-// Narrow implements routing.Narrower.
-func (a *adapter) Narrow(v routing.View, left *index.HostBitmap) bool {
+func (a *adapter) Filter(v routing.View, left *index.HostBitmap) {
 	f := v.Facts()
 	if f.Adapter == "" || a.adapters == nil {
-		return false
+		return
 	}
 	serving := a.adapters.Serving(f.Specialist, f.Adapter, *left)
 	gone := Fleet.Get(v).Departed() // nothing is known of these any more: they are kept
 	*left = serving.Or(left.And(gone))
-	return true
 }

@@ -13,25 +13,17 @@ func newBreaker(Deps) routing.Factory {
 }
 
 // Filter implements routing.Filter. It asks only breakers that are not closed.
-func (b *breaker) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
-	b.Narrow(v, &in)
-	return in
-}
-
-// Verdict implements routing.Judge.
-func (*breaker) Verdict() routing.Verdict { return routing.BreakerOpen }
-
-// Narrow implements routing.Narrower.
-func (*breaker) Narrow(v routing.View, left *index.HostBitmap) (fewer bool) {
+func (*breaker) Filter(v routing.View, left *index.HostBitmap) {
 	s := Fleet.Get(v)
 	if s.NoneTripped() {
-		return false
+		return
 	}
 	for h := range s.Tripped().And(*left).All() {
 		if !s.Replica(h).Admits() {
 			left.Clear(h)
-			fewer = true
 		}
 	}
-	return fewer
 }
+
+// Verdict implements routing.Judge.
+func (*breaker) Verdict() routing.Verdict { return routing.BreakerOpen }

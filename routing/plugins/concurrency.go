@@ -1,8 +1,6 @@
 package plugins
 
 import (
-	"math/bits"
-
 	"octet/routing"
 	"octet/routing/index"
 )
@@ -21,24 +19,14 @@ func newConcurrency(Deps) routing.Factory {
 }
 
 // Filter implements routing.Filter.
-func (f *concurrency) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
-	f.Narrow(v, &in)
-	return in
+func (f *concurrency) Filter(v routing.View, left *index.HostBitmap) {
+	s := Fleet.Get(v)
+	for h := range left.All() {
+		if s.Replica(h).InFlight() >= f.max {
+			left.Clear(h)
+		}
+	}
 }
 
 // Verdict implements routing.Judge.
 func (*concurrency) Verdict() routing.Verdict { return routing.Overloaded }
-
-// Narrow implements routing.Narrower.
-func (f *concurrency) Narrow(v routing.View, left *index.HostBitmap) (fewer bool) {
-	s := Fleet.Get(v)
-	for i, w := range left {
-		for ; w != 0; w &= w - 1 {
-			if h := index.HostID(i<<6 + bits.TrailingZeros64(w)); s.Replica(h).InFlight() >= f.max {
-				left.Clear(h)
-				fewer = true
-			}
-		}
-	}
-	return fewer
-}

@@ -25,6 +25,7 @@ func newDecodeEndpoints(Deps) routing.Factory {
 }
 
 // Filter implements routing.Filter.
-func (e endpoints) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
-	return in.And(e.able(Fleet.Get(v)))
+func (e endpoints) Filter(v routing.View, left *index.HostBitmap) {
+	able := e.able(Fleet.Get(v))
+	left.Keep(&able)
 }

@@ -22,22 +22,23 @@ func newHeadroomTier(d Deps) routing.Factory {
 }
 
 // Filter implements routing.Filter. A candidate that is foretold nothing counts as late.
-func (t headroomTier) Filter(v routing.View, in index.HostBitmap) (inTime index.HostBitmap) {
+func (t headroomTier) Filter(v routing.View, left *index.HostBitmap) {
 	want, forecasts := wishOf(v.Facts()), Forecasts.Get(v)
 	if want.none() || forecasts == nil {
-		return in
+		return
 	}
-	for h := range in.All() {
+	var inTime index.HostBitmap
+	for h := range left.All() {
 		if want.met(forecasts[h]) {
 			inTime.Set(h)
 		}
 	}
-	late := in.AndNot(inTime)
+	late := left.AndNot(inTime)
 	switch {
-	case inTime.Empty() || late.Empty():
-		return in
+	case inTime.Empty() || late.Empty(): // no tiers to choose from
 	case t.dice.chance(v, t.explore):
-		return late
+		*left = late
+	default:
+		*left = inTime
 	}
-	return inTime
 }

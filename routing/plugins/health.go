@@ -13,12 +13,6 @@ func newHealth(Deps) routing.Factory {
 }
 
 // Filter implements routing.Filter.
-func (h *health) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
-	h.Narrow(v, &in)
-	return in
-}
-
-// Narrow implements routing.Narrower.
-func (*health) Narrow(v routing.View, left *index.HostBitmap) bool {
-	return Fleet.Get(v).KeepAvailable(left)
+func (*health) Filter(v routing.View, left *index.HostBitmap) {
+	Fleet.Get(v).KeepAvailable(left)
 }

@@ -57,8 +57,9 @@ func expression(p *routing.Params) condition {
 }
 
 // Filter implements routing.Filter.
-func (l labels) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
-	return in.And(l.fixed.hosts(Fleet.Get(v)))
+func (l labels) Filter(v routing.View, left *index.HostBitmap) {
+	matching := l.fixed.hosts(Fleet.Get(v))
+	left.Keep(&matching)
 }
 
 // holds follows Kubernetes: NotIn holds for a replica without the label.

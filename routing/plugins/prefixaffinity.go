@@ -32,12 +32,12 @@ func newPrefixAffinity(d Deps) routing.Factory {
 }
 
 // Filter implements routing.Filter.
-func (a prefixAffinity) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
-	sticky := a.sticky(v, in)
-	if sticky.Empty() || sticky == in || a.slower(v, sticky, in) || a.dice.chance(v, a.explore) {
-		return in
+func (a prefixAffinity) Filter(v routing.View, left *index.HostBitmap) {
+	sticky := a.sticky(v, *left)
+	if sticky.Empty() || sticky == *left || a.slower(v, sticky, *left) || a.dice.chance(v, a.explore) {
+		return
 	}
-	return sticky
+	*left = sticky
 }
 
 func (a prefixAffinity) sticky(v routing.View, in index.HostBitmap) (some index.HostBitmap) {

@@ -13,13 +13,7 @@ func newRole(Deps) routing.Factory {
 }
 
 // Filter implements routing.Filter.
-func (r *role) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
-	r.Narrow(v, &in)
-	return in
-}
-
-// Narrow implements routing.Narrower.
-func (*role) Narrow(v routing.View, left *index.HostBitmap) bool {
+func (*role) Filter(v routing.View, left *index.HostBitmap) {
 	s := Fleet.Get(v)
 	able := s.Both()
 	switch v.Role() {
@@ -31,5 +25,5 @@ func (*role) Narrow(v routing.View, left *index.HostBitmap) bool {
 		able = s.Decode()
 	default: // any replica
 	}
-	return left.Keep(&able)
+	left.Keep(&able)
 }

@@ -22,13 +22,14 @@ func newTopology(Deps) routing.Factory {
 }
 
 // Filter implements routing.Filter. Where nothing is known of places it keeps all.
-func (t topology) Filter(v routing.View, in index.HostBitmap) (near index.HostBitmap) {
+func (t topology) Filter(v routing.View, left *index.HostBitmap) {
 	places := Distances.Get(v)
 	if places == nil {
-		return in
+		return
 	}
+	var near index.HostBitmap
 	for d := 0; d <= min(places.Levels, t.farthest); d++ {
-		for h := range in.All() {
+		for h := range left.All() {
 			if int(places.Distance[h]) == d {
 				near.Set(h)
 			}
@@ -37,5 +38,5 @@ func (t topology) Filter(v routing.View, in index.HostBitmap) (near index.HostBi
 			break
 		}
 	}
-	return near
+	*left = near
 }

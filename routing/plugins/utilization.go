@@ -27,17 +27,16 @@ func newUtilization(Deps) routing.Factory {
 }
 
 // Filter implements routing.Filter.
-func (u utilization) Filter(v routing.View, in index.HostBitmap) index.HostBitmap {
-	replicas, left := Fleet.Get(v), in
-	for h := range in.All() {
+func (u utilization) Filter(v routing.View, left *index.HostBitmap) {
+	replicas, before := Fleet.Get(v), *left
+	for h := range before.All() {
 		if l := replicas.Replica(h).Load(); l.KVUsage > u.kv || l.Waiting > u.waiting {
 			left.Clear(h)
 		}
 	}
 	if left.Empty() && u.open {
-		return in
+		*left = before
 	}
-	return left
 }
 
 // Verdict implements routing.Judge.
