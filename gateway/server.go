@@ -14,6 +14,7 @@ import (
 	"octet/gateway/api"
 	"octet/gateway/decide"
 	"octet/gateway/ensemble"
+	"octet/gateway/escalate"
 	"octet/gateway/front"
 	"octet/gateway/intake"
 	"octet/gateway/metrics"
@@ -64,7 +65,7 @@ type Server struct {
 	shadows     shadows
 	audit       shadow.Audit
 	probation   *slo.Probation
-	floors      map[string]raised // of intents, that load has raised; Escalate's alone
+	escalation  escalate.Controller
 
 	decider   decide.Decider
 	draining  atomic.Bool
@@ -87,6 +88,7 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 		options: o, via: o.Via, now: o.Now, probation: o.Probation,
 		receipts: receipt.NewRings(o.Receipts), idempotency: intake.NewIdempotency(o.Keys),
 	}
+	s.escalation = escalate.Controller{Knobs: s.knobs, Log: s.log}
 	s.retries = newRetryBudget(&s.open)
 	s.since = func(t time.Time) time.Duration { return s.now().Sub(t) }
 	if s.now == nil {
@@ -116,15 +118,14 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 // Serve swaps in rt for all requests from now on.
 func (s *Server) Serve(rt *ensemble.Runtime) {
 	rt.Connect(s.knobs, s.metrics)
-	for _, sp := range rt.Specialists {
-		if sp.Load != nil {
-			s.adjust(sp, sp.Load.State()) // a new one begins at Normal, whatever the one before had set
-		}
-	}
+	s.escalation.Adopt(rt)
 	s.retries.set(rt.Limits.RetryBudget, rt.Limits.RetryBurst)
 	s.decider.Conversations.Resize(rt.Stickiness.Conversations)
 	s.runtime.Store(rt)
 }
+
+// Escalate sets the knobs of all specialists by their pressure. It is to be called often, by one goroutine.
+func (s *Server) Escalate(now time.Time) { s.escalation.Observe(s.runtime.Load(), now) }
 
 // Runtime returns what is served now.
 func (s *Server) Runtime() *ensemble.Runtime { return s.runtime.Load() }
