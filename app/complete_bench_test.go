@@ -145,17 +145,17 @@ func (*benchResponse) Status() int           { return 200 }
 func (*benchResponse) Header(string) string  { return "" }
 func (*benchResponse) SetIdle(time.Duration) {}
 func (*benchResponse) Close() error          { return nil }
-func (*benchResponse) Carry(func([]byte) error, func() error, func(error)) bool {
+func (*benchResponse) Carry(engine.Sink, func(error)) bool {
 	return false
 }
-func (r *benchResponse) Feed(piece func([]byte) error, pause func() error) error {
+func (r *benchResponse) Feed(sink engine.Sink) error {
 	for len(r.pieces) > 0 {
-		if err := pause(); err != nil {
+		if err := sink.Pause(); err != nil {
 			return err
 		}
 		next := r.pieces[0]
 		r.pieces = r.pieces[1:]
-		if err := piece(next); err != nil {
+		if err := sink.Take(next); err != nil {
 			return err
 		}
 	}

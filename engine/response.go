@@ -20,17 +20,16 @@ type Head interface {
 
 // Body is the body of an answer.
 type Body interface {
-	// Feed calls piece with each piece of the body as it comes, and pause whenever nothing more is at hand and it is
-	// about to wait for the engine. What piece is given is void when the next call of either begins. It returns the
-	// first error: of piece or pause, whereupon Feed may be called again and goes on behind that piece; or of the body:
-	// io.EOF after a proper end, ErrReset, ErrTimeout or ErrProtocol after any other.
-	Feed(piece func([]byte) error, pause func() error) error
+	// Feed gives sink each piece of the body as it comes. It returns the first error: of sink, whereupon Feed may be
+	// called again and goes on behind that piece; or of the body: io.EOF after a proper end, ErrReset, ErrTimeout or
+	// ErrProtocol after any other.
+	Feed(sink Sink) error
 
-	// Carry goes on where a Feed was left by its pause, on a poll loop in place of a goroutine, and returns at once.
-	// The loop calls piece and pause as Feed does, and then end, once, with what Feed would have returned; nil hands
-	// the body back to Feed, after a pause. None of the three may wait. The body must not be used before end. Carry
-	// returns false if no loop can serve this body: Feed is the way then.
-	Carry(piece func([]byte) error, pause func() error, end func(error)) bool
+	// Carry goes on where a Feed was left by its sink's Pause, on a poll loop in place of a goroutine, and returns at
+	// once. The loop feeds sink, and then calls end, once, with what Feed would have returned; nil hands the body back
+	// to Feed, after a Pause. Neither sink nor end may wait. The body must not be used before end. Carry returns false
+	// if no loop can serve this body: Feed is the way then.
+	Carry(sink Sink, end func(error)) bool
 
 	// SetIdle replaces the idle timeout from the next read on.
 	SetIdle(d time.Duration)
@@ -39,28 +38,44 @@ type Body interface {
 	Close() error
 }
 
-// Panic is an error that Carry ends with if piece or pause has panicked.
+// Sink is what a body is fed to. It is an alias, so that a transport that knows nothing of this package can take one.
+type Sink = interface {
+	// Take is called with each piece, which is void when the next call of either begins.
+	Take(piece []byte) error
+	// Pause is called whenever nothing more is at hand, before a wait for the engine.
+	Pause() error
+}
+
+// Panic is an error that Carry ends with if its sink has panicked.
 type Panic interface {
 	error
 	Panicked() any // what it panicked with
 }
 
-// Read calls piece with each piece of a body. It returns nil after the body's proper end, else the first error of the
-// body or of piece.
-func Read(body Body, piece func([]byte) error) error {
-	if err := body.Feed(piece, noPause); !errors.Is(err, io.EOF) {
+// Each is a Sink that is called with each piece, and does nothing while the engine is waited for.
+type Each func(piece []byte) error
+
+// Take implements Sink.
+func (f Each) Take(piece []byte) error { return f(piece) }
+
+// Pause implements Sink.
+func (Each) Pause() error { return nil }
+
+// Read gives sink all of a body. It returns nil after the body's proper end, else the first error of the body or of
+// sink.
+func Read(body Body, sink Sink) error {
+	if err := body.Feed(sink); !errors.Is(err, io.EOF) {
 		return err
 	}
 	return nil
 }
 
-// Next returns the next piece of a body, valid until the body is used again, or the error that ends it, as
-// Feed does.
+// Next returns the next piece of a body, valid until the body is used again, or the error that ends it, as Feed does.
 func Next(body Body) (next []byte, err error) {
-	err = body.Feed(func(piece []byte) error {
+	err = body.Feed(Each(func(piece []byte) error {
 		next = piece
 		return errEnough
-	}, noPause)
+	}))
 	if next != nil {
 		return next, nil
 	}
@@ -69,5 +84,3 @@ func Next(body Body) (next []byte, err error) {
 
 // errEnough ends a Feed.
 var errEnough = errors.New("engine: one piece is enough")
-
-func noPause() error { return nil }

@@ -35,12 +35,12 @@ func (t *tape) Status() int             { return 200 }
 func (t *tape) Header(string) string    { return "" }
 func (t *tape) SetIdle(_ time.Duration) {}
 func (t *tape) Close() error            { return nil }
-func (t *tape) Carry(func([]byte) error, func() error, func(error)) bool {
+func (t *tape) Carry(engine.Sink, func(error)) bool {
 	return false
 }
-func (t *tape) Feed(piece func([]byte) error, pause func() error) error {
+func (t *tape) Feed(sink engine.Sink) error {
 	for {
-		if err := pause(); err != nil {
+		if err := sink.Pause(); err != nil {
 			return err
 		}
 		if len(t.pieces) == 0 {
@@ -48,7 +48,7 @@ func (t *tape) Feed(piece func([]byte) error, pause func() error) error {
 		}
 		p := t.pieces[0]
 		t.pieces = t.pieces[1:]
-		if err := piece(p); err != nil {
+		if err := sink.Take(p); err != nil {
 			return err
 		}
 	}

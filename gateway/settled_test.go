@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"testing"
 
+	"octet/engine"
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
 	"octet/gateway/receipt"
@@ -24,7 +25,7 @@ type rides struct {
 	breaks error // of a ride, at random; nil is none
 }
 
-func (r *rides) Carry(piece func([]byte) error, pause func() error, end func(error)) bool {
+func (r *rides) Carry(sink engine.Sink, end func(error)) bool {
 	r.carrys++
 	r.void = make(chan struct{})
 	r.to.void = r.void
@@ -41,12 +42,12 @@ func (r *rides) Carry(piece func([]byte) error, pause func() error, end func(err
 				if len(r.pieces[0]) == 0 {
 					r.pieces = r.pieces[1:]
 				}
-				if err := piece(page[:n:n]); err != nil {
+				if err := sink.Take(page[:n:n]); err != nil {
 					return err
 				}
 				page = page[n:]
 			}
-			if err := pause(); err != nil {
+			if err := sink.Pause(); err != nil {
 				return err
 			}
 			clear(whole)

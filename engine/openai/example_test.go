@@ -36,10 +36,10 @@ func Example() {
 		return
 	}
 	defer resp.Close()
-	err = engine.Read(resp, func(piece []byte) error {
+	err = engine.Read(resp, engine.Each(func(piece []byte) error {
 		_, err := os.Stdout.Write(piece)
 		return err
-	})
+	}))
 	if err != nil {
 		fmt.Println("cut short:", err)
 	}

@@ -90,13 +90,13 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte, limi
 
 // readAll returns the whole body; ErrTooLarge when it is longer than limit.
 func readAll(resp engine.Response, limit int) (body []byte, err error) {
-	err = engine.Read(resp, func(piece []byte) error {
+	err = engine.Read(resp, engine.Each(func(piece []byte) error {
 		if len(body)+len(piece) > limit {
 			return fmt.Errorf("%w: answer over %d bytes", engine.ErrTooLarge, limit)
 		}
 		body = append(body, piece...)
 		return nil
-	})
+	}))
 	return body, err
 }
 

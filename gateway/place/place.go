@@ -108,13 +108,16 @@ func (p *Place) FirstToken(now time.Time) {
 	p.flight.FirstToken(now)
 }
 
-// Grow says that the answer has so many tokens, of which engines before this one brought the first ones. The Gate and
-// the ledger are told at the first token and at block boundaries. It returns true at the first token of this replica.
+// Grows reports whether Grow has anything to tell with so many tokens: at the first token, and at block boundaries.
+func (p *Place) Grows(tokens int) bool { return tokens >= p.next }
+
+// Grow tells the Gate and the ledger that the answer has so many tokens, of which engines before this one brought the
+// first ones. It returns true at the first token of this replica.
 func (p *Place) Grow(tokens, before int, now time.Time) (first bool) {
 	if first = !p.answered; first {
 		p.FirstToken(now)
 	}
-	if tokens >= p.next {
+	if p.Grows(tokens) {
 		p.next = tokens - tokens%p.block + p.block
 		p.ticket.Grow(tokens)
 		p.permit.Lives(now)

@@ -75,7 +75,7 @@ func (t *Normalizer) event(event []byte) {
 
 // normalChunk is what is known of a chunk that is read to be tidied.
 type normalChunk struct {
-	shared [4]cut // the values of sharedNames; to is 0 if there is none
+	shared [4]cut // the values of sharedNames; empty where the chunk has no such member
 	usage  cut    // its value
 	choice bool   // there are choices
 	ended  bool   // and one of them is at its end

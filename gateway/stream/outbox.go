@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"io"
 	"sync"
 
 	"octet/internal/poison"
@@ -24,34 +23,34 @@ const outboxSize = 32 << 10
 var outboxes = sync.Pool{New: func() any { return new([outboxSize]byte) }}
 
 // Put takes part, which must stay as it is until the next call of Own.
-func (o *Outbox) Put(w io.Writer, part []byte) error {
+func (o *Outbox) Put(to Client, part []byte) error {
 	if o.lone == nil && len(o.staged) == 0 {
 		o.lone = part
 		return nil
 	}
-	if err := o.Own(w); err != nil {
+	if err := o.Own(to); err != nil {
 		return err
 	}
-	return o.stage(w, part)
+	return o.stage(to, part)
 }
 
 // Own makes the outbox independent of the memory that it was given.
-func (o *Outbox) Own(w io.Writer) error {
+func (o *Outbox) Own(to Client) error {
 	if o.lone == nil {
 		return nil
 	}
 	lone := o.lone
 	o.lone = nil
-	return o.stage(w, lone)
+	return o.stage(to, lone)
 }
 
-func (o *Outbox) stage(w io.Writer, part []byte) error {
+func (o *Outbox) stage(to Client, part []byte) error {
 	if len(o.staged)+len(part) > outboxSize && !o.unbound {
-		if err := o.Empty(w); err != nil {
+		if err := o.Empty(to); err != nil {
 			return err
 		}
 		if len(part) > outboxSize {
-			_, err := w.Write(part)
+			_, err := to.Write(part)
 			return err
 		}
 	}
@@ -64,12 +63,12 @@ func (o *Outbox) stage(w io.Writer, part []byte) error {
 }
 
 // Empty writes what is held.
-func (o *Outbox) Empty(w io.Writer) (err error) {
+func (o *Outbox) Empty(to Client) (err error) {
 	switch {
 	case o.lone != nil:
-		_, err = w.Write(o.lone)
+		_, err = to.Write(o.lone)
 	case len(o.staged) > 0:
-		_, err = w.Write(o.staged)
+		_, err = to.Write(o.staged)
 	}
 	o.Drop()
 	return err

@@ -5,14 +5,25 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 )
+
+// reader is a client that reads everything.
+type reader struct{ bytes.Buffer }
+
+func (r *reader) Send(p []byte) error {
+	_, err := r.Write(p)
+	return err
+}
+
+func (*reader) SetWriteDeadline(time.Time) error { return nil }
 
 // Whatever is put and whenever it is emptied, it goes out once and in order, though the memory that it was given is
 // used again.
 func TestAnOutboxSendsWhatItWasGiven(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
-		w := new(bytes.Buffer)
+		w := new(reader)
 		var o Outbox
 		var want []byte
 		memory := make([]byte, 2*outboxSize)
@@ -43,7 +54,7 @@ func TestAnOutboxSendsWhatItWasGiven(t *testing.T) {
 }
 
 func TestAnUnboundOutboxWritesNothingBeforeItIsEmptied(t *testing.T) {
-	w := new(bytes.Buffer)
+	w := new(reader)
 	o := Outbox{unbound: true}
 	var want []byte
 	for i := range 500 {

@@ -39,21 +39,16 @@ func (r *Relay) parks() bool {
 // parked again.
 func (r *Relay) Park(resume func(why error) (over bool)) bool {
 	r.out.Unbound(true)
-	parked := r.Response.Carry(func(piece []byte) error {
-		if done, err := r.take(piece); err != nil || !done {
-			return err
-		}
-		return errStop
-	}, r.tryFlush, func(why error) {
+	carried := r.Response.Carry((*parked)(r), func(why error) {
 		_ = r.out.Own(r.client) // what it holds is the loop's memory; unbound, it writes nothing
 		r.out.Unbound(false)
 		r.parker.Resume(func() bool { return resume(why) })
 	})
-	if !parked {
+	if !carried {
 		r.out.Unbound(false)
 		r.parker = nil
 	}
-	return parked
+	return carried
 }
 
 // tryFlush is flush for the loop: it does not wait.

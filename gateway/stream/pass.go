@@ -59,14 +59,17 @@ func (r *Relay) count(since time.Duration) {
 		return
 	}
 	r.delivered = tokens
-	now := r.origin.At(since)
-	if r.Place.Grow(tokens, base, now) {
+	if r.Place.Grows(tokens) && r.Place.Grow(tokens, base, r.origin.At(since)) {
 		r.observer.Answered()
 	}
-	if before == 0 {
-		r.observer.FirstToken(now)
-	} else {
-		r.gaps.Add((since - r.wrote) / time.Duration(tokens-before))
+	gap := since - r.wrote
+	switch n := tokens - before; {
+	case before == 0:
+		r.observer.FirstToken(r.origin.At(since))
+	case n == 1:
+		r.gaps.Add(gap)
+	default:
+		r.gaps.Add(gap / time.Duration(n))
 	}
 	r.wrote = since
 }

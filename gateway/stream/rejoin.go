@@ -10,7 +10,7 @@ import (
 // chunkView is where in a chunk's JSON stands what a rejoined stream must say differently.
 type chunkView struct {
 	id, born                          cut
-	prompt, completion, total, cached cut // of the usage; to is 0 if there is none
+	prompt, completion, total, cached cut // of the usage; empty where it has no such member
 	opening                           bool
 }
 

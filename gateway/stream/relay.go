@@ -106,29 +106,16 @@ func (r *Relay) Rest() (parks bool, err error) {
 	if r.scanner.Done() {
 		return false, r.end(true, nil)
 	}
-	var done bool
-	err = r.Response.Feed(
-		func(piece []byte) (err error) {
-			if done, err = r.take(piece); done && err == nil {
-				return errStop
-			}
-			return err
-		},
-		func() (err error) {
-			if err = r.flush(); err == nil {
-				if parks = r.parks(); parks {
-					return errStop
-				}
-			}
-			return err
-		})
-	if parks {
-		return true, nil
+	switch err = r.Response.Feed((*relaying)(r)); {
+	case !errors.Is(err, errStop):
+		return false, r.end(false, err)
+	case r.scanner.Done():
+		return false, r.end(true, nil)
 	}
-	return false, r.end(done, err)
+	return true, nil
 }
 
-// errStop stops what feeds a stream. It reaches no caller.
+// errStop stops what feeds a stream: as it is done, or can be parked, or one piece was enough. It reaches no caller.
 var errStop = errors.New("stream: stop")
 
 // step is one read from the engine and what follows from it, up to the client's buffer.
@@ -137,30 +124,32 @@ func (r *Relay) step() error {
 		return r.clientGone(err)
 	}
 	r.came = 0
-	piece, err := engine.Next(r.Response)
-	if err != nil {
+	if err := r.Response.Feed((*opening)(r)); !errors.Is(err, errStop) {
 		return r.broken(err)
 	}
-	_, err = r.take(piece)
-	return err
+	return nil
 }
 
-// take is what follows from a piece, up to the client's buffer. It returns true after [DONE].
-func (r *Relay) take(piece []byte) (done bool, err error) {
+// take is what follows from a piece, up to the client's buffer. It returns errStop after [DONE].
+func (r *Relay) take(piece []byte) error {
 	if err := r.out.Own(r.client); err != nil {
-		return false, r.clientGone(err)
+		return r.clientGone(err)
 	}
 	out, bad := r.scanner.Feed(piece)
 	if err := r.pass(out); err != nil {
-		return false, err
+		return err
 	}
-	if bad != nil {
-		return false, &Unusable{Begun: r.heard, Err: bad}
+	switch {
+	case bad != nil:
+		return &Unusable{Begun: r.heard, Err: bad}
+	case r.scanner.Done():
+		return errStop
 	}
-	return r.scanner.Done(), nil
+	return nil
 }
 
-// flush sends what the client's buffer holds, and gives the place up where the Gate wants it back.
+// flush sends what the client's buffer holds, gives the place up where the Gate wants it back, and returns errStop where
+// the stream can be parked.
 func (r *Relay) flush() error {
 	r.came = 0
 	if r.parker != nil {
@@ -169,8 +158,11 @@ func (r *Relay) flush() error {
 	if err := r.push(); err != nil {
 		return err
 	}
-	if r.yields() {
+	switch {
+	case r.yields():
 		return place.ErrPreempted
+	case r.parks():
+		return errStop
 	}
 	return nil
 }

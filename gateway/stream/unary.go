@@ -62,16 +62,9 @@ func (r *Relay) Collect(resp engine.Response) ([]byte, error) {
 	if r.body == nil {
 		r.body = bodies.Get().(*[]byte)
 	}
-	body := (*r.body)[:0]
-	err := engine.Read(resp, func(piece []byte) error {
-		if int64(len(body)+len(piece)) > r.ResponseBytes {
-			return fmt.Errorf("%w has more than %d bytes", ErrLongAnswer, r.ResponseBytes)
-		}
-		body = append(body, piece...)
-		*r.body = body
-		return nil
-	})
-	return body, err
+	*r.body = (*r.body)[:0]
+	err := engine.Read(resp, (*collecting)(r))
+	return *r.body, err
 }
 
 // dropBody gives the buffer back.

@@ -20,20 +20,19 @@ type carried struct {
 	end  func(error)
 }
 
-// Carry goes on where a Feed was left by its pause, on a loop in place of a goroutine, and returns at once: piece and
-// pause are called as Feed calls them, by the loop, and must not wait; end is called last, once, with what Feed would
-// have returned, and must not wait either. Until then r is not to be used. False: nothing is carried, and Feed is the
-// way.
+// Carry goes on where a Feed was left by its sink's Pause, on a loop in place of a goroutine, and returns at once: sink
+// is called as Feed calls it, by the loop, and must not wait; end is called last, once, with what Feed would have
+// returned, and must not wait either. Until then r is not to be used. False: nothing is carried, and Feed is the way.
 //
 // An engine that sends more than one loop should pass on for many is left to Feed again: end is called with nil, after
-// a pause. What piece is given lies in memory that is void when end has returned. A panic of theirs is an error with a
+// a Pause. What sink is given lies in memory that is void when end has returned. A panic of theirs is an error with a
 // method Panicked. The idle timeout may strike an eighth of itself late.
-func (r *Response) Carry(piece func([]byte) error, pause func() error, end func(error)) bool {
+func (r *Response) Carry(sink Sink, end func(error)) bool {
 	c := r.conn
 	if c == nil || c.lazy == nil || r.err != nil || c.r < c.w || r.idle < 2*parts*poll.Sweep {
 		return false
 	}
-	k := &carried{feeding: feeding{Response: r, piece: piece, pause: pause}, end: end}
+	k := &carried{feeding: feeding{Response: r, sink: sink}, end: end}
 	if c.raw.Control(func(fd uintptr) { k.fd = fd }) != nil {
 		return false
 	}

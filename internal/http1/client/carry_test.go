@@ -25,6 +25,8 @@ func loops(t *testing.T) *poll.Loops {
 
 var errPaused = errors.New("paused")
 
+func pausing() error { return errPaused }
+
 // ridden reads an answer by Feed up to its first pause, and then by Carry: what a loop leaves is fed again.
 func ridden(t *testing.T, resp *Response) (body string, rides int, err error) {
 	t.Helper()
@@ -37,11 +39,11 @@ func ridden(t *testing.T, resp *Response) (body string, rides int, err error) {
 		return nil
 	}
 	for {
-		if err = resp.Feed(piece, func() error { return errPaused }); err != errPaused {
+		if err = resp.Feed(sink{piece, pausing}); err != errPaused {
 			return body, rides, err
 		}
 		end := make(chan error)
-		if !resp.Carry(piece, func() error { return nil }, func(why error) { go func() { end <- why }() }) {
+		if !resp.Carry(sink{take: piece}, func(why error) { go func() { end <- why }() }) {
 			t.Fatal("not carried")
 		}
 		rides++
@@ -172,9 +174,8 @@ func TestTheEndOfTheContextEndsACarriedAnswer(t *testing.T) {
 			cancel(errGone)
 		}()
 		end := make(chan error, 1)
-		err = resp.Feed(func([]byte) error { return nil }, func() error { return errPaused })
-		if err == errPaused && resp.Carry(func([]byte) error { return nil }, func() error { return nil },
-			func(why error) { end <- why }) {
+		err = resp.Feed(sink{pause: pausing})
+		if err == errPaused && resp.Carry(sink{}, func(why error) { end <- why }) {
 			select {
 			case err = <-end:
 			case <-time.After(5 * time.Second):
@@ -205,10 +206,10 @@ func TestACarriedAnswerThatFallsSilentEnds(t *testing.T) {
 	}
 	defer resp.Close()
 	end := make(chan error, 1)
-	_ = resp.Feed(func([]byte) error { return nil }, func() error { return errPaused })
+	_ = resp.Feed(sink{pause: pausing})
 	resp.SetIdle(2 * parts * poll.Sweep)
 	began := time.Now()
-	if !resp.Carry(nil, nil, func(why error) { end <- why }) {
+	if !resp.Carry(sink{}, func(why error) { end <- why }) {
 		t.Fatal("not carried")
 	}
 	if err := <-end; !errors.Is(err, ErrTimeout) || time.Since(began) < resp.idle {
@@ -231,8 +232,8 @@ func TestAnAnswerWhoseIdleTimeoutIsShortIsNotCarried(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Close()
-	_ = resp.Feed(func([]byte) error { return nil }, func() error { return errPaused })
-	if resp.Carry(nil, nil, nil) {
+	_ = resp.Feed(sink{pause: pausing})
+	if resp.Carry(sink{}, nil) {
 		t.Error("carried")
 	}
 }

@@ -51,7 +51,7 @@ type order struct {
 	at      moment // when it was given, or begun anew
 }
 
-// Do sends r and returns once the head of the answer is here, whatever its status. The body follows by Response.Next.
+// Do sends r and returns once the head of the answer is here, whatever its status. The body follows by Response.Feed.
 // An idle connection that the engine has closed meanwhile is not used; one that turns out to be dead before any byte of
 // an answer is replaced by a new one, once, where r.Again allows it.
 func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {

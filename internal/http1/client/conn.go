@@ -19,7 +19,7 @@ import (
 const bufferSize = 4 << 10
 
 // buffers and burstBuffers are used again: a buffer is one connection's alone, whose owner gives it back by rest, and
-// pieces of an answer in it are void then, as Next, Feed and Carry say.
+// pieces of an answer in it are void then, as Sink says.
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 // burstSize is what an exchange reads into while its engine sends more than bufferSize at a time, in bytes.

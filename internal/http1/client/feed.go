@@ -14,24 +14,30 @@ import (
 // most one part late.
 const parts = 8
 
-// feeding is a Response that is being fed to its reader.
+// Sink is what an answer is fed to. An alias: whatever has these methods is one, by any name.
+type Sink = interface {
+	// Take is called with each piece, never empty, which is void when the next call of either begins.
+	Take(piece []byte) error
+	// Pause is called whenever nothing more is at hand, before a wait for the engine.
+	Pause() error
+}
+
+// feeding is a Response that is being fed to its sink.
 type feeding struct {
 	*Response
-	piece func([]byte) error
-	pause func() error
+	sink  Sink
 	reads int   // that brought something
 	err   error // why it ends
 }
 
-// Feed calls piece with what Next would return, one after the other, and pause whenever nothing more is at hand and it
-// is about to wait for the engine. It returns the first error: of piece or pause, whereupon Feed or Next may go on
-// behind that piece; or of the body, as Next does, io.EOF at its proper end.
+// Feed gives sink what next would return, one after the other. It returns the first error: of sink, whereupon Feed may
+// go on behind that piece; or of the body, as next does, io.EOF at its proper end.
 //
 // It is the cheap way to read a stream: one system call and no timer an event, one goroutine switch, and no buffer
-// while it waits. The idle timeout may strike an eighth of itself late. Neither piece nor pause may use r, but for
-// SetIdle.
-func (r *Response) Feed(piece func([]byte) error, pause func() error) error {
-	f := &feeding{Response: r, piece: piece, pause: pause}
+// while it waits. The idle timeout may strike an eighth of itself late. sink must not use r, but for SetIdle.
+func (r *Response) Feed(sink Sink) error {
+	f := &r.feed
+	*f = feeding{Response: r, sink: sink}
 	if r.conn == nil || r.conn.lazy == nil || r.err != nil {
 		return f.byNext()
 	}
@@ -47,13 +53,13 @@ func (r *Response) Feed(piece func([]byte) error, pause func() error) error {
 func (f *feeding) byNext() error {
 	for {
 		if !f.buffered() {
-			if err := f.pause(); err != nil {
+			if err := f.sink.Pause(); err != nil {
 				return err
 			}
 		}
 		piece, err := f.next()
 		if err == nil {
-			err = f.piece(piece)
+			err = f.sink.Take(piece)
 		}
 		if err != nil {
 			return err
@@ -69,13 +75,13 @@ func (f *feeding) pour() error {
 		c.r += used
 		switch {
 		case len(piece) > 0:
-			if err := f.piece(piece); err != nil {
+			if err := f.sink.Take(piece); err != nil {
 				return err
 			}
 		case err != nil:
 			return f.fail(err)
 		default:
-			return f.pause()
+			return f.sink.Pause()
 		}
 	}
 }

@@ -18,15 +18,35 @@ func patient(idle time.Duration) *Request {
 	return r
 }
 
+// sink calls functions; nil does nothing.
+type sink struct {
+	take  func([]byte) error
+	pause func() error
+}
+
+func (s sink) Take(piece []byte) error {
+	if s.take == nil {
+		return nil
+	}
+	return s.take(piece)
+}
+
+func (s sink) Pause() error {
+	if s.pause == nil {
+		return nil
+	}
+	return s.pause()
+}
+
 // fed reads an answer by Feed; pauses is how often there was nothing at hand.
 func fed(r *Response) (body string, pauses int, err error) {
-	err = r.Feed(func(p []byte) error {
+	err = r.Feed(sink{func(p []byte) error {
 		if len(p) == 0 {
 			return errors.New("an empty piece")
 		}
 		body += string(p)
 		return nil
-	}, func() error { pauses++; return nil })
+	}, func() error { pauses++; return nil }})
 	return body, pauses, err
 }
 
@@ -128,12 +148,11 @@ func TestFeedGoesOnWhereItsReaderStopped(t *testing.T) {
 	}
 	stop := errors.New("enough")
 	var got []string
-	keep := func(p []byte) error { got = append(got, string(p)); return stop }
-	pause := func() error { return nil }
-	if err := resp.Feed(keep, pause); !errors.Is(err, stop) {
+	keep := sink{take: func(p []byte) error { got = append(got, string(p)); return stop }}
+	if err := resp.Feed(keep); !errors.Is(err, stop) {
 		t.Fatal(err)
 	}
-	if err := resp.Feed(keep, pause); !errors.Is(err, stop) {
+	if err := resp.Feed(keep); !errors.Is(err, stop) {
 		t.Fatal(err)
 	}
 	rest, err := drain(resp)
@@ -166,7 +185,7 @@ func TestFeedTimesOutOnSilenceAlone(t *testing.T) {
 	}
 	defer resp.Close()
 	last := time.Now()
-	err = resp.Feed(func([]byte) error { last = time.Now(); return nil }, func() error { return nil })
+	err = resp.Feed(sink{take: func([]byte) error { last = time.Now(); return nil }})
 	if silent := time.Since(last); !errors.Is(err, ErrTimeout) || silent < idle {
 		t.Errorf("%v after %v", err, silent)
 	}
@@ -186,10 +205,10 @@ func TestTheEndOfTheContextEndsFeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Close()
-	err = resp.Feed(func([]byte) error {
+	err = resp.Feed(sink{take: func([]byte) error {
 		time.AfterFunc(5*time.Millisecond, func() { cancel(errGone) })
 		return nil
-	}, func() error { return nil })
+	}})
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, errGone) {
 		t.Error(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"octet/internal/http1/lifetime"
 )
 
-// Response is an answer whose head is here. It implements *Response, and beyond it Feed, which a relay looks for
-// by interface. One goroutine at a time may use it; to end it from another, end its context.
+// Response is an answer whose head is here, and whose body is read by Feed. One goroutine at a time may use it; to end
+// it from another, end its context.
 type Response struct {
 	client *Client
 	conn   *conn // nil once closed
@@ -21,9 +21,8 @@ type Response struct {
 	frame  frame
 	idle   time.Duration
 	err    error // how the body ended; io.EOF is well
+	feed   feeding
 }
-
-var _ *Response = (*Response)(nil)
 
 // Status returns the status code.
 func (r *Response) Status() int { return r.status }
