@@ -15,6 +15,7 @@ import (
 	"octet/app/fabric"
 	"octet/calibration/records"
 	"octet/config"
+	"octet/engine"
 	"octet/engine/tokenizers"
 	"octet/gateway"
 	"octet/gateway/metrics"
@@ -78,6 +79,9 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*App, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
+	if o.Source.Engines == nil {
+		o.Source.Engines = engine.AllKinds()
+	}
 	a := &App{Options: o, digest: digester(cfg.HashSeed), series: newSeries(o.Build)}
 	hasher := kvpool.NewHasher(fabric.HashSeed(cfg))
 	a.tokens = tokenizers.New(hasher)
@@ -105,7 +109,7 @@ func newSeries(b Build) series {
 // openParts makes what outlives generations, after the fabric and the tokenizers.
 func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 	via := crand.Text()
-	a.identities = newIdentities(a.Log, a.Dial, via)
+	a.identities = newIdentities(a, via)
 	a.tenancy = newTenancy(a.Log, cfg.Auth.Shared)
 	if a.history, err = newHistory(a.Log, cfg); err != nil {
 		return err

@@ -9,11 +9,9 @@ import (
 	"sync/atomic"
 
 	"octet/config"
+	"octet/engine"
 	"octet/engine/openai"
 )
-
-// autoEngine is the kind of engine in a configuration that leaves it to be found out.
-const autoEngine = "auto"
 
 // origin is where an engine serves a model.
 type origin struct{ url, model string }
@@ -22,6 +20,7 @@ type origin struct{ url, model string }
 type identities struct {
 	log      *slog.Logger
 	dial     Dialer
+	kinds    engine.Table
 	via      string   // what this gateway calls itself to engines
 	contexts sync.Map // of *atomic.Int64: tokens that a request may hold, by specialist
 
@@ -31,8 +30,8 @@ type identities struct {
 	warned map[origin]bool            // that it contradicts the configuration; guarded by mu
 }
 
-func newIdentities(log *slog.Logger, dial Dialer, via string) *identities {
-	return &identities{log: log, dial: dial, via: via,
+func newIdentities(a *App, via string) *identities {
+	return &identities{log: a.Log, dial: a.Dial, kinds: a.Source.Engines, via: via,
 		known: map[origin]openai.Identity{}, asked: map[origin]bool{}, warned: map[origin]bool{}}
 }
 
@@ -131,7 +130,7 @@ func (s *identities) resolve(ctx context.Context, cfg *config.Config) *config.Co
 		sp.Replicas = slices.Clone(sp.Replicas)
 		for j := range sp.Replicas {
 			rep := &sp.Replicas[j]
-			if id, ok := s.of(originOf(rep)); ok && rep.Engine == autoEngine {
+			if id, ok := s.of(originOf(rep)); ok && rep.Engine == engine.Auto {
 				rep.Engine = id.Kind
 			}
 		}
@@ -142,7 +141,7 @@ func (s *identities) resolve(ctx context.Context, cfg *config.Config) *config.Co
 // ask asks one engine what it is, on a connection of its own.
 func (s *identities) ask(ctx context.Context, cfg *config.Config, rep *config.Replica) {
 	asked := clientConfig(cfg, rep)
-	asked.Engine, asked.Via = openai.Auto, s.via
+	asked.Engine, asked.Kinds, asked.Via = engine.Auto, s.kinds, s.via
 	client, err := openai.New(s.dial.reaching(rep.URL, asked))
 	if err != nil {
 		return // reconcile reports what is wrong with the URL

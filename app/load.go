@@ -7,6 +7,7 @@ import (
 
 	"octet/app/pipeline"
 	"octet/config"
+	"octet/engine"
 	"octet/engine/tokenizers"
 	"octet/routing/plugins"
 )
@@ -15,12 +16,15 @@ import (
 type Source struct {
 	Path string   // of the file
 	Sets []string // overrides of single keys: path=value
+	// Engines are the kinds of engine that it may name, and that a gateway finds out; nil means engine.AllKinds().
+	Engines engine.Table
 }
 
 // Load reads the configuration and builds what it names, so that a file that passes is one that serves. The error is
 // *config.Faults if the file is at fault.
 func (s Source) Load() (*config.Config, error) {
-	cfg, err := config.Load(s.Path, config.Options{Sets: s.Sets, Environ: os.Environ(), Presets: plugins.Presets()})
+	cfg, err := config.Load(s.Path, config.Options{Sets: s.Sets, Environ: os.Environ(), Presets: plugins.Presets(),
+		Engines: s.Engines})
 	if err != nil {
 		return nil, err
 	}

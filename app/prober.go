@@ -79,7 +79,7 @@ func (p prober) learnKind(ctx context.Context, rep *config.Replica, r *replica) 
 	}
 	p.app.identities.note(r.key.origin(), id)
 	p.app.measureContexts()
-	if rep.Engine == autoEngine && id.Kind != r.key.kind() {
+	if rep.Engine == engine.Auto && id.Kind != r.key.kind() {
 		p.app.Log.Info("engine found out", "replica", r.key.name, "engine", id.Kind)
 		p.rebuild(ctx, "engine found out", r.key.name)
 		return

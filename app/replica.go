@@ -48,7 +48,7 @@ func (k replicaKey) origin() origin { return origin{k.url, k.model} }
 // kind returns the name of the kind that the replica is taken for: as long as its kind is not known, a server of the
 // OpenAI API and no more.
 func (k replicaKey) kind() string {
-	if k.engine == autoEngine {
+	if k.engine == engine.Auto {
 		return engine.Generic
 	}
 	return k.engine
@@ -66,18 +66,12 @@ func (b gateBounds) config() gate.Config {
 		Redo: b.redo}
 }
 
-// engineKind returns the kind of that name, the zero Kind for one that is not known.
-func engineKind(name string) engine.Kind {
-	k, _ := engine.KindOf(name)
-	return k
-}
-
 // passesUnknown returns true if a replica of a kind is sent members that its kind is not known to take.
-func passesUnknown(rep *config.Replica, kind string) bool {
+func passesUnknown(rep *config.Replica, kind *engine.Kind) bool {
 	if rep.PassUnknown != nil {
 		return *rep.PassUnknown
 	}
-	return engineKind(kind).PassUnknown
+	return kind.PassUnknown
 }
 
 // reaching returns c with connections to url made by d; a nil d leaves c as it is.

@@ -11,6 +11,7 @@ import (
 	"octet/adapters"
 	"octet/app/fabric"
 	"octet/config"
+	"octet/engine"
 	"octet/engine/openai"
 	"octet/engine/tokenizers"
 	"octet/gateway/ensemble"
@@ -32,6 +33,7 @@ type replicas struct {
 	residency  *adapters.Residency
 	loops      poll.Loops // that carry open streams
 	dial       Dialer
+	kinds      engine.Table
 	via        string // what this gateway calls itself to engines
 	checks     *tokenizers.Checks
 	identities *identities
@@ -50,7 +52,7 @@ func newReplicas(cfg *config.Config, a *App, via string) *replicas {
 		fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval),
 			fleet.WithHealthChange(logsHealth(a.Log))),
 		residency: adapters.NewResidency(adapters.Bounds{}), loops: poll.Loops{Panics: contain.Report},
-		dial: a.Dial, via: via, checks: a.tokens.Checks(),
+		dial: a.Dial, kinds: a.Source.Engines, via: via, checks: a.tokens.Checks(),
 		identities: a.identities, forget: a.series.routes.Forget, weight: a.tenancy.weight,
 		promised: func(sp string) func(int, time.Time) float64 { return a.history.booksOf(sp).full.Expected },
 		all:      map[string]*replica{},
@@ -113,7 +115,7 @@ func (s *replicas) replica(cfg *config.Config, sp *config.Specialist, rep *confi
 		return r, nil
 	}
 	client := clientConfig(cfg, rep)
-	client.Loops, client.Via = &s.loops, s.via
+	client.Kinds, client.Loops, client.Via = s.kinds, &s.loops, s.via
 	if r.client, err = openai.New(s.dial.reaching(rep.URL, client)); err != nil {
 		return nil, err
 	}
@@ -126,11 +128,12 @@ func (s *replicas) replica(cfg *config.Config, sp *config.Specialist, rep *confi
 
 // servedAs returns what the gateway sees of a replica, without client, slot and Gate.
 func (s *replicas) servedAs(r *replica, rep *config.Replica) *ensemble.Replica {
+	kind, _ := s.kinds.Named(r.key.kind())
 	return &ensemble.Replica{
 		MaxWaiting: r.bounds.maxWaiting,
-		Name:       rep.Name, Model: rep.Model, Kind: engineKind(r.key.kind()), APIKey: rep.APIKey,
+		Name:       rep.Name, Model: rep.Model, Kind: kind, APIKey: rep.APIKey,
 		ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,
-		PrefillHeader: rep.PrefillHeader, PassUnknown: passesUnknown(rep, r.key.kind()), Opaque: opaque(rep.Name),
+		PrefillHeader: rep.PrefillHeader, PassUnknown: passesUnknown(rep, &kind), Opaque: opaque(rep.Name),
 		Contradiction: func() string { return s.identities.contradiction(r.key) },
 		Tokens:        func() ensemble.TokenCheck { return ensemble.TokenCheck(s.checks.Of(rep.Name)) },
 	}

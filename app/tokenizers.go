@@ -5,6 +5,7 @@ import (
 
 	"octet/app/fabric"
 	"octet/config"
+	"octet/engine"
 	"octet/engine/tokenizers"
 	"octet/routing/events/enginehash"
 )
@@ -43,13 +44,13 @@ func tokenizerSpecs(g *generation, scheme func(fabric.Hashes) *enginehash.Scheme
 	for i := range g.found.Specialists {
 		sp := &g.found.Specialists[i]
 		s := tokenizers.Spec{
-			Specialist: sp.Name, Source: sourceOf(sp), Local: g.locals[sp.Name],
+			Specialist: sp.Name, Source: sourceOf(sp, &g.replicas[sp.Replicas[0].Name].served.Kind), Local: g.locals[sp.Name],
 			Scheme: scheme(fabric.PromptHashes(sp)), Model: sp.Replicas[0].Model,
 			Timeout: sp.TokenizerTimeout, CheckShare: sp.TokenizerCheck,
 		}
 		for j := range sp.Replicas {
 			r := g.replicas[sp.Replicas[j].Name]
-			s.Engines = append(s.Engines, tokenizers.Engine{Replica: r.key.name, Kind: engineKind(r.key.engine),
+			s.Engines = append(s.Engines, tokenizers.Engine{Replica: r.key.name, Kind: r.served.Kind,
 				Client: r.client, Host: r.served.Host})
 		}
 		specs[i] = s
@@ -57,8 +58,8 @@ func tokenizerSpecs(g *generation, scheme func(fabric.Hashes) *enginehash.Scheme
 	return specs
 }
 
-// sourceOf returns where the tokens of a specialist's prompts come from.
-func sourceOf(sp *config.Specialist) tokenizers.Source {
+// sourceOf returns where the tokens of a specialist's prompts come from. kind is that of its first replica.
+func sourceOf(sp *config.Specialist, kind *engine.Kind) tokenizers.Source {
 	switch {
 	case isTokenizerFile(sp):
 		return tokenizers.File
@@ -66,7 +67,7 @@ func sourceOf(sp *config.Specialist) tokenizers.Source {
 		return tokenizers.None
 	case sp.Tokenizer == "builtin":
 		return tokenizers.Builtin
-	case !engineKind(sp.Replicas[0].Engine).TokenizesChats:
+	case !kind.TokenizesChats:
 		return tokenizers.None // its engines' /tokenize knows no chat template, and they publish no events
 	}
 	return tokenizers.ByEngine

@@ -15,14 +15,14 @@ const Anonymous = "anonymous"
 
 // check notes every fault that only shows when keys are seen together. Empty names have been noted where they were
 // read.
-func check(c *Config, r *report, presets []string) {
+func check(c *Config, r *report, o Options) {
 	checkListeners(c, r)
 	checkAuth(c, r)
 	checkJudges(c, r)
 	checkRouter(c, r)
-	checkProfiles(c, r, presets)
+	checkProfiles(c, r, o.Presets)
 	for i := range c.Specialists {
-		checkSpecialist(c, i, r)
+		checkSpecialist(c, i, r, o.Engines)
 	}
 	checkFallbacks(c, r)
 	checkReplicas(c, r)

@@ -4,9 +4,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"octet/engine"
 )
 
-func checkSpecialist(c *Config, i int, r *report) {
+func checkSpecialist(c *Config, i int, r *report, kinds engine.Table) {
 	s, path := &c.Specialists[i], item("specialists", i)
 	if s.Name == Routed || s.Name == Unspecified {
 		r.addAt(path+".name", CodeReservedName, "%q already has a meaning", s.Name)
@@ -25,7 +27,7 @@ func checkSpecialist(c *Config, i int, r *report) {
 				"a replica of role %s answers nobody: who answers has its prompts computed elsewhere", rep.Role)
 		}
 	}
-	checkHashes(s, path, r)
+	checkHashes(s, path, r, kinds)
 	checkHBM(s, path+".hbm", r)
 	checkRoles(s, path, r)
 	checkEscalation(s.SLO.Escalation, path+".slo.escalation", r)

@@ -1,9 +1,13 @@
 package config
 
-import "strconv"
+import (
+	"strconv"
+
+	"octet/engine"
+)
 
 // checkHashes notes hash schemes that no engine of a specialist could have, or that could meet nothing.
-func checkHashes(s *Specialist, path string, r *report) {
+func checkHashes(s *Specialist, path string, r *report, kinds engine.Table) {
 	checkScheme(s.HashScheme, s.HashSeed, "octet", path, r)
 	if s.HashScheme != "octet" && s.Tokenizer == "none" {
 		r.addAt(path+".tokenizer", CodeConflict,
@@ -12,7 +16,8 @@ func checkHashes(s *Specialist, path string, r *report) {
 	}
 	for j := range s.Replicas {
 		rep, at := &s.Replicas[j], item(path+".replicas", j)
-		if wrongEngine(s.HashScheme, rep.Engine) {
+		kind, _ := kinds.Named(rep.Engine) // the zero Kind for auto
+		if wrongEngine(s.HashScheme, kind.Hashes) {
 			r.addAt(at+".engine", CodeConflict, "%s does not hash as hash_scheme %s of its specialist says", rep.Engine,
 				s.HashScheme)
 		}
@@ -22,7 +27,7 @@ func checkHashes(s *Specialist, path string, r *report) {
 		checkScheme(rep.Events.HashScheme, rep.Events.HashSeed, "unknown", at+".events", r)
 		switch {
 		case rep.Events.HashScheme == "unknown":
-		case wrongEngine(rep.Events.HashScheme, rep.Engine):
+		case wrongEngine(rep.Events.HashScheme, kind.Hashes):
 			r.addAt(at+".events.hash_scheme", CodeConflict, "%s does not hash so", rep.Engine)
 		case s.HashScheme != "octet" && (rep.Events.HashScheme != s.HashScheme || rep.Events.HashSeed != s.HashSeed):
 			r.addAt(at+".events.hash_scheme", CodeConflict,
@@ -51,13 +56,13 @@ func isHashSeed(seed string) bool {
 	return err == nil
 }
 
-// wrongEngine reports whether a known kind of engine has another way to hash. An openai may be anything.
-func wrongEngine(scheme, engine string) bool {
-	switch scheme {
-	case "octet", "unknown":
+// wrongEngine returns true if engines that hash in a known way do not hash by scheme.
+func wrongEngine(scheme string, hashes engine.Hashing) bool {
+	switch {
+	case scheme == "octet" || scheme == "unknown" || hashes == engine.HashesUnknown:
 		return false
-	case "sglang":
-		return engine == "vllm" || engine == "llamacpp"
+	case scheme == "sglang":
+		return hashes != engine.HashesAsSGLang
 	}
-	return engine == "sglang" || engine == "llamacpp"
+	return hashes != engine.HashesAsVLLM
 }

@@ -17,5 +17,6 @@
 //     variables that are not set are faults.
 //  4. A load costs at most 1 MiB of text and 50,000 nodes with aliases expanded, whatever is in the file.
 //  5. Every key has a tag with its default and bounds; the schema is generated from them, and reference.yaml shows it.
-//  6. The package imports no other room and has no state: what others know by name comes in through Options.
+//  6. The package has no state, and of the rooms that serve it sees only the table of engine kinds: what others know by
+//     name comes in through Options.
 package config

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"octet/engine"
 	"octet/internal/dialing"
 )
 
@@ -29,7 +30,14 @@ var forms = map[string]func(text string) *problem{
 
 	"tokenizer": formTokenizer,
 	"text":      nil,
+	engineForm:  nil,
 }
+
+// engineForm is the form of a kind of engine: one of the words that the table of engine kinds has.
+const engineForm = "engine"
+
+// engineNames returns the words that a kind of engine may be.
+func engineNames(kinds engine.Table) []string { return append([]string{engine.Auto}, kinds.Names()...) }
 
 // maxName bounds what ends up in headers, metric labels and model ids.
 const maxName = 63

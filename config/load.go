@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"reflect"
+
+	"octet/engine"
 )
 
 // maxFile is the largest configuration file, in bytes.
@@ -20,6 +22,8 @@ type Options struct {
 	Environ []string
 	// Presets are the profiles that exist without being written. nil: references to profiles are not checked.
 	Presets []string
+	// Engines are the kinds of engine that replicas may be of. nil: engine.AllKinds().
+	Engines engine.Table
 }
 
 // Load reads and checks the file at path. The error, if any, is a *Faults with every fault of the file.
@@ -43,7 +47,11 @@ func unreadable(path string, err error) *Faults {
 // Parse checks text, which is called name in messages. The error, if any, is a *Faults with every fault.
 // Cost is bounded: at most 1 MiB of text and 50,000 nodes, aliases expanded.
 func Parse(name string, text []byte, o Options) (*Config, error) {
+	if o.Engines == nil {
+		o.Engines = engine.AllKinds()
+	}
 	d := &decoder{report: report{at: map[string]place{}}, origins: newOrigins(), budget: maxNodes}
+	d.engines = engineNames(o.Engines)
 	d.variables = environment(o.Environ)
 	root, fault := document(text)
 	if fault != nil {
@@ -59,7 +67,7 @@ func Parse(name string, text []byte, o Options) (*Config, error) {
 		return nil, &Faults{File: name, List: []Fault{whole}}
 	}
 	c.derive(&d.report)
-	check(c, &d.report, o.Presets)
+	check(c, &d.report, o)
 	if err := d.err(name); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ type Replica struct {
 	Name string `yaml:"name" form:"name"`
 	// What it is: decides its quirks, its metric names and the sign of its priority. auto = found out by asking it;
 	// openai is any other server of the OpenAI API.
-	Engine string `yaml:"engine" default:"auto" enum:"auto vllm sglang llamacpp openai"`
+	Engine string `yaml:"engine" default:"auto" form:"engine"`
 	// The name the engine knows the model by; default the specialist's.
 	Model string `yaml:"model"`
 	// Bearer token the engine wants; ${VAR} reads it from the environment.

@@ -41,6 +41,9 @@ func (d *decoder) scalar(n *yaml.Node, path string, k key, out reflect.Value) {
 			return
 		}
 	}
+	if k.form == engineForm {
+		k.enum = d.engines
+	}
 	if p := parse(text, k, out); p != nil {
 		d.addAt(path, p.code, "%s", p.message)
 	}

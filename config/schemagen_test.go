@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"octet/engine"
 )
 
 var update = flag.Bool("update", false, "rewrite schema.json from the types")
@@ -157,6 +159,9 @@ func describeStruct(t reflect.Type, comments map[string]string) object {
 
 func describeText(k key) object {
 	text := object{"type": "string"}
+	if k.form == engineForm {
+		k.enum = engineNames(engine.AllKinds())
+	}
 	if len(k.enum) > 0 {
 		text = object{"anyOf": []object{{"enum": k.enum}, {"type": "string", "pattern": variablePattern}}}
 	}

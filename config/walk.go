@@ -29,6 +29,7 @@ type decoder struct {
 	report
 	origins   origins
 	variables map[string]string // the environment
+	engines   []string          // the words that a kind of engine may be
 	budget    int               // nodes that may still be visited; negative = too complex, nothing more is read
 }
 

@@ -1,5 +1,10 @@
 package engine
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Kind says what one kind of engine offers and accepts. Code that depends on the kind of an engine asks for a field of
 // it and does not compare names. The zero Kind offers nothing.
 type Kind struct {
@@ -12,6 +17,7 @@ type Kind struct {
 	// POST /tokenize takes a chat or a text, in the form of vLLM's API, and renders it as it serves it
 	TokenizesChats bool
 	Transfer       Transfer // how a prompt's keys and values go to another engine of the kind
+	Hashes         Hashing  // how its cache events name blocks
 
 	Bit         Kinds // by which Members name it
 	PassUnknown bool  // its replicas pass on what Members do not have for it, unless the configuration says otherwise
@@ -30,6 +36,17 @@ const (
 	// both engines meet at a bootstrap server while both serve the request: SGLang's. One that only decodes serves
 	// no request that is not handed over
 	TransfersByMeeting
+)
+
+// Hashing is how engines of a kind hash the blocks of their caches.
+type Hashing uint8
+
+// The ways of hashing.
+const (
+	HashesUnknown  Hashing = iota // it may be any way
+	HashesNothing                 // it publishes no blocks
+	HashesAsVLLM                  // SHA-256 or xxHash, seeded by PYTHONHASHSEED
+	HashesAsSGLang                // SHA-256, without a seed
 )
 
 // Paths are where a kind of engine answers what is not part of the OpenAI API. An empty path means that it does not.
@@ -58,6 +75,7 @@ type Mark struct {
 
 // Names of the kinds that code has to name.
 const (
+	Auto    = "auto"   // no kind: it is found out by asking the engine
 	Generic = "openai" // what an engine is taken for of which nothing is known but that it serves the OpenAI API
 	Default = "vllm"   // what an engine is taken for that plays every kind
 )
@@ -65,10 +83,13 @@ const (
 // ModelsPath is where every kind lists its models.
 const ModelsPath = "/v1/models"
 
-// kinds is the one table of engine kinds. An engine of which nothing tells the kind is asked for marks in this order.
-var kinds = [...]Kind{
+// Table is a list of engine kinds. An engine of which nothing tells the kind is asked for marks in its order.
+type Table []Kind
+
+// kinds is the one table of engine kinds: a further kind is one literal.
+var kinds = Table{
 	{
-		Name: "llamacpp", Bit: LlamaCpp,
+		Name: "llamacpp", Bit: LlamaCpp, Hashes: HashesNothing,
 		Streams: Streams{Counted: CountsTimings, Completions: true, Untidy: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Template: "/apply-template", Metrics: "/metrics",
 			Slots: "/props"},
@@ -77,8 +98,8 @@ var kinds = [...]Kind{
 	},
 	{
 		Name: "sglang", Bit: SGLang, TakesSalt: true, AdapterSuffix: true, TokenizesChats: true,
-		Transfer: TransfersByMeeting,
-		Streams:  Streams{Counted: CountsUsage, Completions: true},
+		Transfer: TransfersByMeeting, Hashes: HashesAsSGLang,
+		Streams: Streams{Counted: CountsUsage, Completions: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Metrics: "/metrics",
 			LoadAdapter: "/load_lora_adapter", UnloadAdapter: "/unload_lora_adapter"},
 		Marks: Marks{Owner: "sglang", Metrics: "sglang:",
@@ -86,6 +107,7 @@ var kinds = [...]Kind{
 	},
 	{
 		Name: Default, Bit: VLLM, TakesSalt: true, LowFirst: true, TokenizesChats: true, Transfer: TransfersByPull,
+		Hashes:  HashesAsVLLM,
 		Streams: Streams{Counted: CountsUsage, Chats: true, Completions: true, IDs: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Metrics: "/metrics",
 			LoadAdapter: "/v1/load_lora_adapter", UnloadAdapter: "/v1/unload_lora_adapter"},
@@ -99,17 +121,27 @@ var kinds = [...]Kind{
 	},
 }
 
-// AllKinds returns the table of engine kinds, in the order in which engines of unknown kind are asked for their marks.
-func AllKinds() []Kind { return kinds[:] }
+// AllKinds returns the kinds that Octet knows by itself. It is read-only.
+func AllKinds() Table { return kinds }
 
-// KindOf returns the kind of that name, and false for a name that is not in the table.
-func KindOf(name string) (Kind, bool) {
-	for i := range kinds {
-		if kinds[i].Name == name {
-			return kinds[i], true
+// Named returns the kind of that name, and false for a name that is not in the table.
+func (t Table) Named(name string) (Kind, bool) {
+	for i := range t {
+		if t[i].Name == name {
+			return t[i], true
 		}
 	}
 	return Kind{}, false
+}
+
+// Names returns the names of the kinds, in the order of their bits.
+func (t Table) Names() []string {
+	sorted := slices.SortedFunc(slices.Values(t), func(a, b Kind) int { return cmp.Compare(a.Bit, b.Bit) })
+	names := make([]string, len(sorted))
+	for i := range sorted {
+		names[i] = sorted[i].Name
+	}
+	return names
 }
 
 // AdapterModel returns the name by which an engine of the kind knows an adapter of a model.

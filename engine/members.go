@@ -12,7 +12,7 @@ const (
 	LlamaCpp
 	OpenAI
 
-	Every = VLLM | SGLang | LlamaCpp | OpenAI
+	Every = ^Kinds(0) // those that are not named here included
 )
 
 // Form is what the value of a member must be; null stands for none in every form.

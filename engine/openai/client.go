@@ -13,6 +13,7 @@ type Client struct {
 	kind   string // of engine, as configured
 	health string // configured; "" is the kind's own
 	paths  engine.Paths
+	kinds  engine.Table
 }
 
 var _ engine.Client = (*Client)(nil)
@@ -22,6 +23,9 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Engine == "" {
 		cfg.Engine = engine.Default
 	}
+	if cfg.Kinds == nil {
+		cfg.Kinds = engine.AllKinds()
+	}
 	http, err := client.New(cfg.transport())
 	if err != nil {
 		return nil, fault(err)
@@ -30,7 +34,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{http: http, kind: cfg.Engine, health: cfg.HealthPath, paths: paths}, nil
+	return &Client{http: http, kind: cfg.Engine, health: cfg.HealthPath, paths: paths, kinds: cfg.Kinds}, nil
 }
 
 // Do sends r and returns once the head of the answer is here, whatever its status. The body follows by Response.Feed.

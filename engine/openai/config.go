@@ -17,9 +17,10 @@ import (
 type Config struct {
 	// http or https, host, optional port, optional path that every request's path is put under
 	URL string
-	// vllm | sglang | llamacpp | openai | auto; default vllm. Where probes and adapters differ
+	// the name of its kind, or engine.Auto; default vllm. Where probes and adapters differ
 	Engine     string
-	HealthPath string // what a probe asks for; default the kind's own
+	Kinds      engine.Table // of engines; nil means engine.AllKinds()
+	HealthPath string       // what a probe asks for; default the kind's own
 	// the gateway's name, sent with every request, so that one that comes back is known; "" is not sent
 	Via    string
 	Bearer string                                      // sent where a request carries none of its own

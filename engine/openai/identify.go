@@ -10,13 +10,9 @@ import (
 	"octet/engine"
 )
 
-// Auto is the Config.Engine of a replica whose kind is not known yet. Its health path is /health, or the model list
-// where that path is unknown.
-const Auto = "auto"
-
 // Identity is what an engine says of itself.
 type Identity struct {
-	Kind  string // vllm, sglang, llamacpp; openai where nothing tells
+	Kind  string // the name of its kind; engine.Generic if nothing tells it
 	Sure  bool   // it names itself, so a declared kind other than Kind is wrong
 	Limit int    // tokens of prompt and answer together; 0 where it does not say
 }
@@ -31,14 +27,14 @@ func (c *Client) Identify(ctx context.Context, model string) (Identity, error) {
 	}
 	id := Identity{Kind: engine.Generic, Limit: limitOf(list, model)}
 	owner := ownerOf(list)
-	if kind, ok := kindWith(func(m *engine.Marks) bool { return m.Owner != "" && m.Owner == owner }); ok {
+	if kind, ok := c.kindWith(func(m *engine.Marks) bool { return m.Owner != "" && m.Owner == owner }); ok {
 		id.Kind, id.Sure = kind, true
 	} else if owner == emulated { // plays every kind, and sends what vLLM sends unless it is told otherwise
 		id.Kind = engine.Default
 	} else if id.Kind, id.Sure, err = c.kindByPaths(ctx); err != nil {
 		return Identity{}, err
 	}
-	if kind, _ := engine.KindOf(id.Kind); kind.Paths.Slots != "" {
+	if kind, _ := c.kinds.Named(id.Kind); kind.Paths.Slots != "" {
 		id.Limit, err = c.slotContext(ctx, kind.Paths.Slots)
 	}
 	return id, err
@@ -91,11 +87,11 @@ func (c *Client) kindByPaths(ctx context.Context) (kind string, sure bool, err e
 	}
 	for line := range bytes.Lines(metrics) {
 		begins := func(m *engine.Marks) bool { return m.Metrics != "" && bytes.HasPrefix(line, []byte(m.Metrics)) }
-		if kind, ok := kindWith(begins); ok {
+		if kind, ok := c.kindWith(begins); ok {
 			return kind, true, nil
 		}
 	}
-	for _, k := range engine.AllKinds() {
+	for _, k := range c.kinds {
 		for _, m := range k.Marks.Paths {
 			body, err := c.ask(ctx, "GET", m.Path, nil, maxAnswer)
 			if err != nil && !answered(err) {
@@ -110,8 +106,8 @@ func (c *Client) kindByPaths(ctx context.Context) (kind string, sure bool, err e
 }
 
 // kindWith returns the name of the first kind whose marks fit, and false if none do.
-func kindWith(fits func(*engine.Marks) bool) (kind string, ok bool) {
-	for _, k := range engine.AllKinds() {
+func (c *Client) kindWith(fits func(*engine.Marks) bool) (kind string, ok bool) {
+	for _, k := range c.kinds {
 		if fits(&k.Marks) {
 			return k.Name, true
 		}
@@ -157,7 +153,7 @@ func (c *Client) slotContext(ctx context.Context, path string) (int, error) {
 // probePath returns where health is asked, and where it is asked of an engine that does not know that path; empty for
 // none.
 func (c *Client) probePath() (path, otherwise string) {
-	if c.kind == Auto && c.health == "" {
+	if c.kind == engine.Auto && c.health == "" {
 		return c.paths.Health, engine.ModelsPath
 	}
 	return c.paths.Health, ""

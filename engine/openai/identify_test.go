@@ -53,7 +53,7 @@ func TestAnEngineIsKnownByWhatItSaysOfItself(t *testing.T) {
 			}
 			fmt.Fprint(w, body)
 		}))
-		client, err := New(Config{URL: s.URL, Engine: Auto})
+		client, err := New(Config{URL: s.URL, Engine: engine.Auto})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestAnUnknownEnginesHealthIsAskedWhereItHasIt(t *testing.T) {
 				http.NotFound(w, r)
 			}
 		}))
-		client, err := New(Config{URL: s.URL, Engine: Auto})
+		client, err := New(Config{URL: s.URL, Engine: engine.Auto})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestAnUnknownEnginesHealthIsAskedWhereItHasIt(t *testing.T) {
 
 // An engine that is loading says nothing of what it is: it must be asked again.
 func TestAnEngineThatLoadsIsNotIdentified(t *testing.T) {
-	c, _ := page(t, Auto, map[string]string{"GET /v1/models": "503 loading"})
+	c, _ := page(t, engine.Auto, map[string]string{"GET /v1/models": "503 loading"})
 	if id, err := c.Identify(t.Context(), "m"); err == nil {
 		t.Errorf("it is taken for %+v", id)
 	}

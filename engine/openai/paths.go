@@ -13,8 +13,8 @@ var autoPaths = engine.Paths{Health: "/health", Metrics: "/metrics"}
 // pathsOf returns the paths of the engine that cfg names, with those that cfg sets.
 func pathsOf(cfg Config) (engine.Paths, error) {
 	paths := autoPaths
-	if cfg.Engine != Auto {
-		kind, ok := engine.KindOf(cfg.Engine)
+	if cfg.Engine != engine.Auto {
+		kind, ok := cfg.Kinds.Named(cfg.Engine)
 		if !ok {
 			return paths, fmt.Errorf("%w: no engine %q", ErrConfig, cfg.Engine)
 		}

@@ -270,7 +270,7 @@ func TestALlamaServerIsComparedInTwoSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kind, _ := engine.KindOf("llamacpp")
+	kind, _ := engine.AllKinds().Named("llamacpp")
 	r := tokenizers.Engine{Kind: kind, Client: client}
 	for i, want := range []uint32{uint32(len("<|im_start|>…")), 0, 0,
 		uint32(len("int main() {\r\n  return 0;\r\n}\n"))} {

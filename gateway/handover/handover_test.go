@@ -19,7 +19,7 @@ import (
 // kindOf returns an engine's kind from the table.
 func kindOf(t testing.TB, name string) engine.Kind {
 	t.Helper()
-	k, ok := engine.KindOf(name)
+	k, ok := engine.AllKinds().Named(name)
 	if !ok {
 		t.Fatalf("no engine kind %q", name)
 	}

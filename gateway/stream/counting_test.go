@@ -20,7 +20,7 @@ func TestEachKindIsAskedForItsCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		k, _ := engine.KindOf(kind)
+		k, _ := engine.AllKinds().Named(kind)
 		for _, e := range new(Continuation).Count(nil, &r, wire.Chat, &k) {
 			got += e.Key + "=" + string(e.Raw)
 		}

@@ -143,7 +143,7 @@ func FuzzNormalize(f *testing.F) {
 
 // An engine that continues a stream which another began says no second role.
 func TestAStreamThatIsContinuedHasItsRoleAlready(t *testing.T) {
-	kind, _ := engine.KindOf("llamacpp")
+	kind, _ := engine.AllKinds().Named("llamacpp")
 	chunk := []byte(`data: {"choices":[{"index":0,"delta":{"content":"x"}}]}` + "\n\n")
 	if got := Normalize(&wire.Request{}, wire.Chat, &kind, true, nil).Events(chunk); !bytes.Equal(got, chunk) {
 		t.Errorf("%s", got)
