@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"fmt"
-
 	"octet/gateway/apierr"
 	"octet/gateway/intake"
 	"octet/gateway/stream"
@@ -12,14 +10,14 @@ import (
 // admit is step 1 of the line: the head is checked and read. Nothing of the body is read yet, and no place is taken,
 // see countIn.
 func (x *exchange) admit() *apierr.Error {
-	if x.s.draining.Load() {
-		return x.isDraining()
+	if err := x.refused(x.s.seats.CheckDrain()); err != nil {
+		return err
 	}
 	if err := x.request.ReadHead(x.r, x.rt, x.s.via); err != nil {
 		return err
 	}
-	if x.s.open.Load() >= int64(x.rt.Limits.MaxStreams) { // its body need not be read
-		return x.full()
+	if err := x.s.seats.CheckFree(x.rt.Limits.MaxStreams); err != nil { // its body need not be read
+		return err
 	}
 	return x.request.Tenant.Take(x.request.Arrival)
 }
@@ -45,31 +43,25 @@ func (x *exchange) terms() stream.Terms {
 // countIn takes a place among the open requests, and among the tenant's, for a request whose body is whole. end gives
 // both back.
 func (x *exchange) countIn() *apierr.Error {
-	x.opened = true
-	if x.s.open.Add(1) > int64(x.rt.Limits.MaxStreams) {
-		return x.full()
-	}
-	if x.s.shut.Load() {
-		return x.isDraining()
+	most := x.rt.Limits.MaxStreams
+	if err := x.refused(x.s.seats.Take(most)); err != nil {
+		return err
 	}
 	if err := x.request.Tenant.Enter(); err != nil {
+		x.s.seats.Leave(most)
 		return err
 	}
 	x.taken = true
-	x.s.seats.taken(x)
+	x.s.seats.Arrived()
 	return nil
 }
 
-func (x *exchange) full() *apierr.Error {
-	most := x.rt.Limits.MaxStreams
-	e := apierr.New(apierr.Overloaded, "", fmt.Sprintf("%d requests are open: limits.max_streams", most))
-	e.RetryAfter = x.s.seats.full(most, x.Now())
-	return e
-}
-
-func (x *exchange) isDraining() *apierr.Error {
-	x.w.Header().Set("Connection", "close")
-	return x.s.drainingError()
+// refused returns err, and has the connection close after the answer if err is draining.
+func (x *exchange) refused(err *apierr.Error) *apierr.Error {
+	if err != nil && err.Code == apierr.Draining {
+		x.w.Header().Set("Connection", "close")
+	}
+	return err
 }
 
 // claimKey applies the Idempotency-Key header, if any.

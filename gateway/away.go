@@ -3,10 +3,8 @@ package gateway
 import (
 	"cmp"
 	"errors"
-	"sync/atomic"
 	"time"
 
-	"octet/gateway/apierr"
 	"octet/routing"
 	"octet/scheduler"
 	"octet/scheduler/gate"
@@ -109,46 +107,4 @@ func (x *exchange) vacancies() {
 			x.turnedAway.note(after, every, 0)
 		}
 	}
-}
-
-// seats is how long requests stay, which matters where limits.max_streams is near.
-type seats struct {
-	away *gate.Book
-	took atomic.Int64 // ns, a fading mean; 0 is not known
-}
-
-// matter says whether one that leaves so many open is worth a look at the clock: while most seats are taken, and the
-// first.
-func (s *seats) matter(open int64, most int) bool { return open > int64(most)/2 || s.took.Load() == 0 }
-
-// left notes how long one has stayed. Two at once may count as one.
-func (s *seats) left(took time.Duration) {
-	was := s.took.Load()
-	if was == 0 {
-		was = int64(took)
-	}
-	s.took.Store(was + (int64(took)-was)/32)
-}
-
-// full is when one that finds all of open seats taken is to come back; 0 is not known.
-func (s *seats) full(open int, now time.Time) time.Duration {
-	every := time.Duration(s.took.Load() / int64(max(1, open)))
-	return s.away.Tell(&gate.Sent{After: every, Every: every}, now, now)
-}
-
-// taken notes that a request found a seat, which may be one that was sent away.
-func (s *seats) taken(x *exchange) {
-	if s.away.Away() > 0 {
-		s.away.Come(gate.Caller{}, x.Now())
-	}
-}
-
-// retryGrain is the unit of Retry-After.
-const retryGrain = time.Second
-
-// drainingError tells to come back when this process has gone, and another one may be here.
-func (s *Server) drainingError() *apierr.Error {
-	e := apierr.New(apierr.Draining, "", "the gateway is shutting down")
-	e.RetryAfter = max(retryGrain, s.began.Add(time.Duration(s.drained.Load())).Sub(s.now()))
-	return e
 }

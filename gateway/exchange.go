@@ -82,8 +82,7 @@ type exchange struct {
 	undo []func()      // run last to first by end
 
 	receipt receipt.Draft
-	opened  bool // it counts among the open requests
-	taken   bool // and among its tenant's
+	taken   bool // it counts among the open requests, and among its tenant's
 }
 
 // begin makes the exchange of a request.
@@ -142,13 +141,12 @@ func (x *exchange) end() {
 
 // leaveRoom counts the request out.
 func (x *exchange) leaveRoom() {
-	if x.taken {
-		x.request.Tenant.Leave()
+	if !x.taken {
+		return
 	}
-	if x.opened {
-		if open := x.s.open.Add(-1); x.taken && x.s.seats.matter(open, x.rt.Limits.MaxStreams) {
-			x.s.seats.left(x.Since())
-		}
+	x.request.Tenant.Leave()
+	if x.s.seats.Leave(x.rt.Limits.MaxStreams) {
+		x.s.seats.Stayed(x.Since())
 	}
 }
 

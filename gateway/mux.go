@@ -60,7 +60,7 @@ func (s *Server) router() *gin.Engine {
 // AdminHandler answers the operators' listener. With a token configured, everything on it needs the token.
 func (s *Server) AdminHandler() http.Handler {
 	e, o := api.NewEngine(s.refuse), &s.options
-	state := api.State{Current: s.Runtime, Open: s.open.Load, Draining: s.draining.Load, Probation: s.probation}
+	state := api.State{Current: s.Runtime, Open: s.seats.Open, Draining: s.seats.Draining, Probation: s.probation}
 	caches := api.Caches{Refuse: s.refuse, Current: s.Runtime, Index: o.Index, Knowledge: o.Knowledge, Log: s.log}
 	replicas := api.Replicas{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
 	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts}
@@ -89,13 +89,7 @@ func (s *Server) AdminHandler() http.Handler {
 
 // readiness answers /readyz, on both listeners.
 func (s *Server) readiness() api.Ready {
-	draining := func() *apierr.Error {
-		if s.draining.Load() {
-			return s.drainingError()
-		}
-		return nil
-	}
-	return api.Ready{Refuse: s.refuse, Current: s.Runtime, Draining: draining, Now: s.now}
+	return api.Ready{Refuse: s.refuse, Current: s.Runtime, Draining: s.seats.CheckDrain, Now: s.now}
 }
 
 // refuse answers with a typed error outside the straight line.

@@ -10,9 +10,9 @@ import (
 // minute they are at most a share of its requests, or of the requests in flight where those are more; a few are always
 // allowed. Not on the budget is what costs no engine anything, and what an engine's death struck: see mayTry.
 type retryBudget struct {
-	open  *atomic.Int64 // requests in flight
-	share atomic.Int64  // thousandths of a retry for each request
-	burst atomic.Int64  // retries within a minute that any gateway may make
+	open  func() int64 // requests in flight
+	share atomic.Int64 // thousandths of a retry for each request
+	burst atomic.Int64 // retries within a minute that any gateway may make
 
 	newest atomic.Int64 // number of the span that counts now
 	spans  [retrySpans]retrySpan
@@ -28,7 +28,7 @@ const (
 	spanSeconds = 5
 )
 
-func newRetryBudget(open *atomic.Int64) *retryBudget { return &retryBudget{open: open} }
+func newRetryBudget(open func() int64) *retryBudget { return &retryBudget{open: open} }
 
 func (b *retryBudget) set(share float64, burst int) {
 	b.share.Store(int64(share * 1000))
@@ -79,7 +79,7 @@ func (b *retryBudget) rest() int64 {
 		requests += b.spans[i].requests.Load()
 		retries += b.spans[i].retries.Load()
 	}
-	return max(0, max(b.burst.Load(), share*max(requests, b.open.Load())/1000)-retries)
+	return max(0, max(b.burst.Load(), share*max(requests, b.open())/1000)-retries)
 }
 
 // take spends one retry if one is left.

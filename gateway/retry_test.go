@@ -17,7 +17,7 @@ func drained(b *retryBudget, now time.Time) (n int) {
 // may.
 func TestTheRetryBudgetIsAShareOfAMinutesRequests(t *testing.T) {
 	var open atomic.Int64
-	b, now := newRetryBudget(&open), time.Unix(1e9, 0)
+	b, now := newRetryBudget(open.Load), time.Unix(1e9, 0)
 	if drained(b, now) != 0 {
 		t.Error("a budget of zero paid for a retry")
 	}
@@ -48,7 +48,7 @@ func TestTheRetryBudgetIsAShareOfAMinutesRequests(t *testing.T) {
 
 // Over any minute of requests at a steady pace that all fail, the budget grants a tenth of them.
 func TestARetryStormIsATenthOverAMinute(t *testing.T) {
-	b, now := newRetryBudget(new(atomic.Int64)), time.Unix(1e9, 0)
+	b, now := newRetryBudget(new(atomic.Int64).Load), time.Unix(1e9, 0)
 	b.set(0.1, 10)
 	for minute := range 5 {
 		requests, retries := 0, 0

@@ -3,11 +3,9 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,8 +17,8 @@ import (
 	"octet/gateway/intake"
 	"octet/gateway/metrics"
 	"octet/gateway/receipt"
+	"octet/gateway/seats"
 	"octet/gateway/shadow"
-	"octet/scheduler/gate"
 	"octet/slo"
 )
 
@@ -67,18 +65,13 @@ type Server struct {
 	probation   *slo.Probation
 	escalation  escalate.Controller
 
-	decider   decide.Decider
-	draining  atomic.Bool
-	shut      atomic.Bool     // no request begins any more
-	inbound   intake.Arriving // bodies on their way
-	drained   atomic.Int64    // when the drain is over at the latest, ns since began; 0 before it has begun
-	seats     seats
-	open      atomic.Int64  // requests being answered
-	bodies    intake.Memory // of the bodies that they hold
-	began     time.Time     // an hour before it did: the first decisions are timed
-	cutOff    context.Context
-	cut       context.CancelCauseFunc
-	listeners sync.WaitGroup
+	decider decide.Decider
+	inbound intake.Arriving // bodies on their way
+	seats   *seats.Seats    // of the requests being answered
+	bodies  intake.Memory   // of the bodies that they hold
+	began   time.Time       // an hour before it did: the first decisions are timed
+	cutOff  context.Context
+	cut     context.CancelCauseFunc
 }
 
 // New returns a Server for rt.
@@ -89,7 +82,8 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 		receipts: receipt.NewRings(o.Receipts), idempotency: intake.NewIdempotency(o.Keys),
 	}
 	s.escalation = escalate.Controller{Knobs: s.knobs, Log: s.log}
-	s.retries = newRetryBudget(&s.open)
+	s.seats = seats.New(s.now)
+	s.retries = newRetryBudget(s.seats.Open)
 	s.since = func(t time.Time) time.Duration { return s.now().Sub(t) }
 	if s.now == nil {
 		s.now, s.since, s.ownClock = time.Now, time.Since, true // time.Since asks one clock, not two
@@ -100,7 +94,6 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 	if s.probation == nil {
 		s.probation = slo.NewProbation()
 	}
-	s.seats.away = gate.NewBook(retryGrain)
 	s.decider = decide.Decider{Conversations: decide.NewConversations(rt.Stickiness.Conversations),
 		Probation: s.probation, Clock: s}
 	records := shadow.NewRecords(o.Calibration, s.now)
@@ -108,7 +101,7 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 		Verdicts: &shadow.Verdicts{Probation: s.probation, Records: records, Log: s.log}}
 	s.shadows.open(s, &shadow.Comparer{Records: records, Metrics: s.metrics, Digest: o.Digest})
 	s.metrics.Register(
-		api.Gauges{Current: s.Runtime, Index: o.Index, Open: s.open.Load,
+		api.Gauges{Current: s.Runtime, Index: o.Index, Open: s.seats.Open,
 			Budget: func() int64 { return s.retries.left(s.now()) }},
 		api.SLOGauges{Current: s.Runtime, Knobs: s.knobs, Now: s.now})
 	s.Serve(rt)
@@ -138,18 +131,12 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 		s.shadows.comparer.Records.Run(s.shadows.ctx, func() time.Duration { return s.Runtime().Shadow.TallyInterval })
 	})
 	cfg := s.frontConfig()
-	servers := []front.Server{front.Data(cfg, s.DataHandler()), front.Admin(cfg, s.AdminHandler())}
-	failed := make(chan error, len(servers))
-	for i, l := range []net.Listener{data, admin} {
-		s.listeners.Go(func() { failed <- servers[i].Serve(l) })
-	}
-	var err error
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
-		err = fmt.Errorf("gateway: listener failed: %w", err)
-	}
-	return errors.Join(err, s.drain(servers))
+	l := &front.Listeners{Data: front.Data(cfg, s.DataHandler()), Admin: front.Admin(cfg, s.AdminHandler()), Log: s.log}
+	err := l.Serve(ctx, data, admin)
+	grace := s.runtime.Load().Limits.Drain
+	s.seats.Drain(s.now().Add(grace))
+	s.log.Info("draining", "open", s.seats.Open(), "grace", grace)
+	return errors.Join(err, l.Drain(grace, openRequests{s}))
 }
 
 // frontConfig returns what both listeners' servers need, by the Runtime of now.
@@ -171,66 +158,16 @@ func (s *Server) frontConfig() *front.Config {
 	}
 }
 
-// drain is the orderly end. The admin listener stays up until the data listener is done.
-func (s *Server) drain(servers []front.Server) error {
-	grace := s.runtime.Load().Limits.Drain
-	s.drained.Store(int64(s.now().Add(grace).Sub(s.began)))
-	s.draining.Store(true)
-	s.log.Info("draining", "open", s.open.Load(), "grace", grace)
-	ctx, cancel := context.WithTimeout(context.Background(), grace)
-	defer cancel()
-	err := s.settle(ctx, servers[0])
-	for _, server := range servers {
-		err = errors.Join(err, server.Close())
-	}
-	s.listeners.Wait()
-	return err
-}
+// openRequests are the requests that a drain waits for.
+type openRequests struct{ s *Server }
 
-// settle waits for open requests. New ones on open connections are refused with `draining` meanwhile, and new
-// connections too, so the listener is not closed before the last answer is out.
-func (s *Server) settle(ctx context.Context, data front.Server) error {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !s.empty() {
-		select {
-		case <-ctx.Done():
-			return s.cutOpen(data)
-		case <-tick.C:
-		}
-	}
-	return s.shutdown(data)
-}
+// Ended returns true if no request is open, and none has its body on the way. From then on none begins.
+func (o openRequests) Ended() bool { return o.s.seats.Shut(o.s.inbound.Count) }
 
-// empty reports whether no request is open or has its body on the way; from then on none begins.
-func (s *Server) empty() bool {
-	busy := func() bool { return s.open.Load() > 0 || s.inbound.Count() > 0 }
-	if busy() {
-		return false
-	}
-	s.shut.Store(true) // what comes to open now sees it, or is seen
-	return !busy()
-}
-
-// lastWords is how long cut-off requests may take to tell their clients.
-const lastWords = 2 * time.Second
-
-func (s *Server) cutOpen(data front.Server) error {
-	s.log.Warn("drain: the grace is over", "open", s.open.Load())
-	s.cut(errDrained)
-	return s.shutdown(data)
-}
-
-func (s *Server) shutdown(data front.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
-	defer cancel()
-	err := data.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		// a client that takes no answer, or sends no body, does not make the drain a failure
-		s.log.Warn("drain: connections are cut that did not end")
-		return nil
-	}
-	return err
+// Cut ends the requests that are open, each with a typed error.
+func (o openRequests) Cut() {
+	o.s.log.Warn("drain: the grace is over", "open", o.s.seats.Open())
+	o.s.cut(errDrained)
 }
 
 func (s *Server) logEnd(x *exchange, r *receipt.Result) {

@@ -46,7 +46,7 @@ func (a *shadows) open(s *Server, c *shadow.Comparer) {
 
 // begin takes a place for sh, and a copy of the body. It returns false if no place is left.
 func (a *shadows) begin(sh *secondOpinion, body []byte) bool {
-	if a.flying.Add(1) > int64(sh.rt.Shadow.MaxConcurrent) || a.s.draining.Load() {
+	if a.flying.Add(1) > int64(sh.rt.Shadow.MaxConcurrent) || a.s.seats.Draining() {
 		a.flying.Add(-1)
 		a.s.metrics.Shadow(sh.sp.Name, "budget")
 		return false
