@@ -82,12 +82,12 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 		receipts: receipt.NewRings(o.Receipts), idempotency: intake.NewIdempotency(o.Keys),
 	}
 	s.escalation = escalate.Controller{Knobs: s.knobs, Log: s.log}
-	s.seats = seats.New(s.now)
-	s.retries = newRetryBudget(s.seats.Open)
 	s.since = func(t time.Time) time.Duration { return s.now().Sub(t) }
 	if s.now == nil {
 		s.now, s.since, s.ownClock = time.Now, time.Since, true // time.Since asks one clock, not two
 	}
+	s.seats = seats.New(s.now)
+	s.retries = newRetryBudget(s.seats.Open)
 	s.began = s.now().Add(-time.Hour)
 	s.again = func() bool { return s.retries.take(s.now()) }
 	s.cutOff, s.cut = context.WithCancelCause(context.Background())
