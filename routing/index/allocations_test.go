@@ -43,9 +43,9 @@ func TestQueriesAndSteadyEventsAllocateNothing(t *testing.T) {
 
 //nolint:lll // raw text that cannot be broken
 func queriesAndSteadyEventsAllocateNothing(t *testing.T, build indextest.Make) {
-	chain := chainOf(64, "")
-	x := seeded(t, build, chain, 64, 32, 48)
-	apply(t, x, 2, 2, index.Op{Kind: index.Remove, Blocks: chain[5:6]})
+	chain := indextest.Chain(64, "")
+	x := indextest.Seeded(t, build, chain, 64, 32, 48)
+	indextest.Apply(t, x, 2, 2, index.Op{Kind: index.Remove, Blocks: chain[5:6]})
 	var out [index.MaxHosts]uint16
 	var ranked []indextest.Ranked
 	seq := uint64(1)

@@ -28,14 +28,6 @@ func eachKind(t *testing.T, test func(t *testing.T, build indextest.Make)) {
 	}
 }
 
-var (
-	chainOf   = indextest.Chain
-	seeded    = indextest.Seeded
-	apply     = indextest.Apply
-	storeRoot = indextest.StoreRoot
-	ask       = indextest.Ask
-)
-
 // place is one copy of a block.
 type place struct {
 	block kvpool.BlockHash

@@ -17,9 +17,9 @@ func TestWorkedExampleTakesAboutTenLookups(t *testing.T) {
 }
 
 func workedExampleTakesAboutTenLookups(t *testing.T, build indextest.Make) {
-	chain := chainOf(8, "")
-	x := seeded(t, build, chain, 6, 4, 8, 2)
-	depths, lookups := ask(x, chain, 4)
+	chain := indextest.Chain(8, "")
+	x := indextest.Seeded(t, build, chain, 6, 4, 8, 2)
+	depths, lookups := indextest.Ask(x, chain, 4)
 	if !slices.Equal(depths, []uint16{6, 4, 8, 2}) || lookups > 10 {
 		t.Fatalf("depths %v for %d lookups, want 6 4 8 2 for at most 10 (naive 32)", depths, lookups)
 	}
@@ -47,8 +47,8 @@ func TestRankPutsDeeperThenLowerHostsFirstAndTheEmptyLast(t *testing.T) {
 func TestOddChainsHaveDefinedDepths(t *testing.T) { eachKind(t, oddChainsHaveDefinedDepths) }
 
 func oddChainsHaveDefinedDepths(t *testing.T, build indextest.Make) {
-	chain := chainOf(70_000, "")
-	x := seeded(t, build, chain, 70_000, 5)
+	chain := indextest.Chain(70_000, "")
+	x := indextest.Seeded(t, build, chain, 70_000, 5)
 	for _, c := range []struct {
 		name  string
 		chain []kvpool.BlockHash
@@ -57,11 +57,11 @@ func oddChainsHaveDefinedDepths(t *testing.T, build indextest.Make) {
 		{"empty", nil, []uint16{0, 0}},
 		{"one block", chain[:1], []uint16{1, 1}},
 		{"longer than held", chain[:9], []uint16{9, 5}},
-		{"unknown", chainOf(9, "other"), []uint16{0, 0}},
+		{"unknown", indextest.Chain(9, "other"), []uint16{0, 0}},
 		{"unknown after known", append(slices.Clone(chain[:3]), 1, 2, 3), []uint16{3, 3}},
 		{"beyond what a depth can say", chain, []uint16{math.MaxUint16, 5}},
 	} {
-		if got, _ := ask(x, c.chain, 2); !slices.Equal(got, c.want) {
+		if got, _ := indextest.Ask(x, c.chain, 2); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -71,11 +71,11 @@ func oddChainsHaveDefinedDepths(t *testing.T, build indextest.Make) {
 func TestHolesAreNeverCredited(t *testing.T) { eachKind(t, holesAreNeverCredited) }
 
 func holesAreNeverCredited(t *testing.T, build indextest.Make) {
-	chain := chainOf(64, "")
-	x := seeded(t, build, chain, 64, 64, 64, 40)
-	apply(t, x, 1, 2, index.Op{Kind: index.Remove, Blocks: chain[10:11]})
-	apply(t, x, 2, 2, index.Op{Kind: index.Remove, Blocks: chain[:1]})
-	depths, lookups := ask(x, chain, 4)
+	chain := indextest.Chain(64, "")
+	x := indextest.Seeded(t, build, chain, 64, 64, 64, 40)
+	indextest.Apply(t, x, 1, 2, index.Op{Kind: index.Remove, Blocks: chain[10:11]})
+	indextest.Apply(t, x, 2, 2, index.Op{Kind: index.Remove, Blocks: chain[:1]})
+	depths, lookups := indextest.Ask(x, chain, 4)
 	if !slices.Equal(depths, []uint16{64, 10, 0, 40}) {
 		t.Fatalf("depths %v, want 64 10 0 40", depths)
 	}
@@ -85,9 +85,9 @@ func holesAreNeverCredited(t *testing.T, build indextest.Make) {
 	if _, reference := x.(*reference.ShardedBlockIndexer); reference && x.Host(1).Detached != 1 {
 		t.Fatalf("%d detached blocks, want the one after the hole", x.Host(1).Detached)
 	}
-	apply(t, x, 1, 3, index.Op{Kind: index.Store, Blocks: chain[10:11], Parent: chain[9], HasParent: true})
-	apply(t, x, 2, 3, index.Op{Kind: index.Store, Tier: index.SSD, Blocks: chain[:1], RootKnown: true})
-	if depths, lookups = ask(x, chain, 4); !slices.Equal(depths, []uint16{64, 64, 64, 40}) || lookups > 12 {
+	indextest.Apply(t, x, 1, 3, index.Op{Kind: index.Store, Blocks: chain[10:11], Parent: chain[9], HasParent: true})
+	indextest.Apply(t, x, 2, 3, index.Op{Kind: index.Store, Tier: index.SSD, Blocks: chain[:1], RootKnown: true})
+	if depths, lookups = indextest.Ask(x, chain, 4); !slices.Equal(depths, []uint16{64, 64, 64, 40}) || lookups > 12 {
 		t.Fatalf("holes filled: depths %v for %d lookups, want 64 64 64 40 by halving", depths, lookups)
 	}
 }
@@ -97,8 +97,8 @@ func TestAnswersNameOnlyTheLivingAmongTheAsked(t *testing.T) {
 }
 
 func answersNameOnlyTheLivingAmongTheAsked(t *testing.T, build indextest.Make) {
-	chain := chainOf(4, "")
-	x := seeded(t, build, chain, 4, 4, 4)
+	chain := indextest.Chain(4, "")
+	x := indextest.Seeded(t, build, chain, 4, 4, 4)
 	x.Retire(1)
 	out := [index.MaxHosts]uint16{9, 9, 9, 9}
 	x.Depths(chain, index.HostSet(0, 1), &out) // MOD2-10

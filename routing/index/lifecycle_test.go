@@ -14,7 +14,7 @@ func TestReplicaBeyondTheCapIsRefusedAndNobodyElseNotices(t *testing.T) {
 }
 
 func replicaBeyondTheCapIsRefusedAndNobodyElseNotices(t *testing.T, build indextest.Make) {
-	chain := chainOf(4, "")
+	chain := indextest.Chain(4, "")
 	x, err := build(index.Config{Hosts: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func replicaBeyondTheCapIsRefusedAndNobodyElseNotices(t *testing.T, build indext
 		if err := x.Admit(h); err != nil {
 			t.Fatal(err)
 		}
-		storeRoot(t, x, h, 1, chain)
+		indextest.StoreRoot(t, x, h, 1, chain)
 	}
 	for _, h := range []index.HostID{2, index.MaxHosts, 65535} {
 		if err := x.Admit(h); !errors.Is(err, index.ErrOutOfRange) {
@@ -40,7 +40,7 @@ func replicaBeyondTheCapIsRefusedAndNobodyElseNotices(t *testing.T, build indext
 			t.Errorf("slot %d seems to exist", h)
 		}
 	}
-	if depths, _ := ask(x, chain, 2); depths[0] != 4 || depths[1] != 4 {
+	if depths, _ := indextest.Ask(x, chain, 2); depths[0] != 4 || depths[1] != 4 {
 		t.Fatalf("depths %v, want 4 4", depths)
 	}
 	for _, c := range []index.Config{{Hosts: -1}, {Hosts: index.MaxHosts + 1}, {Sweeps: -1}} {
@@ -56,9 +56,9 @@ func TestShutdownIsARetireAndTwiceIsNoError(t *testing.T) {
 }
 
 func shutdownIsARetireAndTwiceIsNoError(t *testing.T, build indextest.Make) {
-	x := seeded(t, build, chainOf(3, ""), 3)
+	x := indextest.Seeded(t, build, indextest.Chain(3, ""), 3)
 	before := x.Stats().Locked
-	apply(t, x, 0, 2, index.Op{Kind: index.Shutdown}, index.Op{Kind: index.Shutdown})
+	indextest.Apply(t, x, 0, 2, index.Op{Kind: index.Shutdown}, index.Op{Kind: index.Shutdown})
 	if out := x.Apply(index.Batch{Host: 0, Seq: 3, Ops: []index.Op{{Kind: index.Shutdown}}}); out != index.Dead {
 		t.Fatalf("shutdown of a dead replica: %s", out)
 	}
@@ -71,8 +71,8 @@ func shutdownIsARetireAndTwiceIsNoError(t *testing.T, build indextest.Make) {
 // MOD2-51
 func TestBatchForAnotherGenerationIsDead(t *testing.T) {
 	eachKind(t, func(t *testing.T, build indextest.Make) {
-		chain := chainOf(4, "")
-		x := seeded(t, build, chain, 4)
+		chain := indextest.Chain(4, "")
+		x := indextest.Seeded(t, build, chain, 4)
 		late := index.Batch{Generation: x.Host(0).Generation, Seq: 2,
 			Ops: []index.Op{{Kind: index.Store, Blocks: chain, RootKnown: true}}}
 		x.Retire(0)

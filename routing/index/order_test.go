@@ -44,8 +44,8 @@ func epochAndSeqDecideWhatABatchDoes(t *testing.T, build indextest.Make) {
 		"shutdown, then nobody": {{1, 1, index.Shutdown, index.Applied, false, 0, 0}, {1, 2, index.Store, index.Dead, false, 0, 0},
 			{1, 2, index.Shutdown, index.Dead, false, 0, 0}},
 	} {
-		chain := chainOf(20, "")
-		x := seeded(t, build, nil)
+		chain := indextest.Chain(20, "")
+		x := indextest.Seeded(t, build, nil)
 		if err := x.Admit(7); err != nil {
 			t.Fatal(err)
 		}
@@ -71,10 +71,10 @@ func TestStoringTheHeldAndRemovingTheAbsentChangeNothing(t *testing.T) {
 
 //nolint:lll // raw text that cannot be broken
 func storingTheHeldAndRemovingTheAbsentChangeNothing(t *testing.T, build indextest.Make) {
-	chain := chainOf(6, "")
-	x := seeded(t, build, chain, 4)
+	chain := indextest.Chain(6, "")
+	x := indextest.Seeded(t, build, chain, 4)
 	digest, before := x.Digest(), x.Stats()
-	apply(t, x, 0, 2, index.Op{Kind: index.Store, Blocks: chain[:4], RootKnown: true}, index.Op{Kind: index.Remove, Blocks: chain[4:]},
+	indextest.Apply(t, x, 0, 2, index.Op{Kind: index.Store, Blocks: chain[:4], RootKnown: true}, index.Op{Kind: index.Remove, Blocks: chain[4:]},
 		index.Op{Kind: index.Remove, Tier: index.CPU, Blocks: chain[:2]})
 	after := x.Stats()
 	after.Locked = before.Locked
@@ -89,8 +89,8 @@ func TestResyncReplacesEverythingAndClearsStale(t *testing.T) {
 
 //nolint:lll // raw text that cannot be broken
 func resyncReplacesEverythingAndClearsStale(t *testing.T, build indextest.Make) {
-	chain := chainOf(8, "")
-	x := seeded(t, build, chain, 3)
+	chain := indextest.Chain(8, "")
+	x := indextest.Seeded(t, build, chain, 3)
 	x.Apply(index.Batch{Host: 0, Seq: 5, Ops: []index.Op{{Kind: index.Store, Blocks: chain[6:]}}})
 	if !x.Stale().Has(0) {
 		t.Fatal("a gap left no stale mark")
@@ -109,7 +109,7 @@ func resyncReplacesEverythingAndClearsStale(t *testing.T, build indextest.Make) 
 	if got := x.Host(0); got != want {
 		t.Fatalf("%+v, want %+v", got, want)
 	}
-	if depths, _ := ask(x, chain, 1); depths[0] != 6 {
+	if depths, _ := indextest.Ask(x, chain, 1); depths[0] != 6 {
 		t.Fatalf("depth %d, want 6", depths[0])
 	}
 	if out := x.Resync(9, 1, 1, nil); out != index.Dead {
@@ -123,20 +123,20 @@ func TestDigestDependsOnFactsAndNotOnTheirOrder(t *testing.T) {
 
 //nolint:lll // raw text that cannot be broken
 func digestDependsOnFactsAndNotOnTheirOrder(t *testing.T, build indextest.Make) {
-	chain := chainOf(5, "")
-	a, b := seeded(t, build, chain, 5, 2), seeded(t, build, chain, 0, 0)
+	chain := indextest.Chain(5, "")
+	a, b := indextest.Seeded(t, build, chain, 5, 2), indextest.Seeded(t, build, chain, 0, 0)
 	for i := range chain {
-		apply(t, b, 0, uint64(i+2), index.Op{Kind: index.Store, Blocks: chain[4-i : 5-i]})
+		indextest.Apply(t, b, 0, uint64(i+2), index.Op{Kind: index.Store, Blocks: chain[4-i : 5-i]})
 	}
-	apply(t, b, 1, 2, index.Op{Kind: index.Store, Blocks: chain, RootKnown: true}, index.Op{Kind: index.Remove, Blocks: chain[2:]})
+	indextest.Apply(t, b, 1, 2, index.Op{Kind: index.Store, Blocks: chain, RootKnown: true}, index.Op{Kind: index.Remove, Blocks: chain[2:]})
 	if a.Digest() != b.Digest() {
 		t.Fatal("equal facts, other digest")
 	}
-	apply(t, b, 1, 3, index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[:1]})
+	indextest.Apply(t, b, 1, 3, index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[:1]})
 	if a.Digest() == b.Digest() {
 		t.Fatal("one more copy, same digest")
 	}
-	if swapped := seeded(t, build, chain, 2, 5); swapped.Digest() == a.Digest() {
+	if swapped := indextest.Seeded(t, build, chain, 2, 5); swapped.Digest() == a.Digest() {
 		t.Fatal("other replicas, same digest")
 	}
 }

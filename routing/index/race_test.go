@@ -27,9 +27,9 @@ func TestQueriesStayTrueWhileEventsAndSweepsRun(t *testing.T) {
 
 //nolint:lll // raw text that cannot be broken
 func queriesStayTrue(t *testing.T, build indextest.Make) {
-	chain := chainOf(64, "")
-	x := seeded(t, build, chain, 64, 64, 64, 64, 64)
-	apply(t, x, 1, 2, index.Op{Kind: index.Remove, Blocks: chain[20:21]})
+	chain := indextest.Chain(64, "")
+	x := indextest.Seeded(t, build, chain, 64, 64, 64, 64, 64)
+	indextest.Apply(t, x, 1, 2, index.Op{Kind: index.Remove, Blocks: chain[20:21]})
 	ctx, cancel := context.WithCancel(t.Context())
 	var writers, readers sync.WaitGroup
 	toggle := func(h index.HostID, part index.Op) func(uint64) {
@@ -78,8 +78,8 @@ func TestTwoTransportsWithOneHistoryLeaveWhatOneWould(t *testing.T) {
 }
 
 func twoTransports(t *testing.T, build indextest.Make) {
-	chain := chainOf(200, "")
-	once, twice := seeded(t, build, nil, 0), seeded(t, build, nil, 0)
+	chain := indextest.Chain(200, "")
+	once, twice := indextest.Seeded(t, build, nil, 0), indextest.Seeded(t, build, nil, 0)
 	var history []index.Batch
 	for i := range chain {
 		op := index.Op{Kind: index.Store, Blocks: chain[i : i+1], RootKnown: true}
@@ -102,8 +102,8 @@ func twoTransports(t *testing.T, build indextest.Make) {
 		})
 	}
 	feeds.Wait()
-	a, _ := ask(once, chain, 1)
-	b, _ := ask(twice, chain, 1)
+	a, _ := indextest.Ask(once, chain, 1)
+	b, _ := indextest.Ask(twice, chain, 1)
 	if once.Digest() != twice.Digest() || !slices.Equal(a, b) {
 		t.Fatalf("depths %v once, %v twice", a, b)
 	}

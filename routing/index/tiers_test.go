@@ -14,15 +14,15 @@ func TestBlockInTwoTiersSurvivesEvictionFromOne(t *testing.T) {
 
 //nolint:lll // raw text that cannot be broken
 func blockInTwoTiersSurvivesEvictionFromOne(t *testing.T, build indextest.Make) {
-	chain := chainOf(4, "")
-	x := seeded(t, build, chain, 4)
-	apply(t, x, 0, 2, index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[:3], RootKnown: true},
+	chain := indextest.Chain(4, "")
+	x := indextest.Seeded(t, build, chain, 4)
+	indextest.Apply(t, x, 0, 2, index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[:3], RootKnown: true},
 		index.Op{Kind: index.Remove, Tier: index.GPU, Blocks: chain})
-	if depths, _ := ask(x, chain, 1); depths[0] != 3 {
+	if depths, _ := indextest.Ask(x, chain, 1); depths[0] != 3 {
 		t.Fatalf("depth %d after the GPU copies went, want 3", depths[0])
 	}
-	apply(t, x, 0, 3, index.Op{Kind: index.Remove, Tier: index.SSD, Blocks: chain}, index.Op{Kind: index.Remove, Tier: index.CPU, Blocks: chain[2:]})
-	if depths, _ := ask(x, chain, 1); depths[0] != 2 {
+	indextest.Apply(t, x, 0, 3, index.Op{Kind: index.Remove, Tier: index.SSD, Blocks: chain}, index.Op{Kind: index.Remove, Tier: index.CPU, Blocks: chain[2:]})
+	if depths, _ := indextest.Ask(x, chain, 1); depths[0] != 2 {
 		t.Fatalf("depth %d after the last copy of block 2 went, want 2", depths[0])
 	}
 }
@@ -33,9 +33,9 @@ func TestTiersAreTheFastestCopyOfEachLeadingBlock(t *testing.T) {
 }
 
 func tiersAreTheFastestCopyOfEachLeadingBlock(t *testing.T, build indextest.Make) {
-	chain := chainOf(5, "")
-	x := seeded(t, build, chain, 1)
-	apply(t, x, 0, 2,
+	chain := indextest.Chain(5, "")
+	x := indextest.Seeded(t, build, chain, 1)
+	indextest.Apply(t, x, 0, 2,
 		index.Op{Kind: index.Store, Tier: index.SSD, Blocks: chain[:3], RootKnown: true},
 		index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[1:2], Parent: chain[0], HasParent: true},
 		index.Op{Kind: index.Store, Tier: index.GPU, Blocks: chain[4:], Parent: chain[3], HasParent: true})
@@ -46,7 +46,7 @@ func tiersAreTheFastestCopyOfEachLeadingBlock(t *testing.T, build indextest.Make
 			t.Fatalf("of depth %d %v, want %v", depth, got, want)
 		}
 	}
-	apply(t, x, 0, 3, index.Op{Kind: index.Remove, Tier: index.CPU, Blocks: chain[1:2]})
+	indextest.Apply(t, x, 0, 3, index.Op{Kind: index.Remove, Tier: index.CPU, Blocks: chain[1:2]})
 	if got, want := x.InTiers(0, chain, 2), [index.Tiers]int{1, 0, 1}; got != want {
 		t.Fatalf("after the CPU copy went: %v, want %v", got, want)
 	}

@@ -26,7 +26,8 @@ func Chain(n int, salt string) []kvpool.BlockHash {
 }
 
 // Seeded returns an index whose hosts 0, 1, 2, … hold the first depths[0], depths[1], … blocks of chain.
-func Seeded(t testing.TB, build Make, chain []kvpool.BlockHash, depths ...int) Subject {
+func Seeded[X index.Indexer](t testing.TB, build func(index.Config) (X, error), chain []kvpool.BlockHash,
+	depths ...int) X {
 	t.Helper()
 	x, err := build(index.Config{})
 	if err != nil {

@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"octet/routing/index"
+	"octet/routing/index/indextest"
 )
 
 // A query loads the suspects first. What becomes one while it runs is scanned before it answers.
 // MOD2-05, architecture decision 1
 func TestHoleThatOpensDuringAQueryIsNotCredited(t *testing.T) {
-	chain := chainOf(32, "")
-	x := newIndex(t, chain, 16, 16)
+	chain := indextest.Chain(32, "")
+	x := indextest.Seeded(t, New, chain, 16, 16)
 	suspects := x.suspects.Load()
-	apply(t, x, 0, 2, index.Op{Kind: index.Remove, Blocks: chain[3:4]},
+	indextest.Apply(t, x, 0, 2, index.Op{Kind: index.Remove, Blocks: chain[3:4]},
 		index.Op{Kind: index.Store, Blocks: chain[16:], Parent: chain[15], HasParent: true})
 	var out [index.MaxHosts]uint16
 	q := query{x: x, chain: chain, out: &out}
@@ -26,8 +27,8 @@ func TestHoleThatOpensDuringAQueryIsNotCredited(t *testing.T) {
 // Doubt is raised before the first block changes and lowered after the last: a writer that is held up between finds it
 // raised.
 func TestDoubtOutlastsEveryChangeOfABatch(t *testing.T) {
-	chain := chainOf(32, "")
-	x := newIndex(t, chain, 32)
+	chain := indextest.Chain(32, "")
+	x := indextest.Seeded(t, New, chain, 32)
 	hole := chain[10:11]
 	for i, op := range []index.Op{{Kind: index.Remove, Blocks: hole},
 		{Kind: index.Store, Blocks: hole, Parent: chain[9], HasParent: true}} {

@@ -7,6 +7,7 @@ import (
 
 	"octet/kvpool"
 	"octet/routing/index"
+	"octet/routing/index/indextest"
 )
 
 // MOD2-31, MOD2-32
@@ -34,7 +35,7 @@ func TestSequentialHashesSpreadEvenly(t *testing.T) {
 
 // MOD2-33
 func TestEachShardHasCacheLinesOfItsOwn(t *testing.T) {
-	x := newIndex(t, nil)
+	x := indextest.Seeded(t, New, nil)
 	if size := unsafe.Sizeof(shard{}); size%64 != 0 {
 		t.Errorf("a shard has %d bytes", size)
 	}
@@ -48,14 +49,14 @@ func TestEachShardHasCacheLinesOfItsOwn(t *testing.T) {
 
 // MOD2-23
 func TestBatchTakesEachShardLockOnce(t *testing.T) {
-	chain := chainOf(2000, "")
+	chain := indextest.Chain(2000, "")
 	shards := map[uint8]bool{}
 	for _, b := range chain {
 		shards[shardOf(b)] = true
 	}
-	x := newIndex(t, nil, 0)
+	x := indextest.Seeded(t, New, nil, 0)
 	before := x.Stats().Locked
-	apply(t, x, 0, 2, index.Op{Kind: index.Store, Blocks: chain[:1000], RootKnown: true},
+	indextest.Apply(t, x, 0, 2, index.Op{Kind: index.Store, Blocks: chain[:1000], RootKnown: true},
 		index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[:1000], RootKnown: true},
 		index.Op{Kind: index.Store, Blocks: chain[1000:], Parent: chain[999], HasParent: true})
 	if got := x.Stats().Locked - before; got != uint64(len(shards)) {
@@ -66,9 +67,9 @@ func TestBatchTakesEachShardLockOnce(t *testing.T) {
 // MOD2-24
 func TestStatsCountEntriesResidenciesAndBytes(t *testing.T) {
 	const n = 100_000
-	chain := chainOf(n, "")
+	chain := indextest.Chain(n, "")
 	before := heap()
-	x := newIndex(t, chain, n, n)
+	x := indextest.Seeded(t, New, chain, n, n)
 	grown := heap() - before
 	st := x.Stats()
 	if st.Entries != n || st.Blocks != 2*n {

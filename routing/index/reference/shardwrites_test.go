@@ -6,6 +6,7 @@ import (
 
 	"octet/kvpool"
 	"octet/routing/index"
+	"octet/routing/index/indextest"
 )
 
 // blocksIn returns n blocks of one shard, from the first after seed on.
@@ -23,7 +24,7 @@ func blocksIn(at uint8, seed kvpool.BlockHash, n int) (all []kvpool.BlockHash) {
 //
 //nolint:lll // raw text that cannot be broken
 func TestWritersOfDifferentShardsDoNotWaitForEachOther(t *testing.T) {
-	x := newIndex(t, nil, 0, 0)
+	x := indextest.Seeded(t, New, nil, 0, 0)
 	here, there := blocksIn(3, 0, 4), blocksIn(4, 0, 4)
 	var written atomic.Bool
 	done := make(chan index.Outcome, 1)

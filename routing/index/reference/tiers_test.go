@@ -9,8 +9,8 @@ import (
 
 // MOD2-42
 func TestTierMapsAreReadForTheWinnerOnly(t *testing.T) {
-	chain := chainOf(16, "")
-	x := newIndex(t, chain, 16, 8, 4)
+	chain := indextest.Chain(16, "")
+	x := indextest.Seeded(t, New, chain, 16, 8, 4)
 	x.hosts[0].mu.Lock() // a query that looked into a tier map would hang
 	x.hosts[1].mu.Lock()
 	var out [index.MaxHosts]uint16
@@ -28,13 +28,13 @@ func TestTierMapsAreReadForTheWinnerOnly(t *testing.T) {
 }
 
 func TestBlockThatClaimsToFollowItselfStaysLoose(t *testing.T) {
-	chain := chainOf(1, "")
-	x := newIndex(t, nil, 0)
-	apply(t, x, 0, 2, index.Op{Kind: index.Store, Blocks: chain, Parent: chain[0], HasParent: true})
+	chain := indextest.Chain(1, "")
+	x := indextest.Seeded(t, New, nil, 0)
+	indextest.Apply(t, x, 0, 2, index.Op{Kind: index.Store, Blocks: chain, Parent: chain[0], HasParent: true})
 	if err := x.Check(); err != nil || x.Host(0).Detached != 1 {
 		t.Fatalf("%v, %d detached", err, x.Host(0).Detached)
 	}
-	apply(t, x, 0, 3, index.Op{Kind: index.Remove, Blocks: chain})
+	indextest.Apply(t, x, 0, 3, index.Op{Kind: index.Remove, Blocks: chain})
 	if err := x.Check(); err != nil || x.Host(0).Detached != 0 || len(x.hosts[0].tiers.blocks) != 0 {
 		t.Fatalf("%v, %+v", err, x.Host(0))
 	}

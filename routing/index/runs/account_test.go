@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"octet/routing/index"
+	"octet/routing/index/indextest"
 )
 
 // A full index leaves what waits its part, what waits leaves the index three quarters, and together they never take
@@ -22,7 +23,7 @@ func TestAnIndexAndWhatWaitsKeepToOneAccount(t *testing.T) {
 	fill := func() {
 		for range 600 {
 			seq++
-			x.Apply(index.Batch{Seq: seq, Ops: []index.Op{{Kind: index.Store, Blocks: chainOf(1000, fmt.Sprint(seq)), RootKnown: true}}})
+			x.Apply(index.Batch{Seq: seq, Ops: []index.Op{{Kind: index.Store, Blocks: indextest.Chain(1000, fmt.Sprint(seq)), RootKnown: true}}})
 			if sum := x.Stats().Bytes + a.Waiting(); sum > limit {
 				t.Fatalf("%d bytes of %d", sum, limit)
 			}

@@ -9,16 +9,17 @@ import (
 
 	"octet/kvpool"
 	"octet/routing/index"
+	"octet/routing/index/indextest"
 )
 
 // full returns an index of a few blocks that is full, and how many blocks it holds.
 func full(t *testing.T) (x *Indexer, entries int) {
-	x = newRuns(t, nil, 0, 0)
-	storeRoot(t, x, 0, 2, chainOf(16, "first"))
+	x = indextest.Seeded(t, New, nil, 0, 0)
+	indextest.StoreRoot(t, x, 0, 2, indextest.Chain(16, "first"))
 	widen(x, 10)
 	for seq := uint64(3); x.Stats().Evicted == 0; seq++ {
 		entries = x.Stats().Entries
-		storeRoot(t, x, 0, seq, chainOf(16, string(rune(seq))))
+		indextest.StoreRoot(t, x, 0, seq, indextest.Chain(16, string(rune(seq))))
 	}
 	return x, entries
 }
@@ -83,7 +84,7 @@ func TestEvictionKeepsWhatIsAskedForAsWellAsLRUDoes(t *testing.T) {
 	var hasher kvpool.Hasher
 	trunks := make([][]kvpool.BlockHash, 20)
 	for i := range trunks {
-		trunks[i] = chainOf(system, string(rune('a'+i)))
+		trunks[i] = indextest.Chain(system, string(rune('a'+i)))
 	}
 	draw := func() []kvpool.BlockHash {
 		c := slices.Clone(trunks[rng.IntN(len(trunks))])
@@ -134,17 +135,17 @@ func TestEvictionKeepsWhatIsAskedForAsWellAsLRUDoes(t *testing.T) {
 // The beginning of a chain is evicted, the rest is not: it counts for nobody until the beginning is back. Removals of
 // what was evicted change nothing. MOD2-15
 func TestWhatFollowsAnEvictedBeginningGivesNoDepth(t *testing.T) {
-	trunk := chainOf(64, "")
+	trunk := indextest.Chain(64, "")
 	var hasher kvpool.Hasher
 	twig := hasher.Chain(slices.Clone(trunk[:32]), trunk[31], slices.Repeat([]uint32{7}, 3*16), 16)
-	x := newRuns(t, trunk, 64, 64)
-	storeRoot(t, x, 1, 2, twig) // makes the trunk two runs
+	x := indextest.Seeded(t, New, trunk, 64, 64)
+	indextest.StoreRoot(t, x, 1, 2, twig) // makes the trunk two runs
 	head, _ := x.tree.find(trunk[0])
 	x.tree.beginOp()
 	x.tree.evictRun(head)
 	check := func(want ...uint16) {
 		t.Helper()
-		depths, _ := ask(x, trunk, 2)
+		depths, _ := indextest.Ask(x, trunk, 2)
 		if err := x.Check(); err != nil || !slices.Equal(depths, want) {
 			t.Fatalf("depths %v, want %v; %v", depths, want, err)
 		}
@@ -153,20 +154,20 @@ func TestWhatFollowsAnEvictedBeginningGivesNoDepth(t *testing.T) {
 	if st := x.Stats(); st.Evicted != 32 || st.Entries != 32+3 {
 		t.Fatalf("%+v", st)
 	}
-	apply(t, x, 1, 3, index.Op{Kind: index.Remove, Blocks: trunk[16:48]})
+	indextest.Apply(t, x, 1, 3, index.Op{Kind: index.Remove, Blocks: trunk[16:48]})
 	check(0, 0)
-	storeRoot(t, x, 0, 2, trunk[:32])
+	indextest.StoreRoot(t, x, 0, 2, trunk[:32])
 	check(64, 0)
-	storeRoot(t, x, 1, 4, trunk[:48])
+	indextest.StoreRoot(t, x, 1, 4, trunk[:48])
 	check(64, 64)
 }
 
 // A chain that is longer than all there is room for keeps its beginning.
 func TestOneOpDoesNotEvictItself(t *testing.T) {
 	x, entries := full(t)
-	chain := chainOf(4*entries, "long")
-	storeRoot(t, x, 1, 2, chain)
-	depths, _ := ask(x, chain, 2)
+	chain := indextest.Chain(4*entries, "long")
+	indextest.StoreRoot(t, x, 1, 2, chain)
+	depths, _ := indextest.Ask(x, chain, 2)
 	if st := x.Stats(); depths[1] < uint16(entries/4) || st.Refused == 0 || int(depths[1]) != x.Host(1).Blocks {
 		t.Fatalf("depth %d of %d for room for %d; %+v", depths[1], len(chain), entries, st)
 	}
@@ -186,10 +187,10 @@ func TestAnyLimitIsKept(t *testing.T) {
 		}
 		empty := x.Stats().Bytes
 		for i := range uint64(40) {
-			op := index.Op{Kind: index.Store, Tier: index.Tier(i % 2), Blocks: chainOf(500, string(rune(i))), RootKnown: true}
-			apply(t, x, 0, 3*i, op, index.Op{Kind: index.Remove, Tier: index.GPU, Blocks: op.Blocks[40:42]})
-			apply(t, x, 0, 3*i+1, index.Op{Kind: index.Store, Blocks: op.Blocks[300:]})
-			apply(t, x, 0, 3*i+2, index.Op{Kind: index.Remove, Blocks: op.Blocks[100:]})
+			op := index.Op{Kind: index.Store, Tier: index.Tier(i % 2), Blocks: indextest.Chain(500, string(rune(i))), RootKnown: true}
+			indextest.Apply(t, x, 0, 3*i, op, index.Op{Kind: index.Remove, Tier: index.GPU, Blocks: op.Blocks[40:42]})
+			indextest.Apply(t, x, 0, 3*i+1, index.Op{Kind: index.Store, Blocks: op.Blocks[300:]})
+			indextest.Apply(t, x, 0, 3*i+2, index.Op{Kind: index.Remove, Blocks: op.Blocks[100:]})
 			if st := x.Stats(); st.Bytes > max(limit, empty) {
 				t.Fatalf("limit %d: %+v", limit, st)
 			}
@@ -227,7 +228,7 @@ func TestEvictionAllocatesNothing(t *testing.T) {
 	x, _ := full(t)
 	var chains [400][]kvpool.BlockHash
 	for i := range chains {
-		chains[i] = chainOf(24, string(rune(i)))
+		chains[i] = indextest.Chain(24, string(rune(i)))
 	}
 	n, seq := 0, uint64(10_000)
 	ops := make([]index.Op, 1)
@@ -263,18 +264,18 @@ var _, _ prompts = (*lru)(nil), (*served)(nil)
 // One hundred prompts go on from one beginning, each asked for once, and the beginning is changed now and then:
 // whatever the hand takes, it takes the beginning last.
 func TestBeginningsOutliveWhatFollowsThem(t *testing.T) {
-	trunk := chainOf(20, "")
-	x := newRuns(t, trunk, 20, 3)
+	trunk := indextest.Chain(20, "")
+	x := indextest.Seeded(t, New, trunk, 20, 3)
 	var hasher kvpool.Hasher
 	twigs := make([][]kvpool.BlockHash, 100)
 	for i := range twigs {
 		twigs[i] = hasher.Chain(slices.Clone(trunk), trunk[19], slices.Repeat([]uint32{uint32(i + 1)}, 16*5), 16)
-		storeRoot(t, x, 0, uint64(i+2), twigs[i])
+		indextest.StoreRoot(t, x, 0, uint64(i+2), twigs[i])
 	}
 	for _, c := range twigs {
-		ask(x, c, 1)
+		indextest.Ask(x, c, 1)
 	}
-	apply(t, x, 1, 2, index.Op{Kind: index.Store, Blocks: trunk[:7], RootKnown: true})
+	indextest.Apply(t, x, 1, 2, index.Op{Kind: index.Store, Blocks: trunk[:7], RootKnown: true})
 	x.tree.beginOp()
 	for left := x.Stats().Runs; left > 0; left-- {
 		head, _ := x.tree.find(trunk[0])
@@ -298,11 +299,11 @@ func TestMemoryFollowsTheLengthOfRuns(t *testing.T) {
 		t.Skip("memory cannot be given back here")
 	}
 	x, _ := New(index.Config{MaxBytes: 24 << 20})
-	seed(t, x, nil, 0, 0, 0)
+	indextest.Seed(t, x, nil, 0, 0, 0)
 	seq := uint64(1)
 	g := &grown{x: x}
 	var chain []kvpool.BlockHash
-	known := chainOf(64, "")
+	known := indextest.Chain(64, "")
 	var readers sync.WaitGroup
 	ended := make(chan struct{})
 	found := 0

@@ -5,16 +5,17 @@ import (
 	"testing"
 
 	"octet/routing/index"
+	"octet/routing/index/indextest"
 )
 
 // MOD2-40, MOD2-41
 //
 //nolint:lll // raw text that cannot be broken
 func TestHintNamesTheFastestCopyOfEachLeadingBlock(t *testing.T) {
-	chain := chainOf(5, "")
-	x := newRuns(t, chain, 1)
+	chain := indextest.Chain(5, "")
+	x := indextest.Seeded(t, New, chain, 1)
 	at := []index.Extent{{Offset: 0, Length: 4096, Device: 1}, {Offset: 4096, Length: 4096, Device: 1}, {Offset: 8192, Length: 4096, Device: 2}}
-	apply(t, x, 0, 2,
+	indextest.Apply(t, x, 0, 2,
 		index.Op{Kind: index.Store, Tier: index.SSD, Blocks: chain[:3], RootKnown: true, Extents: at},
 		index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[1:2], Parent: chain[0], HasParent: true, Extents: []index.Extent{{Offset: 7, Length: 8, Device: 9}}},
 		index.Op{Kind: index.Store, Tier: index.GPU, Blocks: chain[4:], Parent: chain[3], HasParent: true})
@@ -27,7 +28,7 @@ func TestHintNamesTheFastestCopyOfEachLeadingBlock(t *testing.T) {
 			t.Fatalf("hint of depth %d has %d blocks, want %d", depth, len(got), n)
 		}
 	}
-	apply(t, x, 0, 3, index.Op{Kind: index.Remove, Tier: index.CPU, Blocks: chain[1:2]})
+	indextest.Apply(t, x, 0, 3, index.Op{Kind: index.Remove, Tier: index.CPU, Blocks: chain[1:2]})
 	if got := x.Hint(0, chain, 2, nil)[1]; got != (Location{chain[1], index.SSD, at[1]}) {
 		t.Fatalf("after the CPU copy went: %v", got)
 	}

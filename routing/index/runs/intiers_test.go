@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"octet/routing/index"
+	"octet/routing/index/indextest"
 )
 
 func TestTheTierMapIsNotReadWhereAllIsOnTheGPU(t *testing.T) {
-	chain := chainOf(16, "")
+	chain := indextest.Chain(16, "")
 	x, err := New(index.Config{Hosts: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -16,9 +17,9 @@ func TestTheTierMapIsNotReadWhereAllIsOnTheGPU(t *testing.T) {
 		if err := x.Admit(h); err != nil {
 			t.Fatal(err)
 		}
-		apply(t, x, h, 1, index.Op{Kind: index.Store, Blocks: chain, RootKnown: true})
+		indextest.Apply(t, x, h, 1, index.Op{Kind: index.Store, Blocks: chain, RootKnown: true})
 	}
-	apply(t, x, 1, 2, index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[:3], RootKnown: true},
+	indextest.Apply(t, x, 1, 2, index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[:3], RootKnown: true},
 		index.Op{Kind: index.Remove, Tier: index.GPU, Blocks: chain[1:3]})
 	x.hosts[0].mu.Lock() // whoever looks hangs
 	x.hosts[0].tiersMu.Lock()
@@ -40,7 +41,7 @@ func TestTheTierMapIsNotReadWhereAllIsOnTheGPU(t *testing.T) {
 func BenchmarkInTiers(b *testing.B) {
 	for _, slower := range []bool{false, true} {
 		b.Run(map[bool]string{false: "gpu", true: "tiers"}[slower], func(b *testing.B) {
-			chain := chainOf(512, "")
+			chain := indextest.Chain(512, "")
 			x, err := New(index.Config{Hosts: 1})
 			if err != nil || x.Admit(0) != nil {
 				b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"octet/kvpool"
 	"octet/routing/index"
+	"octet/routing/index/indextest"
 )
 
 // What comes takes the room of what was there, and of what is recorded, nothing is said that is not so. Room that was
@@ -75,7 +76,7 @@ func TestMemoryCapCoversTierMaps(t *testing.T) {
 	x, _ := New(index.Config{MaxBytes: limit})
 	x.Admit(0)
 	for i := range uint64(300) {
-		c := chainOf(1000, fmt.Sprint(i))
+		c := indextest.Chain(1000, fmt.Sprint(i))
 		x.Apply(index.Batch{Seq: i + 1,
 			Ops: []index.Op{{Kind: index.Store, Tier: index.CPU, Blocks: c, RootKnown: true, Extents: make([]index.Extent, 1000)}}})
 		if st := x.Stats(); st.Bytes > limit {
@@ -108,7 +109,7 @@ func TestMemoryStaysFlatUnderChurn(t *testing.T) {
 	rounds := patiently(100_000)
 	for round := range rounds {
 		h := rng.IntN(hosts)
-		c := chainOf(1+rng.IntN(60), fmt.Sprint(rng.IntN(20_000)))
+		c := indextest.Chain(1+rng.IntN(60), fmt.Sprint(rng.IntN(20_000)))
 		send(h, index.Op{Kind: index.Store, Blocks: c, RootKnown: true})
 		if n := len(c); n > 4 && rng.IntN(3) == 0 { // a hole, which stays
 			send(h, index.Op{Kind: index.Remove, Blocks: c[n/2 : n/2+1]})
@@ -143,27 +144,27 @@ func TestMemoryStaysFlatUnderChurn(t *testing.T) {
 
 // One block that many replicas hold without what is before it, and one that makes a run too small for all its isles.
 func TestRunIsCutWhenItsIslesOrPartsAreTooMany(t *testing.T) {
-	chain := chainOf(400, "")
-	x := newRuns(t, chain, 400)
+	chain := indextest.Chain(400, "")
+	x := indextest.Seeded(t, New, chain, 400)
 	seq := uint64(1)
 	for h := 1; h < index.MaxHosts; h++ {
 		if err := x.Admit(index.HostID(h)); err != nil {
 			t.Fatal(err)
 		}
 		at := 1 + h%7*50
-		apply(t, x, index.HostID(h), seq, index.Op{Kind: index.Store, Blocks: chain[at : at+30]},
+		indextest.Apply(t, x, index.HostID(h), seq, index.Op{Kind: index.Store, Blocks: chain[at : at+30]},
 			index.Op{Kind: index.Store, Blocks: chain[at+32 : at+34]})
 		if err := x.Check(); err != nil {
 			t.Fatalf("after host %d: %v", h, err)
 		}
 	}
 	for h := 1; h < index.MaxHosts; h++ {
-		apply(t, x, index.HostID(h), 2, index.Op{Kind: index.Store, Blocks: chain[:min(h, 400)], RootKnown: true})
+		indextest.Apply(t, x, index.HostID(h), 2, index.Op{Kind: index.Store, Blocks: chain[:min(h, 400)], RootKnown: true})
 	}
 	if err := x.Check(); err != nil {
 		t.Fatal(err)
 	}
-	depths, _ := ask(x, chain, index.MaxHosts)
+	depths, _ := indextest.Ask(x, chain, index.MaxHosts)
 	for h := 1; h < index.MaxHosts; h++ {
 		want := min(h, 400)
 		for at := 1 + h%7*50; want >= at && want < at+30 || want >= at+32 && want < at+34; {

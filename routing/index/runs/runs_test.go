@@ -19,22 +19,22 @@ import (
 // MOD2-03, MOD2-07, MOD2-08
 func TestPromptCostsOneLookForEachStretchWhateverTheReplicas(t *testing.T) {
 	for _, n := range []int{1, 8, 32, 1024, maxRun} {
-		chain := chainOf(n, "")
+		chain := indextest.Chain(n, "")
 		depths := make([]int, 64)
 		for h := range depths {
 			depths[h] = n
 		}
-		if _, looks := ask(newRuns(t, chain, depths...), chain, 64); looks != 1 {
+		if _, looks := indextest.Ask(indextest.Seeded(t, New, chain, depths...), chain, 64); looks != 1 {
 			t.Errorf("%d looks for %d blocks that 64 replicas hold, want 1", looks, n)
 		}
 	}
-	chain := chainOf(1024, "")
+	chain := indextest.Chain(1024, "")
 	depths := make([]int, 200)
 	for h := range depths {
 		depths[h] = 5 * h
 	}
-	x := newRuns(t, chain, depths...)
-	got, looks := ask(x, chain, len(depths))
+	x := indextest.Seeded(t, New, chain, depths...)
+	got, looks := indextest.Ask(x, chain, len(depths))
 	for h, want := range depths {
 		if int(got[h]) != want {
 			t.Fatalf("host %d: %d, want %d", h, got[h], want)
@@ -47,36 +47,36 @@ func TestPromptCostsOneLookForEachStretchWhateverTheReplicas(t *testing.T) {
 
 // A hole costs no look as long as the run's header has space for it.
 func TestHolesCostNoLooks(t *testing.T) {
-	chain := chainOf(512, "")
-	x := newRuns(t, chain, 512, 512, 512, 512, 512)
+	chain := indextest.Chain(512, "")
+	x := indextest.Seeded(t, New, chain, 512, 512, 512, 512, 512)
 	for h := range 4 {
 		for at := 10 + h; at < 500; at += 50 {
-			apply(t, x, index.HostID(h), uint64(2+at/50), index.Op{Kind: index.Remove, Blocks: chain[at : at+1]})
+			indextest.Apply(t, x, index.HostID(h), uint64(2+at/50), index.Op{Kind: index.Remove, Blocks: chain[at : at+1]})
 		}
 	}
-	depths, looks := ask(x, chain, 5)
+	depths, looks := indextest.Ask(x, chain, 5)
 	if want := []uint16{10, 11, 12, 13, 512}; !slices.Equal(depths, want) || looks != 1 {
 		t.Fatalf("%v for %d looks, want %v for 1", depths, looks, want)
 	}
 }
 
 func TestChainsThatPartAreRunsThatPart(t *testing.T) {
-	trunk := chainOf(100, "")
+	trunk := indextest.Chain(100, "")
 	var hasher kvpool.Hasher
-	x := newRuns(t, trunk, 100)
+	x := indextest.Seeded(t, New, trunk, 100)
 	var twigs [3][]kvpool.BlockHash
 	for i := range twigs {
 		at := 30 * (i + 1)
 		twig := hasher.Chain(nil, trunk[at-1], slices.Repeat([]uint32{uint32(i + 7)}, 80), 16)
 		twigs[i] = append(slices.Clone(trunk[:at]), twig...)
 		x.Admit(index.HostID(i + 1))
-		storeRoot(t, x, index.HostID(i+1), 1, twigs[i])
+		indextest.StoreRoot(t, x, index.HostID(i+1), 1, twigs[i])
 	}
 	if got := x.Stats().Runs; got != 7 {
 		t.Errorf("%d runs, want four stretches of the trunk and three twigs", got)
 	}
 	for i, c := range twigs {
-		depths, looks := ask(x, c, 4)
+		depths, looks := indextest.Ask(x, c, 4)
 		if int(depths[i+1]) != len(c) || int(depths[0]) != 30*(i+1) || looks != i+2 {
 			t.Errorf("twig %d: %v for %d looks", i, depths, looks)
 		}
@@ -87,16 +87,16 @@ func TestChainsThatPartAreRunsThatPart(t *testing.T) {
 //
 //nolint:lll // raw text that cannot be broken
 func TestRunGrowsAtItsEnd(t *testing.T) {
-	chain := chainOf(maxRun+10, "")
-	x := newRuns(t, chain, 1)
+	chain := indextest.Chain(maxRun+10, "")
+	x := indextest.Seeded(t, New, chain, 1)
 	for i := 1; i < len(chain); i++ {
-		apply(t, x, 0, uint64(i+1), index.Op{Kind: index.Store, Blocks: chain[i : i+1], Parent: chain[i-1], HasParent: true})
+		indextest.Apply(t, x, 0, uint64(i+1), index.Op{Kind: index.Store, Blocks: chain[i : i+1], Parent: chain[i-1], HasParent: true})
 	}
 	if st := x.Stats(); st.Runs != 2 || st.Entries != len(chain) {
 		t.Fatalf("%+v", st)
 	}
 	for i := len(chain) - 1; i >= 0; i-- {
-		apply(t, x, 0, uint64(2*len(chain)-i), index.Op{Kind: index.Remove, Blocks: chain[i : i+1]})
+		indextest.Apply(t, x, 0, uint64(2*len(chain)-i), index.Op{Kind: index.Remove, Blocks: chain[i : i+1]})
 	}
 	if st := x.Stats(); st.Runs != 0 || st.Entries != 0 {
 		t.Fatalf("%+v", st)
@@ -107,9 +107,9 @@ func TestRunGrowsAtItsEnd(t *testing.T) {
 }
 
 func TestLongestChainIsSeveralRuns(t *testing.T) {
-	chain := chainOf(math.MaxUint16+100, "")
-	x := newRuns(t, chain, len(chain), 40_000)
-	depths, looks := ask(x, chain, 2)
+	chain := indextest.Chain(math.MaxUint16+100, "")
+	x := indextest.Seeded(t, New, chain, len(chain), 40_000)
+	depths, looks := indextest.Ask(x, chain, 2)
 	if depths[0] != math.MaxUint16 || depths[1] != 40_000 || looks > len(chain)/maxRun+2 {
 		t.Fatalf("%v for %d looks", depths, looks)
 	}
@@ -120,8 +120,8 @@ func TestRetireAndQueriesTakeNoLock(t *testing.T) {
 	if lockedReads {
 		t.Skip("queries of this build take the lock")
 	}
-	chain := chainOf(100, "")
-	x := newRuns(t, chain, 100, 50)
+	chain := indextest.Chain(100, "")
+	x := indextest.Seeded(t, New, chain, 100, 50)
 	x.tree.mu.Lock() // any lock that they took would hang them
 	x.hosts[0].mu.Lock()
 	x.hosts[1].mu.Lock()
@@ -139,8 +139,8 @@ func TestRetireAndQueriesTakeNoLock(t *testing.T) {
 
 // MOD2-05
 func TestReaderThatMeetsTheWriterTooOftenWaitsForIt(t *testing.T) {
-	chain := chainOf(8, "")
-	x := newRuns(t, chain, 8)
+	chain := indextest.Chain(8, "")
+	x := indextest.Seeded(t, New, chain, 8)
 	id, _ := x.tree.find(chain[0])
 	r := x.tree.at(id)
 	x.tree.mu.Lock()
@@ -163,10 +163,10 @@ func TestReaderThatMeetsTheWriterTooOftenWaitsForIt(t *testing.T) {
 
 // MOD2-23
 func TestBatchTakesTheLockOnce(t *testing.T) {
-	chain := chainOf(2000, "")
-	x := newRuns(t, chain, 0)
+	chain := indextest.Chain(2000, "")
+	x := indextest.Seeded(t, New, chain, 0)
 	before := x.Stats().Locked
-	apply(t, x, 0, 2, index.Op{Kind: index.Store, Blocks: chain[:1000], RootKnown: true},
+	indextest.Apply(t, x, 0, 2, index.Op{Kind: index.Store, Blocks: chain[:1000], RootKnown: true},
 		index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[:1000], RootKnown: true},
 		index.Op{Kind: index.Store, Blocks: chain[1000:], Parent: chain[999], HasParent: true})
 	if got := x.Stats().Locked - before; got != 1 {
@@ -175,55 +175,24 @@ func TestBatchTakesTheLockOnce(t *testing.T) {
 }
 
 // MOD2-47, MOD2-49, MOD2-50, MOD2-51
-//
-//nolint:lll // raw text that cannot be broken
 func TestSweepFreesRunsTierMapsAndTheSlot(t *testing.T) {
-	chain, own := chainOf(300, ""), chainOf(200, "own")
-	x := newRuns(t, chain, 300, 100, 300)
-	apply(t, x, 0, 2, index.Op{Kind: index.Store, Tier: index.CPU, Blocks: own, RootKnown: true, Extents: make([]index.Extent, 200)})
-	x.Apply(index.Batch{Host: 0, Seq: 9}) // a gap
-	x.Retire(0)
-	x.Retire(2)
-	if err := x.Admit(0); !errors.Is(err, index.ErrUnswept) {
-		t.Fatalf("Admit of an unswept slot: %v", err)
-	}
-	if err := x.Sweep(t.Context(), 1); !errors.Is(err, index.ErrAlive) {
-		t.Fatalf("Sweep of a living replica: %v", err)
-	}
-	if err := x.Sweep(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	if got := x.Stats().Entries; got != 100 { // those of 2 have no living holder either
-		t.Fatalf("%d entries, want the 100 that a living replica holds", got)
-	}
-	if h := &x.hosts[0]; h.elsewhere != nil || h.extents != nil || h.gone != nil {
-		t.Fatal("the dead replica's tier maps are still there")
-	}
-	if !x.Reusable(0) || x.Sweep(t.Context(), 0) != nil || x.Admit(0) != nil {
-		t.Fatal("swept, but not reusable or not swept twice")
-	}
-	if x.Stale().Has(0) || x.Host(0) != (index.HostState{Generation: 2, Alive: true}) {
-		t.Fatalf("the new replica has inherited: %+v", x.Host(0))
-	}
-	storeRoot(t, x, 0, 1, chain[:7])
-	if depths, _ := ask(x, chain, 3); !slices.Equal(depths, []uint16{7, 100, 0}) {
-		t.Fatalf("depths %v", depths)
-	}
-	if err := x.Check(); err != nil {
-		t.Fatal(err)
-	}
+	indextest.SweepAndReuse(t, New, func(x *Indexer) {
+		if h := &x.hosts[0]; h.elsewhere != nil || h.extents != nil || h.gone != nil {
+			t.Fatal("the dead replica's tier maps are still there")
+		}
+	})
 }
 
 // MOD2-47
 func TestSweepWaitsForAPlaceAndCanBeFinishedLater(t *testing.T) {
-	x := newRuns(t, nil, 0, 0)
+	x := indextest.Seeded(t, New, nil, 0, 0)
 	for i := range uint64(3 * sweepRuns) {
-		apply(t, x, 0, i+2, index.Op{Kind: index.Store, Blocks: []kvpool.BlockHash{kvpool.BlockHash(i * index.Golden)}})
+		indextest.Apply(t, x, 0, i+2, index.Op{Kind: index.Store, Blocks: []kvpool.BlockHash{kvpool.BlockHash(i * index.Golden)}})
 	}
 	x.Retire(0)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	end := occupySweeps(t, x)
+	end := indextest.OccupySweeps(t, x)
 	if err := x.Sweep(ended, 0); !errors.Is(err, context.Canceled) || x.Stats().Entries != 3*sweepRuns {
 		t.Fatalf("Sweep without a place: %v, %d entries", err, x.Stats().Entries)
 	}
@@ -242,8 +211,8 @@ func TestSweepWaitsForAPlaceAndCanBeFinishedLater(t *testing.T) {
 
 // MOD2-42
 func TestServingIndexReadsTierMapsForTheWinnerOnly(t *testing.T) {
-	chain := chainOf(16, "")
-	x := newRuns(t, chain, 16, 8, 4)
+	chain := indextest.Chain(16, "")
+	x := indextest.Seeded(t, New, chain, 16, 8, 4)
 	x.hosts[0].mu.Lock() // a query that looked into a tier map would hang
 	var out [index.MaxHosts]uint16
 	x.Depths(chain, index.HostSet(0, 1, 2), &out)
@@ -259,14 +228,14 @@ func TestServingIndexReadsTierMapsForTheWinnerOnly(t *testing.T) {
 
 // What breaks the claims breaks its own depths, and nothing else.
 func TestBlocksNamedTwiceOrOutOfPlaceBreakNothing(t *testing.T) {
-	c := chainOf(6, "")
-	x := newRuns(t, nil, 0, 0)
-	apply(t, x, 0, 2,
+	c := indextest.Chain(6, "")
+	x := indextest.Seeded(t, New, nil, 0, 0)
+	indextest.Apply(t, x, 0, 2,
 		index.Op{Kind: index.Store, Blocks: []kvpool.BlockHash{c[0], c[0], c[1], c[0], c[1], c[1]}, RootKnown: true},
 		index.Op{Kind: index.Store, Blocks: []kvpool.BlockHash{c[3], c[2]}, Parent: c[3], HasParent: true},
 		index.Op{Kind: index.Store, Blocks: c[4:5], Parent: c[4], HasParent: true},
 		index.Op{Kind: index.Remove, Blocks: []kvpool.BlockHash{c[1], c[1], c[5]}})
-	apply(t, x, 1, 2, index.Op{Kind: index.Store, Blocks: c, RootKnown: true},
+	indextest.Apply(t, x, 1, 2, index.Op{Kind: index.Store, Blocks: c, RootKnown: true},
 		index.Op{Kind: index.Remove, Blocks: []kvpool.BlockHash{c[2], c[0], c[4]}})
 	if err := x.Check(); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"octet/kvpool"
 	"octet/routing/index"
+	"octet/routing/index/indextest"
 )
 
 // asking runs two readers until change has returned, each of which asks for current's chain and wants depth of host 0.
@@ -33,8 +34,8 @@ func asking(t *testing.T, x *Indexer, current *atomic.Pointer[[]kvpool.BlockHash
 // Host 1 lengthens and shortens the run that host 0 holds the first half of, so that its length and its holders change
 // together. MOD2-05
 func TestReaderNeverMixesTwoMomentsOfARun(t *testing.T) {
-	chain := chainOf(64, "")
-	x := newRuns(t, chain, 32, 32)
+	chain := indextest.Chain(64, "")
+	x := indextest.Seeded(t, New, chain, 32, 32)
 	var current atomic.Pointer[[]kvpool.BlockHash]
 	current.Store(&chain)
 	asking(t, x, &current, 32, func() {
@@ -51,7 +52,7 @@ func TestReaderNeverMixesTwoMomentsOfARun(t *testing.T) {
 //
 //nolint:lll // raw text that cannot be broken
 func TestReaderFindsEveryBlockOfARunThatIsCut(t *testing.T) {
-	x := newRuns(t, nil, 0, 0)
+	x := indextest.Seeded(t, New, nil, 0, 0)
 	var hasher kvpool.Hasher
 	var current atomic.Pointer[[]kvpool.BlockHash]
 	c := numbered(0)
@@ -85,7 +86,7 @@ func numbered(i int) []kvpool.BlockHash {
 // in two, and the halves again. The second half has to be found before the first is short of it. MOD2-05
 func TestReaderFindsEveryBlockOfARunThatIsCrowded(t *testing.T) {
 	const others = 3 * maxPrefixes
-	x := newRuns(t, nil, 0, 0)
+	x := indextest.Seeded(t, New, nil, 0, 0)
 	for h := 2; h <= others; h++ {
 		if err := x.Admit(index.HostID(h)); err != nil {
 			t.Fatal(err)
@@ -93,7 +94,7 @@ func TestReaderFindsEveryBlockOfARunThatIsCrowded(t *testing.T) {
 	}
 	var current atomic.Pointer[[]kvpool.BlockHash]
 	c := numbered(0)
-	storeRoot(t, x, 0, 2, c)
+	indextest.StoreRoot(t, x, 0, 2, c)
 	current.Store(&c)
 	before := x.Stats().Runs
 	rounds := patiently(2000)
@@ -119,11 +120,11 @@ func TestReaderFindsEveryBlockOfARunThatIsCrowded(t *testing.T) {
 // The lines that a reader looks at go out of use, and are emptied, while it does: what it does not find there may stand
 // in the new ones. MOD2-05
 func TestReaderLooksAgainWhereTheHeadTableWasSwapped(t *testing.T) {
-	x := newRuns(t, nil, 0)
+	x := indextest.Seeded(t, New, nil, 0)
 	chains := make([][]kvpool.BlockHash, 64)
 	for i := range chains {
 		chains[i] = numbered(i)
-		storeRoot(t, x, 0, uint64(i+2), chains[i])
+		indextest.StoreRoot(t, x, 0, uint64(i+2), chains[i])
 	}
 	heads := x.tree.heads
 	swap := func() { // a segment that is large enough to be mapped, and so emptied
@@ -146,12 +147,12 @@ func TestReaderLooksAgainWhereTheHeadTableWasSwapped(t *testing.T) {
 // A run that is cut while a sweep is under way may leave its tail where the sweep has been.
 // MOD2-51
 func TestSweepFindsWhatIsCutBehindItsBack(t *testing.T) {
-	x := newRuns(t, nil, 0, 0)
+	x := indextest.Seeded(t, New, nil, 0, 0)
 	for i := range uint64(8) {
-		apply(t, x, 0, i+2, index.Op{Kind: index.Store, Blocks: chainOf(4, string(rune('a'+i))), RootKnown: true})
+		indextest.Apply(t, x, 0, i+2, index.Op{Kind: index.Store, Blocks: indextest.Chain(4, string(rune('a'+i))), RootKnown: true})
 	}
-	apply(t, x, 0, 10, index.Op{Kind: index.Remove, Blocks: chainOf(4, "a")}) // its id is the next to be used
-	last, _ := x.tree.find(chainOf(1, "h")[0])
+	indextest.Apply(t, x, 0, 10, index.Op{Kind: index.Remove, Blocks: indextest.Chain(4, "a")}) // its id is the next to be used
+	last, _ := x.tree.find(indextest.Chain(1, "h")[0])
 	looked := 0
 	err := x.tree.sweep(context.Background(), func() index.HostBitmap {
 		if looked++; looked == 4 && !x.tree.split(last, 2) {
