@@ -9,22 +9,14 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// prose is about n bytes of this project's documents and code.
+// prose is n bytes of documents and code, at most 64 KiB.
 func prose(tb testing.TB, n int) []byte {
 	tb.Helper()
-	var all []byte
-	for _, name := range []string{"../../README.md", "../../scheduler/core/core.go", "../../gateway/exchange.go",
-		"../../config/reference.yaml"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		all = append(all, text...)
+	text, err := os.ReadFile("testdata/prose.txt")
+	if err != nil {
+		tb.Fatal(err)
 	}
-	for len(all) < n {
-		all = append(all, all...)
-	}
-	return all[:n]
+	return text[:n]
 }
 
 // hundredThousand is a tokenizer with a vocabulary as large as models have.

@@ -2,23 +2,11 @@ package bpe
 
 import (
 	"errors"
-	"runtime"
 	"strings"
 	"testing"
-)
 
-// allocated returns the least of three tries: what runs beside is not counted for ours.
-func allocated(do func()) uint64 {
-	least := ^uint64(0)
-	for range 3 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		do()
-		runtime.ReadMemStats(&after)
-		least = min(least, after.TotalAlloc-before.TotalAlloc)
-	}
-	return least
-}
+	"octet/internal/allocs"
+)
 
 // parseAllowed is what reading a file of that many bytes may allocate, beside the tables that all tokenizers have.
 func parseAllowed(bytes int) uint64 { return 100*uint64(bytes) + 8<<20 }
@@ -41,7 +29,7 @@ func TestAFileAllocatesByItsBytes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error
-			if got := allocated(func() { _, err = Parse([]byte(text)) }); got > parseAllowed(len(text)) {
+			if got := allocs.Least(func() { _, err = Parse([]byte(text)) }); got > parseAllowed(len(text)) {
 				t.Errorf("%d bytes made %d, %.1f times as many (%.100v)", len(text), got,
 					float64(got)/float64(len(text)), err)
 			}
@@ -58,7 +46,7 @@ func FuzzFilesAllocateByTheirBytes(f *testing.F) {
 	}
 	f.Add(trained([]byte("the hat the cat sat on the mat"), 20))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		if got := allocated(func() { _, _ = Parse(file) }); got > parseAllowed(len(file)) {
+		if got := allocs.Least(func() { _, _ = Parse(file) }); got > parseAllowed(len(file)) {
 			t.Errorf("%d bytes made %d", len(file), got)
 		}
 	})

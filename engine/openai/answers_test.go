@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
 	"octet/engine"
+	"octet/internal/allocs"
 )
 
 // readers are what an answer of an engine's may be read as.
@@ -23,19 +23,6 @@ var readers = map[string]func([]byte) error{
 	"metrics": func(text []byte) error { _, err := parseMetrics(text); return err },
 	"member":  func(text []byte) error { hasMember(text, "tp_size"); return nil },
 	"error":   func(text []byte) error { errorMessage(text); return nil },
-}
-
-// allocated returns the least of three tries: what runs beside is not counted for ours.
-func allocated(do func()) uint64 {
-	least := ^uint64(0)
-	for range 3 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		do()
-		runtime.ReadMemStats(&after)
-		least = min(least, after.TotalAlloc-before.TotalAlloc)
-	}
-	return least
 }
 
 // allowed is what reading an answer of that many bytes may allocate.
@@ -85,7 +72,7 @@ func TestAnswersAllocateByTheirBytes(t *testing.T) {
 			t.Run(name+" as "+as, func(t *testing.T) {
 				body := []byte(text)
 				var err error
-				if got := allocated(func() { err = read(body) }); got > allowed(len(body)) {
+				if got := allocs.Least(func() { err = read(body) }); got > allowed(len(body)) {
 					t.Errorf("%d bytes made %d, %.1f times as many (%v)", len(body), got,
 						float64(got)/float64(len(body)), err)
 				}
@@ -138,7 +125,7 @@ func FuzzAnswersAllocateByWhatCame(f *testing.F) {
 			"vllm:num_requests_running{" + repeated + "} 1\n"} {
 			body := []byte(text)
 			for as, read := range readers {
-				if got := allocated(func() { _ = read(body) }); got > allowed(len(body)) {
+				if got := allocs.Least(func() { _ = read(body) }); got > allowed(len(body)) {
 					t.Errorf("%s: %d bytes made %d: %.100q", as, len(body), got, body)
 				}
 			}

@@ -9,22 +9,14 @@ import (
 	"octet/routing/events/enginehash"
 )
 
-// prose is n bytes of this project's documents and code, as the prompts that its engines get.
+// prose is n bytes of documents and code, at most 64 KiB, as the prompts that engines get.
 func prose(tb testing.TB, n int) []byte {
 	tb.Helper()
-	var all []byte
-	for _, name := range []string{"../../README.md", "../../scheduler/core/core.go", "../../gateway/exchange.go",
-		"../../config/reference.yaml"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		all = append(all, text...)
+	text, err := os.ReadFile("../bpe/testdata/prose.txt")
+	if err != nil {
+		tb.Fatal(err)
 	}
-	for len(all) < n {
-		all = append(all, all...)
-	}
-	return all[:n]
+	return text[:n]
 }
 
 // BenchmarkPrompt is a prompt of 64 KiB to its tokens and hashes: cold without a cache, and with all but the last tenth

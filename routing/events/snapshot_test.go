@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"octet/internal/allocs"
 	"octet/kvpool"
 	"octet/routing/index/runs"
 )
@@ -153,7 +154,7 @@ func FuzzLoad(f *testing.F) {
 		if _, err := feed.read(bytes.NewReader(data)); err == nil && len(data) == 0 {
 			t.Fatal("nothing is a snapshot")
 		}
-		if got := allocated(func() { _, _ = feed.read(bytes.NewReader(data)) }); got > snapshotAllowed(len(data)) {
+		if got := allocs.Least(func() { _, _ = feed.read(bytes.NewReader(data)) }); got > snapshotAllowed(len(data)) {
 			t.Fatalf("%d bytes made %d", len(data), got)
 		}
 		if _, err := feed.Load(bytes.NewReader(data)); err != nil && !errors.Is(err, ErrSnapshot) {

@@ -2,7 +2,6 @@ package events
 
 import (
 	"bytes"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -10,21 +9,9 @@ import (
 	"google.golang.org/protobuf/encoding/protodelim"
 	"google.golang.org/protobuf/proto"
 
+	"octet/internal/allocs"
 	"octet/routing/events/octetkvpb"
 )
-
-// allocated returns the least of three tries: what runs beside is not counted for ours.
-func allocated(do func()) uint64 {
-	least := ^uint64(0)
-	for range 3 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		do()
-		runtime.ReadMemStats(&after)
-		least = min(least, after.TotalAlloc-before.TotalAlloc)
-	}
-	return least
-}
 
 // snapshotAllowed is what reading a snapshot of that many bytes may allocate.
 func snapshotAllowed(bytes int) uint64 { return 40*uint64(bytes) + 256<<10 }
@@ -67,12 +54,12 @@ func TestASnapshotAllocatesByItsBytes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error
-			got := allocated(func() { _, err = feed.read(bytes.NewReader(text)) })
+			got := allocs.Least(func() { _, err = feed.read(bytes.NewReader(text)) })
 			if got > snapshotAllowed(len(text)) {
 				t.Errorf("%d bytes made %d, %.1f times as many (%v)", len(text), got, float64(got)/float64(len(text)),
 					err)
 			}
-			got = allocated(func() { _, err = SnapshotSeed(bytes.NewReader(text)) })
+			got = allocs.Least(func() { _, err = SnapshotSeed(bytes.NewReader(text)) })
 			if got > snapshotAllowed(len(text)) {
 				t.Errorf("the seed of %d bytes made %d (%v)", len(text), got, err)
 			}
