@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"octet/engine"
+	"octet/gateway/stream/streamtest"
 	"octet/gateway/wire"
 )
 
@@ -100,7 +101,7 @@ func normalizeSeeds(tb testing.TB) []string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	all := append(wireSeeds(), string(recorded))
+	all := append(streamtest.Seeds(), string(recorded))
 	for _, choice := range []string{
 		`{"delta":{},"finish_reason":"stop"}`, `{"delta":{"role":null},"index":0}`,
 		`{"delta":{"content":"x","role":null},"index":1},{"delta":{"content":"y"},"index":0}`,

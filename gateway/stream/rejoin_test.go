@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"octet/gateway/sse"
+	"octet/gateway/stream/streamtest"
 )
 
 // What a later engine says is passed on as the first one would have gone on; what is no chunk, as it came.
@@ -40,7 +41,7 @@ func TestALaterEngineSpeaksAsTheFirst(t *testing.T) {
 
 // What a later engine says, made to join the first one's, says the same to a reader of streams.
 func FuzzJoin(f *testing.F) {
-	for i, s := range wireSeeds() {
+	for i, s := range streamtest.Seeds() {
 		f.Add(s, i)
 	}
 	f.Fuzz(func(t *testing.T, input string, base int) {

@@ -1,9 +1,10 @@
-package stream
+// Package streamtest has the streams that the tests of the relay, and of the gateway around it, begin with.
+package streamtest
 
 import "strings"
 
-// wireSeeds are what engines send, well and badly, in pieces that FuzzRelay joins and cuts anew.
-func wireSeeds() []string {
+// Seeds are what engines send, well and badly. Fuzz tests join the pieces and cut them anew.
+func Seeds() []string {
 	chunk := func(choice string) string {
 		return `data: {"id":"one","created":7,"choices":[{"index":0,` + choice + `}]}` + "\n\n"
 	}
