@@ -39,7 +39,7 @@ func (g *Ring) Put(r *Receipt) {
 	defer g.mu.Unlock()
 	k := g.place(maphash.String(seed, r.ID))
 	g.draft.shared = g.draft.shared[:0]
-	g.draft.text = g.draft.write(g.draft.text[:0], plan, unsafe.Pointer(r))
+	g.draft.text = g.draft.write(g.draft.text[:0], whole, unsafe.Pointer(r))
 	k.record.text = fitted(k.record.text, g.draft.text)
 	k.record.shared = fitted(k.record.shared, g.draft.shared)
 }
@@ -95,8 +95,9 @@ func (k *kept) read() *Receipt {
 	if k.verdicts == nil {
 		k.verdicts = new(verdicts)
 	}
-	record, r := k.record, &Receipt{verdicts: k.verdicts}
-	record.read(plan, unsafe.Pointer(r))
+	record, r := k.record, new(Receipt)
+	record.read(whole, unsafe.Pointer(r))
+	r.verdicts = k.verdicts
 	return r
 }
 
