@@ -23,7 +23,7 @@ type Bounds struct {
 type Residency struct {
 	bounds  Bounds
 	loaded  atomic.Pointer[loads]
-	writeMu sync.Mutex // held by the one who replaces loaded
+	writeMu sync.Mutex // held to replace loaded
 }
 
 // loads is the picture of one moment: never changed once it is published.

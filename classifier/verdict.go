@@ -25,7 +25,7 @@ func (r RoutedBy) String() string {
 
 // Verdict is which specialist answers, and why. It is decided once a request and never changes after.
 type Verdict struct {
-	Specialist string // who answers; never empty without an error
+	Specialist string // the one that answers; never empty without an error
 	Adapter    string // of Specialist; empty = none
 	RoutedBy   RoutedBy
 	Rule       string // for people: `model "debug"`, `detector sanitizer-trace` …
@@ -63,8 +63,8 @@ func (v Verdict) SecondChoice() (Verdict, bool) {
 	return v.toSecond("the first choice refused"), true
 }
 
-// InPlace returns the verdict for who stands in for a specialist that may not answer. The stand-in may be the second
-// choice, which is then none any more.
+// InPlace returns the verdict for the stand-in of a specialist that may not answer. A second choice that is the
+// stand-in is dropped.
 func (v Verdict) InPlace(standIn string) Verdict {
 	if v.Second == standIn {
 		v.Second, v.SecondViable = "", false

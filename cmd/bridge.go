@@ -26,7 +26,7 @@ type bridgeFlags struct {
 	voice voiceFlags
 }
 
-// voiceFlags say who publishes.
+// voiceFlags name the publisher.
 type voiceFlags struct{ name, key string }
 
 func (v *voiceFlags) define(c *cobra.Command) {

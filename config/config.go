@@ -7,8 +7,8 @@ import _ "embed"
 type Config struct {
 	// Where the two listeners are.
 	Listen Listen `yaml:"listen"`
-	// Who speaks HTTP on the data listener: octet is the gateway's own connection loop, nethttp is Go's. Elsewhere than
-	// on Linux it is Go's in any case.
+	// What speaks HTTP on the data listener: octet is the gateway's own connection loop, nethttp is Go's. Elsewhere
+	// than on Linux it is Go's in any case.
 	Front string `yaml:"front" default:"octet" enum:"octet nethttp"`
 	// The admin listener's own token and switches.
 	Admin Admin `yaml:"admin"`

@@ -170,7 +170,7 @@ type Tolerance struct {
 }
 
 // Judge is asked on standard input, or by POST: {"intent","prompt","a","b"}. It answers {"better"}: a, b, same or
-// unclear. It is asked twice, with the answers swapped; who contradicts himself has no say.
+// unclear. It is asked twice, with the answers swapped; a judge that contradicts itself does not count.
 type Judge struct {
 	// The program and its arguments.
 	Command []string `yaml:"command" form:"text"`

@@ -9,7 +9,7 @@ type Profile struct {
 	Filter []PluginRef `yaml:"filter" form:"plugin"`
 	// How good each is, weighted.
 	Score []PluginRef `yaml:"score" form:"weighted"`
-	// Who decides.
+	// What decides.
 	Pick PluginRef `yaml:"pick" required:"true" form:"plugin"`
 }
 

@@ -28,8 +28,8 @@ type Replica struct {
 	Role string `yaml:"role" default:"both" enum:"both prefill decode preprocess"`
 	// Where the engines that decode meet an SGLang engine that prefills: its --disaggregation-bootstrap-port.
 	BootstrapPort int `yaml:"bootstrap_port" default:"8998" range:"1..65535"`
-	// It reads x-prefiller-host-port, as llm-d's routing sidecar does: the gateway names who prefills there, and does
-	// not ask itself.
+	// It reads x-prefiller-host-port, as llm-d's routing sidecar does: the gateway names the engine that prefills
+	// there, and does not ask it itself.
 	PrefillHeader bool `yaml:"prefill_header"`
 	// Parameters that its kind of engine is not known to have are passed on; default true for openai and for auto that
 	// found nothing else. Never those that redirect a request, run code or load tensors in an engine, or name its

@@ -40,7 +40,7 @@ type Router struct {
 	// Structural detectors (sanitizer traces, CMake and linker errors, SFINAE-heavy headers …) decide before the
 	// classifier.
 	Detectors bool `yaml:"detectors" default:"true"`
-	// Who answers where the classifier is broken, absent or unsure; default the first specialist.
+	// The specialist that answers where the classifier is broken, absent or unsure; default the first specialist.
 	Fallback string `yaml:"fallback" form:"name"`
 	// What becomes of a request that belongs to no specialist: the fallback's, or 422 no_specialist.
 	Reject string `yaml:"reject" default:"fallback" enum:"fallback refuse"`

@@ -12,7 +12,7 @@ var ErrNoCandidate = errors.New("routing: no candidate")
 // ErrUnknownReplica is a caller's wish for a replica that is not among the candidates.
 var ErrUnknownReplica = errors.New("routing: no such replica")
 
-// NoCandidateError says who removed the last candidates.
+// NoCandidateError names the filter that removed the last candidates.
 type NoCandidateError struct {
 	Filter  string    // the plugin that left none; "" when there was none to begin with
 	Verdict Verdict   // what that means, as the plugin says

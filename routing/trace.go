@@ -127,7 +127,7 @@ type record struct {
 	candidates index.HostBitmap
 	left       index.HostBitmap // of them, after the filters
 	cuts       []cut            // what filters removed, in their order
-	hosts      []index.HostID   // who passed all filters, ascending
+	hosts      []index.HostID   // that passed all filters, ascending
 	raw        []float64        // [scorer][host], clamped; empty when there was nothing to choose
 	total      []float64        // [host]
 	laps       []lap            // only when timed
@@ -221,7 +221,7 @@ func (r *record) removedBy(h index.HostID) string {
 	return ""
 }
 
-// addScores says what each scorer said of those who were left.
+// addScores adds what each scorer said of the candidates that were left.
 func (r *record) addScores(t *Trace) {
 	if len(r.total) == 0 {
 		return

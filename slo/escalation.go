@@ -43,7 +43,7 @@ const (
 	Throttling = 2 // and requests below a floor of priority are refused
 )
 
-// LeastPriority is the floor that lets everybody pass.
+// LeastPriority is the floor that every request passes.
 const LeastPriority = -100
 
 // Escalation is one specialist's answer to load. The steps go up and down one at a time. In step 2 the floor of

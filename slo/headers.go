@@ -25,7 +25,7 @@ type publication struct {
 // old. A value with too few samples is absent; X-SLO-Window never is. The slice is shared: do not modify it.
 func (b *Board) Headers() []Header { return b.publishedAt(b.cfg.Now()).headers }
 
-// LinesAt is Headers as they go over the wire, each "Name: value\r\n", for a caller who knows the time.
+// LinesAt is Headers as they go over the wire, each "Name: value\r\n", for a caller that knows the time.
 func (b *Board) LinesAt(now time.Time) []byte { return b.publishedAt(now).lines }
 
 func (b *Board) publishedAt(now time.Time) *publication {

@@ -15,7 +15,7 @@ const loadShare = 0.9
 // loads knows whose requests load a specialist: how many each intent has lately sent, in two halves that take turns, as
 // those of classes do. note and has take no lock; the rest is called under the owner's.
 type loads struct {
-	counts atomic.Pointer[[]*halves] // of those who have asked; the slice is never modified
+	counts atomic.Pointer[[]*halves] // of those that have asked; the slice is never modified
 	now    atomic.Uint32
 	turned time.Time
 	heavy  atomic.Pointer[[]string] // by name; nil before the first requests were weighed

@@ -69,7 +69,7 @@ func (e *Emulator) meet(w http.ResponseWriter, r *http.Request) {
 	key := "room-" + r.PathValue("room")
 	p := e.exports.await(ctx, key)
 	if p == nil {
-		writeProblem(w, notFound("", "Nobody came to room %q.", r.PathValue("room")))
+		writeProblem(w, notFound("", "No engine came to room %q.", r.PathValue("room")))
 		return
 	}
 	writeJSON(w, http.StatusOK, mustJSON(p))

@@ -60,7 +60,7 @@ func (s *sequence) computed() ([]kvpool.BlockID, *tiny.Snapshot) {
 	return slices.Clone(s.table), s.taken
 }
 
-// sequences is the meeting place of handlers, who add and remove, and steps, who find. Safe for concurrent use.
+// sequences is the meeting place of handlers, which add and remove, and steps, which find. Safe for concurrent use.
 type sequences struct {
 	byIDMu sync.RWMutex
 	byID   map[uint64]*sequence

@@ -16,7 +16,7 @@ type Error struct {
 	Param      string
 	RetryAfter time.Duration // zero means unknown or pointless; it is not sent then
 	HTTPStatus int           // where HTTP itself is more precise than Code; zero means the status of Code
-	Cause      error         // for logs; nil if there is none
+	Cause      error         // for logs; may be nil
 	EngineText string        // what an engine said of it, for logs and receipts only
 }
 

@@ -49,7 +49,7 @@ func (p *Place) Watch(parent context.Context) *Context {
 	return p.ctx
 }
 
-// Context returns what Watch made; nil if there is none.
+// Context returns what Watch made, or nil.
 func (p *Place) Context() *Context { return p.ctx }
 
 // Cause prefers the reason for which the context ended over the error that its end provoked.

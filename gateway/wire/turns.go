@@ -1,6 +1,6 @@
 package wire
 
-// Turn is one piece of text and who says it. Text aliases the body or the Request and lives as long.
+// Turn is one piece of text and the role that says it. Text aliases the body or the Request and lives as long.
 type Turn struct {
 	Role string
 	Text []byte
@@ -39,7 +39,7 @@ func (r *Request) EachMessage(f func(role string, text []byte)) {
 	}
 }
 
-// Role is who says message i.
+// Role is the role that says message i.
 func (r *Request) Role(i int) string { return roles[r.messages[i].role] }
 
 // AppendText appends the text of message i, its parts joined with a newline, as Turns gives it, and keeps nothing of

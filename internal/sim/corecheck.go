@@ -21,7 +21,7 @@ func (r *coreRun) conserve() error {
 		return fmt.Errorf("%d run, %d may", s.Running, r.plan.Core.MaxRunning)
 	}
 	if s.HostBytes != r.host.wanted {
-		return fmt.Errorf("host memory: %d bytes are counted, and the copies that somebody wants have %d", s.HostBytes,
+		return fmt.Errorf("host memory: %d bytes are counted, and the copies that are wanted have %d", s.HostBytes,
 			r.host.wanted)
 	}
 	if r.plan.Seen && s.WaitingBytes != r.watch.waiting {

@@ -86,7 +86,7 @@ func (r *gateRun) giveWay() error {
 			case r.plan.Gate.Aging > 0: // one that age had lifted came back between
 				r.vain++
 			default:
-				return fmt.Errorf("preemption: %d of priority %d gave way, and nobody more urgent starts", j.ID,
+				return fmt.Errorf("preemption: %d of priority %d gave way, and nothing more urgent starts", j.ID,
 					j.Priority)
 			}
 			j.hold, j.told, j.gaveWay = nil, 0, true
@@ -105,7 +105,7 @@ func (r *gateRun) hear() ([]*job, error) {
 			continue
 		}
 		if head == nil || j.level >= head.Priority {
-			return nil, fmt.Errorf("preemption: %d of priority %d gives way to nobody more urgent", j.ID, j.level)
+			return nil, fmt.Errorf("preemption: %d of priority %d gives way to nothing more urgent", j.ID, j.level)
 		}
 		j.told = r.starts + 1
 	}

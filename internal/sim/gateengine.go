@@ -38,7 +38,7 @@ func (e *gateEngine) first() (scheduler.Time, bool) {
 	return e.tokens.first()
 }
 
-// pace is what a token costs at an engine where everybody has its own pace.
+// pace is what a token costs at an engine where each request has its own pace.
 func (e *gateEngine) pace() time.Duration {
 	return e.plan.Cost.Step + time.Duration(e.plan.Gate.MaxRunning)*e.plan.Cost.Decode
 }

@@ -123,7 +123,7 @@ func (h *host) settled(it *core.Item) {
 	}
 }
 
-// recurred notes the states that a committed batch left with those who go on.
+// recurred notes the states that a committed batch left with the requests that go on.
 func (r *coreRun) recurred(b *core.Batch) {
 	for i := range b.Items {
 		if l := r.live[b.Items[i].ID]; l != nil && l.Hybrid {

@@ -10,7 +10,7 @@ import (
 	"octet/scheduler/core"
 )
 
-// seen keeps the blocks of those who are in a batch, for the step after it.
+// seen keeps the blocks of the requests in a batch, for the step after it.
 func (r *coreRun) seen(b *core.Batch) {
 	for i := range b.Items {
 		l := r.live[b.Items[i].ID]

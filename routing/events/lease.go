@@ -12,7 +12,7 @@ const (
 	maxRecent      = 64      // batches that are remembered by their sums
 )
 
-// Speaker is who published a batch, as far as its transport can tell.
+// Speaker is the publisher of a batch, as far as its transport can tell.
 type Speaker struct {
 	Name    string    // by which the transport knows it again; "" if it knows none
 	At      time.Time // when the transport took the batch, by its own clock; zero: now

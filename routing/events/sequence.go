@@ -23,7 +23,7 @@ type sequence struct {
 
 	// the largest Seq of this epoch that each session has brought; only sessions that carry this replica
 	reached   map[*session]uint64
-	unordered bool // someone who promises no order carries it as well
+	unordered bool // a session that promises no order carries it as well
 }
 
 // early is a batch that waits.
@@ -42,7 +42,7 @@ const (
 	older                   // of an earlier epoch
 )
 
-// restart forgets everything but who carries the replica.
+// restart forgets everything but the sessions that carry the replica.
 func (q *sequence) restart() {
 	for _, b := range q.early {
 		q.budget.give(b.bytes)

@@ -114,8 +114,7 @@ func (r *Replica) Load() (l Load) {
 	return l
 }
 
-// Queue returns the requests in flight and waiting, and whether any has to give way: of Load, what nearly everybody
-// asks for.
+// Queue returns the requests in flight and waiting, and whether any has to give way: of Load, what is asked for most.
 func (r *Replica) Queue() (requests int, preempting bool) {
 	source := r.queued.Load()
 	if source == nil {

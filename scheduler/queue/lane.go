@@ -67,7 +67,7 @@ func (l *lane[T]) charge(a *account[T], cost int) {
 	}
 }
 
-// move gives a another tag, and the last turn among those who have the same.
+// move gives a another tag, and the last turn among those that have the same.
 func (l *lane[T]) move(a *account[T], to tag) {
 	l.take(a)
 	l.turn++

@@ -1,7 +1,7 @@
 package field
 
-// Habit is what the heads on one connection have in common: who speaks HTTP says the same in the same words, but for
-// the values of some fields. A head that is like the one before is found whole, and its values with it, in one pass
+// Habit is what the heads on one connection have in common: a peer sends the same lines again, but for the values
+// of some fields. A head that is like the one before is found whole, and its values with it, in one pass
 // that looks at each byte once.
 //
 // It is learnt from a head that was read with care: Forget, Learn for each field, Keep.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Listener wants to be told when a context has ended. It is a pointer: who it is decides what Unlisten takes back.
+// Listener wants to be told when a context has ended. It is a pointer: its identity decides what Unlisten takes back.
 type Listener interface{ ContextEnded() }
 
 // Context ends with its parent, or when it is cancelled. It is used in place: Begin it, and do not copy it. Its memory
@@ -102,7 +102,7 @@ func (c *Context) Listen(l Listener) {
 	}
 	c.treeMu.Unlock()
 	if over {
-		go l.ContextEnded() // who listens may hold a lock
+		go l.ContextEnded() // a listener may hold a lock
 	}
 }
 

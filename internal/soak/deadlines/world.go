@@ -142,7 +142,8 @@ func (w *world) reload(ctx context.Context, n int) error {
 	if err := os.Rename(next, w.file); err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+w.admin+"/admin/reload", http.NoBody)
+	reload := "http://" + w.admin + "/admin/reload"
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, reload, http.NoBody)
 	if err != nil {
 		return err
 	}

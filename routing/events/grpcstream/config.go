@@ -63,7 +63,7 @@ type grants []grant
 type grant struct {
 	hash     [sha256.Size]byte
 	replicas []string
-	name     string // of who shows the token; "" where there are no tokens
+	name     string // of the client that shows the token; "" where there are no tokens
 }
 
 func newGrants(tokens []Token) (all grants) {

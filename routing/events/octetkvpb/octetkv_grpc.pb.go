@@ -19,7 +19,7 @@
 //
 // Transport.
 //   * Redis: XADD octet:kv MAXLEN ~ 100000 * batch <the Batch in protobuf's binary form>. A field named json instead of batch
-//     carries its JSON form. One stream serves all replicas. A field named publisher says who writes, by a name that stays the same while the
+//     carries its JSON form. One stream serves all replicas. A field named publisher names the writer, by a name that stays the same while the
 //     replica runs where it runs, such as its host's; entries without it have all the same publisher.
 //   * NATS JetStream: publish to octet.kv.<replica>, in a stream that covers octet.kv.>. The payload is the binary form, or the
 //     JSON form, which is told by its leading '{'. In the subject every byte of the name other than A-Z a-z 0-9 - _ is
@@ -27,7 +27,7 @@
 //   * gRPC: Events.Publish below, one stream a replica. A token, where the gateway wants one, goes into the metadata as
 //     "authorization: Bearer <token>", and names the replicas that may be published for.
 //
-// Speakers. Who publishes first for a replica is bound to it, by one name a transport: a Redis entry's publisher, a NATS message's subject, a gRPC
+// Speakers. The first publisher of a replica is bound to it, by one name a transport: a Redis entry's publisher, a NATS message's subject, a gRPC
 // stream's token, else its certificate, else its host. What others publish in its name is not heard before the replica has published SHUTDOWN, or has
 // been silent for half a minute (events.bind_for). Another transport that brings the same batches is heard as well. Where the gateway has
 // a secret for seals, what comes over Redis and NATS counts only with one: a field named seal, a header named Octet-Seal, that is

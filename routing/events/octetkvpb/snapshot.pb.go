@@ -96,7 +96,7 @@ type Part struct {
 	End bool `protobuf:"varint,7,opt,name=end,proto3" json:"end,omitempty"`
 	// The engine's names.
 	Hashes []uint64 `protobuf:"fixed64,8,rep,packed,name=hashes,proto3" json:"hashes,omitempty"`
-	// How many blocks of ours each is; 0: nobody knows what it holds.
+	// How many blocks of ours each is; 0: unknown.
 	Spans []uint32 `protobuf:"varint,9,rep,packed,name=spans,proto3" json:"spans,omitempty"`
 	// Of each block with a span: our hash of what is before it, and those of itself.
 	Ours []uint64 `protobuf:"fixed64,10,rep,packed,name=ours,proto3" json:"ours,omitempty"`

@@ -21,7 +21,7 @@ const (
 
 	fieldBatch = "batch"     // a Batch in protobuf's binary form
 	fieldJSON  = "json"      // or in its JSON form
-	fieldBy    = "publisher" // who added it; may be missing
+	fieldBy    = "publisher" // that added it; may be missing
 	fieldSeal  = "seal"      // see events.Secret; may be missing
 )
 

@@ -18,7 +18,7 @@ type Consumer struct {
 	live   zmtp.Endpoint
 	replay *zmtp.Endpoint // nil: none
 	meter  events.Meter
-	seat   seat // of who dials
+	seat   seat // of the engine that dials
 }
 
 // NewConsumer returns a Consumer, without connecting yet. It fails with ErrConfig.
@@ -134,7 +134,7 @@ func (c *Consumer) accept(ctx context.Context, l net.Listener, incoming chan<- *
 	}
 }
 
-// greet hears who dials. A new connection ends the one before it, which may be half dead, where it comes from the same
+// greet takes a connection that an engine made. A new connection ends the one before it, which may be half dead, where it comes from the same
 // host; from any other it is turned away until the one before it has ended.
 func (c *Consumer) greet(ctx context.Context, peer net.Conn, incoming chan<- *zmtp.Conn) error {
 	stop := context.AfterFunc(ctx, func() { _ = peer.Close() })

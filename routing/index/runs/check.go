@@ -21,7 +21,7 @@ func (x *Indexer) Check() error {
 	for i := range x.hosts {
 		id, h := index.HostID(i), &x.hosts[i]
 		if len(h.elsewhere) > 0 && !h.slower.Load() {
-			faults = append(faults, fmt.Errorf("host %d: tiers that nobody is told of", id))
+			faults = append(faults, fmt.Errorf("host %d: tiers that are not reported", id))
 		}
 		for b, s := range h.elsewhere {
 			if s == 0 || s == onGPU || x.IsAlive(id) && !t.holds(id, b) {
@@ -84,7 +84,7 @@ func (s *holders) check() error {
 		return fmt.Errorf("%d parts, %d isles", len(s.prefixes), len(s.fragments))
 	}
 	if gaps := s.gaps(0, s.len, nil); len(gaps) > 0 {
-		return fmt.Errorf("nobody holds %v of %d blocks", gaps, s.len)
+		return fmt.Errorf("no host holds %v of %d blocks", gaps, s.len)
 	}
 	known := s.full
 	for _, p := range s.prefixes {
