@@ -1,53 +1,133 @@
 package gateway
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"octet/gateway/apierr"
+	"octet/gateway/decide"
 	"octet/gateway/ensemble"
+	"octet/gateway/intake"
+	"octet/gateway/receipt"
+	"octet/scheduler"
 )
 
 // decide picks the specialist. A request that is refused on the way has a receipt of what was decided so far.
 func (x *exchange) decide() error {
-	r, d, decider := &x.request, &x.decision, &x.s.decider
-	if err := decider.Route(x.rt, r, d); err != nil {
+	r, d, s := &x.request, &x.decision, x.s
+	if !r.Dry {
+		s.shared.Retries.Earn(r.Arrival)
+	}
+	if err := s.decider.Route(x.rt, r, d); err != nil {
 		return err
 	}
 	if !r.Dry {
-		x.s.shadows.comparer.Records.Tally(&d.Verdict)
+		s.shadows.Comparer.Records.Tally(&d.Verdict)
 	}
-	x.openReceipt()
+	x.receipt.Open(r.ID, r.Kind.String(), r.Arrival, askedOf(r))
+	noteDecision(&x.receipt, d, x.rt)
 	if !r.Tenant.Permits(d.Specialist) {
 		return apierr.New(apierr.PermissionDenied, "model", fmt.Sprintf("this key may not use %q", d.Specialist))
 	}
 	if err := x.relieve(); err != nil {
 		return err
 	}
-	x.sampleForJudge()
-	return x.checkLength(d.In(x.rt))
+	if !r.Dry && s.audit.Wants() {
+		x.answer.judged = true
+		x.relay.Transcript.Keep(s.audit.Largest())
+	}
+	return checkLength(d.In(x.rt), r)
 }
 
 // relieve changes the decision by what is in force, and counts the request for the specialist that is to answer it.
 func (x *exchange) relieve() error {
-	r, d := &x.request, &x.decision
-	if err := x.s.decider.Relieve(x.rt, r, d); err != nil {
+	r, d, decider := &x.request, &x.decision, &x.s.decider
+	if err := decider.Relieve(x.rt, r, d); err != nil {
 		return err
 	}
 	if d.Specialist != x.receipt.Decision().Specialist || d.Demoted != "" {
-		x.recordDecision()
+		noteDecision(&x.receipt, d, x.rt)
 	}
 	if sp := d.In(x.rt); !r.Dry && sp.Metrics != nil {
 		sp.Metrics.Offer(r.Intent.Priority)
 	}
-	return x.s.decider.Floor(x.rt, r, d)
+	return decider.Floor(x.rt, r, d)
+}
+
+// askedOf is what a receipt says of what a client asked for.
+func askedOf(r *intake.Request) *receipt.Asked {
+	in := &r.Intent
+	return &receipt.Asked{
+		Model: r.Parsed.Model, Intent: in.Intent, Adapter: in.Adapter, Session: in.Session != "",
+		Priority: in.Asked, PriorityInUse: in.Priority,
+		DeadlineMs: msUntil(r.Arrival, in.Deadline), TTFTDeadlineMs: msUntil(r.Arrival, in.TTFTDeadline),
+		Stream: r.Stream, Policy: r.Parsed.Policy().String(), MaxTokens: max(r.Parsed.MaxTokens, 0),
+	}
+}
+
+func msUntil(from, to time.Time) int64 {
+	if to.IsZero() {
+		return 0
+	}
+	return to.Sub(from).Milliseconds()
+}
+
+// noteDecision records a decision as it is now.
+func noteDecision(draft *receipt.Draft, d *decide.Decision, rt *ensemble.Runtime) {
+	draft.Decide(&d.Verdict, d.Demoted, d.Probe, d.Named(rt))
 }
 
 // checkLength refuses answers that cannot fit in the specialist's context however short the prompt is.
-func (x *exchange) checkLength(sp *ensemble.Specialist) error {
-	if sp.MaxContext() > 0 && x.request.Parsed.MaxTokens >= sp.MaxContext() {
+func checkLength(sp *ensemble.Specialist, r *intake.Request) error {
+	most, asked := sp.MaxContext(), r.Parsed.MaxTokens
+	if most > 0 && asked >= most {
 		return apierr.New(apierr.ContextLength, "max_tokens",
-			fmt.Sprintf("max_tokens is %d, the context of %s is %d", x.request.Parsed.MaxTokens, sp.Name,
-				sp.MaxContext()))
+			fmt.Sprintf("max_tokens is %d, the context of %s is %d", asked, sp.Name, most))
 	}
 	return nil
+}
+
+// serve has a replica of the decision's specialist answer. offerBack says that a second choice may: a long wait is
+// offered back for it.
+func (x *exchange) serve(ctx context.Context, offerBack bool) error {
+	sp := x.decision.In(x.rt)
+	if sp == nil {
+		return apierr.New(apierr.ModelNotFound, "model",
+			fmt.Sprintf("there is no specialist %q", x.decision.Specialist))
+	}
+	x.dispatch.OfferBack = offerBack
+	plan, err := x.dispatch.Route(ctx, sp, x.decision.Adapter)
+	if err != nil {
+		return err
+	}
+	if err := x.dispatch.Plan.Check(&x.request); err != nil {
+		return err
+	}
+	if err := x.holding.charge(&x.request, x.dispatch.Plan.Prompt.Tokens, x.Now); err != nil {
+		return err
+	}
+	return x.dispatch.Run(plan)
+}
+
+// elsewhere reports whether the second choice may do better after err: on a refusal that another specialist may not
+// share.
+func elsewhere(err error) bool {
+	return errors.Is(err, scheduler.ErrRefused) && !errors.Is(err, scheduler.ErrExceedsPool)
+}
+
+// serveSecond has the second choice answer where the first refused. Where the first had only offered the request back
+// for its long wait, and the second refuses too, it waits at the first.
+func (x *exchange) serveSecond(ctx context.Context, refused error) error {
+	var no *scheduler.Refusal
+	first, offered := x.decision.Verdict, errors.As(refused, &no) && no.Offered
+	x.shadow.Forgo() // it is asked as the first now
+	x.decision.Verdict, _ = first.SecondChoice()
+	err := x.serve(ctx, false)
+	if offered && !x.relay.Begun() && errors.Is(err, scheduler.ErrRefused) {
+		x.decision.Verdict = first
+		return x.serve(ctx, false)
+	}
+	return err
 }

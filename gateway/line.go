@@ -4,58 +4,60 @@ import (
 	"net/http"
 
 	"octet/gateway/conn"
+	"octet/gateway/upstream"
 	"octet/gateway/wire"
 )
 
 // complete is the whole way of a chat or completion request, from its head to the end of its answer.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind) {
 	x := s.begin(w, r)
-	if !x.respond(kind) {
+	if !x.respond(r, kind) {
 		x.conclude()
 		return
 	}
 	x.w = conn.Bare(x.w)
 	x.relay.Detach(x.w, x.w)
-	if x.w.Detach(x.goOn) {
-		x.slim() // the body may be the server's
+	if x.w.Detach(x.dispatch.Carry) {
+		x.dispatch.Slim() // the body may be the server's
 		return
 	}
-	x.goOn()
+	x.dispatch.Carry() // which ends in End
 }
 
 // respond answers, or begins to: true when the client has its first byte of a stream.
-func (x *exchange) respond(kind wire.Kind) (begun bool) {
+func (x *exchange) respond(r *http.Request, kind wire.Kind) (begun bool) {
 	defer x.recover()
-	err := x.run(kind)
-	x.resolve(err == nil)
-	if err == nil && x.turn.rep != nil {
+	err := x.run(r, kind)
+	x.dispatch.Resolve(err == nil)
+	if err == nil && x.dispatch.Underway() {
 		return true
 	}
-	x.finishWith(err)
+	x.finish(err)
 	return false
 }
 
 // run takes a request through the line, as far as the first byte of a stream or all of an answer in one piece.
-func (x *exchange) run(kind wire.Kind) error {
-	if err := x.admit(); err != nil { // key, limits, deadlines
+func (x *exchange) run(r *http.Request, kind wire.Kind) error {
+	if err := x.admit(r); err != nil { // key, limits, deadlines
 		return err
 	}
-	if err := x.read(kind); err != nil { // the body, once
+	if err := x.request.ReadBody(x.w, r, kind, &x.s.inbound, x.countIn); err != nil { // its body, once
 		return err
 	}
-	x.s.retries.earn(x.request.Arrival)
-	if err := x.claimKey(); err != nil { // Idempotency-Key
+	x.relay.Terms = upstream.Terms(&x.request, &x.rt.Limits)
+	if err := x.holding.claim(x.s.idempotency, &x.request); err != nil { // Idempotency-Key
 		return err
 	}
-	x.bindDeadline()
+	ctx := x.holding.deadline(r.Context(), &x.request)
 	if err := x.decide(); err != nil { // which specialist
 		return err
 	}
-	x.dispatchShadow()
-	x.elsewhere = x.hasSecond()
-	err := x.serve() // which replica, may it run, run it
-	if err != nil && x.goesOn(err) {
-		err = x.serveSecond(err)
+	x.shadow = x.s.shadows.Begin(x.rt, &x.request, &x.decision, &x.receipt)
+	x.shadow.Keep(&x.relay.Transcript)
+	second := x.s.decider.Second(x.rt, &x.request, &x.decision)
+	err := x.serve(ctx, second) // which replica, may it run, run it
+	if second && elsewhere(err) && !x.relay.Begun() {
+		err = x.serveSecond(ctx, err)
 	}
-	return x.sendAway(err) // when to come back
+	return x.dispatch.ComeBack(err) // when to come back
 }

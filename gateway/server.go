@@ -5,14 +5,15 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"net/http"
 	"sync/atomic"
 	"time"
 
 	"octet/gateway/api"
 	"octet/gateway/decide"
+	"octet/gateway/dispatch"
 	"octet/gateway/ensemble"
 	"octet/gateway/escalate"
+	"octet/gateway/fault"
 	"octet/gateway/front"
 	"octet/gateway/intake"
 	"octet/gateway/metrics"
@@ -54,13 +55,11 @@ type Server struct {
 	via         string
 	now         func() time.Time
 	since       func(time.Time) time.Duration // now, less
-	ownClock    bool                          // now is time.Now
 	runtime     atomic.Pointer[ensemble.Runtime]
 	receipts    *receipt.Rings
 	idempotency *intake.Idempotency
-	retries     *retryBudget
-	again       func() bool // takes from retries
-	shadows     shadows
+	shared      dispatch.Shared
+	shadows     *shadow.Shadows
 	audit       shadow.Audit
 	probation   *slo.Probation
 	escalation  escalate.Controller
@@ -69,7 +68,6 @@ type Server struct {
 	inbound intake.Arriving // bodies on their way
 	seats   *seats.Seats    // of the requests being answered
 	bodies  intake.Memory   // of the bodies that they hold
-	began   time.Time       // an hour before it did: the first decisions are timed
 	cutOff  context.Context
 	cut     context.CancelCauseFunc
 }
@@ -82,14 +80,15 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 		receipts: receipt.NewRings(o.Receipts), idempotency: intake.NewIdempotency(o.Keys),
 	}
 	s.escalation = escalate.Controller{Knobs: s.knobs, Log: s.log}
+	wall := s.now == nil
 	s.since = func(t time.Time) time.Duration { return s.now().Sub(t) }
-	if s.now == nil {
-		s.now, s.since, s.ownClock = time.Now, time.Since, true // time.Since asks one clock, not two
+	if wall {
+		s.now, s.since = time.Now, time.Since // time.Since asks one clock, not two
 	}
 	s.seats = seats.New(s.now)
-	s.retries = newRetryBudget(s.seats.Open)
-	s.began = s.now().Add(-time.Hour)
-	s.again = func() bool { return s.retries.take(s.now()) }
+	retries := dispatch.NewBudget(s.seats.Open)
+	s.shared = dispatch.Shared{Retries: retries, Again: func() bool { return retries.Take(s.now()) },
+		Metrics: o.Metrics, WallClock: wall, Began: s.now().Add(-time.Hour)}
 	s.cutOff, s.cut = context.WithCancelCause(context.Background())
 	if s.probation == nil {
 		s.probation = slo.NewProbation()
@@ -99,10 +98,12 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 	records := shadow.NewRecords(o.Calibration, s.now)
 	s.audit = shadow.Audit{Verifier: o.Verifier, Rings: s.receipts, Now: s.now,
 		Verdicts: &shadow.Verdicts{Probation: s.probation, Records: records, Log: s.log}}
-	s.shadows.open(s, &shadow.Comparer{Records: records, Metrics: s.metrics, Digest: o.Digest})
+	s.shadows = shadow.New(shadow.Config{
+		Comparer: &shadow.Comparer{Records: records, Metrics: s.metrics, Digest: o.Digest},
+		Audit:    &s.audit, Metrics: s.metrics, Now: s.now, Draining: s.seats.Draining})
 	s.metrics.Register(
 		api.Gauges{Current: s.Runtime, Index: o.Index, Open: s.seats.Open,
-			Budget: func() int64 { return s.retries.left(s.now()) }},
+			Budget: func() int64 { return retries.Left(s.now()) }},
 		api.SLOGauges{Current: s.Runtime, Knobs: s.knobs, Now: s.now})
 	s.Serve(rt)
 	return s
@@ -112,7 +113,7 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 func (s *Server) Serve(rt *ensemble.Runtime) {
 	rt.Connect(s.knobs, s.metrics)
 	s.escalation.Adopt(rt)
-	s.retries.set(rt.Limits.RetryBudget, rt.Limits.RetryBurst)
+	s.shared.Retries.Set(rt.Limits.RetryBudget, rt.Limits.RetryBurst)
 	s.decider.Conversations.Resize(rt.Stickiness.Conversations)
 	s.runtime.Store(rt)
 }
@@ -126,10 +127,8 @@ func (s *Server) Runtime() *ensemble.Runtime { return s.runtime.Load() }
 // Run serves both listeners until ctx ends, then drains: new requests are refused, open ones have limits.drain to
 // finish, what is left then ends with a typed error. It returns nil after a clean drain.
 func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
-	defer s.shadows.close()
-	s.shadows.running.Go(func() {
-		s.shadows.comparer.Records.Run(s.shadows.ctx, func() time.Duration { return s.Runtime().Shadow.TallyInterval })
-	})
+	defer s.shadows.Close()
+	s.shadows.Run(func() time.Duration { return s.Runtime().Shadow.TallyInterval })
 	cfg := s.frontConfig()
 	l := &front.Listeners{Data: front.Data(cfg, s.DataHandler()), Admin: front.Admin(cfg, s.AdminHandler()), Log: s.log}
 	err := l.Serve(ctx, data, admin)
@@ -167,32 +166,14 @@ func (o openRequests) Ended() bool { return o.s.seats.Shut(o.s.inbound.Count) }
 // Cut ends the requests that are open, each with a typed error.
 func (o openRequests) Cut() {
 	o.s.log.Warn("drain: the grace is over", "open", o.s.seats.Open())
-	o.s.cut(errDrained)
+	o.s.cut(fault.ErrDrained)
 }
 
-func (s *Server) logEnd(x *exchange, r *receipt.Result) {
-	level := slog.LevelDebug
-	if r.Status >= 500 || (r.Code != "" && x.relay.Begun() && r.Status == http.StatusOK) {
-		level = slog.LevelWarn
-	}
-	ctx := context.Background()
-	if !s.log.Enabled(ctx, level) {
-		return
-	}
-	attrs := []slog.Attr{
-		slog.String("request_id", x.request.ID), slog.Int("status", r.Status), slog.String("code", r.Code),
-		slog.Float64("ms", r.TotalMs),
-		slog.Int("tokens", r.CompletionTokens), slog.Int("attempts", x.attempts),
-	}
-	if x.sp != nil {
-		attrs = append(attrs, slog.String("specialist", x.sp.Name),
-			slog.String("routed_by", x.decision.RoutedBy.String()))
-	}
-	if x.failure != nil && x.failure.Cause != nil {
-		attrs = append(attrs, slog.String("cause", x.failure.Cause.Error()))
-	}
-	s.log.LogAttrs(ctx, level, "request", attrs...)
-}
+// Inbound returns how many bodies are on their way: their heads were read, and they are not whole yet.
+func (s *Server) Inbound() int { return int(s.inbound.Count()) }
+
+// InboundBytes returns what was received of them.
+func (s *Server) InboundBytes() int64 { return s.inbound.Bytes() }
 
 // Now returns the time by the server's clock.
 func (s *Server) Now() time.Time { return s.now() }

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"time"
 
@@ -78,6 +79,24 @@ func (q *Request) ReadBody(c conn.Body, r *http.Request, kind wire.Kind, arrivin
 		return err
 	}
 	return q.Parse(kind)
+}
+
+// ReadEither is ReadBody for a body that may be a chat's or a completion's: the one with a prompt is a completion.
+func (q *Request) ReadEither(c conn.Body, r *http.Request, arriving *Arriving, enter func() *apierr.Error) error {
+	err := q.ReadBody(c, r, wire.Chat, arriving, enter)
+	if !missing(err, "messages") {
+		return err
+	}
+	if again := q.Parse(wire.Completion); !missing(again, "prompt") {
+		return again
+	}
+	return err
+}
+
+// missing reports whether err says that a body has no member of that name.
+func missing(err error, member string) bool {
+	var bad *wire.Error
+	return errors.As(err, &bad) && bad.Param == member && bad.Code == string(apierr.MissingParameter)
 }
 
 // Parse parses the body as one of that kind.

@@ -1,0 +1,152 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"octet/gateway/apierr"
+	"octet/gateway/conn"
+	"octet/gateway/decide"
+	"octet/gateway/ensemble"
+	"octet/gateway/fault"
+	"octet/gateway/head"
+	"octet/gateway/intake"
+	"octet/gateway/receipt"
+	"octet/gateway/stream"
+)
+
+// answer is what a request's client has been told.
+type answer struct {
+	head    head.Lines // memory of the head
+	status  int        // 0 before the head
+	failure *apierr.Error
+	abort   bool // the connection is closed without a proper end
+	judged  bool // the verifier judges it
+}
+
+// whole reports whether the answer came to its proper end.
+func (a *answer) whole() bool { return a.failure == nil && !a.abort && a.status == http.StatusOK }
+
+// What heads of answers begin with, and what those have that were neither refused nor kept waiting.
+const (
+	jsonAnswer = "Content-Type: application/json\r\n"
+	atOnce     = "X-Attempts: 1\r\nX-Queue-Ms: 0\r\n"
+	//nolint:lll // one literal, as it goes over the wire
+	eventAnswer = "Content-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
+)
+
+// Head implements dispatch.Client: the contract's headers, and nothing that the engine said about itself.
+func (x *exchange) Head(now time.Time, length int) {
+	kind, done, sp := jsonAnswer, &x.dispatch.Progress, x.dispatch.Plan.Specialist
+	if x.request.Stream {
+		kind = eventAnswer
+	}
+	f := identify(append(x.answer.head[:0], kind...), x.request.ID, found(&x.receipt, &x.request))
+	f = append(append(f, sp.HeadLine()...), x.dispatch.Replica().HeadLine()...)
+	f = decided(f, &x.decision, x.shadow.Name())
+	if done.Attempts == 1 && done.Queued < time.Millisecond {
+		f = append(f, atOnce...)
+	} else {
+		f = f.Number("X-Attempts: ", done.Attempts).Number("X-Queue-Ms: ", int(done.Queued.Milliseconds()))
+	}
+	if done.Cached >= 0 {
+		f = f.Number("X-Cached-Tokens: ", done.Cached)
+	}
+	f = append(f, sp.Board.LinesAt(now)...)
+	if x.request.Intent.Explain {
+		f = f.Text("Server-Timing: ", fmt.Sprintf("route;dur=%.3f, queue;dur=%.3f, first;dur=%.3f",
+			receipt.Ms(done.Routed), receipt.Ms(done.Queued), receipt.Ms(x.Since())))
+	}
+	x.answer.head, x.answer.status = f, http.StatusOK
+	x.w.Start(http.StatusOK, int64(length), f)
+}
+
+// identify appends by what a request and its receipt are found.
+func identify(f head.Lines, request, receipt string) head.Lines {
+	f = f.Line("X-Request-Id: ", request)
+	if receipt != "" {
+		f = f.Line("X-Receipt-Id: ", receipt)
+	}
+	return f
+}
+
+// decided appends which way a request was decided, and the specialist that was sent its shadow, if any.
+func decided(f head.Lines, d *decide.Decision, shadow string) head.Lines {
+	if d.Adapter != "" {
+		f = f.Text("X-Adapter: ", d.Adapter)
+	}
+	f = f.Line("X-Routed-By: ", d.RoutedBy.String())
+	if !math.IsNaN(d.Confidence) {
+		f = f.Line("X-Confidence: ", strconv.FormatFloat(d.Confidence, 'f', 3, 64))
+	}
+	if shadow != "" {
+		f = f.Text("X-Shadow: ", shadow)
+	}
+	return f
+}
+
+// found returns the id by which clients find the receipt of a request; "" if it leaves none.
+func found(d *receipt.Draft, r *intake.Request) string {
+	if !d.Opened() || r.Dry {
+		return ""
+	}
+	return d.ID()
+}
+
+// fail ends the answer with a typed error: as the whole of it, or, once it has begun, as the last event of the stream
+// and an abnormal close.
+func (x *exchange) fail(err error) {
+	if x.Left() && !errors.Is(err, os.ErrDeadlineExceeded) {
+		// a body that is late looks to net/http like a client that left
+		x.answer.abort = true
+		return
+	}
+	e := promising(fault.Of(err), x.dispatch.Plan.Specialist, x.Now)
+	x.answer.failure = e
+	x.Note(0)
+	if !x.relay.Begun() {
+		x.relay.ArmWrite(x.Since())
+		writeError(x.w, x.request.ID, found(&x.receipt, &x.request), e)
+		x.relay.Closed()
+		x.answer.status = e.Status()
+		return
+	}
+	x.answer.abort = true
+	if !x.request.Stream || errors.Is(err, stream.ErrSlowClient) {
+		return
+	}
+	event := append([]byte("data: "), e.AppendJSON(nil, x.request.ID)...)
+	x.relay.Fail(append(event, "\n\n"...))
+}
+
+// promising adds when a replica of the specialist may serve again to an error that none does, as far as probes and
+// breakers tell. sp is nil if none was chosen.
+func promising(e *apierr.Error, sp *ensemble.Specialist, now func() time.Time) *apierr.Error {
+	none := e.Code == apierr.NoHealthyReplica || e.Code == apierr.BreakerOpen || e.Code == apierr.Overloaded
+	if none && e.RetryAfter == 0 && sp != nil {
+		e.RetryAfter = decide.Jittered(sp.Snapshot().Recovery(now()))
+	}
+	return e
+}
+
+// writeError sends a typed error as the whole answer.
+func writeError(w http.ResponseWriter, requestID, receiptID string, e *apierr.Error) {
+	f := append(make(head.Lines, 0, 512), jsonAnswer...).Text("X-Request-Id: ", requestID)
+	if receiptID != "" {
+		f = f.Text("X-Receipt-Id: ", receiptID)
+	}
+	if after := e.RetryAfterHeader(); after != "" {
+		f = f.Text("Retry-After: ", after)
+	}
+	if e.Code == apierr.InvalidAPIKey {
+		f = f.Text("Www-Authenticate: ", "Bearer")
+	}
+	body := append(e.AppendJSON(nil, requestID), '\n')
+	conn.Start(w, e.Status(), int64(len(body)), f)
+	_, _ = w.Write(body) // the client has left
+}

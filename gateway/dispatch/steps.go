@@ -1,0 +1,71 @@
+package dispatch
+
+import (
+	"octet/gateway/ensemble"
+	"octet/gateway/place"
+	"octet/routing/fleet"
+	"octet/scheduler"
+	"octet/scheduler/gate"
+)
+
+// steps are the steps of a plan together: which is the answer's, and what those before it hold for it.
+type steps struct {
+	answering string            // the plan's last step
+	answerer  *ensemble.Replica // the first in rank for it
+	protocol  ensemble.Protocol
+	beside    *beside       // the step that goes out with the last one; nil if there is none
+	held      []place.Place // of earlier steps, kept for the last one's first token
+}
+
+// holding reports whether steps before the answer still hold anything.
+func (s *steps) holding() bool { return s.beside != nil || len(s.held) > 0 }
+
+// hold keeps a turn's place beyond the turn: its engine keeps the blocks for the last step's.
+func (s *steps) hold(p *place.Place) { s.held = append(s.held, p.Detach()) }
+
+// releaseHeld gives back the places of earlier steps. Idempotent.
+func (s *steps) releaseHeld() {
+	for i := range s.held {
+		s.held[i].Release()
+	}
+	clear(s.held)
+	s.held = s.held[:0]
+}
+
+// handBack ends all that earlier steps left behind. Idempotent.
+func (s *steps) handBack() {
+	if s.beside != nil {
+		s.endBeside()
+	}
+	if len(s.held) > 0 {
+		s.releaseHeld()
+	}
+}
+
+// yield gives back places on replicas that others decode on before the request waits for another place: holding one
+// replica while queueing for another can deadlock two requests.
+func (s *steps) yield(q *gate.Request, at *gate.Gate) {
+	if len(s.held) == 0 || at.Probe(*q).State != scheduler.Waiting {
+		return
+	}
+	for i := range s.held {
+		if s.held[i].Role() != fleet.RolePrefill {
+			s.held[i].Release()
+		}
+	}
+}
+
+// stopBeside ends the leg beside an attempt that is over, and waits for its goroutine.
+func (s *steps) stopBeside() {
+	if b := s.beside; b != nil && b.cancel != nil {
+		b.cancel()
+		<-b.done
+		b.cancel = nil
+	}
+}
+
+// endBeside is stopBeside for good.
+func (s *steps) endBeside() {
+	s.stopBeside()
+	s.beside = nil
+}

@@ -1,0 +1,138 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
+	"octet/gateway/intake"
+	"octet/gateway/receipt"
+	"octet/routing"
+	"octet/routing/index"
+	"octet/scheduler/gate"
+)
+
+// Plan is where a request may go at one specialist. The zero Plan has none.
+type Plan struct {
+	Specialist *ensemble.Specialist
+	Adapter    string
+	Prompt     ensemble.Footprint
+
+	route *routing.Context // nil before the first Make, and after Release
+}
+
+// Ask is what a plan is made for.
+type Ask struct {
+	Now      time.Time
+	Without  index.HostBitmap     // replicas that are left out, as their engines died under the request
+	Answered bool                 // the client has its first token
+	Clock    func() time.Duration // by which each plugin is timed; nil if none is
+	Traced   bool                 // what each plugin says is kept, for Record
+}
+
+// At makes p a plan at another specialist. It ends the one before.
+func (p *Plan) At(sp *ensemble.Specialist, adapter string) {
+	p.Release(false)
+	p.Specialist, p.Adapter = sp, adapter
+}
+
+// Make runs the pipeline over the replicas that may see the request. The error is why there is none.
+func (p *Plan) Make(ctx context.Context, rt *ensemble.Runtime, r *intake.Request, ask *Ask) (routing.Plan, error) {
+	snapshot := p.Specialist.Snapshot()
+	hosts, none := intake.Takers(rt, snapshot.Hosts, &r.Parsed)
+	if none != nil {
+		return routing.Plan{}, none
+	}
+	p.Release(false)
+	route, facts := routing.AcquireEmpty()
+	p.route = route
+	p.state(r, ask, facts)
+	if !ask.Without.Empty() {
+		hosts = hosts.AndNot(ask.Without)
+	}
+	route.Candidates(hosts)
+	if ask.Traced {
+		route.EnableTrace(ask.Clock)
+	}
+	p.Specialist.Pipeline.Seed(route, snapshot)
+	plan, err := p.Specialist.Workflow.Plan(ctx, route)
+	p.Specialist.Pipeline.Footprint(route.View(), &p.Prompt)
+	return plan, err
+}
+
+// state writes what plugins may know of the request. f is zero: it is written in place, member by member.
+func (p *Plan) state(r *intake.Request, ask *Ask, f *routing.Facts) {
+	f.Kind = r.Kind.String()
+	f.Now, f.TTFT, f.Total = ask.Now, r.Intent.FirstTokenLeft(ask.Now, ask.Answered), r.Intent.TotalLeft(ask.Now)
+	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = r.ID, p.Specialist.Name, p.Adapter, r.Tenant.Name,
+		r.Salted().Salt
+	f.Session, f.Body, f.Member, f.Text, f.Pieces = r.Intent.Session, r.Bytes, r.Member, r.Render, r.Pieces
+	f.Prompts = intake.PromptsOf(&r.Parsed)
+	f.Priority, f.MaxTokens, f.Stream, f.Dry = r.Intent.Priority, max(r.Parsed.MaxTokens, 0), r.Stream, r.Dry
+}
+
+// Made reports whether there is a plan whose replicas can be asked about: see Predicted.
+func (p *Plan) Made() bool { return p.route != nil }
+
+// Check refuses a prompt that leaves no room for an answer in the specialist's context, as far as it is counted.
+func (p *Plan) Check(r *intake.Request) error {
+	prompt, answer, most := p.Prompt.LongestPrompt(), max(r.Parsed.MaxTokens, 1), p.Specialist.MaxContext()
+	if most == 0 || !p.Prompt.Exact || prompt+answer <= most {
+		return nil
+	}
+	return apierr.New(apierr.ContextLength, r.PromptMember(),
+		fmt.Sprintf("%d prompt tokens and %d to generate exceed the context of %s, %d", prompt, answer,
+			p.Specialist.Name, most))
+}
+
+// Predicted returns how many tokens of the prompt a replica is believed to serve from its cache.
+func (p *Plan) Predicted(host index.HostID) int {
+	return receipt.Servable(p.Specialist.Held(p.route.View(), host), p.Prompt.Tokens, p.Specialist.BlockSize)
+}
+
+// Admission writes into q, which is zero, what a Gate is to know of the request. Its Now is left out, and so is what
+// depends on the request's attempts.
+func (p *Plan) Admission(r *intake.Request, q *gate.Request) {
+	in := &r.Intent
+	q.ID, q.Priority, q.Tenant, q.Adapter = r.ID, in.Priority, r.Tenant.Name, p.Adapter
+	q.Deadline, q.TTFTDeadline, q.Arrived = in.Deadline, in.TTFTDeadline, r.Arrival
+	q.Whole, q.Draft = !r.Stream, p.Specialist.Draft
+	intake.AskPrompts(&p.Prompt, q, &r.Parsed)
+}
+
+// Admitted tells what the pipeline learns from that a replica has admitted the request.
+func (p *Plan) Admitted(rep *ensemble.Replica, at time.Time) {
+	if p.route != nil {
+		p.Specialist.Routed(p.route.View(), rep, at)
+	}
+}
+
+// Record writes the routing, which took so long, into the receipt. A plan that is not dry is counted.
+func (p *Plan) Record(d *receipt.Draft, rt *ensemble.Runtime, r *intake.Request, plan routing.Plan, err error,
+	took time.Duration) {
+	if !r.Dry {
+		p.Specialist.Pipeline.Planned(p.route, plan, err, took)
+	}
+	d.Route(
+		&receipt.Pipeline{Specialist: p.Specialist.Name, BlockSize: p.Specialist.BlockSize, Names: rt.ReplicaNames(),
+			Depths: p.Specialist.Depths(p.route.View())},
+		receipt.Prompt{Tokens: p.Prompt.Tokens, Exact: p.Prompt.Exact, Blocks: len(p.Prompt.Chain)},
+		p.route.Selections(), plan, err)
+}
+
+// Release ends the routing. keep has the prompt's chain copied, for a Gate that is asked later. Idempotent.
+func (p *Plan) Release(keep bool) {
+	if p.route == nil {
+		return
+	}
+	if keep {
+		p.Prompt.Chain = slices.Clone(p.Prompt.Chain)
+	} else {
+		p.Prompt.Chain = nil
+	}
+	p.route.Release()
+	p.route = nil
+}

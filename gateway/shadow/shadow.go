@@ -1,0 +1,124 @@
+package shadow
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"octet/calibration"
+	"octet/gateway/decide"
+	"octet/gateway/ensemble"
+	"octet/gateway/intake"
+	"octet/gateway/receipt"
+	"octet/gateway/stream"
+	"octet/gateway/wire"
+)
+
+// priorityShadow is below everything that a client may ask for, so that every request can take a shadow's place.
+const priorityShadow = intake.PriorityLeast - 1
+
+// Shadow is a copy of one request, sent to another specialist, whose answer no client sees. The request never waits for
+// it. A nil Shadow is none.
+type Shadow struct {
+	of       *Shadows
+	rt       *ensemble.Runtime
+	sp       *ensemble.Specialist // that is asked
+	request  *intake.Request      // a copy
+	timer    intake.Timer
+	probe    bool                // owed to a demoted specialist: its answer is judged
+	example  calibration.Example // as far as it is known at the decision
+	review   calibration.Rules
+	standing atomic.Int32 // one of the values below
+	cancel   context.CancelCauseFunc
+	primary  chan calibration.Answer // cap 1: the request sends at most one, and does not wait
+	answered bool                    // it has; of the request's goroutine
+}
+
+// The standings of a shadow.
+const (
+	standUndecided int32 = iota
+	standSent
+	standDropped // it was not sent
+)
+
+// Comparable reports whether an answer is one text, so that two can be held against each other.
+func Comparable(q *wire.Request) bool {
+	return q.N <= 1 && q.BestOf <= 1 && q.Prompts() <= 1 && !q.Beam && !q.Tools && !q.Echo
+}
+
+// Begin begins the shadow that a decision asks for, if there is a place for one; else nil. It costs a copy of the body
+// and waits for nothing.
+func (a *Shadows) Begin(rt *ensemble.Runtime, r *intake.Request, d *decide.Decision, draft *receipt.Draft) *Shadow {
+	name := d.Shadow
+	if name == "" || !Comparable(&r.Parsed) {
+		return nil
+	}
+	sp := rt.Specialist(name)
+	if sp == nil || !r.Tenant.Permits(name) || !sp.AllowsShadow(name == d.Probe) || !a.enter(rt, sp) {
+		return nil
+	}
+	asked := a.Now()
+	sh := &Shadow{
+		of: a, rt: rt, sp: sp, request: r.Copy(priorityShadow, asked), probe: name == d.Probe,
+		timer:   intake.StartTimer(asked, func(t time.Time) time.Duration { return a.Now().Sub(t) }),
+		example: exampleFor(rt, sp, d, draft), review: calibration.RulesFor(d.Intent, rt.Shadow.Tolerance),
+		primary: make(chan calibration.Answer, 1),
+	}
+	a.start(sh)
+	return sh
+}
+
+// exampleFor is what is known of the example before there is an answer.
+func exampleFor(rt *ensemble.Runtime, sp *ensemble.Specialist, d *decide.Decision,
+	draft *receipt.Draft) calibration.Example {
+	v, said := &d.Verdict, draft.Decision()
+	return calibration.Example{
+		Receipt: draft.ID(), Intent: v.Intent, RoutedBy: said.RoutedBy, Confidence: said.Confidence,
+		Probabilities: said.Probabilities,
+		Primary:       rt.Lane(v.Specialist, v.Adapter),
+		Shadow:        calibration.Lane{Specialist: sp.Name, Version: sp.Version},
+		Threshold:     v.ShadowThreshold, Cause: d.ShadowCause,
+	}
+}
+
+// Name returns the specialist that was sent the shadow, or is about to be: the client's answer does not wait to see it
+// sent. It returns "" for a nil Shadow, and for one that was dropped.
+func (sh *Shadow) Name() string {
+	if sh == nil || sh.standing.Load() == standDropped {
+		return ""
+	}
+	return sh.sp.Name
+}
+
+// Forgo ends a shadow whose request will have no answer to compare it with. Idempotent; nothing after End has given
+// it one.
+func (sh *Shadow) Forgo() {
+	if sh != nil && !sh.answered {
+		sh.cancel(errForgone)
+	}
+}
+
+// Keep has a transcript keep what the shadow's answer is compared with.
+func (sh *Shadow) Keep(t *stream.Transcript) {
+	if sh != nil {
+		t.Keep(sh.rt.Shadow.AnswerBytes)
+	}
+}
+
+// End says that the request has ended: the receipt is told which specialist was sent the shadow, and an answer that is
+// whole goes to the comparer.
+func (sh *Shadow) End(draft *receipt.Draft, answer *stream.Relay, whole bool) {
+	name := sh.Name()
+	draft.Shadow(name)
+	if name == "" || !whole {
+		sh.Forgo()
+		return
+	}
+	text, ok := answer.Transcript.Within(sh.rt.Shadow.AnswerBytes)
+	if !ok {
+		sh.cancel(errLong)
+		return
+	}
+	sh.answered = true
+	sh.primary <- calibration.Answer{Text: text, Finish: answer.Finish()}
+}

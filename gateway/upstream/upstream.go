@@ -1,0 +1,59 @@
+package upstream
+
+import (
+	"net/http"
+	"strconv"
+
+	"octet/engine"
+	"octet/gateway/ensemble"
+	"octet/gateway/intake"
+	"octet/gateway/stream"
+	"octet/gateway/wire"
+)
+
+// Prepare makes h a request to its replica, before its Protocol has seen it. The step, the replica and whose answer it
+// is are set. cont is what the answer is continued from; nil if it begins with the prompt.
+func Prepare(h *ensemble.Hop, r *intake.Request, adapter string, cont *stream.Continuation) {
+	h.Step.Ranked = nil // in the memory of the routing, which ends before the step's attempts do
+	h.Client, h.Kind, h.RequestID, h.Path, h.Stream = &r.Parsed, r.Kind, r.ID, r.Kind.Path(), r.Stream
+	h.Edits = edits(h.Replica, r, adapter, h.NoEdits())
+	h.Edits = cont.Edits(h.Edits, &r.Parsed, r.Kind)
+	if !h.Last {
+		return
+	}
+	if cont.Base() == 0 {
+		h.Edits = intake.OneCount(&r.Parsed, h.Edits)
+	}
+	if h.Stream {
+		h.Edits = cont.Count(h.Edits, &r.Parsed, r.Kind, &h.Replica.Kind)
+	}
+}
+
+// edits appends the members of the body that must change for a replica.
+func edits(rep *ensemble.Replica, r *intake.Request, adapter string, edits []wire.Edit) []wire.Edit {
+	if model, quoted := rep.ModelName(adapter); r.Parsed.Model != model {
+		edits = append(edits, wire.Edit{Key: "model", Raw: quoted})
+	}
+	if priority := r.Intent.Priority; rep.ForwardPriority && priority != 0 {
+		edits = append(edits, wire.Edit{Key: "priority",
+			Raw: strconv.AppendInt(nil, int64(rep.Kind.Priority(priority)), 10)})
+	}
+	return r.Salted().Edits(rep, edits)
+}
+
+// Segments appends the pieces of the body that h sends to dst. The client's own bytes are not copied.
+func Segments(h *ensemble.Hop, r *intake.Request, dst [][]byte) ([][]byte, error) {
+	if h.Body != nil {
+		return append(dst, h.Body), nil
+	}
+	return r.Parsed.Splice(h.Edits, dst)
+}
+
+// Fill makes q what the engine of h is asked, but for its time limits.
+func Fill(q *engine.Request, h *ensemble.Hop, r *intake.Request, segments [][]byte) {
+	for _, name := range r.Via() { // this gateway's own name is its client's to send
+		h.AddField(engine.Via, name)
+	}
+	q.Method, q.Path, q.Segments, q.RequestID, q.Stream = http.MethodPost, h.Path, segments, r.ID, h.Stream
+	q.Bearer, q.Fields = h.Replica.APIKey, h.Fields
+}
