@@ -41,13 +41,13 @@ const (
 )
 
 // Head implements dispatch.Client: the contract's headers, and nothing that the engine said about itself.
-func (x *exchange) Head(now time.Time, length int) {
+func (x *exchange) Head(rep *ensemble.Replica, now time.Time, length int) {
 	kind, done, sp := jsonAnswer, &x.dispatch.Progress, x.dispatch.Plan.Specialist
 	if x.request.Stream {
 		kind = eventAnswer
 	}
 	f := identify(append(x.answer.head[:0], kind...), x.request.ID, found(&x.receipt, &x.request))
-	f = append(append(f, sp.HeadLine()...), x.dispatch.Replica().HeadLine()...)
+	f = append(append(f, sp.HeadLine()...), rep.HeadLine()...)
 	f = decided(f, &x.decision, x.shadow.Name())
 	if done.Attempts == 1 && done.Queued < time.Millisecond {
 		f = append(f, atOnce...)

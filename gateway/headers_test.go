@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"bytes"
+	"log/slog"
 	"maps"
 	"math"
 	"net/http"
@@ -15,7 +17,12 @@ import (
 	"octet/classifier"
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
+	"octet/gateway/ensemble"
+	"octet/gateway/intake"
+	"octet/gateway/metrics"
 	"octet/gateway/receipt"
+	"octet/gateway/wire"
+	"octet/slo"
 )
 
 // starting is a client whose server takes an answer's fields as they go over the wire.
@@ -28,7 +35,7 @@ type starting struct {
 }
 
 func newStarting() *starting {
-	s := &starting{sink: sink{header: http.Header{}, keep: true}}
+	s := &starting{sink: sink{header: http.Header{}}}
 	s.Conn = connOf(&s.sink)
 	return s
 }
@@ -78,38 +85,72 @@ func opened(id string) receipt.Draft {
 	return d
 }
 
+// sink is a client that reads everything.
+type sink struct {
+	header http.Header
+	body   bytes.Buffer
+}
+
+func (s *sink) Header() http.Header         { return s.header }
+func (s *sink) WriteHeader(int)             {}
+func (s *sink) Flush()                      {}
+func (s *sink) Write(b []byte) (int, error) { return s.body.Write(b) }
+
+// connOf is the connection of a request that is answered on w.
+func connOf(w http.ResponseWriter) conn.Conn {
+	return conn.Of(w, httptest.NewRequest("POST", wire.Chat.Path(), nil))
+}
+
+// answering is an exchange whose replica is about to answer on w.
+func answering(tb testing.TB, w http.ResponseWriter) *exchange {
+	tb.Helper()
+	knobs, err := slo.NewKnobs(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	sp := &ensemble.Specialist{Name: "debug", BlockSize: 16, Board: slo.NewBoard(slo.Config{})}
+	rt := &ensemble.Runtime{Specialists: []*ensemble.Specialist{sp}}
+	s := New(rt.Seal(), Options{Log: slog.New(slog.DiscardHandler), Metrics: metrics.New("", "", ""),
+		Knobs: knobs, Receipts: 1, Keys: 1})
+	x := s.begin(w, httptest.NewRequest("POST", wire.Chat.Path(), nil))
+	x.dispatch.Plan.Specialist, x.request.Stream = sp, true
+	return x
+}
+
 func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 	now := time.Now()
-	for name, arrange := range map[string]func(x *exchange){
-		"unary":  func(x *exchange) { x.request.Stream = false },
-		"stream": func(*exchange) {},
-		"explained, classified, with an adapter": func(x *exchange) {
+	for name, arrange := range map[string]func(x *exchange, rep *ensemble.Replica){
+		"unary":  func(x *exchange, _ *ensemble.Replica) { x.request.Stream = false },
+		"stream": func(*exchange, *ensemble.Replica) {},
+		"explained, classified, with an adapter": func(x *exchange, _ *ensemble.Replica) {
 			x.request.Stream, x.request.Intent.Explain = false, true
-			x.attempts, x.queued, x.predicted = 3, 1234567*time.Microsecond, 4096
+			x.dispatch.Attempts, x.dispatch.Queued, x.dispatch.Cached = 3, 1234567*time.Microsecond, 4096
 			x.decision.Verdict = classifier.Verdict{Adapter: "lora", RoutedBy: classifier.ByClassifier,
 				Confidence: 0.98765}
 			x.receipt = opened("r-1")
 		},
-		"with SLOs": func(x *exchange) {
+		"with SLOs": func(x *exchange, _ *ensemble.Replica) {
 			for range 100 {
-				x.sp.Board.ObserveTTFT(now, 40*time.Millisecond)
-				x.sp.Board.ObserveEnd(time.Now(), false)
+				x.dispatch.Plan.Specialist.Board.ObserveTTFT(now, 40*time.Millisecond)
+				x.dispatch.Plan.Specialist.Board.ObserveEnd(time.Now(), false)
 			}
 		},
-		"names that would be more": func(x *exchange) {
-			x.sp.Name, x.turn.rep.Opaque = "a\r\nX-Replica: b\r\n\r\n{}", "\n"
+		"names that would be more": func(x *exchange, rep *ensemble.Replica) {
+			x.dispatch.Plan.Specialist.Name, rep.Opaque = "a\r\nX-Replica: b\r\n\r\n{}", "\n"
 			x.rt.Seal()
-			x.turn.rep.Seal()
+			rep.Seal()
 			x.decision.Adapter = "a: b\rc: d\n\r"
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plain := &sink{header: http.Header{}}
-			x := stage(t, plain)
+			x := answering(t, plain)
 			x.decision.Confidence = math.NaN()
 			x.request.ID = "the-id"
-			arrange(x)
-			x.s.since = func(time.Time) time.Duration { return 5 * time.Millisecond }
+			rep := &ensemble.Replica{Name: "debug-0", Opaque: "abc"}
+			rep.Seal()
+			arrange(x, rep)
+			x.Timer = intake.StartTimer(now, func(time.Time) time.Duration { return 5 * time.Millisecond })
 			length := 17
 			if x.request.Stream {
 				length = -1
@@ -118,7 +159,7 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 			between := &sink{header: http.Header{"X-Between": {"kept"}, "X-Replica": {"not this"}}}
 			for _, w := range []http.ResponseWriter{plain, direct, between} {
 				x.w = connOf(w)
-				x.Head(now, length)
+				x.Head(rep, now, length)
 			}
 			if diff := cmp.Diff(asWritten(t, plain.header), asWritten(t, direct.parsed(t))); diff != "" ||
 				direct.status != http.StatusOK {
@@ -134,7 +175,6 @@ func TestAHeadIsTheSameForEveryWriter(t *testing.T) {
 }
 
 func TestAnErrorIsTheSameForEveryWriter(t *testing.T) {
-	s := stage(t, &sink{header: http.Header{}}).s
 	for _, e := range []*apierr.Error{apierr.New(apierr.InvalidAPIKey, "", "no"),
 		apierr.New(apierr.InvalidRequest, "messages", "odd\r\n"),
 		{Code: apierr.Overloaded, RetryAfter: 1500 * time.Millisecond}} {
@@ -151,13 +191,15 @@ func TestAnErrorIsTheSameForEveryWriter(t *testing.T) {
 
 // BenchmarkHead is the head of a unary answer, up to the server.
 func BenchmarkHead(b *testing.B) {
-	x := stage(b, benchedStart{connOf(&sink{header: http.Header{}})})
-	x.request.Stream, x.decision.Confidence, x.predicted, x.attempts = false, math.NaN(), 240, 1
+	x := answering(b, benchedStart{connOf(&sink{header: http.Header{}})})
+	x.request.Stream, x.decision.Confidence, x.dispatch.Cached, x.dispatch.Attempts = false, math.NaN(), 240, 1
 	x.request.ID, x.receipt = "0123456789abcdef0123456789abcdef", opened("0123456789abcdef0123456789abcdef")
+	rep := &ensemble.Replica{Name: "debug-0", Opaque: "abc"}
+	rep.Seal()
 	now := time.Now()
 	b.ReportAllocs()
 	for b.Loop() {
-		x.Head(now, 300)
+		x.Head(rep, now, 300)
 	}
 }
 

@@ -56,7 +56,7 @@ func relieved(s *Server, rt *ensemble.Runtime, confidence float64, priority int,
 		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b",
 		SecondViable: !math.IsNaN(confidence),
 	}
-	x.recordDecision()
+	noteDecision(&x.receipt, &x.decision, rt)
 	return x, x.relieve()
 }
 

@@ -180,7 +180,7 @@ func (d *Dispatch) prepare(h *ensemble.Hop, s *routing.Step, rep *ensemble.Repli
 
 // ask sends a hop to its replica. What the Protocol does not change of the client's body is forwarded as it came.
 func (d *Dispatch) ask(ctx context.Context, hop *ensemble.Hop) (engine.Response, error) {
-	budget, err := d.patience()
+	budget, err := d.patience(d.Relay.Delivered())
 	if err != nil {
 		return nil, err
 	}

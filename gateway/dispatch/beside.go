@@ -44,7 +44,7 @@ func (b *beside) send(d *Dispatch, attempt *place.Context) error {
 	if err != nil {
 		return err
 	}
-	budget, err := d.patience()
+	budget, err := d.patience(d.Relay.Delivered())
 	if err != nil {
 		return err
 	}

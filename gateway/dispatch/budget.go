@@ -11,8 +11,8 @@ import (
 // allowed. Not on the budget is what costs no engine anything, and what an engine's death struck: see Dispatch.mayTry.
 type Budget struct {
 	open  func() int64 // requests in flight
-	share atomic.Int64  // thousandths of a retry for each request
-	burst atomic.Int64  // retries within a minute that any gateway may make
+	share atomic.Int64 // thousandths of a retry for each request
+	burst atomic.Int64 // retries within a minute that any gateway may make
 
 	newest atomic.Int64 // number of the span that counts now
 	spans  [retrySpans]retrySpan

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-func drained(b *retryBudget, now time.Time) (n int) {
-	for b.take(now) {
+func drained(b *Budget, now time.Time) (n int) {
+	for b.Take(now) {
 		n++
 	}
 	return n
@@ -17,16 +17,16 @@ func drained(b *retryBudget, now time.Time) (n int) {
 // may.
 func TestTheRetryBudgetIsAShareOfAMinutesRequests(t *testing.T) {
 	var open atomic.Int64
-	b, now := newRetryBudget(open.Load), time.Unix(1e9, 0)
+	b, now := NewBudget(open.Load), time.Unix(1e9, 0)
 	if drained(b, now) != 0 {
 		t.Error("a budget of zero paid for a retry")
 	}
-	b.set(0.1, 10)
+	b.Set(0.1, 10)
 	if n := drained(b, now); n != 10 {
 		t.Errorf("a quiet gateway may make %d retries, want 10", n)
 	}
 	for range 300 {
-		b.earn(now)
+		b.Earn(now)
 	}
 	if n := drained(b, now); n != 20 {
 		t.Errorf("300 requests pay for %d retries more, want 20", n)
@@ -36,25 +36,25 @@ func TestTheRetryBudgetIsAShareOfAMinutesRequests(t *testing.T) {
 		t.Errorf("1000 in flight pay for %d retries more, want 70", n)
 	}
 	now = now.Add(66 * time.Second)
-	if left := b.left(now); left != 100 {
+	if left := b.Left(now); left != 100 {
 		t.Errorf("%d retries are left a minute later, want 100", left)
 	}
 	open.Store(0)
 	b.note(now)
-	if left := b.left(now); left != 9 {
+	if left := b.Left(now); left != 9 {
 		t.Errorf("%d retries are left of ten after a free one, want 9", left)
 	}
 }
 
 // Over any minute of requests at a steady pace that all fail, the budget grants a tenth of them.
 func TestARetryStormIsATenthOverAMinute(t *testing.T) {
-	b, now := newRetryBudget(new(atomic.Int64).Load), time.Unix(1e9, 0)
-	b.set(0.1, 10)
+	b, now := NewBudget(new(atomic.Int64).Load), time.Unix(1e9, 0)
+	b.Set(0.1, 10)
 	for minute := range 5 {
 		requests, retries := 0, 0
 		for range 600 {
-			b.earn(now)
-			if requests++; b.take(now) {
+			b.Earn(now)
+			if requests++; b.Take(now) {
 				retries++
 			}
 			now = now.Add(100 * time.Millisecond)

@@ -28,8 +28,8 @@ type Shared struct {
 
 // Client is the client's side of an answer.
 type Client interface {
-	// Head sends the head of a successful answer, with a body of length bytes; below 0 is unknown.
-	Head(now time.Time, length int)
+	// Head sends the head of a replica's successful answer, with a body of length bytes; below 0 is unknown.
+	Head(rep *ensemble.Replica, now time.Time, length int)
 	// End ends the answer of a stream that has begun. err is nil if it is whole.
 	End(err error)
 }
@@ -89,9 +89,6 @@ func (d *Dispatch) Route(ctx context.Context, sp *ensemble.Specialist, adapter s
 	d.away.comesTo(sp, d.Request, d.Timer)
 	return d.route()
 }
-
-// Replica returns the one whose turn it is.
-func (d *Dispatch) Replica() *ensemble.Replica { return d.turn.rep }
 
 // Probe returns what the Gate of the first in rank for a step would say now. last says that the step is the answer's.
 func (d *Dispatch) Probe(s *routing.Step, last bool) scheduler.Answer {

@@ -13,7 +13,7 @@ func (d *Dispatch) Observer() *Observer { return (*Observer)(d) }
 type Observer Dispatch
 
 // Head sends the head of the answer.
-func (o *Observer) Head(now time.Time, length int) { o.Client.Head(now, length) }
+func (o *Observer) Head(now time.Time, length int) { o.Client.Head(o.turn.rep, now, length) }
 
 // Answered says that the answer has its first token, which is what earlier steps were held for.
 func (o *Observer) Answered() { o.steps.releaseHeld() }

@@ -16,7 +16,8 @@ type patience struct {
 // dispatch, a first-token deadline of the client's from now, which it was compared with. It is the rest of that
 // deadline only before the client has its first token; where there is no rest, nothing is sent. Of a unary answer,
 // which shows nothing before its end, it is for all of it; of a leg too, which is over before the client's first token.
-func (d *Dispatch) patience() (patience, error) {
+// delivered is how many tokens the client has.
+func (d *Dispatch) patience(delivered int) (patience, error) {
 	t, limits := &d.turn, &d.Runtime.Limits
 	t.hurriedBy = time.Time{}
 	p := patience{t.asked, limits.TTFTTimeout}
@@ -27,7 +28,7 @@ func (d *Dispatch) patience() (patience, error) {
 		p.limit = limits.AnswerTimeout
 	}
 	deadline := d.Request.Intent.TTFTDeadline
-	if !d.Request.Stream || d.Relay.Delivered() > 0 || deadline.IsZero() {
+	if !d.Request.Stream || delivered > 0 || deadline.IsZero() {
 		return p, nil // no first token is owed by a deadline of the client's
 	}
 	now := d.Timer.Now()

@@ -8,6 +8,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/ensemble"
+	"octet/gateway/fault"
 	"octet/gateway/intake"
 	"octet/gateway/stream"
 )
@@ -38,14 +39,14 @@ func TestABudgetIsCountedFromWhenItWasReckoned(t *testing.T) {
 		{"a unary answer", 5 * time.Second, false, true, 0, 600 * time.Second, 0, false, false},
 	} {
 		// the question was made for 3 s
-		s := &Server{ownClock: true, now: func() time.Time { return zero.Add(3 * time.Second) }}
-		s.since = func(at time.Time) time.Duration { return s.now().Sub(at) }
-		x := &exchange{s: s, rt: &ensemble.Runtime{Limits: ensemble.Limits{TTFTTimeout: time.Minute,
-			AnswerTimeout: 10 * time.Minute}},
-			request: intake.Request{Arrival: zero}}
-		x.turn.asked, x.turn.leg, x.request.Stream = zero, c.leg, !c.unary
+		timer := intake.StartTimer(zero, func(at time.Time) time.Duration { return zero.Add(3 * time.Second).Sub(at) })
+		x := &Dispatch{Parts: Parts{Shared: &Shared{WallClock: true}, Timer: &timer,
+			Runtime: &ensemble.Runtime{Limits: ensemble.Limits{TTFTTimeout: time.Minute,
+				AnswerTimeout: 10 * time.Minute}},
+			Request: &intake.Request{Arrival: zero}, Relay: new(stream.Relay)}}
+		x.turn.asked, x.turn.leg, x.Request.Stream = zero, c.leg, !c.unary
 		if c.deadline != 0 {
-			x.request.Intent.TTFTDeadline = zero.Add(c.deadline)
+			x.Request.Intent.TTFTDeadline = zero.Add(c.deadline)
 		}
 		p, err := x.patience(c.handed)
 		if ended := errors.Is(err, stream.ErrFirstToken); ended != c.ended {
@@ -54,8 +55,8 @@ func TestABudgetIsCountedFromWhenItWasReckoned(t *testing.T) {
 			x.turn.hurriedBy.IsZero() == c.hurried) {
 			t.Errorf("%s: %v from %v, of the client %v", c.name, p.limit, p.from.Sub(zero), x.turn.hurriedBy)
 		}
-		late := x.relay.Late(x.turn.hurriedBy, fmt.Errorf("%w: nothing came", engine.ErrTimeout))
-		if got := causeOf(late) == byClient; got != c.hurried {
+		late := x.Relay.Late(x.turn.hurriedBy, fmt.Errorf("%w: nothing came", engine.ErrTimeout))
+		if got := fault.CauseOf(late) == fault.ByClient; got != c.hurried {
 			t.Errorf("%s: the end of the time is the client's: %v", c.name, got)
 		}
 	}

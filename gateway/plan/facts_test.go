@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"octet/classifier"
-	"octet/gateway/decide"
 	"octet/gateway/ensemble"
 	"octet/gateway/intake"
 	"octet/gateway/tenant"
@@ -23,19 +21,14 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		kind, prompt string
 		ttft, total  time.Duration
 	}) {
-		x := &exchange{
-			s: &Server{now: func() time.Time { return now }}, sp: &ensemble.Specialist{Name: "debug"},
-			request: intake.Request{Tenant: &tenant.Tenant{Name: "acme"}, Kind: kind,
-				Body: &intake.Body{Bytes: []byte(body)}, ID: "r1",
-				Intent: in, Stream: true},
-			decision: decide.Decision{Verdict: classifier.Verdict{Adapter: "gdb-v2"}},
-		}
-		err := wire.Parse(kind, x.request.Bytes, wire.Limits{Depth: 64, Messages: 100}, &x.request.Parsed)
-		if err != nil {
+		p := Plan{Specialist: &ensemble.Specialist{Name: "debug"}, Adapter: "gdb-v2"}
+		r := &intake.Request{Tenant: &tenant.Tenant{Name: "acme"}, Kind: kind, Body: &intake.Body{Bytes: []byte(body)},
+			ID: "r1", Intent: in, Stream: true}
+		if err := wire.Parse(kind, r.Bytes, wire.Limits{Depth: 64, Messages: 100}, &r.Parsed); err != nil {
 			t.Fatal(err)
 		}
 		var f routing.Facts
-		x.facts(now, &f)
+		p.state(r, &Ask{Now: now}, &f)
 		if f.RequestID != "r1" || f.Specialist != "debug" || f.Adapter != "gdb-v2" || f.Tenant != "acme" ||
 			f.Session != "s" || f.Priority != 7 ||
 			f.MaxTokens != 5 || !f.Stream || f.Dry || f.Replica != "" || !f.Now.Equal(now) || string(f.Body) != body {

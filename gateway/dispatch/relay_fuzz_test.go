@@ -1,4 +1,4 @@
-package gateway
+package dispatch
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"octet/gateway/apierr"
+	"octet/gateway/fault"
 	"octet/gateway/stream"
 	"octet/gateway/stream/streamtest"
 )
@@ -26,18 +27,18 @@ func relayed(t *testing.T, input []byte, n int, kept bool) (v verdict, said stri
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
 	if kept {
-		x.relay.Cont = new(stream.Continuation)
-		x.relay.TextBytes = 1 << 20
+		x.Relay.Cont = new(stream.Continuation)
+		x.Relay.TextBytes = 1 << 20
 	}
-	cont := x.relay.Cont
+	cont := x.Relay.Cont
 	tape := &tape{end: io.EOF}
 	for rest := input; len(rest) > 0; rest = rest[min(n, len(rest)):] {
 		tape.pieces = append(tape.pieces, bytes.Clone(rest[:min(n, len(rest))]))
 	}
 	err := x.play(tape)
-	v = verdict{Out: w.body.String(), Tokens: x.relay.Delivered()}
+	v = verdict{Out: w.body.String(), Tokens: x.Relay.Delivered()}
 	if err != nil {
-		v.Code = asError(err).Code
+		v.Code = fault.Of(err).Code
 	}
 	if kept && cont.Usable() {
 		said = string(cont.Text())
@@ -77,14 +78,14 @@ func FuzzRelay(f *testing.F) {
 // A stream that is given up for its length, or because its text does not say all, keeps nothing more.
 func TestAContinuationKeepsNoMoreThanABody(t *testing.T) {
 	x := stage(t, &sink{header: http.Header{}})
-	x.relay.TextBytes = 100
+	x.Relay.TextBytes = 100
 	c := new(stream.Continuation)
-	x.relay.Cont = c
-	if err := x.play(&tape{pieces: events(50), end: io.EOF}); err != nil || x.relay.Delivered() != 50 {
-		t.Fatal(err, x.relay.Delivered())
+	x.Relay.Cont = c
+	if err := x.play(&tape{pieces: events(50), end: io.EOF}); err != nil || x.Relay.Delivered() != 50 {
+		t.Fatal(err, x.Relay.Delivered())
 	}
-	if x.relay.Cont != nil || c.Text() != nil {
-		t.Errorf("kept %q, continuation %v", c.Text(), x.relay.Cont)
+	if x.Relay.Cont != nil || c.Text() != nil {
+		t.Errorf("kept %q, continuation %v", c.Text(), x.Relay.Cont)
 	}
 }
 
@@ -94,10 +95,10 @@ func TestAContinuationKeepsNoMoreThanABody(t *testing.T) {
 func TestAStreamThatExceedsWhatWasAskedForIsCut(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
-	x.relay.Most = 5
-	if err := x.play(&tape{pieces: events(9), end: io.ErrUnexpectedEOF}); err != nil || x.relay.Delivered() != 5 ||
-		x.relay.Finish() != "length" {
-		t.Errorf("%v after %d tokens, finish %q", err, x.relay.Delivered(), x.relay.Finish())
+	x.Relay.Most = 5
+	if err := x.play(&tape{pieces: events(9), end: io.ErrUnexpectedEOF}); err != nil || x.Relay.Delivered() != 5 ||
+		x.Relay.Finish() != "length" {
+		t.Errorf("%v after %d tokens, finish %q", err, x.Relay.Delivered(), x.Relay.Finish())
 	}
 	end := strings.NewReplacer("token 5", "", `"finish_reason":null`,
 		`"finish_reason":"length"`).Replace(string(event(5)))

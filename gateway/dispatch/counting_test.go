@@ -1,4 +1,4 @@
-package gateway
+package dispatch
 
 import (
 	"bytes"
@@ -26,8 +26,8 @@ func TestTheClientSeesNothingOfTheCount(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
 	x.turn.rep.Kind = kindOf(t, "vllm")
-	if err := x.play(&tape{pieces: toldEvents(20, 3), end: io.EOF}); err != nil || x.relay.Delivered() != 60 {
-		t.Fatal(err, x.relay.Delivered())
+	if err := x.play(&tape{pieces: toldEvents(20, 3), end: io.EOF}); err != nil || x.Relay.Delivered() != 60 {
+		t.Fatal(err, x.Relay.Delivered())
 	}
 	var want strings.Builder
 	for i := range 20 {
@@ -51,11 +51,11 @@ func TestWhatNothingCountsIsNotGoneOnWith(t *testing.T) {
 		{"not told, and nothing depends on it", events(50), -1, true},
 	} {
 		x := stage(t, &sink{header: http.Header{}})
-		x.turn.rep.Kind, x.relay.MaxTokens, x.relay.Cont = kindOf(t, "vllm"), tt.most, new(stream.Continuation)
-		x.relay.TextBytes = 1 << 20
+		x.turn.rep.Kind, x.Relay.MaxTokens, x.Relay.Cont = kindOf(t, "vllm"), tt.most, new(stream.Continuation)
+		x.Relay.TextBytes = 1 << 20
 		if err := x.play(&tape{pieces: tt.pieces[:30], end: io.ErrUnexpectedEOF}); err == nil ||
-			x.relay.Unfinished() != tt.kept {
-			t.Errorf("%s: %v, can go on: %v", tt.name, err, x.relay.Unfinished())
+			x.Relay.Unfinished() != tt.kept {
+			t.Errorf("%s: %v, can go on: %v", tt.name, err, x.Relay.Unfinished())
 		}
 	}
 }

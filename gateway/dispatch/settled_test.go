@@ -1,4 +1,4 @@
-package gateway
+package dispatch
 
 import (
 	"bytes"
@@ -78,7 +78,6 @@ type carriage struct {
 	sink      sink
 	rng       *rand.Rand
 	owed      []byte
-	over      chan bool
 	void      chan struct{} // nil, or closed when the loop's memory is void
 }
 
@@ -107,17 +106,10 @@ func (c *carriage) Send(p []byte) error {
 
 func (c *carriage) Resume(f func() (over bool)) {
 	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				c.over <- p != http.ErrAbortHandler
-			}
-		}()
 		if c.void != nil {
 			<-c.void
 		}
-		if f() {
-			c.over <- true
-		}
+		f()
 	}()
 }
 
@@ -128,7 +120,7 @@ func (contained) Panicked() any { return "oh" }
 // ride plays a stream whose client and engine have loops, and reports whether it came to a proper end.
 func ride(t *testing.T, seed uint64, pieces [][]byte, breaks error) (w *carriage, carrys int, proper bool) {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	w = &carriage{sink: sink{header: http.Header{}, keep: true}, rng: rng, over: make(chan bool, 1)}
+	w = &carriage{sink: sink{header: http.Header{}, keep: true}, rng: rng}
 	w.Conn = connOf(&w.sink)
 	x := stage(t, w)
 	member, err := fleet.New().Put(fleet.Spec{Name: "debug-0", Specialist: "debug", URL: "http://10.1.2.3:30000",
@@ -143,12 +135,12 @@ func ride(t *testing.T, seed uint64, pieces [][]byte, breaks error) (w *carriage
 	x.turn.resp = r
 	x.turn.place.Watch(x.ctx)
 	x.turn.at = new(receipt.Attempt)
-	if err := x.relay.Open(x.source()); err != nil {
+	if err := x.Relay.Open(x.source()); err != nil {
 		t.Fatal(err)
 	}
-	x.relay.Detach(x.w, x.w)
-	w.Resume(x.goOn)
-	return w, r.carrys, <-w.over
+	x.Relay.Detach(x.w, x.w)
+	w.Resume(x.Carry)
+	return w, r.carrys, <-x.ended
 }
 
 // A settled stream is the same stream: however often it settles, and is unsettled by a burst or by a slow client.

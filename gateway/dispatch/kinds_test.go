@@ -1,4 +1,4 @@
-package gateway
+package dispatch
 
 import (
 	"io"
@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"octet/engine"
+	"octet/gateway/ensemble"
 	"octet/gateway/wire"
+	"octet/routing"
 )
 
 // kindOf returns an engine's kind from the table.
@@ -30,14 +32,15 @@ func TestAFurtherKindOfEngineIsOneLiteral(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
 	x.turn.rep.Kind, x.turn.rep.Model, x.turn.rep.ForwardPriority = made, "m", true
-	x.request.Intent.Priority, x.decision.Adapter = 7, "red"
+	x.Request.Intent.Priority, x.Plan.Adapter = 7, "red"
 	body := `{"model":"s","messages":[{"role":"user","content":"x"}],"stream":true}`
-	if err := wire.Parse(wire.Chat, []byte(body), wire.Limits{}, &x.request.Parsed); err != nil {
+	if err := wire.Parse(wire.Chat, []byte(body), wire.Limits{}, &x.Request.Parsed); err != nil {
 		t.Fatal(err)
 	}
 	var sent []string
-	r := &x.request
-	for _, e := range x.relay.Cont.Count(x.edits(x.turn.rep, nil), &r.Parsed, r.Kind, &x.turn.rep.Kind) {
+	hop := new(ensemble.Hop)
+	x.prepare(hop, &routing.Step{Name: x.steps.answering}, x.turn.rep)
+	for _, e := range hop.Edits {
 		sent = append(sent, e.Key+"="+string(e.Raw))
 	}
 	want := []string{`model="m:red"`, "priority=-7", "timings_per_token=true"}

@@ -1,10 +1,9 @@
-package gateway
+package dispatch
 
 import (
 	"bytes"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -14,13 +13,16 @@ import (
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
 	"octet/gateway/ensemble"
+	"octet/gateway/fault"
+	"octet/gateway/intake"
 	"octet/gateway/metrics"
 	"octet/gateway/place"
+	"octet/gateway/receipt"
 	"octet/gateway/stream"
 	"octet/gateway/tenant"
+	"octet/gateway/upstream"
 	"octet/gateway/wire"
 	"octet/routing/fleet"
-	"octet/routing/index"
 	"octet/scheduler/gate"
 	"octet/slo"
 )
@@ -92,67 +94,100 @@ func events(n int) (pieces [][]byte) {
 	return append(pieces, []byte("data: [DONE]\n\n"))
 }
 
-// stage is an exchange that has come as far as its engine's answer.
-func stage(tb testing.TB, w http.ResponseWriter) *exchange {
+// staged is a Dispatch that has come as far as its engine's answer, and its client.
+type staged struct {
+	*Dispatch
+	w     conn.Conn
+	ended chan bool // whether the stream came to its proper end; cap 1
+}
+
+// Head implements Client.
+func (x *staged) Head(*ensemble.Replica, time.Time, int) { x.w.Start(http.StatusOK, -1, nil) }
+
+// End implements Client.
+func (x *staged) End(err error) {
+	if err != nil {
+		x.Relay.Fail(append(append([]byte("data: "), fault.Of(err).AppendJSON(nil, x.Request.ID)...), "\n\n"...))
+	}
+	x.Close()
+	x.Request.End()
+	x.Relay.Release()
+	x.ended <- err == nil
+}
+
+// here is the origin of a request whose client stays.
+type here struct{ *intake.Timer }
+
+func (here) Left() bool { return false }
+
+// stage returns a Dispatch whose answer goes to w.
+func stage(tb testing.TB, w http.ResponseWriter) *staged {
 	tb.Helper()
 	admission, err := gate.New(gate.Config{Blocks: 1 << 16, BlockSize: 16, MaxRunning: 8, MaxWaiting: 8,
 		Now: time.Now})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	knobs, err := slo.NewKnobs(nil)
+	member, err := fleet.New().Put(fleet.Spec{Name: "debug-0", Specialist: "debug", URL: "http://10.1.2.3:30000",
+		Role: fleet.RoleBoth, BlockSize: 16})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	sp := &ensemble.Specialist{Name: "debug", BlockSize: 16, Board: slo.NewBoard(slo.Config{})}
 	rt := &ensemble.Runtime{Specialists: []*ensemble.Specialist{sp},
 		Limits: ensemble.Limits{WriteTimeout: time.Minute, IdleTimeout: time.Minute, MaxStreams: 10}}
-	s := New(rt.Seal(), Options{Log: slog.New(slog.DiscardHandler), Metrics: metrics.New("", "", ""), Index: noIndex{},
-		Knobs: knobs, Receipts: 1, Keys: 1})
-	r := httptest.NewRequest("POST", "/v1/chat/completions", nil)
-	x := s.begin(w, r)
-	x.sp, x.request.Tenant, x.request.Kind = sp, &tenant.Tenant{Name: "t"}, wire.Chat
-	x.request.Stream = true
-	x.relay.Terms = x.terms()
-	member, err := fleet.New().Put(fleet.Spec{Name: "debug-0", Specialist: "debug", URL: "http://10.1.2.3:30000",
-		Role: fleet.RoleBoth, BlockSize: 16})
+	knobs, err := slo.NewKnobs(nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	series := metrics.New("", "", "")
+	rt.Seal().Connect(knobs, series)
+	x := &staged{Dispatch: new(Dispatch), w: conn.Of(w, httptest.NewRequest("POST", wire.Chat.Path(), nil)),
+		ended: make(chan bool, 1)}
+	timer := intake.StartTimer(time.Now(), time.Since)
+	r := intake.Begin(x.w, httptest.NewRequest("POST", wire.Chat.Path(), nil), time.Now(), &rt.Limits,
+		new(intake.Memory))
+	r.Tenant, r.Kind, r.Stream = &tenant.Tenant{Name: "t"}, wire.Chat, true
+	draft := receipt.Begin("r")
+	x.Begin(Parts{Shared: &Shared{Retries: NewBudget(func() int64 { return 1 }), Metrics: series, WallClock: true},
+		Runtime: rt, Request: &r, Timer: &timer, Relay: new(stream.Relay), Receipt: &draft, Client: x})
+	x.ctx, x.Plan.Specialist = tb.Context(), sp
+	x.answers()
 	x.turn.rep = &ensemble.Replica{Name: "debug-0", Opaque: "abc", Gate: admission, Fleet: member}
 	x.turn.rep.Seal()
 	x.holds(tb)
 	return x
 }
 
-// holds admits the exchange to its replica.
-func (x *exchange) holds(tb testing.TB) {
+// answers begins an answer.
+func (x *staged) answers() {
+	*x.Relay = stream.Relay{}
+	x.Relay.Init(x.w, here{x.Timer}, x.Observer())
+	x.Relay.Terms = upstream.Terms(x.Request, &x.Runtime.Limits)
+}
+
+// holds admits the request to its replica.
+func (x *staged) holds(tb testing.TB) {
 	tb.Helper()
-	x.turn.place = place.New(x.turn.rep.Fleet, x.turn.rep.Gate, x.sp.BlockSize)
-	r := gate.Request{PromptTokens: 10, MaxNew: 1 << 19, Now: x.Now()}
-	if _, err := x.turn.place.Admit(x.ctx, &r, fleet.Demand{}, x); err != nil {
+	x.turn.place = place.New(x.turn.rep.Fleet, x.turn.rep.Gate, x.Plan.Specialist.BlockSize)
+	r := gate.Request{PromptTokens: 10, MaxNew: 1 << 19, Now: x.Timer.Now()}
+	if _, err := x.turn.place.Admit(x.ctx, &r, fleet.Demand{}, x.Timer); err != nil {
 		tb.Fatal(err)
 	}
 }
 
 // play runs a whole stream through the relay.
-func (x *exchange) play(t *tape) error {
+func (x *staged) play(t *tape) error {
 	x.turn.resp = t
-	err := x.relay.Open(x.source())
+	err := x.Relay.Open(x.source())
 	if err == nil {
-		_, err = x.relay.Rest()
+		_, err = x.Relay.Rest()
 	}
 	if err != nil {
-		x.relay.Fail([]byte{}) // what the client is owed goes out before the error
+		x.Relay.Fail([]byte{}) // what the client is owed goes out before the error
 	}
-	return x.meaning(err)
+	return x.report().Meaning(err)
 }
-
-type noIndex struct{}
-
-func (noIndex) Host(index.HostID) index.HostState { return index.HostState{} }
-func (noIndex) Stats() index.Stats                { return index.Stats{} }
-func (noIndex) Digest() uint64                    { return 0 }
 
 func TestTheRelayPassesEveryByteThatTheEngineSaid(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
@@ -170,8 +205,8 @@ func TestTheRelayPassesEveryByteThatTheEngineSaid(t *testing.T) {
 	if err := x.play(&tape{pieces: split, end: io.EOF}); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(w.body.Bytes(), want) || x.relay.Delivered() != 50 {
-		t.Errorf("%d tokens; got\n%s\nwant\n%s", x.relay.Delivered(), w.body.Bytes(), want)
+	if !bytes.Equal(w.body.Bytes(), want) || x.Relay.Delivered() != 50 {
+		t.Errorf("%d tokens; got\n%s\nwant\n%s", x.Relay.Delivered(), w.body.Bytes(), want)
 	}
 }
 
@@ -179,12 +214,12 @@ func TestAStreamWithoutDoneIsAReset(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
 	err := x.play(&tape{pieces: events(3)[:3], end: io.EOF})
-	if asError(err).Code != apierr.UpstreamReset {
+	if fault.Of(err).Code != apierr.UpstreamReset {
 		t.Errorf("ended in %v", err)
 	}
 	x = stage(t, w)
 	err = x.play(&tape{pieces: [][]byte{event(0), []byte("data: {\"half\":")}, end: engine.ErrReset})
-	if asError(err).Code != apierr.UpstreamReset || bytes.Contains(w.body.Bytes(), []byte("half")) {
+	if fault.Of(err).Code != apierr.UpstreamReset || bytes.Contains(w.body.Bytes(), []byte("half")) {
 		t.Errorf("ended in %v after\n%s", err, w.body.Bytes())
 	}
 }
@@ -211,9 +246,7 @@ func BenchmarkRelay(b *testing.B) {
 	b.ReportAllocs()
 	x := stage(b, &sink{header: http.Header{}})
 	for b.Loop() {
-		x.relay = stream.Relay{}
-		x.relay.Init(x.w, x, x)
-		x.relay.Terms = x.terms()
+		x.answers()
 		if err := x.play(&tape{pieces: pieces, end: io.EOF}); err != nil {
 			b.Fatal(err)
 		}

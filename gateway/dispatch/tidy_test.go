@@ -1,4 +1,4 @@
-package gateway
+package dispatch
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 //
 //nolint:lll // raw text that cannot be broken
 func TestALlamaServersStreamIsTidied(t *testing.T) {
-	recorded, err := os.ReadFile("sse/testdata/llamacpp_chat_stream.txt")
+	recorded, err := os.ReadFile("../sse/testdata/llamacpp_chat_stream.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestALlamaServersStreamIsTidied(t *testing.T) {
 		w := &sink{header: http.Header{}, keep: true}
 		x := stage(t, w)
 		x.turn.rep.Kind = kindOf(t, c.engine)
-		x.request.Parsed.StreamOptions.IncludeUsage = c.usage
+		x.Request.Parsed.StreamOptions.IncludeUsage = c.usage
 		if err := x.play(&tape{pieces: [][]byte{bytes.Clone(recorded)}, end: io.EOF}); err != nil {
 			t.Fatal(err)
 		}
@@ -49,8 +49,8 @@ func TestALlamaServersStreamIsTidied(t *testing.T) {
 				t.Errorf("%s: %s in\n%s", name, never, out)
 			}
 		}
-		if x.relay.Delivered() == 0 || x.relay.Usage().CompletionTokens != 6 || !strings.HasSuffix(out, "data: [DONE]\n\n") {
-			t.Errorf("%s: %d tokens, %+v, %s", name, x.relay.Delivered(), x.relay.Usage(), out)
+		if x.Relay.Delivered() == 0 || x.Relay.Usage().CompletionTokens != 6 || !strings.HasSuffix(out, "data: [DONE]\n\n") {
+			t.Errorf("%s: %d tokens, %+v, %s", name, x.Relay.Delivered(), x.Relay.Usage(), out)
 		}
 	}
 }
