@@ -1,0 +1,111 @@
+package handover
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"octet/engine"
+	"octet/gateway/ensemble"
+	"octet/gateway/wire"
+	"octet/routing"
+)
+
+// member is a member of the body that is different in a leg's request.
+type member struct {
+	key, raw string
+	always   bool // set even if the client's body does not have it
+}
+
+var (
+	// whole asks for the answer in one piece, so that its status says whether it succeeded.
+	whole = []member{{"stream", "false", false}, {"stream_options", "null", false}}
+	// soon asks for the answer as a stream, whose head says that the engine has accepted the request.
+	soon = []member{{"stream", "true", true}, {"stream_options", "null", false}}
+	// oneToken asks for the prompt's computation and its first token alone.
+	oneToken = []member{{"max_tokens", "1", true}, {"max_completion_tokens", "1", false}, {"min_tokens", "0", false},
+		{"n", "1", false}, {"best_of", "1", false}}
+)
+
+// set appends the edits that give the members to the request of h.
+func set(h *ensemble.Hop, members []member) {
+	for _, m := range members {
+		if m.always || h.Client.Raw(m.key) != nil {
+			h.Edits = append(h.Edits, wire.Edit{Key: m.key, Raw: []byte(m.raw)})
+		}
+	}
+}
+
+// prefill asks for the prompt's computation on behalf of another engine.
+func (p *Protocol) prefill(h *ensemble.Hop) error {
+	if prompt := h.Client.Raw("prompt"); len(prompt) > 1 && prompt[0] == '[' && !isNumber(prompt) {
+		return fmt.Errorf("%w: several prompts", routing.ErrNotTried)
+	}
+	if h.Answerer != nil && h.Answerer.PrefillHeader {
+		return p.announce(h)
+	}
+	p.useTokens(h)
+	h.Stream = p.Accept > 0 && h.Replica.Kind.Transfer == engine.TransfersByMeeting
+	if h.Stream {
+		set(h, soon)
+	} else {
+		set(h, whole)
+	}
+	switch h.Replica.Kind.Transfer {
+	case engine.TransfersByPull:
+		set(h, oneToken)
+		h.Edits = append(h.Edits, wire.Edit{Key: "kv_transfer_params", Raw: []byte(forDecode)})
+	case engine.TransfersByMeeting:
+		at, err := url.Parse(h.Replica.Fleet.Spec().URL)
+		if err != nil {
+			return fmt.Errorf("%w: %w", routing.ErrNotTried, err)
+		}
+		p.meet = &meeting{at.Hostname(), h.Replica.BootstrapPort, p.Room()}
+		h.Edits = p.meet.edits(h.Edits)
+		h.Beside, h.Hold, h.Accept = true, true, p.Accept
+	default:
+		return fmt.Errorf("%w: %s engines hand nothing over", routing.ErrNotTried, h.Replica.Kind.Name)
+	}
+	return nil
+}
+
+// forDecode asks vLLM to keep the prompt's blocks until another engine has fetched them.
+//
+//nolint:lll // one literal, as it goes over the wire
+const forDecode = `{"do_remote_decode":true,"do_remote_prefill":false,"remote_engine_id":null,"remote_block_ids":null,"remote_host":null,"remote_port":null}`
+
+// prefillerHeader tells a decode's llm-d sidecar which engine computes the prompt.
+const prefillerHeader = "X-Prefiller-Host-Port"
+
+// announce notes the replica for the decode's sidecar, which asks it for the prompt itself. The step asks no engine; it
+// holds the replica's place meanwhile.
+func (p *Protocol) announce(h *ensemble.Hop) error {
+	at, err := url.Parse(h.Replica.Fleet.Spec().URL)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", routing.ErrNotTried, err)
+	case strings.Trim(at.Path, "/") != "":
+		return fmt.Errorf("%w: a header cannot say the path of %s", routing.ErrNotTried, h.Replica.Name)
+	}
+	port := at.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[at.Scheme]
+	}
+	p.ask, h.Unasked = net.JoinHostPort(at.Hostname(), port), true
+	return nil
+}
+
+// meeting is where two SGLang engines find each other.
+type meeting struct {
+	host string
+	port int
+	room int64
+}
+
+func (m *meeting) edits(edits []wire.Edit) []wire.Edit {
+	return append(edits,
+		wire.Edit{Key: "bootstrap_host", Raw: wire.AppendQuoted(nil, m.host)},
+		wire.Edit{Key: "bootstrap_port", Raw: fmt.Appendf(nil, "%d", m.port)},
+		wire.Edit{Key: "bootstrap_room", Raw: fmt.Appendf(nil, "%d", m.room)})
+}
