@@ -141,6 +141,49 @@ func TestReplicasThatHaveNoPartInAHandoverAreNotTried(t *testing.T) {
 	}
 }
 
+// A sidecar asks the prefilling engine itself: that one is sent nothing, and the decode is told where it is.
+func TestASidecarIsToldWhichEnginePrefills(t *testing.T) {
+	p, prefill, decode := &Protocol{}, hopOf(t, Prefill, "vllm", plainBody), hopOf(t, Decode, "vllm", plainBody)
+	decode.Replica.PrefillHeader = true
+	prefill.Answerer = decode.Replica
+	for _, h := range []*ensemble.Hop{prefill, decode} {
+		if err := p.Request(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []engine.Field{{Name: "X-Prefiller-Host-Port", Value: "10.1.2.3:30000"}}
+	if !prefill.Unasked || !decode.Handed || !slices.Equal(decode.Fields, want) {
+		t.Errorf("the prefill is unasked: %v; the decode is sent %v", prefill.Unasked, decode.Fields)
+	}
+}
+
+// What vLLM's engine answers goes to the decode as it came, until it is forgotten. Token ids stay.
+func TestAnAnswerIsPassedOnUntilItIsForgotten(t *testing.T) {
+	const params = `{"remote_engine_id":"e","remote_block_ids":[[1,2]]}`
+	p, prefill := &Protocol{}, hopOf(t, Prefill, "vllm", plainBody)
+	if err := p.Answer(hopOf(t, Preprocess, "vllm", plainBody), []byte(`{"tokens":[7,8],"count":2}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Answer(prefill, []byte(`{"kv_transfer_params":`+params+`}`)); err != nil || !prefill.Hold {
+		t.Fatalf("held: %v, %v", prefill.Hold, err)
+	}
+	decodes := func(want string) {
+		t.Helper()
+		h := hopOf(t, Decode, "vllm", plainBody)
+		if err := p.Request(h); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(object(want), sent(t, h)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	decodes(`{"model":"debug","prompt":[7,8],"kv_transfer_params":` + params + `}`)
+	if !p.Forget() || p.Forget() {
+		t.Error("there is one handover to forget")
+	}
+	decodes(`{"model":"debug","prompt":[7,8]}`)
+}
+
 // Whatever an engine answers, the next step's request is one that can be sent, or the step has failed.
 func FuzzHandoverTakesAnyAnswer(f *testing.F) {
 	for _, seed := range []string{
