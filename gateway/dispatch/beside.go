@@ -28,7 +28,7 @@ type beside struct {
 	accepted chan struct{} // closed when the engine has taken it
 }
 
-// send sends the leg that waits for the last step; a nil leg is none. When it fails, it ends the last step's
+// send sends the leg that waits for the last step; a nil leg sends nothing. When it fails, it ends the last step's
 // attempt.
 func (b *beside) send(d *Dispatch, attempt *place.Context) error {
 	if b == nil {

@@ -1,4 +1,6 @@
-// Package shadow compares answers and judges them: what second opinions come to.
+// Package shadow sends copies of requests to second specialists, compares the answers and judges them.
+//
+//	Request ─▶ copy ─▶ plan ─▶ place ─▶ upstream ─▶ stream ─▶ its answer      (the pieces of the line, see Shadow)
 //
 //	answer of the specialist ─┐
 //	                          ├─▶ Comparer ──▶ Records ──▶ calibration stream
@@ -10,4 +12,6 @@
 // 1. All verdicts on one answer are one sample: it passes when all of them pass.
 // 2. A verdict of a kind counts once for a receipt. A verdict on a request without an answer does not count.
 // 3. Nothing here is waited for by a request.
+// 4. A shadow gives its place to any request that wants it, never queues for one, and leaves no trace in what plugins
+// learn.
 package shadow

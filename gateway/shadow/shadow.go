@@ -18,7 +18,7 @@ import (
 const priorityShadow = intake.PriorityLeast - 1
 
 // Shadow is a copy of one request, sent to another specialist, whose answer no client sees. The request never waits for
-// it. A nil Shadow is none.
+// it. A nil Shadow does nothing.
 type Shadow struct {
 	of       *Shadows
 	rt       *ensemble.Runtime
