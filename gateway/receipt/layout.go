@@ -33,7 +33,7 @@ const (
 	list    kind = iota // slice: its elements
 	shares              // map[string]float64: its pairs
 	present             // pointer: what it points to
-	shared              // pointer that is kept as it is, beside the bytes: many receipts have the same
+	shared              // pointer that is kept as it is, beside the bytes: many receipts have the same one
 )
 
 const wordSize = unsafe.Sizeof(uint64(0))

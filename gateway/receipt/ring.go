@@ -5,9 +5,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"unsafe"
-
-	"octet/internal/poison"
 )
 
 // Ring keeps the newest receipts of one tenant. Safe for concurrent use.
@@ -15,55 +12,42 @@ type Ring struct {
 	keep int // receipts
 
 	mu    sync.Mutex
-	kept  []kept   // grows to keep, then wraps; guarded by mu like all below
-	keys  []uint64 // of the ids in kept, so that Find looks at little memory
-	next  int      // index into kept of the oldest, once it is full
-	draft record   // the one that is written now
+	pages []*page // oldest first; guarded by mu like all below
+	put   int     // receipts, ever
+	spare *page   // empty; nil if there is none
 }
 
 // seed makes keys of ids.
 var seed = maphash.MakeSeed()
-
-// kept is one receipt of a Ring.
-type kept struct {
-	record   record
-	verdicts *verdicts // nil before the first Find
-}
 
 // NewRing returns a Ring of at most keep receipts, and at least one.
 func NewRing(keep int) *Ring { return &Ring{keep: max(keep, 1)} }
 
 // Put keeps a copy of r. The oldest receipt makes room.
 func (g *Ring) Put(r *Receipt) {
+	key := maphash.String(seed, r.ID)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	k := g.place(maphash.String(seed, r.ID))
-	g.draft.shared = g.draft.shared[:0]
-	g.draft.text = g.draft.write(g.draft.text[:0], whole, unsafe.Pointer(r))
-	k.record.text = fitted(k.record.text, g.draft.text)
-	k.record.shared = fitted(k.record.shared, g.draft.shared)
+	g.newest().add(key, r)
+	g.put++
+	if oldest := g.pages[0]; oldest.first+len(oldest.entries) <= g.put-g.keep {
+		oldest.reset()
+		g.pages, g.spare = slices.Delete(g.pages, 0, 1), oldest
+	}
 }
 
-// place returns the place of a receipt of that key, which has the oldest one's memory.
-func (g *Ring) place(key uint64) *kept {
-	if len(g.kept) < g.keep {
-		g.kept, g.keys = append(g.kept, kept{}), append(g.keys, key)
-		return &g.kept[len(g.kept)-1]
+// newest returns the page that is written.
+func (g *Ring) newest() *page {
+	if n := len(g.pages); n > 0 && !g.pages[n-1].full() {
+		return g.pages[n-1]
 	}
-	k := &g.kept[g.next]
-	g.keys[g.next], k.verdicts = key, nil
-	poison.Bytes(k.record.text)
-	g.next = (g.next + 1) % g.keep
-	return k
-}
-
-// fitted returns a copy of want, in have's memory if it is neither too small nor more than twice too large.
-func fitted[T any](have, want []T) []T {
-	if cap(have) < len(want) || cap(have) > 2*len(want) {
-		return append(make([]T, 0, len(want)), want...)
+	p := g.spare
+	if g.spare = nil; p == nil {
+		p = new(page)
 	}
-	clear(have[min(len(want), len(have)):])
-	return append(have[:0], want...)
+	p.first = g.put
+	g.pages = append(g.pages, p)
+	return p
 }
 
 // Find returns the receipt of that id, rendered; false if it is not kept (any more).
@@ -80,25 +64,17 @@ func (g *Ring) read(id string) (*Receipt, bool) {
 	key := maphash.String(seed, id)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for i, k := range g.keys {
-		if k != key {
-			continue
-		}
-		if r := g.kept[i].read(); r.ID == id {
-			return r, true
+	for _, p := range g.pages {
+		for i := max(0, g.put-g.keep-p.first); i < len(p.entries); i++ {
+			if p.entries[i].key != key {
+				continue
+			}
+			if r := p.read(i); r.ID == id {
+				return r, true
+			}
 		}
 	}
 	return nil, false
-}
-
-func (k *kept) read() *Receipt {
-	if k.verdicts == nil {
-		k.verdicts = new(verdicts)
-	}
-	record, r := k.record, new(Receipt)
-	record.read(whole, unsafe.Pointer(r))
-	r.verdicts = k.verdicts
-	return r
 }
 
 // Rings are every tenant's Ring. They outlive configurations. Safe for concurrent use.
