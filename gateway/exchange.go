@@ -55,8 +55,8 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{s: s, rt: rt, w: conn.Of(w, r)}
 	arrival := s.arrival(x.w)
 	x.origin = origin{intake.StartTimer(arrival, s.since), r.Context()}
-	x.request = intake.Begin(x.w, r, arrival, &rt.Limits, &s.bodies)
-	x.receipt = receipt.Begin(intake.NewID())
+	x.request.Begin(x.w, r, arrival, &rt.Limits, &s.bodies)
+	x.receipt.Begin(intake.NewID())
 	if x.request.ID == "" {
 		x.request.ID = x.receipt.ID() // a request that is not named is named by its receipt
 	}

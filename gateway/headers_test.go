@@ -80,7 +80,8 @@ func asWritten(t *testing.T, h http.Header) map[string]string {
 
 // opened is a receipt of that id that is to be kept.
 func opened(id string) receipt.Draft {
-	d := receipt.Begin(id)
+	var d receipt.Draft
+	d.Begin(id)
 	d.Open("", "chat", time.Time{}, &receipt.Asked{})
 	return d
 }

@@ -11,7 +11,6 @@ import (
 	"octet/gateway/ensemble"
 	"octet/gateway/intake"
 	"octet/gateway/metrics"
-	"octet/gateway/receipt"
 	"octet/gateway/tenant"
 	"octet/slo"
 )
@@ -48,7 +47,7 @@ func demoted(rt *ensemble.Runtime, names ...string) {
 
 // relieved has a verdict for a, with b as its viable second choice, go through step 3.
 func relieved(s *Server, rt *ensemble.Runtime, confidence float64, priority int, allowed ...string) (*exchange, error) {
-	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"),
+	x := &exchange{s: s, rt: rt,
 		request: intake.Request{Tenant: &tenant.Tenant{Specialists: allowed},
 			Body: new(intake.Body)}}
 	x.request.Intent.Priority = priority
@@ -169,7 +168,7 @@ func TestASpecialistUnderLoadGetsProbesAlone(t *testing.T) {
 	}
 	demoted(rt, "b")
 	rt.Specialist("a").Fallback = ""
-	x := &exchange{s: s, rt: rt, receipt: receipt.Begin("r"),
+	x := &exchange{s: s, rt: rt,
 		request: intake.Request{Tenant: &tenant.Tenant{}, Body: new(intake.Body)}}
 	x.decision.Verdict = classifier.Verdict{Specialist: "b", Intent: "codegen"}
 	if err := x.relieve(); err != nil || x.decision.Probe != "b" || x.decision.Shadow != "b" ||

@@ -159,7 +159,8 @@ func TestAVerdictSaysWhatItLacks(t *testing.T) {
 	rings := receipt.NewRings(4)
 	h := Outcomes{Refuse: refusing, Rings: rings, Verdicts: new(shadow.Verdicts), Now: time.Now}
 	rt, acme := serving(t), &tenant.Tenant{Name: "acme"}
-	d := receipt.Begin("r")
+	d := new(receipt.Draft)
+	d.Begin("r")
 	rings.Of("acme").Put(d.Receipt())
 	var body string
 	h.Body = func(*gin.Context, *ensemble.Runtime, *tenant.Tenant) ([]byte, *apierr.Error) {

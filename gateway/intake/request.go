@@ -33,12 +33,11 @@ type Request struct {
 	kept    []byte // the body of a stream that may have to be sent again, while Body is nil
 }
 
-// Begin makes the Request of a head, before anything of it is checked. Release ends it.
-func Begin(c conn.Head, r *http.Request, arrival time.Time, limits *ensemble.Limits, memory *Memory) Request {
-	q := Request{Arrival: arrival, Body: bodies.Get().(*Body), limits: limits, memory: memory}
+// Begin makes the zero Request that of a head, before anything of it is checked. End ends it.
+func (q *Request) Begin(c conn.Head, r *http.Request, arrival time.Time, limits *ensemble.Limits, memory *Memory) {
+	q.Arrival, q.Body, q.limits, q.memory = arrival, bodies.Get().(*Body), limits, memory
 	q.headers.readAll(c, r)
 	q.ID = givenID(q.headers.requestID)
-	return q
 }
 
 // ReadHead finds the tenant and checks the head. Nothing of the body is read. via is the name of this gateway.

@@ -11,7 +11,8 @@ import (
 
 // draft makes the receipt of a request that went well.
 func draft(d *Draft, id string) *Receipt {
-	*d = Begin(id)
+	*d = Draft{}
+	d.Begin(id)
 	d.Open("fedcba9876543210fedcba9876543210", "chat", time.Now(), &Asked{Model: "template", Policy: "greedy"})
 	d.Decide(&classifier.Verdict{Specialist: "template", RoutedBy: classifier.ByModel, Rule: "model template",
 		Intent: classifier.Unspecified}, "", "", nil)

@@ -14,8 +14,8 @@ type Draft struct {
 	open bool
 }
 
-// Begin returns the draft of a request that has nothing but the receipt's id yet.
-func Begin(id string) Draft { return Draft{r: Receipt{ID: id}} }
+// Begin makes the zero Draft that of a request which has nothing but the receipt's id yet.
+func (d *Draft) Begin(id string) { d.r.ID = id }
 
 // ID returns the receipt's id.
 func (d *Draft) ID() string { return d.r.ID }

@@ -134,7 +134,8 @@ func checkText(t *testing.T, file string, got []byte) {
 
 // A zero that an engine has told is another thing than nothing.
 func TestAZeroThatIsToldIsKept(t *testing.T) {
-	g, d := NewRing(1), Begin("r")
+	g, d := NewRing(1), new(Draft)
+	d.Begin("r")
 	d.Attempt("s", "", "s-0", 0, 0).Delivered(0)
 	d.Attempt("s", "", "s-1", 0, 0)
 	g.Put(d.Receipt())
