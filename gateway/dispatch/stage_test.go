@@ -145,12 +145,13 @@ func stage(tb testing.TB, w http.ResponseWriter) *staged {
 	x := &staged{Dispatch: new(Dispatch), w: conn.Of(w, httptest.NewRequest("POST", wire.Chat.Path(), nil)),
 		ended: make(chan bool, 1)}
 	timer := intake.StartTimer(time.Now(), time.Since)
-	r := intake.Begin(x.w, httptest.NewRequest("POST", wire.Chat.Path(), nil), time.Now(), &rt.Limits,
+	r, draft := new(intake.Request), new(receipt.Draft)
+	r.Begin(x.w, httptest.NewRequest("POST", wire.Chat.Path(), nil), time.Now(), &rt.Limits,
 		new(intake.Memory))
 	r.Tenant, r.Kind, r.Stream = &tenant.Tenant{Name: "t"}, wire.Chat, true
-	draft := receipt.Begin("r")
+	draft.Begin("r")
 	x.Begin(Parts{Shared: &Shared{Retries: NewBudget(func() int64 { return 1 }), Metrics: series, WallClock: true},
-		Runtime: rt, Request: &r, Timer: &timer, Relay: new(stream.Relay), Receipt: &draft, Client: x})
+		Runtime: rt, Request: r, Timer: &timer, Relay: new(stream.Relay), Receipt: draft, Client: x})
 	x.ctx, x.Plan.Specialist = tb.Context(), sp
 	x.answers()
 	x.turn.rep = &ensemble.Replica{Name: "debug-0", Opaque: "abc", Gate: admission, Fleet: member}
