@@ -161,7 +161,9 @@ func TestASilentConnectionMakesRoom(t *testing.T) {
 // net/http alone would wait for the connection that has sent nothing.
 func TestShutdownEndsWhileASilentConnectionIsOpen(t *testing.T) {
 	for _, kind := range []Kind{Octet, NetHTTP} {
-		s := Data(config(kind, Limits{}), http.NotFoundHandler())
+		cfg := config(kind, Limits{})
+		cfg.Limits.HeaderTimeout = time.Minute // which would end the silent connection
+		s := Data(cfg, http.NotFoundHandler())
 		address := serve(t, s)
 		dial(t, address)
 		if resp, _ := answer(t, dial(t, address), "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"); resp.StatusCode != 404 {

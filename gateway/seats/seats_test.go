@@ -131,6 +131,19 @@ func TestSeatsAreShutOnlyIfNoneIsTaken(t *testing.T) {
 	}
 }
 
+// A request that takes a seat between Shut's look and its closing keeps it from returning true.
+func TestARequestThatComesBetweenKeepsShutFromReturningTrue(t *testing.T) {
+	s, _ := newSeats()
+	if s.Shut(func() int64 {
+		if s.Open() == 0 {
+			_ = s.Take(1) // after the first look at the seats
+		}
+		return 0
+	}) {
+		t.Errorf("it was shut with %d open", s.Open())
+	}
+}
+
 // Whatever comes between, no request is open once Shut has returned true.
 func TestNoRequestBeginsAfterShut(t *testing.T) {
 	for range 200 {
