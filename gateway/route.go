@@ -47,7 +47,8 @@ func (x *exchange) explain(r *http.Request) (*api.Explanation, error) {
 	}
 	return api.Explain(shown, plan, func(i int) api.Pick {
 		s, last := &plan.Steps[i], i == len(plan.Steps)-1
-		p := api.Pick{Replica: x.rt.Replicas[s.Ranked[0].Host].Name, Predicted: x.dispatch.Plan.Predicted(s.Ranked[0].Host)}
+		p := api.Pick{Replica: x.rt.Replicas[s.Ranked[0].Host].Name,
+			Predicted: x.dispatch.Plan.Predicted(s.Ranked[0].Host)}
 		if s.Role != routing.RolePreprocess {
 			admission := x.dispatch.Probe(s, last)
 			p.Admission = &admission

@@ -112,7 +112,10 @@ func (d *Dispatch) route() (routing.Plan, error) {
 	ended := d.Timer.Since()
 	d.Timer.Note(ended)
 	d.Routed += ended - began
-	d.Plan.Record(d.Receipt, d.Runtime, d.Request, plan, err, ended-began)
+	if !d.Request.Dry {
+		d.Plan.Count(plan, err, ended-began)
+	}
+	d.Plan.Record(d.Receipt, d.Runtime, plan, err)
 	return plan, err
 }
 

@@ -36,8 +36,8 @@ type demand struct {
 	why   string // "" if nothing is demanded
 }
 
-// Adopt sets the knobs of a Runtime's specialists as their escalations stand. A new specialist stands at Normal, whatever
-// was set for one of its name before.
+// Adopt sets the knobs of a Runtime's specialists as their escalations stand. A new specialist stands at Normal,
+// whatever was set for one of its name before.
 func (c *Controller) Adopt(rt *ensemble.Runtime) {
 	for _, sp := range rt.Specialists {
 		if sp.Load != nil {
@@ -57,7 +57,8 @@ func (c *Controller) Observe(rt *ensemble.Runtime, now time.Time) {
 		sp.Load.Observe(pressureOf(rt, sp), now)
 		if st := sp.Load.State(); st.Step != step || st.Floor != floor {
 			c.adjust(sp, st)
-			c.Log.Warn("load escalation", "specialist", sp.Name, "step", st.Step, "priority_floor", st.Floor, "pressure",
+			c.Log.Warn("load escalation", "specialist", sp.Name, "step", st.Step, "priority_floor", st.Floor,
+				"pressure",
 				st.Pressure)
 		}
 	}

@@ -72,7 +72,8 @@ func (w *world) fill(ctx context.Context, replica int) {
 	synctest.Wait()
 }
 
-// after lets so much time pass, with an observation every 100 ms, and offers b an urgent and a common request each time.
+// after lets so much time pass, with an observation every 100 ms, and offers b an urgent and a common request each
+// time.
 func (w *world) after(d time.Duration) {
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		w.rt.Specialists[1].Load.Offer("codegen", 0)

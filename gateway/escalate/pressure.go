@@ -9,9 +9,9 @@ import (
 	"octet/slo"
 )
 
-// pressureOf is what a new request of the least priority would meet at the specialist: of each role the replica with the
-// least pressure counts, and of the roles the one with the most. Replicas that cannot be asked do not count: they are
-// the availability breaker's concern.
+// pressureOf is what a new request of the least priority would meet at the specialist: of each role the replica with
+// the least pressure counts, and of the roles the one with the most. Replicas that cannot be asked do not count: they
+// are the availability breaker's concern.
 func pressureOf(rt *ensemble.Runtime, sp *ensemble.Specialist) float64 {
 	least := map[string]float64{} // by role
 	for _, rep := range &rt.Replicas {

@@ -19,6 +19,7 @@ import (
 // Party is what could have caused the end of an attempt on a replica.
 type Party uint8
 
+// The parties.
 const (
 	ByGateway Party = iota // this process, its host, or what it decided for other requests
 	ByClient               // the connection or the deadlines of the client

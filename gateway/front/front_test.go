@@ -82,7 +82,8 @@ func TestBothKindsRefuseAlike(t *testing.T) {
 	const get = "GET /a HTTP/1.1\r\nHost: x\r\n"
 	for _, kind := range []Kind{Octet, NetHTTP} {
 		cfg := config(kind, Limits{HeaderFields: 4})
-		handler := Certain(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Handled", "yes") }, cfg.Refuse)
+		handler := Certain(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Handled", "yes") },
+			cfg.Refuse)
 		address := serve(t, Data(cfg, handler))
 		for _, c := range []struct {
 			name, head string

@@ -40,8 +40,8 @@ type Requests interface {
 	Cut()
 }
 
-// Drain waits until the open requests have ended, for grace at most, cuts the others, and closes both servers. Meanwhile
-// both are served: new requests are refused with a typed error, also those on new connections.
+// Drain waits until the open requests have ended, for grace at most, cuts the others, and closes both servers.
+// Meanwhile both are served: new requests are refused with a typed error, also those on new connections.
 func (l *Listeners) Drain(grace time.Duration, open Requests) error {
 	if !ended(grace, open) {
 		open.Cut()
@@ -70,7 +70,8 @@ func ended(grace time.Duration, open Requests) bool {
 // lastWords is how long the last answers may take to reach their clients.
 const lastWords = 2 * time.Second
 
-// shutdownData lets the data server send its last answers. Clients that do not take them, or send no body, are no error.
+// shutdownData lets the data server send its last answers. Clients that do not take them, or send no body, are no
+// error.
 func (l *Listeners) shutdownData() error {
 	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()

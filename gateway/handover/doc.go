@@ -1,5 +1,5 @@
-// Package handover is the ensemble.Protocol of disaggregated serving: what each step of a workflow sends its engine, and
-// what it takes from the answer for the next one.
+// Package handover is the ensemble.Protocol of disaggregated serving: what each step of a workflow sends its engine,
+// and what it takes from the answer for the next one.
 //
 //	preprocess ──▶ prefill ──▶ decode ──▶ client
 //	    │ token ids    │ how to get at the prompt's keys and values

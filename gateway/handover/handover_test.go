@@ -44,10 +44,11 @@ func hopOf(t testing.TB, step, kindName, body string) *ensemble.Hop {
 		t.Fatal(err)
 	}
 	return &ensemble.Hop{
-		Step:    routing.Step{Name: step},
-		Replica: &ensemble.Replica{Name: "r", Model: "m", Kind: kindOf(t, kindName), Fleet: member, BootstrapPort: 8998},
-		Client:  r,
-		Kind:    kind, RequestID: "id",
+		Step: routing.Step{Name: step},
+		Replica: &ensemble.Replica{Name: "r", Model: "m", Kind: kindOf(t, kindName), Fleet: member,
+			BootstrapPort: 8998},
+		Client: r,
+		Kind:   kind, RequestID: "id",
 		Path: "/v1", Stream: r.Stream,
 	}
 }

@@ -9,6 +9,7 @@ import (
 // priority, and no deadline, adapter or session. It is dry: it leaves no trace in what plugins learn. It is not parsed
 // yet, see Parse, and counts in no Memory.
 func (q *Request) Copy(priority int, now time.Time) *Request {
-	return &Request{ID: q.ID, Arrival: now, Dry: true, Kind: q.Kind, Tenant: q.Tenant, Intent: Intent{Priority: priority},
+	return &Request{ID: q.ID, Arrival: now, Dry: true, Kind: q.Kind, Tenant: q.Tenant,
+		Intent: Intent{Priority: priority},
 		Stream: q.Stream, Body: &Body{Bytes: bytes.Clone(q.Bytes)}, limits: q.limits}
 }

@@ -7,14 +7,14 @@ import (
 	"octet/routing/index"
 )
 
-// HintHeader is the header that tells an engine what it is believed to hold of the prompt that comes with it, so that it
-// can fetch in time what lies in a slower tier: "blocks=12, gpu=10, cpu=2, tokens=192". Tiers that hold none are left
-// out, and so is the whole header where nothing is held. Blocks that were routed there and of which no event has told
-// yet are in no tier.
+// HintHeader is the header that tells an engine what it is believed to hold of the prompt that comes with it, so that
+// it can fetch in time what lies in a slower tier: "blocks=12, gpu=10, cpu=2, tokens=192". Tiers that hold none are
+// left out, and so is the whole header where nothing is held. Blocks that were routed there and of which no event has
+// told yet are in no tier.
 const HintHeader = "X-Octet-Cache-Hint"
 
-// Hint adds to hop what its replica is believed to hold. It asks the index for this one replica, and only where there is
-// a hit.
+// Hint adds to hop what its replica is believed to hold. It asks the index for this one replica, and only where there
+// is a hit.
 func (p *Plan) Hint(hop *ensemble.Hop) {
 	if p.route == nil || hop.NoPlace {
 		return

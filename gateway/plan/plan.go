@@ -110,12 +110,13 @@ func (p *Plan) Admitted(rep *ensemble.Replica, at time.Time) {
 	}
 }
 
-// Record writes the routing, which took so long, into the receipt. A plan that is not dry is counted.
-func (p *Plan) Record(d *receipt.Draft, rt *ensemble.Runtime, r *intake.Request, plan routing.Plan, err error,
-	took time.Duration) {
-	if !r.Dry {
-		p.Specialist.Pipeline.Planned(p.route, plan, err, took)
-	}
+// Count counts a plan that took so long, and how it ended.
+func (p *Plan) Count(plan routing.Plan, err error, took time.Duration) {
+	p.Specialist.Pipeline.Planned(p.route, plan, err, took)
+}
+
+// Record writes the routing into the receipt.
+func (p *Plan) Record(d *receipt.Draft, rt *ensemble.Runtime, plan routing.Plan, err error) {
 	d.Route(
 		&receipt.Pipeline{Specialist: p.Specialist.Name, BlockSize: p.Specialist.BlockSize, Names: rt.ReplicaNames(),
 			Depths: p.Specialist.Depths(p.route.View())},

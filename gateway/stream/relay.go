@@ -148,8 +148,8 @@ func (r *Relay) take(piece []byte) error {
 	return nil
 }
 
-// flush sends what the client's buffer holds, gives the place up where the Gate wants it back, and returns errStop where
-// the stream can be parked.
+// flush sends what the client's buffer holds, gives the place up where the Gate wants it back, and returns errStop
+// where the stream can be parked.
 func (r *Relay) flush() error {
 	r.came = 0
 	if r.parker != nil {

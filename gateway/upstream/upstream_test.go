@@ -60,10 +60,12 @@ func TestAnEngineIsSentTheClientsBody(t *testing.T) {
 			strings.Replace(body, `{"model"`, `{"priority":-7,"model"`, 1)},
 		"without its priority": {body, "", "debug", 7, false, true, body},
 		"with one count": {
-			`{"model":"debug","messages":[{"role":"user","content":"x"}],"max_tokens":5,"max_completion_tokens":3}`, "", "debug", 0, true, true,
+			`{"model":"debug","messages":[{"role":"user","content":"x"}],"max_tokens":5,"max_completion_tokens":3}`, "",
+			"debug", 0, true, true,
 			`{"model":"debug","messages":[{"role":"user","content":"x"}],"max_tokens":3,"max_completion_tokens":3}`},
 		"a leg": {
-			`{"model":"debug","messages":[{"role":"user","content":"x"}],"max_tokens":5,"max_completion_tokens":3}`, "", "debug", 0, true, false,
+			`{"model":"debug","messages":[{"role":"user","content":"x"}],"max_tokens":5,"max_completion_tokens":3}`, "",
+			"debug", 0, true, false,
 			`{"model":"debug","messages":[{"role":"user","content":"x"}],"max_tokens":5,"max_completion_tokens":3}`},
 	} {
 		rep := &ensemble.Replica{Name: "debug-0", Model: c.model, Kind: kind, ForwardPriority: c.forward}
