@@ -25,6 +25,33 @@ func asks(t *testing.T, nc net.Conn, path string) *http.Response {
 	return resp
 }
 
+// waiting returns how many connections there are, and how many of them could make room for another one.
+func (s *Server) waiting() (all, idle int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conns {
+		if c.waits.Load() != 0 && c.peer.Load()&leaving == 0 {
+			idle++
+		}
+	}
+	return len(s.conns), idle
+}
+
+// until waits until the server has so many connections, of which at least so many could make room.
+func until(t *testing.T, s *Server, want, wantIdle int) {
+	t.Helper()
+	// real time: the server sees by itself what came and what went
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		all, idle := s.waiting()
+		if all == want && idle >= wantIdle {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d connections, %d of them idle; never %d and %d", all, idle, want, wantIdle)
+		}
+	}
+}
+
 // Where all seats are taken, a connection that waits without a whole head makes room: silent, idle, or in the middle of
 // a head. One that is being answered does not, and where there are such alone a new one is told.
 func TestAConnectionWithoutASeatIsToldOrGetsAnIdleOnes(t *testing.T) {
@@ -41,7 +68,8 @@ func TestAConnectionWithoutASeatIsToldOrGetsAnIdleOnes(t *testing.T) {
 	fmt.Fprint(half, "GET / HTTP/1.1\r\nHo")
 	asks(t, idle, "/")
 	var busy []net.Conn
-	for range 3 {
+	for left := 3; left > 0; left-- {
+		until(t, s, 3, left) // the one that made room is gone
 		nc := dial(t, address)
 		fmt.Fprint(nc, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
 		within(t, "a request", begun)
@@ -61,6 +89,7 @@ func TestAConnectionWithoutASeatIsToldOrGetsAnIdleOnes(t *testing.T) {
 			t.Errorf("%v %v", resp, err)
 		}
 	}
+	until(t, s, 3, 1) // an answer is read before its connection waits again
 	if resp := asks(t, dial(t, address), "/"); resp.StatusCode != 200 {
 		t.Errorf("status %d", resp.StatusCode)
 	}
@@ -76,12 +105,7 @@ func TestOneAddressHasItsShareOfSeats(t *testing.T) {
 		t.Errorf("status %d", resp.StatusCode)
 	}
 	first.Close()
-	// real time: the server hears of hang-ups by itself
-	for end := time.Now().Add(patience); s.Connections() > 1; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it is not let go")
-		}
-	}
+	left(t, s, 1)
 	if resp := asks(t, dial(t, address), "/"); resp.StatusCode != 200 {
 		t.Errorf("status %d", resp.StatusCode)
 	}
