@@ -84,15 +84,39 @@ specialists:
 		_, resp := w.answered(hello)
 		return resp.Header.Get("X-Specialist")
 	}
-	eventually(t, "the fallback to answer", func() bool { return by() == "systems" })
-	probed := func() bool {
-		by()
-		return w.App.Server().Runtime().Specialist("debug").Board.Breaker().State(time.Now()).Samples > 5
+	settled := func() uint64 {
+		s := w.App.Verifier().Stats()
+		return s.Judged + s.Broken + s.Dropped
 	}
-	eventually(t, "probes that are judged", probed)
-	if got := by(); got != "systems" {
-		t.Errorf("%s answers, and its probes are wrong", got)
+	// a judge's time is the machine's: what is asked before it has judged all would only wait, and be late
+	judged := func() string {
+		want := settled() + 1
+		_, resp := w.answered(hello)
+		if resp.Header.Get("X-Shadow") != "" {
+			want++
+		}
+		eventually(t, "verdicts on an answer and its copy", func() bool { return settled() >= want })
+		return resp.Header.Get("X-Specialist")
+	}
+	for asked := 1; judged() != "systems"; asked++ {
+		if asked == 12 {
+			t.Fatalf("%d wrong answers, and the fallback does not answer", asked)
+		}
+	}
+	for range 6 {
+		if got := judged(); got != "systems" {
+			t.Errorf("%s answers, and its probes are wrong", got)
+		}
+	}
+	breaker := w.App.Server().Runtime().Specialist("debug").Board.Breaker()
+	if got := breaker.State(time.Now()).Samples; got <= 5 {
+		t.Errorf("%d probes are judged", got)
 	}
 	broken.Store(true) // repaired
+	for asked := 1; breaker.State(time.Now()).RecoversAt.IsZero(); asked++ {
+		if judged(); asked == 24 {
+			t.Fatalf("%d answers, and it is not on its way back", asked)
+		}
+	}
 	eventually(t, "debug to answer again", func() bool { return by() == "debug" })
 }
