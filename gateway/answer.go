@@ -22,8 +22,7 @@ import (
 
 // answer is what a request's client has been told.
 type answer struct {
-	head    head.Lines // memory of the head
-	status  int        // 0 before the head
+	status  int // 0 before the head
 	failure *apierr.Error
 	abort   bool // the connection is closed without a proper end
 	judged  bool // the verifier judges it
@@ -40,13 +39,16 @@ const (
 	eventAnswer = "Content-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
 )
 
+// usualHead is how long heads are at most, in bytes, but for those with unusual fields.
+const usualHead = 512
+
 // Head implements dispatch.Client: the contract's headers, and nothing that the engine said about itself.
 func (x *exchange) Head(rep *ensemble.Replica, now time.Time, length int) {
 	kind, done, sp := jsonAnswer, &x.dispatch.Progress, x.dispatch.Plan.Specialist
 	if x.request.Stream {
 		kind = eventAnswer
 	}
-	f := identify(append(x.answer.head[:0], kind...), x.request.ID, found(&x.receipt, &x.request))
+	f := identify(append(make(head.Lines, 0, usualHead), kind...), x.request.ID, found(&x.receipt, &x.request))
 	f = append(append(f, sp.HeadLine()...), rep.HeadLine()...)
 	f = decided(f, &x.decision, x.shadow.Name())
 	if done.Attempts == 1 && done.Queued < time.Millisecond {
@@ -62,7 +64,7 @@ func (x *exchange) Head(rep *ensemble.Replica, now time.Time, length int) {
 		f = f.Text("Server-Timing: ", fmt.Sprintf("route;dur=%.3f, queue;dur=%.3f, first;dur=%.3f",
 			receipt.Ms(done.Routed), receipt.Ms(done.Queued), receipt.Ms(x.Since())))
 	}
-	x.answer.head, x.answer.status = f, http.StatusOK
+	x.answer.status = http.StatusOK
 	x.w.Start(http.StatusOK, int64(length), f)
 }
 

@@ -57,9 +57,9 @@ func (x *exchange) relieve() error {
 }
 
 // askedOf is what a receipt says of what a client asked for.
-func askedOf(r *intake.Request) *receipt.Asked {
+func askedOf(r *intake.Request) receipt.Asked {
 	in := &r.Intent
-	return &receipt.Asked{
+	return receipt.Asked{
 		Model: r.Parsed.Model, Intent: in.Intent, Adapter: in.Adapter, Session: in.Session != "",
 		Priority: in.Asked, PriorityInUse: in.Priority,
 		DeadlineMs: msUntil(r.Arrival, in.Deadline), TTFTDeadlineMs: msUntil(r.Arrival, in.TTFTDeadline),

@@ -82,7 +82,7 @@ func asWritten(t *testing.T, h http.Header) map[string]string {
 func opened(id string) receipt.Draft {
 	var d receipt.Draft
 	d.Begin(id)
-	d.Open("", "chat", time.Time{}, &receipt.Asked{})
+	d.Open("", "chat", time.Time{}, receipt.Asked{})
 	return d
 }
 

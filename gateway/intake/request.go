@@ -22,10 +22,10 @@ type Request struct {
 	Arrival time.Time
 	Dry     bool // POST /v1/route: nothing may change
 	Kind    wire.Kind
+	Stream  bool // the answer is sent as events
 	Tenant  *tenant.Tenant
 	Intent  Intent
-	Stream  bool // the answer is sent as events
-	*Body        // nil while it is released
+	*Body   // nil while it is released
 
 	headers headers
 	limits  *ensemble.Limits

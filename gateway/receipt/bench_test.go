@@ -13,7 +13,7 @@ import (
 func draft(d *Draft, id string) *Receipt {
 	*d = Draft{}
 	d.Begin(id)
-	d.Open("fedcba9876543210fedcba9876543210", "chat", time.Now(), &Asked{Model: "template", Policy: "greedy"})
+	d.Open("fedcba9876543210fedcba9876543210", "chat", time.Now(), Asked{Model: "template", Policy: "greedy"})
 	d.Decide(&classifier.Verdict{Specialist: "template", RoutedBy: classifier.ByModel, Rule: "model template",
 		Intent: classifier.Unspecified}, "", "", nil)
 	d.r.Routing = append(d.r.Routing, Routing{Specialist: "template", Hit: &Hit{Replica: "template-0"}})

@@ -24,8 +24,8 @@ func (d *Draft) ID() string { return d.r.ID }
 func (d *Draft) Opened() bool { return d.open }
 
 // Open begins the record of a decision.
-func (d *Draft) Open(requestID, kind string, arrival time.Time, asked *Asked) {
-	d.r.RequestID, d.r.Kind, d.r.Time, d.r.Asked, d.open = requestID, kind, arrival.Round(0), *asked, true
+func (d *Draft) Open(requestID, kind string, arrival time.Time, asked Asked) {
+	d.r.RequestID, d.r.Kind, d.r.Time, d.r.Asked, d.open = requestID, kind, arrival.Round(0), asked, true
 }
 
 // Decide records the verdict on which specialist answers, in place of the one before.
