@@ -118,7 +118,7 @@ func TestAHitThatIsNotDeliveredIsCounted(t *testing.T) {
 	w := newWorld(t, small, []emulator.Config{one("debug-0"), one("debug-1")})
 	w.Post("/v1/chat/completions", lengthy("lost"))
 	w.heard()
-	if err := w.Local.Close(); err != nil { // nobody hears of what follows
+	if err := w.Local.Close(); err != nil { // what follows reaches no index
 		t.Fatal(err)
 	}
 	for name, e := range w.Engines {

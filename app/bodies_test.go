@@ -38,8 +38,8 @@ func answerOn(t *testing.T, conn net.Conn) (*http.Response, []byte) {
 	return resp, answer
 }
 
-// Bodies that have not come take no places among the open requests, of all or of a tenant: whoever promises them holds
-// nobody up.
+// Bodies that have not come take no places among the open requests, of all or of a tenant: a client that promises them
+// holds up no other.
 func TestBodiesThatHaveNotComeTakeNoPlaces(t *testing.T) {
 	for _, front := range []string{"octet", "nethttp"} {
 		w := newWorld(t, smallWorld, smallEngines(), "front="+front, "limits.max_streams=4",

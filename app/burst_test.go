@@ -99,13 +99,13 @@ func (c *burst) used() float64 {
 	return float64(sum) / float64(n) / 16
 }
 
-// A crowd of twenty times the places comes at once over HTTP. All who are sent away are told when to come back, who
-// comes then is answered, and the engines have work meanwhile; also where all ask the same, so that nothing tells them
-// apart.
+// A crowd of twenty times the places comes at once over HTTP. All requests that are sent away are told when to come
+// back, those that come then are answered, and the engines have work meanwhile; also where all ask the same, so that
+// nothing tells them apart.
 func TestABurstThatObeysIsAnsweredAtItsFirstRetry(t *testing.T) {
 	for name, tt := range map[string]struct {
 		twins bool
-		stay  int // of ten, who never come back
+		stay  int // of ten, those that never come back
 		heard float64
 		used  float64
 	}{"all obey": {heard: 0.8, used: 0.9}, "all look alike": {twins: true, heard: 0.8, used: 0.9},
@@ -177,9 +177,9 @@ func (b *bubble) pause(body string, headers ...string) (code string, after time.
 	return customer{}.read(resp).failed, time.Duration(seconds) * time.Second
 }
 
-// One whom the floor of load refuses, and who comes back when told, again and again, is heard when age has lifted it to
-// the floor: known by its session, or by asking the same. Who comes for the first time then is refused as ever, and so
-// is everybody where there is no aging.
+// A request that the floor of load refuses, and that comes back when told, again and again, is let in when age has
+// lifted it to the floor: known by its session, or by asking the same. One that comes for the first time then is
+// refused as ever, and so are all where there is no aging.
 func TestWhatComesBackLongEnoughPassesTheFloorOfLoad(t *testing.T) {
 	for name, tt := range map[string]struct {
 		aging  string

@@ -28,8 +28,8 @@ func (w *world) hinted(replica, of string) int {
 	return 0
 }
 
-// MOD2-43: the engine that is picked is told what the index believes it to hold, and holds just that. A prompt that
-// nobody holds comes without, and what a client says of itself does not arrive.
+// MOD2-43: the engine that is picked is told what the index believes it to hold, and holds just that. A prompt that no
+// replica holds comes without, and what a client says of itself does not arrive.
 func TestTheEngineIsToldWhatItIsBelievedToHold(t *testing.T) {
 	w := newWorld(t, fmt.Sprintf(pair, "", ""), pairOf())
 	cold, _ := w.Post("/v1/chat/completions", lengthy("a hint"), "X-Octet-Cache-Hint", "blocks=7, tokens=112")

@@ -111,8 +111,8 @@ func TestACompletionKeepsItsSpecialistByItsBeginning(t *testing.T) {
 	}
 }
 
-// Told anew with every word, a completion stays where its first words went, though its text alone would be somebody
-// else's.
+// Told anew with every word, a completion stays where its first words went, though its text alone would belong to
+// another replica.
 func TestACompletionIsNotMovedByATrifle(t *testing.T) {
 	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0.1",
 		"router.stickiness.per_1k_tokens=0")

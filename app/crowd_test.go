@@ -44,7 +44,7 @@ type customer struct {
 	deadline time.Duration // 0 is none
 	first    time.Duration // of the first token; 0 is none
 	stream   bool
-	obeys    bool // comes back when it was told to; who does not comes back at once
+	obeys    bool // comes back when it was told to; one that does not comes back at once
 	model    string
 	text     string
 	words    int
@@ -55,7 +55,7 @@ type customer struct {
 type answered struct {
 	customer
 	specialist, routedBy string
-	shadow               string // who was sent a copy
+	shadow               string // the specialist that was sent a copy
 	receipt              string
 	asked, ended         time.Duration
 	prompt, said         int // tokens as the engine says; of the prompt without what was cached
@@ -95,7 +95,7 @@ const (
 )
 
 // next is the n-th customer: of ten six are of priority -10, three of 0 and one of 10. Which are streams, how long they
-// are and who obeys is drawn, in the same order in every run.
+// are and which obey is drawn, in the same order in every run.
 func next(n int, draw *rand.Rand) customer {
 	c := customer{
 		id: fmt.Sprint("c", n), priority: -10, model: "debug", text: sureOfDebug,
@@ -142,8 +142,8 @@ func (c customer) headers() []string {
 	return h
 }
 
-// measure is how many tokens a second debug's engines say when all their places are always taken, and nobody stands
-// before them.
+// measure is how many tokens a second debug's engines say when all their places are always taken, and none waits for
+// them.
 func (c *crowd) measure(d time.Duration) float64 {
 	var said, mu = 0, sync.Mutex{}
 	var all sync.WaitGroup

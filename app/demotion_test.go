@@ -12,7 +12,7 @@ import (
 	"octet/slo"
 )
 
-// judgedWorld is three specialists that stand in for one another: debug, then systems, then nobody.
+// judgedWorld is three specialists that stand in for one another: debug, then systems, then none.
 const judgedWorld = `
 auth: {anonymous: true, anonymous_limits: {priority_max: 100}}
 specialists:
@@ -63,7 +63,7 @@ func (w *world) judge(receipt string, pass bool) bool {
 	return said.Counted
 }
 
-// demote has a specialist's answers judged to be wrong until somebody else answers.
+// demote has a specialist's answers judged to be wrong until another specialist answers.
 func (w *world) demote(name string) {
 	w.T.Helper()
 	body := fmt.Sprintf(`{"model":%q,"max_tokens":2,"messages":[{"role":"user","content":"x"}]}`, name)
@@ -120,7 +120,7 @@ func (w *world) recover(t *testing.T, name string) {
 	}
 }
 
-// MEGA-60: where nobody is left to stand in the answer is breaker_open, for the intent and the model alike.
+// MEGA-60: where no specialist is left to stand in the answer is breaker_open, for the intent and the model alike.
 func TestWhereAllAreDemotedTheBreakerIsOpen(t *testing.T) {
 	w := newJudgedWorld(t, "intents.debug.specialist=debug")
 	w.demote("systems")

@@ -40,7 +40,7 @@ func (w *world) running(replica string) int {
 	return 0
 }
 
-// DYN-24: whoever leaves, in whichever phase, frees both replicas.
+// DYN-24: a client that leaves, in whichever phase, frees both replicas.
 func TestAClientThatLeavesFreesBothReplicas(t *testing.T) {
 	w := newWorld(t, halves, halvesEngines())
 	for _, phase := range []struct{ replica, fault string }{
@@ -92,8 +92,8 @@ func TestThePrefillReplicaIsHeldUntilTheFirstToken(t *testing.T) {
 	w.baseline()
 }
 
-// Many at once, some of whom leave, on engines some of which fail: every answer is whole and its own, or a typed error,
-// and nothing stays taken.
+// Many clients at once, some of which leave, on engines some of which fail: every answer is whole and its own, or a
+// typed error, and nothing stays taken.
 func TestManyDisaggregatedAnswersUnderFaultsAndAborts(t *testing.T) {
 	w := newWorld(t, halves, halvesEngines(), "limits.max_queue_wait=10s")
 	want := map[string]string{}

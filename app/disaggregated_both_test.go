@@ -84,7 +84,7 @@ func TestEachStepHasItsProfile(t *testing.T) {
 	}
 }
 
-// MOD3-42, MOD3-48: by the preset, who decodes is near who prefills, with everything else equal.
+// MOD3-42, MOD3-48: by the preset, the replica that decodes is near the one that prefills, with everything else equal.
 func TestWhoDecodesIsNearWhoPrefills(t *testing.T) {
 	zoned := strings.NewReplacer("workflow: disaggregated", "workflow: disaggregated\n    profile: disaggregated",
 		"name: p-0,", "name: p-0, labels: {region: r, zone: a},", "name: p-1,",
@@ -100,7 +100,7 @@ func TestWhoDecodesIsNearWhoPrefills(t *testing.T) {
 		}
 	}
 	_, resp := w.says("unary", `{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":"short"}]}`)
-	if a := attempts(w.receipt(resp)); a != "decode:d-0=ok" { // near nobody: the lowest
+	if a := attempts(w.receipt(resp)); a != "decode:d-0=ok" { // near none: the lowest
 		t.Errorf("attempts %s", a)
 	}
 	w.baseline()

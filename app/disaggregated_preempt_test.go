@@ -8,7 +8,7 @@ import (
 	"octet/engine/emulator"
 )
 
-// A prefill gives way to somebody more urgent like any request that nobody has seen anything of, and begins again.
+// A prefill gives way to a more urgent request like any request that has answered nothing yet, and begins again.
 func TestAPrefillGivesWayAndBeginsAgain(t *testing.T) {
 	solo := regexp.MustCompile(`(?m)^.*name: p-1.*\n`).ReplaceAllString(halves, "")
 	engines := halvesEngines()

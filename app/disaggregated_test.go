@@ -75,7 +75,7 @@ func (w *world) receipt(resp *http.Response) *receipt.Receipt {
 	return r
 }
 
-// attempts is who was asked for what and what came of it, as step:replica=outcome.
+// attempts is which replica was asked for what and what came of it, as step:replica=outcome.
 func attempts(r *receipt.Receipt) string {
 	var all []string
 	for _, a := range r.Attempts {

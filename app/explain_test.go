@@ -86,7 +86,7 @@ func TestReceiptsTellPredictedAndDeliveredHits(t *testing.T) {
 		t.Errorf("hit %+v", h)
 	}
 
-	w.do("POST", w.Admin+"/admin/drain/d-0") // draining, it is not eligible: what it holds is nobody's to regret
+	w.do("POST", w.Admin+"/admin/drain/d-0") // draining, it is not eligible: what it holds counts as no regret
 	_, resp = w.says("unary", body)
 	r = w.receipt(resp)
 	if h := r.Routing[len(r.Routing)-1].Hit; h.Replica != "d-1" || h.Chosen != 0 || h.Best != 0 || h.Regret != 0 {

@@ -106,7 +106,7 @@ func TestADeadlineEndsAStream(t *testing.T) {
 	eventually(t, "ledgers at their baseline", w.Quiet)
 }
 
-// MEGA-24 at the Gate, and promise 2: whoever leaves frees what they held, at the Gate and in the engine.
+// MEGA-24 at the Gate, and promise 2: a client that leaves frees what it held, at the Gate and in the engine.
 func TestAClientThatLeavesFreesItsBlocks(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	for _, fault := range []string{`{"kind":"hang"}`, `{"kind":"hang_after_tokens","k":3}`, `{"kind":"slow"}`} {
@@ -144,7 +144,7 @@ func TestAClientThatDoesNotReadIsLetGo(t *testing.T) {
 	}
 }
 
-// Promise 4, and GAIE-06: what clients say about internals reaches nobody.
+// Promise 4, and GAIE-06: what clients say about internals has no effect.
 func TestReservedHeadersAreNeverHonoured(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	resp, answer := w.Post("/v1/chat/completions", hello,

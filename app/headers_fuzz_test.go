@@ -18,7 +18,7 @@ var spoken = []string{
 	"origin", "sec-fetch-site", "x-octet-via", // a page of another site, and a request that has come round, are refused
 }
 
-// meddling are names by which somebody might try to be somebody else, or to choose who answers.
+// meddling are names by which a client might try to be another one, or to choose the replica that answers.
 var meddling = []string{
 	"x-gateway-destination-endpoint", "x-gateway-destination-endpoint-subset", "X-Gateway-Destination-Endpoint-Served",
 	"x_gateway_destination_endpoint",
@@ -100,7 +100,7 @@ func FuzzClientHeaders(f *testing.F) {
 		}
 		if r := httptest.NewRequest("GET", "/v1/receipts/"+h.Get("X-Receipt-Id"), nil); true {
 			rec := httptest.NewRecorder()
-			if data.ServeHTTP(rec, r); rec.Code != 200 { // kept for the tenant that it was: nobody in particular
+			if data.ServeHTTP(rec, r); rec.Code != 200 { // kept for the anonymous client that it was
 				t.Fatalf("%q: the receipt is status %d: %s", name, rec.Code, rec.Body)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// hostileBodies are made to be dear to whoever reads them.
+// hostileBodies are made to be dear to read.
 func hostileBodies() map[string]string {
 	many := func(format string, n int) string {
 		var b strings.Builder

@@ -38,8 +38,8 @@ func echoing(t *testing.T) string {
 	return engine.URL
 }
 
-// Requests whose deadlines pass about when their answers come end themselves alone: whoever asks beside them, or after
-// them on the same connection, is answered whole, with his own answer.
+// Requests whose deadlines pass about when their answers come end themselves alone: one beside them, or after them on
+// the same connection, is answered whole, with its own answer.
 func TestALateEndOfOneRequestEndsNoOther(t *testing.T) {
 	w := newWorld(t, fmt.Sprintf(openAlone, echoing(t)), nil)
 	var clients sync.WaitGroup

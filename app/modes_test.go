@@ -50,7 +50,7 @@ func TestDynamoKVIsOneKey(t *testing.T) {
 	eventually(t, "ledgers at their baseline", w.Quiet)
 }
 
-// Every preset serves, on real sockets; direct needs somebody to name a replica, as a profile may.
+// Every preset serves, on real sockets; direct needs a replica to be named by the request, or by a profile.
 func TestEveryPresetServes(t *testing.T) {
 	for _, name := range plugins.Presets() {
 		yaml := worldWith(name, "")

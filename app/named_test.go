@@ -90,8 +90,8 @@ func (w *world) known(body string, headers ...string) (blocks, best int) {
 	return route.Prompt.Blocks, route.Routing.Hit.Best / 16
 }
 
-// Engines that name blocks by their own hashes and tell no tokens are routed to as exactly as those that tell them:
-// whoever has the longest beginning of a prompt gets it, base model, adapters and tenants apart, and it is known how
+// Engines that name blocks by their own hashes and tell no tokens are routed to as exactly as those that tell them: the
+// engine with the longest beginning of a prompt gets it, base model, adapters and tenants apart, and it is known how
 // much is cached there. MOD2-39, DYN-10, GAIE-24
 func TestPromptsAreHashedAsTheirEnginesDo(t *testing.T) {
 	for _, scheme := range []string{"sha256_cbor", "sha256", "xxhash_cbor"} {
@@ -151,7 +151,7 @@ func TestANewGatewayKnowsWhatItNeverRouted(t *testing.T) {
 	}
 }
 
-// SGLang's way, where nobody knows what an adapter makes of it: then nothing is predicted.
+// SGLang's way, where it is unknown what an adapter makes of it: then nothing is predicted.
 func TestWhatNobodyKnowsHowToHashIsNotPredicted(t *testing.T) {
 	w := newNamedWorld(t, "sglang", "", "sglang", "", zmqstream.Arrays)
 	w.saved(lengthy("a data race"))

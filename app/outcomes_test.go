@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// MEGA-54, MEGA-59: who was demoted is demoted after a restart.
+// MEGA-54, MEGA-59: a demoted specialist is demoted after a restart.
 func TestVerdictsOutliveTheGateway(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "verdicts.json")
 	sets := []string{"outcomes.file=" + file, "outcomes.interval=100ms"}
@@ -63,7 +63,8 @@ func coder(t *testing.T) string {
 	return engine.URL
 }
 
-// MEGA-54: the gateway's own judge compiles what clients were told, streamed and whole, and counts for who answered.
+// MEGA-54: the gateway's own judge compiles what clients were told, streamed and whole, and counts for the specialist
+// that answered.
 func TestTheVerifierJudgesWhatClientsWereTold(t *testing.T) {
 	yaml :=
 		"auth: {anonymous: true}\noutcomes: {verifier: {sample: 1, command: [sh, -c, '! grep -q \"f( {\" $1', sh, " +

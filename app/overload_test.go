@@ -86,7 +86,7 @@ func storm(t *testing.T) *crowd {
 }
 
 // MEGA-62, MEGA-63, MEGA-64: the whole gateway over HTTP at five times what its engines can do. They give nine tenths
-// of what they can, in answers that come whole and in time; nobody urgent is late or refused while the least urgent
+// of what they can, in answers that come whole and in time; no urgent request is late or refused while the least urgent
 // are; hardly any work is for nothing; and ten seconds after it is as if nothing had been.
 func TestFiveTimesTheLoadLeavesTheEnginesTheirWorkAndTheUrgentTheirDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -195,7 +195,7 @@ func (c *crowd) asked(from, to time.Duration) (s share) {
 	return s
 }
 
-// diverted counts whom the load sent to their second choice before the first could have refused them.
+// diverted counts the requests that the load sent to their second choice before the first could have refused them.
 func (c *crowd) diverted(from, to time.Duration) (n int) {
 	for _, a := range c.answers {
 		if a.routedBy == "divert" && a.asked >= from && a.asked < to &&

@@ -37,8 +37,8 @@ func (w *world) prefilled(where string) (n int) {
 	return n
 }
 
-// GAIE-34, GAIE-37: the request goes to the replica that decodes, with a header that says who prefills; its engine has
-// the prompt computed there before it decodes. The answer is that of one replica, token for token.
+// GAIE-34, GAIE-37: the request goes to the replica that decodes, with a header that names the one that prefills; its
+// engine has the prompt computed there before it decodes. The answer is that of one replica, token for token.
 func TestADecodeEngineThatIsToldWhoPrefillsAsksItself(t *testing.T) {
 	w := newSidecars(t, 10*time.Second)
 	for i, mode := range []string{"unary", "streamed", "unary", "streamed"} {
@@ -145,7 +145,7 @@ func TestAnAnswerOutlivesThePrefillerItNames(t *testing.T) {
 	}
 }
 
-// A short prompt names nobody, and a client cannot name anybody. GAIE-34
+// A short prompt names no replica, and a client cannot name one. GAIE-34
 func TestAClientCannotNameAPrefiller(t *testing.T) {
 	w := newSidecars(t, 10*time.Second)
 	at, err := url.Parse(w.Engines["p-1"].URL)

@@ -48,7 +48,7 @@ func (w *world) fresh() (names []string) {
 }
 
 // MEGA-67: a specialist of another version shares its intents with its fallback, and whatever either answers is
-// shadowed by the other, until enough of its answers were judged. Who names it gets it.
+// shadowed by the other, until enough of its answers were judged. A request that names it gets it.
 //
 //nolint:lll // raw text that cannot be broken
 func TestARefreshedSpecialistBeginsOnProbation(t *testing.T) {

@@ -45,8 +45,8 @@ var resumable = map[string]string{
 	"/v1/completions":      `{"model":"systems","stream":true,"stream_options":{"include_usage":true},"max_tokens":60,"prompt":"an \"x\""}`,
 }
 
-// MEGA-25, MEGA-46: who is preempted after its first token goes on where it was: one stream, no token lost, repeated or
-// another's, one head, one identity, one account.
+// MEGA-25, MEGA-46: a request that is preempted after its first token goes on where it was: one stream, no token lost,
+// repeated or another's, one head, one identity, one account.
 func TestAPreemptedStreamGoesOnWhereItWas(t *testing.T) {
 	for path, body := range resumable {
 		t.Run(path, func(t *testing.T) {

@@ -21,8 +21,8 @@ specialists:
     replicas: [{name: debug-0, url: "http://debug-0", blocks: 512}]
 `
 
-// MEGA-46: a stream that gave way waits for max_queue_wait to come back, or for ttft_timeout where nobody may queue;
-// then it ends in a typed error, never in silence.
+// MEGA-46: a stream that gave way waits for max_queue_wait to come back, or for ttft_timeout where no request may
+// queue; then it ends in a typed error, never in silence.
 func TestAStreamThatGaveWayWaitsForABoundedTime(t *testing.T) {
 	for wait, bound := range map[string]time.Duration{"3s": 3 * time.Second, "0s": 5 * time.Second} {
 		t.Run(wait, func(t *testing.T) {

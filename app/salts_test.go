@@ -47,7 +47,7 @@ func longPrompt(topic, more string) string {
 		strings.Repeat(topic+" is a secret; ", 80))
 }
 
-// C1: with a guess of another's prompt anybody was told how much of it is right, 16 tokens at a time.
+// C1: with a guess of another's prompt any client was told how much of it is right, 16 tokens at a time.
 func TestNoTenantIsToldWhatOthersHaveAsked(t *testing.T) {
 	everybody := []string{"acme", "rival", ""}
 	w := newWorld(t, smallWorld, smallEngines(), twoTenants()...)

@@ -9,7 +9,7 @@ import (
 
 func seedOf(w *world) uint64 { return w.App.Hasher().Seed() }
 
-// B6: with a seed that everybody knows, prompts can be chosen by the hashes of their blocks.
+// B6: with a seed that is public, prompts can be chosen by the hashes of their blocks.
 func TestAHashSeedThatIsNotSetIsDrawnAtTheStart(t *testing.T) {
 	a, b := newWorld(t, smallWorld, smallEngines()), newWorld(t, smallWorld, smallEngines())
 	if seedOf(a) == 0 || seedOf(a) == seedOf(b) {

@@ -100,9 +100,9 @@ func shippedOpinion(t *testing.T, text string) (o opinion) {
 }
 
 // MEGA-06, MEGA-10, MEGA-11, MEGA-12, MEGA-13, MEGA-14, MEGA-17: with the model that ships, by each intent's default
-// threshold, none for who declares none. What it is less sure of than the intent asks gets a second opinion of the next
-// best, whose difference is an example with the whole distribution; what is surer gets none; what belongs to nobody is
-// the fallback's, without one.
+// threshold, none for a request that declares none. What it is less sure of than the intent asks gets a second opinion
+// of the next best, whose difference is an example with the whole distribution; what is surer gets none; what belongs
+// to no specialist is the fallback's, without one.
 func TestTheShippedModelDecidesWhoGetsASecondOpinion(t *testing.T) {
 	w, file := newBuiltinWorld(t)
 	shadowed, alone, rejected := 0, 0, 0
@@ -162,7 +162,7 @@ func sameProbabilities(a, b map[string]float64) bool {
 	return len(a) == len(b)
 }
 
-// MEGA-10: where the configuration says refuse, what belongs to nobody is answered 422.
+// MEGA-10: where the configuration says refuse, what belongs to no specialist is answered 422.
 func TestWhatTheShippedModelRejectsIsRefusedWhereTheConfigSaysSo(t *testing.T) {
 	w, _ := newBuiltinWorld(t, "router.reject=refuse")
 	resp, answer := w.Post("/v1/chat/completions",
@@ -220,8 +220,9 @@ func TestAnArtefactThatWasTrainedOfflineTakesOverShadowsToo(t *testing.T) {
 	}
 }
 
-// MEGA-18, MEGA-77: second opinions that differ, verdicts that fail and hundreds of answers teach nobody anything: the
-// artefact's bytes, every probability, every threshold and knob, and what an engine drafts ahead are what they were.
+// MEGA-18, MEGA-77: second opinions that differ, verdicts that fail and hundreds of answers change nothing that was
+// learnt: the artefact's bytes, every probability, every threshold and knob, and what an engine drafts ahead are what
+// they were.
 func TestNothingLearnsFromLiveTraffic(t *testing.T) {
 	dir := t.TempDir()
 	served := builtinFile(t, dir)
@@ -262,7 +263,7 @@ func TestNothingLearnsFromLiveTraffic(t *testing.T) {
 	}
 }
 
-// MEGA-15: the counts of all confidences come as often as the configuration says, without anybody's end.
+// MEGA-15: the counts of all confidences come as often as the configuration says, and not only at an end.
 func TestTalliesComeAtTheirInterval(t *testing.T) {
 	w, file := newBuiltinWorld(t, "shadow.tally_interval=100ms", "shadow.max_concurrent=0")
 	for n := 1; n <= 2; n++ {

@@ -19,7 +19,7 @@ func TestAStormOfShadowsLeavesNothingBehind(t *testing.T) {
 	w.Fault("systems-0", `{"kind":"hang","times":2}`)
 	w.Fault("systems-0", `{"kind":"die_after_tokens","k":3,"times":3}`)
 	var all sync.WaitGroup
-	for i := range 60 { // fewer than debug runs at once, so that nobody is sent to the second choice
+	for i := range 60 { // fewer than debug runs at once, so that none is sent to the second choice
 		all.Go(func() {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()

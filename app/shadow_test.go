@@ -261,8 +261,8 @@ func TestShadowsKeepToTheirBudget(t *testing.T) {
 	}
 }
 
-// A shadow takes no place that somebody waits for or runs in, and gives its own to whoever comes, the least urgent
-// included.
+// A shadow takes no place that another request waits for or runs in, and gives its own to any that comes, the least
+// urgent included.
 func TestAShadowIsShedFirst(t *testing.T) {
 	w, _ := newShadowWorld(t, proseEngines(), "shadow.timeout=10s", "specialists[1].scheduler.max_running=1")
 	w.Fault("systems-0", `{"kind":"hang","times":1}`)

@@ -11,7 +11,7 @@ import (
 	"octet/engine/emulator"
 )
 
-// newPairsPickedBy is newPairs with a profile for who prefills.
+// newPairsPickedBy is newPairs with a profile for the replica that prefills.
 func newPairsPickedBy(t *testing.T, profile string) *world {
 	yaml := strings.Replace(pairs, "prefill: {attempts: 2}",
 		"accept_timeout: 20s, prefill: {attempts: 2, profile: "+profile+"}", 1)
@@ -34,8 +34,8 @@ func (w *world) armed(role string) (n int) {
 	return n
 }
 
-// DYN-19: where device-aware, power-of-two or least-load picks who prefills, the prefill is under way before the decode
-// is asked; any other profile has both asked at once.
+// DYN-19: where device-aware, power-of-two or least-load picks the replica that prefills, the prefill is under way
+// before the decode is asked; any other profile has both asked at once.
 func TestPrefillThatLoadPicksIsAskedFirst(t *testing.T) {
 	for profile, first := range map[string]bool{"device-aware": true, "power-of-two": true, "least-load": true,
 		"cache-aware": false, "round-robin": false} {

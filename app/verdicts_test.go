@@ -48,7 +48,7 @@ func (w *world) samples(specialist string) int {
 	return w.App.Server().Runtime().Specialist(specialist).Board.Report().Correctness.Samples
 }
 
-// B1: seven keyless answers with eight failing verdicts each demoted a specialist for everybody.
+// B1: seven keyless answers with eight failing verdicts each demoted a specialist for all clients.
 func TestRequestsWithoutAKeyDemoteNothing(t *testing.T) {
 	for _, whose := range []string{"own", "tenants"} {
 		w := newWorld(t, judgedWorld, judgedEngines(), twoTenants("auth.verdicts="+whose)...)

@@ -25,7 +25,7 @@ func forged(replica string, epoch uint64) events.Batch {
 	return events.Batch{Replica: replica, Epoch: epoch, Seq: 1, Events: []events.Event{{Kind: events.Cleared}}}
 }
 
-// voices is what the admin listener shows of who speaks for a replica.
+// voices is what the admin listener shows of the publishers of a replica.
 func (w *world) voices(replica string) (bound, rivals []string) {
 	w.T.Helper()
 	var seen struct {
@@ -40,7 +40,7 @@ func (w *world) voices(replica string) (bound, rivals []string) {
 	return v.Bound, v.Rivals
 }
 
-// By default the first on a shared stream is heard, and nobody else, until its engine is gone.
+// By default the first publisher on a shared stream is heard, and no other, until its engine is gone.
 func TestAnImpostorOnTheSharedStreamIsNotHeard(t *testing.T) {
 	server := redistest.Start(t)
 	p := redisAs(t, redisstream.Config{Addr: server.Addr, Publisher: "host-a"})
@@ -66,7 +66,8 @@ func TestAnImpostorOnTheSharedStreamIsNotHeard(t *testing.T) {
 		func() bool { bound, _ := w.voices("debug-0"); return strings.Join(bound, " ") == "redis/host-b" })
 }
 
-// With a secret, what is not sealed with the replica's own key is not read at all; who is bound does not matter then.
+// With a secret, what is not sealed with the replica's own key is not read at all; which publisher is bound does not
+// matter then.
 func TestSealedEventsAreReadAndOthersAreNot(t *testing.T) {
 	server := redistest.Start(t)
 	secret := events.Secret("sesame")
@@ -74,7 +75,7 @@ func TestSealedEventsAreReadAndOthersAreNot(t *testing.T) {
 		return redisAs(t, redisstream.Config{Addr: server.Addr, Key: secret.Key(replica)})
 	}
 	for _, p := range []events.Publisher{own("debug-1"), redisAs(t, redisstream.Config{Addr: server.Addr})} {
-		if err := p.Publish(t.Context(), forged("debug-0", 1<<62)); err != nil { // before anybody is bound
+		if err := p.Publish(t.Context(), forged("debug-0", 1<<62)); err != nil { // before any is bound
 			t.Fatal(err)
 		}
 	}

@@ -60,8 +60,8 @@ func studied(t *testing.T, all []Record) IntentReport {
 	return report.Intents[0]
 }
 
-// MEGA-15: from the stream alone come what each threshold costs and catches, which to set and how surely, and who has
-// earned a promotion.
+// MEGA-15: from the stream alone come what each threshold costs and catches, which to set and how surely, and which
+// specialist has earned a promotion.
 func TestAStreamIsEnoughToTuneThresholdsAndPromote(t *testing.T) {
 	r := studied(t, made(20000, 1))
 	if r.Requests != 20000 || r.Comparisons != 20000 || r.Threshold != 1 {

@@ -52,7 +52,7 @@ func cascade(t *testing.T, change func(*Config)) *Cascade {
 	return c
 }
 
-// MEGA-01, MEGA-07, MEGA-08, MEGA-09, MEGA-10: who decides, rule by rule, for one text that several rules have an
+// MEGA-01, MEGA-07, MEGA-08, MEGA-09, MEGA-10: which rule decides, one by one, for one text that several rules have an
 // opinion on.
 func TestTheFirstRuleThatCanSayDecides(t *testing.T) {
 	quiet := "how do I sort a list of names"

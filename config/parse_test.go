@@ -62,7 +62,7 @@ func TestTheReferenceShowsDefaults(t *testing.T) {
 	reference.Router.Fallback, reference.Events.Redis = "coder", nil
 	for _, name := range []string{"debug", "build-fix"} {
 		intent := reference.Intents[name]
-		intent.Specialist = "" // the ensemble of one has nobody of that name
+		intent.Specialist = "" // the ensemble of one has none of that name
 		reference.Intents[name] = intent
 	}
 	if diff := cmp.Diff(plain, reference, equateEmpty); diff != "" {

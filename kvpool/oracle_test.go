@@ -275,8 +275,8 @@ func TestPoolDoesWhatTheOracleDoes(t *testing.T) {
 	})
 }
 
-// Chains that no hash function makes, with names twice and in any order: what is shared is then nobody's promise, but
-// the ledger holds.
+// Chains that no hash function makes, with names twice and in any order: what is shared is not promised then, but the
+// ledger holds.
 func TestNamesOutOfOrderLeaveTheLedgerWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := NewPool(rapid.IntRange(1, 40).Draw(t, "blocks"), 4)
@@ -377,7 +377,7 @@ func (m *prefixMap) probes(h BlockHash) int {
 	return n
 }
 
-// B6: contents whose homes are one slot by a multiplication that everybody knows made a lookup as long as the table.
+// B6: contents whose homes are one slot by a multiplication that is public made a lookup as long as the table.
 func TestChosenHashesAreFoundAsFastAsOthers(t *testing.T) {
 	const blocks, inverse = 1 << 14, 0xF1DE83E19937733D // of 2^64/φ, modulo 2^64
 	for name, chosen := range map[string]func(i uint64) BlockHash{

@@ -263,7 +263,7 @@ func TestALegThatMustBeThereFailsThePlan(t *testing.T) {
 	runs := 0
 	prefill, decode := pd(t, &runs)
 	prefill.OnFailure = routing.Fail
-	ctx := request(t, 1) // host 0: nobody decodes
+	ctx := request(t, 1) // host 0: none decodes
 	if _, err := flow(t, prefill, decode).Plan(t.Context(), ctx); !errors.Is(err, routing.ErrNoCandidate) ||
 		!strings.Contains(err.Error(), "odd") {
 		t.Errorf("%v", err)

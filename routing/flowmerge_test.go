@@ -10,8 +10,8 @@ import (
 )
 
 // GAIE-03: what several profiles decided becomes one result: a plan with a step for each that counts, in the order of
-// the legs, and the last of them answers. A profile that finds nobody, or whose pick turns out not to be worth it, is
-// not in it.
+// the legs, and the last of them answers. A profile that finds no replica, or whose pick turns out not to be worth it,
+// is not in it.
 func TestTheResultsOfSeveralProfilesMergeIntoOnePlan(t *testing.T) {
 	reg := routing.Registry{
 		"best": as(best("best")), "even": as(without("even", 1, 3)), "odd": as(without("odd", 0, 2)),

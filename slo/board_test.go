@@ -310,7 +310,7 @@ func TestGapsReachTheBoardWhole(t *testing.T) {
 	for n := range 100 {
 		b := board(newClock())
 		var g Gaps
-		g.Add(time.Hour) // for nobody
+		g.Add(time.Hour) // for no request
 		g.Reset(b)
 		for range n {
 			g.Add(time.Millisecond)

@@ -82,7 +82,7 @@ func press(e *Escalation, words []string, now time.Time) (time.Time, error) {
 	return now, err
 }
 
-// Whatever the pressure and whoever asks: steps change by one; none goes up without Hold at its entry or down without
+// Whatever the pressure and the requests: steps change by one; none goes up without Hold at its entry or down without
 // Calm at its leave; the floor is a class's, lets the most urgent class pass, and stands in step 2 only.
 func TestEscalationMakesLegalMovesOnly(t *testing.T) {
 	for seed := range uint64(50) {

@@ -9,7 +9,7 @@ import (
 )
 
 // MEGA-64: the intents that load a specialist are the fewest that make up nine tenths of what asked in the last ten to
-// twenty seconds; where nobody asked, each is one.
+// twenty seconds; where none asked, each is one.
 func TestTheIntentsThatLoadASpecialistAreThoseThatAskMost(t *testing.T) {
 	e, now := NewEscalation(EscalationConfig{}), newClock().at
 	look := func(after time.Duration, want ...string) {

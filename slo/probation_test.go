@@ -2,7 +2,7 @@ package slo
 
 import "testing"
 
-// MEGA-67: who is fresh stays so until its window fills with verdicts, good or bad; no history is not health.
+// MEGA-67: a fresh specialist stays so until its window fills with verdicts, good or bad; no history is not health.
 func TestAFreshLaneIsOnProbationUntilItsWindowFills(t *testing.T) {
 	debug, adapted := Entrant{"debug", ""}, Entrant{"debug", "gdb"}
 	p := NewProbation()

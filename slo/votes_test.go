@@ -43,7 +43,8 @@ func TestNoTenantIsMoreThanHalfOfAWindow(t *testing.T) {
 	}
 }
 
-// A flood of failing verdicts demotes nobody against others, and a few of them are not blown up by the bound either.
+// A flood of failing verdicts demotes no specialist against others, and a few of them are not blown up by the bound
+// either.
 func TestADemotionHoldsWithAndWithoutTheBound(t *testing.T) {
 	for name, c := range map[string]struct {
 		loud, quiet bool // what they say
@@ -72,8 +73,8 @@ func TestADemotionHoldsWithAndWithoutTheBound(t *testing.T) {
 	}
 }
 
-// An answer is one sample: a second kind that fails takes the pass back, whoever had given it, and is the failing
-// voter's.
+// An answer is one sample: a second kind that fails takes the pass back, whichever voter had given it, and is the
+// failing voter's.
 func TestAnOverturnedAnswerIsOneSample(t *testing.T) {
 	l, now := votingBreaker(10)
 	give(l, now, "", true, 3)

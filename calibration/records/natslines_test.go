@@ -151,7 +151,7 @@ func TestASubjectThatNobodyKeepsIsAnError(t *testing.T) {
 	}
 }
 
-// Whoever has read enough time ends it, and hears why.
+// A reader that has read enough time ends it, and is told why.
 func TestReadingEndsWithItsTime(t *testing.T) {
 	srv, js := jetStream(t, nil, jetstream.StreamConfig{Name: "KEPT", Subjects: []string{"s"}})
 	publish(t, js, "s", make([]string, handful+1)...)

@@ -135,8 +135,7 @@ func (*stuck) Write(ctx context.Context, _ []byte) error {
 }
 func (s *stuck) Close() error { s.closed = true; return nil }
 
-// Whoever offers never waits, for a sink that hangs either: its queue fills, the rest is dropped and counted, others go
-// on.
+// Offer never waits, for a sink that hangs either: its queue fills, the rest is dropped and counted, others go on.
 func TestASinkThatHangsBlocksNobody(t *testing.T) {
 	for name, bounds := range map[string]Bounds{"by default": {},
 		"as bounded": {Queue: 3, WriteTimeout: time.Hour, CloseTimeout: time.Minute}} {

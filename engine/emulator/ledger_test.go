@@ -24,7 +24,7 @@ func indexed(t *testing.T) (*runs.Indexer, *events.Feed) {
 	return x, events.NewFeed(x, kvpool.Hasher{}, func(string) (events.Target, bool) { return to, true })
 }
 
-// Who reads the snapshot knows what one knows who has read every event.
+// The snapshot says what all events together say.
 func TestASnapshotEqualsTheEventsBeforeIt(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))

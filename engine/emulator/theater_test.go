@@ -199,7 +199,7 @@ func (s *stage) hear(o core.Output) error {
 	return nil
 }
 
-// leave cancels whoever has heard enough. In order, so that a seed is a play.
+// leave cancels the requests that have heard enough. In order, so that a seed is a play.
 func (s *stage) leave() {
 	for id := range uint64(s.requests) {
 		if sc := s.roles[id+1]; sc.leave >= 0 && sc.heard > sc.leave && s.core.Cancel(id+1) {

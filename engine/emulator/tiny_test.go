@@ -95,8 +95,8 @@ func TestTinyAnswersComeBackAsTheTokensThatTheyWere(t *testing.T) {
 	}
 }
 
-// MEGA-23, MEGA-30: clients that leave in the middle of a step leave no block behind that was never computed: those who
-// share their prompts read what they are answered alone.
+// MEGA-23, MEGA-30: clients that leave in the middle of a step leave no block behind that was never computed: requests
+// that share their prompts read what they are answered alone.
 func TestTinyClientsWhoLeaveSpoilNobodysPrefix(t *testing.T) {
 	c := think(0, false)
 	c.TokenBudget = 16

@@ -77,7 +77,7 @@ func TestALearnedAnswerIsFoundInTheCache(t *testing.T) {
 	}
 }
 
-// What an answer said is not said again by who goes on with it.
+// What an answer said is not said again by the engine that goes on with it.
 func TestALearnedAnswerIsContinued(t *testing.T) {
 	r := start(t, learnedConfig())
 	const prompt = "Why does my arena leak?\n"

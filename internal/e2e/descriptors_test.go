@@ -32,7 +32,7 @@ func scarceGateway(t *testing.T, files int, yaml string) (data, admin string) {
 	return "http://" + m[1], "http://" + m[2]
 }
 
-// Clients who hold connections open, far more than the process may have files, take nothing from anybody: engines are
+// Clients that hold connections open, far more than the process may have files, take nothing from others: engines are
 // reached, operators are answered, new clients too, and no replica is blamed.
 func TestIdleConnectionsTakeNoDescriptorsFromEnginesAndOperators(t *testing.T) {
 	for _, front := range []string{"octet", "nethttp"} {

@@ -52,7 +52,7 @@ func (p *running) peak() int {
 	return n >> 10
 }
 
-// hostileServer says hello to whoever connects, and answers the first word of each line that asks for something by
+// hostileServer says hello to each connection, and answers the first word of each line that asks for something by
 // other.
 func hostileServer(t *testing.T, hello string, words *regexp.Regexp, other func(word string) string) (addr string,
 	answered *atomic.Int64) {
@@ -114,7 +114,7 @@ func costsNothing(t *testing.T, yaml string, answered *atomic.Int64) {
 	}
 }
 
-// A1 of the issue: 22 bytes from whoever listens at the address of Redis ended the process.
+// A1 of the issue: 22 bytes from a server at the address of Redis ended the process.
 func TestAHostileRedisCostsNothing(t *testing.T) {
 	url := engine(t, "debug")
 	commands := regexp.MustCompile(`(?i)^(hello|client|auth|select|xread|xinfo|xadd|evalsha|eval|ping|multi|script)$`)

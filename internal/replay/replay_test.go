@@ -120,8 +120,8 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// A replay is worth believing only if it ranks what everybody ranks alike: chance, then load, then cache and load, then
-// a cache that forgets nothing. DYN-22
+// A replay is worth believing only if it ranks what all published comparisons rank alike: chance, then load, then cache
+// and load, then a cache that forgets nothing. DYN-22
 func TestPoliciesRankAsTheyDoElsewhere(t *testing.T) {
 	for seed := range uint64(2) {
 		trace := busy.trace(seed)
@@ -139,7 +139,7 @@ func TestPoliciesRankAsTheyDoElsewhere(t *testing.T) {
 	}
 }
 
-// TestTheDefaultHasTheShortestTail compares p90 at equal load, over loads that nobody tuned anything to.
+// TestTheDefaultHasTheShortestTail compares p90 at equal load, over loads that nothing was tuned to.
 func TestTheDefaultHasTheShortestTail(t *testing.T) {
 	peers := []string{"dynamo-kv", "epp-default", "consistent-hash", "cache-aware", "least-load", "round-robin",
 		"random"}

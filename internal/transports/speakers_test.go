@@ -25,8 +25,8 @@ import (
 	"octet/routing/index/runs"
 )
 
-// heist is how a replica publishes, who reads it, and how another one could try to speak in its name. That says whether
-// it was turned away at once.
+// heist is how a replica publishes, which consumer reads it, and how another publisher could try to speak in its name.
+// That says whether it was turned away at once.
 type heist struct {
 	honest events.Publisher
 	reader interface {

@@ -168,7 +168,7 @@ func TestTransportsAtOnceMakeUpForEachOthersLosses(t *testing.T) {
 			}
 			await.True(t, "published", func() bool { return tr.publisher.Publish(t.Context(), b) == nil })
 		}
-		if seq == 0 { // who has not brought anything yet is not waited for
+		if seq == 0 { // a source that has not brought anything yet is not waited for
 			await.True(t, "all carry the replica", func() bool { return feed.Stats().Batches == uint64(len(all)) })
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"octet/routing/index"
 )
 
-// Readers take no lock: whatever is cut, joined, shortened, forgotten or held block by block meanwhile, nobody is told
-// of a block that was not routed.
+// Readers take no lock: whatever is cut, joined, shortened, forgotten or held block by block meanwhile, no query is
+// told of a block that was not routed.
 func TestReadersBesideAWriterSeeWhatWasRouted(t *testing.T) {
 	const routed, long = 40, 64
 	x := open(t, Config{Blocks: 100})

@@ -84,7 +84,7 @@ func (c *chaos) target(replica string) (Target, bool) {
 	return Target{}, false
 }
 
-// act does one thing to somebody.
+// act does one thing to one engine.
 func (c *chaos) act() {
 	i := c.rng.IntN(chaosReplicas)
 	switch n := c.rng.IntN(2000); {
@@ -96,7 +96,7 @@ func (c *chaos) act() {
 		c.steal(i)
 	case n < 1985:
 		if log := c.logs[i]; len(log) > 0 {
-			c.feed.Deliver(log[c.rng.IntN(len(log))]) // by somebody who knows no order
+			c.feed.Deliver(log[c.rng.IntN(len(log))]) // by a source that knows no order
 		}
 	case n < 1990:
 		c.restart(i)
@@ -132,7 +132,7 @@ func (c *chaos) carry(way, i int) {
 	*at = min(*at+1, len(c.logs[i]))
 }
 
-// steal speaks in a replica's name, as somebody else.
+// steal speaks in a replica's name, as another publisher.
 func (c *chaos) steal(i int) {
 	e := c.engines[i]
 	b := Batch{Replica: e.name, Epoch: e.epoch + c.rng.Uint64N(4), Seq: c.rng.Uint64N(e.seq + 3),
@@ -152,7 +152,7 @@ func (c *chaos) restart(i int) {
 	c.publish(i)
 }
 
-// move gives a replica another slot, and its old one back to whoever comes.
+// move gives a replica another slot, and its old one back to any that comes.
 func (c *chaos) move(i int) {
 	c.moves++
 	old := c.hosts[i]
@@ -179,8 +179,8 @@ func (c *chaos) save() {
 	c.saved = b.Bytes()
 }
 
-// quiet has both transports read all that is kept, at once, and whoever is stale is asked what it holds. Then the index
-// is compared.
+// quiet has both transports read all that is kept, at once, and each stale replica is asked what it holds. Then the
+// index is compared.
 func (c *chaos) quiet() {
 	c.t.Helper()
 	var reading sync.WaitGroup
@@ -252,9 +252,9 @@ func (e *namedEngine) snapshot() (held []Event) {
 }
 
 // A million changes of caches, published by engines that crash and carried by two transports at once that lose, repeat
-// and begin again, beside somebody who brings them in no order and somebody who speaks in the engines' names, to
-// gateways that are killed and start from whatever was saved, with replicas that change slots: whenever all is read,
-// the index holds what the engines hold. MOD2-13, MOD2-17, MOD2-18, MOD2-51, DYN-10
+// and begin again, beside a source that brings them in no order and one that speaks in the engines' names, to gateways
+// that are killed and start from whatever was saved, with replicas that change slots: whenever all is read, the index
+// holds what the engines hold. MOD2-13, MOD2-17, MOD2-18, MOD2-51, DYN-10
 func TestAMillionChangesInDisorderLeaveTheTruth(t *testing.T) {
 	var total chaos
 	for seed := uint64(0); total.ops < chaosOps; seed++ {

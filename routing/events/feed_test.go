@@ -344,7 +344,7 @@ func TestHashesOfAnotherSchemeAreCounted(t *testing.T) {
 		f := NewFeed(newIndex(t, 4), hasher, only("e", to))
 		f.Deliver(Batch{Replica: "e", Epoch: 1, Seq: 1, Events: []Event{
 			{Kind: Registered, Hashes: []uint64{10, 14}, Root: true, Tokens: tokens(10, 8), BlockSize: 4},
-			// in the middle of a chain: nobody can tell
+			// in the middle of a chain: it cannot be told
 			{Kind: Registered, Hashes: []uint64{99}, Parent: 14, Tokens: tokens(18, 4), BlockSize: 4},
 		}})
 		if st := f.Stats(); st.Verified != row.verified || st.Mismatched != row.differ || st.Applied != 1 {

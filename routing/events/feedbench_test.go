@@ -7,7 +7,7 @@ import (
 )
 
 // BenchmarkFeed applies batches of 16 blocks of 16 tokens, which come and go: by tokens and by names, with and without
-// who speaks being bound.
+// a publisher that is bound.
 func BenchmarkFeed(b *testing.B) {
 	for _, named := range []bool{false, true} {
 		for _, patience := range []time.Duration{0, time.Minute} {

@@ -14,7 +14,7 @@ import (
 
 const patience = 30 * time.Second
 
-// stage is a feed at a clock of its own, and who speaks on it.
+// stage is a feed at a clock of its own, and the publishers that speak on it.
 type stage struct {
 	t    *testing.T
 	feed *Feed
@@ -145,8 +145,8 @@ func TestHistoryIsJudgedByItsOwnTimes(t *testing.T) {
 		x.session.Deliver(batch)
 	}
 	say(a, 0)
-	say(b, time.Second)    // an impostor, or a restart: nobody can tell yet
-	s.feed.ReplaceSilent() // while a stream is being read, nobody is silent
+	say(b, time.Second)    // an impostor, or a restart: it cannot be told yet
+	s.feed.ReplaceSilent() // while a stream is being read, no source counts as silent
 	say(a, 2*time.Second)
 	s.knows(1, 2, false)
 	say(b, 33*time.Second)
@@ -155,8 +155,8 @@ func TestHistoryIsJudgedByItsOwnTimes(t *testing.T) {
 	s.knows(2, 3, false)
 }
 
-// The end of a replica's life, and its being gone, are the end of the bond. Whoever comes next is heard, and what it
-// said before is.
+// The end of a replica's life, and its being gone, are the end of the lease. The publisher that comes next is heard,
+// and what it said before is.
 func TestTheBondEndsWithTheLife(t *testing.T) {
 	s := newStage(t)
 	a, b, c := s.actor("redis", "host-a", 1, 0), s.actor("redis", "host-b", 2, 5000),
@@ -181,7 +181,7 @@ func TestTheBondEndsWithTheLife(t *testing.T) {
 	}
 }
 
-// Who holds a replica by an open stream may be silent for as long as it likes.
+// A publisher that holds a replica by an open stream may be silent for as long as it likes.
 func TestAnOpenStreamIsNotSilent(t *testing.T) {
 	s := newStage(t)
 	a, b := s.actor("grpc", "token a", 1, 0), s.actor("redis", "host-b", 2, 5000)
@@ -265,7 +265,7 @@ func TestRivalsAreBounded(t *testing.T) {
 }
 
 // Whatever honest and dishonest publishers do at whatever times, the index never holds what an impostor says while the
-// one who is bound goes on speaking, and what is parked is counted right.
+// one that is bound goes on speaking, and what is parked is counted right.
 func TestNoImpostorIsHeardWhoeverComesWhen(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 5))

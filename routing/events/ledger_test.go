@@ -173,7 +173,7 @@ func TestOrphansWaitWithinBytes(t *testing.T) {
 	}
 }
 
-// Whatever comes, from whoever, in whatever order, through resyncs, moves, lives and an index that is full.
+// Whatever comes, from any source, in whatever order, through resyncs, moves, lives and an index that is full.
 func TestWhatWaitsIsChargedToTheByteWhateverComes(t *testing.T) {
 	for seed := range uint64(4) {
 		rng := rand.New(rand.NewPCG(seed, 13))

@@ -6,8 +6,8 @@ import (
 	"octet/kvpool"
 )
 
-// Where some prompts have a salt, blocks whose event cannot say one are nobody's: they are known to be there, and stand
-// for no prompt.
+// Where some prompts have a salt, blocks whose event cannot say one belong to no prompt: they are known to be there,
+// and stand for none.
 func TestBlocksOfWhichNoSaltCanBeSaidStandForNoPrompt(t *testing.T) {
 	for salts, want := range map[bool]int{false: 2, true: 0} {
 		m := newMapping(100, &tally{}, nil)

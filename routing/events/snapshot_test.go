@@ -238,7 +238,7 @@ func TestWhatComesWhileAnEngineIsAskedWaits(t *testing.T) {
 	b.holds(one(6), one(7))
 	release()
 	b.holds(one(6), one(7), one(8))
-	b.feed.Hold("debug-0") // and nobody answers
+	b.feed.Hold("debug-0") // and no answer comes
 	for seq := uint64(9); seq <= 9+maxHeld; seq++ {
 		store(seq)
 	}

@@ -39,7 +39,7 @@ func TestWorkShrinksWhileItIsDone(t *testing.T) {
 	r, now := all[0], time.Unix(100, 0)
 	wantWork(t, r, now, 0, 0)
 	first := begin(r, 4000, false, now)
-	wantWork(t, r, now.Add(time.Hour), 4000, 0) // nobody knows how fast it is
+	wantWork(t, r, now.Add(time.Hour), 4000, 0) // its rate is not known
 	first.Land()
 
 	now = measured(r, now)

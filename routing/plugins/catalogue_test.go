@@ -51,7 +51,7 @@ func TestTheCatalogueIsComplete(t *testing.T) {
 	}
 }
 
-// GAIE-09: whatever a parameter is given that it cannot be, and one that nobody knows, is a fault.
+// GAIE-09: whatever a parameter is given that it cannot be, and an unknown one, is a fault.
 //
 //nolint:lll // raw text that cannot be broken
 func TestEveryPluginRefusesParametersThatItDoesNotTake(t *testing.T) {

@@ -61,7 +61,7 @@ func TestWeightedRandomIsProportional(t *testing.T) {
 	}
 }
 
-// DYN-20: of five equally loaded but one, the busy one comes first only when drawn against nobody less busy: never.
+// DYN-20: of five equally loaded but one, the busy one comes first only when drawn against none less busy: never.
 //
 //nolint:lll // raw text that cannot be broken
 func TestPowerOfTwoTakesTheBetterOfTwo(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"octet/routing/index"
 )
 
-// removedBy is the slow, obvious chain of the presets' filters: who takes out a replica; "" is nobody.
+// removedBy is the slow, obvious chain of the presets' filters: the one that takes out a replica; "" if none does.
 func removedBy(r *fleet.Replica, role routing.Role, most int) string {
 	can := map[string][]routing.Role{
 		fleet.RoleBoth:    {routing.RoleBoth, routing.RolePrefill, routing.RoleDecode, routing.RolePreprocess},

@@ -11,7 +11,7 @@ import (
 	"octet/routing/index"
 )
 
-// kept runs one filter for a role over all replicas and returns who is left; none when the filter left none.
+// kept runs one filter for a role over all replicas and returns those that are left; none when the filter left none.
 func (w *world) kept(filter routing.PluginSpec, role routing.Role, f routing.Facts) index.HostBitmap {
 	w.t.Helper()
 	p := w.build(routing.ProfileSpec{Name: "p", Role: role, Filter: []routing.PluginSpec{filter},

@@ -94,7 +94,7 @@ func (w *world) rated(scorer string, params map[string]any, g given, prepare ...
 	return raw
 }
 
-// left returns whom one filter leaves of all replicas.
+// left returns the replicas that one filter leaves of all.
 func (w *world) left(filter string, params map[string]any, g given, prepare ...routing.PluginSpec) index.HostBitmap {
 	w.t.Helper()
 	d, _, err := w.decide(routing.ProfileSpec{Prepare: prepare,

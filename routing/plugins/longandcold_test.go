@@ -24,7 +24,7 @@ func TestLongAndColdDecides(t *testing.T) {
 	d := plugins.LongAndCold{MinPrompt: 100, MinUncached: 50, Pick: pickOfPrefill}
 	for name, c := range map[string]struct {
 		tokens, held  int // tokens of the prompt, blocks of it at the answering replica, which is 1
-		picked        int // -1 is nobody
+		picked        int // -1 means none
 		before, after string
 	}{
 		"long and cold":    {tokens: 160, picked: 0},

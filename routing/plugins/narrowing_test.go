@@ -114,7 +114,7 @@ func TestUtilizationRemovesTheFull(t *testing.T) {
 	}
 }
 
-// GAIE-08: whoever removes the last one is named, after those before it.
+// GAIE-08: the filter that removes the last one is named, after those before it.
 func TestNoCandidateLeftNamesTheFilter(t *testing.T) {
 	w := newWorld(t, 2)
 	w.load(0, fleet.Load{KVUsage: 1})

@@ -7,8 +7,8 @@ import (
 	"octet/scheduler"
 )
 
-// However many wait more urgently, and however many come, who has waited (ceiling - priority) x aging is behind only
-// those who had come by then. Without aging it would never start.
+// However many wait more urgently, and however many come, a request that has waited (ceiling - priority) x aging is
+// behind only those that had come by then. Without aging it would never start.
 func TestAgingBoundsWaiting(t *testing.T) {
 	for _, aging := range []scheduler.Time{0, 10} {
 		t.Run(fmt.Sprint(int64(aging)), func(t *testing.T) {

@@ -193,7 +193,7 @@ func (w *world) checkBatch(b Batch, before map[uint64]place) error {
 	return w.checkOrder(before)
 }
 
-// checkOrder: nobody started before one of its tenant's who waited at its level and came first.
+// checkOrder: no request started before one of its tenant's that waited at its level and came first.
 func (w *world) checkOrder(before map[uint64]place) error {
 	for a, was := range before {
 		for b, other := range before {

@@ -131,7 +131,7 @@ func TestLoopStreamsEachRequestToItsEnd(t *testing.T) {
 	})
 }
 
-// MEGA-28: who comes in mid-answer does not wait for the answer's end.
+// MEGA-28: a request that comes in mid-answer does not wait for the answer's end.
 func TestNewRequestJoinsTheRollingBatch(t *testing.T) {
 	bubble(t, loopSize, func(t *testing.T, l *Loop, e *timed) {
 		long := submit(t, l, asking(1, 4, 100))

@@ -189,7 +189,7 @@ func (m *naive) outrank() {
 	}
 }
 
-// growth is the blocks that are due to those who run and are at least as urgent.
+// growth is the blocks that are due to the running requests that are at least as urgent.
 func (m *naive) growth(priority int) (n int) {
 	for _, s := range m.sorted(true) {
 		if s.Priority >= priority && s.decoding() {

@@ -9,7 +9,7 @@ import (
 	"octet/scheduler"
 )
 
-// The policies of the naive Core: who gives way, and who is served next.
+// The policies of the naive Core: which request gives way, and which is served next.
 
 func (m *naive) lane(s *simple) string {
 	if m.cfg.CrossAdapter {
@@ -63,7 +63,7 @@ func (m *naive) worthSaving(s *simple) bool {
 		m.copying(s) < m.compute(s.computed)
 }
 
-// choose returns who gives way so that fits on a copy, of those at most as urgent as priority.
+// choose returns the requests that give way so that fits on a copy, of those at most as urgent as priority.
 func (m *naive) choose(priority int, self *simple, fits func(*naive) bool) []*simple {
 	var order []*simple
 	for _, s := range m.sorted(true) {
@@ -185,7 +185,7 @@ func (m *naive) charge(s *simple, tokens int) {
 	a.turn = l.turn
 }
 
-// firstOf is the tenant whose turn it is, of those for whom somebody waits.
+// firstOf is the tenant whose turn it is, of those for which a request waits.
 func (m *naive) firstOf(level int) (tenant string) {
 	var best *naiveAccount
 	for t, a := range m.lanes[level].accounts {
@@ -208,7 +208,7 @@ func (m *naive) waitingOf(level int, tenant string) (n int) {
 	return n
 }
 
-// settle forgets whoever owes nothing and does not wait, and levels where nobody waits.
+// settle forgets the tenants that owe nothing and do not wait, and levels where none waits.
 func (m *naive) settle() {
 	for level, l := range m.lanes {
 		waiting := 0
@@ -224,7 +224,7 @@ func (m *naive) settle() {
 	}
 }
 
-// head is who is served next; nil where nobody waits.
+// head is the request that is served next; nil if none waits.
 func (m *naive) head() *simple {
 	top := math.MinInt
 	for level := range m.lanes {

@@ -100,7 +100,7 @@ type copied struct {
 	cells []uint64
 }
 
-// carry does what a batch asks of host memory. It forgets the device's state of whoever gave way.
+// carry does what a batch asks of host memory. It forgets the device's state of the requests that gave way.
 func (e *paged) carry(b Batch) {
 	for _, id := range b.Discards {
 		delete(e.host, id)
@@ -138,7 +138,7 @@ func (e *paged) recur(id uint64, at int, t uint32) {
 	e.states[id] = append(states[:at+1], mix(states[at], uint64(t)))
 }
 
-// scribble writes the rest of a rejected window: garbage that nobody may ever read.
+// scribble writes the rest of a rejected window: garbage that may never be read.
 func (e *paged) scribble(adapter string, it Item, at, n int) {
 	for i := range n {
 		e.write(adapter, it.Table, at+i, 999)

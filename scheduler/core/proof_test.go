@@ -20,7 +20,7 @@ func anyCore(t *rapid.T) sim.CorePlan {
 		TokenBudget: running + rapid.IntRange(0, 40).Draw(t, "budget"), Seed: 5,
 	}}
 	p.Core.ChunkTokens = rapid.IntRange(0, p.Core.TokenBudget).Draw(t, "chunk")
-	if rapid.Bool().Draw(t, "seen") { // tokens for everybody, so that all is judged to the request
+	if rapid.Bool().Draw(t, "seen") { // tokens for every request, so that all is judged to the request
 		p.Seen, p.Core.TokenBudget, p.Core.ChunkTokens = true, 2000, 0
 	}
 	p.Core.Watermark = rapid.SampledFrom([]float64{-1, 0, 0.1, 0.4}).Draw(t, "watermark")

@@ -245,7 +245,7 @@ func (p *player) commit(a arguments) {
 	p.state()
 }
 
-// state says who is where, in order, and whose the blocks are.
+// state says where each request is, in order, and whose the blocks are.
 func (p *player) state() {
 	s := p.core.Stats()
 	p.say("   running [%s] waiting [%s] free %d used %d reserved %d", p.running(), p.waiting(), s.Free, s.Used,

@@ -52,7 +52,7 @@ func TestVictimFollowsTheComputedCost(t *testing.T) {
 	}
 }
 
-// givenWay names the kind of whoever gave way in a core of two requests, 0 and 1.
+// givenWay names the kind of the request that gave way in a core of two requests, 0 and 1.
 func givenWay(c *Core) string {
 	for id := range uint64(2) {
 		if s := c.live[id]; s.preempted {

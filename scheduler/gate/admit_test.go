@@ -36,8 +36,8 @@ func TestADeadlineIsJudgedAtThePresentQueue(t *testing.T) {
 	})
 }
 
-// MEGA-45: one more slows everybody; who has a deadline in the engine is not pushed past it, and whoever must wait for
-// that gets in when it is done.
+// MEGA-45: one more slows all; a request with a deadline in the engine is not pushed past it, and the one that must
+// wait for that gets in when it is done.
 func TestNobodyInFlightIsPushedPastItsDeadline(t *testing.T) {
 	gated(t, Config{MaxRunning: 8, MaxWaiting: 9}, func(t *testing.T, g *Gate) {
 		for n := range 16 { // a token takes 10ms for each that is there

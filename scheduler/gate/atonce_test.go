@@ -7,8 +7,8 @@ import (
 	"octet/scheduler"
 )
 
-// What shall start at once or not at all waits for nobody, has nobody give way, and gives way to all above it; refused
-// it was not even offered, so that it makes no specialist look starved.
+// What shall start at once or not at all waits for nothing, has no request give way, and gives way to all above it;
+// refused it was not even offered, so that it makes no specialist look starved.
 func TestWhatStartsAtOnceOrNotAtAllTakesNoPlace(t *testing.T) {
 	gated(t, Config{Blocks: 8, BlockSize: 16, MaxRunning: 2, MaxWaiting: 9}, func(t *testing.T, g *Gate) {
 		aside := Request{ID: "aside", Priority: -101, PromptTokens: 60, MaxNew: 10, Victim: true, AtOnce: true}

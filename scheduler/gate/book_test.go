@@ -11,7 +11,7 @@ import (
 	"octet/scheduler"
 )
 
-// crowdPlan is a crowd before one engine: bursts of clients who come at once, and come back when they are told to, or
+// crowdPlan is a crowd before one engine: bursts of clients that come at once, and come back when they are told to, or
 // never.
 type crowdPlan struct {
 	places, queue int
@@ -20,7 +20,7 @@ type crowdPlan struct {
 	noise         float64
 	burst, bursts int
 	pause         time.Duration // between bursts
-	passing       time.Duration // between others who come once, whatever they are told; 0 is none come
+	passing       time.Duration // between others that come once, whatever they are told; 0 is none come
 	obeys         float64
 	grain         time.Duration
 	twins         bool // all look alike
@@ -41,7 +41,7 @@ type crowdRun struct {
 
 	spans        []taken
 	begun, ended time.Duration // of what is measured
-	sent, obeyed int           // sent away at the first try; of them those who came back
+	sent, obeyed int           // sent away at the first try; of them those that came back
 	heard        int           // of these: let in or let wait
 	again        int           // refusals after that
 }
@@ -152,7 +152,7 @@ func (c *crowdRun) serve(t *Ticket) {
 	c.in(took, func() { t.Grow(20); t.Release() })
 }
 
-// collect begins with those who got a place meanwhile.
+// collect begins with the requests that got a place meanwhile.
 func (c *crowdRun) collect() {
 	c.waiting = slices.DeleteFunc(c.waiting, func(w *Wait) bool {
 		if w.gone() && w.granted() != nil {
@@ -197,9 +197,9 @@ func (c *crowdRun) used() float64 {
 	return float64(busy) / float64(c.ended-c.begun) / float64(c.places)
 }
 
-// A crowd that is sent away at once comes back one after the other, as places come free: who obeys is let in at the
-// first retry, and meanwhile the engine's places are used. Where a part never comes back its places are others', or
-// told twice once that is known.
+// A crowd that is sent away at once comes back one after the other, as places come free: a request that obeys is let in
+// at the first retry, and meanwhile the engine's places are used. Where a part never comes back its places are others',
+// or told twice once that is known.
 func TestACrowdThatObeysGetsInAtItsFirstRetry(t *testing.T) {
 	base := crowdPlan{places: 16, queue: 64, service: 2 * time.Second, noise: 0.2, burst: 400, bursts: 1, obeys: 1}
 	with := func(change func(*crowdPlan)) crowdPlan {

@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A Book beside a list that is searched from end to end: whom it knows, whom it has forgotten, how many are away at
-// each priority, and that nobody is told an earlier time than one before it who is as urgent, while the engines say the
-// same.
+// A Book beside a list that is searched from end to end: which requests it knows, which it has forgotten, how many are
+// away at each priority, and that none is told an earlier time than one before it that is as urgent, while the engines
+// say the same.
 func TestABookIsAListOfWhoIsAway(t *testing.T) {
 	type entry struct {
 		id       uint64

@@ -45,8 +45,8 @@ func TestAShortPromptIsNotBehindFiftyOfAnothers(t *testing.T) {
 	}
 }
 
-// A request pays for its answer too: who has long ones starts fewer. One that ends before all that it asked for has the
-// rest back.
+// A request pays for its answer too: a tenant with long ones starts fewer. One that ends before all that it asked for
+// has the rest back.
 func TestARequestPaysForItsAnswer(t *testing.T) {
 	for _, said := range []int{2, 400} {
 		gated(t, Config{MaxRunning: 1, MaxWaiting: 200}, func(t *testing.T, g *Gate) {

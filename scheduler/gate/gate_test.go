@@ -234,7 +234,7 @@ func TestWaitsEndWithTheirReason(t *testing.T) {
 	}
 }
 
-// Whoever gives up makes way for those behind.
+// A request that gives up makes way for those behind.
 func TestGivingUpLetsTheNextIn(t *testing.T) {
 	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
 		holder := admitted(t, g, ofBlocks(6))
@@ -330,7 +330,7 @@ func TestReconfigureLetsInWhoFitsNow(t *testing.T) {
 	})
 }
 
-// Ten thousand wait; whoever makes room wakes exactly whom it lets in.
+// Ten thousand wait; the one that makes room wakes exactly those that it lets in.
 func TestReleaseWakesOnlyWhomItLetsIn(t *testing.T) {
 	gated(t, Config{Blocks: 10, BlockSize: 16, MaxRunning: 1, MaxWaiting: 10_000}, func(t *testing.T, g *Gate) {
 		holder := admitted(t, g, ofBlocks(1))

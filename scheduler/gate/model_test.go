@@ -15,7 +15,7 @@ import (
 	"octet/scheduler/queue"
 )
 
-// gateWorld drives a Gate and the naive one through the same calls, without goroutines: who waits is a waiter in hand.
+// gateWorld drives a Gate and the naive one through the same calls, without goroutines: what waits is a waiter in hand.
 type gateWorld struct {
 	gate      *Gate
 	naive     *naiveGate
@@ -24,7 +24,7 @@ type gateWorld struct {
 	asked     int
 	tickets   map[int]*Ticket
 	waiters   map[int]*Wait
-	displaced int // who has to leave a full queue by now; 0 is nobody
+	displaced int // the one that has to leave a full queue by now; 0 means none
 }
 
 func newGateWorld(d *slow.Dice) (*gateWorld, error) {
@@ -266,7 +266,7 @@ func simulateGate(bytes []byte) error {
 			return err
 		}
 	}
-	for len(w.tickets) > 0 { // whoever waits gets in when the others leave
+	for len(w.tickets) > 0 { // all that wait get in when the others leave
 		w.touch(d, 8, pick(d, w.tickets))
 		if err := w.check(); err != nil {
 			return err

@@ -129,8 +129,8 @@ func (m *naiveGate) settle() {
 	}
 }
 
-// displaced returns who leaves a full queue for w: the last that is strictly less urgent and resumes nothing; nil for
-// nobody.
+// displaced returns the request that leaves a full queue for w: the last that is strictly less urgent and resumes
+// nothing; nil if none does.
 func (m *naiveGate) displaced(w *naiveWaiter, most int) (last *naiveWaiter) {
 	for _, o := range m.waiting {
 		if o.resume == 0 && most > 0 && (last == nil || last.rank.Before(o.rank)) {

@@ -59,7 +59,7 @@ func TestNobodyIsPreemptedForNothing(t *testing.T) {
 	})
 }
 
-// A preempted request that comes back with its first arrival stands before those who came later.
+// A preempted request that comes back with its first arrival stands before those that came later.
 func TestPreemptedRequestResumesInItsPlace(t *testing.T) {
 	gated(t, Config{Blocks: 10, BlockSize: 16, MaxRunning: 1, MaxWaiting: 9}, func(t *testing.T, g *Gate) {
 		r := Request{ID: "low", PromptTokens: 20, Victim: true, Arrived: time.Now()}
@@ -116,7 +116,7 @@ func TestWatchHearsOfAPreemptionUntilItEnds(t *testing.T) {
 	})
 }
 
-// Growth that finds no block is a debt: counted, paid first, oldest first; nobody is admitted meanwhile.
+// Growth that finds no block is a debt: counted, paid first, oldest first; none is admitted meanwhile.
 func TestDebtsArePaidBeforeAnybodyIsLetIn(t *testing.T) {
 	gated(t, tenBlocks, func(t *testing.T, g *Gate) {
 		a, b, c := admitted(t, g, ofBlocks(4)), admitted(t, g, ofBlocks(3)), admitted(t, g, ofBlocks(3))
@@ -167,7 +167,7 @@ func TestCachedBlocksAreEvictedBeforeAnybodyGoesIntoDebt(t *testing.T) {
 	})
 }
 
-// Who was pinned keeps its place; who was told to give way cannot be pinned any more.
+// A request that was pinned keeps its place; one that was told to give way cannot be pinned any more.
 func TestPinnedTicketIsNoVictim(t *testing.T) {
 	gated(t, Config{MaxRunning: 2, MaxWaiting: 2}, func(t *testing.T, g *Gate) {
 		a, b := admitted(t, g, Request{ID: "a", Victim: true}), admitted(t, g, Request{ID: "b", Victim: true})

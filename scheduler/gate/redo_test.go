@@ -84,7 +84,7 @@ func TestBeyondItsShareAGatePreemptsForDeadlinesAlone(t *testing.T) {
 	})
 }
 
-// Who was denied is thought of again when the share allows it, without anybody having come or gone.
+// A request that was denied is thought of again when the share allows it, without another one having come or gone.
 func TestWhoWasDeniedIsThoughtOfAgain(t *testing.T) {
 	gated(t, thrifty, func(t *testing.T, g *Gate) {
 		warm(t, g)
@@ -150,7 +150,7 @@ func TestWorkDoneAgainStaysWithinItsShare(t *testing.T) {
 	})
 }
 
-// An answer that comes whole is lost whole: of two, who has hardly begun gives way.
+// An answer that comes whole is lost whole: of two, the one that has hardly begun gives way.
 func TestAnAnswerThatComesWholeIsPricedByWhatItHasSaid(t *testing.T) {
 	gated(t, Config{MaxRunning: 2, MaxWaiting: 4}, func(t *testing.T, g *Gate) {
 		for n := range 8 { // of several lengths, so that the price of a token is known

@@ -53,8 +53,8 @@ func queues(t *testing.T, g *Gate, r Request) *Wait {
 	return w
 }
 
-// MEGA-22: however many come more urgently, who has waited (ceiling - priority) × aging is behind only those who had
-// come by then; and nobody who runs gives way to age.
+// MEGA-22: however many come more urgently, a request that has waited (ceiling - priority) × aging is behind only those
+// that had come by then; and no running request gives way to age.
 func TestAgingBoundsWaitingAtAGate(t *testing.T) {
 	for name, tt := range map[string]struct {
 		aging, later scheduler.Time

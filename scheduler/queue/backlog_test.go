@@ -8,7 +8,7 @@ import (
 	"octet/scheduler"
 )
 
-// Between two tenants that have somebody waiting all the time, the tokens that they started, each over its weight,
+// Between two tenants that have requests waiting all the time, the tokens that they started, each over its weight,
 // differ by no more than the largest request of each.
 func TestTenantsShareWithinTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

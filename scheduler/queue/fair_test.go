@@ -46,8 +46,8 @@ func (w *fairWorld) start(t *rapid.T) *seatOf {
 	return s
 }
 
-// The published bound: whoever comes without a debt is behind at most one request of each other tenant, however small
-// its own are and however large theirs, and whatever was started before it came.
+// The published bound: a tenant that comes without a debt is behind at most one request of each other tenant, however
+// small its own are and however large theirs, and whatever was started before it came.
 func TestATenantBelowItsShareWaitsForOneRequestOfEachOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newFairWorld(t)

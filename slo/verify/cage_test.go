@@ -50,8 +50,8 @@ func compiler(t *testing.T) *Verifier {
 	return v
 }
 
-// C5: by pass or fail whoever is answered was told what stands in any file. What code asks of a path is answered alike
-// whether the path is there or not.
+// C5: by pass or fail a client was told what stands in any file. What code asks of a path is answered alike whether the
+// path is there or not.
 func TestTheCompilerSeesNoFileOfTheGateway(t *testing.T) {
 	v, h := compiler(t), newHost(t)
 	if pass, err := v.Judge(t.Context(),

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// deaf returns the address of a listener whose queue is full: whoever dials it waits.
+// deaf returns the address of a listener whose queue is full: dialling it waits.
 func deaf(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)

@@ -63,7 +63,7 @@ func TestTheEndOfTheContextInterruptsEveryPhase(t *testing.T) {
 }
 
 // overtaken is a connection on which the context ends, and its interrupt strikes, right before the nth arming of a
-// deadline takes effect: the arming undoes the interrupt. Whoever then reads or writes would wait for nobody.
+// deadline takes effect: the arming undoes the interrupt. A read or a write after that would wait for nothing.
 type overtaken struct {
 	script
 	t      *testing.T

@@ -125,7 +125,7 @@ func TestAConnectionThatTheEngineClosedIsNotUsed(t *testing.T) {
 	}
 }
 
-// An answer that nobody asked for must never become the answer to somebody's next request.
+// An answer without a request must never become the answer to another client's next request.
 func TestAConnectionOnWhichTheEngineSpokeUnaskedIsNotUsed(t *testing.T) {
 	spoken, asked := make(chan struct{}), make(chan struct{})
 	url, conns := countedEngine(t, func(p *peer, n int) {

@@ -107,7 +107,7 @@ func TestItIsTheStandardContextToWhoeverLooks(t *testing.T) {
 	}
 }
 
-// Who listens and who takes that back race with the end: each is told once, or told that it will not be.
+// Listening and taking that back race with the end: each listener is told once, or told that it will not be.
 func TestEachListenerIsToldOnceOrNever(t *testing.T) {
 	for range 300 {
 		var parent, c Context

@@ -95,7 +95,7 @@ func (r *reader) ended(t *testing.T) error {
 	}
 }
 
-// Every byte reaches who waits for it, more than a page at once, too, and the end with it.
+// Every byte reaches the callback that waits for it, more than a page at once, too, and the end with it.
 func TestEveryStreamReadsAllThatComes(t *testing.T) {
 	l := loop(t)
 	const streams, bytesEach = 100, 3*PageSize + 7
@@ -121,7 +121,7 @@ func TestEveryStreamReadsAllThatComes(t *testing.T) {
 	}
 }
 
-// Who leaves is called no more, whatever comes; and its place is another's.
+// A connection that leaves is called no more, whatever comes; and its place is another's.
 func TestWhoLeavesIsCalledNoMore(t *testing.T) {
 	l := loop(t)
 	for range 3 {
@@ -159,7 +159,7 @@ func TestAPanicEndsItsStreamAlone(t *testing.T) {
 	}
 }
 
-// Who is silent for its time is ended, and not before; who is not is not.
+// A connection that is silent for its time is ended, and not before; one that is not is not.
 func TestWhoIsSilentForTooLongIsEnded(t *testing.T) {
 	l := loop(t)
 	silent, talks := new(reader), new(reader)

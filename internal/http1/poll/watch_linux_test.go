@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Whoever leaves is reported once, however it leaves; bytes and our own close are not.
+// A peer that leaves is reported once, however it leaves; bytes and our own close are not.
 func TestEveryPeerThatLeavesIsReportedOnce(t *testing.T) {
 	reports := make(chan uint64, 100)
 	w, err := NewWatch(func(id uint64) { reports <- id }, nil)

@@ -146,7 +146,7 @@ func compareEnds(s *script, theirs, ours *heard) (wrong, why string) {
 	if theirs.aborted != ours.aborted {
 		return "only one handler gave up", ""
 	}
-	if ours.aborted { // how much of the last answer went out is anybody's: but it is not to look whole, unless it was
+	if ours.aborted { // how much of the last answer went out is not fixed: but it is not to look whole, unless it was
 		return compareAnswers(to, oo, len(ours.requests)-1), ""
 	}
 	n := len(oo)
@@ -170,7 +170,7 @@ func compareEnds(s *script, theirs, ours *heard) (wrong, why string) {
 	}
 	if len(to) != n {
 		if len(to) == n+1 && refused(to[n]) && s.ending == errReset {
-			return "", "half a head, then a reset" // nobody is there to be told
+			return "", "half a head, then a reset" // there is no peer to be told
 		}
 		if len(to) == n+1 && refused(to[n]) && quits(ours) {
 			return "", "unread body" // theirs reads on before it answers, ours after

@@ -91,7 +91,7 @@ func TestLentBodiesAreWholeUntilTheirHandlerReturns(t *testing.T) {
 	}
 }
 
-// Who sends little holds little, whatever the connection held before.
+// A connection that sends little holds little, whatever it held before.
 func TestAPartOfAHeadHoldsNoWidePage(t *testing.T) {
 	c := new(conn)
 	c.server, c.large = new(Server), true

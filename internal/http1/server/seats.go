@@ -69,8 +69,8 @@ func (s *Server) unseat(c *conn) {
 	}
 }
 
-// makeRoom has the one leave that has waited for longest without a whole head, of some that are looked at. It
-// returns false if there is none. Under mu.
+// makeRoom has the connection leave that has waited for longest without a whole head, of some that are looked at. It
+// returns false if none waits. Under mu.
 func (s *Server) makeRoom() bool {
 	var longest *conn
 	looked, since := 0, int64(0)

@@ -52,7 +52,8 @@ func TestWhatIsPassedArrivesInOrder(t *testing.T) {
 	}
 }
 
-// Who does not read for as long as the deadline gets no more, and who has left ends the request's context.
+// A client that does not read for as long as the deadline gets no more, and one that has left ends the request's
+// context.
 func TestPassSaysThatItsClientIsSlowOrGone(t *testing.T) {
 	failed := make(chan error)
 	var gone bool

@@ -121,7 +121,7 @@ func TestABaseContextsCauseReachesHandlers(t *testing.T) {
 	}
 }
 
-// A handler that runs on, whatever happens, holds up neither Close nor anybody else.
+// A handler that runs on, whatever happens, holds up neither Close nor another connection.
 func TestCloseWaitsForNobody(t *testing.T) {
 	began, release := make(chan bool, 1), make(chan bool)
 	s := &Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -191,7 +191,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// Where only the close marks an answer's end, one that is given up ends in a reset: nobody is to take it for whole.
+// Where only the close marks an answer's end, one that is given up ends in a reset: it is not to be taken for whole.
 func TestAnAnswerToHTTP10ThatIsGivenUpIsReset(t *testing.T) {
 	address := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "some of it")

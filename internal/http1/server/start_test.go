@@ -42,7 +42,7 @@ func (c startCase) answer(w http.ResponseWriter, direct bool) {
 	}
 }
 
-// An answer whose handler has its fields as they are sent is the answer of one who sets them in a header.
+// An answer whose handler has its fields as they are sent is the answer of a handler that sets them in a header.
 func TestStartSendsWhatAHeaderWouldHaveSent(t *testing.T) {
 	short, long := "{}", strings.Repeat("0123456789abcdef", outSize/8)
 	for _, request := range []string{

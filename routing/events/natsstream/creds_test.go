@@ -65,7 +65,7 @@ func encoded(t *testing.T, c jwt.Claims, by nkeys.KeyPair) string {
 	return token
 }
 
-// creds writes the credentials of a new user, signed by somebody.
+// creds writes the credentials of a new user, signed by an account.
 func (r *realm) creds(by nkeys.KeyPair, may ...string) (path string) {
 	r.t.Helper()
 	user, public := keys(r.t, nkeys.CreateUser)
@@ -86,7 +86,8 @@ func (r *realm) creds(by nkeys.KeyPair, may ...string) (path string) {
 	return path
 }
 
-// A real server that lets in whom an account has signed for: credentials are shown, and say who may publish as whom.
+// A real server that lets in the users that an account has signed for: credentials are shown, and say which user may
+// publish under which name.
 func TestCredentialsAreShownAndBindReplicas(t *testing.T) {
 	r := newRealm(t)
 	f := &fabric{t: t, port: server.RANDOM_PORT, change: func(o *server.Options) {

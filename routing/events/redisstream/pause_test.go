@@ -8,7 +8,7 @@ import (
 )
 
 // A real server that is stopped and goes on: what was published before is not read twice, what comes after is read, and
-// meanwhile everybody is told.
+// meanwhile the publisher and the statistics say so.
 func TestAServerThatIsPausedIsReadOn(t *testing.T) {
 	s := redistest.Start(t)
 	c := Config{Addr: s.Addr}

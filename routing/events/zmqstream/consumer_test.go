@@ -123,7 +123,7 @@ func TestWithoutReplayAnInterruptionIsAGap(t *testing.T) {
 	e.grow(3)
 	c.at(t, 3, false)
 	proxy.cut()
-	c.at(t, 0, true) // nobody knows which engine this is
+	c.at(t, 0, true) // it is not known which engine this is
 	await.True(t, "subscribed again", func() bool { return subscribed(e.p) == 1 })
 	e.publish(events.Event{Kind: events.Cleared})
 	c.at(t, 0, false)

@@ -43,7 +43,7 @@ func TestABlockThatCannotBeReadCostsNoOther(t *testing.T) {
 	if st := c.feed.Stats(); st.RefusedEvents != 1 {
 		t.Errorf("%+v", st)
 	}
-	f.put(message{2, batch(list{"BlockRemoved", list{"name"}})}) // nobody can tell what went
+	f.put(message{2, batch(list{"BlockRemoved", list{"name"}})}) // it cannot be told what went
 	f.put(message{3, batch(list{"BlockStored", list{12}, 11, raws(5, 4), 4, nil})})
 	c.at(t, 2, true)
 }

@@ -195,7 +195,7 @@ func TestUnixSocketsAndDialsThatEnd(t *testing.T) {
 	defer l.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := e.Dial(ctx, "SUB", small); err == nil { // who accepts and says nothing
+	if _, err := e.Dial(ctx, "SUB", small); err == nil { // a peer that accepts and says nothing
 		t.Error("opened a silent one")
 	}
 }

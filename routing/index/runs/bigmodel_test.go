@@ -11,7 +11,7 @@ import (
 	"octet/routing/index"
 )
 
-// facts is the slow, obvious index for many replicas: who holds a block.
+// facts is the slow, obvious index for many replicas: which hold a block.
 type facts map[kvpool.BlockHash]*index.HostBitmap
 
 func (f facts) set(h index.HostID, b kvpool.BlockHash, held bool) {

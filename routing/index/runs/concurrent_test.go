@@ -69,7 +69,7 @@ func TestDepthsOfUntouchedReplicasAreExactUnderChurn(t *testing.T) {
 }
 
 // churnOthers changes its half of the replicas that are not steady until stop: batches, new epochs, deaths, sweeps, and
-// prompts that nobody has seen, which make tables and slabs grow.
+// new prompts, which make tables and slabs grow.
 func churnOthers(f *fleet, writer int, stop chan struct{}) {
 	g := &fleet{t: f.t, rng: rand.New(rand.NewPCG(uint64(writer), 4)), x: f.x, facts: facts{}, chains: f.chains,
 		hosts: f.hosts}

@@ -132,8 +132,8 @@ func TestEvictionKeepsWhatIsAskedForAsWellAsLRUDoes(t *testing.T) {
 	}
 }
 
-// The beginning of a chain is evicted, the rest is not: it counts for nobody until the beginning is back. Removals of
-// what was evicted change nothing. MOD2-15
+// The beginning of a chain is evicted, the rest is not: it counts for no replica until the beginning is back. Removals
+// of what was evicted change nothing. MOD2-15
 func TestWhatFollowsAnEvictedBeginningGivesNoDepth(t *testing.T) {
 	trunk := indextest.Chain(64, "")
 	var hasher kvpool.Hasher
@@ -291,7 +291,7 @@ func TestBeginningsOutliveWhatFollowsThem(t *testing.T) {
 }
 
 // Prompts are long for a while, then short, then long again: memory goes from arrays to headers, where it stays, but
-// enough is left. Who asks meanwhile is never told too much.
+// enough is left. A query meanwhile is never told too much.
 //
 //nolint:lll // raw text that cannot be broken
 func TestMemoryFollowsTheLengthOfRuns(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"octet/routing/index"
 )
 
-// cramped is an index with little room of one kind, and the truth beside it: who has a block, in which tiers.
+// cramped is an index with little room of one kind, and the truth beside it: which replica has a block, in which tiers.
 type cramped struct {
 	t      *testing.T
 	rng    *rand.Rand

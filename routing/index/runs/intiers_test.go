@@ -21,7 +21,7 @@ func TestTheTierMapIsNotReadWhereAllIsOnTheGPU(t *testing.T) {
 	}
 	indextest.Apply(t, x, 1, 2, index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain[:3], RootKnown: true},
 		index.Op{Kind: index.Remove, Tier: index.GPU, Blocks: chain[1:3]})
-	x.hosts[0].mu.Lock() // whoever looks hangs
+	x.hosts[0].mu.Lock() // a query that looks into a tier map hangs
 	x.hosts[0].tiersMu.Lock()
 	if got := x.InTiers(0, chain, 10); got != [index.Tiers]int{10, 0, 0} || x.Stats().Hints != 0 {
 		t.Errorf("%v, %d tier maps read", got, x.Stats().Hints)
