@@ -186,6 +186,10 @@ func TestEventsWithoutSaltsTellNobodyOfOthers(t *testing.T) {
 		if name != "without tenants" {
 			tenant = "acme"
 		}
+		eventually(t, name+": the engines' first events", func() bool { // that their caches are empty
+			index := w.App.Fabric().Index()
+			return index.Host(w.Replica("debug-0").Host).Epoch != 0 && index.Host(w.Replica("debug-1").Host).Epoch != 0
+		})
 		body := longPrompt("what acme asks", "")
 		w.cached(tenant, body)
 		eventually(t, name+": trust", func() bool {
