@@ -14,7 +14,7 @@ type Ring struct {
 	mu    sync.Mutex
 	pages []*page // oldest first; guarded by mu like all below
 	put   int     // receipts, ever
-	spare *page   // empty; nil if there is none
+	spare *page   // empty, or nil
 }
 
 // seed makes keys of ids.
