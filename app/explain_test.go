@@ -81,7 +81,7 @@ func TestReceiptsTellPredictedAndDeliveredHits(t *testing.T) {
 		*a.DeliveredTokens != a.PredictedTokens {
 		t.Errorf("predicted %d, delivered %v", a.PredictedTokens, a.DeliveredTokens)
 	}
-	if h := last.Hit; h == nil || h.Replica != "d-0" || h.Chosen != r.Attempts[0].PredictedTokens ||
+	if h := last.Hit; h.Replica != "d-0" || h.Chosen != r.Attempts[0].PredictedTokens ||
 		h.Best != h.Chosen || h.Regret != 0 {
 		t.Errorf("hit %+v", h)
 	}

@@ -22,11 +22,7 @@ func (w *world) told(tenant, body string) int {
 	if err := json.Unmarshal(answer, &e); err != nil || resp.StatusCode != 200 {
 		w.T.Fatalf("status %d, %v: %s", resp.StatusCode, err, answer)
 	}
-	most := e.Predicted
-	if h := e.Routing.Hit; h != nil {
-		most = max(most, h.Chosen, h.Best)
-	}
-	return most
+	return max(e.Predicted, e.Routing.Hit.Chosen, e.Routing.Hit.Best)
 }
 
 func keyOf(tenant string) []string {

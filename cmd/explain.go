@@ -132,7 +132,7 @@ func printStep(w io.Writer, s *api.Step) {
 	case r.Skipped != "":
 		fmt.Fprintf(w, "left out\t%s\n", r.Skipped)
 	default:
-		fmt.Fprintf(w, "replica\t%s\t%d tokens cached, by prediction%s\n", s.Replica, s.Predicted, regret(r.Hit))
+		fmt.Fprintf(w, "replica\t%s\t%d tokens cached, by prediction%s\n", s.Replica, s.Predicted, regret(&r.Hit))
 	}
 	if a := s.Admission; a != nil {
 		fmt.Fprintf(w, "admission\t%s\t%s\n", a.Answer, a.Reason)
@@ -149,7 +149,7 @@ func onFailure(s *api.Step) string {
 
 // regret says what another replica would have had cached beyond the pick; nothing where none has more.
 func regret(h *receipt.Hit) string {
-	if h == nil || h.Best <= h.Chosen {
+	if h.Best <= h.Chosen {
 		return ""
 	}
 	return fmt.Sprintf("; %s holds %d, regret %.2f", h.BestReplica, h.Best, h.Regret)

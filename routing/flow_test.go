@@ -117,7 +117,7 @@ func TestADecodeSelectionIsDrawnToThePrefillPick(t *testing.T) {
 		if n := len(laps); n < 9 || laps[0] != "count" {
 			t.Errorf("laps %v", laps)
 		}
-		told := ctx.Selections()
+		told := ctx.AppendSelections(nil)
 		if len(told) != 2 || told[0].Leg != "prefill" || told[0].Trace().Profile != "p" || told[1].Trace().Profile != "d" ||
 			told[0].Trace().Stages[0].Plugin != "count" {
 			t.Errorf("told %+v", told)
@@ -252,7 +252,7 @@ func TestALegIsLeftOutWhereItIsNotWorthIt(t *testing.T) {
 			if steps := len(got.Steps); (steps == 2) != (c.why == "") || got.Steps[steps-1].Ranked[0].Host != c.best {
 				t.Errorf("plan %+v", got)
 			}
-			if told := ctx.Selections(); told[0].Skipped != c.why || told[1].Skipped != "" {
+			if told := ctx.AppendSelections(nil); told[0].Skipped != c.why || told[1].Skipped != "" {
 				t.Errorf("told %+v", told)
 			}
 		})
@@ -268,7 +268,7 @@ func TestALegThatMustBeThereFailsThePlan(t *testing.T) {
 		!strings.Contains(err.Error(), "odd") {
 		t.Errorf("%v", err)
 	}
-	if told := ctx.Selections(); len(told) != 2 || told[0].Skipped != "" || told[1].Skipped == "" {
+	if told := ctx.AppendSelections(nil); len(told) != 2 || told[0].Skipped != "" || told[1].Skipped == "" {
 		t.Errorf("told %+v", told)
 	}
 	boom := fakePreparer{fake{name: "boom", writes: []routing.AnySlot{numbers}},

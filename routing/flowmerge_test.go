@@ -53,7 +53,7 @@ func TestTheResultsOfSeveralProfilesMergeIntoOnePlan(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if told := ctx.Selections(); len(told) != 3 {
+			if told := ctx.AppendSelections(nil); len(told) != 3 {
 				t.Errorf("%d results are told of, want all 3", len(told))
 			}
 		})

@@ -39,30 +39,34 @@ type Selected struct {
 	stages     []StageTrace
 }
 
-// Selections returns how the legs of the latest workflow selected, in their order. Selected is nil if a leg selected
-// nothing, and without EnableTrace.
-func (c *Context) Selections() []LegSelection {
-	all := make([]LegSelection, len(c.selections))
+// AppendSelections appends how the legs of the latest workflow selected, in their order. Selected is nil if a leg
+// selected nothing, and without EnableTrace.
+func (c *Context) AppendSelections(all []LegSelection) []LegSelection {
 	hoisted := c.hoisted // of all legs; the first leg that selected tells them
 	for i := range c.selections {
 		s := &c.selections[i]
-		all[i].Leg, all[i].Skipped = s.leg, s.skipped
+		leg := LegSelection{Leg: s.leg, Skipped: s.skipped}
 		if r := s.made(); r != nil && c.traced {
-			all[i].Selected = r.selected(hoisted)
+			leg.Selected = r.selected(hoisted)
 			hoisted = nil
 		}
+		all = append(all, leg)
 	}
 	return all
 }
 
 // selected copies r, with the laps that came before its own.
 func (r *record) selected(hoisted []lap) *Selected {
-	n, k := len(r.total), len(r.raw)
-	numbers := append(append(make([]float64, 0, n+k), r.total...), r.raw...)
-	return &Selected{
+	made := new(struct {
+		Selected
+		room [8]float64 // the numbers of few candidates
+	})
+	n, numbers := len(r.total), append(append(made.room[:0], r.total...), r.raw...)
+	made.Selected = Selected{
 		profile: r.profile, candidates: r.candidates, left: r.left, cuts: slices.Clone(r.cuts),
 		total: numbers[:n:n], raw: numbers[n:], stages: stagesOf(nil, hoisted, r.laps),
 	}
+	return &made.Selected
 }
 
 // Eligible returns the candidates that passed all filters.

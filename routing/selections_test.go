@@ -21,7 +21,7 @@ func TestWhatIsToldLateSaysTheSame(t *testing.T) {
 		}
 		_, _ = routing.Single(p).Plan(t.Context(), c)
 		want := c.Trace()
-		told := c.Selections()
+		told := c.AppendSelections(nil)
 		if len(told) != 1 {
 			t.Fatalf("%d legs", len(told))
 		}
@@ -57,7 +57,7 @@ func TestNothingIsToldOfWhatWasNotTraced(t *testing.T) {
 	if _, err := routing.Single(traced(t)).Plan(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if told := c.Selections(); len(told) != 1 || told[0].Selected != nil || told[0].Trace() != nil {
+	if told := c.AppendSelections(nil); len(told) != 1 || told[0].Selected != nil || told[0].Trace() != nil {
 		t.Errorf("%+v", told)
 	}
 }

@@ -117,11 +117,12 @@ func (p *Plan) Count(plan routing.Plan, err error, took time.Duration) {
 
 // Record writes the routing into the receipt.
 func (p *Plan) Record(d *receipt.Draft, rt *ensemble.Runtime, plan routing.Plan, err error) {
+	var room [4]routing.LegSelection
 	d.Route(
 		&receipt.Pipeline{Specialist: p.Specialist.Name, BlockSize: p.Specialist.BlockSize, Names: rt.ReplicaNames(),
 			Depths: p.Specialist.Depths(p.route.View())},
 		receipt.Prompt{Tokens: p.Prompt.Tokens, Exact: p.Prompt.Exact, Blocks: len(p.Prompt.Chain)},
-		p.route.Selections(), plan, err)
+		p.route.AppendSelections(room[:0]), plan, err)
 }
 
 // Release ends the routing. keep has the prompt's chain copied, for a Gate that is asked later. Idempotent.

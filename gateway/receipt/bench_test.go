@@ -16,7 +16,7 @@ func draft(d *Draft, id string) *Receipt {
 	d.Open("fedcba9876543210fedcba9876543210", "chat", time.Now(), Asked{Model: "template", Policy: "greedy"})
 	d.Decide(&classifier.Verdict{Specialist: "template", RoutedBy: classifier.ByModel, Rule: "model template",
 		Intent: classifier.Unspecified}, "", "", nil)
-	d.r.Routing = append(d.r.Routing, Routing{Specialist: "template", Hit: &Hit{Replica: "template-0"}})
+	d.r.Routing = append(d.r.Routing, Routing{Specialist: "template", Hit: Hit{Replica: "template-0"}})
 	d.Attempt("template", "", "template-0", 0, 0).Close(time.Millisecond, OK, "")
 	d.End(Result{Status: 200, Specialist: "template", Finish: "stop", Done: true})
 	return d.Receipt()

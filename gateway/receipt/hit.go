@@ -40,8 +40,8 @@ func pickOf(plan routing.Plan, leg string) (index.HostID, bool) {
 }
 
 // hit compares what the pick is believed to hold with the most that any eligible replica does.
-func (p *Pipeline) hit(eligible *index.HostBitmap, pick index.HostID, tokens int) *Hit {
-	h := &Hit{Replica: p.Names[pick], Chosen: p.held(pick, tokens), Best: -1}
+func (p *Pipeline) hit(eligible *index.HostBitmap, pick index.HostID, tokens int) Hit {
+	h := Hit{Replica: p.Names[pick], Chosen: p.held(pick, tokens), Best: -1}
 	for host := range eligible.All() {
 		if held := p.held(host, tokens); held > h.Best {
 			h.Best, h.BestReplica = held, p.Names[host]

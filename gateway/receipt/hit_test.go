@@ -19,8 +19,8 @@ func TestRegretIsTheShareOfComputingThatAnotherWouldHaveSpared(t *testing.T) {
 		{1, Hit{Replica: "b", Chosen: 80, Best: 80, BestReplica: "b"}, 160},
 		{0, Hit{Replica: "a", Chosen: 0, Best: 0, BestReplica: "a"}, 0},
 	} {
-		if got := p.hit(&eligible, c.pick, c.tokens); *got != c.want {
-			t.Errorf("%+v, want %+v", *got, c.want)
+		if got := p.hit(&eligible, c.pick, c.tokens); got != c.want {
+			t.Errorf("%+v, want %+v", got, c.want)
 		}
 	}
 }

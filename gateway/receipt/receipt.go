@@ -72,7 +72,7 @@ type Routing struct {
 	Step       string         `json:"step,omitempty"`    // of the plan; absent if there is only one
 	Skipped    string         `json:"skipped,omitempty"` // why the step was left out
 	Trace      *routing.Trace `json:"trace,omitempty"`   // each candidate's verdicts and scores, rendered by Find
-	Hit        *Hit           `json:"hit,omitempty"`     // absent without a pick
+	Hit        Hit            `json:"hit,omitzero"`      // absent without a pick
 	Error      string         `json:"error,omitempty"`
 
 	selected *routing.Selected // what Trace is rendered from; nil if there is nothing to render
