@@ -1,8 +1,10 @@
 package emulator
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"octet/engine/emulator/tiny"
@@ -48,6 +50,7 @@ type Config struct {
 
 	Mode    string        // ModePrefill or ModeDecode: one of a pair that meets for each request; default alone
 	KVLease time.Duration // how long a prompt computed for another engine is kept for it; default 30 s
+	Client  *http.Client  // by which it asks other engines; default http.DefaultClient
 	// PrefillerTimeout is how long the engine that a request names may take to compute its prompt; default 5 s.
 	PrefillerTimeout time.Duration
 	// Tokenizer is the path of a tokenizer.json, whose ids are then the engine's; "" is the emulators' own tokenizer.
@@ -80,6 +83,7 @@ type Config struct {
 // withDefaults returns c with every zero field filled in, or all faults, each an ErrConfig.
 func (c Config) withDefaults() (Config, error) {
 	c = c.named().sized().paced()
+	c.Client = cmp.Or(c.Client, http.DefaultClient)
 	if c.Epoch == 0 {
 		c.Epoch = uint64(time.Now().UnixNano())
 	}

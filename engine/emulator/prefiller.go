@@ -40,7 +40,7 @@ func (e *Emulator) prefillThere(ctx context.Context, a *ask) error {
 	if err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := e.cfg.Client.Do(r)
 	if err != nil {
 		return err
 	}

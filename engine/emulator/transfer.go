@@ -145,7 +145,7 @@ func (e *Emulator) fetch(ctx context.Context, a *ask) (*kvTransfer, error) {
 		return nil, err
 	}
 	r.Close = true // the peers are many and each is asked rarely
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := e.cfg.Client.Do(r)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package apptest
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +34,10 @@ type Bubble struct {
 	Local   *events.Local            // brings the cache events
 	Term    func()                   // begins the drain
 	Client  *http.Client             // dials the gateway as "data" and "admin", and engines by their names
+	// Hear is told of every request for an answer that an engine is sent, by many goroutines; nil hears nothing.
+	Hear func(engine string, head http.Header, body []byte)
+
+	numbers map[string]string // names of engines, by the addresses that they tell each other
 }
 
 // BubbleEngine is one engine of a Bubble.
@@ -44,10 +50,11 @@ type BubbleEngine struct {
 // NewBubble starts engines, and no gateway yet. All ends with the test.
 func NewBubble(t testing.TB, engines []emulator.Config) *Bubble {
 	b := &Bubble{T: t, Data: NewMemory(), Admin: NewMemory(), Engines: map[string]*BubbleEngine{},
-		Local: events.NewLocal(1 << 12)}
+		Local: events.NewLocal(1 << 12), numbers: map[string]string{}}
 	transport := &http.Transport{MaxIdleConnsPerHost: 1 << 12,
 		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
-			return b.Dial(ctx, "http://"+strings.TrimSuffix(addr, ":80"))
+			host := strings.TrimSuffix(addr, ":80")
+			return b.Dial(ctx, "http://"+cmp.Or(b.numbers[host], host))
 		}}
 	b.Client = &http.Client{Transport: transport}
 	for _, c := range engines {
@@ -59,15 +66,16 @@ func NewBubble(t testing.TB, engines []emulator.Config) *Bubble {
 
 // Start starts one more engine, that no configuration knows yet.
 func (b *Bubble) Start(c emulator.Config) {
-	c.Publisher = b.Local
+	c.Publisher, c.Client = b.Local, b.Client
 	e, err := emulator.New(c)
 	if err != nil {
 		b.T.Fatal(err)
 	}
-	one := &BubbleEngine{Emulator: e, Listener: NewMemory()}
-	b.Engines[c.Name] = one
+	at := &net.TCPAddr{IP: net.IPv4(10, 0, 0, byte(len(b.Engines))), Port: 80}
+	one := &BubbleEngine{Emulator: e, Listener: newMemoryAt(at)}
+	b.Engines[c.Name], b.numbers[at.IP.String()] = one, c.Name
 	ctx, cancel := context.WithCancel(context.Background())
-	server := &http.Server{Handler: one.boasting()}
+	server := &http.Server{Handler: b.listening(c.Name, one.boasting())}
 	var running sync.WaitGroup
 	running.Go(func() { _ = e.Run(ctx) })
 	running.Go(func() { _ = server.Serve(one.Listener) })
@@ -93,6 +101,21 @@ func (e *BubbleEngine) boasting() http.Handler {
 	})
 }
 
+// listening tells Hear what an engine is asked.
+func (b *Bubble) listening(name string, engine http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if b.Hear != nil && strings.HasPrefix(r.URL.Path, "/v1/") && r.Method == http.MethodPost {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return // the gateway has left
+			}
+			b.Hear(name, r.Header, body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		engine.ServeHTTP(w, r)
+	})
+}
+
 // Dial connects to the listener at a URL of the bubble.
 func (b *Bubble) Dial(ctx context.Context, url string) (net.Conn, error) {
 	switch host := strings.TrimPrefix(url, "http://"); host {
@@ -108,15 +131,24 @@ func (b *Bubble) Dial(ctx context.Context, url string) (net.Conn, error) {
 	}
 }
 
-// Serve runs the gateway as the command does, but for the transports: cache events come by Local.
-func (b *Bubble) Serve(yaml string) {
-	cfg, err := config.Parse("bubble.yaml", []byte(yaml),
-		config.Options{Presets: plugins.Presets(),
-			Sets: []string{"events.nats.url=nats://127.0.0.1:1", "shadow.stream=", "admin.hosts[0]=admin"}})
+// Config returns a configuration with keys overridden, and with what every bubble has.
+func (b *Bubble) Config(yaml string, sets ...string) *config.Config {
+	b.T.Helper()
+	cfg, err := config.Parse("bubble.yaml", []byte(yaml), config.Options{Presets: plugins.Presets(),
+		Sets: append([]string{"events.nats.url=nats://127.0.0.1:1", "shadow.stream=", "admin.hosts[0]=admin"},
+			sets...)})
 	if err != nil {
 		b.T.Fatal(err)
 	}
-	b.App, err = app.New(b.T.Context(), cfg, app.Options{Log: Log(b.T), Dial: b.Dial, Events: b.Local})
+	return cfg
+}
+
+// Serve runs the gateway as the command does, but for the transports: cache events come by Local.
+func (b *Bubble) Serve(yaml string, sets ...string) {
+	b.T.Helper()
+	var err error
+	b.App, err = app.New(b.T.Context(), b.Config(yaml, sets...),
+		app.Options{Log: Log(b.T), Dial: b.Dial, Events: b.Local})
 	if err != nil {
 		b.T.Fatal(err)
 	}

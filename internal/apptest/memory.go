@@ -15,10 +15,16 @@ type Memory struct {
 	coming chan net.Conn // unbuffered: a dial succeeds when it is accepted
 	closed chan struct{}
 	once   sync.Once
+	at     net.Addr // of the listener, as connections tell it
 }
 
 // NewMemory returns a listener.
-func NewMemory() *Memory { return &Memory{coming: make(chan net.Conn), closed: make(chan struct{})} }
+func NewMemory() *Memory { return newMemoryAt(nowhere{}) }
+
+// newMemoryAt returns a listener whose connections say that they came to an address.
+func newMemoryAt(at net.Addr) *Memory {
+	return &Memory{coming: make(chan net.Conn), closed: make(chan struct{}), at: at}
+}
 
 // Accept implements net.Listener.
 func (m *Memory) Accept() (net.Conn, error) {
@@ -37,14 +43,14 @@ func (m *Memory) Close() error {
 }
 
 // Addr implements net.Listener.
-func (m *Memory) Addr() net.Addr { return nowhere{} }
+func (m *Memory) Addr() net.Addr { return m.at }
 
 // Dial connects to the listener, as soon as it accepts.
 func (m *Memory) Dial(ctx context.Context) (net.Conn, error) {
 	there, back := newFlow(), newFlow()
 	select {
-	case m.coming <- &memoryConn{in: there, out: back}:
-		return &memoryConn{in: back, out: there}, nil
+	case m.coming <- &memoryConn{in: there, out: back, at: m.at}:
+		return &memoryConn{in: back, out: there, at: nowhere{}}, nil
 	case <-m.closed:
 		return nil, net.ErrClosed
 	case <-ctx.Done():
@@ -58,7 +64,10 @@ func (nowhere) Network() string { return "memory" }
 func (nowhere) String() string  { return "127.0.0.1:1" }
 
 // memoryConn is one end.
-type memoryConn struct{ in, out *flow }
+type memoryConn struct {
+	in, out *flow
+	at      net.Addr // of this end
+}
 
 func (c *memoryConn) Read(p []byte) (int, error)  { return c.in.read(p) }
 func (c *memoryConn) Write(p []byte) (int, error) { return c.out.write(p) }
@@ -69,7 +78,7 @@ func (c *memoryConn) Close() error {
 	return nil
 }
 
-func (c *memoryConn) LocalAddr() net.Addr                { return nowhere{} }
+func (c *memoryConn) LocalAddr() net.Addr                { return c.at }
 func (c *memoryConn) RemoteAddr() net.Addr               { return nowhere{} }
 func (c *memoryConn) SetReadDeadline(t time.Time) error  { return c.in.bound(&c.in.readBy, t) }
 func (c *memoryConn) SetWriteDeadline(t time.Time) error { return c.out.bound(&c.out.writeBy, t) }

@@ -1,0 +1,106 @@
+package pairs
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// heard is one request as an engine was sent it.
+type heard struct {
+	engine, id, model, salt string
+	priority                int // as the client would say it: larger is more urgent
+	head                    http.Header
+}
+
+// hear notes what an engine is sent.
+func (c *cell) hear(engine string, head http.Header, body []byte) {
+	var said struct {
+		Model    string
+		Priority int
+		Salt     string `json:"cache_salt"`
+	}
+	if err := json.Unmarshal(body, &said); err != nil {
+		c.t.Errorf("%s is sent %v: %s", engine, err, body)
+	}
+	h := heard{engine: engine, id: head.Get("X-Request-Id"), model: said.Model, salt: said.Salt,
+		priority: -said.Priority, head: head.Clone()}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard = append(c.heard, h)
+}
+
+// auditHeard holds what engines were sent against what the tenants may send.
+func (c *cell) auditHeard() {
+	asked := map[string]*answer{}
+	for _, a := range c.asked {
+		asked[a.id] = a
+	}
+	salts := map[string]string{} // the tenant and its client's word, by the salt that was sent
+	for _, h := range c.heard {
+		a := asked[h.id]
+		if a == nil {
+			c.t.Errorf("%s is sent %q, which was not asked", h.engine, h.id)
+			continue
+		}
+		sp := ofReplica(h.engine)
+		if !permits(a.tenant, sp) {
+			c.t.Errorf("%s is asked for %s, which may not use it", h.engine, h.id)
+		}
+		if h.priority > ceilings[a.tenant] {
+			c.t.Errorf("%s: priority %d reaches %s", h.id, h.priority, h.engine)
+		}
+		word, _ := a.members["cache_salt"].(string)
+		whose := a.tenant + "|" + word
+		if h.salt == "" || word != "" && h.salt == word {
+			c.t.Errorf("%s reaches %s under the salt %q", h.id, h.engine, h.salt)
+		}
+		if was := salts[h.salt]; was != "" && was != whose {
+			c.t.Errorf("%s: the salt of %s is that of %s", h.id, whose, was)
+		}
+		salts[h.salt] = whose
+		c.auditModel(a, h)
+		for name := range h.head {
+			if strings.HasPrefix(name, "Authorization") || name == "Idempotency-Key" || name == "X-Session-Id" {
+				c.t.Errorf("%s: %s reaches %s", h.id, name, h.engine)
+			}
+		}
+	}
+	if words := map[string]string{}; len(salts) > 0 {
+		for salt, whose := range salts { // one word of one tenant is one salt
+			if other, ok := words[whose]; ok && other != salt {
+				c.t.Errorf("%s is sent as %q and as %q", whose, salt, other)
+			}
+			words[whose] = salt
+		}
+	}
+}
+
+// auditModel holds the model that an engine was asked for, and whether it was to be asked, against the receipt.
+func (c *cell) auditModel(a *answer, h heard) {
+	r, sp := a.receipt, ofReplica(h.engine)
+	if r == nil {
+		c.t.Errorf("%s reaches %s and has no receipt", h.id, h.engine)
+		return
+	}
+	answers := false // it is asked for the answer, not for a shadow's
+	for _, at := range r.Attempts {
+		answers = answers || at.Replica == h.engine
+	}
+	if shadow := r.Decision.Shadow == sp; !answers && !shadow && !a.forgone(sp) {
+		c.t.Errorf("%s reaches %s, of which the receipt says nothing: %+v", h.id, h.engine, r.Attempts)
+	}
+	want := sp
+	if answers && r.Decision.Adapter != "" && sp == r.Decision.Specialist {
+		want = r.Decision.Adapter
+	}
+	if h.model != want && !(h.model == sp && r.Decision.Shadow == sp) {
+		c.t.Errorf("%s: %s is asked for %q, not for %q", h.id, h.engine, h.model, want)
+	}
+}
+
+// forgone reports whether a specialist may have been sent a shadow that was ended: the receipt does not name it then.
+func (a *answer) forgone(specialist string) bool {
+	return a.receipt.Result.Code != "" || a.receipt.Decision.Second == specialist ||
+		a.receipt.Decision.Specialist != a.lead
+}

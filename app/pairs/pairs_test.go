@@ -1,0 +1,53 @@
+package pairs
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// table counts the cells of each feature, and those in which it was seen to be there.
+type table struct {
+	mu           sync.Mutex
+	cells, shown map[string]int
+}
+
+func (n *table) note(c *cell) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, f := range c.features {
+		n.cells[f.name]++
+		if c.shown[f.name] {
+			n.shown[f.name]++
+		}
+	}
+}
+
+// TestPairs asks the world for every two features at a time. A feature that is hardly ever seen would prove nothing:
+// each shows in a quarter of its cells at least.
+func TestPairs(t *testing.T) {
+	list, n := all(), &table{cells: map[string]int{}, shown: map[string]int{}}
+	t.Run("cell", func(t *testing.T) {
+		for i, one := range list {
+			for _, other := range list[i+1:] {
+				t.Run(one.name+"+"+other.name, func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) {
+						c := open(t, one, other)
+						c.run()
+						c.audit()
+						n.note(c)
+					})
+				})
+			}
+		}
+	})
+	for _, name := range slices.Sorted(maps.Keys(n.cells)) {
+		t.Logf("%-16s in %d cells, seen in %d", name, n.cells[name], n.shown[name])
+		if n.shown[name]*4 < n.cells[name] {
+			t.Errorf("%s is seen in %d of its %d cells", name, n.shown[name], n.cells[name])
+		}
+	}
+}
