@@ -65,7 +65,7 @@ type rethinking struct {
 }
 
 // Protocol implements ensemble.Pipeline.
-func (r rethinking) Protocol() ensemble.Protocol { return &secondThoughts{steps: r.steps} }
+func (r rethinking) Protocol(int) ensemble.Protocol { return &secondThoughts{steps: r.steps} }
 
 // MOD3-45, MOD3-47: a new pattern is a Workflow and the Protocol of its steps. The handlers are as they were.
 func TestANewPatternNeedsNoNewHandler(t *testing.T) {

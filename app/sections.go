@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func limits(cfg *config.Config) ensemble.Limits {
 	l := cfg.Limits
 	return ensemble.Limits{
 		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes),
-		HeaderFields: l.HeaderFields, JSONDepth: l.JSONDepth, Messages: l.Messages,
+		HeaderFields: l.HeaderFields, ProfileHeaders: canonical(l.ProfileHeaders), JSONDepth: l.JSONDepth, Messages: l.Messages,
 		Prompts: l.Prompts, Choices: l.Choices, Entries: l.ListEntries, Stops: l.StopStrings,
 		ParameterBytes: int(l.ParameterBytes),
 		MaxStreams:     l.MaxStreams, MaxAttempts: l.MaxAttempts, Continuations: l.Continuations,
@@ -47,6 +48,15 @@ func limits(cfg *config.Config) ensemble.Limits {
 		BodyTimeout:      l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout,
 		IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain, MaxQueueWait: l.MaxQueueWait,
 	}
+}
+
+// canonical returns names of headers as net/http has them.
+func canonical(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = http.CanonicalHeaderKey(name)
+	}
+	return out
 }
 
 func intentNames(cfg *config.Config) []string { return slices.Sorted(maps.Keys(cfg.Intents)) }

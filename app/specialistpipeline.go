@@ -15,9 +15,9 @@ import (
 // specialistPipeline is what the gateway asks of one specialist's plugins, and of what is known of its replicas'
 // caches.
 type specialistPipeline struct {
-	shared   *specialists
-	protocol func() ensemble.Protocol // nil if one replica serves a request
-	route    *collectors.Route
+	shared    *specialists
+	protocols []func() ensemble.Protocol // by the way of the workflow; nil where one replica serves a request
+	route     *collectors.Route
 }
 
 // Seed implements ensemble.Pipeline.
@@ -33,11 +33,11 @@ func (*specialistPipeline) Footprint(v routing.View, f *ensemble.Footprint) {
 }
 
 // Protocol implements ensemble.Pipeline.
-func (p *specialistPipeline) Protocol() ensemble.Protocol {
-	if p.protocol == nil {
-		return ensemble.Plain{}
+func (p *specialistPipeline) Protocol(way int) ensemble.Protocol {
+	if protocol := p.protocols[way]; protocol != nil {
+		return protocol()
 	}
-	return p.protocol()
+	return ensemble.Plain{}
 }
 
 // Planned implements ensemble.Pipeline.

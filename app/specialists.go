@@ -67,7 +67,7 @@ func (s *specialists) of(cfg *config.Config, by map[string]pipeline.Pipeline,
 
 func (s *specialists) specialist(sp *config.Specialist, p pipeline.Pipeline, b board) *ensemble.Specialist {
 	away := s.books(sp.Name)
-	serving := &specialistPipeline{shared: s, protocol: p.Protocol, route: s.routes.Of(sp.Name, p.Profiles...)}
+	serving := &specialistPipeline{shared: s, protocols: p.Protocols, route: s.routes.Of(sp.Name, p.Profiles...)}
 	return &ensemble.Specialist{
 		Name: sp.Name, BlockSize: sp.BlockSize, Context: s.context(sp.Name).Load, Draft: sp.Scheduler.SpeculativeWindow,
 		Adapters: adapterNames(*sp), Created: s.started.Unix(),

@@ -126,6 +126,9 @@ func printStep(w io.Writer, s *api.Step) {
 	if s.Step != "" {
 		fmt.Fprintf(w, "step\t%s\t%s\n", s.Step, onFailure(s))
 	}
+	if r := &s.Routing; r.Profile != "" {
+		fmt.Fprintf(w, "profile\t%s\t%s\n", r.Profile, r.Rule)
+	}
 	switch r := &s.Routing; {
 	case r.Error != "":
 		fmt.Fprintf(w, "no replica\t%s\n", r.Error)

@@ -192,30 +192,6 @@ func checkKnown(c *Config, r *report, specialist, path string) {
 	}
 }
 
-func checkProfiles(c *Config, r *report, presets []string) {
-	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
-		if slices.Contains(presets, name) {
-			r.addAt(join("profiles", name), CodeReservedName, "%q is a preset's name", name)
-		}
-	}
-	if presets == nil {
-		return
-	}
-	known := append(slices.Sorted(maps.Keys(c.Profiles)), presets...)
-	for i, s := range c.Specialists {
-		at, d := item("specialists", i), s.Disaggregation
-		for _, ref := range []struct{ path, profile string }{
-			{".profile", s.Profile}, {".disaggregation.preprocess.profile", d.Preprocess.Profile},
-			{".disaggregation.prefill.profile", d.Prefill.Profile}, {".disaggregation.decode_profile", d.DecodeProfile},
-		} {
-			if ref.profile != "" && !slices.Contains(known, ref.profile) {
-				r.addAt(at+ref.path, CodeUnknownName, "there is no profile %q%s", clip(ref.profile),
-					didYouMean(ref.profile, known))
-			}
-		}
-	}
-}
-
 // item is the path of one element of a list.
 func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 

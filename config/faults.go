@@ -36,6 +36,7 @@ const (
 	CodeAdminExposed  = "admin_exposed"  // an open admin listener beyond loopback
 	CodeExposed       = "exposed"        // an open listener beyond loopback
 	CodeReservedName  = "reserved_name"  // a name that already means something
+	CodeUnreachable   = "unreachable"    // a rule that no request can come to
 )
 
 const (

@@ -28,6 +28,9 @@ type Specialist struct {
 	Context int `yaml:"context" default:"0" range:"0..16777216"`
 	// A name under profiles, or a preset's.
 	Profile string `yaml:"profile" default:"default" form:"name"`
+	// Which profile routes which requests, instead of profile: the first rule that a request fits. The last rule has no
+	// when: it is for all that no other fits. At most 64.
+	Profiles []ProfileRule `yaml:"profiles"`
 	// How many replicas work on one request: one (single); one that computes the prompt and one that answers
 	// (disaggregated); before these, one that makes tokens of the prompt (three-step).
 	Workflow string `yaml:"workflow" default:"single" enum:"single disaggregated three-step"`

@@ -15,6 +15,7 @@ type Facts struct {
 	Tenant     string
 	Salt       string // keeps the prefix caches of tenants apart; "" is shared
 	Session    string // stickiness key; may be empty
+	Intent     string // as declared; "" if none was
 	Kind       string // "chat" or "completion"
 	Body       []byte // as received
 	// Member returns the value of a top-level member of Body as it stands there, nil if Body has no such member. A nil
@@ -37,9 +38,28 @@ type Facts struct {
 	TTFT, Total time.Duration
 	// Replica is the name of the one replica that the caller wants; "" leaves the choice to the profile.
 	Replica string
+	// Headers are those of the request's headers that the configuration lets plugins see, by their canonical names; nil
+	// if it names none. A header that the client did not send is not among them.
+	Headers Headers
 	// Dry asks for a decision that will not be carried out: plugins with a state (a rotation, a random source) leave it
 	// alone.
 	Dry bool
+}
+
+// Headers are a few headers of a request.
+type Headers []Header
+
+// Header is one of them.
+type Header struct{ Name, Value string }
+
+// Value returns the value of the header of a canonical name; "" if there is none.
+func (h Headers) Value(name string) string {
+	for i := range h {
+		if h[i].Name == name {
+			return h[i].Value
+		}
+	}
+	return ""
 }
 
 // Prompts are the prompts of one completion.
@@ -69,6 +89,8 @@ type Context struct {
 
 	selections []selection // of the workflows that ran, in the order of their stages
 	hoisted    []lap       // of what a workflow prepared before its stages; only when traced
+	cycles     []Cycle     // of the workflow that a Handler chose
+	way        int         // of them, that of the plan
 	forks      []*Context  // of selections that ran side by side; kept beyond len for their buffers
 
 	traced bool
@@ -108,6 +130,8 @@ func (c *Context) Release() {
 	c.prepared = slotSet{}
 	c.role, c.running = RoleBoth, outside
 	c.ranked, c.steps, c.records = c.ranked[:0], c.steps[:0], c.records[:0]
+	clear(c.cycles)
+	c.cycles, c.way = c.cycles[:0], 0
 	c.traced, c.now = false, nil
 	c.unfork()
 	c.poison()

@@ -10,6 +10,8 @@ import (
 type selection struct {
 	leg     string
 	skipped string   // why the leg gives no step; "" if it gives one
+	way     string   // that a Handler chose; "" if none had to
+	why     string   // it chose it
 	in      *Context // where its record is; nil if nothing was selected
 	record  int
 }
@@ -26,6 +28,8 @@ func (s *selection) made() *record {
 type LegSelection struct {
 	Leg     string // "" if there is only one
 	Skipped string // why the leg gives no step; "" if it gives one
+	Way     string // that a Handler chose, by its name; "" if none had to
+	Why     string // it chose it
 	*Selected
 }
 
@@ -45,7 +49,7 @@ func (c *Context) AppendSelections(all []LegSelection) []LegSelection {
 	hoisted := c.hoisted // of all legs; the first leg that selected tells them
 	for i := range c.selections {
 		s := &c.selections[i]
-		leg := LegSelection{Leg: s.leg, Skipped: s.skipped}
+		leg := LegSelection{Leg: s.leg, Skipped: s.skipped, Way: s.way, Why: s.why}
 		if r := s.made(); r != nil && c.traced {
 			leg.Selected = r.selected(hoisted)
 			hoisted = nil

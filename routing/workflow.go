@@ -53,7 +53,7 @@ func (w *single) Plan(ctx context.Context, c *Context) (Plan, error) {
 	n := len(c.selections)
 	c.selections = slices.Grow(c.selections, 1)[:n+1]
 	s := &c.selections[n]
-	s.leg, s.skipped, s.in, s.record = "", "", c, len(c.records)-1
+	s.leg, s.skipped, s.way, s.why, s.in, s.record = "", "", "", "", c, len(c.records)-1
 	if err != nil {
 		s.skipped = err.Error()
 		return Plan{}, err

@@ -62,7 +62,7 @@ func Explain(r *receipt.Receipt, plan routing.Plan, pick func(i int) Pick) *Expl
 func explainStep(record receipt.Routing, plan routing.Plan, pick func(i int) Pick) Step {
 	e := Step{Step: record.Step, Routing: record}
 	for i, s := range plan.Steps {
-		if s.Name == record.Step {
+		if s.Name == record.Step && record.Skipped == "" {
 			p := pick(i)
 			e.Replica, e.OnFailure, e.Predicted = p.Replica, s.OnFailure.String(), p.Predicted
 			if p.Admission != nil {

@@ -134,7 +134,7 @@ func (d *Dispatch) timed(now time.Time) bool {
 func (d *Dispatch) Run(plan routing.Plan) error {
 	last := &plan.Steps[len(plan.Steps)-1]
 	d.steps.answering, d.steps.answerer = last.Name, d.Runtime.Replicas[last.Ranked[0].Host]
-	d.steps.protocol = d.Plan.Specialist.Pipeline.Protocol()
+	d.steps.protocol = d.Plan.Protocol()
 	bounds := routing.Bounds{MaxAttempts: d.Runtime.Limits.MaxAttempts, Budget: d.mayRetry}
 	return routing.SequentialExecutor(bounds).Execute(d.ctx, plan, d)
 }

@@ -7,8 +7,9 @@ type Limits struct {
 	BodyBytes             int64
 	ResponseBytes         int64 // of a unary answer
 	HeaderBytes           int
-	HeaderFields          int // of one request; zero means no limit
-	Connections           int // of clients
+	HeaderFields          int      // of one request; zero means no limit
+	ProfileHeaders        []string // request headers that plugins may see, by their canonical names
+	Connections           int      // of clients
 	ConnectionsPerAddress int
 	QueueBytes            int64 // of all bodies that are held
 	Inbound               Inbound

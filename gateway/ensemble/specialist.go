@@ -48,8 +48,8 @@ type Pipeline interface {
 	Seed(c *routing.Context, s *fleet.Snapshot)
 	// Footprint sets f to what the plugins found out about the prompt.
 	Footprint(v routing.View, f *Footprint)
-	// Protocol returns how the steps of one request's plan work together.
-	Protocol() Protocol
+	// Protocol returns how the steps of one request's plan work together, which goes that way of the Workflow.
+	Protocol(way int) Protocol
 	// Planned reports a decision that counts, its error, and how long it took.
 	Planned(c *routing.Context, plan routing.Plan, err error, took time.Duration)
 }

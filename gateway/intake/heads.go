@@ -2,6 +2,7 @@ package intake
 
 import (
 	"net/http"
+	"slices"
 
 	"octet/engine"
 	"octet/gateway/conn"
@@ -24,6 +25,15 @@ type headers struct {
 	// These may be given once at most, or their readers refuse: see headerToken.
 	intent, adapter, session, priority, deadline, ttftDeadline, idempotency []string
 	via                                                                     []string // see checkVia
+
+	readable []string // names of headers that plugins may see
+	offered  []offer  // of them, those that came
+}
+
+// offer is a header that plugins may see.
+type offer struct {
+	name   string
+	values []string
 }
 
 // readAll takes down the fields of a head. It refuses nothing.
@@ -45,6 +55,9 @@ func (h *headers) readAll(c conn.Head, r *http.Request) {
 // read takes down a field, by its canonical name.
 func (h *headers) read(name string, values []string) {
 	h.size += fieldSize(name, values)
+	if len(h.readable) > 0 && slices.Contains(h.readable, name) {
+		h.offered = append(h.offered, offer{name, values})
+	}
 	switch name {
 	case "X-Request-Id":
 		h.requestID = values[0]

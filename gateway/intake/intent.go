@@ -9,6 +9,7 @@ import (
 
 	"octet/gateway/apierr"
 	"octet/gateway/tenant"
+	"octet/routing"
 )
 
 // maxHeaderValue bounds opaque header values, such as session keys, in bytes.
@@ -24,6 +25,7 @@ type Intent struct {
 	Deadline     time.Time // zero means none
 	TTFTDeadline time.Time // of the first token; zero means none
 	Explain      bool
+	Headers      routing.Headers // that plugins may see
 }
 
 // readIntent validates the headers in which a client speaks to the router.
@@ -77,6 +79,19 @@ func headerToken(values []string, name string) (string, *apierr.Error) {
 		}
 	}
 	return strings.Clone(v), nil // a copy: the value outlives the head
+}
+
+// readOffered returns the headers that plugins may see.
+func readOffered(all []offer) (routing.Headers, *apierr.Error) {
+	headers := make(routing.Headers, len(all))
+	for i, o := range all {
+		value, err := headerToken(o.values, o.name)
+		if err != nil {
+			return nil, err
+		}
+		headers[i] = routing.Header{Name: o.name, Value: value}
+	}
+	return headers, nil
 }
 
 // The range of X-Priority; larger is more urgent.

@@ -36,6 +36,7 @@ type Request struct {
 // Begin makes the zero Request that of a head, before anything of it is checked. End ends it.
 func (q *Request) Begin(c conn.Head, r *http.Request, arrival time.Time, limits *ensemble.Limits, memory *Memory) {
 	q.Arrival, q.Body, q.limits, q.memory = arrival, bodies.Get().(*Body), limits, memory
+	q.headers.readable = limits.ProfileHeaders
 	q.headers.readAll(c, r)
 	q.ID = givenID(q.headers.requestID)
 }
@@ -61,7 +62,10 @@ func (q *Request) ReadHead(r *http.Request, rt *ensemble.Runtime, via string) (e
 	if err := CheckMedia(h.encoding, h.contentType); err != nil {
 		return err
 	}
-	q.Intent, err = readIntent(h, q.Tenant, rt.Intents, q.Arrival)
+	if q.Intent, err = readIntent(h, q.Tenant, rt.Intents, q.Arrival); err != nil || len(h.offered) == 0 {
+		return err
+	}
+	q.Intent.Headers, err = readOffered(h.offered)
 	return err
 }
 

@@ -30,7 +30,8 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		var f routing.Facts
 		p.state(r, &Ask{Now: now}, &f)
 		if f.RequestID != "r1" || f.Specialist != "debug" || f.Adapter != "gdb-v2" || f.Tenant != "acme" ||
-			f.Session != "s" || f.Priority != 7 ||
+			f.Session != "s" || f.Priority != 7 || f.Intent != "debug" ||
+			f.Headers.Value("X-Region") != "eu" || f.Headers.Value("X-Zone") != "" ||
 			f.MaxTokens != 5 || !f.Stream || f.Dry || f.Replica != "" || !f.Now.Equal(now) || string(f.Body) != body {
 			t.Errorf("%+v", f)
 		}
@@ -40,7 +41,8 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		got.kind, got.prompt, got.ttft, got.total = f.Kind, string(f.Text(nil)), f.TTFT, f.Total
 		return got
 	}
-	asked := intake.Intent{Session: "s", Priority: 7, TTFTDeadline: now.Add(200 * time.Millisecond),
+	shown := routing.Headers{{Name: "X-Region", Value: "eu"}}
+	asked := intake.Intent{Intent: "debug", Headers: shown, Session: "s", Priority: 7, TTFTDeadline: now.Add(200 * time.Millisecond),
 		Deadline: now.Add(3 * time.Second)}
 	chat := facts(wire.Chat, `{"model":"debug","max_tokens":5,"messages":[{"role":"user","content":"why"}]}`, asked)
 	if chat.kind != "chat" || !strings.Contains(chat.prompt, "why") || chat.ttft != 200*time.Millisecond ||
@@ -48,7 +50,7 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		t.Errorf("a chat: %+v", chat)
 	}
 	done := facts(wire.Completion, `{"model":"debug","max_tokens":5,"prompt":"why"}`,
-		intake.Intent{Session: "s", Priority: 7, Deadline: now})
+		intake.Intent{Intent: "debug", Headers: shown, Session: "s", Priority: 7, Deadline: now})
 	if done.kind != "completion" || done.prompt != "why" || done.ttft != 0 || done.total >= 0 {
 		t.Errorf("a completion that is late already: %+v", done)
 	}

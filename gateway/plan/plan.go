@@ -70,9 +70,13 @@ func (p *Plan) state(r *intake.Request, ask *Ask, f *routing.Facts) {
 	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = r.ID, p.Specialist.Name, p.Adapter, r.Tenant.Name,
 		r.Salted().Salt
 	f.Session, f.Body, f.Member, f.Text, f.Pieces = r.Intent.Session, r.Bytes, r.Member, r.Render, r.Pieces
+	f.Intent, f.Headers = r.Intent.Intent, r.Intent.Headers
 	f.Prompts = intake.PromptsOf(&r.Parsed)
 	f.Priority, f.MaxTokens, f.Stream, f.Dry = r.Intent.Priority, max(r.Parsed.MaxTokens, 0), r.Stream, r.Dry
 }
+
+// Protocol returns how the steps of the plan work together.
+func (p *Plan) Protocol() ensemble.Protocol { return p.Specialist.Pipeline.Protocol(p.route.Way()) }
 
 // Made reports whether there is a plan whose replicas can be asked about: see Predicted.
 func (p *Plan) Made() bool { return p.route != nil }

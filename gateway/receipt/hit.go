@@ -18,11 +18,11 @@ func (d *Draft) Route(p *Pipeline, prompt Prompt, legs []routing.LegSelection, p
 	d.r.Prompt = prompt
 	for i, leg := range legs {
 		record := Routing{Specialist: p.Specialist, Step: leg.Leg, Skipped: leg.Skipped,
-			selected: leg.Selected, names: p.Names}
+			Profile: leg.Way, Rule: leg.Why, selected: leg.Selected, names: p.Names}
 		if err != nil && i == len(legs)-1 {
 			record.Skipped, record.Error = "", err.Error()
 		}
-		if pick, ok := pickOf(plan, leg.Leg); ok && leg.Selected != nil {
+		if pick, ok := pickOf(plan, leg.Leg); ok && leg.Selected != nil && leg.Skipped == "" {
 			record.Hit = p.hit(leg.Eligible(), pick, prompt.Tokens)
 		}
 		d.r.Routing = append(d.r.Routing, record)

@@ -68,12 +68,15 @@ type Prompt struct {
 
 // Routing is one pass through a specialist's pipeline.
 type Routing struct {
-	Specialist string         `json:"specialist"`
-	Step       string         `json:"step,omitempty"`    // of the plan; absent if there is only one
-	Skipped    string         `json:"skipped,omitempty"` // why the step was left out
-	Trace      *routing.Trace `json:"trace,omitempty"`   // each candidate's verdicts and scores, rendered by Find
-	Hit        Hit            `json:"hit,omitzero"`      // absent without a pick
-	Error      string         `json:"error,omitempty"`
+	Specialist string `json:"specialist"`
+	Step       string `json:"step,omitempty"`    // of the plan; absent if there is only one
+	Skipped    string `json:"skipped,omitempty"` // why the step was left out
+	// the profile that a rule of the specialist chose, and the rule; absent if there was no choice
+	Profile string         `json:"profile,omitempty"`
+	Rule    string         `json:"profile_rule,omitempty"`
+	Trace   *routing.Trace `json:"trace,omitempty"` // each candidate's verdicts and scores, rendered by Find
+	Hit     Hit            `json:"hit,omitzero"`    // absent without a pick
+	Error   string         `json:"error,omitempty"`
 
 	selected *routing.Selected // what Trace is rendered from; nil if there is nothing to render
 	names    *Names
