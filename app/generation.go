@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"octet/app/fabric"
 	"octet/app/pipeline"
@@ -108,7 +109,8 @@ func (a *App) commit(g *generation) (gone []*replica) {
 	a.identities.keep(g.cfg)
 	a.identities.measureContexts(g.found, g.replicas)
 	a.specialists.pipelines.Store(&g.pipelines)
-	a.history.commit(g.boards)
+	now := time.Now()
+	a.history.commit(g.boards, now)
 	a.generation++
 	g.runtime.Generation = a.generation
 	for _, r := range g.replicas {
@@ -119,7 +121,7 @@ func (a *App) commit(g *generation) (gone []*replica) {
 	a.fabric.Commit(fabricGeneration(g))
 	g.edition.Commit(tokenizerSpecs(g, a.fabric.Scheme), int(g.found.Limits.TokenizerCache))
 	g.runtime.Seal()
-	a.history.probation.Declare(terms(g.cfg)...)
+	a.history.probation.Declare(now, terms(g.cfg)...)
 	a.cfg = g.cfg
 	a.tenancy.commit(g.cfg, g.runtime.Tenants)
 	a.history.saveProbation(a.cfg)

@@ -24,9 +24,10 @@ type history struct {
 
 // board is the windows of one specialist.
 type board struct {
-	shape config.SLO
-	board *slo.Board
-	load  *slo.Escalation
+	shape   config.SLO
+	version string // of the weights that its verdicts are on
+	board   *slo.Board
+	load    *slo.Escalation
 }
 
 // books are of the requests that one specialist has sent away.
@@ -41,7 +42,7 @@ func newHistory(log *slog.Logger, cfg *config.Config) (*history, error) {
 	if h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...); err != nil {
 		return nil, err
 	}
-	h.probation, err = loadProbation(cfg.Router.Probation.File)
+	h.probation, err = loadProbation(cfg.Router.Probation)
 	return h, err
 }
 
@@ -55,10 +56,11 @@ func (h *history) boardsOf(cfg *config.Config) map[string]board {
 		sp := &cfg.Specialists[i]
 		old, known := h.boards[sp.Name]
 		if known && old.shape == sp.SLO {
+			old.version = sp.Version
 			all[sp.Name] = old
 			continue
 		}
-		b := board{sp.SLO, slo.NewBoard(sloConfig(sp)), slo.NewEscalation(escalationConfig(sp))}
+		b := board{sp.SLO, sp.Version, slo.NewBoard(sloConfig(sp)), slo.NewEscalation(escalationConfig(sp))}
 		if known { // what was judged stays judged
 			now := time.Now()
 			_ = b.board.Breaker().Restore(old.board.Breaker().Save(now), now) // saved just now: it can be restored
@@ -68,11 +70,24 @@ func (h *history) boardsOf(cfg *config.Config) map[string]board {
 	return all
 }
 
-// commit makes boards those that are saved and kept.
-func (h *history) commit(boards map[string]board) {
+// commit makes boards those that are saved and kept. What was judged of a specialist's old weights says nothing of the
+// new ones: a change of its version drops the verdicts.
+func (h *history) commit(boards map[string]board, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	for name, b := range boards {
+		if old, known := h.boards[name]; known && old.version != b.version {
+			h.drop(name, old.version, b, now)
+		}
+	}
 	maps.Copy(h.boards, boards)
+}
+
+// drop forgets the verdicts on a specialist's version before.
+func (h *history) drop(specialist, before string, b board, now time.Time) {
+	h.log.Info("verdicts on another version are dropped", "specialist", specialist, "version", b.version, "before",
+		before)
+	b.board.Breaker().Refresh(now)
 }
 
 // booksOf returns the books of a specialist, always the same ones.

@@ -22,11 +22,12 @@ func probationOf(cfg *config.Config) ensemble.Probation {
 func terms(cfg *config.Config) []slo.Term {
 	var all []slo.Term
 	for _, sp := range cfg.Specialists {
-		need := sp.SLO.Correctness.MinSamples
-		all = append(all, slo.Term{Entrant: slo.Entrant{Specialist: sp.Name}, Version: sp.Version, Need: need})
+		c := sp.SLO.Correctness
+		t := slo.Term{Entrant: slo.Entrant{Specialist: sp.Name}, Version: sp.Version, Need: c.MinSamples, Floor: c.Floor}
+		all = append(all, t)
 		for _, a := range sp.Adapters {
-			all = append(all, slo.Term{Entrant: slo.Entrant{Specialist: sp.Name, Adapter: a.Name}, Version: a.Version,
-				Need: need})
+			t.Adapter, t.Version = a.Name, a.Version
+			all = append(all, t)
 		}
 	}
 	return all
@@ -41,13 +42,13 @@ func adapterVersions(sp *config.Specialist) map[string]string {
 }
 
 // loadProbation reads what was remembered of specialists and adapters; nothing if there is no file yet.
-func loadProbation(path string) (*slo.Probation, error) {
-	if path == "" {
-		return slo.NewProbation(), nil
+func loadProbation(c config.Probation) (*slo.Probation, error) {
+	if c.File == "" {
+		return slo.NewProbation(c.Settled), nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(c.File)
 	if errors.Is(err, os.ErrNotExist) {
-		return slo.NewProbation(), nil
+		return slo.NewProbation(c.Settled), nil
 	}
 	var remembered []slo.Trial
 	if err == nil {
@@ -56,7 +57,7 @@ func loadProbation(path string) (*slo.Probation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: router.probation.file: %w", ErrConfig, err)
 	}
-	return slo.NewProbation(remembered...), nil
+	return slo.NewProbation(c.Settled, remembered...), nil
 }
 
 // writeProbation replaces the file as a whole or not at all.

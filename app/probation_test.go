@@ -6,10 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"octet/app"
 	"octet/calibration"
 	"octet/config"
+	"octet/gateway/receipt"
 	"octet/routing/plugins"
 	"octet/slo"
 )
@@ -48,18 +50,34 @@ func (w *world) fresh() (names []string) {
 }
 
 // MEGA-67: a specialist of another version shares its intents with its fallback, and whatever either answers is
-// shadowed by the other, until enough of its answers were judged. A request that names it gets it.
+// shadowed by the other, until its own verdicts show its floor. A request that names it gets it. What was judged of the
+// old weights is not held for or against the new ones.
 //
 //nolint:lll // raw text that cannot be broken
 func TestARefreshedSpecialistBeginsOnProbation(t *testing.T) {
-	w, file := newShadowWorld(t, proseEngines(), keyed()...)
+	w, file := newShadowWorld(t, proseEngines(), keyed("specialists[0].slo.correctness.floor=0.3")...)
 	w.Key = key
 	if len(w.fresh()) != 0 {
 		t.Fatalf("fresh at the start: %v", w.fresh())
 	}
-	w.again("specialists[0].version=2", "shadow.max_concurrent=64")
+	named := strings.Replace(asking("sure", false), `"octet"`, `"debug"`, 1)
+	before := make([]string, 3) // receipts of the old weights
+	for i := range before {
+		resp, _ := w.Post("/v1/chat/completions", named)
+		before[i] = resp.Header.Get("X-Receipt-Id")
+		w.verdict(before[i], "compile", i > 0)
+	}
+	if n := w.samples("debug"); n != len(before) {
+		t.Fatalf("%d verdicts on the old weights", n)
+	}
+	w.again("specialists[0].version=2", "shadow.max_concurrent=64", "specialists[0].slo.correctness.floor=0.3")
 	if fmt.Sprint(w.fresh()) != "[debug]" {
 		t.Fatalf("fresh: %v", w.fresh())
+	}
+	w.verdict(before[0], "review", true)
+	w.verdict(before[1], "review", false)
+	if n := w.samples("debug"); n != 0 {
+		t.Errorf("%d verdicts on the old weights are published as the new ones'", n)
 	}
 	served := map[string]int{}
 	var receipts []string
@@ -80,14 +98,21 @@ func TestARefreshedSpecialistBeginsOnProbation(t *testing.T) {
 	if e := w.example(file, 1); e.Cause != calibration.ByProbation || e.Primary.Version+e.Shadow.Version != "2" {
 		t.Errorf("%+v", e)
 	}
-	named := strings.Replace(asking("sure", false), `"octet"`, `"debug"`, 1)
 	for i := range 8 {
 		if resp, _ := w.Post("/v1/chat/completions", named, "X-Request-Id", fmt.Sprintf("n%d", i)); resp.Header.Get("X-Specialist") != "debug" {
 			t.Errorf("named, and answered by %q", resp.Header.Get("X-Specialist"))
 		}
 	}
-	for _, id := range receipts[:2] { // min_samples
-		w.Post("/v1/outcomes", `{"receipt":"`+id+`","kind":"compile","pass":true}`)
+	var r receipt.Receipt
+	if w.Get(w.Data+"/v1/receipts/"+receipts[0], &r); r.Decision.Version != "2" || !r.Decision.Probation {
+		t.Errorf("the receipt says %+v", r.Decision)
+	}
+	for i, id := range receipts[:8] { // 2 are min_samples
+		if len(w.fresh()) == 0 && i < 6 {
+			t.Fatalf("%d verdicts, 2 of them failures, ended it", i)
+		}
+		w.verdict(id, "compile", i >= 2)
+		w.verdict(id, "review", i >= 2)
 	}
 	if len(w.fresh()) != 0 {
 		t.Errorf("still fresh: %v", w.fresh())
@@ -96,6 +121,48 @@ func TestARefreshedSpecialistBeginsOnProbation(t *testing.T) {
 		t.Errorf("after probation: %v", resp.Header)
 	}
 	eventually(t, "ledgers at their baseline", w.Quiet)
+}
+
+// verdict gives a verdict as the tenant of the world.
+func (w *world) verdict(receipt, kind string, pass bool) {
+	w.T.Helper()
+	if resp, body := w.Post("/v1/outcomes",
+		fmt.Sprintf(`{"receipt":%q,"kind":%q,"pass":%v}`, receipt, kind, pass)); resp.StatusCode != 200 {
+		w.T.Fatalf("%d: %s", resp.StatusCode, body)
+	}
+}
+
+// MEGA-67: a restart with another version drops the verdicts that were saved, and keeps those on the same one. Where the
+// file says that nothing is settled, a first start begins on probation.
+func TestSavedVerdictsAreOfTheirVersion(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "verdicts.json")
+	sets := keyed("outcomes.file="+file, "outcomes.interval=1h", "specialists[0].version=1")
+	for i, run := range []struct {
+		set          string
+		before, last int
+		fresh        string
+	}{
+		{"specialists[0].version=1", 0, 2, "[]"},
+		{"specialists[0].version=1", 2, 3, "[]"},
+		{"specialists[0].version=2", 0, 1, "[]"},
+		{"router.probation.settled=false", 0, 1, "[debug debug:gdb-v2 systems]"}, // of version 1 again
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			w, _ := newShadowWorld(t, proseEngines(), append(sets, run.set)...)
+			w.Key = key
+			if got := fmt.Sprint(w.fresh()); got != run.fresh {
+				t.Errorf("fresh: %s", got)
+			}
+			if n := w.samples("debug"); n != run.before {
+				t.Fatalf("%d verdicts are recalled, want %d", n, run.before)
+			}
+			for w.samples("debug") < run.last {
+				resp, _ := w.Post("/v1/chat/completions",
+					strings.Replace(asking("sure", false), `"octet"`, `"debug"`, 1))
+				w.verdict(resp.Header.Get("X-Receipt-Id"), "compile", true)
+			}
+		})
+	}
 }
 
 // MEGA-67: a rotated adapter is shadowed by its specialist without it; the specialist itself is not fresh by that.
@@ -125,20 +192,20 @@ func TestARotatedAdapterBeginsOnProbation(t *testing.T) {
 // Versions are remembered over a restart: one that changed meanwhile is fresh, and no restart ends a probation.
 func TestProbationOutlivesARestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "probation.json")
-	first, err := app.LoadProbation(file)
+	first, err := app.LoadProbation(config.Probation{File: file, Settled: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	first.Declare(slo.Term{Entrant: slo.Entrant{Specialist: "debug"}, Version: "1", Need: 2})
+	first.Declare(time.Now(), slo.Term{Entrant: slo.Entrant{Specialist: "debug"}, Version: "1", Need: 2})
 	if err := app.WriteProbation(file, first); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		again, err := app.LoadProbation(file)
+		again, err := app.LoadProbation(config.Probation{File: file, Settled: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		again.Declare(slo.Term{Entrant: slo.Entrant{Specialist: "debug"}, Version: "2", Need: 2})
+		again.Declare(time.Now(), slo.Term{Entrant: slo.Entrant{Specialist: "debug"}, Version: "2", Need: 2})
 		if !again.Fresh(slo.Entrant{Specialist: "debug"}) {
 			t.Errorf("%+v", again.Standings())
 		}
@@ -149,7 +216,7 @@ func TestProbationOutlivesARestart(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := app.LoadProbation(file); err == nil {
+	if _, err := app.LoadProbation(config.Probation{File: file, Settled: true}); err == nil {
 		t.Error("a broken file was taken")
 	}
 }

@@ -22,8 +22,14 @@ const verdictsBytes = 64 << 20
 
 // remembered is the content of that file.
 type remembered struct {
-	Version     int                  `json:"version"`
-	Specialists map[string]slo.Saved `json:"specialists"`
+	Version     int                   `json:"version"`
+	Specialists map[string]savedBoard `json:"specialists"`
+}
+
+// savedBoard is the verdicts on one specialist.
+type savedBoard struct {
+	slo.Saved
+	Weights *string `json:"weights,omitempty"` // the specialist's version; nil in a file that does not know it
 }
 
 // recall restores the verdicts that were given before. A file that does not exist is a first start.
@@ -61,8 +67,12 @@ func (h *history) loadVerdicts(path string) (n int, err error) {
 		if !ok {
 			continue
 		}
-		if err := b.board.Breaker().Restore(s, time.Now()); err != nil {
+		now := time.Now()
+		if err := b.board.Breaker().Restore(s.Saved, now); err != nil {
 			return n, fmt.Errorf("%s: %w", name, err)
+		}
+		if s.Weights != nil && *s.Weights != b.version {
+			h.drop(name, *s.Weights, b, now)
 		}
 		n++
 	}
@@ -82,10 +92,10 @@ func (h *history) remember(ctx context.Context, c config.Outcomes) {
 }
 
 func (h *history) writeVerdicts(w io.Writer) error {
-	saved := remembered{Version: verdictsVersion, Specialists: map[string]slo.Saved{}}
+	saved := remembered{Version: verdictsVersion, Specialists: map[string]savedBoard{}}
 	h.mu.Lock()
 	for name, b := range h.boards {
-		saved.Specialists[name] = b.board.Breaker().Save(time.Now())
+		saved.Specialists[name] = savedBoard{b.board.Breaker().Save(time.Now()), &b.version}
 	}
 	h.mu.Unlock()
 	return json.NewEncoder(w).Encode(saved)

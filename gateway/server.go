@@ -91,7 +91,7 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 		Metrics: o.Metrics, WallClock: wall, Began: s.now().Add(-time.Hour)}
 	s.cutOff, s.cut = context.WithCancelCause(context.Background())
 	if s.probation == nil {
-		s.probation = slo.NewProbation()
+		s.probation = slo.NewProbation(true)
 	}
 	s.decider = decide.Decider{Conversations: decide.NewConversations(rt.Stickiness.Conversations),
 		Probation: s.probation, Clock: s}

@@ -49,6 +49,7 @@ type Breaker struct {
 	rolling  votes     // all verdicts of the window: the rate that is published
 	evidence votes     // those on answers since begun: what the breaker goes by
 	begun    time.Time // the last demotion or Refresh; zero before the first
+	served   time.Time // the last Refresh: what was asked before it is of other weights; zero before the first
 	changed  time.Time
 	newest   time.Time // arrival of the last probe's verdict
 	moves    uint64
@@ -92,6 +93,9 @@ func (l *Breaker) Overturn(v Verdict, passedBy string, now time.Time) {
 func (l *Breaker) weigh(v Verdict, now time.Time, change func(*votes)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if v.Answered.Before(l.served) {
+		return // late: of other weights
+	}
 	change(&l.rolling)
 	if v.Answered.Before(l.begun) {
 		return // late: of the specialist as it was
@@ -188,7 +192,7 @@ func (l *Breaker) Refresh(now time.Time) {
 	defer l.mu.Unlock()
 	l.rolling.reset(now)
 	l.evidence.reset(now)
-	l.begun = now
+	l.begun, l.served = now, now
 	l.due.Store(0)
 }
 

@@ -60,6 +60,12 @@ func (s *stage) play(words []string) error {
 		return nil
 	case "standing":
 		return s.expect(rest)
+	case "published":
+		c := s.breaker.tally(s.now)
+		if got := fmt.Sprint(c.hold, " of ", c.all); got != strings.Join(rest, " ") {
+			return fmt.Errorf("%s are published", got)
+		}
+		return nil
 	}
 	return fmt.Errorf("unknown verb %q", words[0])
 }

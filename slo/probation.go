@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Entrant is what can be fresh: a specialist, or one of its adapters.
@@ -17,33 +18,45 @@ type Entrant struct {
 type Term struct {
 	Entrant
 	Version string
-	Need    int // verdicts that fill its correctness window
+	Need    int     // verdicts that fill its correctness window
+	Floor   float64 // the least pass rate that it owes; 0 owes nothing
 }
 
 // Trial is what is known of a lane.
 type Trial struct {
 	Entrant
-	Version string `json:"version"`
-	Fresh   bool   `json:"fresh"`
-	Judged  int    `json:"judged"` // verdicts since it became fresh, Need at most
-	Passed  int    `json:"passed"` // of those
-	Need    int    `json:"need"`
+	Version string    `json:"version"`
+	Since   time.Time `json:"since,omitzero"` // it was declared with this version; zero if that is not known
+	Fresh   bool      `json:"fresh"`
+	Judged  int       `json:"judged"` // answers since then that have a verdict
+	Passed  int       `json:"passed"` // of those
+	Need    int       `json:"need"`
+	Floor   float64   `json:"floor"`
+	Low     float64   `json:"low"` // the true rate is above it, with 95 % confidence: at the floor, probation ends
+}
+
+// passes reports whether a lane has shown what it owes. No number of verdicts shows a rate of 1: for a floor of 1, Need
+// verdicts without a failure are enough.
+func (t *Trial) passes() bool {
+	t.Low, _ = count{hold: t.Passed, all: t.Judged}.wilson()
+	return t.Judged >= t.Need && (t.Low >= t.Floor || t.Floor >= 1 && t.Passed == t.Judged)
 }
 
 // Probation knows which lanes are fresh: declared with another version than before, or for the first time, and not
-// judged often enough since. No history is not health: time alone ends no probation. Safe for concurrent use; Fresh
-// takes no lock.
+// shown to be good since. A lane passes when it has as many verdicts as it needs, and the least that its pass rate could
+// be is at its floor. Neither time nor failures end a probation. Safe for concurrent use; Fresh takes no lock.
 type Probation struct {
 	fresh atomic.Pointer[map[Entrant]bool] // never modified
 
-	mu    sync.Mutex // guards all below
-	lanes map[Entrant]*Trial
-	begun bool // something was declared before, so that an unknown lane is new
+	mu      sync.Mutex // guards all below
+	lanes   map[Entrant]*Trial
+	settled bool // a lane that is not known yet counts as one that has passed
 }
 
-// NewProbation returns what goes on from remembered trials. Without any, the first lanes declared count as known.
-func NewProbation(remembered ...Trial) *Probation {
-	p := &Probation{lanes: make(map[Entrant]*Trial, len(remembered)), begun: len(remembered) > 0}
+// NewProbation returns what goes on from remembered trials. Without any, settled says that the first lanes declared
+// count as known; else they are fresh.
+func NewProbation(settled bool, remembered ...Trial) *Probation {
+	p := &Probation{lanes: make(map[Entrant]*Trial, len(remembered)), settled: settled && len(remembered) == 0}
 	for _, s := range remembered {
 		p.lanes[s.Entrant] = &s
 	}
@@ -51,43 +64,67 @@ func NewProbation(remembered ...Trial) *Probation {
 	return p
 }
 
-// Declare takes the lanes of a configuration. Those that are not declared any more are remembered.
-func (p *Probation) Declare(terms ...Term) {
+// Declare takes the lanes of a configuration that is in force from now on. Those that are not declared any more are
+// remembered.
+func (p *Probation) Declare(now time.Time, terms ...Term) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, t := range terms {
 		s := p.lanes[t.Entrant]
 		switch {
 		case s == nil:
-			p.lanes[t.Entrant] = &Trial{Entrant: t.Entrant, Version: t.Version, Fresh: p.begun && t.Need > 0,
-				Need: t.Need}
+			p.lanes[t.Entrant] = newTrial(t, now, !p.settled)
 		case s.Version != t.Version:
-			*s = Trial{Entrant: t.Entrant, Version: t.Version, Fresh: t.Need > 0, Need: t.Need}
+			*s = *newTrial(t, now, true)
 		default:
-			s.Need = t.Need
-			s.Fresh = s.Fresh && s.Judged < s.Need
+			s.Need, s.Floor = t.Need, t.Floor
+			s.Fresh = s.Fresh && !s.passes()
 		}
 	}
-	p.begun = true
+	p.settled = false
 	p.publish()
 }
 
-// Outcome counts a verdict on a lane's answer, and reports whether it ended the lane's probation.
-func (p *Probation) Outcome(l Entrant, pass bool) (ended bool) {
+func newTrial(t Term, now time.Time, fresh bool) *Trial {
+	return &Trial{Entrant: t.Entrant, Version: t.Version, Since: now, Fresh: fresh && t.Need > 0, Need: t.Need,
+		Floor: t.Floor}
+}
+
+// Outcome counts the first verdict on a lane's answer to a request that arrived at a time, and reports whether it ended
+// the lane's probation. An answer to an earlier request than the lane's declaration is of the version before.
+func (p *Probation) Outcome(l Entrant, arrived time.Time, pass bool) (ended bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := p.lanes[l]
-	if s == nil || !s.Fresh {
+	s := p.onTrial(l, arrived)
+	if s == nil {
 		return false
 	}
 	s.Judged++
 	if pass {
 		s.Passed++
 	}
-	if s.Fresh = s.Judged < s.Need; !s.Fresh {
+	if s.Fresh = !s.passes(); !s.Fresh {
 		p.publish()
 	}
 	return !s.Fresh
+}
+
+// Overturn makes of an answer that had passed one that fails.
+func (p *Probation) Overturn(l Entrant, arrived time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.onTrial(l, arrived); s != nil && s.Passed > 0 {
+		s.Passed--
+		s.passes()
+	}
+}
+
+// onTrial returns the trial that an answer counts for; nil if there is none. Under mu.
+func (p *Probation) onTrial(l Entrant, arrived time.Time) *Trial {
+	if s := p.lanes[l]; s != nil && s.Fresh && !arrived.Before(s.Since) {
+		return s
+	}
+	return nil
 }
 
 // Fresh reports whether l is on probation. An adapter is where its specialist is.

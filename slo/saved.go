@@ -14,6 +14,7 @@ type Saved struct {
 	Standing string    `json:"standing"`
 	Changed  time.Time `json:"changed,omitzero"`
 	Begun    time.Time `json:"begun,omitzero"`
+	Served   time.Time `json:"served,omitzero"` // since when the weights are what they are
 	Rolling  []Slot    `json:"rolling,omitempty"`
 	Evidence []Slot    `json:"evidence,omitempty"`
 }
@@ -33,6 +34,7 @@ func (l *Breaker) Save(now time.Time) Saved {
 	defer l.mu.Unlock()
 	return Saved{
 		Standing: Duty(l.standing.Load()).String(), Changed: l.changed, Begun: l.begun,
+		Served:  l.served,
 		Rolling: l.rolling.saved(now), Evidence: l.evidence.saved(now),
 	}
 }
@@ -55,6 +57,7 @@ func (l *Breaker) Restore(s Saved, now time.Time) error {
 	l.rolling.restore(s.Rolling, now)
 	l.evidence.restore(s.Evidence, now)
 	l.changed, l.begun, l.newest = earlier(s.Changed, now), earlier(s.Begun, now), time.Time{}
+	l.served = earlier(s.Served, now)
 	l.due.Store(0)
 	to := Primary
 	if s.Standing == ShadowOnly.String() && l.floor > 0 {

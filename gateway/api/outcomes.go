@@ -83,7 +83,7 @@ func (h Outcomes) onCopy(rt *ensemble.Runtime, r *receipt.Receipt, o receipt.Out
 		return false, apierr.New(apierr.InvalidValue, "specialist",
 			fmt.Sprintf("%s neither answered this request nor was sent a copy of it", o.Specialist))
 	}
-	return shadow.Count(sp, r, o), nil
+	return shadow.Count(sp, r, o) != receipt.Refused, nil
 }
 
 type outcomeBody struct {

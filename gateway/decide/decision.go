@@ -16,6 +16,7 @@ type Decision struct {
 	Demoted     string // the specialist that another stands in for
 	Probe       string // the demoted specialist that is owed a copy of the request
 	ShadowCause calibration.Cause
+	OnProbation bool // what answers has not shown yet that it is good
 
 	conversation uint64 // by what a later request of the conversation finds it; 0 if nothing tells it
 	opening      prefix // the text of a completion that is found so
@@ -30,6 +31,18 @@ func (d *Decision) In(rt *ensemble.Runtime) *ensemble.Specialist {
 		d.specialist = rt.Specialist(d.Specialist)
 	}
 	return d.specialist
+}
+
+// Version returns the declared version of what answers: the adapter's, else the specialist's.
+func (d *Decision) Version(rt *ensemble.Runtime) string {
+	sp := d.In(rt)
+	switch {
+	case sp == nil:
+		return ""
+	case d.Adapter != "":
+		return sp.Versions[d.Adapter]
+	}
+	return sp.Version
 }
 
 // knobsIn returns the knobs of the verdict's intent.
@@ -67,6 +80,7 @@ func (c *Decider) Route(rt *ensemble.Runtime, r *intake.Request, d *Decision) er
 	c.Conversations.stay(rt, r, d)
 	c.shareOut(rt, r, d)
 	d.Shadow, d.ShadowCause = c.shadowOf(rt, d)
+	c.noteProbation(d)
 	return nil
 }
 

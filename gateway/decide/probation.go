@@ -29,6 +29,12 @@ func (c *Decider) shareOut(rt *ensemble.Runtime, r *intake.Request, d *Decision)
 	v.Confidence = probability(rt, v, v.Specialist)
 }
 
+// noteProbation notes whether what answers is on probation.
+func (c *Decider) noteProbation(d *Decision) {
+	d.OnProbation = c.Probation != nil &&
+		c.Probation.Fresh(slo.Entrant{Specialist: d.Specialist, Adapter: d.Adapter})
+}
+
 // ownShare spreads requests evenly over [0,1): those of a session are at one place.
 func ownShare(r *intake.Request) float64 {
 	key := r.Intent.Session

@@ -40,6 +40,11 @@ func (d *Draft) Decide(v *classifier.Verdict, demoted, probe string, probabiliti
 	}
 }
 
+// Lane records the version of what was decided on, and whether it is on probation.
+func (d *Draft) Lane(version string, probation bool) {
+	d.r.Decision.Version, d.r.Decision.Probation = version, probation
+}
+
 // Decision returns what Decide recorded.
 func (d *Draft) Decision() *Decision { return &d.r.Decision }
 

@@ -44,6 +44,8 @@ type Asked struct {
 type Decision struct {
 	Specialist    string             `json:"specialist"`
 	Adapter       string             `json:"adapter,omitempty"`
+	Version       string             `json:"version,omitempty"`   // of the adapter, else of the specialist
+	Probation     bool               `json:"probation,omitempty"` // this version has not shown yet that it is good
 	RoutedBy      string             `json:"routed_by"`
 	Rule          string             `json:"rule,omitempty"`
 	Cues          []string           `json:"cues,omitempty"`

@@ -42,7 +42,7 @@ func scene(t *testing.T) (*ensemble.Runtime, *receipt.Rings, *Verdicts, *taken) 
 	d.Decide(&classifier.Verdict{Specialist: "debug", Intent: "codegen"}, "", "", nil)
 	d.End(receipt.Result{Status: http.StatusOK, Specialist: "debug"})
 	rings.Of("acme").Put(d.Receipt())
-	return rt, rings, &Verdicts{Probation: slo.NewProbation(), Records: NewRecords(to, time.Now),
+	return rt, rings, &Verdicts{Probation: slo.NewProbation(true), Records: NewRecords(to, time.Now),
 		Log: slog.New(slog.DiscardHandler)}, to
 }
 
