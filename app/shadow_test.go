@@ -70,7 +70,12 @@ func newShadowWorld(t *testing.T, engines []emulator.Config, sets ...string) (*w
 func (w *world) unsure() {
 	cfg := classifier.Config{
 		Specialists: []string{"debug", "systems"}, Fallback: "debug", Viable: 0.15, Model: unsureModel{},
-		Adapters: map[string][]string{"debug": {"gdb-v2"}}, Intents: map[string]classifier.IntentConfig{},
+		Adapters: map[string][]string{}, Intents: map[string]classifier.IntentConfig{},
+	}
+	for _, sp := range w.App.Config().Specialists {
+		for _, a := range sp.Adapters {
+			cfg.Adapters[sp.Name] = append(cfg.Adapters[sp.Name], a.Name)
+		}
 	}
 	for name, in := range w.App.Config().Intents {
 		cfg.Intents[name] = classifier.IntentConfig{Specialist: in.Specialist, ShadowThreshold: in.ShadowThreshold,

@@ -243,5 +243,6 @@ func (c *Cascade) adapt(adapter string, v *Verdict) error {
 		return fmt.Errorf("%w: %s has no %.64q", ErrUnknownAdapter, v.Specialist, adapter)
 	}
 	v.Adapter = adapter
+	v.SecondViable = v.SecondViable && slices.Contains(c.cfg.Adapters[v.Second], adapter)
 	return nil
 }

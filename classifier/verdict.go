@@ -34,7 +34,7 @@ type Verdict struct {
 	Probabilities []float64
 	Confidence    float64 // top-1 probability, or a detector's measured precision; NaN if neither
 	Second        string  // the next best; empty when there is no distribution
-	SecondViable  bool    // Second is probable enough to answer instead
+	SecondViable  bool    // Second is probable enough to answer instead, and has the adapter
 	Shadow        string  // specialist that gets a shadow copy; empty for no copy
 
 	Intent          string // as declared; Unspecified when none was
@@ -74,8 +74,9 @@ func (v Verdict) InPlace(standIn string) Verdict {
 	return v
 }
 
+// toSecond keeps the adapter: a second choice that does not have it is not viable for the request.
 func (v Verdict) toSecond(why string) Verdict {
 	v.Specialist, v.Second, v.SecondViable = v.Second, v.Specialist, false
-	v.Adapter, v.Shadow, v.RoutedBy, v.Rule = "", "", ByDivert, why
+	v.Shadow, v.RoutedBy, v.Rule = "", ByDivert, why
 	return v
 }

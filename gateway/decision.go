@@ -8,9 +8,11 @@ import (
 
 	"octet/gateway/apierr"
 	"octet/gateway/decide"
+	"octet/gateway/dispatch"
 	"octet/gateway/ensemble"
 	"octet/gateway/intake"
 	"octet/gateway/receipt"
+	"octet/routing"
 	"octet/scheduler"
 )
 
@@ -90,15 +92,14 @@ func checkLength(sp *ensemble.Specialist, r *intake.Request) error {
 	return nil
 }
 
-// serve has a replica of the decision's specialist answer. offerBack says that a second choice may: a long wait is
-// offered back for it.
-func (x *exchange) serve(ctx context.Context, offerBack bool) error {
+// serve has a replica of the decision's specialist answer, within what the choice between two asks of it.
+func (x *exchange) serve(ctx context.Context, choice dispatch.Choice) error {
 	sp := x.decision.In(x.rt)
 	if sp == nil {
 		return apierr.New(apierr.ModelNotFound, "model",
 			fmt.Sprintf("there is no specialist %q", x.decision.Specialist))
 	}
-	x.dispatch.OfferBack = offerBack
+	x.dispatch.Choice = choice
 	plan, err := x.dispatch.Route(ctx, sp, x.decision.Adapter)
 	if err != nil {
 		return err
@@ -118,17 +119,32 @@ func elsewhere(err error) bool {
 	return errors.Is(err, scheduler.ErrRefused) && !errors.Is(err, scheduler.ErrExceedsPool)
 }
 
-// serveSecond has the second choice answer where the first refused. Where the first had only offered the request back
-// for its long wait, and the second refuses too, it waits at the first.
+// serveSecond has the second choice answer where the first refused, if it is less loaded: it has a place sooner than the
+// wait that the first foresees, or at once if the first foresees none that is known. Otherwise the request waits at the
+// first, which had only offered it back, or is refused by it.
 func (x *exchange) serveSecond(ctx context.Context, refused error) error {
 	var no *scheduler.Refusal
 	first, offered := x.decision.Verdict, errors.As(refused, &no) && no.Offered
+	kept := x.dispatch.Refused()
 	x.shadow.Forgo() // it is asked as the first now
 	x.decision.Verdict, _ = first.SecondChoice()
-	err := x.serve(ctx, false)
-	if offered && !x.relay.Begun() && errors.Is(err, scheduler.ErrRefused) {
-		x.decision.Verdict = first
-		return x.serve(ctx, false)
+	noteDecision(&x.receipt, &x.decision, x.rt)
+	err := x.serve(ctx, dispatch.Choice{Sooner: kept.Wait(), AtOnce: kept.Wait() == 0})
+	if err == nil || x.relay.Begun() || !yields(err) {
+		return err
 	}
-	return err
+	x.decision.Verdict = first
+	noteDecision(&x.receipt, &x.decision, x.rt)
+	if offered {
+		return x.serve(ctx, dispatch.Choice{})
+	}
+	x.dispatch.ReturnTo(kept)
+	return refused
+}
+
+// yields reports whether a second choice that ended in err leaves the request to the first: it refused, or no replica of
+// it can serve.
+func yields(err error) bool {
+	var none *routing.NoCandidateError
+	return errors.Is(err, scheduler.ErrRefused) || errors.As(err, &none)
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"octet/gateway/conn"
+	"octet/gateway/dispatch"
 	"octet/gateway/upstream"
 	"octet/gateway/wire"
 )
@@ -55,7 +56,7 @@ func (x *exchange) run(r *http.Request, kind wire.Kind) error {
 	x.shadow = x.s.shadows.Begin(x.rt, &x.request, &x.decision, &x.receipt)
 	x.shadow.Keep(&x.relay.Transcript)
 	second := x.s.decider.Second(x.rt, &x.request, &x.decision)
-	err := x.serve(ctx, second) // which replica, may it run, run it
+	err := x.serve(ctx, dispatch.Choice{OfferBack: second}) // which replica, may it run, run it
 	if second && elsewhere(err) && !x.relay.Begun() {
 		err = x.serveSecond(ctx, err)
 	}

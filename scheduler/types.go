@@ -28,10 +28,10 @@ func (s State) String() string { return [...]string{"admitted", "wait", "refused
 // Answer is what passes between routing and scheduling.
 type Answer struct {
 	State      State
-	Estimate   time.Duration // until admission when Waiting; 0 is unknown
+	Estimate   time.Duration // until admission, also where Refused; 0 is unknown
 	Reason     error         // one of the grains below when Refused
 	RetryAfter time.Duration // 0 is unknown or pointless
-	Offered    bool          // Refused only because the wait is long and the request can be answered elsewhere
+	Offered    bool          // Refused only because the wait is long, and the request can be answered elsewhere
 }
 
 // Sentinels. Every refusal is ErrRefused and one grain.
@@ -56,7 +56,8 @@ type Refusal struct {
 	RetryAfter time.Duration // 0 is unknown or pointless
 	// between the places that come free after RetryAfter, for requests that are refused after this one; 0 is unknown
 	Every  time.Duration
-	Room   int // how many can wait
+	Room   int           // how many can wait
+	Wait   time.Duration // that is foreseen here; 0 is unknown
 	Detail string
 	// it may still wait here, but another specialist may be sooner: ask again without gate.Request.OfferBack
 	Offered bool

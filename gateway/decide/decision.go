@@ -84,9 +84,15 @@ func (c *Decider) Route(rt *ensemble.Runtime, r *intake.Request, d *Decision) er
 	return nil
 }
 
-// Second reports whether there is a second choice that may answer, which the verdict called viable.
+// Second reports whether there is a second choice that may answer, which the verdict called viable, and which is not
+// under load itself.
 func (c *Decider) Second(rt *ensemble.Runtime, r *intake.Request, d *Decision) bool {
-	return d.SecondViable && c.mayAnswer(rt, r, d.Verdict.Second)
+	return d.SecondViable && c.mayTake(rt, r, d.Verdict.Second)
+}
+
+// mayTake reports whether a specialist may take a request of another's: it has no load of its own to shed.
+func (c *Decider) mayTake(rt *ensemble.Runtime, r *intake.Request, name string) bool {
+	return c.mayAnswer(rt, r, name) && rt.Specialist(name).Escalation() == slo.Normal
 }
 
 // mayAnswer reports whether a specialist is one of the tenant's, and not demoted.

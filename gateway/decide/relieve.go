@@ -79,7 +79,7 @@ func (c *Decider) divert(rt *ensemble.Runtime, r *intake.Request, d *Decision) {
 		threshold = d.DivertThreshold
 	}
 	second, ok := d.Divert(threshold)
-	if !ok || !c.mayAnswer(rt, r, second.Specialist) || rt.Specialist(second.Specialist).Escalation() != slo.Normal {
+	if !ok || !c.mayTake(rt, r, second.Specialist) {
 		return
 	}
 	d.Verdict = second

@@ -118,7 +118,10 @@ func (d *Dispatch) admitted(in time.Time) {
 func (d *Dispatch) admission(q *gate.Request, leg bool) {
 	d.Plan.Admission(d.Request, q)
 	q.Paid, q.Victim, q.Resume = d.Preempted > 0, d.Preempted < mostPreemptions, d.Relay.Delivered()
-	q.OfferBack, q.Returns = d.OfferBack, d.away.returnsTo(d.Plan.Specialist)
+	if q.Resume == 0 { // an answer that has begun has no other choice
+		q.OfferBack, q.Sooner, q.AtOnce = d.Choice.OfferBack, d.Choice.Sooner, d.Choice.AtOnce
+	}
+	q.Returns = d.away.returnsTo(d.Plan.Specialist)
 	if leg { // the prompt, and the one token that shows that it is computed
 		q.MaxNew, q.N, q.Draft, q.OfferBack = 1, 1, 0, false
 	}

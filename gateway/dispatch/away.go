@@ -18,6 +18,7 @@ type away struct {
 	after time.Duration // until the first of them has one; 0 is not known
 	rate  float64       // of places a second, of all that refused
 	room  int           // to wait in, likewise
+	wait  time.Duration // the shortest that one of them foresaw; 0 is not known
 
 	returns *ensemble.Specialist // that sent the request away, where it comes back as told; nil if there is none
 }
@@ -25,8 +26,12 @@ type away struct {
 // refused notes one refusal.
 func (a *away) refused(err error) {
 	var no *scheduler.Refusal
-	if errors.As(err, &no) && no.RetryAfter > 0 {
-		a.note(no.RetryAfter, no.Every, no.Room)
+	if !errors.As(err, &no) {
+		return
+	}
+	a.note(no.RetryAfter, no.Every, no.Room)
+	if no.Wait > 0 && (a.wait == 0 || no.Wait < a.wait) {
+		a.wait = no.Wait
 	}
 }
 
@@ -44,7 +49,7 @@ func (a *away) note(after, every time.Duration, room int) {
 }
 
 // forget drops what replicas have said, as others are asked.
-func (a *away) forget() { a.after, a.rate, a.room = 0, 0, 0 }
+func (a *away) forget() { a.after, a.rate, a.room, a.wait = 0, 0, 0, 0 }
 
 // every is the time between places of all that refused; 0 is not known.
 func (a *away) every() time.Duration {
@@ -76,6 +81,25 @@ func (a *away) served(sp *ensemble.Specialist, r *intake.Request) {
 	if b := sp.Away; b != nil && b.Away() > 0 {
 		b.Served(caller(r))
 	}
+}
+
+// Refused is what the replicas of a specialist have said that refused a request.
+type Refused struct {
+	sp      *ensemble.Specialist
+	adapter string
+	away    away
+}
+
+// Refused returns what the replicas have said that were asked since the last Route.
+func (d *Dispatch) Refused() Refused { return Refused{d.Plan.Specialist, d.Plan.Adapter, d.away} }
+
+// Wait returns the shortest wait that one of them foresaw; 0 is not known.
+func (r *Refused) Wait() time.Duration { return r.away.wait }
+
+// ReturnTo makes the refusal of a specialist that was asked before the one that the client hears.
+func (d *Dispatch) ReturnTo(r Refused) {
+	d.Plan.At(r.sp, r.adapter)
+	d.away = r.away
 }
 
 // vacancies notes when the replicas of a specialist have places.

@@ -49,9 +49,8 @@ type Parts struct {
 type Dispatch struct {
 	Parts
 	Progress
-	Plan plan.Plan // at the specialist that is asked now
-	// OfferBack says that a second choice may answer: a long wait is offered back for it.
-	OfferBack bool
+	Plan   plan.Plan // at the specialist that is asked now
+	Choice Choice
 
 	ctx   context.Context // the client's connection and the request's deadline
 	steps steps
@@ -62,6 +61,13 @@ type Dispatch struct {
 
 	doubts    doubts
 	predicted int // tokens of the prompt that the index believes the replica to hold
+}
+
+// Choice is what the choice between two specialists asks of the one that is asked now. The zero Choice asks nothing.
+type Choice struct {
+	OfferBack bool          // a second choice may answer: a long wait is offered back for it
+	Sooner    time.Duration // the first choice keeps the request waiting for so long: it is refused here for as long a wait
+	AtOnce    bool          // what the first choice has is not known: here it starts at once or is refused
 }
 
 // Progress is how far a request has come.

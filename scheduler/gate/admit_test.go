@@ -120,6 +120,15 @@ func TestTheOrderOfWhatIsTriedIsFixed(t *testing.T) {
 			t.Errorf("then it is offered back: %+v", a)
 		}
 		ask.OfferBack = false
+		for bound, want := range map[time.Duration]scheduler.State{
+			3 * time.Second: scheduler.Refused, 6 * time.Second: scheduler.Waiting,
+		} { // the first choice of another specialist's request keeps it waiting for so long; here it is 4 s
+			ask.Sooner = bound
+			if a := g.Probe(ask); a.State != want || !near(a.Estimate, 4*time.Second) {
+				t.Errorf("a second choice of 4 s instead of %v: %+v", bound, a)
+			}
+		}
+		ask.Sooner = 0
 		var queued []<-chan any
 		for range 3 {
 			queued = append(queued, waits(t, g, ask))

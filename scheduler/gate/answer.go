@@ -63,7 +63,7 @@ func (m *Model) queueFull(r *Request, n *queue.Newcomer, now scheduler.Time) sch
 		}
 		return a
 	}
-	return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull,
+	return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull, Estimate: vacancy,
 		RetryAfter: m.jitter.later(vacancy)}
 }
 
@@ -80,15 +80,14 @@ func (m *Model) mayWait(r *Request, wait time.Duration, now scheduler.Time) sche
 	case late < 0 && late+wait < 0: // not even with an empty queue
 		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrDeadline}
 	case late < 0:
-		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrDeadline,
+		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrDeadline, Estimate: wait,
 			RetryAfter: m.jitter.later(-late)}
 	case tooLong:
-		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull,
+		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull, Estimate: wait,
 			RetryAfter: m.jitter.later(wait - longest)}
-	case r.OfferBack && maxWait > 0 && wait > maxWait/longWait:
-		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull,
-			RetryAfter: m.jitter.later(wait),
-			Offered:    true}
+	case r.OfferBack && maxWait > 0 && wait > maxWait/longWait, r.Sooner > 0 && wait >= r.Sooner:
+		return scheduler.Answer{State: scheduler.Refused, Reason: scheduler.ErrQueueFull, Estimate: wait,
+			RetryAfter: m.jitter.later(wait), Offered: true}
 	}
 	return scheduler.Answer{State: scheduler.Waiting, Estimate: wait}
 }
@@ -114,7 +113,7 @@ func (j jitter) later(d time.Duration) time.Duration {
 
 // refusal returns a as an error.
 func (m *Model) refusal(r *Request, a scheduler.Answer, now scheduler.Time) *scheduler.Refusal {
-	no := &scheduler.Refusal{Reason: a.Reason, RetryAfter: a.RetryAfter, Offered: a.Offered,
+	no := &scheduler.Refusal{Reason: a.Reason, RetryAfter: a.RetryAfter, Wait: a.Estimate, Offered: a.Offered,
 		Detail: fmt.Sprintf("%s: %d prompt and %d new tokens at priority %d", r.ID,
 			r.PromptTokens+r.Further.Tokens+r.Resume, r.MaxNew, r.Priority)}
 	if no.RetryAfter > 0 {

@@ -58,8 +58,10 @@ type Request struct {
 	// speculative window, tokens; 0 means no speculation. Without room for all of it the request is not speculated
 	Draft     int
 	OfferBack bool // another specialist may answer it: a long wait is offered back as a Refusal that is Offered
-	Resume    int  // tokens already generated, replayed behind the prompt
-	Victim    bool // may be preempted
+	// another specialist keeps it waiting for so long: as long a wait is refused as well; 0 is no bound
+	Sooner time.Duration
+	Resume int  // tokens already generated, replayed behind the prompt
+	Victim bool // may be preempted
 	// neither waits nor preempts: it starts at once or is refused, and then does not count as offered
 	AtOnce  bool
 	Whole   bool      // its answer comes at once: the end of its prefill will not be reported
