@@ -152,12 +152,12 @@ func (*benchResponse) Carry(engine.Sink, func(error)) bool {
 }
 func (r *benchResponse) Feed(sink engine.Sink) error {
 	for len(r.pieces) > 0 {
-		if err := sink.Pause(); err != nil {
+		if more, err := sink.Pause(); !more || err != nil {
 			return err
 		}
 		next := r.pieces[0]
 		r.pieces = r.pieces[1:]
-		if err := sink.Take(next); err != nil {
+		if more, err := sink.Take(next); !more || err != nil {
 			return err
 		}
 	}

@@ -42,12 +42,12 @@ func (r *rides) Carry(sink engine.Sink, end func(error)) bool {
 				if len(r.pieces[0]) == 0 {
 					r.pieces = r.pieces[1:]
 				}
-				if err := sink.Take(page[:n:n]); err != nil {
+				if more, err := sink.Take(page[:n:n]); !more || err != nil {
 					return err
 				}
 				page = page[n:]
 			}
-			if err := sink.Pause(); err != nil {
+			if more, err := sink.Pause(); !more || err != nil {
 				return err
 			}
 			clear(whole)

@@ -42,7 +42,7 @@ func (t *tape) Carry(engine.Sink, func(error)) bool {
 }
 func (t *tape) Feed(sink engine.Sink) error {
 	for {
-		if err := sink.Pause(); err != nil {
+		if more, err := sink.Pause(); !more || err != nil {
 			return err
 		}
 		if len(t.pieces) == 0 {
@@ -50,7 +50,7 @@ func (t *tape) Feed(sink engine.Sink) error {
 		}
 		p := t.pieces[0]
 		t.pieces = t.pieces[1:]
-		if err := sink.Take(p); err != nil {
+		if more, err := sink.Take(p); !more || err != nil {
 			return err
 		}
 	}

@@ -20,12 +20,10 @@ func Drain(resp engine.Response) {
 type draining int
 
 // Take implements engine.Sink.
-func (d *draining) Take([]byte) error {
-	if *d--; *d <= 0 {
-		return errStop
-	}
-	return nil
+func (d *draining) Take([]byte) (more bool, err error) {
+	*d--
+	return *d > 0, nil
 }
 
 // Pause implements engine.Sink.
-func (*draining) Pause() error { return nil }
+func (*draining) Pause() (more bool, err error) { return true, nil }

@@ -72,10 +72,12 @@ func (r *Relay) Resumed(why error) (parks bool, err error) {
 	switch {
 	case errors.As(why, &panicked):
 		panic(why) // its text has the stack of the loop
+	case why == nil && r.scanner.Done():
+		return false, r.end(true, nil)
 	case why == nil, errors.Is(why, conn.ErrFull):
 		return r.Unparked()
 	}
-	return false, r.end(errors.Is(why, errStop), why)
+	return false, r.end(false, why)
 }
 
 // Unparked is Rest for a stream that is too much for a loop, after its client has what it is owed.

@@ -107,7 +107,7 @@ func (r *Relay) Rest() (parks bool, err error) {
 		return false, r.end(true, nil)
 	}
 	switch err = r.Response.Feed((*relaying)(r)); {
-	case !errors.Is(err, errStop):
+	case err != nil:
 		return false, r.end(false, err)
 	case r.scanner.Done():
 		return false, r.end(true, nil)
@@ -115,56 +115,47 @@ func (r *Relay) Rest() (parks bool, err error) {
 	return true, nil
 }
 
-// errStop stops what feeds a stream: as it is done, or can be parked, or one piece was enough. It reaches no caller.
-var errStop = errors.New("stream: stop")
-
 // step is one read from the engine and what follows from it, up to the client's buffer.
 func (r *Relay) step() error {
 	if err := r.out.Own(r.client); err != nil {
 		return r.clientGone(err)
 	}
 	r.came = 0
-	if err := r.Response.Feed((*opening)(r)); !errors.Is(err, errStop) {
+	if err := r.Response.Feed((*opening)(r)); err != nil {
 		return r.broken(err)
 	}
 	return nil
 }
 
-// take is what follows from a piece, up to the client's buffer. It returns errStop after [DONE].
-func (r *Relay) take(piece []byte) error {
+// take is what follows from a piece, up to the client's buffer. There is no more after [DONE].
+func (r *Relay) take(piece []byte) (more bool, err error) {
 	if err := r.out.Own(r.client); err != nil {
-		return r.clientGone(err)
+		return false, r.clientGone(err)
 	}
 	out, bad := r.scanner.Feed(piece)
 	if err := r.pass(out); err != nil {
-		return err
+		return false, err
 	}
-	switch {
-	case bad != nil:
-		return &Unusable{Begun: r.heard, Err: bad}
-	case r.scanner.Done():
-		return errStop
+	if bad != nil {
+		return false, &Unusable{Begun: r.heard, Err: bad}
 	}
-	return nil
+	return !r.scanner.Done(), nil
 }
 
-// flush sends what the client's buffer holds, gives the place up where the Gate wants it back, and returns errStop
-// where the stream can be parked.
-func (r *Relay) flush() error {
+// flush sends what the client's buffer holds, and gives the place up where the Gate wants it back. more is false where
+// the stream can be parked.
+func (r *Relay) flush() (more bool, err error) {
 	r.came = 0
 	if r.parker != nil {
 		r.measure(len(r.out.Held()))
 	}
 	if err := r.push(); err != nil {
-		return err
+		return false, err
 	}
-	switch {
-	case r.yields():
-		return place.ErrPreempted
-	case r.parks():
-		return errStop
+	if r.yields() {
+		return false, place.ErrPreempted
 	}
-	return nil
+	return !r.parks(), nil
 }
 
 // push has the client get what it has been given so far.

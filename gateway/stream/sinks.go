@@ -11,36 +11,34 @@ type (
 )
 
 // Take implements engine.Sink.
-func (o *opening) Take(piece []byte) error {
-	if err := (*Relay)(o).take(piece); err != nil {
-		return err
-	}
-	return errStop
+func (o *opening) Take(piece []byte) (more bool, err error) {
+	_, err = (*Relay)(o).take(piece)
+	return false, err
 }
 
 // Pause implements engine.Sink.
-func (*opening) Pause() error { return nil }
+func (*opening) Pause() (more bool, err error) { return true, nil }
 
 // Take implements engine.Sink.
-func (s *relaying) Take(piece []byte) error { return (*Relay)(s).take(piece) }
+func (s *relaying) Take(piece []byte) (more bool, err error) { return (*Relay)(s).take(piece) }
 
 // Pause implements engine.Sink.
-func (s *relaying) Pause() error { return (*Relay)(s).flush() }
+func (s *relaying) Pause() (more bool, err error) { return (*Relay)(s).flush() }
 
 // Take implements engine.Sink.
-func (p *parked) Take(piece []byte) error { return (*Relay)(p).take(piece) }
+func (p *parked) Take(piece []byte) (more bool, err error) { return (*Relay)(p).take(piece) }
 
 // Pause implements engine.Sink.
-func (p *parked) Pause() error { return (*Relay)(p).tryFlush() }
+func (p *parked) Pause() (more bool, err error) { return true, (*Relay)(p).tryFlush() }
 
 // Take implements engine.Sink.
-func (c *collecting) Take(piece []byte) error {
+func (c *collecting) Take(piece []byte) (more bool, err error) {
 	if int64(len(*c.body)+len(piece)) > c.ResponseBytes {
-		return fmt.Errorf("%w has more than %d bytes", ErrLongAnswer, c.ResponseBytes)
+		return false, fmt.Errorf("%w has more than %d bytes", ErrLongAnswer, c.ResponseBytes)
 	}
 	*c.body = append(*c.body, piece...)
-	return nil
+	return true, nil
 }
 
 // Pause implements engine.Sink.
-func (*collecting) Pause() error { return nil }
+func (*collecting) Pause() (more bool, err error) { return true, nil }

@@ -24,8 +24,8 @@ type carried struct {
 // is called as Feed calls it, by the loop, and must not wait; end is called last, once, with what Feed would have
 // returned, and must not wait either. Until then r is not to be used. False: nothing is carried, and Feed is the way.
 //
-// An engine that sends more than one loop should pass on for many is left to Feed again: end is called with nil, after
-// a Pause. What sink is given lies in memory that is void when end has returned. A panic of theirs is an error with a
+// An engine that sends more than one loop should pass on for many is left to Feed again: end is called with nil then,
+// after a Pause. What sink is given lies in memory that is void when end has returned. A panic of theirs is an error with a
 // method Panicked. The idle timeout may strike an eighth of itself late.
 func (r *Response) Carry(sink Sink, end func(error)) bool {
 	c := r.conn
@@ -81,11 +81,12 @@ func (k *carried) interrupted() bool {
 func (k *carried) read(page []byte, n int) poll.Next {
 	c := k.conn
 	c.buf, c.r, c.w = page, 0, n
-	k.err = k.pour()
+	more, err := k.pour()
+	k.err = err
 	left := c.unread()
 	c.buf, c.r, c.w = nil, 0, 0
 	switch {
-	case k.err != nil:
+	case !more || err != nil:
 		c.keep(left)
 		return poll.Leave
 	case k.bursts(n):

@@ -14,12 +14,13 @@ import (
 // most one part late.
 const parts = 8
 
-// Sink is what an answer is fed to. An alias: whatever has these methods is one, by any name.
+// Sink is what an answer is fed to. An alias: whatever has these methods is one, by any name. Either method ends the
+// feed by an error, or by more being false: it wants no more for now.
 type Sink = interface {
 	// Take is called with each piece, never empty, which is void when the next call of either begins.
-	Take(piece []byte) error
+	Take(piece []byte) (more bool, err error)
 	// Pause is called whenever nothing more is at hand, before a wait for the engine.
-	Pause() error
+	Pause() (more bool, err error)
 }
 
 // feeding is a Response that is being fed to its sink.
@@ -27,11 +28,13 @@ type feeding struct {
 	*Response
 	sink  Sink
 	reads int   // that brought something
-	err   error // why it ends
+	ended bool
+	err   error // why it ended; nil if sink wants no more
 }
 
-// Feed gives sink what next would return, one after the other. It returns the first error: of sink, whereupon Feed may
-// go on behind that piece; or of the body, as next does, io.EOF at its proper end.
+// Feed gives sink what next would return, one after the other. It returns nil when sink wants no more, else the first
+// error: of sink; or of the body, as next does, io.EOF at its proper end. After sink has ended it, Feed may go on behind
+// that piece.
 //
 // It is the cheap way to read a stream: one system call and no timer an event, one goroutine switch, and no buffer
 // while it waits. The idle timeout may strike an eighth of itself late. sink must not use r, but for SetIdle.
@@ -41,7 +44,7 @@ func (r *Response) Feed(sink Sink) error {
 	if r.conn == nil || r.conn.lazy == nil || r.err != nil {
 		return f.byNext()
 	}
-	if err := f.pour(); err != nil {
+	if more, err := f.pour(); !more || err != nil {
 		return err
 	}
 	r.conn.keepText()
@@ -53,33 +56,33 @@ func (r *Response) Feed(sink Sink) error {
 func (f *feeding) byNext() error {
 	for {
 		if !f.buffered() {
-			if err := f.sink.Pause(); err != nil {
+			if more, err := f.sink.Pause(); !more || err != nil {
 				return err
 			}
 		}
 		piece, err := f.next()
-		if err == nil {
-			err = f.sink.Take(piece)
-		}
 		if err != nil {
+			return err
+		}
+		if more, err := f.sink.Take(piece); !more || err != nil {
 			return err
 		}
 	}
 }
 
 // pour hands on what is at hand, up to the pause.
-func (f *feeding) pour() error {
+func (f *feeding) pour() (more bool, err error) {
 	c := f.conn
 	for {
 		piece, used, err := f.frame.take(c.buf[c.r:c.w])
 		c.r += used
 		switch {
 		case len(piece) > 0:
-			if err := f.sink.Take(piece); err != nil {
-				return err
+			if more, err = f.sink.Take(piece); !more || err != nil {
+				return false, err
 			}
 		case err != nil:
-			return f.fail(err)
+			return false, f.fail(err)
 		default:
 			return f.sink.Pause()
 		}
@@ -98,7 +101,7 @@ func (f *feeding) wait() error {
 			return f.fail(ended(f.ctx))
 		}
 		err := c.raw.Read(f.serve)
-		if f.err != nil {
+		if f.ended {
 			return f.err
 		}
 		silent++
@@ -142,7 +145,8 @@ func (f *feeding) serve(fd uintptr) bool {
 		}
 		f.reads++
 		c.r, c.w = 0, n
-		if f.err = f.pour(); f.err != nil {
+		if more, err := f.pour(); !more || err != nil {
+			f.ended, f.err = true, err
 			return true
 		}
 		if n < len(c.buf) && c.watched && !c.gone.Load() {
@@ -160,5 +164,5 @@ func (f *feeding) ends(err error) {
 	case f.frame.state != untilClose:
 		err = fmt.Errorf("%w: within the body", ErrReset)
 	}
-	f.err = f.fail(err)
+	f.ended, f.err = true, f.fail(err)
 }

@@ -24,19 +24,29 @@ type sink struct {
 	pause func() error
 }
 
-func (s sink) Take(piece []byte) error {
+func (s sink) Take(piece []byte) (more bool, err error) {
 	if s.take == nil {
-		return nil
+		return true, nil
 	}
-	return s.take(piece)
+	return true, s.take(piece)
 }
 
-func (s sink) Pause() error {
+func (s sink) Pause() (more bool, err error) {
 	if s.pause == nil {
-		return nil
+		return true, nil
 	}
-	return s.pause()
+	return true, s.pause()
 }
+
+// single is a sink that wants one piece at a time.
+type single struct{ piece string }
+
+func (s *single) Take(piece []byte) (more bool, err error) {
+	s.piece = string(piece)
+	return false, nil
+}
+
+func (*single) Pause() (more bool, err error) { return true, nil }
 
 // fed reads an answer by Feed; pauses is how often there was nothing at hand.
 func fed(r *Response) (body string, pauses int, err error) {
@@ -152,9 +162,11 @@ func TestFeedGoesOnWhereItsReaderStopped(t *testing.T) {
 	if err := resp.Feed(keep); !errors.Is(err, stop) {
 		t.Fatal(err)
 	}
-	if err := resp.Feed(keep); !errors.Is(err, stop) {
+	one := new(single)
+	if err := resp.Feed(one); err != nil {
 		t.Fatal(err)
 	}
+	got = append(got, one.piece)
 	rest, err := drain(resp)
 	if got = append(got, rest); err != nil || strings.Join(got, " ") != "one two three" {
 		t.Errorf("%q %v", got, err)
