@@ -21,6 +21,17 @@ func logsHealth(log *slog.Logger) func(*fleet.Replica, bool) {
 	}
 }
 
+// logsWithdrawal returns a func that logs each time that a replica is withdrawn or returns.
+func logsWithdrawal(log *slog.Logger) func(*fleet.Replica, bool, string) {
+	return func(r *fleet.Replica, withdrawn bool, why string) {
+		if withdrawn {
+			log.Warn("replica withdrawn: no new requests", "replica", r.Spec().Name, "why", why)
+		} else {
+			log.Info("replica returned", "replica", r.Spec().Name, "why", why)
+		}
+	}
+}
+
 // logFailure logs a failed probe: once for each kind of failure in a row, and apart for an engine that is still loading
 // its model.
 func (r *replica) logFailure(log *slog.Logger, err error) {

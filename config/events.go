@@ -28,6 +28,10 @@ type Events struct {
 	ResyncPath string `yaml:"resync_path" default:"/admin/kv" form:"path"`
 	// A replica whose sources are all unreachable for longer is scored by what was routed there, until one is back.
 	TrustFor time.Duration `yaml:"trust_for" default:"30s" range:"1s..24h"`
+	// A replica whose own ZMQ socket was connected and has been lost for so long gets no new requests until it is back,
+	// whatever its probes say. 0 = never: probes and connections alone decide. The loss of a shared source takes no
+	// replica out, as it says nothing of one. Silence does neither: an idle engine has nothing to publish.
+	ExcludeAfter time.Duration `yaml:"exclude_after" default:"0s" range:"0s..24h"`
 	// A replica's first publisher holds a lease on it, one name a source: events of other publishers do not count until
 	// it has been silent for so long, or the replica has ended or is unhealthy. 0 = events of every publisher count.
 	// Names are: of Redis entries their field publisher, of NATS messages their subject, of gRPC streams the token,

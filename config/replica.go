@@ -76,6 +76,10 @@ type Fleet struct {
 	// Time between two deaths of one engine after which the requests that it had in flight go on beside the retry
 	// budget.
 	DeathInterval time.Duration `yaml:"death_interval" default:"10s" range:"10ms..1h"`
+	// A replica whose engine publishes a Shutdown event gets no new requests from then on. It is back with the first
+	// event of a later start; when a probe has failed and enough have been good after that; when probes have been good
+	// for so long; or by DELETE /admin/drain/{replica}.
+	ShutdownHold time.Duration `yaml:"shutdown_hold" default:"30s" range:"10ms..1h"`
 	// When /readyz says 200: while any specialist has a replica that serves, or all have one.
 	ReadyWhen string `yaml:"ready_when" default:"any" enum:"any all"`
 	// The availability breaker of each replica.

@@ -39,6 +39,7 @@ type Fabric struct {
 	feed    *events.Feed
 	sockets *sockets
 	schemes schemes
+	lives   Lives        // may be nil
 	web     *http.Client // to engines' and peers' snapshots
 
 	shared  atomic.Pointer[map[string]source]        // that all replicas share, by name; nil before Start
@@ -53,6 +54,14 @@ type Config struct {
 	Hasher  kvpool.Hasher
 	Differ  func() index.HostBitmap // replicas whose engines tokenize otherwise than the gateway
 	Cleared func(index.HostID)      // called when a replica's cache is empty
+	Lives   Lives                   // nil if it does not matter
+}
+
+// Lives is told of replicas' lives, as far as their events tell.
+type Lives interface {
+	events.Lives
+	// Silent is called with true while the replica's own event socket has been lost for events.exclude_after.
+	Silent(replica string, silent bool)
 }
 
 // New returns a Fabric without replicas.
@@ -66,7 +75,7 @@ func New(c Config) (*Fabric, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fabric{log: c.Log, index: x, guesses: guesses, web: newWeb()}
+	f := &Fabric{log: c.Log, index: x, guesses: guesses, lives: c.Lives, web: newWeb()}
 	f.beliefs = belief.New(belief.Config{Index: x, Guesses: guesses, TTL: c.Events.Approximate.PredictTTL,
 		Differ: c.Differ, Cleared: c.Cleared})
 	f.present.Store(&map[string]Replica{})
@@ -74,6 +83,9 @@ func New(c Config) (*Fabric, error) {
 	f.feed = events.NewFeed(f.beliefs, c.Hasher, f.target)
 	f.feed.SnapshotRoom(int64(c.Events.IndexMemory))
 	f.feed.Within(account)
+	if c.Lives != nil {
+		f.feed.Tell(c.Lives)
+	}
 	f.sockets = &sockets{feed: f.feed, log: c.Log, open: map[string]*socket{}}
 	return f, nil
 }
@@ -127,7 +139,7 @@ func (f *Fabric) Start(ctx context.Context, c config.Events) (wait func(), err e
 	}
 	running.Go(func() { f.keep(ctx, c.Snapshot) })
 	running.Go(func() { f.resyncStale(ctx, c.ResyncPath) })
-	running.Go(func() { f.watchSources(ctx, c.TrustFor) })
+	running.Go(func() { f.watchSources(ctx, c.TrustFor, c.ExcludeAfter) })
 	running.Go(func() { f.sweepSlots(ctx) })
 	unplug := f.sockets.start(ctx)
 	return func() {

@@ -26,25 +26,40 @@ func (f *Fabric) SourceStats() map[string]events.ConsumerStats {
 // sourceWatch is what is remembered of sources between two looks.
 type sourceWatch struct {
 	connected map[string]time.Time // when a source was last seen connected, or first seen; by source
+	once      map[string]bool      // the source was connected before; by source
 	panics    map[string]uint64    // by source
 }
 
 // watchSources keeps the set of silent replicas up to date, until ctx ends: those all of whose sources have been
-// unreachable for longer than trustFor, and those whose events do not fit. A replica without any source is not silent.
-func (f *Fabric) watchSources(ctx context.Context, trustFor time.Duration) {
+// unreachable for longer than trustFor, and those whose events do not fit. A replica without any source is not silent. It also tells Lives of replicas whose own sockets have
+// been lost for excludeAfter; 0 is never.
+func (f *Fabric) watchSources(ctx context.Context, trustFor, excludeAfter time.Duration) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	w := sourceWatch{map[string]time.Time{}, map[string]uint64{}}
+	w := sourceWatch{map[string]time.Time{}, map[string]bool{}, map[string]uint64{}}
 	for {
 		now := time.Now()
 		f.look(&w, now)
 		down := func(source string) bool { return now.Sub(w.connected[source]) > trustFor }
 		f.beliefs.Silence(silent(*f.present.Load(), w.connected, down).Or(f.feed.Misfits()))
 		f.feed.ReplaceSilent()
+		if excludeAfter > 0 && f.lives != nil {
+			f.tellLost(&w, now, excludeAfter)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+	}
+}
+
+// tellLost tells which replicas' own sockets were connected once and have been lost for so long. A shared source says
+// nothing of one replica: while it is lost, all would be.
+func (f *Fabric) tellLost(w *sourceWatch, now time.Time, after time.Duration) {
+	for name, r := range *f.present.Load() {
+		if source := zmqSource(name); r.Events != nil && r.Events.ZMQ != "" {
+			f.lives.Silent(name, w.once[source] && now.Sub(w.connected[source]) >= after)
 		}
 	}
 }
@@ -60,10 +75,12 @@ func (f *Fabric) look(w *sourceWatch, now time.Time) {
 		if _, known := w.connected[name]; st.Connected || !known {
 			w.connected[name] = now
 		}
+		w.once[name] = w.once[name] || st.Connected || st.Messages > 0
 	}
 	for name := range w.connected {
 		if _, ok := stats[name]; !ok {
 			delete(w.connected, name)
+			delete(w.once, name)
 			delete(w.panics, name)
 		}
 	}

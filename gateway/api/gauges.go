@@ -33,6 +33,9 @@ var (
 		[]string{"specialist", "replica"}, nil)
 	healthyDesc = prometheus.NewDesc("octet_replica_healthy", "1 when the last probes were good.",
 		[]string{"specialist", "replica"}, nil)
+	withdrawnDesc = prometheus.NewDesc("octet_replica_withdrawn",
+		"1 while a replica gets no new requests, as its engine has announced its end or its events have stopped.",
+		[]string{"specialist", "replica"}, nil)
 	breakerDesc = prometheus.NewDesc("octet_replica_breaker",
 		"State of a replica's availability breaker: 0 closed, 1 half-open, 2 open.", []string{"specialist", "replica"},
 		nil)
@@ -51,7 +54,7 @@ var (
 // Describe implements prometheus.Collector.
 func (g Gauges) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{blocksDesc, requestsDesc, admittedDesc, offeredDesc, errorDesc, withheldDesc,
-		healthyDesc, breakerDesc, staleDesc, entriesDesc, bytesDesc, evictedDesc, openDesc, budgetDesc} {
+		healthyDesc, withdrawnDesc, breakerDesc, staleDesc, entriesDesc, bytesDesc, evictedDesc, openDesc, budgetDesc} {
 		out <- d
 	}
 }
@@ -88,6 +91,7 @@ func (g Gauges) replica(out chan<- prometheus.Metric, rep *ensemble.Replica) {
 	emit(out, errorDesc, c.CacheError, specialist, rep.Name, "cache")
 	emit(out, withheldDesc, float64(c.Withheld), specialist, rep.Name)
 	emit(out, healthyDesc, flag(rep.Fleet.Healthy()), specialist, rep.Name)
+	emit(out, withdrawnDesc, flag(rep.Fleet.Withdrawn()), specialist, rep.Name)
 	emit(out, breakerDesc, breakerStates[rep.Fleet.State()], specialist, rep.Name)
 	emit(out, staleDesc, flag(g.Index.Host(rep.Host).Stale), specialist, rep.Name)
 }

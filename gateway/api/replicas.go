@@ -39,14 +39,18 @@ func (h Replicas) Breakers(c *gin.Context) {
 // Drain begins to drain a replica.
 func (h Replicas) Drain(c *gin.Context) { h.setDraining(c, true) }
 
-// Undrain ends that.
+// Undrain ends that, and what a Shutdown event began.
 func (h Replicas) Undrain(c *gin.Context) { h.setDraining(c, false) }
 
 func (h Replicas) setDraining(c *gin.Context, on bool) {
 	name := c.Param("replica")
 	for _, rep := range &h.Current().Replicas {
 		if rep != nil && rep.Name == name {
-			rep.Fleet.SetDraining(on)
+			if on {
+				rep.Fleet.SetDraining(true)
+			} else {
+				rep.Fleet.Undrain()
+			}
 			c.JSON(http.StatusOK, replicaState(rep))
 			return
 		}

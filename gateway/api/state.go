@@ -16,6 +16,7 @@ type ReplicaState struct {
 	Says       string `json:"engine_says,omitempty"` // the kind that the engine says it is of, if that is another
 	Healthy    bool   `json:"healthy"`
 	Draining   bool   `json:"draining"`
+	Withdrawn  bool   `json:"withdrawn"` // its engine has announced its end, or its events have stopped
 	Breaker    string `json:"breaker"`
 	InFlight   int    `json:"in_flight"`
 	Total      int    `json:"total"` // blocks; free + used + reserved
@@ -95,8 +96,9 @@ func replicaState(rep *ensemble.Replica) ReplicaState {
 	g := rep.Gate.Stats()
 	return ReplicaState{
 		Name: rep.Name, Engine: rep.Kind.Name, Says: rep.ContradictedKind(), Healthy: rep.Fleet.Healthy(),
-		Draining: rep.Fleet.Draining(), Breaker: rep.Fleet.State(), InFlight: rep.Fleet.Load().InFlight,
-		Total: g.Total, Free: g.Free, Used: g.Used, Reserved: g.Reserved, Cached: g.Cached,
+		Draining: rep.Fleet.Draining(), Withdrawn: rep.Fleet.Withdrawn(), Breaker: rep.Fleet.State(),
+		InFlight: rep.Fleet.Load().InFlight,
+		Total:    g.Total, Free: g.Free, Used: g.Used, Reserved: g.Reserved, Cached: g.Cached,
 		Waiting: g.Waiting, Running: g.Running, Preempting: g.Preempting, Shadow: int(rep.Shadows.Load()),
 	}
 }

@@ -15,8 +15,7 @@ import (
 func pressureOf(rt *ensemble.Runtime, sp *ensemble.Specialist) float64 {
 	least := map[string]float64{} // by role
 	for _, rep := range &rt.Replicas {
-		if rep == nil || rep.Fleet.Spec().Specialist != sp.Name || !rep.Fleet.Healthy() || rep.Fleet.Draining() ||
-			!rep.Fleet.Admits() {
+		if rep == nil || rep.Fleet.Spec().Specialist != sp.Name || !rep.Fleet.Available() || !rep.Fleet.Admits() {
 			continue
 		}
 		role, p := rep.Fleet.Spec().Role, replicaPressure(rep, rt.Limits.MaxQueueWait)

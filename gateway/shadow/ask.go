@@ -64,7 +64,7 @@ func (sh *Shadow) choose(ctx context.Context, p *plan.Plan) (*ensemble.Replica, 
 	}
 	for _, at := range found.Steps[len(found.Steps)-1].Ranked {
 		rep := sh.rt.Replicas[at.Host]
-		if rep != nil && rep.Fleet.State() == "closed" && !rep.Fleet.Draining() {
+		if rep != nil && rep.Fleet.State() == "closed" && !rep.Fleet.Draining() && !rep.Fleet.Withdrawn() {
 			return rep, nil
 		}
 	}

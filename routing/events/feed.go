@@ -77,6 +77,7 @@ type Feed struct {
 	room    int64 // bytes of a snapshot while it is read
 	account *index.Account
 	tally   tally
+	lives   Lives // may be nil
 
 	feedMu   sync.RWMutex
 	replicas map[string]*replicaState // guarded by feedMu
@@ -92,6 +93,7 @@ type replicaState struct {
 	lease  sourceLease
 	budget budget // of order, held and lease
 	mark   uint64 // of the batch applied last
+	end    end    // that was announced last
 
 	refused uint64 // events of batches applied that were left out
 }
@@ -237,6 +239,7 @@ func (f *Feed) admit(s *replicaState, l *session, b Batch) {
 	case repeated:
 		f.tally.duplicates.Add(1) // and yet it tells how far its session has come
 	case newest:
+		f.noteLife(s, &b)
 		s.held.wipe()
 		s.order.wait(b)
 	case ahead:
@@ -279,6 +282,7 @@ func (f *Feed) apply(s *replicaState, b Batch) {
 		s.held.change(&b.Events[i], s.target, f.hasher)
 	}
 	out := f.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch, Seq: b.Seq, Ops: s.held.ops})
+	f.noteEnd(s, &b, out)
 	switch out {
 	case index.Applied, index.Gap:
 		f.tally.applied.Add(1)

@@ -5,7 +5,7 @@
 //	   Monitor ──probes──▶ Replica ◀──OnSuccess, OnConnectFailure── gateway (passive health)
 //	                       │  │  └── Route ▶ Flight, LoadFrom, Reports ──▶ Load, Pace, Reported
 //	                       │  └── Take/Allow ──▶ breaker (availability); at most a share of the replicas is open
-//	                       └── down, draining, tripped: one bit each, shared by the whole Fleet
+//	                       └── down, draining, withdrawn, tripped: one bit each, shared by the whole Fleet
 //
 // Invariants:
 //
@@ -16,5 +16,7 @@
 //  5. A breaker that is not closed holds one of its specialist's ejection places; there are max(1, floor(share ×
 //     replicas)).
 //  6. What a Flight enters into a replica's ledger, its Land takes out: idle replicas weigh nothing.
-//  7. A half-open breaker lets exactly Probes requests through, and every permit is settled once.
+//  7. A replica is withdrawn while its engine has announced its end (ShutDown) or its events have stopped (SetSilent).
+//     Probes alone end the first.
+//  8. A half-open breaker lets exactly Probes requests through, and every permit is settled once.
 package fleet

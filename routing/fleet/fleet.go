@@ -25,8 +25,10 @@ type Fleet struct {
 	config Breaker
 	states states
 
-	deathEvery     time.Duration                        // between two deaths of a replica's engine that count
-	onHealthChange func(r *Replica, healthy bool)       // WithHealthChange's; may be nil
+	deathEvery     time.Duration                  // between two deaths of a replica's engine that count
+	shutdownHold   time.Duration                  // WithShutdownHold's
+	onHealthChange func(r *Replica, healthy bool) // WithHealthChange's; may be nil
+	onWithdrawal   func(r *Replica, withdrawn bool, why string)
 	snaps          atomic.Pointer[map[string]*Snapshot] // by specialist; replaced whole
 
 	mu       sync.Mutex
@@ -50,10 +52,19 @@ func WithHealthChange(f func(r *Replica, healthy bool)) Option {
 	return func(fl *Fleet) { fl.onHealthChange = f }
 }
 
+// WithShutdownHold sets for how long a replica whose engine has announced its end gets no new requests while its probes
+// are good: see Replica.ShutDown. The default is 30 s.
+func WithShutdownHold(d time.Duration) Option { return func(f *Fleet) { f.shutdownHold = d } }
+
+// WithWithdrawal has f called, on any goroutine, each time that a replica is withdrawn or returns, with the reason.
+func WithWithdrawal(f func(r *Replica, withdrawn bool, why string)) Option {
+	return func(fl *Fleet) { fl.onWithdrawal = f }
+}
+
 // New returns an empty Fleet.
 func New(options ...Option) *Fleet {
-	f := &Fleet{deathEvery: 10 * time.Second, replicas: map[string]*Replica{}, pools: map[string]*pool{},
-		changed: make(chan struct{})}
+	f := &Fleet{deathEvery: 10 * time.Second, shutdownHold: 30 * time.Second, replicas: map[string]*Replica{},
+		pools: map[string]*pool{}, changed: make(chan struct{})}
 	for _, o := range options {
 		o(f)
 	}
@@ -63,8 +74,8 @@ func New(options ...Option) *Fleet {
 }
 
 // Put adds a replica, or replaces the one of the same name. An unchanged spec keeps its replica and its state; a
-// changed one starts anew, though draining when the old one was, and what the old one has in flight ends on the old
-// one.
+// changed one starts anew, though draining when the old one was, and withdrawn when the old one was and has the same
+// URL. What the old one has in flight ends on the old one.
 func (f *Fleet) Put(s Spec) (*Replica, error) {
 	if s.Role == "" {
 		s.Role = RoleBoth
@@ -87,6 +98,9 @@ func (f *Fleet) Put(s Spec) (*Replica, error) {
 	}
 	r := newReplica(s, f)
 	r.SetDraining(draining)
+	if old != nil && old.spec.URL == s.URL {
+		r.change(func(w *withdrawal) { *w = old.withdrawn() })
+	}
 	f.replicas[s.Name] = r
 	r.pool.join()
 	f.publish()

@@ -62,6 +62,7 @@ func (m Monitor) observe(ctx context.Context, r *Replica) {
 	for {
 		if err := m.probe(ctx, r); ctx.Err() == nil && !errors.Is(err, ErrUntold) {
 			r.recordProbe(err == nil)
+			r.probed(err == nil, time.Now())
 		}
 		if !m.awaitNext(ctx, r, w) {
 			return

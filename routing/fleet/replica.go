@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/zeebo/xxh3"
 )
@@ -29,13 +30,16 @@ type Replica struct {
 	busy    busy
 
 	suspects       suspects
+	hold           time.Duration                  // the Fleet's: see ShutDown
 	onHealthChange func(r *Replica, healthy bool) // the Fleet's; may be nil
-	key            uint64                         // see Key
-	watch          atomic.Pointer[watch]          // nil while no Monitor watches
+	onWithdrawal   func(r *Replica, withdrawn bool, why string)
+	key            uint64                // see Key
+	watch          atomic.Pointer[watch] // nil while no Monitor watches
 
 	// stateMu orders changes of the replica's bits, and of gone: once gone is closed they are another's.
-	stateMu sync.Mutex
-	passed  int // signs of life in a row while down; guarded by stateMu
+	stateMu    sync.Mutex
+	passed     int        // signs of life in a row while down; guarded by stateMu
+	withdrawal withdrawal // guarded by stateMu
 }
 
 // newReplica returns a replica of f. The caller holds f.mu.
@@ -43,6 +47,7 @@ func newReplica(s Spec, f *Fleet) *Replica {
 	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{}),
 		key: xxh3.HashString(s.Name)}
 	r.breaker, r.deaths.every, r.onHealthChange = newBreaker(f.config, r), f.deathEvery, f.onHealthChange
+	r.hold, r.onWithdrawal = f.shutdownHold, f.onWithdrawal
 	return r
 }
 
@@ -50,7 +55,7 @@ func newReplica(s Spec, f *Fleet) *Replica {
 func (r *Replica) Spec() *Spec { return &r.spec }
 
 // state is what a replica's bits said when it left the Fleet; later they are those of the next replica in its slot.
-type state struct{ down, draining bool }
+type state struct{ down, draining, withdrawn bool }
 
 // Healthy returns true if probes and connections succeed, as far as is known.
 func (r *Replica) Healthy() bool {
@@ -69,6 +74,9 @@ func (r *Replica) Draining() bool {
 	}
 	return draining
 }
+
+// Available returns true if the replica is healthy, not draining and not withdrawn.
+func (r *Replica) Available() bool { return r.Healthy() && !r.Draining() && !r.Withdrawn() }
 
 // Departed returns true if the replica has left the Fleet: its slot is, or may soon be, another's.
 func (r *Replica) Departed() bool { return r.last.Load() != nil }
@@ -117,7 +125,7 @@ func (r *Replica) Pace() Pace { return r.pace.load() }
 func (r *Replica) leave() {
 	r.stateMu.Lock()
 	defer r.stateMu.Unlock()
-	r.last.Store(&state{!r.Healthy(), r.Draining()})
+	r.last.Store(&state{!r.Healthy(), r.Draining(), r.Withdrawn()})
 	r.states.departures.Add(1)
 	close(r.gone)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Snapshot is some replicas of one specialist: what the requests of one configuration may see. Its membership is
-// immutable; health, draining and breakers are read as they are at the time of the call. A replica that has left the
+// immutable; health, draining, withdrawal and breakers are read as they are at the time of the call. A replica that has left the
 // Fleet stays in it, in the state in which it left, even if its slot is another replica's by now.
 type Snapshot struct {
 	Hosts index.HostBitmap
@@ -66,15 +66,15 @@ func (s *Snapshot) Departed() (gone index.HostBitmap) {
 	return gone
 }
 
-// Available returns the replicas that are healthy and not draining.
+// Available returns the replicas that are healthy, not draining and not withdrawn.
 func (s *Snapshot) Available() index.HostBitmap {
 	now := s.Hosts
-	if !s.states.down.Empty() || !s.states.draining.Empty() {
-		now = now.AndNot(s.states.down.Load()).AndNot(s.states.draining.Load())
+	if st := s.states; !st.down.Empty() || !st.draining.Empty() || !st.withdrawn.Empty() {
+		now = now.AndNot(st.down.Load()).AndNot(st.draining.Load()).AndNot(st.withdrawn.Load())
 	}
 	gone := s.Departed()
 	for h := range gone.All() {
-		if now.Clear(h); s.replicas[h].Healthy() && !s.replicas[h].Draining() {
+		if now.Clear(h); s.replicas[h].Available() {
 			now.Set(h)
 		}
 	}

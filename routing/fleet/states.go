@@ -12,6 +12,8 @@ type states struct {
 	draining index.CountedSet // takes no new requests
 	tripped  index.CountedSet // its breaker is not closed
 
+	withdrawn index.CountedSet // its engine goes away, or its events have stopped
+
 	departures atomic.Uint64 // replicas that have left, counted before their bits are another's
 }
 
@@ -20,4 +22,5 @@ func (s *states) forget(h index.HostID) {
 	s.down.Clear(h)
 	s.draining.Clear(h)
 	s.tripped.Clear(h)
+	s.withdrawn.Clear(h)
 }
