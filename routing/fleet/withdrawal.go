@@ -1,0 +1,122 @@
+package fleet
+
+import "time"
+
+// Reasons why a replica is withdrawn, or not any more.
+const (
+	WhyShutdown = "shutdown event"        // its engine has announced that it goes away
+	WhySilence  = "events stopped"        // the connection that brings its cache events is lost
+	WhyEvents   = "events"                // those of a later start have come, or the connection is back
+	WhyProbes   = "probes"                // they are good
+	WhyOperator = "undrained by operator" // DELETE /admin/drain/{replica}
+)
+
+// withdrawal is why no new request is sent to a replica, whatever its probes say. With the zero value it is not
+// withdrawn.
+type withdrawal struct {
+	shutdown time.Time // when the engine announced that it goes away; zero if it did not
+	failed   bool      // a probe has failed since
+	passed   int       // good probes in a row since that one
+	silent   bool      // its events have stopped
+}
+
+func (w *withdrawal) holds() bool { return w.silent || !w.shutdown.IsZero() }
+
+// Withdrawn returns true if the replica takes no new requests because its engine has announced that it goes away, or
+// its events have stopped.
+func (r *Replica) Withdrawn() bool {
+	withdrawn := r.states.withdrawn.Has(r.spec.Host)
+	if last := r.last.Load(); last != nil { // looked at after the bit, which was its own otherwise
+		return last.withdrawn
+	}
+	return withdrawn
+}
+
+// ShutDown notes that the replica's engine announced at that time, by the engine's clock, that it goes away. No new
+// request is sent to it until Return, until a probe has failed and enough have been good after that, or until probes
+// have been good for as long as WithShutdownHold says. Requests in flight are not touched. An announcement that is older
+// than that is history, read again, and counts for nothing.
+func (r *Replica) ShutDown(at, now time.Time) {
+	if at.IsZero() || at.After(now) {
+		at = now
+	}
+	if now.Sub(at) >= r.hold {
+		return
+	}
+	r.rewrite(WhyShutdown, func(w *withdrawal) { *w = withdrawal{shutdown: at, silent: w.silent} })
+}
+
+// Return ends what ShutDown began: the engine has started anew, or serves all the same.
+func (r *Replica) Return(why string) {
+	r.rewrite(why, func(w *withdrawal) { *w = withdrawal{silent: w.silent} })
+}
+
+// Undrain is what an operator says of a replica that serves: it ends a drain and what ShutDown began.
+func (r *Replica) Undrain() {
+	r.SetDraining(false)
+	r.Return(WhyOperator)
+}
+
+// SetSilent notes whether the events of the replica have stopped. While they have, no new request is sent to it.
+func (r *Replica) SetSilent(on bool) {
+	why := WhySilence
+	if !on {
+		why = WhyEvents
+	}
+	r.rewrite(why, func(w *withdrawal) { w.silent = on })
+}
+
+// probed counts a probe of a replica whose engine has announced that it goes away. Answers to requests do not count:
+// an engine that drains answers what it has.
+func (r *Replica) probed(ok bool, now time.Time) {
+	if !r.Withdrawn() {
+		return
+	}
+	healthy := 1
+	if w := r.watch.Load(); w != nil {
+		healthy = w.healthy
+	}
+	r.rewrite(WhyProbes, func(w *withdrawal) {
+		switch {
+		case w.shutdown.IsZero():
+		case !ok:
+			w.failed, w.passed = true, 0
+		default:
+			w.passed++
+			if w.failed && w.passed >= healthy || now.Sub(w.shutdown) >= r.hold {
+				*w = withdrawal{silent: w.silent}
+			}
+		}
+	})
+}
+
+// withdrawn returns why the replica is withdrawn, if it is.
+func (r *Replica) withdrawn() withdrawal {
+	r.stateMu.Lock()
+	defer r.stateMu.Unlock()
+	return r.withdrawal
+}
+
+// rewrite changes the replica's withdrawal, and reports if it begins or ends by that.
+func (r *Replica) rewrite(why string, change func(*withdrawal)) {
+	if began, ended := r.change(change); (began || ended) && r.onWithdrawal != nil {
+		r.onWithdrawal(r, began, why)
+	}
+}
+
+func (r *Replica) change(change func(*withdrawal)) (began, ended bool) {
+	r.stateMu.Lock()
+	defer r.stateMu.Unlock()
+	if r.isGone() {
+		return false, false
+	}
+	before := r.withdrawal.holds()
+	change(&r.withdrawal)
+	now := r.withdrawal.holds()
+	if now {
+		r.states.withdrawn.Set(r.spec.Host)
+	} else {
+		r.states.withdrawn.Clear(r.spec.Host)
+	}
+	return !before && now, before && !now
+}
