@@ -43,7 +43,7 @@ type World struct {
 type Engine struct {
 	*emulator.Emulator
 	URL   string
-	Kill  func()
+	Kill  func()                       // ends it as a crash does: it announces nothing
 	Conns *atomic.Int32                // accepted so far
 	Heard *atomic.Pointer[http.Header] // of the last request for an answer
 }
@@ -125,6 +125,10 @@ func (w *World) Sets() []string {
 
 // Start starts one more engine, that no configuration knows yet.
 func (w *World) Start(c emulator.Config) *Engine {
+	var dead atomic.Bool
+	if c.Publisher != nil {
+		c.Publisher = mortal{c.Publisher, &dead}
+	}
 	e, err := emulator.New(c)
 	if err != nil {
 		w.T.Fatal(err)
@@ -152,6 +156,7 @@ func (w *World) Start(c emulator.Config) *Engine {
 	running.Go(func() { _ = e.Run(ctx) })
 	running.Go(func() { _ = server.Serve(l) })
 	kill := func() {
+		dead.Store(true)
 		_ = server.Close()
 		cancel()
 		running.Wait()
