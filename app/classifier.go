@@ -86,6 +86,19 @@ func modelFaults(path string, cfg *config.Config) error {
 	return &config.Faults{File: path, List: []config.Fault{fault}}
 }
 
+// artefactFaults is modelFaults of the artefact alone.
+func artefactFaults(path string, cfg *config.Config) error {
+	_, err := model.Open(cfg.Router.Classifier.Model)
+	if err == nil {
+		return nil
+	}
+	fault := config.Fault{Path: "router.classifier.model", Code: config.CodeUnreadable, Message: err.Error()}
+	if errors.Is(err, model.ErrArtefact) {
+		fault.Code = config.CodeBadValue
+	}
+	return &config.Faults{File: path, List: []config.Fault{fault}}
+}
+
 // timed is a model whose verdicts are counted, and not used if they come late. A model's cost is bounded by what it
 // reads, so a late verdict is noticed when it has come.
 type timed struct {

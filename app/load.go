@@ -21,18 +21,30 @@ type Source struct {
 }
 
 // Load reads the configuration and builds what it names, so that a file that passes is one that serves. The error is
-// *config.Faults if the file is at fault.
+// *config.Faults if the file is at fault, with the faults of all layers: keys, profiles, workflows, tokenizers, models
+// and commands.
 func (s Source) Load() (*config.Config, error) {
-	cfg, err := config.Load(s.Path, config.Options{Sets: s.Sets, Environ: os.Environ(), Presets: plugins.Presets(),
+	cfg, err := config.Read(s.Path, config.Options{Sets: s.Sets, Environ: os.Environ(), Presets: plugins.Presets(),
 		Engines: s.Engines})
-	if err != nil {
+	if cfg == nil {
 		return nil, err
 	}
-	for _, check := range []func(string, *config.Config) error{pipeline.Faults, tokenizerFaults, modelFaults,
+	all := &config.Faults{File: s.Path}
+	if err := all.Add(err); err != nil {
+		return nil, err
+	}
+	models := modelFaults
+	if len(all.List) > 0 { // what the cascade says of wrong keys is no fault of its own
+		models = artefactFaults
+	}
+	for _, check := range []func(string, *config.Config) error{pipeline.Faults, tokenizerFaults, models,
 		commandFaults} {
-		if faults := check(s.Path, cfg); faults != nil {
-			return nil, faults
+		if err := all.Add(check(s.Path, cfg)); err != nil {
+			return nil, err
 		}
+	}
+	if len(all.List) > 0 {
+		return nil, all
 	}
 	return cfg, nil
 }

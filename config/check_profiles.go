@@ -54,6 +54,17 @@ func profileRefs(c *Config, i int) func(yield func(path, profile string) bool) {
 	}
 }
 
+// ProfilesOf returns the names of the profiles that specialist i uses, some more than once.
+func (c *Config) ProfilesOf(i int) (names []string) {
+	for path, name := range profileRefs(c, i) {
+		chosen := len(c.Specialists[i].Profiles) > 0 && path == item("specialists", i)+".profile"
+		if name != "" && !chosen {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // secretHeaders are the request headers that no plugin sees.
 var secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "Cookie2",
 	"X-Api-Key"}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,6 +64,24 @@ type Fault struct {
 type Faults struct {
 	File string
 	List []Fault // never empty
+}
+
+// Add adds the faults that err is, save those of what has faults of its own already; any other error is returned.
+func (f *Faults) Add(err error) error {
+	var more *Faults
+	if !errors.As(err, &more) {
+		return err
+	}
+	for _, fault := range more.List {
+		within := func(known Fault) bool {
+			rest, ok := strings.CutPrefix(known.Path, fault.Path)
+			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+		}
+		if !slices.ContainsFunc(f.List, within) {
+			f.List = append(f.List, fault)
+		}
+	}
+	return nil
 }
 
 // Error prints each fault on one line: path: code: message.

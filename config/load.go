@@ -28,6 +28,16 @@ type Options struct {
 
 // Load reads and checks the file at path. The error, if any, is a *Faults with every fault of the file.
 func Load(path string, o Options) (*Config, error) {
+	c, err := Read(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Read is Load which returns what could be read of a file with faults, too, to be looked at for further ones; nil if it
+// is no configuration at all. What is at fault has its default, or is as it was given.
+func Read(path string, o Options) (*Config, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
@@ -37,7 +47,7 @@ func Load(path string, o Options) (*Config, error) {
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	return Parse(path, text, o)
+	return examine(path, text, o)
 }
 
 func unreadable(path string, err error) *Faults {
@@ -47,6 +57,15 @@ func unreadable(path string, err error) *Faults {
 // Parse checks text, which is called name in messages. The error, if any, is a *Faults with every fault.
 // Cost is bounded: at most 1 MiB of text and 50,000 nodes, aliases expanded.
 func Parse(name string, text []byte, o Options) (*Config, error) {
+	c, err := examine(name, text, o)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// examine is Parse which returns what could be read of text with faults, too.
+func examine(name string, text []byte, o Options) (*Config, error) {
 	if o.Engines == nil {
 		o.Engines = engine.AllKinds()
 	}
@@ -68,8 +87,5 @@ func Parse(name string, text []byte, o Options) (*Config, error) {
 	}
 	c.derive(&d.report)
 	check(c, &d.report, o)
-	if err := d.err(name); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return c, d.err(name)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"octet/config"
 	"octet/routing"
@@ -70,8 +71,31 @@ func Faults(path string, cfg *config.Config) error {
 			return err
 		}
 	}
+	all.List = append(all.List, workflowFaults(cfg, registry, all.List)...)
 	if len(all.List) == 0 {
 		return nil
+	}
+	return all
+}
+
+// workflowFaults builds the pipeline of every specialist whose profiles are there and without faults, and returns what
+// is wrong with their workflows.
+func workflowFaults(cfg *config.Config, registry routing.Registry, known []config.Fault) (all []config.Fault) {
+	for i := range cfg.Specialists {
+		unusable := false
+		for _, name := range cfg.ProfilesOf(i) {
+			_, declared := cfg.Profiles[name]
+			_, preset := plugins.Preset(name)
+			faulty := slices.ContainsFunc(known, func(f config.Fault) bool { return f.Profile == name })
+			unusable = unusable || faulty || !declared && !preset
+		}
+		if unusable {
+			continue
+		}
+		if _, err := (&builder{cfg: cfg, sp: &cfg.Specialists[i], registry: registry}).build(); err != nil {
+			all = append(all, config.Fault{Path: fmt.Sprintf("specialists[%d].workflow", i), Code: config.CodeConflict,
+				Message: strings.ReplaceAll(err.Error(), "\n", "; ")})
+		}
 	}
 	return all
 }

@@ -30,7 +30,7 @@ func profile(lat, lon any) routing.ProfileSpec {
 
 func registry() routing.Registry {
 	r := plugins.Registry(plugins.Deps{})
-	geo.Register(r)
+	r["geo-nearest"] = geo.New(plugins.Deps{})
 	return r
 }
 

@@ -18,7 +18,7 @@ type Deps struct {
 	Seed      uint64        // of every random draw
 }
 
-// Registry returns all plugins, by every name that they have.
+// Registry returns all plugins, those of Register included, by every name that they have.
 func Registry(d Deps) routing.Registry {
 	if d.Sessions == nil {
 		d.Sessions = NewSessions(0)
@@ -79,6 +79,7 @@ func Registry(d Deps) routing.Registry {
 	for alias, name := range aliases {
 		r[alias] = r[name]
 	}
+	addRegistered(r, d)
 	return r
 }
 
