@@ -12,6 +12,7 @@ import (
 	"octet/gateway/ensemble"
 	"octet/gateway/intake"
 	"octet/gateway/receipt"
+	"octet/gateway/upstream"
 	"octet/routing"
 	"octet/scheduler"
 )
@@ -100,6 +101,7 @@ func (x *exchange) serve(ctx context.Context, choice dispatch.Choice) error {
 			fmt.Sprintf("there is no specialist %q", x.decision.Specialist))
 	}
 	x.dispatch.Choice = choice
+	x.relay.Terms = upstream.Terms(&x.request, &x.rt.Limits)
 	plan, err := x.dispatch.Route(ctx, sp, x.decision.Adapter)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 
 	"octet/gateway/conn"
 	"octet/gateway/dispatch"
-	"octet/gateway/upstream"
 	"octet/gateway/wire"
 )
 
@@ -30,11 +29,10 @@ func (x *exchange) respond(r *http.Request, kind wire.Kind) (begun bool) {
 	defer x.recover()
 	err := x.run(r, kind)
 	x.dispatch.Resolve(err == nil)
-	if err == nil && x.dispatch.Underway() {
-		return true
+	if begun = err == nil && x.dispatch.Underway(); !begun {
+		x.finish(err)
 	}
-	x.finish(err)
-	return false
+	return begun
 }
 
 // run takes a request through the line, as far as the first byte of a stream or all of an answer in one piece.
@@ -45,7 +43,6 @@ func (x *exchange) run(r *http.Request, kind wire.Kind) error {
 	if err := x.request.ReadBody(x.w, r, kind, &x.s.inbound, x.countIn); err != nil { // its body, once
 		return err
 	}
-	x.relay.Terms = upstream.Terms(&x.request, &x.rt.Limits)
 	if err := x.holding.claim(x.s.idempotency, &x.request); err != nil { // Idempotency-Key
 		return err
 	}
@@ -53,8 +50,7 @@ func (x *exchange) run(r *http.Request, kind wire.Kind) error {
 	if err := x.decide(); err != nil { // which specialist
 		return err
 	}
-	x.shadow = x.s.shadows.Begin(x.rt, &x.request, &x.decision, &x.receipt)
-	x.shadow.Keep(&x.relay.Transcript)
+	x.shadow = x.s.shadows.Begin(x.rt, &x.request, &x.decision, &x.receipt, &x.relay)
 	second := x.s.decider.Second(x.rt, &x.request, &x.decision)
 	err := x.serve(ctx, dispatch.Choice{OfferBack: second}) // which replica, may it run, run it
 	if second && elsewhere(err) && !x.relay.Begun() {

@@ -47,8 +47,9 @@ func Comparable(q *wire.Request) bool {
 }
 
 // Begin begins the shadow that a decision asks for, if there is a place for one; else nil. It costs a copy of the body
-// and waits for nothing.
-func (a *Shadows) Begin(rt *ensemble.Runtime, r *intake.Request, d *decide.Decision, draft *receipt.Draft) *Shadow {
+// and waits for nothing. The client's answer is kept, to be compared.
+func (a *Shadows) Begin(rt *ensemble.Runtime, r *intake.Request, d *decide.Decision, draft *receipt.Draft,
+	answer *stream.Relay) *Shadow {
 	name := d.Shadow
 	if name == "" || !Comparable(&r.Parsed) {
 		return nil
@@ -64,6 +65,7 @@ func (a *Shadows) Begin(rt *ensemble.Runtime, r *intake.Request, d *decide.Decis
 		example: exampleFor(rt, sp, d, draft), review: calibration.RulesFor(d.Intent, rt.Shadow.Tolerance),
 		primary: make(chan calibration.Answer, 1),
 	}
+	answer.Transcript.Keep(rt.Shadow.AnswerBytes)
 	a.start(sh)
 	return sh
 }
@@ -95,13 +97,6 @@ func (sh *Shadow) Name() string {
 func (sh *Shadow) Forgo() {
 	if sh != nil && !sh.answered {
 		sh.cancel(errForgone)
-	}
-}
-
-// Keep has a transcript keep what the shadow's answer is compared with.
-func (sh *Shadow) Keep(t *stream.Transcript) {
-	if sh != nil {
-		t.Keep(sh.rt.Shadow.AnswerBytes)
 	}
 }
 
