@@ -23,7 +23,7 @@ test: fmt vet unit sim-core ## gofmt, vet, every test under the race detector, t
 
 unit: ## every test under the race detector; says how many were skipped and why
 	@mkdir -p .cache
-	go test -tags hosts512 ./routing/index/...
+	go test -tags hosts512 ./config ./app/fabric ./routing/index/... ./routing/fleet ./routing/plugins
 	@set -o pipefail; go test -race -pgo=off -vet=off -timeout 10m -json $(PKGS) > .cache/test.json; code=$$?; \
 	go run ./internal/testreport < .cache/test.json || code=1; exit $$code
 

@@ -329,6 +329,7 @@ func expect(t *testing.T, name, text, want string) {
 	}
 }
 
+// MOD2-27, MOD2-28: so many as the build has slots for.
 func TestAGatewayTellsSoManyReplicasApart(t *testing.T) {
 	text := "specialists:\n- name: a\n  replicas:\n"
 	for i := range MaxReplicas {
@@ -336,8 +337,8 @@ func TestAGatewayTellsSoManyReplicasApart(t *testing.T) {
 	}
 	parsed(t, text)
 	expect(t, "one more", text+"  - {url: http://h:999}\n  - {url: http://h:998}\n",
-		"specialists[0].replicas[256]: too_many: one gateway can tell 256 replicas apart; further ones need a "+
-			"gateway of their own (line 260)")
+		fmt.Sprintf("specialists[0].replicas[%d]: too_many: one gateway can tell %[1]d replicas apart; further ones "+
+			"need a gateway of their own (line %d)", MaxReplicas, MaxReplicas+4))
 }
 
 func TestPortsThatAreFreelyChosenNeverClash(t *testing.T) {

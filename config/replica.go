@@ -2,9 +2,6 @@ package config
 
 import "time"
 
-// MaxReplicas is how many replicas one gateway can tell apart.
-const MaxReplicas = 256
-
 // Replica is one engine that serves a specialist.
 type Replica struct {
 	// Base URL of its OpenAI API; no two replicas share one.

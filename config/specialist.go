@@ -60,7 +60,7 @@ type Specialist struct {
 	Adapters []Adapter `yaml:"adapters"`
 	// What is published and kept.
 	SLO SLO `yaml:"slo"`
-	// The engines that serve it: at least one, at most 256 in the whole file.
+	// The engines that serve it: at least one, at most 256 in the whole file (512 in a program built with hosts512).
 	Replicas []Replica `yaml:"replicas" required:"true"`
 }
 

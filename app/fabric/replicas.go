@@ -9,6 +9,9 @@ import (
 	"octet/routing/index"
 )
 
+// The index has a slot for each replica that a configuration can have: MOD2-27 in either build.
+var _ [index.MaxHosts - config.MaxReplicas]struct{} = [0]struct{}{}
+
 // Replica is one replica as the fabric knows it.
 type Replica struct {
 	Name, Specialist string
