@@ -66,7 +66,8 @@ func TestARefusedRequestIsTheLessLoadedSecondChoices(t *testing.T) {
 			by := resp.Header.Get("X-Specialist")
 			if test.want == "" {
 				var e errorBody
-				if err := json.Unmarshal(answer, &e); err != nil || resp.StatusCode != 429 || e.Error.Code != "queue_full" {
+				if err := json.Unmarshal(answer, &e); err != nil || resp.StatusCode != 429 || by != "debug" ||
+					e.Error.Code != "queue_full" {
 					t.Errorf("%s answers with status %d: %s", by, resp.StatusCode, answer)
 				}
 				if n := w.gate("systems-0").Stats().Waiting; n != 0 {
@@ -109,6 +110,27 @@ func TestASecondChoiceKeepsTheAdapter(t *testing.T) {
 			t.Errorf("%q answers with adapter %q, status %d: %s", by, with, resp.StatusCode, answer)
 		case !has && (resp.StatusCode != 429 || !strings.Contains(string(answer), "queue_full")):
 			t.Errorf("%q answers with adapter %q, status %d: %s", by, with, resp.StatusCode, answer)
+		}
+	}
+}
+
+// MEGA-73: a refusal after the choice of the specialist names it, one before does not.
+func TestRefusalsNameTheChosenSpecialist(t *testing.T) {
+	w, _ := newShadowWorld(t, proseEngines(), "intents.review.priority_floor=5", "specialists[0].context=64",
+		"shadow.max_concurrent=0")
+	long := strings.Replace(asking("sure", false), `"max_tokens":40`, `"max_tokens":80`, 1)
+	for name, c := range map[string]struct {
+		body, by string
+		headers  []string
+	}{
+		"the intent's floor": {asking("sure", false), "debug", []string{"X-Intent", "review"}},
+		"the context":        {long, "debug", nil},
+		"no such model":      {strings.Replace(asking("", false), "octet", "none", 1), "", nil},
+		"no JSON":            {"{", "", nil},
+	} {
+		resp, answer := w.Post("/v1/chat/completions", c.body, c.headers...)
+		if by := resp.Header.Get("X-Specialist"); by != c.by || resp.StatusCode/100 != 4 && resp.StatusCode != 504 {
+			t.Errorf("%s: specialist %q, status %d: %s", name, by, resp.StatusCode, answer)
 		}
 	}
 }

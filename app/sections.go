@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"octet/classifier"
 	"octet/config"
 	"octet/engine/openai"
 	"octet/gateway/ensemble"
@@ -113,9 +112,6 @@ func knobs(cfg *config.Config) []slo.Knob {
 	for _, name := range intentNames(cfg) {
 		in := cfg.Intents[name]
 		all = append(all, withFloor(slo.IntentKnobs(name, in.ShadowThreshold, in.DivertThreshold), in.PriorityFloor)...)
-	}
-	if _, given := cfg.Intents[classifier.Unspecified]; !given {
-		all = append(all, slo.IntentKnobs(classifier.Unspecified, 0, 0)...)
 	}
 	for _, sp := range cfg.Specialists {
 		all = append(all, slo.SpecialistKnobs(sp.Name)...)

@@ -19,6 +19,9 @@ func (c *Config) derive(r *report) {
 	if c.Intents == nil {
 		c.Intents = builtinIntents(c)
 	}
+	if _, given := c.Intents[Unspecified]; !given {
+		c.Intents[Unspecified] = Intent{PriorityFloor: -100}
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Intents)) {
 		c.Intents[name] = deriveIntent(name, c.Intents[name], r)
 	}

@@ -41,7 +41,7 @@ func TestTheReferenceIsTheEightSpecialistEnsemble(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if c.Intents["debug"].Specialist != "debug" || c.Intents["build-fix"].Specialist != "build" || len(c.Intents) != 4 {
+	if c.Intents["debug"].Specialist != "debug" || c.Intents["build-fix"].Specialist != "build" || len(c.Intents) != 5 {
 		t.Errorf("%+v", c.Intents)
 	}
 }
@@ -95,7 +95,8 @@ func TestTheLeastFileIsEnough(t *testing.T) {
 	}
 }
 
-// MEGA-13: thresholds go by intent; codegen low, review high, given ones stand.
+// MEGA-13, MEGA-63: thresholds go by intent; codegen low, review high, given ones stand. A request that declares nothing
+// has those of any other intent, whether the file names it or not.
 func TestThresholdsHaveDefaultsByIntent(t *testing.T) {
 	c := parsed(
 		t, small+
@@ -109,6 +110,12 @@ func TestThresholdsHaveDefaultsByIntent(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, c.Intents); diff != "" {
 		t.Error(diff)
+	}
+	for _, text := range []string{small, small + "intents: {}\n", small + "intents: {poem: {}}\n"} {
+		if in := parsed(t, text).Intents[Unspecified]; in != (Intent{ShadowThreshold: 0.50, DivertThreshold: 0.25,
+			PriorityFloor: -100}) {
+			t.Errorf("unspecified: %+v", in)
+		}
 	}
 }
 

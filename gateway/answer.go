@@ -113,7 +113,7 @@ func (x *exchange) fail(err error) {
 	x.Note(0)
 	if !x.relay.Begun() {
 		x.relay.ArmWrite(x.Since())
-		writeError(x.w, x.request.ID, found(&x.receipt, &x.request), e)
+		writeError(x.w, x.request.ID, found(&x.receipt, &x.request), x.chosen(), e)
 		x.relay.Closed()
 		x.answer.status = e.Status()
 		return
@@ -126,6 +126,14 @@ func (x *exchange) fail(err error) {
 	x.relay.Fail(append(event, "\n\n"...))
 }
 
+// chosen returns the specialist that was asked, or that was to be asked; nil if none was chosen.
+func (x *exchange) chosen() *ensemble.Specialist {
+	if sp := x.dispatch.Plan.Specialist; sp != nil {
+		return sp
+	}
+	return x.decision.In(x.rt)
+}
+
 // promising adds when a replica of the specialist may serve again to an error that none does, as far as probes and
 // breakers tell. sp is nil if none was chosen.
 func promising(e *apierr.Error, sp *ensemble.Specialist, now func() time.Time) *apierr.Error {
@@ -136,11 +144,14 @@ func promising(e *apierr.Error, sp *ensemble.Specialist, now func() time.Time) *
 	return e
 }
 
-// writeError sends a typed error as the whole answer.
-func writeError(w http.ResponseWriter, requestID, receiptID string, e *apierr.Error) {
+// writeError sends a typed error as the whole answer. sp is the specialist that was chosen; nil if there is none.
+func writeError(w http.ResponseWriter, requestID, receiptID string, sp *ensemble.Specialist, e *apierr.Error) {
 	f := append(make(head.Lines, 0, 512), jsonAnswer...).Text("X-Request-Id: ", requestID)
 	if receiptID != "" {
 		f = f.Text("X-Receipt-Id: ", receiptID)
+	}
+	if sp != nil {
+		f = append(f, sp.HeadLine()...)
 	}
 	if after := e.RetryAfterHeader(); after != "" {
 		f = f.Text("Retry-After: ", after)

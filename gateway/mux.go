@@ -99,7 +99,7 @@ func (s *Server) refuse(c *gin.Context, e *apierr.Error) {
 
 // reject answers a request that has no exchange. asked is the X-Request-Id as the client sent it.
 func (s *Server) reject(w http.ResponseWriter, asked string, e *apierr.Error) {
-	writeError(w, intake.RequestID(asked), "", e)
+	writeError(w, intake.RequestID(asked), "", nil, e)
 	s.metrics.Refused(e.Code)
 }
 
