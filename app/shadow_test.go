@@ -247,7 +247,7 @@ func TestAShadowThatHangsDelaysNobody(t *testing.T) {
 
 // Shadows are within their own budget; the next one is not sent, and the client is not told of one.
 func TestShadowsKeepToTheirBudget(t *testing.T) {
-	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=1", "shadow.timeout=10s")
+	w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=1", "shadow.timeout=1h", "limits.drain=1h")
 	w.Fault("systems-0", `{"kind":"hang"}`)
 	for i, want := range []string{"systems", "", ""} {
 		resp, _ := w.Post("/v1/chat/completions", asking("unsure 0.60", false), "X-Intent", "review")
@@ -255,15 +255,11 @@ func TestShadowsKeepToTheirBudget(t *testing.T) {
 			t.Errorf("request %d: shadow %q, status %d", i, got, resp.StatusCode)
 		}
 	}
-	began := time.Now()
 	w.Stop()
-	if err := <-w.Ended; err != nil {
+	if err := <-w.Ended; err != nil { // the shadow's hour is not waited for
 		t.Error(err)
 	}
 	w.Ended <- nil
-	if took := time.Since(began); took > 4*time.Second { // its own 10 s were not waited for
-		t.Errorf("the drain waited %v for a shadow", took)
-	}
 }
 
 // A shadow takes no place that another request waits for or runs in, and gives its own to any that comes, the least

@@ -8,12 +8,12 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"octet/app"
 	"octet/config"
 	"octet/engine/emulator"
 	"octet/internal/apptest"
+	"octet/internal/await"
 	"octet/routing/events"
 	"octet/routing/events/redisstream"
 )
@@ -126,14 +126,8 @@ func indexText(id string, n int) string {
 	return b.String()
 }
 
-// eventually fails the test when ok does not become true in time.
+// eventually waits until ok returns true: see await.True.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second) // of a machine that many share
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within 20 s", what)
-		}
-		time.Sleep(5 * time.Millisecond) // real time: the gateway's own goroutines
-	}
+	await.True(t, what, ok)
 }

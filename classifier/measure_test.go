@@ -117,9 +117,14 @@ func TestDetectorsAreAsPreciseAsTheyClaim(t *testing.T) {
 	}
 }
 
+// On repositories that no weight was set on, detectors together are right nine times in ten at least.
 func TestPrecisionOnOtherRepositories(t *testing.T) {
-	by := measure(t, labelled(t, "dev"))
+	by, fired, right := measure(t, labelled(t, "dev")), 0, 0
 	for _, rule := range slices.Sorted(maps.Keys(by)) {
 		t.Logf("%s: %d of %d, wrong on %v", rule, by[rule].right, by[rule].fired, by[rule].wrong)
+		fired, right = fired+by[rule].fired, right+by[rule].right
+	}
+	if fired < 50 || right*10 < fired*9 {
+		t.Errorf("%d of %d texts are told right", right, fired)
 	}
 }

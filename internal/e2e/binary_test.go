@@ -213,9 +213,20 @@ func TestARealOpenAIClientIsServed(t *testing.T) {
 	}
 }
 
+// open reports whether a request is open, by the metrics.
+func open(admin string) bool {
+	resp, err := http.Get(admin + "/metrics")
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	page, _ := io.ReadAll(resp.Body)
+	return strings.Contains(string(page), "\noctet_open_requests 1\n")
+}
+
 func TestTheSecondSignalStopsAtOnce(t *testing.T) {
 	url := engine(t, "debug")
-	p, data, _, _ := gateway(t, fmt.Sprintf(gatewayYAML, url))
+	p, data, admin, _ := gateway(t, fmt.Sprintf(gatewayYAML, url))
 	post(t, url+"/admin/faults", `{"kind":"hang"}`)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -226,7 +237,7 @@ func TestTheSecondSignalStopsAtOnce(t *testing.T) {
 			resp.Body.Close()
 		}
 	}()
-	time.Sleep(200 * time.Millisecond) // real time: streams of some have begun
+	await.True(t, "the request is open", func() bool { return open(admin) })
 	_ = p.Signal(syscall.SIGTERM)
 	p.await("msg=draining open=1")
 	if code := p.stop(syscall.SIGTERM); code != 1 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -103,15 +104,24 @@ func TestACommandHasNoNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	came := make(chan struct{})
+	came := make(chan struct{}, 1)
 	go func() {
-		if c, err := l.Accept(); err == nil {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
 			c.Close()
-			close(came)
+			came <- struct{}{}
 		}
 	}()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	v := verifier(t, `exec bash -c "exec 3<>/dev/tcp/127.0.0.1/`+port+`"`, nil)
+	script := `exec bash -c "exec 3<>/dev/tcp/127.0.0.1/` + port + `"`
+	if out, err := exec.CommandContext(t.Context(), "sh", "-c", script).CombinedOutput(); err != nil {
+		t.Fatalf("outside of its walls the command reaches nothing either: %v: %s", err, out)
+	}
+	<-came
+	v := verifier(t, script, nil)
 	if judge(t, v) {
 		t.Error("it reached a server of the host")
 	}
