@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: help run build test test-poison test-plain proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo sim fuzz fuzz-front soak takeover proto clean
+.PHONY: help run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo sim fuzz fuzz-front soak takeover proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,6 +37,9 @@ PLAIN := ./internal/http1/sock ./internal/http1/client ./internal/http1/poll ./i
 test-plain: ## the files that serve, without the race detector, on one, two and four processors: see reuse_test.go
 	for n in 1 2 4; do GOMAXPROCS=$$n go test -count 1 -short -timeout 10m $(PLAIN) || exit 1; done
 	for n in 1 4; do GOMAXPROCS=$$n go test -count 1 -short -timeout 10m ./app || exit 1; done
+
+planted: ## the bugs of app/pairs/testdata/planted.txt one at a time, each with the cell that catches it: writes app/pairs/README.md
+	cd app/pairs && go test -run TestPlantedBugs -planted -v -timeout 60m .
 
 proof-deadlines: ## deadlines around the time that answers take, hang-ups in every phase and 200 reloads beside 60 bystanders, for ten minutes; ARGS='-for 60s' for less
 	go run ./internal/soak/deadlines $(ARGS)

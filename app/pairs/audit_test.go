@@ -22,7 +22,13 @@ func (c *cell) audit() {
 		c.auditReceipt(a)
 		c.auditAnswer(a)
 		c.auditTimes(a)
+		for _, f := range c.features {
+			if f.audit != nil {
+				f.audit(c, a)
+			}
+		}
 	}
+	c.auditCaches()
 	c.auditHeard()
 	c.auditCharges()
 	c.judgeAll("compile")
@@ -58,6 +64,19 @@ func (c *cell) auditAnswer(a *answer) {
 		if n, err := strconv.Atoi(after); err != nil || n < 1 || n > 60 || a.status < 400 {
 			c.t.Errorf("%s: status %d, Retry-After %q", a.id, a.status, after)
 		}
+	}
+}
+
+// auditCaches holds what a tenant is told of caches to what it has asked itself.
+func (c *cell) auditCaches() {
+	asked := map[string]bool{} // by tenant, before
+	list := append(slices.Clone(c.early), c.asked...)
+	slices.SortFunc(list, func(a, b *answer) int { return a.at.Compare(b.at) })
+	for _, a := range list {
+		if n := a.head.Get("X-Cached-Tokens"); !asked[a.tenant] && n != "" && n != "0" {
+			c.t.Errorf("%s is told of %s tokens that its tenant has not asked", a.id, n)
+		}
+		asked[a.tenant] = true
 	}
 }
 

@@ -15,11 +15,12 @@ type feature struct {
 	lead    string   // the specialist that is asked; "" leaves it
 	may     []string // codes in which questions may end because of it
 	shape   func(*cell, *question)
-	before  func(*cell)        // before the first question
-	midway  func(*cell)        // while a stream of each tenant is open
-	between func(*cell)        // after the first streams and whole answers
-	after   func(*cell)        // after the last question
-	seen    func(*answer) bool // an answer that shows the feature; nil if hooks tell
+	before  func(*cell)          // before the first question
+	midway  func(*cell)          // while a stream of each tenant is open
+	between func(*cell)          // after the first streams and whole answers
+	after   func(*cell)          // after the last question
+	audit   func(*cell, *answer) // what holds of an answer of these cells
+	seen    func(*answer) bool   // an answer that shows the feature; nil if hooks tell
 }
 
 // header returns a shape that sets a header.
@@ -100,7 +101,8 @@ var tenantFeatures = []*feature{
 	{
 		name: "idempotency",
 		shape: func(c *cell, q *question) {
-			q.headers["Idempotency-Key"] = "key of " + q.id
+			// both tenants say the same keys
+			q.headers["Idempotency-Key"] = fmt.Sprint("key ", c.round.Load(), q.stream)
 			if c.openKey == "" && q.stream {
 				c.openKey = q.headers["Idempotency-Key"]
 			}
@@ -178,6 +180,11 @@ var routeFeatures = []*feature{
 			c.reload()
 			c.forgetHeard()
 		},
+		audit: func(c *cell, a *answer) {
+			if a.done && a.tenant == "rival" && a.model == "octet" && a.specialist() != "beta" {
+				c.t.Errorf("%s leaves its conversation for %s", a.id, a.specialist())
+			}
+		},
 		seen: func(a *answer) bool {
 			return a.receipt != nil && strings.HasPrefix(a.receipt.Decision.Rule, "the conversation stays")
 		},
@@ -199,6 +206,11 @@ var routeFeatures = []*feature{
 			}
 			if status := c.read("rival", "/v1/slo/beta", nil); status != http.StatusOK {
 				c.t.Errorf("rival reads of beta: status %d", status)
+			}
+			q := c.question("acme", false) // is not charged
+			if status, _ := c.post("acme", "/v1/route", q.body()); status != http.StatusOK && len(q.may) == 0 &&
+				status != http.StatusTooManyRequests {
+				c.t.Errorf("acme's decision: status %d", status)
 			}
 			c.showed("slo")
 		},
@@ -282,6 +294,7 @@ var lifeFeatures = []*feature{
 		},
 		midway: func(c *cell) {
 			a := c.ask("rival", true, func(q *question) {
+				delete(q.headers, "Idempotency-Key")
 				q.headers["X-Priority"], q.must = "-5", "priority_floor"
 			})
 			if a.code == "priority_floor" {
@@ -301,8 +314,16 @@ var lifeFeatures = []*feature{
 		shape: func(c *cell, q *question) { q.mayIf(c.lead == "gamma", "no_healthy_replica") },
 	},
 	{
-		name:   "reload",
-		midway: func(c *cell) { c.reload(c.lead0("scheduler.aging=1s")); c.showed("reload") },
+		name: "reload",
+		midway: func(c *cell) { // what the other feature does meanwhile is done under both configurations
+			c.reload(c.lead0("scheduler.aging=1s"))
+			for _, f := range c.features {
+				if f.midway != nil && f.name != "reload" {
+					f.midway(c)
+				}
+			}
+			c.showed("reload")
+		},
 	},
 	{
 		name: "late verdict",

@@ -90,6 +90,9 @@ func (c *cell) auditModel(a *answer, h heard) {
 	if shadow := r.Decision.Shadow == sp; !answers && !shadow && !a.forgone(sp) {
 		c.t.Errorf("%s reaches %s, of which the receipt says nothing: %+v", h.id, h.engine, r.Attempts)
 	}
+	if !answers && h.priority >= -100 {
+		c.t.Errorf("%s: its shadow at %s has priority %d", h.id, h.engine, h.priority)
+	}
 	want := sp
 	if answers && r.Decision.Adapter != "" && sp == r.Decision.Specialist {
 		want = r.Decision.Adapter

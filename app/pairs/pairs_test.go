@@ -1,17 +1,22 @@
 package pairs
 
 import (
+	"flag"
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
+
+var stop = flag.Bool("stop", false, "run no further cell once one has failed")
 
 // table counts the cells of each feature, and those in which it was seen to be there.
 type table struct {
 	mu           sync.Mutex
 	cells, shown map[string]int
+	failed       atomic.Bool
 }
 
 func (n *table) note(c *cell) {
@@ -34,6 +39,14 @@ func TestPairs(t *testing.T) {
 			for _, other := range list[i+1:] {
 				t.Run(one.name+"+"+other.name, func(t *testing.T) {
 					t.Parallel()
+					if *stop && n.failed.Load() {
+						t.Skip("a cell has failed")
+					}
+					defer func() {
+						if t.Failed() {
+							n.failed.Store(true)
+						}
+					}()
 					synctest.Test(t, func(t *testing.T) {
 						c := open(t, one, other)
 						c.run()

@@ -50,9 +50,18 @@ type usage struct {
 	Completion int `json:"completion_tokens"`
 }
 
-// ask makes a question as the cell's features shape it.
+// ask asks a question as the cell's features shape it, with changes.
 func (c *cell) ask(tenant string, stream bool, changes ...func(*question)) *answer {
 	c.t.Helper()
+	q := c.question(tenant, stream)
+	for _, change := range changes {
+		change(q)
+	}
+	return c.send(q)
+}
+
+// question makes a question as the cell's features shape it.
+func (c *cell) question(tenant string, stream bool) *question {
 	c.mu.Lock()
 	c.counter++
 	q := &question{id: fmt.Sprint(tenant, "-", c.counter), tenant: tenant, key: tenant, model: "octet",
@@ -65,10 +74,7 @@ func (c *cell) ask(tenant string, stream bool, changes ...func(*question)) *answ
 		}
 		q.may = append(q.may, f.may...)
 	}
-	for _, change := range changes {
-		change(q)
-	}
-	return c.send(q)
+	return q
 }
 
 // body is what a question sends.
@@ -79,7 +85,7 @@ func (q *question) body() string {
 	words := strings.Repeat("why does it crash ", 16)
 	body := map[string]any{"model": q.model, "stream": q.stream, "max_tokens": q.tokens,
 		"messages": []map[string]string{{"role": "user",
-			"content": fmt.Sprintf("%s[%s %.2f %s] of %s %s %s", q.opening, q.lead, q.sure, q.second, q.tenant, q.id, words)}}}
+			"content": fmt.Sprintf("%s[%s %.2f %s] %s %s", q.opening, q.lead, q.sure, q.second, words, q.id)}}}
 	if q.stream {
 		body["stream_options"] = map[string]bool{"include_usage": true}
 	}

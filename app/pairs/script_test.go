@@ -80,6 +80,7 @@ func (c *cell) run() {
 	}
 	both := func(stream bool, midway func(), changes ...func(*question)) {
 		var asking sync.WaitGroup
+		c.round.Add(1)
 		for _, tenant := range []string{"acme", "rival"} {
 			asking.Go(func() { c.ask(tenant, stream, changes...) })
 			time.Sleep(time.Millisecond) // in this order
@@ -93,6 +94,7 @@ func (c *cell) run() {
 	each(func(f *feature) func(*cell) { return f.before })
 	both(true, func() { each(func(f *feature) func(*cell) { return f.midway }) })
 	both(false, nil)
+	c.round.Add(1)
 	each(func(f *feature) func(*cell) { return f.between })
 	third := func(q *question) { // a second choice that both may use
 		if q.second = "gamma"; q.lead == "gamma" {
@@ -100,6 +102,7 @@ func (c *cell) run() {
 		}
 	}
 	both(true, nil, third)
+	c.round.Add(1)
 	each(func(f *feature) func(*cell) { return f.after })
 	c.others.Wait()
 	time.Sleep(5 * time.Second) // shadows end, engines are probed again

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -133,6 +134,7 @@ type cell struct {
 	asked   []*answer
 	early   []*answer // by other rules, see forgetHeard
 	others  sync.WaitGroup
+	round   atomic.Int32    // of the script
 	shown   map[string]bool // features that could be seen to be there
 	counter int
 	openKey string    // of acme's first stream; "" without Idempotency-Key
