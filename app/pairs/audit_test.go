@@ -271,17 +271,22 @@ func (c *cell) auditLedgers() {
 	c.auditOpen()
 }
 
-// auditOpen holds acme's open requests to none: as many as it may can be opened, and no more.
-func (c *cell) auditOpen() {
-	acme, n := c.tenant("acme"), 0
+// enters returns how many more requests acme can open.
+func (c *cell) enters() (n int) {
+	acme := c.tenant("acme")
 	for n <= acme.MaxStreams && acme.Enter() == nil {
 		n++
 	}
 	for range n {
 		acme.Leave()
 	}
-	if n != acme.MaxStreams {
-		c.t.Errorf("acme can open %d requests, it may %d", n, acme.MaxStreams)
+	return n
+}
+
+// auditOpen holds acme's open requests to none: as many as it may can be opened, and no more.
+func (c *cell) auditOpen() {
+	if n, most := c.enters(), c.tenant("acme").MaxStreams; n != most {
+		c.t.Errorf("acme can open %d requests, it may %d", n, most)
 	}
 	if n := c.Metric("http://admin", "octet_open_requests"); n != 0 {
 		c.t.Errorf("%v requests are open", n)

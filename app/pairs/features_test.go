@@ -316,7 +316,11 @@ var lifeFeatures = []*feature{
 	{
 		name: "reload",
 		midway: func(c *cell) { // what the other feature does meanwhile is done under both configurations
+			before := c.enters()
 			c.reload(c.lead0("scheduler.aging=1s"))
+			if after := c.enters(); after != before {
+				c.t.Errorf("acme can open %d more requests, before the reload %d", after, before)
+			}
 			for _, f := range c.features {
 				if f.midway != nil && f.name != "reload" {
 					f.midway(c)
@@ -334,7 +338,7 @@ var lifeFeatures = []*feature{
 		},
 		after: func(c *cell) {
 			c.judgeAll("test")
-			c.reload(c.lead0("version=3"))
+			c.reload(c.lead0("scheduler.aging=2s"))
 			c.showed("late verdict")
 		},
 	},
