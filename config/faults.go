@@ -72,12 +72,13 @@ func (f *Faults) Add(err error) error {
 	if !errors.As(err, &more) {
 		return err
 	}
+	earlier := f.List // what is wrong twice at one place is said twice
 	for _, fault := range more.List {
 		within := func(known Fault) bool {
 			rest, ok := strings.CutPrefix(known.Path, fault.Path)
 			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 		}
-		if !slices.ContainsFunc(f.List, within) {
+		if !slices.ContainsFunc(earlier, within) {
 			f.List = append(f.List, fault)
 		}
 	}
