@@ -25,6 +25,8 @@ func TestAProfileKnowsThatItPicksByLoadAlone(t *testing.T) {
 		{scored("max-score", "least-load"), true},
 		{scored("max-score-picker", "active-request-scorer"), true},
 		{scored("max-score", "device-aware"), true},
+		{scored("max-score-picker", "device-aware-weighted"), true},
+		{scored("max-score-picker", "active-request-scorer"), true},
 		{scored("max-score", "queue-depth"), false},
 		{scored("max-score", "least-load", "queue-depth"), false},
 		{scored("softmax", "least-load"), false},

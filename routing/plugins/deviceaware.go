@@ -10,9 +10,10 @@ import (
 )
 
 // deviceAware chooses among classes of devices, then within one: every candidate of the class with the least load for
-// what it can do scores over those of the next class; within a class, less load scores more.
+// what it can do scores over those of the next class; within a class, less load scores more. There are two classes, cpu
+// and any other device, and one more for each class that has a weight of its own.
 //
-//	load of a class = requests in flight at its candidates / (candidates × weight)
+//	load of a class = requests in flight and waiting at its candidates / (candidates × weight)
 type deviceAware struct {
 	named
 	label   string
@@ -21,8 +22,8 @@ type deviceAware struct {
 }
 
 // newDeviceAware: label (default device) is the replicas' label that says what they run on; cpu_ratio (default 8) is
-// how many times as much as a cpu any other class does; weights gives classes weights of their own. A replica without
-// the label is of the class "".
+// how many times as much as a cpu any other device does; weights gives classes weights of their own. A replica without
+// the label is no cpu.
 func newDeviceAware(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return deviceAware{
@@ -58,22 +59,31 @@ func (s deviceAware) Score(v routing.View, hosts []index.HostID, out []float64) 
 	})
 	for i, h := range hosts {
 		r := replicas.Replica(h)
-		rank := slices.IndexFunc(classes, func(c class) bool { return c.name == r.Spec().Labels[s.label] })
-		within := 1 / float64(1+r.InFlight())
+		rank := slices.IndexFunc(classes, func(c class) bool { return c.name == s.class(r) })
+		within := 1 / (1 + queued(r, preemptingPenalty))
 		out[i] = (float64(len(classes)-1-rank) + within) / float64(len(classes))
 	}
 }
 
 func (s deviceAware) count(classes []class, r *fleet.Replica) []class {
-	name := r.Spec().Labels[s.label]
+	name := s.class(r)
 	i := slices.IndexFunc(classes, func(c class) bool { return c.name == name })
 	if i < 0 {
 		i = len(classes)
 		classes = append(classes, class{name: name})
 	}
 	classes[i].candidates++
-	classes[i].load += float64(r.InFlight())
+	classes[i].load += queued(r, preemptingPenalty)
 	return classes
+}
+
+// class returns the class of a replica's device.
+func (s deviceAware) class(r *fleet.Replica) string {
+	device := r.Spec().Labels[s.label]
+	if _, own := s.weights[device]; own || device == "cpu" {
+		return device
+	}
+	return "other"
 }
 
 func (s deviceAware) weight(class string) float64 {

@@ -263,7 +263,7 @@ func TestDeviceAwareChoosesTheClassThenTheLeastLoaded(t *testing.T) {
 	draw := rand.New(rand.NewPCG(1, 1))
 	for range 50 {
 		for h := range index.HostID(4) {
-			same.load(h, fleet.Load{InFlight: draw.IntN(5)})
+			same.load(h, fleet.Load{InFlight: draw.IntN(5), Waiting: draw.IntN(5), Preempting: draw.IntN(2)})
 		}
 		a := same.pick(same.preset("least-load"), routing.Facts{})
 		b := same.pick(same.preset("device-aware"), routing.Facts{})
@@ -271,6 +271,30 @@ func TestDeviceAwareChoosesTheClassThenTheLeastLoaded(t *testing.T) {
 			if a[i] != b[i] {
 				t.Fatalf("one class: least-load %v, device-aware %v", a, b)
 			}
+		}
+	}
+}
+
+// DYN-15: a class is as loaded as what waits at it makes it, and all devices but cpus are one class.
+func TestDeviceAwareCountsWhatWaits(t *testing.T) {
+	w := newWorld(t, 0)
+	for h, device := range []string{"cpu", "cuda", "rocm", ""} {
+		w.put(fleet.Spec{Host: index.HostID(h), Labels: map[string]string{"device": device}})
+	}
+	for _, test := range []struct {
+		waiting [4]int // beside 9 in flight at the cpu and 64 at each other
+		want    index.HostID
+	}{
+		{[4]int{0, 0, 0, 0}, 1},  // 192 over 3 × 8 is 8, against 9
+		{[4]int{0, 9, 9, 9}, 0},  // 219 over 24 is 9.1: full, and with a queue
+		{[4]int{2, 9, 0, 9}, 2},  // 210 over 24 is 8.8, against 11; the shortest queue of the class
+		{[4]int{0, 0, 0, 27}, 0}, // one class: what waits at one counts for all, 219 over 24
+	} {
+		for h, n := range test.waiting {
+			w.load(index.HostID(h), fleet.Load{InFlight: []int{9, 64, 64, 64}[h], Waiting: n})
+		}
+		if got := w.pick(w.preset("device-aware"), routing.Facts{})[0]; got != test.want {
+			t.Errorf("waiting %v: %d, want %d", test.waiting, got, test.want)
 		}
 	}
 }
