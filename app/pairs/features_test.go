@@ -248,7 +248,7 @@ var lifeFeatures = []*feature{
 			for range c.answering() {
 				c.beside(func() { c.ask("rival", true, named(c.lead, 10, 16)) })
 			}
-			time.Sleep(5 * step)
+			time.Sleep(5 * step) // in a bubble
 		},
 		seen: func(a *answer) bool { return a.receipt != nil && a.receipt.Result.Preempted > 0 },
 	},
@@ -265,7 +265,7 @@ var lifeFeatures = []*feature{
 				c.fault(name, `{"kind":"die_after_tokens","k":4,"times":99}`)
 			}
 		},
-		between: func(c *cell) { c.mend(); time.Sleep(2 * time.Second) },
+		between: func(c *cell) { c.mend(); time.Sleep(2 * time.Second) }, // in a bubble
 		may:     []string{"upstream_reset", "no_healthy_replica"},
 		shape:   func(c *cell, q *question) { q.mayIf(c.lead == "gamma", "breaker_open") },
 		seen:    func(a *answer) bool { return a.code == "upstream_reset" && a.text != "" },

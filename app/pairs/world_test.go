@@ -174,7 +174,7 @@ func open(t testing.TB, features ...*feature) *cell {
 	c.Serve(yaml, c.sets...)
 	c.believe()
 	c.startCharges()
-	time.Sleep(100 * time.Millisecond) // engines have told what they hold
+	time.Sleep(100 * time.Millisecond) // in a bubble: engines have told what they hold
 	return c
 }
 
