@@ -75,7 +75,7 @@ func TestAFurtherKindOfEngineIsOneLiteralToTheWholeGateway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close() //nolint:errcheck // what it closes is the test's own
+	defer a.Close()
 	if err := a.Start(); err != nil {
 		t.Fatal(err)
 	}

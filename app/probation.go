@@ -23,7 +23,8 @@ func terms(cfg *config.Config) []slo.Term {
 	var all []slo.Term
 	for _, sp := range cfg.Specialists {
 		c := sp.SLO.Correctness
-		t := slo.Term{Entrant: slo.Entrant{Specialist: sp.Name}, Version: sp.Version, Need: c.MinSamples, Floor: c.Floor}
+		t := slo.Term{Entrant: slo.Entrant{Specialist: sp.Name}, Version: sp.Version, Need: c.MinSamples,
+			Floor: c.Floor}
 		all = append(all, t)
 		for _, a := range sp.Adapters {
 			t.Adapter, t.Version = a.Name, a.Version

@@ -132,8 +132,8 @@ func (w *world) verdict(receipt, kind string, pass bool) {
 	}
 }
 
-// MEGA-67: a restart with another version drops the verdicts that were saved, and keeps those on the same one. Where the
-// file says that nothing is settled, a first start begins on probation.
+// MEGA-67: a restart with another version drops the verdicts that were saved, and keeps those on the same one. Where
+// the file says that nothing is settled, a first start begins on probation.
 func TestSavedVerdictsAreOfTheirVersion(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "verdicts.json")
 	sets := keyed("outcomes.file="+file, "outcomes.interval=1h", "specialists[0].version=1")

@@ -44,7 +44,8 @@ func tokenizerSpecs(g *generation, scheme func(fabric.Hashes) *enginehash.Scheme
 	for i := range g.found.Specialists {
 		sp := &g.found.Specialists[i]
 		s := tokenizers.Spec{
-			Specialist: sp.Name, Source: sourceOf(sp, &g.replicas[sp.Replicas[0].Name].served.Kind), Local: g.locals[sp.Name],
+			Specialist: sp.Name, Source: sourceOf(sp, &g.replicas[sp.Replicas[0].Name].served.Kind),
+			Local:  g.locals[sp.Name],
 			Scheme: scheme(fabric.PromptHashes(sp)), Model: sp.Replicas[0].Model,
 			Timeout: sp.TokenizerTimeout, CheckShare: sp.TokenizerCheck,
 		}

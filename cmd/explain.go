@@ -100,8 +100,8 @@ func (f explainFlags) request(in io.Reader, prompt string) ([]byte, error) {
 	return []byte(f.body), nil
 }
 
-// printExplanation shows a decision as people read it: the replica and the reason, then for every step of the workflow each candidate
-// on a line.
+// printExplanation shows a decision as people read it: the replica and the reason, then for every step of the workflow
+// each candidate on a line.
 func printExplanation(out io.Writer, e *api.Explanation) error {
 	d := e.Decision
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -120,7 +120,8 @@ func printExplanation(out io.Writer, e *api.Explanation) error {
 	return w.Flush()
 }
 
-// printStep shows one step: the pick, what it is believed to hold, what its Gate would say, and every candidate's scores.
+// printStep shows one step: the pick, what it is believed to hold, what its Gate would say, and every candidate's
+// scores.
 func printStep(w io.Writer, s *api.Step) {
 	fmt.Fprintln(w)
 	if s.Step != "" {

@@ -68,8 +68,8 @@ type Tenant struct {
 	PriorityMax int `yaml:"priority_max" default:"100" range:"-100..100"`
 	// A higher X-Priority is lowered to the ceiling (clamp) or answered 403 priority_not_allowed (refuse).
 	PriorityPolicy string `yaml:"priority_policy" default:"clamp" enum:"clamp refuse"`
-	// Its share of a busy replica among the requests that wait at one priority: prompt tokens that no cache saves, over the
-	// weight, are even between tenants.
+	// Its share of a busy replica among the requests that wait at one priority: prompt tokens that no cache saves, over
+	// the weight, are even between tenants.
 	Weight int `yaml:"weight" default:"1" range:"1..1000"`
 	// The specialists it may use; empty = all.
 	Specialists []string `yaml:"specialists" form:"name"`

@@ -120,7 +120,8 @@ func checkAuth(c *Config, r *report) {
 // noKey is the SHA-256 of a key of no bytes.
 const noKey = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// checkTenant notes what would give a tenant the rights of another one, or of every client. salts has the paths of those that are taken.
+// checkTenant notes what would give a tenant the rights of another one, or of every client. salts has the paths of
+// those that are taken.
 func checkTenant(t *Tenant, path string, salts map[string]string, r *report) {
 	if strings.EqualFold(t.Name, Anonymous) {
 		r.addAt(path+".name", CodeReservedName, "%q is what requests without a key are called", clip(t.Name))

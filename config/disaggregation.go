@@ -13,9 +13,9 @@ type Disaggregation struct {
 	Preprocess Leg `yaml:"preprocess"`
 	// Computing the prompt.
 	Prefill Leg `yaml:"prefill"`
-	// Where power-of-two, device-aware or least-load picks the engine that computes the prompt, it has taken its part before the
-	// answering replica is asked. Of SGLang's engines that is waited for so long at most; those of vLLM have computed
-	// it by then.
+	// Where power-of-two, device-aware or least-load picks the engine that computes the prompt, it has taken its part
+	// before the answering replica is asked. Of SGLang's engines that is waited for so long at most; those of vLLM have
+	// computed it by then.
 	AcceptTimeout time.Duration `yaml:"accept_timeout" default:"250ms" range:"1ms..1m"`
 	// The profile that picks the replica that answers; empty = the specialist's.
 	DecodeProfile string `yaml:"decode_profile" form:"name"`

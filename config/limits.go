@@ -66,8 +66,8 @@ type Limits struct {
 	// After that, for what runs beside requests to end: sources of events, the index's file. What takes longer is left
 	// behind.
 	Stop time.Duration `yaml:"stop" default:"10s" range:"100ms..1h"`
-	// Request headers that rules of specialists[].profiles and plugins may read, each of at most 256 bytes; empty = none.
-	// At most 16; never those that hold a client's secrets, such as Authorization and Cookie.
+	// Request headers that rules of specialists[].profiles and plugins may read, each of at most 256 bytes; empty =
+	// none. At most 16; never those that hold a client's secrets, such as Authorization and Cookie.
 	ProfileHeaders []string `yaml:"profile_headers" form:"name"`
 	// Streams open at once, all tenants together.
 	MaxStreams int `yaml:"max_streams" default:"10000" range:"1..1000000"`

@@ -95,8 +95,8 @@ func TestTheLeastFileIsEnough(t *testing.T) {
 	}
 }
 
-// MEGA-13, MEGA-63: thresholds go by intent; codegen low, review high, given ones stand. A request that declares nothing
-// has those of any other intent, whether the file names it or not.
+// MEGA-13, MEGA-63: thresholds go by intent; codegen low, review high, given ones stand. A request that declares
+// nothing has those of any other intent, whether the file names it or not.
 func TestThresholdsHaveDefaultsByIntent(t *testing.T) {
 	c := parsed(
 		t, small+

@@ -64,16 +64,16 @@ type Stickiness struct {
 }
 
 // Probation is how a fresh lane begins: a specialist or adapter whose declared version is another than before. It ends
-// when as many of its answers were judged as its correctness needs, and the least that its pass rate could be (the lower
-// bound of Wilson's 95 % interval) is at the floor of its specialist. Failures keep it on probation.
+// when as many of its answers were judged as its correctness needs, and the least that its pass rate could be (the
+// lower bound of Wilson's 95 % interval) is at the floor of its specialist. Failures keep it on probation.
 type Probation struct {
 	// Takes the place of the intent's shadow_threshold for requests that a fresh lane answers, where it is higher.
 	ShadowThreshold float64 `yaml:"shadow_threshold" default:"1" range:"0..1"`
 	// Share of its requests that a fresh lane with a fallback answers itself; the fallback answers the others. What
 	// names it as its model is always its own.
 	Share float64 `yaml:"share" default:"0.5" range:"0..1"`
-	// Where versions and verdicts so far are remembered over a restart; empty = nothing is remembered, and each start is
-	// a first one.
+	// Where versions and verdicts so far are remembered over a restart; empty = nothing is remembered, and each start
+	// is a first one.
 	File string `yaml:"file"`
 	// What a first start finds counts as known and good, as where the versions have served before; false = it begins on
 	// probation.

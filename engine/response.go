@@ -21,14 +21,14 @@ type Head interface {
 // Body is the body of an answer.
 type Body interface {
 	// Feed gives sink each piece of the body as it comes. It returns nil when sink wants no more, else the first error:
-	// of sink, or of the body: io.EOF after a proper end, ErrReset, ErrTimeout or ErrProtocol after any other. After sink
-	// has ended it, Feed may be called again and goes on behind that piece.
+	// of sink, or of the body: io.EOF after a proper end, ErrReset, ErrTimeout or ErrProtocol after any other. After
+	// sink has ended it, Feed may be called again and goes on behind that piece.
 	Feed(sink Sink) error
 
 	// Carry goes on where a Feed was left by its sink's Pause, on a poll loop in place of a goroutine, and returns at
 	// once. The loop feeds sink, and then calls end, once, with what Feed would have returned; nil also hands the body
-	// back to Feed, after a Pause. Neither sink nor end may wait. The body must not be used before end. Carry returns false
-	// if no loop can serve this body: Feed is the way then.
+	// back to Feed, after a Pause. Neither sink nor end may wait. The body must not be used before end. Carry returns
+	// false if no loop can serve this body: Feed is the way then.
 	Carry(sink Sink, end func(error)) bool
 
 	// SetIdle replaces the idle timeout from the next read on.

@@ -121,9 +121,9 @@ func elsewhere(err error) bool {
 	return errors.Is(err, scheduler.ErrRefused) && !errors.Is(err, scheduler.ErrExceedsPool)
 }
 
-// serveSecond has the second choice answer where the first refused, if it is less loaded: it has a place sooner than the
-// wait that the first foresees, or at once if the first foresees none that is known. Otherwise the request waits at the
-// first, which had only offered it back, or is refused by it.
+// serveSecond has the second choice answer where the first refused, if it is less loaded: it has a place sooner than
+// the wait that the first foresees, or at once if the first foresees none that is known. Otherwise the request waits at
+// the first, which had only offered it back, or is refused by it.
 func (x *exchange) serveSecond(ctx context.Context, refused error) error {
 	var no *scheduler.Refusal
 	first, offered := x.decision.Verdict, errors.As(refused, &no) && no.Offered
@@ -144,8 +144,8 @@ func (x *exchange) serveSecond(ctx context.Context, refused error) error {
 	return refused
 }
 
-// yields reports whether a second choice that ended in err leaves the request to the first: it refused, or no replica of
-// it can serve.
+// yields reports whether a second choice that ended in err leaves the request to the first: it refused, or no replica
+// of it can serve.
 func yields(err error) bool {
 	var none *routing.NoCandidateError
 	return errors.Is(err, scheduler.ErrRefused) || errors.As(err, &none)

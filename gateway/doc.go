@@ -7,8 +7,8 @@
 //	                    │         └ which specialist: cascade, stickiness, probation, stand-in, floors
 //	                    └ a Request, read-only once made
 //
-// An exchange holds the values of the line, each of a room of its own: Request, Decision, Dispatch, Relay, Draft (of the
-// receipt), Shadow. It ends in one of two ways, which are one from there on:
+// An exchange holds the values of the line, each of a room of its own: Request, Decision, Dispatch, Relay, Draft (of
+// the receipt), Shadow. It ends in one of two ways, which are one from there on:
 //
 //	respond ─▶ finish ─▶ conclude          an answer in one piece, or a refusal
 //	Carry ─▶ End ─▶ finish ─▶ conclude     a stream that has begun

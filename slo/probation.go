@@ -43,8 +43,8 @@ func (t *Trial) passes() bool {
 }
 
 // Probation knows which lanes are fresh: declared with another version than before, or for the first time, and not
-// shown to be good since. A lane passes when it has as many verdicts as it needs, and the least that its pass rate could
-// be is at its floor. Neither time nor failures end a probation. Safe for concurrent use; Fresh takes no lock.
+// shown to be good since. A lane passes when it has as many verdicts as it needs, and the least that its pass rate
+// could be is at its floor. Neither time nor failures end a probation. Safe for concurrent use; Fresh takes no lock.
 type Probation struct {
 	fresh atomic.Pointer[map[Entrant]bool] // never modified
 

@@ -44,7 +44,8 @@ func TestAFreshLaneIsOnProbationUntilItPasses(t *testing.T) {
 	}
 }
 
-// MEGA-67: probation ends by passing, not by count: at the least that the rate could be, as the breaker trips at the most.
+// MEGA-67: probation ends by passing, not by count: at the least that the rate could be, as the breaker trips at the
+// most.
 func TestFailuresKeepALaneOnProbation(t *testing.T) {
 	lane, now := Entrant{"debug", ""}, time.Unix(1e9, 0)
 	begun := func(floor float64) *Probation {

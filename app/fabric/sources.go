@@ -31,8 +31,8 @@ type sourceWatch struct {
 }
 
 // watchSources keeps the set of silent replicas up to date, until ctx ends: those all of whose sources have been
-// unreachable for longer than trustFor, and those whose events do not fit. A replica without any source is not silent. It also tells Lives of replicas whose own sockets have
-// been lost for excludeAfter; 0 is never.
+// unreachable for longer than trustFor, and those whose events do not fit. A replica without any source is not silent.
+// It also tells Lives of replicas whose own sockets have been lost for excludeAfter; 0 is never.
 func (f *Fabric) watchSources(ctx context.Context, trustFor, excludeAfter time.Duration) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

@@ -200,7 +200,8 @@ func cost(r *receipt.Receipt) int {
 // post asks a route of the data listener as a tenant.
 func (c *cell) post(tenant, path, body string) (status int, counted bool) {
 	c.t.Helper()
-	resp, err := c.Ask(context.Background(), http.MethodPost, "http://data"+path, body, "Authorization", "Bearer "+tenant)
+	resp, err := c.Ask(context.Background(), http.MethodPost, "http://data"+path, body, "Authorization",
+		"Bearer "+tenant)
 	if err != nil {
 		c.t.Fatal(err)
 	}

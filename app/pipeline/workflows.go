@@ -157,7 +157,8 @@ func (b *builder) legs(profile string) (legs []routing.Leg, byPrefill *routing.P
 	prefill.Decider = plugins.LongAndCold{MinPrompt: d.MinPromptTokens, MinUncached: d.MinUncachedTokens,
 		Pick: plugins.Near}
 	decode := routing.Leg{Name: handover.Decode}
-	if decode.Selector, err = b.profile(cmp.Or(d.DecodeProfile, profile), routing.RoleDecode, plugins.Near); err != nil {
+	decode.Selector, err = b.profile(cmp.Or(d.DecodeProfile, profile), routing.RoleDecode, plugins.Near)
+	if err != nil {
 		return nil, nil, err
 	}
 	return append(legs, prefill, decode), byPrefill, nil

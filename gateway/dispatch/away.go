@@ -13,7 +13,8 @@ import (
 	"octet/scheduler/gate"
 )
 
-// away is what the replicas that refused a request have said of the places to come, and where the request comes back to.
+// away is what the replicas that refused a request have said of the places to come, and where the request comes back
+// to.
 type away struct {
 	after time.Duration // until the first of them has one; 0 is not known
 	rate  float64       // of places a second, of all that refused

@@ -65,9 +65,10 @@ type Dispatch struct {
 
 // Choice is what the choice between two specialists asks of the one that is asked now. The zero Choice asks nothing.
 type Choice struct {
-	OfferBack bool          // a second choice may answer: a long wait is offered back for it
-	Sooner    time.Duration // the first choice keeps the request waiting for so long: it is refused here for as long a wait
-	AtOnce    bool          // what the first choice has is not known: here it starts at once or is refused
+	OfferBack bool // a second choice may answer: a long wait is offered back for it
+	// the first choice keeps the request waiting for so long: it is refused here for as long a wait
+	Sooner time.Duration
+	AtOnce bool // what the first choice has is not known: here it starts at once or is refused
 }
 
 // Progress is how far a request has come.

@@ -10,7 +10,8 @@
 // Carry, and none while the stream is parked. Its legs beside the answer run on goroutines of their own, which it waits
 // for.
 //
-//  1. A request holds at most one replica that answers. While it queues for another it holds none that others decode on.
+//  1. A request holds at most one replica that answers. While it queues for another it holds none that others decode
+//     on.
 //  2. Each turn ends in one place, settle, which gives all back and tells the breaker what the end says of the replica.
 //  3. Before the client has a byte another replica may be tried, within the retry budget. After it only a stream whose
 //     text is all that another engine needs goes on elsewhere.

@@ -42,8 +42,9 @@ func TestPluginsKnowWhatWasAskedFor(t *testing.T) {
 		return got
 	}
 	shown := routing.Headers{{Name: "X-Region", Value: "eu"}}
-	asked := intake.Intent{Intent: "debug", Headers: shown, Session: "s", Priority: 7, TTFTDeadline: now.Add(200 * time.Millisecond),
-		Deadline: now.Add(3 * time.Second)}
+	asked := intake.Intent{Intent: "debug", Headers: shown, Session: "s", Priority: 7,
+		TTFTDeadline: now.Add(200 * time.Millisecond),
+		Deadline:     now.Add(3 * time.Second)}
 	chat := facts(wire.Chat, `{"model":"debug","max_tokens":5,"messages":[{"role":"user","content":"why"}]}`, asked)
 	if chat.kind != "chat" || !strings.Contains(chat.prompt, "why") || chat.ttft != 200*time.Millisecond ||
 		chat.total != 3*time.Second {

@@ -60,8 +60,8 @@ func (v *Verdicts) try(lane slo.Entrant, r *receipt.Receipt, effect receipt.Effe
 	}
 }
 
-// Count counts a verdict on the specialist's answer to a request, or to a copy of it. It returns what the verdict did to
-// the sample that the answer is.
+// Count counts a verdict on the specialist's answer to a request, or to a copy of it. It returns what the verdict did
+// to the sample that the answer is.
 func Count(sp *ensemble.Specialist, r *receipt.Receipt, o receipt.Outcome) receipt.Effect {
 	v := slo.Verdict{Answered: r.Time, Pass: o.Pass, By: o.By}
 	effect, passedBy := r.Judge(o)

@@ -9,8 +9,8 @@ import (
 )
 
 // Snapshot is some replicas of one specialist: what the requests of one configuration may see. Its membership is
-// immutable; health, draining, withdrawal and breakers are read as they are at the time of the call. A replica that has left the
-// Fleet stays in it, in the state in which it left, even if its slot is another replica's by now.
+// immutable; health, draining, withdrawal and breakers are read as they are at the time of the call. A replica that has
+// left the Fleet stays in it, in the state in which it left, even if its slot is another replica's by now.
 type Snapshot struct {
 	Hosts index.HostBitmap
 

@@ -34,8 +34,8 @@ func (r *Replica) Withdrawn() bool {
 
 // ShutDown notes that the replica's engine announced at that time, by the engine's clock, that it goes away. No new
 // request is sent to it until Return, until a probe has failed and enough have been good after that, or until probes
-// have been good for as long as WithShutdownHold says. Requests in flight are not touched. An announcement that is older
-// than that is history, read again, and counts for nothing.
+// have been good for as long as WithShutdownHold says. Requests in flight are not touched. An announcement that is
+// older than that is history, read again, and counts for nothing.
 func (r *Replica) ShutDown(at, now time.Time) {
 	if at.IsZero() || at.After(now) {
 		at = now

@@ -18,11 +18,12 @@ func TestAReplicaThatAnnouncesItsEndIsOutAtOnce(t *testing.T) {
 		sick []bool // the probe of each second after the announcement
 		back int    // the second after whose probe it is back
 	}{
-		"its probes stay good: it is believed after the hold":  {make([]bool, 12), 10},
-		"a probe fails and the next two are good":              {[]bool{true, false, false, false}, 3},
-		"good probes before the failure are not a return":      {[]bool{false, false, true, false, false, false}, 5},
-		"another failure begins anew":                          {[]bool{true, false, true, false, false, false}, 5},
-		"it goes down, and is back when its health is as well": {[]bool{true, true, true, true, false, false, false}, 6},
+		"its probes stay good: it is believed after the hold": {make([]bool, 12), 10},
+		"a probe fails and the next two are good":             {[]bool{true, false, false, false}, 3},
+		"good probes before the failure are not a return":     {[]bool{false, false, true, false, false, false}, 5},
+		"another failure begins anew":                         {[]bool{true, false, true, false, false, false}, 5},
+		"it goes down, and is back when its health is as well": {[]bool{true, true, true, true, false, false, false},
+			6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

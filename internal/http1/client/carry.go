@@ -25,8 +25,8 @@ type carried struct {
 // returned, and must not wait either. Until then r is not to be used. False: nothing is carried, and Feed is the way.
 //
 // An engine that sends more than one loop should pass on for many is left to Feed again: end is called with nil then,
-// after a Pause. What sink is given lies in memory that is void when end has returned. A panic of theirs is an error with a
-// method Panicked. The idle timeout may strike an eighth of itself late.
+// after a Pause. What sink is given lies in memory that is void when end has returned. A panic of theirs is an error
+// with a method Panicked. The idle timeout may strike an eighth of itself late.
 func (r *Response) Carry(sink Sink, end func(error)) bool {
 	c := r.conn
 	if c == nil || c.lazy == nil || r.err != nil || c.r < c.w || r.idle < 2*parts*poll.Sweep {

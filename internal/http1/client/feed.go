@@ -27,14 +27,14 @@ type Sink = interface {
 type feeding struct {
 	*Response
 	sink  Sink
-	reads int   // that brought something
+	reads int // that brought something
 	ended bool
 	err   error // why it ended; nil if sink wants no more
 }
 
 // Feed gives sink what next would return, one after the other. It returns nil when sink wants no more, else the first
-// error: of sink; or of the body, as next does, io.EOF at its proper end. After sink has ended it, Feed may go on behind
-// that piece.
+// error: of sink; or of the body, as next does, io.EOF at its proper end. After sink has ended it, Feed may go on
+// behind that piece.
 //
 // It is the cheap way to read a stream: one system call and no timer an event, one goroutine switch, and no buffer
 // while it waits. The idle timeout may strike an eighth of itself late. sink must not use r, but for SetIdle.

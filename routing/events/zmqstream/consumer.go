@@ -134,8 +134,8 @@ func (c *Consumer) accept(ctx context.Context, l net.Listener, incoming chan<- *
 	}
 }
 
-// greet takes a connection that an engine made. A new connection ends the one before it, which may be half dead, where it comes from the same
-// host; from any other it is turned away until the one before it has ended.
+// greet takes a connection that an engine made. A new connection ends the one before it, which may be half dead, where
+// it comes from the same host; from any other it is turned away until the one before it has ended.
 func (c *Consumer) greet(ctx context.Context, peer net.Conn, incoming chan<- *zmtp.Conn) error {
 	stop := context.AfterFunc(ctx, func() { _ = peer.Close() })
 	conn, err := zmtp.Open(peer, "SUB", limits())

@@ -62,7 +62,8 @@ func TestTwiceTheReplicasCostNoMoreLookups(t *testing.T) {
 func TestBlocksOfUnknownPlaceCountButAreScanned(t *testing.T) {
 	chain := indextest.Chain(32, "")
 	x := indextest.Seeded(t, New, chain, 0)
-	indextest.Apply(t, x, 0, 2, index.Op{Kind: index.Store, Blocks: []kvpool.BlockHash{chain[2], chain[0], chain[1], chain[20]}})
+	indextest.Apply(t, x, 0, 2,
+		index.Op{Kind: index.Store, Blocks: []kvpool.BlockHash{chain[2], chain[0], chain[1], chain[20]}})
 	if depths, _ := indextest.Ask(x, chain, 1); depths[0] != 3 {
 		t.Fatalf("depth %d, want 3", depths[0])
 	}

@@ -69,8 +69,6 @@ func TestMemoryCapIsKeptAndAnswersNeverSayTooMuch(t *testing.T) {
 }
 
 // Other tiers' maps count too.
-//
-//nolint:lll // raw text that cannot be broken
 func TestMemoryCapCoversTierMaps(t *testing.T) {
 	const limit = 16 << 20
 	x, _ := New(index.Config{MaxBytes: limit})
@@ -78,7 +76,8 @@ func TestMemoryCapCoversTierMaps(t *testing.T) {
 	for i := range uint64(300) {
 		c := indextest.Chain(1000, fmt.Sprint(i))
 		x.Apply(index.Batch{Seq: i + 1,
-			Ops: []index.Op{{Kind: index.Store, Tier: index.CPU, Blocks: c, RootKnown: true, Extents: make([]index.Extent, 1000)}}})
+			Ops: []index.Op{{Kind: index.Store, Tier: index.CPU, Blocks: c, RootKnown: true,
+				Extents: make([]index.Extent, 1000)}}})
 		if st := x.Stats(); st.Bytes > limit {
 			t.Fatalf("%+v", st)
 		}
@@ -159,7 +158,8 @@ func TestRunIsCutWhenItsIslesOrPartsAreTooMany(t *testing.T) {
 		}
 	}
 	for h := 1; h < index.MaxHosts; h++ {
-		indextest.Apply(t, x, index.HostID(h), 2, index.Op{Kind: index.Store, Blocks: chain[:min(h, 400)], RootKnown: true})
+		indextest.Apply(t, x, index.HostID(h), 2,
+			index.Op{Kind: index.Store, Blocks: chain[:min(h, 400)], RootKnown: true})
 	}
 	if err := x.Check(); err != nil {
 		t.Fatal(err)

@@ -51,7 +51,8 @@ func TestHolesCostNoLooks(t *testing.T) {
 	x := indextest.Seeded(t, New, chain, 512, 512, 512, 512, 512)
 	for h := range 4 {
 		for at := 10 + h; at < 500; at += 50 {
-			indextest.Apply(t, x, index.HostID(h), uint64(2+at/50), index.Op{Kind: index.Remove, Blocks: chain[at : at+1]})
+			indextest.Apply(t, x, index.HostID(h), uint64(2+at/50),
+				index.Op{Kind: index.Remove, Blocks: chain[at : at+1]})
 		}
 	}
 	depths, looks := indextest.Ask(x, chain, 5)
@@ -84,13 +85,12 @@ func TestChainsThatPartAreRunsThatPart(t *testing.T) {
 }
 
 // Blocks that come one by one, as an engine computes them, are one run.
-//
-//nolint:lll // raw text that cannot be broken
 func TestRunGrowsAtItsEnd(t *testing.T) {
 	chain := indextest.Chain(maxRun+10, "")
 	x := indextest.Seeded(t, New, chain, 1)
 	for i := 1; i < len(chain); i++ {
-		indextest.Apply(t, x, 0, uint64(i+1), index.Op{Kind: index.Store, Blocks: chain[i : i+1], Parent: chain[i-1], HasParent: true})
+		indextest.Apply(t, x, 0, uint64(i+1),
+			index.Op{Kind: index.Store, Blocks: chain[i : i+1], Parent: chain[i-1], HasParent: true})
 	}
 	if st := x.Stats(); st.Runs != 2 || st.Entries != len(chain) {
 		t.Fatalf("%+v", st)
@@ -187,7 +187,8 @@ func TestSweepFreesRunsTierMapsAndTheSlot(t *testing.T) {
 func TestSweepWaitsForAPlaceAndCanBeFinishedLater(t *testing.T) {
 	x := indextest.Seeded(t, New, nil, 0, 0)
 	for i := range uint64(3 * sweepRuns) {
-		indextest.Apply(t, x, 0, i+2, index.Op{Kind: index.Store, Blocks: []kvpool.BlockHash{kvpool.BlockHash(i * index.Golden)}})
+		indextest.Apply(t, x, 0, i+2,
+			index.Op{Kind: index.Store, Blocks: []kvpool.BlockHash{kvpool.BlockHash(i * index.Golden)}})
 	}
 	x.Retire(0)
 	ended, cancel := context.WithCancel(t.Context())

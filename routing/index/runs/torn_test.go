@@ -49,8 +49,6 @@ func TestReaderNeverMixesTwoMomentsOfARun(t *testing.T) {
 
 // Host 1 makes run after run part, each of which host 0 holds all of.
 // MOD2-05
-//
-//nolint:lll // raw text that cannot be broken
 func TestReaderFindsEveryBlockOfARunThatIsCut(t *testing.T) {
 	x := indextest.Seeded(t, New, nil, 0, 0)
 	var hasher kvpool.Hasher
@@ -64,7 +62,8 @@ func TestReaderFindsEveryBlockOfARunThatIsCut(t *testing.T) {
 			x.Apply(index.Batch{Seq: uint64(i + 2), Ops: []index.Op{{Kind: index.Store, Blocks: c, RootKnown: true}}})
 			current.Store(&c)
 			twig := append(append([]kvpool.BlockHash(nil), c[:5]...), hasher.Next(c[4], []uint32{2}))
-			x.Apply(index.Batch{Host: 1, Seq: uint64(i + 1), Ops: []index.Op{{Kind: index.Store, Blocks: twig, RootKnown: true}}})
+			x.Apply(index.Batch{Host: 1, Seq: uint64(i + 1),
+				Ops: []index.Op{{Kind: index.Store, Blocks: twig, RootKnown: true}}})
 		}
 	})
 	if err := x.Check(); err != nil {
@@ -149,9 +148,11 @@ func TestReaderLooksAgainWhereTheHeadTableWasSwapped(t *testing.T) {
 func TestSweepFindsWhatIsCutBehindItsBack(t *testing.T) {
 	x := indextest.Seeded(t, New, nil, 0, 0)
 	for i := range uint64(8) {
-		indextest.Apply(t, x, 0, i+2, index.Op{Kind: index.Store, Blocks: indextest.Chain(4, string(rune('a'+i))), RootKnown: true})
+		indextest.Apply(t, x, 0, i+2,
+			index.Op{Kind: index.Store, Blocks: indextest.Chain(4, string(rune('a'+i))), RootKnown: true})
 	}
-	indextest.Apply(t, x, 0, 10, index.Op{Kind: index.Remove, Blocks: indextest.Chain(4, "a")}) // its id is the next to be used
+	// its id is the next to be used
+	indextest.Apply(t, x, 0, 10, index.Op{Kind: index.Remove, Blocks: indextest.Chain(4, "a")})
 	last, _ := x.tree.find(indextest.Chain(1, "h")[0])
 	looked := 0
 	err := x.tree.sweep(context.Background(), func() index.HostBitmap {
