@@ -211,6 +211,7 @@ func TestTheUrgentGoFirst(t *testing.T) {
 	}()
 	gate := w.App.Server().Runtime().Replicas[w.Replica("systems-0").Host].Gate
 	eventually(t, "the low one runs", func() bool { return gate.Stats().Running == 1 })
+	eventually(t, "it hangs at its engine", func() bool { return w.armed("systems-0") == 0 })
 	resp, answer := w.Post("/v1/chat/completions", streamed(systems), "X-Priority", "5", "X-Request-Id", "high")
 	if s := readStream(bytes.NewReader(answer)); resp.StatusCode != 200 || s.text != indexText("high", 12) {
 		t.Errorf("the urgent one: status %d: %s", resp.StatusCode, answer)
