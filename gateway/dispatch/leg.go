@@ -93,7 +93,7 @@ func (l leg) call() error {
 	if t.place.Admitted() {
 		t.place.FirstToken(d.Timer.Now()) // a leg's answer is its prefill's end
 		if said, err := sse.ScanUnary(body); err == nil {
-			if cached := d.cachedFor(said.Usage); cached >= 0 {
+			if cached := d.Relay.Cont.Cached(said.Usage, t.handed); cached >= 0 {
 				t.place.Cached(cached)
 			}
 			d.Observer().Usage(said.Usage)

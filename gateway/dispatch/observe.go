@@ -37,7 +37,7 @@ func (o *Observer) FirstToken(now time.Time) {
 // tokens an estimate is worth.
 func (o *Observer) Usage(u sse.Usage) {
 	d := (*Dispatch)(o)
-	if d.cachedFor(u) < 0 {
+	if d.Relay.Cont.Cached(u, d.turn.handed) < 0 {
 		return
 	}
 	prompt, counts := &d.Plan.Prompt, d.Plan.Specialist.Metrics

@@ -9,7 +9,6 @@ import (
 	"octet/gateway/fault"
 	"octet/gateway/place"
 	"octet/gateway/receipt"
-	"octet/gateway/sse"
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/routing/index"
@@ -110,13 +109,4 @@ func (d *Dispatch) report() fault.Report {
 		r.Gate = d.turn.rep.Gate
 	}
 	return r
-}
-
-// cachedFor is what the engine says it had cached of the prompt; below 0 where that says nothing of the replica's own
-// cache, as of a prompt that was handed over.
-func (d *Dispatch) cachedFor(u sse.Usage) int {
-	if u.CachedKnown && d.Relay.Cont.Base() == 0 && !d.turn.handed {
-		return u.CachedTokens
-	}
-	return -1
 }

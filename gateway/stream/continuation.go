@@ -67,6 +67,15 @@ func (c *Continuation) keep(raw []byte, most int) {
 // drop lets go of the text.
 func (c *Continuation) drop() { c.pieces, c.text, c.ids = -1, nil, tokenIDs{} }
 
+// Cached returns how many tokens of the prompt an engine says it had cached; below 0 if that says nothing of its own
+// cache: of an answer that it continues, or a prompt that was handed over to it.
+func (c *Continuation) Cached(u sse.Usage, handed bool) int {
+	if u.CachedKnown && c.Base() == 0 && !handed {
+		return u.CachedTokens
+	}
+	return -1
+}
+
 // Base returns how many tokens came from engines before the present one.
 func (c *Continuation) Base() int {
 	if c == nil {

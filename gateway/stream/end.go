@@ -53,7 +53,7 @@ func (r *Relay) clientGone(err error) error {
 func (r *Relay) complete() error {
 	usage, _ := r.Told()
 	r.usage, r.finish = r.extent().Believe(r.Cont.Usage(usage)), r.scanner.FinishReason()
-	if cached := r.cached(usage); cached >= 0 {
+	if cached := r.Cont.Cached(usage, r.Handed); cached >= 0 {
 		r.Place.Cached(cached)
 	}
 	r.observer.Usage(usage)

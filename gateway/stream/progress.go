@@ -93,12 +93,3 @@ func (p *progress) Told() (sse.Usage, bool) {
 }
 
 func (p *progress) extent() Extent { return ExtentOf(p.Context, p.MaxTokens, p.Answers, p.Prompts) }
-
-// cached returns how many tokens of the prompt the engine says it had cached; below 0 if that says nothing of its own
-// cache, as of a prompt that was handed over.
-func (p *progress) cached(u sse.Usage) int {
-	if u.CachedKnown && p.Cont.Base() == 0 && !p.Handed {
-		return u.CachedTokens
-	}
-	return -1
-}

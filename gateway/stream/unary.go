@@ -27,7 +27,7 @@ func (r *Relay) Whole(src Source) error {
 	}
 	usage, since := r.extent().Believe(answer.Usage), r.origin.Since()
 	now := r.origin.At(since)
-	if !src.Place.Complete(usage.CompletionTokens, r.cached(usage), now) {
+	if !src.Place.Complete(usage.CompletionTokens, r.Cont.Cached(usage, r.Handed), now) {
 		return place.ErrPreempted
 	}
 	r.usage, r.finish, r.delivered = usage, answer.Finish, usage.CompletionTokens
