@@ -230,8 +230,8 @@ func TestTheGatewaysOwnBoundsSayWhenToComeBack(t *testing.T) {
 	for name, tt := range map[string]struct{ world, code string }{
 		"max_streams": {strings.Replace(oneplace, "limits: {", "limits: {max_streams: 6, ", 1), "overloaded"},
 		"concurrency": {oneplace +
-			"    profile: few\nprofiles:\n  few: {filter: [health, {concurrency: {max: 1}}], score: [{least-load: " +
-			"1}], pick: max-score}\n", "overloaded"},
+			"    profile: few\nprofiles:\n  few: {filter: [health, {concurrency: {max: 1, refuse: true}}], score: " +
+			"[{least-load: 1}], pick: max-score}\n", "overloaded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

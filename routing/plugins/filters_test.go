@@ -78,6 +78,38 @@ func TestConcurrencyCapsWhatIsInFlight(t *testing.T) {
 	}
 }
 
+// MOD3-07: where every replica is at the cap, a request waits at those whose own queue keeps it, unless it is to be
+// refused. A cap that is not given is no lower than what the replica runs.
+func TestConcurrencyLeavesTheQueuesThatKeepItsCap(t *testing.T) {
+	w := newWorld(t, 0)
+	for h, n := range []int{64, 32, 96, 2000} {
+		r := w.put(fleet.Spec{Host: index.HostID(h), MaxRunning: n})
+		for range n {
+			r.Begin()
+		}
+	}
+	for name, c := range map[string]struct {
+		params map[string]any
+		want   index.HostBitmap
+	}{
+		"a cap":          {map[string]any{"max": 64}, index.HostSet(1)}, // one is below it
+		"a low cap":      {map[string]any{"max": 32}, index.HostSet(1)},
+		"a lower one":    {map[string]any{"max": 31}, index.HostBitmap{}},
+		"to be refused":  {map[string]any{"max": 32, "refuse": true}, index.HostBitmap{}},
+		"none that runs": {map[string]any{}, index.HostSet(0, 1, 2)},
+	} {
+		spec := routing.PluginSpec{Name: "concurrency", Params: c.params}
+		if got := w.kept(spec, routing.RoleBoth, routing.Facts{}); got != c.want {
+			t.Errorf("%s: kept %v, want %v", name, got, c.want)
+		}
+	}
+	w.replica(0).End()
+	spec := routing.PluginSpec{Name: "concurrency", Params: map[string]any{"max": 64}}
+	if got := w.kept(spec, routing.RoleBoth, routing.Facts{}); got != index.HostSet(0, 1) {
+		t.Errorf("with room at two: kept %v", got)
+	}
+}
+
 // oddServe has every adapter on odd hosts.
 type oddServe struct{}
 
