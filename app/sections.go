@@ -47,6 +47,7 @@ func limits(cfg *config.Config) ensemble.Limits {
 		KeepaliveTimeout: l.KeepaliveTimeout,
 		BodyTimeout:      l.BodyTimeout, AnswerTimeout: l.AnswerTimeout, TTFTTimeout: l.TTFTTimeout,
 		IdleTimeout: l.IdleTimeout, WriteTimeout: l.WriteTimeout, Drain: l.Drain, MaxQueueWait: l.MaxQueueWait,
+		Series: cfg.Metrics.MaxSeries,
 	}
 }
 

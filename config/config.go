@@ -71,7 +71,9 @@ type Log struct {
 
 // Metrics bounds what /metrics may cost.
 type Metrics struct {
-	// Series held at most, all metrics together; further label values fall into "other".
+	// Lines at most, all metrics together: a histogram has one a bucket. Beyond it the metrics with the most lines are
+	// shortened: label values that came last are summed as "other", of gauges they are left out.
+	// octet_metrics_folded_series says how many. Labels are names of the configuration, never a client's.
 	MaxSeries int `yaml:"max_series" default:"10000" range:"100..1000000"`
 }
 

@@ -78,7 +78,8 @@ func (s *Server) AdminHandler() http.Handler {
 	e.POST("/admin/reload", reload.Handle)
 	e.POST("/admin/drain/:replica", replicas.Drain)
 	e.DELETE("/admin/drain/:replica", replicas.Undrain)
-	e.GET("/metrics", gin.WrapH(promhttp.HandlerFor(s.metrics.Registry(), promhttp.HandlerOpts{})))
+	bounded := s.metrics.Bounded(func() int { return s.runtime.Load().Limits.Series })
+	e.GET("/metrics", gin.WrapH(promhttp.HandlerFor(bounded, promhttp.HandlerOpts{})))
 	e.GET("/livez", api.Alive)
 	e.GET("/readyz", s.readiness().Handle) // as on the data listener, where clients' connections may be in the way
 	if o.Pprof {

@@ -35,6 +35,7 @@ type Limits struct {
 	IdleTimeout           time.Duration
 	WriteTimeout          time.Duration
 	Drain                 time.Duration
+	Series                int // lines of /metrics; zero means no limit
 }
 
 // Inbound bounds the bodies that are on their way: those that were not whole when their heads were read.

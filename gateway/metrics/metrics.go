@@ -127,9 +127,6 @@ func (m *Series) Ended(sp *Specialist, intent string, e *Ending) {
 	}
 }
 
-// Registry returns the registry of all series.
-func (m *Series) Registry() *prometheus.Registry { return m.registry }
-
 // Compared counts a comparison of two answers.
 func (m *Series) Compared(intent, class string) { m.compared.WithLabelValues(intent, class).Inc() }
 
