@@ -2,9 +2,11 @@ package app_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"octet/kvpool"
 	"octet/routing"
@@ -82,5 +84,45 @@ func TestTheHintIsOfTheWinnersTiers(t *testing.T) {
 	}
 	if got := tiers(c.View(), host, 11); got != [index.Tiers]int{10, 1, 0} {
 		t.Errorf("%v", got)
+	}
+}
+
+// MOD2-40: what serves prefers the replica that has the prompt on its GPU to the one that has it in CPU memory, by the
+// preset as it is, and does not weigh tiers of a replica whose events tell nothing.
+func TestTheReplicaWithTheFasterCopyIsPicked(t *testing.T) {
+	w := newWorld(t, fmt.Sprintf(pair, "", ""), pairOf())
+	sp := w.App.Server().Runtime().Specialist("debug")
+	beliefs := w.App.Fabric().Beliefs()
+	text := []byte(strings.Repeat("a prompt of more than one block ", 40))
+	plan := func() (chain []kvpool.BlockHash, first index.HostID) {
+		c := routing.Acquire(routing.Facts{Specialist: "debug", Now: time.Now(), Dry: true,
+			Text:   func(dst []byte) []byte { return append(dst, text...) },
+			Pieces: func() [][]byte { return [][]byte{text} }})
+		defer c.Release()
+		sp.Pipeline.Seed(c, sp.Snapshot())
+		c.Candidates(sp.Snapshot().Hosts)
+		plan, err := sp.Workflow.Plan(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Clone(plugins.BlockHashes.Get(c.View())), plan.Steps[0].Ranked[0].Host
+	}
+	chain, slow := plan() // the lower of two that hold nothing
+	fast := w.Replica("debug-0").Host + w.Replica("debug-1").Host - slow
+	for host, tier := range map[index.HostID]index.Tier{slow: index.CPU, fast: index.GPU} {
+		if out := beliefs.Apply(index.Batch{Host: host, Epoch: 1 << 62, Seq: 1, Ops: []index.Op{
+			{Kind: index.Store, Tier: tier, Blocks: chain, RootKnown: true}}}); out != index.Applied {
+			t.Fatal(out)
+		}
+	}
+	if _, got := plan(); got != fast || len(chain) < 10 {
+		t.Errorf("%d blocks: replica %d is picked, %d has them on its GPU", len(chain), got, fast)
+	}
+	if below := beliefs.BelowGPU(); below != index.HostSet(slow) {
+		t.Errorf("below the GPU: %v", below)
+	}
+	beliefs.Doubt(index.HostSet(slow))
+	if below := beliefs.BelowGPU(); !below.Empty() {
+		t.Errorf("below the GPU, by events that are not believed: %v", below)
 	}
 }

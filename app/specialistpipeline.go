@@ -60,7 +60,7 @@ func (p *specialistPipeline) Tiers(v routing.View, host index.HostID, blocks int
 	if !p.shared.beliefs.Heard(host) {
 		return ensemble.InTiers{}
 	}
-	held := p.shared.index.InTiers(host, plugins.BlockHashes.Get(v), blocks)
+	held := p.shared.index.InTiers(host, plugins.BlockHashes.Get(v), blocks, 1)
 	if gone := plugins.Fleet.Get(v).Departed(); gone.Has(host) {
 		return ensemble.InTiers{}
 	}

@@ -48,7 +48,7 @@ func newSpecialists(a *App, hasher kvpool.Hasher) *specialists {
 func (s *specialists) pipelinesOf(cfg *config.Config, prompts *tokenizers.Edition) (map[string]pipeline.Pipeline,
 	error) {
 	return pipeline.Build(cfg, plugins.Registry(plugins.Deps{
-		Index: s.beliefs, Tiers: s.index, Guesses: s.guesses, Hasher: s.hasher, Tokenizer: prompts,
+		Index: s.beliefs, Tiers: s.beliefs, Guesses: s.guesses, Hasher: s.hasher, Tokenizer: prompts,
 		Adapters: serving{s.residency}, Resident: s.residency,
 		Sessions: s.sessions, Seed: uint64(s.started.UnixNano()),
 	}))

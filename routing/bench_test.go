@@ -115,10 +115,10 @@ func benchProfile(b *testing.B, ix *runs.Indexer) *routing.Profile {
 	if !ok {
 		b.Fatal("no default preset")
 	}
-	spec.Prepare = []routing.PluginSpec{{Name: "prefix-depths"}}
+	spec.Prepare = []routing.PluginSpec{{Name: "prefix-depths"}, {Name: "tier-depths"}}
 	spec = plugins.Complete(spec, false)
 	spec.Given = append(spec.Given, plugins.BlockHashes, plugins.PromptTokens)
-	p, err := routing.Build(spec, plugins.Registry(plugins.Deps{Index: ix}))
+	p, err := routing.Build(spec, plugins.Registry(plugins.Deps{Index: ix, Tiers: ix}))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,6 +15,12 @@ type Params struct {
 	faults []Fault // Code and Message only; Build adds the rest
 }
 
+// Given returns true if the configuration has a parameter of that name.
+func (p *Params) Given(name string) bool {
+	_, ok := p.values[name]
+	return ok
+}
+
 // Int returns the whole number under name, or def when it is absent. A fault unless lo <= value <= hi.
 func (p *Params) Int(name string, def, lo, hi int) int {
 	v, ok := p.take(name)

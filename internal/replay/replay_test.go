@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,32 @@ func TestTheSameSeedGivesTheSameFigures(t *testing.T) {
 			return fmt.Sprintf("%+v", r)
 		}
 		if a, b := figures(), figures(); a != b {
+			t.Errorf("%s:\n%s\n%s", name, a, b)
+		}
+	}
+}
+
+// MOD2-40: where no replica has slower tiers, no decision changes by weighing them.
+func TestWeighingTiersChangesNothingWhereThereAreNone(t *testing.T) {
+	trace := busy.trace(3)[:250]
+	for _, name := range []string{"default", "cache-aware", "dynamo-kv", "epp-default"} {
+		figures := func(tiers bool) string {
+			by := preset(t, name)
+			if !tiers {
+				by.Spec.Prepare = slices.DeleteFunc(by.Spec.Prepare, func(p routing.PluginSpec) bool {
+					return p.Name == "tier-depths"
+				})
+			}
+			if tiers != slices.ContainsFunc(by.Spec.Prepare, func(p routing.PluginSpec) bool {
+				return p.Name == "tier-depths"
+			}) {
+				t.Fatalf("%s does not weigh tiers", name)
+			}
+			r := run(t, replay.Default(), trace, by)
+			r.Decision = 0
+			return fmt.Sprintf("%+v", r)
+		}
+		if a, b := figures(true), figures(false); a != b {
 			t.Errorf("%s:\n%s\n%s", name, a, b)
 		}
 	}

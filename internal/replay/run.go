@@ -102,8 +102,8 @@ func newRun(c Config, trace []Request, by Contender) (*run, error) {
 	for i := range trace {
 		r.lives[i] = life{Request: &trace[i], at: time.Duration(float64(trace[i].At) / c.Rate), left: trace[i].Output}
 	}
-	registry := plugins.Registry(plugins.Deps{Index: r.depths(), Hasher: r.hasher, Tokenizer: tokenizer{r},
-		Seed: c.Seed})
+	registry := plugins.Registry(plugins.Deps{Index: r.depths(), Tiers: r.index, Hasher: r.hasher,
+		Tokenizer: tokenizer{r}, Seed: c.Seed})
 	maps.Copy(registry, by.Plugins)
 	r.profile, err = routing.Build(plugins.Complete(by.Spec, true), registry)
 	if err != nil {

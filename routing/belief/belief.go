@@ -29,8 +29,8 @@ type Config struct {
 	Cleared func(index.HostID)      // called when a replica's cache is empty
 }
 
-// Beliefs are what is known and guessed of all replicas' caches. It implements events.Applier, plugins.Index and
-// plugins.Guesser.
+// Beliefs are what is known and guessed of all replicas' caches. It implements events.Applier, plugins.Index,
+// plugins.Guesser and plugins.Tiered.
 type Beliefs struct {
 	Config
 	now func() time.Time
@@ -175,6 +175,20 @@ func (b *Beliefs) DepthsAt(chain []kvpool.BlockHash, among index.HostBitmap, now
 		}
 	}
 	b.Guesses.Depths(chain, among, now, out)
+}
+
+// InTiers implements plugins.Tiered.
+func (b *Beliefs) InTiers(id index.HostID, chain []kvpool.BlockHash, depth, every int) [index.Tiers]int {
+	return b.Index.InTiers(id, chain, depth, every)
+}
+
+// BelowGPU implements plugins.Tiered. What is guessed of a replica counts as in its GPU.
+func (b *Beliefs) BelowGPU() index.HostBitmap {
+	below := b.Index.BelowGPU()
+	if below.Empty() {
+		return below
+	}
+	return below.AndNot(b.Guessed())
 }
 
 // Guessed returns the replicas whose events tell nothing of our chains.

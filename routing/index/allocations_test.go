@@ -57,7 +57,7 @@ func queriesAndSteadyEventsAllocateNothing(t *testing.T, build indextest.Make) {
 	if n := testing.AllocsPerRun(200, func() {
 		x.Depths(chain, x.Alive(), &out)
 		ranked = indextest.Rank(&out, x.Alive(), ranked[:0])
-		x.InTiers(ranked[0].Host, chain, int(ranked[0].Depth))
+		x.InTiers(ranked[0].Host, chain, int(ranked[0].Depth), 1)
 		seq++
 		x.Apply(index.Batch{Host: 0, Seq: seq, Ops: ops[seq%2]})
 		x.Apply(index.Batch{Host: 0, Seq: seq, Ops: ops[seq%2]}) // a duplicate

@@ -30,7 +30,7 @@ func Example() {
 	for h := range x.Alive().All() {
 		fmt.Printf("host %d holds %d of %d blocks\n", h, depths[h], len(prompt))
 	}
-	fmt.Println("by tier:", x.InTiers(0, prompt, int(depths[0])))
+	fmt.Println("by tier:", x.InTiers(0, prompt, int(depths[0]), 1))
 
 	x.Retire(0)
 	x.Depths(prompt, x.Alive(), &depths)

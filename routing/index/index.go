@@ -10,6 +10,7 @@ import (
 // plain one. Safe for concurrent use.
 type Indexer interface {
 	Reader
+	Tiered
 	Writer
 	Lifecycle
 	Inspector
@@ -22,13 +23,21 @@ type Reader interface {
 	// block-by-block scan for any content that came with true claims (see Op). Blocks after the 65,535th do not count.
 	// Depths allocates nothing.
 	Depths(chain []kvpool.BlockHash, among HostBitmap, out *[MaxHosts]uint16)
-	// InTiers counts the leading blocks of chain, of the first depth, that replica h holds, each in the fastest tier
-	// that has it. It may read h's tier map, which no query does: ask for the winner only.
-	InTiers(h HostID, chain []kvpool.BlockHash, depth int) (held [Tiers]int)
 	// Alive returns the replicas that answers may name. It takes no lock.
 	Alive() HostBitmap
 	// Stale returns the living replicas that missed events: what the index knows of them is a guess. It takes no lock.
 	Stale() HostBitmap
+}
+
+// Tiered tells where on a replica blocks lie.
+type Tiered interface {
+	// InTiers counts the leading blocks of chain, of the first depth, that replica h holds, each in the fastest tier
+	// that has it. It looks at each every-th of them, which stands for those up to the next; with 1 it looks at all. If
+	// h is in BelowGPU it reads h's tier map, which no query does.
+	InTiers(h HostID, chain []kvpool.BlockHash, depth, every int) (held [Tiers]int)
+	// BelowGPU returns the living replicas that have stored blocks outside of the GPU since they were last empty: of
+	// all others, all blocks are in the GPU. It takes no lock.
+	BelowGPU() HostBitmap
 }
 
 // Writer takes what replicas publish.

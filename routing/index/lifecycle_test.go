@@ -36,7 +36,7 @@ func replicaBeyondTheCapIsRefusedAndNobodyElseNotices(t *testing.T, build indext
 			t.Errorf("Apply to %d: %s", h, out)
 		}
 		if x.Retire(h) || x.Reusable(h) || x.Host(h) != (index.HostState{}) ||
-			x.InTiers(h, chain, 4) != [index.Tiers]int{} {
+			x.InTiers(h, chain, 4, 1) != [index.Tiers]int{} {
 			t.Errorf("slot %d seems to exist", h)
 		}
 	}

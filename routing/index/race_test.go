@@ -59,7 +59,7 @@ func queriesStayTrue(t *testing.T, build indextest.Make) {
 					t.Errorf("depths %v", out[:5])
 					return
 				}
-				x.InTiers(3, chain, int(out[3]))
+				x.InTiers(3, chain, int(out[3]), 1)
 			}
 		})
 	}

@@ -42,12 +42,12 @@ func tiersAreTheFastestCopyOfEachLeadingBlock(t *testing.T, build indextest.Make
 	for depth, want := range map[int][index.Tiers]int{
 		-1: {}, 0: {}, 1: {1, 0, 0}, 2: {1, 1, 0}, 5: {1, 1, 1}, 99: {1, 1, 1},
 	} {
-		if got := x.InTiers(0, chain, depth); got != want {
+		if got := x.InTiers(0, chain, depth, 1); got != want {
 			t.Fatalf("of depth %d %v, want %v", depth, got, want)
 		}
 	}
 	indextest.Apply(t, x, 0, 3, index.Op{Kind: index.Remove, Tier: index.CPU, Blocks: chain[1:2]})
-	if got, want := x.InTiers(0, chain, 2), [index.Tiers]int{1, 0, 1}; got != want {
+	if got, want := x.InTiers(0, chain, 2, 1), [index.Tiers]int{1, 0, 1}; got != want {
 		t.Fatalf("after the CPU copy went: %v, want %v", got, want)
 	}
 	if err := x.Check(); err != nil {

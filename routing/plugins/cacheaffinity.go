@@ -12,29 +12,24 @@ import (
 //	length_weight × min(1, held tokens / length_scale)² + (1 − length_weight) × held / blocks
 type cacheAffinity struct {
 	named
-	bonus    float64
-	scale    float64 // tokens
-	cpu, ssd float64 // weights
+	worth
+	bonus float64
+	scale float64 // tokens
 }
 
 // newCacheAffinity: length_weight (default 0) is the bonus for long matches; length_scale (default 8192) is how many
-// tokens earn all of it; cpu_weight and ssd_weight (default 1) are what a block in that tier is worth, of one in the
-// GPU: with one of them below 1 the profile needs tier-depths.
+// tokens earn all of it; cpu_weight (default 0.75) and ssd_weight (default 0.25) are what a block in that tier is worth,
+// of one in the GPU: by tier-depths. Without tier-depths in the profile all tiers are alike.
 func newCacheAffinity(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		s := &cacheAffinity{
-			named{"cache-affinity", reads(Fleet, BlockHashes, Depths)},
-			p.Float("length_weight", 0, 0, 1), float64(p.Int("length_scale", 8192, 1, 1<<30)),
-			p.Float("cpu_weight", 1, 0, 1), p.Float("ssd_weight", 1, 0, 1),
+			named: named{"cache-affinity", reads(Fleet, BlockHashes, Depths)},
+			bonus: p.Float("length_weight", 0, 0, 1), scale: float64(p.Int("length_scale", 8192, 1, 1<<30)),
 		}
-		if s.tiered() {
-			s.named.reads = append(s.named.reads, TierDepths)
-		}
+		s.worth = worthOf(p, &s.named)
 		return s
 	}
 }
-
-func (s *cacheAffinity) tiered() bool { return s.cpu != 1 || s.ssd != 1 }
 
 // Score implements routing.Scorer.
 func (s *cacheAffinity) Score(v routing.View, hosts []index.HostID, out []float64) {
@@ -42,16 +37,12 @@ func (s *cacheAffinity) Score(v routing.View, hosts []index.HostID, out []float6
 	if blocks == 0 {
 		return
 	}
-	var tiers *InTiers
-	if s.tiered() {
-		tiers = TierDepths.Get(v)
-	}
+	tiers := TierDepths.Get(v)
 	tokens := float64(Fleet.Get(v).BlockSize())
 	for i, h := range hosts {
 		held := float64(depths[h])
 		if tiers != nil {
-			cpu, ssd := tiers.slower(h)
-			held -= (1-s.cpu)*cpu + (1-s.ssd)*ssd
+			held -= s.lost(tiers, h)
 		}
 		out[i] = held / float64(blocks)
 		if s.bonus > 0 {

@@ -29,10 +29,11 @@ type dynamoTerms struct {
 }
 
 // newDynamoCost: overlap_score_weight (default 1) weighs blocks to compute against blocks to hold; overlap_credit
-// (default 1) is what a held block is worth in blocks to compute; host_credit and disk_credit (default that of
-// overlap_credit) are the same in slower tiers: with one of them the profile needs tier-depths; overlap_decay (default
-// 0) devalues all where there is a backlog; active_request_weight (default 0) is what a request in flight costs, in
-// blocks; track_prefill (default true) counts what requests already routed there have to compute.
+// (default 1) is what a held block is worth in blocks to compute; host_credit (default 0.75 of overlap_credit) and
+// disk_credit (default 0.25 of it) are the same in slower tiers, by tier-depths: without tier-depths in the profile all
+// tiers are alike; overlap_decay (default 0) devalues all where there is a backlog; active_request_weight (default 0) is
+// what a request in flight costs, in blocks; track_prefill (default true) counts what requests already routed there have
+// to compute.
 func newDynamoCost(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		credit := p.Float("overlap_credit", 1, 0, 1e6)
@@ -40,19 +41,15 @@ func newDynamoCost(Deps) routing.Factory {
 			named{"dynamo-cost", reads(Fleet, Loads, BlockHashes, PromptTokens, Depths)},
 			dynamoTerms{
 				prefill: p.Float("overlap_score_weight", 1, 0, 1e6), credit: credit,
-				host: p.Float("host_credit", credit, 0, 1e6), disk: p.Float("disk_credit", credit, 0, 1e6),
+				host: p.Float("host_credit", cpuWorth*credit, 0, 1e6), disk: p.Float("disk_credit", ssdWorth*credit, 0, 1e6),
 				decay: p.Float("overlap_decay", 0, 0, 1e6), requests: p.Float("active_request_weight", 0, 0, 1e6),
 				backlog: p.Bool("track_prefill", true),
 			},
 		}
-		if s.tiered() {
-			s.named.reads = append(s.named.reads, TierDepths)
-		}
+		s.named.readTiers(p.Given("host_credit") && s.host != credit || p.Given("disk_credit") && s.disk != credit)
 		return s
 	}
 }
-
-func (t dynamoTerms) tiered() bool { return t.host != t.credit || t.disk != t.credit }
 
 // worker is one replica as the cost sees it.
 type worker struct {
@@ -86,17 +83,12 @@ func (s dynamoCost) Score(v routing.View, hosts []index.HostID, out []float64) {
 	for _, h := range hosts {
 		least = min(least, loads[h].Backlog)
 	}
-	var tiers *InTiers
-	if s.tiered() {
-		tiers = TierDepths.Get(v)
-	}
+	tiers := TierDepths.Get(v)
 	var costs span
 	for i, h := range hosts {
 		w := workerOf(loads[h], float64(PromptTokens.Get(v)), size)
 		w.held, w.excess = float64(depths[h]), float64(loads[h].Backlog-least)/size
-		if tiers != nil {
-			w.cpu, w.ssd = tiers.slower(h)
-		}
+		w.cpu, w.ssd = tiers.slower(h)
 		out[i] = s.cost(w)
 		costs.add(out[i])
 	}

@@ -143,4 +143,8 @@ func faultsOf(t *testing.T, name string, params map[string]any) (codes []routing
 // noTiers knows nothing.
 type noTiers struct{}
 
-func (noTiers) InTiers(index.HostID, []kvpool.BlockHash, int) (none [index.Tiers]int) { return none }
+func (noTiers) InTiers(index.HostID, []kvpool.BlockHash, int, int) (none [index.Tiers]int) {
+	return none
+}
+
+func (noTiers) BelowGPU() (none index.HostBitmap) { return none }

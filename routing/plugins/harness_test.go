@@ -30,7 +30,7 @@ type world struct {
 func newWorld(t testing.TB, n int, options ...fleet.Option) *world {
 	t.Helper()
 	w := &world{t: t, fleet: fleet.New(options...), holds: map[index.HostID][]kvpool.BlockHash{}}
-	w.deps.Index = w
+	w.deps.Index, w.deps.Tiers = w, noTiers{}
 	for h := range n {
 		w.put(fleet.Spec{Host: index.HostID(h), HasEvents: true})
 	}

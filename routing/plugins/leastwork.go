@@ -10,7 +10,8 @@ import (
 //
 //	cost    = backlog + price × own + active_seconds × requests in flight
 //	backlog = what the replica has yet to prefill before the request, at its measured rate: the request's own wait
-//	own     = the request's uncached tokens at that rate: it waits for them too, and so do all requests after it
+//	own     = the request's uncached tokens at that rate: it waits for them too, and so do all requests after it. Of
+//	          cached tokens in slower tiers, a part counts as uncached: the time that loading them takes
 //	price   = own_weight + backlog_price × mean backlog of the candidates
 //
 // A second of work costs the request a second, and each request that will queue behind it another one. In an idle fleet
@@ -18,21 +19,26 @@ import (
 // request where it needs the least work.
 type leastWork struct {
 	named
+	worth
 	own, price, active float64
 	rate               float64 // tokens a second, where none is measured
 }
 
 // newLeastWork: own_weight (default 1) and backlog_price (default 1) make the price of a second of work; active_seconds
 // (default 0.1) is what a request in flight costs those after it, for its share of each step; assumed_rate (default
-// 8000) is the prompt tokens a second of a replica without a measurement, where no other candidate has one either.
+// 8000) is the prompt tokens a second of a replica without a measurement, where no other candidate has one either;
+// cpu_weight (default 0.75) and ssd_weight (default 0.25) are what a block in that tier saves, of what one in the GPU
+// saves: by tier-depths. Without tier-depths in the profile all tiers are alike.
 func newLeastWork(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
-		return &leastWork{
-			named{"least-work", reads(Fleet, BlockHashes, PromptTokens, Depths)},
-			p.Float("own_weight", 1, 0, 1e6), p.Float("backlog_price", 1, 0, 1e6),
-			p.Float("active_seconds", 0.1, 0, 1e6),
-			p.Float("assumed_rate", 8000, 1, 1e9),
+		s := &leastWork{
+			named: named{"least-work", reads(Fleet, BlockHashes, PromptTokens, Depths)},
+			own:   p.Float("own_weight", 1, 0, 1e6), price: p.Float("backlog_price", 1, 0, 1e6),
+			active: p.Float("active_seconds", 0.1, 0, 1e6),
+			rate:   p.Float("assumed_rate", 8000, 1, 1e9),
 		}
+		s.worth = worthOf(p, &s.named)
+		return s
 	}
 }
 
@@ -67,9 +73,14 @@ func (s *leastWork) score(v routing.View, hosts []index.HostID, work []fleet.Wor
 	mean /= float64(len(hosts))
 	price := s.own + s.price*mean
 	tokens, size, depths := PromptTokens.Get(v), replicas.BlockSize(), Depths.Get(v)
+	tiers := TierDepths.Get(v)
 	for i, h := range hosts {
 		// the last token is always computed
-		own := float64(max(tokens-int(depths[h])*size, min(tokens, 1))) / work[i].Rate
+		own := float64(max(tokens-int(depths[h])*size, min(tokens, 1)))
+		if tiers != nil {
+			own = min(own+s.lost(tiers, h)*float64(size), float64(tokens))
+		}
+		own /= work[i].Rate
 		cost := out[i] + price*own + s.active*float64(replicas.Replica(h).InFlight())
 		out[i] = 1 / (1 + cost)
 	}

@@ -11,17 +11,17 @@ import (
 var presets = []routing.ProfileSpec{
 	{ // least cost in seconds of work: what waits there, and what this request would have to compute there
 		Name:    "default",
-		Prepare: specs("tokenize", "block-hashes", "prefix-depths"),
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "tier-depths"),
 		Score:   scores(weighted("least-work", 1)),
 	},
 	{ // reuse against load, by weight: more of the first for shorter first tokens, more of the second for an even load
 		Name:    "cache-aware",
-		Prepare: specs("tokenize", "block-hashes", "prefix-depths"),
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "tier-depths"),
 		Score:   scores(weighted("cache-affinity", 3), weighted("least-load", 1)),
 	},
 	{ // the same, and a session stays where it was as long as that is not much worse
 		Name:    "cache-aware-sticky",
-		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "session-key"),
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "tier-depths", "session-key"),
 		Score:   scores(weighted("cache-affinity", 3), weighted("session-affinity", 1), weighted("least-load", 1)),
 	},
 	{ // turns, leaning towards emptier queues
@@ -36,18 +36,18 @@ var presets = []routing.ProfileSpec{
 	},
 	{ // Dynamo's KV router: lowest cost in blocks
 		Name:    "dynamo-kv",
-		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "in-flight-load"),
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "tier-depths", "in-flight-load"),
 		Score:   scores(weighted("dynamo-cost", 1)),
 		Pick:    routing.PluginSpec{Name: "softmax"},
 	},
 	{ // the endpoint picker's defaults: queue and KV utilization 2, prefix 3
 		Name:    "epp-default",
-		Prepare: specs("tokenize", "block-hashes", "prefix-depths"),
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "tier-depths"),
 		Score:   scores(weighted("queue-depth", 2), weighted("kv-utilization", 2), weighted("cache-affinity", 3)),
 	},
 	{ // one leg of prefill and decode, the role being the workflow's: near each other, cache and tokens in flight
 		Name:    "disaggregated",
-		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "in-flight-load", "locality"),
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "tier-depths", "in-flight-load", "locality"),
 		Score: scores(weighted("cache-affinity", 2), weighted("token-load", 1), weighted("queue-depth", 1),
 			weighted("node-locality", 1),
 			weighted("kv-utilization", 1)),

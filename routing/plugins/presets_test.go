@@ -103,7 +103,8 @@ func TestWrongParametersAreFaults(t *testing.T) {
 	if !errors.As(err, &faults) || len(faults) != 5 {
 		t.Errorf("got\n%v", err)
 	}
-	_, err = routing.Build(plugins.Complete(mustPreset(t, "default"), false), plugins.Registry(plugins.Deps{}))
+	_, err = routing.Build(plugins.Complete(mustPreset(t, "default"), false),
+		plugins.Registry(plugins.Deps{Tiers: noTiers{}}))
 	if !errors.As(err, &faults) || len(faults) != 1 || faults[0].Code != routing.CodeMissingDependency {
 		t.Errorf("without an index:\n%v", err)
 	}

@@ -23,7 +23,7 @@ func (x *ShardedBlockIndexer) Apply(b index.Batch) index.Outcome {
 		return out
 	}
 	if wipe {
-		h.wipe()
+		x.wipe(b.Host, h)
 	}
 	for i := range b.Ops {
 		x.apply(b.Host, h, &b.Ops[i])
@@ -49,9 +49,9 @@ func (x *ShardedBlockIndexer) Resync(id index.HostID, epoch, seq uint64, held []
 	if out := h.order.Snapshot(epoch, seq); out != index.Applied {
 		return out
 	}
-	h.wipe()
+	x.wipe(id, h)
 	for _, t := range held {
-		h.store(&index.Op{
+		x.store(id, h, &index.Op{
 			Tier: t.Tier, Blocks: t.Blocks, Parent: t.Parent, HasParent: t.HasParent, RootKnown: t.RootKnown,
 		})
 	}
@@ -63,11 +63,11 @@ func (x *ShardedBlockIndexer) Resync(id index.HostID, epoch, seq uint64, held []
 func (x *ShardedBlockIndexer) apply(id index.HostID, h *host, op *index.Op) {
 	switch op.Kind {
 	case index.Store:
-		h.store(op)
+		x.store(id, h, op)
 	case index.Remove:
 		h.remove(op)
 	case index.Clear:
-		h.wipe()
+		x.wipe(id, h)
 		h.order.Stale = false
 	case index.Shutdown:
 		x.Retire(id)
@@ -96,9 +96,12 @@ func (x *ShardedBlockIndexer) publish(id index.HostID, h *host) {
 	}
 }
 
-func (h *host) store(op *index.Op) {
+func (x *ShardedBlockIndexer) store(id index.HostID, h *host, op *index.Op) {
 	if op.Tier >= index.Tiers {
 		return
+	}
+	if op.Tier != index.GPU {
+		x.below.Set(id)
 	}
 	place := claim{parent: op.Parent}
 	switch {
@@ -129,7 +132,7 @@ func (h *host) remove(op *index.Op) {
 }
 
 // wipe removes all that h holds.
-func (h *host) wipe() {
+func (x *ShardedBlockIndexer) wipe(id index.HostID, h *host) {
 	for b, r := range h.tiers.blocks {
 		if r.tiers != 0 {
 			h.pending = append(h.pending, change{b, false})
@@ -137,4 +140,5 @@ func (h *host) wipe() {
 	}
 	clear(h.tiers.blocks)
 	h.tiers.held, h.tiers.detached = 0, 0
+	x.below.Clear(id)
 }

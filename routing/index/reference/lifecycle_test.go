@@ -33,7 +33,7 @@ func TestRetireTakesAReplicaOutWithoutTouchingAShard(t *testing.T) {
 	if depths, _ := indextest.Ask(x, chain, 2); depths[0] != 0 || depths[1] != 50 {
 		t.Fatalf("depths %v, want 0 50", depths)
 	}
-	if x.InTiers(0, chain, 100) != [index.Tiers]int{} {
+	if x.InTiers(0, chain, 100, 1) != [index.Tiers]int{} {
 		t.Fatal("tiers of a retired replica")
 	}
 }

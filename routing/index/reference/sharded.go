@@ -16,7 +16,8 @@ type ShardedBlockIndexer struct {
 	// first in a struct too large for a size class, which begins a page: each has its own cache line
 	shards [Shards]shard
 	index.Slots
-	suspects index.SharedSet // replicas whose blocks may have holes before them
+	suspects index.SharedSet  // replicas whose blocks may have holes before them
+	below    index.CountedSet // replicas that have stored blocks outside of the GPU since they were last empty
 	lookups  atomic.Uint64
 	hints    atomic.Uint64
 	hosts    [index.MaxHosts]host
@@ -88,6 +89,7 @@ func (x *ShardedBlockIndexer) Sweep(ctx context.Context, id index.HostID) error 
 	}
 	h.tiers, h.pending, h.order.Stale = tierMap{}, nil, false
 	x.suspects.Clear(id)
+	x.below.Clear(id)
 	x.Vacate(id)
 	return nil
 }

@@ -113,8 +113,9 @@ func (m *tierMap) keep(b kvpool.BlockHash, r residency) {
 // fastest returns the fastest tier that has a copy.
 func (r residency) fastest() index.Tier { return index.Tier(bits.TrailingZeros8(r.tiers)) }
 
-// InTiers implements index.Reader. It reads the replica's tier map, block by block.
-func (x *ShardedBlockIndexer) InTiers(id index.HostID, chain []kvpool.BlockHash, depth int) (held [index.Tiers]int) {
+// InTiers implements index.Tiered. It reads the replica's tier map, block by block.
+func (x *ShardedBlockIndexer) InTiers(id index.HostID, chain []kvpool.BlockHash, depth, every int) (
+	held [index.Tiers]int) {
 	if !x.Exists(id) || !x.IsAlive(id) {
 		return held
 	}
@@ -122,12 +123,19 @@ func (x *ShardedBlockIndexer) InTiers(id index.HostID, chain []kvpool.BlockHash,
 	h := &x.hosts[id]
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	for _, b := range chain[:max(0, min(depth, len(chain)))] {
+	fastest := index.GPU
+	for i, b := range chain[:max(0, min(depth, len(chain)))] {
 		r := h.tiers.blocks[b]
 		if r.tiers == 0 {
 			break
 		}
-		held[r.fastest()]++
+		if i%every == 0 {
+			fastest = r.fastest()
+		}
+		held[fastest]++
 	}
 	return held
 }
+
+// BelowGPU implements index.Tiered.
+func (x *ShardedBlockIndexer) BelowGPU() index.HostBitmap { return x.below.Load().And(x.Alive()) }

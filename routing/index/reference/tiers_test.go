@@ -21,7 +21,7 @@ func TestTierMapsAreReadForTheWinnerOnly(t *testing.T) {
 	if got := x.Stats().Hints; got != 0 {
 		t.Fatalf("%d tier maps read by a query", got)
 	}
-	x.InTiers(best.Host, chain, int(best.Depth))
+	x.InTiers(best.Host, chain, int(best.Depth), 1)
 	if got := x.Stats().Hints; got != 1 {
 		t.Fatalf("%d tier maps read for one winner", got)
 	}

@@ -99,7 +99,7 @@ func (x *Indexer) carryOut(id index.HostID, h *hostTiers, ops []index.Op) {
 // wipe removes all that a replica holds.
 func (x *Indexer) wipe(id index.HostID, h *hostTiers) {
 	x.tree.mu.Lock()
-	h.clearTiers(x.tree.mem)
+	x.clearTiers(id, h)
 	x.tree.mu.Unlock()
 	_ = x.tree.sweep(context.Background(), func() index.HostBitmap { return index.HostSet(id) },
 		func() bool { return x.tree.held[id] == 0 })

@@ -20,7 +20,7 @@ func (x *Indexer) Check() error {
 	faults := []error{t.check()}
 	for i := range x.hosts {
 		id, h := index.HostID(i), &x.hosts[i]
-		if len(h.elsewhere) > 0 && !h.slower.Load() {
+		if len(h.elsewhere) > 0 && !x.below.Has(id) {
 			faults = append(faults, fmt.Errorf("host %d: tiers that are not reported", id))
 		}
 		for b, s := range h.elsewhere {

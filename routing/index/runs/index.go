@@ -21,6 +21,7 @@ import (
 // Lock order: a host's mu, then the tree's, then a host's tiersMu.
 type Indexer struct {
 	index.Slots
+	below   index.CountedSet // replicas whose elsewhere may have something; set and cleared where it is written
 	tree    *tree
 	_       [64]byte // what follows is written all the time
 	lookups counter
@@ -74,8 +75,7 @@ func (x *Indexer) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *
 
 // hostTiers is what the index knows of one slot besides which blocks it holds.
 type hostTiers struct {
-	salt   uint64      // of this slot in digests
-	slower atomic.Bool // false: elsewhere is empty. Written where elsewhere is
+	salt uint64 // of this slot in digests
 
 	mu         sync.RWMutex       // orders this replica's writers
 	generation uint32             // guarded by mu; how many replicas have had the slot

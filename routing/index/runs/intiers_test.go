@@ -23,15 +23,15 @@ func TestTheTierMapIsNotReadWhereAllIsOnTheGPU(t *testing.T) {
 		index.Op{Kind: index.Remove, Tier: index.GPU, Blocks: chain[1:3]})
 	x.hosts[0].mu.Lock() // a query that looks into a tier map hangs
 	x.hosts[0].tiersMu.Lock()
-	if got := x.InTiers(0, chain, 10); got != [index.Tiers]int{10, 0, 0} || x.Stats().Hints != 0 {
+	if got := x.InTiers(0, chain, 10, 1); got != [index.Tiers]int{10, 0, 0} || x.Stats().Hints != 0 {
 		t.Errorf("%v, %d tier maps read", got, x.Stats().Hints)
 	}
 	x.hosts[0].tiersMu.Unlock()
 	x.hosts[0].mu.Unlock()
-	if got := x.InTiers(1, chain, 10); got != [index.Tiers]int{8, 2, 0} || x.Stats().Hints != 1 {
+	if got := x.InTiers(1, chain, 10, 1); got != [index.Tiers]int{8, 2, 0} || x.Stats().Hints != 1 {
 		t.Errorf("%v, %d tier maps read", got, x.Stats().Hints)
 	}
-	if got := x.InTiers(index.MaxHosts, chain, 10); got != [index.Tiers]int{} {
+	if got := x.InTiers(index.MaxHosts, chain, 10, 1); got != [index.Tiers]int{} {
 		t.Errorf("a slot that there is not holds %v", got)
 	}
 }
@@ -54,7 +54,7 @@ func BenchmarkInTiers(b *testing.B) {
 				b.Fatal(out)
 			}
 			for b.Loop() {
-				x.InTiers(0, chain, len(chain))
+				x.InTiers(0, chain, len(chain), 1)
 			}
 		})
 	}

@@ -58,7 +58,7 @@ func (x *Indexer) freeSlot(id index.HostID, h *hostTiers) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	x.tree.mu.Lock()
-	h.clearTiers(x.tree.mem)
+	x.clearTiers(id, h)
 	x.tree.mu.Unlock()
 	h.gone, h.order.Stale = nil, false
 	x.Vacate(id)

@@ -53,7 +53,7 @@ func (x *Indexer) store(id index.HostID, h *hostTiers, op *index.Op) {
 func (x *Indexer) storeBelowGPU(id index.HostID, h *hostTiers, op *index.Op) {
 	if h.elsewhere == nil {
 		h.elsewhere = map[kvpool.BlockHash]tierSet{}
-		h.slower.Store(true)
+		x.below.Set(id)
 	}
 	blocks := op.Blocks
 	for i, b := range blocks {
@@ -185,11 +185,11 @@ func (x *Indexer) lastCopies(h *hostTiers, op *index.Op) []kvpool.BlockHash {
 	return h.gone
 }
 
-// clearTiers empties the tier map. The caller holds the tree's mu.
-func (h *hostTiers) clearTiers(m *budget) {
-	m.giveBack(int64(len(h.elsewhere))*elsewhereBytes + int64(len(h.extents))*extentBytes)
+// clearTiers empties a replica's tier map. The caller holds the tree's mu.
+func (x *Indexer) clearTiers(id index.HostID, h *hostTiers) {
+	x.tree.mem.giveBack(int64(len(h.elsewhere))*elsewhereBytes + int64(len(h.extents))*extentBytes)
 	h.elsewhere, h.extents = nil, nil
-	h.slower.Store(false)
+	x.below.Clear(id)
 }
 
 // digest is the share of all facts of b, which h holds, in a Digest.
