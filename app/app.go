@@ -55,6 +55,7 @@ type App struct {
 	history     *history
 	tenancy     *tenancy
 	series      series
+	watched     *watched
 	examples    *records.Stream  // the calibration stream; nil without a sink
 	verifier    *verify.Verifier // nil if answers are not judged here
 	digest      func([]byte) string
@@ -109,7 +110,7 @@ func newSeries(b Build) series {
 // openParts makes what outlives generations, after the fabric and the tokenizers.
 func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 	via := crand.Text()
-	a.identities = newIdentities(a, via)
+	a.identities, a.watched = newIdentities(a, via), newWatched(cfg.Fleet)
 	a.tenancy = newTenancy(a.Log, cfg.Auth.Shared)
 	if a.history, err = newHistory(a.Log, cfg); err != nil {
 		return err

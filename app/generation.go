@@ -117,6 +117,8 @@ func (a *App) commit(g *generation) (gone []*replica) {
 		g.runtime.Replicas[r.served.Host] = r.served
 		a.identities.warnOf(r.key)
 	}
+	a.replicas.fleet.Reconfigure(termsOf(g.cfg))
+	a.watched.change(g.cfg.Fleet)
 	gone = a.replicas.commit(g.replicas)
 	a.fabric.Commit(fabricGeneration(g))
 	g.edition.Commit(tokenizerSpecs(g, a.fabric.Scheme), int(g.found.Limits.TokenizerCache))
@@ -158,6 +160,7 @@ func fabricGeneration(g *generation) fabric.Generation {
 	out := fabric.Generation{
 		Replicas: make(map[string]fabric.Replica, len(g.replicas)),
 		GuessFor: g.found.Events.Approximate.TTL, BindFor: g.found.Events.BindFor, Salts: salts(g.found),
+		TrustFor: g.found.Events.TrustFor, ExcludeAfter: g.found.Events.ExcludeAfter,
 	}
 	for name, r := range g.replicas {
 		out.Replicas[name] = fabric.Replica{

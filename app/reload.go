@@ -91,6 +91,12 @@ func (a *App) followModel(ctx context.Context, onChange func()) {
 	})
 }
 
+// sameSources reports whether two events sections differ in nothing but what each generation takes over.
+func sameSources(old, now config.Events) bool {
+	now.TrustFor, now.ExcludeAfter, now.BindFor = old.TrustFor, old.ExcludeAfter, old.BindFor
+	return reflect.DeepEqual(old, now)
+}
+
 // warnOfRestart names the sections that are read at the start only and have changed.
 func (a *App) warnOfRestart(cfg *config.Config) {
 	old := a.Config()
@@ -100,8 +106,7 @@ func (a *App) warnOfRestart(cfg *config.Config) {
 	}{
 		{"listen", old.Listen != cfg.Listen}, {"front", old.Front != cfg.Front},
 		{"admin", !reflect.DeepEqual(old.Admin, cfg.Admin)}, {"log", old.Log != cfg.Log},
-		{"fleet", old.Fleet != cfg.Fleet},
-		{"hash_seed", old.HashSeed != cfg.HashSeed}, {"events", !reflect.DeepEqual(old.Events, cfg.Events)},
+		{"hash_seed", old.HashSeed != cfg.HashSeed}, {"events", !sameSources(old.Events, cfg.Events)},
 		{"shadow.stream and shadow.file", !sameCalibration(&old.Shadow, &cfg.Shadow)},
 	} {
 		if section.changed {

@@ -49,8 +49,7 @@ type replicas struct {
 func newReplicas(cfg *config.Config, a *App, via string) *replicas {
 	return &replicas{
 		fabric: a.fabric,
-		fleet: fleet.New(fleet.WithBreaker(breakerConfig(cfg)), fleet.WithDeathInterval(cfg.Fleet.DeathInterval),
-			fleet.WithHealthChange(logsHealth(a.Log)), fleet.WithShutdownHold(cfg.Fleet.ShutdownHold),
+		fleet: fleet.New(fleet.WithTerms(termsOf(cfg)), fleet.WithHealthChange(logsHealth(a.Log)),
 			fleet.WithWithdrawal(logsWithdrawal(a.Log))),
 		residency: adapters.NewResidency(adapters.Bounds{}), loops: poll.Loops{Panics: contain.Report},
 		dial: a.Dial, kinds: a.Source.Engines, via: via, checks: a.tokens.Checks(),

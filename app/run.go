@@ -2,14 +2,12 @@ package app
 
 import (
 	"context"
-	"math/rand/v2"
 	"net"
 	"sync"
 	"time"
 
 	"octet/config"
 	"octet/internal/contain"
-	"octet/routing/fleet"
 )
 
 // escalateEvery is how often the load of the specialists is looked at.
@@ -58,13 +56,7 @@ func (a *App) Start() error {
 	if a.verifier != nil {
 		running.Go(func() { a.verifier.Run(ctx) })
 	}
-	f := cfg.Fleet
-	monitor := fleet.Monitor{
-		Fleet: a.replicas.fleet, Prober: prober{a}, Jitter: rand.Float64, Interval: f.ProbeInterval,
-		Timeout: f.ProbeTimeout, Unhealthy: f.UnhealthyAfter, HealthyAfter: f.HealthyAfter,
-	}
-	running.Go(func() { monitor.Run(ctx) })
-	running.Go(func() { a.replicas.reconcileGates(ctx, f.ScrapeInterval, f.ProbeTimeout) })
+	running.Go(func() { a.watchFleet(ctx) })
 	running.Go(func() { a.tokens.Checks().Run(ctx, a.Log) })
 	if a.Source.Path != "" {
 		running.Go(func() { a.follow(ctx) })

@@ -23,6 +23,11 @@ func breakerConfig(cfg *config.Config) fleet.Breaker {
 		MinRequests: b.MinRequests, MaxEjected: b.MaxEjected}
 }
 
+func termsOf(cfg *config.Config) fleet.Terms {
+	f := cfg.Fleet
+	return fleet.Terms{Breaker: breakerConfig(cfg), DeathInterval: f.DeathInterval, ShutdownHold: f.ShutdownHold}
+}
+
 func clientConfig(cfg *config.Config, rep *config.Replica) openai.Config {
 	return openai.Config{
 		URL: rep.URL, Engine: rep.Engine, Bearer: rep.APIKey, HealthPath: rep.HealthPath,

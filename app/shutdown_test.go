@@ -97,6 +97,16 @@ func (w *world) undrain(ctx context.Context, replica string) int {
 	return resp.StatusCode
 }
 
+// excludeAfter reloads the configuration with another events.exclude_after.
+func (w *world) excludeAfter(d time.Duration) {
+	w.T.Helper()
+	cfg := *w.App.Config()
+	cfg.Events.ExcludeAfter = d
+	if err := w.App.Apply(w.T.Context(), &cfg); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
 // A replica whose own event socket is lost gets no new requests where events.exclude_after says so, whatever its probes
 // say; without the key probes alone decide. MOD2-45
 func TestAReplicaWhoseEventsStopIsExcludedWhereThatIsWanted(t *testing.T) {
@@ -118,7 +128,12 @@ func TestAReplicaWhoseEventsStopIsExcludedWhereThatIsWanted(t *testing.T) {
 			eventually(t, "its source is lost", func() bool {
 				return !w.App.Fabric().SourceStats()["zmq/"+lost].Connected
 			})
-			if after == "0s" {
+			if after == "0s" { // until a reload says otherwise
+				w.goesTo(lost, body, 3)
+				w.excludeAfter(100 * time.Millisecond)
+				eventually(t, "it is excluded by the reload", w.Replica(lost).Fleet.Withdrawn)
+				w.excludeAfter(0)
+				eventually(t, "it is back by the reload", func() bool { return !w.Replica(lost).Fleet.Withdrawn() })
 				w.goesTo(lost, body, 3)
 				return
 			}

@@ -45,6 +45,7 @@ type Fabric struct {
 	shared  atomic.Pointer[map[string]source]        // that all replicas share, by name; nil before Start
 	present atomic.Pointer[map[string]Replica]       // by name; replaced whole
 	targets atomic.Pointer[map[string]events.Target] // by replica name; replaced whole
+	waits   atomic.Pointer[waits]                    // of the generation in force
 }
 
 // Config is what a Fabric is made of.
@@ -80,6 +81,7 @@ func New(c Config) (*Fabric, error) {
 		Differ: c.Differ, Cleared: c.Cleared})
 	f.present.Store(&map[string]Replica{})
 	f.targets.Store(&map[string]events.Target{})
+	f.waits.Store(&waits{})
 	f.feed = events.NewFeed(f.beliefs, c.Hasher, f.target)
 	f.feed.SnapshotRoom(int64(c.Events.IndexMemory))
 	f.feed.Within(account)
@@ -139,7 +141,7 @@ func (f *Fabric) Start(ctx context.Context, c config.Events) (wait func(), err e
 	}
 	running.Go(func() { f.keep(ctx, c.Snapshot) })
 	running.Go(func() { f.resyncStale(ctx, c.ResyncPath) })
-	running.Go(func() { f.watchSources(ctx, c.TrustFor, c.ExcludeAfter) })
+	running.Go(func() { f.watchSources(ctx) })
 	running.Go(func() { f.sweepSlots(ctx) })
 	unplug := f.sockets.start(ctx)
 	return func() {

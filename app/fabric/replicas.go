@@ -31,6 +31,9 @@ type Generation struct {
 	GuessFor time.Duration      // a routed prompt counts for so long at a replica that publishes no events
 	BindFor  time.Duration      // a source that has fallen silent stays the only one for so long
 	Salts    bool               // prompts of some tenant are kept apart from others'
+
+	TrustFor     time.Duration // what sources told counts for so long after all of a replica's are lost
+	ExcludeAfter time.Duration // a replica whose own socket is lost for so long is told to Lives; 0 is never
 }
 
 // Admit takes a free slot of the index. One call at a time.
@@ -58,6 +61,7 @@ func (f *Fabric) Commit(g Generation) {
 		}
 	}
 	f.sockets.close(g.Replicas) // before anything of theirs could reach another slot
+	f.waits.Store(&waits{g.TrustFor, g.ExcludeAfter})
 	f.present.Store(&g.Replicas)
 	f.targets.Store(&targets)
 	f.sockets.follow(g.Replicas)

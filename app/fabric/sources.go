@@ -28,23 +28,28 @@ type sourceWatch struct {
 	connected map[string]time.Time // when a source was last seen connected, or first seen; by source
 	once      map[string]bool      // the source was connected before; by source
 	panics    map[string]uint64    // by source
+	excludes  bool                 // Lives was told of lost sockets
 }
 
+// waits are how long sources may be lost before it matters.
+type waits struct{ trustFor, excludeAfter time.Duration }
+
 // watchSources keeps the set of silent replicas up to date, until ctx ends: those all of whose sources have been
-// unreachable for longer than trustFor, and those whose events do not fit. A replica without any source is not silent.
-// It also tells Lives of replicas whose own sockets have been lost for excludeAfter; 0 is never.
-func (f *Fabric) watchSources(ctx context.Context, trustFor, excludeAfter time.Duration) {
+// unreachable for longer than TrustFor, and those whose events do not fit. A replica without any source is not silent.
+// It also tells Lives of replicas whose own sockets have been lost for ExcludeAfter; 0 is never.
+func (f *Fabric) watchSources(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	w := sourceWatch{map[string]time.Time{}, map[string]bool{}, map[string]uint64{}}
+	w := sourceWatch{connected: map[string]time.Time{}, once: map[string]bool{}, panics: map[string]uint64{}}
 	for {
-		now := time.Now()
+		now, waits := time.Now(), f.waits.Load()
 		f.look(&w, now)
-		down := func(source string) bool { return now.Sub(w.connected[source]) > trustFor }
+		down := func(source string) bool { return now.Sub(w.connected[source]) > waits.trustFor }
 		f.beliefs.Silence(silent(*f.present.Load(), w.connected, down).Or(f.feed.Misfits()))
 		f.feed.ReplaceSilent()
-		if excludeAfter > 0 && f.lives != nil {
-			f.tellLost(&w, now, excludeAfter)
+		if excludes := waits.excludeAfter > 0; (excludes || w.excludes) && f.lives != nil {
+			w.excludes = excludes
+			f.tellLost(&w, now, waits.excludeAfter)
 		}
 		select {
 		case <-ctx.Done():
@@ -54,13 +59,12 @@ func (f *Fabric) watchSources(ctx context.Context, trustFor, excludeAfter time.D
 	}
 }
 
-// tellLost tells which replicas' own sockets were connected once and have been lost for so long. A shared source says
-// nothing of one replica: while it is lost, all would be.
+// tellLost tells which replicas' own sockets were connected once and have been lost for so long: none, where after is
+// zero. A shared source says nothing of one replica: while it is lost, all would be.
 func (f *Fabric) tellLost(w *sourceWatch, now time.Time, after time.Duration) {
 	for name, r := range *f.present.Load() {
-		if source := zmqSource(name); r.Events != nil && r.Events.ZMQ != "" {
-			f.lives.Silent(name, w.once[source] && now.Sub(w.connected[source]) >= after)
-		}
+		source, own := zmqSource(name), r.Events != nil && r.Events.ZMQ != ""
+		f.lives.Silent(name, after > 0 && own && w.once[source] && now.Sub(w.connected[source]) >= after)
 	}
 }
 

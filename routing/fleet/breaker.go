@@ -97,7 +97,7 @@ func (r *Replica) TakeAt(p *Permit, now time.Time) error {
 	}
 	p.pass, p.probation, p.aliveSince = pass, 0, time.Time{}
 	if !pass.shared && r.states.tripped.Has(r.spec.Host) {
-		p.probation = r.breaker.config.OpenFor
+		p.probation = pass.circuit.config.OpenFor
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func fail(t *testing.T, r *fleet.Replica) { t.Helper(); settle(t, r, fleet.Faile
 // request, r a request that has to be refused; digits let that many seconds pass, and a dot 50 ms.
 func script(t *testing.T, b fleet.Breaker, letters string) string {
 	t.Helper()
-	_, rs := filled(t, 2, fleet.WithBreaker(b))
+	_, rs := filled(t, 2, fleet.WithTerms(fleet.Terms{Breaker: b}))
 	r := rs[0]
 	var states []string
 	for _, l := range letters {
@@ -96,7 +96,7 @@ func TestBreakerGoesThroughItsStates(t *testing.T) {
 func TestHalfOpenLetsExactlyItsProbesThrough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const probes = 3
-		_, rs := filled(t, 2, fleet.WithBreaker(fleet.Breaker{Failures: 1, Probes: probes, OpenFor: time.Second}))
+		_, rs := filled(t, 2, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 1, Probes: probes, OpenFor: time.Second}}))
 		r := rs[0]
 		fail(t, r)
 		time.Sleep(2 * time.Second)
@@ -136,7 +136,7 @@ func TestHalfOpenLetsExactlyItsProbesThrough(t *testing.T) {
 }
 
 func TestAllowIsTakeWithoutCancelling(t *testing.T) {
-	_, rs := filled(t, 2, fleet.WithBreaker(fleet.Breaker{Failures: 1}))
+	_, rs := filled(t, 2, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 1}}))
 	for _, ok := range []bool{true, false} {
 		done, err := rs[0].Allow()
 		if err != nil {
@@ -156,7 +156,7 @@ func TestAtMostAShareOfASpecialistIsEjected(t *testing.T) {
 		share    float64
 		want     int
 	}{{1, 0, 1}, {2, 0, 1}, {3, 0, 1}, {4, 0, 2}, {8, 0, 4}, {8, 0.25, 2}, {8, 1, 8}, {8, 0.01, 1}} {
-		f, rs := filled(t, test.replicas, fleet.WithBreaker(fleet.Breaker{Failures: 2, MaxEjected: test.share}))
+		f, rs := filled(t, test.replicas, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 2, MaxEjected: test.share}}))
 		others := put(t, f, spec("build", 100))
 		for _, r := range rs {
 			fail(t, r)
@@ -174,7 +174,7 @@ func TestAtMostAShareOfASpecialistIsEjected(t *testing.T) {
 
 func TestAPlaceThatFreesUpGoesToTheNextFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, rs := filled(t, 2, fleet.WithBreaker(fleet.Breaker{Failures: 1, OpenFor: time.Second}))
+		f, rs := filled(t, 2, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 1, OpenFor: time.Second}}))
 		fail(t, rs[0])
 		if fail(t, rs[1]); rs[1].State() != "closed" || f.Snapshot("debug").Tripped() != index.HostSet(0) {
 			t.Fatalf("both are ejected: %s, %s", rs[0].State(), rs[1].State())
@@ -188,7 +188,7 @@ func TestAPlaceThatFreesUpGoesToTheNextFailure(t *testing.T) {
 }
 
 func TestRemovingHealthyReplicasTakesPlacesBack(t *testing.T) {
-	f, rs := filled(t, 8, fleet.WithBreaker(fleet.Breaker{Failures: 1}))
+	f, rs := filled(t, 8, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 1}}))
 	for _, h := range []int{5, 1, 7, 2} {
 		fail(t, rs[h])
 	}
@@ -213,7 +213,7 @@ func TestRemovingHealthyReplicasTakesPlacesBack(t *testing.T) {
 func TestTheShareHoldsUnderRandomTraffic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		draw := rand.New(rand.NewPCG(3, 4))
-		f := fleet.New(fleet.WithBreaker(fleet.Breaker{Failures: 2, OpenFor: time.Second, Probes: 2}))
+		f := fleet.New(fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 2, OpenFor: time.Second, Probes: 2}}))
 		for range 20_000 {
 			h := index.HostID(draw.IntN(9))
 			switch s := f.Snapshot("debug"); draw.IntN(12) {

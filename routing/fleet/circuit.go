@@ -11,6 +11,7 @@ import (
 // circuit is one gobreaker, and a short way past it for requests that change nothing about when it trips.
 type circuit struct {
 	*gobreaker.TwoStepCircuitBreaker[struct{}]
+	config Breaker
 	made   time.Time            // what times are measured from
 	bucket time.Duration        // what its window rolls by; 0: it has none
 	phase  atomic.Uint64        // changes with the state; odd while it is not closed
@@ -18,6 +19,7 @@ type circuit struct {
 	pass   atomic.Pointer[pass] // of the requests that come now; nil before the first
 	counts bool                 // successes, for a ratio
 	single bool                 // no two requests may share a pass
+	forced atomic.Bool          // the next failure trips it, whatever the counts are: see trip
 
 	// failed grows by one before and after each failure that is reported; clean is what it was when none counted any
 	// more.
@@ -97,7 +99,6 @@ func (c *circuit) succeed(p *pass) {
 // breaker is a replica's circuit, bound to the ejection places of its specialist. gobreaker calls ReadyToTrip and
 // OnStateChange under its own mutex: they take pool.mu and never call back into the circuit.
 type breaker struct {
-	config  Breaker
 	replica *Replica
 	pool    *pool
 	cb      atomic.Pointer[circuit] // changed under pool.mu only
@@ -105,22 +106,22 @@ type breaker struct {
 }
 
 func newBreaker(c Breaker, r *Replica) *breaker {
-	b := &breaker{config: c, replica: r, pool: r.pool}
-	b.renew()
+	b := &breaker{replica: r, pool: r.pool}
+	b.renew(c)
 	return b
 }
 
 // renew installs a closed circuit. Permits of the one before settle there and change nothing here.
-func (b *breaker) renew() {
-	cb := &circuit{bucket: b.config.Window / buckets, counts: b.config.Ratio > 0}
-	cb.single = b.config.Window > 0 && cb.bucket == 0
+func (b *breaker) renew(c Breaker) {
+	cb := &circuit{config: c, bucket: c.Window / buckets, counts: c.Ratio > 0}
+	cb.single = c.Window > 0 && cb.bucket == 0
 	cb.TwoStepCircuitBreaker = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
 		Name:         b.replica.spec.Name,
-		MaxRequests:  uint32(b.config.Probes),
-		Interval:     b.config.Window,
+		MaxRequests:  uint32(c.Probes),
+		Interval:     c.Window,
 		BucketPeriod: cb.bucket,
-		Timeout:      b.config.OpenFor,
-		ReadyToTrip:  func(n gobreaker.Counts) bool { return b.trips(n) && b.pool.eject(b, cb) },
+		Timeout:      c.OpenFor,
+		ReadyToTrip:  func(n gobreaker.Counts) bool { return cb.trips(n) && b.pool.eject(b, cb) },
 		OnStateChange: func(_ string, _, to gobreaker.State) {
 			cb.stateChanged(to)
 			if to == gobreaker.StateClosed {
@@ -136,13 +137,23 @@ func (b *breaker) renew() {
 // buckets is how many steps a window rolls in.
 const buckets = 10
 
-func (b *breaker) trips(n gobreaker.Counts) bool {
-	if n.ConsecutiveFailures >= uint32(b.config.Failures) {
+func (c *circuit) trips(n gobreaker.Counts) bool {
+	if n.ConsecutiveFailures >= uint32(c.config.Failures) || c.forced.Load() {
 		return true
 	}
 	settled := n.TotalSuccesses + n.TotalFailures
-	return b.config.Ratio > 0 && settled >= uint32(b.config.MinRequests) &&
-		float64(n.TotalFailures) >= b.config.Ratio*float64(settled)
+	return c.config.Ratio > 0 && settled >= uint32(c.config.MinRequests) &&
+		float64(n.TotalFailures) >= c.config.Ratio*float64(settled)
+}
+
+// trip opens a breaker that is closed, unless its specialist has no place left for it.
+func (b *breaker) trip() {
+	cb := b.cb.Load()
+	cb.forced.Store(true)
+	defer cb.forced.Store(false)
+	if done, err := cb.Allow(); err == nil {
+		done(errFailed)
+	}
 }
 
 func (b *breaker) admits() bool {
@@ -152,7 +163,7 @@ func (b *breaker) admits() bool {
 		return true
 	case gobreaker.StateHalfOpen:
 		n := cb.Counts()
-		return n.Requests-min(n.Requests, n.TotalExclusions) < uint32(b.config.Probes)
+		return n.Requests-min(n.Requests, n.TotalExclusions) < uint32(cb.config.Probes)
 	default:
 		return false
 	}

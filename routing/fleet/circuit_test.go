@@ -45,7 +45,7 @@ func TestABreakerTripsWhenGobreakerAskedAboutEachRequestWould(t *testing.T) {
 				Window:  []time.Duration{0, 3, time.Second, 3 * time.Second, 30 * time.Second}[draw.IntN(5)],
 				Ratio:   []float64{0, 0, 0.4}[draw.IntN(3)],
 			}
-			_, rs := filled(t, 1, fleet.WithBreaker(b))
+			_, rs := filled(t, 1, fleet.WithTerms(fleet.Terms{Breaker: b}))
 			r, oracle := rs[0], plainly(b)
 			health := 2 + draw.IntN(30) // of so many requests one fails
 			var under []open

@@ -11,22 +11,21 @@ import (
 // flight at that moment dies with it. So an engine that fails everything dies once, and one that fails every other
 // request dies no more often than once in an interval.
 type deaths struct {
-	every time.Duration // between two deaths that count
-	dead  atomic.Bool   // no request that was sent after the last death has been answered
+	dead atomic.Bool // no request that was sent after the last death has been answered
 
 	mu   sync.Mutex
 	last time.Time // when the first request of those that the last death struck was lost; guarded by mu
 }
 
 // struck returns true if a request that was sent at began, and was lost now, was lost by a death, and whether it is the
-// first one that this death struck.
-func (d *deaths) struck(began, now time.Time) (struck, first bool) {
+// first one that this death struck. every is the least time between two deaths that count.
+func (d *deaths) struck(began, now time.Time, every time.Duration) (struck, first bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if began.Before(d.last) {
 		return true, false
 	}
-	if d.dead.Load() || !d.last.IsZero() && now.Sub(d.last) < d.every {
+	if d.dead.Load() || !d.last.IsZero() && now.Sub(d.last) < every {
 		return false, false
 	}
 	d.last = now
@@ -59,5 +58,5 @@ func (f *Flight) Struck(now time.Time) (struck, first bool) {
 	if f.replica == nil || !f.begun {
 		return false, false
 	}
-	return f.replica.deaths.struck(f.began, now)
+	return f.replica.deaths.struck(f.began, now, f.replica.terms.Load().DeathInterval)
 }

@@ -23,7 +23,7 @@ func answeredAt(r *Replica, began time.Time) {
 
 // A death strikes what was in flight when the first request was lost, and counts after an answer and an interval only.
 func TestADeathStrikesWhatWasInFlight(t *testing.T) {
-	f := New(WithDeathInterval(10 * time.Second))
+	f := New(WithTerms(Terms{DeathInterval: 10 * time.Second}))
 	r, err := f.Put(Spec{Name: "debug-0", Specialist: "debug", Host: 1})
 	if err != nil {
 		t.Fatal(err)

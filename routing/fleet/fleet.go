@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"octet/routing/index"
 )
@@ -22,11 +21,9 @@ var (
 
 // Fleet is the replicas of all specialists. Safe for concurrent use; readers take no lock.
 type Fleet struct {
-	config Breaker
+	terms  atomic.Pointer[Terms]
 	states states
 
-	deathEvery     time.Duration                  // between two deaths of a replica's engine that count
-	shutdownHold   time.Duration                  // WithShutdownHold's
 	onHealthChange func(r *Replica, healthy bool) // WithHealthChange's; may be nil
 	onWithdrawal   func(r *Replica, withdrawn bool, why string)
 	snaps          atomic.Pointer[map[string]*Snapshot] // by specialist; replaced whole
@@ -40,21 +37,13 @@ type Fleet struct {
 // Option changes a new Fleet.
 type Option func(*Fleet)
 
-// WithBreaker sets the availability breakers' parameters; zero fields keep their defaults.
-func WithBreaker(b Breaker) Option { return func(f *Fleet) { f.config = b } }
-
-// WithDeathInterval sets the least time between two deaths of an engine that count: see Flight.Struck. The default is
-// 10 s.
-func WithDeathInterval(d time.Duration) Option { return func(f *Fleet) { f.deathEvery = d } }
+// WithTerms sets what its replicas are held to, until Reconfigure.
+func WithTerms(t Terms) Option { return func(f *Fleet) { f.terms.Store(&t) } }
 
 // WithHealthChange has f called, on any goroutine, each time that a replica becomes healthy or ceases to be.
 func WithHealthChange(f func(r *Replica, healthy bool)) Option {
 	return func(fl *Fleet) { fl.onHealthChange = f }
 }
-
-// WithShutdownHold sets for how long a replica whose engine has announced its end gets no new requests while its probes
-// are good: see Replica.ShutDown. The default is 30 s.
-func WithShutdownHold(d time.Duration) Option { return func(f *Fleet) { f.shutdownHold = d } }
 
 // WithWithdrawal has f called, on any goroutine, each time that a replica is withdrawn or returns, with the reason.
 func WithWithdrawal(f func(r *Replica, withdrawn bool, why string)) Option {
@@ -63,12 +52,13 @@ func WithWithdrawal(f func(r *Replica, withdrawn bool, why string)) Option {
 
 // New returns an empty Fleet.
 func New(options ...Option) *Fleet {
-	f := &Fleet{deathEvery: 10 * time.Second, shutdownHold: 30 * time.Second, replicas: map[string]*Replica{},
-		pools: map[string]*pool{}, changed: make(chan struct{})}
+	f := &Fleet{replicas: map[string]*Replica{}, pools: map[string]*pool{}, changed: make(chan struct{})}
+	f.terms.Store(new(Terms))
 	for _, o := range options {
 		o(f)
 	}
-	f.config = f.config.withDefaults()
+	terms := f.terms.Load().withDefaults()
+	f.terms.Store(&terms)
 	f.snaps.Store(&map[string]*Snapshot{})
 	return f
 }
@@ -181,7 +171,7 @@ func (f *Fleet) removeMember(r *Replica) {
 func (f *Fleet) poolOf(specialist string) *pool {
 	p, ok := f.pools[specialist]
 	if !ok {
-		p = &pool{share: f.config.MaxEjected}
+		p = &pool{share: f.terms.Load().Breaker.MaxEjected}
 		f.pools[specialist] = p
 	}
 	return p

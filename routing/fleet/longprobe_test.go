@@ -11,7 +11,7 @@ import (
 // probing is a replica whose breaker is half-open, and the permit of its only probe.
 func probing(t *testing.T, b fleet.Breaker) (*fleet.Replica, fleet.Permit) {
 	t.Helper()
-	_, rs := filled(t, 2, fleet.WithBreaker(b))
+	_, rs := filled(t, 2, fleet.WithTerms(fleet.Terms{Breaker: b}))
 	r := rs[0]
 	fail(t, r)
 	time.Sleep(2 * time.Second)

@@ -6,11 +6,10 @@ import (
 )
 
 // pool is the replicas of one specialist, as far as their breakers bind each other: how many may be ejected at once.
-// Lock order: Fleet.mu, or a circuit's own mutex, before pool.mu.
+// Lock order: Fleet.mu, then a circuit's own mutex, then pool.mu.
 type pool struct {
-	share float64 // of the members
-
 	mu      sync.Mutex
+	share   float64    // of the members; guarded by mu
 	members int        // guarded by mu
 	ejected []*breaker // not closed, in the order in which they tripped; guarded by mu
 }
@@ -31,7 +30,23 @@ func (p *pool) leave(r *Replica) {
 	for len(p.ejected) > p.places() {
 		last := p.ejected[len(p.ejected)-1]
 		p.drop(last)
-		last.renew()
+		last.renew(last.cb.Load().config)
+	}
+}
+
+// renew gives the breakers of all members new parameters, and begins their counts anew. Those that are not closed open
+// by the new ones, in the order in which they tripped, as far as there are places.
+func (p *pool) renew(c Breaker, members []*Replica) {
+	p.mu.Lock()
+	p.share = c.MaxEjected
+	tripped := slices.Clone(p.ejected)
+	for _, r := range members {
+		p.drop(r.breaker)
+		r.breaker.renew(c)
+	}
+	p.mu.Unlock()
+	for _, b := range tripped {
+		b.trip()
 	}
 }
 

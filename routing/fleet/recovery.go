@@ -34,7 +34,7 @@ func (b *breaker) openFor(now time.Time) time.Duration {
 		return 0
 	}
 	opened := cb.made.Add(time.Duration(cb.began.Load()))
-	return max(opened.Add(b.config.OpenFor).Sub(now), time.Millisecond)
+	return max(opened.Add(cb.config.OpenFor).Sub(now), time.Millisecond)
 }
 
 // Recovery estimates the time until the first of the replicas that cannot serve now can; 0 is unknown.

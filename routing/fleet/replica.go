@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/zeebo/xxh3"
 )
@@ -30,7 +29,7 @@ type Replica struct {
 	busy    busy
 
 	suspects       suspects
-	hold           time.Duration                  // the Fleet's: see ShutDown
+	terms          *atomic.Pointer[Terms]         // the Fleet's
 	onHealthChange func(r *Replica, healthy bool) // the Fleet's; may be nil
 	onWithdrawal   func(r *Replica, withdrawn bool, why string)
 	key            uint64                // see Key
@@ -46,8 +45,8 @@ type Replica struct {
 func newReplica(s Spec, f *Fleet) *Replica {
 	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{}),
 		key: xxh3.HashString(s.Name)}
-	r.breaker, r.deaths.every, r.onHealthChange = newBreaker(f.config, r), f.deathEvery, f.onHealthChange
-	r.hold, r.onWithdrawal = f.shutdownHold, f.onWithdrawal
+	r.terms, r.breaker = &f.terms, newBreaker(f.terms.Load().Breaker, r)
+	r.onHealthChange, r.onWithdrawal = f.onHealthChange, f.onWithdrawal
 	return r
 }
 

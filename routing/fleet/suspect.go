@@ -18,7 +18,7 @@ type suspects struct {
 // Suspect settles the permit of a request, known by key, that the replica reported as failed by itself: as a failure
 // where the request is another than those that it has failed since its last answer.
 func (r *Replica) Suspect(p *Permit, key uint64) {
-	if r.suspects.add(key, r.breaker.config.Failures) {
+	if r.suspects.add(key, r.terms.Load().Breaker.Failures) {
 		p.Settle(Failed)
 		return
 	}

@@ -34,13 +34,13 @@ func (r *Replica) Withdrawn() bool {
 
 // ShutDown notes that the replica's engine announced at that time, by the engine's clock, that it goes away. No new
 // request is sent to it until Return, until a probe has failed and enough have been good after that, or until probes
-// have been good for as long as WithShutdownHold says. Requests in flight are not touched. An announcement that is
+// have been good for as long as Terms.ShutdownHold says. Requests in flight are not touched. An announcement that is
 // older than that is history, read again, and counts for nothing.
 func (r *Replica) ShutDown(at, now time.Time) {
 	if at.IsZero() || at.After(now) {
 		at = now
 	}
-	if now.Sub(at) >= r.hold {
+	if now.Sub(at) >= r.terms.Load().ShutdownHold {
 		return
 	}
 	r.rewrite(WhyShutdown, func(w *withdrawal) { *w = withdrawal{shutdown: at, silent: w.silent} })
@@ -83,7 +83,7 @@ func (r *Replica) probed(ok bool, now time.Time) {
 			w.failed, w.passed = true, 0
 		default:
 			w.passed++
-			if w.failed && w.passed >= healthy || now.Sub(w.shutdown) >= r.hold {
+			if w.failed && w.passed >= healthy || now.Sub(w.shutdown) >= r.terms.Load().ShutdownHold {
 				*w = withdrawal{silent: w.silent}
 			}
 		}

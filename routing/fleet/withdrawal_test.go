@@ -28,7 +28,7 @@ func TestAReplicaThatAnnouncesItsEndIsOutAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var said []string
-				f, rs := filled(t, 2, fleet.WithShutdownHold(10*time.Second),
+				f, rs := filled(t, 2, fleet.WithTerms(fleet.Terms{ShutdownHold: 10 * time.Second}),
 					fleet.WithWithdrawal(func(r *fleet.Replica, withdrawn bool, why string) {
 						said = append(said, fmt.Sprint(r.Spec().Name, " ", withdrawn, " ", why))
 					}))

@@ -41,7 +41,7 @@ func TestFiltersTogetherRemoveWhomEachWould(t *testing.T) {
 	roles := []string{fleet.RoleBoth, fleet.RoleBoth, fleet.RoleBoth, fleet.RolePrefill, fleet.RoleDecode,
 		fleet.RolePreprocess}
 	for round := range 300 {
-		w := newWorld(t, 0, fleet.WithBreaker(fleet.Breaker{Failures: 1, MaxEjected: 1}))
+		w := newWorld(t, 0, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 1, MaxEjected: 1}}))
 		calm := draw.IntN(3) == 0
 		for range 1 + draw.IntN(12) {
 			r := w.put(fleet.Spec{Host: index.HostID(draw.IntN(index.MaxHosts)), Role: roles[draw.IntN(len(roles))]})

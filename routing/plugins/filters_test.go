@@ -139,7 +139,7 @@ func TestAdapterKeepsWhoCanServeIt(t *testing.T) {
 
 func TestBreakerRemovesWhoLetsNothingThrough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 4, fleet.WithBreaker(fleet.Breaker{Failures: 1, OpenFor: time.Second}))
+		w := newWorld(t, 4, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 1, OpenFor: time.Second}}))
 		for _, h := range []index.HostID{1, 2} {
 			p, err := w.replica(h).Take()
 			if err != nil {
@@ -166,7 +166,7 @@ func TestBreakerRemovesWhoLetsNothingThrough(t *testing.T) {
 }
 
 func TestTheFilterThatLeftNoneIsNamed(t *testing.T) {
-	w := newWorld(t, 2, fleet.WithBreaker(fleet.Breaker{Failures: 1}))
+	w := newWorld(t, 2, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 1}}))
 	w.replica(0).SetDraining(true)
 	p, err := w.replica(1).Take()
 	if err != nil {

@@ -11,50 +11,6 @@ import (
 	"octet/adapters"
 )
 
-func TestRegistryKnowsWhatIsDeclaredAndNothingElse(t *testing.T) {
-	r, err := adapters.NewRegistry(
-		adapters.Adapter{Specialist: "debug", Name: "gdb-v2", Path: "/models/gdb-v2"},
-		adapters.Adapter{Specialist: "debug", Name: "asan"},
-		adapters.Adapter{Specialist: "build", Name: "asan"},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		specialist, adapter string
-		want                bool
-	}{{"debug", "gdb-v2", true}, {"debug", "asan", true}, {"build", "asan", true}, {"build", "gdb-v2", false},
-		{"debug", "", false}, {"", "", false}} {
-		if got := r.Known(c.specialist, c.adapter); got != c.want {
-			t.Errorf("Known(%q, %q) = %v", c.specialist, c.adapter, got)
-		}
-	}
-	if got := r.Names("debug"); !slices.Equal(got, []string{"gdb-v2", "asan"}) {
-		t.Errorf("Names: %q", got)
-	}
-	if a, ok := r.Adapter("debug", "gdb-v2"); !ok || a.Path != "/models/gdb-v2" {
-		t.Errorf("Adapter: %+v, %v", a, ok)
-	}
-}
-
-func TestTheZeroRegistryDeclaresNothing(t *testing.T) {
-	if r := new(adapters.Registry); r.Known("debug", "gdb-v2") || r.Names("debug") != nil {
-		t.Error("it knows something")
-	}
-}
-
-func TestNewRegistryReportsEveryFaultAtOnce(t *testing.T) {
-	_, err := adapters.NewRegistry(
-		adapters.Adapter{Specialist: "debug", Name: "a"},
-		adapters.Adapter{Specialist: "debug", Name: "a"},
-		adapters.Adapter{Specialist: "debug"},
-	)
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !errors.Is(err, adapters.ErrInvalid) || !ok || len(joined.Unwrap()) != 2 {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestResidencyRefusesWhatPassesItsBounds(t *testing.T) {
 	r := adapters.NewResidency(adapters.Bounds{Adapters: 3, PerHost: 2})
 	for _, err := range []error{r.MarkLoaded(0, "a"), r.MarkLoaded(0, "b"), r.MarkLoaded(0, "b"),
