@@ -27,6 +27,7 @@ var measuredHeaders = map[string]string{
 	"X-SLO-TTFT-Ms": `p50=\d+, p95=\d+, p99=\d+`, "X-SLO-ITL-Ms": `p50=\d+, p95=\d+, p99=\d+`,
 	"X-SLO-Admission-TTFT-P95-Ms": `\d+`,
 	"X-SLO-Correctness":           `rate=0\.750, floor=0\.500, samples=4, window=24h`,
+	"X-SLO-Compile-Pass":          `rate=0\.750, samples=4, window=24h`,
 	"X-SLO-Preempted-Once":        `0\.\d{3}`,
 }
 

@@ -25,7 +25,7 @@ func TestAGatewayTellsEveryMetricThatIsLookedAt(t *testing.T) {
 	for range 3 {
 		resp, _ := w.Post("/v1/chat/completions",
 			`{"model":"debug","max_tokens":6,"stream":true,"messages":[{"role":"user","content":"x"}]}`, "X-Intent",
-			"review")
+			"review", "X-Deadline-Ms", "30000")
 		w.Post("/v1/outcomes", `{"receipt":"`+resp.Header.Get("X-Receipt-Id")+`","kind":"compile","pass":true}`)
 	}
 	for _, replica := range []string{"debug-0", "debug-1"} {

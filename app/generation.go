@@ -147,7 +147,7 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 		o.Reload = a.Reload
 	}
 	if a.verifier != nil {
-		o.Verifier = a.verifier
+		o.Verifier, o.Verifies = a.verifier, cfg.Outcomes.Verifier.Kind
 	}
 	if a.examples != nil {
 		o.Calibration = a.examples

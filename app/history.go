@@ -3,6 +3,7 @@ package app
 import (
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +26,8 @@ type history struct {
 // board is the windows of one specialist.
 type board struct {
 	shape   config.SLO
-	version string // of the weights that its verdicts are on
+	kinds   []string // of verdicts that have a rate of their own
+	version string   // of the weights that its verdicts are on
 	board   *slo.Board
 	load    *slo.Escalation
 }
@@ -51,16 +53,17 @@ func newHistory(log *slog.Logger, cfg *config.Config) (*history, error) {
 func (h *history) boardsOf(cfg *config.Config) map[string]board {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	all := make(map[string]board, len(cfg.Specialists))
+	all, kinds := make(map[string]board, len(cfg.Specialists)), cfg.Outcomes.Kinds
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
 		old, known := h.boards[sp.Name]
-		if known && old.shape == sp.SLO {
+		if known && old.shape == sp.SLO && slices.Equal(old.kinds, kinds) {
 			old.version = sp.Version
 			all[sp.Name] = old
 			continue
 		}
-		b := board{sp.SLO, sp.Version, slo.NewBoard(sloConfig(sp)), slo.NewEscalation(escalationConfig(sp))}
+		b := board{sp.SLO, kinds, sp.Version, slo.NewBoard(sloConfig(sp, kinds)),
+			slo.NewEscalation(escalationConfig(sp))}
 		if known { // what was judged stays judged
 			now := time.Now()
 			_ = b.board.Breaker().Restore(old.board.Breaker().Save(now), now) // saved just now: it can be restored

@@ -98,12 +98,13 @@ func adminHosts(cfg *config.Config) []string {
 	return hosts
 }
 
-func sloConfig(sp *config.Specialist) slo.Config {
+// sloConfig returns what a specialist publishes and owes. kinds of verdicts have a rate of their own.
+func sloConfig(sp *config.Specialist, kinds []string) slo.Config {
 	c := sp.SLO.Correctness
 	return slo.Config{
 		Window: sp.SLO.Window, MinSamples: sp.SLO.MinSamples,
 		Correctness: slo.CorrectnessConfig{Floor: c.Floor, Window: c.Window, MinSamples: c.MinSamples,
-			RecoverFor: cmp.Or(c.RecoverFor, -1), ProbeShare: c.ProbeShare},
+			RecoverFor: cmp.Or(c.RecoverFor, -1), ProbeShare: c.ProbeShare, Kinds: kinds},
 	}
 }
 

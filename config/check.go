@@ -49,8 +49,22 @@ func checkJudges(c *Config, r *report) {
 			r.addAt(path, CodeUnknownName, "there is no tenant %q", clip(name))
 		}
 	}
+	checkKinds(&c.Outcomes, r)
 	if len(c.Outcomes.Tenants) > 0 && c.Auth.Verdicts == "none" {
 		r.addAt("outcomes.tenants", CodeConflict, "auth.verdicts is none: no verdicts count")
+	}
+}
+
+// maxKinds bounds the kinds of verdicts that are published, each a series of every specialist.
+const maxKinds = 16
+
+// checkKinds notes kinds of verdicts that cannot be published by their name.
+func checkKinds(o *Outcomes, r *report) {
+	if len(o.Kinds) > maxKinds {
+		r.addAt("outcomes.kinds", CodeTooMany, "%d kinds, at most %d are published by name", len(o.Kinds), maxKinds)
+	}
+	if v := &o.Verifier; v.Sample > 0 && !slices.Contains(o.Kinds, v.Kind) {
+		r.addAt("outcomes.verifier.kind", CodeUnknownName, "%q is not among outcomes.kinds", clip(v.Kind))
 	}
 }
 

@@ -25,6 +25,9 @@ func (c *Config) derive(r *report) {
 	for _, name := range slices.Sorted(maps.Keys(c.Intents)) {
 		c.Intents[name] = deriveIntent(name, c.Intents[name], r)
 	}
+	if c.Outcomes.Kinds == nil {
+		c.Outcomes.Kinds = []string{"compile", "test", "review"}
+	}
 	if c.Outcomes.Verifier.Command == nil {
 		c.Outcomes.Verifier.Command = []string{"g++", "-std=c++23", "-fsyntax-only", "{}"}
 	}

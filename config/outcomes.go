@@ -11,6 +11,9 @@ type Outcomes struct {
 	// Of the tenants that auth.verdicts lets judge, those that do; empty = all. A judge can have a
 	// specialist demoted.
 	Tenants []string `yaml:"tenants" form:"name"`
+	// Kinds of verdicts that are published by a rate of their own, beside that of all answers: in /v1/slo and as the
+	// label "kind" of metrics. Verdicts of all further kinds share the rate "other". Default compile, test, review.
+	Kinds []string `yaml:"kinds" form:"name"`
 	// The gateway's own judge, beside those that call POST /v1/outcomes.
 	Verifier Verifier `yaml:"verifier"`
 }
@@ -21,6 +24,8 @@ type Outcomes struct {
 type Verifier struct {
 	// Share of the answers that are judged; 0 = none.
 	Sample float64 `yaml:"sample" default:"0" range:"0..1"`
+	// Kind that its verdicts are published as.
+	Kind string `yaml:"kind" default:"compile" form:"name"`
 	// What is run; "{}" stands for the file with the code. It passes when it exits with 0.
 	Command []string `yaml:"command"`
 	// Fence languages that are code: the others' blocks are not looked at, and an answer without any is not judged.

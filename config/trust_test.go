@@ -29,6 +29,10 @@ func TestWhatWouldShareOrLeakIsAFault(t *testing.T) {
 		{"a short token", small + "admin: {token: fifteen bytes..}\n", "admin.token: out_of_range"},
 		{"a short token beyond loopback", small + "listen: {admin: 0.0.0.0:8081}\nadmin: {token: x}\n",
 			"admin.token: out_of_range"},
+		{"a verifier of no kind", small + "outcomes: {kinds: [test], verifier: {sample: 1}}\n",
+			"outcomes.verifier.kind: unknown_name"},
+		{"more kinds than are published", small + "outcomes: {kinds: [" + strings.Repeat("k, ", 17) + "]}\n",
+			"outcomes.kinds: too_many"},
 		{"judges without a key", small + "outcomes: {tenants: [anonymous]}\n", "outcomes.tenants[0]: conflict"},
 		{"judges where nobody judges",
 			small + "auth: {verdicts: none, tenants: [{name: acme, key_sha256: " + sha +

@@ -27,6 +27,10 @@ func (x *exchange) record() {
 	if x.receipt.Opened() {
 		x.putAway()
 	}
+	if end := deadlineOf(&x.request, &x.answer, x.dispatch.TTFT, now); sp != nil && end != noDeadline {
+		sp.Board.ObserveDeadline(now, end == deadlineMissed)
+		sp.Metrics.Deadline(end == deadlineMissed)
+	}
 	if sp != nil && x.answer.failure == nil {
 		sp.Board.ObserveEnd(now, x.dispatch.Preempted > 0)
 		if !x.answer.abort {

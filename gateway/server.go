@@ -40,6 +40,7 @@ type Options struct {
 	Front      front.Kind                  // of the data listener
 	Knowledge  api.Knowledge               // nil: the admin listener tells the index alone
 	Verifier   shadow.Verifier             // nil: verdicts come by POST /v1/outcomes alone
+	Verifies   string                      // the kind that the verifier's verdicts are published as
 
 	Calibration shadow.Stream       // nil: what shadows come to is counted and not kept
 	Digest      func([]byte) string // of texts in calibration records; required with Calibration
@@ -96,7 +97,7 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 	s.decider = decide.Decider{Conversations: decide.NewConversations(rt.Stickiness.Conversations),
 		Probation: s.probation, Clock: s}
 	records := shadow.NewRecords(o.Calibration, s.now)
-	s.audit = shadow.Audit{Verifier: o.Verifier, Rings: s.receipts, Now: s.now,
+	s.audit = shadow.Audit{Verifier: o.Verifier, Kind: o.Verifies, Rings: s.receipts, Now: s.now,
 		Verdicts: &shadow.Verdicts{Probation: s.probation, Records: records, Log: s.log}}
 	s.shadows = shadow.New(shadow.Config{
 		Comparer: &shadow.Comparer{Records: records, Metrics: s.metrics, Digest: o.Digest},

@@ -23,6 +23,7 @@ type Board struct {
 	itl       window
 	admission window
 	ends      tally              // hold: preempted at least once
+	deadlines tally              // hold: missed
 	intents   map[string]*window // time to first token by declared intent; at most maxIntents
 	newest    time.Time          // of any observation but outcomes; the Board's beginning before the first
 }
@@ -33,7 +34,7 @@ func NewBoard(cfg Config) *Board {
 	now := cfg.Now()
 	return &Board{
 		cfg: cfg, ring: newRing(cfg.Window, slots, now), ttft: newWindow(), itl: newWindow(), admission: newWindow(),
-		ends: newTally(cfg.Window, slots, now), breaker: newBreaker(cfg.Correctness, now),
+		ends: newTally(cfg.Window, slots, now), deadlines: newTally(cfg.Window, slots, now), breaker: newBreaker(cfg.Correctness, now),
 		intents: map[string]*window{}, newest: now,
 	}
 }
@@ -86,6 +87,14 @@ func (b *Board) ObserveEnd(now time.Time, preempted bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ends.add(now, preempted)
+	b.newest = now
+}
+
+// ObserveDeadline counts a request that had declared a deadline, and whether it was missed.
+func (b *Board) ObserveDeadline(now time.Time, missed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.deadlines.add(now, missed)
 	b.newest = now
 }
 

@@ -22,6 +22,7 @@ func (s Duty) String() string { return [...]string{"primary", "shadow-only"}[s] 
 type Verdict struct {
 	Answered time.Time // when the answer was asked for: where in the window it counts
 	Pass     bool
+	Kind     string // compile, review, …: what it is published as
 	By       string // the tenant that judges; "" is the gateway's own judge, whose share of a window is not bounded
 }
 
@@ -47,6 +48,7 @@ type Breaker struct {
 
 	mu       sync.Mutex
 	rolling  votes     // all verdicts of the window: the rate that is published
+	kinds    kinds     // the same verdicts apart by kind
 	evidence votes     // those on answers since begun: what the breaker goes by
 	begun    time.Time // the last demotion or Refresh; zero before the first
 	served   time.Time // the last Refresh: what was asked before it is of other weights; zero before the first
@@ -58,7 +60,7 @@ type Breaker struct {
 func newBreaker(c CorrectnessConfig, now time.Time) *Breaker {
 	return &Breaker{
 		floor: c.Floor, least: c.MinSamples, recoverFor: c.RecoverFor, probeEvery: max(int(1/c.ProbeShare+0.5), 1),
-		rolling: newVotes(c, now), evidence: newVotes(c, now),
+		rolling: newVotes(c, now), evidence: newVotes(c, now), kinds: newKinds(c),
 	}
 }
 
@@ -191,6 +193,7 @@ func (l *Breaker) Refresh(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rolling.reset(now)
+	clear(l.kinds.by)
 	l.evidence.reset(now)
 	l.begun, l.served = now, now
 	l.due.Store(0)

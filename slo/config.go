@@ -16,6 +16,7 @@ type CorrectnessConfig struct {
 	Window     time.Duration // 24 h
 	MinSamples int           // 50
 	RecoverFor time.Duration // 10 m above the floor before a demoted specialist is trusted again; negative is at once
+	Kinds      []string      // of verdicts, that have a rate of their own: compile; all others share OtherKind's
 	ProbeShare float64       // 0.1: of the requests that were a demoted specialist's, those that are copied to it
 }
 
@@ -36,6 +37,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Correctness.ProbeShare <= 0 {
 		c.Correctness.ProbeShare = 0.1
+	}
+	if c.Correctness.Kinds == nil {
+		c.Correctness.Kinds = []string{CompileKind}
 	}
 	if c.MinSamples <= 0 {
 		c.MinSamples = 20

@@ -5,7 +5,8 @@
 //	ObserveTTFT     │ window: a ring of sketches ─┐                         ┌─▶ Headers: X-SLO-… of every answer
 //	ObserveAdmission├▶                            ├─ merge, every 250 ms ──▶┤
 //	ObserveEnd      │ tally: a ring of counters  ─┘                         └─▶ Report: GET /v1/slo/{specialist}
-//	Outcome         ┘
+//	ObserveDeadline │
+//	Outcome, …OfKind┘
 //
 //	Knobs: the thresholds in force, each a default of the config that an operator can override for a time
 //

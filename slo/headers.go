@@ -51,7 +51,7 @@ func (p *publication) fresh(now time.Time) bool {
 }
 
 func render(r Report, cfg Config) []Header {
-	headers := make([]Header, 0, 6)
+	headers := make([]Header, 0, 8)
 	add := func(name, value string) {
 		headers = append(headers, Header{name, value})
 	}
@@ -65,9 +65,15 @@ func render(r Report, cfg Config) []Header {
 		add("X-SLO-Admission-TTFT-P95-Ms", whole(*p))
 	}
 	if c := r.Correctness; c.Rate != nil {
-		rate := math.Floor(*c.Rate*1000+1e-6) / 1000 // never rounded up to a floor that it misses
-		add("X-SLO-Correctness", fmt.Sprintf("rate=%.3f, floor=%.3f, samples=%d, window=%s", rate, c.Floor, c.Samples,
+		add("X-SLO-Correctness", fmt.Sprintf("rate=%.3f, floor=%.3f, samples=%d, window=%s", floored(*c.Rate), c.Floor,
+			c.Samples, span(cfg.Correctness.Window)))
+	}
+	if c, ok := r.Correctness.Kinds[CompileKind]; ok && c.Rate != nil {
+		add("X-SLO-Compile-Pass", fmt.Sprintf("rate=%.3f, samples=%d, window=%s", floored(*c.Rate), c.Samples,
 			span(cfg.Correctness.Window)))
+	}
+	if f := r.Deadlines.Fraction; f != nil {
+		add("X-SLO-Deadline-Missed", fmt.Sprintf("share=%.3f, samples=%d", ceiled(*f), r.Deadlines.Samples))
 	}
 	if f := r.Preempted.Fraction; f != nil {
 		add("X-SLO-Preempted-Once", strconv.FormatFloat(*f, 'f', 3, 64))
@@ -75,6 +81,12 @@ func render(r Report, cfg Config) []Header {
 	add("X-SLO-Window", fmt.Sprintf("%s, samples=%d, age=%d", span(cfg.Window), r.Samples, r.AgeMs))
 	return headers
 }
+
+// floored cuts a pass rate to three digits: it is never rounded up to a floor that it misses.
+func floored(rate float64) float64 { return math.Floor(rate*1000+1e-6) / 1000 }
+
+// ceiled rounds a share of failures up to three digits: one of many is never published as none.
+func ceiled(share float64) float64 { return math.Ceil(share*1000-1e-6) / 1000 }
 
 // String renders a latency that is known as headers show it.
 func (l Latency) String() string {

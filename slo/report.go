@@ -13,6 +13,7 @@ type Report struct {
 	Admission     Latency            `json:"admission_ttft"`    // from admission to the first token
 	Intents       map[string]Latency `json:"intents,omitempty"` // time to the first token by declared intent
 	Preempted     Share              `json:"preempted_once"`    // for transparency; not an objective
+	Deadlines     Share              `json:"deadline_missed"`   // of the requests that declared one
 	Correctness   Correctness        `json:"correctness"`
 }
 
@@ -41,6 +42,17 @@ type Correctness struct {
 	Standing          string   `json:"standing"` // primary | shadow-only
 	Low               *float64 `json:"low"`      // the true rate is between low and high with 95 % confidence
 	High              *float64 `json:"high"`
+
+	// the verdicts of the window apart by kind; an answer is one sample of each kind that judged it
+	Kinds map[string]KindRate `json:"kinds,omitempty"`
+}
+
+// KindRate is the pass rate of the verdicts of one kind, over the window of Correctness.
+type KindRate struct {
+	Rate    *float64 `json:"rate"`
+	Samples int      `json:"samples"`
+	Low     *float64 `json:"low"` // as of Correctness
+	High    *float64 `json:"high"`
 }
 
 // Report reads all windows as of now. It costs some ten microseconds, during which observations wait.
@@ -62,11 +74,13 @@ func (b *Board) read(now time.Time) Report {
 	r.Samples = r.TTFT.Samples
 	ends := b.ends.sum(now)
 	r.Preempted = Share{Samples: ends.all, Fraction: known(ends, b.cfg.MinSamples)}
+	deadlines := b.deadlines.sum(now)
+	r.Deadlines = Share{Samples: deadlines.all, Fraction: known(deadlines, b.cfg.MinSamples)}
 	owed, outcomes := b.cfg.Correctness, b.breaker.tally(now)
 	r.Correctness = Correctness{
 		Rate: known(outcomes, owed.MinSamples), Floor: owed.Floor, Samples: outcomes.all, MinSamples: owed.MinSamples,
 		WindowSeconds: owed.Window.Seconds(), RecoverForSeconds: owed.RecoverFor.Seconds(),
-		Standing: b.breaker.Standing(now).String(),
+		Standing: b.breaker.Standing(now).String(), Kinds: b.breaker.rates(now),
 	}
 	if low, high := outcomes.wilson(); r.Correctness.Rate != nil {
 		r.Correctness.Low, r.Correctness.High = &low, &high

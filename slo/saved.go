@@ -3,6 +3,8 @@ package slo
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -17,6 +19,8 @@ type Saved struct {
 	Served   time.Time `json:"served,omitzero"` // since when the weights are what they are
 	Rolling  []Slot    `json:"rolling,omitempty"`
 	Evidence []Slot    `json:"evidence,omitempty"`
+
+	Kinds map[string][]Slot `json:"kinds,omitempty"` // Rolling, apart by kind of verdict
 }
 
 // Slot is the verdicts on the answers of a while.
@@ -36,6 +40,7 @@ func (l *Breaker) Save(now time.Time) Saved {
 		Standing: Duty(l.standing.Load()).String(), Changed: l.changed, Begun: l.begun,
 		Served:  l.served,
 		Rolling: l.rolling.saved(now), Evidence: l.evidence.saved(now),
+		Kinds: l.kinds.saved(now),
 	}
 }
 
@@ -45,7 +50,7 @@ func (l *Breaker) Restore(s Saved, now time.Time) error {
 	if s.Standing != Primary.String() && s.Standing != ShadowOnly.String() {
 		return fmt.Errorf("%w: standing %.32q", ErrSaved, s.Standing)
 	}
-	for _, slots := range [][]Slot{s.Rolling, s.Evidence} {
+	for _, slots := range append(slices.Collect(maps.Values(s.Kinds)), s.Rolling, s.Evidence) {
 		for _, slot := range slots {
 			if slot.Pass < 0 || slot.Pass > slot.All || slot.All > 1<<40 {
 				return fmt.Errorf("%w: %d of %d passed", ErrSaved, slot.Pass, slot.All)
@@ -56,6 +61,7 @@ func (l *Breaker) Restore(s Saved, now time.Time) error {
 	defer l.mu.Unlock()
 	l.rolling.restore(s.Rolling, now)
 	l.evidence.restore(s.Evidence, now)
+	l.kinds.restore(s.Kinds, now)
 	l.changed, l.begun, l.newest = earlier(s.Changed, now), earlier(s.Begun, now), time.Time{}
 	l.served = earlier(s.Served, now)
 	l.due.Store(0)

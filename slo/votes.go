@@ -113,6 +113,11 @@ func (v *votes) saved(now time.Time) (slots []Slot) {
 
 func (v *votes) restore(slots []Slot, now time.Time) {
 	v.reset(now)
+	v.merge(slots, now)
+}
+
+// merge adds verdicts that were saved.
+func (v *votes) merge(slots []Slot, now time.Time) {
 	for _, s := range slots {
 		v.of(s.By).merge(now, s.At, count{hold: s.Pass, all: s.All})
 	}

@@ -29,9 +29,14 @@ var (
 	movesDesc = specialistDesc("octet_lane_transitions_total", "Demotions and recoveries.")
 	rateDesc  = specialistDesc("octet_correctness_rate",
 		"Pass rate over the correctness window; absent with too few verdicts.")
-	floorDesc   = specialistDesc("octet_correctness_floor", "The least pass rate that a specialist owes.")
-	samplesDesc = specialistDesc("octet_correctness_samples", "Verdicts in the correctness window.")
-	stepDesc    = specialistDesc("octet_load_step",
+	floorDesc    = specialistDesc("octet_correctness_floor", "The least pass rate that a specialist owes.")
+	samplesDesc  = specialistDesc("octet_correctness_samples", "Verdicts in the correctness window.")
+	kindRateDesc = specialistDesc("octet_correctness_kind_rate",
+		"Pass rate of the verdicts of one kind over the correctness window: compile is the compile-pass rate; absent "+
+			"with too few.", "kind")
+	kindSamplesDesc = specialistDesc("octet_correctness_kind_samples",
+		"Answers in the correctness window that verdicts of one kind judged.", "kind")
+	stepDesc = specialistDesc("octet_load_step",
 		"Step of the load escalation in force: 0 normal, 1 diverting, 2 throttling.")
 	pressureDesc = specialistDesc("octet_load_pressure", "How near a new request is to a refusal: 1 is one.")
 	lowestDesc   = specialistDesc("octet_load_floor", "Least priority that is served under load; -100 is every one.")
@@ -47,13 +52,16 @@ var (
 		"intent", "quantile")
 	onceDesc = specialistDesc("octet_slo_preempted_once",
 		"Share of answers that were preempted at least once: transparency, no objective.")
+	missedDesc = specialistDesc("octet_slo_deadline_missed",
+		"Share of the requests with a deadline whose deadline passed before the answer, or its first token, was there.")
 )
 
 // Describe implements prometheus.Collector.
 func (g SLOGauges) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		demotedDesc, movesDesc, rateDesc, floorDesc, samplesDesc, stepDesc, pressureDesc, lowestDesc, intentFloor,
-		intentDivert, publishDesc, intentDesc, onceDesc,
+		intentDivert, publishDesc, intentDesc, onceDesc, missedDesc, kindRateDesc,
+		kindSamplesDesc,
 	} {
 		out <- d
 	}
@@ -101,7 +109,12 @@ func (g SLOGauges) published(out chan<- prometheus.Metric, sp *ensemble.Speciali
 	emit(out, floorDesc, r.Correctness.Floor, sp.Name)
 	emit(out, samplesDesc, float64(r.Correctness.Samples), sp.Name)
 	known(out, rateDesc, r.Correctness.Rate, sp.Name)
+	for kind, k := range r.Correctness.Kinds {
+		known(out, kindRateDesc, k.Rate, sp.Name, kind)
+		emit(out, kindSamplesDesc, float64(k.Samples), sp.Name, kind)
+	}
 	known(out, onceDesc, r.Preempted.Fraction, sp.Name)
+	known(out, missedDesc, r.Deadlines.Fraction, sp.Name)
 	percentiles(out, publishDesc, r.TTFT, sp.Name, "ttft")
 	percentiles(out, publishDesc, r.ITL, sp.Name, "itl")
 	known(out, publishDesc, r.Admission.P95, sp.Name, "admission_ttft", "0.95")

@@ -11,7 +11,7 @@ import (
 
 // collector exposes the counts of all specialists that were ever served: a prometheus.Collector.
 type collector struct {
-	offered, admitted, ok, tokens, verdicts, hits, ttft, total *prometheus.Desc
+	offered, admitted, ok, tokens, verdicts, deadlines, hits, ttft, total *prometheus.Desc
 
 	failed *prometheus.CounterVec // the rest of ok's series
 
@@ -37,6 +37,9 @@ func newCollector() *collector {
 		ok:       desc(requestsName, requestsHelp, "status"),
 		tokens:   desc("octet_tokens_total", "Tokens, by kind.", "kind"),
 		verdicts: desc("octet_verdicts_total", "Verdicts on answers.", "result"),
+		deadlines: desc("octet_deadlines_total",
+			"Requests that had declared a deadline: met, or missed; those that were refused or failed before it count "+
+				"as neither.", "result"),
 		hits: desc("octet_predicted_hits_total",
 			"Answers for which cached tokens were predicted, by how many of them the engine delivered.", "kept"),
 		ttft:   desc("octet_ttft_seconds", "Arrival to first token of streamed answers."),
@@ -60,7 +63,8 @@ func (s *collector) of(name string) *Specialist {
 
 // Describe implements prometheus.Collector.
 func (s *collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{s.offered, s.admitted, s.ok, s.tokens, s.verdicts, s.hits, s.ttft, s.total} {
+	for _, d := range []*prometheus.Desc{s.offered, s.admitted, s.ok, s.tokens, s.verdicts, s.deadlines, s.hits, s.ttft,
+		s.total} {
 		to <- d
 	}
 }
@@ -87,6 +91,8 @@ func (s *collector) collect(to chan<- prometheus.Metric, name string, m *Special
 	}
 	count(s.verdicts, m.pass.Load(), "pass")
 	count(s.verdicts, m.fail.Load(), "fail")
+	count(s.deadlines, m.met.Load(), "met")
+	count(s.deadlines, m.missed.Load(), "missed")
 	hits := m.Predicted.Read()
 	count(s.hits, hits.All, keptAll)
 	count(s.hits, hits.Part, keptPart)

@@ -14,6 +14,7 @@ type Specialist struct {
 	since             time.Time
 	offered, admitted [len(bands)]atomic.Uint64 // by bandOf
 	pass, fail        atomic.Uint64
+	met, missed       atomic.Uint64 // deadlines
 	Predicted         Accuracy
 	Ratio             TokenRatio
 
@@ -68,6 +69,15 @@ func (m *Specialist) Verdict(pass bool) {
 		m.pass.Add(1)
 	} else {
 		m.fail.Add(1)
+	}
+}
+
+// Deadline counts a request that had declared a deadline, and whether it was missed.
+func (m *Specialist) Deadline(missed bool) {
+	if missed {
+		m.missed.Add(1)
+	} else {
+		m.met.Add(1)
 	}
 }
 

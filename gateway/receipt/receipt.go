@@ -142,7 +142,8 @@ type Outcome struct {
 	Pass       bool      `json:"pass"`
 	Time       time.Time `json:"time"`
 
-	By string `json:"-"` // the tenant that gave it; "" is the gateway's own verifier
+	By        string `json:"-"` // the tenant that gave it; "" is the gateway's own verifier
+	Published string `json:"-"` // the kind under whose rate it counts
 }
 
 // render writes out what is only written when it is asked for: traces and verdicts. Its lists are never null.

@@ -71,7 +71,7 @@ func TestEveryFieldIsKeptAndTold(t *testing.T) {
 	for _, o := range outcomes {
 		if r, ok := g.Find(want.ID); !ok {
 			t.Fatal("it is not found")
-		} else if e, _ := r.Judge(o); e == Refused {
+		} else if r.Judge(o).Answer.Effect == Refused {
 			t.Fatalf("%+v is refused", o)
 		}
 	}
@@ -243,8 +243,8 @@ func TestVerdictsStayWithTheirReceipt(t *testing.T) {
 	rs.Of("t").Put(&Receipt{ID: "a"})
 	first, _ := rs.Find("t", "a")
 	second, _ := rs.Find("t", "a")
-	once, _ := first.Judge(Outcome{Kind: "k", Pass: true})
-	if twice, _ := second.Judge(Outcome{Kind: "k"}); once == Refused || twice != Refused {
+	once := first.Judge(Outcome{Kind: "k", Pass: true}).Answer.Effect
+	if twice := second.Judge(Outcome{Kind: "k"}).Answer.Effect; once == Refused || twice != Refused {
 		t.Error("a kind of verdict counts once")
 	}
 	if r, _ := rs.Find("t", "a"); len(r.Outcomes) != 1 || !r.Outcomes[0].Pass || len(first.Outcomes) != 0 {

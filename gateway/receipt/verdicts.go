@@ -38,31 +38,57 @@ const (
 	Overturn               // what had passed fails
 )
 
-// Judge adds a verdict to a receipt that was put, unless there is one of its kind. All that find the receipt see it.
-// passedBy is the tenant whose verdict had passed, for Overturn.
-func (r *Receipt) Judge(o Outcome) (e Effect, passedBy string) { return r.verdicts.add(o) }
+// Change is what a verdict does to one sample.
+type Change struct {
+	Effect   Effect
+	PassedBy string // the tenant whose verdict had passed, for Overturn
+}
 
-func (v *verdicts) add(o Outcome) (e Effect, passedBy string) {
+// Judged is what a verdict does to the samples that an answer is: one among all answers, and one among those that are
+// published under its kind. Both are Refused, or neither is.
+type Judged struct{ Answer, Kind Change }
+
+// Judge adds a verdict to a receipt that was put, unless there is one of its kind. All that find the receipt see it.
+func (r *Receipt) Judge(o Outcome) Judged { return r.verdicts.add(o) }
+
+func (v *verdicts) add(o Outcome) Judged {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.list) >= maxOutcomes && !Reserved(o.Kind) {
-		return Refused, ""
+	if len(v.list) >= maxOutcomes && !Reserved(o.Kind) || v.has(o) {
+		return Judged{}
 	}
-	e, failed := First, false
-	for _, known := range v.list {
-		switch {
-		case known.Specialist != o.Specialist:
-		case known.Kind == o.Kind:
-			return Refused, ""
-		case e == First:
-			e, passedBy, failed = Agrees, known.By, !known.Pass
-		default:
-			failed = failed || !known.Pass
-		}
-	}
-	if e == Agrees && !failed && !o.Pass {
-		e = Overturn
+	j := Judged{
+		Answer: v.changedBy(o, func(known Outcome) bool { return known.Specialist == o.Specialist }),
+		Kind: v.changedBy(o, func(known Outcome) bool {
+			return known.Specialist == o.Specialist && known.Published == o.Published
+		}),
 	}
 	v.list = append(v.list, o)
-	return e, passedBy
+	return j
+}
+
+// has reports whether there is a verdict of that kind on that answer. Under mu.
+func (v *verdicts) has(o Outcome) bool {
+	return slices.ContainsFunc(v.list, func(known Outcome) bool {
+		return known.Specialist == o.Specialist && known.Kind == o.Kind
+	})
+}
+
+// changedBy returns what a verdict does to the sample that those before it are, which passes when all of them pass.
+// Under mu.
+func (v *verdicts) changedBy(o Outcome, counts func(known Outcome) bool) Change {
+	c, failed := Change{Effect: First}, false
+	for _, known := range v.list {
+		if !counts(known) {
+			continue
+		}
+		if c.Effect == First {
+			c = Change{Effect: Agrees, PassedBy: known.By}
+		}
+		failed = failed || !known.Pass
+	}
+	if c.Effect == Agrees && !failed && !o.Pass {
+		c.Effect = Overturn
+	}
+	return c
 }

@@ -22,6 +22,7 @@ type Verifier interface {
 // Audit has a Verifier judge answers.
 type Audit struct {
 	Verifier Verifier // nil: verdicts come from outside alone
+	Kind     string   // that its verdicts are published as; "" is receipt.VerifierKind
 	Verdicts *Verdicts
 	Rings    *receipt.Rings
 	Now      func() time.Time
@@ -41,7 +42,8 @@ func (a *Audit) Largest() int64 {
 // OnAnswer offers an answer to the verifier. Its verdict comes long after the request has ended.
 func (a *Audit) OnAnswer(rt *ensemble.Runtime, r *receipt.Receipt, answer string) {
 	a.Verifier.Offer(answer, func(pass bool) {
-		a.Verdicts.OnAnswer(rt, r, receipt.Outcome{Kind: receipt.VerifierKind, Pass: pass, Time: a.Now()})
+		a.Verdicts.OnAnswer(rt, r, receipt.Outcome{Kind: receipt.VerifierKind, Published: a.Kind, Pass: pass,
+			Time: a.Now()})
 	})
 }
 
@@ -60,11 +62,12 @@ func (a *Audit) OnCopy(c Copy, answer string) {
 		return
 	}
 	a.Verifier.Offer(answer, func(pass bool) {
-		o := receipt.Outcome{Kind: receipt.VerifierKind, Specialist: c.Specialist.Name, Pass: pass, Time: a.Now()}
+		o := receipt.Outcome{Kind: receipt.VerifierKind, Published: a.Kind, Specialist: c.Specialist.Name, Pass: pass,
+			Time: a.Now()}
 		if r, ok := a.Rings.Find(c.Tenant, c.Receipt); ok {
 			Count(c.Specialist, r, o)
 			return
 		}
-		sample(c.Specialist, slo.Verdict{Answered: c.Asked, Pass: pass})
+		sample(c.Specialist, slo.Verdict{Answered: c.Asked, Pass: pass, Kind: a.Kind})
 	})
 }

@@ -1,6 +1,7 @@
 package shadow
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -61,25 +62,35 @@ func (v *Verdicts) try(lane slo.Entrant, r *receipt.Receipt, effect receipt.Effe
 }
 
 // Count counts a verdict on the specialist's answer to a request, or to a copy of it. It returns what the verdict did
-// to the sample that the answer is.
+// to the sample that the answer is. Beside it, an answer is one sample of each kind of verdict.
 func Count(sp *ensemble.Specialist, r *receipt.Receipt, o receipt.Outcome) receipt.Effect {
-	v := slo.Verdict{Answered: r.Time, Pass: o.Pass, By: o.By}
-	effect, passedBy := r.Judge(o)
-	switch effect {
+	o.Published = sp.Board.KindOf(cmp.Or(o.Published, o.Kind))
+	v := slo.Verdict{Answered: r.Time, Pass: o.Pass, Kind: o.Published, By: o.By}
+	judged := r.Judge(o)
+	switch judged.Answer.Effect {
 	case receipt.First:
-		sample(sp, v)
+		sp.Board.Outcome(v)
+		sp.Metrics.Verdict(v.Pass)
 	case receipt.Overturn:
-		sp.Board.Overturn(v, passedBy)
+		sp.Board.Overturn(v, judged.Answer.PassedBy)
 		sp.Metrics.Verdict(false)
 	case receipt.Refused, receipt.Agrees:
 	default:
-		panic(fmt.Sprintf("shadow: a verdict has effect %d", effect))
+		panic(fmt.Sprintf("shadow: a verdict has effect %d", judged.Answer.Effect))
 	}
-	return effect
+	switch judged.Kind.Effect {
+	case receipt.First:
+		sp.Board.OutcomeOfKind(v)
+	case receipt.Overturn:
+		sp.Board.OverturnOfKind(v, judged.Kind.PassedBy)
+	case receipt.Refused, receipt.Agrees:
+	}
+	return judged.Answer.Effect
 }
 
-// sample takes a verdict into the specialist's correctness window.
+// sample takes a verdict on an answer that no receipt tells of into the specialist's correctness window.
 func sample(sp *ensemble.Specialist, v slo.Verdict) {
 	sp.Board.Outcome(v)
+	sp.Board.OutcomeOfKind(v)
 	sp.Metrics.Verdict(v.Pass)
 }
