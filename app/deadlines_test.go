@@ -86,7 +86,8 @@ func TestDeadlineMissesArePublishedPerSpecialist(t *testing.T) {
 		holds("no deadline", b.declared(unary, 0), 200, 0, 0)
 		holds("its first token in time", b.declared(stream, 0, "X-TTFT-Deadline-Ms", "5000"), 200, 1, 0)
 		holds("in one piece there is no first token", b.declared(unary, 0, "X-TTFT-Deadline-Ms", "5000"), 200, 0, 0)
-		holds("its client leaves before it", b.declared(stream, 50*time.Millisecond, "X-Deadline-Ms", "5000"), 200, 0, 0)
+		holds("its client leaves before it", b.declared(stream, 50*time.Millisecond, "X-Deadline-Ms", "5000"),
+			200, 0, 0)
 		fault("POST", `{"kind":"hang_after_tokens","k":3,"times":1}`)
 		holds("in the middle of a stream", b.declared(stream, 0, "X-Deadline-Ms", "600"), 200, 1, 1)
 		fault("POST", `{"kind":"hang","times":1}`)

@@ -34,7 +34,8 @@ func NewBoard(cfg Config) *Board {
 	now := cfg.Now()
 	return &Board{
 		cfg: cfg, ring: newRing(cfg.Window, slots, now), ttft: newWindow(), itl: newWindow(), admission: newWindow(),
-		ends: newTally(cfg.Window, slots, now), deadlines: newTally(cfg.Window, slots, now), breaker: newBreaker(cfg.Correctness, now),
+		ends: newTally(cfg.Window, slots, now), deadlines: newTally(cfg.Window, slots, now),
+		breaker: newBreaker(cfg.Correctness, now),
 		intents: map[string]*window{}, newest: now,
 	}
 }

@@ -8,7 +8,8 @@ import (
 // MEGA-54: the rates of kinds look back over the same window as the rate of all answers, survive a restart, and are
 // forgotten with the weights that they are of. A kind that has lost its name goes on among the others.
 func TestRatesOfKindsOutliveARestartAndNoVersion(t *testing.T) {
-	c := Config{Correctness: CorrectnessConfig{MinSamples: 3, Window: 24 * time.Hour, Kinds: []string{"compile", "test"}}}
+	c := Config{Correctness: CorrectnessConfig{MinSamples: 3, Window: 24 * time.Hour,
+		Kinds: []string{"compile", "test"}}}
 	at := newClock()
 	c.Now = at.now
 	b := NewBoard(c)

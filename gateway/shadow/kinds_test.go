@@ -28,7 +28,8 @@ func TestTheVerifiersVerdictsAreOfAKind(t *testing.T) {
 				all, pass = all+slot.All, pass+slot.Pass
 			}
 			if [2]int{all, pass} != want {
-				t.Errorf("the tenant first: %v: of %s there are %d and %d passed, want %v", first, kind, all, pass, want)
+				t.Errorf("the tenant first: %v: of %s there are %d and %d passed, want %v", first, kind, all, pass,
+					want)
 			}
 		}
 	}
