@@ -142,7 +142,7 @@ type pkg struct {
 	Imports    []string
 }
 
-// MEGA-03, MOD2-19
+// MEGA-02, MEGA-03, MOD2-19
 func TestArrowsPointDownOnly(t *testing.T) {
 	for _, arrow := range upward(ours(t)) {
 		t.Error(arrow)

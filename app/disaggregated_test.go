@@ -144,9 +144,9 @@ func TestShortAndWarmPromptsStayWithOneReplica(t *testing.T) {
 	w.baseline()
 }
 
-// MOD3-20, MOD3-46: whatever goes wrong, wherever and whenever, the client gets the whole answer that one replica would
-// have given, or, where an answer that it has begun to see may not go on elsewhere, a typed error. No place and no
-// block stays taken.
+// MOD3-20, MOD3-46, DYN-24: whatever goes wrong, wherever and whenever, the client gets the whole answer that one
+// replica would have given, or, where an answer that it has begun to see may not go on elsewhere, a typed error. No
+// place and no block stays taken.
 func TestFaultsOfEitherReplicaAtEveryPhase(t *testing.T) {
 	for _, c := range []struct {
 		replica, fault string

@@ -310,8 +310,8 @@ func TestMetricsSayWhatWasBuilt(t *testing.T) {
 	}
 }
 
-// MEGA-27, MEGA-29: every replica has a Gate of its own and nothing is shared above them, so that one specialist's
-// overload leaves another's admission alone.
+// MEGA-21, MEGA-27, MEGA-29: every replica has a Gate of its own and nothing is shared above them, so that one
+// specialist's overload leaves another's admission alone.
 func TestOneSpecialistsOverloadIsNobodyElses(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "specialists[1].scheduler.max_running=1",
 		"specialists[1].scheduler.max_waiting=50")

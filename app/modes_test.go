@@ -50,7 +50,8 @@ func TestDynamoKVIsOneKey(t *testing.T) {
 	eventually(t, "ledgers at their baseline", w.Quiet)
 }
 
-// Every preset serves, on real sockets; direct needs a replica to be named by the request, or by a profile.
+// DYN-11, DYN-12, DYN-14, DYN-20: every preset serves, on real sockets; direct needs a replica to be named by the
+// request, or by a profile.
 func TestEveryPresetServes(t *testing.T) {
 	for _, name := range plugins.Presets() {
 		yaml := worldWith(name, "")

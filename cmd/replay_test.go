@@ -51,21 +51,21 @@ func replayOnce(t *testing.T, args ...string) (string, error) {
 func TestReplayComparesProfilesAndRepeatsItself(t *testing.T) {
 	trace, dir := traceFile(t, 90, ""), t.TempDir()
 	svg, figures := filepath.Join(dir, "plot.svg"), filepath.Join(dir, "figures.json")
-	args := []string{trace, "--profiles", "default,random,oracle,dynamo-kv", "--replicas", "3", "--rate", "2", "--seed",
-		"7", "--capacity", "--ttft-goal", "500ms", "--svg", svg, "--json", figures}
+	args := []string{trace, "--profiles", "default,random,round-robin,oracle,dynamo-kv", "--replicas", "3", "--rate",
+		"2", "--seed", "7", "--capacity", "--ttft-goal", "500ms", "--svg", svg, "--json", figures}
 	table, err := replayOnce(t, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"hit %", "TTFT", "ITL", "tokens/s", "good %", "imbalance", "capacity", "default",
-		"random", "oracle", "dynamo-kv"} {
+		"random", "round-robin", "oracle", "dynamo-kv"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, table)
 		}
 	}
 	first := contents(t, svg, figures)
 	var out replayed
-	if err := json.Unmarshal(first[1], &out); err != nil || len(out.Results) != 4 || out.Results[0].Requests != 90 ||
+	if err := json.Unmarshal(first[1], &out); err != nil || len(out.Results) != 5 || out.Results[0].Requests != 90 ||
 		out.Capacities["default"] <= 0 {
 		t.Errorf("%v: %+v", err, out)
 	}

@@ -15,8 +15,8 @@ func (w *world) busy(h index.HostID, backlog, blocks int) {
 	w.t.Cleanup(f.Land)
 }
 
-// DYN-03, DYN-05, DYN-06: the document's three workers cost 18, 10 and 11, the second is picked, and the scores are in
-// the same proportion. The prompt is as long for all, so its own blocks to hold shift all costs alike.
+// DYN-03, DYN-05, DYN-06, DYN-23: the document's three workers cost 18, 10 and 11, the second is picked, and the scores
+// are in the same proportion. The prompt is as long for all, so its own blocks to hold shift all costs alike.
 //
 //nolint:lll // raw text that cannot be broken
 func TestDynamoKVPicksTheLowestCost(t *testing.T) {
