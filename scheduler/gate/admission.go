@@ -31,15 +31,21 @@ func (m *Model) start(l *Lease, r *Request, at place, paid int, now scheduler.Ti
 	m.totals.promptTokens += uint64(l.shape.tokens())
 }
 
-// pass starts r, which fits, past the waiting: its tenant pays for that as theirs do.
+// pass starts r, which fits, past the waiting: its tenant pays for that as theirs do. By that another tenant's may be
+// next, which may fit where the head did not.
 func (m *Model) pass(l *Lease, r *Request, rank queue.Rank, now scheduler.Time) {
 	rank.Priority = m.waiting.backlog.Level(rank, now)
-	cost := 0
-	if m.waiting.backlog.Len() > 0 && !r.Paid {
-		cost = m.engine.cost(r, m.engine.ledger.reuse(r))
-		m.waiting.backlog.Bill(&queue.Newcomer{Level: rank.Priority, Tenant: r.Tenant}, cost)
+	if m.waiting.backlog.Len() == 0 || r.Paid {
+		m.start(l, r, place{rank, now}, 0, now)
+		return
 	}
+	head := m.waiting.backlog.Top()
+	cost := m.engine.cost(r, m.engine.ledger.reuse(r))
+	m.waiting.backlog.Bill(&queue.Newcomer{Level: rank.Priority, Tenant: r.Tenant}, cost)
 	m.start(l, r, place{rank, now}, cost, now)
+	if m.waiting.backlog.Top() != head {
+		m.admitWaiting(now)
+	}
 }
 
 // admitWaiting settles the head of the queue while it fits, or it is too late for it.

@@ -103,6 +103,7 @@ func (e *engine) slack(r *Request, reuse int, wait time.Duration, now scheduler.
 func (e *engine) start(l *Lease, r *Request, place place, now scheduler.Time) {
 	l.id, l.rank, l.waited, l.admitted, l.tenant = r.ID, place.rank, now-place.queued, now, r.Tenant
 	l.shape, l.generated, l.maxNew, l.whole = r.shape(), r.Resume, r.MaxNew, r.Whole
+	l.resumed = r.Resume
 	l.others, l.preemptible, l.deadline, l.watcher = e.roster.prefilling, r.Victim, maxTime, r.Watcher
 	if !r.Deadline.IsZero() {
 		l.deadline = r.Deadline.Sub(e.origin)

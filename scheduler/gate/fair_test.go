@@ -85,3 +85,50 @@ func TestARequestPaysForItsAnswer(t *testing.T) {
 		})
 	}
 }
+
+// MEGA-22: a request that starts past the head has its tenant pay. What is next by that starts as well, if it fits.
+func TestWhatIsNextByAnothersBillStarts(t *testing.T) {
+	gated(t, Config{Blocks: 10, BlockSize: 16, MaxRunning: 10, MaxWaiting: 10}, func(t *testing.T, g *Gate) {
+		running := admitted(t, g, Request{ID: "running", PromptTokens: 6 * 16})
+		large := queues(t, g, Request{ID: "large", Tenant: "a", PromptTokens: 8 * 16})
+		small := queues(t, g, Request{ID: "small", Tenant: "b", PromptTokens: 15})
+		if large.gone() || small.gone() {
+			t.Fatal("a request passes the head of another tenant")
+		}
+		earlier := admitted(t, g, Request{ID: "earlier", Tenant: "a", PromptTokens: 15, Arrived: time.Unix(1, 0)})
+		if large.gone() || !small.gone() {
+			t.Errorf("the large one has started: %t, the small one of the tenant that is next: %t", large.gone(),
+				small.gone())
+		}
+		if err := g.Check(); err != nil {
+			t.Error(err)
+		}
+		running.Release()
+		earlier.Release()
+		small.granted().Release()
+		large.granted().Release()
+	})
+}
+
+// MEGA-22: what a stream had said before it came here was another engine's work. Its tenant does not pay for it here.
+func TestAContinuationPaysForWhatItSaysHere(t *testing.T) {
+	gated(t, Config{MaxRunning: 1, MaxWaiting: 10}, func(t *testing.T, g *Gate) {
+		running := admitted(t, g, Request{ID: "first", Tenant: "other"})
+		went := queues(t, g, Request{ID: "continued", Tenant: "a", PromptTokens: 100, MaxNew: 400, Resume: 300})
+		next := queues(t, g, Request{ID: "next", Tenant: "a", PromptTokens: 100})
+		x := queues(t, g, Request{ID: "x", Tenant: "b", PromptTokens: 500, MaxNew: 1})
+		y := queues(t, g, Request{ID: "y", Tenant: "b", PromptTokens: 500, MaxNew: 1})
+		running.Release()
+		continued := went.granted()
+		continued.Grow(320) // 400 of the prompt and 20 of the answer: less than the 501 that x costs
+		continued.Release()
+		answered := x.granted()
+		answered.Grow(1)
+		answered.Release()
+		if !next.gone() || y.gone() {
+			t.Errorf("tenant a has had 420 tokens and starts: %t; b has had 501 and starts: %t", next.gone(), y.gone())
+		}
+		next.granted().Release()
+		y.granted().Release()
+	})
+}

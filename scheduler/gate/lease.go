@@ -22,6 +22,7 @@ type Lease struct {
 	admitted  scheduler.Time
 	paid      int     // what its tenant was charged for it at the start
 	generated int     // tokens of all sequences, those of Request.Resume included
+	resumed   int     // Request.Resume
 	watcher   Watcher // told by the driver of the Model; may be nil
 
 	holding

@@ -30,12 +30,14 @@ type gateWorld struct {
 func newGateWorld(d *slow.Dice) (*gateWorld, error) {
 	w := &gateWorld{now: time.Unix(1, 0), tickets: map[int]*Ticket{}, waiters: map[int]*Wait{}}
 	w.cfg = Config{
-		Blocks: 3 + d.Roll(14), BlockSize: 1 + d.Roll(4), MaxRunning: 1 + d.Roll(6), MaxWaiting: d.Roll(7),
-		Now: func() time.Time { return w.now },
+		Blocks: 3 + d.Roll(14), BlockSize: 1 + d.Roll(4), MaxRunning: 1 + d.Roll(6), MaxWaiting: d.Roll(12),
+		Now:     func() time.Time { return w.now },
+		Weights: func(tenant string) int { return naiveTenants[tenant] },
 	}
 	g, err := New(w.cfg)
 	w.gate = g
-	w.naive = &naiveGate{Pool: slow.NewPool(w.cfg.Blocks, w.cfg.BlockSize, 3), places: w.cfg.MaxRunning}
+	w.naive = &naiveGate{Pool: slow.NewPool(w.cfg.Blocks, w.cfg.BlockSize, 3), places: w.cfg.MaxRunning,
+		shares: newNaiveShares()}
 	w.naive.prefill = func(key int) time.Duration {
 		return w.gate.model.engine.rates.prefillTime(&w.tickets[key].lease)
 	}
@@ -47,7 +49,8 @@ func (w *gateWorld) ask(d *slow.Dice) error {
 	word, prompt := d.Roll(3), 1+d.Roll(3*w.cfg.BlockSize+2)
 	r := Request{
 		ID: fmt.Sprint(w.asked), Priority: d.Roll(3), PromptTokens: prompt, MaxNew: d.Roll(10),
-		Resume: max(0, d.Roll(8)-4), Victim: d.Roll(2) == 0,
+		Resume: max(0, d.Roll(8)-4), Victim: d.Roll(2) == 0, Tenant: string(rune('a' + d.Roll(3))),
+		Paid: d.Roll(8) == 1,
 	}
 	tokens := make([]uint32, prompt)
 	for i := range tokens {
@@ -74,7 +77,7 @@ func (w *gateWorld) ask(d *slow.Dice) error {
 	}
 	mirror := &naiveWaiter{
 		key: w.asked, rank: queue.Rank{Priority: r.Priority, Arrival: arrival, ID: uint64(w.asked)}, tokens: tokens,
-		resume: r.Resume, victim: r.Victim, more: more,
+		resume: r.Resume, victim: r.Victim, more: more, tenant: r.Tenant, most: r.MaxNew, paid: r.Paid,
 	}
 	return w.compareAsk(r, mirror, t, waiter, err)
 }
@@ -99,7 +102,7 @@ func (w *gateWorld) compareAsk(r Request, mirror *naiveWaiter, t *Ticket, waiter
 	if large {
 		return nil
 	}
-	first := len(w.naive.waiting) == 0 || mirror.rank.Before(w.naive.waiting[0].rank)
+	first := w.naive.shares.leads(w.naive.waiting, mirror)
 	starts := first && w.naive.fits(mirror)
 	full := !starts && len(w.naive.waiting) >= w.cfg.MaxWaiting && r.Resume == 0 &&
 		!(first && w.naive.copied().wouldStart(mirror))
@@ -110,25 +113,24 @@ func (w *gateWorld) compareAsk(r Request, mirror *naiveWaiter, t *Ticket, waiter
 	}
 	switch {
 	case starts:
+		head := w.naive.head()
 		w.naive.begin(mirror)
 		w.tickets[mirror.key] = t
+		if w.naive.head() != head { // its tenant has paid, so that another's is next
+			w.naive.settle()
+		}
 	case !full:
 		if out != nil && len(w.naive.waiting) >= w.cfg.MaxWaiting {
-			w.displaced, w.naive.waiting = out.key,
-				slices.DeleteFunc(w.naive.waiting, func(o *naiveWaiter) bool { return o == out })
+			w.displaced = out.key
+			w.naive.drop(out)
 		}
-		w.naive.waiting = append(w.naive.waiting, mirror)
+		w.naive.push(mirror)
 		w.waiters[mirror.key] = waiter
-		w.naive.settleIfHead(mirror)
+		if w.naive.head() == mirror { // a newcomer behind others changes nothing for them
+			w.naive.settle()
+		}
 	}
 	return nil
-}
-
-// settleIfHead: a newcomer behind others changes nothing for them.
-func (m *naiveGate) settleIfHead(w *naiveWaiter) {
-	if !slices.ContainsFunc(m.waiting, func(o *naiveWaiter) bool { return o.rank.Before(w.rank) }) {
-		m.settle()
-	}
 }
 
 // collect takes the tickets that waiters got.
@@ -180,10 +182,15 @@ func (w *gateWorld) act(d *slow.Dice) error {
 	return nil
 }
 
+// measured has the naive one go by what the Gate has measured.
+func (w *gateWorld) measured() { w.naive.rates = w.gate.model.engine.rates }
+
 func (w *gateWorld) giveUp(key int) {
 	w.gate.abandon(w.waiters[key])
 	delete(w.waiters, key)
-	w.naive.waiting = slices.DeleteFunc(w.naive.waiting, func(o *naiveWaiter) bool { return o.key == key })
+	w.naive.drop(w.naive.waiting[slices.IndexFunc(w.naive.waiting,
+		func(o *naiveWaiter) bool { return o.key == key })])
+	w.measured()
 	w.naive.settle()
 }
 
@@ -191,9 +198,11 @@ func (w *gateWorld) touch(d *slow.Dice, op, key int) {
 	t := w.tickets[key]
 	i := slices.IndexFunc(w.naive.tickets, func(o *naiveTicket) bool { return o.key == key })
 	mirror := w.naive.tickets[i]
+	before := w.gate.model.engine.rates
 	switch op {
 	case 4:
 		t.FirstToken()
+		w.measured()
 		if !mirror.first {
 			w.naive.prefilled(mirror)
 			w.naive.settle()
@@ -201,6 +210,7 @@ func (w *gateWorld) touch(d *slow.Dice, op, key int) {
 	case 5, 6:
 		said := mirror.said + d.Roll(6) - 1
 		t.Grow(said)
+		w.measured()
 		early := !mirror.first && said > mirror.said
 		w.naive.grow(mirror, said)
 		if early {
@@ -214,8 +224,9 @@ func (w *gateWorld) touch(d *slow.Dice, op, key int) {
 	default:
 		t.Release()
 		t.Release()
+		w.measured()
 		delete(w.tickets, key)
-		w.naive.release(mirror)
+		w.naive.release(mirror, before)
 	}
 }
 

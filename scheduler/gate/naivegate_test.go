@@ -23,6 +23,8 @@ type naiveGate struct {
 	order   int
 	now     scheduler.Time
 	prefill func(key int) time.Duration // as measured
+	rates   rates                       // as measured by now
+	shares  *naiveShares
 }
 
 // naiveHold is what a request holds.
@@ -49,6 +51,8 @@ type naiveTicket struct {
 	began    scheduler.Time
 	resume   int
 	uncached int
+	tenant   string
+	paid     int // of its tenant's share, at the start
 }
 
 type naiveWaiter struct {
@@ -58,10 +62,14 @@ type naiveWaiter struct {
 	resume int
 	victim bool
 	more   naiveMore
+	tenant string
+	most   int  // tokens that it asks for; 0 is not stated
+	paid   bool // it ran before
 }
 
 func (m *naiveGate) copied() *naiveGate {
-	c := &naiveGate{Pool: m.Pool.Clone(), places: m.places, order: m.order, now: m.now, prefill: m.prefill}
+	c := &naiveGate{Pool: m.Pool.Clone(), places: m.places, order: m.order, now: m.now, prefill: m.prefill,
+		rates: m.rates, shares: m.shares, waiting: m.waiting}
 	for _, t := range m.tickets {
 		u := *t
 		u.table = slices.Clone(t.table)
@@ -99,9 +107,15 @@ func (m *naiveGate) enough(w *naiveWaiter) bool {
 
 func (m *naiveGate) fits(w *naiveWaiter) bool { return m.debt() == 0 && m.copied().enough(w) }
 
+// begin starts w. Its tenant pays for it where others wait, or it has waited itself.
 func (m *naiveGate) begin(w *naiveWaiter) {
-	t := &naiveTicket{naiveHold: naiveHold{tokens: w.tokens}, key: w.key, more: w.more,
+	t := &naiveTicket{naiveHold: naiveHold{tokens: w.tokens}, key: w.key, more: w.more, tenant: w.tenant,
 		rank: w.rank, victim: w.victim, said: w.resume, resume: w.resume, began: m.now}
+	if len(m.waiting) > 0 && !w.paid {
+		t.paid = m.cost(w)
+		m.shares.pays(m.waiting, w.rank.Priority, w.tenant, t.paid)
+	}
+	m.drop(w)
 	need := m.share(&t.naiveHold, w.more, w.resume)
 	t.uncached = len(t.tokens) + w.more.uncached(m.BlockSize) + w.resume - t.computed
 	if !m.Extend(&t.table, len(t.table)+need) {
@@ -111,20 +125,11 @@ func (m *naiveGate) begin(w *naiveWaiter) {
 }
 
 func (m *naiveGate) settle() {
-	for {
-		slices.SortFunc(m.waiting, func(a, b *naiveWaiter) int {
-			return cmp.Or(cmp.Compare(b.rank.Priority, a.rank.Priority), cmp.Compare(a.rank.Arrival, b.rank.Arrival),
-				cmp.Compare(a.rank.ID, b.rank.ID))
-		})
-		if len(m.waiting) == 0 {
-			return
-		}
-		head := m.waiting[0]
+	for head := m.head(); head != nil; head = m.head() {
 		if !m.fits(head) {
 			m.preemptFor(head)
 			return
 		}
-		m.waiting = m.waiting[1:]
 		m.begin(head)
 	}
 }
@@ -229,8 +234,12 @@ func (m *naiveGate) end(t *naiveTicket) {
 	m.debtors = slices.DeleteFunc(m.debtors, func(o *naiveTicket) bool { return o == t })
 }
 
-func (m *naiveGate) release(t *naiveTicket) {
+// release ends t. before is what was measured before its end.
+func (m *naiveGate) release(t *naiveTicket, before rates) {
 	m.end(t)
+	if !t.yielding {
+		m.settles(t, before)
+	}
 	for len(m.debtors) > 0 && len(m.Free) > 0 {
 		d := m.debtors[0]
 		m.Extend(&d.table, len(d.table)+1)
