@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"octet/routing/belief"
 	"octet/routing/events/enginehash"
@@ -18,7 +19,7 @@ import (
 //nolint:lll // raw text that cannot be broken
 const namedPair = `
 auth: {anonymous: true, tenants: [{name: acme, key_sha256: afacab3575137afa4e00d9cbcafcb14c9ae25f779d964eb0ea5b2c4eb5dfd163, cache_salt: s4lt}]}
-events: {approximate: {ttl: 0s, predict_ttl: 0s}}
+events: {trust_for: 1s, approximate: {ttl: 0s, predict_ttl: 0s}}
 fleet: {probe_interval: 50ms}
 specialists:
   - name: debug
@@ -120,6 +121,42 @@ func TestPromptsAreHashedAsTheirEnginesDo(t *testing.T) {
 				}
 				if st := w.App.Fabric().Feed().Stats(); st.Orphans+st.Unmappable+st.Conflicts > 0 {
 					t.Errorf("after %d: %+v", i, st)
+				}
+			}
+		})
+	}
+}
+
+// MOD2-39: where events carry no tokens, an engine of another hash seed is found out by what it does not store of what
+// was routed to it: it is no longer taken at its word, says why, and is scored by what was routed there. An engine of the
+// same seed never is.
+func TestAnotherSeedIsFoundOutByNamesAlone(t *testing.T) {
+	for seed, misfit := range map[string]bool{"43": true, "42": false} {
+		t.Run(seed, func(t *testing.T) {
+			w := newNamedWorld(t, "sha256_cbor", seed, "sha256_cbor", "42", zmqstream.Maps)
+			asked := 0
+			wrong := func() (found bool) {
+				w.saved(lengthy(fmt.Sprintf("trouble number %d", asked)))
+				asked++
+				var seen struct {
+					Replicas map[string]struct{ Trust, Misfit string }
+				}
+				w.Get(w.Admin+"/admin/index", &seen)
+				for name, r := range seen.Replicas {
+					if r.Misfit != "" && !strings.Contains(r.Misfit, "hash_seed") {
+						t.Errorf("%s: %+v", name, r)
+					}
+					found = found || r.Misfit != "" && r.Trust != belief.Exact
+				}
+				return found
+			}
+			if misfit {
+				eventually(t, "it is found out", wrong)
+				return
+			}
+			for end := time.Now().Add(4 * time.Second); time.Now().Before(end); {
+				if wrong() {
+					t.Fatal("it is of the same seed")
 				}
 			}
 		})

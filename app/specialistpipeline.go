@@ -6,6 +6,7 @@ import (
 	"octet/app/collectors"
 	"octet/gateway/ensemble"
 	"octet/routing"
+	"octet/routing/events/enginehash"
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/plugins"
@@ -18,6 +19,7 @@ type specialistPipeline struct {
 	shared    *specialists
 	protocols []func() ensemble.Protocol // by the way of the workflow; nil where one replica serves a request
 	route     *collectors.Route
+	scheme    *enginehash.Scheme // by which engines name blocks, and prompts are hashed; nil if the latter is our own way
 }
 
 // Seed implements ensemble.Pipeline.
@@ -73,7 +75,11 @@ func (p *specialistPipeline) Routed(v routing.View, r *ensemble.Replica, now tim
 	if r.Fleet.Departed() {
 		return
 	}
-	p.shared.beliefs.Routed(r.Host, plugins.BlockHashes.Get(v), now)
+	chain := plugins.BlockHashes.Get(v)
+	p.shared.beliefs.Routed(r.Host, chain, now)
+	if f := v.Facts(); p.scheme != nil && !plugins.Chunks.Get(v) && p.scheme.Knows(f.Adapter, f.Salt) {
+		p.shared.beliefs.Expect(r.Host, chain, now)
+	}
 	if r.Fleet.Departed() {
 		p.shared.guesses.Forget(r.Host)
 	}

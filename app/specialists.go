@@ -6,6 +6,7 @@ import (
 
 	"octet/adapters"
 	"octet/app/collectors"
+	"octet/app/fabric"
 	"octet/app/pipeline"
 	"octet/config"
 	"octet/engine/tokenizers"
@@ -14,6 +15,7 @@ import (
 	"octet/routing"
 	"octet/routing/approx"
 	"octet/routing/belief"
+	"octet/routing/events/enginehash"
 	"octet/routing/index"
 	"octet/routing/plugins"
 )
@@ -30,6 +32,7 @@ type specialists struct {
 	sessions  *plugins.Sessions
 	context   func(specialist string) *atomic.Int64 // tokens that a request may hold
 	books     func(specialist string) books
+	scheme    func(fabric.Hashes) *enginehash.Scheme
 
 	pipelines atomic.Pointer[map[string]pipeline.Pipeline] // by specialist, in force; replaced whole
 }
@@ -39,6 +42,7 @@ func newSpecialists(a *App, hasher kvpool.Hasher) *specialists {
 		started: time.Now(), hasher: hasher, index: a.fabric.Index(), guesses: a.fabric.Guesses(),
 		beliefs: a.fabric.Beliefs(), residency: a.replicas.residency, routes: a.series.routes,
 		sessions: plugins.NewSessions(0), context: a.identities.contextOf, books: a.history.booksOf,
+		scheme: a.fabric.Scheme,
 	}
 	s.pipelines.Store(&map[string]pipeline.Pipeline{})
 	return s
@@ -67,7 +71,8 @@ func (s *specialists) of(cfg *config.Config, by map[string]pipeline.Pipeline,
 
 func (s *specialists) specialist(sp *config.Specialist, p pipeline.Pipeline, b board) *ensemble.Specialist {
 	away := s.books(sp.Name)
-	serving := &specialistPipeline{shared: s, protocols: p.Protocols, route: s.routes.Of(sp.Name, p.Profiles...)}
+	serving := &specialistPipeline{shared: s, protocols: p.Protocols, route: s.routes.Of(sp.Name, p.Profiles...),
+		scheme: s.scheme(fabric.PromptHashes(sp))}
 	return &ensemble.Specialist{
 		Name: sp.Name, BlockSize: sp.BlockSize, Context: s.context(sp.Name).Load, Draft: sp.Scheduler.SpeculativeWindow,
 		Adapters: adapterNames(*sp), Created: s.started.Unix(),

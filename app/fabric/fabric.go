@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -78,7 +79,7 @@ func New(c Config) (*Fabric, error) {
 	}
 	f := &Fabric{log: c.Log, index: x, guesses: guesses, lives: c.Lives, web: newWeb()}
 	f.beliefs = belief.New(belief.Config{Index: x, Guesses: guesses, TTL: c.Events.Approximate.PredictTTL,
-		Differ: c.Differ, Cleared: c.Cleared})
+		Differ: c.Differ, Cleared: c.Cleared, Patience: func() time.Duration { return f.waits.Load().trustFor }})
 	f.present.Store(&map[string]Replica{})
 	f.targets.Store(&map[string]events.Target{})
 	f.waits.Store(&waits{})

@@ -10,8 +10,10 @@ import (
 // Trust implements api.Knowledge.
 func (f *Fabric) Trust(id index.HostID) string { return f.beliefs.Trust(id) }
 
-// RefusedEvents implements api.Knowledge.
-func (f *Fabric) RefusedEvents(replica string) uint64 { return f.feed.RefusedEvents(replica) }
+// Heard implements api.Knowledge.
+func (f *Fabric) Heard(replica string, id index.HostID) (refused uint64, misfit string) {
+	return f.feed.RefusedEvents(replica), f.misfit(id)
+}
 
 // Save implements api.Knowledge.
 func (f *Fabric) Save(w io.Writer) error { return f.feed.Save(w) }

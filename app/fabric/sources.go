@@ -29,6 +29,7 @@ type sourceWatch struct {
 	once      map[string]bool      // the source was connected before; by source
 	panics    map[string]uint64    // by source
 	excludes  bool                 // Lives was told of lost sockets
+	misfits   index.HostBitmap     // replicas whose events do not fit
 }
 
 // waits are how long sources may be lost before it matters.
@@ -45,7 +46,8 @@ func (f *Fabric) watchSources(ctx context.Context) {
 		now, waits := time.Now(), f.waits.Load()
 		f.look(&w, now)
 		down := func(source string) bool { return now.Sub(w.connected[source]) > waits.trustFor }
-		f.beliefs.Silence(silent(*f.present.Load(), w.connected, down).Or(f.feed.Misfits()))
+		w.misfits = f.misfits(w.misfits)
+		f.beliefs.Silence(silent(*f.present.Load(), w.connected, down).Or(w.misfits))
 		f.feed.ReplaceSilent()
 		if excludes := waits.excludeAfter > 0; (excludes || w.excludes) && f.lives != nil {
 			w.excludes = excludes

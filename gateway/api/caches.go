@@ -24,8 +24,9 @@ type Index interface {
 type Knowledge interface {
 	// Trust says what a replica is scored by: exact (its events), approximate (what was routed there) or load.
 	Trust(h index.HostID) string
-	// RefusedEvents returns how many of a replica's cache events were left out as they could not be applied.
-	RefusedEvents(replica string) uint64
+	// Heard returns how many of a replica's cache events were left out as they could not be applied, and why its events
+	// tell nothing of the prompts that are routed there; "" if they do.
+	Heard(replica string, h index.HostID) (refused uint64, misfit string)
 	// Sources returns how each source of events is doing, as JSON takes it.
 	Sources() map[string]any
 	// Save writes all that is known, for another gateway to load.
@@ -70,7 +71,8 @@ func (h Caches) replica(rep *ensemble.Replica) gin.H {
 		"events": rep.Fleet.Spec().HasEvents, "hit_accuracy": rep.Accuracy.Read(),
 	}
 	if h.Knowledge != nil {
-		out["trust"], out["refused_events"] = h.Knowledge.Trust(rep.Host), h.Knowledge.RefusedEvents(rep.Name)
+		out["trust"] = h.Knowledge.Trust(rep.Host)
+		out["refused_events"], out["misfit"] = h.Knowledge.Heard(rep.Name, rep.Host)
 	}
 	return out
 }

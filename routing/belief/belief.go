@@ -27,6 +27,9 @@ type Config struct {
 	TTL     time.Duration           // of a guess for a replica that publishes events
 	Differ  func() index.HostBitmap // replicas whose engines tokenize otherwise than the gateway
 	Cleared func(index.HostID)      // called when a replica's cache is empty
+	// Patience is how long events of a routed prompt may take before their absence counts (Expect); zero means that it
+	// never does.
+	Patience func() time.Duration
 }
 
 // Beliefs are what is known and guessed of all replicas' caches. It implements events.Applier, plugins.Index,
@@ -36,6 +39,8 @@ type Beliefs struct {
 	now func() time.Time
 
 	epochs [index.MaxHosts]atomic.Uint64 // of the last batch, plus one; zero before the first
+
+	expected [index.MaxHosts]expectations
 
 	heard    atomic.Pointer[index.HostBitmap] // replicas that have published since Begin
 	silent   atomic.Pointer[index.HostBitmap] // replicas whose sources are unreachable, or whose events do not fit
@@ -63,6 +68,7 @@ func (b *Beliefs) Begin(id index.HostID, ttl time.Duration, blocks int) {
 		}
 	}
 	b.epochs[id].Store(0)
+	b.expected[id].renew()
 	b.Guesses.Forget(id)
 	b.Guesses.Last(id, ttl)
 	b.Guesses.Bound(id, blocks)
@@ -73,6 +79,7 @@ func (b *Beliefs) Apply(batch index.Batch) index.Outcome {
 	out := b.Index.Apply(batch)
 	if out == index.Applied || out == index.Gap {
 		b.markHeard(batch.Host)
+		b.compare(&batch)
 		b.dropGuesses(batch)
 		b.tellCleared(batch)
 	}

@@ -26,7 +26,8 @@ func TestARoutedPromptCountsUntilItsEventsCome(t *testing.T) {
 	var differ index.HostBitmap
 	now := time.Unix(1_700_000_000, 0)
 	b := New(Config{Index: x, Guesses: guesses, TTL: 10 * time.Second,
-		Differ: func() index.HostBitmap { return differ }, Cleared: func(index.HostID) {}})
+		Differ: func() index.HostBitmap { return differ }, Cleared: func(index.HostID) {},
+		Patience: func() time.Duration { return 0 }})
 	b.now = func() time.Time { return now }
 	b.Begin(3, time.Hour, 100)
 	chain := []kvpool.BlockHash{11, 12, 13, 14}
