@@ -111,7 +111,7 @@ func newSeries(b Build) series {
 func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 	via := crand.Text()
 	a.identities, a.watched = newIdentities(a, via), newWatched(cfg.Fleet)
-	a.tenancy = newTenancy(a.Log, cfg.Auth.Shared)
+	a.tenancy = newTenancy(a.Log, cfg.Auth.Shared, cfg.Admin.Token)
 	if a.history, err = newHistory(a.Log, cfg); err != nil {
 		return err
 	}

@@ -50,20 +50,20 @@ func TestDynamoKVIsOneKey(t *testing.T) {
 	eventually(t, "ledgers at their baseline", w.Quiet)
 }
 
-// DYN-11, DYN-12, DYN-14, DYN-20: every preset serves, on real sockets; direct needs a replica to be named by the
-// request, or by a profile.
+// DYN-11, DYN-12, DYN-14, DYN-20: every preset serves, on real sockets; direct a request that names a replica.
 func TestEveryPresetServes(t *testing.T) {
 	for _, name := range plugins.Presets() {
-		yaml := worldWith(name, "")
+		headers := []string{}
 		if name == "direct" {
-			yaml = worldWith("pinned", "profiles: {pinned: {filter: [health], pick: {direct: {replica: debug-1}}}}\n")
+			headers = append(headers, "X-Octet-Replica", "debug-1")
 		}
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, yaml, smallEngines())
+			w := newDirectWorld(t, worldWith(name, ""), smallEngines())
 			for i := range 4 {
 				resp, answer := w.Post("/v1/chat/completions",
-					`{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":"hello"}]}`, "X-Session-Id",
-					fmt.Sprint(i%2))
+					`{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":"hello"}]}`,
+					append(headers, "X-Session-Id",
+						fmt.Sprint(i%2))...)
 				if resp.StatusCode != 200 || name == "direct" && resp.Header.Get("X-Replica") != app.Opaque("debug-1") {
 					t.Errorf("status %d from %s: %s", resp.StatusCode, resp.Header.Get("X-Replica"), answer)
 				}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"octet/config"
+	"octet/gateway/intake"
 	"octet/gateway/tenant"
 	"octet/gateway/tenant/sharedrates"
 )
@@ -13,19 +14,23 @@ import (
 // anonymousTenant is the name of requests without a key.
 const anonymousTenant = config.Anonymous
 
+// operatorTenant is the name of requests with the admin token. No tenant of a configuration can have it.
+const operatorTenant = "@operator"
+
 // tenancy is what the gateway keeps of tenants over generations.
 type tenancy struct {
 	sharing tenant.Sharing     // of tenants' rates with other gateways
 	rates   *sharedrates.Rates // nil if rates are counted here alone
 	random  []byte             // the secret of salts if the configuration has none
+	token   string             // of operators, as on the admin listener: that of the start
 
 	earlier *tenant.Table                  // of the generation in force; guarded by App.buildMu
 	weights atomic.Pointer[map[string]int] // of tenants' shares, in force; replaced whole
 }
 
-// newTenancy returns a tenancy whose rates are counted in a Redis, if one is configured.
-func newTenancy(log *slog.Logger, c *config.SharedRates) *tenancy {
-	t := &tenancy{random: []byte(crand.Text())}
+// newTenancy returns a tenancy whose rates are counted in a Redis, if one is configured. token is the admin listener's.
+func newTenancy(log *slog.Logger, c *config.SharedRates, token string) *tenancy {
+	t := &tenancy{random: []byte(crand.Text()), token: token}
 	t.weights.Store(&map[string]int{})
 	if c == nil {
 		return t
@@ -55,19 +60,27 @@ func (t *tenancy) tenants(cfg *config.Config) (*tenant.Table, error) {
 			Name: one.Name, KeySHA256: one.KeySHA256, PriorityMax: one.PriorityMax,
 			RefusePriority: one.PriorityPolicy == "refuse",
 			Specialists:    one.Specialists, CacheSalt: one.CacheSalt, Secret: secret, ShareCache: cfg.Auth.ShareCache,
-			MaxStreams:        one.MaxStreams,
+			MayDirect: one.MayDirect, MaxStreams: one.MaxStreams,
 			RequestsPerSecond: one.Rate.RequestsPerSecond, Burst: one.Rate.Burst,
 			TokensPerMinute: int(one.Rate.TokensPerMinute),
 		}
 	}
-	if !cfg.Auth.Anonymous {
-		return tenant.NewTable(list, nil, t.earlier, t.sharing)
+	var anonymous *tenant.Config
+	if cfg.Auth.Anonymous {
+		a := cfg.Auth.AnonymousLimits
+		anonymous = &tenant.Config{
+			Name: anonymousTenant, Secret: secret, PriorityMax: a.PriorityMax, MaxStreams: a.MaxStreams,
+			RequestsPerSecond: a.Rate.RequestsPerSecond, Burst: a.Rate.Burst,
+			TokensPerMinute: int(a.Rate.TokensPerMinute),
+		}
 	}
-	a := cfg.Auth.AnonymousLimits
-	return tenant.NewTable(list, &tenant.Config{
-		Name: anonymousTenant, Secret: secret, PriorityMax: a.PriorityMax, MaxStreams: a.MaxStreams,
-		RequestsPerSecond: a.Rate.RequestsPerSecond, Burst: a.Rate.Burst, TokensPerMinute: int(a.Rate.TokensPerMinute),
-	}, t.earlier, t.sharing)
+	table, err := tenant.NewTable(list, anonymous, t.earlier, t.sharing)
+	if err != nil {
+		return nil, err
+	}
+	table.WithOperator(t.token, tenant.Config{Name: operatorTenant, Secret: secret,
+		PriorityMax: intake.PriorityMost, ShareCache: cfg.Auth.ShareCache})
+	return table, nil
 }
 
 // commit puts the tenants of cfg in force.
@@ -97,7 +110,7 @@ func (t *tenancy) close() {
 
 // tenantWeights returns the tenants' shares of a busy replica.
 func tenantWeights(cfg *config.Config) map[string]int {
-	weights := map[string]int{anonymousTenant: cfg.Auth.AnonymousLimits.Weight}
+	weights := map[string]int{anonymousTenant: cfg.Auth.AnonymousLimits.Weight, operatorTenant: 1}
 	for _, t := range cfg.Auth.Tenants {
 		weights[t.Name] = t.Weight
 	}

@@ -76,6 +76,8 @@ type Tenant struct {
 	// Secret that separates its cached prefixes from everyone else's, sent to engines as it is; empty = derived from
 	// auth.secret and its name, unless auth.share_cache is true.
 	CacheSalt string `yaml:"cache_salt" form:"salt"`
+	// It may name the replica that answers, in X-Octet-Replica. False: 403 permission_denied.
+	MayDirect bool `yaml:"may_direct"`
 	// Streams it may hold open at once; 0 = limits.max_streams alone.
 	MaxStreams int `yaml:"max_streams" default:"0" range:"0..1000000"`
 	// What it may use.

@@ -63,7 +63,8 @@ func (x *exchange) relieve() error {
 func askedOf(r *intake.Request) receipt.Asked {
 	in := &r.Intent
 	return receipt.Asked{
-		Model: r.Parsed.Model, Intent: in.Intent, Adapter: in.Adapter, Session: in.Session != "",
+		Model: r.Parsed.Model, Intent: in.Intent, Adapter: in.Adapter, Replica: in.Replica,
+		Session:  in.Session != "",
 		Priority: in.Asked, PriorityInUse: in.Priority,
 		DeadlineMs: msUntil(r.Arrival, in.Deadline), TTFTDeadlineMs: msUntil(r.Arrival, in.TTFTDeadline),
 		Stream: r.Stream, Policy: r.Parsed.Policy().String(), MaxTokens: max(r.Parsed.MaxTokens, 0),

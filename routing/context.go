@@ -76,6 +76,7 @@ type Prompts interface {
 type Context struct {
 	facts      Facts
 	candidates index.HostBitmap
+	answering  index.HostBitmap // the candidates that may answer; empty means all
 	generation uint64  // grows with each Acquire, so that cells of earlier requests read as empty
 	cells      []any   // [slot id]*cell[T]; a cell stays for the life of the pooled Context
 	prepared   slotSet // slots whose Preparer has run, whether it wrote them or not
@@ -126,7 +127,7 @@ func (c *Context) Release() {
 	}
 	c.released = true
 	c.facts = Facts{}
-	c.candidates = index.HostBitmap{}
+	c.candidates, c.answering = index.HostBitmap{}, index.HostBitmap{}
 	c.prepared = slotSet{}
 	c.role, c.running = RoleBoth, outside
 	c.ranked, c.steps, c.records = c.ranked[:0], c.steps[:0], c.records[:0]
@@ -140,6 +141,9 @@ func (c *Context) Release() {
 
 // Candidates sets the replicas that this request may see.
 func (c *Context) Candidates(hosts index.HostBitmap) { c.candidates = hosts }
+
+// Answering sets the candidates that may answer; empty means all of them. Steps before the answer see all candidates.
+func (c *Context) Answering(hosts index.HostBitmap) { c.answering = hosts }
 
 // View returns the reading side.
 func (c *Context) View() View { return View{c} }

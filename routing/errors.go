@@ -12,6 +12,9 @@ var ErrNoCandidate = errors.New("routing: no candidate")
 // ErrUnknownReplica is a caller's wish for a replica that is not among the candidates.
 var ErrUnknownReplica = errors.New("routing: no such replica")
 
+// ErrUnnamedReplica is the ErrUnknownReplica of a caller that names none, where one has to be named.
+var ErrUnnamedReplica = fmt.Errorf("%w: none was named", ErrUnknownReplica)
+
 // NoCandidateError names the filter that removed the last candidates.
 type NoCandidateError struct {
 	Filter  string    // the plugin that left none; "" when there was none to begin with

@@ -15,6 +15,7 @@ func (c *Context) fork() *Context {
 		c.forks[n] = &Context{running: outside}
 	}
 	f := c.forks[n]
+	f.answering = c.answering
 	f.facts, f.candidates, f.generation, f.prepared, f.now = c.facts, c.candidates, c.generation, c.prepared, c.now
 	f.cells = append(f.cells[:0], c.cells...)
 	return f

@@ -45,11 +45,24 @@ func (p *Profile) Select(ctx context.Context, c *Context) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	return Decision{Role: p.role, Ranked: ranked, Candidates: c.candidates, Eligible: c.records[at].left}, nil
+	r := c.records[at]
+	return Decision{Role: p.role, Ranked: ranked, Candidates: r.candidates, Eligible: r.left}, nil
 }
 
 // rank is Select without all but the ranking.
-func (p *Profile) rank(ctx context.Context, c *Context) (ranked []Scored, err error) {
+func (p *Profile) rank(ctx context.Context, c *Context) ([]Scored, error) {
+	if c.answering.Empty() || !p.answers() {
+		return p.rankAll(ctx, c)
+	}
+	all := c.candidates
+	c.candidates = all.And(c.answering)
+	ranked, err := p.rankAll(ctx, c)
+	c.candidates = all
+	return ranked, err
+}
+
+// rankAll ranks all candidates.
+func (p *Profile) rankAll(ctx context.Context, c *Context) (ranked []Scored, err error) {
 	r := c.begin(p)
 	defer c.end(&err)
 	if c.candidates.Empty() {
@@ -70,6 +83,9 @@ func (p *Profile) rank(ctx context.Context, c *Context) (ranked []Scored, err er
 	}
 	return ranked, nil
 }
+
+// answers reports whether the replica that p picks gives the answer, or a part of it.
+func (p *Profile) answers() bool { return p.role == RoleBoth || p.role == RoleDecode }
 
 // prepare runs the Preparers, except for those whose slots are written. With a single candidate it runs only those that
 // are needed without a choice, too.

@@ -67,14 +67,21 @@ type Clock interface{ Now() time.Time }
 // only where it is read.
 func (c *Decider) Route(rt *ensemble.Runtime, r *intake.Request, d *Decision) error {
 	r.AsTurns = r.AsTurns[:0]
-	if rt.Cascade.Reads(r.Parsed.Model, r.Intent.Intent) {
+	model, err := declared(rt, r)
+	if err != nil {
+		return err
+	}
+	if rt.Cascade.Reads(model, r.Intent.Intent) {
 		r.Turns = r.Parsed.Turns(r.Turns[:0])
 		for _, t := range r.Turns {
 			r.AsTurns = append(r.AsTurns, classifier.Turn{Role: t.Role, Text: t.Text})
 		}
 	}
-	in := classifier.Input{Model: r.Parsed.Model, Intent: r.Intent.Intent, Adapter: r.Intent.Adapter, Turns: r.AsTurns}
+	in := classifier.Input{Model: model, Intent: r.Intent.Intent, Adapter: r.Intent.Adapter, Turns: r.AsTurns}
 	if err := rt.Cascade.Decide(&in, &d.Verdict); err != nil {
+		return err
+	}
+	if err := holds(rt, r, d); err != nil {
 		return err
 	}
 	c.Conversations.stay(rt, r, d)

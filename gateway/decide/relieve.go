@@ -42,6 +42,9 @@ func (c *Decider) standIn(rt *ensemble.Runtime, r *intake.Request, d *Decision) 
 	if first.Board.Breaker().Standing(now) == slo.Primary {
 		return nil
 	}
+	if r.Intent.Replica != "" {
+		return demoted(r, first.Name)
+	}
 	d.Demoted = first.Name
 	if !r.Dry && first.Board.Breaker().Probe(now) {
 		d.Probe = first.Name

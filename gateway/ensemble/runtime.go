@@ -102,6 +102,16 @@ func (rt *Runtime) ReplicaNames() *[index.MaxHosts]string { return rt.names }
 // Specialist returns the specialist of that name, or nil.
 func (rt *Runtime) Specialist(name string) *Specialist { return rt.byName[name] }
 
+// Replica returns the replica of that name, or nil.
+func (rt *Runtime) Replica(name string) *Replica {
+	for _, rep := range &rt.Replicas {
+		if rep != nil && rep.Name == name {
+			return rep
+		}
+	}
+	return nil
+}
+
 // Lane returns a specialist and its adapter with the versions declared.
 func (rt *Runtime) Lane(specialist, adapter string) calibration.Lane {
 	l := calibration.Lane{Specialist: specialist, Adapter: adapter}

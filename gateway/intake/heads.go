@@ -23,7 +23,7 @@ type headers struct {
 	repeated string
 	asks     bool // there is one of those below
 	// These may be given once at most, or their readers refuse: see headerToken.
-	intent, adapter, session, priority, deadline, ttftDeadline, idempotency []string
+	intent, adapter, session, priority, deadline, ttftDeadline, idempotency, replica []string
 	via                                                                     []string // see checkVia
 
 	readable []string // names of headers that plugins may see
@@ -105,6 +105,8 @@ func (h *headers) ask(name string, values []string) {
 		h.ttftDeadline = values
 	case "Idempotency-Key":
 		h.idempotency = values
+	case replicaHeader:
+		h.replica = values
 	default:
 		return
 	}

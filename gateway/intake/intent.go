@@ -26,6 +26,7 @@ type Intent struct {
 	TTFTDeadline time.Time // of the first token; zero means none
 	Explain      bool
 	Headers      routing.Headers // that plugins may see
+	Replica      string          // the one that is to answer; "" leaves the choice to the router
 }
 
 // readIntent validates the headers in which a client speaks to the router.
@@ -48,6 +49,9 @@ func readIntent(h *headers, t *tenant.Tenant, intents []string, arrival time.Tim
 		return in, err
 	}
 	if in.Session, err = headerToken(h.session, "X-Session-Id"); err != nil {
+		return in, err
+	}
+	if in.Replica, err = readReplica(h, t); err != nil {
 		return in, err
 	}
 	if in.Asked, in.Priority, err = readPriority(h.priority, t); err != nil {

@@ -50,7 +50,7 @@ func (q *Request) ReadHead(r *http.Request, rt *ensemble.Runtime, via string) (e
 	if h.repeated != "" {
 		return apierr.Repeated(h.repeated)
 	}
-	if q.Tenant, err = rt.Tenants.ByAuthorization(h.authorization); err != nil {
+	if q.Tenant, err = identify(h, rt.Tenants); err != nil {
 		return err
 	}
 	if err := checkOrigin(h, r.Host, q.Tenant, rt.Origins); err != nil {

@@ -28,6 +28,7 @@ type Plan struct {
 type Ask struct {
 	Now      time.Time
 	Without  index.HostBitmap     // replicas that are left out, as their engines died under the request
+	Replica  string               // the one that is to answer; "" leaves the choice to the pipeline
 	Answered bool                 // the client has its first token
 	Clock    func() time.Duration // by which each plugin is timed; nil if none is
 	Traced   bool                 // what each plugin says is kept, for Record
@@ -46,10 +47,15 @@ func (p *Plan) Make(ctx context.Context, rt *ensemble.Runtime, r *intake.Request
 	if none != nil {
 		return routing.Plan{}, none
 	}
+	answering, err := answerer(rt, hosts, r, ask.Replica)
+	if err != nil {
+		return routing.Plan{}, err
+	}
 	p.Release(false)
 	route, facts := routing.AcquireEmpty()
 	p.route = route
 	p.state(r, ask, facts)
+	route.Answering(answering)
 	if !ask.Without.Empty() {
 		hosts = hosts.AndNot(ask.Without)
 	}
@@ -60,6 +66,9 @@ func (p *Plan) Make(ctx context.Context, rt *ensemble.Runtime, r *intake.Request
 	p.Specialist.Pipeline.Seed(route, snapshot)
 	plan, err := p.Specialist.Workflow.Plan(ctx, route)
 	p.Specialist.Pipeline.Footprint(route.View(), &p.Prompt)
+	if err != nil {
+		err = p.named(ask.Replica, err)
+	}
 	return plan, err
 }
 
@@ -70,7 +79,7 @@ func (p *Plan) state(r *intake.Request, ask *Ask, f *routing.Facts) {
 	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = r.ID, p.Specialist.Name, p.Adapter, r.Tenant.Name,
 		r.Salted().Salt
 	f.Session, f.Body, f.Member, f.Text, f.Pieces = r.Intent.Session, r.Bytes, r.Member, r.Render, r.Pieces
-	f.Intent, f.Headers = r.Intent.Intent, r.Intent.Headers
+	f.Intent, f.Headers, f.Replica = r.Intent.Intent, r.Intent.Headers, ask.Replica
 	f.Prompts = intake.PromptsOf(&r.Parsed)
 	f.Priority, f.MaxTokens, f.Stream, f.Dry = r.Intent.Priority, max(r.Parsed.MaxTokens, 0), r.Stream, r.Dry
 }

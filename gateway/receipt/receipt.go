@@ -30,6 +30,7 @@ type Asked struct {
 	Model          string `json:"model"`
 	Intent         string `json:"intent,omitempty"`
 	Adapter        string `json:"adapter,omitempty"`
+	Replica        string `json:"replica,omitempty"` // that the request named
 	Session        bool   `json:"session"`
 	Priority       int    `json:"priority"`
 	PriorityInUse  int    `json:"priority_in_use"` // after the tenant's ceiling

@@ -18,6 +18,7 @@ type Config struct {
 	PriorityMax    int
 	RefusePriority bool
 	Specialists    []string
+	MayDirect      bool
 	CacheSalt      string
 	Secret         []byte // from which salts are derived
 	// without CacheSalt: true shares the cache with all tenants that have none, false derives a salt of its own
@@ -32,6 +33,8 @@ type Config struct {
 type Table struct {
 	byKey     map[[sha256.Size]byte]*Tenant
 	anonymous *Tenant // nil if a key is required
+	operator  *Tenant // of requests with the admin token that name a replica; nil without a token
+	token     [sha256.Size]byte
 }
 
 // NewTable builds a Table; a nil anonymous means that a key is required. A tenant of the same name in earlier hands on
@@ -58,6 +61,7 @@ func newTenant(c Config, earlier *Table, sharing Sharing) *Tenant {
 	}
 	t := &Tenant{
 		Name: c.Name, PriorityMax: c.PriorityMax, RefusePriority: c.RefusePriority, Specialists: c.Specialists,
+		MayDirect: c.MayDirect,
 		CacheSalt: c.CacheSalt, secret: c.Secret, MaxStreams: c.MaxStreams,
 		requests: newQuota(c.Name+":requests", c.RequestsPerSecond, c.Burst, sharing),
 		tokens:   newQuota(c.Name+":tokens", float64(c.TokensPerMinute)/60, c.TokensPerMinute, sharing),

@@ -15,6 +15,7 @@ type Tenant struct {
 	PriorityMax    int
 	RefusePriority bool     // true: a priority over PriorityMax is refused instead of clamped
 	Specialists    []string // that it may use; empty means all
+	MayDirect      bool     // it may name the replica that answers
 	CacheSalt      string   // see Salt
 	secret         []byte   // from which salts are derived
 	MaxStreams     int      // zero means no limit

@@ -36,7 +36,7 @@ func (d direct) Why(v routing.View) error {
 	if name := d.name(v); name != "" {
 		return fmt.Errorf("%w: %q is not among those that can serve this", routing.ErrUnknownReplica, name)
 	}
-	return fmt.Errorf("%w: none was named", routing.ErrUnknownReplica)
+	return routing.ErrUnnamedReplica
 }
 
 func (d direct) name(v routing.View) string {
