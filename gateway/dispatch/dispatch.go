@@ -108,8 +108,7 @@ func (d *Dispatch) Probe(s *routing.Step, last bool) scheduler.Answer {
 func (d *Dispatch) route() (routing.Plan, error) {
 	d.steps.handBack()
 	began := d.Timer.Since()
-	ask := plan.Ask{Now: d.Timer.At(began), Without: d.heirs.died, Replica: d.Request.Intent.Replica,
-		Answered: d.Relay.Delivered() > 0, Traced: true}
+	ask := plan.Ask{Now: d.Timer.At(began), Without: d.heirs.died, Answered: d.Relay.Delivered() > 0, Traced: true}
 	if d.timed(ask.Now) {
 		ask.Clock = d.Timer.Since
 	}

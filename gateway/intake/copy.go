@@ -6,8 +6,8 @@ import (
 )
 
 // Copy returns the request as another specialist is asked it beside the answer: the body in memory of its own, another
-// priority, and no intent, deadline, adapter or session. It is dry: it leaves no trace in what plugins learn. It is not
-// parsed yet, see Parse, and counts in no Memory.
+// priority, and no intent, deadline, adapter, session or replica. It is dry: it leaves no trace in what plugins learn.
+// It is not parsed yet, see Parse, and counts in no Memory.
 func (q *Request) Copy(priority int, now time.Time) *Request {
 	return &Request{ID: q.ID, Arrival: now, Dry: true, Kind: q.Kind, Tenant: q.Tenant,
 		Intent: Intent{Priority: priority, Headers: q.Intent.Headers},

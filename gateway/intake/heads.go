@@ -24,7 +24,7 @@ type headers struct {
 	asks     bool // there is one of those below
 	// These may be given once at most, or their readers refuse: see headerToken.
 	intent, adapter, session, priority, deadline, ttftDeadline, idempotency, replica []string
-	via                                                                     []string // see checkVia
+	via                                                                              []string // see checkVia
 
 	readable []string // names of headers that plugins may see
 	offered  []offer  // of them, those that came

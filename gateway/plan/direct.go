@@ -12,8 +12,9 @@ import (
 
 // answerer returns the replica that is to answer, of those that take the request; empty where none is named. The error
 // is why the one that is named does not take it.
-func answerer(rt *ensemble.Runtime, takers index.HostBitmap, r *intake.Request, name string) (index.HostBitmap, error) {
+func answerer(rt *ensemble.Runtime, takers index.HostBitmap, r *intake.Request) (index.HostBitmap, error) {
 	var one index.HostBitmap
+	name := r.Intent.Replica
 	if name == "" {
 		return one, nil
 	}

@@ -28,7 +28,6 @@ type Plan struct {
 type Ask struct {
 	Now      time.Time
 	Without  index.HostBitmap     // replicas that are left out, as their engines died under the request
-	Replica  string               // the one that is to answer; "" leaves the choice to the pipeline
 	Answered bool                 // the client has its first token
 	Clock    func() time.Duration // by which each plugin is timed; nil if none is
 	Traced   bool                 // what each plugin says is kept, for Record
@@ -47,7 +46,7 @@ func (p *Plan) Make(ctx context.Context, rt *ensemble.Runtime, r *intake.Request
 	if none != nil {
 		return routing.Plan{}, none
 	}
-	answering, err := answerer(rt, hosts, r, ask.Replica)
+	answering, err := answerer(rt, hosts, r)
 	if err != nil {
 		return routing.Plan{}, err
 	}
@@ -67,7 +66,7 @@ func (p *Plan) Make(ctx context.Context, rt *ensemble.Runtime, r *intake.Request
 	plan, err := p.Specialist.Workflow.Plan(ctx, route)
 	p.Specialist.Pipeline.Footprint(route.View(), &p.Prompt)
 	if err != nil {
-		err = p.named(ask.Replica, err)
+		err = p.named(r.Intent.Replica, err)
 	}
 	return plan, err
 }
@@ -79,7 +78,7 @@ func (p *Plan) state(r *intake.Request, ask *Ask, f *routing.Facts) {
 	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = r.ID, p.Specialist.Name, p.Adapter, r.Tenant.Name,
 		r.Salted().Salt
 	f.Session, f.Body, f.Member, f.Text, f.Pieces = r.Intent.Session, r.Bytes, r.Member, r.Render, r.Pieces
-	f.Intent, f.Headers, f.Replica = r.Intent.Intent, r.Intent.Headers, ask.Replica
+	f.Intent, f.Headers, f.Replica = r.Intent.Intent, r.Intent.Headers, r.Intent.Replica
 	f.Prompts = intake.PromptsOf(&r.Parsed)
 	f.Priority, f.MaxTokens, f.Stream, f.Dry = r.Intent.Priority, max(r.Parsed.MaxTokens, 0), r.Stream, r.Dry
 }
