@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 )
 
-// WithOperator has the admin token be the key of a tenant of its own, as c says, for requests that name a replica. An
-// empty token is none. It is called before t is used.
+// WithOperator has the admin token be the key of a tenant of its own, as c says, for requests that name a replica. With
+// an empty token nothing changes. It is called before t is used.
 func (t *Table) WithOperator(token string, c Config) {
 	if token == "" {
 		return
