@@ -26,8 +26,7 @@ type Op struct {
 	Blocks    []kvpool.BlockHash
 	Parent    kvpool.BlockHash // meaningful with HasParent
 	HasParent bool
-	RootKnown bool     // ignored with HasParent
-	Extents   []Extent // Store: where Blocks[i] lies; nil when unknown
+	RootKnown bool // ignored with HasParent
 }
 
 // TierBlocks is a part of a replica's cache as a snapshot gives it; the fields mean what they mean in a Store.
@@ -37,14 +36,6 @@ type TierBlocks struct {
 	Parent    kvpool.BlockHash
 	HasParent bool
 	RootKnown bool
-	Extents   []Extent
-}
-
-// Extent is where in a tier a block lies.
-type Extent struct {
-	Offset uint64 // bytes
-	Length uint64 // bytes
-	Device uint32
 }
 
 // Batch is what one replica published at one moment: the unit of order. Seq counts 1, 2, 3, … within an Epoch (a

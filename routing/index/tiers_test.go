@@ -27,7 +27,7 @@ func blockInTwoTiersSurvivesEvictionFromOne(t *testing.T, build indextest.Make) 
 	}
 }
 
-// MOD2-40
+// MOD2-40, MOD2-41
 func TestTiersAreTheFastestCopyOfEachLeadingBlock(t *testing.T) {
 	eachKind(t, tiersAreTheFastestCopyOfEachLeadingBlock)
 }

@@ -35,8 +35,7 @@ func SweepAndReuse[X Subject](t *testing.T, build func(index.Config) (X, error),
 	t.Helper()
 	chain, own := Chain(300, ""), Chain(200, "own")
 	x := Seeded(t, build, chain, 300, 100, 300)
-	Apply(t, x, 0, 2, index.Op{Kind: index.Store, Tier: index.CPU, Blocks: own, RootKnown: true,
-		Extents: make([]index.Extent, 200)})
+	Apply(t, x, 0, 2, index.Op{Kind: index.Store, Tier: index.CPU, Blocks: own, RootKnown: true})
 	x.Apply(index.Batch{Host: 0, Seq: 9}) // a gap
 	x.Retire(0)
 	x.Retire(2)

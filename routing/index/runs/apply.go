@@ -54,7 +54,7 @@ func (x *Indexer) Resync(id index.HostID, epoch, seq uint64, held []index.TierBl
 	for _, t := range held {
 		x.store(id, h, &index.Op{
 			Tier: t.Tier, Blocks: t.Blocks, Parent: t.Parent,
-			HasParent: t.HasParent, RootKnown: t.RootKnown, Extents: t.Extents,
+			HasParent: t.HasParent, RootKnown: t.RootKnown,
 		})
 	}
 	x.tree.mu.Unlock()

@@ -28,11 +28,6 @@ func (x *Indexer) Check() error {
 				faults = append(faults, fmt.Errorf("host %d: tiers %b of %x, held: %v", id, s, b, t.holds(id, b)))
 			}
 		}
-		for p := range h.extents {
-			if x.IsAlive(id) && (!t.holds(id, p.block) || h.tiers(p.block)&(1<<p.tier) == 0) {
-				faults = append(faults, fmt.Errorf("host %d: extent of %x in %s without a copy", id, p.block, p.tier))
-			}
-		}
 	}
 	return errors.Join(faults...)
 }

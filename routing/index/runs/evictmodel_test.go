@@ -98,9 +98,6 @@ func (c *cramped) op() index.Op {
 		if op.RootKnown = from == 0; from > 0 {
 			op.HasParent, op.Parent = true, chain[from-1]
 		}
-		if c.rng.IntN(4) == 0 {
-			op.Extents = make([]index.Extent, len(op.Blocks))
-		}
 	}
 	return op
 }
@@ -147,14 +144,15 @@ func (c *cramped) compare() {
 		}
 	}
 	h := index.HostID(c.rng.IntN(crampedHosts))
-	at := c.x.Hint(h, chain, len(chain), nil)
-	if len(at) != int(out[h]) {
-		c.t.Fatalf("%d places for %d blocks", len(at), out[h])
-	}
-	for _, l := range at {
-		if c.truth[h][l.Block]&(1<<l.Tier) == 0 {
-			c.t.Fatalf("host %d is said to have %x in %s, has it in %b", h, l.Block, l.Tier, c.truth[h][l.Block])
+	var want [index.Tiers]int
+	for _, b := range chain[:out[h]] {
+		tier := c.x.hosts[h].fastest(b)
+		if want[tier]++; c.truth[h][b]&(1<<tier) == 0 {
+			c.t.Fatalf("host %d is said to have %x in %s, has it in %b", h, b, tier, c.truth[h][b])
 		}
+	}
+	if got := c.x.InTiers(h, chain, len(chain), 1); got != want {
+		c.t.Fatalf("host %d: %v by tier of %d blocks, want %v", h, got, out[h], want)
 	}
 }
 

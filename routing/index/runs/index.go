@@ -87,14 +87,7 @@ type hostTiers struct {
 	// three.
 	tiersMu   sync.RWMutex
 	elsewhere map[kvpool.BlockHash]tierSet // held blocks that are not in the GPU tier alone
-	extents   map[copyOf]index.Extent      // only of copies whose extent was given
 }
 
 // tierSet is a set of tiers: bit t for tier t.
 type tierSet uint8
-
-// place is one copy of a block.
-type copyOf struct {
-	block kvpool.BlockHash
-	tier  index.Tier
-}

@@ -177,7 +177,7 @@ func TestBatchTakesTheLockOnce(t *testing.T) {
 // MOD2-47, MOD2-49, MOD2-50, MOD2-51
 func TestSweepFreesRunsTierMapsAndTheSlot(t *testing.T) {
 	indextest.SweepAndReuse(t, New, func(x *Indexer) {
-		if h := &x.hosts[0]; h.elsewhere != nil || h.extents != nil || h.gone != nil {
+		if h := &x.hosts[0]; h.elsewhere != nil || h.gone != nil {
 			t.Fatal("the dead replica's tier maps are still there")
 		}
 	})
@@ -214,6 +214,7 @@ func TestSweepWaitsForAPlaceAndCanBeFinishedLater(t *testing.T) {
 func TestServingIndexReadsTierMapsForTheWinnerOnly(t *testing.T) {
 	chain := indextest.Chain(16, "")
 	x := indextest.Seeded(t, New, chain, 16, 8, 4)
+	indextest.Apply(t, x, 0, 2, index.Op{Kind: index.Store, Tier: index.CPU, Blocks: chain, RootKnown: true})
 	x.hosts[0].mu.Lock() // a query that looked into a tier map would hang
 	var out [index.MaxHosts]uint16
 	x.Depths(chain, index.HostSet(0, 1, 2), &out)
@@ -222,8 +223,8 @@ func TestServingIndexReadsTierMapsForTheWinnerOnly(t *testing.T) {
 	if got := x.Stats().Hints; got != 0 {
 		t.Fatalf("%d tier maps read by a query", got)
 	}
-	if n := len(x.Hint(best.Host, chain, int(best.Depth), nil)); n != 16 || x.Stats().Hints != 1 {
-		t.Fatalf("hint of %d blocks, %d tier maps read", n, x.Stats().Hints)
+	if got := x.InTiers(best.Host, chain, int(best.Depth), 1); got[index.GPU] != 16 || x.Stats().Hints != 1 {
+		t.Fatalf("by tier %v, %d tier maps read", got, x.Stats().Hints)
 	}
 }
 

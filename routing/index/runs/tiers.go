@@ -10,8 +10,7 @@ import (
 const (
 	onGPU tierSet = 1 << index.GPU
 
-	elsewhereBytes = 32 // about what an entry of these maps takes
-	extentBytes    = 64
+	elsewhereBytes = 32 // about what an entry of elsewhere takes
 )
 
 // tiers returns the tiers where h has b, which it holds.
@@ -45,7 +44,6 @@ func (x *Indexer) store(id index.HostID, h *hostTiers, op *index.Op) {
 			}
 		}
 	}
-	x.locate(id, h, op, blocks)
 }
 
 // storeBelowGPU carries out a Store into another tier than the GPU's: which of the blocks are on the GPU has to be
@@ -77,7 +75,6 @@ func (x *Indexer) storeBelowGPU(id index.HostID, h *hostTiers, op *index.Op) {
 	if x.tree.evictedInOp() {
 		x.dropUntold(id, h, blocks)
 	}
-	x.locate(id, h, op, blocks[:kept])
 }
 
 // dropUntold removes those of blocks that h holds, after evictions, without a note of the tier: no later Remove would
@@ -95,7 +92,7 @@ func (x *Indexer) dropUntold(id index.HostID, h *hostTiers, blocks []kvpool.Bloc
 // tiered returns the replicas with a tier map. The caller holds the tree's mu.
 func (x *Indexer) tiered() (hosts index.HostBitmap) {
 	for i := range x.hosts {
-		if h := &x.hosts[i]; len(h.elsewhere)+len(h.extents) > 0 {
+		if h := &x.hosts[i]; len(h.elsewhere) > 0 {
 			hosts.Set(index.HostID(i))
 		}
 	}
@@ -105,16 +102,13 @@ func (x *Indexer) tiered() (hosts index.HostBitmap) {
 // forgetTiers removes evicted blocks from a replica's tier map. The caller holds the tree's mu, but not the replica's.
 func (x *Indexer) forgetTiers(id index.HostID, blocks []kvpool.BlockHash) {
 	h := &x.hosts[id]
-	if len(h.elsewhere)+len(h.extents) == 0 {
+	if len(h.elsewhere) == 0 {
 		return
 	}
 	h.tiersMu.Lock()
 	defer h.tiersMu.Unlock()
 	for _, b := range blocks {
 		h.forget(x.tree.mem, b)
-		for t := range index.Tier(index.Tiers) {
-			h.forgetExtent(x.tree.mem, copyOf{b, t})
-		}
 	}
 }
 
@@ -125,45 +119,17 @@ func (h *hostTiers) forget(m *budget, b kvpool.BlockHash) {
 	}
 }
 
-// locate notes where in its tier each of blocks lies, as far as there is room for that.
-func (x *Indexer) locate(id index.HostID, h *hostTiers, op *index.Op, blocks []kvpool.BlockHash) {
-	if len(op.Extents) > 0 && h.extents == nil {
-		h.extents = map[copyOf]index.Extent{}
-	}
-	for i, e := range op.Extents[:min(len(op.Extents), len(blocks))] {
-		at := copyOf{blocks[i], op.Tier}
-		if x.tree.evictedInOp() && !x.tree.holds(id, at.block) {
-			continue
-		}
-		if _, ok := h.extents[at]; ok || x.tree.mem.takeHeap(extentBytes) {
-			h.extents[at] = e
-		}
-	}
-}
-
 // remove carries out a Remove.
 func (x *Indexer) remove(id index.HostID, h *hostTiers, op *index.Op) {
 	if op.Tier >= index.Tiers {
 		return
 	}
 	x.tree.beginOp()
-	if len(h.extents) > 0 {
-		for _, b := range op.Blocks {
-			h.forgetExtent(x.tree.mem, copyOf{b, op.Tier})
-		}
-	}
 	blocks := op.Blocks
 	if op.Tier != index.GPU || len(h.elsewhere) > 0 {
 		blocks = x.lastCopies(h, op)
 	}
 	x.tree.remove(id, blocks)
-}
-
-func (h *hostTiers) forgetExtent(m *budget, at copyOf) {
-	if _, ok := h.extents[at]; ok {
-		delete(h.extents, at)
-		m.giveBack(extentBytes)
-	}
 }
 
 // lastCopies notes that the blocks of op are no longer in its tier and returns those that are then in none.
@@ -187,8 +153,8 @@ func (x *Indexer) lastCopies(h *hostTiers, op *index.Op) []kvpool.BlockHash {
 
 // clearTiers empties a replica's tier map. The caller holds the tree's mu.
 func (x *Indexer) clearTiers(id index.HostID, h *hostTiers) {
-	x.tree.mem.giveBack(int64(len(h.elsewhere))*elsewhereBytes + int64(len(h.extents))*extentBytes)
-	h.elsewhere, h.extents = nil, nil
+	x.tree.mem.giveBack(int64(len(h.elsewhere)) * elsewhereBytes)
+	h.elsewhere = nil
 	x.below.Clear(id)
 }
 
